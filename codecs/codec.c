@@ -1,0 +1,108 @@
+#include "codecs/codec.h"
+
+#define HF_CODEC(name) extern const struct hf_codec hf_codec_##name;
+#include "codecs/codecs.def"
+#undef HF_CODEC
+
+const struct hf_codec *const hf_codecs[] = {
+#define HF_CODEC(name) &hf_codec_##name,
+#include "codecs/codecs.def"
+#undef HF_CODEC
+	NULL,
+};
+
+const struct hf_codec *hf_codec_by_name(const char *name)
+{
+	for (size_t i = 0; hf_codecs[i]; i++)
+		if (strcmp(hf_codecs[i]->name, name) == 0)
+			return hf_codecs[i];
+	return NULL;
+}
+
+const struct hf_codec *hf_codec_probe(const uint8_t *head, size_t n)
+{
+	const struct hf_codec *best = NULL;
+	int best_bid = 0;
+
+	for (size_t i = 0; hf_codecs[i]; i++) {
+		int bid = hf_codecs[i]->probe ? hf_codecs[i]->probe(head, n) : 0;
+
+		if (bid > best_bid) {
+			best = hf_codecs[i];
+			best_bid = bid;
+		}
+	}
+	return best;
+}
+
+int hf_dec_new(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+{
+	const struct hf_dec_ops *ops = stream->codec->dec;
+	int err = ops->create(stream, src, hart, ret_dec);
+
+	if (err)
+		return err;
+	(*ret_dec)->ops = ops;
+	(*ret_dec)->stream = stream;
+	(*ret_dec)->hart = hart;
+	(*ret_dec)->err = 0;
+	return 0;
+}
+
+void hf_dec_free(struct hf_dec *dec)
+{
+	if (dec)
+		dec->ops->destroy(dec);
+}
+
+int hf_dec_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
+{
+	*ret_n = 0;
+	if (!dec->err) {
+		dec->err = dec->ops->next(dec, ev, max, ret_n);
+		if (!dec->err && *ret_n == 0)
+			dec->err = HF_ERR_BUG;
+	}
+	return dec->err;
+}
+
+int hf_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size, uint64_t discard)
+{
+	struct hf_event ev[64];
+
+	dec->err = dec->ops->load(dec, blob, size);
+	while (!dec->err && discard) {
+		size_t n;
+
+		if (hf_dec_next(dec, ev, discard < 64 ? (size_t)discard : 64, &n))
+			return dec->err = HF_ERR_STATE;
+		discard -= n;
+	}
+	return dec->err;
+}
+
+int hf_enc_new(const struct hf_enc_ops *ops, const struct hf_stream *stream, uint32_t hart,
+	       const struct hf_enc_env *env, struct hf_enc **ret_enc)
+{
+	int err = ops->create(stream, hart, env, ret_enc);
+
+	if (err)
+		return err;
+	(*ret_enc)->ops = ops;
+	(*ret_enc)->stream = stream;
+	(*ret_enc)->hart = hart;
+	(*ret_enc)->env = env;
+	return 0;
+}
+
+void hf_enc_free(struct hf_enc *enc)
+{
+	if (enc)
+		enc->ops->destroy(enc);
+}
+
+void hf_stream_close(struct hf_stream *stream)
+{
+	if (stream)
+		stream->codec->close(stream);
+}

@@ -1,0 +1,145 @@
+/*
+ * The contract of a codec: a trace format as a decoder (bytes to events), an encoder (events to bytes of one view),
+ * or both. codecs.def lists them all; codecs/README.md shows why the contract is as it is.
+ *
+ * A codec knows no path, database, thread or clock. Its objects are used by one thread at a time, except struct
+ * hf_stream, which is immutable once opened and may be shared.
+ */
+#ifndef HF_CODEC_H
+#define HF_CODEC_H
+
+#include "codecs/base/err.h"
+#include "codecs/base/sink.h"
+#include "codecs/base/state.h"
+#include "codecs/event.h"
+#include "codecs/source/source.h"
+
+enum hf_arch {
+	HF_ARCH_NONE,
+	HF_ARCH_RISCV,
+	HF_ARCH_ARM,
+	HF_ARCH_COUNT
+};
+
+enum hf_stream_flags {
+	HF_STREAM_HARTS = 1,    /* it holds instructions; without: records only (transactions) */
+	HF_STREAM_MANY = 2,     /* the source separates harts; decoders find their ids */
+	HF_STREAM_ORIGINAL = 4, /* with one hart the stream itself is the codec's own view of it */
+};
+
+/* What is known of a stream after its header: borrowed from the stream, valid as long as it. */
+struct hf_stream_info {
+	uint8_t arch;          /* enum hf_arch */
+	uint8_t xlen;          /* 32, 64 */
+	uint8_t isa;           /* enum hf_isa at the start */
+	uint8_t flags;         /* enum hf_stream_flags */
+	uint32_t vlen;         /* vector register bits, 0 if none */
+	uint32_t first_hart;   /* source id of the first hart */
+	const char *version;   /* "1.6" */
+	const char *json;      /* more members for info.json: "\"generator\":\"Spike\",..." ; no braces; may be "" */
+	const void *header;    /* the codec's own header, for its own encoder; NULL if another codec's stream */
+};
+
+struct hf_codec;
+
+/* A capture's stream with its header read. Each codec embeds this first in a struct of its own. */
+struct hf_stream {
+	const struct hf_codec *codec;
+	struct hf_stream_info info;
+};
+
+/*
+ * A decoder makes the events of one hart. The state at any event boundary is "blob and discard": the blob is a sync
+ * point the codec chose at or before the boundary, discard the events from there to it.
+ */
+struct hf_dec {
+	const struct hf_dec_ops *ops;
+	const struct hf_stream *stream; /* borrowed */
+	uint32_t hart;                  /* source id */
+	int err;                        /* sticky; kept by hf_dec_next */
+	struct hf_diag diag;            /* of err */
+};
+
+struct hf_dec_ops {
+	/* src is borrowed; it may be another source object over the same bytes than the stream was opened on. */
+	int (*create)(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec);
+	void (*destroy)(struct hf_dec *dec);
+	/* 1 <= *ret_n <= max events and 0, or 0 events and HF_NOTE_END or a negative error. No allocation but for
+	 * a group of records that outgrows its window. */
+	int (*next)(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n);
+	/* The state before the next event: blob[HF_STATE_MAX]. */
+	size_t (*save)(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard);
+	int (*load)(struct hf_dec *dec, const uint8_t *blob, size_t size);
+	/* Stream offset up to which the source has been consumed: for progress and for cutting chunks. */
+	uint64_t (*offset)(const struct hf_dec *dec);
+	/* Source ids of harts seen so far, hart's own included; *ret_n of them, borrowed. */
+	const uint32_t *(*harts)(const struct hf_dec *dec, size_t *ret_n);
+};
+
+/* Outside help for encoders, owned by the caller, one per thread. */
+struct hf_enc_env {
+	struct hf_disasm *disasm;         /* codecs/isa/disasm.h; may be NULL: no disassembly */
+	const struct hf_symbols *symbols; /* codecs/image/symbols.h; may be NULL */
+};
+
+/* An encoder makes the bytes of one view of one hart: a pure function of its state and the events. */
+struct hf_enc {
+	const struct hf_enc_ops *ops;
+	const struct hf_stream *stream; /* the source's; borrowed */
+	uint32_t hart;
+	const struct hf_enc_env *env;   /* borrowed */
+};
+
+struct hf_enc_ops {
+	const char *view;     /* the file's name in the hart's directory: "listing.txt" */
+	uint32_t version;     /* changes whenever the bytes change: part of the key of view tables */
+	/* NULL if this view exists for such a stream, else why not, as info.json says it. */
+	const char *(*refuses)(const struct hf_stream_info *info);
+	int (*create)(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env,
+		      struct hf_enc **ret_enc);
+	void (*destroy)(struct hf_enc *enc);
+	/* Takes all n events in order. Errors of the sink are the caller's to look at. */
+	void (*put)(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink);
+	/* Behind the last event of the hart: what is held back, a trailer, or the header of an empty view. */
+	void (*end)(struct hf_enc *enc, struct hf_sink *sink);
+	size_t (*save)(const struct hf_enc *enc, uint8_t *blob);
+	int (*load)(struct hf_enc *enc, const uint8_t *blob, size_t size);
+};
+
+struct hf_codec {
+	const char *name;             /* "stf" */
+	const char *title;            /* "Simple Trace Format" */
+	uint32_t version;             /* of the decoder: part of the identity of an index */
+	const char *const *suffixes;  /* name extensions that stand for the format, ".stf"; ends with NULL */
+	/* 0..100: how sure we are that a (decompressed) stream that begins so is ours. NULL: encoder only. */
+	int (*probe)(const uint8_t *head, size_t n);
+	/* Reads the header. *diag says what is wrong and where. src is borrowed for the call only. */
+	int (*open)(struct hf_src *src, struct hf_stream **ret_stream, struct hf_diag *diag);
+	void (*close)(struct hf_stream *stream);
+	const struct hf_dec_ops *dec; /* NULL: encoder only */
+	const struct hf_enc_ops *enc; /* NULL: decoder only */
+};
+
+/* All codecs in the order of codecs.def, ending with NULL. */
+extern const struct hf_codec *const hf_codecs[];
+
+const struct hf_codec *hf_codec_by_name(const char *name);
+/* The codec whose probe of these first bytes is surest, or NULL. */
+const struct hf_codec *hf_codec_probe(const uint8_t *head, size_t n);
+/* Enough of a stream for every probe. */
+#define HF_PROBE_SIZE 64
+
+/* Guards around the ops: order of calls, sticky errors. */
+int hf_dec_new(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec);
+void hf_dec_free(struct hf_dec *dec);
+int hf_dec_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n);
+/* Loads blob and passes over discard events. */
+int hf_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size, uint64_t discard);
+
+int hf_enc_new(const struct hf_enc_ops *ops, const struct hf_stream *stream, uint32_t hart,
+	       const struct hf_enc_env *env, struct hf_enc **ret_enc);
+void hf_enc_free(struct hf_enc *enc);
+
+void hf_stream_close(struct hf_stream *stream);
+
+#endif

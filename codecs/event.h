@@ -1,0 +1,250 @@
+/*
+ * The canonical instruction stream: what every decoder produces and every encoder consumes. An event is 32 bytes,
+ * tagged, and holds no pointer; what does not fit follows its head as DATA events.
+ *
+ * Order. An instruction (INSN: retired, ATTEMPT: not retired) comes first, then its attachments: MEM, REG, READY_REG,
+ * UOP, TRANSLATION, BUS, TRAP, TRAP_RETURN, each with its DATA events. The first event of another kind, or the next
+ * instruction, ends them. The clock of all views is the ordinal of INSN events within the hart, from 0.
+ */
+#ifndef HF_EVENT_H
+#define HF_EVENT_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum hf_event_kind {
+	HF_EVENT_NONE,
+	HF_EVENT_INSN,          /* insn: one retired instruction */
+	HF_EVENT_ATTEMPT,       /* insn: started and not retired; target is its instruction record number */
+	/* attachments of the instruction before them */
+	HF_EVENT_MEM,           /* mem */
+	HF_EVENT_REG,           /* reg: a value of a register, as read, written, or simply known */
+	HF_EVENT_READY_REG,     /* reg: number only; the dependency on it is taken to be fulfilled */
+	HF_EVENT_UOP,           /* uop */
+	HF_EVENT_TRANSLATION,   /* walk */
+	HF_EVENT_BUS,           /* bus: an access by someone other than this hart */
+	HF_EVENT_TRAP,          /* trap: exception or interrupt; without an instruction before it if none is known */
+	HF_EVENT_TRAP_RETURN,   /* trap: handler is where execution goes on */
+	/* on their own */
+	HF_EVENT_CONTEXT,       /* context: holds from here on */
+	HF_EVENT_TIMESTAMP,     /* time */
+	HF_EVENT_CYCLES,        /* time: cycles since the last CYCLES event */
+	HF_EVENT_MARKER,        /* marker: trace event, watchpoint, instrumentation */
+	HF_EVENT_TRANSACTION,   /* txn */
+	HF_EVENT_DEPENDENCY,    /* txn: one the transaction before it depends on */
+	HF_EVENT_TEXT,          /* text: a comment of the producer */
+	HF_EVENT_DISCONTINUITY, /* jump: the flow goes on elsewhere for a reason that the trace does not give */
+	HF_EVENT_GAP,           /* loss: trace lost here */
+	HF_EVENT_DOUBT,         /* loss: what follows, up to the next sync, may be wrong */
+	HF_EVENT_NOTE,          /* loss: a defect of the source that costs nothing */
+	HF_EVENT_OPAQUE,        /* text: bytes of the source that no view but the source's own can carry */
+	HF_EVENT_DATA,          /* data: continues the head before it; more such follow until the head's size is met */
+	HF_EVENT_KINDS
+};
+
+/* Instruction sets, as struct hf_ev_insn.isa has them. */
+enum hf_isa {
+	HF_ISA_NONE,
+	HF_ISA_RV32,
+	HF_ISA_RV64,
+	HF_ISA_A64,
+	HF_ISA_A32,
+	HF_ISA_T32,
+	HF_ISA_COUNT
+};
+
+/* Privilege modes of all architectures; modes.def has their names. */
+enum hf_mode {
+#define HF_MODE(name, text) HF_MODE_##name,
+#include "codecs/modes.def"
+#undef HF_MODE
+	HF_MODE_COUNT
+};
+
+/* The word in the second field of a listing line: "M", "EL1h", "?". */
+const char *hf_mode_name(unsigned mode);
+
+/* What an instruction does to the flow. Classified from the opcode alone. */
+enum hf_flow {
+	HF_FLOW_PLAIN,
+	HF_FLOW_BRANCH,        /* conditional, direct */
+	HF_FLOW_JUMP,          /* unconditional, direct (RISC-V also: tail call) */
+	HF_FLOW_CALL,          /* direct call */
+	HF_FLOW_INDIRECT_JUMP,
+	HF_FLOW_INDIRECT_CALL,
+	HF_FLOW_RETURN,
+	HF_FLOW_SWAP,          /* co-routine swap: return and call in one (RISC-V) */
+	HF_FLOW_TRAP_CALL,     /* ecall, ebreak; svc, hvc, smc, brk */
+	HF_FLOW_TRAP_RETURN,   /* mret, sret, dret...; eret */
+	HF_FLOW_SYNC,          /* fence.i, isb: matters to packet formats */
+	HF_FLOW_WAIT,          /* wfi, wfe... */
+	HF_FLOW_COUNT
+};
+
+/* hf_event.flags. The values of different kinds overlap. */
+enum hf_event_flags {
+	/* INSN, ATTEMPT */
+	HF_EVF_TAKEN = 1,        /* target is where this instruction itself sent the flow */
+	/* MEM, BUS */
+	HF_EVF_READ = 1,
+	HF_EVF_WRITE = 2,        /* both: read-modify-write */
+	HF_EVF_UNIT_ODD = 4,     /* MEM: the source's size was not in the unit that its generator uses */
+	/* TRAP */
+	HF_EVF_ASYNC = 1,        /* interrupt */
+	HF_EVF_HANDLER = 2,      /* TRAP, TRAP_RETURN: trap.handler is known */
+	HF_EVF_MODE = 4,         /* TRAP, TRAP_RETURN: hf_event.small is the mode afterwards */
+	HF_EVF_CAUSE = 8,        /* TRAP: trap.cause is known */
+	/* TIMESTAMP, CYCLES */
+	HF_EVF_BACK = 1,         /* applies to time.back events before this one */
+	/* DISCONTINUITY */
+	HF_EVF_UNTRACED = 1,     /* what lies between was deliberately not traced */
+};
+
+struct hf_ev_insn {
+	uint64_t pc;
+	uint64_t target;  /* with HF_EVF_TAKEN; of an ATTEMPT: the number of its instruction record in the source */
+	uint32_t opcode;
+	uint8_t size;     /* bytes: 2, 4 */
+	uint8_t isa;      /* enum hf_isa */
+	uint8_t flow;     /* enum hf_flow */
+	uint8_t mode;     /* enum hf_mode in which it executed */
+};
+
+struct hf_ev_mem {
+	uint64_t address; /* virtual */
+	uint64_t data;    /* first 8 bytes, right-justified, if small (words known) > 0; further ones as DATA */
+	uint32_t size;    /* bytes */
+	uint16_t attr;    /* the source's own attribute bits */
+	uint8_t tag;      /* MTE tag */
+	uint8_t pad;
+};
+
+struct hf_ev_reg {
+	uint64_t value;   /* or the first 8 bytes of hf_event.size */
+	uint64_t pad;
+	uint16_t number;  /* RISC-V: x0.., f0.., v0.., CSR address */
+	uint8_t class;    /* 1 integer, 2 floating point, 3 vector, 4 CSR (STF's numbers; 0 for READY_REG) */
+	uint8_t role;     /* 1 state, 2 source, 3 destination */
+	uint32_t pad2;
+};
+
+struct hf_ev_uop {
+	uint64_t opcode;
+	uint64_t pad[2];  /* hf_event.small: size in bytes */
+};
+
+struct hf_ev_walk {
+	uint64_t va;
+	uint64_t first;     /* ordinal of the instruction record that first used the page, as in the source */
+	uint32_t page_size; /* bytes */
+	uint32_t entries;   /* DATA: for each, u64 physical address of the entry and u64 raw entry, leaf last */
+};
+
+struct hf_ev_bus {
+	uint64_t address;
+	uint64_t data;      /* as in hf_ev_mem */
+	uint32_t attr;
+	uint16_t size;      /* bytes */
+	uint8_t master;     /* STF's initiator type */
+	uint8_t index;
+};
+
+struct hf_ev_trap {
+	uint64_t cause;     /* RISC-V: mcause without its top bit; AArch64: ESR.EC, or 0 SError 1 IRQ 2 FIQ 3 reset */
+	uint64_t value;     /* tval, FAR: 0 if not known */
+	uint64_t handler;   /* where execution goes on */
+};                          /* DATA (hf_event.size bytes): STF's metadata words, all of them */
+
+enum hf_context_field {
+	HF_CONTEXT_HW = 1, HF_CONTEXT_PID = 2, HF_CONTEXT_TID = 4, HF_CONTEXT_ASID = 8, HF_CONTEXT_VMID = 16,
+	HF_CONTEXT_MODE = 32, HF_CONTEXT_VLEN = 64, HF_CONTEXT_ISA = 128,
+};
+
+struct hf_ev_context {      /* hf_event.size: the fields that are meant, enum hf_context_field */
+	uint32_t hw, pid, tid, asid, vmid;
+	uint16_t vlen;      /* bits / 8 */
+	uint8_t mode, isa;
+};
+
+struct hf_ev_time {
+	uint64_t value;
+	uint64_t back;
+	uint64_t pad;
+};
+
+struct hf_ev_marker {
+	uint64_t value;
+	uint64_t number;
+	uint64_t type;      /* the source format's own */
+};
+
+struct hf_ev_txn {          /* hf_event.small: clock id; hf_event.size bytes of DATA: metadata, then protocol data */
+	uint64_t id;
+	uint64_t delta;     /* cycles */
+	uint16_t meta_count;
+	uint16_t pad;
+	uint32_t meta_size; /* bytes of DATA that are metadata */
+};
+
+struct hf_ev_text {
+	uint64_t offset;    /* stream offset of the bytes, which also follow as DATA (hf_event.size) */
+	uint64_t pad[2];
+};
+
+struct hf_ev_jump {
+	uint64_t from;      /* where the flow would have gone on, if known (else 0) */
+	uint64_t to;        /* 0 if not known */
+	uint64_t pad;
+};
+
+struct hf_ev_loss {         /* hf_event.size: -code, an enum hf_err */
+	uint64_t offset;    /* stream offset of the record or packet */
+	uint64_t bytes;     /* of the stream that were passed over, 0 if unknown */
+	uint64_t detail;    /* as in hf_diag */
+};
+
+struct hf_ev_data {
+	uint8_t bytes[24];  /* hf_event.small of them */
+};
+
+struct hf_event {
+	uint8_t kind;   /* enum hf_event_kind */
+	uint8_t flags;  /* enum hf_event_flags */
+	uint16_t small; /* see the kind; MEM, BUS: 64-bit words of data known */
+	uint32_t size;  /* bytes that follow as DATA, or see the kind */
+	union {
+		struct hf_ev_insn insn;
+		struct hf_ev_mem mem;
+		struct hf_ev_reg reg;
+		struct hf_ev_uop uop;
+		struct hf_ev_walk walk;
+		struct hf_ev_bus bus;
+		struct hf_ev_trap trap;
+		struct hf_ev_context context;
+		struct hf_ev_time time;
+		struct hf_ev_marker marker;
+		struct hf_ev_txn txn;
+		struct hf_ev_text text;
+		struct hf_ev_jump jump;
+		struct hf_ev_loss loss;
+		struct hf_ev_data data;
+		uint64_t word[3];
+	};
+};
+
+static_assert(sizeof(struct hf_event) == 32, "an event is half a cache line");
+static_assert(offsetof(struct hf_event, insn) == 8, "the payload follows the tag");
+
+static inline bool hf_event_is_instruction(const struct hf_event *ev)
+{
+	return ev->kind == HF_EVENT_INSN || ev->kind == HF_EVENT_ATTEMPT;
+}
+
+static inline bool hf_event_is_attachment(const struct hf_event *ev)
+{
+	return (ev->kind >= HF_EVENT_MEM && ev->kind <= HF_EVENT_TRAP_RETURN) || ev->kind == HF_EVENT_DATA;
+}
+
+#endif

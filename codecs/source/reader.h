@@ -1,0 +1,33 @@
+/*
+ * A window over a source, for decoders that walk forward: it keeps one stretch of the stream contiguous in memory,
+ * so that parsing is pointer arithmetic. Going back is possible inside the window only.
+ */
+#ifndef HF_SOURCE_READER_H
+#define HF_SOURCE_READER_H
+
+#include "codecs/source/source.h"
+
+#define HF_READER_CAP (256u * 1024)
+
+struct hf_reader {
+	struct hf_src *src; /* borrowed */
+	uint8_t *buf;       /* owned */
+	size_t cap;
+	uint64_t start;     /* stream offset of buf[0] */
+	size_t len;         /* valid bytes in buf */
+	bool ended;         /* no bytes follow buf[len]: the end, or damage (err) */
+	int err;            /* 0, or why nothing follows */
+	struct hf_diag diag;
+};
+
+int hf_reader_init(struct hf_reader *r, struct hf_src *src, size_t cap);
+void hf_reader_fini(struct hf_reader *r);
+
+/* Moves the window so that it begins at offset (bytes already held are kept) and fills it. Up to the owner: r->cap
+ * may not be exceeded by one record or group; hf_reader_grow makes it larger. */
+int hf_reader_seek(struct hf_reader *r, uint64_t offset);
+
+/* Doubles the capacity; HF_ERR_LIMIT beyond max. */
+int hf_reader_grow(struct hf_reader *r, size_t max);
+
+#endif

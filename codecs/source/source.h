@@ -1,0 +1,116 @@
+/*
+ * Sources: immutable bytes that can be read at any offset by any number of callers at once, and the containers
+ * (gzip, xz, zstd, .zstf) that turn one source into another. A source has no cursor and never maps memory.
+ */
+#ifndef HF_SOURCE_SOURCE_H
+#define HF_SOURCE_SOURCE_H
+
+#include "codecs/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct hf_src;
+
+struct hf_src_ops {
+	/*
+	 * Reads up to n bytes at offset: *ret_n < n only where the source ends or at a damaged place. At or behind
+	 * the end it gives 0 bytes and HF_OK; exactly at a damaged place 0 bytes and the negative error.
+	 */
+	int (*read_at)(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag);
+	void (*free)(struct hf_src *src);
+};
+
+/* The head of every source. size is HF_NOWHERE while it is not known (a growing source, below). */
+struct hf_src {
+	const struct hf_src_ops *ops;
+	uint64_t size;
+};
+
+static inline int hf_src_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
+				 struct hf_diag *diag)
+{
+	return src->ops->read_at(src, offset, buf, n, ret_n, diag);
+}
+
+void hf_src_free(struct hf_src *src);
+
+/* A file descriptor, read with pread; the descriptor is owned by the source from here on, also on failure. */
+int hf_src_file_new(int fd, struct hf_src **ret_src, struct hf_diag *diag);
+
+/* Bytes in memory, borrowed: they must outlive the source. */
+int hf_src_memory_new(const void *bytes, size_t size, struct hf_src **ret_src);
+
+/*
+ * A container is a compressed file seen as a row of blocks. A block can be decoded by itself from its point; the
+ * blocks in order, end to end, are the decompressed stream.
+ */
+struct hf_point {
+	uint64_t in_offset;   /* first byte of the block in the container; for gzip behind the partial byte */
+	uint64_t in_size;     /* bytes of the container that decoding the block takes, 0 if not known */
+	uint64_t out_offset;  /* its first byte in the decompressed stream */
+	uint64_t out_size;    /* bytes it gives */
+	uint32_t bits;        /* container's own: gzip, the unused bits of the byte before in_offset, and flags */
+	uint32_t window_size; /* bytes of window that decoding needs, 0 if none */
+};
+
+/* The largest block a container hands out, and the size that those with a choice (gzip) aim at. */
+#define HF_BLOCK_AIM (UINT64_C(1) << 20)
+#define HF_BLOCK_MAX (UINT64_C(64) << 20)
+#define HF_WINDOW_MAX 32768
+
+struct hf_scan;
+
+/*
+ * Walks a container from a point to its end, block by block: how points are found, and how a stream that cannot
+ * be entered in the middle is read. One thread at a time.
+ */
+struct hf_box {
+	const char *name;               /* "gzip" */
+	const char *const *suffixes;    /* the name extensions, ".gz", ending with NULL */
+	bool enterable;                 /* false: blocks can only be decoded in order (part of the format) */
+	/* 0..100: how sure we are that these first n bytes of a file of file_size bytes are such a container. */
+	int (*probe)(const uint8_t *head, size_t n, uint64_t file_size);
+	/* Starts at resume (NULL: the beginning); window[resume->window_size] is copied. base is borrowed. */
+	int (*scan_new)(struct hf_src *base, const struct hf_point *resume, const uint8_t *window,
+			struct hf_scan **ret_scan, struct hf_diag *diag);
+	/*
+	 * The next block. *ret_point describes it, *ret_bytes[out_size] and *ret_window[window_size] are borrowed
+	 * until the next call. HF_NOTE_END at the end. On damage the bytes that came out right before it are given
+	 * first as a last, shorter block; the next call returns the error, with its place in *diag, for ever.
+	 */
+	int (*scan_next)(struct hf_scan *scan, struct hf_point *ret_point, const uint8_t **ret_bytes,
+			 const uint8_t **ret_window, struct hf_diag *diag);
+	/*
+	 * Harmless defects met so far (bytes behind the stream, a wrong table): the i-th, or HF_NOTE_END. May be
+	 * NULL.
+	 */
+	int (*scan_note)(struct hf_scan *scan, size_t i, struct hf_diag *ret_diag);
+	void (*scan_free)(struct hf_scan *scan);
+	/*
+	 * Decodes bytes [skip, skip + n) of one block into buf; skip + n <= out_size. Thread-safe: all state is the
+	 * call's own. NULL when not enterable.
+	 */
+	int (*read_block)(struct hf_src *base, const struct hf_point *point, const uint8_t *window, uint64_t skip,
+			  void *buf, size_t n, struct hf_diag *diag);
+};
+
+extern const struct hf_box hf_box_gzip, hf_box_xz, hf_box_lzma, hf_box_zstd, hf_box_zstf;
+/* All of them, ending with NULL. */
+extern const struct hf_box *const hf_boxes[];
+
+/* The container of these first bytes of a file, or NULL for plain bytes. */
+const struct hf_box *hf_box_probe(const uint8_t *head, size_t n, uint64_t file_size);
+const struct hf_box *hf_box_by_name(const char *name);
+
+/*
+ * A source over a running scan, for a first pass that reads forward: it keeps the last blocks and can go back
+ * inside them only (HF_ERR_STATE further back). Its size becomes known at the end. The callback sees each block's
+ * point before its bytes are read by anyone. The scan is owned. Not thread-safe.
+ */
+struct hf_growing;
+typedef int (*hf_point_fn)(void *ctx, const struct hf_point *point, const uint8_t *window);
+int hf_growing_new(const struct hf_box *box, struct hf_scan *scan, hf_point_fn on_point, void *ctx,
+		   struct hf_src **ret_src);
+
+#endif

@@ -1,0 +1,158 @@
+/*
+ * The seek index of a capture: which events each chunk of each hart holds and how to enter it (the decode index), and
+ * where each chunk lies in each view (a view table per view and parameter set). All of it is a cache that can be
+ * thrown away at any time. The files are SQLite databases; schema.sql is their documentation.
+ *
+ * Opened objects are read-only and may be used by any number of threads.
+ */
+#ifndef HF_INDEX_H
+#define HF_INDEX_H
+
+#include "codecs/codec.h"
+
+/* Which bytes an index belongs to. */
+struct hf_identity {
+	uint64_t size;     /* bytes of the file */
+	int64_t mtime_ns;
+	uint64_t print[2]; /* XXH3-128 of head, tail and samples between */
+};
+
+int hf_identity_of(struct hf_src *file, int64_t mtime_ns, struct hf_identity *ret_identity, struct hf_diag *diag);
+
+/* 128-bit key of everything that decides the bytes of a view: name, encoder version, parameters, disassembler. */
+struct hf_view_key {
+	const struct hf_enc_ops *ops;
+	const char *params; /* canonical text of the view's parameters; "" for none */
+};
+
+/* Limits at which a chunk is cut: whichever is met first. */
+struct hf_chunk_limits {
+	uint64_t insns;  /* retired instructions, default 16384 */
+	uint64_t events; /* default 131072 */
+	uint64_t bytes;  /* of the stream, default 4 MiB */
+};
+
+extern const struct hf_chunk_limits hf_chunk_limits_default;
+
+#define HF_ENTRY_MAX HF_STATE_MAX
+
+/* One chunk of one hart: what a decoder needs to make its events again. */
+struct hf_chunk {
+	uint64_t number;        /* from 0 within the hart */
+	uint64_t ordinal;       /* of its first retired instruction */
+	uint64_t insns;         /* retired instructions in it */
+	uint64_t events;        /* events in it, all kinds */
+	uint64_t stream_offset; /* where its first event's record or packet begins */
+	uint64_t pc;            /* of its first instruction, 0 if it has none */
+	uint64_t discard;       /* events to pass over after loading the entry */
+	uint32_t entry_size;
+	bool last;              /* of its hart */
+	uint8_t entry[HF_ENTRY_MAX];
+};
+
+/* One chunk of one view. */
+struct hf_view_chunk {
+	uint64_t number;
+	uint64_t offset;   /* of its first byte in the view */
+	uint64_t size;     /* bytes; may be 0 */
+	uint64_t checksum; /* XXH3-64 of these bytes */
+	uint32_t entry_size;
+	uint8_t entry[HF_ENTRY_MAX];
+};
+
+struct hf_index_hart {
+	uint32_t id;       /* source id: the directory is "hart<id>" */
+	uint64_t insns;    /* retired */
+	uint64_t attempts; /* not retired */
+	uint64_t events;
+	uint64_t chunks;   /* at least 1 */
+};
+
+/* A problem found while indexing, a line of errors.txt. */
+struct hf_index_problem {
+	struct hf_diag diag;
+	uint32_t hart;
+	bool fatal;       /* the capture could not be opened at all */
+	bool has_ordinal;
+	uint64_t ordinal; /* retired instructions before it */
+	uint64_t bytes;   /* passed over */
+};
+
+struct hf_index;
+
+/* 0, HF_ERR_NOT_FOUND if there is no complete and valid index of that identity, or HF_ERR_NOMEM/IO. A damaged, newer
+ * or foreign file counts as not found. dirfd: the index directory. */
+int hf_index_open(int dirfd, const struct hf_identity *identity, struct hf_index **ret_index);
+void hf_index_close(struct hf_index *index);
+
+const struct hf_box *hf_index_box(const struct hf_index *index);       /* NULL: plain bytes */
+const struct hf_codec *hf_index_codec(const struct hf_index *index);   /* NULL: the stream could not be opened */
+uint64_t hf_index_stream_size(const struct hf_index *index);           /* good decompressed bytes */
+/* The damage behind the last good byte: 0 or the error with its place. */
+int hf_index_damage(const struct hf_index *index, struct hf_diag *diag);
+size_t hf_index_harts(const struct hf_index *index, const struct hf_index_hart **ret_harts);
+size_t hf_index_problem_count(const struct hf_index *index);
+/* The i-th problem in the order found; problems beyond hf_index_problem_max are only counted. */
+int hf_index_problem_at(const struct hf_index *index, size_t i, struct hf_index_problem *ret_problem);
+#define HF_INDEX_PROBLEM_MAX 4096
+
+int hf_index_chunk(struct hf_index *index, uint32_t hart, uint64_t number, struct hf_chunk *ret_chunk);
+/* The chunk that holds the retired instruction ordinal. */
+int hf_index_chunk_of(struct hf_index *index, uint32_t hart, uint64_t ordinal, struct hf_chunk *ret_chunk);
+
+/* The point of the block that holds stream offset (a container only), and its window (window[HF_WINDOW_MAX]). */
+int hf_index_point_of(struct hf_index *index, uint64_t offset, struct hf_point *ret_point);
+int hf_index_window(struct hf_index *index, const struct hf_point *point, uint8_t *window);
+
+struct hf_view_table;
+
+int hf_view_table_open(int dirfd, const struct hf_identity *identity, const struct hf_view_key *key,
+		       struct hf_view_table **ret_table);
+void hf_view_table_close(struct hf_view_table *table);
+uint64_t hf_view_table_size(const struct hf_view_table *table, uint32_t hart);
+int hf_view_table_chunk(struct hf_view_table *table, uint32_t hart, uint64_t number, struct hf_view_chunk *ret_chunk);
+/* The chunk that holds byte offset < size of the view. */
+int hf_view_table_chunk_of(struct hf_view_table *table, uint32_t hart, uint64_t offset,
+			   struct hf_view_chunk *ret_chunk);
+
+/* Bytes on disk, for info.json and budgets. */
+uint64_t hf_index_file_size(const struct hf_index *index);
+uint64_t hf_view_table_file_size(const struct hf_view_table *table);
+
+/*
+ * Makes the bytes of one chunk of one view into sink: a decoder on src (any thread-safe or private source over the
+ * decompressed stream) entered at chunk, an encoder entered at view_entry. HF_ERR_MISMATCH if the events run out
+ * early. What the index promises of the bytes is the caller's to compare.
+ */
+int hf_chunk_make(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, const struct hf_chunk *chunk,
+		  const struct hf_view_key *key, const struct hf_enc_env *env, const uint8_t *view_entry,
+		  size_t view_entry_size, struct hf_sink *sink, struct hf_diag *diag);
+
+/* How far a build is. Called every few milliseconds from the building thread; non-zero cancels (HF_ERR_CANCELLED). */
+struct hf_build_progress {
+	uint64_t done, total; /* in bytes of the file, all harts and passes together */
+	uint64_t insns;
+};
+typedef int (*hf_build_fn)(void *ctx, const struct hf_build_progress *progress);
+
+struct hf_build {
+	int dirfd;                      /* the index directory */
+	struct hf_src *file;            /* the capture as it lies in the archive; borrowed */
+	struct hf_identity identity;
+	const struct hf_view_key *views;
+	size_t view_count;
+	struct hf_disasm *disasm;       /* may be NULL */
+	const struct hf_symbols *symbols;
+	const struct hf_chunk_limits *limits; /* NULL: default */
+	hf_build_fn on_progress;        /* may be NULL */
+	void *ctx;
+};
+
+/*
+ * Builds what is missing of the decode index and the view tables and publishes each whole. Resumes what an earlier,
+ * interrupted build left behind. A capture that cannot be decoded at all still gets an index, with its problem.
+ * HF_ERR_BUSY if another process is building the same capture.
+ */
+int hf_build_run(const struct hf_build *build, struct hf_diag *diag);
+
+#endif
