@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# The walls of the design: mountd -> fs -> index -> codecs, and who may include which library. Prints each breach.
+set -u
+cd "$1" || exit 1
+bad=0
+
+# breach FOLDER PATTERN WHY: no file of FOLDER may include what matches PATTERN.
+breach() {
+	local hits
+	hits=$(grep -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($2)" --include='*.c' --include='*.h' "$1") || return 0
+	printf '%s: %s\n%s\n' "$1" "$3" "$hits"
+	bad=1
+}
+
+breach codecs '(\.\./)*(index|fs|mountd)/' 'codecs looks upward'
+breach index '(\.\./)*(fs|mountd)/' 'index looks upward'
+breach fs '(\.\./)*mountd/' 'fs looks upward'
+for folder in codecs fs mountd; do breach $folder 'sqlite3' 'only index knows SQLite'; done
+for folder in codecs index fs; do breach $folder 'fuse' 'only mountd knows FUSE'; done
+breach codecs 'pthread|threads|semaphore|time\.h|sys/time' 'codecs knows no thread and no clock'
+breach . '.*\.\./' 'includes are written from the root of the project'
+
+# Functions that are banned wherever a bounded one exists.
+hits=$(grep -rnE '\b(strcpy|strcat|sprintf|vsprintf|gets|alloca|mmap)[[:space:]]*\(' --include='*.c' --include='*.h' \
+	codecs index fs mountd | grep -vE '^[^:]+:[0-9]+:[[:space:]]*(/?\*|//)') && {
+	printf 'banned functions:\n%s\n' "$hits"
+	bad=1
+}
+exit $bad
