@@ -1,0 +1,70 @@
+/*
+ * The cache of made bytes: chunks of views and decompressed blocks of containers, bounded in bytes, each made once at
+ * a time (single flight) and pinned while someone sends or reads it.
+ */
+#ifndef HF_FS_CHUNK_CACHE_H
+#define HF_FS_CHUNK_CACHE_H
+
+#include "codecs/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct hf_cache;
+
+/* Owners are numbers from hf_cache_owner, never used twice: a changed capture gets new ones. */
+struct hf_cache_key {
+	uint64_t owner;
+	uint64_t number;
+};
+
+/* Made bytes, or a place for them. Everything but bytes and size is the cache's own. */
+struct hf_block {
+	const uint8_t *bytes;
+	size_t size;
+};
+
+/* Someone who waits for a block. ready is called once, from any thread, without locks held: block is pinned and
+ * becomes the waiter's, or NULL with err. */
+struct hf_cache_waiter {
+	void (*ready)(struct hf_cache_waiter *waiter, struct hf_block *block, int err);
+	void *ctx;
+	struct hf_cache_waiter *next; /* the cache's own, as is the rest */
+	struct hf_block *block;
+};
+
+enum hf_cache_answer {
+	HF_CACHE_HIT,     /* *ret_block is pinned; the waiter is not used */
+	HF_CACHE_MAKE,    /* the caller must see that *ret_block is filled or failed; the waiter will be told */
+	HF_CACHE_PENDING, /* someone else makes it; the waiter will be told */
+};
+
+int hf_cache_new(uint64_t max_bytes, struct hf_cache **ret_cache);
+void hf_cache_free(struct hf_cache *cache);
+uint64_t hf_cache_owner(struct hf_cache *cache);
+
+/* waiter may be NULL: then HF_CACHE_MAKE obliges the caller likewise (making ahead), PENDING means nothing to do. */
+enum hf_cache_answer hf_cache_acquire(struct hf_cache *cache, struct hf_cache_key key, struct hf_cache_waiter *waiter,
+				      struct hf_block **ret_block, int *ret_err);
+/* Ends a HF_CACHE_MAKE: bytes (malloc'ed) become the cache's. */
+void hf_cache_fill(struct hf_cache *cache, struct hf_block *block, uint8_t *bytes, size_t size);
+/* Ends a HF_CACHE_MAKE without bytes: waiters get err, the next acquire makes it anew. */
+void hf_cache_fail(struct hf_cache *cache, struct hf_block *block, int err);
+/* Takes the waiter back: true if ready was not and will not be called. */
+bool hf_cache_cancel(struct hf_cache *cache, struct hf_cache_waiter *waiter);
+void hf_cache_unpin(struct hf_cache *cache, struct hf_block *block);
+/* Acquire and wait, making it with make() on this thread if nobody else does. Pinned. */
+typedef int (*hf_make_fn)(void *ctx, uint8_t **ret_bytes, size_t *ret_size);
+int hf_cache_get(struct hf_cache *cache, struct hf_cache_key key, hf_make_fn make, void *ctx,
+		 struct hf_block **ret_block);
+/* Whether it is there or being made: for making ahead. */
+bool hf_cache_has(struct hf_cache *cache, struct hf_cache_key key);
+/* Drops what an owner has, pinned blocks as soon as they are unpinned. */
+void hf_cache_drop(struct hf_cache *cache, uint64_t owner);
+
+struct hf_cache_stats {
+	uint64_t bytes, hits, misses, waits, evicted;
+};
+void hf_cache_get_stats(struct hf_cache *cache, struct hf_cache_stats *ret_stats);
+
+#endif

@@ -1,0 +1,127 @@
+/*
+ * The file system without FUSE: the tree of an archive with the view directories beside its captures, and reads of
+ * views out of a bounded cache, made on demand by a pool of decoding threads. mountd puts it behind the kernel,
+ * "hartfs cat", "verify" and the tests use it as it is.
+ *
+ * Thread-safe: every function may be called by any number of threads. Nothing here decodes on the caller's thread
+ * except hf_fs_read_wait.
+ */
+#ifndef HF_FS_H
+#define HF_FS_H
+
+#include "codecs/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+struct hf_fs;
+struct hf_file;
+
+/* Where log lines go: level as in syslog (3 error, 4 warning, 6 info, 7 debug). Called from any thread. */
+typedef void (*hf_log_fn)(void *ctx, int level, const char *line);
+
+struct hf_fs_options {
+	int archive_fd;          /* O_PATH or O_DIRECTORY descriptor of the archive; owned by the fs from hf_fs_open on */
+	int index_fd;            /* directory of the indexes; owned likewise */
+	int skip_count;          /* directories inside the archive that must not be shown: mountpoint, index directory */
+	const struct { dev_t dev; ino_t ino; } *skip;
+	uint64_t cache_bytes;    /* chunk cache, default 256 MiB */
+	unsigned threads;        /* decode pool; 0: one a core */
+	unsigned index_threads;  /* background indexing; 0: one a core; */
+	bool no_index;           /* never index: serve only what is indexed already (cat, info) */
+	uint64_t chunk_insns;    /* 0: default; tests set 1, 7, 1000 */
+	const char *views;       /* names of hart views to offer, comma-separated; NULL: all */
+	hf_log_fn log;
+	void *log_ctx;
+	/* The kernel must forget what it knows of this file's bytes or of this directory's names. May be NULL. */
+	void (*invalidate)(void *ctx, uint64_t ino);
+	void *invalidate_ctx;
+};
+
+/* Starts the pools. On failure the descriptors are closed. */
+int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struct hf_diag *diag);
+/* Cancels what is under way (indexing is resumable), joins all threads. All files must have been closed. */
+void hf_fs_close(struct hf_fs *fs);
+
+#define HF_FS_ROOT 1
+
+/* What lookup and getattr give: a stat with st_ino set, plus how long the kernel may believe it (seconds). */
+struct hf_attr {
+	struct stat st;
+	double entry_timeout, attr_timeout;
+};
+
+/*
+ * Names to inodes. Errors: HF_ERR_NOT_FOUND, HF_ERR_IO. Each success holds one reference to the inode that
+ * hf_fs_forget gives back. A lookup in a view directory of a capture that is not indexed yet starts its indexing and
+ * waits up to a second or two, then answers as the directory is at that moment.
+ */
+int hf_fs_lookup(struct hf_fs *fs, uint64_t parent, const char *name, struct hf_attr *ret_attr);
+void hf_fs_forget(struct hf_fs *fs, uint64_t ino, uint64_t count);
+int hf_fs_getattr(struct hf_fs *fs, uint64_t ino, struct hf_attr *ret_attr);
+int hf_fs_readlink(struct hf_fs *fs, uint64_t ino, char *buf, size_t size);
+
+/*
+ * A directory as it was when opened, so that a cookie stays valid. emit returns false when it has no more room; the
+ * entry is then given again next time. Never blocks on an index. With plus, entries are looked up (attr non-NULL and
+ * a reference held for each entry that emit took, "." and ".." excepted).
+ */
+struct hf_dir;
+typedef bool (*hf_emit_fn)(void *ctx, const char *name, const struct hf_attr *attr, uint64_t next_cookie);
+int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir);
+int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx);
+void hf_dir_close(struct hf_dir *dir);
+
+/* Opens a regular file or view. *ret_keep: the kernel may keep what it has cached of it. */
+int hf_file_open(struct hf_fs *fs, uint64_t ino, struct hf_file **ret_file, bool *ret_keep);
+void hf_file_close(struct hf_file *file);
+
+/*
+ * One read. The caller fills file, offset, size, done and ctx and keeps the request alive until done was called, once,
+ * from any thread (from hf_fs_read itself if the bytes are at hand). In done: err, or piece[0..pieces) in order: bytes
+ * pinned in the cache, valid until hf_fs_read_release. Fewer than size bytes only at the end of the file.
+ */
+#define HF_READ_PIECES 64
+struct hf_read {
+	struct hf_file *file;
+	uint64_t offset;
+	size_t size;
+	void (*done)(struct hf_read *read);
+	void *ctx;
+	int err;
+	size_t pieces;
+	struct {
+		const uint8_t *bytes;
+		size_t size;
+	} piece[HF_READ_PIECES];
+	void *pin[HF_READ_PIECES]; /* the fs' own */
+	struct hf_read *next;      /* the fs' own */
+	bool cancelled;            /* the fs' own */
+};
+void hf_fs_read(struct hf_fs *fs, struct hf_read *read);
+void hf_fs_read_release(struct hf_read *read);
+/* Asks that done be called soon, with HF_ERR_CANCELLED, if it has not been yet. Safe at any moment before release. */
+void hf_fs_read_cancel(struct hf_fs *fs, struct hf_read *read);
+/* For callers that want bytes: *ret_n of them into buf, waiting; a short count only at the end of the file. */
+int hf_fs_read_wait(struct hf_fs *fs, struct hf_file *file, uint64_t offset, void *buf, size_t size, size_t *ret_n);
+
+/* Paths, for the command line: "boot/dhry@zstf/hart0/listing.txt" to an inode (one reference held). */
+int hf_fs_resolve(struct hf_fs *fs, const char *path, uint64_t *ret_ino);
+
+/* Captures found under the archive, one call each in the order of the tree; a false return stops. */
+typedef bool (*hf_capture_fn)(void *ctx, const char *path, const char *view_dir);
+int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, void *ctx);
+
+/* Indexes one capture on the calling thread, with all its views. progress may be NULL: percent 0..100. */
+int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, double percent, uint64_t insns),
+		void *ctx, struct hf_diag *diag);
+/* Starts indexing of every capture of the archive behind the caller's back; hf_fs_idle waits until none is left. */
+int hf_fs_index_all(struct hf_fs *fs);
+void hf_fs_idle(struct hf_fs *fs);
+
+/* Makes every chunk of every view of a capture and compares it with the index. *ret_bad counts chunks. */
+int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad, struct hf_diag *diag);
+
+#endif
