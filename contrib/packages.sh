@@ -1,0 +1,20 @@
+# What hartfs needs from Debian 12: sourced by demo.sh and test.sh. install_packages NAME... as root or with sudo.
+BUILD_PACKAGES="build-essential cmake ninja-build pkg-config libfuse3-dev fuse3 libsqlite3-dev liblzma-dev zlib1g-dev
+	libzstd-dev libxxhash-dev llvm-19-dev"
+TEST_PACKAGES="xz-utils zstd gzip sqlite3 python3-minimal"
+
+install_packages() {
+	local missing=() package
+	for package in "$@"; do
+		dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+	done
+	[ ${#missing[@]} -eq 0 ] && return 0
+	local sudo=
+	if [ "$(id -u)" -ne 0 ]; then
+		sudo=sudo
+		command -v sudo >/dev/null || { echo "these packages are missing and there is no sudo: ${missing[*]}" >&2; return 1; }
+	fi
+	echo "installing: ${missing[*]}"
+	$sudo env DEBIAN_FRONTEND=noninteractive apt-get update -q
+	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
+}

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Installs what the tests need (Debian 12), builds, and runs every test through ctest: once as released, once under
+# AddressSanitizer and UBSan, and the threaded ones under ThreadSanitizer.
+#   contrib/test.sh [release|asan-ubsan|tsan]...    only these
+# HARTFS_CORPUS names the directory of captures with known answers; without it those tests are skipped, and say so.
+set -eu
+cd "$(dirname "$0")/.."
+. contrib/packages.sh
+install_packages $BUILD_PACKAGES $TEST_PACKAGES
+
+builds=("$@")
+[ ${#builds[@]} -gt 0 ] || builds=(release asan-ubsan tsan)
+[ -n "${HARTFS_CORPUS:-}" ] || echo "HARTFS_CORPUS is not set: the tests on captures with known answers are SKIPPED"
+export ASAN_OPTIONS="detect_leaks=1:abort_on_error=0" UBSAN_OPTIONS="print_stacktrace=1"
+export LSAN_OPTIONS="suppressions=$PWD/tests/lib/lsan.supp" TSAN_OPTIONS="suppressions=$PWD/tests/lib/tsan.supp"
+
+status=0
+for build in "${builds[@]}"; do
+	echo "=== $build"
+	cmake --preset "$build" >/dev/null
+	cmake --build --preset "$build"
+	only=()
+	[ "$build" = tsan ] && only=(-L 'unit|prop|mount' -E 'large')
+	ctest --test-dir "build/$build" -j "$(nproc)" --output-on-failure "${only[@]}" || status=1
+done
+exit $status
