@@ -1,0 +1,53 @@
+/*
+ * What a RISC-V instruction does to the flow, from its opcode alone: how long it is, whether it branches, calls or
+ * returns, and where a direct one goes. Decoders ask this for every instruction, so the plain ones are inline.
+ */
+#ifndef HF_ISA_RISCV_H
+#define HF_ISA_RISCV_H
+
+#include "codecs/event.h"
+
+/*
+ * To be OR-ed to xlen (32 or 64) where a hart has the code-size extensions, whose encodings are those of c.fsdsp.
+ * Without them such an opcode is c.fsdsp: most captures are of harts with D, and a false return costs more than a
+ * missed one.
+ */
+#define HF_RISCV_ZCMP 0x100u
+#define HF_RISCV_ZCMT 0x200u
+#define HF_RISCV_XLEN 0x0ffu
+
+/* Bytes of the instruction that begins with these low bits: 2 or 4; 0 for the longer and reserved formats
+ * (Unprivileged 1.5). The all-zero opcode, defined to be illegal, has 2. */
+static inline unsigned hf_riscv_size(uint32_t opcode)
+{
+	if ((opcode & 3) != 3)
+		return 2;
+	return (opcode & 0x1c) != 0x1c ? 4 : 0;
+}
+
+/* The rest of hf_riscv_flow, for major opcodes that hold anything but plain instructions. */
+uint8_t hf_riscv_flow_major(uint32_t opcode, unsigned xlen);
+
+/*
+ * enum hf_flow of an opcode. Reserved, illegal and custom encodings are PLAIN. Indirect means that the target comes
+ * from a register or, for cm.jt and cm.jalt, from a table in memory; jalr with rs1 = x0 is indirect here (N-Trace
+ * 2 reports it), although hf_riscv_target knows where it goes (E-Trace 4.1.1 calls it inferable).
+ */
+static inline uint8_t hf_riscv_flow(uint32_t opcode, unsigned xlen)
+{
+	/* One bit for each value of opcode[6:2]: branch, jalr, jal, system, misc-mem. */
+	const uint32_t wide = 1u << 24 | 1u << 25 | 1u << 27 | 1u << 28 | 1u << 3;
+	/* One bit for each funct3:quadrant of a compressed one: c.jal, c.j, c.beqz, c.bnez; c.jr, Zcmp and Zcmt. */
+	const uint32_t narrow = 1u << 5 | 1u << 21 | 1u << 25 | 1u << 29 | 1u << 18 | 1u << 22;
+	const uint32_t bit = (opcode & 3) == 3 ? wide >> (opcode >> 2 & 31) : narrow >> ((opcode >> 11 & 28) | (opcode & 3));
+
+	return bit & 1 ? hf_riscv_flow_major(opcode, xlen) : (uint8_t)HF_FLOW_PLAIN;
+}
+
+/*
+ * Where a direct branch (if taken), jump or call at pc goes, or a jalr with rs1 = x0. False for every other
+ * instruction; *ret_target is then not written.
+ */
+bool hf_riscv_target(uint32_t opcode, unsigned xlen, uint64_t pc, uint64_t *ret_target);
+
+#endif
