@@ -22,15 +22,23 @@ struct hf_file;
 /* Where log lines go: level as in syslog (3 error, 4 warning, 6 info, 7 debug). Called from any thread. */
 typedef void (*hf_log_fn)(void *ctx, int level, const char *line);
 
+/* A directory as fstatat sees it. */
+struct hf_fs_place {
+	dev_t dev;
+	ino_t ino;
+};
+
 struct hf_fs_options {
 	int archive_fd;          /* O_PATH or O_DIRECTORY descriptor of the archive; owned by the fs from hf_fs_open on */
 	int index_fd;            /* directory of the indexes; owned likewise */
-	int skip_count;          /* directories inside the archive that must not be shown: mountpoint, index directory */
-	const struct { dev_t dev; ino_t ino; } *skip;
+	/* Directories inside the archive that must not be shown: index directory, mountpoint (both what lies under it
+	 * and the root of the mount: looking into that one would be a request to ourselves). Copied by hf_fs_open. */
+	size_t skip_count;
+	const struct hf_fs_place *skip;
 	uint64_t cache_bytes;    /* chunk cache, default 256 MiB */
 	unsigned threads;        /* decode pool; 0: one a core */
 	unsigned index_threads;  /* background indexing; 0: one a core; */
-	bool no_index;           /* never index: serve only what is indexed already (cat, info) */
+	bool no_index;           /* index only what hf_fs_index is called for, nothing by itself (cat, info) */
 	uint64_t chunk_insns;    /* 0: default; tests set 1, 7, 1000 */
 	const char *views;       /* names of hart views to offer, comma-separated; NULL: all */
 	hf_log_fn log;
@@ -54,8 +62,8 @@ struct hf_attr {
 };
 
 /*
- * Names to inodes. Errors: HF_ERR_NOT_FOUND, HF_ERR_IO. Each success holds one reference to the inode that
- * hf_fs_forget gives back. A lookup in a view directory of a capture that is not indexed yet starts its indexing and
+ * Names to inodes. Errors: HF_ERR_NOT_FOUND (ret_attr->entry_timeout then says how long the kernel may believe that),
+ * HF_ERR_IO. Each success holds one reference to the inode that hf_fs_forget gives back. A lookup in a view directory of a capture that is not indexed yet starts its indexing and
  * waits up to a second or two, then answers as the directory is at that moment.
  */
 int hf_fs_lookup(struct hf_fs *fs, uint64_t parent, const char *name, struct hf_attr *ret_attr);
