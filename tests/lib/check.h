@@ -1,0 +1,37 @@
+/* What the unit tests check with: a failed check prints its place and ends the program with status 1. */
+#ifndef HF_TEST_CHECK_H
+#define HF_TEST_CHECK_H
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(cond) \
+	do { \
+		if (!(cond)) { \
+			fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #cond); \
+			exit(1); \
+		} \
+	} while (0)
+
+#define CHECK_EQ(a, b) \
+	do { \
+		uint64_t check_a = (uint64_t)(a), check_b = (uint64_t)(b); \
+		if (check_a != check_b) { \
+			fprintf(stderr, "%s:%d: %s is %" PRIu64 " (0x%" PRIx64 "), %s is %" PRIu64 " (0x%" PRIx64 ")\n", \
+				__FILE__, __LINE__, #a, check_a, check_a, #b, check_b, check_b); \
+			exit(1); \
+		} \
+	} while (0)
+
+#define CHECK_STR(a, b) \
+	do { \
+		const char *check_a = (a), *check_b = (b); \
+		if (strcmp(check_a, check_b) != 0) { \
+			fprintf(stderr, "%s:%d: %s is\n%s\nand not\n%s\n", __FILE__, __LINE__, #a, check_a, check_b); \
+			exit(1); \
+		} \
+	} while (0)
+
+#endif

@@ -1,0 +1,229 @@
+/*
+ * The classification of RISC-V opcodes against the mnemonics of LLVM's disassembler: every 16-bit encoding, and a
+ * structured and a random sample of the 32-bit ones, for both register widths.
+ */
+#include "codecs/isa/riscv.h"
+#include "tests/lib/check.h"
+
+#include <llvm-c/Disassembler.h>
+#include <llvm-c/Target.h>
+#include <llvm/Config/llvm-config.h>
+
+static LLVMDisasmContextRef context;
+static unsigned xlen; /* of context, with the flags of riscv.h */
+static unsigned long compared;
+
+/* Encodings that a specification defines and LLVM's decoder does not know. */
+static const struct {
+	uint32_t mask, match;
+	uint8_t flow;
+} unknown_to_llvm[] = {
+	{0xffffffff, 0x00200073, HF_FLOW_TRAP_RETURN}, /* uret: N extension, gone since LLVM 15 */
+	{0xffffffff, 0x70200073, HF_FLOW_TRAP_RETURN}, /* mnret: Smrnmi */
+	{0xffffffff, 0x00d00073, HF_FLOW_WAIT},        /* wrs.nto, wrs.sto: LLVM 16 and later */
+	{0xffffffff, 0x01d00073, HF_FLOW_WAIT},
+	{0x0000707f, 0x0000100f, HF_FLOW_SYNC},        /* fence.i with fields that are to be ignored */
+};
+
+static uint8_t flow_if_unknown(uint32_t opcode)
+{
+	for (size_t i = 0; i < sizeof unknown_to_llvm / sizeof unknown_to_llvm[0]; i++)
+		if ((opcode & unknown_to_llvm[i].mask) == unknown_to_llvm[i].match)
+			return unknown_to_llvm[i].flow;
+	return HF_FLOW_PLAIN;
+}
+
+static bool one_of(const char *word, const char *list)
+{
+	size_t n = strlen(word);
+
+	for (const char *s = list; n && (s = strstr(s, word)); s++)
+		if ((s == list || s[-1] == ' ') && (s[n] == ' ' || s[n] == 0))
+			return true;
+	return false;
+}
+
+/* "ra", "12(ra)", "t0" to 1 for ra, 5 for t0, 0 for zero, 9 for any other. */
+static unsigned reg_of(const char *operand)
+{
+	char name[16] = "";
+	const char *open = strchr(operand, '(');
+
+	sscanf(open ? open + 1 : operand, "%15[a-z0-9]", name);
+	return strcmp(name, "ra") == 0 ? 1 : strcmp(name, "t0") == 0 ? 5 : strcmp(name, "zero") == 0 ? 0 : 9;
+}
+
+/* Table 3 of the unprivileged specification, row by row. */
+static uint8_t jalr_table(unsigned rd, unsigned rs1)
+{
+	bool rd_link = rd == 1 || rd == 5, rs1_link = rs1 == 1 || rs1 == 5;
+
+	if (!rd_link && !rs1_link)
+		return HF_FLOW_INDIRECT_JUMP;
+	if (!rd_link && rs1_link)
+		return HF_FLOW_RETURN;
+	if (rd_link && !rs1_link)
+		return HF_FLOW_INDIRECT_CALL;
+	return rd == rs1 ? HF_FLOW_INDIRECT_CALL : HF_FLOW_SWAP;
+}
+
+/* The flow of a disassembled instruction; *ret_offset is the operand of a direct one. */
+static uint8_t flow_of_text(const char *text, long *ret_offset)
+{
+	char word[3][32] = {"", "", ""}, rest[64] = "";
+	int words = sscanf(text, " %31s %31[^,] , %31[^,] , %63s", word[0], word[1], word[2], rest);
+	const char *last = words == 4 ? rest : words > 1 ? word[words - 1] : "0";
+	bool two = words >= 3;
+
+	*ret_offset = strtol(last, NULL, 10);
+	if (one_of(word[0], "beq bne blt bge bltu bgeu bgt ble bgtu bleu beqz bnez blez bgez bltz bgtz"))
+		return HF_FLOW_BRANCH;
+	if (strcmp(word[0], "j") == 0)
+		return HF_FLOW_JUMP;
+	if (strcmp(word[0], "jal") == 0)
+		return !two || reg_of(word[1]) == 1 || reg_of(word[1]) == 5 ? HF_FLOW_CALL : HF_FLOW_JUMP;
+	if (strcmp(word[0], "ret") == 0)
+		return HF_FLOW_RETURN;
+	if (strcmp(word[0], "jr") == 0)
+		return jalr_table(0, reg_of(last));
+	if (strcmp(word[0], "jalr") == 0)
+		return jalr_table(two ? reg_of(word[1]) : 1, reg_of(last));
+	if (one_of(word[0], "cm.popret cm.popretz"))
+		return HF_FLOW_RETURN;
+	if (one_of(word[0], "cm.jt cm.jalt"))
+		return word[0][4] == 't' ? HF_FLOW_INDIRECT_JUMP : HF_FLOW_INDIRECT_CALL;
+	if (one_of(word[0], "ecall ebreak"))
+		return HF_FLOW_TRAP_CALL;
+	if (one_of(word[0], "mret sret uret dret"))
+		return HF_FLOW_TRAP_RETURN;
+	if (one_of(word[0], "wfi wrs.nto wrs.sto"))
+		return HF_FLOW_WAIT;
+	return strcmp(word[0], "fence.i") == 0 ? HF_FLOW_SYNC : HF_FLOW_PLAIN;
+}
+
+static void compare_target(uint32_t opcode, const char *text, uint8_t flow, long offset)
+{
+	const uint64_t pc = 0x80000100;
+	uint64_t target, want = pc + (uint64_t)offset;
+	bool direct = flow == HF_FLOW_BRANCH || flow == HF_FLOW_JUMP || flow == HF_FLOW_CALL;
+	bool absolute = strstr(text, "zero") && strstr(text, "j") && (opcode & 0x7f) == 0x67 && flow != HF_FLOW_PLAIN;
+
+	if (absolute) { /* "jr -4(zero)", "jalr zero", "jalr s2, 8(zero)" */
+		const char *open = strchr(text, '('), *number = open;
+
+		while (number && strchr("-0123456789", number[-1]))
+			number--;
+		want = number ? (uint64_t)strtol(number, NULL, 10) & ~UINT64_C(1) : 0;
+	}
+	if ((xlen & HF_RISCV_XLEN) == 32)
+		want &= 0xffffffff;
+	CHECK_EQ(hf_riscv_target(opcode, xlen, pc, &target), direct || absolute);
+	if (direct || absolute)
+		CHECK_EQ(target, want);
+}
+
+static void compare(uint32_t opcode)
+{
+	unsigned size = hf_riscv_size(opcode);
+	char text[128] = "";
+	long offset = 0;
+	size_t used = LLVMDisasmInstruction(context, (uint8_t *)&opcode, size, 0, text, sizeof text);
+	uint8_t flow = used == size ? flow_of_text(text, &offset) : flow_if_unknown(opcode);
+
+	if (hf_riscv_flow(opcode, xlen) != flow) {
+		fprintf(stderr, "%08x xlen %x:%s: flow %u, not %u\n", opcode, xlen, text,
+			hf_riscv_flow(opcode, xlen), flow);
+		exit(1);
+	}
+	compare_target(opcode, text, flow, offset);
+	compared++;
+}
+
+static void compare_narrow(void)
+{
+	for (uint32_t opcode = 0; opcode < 0x10000; opcode++)
+		if ((opcode & 3) != 3)
+			compare(opcode);
+}
+
+/* Every major opcode, funct3 and funct7, with the registers that matter to the link rules. */
+static void compare_structured(void)
+{
+	static const uint32_t regs[] = {0, 1, 5, 9};
+	static const uint32_t special = 1u << 24 | 1u << 25 | 1u << 27 | 1u << 28 | 1u << 3;
+
+	for (uint32_t i = 0; i < 32 * 8 * 128; i++) {
+		uint32_t opcode = (i & 0x1f) << 2 | 3 | (i >> 5 & 7) << 12 | i >> 8 << 25;
+		bool every = special >> (i & 0x1f) & 1;
+
+		if ((i & 7) == 7) /* longer than 32 bits */
+			continue;
+		for (uint32_t r = 0; r < (every ? 64 : 3); r++)
+			compare(opcode | regs[r & 3] << 7 | regs[r >> 2 & 3] << 15 | regs[r >> 4] << 20);
+	}
+	for (uint32_t funct12 = 0; funct12 < 4096; funct12++)
+		compare(funct12 << 20 | 0x73);
+}
+
+static void compare_random(unsigned count)
+{
+	uint64_t x = 88172645463325252;
+
+	while (count--) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		if (hf_riscv_size((uint32_t)x | 3) == 4)
+			compare((uint32_t)x | 3);
+	}
+}
+
+static void start(const char *triple, const char *features, unsigned width)
+{
+	context = LLVMCreateDisasmCPUFeatures(triple, "", features, NULL, 0, NULL, NULL);
+	CHECK(context);
+	xlen = width;
+}
+
+static void test_width(const char *triple, unsigned width)
+{
+	start(triple, "+m,+a,+f,+d,+c", width);
+	compare_narrow();
+	compare_structured();
+	compare_random(100000);
+	LLVMDisasmDispose(context);
+}
+
+static void test_code_size(const char *triple, unsigned width)
+{
+#if LLVM_VERSION_MAJOR >= 19
+	start(triple, "+m,+a,+zca,+zcmp,+zcmt", width | HF_RISCV_ZCMP | HF_RISCV_ZCMT);
+	compare_narrow();
+	LLVMDisasmDispose(context);
+#else
+	(void)triple, (void)width;
+#endif
+}
+
+static void test_size(void)
+{
+	CHECK_EQ(hf_riscv_size(0), 2);
+	CHECK_EQ(hf_riscv_size(0x9002), 2);
+	CHECK_EQ(hf_riscv_size(0x13), 4);
+	CHECK_EQ(hf_riscv_size(0x1f), 0);
+	CHECK_EQ(hf_riscv_size(0xffffffff), 0);
+}
+
+int main(void)
+{
+	LLVMInitializeRISCVTargetInfo();
+	LLVMInitializeRISCVTargetMC();
+	LLVMInitializeRISCVDisassembler();
+	test_size();
+	test_width("riscv32", 32);
+	test_width("riscv64", 64);
+	test_code_size("riscv32", 32);
+	test_code_size("riscv64", 64);
+	printf("%lu encodings compared\n", compared);
+	return 0;
+}
