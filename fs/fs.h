@@ -74,8 +74,9 @@ int hf_fs_readlink(struct hf_fs *fs, uint64_t ino, char *buf, size_t size);
 
 /*
  * A directory as it was when opened, so that a cookie stays valid. emit returns false when it has no more room; the
- * entry is then given again next time. Never blocks on an index. With plus, entries are looked up (attr non-NULL and
- * a reference held for each entry that emit took, "." and ".." excepted).
+ * entry is then given again next time. Never blocks on an index. attr has st_ino and the type bits of st_mode; with
+ * plus, entries are looked up: attr is complete and a reference is held for each entry that emit took, "." and ".."
+ * excepted.
  */
 struct hf_dir;
 typedef bool (*hf_emit_fn)(void *ctx, const char *name, const struct hf_attr *attr, uint64_t next_cookie);
@@ -90,7 +91,9 @@ void hf_file_close(struct hf_file *file);
 /*
  * One read. The caller fills file, offset, size, done and ctx and keeps the request alive until done was called, once,
  * from any thread (from hf_fs_read itself if the bytes are at hand). In done: err, or piece[0..pieces) in order: bytes
- * pinned in the cache, valid until hf_fs_read_release. Fewer than size bytes only at the end of the file.
+ * pinned in the cache, valid until hf_fs_read_release, which every request that was done needs, also a failed one; the
+ * file may be closed before the release, the bytes are then not to be looked at. Fewer than size bytes only at the end
+ * of the file.
  */
 #define HF_READ_PIECES 64
 struct hf_read {
@@ -105,9 +108,7 @@ struct hf_read {
 		const uint8_t *bytes;
 		size_t size;
 	} piece[HF_READ_PIECES];
-	void *pin[HF_READ_PIECES]; /* the fs' own */
-	struct hf_read *next;      /* the fs' own */
-	bool cancelled;            /* the fs' own */
+	void *state; /* the fs' own */
 };
 void hf_fs_read(struct hf_fs *fs, struct hf_read *read);
 void hf_fs_read_release(struct hf_read *read);
