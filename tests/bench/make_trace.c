@@ -1,0 +1,236 @@
+/*
+ * Makes a long STF trace out of a short one with hartfs' own decoder and encoder:
+ *   make_trace INSTRUCTIONS CHUNK IN.stf[.gz...] OUT
+ * repeats the instructions of IN (its first hart) until there are enough. CHUNK > 0 writes a .zstf with that many
+ * instructions a chunk, CHUNK = 0 a plain .stf.
+ */
+#include "codecs/base/bytes.h"
+#include "codecs/codec.h"
+#include "codecs/stf/records.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#define BATCH 256
+
+struct out {
+	FILE *file;
+	uint64_t chunk;       /* instructions a chunk; 0: plain */
+	uint64_t offset;      /* bytes of the file */
+	uint64_t markers;     /* in the open chunk */
+	uint8_t *bytes;       /* of the open chunk */
+	size_t size, cap;
+	struct hf_sink table; /* entries of the chunk table */
+	uint64_t chunks;
+	uint64_t start_pc;    /* of the open chunk; 0 of the first */
+	uint64_t next, target;
+	bool jumps;           /* target is where the next instruction is */
+	uint8_t *packed;
+	size_t packed_cap;
+};
+
+static struct hf_stf_layout layout = {.event64 = true};
+
+static void die(const char *what)
+{
+	fprintf(stderr, "make_trace: %s\n", what);
+	exit(1);
+}
+
+static void write_out(struct out *out, const void *bytes, size_t n)
+{
+	if (fwrite(bytes, 1, n, out->file) != n)
+		die("writing failed");
+	out->offset += n;
+}
+
+static void end_chunk(struct out *out)
+{
+	uint8_t entry[24];
+	size_t n;
+
+	if (out->packed_cap < ZSTD_compressBound(out->size)) {
+		out->packed_cap = ZSTD_compressBound(out->size);
+		free(out->packed);
+		out->packed = malloc(out->packed_cap);
+	}
+	n = ZSTD_compress(out->packed, out->packed_cap, out->bytes, out->size, 3);
+	if (ZSTD_isError(n))
+		die("zstd");
+	hf_put64(entry, out->offset);
+	hf_put64(entry + 8, out->start_pc);
+	hf_put64(entry + 16, out->size);
+	hf_sink_write(&out->table, entry, sizeof entry);
+	out->chunks++;
+	write_out(out, out->packed, n);
+	out->size = 0;
+	out->markers = 0;
+	out->start_pc = out->next;
+}
+
+/* Where the instruction of this record leads, as the table wants it. */
+static bool track(struct out *out, const uint8_t *p)
+{
+	switch (p[0]) {
+	case HF_STF_FORCE_PC:
+		out->next = hf_get64(p + 1);
+		return false;
+	case HF_STF_INST_PC_TARGET:
+	case HF_STF_EVENT_PC_TARGET:
+		out->target = hf_get64(p + 1);
+		out->jumps = true;
+		return false;
+	case HF_STF_INST_OPCODE32:
+	case HF_STF_INST_OPCODE16:
+		out->next = out->jumps ? out->target : out->next + (p[0] == HF_STF_INST_OPCODE32 ? 4 : 2);
+		out->jumps = false;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void append(struct out *out, const uint8_t *bytes, size_t n)
+{
+	if (!out->chunk) {
+		write_out(out, bytes, n);
+		return;
+	}
+	if (out->size + n > out->cap) {
+		out->cap = (out->size + n) * 2;
+		out->bytes = realloc(out->bytes, out->cap);
+		if (!out->bytes)
+			die("out of memory");
+	}
+	memcpy(out->bytes + out->size, bytes, n);
+	out->size += n;
+}
+
+/* Passes the records of [p, p + n) on, ending chunks behind their last marker. All of them must be whole. */
+static void put_records(struct out *out, const uint8_t *p, size_t n)
+{
+	const uint8_t *end = p + n;
+
+	while (p < end) {
+		uint64_t size;
+
+		if (hf_stf_record_size(&layout, p, (size_t)(end - p), &size) || size > (uint64_t)(end - p))
+			die("our own encoder wrote a record that cannot be read");
+		append(out, p, (size_t)size);
+		if (track(out, p) && out->chunk && ++out->markers == out->chunk)
+			end_chunk(out);
+		p += size;
+	}
+}
+
+/* The decompressed stream of a file as a source in memory. */
+static struct hf_src *load(const char *path)
+{
+	struct hf_diag diag;
+	struct hf_src *file, *memory;
+	struct hf_scan *scan;
+	struct hf_point point;
+	const struct hf_box *box;
+	const uint8_t *piece, *window;
+	struct hf_sink sink;
+	uint8_t head[HF_PROBE_SIZE];
+	size_t n;
+
+	if (hf_src_file_new(open(path, O_RDONLY | O_CLOEXEC), &file, &diag) ||
+	    hf_src_read_at(file, 0, head, sizeof head, &n, &diag))
+		die("cannot read the input");
+	box = hf_box_probe(head, n, file->size);
+	if (!box)
+		return file;
+	if (hf_sink_init_memory(&sink, 1 << 20) || box->scan_new(file, NULL, NULL, &scan, &diag))
+		die("cannot open the container");
+	while (box->scan_next(scan, &point, &piece, &window, &diag) == 0)
+		hf_sink_write(&sink, piece, point.out_size);
+	box->scan_free(scan);
+	if (sink.err || hf_src_memory_new(sink.start, (size_t)(sink.p - sink.start), &memory))
+		die("out of memory");
+	return memory;
+}
+
+/* One round over the input: its events into the encoder, what that writes into out. Returns instructions made. */
+static uint64_t one_round(struct hf_stream *stream, struct hf_src *src, struct hf_enc *enc, struct hf_sink *sink,
+			  struct out *out, uint64_t want)
+{
+	struct hf_dec *dec;
+	struct hf_event ev[BATCH];
+	uint64_t made = 0;
+	size_t n;
+
+	if (hf_dec_new(stream, src, stream->info.first_hart, &dec))
+		die("cannot open the decoder");
+	while (made < want && hf_dec_next(dec, ev, BATCH, &n) == 0) {
+		size_t use = 0;
+
+		for (; use < n && made < want; use++)
+			made += ev[use].kind == HF_EVENT_INSN;
+		enc->ops->put(enc, ev, use, sink);
+		put_records(out, sink->start, (size_t)(sink->p - sink->start));
+		sink->p = sink->start;
+	}
+	hf_dec_free(dec);
+	return made;
+}
+
+int main(int argc, char **argv)
+{
+	uint8_t head[HF_PROBE_SIZE], fixed[20] = "ZSTF";
+	struct hf_enc_env env = {0};
+	struct hf_stream *stream;
+	struct hf_enc *enc;
+	struct hf_sink sink;
+	struct hf_diag diag;
+	struct hf_src *src;
+	struct out out = {0};
+	uint64_t want, made = 0;
+	const struct hf_codec *codec;
+	size_t n;
+
+	if (argc != 5)
+		die("usage: make_trace INSTRUCTIONS CHUNK IN OUT");
+	want = strtoull(argv[1], NULL, 10);
+	out.chunk = strtoull(argv[2], NULL, 10);
+	src = load(argv[3]);
+	out.file = fopen(argv[4], "wb");
+	if (!out.file || hf_sink_init_memory(&sink, 1 << 20) || hf_sink_init_memory(&out.table, 1 << 16))
+		die("cannot write the output");
+	hf_src_read_at(src, 0, head, sizeof head, &n, &diag);
+	codec = hf_codec_probe(head, n);
+	if (!codec || codec->open(src, &stream, &diag) ||
+	    hf_enc_new(hf_codec_by_name("stf")->enc, stream, stream->info.first_hart, &env, &enc))
+		die("the input is no trace");
+	layout.vector_words = (stream->info.vlen + 63) / 64;
+	if (out.chunk) {
+		hf_put64(fixed + 4, out.chunk);
+		write_out(&out, fixed, sizeof fixed);
+	}
+	while (made < want) {
+		uint64_t round = one_round(stream, src, enc, &sink, &out, want - made);
+
+		if (!round)
+			die("the input has no instructions");
+		made += round;
+	}
+	enc->ops->end(enc, &sink);
+	put_records(&out, sink.start, (size_t)(sink.p - sink.start));
+	if (out.chunk) {
+		uint8_t count[8];
+
+		if (out.size)
+			end_chunk(&out);
+		hf_put64(fixed + 12, out.offset);
+		hf_put64(count, out.chunks);
+		write_out(&out, count, sizeof count);
+		write_out(&out, out.table.start, (size_t)(out.table.p - out.table.start));
+		if (fseek(out.file, 0, SEEK_SET) || fwrite(fixed, 1, sizeof fixed, out.file) != sizeof fixed)
+			die("writing failed");
+	}
+	return fclose(out.file) ? 1 : 0;
+}
