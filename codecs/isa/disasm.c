@@ -1,0 +1,206 @@
+#include "codecs/isa/disasm.h"
+
+#include "codecs/base/err.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Disassembler.h>
+#include <llvm-c/Target.h>
+#include <llvm/Config/llvm-config.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* "+a,+b," of the rows of features.def for one instruction set; LLVM takes the empty name after the last comma. */
+#define ON_14(name) "+" name ","
+#if LLVM_VERSION_MAJOR >= 19
+#define ON_19(name) "+" name ","
+#else
+#define ON_19(name)
+#endif
+#define HF_FEATURE(isa, version, name) IF_##isa(ON_##version(name))
+
+static const char riscv_features[] =
+#define IF_RISCV(text) text
+#define IF_A64(text)
+#define IF_ARM(text)
+#include "codecs/isa/features.def"
+#undef IF_RISCV
+#undef IF_A64
+	;
+static const char a64_features[] =
+#define IF_RISCV(text)
+#define IF_A64(text) text
+#include "codecs/isa/features.def"
+#undef IF_A64
+#undef IF_ARM
+	;
+static const char arm_features[] =
+#define IF_A64(text)
+#define IF_ARM(text) text
+#include "codecs/isa/features.def"
+	;
+
+static const struct {
+	const char *triple, *features;
+} targets[HF_ISA_COUNT] = {
+	[HF_ISA_RV32] = {"riscv32", riscv_features},
+	[HF_ISA_RV64] = {"riscv64", riscv_features},
+	[HF_ISA_A64] = {"aarch64", a64_features},
+	[HF_ISA_A32] = {"armv8a", arm_features},
+	[HF_ISA_T32] = {"thumbv8a", arm_features},
+};
+
+static char version[32];
+
+static void initialise(void)
+{
+	LLVMInitializeRISCVTargetInfo();
+	LLVMInitializeRISCVTargetMC();
+	LLVMInitializeRISCVDisassembler();
+	LLVMInitializeAArch64TargetInfo();
+	LLVMInitializeAArch64TargetMC();
+	LLVMInitializeAArch64Disassembler();
+	LLVMInitializeARMTargetInfo();
+	LLVMInitializeARMTargetMC();
+	LLVMInitializeARMDisassembler();
+#if LLVM_VERSION_MAJOR >= 16
+	unsigned major, minor, patch;
+
+	LLVMGetVersion(&major, &minor, &patch); /* of the library that runs, not of the headers */
+	snprintf(version, sizeof version, "LLVM %u.%u.%u", major, minor, patch);
+#else
+	snprintf(version, sizeof version, "LLVM %s", LLVM_VERSION_STRING);
+#endif
+}
+
+void hf_disasm_global_init(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, initialise);
+}
+
+const char *hf_disasm_version(void)
+{
+	hf_disasm_global_init();
+	return version;
+}
+
+int hf_disasm_new(struct hf_disasm **ret_disasm)
+{
+	struct hf_disasm *disasm = calloc(1, sizeof *disasm);
+
+	if (!disasm)
+		return HF_ERR_NOMEM;
+	hf_disasm_global_init();
+	disasm->slots = aligned_alloc(64, HF_DISASM_SLOTS * sizeof *disasm->slots);
+	disasm->tails = malloc(HF_DISASM_SLOTS * sizeof *disasm->tails);
+	if (!disasm->slots || !disasm->tails) {
+		hf_disasm_free(disasm);
+		return HF_ERR_NOMEM;
+	}
+	memset(disasm->slots, 0, HF_DISASM_SLOTS * sizeof *disasm->slots);
+	*ret_disasm = disasm;
+	return 0;
+}
+
+void hf_disasm_free(struct hf_disasm *disasm)
+{
+	if (!disasm)
+		return;
+	for (unsigned isa = 0; isa < HF_ISA_COUNT; isa++)
+		if (disasm->context[isa])
+			LLVMDisasmDispose(disasm->context[isa]);
+	free(disasm->slots);
+	free(disasm->tails);
+	free(disasm);
+}
+
+static LLVMDisasmContextRef context_of(struct hf_disasm *disasm, unsigned isa)
+{
+	if (isa >= HF_ISA_COUNT || !targets[isa].triple)
+		return NULL;
+	if (!disasm->context[isa])
+		disasm->context[isa] = LLVMCreateDisasmCPUFeatures(targets[isa].triple, "", targets[isa].features,
+								   NULL, 0, NULL, NULL);
+	return disasm->context[isa];
+}
+
+/*
+ * LLVM's Thumb decoder remembers an IT instruction and makes the next four conditional. Texts must not depend on
+ * what was disassembled before, so nops use the memory up.
+ */
+static void forget_it_block(LLVMDisasmContextRef context)
+{
+	uint8_t nop[2] = {0x00, 0xbf};
+	char text[16];
+
+	for (unsigned i = 0; i < 4; i++)
+		LLVMDisasmInstruction(context, nop, sizeof nop, 0, text, sizeof text);
+}
+
+/* LLVM's text of the instruction of key, or an empty string. */
+static void disassemble(struct hf_disasm *disasm, uint64_t key, char *text, size_t cap)
+{
+	unsigned isa = key >> 32 & 0x7f, size = key >> 40 & 0xff;
+	LLVMDisasmContextRef context = context_of(disasm, isa);
+	uint32_t opcode = (uint32_t)key;
+	uint8_t bytes[4];
+
+	text[0] = 0;
+	if (!context || (size != 2 && size != 4))
+		return;
+	if (isa == HF_ISA_T32 && size == 4)
+		opcode = opcode << 16 | opcode >> 16;
+	hf_put32(bytes, opcode);
+	if (LLVMDisasmInstruction(context, bytes, size, 0, text, cap) != size)
+		text[0] = 0;
+	if (isa == HF_ISA_T32)
+		forget_it_block(context);
+}
+
+/* Writes the fields of the listing into out[HF_DISASM_HEAD + HF_DISASM_TAIL], filled up with blanks. */
+static unsigned format(uint64_t key, const char *text, uint8_t *out)
+{
+	const unsigned max = HF_DISASM_HEAD + HF_DISASM_TAIL;
+	char hex[12];
+	unsigned len = 9;
+	int digits = snprintf(hex, sizeof hex, "%0*x", (key >> 40 & 0xff) == 2 ? 4 : 8, (uint32_t)key);
+
+	memset(out, ' ', max);
+	memcpy(out, hex, (size_t)digits);
+	while (*text == '\t' || *text == ' ')
+		text++;
+	for (const char *s = *text ? text : "unknown"; *s && *s != '\n' && len < max; s++) {
+		bool blank = *s == '\t' || *s == ' ';
+
+		if (!blank || out[len - 1] != ' ')
+			out[len++] = blank ? ' ' : (uint8_t)*s;
+	}
+	while (out[len - 1] == ' ')
+		len--;
+	return len;
+}
+
+const struct hf_disasm_slot *hf_disasm_miss(struct hf_disasm *disasm, uint64_t key)
+{
+	uint8_t out[HF_DISASM_HEAD + HF_DISASM_TAIL];
+	uint32_t i = hf_disasm_hash(key);
+	char text[256];
+	unsigned len;
+
+	if (disasm->used == HF_DISASM_LIMIT) {
+		memset(disasm->slots, 0, HF_DISASM_SLOTS * sizeof *disasm->slots);
+		disasm->used = 0;
+	}
+	while (disasm->slots[i].key)
+		i = (i + 1) & (HF_DISASM_SLOTS - 1);
+	disassemble(disasm, key, text, sizeof text);
+	len = format(key, text, out);
+	disasm->slots[i].key = key | (uint64_t)len << 48;
+	memcpy(disasm->slots[i].text, out, HF_DISASM_HEAD);
+	if (len > HF_DISASM_HEAD)
+		memcpy(disasm->tails[i], out + HF_DISASM_HEAD, HF_DISASM_TAIL);
+	disasm->used++;
+	return &disasm->slots[i];
+}

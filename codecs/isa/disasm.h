@@ -1,0 +1,104 @@
+/*
+ * Opcodes as text, by LLVM's disassembler behind a memo: a trace repeats few opcodes many times, so that formatting
+ * one is two small copies. The text does not depend on where the instruction lies: pc-relative operands are printed
+ * as the distance ("bne a4, a5, 44").
+ *
+ * A text is the two listing fields "opcode disassembly": 4 or 8 hex digits, blanks up to column 9, mnemonic, one
+ * blank, operands. What LLVM does not know is "unknown". RISC-V is disassembled with D and without Zcmp and Zcmt,
+ * so their common encodings are c.fsdsp; T32 without the condition that an IT instruction before may add.
+ */
+#ifndef HF_ISA_DISASM_H
+#define HF_ISA_DISASM_H
+
+#include "codecs/base/bytes.h"
+#include "codecs/event.h"
+
+/* Bytes written by hf_disasm_put at most, and the width to which texts are filled with blanks. */
+#define HF_DISASM_ROOM 256
+#define HF_DISASM_WIDTH 32
+
+/* The memo is a hash table with linear probing; it is emptied when it has this many texts. */
+#define HF_DISASM_SLOT_BITS 15
+#define HF_DISASM_SLOTS (1u << HF_DISASM_SLOT_BITS)
+#define HF_DISASM_LIMIT (HF_DISASM_SLOTS / 4 * 3)
+
+#define HF_DISASM_HEAD 56
+#define HF_DISASM_TAIL 200 /* A32 can name 32 registers in one instruction */
+
+/* One cache line. The rest of a text longer than HF_DISASM_HEAD, which RISC-V does not have, is in tails. */
+struct hf_disasm_slot {
+	uint64_t key;                 /* opcode, isa, size; length of the text in the top 16 bits; 0: empty */
+	uint8_t text[HF_DISASM_HEAD]; /* blanks follow up to HF_DISASM_WIDTH */
+};
+
+static_assert(sizeof(struct hf_disasm_slot) == 64, "one text, one cache line");
+
+/* For one thread. */
+struct hf_disasm {
+	struct hf_disasm_slot *slots;      /* owned, aligned */
+	uint8_t (*tails)[HF_DISASM_TAIL];  /* owned */
+	void *context[HF_ISA_COUNT];       /* owned; LLVM's, made when first needed */
+	uint32_t used;
+};
+
+/* LLVM's tables, once per process. hf_disasm_new does it too; both may be called by any thread. */
+void hf_disasm_global_init(void);
+
+int hf_disasm_new(struct hf_disasm **ret_disasm);
+void hf_disasm_free(struct hf_disasm *disasm);
+
+/* "LLVM 19.1.7": texts may differ with it, so it is part of the key of everything that holds them. */
+const char *hf_disasm_version(void);
+
+/* Disassembles and remembers; key is hf_disasm_key's. */
+const struct hf_disasm_slot *hf_disasm_miss(struct hf_disasm *disasm, uint64_t key);
+
+/*
+ * opcode as struct hf_ev_insn has it: of T32 with 4 bytes the first halfword is in the upper half, as the
+ * architecture manual writes it. size other than 2 and isa without disassembler give 8 digits and "unknown".
+ */
+static inline uint64_t hf_disasm_key(uint32_t opcode, unsigned size, unsigned isa)
+{
+	return (size == 2 ? opcode & 0xffff : opcode) | (uint64_t)(isa & 0x7f) << 32 | (uint64_t)(size & 0xff) << 40 |
+	       (uint64_t)1 << 39;
+}
+
+static inline uint32_t hf_disasm_hash(uint64_t key)
+{
+	return (uint32_t)((key & 0x7fffffffff) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - HF_DISASM_SLOT_BITS));
+}
+
+static inline const struct hf_disasm_slot *hf_disasm_find(struct hf_disasm *disasm, uint32_t opcode, unsigned size,
+							  unsigned isa)
+{
+	uint64_t key = hf_disasm_key(opcode, size, isa);
+
+	for (uint32_t i = hf_disasm_hash(key);; i = (i + 1) & (HF_DISASM_SLOTS - 1)) {
+		const struct hf_disasm_slot *slot = &disasm->slots[i];
+
+		if ((slot->key & 0xffffffffffff) == key)
+			return slot;
+		if (!slot->key)
+			return hf_disasm_miss(disasm, key);
+	}
+}
+
+/*
+ * Writes the text to p[HF_DISASM_ROOM], with blanks behind it up to HF_DISASM_WIDTH, and returns its end (without
+ * the blanks).
+ */
+static inline uint8_t *hf_disasm_put(struct hf_disasm *disasm, uint8_t *p, uint32_t opcode, unsigned size,
+				     unsigned isa)
+{
+	const struct hf_disasm_slot *slot = hf_disasm_find(disasm, opcode, size, isa);
+	unsigned len = (unsigned)(slot->key >> 48);
+
+	memcpy(p, slot->text, 32);
+	if (len > 32)
+		memcpy(p + 32, slot->text + 32, HF_DISASM_HEAD - 32);
+	if (len > HF_DISASM_HEAD)
+		memcpy(p + HF_DISASM_HEAD, disasm->tails[slot - disasm->slots], HF_DISASM_TAIL);
+	return p + len;
+}
+
+#endif
