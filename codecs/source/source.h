@@ -54,6 +54,14 @@ struct hf_point {
 	uint32_t window_size; /* bytes of window that decoding needs, 0 if none */
 };
 
+/*
+ * In bits: the block continues the one before it, inside something that cannot be entered (a large xz block or zstd
+ * frame, all of an .lzma). scan_new and read_block refuse such a point with HF_ERR_STATE: decode from the last point
+ * before it that lacks the flag. read_block also takes that point with out_size widened over the blocks that
+ * continue it.
+ */
+#define HF_POINT_CONTINUES UINT32_C(0x80000000)
+
 /* The largest block a container hands out, and the size that those with a choice (gzip) aim at. */
 #define HF_BLOCK_AIM (UINT64_C(1) << 20)
 #define HF_BLOCK_MAX (UINT64_C(64) << 20)
@@ -71,13 +79,18 @@ struct hf_box {
 	bool enterable;                 /* false: blocks can only be decoded in order (part of the format) */
 	/* 0..100: how sure we are that these first n bytes of a file of file_size bytes are such a container. */
 	int (*probe)(const uint8_t *head, size_t n, uint64_t file_size);
-	/* Starts at resume (NULL: the beginning); window[resume->window_size] is copied. base is borrowed. */
+	/*
+	 * Starts at resume (NULL: the beginning); window[resume->window_size] is copied. base is borrowed. A resumed
+	 * scan cannot check what covers bytes before it: the CRC of that gzip member, the index of that xz stream.
+	 */
 	int (*scan_new)(struct hf_src *base, const struct hf_point *resume, const uint8_t *window,
 			struct hf_scan **ret_scan, struct hf_diag *diag);
 	/*
 	 * The next block. *ret_point describes it, *ret_bytes[out_size] and *ret_window[window_size] are borrowed
 	 * until the next call. HF_NOTE_END at the end. On damage the bytes that came out right before it are given
 	 * first as a last, shorter block; the next call returns the error, with its place in *diag, for ever.
+	 * A decompressor notices damage late, so what it gave since the unit's start (xz block, zstd frame, deflate
+	 * block) is withheld, as far as it was not handed out yet; where the file is merely cut, nothing is.
 	 */
 	int (*scan_next)(struct hf_scan *scan, struct hf_point *ret_point, const uint8_t **ret_bytes,
 			 const uint8_t **ret_window, struct hf_diag *diag);
@@ -104,9 +117,10 @@ const struct hf_box *hf_box_probe(const uint8_t *head, size_t n, uint64_t file_s
 const struct hf_box *hf_box_by_name(const char *name);
 
 /*
- * A source over a running scan, for a first pass that reads forward: it keeps the last blocks and can go back
- * inside them only (HF_ERR_STATE further back). Its size becomes known at the end. The callback sees each block's
- * point before its bytes are read by anyone. The scan is owned. Not thread-safe.
+ * A source over a running scan, for a first pass that reads forward: it can go back HF_BLOCK_AIM bytes behind the
+ * block that was reached, and no further (HF_ERR_STATE). Its size becomes known at the end. The callback sees each
+ * block's point before its bytes are read by anyone; an error of it ends the stream there. The scan is owned, also
+ * on failure, and may still be asked for its notes. Not thread-safe.
  */
 struct hf_growing;
 typedef int (*hf_point_fn)(void *ctx, const struct hf_point *point, const uint8_t *window);

@@ -1,0 +1,29 @@
+/*
+ * One zstd frame after another, internal to this folder: what .zst files and .zstf containers have in common. What
+ * stands between two frames is the container's own business.
+ */
+#ifndef HF_SOURCE_FRAMES_H
+#define HF_SOURCE_FRAMES_H
+
+#include "codecs/source/unpack.h"
+
+#include <zstd.h>
+
+struct hf_frames {
+	struct hf_unpack u;
+	ZSTD_DCtx *zstd;
+	bool in_frame;    /* set by the container when u.pos is at a frame's magic; cleared at the frame's end */
+	uint64_t frame_at; /* file offset of this frame */
+};
+
+int hf_frames_start(struct hf_frames *f, struct hf_diag *diag);
+void hf_frames_stop(struct hf_unpack *u);
+
+/* Whether a zstd frame's magic number is at p. */
+bool hf_frames_magic(const uint8_t *p, size_t n);
+
+/* A step (struct hf_unpack_ops) inside a frame; its end is HF_MARK_FREE. */
+int hf_frames_step(struct hf_frames *f, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
+		   struct hf_diag *diag);
+
+#endif

@@ -1,0 +1,149 @@
+#include "codecs/source/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How far back a reader may go behind the block it is in. Twice as much is held, so that old bytes move rarely. */
+#define KEEP ((size_t)HF_BLOCK_AIM)
+
+struct hf_growing {
+	struct hf_src src;
+	const struct hf_box *box;
+	struct hf_scan *scan;
+	hf_point_fn on_point;
+	void *ctx;
+	uint8_t *old;         /* [2 * KEEP], the bytes right before the block */
+	size_t old_len;
+	const uint8_t *block; /* borrowed from the scan */
+	size_t block_len;
+	uint64_t block_start; /* stream offset */
+	int err;              /* sticky: HF_NOTE_END or why nothing follows the block */
+	struct hf_diag diag;
+};
+
+/* Keeps the end of the block, which the scan is about to take back. */
+static void keep_block(struct hf_growing *g)
+{
+	size_t n = g->block_len < KEEP ? g->block_len : KEEP;
+
+	if (g->old_len + n > 2 * KEEP) {
+		memmove(g->old, g->old + g->old_len - (KEEP - n), KEEP - n);
+		g->old_len = KEEP - n;
+	}
+	if (n)
+		memcpy(g->old + g->old_len, g->block + g->block_len - n, n);
+	/* After a block longer than KEEP what was kept before does not adjoin any more. */
+	if (n < g->block_len) {
+		memmove(g->old, g->old + g->old_len, n);
+		g->old_len = 0;
+	}
+	g->old_len += n;
+	g->block_start += g->block_len;
+	g->block_len = 0;
+}
+
+/* Makes the next block the current one, or sets g->err; either way the one before is now among the old bytes. */
+static void advance(struct hf_growing *g)
+{
+	const uint8_t *window;
+	struct hf_point point;
+	int err;
+
+	keep_block(g);
+	err = g->box->scan_next(g->scan, &point, &g->block, &window, &g->diag);
+	if (!err && g->on_point) {
+		err = g->on_point(g->ctx, &point, window);
+		if (err < 0)
+			hf_diag_set(&g->diag, err, HF_SPACE_STREAM, point.out_offset, 0);
+	}
+	if (!err)
+		g->block_len = (size_t)point.out_size;
+	if (err == HF_NOTE_END)
+		g->src.size = g->block_start;
+	g->err = err;
+}
+
+/* Bytes at offset that are at hand: a pointer and how many, 0 if they lie ahead. */
+static size_t at_hand(const struct hf_growing *g, uint64_t offset, const uint8_t **ret_p)
+{
+	size_t skip;
+
+	if (offset < g->block_start) {
+		skip = g->old_len - (size_t)(g->block_start - offset);
+		*ret_p = g->old + skip;
+		return g->old_len - skip;
+	}
+	if (offset - g->block_start >= g->block_len)
+		return 0;
+	skip = (size_t)(offset - g->block_start);
+	*ret_p = g->block + skip;
+	return g->block_len - skip;
+}
+
+static int growing_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
+			   struct hf_diag *diag)
+{
+	struct hf_growing *g = (struct hf_growing *)src;
+	uint8_t *to = buf;
+
+	*ret_n = 0;
+	if (offset < g->block_start - g->old_len)
+		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_STREAM, offset, 0);
+	while (n) {
+		const uint8_t *p;
+		size_t have = at_hand(g, offset, &p);
+
+		if (!have && g->err)
+			break;
+		if (!have) {
+			advance(g);
+			continue;
+		}
+		if (have > n)
+			have = n;
+		memcpy(to, p, have);
+		to += have;
+		offset += have;
+		n -= have;
+		*ret_n += have;
+	}
+	if (n && !*ret_n && g->err < 0) {
+		if (diag)
+			*diag = g->diag;
+		return g->err;
+	}
+	return 0;
+}
+
+static void growing_free(struct hf_src *src)
+{
+	struct hf_growing *g = (struct hf_growing *)src;
+
+	g->box->scan_free(g->scan);
+	free(g->old);
+	free(g);
+}
+
+static const struct hf_src_ops growing_ops = {.read_at = growing_read_at, .free = growing_free};
+
+int hf_growing_new(const struct hf_box *box, struct hf_scan *scan, hf_point_fn on_point, void *ctx,
+		   struct hf_src **ret_src)
+{
+	struct hf_growing *g = calloc(1, sizeof *g);
+
+	*ret_src = NULL;
+	if (g)
+		g->old = malloc(2 * KEEP);
+	if (!g || !g->old) {
+		free(g);
+		box->scan_free(scan);
+		return HF_ERR_NOMEM;
+	}
+	g->src = (struct hf_src){.ops = &growing_ops, .size = HF_NOWHERE};
+	g->box = box;
+	g->scan = scan;
+	g->on_point = on_point;
+	g->ctx = ctx;
+	*ret_src = &g->src;
+	return 0;
+}

@@ -1,0 +1,313 @@
+/*
+ * gzip (RFC 1952) over raw deflate: any number of members, one after another. Blocks begin between two deflate
+ * blocks, with the 32 KiB before them as window, or where a member begins, with none.
+ */
+#include "codecs/base/bytes.h"
+#include "codecs/source/unpack.h"
+
+#include <limits.h>
+#include <zlib.h>
+
+/* hf_point.bits: the number of unused bits, 0..7, or this: a member (or what follows the last one) begins here. */
+#define AT_MEMBER 0x100u
+
+/* FLG of a member's header, RFC 1952 2.3.1 */
+enum { FLG_HCRC = 2, FLG_EXTRA = 4, FLG_NAME = 8, FLG_COMMENT = 16, FLG_RESERVED = 0xe0 };
+
+struct gunzip {
+	struct hf_unpack u;
+	z_stream z;
+	bool z_ready;
+	enum { BETWEEN, DEFLATE, TRAILER } state;
+	bool whole;        /* this member was decoded from its header on, so that its trailer can be checked */
+	uint32_t crc;
+	uint64_t out;      /* bytes of this member up to here, as far as known: at least the window's */
+	uint32_t head_crc; /* of the header being read */
+};
+
+static int gz_start(struct hf_unpack *u, const struct hf_point *at, const uint8_t *window, struct hf_diag *diag)
+{
+	struct gunzip *g = (struct gunzip *)u;
+	const uint8_t *p;
+	size_t have;
+	int err;
+
+	if (inflateInit2(&g->z, -MAX_WBITS) != Z_OK)
+		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
+	g->z_ready = true;
+	if (!at->in_offset || at->bits == AT_MEMBER)
+		return 0;
+	if (at->bits > 7)
+		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, at->in_offset, 0);
+	g->state = DEFLATE;
+	if (at->bits) {
+		u->pos--;
+		err = hf_unpack_need(u, 1, &p, &have, diag);
+		if (err < 0)
+			return err;
+		if (!have)
+			return hf_unpack_cut(u, diag);
+		inflatePrime(&g->z, (int)at->bits, *p >> (8 - at->bits));
+		u->pos++;
+	}
+	if (at->window_size)
+		inflateSetDictionary(&g->z, window, at->window_size);
+	g->out = at->window_size;
+	return 0;
+}
+
+/* The next n bytes of the header, which enter its checksum. */
+static int take_head(struct gunzip *g, size_t n, const uint8_t **ret_p, struct hf_diag *diag)
+{
+	int err = hf_unpack_take(&g->u, n, ret_p, diag);
+
+	if (!err)
+		g->head_crc = (uint32_t)crc32(g->head_crc, *ret_p, (uInt)n);
+	return err;
+}
+
+/* A name or comment: bytes up to a zero byte, of any length. */
+static int skip_string(struct gunzip *g, struct hf_diag *diag)
+{
+	const uint8_t *p;
+	int err;
+
+	do
+		err = take_head(g, 1, &p, diag);
+	while (!err && *p);
+	return err;
+}
+
+static int skip_extra(struct gunzip *g, struct hf_diag *diag)
+{
+	const uint8_t *p;
+	int err = take_head(g, 2, &p, diag);
+
+	if (err < 0)
+		return err;
+	return take_head(g, hf_get16(p), &p, diag);
+}
+
+/* After the ten fixed bytes. */
+static int skip_options(struct gunzip *g, uint8_t flags, struct hf_diag *diag)
+{
+	const uint8_t *p;
+	int err = 0;
+
+	if (flags & FLG_EXTRA)
+		err = skip_extra(g, diag);
+	if (!err && (flags & FLG_NAME))
+		err = skip_string(g, diag);
+	if (!err && (flags & FLG_COMMENT))
+		err = skip_string(g, diag);
+	if (!err && (flags & FLG_HCRC)) {
+		uint16_t want = (uint16_t)g->head_crc;
+
+		err = hf_unpack_take(&g->u, 2, &p, diag);
+		if (!err && hf_get16(p) != want)
+			err = hf_diag_set(diag, HF_ERR_CHECKSUM, HF_SPACE_FILE, g->u.pos - 2, 0);
+	}
+	return err;
+}
+
+/*
+ * What follows the last member is not ours: zeros are padding (tapes, sectors), anything else is worth a note. As
+ * far as one input window is looked at; gzip itself ignores it too.
+ */
+static int end_of_members(struct gunzip *g, struct hf_diag *diag)
+{
+	const uint8_t *p;
+	size_t have;
+	int err = hf_unpack_need(&g->u, HF_UNPACK_INPUT, &p, &have, diag);
+
+	if (err < 0 && hf_err_class(err) != HF_CLASS_corrupt)
+		return err;
+	for (size_t i = 0; i < have; i++) {
+		if (p[i]) {
+			hf_unpack_note(&g->u, HF_ERR_BOX_GARBAGE, g->u.pos + i, 0);
+			break;
+		}
+	}
+	return HF_NOTE_END;
+}
+
+static int next_member(struct gunzip *g, struct hf_diag *diag)
+{
+	const uint64_t at = g->u.pos;
+	const uint8_t *p;
+	uint8_t flags;
+	size_t have;
+	int err = hf_unpack_need(&g->u, 2, &p, &have, diag);
+
+	if (err < 0)
+		return err;
+	if (have < 2 || p[0] != 0x1f || p[1] != 0x8b) {
+		if (at)
+			return have ? end_of_members(g, diag) : HF_NOTE_END;
+		if (have < 2)
+			return hf_unpack_cut(&g->u, diag);
+		return hf_diag_set(diag, HF_ERR_BOX_DAMAGED, HF_SPACE_FILE, at, 0);
+	}
+	g->head_crc = 0;
+	err = take_head(g, 10, &p, diag);
+	if (err < 0)
+		return err;
+	flags = p[3];
+	if (p[2] != 8 || (flags & FLG_RESERVED))
+		return hf_diag_set(diag, HF_ERR_BOX_DAMAGED, HF_SPACE_FILE, at, 0);
+	err = skip_options(g, flags, diag);
+	if (err < 0)
+		return err;
+	inflateReset(&g->z);
+	g->state = DEFLATE;
+	g->whole = true;
+	g->crc = 0;
+	g->out = 0;
+	return 0;
+}
+
+static int gz_inflate(struct gunzip *g, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
+		      struct hf_diag *diag)
+{
+	z_stream *z = &g->z;
+	const uint8_t *p;
+	size_t have, used;
+	int ret, err = hf_unpack_need(&g->u, 1, &p, &have, diag);
+
+	if (err < 0)
+		return err;
+	z->next_in = (Bytef *)(uintptr_t)p;
+	z->avail_in = (uInt)have;
+	z->next_out = out;
+	z->avail_out = cap < UINT_MAX ? (uInt)cap : UINT_MAX;
+	ret = inflate(z, g->u.scanning ? Z_BLOCK : Z_NO_FLUSH);
+	used = have - z->avail_in;
+	*ret_n = (size_t)(z->next_out - out);
+	g->u.pos += used;
+	g->out += *ret_n;
+	if (g->u.scanning && g->whole && *ret_n)
+		g->crc = (uint32_t)crc32_z(g->crc, out, *ret_n);
+	switch (ret) {
+	case Z_STREAM_END:
+		g->state = TRAILER;
+		return 0;
+	case Z_OK:
+	case Z_BUF_ERROR:
+		/* zlib.h, inflate: 128 is set directly behind a deflate block, 64 while in the last one. */
+		if (g->u.scanning && (z->data_type & 128) && !(z->data_type & 64))
+			*ret_mark = HF_MARK_WINDOW;
+		if (!have && !used && !*ret_n && *ret_mark == HF_MARK_NONE)
+			return hf_unpack_cut(&g->u, diag);
+		return 0;
+	case Z_MEM_ERROR:
+		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
+	default:
+		return hf_unpack_doubt(HF_ERR_BOX_DAMAGED, g->u.pos, ret_mark, diag);
+	}
+}
+
+/*
+ * A wrong checksum says only that some byte of the member is wrong, and most of them may be gone to the reader long
+ * ago: nothing is withheld.
+ */
+static int check_trailer(struct gunzip *g, enum hf_mark *ret_mark, struct hf_diag *diag)
+{
+	const uint8_t *p;
+	int err = hf_unpack_take(&g->u, 8, &p, diag);
+
+	if (err < 0)
+		return err;
+	if (g->u.scanning && g->whole && hf_get32(p) != g->crc)
+		return hf_diag_set(diag, HF_ERR_CHECKSUM, HF_SPACE_FILE, g->u.pos - 8, 0);
+	if (g->u.scanning && g->whole && hf_get32(p + 4) != (uint32_t)g->out)
+		return hf_diag_set(diag, HF_ERR_CHECKSUM, HF_SPACE_FILE, g->u.pos - 4, 0);
+	g->state = BETWEEN;
+	*ret_mark = HF_MARK_FREE;
+	return 0;
+}
+
+static int gz_step(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
+		   struct hf_diag *diag)
+{
+	struct gunzip *g = (struct gunzip *)u;
+
+	*ret_n = 0;
+	*ret_mark = HF_MARK_NONE;
+	switch (g->state) {
+	case BETWEEN:
+		return next_member(g, diag);
+	case DEFLATE:
+		return gz_inflate(g, out, cap, ret_n, ret_mark, diag);
+	case TRAILER:
+	default:
+		return check_trailer(g, ret_mark, diag);
+	}
+}
+
+static void gz_point(const struct hf_unpack *u, struct hf_point *ret_point)
+{
+	const struct gunzip *g = (const struct gunzip *)u;
+
+	ret_point->in_offset = u->pos;
+	if (g->state == BETWEEN) {
+		ret_point->bits = AT_MEMBER;
+		ret_point->window_size = 0;
+	} else {
+		ret_point->bits = (uint32_t)g->z.data_type & 7;
+		ret_point->window_size = g->out < HF_WINDOW_MAX ? (uint32_t)g->out : HF_WINDOW_MAX;
+	}
+}
+
+static void gz_stop(struct hf_unpack *u)
+{
+	struct gunzip *g = (struct gunzip *)u;
+
+	if (g->z_ready)
+		inflateEnd(&g->z);
+}
+
+static const struct hf_unpack_ops ops = {
+	.size = sizeof(struct gunzip),
+	/* Member starts need no window, so they are taken earlier where there are many (bgzip, pigz -i). */
+	.aim_free = HF_BLOCK_AIM / 2,
+	.aim_window = HF_BLOCK_AIM,
+	.whole = HF_UNPACK_WHOLE,
+	.window = HF_WINDOW_MAX,
+	.enterable = true,
+	.start = gz_start,
+	.step = gz_step,
+	.point = gz_point,
+	.stop = gz_stop,
+};
+
+static int gz_probe(const uint8_t *head, size_t n, uint64_t file_size)
+{
+	(void)file_size;
+	return n >= 4 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8 && !(head[3] & FLG_RESERVED) ? 100 : 0;
+}
+
+static int gz_scan_new(struct hf_src *base, const struct hf_point *resume, const uint8_t *window,
+		       struct hf_scan **ret_scan, struct hf_diag *diag)
+{
+	return hf_unpack_scan_new(&ops, base, resume, window, ret_scan, diag);
+}
+
+static int gz_read_block(struct hf_src *base, const struct hf_point *point, const uint8_t *window, uint64_t skip,
+			 void *buf, size_t n, struct hf_diag *diag)
+{
+	return hf_unpack_read_block(&ops, base, point, window, skip, buf, n, diag);
+}
+
+static const char *const suffixes[] = {".gz", NULL};
+
+const struct hf_box hf_box_gzip = {
+	.name = "gzip",
+	.suffixes = suffixes,
+	.enterable = true,
+	.probe = gz_probe,
+	.scan_new = gz_scan_new,
+	.scan_next = hf_unpack_scan_next,
+	.scan_note = hf_unpack_scan_note,
+	.scan_free = hf_unpack_scan_free,
+	.read_block = gz_read_block,
+};

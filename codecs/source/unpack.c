@@ -1,0 +1,331 @@
+#include "codecs/source/unpack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Blocks are discarded in pieces of this size on the way to the bytes that are wanted. */
+#define SCRATCH (128u * 1024)
+#define FIRST_BUFFER (256u * 1024)
+
+struct hf_scan {
+	struct hf_unpack *u;
+	struct hf_point next; /* of the block being made; out_size and in_size are not filled in yet */
+	uint8_t *buf;         /* history[ops->window], then the block */
+	size_t cap;           /* of the block's part */
+	size_t have;          /* bytes of the block */
+	size_t sound;         /* bytes of the block before its last mark: what later damage leaves in trust */
+	size_t history;       /* valid bytes right before the block, at most ops->window */
+	bool given;           /* the block was handed out and is dropped by the next call */
+	bool marked;          /* the block given last ended at a mark: next is filled in */
+	int err;              /* sticky: HF_NOTE_END or an error */
+	struct hf_diag diag;
+};
+
+static int unpack_new(const struct hf_unpack_ops *ops, struct hf_src *base, const struct hf_point *at,
+		      const uint8_t *window, bool scanning, struct hf_unpack **ret_u, struct hf_diag *diag)
+{
+	size_t cap = HF_UNPACK_INPUT;
+	struct hf_unpack *u;
+	int err;
+
+	if ((at->bits & HF_POINT_CONTINUES) || at->window_size > ops->window || (at->window_size && !window))
+		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, at->in_offset, 0);
+	if (!scanning && at->in_size && at->in_size < cap)
+		cap = at->in_size < 4096 ? 4096 : (size_t)at->in_size;
+	u = calloc(1, ops->size);
+	if (!u)
+		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
+	u->ops = ops;
+	u->pos = at->in_offset;
+	u->scanning = scanning;
+	err = hf_reader_init(&u->in, base, cap);
+	if (err < 0)
+		hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	else
+		err = ops->start(u, at, window, diag);
+	*ret_u = u;
+	return err;
+}
+
+static void unpack_free(struct hf_unpack *u)
+{
+	if (!u)
+		return;
+	u->ops->stop(u);
+	hf_reader_fini(&u->in);
+	free(u->notes);
+	free(u);
+}
+
+int hf_unpack_need(struct hf_unpack *u, size_t n, const uint8_t **ret_p, size_t *ret_n, struct hf_diag *diag)
+{
+	struct hf_reader *in = &u->in;
+	size_t have = 0;
+	int err = 0;
+
+	if (u->pos >= in->start && u->pos - in->start <= in->len)
+		have = in->len - (size_t)(u->pos - in->start);
+	if (have < n || have == 0) {
+		/* The reader keeps what it holds, also when it fails: what is at hand is used up first. */
+		err = hf_reader_seek(in, u->pos);
+		while (!err && in->cap < n)
+			err = hf_reader_grow(in, HF_UNPACK_INPUT);
+		have = in->len;
+		if (err == 0 && in->err < 0 && have < n)
+			err = in->err;
+	}
+	*ret_p = in->buf + (in->len - have);
+	*ret_n = have;
+	if (err < 0 && have < n) {
+		if (diag)
+			*diag = in->diag;
+		return err;
+	}
+	return 0;
+}
+
+int hf_unpack_cut(const struct hf_unpack *u, struct hf_diag *diag)
+{
+	return hf_diag_set(diag, HF_ERR_BOX_CUT, HF_SPACE_FILE, u->in.start + u->in.len, 0);
+}
+
+int hf_unpack_take(struct hf_unpack *u, size_t n, const uint8_t **ret_p, struct hf_diag *diag)
+{
+	size_t have;
+	int err = hf_unpack_need(u, n, ret_p, &have, diag);
+
+	if (err < 0)
+		return err;
+	if (have < n)
+		return hf_unpack_cut(u, diag);
+	u->pos += n;
+	return 0;
+}
+
+int hf_unpack_doubt(int code, uint64_t at, enum hf_mark *ret_mark, struct hf_diag *diag)
+{
+	*ret_mark = HF_MARK_DOUBT;
+	return hf_diag_set(diag, code, HF_SPACE_FILE, at, 0);
+}
+
+void hf_unpack_note(struct hf_unpack *u, int code, uint64_t at, uint64_t detail)
+{
+	if (!u->scanning || u->note_count == HF_UNPACK_NOTES)
+		return;
+	/* Grown at every power of two: there are hardly ever more than one or two. */
+	if ((u->note_count & (u->note_count - 1)) == 0) {
+		size_t cap = u->note_count ? u->note_count * 2 : 1;
+		struct hf_diag *bigger = realloc(u->notes, cap * sizeof *bigger);
+
+		if (!bigger)
+			return;
+		u->notes = bigger;
+	}
+	hf_diag_set(&u->notes[u->note_count++], code, HF_SPACE_FILE, at, detail);
+}
+
+int hf_unpack_scan_new(const struct hf_unpack_ops *ops, struct hf_src *base, const struct hf_point *resume,
+		       const uint8_t *window, struct hf_scan **ret_scan, struct hf_diag *diag)
+{
+	static const struct hf_point beginning;
+	const struct hf_point *at = resume ? resume : &beginning;
+	struct hf_scan *scan;
+	int err;
+
+	*ret_scan = NULL;
+	if (!ops->enterable && (at->in_offset || at->out_offset))
+		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, at->in_offset, 0);
+	scan = calloc(1, sizeof *scan);
+	if (!scan)
+		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
+	scan->cap = FIRST_BUFFER;
+	scan->buf = malloc(ops->window + scan->cap);
+	if (!scan->buf)
+		err = hf_diag_set(&scan->diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
+	else
+		err = unpack_new(ops, base, at, window, true, &scan->u, &scan->diag);
+	if (err < 0 && (hf_err_class(err) != HF_CLASS_corrupt || !scan->u)) {
+		if (diag)
+			*diag = scan->diag;
+		hf_unpack_scan_free(scan);
+		return err;
+	}
+	/* A container whose very head is bad is a scan that gives no block: damage has one way out, scan_next. */
+	scan->err = err;
+	scan->next = *at;
+	if (!resume && !err)
+		ops->point(scan->u, &scan->next);
+	scan->history = at->window_size;
+	if (at->window_size)
+		memcpy(scan->buf + ops->window - at->window_size, window, at->window_size);
+	*ret_scan = scan;
+	return 0;
+}
+
+/* Drops the block that was given; its end becomes the history of the next. */
+static void begin_block(struct hf_scan *scan)
+{
+	const uint32_t window = scan->u->ops->window;
+	size_t history = scan->history + scan->have < window ? scan->history + scan->have : window;
+
+	if (history)
+		memmove(scan->buf + window - history, scan->buf + window + scan->have - history, history);
+	scan->history = history;
+	scan->next.out_offset += scan->have;
+	if (!scan->marked) {
+		scan->next.in_offset = scan->u->pos;
+		scan->next.bits = HF_POINT_CONTINUES;
+		scan->next.window_size = 0;
+	}
+	scan->have = 0;
+	scan->sound = 0;
+	scan->given = false;
+}
+
+static int make_room(struct hf_scan *scan, uint64_t limit)
+{
+	const uint32_t window = scan->u->ops->window;
+	size_t cap = scan->cap * 2 < limit ? scan->cap * 2 : (size_t)limit;
+	uint8_t *bigger;
+
+	if (scan->have < scan->cap || scan->cap >= limit)
+		return 0;
+	bigger = realloc(scan->buf, window + cap);
+	if (!bigger)
+		return hf_diag_set(&scan->diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
+	scan->buf = bigger;
+	scan->cap = cap;
+	return 0;
+}
+
+/* Whether the block ends here; a piece of a large unit ends as soon as the next block can be entered. */
+static bool block_ends(const struct hf_scan *scan, enum hf_mark mark, uint64_t limit)
+{
+	const struct hf_unpack_ops *ops = scan->u->ops;
+	bool piece = scan->next.bits & HF_POINT_CONTINUES;
+
+	if (scan->have >= limit)
+		return true;
+	if (mark == HF_MARK_FREE)
+		return scan->have && (piece || scan->have >= ops->aim_free);
+	return mark == HF_MARK_WINDOW && scan->have && (piece || scan->have >= ops->aim_window);
+}
+
+/* Decodes until the block is complete; true if its end is at a mark. */
+static bool make_block(struct hf_scan *scan)
+{
+	struct hf_unpack *u = scan->u;
+	const uint64_t limit = scan->next.bits & HF_POINT_CONTINUES ? HF_BLOCK_AIM : u->ops->whole;
+
+	while (!scan->err) {
+		enum hf_mark mark = HF_MARK_NONE;
+		size_t n = 0, room;
+
+		scan->err = make_room(scan, limit);
+		if (scan->err)
+			break;
+		room = (scan->cap < limit ? scan->cap : (size_t)limit) - scan->have;
+		scan->err = u->ops->step(u, scan->buf + u->ops->window + scan->have, room, &n, &mark, &scan->diag);
+		scan->have += n;
+		if (mark == HF_MARK_DOUBT)
+			scan->have = scan->sound;
+		if (scan->err)
+			break;
+		if (mark != HF_MARK_NONE) {
+			scan->sound = scan->have;
+			/* Nothing has come out yet: a later entry to the same bytes is the better one. */
+			if (!scan->have)
+				u->ops->point(u, &scan->next);
+		}
+		if (block_ends(scan, mark, limit))
+			return mark != HF_MARK_NONE;
+	}
+	return false;
+}
+
+int hf_unpack_scan_next(struct hf_scan *scan, struct hf_point *ret_point, const uint8_t **ret_bytes,
+			const uint8_t **ret_window, struct hf_diag *diag)
+{
+	const uint32_t window = scan->u->ops->window;
+
+	if (scan->given)
+		begin_block(scan);
+	scan->marked = make_block(scan);
+	if (!scan->have) {
+		if (scan->err < 0 && diag)
+			*diag = scan->diag;
+		return scan->err;
+	}
+	*ret_point = scan->next;
+	ret_point->in_size = scan->u->pos - scan->next.in_offset;
+	ret_point->out_size = scan->have;
+	*ret_bytes = scan->buf + window;
+	*ret_window = scan->buf + window - scan->next.window_size;
+	if (scan->marked)
+		scan->u->ops->point(scan->u, &scan->next);
+	scan->given = true;
+	return 0;
+}
+
+int hf_unpack_scan_note(struct hf_scan *scan, size_t i, struct hf_diag *ret_diag)
+{
+	if (i >= scan->u->note_count)
+		return HF_NOTE_END;
+	*ret_diag = scan->u->notes[i];
+	return 0;
+}
+
+void hf_unpack_scan_free(struct hf_scan *scan)
+{
+	if (!scan)
+		return;
+	unpack_free(scan->u);
+	free(scan->buf);
+	free(scan);
+}
+
+/* Decodes exactly n bytes into buf, or with scratch set n bytes over and over into its SCRATCH bytes. */
+static int decode(struct hf_unpack *u, uint8_t *buf, uint64_t n, bool scratch, struct hf_diag *diag)
+{
+	while (n) {
+		enum hf_mark mark = HF_MARK_NONE;
+		size_t got = 0;
+		size_t cap = !scratch || n < SCRATCH ? (size_t)n : SCRATCH;
+		int err = u->ops->step(u, buf, cap, &got, &mark, diag);
+
+		n -= got;
+		if (!scratch)
+			buf += got;
+		if (err < 0 && (n || mark == HF_MARK_DOUBT))
+			return err;
+		if (err && n)
+			return hf_diag_set(diag, HF_ERR_MISMATCH, HF_SPACE_FILE, u->pos, 0);
+	}
+	return 0;
+}
+
+int hf_unpack_read_block(const struct hf_unpack_ops *ops, struct hf_src *base, const struct hf_point *point,
+			 const uint8_t *window, uint64_t skip, void *buf, size_t n, struct hf_diag *diag)
+{
+	struct hf_unpack *u = NULL;
+	uint8_t *scratch = NULL;
+	int err;
+
+	if (skip > point->out_size || n > point->out_size - skip)
+		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, point->in_offset, 0);
+	if (!n)
+		return 0;
+	err = unpack_new(ops, base, point, window, false, &u, diag);
+	if (!err && skip) {
+		scratch = malloc(skip < SCRATCH ? (size_t)skip : SCRATCH);
+		if (scratch)
+			err = decode(u, scratch, skip, true, diag);
+		else
+			err = hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
+	}
+	if (!err)
+		err = decode(u, buf, n, false, diag);
+	free(scratch);
+	unpack_free(u);
+	return err;
+}

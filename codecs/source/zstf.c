@@ -1,0 +1,332 @@
+/*
+ * The chunked STF container: "ZSTF", u64 instructions per chunk, i64 offset E of the chunk table; from byte 20 the
+ * chunks, each one zstd frame; at E the table: u64 count, count x {i64 offset, u64 start pc, u64 stream bytes}.
+ * What follows the table is nobody's.
+ *
+ * The frames say themselves where they end, so the table is not needed for reading. It is only compared, and tells
+ * a damaged chunk from the end of the chunks; a writer that was killed leaves E at 0, or at an older, overwritten
+ * table. Start pcs belong to whoever knows the instructions.
+ */
+#include "codecs/base/bytes.h"
+#include "codecs/source/frames.h"
+
+#include <string.h>
+
+enum { HEAD_SIZE = 20, COUNT_SIZE = 8, ENTRY_SIZE = 24, ENTRY_BYTES = 16 };
+
+/* hf_point.bits: the chunk's ordinal; this value for all that are larger. */
+#define ORDINAL_MAX 0x3fffffffu
+
+struct unzstf {
+	struct hf_frames f;
+	bool table_ok;       /* table_at is where the chunks end, as far as can be seen */
+	bool compare;        /* chunk is known: entries can be compared */
+	uint64_t table_at;   /* E */
+	uint64_t count;      /* of the table */
+	uint64_t chunk;      /* ordinal of the chunk we are in, or that comes next */
+	unsigned frames;     /* frames of this chunk so far */
+	uint64_t chunk_at;   /* file offset of this chunk */
+	uint64_t chunk_out;  /* stream bytes of this chunk so far */
+	uint64_t cut_at;     /* offset of the first entry that the file is too short for, or 0 */
+};
+
+/* Up to n bytes at offset: the table is far from the chunks, so it does not go through the input window. */
+static int read_far(struct unzstf *z, uint64_t offset, uint8_t *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
+{
+	size_t got, have = 0;
+	int err;
+
+	do {
+		err = hf_src_read_at(z->f.u.in.src, offset + have, buf + have, n - have, &got, diag);
+		have += got;
+	} while (!err && got && have < n);
+	*ret_n = have;
+	/* Damage below us hides the table, no more. */
+	return err < 0 && hf_err_class(err) != HF_CLASS_corrupt ? err : 0;
+}
+
+static uint64_t entry_at(const struct unzstf *z, uint64_t i)
+{
+	return z->table_at + COUNT_SIZE + i * ENTRY_SIZE;
+}
+
+/* *ret_known: the table has this entry, in the file too. */
+static int read_entry(struct unzstf *z, uint64_t i, uint64_t *ret_offset, uint64_t *ret_bytes, bool *ret_known,
+		      struct hf_diag *diag)
+{
+	uint8_t entry[ENTRY_SIZE];
+	size_t have;
+	int err;
+
+	*ret_known = false;
+	/* Chunks take more than 8 bytes of file each, so that i * ENTRY_SIZE cannot overflow. */
+	if (!z->table_ok || i >= z->count)
+		return 0;
+	err = read_far(z, entry_at(z, i), entry, sizeof entry, &have, diag);
+	if (err < 0)
+		return err;
+	if (have < sizeof entry) {
+		if (!z->cut_at)
+			z->cut_at = entry_at(z, i);
+		return 0;
+	}
+	*ret_offset = hf_get64(entry);
+	*ret_bytes = hf_get64(entry + ENTRY_BYTES);
+	*ret_known = true;
+	return 0;
+}
+
+static void bad_table(struct unzstf *z, uint64_t at)
+{
+	z->table_ok = false;
+	hf_unpack_note(&z->f.u, HF_ERR_ZSTF_TABLE, at, 0);
+}
+
+/* Reads E and the table's count, and sees whether they can be believed. */
+static int open_table(struct unzstf *z, const uint8_t *head, struct hf_diag *diag)
+{
+	const uint64_t size = z->f.u.in.src->size;
+	uint8_t count[COUNT_SIZE];
+	size_t have;
+	int err;
+
+	z->table_at = hf_get64(head + 12);
+	if (z->table_at < HEAD_SIZE || z->table_at > INT64_MAX || z->table_at >= size) {
+		bad_table(z, 12);
+		return 0;
+	}
+	err = read_far(z, z->table_at, count, sizeof count, &have, diag);
+	if (err < 0)
+		return err;
+	if (have < sizeof count) {
+		bad_table(z, z->table_at);
+		return 0;
+	}
+	z->count = hf_get64(count);
+	z->table_ok = true;
+	/* A chunk written over an old table: as a count, the frame's magic would want a table of 100 GB. */
+	if (hf_frames_magic(count, sizeof count) && z->count > (size - z->table_at - COUNT_SIZE) / ENTRY_SIZE)
+		bad_table(z, 12);
+	return 0;
+}
+
+/*
+ * After a resume at what the point takes for the first frame of chunk z->chunk: entries are compared from here on if
+ * this one agrees; if not, the frame may as well be the second of a chunk.
+ */
+static int compare_again(struct unzstf *z, struct hf_diag *diag)
+{
+	uint64_t offset, bytes;
+	bool known;
+	int err;
+
+	if (z->chunk == ORDINAL_MAX)
+		return 0;
+	err = read_entry(z, z->chunk, &offset, &bytes, &known, diag);
+	z->compare = !known || offset == z->f.u.pos;
+	return err;
+}
+
+static int zstf_start(struct hf_unpack *u, const struct hf_point *at, const uint8_t *window, struct hf_diag *diag)
+{
+	struct unzstf *z = (struct unzstf *)u;
+	uint8_t head[HEAD_SIZE];
+	size_t have;
+	int err = hf_frames_start(&z->f, diag);
+
+	(void)window;
+	if (err < 0)
+		return err;
+	if (at->bits > ORDINAL_MAX || (at->in_offset && at->in_offset < HEAD_SIZE))
+		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, at->in_offset, 0);
+	if (!at->in_offset)
+		u->pos = HEAD_SIZE;
+	if (!u->scanning)
+		return 0;
+	err = read_far(z, 0, head, sizeof head, &have, diag);
+	if (err < 0)
+		return err;
+	if (memcmp(head, "ZSTF", have < 4 ? have : 4) != 0)
+		return hf_diag_set(diag, HF_ERR_BOX_DAMAGED, HF_SPACE_FILE, 0, 0);
+	if (have < sizeof head)
+		return hf_diag_set(diag, HF_ERR_BOX_CUT, HF_SPACE_FILE, have, 0);
+	if (!hf_get64(head + 4))
+		hf_unpack_note(u, HF_ERR_ZSTF_TABLE, 4, 0);
+	err = open_table(z, head, diag);
+	z->chunk = at->bits;
+	z->compare = u->pos == HEAD_SIZE;
+	return err < 0 || z->compare ? err : compare_again(z, diag);
+}
+
+/*
+ * A frame has ended. The chunk goes on if the table says that the next chunk (or the table) begins further on and
+ * that this chunk has more bytes: either alone may be a wrong entry.
+ */
+static int chunk_goes_on(struct unzstf *z, bool *ret_goes_on, struct hf_diag *diag)
+{
+	uint64_t offset, bytes, next, unused;
+	bool known;
+	int err;
+
+	*ret_goes_on = false;
+	err = read_entry(z, z->chunk, &offset, &bytes, &known, diag);
+	if (err < 0 || !known || z->chunk_out >= bytes)
+		return err;
+	if (z->chunk + 1 < z->count) {
+		err = read_entry(z, z->chunk + 1, &next, &unused, &known, diag);
+		if (err < 0 || !known)
+			return err;
+	} else {
+		next = z->table_at;
+	}
+	*ret_goes_on = z->f.u.pos < next && next <= z->table_at;
+	return 0;
+}
+
+/* Compares the chunk that ends here with its entry. */
+static int end_chunk(struct unzstf *z, struct hf_diag *diag)
+{
+	struct hf_unpack *u = &z->f.u;
+	uint64_t offset, bytes;
+	bool known;
+	int err = read_entry(z, z->chunk, &offset, &bytes, &known, diag);
+
+	if (err < 0)
+		return err;
+	if (known && offset != z->chunk_at)
+		hf_unpack_note(u, HF_ERR_ZSTF_ENTRY, entry_at(z, z->chunk), z->chunk);
+	if (known && bytes != z->chunk_out)
+		hf_unpack_note(u, HF_ERR_ZSTF_ENTRY, entry_at(z, z->chunk) + ENTRY_BYTES, z->chunk);
+	if (z->frames > 1)
+		hf_unpack_note(u, HF_ERR_ZSTF_FRAMES, z->chunk_at, z->chunk);
+	z->chunk++;
+	z->frames = 0;
+	z->chunk_out = 0;
+	return 0;
+}
+
+/* The chunks end here, at the table or without one. */
+static int end_chunks(struct unzstf *z, struct hf_diag *diag)
+{
+	if (z->f.u.pos == HEAD_SIZE)
+		return hf_diag_set(diag, HF_ERR_ZSTF_EMPTY, HF_SPACE_FILE, HF_NOWHERE, 0);
+	if (z->table_ok && z->compare && z->chunk != z->count)
+		bad_table(z, z->table_at);
+	else if (z->table_ok && z->cut_at)
+		bad_table(z, z->cut_at);
+	return HF_NOTE_END;
+}
+
+/* A table that E does not name: its count is the number of chunks before it. */
+static bool looks_like_table(const struct unzstf *z, const uint8_t *p, size_t n)
+{
+	uint8_t count[COUNT_SIZE];
+
+	hf_put64(count, z->chunk);
+	return z->compare && memcmp(p, count, n < COUNT_SIZE ? n : COUNT_SIZE) == 0;
+}
+
+/* Between two frames, or at the end of the last one. */
+static int next_frame(struct unzstf *z, struct hf_diag *diag)
+{
+	struct hf_unpack *u = &z->f.u;
+	const uint8_t *p;
+	size_t have;
+	bool frame, goes_on = false;
+	int err = hf_unpack_need(u, COUNT_SIZE, &p, &have, diag);
+
+	if (err < 0)
+		return err;
+	if (z->table_ok && u->pos > z->table_at)
+		bad_table(z, 12);
+	frame = hf_frames_magic(p, have) && !(z->table_ok && u->pos == z->table_at);
+	if (u->scanning && z->compare && z->frames) {
+		if (frame)
+			err = chunk_goes_on(z, &goes_on, diag);
+		if (!err && !goes_on)
+			err = end_chunk(z, diag);
+		if (err < 0)
+			return err;
+	}
+	if (frame) {
+		if (!goes_on)
+			z->chunk_at = u->pos;
+		z->frames++;
+		z->f.in_frame = true;
+		z->f.frame_at = u->pos;
+		return 0;
+	}
+	if (!have || (z->table_ok && u->pos == z->table_at) || (!z->table_ok && looks_like_table(z, p, have)))
+		return end_chunks(z, diag);
+	return hf_diag_set(diag, HF_ERR_BOX_DAMAGED, HF_SPACE_FILE, u->pos, 0);
+}
+
+static int zstf_step(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
+		     struct hf_diag *diag)
+{
+	struct unzstf *z = (struct unzstf *)u;
+	int err;
+
+	if (!z->f.in_frame) {
+		*ret_n = 0;
+		*ret_mark = HF_MARK_NONE;
+		return next_frame(z, diag);
+	}
+	err = hf_frames_step(&z->f, out, cap, ret_n, ret_mark, diag);
+	z->chunk_out += *ret_n;
+	return err;
+}
+
+static void zstf_point(const struct hf_unpack *u, struct hf_point *ret_point)
+{
+	const struct unzstf *z = (const struct unzstf *)u;
+	const uint64_t next = z->chunk + (z->frames > 0);
+
+	ret_point->in_offset = u->pos;
+	ret_point->bits = next < ORDINAL_MAX ? (uint32_t)next : ORDINAL_MAX;
+	ret_point->window_size = 0;
+}
+
+static const struct hf_unpack_ops ops = {
+	.size = sizeof(struct unzstf),
+	/* Every chunk is a block, however small: that is what the container's own table is about. */
+	.aim_free = 1,
+	.whole = HF_BLOCK_MAX,
+	.enterable = true,
+	.start = zstf_start,
+	.step = zstf_step,
+	.point = zstf_point,
+	.stop = hf_frames_stop,
+};
+
+static int zstf_probe(const uint8_t *head, size_t n, uint64_t file_size)
+{
+	(void)file_size;
+	return n >= 4 && !memcmp(head, "ZSTF", 4) ? 100 : 0;
+}
+
+static int zstf_scan_new(struct hf_src *base, const struct hf_point *resume, const uint8_t *window,
+			 struct hf_scan **ret_scan, struct hf_diag *diag)
+{
+	return hf_unpack_scan_new(&ops, base, resume, window, ret_scan, diag);
+}
+
+static int zstf_read_block(struct hf_src *base, const struct hf_point *point, const uint8_t *window, uint64_t skip,
+			   void *buf, size_t n, struct hf_diag *diag)
+{
+	return hf_unpack_read_block(&ops, base, point, window, skip, buf, n, diag);
+}
+
+static const char *const suffixes[] = {".zstf", NULL};
+
+const struct hf_box hf_box_zstf = {
+	.name = "zstf",
+	.suffixes = suffixes,
+	.enterable = true,
+	.probe = zstf_probe,
+	.scan_new = zstf_scan_new,
+	.scan_next = hf_unpack_scan_next,
+	.scan_note = hf_unpack_scan_note,
+	.scan_free = hf_unpack_scan_free,
+	.read_block = zstf_read_block,
+};
