@@ -1,0 +1,233 @@
+/* The decoder as codec.h wants it: the way between fast.c and group.c, its state, its list of harts. */
+#include "codecs/stf/decoder.h"
+
+#include <stdlib.h>
+
+/* When less than this is left in the window it is moved on: no usual group is longer. */
+#define LOW_WATER 1024
+
+void hf_stf_dec_note_hart(struct hf_stf_dec *d, uint32_t hart)
+{
+	const unsigned mask = sizeof d->hart_slots / sizeof d->hart_slots[0] - 1;
+	unsigned slot = (hart * 2654435761u >> 16) & mask;
+
+	if (d->hart_count && d->last_hart == hart)
+		return;
+	d->last_hart = hart;
+	for (; d->hart_slots[slot]; slot = (slot + 1) & mask)
+		if (d->harts[d->hart_slots[slot] - 1] == hart)
+			return;
+	if (d->hart_count == HF_STF_HARTS_MAX)
+		return;
+	d->harts[d->hart_count++] = hart;
+	d->hart_slots[slot] = (uint16_t)d->hart_count;
+}
+
+static void forget_harts(struct hf_stf_dec *d)
+{
+	memset(d->hart_slots, 0, sizeof d->hart_slots);
+	d->hart_count = 0;
+	hf_stf_dec_note_hart(d, d->dec.hart);
+}
+
+static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+{
+	const struct hf_stf_header *h = stream->info.header;
+	struct hf_stf_dec *d;
+	int err;
+
+	if (!(stream->info.flags & HF_STREAM_MANY) && hart != 0)
+		return HF_ERR_NOT_FOUND;
+	d = calloc(1, sizeof *d);
+	if (!d)
+		return HF_ERR_NOMEM;
+	err = hf_reader_init(&d->reader, src, HF_READER_CAP);
+	if (err) {
+		free(d);
+		return err;
+	}
+	d->dec.stream = stream;
+	d->dec.hart = hart;
+	d->header = h;
+	d->many = stream->info.flags & HF_STREAM_MANY;
+	d->sync = (struct hf_stf_sync){.offset = h->body,
+				       .next = h->force_pc,
+				       .expected = h->force_pc,
+				       .isa = stream->info.isa,
+				       .has_ids = h->has[HF_STF_PROCESS_ID_EXT]};
+	memcpy(d->sync.ids, h->ids, sizeof d->sync.ids);
+	forget_harts(d);
+	hf_stf_group_begin(d);
+	*ret_dec = &d->dec;
+	return 0;
+}
+
+static void destroy(struct hf_dec *dec)
+{
+	struct hf_stf_dec *d = (struct hf_stf_dec *)dec;
+
+	hf_reader_fini(&d->reader);
+	free(d);
+}
+
+/* Makes the window hold some groups from the sync point on, if there are any. */
+static int refill(struct hf_stf_dec *d)
+{
+	const struct hf_reader *r = &d->reader;
+	const uint64_t offset = d->sync.offset;
+	const bool inside = offset >= r->start && offset <= r->start + r->len;
+
+	if (inside && (r->ended || r->start + r->len - offset >= LOW_WATER))
+		return 0;
+	return hf_reader_seek(&d->reader, offset);
+}
+
+static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
+{
+	struct hf_stf_dec *d = (struct hf_stf_dec *)dec;
+	struct hf_stf_out out = {.ev = ev, .max = max};
+	int err = 0;
+
+	while (!err && out.n < max && d->group.phase != HF_STF_PHASE_END) {
+		if (!d->group.open) {
+			err = refill(d);
+			if (err)
+				break;
+			hf_stf_fast_run(d, &out);
+			hf_stf_group_begin(d);
+		}
+		err = hf_stf_group_run(d, &out);
+	}
+	*ret_n = out.n;
+	if (out.n)
+		return 0;
+	if (err) {
+		dec->diag = d->reader.diag;
+		dec->diag.code = err;
+		return err;
+	}
+	return HF_NOTE_END;
+}
+
+/* ---- state ---- */
+
+/* The sync point as it is stored: what is usually equal or near to something else becomes a small number. */
+struct stored {
+	uint64_t offset, index, next, expected;
+	uint32_t ids[3], said[3];
+	uint8_t flags, mode, isa;
+};
+
+enum { FLAG_BEGUN = 1, FLAG_IDS = 2, FLAG_SAID = 4, FLAGS_ALL = 7 };
+
+static const struct hf_state_field fields[] = {
+	HF_STATE_FIELD(struct stored, offset, INT64_MAX),
+	HF_STATE_FIELD(struct stored, index, INT64_MAX),
+	HF_STATE_FIELD(struct stored, next, UINT64_MAX),
+	HF_STATE_FIELD(struct stored, expected, UINT64_MAX),
+	HF_STATE_FIELD(struct stored, ids[0], UINT32_MAX),
+	HF_STATE_FIELD(struct stored, ids[1], UINT32_MAX),
+	HF_STATE_FIELD(struct stored, ids[2], UINT32_MAX),
+	HF_STATE_FIELD(struct stored, said[0], UINT32_MAX),
+	HF_STATE_FIELD(struct stored, said[1], UINT32_MAX),
+	HF_STATE_FIELD(struct stored, said[2], UINT32_MAX),
+	HF_STATE_FIELD(struct stored, flags, FLAGS_ALL),
+	HF_STATE_FIELD(struct stored, mode, HF_MODE_COUNT - 1),
+	HF_STATE_FIELD(struct stored, isa, HF_ISA_COUNT - 1),
+};
+
+static const struct hf_state_table table = {
+	.version = 1,
+	.count = sizeof fields / sizeof fields[0],
+	.fields = fields,
+};
+
+/* Kernel addresses are small negative numbers. */
+static uint64_t zigzag(uint64_t v)
+{
+	return v << 1 ^ (uint64_t)-(v >> 63);
+}
+
+static uint64_t unzigzag(uint64_t v)
+{
+	return v >> 1 ^ (uint64_t)-(v & 1);
+}
+
+static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
+{
+	const struct hf_stf_dec *d = (const struct hf_stf_dec *)dec;
+	const struct hf_stf_sync *s = &d->sync;
+	struct stored st = {
+		.offset = s->offset,
+		.index = s->index,
+		.next = zigzag(s->next),
+		.expected = zigzag(s->expected - s->next),
+		.flags = (uint8_t)((s->begun ? FLAG_BEGUN : 0) | (s->has_ids ? FLAG_IDS : 0) | (s->has_said ? FLAG_SAID : 0)),
+		.mode = s->mode,
+		.isa = s->isa,
+	};
+
+	for (unsigned i = 0; i < 3; i++) {
+		st.ids[i] = s->ids[i];
+		st.said[i] = s->has_said ? s->said[i] ^ s->ids[i] : 0;
+	}
+	*ret_discard = d->done;
+	return hf_state_save(&table, &st, blob);
+}
+
+static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+{
+	struct hf_stf_dec *d = (struct hf_stf_dec *)dec;
+	struct hf_stf_sync *s = &d->sync;
+	struct stored st = {0};
+	int err = hf_state_load(&table, &st, blob, size);
+
+	if (err)
+		return err;
+	if (st.offset < d->header->body || (st.isa == HF_ISA_NONE) != (d->dec.stream->info.isa == HF_ISA_NONE))
+		return HF_ERR_STATE;
+	*s = (struct hf_stf_sync){
+		.offset = st.offset,
+		.index = st.index,
+		.next = unzigzag(st.next),
+		.mode = st.mode,
+		.isa = st.isa,
+		.begun = st.flags & FLAG_BEGUN,
+		.has_ids = st.flags & FLAG_IDS,
+		.has_said = st.flags & FLAG_SAID,
+	};
+	s->expected = s->next + unzigzag(st.expected);
+	for (unsigned i = 0; i < 3; i++) {
+		s->ids[i] = st.ids[i];
+		s->said[i] = s->has_said ? st.said[i] ^ st.ids[i] : 0;
+	}
+	d->done = 0;
+	forget_harts(d);
+	hf_stf_group_begin(d);
+	return 0;
+}
+
+static uint64_t offset(const struct hf_dec *dec)
+{
+	const struct hf_stf_dec *d = (const struct hf_stf_dec *)dec;
+
+	return d->group.at > d->sync.offset ? d->group.at : d->sync.offset;
+}
+
+static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
+{
+	const struct hf_stf_dec *d = (const struct hf_stf_dec *)dec;
+
+	*ret_n = d->hart_count;
+	return d->harts;
+}
+
+const struct hf_dec_ops hf_stf_dec_ops = {
+	.create = create,
+	.destroy = destroy,
+	.next = next,
+	.save = save,
+	.load = load,
+	.offset = offset,
+	.harts = harts,
+};

@@ -1,0 +1,143 @@
+/*
+ * The STF decoder: records to events of one hart. Its unit is the group: the records up to and with the one that ends
+ * it, an opcode (seed, "STF File Anatomy"). Groups of the usual few kinds of records go through fast.c in one pass,
+ * all others through group.c, which scans to the end of the group before it tells anything of the instruction.
+ */
+#ifndef HF_STF_DECODER_H
+#define HF_STF_DECODER_H
+
+#include "codecs/source/reader.h"
+#include "codecs/stf/header.h"
+
+/* The longest group whose attachments are kept: one window. */
+#define HF_STF_GROUP_MAX (4u * 1024 * 1024)
+/* A COMMENT becomes TEXT events of at most so many bytes each, so that none needs more memory than this. */
+#define HF_STF_TEXT_MAX (64u * 1024)
+/* Harts that a decoder can tell apart. */
+#define HF_STF_HARTS_MAX 1024
+
+/* Everything that one group hands to the next: the sync point. */
+struct hf_stf_sync {
+	uint64_t offset;   /* of the group's first record in the stream */
+	uint64_t index;    /* instruction records before it, of all harts */
+	uint64_t next;     /* the tracker: where the next instruction lies unless FORCE_PC says otherwise */
+	uint64_t expected; /* where this hart's flow would go on */
+	uint32_t ids[3];   /* of the last PROCESS_ID_EXT: hw_thread, pid, tid */
+	uint32_t said[3];  /* those of this hart's last CONTEXT */
+	uint8_t mode;      /* this hart's, enum hf_mode */
+	uint8_t isa;       /* enum hf_isa, of the last INST_IEM */
+	bool begun;        /* this hart had an instruction */
+	bool has_ids;
+	bool has_said;
+};
+
+/* DATA events that are due: words of a span of the window. */
+struct hf_stf_span {
+	uint64_t offset; /* stream offset of the next byte */
+	uint32_t left;   /* bytes of data */
+	uint8_t stride;  /* 0: the bytes lie together; else bytes from one 8-byte word to the next */
+};
+
+/* Where group.c stands in its group. */
+enum hf_stf_phase {
+	HF_STF_PHASE_SCAN,   /* towards the marker; loose records are told at once */
+	HF_STF_PHASE_LOSS,   /* attachments were dropped */
+	HF_STF_PHASE_MODE,   /* a mode that holds for this instruction already */
+	HF_STF_PHASE_JUMP,   /* a discontinuity */
+	HF_STF_PHASE_INSN,
+	HF_STF_PHASE_ATTACH, /* a second walk, for the attachments */
+	HF_STF_PHASE_AFTER,  /* a mode that holds from the next instruction on */
+	HF_STF_PHASE_FINISH,
+	HF_STF_PHASE_END,    /* nothing follows */
+};
+
+/* What the scan of a group finds out. Only meaningful while the group is being worked on. */
+struct hf_stf_group {
+	enum hf_stf_phase phase;
+	bool open;                 /* work on it has begun */
+	struct hf_stf_sync now;    /* becomes the sync point at the end of the group */
+	uint64_t at;               /* stream offset of the next record to look at */
+	uint64_t kept;             /* from here on the window holds the group */
+	uint64_t first;            /* offset of the first attachment */
+	uint64_t marker;           /* offset of the marker record */
+	struct hf_stf_span span;
+	uint64_t comment;          /* offset of the COMMENT that is being told */
+	uint64_t text_left;        /* bytes of it */
+	bool in_text;
+	bool attached;             /* there are attachments */
+	bool dropped;              /* too long: the attachments are given up */
+	bool forced;               /* FORCE_PC */
+	bool trap;                 /* an EVENT other than MODE_CHANGE */
+	bool attempt;              /* one that says that the instruction did not retire */
+	bool has_target;           /* INST_PC_TARGET, or EVENT_PC_TARGET without an EVENT */
+	bool has_handler;          /* EVENT_PC_TARGET behind an EVENT */
+	bool has_branch;           /* either: the tracker's br */
+	bool has_last_target;      /* EVENT_PC_TARGET behind the last EVENT */
+	uint64_t target, handler, branch;
+	uint64_t last_event, last_trap; /* offsets; of last_trap only with trap */
+	bool has_event;
+	bool last_is_mode;         /* the last EVENT is a MODE_CHANGE */
+	uint8_t last_mode;
+	bool has_mode;             /* a MODE_CHANGE that belongs neither to a trap nor to a return */
+	uint8_t mode;
+	uint8_t content;           /* the descriptor of content that may come next, or 0 */
+	uint16_t words;            /* of it so far */
+	uint8_t opcode_size;
+	uint32_t opcode;
+	uint64_t pc;
+};
+
+struct hf_stf_dec {
+	struct hf_dec dec; /* first */
+	struct hf_reader reader;
+	const struct hf_stf_header *header;
+	bool many;
+	struct hf_stf_sync sync;
+	uint64_t done; /* events given since the sync point */
+	struct hf_stf_group group;
+	uint32_t harts[HF_STF_HARTS_MAX];
+	size_t hart_count;
+	uint32_t last_hart; /* the one noted last */
+	uint16_t hart_slots[2 * HF_STF_HARTS_MAX]; /* open hash of harts: index + 1 */
+};
+
+extern const struct hf_dec_ops hf_stf_dec_ops;
+
+/* The caller's events to be filled. */
+struct hf_stf_out {
+	struct hf_event *ev;
+	size_t n, max;
+};
+
+/* Takes note of a hart that has instructions. */
+void hf_stf_dec_note_hart(struct hf_stf_dec *d, uint32_t hart);
+
+/* Groups one after another as long as they are simple; stops in front of the first that is not. */
+void hf_stf_fast_run(struct hf_stf_dec *d, struct hf_stf_out *out);
+
+/* Starts over at the sync point. */
+void hf_stf_group_begin(struct hf_stf_dec *d);
+/* Works on the group until it is done, out is full, or the stream ends: 0 or an error of the reader. */
+int hf_stf_group_run(struct hf_stf_dec *d, struct hf_stf_out *out);
+
+static inline bool hf_stf_sync_ours(const struct hf_stf_dec *d, const struct hf_stf_sync *s)
+{
+	return !d->many || s->ids[0] == d->dec.hart;
+}
+
+/* Whether a CONTEXT with the current ids is due. */
+static inline bool hf_stf_sync_unsaid(const struct hf_stf_sync *s)
+{
+	return s->has_ids && (!s->has_said || s->said[0] != s->ids[0] || s->said[1] != s->ids[1] ||
+			      s->said[2] != s->ids[2]);
+}
+
+/* An access size in the stream's unit, in bytes; *ret_odd if it cannot be in that unit (stf.md 1.5). */
+static inline uint32_t hf_stf_access_bytes(const struct hf_stf_header *h, uint32_t size, bool *ret_odd)
+{
+	*ret_odd = h->bits && size % 8 != 0;
+	return h->bits && !*ret_odd ? size / 8 : size;
+}
+
+
+#endif

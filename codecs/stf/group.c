@@ -1,0 +1,754 @@
+/*
+ * One group, whatever it holds. The scan walks to the marker and tells loose records (comments, ids) as it meets them;
+ * then the instruction is told, then a second walk over the same bytes tells its attachments. Each step makes at most
+ * one event, so that the work can stop anywhere; a decoder that is loaded starts at the group again and discards.
+ */
+#include "codecs/isa/riscv.h"
+#include "codecs/stf/decoder.h"
+
+static struct hf_event *push(struct hf_stf_out *out, enum hf_event_kind kind)
+{
+	struct hf_event *ev = &out->ev[out->n++];
+
+	*ev = (struct hf_event){.kind = (uint8_t)kind};
+	return ev;
+}
+
+static void push_loss(struct hf_stf_out *out, enum hf_event_kind kind, int code, uint64_t offset, uint64_t bytes,
+		      uint64_t detail)
+{
+	struct hf_event *ev = push(out, kind);
+
+	ev->size = (uint32_t)-code;
+	ev->loss = (struct hf_ev_loss){.offset = offset, .bytes = bytes, .detail = detail};
+}
+
+static const uint8_t *at(const struct hf_stf_dec *d, uint64_t offset)
+{
+	return d->reader.buf + (offset - d->reader.start);
+}
+
+/* The group has become too long to be held: what was before the current record is given up. */
+static void drop(struct hf_stf_group *g, uint64_t offset)
+{
+	g->dropped = true;
+	g->kept = offset;
+	g->content = 0;
+}
+
+/*
+ * Brings [offset, offset + n) into the window without losing what the group keeps; n is no more than the largest
+ * record. HF_NOTE_END: the stream ends before. Drops the group's attachments if all does not fit.
+ */
+static int need(struct hf_stf_dec *d, uint64_t offset, uint64_t n)
+{
+	struct hf_stf_group *g = &d->group;
+	struct hf_reader *r = &d->reader;
+
+	if (offset + n - g->kept > HF_STF_GROUP_MAX)
+		drop(g, offset);
+	for (;;) {
+		bool holds = g->kept >= r->start && g->kept <= r->start + r->len;
+		int err;
+
+		if (holds && offset + n <= r->start + r->len)
+			return 0;
+		if (holds && r->ended)
+			return HF_NOTE_END;
+		if (!holds || g->kept > r->start)
+			err = hf_reader_seek(r, g->kept);
+		else
+			err = hf_reader_grow(r, HF_STF_GROUP_MAX);
+		if (err)
+			return err;
+	}
+}
+
+/* The stream cannot be followed any further: STF has nothing to synchronise on. */
+static void give_up(struct hf_stf_dec *d, struct hf_stf_out *out, int code, uint64_t offset, uint64_t bytes,
+		    uint64_t detail)
+{
+	push_loss(out, HF_EVENT_GAP, code, offset, bytes, detail);
+	d->group.phase = HF_STF_PHASE_END;
+}
+
+/* The window ends before the record at g->at is complete; g->at may also be where none begins any more. */
+static void end_of_stream(struct hf_stf_dec *d, struct hf_stf_out *out, uint64_t record, bool inside)
+{
+	const struct hf_reader *r = &d->reader;
+	const struct hf_stf_group *g = &d->group;
+	uint64_t end = r->start + r->len;
+
+	if (r->err)
+		give_up(d, out, r->err, record, end - record, r->diag.detail);
+	else if (inside)
+		give_up(d, out, HF_ERR_STF_RECORD_CUT, record, end - record, 0);
+	else if (g->attached)
+		give_up(d, out, HF_ERR_STF_GROUP_CUT, g->first, end - g->first, 0);
+	else
+		d->group.phase = HF_STF_PHASE_END;
+}
+
+/* ---- scan: loose records ---- */
+
+static void push_ids(struct hf_stf_out *out, struct hf_stf_sync *s)
+{
+	struct hf_event *ev = push(out, HF_EVENT_CONTEXT);
+
+	for (unsigned i = 0; i < 3; i++)
+		if (!s->has_said || s->said[i] != s->ids[i])
+			ev->size |= (uint32_t)HF_CONTEXT_HW << i;
+	ev->context = (struct hf_ev_context){.hw = s->ids[0], .pid = s->ids[1], .tid = s->ids[2]};
+	memcpy(s->said, s->ids, sizeof s->said);
+	s->has_said = true;
+}
+
+/* The next piece of a COMMENT; a piece is told when all of it is there. */
+static int scan_text(struct hf_stf_dec *d, struct hf_stf_out *out)
+{
+	struct hf_stf_group *g = &d->group;
+	uint32_t piece = g->text_left < HF_STF_TEXT_MAX ? (uint32_t)g->text_left : HF_STF_TEXT_MAX;
+	int err;
+
+	if (!g->attached || g->dropped)
+		g->kept = g->at;
+	err = need(d, g->at, piece);
+	if (err < 0)
+		return err;
+	if (err) {
+		end_of_stream(d, out, g->comment, true);
+		return 0;
+	}
+	if (hf_stf_sync_ours(d, &g->now)) {
+		struct hf_event *ev = push(out, HF_EVENT_TEXT);
+
+		ev->size = piece;
+		ev->text.offset = g->at;
+		g->span = (struct hf_stf_span){.offset = g->at, .left = piece};
+	}
+	g->at += piece;
+	g->text_left -= piece;
+	g->in_text = g->text_left != 0;
+	return 0;
+}
+
+static void scan_note(struct hf_stf_dec *d, struct hf_stf_out *out, int code, uint8_t descriptor)
+{
+	if (hf_stf_sync_ours(d, &d->group.now))
+		push_loss(out, HF_EVENT_NOTE, code, d->group.at, 0, descriptor);
+}
+
+static void scan_iem(struct hf_stf_dec *d, struct hf_stf_out *out, unsigned iem)
+{
+	uint8_t isa = hf_stf_isa_of_iem(d->header->isa, iem);
+
+	if (isa == HF_ISA_NONE)
+		scan_note(d, out, HF_ERR_STF_VALUE, HF_STF_INST_IEM);
+	else
+		d->group.now.isa = isa;
+}
+
+/* Records that belong to no instruction. */
+static void scan_loose(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec)
+{
+	struct hf_stf_group *g = &d->group;
+
+	switch (rec->descriptor) {
+	case HF_STF_PROCESS_ID_EXT:
+		g->now.ids[0] = rec->hw;
+		g->now.ids[1] = rec->pid;
+		g->now.ids[2] = rec->tid;
+		g->now.has_ids = true;
+		break;
+	case HF_STF_FORCE_PC:
+		g->now.next = rec->address;
+		g->forced = true;
+		break;
+	case HF_STF_INST_IEM:
+		scan_iem(d, out, rec->code);
+		break;
+	default:
+		scan_note(d, out, HF_ERR_STF_HEADER_IN_BODY, rec->descriptor);
+	}
+}
+
+/* ---- scan: attachments ---- */
+
+static void scan_event(struct hf_stf_dec *d, const struct hf_stf_record *rec)
+{
+	struct hf_stf_group *g = &d->group;
+
+	/* a MODE_CHANGE with neither its own target nor a trap to belong to */
+	if (g->has_event && g->last_is_mode && !g->has_last_target) {
+		g->has_mode = true;
+		g->mode = g->last_mode;
+	}
+	g->has_event = true;
+	g->last_event = g->at;
+	g->has_last_target = false;
+	g->last_is_mode = rec->value == HF_STF_EVENT_MODE_CHANGE;
+	if (!g->last_is_mode) {
+		g->trap = true;
+		g->last_trap = g->at;
+		g->attempt |= !hf_stf_event_retires(d->dec.stream->info.arch, rec->value);
+	} else {
+		const uint8_t *words = at(d, g->at) + hf_stf_event_head(&d->header->layout);
+
+		g->last_mode = HF_MODE_UNKNOWN;
+		if (rec->count)
+			g->last_mode = hf_stf_mode_of_word(d->dec.stream->info.arch, hf_get64(words));
+	}
+}
+
+static void scan_target(struct hf_stf_group *g, const struct hf_stf_record *rec)
+{
+	g->branch = rec->address;
+	g->has_branch = true;
+	if (rec->descriptor == HF_STF_EVENT_PC_TARGET && g->has_event) {
+		g->handler = rec->address;
+		g->has_handler = true;
+		g->has_last_target = true;
+	} else {
+		g->target = rec->address;
+		g->has_target = true;
+	}
+}
+
+/* An access opens a row of contents; contents outside of one, or of a strange access, are worth a note. */
+static void scan_access(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec)
+{
+	struct hf_stf_group *g = &d->group;
+
+	g->words = 0;
+	g->content = (uint8_t)(rec->descriptor + 1);
+	if (rec->code != HF_STF_READ && rec->code != HF_STF_WRITE)
+		scan_note(d, out, HF_ERR_STF_VALUE, rec->descriptor);
+}
+
+static void scan_content(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec)
+{
+	struct hf_stf_group *g = &d->group;
+
+	if (g->content != rec->descriptor || g->words == UINT16_MAX)
+		scan_note(d, out, HF_ERR_STF_ORPHAN, rec->descriptor);
+	else
+		g->words++;
+}
+
+static void scan_attachment(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec)
+{
+	struct hf_stf_group *g = &d->group;
+
+	if (!g->attached)
+		g->first = g->at;
+	g->attached = true;
+	switch (rec->descriptor) {
+	case HF_STF_INST_MEM_ACCESS:
+	case HF_STF_BUS_MASTER_ACCESS:
+		scan_access(d, out, rec);
+		return;
+	case HF_STF_INST_MEM_CONTENT:
+	case HF_STF_BUS_MASTER_CONTENT:
+		scan_content(d, out, rec);
+		return;
+	case HF_STF_EVENT:
+		scan_event(d, rec);
+		break;
+	case HF_STF_INST_PC_TARGET:
+	case HF_STF_EVENT_PC_TARGET:
+		scan_target(g, rec);
+		break;
+	default:
+		break;
+	}
+	g->content = 0;
+}
+
+/* A MODE_CHANGE with FORCE_PC, or in the first group, says in which mode this instruction executes already. */
+static bool mode_is_now(const struct hf_stf_group *g)
+{
+	return g->has_mode && (g->forced || !g->now.begun);
+}
+
+/* What becomes of a MODE_CHANGE that is the last EVENT, once it is known to be. */
+static void scan_last_mode(struct hf_stf_group *g)
+{
+	if (!g->has_event || !g->last_is_mode)
+		return;
+	if (g->dropped || (!g->trap && !g->has_last_target)) {
+		g->has_mode = true;
+		g->mode = g->last_mode;
+	} else if (!mode_is_now(g)) {
+		/* a trap or a return overrides one before it */
+		g->has_mode = false;
+	}
+}
+
+/* The marker: what the scan saw is complete. */
+static void scan_marker(struct hf_stf_dec *d, const struct hf_stf_record *rec)
+{
+	struct hf_stf_group *g = &d->group;
+
+	g->marker = g->at;
+	g->opcode = rec->size;
+	g->opcode_size = rec->descriptor == HF_STF_INST_OPCODE32 ? 4 : rec->descriptor == HF_STF_INST_OPCODE16 ? 2 : 0;
+	g->pc = g->now.next;
+	scan_last_mode(g);
+	if (d->many)
+		hf_stf_dec_note_hart(d, g->now.ids[0]);
+	g->phase = HF_STF_PHASE_LOSS;
+}
+
+/*
+ * Brings the record at g->at into the window, of a COMMENT at least the head. HF_NOTE_END when there is none: the
+ * stream ends or cannot be followed, and that is told.
+ */
+static int scan_record(struct hf_stf_dec *d, struct hf_stf_out *out, uint64_t *ret_size)
+{
+	struct hf_stf_group *g = &d->group;
+	uint64_t size = 1;
+	bool known = false;
+
+	for (;;) {
+		const uint8_t *p;
+		int err = need(d, g->at, size);
+
+		if (err == HF_NOTE_END)
+			end_of_stream(d, out, g->at, size > 1);
+		if (err)
+			return err;
+		p = at(d, g->at);
+		if (known)
+			break;
+		err = hf_stf_record_size(&d->header->layout, p, (size_t)(d->reader.start + d->reader.len - g->at), &size);
+		if (err < 0) {
+			give_up(d, out, err, g->at, 0, *p);
+			return HF_NOTE_END;
+		}
+		known = err == 0;
+		if (known && *p == HF_STF_COMMENT)
+			break;
+	}
+	if (*at(d, g->at) == HF_STF_IDENTIFIER && memcmp(at(d, g->at), "\1STF", 4) != 0) {
+		give_up(d, out, HF_ERR_STF_MAGIC, g->at, 0, 0);
+		return HF_NOTE_END;
+	}
+	*ret_size = size;
+	return 0;
+}
+
+static bool is_marker(uint8_t descriptor)
+{
+	return descriptor == HF_STF_INST_OPCODE32 || descriptor == HF_STF_INST_OPCODE16 ||
+	       descriptor == HF_STF_TRANSACTION;
+}
+
+/* One record on the way to the marker. */
+static int scan(struct hf_stf_dec *d, struct hf_stf_out *out)
+{
+	struct hf_stf_group *g = &d->group;
+	struct hf_stf_record rec = {0};
+	uint64_t size;
+	int err;
+
+	if (hf_stf_sync_ours(d, &g->now) && hf_stf_sync_unsaid(&g->now)) {
+		push_ids(out, &g->now);
+		return 0;
+	}
+	if (g->in_text)
+		return scan_text(d, out);
+	if (!g->attached || g->dropped)
+		g->kept = g->at;
+	err = scan_record(d, out, &size);
+	if (err)
+		return err < 0 ? err : 0;
+	hf_stf_record_parse(&d->header->layout, at(d, g->at), &rec);
+	if (is_marker(rec.descriptor)) {
+		scan_marker(d, &rec);
+		return 0;
+	}
+	if (hf_stf_places[rec.descriptor] == HF_STF_PLACE_body) {
+		scan_attachment(d, out, &rec);
+	} else if (rec.descriptor == HF_STF_COMMENT) {
+		g->content = 0;
+		g->comment = g->at;
+		g->text_left = rec.count;
+		g->in_text = true;
+		size = HF_STF_SIZE_COMMENT;
+	} else {
+		g->content = 0;
+		scan_loose(d, out, &rec);
+	}
+	g->at += size;
+	return 0;
+}
+
+/* ---- the instruction ---- */
+
+static void push_mode(struct hf_stf_out *out, struct hf_stf_group *g)
+{
+	struct hf_event *ev = push(out, HF_EVENT_CONTEXT);
+
+	ev->size = HF_CONTEXT_MODE;
+	ev->context.mode = g->mode;
+	g->now.mode = g->mode;
+}
+
+static void push_insn(struct hf_stf_dec *d, struct hf_stf_out *out)
+{
+	struct hf_stf_group *g = &d->group;
+	struct hf_event *ev = push(out, g->attempt ? HF_EVENT_ATTEMPT : HF_EVENT_INSN);
+	const uint8_t isa = g->now.isa;
+
+	ev->insn = (struct hf_ev_insn){.pc = g->pc, .opcode = g->opcode, .size = g->opcode_size, .isa = isa,
+				       .mode = g->now.mode};
+	if (isa == HF_ISA_RV32 || isa == HF_ISA_RV64)
+		ev->insn.flow = hf_riscv_flow(g->opcode, isa == HF_ISA_RV32 ? 32 : 64);
+	if (g->attempt) {
+		ev->insn.target = g->now.index;
+	} else if (g->has_target) {
+		ev->flags = HF_EVF_TAKEN;
+		ev->insn.target = g->target;
+	}
+}
+
+static void push_transaction(struct hf_stf_dec *d, struct hf_stf_out *out)
+{
+	struct hf_stf_group *g = &d->group;
+	const struct hf_stf_layout *layout = &d->header->layout;
+	struct hf_event *ev = push(out, HF_EVENT_TRANSACTION);
+	struct hf_stf_record rec = {0};
+	uint64_t size = 0;
+
+	hf_stf_record_parse(layout, at(d, g->marker), &rec);
+	hf_stf_record_size(layout, at(d, g->marker), (size_t)(d->reader.start + d->reader.len - g->marker), &size);
+	ev->small = rec.clock;
+	ev->size = (uint32_t)(size - HF_STF_SIZE_TRANSACTION);
+	ev->txn = (struct hf_ev_txn){.id = rec.value, .delta = rec.delta, .meta_count = (uint16_t)rec.count};
+	ev->txn.meta_size = hf_stf_meta_size(at(d, g->marker) + HF_STF_SIZE_TRANSACTION, rec.count);
+	g->span = (struct hf_stf_span){.offset = g->marker + HF_STF_SIZE_TRANSACTION, .left = ev->size};
+	g->at = g->marker + size;
+}
+
+/* ---- attachments ---- */
+
+/* Contents behind the access record that ends at offset, before limit. */
+static uint16_t count_words(const struct hf_stf_dec *d, uint64_t offset, uint64_t limit, uint8_t content)
+{
+	uint16_t words = 0;
+
+	while (offset < limit && *at(d, offset) == content && words < UINT16_MAX) {
+		words++;
+		offset += HF_STF_SIZE_INST_MEM_CONTENT;
+	}
+	return words;
+}
+
+static_assert(HF_STF_SIZE_INST_MEM_CONTENT == HF_STF_SIZE_BUS_MASTER_CONTENT, "both are a descriptor and a word");
+
+/* Returns the bytes of the access and its contents. */
+static uint64_t attach_access(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec,
+			      uint64_t size)
+{
+	struct hf_stf_group *g = &d->group;
+	const bool mem = rec->descriptor == HF_STF_INST_MEM_ACCESS;
+	struct hf_event *ev = push(out, mem ? HF_EVENT_MEM : HF_EVENT_BUS);
+	const uint64_t content = g->at + size;
+	const uint16_t words = count_words(d, content, g->marker, (uint8_t)(rec->descriptor + 1));
+	bool odd;
+	const uint32_t bytes = hf_stf_access_bytes(d->header, rec->size, &odd);
+	const uint64_t data = words ? hf_get64(at(d, content) + 1) : 0;
+
+	ev->flags = (uint8_t)((rec->code == HF_STF_READ || rec->code == HF_STF_WRITE ? rec->code : 0) |
+			      (odd ? HF_EVF_UNIT_ODD : 0));
+	ev->small = words;
+	ev->size = words > 1 ? 8 * (words - 1u) : 0;
+	if (mem) {
+		ev->mem = (struct hf_ev_mem){.address = rec->address, .data = data, .size = bytes,
+					     .attr = (uint16_t)rec->attr};
+		/* ARM attributes are ours: bit 4 says that bits 3:0 are an MTE tag. */
+		if (d->dec.stream->info.arch == HF_ARCH_ARM && (rec->attr & 0x10))
+			ev->mem.tag = rec->attr & 0xf;
+	} else {
+		ev->bus = (struct hf_ev_bus){.address = rec->address, .data = data, .attr = rec->attr,
+					     .size = (uint16_t)bytes, .master = rec->master, .index = rec->index};
+	}
+	if (words > 1)
+		g->span = (struct hf_stf_span){.offset = content + HF_STF_SIZE_INST_MEM_CONTENT + 1, .left = ev->size,
+					       .stride = HF_STF_SIZE_INST_MEM_CONTENT};
+	return size + (uint64_t)words * HF_STF_SIZE_INST_MEM_CONTENT;
+}
+
+static void attach_register(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec,
+			    uint64_t size)
+{
+	struct hf_event *ev = push(out, HF_EVENT_REG);
+
+	ev->size = (uint32_t)size - HF_STF_SIZE_INST_REG;
+	ev->reg = (struct hf_ev_reg){.value = rec->value, .number = rec->number, .class = rec->code & 0xf,
+				     .role = (uint8_t)(rec->code >> 4)};
+	d->group.span = (struct hf_stf_span){.offset = d->group.at + HF_STF_SIZE_INST_REG, .left = ev->size};
+}
+
+static void attach_walk(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec)
+{
+	struct hf_event *ev = push(out, HF_EVENT_TRANSLATION);
+
+	ev->size = 16 * rec->count;
+	ev->walk = (struct hf_ev_walk){.va = rec->address, .first = rec->value, .page_size = rec->size,
+				       .entries = rec->count};
+	d->group.span = (struct hf_stf_span){.offset = d->group.at + HF_STF_SIZE_PAGE_TABLE_WALK, .left = ev->size};
+}
+
+/* The last EVENT_PC_TARGET from offset on, before the next EVENT (through: before the one behind that). */
+static bool find_target(const struct hf_stf_dec *d, uint64_t offset, bool through, uint64_t *ret_target)
+{
+	const struct hf_stf_group *g = &d->group;
+	bool found = false;
+
+	while (offset < g->marker) {
+		const uint8_t *p = at(d, offset);
+		uint64_t size;
+
+		if (*p == HF_STF_EVENT && !through)
+			break;
+		if (*p == HF_STF_EVENT)
+			through = false;
+		if (*p == HF_STF_EVENT_PC_TARGET) {
+			*ret_target = hf_get64(p + 1);
+			found = true;
+		}
+		hf_stf_record_size(&d->header->layout, p, (size_t)(g->marker - offset), &size);
+		offset += size;
+	}
+	return found;
+}
+
+static uint64_t trap_value(unsigned arch, const struct hf_stf_record *rec, const uint8_t *words)
+{
+	struct hf_stf_event_layout layout = hf_stf_event_layout(arch, rec->value);
+
+	if (layout.value < 0 || rec->count <= (unsigned)layout.value)
+		return 0;
+	return hf_get64(words + 8 * layout.value);
+}
+
+static void attach_trap(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec, uint64_t size)
+{
+	struct hf_stf_group *g = &d->group;
+	struct hf_event *ev = push(out, HF_EVENT_TRAP);
+	const uint64_t words = g->at + hf_stf_event_head(&d->header->layout);
+	/* the mode that the group ends with is the last trap's */
+	const bool with_mode = g->last_is_mode && g->at == g->last_trap;
+
+	ev->flags = HF_EVF_CAUSE;
+	if (rec->value & HF_STF_EVENT_INTERRUPT)
+		ev->flags |= HF_EVF_ASYNC;
+	ev->trap.cause = rec->value & ~HF_STF_EVENT_INTERRUPT;
+	ev->trap.value = trap_value(d->dec.stream->info.arch, rec, at(d, words));
+	if (find_target(d, g->at + size, with_mode, &ev->trap.handler))
+		ev->flags |= HF_EVF_HANDLER;
+	if (with_mode) {
+		ev->flags |= HF_EVF_MODE;
+		ev->small = g->last_mode;
+		g->now.mode = g->last_mode;
+	}
+	ev->size = 8 * rec->count;
+	g->span = (struct hf_stf_span){.offset = words, .left = ev->size};
+}
+
+static void attach_event(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec, uint64_t size)
+{
+	struct hf_stf_group *g = &d->group;
+	uint64_t handler;
+
+	if (rec->value != HF_STF_EVENT_MODE_CHANGE) {
+		attach_trap(d, out, rec, size);
+	} else if (!(g->trap && g->at == g->last_event) && find_target(d, g->at + size, false, &handler)) {
+		struct hf_event *ev = push(out, HF_EVENT_TRAP_RETURN);
+		const uint8_t *words = at(d, g->at) + hf_stf_event_head(&d->header->layout);
+
+		ev->flags = HF_EVF_HANDLER | HF_EVF_MODE;
+		ev->trap.handler = handler;
+		if (rec->count)
+			ev->small = hf_stf_mode_of_word(d->dec.stream->info.arch, hf_get64(words));
+		g->now.mode = (uint8_t)ev->small;
+	}
+}
+
+static void attach(struct hf_stf_dec *d, struct hf_stf_out *out)
+{
+	struct hf_stf_group *g = &d->group;
+	struct hf_stf_record rec = {0};
+	const uint8_t *p = at(d, g->at);
+	uint64_t size;
+	struct hf_event *ev;
+
+	hf_stf_record_size(&d->header->layout, p, (size_t)(d->reader.start + d->reader.len - g->at), &size);
+	hf_stf_record_parse(&d->header->layout, p, &rec);
+	switch (rec.descriptor) {
+	case HF_STF_INST_MEM_ACCESS:
+	case HF_STF_BUS_MASTER_ACCESS:
+		size = attach_access(d, out, &rec, size);
+		break;
+	case HF_STF_INST_REG:
+		attach_register(d, out, &rec, size);
+		break;
+	case HF_STF_INST_READY_REG:
+		push(out, HF_EVENT_READY_REG)->reg.number = rec.number;
+		break;
+	case HF_STF_PAGE_TABLE_WALK:
+		attach_walk(d, out, &rec);
+		break;
+	case HF_STF_EVENT:
+		attach_event(d, out, &rec, size);
+		break;
+	case HF_STF_INST_MICROOP:
+		ev = push(out, HF_EVENT_UOP);
+		ev->small = (uint16_t)rec.code;
+		ev->uop.opcode = rec.size;
+		break;
+	case HF_STF_TRANSACTION_DEPENDENCY:
+		ev = push(out, HF_EVENT_DEPENDENCY);
+		ev->small = rec.clock;
+		ev->txn = (struct hf_ev_txn){.id = rec.value, .delta = rec.delta};
+		break;
+	default:
+		break; /* told already, or part of another */
+	}
+	g->at += size;
+}
+
+/* ---- the group as a whole ---- */
+
+void hf_stf_group_begin(struct hf_stf_dec *d)
+{
+	d->group = (struct hf_stf_group){.now = d->sync, .at = d->sync.offset, .kept = d->sync.offset};
+}
+
+/* The group is told: the next one's start becomes the sync point. */
+static void finish(struct hf_stf_dec *d)
+{
+	struct hf_stf_group *g = &d->group;
+	struct hf_stf_sync *s = &g->now;
+
+	if (g->opcode_size) {
+		const uint64_t behind = g->pc + g->opcode_size;
+
+		s->index++;
+		s->next = g->has_branch ? g->branch : behind;
+		if (hf_stf_sync_ours(d, s)) {
+			/* as the events tell it, which is not always as the tracker has it */
+			if (g->has_handler && !g->dropped)
+				s->expected = g->handler;
+			else
+				s->expected = g->has_target && !g->attempt ? g->target : behind;
+			s->begun = true;
+		}
+	}
+	d->sync = *s;
+	d->done = 0;
+	hf_stf_group_begin(d);
+}
+
+static void next_phase(struct hf_stf_dec *d, struct hf_stf_out *out)
+{
+	struct hf_stf_group *g = &d->group;
+
+	switch (g->phase) {
+	case HF_STF_PHASE_LOSS:
+		if (g->dropped)
+			push_loss(out, HF_EVENT_GAP, HF_ERR_STF_GROUP_LIMIT, g->first, g->marker - g->first, 0);
+		g->phase = HF_STF_PHASE_MODE;
+		break;
+	case HF_STF_PHASE_MODE:
+		if (mode_is_now(g))
+			push_mode(out, g);
+		g->phase = HF_STF_PHASE_JUMP;
+		break;
+	case HF_STF_PHASE_JUMP:
+		if (g->opcode_size && g->now.begun && g->now.expected != g->pc)
+			push(out, HF_EVENT_DISCONTINUITY)->jump = (struct hf_ev_jump){g->now.expected, g->pc, 0};
+		g->phase = HF_STF_PHASE_INSN;
+		break;
+	case HF_STF_PHASE_INSN:
+		g->now.offset = g->marker + (g->opcode_size == 4 ? HF_STF_SIZE_INST_OPCODE32 : HF_STF_SIZE_INST_OPCODE16);
+		if (g->opcode_size) {
+			push_insn(d, out);
+		} else {
+			push_transaction(d, out);
+			g->now.offset = g->at;
+		}
+		g->at = g->dropped ? g->marker : g->kept;
+		g->phase = HF_STF_PHASE_ATTACH;
+		break;
+	case HF_STF_PHASE_ATTACH:
+		if (g->at < g->marker)
+			attach(d, out);
+		else
+			g->phase = HF_STF_PHASE_AFTER;
+		break;
+	case HF_STF_PHASE_AFTER:
+		if (g->has_mode && !mode_is_now(g))
+			push_mode(out, g);
+		g->phase = HF_STF_PHASE_FINISH;
+		break;
+	default:
+		break;
+	}
+}
+
+/* A group of another hart: nothing of it is told. */
+static void pass_over(struct hf_stf_dec *d)
+{
+	struct hf_stf_group *g = &d->group;
+	uint64_t size = 0;
+
+	hf_stf_record_size(&d->header->layout, at(d, g->marker),
+			   (size_t)(d->reader.start + d->reader.len - g->marker), &size);
+	g->now.offset = g->marker + size;
+	g->phase = HF_STF_PHASE_FINISH;
+}
+
+static void push_data(struct hf_stf_dec *d, struct hf_stf_out *out)
+{
+	struct hf_stf_span *span = &d->group.span;
+	struct hf_event *ev = push(out, HF_EVENT_DATA);
+	uint32_t n = span->left < sizeof ev->data.bytes ? span->left : (uint32_t)sizeof ev->data.bytes;
+
+	ev->small = (uint16_t)n;
+	if (span->stride == 0) {
+		memcpy(ev->data.bytes, at(d, span->offset), n);
+		span->offset += n;
+	} else {
+		for (uint32_t i = 0; i < n; i += 8, span->offset += span->stride)
+			memcpy(ev->data.bytes + i, at(d, span->offset), 8);
+	}
+	span->left -= n;
+}
+
+int hf_stf_group_run(struct hf_stf_dec *d, struct hf_stf_out *out)
+{
+	struct hf_stf_group *g = &d->group;
+
+	g->open = true;
+	while (out->n < out->max && g->phase != HF_STF_PHASE_FINISH && g->phase != HF_STF_PHASE_END) {
+		size_t before = out->n;
+		int err = 0;
+
+		if (g->span.left)
+			push_data(d, out);
+		else if (g->phase == HF_STF_PHASE_SCAN)
+			err = scan(d, out);
+		else if (g->phase == HF_STF_PHASE_LOSS && !hf_stf_sync_ours(d, &g->now))
+			pass_over(d);
+		else
+			next_phase(d, out);
+		d->done += out->n - before;
+		if (err)
+			return err;
+	}
+	if (g->phase == HF_STF_PHASE_FINISH)
+		finish(d);
+	return 0;
+}
