@@ -36,8 +36,9 @@ static int frame_error(const struct hf_frames *f, size_t ret, enum hf_mark *ret_
 	case ZSTD_error_dictionary_wrong:
 		return hf_diag_set(diag, HF_ERR_UNSUPPORTED, HF_SPACE_FILE, f->frame_at, 0);
 	case ZSTD_error_checksum_wrong:
-		return hf_unpack_doubt(HF_ERR_CHECKSUM, f->u.pos, ret_mark, diag);
+		return hf_unpack_doubt(HF_ERR_CHECKSUM, f->frame_at, ret_mark, diag);
 	default:
+		/* The library does not say where it stopped: it is in the input window that begins here. */
 		return hf_unpack_doubt(HF_ERR_BOX_DAMAGED, f->u.pos, ret_mark, diag);
 	}
 }

@@ -82,11 +82,14 @@ static void bad_table(struct unzstf *z, uint64_t at)
 	hf_unpack_note(&z->f.u, HF_ERR_ZSTF_TABLE, at, 0);
 }
 
-/* Reads E and the table's count, and sees whether they can be believed. */
+/*
+ * Reads E and sees whether a table is there at all: its entries must fit in the file, or the first must be right. A
+ * writer that was killed leaves E naming a table which it had begun to write a chunk over.
+ */
 static int open_table(struct unzstf *z, const uint8_t *head, struct hf_diag *diag)
 {
 	const uint64_t size = z->f.u.in.src->size;
-	uint8_t count[COUNT_SIZE];
+	uint8_t start[COUNT_SIZE + 8];
 	size_t have;
 	int err;
 
@@ -95,17 +98,16 @@ static int open_table(struct unzstf *z, const uint8_t *head, struct hf_diag *dia
 		bad_table(z, 12);
 		return 0;
 	}
-	err = read_far(z, z->table_at, count, sizeof count, &have, diag);
+	err = read_far(z, z->table_at, start, sizeof start, &have, diag);
 	if (err < 0)
 		return err;
-	if (have < sizeof count) {
-		bad_table(z, z->table_at);
-		return 0;
-	}
-	z->count = hf_get64(count);
+	z->count = have < COUNT_SIZE ? UINT64_MAX : hf_get64(start);
 	z->table_ok = true;
-	/* A chunk written over an old table: as a count, the frame's magic would want a table of 100 GB. */
-	if (hf_frames_magic(count, sizeof count) && z->count > (size - z->table_at - COUNT_SIZE) / ENTRY_SIZE)
+	if (have >= COUNT_SIZE && z->count <= (size - z->table_at - COUNT_SIZE) / ENTRY_SIZE)
+		return 0;
+	if (have < sizeof start)
+		bad_table(z, z->table_at);
+	else if (hf_get64(start + COUNT_SIZE) != HEAD_SIZE)
 		bad_table(z, 12);
 	return 0;
 }

@@ -177,7 +177,7 @@ struct hf_bytes hf_pack_trace(size_t n)
 			at += 9;
 		}
 		b.p[at] = 240;
-		hf_put32(b.p + at + 1, (r >> 20) * 0x9e3779b1u);
+		hf_put32(b.p + at + 1, (r >> 27) * 0x9e3779b1u);
 		at += 5;
 	}
 	return b;
