@@ -1,0 +1,344 @@
+/* hartfs cat and hartfs info: single files of the tree on standard output, without a mount. */
+#include "mountd/commands.h"
+#include "mountd/paths.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* An archive and a file in it: captures are named by their own path and a view, or by the path of the view. */
+struct target {
+	char *archive;  /* a directory */
+	char *path;     /* within it; "" for none */
+	char *view;     /* behind it, if path is a capture: "hart0/listing.txt" */
+};
+
+static void target_fini(struct target *target)
+{
+	free(target->archive);
+	free(target->path);
+	free(target->view);
+}
+
+static bool is_plain_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !hf_paths_is_capture_dir(path);
+}
+
+/* The longest beginning of path that exists ("." if none does); *ret_rest is what follows it. */
+static char *existing_part(const char *path, const char **ret_rest)
+{
+	char *part = strdup(path);
+	struct stat st;
+
+	*ret_rest = "";
+	while (part && stat(part, &st) < 0) {
+		char *slash = strrchr(part, '/');
+
+		if (!slash || slash == part) {
+			*ret_rest = slash ? path + 1 : path;
+			free(part);
+			return strdup(slash ? "/" : ".");
+		}
+		*slash = 0;
+		*ret_rest = path + (slash - part) + 1;
+	}
+	return part;
+}
+
+static bool find_target(const char *path, const char *view, struct target *ret_target)
+{
+	const char *rest;
+	char *part = existing_part(path, &rest);
+	bool ok;
+
+	*ret_target = (struct target){0};
+	if (!part)
+		return false;
+	if (is_plain_directory(part)) {
+		ret_target->archive = part;
+		if (asprintf(&ret_target->path, "%s%s%s", rest, *rest && view ? "/" : "", view ? view : "") < 0)
+			ret_target->path = NULL;
+		return ret_target->path != NULL;
+	}
+	ok = hf_paths_split(part, &ret_target->archive, &ret_target->path);
+	free(part);
+	if (ok && (view || *rest)) {
+		ok = asprintf(&ret_target->view, "%s%s%s", rest, *rest && view ? "/" : "", view ? view : "") >= 0;
+		if (!ok)
+			ret_target->view = NULL;
+	}
+	return ok;
+}
+
+/* What hf_fs_each_capture is asked for: the capture that is path, or in whose view directory path lies. */
+struct search {
+	const char *path;
+	char *capture, *view_dir;
+};
+
+static bool has_prefix(const char *path, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	return !strncmp(path, prefix, length) && (path[length] == 0 || path[length] == '/');
+}
+
+static bool look_at(void *ctx, const char *path, const char *view_dir)
+{
+	struct search *search = ctx;
+
+	if (strcmp(path, search->path) != 0 && !has_prefix(search->path, view_dir))
+		return true;
+	search->capture = strdup(path);
+	search->view_dir = strdup(view_dir);
+	return false;
+}
+
+static bool find_capture(struct hf_fs *fs, const char *path, struct search *ret_search)
+{
+	*ret_search = (struct search){.path = path};
+	/* From the innermost directory outwards: what matters is found where it lies, the rest is not looked at. */
+	for (size_t length = strlen(path);;) {
+		char *under = strndup(path, length);
+
+		if (!under)
+			return false;
+		hf_fs_each_capture(fs, under, look_at, ret_search);
+		free(under);
+		if (ret_search->capture || !length)
+			break;
+		while (length > 0 && path[length - 1] != '/')
+			length--;
+		length -= length > 0;
+	}
+	return ret_search->capture && ret_search->view_dir;
+}
+
+/* The path in the tree of what a target means; the capture it belongs to gets indexed if it is not. */
+static char *resolve_target(struct hf_fs *fs, const struct target *target, const char *command, const char *shown)
+{
+	struct search search;
+	struct hf_diag diag = {0};
+	char *path = NULL;
+	int err = 0;
+
+	if (!find_capture(fs, target->path, &search)) {
+		if (target->view)
+			fprintf(stderr, "hartfs %s: %s: this is not a capture\n", command, shown);
+		return target->view ? NULL : strdup(target->path);
+	}
+	/* The capture's own bytes need no index. */
+	if (target->view || strcmp(search.capture, target->path) != 0)
+		err = hf_fs_index(fs, search.capture, NULL, NULL, &diag);
+	/* A damaged capture has views too, of what could be read: they are looked for all the same. */
+	if (err && hf_err_class(err) != HF_CLASS_corrupt && hf_err_class(err) != HF_CLASS_unsupported)
+		hf_paths_explain(command, shown, err, &diag);
+	else if (!target->view)
+		path = strdup(target->path);
+	else if (asprintf(&path, "%s/%s", search.view_dir, target->view) < 0)
+		path = NULL;
+	free(search.capture);
+	free(search.view_dir);
+	return path;
+}
+
+/* Reads under way: as many as keep the decode pool busy while the oldest is being written. */
+#define AHEAD 4
+#define READ_SIZE ((size_t)1 << 20)
+
+struct slot {
+	struct hf_read read;
+	struct copier *copier;
+	bool started, done;
+};
+
+struct copier {
+	pthread_mutex_t lock;
+	pthread_cond_t done;
+	struct slot slots[AHEAD];
+};
+
+static void read_done(struct hf_read *read)
+{
+	struct slot *slot = read->ctx;
+	struct copier *copier = slot->copier;
+
+	pthread_mutex_lock(&copier->lock);
+	slot->done = true;
+	pthread_cond_signal(&copier->done);
+	pthread_mutex_unlock(&copier->lock);
+}
+
+static void start_read(struct hf_fs *fs, struct slot *slot, struct hf_file *file, uint64_t offset, size_t size)
+{
+	slot->done = false;
+	slot->started = true;
+	slot->read = (struct hf_read){.file = file, .offset = offset, .size = size, .done = read_done, .ctx = slot};
+	hf_fs_read(fs, &slot->read);
+}
+
+static void wait_read(struct slot *slot)
+{
+	struct copier *copier = slot->copier;
+
+	pthread_mutex_lock(&copier->lock);
+	while (!slot->done)
+		pthread_cond_wait(&copier->done, &copier->lock);
+	pthread_mutex_unlock(&copier->lock);
+}
+
+static int write_all(const struct hf_read *read, size_t *ret_n)
+{
+	*ret_n = 0;
+	for (size_t i = 0; i < read->pieces; i++)
+		for (size_t at = 0; at < read->piece[i].size;) {
+			ssize_t n = write(STDOUT_FILENO, read->piece[i].bytes + at, read->piece[i].size - at);
+
+			if (n < 0 && errno != EINTR)
+				return errno;
+			at += n > 0 ? (size_t)n : 0;
+			*ret_n += n > 0 ? (size_t)n : 0;
+		}
+	return 0;
+}
+
+/* Copies [offset, offset + length) as far as the file reaches. *ret_err is an error of reading, the result one of
+ * writing (an errno). */
+static int copy(struct hf_fs *fs, struct hf_file *file, uint64_t offset, uint64_t length, int *ret_err)
+{
+	struct copier copier = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+	uint64_t asked = 0;
+	bool ended = false;
+	int write_err = 0;
+
+	*ret_err = 0;
+	for (size_t i = 0;; i = (i + 1) % AHEAD) {
+		struct slot *slot = &copier.slots[i];
+
+		if (slot->started) {
+			size_t n = 0;
+
+			if (ended)
+				hf_fs_read_cancel(fs, &slot->read);
+			wait_read(slot);
+			if (!ended && slot->read.err)
+				*ret_err = slot->read.err;
+			else if (!ended)
+				write_err = write_all(&slot->read, &n);
+			ended = ended || *ret_err || write_err || n < slot->read.size;
+			hf_fs_read_release(&slot->read);
+			slot->started = false;
+		}
+		if (!ended && asked < length) {
+			size_t size = length - asked < READ_SIZE ? (size_t)(length - asked) : READ_SIZE;
+
+			slot->copier = &copier;
+			start_read(fs, slot, file, offset + asked, size);
+			asked += size;
+		} else {
+			bool under_way = false;
+
+			for (size_t k = 0; k < AHEAD; k++)
+				under_way |= copier.slots[k].started;
+			if (!under_way)
+				return write_err;
+		}
+	}
+}
+
+/* Whoever read our output has enough. */
+static bool reader_left;
+
+static int write_file(struct hf_fs *fs, const char *path, const struct hf_settings *settings, const char *command,
+		      const char *shown)
+{
+	struct hf_file *file = NULL;
+	uint64_t ino;
+	bool keep;
+	int read_err, write_err = 0;
+
+	read_err = hf_fs_resolve(fs, path, &ino);
+	if (!read_err) {
+		read_err = hf_file_open(fs, ino, &file, &keep);
+		if (!read_err) {
+			write_err = copy(fs, file, settings->offset, settings->length, &read_err);
+			hf_file_close(file);
+		}
+		hf_fs_forget(fs, ino, 1);
+	}
+	if (read_err)
+		hf_paths_explain(command, shown, read_err, NULL);
+	reader_left |= write_err == EPIPE;
+	if (write_err && write_err != EPIPE)
+		fprintf(stderr, "hartfs %s: standard output: %s\n", command, strerror(write_err));
+	return read_err || write_err ? HF_EXIT_FAILURE : HF_EXIT_OK;
+}
+
+/* Ends as every other tool would, but only when all threads are gone: they must not be shot while they index. */
+static int end(int status)
+{
+	if (reader_left) {
+		signal(SIGPIPE, SIG_DFL);
+		raise(SIGPIPE);
+	}
+	return status;
+}
+
+static int write_target(const struct hf_settings *settings, const char *path, const char *view, const char *command)
+{
+	struct target target;
+	struct hf_fs *fs = NULL;
+	char *inside = NULL, *shown = NULL;
+	int status = HF_EXIT_FAILURE;
+
+	if (asprintf(&shown, "%s%s%s", path, view ? "/" : "", view ? view : "") < 0)
+		return status;
+	if (!find_target(path, view, &target))
+		fprintf(stderr, "hartfs %s: %s: there is no such file\n", command, shown);
+	else
+		fs = hf_paths_open_archive(settings, target.archive);
+	if (fs) {
+		inside = resolve_target(fs, &target, command, shown);
+		if (inside)
+			status = write_file(fs, inside, settings, command, shown);
+		hf_fs_close(fs);
+	}
+	target_fini(&target);
+	free(inside);
+	free(shown);
+	return status;
+}
+
+int hf_command_cat(const struct hf_settings *settings)
+{
+	if (settings->operand_count < 1 || settings->operand_count > 2)
+		return hf_settings_usage(settings, "a path and perhaps a view are needed");
+	signal(SIGPIPE, SIG_IGN);
+	return end(write_target(settings, settings->operands[0],
+				settings->operand_count > 1 ? settings->operands[1] : NULL, "cat"));
+}
+
+int hf_command_info(const struct hf_settings *settings)
+{
+	int status = HF_EXIT_OK, good = 0;
+
+	if (settings->operand_count == 0)
+		return hf_settings_usage(settings, "a capture is needed");
+	signal(SIGPIPE, SIG_IGN);
+	for (int i = 0; i < settings->operand_count; i++) {
+		if (write_target(settings, settings->operands[i], "info.json", "info"))
+			status = HF_EXIT_SOME;
+		else
+			good++;
+	}
+	return end(good ? status : HF_EXIT_FAILURE);
+}

@@ -1,0 +1,14 @@
+/* The subcommands: each takes its settings and returns the exit status (enum hf_exit). */
+#ifndef HF_MOUNTD_COMMANDS_H
+#define HF_MOUNTD_COMMANDS_H
+
+#include "mountd/options.h"
+
+int hf_command_mount(const struct hf_settings *settings);
+int hf_command_umount(const struct hf_settings *settings);
+int hf_command_index(const struct hf_settings *settings);
+int hf_command_info(const struct hf_settings *settings);
+int hf_command_cat(const struct hf_settings *settings);
+int hf_command_verify(const struct hf_settings *settings);
+
+#endif

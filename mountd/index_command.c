@@ -1,0 +1,337 @@
+/* hartfs index and hartfs verify: the same walk over captures, several at a time, with a line or a bar of progress. */
+#include "mountd/commands.h"
+#include "mountd/paths.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+struct archive {
+	dev_t dev;
+	ino_t ino;
+	char *directory;
+	struct hf_fs *fs;
+};
+
+/* One capture to work on. */
+struct item {
+	size_t archive;
+	char *path;  /* within it */
+	double percent;
+};
+
+struct work {
+	const struct hf_settings *settings;
+	bool verify;
+	struct archive *archives;
+	size_t archive_count;
+	struct item *items;
+	size_t item_count, item_room;
+	size_t failed_paths;    /* operands that are nothing to work on */
+
+	pthread_mutex_t lock;   /* from here on */
+	size_t next, done, failed;
+	double partial;         /* percents of what is under way */
+	bool bar;
+	int64_t drawn_ns;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int sig)
+{
+	(void)sig;
+	interrupted = 1;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* The archive of a directory, opened once however many operands lie in it. SIZE_MAX after saying what is wrong. */
+static size_t take_archive(struct work *work, const char *directory)
+{
+	struct archive *bigger;
+	struct hf_fs *fs;
+	struct stat st;
+
+	if (stat(directory, &st) == 0)
+		for (size_t i = 0; i < work->archive_count; i++)
+			if (work->archives[i].dev == st.st_dev && work->archives[i].ino == st.st_ino)
+				return i;
+	bigger = realloc(work->archives, (work->archive_count + 1) * sizeof *bigger);
+	if (!bigger)
+		return SIZE_MAX;
+	work->archives = bigger;
+	fs = hf_paths_open_archive(work->settings, directory);
+	if (!fs)
+		return SIZE_MAX;
+	bigger[work->archive_count] =
+		(struct archive){.dev = st.st_dev, .ino = st.st_ino, .directory = strdup(directory), .fs = fs};
+	return work->archive_count++;
+}
+
+/* FNV-1a: the same part on every machine, wherever the archive is mounted there. */
+static uint64_t hash_path(const char *path)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	while (*path)
+		hash = (hash ^ (unsigned char)*path++) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+struct finder {
+	struct work *work;
+	size_t archive;
+	bool out_of_memory;
+};
+
+static bool add_capture(void *ctx, const char *path, const char *view_dir)
+{
+	struct finder *finder = ctx;
+	struct work *work = finder->work;
+	const struct hf_settings *settings = work->settings;
+
+	(void)view_dir;
+	if (settings->shards && hash_path(path) % settings->shards != settings->shard)
+		return true;
+	if (work->item_count == work->item_room) {
+		size_t room = work->item_room ? work->item_room * 2 : 64;
+		struct item *bigger = realloc(work->items, room * sizeof *bigger);
+
+		if (!bigger) {
+			finder->out_of_memory = true;
+			return false;
+		}
+		work->items = bigger;
+		work->item_room = room;
+	}
+	work->items[work->item_count] = (struct item){.archive = finder->archive, .path = strdup(path)};
+	return !interrupted && work->items[work->item_count++].path;
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !hf_paths_is_capture_dir(path);
+}
+
+static bool add_operand(struct work *work, const char *operand)
+{
+	struct finder finder = {.work = work};
+	char *directory, *name;
+	bool ok = false;
+
+	if (is_directory(operand)) {
+		finder.archive = take_archive(work, operand);
+		return finder.archive != SIZE_MAX &&
+		       hf_fs_each_capture(work->archives[finder.archive].fs, "", add_capture, &finder) == 0 &&
+		       !finder.out_of_memory;
+	}
+	if (!hf_paths_split(operand, &directory, &name)) {
+		fprintf(stderr, "hartfs: %s: there is no such file\n", operand);
+		return false;
+	}
+	finder.archive = take_archive(work, directory);
+	if (finder.archive != SIZE_MAX)
+		ok = add_capture(&finder, name, NULL);
+	free(directory);
+	free(name);
+	return ok;
+}
+
+static void draw_bar(struct work *work)
+{
+	char text[48];
+	struct winsize size;
+	double all = work->item_count ? ((double)work->done * 100 + work->partial) / (double)work->item_count : 100;
+	int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+	int n = snprintf(text, sizeof text, " %5.1f%% %zu of %zu", all, work->done, work->item_count);
+	int room = width - n - 3, full;
+
+	if (room > 60)
+		room = 60;
+	if (room < 4)
+		room = 4;
+	full = (int)(all * room / 100);
+	fprintf(stderr, "\r[");
+	for (int i = 0; i < room; i++)
+		putc(i < full ? '#' : '.', stderr);
+	fprintf(stderr, "]%s", text);
+	fflush(stderr);
+	work->drawn_ns = now_ns();
+}
+
+static void clear_bar(const struct work *work)
+{
+	if (work->bar)
+		fprintf(stderr, "\r\033[K");
+}
+
+struct worker {
+	struct work *work;
+	struct item *item;
+};
+
+static bool on_progress(void *ctx, double percent, uint64_t insns)
+{
+	struct worker *worker = ctx;
+	struct work *work = worker->work;
+
+	(void)insns;
+	pthread_mutex_lock(&work->lock);
+	work->partial += percent - worker->item->percent;
+	worker->item->percent = percent;
+	if (work->bar && now_ns() - work->drawn_ns > 100000000)
+		draw_bar(work);
+	pthread_mutex_unlock(&work->lock);
+	return !interrupted;
+}
+
+/* With the lock held, so that lines stay whole and the bar out of them. */
+static void tell_result(struct work *work, const struct item *item, int err, uint64_t chunks, uint64_t bad,
+			const struct hf_diag *diag)
+{
+	const char *directory = work->archives[item->archive].directory;
+	bool quiet = work->settings->verbosity < 0 || (work->bar && work->settings->verbosity <= 0);
+
+	clear_bar(work);
+	if (err) {
+		char name[4096];
+
+		snprintf(name, sizeof name, "%s/%s", directory, item->path);
+		hf_paths_explain(work->verify ? "verify" : "index", name, err, diag);
+	} else if (bad) {
+		printf("%s/%s: %llu of %llu chunks are wrong\n", directory, item->path, (unsigned long long)bad,
+		       (unsigned long long)chunks);
+	} else if (!quiet && work->verify) {
+		printf("%s/%s: %llu chunks are right\n", directory, item->path, (unsigned long long)chunks);
+	} else if (!quiet) {
+		printf("%s/%s: indexed\n", directory, item->path);
+	}
+	fflush(stdout);
+	if (work->bar)
+		draw_bar(work);
+}
+
+static void do_item(struct worker *worker)
+{
+	struct work *work = worker->work;
+	struct item *item = worker->item;
+	struct hf_fs *fs = work->archives[item->archive].fs;
+	struct hf_diag diag = {0};
+	uint64_t chunks = 0, bad = 0;
+	int err = hf_fs_index(fs, item->path, on_progress, worker, &diag);
+
+	if (!err && work->verify)
+		err = hf_fs_verify(fs, item->path, &chunks, &bad, &diag);
+	pthread_mutex_lock(&work->lock);
+	work->partial -= item->percent;
+	work->done++;
+	work->failed += err || bad;
+	if (!(err == HF_ERR_CANCELLED && interrupted))
+		tell_result(work, item, err, chunks, bad, &diag);
+	pthread_mutex_unlock(&work->lock);
+}
+
+static void *run_worker(void *arg)
+{
+	struct worker worker = {.work = arg};
+	struct work *work = arg;
+
+	while (!interrupted) {
+		pthread_mutex_lock(&work->lock);
+		worker.item = work->next < work->item_count ? &work->items[work->next++] : NULL;
+		pthread_mutex_unlock(&work->lock);
+		if (!worker.item)
+			break;
+		do_item(&worker);
+	}
+	return NULL;
+}
+
+static void run_workers(struct work *work)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t count = work->settings->jobs ? work->settings->jobs : cores > 0 ? (size_t)cores : 1, started = 0;
+	pthread_t *threads;
+
+	if (count > work->item_count)
+		count = work->item_count;
+	threads = calloc(count + 1, sizeof *threads);
+	/* This thread is one of them: without memory for others it still gets done. */
+	while (threads && started + 1 < count && !pthread_create(&threads[started], NULL, run_worker, work))
+		started++;
+	run_worker(work);
+	for (size_t i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
+	free(threads);
+}
+
+static int sum_up(struct work *work)
+{
+	size_t good = work->done - work->failed;
+
+	if (work->bar) {
+		clear_bar(work);
+		fflush(stderr);
+	}
+	if (interrupted)
+		fprintf(stderr, "hartfs: interrupted; started again it goes on from here\n");
+	if (work->settings->verbosity >= 0 && work->item_count + work->failed_paths != 1)
+		printf("%zu captures: %zu %s, %zu failed\n", work->item_count, good,
+		       work->verify ? "right" : "indexed", work->failed);
+	if (interrupted)
+		return HF_EXIT_FAILURE;
+	if (work->failed + work->failed_paths == 0)
+		return HF_EXIT_OK;
+	return good ? HF_EXIT_SOME : HF_EXIT_FAILURE;
+}
+
+static int run(const struct hf_settings *settings, bool verify)
+{
+	struct work work = {.settings = settings, .verify = verify, .lock = PTHREAD_MUTEX_INITIALIZER};
+	int status;
+
+	if (settings->operand_count == 0)
+		return hf_settings_usage(settings, "a file or a directory is needed");
+	sigaction(SIGINT, &(struct sigaction){.sa_handler = interrupt}, NULL);
+	sigaction(SIGTERM, &(struct sigaction){.sa_handler = interrupt}, NULL);
+	for (int i = 0; i < settings->operand_count && !interrupted; i++)
+		work.failed_paths += !add_operand(&work, settings->operands[i]);
+	work.bar = settings->verbosity >= 0 && isatty(STDERR_FILENO) && work.item_count > 0;
+	run_workers(&work);
+	status = sum_up(&work);
+	for (size_t i = 0; i < work.item_count; i++)
+		free(work.items[i].path);
+	for (size_t i = 0; i < work.archive_count; i++) {
+		hf_fs_close(work.archives[i].fs);
+		free(work.archives[i].directory);
+	}
+	free(work.items);
+	free(work.archives);
+	return status;
+}
+
+int hf_command_index(const struct hf_settings *settings)
+{
+	return run(settings, false);
+}
+
+int hf_command_verify(const struct hf_settings *settings)
+{
+	return run(settings, true);
+}

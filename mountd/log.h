@@ -1,0 +1,26 @@
+/*
+ * Where the daemon's messages go: standard error while there is someone to read it, then syslog or a file. Lines of
+ * any thread, whole.
+ */
+#ifndef HF_MOUNTD_LOG_H
+#define HF_MOUNTD_LOG_H
+
+#include <stdarg.h>
+
+enum hf_log_target {
+	HF_LOG_STDERR, /* "hartfs: ..." */
+	HF_LOG_FILE,   /* with the time of day */
+	HF_LOG_SYSLOG,
+};
+
+/* verbosity: 0 gives info and more urgent, -1 warnings, -2 errors, 1 debug. */
+void hf_log_init(int verbosity);
+/* fd: of an HF_LOG_FILE, open for the life of the process. */
+void hf_log_redirect(enum hf_log_target target, int fd);
+/* level as in syslog: 3 error, 4 warning, 6 info, 7 debug. */
+void hf_log(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void hf_log_v(int level, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+/* As fs.h wants it. */
+void hf_log_line(void *ctx, int level, const char *line);
+
+#endif

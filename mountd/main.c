@@ -1,0 +1,40 @@
+#include "mountd/commands.h"
+#include "mountd/log.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int (*const commands[])(const struct hf_settings *settings) = {
+	[HF_COMMAND_MOUNT] = hf_command_mount, [HF_COMMAND_UMOUNT] = hf_command_umount,
+	[HF_COMMAND_INDEX] = hf_command_index, [HF_COMMAND_INFO] = hf_command_info,
+	[HF_COMMAND_CAT] = hf_command_cat,     [HF_COMMAND_VERIFY] = hf_command_verify,
+};
+
+/* A closed standard stream would be given out again by the next open, and then written to. */
+static void fill_standard_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	struct hf_settings settings;
+	int status;
+
+	fill_standard_streams();
+	if (hf_settings_parse(&settings, argc, argv, &status)) {
+		hf_log_init(settings.verbosity);
+		status = commands[settings.command](&settings);
+	}
+	hf_settings_free(&settings);
+	if (fflush(stdout) == EOF && status == HF_EXIT_OK)
+		status = HF_EXIT_FAILURE;
+	return status;
+}

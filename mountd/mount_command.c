@@ -1,0 +1,216 @@
+/* hartfs mount and hartfs umount, up to where processes start: everything that can be wrong is said here, in a line. */
+#include "mountd/commands.h"
+#include "mountd/daemon.h"
+#include "mountd/mounts.h"
+#include "mountd/paths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Whether path is directory or lies beneath it; both without links and dots. */
+static bool is_beneath(const char *path, const char *directory)
+{
+	size_t length = strlen(directory);
+
+	if (length == 1)
+		return true;
+	return !strncmp(path, directory, length) && (path[length] == 0 || path[length] == '/');
+}
+
+static bool complain(const char *path, const char *what)
+{
+	fprintf(stderr, "hartfs mount: %s: %s\n", path, what);
+	return false;
+}
+
+static bool open_archive(struct hf_plan *plan, const char *path)
+{
+	plan->archive = realpath(path, NULL);
+	if (!plan->archive)
+		return complain(path, errno == ENOENT ? "there is no such archive" : strerror(errno));
+	plan->archive_fd = open(plan->archive, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (plan->archive_fd < 0)
+		return complain(path, errno == ENOTDIR ? "the archive is not a directory" : strerror(errno));
+	return true;
+}
+
+static bool check_mountpoint(struct hf_plan *plan, const char *path)
+{
+	struct hf_mount_entry entry;
+	struct stat st;
+
+	plan->mountpoint = realpath(path, NULL);
+	if (!plan->mountpoint && errno == ENOENT)
+		return complain(path, "there is no such mountpoint");
+	if (!plan->mountpoint && errno == ENOTCONN)
+		return complain(path, "a dead mount is in the way: remove it with 'hartfs umount'");
+	if (!plan->mountpoint || stat(plan->mountpoint, &st) < 0)
+		return complain(path, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return complain(path, "the mountpoint is not a directory");
+	if (hf_mounts_find(plan->mountpoint, &entry) && hf_mounts_is_ours(&entry))
+		return complain(path, "hartfs is mounted there already");
+	if (is_beneath(plan->archive, plan->mountpoint))
+		return complain(path, "the mount would hide its own archive");
+	plan->skip[plan->skip_count++] = (struct hf_fs_place){.dev = st.st_dev, .ino = st.st_ino};
+	return true;
+}
+
+static bool open_index(struct hf_plan *plan)
+{
+	char path[64], real[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+
+	plan->index_fd = hf_paths_open_index(plan->settings);
+	if (plan->index_fd < 0)
+		return false;
+	if (fstat(plan->index_fd, &st) < 0)
+		return complain("index directory", strerror(errno));
+	snprintf(path, sizeof path, "/proc/self/fd/%d", plan->index_fd);
+	n = readlink(path, real, sizeof real - 1);
+	if (n > 0) {
+		real[n] = 0;
+		if (is_beneath(real, plan->mountpoint))
+			return complain(plan->mountpoint, "the mount would hide its own index directory");
+	}
+	plan->skip[plan->skip_count++] = (struct hf_fs_place){.dev = st.st_dev, .ino = st.st_ino};
+	return true;
+}
+
+static bool check_fuse(void)
+{
+	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	char text[160];
+
+	if (fd >= 0) {
+		close(fd);
+		return true;
+	}
+	if (errno == EACCES || errno == EPERM)
+		return complain("/dev/fuse", "this user may not open it: its mode should be 0666 for ordinary users to "
+					     "mount");
+	if (errno == ENOENT || errno == ENODEV)
+		return complain("/dev/fuse", "this system has no FUSE: try 'modprobe fuse', or give the container the "
+					     "device");
+	snprintf(text, sizeof text, "cannot be opened: %s", strerror(errno));
+	return complain("/dev/fuse", text);
+}
+
+static bool open_log(struct hf_plan *plan)
+{
+	const char *path = plan->settings->log_file;
+
+	plan->log_fd = -1;
+	if (path)
+		plan->log_fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	if (path && plan->log_fd < 0)
+		return complain(path, strerror(errno));
+	plan->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	return plan->null_fd >= 0 || complain("/dev/null", strerror(errno));
+}
+
+int hf_command_mount(const struct hf_settings *settings)
+{
+	struct hf_plan plan = {.settings = settings, .archive_fd = -1, .index_fd = -1};
+	int status = HF_EXIT_FAILURE;
+
+	if (settings->operand_count != 2)
+		return hf_settings_usage(settings, "an archive and a mountpoint are needed");
+	/* A daemon outlives whoever left it descriptors: pipes would never end, locks never go. */
+	if (!settings->foreground)
+		close_range(STDERR_FILENO + 1, ~0u, 0);
+	if (open_archive(&plan, settings->operands[0]) && check_mountpoint(&plan, settings->operands[1]) &&
+	    check_fuse() && open_index(&plan) && open_log(&plan))
+		status = hf_daemon_run(&plan);
+	free(plan.archive);
+	free(plan.mountpoint);
+	return status;
+}
+
+/* Like realpath, but never looks at the mountpoint itself, which may be dead. */
+static char *resolve_mountpoint(const char *path)
+{
+	char *copy = strdup(path), *real = NULL, *directory, *result = NULL, *slash;
+	size_t length = copy ? strlen(copy) : 0;
+
+	while (length > 1 && copy[length - 1] == '/')
+		copy[--length] = 0;
+	slash = copy ? strrchr(copy, '/') : NULL;
+	if (!copy || !strcmp(copy, "/") || !strcmp(slash ? slash + 1 : copy, ".") ||
+	    !strcmp(slash ? slash + 1 : copy, "..")) {
+		free(copy);
+		return realpath(path, NULL);
+	}
+	if (slash)
+		*slash = 0;
+	directory = !slash ? "." : slash == copy ? "/" : copy;
+	real = realpath(directory, NULL);
+	if (real && asprintf(&result, "%s/%s", strcmp(real, "/") ? real : "", slash ? slash + 1 : copy) < 0)
+		result = NULL;
+	free(real);
+	free(copy);
+	return result;
+}
+
+/* The mount at path, or at what path links to. */
+static char *find_mount(const char *path, struct hf_mount_entry *ret_entry)
+{
+	char *found = resolve_mountpoint(path);
+
+	if (found && !hf_mounts_find(found, ret_entry)) {
+		free(found);
+		found = realpath(path, NULL);
+		if (found && !hf_mounts_find(found, ret_entry)) {
+			free(found);
+			found = NULL;
+		}
+	}
+	return found;
+}
+
+static int umount_one(const struct hf_settings *settings, const char *path)
+{
+	struct hf_mount_entry entry;
+	char *mountpoint = find_mount(path, &entry);
+	int err, watch;
+
+	if (!mountpoint || !hf_mounts_is_ours(&entry)) {
+		fprintf(stderr, "hartfs umount: %s: hartfs is not mounted there\n", path);
+		free(mountpoint);
+		return HF_EXIT_FAILURE;
+	}
+	watch = hf_mounts_watch(&entry);
+	err = hf_mounts_detach(mountpoint, settings->lazy);
+	free(mountpoint);
+	if (err) {
+		if (err == EBUSY)
+			fprintf(stderr, "hartfs umount: %s: in use (--lazy detaches it all the same)\n", path);
+		else if (err > 0)
+			fprintf(stderr, "hartfs umount: %s: %s\n", path, strerror(err));
+		return HF_EXIT_FAILURE;
+	}
+	if (watch >= 0 && !settings->lazy && !hf_mounts_wait_gone(watch, 30)) {
+		fprintf(stderr, "hartfs umount: %s: unmounted, but the server is still running\n", path);
+		return HF_EXIT_FAILURE;
+	}
+	return HF_EXIT_OK;
+}
+
+int hf_command_umount(const struct hf_settings *settings)
+{
+	int status = HF_EXIT_OK;
+
+	if (settings->operand_count == 0)
+		return hf_settings_usage(settings, "a mountpoint is needed");
+	for (int i = 0; i < settings->operand_count; i++)
+		if (umount_one(settings, settings->operands[i]))
+			status = HF_EXIT_FAILURE;
+	return status;
+}

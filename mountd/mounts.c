@@ -1,0 +1,161 @@
+#include "mountd/mounts.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Undoes the \040 of /proc/self/mountinfo in place. */
+static void unescape(char *s)
+{
+	char *to = s;
+
+	while (*s) {
+		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' && s[3] >= '0' &&
+		    s[3] <= '7') {
+			*to++ = (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
+			s += 4;
+		} else {
+			*to++ = *s++;
+		}
+	}
+	*to = 0;
+}
+
+/* One line: "36 35 98:0 /root /mount/point options [tags...] - type source options" (proc(5)). */
+static bool parse_line(char *line, const char *path, struct hf_mount_entry *ret_entry)
+{
+	unsigned major, minor;
+	char *save, *point = NULL, *type, *rest, *user;
+	char *dash = strstr(line, " - ");
+
+	if (!dash)
+		return false;
+	*dash = 0;
+	if (sscanf(line, "%*u %*u %u:%u", &major, &minor) != 2)
+		return false;
+	save = line;
+	for (int field = 0; field < 5; field++)
+		point = strsep(&save, " ");
+	if (!point)
+		return false;
+	unescape(point);
+	if (strcmp(point, path) != 0)
+		return false;
+	rest = dash + 3;
+	type = strsep(&rest, " ");
+	*ret_entry = (struct hf_mount_entry){.dev = makedev(major, minor), .uid = (uid_t)-1};
+	snprintf(ret_entry->type, sizeof ret_entry->type, "%s", type);
+	if (rest && (user = strstr(rest, "user_id=")))
+		ret_entry->uid = (uid_t)strtoul(user + 8, NULL, 10);
+	return true;
+}
+
+bool hf_mounts_find(const char *path, struct hf_mount_entry *ret_entry)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "re");
+	char *line = NULL;
+	size_t size = 0;
+	bool found = false;
+
+	if (!file)
+		return false;
+	/* Mounts on one place are listed from the bottom to the top. */
+	while (getline(&line, &size, file) > 0)
+		found |= parse_line(line, path, ret_entry);
+	free(line);
+	fclose(file);
+	return found;
+}
+
+bool hf_mounts_is_ours(const struct hf_mount_entry *entry)
+{
+	return !strcmp(entry->type, "fuse.hartfs");
+}
+
+static int run_fusermount(const char *path, bool lazy)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return errno;
+	if (pid == 0) {
+		execlp("fusermount3", "fusermount3", "-u", lazy ? "-z" : "--", path, (char *)NULL);
+		dprintf(STDERR_FILENO, "hartfs: fusermount3 cannot be run: %s\n", strerror(errno));
+		_exit(127);
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return errno;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+}
+
+int hf_mounts_detach(const char *path, bool lazy)
+{
+	if (umount2(path, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) == 0)
+		return 0;
+	return errno == EPERM ? run_fusermount(path, lazy) : errno;
+}
+
+static socklen_t make_address(dev_t dev, struct sockaddr_un *ret_address)
+{
+	int length;
+
+	*ret_address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	length = snprintf(ret_address->sun_path + 1, sizeof ret_address->sun_path - 1, "hartfs-%u:%u", major(dev),
+			  minor(dev));
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+}
+
+int hf_mounts_announce(dev_t dev)
+{
+	struct sockaddr_un address;
+	socklen_t length = make_address(dev, &address);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0 && (bind(fd, (struct sockaddr *)&address, length) < 0 || listen(fd, 64) < 0)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+int hf_mounts_watch(const struct hf_mount_entry *entry)
+{
+	struct sockaddr_un address;
+	socklen_t length = make_address(entry->dev, &address);
+	struct ucred peer;
+	socklen_t peer_size = sizeof peer;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -1;
+	/* Anyone may take a free name: only who made the mount is believed. */
+	if (connect(fd, (struct sockaddr *)&address, length) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) < 0 || peer.uid != entry->uid) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+bool hf_mounts_wait_gone(int fd, int seconds)
+{
+	struct pollfd poller = {.fd = fd, .events = POLLIN};
+	int ready;
+
+	do
+		ready = poll(&poller, 1, seconds * 1000);
+	while (ready < 0 && errno == EINTR);
+	close(fd);
+	return ready > 0;
+}

@@ -1,0 +1,393 @@
+#include "mountd/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum option_id {
+#define HF_OPTION(id, commands, letter, name, arg, help) OPTION_##id,
+#include "mountd/options.def"
+	OPTION_COUNT
+};
+
+static const struct {
+	char letter;
+	const char *name, *args, *help;
+} commands[] = {
+#define HF_COMMAND(id, letter, name, args, help) {letter, name, args, help},
+#include "mountd/options.def"
+};
+
+static const struct {
+	const char *commands;
+	char letter;
+	const char *name, *arg, *help;
+} options[] = {
+#define HF_OPTION(id, commands, letter, name, arg, help) {commands, letter, name, arg, help},
+#include "mountd/options.def"
+};
+
+static const char *const fuse_options[] = {
+#define HF_FUSE_OPTION(name) name,
+#include "mountd/options.def"
+};
+
+static const char *const mount_noise[] = {
+#define HF_MOUNT_NOISE(name) name,
+#include "mountd/options.def"
+};
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+static bool valid_for(enum option_id id, enum hf_command command)
+{
+	return strchr(options[id].commands, commands[command].letter) != NULL;
+}
+
+int hf_settings_usage(const struct hf_settings *settings, const char *format, ...)
+{
+	const char *name = commands[settings->command].name;
+	va_list args;
+
+	fprintf(stderr, "hartfs %s: ", name);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "\nTry 'hartfs %s --help'.\n", name);
+	return HF_EXIT_USAGE;
+}
+
+static void print_options(const char *title, enum hf_command command)
+{
+	printf("%s\n", title);
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		char left[64], letter[8] = "    ";
+
+		if (!valid_for((enum option_id)i, command))
+			continue;
+		if (options[i].letter)
+			snprintf(letter, sizeof letter, "-%c, ", options[i].letter);
+		snprintf(left, sizeof left, "%s--%s%s%s", letter, options[i].name, options[i].arg ? "=" : "",
+			 options[i].arg ? options[i].arg : "");
+		printf("  %-24s %s\n", left, options[i].help);
+	}
+}
+
+static void print_help(void)
+{
+	printf("Processor traces as files: every capture of an archive in every format it can have.\n\nUsage:\n");
+	for (size_t i = 0; i < HF_COMMAND_COUNT; i++)
+		printf("  hartfs %-6s [OPTION...] %s\n", commands[i].name, commands[i].args);
+	printf("  hartfs help [COMMAND]\n\nCommands:\n");
+	for (size_t i = 0; i < HF_COMMAND_COUNT; i++)
+		printf("  %-10s %s\n", commands[i].name, commands[i].help);
+	printf("\nExit status: 0 ok, 1 failure, 2 wrong usage, 3 some captures failed. See hartfs(1).\n");
+}
+
+static void print_command_help(enum hf_command command)
+{
+	printf("Usage: hartfs %s [OPTION...] %s\n%c%s.\n\n", commands[command].name, commands[command].args,
+	       commands[command].help[0] & ~0x20, commands[command].help + 1);
+	print_options("Options:", command);
+	if (command != HF_COMMAND_MOUNT)
+		return;
+	printf("\nThe long options may also be given to -o (cache=1G,wait), and:\n ");
+	for (size_t i = 0; i < COUNT(fuse_options); i++)
+		printf(" %s", fuse_options[i]);
+	printf("\nIgnored, because they are so or cannot be so:\n ");
+	for (size_t i = 0; i < COUNT(mount_noise); i++)
+		printf(" %s", mount_noise[i]);
+	printf("\n");
+}
+
+/* A number with an optional unit K, M, G, T (of 1024). */
+static bool parse_size(const char *text, bool units, uint64_t *ret_value)
+{
+	const char *letters = "KMGT", *unit;
+	unsigned long long value;
+	char *end;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (errno || end == text || *text == '-' || *text == '+' || *text == ' ')
+		return false;
+	if (*end && units && (unit = strchr(letters, *end & ~0x20))) {
+		unsigned shift = 10 * (unsigned)(unit - letters + 1);
+
+		if (value > UINT64_MAX >> shift)
+			return false;
+		value <<= shift;
+		end++;
+	}
+	*ret_value = value;
+	return *end == 0;
+}
+
+static bool parse_count(const char *text, unsigned *ret_value)
+{
+	uint64_t value;
+
+	if (!parse_size(text, false, &value) || value == 0 || value > 1024)
+		return false;
+	*ret_value = (unsigned)value;
+	return true;
+}
+
+static bool parse_shard(const char *text, struct hf_settings *settings)
+{
+	const char *slash = strchr(text, '/');
+	char part[24];
+
+	if (!slash || slash - text >= (long)sizeof part)
+		return false;
+	memcpy(part, text, (size_t)(slash - text));
+	part[slash - text] = 0;
+	return parse_size(part, false, &settings->shard) && parse_size(slash + 1, false, &settings->shards) &&
+	       settings->shard < settings->shards;
+}
+
+static bool set_mount_options(struct hf_settings *settings, char *list, const char **ret_bad);
+
+/* value is NULL exactly for options without argument. */
+static bool set_option(struct hf_settings *settings, enum option_id id, char *value)
+{
+	switch (id) {
+	case OPTION_INDEX_DIR:
+		settings->index_dir = value;
+		return *value;
+	case OPTION_CACHE:
+		return parse_size(value, true, &settings->cache);
+	case OPTION_THREADS:
+		return parse_count(value, &settings->threads);
+	case OPTION_JOBS:
+		return parse_count(value, &settings->jobs);
+	case OPTION_CHUNK:
+		return parse_size(value, true, &settings->chunk);
+	case OPTION_VIEWS:
+		for (char *plus = value; (plus = strchr(plus, '+'));)
+			*plus = ',';
+		settings->views = value;
+		return *value;
+	case OPTION_WAIT:
+		settings->wait = true;
+		return true;
+	case OPTION_FOREGROUND:
+		settings->foreground = true;
+		return true;
+	case OPTION_LOG:
+		settings->log_file = value;
+		return *value;
+	case OPTION_LAZY:
+		settings->lazy = true;
+		return true;
+	case OPTION_SHARD:
+		return parse_shard(value, settings);
+	case OPTION_OFFSET:
+		return parse_size(value, true, &settings->offset);
+	case OPTION_LENGTH:
+		return parse_size(value, true, &settings->length);
+	case OPTION_VERBOSE:
+		settings->verbosity += settings->verbosity < 2;
+		return true;
+	case OPTION_QUIET:
+		settings->verbosity -= settings->verbosity > -2;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool in_list(const char *const *list, size_t count, const char *name, size_t length)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strlen(list[i]) == length && !memcmp(list[i], name, length))
+			return true;
+	return false;
+}
+
+/* Long names with _ for -, as mount options are usually written. */
+static bool same_name(const char *option, const char *name, size_t length)
+{
+	if (strlen(option) != length)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (option[i] != (name[i] == '_' ? '-' : name[i]))
+			return false;
+	return true;
+}
+
+static bool set_mount_option(struct hf_settings *settings, char *item)
+{
+	char *equals = strchr(item, '=');
+	size_t length = equals ? (size_t)(equals - item) : strlen(item);
+
+	for (size_t i = 0; i < OPTION_COUNT; i++)
+		if (i != OPTION_OPTIONS && valid_for((enum option_id)i, HF_COMMAND_MOUNT) &&
+		    same_name(options[i].name, item, length))
+			return !options[i].arg == !equals &&
+			       set_option(settings, (enum option_id)i, equals ? equals + 1 : NULL);
+	if (in_list(mount_noise, COUNT(mount_noise), item, length))
+		return true;
+	if (!in_list(fuse_options, COUNT(fuse_options), item, length))
+		return false;
+	settings->fuse_options[settings->fuse_option_count++] = item;
+	return true;
+}
+
+static bool set_mount_options(struct hf_settings *settings, char *list, const char **ret_bad)
+{
+	size_t most = 1;
+	char **bigger, *save = NULL;
+
+	for (const char *s = list; *s; s++)
+		most += *s == ',';
+	bigger = realloc(settings->fuse_options, (settings->fuse_option_count + most) * sizeof *bigger);
+	if (!bigger)
+		return false;
+	settings->fuse_options = bigger;
+	for (char *item = strtok_r(list, ",", &save); item; item = strtok_r(NULL, ",", &save))
+		if (!set_mount_option(settings, item)) {
+			*ret_bad = item;
+			return false;
+		}
+	return true;
+}
+
+static bool find_command(const char *name, enum hf_command *ret_command)
+{
+	for (size_t i = 0; i < HF_COMMAND_COUNT; i++)
+		if (!strcmp(commands[i].name, name)) {
+			*ret_command = (enum hf_command)i;
+			return true;
+		}
+	return false;
+}
+
+static bool parse_command(struct hf_settings *settings, int argc, char **argv, int *ret_exit)
+{
+	const char *first = argc > 1 ? argv[1] : "";
+
+	*ret_exit = HF_EXIT_OK;
+	if (!strcmp(first, "--version") || !strcmp(first, "-V")) {
+		printf("hartfs %s\n", HARTFS_VERSION);
+		return false;
+	}
+	if (!strcmp(first, "--help") || !strcmp(first, "-h") || !strcmp(first, "help")) {
+		enum hf_command command;
+
+		if (argc > 2 && find_command(argv[2], &command))
+			print_command_help(command);
+		else
+			print_help();
+		return false;
+	}
+	if (find_command(first, &settings->command))
+		return true;
+	*ret_exit = HF_EXIT_USAGE;
+	if (*first)
+		fprintf(stderr, "hartfs: there is no command '%s'\n", first);
+	else
+		fprintf(stderr, "hartfs: a command is missing\n");
+	fprintf(stderr, "Try 'hartfs help'.\n");
+	return false;
+}
+
+/* getopt's tables for one command; the value of a long option is its row plus LONG. */
+#define LONG 256
+
+static void make_tables(enum hf_command command, struct option *longs, char *shorts)
+{
+	*shorts++ = ':';
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		if (!valid_for((enum option_id)i, command))
+			continue;
+		*longs++ = (struct option){.name = options[i].name,
+					   .has_arg = options[i].arg ? required_argument : no_argument,
+					   .val = LONG + (int)i};
+		if (!options[i].letter)
+			continue;
+		*shorts++ = options[i].letter;
+		if (options[i].arg)
+			*shorts++ = ':';
+	}
+	*shorts = 0;
+	*longs = (struct option){0};
+}
+
+static int id_of(int value)
+{
+	if (value >= LONG)
+		return value - LONG;
+	for (int i = 0; i < OPTION_COUNT; i++)
+		if (options[i].letter == value && value)
+			return i;
+	return -1;
+}
+
+static bool parse_one(struct hf_settings *settings, enum option_id id, char *value, int *ret_exit)
+{
+	const char *bad = NULL;
+
+	*ret_exit = HF_EXIT_OK;
+	if (id == OPTION_HELP) {
+		print_command_help(settings->command);
+		return false;
+	}
+	if (id == OPTION_VERSION) {
+		printf("hartfs %s\n", HARTFS_VERSION);
+		return false;
+	}
+	if (id == OPTION_OPTIONS) {
+		if (set_mount_options(settings, value, &bad))
+			return true;
+		*ret_exit = hf_settings_usage(settings, "unknown or wrong mount option '%s'", bad ? bad : value);
+		return false;
+	}
+	if (set_option(settings, id, value))
+		return true;
+	*ret_exit = hf_settings_usage(settings, "'%s' is not a valid value of --%s", value, options[id].name);
+	return false;
+}
+
+bool hf_settings_parse(struct hf_settings *settings, int argc, char **argv, int *ret_exit)
+{
+	struct option longs[OPTION_COUNT + 1];
+	char shorts[2 * OPTION_COUNT + 2];
+	int value;
+
+	*settings = (struct hf_settings){.length = UINT64_MAX};
+	/* mount(8) runs "hartfs ARCHIVE MOUNTPOINT -o OPTIONS" for the type fuse.hartfs. */
+	if (argc >= 3 && argv[1][0] == '/') {
+		settings->command = HF_COMMAND_MOUNT;
+	} else {
+		if (!parse_command(settings, argc, argv, ret_exit))
+			return false;
+		argv++;
+		argc--;
+	}
+	make_tables(settings->command, longs, shorts);
+	opterr = 0;
+	optind = 1;
+	while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (value == '?' || value == ':') {
+			*ret_exit = hf_settings_usage(settings, value == '?' ? "unknown option '%s'"
+									      : "option '%s' needs an argument",
+						      argv[optind - 1]);
+			return false;
+		}
+		if (!parse_one(settings, (enum option_id)id_of(value), optarg, ret_exit))
+			return false;
+	}
+	settings->operands = argv + optind;
+	settings->operand_count = argc - optind;
+	return true;
+}
+
+void hf_settings_free(struct hf_settings *settings)
+{
+	free(settings->fuse_options);
+	settings->fuse_options = NULL;
+}

@@ -1,0 +1,47 @@
+/*
+ * The command line, read as options.def says: which subcommand, its options with their values, and its operands.
+ */
+#ifndef HF_MOUNTD_OPTIONS_H
+#define HF_MOUNTD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum hf_command {
+#define HF_COMMAND(id, letter, name, args, help) HF_COMMAND_##id,
+#include "mountd/options.def"
+	HF_COMMAND_COUNT
+};
+
+/* Exit codes, documented in hartfs(1). */
+enum hf_exit {
+	HF_EXIT_OK = 0,
+	HF_EXIT_FAILURE = 1,
+	HF_EXIT_USAGE = 2,
+	HF_EXIT_SOME = 3, /* some captures failed */
+};
+
+struct hf_settings {
+	enum hf_command command;
+	const char *index_dir, *views, *log_file;
+	uint64_t cache, chunk;           /* 0: default */
+	unsigned threads, jobs;          /* 0: default */
+	uint64_t offset, length;         /* of cat */
+	uint64_t shard, shards;          /* shards 0: not given */
+	bool wait, foreground, lazy;
+	int verbosity;                   /* -2 .. 2 */
+	char **fuse_options;             /* for libfuse, each name or name=value */
+	int fuse_option_count;
+	char **operands;
+	int operand_count;
+};
+
+/* *ret_exit is where main must end (help, version, a wrong option) when the result is false. */
+bool hf_settings_parse(struct hf_settings *settings, int argc, char **argv, int *ret_exit);
+void hf_settings_free(struct hf_settings *settings);
+
+/* Prints one line "hartfs COMMAND: ..." and a hint at the help; returns HF_EXIT_USAGE. */
+int hf_settings_usage(const struct hf_settings *settings, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * Paths as the user gives them: the directory of the indexes, and archives for the commands that work without a mount.
+ */
+#ifndef HF_MOUNTD_PATHS_H
+#define HF_MOUNTD_PATHS_H
+
+#include "fs/fs.h"
+#include "mountd/options.h"
+
+/* Opens the directory of the indexes and makes it first if it is not there (0700). -1 after saying why. */
+int hf_paths_open_index(const struct hf_settings *settings);
+
+/* Starts a file system without mount on a directory; NULL after saying why. Nothing is indexed unasked. */
+struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const char *directory);
+
+/* Whether a directory is a capture of its own (capture.ini, snapshot.ini). */
+bool hf_paths_is_capture_dir(const char *path);
+
+/* The directory that holds path, and path's name in it, both malloc'ed; false: out of memory or no such path. */
+bool hf_paths_split(const char *path, char **ret_directory, char **ret_name);
+
+/* What went wrong with a capture, as one line. */
+void hf_paths_explain(const char *command, const char *path, int err, const struct hf_diag *diag);
+
+#endif

@@ -1,0 +1,189 @@
+/*
+ * The server process: mounts, confines itself, starts the file system and answers the kernel until the mount is gone
+ * or it is told to end. Threads exist from hf_fs_open on, so that all of them are confined.
+ */
+#include "mountd/daemon.h"
+#include "mountd/log.h"
+#include "mountd/mounts.h"
+#include "mountd/sandbox.h"
+#include "mountd/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+struct server {
+	struct hf_plan *plan;
+	int report_fd;
+	struct hf_session session;
+	struct hf_fs *fs;
+	pthread_t indexer;
+	atomic_bool indexed; /* the indexer thread has done its part */
+};
+
+static void report(const struct server *server, enum hf_report_kind kind, dev_t dev)
+{
+	struct hf_report message = {.kind = kind, .dev = dev};
+
+	if (write(server->report_fd, &message, sizeof message) != sizeof message)
+		hf_log(4, "the supervisor is gone");
+}
+
+static void say_ready(struct server *server)
+{
+	hf_daemon_go_quiet(server->plan);
+	hf_log(6, "%s is mounted on %s", server->plan->archive, server->plan->mountpoint);
+	report(server, HF_REPORT_READY, 0);
+}
+
+static void on_init(void *ctx)
+{
+	struct server *server = ctx;
+
+	if (!server->plan->settings->wait)
+		say_ready(server);
+}
+
+static void *run_indexer(void *arg)
+{
+	struct server *server = arg;
+	int err = hf_fs_index_all(server->fs);
+
+	if (err)
+		hf_log(4, "indexing could not be started: %s", hf_err_name(err));
+	if (server->plan->settings->wait) {
+		hf_fs_idle(server->fs);
+		say_ready(server);
+	}
+	atomic_store(&server->indexed, true);
+	return NULL;
+}
+
+static int mount_it(struct server *server)
+{
+	struct hf_plan *plan = server->plan;
+	struct hf_mount_entry entry;
+
+	if (hf_session_init(&server->session, plan->archive, plan->settings->fuse_options,
+			    plan->settings->fuse_option_count)) {
+		hf_log(3, "the mount options were refused");
+		return HF_EXIT_FAILURE;
+	}
+	if (hf_session_mount(&server->session, plan->mountpoint)) {
+		hf_log(3, "mounting on %s failed", plan->mountpoint);
+		return HF_EXIT_FAILURE;
+	}
+	if (!hf_mounts_find(plan->mountpoint, &entry) || !hf_mounts_is_ours(&entry)) {
+		hf_log(3, "the mount on %s vanished", plan->mountpoint);
+		return HF_EXIT_FAILURE;
+	}
+	/* Its own root, seen through the archive, is a place the file system must keep away from. */
+	plan->skip[plan->skip_count++] = (struct hf_fs_place){.dev = entry.dev, .ino = HF_FS_ROOT};
+	report(server, HF_REPORT_MOUNTED, entry.dev);
+	return HF_EXIT_OK;
+}
+
+static void confine(const struct hf_plan *plan)
+{
+	int version = hf_sandbox_enter(plan->archive_fd, plan->index_fd);
+
+	if (version > 0)
+		hf_log(7, "confined with Landlock %d", version);
+	else if (version == 0)
+		hf_log(4, "this kernel has no Landlock: the server is not confined");
+	else
+		hf_log(4, "the server is not confined: %s", strerror(-version));
+}
+
+static int open_fs(struct server *server)
+{
+	const struct hf_settings *settings = server->plan->settings;
+	struct hf_fs_options options = {.archive_fd = server->plan->archive_fd,
+					.index_fd = server->plan->index_fd,
+					.skip_count = server->plan->skip_count,
+					.skip = server->plan->skip,
+					.cache_bytes = settings->cache,
+					.threads = settings->threads,
+					.index_threads = settings->jobs,
+					.chunk_insns = settings->chunk,
+					.views = settings->views,
+					.log = hf_log_line,
+					.invalidate = hf_session_invalidate,
+					.invalidate_ctx = &server->session};
+	struct hf_diag diag = {0};
+	char text[256];
+	int err = hf_fs_open(&options, &server->fs, &diag);
+
+	if (!err)
+		return HF_EXIT_OK;
+	if (diag.code != err)
+		diag = (struct hf_diag){.code = err, .offset = HF_NOWHERE};
+	hf_diag_format(&diag, text, sizeof text);
+	hf_log(3, "%s: %s", server->plan->archive, text);
+	return HF_EXIT_FAILURE;
+}
+
+static int serve(struct server *server)
+{
+	int err;
+
+	server->session.fs = server->fs;
+	server->session.on_init = on_init;
+	server->session.ctx = server;
+	if (pthread_create(&server->indexer, NULL, run_indexer, server)) {
+		hf_log(3, "out of memory");
+		return HF_EXIT_FAILURE;
+	}
+	err = hf_session_run(&server->session);
+	/*
+	 * Whatever still hangs now, a decoder or the wait for an index, may be left where it is: all that is written
+	 * is private until it is whole, and resumable.
+	 */
+	if (!hf_session_quiesce(&server->session) || !atomic_load(&server->indexed)) {
+		hf_log(7, "ending with work under way");
+		_exit(err ? HF_EXIT_FAILURE : HF_EXIT_OK);
+	}
+	pthread_join(server->indexer, NULL);
+	hf_fs_close(server->fs);
+	return err ? HF_EXIT_FAILURE : HF_EXIT_OK;
+}
+
+/* Signals that end the server are waited for by its main thread alone. */
+static void block_signals(void)
+{
+	sigset_t signals, none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+int hf_server_run(struct hf_plan *plan, int report_fd)
+{
+	struct server server = {.plan = plan, .report_fd = report_fd};
+	int status;
+
+	block_signals();
+	status = mount_it(&server);
+	if (status)
+		return status;
+	confine(plan);
+	if (hf_session_start_tasks(&server.session)) {
+		hf_log(3, "out of memory");
+		return HF_EXIT_FAILURE;
+	}
+	status = open_fs(&server);
+	if (status)
+		return status;
+	status = serve(&server);
+	hf_session_fini(&server.session);
+	hf_log(6, "%s was unmounted", plan->mountpoint);
+	return status;
+}

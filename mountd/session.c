@@ -1,0 +1,213 @@
+#include "mountd/session.h"
+
+#include "mountd/log.h"
+
+#include <errno.h>
+#include <fuse_log.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/*
+ * Threads of the loop. They never decode, but a lookup may wait a second or two for a small capture to be indexed:
+ * enough of them that a few such do not stop the rest.
+ */
+#define THREADS 16
+
+static void log_from_libfuse(enum fuse_log_level level, const char *format, va_list args)
+{
+	/* Its "info" is chatter; its levels are syslog's. */
+	hf_log_v(level >= FUSE_LOG_NOTICE ? 7 : (int)level, format, args);
+}
+
+static int make_args(struct fuse_args *args, const char *archive, char *const *options, int option_count)
+{
+	char *list = NULL, *name = NULL;
+	int err = -1;
+
+	if (asprintf(&name, "fsname=hartfs#%s", archive) < 0)
+		return -1;
+	if (fuse_opt_add_opt(&list, "ro") || fuse_opt_add_opt(&list, "default_permissions") ||
+	    fuse_opt_add_opt(&list, "subtype=hartfs") || fuse_opt_add_opt_escaped(&list, name))
+		goto out;
+	for (int i = 0; i < option_count; i++)
+		if (fuse_opt_add_opt_escaped(&list, options[i]))
+			goto out;
+	if (!fuse_opt_add_arg(args, "hartfs") && !fuse_opt_add_arg(args, "-o") && !fuse_opt_add_arg(args, list))
+		err = 0;
+out:
+	free(list);
+	free(name);
+	return err;
+}
+
+int hf_session_init(struct hf_session *session, const char *archive, char *const *options, int option_count)
+{
+	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+
+	pthread_mutex_init(&session->lock, NULL);
+	pthread_cond_init(&session->no_reads, NULL);
+	hf_link_init(&session->handles);
+	hf_link_init(&session->reads);
+	fuse_set_log_func(log_from_libfuse);
+	if (make_args(&args, archive, options, option_count) == 0)
+		session->fuse = fuse_session_new(&args, &hf_fuse_ops, sizeof hf_fuse_ops, session);
+	fuse_opt_free_args(&args);
+	return session->fuse ? 0 : HF_ERR_STATE;
+}
+
+int hf_session_mount(struct hf_session *session, const char *mountpoint)
+{
+	return fuse_session_mount(session->fuse, mountpoint) == 0 ? 0 : HF_ERR_IO;
+}
+
+struct notice {
+	struct hf_task task;
+	struct hf_session *session;
+	fuse_ino_t ino;
+};
+
+static void send_notice(struct hf_task *task)
+{
+	struct notice *notice = (struct notice *)task;
+
+	/* ENOENT: the kernel did not know it anyway. */
+	fuse_lowlevel_notify_inval_inode(notice->session->fuse, notice->ino, 0, 0);
+	free(notice);
+}
+
+/*
+ * The kernel waits for reads of the inode under way before it forgets its pages: hence another thread, which holds
+ * nothing that such a read could need.
+ */
+void hf_session_invalidate(void *ctx, uint64_t ino)
+{
+	struct hf_session *session = ctx;
+	struct notice *notice = malloc(sizeof *notice);
+
+	if (!notice)
+		return;
+	*notice = (struct notice){.task.fn = send_notice, .session = session, .ino = ino};
+	if (!hf_tasks_push(&session->notices, &notice->task))
+		free(notice);
+}
+
+/*
+ * libfuse's own loop bounds its threads only from 3.12 on and warns about its own default then; this one is as simple:
+ * a fixed number of threads, each with its buffer.
+ */
+static void *serve(void *arg)
+{
+	struct hf_session *session = arg;
+	struct fuse_buf buf = {0};
+
+	while (!fuse_session_exited(session->fuse)) {
+		int n = fuse_session_receive_buf(session->fuse, &buf);
+
+		if (n == -EINTR || n == -EAGAIN)
+			continue;
+		if (n <= 0)
+			break;
+		fuse_session_process_buf(session->fuse, &buf);
+	}
+	fuse_session_exit(session->fuse);
+	free(buf.mem);
+	atomic_fetch_sub(&session->threads, 1);
+	pthread_kill(session->main, SIGUSR1);
+	return NULL;
+}
+
+static void wake_up(int sig)
+{
+	(void)sig;
+}
+
+static void nap(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+}
+
+/* Waits until the loop has ended by itself or a signal ends it. */
+static void wait_for_end(struct hf_session *session, const sigset_t *signals)
+{
+	int sig;
+
+	while (!fuse_session_exited(session->fuse)) {
+		if (sigwait(signals, &sig) != 0 || sig == SIGUSR1)
+			continue;
+		hf_log(6, "ending on signal %d", sig);
+		/*
+		 * While the loop still answers: a notice that waits in the kernel for a read could otherwise wait for
+		 * ever, and keep the process from ending.
+		 */
+		hf_tasks_stop(&session->notices);
+		fuse_session_exit(session->fuse);
+	}
+}
+
+int hf_session_start_tasks(struct hf_session *session)
+{
+	return hf_tasks_init(&session->cancels) || hf_tasks_init(&session->notices) ? HF_ERR_NOMEM : 0;
+}
+
+int hf_session_run(struct hf_session *session)
+{
+	pthread_t threads[THREADS];
+	sigset_t signals;
+	int started = 0;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	sigaction(SIGUSR2, &(struct sigaction){.sa_handler = wake_up}, NULL);
+	session->main = pthread_self();
+	atomic_store(&session->threads, THREADS);
+	while (started < THREADS && !pthread_create(&threads[started], NULL, serve, session))
+		started++;
+	atomic_fetch_sub(&session->threads, THREADS - started);
+	if (started)
+		wait_for_end(session, &signals);
+	/* A thread may be about to read when it is told: again until all have noticed. */
+	while (atomic_load(&session->threads) > 0) {
+		for (int i = 0; i < started; i++)
+			pthread_kill(threads[i], SIGUSR2);
+		nap();
+	}
+	for (int i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
+	hf_tasks_stop(&session->notices);
+	return started ? 0 : HF_ERR_NOMEM;
+}
+
+bool hf_session_quiesce(struct hf_session *session)
+{
+	struct timespec until;
+	bool quiet;
+
+	hf_fuse_cancel_reads(session);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 5;
+	pthread_mutex_lock(&session->lock);
+	while (session->read_count > 0)
+		if (pthread_cond_timedwait(&session->no_reads, &session->lock, &until) == ETIMEDOUT)
+			break;
+	quiet = session->read_count == 0;
+	pthread_mutex_unlock(&session->lock);
+	if (quiet)
+		hf_fuse_close_handles(session);
+	return quiet;
+}
+
+void hf_session_fini(struct hf_session *session)
+{
+	hf_tasks_stop(&session->cancels);
+	fuse_session_destroy(session->fuse);
+	session->fuse = NULL;
+	pthread_mutex_destroy(&session->lock);
+	pthread_cond_destroy(&session->no_reads);
+}

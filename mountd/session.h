@@ -1,0 +1,78 @@
+/*
+ * One mount as the server sees it: libfuse's session, the file system behind it, and what is open or under way, so
+ * that all of it can be ended in order.
+ */
+#ifndef HF_MOUNTD_SESSION_H
+#define HF_MOUNTD_SESSION_H
+
+#define FUSE_USE_VERSION 35
+
+#include "fs/fs.h"
+#include "mountd/tasks.h"
+
+#include <fuse_lowlevel.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* A link of the lists below. */
+struct hf_link {
+	struct hf_link *prev, *next;
+};
+
+struct hf_session {
+	struct fuse_session *fuse;
+	struct hf_fs *fs;            /* set before hf_session_run */
+	void (*on_init)(void *ctx);  /* the kernel has got its first answer */
+	void *ctx;
+
+	pthread_mutex_t lock;        /* of the lists and of what is in them */
+	pthread_cond_t no_reads;
+	struct hf_link handles;      /* open files and directories */
+	struct hf_link reads;        /* requests that somebody still holds */
+	size_t read_count;           /* of those, including the one being freed */
+
+	struct hf_tasks cancels, notices;
+	atomic_int threads;          /* of the loop, that still run */
+	pthread_t main;
+};
+
+extern const struct fuse_lowlevel_ops hf_fuse_ops;
+
+/* options: of the mount, each "name" or "name=value". Messages of libfuse go to the log. */
+int hf_session_init(struct hf_session *session, const char *archive, char *const *options, int option_count);
+int hf_session_mount(struct hf_session *session, const char *mountpoint);
+/* Starts the helpers: before the fs, which may invalidate at once. */
+int hf_session_start_tasks(struct hf_session *session);
+/* For hf_fs_options.invalidate, with the session as context. */
+void hf_session_invalidate(void *ctx, uint64_t ino);
+/* Serves until the mount is gone or one of SIGTERM, SIGINT, SIGHUP comes (blocked in all threads from here on). */
+int hf_session_run(struct hf_session *session);
+/* Ends requests under way and closes what is open, so that the fs can be closed; false if something hangs. */
+bool hf_session_quiesce(struct hf_session *session);
+/* Closes the connection to the kernel. The mount itself is the supervisor's to undo. */
+void hf_session_fini(struct hf_session *session);
+
+/* fuse_ops.c */
+void hf_fuse_cancel_reads(struct hf_session *session);
+void hf_fuse_close_handles(struct hf_session *session);
+
+static inline void hf_link_init(struct hf_link *head)
+{
+	head->prev = head->next = head;
+}
+
+static inline void hf_link_add(struct hf_link *head, struct hf_link *link)
+{
+	link->prev = head;
+	link->next = head->next;
+	head->next->prev = link;
+	head->next = link;
+}
+
+static inline void hf_link_remove(struct hf_link *link)
+{
+	link->prev->next = link->next;
+	link->next->prev = link->prev;
+}
+
+#endif
