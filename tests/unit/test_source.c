@@ -183,11 +183,10 @@ static void test_flips(const struct hf_box *box, const struct hf_bytes *packed, 
 		flipped[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		hf_walk_memory(&w, box, flipped, packed->n);
 		if (box == &hf_box_xz) {
-			CHECK(w.out.n <= all->out.n);
 			CHECK(w.err < 0);
 			/* A wrong length may look as if the file had been cut inside a block: nothing is known then. */
-			if (w.err != HF_ERR_BOX_CUT)
-				CHECK(!w.out.n || !memcmp(w.out.p, all->out.p, w.out.n));
+			if (w.err != HF_ERR_BOX_CUT && w.out.n)
+				CHECK(w.out.n <= all->out.n && !memcmp(w.out.p, all->out.p, w.out.n));
 		}
 		hf_walk_free(&w);
 	}
