@@ -1,0 +1,69 @@
+/*
+ * Numbers as text, for the emitters' inner loops: without branches where the width is fixed, without libc, without a
+ * terminator. Every function writes at p and returns the end; some scribble up to 16 bytes behind it.
+ */
+#ifndef HF_BASE_TEXT_H
+#define HF_BASE_TEXT_H
+
+#include "codecs/base/bytes.h"
+
+/* The eight lower-case hex digits of v, the highest in the lowest byte: one nibble to a byte, then all to ASCII. */
+static inline uint64_t hf_text_hex8(uint32_t v)
+{
+	uint64_t x = (uint64_t)v << 32 | v >> 16;
+
+	x = (x & 0x000000ff000000ff) << 16 | (x >> 8 & 0x000000ff000000ff);
+	x = (x & 0x000f000f000f000f) << 8 | (x >> 4 & 0x000f000f000f000f);
+	/* 10 + 6 carries into bit 4: those bytes get the distance from '9' + 1 to 'a' as well */
+	return x + 0x3030303030303030 + ((x + 0x0606060606060606) >> 4 & 0x0101010101010101) * ('a' - '9' - 1);
+}
+
+static inline uint8_t *hf_text_put_hex16(uint8_t *p, uint64_t v)
+{
+	hf_put64(p, hf_text_hex8((uint32_t)(v >> 32)));
+	hf_put64(p + 8, hf_text_hex8((uint32_t)v));
+	return p + 16;
+}
+
+/* The low digits (1 to 16) of v. */
+static inline uint8_t *hf_text_put_hex_width(uint8_t *p, uint64_t v, unsigned digits)
+{
+	if (digits > 8) {
+		hf_put64(p, hf_text_hex8((uint32_t)(v >> 32)) >> (8 * (16 - digits)));
+		p += digits - 8;
+		digits = 8;
+	}
+	hf_put64(p, hf_text_hex8((uint32_t)v) >> (8 * (8 - digits)));
+	return p + digits;
+}
+
+/* As many digits as v needs, at least one. */
+static inline uint8_t *hf_text_put_hex(uint8_t *p, uint64_t v)
+{
+	return hf_text_put_hex_width(p, v, (67 - (unsigned)__builtin_clzll(v | 1)) / 4);
+}
+
+static inline uint8_t *hf_text_put_dec(uint8_t *p, uint64_t v)
+{
+	uint8_t digits[20], *d = digits + sizeof digits;
+
+	if (v < 10) {
+		*p = (uint8_t)('0' + v);
+		return p + 1;
+	}
+	for (; v; v /= 10)
+		*--d = (uint8_t)('0' + v % 10);
+	memcpy(p, d, (size_t)(digits + sizeof digits - d));
+	return p + (digits + sizeof digits - d);
+}
+
+/* A string literal or short text. */
+static inline uint8_t *hf_text_put(uint8_t *p, const char *text)
+{
+	size_t n = strlen(text);
+
+	memcpy(p, text, n);
+	return p + n;
+}
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * Which function a pc lies in: the symbol table of an ELF, for views that name places. The file is taken to be
+ * hostile. Immutable once made, so any number of threads may ask.
+ */
+#ifndef HF_IMAGE_SYMBOLS_H
+#define HF_IMAGE_SYMBOLS_H
+
+#include "codecs/source/source.h"
+
+/* Longer names are cut. */
+#define HF_SYMBOL_NAME_MAX 200
+
+/* [start, end) is named so. Every character of the name is printable and not a blank, '<' or '>'. */
+struct hf_symbol {
+	uint64_t start, end;
+	const char *name;
+	uint32_t name_size;
+};
+
+struct hf_symbols;
+
+/*
+ * The function symbols, and the untyped ones in executable sections, of an ELF32 or ELF64 (little endian); bias is
+ * added to their values. A file without symbols gives an empty table. HF_ERR_CORRUPT, HF_ERR_UNSUPPORTED,
+ * HF_ERR_LIMIT, and what reading returns. elf is borrowed for the call.
+ */
+int hf_symbols_new(struct hf_src *elf, uint64_t bias, struct hf_symbols **ret_symbols, struct hf_diag *diag);
+void hf_symbols_free(struct hf_symbols *symbols);
+
+size_t hf_symbols_count(const struct hf_symbols *symbols);
+
+/* The symbol that covers pc, or NULL. Borrowed from symbols. */
+const struct hf_symbol *hf_symbols_at(const struct hf_symbols *symbols, uint64_t pc);
+
+/* The same as a name, and how far pc is into it. */
+const char *hf_symbols_find(const struct hf_symbols *symbols, uint64_t pc, uint64_t *ret_offset);
+
+#endif

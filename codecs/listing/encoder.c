@@ -1,0 +1,392 @@
+#include "codecs/listing/listing.h"
+
+#include "codecs/isa/disasm.h"
+#include "codecs/isa/names.h"
+
+#include <stdlib.h>
+
+static_assert(HF_DISASM_ROOM + HF_SYMBOL_NAME_MAX + 256 <= LISTING_ROOM, "an instruction's line fits");
+static_assert(LISTING_ROOM <= HF_SINK_ROOM, "a sink gives that much");
+
+static const char blanks[HF_DISASM_WIDTH + 1] = "                                ";
+
+/* " M ", " EL1h ": what stands between ordinal and pc. */
+static const struct {
+	char text[7];
+	uint8_t len;
+} modes[HF_MODE_COUNT] = {
+#define HF_MODE(name, word) {" " word " ", sizeof word + 1},
+#include "codecs/modes.def"
+#undef HF_MODE
+};
+
+/* Sets the digits of the next ordinal: after loading, and when a carry runs through all of them. */
+static void set_number(struct listing *l)
+{
+	uint8_t digits[24] = {0};
+
+	l->digits = (unsigned)(hf_text_put_dec(digits, l->state.ordinal) - digits);
+	memcpy(l->number.byte, digits, sizeof digits);
+}
+
+static void carry(struct listing *l)
+{
+	unsigned i = l->digits;
+
+	while (i > 0 && l->number.byte[i - 1] > '9')
+		if (--i > 0) {
+			l->number.byte[i] = '0';
+			l->number.byte[i - 1]++;
+		}
+	if (l->number.byte[0] > '9')
+		set_number(l);
+}
+
+/* Adds one to the number in place, in whole words: a byte store followed by a wide load would stall. */
+static inline void advance(struct listing *l)
+{
+	unsigned last = l->digits - 1;
+	unsigned shift = last % 8 * 8;
+	uint64_t word = l->number.word[last / 8] + ((uint64_t)1 << shift);
+
+	l->state.ordinal++;
+	l->number.word[last / 8] = word;
+	if ((word >> shift & 0xff) > '9')
+		carry(l);
+}
+
+uint8_t *hf_listing_begin(struct listing *l, uint8_t *p, enum listing_line line, const char *text)
+{
+	*p = '\n';
+	p += l->state.line != LISTING_NONE;
+	l->state.line = (uint8_t)line;
+	l->state.owed = 0;
+	l->state.run = HF_EVENT_NONE;
+	l->state.place = 0;
+	return hf_text_put(p, text);
+}
+
+/* Where an attachment goes: behind the instruction, or on a line of its own if no instruction's line is open. */
+static inline uint8_t *attach(struct listing *l, uint8_t *p, unsigned kind)
+{
+	if (l->state.line == LISTING_INSN) {
+		memcpy(p, blanks, HF_DISASM_WIDTH);
+		p += l->state.owed;
+		l->state.owed = 0;
+	} else if (l->state.line != LISTING_LOOSE) {
+		p = hf_listing_begin(l, p, LISTING_LOOSE, "#");
+	}
+	l->state.run = (uint8_t)kind;
+	l->state.place = 0;
+	return p;
+}
+
+/* " <name+0x10>" */
+static uint8_t *put_symbol(struct listing *l, uint8_t *p, uint64_t pc)
+{
+	const struct hf_symbol *symbol = l->symbol;
+
+	if (!symbol || pc < symbol->start || pc >= symbol->end)
+		symbol = l->symbol = hf_symbols_at(l->enc.env->symbols, pc);
+	if (!symbol)
+		return p;
+	*p++ = ' ';
+	*p++ = '<';
+	memcpy(p, symbol->name, symbol->name_size);
+	p += symbol->name_size;
+	if (pc != symbol->start)
+		p = hf_text_put_hex(hf_text_put(p, "+0x"), pc - symbol->start);
+	*p++ = '>';
+	return p;
+}
+
+/* The part of a line that instructions and attempts share: " mode pc opcode disassembly", up to the padding. */
+static inline uint8_t *put_body(struct listing *l, uint8_t *p, const struct hf_ev_insn *insn)
+{
+	const struct hf_enc_env *env = l->enc.env;
+	unsigned mode = insn->mode < HF_MODE_COUNT ? insn->mode : HF_MODE_UNKNOWN;
+	uint8_t *start;
+
+	memcpy(p, &modes[mode], 8);
+	p += modes[mode].len;
+	start = p = hf_text_put_hex16(p, insn->pc) + 1;
+	p[-1] = ' ';
+	if (env && env->disasm) {
+		p = hf_disasm_put(env->disasm, p, insn->opcode, insn->size, insn->isa);
+		l->state.owed = p - start < HF_DISASM_WIDTH ? (uint8_t)(HF_DISASM_WIDTH - (p - start)) : 0;
+	} else {
+		p = hf_text_put_hex_width(p, insn->opcode, insn->size == 2 ? 4 : 8);
+		l->state.owed = (uint8_t)(8 - (p - start)); /* the column behind the opcode */
+		memcpy(p, blanks, 8);
+	}
+	return p;
+}
+
+/* Behind put_body the padding is in place already. */
+static inline uint8_t *pad(struct listing *l, uint8_t *p)
+{
+	p += l->state.owed;
+	l->state.owed = 0;
+	return p;
+}
+
+static inline uint8_t *put_place(struct listing *l, uint8_t *p, uint64_t pc)
+{
+	if (!l->enc.env || !l->enc.env->symbols)
+		return p;
+	return put_symbol(l, pad(l, p), pc);
+}
+
+static inline uint8_t *put_insn(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	*p = '\n';
+	p += l->state.line != LISTING_NONE;
+	l->state.line = LISTING_INSN;
+	l->state.run = HF_EVENT_NONE;
+	memcpy(p, &l->number, sizeof l->number);
+	p += l->digits;
+	advance(l);
+	p = put_body(l, p, &ev->insn);
+	p = put_place(l, p, ev->insn.pc);
+	if (ev->flags & HF_EVF_TAKEN) {
+		p = pad(l, p);
+		memcpy(p, " -> ", 4);
+		p = hf_text_put_hex16(p + 4, ev->insn.target);
+	} else if (ev->insn.flow == HF_FLOW_BRANCH) {
+		p = hf_text_put(pad(l, p), " (not taken)");
+	}
+	return p;
+}
+
+static uint8_t *put_attempt(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	p = hf_listing_begin(l, p, LISTING_INSN, "# attempt");
+	if (ev->insn.size) {
+		p = put_body(l, p, &ev->insn);
+	} else {
+		p = hf_text_put_hex16(hf_text_put(p, modes[ev->insn.mode < HF_MODE_COUNT ? ev->insn.mode : 0].text),
+				      ev->insn.pc);
+		p = hf_text_put(p, " -");
+	}
+	p = put_place(l, p, ev->insn.pc);
+	p = hf_text_put(pad(l, p), " record=");
+	return hf_text_put_dec(p, ev->insn.target);
+}
+
+/* " R8 address{attr}=data"; the blank or ':' before it is the caller's. words: 64-bit words of data known. */
+static inline uint8_t *put_access(uint8_t *p, unsigned flags, uint32_t size, uint64_t address, unsigned tag,
+				  uint32_t attr)
+{
+	static const char kinds[4][4] = {"?", "R", "W", "RW"};
+
+	memcpy(p, kinds[flags & 3], 4);
+	p += (flags & 3) == 3 ? 2 : 1;
+	p = hf_text_put_dec(p, size);
+	*p++ = ' ';
+	p = hf_text_put_hex16(p, address);
+	if (tag | attr) {
+		*p++ = '{';
+		if (tag)
+			p = hf_text_put_hex(hf_text_put(p, "tag="), tag);
+		if (tag && attr)
+			*p++ = ',';
+		if (attr)
+			p = hf_text_put_hex(hf_text_put(p, "attr="), attr);
+		*p++ = '}';
+	}
+	return p;
+}
+
+static inline uint8_t *put_value(uint8_t *p, uint32_t size, uint64_t data)
+{
+	*p++ = '=';
+	if (size == 0 || size >= 8 || data >> (8 * size))
+		return hf_text_put_hex16(p, data);
+	return hf_text_put_hex_width(p, data, 2 * size);
+}
+
+static inline uint8_t *put_mem(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	const struct hf_ev_mem *mem = &ev->mem;
+
+	p = attach(l, p, HF_EVENT_MEM);
+	*p++ = ' ';
+	p = put_access(p, ev->flags, mem->size, mem->address, mem->tag, mem->attr);
+	return ev->small ? put_value(p, mem->size, mem->data) : p;
+}
+
+static uint8_t *put_bus(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	/* STF's initiator types, as its reference library numbers them */
+	static const char *const masters[] = {"?", "CORE", "GPU", "DMA", "PCIE", "SRIO", "ICN"};
+	const struct hf_ev_bus *bus = &ev->bus;
+
+	p = attach(l, p, HF_EVENT_BUS);
+	p = hf_text_put(p, " bus:");
+	p = hf_text_put(p, bus->master < sizeof masters / sizeof masters[0] ? masters[bus->master] : "?");
+	p = hf_text_put_dec(p, bus->index);
+	*p++ = ':';
+	p = put_access(p, ev->flags, bus->size, bus->address, 0, bus->attr);
+	return ev->small ? put_value(p, bus->size, bus->data) : p;
+}
+
+static inline uint8_t *put_register_name(uint8_t *p, unsigned class, unsigned number)
+{
+	static const char letters[8] = "rxfv";
+
+	if (class == 4) {
+		const struct hf_csr *csr = &hf_csrs[number & 0xfff];
+
+		if (csr->len && number < 4096) {
+			memcpy(p, csr->name, sizeof csr->name);
+			return p + csr->len;
+		}
+		return hf_text_put_hex_width(hf_text_put(p, "csr_"), number, number < 4096 ? 3 : 4);
+	}
+	if (class == 1 && number == 0x20) /* STF's number of the pc */
+		return hf_text_put(p, "pc");
+	*p++ = class < 4 ? (uint8_t)letters[class] : '?';
+	if (number < 10) {
+		*p = (uint8_t)('0' + number);
+		return p + 1;
+	}
+	return hf_text_put_dec(p, number);
+}
+
+static inline uint8_t *put_reg(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	static const char roles[4] = "?~:=";
+	const struct hf_ev_reg *reg = &ev->reg;
+
+	p = attach(l, p, HF_EVENT_REG);
+	*p++ = ' ';
+	p = put_register_name(p, reg->class, reg->number);
+	*p++ = (uint8_t)roles[reg->role < 4 ? reg->role : 0];
+	return reg->class == 3 ? hf_text_put_hex16(p, reg->value) : hf_text_put_hex(p, reg->value);
+}
+
+static uint8_t *put_walk(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	p = hf_text_put(attach(l, p, HF_EVENT_TRANSLATION), " walk ");
+	p = hf_text_put_hex16(p, ev->walk.va);
+	*p++ = '/';
+	p = hf_text_put_hex(p, ev->walk.page_size);
+	p = hf_text_put(p, " first=");
+	return hf_text_put_dec(p, ev->walk.first);
+}
+
+static uint8_t *put_ready(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	p = hf_text_put(attach(l, p, HF_EVENT_READY_REG), " ready:");
+	return hf_text_put_dec(p, ev->reg.number);
+}
+
+static uint8_t *put_uop(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	unsigned size = ev->small >= 1 && ev->small <= 8 ? ev->small : 8;
+
+	p = hf_text_put(attach(l, p, HF_EVENT_UOP), " uop:");
+	return hf_text_put_hex_width(p, ev->uop.opcode, 2 * size);
+}
+
+static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
+{
+	struct listing *l = (struct listing *)enc;
+	uint8_t *p = sink->p;
+
+	for (; n; n--, ev++) {
+		if (sink->end - p < LISTING_ROOM) {
+			sink->p = p;
+			p = hf_sink_room(sink, LISTING_ROOM);
+		}
+		switch (ev->kind) {
+		case HF_EVENT_INSN: p = put_insn(l, p, ev); break;
+		case HF_EVENT_MEM: p = put_mem(l, p, ev); break;
+		case HF_EVENT_REG: p = put_reg(l, p, ev); break;
+		case HF_EVENT_ATTEMPT: p = put_attempt(l, p, ev); break;
+		case HF_EVENT_READY_REG: p = put_ready(l, p, ev); break;
+		case HF_EVENT_UOP: p = put_uop(l, p, ev); break;
+		case HF_EVENT_TRANSLATION: p = put_walk(l, p, ev); break;
+		case HF_EVENT_BUS: p = put_bus(l, p, ev); break;
+		default: p = hf_listing_put_other(l, p, ev); break;
+		}
+	}
+	sink->p = p;
+}
+
+static void end(struct hf_enc *enc, struct hf_sink *sink)
+{
+	struct listing *l = (struct listing *)enc;
+
+	sink->p = hf_listing_begin(l, hf_sink_room(sink, LISTING_ROOM), LISTING_NONE, "");
+}
+
+static const struct hf_state_field fields[] = {
+	HF_STATE_FIELD(struct listing_state, ordinal, UINT64_MAX / 2),
+	HF_STATE_FIELD(struct listing_state, line, LISTING_OTHER),
+	HF_STATE_FIELD(struct listing_state, owed, HF_DISASM_WIDTH),
+	HF_STATE_FIELD(struct listing_state, run, HF_EVENT_KINDS - 1),
+	HF_STATE_FIELD(struct listing_state, place, 2),
+};
+
+static const struct hf_state_table table = {1, sizeof fields / sizeof fields[0], fields};
+
+static size_t save(const struct hf_enc *enc, uint8_t *blob)
+{
+	return hf_state_save(&table, &((const struct listing *)enc)->state, blob);
+}
+
+static int load(struct hf_enc *enc, const uint8_t *blob, size_t size)
+{
+	struct listing *l = (struct listing *)enc;
+	int err = hf_state_load(&table, &l->state, blob, size);
+
+	if (err)
+		return err;
+	l->symbol = NULL;
+	set_number(l);
+	return 0;
+}
+
+static const char *refuses(const struct hf_stream_info *info)
+{
+	return info->flags & HF_STREAM_HARTS ? NULL : "the source holds no instructions";
+}
+
+static int create(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env,
+		  struct hf_enc **ret_enc)
+{
+	struct listing *l = calloc(1, sizeof *l);
+
+	(void)stream, (void)hart, (void)env;
+	if (!l)
+		return HF_ERR_NOMEM;
+	set_number(l);
+	*ret_enc = &l->enc;
+	return 0;
+}
+
+static void destroy(struct hf_enc *enc)
+{
+	free(enc);
+}
+
+static const struct hf_enc_ops ops = {
+	.view = "listing.txt",
+	.version = 1,
+	.refuses = refuses,
+	.create = create,
+	.destroy = destroy,
+	.put = put,
+	.end = end,
+	.save = save,
+	.load = load,
+};
+
+const struct hf_codec hf_codec_listing = {
+	.name = "listing",
+	.title = "instruction listing",
+	.version = 1,
+	.suffixes = (const char *const[]){NULL},
+	.enc = &ops,
+};

@@ -1,0 +1,94 @@
+/*
+ * The listing: one line an instruction, one line that begins with '#' for everything else. This is the grammar of
+ * listing.txt, version 1; fields are separated by blanks.
+ *
+ *   insn      = ordinal mode pc opcode [disassembly] [place] [flow] attachment*
+ *   attempt   = "# attempt" mode pc opcode [disassembly] [place] ["record=" dec] attachment*
+ *   ordinal   = decimal, from 0, of the retired instructions of this hart
+ *   mode      = "U" "S" "M" "VU" "VS" "EL0t" "EL1h" ... "?" (codecs/modes.def)
+ *   pc        = 16 hex digits
+ *   opcode    = 4 or 8 hex digits as the instruction has 2 or 4 bytes; 4 are followed by blanks up to the width of 8
+ *               of an attempt also "-", if it is not known
+ *   place     = "<" symbol ["+0x" hex] ">"
+ *   flow      = "->" 16 hex digits, the address to which a taken branch or jump went
+ *             | "(not taken)", of a conditional branch
+ *   What follows a disassembly of up to 23 characters is aligned to the column behind the 24th.
+ *
+ *   attachment, in the order of the source:
+ *     kind size address [attr] ["=" data]  memory access. kind: R, W, RW, "?"; size: bytes, decimal, no blank
+ *                                    between them; address: 16 hex digits; attr: "{tag=" hex "}", "{attr=" hex "}"
+ *                                    or "{tag=" hex ",attr=" hex "}". data: 2 hex digits a byte, right-justified
+ *                                    (16 if the source holds more than size bytes of value); an access of more than
+ *                                    8 bytes has 64-bit words joined by "_", the one at the lowest address first
+ *     "bus:" master index ":" kind size address [attr] ["=" data]   access by another bus master
+ *     reg (":" | "=" | "~") hex      register read, written, or merely known. reg: x0..x31, f0.., v0.., pc, a CSR's
+ *                                    name or csr_ and 3 hex digits; vector registers: 64-bit words joined by "_",
+ *                                    the lowest elements first
+ *     "ready:" dec                   register whose dependency counts as fulfilled
+ *     "uop:" hex                     micro-operation
+ *     "walk" va "/" size "first=" dec (pa ":" entry)*    page table walk: virtual address, page size in bytes (hex),
+ *                                    the instruction record that first used it, entries down to the leaf
+ *   Attachments that follow no insn or attempt line are on a line "#" attachment*.
+ *
+ *   "# trap exception" | "# trap interrupt"  "cause=" (dec ["(" name ")"] | "?") ["value=" hex] ["->" handler]
+ *                                    ["mode=" mode] ["meta=" hex ("," hex)*]
+ *   "# trap-return" ["->" 16 hex digits] ["mode=" mode]
+ *   "# context" ["hw=" dec] ["pid=" dec] ["tid=" dec] ["asid=" dec] ["vmid=" dec] ["mode=" mode] ["vlen=" dec]
+ *                                    ["isa=" name]
+ *   "# time" dec ["back=" dec]       timestamp; back: it belongs to the event that many before
+ *   "# cycles" dec ["back=" dec]     cycles since the last such line
+ *   "# marker type=" dec "number=" dec "value=" hex
+ *   "# transaction id=" hex "clock=" dec "delta=" dec "metas=" dec "metasize=" dec ["data=" hex]
+ *   "# dependency id=" hex "clock=" dec "delta=" dec
+ *   "# comment" text                 of the producer; other than printable ASCII is \n, \t, \r, \xNN, and \\ a
+ *                                    backslash
+ *   "# opaque" ["offset=" dec] "bytes=" dec ["data=" hex]
+ *   "# discontinuity" from "->" to ["untraced"]   from, to: 16 hex digits or "?"
+ *   "# gap" | "# doubt" | "# note"   ["offset=" dec] ["bytes=" dec] reason   (reason: a sentence, to the line's end)
+ */
+#ifndef HF_LISTING_LISTING_H
+#define HF_LISTING_LISTING_H
+
+#include "codecs/base/text.h"
+#include "codecs/codec.h"
+#include "codecs/image/symbols.h"
+
+/* Which line is open: its end is written when the next one begins, since attachments may still come. */
+enum listing_line {
+	LISTING_NONE,  /* none */
+	LISTING_INSN,  /* an instruction or attempt */
+	LISTING_LOOSE, /* attachments without one */
+	LISTING_OTHER, /* takes no attachments but its own DATA */
+};
+
+/* What is saved at an event boundary. */
+struct listing_state {
+	uint64_t ordinal; /* of the next instruction */
+	uint8_t line;     /* enum listing_line */
+	uint8_t owed;     /* blanks to write before anything else on the line of an instruction */
+	uint8_t run;      /* kind of the event whose DATA may follow */
+	uint8_t place;    /* pieces of that DATA so far: 0, then 1 and 2 in turn */
+};
+
+struct listing {
+	struct hf_enc enc;
+	struct listing_state state;
+	/* the rest is derived from it */
+	union {
+		uint64_t word[3];
+		uint8_t byte[24];
+	} number;                     /* the ordinal's digits */
+	unsigned digits;
+	const struct hf_symbol *symbol; /* of the last instruction, or NULL */
+};
+
+/* Room that any one event needs at most. */
+#define LISTING_ROOM 1024
+
+/* Ends the open line and begins one that starts with text, or is a bare "#" for attachments. */
+uint8_t *hf_listing_begin(struct listing *l, uint8_t *p, enum listing_line line, const char *text);
+
+/* Events other than instructions, memory accesses and registers. */
+uint8_t *hf_listing_put_other(struct listing *l, uint8_t *p, const struct hf_event *ev);
+
+#endif

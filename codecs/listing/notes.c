@@ -1,0 +1,237 @@
+/* The lines of a listing that begin with '#', and the DATA of any line. */
+#include "codecs/listing/listing.h"
+
+#include "codecs/isa/names.h"
+
+static uint8_t *note(struct listing *l, uint8_t *p, const struct hf_event *ev, const char *text)
+{
+	p = hf_listing_begin(l, p, LISTING_OTHER, text);
+	l->state.run = ev->kind;
+	return p;
+}
+
+static uint8_t *put_dec(uint8_t *p, const char *key, uint64_t v)
+{
+	return hf_text_put_dec(hf_text_put(p, key), v);
+}
+
+static uint8_t *put_hex(uint8_t *p, const char *key, uint64_t v)
+{
+	return hf_text_put_hex(hf_text_put(p, key), v);
+}
+
+static uint8_t *put_trap(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	const struct hf_ev_trap *trap = &ev->trap;
+	bool interrupt = ev->flags & HF_EVF_ASYNC;
+
+	if (ev->kind == HF_EVENT_TRAP_RETURN) {
+		p = note(l, p, ev, "# trap-return");
+	} else {
+		bool arm = l->enc.stream->info.arch == HF_ARCH_ARM;
+		const char *name = hf_cause_name(arm, interrupt, trap->cause);
+
+		p = note(l, p, ev, interrupt ? "# trap interrupt" : "# trap exception");
+		p = ev->flags & HF_EVF_CAUSE ? put_dec(p, " cause=", trap->cause) : hf_text_put(p, " cause=?");
+		if (name && ev->flags & HF_EVF_CAUSE) {
+			p = hf_text_put(hf_text_put(p, " ("), name);
+			*p++ = ')';
+		}
+		if (trap->value)
+			p = put_hex(p, " value=", trap->value);
+	}
+	if (ev->flags & HF_EVF_HANDLER)
+		p = hf_text_put_hex16(hf_text_put(p, " -> "), trap->handler);
+	if (ev->flags & HF_EVF_MODE)
+		p = hf_text_put(hf_text_put(p, " mode="), hf_mode_name(ev->small));
+	return p;
+}
+
+static uint8_t *put_context(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	const struct hf_ev_context *context = &ev->context;
+	const struct {
+		uint32_t field;
+		const char *key;
+		uint64_t value;
+	} numbers[] = {
+		{HF_CONTEXT_HW, " hw=", context->hw},
+		{HF_CONTEXT_PID, " pid=", context->pid},
+		{HF_CONTEXT_TID, " tid=", context->tid},
+		{HF_CONTEXT_ASID, " asid=", context->asid},
+		{HF_CONTEXT_VMID, " vmid=", context->vmid},
+	};
+
+	p = note(l, p, ev, "# context");
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+		if (ev->size & numbers[i].field)
+			p = put_dec(p, numbers[i].key, numbers[i].value);
+	if (ev->size & HF_CONTEXT_MODE)
+		p = hf_text_put(hf_text_put(p, " mode="), hf_mode_name(context->mode));
+	if (ev->size & HF_CONTEXT_VLEN)
+		p = put_dec(p, " vlen=", (uint64_t)context->vlen * 8);
+	if (ev->size & HF_CONTEXT_ISA)
+		p = hf_text_put(hf_text_put(p, " isa="), hf_isa_name(context->isa));
+	return p;
+}
+
+static uint8_t *put_time(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	p = note(l, p, ev, ev->kind == HF_EVENT_TIMESTAMP ? "# time " : "# cycles ");
+	p = hf_text_put_dec(p, ev->time.value);
+	return ev->flags & HF_EVF_BACK ? put_dec(p, " back=", ev->time.back) : p;
+}
+
+static uint8_t *put_marker(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	p = put_dec(note(l, p, ev, "# marker"), " type=", ev->marker.type);
+	p = put_dec(p, " number=", ev->marker.number);
+	return put_hex(p, " value=", ev->marker.value);
+}
+
+static uint8_t *put_transaction(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	bool head = ev->kind == HF_EVENT_TRANSACTION;
+
+	p = put_hex(note(l, p, ev, head ? "# transaction" : "# dependency"), " id=", ev->txn.id);
+	p = put_dec(p, " clock=", ev->small);
+	p = put_dec(p, " delta=", ev->txn.delta);
+	if (!head)
+		return p;
+	p = put_dec(p, " metas=", ev->txn.meta_count);
+	return put_dec(p, " metasize=", ev->txn.meta_size);
+}
+
+static uint8_t *put_opaque(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	p = note(l, p, ev, "# opaque");
+	if (ev->text.offset != HF_NOWHERE)
+		p = put_dec(p, " offset=", ev->text.offset);
+	return put_dec(p, " bytes=", ev->size);
+}
+
+static uint8_t *put_address(uint8_t *p, uint64_t address)
+{
+	return address ? hf_text_put_hex16(p, address) : hf_text_put(p, "?");
+}
+
+static uint8_t *put_jump(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	p = put_address(note(l, p, ev, "# discontinuity "), ev->jump.from);
+	p = put_address(hf_text_put(p, " -> "), ev->jump.to);
+	return ev->flags & HF_EVF_UNTRACED ? hf_text_put(p, " untraced") : p;
+}
+
+static uint8_t *put_loss(struct listing *l, uint8_t *p, const struct hf_event *ev, const char *text)
+{
+	/* a code out of range becomes HF_ERR_BUG in the table of texts */
+	struct hf_diag diag = {
+		.code = ev->size < (uint32_t)INT32_MAX ? -(int)ev->size : HF_ERR_BUG,
+		.offset = HF_NOWHERE,
+		.detail = ev->loss.detail,
+	};
+
+	p = note(l, p, ev, text);
+	if (ev->loss.offset != HF_NOWHERE)
+		p = put_dec(p, " offset=", ev->loss.offset);
+	if (ev->loss.bytes)
+		p = put_dec(p, " bytes=", ev->loss.bytes);
+	*p++ = ' ';
+	return p + hf_diag_format(&diag, (char *)p, LISTING_ROOM / 2);
+}
+
+static uint8_t *put_escaped(uint8_t *p, const uint8_t *bytes, unsigned n)
+{
+	for (; n; n--, bytes++) {
+		const char *named = *bytes == '\n' ? "\\n" : *bytes == '\t' ? "\\t" : *bytes == '\r' ? "\\r" :
+				    *bytes == '\\' ? "\\\\" : NULL;
+
+		if (named)
+			p = hf_text_put(p, named);
+		else if (*bytes >= ' ' && *bytes <= '~')
+			*p++ = *bytes;
+		else
+			p = hf_text_put_hex_width(hf_text_put(p, "\\x"), *bytes, 2);
+	}
+	return p;
+}
+
+/* 64-bit words, the last one maybe shorter; the separators before them are chosen by first, odd, even. */
+static uint8_t *put_words(struct listing *l, uint8_t *p, const uint8_t *bytes, unsigned n, const char *const sep[3],
+			  bool minimal)
+{
+	for (unsigned i = 0; i < n; i += 8) {
+		unsigned size = n - i < 8 ? n - i : 8;
+		uint64_t v = 0;
+
+		memcpy(&v, bytes + i, size);
+		p = hf_text_put(p, sep[l->state.place]);
+		p = minimal ? hf_text_put_hex(p, v) : hf_text_put_hex_width(p, v, 2 * size);
+		l->state.place = l->state.place == 1 ? 2 : 1;
+	}
+	return p;
+}
+
+static uint8_t *put_bytes(struct listing *l, uint8_t *p, const uint8_t *bytes, unsigned n)
+{
+	if (l->state.place == 0 && n)
+		p = hf_text_put(p, " data=");
+	for (unsigned i = 0; i < n; i++)
+		p = hf_text_put_hex_width(p, bytes[i], 2);
+	l->state.place = l->state.place || n;
+	return p;
+}
+
+/* DATA continues the head that state.run names; without one it is listed by itself. */
+static uint8_t *put_data(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	static const char *const joined[3] = {"_", "_", "_"}, *const list[3] = {" meta=", ",", ","},
+				 *const pairs[3] = {" ", ":", " "};
+	unsigned n = ev->small < sizeof ev->data.bytes ? ev->small : sizeof ev->data.bytes;
+	const uint8_t *bytes = ev->data.bytes;
+
+	switch (l->state.run) {
+	case HF_EVENT_MEM:
+	case HF_EVENT_BUS:
+	case HF_EVENT_REG:
+		return put_words(l, p, bytes, n, joined, false);
+	case HF_EVENT_TRANSLATION:
+		return put_words(l, p, bytes, n, pairs, false);
+	case HF_EVENT_TRAP:
+	case HF_EVENT_TRAP_RETURN:
+		return put_words(l, p, bytes, n, list, true);
+	case HF_EVENT_TEXT:
+		if (l->state.place == 0 && n)
+			*p++ = ' ';
+		l->state.place = l->state.place || n;
+		return put_escaped(p, bytes, n);
+	case HF_EVENT_TRANSACTION:
+	case HF_EVENT_OPAQUE:
+	case HF_EVENT_DATA:
+		return put_bytes(l, p, bytes, n);
+	default:
+		return put_bytes(l, note(l, p, ev, "#"), bytes, n);
+	}
+}
+
+uint8_t *hf_listing_put_other(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	switch (ev->kind) {
+	case HF_EVENT_TRAP:
+	case HF_EVENT_TRAP_RETURN: return put_trap(l, p, ev);
+	case HF_EVENT_CONTEXT: return put_context(l, p, ev);
+	case HF_EVENT_TIMESTAMP:
+	case HF_EVENT_CYCLES: return put_time(l, p, ev);
+	case HF_EVENT_MARKER: return put_marker(l, p, ev);
+	case HF_EVENT_TRANSACTION:
+	case HF_EVENT_DEPENDENCY: return put_transaction(l, p, ev);
+	case HF_EVENT_TEXT: return note(l, p, ev, "# comment");
+	case HF_EVENT_DISCONTINUITY: return put_jump(l, p, ev);
+	case HF_EVENT_GAP: return put_loss(l, p, ev, "# gap");
+	case HF_EVENT_DOUBT: return put_loss(l, p, ev, "# doubt");
+	case HF_EVENT_NOTE: return put_loss(l, p, ev, "# note");
+	case HF_EVENT_OPAQUE: return put_opaque(l, p, ev);
+	case HF_EVENT_DATA: return put_data(l, p, ev);
+	default: return p;
+	}
+}
