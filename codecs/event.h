@@ -122,7 +122,7 @@ struct hf_ev_mem {
 };
 
 struct hf_ev_reg {
-	uint64_t value;   /* or the first 8 bytes of hf_event.size */
+	uint64_t value;   /* of a vector register its first 8 bytes; hf_event.size more follow as DATA */
 	uint64_t pad;
 	uint16_t number;  /* RISC-V: x0.., f0.., v0.., CSR address */
 	uint8_t class;    /* 1 integer, 2 floating point, 3 vector, 4 CSR (STF's numbers; 0 for READY_REG) */

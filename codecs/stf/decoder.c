@@ -121,18 +121,12 @@ struct stored {
 enum { FLAG_BEGUN = 1, FLAG_IDS = 2, FLAG_SAID = 4, FLAGS_ALL = 7 };
 
 static const struct hf_state_field fields[] = {
-	HF_STATE_FIELD(struct stored, offset, INT64_MAX),
-	HF_STATE_FIELD(struct stored, index, INT64_MAX),
-	HF_STATE_FIELD(struct stored, next, UINT64_MAX),
-	HF_STATE_FIELD(struct stored, expected, UINT64_MAX),
-	HF_STATE_FIELD(struct stored, ids[0], UINT32_MAX),
-	HF_STATE_FIELD(struct stored, ids[1], UINT32_MAX),
-	HF_STATE_FIELD(struct stored, ids[2], UINT32_MAX),
-	HF_STATE_FIELD(struct stored, said[0], UINT32_MAX),
-	HF_STATE_FIELD(struct stored, said[1], UINT32_MAX),
-	HF_STATE_FIELD(struct stored, said[2], UINT32_MAX),
-	HF_STATE_FIELD(struct stored, flags, FLAGS_ALL),
-	HF_STATE_FIELD(struct stored, mode, HF_MODE_COUNT - 1),
+	HF_STATE_FIELD(struct stored, offset, INT64_MAX),     HF_STATE_FIELD(struct stored, index, INT64_MAX),
+	HF_STATE_FIELD(struct stored, next, UINT64_MAX),      HF_STATE_FIELD(struct stored, expected, UINT64_MAX),
+	HF_STATE_FIELD(struct stored, ids[0], UINT32_MAX),    HF_STATE_FIELD(struct stored, ids[1], UINT32_MAX),
+	HF_STATE_FIELD(struct stored, ids[2], UINT32_MAX),    HF_STATE_FIELD(struct stored, said[0], UINT32_MAX),
+	HF_STATE_FIELD(struct stored, said[1], UINT32_MAX),   HF_STATE_FIELD(struct stored, said[2], UINT32_MAX),
+	HF_STATE_FIELD(struct stored, flags, FLAGS_ALL),      HF_STATE_FIELD(struct stored, mode, HF_MODE_COUNT - 1),
 	HF_STATE_FIELD(struct stored, isa, HF_ISA_COUNT - 1),
 };
 
@@ -145,12 +139,12 @@ static const struct hf_state_table table = {
 /* Kernel addresses are small negative numbers. */
 static uint64_t zigzag(uint64_t v)
 {
-	return v << 1 ^ (uint64_t)-(v >> 63);
+	return v << 1 ^ (uint64_t) - (v >> 63);
 }
 
 static uint64_t unzigzag(uint64_t v)
 {
-	return v >> 1 ^ (uint64_t)-(v & 1);
+	return v >> 1 ^ (uint64_t) - (v & 1);
 }
 
 static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
@@ -162,7 +156,8 @@ static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discar
 		.index = s->index,
 		.next = zigzag(s->next),
 		.expected = zigzag(s->expected - s->next),
-		.flags = (uint8_t)((s->begun ? FLAG_BEGUN : 0) | (s->has_ids ? FLAG_IDS : 0) | (s->has_said ? FLAG_SAID : 0)),
+		.flags = (uint8_t)((s->begun ? FLAG_BEGUN : 0) | (s->has_ids ? FLAG_IDS : 0) |
+				   (s->has_said ? FLAG_SAID : 0)),
 		.mode = s->mode,
 		.isa = s->isa,
 	};

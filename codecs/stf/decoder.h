@@ -19,14 +19,14 @@
 /* Everything that one group hands to the next: the sync point. */
 struct hf_stf_sync {
 	uint64_t offset;   /* of the group's first record in the stream */
-	uint64_t index;    /* instruction records before it, of all harts */
-	uint64_t next;     /* the tracker: where the next instruction lies unless FORCE_PC says otherwise */
+	uint64_t index;	   /* instruction records before it, of all harts */
+	uint64_t next;	   /* the tracker: where the next instruction lies unless FORCE_PC says otherwise */
 	uint64_t expected; /* where this hart's flow would go on */
 	uint32_t ids[3];   /* of the last PROCESS_ID_EXT: hw_thread, pid, tid */
 	uint32_t said[3];  /* those of this hart's last CONTEXT */
-	uint8_t mode;      /* this hart's, enum hf_mode */
-	uint8_t isa;       /* enum hf_isa, of the last INST_IEM */
-	bool begun;        /* this hart had an instruction */
+	uint8_t mode;	   /* this hart's, enum hf_mode */
+	uint8_t isa;	   /* enum hf_isa, of the last INST_IEM */
+	bool begun;	   /* this hart had an instruction */
 	bool has_ids;
 	bool has_said;
 };
@@ -34,54 +34,54 @@ struct hf_stf_sync {
 /* DATA events that are due: words of a span of the window. */
 struct hf_stf_span {
 	uint64_t offset; /* stream offset of the next byte */
-	uint32_t left;   /* bytes of data */
-	uint8_t stride;  /* 0: the bytes lie together; else bytes from one 8-byte word to the next */
+	uint32_t left;	 /* bytes of data */
+	uint8_t stride;	 /* 0: the bytes lie together; else bytes from one 8-byte word to the next */
 };
 
 /* Where group.c stands in its group. */
 enum hf_stf_phase {
-	HF_STF_PHASE_SCAN,   /* towards the marker; loose records are told at once */
-	HF_STF_PHASE_LOSS,   /* attachments were dropped */
-	HF_STF_PHASE_MODE,   /* a mode that holds for this instruction already */
-	HF_STF_PHASE_JUMP,   /* a discontinuity */
+	HF_STF_PHASE_SCAN, /* towards the marker; loose records are told at once */
+	HF_STF_PHASE_LOSS, /* attachments were dropped */
+	HF_STF_PHASE_MODE, /* a mode that holds for this instruction already */
+	HF_STF_PHASE_JUMP, /* a discontinuity */
 	HF_STF_PHASE_INSN,
 	HF_STF_PHASE_ATTACH, /* a second walk, for the attachments */
 	HF_STF_PHASE_AFTER,  /* a mode that holds from the next instruction on */
 	HF_STF_PHASE_FINISH,
-	HF_STF_PHASE_END,    /* nothing follows */
+	HF_STF_PHASE_END, /* nothing follows */
 };
 
 /* What the scan of a group finds out. Only meaningful while the group is being worked on. */
 struct hf_stf_group {
 	enum hf_stf_phase phase;
-	bool open;                 /* work on it has begun */
-	struct hf_stf_sync now;    /* becomes the sync point at the end of the group */
-	uint64_t at;               /* stream offset of the next record to look at */
-	uint64_t kept;             /* from here on the window holds the group */
-	uint64_t first;            /* offset of the first attachment */
-	uint64_t marker;           /* offset of the marker record */
+	bool open;		/* work on it has begun */
+	struct hf_stf_sync now; /* becomes the sync point at the end of the group */
+	uint64_t at;		/* stream offset of the next record to look at */
+	uint64_t kept;		/* from here on the window holds the group */
+	uint64_t first;		/* offset of the first attachment */
+	uint64_t marker;	/* offset of the marker record */
 	struct hf_stf_span span;
-	uint64_t comment;          /* offset of the COMMENT that is being told */
-	uint64_t text_left;        /* bytes of it */
+	uint64_t comment;   /* offset of the COMMENT that is being told */
+	uint64_t text_left; /* bytes of it */
 	bool in_text;
-	bool attached;             /* there are attachments */
-	bool dropped;              /* too long: the attachments are given up */
-	bool forced;               /* FORCE_PC */
-	bool trap;                 /* an EVENT other than MODE_CHANGE */
-	bool attempt;              /* one that says that the instruction did not retire */
-	bool has_target;           /* INST_PC_TARGET, or EVENT_PC_TARGET without an EVENT */
-	bool has_handler;          /* EVENT_PC_TARGET behind an EVENT */
-	bool has_branch;           /* either: the tracker's br */
-	bool has_last_target;      /* EVENT_PC_TARGET behind the last EVENT */
+	bool attached;	      /* there are attachments */
+	bool dropped;	      /* too long: the attachments are given up */
+	bool forced;	      /* FORCE_PC */
+	bool trap;	      /* an EVENT other than MODE_CHANGE */
+	bool attempt;	      /* one that says that the instruction did not retire */
+	bool has_target;      /* INST_PC_TARGET, or EVENT_PC_TARGET without an EVENT */
+	bool has_handler;     /* EVENT_PC_TARGET behind an EVENT */
+	bool has_branch;      /* either: the tracker's br */
+	bool has_last_target; /* EVENT_PC_TARGET behind the last EVENT */
 	uint64_t target, handler, branch;
 	uint64_t last_event, last_trap; /* offsets; of last_trap only with trap */
 	bool has_event;
-	bool last_is_mode;         /* the last EVENT is a MODE_CHANGE */
+	bool last_is_mode; /* the last EVENT is a MODE_CHANGE */
 	uint8_t last_mode;
-	bool has_mode;             /* a MODE_CHANGE that belongs neither to a trap nor to a return */
+	bool has_mode; /* a MODE_CHANGE that belongs neither to a trap nor to a return */
 	uint8_t mode;
-	uint8_t content;           /* the descriptor of content that may come next, or 0 */
-	uint16_t words;            /* of it so far */
+	uint8_t content; /* the descriptor of content that may come next, or 0 */
+	uint16_t words;	 /* of it so far */
 	uint8_t opcode_size;
 	uint32_t opcode;
 	uint64_t pc;
@@ -97,7 +97,7 @@ struct hf_stf_dec {
 	struct hf_stf_group group;
 	uint32_t harts[HF_STF_HARTS_MAX];
 	size_t hart_count;
-	uint32_t last_hart; /* the one noted last */
+	uint32_t last_hart;			   /* the one noted last */
 	uint16_t hart_slots[2 * HF_STF_HARTS_MAX]; /* open hash of harts: index + 1 */
 };
 
@@ -120,6 +120,24 @@ void hf_stf_group_begin(struct hf_stf_dec *d);
 /* Works on the group until it is done, out is full, or the stream ends: 0 or an error of the reader. */
 int hf_stf_group_run(struct hf_stf_dec *d, struct hf_stf_out *out);
 
+/* The next attachment, if the record at group.at is one; moves on. Part of hf_stf_group_run. */
+void hf_stf_group_attach(struct hf_stf_dec *d, struct hf_stf_out *out);
+
+/* The byte at a stream offset that is in the window. */
+static inline const uint8_t *hf_stf_dec_at(const struct hf_stf_dec *d, uint64_t offset)
+{
+	return d->reader.buf + (offset - d->reader.start);
+}
+
+/* One more event; there is room. */
+static inline struct hf_event *hf_stf_out_push(struct hf_stf_out *out, enum hf_event_kind kind)
+{
+	struct hf_event *ev = &out->ev[out->n++];
+
+	*ev = (struct hf_event){.kind = (uint8_t)kind};
+	return ev;
+}
+
 static inline bool hf_stf_sync_ours(const struct hf_stf_dec *d, const struct hf_stf_sync *s)
 {
 	return !d->many || s->ids[0] == d->dec.hart;
@@ -128,8 +146,8 @@ static inline bool hf_stf_sync_ours(const struct hf_stf_dec *d, const struct hf_
 /* Whether a CONTEXT with the current ids is due. */
 static inline bool hf_stf_sync_unsaid(const struct hf_stf_sync *s)
 {
-	return s->has_ids && (!s->has_said || s->said[0] != s->ids[0] || s->said[1] != s->ids[1] ||
-			      s->said[2] != s->ids[2]);
+	return s->has_ids &&
+	       (!s->has_said || s->said[0] != s->ids[0] || s->said[1] != s->ids[1] || s->said[2] != s->ids[2]);
 }
 
 /* An access size in the stream's unit, in bytes; *ret_odd if it cannot be in that unit (stf.md 1.5). */
@@ -138,6 +156,5 @@ static inline uint32_t hf_stf_access_bytes(const struct hf_stf_header *h, uint32
 	*ret_odd = h->bits && size % 8 != 0;
 	return h->bits && !*ret_odd ? size / 8 : size;
 }
-
 
 #endif

@@ -53,11 +53,9 @@ static inline bool take_register(struct fast *f)
 
 	if (ev == f->stop || (p[3] & 0xf) == HF_STF_REG_VECTOR)
 		return false;
-	*ev = (struct hf_event){.kind = HF_EVENT_REG,
-				.reg = {.value = hf_get64(p + 4),
-					.number = hf_get16(p + 1),
-					.class = p[3] & 0xf,
-					.role = p[3] >> 4}};
+	*ev = (struct hf_event){
+		.kind = HF_EVENT_REG,
+		.reg = {.value = hf_get64(p + 4), .number = hf_get16(p + 1), .class = p[3] & 0xf, .role = p[3] >> 4}};
 	f->p += HF_STF_SIZE_INST_REG;
 	f->ev++;
 	return true;
@@ -79,7 +77,7 @@ static void run_ours(struct hf_stf_dec *d, struct fast *f)
 		uint32_t opcode;
 		uint8_t taken = 0, size;
 
-next_record:
+	next_record:
 		if (f->p > f->last)
 			goto leave;
 		switch (*f->p) {
@@ -124,7 +122,7 @@ next_record:
 		index++;
 		group = f->p;
 		continue;
-leave:
+	leave:
 		f->ev = insn;
 		break;
 	}

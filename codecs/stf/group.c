@@ -6,26 +6,13 @@
 #include "codecs/isa/riscv.h"
 #include "codecs/stf/decoder.h"
 
-static struct hf_event *push(struct hf_stf_out *out, enum hf_event_kind kind)
-{
-	struct hf_event *ev = &out->ev[out->n++];
-
-	*ev = (struct hf_event){.kind = (uint8_t)kind};
-	return ev;
-}
-
 static void push_loss(struct hf_stf_out *out, enum hf_event_kind kind, int code, uint64_t offset, uint64_t bytes,
 		      uint64_t detail)
 {
-	struct hf_event *ev = push(out, kind);
+	struct hf_event *ev = hf_stf_out_push(out, kind);
 
 	ev->size = (uint32_t)-code;
 	ev->loss = (struct hf_ev_loss){.offset = offset, .bytes = bytes, .detail = detail};
-}
-
-static const uint8_t *at(const struct hf_stf_dec *d, uint64_t offset)
-{
-	return d->reader.buf + (offset - d->reader.start);
 }
 
 /* The group has become too long to be held: what was before the current record is given up. */
@@ -93,7 +80,7 @@ static void end_of_stream(struct hf_stf_dec *d, struct hf_stf_out *out, uint64_t
 
 static void push_ids(struct hf_stf_out *out, struct hf_stf_sync *s)
 {
-	struct hf_event *ev = push(out, HF_EVENT_CONTEXT);
+	struct hf_event *ev = hf_stf_out_push(out, HF_EVENT_CONTEXT);
 
 	for (unsigned i = 0; i < 3; i++)
 		if (!s->has_said || s->said[i] != s->ids[i])
@@ -120,7 +107,7 @@ static int scan_text(struct hf_stf_dec *d, struct hf_stf_out *out)
 		return 0;
 	}
 	if (hf_stf_sync_ours(d, &g->now)) {
-		struct hf_event *ev = push(out, HF_EVENT_TEXT);
+		struct hf_event *ev = hf_stf_out_push(out, HF_EVENT_TEXT);
 
 		ev->size = piece;
 		ev->text.offset = g->at;
@@ -192,7 +179,7 @@ static void scan_event(struct hf_stf_dec *d, const struct hf_stf_record *rec)
 		g->last_trap = g->at;
 		g->attempt |= !hf_stf_event_retires(d->dec.stream->info.arch, rec->value);
 	} else {
-		const uint8_t *words = at(d, g->at) + hf_stf_event_head(&d->header->layout);
+		const uint8_t *words = hf_stf_dec_at(d, g->at) + hf_stf_event_head(&d->header->layout);
 
 		g->last_mode = HF_MODE_UNKNOWN;
 		if (rec->count)
@@ -317,10 +304,11 @@ static int scan_record(struct hf_stf_dec *d, struct hf_stf_out *out, uint64_t *r
 			end_of_stream(d, out, g->at, size > 1);
 		if (err)
 			return err;
-		p = at(d, g->at);
+		p = hf_stf_dec_at(d, g->at);
 		if (known)
 			break;
-		err = hf_stf_record_size(&d->header->layout, p, (size_t)(d->reader.start + d->reader.len - g->at), &size);
+		err = hf_stf_record_size(&d->header->layout, p, (size_t)(d->reader.start + d->reader.len - g->at),
+					 &size);
 		if (err < 0) {
 			give_up(d, out, err, g->at, 0, *p);
 			return HF_NOTE_END;
@@ -329,7 +317,7 @@ static int scan_record(struct hf_stf_dec *d, struct hf_stf_out *out, uint64_t *r
 		if (known && *p == HF_STF_COMMENT)
 			break;
 	}
-	if (*at(d, g->at) == HF_STF_IDENTIFIER && memcmp(at(d, g->at), "\1STF", 4) != 0) {
+	if (*hf_stf_dec_at(d, g->at) == HF_STF_IDENTIFIER && memcmp(hf_stf_dec_at(d, g->at), "\1STF", 4) != 0) {
 		give_up(d, out, HF_ERR_STF_MAGIC, g->at, 0, 0);
 		return HF_NOTE_END;
 	}
@@ -362,7 +350,7 @@ static int scan(struct hf_stf_dec *d, struct hf_stf_out *out)
 	err = scan_record(d, out, &size);
 	if (err)
 		return err < 0 ? err : 0;
-	hf_stf_record_parse(&d->header->layout, at(d, g->at), &rec);
+	hf_stf_record_parse(&d->header->layout, hf_stf_dec_at(d, g->at), &rec);
 	if (is_marker(rec.descriptor)) {
 		scan_marker(d, &rec);
 		return 0;
@@ -387,7 +375,7 @@ static int scan(struct hf_stf_dec *d, struct hf_stf_out *out)
 
 static void push_mode(struct hf_stf_out *out, struct hf_stf_group *g)
 {
-	struct hf_event *ev = push(out, HF_EVENT_CONTEXT);
+	struct hf_event *ev = hf_stf_out_push(out, HF_EVENT_CONTEXT);
 
 	ev->size = HF_CONTEXT_MODE;
 	ev->context.mode = g->mode;
@@ -397,11 +385,11 @@ static void push_mode(struct hf_stf_out *out, struct hf_stf_group *g)
 static void push_insn(struct hf_stf_dec *d, struct hf_stf_out *out)
 {
 	struct hf_stf_group *g = &d->group;
-	struct hf_event *ev = push(out, g->attempt ? HF_EVENT_ATTEMPT : HF_EVENT_INSN);
+	struct hf_event *ev = hf_stf_out_push(out, g->attempt ? HF_EVENT_ATTEMPT : HF_EVENT_INSN);
 	const uint8_t isa = g->now.isa;
 
-	ev->insn = (struct hf_ev_insn){.pc = g->pc, .opcode = g->opcode, .size = g->opcode_size, .isa = isa,
-				       .mode = g->now.mode};
+	ev->insn = (struct hf_ev_insn){
+		.pc = g->pc, .opcode = g->opcode, .size = g->opcode_size, .isa = isa, .mode = g->now.mode};
 	if (isa == HF_ISA_RV32 || isa == HF_ISA_RV64)
 		ev->insn.flow = hf_riscv_flow(g->opcode, isa == HF_ISA_RV32 ? 32 : 64);
 	if (g->attempt) {
@@ -416,207 +404,19 @@ static void push_transaction(struct hf_stf_dec *d, struct hf_stf_out *out)
 {
 	struct hf_stf_group *g = &d->group;
 	const struct hf_stf_layout *layout = &d->header->layout;
-	struct hf_event *ev = push(out, HF_EVENT_TRANSACTION);
+	struct hf_event *ev = hf_stf_out_push(out, HF_EVENT_TRANSACTION);
 	struct hf_stf_record rec = {0};
 	uint64_t size = 0;
 
-	hf_stf_record_parse(layout, at(d, g->marker), &rec);
-	hf_stf_record_size(layout, at(d, g->marker), (size_t)(d->reader.start + d->reader.len - g->marker), &size);
+	hf_stf_record_parse(layout, hf_stf_dec_at(d, g->marker), &rec);
+	hf_stf_record_size(layout, hf_stf_dec_at(d, g->marker), (size_t)(d->reader.start + d->reader.len - g->marker),
+			   &size);
 	ev->small = rec.clock;
 	ev->size = (uint32_t)(size - HF_STF_SIZE_TRANSACTION);
 	ev->txn = (struct hf_ev_txn){.id = rec.value, .delta = rec.delta, .meta_count = (uint16_t)rec.count};
-	ev->txn.meta_size = hf_stf_meta_size(at(d, g->marker) + HF_STF_SIZE_TRANSACTION, rec.count);
+	ev->txn.meta_size = hf_stf_meta_size(hf_stf_dec_at(d, g->marker) + HF_STF_SIZE_TRANSACTION, rec.count);
 	g->span = (struct hf_stf_span){.offset = g->marker + HF_STF_SIZE_TRANSACTION, .left = ev->size};
 	g->at = g->marker + size;
-}
-
-/* ---- attachments ---- */
-
-/* Contents behind the access record that ends at offset, before limit. */
-static uint16_t count_words(const struct hf_stf_dec *d, uint64_t offset, uint64_t limit, uint8_t content)
-{
-	uint16_t words = 0;
-
-	while (offset < limit && *at(d, offset) == content && words < UINT16_MAX) {
-		words++;
-		offset += HF_STF_SIZE_INST_MEM_CONTENT;
-	}
-	return words;
-}
-
-static_assert(HF_STF_SIZE_INST_MEM_CONTENT == HF_STF_SIZE_BUS_MASTER_CONTENT, "both are a descriptor and a word");
-
-/* Returns the bytes of the access and its contents. */
-static uint64_t attach_access(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec,
-			      uint64_t size)
-{
-	struct hf_stf_group *g = &d->group;
-	const bool mem = rec->descriptor == HF_STF_INST_MEM_ACCESS;
-	struct hf_event *ev = push(out, mem ? HF_EVENT_MEM : HF_EVENT_BUS);
-	const uint64_t content = g->at + size;
-	const uint16_t words = count_words(d, content, g->marker, (uint8_t)(rec->descriptor + 1));
-	bool odd;
-	const uint32_t bytes = hf_stf_access_bytes(d->header, rec->size, &odd);
-	const uint64_t data = words ? hf_get64(at(d, content) + 1) : 0;
-
-	ev->flags = (uint8_t)((rec->code == HF_STF_READ || rec->code == HF_STF_WRITE ? rec->code : 0) |
-			      (odd ? HF_EVF_UNIT_ODD : 0));
-	ev->small = words;
-	ev->size = words > 1 ? 8 * (words - 1u) : 0;
-	if (mem) {
-		ev->mem = (struct hf_ev_mem){.address = rec->address, .data = data, .size = bytes,
-					     .attr = (uint16_t)rec->attr};
-		/* ARM attributes are ours: bit 4 says that bits 3:0 are an MTE tag. */
-		if (d->dec.stream->info.arch == HF_ARCH_ARM && (rec->attr & 0x10))
-			ev->mem.tag = rec->attr & 0xf;
-	} else {
-		ev->bus = (struct hf_ev_bus){.address = rec->address, .data = data, .attr = rec->attr,
-					     .size = (uint16_t)bytes, .master = rec->master, .index = rec->index};
-	}
-	if (words > 1)
-		g->span = (struct hf_stf_span){.offset = content + HF_STF_SIZE_INST_MEM_CONTENT + 1, .left = ev->size,
-					       .stride = HF_STF_SIZE_INST_MEM_CONTENT};
-	return size + (uint64_t)words * HF_STF_SIZE_INST_MEM_CONTENT;
-}
-
-static void attach_register(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec,
-			    uint64_t size)
-{
-	struct hf_event *ev = push(out, HF_EVENT_REG);
-
-	ev->size = (uint32_t)size - HF_STF_SIZE_INST_REG;
-	ev->reg = (struct hf_ev_reg){.value = rec->value, .number = rec->number, .class = rec->code & 0xf,
-				     .role = (uint8_t)(rec->code >> 4)};
-	d->group.span = (struct hf_stf_span){.offset = d->group.at + HF_STF_SIZE_INST_REG, .left = ev->size};
-}
-
-static void attach_walk(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec)
-{
-	struct hf_event *ev = push(out, HF_EVENT_TRANSLATION);
-
-	ev->size = 16 * rec->count;
-	ev->walk = (struct hf_ev_walk){.va = rec->address, .first = rec->value, .page_size = rec->size,
-				       .entries = rec->count};
-	d->group.span = (struct hf_stf_span){.offset = d->group.at + HF_STF_SIZE_PAGE_TABLE_WALK, .left = ev->size};
-}
-
-/* The last EVENT_PC_TARGET from offset on, before the next EVENT (through: before the one behind that). */
-static bool find_target(const struct hf_stf_dec *d, uint64_t offset, bool through, uint64_t *ret_target)
-{
-	const struct hf_stf_group *g = &d->group;
-	bool found = false;
-
-	while (offset < g->marker) {
-		const uint8_t *p = at(d, offset);
-		uint64_t size;
-
-		if (*p == HF_STF_EVENT && !through)
-			break;
-		if (*p == HF_STF_EVENT)
-			through = false;
-		if (*p == HF_STF_EVENT_PC_TARGET) {
-			*ret_target = hf_get64(p + 1);
-			found = true;
-		}
-		hf_stf_record_size(&d->header->layout, p, (size_t)(g->marker - offset), &size);
-		offset += size;
-	}
-	return found;
-}
-
-static uint64_t trap_value(unsigned arch, const struct hf_stf_record *rec, const uint8_t *words)
-{
-	struct hf_stf_event_layout layout = hf_stf_event_layout(arch, rec->value);
-
-	if (layout.value < 0 || rec->count <= (unsigned)layout.value)
-		return 0;
-	return hf_get64(words + 8 * layout.value);
-}
-
-static void attach_trap(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec, uint64_t size)
-{
-	struct hf_stf_group *g = &d->group;
-	struct hf_event *ev = push(out, HF_EVENT_TRAP);
-	const uint64_t words = g->at + hf_stf_event_head(&d->header->layout);
-	/* the mode that the group ends with is the last trap's */
-	const bool with_mode = g->last_is_mode && g->at == g->last_trap;
-
-	ev->flags = HF_EVF_CAUSE;
-	if (rec->value & HF_STF_EVENT_INTERRUPT)
-		ev->flags |= HF_EVF_ASYNC;
-	ev->trap.cause = rec->value & ~HF_STF_EVENT_INTERRUPT;
-	ev->trap.value = trap_value(d->dec.stream->info.arch, rec, at(d, words));
-	if (find_target(d, g->at + size, with_mode, &ev->trap.handler))
-		ev->flags |= HF_EVF_HANDLER;
-	if (with_mode) {
-		ev->flags |= HF_EVF_MODE;
-		ev->small = g->last_mode;
-		g->now.mode = g->last_mode;
-	}
-	ev->size = 8 * rec->count;
-	g->span = (struct hf_stf_span){.offset = words, .left = ev->size};
-}
-
-static void attach_event(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec, uint64_t size)
-{
-	struct hf_stf_group *g = &d->group;
-	uint64_t handler;
-
-	if (rec->value != HF_STF_EVENT_MODE_CHANGE) {
-		attach_trap(d, out, rec, size);
-	} else if (!(g->trap && g->at == g->last_event) && find_target(d, g->at + size, false, &handler)) {
-		struct hf_event *ev = push(out, HF_EVENT_TRAP_RETURN);
-		const uint8_t *words = at(d, g->at) + hf_stf_event_head(&d->header->layout);
-
-		ev->flags = HF_EVF_HANDLER | HF_EVF_MODE;
-		ev->trap.handler = handler;
-		if (rec->count)
-			ev->small = hf_stf_mode_of_word(d->dec.stream->info.arch, hf_get64(words));
-		g->now.mode = (uint8_t)ev->small;
-	}
-}
-
-static void attach(struct hf_stf_dec *d, struct hf_stf_out *out)
-{
-	struct hf_stf_group *g = &d->group;
-	struct hf_stf_record rec = {0};
-	const uint8_t *p = at(d, g->at);
-	uint64_t size;
-	struct hf_event *ev;
-
-	hf_stf_record_size(&d->header->layout, p, (size_t)(d->reader.start + d->reader.len - g->at), &size);
-	hf_stf_record_parse(&d->header->layout, p, &rec);
-	switch (rec.descriptor) {
-	case HF_STF_INST_MEM_ACCESS:
-	case HF_STF_BUS_MASTER_ACCESS:
-		size = attach_access(d, out, &rec, size);
-		break;
-	case HF_STF_INST_REG:
-		attach_register(d, out, &rec, size);
-		break;
-	case HF_STF_INST_READY_REG:
-		push(out, HF_EVENT_READY_REG)->reg.number = rec.number;
-		break;
-	case HF_STF_PAGE_TABLE_WALK:
-		attach_walk(d, out, &rec);
-		break;
-	case HF_STF_EVENT:
-		attach_event(d, out, &rec, size);
-		break;
-	case HF_STF_INST_MICROOP:
-		ev = push(out, HF_EVENT_UOP);
-		ev->small = (uint16_t)rec.code;
-		ev->uop.opcode = rec.size;
-		break;
-	case HF_STF_TRANSACTION_DEPENDENCY:
-		ev = push(out, HF_EVENT_DEPENDENCY);
-		ev->small = rec.clock;
-		ev->txn = (struct hf_ev_txn){.id = rec.value, .delta = rec.delta};
-		break;
-	default:
-		break; /* told already, or part of another */
-	}
-	g->at += size;
 }
 
 /* ---- the group as a whole ---- */
@@ -668,11 +468,13 @@ static void next_phase(struct hf_stf_dec *d, struct hf_stf_out *out)
 		break;
 	case HF_STF_PHASE_JUMP:
 		if (g->opcode_size && g->now.begun && g->now.expected != g->pc)
-			push(out, HF_EVENT_DISCONTINUITY)->jump = (struct hf_ev_jump){g->now.expected, g->pc, 0};
+			hf_stf_out_push(out, HF_EVENT_DISCONTINUITY)->jump =
+				(struct hf_ev_jump){g->now.expected, g->pc, 0};
 		g->phase = HF_STF_PHASE_INSN;
 		break;
 	case HF_STF_PHASE_INSN:
-		g->now.offset = g->marker + (g->opcode_size == 4 ? HF_STF_SIZE_INST_OPCODE32 : HF_STF_SIZE_INST_OPCODE16);
+		g->now.offset =
+			g->marker + (g->opcode_size == 4 ? HF_STF_SIZE_INST_OPCODE32 : HF_STF_SIZE_INST_OPCODE16);
 		if (g->opcode_size) {
 			push_insn(d, out);
 		} else {
@@ -684,7 +486,7 @@ static void next_phase(struct hf_stf_dec *d, struct hf_stf_out *out)
 		break;
 	case HF_STF_PHASE_ATTACH:
 		if (g->at < g->marker)
-			attach(d, out);
+			hf_stf_group_attach(d, out);
 		else
 			g->phase = HF_STF_PHASE_AFTER;
 		break;
@@ -704,7 +506,7 @@ static void pass_over(struct hf_stf_dec *d)
 	struct hf_stf_group *g = &d->group;
 	uint64_t size = 0;
 
-	hf_stf_record_size(&d->header->layout, at(d, g->marker),
+	hf_stf_record_size(&d->header->layout, hf_stf_dec_at(d, g->marker),
 			   (size_t)(d->reader.start + d->reader.len - g->marker), &size);
 	g->now.offset = g->marker + size;
 	g->phase = HF_STF_PHASE_FINISH;
@@ -713,16 +515,16 @@ static void pass_over(struct hf_stf_dec *d)
 static void push_data(struct hf_stf_dec *d, struct hf_stf_out *out)
 {
 	struct hf_stf_span *span = &d->group.span;
-	struct hf_event *ev = push(out, HF_EVENT_DATA);
+	struct hf_event *ev = hf_stf_out_push(out, HF_EVENT_DATA);
 	uint32_t n = span->left < sizeof ev->data.bytes ? span->left : (uint32_t)sizeof ev->data.bytes;
 
 	ev->small = (uint16_t)n;
 	if (span->stride == 0) {
-		memcpy(ev->data.bytes, at(d, span->offset), n);
+		memcpy(ev->data.bytes, hf_stf_dec_at(d, span->offset), n);
 		span->offset += n;
 	} else {
 		for (uint32_t i = 0; i < n; i += 8, span->offset += span->stride)
-			memcpy(ev->data.bytes + i, at(d, span->offset), 8);
+			memcpy(ev->data.bytes + i, hf_stf_dec_at(d, span->offset), 8);
 	}
 	span->left -= n;
 }

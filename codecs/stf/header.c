@@ -10,7 +10,7 @@ extern const struct hf_codec hf_codec_stf;
 /* The walk over the records of the header. */
 struct walk {
 	struct hf_reader reader;
-	uint64_t at;          /* stream offset of the record */
+	uint64_t at; /* stream offset of the record */
 	unsigned records;
 	struct hf_stf_header *h;
 	uint64_t isa_at, iem_at;
@@ -169,8 +169,8 @@ static int measure(struct walk *w, uint64_t *ret_size)
 		return fail(w, HF_ERR_STF_DESCRIPTOR, w->at, *here(w));
 	if (hf_stf_places[*here(w)] == HF_STF_PLACE_body)
 		return fail(w, HF_ERR_STF_HEADER, w->at, 0);
-	while ((err = hf_stf_record_size(&w->h->layout, here(w),
-					 (size_t)(w->reader.start + w->reader.len - w->at), &size)) == HF_STF_MORE)
+	while ((err = hf_stf_record_size(&w->h->layout, here(w), (size_t)(w->reader.start + w->reader.len - w->at),
+					 &size)) == HF_STF_MORE)
 		if (need(w, size))
 			return fail_end(w, HF_ERR_STF_RECORD_CUT, w->at, 0);
 	if (err)

@@ -11,6 +11,7 @@
 /* TRACE_INFO generators and features that mean something to us; names.def has all names. */
 #define HF_STF_GENERATOR_EXTRACT 7
 #define HF_STF_GENERATOR_DROMAJO 12
+#define HF_STF_FEATURE_EVENT UINT64_C(0x8)
 #define HF_STF_FEATURE_RV64 UINT64_C(0x20)
 #define HF_STF_FEATURE_PROCESS_ID UINT64_C(0x400)
 #define HF_STF_FEATURE_MULTI_CORE UINT64_C(0x10000)
@@ -19,7 +20,13 @@
 
 /* ISA and INST_IEM values. Those of ARM are ours: the specification has an ISA ARM and no INST_IEM for it. */
 enum hf_stf_isa { HF_STF_ISA_RISCV = 1, HF_STF_ISA_ARM, HF_STF_ISA_X86, HF_STF_ISA_POWER };
-enum hf_stf_iem { HF_STF_IEM_RV32 = 1, HF_STF_IEM_RV64 = 2, HF_STF_IEM_A32 = 1, HF_STF_IEM_A64 = 2, HF_STF_IEM_T32 = 3 };
+enum hf_stf_iem {
+	HF_STF_IEM_RV32 = 1,
+	HF_STF_IEM_RV64 = 2,
+	HF_STF_IEM_A32 = 1,
+	HF_STF_IEM_A64 = 2,
+	HF_STF_IEM_T32 = 3,
+};
 
 /* Strings of the header that are kept (comments, TRACE_INFO records, ISA_EXTENDED), together. */
 #define HF_STF_STRINGS_MAX (256u * 1024)
@@ -37,22 +44,22 @@ struct hf_stf_header {
 	uint64_t features;
 	uint64_t force_pc;
 	uint32_t vlen;
-	uint32_t ids[3];        /* hw_thread, pid, tid */
-	bool has[256];          /* descriptors seen */
-	bool bits;              /* access sizes are in bits: a Dromajo trace (stf.md 1.5) */
+	uint32_t ids[3];	      /* hw_thread, pid, tid */
+	bool has[256];		      /* descriptors seen */
+	bool bits;		      /* access sizes are in bits: a Dromajo trace (stf.md 1.5) */
 	struct hf_stf_bytes infos;    /* TRACE_INFO records as they are, end to end */
 	struct hf_stf_bytes comments; /* COMMENT records, cut where they outgrow the limit */
 	struct hf_stf_bytes clocks;   /* CLOCK_ID records */
 	struct hf_stf_bytes extended; /* the string of ISA_EXTENDED */
-	bool cut;               /* some strings were cut */
-	uint64_t body;          /* stream offset behind END_HEADER */
+	bool cut;		      /* some strings were cut */
+	uint64_t body;		      /* stream offset behind END_HEADER */
 };
 
 struct hf_stf_stream {
 	struct hf_stream stream; /* first */
 	struct hf_stf_header header;
 	char version[24];
-	char *json;              /* owned */
+	char *json; /* owned */
 };
 
 int hf_stf_open(struct hf_src *src, struct hf_stream **ret_stream, struct hf_diag *diag);

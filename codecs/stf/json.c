@@ -8,7 +8,9 @@
 static const char *generator_name(unsigned number)
 {
 	switch (number) {
-#define HF_STF_GENERATOR(value, name) case value: return name;
+#define HF_STF_GENERATOR(value, name) \
+	case value:                   \
+		return name;
 #include "codecs/stf/names.def"
 	default:
 		return NULL;
@@ -154,8 +156,8 @@ static void members_features(FILE *out, const struct hf_stf_header *h)
 
 static void members_isa(FILE *out, const struct hf_stf_header *h)
 {
-	static const char *const names[] = {[HF_ISA_NONE] = "?",   [HF_ISA_RV32] = "RV32", [HF_ISA_RV64] = "RV64",
-					    [HF_ISA_A64] = "A64", [HF_ISA_A32] = "A32",   [HF_ISA_T32] = "T32"};
+	static const char *const names[] = {[HF_ISA_NONE] = "?",  [HF_ISA_RV32] = "RV32", [HF_ISA_RV64] = "RV64",
+					    [HF_ISA_A64] = "A64", [HF_ISA_A32] = "A32",	  [HF_ISA_T32] = "T32"};
 
 	if (!h->has[HF_STF_ISA])
 		return;

@@ -17,7 +17,7 @@ unsigned hf_stf_iem_of_isa(unsigned isa)
 {
 	static const uint8_t iem[HF_ISA_COUNT] = {
 		[HF_ISA_RV32] = HF_STF_IEM_RV32, [HF_ISA_RV64] = HF_STF_IEM_RV64, [HF_ISA_A64] = HF_STF_IEM_A64,
-		[HF_ISA_A32] = HF_STF_IEM_A32, [HF_ISA_T32] = HF_STF_IEM_T32,
+		[HF_ISA_A32] = HF_STF_IEM_A32,	 [HF_ISA_T32] = HF_STF_IEM_T32,
 	};
 
 	return isa < HF_ISA_COUNT ? iem[isa] : 0;
@@ -25,7 +25,7 @@ unsigned hf_stf_iem_of_isa(unsigned isa)
 
 /* ARM: our own mapping, the field M[3:0] of PSTATE. */
 static const uint8_t arm_modes[16] = {
-	[0] = HF_MODE_EL0t, [4] = HF_MODE_EL1t, [5] = HF_MODE_EL1h, [8] = HF_MODE_EL2t,
+	[0] = HF_MODE_EL0t, [4] = HF_MODE_EL1t,	 [5] = HF_MODE_EL1h,  [8] = HF_MODE_EL2t,
 	[9] = HF_MODE_EL2h, [12] = HF_MODE_EL3t, [13] = HF_MODE_EL3h,
 };
 
@@ -41,13 +41,27 @@ uint8_t hf_stf_mode_of_word(unsigned arch, uint64_t word)
 bool hf_stf_word_of_mode(unsigned mode, uint64_t *ret_word)
 {
 	static const int8_t words[HF_MODE_COUNT] = {
-		[HF_MODE_UNKNOWN] = -1, [HF_MODE_U] = 0, [HF_MODE_S] = 1, [HF_MODE_H] = 2, [HF_MODE_M] = 3,
+		[HF_MODE_UNKNOWN] = -1,
+		[HF_MODE_U] = 0,
+		[HF_MODE_S] = 1,
+		[HF_MODE_H] = 2,
+		[HF_MODE_M] = 3,
 		/* STF knows four modes: a guest's appear as what the guest takes them for, debug as the highest. */
-		[HF_MODE_VU] = 0, [HF_MODE_VS] = 1, [HF_MODE_D] = 3,
-		[HF_MODE_EL0t] = 0, [HF_MODE_EL1t] = 4, [HF_MODE_EL1h] = 5, [HF_MODE_EL2t] = 8,
-		[HF_MODE_EL2h] = 9, [HF_MODE_EL3t] = 12, [HF_MODE_EL3h] = 13,
+		[HF_MODE_VU] = 0,
+		[HF_MODE_VS] = 1,
+		[HF_MODE_D] = 3,
+		[HF_MODE_EL0t] = 0,
+		[HF_MODE_EL1t] = 4,
+		[HF_MODE_EL1h] = 5,
+		[HF_MODE_EL2t] = 8,
+		[HF_MODE_EL2h] = 9,
+		[HF_MODE_EL3t] = 12,
+		[HF_MODE_EL3h] = 13,
 		/* Where the stack pointer is not known: the handler's, as an exception finds it. */
-		[HF_MODE_EL0] = 0, [HF_MODE_EL1] = 5, [HF_MODE_EL2] = 9, [HF_MODE_EL3] = 13,
+		[HF_MODE_EL0] = 0,
+		[HF_MODE_EL1] = 5,
+		[HF_MODE_EL2] = 9,
+		[HF_MODE_EL3] = 13,
 	};
 
 	if (mode >= HF_MODE_COUNT || words[mode] < 0)
@@ -58,30 +72,26 @@ bool hf_stf_word_of_mode(unsigned mode, uint64_t *ret_word)
 
 /* Seed, "STF Exception Event and Event Meta-Data". */
 static const struct hf_stf_event_layout event_layouts[] = {
-	[0x00] = {1, 0},  /* INST_ADDR_MISALIGN: address of the instruction */
-	[0x01] = {1, 0},  /* INST_ADDR_FAULT */
-	[0x02] = {3, 1},  /* ILLEGAL_INST: address, opcode, encoding mode */
-	[0x03] = {1, 0},  /* BREAKPOINT: address */
-	[0x04] = {3, 2},  /* LOAD_ADDR_MISALIGN: address, opcode, target address */
-	[0x05] = {3, 2},  /* LOAD_ACCESS_FAULT */
-	[0x06] = {3, 2},  /* STORE_ADDR_MISALIGN */
-	[0x07] = {3, 2},  /* STORE_ACCESS_FAULT */
-	[0x08] = {1, -1}, /* USER_ECALL: number of the system call */
-	[0x09] = {1, -1}, /* SUPERVISOR_ECALL */
-	[0x0a] = {1, -1}, /* HYPERVISOR_ECALL */
-	[0x0b] = {1, -1}, /* MACHINE_ECALL */
-	[0x0c] = {2, 0},  /* INST_PAGE_FAULT: address, opcode */
-	[0x0d] = {3, 2},  /* LOAD_PAGE_FAULT: address, opcode, target address */
-	[0x0e] = {0, -1},
-	[0x0f] = {3, 2},  /* STORE_PAGE_FAULT */
-	[0x10] = {0, -1},
-	[0x11] = {0, -1},
-	[0x12] = {0, -1},
-	[0x13] = {0, -1},
-	[0x14] = {2, 0},  /* GUEST_INST_PAGE_FAULT */
-	[0x15] = {3, 2},  /* GUEST_LOAD_PAGE_FAULT */
-	[0x16] = {3, 1},  /* VIRTUAL_INST */
-	[0x17] = {3, 2},  /* GUEST_STORE_PAGE_FAULT */
+	[0x00] = {1, 0},		   /* INST_ADDR_MISALIGN: address of the instruction */
+	[0x01] = {1, 0},		   /* INST_ADDR_FAULT */
+	[0x02] = {3, 1},		   /* ILLEGAL_INST: address, opcode, encoding mode */
+	[0x03] = {1, 0},		   /* BREAKPOINT: address */
+	[0x04] = {3, 2},		   /* LOAD_ADDR_MISALIGN: address, opcode, target address */
+	[0x05] = {3, 2},		   /* LOAD_ACCESS_FAULT */
+	[0x06] = {3, 2},		   /* STORE_ADDR_MISALIGN */
+	[0x07] = {3, 2},		   /* STORE_ACCESS_FAULT */
+	[0x08] = {1, -1},		   /* USER_ECALL: number of the system call */
+	[0x09] = {1, -1},		   /* SUPERVISOR_ECALL */
+	[0x0a] = {1, -1},		   /* HYPERVISOR_ECALL */
+	[0x0b] = {1, -1},		   /* MACHINE_ECALL */
+	[0x0c] = {2, 0},		   /* INST_PAGE_FAULT: address, opcode */
+	[0x0d] = {3, 2},		   /* LOAD_PAGE_FAULT: address, opcode, target address */
+	[0x0e] = {0, -1}, [0x0f] = {3, 2}, /* STORE_PAGE_FAULT */
+	[0x10] = {0, -1}, [0x11] = {0, -1}, [0x12] = {0, -1},
+	[0x13] = {0, -1}, [0x14] = {2, 0}, /* GUEST_INST_PAGE_FAULT */
+	[0x15] = {3, 2},		   /* GUEST_LOAD_PAGE_FAULT */
+	[0x16] = {3, 1},		   /* VIRTUAL_INST */
+	[0x17] = {3, 2},		   /* GUEST_STORE_PAGE_FAULT */
 };
 
 struct hf_stf_event_layout hf_stf_event_layout(unsigned arch, uint64_t id)

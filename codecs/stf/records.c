@@ -116,9 +116,9 @@ int hf_stf_record_size(const struct hf_stf_layout *layout, const uint8_t *p, siz
 #define none 0
 #define count 1
 #define HF_STF_RECORD(number, name, head_size, counted, unit_size, place, fields) \
-	case number: \
-		head = head_size; \
-		unit = (counted) ? unit_size : 0; \
+	case number:                                                              \
+		head = head_size;                                                 \
+		unit = (counted) ? unit_size : 0;                                 \
 		break;
 #include "codecs/stf/records.def"
 #undef HF_STF_RECORD
@@ -174,7 +174,7 @@ void hf_stf_record_parse(const struct hf_stf_layout *layout, const uint8_t *p, s
 	switch (*p) {
 #define F(offset, bits, member) ret_rec->member = hf_get##bits(p + (offset));
 #define HF_STF_RECORD(number, name, head, count, unit, place, fields) \
-	case number: \
+	case number:                                                  \
 		fields break;
 #include "codecs/stf/records.def"
 #undef HF_STF_RECORD
@@ -191,11 +191,9 @@ size_t hf_stf_record_emit(const struct hf_stf_layout *layout, const struct hf_st
 	*p = rec->descriptor;
 	switch (rec->descriptor) {
 #define F(offset, bits, member) hf_put##bits(p + (offset), (uint##bits##_t)rec->member);
-#define HF_STF_RECORD(number, name, head, count, unit, place, fields) \
-	case number: \
-		fields \
-		if (number == HF_STF_IDENTIFIER) \
-			memcpy(p + 1, "STF", 3); \
+#define HF_STF_RECORD(number, name, head, count, unit, place, fields)            \
+	case number:                                                             \
+		fields if (number == HF_STF_IDENTIFIER) memcpy(p + 1, "STF", 3); \
 		return head;
 #include "codecs/stf/records.def"
 #undef HF_STF_RECORD

@@ -60,10 +60,10 @@ struct hf_stf_record {
 	uint32_t code;
 	uint32_t major, minor, patch;
 	uint32_t hw, pid, tid;
-	uint32_t size;       /* access or page size; opcode of OPCODE16, OPCODE32 and MICROOP */
+	uint32_t size; /* access or page size; opcode of OPCODE16, OPCODE32 and MICROOP */
 	uint32_t attr;
 	uint32_t count;
-	uint64_t value;      /* content, event id (always 64-bit form), register (its first word), transaction id */
+	uint64_t value; /* content, event id (always 64-bit form), register (its first word), transaction id */
 	uint64_t address;
 	uint64_t delta;
 };

@@ -1,5 +1,6 @@
 /* The Simple Trace Format of the RISC-V world as a codec. */
 #include "codecs/stf/decoder.h"
+#include "codecs/stf/encoder.h"
 
 static int probe(const uint8_t *head, size_t n)
 {
@@ -19,5 +20,5 @@ const struct hf_codec hf_codec_stf = {
 	.open = hf_stf_open,
 	.close = hf_stf_close,
 	.dec = &hf_stf_dec_ops,
-	.enc = NULL,
+	.enc = &hf_stf_enc_ops,
 };

@@ -1,0 +1,65 @@
+/*
+ * The STF encoder: the events of one hart to trace.stf. A group of records is written as its events come, and closed
+ * by its opcode when the first event arrives that is no attachment. What STF has no record for becomes a COMMENT that
+ * begins with "hartfs:".
+ */
+#ifndef HF_STF_ENCODER_H
+#define HF_STF_ENCODER_H
+
+#include "codecs/stf/header.h"
+
+enum hf_stf_enc_flags {
+	HF_STF_ENC_HEADER = 1,	  /* the header is written */
+	HF_STF_ENC_BEGUN = 2,	  /* so is an instruction (or its group is open) */
+	HF_STF_ENC_GROUP = 4,	  /* a group is open: opcode, size, pc are its instruction's */
+	HF_STF_ENC_ATTEMPT = 8,	  /* that did not retire */
+	HF_STF_ENC_NOW = 16,	  /* in this group a MODE_CHANGE of its own would be taken to hold at once */
+	HF_STF_ENC_TRAP = 32,	  /* the group has an EVENT other than MODE_CHANGE */
+	HF_STF_ENC_FAILED = 64,	  /* one that says that the instruction did not retire */
+	HF_STF_ENC_MODE = 128,	  /* held_mode is due: in the open group, or the next one */
+	HF_STF_ENC_FORCE = 256,	  /* the next group needs a FORCE_PC */
+	HF_STF_ENC_IDS = 512,	  /* ids are known */
+	HF_STF_ENC_TARGET = 1024, /* handler is due behind the data of the EVENT */
+	HF_STF_ENC_AFTER = 2048,  /* so is a MODE_CHANGE to after_mode */
+	HF_STF_ENC_ALL = 4095,
+};
+
+struct hf_stf_enc_state {
+	uint16_t flags;
+	uint8_t said_mode; /* what a reader takes for the mode of the next instruction */
+	uint8_t held_mode;
+	uint8_t after_mode;
+	uint8_t isa;  /* of the last INST_IEM */
+	uint8_t size; /* of the open group's instruction */
+	uint8_t head; /* kind of the event whose DATA is awaited */
+	uint32_t opcode;
+	uint32_t left; /* bytes of DATA to come */
+	uint32_t take; /* so many of them are written */
+	uint32_t fill; /* and so many zeros behind them */
+	uint32_t ids[3];
+	uint64_t pc;   /* of the open group's instruction */
+	uint64_t next; /* where a reader takes the next instruction to be */
+	uint64_t handler;
+};
+
+struct hf_stf_enc {
+	struct hf_enc enc;		    /* first */
+	const struct hf_stf_header *source; /* of an STF source, else NULL */
+	struct hf_stf_layout layout;
+	uint8_t arch;
+	bool bits; /* access sizes are in bits */
+	struct hf_stf_enc_state s;
+};
+
+extern const struct hf_codec hf_codec_stf;
+extern const struct hf_enc_ops hf_stf_enc_ops;
+
+/* The header. force_pc: of the first instruction, if that is known. */
+void hf_stf_write_header(struct hf_stf_enc *e, struct hf_sink *sink, uint64_t force_pc, uint8_t isa);
+void hf_stf_write_record(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_stf_record *rec);
+/* A COMMENT: "hartfs: " and the text, at most 300 bytes. */
+void hf_stf_write_remark(struct hf_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The remark on an event that STF has no record for, without its DATA. */
+void hf_stf_write_foreign(struct hf_sink *sink, const struct hf_event *ev);
+
+#endif
