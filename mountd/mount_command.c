@@ -46,12 +46,13 @@ static bool check_mountpoint(struct hf_plan *plan, const char *path)
 	struct stat st;
 
 	plan->mountpoint = realpath(path, NULL);
-	if (!plan->mountpoint && errno == ENOENT)
-		return complain(path, "there is no such mountpoint");
-	if (!plan->mountpoint && errno == ENOTCONN)
-		return complain(path, "a dead mount is in the way: remove it with 'hartfs umount'");
-	if (!plan->mountpoint || stat(plan->mountpoint, &st) < 0)
+	if (!plan->mountpoint || stat(plan->mountpoint, &st) < 0) {
+		if (errno == ENOENT)
+			return complain(path, "there is no such mountpoint");
+		if (errno == ENOTCONN)
+			return complain(path, "a dead mount is in the way: remove it with 'hartfs umount'");
 		return complain(path, strerror(errno));
+	}
 	if (!S_ISDIR(st.st_mode))
 		return complain(path, "the mountpoint is not a directory");
 	if (hf_mounts_find(plan->mountpoint, &entry) && hf_mounts_is_ours(&entry))

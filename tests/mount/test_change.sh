@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# A capture that is replaced under the mount: its views become the new one's, and no reader gets a mix.
+. "$(dirname "$0")/../lib/mount.sh"
+need_fuse
+capture_archive
+h() {
+	timeout 120 "$hartfs" "$1" --index-dir "$index" "${@:2}"
+}
+mkdir "$archive/c"
+cp "$archive/mini/rv32-mini.stf" "$archive/c/x.stf"
+gzip -dc "$archive/boot/rv-sys.stf.gz" >"$tmp/other.stf"
+h cat "$archive/mini/rv32-mini.stf" hart0/listing.txt >"$tmp/first"
+cp "$tmp/other.stf" "$archive/mini/other.stf"
+h cat "$archive/mini/other.stf" hart0/listing.txt >"$tmp/second"
+cmp -s "$tmp/first" "$tmp/second" && fail "two captures with one listing"
+
+do_mount --wait
+view=$mnt/c/x@stf/hart0/listing.txt
+cmp "$view" "$tmp/first" || fail "not the first capture's listing"
+exec 5<"$view"
+cp "$tmp/other.stf" "$archive/c/.new" && mv "$archive/c/.new" "$archive/c/x.stf"
+is_second() { cmp -s "$view" "$tmp/second"; }
+wait_until 60 is_second || fail "the new capture does not appear"
+# Who had the old one open gets the rest of it from the kernel's cache, or an error: nothing of the new one.
+cat <&5 >"$tmp/old" 2>/dev/null
+head -c "$(stat -c %s "$tmp/old")" "$tmp/first" | cmp - "$tmp/old" || fail "two versions in one reading"
+exec 5<&-
+rm "$archive/c/x.stf"
+gone() { ! ls -d "$mnt/c/x@stf" 2>/dev/null; }
+wait_until 60 gone || fail "the views of a deleted capture stay"
+do_umount
+finish

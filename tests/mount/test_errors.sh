@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Whatever is wrong with a command line or a mountpoint is said in one line, with the exit status that hartfs(1) gives.
+. "$(dirname "$0")/../lib/mount.sh"
+need_fuse
+plain_archive
+
+# wrong STATUS PATTERN ARGUMENT...: ends with it and says it in one line (two for a wrong command line).
+wrong() {
+	local status=$1 pattern=$2 got lines
+	shift 2
+	timeout 60 "$hartfs" "$@" >"$tmp/out" 2>"$tmp/err"
+	got=$?
+	[ $got = "$status" ] || fail "$*: status $got, not $status"
+	grep -q -- "$pattern" "$tmp/err" || fail "$*: $(cat "$tmp/err")"
+	lines=$(wc -l <"$tmp/err")
+	[ "$lines" = $((status == 2 ? 2 : 1)) ] || fail "$*: $lines lines: $(cat "$tmp/err")"
+	is_mounted "$mnt" && { fail "$*: it is mounted all the same"; umount -l "$mnt"; }
+}
+
+m=(mount --index-dir "$index")
+wrong 2 'a command is missing'
+wrong 2 'no command' frobnicate
+wrong 2 'archive and a mountpoint' "${m[@]}" "$archive"
+wrong 2 'unknown option' "${m[@]}" --frobnicate "$archive" "$mnt"
+wrong 2 'unknown or wrong mount option .frobnicate' "${m[@]}" -o ro,frobnicate "$archive" "$mnt"
+wrong 2 'unknown or wrong mount option .cache=lots' "${m[@]}" -o cache=lots "$archive" "$mnt"
+wrong 2 'not a valid value' "${m[@]}" --threads=0 "$archive" "$mnt"
+wrong 2 'needs an argument' mount "$archive" "$mnt" --index-dir
+wrong 2 'unknown option' umount --wait "$mnt"
+wrong 2 'not a valid value' index --shard=3/3 "$archive"
+wrong 1 'no such archive' "${m[@]}" "$tmp/none" "$mnt"
+wrong 1 'archive is not a directory' "${m[@]}" "$archive/empty" "$mnt"
+wrong 1 'no such mountpoint' "${m[@]}" "$archive" "$tmp/none"
+wrong 1 'mountpoint is not a directory' "${m[@]}" "$archive" "$archive/empty"
+wrong 1 'hide its own archive' "${m[@]}" "$archive" "$archive"
+wrong 1 'hide its own archive' "${m[@]}" "$archive" "$tmp"
+wrong 1 'hide its own index' mount --index-dir "$mnt/x" "$archive" "$mnt"
+wrong 1 'index directory cannot be used' mount --index-dir "$archive/empty" "$archive" "$mnt"
+wrong 1 'not mounted there' umount "$mnt"
+wrong 1 'not mounted there' umount "$tmp/none"
+wrong 1 'not found' cat --index-dir "$index" "$tmp/none/x"
+wrong 1 'no such file' index --index-dir "$index" "$tmp/none"
+rmdir "$mnt/x" 2>/dev/null
+
+do_mount
+timeout 60 "$hartfs" "${m[@]}" "$archive" "$mnt" 2>"$tmp/err" && fail "mounted twice on one place"
+grep -q 'mounted there already' "$tmp/err" || fail "$(cat "$tmp/err")"
+do_umount
+
+# A mount that a killed pair left dead is explained, and can be removed.
+do_mount
+both=$(servers)
+kill -STOP "$(supervisor)"
+kill -KILL "$(server)"
+kill -KILL $both
+wait_until 10 no_servers
+is_mounted "$mnt" || fail "who unmounted it?"
+timeout 60 "$hartfs" "${m[@]}" "$archive" "$mnt" 2>"$tmp/err" && fail "mounted over a dead mount"
+grep -q 'dead mount' "$tmp/err" || fail "$(cat "$tmp/err")"
+"$hartfs" umount "$mnt" || fail "a dead mount cannot be unmounted"
+is_mounted "$mnt" && fail "a dead mount is still there"
+finish

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# One list of commands and options: the help texts, the manual page and the shell completion know all of it.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+hartfs=${HARTFS_BIN:?is the program to test}
+bad=0
+
+complain() {
+	echo "FAIL: $*"
+	bad=1
+}
+
+# rows MACRO FIELD: that argument of every row of that macro, without quotes.
+rows() {
+	sed -n "s/^$1(\(.*\))\$/\1/p" "$root/mountd/options.def" | awk -F', *' -v f="$2" '{gsub(/"/, "", $f); print $f}'
+}
+
+page=$root/mountd/hartfs.1.md
+"$hartfs" help >/tmp/hartfs-help.$$ || complain "help ended with $?"
+for command in $(rows HF_COMMAND 3); do
+	grep -q "  hartfs $command" /tmp/hartfs-help.$$ || complain "help does not know $command"
+	grep -q "^\*\*hartfs $command\*\*" "$page" || complain "hartfs(1) does not know $command"
+	"$hartfs" help "$command" | grep -q "^Usage: hartfs $command" || complain "no help for $command"
+	"$hartfs" "$command" --help >/dev/null || complain "$command --help ended with $?"
+done
+rm -f /tmp/hartfs-help.$$
+for option in $(rows HF_OPTION 4); do
+	grep -q -- "\\*\\*\\\\--$option\\*\\*" "$page" || complain "hartfs(1) does not know --$option"
+done
+for option in $(rows HF_FUSE_OPTION 1) $(rows HF_MOUNT_NOISE 1); do
+	grep -q "\\*\\*$option\\*\\*" "$page" || complain "hartfs(1) does not know -o $option"
+	"$hartfs" mount --help | grep -qw "$option" || complain "mount --help does not know -o $option"
+done
+[ "$("$hartfs" --version)" = "$("$hartfs" mount -V)" ] || complain "two versions"
+# The completion takes its words from the help texts, as a shell would use it.
+if [ -n "${BASH_VERSION:-}" ]; then
+	(
+		. "$root/contrib/completion/hartfs.bash"
+		hartfs() { "$HARTFS_BIN" "$@"; }
+		COMP_WORDS=(hartfs mount --in) COMP_CWORD=2
+		_hartfs
+		[ "${COMPREPLY[*]}" = --index-dir= ] || exit 1
+		COMP_WORDS=(hartfs u) COMP_CWORD=1
+		_hartfs
+		[ "${COMPREPLY[*]}" = umount ]
+	) || complain "the completion does not complete"
+fi
+exit $bad

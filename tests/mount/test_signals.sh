@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# However a mount ends, it ends whole: no dead mountpoint, no process, and the supervisor's status tells.
+. "$(dirname "$0")/../lib/mount.sh"
+need_fuse
+plain_archive
+
+gone() {
+	wait_until 20 not_mounted "$mnt" || fail "$1: still mounted"
+	wait_until 20 no_servers || fail "$1: processes are left: $(servers)"
+	ls "$mnt" >/dev/null || fail "$1: a dead mountpoint is left"
+}
+
+for signal in TERM INT HUP; do
+	do_mount
+	[ "$(servers | wc -l)" = 2 ] || fail "not two processes: $(servers)"
+	kill -$signal "$(supervisor)"
+	gone "SIG$signal to the supervisor"
+done
+
+do_mount
+kill -TERM "$(server)"
+gone "SIGTERM to the server"
+
+do_mount
+kill -KILL "$(server)"
+gone "SIGKILL to the server"
+
+# The same while files are open and directories are somebody's own.
+do_mount
+exec 5<"$mnt/random.bin"
+(cd "$mnt/sub" && exec sleep 30) &
+sleeper=$!
+kill -TERM "$(supervisor)"
+gone "SIGTERM to the supervisor of a busy mount"
+cat <&5 >/dev/null 2>&1
+exec 5<&-
+kill $sleeper
+
+do_mount
+exec 5<"$mnt/random.bin"
+kill -KILL "$(server)"
+gone "SIGKILL to the server of a busy mount"
+exec 5<&-
+
+# Without its supervisor a mount lives on, and can be unmounted.
+do_mount
+kill -KILL "$(supervisor)"
+cmp "$archive/random.bin" "$mnt/random.bin" || fail "a mount without supervisor does not answer"
+"$hartfs" umount "$mnt" || fail "a mount without supervisor cannot be unmounted"
+gone "SIGKILL to the supervisor"
+
+# In the foreground the command itself is the supervisor.
+"$hartfs" mount -f --index-dir "$index" "$archive" "$mnt" 2>"$tmp/foreground" &
+front=$!
+wait_until 20 is_mounted "$mnt" || fail "no mount from the foreground"
+wait_until 20 test -e "$mnt/random.bin" || fail "no answer from the foreground"
+kill -TERM $front
+wait $front
+status=$?
+[ $status = 0 ] || fail "the foreground ended with $status: $(cat "$tmp/foreground")"
+gone "SIGTERM in the foreground"
+
+"$hartfs" mount -f --index-dir "$index" "$archive" "$mnt" 2>"$tmp/foreground" &
+front=$!
+wait_until 20 test -e "$mnt/random.bin" || fail "no answer from the foreground"
+kill -KILL "$(server)"
+wait $front
+[ $? = 1 ] || fail "a dead server in the foreground goes unnoticed"
+gone "SIGKILL in the foreground"
+grep -q 'signal 9' "$tmp/foreground" || fail "the log does not tell of it"
+finish
