@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# mount(8) and fstab lines: the type fuse.hartfs, and the older hartfs#ARCHIVE, with options that only mount(8) knows.
+# mount.fuse3 looks for programs in the system's own places: one of them is replaced in a mount namespace of its own.
+. "$(dirname "$0")/../lib/mount.sh"
+need_root
+need_fuse
+[ -x /sbin/mount.fuse ] || skip "there is no mount.fuse"
+if [ "${1:-}" != inside ]; then
+	unshare -m --propagation private true 2>/dev/null || skip "no mount namespace to be had"
+	unshare -m --propagation private bash "$0" inside
+	exit $?
+fi
+plain_archive
+mkdir "$tmp/bin"
+ln -s "$hartfs" "$tmp/bin/hartfs"
+mount --bind "$tmp/bin" /usr/local/bin || skip "nothing can be bound over /usr/local/bin"
+hartfs=hartfs # as it appears in the processes' arguments
+
+check() {
+	is_mounted "$mnt" || { fail "$1 does not mount"; return; }
+	cmp "$archive/random.bin" "$mnt/random.bin" || fail "$1: a file differs"
+	touch "$mnt/empty" 2>/dev/null && fail "$1: not read-only"
+	umount "$mnt" || fail "$1: umount ended with $?"
+	wait_until 20 no_servers || fail "$1: processes are left: $(servers)"
+}
+
+mount -t fuse.hartfs "$archive" "$mnt" -o "cache=1G,index_dir=$index,log=$log,noauto,nofail,x-systemd.automount,_netdev"
+check "mount -t fuse.hartfs"
+mount -t fuse "hartfs#$archive" "$mnt" -o "index_dir=$index,log=$log,user,relatime"
+check "mount -t fuse hartfs#"
+mount -t fuse.hartfs "$archive" "$mnt" -o "index_dir=$index,frobnicate" 2>/dev/null && fail "an unknown option is taken"
+is_mounted "$mnt" && fail "mounted with an unknown option"
+finish
