@@ -47,8 +47,12 @@ static inline uint8_t *hf_text_put_dec(uint8_t *p, uint64_t v)
 {
 	uint8_t digits[20], *d = digits + sizeof digits;
 
-	if (v < 10) {
-		*p = (uint8_t)('0' + v);
+	if (v < 100) { /* sizes, register numbers */
+		unsigned tens = (unsigned)v * 103 >> 10;
+
+		*p = (uint8_t)('0' + tens);
+		p += tens != 0;
+		*p = (uint8_t)('0' + v - 10 * tens);
 		return p + 1;
 	}
 	for (; v; v /= 10)

@@ -39,9 +39,10 @@ static inline uint8_t hf_riscv_flow(uint32_t opcode, unsigned xlen)
 	const uint32_t wide = 1u << 24 | 1u << 25 | 1u << 27 | 1u << 28 | 1u << 3;
 	/* One bit for each funct3:quadrant of a compressed one: c.jal, c.j, c.beqz, c.bnez; c.jr, Zcmp and Zcmt. */
 	const uint32_t narrow = 1u << 5 | 1u << 21 | 1u << 25 | 1u << 29 | 1u << 18 | 1u << 22;
-	const uint32_t bit = (opcode & 3) == 3 ? wide >> (opcode >> 2 & 31) : narrow >> ((opcode >> 11 & 28) | (opcode & 3));
+	const uint32_t bits = (opcode & 3) == 3 ? wide >> (opcode >> 2 & 31) :
+						  narrow >> ((opcode >> 11 & 28) | (opcode & 3));
 
-	return bit & 1 ? hf_riscv_flow_major(opcode, xlen) : (uint8_t)HF_FLOW_PLAIN;
+	return bits & 1 ? hf_riscv_flow_major(opcode, xlen) : (uint8_t)HF_FLOW_PLAIN;
 }
 
 /*

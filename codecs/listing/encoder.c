@@ -173,7 +173,7 @@ static uint8_t *put_attempt(struct listing *l, uint8_t *p, const struct hf_event
 	return hf_text_put_dec(p, ev->insn.target);
 }
 
-/* " R8 address{attr}=data"; the blank or ':' before it is the caller's. words: 64-bit words of data known. */
+/* "R8 address{attr}" */
 static inline uint8_t *put_access(uint8_t *p, unsigned flags, uint32_t size, uint64_t address, unsigned tag,
 				  uint32_t attr)
 {
@@ -246,10 +246,6 @@ static inline uint8_t *put_register_name(uint8_t *p, unsigned class, unsigned nu
 	if (class == 1 && number == 0x20) /* STF's number of the pc */
 		return hf_text_put(p, "pc");
 	*p++ = class < 4 ? (uint8_t)letters[class] : '?';
-	if (number < 10) {
-		*p = (uint8_t)('0' + number);
-		return p + 1;
-	}
 	return hf_text_put_dec(p, number);
 }
 

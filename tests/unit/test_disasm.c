@@ -1,5 +1,6 @@
 /* Texts of known opcodes, in every instruction set, and the memo: same answers whatever was asked before. */
 #include "codecs/isa/disasm.h"
+#include "codecs/isa/names.h"
 #include "tests/lib/check.h"
 
 #include <llvm/Config/llvm-config.h>
@@ -87,6 +88,30 @@ static void test_overflow(struct hf_disasm *disasm)
 	CHECK_STR(put(disasm, 0x00001537, 4, HF_ISA_RV64), "00001537 lui a0, 1");
 }
 
+/* The names of control and status registers are those that LLVM knows; it need not know all of ours. */
+static void test_csr_names(struct hf_disasm *disasm)
+{
+#if LLVM_VERSION_MAJOR >= 19
+	unsigned agreed = 0;
+
+	for (uint32_t number = 0; number < 4096; number++)
+		for (unsigned isa = HF_ISA_RV32; isa <= HF_ISA_RV64; isa++) {
+			const char *text = put(disasm, number << 20 | 0xf573, 4, isa); /* csrrci a0, number, 1 */
+			char name[32] = "", ours[16] = "";
+
+			CHECK_EQ(sscanf(text + 9, "csrrci a0, %31[^,], 1", name), 1);
+			memcpy(ours, hf_csrs[number].name, hf_csrs[number].len);
+			if (name[0] >= '0' && name[0] <= '9')
+				continue;
+			CHECK_STR(ours, name);
+			agreed++;
+		}
+	CHECK(agreed > 700);
+#else
+	(void)disasm;
+#endif
+}
+
 static void *use(void *arg)
 {
 	struct hf_disasm *disasm;
@@ -112,6 +137,7 @@ int main(void)
 	check_known(disasm);
 	test_it_block(disasm);
 	test_long(disasm);
+	test_csr_names(disasm);
 	test_overflow(disasm);
 	hf_disasm_free(disasm);
 	return 0;

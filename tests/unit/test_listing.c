@@ -45,8 +45,8 @@ static const struct golden goldens[] = {
 	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ, .small = 1,
 	   .mem = {.address = 0x80027c08, .size = 8, .data = 0x1111111111111111}}}},
 	/* data narrower than the value the source holds; none known; all attributes; 16 bytes */
-	{"4 M 0000000080004782 00058503 lb a0, 0(a1)            R1 0000000000001000=80 R1 0000000000001000=ffffffffffffff80 "
-	 "W4 0000000000002000{tag=3,attr=beef} RW16 0000000000003000=0000000000000001_0000000000000002 ?0 "
+	{"4 M 0000000080004782 00058503 lb a0, 0(a1)            R1 0000000000001000=80 "
+	 "R1 0000000000001000=ffffffffffffff80 W4 0000000000002000{tag=3,attr=beef} RW16 0000000000003000=0000000000000001_0000000000000002 ?0 "
 	 "0000000000000000=0000000000000005\n",
 	 {INSN(0x80004782, 0x00058503, 4, HF_FLOW_PLAIN),
 	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ, .small = 1, .mem = {.address = 0x1000, .size = 1, .data = 0x80}},
@@ -71,7 +71,8 @@ static const struct golden goldens[] = {
 	 {INSN(0x8000478a, 0x00000013, 4, HF_FLOW_PLAIN),
 	  {.kind = HF_EVENT_READY_REG, .reg.number = 7},
 	  {.kind = HF_EVENT_UOP, .small = 2, .uop.opcode = 0x1234},
-	  {.kind = HF_EVENT_TRANSLATION, .size = 32, .walk = {.va = 0x40001000, .first = 7, .page_size = 0x1000, .entries = 2}},
+	  {.kind = HF_EVENT_TRANSLATION, .size = 32,
+	   .walk = {.va = 0x40001000, .first = 7, .page_size = 0x1000, .entries = 2}},
 	  DATA(24, [2] = 0x10, [3] = 0x80, [8] = 0x01, [9] = 0x40, [11] = 0x02, [16] = 3), DATA(8, 4)}},
 	{NULL, {{.kind = HF_EVENT_BUS, .flags = HF_EVF_WRITE, .small = 1,
 		 .bus = {.address = 0x9000, .data = 1, .size = 2, .master = 3}}}},
@@ -116,10 +117,12 @@ static const struct golden goldens[] = {
 	  {.kind = HF_EVENT_DISCONTINUITY, .flags = HF_EVF_UNTRACED, .jump.to = 0x80000300}}},
 	{"# gap offset=353 bytes=12 descriptor 14 does not exist\n# doubt offset=353 the data is damaged\n"
 	 "# note the file ends too early\n# gap offset=0 internal error, please report it\n",
-	 {LOSS(GAP, STF_DESCRIPTOR, 353, 12, 14), LOSS(DOUBT, CORRUPT, 353, 0, 0), LOSS(NOTE, TRUNCATED, HF_NOWHERE, 0, 0),
+	 {LOSS(GAP, STF_DESCRIPTOR, 353, 12, 14), LOSS(DOUBT, CORRUPT, 353, 0, 0),
+	  LOSS(NOTE, TRUNCATED, HF_NOWHERE, 0, 0),
 	  {.kind = HF_EVENT_GAP, .size = UINT32_MAX}}},
 	{"# transaction id=1f clock=2 delta=10 metas=1 metasize=2 data=010203\n# dependency id=1e clock=2 delta=9\n",
-	 {{.kind = HF_EVENT_TRANSACTION, .small = 2, .size = 3, .txn = {.id = 0x1f, .delta = 10, .meta_count = 1, .meta_size = 2}},
+	 {{.kind = HF_EVENT_TRANSACTION, .small = 2, .size = 3,
+	   .txn = {.id = 0x1f, .delta = 10, .meta_count = 1, .meta_size = 2}},
 	  DATA(3, 1, 2, 3), {.kind = HF_EVENT_DEPENDENCY, .small = 2, .txn = {.id = 0x1e, .delta = 9}}}},
 	{"7 EL1h 0000000000000000 d65f03c0 ret                     -> 0000000000000010\n"
 	 "8 ? 0000000000000010 ffffffff unknown\n",
@@ -218,7 +221,8 @@ static void test_variants(void)
 /* Ordinals across every carry and change of width. */
 static void test_ordinals(void)
 {
-	static const uint64_t starts[] = {0, 95, 99990, 99999990, 999999999990, 9999999999999990, UINT64_C(9223372036854775000)};
+	static const uint64_t starts[] = {0, 95, 99990, 99999990, 999999999990, 9999999999999990,
+					  UINT64_C(9223372036854775000)};
 	struct hf_event ev = INSN(0, 0x00000013, 4, HF_FLOW_PLAIN);
 
 	for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {

@@ -1,0 +1,230 @@
+/* Symbols of ELF files made here, in both classes; and as the listing shows them. */
+#include "codecs/codec.h"
+#include "codecs/image/symbols.h"
+#include "tests/lib/check.h"
+
+#include <elf.h>
+
+extern const struct hf_codec hf_codec_listing;
+
+/* The file: header, section headers, symbols, strings. */
+struct image64 {
+	Elf64_Ehdr header;
+	Elf64_Shdr section[5];
+	Elf64_Sym symbol[16];
+	char strings[512];
+};
+
+struct image32 {
+	Elf32_Ehdr header;
+	Elf32_Shdr section[5];
+	Elf32_Sym symbol[16];
+	char strings[512];
+};
+
+enum { TEXT = 1, RODATA, SYMTAB, STRTAB };
+
+static const struct {
+	const char *name;
+	uint64_t value, size;
+	uint8_t type, bind;
+	uint16_t section;
+} symbols[] = {
+	{"main", 0x1000, 0x20, STT_FUNC, STB_GLOBAL, TEXT},
+	{"inner_label", 0x1008, 0, STT_NOTYPE, STB_LOCAL, TEXT},   /* inside main: not a place of its own */
+	{"$x", 0x1000, 0, STT_NOTYPE, STB_LOCAL, TEXT},
+	{".L12", 0x1010, 0, STT_NOTYPE, STB_LOCAL, TEXT},
+	{"alias", 0x1000, 0x20, STT_FUNC, STB_LOCAL, TEXT},        /* global names win */
+	{"_start", 0x1030, 0, STT_NOTYPE, STB_GLOBAL, TEXT},       /* up to the next symbol */
+	{"bad name<1>\n", 0x1040, 0x100, STT_FUNC, STB_GLOBAL, TEXT},
+	{"cuts", 0x1060, 0x10, STT_FUNC, STB_GLOBAL, TEXT},        /* overlaps: the one before ends here */
+	{"tail", 0x1080, 0, STT_FUNC, STB_GLOBAL, TEXT},           /* up to the end of the section, 0x1100 */
+	{"table", 0x2000, 0x10, STT_OBJECT, STB_GLOBAL, RODATA},
+	{"text_in_data", 0x2010, 0, STT_NOTYPE, STB_GLOBAL, RODATA},
+	{"missing", 0x3000, 8, STT_FUNC, STB_GLOBAL, SHN_UNDEF},
+	{"absolute", 0x3000, 8, STT_FUNC, STB_GLOBAL, SHN_ABS},
+	{"wraps", UINT64_MAX - 8, 16, STT_FUNC, STB_GLOBAL, TEXT},
+	{"", 0x10a0, 8, STT_FUNC, STB_GLOBAL, TEXT},
+};
+
+#define SYMBOLS (sizeof symbols / sizeof symbols[0])
+
+/* The same statements fill both classes. */
+#define FILL(image, bits) \
+	do { \
+		char *name = (image)->strings + 1; \
+		memset(image, 0, sizeof *(image)); \
+		memcpy((image)->header.e_ident, ELFMAG, SELFMAG); \
+		(image)->header.e_ident[EI_CLASS] = ELFCLASS##bits; \
+		(image)->header.e_ident[EI_DATA] = ELFDATA2LSB; \
+		(image)->header.e_type = ET_EXEC; \
+		(image)->header.e_machine = EM_RISCV; \
+		(image)->header.e_shoff = sizeof (image)->header; \
+		(image)->header.e_shentsize = sizeof (image)->section[0]; \
+		(image)->header.e_shnum = 5; \
+		(image)->section[TEXT].sh_type = SHT_PROGBITS; \
+		(image)->section[TEXT].sh_flags = SHF_ALLOC | SHF_EXECINSTR; \
+		(image)->section[TEXT].sh_addr = 0x1000; \
+		(image)->section[TEXT].sh_size = 0x100; \
+		(image)->section[RODATA].sh_type = SHT_PROGBITS; \
+		(image)->section[RODATA].sh_flags = SHF_ALLOC; \
+		(image)->section[RODATA].sh_addr = 0x2000; \
+		(image)->section[RODATA].sh_size = 0x100; \
+		(image)->section[SYMTAB].sh_type = SHT_SYMTAB; \
+		(image)->section[SYMTAB].sh_link = STRTAB; \
+		(image)->section[SYMTAB].sh_offset = (uint##bits##_t)((char *)(image)->symbol - (char *)(image)); \
+		(image)->section[SYMTAB].sh_size = sizeof (image)->symbol; \
+		(image)->section[STRTAB].sh_type = SHT_STRTAB; \
+		(image)->section[STRTAB].sh_offset = (uint##bits##_t)((image)->strings - (char *)(image)); \
+		(image)->section[STRTAB].sh_size = sizeof (image)->strings; \
+		for (size_t i = 0; i < SYMBOLS; i++) { \
+			(image)->symbol[i + 1].st_name = (uint32_t)(name - (image)->strings); \
+			(image)->symbol[i + 1].st_value = (uint##bits##_t)symbols[i].value; \
+			(image)->symbol[i + 1].st_size = (uint##bits##_t)symbols[i].size; \
+			(image)->symbol[i + 1].st_shndx = symbols[i].section; \
+			(image)->symbol[i + 1].st_info = (uint8_t)(symbols[i].bind << 4 | symbols[i].type); \
+			name = stpcpy(name, symbols[i].name) + 1; \
+		} \
+	} while (0)
+
+static int load(const void *bytes, size_t size, uint64_t bias, struct hf_symbols **ret)
+{
+	struct hf_diag diag;
+	struct hf_src *src;
+	int err;
+
+	CHECK_EQ(hf_src_memory_new(bytes, size, &src), 0);
+	err = hf_symbols_new(src, bias, ret, &diag);
+	hf_src_free(src);
+	return err;
+}
+
+static void check_at(const struct hf_symbols *table, uint64_t pc, const char *name, uint64_t offset)
+{
+	uint64_t got = 0;
+	const char *found = hf_symbols_find(table, pc, &got);
+
+	CHECK_STR(found ? found : "none", name);
+	CHECK_EQ(got, offset);
+}
+
+static void check_table(const struct hf_symbols *table, uint64_t bias)
+{
+	check_at(table, bias + 0xfff, "none", 0);
+	check_at(table, bias + 0x1000, "main", 0);
+	check_at(table, bias + 0x101f, "main", 0x1f);
+	check_at(table, bias + 0x1020, "none", 0);
+	check_at(table, bias + 0x1030, "_start", 0);
+	check_at(table, bias + 0x103f, "_start", 0xf);
+	check_at(table, bias + 0x1044, "bad?name?1??", 4);
+	check_at(table, bias + 0x1060, "cuts", 0);
+	check_at(table, bias + 0x1070, "none", 0);
+	check_at(table, bias + 0x10ff, "tail", 0x7f);
+	check_at(table, bias + 0x1100, "none", 0);
+	check_at(table, bias + 0x2000, "none", 0);
+	check_at(table, bias + 0x2010, "none", 0);
+	check_at(table, bias + 0x3000, "none", 0);
+}
+
+static void test_classes(void)
+{
+	static struct image64 wide;
+	static struct image32 narrow;
+	struct hf_symbols *table;
+
+	FILL(&wide, 64);
+	CHECK_EQ(load(&wide, sizeof wide, 0, &table), 0);
+	CHECK_EQ(hf_symbols_count(table), 5);
+	check_table(table, 0);
+	hf_symbols_free(table);
+	CHECK_EQ(load(&wide, sizeof wide, 0x55550000, &table), 0);
+	check_table(table, 0x55550000);
+	hf_symbols_free(table);
+	FILL(&narrow, 32);
+	CHECK_EQ(load(&narrow, sizeof narrow, 0, &table), 0);
+	check_table(table, 0);
+	hf_symbols_free(table);
+}
+
+/* T32 functions have bit 0 set in their value. */
+static void test_thumb(void)
+{
+	static struct image32 narrow;
+	struct hf_symbols *table;
+
+	FILL(&narrow, 32);
+	narrow.header.e_machine = EM_ARM;
+	narrow.symbol[1].st_value |= 1;
+	CHECK_EQ(load(&narrow, sizeof narrow, 0, &table), 0);
+	check_at(table, 0x1000, "main", 0);
+	hf_symbols_free(table);
+}
+
+static void test_bad(void)
+{
+	static struct image64 wide;
+	struct hf_symbols *table;
+
+	FILL(&wide, 64);
+	for (size_t size = 0; size < sizeof wide; size++) /* cut anywhere: an error and nothing leaked */
+		CHECK(load(&wide, size, 0, &table) < 0);
+	wide.header.e_type = ET_REL;
+	CHECK_EQ(load(&wide, sizeof wide, 0, &table), HF_ERR_UNSUPPORTED);
+	FILL(&wide, 64);
+	wide.header.e_ident[EI_DATA] = ELFDATA2MSB;
+	CHECK_EQ(load(&wide, sizeof wide, 0, &table), HF_ERR_UNSUPPORTED);
+	FILL(&wide, 64);
+	wide.section[SYMTAB].sh_link = 77;
+	CHECK_EQ(load(&wide, sizeof wide, 0, &table), HF_ERR_CORRUPT);
+	FILL(&wide, 64);
+	wide.section[SYMTAB].sh_size = UINT64_MAX;
+	CHECK_EQ(load(&wide, sizeof wide, 0, &table), HF_ERR_LIMIT);
+	FILL(&wide, 64);
+	wide.header.e_shoff = 0; /* stripped of everything */
+	CHECK_EQ(load(&wide, sizeof wide, 0, &table), 0);
+	CHECK_EQ(hf_symbols_count(table), 0);
+	check_at(table, 0x1000, "none", 0);
+	hf_symbols_free(table);
+}
+
+static void test_listing(void)
+{
+	static const struct hf_stream stream = {.codec = &hf_codec_listing, .info = {.arch = HF_ARCH_RISCV}};
+	static const uint64_t pcs[] = {0x1000, 0x1004, 0x1020, 0x1030};
+	static struct image64 wide;
+	struct hf_symbols *table;
+	struct hf_enc_env env;
+	struct hf_sink sink;
+	struct hf_enc *enc;
+
+	FILL(&wide, 64);
+	CHECK_EQ(load(&wide, sizeof wide, 0, &table), 0);
+	env = (struct hf_enc_env){.symbols = table};
+	CHECK_EQ(hf_sink_init_memory(&sink, 0), 0);
+	CHECK_EQ(hf_enc_new(hf_codec_listing.enc, &stream, 0, &env, &enc), 0);
+	for (size_t i = 0; i < sizeof pcs / sizeof pcs[0]; i++) {
+		struct hf_event ev = {.kind = HF_EVENT_INSN, .flags = HF_EVF_TAKEN,
+				      .insn = {.pc = pcs[i], .opcode = 0x13, .size = 4, .target = 8}};
+
+		enc->ops->put(enc, &ev, 1, &sink);
+	}
+	enc->ops->end(enc, &sink);
+	*hf_sink_room(&sink, 1) = 0;
+	CHECK_STR((char *)sink.start,
+		  "0 ? 0000000000001000 00000013 <main> -> 0000000000000008\n"
+		  "1 ? 0000000000001004 00000013 <main+0x4> -> 0000000000000008\n"
+		  "2 ? 0000000000001020 00000013 -> 0000000000000008\n"
+		  "3 ? 0000000000001030 00000013 <_start> -> 0000000000000008\n");
+	hf_enc_free(enc);
+	hf_sink_fini_memory(&sink);
+	hf_symbols_free(table);
+}
+
+int main(void)
+{
+	test_classes();
+	test_thumb();
+	test_bad();
+	test_listing();
+	return 0;
+}
