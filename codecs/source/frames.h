@@ -12,7 +12,7 @@
 struct hf_frames {
 	struct hf_unpack u;
 	ZSTD_DCtx *zstd;
-	bool in_frame;    /* set by the container when u.pos is at a frame's magic; cleared at the frame's end */
+	bool in_frame;	   /* set by the container when u.pos is at a frame's magic; cleared at the frame's end */
 	uint64_t frame_at; /* file offset of this frame */
 };
 

@@ -12,12 +12,12 @@ struct hf_growing {
 	struct hf_scan *scan;
 	hf_point_fn on_point;
 	void *ctx;
-	uint8_t *old;         /* [2 * KEEP], the bytes right before the block */
+	uint8_t *old; /* [2 * KEEP], the bytes right before the block */
 	size_t old_len;
 	const uint8_t *block; /* borrowed from the scan */
 	size_t block_len;
 	uint64_t block_start; /* stream offset */
-	int err;              /* sticky: HF_NOTE_END or why nothing follows the block */
+	int err;	      /* sticky: HF_NOTE_END or why nothing follows the block */
 	struct hf_diag diag;
 };
 

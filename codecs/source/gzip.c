@@ -19,9 +19,9 @@ struct gunzip {
 	z_stream z;
 	bool z_ready;
 	enum { BETWEEN, DEFLATE, TRAILER } state;
-	bool whole;        /* this member was decoded from its header on, so that its trailer can be checked */
+	bool whole; /* this member was decoded from its header on, so that its trailer can be checked */
 	uint32_t crc;
-	uint64_t out;      /* bytes of this member up to here, as far as known: at least the window's */
+	uint64_t out;	   /* bytes of this member up to here, as far as known: at least the window's */
 	uint32_t head_crc; /* of the header being read */
 };
 
@@ -180,7 +180,8 @@ static int gz_inflate(struct gunzip *g, uint8_t *out, size_t cap, size_t *ret_n,
 	z->avail_in = (uInt)have;
 	z->next_out = out;
 	z->avail_out = cap < UINT_MAX ? (uInt)cap : UINT_MAX;
-	ret = inflate(z, g->u.scanning ? Z_BLOCK : Z_NO_FLUSH);
+	/* Also when a block is read: damage right behind its last deflate block is then not met any more. */
+	ret = inflate(z, Z_BLOCK);
 	used = have - z->avail_in;
 	*ret_n = (size_t)(z->next_out - out);
 	g->u.pos += used;
@@ -194,7 +195,7 @@ static int gz_inflate(struct gunzip *g, uint8_t *out, size_t cap, size_t *ret_n,
 	case Z_OK:
 	case Z_BUF_ERROR:
 		/* zlib.h, inflate: 128 is set directly behind a deflate block, 64 while in the last one. */
-		if (g->u.scanning && (z->data_type & 128) && !(z->data_type & 64))
+		if ((z->data_type & 128) && !(z->data_type & 64))
 			*ret_mark = HF_MARK_WINDOW;
 		if (!have && !used && !*ret_n && *ret_mark == HF_MARK_NONE)
 			return hf_unpack_cut(&g->u, diag);

@@ -41,7 +41,7 @@ static int end_of_stream(struct unlzma *l, struct hf_diag *diag)
 }
 
 static int alone_step(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
-		     struct hf_diag *diag)
+		      struct hf_diag *diag)
 {
 	struct unlzma *l = (struct unlzma *)u;
 	const uint8_t *p;
@@ -128,7 +128,7 @@ static int alone_probe(const uint8_t *head, size_t n, uint64_t file_size)
 }
 
 static int alone_scan_new(struct hf_src *base, const struct hf_point *resume, const uint8_t *window,
-			 struct hf_scan **ret_scan, struct hf_diag *diag)
+			  struct hf_scan **ret_scan, struct hf_diag *diag)
 {
 	return hf_unpack_scan_new(&ops, base, resume, window, ret_scan, diag);
 }

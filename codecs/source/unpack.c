@@ -10,14 +10,14 @@
 struct hf_scan {
 	struct hf_unpack *u;
 	struct hf_point next; /* of the block being made; out_size and in_size are not filled in yet */
-	uint8_t *buf;         /* history[ops->window], then the block */
-	size_t cap;           /* of the block's part */
-	size_t have;          /* bytes of the block */
-	size_t sound;         /* bytes of the block before its last mark: what later damage leaves in trust */
-	size_t history;       /* valid bytes right before the block, at most ops->window */
-	bool given;           /* the block was handed out and is dropped by the next call */
-	bool marked;          /* the block given last ended at a mark: next is filled in */
-	int err;              /* sticky: HF_NOTE_END or an error */
+	uint8_t *buf;	      /* history[ops->window], then the block */
+	size_t cap;	      /* of the block's part */
+	size_t have;	      /* bytes of the block */
+	size_t sound;	      /* bytes of the block before its last mark: what later damage leaves in trust */
+	size_t history;	      /* valid bytes right before the block, at most ops->window */
+	bool given;	      /* the block was handed out and is dropped by the next call */
+	bool marked;	      /* the block given last ended at a mark: next is filled in */
+	int err;	      /* sticky: HF_NOTE_END or an error */
 	struct hf_diag diag;
 };
 

@@ -22,9 +22,9 @@
 /* What a step says about the place where it stopped. */
 enum hf_mark {
 	HF_MARK_NONE,
-	HF_MARK_FREE,   /* decoding can start here with nothing but the point */
+	HF_MARK_FREE,	/* decoding can start here with nothing but the point */
 	HF_MARK_WINDOW, /* decoding can start here if it is given the window */
-	HF_MARK_DOUBT,  /* with an error: the bytes since the last mark may be wrong and must not be served */
+	HF_MARK_DOUBT,	/* with an error: the bytes since the last mark may be wrong and must not be served */
 };
 
 struct hf_unpack {

@@ -23,11 +23,11 @@ struct unxz {
 	lzma_block block;
 	enum { BETWEEN, BLOCK_START, BLOCK, INDEX } state;
 	lzma_check check;
-	bool whole;        /* this stream was decoded from its header on */
+	bool whole;			/* this stream was decoded from its header on */
 	uint64_t blocks, unpadded, out; /* sums over this stream, for its index */
-	uint64_t block_at; /* file offset of this block */
+	uint64_t block_at;		/* file offset of this block */
 	uint64_t index_at;
-	uint32_t crc;      /* of the index so far */
+	uint32_t crc; /* of the index so far */
 };
 
 static int xz_start(struct hf_unpack *u, const struct hf_point *at, const uint8_t *window, struct hf_diag *diag)

@@ -19,15 +19,15 @@ enum { HEAD_SIZE = 20, COUNT_SIZE = 8, ENTRY_SIZE = 24, ENTRY_BYTES = 16 };
 
 struct unzstf {
 	struct hf_frames f;
-	bool table_ok;       /* table_at is where the chunks end, as far as can be seen */
-	bool compare;        /* chunk is known: entries can be compared */
-	uint64_t table_at;   /* E */
-	uint64_t count;      /* of the table */
-	uint64_t chunk;      /* ordinal of the chunk we are in, or that comes next */
-	unsigned frames;     /* frames of this chunk so far */
-	uint64_t chunk_at;   /* file offset of this chunk */
-	uint64_t chunk_out;  /* stream bytes of this chunk so far */
-	uint64_t cut_at;     /* offset of the first entry that the file is too short for, or 0 */
+	bool table_ok;	    /* table_at is where the chunks end, as far as can be seen */
+	bool compare;	    /* chunk is known: entries can be compared */
+	uint64_t table_at;  /* E */
+	uint64_t count;	    /* of the table */
+	uint64_t chunk;	    /* ordinal of the chunk we are in, or that comes next */
+	unsigned frames;    /* frames of this chunk so far */
+	uint64_t chunk_at;  /* file offset of this chunk */
+	uint64_t chunk_out; /* stream bytes of this chunk so far */
+	uint64_t cut_at;    /* offset of the first entry that the file is too short for, or 0 */
 };
 
 /* Up to n bytes at offset: the table is far from the chunks, so it does not go through the input window. */

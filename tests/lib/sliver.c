@@ -37,8 +37,8 @@ static int make(struct hf_src *base, size_t most, uint64_t bad_at, int err, stru
 	*ret_src = NULL;
 	if (!s)
 		return HF_ERR_NOMEM;
-	*s = (struct sliver){.src = {.ops = &ops, .size = base->size},
-			     .base = base, .most = most, .bad_at = bad_at, .err = err};
+	*s = (struct sliver){
+		.src = {.ops = &ops, .size = base->size}, .base = base, .most = most, .bad_at = bad_at, .err = err};
 	*ret_src = &s->src;
 	return 0;
 }

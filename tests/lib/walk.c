@@ -28,7 +28,7 @@ struct hf_bytes hf_bytes_load(const char *dir, const char *name)
 	size_t got;
 	FILE *f;
 
-	snprintf(path, sizeof path, "%s/%s", dir, name);
+	snprintf(path, sizeof path, "%s%s%s", dir, *dir ? "/" : "", name);
 	f = fopen(path, "rb");
 	if (!f) {
 		fprintf(stderr, "%s: cannot be opened\n", path);

@@ -15,7 +15,7 @@ struct hf_bytes {
 
 void hf_bytes_add(struct hf_bytes *b, const void *p, size_t n);
 void hf_bytes_free(struct hf_bytes *b);
-/* The whole file dir/name; ends the program if it cannot be read. */
+/* The whole file dir/name (name, if dir is empty); ends the program if it cannot be read. */
 struct hf_bytes hf_bytes_load(const char *dir, const char *name);
 
 struct hf_walk {

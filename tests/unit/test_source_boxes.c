@@ -159,7 +159,7 @@ static void test_gzip_members(const struct hf_bytes *data)
 static void test_gzip_damage(const struct hf_bytes *data)
 {
 	struct hf_bytes b = {0};
-	size_t at;
+	size_t at, size;
 
 	hf_pack_gzip(&b, data->p, 5000, 6, 0);
 	b.p[b.n - 8] ^= 1;
@@ -185,6 +185,14 @@ static void test_gzip_damage(const struct hf_bytes *data)
 	hf_pack_gzip(&b, data->p, 5000, 6, 0);
 	b.p[10] |= 6;
 	bad(&hf_box_gzip, &b, NULL, 0, HF_ERR_BOX_DAMAGED, 11);
+
+	/* the same in the second of some stored blocks: the first is served, by a scan as by read_block */
+	hf_pack_gzip(&b, data->p, 200000, 0, 0);
+	size = hf_get16(b.p + 11);
+	CHECK(size > 1000);
+	b.p[10 + 5 + size] |= 6;
+	bad(&hf_box_gzip, &b, data->p, size, HF_ERR_BOX_DAMAGED, 10 + 5 + size + 1);
+
 	hf_bytes_add(&b, "not gzip", 8);
 	bad(&hf_box_gzip, &b, NULL, 0, HF_ERR_BOX_DAMAGED, 0);
 	bad(&hf_box_gzip, &b, NULL, 0, HF_ERR_BOX_CUT, 0);

@@ -75,9 +75,12 @@ static void test_edge(void)
 		size_t bytes;
 		const char *raw;
 	} edge[] = {
-		{"all64.one-chunk.zstf", 446, "all64.stf"}, {"bytes-after-index.zstf", 446, "all64.stf"},
-		{"comment-lost.zstf", 0, NULL},             {"two-full-chunks.zstf", 1000046, NULL},
-		{"writer-killed.zstf", 500046, NULL},       {"comment-after-last.stf.xz", 0, NULL},
+		{"all64.one-chunk.zstf", 446, "all64.stf"},
+		{"bytes-after-index.zstf", 446, "all64.stf"},
+		{"comment-lost.zstf", 0, NULL},
+		{"two-full-chunks.zstf", 1000046, NULL},
+		{"writer-killed.zstf", 500046, NULL},
+		{"comment-after-last.stf.xz", 0, NULL},
 	};
 
 	for (size_t i = 0; i < sizeof edge / sizeof *edge; i++) {

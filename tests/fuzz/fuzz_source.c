@@ -1,0 +1,122 @@
+/*
+ * All containers: the first byte chooses the container and how the bytes below it arrive, the rest is the file. What
+ * a scan gives must come again from read_block and from a resumed scan.
+ */
+#include "tests/lib/check.h"
+#include "tests/lib/sliver.h"
+
+/* Enough for pieces of one large block; more only takes time. */
+#define OUT_MAX ((size_t)6 << 20)
+#define POINTS_MAX 8
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct seen {
+	uint8_t *out;
+	size_t n;
+	struct hf_point points[POINTS_MAX];
+	uint8_t windows[POINTS_MAX][HF_WINDOW_MAX];
+	size_t count;
+};
+
+static void must(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+static void scan(const struct hf_box *box, struct hf_src *src, struct seen *seen)
+{
+	const uint8_t *bytes, *window;
+	struct hf_diag diag = {0};
+	struct hf_point point;
+	struct hf_scan *s;
+	size_t notes = 0;
+	int err = box->scan_new(src, NULL, NULL, &s, &diag);
+
+	must(err == 0);
+	while (seen->n < OUT_MAX && (err = box->scan_next(s, &point, &bytes, &window, &diag)) == 0) {
+		size_t n = point.out_size < OUT_MAX - seen->n ? (size_t)point.out_size : OUT_MAX - seen->n;
+
+		must(point.out_offset == seen->n && point.out_size > 0);
+		memcpy(seen->out + seen->n, bytes, n);
+		seen->n += n;
+		if (seen->count < POINTS_MAX && n == point.out_size) {
+			seen->points[seen->count] = point;
+			if (point.window_size)
+				memcpy(seen->windows[seen->count], window, point.window_size);
+			seen->count++;
+		}
+	}
+	must(err != HF_ERR_BUG && err != HF_ERR_STATE);
+	must(err >= 0 || diag.code == err);
+	while (box->scan_note && box->scan_note(s, notes, &diag) == 0)
+		notes++;
+	box->scan_free(s);
+}
+
+static void read_blocks(const struct hf_box *box, struct hf_src *src, const struct seen *seen)
+{
+	uint8_t *buf = malloc(OUT_MAX);
+
+	must(buf);
+	for (size_t i = 0; box->read_block && i < seen->count; i++) {
+		const struct hf_point *p = &seen->points[i];
+		const uint64_t skip = p->out_size / 3;
+		const size_t n = (size_t)(p->out_size - skip);
+
+		if (p->bits & HF_POINT_CONTINUES)
+			continue;
+		must(box->read_block(src, p, seen->windows[i], skip, buf, n, NULL) == 0);
+		must(!memcmp(buf, seen->out + p->out_offset + skip, n));
+	}
+	free(buf);
+}
+
+static void resume(const struct hf_box *box, struct hf_src *src, const struct seen *seen, size_t i)
+{
+	const uint8_t *bytes, *window;
+	struct hf_point point;
+	struct hf_scan *s;
+
+	if (seen->points[i].bits & HF_POINT_CONTINUES)
+		return;
+	must(box->scan_new(src, &seen->points[i], seen->windows[i], &s, NULL) == 0);
+	for (; i < seen->count; i++) {
+		must(box->scan_next(s, &point, &bytes, &window, NULL) == 0);
+		must(!memcmp(&point, &seen->points[i], sizeof point));
+		must(!memcmp(bytes, seen->out + point.out_offset, (size_t)point.out_size));
+	}
+	box->scan_free(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const size_t most[] = {SIZE_MAX, 1, 7, 2047};
+	struct hf_src *memory, *src;
+	const struct hf_box *box;
+	struct seen *seen;
+	size_t boxes = 0;
+
+	if (!size)
+		return 0;
+	while (hf_boxes[boxes])
+		boxes++;
+	box = hf_boxes[data[0] % boxes];
+	must(hf_src_memory_new(data + 1, size - 1, &memory) == 0);
+	must(hf_sliver_new(memory, most[data[0] / boxes % 4], &src) == 0);
+	hf_box_probe(data + 1, size - 1 < 64 ? size - 1 : 64, size - 1);
+	seen = calloc(1, sizeof *seen);
+	must(seen != NULL);
+	seen->out = malloc(OUT_MAX);
+	must(seen->out != NULL);
+	scan(box, src, seen);
+	read_blocks(box, src, seen);
+	if (seen->count && box->enterable)
+		resume(box, src, seen, data[0] % seen->count);
+	free(seen->out);
+	free(seen);
+	hf_src_free(src);
+	hf_src_free(memory);
+	return 0;
+}
