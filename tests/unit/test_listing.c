@@ -46,8 +46,8 @@ static const struct golden goldens[] = {
 	   .mem = {.address = 0x80027c08, .size = 8, .data = 0x1111111111111111}}}},
 	/* data narrower than the value the source holds; none known; all attributes; 16 bytes */
 	{"4 M 0000000080004782 00058503 lb a0, 0(a1)            R1 0000000000001000=80 "
-	 "R1 0000000000001000=ffffffffffffff80 W4 0000000000002000{tag=3,attr=beef} RW16 0000000000003000=0000000000000001_0000000000000002 ?0 "
-	 "0000000000000000=0000000000000005\n",
+	 "R1 0000000000001000=ffffffffffffff80 W4 0000000000002000{tag=3,attr=beef} "
+	 "RW16 0000000000003000=0000000000000001_0000000000000002 ?0 0000000000000000=0000000000000005\n",
 	 {INSN(0x80004782, 0x00058503, 4, HF_FLOW_PLAIN),
 	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ, .small = 1, .mem = {.address = 0x1000, .size = 1, .data = 0x80}},
 	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ, .small = 1,
