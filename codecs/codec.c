@@ -37,9 +37,12 @@ const struct hf_codec *hf_codec_probe(const uint8_t *head, size_t n)
 
 int hf_dec_new(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
 {
-	const struct hf_dec_ops *ops = stream->codec->dec;
-	int err = ops->create(stream, src, hart, ret_dec);
+	const struct hf_dec_ops *ops = hart == HF_HART_RECORDS ? stream->codec->records : stream->codec->dec;
+	int err;
 
+	if (!ops)
+		return HF_ERR_NOT_FOUND;
+	err = ops->create(stream, src, hart, ret_dec);
 	if (err)
 		return err;
 	(*ret_dec)->ops = ops;

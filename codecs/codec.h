@@ -118,7 +118,16 @@ struct hf_codec {
 	void (*close)(struct hf_stream *stream);
 	const struct hf_dec_ops *dec; /* NULL: encoder only */
 	const struct hf_enc_ops *enc; /* NULL: decoder only */
+	const struct hf_dec_ops *records; /* of hart HF_HART_RECORDS; NULL: no records.txt */
 };
+
+/*
+ * The source's records or packets as text are a hart of their own, with this id, where a codec has them. Its decoder
+ * makes nothing but DATA events, whose bytes one after the other are records.txt; the one encoder copies them. So
+ * records.txt is cut, entered and checked like every other view, by stream offset instead of instructions.
+ */
+#define HF_HART_RECORDS UINT32_MAX
+extern const struct hf_enc_ops hf_enc_records;
 
 /* All codecs in the order of codecs.def, ending with NULL. */
 extern const struct hf_codec *const hf_codecs[];
