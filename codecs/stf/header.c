@@ -159,36 +159,46 @@ static int take(struct walk *w, const struct hf_stf_record *rec, uint64_t size)
 	}
 }
 
-/* The size of the record here, all of which is there (though not all of it in the window). */
+/* The size of the record here, with all of it in the window, or at least the head of one that is longer than that. */
 static int measure(struct walk *w, uint64_t *ret_size)
 {
-	uint64_t begin = w->at, size;
+	uint64_t size;
 	int err;
 
 	if (hf_stf_places[*here(w)] == HF_STF_PLACE_nowhere)
 		return fail(w, HF_ERR_STF_DESCRIPTOR, w->at, *here(w));
 	if (hf_stf_places[*here(w)] == HF_STF_PLACE_body)
 		return fail(w, HF_ERR_STF_HEADER, w->at, 0);
-	while ((err = hf_stf_record_size(&w->h->layout, here(w), (size_t)(w->reader.start + w->reader.len - w->at),
-					 &size)) == HF_STF_MORE)
-		if (need(w, size))
-			return fail_end(w, HF_ERR_STF_RECORD_CUT, w->at, 0);
-	if (err)
-		return fail(w, err, w->at, *here(w));
+	for (;;) {
+		size_t there = (size_t)(w->reader.start + w->reader.len - w->at);
+
+		err = hf_stf_record_size(&w->h->layout, here(w), there, &size);
+		if (err < 0)
+			return fail(w, err, w->at, *here(w));
+		if (err == 0 && (size <= there || size > w->reader.cap))
+			break;
+		err = need(w, size);
+		if (err)
+			return err < 0 ? err : fail_end(w, HF_ERR_STF_RECORD_CUT, w->at, 0);
+	}
 	*ret_size = size;
-	/* Look at its last byte only: a comment may be longer than any window. */
+	return 0;
+}
+
+/* Steps to the next record. Of one longer than the window the last byte shows whether all of it is there. */
+static int pass(struct walk *w, uint64_t size)
+{
+	uint64_t begin = w->at;
+	int err;
+
 	if (size > w->reader.cap) {
 		w->at = begin + size - 1;
 		err = need(w, 1);
-		w->at = begin;
-		if (!err)
-			err = need(w, HF_STF_SIZE_TRACE_INFO);
-	} else {
-		err = need(w, size);
+		if (err)
+			return err < 0 ? err : fail_end(w, HF_ERR_STF_RECORD_CUT, begin, 0);
 	}
-	if (err < 0)
-		return err;
-	return err ? fail_end(w, HF_ERR_STF_RECORD_CUT, w->at, 0) : 0;
+	w->at = begin + size;
+	return 0;
 }
 
 /* One record; HF_NOTE_END behind END_HEADER. */
@@ -223,8 +233,7 @@ static int step(struct walk *w)
 	h->has[kind] = true;
 	if (kind == HF_STF_END_HEADER)
 		return HF_NOTE_END;
-	w->at += size;
-	return 0;
+	return pass(w, size);
 }
 
 /* What must be there at END_HEADER, where w->at stands. A header with a protocol or clocks is that of transactions. */
