@@ -40,7 +40,7 @@ enum hf_event_kind {
 	HF_EVENT_DOUBT,         /* loss: what follows, up to the next sync, may be wrong */
 	HF_EVENT_NOTE,          /* loss: a defect of the source that costs nothing */
 	HF_EVENT_OPAQUE,        /* text: bytes of the source that no view but the source's own can carry */
-	HF_EVENT_DATA,          /* data: continues the head before it; more such follow until the head's size is met */
+	HF_EVENT_DATA,          /* data: continues the head before it until its size is met; all but the last are full */
 	HF_EVENT_KINDS
 };
 
@@ -105,7 +105,7 @@ enum hf_event_flags {
 struct hf_ev_insn {
 	uint64_t pc;
 	uint64_t target;  /* with HF_EVF_TAKEN; of an ATTEMPT: the number of its instruction record in the source */
-	uint32_t opcode;
+	uint32_t opcode;  /* 32-bit T32: first halfword in the upper half */
 	uint8_t size;     /* bytes: 2, 4 */
 	uint8_t isa;      /* enum hf_isa */
 	uint8_t flow;     /* enum hf_flow */

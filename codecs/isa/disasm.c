@@ -6,7 +6,6 @@
 #include <llvm-c/Disassembler.h>
 #include <llvm-c/Target.h>
 #include <llvm/Config/llvm-config.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,7 +51,8 @@ static const struct {
 
 static char version[32];
 
-static void initialise(void)
+/* LLVM's registries are global and not guarded: filled before main, while there is one thread. */
+__attribute__((constructor)) static void initialise(void)
 {
 	LLVMInitializeRISCVTargetInfo();
 	LLVMInitializeRISCVTargetMC();
@@ -73,16 +73,8 @@ static void initialise(void)
 #endif
 }
 
-void hf_disasm_global_init(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, initialise);
-}
-
 const char *hf_disasm_version(void)
 {
-	hf_disasm_global_init();
 	return version;
 }
 
@@ -92,7 +84,6 @@ int hf_disasm_new(struct hf_disasm **ret_disasm)
 
 	if (!disasm)
 		return HF_ERR_NOMEM;
-	hf_disasm_global_init();
 	disasm->slots = aligned_alloc(64, HF_DISASM_SLOTS * sizeof *disasm->slots);
 	disasm->tails = malloc(HF_DISASM_SLOTS * sizeof *disasm->tails);
 	if (!disasm->slots || !disasm->tails) {

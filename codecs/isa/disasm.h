@@ -41,9 +41,6 @@ struct hf_disasm {
 	uint32_t used;
 };
 
-/* LLVM's tables, once per process. hf_disasm_new does it too; both may be called by any thread. */
-void hf_disasm_global_init(void);
-
 int hf_disasm_new(struct hf_disasm **ret_disasm);
 void hf_disasm_free(struct hf_disasm *disasm);
 
