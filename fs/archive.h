@@ -1,0 +1,34 @@
+/*
+ * The archive: the one directory whose files are shown. Everything is opened beneath its descriptor, read-only, and
+ * without following a symbolic link anywhere in the path. Paths are relative to the archive; "" is the archive itself.
+ */
+#ifndef HF_FS_ARCHIVE_H
+#define HF_FS_ARCHIVE_H
+
+#include "fs/fs.h"
+
+struct hf_archive {
+	int fd;                   /* owned */
+	size_t skip_count;
+	struct hf_fs_place *skip; /* owned */
+};
+
+/* Takes fd, also on failure. */
+int hf_archive_init(struct hf_archive *archive, int fd, const struct hf_fs_place *skip, size_t skip_count);
+void hf_archive_fini(struct hf_archive *archive);
+
+/* Like lstat. HF_ERR_NOT_FOUND also for skipped directories and whatever leads out of the archive. */
+int hf_archive_stat(const struct hf_archive *archive, const char *path, struct stat *ret_st);
+/* A regular file, never anything else: opening a FIFO or a device could block or act. */
+int hf_archive_open_file(const struct hf_archive *archive, const char *path, int *ret_fd, struct stat *ret_st);
+int hf_archive_open_dir(const struct hf_archive *archive, const char *path, int *ret_fd);
+/* The target, terminated; HF_ERR_LIMIT if it does not fit. */
+int hf_archive_readlink(const struct hf_archive *archive, const char *path, char *buf, size_t size);
+
+/* Like hf_archive_stat, for an entry of an open directory. */
+int hf_archive_stat_at(const struct hf_archive *archive, int dirfd, const char *name, struct stat *ret_st);
+
+/* The HF_ERR_* for an errno of opening or looking at a file. */
+int hf_archive_error(int errnum);
+
+#endif

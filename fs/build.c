@@ -1,0 +1,210 @@
+/* Indexing one capture, on whichever thread was chosen for it. */
+#include "codecs/isa/disasm.h"
+#include "fs/core.h"
+
+#include <unistd.h>
+
+struct progress {
+	struct hf_capture *capture;
+	uint64_t version;
+	bool (*fn)(void *ctx, double percent, uint64_t insns);
+	void *ctx;
+};
+
+static int on_progress(void *ctx, const struct hf_build_progress *now)
+{
+	struct progress *progress = ctx;
+	struct hf_capture *capture = progress->capture;
+	double percent;
+
+	pthread_mutex_lock(&capture->lock);
+	capture->progress = *now;
+	percent = hf_capture_percent(capture);
+	pthread_mutex_unlock(&capture->lock);
+	if (capture->fs->closing || capture->version != progress->version)
+		return 1;
+	return progress->fn && !progress->fn(progress->ctx, percent, now->insns);
+}
+
+/* The file at path, if it is still that of stamp. */
+static int open_stamped(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_src **ret_file,
+			struct hf_diag *diag)
+{
+	struct hf_stamp now;
+	struct stat st;
+	int fd, err = hf_archive_open_file(&capture->fs->archive, capture->path, &fd, &st);
+
+	if (err)
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	now = hf_stamp_of(&st);
+	if (!hf_stamp_same(&now, stamp)) {
+		close(fd);
+		return hf_diag_set(diag, HF_ERR_CHANGED, HF_SPACE_FILE, HF_NOWHERE, 0);
+	}
+	return hf_src_file_new(fd, ret_file, diag);
+}
+
+static int run_build(struct hf_fs *fs, struct hf_src *file, const struct hf_stamp *stamp, struct progress *progress,
+		     struct hf_diag *diag)
+{
+	struct hf_view_key views[HF_VIEW_COUNT];
+	struct hf_build build = {
+		.dirfd = fs->index_fd,
+		.file = file,
+		.views = views,
+		.view_count = hf_open_views(progress->capture, views),
+		.limits = &fs->limits,
+		.on_progress = on_progress,
+		.ctx = progress,
+	};
+	int err = hf_identity_of(file, stamp->mtime_ns, &build.identity, diag);
+
+	if (!err)
+		err = hf_disasm_new(&build.disasm);
+	if (err)
+		return err;
+	err = hf_build_run(&build, diag);
+	hf_disasm_free(build.disasm);
+	return err;
+}
+
+static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
+		 struct hf_diag *diag)
+{
+	struct hf_open *open;
+	struct hf_src *file;
+	int err = hf_open_get(capture, progress->version, &open);
+
+	if (!err)
+		hf_open_put(open);
+	if (err != HF_ERR_NOT_FOUND)
+		return err;
+	err = open_stamped(capture, stamp, &file, diag);
+	if (err)
+		return err;
+	err = run_build(capture->fs, file, stamp, progress, diag);
+	hf_src_free(file);
+	if (err)
+		return err;
+	err = hf_open_get(capture, progress->version, &open);
+	if (!err)
+		hf_open_put(open);
+	/* What was just published is not there: nothing that trying again would cure. */
+	return err == HF_ERR_NOT_FOUND ? HF_ERR_STATE : err;
+}
+
+/* Waits for its turn and takes it; false if another thread has it, or it is done. *ret_err says which. */
+static bool take_turn(struct hf_capture *capture, bool wait, struct progress *progress, struct hf_stamp *ret_stamp,
+		      int *ret_err)
+{
+	bool turn = false;
+
+	pthread_mutex_lock(&capture->lock);
+	while (capture->building && wait)
+		pthread_cond_wait(&capture->changed, &capture->lock);
+	if (capture->building) {
+		*ret_err = HF_ERR_BUSY;
+	} else if (capture->state == HF_CAPTURE_READY || capture->state == HF_CAPTURE_GONE) {
+		*ret_err = capture->state == HF_CAPTURE_READY ? 0 : HF_ERR_NOT_FOUND;
+	} else if (capture->state == HF_CAPTURE_FAILED && !wait) {
+		*ret_err = capture->facts->failure.code;
+	} else {
+		turn = true;
+		hf_facts_unref(capture->facts);
+		capture->facts = NULL;
+		capture->building = true;
+		capture->state = HF_CAPTURE_INDEXING;
+		capture->progress = (struct hf_build_progress){0};
+		capture->started_ns = hf_fs_now_ns();
+		*ret_stamp = capture->stamp;
+		progress->version = capture->version;
+	}
+	pthread_mutex_unlock(&capture->lock);
+	return turn;
+}
+
+/* The turn is over: what becomes of the capture. A successful build has made it READY already. */
+static void end_turn(struct hf_capture *capture, uint64_t version, int err, const struct hf_diag *diag)
+{
+	struct hf_facts *facts = NULL;
+	bool failed = err && err != HF_ERR_CANCELLED && err != HF_ERR_BUSY && err != HF_ERR_CHANGED;
+
+	if (failed && !hf_facts_new_failed(capture, version, diag, &facts)) {
+		hf_capture_settle(capture, version, facts);
+		hf_facts_unref(facts);
+	}
+	pthread_mutex_lock(&capture->lock);
+	capture->building = false;
+	if (capture->state == HF_CAPTURE_INDEXING)
+		capture->state = err == HF_ERR_BUSY ? HF_CAPTURE_QUEUED : HF_CAPTURE_UNKNOWN;
+	pthread_cond_broadcast(&capture->changed);
+	pthread_mutex_unlock(&capture->lock);
+}
+
+int hf_capture_index(struct hf_capture *capture, bool wait, bool (*fn)(void *ctx, double percent, uint64_t insns),
+		     void *ctx, struct hf_diag *diag)
+{
+	struct progress progress = {.capture = capture, .fn = fn, .ctx = ctx};
+	struct hf_stamp stamp;
+	char text[256];
+	int err;
+
+	hf_diag_set(diag, 0, HF_SPACE_FILE, HF_NOWHERE, 0);
+	if (!take_turn(capture, wait, &progress, &stamp, &err))
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	err = build(capture, &stamp, &progress, diag);
+	if (err && diag->code != err)
+		hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	end_turn(capture, progress.version, err, diag);
+	if (err == HF_ERR_CHANGED) {
+		struct stat st;
+
+		/* Begins the new version, which whoever looks next will queue. */
+		hf_capture_check(capture, &st);
+	} else if (err && err != HF_ERR_CANCELLED && err != HF_ERR_BUSY) {
+		hf_diag_format(diag, text, sizeof text);
+		hf_fs_log(capture->fs, 3, "%s: not indexed: %s", capture->path, text);
+	} else if (!err) {
+		hf_fs_log(capture->fs, 6, "%s: indexed in %.1f s", capture->path,
+			  (double)(hf_fs_now_ns() - capture->started_ns) / 1e9);
+	}
+	return err;
+}
+
+/* So often a version may be indexed again because its views came out otherwise; then something is wrong with us. */
+enum { REBUILDS_MAX = 2 };
+
+void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
+{
+	struct hf_fs *fs = capture->fs;
+	struct hf_diag diag = {.code = why, .offset = HF_NOWHERE};
+	char text[256];
+	struct hf_facts *facts = NULL, *failed = NULL;
+	bool again = false, ours;
+
+	hf_facts_new_failed(capture, version + 1, &diag, &failed);
+	pthread_mutex_lock(&capture->lock);
+	ours = capture->version == version && capture->state == HF_CAPTURE_READY;
+	if (ours) {
+		/* Files opened before must not get bytes of two indexes. */
+		atomic_fetch_add(&capture->version, 1);
+		facts = capture->facts;
+		capture->facts = NULL;
+		again = capture->rebuilds++ < REBUILDS_MAX;
+		capture->state = HF_CAPTURE_UNKNOWN;
+	}
+	pthread_mutex_unlock(&capture->lock);
+	if (ours) {
+		hf_diag_format(&diag, text, sizeof text);
+		hf_fs_log(fs, 3, "%s: index: %s; %s", capture->path, text, again ? "it is built anew" : "given up");
+		hf_open_discard(capture, version);
+		hf_facts_forget(facts, fs->cache);
+		hf_facts_unref(facts);
+		if (!again && failed)
+			hf_capture_settle(capture, version + 1, failed);
+		else if (!fs->options.no_index)
+			hf_jobs_add(fs, capture, true);
+		hf_jobs_notify(fs, capture);
+	}
+	hf_facts_unref(failed);
+}

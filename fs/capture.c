@@ -1,0 +1,425 @@
+#include "fs/capture.h"
+#include "fs/core.h"
+#include "fs/probe.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <xxhash.h>
+
+enum { FIRST_BUCKETS = 256, PLAIN_SLOTS = 1 << 16 };
+
+/* After that long a capture that could not be indexed is tried again when someone looks for it. */
+#define RETRY_NS (INT64_C(60) * 1000000000)
+
+/* A file that is no capture. A table of fixed size, so that an archive of a million other files costs no more. */
+struct hf_plain {
+	uint64_t hash, size, mtime_ns, ino;
+};
+
+static const char *const state_names[] = {"unknown", "queued", "indexing", "ready", "failed", "gone"};
+
+const char *hf_capture_state_name(enum hf_capture_state state)
+{
+	return state_names[state];
+}
+
+int hf_captures_init(struct hf_captures *captures)
+{
+	*captures = (struct hf_captures){.mask = FIRST_BUCKETS - 1};
+	captures->bucket = calloc(FIRST_BUCKETS, sizeof *captures->bucket);
+	captures->plain = calloc(PLAIN_SLOTS, sizeof *captures->plain);
+	pthread_mutex_init(&captures->lock, NULL);
+	return captures->bucket && captures->plain ? 0 : HF_ERR_NOMEM;
+}
+
+void hf_captures_fini(struct hf_captures *captures)
+{
+	for (size_t i = 0; captures->bucket && i <= captures->mask; i++)
+		for (struct hf_capture *capture = captures->bucket[i], *next; capture; capture = next) {
+			next = capture->next;
+			hf_facts_unref(capture->facts);
+			pthread_mutex_destroy(&capture->lock);
+			pthread_cond_destroy(&capture->changed);
+			free(capture);
+		}
+	free(captures->bucket);
+	free(captures->plain);
+	pthread_mutex_destroy(&captures->lock);
+}
+
+struct hf_stamp hf_stamp_of(const struct stat *st)
+{
+	return (struct hf_stamp){
+		.dev = st->st_dev,
+		.ino = st->st_ino,
+		.size = st->st_size,
+		.mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec,
+	};
+}
+
+bool hf_stamp_same(const struct hf_stamp *a, const struct hf_stamp *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
+}
+
+/* With the lock of captures held. */
+static struct hf_capture *look_up(struct hf_captures *captures, const char *path, uint64_t hash)
+{
+	struct hf_capture *capture = captures->bucket[hash & captures->mask];
+
+	while (capture && (capture->hash != hash || strcmp(capture->path, path) != 0))
+		capture = capture->next;
+	return capture;
+}
+
+static bool known_plain(struct hf_captures *captures, uint64_t hash, const struct hf_stamp *stamp, bool remember)
+{
+	struct hf_plain *slot = &captures->plain[hash % PLAIN_SLOTS];
+	struct hf_plain plain = {hash, (uint64_t)stamp->size, (uint64_t)stamp->mtime_ns, stamp->ino};
+
+	if (remember)
+		*slot = plain;
+	return memcmp(slot, &plain, sizeof plain) == 0;
+}
+
+static void grow(struct hf_captures *captures)
+{
+	size_t mask = captures->mask * 2 + 1;
+	struct hf_capture **bucket;
+
+	if (captures->count <= captures->mask)
+		return;
+	bucket = calloc(mask + 1, sizeof *bucket);
+	if (!bucket)
+		return;
+	for (size_t i = 0; i <= captures->mask; i++)
+		for (struct hf_capture *capture = captures->bucket[i], *next; capture; capture = next) {
+			next = capture->next;
+			capture->next = bucket[capture->hash & mask];
+			bucket[capture->hash & mask] = capture;
+		}
+	free(captures->bucket);
+	captures->bucket = bucket;
+	captures->mask = mask;
+}
+
+static struct hf_capture *new_capture(struct hf_fs *fs, const char *path, uint64_t hash)
+{
+	size_t size = strlen(path) + 1;
+	struct hf_capture *capture = calloc(1, sizeof *capture + size);
+	pthread_condattr_t attr;
+
+	if (!capture)
+		return NULL;
+	capture->fs = fs;
+	capture->path = memcpy(capture + 1, path, size);
+	capture->hash = hash;
+	atomic_init(&capture->version, 1);
+	pthread_mutex_init(&capture->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&capture->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	return capture;
+}
+
+static int add(struct hf_fs *fs, const char *path, uint64_t hash, const struct hf_box *box,
+	       const struct hf_codec *codec, const struct hf_stamp *stamp, struct hf_capture **ret_capture)
+{
+	struct hf_captures *captures = &fs->captures;
+	struct hf_capture *capture;
+
+	pthread_mutex_lock(&captures->lock);
+	capture = look_up(captures, path, hash);
+	if (!capture) {
+		capture = new_capture(fs, path, hash);
+		if (capture) {
+			capture->box = box;
+			capture->codec = codec;
+			capture->stamp = *stamp;
+			capture->next = captures->bucket[hash & captures->mask];
+			captures->bucket[hash & captures->mask] = capture;
+			captures->count++;
+			grow(captures);
+		}
+	}
+	pthread_mutex_unlock(&captures->lock);
+	*ret_capture = capture;
+	return capture ? 0 : HF_ERR_NOMEM;
+}
+
+/* Begins a new version, of content that was just recognised (codec NULL: not recognised any more). */
+static void renew(struct hf_capture *capture, const struct hf_box *box, const struct hf_codec *codec,
+		  const struct hf_stamp *stamp)
+{
+	struct hf_fs *fs = capture->fs;
+	struct hf_facts *facts = NULL;
+	bool was_gone;
+
+	pthread_mutex_lock(&capture->lock);
+	if (hf_stamp_same(&capture->stamp, stamp) && (capture->state == HF_CAPTURE_GONE) == !codec) {
+		pthread_mutex_unlock(&capture->lock);
+		return;
+	}
+	was_gone = capture->state == HF_CAPTURE_GONE;
+	atomic_fetch_add(&capture->version, 1);
+	facts = capture->facts;
+	capture->facts = NULL;
+	capture->stamp = *stamp;
+	capture->box = box;
+	capture->codec = codec;
+	capture->state = codec ? HF_CAPTURE_UNKNOWN : HF_CAPTURE_GONE;
+	capture->rebuilds = 0;
+	pthread_cond_broadcast(&capture->changed);
+	pthread_mutex_unlock(&capture->lock);
+
+	hf_open_drop(capture);
+	if (facts) {
+		hf_facts_forget(facts, fs->cache);
+		hf_facts_unref(facts);
+	}
+	hf_jobs_notify(fs, capture);
+	if (!was_gone)
+		hf_fs_log(fs, 6, codec ? "%s: changed" : "%s: gone", capture->path);
+}
+
+/* A known capture of which the file's stat is given: recognised anew if that differs. *ret_gone: it is none. */
+static int refresh(struct hf_capture *capture, const struct hf_stamp *now, bool *ret_gone)
+{
+	struct hf_stamp stamp;
+	const struct hf_box *box;
+	const struct hf_codec *codec;
+	bool same;
+	int err;
+
+	pthread_mutex_lock(&capture->lock);
+	same = hf_stamp_same(&capture->stamp, now);
+	*ret_gone = capture->state == HF_CAPTURE_GONE;
+	pthread_mutex_unlock(&capture->lock);
+	if (same)
+		return 0;
+	err = hf_probe_file(&capture->fs->archive, capture->path, &box, &codec, &stamp);
+	if (err == HF_ERR_NOMEM)
+		return err;
+	if (err) {
+		box = NULL;
+		codec = NULL;
+		stamp = *now;
+	}
+	renew(capture, box, codec, &stamp);
+	*ret_gone = !codec;
+	return 0;
+}
+
+int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_capture **ret_capture)
+{
+	struct hf_captures *captures = &fs->captures;
+	struct hf_stamp stamp = hf_stamp_of(st);
+	uint64_t hash = XXH3_64bits(path, strlen(path));
+	struct hf_capture *capture;
+	const struct hf_box *box;
+	const struct hf_codec *codec;
+	bool plain = false, gone;
+	int err;
+
+	*ret_capture = NULL;
+	if (!S_ISREG(st->st_mode) || !st->st_size)
+		return 0;
+	pthread_mutex_lock(&captures->lock);
+	capture = look_up(captures, path, hash);
+	if (!capture)
+		plain = known_plain(captures, hash, &stamp, false);
+	pthread_mutex_unlock(&captures->lock);
+	if (plain)
+		return 0;
+	if (capture) {
+		err = refresh(capture, &stamp, &gone);
+		if (!err && !gone)
+			*ret_capture = capture;
+		return err;
+	}
+	err = hf_probe_file(&fs->archive, path, &box, &codec, &stamp);
+	if (err)
+		return err == HF_ERR_NOMEM ? err : 0;
+	if (codec)
+		return add(fs, path, hash, box, codec, &stamp, ret_capture);
+	pthread_mutex_lock(&captures->lock);
+	known_plain(captures, hash, &stamp, true);
+	pthread_mutex_unlock(&captures->lock);
+	return 0;
+}
+
+int hf_capture_check(struct hf_capture *capture, struct stat *ret_st)
+{
+	struct hf_stamp stamp;
+	bool gone = true;
+	int err = hf_archive_stat(&capture->fs->archive, capture->path, ret_st);
+
+	if (err && err != HF_ERR_NOT_FOUND)
+		return err;
+	if (err || !S_ISREG(ret_st->st_mode)) {
+		renew(capture, NULL, NULL, &(struct hf_stamp){0});
+	} else {
+		stamp = hf_stamp_of(ret_st);
+		err = refresh(capture, &stamp, &gone);
+		if (err)
+			return err;
+	}
+	return gone ? HF_ERR_NOT_FOUND : 0;
+}
+
+int64_t hf_fs_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_facts *facts)
+{
+	bool settled = false;
+
+	pthread_mutex_lock(&capture->lock);
+	if (capture->version == version && !capture->facts) {
+		capture->facts = hf_facts_ref(facts);
+		capture->state = facts->failure.code ? HF_CAPTURE_FAILED : HF_CAPTURE_READY;
+		capture->failed_ns = hf_fs_now_ns();
+		pthread_cond_broadcast(&capture->changed);
+		settled = true;
+	}
+	pthread_mutex_unlock(&capture->lock);
+	if (settled)
+		hf_jobs_notify(capture->fs, capture);
+}
+
+int hf_capture_facts_now(struct hf_capture *capture, struct hf_facts **ret_facts)
+{
+	pthread_mutex_lock(&capture->lock);
+	*ret_facts = capture->facts ? hf_facts_ref(capture->facts) : NULL;
+	pthread_mutex_unlock(&capture->lock);
+	return *ret_facts ? 0 : HF_ERR_BUSY;
+}
+
+/* A failure of long ago may have passed: forgets it. With the lock held; what is to be let go is returned. */
+static struct hf_facts *forget_failure(struct hf_capture *capture)
+{
+	struct hf_facts *facts = capture->facts;
+
+	if (capture->state != HF_CAPTURE_FAILED || hf_fs_now_ns() - capture->failed_ns < RETRY_NS)
+		return NULL;
+	capture->facts = NULL;
+	capture->state = HF_CAPTURE_UNKNOWN;
+	return facts;
+}
+
+/* Opens the index that may be there from earlier; otherwise queues the capture. */
+static int find_index(struct hf_capture *capture, bool urgent)
+{
+	struct hf_fs *fs = capture->fs;
+	uint64_t version = capture->version;
+	struct hf_facts *facts;
+	struct hf_open *open;
+	struct hf_diag diag = {.offset = HF_NOWHERE};
+	int err = hf_open_get(capture, version, &open);
+
+	if (!err) {
+		hf_open_put(open);
+		return 0;
+	}
+	if (err == HF_ERR_NOT_FOUND) {
+		if (!fs->options.no_index)
+			hf_jobs_add(fs, capture, urgent);
+		return 0;
+	}
+	if (err == HF_ERR_CHANGED)
+		return err;
+	diag.code = err;
+	err = hf_facts_new_failed(capture, version, &diag, &facts);
+	if (!err) {
+		hf_capture_settle(capture, version, facts);
+		hf_facts_unref(facts);
+	}
+	return err;
+}
+
+int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **ret_facts)
+{
+	int64_t until_ns = hf_fs_now_ns() + (int64_t)wait_ms * 1000000;
+	struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
+	struct hf_facts *old;
+	bool unknown, late = false;
+	int err = 0;
+
+	*ret_facts = NULL;
+	pthread_mutex_lock(&capture->lock);
+	old = forget_failure(capture);
+	unknown = capture->state == HF_CAPTURE_UNKNOWN;
+	pthread_mutex_unlock(&capture->lock);
+	hf_facts_unref(old);
+	if (unknown)
+		err = find_index(capture, wait_ms > 0);
+	else if (wait_ms)
+		hf_jobs_hurry(capture->fs, capture);
+	if (err)
+		return err;
+
+	pthread_mutex_lock(&capture->lock);
+	while (!capture->facts && !late && wait_ms && !capture->fs->closing &&
+	       (capture->state == HF_CAPTURE_QUEUED || capture->state == HF_CAPTURE_INDEXING))
+		late = pthread_cond_timedwait(&capture->changed, &capture->lock, &until) == ETIMEDOUT;
+	if (capture->facts)
+		*ret_facts = hf_facts_ref(capture->facts);
+	else
+		err = capture->state == HF_CAPTURE_GONE ? HF_ERR_NOT_FOUND : HF_ERR_BUSY;
+	pthread_mutex_unlock(&capture->lock);
+	return err;
+}
+
+void hf_captures_each(struct hf_captures *captures, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx)
+{
+	pthread_mutex_lock(&captures->lock);
+	for (size_t i = 0; i <= captures->mask; i++)
+		for (struct hf_capture *capture = captures->bucket[i]; capture; capture = capture->next)
+			fn(ctx, capture);
+	pthread_mutex_unlock(&captures->lock);
+}
+
+static void count_one(void *ctx, struct hf_capture *capture)
+{
+	struct hf_capture_count *count = ctx;
+
+	pthread_mutex_lock(&capture->lock);
+	count->state[capture->state]++;
+	pthread_mutex_unlock(&capture->lock);
+}
+
+void hf_captures_count(struct hf_captures *captures, struct hf_capture_count *ret_count)
+{
+	*ret_count = (struct hf_capture_count){0};
+	hf_captures_each(captures, count_one, ret_count);
+}
+
+double hf_capture_percent(const struct hf_capture *capture)
+{
+	const struct hf_build_progress *progress = &capture->progress;
+
+	if (capture->state == HF_CAPTURE_READY)
+		return 100;
+	if (capture->state != HF_CAPTURE_INDEXING || !progress->total)
+		return 0;
+	return progress->done >= progress->total ? 100 : 100.0 * (double)progress->done / (double)progress->total;
+}
+
+double hf_capture_seconds_left(const struct hf_capture *capture)
+{
+	const struct hf_build_progress *progress = &capture->progress;
+	double spent = (double)(hf_fs_now_ns() - capture->started_ns) / 1e9;
+
+	/* In the first moments any number would be a guess. */
+	if (capture->state != HF_CAPTURE_INDEXING || !progress->done || progress->done > progress->total || spent < 0.2)
+		return -1;
+	return spent * (double)(progress->total - progress->done) / (double)progress->done;
+}

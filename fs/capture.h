@@ -1,0 +1,117 @@
+/*
+ * Captures: the files of the archive that a codec recognises, each with its state on the way to being served. They are
+ * known by their content; what was found is remembered with the file's size and times, and found anew when these
+ * change. A change begins a new version: nothing of an older one is served any more.
+ */
+#ifndef HF_FS_CAPTURE_H
+#define HF_FS_CAPTURE_H
+
+#include "fs/fs.h"
+#include "index/index.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* By what a file is taken for unchanged. */
+struct hf_stamp {
+	dev_t dev;
+	ino_t ino;
+	off_t size;
+	int64_t mtime_ns;
+};
+
+enum hf_capture_state {
+	HF_CAPTURE_UNKNOWN,  /* recognised; nobody looked for an index yet */
+	HF_CAPTURE_QUEUED,
+	HF_CAPTURE_INDEXING,
+	HF_CAPTURE_READY,
+	HF_CAPTURE_FAILED,   /* could not be indexed; facts say why */
+	HF_CAPTURE_GONE,     /* the file is not there, or is no capture any more */
+};
+
+const char *hf_capture_state_name(enum hf_capture_state state);
+
+struct hf_facts;
+struct hf_node;
+struct hf_open;
+
+/* Lives as long as the fs. */
+struct hf_capture {
+	struct hf_fs *fs;
+	const char *path;
+	uint64_t hash;           /* of the path */
+	struct hf_capture *next; /* in its bucket */
+
+	pthread_mutex_t lock;    /* from here to nodes */
+	pthread_cond_t changed;  /* of the state */
+	struct hf_stamp stamp;
+	const struct hf_box *box;     /* as recognised; NULL: plain bytes */
+	const struct hf_codec *codec;
+	enum hf_capture_state state;
+	struct hf_facts *facts;  /* READY and FAILED: one reference */
+	bool building;           /* a thread is indexing it, perhaps an older version */
+	unsigned rebuilds;       /* of this version, because bytes were not as promised */
+	int64_t failed_ns;       /* when it failed, to try again later */
+	struct hf_build_progress progress;
+	int64_t started_ns;
+	_Atomic uint64_t version;
+
+	struct hf_node *nodes;   /* its inodes; the nodes' lock */
+
+	struct hf_open *open;    /* the opens' lock: the index in use, if any */
+	bool opening;
+
+	struct hf_capture *queue_next, *notify_next; /* the jobs' lock */
+	bool queued, notified;
+};
+
+struct hf_captures {
+	pthread_mutex_t lock;
+	struct hf_capture **bucket;
+	size_t mask, count;
+	struct hf_plain *plain; /* memory of files that are no captures */
+};
+
+int hf_captures_init(struct hf_captures *captures);
+void hf_captures_fini(struct hf_captures *captures);
+
+struct hf_stamp hf_stamp_of(const struct stat *st);
+bool hf_stamp_same(const struct hf_stamp *a, const struct hf_stamp *b);
+
+/* The capture at path, whose stat is given; NULL if it is none, or cannot be read. Looks into files it does not know. */
+int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_capture **ret_capture);
+
+/* Looks at the file: begins a new version if it changed. HF_ERR_NOT_FOUND if it is gone or no capture any more. */
+int hf_capture_check(struct hf_capture *capture, struct stat *ret_st);
+
+/*
+ * What is known of the indexed capture, with a reference. While it is not indexed HF_ERR_BUSY: its indexing is
+ * started (unless the options forbid it) and waited for at most wait_ms.
+ */
+int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **ret_facts);
+/* The same without starting or waiting for anything. */
+int hf_capture_facts_now(struct hf_capture *capture, struct hf_facts **ret_facts);
+
+/* Indexes on the calling thread; HF_ERR_BUSY if another one (wait: does not happen, it is waited for) is at it. */
+int hf_capture_index(struct hf_capture *capture, bool wait, bool (*progress)(void *ctx, double percent, uint64_t insns),
+		     void *ctx, struct hf_diag *diag);
+
+/* The index of that version gave wrong bytes, or vanished: throw it away and build it anew. */
+void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why);
+
+/* The facts of this version are known: it is READY (or FAILED, if they say so). Takes a reference of its own. */
+void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_facts *facts);
+
+/* Every capture, in no order. fn must not call back into captures. */
+void hf_captures_each(struct hf_captures *captures, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx);
+
+struct hf_capture_count {
+	size_t state[HF_CAPTURE_GONE + 1];
+};
+void hf_captures_count(struct hf_captures *captures, struct hf_capture_count *ret_count);
+
+/* Seconds until it is indexed, as far as can be told, or a negative number. With the lock of the capture held. */
+double hf_capture_seconds_left(const struct hf_capture *capture);
+double hf_capture_percent(const struct hf_capture *capture);
+
+#endif

@@ -1,0 +1,300 @@
+/* Opening and closing, and what the command line needs beyond the calls of a mount. */
+#include "codecs/isa/disasm.h"
+#include "fs/tree.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CACHE_DEFAULT (UINT64_C(256) << 20)
+
+void hf_fs_log(struct hf_fs *fs, int level, const char *format, ...)
+{
+	char line[1024];
+	va_list args;
+
+	if (!fs->options.log)
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof line, format, args);
+	va_end(args);
+	fs->options.log(fs->options.log_ctx, level, line);
+}
+
+/* Whether name is in the comma-separated list. */
+static bool in_list(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+		if (strcspn(at, ",") == len && strncmp(at, name, len) == 0)
+			return true;
+	return false;
+}
+
+static void choose_views(struct hf_fs *fs, const char *views)
+{
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+		fs->wanted[i] = hf_fs_view_ops(i) && (i == HF_VIEW_RECORDS || !views ||
+						      in_list(views, hf_fs_view_ops(i)->view));
+}
+
+static int add_root(struct hf_fs *fs)
+{
+	struct hf_node_key key = {.kind = HF_NODE_PLAIN, .type = S_IFDIR, .path = ""};
+	struct hf_node *root;
+
+	return hf_node_get(&fs->nodes, &key, &root);
+}
+
+static int start(struct hf_fs *fs)
+{
+	int err = hf_nodes_init(&fs->nodes);
+
+	if (!err)
+		err = add_root(fs);
+	if (!err)
+		err = hf_cache_new(fs->options.cache_bytes, &fs->cache);
+	if (!err)
+		err = hf_pool_new(fs->options.threads, &fs->pool);
+	return err;
+}
+
+int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struct hf_diag *diag)
+{
+	struct hf_fs *fs = calloc(1, sizeof *fs);
+	int err;
+
+	*ret_fs = NULL;
+	if (!fs) {
+		close(options->archive_fd);
+		close(options->index_fd);
+		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
+	}
+	fs->options = *options;
+	fs->index_fd = options->index_fd;
+	if (!fs->options.cache_bytes)
+		fs->options.cache_bytes = CACHE_DEFAULT;
+	fs->limits = hf_chunk_limits_default;
+	if (options->chunk_insns)
+		fs->limits.insns = options->chunk_insns;
+	choose_views(fs, options->views);
+	snprintf(fs->params, sizeof fs->params, "disasm=%s", hf_disasm_version());
+	fs->options.views = NULL;
+	fs->options.skip = NULL;
+	clock_gettime(CLOCK_REALTIME, &fs->started);
+	atomic_init(&fs->closing, false);
+	hf_opens_init(&fs->opens);
+	hf_control_init(&fs->control);
+	err = hf_archive_init(&fs->archive, options->archive_fd, options->skip, options->skip_count);
+	if (hf_captures_init(&fs->captures) && !err)
+		err = HF_ERR_NOMEM;
+	if (hf_jobs_init(fs) && !err)
+		err = HF_ERR_NOMEM;
+	if (!err)
+		err = start(fs);
+	if (err) {
+		hf_fs_close(fs);
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	}
+	*ret_fs = fs;
+	return 0;
+}
+
+static void wake_waiters(void *ctx, struct hf_capture *capture)
+{
+	(void)ctx;
+	pthread_mutex_lock(&capture->lock);
+	pthread_cond_broadcast(&capture->changed);
+	pthread_mutex_unlock(&capture->lock);
+}
+
+void hf_fs_close(struct hf_fs *fs)
+{
+	fs->closing = true;
+	if (fs->captures.bucket)
+		hf_captures_each(&fs->captures, wake_waiters, NULL);
+	hf_jobs_fini(fs);
+	if (fs->pool)
+		hf_pool_free(fs->pool);
+	hf_opens_fini(&fs->opens);
+	if (fs->cache)
+		hf_cache_free(fs->cache);
+	hf_nodes_fini(&fs->nodes);
+	hf_captures_fini(&fs->captures);
+	hf_control_fini(&fs->control);
+	hf_archive_fini(&fs->archive);
+	close(fs->index_fd);
+	free(fs);
+}
+
+int hf_fs_resolve(struct hf_fs *fs, const char *path, uint64_t *ret_ino)
+{
+	uint64_t ino = HF_FS_ROOT;
+	struct hf_attr attr;
+	int err = hf_fs_getattr(fs, ino, &attr);
+
+	/* The caller's reference; the root keeps its own whatever is given back. */
+	while (!err && *path) {
+		char name[NAME_MAX + 1];
+		size_t len = strcspn(path, "/");
+
+		if (len > NAME_MAX) {
+			err = HF_ERR_NOT_FOUND;
+		} else if (len && !(len == 1 && *path == '.')) {
+			memcpy(name, path, len);
+			name[len] = '\0';
+			err = hf_fs_lookup(fs, ino, name, &attr);
+			hf_fs_forget(fs, ino, 1);
+			ino = err ? 0 : attr.st.st_ino;
+		}
+		path += len;
+		path += *path == '/';
+	}
+	*ret_ino = ino;
+	return err;
+}
+
+struct walk {
+	struct hf_fs *fs;
+	hf_capture_fn fn;
+	void *ctx;
+	bool stop;
+	int err;
+};
+
+struct found {
+	char **name; /* owned */
+	bool *dir;
+	size_t count, cap;
+	int err;
+};
+
+static bool collect(void *ctx, const char *name, const struct hf_attr *attr, uint64_t next_cookie)
+{
+	struct found *found = ctx;
+
+	(void)next_cookie;
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+	    (!S_ISDIR(attr->st.st_mode) && !S_ISREG(attr->st.st_mode)))
+		return true;
+	if (found->count == found->cap) {
+		size_t cap = found->cap ? found->cap * 2 : 64;
+		char **names = realloc(found->name, cap * sizeof *names);
+		bool *dirs;
+
+		if (names)
+			found->name = names;
+		dirs = names ? realloc(found->dir, cap * sizeof *dirs) : NULL;
+		if (!dirs) {
+			found->err = HF_ERR_NOMEM;
+			return false;
+		}
+		found->dir = dirs;
+		found->cap = cap;
+	}
+	found->name[found->count] = strdup(name);
+	found->dir[found->count] = S_ISDIR(attr->st.st_mode);
+	if (!found->name[found->count])
+		found->err = HF_ERR_NOMEM;
+	else
+		found->count++;
+	return !found->err;
+}
+
+static void walk_dir(struct walk *walk, const char *path, unsigned depth);
+
+/* A file of the archive, if it is a capture. */
+static void walk_file(struct walk *walk, const char *path)
+{
+	struct hf_capture *capture;
+	char dir[HF_PATH_SIZE], name[NAME_MAX + 1], views[HF_PATH_SIZE];
+	const char *base = hf_path_split(dir, path);
+	struct stat st;
+
+	if (hf_archive_stat(&walk->fs->archive, path, &st) || hf_capture_find(walk->fs, path, &st, &capture) ||
+	    !capture ||
+	    hf_tree_view_name(walk->fs, dir, base, capture->codec, hf_tree_exists, walk->fs, name) ||
+	    hf_path_join(views, dir, name))
+		return;
+	if (!walk->fn(walk->ctx, path, views))
+		walk->stop = true;
+}
+
+enum { DEPTH_MAX = 1000 };
+
+static int list_dir(struct hf_fs *fs, const char *path, struct found *found)
+{
+	struct hf_dir *dir;
+	uint64_t ino;
+	int err = hf_fs_resolve(fs, path, &ino);
+
+	if (err)
+		return err;
+	err = hf_dir_open(fs, ino, &dir);
+	if (!err) {
+		err = hf_dir_read(dir, 0, false, collect, found);
+		hf_dir_close(dir);
+	}
+	hf_fs_forget(fs, ino, 1);
+	return err ? err : found->err;
+}
+
+static void walk_dir(struct walk *walk, const char *path, unsigned depth)
+{
+	struct found found = {0};
+	int err = list_dir(walk->fs, path, &found);
+
+	if (err == HF_ERR_NOMEM)
+		walk->err = err;
+	for (size_t i = 0; i < found.count && !walk->stop && !walk->err && !walk->fs->closing; i++) {
+		char below[HF_PATH_SIZE];
+		struct stat st;
+
+		if (hf_path_join(below, path, found.name[i]))
+			continue;
+		if (!found.dir[i])
+			walk_file(walk, below);
+		/* Not into view directories, which the archive does not have. */
+		else if (depth < DEPTH_MAX && !hf_archive_stat(&walk->fs->archive, below, &st))
+			walk_dir(walk, below, depth + 1);
+	}
+	for (size_t i = 0; i < found.count; i++)
+		free(found.name[i]);
+	free(found.name);
+	free(found.dir);
+}
+
+int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, void *ctx)
+{
+	struct walk walk = {.fs = fs, .fn = fn, .ctx = ctx};
+	struct stat st;
+	int err = hf_archive_stat(&fs->archive, under, &st);
+
+	if (err)
+		return err;
+	if (S_ISDIR(st.st_mode))
+		walk_dir(&walk, under, 0);
+	else
+		walk_file(&walk, under);
+	return walk.err;
+}
+
+int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, double percent, uint64_t insns),
+		void *ctx, struct hf_diag *diag)
+{
+	struct hf_capture *capture;
+	struct stat st;
+	int err = hf_archive_stat(&fs->archive, path, &st);
+
+	if (!err)
+		err = hf_capture_find(fs, path, &st, &capture);
+	if (!err && !capture)
+		err = HF_ERR_UNKNOWN_FORMAT;
+	if (err)
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	return hf_capture_index(capture, true, progress, ctx, diag);
+}

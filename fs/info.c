@@ -1,0 +1,302 @@
+#include "fs/info.h"
+#include "fs/core.h"
+#include "fs/json.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const char *const arch_names[HF_ARCH_COUNT] = {"none", "riscv", "arm"};
+static const char *const isa_names[HF_ISA_COUNT] = {"none", "rv32", "rv64", "a64", "a32", "t32"};
+
+/*
+ * The views of the design, with what makes them impossible whoever builds them. The reasons hold for the sources that
+ * could otherwise have the view.
+ */
+static const struct {
+	const char *name;
+	bool any;               /* also of transactions */
+	uint8_t arch;           /* HF_ARCH_NONE: of all */
+	const char *arch_reason;
+	const char *source;     /* the codec whose streams cannot have it, for another reason */
+	const char *source_reason;
+} views[] = {
+	{.name = "records.txt", .any = true},
+	{.name = "listing.txt"},
+	{.name = "program.elf"},
+	{.name = "trace.stf"},
+	{.name = "trace.astf", .arch = HF_ARCH_ARM, .arch_reason = "ASTF is AArch64 only (ASTF 2.1)",
+	 .source = "ete", .source_reason = "ETE knows no memory addresses, which ASTF 2.2 needs"},
+	{.name = "etrace", .arch = HF_ARCH_RISCV, .arch_reason = "E-Trace is RISC-V only"},
+	{.name = "ntrace", .arch = HF_ARCH_RISCV, .arch_reason = "N-Trace is RISC-V only"},
+	{.name = "ete", .arch = HF_ARCH_ARM, .arch_reason = "ETE is Arm only"},
+};
+
+/* The number of that view, or -1 if nothing makes it. */
+static int number_of_view(const char *name)
+{
+	for (int i = 0; i < HF_VIEW_COUNT; i++)
+		if (hf_fs_view_ops((size_t)i) && strcmp(hf_fs_view_ops((size_t)i)->view, name) == 0)
+			return i;
+	return -1;
+}
+
+static const char *reason_of_view(size_t i, const struct hf_stream *stream, const struct hf_facts *facts)
+{
+	int number = number_of_view(views[i].name);
+
+	if (number >= 0)
+		return facts->refusal[number];
+	if (!stream)
+		return "the capture could not be opened";
+	if (!views[i].any && !(stream->info.flags & HF_STREAM_HARTS))
+		return "no instructions";
+	if (views[i].arch != HF_ARCH_NONE && views[i].arch != stream->info.arch)
+		return views[i].arch_reason;
+	if (views[i].source && strcmp(views[i].source, stream->codec->name) == 0)
+		return views[i].source_reason;
+	return "not built in this version";
+}
+
+void hf_info_source_name(const struct hf_codec *codec, char *buf, size_t size)
+{
+	const char *suffix = codec->suffixes && codec->suffixes[0] ? codec->suffixes[0] : ".bin";
+
+	snprintf(buf, size, "source%s", suffix);
+}
+
+static void put_view(struct hf_json *json, const char *name, uint64_t size, const char *reason)
+{
+	hf_json_open(json, name, '{');
+	if (reason)
+		hf_json_string(json, "reason", reason);
+	else
+		hf_json_u64(json, "size", size);
+	hf_json_close(json, '}');
+}
+
+static void put_views(struct hf_json *json, const struct hf_stream *stream, const struct hf_facts *facts)
+{
+	const struct hf_facts_hart *records;
+	char name[128];
+
+	hf_json_open(json, "views", '{');
+	put_view(json, "errors.txt", facts->errors_size, NULL);
+	if (facts->source.size != HF_NOWHERE) {
+		hf_info_source_name(facts->codec, name, sizeof name);
+		put_view(json, name, facts->source.size, NULL);
+	}
+	records = hf_facts_hart(facts, HF_HART_RECORDS);
+	if (records && records->view[HF_VIEW_RECORDS].size != HF_NOWHERE)
+		put_view(json, hf_enc_records.view, records->view[HF_VIEW_RECORDS].size, NULL);
+	for (size_t i = 0; i < facts->hart_count; i++)
+		for (size_t k = 0; k < HF_VIEW_COUNT; k++) {
+			if (facts->hart[i].view[k].size == HF_NOWHERE)
+				continue;
+			snprintf(name, sizeof name, "hart%u/%s", (unsigned)facts->hart[i].info.id,
+				 hf_fs_view_ops(k)->view);
+			put_view(json, name, facts->hart[i].view[k].size, NULL);
+		}
+	for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+		const char *reason = reason_of_view(i, stream, facts);
+
+		if (reason)
+			put_view(json, views[i].name, 0, reason);
+	}
+	hf_json_close(json, '}');
+}
+
+static void put_harts(struct hf_json *json, const struct hf_facts *facts)
+{
+	hf_json_open(json, "harts", '[');
+	for (size_t i = 0; i < facts->hart_count; i++) {
+		hf_json_open(json, NULL, '{');
+		hf_json_u64(json, "id", facts->hart[i].info.id);
+		hf_json_u64(json, "instructions", facts->hart[i].info.insns);
+		hf_json_u64(json, "attempts", facts->hart[i].info.attempts);
+		hf_json_close(json, '}');
+	}
+	hf_json_close(json, ']');
+}
+
+static void put_stream(struct hf_json *json, const struct hf_stream *stream)
+{
+	const struct hf_stream_info *info = &stream->info;
+
+	if (info->version)
+		hf_json_string(json, "version", info->version);
+	hf_json_string(json, "arch", arch_names[info->arch < HF_ARCH_COUNT ? info->arch : HF_ARCH_NONE]);
+	if (info->flags & HF_STREAM_HARTS) {
+		hf_json_string(json, "isa", isa_names[info->isa < HF_ISA_COUNT ? info->isa : HF_ISA_NONE]);
+		hf_json_u64(json, "xlen", info->xlen);
+		if (info->vlen)
+			hf_json_u64(json, "vlen", info->vlen);
+	}
+	hf_json_open(json, "stream", '{');
+	hf_json_raw(json, info->json ? info->json : "");
+	hf_json_close(json, '}');
+}
+
+static uint64_t index_size(const struct hf_open *open)
+{
+	uint64_t size = hf_index_file_size(open->index);
+
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+		if (open->table[i])
+			size += hf_view_table_file_size(open->table[i]);
+	return size;
+}
+
+static void put_diag(struct hf_json *json, const char *name, const struct hf_diag *diag)
+{
+	char text[256];
+
+	hf_diag_format(diag, text, sizeof text);
+	hf_json_string(json, name, text);
+}
+
+static void put_indexed(struct hf_json *json, struct hf_open *open, const struct hf_facts *facts)
+{
+	struct hf_index_problem problem;
+	struct hf_diag damage;
+
+	if (open->stream)
+		put_stream(json, open->stream);
+	if (facts->source.size != HF_NOWHERE)
+		hf_json_u64(json, "stream_size", facts->source.size);
+	if (!open->stream && hf_index_problem_count(open->index) && !hf_index_problem_at(open->index, 0, &problem))
+		put_diag(json, "error", &problem.diag);
+	if (hf_index_damage(open->index, &damage))
+		put_diag(json, "damage", &damage);
+	hf_json_u64(json, "problems", hf_index_problem_count(open->index));
+	hf_json_u64(json, "index_size", index_size(open));
+	put_harts(json, facts);
+	put_views(json, open->stream, facts);
+}
+
+void hf_info_json(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts, struct hf_sink *sink)
+{
+	struct hf_json json;
+	const struct hf_codec *codec;
+	const struct hf_box *box;
+	uint64_t size;
+
+	pthread_mutex_lock(&capture->lock);
+	codec = capture->codec;
+	box = capture->box;
+	size = (uint64_t)capture->stamp.size;
+	pthread_mutex_unlock(&capture->lock);
+	hf_json_begin(&json, sink);
+	hf_json_open(&json, NULL, '{');
+	hf_json_string(&json, "capture", capture->path);
+	hf_json_string(&json, "state", !facts ? "indexing" : facts->failure.code ? "failed" : "ready");
+	if (codec) {
+		hf_json_string(&json, "format", codec->name);
+		hf_json_string(&json, "title", codec->title);
+	}
+	hf_json_string(&json, "container", box ? box->name : "none");
+	hf_json_u64(&json, "file_size", size);
+	if (facts && facts->failure.code)
+		put_diag(&json, "error", &facts->failure);
+	else if (facts && open)
+		put_indexed(&json, open, facts);
+	hf_json_close(&json, '}');
+	hf_json_end(&json);
+}
+
+void hf_info_path(struct hf_sink *sink, const char *path)
+{
+	for (const char *s = path; *s; s++)
+		hf_sink_write(sink, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
+}
+
+__attribute__((format(printf, 2, 3))) static void put(struct hf_sink *sink, const char *format, ...)
+{
+	char buf[512];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(buf, sizeof buf, format, args);
+	va_end(args);
+	hf_sink_write(sink, buf, (size_t)n < sizeof buf ? (size_t)n : sizeof buf - 1);
+}
+
+static void put_problem(struct hf_sink *sink, const char *path, const struct hf_index_problem *problem, bool harts)
+{
+	const char *between = ";";
+	char text[256];
+
+	hf_diag_format(&problem->diag, text, sizeof text);
+	hf_info_path(sink, path);
+	put(sink, ": %s", text);
+	if (harts) {
+		put(sink, "%s hart %u", between, (unsigned)problem->hart);
+		between = ",";
+	}
+	if (problem->has_ordinal) {
+		put(sink, "%s after %llu instructions", between, (unsigned long long)problem->ordinal);
+		between = ",";
+	}
+	if (problem->bytes)
+		put(sink, "%s %llu bytes passed over", between, (unsigned long long)problem->bytes);
+	put(sink, "\n");
+}
+
+void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,
+		    struct hf_sink *sink)
+{
+	struct hf_index_problem problem = {.diag = facts->failure};
+	size_t count;
+
+	if (facts->failure.code) {
+		put_problem(sink, capture->path, &problem, false);
+		return;
+	}
+	count = hf_index_problem_count(open->index);
+	for (size_t i = 0; i < count && i < HF_INDEX_PROBLEM_MAX; i++)
+		if (!hf_index_problem_at(open->index, i, &problem))
+			put_problem(sink, capture->path, &problem, facts->hart_count > 1);
+	if (count > HF_INDEX_PROBLEM_MAX) {
+		hf_info_path(sink, capture->path);
+		put(sink, ": and %zu more problems\n", count - HF_INDEX_PROBLEM_MAX);
+	}
+}
+
+void hf_info_duration(double seconds, char *buf, size_t size)
+{
+	if (seconds < 0)
+		snprintf(buf, size, "?");
+	else if (seconds < 120)
+		snprintf(buf, size, "%.0f s", seconds);
+	else if (seconds < 7200)
+		snprintf(buf, size, "%.0f min", seconds / 60);
+	else
+		snprintf(buf, size, "%.0f h", seconds / 3600 < 9999 ? seconds / 3600 : 9999);
+}
+
+void hf_info_indexing(struct hf_capture *capture, struct hf_sink *sink)
+{
+	char left[32], text[HF_INFO_INDEXING_SIZE];
+
+	pthread_mutex_lock(&capture->lock);
+	hf_info_duration(hf_capture_seconds_left(capture), left, sizeof left);
+	snprintf(text, sizeof text, "%5.1f%% indexed, %s left", hf_capture_percent(capture), left);
+	pthread_mutex_unlock(&capture->lock);
+	/* Filled up, so that its size stays right while it changes. */
+	put(sink, "%-*s\n", HF_INFO_INDEXING_SIZE - 1, text);
+}
+
+int hf_info_measure(struct hf_capture *capture, struct hf_open *open, struct hf_facts *facts)
+{
+	uint8_t buf[2 * HF_SINK_ROOM];
+	struct hf_sink sink;
+
+	/* info.json names the size of errors.txt. */
+	hf_sink_init_count(&sink, buf, sizeof buf);
+	hf_info_errors(capture, open, facts, &sink);
+	facts->errors_size = hf_sink_total(&sink);
+	hf_sink_init_count(&sink, buf, sizeof buf);
+	hf_info_json(capture, open, facts, &sink);
+	facts->info_size = hf_sink_total(&sink);
+	return sink.err;
+}

@@ -1,0 +1,30 @@
+/*
+ * The small files of a view directory that are text made from the index: info.json, errors.txt, INDEXING. Each is the
+ * same bytes whenever it is made of the same version of a capture.
+ */
+#ifndef HF_FS_INFO_H
+#define HF_FS_INFO_H
+
+#include "fs/opens.h"
+
+/* open and facts are NULL while the capture is not indexed, open also if it could not be. */
+void hf_info_json(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts, struct hf_sink *sink);
+void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,
+		    struct hf_sink *sink);
+/* The progress, HF_INFO_INDEXING_SIZE bytes however far it is. */
+void hf_info_indexing(struct hf_capture *capture, struct hf_sink *sink);
+#define HF_INFO_INDEXING_SIZE 64
+
+/* Sets facts->info_size and errors_size. */
+int hf_info_measure(struct hf_capture *capture, struct hf_open *open, struct hf_facts *facts);
+
+/* "12 s", "3 min", "2 h"; "?" for a negative number. */
+void hf_info_duration(double seconds, char *buf, size_t size);
+
+/* The name of the file with the decompressed stream: "source.stf". */
+void hf_info_source_name(const struct hf_codec *codec, char *buf, size_t size);
+
+/* A path in a line of text: what would break the line is a '?'. */
+void hf_info_path(struct hf_sink *sink, const char *path);
+
+#endif

@@ -1,0 +1,363 @@
+/* Making pieces of views: the jobs of the pool, and checking all of a capture. */
+#include "fs/block_source.h"
+#include "fs/view.h"
+
+#include <stdlib.h>
+#include <xxhash.h>
+
+/* Chunks up to this size are shrunk to what they hold; larger ones keep the slack of their sink. */
+enum { SHRINK_BELOW = 64 << 10 };
+
+static int piece_of_source(const struct hf_view *view, uint64_t number, struct hf_piece *ret_piece)
+{
+	uint64_t offset = number * HF_SOURCE_PIECE;
+
+	if (number > UINT64_MAX / HF_SOURCE_PIECE || offset >= view->size)
+		return HF_NOTE_END;
+	*ret_piece = (struct hf_piece){.number = number, .offset = offset, .size = view->size - offset};
+	if (ret_piece->size > HF_SOURCE_PIECE)
+		ret_piece->size = HF_SOURCE_PIECE;
+	return 0;
+}
+
+static void take_piece(const struct hf_view_chunk *chunk, struct hf_piece *ret_piece)
+{
+	*ret_piece = (struct hf_piece){.number = chunk->number, .offset = chunk->offset, .size = chunk->size};
+}
+
+int hf_view_piece_of(const struct hf_view *view, struct hf_open *open, uint64_t offset, struct hf_piece *ret_piece)
+{
+	struct hf_view_chunk chunk;
+	int err;
+
+	if (view->view < 0)
+		return piece_of_source(view, offset / HF_SOURCE_PIECE, ret_piece);
+	err = hf_view_table_chunk_of(open->table[view->view], view->hart, offset, &chunk);
+	if (!err)
+		take_piece(&chunk, ret_piece);
+	return err;
+}
+
+int hf_view_piece(const struct hf_view *view, struct hf_open *open, uint64_t number, struct hf_piece *ret_piece)
+{
+	const struct hf_facts_hart *hart = hf_facts_hart(open->facts, view->hart);
+	struct hf_view_chunk chunk;
+	int err;
+
+	if (view->view < 0)
+		return piece_of_source(view, number, ret_piece);
+	if (!hart || number >= hart->info.chunks)
+		return HF_NOTE_END;
+	err = hf_view_table_chunk(open->table[view->view], view->hart, number, &chunk);
+	if (!err)
+		take_piece(&chunk, ret_piece);
+	return err;
+}
+
+/* A piece of the decompressed stream. */
+static int make_source(const struct hf_view *view, struct hf_open *open, uint64_t number, uint8_t **ret_bytes,
+		       size_t *ret_size)
+{
+	struct hf_piece piece;
+	uint8_t *bytes;
+	size_t have = 0, n;
+	int err = piece_of_source(view, number, &piece);
+
+	if (err)
+		return HF_ERR_BUG;
+	bytes = malloc((size_t)piece.size);
+	if (!bytes)
+		return HF_ERR_NOMEM;
+	while (have < piece.size && !err) {
+		err = hf_src_read_at(open->source, piece.offset + have, bytes + have, (size_t)piece.size - have, &n,
+				     NULL);
+		have += n;
+		/* The index says that these bytes are there and good. */
+		if (!err && !n)
+			err = HF_ERR_MISMATCH;
+	}
+	if (err) {
+		free(bytes);
+		return hf_err_class(err) == HF_CLASS_corrupt ? HF_ERR_MISMATCH : err;
+	}
+	*ret_bytes = bytes;
+	*ret_size = have;
+	return 0;
+}
+
+static int make_bytes(const struct hf_view *view, struct hf_open *open, const struct hf_chunk *chunk,
+		      const struct hf_view_chunk *view_chunk, struct hf_worker *worker, uint8_t *bytes)
+{
+	struct hf_view_key key = {.ops = hf_fs_view_ops((size_t)view->view),
+				  .params = view->capture->fs->params};
+	struct hf_sink sink;
+	int err;
+
+	hf_sink_init_buffer(&sink, bytes, (size_t)view_chunk->size + HF_SINK_ROOM);
+	worker->env.symbols = NULL;
+	err = hf_chunk_make(open->stream, open->source, view->hart, chunk, &key, &worker->env, view_chunk->entry,
+			    view_chunk->entry_size, &sink, NULL);
+	if (err < 0)
+		return hf_err_class(err) == HF_CLASS_io || hf_err_class(err) == HF_CLASS_nomem ? err : HF_ERR_MISMATCH;
+	if (sink.err || hf_sink_total(&sink) != view_chunk->size ||
+	    XXH3_64bits(bytes, (size_t)view_chunk->size) != view_chunk->checksum)
+		return HF_ERR_MISMATCH;
+	return 0;
+}
+
+/* A chunk of a hart's view. */
+static int make_chunk(const struct hf_view *view, struct hf_open *open, uint64_t number, struct hf_worker *worker,
+		      uint8_t **ret_bytes, size_t *ret_size)
+{
+	struct {
+		struct hf_view_chunk view;
+		struct hf_chunk chunk;
+	} *row = malloc(sizeof *row);
+	uint8_t *bytes = NULL, *shrunk;
+	int err = row ? hf_view_table_chunk(open->table[view->view], view->hart, number, &row->view) : HF_ERR_NOMEM;
+
+	if (!err)
+		err = hf_index_chunk(open->index, view->hart, number, &row->chunk);
+	if (!err) {
+		bytes = row->view.size < SIZE_MAX - HF_SINK_ROOM ? malloc((size_t)row->view.size + HF_SINK_ROOM) : NULL;
+		err = bytes ? make_bytes(view, open, &row->chunk, &row->view, worker, bytes) : HF_ERR_NOMEM;
+	}
+	if (err == HF_ERR_NOT_FOUND || err == HF_ERR_STATE || err == HF_NOTE_END)
+		err = HF_ERR_MISMATCH;
+	if (!err) {
+		*ret_size = (size_t)row->view.size;
+		*ret_bytes = bytes;
+		shrunk = *ret_size < SHRINK_BELOW ? realloc(bytes, *ret_size ? *ret_size : 1) : NULL;
+		if (shrunk)
+			*ret_bytes = shrunk;
+	} else {
+		free(bytes);
+	}
+	free(row);
+	return err;
+}
+
+/* Whether the capture is still that version. Looks at the file. */
+static int check_version(const struct hf_view *view)
+{
+	struct stat st;
+	int err = hf_capture_check(view->capture, &st);
+
+	if (err && err != HF_ERR_NOT_FOUND)
+		return err;
+	return err || view->capture->version != view->version ? HF_ERR_CHANGED : 0;
+}
+
+int hf_view_open(const struct hf_view *view, struct hf_open **ret_open)
+{
+	int err = hf_open_get(view->capture, view->version, ret_open);
+
+	if (err != HF_ERR_NOT_FOUND)
+		return err;
+	/* Somebody removed the index while it was not in use. */
+	hf_capture_distrust(view->capture, view->version, err);
+	return HF_ERR_CHANGED;
+}
+
+int hf_view_make(const struct hf_view *view, uint64_t number, struct hf_worker *worker, uint8_t **ret_bytes,
+		 size_t *ret_size)
+{
+	struct hf_open *open;
+	int err, after;
+
+	if (view->capture->fs->closing)
+		return HF_ERR_CANCELLED;
+	err = check_version(view);
+	if (!err)
+		err = hf_view_open(view, &open);
+	if (err)
+		return err;
+	if (view->view < 0)
+		err = make_source(view, open, number, ret_bytes, ret_size);
+	else
+		err = make_chunk(view, open, number, worker, ret_bytes, ret_size);
+	/* Bytes of a file that changed while it was read are nobody's; nor is the index to blame for them. */
+	after = err && err != HF_ERR_MISMATCH ? 0 : check_version(view);
+	if (after) {
+		if (!err)
+			free(*ret_bytes);
+		err = after;
+	}
+	hf_open_put(open);
+	if (err == HF_ERR_MISMATCH)
+		hf_capture_distrust(view->capture, view->version, err);
+	return err;
+}
+
+struct make_job {
+	struct hf_job job;
+	struct hf_view view;
+	uint64_t number;
+	struct hf_block *block;
+};
+
+static void run_make(struct hf_job *job, struct hf_worker *worker)
+{
+	struct make_job *make = (struct make_job *)job;
+	struct hf_cache *cache = make->view.capture->fs->cache;
+	uint8_t *bytes;
+	size_t size;
+	int err = hf_view_make(&make->view, make->number, worker, &bytes, &size);
+
+	if (err)
+		hf_cache_fail(cache, make->block, err);
+	else
+		hf_cache_fill(cache, make->block, bytes, size);
+	free(make);
+}
+
+void hf_view_submit(const struct hf_view *view, uint64_t number, struct hf_block *block, enum hf_urgency urgency)
+{
+	struct hf_fs *fs = view->capture->fs;
+	struct make_job *make = malloc(sizeof *make);
+
+	if (!make) {
+		hf_cache_fail(fs->cache, block, HF_ERR_NOMEM);
+		return;
+	}
+	*make = (struct make_job){
+		.job = {.fn = run_make, .urgency = urgency}, .view = *view, .number = number, .block = block};
+	hf_pool_submit(fs->pool, &make->job);
+}
+
+/* Checking every chunk of every view, on all threads of the pool. */
+struct verify {
+	pthread_mutex_t lock;
+	pthread_cond_t done;
+	struct hf_view *view;
+	size_t view_count;
+	size_t next_view;
+	uint64_t next_number;
+	struct hf_open *open;
+	uint64_t chunks, bad;
+	unsigned running;
+	int err;
+};
+
+struct verify_job {
+	struct hf_job job;
+	struct verify *verify;
+};
+
+/* The next chunk to be checked. */
+static bool take_chunk(struct verify *verify, struct hf_view *ret_view, uint64_t *ret_number)
+{
+	struct hf_piece piece;
+	bool found = false;
+
+	pthread_mutex_lock(&verify->lock);
+	while (!found && !verify->err && verify->next_view < verify->view_count) {
+		*ret_view = verify->view[verify->next_view];
+		*ret_number = verify->next_number++;
+		found = hf_view_piece(ret_view, verify->open, *ret_number, &piece) != HF_NOTE_END;
+		if (!found) {
+			verify->next_view++;
+			verify->next_number = 0;
+		}
+	}
+	verify->chunks += found;
+	pthread_mutex_unlock(&verify->lock);
+	return found;
+}
+
+static void run_verify(struct hf_job *job, struct hf_worker *worker)
+{
+	struct verify *verify = ((struct verify_job *)job)->verify;
+	struct hf_view view;
+	uint64_t number;
+
+	while (take_chunk(verify, &view, &number)) {
+		uint8_t *bytes;
+		size_t size;
+		int err = view.view < 0 ? make_source(&view, verify->open, number, &bytes, &size)
+					 : make_chunk(&view, verify->open, number, worker, &bytes, &size);
+
+		if (!err)
+			free(bytes);
+		pthread_mutex_lock(&verify->lock);
+		if (err == HF_ERR_MISMATCH)
+			verify->bad++;
+		else if (err)
+			verify->err = err;
+		pthread_mutex_unlock(&verify->lock);
+	}
+	pthread_mutex_lock(&verify->lock);
+	verify->running--;
+	pthread_cond_signal(&verify->done);
+	pthread_mutex_unlock(&verify->lock);
+}
+
+/* All that can be made of a capture: the views with a table, and the stream. */
+static int list_views(struct verify *verify, struct hf_capture *capture)
+{
+	const struct hf_facts *facts = verify->open->facts;
+
+	verify->view = calloc((facts->hart_count + 1) * HF_VIEW_COUNT + 1, sizeof *verify->view);
+	if (!verify->view)
+		return HF_ERR_NOMEM;
+	if (facts->source.size != HF_NOWHERE)
+		verify->view[verify->view_count++] = (struct hf_view){
+			.capture = capture, .version = facts->version, .size = facts->source.size, .view = -1};
+	for (size_t i = 0; i < facts->hart_count + facts->has_records; i++)
+		for (int k = 0; k < HF_VIEW_COUNT; k++)
+			if (facts->hart[i].view[k].size != HF_NOWHERE && k != facts->original)
+				verify->view[verify->view_count++] = (struct hf_view){
+					.capture = capture,
+					.version = facts->version,
+					.size = facts->hart[i].view[k].size,
+					.hart = facts->hart[i].info.id,
+					.view = k,
+				};
+	return 0;
+}
+
+static int run_all(struct hf_fs *fs, struct verify *verify)
+{
+	unsigned threads = hf_pool_threads(fs->pool);
+	struct verify_job *job = calloc(threads, sizeof *job);
+
+	if (!job)
+		return HF_ERR_NOMEM;
+	verify->running = threads;
+	for (unsigned i = 0; i < threads; i++) {
+		job[i] = (struct verify_job){.job = {.fn = run_verify, .urgency = HF_AHEAD}, .verify = verify};
+		hf_pool_submit(fs->pool, &job[i].job);
+	}
+	pthread_mutex_lock(&verify->lock);
+	while (verify->running)
+		pthread_cond_wait(&verify->done, &verify->lock);
+	pthread_mutex_unlock(&verify->lock);
+	free(job);
+	return verify->err;
+}
+
+int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad, struct hf_diag *diag)
+{
+	struct verify verify = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+	struct hf_capture *capture;
+	struct stat st;
+	int err = hf_archive_stat(&fs->archive, path, &st);
+
+	*ret_chunks = *ret_bad = 0;
+	if (!err)
+		err = hf_capture_find(fs, path, &st, &capture);
+	if (!err && !capture)
+		err = HF_ERR_UNKNOWN_FORMAT;
+	if (!err)
+		err = hf_open_get(capture, capture->version, &verify.open);
+	if (err)
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	err = list_views(&verify, capture);
+	if (!err)
+		err = run_all(fs, &verify);
+	*ret_chunks = verify.chunks;
+	*ret_bad = verify.bad;
+	hf_open_put(verify.open);
+	free(verify.view);
+	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : 0;
+}

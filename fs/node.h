@@ -1,0 +1,80 @@
+/*
+ * Inodes: what the kernel has a reference to, by number. The number is a hash of the path, so that it is the same at
+ * the next mount without being stored anywhere. A node says what stands behind a number and holds no data.
+ */
+#ifndef HF_FS_NODE_H
+#define HF_FS_NODE_H
+
+#include "fs/fs.h"
+
+#include <pthread.h>
+
+struct hf_capture;
+
+enum hf_node_kind {
+	HF_NODE_PLAIN,    /* of the archive itself: file, directory, symbolic link, anything */
+	HF_NODE_VIEWS,    /* the view directory of a capture; from here to HF_NODE_VIEW capture is set */
+	HF_NODE_HART,
+	HF_NODE_INFO,
+	HF_NODE_INDEXING,
+	HF_NODE_ERRORS,
+	HF_NODE_SOURCE,
+	HF_NODE_VIEW,     /* of a hart, or records.txt */
+	HF_NODE_CONTROL,  /* the .hartfs directory */
+	HF_NODE_STATUS,
+	HF_NODE_PROGRESS,
+	HF_NODE_METRICS,
+};
+
+struct hf_node_key {
+	enum hf_node_kind kind;
+	mode_t type;                /* S_IFMT of a PLAIN one: a name that changes its type becomes another inode */
+	struct hf_capture *capture; /* of the views; NULL otherwise */
+	uint32_t hart;              /* HART, VIEW: source id */
+	uint32_t view;              /* VIEW: number of the view */
+	const char *path;           /* as shown, relative to the root of the mount; "" is the root */
+};
+
+struct hf_node {
+	uint64_t ino;
+	struct hf_node_key key;     /* path is owned */
+	/* Everything below belongs to the table's lock. */
+	uint64_t refs;
+	bool crowded;               /* another node's number had to avoid this one: it stays for ever */
+	uint64_t kept;              /* of the content that the kernel may have cached: hf_node_keep */
+	size_t shown_size;          /* of a text that changes by itself: as last opened */
+	unsigned shown;             /* open files of it */
+	struct hf_node *next;       /* in the bucket */
+	struct hf_node *prev_of_capture, *next_of_capture;
+};
+
+struct hf_nodes {
+	pthread_mutex_t lock;
+	struct hf_node **bucket;
+	size_t mask, count;
+};
+
+int hf_nodes_init(struct hf_nodes *nodes);
+void hf_nodes_fini(struct hf_nodes *nodes);
+
+/* The node of a key, with one reference more. */
+int hf_node_get(struct hf_nodes *nodes, const struct hf_node_key *key, struct hf_node **ret_node);
+/* The number that it has or would get. */
+uint64_t hf_node_number(struct hf_nodes *nodes, const struct hf_node_key *key);
+/* By number, with one reference more; NULL if nobody has a reference. */
+struct hf_node *hf_node_ref(struct hf_nodes *nodes, uint64_t ino);
+void hf_node_unref(struct hf_nodes *nodes, struct hf_node *node, uint64_t count);
+/* Gives back references by number; unknown numbers are ignored. */
+void hf_node_forget(struct hf_nodes *nodes, uint64_t ino, uint64_t count);
+
+/* Notes that the content of that stamp is what the kernel gets to see; whether it was the same before. */
+bool hf_node_keep(struct hf_nodes *nodes, struct hf_node *node, uint64_t stamp);
+/* Of texts that change: the size that getattr should give while one is open (HF_NOWHERE if none is). */
+void hf_node_show(struct hf_nodes *nodes, struct hf_node *node, size_t size);
+void hf_node_unshow(struct hf_nodes *nodes, struct hf_node *node);
+uint64_t hf_node_shown(struct hf_nodes *nodes, struct hf_node *node);
+
+/* Numbers of the nodes of a capture, ino[0..max); returns how many there are. */
+size_t hf_nodes_of(struct hf_nodes *nodes, const struct hf_capture *capture, uint64_t *ino, size_t max);
+
+#endif

@@ -1,0 +1,505 @@
+#include "fs/opens.h"
+#include "fs/block_source.h"
+#include "fs/core.h"
+#include "fs/info.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+int hf_facts_new_failed(struct hf_capture *capture, uint64_t version, const struct hf_diag *diag,
+			struct hf_facts **ret_facts)
+{
+	struct hf_facts *facts = calloc(1, sizeof *facts);
+	int err;
+
+	*ret_facts = NULL;
+	if (!facts)
+		return HF_ERR_NOMEM;
+	atomic_init(&facts->refs, 1);
+	facts->version = version;
+	facts->failure = *diag;
+	facts->source.size = HF_NOWHERE;
+	facts->original = -1;
+	err = hf_info_measure(capture, NULL, facts);
+	if (err)
+		hf_facts_unref(facts);
+	else
+		*ret_facts = facts;
+	return err;
+}
+
+struct hf_facts *hf_facts_ref(struct hf_facts *facts)
+{
+	atomic_fetch_add(&facts->refs, 1);
+	return facts;
+}
+
+void hf_facts_unref(struct hf_facts *facts)
+{
+	if (!facts || atomic_fetch_sub(&facts->refs, 1) != 1)
+		return;
+	for (size_t i = 0; facts->hart && i < facts->hart_count + facts->has_records; i++)
+		free(facts->hart[i].view);
+	free(facts->hart);
+	free(facts->refusal);
+	free(facts);
+}
+
+void hf_facts_forget(const struct hf_facts *facts, struct hf_cache *cache)
+{
+	if (facts->failure.code)
+		return;
+	hf_cache_drop(cache, facts->source.owner);
+	for (size_t i = 0; i < facts->hart_count + facts->has_records; i++)
+		for (size_t k = 0; k < HF_VIEW_COUNT; k++)
+			hf_cache_drop(cache, facts->hart[i].view[k].owner);
+}
+
+const struct hf_facts_hart *hf_facts_hart(const struct hf_facts *facts, uint32_t id)
+{
+	for (size_t i = 0; i < facts->hart_count + facts->has_records; i++)
+		if (facts->hart[i].info.id == id)
+			return &facts->hart[i];
+	return NULL;
+}
+
+/* Whether a one-hart stream of that kind is, as it is, its codec's view of the hart. */
+static bool is_original(const struct hf_stream *stream, size_t view)
+{
+	return (stream->info.flags & HF_STREAM_ORIGINAL) && hf_codecs[view] == stream->codec;
+}
+
+/* Harts of the index, the records not being one. */
+static size_t count_harts(struct hf_index *index)
+{
+	const struct hf_index_hart *harts;
+	size_t count = hf_index_harts(index, &harts), real = 0;
+
+	for (size_t i = 0; i < count; i++)
+		real += harts[i].id != HF_HART_RECORDS;
+	return real;
+}
+
+static bool has_records(struct hf_index *index)
+{
+	const struct hf_index_hart *harts;
+
+	return hf_index_harts(index, &harts) > count_harts(index);
+}
+
+const struct hf_enc_ops *hf_fs_view_ops(size_t view)
+{
+	return view == HF_VIEW_RECORDS ? &hf_enc_records : hf_codecs[view]->enc;
+}
+
+size_t hf_open_views(struct hf_capture *capture, struct hf_view_key *key)
+{
+	const struct hf_fs *fs = capture->fs;
+	const struct hf_codec *codec = capture->codec;
+	size_t n = 0;
+
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+		if (fs->wanted[i] && (i != HF_VIEW_RECORDS || (codec && codec->records)))
+			key[n++] = (struct hf_view_key){.ops = hf_fs_view_ops(i), .params = fs->params};
+	return n;
+}
+
+/* Whether there is a table for the view: not for what the stream cannot have, or is itself. */
+static bool has_table(const struct hf_open *open, size_t view)
+{
+	const struct hf_stream *stream = open->stream;
+
+	if (!open->capture->fs->wanted[view] || !stream)
+		return false;
+	if (view == HF_VIEW_RECORDS)
+		return has_records(open->index);
+	return (stream->info.flags & HF_STREAM_HARTS) && !hf_fs_view_ops(view)->refuses(&stream->info) &&
+	       !(is_original(stream, view) && count_harts(open->index) == 1);
+}
+
+static void close_open(struct hf_open *open)
+{
+	for (size_t i = 0; open->table && i < HF_VIEW_COUNT; i++)
+		if (open->table[i])
+			hf_view_table_close(open->table[i]);
+	free(open->table);
+	hf_stream_close(open->stream);
+	hf_src_free(open->source);
+	if (open->index)
+		hf_index_close(open->index);
+	hf_src_free(open->file);
+	hf_facts_unref(open->facts);
+	free(open);
+}
+
+static int open_file(struct hf_open *open, const struct hf_stamp *stamp)
+{
+	struct hf_fs *fs = open->capture->fs;
+	struct hf_stamp now;
+	struct stat st;
+	int fd, err = hf_archive_open_file(&fs->archive, open->capture->path, &fd, &st);
+
+	/* NOT_FOUND means something else to our caller: no index. */
+	if (err)
+		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
+	now = hf_stamp_of(&st);
+	if (!hf_stamp_same(&now, stamp)) {
+		close(fd);
+		return HF_ERR_CHANGED;
+	}
+	err = hf_src_file_new(fd, &open->file, NULL);
+	if (err)
+		open->file = NULL;
+	return err ? err : hf_identity_of(open->file, stamp->mtime_ns, &open->identity, NULL);
+}
+
+static int open_stream(struct hf_open *open)
+{
+	const struct hf_codec *codec = hf_index_codec(open->index);
+	int err;
+
+	if (!codec)
+		return 0;
+	err = codec->open(open->source, &open->stream, NULL);
+	if (err)
+		open->stream = NULL;
+	/* It could be opened when it was indexed. */
+	return !err || hf_err_class(err) == HF_CLASS_nomem || hf_err_class(err) == HF_CLASS_io ? err : HF_ERR_STATE;
+}
+
+static int open_tables(struct hf_open *open)
+{
+	const struct hf_fs *fs = open->capture->fs;
+
+	open->table = calloc(HF_VIEW_COUNT, sizeof *open->table);
+	if (!open->table)
+		return HF_ERR_NOMEM;
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
+		struct hf_view_key key = {.ops = hf_fs_view_ops(i), .params = fs->params};
+		int err;
+
+		if (!has_table(open, i))
+			continue;
+		err = hf_view_table_open(fs->index_fd, &open->identity, &key, &open->table[i]);
+		if (err) {
+			open->table[i] = NULL;
+			return err;
+		}
+		if (!hf_view_table_fits(open->table[i], open->index))
+			return HF_ERR_NOT_FOUND;
+	}
+	return 0;
+}
+
+static void find_refusals(struct hf_open *open, struct hf_facts *facts)
+{
+	const bool *wanted = open->capture->fs->wanted;
+
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
+		const struct hf_enc_ops *enc = hf_fs_view_ops(i);
+
+		if (!enc)
+			continue;
+		if (!open->stream)
+			facts->refusal[i] = "the capture could not be opened";
+		else if (i == HF_VIEW_RECORDS)
+			facts->refusal[i] = has_records(open->index) ? NULL : "not built in this version";
+		else if (!(open->stream->info.flags & HF_STREAM_HARTS))
+			facts->refusal[i] = "no instructions";
+		else
+			facts->refusal[i] = enc->refuses(&open->stream->info);
+		if (!facts->refusal[i] && !wanted[i])
+			facts->refusal[i] = "not among the views that were asked for";
+	}
+}
+
+/* The sizes of one hart's views. */
+static int make_facts_hart(struct hf_open *open, struct hf_facts *facts, const struct hf_index_hart *info,
+			   struct hf_facts_hart *hart)
+{
+	const bool records = info->id == HF_HART_RECORDS;
+
+	hart->info = *info;
+	hart->view = calloc(HF_VIEW_COUNT, sizeof *hart->view);
+	if (!hart->view)
+		return HF_ERR_NOMEM;
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
+		hart->view[i].owner = hf_cache_owner(open->capture->fs->cache);
+		hart->view[i].size = HF_NOWHERE;
+		if (facts->original == (int)i && !records)
+			hart->view[i].size = facts->source.size;
+		else if (open->table[i] && records == (i == HF_VIEW_RECORDS))
+			hart->view[i].size = hf_view_table_size(open->table[i], info->id);
+	}
+	return 0;
+}
+
+static int make_facts_harts(struct hf_open *open, struct hf_facts *facts)
+{
+	const struct hf_index_hart *harts, *records = NULL;
+	size_t count = open->stream ? hf_index_harts(open->index, &harts) : 0;
+	int err = 0;
+
+	facts->hart = calloc(count + 1, sizeof *facts->hart);
+	if (!facts->hart)
+		return HF_ERR_NOMEM;
+	for (size_t i = 0; open->stream && count_harts(open->index) == 1 && i < HF_CODEC_COUNT; i++)
+		if (is_original(open->stream, i) && hf_fs_view_ops(i) && !facts->refusal[i])
+			facts->original = (int)i;
+	for (size_t i = 0; i < count && !err; i++) {
+		if (harts[i].id == HF_HART_RECORDS) {
+			records = &harts[i];
+			continue;
+		}
+		err = make_facts_hart(open, facts, &harts[i], &facts->hart[facts->hart_count]);
+		facts->hart_count += !err;
+	}
+	if (!err && records) {
+		err = make_facts_hart(open, facts, records, &facts->hart[facts->hart_count]);
+		facts->has_records = !err;
+	}
+	return err;
+}
+
+static int make_facts(struct hf_open *open)
+{
+	struct hf_fs *fs = open->capture->fs;
+	struct hf_facts *facts = calloc(1, sizeof *facts);
+	int err;
+
+	if (!facts)
+		return HF_ERR_NOMEM;
+	open->facts = facts;
+	atomic_init(&facts->refs, 1);
+	facts->version = open->version;
+	facts->codec = hf_index_codec(open->index);
+	facts->original = -1;
+	facts->source = (struct hf_facts_view){
+		.size = facts->codec ? hf_index_stream_size(open->index) : HF_NOWHERE,
+		.owner = hf_cache_owner(fs->cache),
+	};
+	facts->refusal = calloc(HF_VIEW_COUNT, sizeof *facts->refusal);
+	if (!facts->refusal)
+		return HF_ERR_NOMEM;
+	find_refusals(open, facts);
+	err = make_facts_harts(open, facts);
+	return err ? err : hf_info_measure(open->capture, open, facts);
+}
+
+/* Everything from the file on; what was opened before an error is the caller's to close. */
+static int open_all(struct hf_open *open, const struct hf_stamp *stamp)
+{
+	struct hf_fs *fs = open->capture->fs;
+	int err = open_file(open, stamp);
+
+	if (err)
+		return err;
+	err = hf_index_open(fs->index_fd, &open->identity, &open->index);
+	if (err) {
+		open->index = NULL;
+		return err;
+	}
+	err = hf_block_source_new(open->file, open->index, fs->cache, &open->source);
+	if (err) {
+		open->source = NULL;
+		return err;
+	}
+	err = open_stream(open);
+	if (!err)
+		err = open_tables(open);
+	/* Facts once known stay: the cache has their owners, the kernel their sizes. */
+	if (!err && hf_capture_facts_now(open->capture, &open->facts))
+		err = make_facts(open);
+	if (!err && open->facts->version != open->version)
+		err = HF_ERR_CHANGED;
+	if (err == HF_ERR_STATE) {
+		struct hf_view_key key[HF_VIEW_COUNT];
+
+		/* It is no good, so it might as well not be there. */
+		hf_index_discard(fs->index_fd, &open->identity, key, hf_open_views(open->capture, key));
+		err = HF_ERR_NOT_FOUND;
+	}
+	return err;
+}
+
+static int open_new(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
+{
+	struct hf_open *open = calloc(1, sizeof *open);
+	struct hf_stamp stamp;
+	bool current;
+	int err;
+
+	if (!open)
+		return HF_ERR_NOMEM;
+	open->capture = capture;
+	open->version = version;
+	open->refs = 2; /* the caller's and the opens' own */
+	pthread_mutex_lock(&capture->lock);
+	current = capture->version == version && capture->state != HF_CAPTURE_GONE;
+	stamp = capture->stamp;
+	pthread_mutex_unlock(&capture->lock);
+	err = current ? open_all(open, &stamp) : HF_ERR_CHANGED;
+	if (err) {
+		close_open(open);
+		return err;
+	}
+	*ret_open = open;
+	return 0;
+}
+
+void hf_opens_init(struct hf_opens *opens)
+{
+	*opens = (struct hf_opens){0};
+	pthread_mutex_init(&opens->lock, NULL);
+	pthread_cond_init(&opens->opened, NULL);
+}
+
+static void unlink_open(struct hf_opens *opens, struct hf_open *open)
+{
+	*(open->newer ? &open->newer->older : &opens->newest) = open->older;
+	*(open->older ? &open->older->newer : &opens->oldest) = open->newer;
+	opens->count--;
+}
+
+static void link_newest(struct hf_opens *opens, struct hf_open *open)
+{
+	open->newer = NULL;
+	open->older = opens->newest;
+	*(open->older ? &open->older->newer : &opens->oldest) = open;
+	opens->newest = open;
+	opens->count++;
+}
+
+/* Takes out of the list what was not used for longest; the chain that is returned is the caller's to close. */
+static struct hf_open *take_surplus(struct hf_opens *opens)
+{
+	struct hf_open *chain = NULL;
+
+	for (struct hf_open *open = opens->oldest, *newer; open && opens->count > HF_OPENS_MAX; open = newer) {
+		newer = open->newer;
+		if (open->refs > 1)
+			continue;
+		unlink_open(opens, open);
+		open->capture->open = NULL;
+		open->older = chain;
+		chain = open;
+	}
+	return chain;
+}
+
+int hf_open_get(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
+{
+	struct hf_opens *opens = &capture->fs->opens;
+	struct hf_open *open, *surplus = NULL;
+	int err = 0;
+
+	pthread_mutex_lock(&opens->lock);
+	while (capture->opening && !capture->open)
+		pthread_cond_wait(&opens->opened, &opens->lock);
+	open = capture->open;
+	if (open && open->version == version && capture->version == version) {
+		open->refs++;
+		unlink_open(opens, open);
+		link_newest(opens, open);
+		pthread_mutex_unlock(&opens->lock);
+		*ret_open = open;
+		return 0;
+	}
+	if (capture->version != version) {
+		pthread_mutex_unlock(&opens->lock);
+		return HF_ERR_CHANGED;
+	}
+	capture->opening = true;
+	pthread_mutex_unlock(&opens->lock);
+	/* One of an older version, whose end was not noticed yet. */
+	if (open)
+		hf_open_drop(capture);
+
+	err = open_new(capture, version, &open);
+	if (!err)
+		hf_capture_settle(capture, version, open->facts);
+
+	pthread_mutex_lock(&opens->lock);
+	capture->opening = false;
+	pthread_cond_broadcast(&opens->opened);
+	if (!err && capture->version == version) {
+		capture->open = open;
+		link_newest(opens, open);
+		surplus = take_surplus(opens);
+	} else if (!err) {
+		open->refs--;
+	}
+	pthread_mutex_unlock(&opens->lock);
+	while (surplus) {
+		struct hf_open *older = surplus->older;
+
+		close_open(surplus);
+		surplus = older;
+	}
+	if (!err)
+		*ret_open = open;
+	return err;
+}
+
+void hf_open_put(struct hf_open *open)
+{
+	struct hf_opens *opens = &open->capture->fs->opens;
+	bool last;
+
+	pthread_mutex_lock(&opens->lock);
+	last = --open->refs == 0;
+	pthread_mutex_unlock(&opens->lock);
+	if (last)
+		close_open(open);
+}
+
+void hf_open_drop(struct hf_capture *capture)
+{
+	struct hf_opens *opens = &capture->fs->opens;
+	struct hf_open *open;
+	bool last = false;
+
+	pthread_mutex_lock(&opens->lock);
+	open = capture->open;
+	if (open) {
+		capture->open = NULL;
+		unlink_open(opens, open);
+		last = --open->refs == 0;
+	}
+	pthread_mutex_unlock(&opens->lock);
+	if (last)
+		close_open(open);
+}
+
+void hf_open_discard(struct hf_capture *capture, uint64_t version)
+{
+	struct hf_opens *opens = &capture->fs->opens;
+	struct hf_view_key key[HF_VIEW_COUNT];
+	struct hf_open *open;
+
+	pthread_mutex_lock(&opens->lock);
+	open = capture->open;
+	if (open && open->version == version)
+		open->refs++;
+	else
+		open = NULL;
+	pthread_mutex_unlock(&opens->lock);
+	if (!open)
+		return;
+	hf_index_discard(capture->fs->index_fd, &open->identity, key, hf_open_views(capture, key));
+	hf_open_drop(capture);
+	hf_open_put(open);
+}
+
+void hf_opens_fini(struct hf_opens *opens)
+{
+	while (opens->oldest) {
+		struct hf_open *open = opens->oldest;
+
+		unlink_open(opens, open);
+		open->capture->open = NULL;
+		close_open(open);
+	}
+	pthread_mutex_destroy(&opens->lock);
+	pthread_cond_destroy(&opens->opened);
+}

@@ -1,0 +1,90 @@
+/*
+ * Captures in use: the open file, its index, the decompressed stream and the view tables. A bounded number stays open;
+ * the one used longest ago is closed first and opened again when it is needed. What must outlive that, sizes above
+ * all, are the facts.
+ */
+#ifndef HF_FS_OPENS_H
+#define HF_FS_OPENS_H
+
+#include "fs/capture.h"
+#include "fs/chunk_cache.h"
+
+#define HF_OPENS_MAX 64
+
+/* One view of one hart, or the source. */
+struct hf_facts_view {
+	uint64_t size;  /* HF_NOWHERE: it does not exist */
+	uint64_t owner; /* of its chunks in the cache */
+};
+
+struct hf_facts_hart {
+	struct hf_index_hart info;
+	struct hf_facts_view *view; /* one for each number */
+};
+
+/* What a directory listing needs of one version of a capture. */
+struct hf_facts {
+	atomic_uint refs;
+	uint64_t version;
+	struct hf_diag failure;       /* code 0, or why the capture could not be indexed: then nothing else is set */
+	const struct hf_codec *codec; /* as the index has it; NULL: the stream could not be opened */
+	struct hf_facts_view source;  /* the decompressed stream */
+	int original;                 /* number of the view that is the source itself, or -1 */
+	const char **refusal;         /* for each number: why there is no such view, NULL if there is, or no encoder */
+	uint64_t info_size, errors_size;
+	size_t hart_count;            /* without the records */
+	struct hf_facts_hart *hart;   /* hart_count, and then the records if has_records */
+	bool has_records;
+};
+
+/* Facts that say no more than that a capture could not be indexed. */
+int hf_facts_new_failed(struct hf_capture *capture, uint64_t version, const struct hf_diag *diag,
+			struct hf_facts **ret_facts);
+struct hf_facts *hf_facts_ref(struct hf_facts *facts);
+void hf_facts_unref(struct hf_facts *facts);
+/* Drops what the cache has of them. */
+void hf_facts_forget(const struct hf_facts *facts, struct hf_cache *cache);
+/* NULL if there is no such hart. HF_HART_RECORDS is one. */
+const struct hf_facts_hart *hf_facts_hart(const struct hf_facts *facts, uint32_t id);
+
+struct hf_open {
+	struct hf_capture *capture;
+	uint64_t version;
+	struct hf_src *file;
+	struct hf_identity identity;
+	struct hf_index *index;
+	struct hf_src *source;
+	struct hf_stream *stream;        /* NULL if the index says that it could not be opened */
+	struct hf_view_table **table;    /* one for each number, NULL where there is none */
+	struct hf_facts *facts;
+	/* the opens' lock */
+	unsigned refs;
+	struct hf_open *newer, *older;
+};
+
+struct hf_opens {
+	pthread_mutex_t lock;
+	pthread_cond_t opened;
+	struct hf_open *newest, *oldest;
+	size_t count;
+};
+
+void hf_opens_init(struct hf_opens *opens);
+/* Closes all; none may be referenced. */
+void hf_opens_fini(struct hf_opens *opens);
+
+/*
+ * That version of the capture, opened if it is not, with a reference. HF_ERR_CHANGED if it is another by now,
+ * HF_ERR_NOT_FOUND if its index or one of its view tables does not exist. Opening makes the capture READY.
+ */
+int hf_open_get(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open);
+void hf_open_put(struct hf_open *open);
+/* Closes it as soon as nobody has a reference. */
+void hf_open_drop(struct hf_capture *capture);
+/* Removes its files from the index directory and drops it, if it is open in that version. */
+void hf_open_discard(struct hf_capture *capture, uint64_t version);
+
+/* The views that are offered, of which indexing makes those that a stream can have: key[HF_VIEW_COUNT]. */
+size_t hf_open_views(struct hf_capture *capture, struct hf_view_key *key);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * What a file is, by its first bytes: a container or plain bytes, and in it a stream that a codec knows.
+ */
+#ifndef HF_FS_PROBE_H
+#define HF_FS_PROBE_H
+
+#include "fs/archive.h"
+#include "fs/capture.h"
+
+/*
+ * *ret_codec is NULL if no codec claims it. *ret_stamp is of the file that was looked at. Reads little and decodes
+ * less: the first bytes of a container, more only if nothing comes out of them.
+ */
+int hf_probe_file(const struct hf_archive *archive, const char *path, const struct hf_box **ret_box,
+		  const struct hf_codec **ret_codec, struct hf_stamp *ret_stamp);
+
+#endif

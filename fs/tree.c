@@ -1,0 +1,517 @@
+#include "fs/tree.h"
+#include "fs/info.h"
+#include "fs/names.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A lookup waits that long for an index; one of a capture up to SMALL bytes is expected to be made meanwhile. */
+enum { PATIENCE_MS = 2000 };
+#define SMALL (INT64_C(1) << 20)
+
+#define BLOCK_SIZE (1 << 20)
+
+#define CONTROL_SUBSTITUTE HF_NAME_CONTROL "~hartfs"
+
+int hf_path_join(char buf[HF_PATH_SIZE], const char *dir, const char *name)
+{
+	int n = snprintf(buf, HF_PATH_SIZE, "%s%s%s", dir, *dir ? "/" : "", name);
+
+	return n < HF_PATH_SIZE ? 0 : HF_ERR_NOT_FOUND;
+}
+
+const char *hf_path_split(char buf[HF_PATH_SIZE], const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	snprintf(buf, HF_PATH_SIZE, "%.*s", slash ? (int)(slash - path) : 0, path);
+	return slash ? slash + 1 : path;
+}
+
+bool hf_tree_exists(void *ctx, const char *dir, const char *name)
+{
+	struct hf_fs *fs = ctx;
+	char path[HF_PATH_SIZE];
+	struct stat st;
+
+	return !hf_path_join(path, dir, name) && hf_archive_stat(&fs->archive, path, &st) != HF_ERR_NOT_FOUND;
+}
+
+const char *hf_tree_control_name(struct hf_fs *fs, hf_exists_fn exists, void *ctx)
+{
+	if (!exists(ctx, "", HF_NAME_CONTROL))
+		return HF_NAME_CONTROL;
+	hf_control_substitute(&fs->control, HF_NAME_CONTROL, CONTROL_SUBSTITUTE);
+	return CONTROL_SUBSTITUTE;
+}
+
+/* Looks through the names that have a claim to a view name. */
+struct claim {
+	struct hf_fs *fs;
+	const char *dir, *view;
+	const char *until;          /* stop at this one */
+	hf_exists_fn exists;
+	void *ctx;
+	struct hf_capture *capture; /* the first that is a capture and wants the view name */
+	int err;
+};
+
+static bool claims(void *ctx, const char *name)
+{
+	struct claim *claim = ctx;
+	struct hf_capture *capture;
+	char path[HF_PATH_SIZE], wants[NAME_MAX + 1];
+	struct stat st;
+
+	if (claim->until && strcmp(name, claim->until) == 0)
+		return false;
+	if (claim->exists && !claim->exists(claim->ctx, claim->dir, name))
+		return true;
+	if (hf_path_join(path, claim->dir, name) || hf_archive_stat(&claim->fs->archive, path, &st))
+		return true;
+	claim->err = hf_capture_find(claim->fs, path, &st, &capture);
+	if (claim->err)
+		return false;
+	if (!capture || hf_name_view(name, capture->codec, wants) > NAME_MAX || strcmp(wants, claim->view) != 0)
+		return true;
+	claim->capture = capture;
+	return false;
+}
+
+int hf_tree_view_name(struct hf_fs *fs, const char *dir, const char *name, const struct hf_codec *codec,
+		      hf_exists_fn exists, void *ctx, char buf[NAME_MAX + 1])
+{
+	struct claim claim = {.fs = fs, .dir = dir, .view = buf, .until = name, .exists = exists, .ctx = ctx};
+	char path[HF_PATH_SIZE];
+
+	if (hf_name_view(name, codec, buf) <= NAME_MAX && !exists(ctx, dir, buf)) {
+		hf_name_origins(buf, claims, &claim);
+		if (!claim.capture)
+			return claim.err;
+	}
+	for (unsigned salt = 0; salt < HF_NAME_SALTS; salt++) {
+		hf_name_substitute(name, codec, salt, buf);
+		if (exists(ctx, dir, buf))
+			continue;
+		if (!hf_path_join(path, dir, name))
+			hf_control_substitute(&fs->control, path, buf);
+		return 0;
+	}
+	return HF_ERR_NOT_FOUND;
+}
+
+/* A substitute does not show whose it is: asks all files of the directory whose it could be. */
+static int find_substituted(struct hf_fs *fs, const char *dir, const char *view, struct hf_capture **ret_capture)
+{
+	int fd, err = hf_archive_open_dir(&fs->archive, dir, &fd);
+	struct dirent *entry;
+	DIR *stream;
+
+	if (err)
+		return err;
+	stream = fdopendir(fd);
+	if (!stream) {
+		close(fd);
+		return HF_ERR_NOMEM;
+	}
+	while (!*ret_capture && !err && (entry = readdir(stream))) {
+		struct hf_capture *capture;
+		char path[HF_PATH_SIZE], name[NAME_MAX + 1];
+		struct stat st;
+
+		if (!hf_name_substitute_of(view, entry->d_name) || hf_path_join(path, dir, entry->d_name) ||
+		    hf_archive_stat(&fs->archive, path, &st))
+			continue;
+		err = hf_capture_find(fs, path, &st, &capture);
+		if (!err && capture &&
+		    !hf_tree_view_name(fs, dir, entry->d_name, capture->codec, hf_tree_exists, fs, name) &&
+		    strcmp(name, view) == 0)
+			*ret_capture = capture;
+	}
+	closedir(stream);
+	return err;
+}
+
+/* The capture whose view directory is dir/view, a name that the archive does not have; NULL if there is none. */
+static int find_viewed(struct hf_fs *fs, const char *dir, const char *view, struct hf_capture **ret_capture)
+{
+	struct claim claim = {.fs = fs, .dir = dir, .view = view};
+
+	*ret_capture = NULL;
+	hf_name_origins(view, claims, &claim);
+	*ret_capture = claim.capture;
+	if (claim.err || claim.capture || !hf_name_is_substitute(view))
+		return claim.err;
+	return find_substituted(fs, dir, view, ret_capture);
+}
+
+void hf_tree_children(struct hf_fs *fs, const struct hf_node *node, const struct hf_facts *facts, hf_child_fn fn,
+		      void *ctx)
+{
+	static const struct hf_node_key control[] = {
+		{.kind = HF_NODE_STATUS}, {.kind = HF_NODE_PROGRESS}, {.kind = HF_NODE_METRICS}};
+	static const char *const control_name[] = {"status.json", "progress.txt", "metrics.prom"};
+	struct hf_node_key key = {.capture = node->key.capture, .hart = node->key.hart};
+	const struct hf_facts_hart *hart;
+	char name[64];
+
+	(void)fs;
+	switch (node->key.kind) {
+	case HF_NODE_CONTROL:
+		for (size_t i = 0; i < sizeof control / sizeof *control; i++)
+			if (!fn(ctx, control_name[i], &control[i], HF_NOWHERE))
+				return;
+		break;
+	case HF_NODE_VIEWS:
+		key.kind = HF_NODE_INFO;
+		if (!fn(ctx, "info.json", &key, facts ? facts->info_size : HF_NOWHERE))
+			return;
+		key.kind = facts ? HF_NODE_ERRORS : HF_NODE_INDEXING;
+		if (!fn(ctx, facts ? "errors.txt" : "INDEXING", &key,
+			facts ? facts->errors_size : HF_INFO_INDEXING_SIZE) || !facts)
+			return;
+		key.kind = HF_NODE_SOURCE;
+		if (facts->source.size != HF_NOWHERE) {
+			hf_info_source_name(facts->codec, name, sizeof name);
+			if (!fn(ctx, name, &key, facts->source.size))
+				return;
+		}
+		hart = hf_facts_hart(facts, HF_HART_RECORDS);
+		key.kind = HF_NODE_VIEW;
+		key.hart = HF_HART_RECORDS;
+		key.view = HF_VIEW_RECORDS;
+		if (hart && hart->view[key.view].size != HF_NOWHERE &&
+		    !fn(ctx, hf_fs_view_ops(key.view)->view, &key, hart->view[key.view].size))
+			return;
+		key.kind = HF_NODE_HART;
+		key.view = 0;
+		for (size_t i = 0; i < facts->hart_count; i++) {
+			key.hart = facts->hart[i].info.id;
+			snprintf(name, sizeof name, "hart%u", (unsigned)key.hart);
+			if (!fn(ctx, name, &key, 0))
+				return;
+		}
+		break;
+	case HF_NODE_HART:
+		hart = facts ? hf_facts_hart(facts, key.hart) : NULL;
+		key.kind = HF_NODE_VIEW;
+		for (key.view = 0; hart && key.view < HF_VIEW_COUNT; key.view++)
+			if (hart->view[key.view].size != HF_NOWHERE &&
+			    !fn(ctx, hf_fs_view_ops(key.view)->view, &key, hart->view[key.view].size))
+				return;
+		break;
+	default:
+		break;
+	}
+}
+
+/* The size of a text that is not a fact: it is made, and counted. */
+static uint64_t text_size(struct hf_fs *fs, struct hf_node *node)
+{
+	uint64_t shown = hf_node_shown(&fs->nodes, node);
+	uint8_t buf[2 * HF_SINK_ROOM];
+	struct hf_sink sink;
+
+	if (shown != HF_NOWHERE)
+		return shown;
+	hf_sink_init_count(&sink, buf, sizeof buf);
+	switch (node->key.kind) {
+	case HF_NODE_STATUS:
+		hf_control_status(fs, &sink);
+		break;
+	case HF_NODE_PROGRESS:
+		hf_control_progress(fs, &sink);
+		break;
+	case HF_NODE_METRICS:
+		hf_control_metrics(fs, &sink);
+		break;
+	default:
+		hf_info_json(node->key.capture, NULL, NULL, &sink);
+		break;
+	}
+	return hf_sink_total(&sink);
+}
+
+/* Attributes of what the archive does not have itself. st is the capture's, or the root directory's. */
+static void make_attr(struct hf_fs *fs, struct hf_node *node, const struct stat *st, uint64_t size,
+		      struct hf_attr *ret_attr)
+{
+	bool dir = node->key.kind == HF_NODE_VIEWS || node->key.kind == HF_NODE_HART ||
+		   node->key.kind == HF_NODE_CONTROL;
+	bool passing = size == HF_NOWHERE || node->key.kind == HF_NODE_INDEXING;
+	mode_t read = st->st_mode & 0444;
+	struct stat *out = &ret_attr->st;
+
+	if (size == HF_NOWHERE && !dir)
+		size = text_size(fs, node);
+	*ret_attr = (struct hf_attr){
+		.entry_timeout = passing ? HF_TIMEOUT_SHORT : HF_TIMEOUT_LONG,
+		.attr_timeout = node->key.kind > HF_NODE_CONTROL ? 0 : passing ? HF_TIMEOUT_SHORT : HF_TIMEOUT_LONG,
+	};
+	if (dir)
+		ret_attr->entry_timeout = ret_attr->attr_timeout = HF_TIMEOUT_LONG;
+	out->st_ino = node->ino;
+	out->st_mode = dir ? S_IFDIR | read | read >> 2 : S_IFREG | read;
+	out->st_nlink = dir ? 2 : 1;
+	out->st_uid = st->st_uid;
+	out->st_gid = st->st_gid;
+	out->st_size = dir ? 0 : (off_t)size;
+	out->st_blksize = BLOCK_SIZE;
+	out->st_blocks = (out->st_size + 511) / 512;
+	out->st_atim = st->st_atim;
+	out->st_mtim = st->st_mtim;
+	out->st_ctim = st->st_ctim;
+	if (node->key.kind >= HF_NODE_CONTROL)
+		out->st_atim = out->st_mtim = out->st_ctim = fs->started;
+}
+
+static void fill_attr(struct hf_fs *fs, struct hf_node *node, const struct stat *st, uint64_t size,
+		      struct hf_attr *ret_attr)
+{
+	if (node->key.kind != HF_NODE_PLAIN) {
+		make_attr(fs, node, st, size, ret_attr);
+		return;
+	}
+	*ret_attr = (struct hf_attr){
+		.st = *st, .entry_timeout = HF_TIMEOUT_LONG, .attr_timeout = HF_TIMEOUT_LONG};
+	ret_attr->st.st_ino = node->ino;
+}
+
+int hf_tree_enter(struct hf_fs *fs, const struct hf_node_key *key, const struct stat *st, uint64_t size,
+		  struct hf_attr *ret_attr)
+{
+	struct hf_node *node;
+	int err = hf_node_get(&fs->nodes, key, &node);
+
+	if (!err)
+		fill_attr(fs, node, st, size, ret_attr);
+	return err;
+}
+
+unsigned hf_tree_patience(struct hf_capture *capture, bool only_small)
+{
+	unsigned wait_ms = PATIENCE_MS;
+	double left;
+
+	pthread_mutex_lock(&capture->lock);
+	left = hf_capture_seconds_left(capture);
+	if ((only_small && capture->stamp.size > SMALL) ||
+	    (capture->state == HF_CAPTURE_INDEXING && left * 1000 > PATIENCE_MS &&
+	     hf_fs_now_ns() - capture->started_ns > PATIENCE_MS * INT64_C(1000000)))
+		wait_ms = 0;
+	pthread_mutex_unlock(&capture->lock);
+	return wait_ms;
+}
+
+int hf_tree_check(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st)
+{
+	struct hf_facts *facts;
+	int err = hf_capture_check(node->key.capture, ret_st);
+
+	*ret_facts = NULL;
+	if (!err)
+		err = hf_capture_facts(node->key.capture, wait_ms, &facts);
+	if (!err)
+		*ret_facts = facts;
+	return err == HF_ERR_BUSY ? 0 : err;
+}
+
+struct seek {
+	const char *name;
+	struct hf_node_key key;
+	uint64_t size;
+	bool found;
+};
+
+static bool seek_child(void *ctx, const char *name, const struct hf_node_key *key, uint64_t size)
+{
+	struct seek *seek = ctx;
+
+	if (strcmp(name, seek->name) != 0)
+		return true;
+	seek->key = *key;
+	seek->size = size;
+	seek->found = true;
+	return false;
+}
+
+/* In a directory of ours. */
+static int lookup_made(struct hf_fs *fs, struct hf_node *parent, const char *name, struct hf_attr *ret_attr)
+{
+	struct seek seek = {.name = name};
+	struct hf_facts *facts = NULL;
+	char path[HF_PATH_SIZE];
+	struct stat st;
+	int err;
+
+	if (hf_node_is_view(&parent->key))
+		err = hf_tree_check(parent, hf_tree_patience(parent->key.capture, strcmp(name, "INDEXING") == 0),
+				    &facts, &st);
+	else
+		err = hf_archive_stat(&fs->archive, "", &st);
+	if (err)
+		return err;
+	if (hf_node_is_view(&parent->key) && !facts)
+		ret_attr->entry_timeout = 0;
+	hf_tree_children(fs, parent, facts, seek_child, &seek);
+	err = seek.found ? hf_path_join(path, parent->key.path, name) : HF_ERR_NOT_FOUND;
+	seek.key.path = path;
+	if (!err)
+		err = hf_tree_enter(fs, &seek.key, &st, seek.size, ret_attr);
+	hf_facts_unref(facts);
+	return err;
+}
+
+/* In a directory of the archive. */
+static int lookup_plain(struct hf_fs *fs, const char *dir, const char *name, struct hf_attr *ret_attr)
+{
+	struct hf_node_key key = {.kind = HF_NODE_PLAIN};
+	struct hf_capture *capture;
+	char path[HF_PATH_SIZE];
+	struct stat st;
+	int err = hf_path_join(path, dir, name);
+
+	key.path = path;
+	if (err)
+		return err;
+	err = hf_archive_stat(&fs->archive, path, &st);
+	if (!err) {
+		key.type = st.st_mode & S_IFMT;
+		return hf_tree_enter(fs, &key, &st, 0, ret_attr);
+	}
+	if (err != HF_ERR_NOT_FOUND)
+		return err;
+	if (!*dir && strcmp(name, hf_tree_control_name(fs, hf_tree_exists, fs)) == 0) {
+		key.kind = HF_NODE_CONTROL;
+		err = hf_archive_stat(&fs->archive, "", &st);
+		return err ? err : hf_tree_enter(fs, &key, &st, 0, ret_attr);
+	}
+	err = find_viewed(fs, dir, name, &capture);
+	if (err || !capture)
+		return err ? err : HF_ERR_NOT_FOUND;
+	err = hf_archive_stat(&fs->archive, capture->path, &st);
+	if (err)
+		return err;
+	key.kind = HF_NODE_VIEWS;
+	key.capture = capture;
+	return hf_tree_enter(fs, &key, &st, 0, ret_attr);
+}
+
+int hf_fs_lookup(struct hf_fs *fs, uint64_t parent, const char *name, struct hf_attr *ret_attr)
+{
+	struct hf_node *node = hf_node_ref(&fs->nodes, parent);
+	int err;
+
+	*ret_attr = (struct hf_attr){.entry_timeout = HF_TIMEOUT_LONG};
+	if (!node)
+		return HF_ERR_NOT_FOUND;
+	if (!*name || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+	    strlen(name) > NAME_MAX)
+		err = HF_ERR_NOT_FOUND;
+	else if (node->key.kind == HF_NODE_PLAIN)
+		err = S_ISDIR(node->key.type) ? lookup_plain(fs, node->key.path, name, ret_attr) : HF_ERR_NOT_FOUND;
+	else
+		err = lookup_made(fs, node, name, ret_attr);
+	hf_node_unref(&fs->nodes, node, 1);
+	return err;
+}
+
+void hf_fs_forget(struct hf_fs *fs, uint64_t ino, uint64_t count)
+{
+	hf_node_forget(&fs->nodes, ino, count);
+}
+
+static int getattr_plain(struct hf_fs *fs, struct hf_node *node, struct hf_attr *ret_attr)
+{
+	struct stat st;
+	int err = hf_archive_stat(&fs->archive, node->key.path, &st);
+
+	if (err)
+		return err;
+	if ((st.st_mode & S_IFMT) != node->key.type)
+		return HF_ERR_NOT_FOUND;
+	fill_attr(fs, node, &st, 0, ret_attr);
+	return 0;
+}
+
+/* The size of a node, which is found among the children of its directory; HF_ERR_NOT_FOUND if it is not there. */
+static int size_of(const struct hf_node *node, const struct hf_facts *facts, uint64_t *ret_size)
+{
+	const struct hf_facts_hart *hart = facts ? hf_facts_hart(facts, node->key.hart) : NULL;
+	bool there = true;
+
+	*ret_size = 0;
+	switch (node->key.kind) {
+	case HF_NODE_INFO:
+		*ret_size = facts ? facts->info_size : HF_NOWHERE;
+		break;
+	case HF_NODE_INDEXING:
+		*ret_size = HF_INFO_INDEXING_SIZE;
+		there = !facts;
+		break;
+	case HF_NODE_ERRORS:
+		*ret_size = facts ? facts->errors_size : 0;
+		there = facts;
+		break;
+	case HF_NODE_SOURCE:
+		*ret_size = facts ? facts->source.size : 0;
+		there = facts && facts->source.size != HF_NOWHERE;
+		break;
+	case HF_NODE_HART:
+		there = hart;
+		break;
+	case HF_NODE_VIEW:
+		*ret_size = hart ? hart->view[node->key.view].size : 0;
+		there = hart && *ret_size != HF_NOWHERE;
+		break;
+	default:
+		break;
+	}
+	return there ? 0 : HF_ERR_NOT_FOUND;
+}
+
+int hf_fs_getattr(struct hf_fs *fs, uint64_t ino, struct hf_attr *ret_attr)
+{
+	struct hf_node *node = hf_node_ref(&fs->nodes, ino);
+	struct hf_facts *facts = NULL;
+	uint64_t size = HF_NOWHERE;
+	struct stat st;
+	int err;
+
+	if (!node)
+		return HF_ERR_NOT_FOUND;
+	if (node->key.kind == HF_NODE_PLAIN) {
+		err = getattr_plain(fs, node, ret_attr);
+	} else {
+		/* A look at the view directory from outside is no reason to index the capture. */
+		if (node->key.kind == HF_NODE_VIEWS) {
+			err = hf_capture_check(node->key.capture, &st);
+		} else if (hf_node_is_view(&node->key)) {
+			err = hf_tree_check(node, 0, &facts, &st);
+			if (!err)
+				err = size_of(node, facts, &size);
+		} else {
+			err = hf_archive_stat(&fs->archive, "", &st);
+		}
+		if (!err)
+			fill_attr(fs, node, &st, size, ret_attr);
+		hf_facts_unref(facts);
+	}
+	hf_node_unref(&fs->nodes, node, 1);
+	return err;
+}
+
+int hf_fs_readlink(struct hf_fs *fs, uint64_t ino, char *buf, size_t size)
+{
+	struct hf_node *node = hf_node_ref(&fs->nodes, ino);
+	int err = HF_ERR_NOT_FOUND;
+
+	if (!node)
+		return err;
+	if (node->key.kind == HF_NODE_PLAIN && S_ISLNK(node->key.type))
+		err = hf_archive_readlink(&fs->archive, node->key.path, buf, size);
+	hf_node_unref(&fs->nodes, node, 1);
+	return err;
+}

@@ -1,0 +1,63 @@
+/*
+ * The tree: what stands under which name, and with which attributes. The archive's own entries are passed through; a
+ * capture's view directory stands beside it.
+ */
+#ifndef HF_FS_TREE_H
+#define HF_FS_TREE_H
+
+#include "fs/core.h"
+
+#include <limits.h>
+
+/* Seconds for which the kernel may believe names and attributes; the short one is of what waits for an index. */
+#define HF_TIMEOUT_LONG 10.0
+#define HF_TIMEOUT_SHORT 0.25
+
+/* The longest path, as shown: the kernel has no longer ones. */
+#define HF_PATH_SIZE PATH_MAX
+
+/* "dir/name", or "name" in the root. HF_ERR_NOT_FOUND if it is too long. */
+int hf_path_join(char buf[HF_PATH_SIZE], const char *dir, const char *name);
+/* The directory part of a path into buf, "" for one in the root; returns the last component. */
+const char *hf_path_split(char buf[HF_PATH_SIZE], const char *path);
+
+/* Whether a name exists in the archive's directory dir. */
+typedef bool (*hf_exists_fn)(void *ctx, const char *dir, const char *name);
+/* Asks the archive itself; ctx is the fs. */
+bool hf_tree_exists(void *ctx, const char *dir, const char *name);
+
+/* The last component of the view directory of a capture dir/name. HF_ERR_NOT_FOUND if no name is free. */
+int hf_tree_view_name(struct hf_fs *fs, const char *dir, const char *name, const struct hf_codec *codec,
+		      hf_exists_fn exists, void *ctx, char buf[NAME_MAX + 1]);
+/* The name of the control directory: another one if the archive has that. */
+const char *hf_tree_control_name(struct hf_fs *fs, hf_exists_fn exists, void *ctx);
+
+/* What is in a directory that is not the archive's own. key lacks its path; size is of a file. */
+typedef bool (*hf_child_fn)(void *ctx, const char *name, const struct hf_node_key *key, uint64_t size);
+/* facts: of node's capture, or NULL while it is not indexed. Ends when fn returns false. */
+void hf_tree_children(struct hf_fs *fs, const struct hf_node *node, const struct hf_facts *facts, hf_child_fn fn,
+		      void *ctx);
+
+/* A reference to the node of key and its attributes: st is the entry's own, or the capture's. */
+int hf_tree_enter(struct hf_fs *fs, const struct hf_node_key *key, const struct stat *st, uint64_t size,
+		  struct hf_attr *ret_attr);
+
+/* A view directory or its part: whether it is there, with what is known of it (NULL: not indexed yet) and the
+ * capture's stat. wait: the index may be waited for. */
+int hf_tree_check(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st);
+
+/* How long a look into the view directory may wait for the index: at most that long, not at all if it is hopeless. */
+unsigned hf_tree_patience(struct hf_capture *capture, bool only_small);
+
+static inline bool hf_node_is_view(const struct hf_node_key *key)
+{
+	return key->kind >= HF_NODE_VIEWS && key->kind <= HF_NODE_VIEW;
+}
+
+static inline bool hf_node_is_text(const struct hf_node_key *key)
+{
+	return key->kind == HF_NODE_INFO || key->kind == HF_NODE_INDEXING || key->kind == HF_NODE_ERRORS ||
+	       key->kind > HF_NODE_CONTROL;
+}
+
+#endif
