@@ -1,0 +1,442 @@
+#include "codecs/image/elf_read.h"
+
+#include "codecs/base/bytes.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+#define PIECE 65536u
+
+static int fail(struct hf_diag *diag, int code, uint64_t offset)
+{
+	return hf_diag_set(diag, code, HF_SPACE_STREAM, offset, 0);
+}
+
+/* [offset, offset + n) lies within the first size bytes. */
+static bool within(uint64_t offset, uint64_t n, uint64_t size)
+{
+	return offset <= size && n <= size - offset;
+}
+
+/* Exactly n bytes. */
+static int read_all(struct hf_src *src, uint64_t offset, void *buf, size_t n, struct hf_diag *diag)
+{
+	uint8_t *to = buf;
+
+	while (n) {
+		size_t got;
+		int err = hf_src_read_at(src, offset, to, n, &got, diag);
+
+		if (err)
+			return err;
+		if (got == 0)
+			return fail(diag, HF_ERR_TRUNCATED, offset);
+		offset += got;
+		to += got;
+		n -= got;
+	}
+	return 0;
+}
+
+/* ---- the two classes: 32-bit structures are widened when they are read ---- */
+
+static bool is_wide(const struct hf_elf_file *file)
+{
+	return file->xlen == 64;
+}
+
+static void widen_ehdr(const uint8_t *p, bool wide, Elf64_Ehdr *ret)
+{
+	Elf32_Ehdr narrow;
+
+	memcpy(ret, p, sizeof *ret);
+	if (wide)
+		return;
+	memcpy(&narrow, p, sizeof narrow);
+	ret->e_entry = narrow.e_entry;
+	ret->e_phoff = narrow.e_phoff;
+	ret->e_shoff = narrow.e_shoff;
+	ret->e_flags = narrow.e_flags;
+	ret->e_ehsize = narrow.e_ehsize;
+	ret->e_phentsize = narrow.e_phentsize;
+	ret->e_phnum = narrow.e_phnum;
+	ret->e_shentsize = narrow.e_shentsize;
+	ret->e_shnum = narrow.e_shnum;
+	ret->e_shstrndx = narrow.e_shstrndx;
+}
+
+static void widen_phdr(const uint8_t *p, bool wide, Elf64_Phdr *ret)
+{
+	Elf32_Phdr narrow;
+
+	if (wide) {
+		memcpy(ret, p, sizeof *ret);
+		return;
+	}
+	memcpy(&narrow, p, sizeof narrow);
+	*ret = (Elf64_Phdr){.p_type = narrow.p_type,
+			    .p_flags = narrow.p_flags,
+			    .p_offset = narrow.p_offset,
+			    .p_vaddr = narrow.p_vaddr,
+			    .p_filesz = narrow.p_filesz,
+			    .p_memsz = narrow.p_memsz};
+}
+
+static void widen_shdr(const uint8_t *p, bool wide, Elf64_Shdr *ret)
+{
+	Elf32_Shdr narrow;
+
+	if (wide) {
+		memcpy(ret, p, sizeof *ret);
+		return;
+	}
+	memcpy(&narrow, p, sizeof narrow);
+	*ret = (Elf64_Shdr){.sh_type = narrow.sh_type,
+			    .sh_flags = narrow.sh_flags,
+			    .sh_addr = narrow.sh_addr,
+			    .sh_offset = narrow.sh_offset,
+			    .sh_size = narrow.sh_size,
+			    .sh_link = narrow.sh_link,
+			    .sh_info = narrow.sh_info,
+			    .sh_entsize = narrow.sh_entsize};
+}
+
+static void widen_sym(const uint8_t *p, bool wide, Elf64_Sym *ret)
+{
+	Elf32_Sym narrow;
+
+	if (wide) {
+		memcpy(ret, p, sizeof *ret);
+		return;
+	}
+	memcpy(&narrow, p, sizeof narrow);
+	*ret = (Elf64_Sym){.st_name = narrow.st_name,
+			   .st_value = narrow.st_value,
+			   .st_size = narrow.st_size,
+			   .st_info = narrow.st_info,
+			   .st_shndx = narrow.st_shndx};
+}
+
+static size_t sym_size(const struct hf_elf_file *file)
+{
+	return is_wide(file) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+}
+
+/* The least: e_shentsize may be more. */
+static size_t shdr_size(const struct hf_elf_file *file)
+{
+	return is_wide(file) ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+}
+
+static size_t phdr_size(const struct hf_elf_file *file)
+{
+	return is_wide(file) ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+}
+
+/* ---- headers ---- */
+
+bool hf_elf_probe(const uint8_t *head, size_t n)
+{
+	return n >= EI_NIDENT && memcmp(head, ELFMAG, SELFMAG) == 0 &&
+	       (head[EI_CLASS] == ELFCLASS32 || head[EI_CLASS] == ELFCLASS64) && head[EI_DATA] == ELFDATA2LSB;
+}
+
+static int read_ehdr(struct hf_elf_file *file, Elf64_Ehdr *ret_ehdr, struct hf_diag *diag)
+{
+	uint8_t head[sizeof(Elf64_Ehdr)] = {0};
+	size_t n = sizeof(Elf32_Ehdr);
+	int err;
+
+	if (file->src->size == HF_NOWHERE)
+		return fail(diag, HF_ERR_UNSUPPORTED, HF_NOWHERE);
+	err = read_all(file->src, 0, head, n, diag);
+	if (err)
+		return err;
+	if (!hf_elf_probe(head, n))
+		return fail(diag, memcmp(head, ELFMAG, SELFMAG) == 0 ? HF_ERR_UNSUPPORTED : HF_ERR_UNKNOWN_FORMAT, 0);
+	file->xlen = head[EI_CLASS] == ELFCLASS64 ? 64 : 32;
+	if (is_wide(file))
+		err = read_all(file->src, n, head + n, sizeof head - n, diag);
+	if (err)
+		return err;
+	widen_ehdr(head, is_wide(file), ret_ehdr);
+	if (ret_ehdr->e_type != ET_EXEC && ret_ehdr->e_type != ET_DYN)
+		return fail(diag, HF_ERR_UNSUPPORTED, offsetof(Elf64_Ehdr, e_type));
+	if (ret_ehdr->e_phnum && ret_ehdr->e_phentsize != phdr_size(file))
+		return fail(diag, HF_ERR_CORRUPT, 0);
+	/* More segments would be told by section 0; no program has as many. */
+	if (ret_ehdr->e_phnum == PN_XNUM)
+		return fail(diag, HF_ERR_UNSUPPORTED, 0);
+	return 0;
+}
+
+/* offset: of the program header, for *diag. */
+static int add_segment(struct hf_elf_file *file, const Elf64_Phdr *phdr, uint64_t offset, struct hf_diag *diag)
+{
+	const uint64_t top = is_wide(file) ? UINT64_MAX : UINT32_MAX;
+
+	if (phdr->p_type != PT_LOAD || phdr->p_filesz == 0)
+		return 0;
+	if (!within(phdr->p_offset, phdr->p_filesz, file->src->size))
+		return fail(diag, HF_ERR_TRUNCATED, offset);
+	if (phdr->p_memsz < phdr->p_filesz || phdr->p_memsz - 1 > top - phdr->p_vaddr)
+		return fail(diag, HF_ERR_CORRUPT, offset);
+	file->segments[file->segment_count++] = (struct hf_elf_segment){
+		.address = phdr->p_vaddr,
+		.size = phdr->p_filesz,
+		.memory_size = phdr->p_memsz,
+		.offset = phdr->p_offset,
+		.flags = phdr->p_flags,
+	};
+	return 0;
+}
+
+static int read_segments(struct hf_elf_file *file, const Elf64_Ehdr *ehdr, struct hf_diag *diag)
+{
+	const size_t row = phdr_size(file), n = ehdr->e_phnum;
+	uint8_t *table;
+	int err;
+
+	if (n == 0)
+		return 0;
+	if (!within(ehdr->e_phoff, n * row, file->src->size))
+		return fail(diag, HF_ERR_TRUNCATED, ehdr->e_phoff);
+	file->segments = calloc(n, sizeof *file->segments);
+	table = malloc(n * row);
+	err = file->segments && table ? read_all(file->src, ehdr->e_phoff, table, n * row, diag) :
+					hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
+	for (size_t i = 0; i < n && !err; i++) {
+		Elf64_Phdr phdr;
+
+		widen_phdr(table + i * row, is_wide(file), &phdr);
+		err = add_segment(file, &phdr, ehdr->e_phoff + i * row, diag);
+	}
+	free(table);
+	return err;
+}
+
+int hf_elf_file_open(struct hf_src *src, struct hf_elf_file *ret_file, struct hf_diag *diag)
+{
+	Elf64_Ehdr ehdr = {0};
+	int err;
+
+	*ret_file = (struct hf_elf_file){.src = src};
+	err = read_ehdr(ret_file, &ehdr, diag);
+	if (!err) {
+		ret_file->type = ehdr.e_type;
+		ret_file->machine = ehdr.e_machine;
+		ret_file->flags = ehdr.e_flags;
+		ret_file->entry = ehdr.e_entry;
+		/* A wrong section table costs the symbols only: it is looked at when they are wanted. */
+		ret_file->section_offset = ehdr.e_shoff;
+		ret_file->section_count = ehdr.e_shnum;
+		ret_file->section_row = ehdr.e_shentsize;
+		err = read_segments(ret_file, &ehdr, diag);
+	}
+	if (err)
+		hf_elf_file_close(ret_file);
+	return err;
+}
+
+void hf_elf_file_close(struct hf_elf_file *file)
+{
+	free(file->segments);
+	*file = (struct hf_elf_file){0};
+}
+
+/* ---- symbols ---- */
+
+/* What a walk over the symbols holds. */
+struct walk {
+	const struct hf_elf_file *file;
+	hf_elf_symbol_fn fn;
+	void *ctx;
+	struct hf_diag *diag;
+	Elf64_Shdr *sections;
+	size_t section_count;
+	char *names; /* of symbols; a zero byte ends it */
+	uint64_t names_size;
+	uint8_t *piece; /* of the table */
+};
+
+/* How many sections there are: what e_shnum cannot hold is the size of the first one (ELF, e_shnum). */
+static int count_sections(struct walk *walk)
+{
+	const struct hf_elf_file *file = walk->file;
+	uint8_t first[sizeof(Elf64_Shdr)];
+	Elf64_Shdr shdr = {0};
+	int err;
+
+	if (file->section_row < shdr_size(file))
+		return fail(walk->diag, HF_ERR_CORRUPT, file->section_offset);
+	walk->section_count = file->section_count;
+	if (walk->section_count)
+		return 0;
+	err = read_all(file->src, file->section_offset, first, shdr_size(file), walk->diag);
+	if (err)
+		return err;
+	widen_shdr(first, is_wide(file), &shdr);
+	if (shdr.sh_size > HF_ELF_SECTIONS_MAX)
+		return fail(walk->diag, HF_ERR_LIMIT, file->section_offset);
+	walk->section_count = (size_t)shdr.sh_size;
+	return 0;
+}
+
+static int load_sections(struct walk *walk)
+{
+	const struct hf_elf_file *file = walk->file;
+	const size_t row = file->section_row, n = walk->section_count;
+	uint8_t *table;
+	int err;
+
+	if (n == 0)
+		return 0;
+	if (!within(file->section_offset, n * row, file->src->size))
+		return fail(walk->diag, HF_ERR_TRUNCATED, file->section_offset);
+	walk->sections = calloc(n, sizeof *walk->sections);
+	table = malloc(n * row);
+	err = walk->sections && table ? read_all(file->src, file->section_offset, table, n * row, walk->diag) :
+					fail(walk->diag, HF_ERR_NOMEM, HF_NOWHERE);
+	for (size_t i = 0; i < n && !err; i++)
+		widen_shdr(table + i * row, is_wide(file), &walk->sections[i]);
+	free(table);
+	return err;
+}
+
+/* The first section of a type, or NULL. */
+static const Elf64_Shdr *find_section(const struct walk *walk, uint32_t type)
+{
+	for (size_t i = 0; i < walk->section_count; i++)
+		if (walk->sections[i].sh_type == type)
+			return &walk->sections[i];
+	return NULL;
+}
+
+static uint64_t place_of(const struct walk *walk, const Elf64_Shdr *section)
+{
+	return walk->file->section_offset + (uint64_t)(section - walk->sections) * walk->file->section_row;
+}
+
+static int load_names(struct walk *walk, const Elf64_Shdr *symtab)
+{
+	const Elf64_Shdr *strtab;
+
+	if (symtab->sh_link >= walk->section_count)
+		return fail(walk->diag, HF_ERR_CORRUPT, place_of(walk, symtab));
+	strtab = &walk->sections[symtab->sh_link];
+	if (strtab->sh_type != SHT_STRTAB || !within(strtab->sh_offset, strtab->sh_size, walk->file->src->size))
+		return fail(walk->diag, HF_ERR_CORRUPT, place_of(walk, strtab));
+	if (strtab->sh_size > HF_ELF_STRINGS_MAX)
+		return fail(walk->diag, HF_ERR_LIMIT, place_of(walk, strtab));
+	walk->names_size = strtab->sh_size;
+	walk->names = malloc((size_t)strtab->sh_size + 1);
+	if (!walk->names)
+		return fail(walk->diag, HF_ERR_NOMEM, HF_NOWHERE);
+	walk->names[strtab->sh_size] = 0;
+	return read_all(walk->file->src, strtab->sh_offset, walk->names, (size_t)strtab->sh_size, walk->diag);
+}
+
+/* "$x", "$d.12", "$xrv64i2p1_...": RISC-V psABI, AAELF64, AAELF32; no name of a program's own. */
+static bool is_mapping(const char *name)
+{
+	if (name[0] != '$' || !name[1] || !strchr("xdat", name[1]))
+		return false;
+	return name[2] == 0 || name[2] == '.' || (name[1] == 'x' && strncmp(name + 2, "rv", 2) == 0);
+}
+
+/* NULL for a symbol of no section: SHN_ABS, or one that does not exist. */
+static const Elf64_Shdr *section_of(const struct walk *walk, const Elf64_Sym *sym)
+{
+	return sym->st_shndx < walk->section_count ? &walk->sections[sym->st_shndx] : NULL;
+}
+
+static bool is_wanted(const struct walk *walk, const Elf64_Sym *sym)
+{
+	const unsigned type = ELF64_ST_TYPE(sym->st_info);
+	const Elf64_Shdr *section = section_of(walk, sym);
+
+	if (sym->st_shndx == SHN_UNDEF || sym->st_name >= walk->names_size || !walk->names[sym->st_name])
+		return false;
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		return true;
+	return type == STT_NOTYPE && section && section->sh_flags & SHF_EXECINSTR &&
+	       !is_mapping(walk->names + sym->st_name);
+}
+
+static int give(const struct walk *walk, const Elf64_Sym *sym)
+{
+	const Elf64_Shdr *section = section_of(walk, sym);
+	struct hf_elf_symbol symbol = {
+		.address = sym->st_value,
+		.size = sym->st_size,
+		.name = walk->names + sym->st_name,
+		.end = section ? section->sh_addr + section->sh_size : 0,
+		.function = ELF64_ST_TYPE(sym->st_info) != STT_NOTYPE,
+		.local = ELF64_ST_BIND(sym->st_info) == STB_LOCAL,
+	};
+
+	/* AAELF32 5.5.3: bit 0 of a function's value says that it is T32 code. */
+	if (walk->file->machine == EM_ARM && symbol.function)
+		symbol.address &= ~UINT64_C(1);
+	return walk->fn(walk->ctx, &symbol);
+}
+
+static int walk_table(struct walk *walk, const Elf64_Shdr *symtab)
+{
+	const size_t row = sym_size(walk->file), rows = PIECE / row;
+	const uint64_t count = symtab->sh_size / row;
+
+	if (symtab->sh_entsize != row || !within(symtab->sh_offset, symtab->sh_size, walk->file->src->size))
+		return fail(walk->diag, HF_ERR_CORRUPT, place_of(walk, symtab));
+	if (count > HF_ELF_SYMBOLS_MAX)
+		return fail(walk->diag, HF_ERR_LIMIT, place_of(walk, symtab));
+	for (uint64_t first = 0; first < count; first += rows) {
+		size_t n = count - first < rows ? (size_t)(count - first) : rows;
+		int err = read_all(walk->file->src, symtab->sh_offset + first * row, walk->piece, n * row, walk->diag);
+
+		for (size_t i = 0; i < n && !err; i++) {
+			Elf64_Sym sym;
+
+			widen_sym(walk->piece + i * row, is_wide(walk->file), &sym);
+			if (is_wanted(walk, &sym))
+				err = give(walk, &sym);
+		}
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int walk_file(struct walk *walk)
+{
+	const Elf64_Shdr *symtab;
+	int err = count_sections(walk);
+
+	if (!err)
+		err = load_sections(walk);
+	if (err)
+		return err;
+	symtab = find_section(walk, SHT_SYMTAB);
+	if (!symtab)
+		symtab = find_section(walk, SHT_DYNSYM);
+	if (!symtab)
+		return 0;
+	err = load_names(walk, symtab);
+	if (err)
+		return err;
+	walk->piece = malloc(PIECE);
+	if (!walk->piece)
+		return fail(walk->diag, HF_ERR_NOMEM, HF_NOWHERE);
+	return walk_table(walk, symtab);
+}
+
+int hf_elf_file_symbols(const struct hf_elf_file *file, hf_elf_symbol_fn fn, void *ctx, struct hf_diag *diag)
+{
+	struct walk walk = {.file = file, .fn = fn, .ctx = ctx, .diag = diag};
+	int err = file->section_offset ? walk_file(&walk) : 0;
+
+	free(walk.sections);
+	free(walk.names);
+	free(walk.piece);
+	return err;
+}

@@ -1,0 +1,60 @@
+/*
+ * ELF files as the archive has them: segments and symbols, 32 and 64 bits, little endian. Everything in the file is
+ * taken for hostile; what has no use here (relocations, notes, dynamic linking) is not looked at.
+ */
+#ifndef HF_IMAGE_ELF_READ_H
+#define HF_IMAGE_ELF_READ_H
+
+#include "codecs/image/elf_symbol.h"
+#include "codecs/source/source.h"
+
+/* Limits: beyond them the file is refused (segments: the format has no more), or its symbols are. */
+#define HF_ELF_STRINGS_MAX (UINT64_C(64) << 20) /* bytes of a string table */
+#define HF_ELF_SYMBOLS_MAX (UINT64_C(1) << 24)  /* rows of a symbol table */
+#define HF_ELF_SECTIONS_MAX 65536u
+
+enum hf_elf_segment_flags { HF_ELF_X = 1, HF_ELF_W = 2, HF_ELF_R = 4 }; /* p_flags */
+
+/* A PT_LOAD segment with bytes in the file. All of [offset, offset + size) lies in it, and address does not wrap. */
+struct hf_elf_segment {
+	uint64_t address;
+	uint64_t size;        /* bytes that the file has */
+	uint64_t memory_size; /* >= size; zeros follow */
+	uint64_t offset;
+	uint32_t flags;
+};
+
+struct hf_elf_file {
+	struct hf_src *src; /* borrowed */
+	uint8_t xlen;       /* 32, 64 */
+	uint16_t type;      /* e_type: ET_EXEC 2, ET_DYN 3 */
+	uint16_t machine;   /* e_machine */
+	uint32_t flags;     /* e_flags */
+	uint64_t entry;
+	struct hf_elf_segment *segments; /* in the order of the file */
+	size_t segment_count;
+	/* e_shoff, e_shnum, e_shentsize as they are, for the symbols */
+	uint64_t section_offset;
+	uint16_t section_count, section_row;
+};
+
+/* Whether these first bytes of a file look like an ELF that open takes. */
+bool hf_elf_probe(const uint8_t *head, size_t n);
+
+/*
+ * Reads the headers. Addresses are the file's; a load bias is the caller's to add. UNSUPPORTED for big endian,
+ * relocatable and core files, and for a source of unknown size.
+ */
+int hf_elf_file_open(struct hf_src *src, struct hf_elf_file *ret_file, struct hf_diag *diag);
+void hf_elf_file_close(struct hf_elf_file *file);
+
+/*
+ * Gives fn every function, and every untyped symbol of an executable section, of .symtab, or of .dynsym if there is
+ * none, in the order of the file; mapping symbols ($x and the like), undefined and nameless ones are left out.
+ * sym->name is valid during the call; non-zero from fn ends the walk and is returned. A file without symbols is fine;
+ * a damaged table is an error, behind the symbols that were given by then.
+ */
+typedef int (*hf_elf_symbol_fn)(void *ctx, const struct hf_elf_symbol *symbol);
+int hf_elf_file_symbols(const struct hf_elf_file *file, hf_elf_symbol_fn fn, void *ctx, struct hf_diag *diag);
+
+#endif

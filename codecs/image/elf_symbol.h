@@ -1,0 +1,17 @@
+/* A symbol as the reader and the writer of ELF files pass it. */
+#ifndef HF_IMAGE_ELF_SYMBOL_H
+#define HF_IMAGE_ELF_SYMBOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hf_elf_symbol {
+	uint64_t address;
+	uint64_t size;    /* 0 if the file does not say */
+	const char *name; /* not empty */
+	uint64_t end;     /* of the section it lies in, 0 if it lies in none; not used for writing */
+	bool function;    /* else untyped */
+	bool local;
+};
+
+#endif

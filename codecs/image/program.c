@@ -1,0 +1,215 @@
+#include "codecs/image/program.h"
+
+#include "codecs/image/elf_read.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int fail(struct hf_diag *diag, int code, uint64_t offset)
+{
+	return hf_diag_set(diag, code, HF_SPACE_STREAM, offset, 0);
+}
+
+void hf_program_fini(struct hf_program *program)
+{
+	for (size_t i = 0; i < program->count; i++)
+		free((uint8_t *)program->pieces[i].bytes);
+	free(program->pieces);
+	hf_program_init(program);
+}
+
+const struct hf_program_piece *hf_program_find(const struct hf_program *program, uint64_t address)
+{
+	size_t low = 0, high = program->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (program->pieces[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || address - program->pieces[low - 1].address >= program->pieces[low - 1].size)
+		return NULL;
+	return &program->pieces[low - 1];
+}
+
+/* Bytes [offset, offset + n) of src in memory of their own. */
+static int load(struct hf_src *src, uint64_t offset, uint64_t n, uint8_t **ret_bytes, struct hf_diag *diag)
+{
+	uint8_t *bytes = malloc((size_t)n);
+	uint64_t done = 0;
+	size_t got;
+
+	if (!bytes)
+		return fail(diag, HF_ERR_NOMEM, HF_NOWHERE);
+	while (done < n) {
+		int err = hf_src_read_at(src, offset + done, bytes + done, (size_t)(n - done), &got, diag);
+
+		if (!err && got == 0)
+			err = fail(diag, HF_ERR_TRUNCATED, offset + done);
+		if (err) {
+			free(bytes);
+			return err;
+		}
+		done += got;
+	}
+	*ret_bytes = bytes;
+	return 0;
+}
+
+/* A piece that is to be added: its bytes are at offset of the source. */
+struct row {
+	struct hf_program_piece piece;
+	uint64_t offset;
+};
+
+static int by_address(const void *a, const void *b)
+{
+	const struct hf_program_piece *left = a, *right = b;
+
+	return left->address < right->address ? -1 : left->address > right->address;
+}
+
+static_assert(offsetof(struct row, piece) == 0, "rows are sorted as pieces");
+
+static int check_sizes(const struct hf_program *program, const struct row *rows, size_t n, uint64_t *ret_bytes,
+		       struct hf_diag *diag)
+{
+	uint64_t bytes = program->bytes;
+
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].piece.size - 1 > UINT64_MAX - rows[i].piece.address)
+			return fail(diag, HF_ERR_CORRUPT, rows[i].offset);
+		if (rows[i].piece.size > HF_PROGRAM_BYTES_MAX - bytes)
+			return fail(diag, HF_ERR_LIMIT, rows[i].offset);
+		bytes += rows[i].piece.size;
+	}
+	*ret_bytes = bytes;
+	return 0;
+}
+
+/* Loads the pieces without bytes, which are the rows in their order. On an error none is left. */
+static int load_pieces(struct hf_program_piece *all, size_t count, const struct row *rows, struct hf_src *src,
+		       struct hf_diag *diag)
+{
+	int err = 0;
+
+	for (size_t i = 0, row = 0; i < count; i++) {
+		uint8_t *bytes = NULL;
+
+		if (all[i].bytes)
+			continue;
+		err = load(src, rows[row++].offset, all[i].size, &bytes, diag);
+		if (err)
+			break;
+		all[i].bytes = bytes;
+	}
+	return err;
+}
+
+/* Frees the pieces that program does not own. */
+static void drop_pieces(const struct hf_program *program, struct hf_program_piece *all, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct hf_program_piece *old = hf_program_find(program, all[i].address);
+
+		if (!old || old->bytes != all[i].bytes)
+			free((uint8_t *)all[i].bytes);
+	}
+	free(all);
+}
+
+/* All of it or nothing. Sorts rows; what overlaps is found before anything is read. */
+static int add(struct hf_program *program, struct row *rows, size_t n, struct hf_src *src, struct hf_diag *diag)
+{
+	const size_t count = program->count + n;
+	struct hf_program_piece *all;
+	uint64_t bytes = 0;
+	int err = check_sizes(program, rows, n, &bytes, diag);
+
+	if (err || n == 0)
+		return err;
+	all = calloc(count, sizeof *all);
+	if (!all)
+		return fail(diag, HF_ERR_NOMEM, HF_NOWHERE);
+	if (program->count)
+		memcpy(all, program->pieces, program->count * sizeof *all);
+	qsort(rows, n, sizeof *rows, by_address);
+	for (size_t i = 0; i < n; i++)
+		all[program->count + i] = rows[i].piece;
+	qsort(all, count, sizeof *all, by_address);
+	for (size_t i = 1; i < count && !err; i++)
+		if (all[i].address - all[i - 1].address < all[i - 1].size)
+			err = fail(diag, HF_ERR_MISMATCH, HF_NOWHERE);
+	if (!err)
+		err = load_pieces(all, count, rows, src, diag);
+	if (err) {
+		drop_pieces(program, all, count);
+		return err;
+	}
+	free(program->pieces);
+	program->pieces = all;
+	program->count = count;
+	program->bytes = bytes;
+	return 0;
+}
+
+/* The address of a file of this width, moved by bias. */
+static uint64_t move(uint64_t address, uint64_t bias, uint8_t xlen)
+{
+	return (address + bias) & (xlen == 64 ? UINT64_MAX : UINT32_MAX);
+}
+
+static int add_segments(struct hf_program *program, const struct hf_elf_file *file, uint64_t bias,
+			struct hf_diag *diag)
+{
+	struct row *rows = calloc(file->segment_count + 1, sizeof *rows);
+	int err;
+
+	if (!rows)
+		return fail(diag, HF_ERR_NOMEM, HF_NOWHERE);
+	for (size_t i = 0; i < file->segment_count; i++) {
+		const struct hf_elf_segment *segment = &file->segments[i];
+
+		rows[i].offset = segment->offset;
+		rows[i].piece.address = move(segment->address, bias, file->xlen);
+		rows[i].piece.size = segment->size;
+		rows[i].piece.flags = segment->flags;
+	}
+	err = add(program, rows, file->segment_count, file->src, diag);
+	free(rows);
+	return err;
+}
+
+int hf_program_add_elf(struct hf_program *program, struct hf_src *src, uint64_t bias, struct hf_diag *diag)
+{
+	struct hf_elf_file file;
+	int err = hf_elf_file_open(src, &file, diag);
+
+	if (err)
+		return err;
+	if (program->xlen && (program->xlen != file.xlen || program->machine != file.machine))
+		err = fail(diag, HF_ERR_MISMATCH, 0);
+	else
+		err = add_segments(program, &file, bias, diag);
+	if (!err && !program->xlen) {
+		program->xlen = file.xlen;
+		program->machine = file.machine;
+		program->entry = move(file.entry, bias, file.xlen);
+	}
+	hf_elf_file_close(&file);
+	return err;
+}
+
+int hf_program_add_raw(struct hf_program *program, struct hf_src *src, uint64_t address, struct hf_diag *diag)
+{
+	struct row row = {.piece = {.address = address, .size = src->size, .flags = HF_ELF_R | HF_ELF_W | HF_ELF_X}};
+
+	if (src->size == HF_NOWHERE)
+		return fail(diag, HF_ERR_UNSUPPORTED, HF_NOWHERE);
+	return src->size ? add(program, &row, 1, src, diag) : 0;
+}

@@ -1,0 +1,56 @@
+/*
+ * The program that a packet decoder walks through: bytes by address, from ELF files and raw dumps, all of one address
+ * space. Pieces must not overlap: the walk would silently take the wrong one.
+ */
+#ifndef HF_IMAGE_PROGRAM_H
+#define HF_IMAGE_PROGRAM_H
+
+#include "codecs/source/source.h"
+
+/* The most bytes that one program keeps in memory. */
+#define HF_PROGRAM_BYTES_MAX (UINT64_C(256) << 20)
+
+struct hf_program_piece {
+	uint64_t address;
+	uint64_t size; /* not 0; address + size - 1 does not wrap */
+	uint32_t flags; /* enum hf_elf_segment_flags; raw dumps have all */
+	const uint8_t *bytes;
+};
+
+struct hf_program {
+	struct hf_program_piece *pieces; /* sorted by address */
+	size_t count;
+	uint64_t bytes;   /* in all pieces */
+	uint16_t machine; /* e_machine of the first ELF, 0 if none */
+	uint8_t xlen;     /* of it, 0 if none */
+	uint64_t entry;   /* of it, with its bias */
+};
+
+static inline void hf_program_init(struct hf_program *program)
+{
+	*program = (struct hf_program){0};
+}
+
+void hf_program_fini(struct hf_program *program);
+
+/*
+ * Adds the PT_LOAD segments of an ELF file, moved by bias (modulo 2^64; 2^32 for a 32-bit file), or a dump of memory.
+ * Zeros that a file only stands for (.bss) are not in the program. On an error (MISMATCH: overlaps another piece, or
+ * is of another machine; LIMIT) the program is as before. The bytes are read now; src is not needed any more.
+ */
+int hf_program_add_elf(struct hf_program *program, struct hf_src *src, uint64_t bias, struct hf_diag *diag);
+int hf_program_add_raw(struct hf_program *program, struct hf_src *src, uint64_t address, struct hf_diag *diag);
+
+/* The piece that holds address, or NULL. */
+const struct hf_program_piece *hf_program_find(const struct hf_program *program, uint64_t address);
+
+/* The bytes from address on, as many as are there without a gap of one piece: *ret_n, 0 if none. */
+static inline const uint8_t *hf_program_at(const struct hf_program *program, uint64_t address, uint64_t *ret_n)
+{
+	const struct hf_program_piece *piece = hf_program_find(program, address);
+
+	*ret_n = piece ? piece->size - (address - piece->address) : 0;
+	return piece ? piece->bytes + (address - piece->address) : NULL;
+}
+
+#endif

@@ -1,0 +1,81 @@
+/* Arbitrary bytes as an ELF: what is read lies in the file, and a program made of it is sorted and has no overlaps. */
+#include "codecs/image/elf_read.h"
+#include "codecs/image/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+static int check_symbol(void *ctx, const struct hf_elf_symbol *symbol)
+{
+	size_t *left = ctx;
+
+	must(strlen(symbol->name) > 0);
+	return --*left == 0;
+}
+
+static void check_file(struct hf_src *src)
+{
+	size_t most = 1000;
+	struct hf_elf_file file;
+	struct hf_diag diag;
+
+	if (hf_elf_file_open(src, &file, &diag))
+		return;
+	for (size_t i = 0; i < file.segment_count; i++) {
+		const struct hf_elf_segment *segment = &file.segments[i];
+
+		must(segment->size && segment->offset < src->size && segment->size <= src->size - segment->offset);
+		must(segment->memory_size >= segment->size);
+		must(segment->address + (segment->memory_size - 1) >= segment->address);
+	}
+	hf_elf_file_symbols(&file, check_symbol, &most, &diag);
+	hf_elf_file_close(&file);
+}
+
+static void check_program(struct hf_src *src, const uint8_t *data, uint64_t bias)
+{
+	struct hf_program program;
+	struct hf_diag diag;
+	uint64_t n;
+
+	hf_program_init(&program);
+	if (hf_program_add_elf(&program, src, bias, &diag) == 0) {
+		for (size_t i = 0; i < program.count; i++) {
+			const struct hf_program_piece *piece = &program.pieces[i];
+
+			must(i == 0 || piece[-1].address + piece[-1].size - 1 < piece->address);
+			must(hf_program_at(&program, piece->address + piece->size - 1, &n) && n == 1);
+		}
+		/* Once more: the same addresses, which fails if there are any; the program stays as it is. */
+		if (program.count) {
+			size_t count = program.count;
+
+			must(hf_program_add_elf(&program, src, bias, &diag) != 0 && program.count == count);
+		}
+		hf_program_add_raw(&program, src, bias, &diag);
+		if (hf_program_at(&program, bias, &n) && program.count == 1)
+			must(*hf_program_at(&program, bias, &n) == data[0] || n < src->size);
+	}
+	hf_program_fini(&program);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct hf_src *src;
+
+	if (hf_src_memory_new(data, size, &src))
+		return 0;
+	check_file(src);
+	check_program(src, data, 0);
+	check_program(src, data, UINT64_C(0xfffffffffffff000));
+	hf_src_free(src);
+	return 0;
+}
