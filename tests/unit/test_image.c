@@ -204,6 +204,44 @@ static void test_entry(void)
 	hf_image_free(image);
 }
 
+/* Unknown bytes are zero, and are not taken for known zeros. */
+static void test_zeros(void)
+{
+	struct hf_image *image = new_image();
+
+	put_insn(image, BASE, 0x0513, 2);
+	put_insn(image, BASE, 0x00000513, 4); /* its second halfword is new */
+	CHECK_EQ(hf_image_bytes(image), 4);
+	put_insn(image, BASE + 8, 0, 2);
+	CHECK_EQ(hf_image_bytes(image), 6);
+	put_insn(image, BASE + HF_IMAGE_PAGE - 2, 0x0513, 2);
+	put_insn(image, BASE + HF_IMAGE_PAGE - 2, 0x00000513, 4);
+	CHECK_EQ(hf_image_bytes(image), 10);
+	CHECK_EQ(hf_image_pages(image), 2);
+	hf_image_free(image);
+}
+
+/* Bytes that were executed as A32 and as T32 are T32, whichever came first. */
+static void test_thumb(void)
+{
+	for (unsigned order = 0; order < 2; order++) {
+		struct hf_image *image = new_image();
+		struct hf_image_cursor cursor = {0};
+		struct hf_image_run run;
+
+		for (unsigned i = 0; i < 2; i++) {
+			struct hf_event ev = insn_event(BASE, 0xe3a00001, 4);
+
+			ev.insn.isa = i == order ? HF_ISA_T32 : HF_ISA_A32;
+			put(image, ev);
+		}
+		CHECK(hf_image_next_run(image, &cursor, &run));
+		CHECK(run.thumb);
+		CHECK_EQ(run.size, 4);
+		hf_image_free(image);
+	}
+}
+
 /* The highest instruction of the address space, and one that wraps around its end. */
 static void test_top(void)
 {
@@ -589,6 +627,8 @@ int main(void)
 	test_patterns();
 	test_every_halfword();
 	test_entry();
+	test_zeros();
+	test_thumb();
 	test_top();
 	test_attempts();
 	test_conflict();
