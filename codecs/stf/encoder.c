@@ -336,14 +336,16 @@ static void put_walk(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf
 static void write_metadata(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev,
 			   struct hf_stf_event_layout layout)
 {
+	const bool ecall = ev->trap.cause >= 8 && ev->trap.cause <= 11 && e->arch == HF_ARCH_RISCV;
 	uint64_t words[3] = {0};
 
-	if (!(ev->flags & HF_EVF_ASYNC) && layout.value >= 0) {
+	/* of interrupts and system calls the only word is something else, and not known */
+	if (!(ev->flags & HF_EVF_ASYNC) && !ecall) {
 		words[0] = e->s.pc;
 		words[1] = e->s.opcode;
-		if (layout.value < 2)
-			words[2] = hf_stf_iem_of_isa(e->s.isa);
-		words[layout.value] = ev->trap.value;
+		words[2] = hf_stf_iem_of_isa(e->s.isa);
+		if (layout.value >= 0)
+			words[layout.value] = ev->trap.value;
 	}
 	hf_sink_write(sink, words, 8u * layout.fields);
 }
@@ -361,6 +363,7 @@ static void put_trap(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf
 	/* An EVENT would make an attempt of an instruction that retired. */
 	if (!(s->flags & HF_STF_ENC_GROUP) || rec.value == HF_STF_EVENT_MODE_CHANGE ||
 	    (!(s->flags & HF_STF_ENC_ATTEMPT) && !hf_stf_event_retires(e->arch, rec.value))) {
+		close_group(e, sink);
 		hf_stf_write_foreign(sink, ev);
 		begin_data(e, sink, HF_EVENT_TRAP, ev->size, 0, 0);
 		return;
@@ -395,6 +398,7 @@ static void put_trap(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf
 static void put_return(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	if (!(e->s.flags & HF_STF_ENC_GROUP) || !(ev->flags & HF_EVF_HANDLER)) {
+		close_group(e, sink);
 		hf_stf_write_foreign(sink, ev);
 	} else {
 		flush_mode(e, sink);
