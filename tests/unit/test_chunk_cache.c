@@ -571,7 +571,7 @@ static void *churn(void *ctx)
 	struct churn *c = ctx;
 	uint32_t random = atomic_fetch_add(&c->seed, 1) * 2654435761u + 1;
 
-	for (int i = 0; i < 400; i++) {
+	for (int i = 0; i < 200; i++) {
 		size_t size = (size_t)1 << (6 + next_random(&random) % 18); /* 64 bytes to 8 MiB */
 		struct churn_make m = {.cache = c->cache, .size = size + next_random(&random) % size, .grow = i & 1};
 		struct hf_cache_key key = {1, next_random(&random)};

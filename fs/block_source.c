@@ -1,0 +1,238 @@
+#include "fs/block_source.h"
+
+#include "fs/parked_scan.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Points found last, by the MiB of the stream they were wanted for: a power of two. */
+#define HINTS 16
+
+struct block_source {
+	struct hf_src src; /* first: cast back */
+	struct hf_parked_stream stream;
+	int damage; /* what lies behind the last good byte: 0 or an error, with its place */
+	struct hf_diag damage_diag;
+	pthread_mutex_t lock;
+	struct hf_point hint[HINTS];
+	struct hf_point once; /* of the block that hf_block_source_read_once read a part of last */
+};
+
+static bool holds(const struct hf_point *point, uint64_t offset)
+{
+	return offset >= point->out_offset && offset - point->out_offset < point->out_size;
+}
+
+/* The point of the block that holds offset < size. What the index says is checked as far as memory depends on it. */
+static int find_point(struct block_source *bs, uint64_t offset, struct hf_point *ret_point, struct hf_diag *diag)
+{
+	struct hf_point *hint = &bs->hint[(offset >> 20) % HINTS];
+	bool found;
+	int err;
+
+	pthread_mutex_lock(&bs->lock);
+	*ret_point = *hint;
+	pthread_mutex_unlock(&bs->lock);
+	found = holds(ret_point, offset);
+	if (found)
+		return 0;
+	err = hf_index_point_of(bs->stream.index, offset, ret_point);
+	if (err < 0)
+		return hf_diag_set(diag, err, HF_SPACE_STREAM, offset, 0);
+	if (err || !holds(ret_point, offset) || ret_point->out_size > HF_BLOCK_MAX ||
+	    ret_point->out_size > bs->src.size - ret_point->out_offset || ret_point->window_size > HF_WINDOW_MAX)
+		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_STREAM, offset, 0);
+	pthread_mutex_lock(&bs->lock);
+	*hint = *ret_point;
+	pthread_mutex_unlock(&bs->lock);
+	return 0;
+}
+
+static bool is_enterable(const struct block_source *bs, const struct hf_point *point)
+{
+	return bs->stream.box->enterable && !(point->bits & HF_POINT_CONTINUES);
+}
+
+/* Decodes bytes [skip, skip + n) of a block that can be entered. */
+static int decode(const struct hf_parked_stream *stream, const struct hf_point *point, uint64_t skip, void *buf,
+		  size_t n, struct hf_diag *diag)
+{
+	uint8_t window[HF_WINDOW_MAX];
+	int err = point->window_size ? hf_index_window(stream->index, point, window) : 0;
+
+	if (err)
+		return hf_diag_set(diag, err, HF_SPACE_FILE, point->in_offset, 0);
+	return stream->box->read_block(stream->file, point, window, skip, buf, n, diag);
+}
+
+struct make {
+	const struct block_source *bs;
+	const struct hf_point *point;
+	struct hf_diag *diag;
+};
+
+static int make_block(void *ctx, uint8_t **ret_bytes, size_t *ret_size)
+{
+	const struct make *make = ctx;
+	const struct hf_parked_stream *stream = &make->bs->stream;
+	const struct hf_point *point = make->point;
+	uint8_t *bytes;
+	int err;
+
+	*ret_size = (size_t)point->out_size;
+	if (!is_enterable(make->bs, point))
+		return hf_parked_read(stream, point, ret_bytes, make->diag);
+	bytes = hf_cache_alloc(stream->cache, *ret_size);
+	if (!bytes)
+		return hf_diag_set(make->diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
+	err = decode(stream, point, 0, bytes, *ret_size, make->diag);
+	if (err) {
+		free(bytes);
+		return err;
+	}
+	*ret_bytes = bytes;
+	return 0;
+}
+
+/* Copies bytes [skip, skip + n) of a block through the cache. */
+static int read_cached(const struct block_source *bs, const struct hf_point *point, uint64_t skip, void *buf, size_t n,
+		       struct hf_diag *diag)
+{
+	struct hf_cache_key key = {bs->stream.owner, point->out_offset};
+	struct hf_diag made_diag = {0};
+	struct make make = {.bs = bs, .point = point, .diag = &made_diag};
+	struct hf_block *block;
+	int err = hf_cache_get(bs->stream.cache, key, make_block, &make, &block);
+
+	if (err) {
+		/* Who waited for another thread's making knows the error but not its exact place. */
+		if (made_diag.code != err)
+			hf_diag_set(&made_diag, err, HF_SPACE_STREAM, point->out_offset, 0);
+		if (diag)
+			*diag = made_diag;
+		return err;
+	}
+	if (block->size == point->out_size)
+		memcpy(buf, block->bytes + skip, n);
+	else
+		err = hf_diag_set(diag, HF_ERR_BUG, HF_SPACE_STREAM, point->out_offset, 0);
+	hf_cache_unpin(bs->stream.cache, block);
+	return err;
+}
+
+/*
+ * Whether to decode just these n bytes and keep nothing: they are few, the block is not at hand, and nothing was read
+ * lately in this block or the one before, which would look like a reader who comes back or reads on.
+ */
+static bool is_once(struct block_source *bs, const struct hf_point *point, size_t n)
+{
+	struct hf_cache_key key = {bs->stream.owner, point->out_offset};
+	struct hf_point last;
+
+	if (n > point->out_size / 4 || !is_enterable(bs, point))
+		return false;
+	pthread_mutex_lock(&bs->lock);
+	last = bs->once;
+	bs->once = *point;
+	pthread_mutex_unlock(&bs->lock);
+	if (last.out_size && (point->out_offset == last.out_offset ||
+			      point->out_offset == last.out_offset + last.out_size))
+		return false;
+	return !hf_cache_has(bs->stream.cache, key);
+}
+
+static int read_blocks(struct block_source *bs, uint64_t offset, uint8_t *buf, size_t n, bool may_be_once,
+		       size_t *ret_n, struct hf_diag *diag)
+{
+	*ret_n = 0;
+	if (offset == bs->src.size && n && bs->damage) {
+		if (diag)
+			*diag = bs->damage_diag;
+		return bs->damage;
+	}
+	while (n && offset < bs->src.size) {
+		struct hf_point point;
+		int err = find_point(bs, offset, &point, diag);
+		uint64_t skip = offset - point.out_offset;
+		size_t piece = 0;
+
+		if (!err) {
+			piece = n < point.out_size - skip ? n : (size_t)(point.out_size - skip);
+			if (may_be_once && is_once(bs, &point, piece))
+				err = decode(&bs->stream, &point, skip, buf, piece, diag);
+			else
+				err = read_cached(bs, &point, skip, buf, piece, diag);
+		}
+		/* The error belongs to this place and not to the bytes before it: they come first. */
+		if (err)
+			return *ret_n ? 0 : err;
+		offset += piece;
+		buf += piece;
+		n -= piece;
+		*ret_n += piece;
+	}
+	return 0;
+}
+
+static int blocks_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
+			  struct hf_diag *diag)
+{
+	return read_blocks((struct block_source *)src, offset, buf, n, false, ret_n, diag);
+}
+
+static void blocks_free(struct hf_src *src)
+{
+	struct block_source *bs = (struct block_source *)src;
+
+	hf_parked_drop(&bs->stream);
+	hf_cache_drop(bs->stream.cache, bs->stream.owner);
+	pthread_mutex_destroy(&bs->lock);
+	free(bs);
+}
+
+static const struct hf_src_ops blocks_ops = {.read_at = blocks_read_at, .free = blocks_free};
+
+/* Plain bytes: nothing to decode, and the kernel caches the file itself. */
+static int plain_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
+			 struct hf_diag *diag)
+{
+	return hf_src_read_at(((struct block_source *)src)->stream.file, offset, buf, n, ret_n, diag);
+}
+
+static void plain_free(struct hf_src *src)
+{
+	free(src);
+}
+
+static const struct hf_src_ops plain_ops = {.read_at = plain_read_at, .free = plain_free};
+
+int hf_block_source_new(struct hf_src *file, struct hf_index *index, struct hf_cache *cache, struct hf_src **ret_src)
+{
+	struct block_source *bs = calloc(1, sizeof *bs);
+
+	if (!bs)
+		return HF_ERR_NOMEM;
+	bs->stream.file = file;
+	*ret_src = &bs->src;
+	if (!hf_index_box(index)) {
+		bs->src = (struct hf_src){.ops = &plain_ops, .size = file->size};
+		return 0;
+	}
+	bs->src = (struct hf_src){.ops = &blocks_ops, .size = hf_index_stream_size(index)};
+	bs->stream.index = index;
+	bs->stream.box = hf_index_box(index);
+	bs->stream.cache = cache;
+	bs->stream.owner = hf_cache_owner(cache);
+	bs->damage = hf_index_damage(index, &bs->damage_diag);
+	pthread_mutex_init(&bs->lock, NULL);
+	return 0;
+}
+
+int hf_block_source_read_once(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
+			      struct hf_diag *diag)
+{
+	if (src->ops == &plain_ops)
+		return plain_read_at(src, offset, buf, n, ret_n, diag);
+	return read_blocks((struct block_source *)src, offset, buf, n, true, ret_n, diag);
+}
