@@ -7,6 +7,7 @@
 struct progress {
 	struct hf_capture *capture;
 	uint64_t version;
+	bool foreground; /* somebody waits for it, who will say how it went */
 	bool (*fn)(void *ctx, double percent, uint64_t insns);
 	void *ctx;
 };
@@ -86,6 +87,8 @@ static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struc
 	hf_src_free(file);
 	if (err)
 		return err;
+	hf_fs_log(capture->fs, progress->foreground ? 7 : 6, "%s: indexed in %.1f s", capture->path,
+		  (double)(hf_fs_now_ns() - capture->started_ns) / 1e9);
 	err = hf_open_get(capture, progress->version, &open);
 	if (!err)
 		hf_open_put(open);
@@ -144,7 +147,7 @@ static void end_turn(struct hf_capture *capture, uint64_t version, int err, cons
 int hf_capture_index(struct hf_capture *capture, bool wait, bool (*fn)(void *ctx, double percent, uint64_t insns),
 		     void *ctx, struct hf_diag *diag)
 {
-	struct progress progress = {.capture = capture, .fn = fn, .ctx = ctx};
+	struct progress progress = {.capture = capture, .foreground = wait, .fn = fn, .ctx = ctx};
 	struct hf_stamp stamp;
 	char text[256];
 	int err;
@@ -163,10 +166,7 @@ int hf_capture_index(struct hf_capture *capture, bool wait, bool (*fn)(void *ctx
 		hf_capture_check(capture, &st);
 	} else if (err && err != HF_ERR_CANCELLED && err != HF_ERR_BUSY) {
 		hf_diag_format(diag, text, sizeof text);
-		hf_fs_log(capture->fs, 3, "%s: not indexed: %s", capture->path, text);
-	} else if (!err) {
-		hf_fs_log(capture->fs, 6, "%s: indexed in %.1f s", capture->path,
-			  (double)(hf_fs_now_ns() - capture->started_ns) / 1e9);
+		hf_fs_log(capture->fs, wait ? 7 : 3, "%s: not indexed: %s", capture->path, text);
 	}
 	return err;
 }

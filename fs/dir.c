@@ -121,6 +121,7 @@ static int add_views(struct hf_dir *dir)
 		if (!S_ISREG(dir->entry[i].key.type) || hf_path_join(file, path, dir->entry[i].name) ||
 		    hf_archive_stat_at(&dir->fs->archive, dir->fd, dir->entry[i].name, &st))
 			continue;
+		dir->entry[i].key.content = st.st_ino;
 		err = hf_capture_find(dir->fs, file, &st, &key.capture);
 		if (err)
 			return err;
@@ -240,7 +241,7 @@ static bool emit_dot(struct hf_dir *dir, uint64_t i, hf_emit_fn emit, void *ctx)
 }
 
 /* The attributes of an entry, with a reference. */
-static int enter(struct hf_dir *dir, const struct entry *entry, const struct hf_node_key *key, struct hf_attr *ret_attr)
+static int enter(struct hf_dir *dir, const struct entry *entry, struct hf_node_key *key, struct hf_attr *ret_attr)
 {
 	const struct hf_archive *archive = &dir->fs->archive;
 	struct stat st;
@@ -252,6 +253,8 @@ static int enter(struct hf_dir *dir, const struct entry *entry, const struct hf_
 		err = hf_archive_stat(archive, key->capture ? key->capture->path : "", &st);
 	if (!err && key->kind == HF_NODE_PLAIN && (st.st_mode & S_IFMT) != key->type)
 		err = HF_ERR_NOT_FOUND;
+	if (!err && key->kind == HF_NODE_PLAIN && S_ISREG(st.st_mode))
+		key->content = st.st_ino;
 	return err ? err : hf_tree_enter(dir->fs, key, &st, entry->size, ret_attr);
 }
 

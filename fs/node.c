@@ -39,13 +39,15 @@ static uint64_t number_of(const struct hf_node_key *key, uint64_t salt)
 	uint64_t seed = key->kind == HF_NODE_PLAIN ? key->type : 1;
 	uint64_t hash = XXH3_64bits_withSeed(key->path, strlen(key->path), seed | salt << 32);
 
+	if (key->content)
+		hash = XXH3_64bits_withSeed(&key->content, sizeof key->content, hash);
 	return hash < FIRST_NUMBER ? hash + FIRST_NUMBER : hash;
 }
 
 static bool same_key(const struct hf_node_key *a, const struct hf_node_key *b)
 {
 	return a->kind == b->kind && a->type == b->type && a->capture == b->capture && a->hart == b->hart &&
-	       a->view == b->view && strcmp(a->path, b->path) == 0;
+	       a->view == b->view && a->content == b->content && strcmp(a->path, b->path) == 0;
 }
 
 static struct hf_node *find(struct hf_nodes *nodes, uint64_t ino)

@@ -5,6 +5,21 @@
 
 #include <stdlib.h>
 #include <unistd.h>
+#include <xxhash.h>
+
+/* A number for what the capture is now. */
+static uint64_t content_of(struct hf_capture *capture)
+{
+	uint64_t words[4];
+
+	pthread_mutex_lock(&capture->lock);
+	words[0] = capture->stamp.ino;
+	words[1] = (uint64_t)capture->stamp.size;
+	words[2] = (uint64_t)capture->stamp.mtime_ns;
+	words[3] = capture->rebuilds;
+	pthread_mutex_unlock(&capture->lock);
+	return XXH3_64bits(words, sizeof words) | 1;
+}
 
 int hf_facts_new_failed(struct hf_capture *capture, uint64_t version, const struct hf_diag *diag,
 			struct hf_facts **ret_facts)
@@ -17,6 +32,7 @@ int hf_facts_new_failed(struct hf_capture *capture, uint64_t version, const stru
 		return HF_ERR_NOMEM;
 	atomic_init(&facts->refs, 1);
 	facts->version = version;
+	facts->content = content_of(capture);
 	facts->failure = *diag;
 	facts->source.size = HF_NOWHERE;
 	facts->original = -1;
@@ -272,6 +288,7 @@ static int make_facts(struct hf_open *open)
 	open->facts = facts;
 	atomic_init(&facts->refs, 1);
 	facts->version = open->version;
+	facts->content = content_of(open->capture);
 	facts->codec = hf_index_codec(open->index);
 	facts->original = -1;
 	facts->source = (struct hf_facts_view){

@@ -26,6 +26,7 @@ struct hf_facts_hart {
 struct hf_facts {
 	atomic_uint refs;
 	uint64_t version;
+	uint64_t content;             /* hf_node_key.content of its files; not 0 */
 	struct hf_diag failure;       /* code 0, or why the capture could not be indexed: then nothing else is set */
 	const struct hf_codec *codec; /* as the index has it; NULL: the stream could not be opened */
 	struct hf_facts_view source;  /* the decompressed stream */

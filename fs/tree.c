@@ -153,7 +153,8 @@ void hf_tree_children(struct hf_fs *fs, const struct hf_node *node, const struct
 	static const struct hf_node_key control[] = {
 		{.kind = HF_NODE_STATUS}, {.kind = HF_NODE_PROGRESS}, {.kind = HF_NODE_METRICS}};
 	static const char *const control_name[] = {"status.json", "progress.txt", "metrics.prom"};
-	struct hf_node_key key = {.capture = node->key.capture, .hart = node->key.hart};
+	struct hf_node_key key = {.capture = node->key.capture, .hart = node->key.hart,
+				  .content = facts ? facts->content : 0};
 	const struct hf_facts_hart *hart;
 	char name[64];
 
@@ -187,6 +188,7 @@ void hf_tree_children(struct hf_fs *fs, const struct hf_node *node, const struct
 			return;
 		key.kind = HF_NODE_HART;
 		key.view = 0;
+		key.content = 0;
 		for (size_t i = 0; i < facts->hart_count; i++) {
 			key.hart = facts->hart[i].info.id;
 			snprintf(name, sizeof name, "hart%u", (unsigned)key.hart);
@@ -277,6 +279,9 @@ static void fill_attr(struct hf_fs *fs, struct hf_node *node, const struct stat 
 	*ret_attr = (struct hf_attr){
 		.st = *st, .entry_timeout = HF_TIMEOUT_LONG, .attr_timeout = HF_TIMEOUT_LONG};
 	ret_attr->st.st_ino = node->ino;
+	/* Nobody can write here, whatever the archive would allow. */
+	if (!S_ISLNK(st->st_mode))
+		ret_attr->st.st_mode &= ~(mode_t)0222;
 }
 
 int hf_tree_enter(struct hf_fs *fs, const struct hf_node_key *key, const struct stat *st, uint64_t size,
@@ -313,9 +318,17 @@ int hf_tree_check(const struct hf_node *node, unsigned wait_ms, struct hf_facts 
 	*ret_facts = NULL;
 	if (!err)
 		err = hf_capture_facts(node->key.capture, wait_ms, &facts);
+	if (err && err != HF_ERR_BUSY)
+		return err;
+	if (node->key.kind != HF_NODE_VIEWS && node->key.kind != HF_NODE_HART &&
+	    node->key.content != (err ? 0 : facts->content)) {
+		if (!err)
+			hf_facts_unref(facts);
+		return HF_ERR_CHANGED;
+	}
 	if (!err)
 		*ret_facts = facts;
-	return err == HF_ERR_BUSY ? 0 : err;
+	return 0;
 }
 
 struct seek {
@@ -379,6 +392,7 @@ static int lookup_plain(struct hf_fs *fs, const char *dir, const char *name, str
 	err = hf_archive_stat(&fs->archive, path, &st);
 	if (!err) {
 		key.type = st.st_mode & S_IFMT;
+		key.content = S_ISREG(st.st_mode) ? st.st_ino : 0;
 		return hf_tree_enter(fs, &key, &st, 0, ret_attr);
 	}
 	if (err != HF_ERR_NOT_FOUND)
@@ -432,6 +446,8 @@ static int getattr_plain(struct hf_fs *fs, struct hf_node *node, struct hf_attr 
 		return err;
 	if ((st.st_mode & S_IFMT) != node->key.type)
 		return HF_ERR_NOT_FOUND;
+	if (S_ISREG(st.st_mode) && st.st_ino != node->key.content)
+		return HF_ERR_CHANGED;
 	fill_attr(fs, node, &st, 0, ret_attr);
 	return 0;
 }

@@ -10,7 +10,7 @@
 #include <limits.h>
 
 /* Seconds for which the kernel may believe names and attributes; the short one is of what waits for an index. */
-#define HF_TIMEOUT_LONG 10.0
+#define HF_TIMEOUT_LONG 5.0
 #define HF_TIMEOUT_SHORT 0.25
 
 /* The longest path, as shown: the kernel has no longer ones. */
@@ -43,7 +43,7 @@ int hf_tree_enter(struct hf_fs *fs, const struct hf_node_key *key, const struct 
 		  struct hf_attr *ret_attr);
 
 /* A view directory or its part: whether it is there, with what is known of it (NULL: not indexed yet) and the
- * capture's stat. wait: the index may be waited for. */
+ * capture's stat. wait_ms: so long the index may be waited for. HF_ERR_CHANGED: a file of another version. */
 int hf_tree_check(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st);
 
 /* How long a look into the view directory may wait for the index: at most that long, not at all if it is hopeless. */
