@@ -103,23 +103,40 @@ static bool look_at(void *ctx, const char *path, const char *view_dir)
 	return false;
 }
 
+/* The capture whose view directory is called as the end of beneath says, if its name is that with the dots back. */
+static void guess_capture(struct hf_fs *fs, const char *beneath, struct search *search)
+{
+	char *name = strdup(beneath), *dot;
+
+	if (!name)
+		return;
+	dot = strrchr(name, '/');
+	for (dot = dot ? dot : name; (dot = strchr(dot, '@'));)
+		*dot = '.';
+	hf_fs_each_capture(fs, name, look_at, search);
+	free(name);
+}
+
+/*
+ * What exists in the archive is a capture itself or none. Else a beginning of the path is a view directory, beside its
+ * capture: in the directory where what exists ends.
+ */
 static bool find_capture(struct hf_fs *fs, const char *path, struct search *ret_search)
 {
-	*ret_search = (struct search){.path = path};
-	/* From the innermost directory outwards: what matters is found where it lies, the rest is not looked at. */
-	for (size_t length = strlen(path);;) {
-		char *under = strndup(path, length);
+	char *part = strdup(path);
+	int err;
 
-		if (!under)
-			return false;
-		hf_fs_each_capture(fs, under, look_at, ret_search);
-		free(under);
-		if (ret_search->capture || !length)
-			break;
-		while (length > 0 && path[length - 1] != '/')
-			length--;
-		length -= length > 0;
+	*ret_search = (struct search){.path = path};
+	err = hf_fs_each_capture(fs, path, look_at, ret_search);
+	while (part && err && !ret_search->capture) {
+		char *slash = strrchr(part, '/');
+
+		guess_capture(fs, part, ret_search);
+		*(slash ? slash : part) = 0;
+		if (!ret_search->capture)
+			err = hf_fs_each_capture(fs, part, look_at, ret_search);
 	}
+	free(part);
 	return ret_search->capture && ret_search->view_dir;
 }
 
@@ -304,6 +321,8 @@ static int write_target(const struct hf_settings *settings, const char *path, co
 		return status;
 	if (!find_target(path, view, &target))
 		fprintf(stderr, "hartfs %s: %s: there is no such file\n", command, shown);
+	else if (!*target.path)
+		fprintf(stderr, "hartfs %s: %s: this is a directory\n", command, shown);
 	else
 		fs = hf_paths_open_archive(settings, target.archive);
 	if (fs) {

@@ -10,14 +10,15 @@
 /* Atomic: redirected while other threads write lines, which may still go to the old place. */
 static struct {
 	atomic_int target, fd;
-	int max_level;
-} log_to = {.target = HF_LOG_STDERR, .fd = STDERR_FILENO, .max_level = LOG_INFO};
+	int max_level, stderr_level;
+} log_to = {.target = HF_LOG_STDERR, .fd = STDERR_FILENO, .max_level = LOG_INFO, .stderr_level = LOG_WARNING};
 
-void hf_log_init(int verbosity)
+void hf_log_init(int verbosity, bool chatty)
 {
-	static const int levels[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG, LOG_DEBUG};
+	static const int levels[] = {LOG_ERR, LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG, LOG_DEBUG};
 
-	log_to.max_level = levels[verbosity + 2];
+	log_to.max_level = levels[verbosity + 3];
+	log_to.stderr_level = levels[verbosity + 2 + chatty];
 	/* The zone file is out of reach once the process has confined itself. */
 	tzset();
 }
@@ -35,7 +36,7 @@ void hf_log_v(int level, const char *format, va_list args)
 	char line[1024];
 	int length = 0, target = log_to.target;
 
-	if (level > log_to.max_level)
+	if (level > (target == HF_LOG_STDERR ? log_to.stderr_level : log_to.max_level))
 		return;
 	if (target == HF_LOG_SYSLOG) {
 		vsyslog(level, format, args);

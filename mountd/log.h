@@ -6,6 +6,7 @@
 #define HF_MOUNTD_LOG_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 enum hf_log_target {
 	HF_LOG_STDERR, /* "hartfs: ..." */
@@ -13,8 +14,9 @@ enum hf_log_target {
 	HF_LOG_SYSLOG,
 };
 
-/* verbosity: 0 gives info and more urgent, -1 warnings, -2 errors, 1 debug. */
-void hf_log_init(int verbosity);
+/* verbosity: 0 gives info and more urgent, -1 warnings, -2 errors, 1 debug; on standard error one step less unless
+ * the log is what it is there for (chatty). */
+void hf_log_init(int verbosity, bool chatty);
 /* fd: of an HF_LOG_FILE, open for the life of the process. */
 void hf_log_redirect(enum hf_log_target target, int fd);
 /* level as in syslog: 3 error, 4 warning, 6 info, 7 debug. */

@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 
 	fill_standard_streams();
 	if (hf_settings_parse(&settings, argc, argv, &status)) {
-		hf_log_init(settings.verbosity);
+		hf_log_init(settings.verbosity, settings.foreground);
 		status = commands[settings.command](&settings);
 	}
 	hf_settings_free(&settings);

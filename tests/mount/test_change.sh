@@ -26,7 +26,7 @@ cat <&5 >"$tmp/old" 2>/dev/null
 head -c "$(stat -c %s "$tmp/old")" "$tmp/first" | cmp - "$tmp/old" || fail "two versions in one reading"
 exec 5<&-
 rm "$archive/c/x.stf"
-gone() { ! ls -d "$mnt/c/x@stf" 2>/dev/null; }
+gone() { [ ! -e "$mnt/c/x@stf" ]; }
 wait_until 60 gone || fail "the views of a deleted capture stay"
 do_umount
 finish
