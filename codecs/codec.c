@@ -76,8 +76,13 @@ int hf_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size, uint64_t d
 	dec->err = dec->ops->load(dec, blob, size);
 	while (!dec->err && discard) {
 		size_t n;
+		int err = hf_dec_next(dec, ev, discard < 64 ? (size_t)discard : 64, &n);
 
-		if (hf_dec_next(dec, ev, discard < 64 ? (size_t)discard : 64, &n))
+		/* What the source refuses is not the state's fault. */
+		if (err < 0 && (hf_err_class(err) == HF_CLASS_io || hf_err_class(err) == HF_CLASS_nomem ||
+				hf_err_class(err) == HF_CLASS_state))
+			return err;
+		if (err)
 			return dec->err = HF_ERR_STATE;
 		discard -= n;
 	}

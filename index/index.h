@@ -19,10 +19,15 @@ struct hf_identity {
 
 int hf_identity_of(struct hf_src *file, int64_t mtime_ns, struct hf_identity *ret_identity, struct hf_diag *diag);
 
-/* 128-bit key of everything that decides the bytes of a view: name, encoder version, parameters, disassembler. */
+/* The codecs that captures are looked for among: hf_codecs. A test may put its own list here before anything else. */
+extern const struct hf_codec *const *hf_index_codecs;
+
+/* Everything that decides the bytes of a view besides the events. */
 struct hf_view_key {
 	const struct hf_enc_ops *ops;
-	const char *params; /* canonical text of the view's parameters; "" for none */
+	/* Canonical text of the view's parameters and of whatever else its bytes depend on: the disassembler's version,
+	 * a fingerprint of the symbols. "" for none; at most 4000 bytes. */
+	const char *params;
 };
 
 /* Limits at which a chunk is cut: whichever is met first. */
@@ -90,15 +95,20 @@ const struct hf_codec *hf_index_codec(const struct hf_index *index);   /* NULL: 
 uint64_t hf_index_stream_size(const struct hf_index *index);           /* good decompressed bytes */
 /* The damage behind the last good byte: 0 or the error with its place. */
 int hf_index_damage(const struct hf_index *index, struct hf_diag *diag);
+/* By id. HF_HART_RECORDS is not among them, though its chunks are found like those of any hart. */
 size_t hf_index_harts(const struct hf_index *index, const struct hf_index_hart **ret_harts);
 size_t hf_index_problem_count(const struct hf_index *index);
-/* The i-th problem in the order found; problems beyond hf_index_problem_max are only counted. */
+/* The i-th problem: those of the events in their order, then those of the file as such. HF_ERR_NOT_FOUND for problems
+ * beyond HF_INDEX_PROBLEM_MAX, which are only counted. */
 int hf_index_problem_at(const struct hf_index *index, size_t i, struct hf_index_problem *ret_problem);
 #define HF_INDEX_PROBLEM_MAX 4096
 
 int hf_index_chunk(struct hf_index *index, uint32_t hart, uint64_t number, struct hf_chunk *ret_chunk);
 /* The chunk that holds the retired instruction ordinal. */
 int hf_index_chunk_of(struct hf_index *index, uint32_t hart, uint64_t ordinal, struct hf_chunk *ret_chunk);
+
+/* What its chunks were cut by. */
+const struct hf_chunk_limits *hf_index_limits(const struct hf_index *index);
 
 /* The point of the block that holds stream offset (a container only), and its window (window[HF_WINDOW_MAX]). */
 int hf_index_point_of(struct hf_index *index, uint64_t offset, struct hf_point *ret_point);
@@ -109,11 +119,15 @@ struct hf_view_table;
 int hf_view_table_open(int dirfd, const struct hf_identity *identity, const struct hf_view_key *key,
 		       struct hf_view_table **ret_table);
 void hf_view_table_close(struct hf_view_table *table);
+/* 0 if it has no such hart; the table of hf_enc_records has HF_HART_RECORDS alone. */
 uint64_t hf_view_table_size(const struct hf_view_table *table, uint32_t hart);
 int hf_view_table_chunk(struct hf_view_table *table, uint32_t hart, uint64_t number, struct hf_view_chunk *ret_chunk);
 /* The chunk that holds byte offset < size of the view. */
 int hf_view_table_chunk_of(struct hf_view_table *table, uint32_t hart, uint64_t offset,
 			   struct hf_view_chunk *ret_chunk);
+
+/* Whether the table was made with the same chunks as the index: if not, hf_build_run makes it anew. */
+bool hf_view_table_fits(const struct hf_view_table *table, const struct hf_index *index);
 
 /* Bytes on disk, for info.json and budgets. */
 uint64_t hf_index_file_size(const struct hf_index *index);

@@ -1,0 +1,111 @@
+/* The clocks of a build: progress, and keeping what has been done from time to time. */
+#include "index/builder.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define MS UINT64_C(1000000)
+#define TICK (5 * MS)
+/* What a kill may cost. */
+#define COMMIT_TIME (1000 * MS)
+#define COMMIT_BYTES (UINT64_C(64) << 20)
+/* Keeping may take one part in so many of the time, on whatever disk. */
+#define COMMIT_SHARE 20
+
+uint64_t hf_builder_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
+}
+
+static int tell(struct hf_builder *b, uint64_t offset)
+{
+	const uint64_t size = b->build->identity.size, pos = b->in.box ? b->in.in_pos : offset;
+	const uint64_t passes = b->passes + b->id_count;
+	const struct hf_build_progress p = {
+		.done = size * b->pass + (pos < size ? pos : size),
+		.total = size * (passes > b->pass ? passes : b->pass + 1),
+		.insns = b->insns + b->hart_insns,
+	};
+
+	return b->build->on_progress && b->build->on_progress(b->build->ctx, &p) ? HF_ERR_CANCELLED : 0;
+}
+
+int hf_builder_commit(struct hf_builder *b)
+{
+	uint64_t start = hf_builder_now();
+	int err = 0;
+
+	/* The index last: what it holds, all views hold. */
+	for (size_t i = 0; i < b->view_count && !err; i++)
+		if (b->views[i].db)
+			err = hf_view_part_commit(&b->views[i]);
+	if (!err && b->index)
+		err = hf_index_part_commit(b->index);
+	b->committed = hf_builder_now();
+	b->commit_cost = b->committed - start;
+	return err;
+}
+
+int hf_builder_tick(struct hf_builder *b, uint64_t offset)
+{
+	const uint64_t now = hf_builder_now(), passed = now - b->committed;
+	int err = 0;
+
+	/* A new pass begins at the start of the stream. */
+	if (offset < b->committed_offset)
+		b->committed_offset = offset;
+	if (passed >= COMMIT_SHARE * b->commit_cost &&
+	    (passed >= COMMIT_TIME || offset - b->committed_offset >= COMMIT_BYTES)) {
+		err = hf_builder_commit(b);
+		b->committed_offset = offset;
+	}
+	if (err || now - b->ticked < TICK)
+		return err;
+	b->ticked = now;
+	return tell(b, offset);
+}
+
+static bool known(const struct hf_builder *b, uint32_t id)
+{
+	for (size_t i = 0; i < b->id_count; i++)
+		if (b->ids[i] == id)
+			return true;
+	return false;
+}
+
+static int add_id(struct hf_builder *b, uint32_t id)
+{
+	const struct hf_index_hart hart = {.id = id};
+	uint32_t *bigger;
+
+	if (known(b, id))
+		return 0;
+	if (b->id_count > HF_SLOT_MAX / 2)
+		return HF_ERR_LIMIT;
+	bigger = realloc(b->ids, (b->id_count + 1) * sizeof *bigger);
+	if (!bigger)
+		return HF_ERR_NOMEM;
+	b->ids = bigger;
+	b->ids[b->id_count] = id;
+	/* A slot for the time being: they are sorted when all are known. */
+	return hf_index_part_set_hart(b->index, HF_SLOT_MAX - b->id_count++, &hart);
+}
+
+int hf_builder_note_harts(struct hf_builder *b, const struct hf_dec *dec)
+{
+	size_t n;
+	const uint32_t *ids = dec->ops->harts(dec, &n);
+	int err = 0;
+
+	for (; b->seen < n && !err; b->seen++)
+		err = add_id(b, ids[b->seen]);
+	return err;
+}
+
+int hf_builder_rewind(struct hf_builder *b)
+{
+	return hf_input_rewind(&b->in, NULL, b->diag);
+}

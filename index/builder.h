@@ -1,0 +1,67 @@
+/*
+ * A build in progress, shared by its steps: build.c decides what is to be done, pass.c makes the chunks of a hart,
+ * replay.c makes view tables for chunks that are there. Internal to index/.
+ */
+#ifndef HF_INDEX_BUILDER_H
+#define HF_INDEX_BUILDER_H
+
+#include "index/index_part.h"
+#include "index/input.h"
+#include "index/view_part.h"
+
+/* Events at a time: 16 KiB, so that encoders find them in the first-level cache. */
+#define HF_BATCH 512
+
+struct hf_builder {
+	const struct hf_build *build;
+	struct hf_chunk_limits limits;
+	struct hf_enc_env env;
+	struct hf_input in;
+	struct hf_index_part *index; /* NULL while replaying */
+	struct hf_view_part *views;  /* the tables being made */
+	size_t view_count;
+	struct hf_diag *diag;
+	uint32_t *ids;               /* of the harts found so far */
+	size_t id_count, seen;       /* seen: as many of the decoder's were looked at */
+	/* progress */
+	uint64_t pass, passes;       /* which pass over the file, of how many besides one for each of ids */
+	uint64_t insns, hart_insns;  /* of harts that are done; of the one at hand */
+	/* clocks, in ns */
+	uint64_t ticked, committed, commit_cost;
+	uint64_t committed_offset;   /* stream offset at the last commit */
+};
+
+uint64_t hf_builder_now(void);
+/* Every few milliseconds: tells the progress, and keeps what has been done, if it is time to. offset: in the stream. */
+int hf_builder_tick(struct hf_builder *b, uint64_t offset);
+int hf_builder_commit(struct hf_builder *b);
+/* Adds harts that the first hart's decoder has found to those that are known: with every chunk, for a decoder that is
+ * entered behind them does not find them again. */
+int hf_builder_note_harts(struct hf_builder *b, const struct hf_dec *dec);
+
+/* Where a walk begins if not at the first event: a chunk that was cut off, and what its hart had before it. */
+struct hf_pass_start {
+	struct hf_chunk_row row;
+	uint64_t attempts, events;
+};
+
+enum hf_pass_mode {
+	HF_PASS_STORE,   /* a hart's chunks and views, if it has any event */
+	HF_PASS_KEEP,    /* also without events */
+	HF_PASS_LOOK,    /* problems only */
+};
+
+/* ret_hart->chunks is 0 if nothing was stored. */
+int hf_pass_run(struct hf_builder *b, uint64_t slot, uint32_t hart, const struct hf_pass_start *start,
+		 enum hf_pass_mode mode, struct hf_index_hart *ret_hart);
+
+/* Makes b->views, as far as they are not made yet, for all chunks of a published index. */
+int hf_replay_run(struct hf_builder *b, struct hf_index *index);
+
+/* The first hart of an index in a slot at or behind from, the records among them; NULL if there is none. */
+const struct hf_index_hart *hf_index_next_slot(const struct hf_index *index, uint64_t from, uint64_t *ret_slot);
+
+/* A new source of the same bytes for the next walk, which stores no points. */
+int hf_builder_rewind(struct hf_builder *b);
+
+#endif

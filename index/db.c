@@ -1,0 +1,338 @@
+#include "index/db.h"
+
+#include "codecs/base/bytes.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Pages held for one published database: lookups touch one path of a B-tree, again and again. */
+#define READ_CACHE_PAGES "32"
+
+static const uint32_t application_ids[] = {
+	[HF_DB_INDEX] = 0x48415254, /* "HART" */
+	[HF_DB_VIEW] = 0x48415256,  /* "HARV" */
+};
+
+static const char *const *schema_of(enum hf_db_kind kind)
+{
+	return kind == HF_DB_INDEX ? hf_schema_index : hf_schema_view;
+}
+
+static uint32_t big32(const uint8_t *p)
+{
+	return __builtin_bswap32(hf_get32(p));
+}
+
+/* The database header: sqlite.org/fileformat2.html, 1.3. */
+enum hf_db_look hf_db_look(int fd, enum hf_db_kind kind)
+{
+	uint8_t head[100];
+	struct stat st;
+	ssize_t n = pread(fd, head, sizeof head, 0);
+
+	if (n == 0)
+		return HF_LOOK_EMPTY;
+	if (n != sizeof head || fstat(fd, &st) < 0 || memcmp(head, "SQLite format 3", 16) != 0)
+		return HF_LOOK_FOREIGN;
+	if (big32(head + 68) != application_ids[kind])
+		return HF_LOOK_FOREIGN;
+	if (big32(head + 60) != HF_SCHEMA_VERSION || head[16] != HF_PAGE_SIZE >> 8 || head[17] != 0 ||
+	    head[18] != 1 || head[19] != 1 || head[20] != HF_PAGE_SUM)
+		return HF_LOOK_OLD;
+	if ((uint64_t)st.st_size != (uint64_t)big32(head + 28) * HF_PAGE_SIZE)
+		return HF_LOOK_OLD;
+	return HF_LOOK_OURS;
+}
+
+int hf_db_err(int rc)
+{
+	switch (rc & 0xff) {
+	case SQLITE_NOMEM:
+		return HF_ERR_NOMEM;
+	case SQLITE_FULL:
+	case SQLITE_CANTOPEN:
+	case SQLITE_READONLY:
+		return HF_ERR_IO;
+	case SQLITE_IOERR:
+		return rc == SQLITE_IOERR_DATA || rc == SQLITE_IOERR_SHORT_READ || rc == SQLITE_IOERR_CORRUPTFS
+			       ? HF_ERR_STATE
+			       : HF_ERR_IO;
+	default:
+		return HF_ERR_STATE;
+	}
+}
+
+int hf_db_run(sqlite3 *db, const char *sql)
+{
+	int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+
+	return rc == SQLITE_OK ? 0 : hf_db_err(rc);
+}
+
+int hf_db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret_stmt)
+{
+	int rc = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret_stmt, NULL);
+
+	return rc == SQLITE_OK ? 0 : hf_db_err(rc);
+}
+
+int hf_db_step(sqlite3_stmt *stmt)
+{
+	int rc = sqlite3_step(stmt);
+
+	return rc == SQLITE_ROW ? 0 : rc == SQLITE_DONE ? HF_NOTE_END : hf_db_err(rc);
+}
+
+int hf_db_exec(sqlite3_stmt *stmt)
+{
+	int err = hf_db_step(stmt);
+
+	sqlite3_reset(stmt);
+	return err < 0 ? err : 0;
+}
+
+void hf_db_bind(sqlite3_stmt *stmt, size_t n, const uint64_t *values)
+{
+	for (size_t i = 0; i < n; i++)
+		sqlite3_bind_int64(stmt, (int)i + 1, (sqlite3_int64)values[i]);
+}
+
+int hf_db_run1(sqlite3 *db, const char *sql, uint64_t value)
+{
+	sqlite3_stmt *stmt;
+	int err = hf_db_prepare(db, sql, &stmt);
+
+	if (err)
+		return err;
+	hf_db_bind(stmt, 1, &value);
+	err = hf_db_exec(stmt);
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+int hf_db_number(sqlite3 *db, const char *sql, uint64_t *ret_value)
+{
+	sqlite3_stmt *stmt;
+	int err = hf_db_prepare(db, sql, &stmt);
+
+	if (err)
+		return err;
+	err = hf_db_step(stmt);
+	if (!err && sqlite3_column_type(stmt, 0) == SQLITE_NULL)
+		err = HF_NOTE_END;
+	if (!err)
+		err = hf_col_u64(stmt, 0, UINT64_MAX, ret_value);
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+int hf_col_u64(sqlite3_stmt *stmt, int i, uint64_t max, uint64_t *ret_value)
+{
+	if (sqlite3_column_type(stmt, i) != SQLITE_INTEGER)
+		return HF_ERR_STATE;
+	*ret_value = (uint64_t)sqlite3_column_int64(stmt, i);
+	return *ret_value <= max ? 0 : HF_ERR_STATE;
+}
+
+int hf_col_blob(sqlite3_stmt *stmt, int i, void *buf, size_t cap, uint32_t *ret_size)
+{
+	const void *bytes;
+	size_t n;
+
+	if (sqlite3_column_type(stmt, i) != SQLITE_BLOB)
+		return HF_ERR_STATE;
+	bytes = sqlite3_column_blob(stmt, i);
+	n = (size_t)sqlite3_column_bytes(stmt, i);
+	if (n > cap)
+		return HF_ERR_STATE;
+	if (n && !bytes)
+		return HF_ERR_NOMEM;
+	if (n)
+		memcpy(buf, bytes, n);
+	*ret_size = (uint32_t)n;
+	return 0;
+}
+
+int hf_col_text(sqlite3_stmt *stmt, int i, char *buf, size_t cap, bool *ret_null)
+{
+	const unsigned char *text;
+	size_t n;
+
+	buf[0] = 0;
+	*ret_null = sqlite3_column_type(stmt, i) == SQLITE_NULL;
+	if (*ret_null)
+		return 0;
+	if (sqlite3_column_type(stmt, i) != SQLITE_TEXT)
+		return HF_ERR_STATE;
+	text = sqlite3_column_text(stmt, i);
+	n = (size_t)sqlite3_column_bytes(stmt, i);
+	if (!text)
+		return HF_ERR_NOMEM;
+	if (n >= cap || memchr(text, 0, n))
+		return HF_ERR_STATE;
+	memcpy(buf, text, n);
+	buf[n] = 0;
+	return 0;
+}
+
+/* Whether the tables are ours to the letter: nothing else in the file can then run when it is queried. */
+static int check_schema(sqlite3 *db, enum hf_db_kind kind)
+{
+	const char *const *want = schema_of(kind);
+	sqlite3_stmt *stmt;
+	int err = hf_db_prepare(db, "SELECT type, sql FROM sqlite_schema ORDER BY rowid", &stmt);
+
+	if (err)
+		return err;
+	while (!(err = hf_db_step(stmt))) {
+		const char *type = (const char *)sqlite3_column_text(stmt, 0);
+		const char *sql = (const char *)sqlite3_column_text(stmt, 1);
+
+		if (!type || !sql || !*want || strcmp(type, "table") != 0 || strcmp(sql, *want) != 0) {
+			err = HF_ERR_STATE;
+			break;
+		}
+		want++;
+	}
+	sqlite3_finalize(stmt);
+	if (err < 0)
+		return err;
+	return *want ? HF_ERR_STATE : 0;
+}
+
+static void harden(sqlite3 *db)
+{
+	sqlite3_db_config(db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 0, 0);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1 << 20);
+}
+
+static int open_vfs(const char *uri, int flags, sqlite3 **ret_db)
+{
+	int err = hf_vfs_register(), rc;
+
+	*ret_db = NULL;
+	if (err)
+		return err;
+	rc = sqlite3_open_v2(uri, ret_db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
+			     HF_VFS_NAME);
+	if (rc != SQLITE_OK) {
+		hf_db_close(*ret_db);
+		*ret_db = NULL;
+		return hf_db_err(rc);
+	}
+	harden(*ret_db);
+	return 0;
+}
+
+int hf_db_open(int fd, enum hf_db_kind kind, sqlite3 **ret_db)
+{
+	char path[HF_VFS_PATH_SIZE], uri[HF_VFS_PATH_SIZE + 32];
+	int err;
+
+	*ret_db = NULL;
+	if (hf_db_look(fd, kind) != HF_LOOK_OURS)
+		return HF_ERR_STATE;
+	hf_vfs_path(path, fd, -1, "none");
+	snprintf(uri, sizeof uri, "file:%s?immutable=1&mode=ro", path);
+	err = open_vfs(uri, SQLITE_OPEN_READONLY, ret_db);
+	if (!err)
+		err = hf_db_run(*ret_db, "PRAGMA cell_size_check = 1; PRAGMA cache_size = " READ_CACHE_PAGES);
+	if (!err)
+		err = check_schema(*ret_db, kind);
+	if (err) {
+		hf_db_close(*ret_db);
+		*ret_db = NULL;
+	}
+	return err;
+}
+
+static int make_tables(sqlite3 *db, enum hf_db_kind kind)
+{
+	char ids[96];
+	int err = 0;
+
+	snprintf(ids, sizeof ids, "PRAGMA application_id = %u; PRAGMA user_version = %d", application_ids[kind],
+		 HF_SCHEMA_VERSION);
+	err = hf_db_run(db, ids);
+	for (const char *const *sql = schema_of(kind); !err && *sql; sql++)
+		err = hf_db_run(db, *sql);
+	return err;
+}
+
+/*
+ * Until the first commit the file is empty, so that there is nothing to keep safe and no journal is needed; a kill in
+ * the middle of that commit leaves a file shorter than its first page says. cache_spill: nothing is written between
+ * commits, which come often enough.
+ */
+static int set_up(sqlite3 *db, bool fresh)
+{
+	int reserve = HF_PAGE_SUM;
+
+	if (fresh && sqlite3_file_control(db, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserve) != SQLITE_OK)
+		return HF_ERR_BUG;
+	return hf_db_run(db, fresh ? "PRAGMA page_size = 8192; PRAGMA locking_mode = EXCLUSIVE;"
+				     "PRAGMA temp_store = MEMORY; PRAGMA cache_spill = OFF;"
+				     "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN"
+				   : "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cell_size_check = 1;"
+				     "PRAGMA temp_store = MEMORY; PRAGMA cache_spill = OFF;"
+				     "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL; BEGIN");
+}
+
+int hf_db_open_part(int fd, int dirfd, const char *name, enum hf_db_kind kind, sqlite3 **ret_db)
+{
+	enum hf_db_look look = hf_db_look(fd, kind);
+	bool fresh = look == HF_LOOK_EMPTY;
+	char path[HF_VFS_PATH_SIZE];
+	int err;
+
+	*ret_db = NULL;
+	if (!fresh && look != HF_LOOK_OURS && look != HF_LOOK_OLD)
+		return HF_ERR_STATE;
+	hf_vfs_path(path, fd, dirfd, name);
+	err = open_vfs(path, SQLITE_OPEN_READWRITE, ret_db);
+	if (!err)
+		err = set_up(*ret_db, fresh);
+	if (!err && fresh)
+		err = make_tables(*ret_db, kind);
+	/* An interrupted commit was rolled back when the transaction began: only now the file is what it should be. */
+	if (!err && !fresh && hf_db_run(*ret_db, "SELECT 1 FROM sqlite_schema"))
+		err = HF_ERR_STATE;
+	if (!err && !fresh && hf_db_look(fd, kind) != HF_LOOK_OURS)
+		err = HF_ERR_STATE;
+	if (!err && !fresh)
+		err = check_schema(*ret_db, kind);
+	if (err) {
+		hf_db_close(*ret_db);
+		*ret_db = NULL;
+	}
+	return err;
+}
+
+int hf_db_commit(sqlite3 *db, int fd)
+{
+	uint64_t level = 0;
+	int err = hf_db_run(db, "COMMIT");
+
+	if (!err)
+		err = hf_db_number(db, "PRAGMA synchronous", &level);
+	/* From the first commit on there is something to lose. */
+	if (!err && level == 0)
+		err = fsync(fd) < 0 ? HF_ERR_IO
+				    : hf_db_run(db, "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL");
+	return err ? err : hf_db_run(db, "BEGIN");
+}
+
+int hf_db_finish(sqlite3 *db)
+{
+	return hf_db_run(db, "COMMIT");
+}
+
+void hf_db_close(sqlite3 *db)
+{
+	sqlite3_close_v2(db);
+}

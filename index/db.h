@@ -1,0 +1,87 @@
+/*
+ * SQLite as this folder uses it: databases on file descriptors (vfs.c), validated before anything is believed, and
+ * small helpers that turn its results into our errors. Internal to index/.
+ */
+#ifndef HF_INDEX_DB_H
+#define HF_INDEX_DB_H
+
+#include "codecs/base/err.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Changes with schema.sql, page layout and the meaning of columns. */
+#define HF_SCHEMA_VERSION 1
+
+#define HF_PAGE_SIZE 8192
+#define HF_PAGE_SUM 8 /* of which the last bytes are its checksum */
+
+enum hf_db_kind {
+	HF_DB_INDEX,
+	HF_DB_VIEW,
+};
+
+/* The statements of schema.sql, each ending with NULL. */
+extern const char *const hf_schema_index[];
+extern const char *const hf_schema_view[];
+
+/* What the first page says, without SQLite. */
+enum hf_db_look {
+	HF_LOOK_EMPTY,   /* no byte at all */
+	HF_LOOK_FOREIGN, /* not ours: hands off */
+	HF_LOOK_OLD,     /* ours, but of another version or damaged: of no use */
+	HF_LOOK_OURS,
+};
+enum hf_db_look hf_db_look(int fd, enum hf_db_kind kind);
+
+/* Registers the VFS of vfs.c, once. */
+int hf_vfs_register(void);
+#define HF_VFS_NAME "hartfs"
+/*
+ * Names a database for that VFS: the file is fd (borrowed until the database is closed); its journal, if it gets one,
+ * is "<name>-journal" in dirfd.
+ */
+#define HF_VFS_PATH_SIZE 320
+void hf_vfs_path(char path[HF_VFS_PATH_SIZE], int fd, int dirfd, const char *name);
+/* Puts the checksum into a page at that offset of the file. */
+void hf_vfs_seal(uint8_t page[HF_PAGE_SIZE], uint64_t offset);
+
+/*
+ * Opens a database read-only and takes it for immutable. HF_ERR_STATE if it is not one of this kind and version,
+ * whole, with exactly our schema.
+ */
+int hf_db_open(int fd, enum hf_db_kind kind, sqlite3 **ret_db);
+
+/* Opens the private file fd for writing, with the tables made if it is empty. HF_ERR_STATE as above. A transaction is
+ * open from here on; hf_db_commit ends it and opens the next. */
+int hf_db_open_part(int fd, int dirfd, const char *name, enum hf_db_kind kind, sqlite3 **ret_db);
+int hf_db_commit(sqlite3 *db, int fd);
+/* Ends the last transaction: the file is complete but for fsync. */
+int hf_db_finish(sqlite3 *db);
+void hf_db_close(sqlite3 *db);
+
+/* The error for a result of SQLite that is not OK, ROW or DONE. */
+int hf_db_err(int rc);
+int hf_db_run(sqlite3 *db, const char *sql);
+int hf_db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret_stmt);
+/* Steps once: 0 for a row, HF_NOTE_END for none, or an error. */
+int hf_db_step(sqlite3_stmt *stmt);
+/* Steps a statement that gives no row, and makes it ready for the next time. */
+int hf_db_exec(sqlite3_stmt *stmt);
+/* Binds the values u64 from parameter 1 on. */
+void hf_db_bind(sqlite3_stmt *stmt, size_t n, const uint64_t *values);
+/* Runs sql with one parameter. */
+int hf_db_run1(sqlite3 *db, const char *sql, uint64_t value);
+/* The number in the first column of the first row; NULL and no row are HF_NOTE_END. */
+int hf_db_number(sqlite3 *db, const char *sql, uint64_t *ret_value);
+
+/* A column that must be a number not above max; any 64 bits with max UINT64_MAX. */
+int hf_col_u64(sqlite3_stmt *stmt, int i, uint64_t max, uint64_t *ret_value);
+/* A column that must be a blob of at most cap bytes. */
+int hf_col_blob(sqlite3_stmt *stmt, int i, void *buf, size_t cap, uint32_t *ret_size);
+/* A column that is text of fewer than cap bytes without zero bytes, or NULL (then ""). */
+int hf_col_text(sqlite3_stmt *stmt, int i, char *buf, size_t cap, bool *ret_null);
+
+#endif

@@ -1,0 +1,27 @@
+#include "index/file.h"
+
+#include <unistd.h>
+
+/* Only what is one of our files goes: a directory given by mistake must lose nothing. */
+static void discard(int dirfd, const char *name, enum hf_db_kind kind)
+{
+	int fd;
+
+	if (hf_idx_file_open(dirfd, name, &fd))
+		return;
+	if (hf_db_look(fd, kind) != HF_LOOK_FOREIGN)
+		unlinkat(dirfd, name, 0);
+	close(fd);
+}
+
+void hf_index_discard(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views,
+		      size_t view_count)
+{
+	char name[HF_FILE_NAME_SIZE];
+
+	hf_idx_file_name_index(identity, name);
+	discard(dirfd, name, HF_DB_INDEX);
+	for (size_t i = 0; i < view_count; i++)
+		if (!hf_idx_file_name_view(identity, &views[i], name))
+			discard(dirfd, name, HF_DB_VIEW);
+}

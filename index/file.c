@@ -1,0 +1,234 @@
+#include "index/file.h"
+
+#include "codecs/base/bytes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+const struct hf_codec *const *hf_index_codecs = hf_codecs;
+
+static void add_text(uint8_t **p, const uint8_t *end, const char *text)
+{
+	size_t n = strlen(text) + 1;
+
+	if (n <= (size_t)(end - *p)) {
+		memcpy(*p, text, n);
+		*p += n;
+	}
+}
+
+/*
+ * Versions of all decoders go in, not only of the one that will be used: which one that is shows only when the
+ * capture is opened, and a capture nobody recognises may be recognised by a later version.
+ */
+void hf_idx_file_hex(const struct hf_identity *identity, char hex[HF_HEX_SIZE])
+{
+	uint8_t buf[2048], *p = buf;
+	XXH128_hash_t hash;
+
+	hf_put64(p, HF_SCHEMA_VERSION);
+	hf_put64(p + 8, identity->size);
+	hf_put64(p + 16, (uint64_t)identity->mtime_ns);
+	hf_put64(p + 24, identity->print[0]);
+	hf_put64(p + 32, identity->print[1]);
+	p += 40;
+	for (size_t i = 0; hf_index_codecs[i] && p < buf + sizeof buf - 8; i++) {
+		if (!hf_index_codecs[i]->dec)
+			continue;
+		hf_put32(p, hf_index_codecs[i]->version);
+		p += 4;
+		add_text(&p, buf + sizeof buf - 8, hf_index_codecs[i]->name);
+	}
+	hash = XXH3_128bits(buf, (size_t)(p - buf));
+	snprintf(hex, HF_HEX_SIZE, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+}
+
+void hf_idx_file_name_index(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE])
+{
+	char hex[HF_HEX_SIZE];
+
+	hf_idx_file_hex(identity, hex);
+	snprintf(name, HF_FILE_NAME_SIZE, "%s.hfi", hex);
+}
+
+static XXH128_hash_t hash_key(const struct hf_view_key *key)
+{
+	XXH3_state_t *state = XXH3_createState();
+	XXH128_hash_t hash = {0, 0};
+	uint32_t version = key->ops->version;
+
+	if (!state)
+		return hash;
+	XXH3_128bits_reset(state);
+	XXH3_128bits_update(state, &version, sizeof version);
+	XXH3_128bits_update(state, key->ops->view, strlen(key->ops->view) + 1);
+	XXH3_128bits_update(state, key->params, strlen(key->params) + 1);
+	hash = XXH3_128bits_digest(state);
+	XXH3_freeState(state);
+	return hash;
+}
+
+int hf_idx_file_name_view(const struct hf_identity *identity, const struct hf_view_key *key, char name[HF_FILE_NAME_SIZE])
+{
+	char hex[HF_HEX_SIZE], view[96];
+	XXH128_hash_t hash = hash_key(key);
+
+	if (strlen(key->ops->view) >= sizeof view)
+		return HF_ERR_LIMIT;
+	snprintf(view, sizeof view, "%s", key->ops->view);
+	for (char *s = view; *s; s++)
+		if (*s == '/')
+			*s = '_';
+	hf_idx_file_hex(identity, hex);
+	snprintf(name, HF_FILE_NAME_SIZE, "%s.%s.%016llx%016llx.hfv", hex, view, (unsigned long long)hash.high64,
+		 (unsigned long long)hash.low64);
+	return 0;
+}
+
+/* In a directory that only we can write to every file is ours; elsewhere it must belong to us, and to us alone. */
+static bool trusted(int dirfd, const struct stat *st)
+{
+	struct stat dir;
+
+	if (!S_ISREG(st->st_mode))
+		return false;
+	if (st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH)))
+		return true;
+	return fstat(dirfd, &dir) == 0 && dir.st_uid == geteuid() && !(dir.st_mode & (S_IRWXG | S_IRWXO));
+}
+
+static int open_error(int errnum)
+{
+	switch (errnum) {
+	case ENOMEM:
+		return HF_ERR_NOMEM;
+	case EMFILE:
+	case ENFILE:
+	case EIO:
+		return HF_ERR_IO;
+	default:
+		return HF_ERR_NOT_FOUND;
+	}
+}
+
+int hf_idx_file_open(int dirfd, const char *name, int *ret_fd)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+
+	*ret_fd = -1;
+	if (fd < 0)
+		return open_error(errno);
+	if (fstat(fd, &st) < 0 || !trusted(dirfd, &st)) {
+		close(fd);
+		return HF_ERR_NOT_FOUND;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+/* A lock of the open file, not of the process: it holds against other threads too, and ends with its holder. */
+static int lock(int fd)
+{
+	struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+
+	if (fcntl(fd, F_OFD_SETLK, &range) == 0)
+		return 0;
+	return errno == EAGAIN || errno == EACCES ? HF_ERR_BUSY : HF_ERR_IO;
+}
+
+static void remove_journal(const struct hf_part *part)
+{
+	char journal[HF_FILE_NAME_SIZE + 16];
+
+	snprintf(journal, sizeof journal, "%s-journal", part->part);
+	unlinkat(part->dirfd, journal, 0);
+}
+
+void hf_part_remove(struct hf_part *part)
+{
+	remove_journal(part);
+	unlinkat(part->dirfd, part->part, 0);
+}
+
+int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part)
+{
+	struct hf_part *part = ret_part;
+	struct stat st, named;
+	int err;
+
+	*part = (struct hf_part){.dirfd = dirfd, .fd = -1};
+	if (snprintf(part->name, sizeof part->name, "%s", name) + 6 >= (int)sizeof part->part)
+		return HF_ERR_LIMIT;
+	snprintf(part->part, sizeof part->part, ".%.*s.part", HF_FILE_NAME_SIZE - 7, name);
+	for (;;) {
+		part->fd = openat(dirfd, part->part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+		if (part->fd < 0)
+			return HF_ERR_IO;
+		err = fstat(part->fd, &st) < 0 ? HF_ERR_IO : !trusted(dirfd, &st) ? HF_ERR_IO : lock(part->fd);
+		if (err)
+			break;
+		/* Whoever held the lock may have published or removed the file that we had opened. */
+		if (fstatat(dirfd, part->part, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_dev == st.st_dev &&
+		    named.st_ino == st.st_ino)
+			return 0;
+		close(part->fd);
+	}
+	hf_part_close(part);
+	return err;
+}
+
+void hf_part_close(struct hf_part *part)
+{
+	struct stat st;
+
+	if (part->fd < 0)
+		return;
+	/* Nothing to resume: no litter. The lock is still ours. */
+	if (fstat(part->fd, &st) == 0 && st.st_size == 0 && st.st_nlink)
+		hf_part_remove(part);
+	close(part->fd);
+	part->fd = -1;
+}
+
+int hf_part_reset(struct hf_part *part, enum hf_db_kind kind)
+{
+	if (hf_db_look(part->fd, kind) == HF_LOOK_FOREIGN)
+		return HF_ERR_IO;
+	remove_journal(part);
+	return ftruncate(part->fd, 0) < 0 ? HF_ERR_IO : 0;
+}
+
+/* What stands where the file is to go and is not ours may not be replaced. */
+static int check_target(const struct hf_part *part, enum hf_db_kind kind)
+{
+	int fd = openat(part->dirfd, part->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	enum hf_db_look look;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : HF_ERR_IO;
+	look = hf_db_look(fd, kind);
+	close(fd);
+	return look == HF_LOOK_FOREIGN ? HF_ERR_IO : 0;
+}
+
+int hf_part_publish(struct hf_part *part, enum hf_db_kind kind)
+{
+	int err = check_target(part, kind);
+
+	if (err)
+		return err;
+	if (fsync(part->fd) < 0)
+		return HF_ERR_IO;
+	remove_journal(part);
+	if (renameat(part->dirfd, part->part, part->dirfd, part->name) < 0)
+		return HF_ERR_IO;
+	/* Not every file system can sync a directory; the name is there all the same. */
+	fsync(part->dirfd);
+	return 0;
+}

@@ -1,0 +1,509 @@
+/* The published decode index: opening it, and looking things up in it. */
+#include "index/builder.h"
+#include "index/row.h"
+#include "index/search.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+struct hart_row {
+	struct hf_index_hart hart;
+	uint64_t slot;
+};
+
+/*
+ * One connection for all threads: a lookup takes a few microseconds, what is done with its result a thousand times
+ * as long.
+ */
+struct hf_index {
+	int fd;
+	sqlite3 *db;
+	pthread_mutex_t lock; /* of the statements */
+	sqlite3_stmt *chunk, *ordinal, *point, *window;
+	struct hf_index_meta meta;
+	const struct hf_codec *codec;
+	const struct hf_box *box;
+	size_t hart_count;
+	bool has_records;            /* hart HF_HART_RECORDS, behind the others */
+	struct hf_index_hart *harts; /* by id */
+	uint64_t *slots;             /* of harts[i] */
+	size_t problem_count;        /* stored */
+	struct hf_index_problem *problems;
+	uint64_t file_size;
+};
+
+static int prepare_all(struct hf_index *x)
+{
+	int err;
+
+	/* The row behind a chunk says where it ends. */
+	if ((err = hf_db_prepare(x->db,
+				 "SELECT id, ordinal, stream_offset, pc, events, discard, entry FROM chunk"
+				 " WHERE id BETWEEN ?1 AND ?1 + 1 ORDER BY id",
+				 &x->chunk)) ||
+	    (err = hf_db_prepare(x->db, "SELECT ordinal FROM chunk WHERE id = ?", &x->ordinal)) ||
+	    (err = hf_db_prepare(x->db,
+				 "SELECT out_offset, out_size, in_offset, in_size, bits, window_size FROM point"
+				 " WHERE out_offset <= ? ORDER BY out_offset DESC LIMIT 1",
+				 &x->point)))
+		return err;
+	return hf_db_prepare(x->db, "SELECT data FROM window WHERE out_offset = ?", &x->window);
+}
+
+static const struct hf_codec *find_codec(const char *name)
+{
+	for (size_t i = 0; hf_index_codecs[i]; i++)
+		if (strcmp(hf_index_codecs[i]->name, name) == 0)
+			return hf_index_codecs[i];
+	return NULL;
+}
+
+static int load_meta(struct hf_index *x, const struct hf_identity *identity)
+{
+	int err = hf_index_meta_read(x->db, &x->meta);
+
+	if (err)
+		return err;
+	if (!x->meta.complete || !hf_identity_equal(&x->meta.identity, identity))
+		return HF_ERR_STATE;
+	if (*x->meta.box && !(x->box = hf_box_by_name(x->meta.box)))
+		return HF_ERR_STATE;
+	if (!*x->meta.codec)
+		return 0;
+	x->codec = find_codec(x->meta.codec);
+	return x->codec && x->codec->dec && x->codec->version == x->meta.codec_version ? 0 : HF_ERR_STATE;
+}
+
+static int read_hart(sqlite3_stmt *stmt, struct hart_row *row)
+{
+	uint64_t id;
+	int err;
+
+	if ((err = hf_col_u64(stmt, 0, HF_SLOT_RECORDS, &row->slot)) || (err = hf_col_u64(stmt, 1, UINT32_MAX, &id)) ||
+	    (err = hf_col_u64(stmt, 2, HF_COUNT_MAX, &row->hart.insns)) ||
+	    (err = hf_col_u64(stmt, 3, HF_COUNT_MAX, &row->hart.attempts)) ||
+	    (err = hf_col_u64(stmt, 4, HF_COUNT_MAX, &row->hart.events)) ||
+	    (err = hf_col_u64(stmt, 5, HF_NUMBER_MAX, &row->hart.chunks)))
+		return err;
+	row->hart.id = (uint32_t)id;
+	if ((id == HF_HART_RECORDS) != (row->slot == HF_SLOT_RECORDS))
+		return HF_ERR_STATE;
+	return row->hart.chunks && row->hart.insns <= row->hart.events && row->hart.attempts <= row->hart.events
+		       ? 0
+		       : HF_ERR_STATE;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct hart_row *x = a, *y = b;
+
+	return (x->hart.id > y->hart.id) - (x->hart.id < y->hart.id);
+}
+
+static int load_harts(struct hf_index *x)
+{
+	struct hart_row *rows = NULL;
+	sqlite3_stmt *stmt;
+	size_t n = 0, cap = 0;
+	int err = hf_db_prepare(x->db, "SELECT slot, id, insns, attempts, events, chunks FROM hart ORDER BY slot",
+				&stmt);
+
+	if (err)
+		return err;
+	while (!(err = hf_db_step(stmt))) {
+		if (n == cap) {
+			struct hart_row *bigger = realloc(rows, (cap = cap ? 2 * cap : 8) * sizeof *rows);
+
+			if (!bigger) {
+				err = HF_ERR_NOMEM;
+				break;
+			}
+			rows = bigger;
+		}
+		err = read_hart(stmt, &rows[n]);
+		if (!err && n && rows[n].slot <= rows[n - 1].slot)
+			err = HF_ERR_STATE;
+		if (err)
+			break;
+		n++;
+	}
+	sqlite3_finalize(stmt);
+	if (err < 0)
+		goto out;
+	err = 0;
+	if (!n)
+		goto out;
+	qsort(rows, n, sizeof *rows, by_id);
+	x->harts = calloc(n, sizeof *x->harts);
+	x->slots = calloc(n, sizeof *x->slots);
+	if (!x->harts || !x->slots) {
+		err = HF_ERR_NOMEM;
+		goto out;
+	}
+	for (size_t i = 0; i < n; i++) {
+		x->harts[i] = rows[i].hart;
+		x->slots[i] = rows[i].slot;
+		if (i && rows[i].hart.id == rows[i - 1].hart.id)
+			err = HF_ERR_STATE;
+	}
+	x->has_records = rows[n - 1].hart.id == HF_HART_RECORDS;
+	x->hart_count = n - x->has_records;
+out:
+	free(rows);
+	return err;
+}
+
+static int read_problem(sqlite3_stmt *stmt, struct hf_index_problem *p)
+{
+	uint64_t hart, fatal;
+	int err;
+
+	*p = (struct hf_index_problem){0};
+	if ((err = hf_col_u64(stmt, 0, UINT32_MAX, &hart)) || (err = hf_col_u64(stmt, 2, 1, &fatal)) ||
+	    (err = hf_col_diag(stmt, 3, &p->diag)) || (err = hf_col_u64(stmt, 7, UINT64_MAX, &p->bytes)))
+		return err;
+	p->hart = (uint32_t)hart;
+	p->fatal = fatal != 0;
+	p->has_ordinal = sqlite3_column_type(stmt, 1) != SQLITE_NULL;
+	return p->has_ordinal ? hf_col_u64(stmt, 1, HF_COUNT_MAX, &p->ordinal) : 0;
+}
+
+/* No count(*) and no sorting: what a hostile file makes long ends at the first row too many. */
+static int load_problems(struct hf_index *x)
+{
+	size_t cap = 0;
+	sqlite3_stmt *stmt;
+	int err = hf_db_prepare(x->db,
+				"SELECT hart, ordinal, fatal, code, space, offset, detail, bytes FROM problem"
+				" ORDER BY id",
+				&stmt);
+
+	if (err)
+		return err;
+	while (!(err = hf_db_step(stmt))) {
+		if (x->problem_count == HF_INDEX_PROBLEM_MAX || x->problem_count == x->meta.problems) {
+			err = HF_ERR_STATE;
+			break;
+		}
+		if (x->problem_count == cap) {
+			void *bigger = realloc(x->problems, (cap = cap ? 2 * cap : 8) * sizeof *x->problems);
+
+			if (!bigger) {
+				err = HF_ERR_NOMEM;
+				break;
+			}
+			x->problems = bigger;
+		}
+		err = read_problem(stmt, &x->problems[x->problem_count]);
+		if (err)
+			break;
+		x->problem_count++;
+	}
+	sqlite3_finalize(stmt);
+	return err < 0 ? err : 0;
+}
+
+static int load(struct hf_index *x, const struct hf_identity *identity)
+{
+	struct stat st;
+	int err;
+
+	if (fstat(x->fd, &st) < 0)
+		return HF_ERR_IO;
+	x->file_size = (uint64_t)st.st_size;
+	if ((err = hf_db_open(x->fd, HF_DB_INDEX, &x->db)) || (err = load_meta(x, identity)) ||
+	    (err = load_harts(x)) || (err = load_problems(x)))
+		return err;
+	return prepare_all(x);
+}
+
+int hf_index_open(int dirfd, const struct hf_identity *identity, struct hf_index **ret_index)
+{
+	char name[HF_FILE_NAME_SIZE];
+	struct hf_index *x;
+	int fd, err;
+
+	*ret_index = NULL;
+	hf_idx_file_name_index(identity, name);
+	err = hf_idx_file_open(dirfd, name, &fd);
+	if (err)
+		return err;
+	x = calloc(1, sizeof *x);
+	if (!x) {
+		close(fd);
+		return HF_ERR_NOMEM;
+	}
+	x->fd = fd;
+	pthread_mutex_init(&x->lock, NULL);
+	err = load(x, identity);
+	if (err) {
+		hf_index_close(x);
+		return err == HF_ERR_STATE ? HF_ERR_NOT_FOUND : err;
+	}
+	*ret_index = x;
+	return 0;
+}
+
+void hf_index_close(struct hf_index *index)
+{
+	if (!index)
+		return;
+	sqlite3_finalize(index->chunk);
+	sqlite3_finalize(index->ordinal);
+	sqlite3_finalize(index->point);
+	sqlite3_finalize(index->window);
+	hf_db_close(index->db);
+	close(index->fd);
+	pthread_mutex_destroy(&index->lock);
+	free(index->harts);
+	free(index->slots);
+	free(index->problems);
+	free(index);
+}
+
+const struct hf_box *hf_index_box(const struct hf_index *index)
+{
+	return index->box;
+}
+
+const struct hf_codec *hf_index_codec(const struct hf_index *index)
+{
+	return index->codec;
+}
+
+uint64_t hf_index_stream_size(const struct hf_index *index)
+{
+	return index->meta.stream_size;
+}
+
+int hf_index_damage(const struct hf_index *index, struct hf_diag *diag)
+{
+	if (index->meta.damage.code && diag)
+		*diag = index->meta.damage;
+	return index->meta.damage.code;
+}
+
+size_t hf_index_harts(const struct hf_index *index, const struct hf_index_hart **ret_harts)
+{
+	*ret_harts = index->harts;
+	return index->hart_count;
+}
+
+size_t hf_index_problem_count(const struct hf_index *index)
+{
+	return (size_t)index->meta.problems;
+}
+
+int hf_index_problem_at(const struct hf_index *index, size_t i, struct hf_index_problem *ret_problem)
+{
+	if (i >= index->problem_count)
+		return HF_ERR_NOT_FOUND;
+	*ret_problem = index->problems[i];
+	return 0;
+}
+
+uint64_t hf_index_file_size(const struct hf_index *index)
+{
+	return index->file_size;
+}
+
+const struct hf_chunk_limits *hf_index_limits(const struct hf_index *index)
+{
+	return &index->meta.limits;
+}
+
+const struct hf_index_hart *hf_index_next_slot(const struct hf_index *index, uint64_t from, uint64_t *ret_slot)
+{
+	const struct hf_index_hart *found = NULL;
+	uint64_t slot = 0;
+
+	for (size_t i = 0; i < index->hart_count + index->has_records; i++) {
+		if (index->slots[i] < from || (found && index->slots[i] > slot))
+			continue;
+		slot = index->slots[i];
+		found = &index->harts[i];
+	}
+	*ret_slot = slot;
+	return found;
+}
+
+static int find_hart(const struct hf_index *index, uint32_t id, size_t *ret_i)
+{
+	const size_t count = index->hart_count + index->has_records;
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (index->harts[mid].id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == count || index->harts[low].id != id)
+		return HF_ERR_NOT_FOUND;
+	*ret_i = low;
+	return 0;
+}
+
+/* The row of statement chunk into *c; its ordinal and events belong to hart. */
+static int read_chunk(const struct hf_index *x, const struct hf_index_hart *hart, struct hf_chunk *c)
+{
+	int err;
+
+	if ((err = hf_col_u64(x->chunk, 1, hart->insns, &c->ordinal)) ||
+	    (err = hf_col_u64(x->chunk, 2, HF_COUNT_MAX, &c->stream_offset)) ||
+	    (err = hf_col_u64(x->chunk, 3, UINT64_MAX, &c->pc)) ||
+	    (err = hf_col_u64(x->chunk, 4, hart->events, &c->events)) ||
+	    (err = hf_col_u64(x->chunk, 5, HF_COUNT_MAX, &c->discard)))
+		return err;
+	return hf_col_blob(x->chunk, 6, c->entry, sizeof c->entry, &c->entry_size);
+}
+
+static int fetch_chunk(struct hf_index *x, const struct hf_index_hart *hart, uint64_t slot, uint64_t number,
+		       struct hf_chunk *c)
+{
+	uint64_t id = hf_row_id(slot, number), got, end = hart->insns;
+	int err;
+
+	hf_db_bind(x->chunk, 1, &id);
+	err = hf_db_step(x->chunk);
+	if (!err)
+		err = hf_col_u64(x->chunk, 0, UINT64_MAX, &got);
+	if (!err && got != id)
+		err = HF_NOTE_END;
+	if (!err)
+		err = read_chunk(x, hart, c);
+	c->number = number;
+	c->last = number + 1 == hart->chunks;
+	if (!err && !c->last) {
+		err = hf_db_step(x->chunk);
+		if (!err)
+			err = hf_col_u64(x->chunk, 1, hart->insns, &end);
+	}
+	sqlite3_reset(x->chunk);
+	if (err)
+		return err > 0 ? HF_ERR_STATE : err;
+	if (end < c->ordinal || end - c->ordinal > c->events || (number == 0 && c->ordinal != 0))
+		return HF_ERR_STATE;
+	c->insns = end - c->ordinal;
+	return 0;
+}
+
+int hf_index_chunk(struct hf_index *index, uint32_t hart, uint64_t number, struct hf_chunk *ret_chunk)
+{
+	size_t i;
+	int err = find_hart(index, hart, &i);
+
+	if (err)
+		return err;
+	if (number >= index->harts[i].chunks)
+		return HF_ERR_NOT_FOUND;
+	pthread_mutex_lock(&index->lock);
+	err = fetch_chunk(index, &index->harts[i], index->slots[i], number, ret_chunk);
+	pthread_mutex_unlock(&index->lock);
+	return err;
+}
+
+struct ordinal_key {
+	struct hf_index *index;
+	uint64_t slot;
+};
+
+static int key_of(void *ctx, uint64_t number, uint64_t *ret_key)
+{
+	const struct ordinal_key *k = ctx;
+	uint64_t id = hf_row_id(k->slot, number);
+	int err;
+
+	hf_db_bind(k->index->ordinal, 1, &id);
+	err = hf_db_step(k->index->ordinal);
+	if (!err)
+		err = hf_col_u64(k->index->ordinal, 0, HF_COUNT_MAX, ret_key);
+	sqlite3_reset(k->index->ordinal);
+	return err > 0 ? HF_ERR_STATE : err;
+}
+
+int hf_index_chunk_of(struct hf_index *index, uint32_t hart, uint64_t ordinal, struct hf_chunk *ret_chunk)
+{
+	struct ordinal_key k = {.index = index};
+	uint64_t number;
+	size_t i;
+	int err = find_hart(index, hart, &i);
+
+	if (err)
+		return err;
+	k.slot = index->slots[i];
+	pthread_mutex_lock(&index->lock);
+	err = hf_search(key_of, &k, index->harts[i].chunks, index->harts[i].insns, ordinal, &number);
+	if (!err)
+		err = fetch_chunk(index, &index->harts[i], k.slot, number, ret_chunk);
+	pthread_mutex_unlock(&index->lock);
+	if (!err && (ordinal < ret_chunk->ordinal || ordinal - ret_chunk->ordinal >= ret_chunk->insns))
+		err = HF_ERR_STATE;
+	return err;
+}
+
+static int read_point(struct hf_index *x, struct hf_point *p)
+{
+	uint64_t bits, window;
+	int err;
+
+	if ((err = hf_col_u64(x->point, 0, HF_COUNT_MAX, &p->out_offset)) ||
+	    (err = hf_col_u64(x->point, 1, HF_BLOCK_MAX, &p->out_size)) ||
+	    (err = hf_col_u64(x->point, 2, x->meta.identity.size, &p->in_offset)) ||
+	    (err = hf_col_u64(x->point, 3, x->meta.identity.size, &p->in_size)) ||
+	    (err = hf_col_u64(x->point, 4, UINT32_MAX, &bits)) ||
+	    (err = hf_col_u64(x->point, 5, HF_WINDOW_MAX, &window)))
+		return err;
+	p->bits = (uint32_t)bits;
+	p->window_size = (uint32_t)window;
+	return 0;
+}
+
+int hf_index_point_of(struct hf_index *index, uint64_t offset, struct hf_point *ret_point)
+{
+	int err;
+
+	if (offset >= index->meta.stream_size || !index->box)
+		return HF_ERR_NOT_FOUND;
+	pthread_mutex_lock(&index->lock);
+	hf_db_bind(index->point, 1, &offset);
+	err = hf_db_step(index->point);
+	if (!err)
+		err = read_point(index, ret_point);
+	sqlite3_reset(index->point);
+	pthread_mutex_unlock(&index->lock);
+	if (err)
+		return err > 0 ? HF_ERR_STATE : err;
+	return offset < ret_point->out_offset || offset - ret_point->out_offset >= ret_point->out_size ? HF_ERR_STATE
+												      : 0;
+}
+
+/* Compressed, a window is hardly larger than what it holds. */
+#define PACKED_MAX (HF_WINDOW_MAX + 1024)
+
+int hf_index_window(struct hf_index *index, const struct hf_point *point, uint8_t *window)
+{
+	uint8_t packed[PACKED_MAX];
+	uint32_t n = 0;
+	int err;
+
+	if (!point->window_size)
+		return 0;
+	if (point->window_size > HF_WINDOW_MAX)
+		return HF_ERR_STATE;
+	pthread_mutex_lock(&index->lock);
+	hf_db_bind(index->window, 1, &point->out_offset);
+	err = hf_db_step(index->window);
+	if (!err)
+		err = hf_col_blob(index->window, 0, packed, sizeof packed, &n);
+	sqlite3_reset(index->window);
+	pthread_mutex_unlock(&index->lock);
+	if (err)
+		return err > 0 ? HF_ERR_STATE : err;
+	return ZSTD_decompress(window, point->window_size, packed, n) == point->window_size ? 0 : HF_ERR_STATE;
+}

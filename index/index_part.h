@@ -1,0 +1,67 @@
+/*
+ * The decode index while it is being built. Rows go in in order; a commit keeps what was added so far, and whoever
+ * comes after an interruption cuts it back to the start of its last chunk and goes on. Internal to index/.
+ */
+#ifndef HF_INDEX_INDEX_PART_H
+#define HF_INDEX_INDEX_PART_H
+
+#include "index/file.h"
+#include "index/row.h"
+
+#include <zstd.h>
+
+/* Of the problems that are stored the last so many are for those of the file as such. */
+#define HF_FILE_PROBLEMS 256
+
+struct hf_index_part {
+	struct hf_part file;
+	sqlite3 *db;
+	sqlite3_stmt *add_chunk, *add_point, *add_window, *add_problem, *add_hart;
+	struct hf_index_meta meta;
+	uint64_t problems;      /* of events, stored and not */
+	uint64_t file_problems; /* of the file as such, stored and not */
+	uint64_t known_end;     /* the stream up to here has its points stored */
+	ZSTD_CCtx *zstd;
+};
+
+/* A chunk as it is stored: the statistics are its own. */
+struct hf_chunk_row {
+	struct hf_chunk chunk;
+	uint64_t attempts, problems;
+};
+
+/* Locks, and opens or creates. part->meta is what an earlier build left (stream of its codec and so on), or, after
+ * hf_index_part_reset, only identity and limits. HF_ERR_BUSY. */
+int hf_index_part_open(struct hf_index_part *part, int dirfd, const struct hf_identity *identity,
+		       const struct hf_chunk_limits *limits);
+/* Throws away what was there. */
+int hf_index_part_reset(struct hf_index_part *part, const struct hf_identity *identity,
+			const struct hf_chunk_limits *limits);
+/* Without removing anything but an empty file. */
+void hf_index_part_close(struct hf_index_part *part);
+
+/* The id of the last chunk, or HF_NOTE_END. */
+int hf_index_part_last(struct hf_index_part *part, uint64_t *ret_id);
+/* Removes that chunk and all that came with or after it; gives it back, and what its hart had before it. */
+int hf_index_part_cut(struct hf_index_part *part, uint64_t id, struct hf_chunk_row *ret_row, uint64_t *ret_attempts,
+		      uint64_t *ret_events);
+
+/* Where there is no chunk to go back to: removes all but the points. */
+int hf_index_part_restart(struct hf_index_part *part);
+
+int hf_index_part_add_chunk(struct hf_index_part *part, uint64_t slot, const struct hf_chunk_row *row);
+int hf_index_part_add_point(struct hf_index_part *part, const struct hf_point *point, const uint8_t *window);
+/* chunk: its id, or HF_NOWHERE for a problem of the file as such. */
+int hf_index_part_add_problem(struct hf_index_part *part, uint64_t chunk, const struct hf_index_problem *problem);
+
+/* Harts: chunks is 0 for one that is known and not walked yet. */
+int hf_index_part_set_hart(struct hf_index_part *part, uint64_t slot, const struct hf_index_hart *hart);
+int hf_index_part_drop_hart(struct hf_index_part *part, uint64_t slot);
+/* The first hart at or behind slot, or HF_NOTE_END. */
+int hf_index_part_hart(struct hf_index_part *part, uint64_t slot, uint64_t *ret_slot, struct hf_index_hart *ret_hart);
+
+int hf_index_part_commit(struct hf_index_part *part);
+/* Writes meta as complete and closes the database; the file stays locked until it is published and closed. */
+int hf_index_part_finish(struct hf_index_part *part);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * The capture as a build reads it: the container and the codec that recognise it, and its decompressed stream to be
+ * read forward, once or more often. Internal to index/.
+ */
+#ifndef HF_INDEX_INPUT_H
+#define HF_INDEX_INPUT_H
+
+#include "codecs/codec.h"
+
+struct hf_input {
+	struct hf_src *file;      /* borrowed */
+	const struct hf_box *box; /* NULL: plain bytes, and src is file */
+	struct hf_src *src;
+	struct hf_scan *scan;     /* under src */
+	struct hf_stream *stream;
+	hf_point_fn on_point;
+	void *ctx;
+	uint64_t in_pos;          /* how far the file was read; of a container only */
+	uint64_t out_end;         /* how far the stream was read; of a container only */
+};
+
+/*
+ * Opens container and codec. *ret_fatal with an error that says so of the content, not of our luck in reading it.
+ * on_point sees the container's points, hf_input_rewind ends that.
+ */
+int hf_input_open(struct hf_input *in, struct hf_src *file, hf_point_fn on_point, void *ctx, bool *ret_fatal,
+		  struct hf_diag *diag);
+void hf_input_close(struct hf_input *in);
+
+/* The stream from its beginning again, for another pass; decoders on the old source must be gone. */
+int hf_input_rewind(struct hf_input *in, hf_point_fn on_point, struct hf_diag *diag);
+
+/* Reads on to the end: *ret_size good bytes, and *ret_damage (code 0: none) behind them. */
+int hf_input_drain(struct hf_input *in, uint64_t *ret_size, struct hf_diag *ret_damage);
+/* The i-th harmless defect of the container, or HF_NOTE_END. */
+int hf_input_note(const struct hf_input *in, size_t i, struct hf_diag *ret_diag);
+
+/* Whether an error is a property of the content: it belongs in the index. */
+bool hf_input_is_verdict(int err);
+
+#endif

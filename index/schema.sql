@@ -1,0 +1,117 @@
+-- The two kinds of files of an index directory. Each is one SQLite database, page size 8192, of which 8 bytes a page
+-- are a checksum (below); they are written once, published whole and never changed. hartfs-index(5) says more.
+--
+-- A chunk is a run of events of one hart. Its id is slot << 40 | number, where slot numbers the harts of the file and
+-- number the chunks of a hart, both from 0; so all chunks of a hart lie side by side in the order of its events, and
+-- the chunk that holds an ordinal or an offset is found by binary search over the id, without a second index.
+--
+-- Numbers are stored as SQLite has them, signed 64 bit: those that may use the top bit (pc, checksum) appear negative
+-- then, and an unknown offset (UINT64_MAX) is -1. A codec's entries are blobs of its own, at most 4096 bytes.
+--
+-- Page checksum: the last 8 bytes of each page are XXH3-64, seeded with the page's offset in the file, of the bytes
+-- before them, little endian.
+
+-- ==== decode index: application_id 0x48415254 "HART", <identity>.hfi
+
+-- One row.
+CREATE TABLE meta (
+	id INTEGER PRIMARY KEY CHECK (id = 1),
+	complete INTEGER NOT NULL,      -- 1 in a published file
+	size INTEGER NOT NULL,          -- identity: bytes of the capture,
+	mtime_ns INTEGER NOT NULL,      --   its modification time,
+	print BLOB NOT NULL,            --   XXH3-128 of its head, its tail and samples between (two little-endian words)
+	box TEXT,                       -- container: gzip, xz, ...; NULL for plain bytes
+	codec TEXT,                     -- format: stf, ...; NULL if the capture could not be opened (see problem)
+	codec_version INTEGER NOT NULL,
+	insns_limit INTEGER NOT NULL,   -- a chunk ends at so many retired instructions,
+	events_limit INTEGER NOT NULL,  --   or so many events,
+	bytes_limit INTEGER NOT NULL,   --   or about so many bytes of the stream
+	stream_size INTEGER NOT NULL,   -- good bytes of the decompressed stream
+	damage_code INTEGER NOT NULL,   -- 0, or the (negative) error behind its last good byte,
+	damage_space INTEGER NOT NULL,  --   with its place: 0 stream, 1 file
+	damage_offset INTEGER NOT NULL,
+	damage_detail INTEGER NOT NULL,
+	problems INTEGER NOT NULL       -- all that were found; table problem holds the first some thousand
+) STRICT;
+
+CREATE TABLE hart (
+	slot INTEGER PRIMARY KEY,
+	id INTEGER NOT NULL,            -- as the source numbers it
+	insns INTEGER NOT NULL,         -- retired instructions
+	attempts INTEGER NOT NULL,      -- instructions that did not retire
+	events INTEGER NOT NULL,
+	chunks INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE chunk (
+	id INTEGER PRIMARY KEY,
+	ordinal INTEGER NOT NULL,       -- retired instructions of the hart before this chunk
+	stream_offset INTEGER NOT NULL, -- how far the stream had been read
+	pc INTEGER NOT NULL,            -- of the first retired instruction, 0 if there is none
+	events INTEGER NOT NULL,
+	attempts INTEGER NOT NULL,
+	problems INTEGER NOT NULL,      -- gaps, doubts and notes among the events
+	discard INTEGER NOT NULL,       -- events to pass over after entering
+	entry BLOB NOT NULL             -- state of the decoder
+) STRICT;
+
+-- The blocks of the container, in order. A block can be decoded from here, unless bit 31 of bits is set: then it
+-- continues the one before it.
+CREATE TABLE point (
+	out_offset INTEGER PRIMARY KEY, -- its first byte in the decompressed stream
+	out_size INTEGER NOT NULL,
+	in_offset INTEGER NOT NULL,     -- in the file
+	in_size INTEGER NOT NULL,
+	bits INTEGER NOT NULL,          -- the container's own
+	window_size INTEGER NOT NULL    -- bytes of window that decoding needs
+) STRICT;
+
+-- What a block needs of the bytes before it (gzip), compressed with zstd.
+CREATE TABLE window (
+	out_offset INTEGER PRIMARY KEY,
+	data BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE problem (
+	id INTEGER PRIMARY KEY,
+	chunk INTEGER,                  -- where it was met; NULL for problems of the file as such
+	hart INTEGER NOT NULL,
+	ordinal INTEGER,                -- retired instructions of the hart before it
+	fatal INTEGER NOT NULL,         -- 1: the capture could not be opened
+	code INTEGER NOT NULL,          -- a (negative) error number of codecs/base/errors.def
+	space INTEGER NOT NULL,         -- of offset: 0 stream, 1 file
+	offset INTEGER NOT NULL,
+	detail INTEGER NOT NULL,
+	bytes INTEGER NOT NULL          -- passed over
+) STRICT;
+
+-- ==== view table: application_id 0x48415256 "HARV", <identity>.<view>.<key>.hfv
+
+-- One row.
+CREATE TABLE meta (
+	id INTEGER PRIMARY KEY CHECK (id = 1),
+	complete INTEGER NOT NULL,
+	size INTEGER NOT NULL,          -- identity, as above
+	mtime_ns INTEGER NOT NULL,
+	print BLOB NOT NULL,
+	view TEXT NOT NULL,             -- "listing.txt"
+	version INTEGER NOT NULL,       -- of its encoder
+	params TEXT NOT NULL,           -- what else decides its bytes
+	insns_limit INTEGER NOT NULL,   -- as in the decode index it belongs to
+	events_limit INTEGER NOT NULL,
+	bytes_limit INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE hart (
+	slot INTEGER PRIMARY KEY,
+	id INTEGER NOT NULL,
+	size INTEGER NOT NULL,          -- bytes of the view
+	chunks INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE chunk (
+	id INTEGER PRIMARY KEY,
+	offset INTEGER NOT NULL,        -- of its first byte in the view
+	checksum INTEGER NOT NULL,      -- XXH3-64 of its bytes
+	entry BLOB NOT NULL             -- state of the encoder
+) STRICT;

@@ -1,0 +1,272 @@
+/* A published view table: where each chunk lies in a view. */
+#include "index/builder.h"
+#include "index/row.h"
+#include "index/search.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct view_hart {
+	uint64_t slot, size, chunks;
+	uint32_t id;
+};
+
+struct hf_view_table {
+	int fd;
+	sqlite3 *db;
+	pthread_mutex_t lock; /* of the statements */
+	sqlite3_stmt *chunk, *offset;
+	struct hf_chunk_limits limits;
+	size_t hart_count;
+	struct view_hart *harts;
+	uint64_t file_size;
+};
+
+static int read_hart(sqlite3_stmt *stmt, struct view_hart *hart)
+{
+	uint64_t id;
+	int err;
+
+	if ((err = hf_col_u64(stmt, 0, HF_SLOT_RECORDS, &hart->slot)) || (err = hf_col_u64(stmt, 1, UINT32_MAX, &id)) ||
+	    (err = hf_col_u64(stmt, 2, HF_COUNT_MAX, &hart->size)) ||
+	    (err = hf_col_u64(stmt, 3, HF_NUMBER_MAX, &hart->chunks)))
+		return err;
+	hart->id = (uint32_t)id;
+	return hart->chunks ? 0 : HF_ERR_STATE;
+}
+
+static int load_harts(struct hf_view_table *t)
+{
+	sqlite3_stmt *stmt;
+	size_t cap = 0;
+	int err = hf_db_prepare(t->db, "SELECT slot, id, size, chunks FROM hart ORDER BY slot", &stmt);
+
+	if (err)
+		return err;
+	while (!(err = hf_db_step(stmt))) {
+		size_t n = t->hart_count;
+
+		if (n == cap) {
+			struct view_hart *bigger = realloc(t->harts, (cap = cap ? 2 * cap : 8) * sizeof *bigger);
+
+			if (!bigger) {
+				err = HF_ERR_NOMEM;
+				break;
+			}
+			t->harts = bigger;
+		}
+		err = read_hart(stmt, &t->harts[n]);
+		if (!err && n && t->harts[n].slot <= t->harts[n - 1].slot)
+			err = HF_ERR_STATE;
+		if (err)
+			break;
+		t->hart_count++;
+	}
+	sqlite3_finalize(stmt);
+	return err < 0 ? err : 0;
+}
+
+static int load(struct hf_view_table *t, const struct hf_identity *identity, const struct hf_view_key *key)
+{
+	struct hf_view_meta *meta;
+	struct stat st;
+	int err;
+
+	if (fstat(t->fd, &st) < 0)
+		return HF_ERR_IO;
+	t->file_size = (uint64_t)st.st_size;
+	err = hf_db_open(t->fd, HF_DB_VIEW, &t->db);
+	if (err)
+		return err;
+	meta = calloc(1, sizeof *meta);
+	if (!meta)
+		return HF_ERR_NOMEM;
+	err = hf_view_meta_read(t->db, meta);
+	if (!err && (!meta->complete || !hf_view_meta_fits(meta, identity, key)))
+		err = HF_ERR_STATE;
+	t->limits = meta->limits;
+	free(meta);
+	if (err || (err = load_harts(t)) ||
+	    (err = hf_db_prepare(t->db,
+				 "SELECT id, offset, checksum, entry FROM chunk WHERE id BETWEEN ?1 AND ?1 + 1"
+				 " ORDER BY id",
+				 &t->chunk)))
+		return err;
+	return hf_db_prepare(t->db, "SELECT offset FROM chunk WHERE id = ?", &t->offset);
+}
+
+int hf_view_table_open(int dirfd, const struct hf_identity *identity, const struct hf_view_key *key,
+		       struct hf_view_table **ret_table)
+{
+	char name[HF_FILE_NAME_SIZE];
+	struct hf_view_table *t;
+	int fd, err;
+
+	*ret_table = NULL;
+	err = hf_idx_file_name_view(identity, key, name);
+	if (!err)
+		err = hf_idx_file_open(dirfd, name, &fd);
+	if (err)
+		return err;
+	t = calloc(1, sizeof *t);
+	if (!t) {
+		close(fd);
+		return HF_ERR_NOMEM;
+	}
+	t->fd = fd;
+	pthread_mutex_init(&t->lock, NULL);
+	err = load(t, identity, key);
+	if (err) {
+		hf_view_table_close(t);
+		return err == HF_ERR_STATE ? HF_ERR_NOT_FOUND : err;
+	}
+	*ret_table = t;
+	return 0;
+}
+
+void hf_view_table_close(struct hf_view_table *table)
+{
+	if (!table)
+		return;
+	sqlite3_finalize(table->chunk);
+	sqlite3_finalize(table->offset);
+	hf_db_close(table->db);
+	close(table->fd);
+	pthread_mutex_destroy(&table->lock);
+	free(table->harts);
+	free(table);
+}
+
+static const struct view_hart *find_hart(const struct hf_view_table *table, uint32_t id)
+{
+	for (size_t i = 0; i < table->hart_count; i++)
+		if (table->harts[i].id == id)
+			return &table->harts[i];
+	return NULL;
+}
+
+uint64_t hf_view_table_size(const struct hf_view_table *table, uint32_t hart)
+{
+	const struct view_hart *h = find_hart(table, hart);
+
+	return h ? h->size : 0;
+}
+
+uint64_t hf_view_table_file_size(const struct hf_view_table *table)
+{
+	return table->file_size;
+}
+
+bool hf_view_table_fits(const struct hf_view_table *table, const struct hf_index *index)
+{
+	const bool records = table->hart_count && table->harts[0].id == HF_HART_RECORDS;
+	const struct hf_index_hart *hart;
+	uint64_t slot;
+	size_t n = 0;
+
+	if (!hf_chunk_limits_equal(&table->limits, hf_index_limits(index)))
+		return false;
+	for (uint64_t from = 0; (hart = hf_index_next_slot(index, from, &slot)); from = slot + 1) {
+		const struct view_hart *h = find_hart(table, hart->id);
+
+		if ((hart->id == HF_HART_RECORDS) != records)
+			continue;
+		if (!h || h->slot != slot || h->chunks != hart->chunks)
+			return false;
+		n++;
+	}
+	return n == table->hart_count;
+}
+
+static int read_chunk(const struct hf_view_table *t, const struct view_hart *hart, struct hf_view_chunk *c)
+{
+	int err;
+
+	if ((err = hf_col_u64(t->chunk, 1, hart->size, &c->offset)) ||
+	    (err = hf_col_u64(t->chunk, 2, UINT64_MAX, &c->checksum)))
+		return err;
+	return hf_col_blob(t->chunk, 3, c->entry, sizeof c->entry, &c->entry_size);
+}
+
+static int fetch_chunk(struct hf_view_table *t, const struct view_hart *hart, uint64_t number, struct hf_view_chunk *c)
+{
+	uint64_t id = hf_row_id(hart->slot, number), got, end = hart->size;
+	int err;
+
+	hf_db_bind(t->chunk, 1, &id);
+	err = hf_db_step(t->chunk);
+	if (!err)
+		err = hf_col_u64(t->chunk, 0, UINT64_MAX, &got);
+	if (!err && got != id)
+		err = HF_NOTE_END;
+	if (!err)
+		err = read_chunk(t, hart, c);
+	if (!err && number + 1 < hart->chunks) {
+		err = hf_db_step(t->chunk);
+		if (!err)
+			err = hf_col_u64(t->chunk, 1, hart->size, &end);
+	}
+	sqlite3_reset(t->chunk);
+	if (err)
+		return err > 0 ? HF_ERR_STATE : err;
+	if (end < c->offset || (number == 0 && c->offset != 0))
+		return HF_ERR_STATE;
+	c->number = number;
+	c->size = end - c->offset;
+	return 0;
+}
+
+int hf_view_table_chunk(struct hf_view_table *table, uint32_t hart, uint64_t number, struct hf_view_chunk *ret_chunk)
+{
+	const struct view_hart *h = find_hart(table, hart);
+	int err;
+
+	if (!h || number >= h->chunks)
+		return HF_ERR_NOT_FOUND;
+	pthread_mutex_lock(&table->lock);
+	err = fetch_chunk(table, h, number, ret_chunk);
+	pthread_mutex_unlock(&table->lock);
+	return err;
+}
+
+struct offset_key {
+	struct hf_view_table *table;
+	uint64_t slot;
+};
+
+static int key_of(void *ctx, uint64_t number, uint64_t *ret_key)
+{
+	const struct offset_key *k = ctx;
+	uint64_t id = hf_row_id(k->slot, number);
+	int err;
+
+	hf_db_bind(k->table->offset, 1, &id);
+	err = hf_db_step(k->table->offset);
+	if (!err)
+		err = hf_col_u64(k->table->offset, 0, HF_COUNT_MAX, ret_key);
+	sqlite3_reset(k->table->offset);
+	return err > 0 ? HF_ERR_STATE : err;
+}
+
+int hf_view_table_chunk_of(struct hf_view_table *table, uint32_t hart, uint64_t offset,
+			   struct hf_view_chunk *ret_chunk)
+{
+	const struct view_hart *h = find_hart(table, hart);
+	struct offset_key k = {.table = table};
+	uint64_t number;
+	int err;
+
+	if (!h)
+		return HF_ERR_NOT_FOUND;
+	k.slot = h->slot;
+	pthread_mutex_lock(&table->lock);
+	err = hf_search(key_of, &k, h->chunks, h->size, offset, &number);
+	if (!err)
+		err = fetch_chunk(table, h, number, ret_chunk);
+	pthread_mutex_unlock(&table->lock);
+	if (!err && (offset < ret_chunk->offset || offset - ret_chunk->offset >= ret_chunk->size))
+		err = HF_ERR_STATE;
+	return err;
+}

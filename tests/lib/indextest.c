@@ -1,0 +1,393 @@
+#include "tests/lib/indextest.h"
+
+#include "tests/lib/check.h"
+#include "tests/lib/pack.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+void hf_ixtest_init(struct hf_ixtest *t)
+{
+	*t = (struct hf_ixtest){.dir = "/tmp/hartfs-index-XXXXXX"};
+	CHECK(mkdtemp(t->dir));
+	t->dirfd = open(t->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(t->dirfd >= 0);
+	hf_index_codecs = hf_toy_codecs;
+	t->limits = hf_chunk_limits_default;
+	t->keys[0] = (struct hf_view_key){.ops = &hf_toy_text, .params = ""};
+	t->keys[1] = (struct hf_view_key){.ops = &hf_toy_binary, .params = "a=1"};
+	t->keys[2] = (struct hf_view_key){.ops = &hf_enc_records, .params = ""};
+	t->keys[3] = (struct hf_view_key){.ops = &hf_toy_refused, .params = ""};
+	t->key_count = 4;
+}
+
+static DIR *open_dir(struct hf_ixtest *t)
+{
+	DIR *dir = opendir(t->dir);
+
+	CHECK(dir);
+	return dir;
+}
+
+void hf_ixtest_clear(struct hf_ixtest *t)
+{
+	DIR *dir = open_dir(t);
+	struct dirent *entry;
+
+	while ((entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			CHECK(unlinkat(t->dirfd, entry->d_name, 0) == 0);
+	closedir(dir);
+}
+
+size_t hf_ixtest_count(struct hf_ixtest *t, const char *part)
+{
+	DIR *dir = open_dir(t);
+	struct dirent *entry;
+	size_t n = 0;
+
+	while ((entry = readdir(dir)))
+		n += strstr(entry->d_name, part) != NULL;
+	closedir(dir);
+	return n;
+}
+
+static void drop_capture(struct hf_ixtest *t)
+{
+	if (t->src)
+		hf_src_free(t->src);
+	if (t->plain)
+		hf_src_free(t->plain);
+	t->src = t->plain = NULL;
+}
+
+void hf_ixtest_fini(struct hf_ixtest *t)
+{
+	drop_capture(t);
+	hf_bytes_free(&t->stream);
+	hf_bytes_free(&t->file);
+	hf_ixtest_clear(t);
+	rmdir(t->dir);
+	close(t->dirfd);
+}
+
+static void set_up(struct hf_ixtest *t)
+{
+	drop_capture(t);
+	CHECK_EQ(hf_src_memory_new(t->file.p, t->file.n, &t->src), 0);
+	CHECK_EQ(hf_src_memory_new(t->stream.p, t->stream.n, &t->plain), 0);
+	CHECK_EQ(hf_identity_of(t->src, 12345, &t->identity, NULL), 0);
+	t->build = (struct hf_build){
+		.dirfd = t->dirfd,
+		.file = t->src,
+		.identity = t->identity,
+		.views = t->keys,
+		.view_count = t->key_count,
+		.limits = &t->limits,
+	};
+}
+
+void hf_ixtest_bytes(struct hf_ixtest *t, const void *bytes, size_t n)
+{
+	struct hf_bytes file = {0}, stream = {0};
+
+	hf_bytes_add(&file, bytes, n);
+	hf_bytes_add(&stream, bytes, n);
+	hf_bytes_free(&t->file);
+	hf_bytes_free(&t->stream);
+	t->file = file;
+	t->stream = stream;
+	set_up(t);
+}
+
+void hf_ixtest_capture(struct hf_ixtest *t, size_t n, unsigned harts, uint8_t flags, uint64_t seed)
+{
+	struct hf_toy_header header = {.flags = flags};
+	struct hf_toy_record *records = calloc(n + 1, sizeof *records);
+	struct hf_bytes all = {0};
+
+	CHECK(records);
+	memcpy(header.magic, HF_TOY_MAGIC, sizeof header.magic);
+	hf_toy_fill(records, n, harts, seed);
+	hf_bytes_add(&all, &header, sizeof header);
+	hf_bytes_add(&all, records, n * sizeof *records);
+	hf_ixtest_bytes(t, all.p, all.n);
+	hf_bytes_free(&all);
+	free(records);
+}
+
+void hf_ixtest_pack(struct hf_ixtest *t, const char *suffix)
+{
+	hf_bytes_free(&t->file);
+	if (strcmp(suffix, ".gz") == 0)
+		hf_pack_gzip(&t->file, t->stream.p, t->stream.n, 6, 0);
+	else if (strcmp(suffix, ".xz") == 0)
+		hf_pack_xz(&t->file, t->stream.p, t->stream.n, 1, 65536);
+	else if (strcmp(suffix, ".lzma") == 0)
+		hf_pack_lzma(&t->file, t->stream.p, t->stream.n);
+	else if (strcmp(suffix, ".zst") == 0)
+		hf_pack_zstd(&t->file, t->stream.p, t->stream.n, HF_PACK_CHECKSUM, 0);
+	else
+		CHECK(!"a container the test knows");
+	set_up(t);
+}
+
+void hf_ixtest_limit(struct hf_ixtest *t, uint64_t insns)
+{
+	t->limits.insns = insns;
+}
+
+void hf_ixtest_build(struct hf_ixtest *t)
+{
+	struct hf_diag diag;
+	int err = hf_build_run(&t->build, &diag);
+
+	if (err) {
+		char text[200];
+
+		hf_diag_format(&diag, text, sizeof text);
+		fprintf(stderr, "build: %s (%s)\n", hf_err_name(err), text);
+	}
+	CHECK_EQ(err, 0);
+}
+
+/* The view of one hart in one go. */
+static void encode_all(struct hf_ixtest *t, const struct hf_stream *stream, uint32_t hart,
+		       const struct hf_enc_ops *ops, struct hf_sink *sink)
+{
+	const struct hf_enc_env env = {0};
+	struct hf_event ev[333];
+	struct hf_dec *dec;
+	struct hf_enc *enc;
+	size_t n;
+
+	CHECK_EQ(hf_dec_new(stream, t->plain, hart, &dec), 0);
+	CHECK_EQ(hf_enc_new(ops, stream, hart, &env, &enc), 0);
+	while (hf_dec_next(dec, ev, 333, &n) == 0)
+		enc->ops->put(enc, ev, n, sink);
+	enc->ops->end(enc, sink);
+	hf_enc_free(enc);
+	hf_dec_free(dec);
+}
+
+struct view_check {
+	struct hf_ixtest *t;
+	const struct hf_stream *stream;
+	struct hf_index *index;
+	struct hf_view_table *table;
+	const struct hf_view_key *key;
+	const uint8_t *bytes; /* what the whole view is */
+};
+
+/* One chunk of a view: made again it is the same slice, and every offset of it is found in it. */
+static uint64_t check_view_chunk(const struct view_check *v, uint32_t hart, uint64_t number)
+{
+	const struct hf_enc_env env = {0};
+	struct hf_view_chunk row, found;
+	struct hf_chunk chunk;
+	struct hf_sink sink;
+
+	CHECK_EQ(hf_index_chunk(v->index, hart, number, &chunk), 0);
+	CHECK_EQ(hf_view_table_chunk(v->table, hart, number, &row), 0);
+	CHECK_EQ(row.number, number);
+	CHECK_EQ(hf_sink_init_memory(&sink, 0), 0);
+	CHECK_EQ(hf_chunk_make(v->stream, v->t->plain, hart, &chunk, v->key, &env, row.entry, row.entry_size, &sink,
+			       NULL),
+		 0);
+	CHECK_EQ(hf_sink_total(&sink), row.size);
+	CHECK_EQ(XXH3_64bits(sink.start, row.size), row.checksum);
+	CHECK(memcmp(sink.start, v->bytes + row.offset, row.size) == 0);
+	hf_sink_fini_memory(&sink);
+	for (uint64_t o = row.offset; o < row.offset + row.size; o++) {
+		CHECK_EQ(hf_view_table_chunk_of(v->table, hart, o, &found), 0);
+		CHECK_EQ(found.number, number);
+	}
+	return row.offset + row.size;
+}
+
+static void check_view(const struct view_check *base, uint32_t hart, uint64_t chunks)
+{
+	struct view_check v = *base;
+	struct hf_view_chunk found;
+	struct hf_sink sink;
+	uint64_t end = 0;
+
+	CHECK_EQ(hf_sink_init_memory(&sink, 0), 0);
+	encode_all(v.t, v.stream, hart, v.key->ops, &sink);
+	v.bytes = sink.start;
+	CHECK_EQ(hf_view_table_size(v.table, hart), hf_sink_total(&sink));
+	for (uint64_t i = 0; i < chunks; i++) {
+		struct hf_view_chunk row;
+
+		CHECK_EQ(hf_view_table_chunk(v.table, hart, i, &row), 0);
+		CHECK_EQ(row.offset, end);
+		end = check_view_chunk(&v, hart, i);
+	}
+	CHECK_EQ(end, hf_sink_total(&sink));
+	CHECK_EQ(hf_view_table_chunk_of(v.table, hart, end, &found), HF_ERR_NOT_FOUND);
+	CHECK_EQ(hf_view_table_chunk(v.table, hart, chunks, &found), HF_ERR_NOT_FOUND);
+	hf_sink_fini_memory(&sink);
+}
+
+/* The chunks of a hart against the events as they come: *ret_chunks of them. */
+static uint64_t check_hart(struct hf_ixtest *t, const struct hf_stream *stream, struct hf_index *index, uint32_t hart,
+			   struct hf_index_hart *ret_counts)
+{
+	struct hf_index_hart counts = {.id = hart};
+	struct hf_chunk chunk, found;
+	struct hf_dec *dec;
+	uint64_t number = 0;
+
+	CHECK_EQ(hf_dec_new(stream, t->plain, hart, &dec), 0);
+	do {
+		uint64_t insns = 0;
+
+		CHECK_EQ(hf_index_chunk(index, hart, number, &chunk), 0);
+		CHECK_EQ(chunk.number, number);
+		CHECK_EQ(chunk.ordinal, counts.insns);
+		CHECK(chunk.insns <= t->limits.insns && chunk.events <= t->limits.events);
+		for (uint64_t i = 0; i < chunk.events; i++) {
+			struct hf_event ev;
+			size_t n;
+
+			CHECK_EQ(hf_dec_next(dec, &ev, 1, &n), 0);
+			if (ev.kind == HF_EVENT_INSN && insns++ == 0)
+				CHECK_EQ(chunk.pc, ev.insn.pc);
+			counts.attempts += ev.kind == HF_EVENT_ATTEMPT;
+		}
+		CHECK_EQ(insns, chunk.insns);
+		for (uint64_t o = chunk.ordinal; o < chunk.ordinal + chunk.insns; o++) {
+			CHECK_EQ(hf_index_chunk_of(index, hart, o, &found), 0);
+			CHECK_EQ(found.number, number);
+			CHECK_EQ(found.events, chunk.events);
+		}
+		counts.insns += insns;
+		counts.events += chunk.events;
+		number++;
+	} while (!chunk.last);
+	CHECK_EQ(hf_index_chunk(index, hart, number, &chunk), HF_ERR_NOT_FOUND);
+	CHECK_EQ(hf_index_chunk_of(index, hart, counts.insns, &chunk), HF_ERR_NOT_FOUND);
+	hf_dec_free(dec);
+	counts.chunks = number;
+	*ret_counts = counts;
+	return number;
+}
+
+static void check_key(struct view_check *v, const struct hf_index_hart *harts, size_t hart_count)
+{
+	struct hf_ixtest *t = v->t;
+	const bool records = v->key->ops == &hf_enc_records;
+	struct hf_index_hart counts;
+	int err = hf_view_table_open(t->dirfd, &t->identity, v->key, &v->table);
+
+	if (v->key->ops == &hf_toy_refused ||
+	    (hart_count == 1 && v->key->ops == &hf_toy_binary && (v->stream->info.flags & HF_STREAM_ORIGINAL)) ||
+	    (!hart_count && !records)) {
+		CHECK_EQ(err, HF_ERR_NOT_FOUND);
+		return;
+	}
+	CHECK_EQ(err, 0);
+	CHECK(hf_view_table_fits(v->table, v->index));
+	if (records)
+		check_view(v, HF_HART_RECORDS, check_hart(t, v->stream, v->index, HF_HART_RECORDS, &counts));
+	for (size_t i = 0; i < hart_count && !records; i++)
+		check_view(v, harts[i].id, harts[i].chunks);
+	hf_view_table_close(v->table);
+}
+
+void hf_ixtest_check(struct hf_ixtest *t)
+{
+	const struct hf_index_hart *harts;
+	struct view_check v = {.t = t};
+	struct hf_stream *stream;
+	size_t n;
+
+	CHECK_EQ(hf_codec_toy.open(t->plain, &stream, NULL), 0);
+	CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &v.index), 0);
+	CHECK(hf_index_codec(v.index) == &hf_codec_toy);
+	CHECK_EQ(hf_index_stream_size(v.index), t->stream.n);
+	v.stream = stream;
+	n = hf_index_harts(v.index, &harts);
+	for (size_t i = 0; i < n; i++) {
+		struct hf_index_hart counts;
+
+		check_hart(t, stream, v.index, harts[i].id, &counts);
+		CHECK_EQ(counts.insns, harts[i].insns);
+		CHECK_EQ(counts.attempts, harts[i].attempts);
+		CHECK_EQ(counts.events, harts[i].events);
+		CHECK_EQ(counts.chunks, harts[i].chunks);
+		CHECK(i == 0 || harts[i - 1].id < harts[i].id);
+	}
+	for (size_t i = 0; i < t->key_count; i++) {
+		v.key = &t->keys[i];
+		check_key(&v, harts, n);
+	}
+	hf_index_close(v.index);
+	hf_stream_close(stream);
+}
+
+/* ---- all rows as text ---- */
+
+static void dump_row(struct hf_bytes *to, sqlite3_stmt *stmt)
+{
+	for (int i = 0; i < sqlite3_column_count(stmt); i++) {
+		const uint8_t *p = sqlite3_column_blob(stmt, i);
+		int n = sqlite3_column_bytes(stmt, i);
+		char head[32];
+
+		snprintf(head, sizeof head, " %d:", sqlite3_column_type(stmt, i));
+		hf_bytes_add(to, head, strlen(head));
+		if (n)
+			hf_bytes_add(to, p, (size_t)n);
+	}
+	hf_bytes_add(to, "\n", 1);
+}
+
+static void dump_table(struct hf_bytes *to, sqlite3 *db, const char *table)
+{
+	sqlite3_stmt *stmt;
+	char sql[80];
+
+	snprintf(sql, sizeof sql, "SELECT * FROM %s ORDER BY 1", table);
+	hf_bytes_add(to, table, strlen(table));
+	hf_bytes_add(to, "\n", 1);
+	CHECK_EQ(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+	while (sqlite3_step(stmt) == SQLITE_ROW)
+		dump_row(to, stmt);
+	sqlite3_finalize(stmt);
+}
+
+static void dump_file(struct hf_ixtest *t, struct hf_bytes *to, const char *name)
+{
+	char path[400];
+	sqlite3 *db;
+	sqlite3_stmt *stmt;
+
+	snprintf(path, sizeof path, "%s/%s", t->dir, name);
+	hf_bytes_add(to, name, strlen(name));
+	CHECK_EQ(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	CHECK_EQ(sqlite3_prepare_v2(db, "SELECT name FROM sqlite_schema ORDER BY name", -1, &stmt, NULL), SQLITE_OK);
+	while (sqlite3_step(stmt) == SQLITE_ROW)
+		dump_table(to, db, (const char *)sqlite3_column_text(stmt, 0));
+	sqlite3_finalize(stmt);
+	sqlite3_close(db);
+}
+
+struct hf_bytes hf_ixtest_dump(struct hf_ixtest *t)
+{
+	struct dirent **list;
+	struct hf_bytes all = {0};
+	int n = scandir(t->dir, &list, NULL, alphasort);
+
+	CHECK(n >= 0);
+	for (int i = 0; i < n; i++) {
+		if (*list[i]->d_name != '.')
+			dump_file(t, &all, list[i]->d_name);
+		free(list[i]);
+	}
+	free(list);
+	return all;
+}

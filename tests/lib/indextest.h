@@ -1,0 +1,48 @@
+/*
+ * For the tests of the index: a capture of the toy format in memory, an index directory that goes when the test ends,
+ * and the comparison of everything an index says with what one sequential pass gives.
+ */
+#ifndef HF_TEST_INDEXTEST_H
+#define HF_TEST_INDEXTEST_H
+
+#include "index/index.h"
+#include "tests/lib/toy_codec.h"
+#include "tests/lib/walk.h"
+
+struct hf_ixtest {
+	char dir[64];
+	int dirfd;
+	struct hf_bytes stream; /* decompressed */
+	struct hf_bytes file;   /* the same, or a container of it */
+	struct hf_src *src;     /* file */
+	struct hf_src *plain;   /* stream */
+	struct hf_identity identity;
+	struct hf_chunk_limits limits;
+	struct hf_view_key keys[4]; /* text, binary, records, one that is refused */
+	size_t key_count;
+	struct hf_build build;
+};
+
+/* A directory of its own, removed at exit. */
+void hf_ixtest_init(struct hf_ixtest *t);
+void hf_ixtest_fini(struct hf_ixtest *t);
+/* Makes the capture: n records over so many harts. flags: of the header. */
+void hf_ixtest_capture(struct hf_ixtest *t, size_t n, unsigned harts, uint8_t flags, uint64_t seed);
+/* Takes these bytes for the capture. */
+void hf_ixtest_bytes(struct hf_ixtest *t, const void *bytes, size_t n);
+/* Replaces the file by a container of the stream: ".gz", ".xz"... */
+void hf_ixtest_pack(struct hf_ixtest *t, const char *suffix);
+void hf_ixtest_limit(struct hf_ixtest *t, uint64_t insns);
+/* Removes all files of the directory. */
+void hf_ixtest_clear(struct hf_ixtest *t);
+/* How many names in the directory contain that text. */
+size_t hf_ixtest_count(struct hf_ixtest *t, const char *part);
+
+/* Builds, which must succeed. */
+void hf_ixtest_build(struct hf_ixtest *t);
+/* Opens everything and compares it with sequential passes: chunks, lookups of every ordinal and offset, bytes. */
+void hf_ixtest_check(struct hf_ixtest *t);
+/* The published files, all rows as text: two builds of the same capture must agree. Free with hf_bytes_free. */
+struct hf_bytes hf_ixtest_dump(struct hf_ixtest *t);
+
+#endif

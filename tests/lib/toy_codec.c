@@ -1,0 +1,516 @@
+#include "tests/lib/toy_codec.h"
+
+#include "codecs/base/bytes.h"
+#include "codecs/source/reader.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RECORD sizeof(struct hf_toy_record)
+#define HEADER sizeof(struct hf_toy_header)
+/* A decoder can be entered at every so many records of the stream. */
+#define SYNC 16
+#define HARTS 256
+#define WINDOW 4096
+
+static_assert(sizeof(struct hf_toy_record) == 8 && sizeof(struct hf_toy_header) == 16, "as they are stored");
+
+struct toy_stream {
+	struct hf_stream stream;
+};
+
+struct place {
+	uint64_t offset; /* of the next record */
+	uint64_t pc;
+};
+
+struct toy_dec {
+	struct hf_dec dec;
+	struct hf_reader reader;
+	struct place at, sync;
+	uint64_t since;        /* events since sync */
+	unsigned step;         /* events of the record at hand that are done */
+	uint32_t ids[HARTS];
+	size_t id_count;
+	bool seen[HARTS];
+};
+
+static int toy_probe(const uint8_t *head, size_t n)
+{
+	return n >= 7 && memcmp(head, HF_TOY_MAGIC, 7) == 0 ? 100 : 0;
+}
+
+static int toy_open(struct hf_src *src, struct hf_stream **ret_stream, struct hf_diag *diag)
+{
+	struct hf_toy_header header;
+	struct toy_stream *s;
+	size_t n;
+	int err = hf_src_read_at(src, 0, &header, HEADER, &n, diag);
+
+	if (err)
+		return err;
+	if (n < HEADER)
+		return hf_diag_set(diag, HF_ERR_TRUNCATED, HF_SPACE_STREAM, n, 0);
+	s = calloc(1, sizeof *s);
+	if (!s)
+		return HF_ERR_NOMEM;
+	s->stream.codec = &hf_codec_toy;
+	s->stream.info = (struct hf_stream_info){
+		.arch = HF_ARCH_RISCV,
+		.xlen = 64,
+		.flags = header.flags & (HF_STREAM_HARTS | HF_STREAM_MANY | HF_STREAM_ORIGINAL),
+		.first_hart = header.first_hart,
+		.version = "1",
+		.json = "",
+	};
+	*ret_stream = &s->stream;
+	return 0;
+}
+
+static void toy_close(struct hf_stream *stream)
+{
+	free(stream);
+}
+
+static int dec_create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+{
+	struct toy_dec *d = calloc(1, sizeof *d);
+
+	if (!d)
+		return HF_ERR_NOMEM;
+	if (hf_reader_init(&d->reader, src, WINDOW)) {
+		free(d);
+		return HF_ERR_NOMEM;
+	}
+	d->at = d->sync = (struct place){.offset = HEADER, .pc = 0x1000};
+	d->ids[d->id_count++] = hart;
+	if (hart < HARTS)
+		d->seen[hart] = true;
+	(void)stream;
+	*ret_dec = &d->dec;
+	return 0;
+}
+
+static void dec_destroy(struct hf_dec *dec)
+{
+	struct toy_dec *d = (struct toy_dec *)dec;
+
+	hf_reader_fini(&d->reader);
+	free(d);
+}
+
+/* The record at d->at, or HF_NOTE_END, or an error. */
+static int fetch(struct toy_dec *d, struct hf_toy_record *ret_record)
+{
+	struct hf_reader *r = &d->reader;
+
+	if (d->at.offset < r->start || d->at.offset + RECORD > r->start + r->len) {
+		int err = hf_reader_seek(r, d->at.offset);
+
+		if (err)
+			return err;
+	}
+	if (r->len < RECORD) {
+		if (!r->len && !r->err)
+			return HF_NOTE_END;
+		return hf_diag_set(&d->dec.diag, r->err ? r->err : HF_ERR_TRUNCATED, HF_SPACE_STREAM, d->at.offset, 0);
+	}
+	memcpy(ret_record, r->buf + (d->at.offset - r->start), RECORD);
+	return 0;
+}
+
+static void see_hart(struct toy_dec *d, uint8_t hart)
+{
+	if (d->seen[hart])
+		return;
+	d->seen[hart] = true;
+	d->ids[d->id_count++] = hart;
+}
+
+static unsigned count_of(const struct hf_toy_record *r)
+{
+	return r->kind == HF_TOY_GROUP ? 1u + r->arg : r->kind == HF_TOY_RUN ? r->arg : 1;
+}
+
+static void make_event(struct toy_dec *d, const struct hf_toy_record *r, struct hf_event *ev)
+{
+	memset(ev, 0, sizeof *ev);
+	if (r->kind == HF_TOY_GROUP && d->step) {
+		ev->kind = HF_EVENT_MEM;
+		ev->mem = (struct hf_ev_mem){.address = d->at.pc + d->step, .size = 8};
+		return;
+	}
+	if (r->kind == HF_TOY_GAP) {
+		ev->kind = HF_EVENT_GAP;
+		ev->size = -HF_ERR_CORRUPT;
+		ev->loss = (struct hf_ev_loss){.offset = d->at.offset, .bytes = r->value, .detail = r->arg};
+		return;
+	}
+	ev->kind = r->kind == HF_TOY_ATTEMPT ? HF_EVENT_ATTEMPT : HF_EVENT_INSN;
+	d->at.pc += r->kind == HF_TOY_GROUP ? r->value : 4;
+	ev->insn = (struct hf_ev_insn){.pc = d->at.pc, .opcode = 0x13, .size = 4, .isa = HF_ISA_RV64};
+}
+
+/* Goes to the next record. */
+static void pass_record(struct toy_dec *d)
+{
+	d->at.offset += RECORD;
+	d->step = 0;
+	if ((d->at.offset - HEADER) / RECORD % SYNC == 0) {
+		d->sync = d->at;
+		d->since = 0;
+	}
+}
+
+static int dec_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
+{
+	struct toy_dec *d = (struct toy_dec *)dec;
+	size_t n = 0;
+	int err = 0;
+
+	while (n < max) {
+		struct hf_toy_record r;
+		unsigned count;
+
+		err = fetch(d, &r);
+		if (!err)
+			see_hart(d, r.hart);
+		if (!err && r.hart != dec->hart) {
+			pass_record(d);
+			continue;
+		}
+		if (!err && (r.kind < HF_TOY_GROUP || r.kind >= HF_TOY_BAD))
+			err = hf_diag_set(&dec->diag, HF_ERR_CORRUPT, HF_SPACE_STREAM, d->at.offset, r.kind);
+		if (err)
+			break;
+		count = count_of(&r);
+		for (; d->step < count && n < max; d->step++, d->since++)
+			make_event(d, &r, &ev[n++]);
+		if (d->step == count)
+			pass_record(d);
+	}
+	*ret_n = n;
+	return n ? 0 : err;
+}
+
+static size_t dec_save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
+{
+	const struct toy_dec *d = (const struct toy_dec *)dec;
+	uint8_t *p = hf_put_varint(blob, d->sync.offset);
+
+	*ret_discard = d->since;
+	return (size_t)(hf_put_varint(p, d->sync.pc) - blob);
+}
+
+static int dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+{
+	struct toy_dec *d = (struct toy_dec *)dec;
+	const uint8_t *end = blob + size, *p = hf_get_varint(blob, end, &d->sync.offset);
+
+	if (p)
+		p = hf_get_varint(p, end, &d->sync.pc);
+	if (p != end || d->sync.offset < HEADER || (d->sync.offset - HEADER) % RECORD)
+		return HF_ERR_STATE;
+	d->at = d->sync;
+	d->since = d->step = 0;
+	return 0;
+}
+
+static uint64_t dec_offset(const struct hf_dec *dec)
+{
+	return ((const struct toy_dec *)dec)->at.offset;
+}
+
+static const uint32_t *dec_harts(const struct hf_dec *dec, size_t *ret_n)
+{
+	const struct toy_dec *d = (const struct toy_dec *)dec;
+
+	*ret_n = d->id_count;
+	return d->ids;
+}
+
+static const struct hf_dec_ops dec_ops = {
+	.create = dec_create,
+	.destroy = dec_destroy,
+	.next = dec_next,
+	.save = dec_save,
+	.load = dec_load,
+	.offset = dec_offset,
+	.harts = dec_harts,
+};
+
+/* ---- records.txt: a line a record, entered at any record, a byte of it at a time if need be ---- */
+
+struct toy_records {
+	struct hf_dec dec;
+	struct hf_src *src;
+	uint64_t offset;
+};
+
+static int records_create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+{
+	struct toy_records *d = calloc(1, sizeof *d);
+
+	(void)stream;
+	(void)hart;
+	if (!d)
+		return HF_ERR_NOMEM;
+	d->src = src;
+	d->offset = HEADER;
+	*ret_dec = &d->dec;
+	return 0;
+}
+
+static void records_destroy(struct hf_dec *dec)
+{
+	free(dec);
+}
+
+static int records_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
+{
+	struct toy_records *d = (struct toy_records *)dec;
+	struct hf_toy_record r;
+	char line[48];
+	size_t got;
+	int err = hf_src_read_at(d->src, d->offset, &r, RECORD, &got, &dec->diag);
+
+	(void)max;
+	if (err || got < RECORD)
+		return err ? err : HF_NOTE_END;
+	snprintf(line, sizeof line, "%8" PRIu64 " %3u %3u %5u\n", d->offset, r.hart, r.kind, r.arg);
+	memset(ev, 0, sizeof *ev);
+	ev->kind = HF_EVENT_DATA;
+	ev->small = 23;
+	memcpy(ev->data.bytes, line, 23);
+	d->offset += RECORD;
+	*ret_n = 1;
+	return 0;
+}
+
+static size_t records_save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
+{
+	*ret_discard = 0;
+	return (size_t)(hf_put_varint(blob, ((const struct toy_records *)dec)->offset) - blob);
+}
+
+static int records_load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+{
+	return hf_get_varint(blob, blob + size, &((struct toy_records *)dec)->offset) == blob + size ? 0 : HF_ERR_STATE;
+}
+
+static uint64_t records_offset(const struct hf_dec *dec)
+{
+	return ((const struct toy_records *)dec)->offset;
+}
+
+static const uint32_t *records_harts(const struct hf_dec *dec, size_t *ret_n)
+{
+	*ret_n = 1;
+	return &dec->hart;
+}
+
+static const struct hf_dec_ops records_ops = {
+	.create = records_create,
+	.destroy = records_destroy,
+	.next = records_next,
+	.save = records_save,
+	.load = records_load,
+	.offset = records_offset,
+	.harts = records_harts,
+};
+
+/* ---- views ---- */
+
+struct toy_enc {
+	struct hf_enc enc;
+	uint64_t ordinal, pc, mems;
+	uint8_t open; /* an instruction is held back */
+};
+
+static const struct hf_state_field text_fields[] = {
+	HF_STATE_FIELD(struct toy_enc, ordinal, UINT64_MAX),
+	HF_STATE_FIELD(struct toy_enc, pc, UINT64_MAX),
+	HF_STATE_FIELD(struct toy_enc, mems, UINT64_MAX),
+	HF_STATE_FIELD(struct toy_enc, open, 1),
+};
+static const struct hf_state_table text_table = {1, sizeof text_fields / sizeof *text_fields, text_fields};
+
+static const char *never(const struct hf_stream_info *info)
+{
+	(void)info;
+	return "a test said so";
+}
+
+static const char *always(const struct hf_stream_info *info)
+{
+	(void)info;
+	return NULL;
+}
+
+static int enc_create(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env,
+		      struct hf_enc **ret_enc)
+{
+	struct toy_enc *e = calloc(1, sizeof *e);
+
+	(void)stream;
+	(void)hart;
+	(void)env;
+	if (!e)
+		return HF_ERR_NOMEM;
+	*ret_enc = &e->enc;
+	return 0;
+}
+
+static void enc_destroy(struct hf_enc *enc)
+{
+	free(enc);
+}
+
+static void flush_line(struct toy_enc *e, struct hf_sink *sink)
+{
+	char line[64];
+	int n;
+
+	if (!e->open)
+		return;
+	n = snprintf(line, sizeof line, "%" PRIu64 " %" PRIx64 " m%" PRIu64 "\n", e->ordinal, e->pc, e->mems);
+	hf_sink_write(sink, line, (size_t)n);
+	e->ordinal++;
+	e->open = 0;
+	e->mems = 0;
+}
+
+static void text_put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
+{
+	struct toy_enc *e = (struct toy_enc *)enc;
+
+	for (size_t i = 0; i < n; i++) {
+		if (ev[i].kind == HF_EVENT_MEM) {
+			e->mems++;
+			continue;
+		}
+		flush_line(e, sink);
+		if (ev[i].kind == HF_EVENT_INSN) {
+			e->pc = ev[i].insn.pc;
+			e->open = 1;
+		} else {
+			hf_sink_write(sink, "#\n", 2);
+		}
+	}
+}
+
+static void text_end(struct hf_enc *enc, struct hf_sink *sink)
+{
+	flush_line((struct toy_enc *)enc, sink);
+	hf_sink_write(sink, "end\n", 4);
+}
+
+static size_t text_save(const struct hf_enc *enc, uint8_t *blob)
+{
+	return hf_state_save(&text_table, enc, blob);
+}
+
+static int text_load(struct hf_enc *enc, const uint8_t *blob, size_t size)
+{
+	return hf_state_load(&text_table, enc, blob, size);
+}
+
+static void binary_put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
+{
+	(void)enc;
+	while (n) {
+		size_t piece = n < HF_SINK_ROOM ? n : HF_SINK_ROOM;
+		uint8_t *p = hf_sink_room(sink, piece);
+
+		for (size_t i = 0; i < piece; i++)
+			p[i] = (uint8_t)(ev[i].kind + ev[i].word[0]);
+		sink->p += piece;
+		ev += piece;
+		n -= piece;
+	}
+}
+
+static void binary_end(struct hf_enc *enc, struct hf_sink *sink)
+{
+	(void)enc;
+	(void)sink;
+}
+
+static size_t binary_save(const struct hf_enc *enc, uint8_t *blob)
+{
+	(void)enc;
+	(void)blob;
+	return 0;
+}
+
+static int binary_load(struct hf_enc *enc, const uint8_t *blob, size_t size)
+{
+	(void)enc;
+	(void)blob;
+	return size == 0 ? 0 : HF_ERR_STATE;
+}
+
+const struct hf_enc_ops hf_toy_text = {
+	.view = "toy.txt",
+	.version = 1,
+	.refuses = always,
+	.create = enc_create,
+	.destroy = enc_destroy,
+	.put = text_put,
+	.end = text_end,
+	.save = text_save,
+	.load = text_load,
+};
+
+const struct hf_enc_ops hf_toy_binary = {
+	.view = "toy.bin",
+	.version = 1,
+	.refuses = always,
+	.create = enc_create,
+	.destroy = enc_destroy,
+	.put = binary_put,
+	.end = binary_end,
+	.save = binary_save,
+	.load = binary_load,
+};
+
+const struct hf_enc_ops hf_toy_refused = {.view = "never", .version = 1, .refuses = never};
+
+static const char *const suffixes[] = {".toy", NULL};
+
+const struct hf_codec hf_codec_toy = {
+	.name = "toy",
+	.title = "Toy",
+	.version = 1,
+	.suffixes = suffixes,
+	.probe = toy_probe,
+	.open = toy_open,
+	.close = toy_close,
+	.dec = &dec_ops,
+	.enc = &hf_toy_binary,
+	.records = &records_ops,
+};
+
+const struct hf_codec *const hf_toy_codecs[] = {&hf_codec_toy, NULL};
+
+void hf_toy_fill(struct hf_toy_record *records, size_t n, unsigned harts, uint64_t seed)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t r;
+
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		r = (uint32_t)(seed >> 33);
+		records[i] = (struct hf_toy_record){
+			.kind = HF_TOY_GROUP, .hart = (uint8_t)(r >> 8 & 0xff) % (uint8_t)harts, .arg = r & 3, .value = 4};
+		if (r % 19 == 0) {
+			records[i].kind = HF_TOY_RUN;
+			records[i].arg = (uint16_t)(1 + r % 40);
+		} else if (r % 23 == 0) {
+			records[i].kind = HF_TOY_ATTEMPT;
+		} else if (r % 101 == 0) {
+			records[i].kind = HF_TOY_GAP;
+			records[i].value = r % 1000;
+		}
+	}
+}
