@@ -65,7 +65,7 @@ static int make_source(const struct hf_view *view, struct hf_open *open, uint64_
 
 	if (err)
 		return HF_ERR_BUG;
-	bytes = malloc((size_t)piece.size);
+	bytes = hf_cache_alloc(view->capture->fs->cache, (size_t)piece.size);
 	if (!bytes)
 		return HF_ERR_NOMEM;
 	while (have < piece.size && !err) {
@@ -119,7 +119,8 @@ static int make_chunk(const struct hf_view *view, struct hf_open *open, uint64_t
 	if (!err)
 		err = hf_index_chunk(open->index, view->hart, number, &row->chunk);
 	if (!err) {
-		bytes = row->view.size < SIZE_MAX - HF_SINK_ROOM ? malloc((size_t)row->view.size + HF_SINK_ROOM) : NULL;
+		if (row->view.size < SIZE_MAX - HF_SINK_ROOM)
+			bytes = hf_cache_alloc(view->capture->fs->cache, (size_t)row->view.size + HF_SINK_ROOM);
 		err = bytes ? make_bytes(view, open, &row->chunk, &row->view, worker, bytes) : HF_ERR_NOMEM;
 	}
 	if (err == HF_ERR_NOT_FOUND || err == HF_ERR_STATE || err == HF_NOTE_END)
