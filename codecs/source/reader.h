@@ -7,7 +7,7 @@
 
 #include "codecs/source/source.h"
 
-#define HF_READER_CAP (256u * 1024)
+#define HF_READER_CAP (64u * 1024)
 
 struct hf_reader {
 	struct hf_src *src; /* borrowed */
