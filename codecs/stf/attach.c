@@ -33,11 +33,11 @@ static uint64_t attach_access(struct hf_stf_dec *d, struct hf_stf_out *out, cons
 	ev->small = words;
 	ev->size = words > 1 ? 8 * (words - 1u) : 0;
 	if (mem) {
-		ev->mem = (struct hf_ev_mem){
-			.address = rec->address, .data = data, .size = bytes, .attr = (uint16_t)rec->attr};
-		/* ARM attributes are ours: bit 4 says that bits 3:0 are an MTE tag. */
-		if (d->dec.stream->info.arch == HF_ARCH_ARM && (rec->attr & 0x10))
-			ev->mem.tag = rec->attr & 0xf;
+		ev->mem = (struct hf_ev_mem){.address = rec->address,
+					     .data = data,
+					     .size = bytes,
+					     .attr = (uint16_t)rec->attr,
+					     .tag = hf_stf_access_tag(d->header, rec->attr)};
 	} else {
 		ev->bus = (struct hf_ev_bus){.address = rec->address,
 					     .data = data,

@@ -140,7 +140,7 @@ static inline struct hf_event *hf_stf_out_push(struct hf_stf_out *out, enum hf_e
 
 static inline bool hf_stf_sync_ours(const struct hf_stf_dec *d, const struct hf_stf_sync *s)
 {
-	return !d->many || s->ids[0] == d->dec.hart;
+	return !d->many || hf_stf_hart_of_thread(s->ids[0]) == d->dec.hart;
 }
 
 /* Whether a CONTEXT with the current ids is due. */
@@ -155,6 +155,12 @@ static inline uint32_t hf_stf_access_bytes(const struct hf_stf_header *h, uint32
 {
 	*ret_odd = h->bits && size % 8 != 0;
 	return h->bits && !*ret_odd ? size / 8 : size;
+}
+
+/* ARM attributes are ours (hartfs-views(5)): bit 4 says that bits 3:0 are an MTE tag. */
+static inline uint8_t hf_stf_access_tag(const struct hf_stf_header *h, uint32_t attr)
+{
+	return h->isa == HF_STF_ISA_ARM && (attr & 0x10) ? attr & 0xf : 0;
 }
 
 #endif

@@ -31,6 +31,7 @@ static inline bool take_access(struct fast *f)
 	ev->size = 0;
 	ev->mem = (struct hf_ev_mem){.address = hf_get64(p + 1), .attr = hf_get16(p + 11)};
 	ev->mem.size = hf_stf_access_bytes(f->h, stored, &odd);
+	ev->mem.tag = hf_stf_access_tag(f->h, ev->mem.attr);
 	ev->flags = (uint8_t)(type | (odd ? HF_EVF_UNIT_ODD : 0));
 	ev->small = 0;
 	p += HF_STF_SIZE_INST_MEM_ACCESS;
@@ -202,7 +203,7 @@ void hf_stf_fast_run(struct hf_stf_dec *d, struct hf_stf_out *out)
 	f.p = r->buf + (s->offset - r->start);
 	f.last = r->buf + r->len - REACH;
 	if (!hf_stf_sync_ours(d, s)) {
-		if (d->last_hart == s->ids[0] && d->hart_count)
+		if (d->last_hart == hf_stf_hart_of_thread(s->ids[0]))
 			run_others(d, f.p, f.last);
 	} else if (s->begun && s->expected == s->next && !hf_stf_sync_unsaid(s)) {
 		run_ours(d, &f);

@@ -282,7 +282,7 @@ static void scan_marker(struct hf_stf_dec *d, const struct hf_stf_record *rec)
 	g->pc = g->now.next;
 	scan_last_mode(g);
 	if (d->many)
-		hf_stf_dec_note_hart(d, g->now.ids[0]);
+		hf_stf_dec_note_hart(d, hf_stf_hart_of_thread(g->now.ids[0]));
 	g->phase = HF_STF_PHASE_LOSS;
 }
 

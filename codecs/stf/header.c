@@ -294,7 +294,7 @@ static void fill_info(struct hf_stf_stream *s, uint32_t hart)
 	info->flags = HF_STREAM_HARTS;
 	if (h->features & HF_STF_FEATURE_MULTI_CORE) {
 		info->flags |= HF_STREAM_MANY;
-		info->first_hart = hart;
+		info->first_hart = hf_stf_hart_of_thread(hart);
 	} else {
 		info->flags |= HF_STREAM_ORIGINAL;
 	}

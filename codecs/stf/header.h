@@ -65,7 +65,13 @@ struct hf_stf_stream {
 int hf_stf_open(struct hf_src *src, struct hf_stream **ret_stream, struct hf_diag *diag);
 void hf_stf_close(struct hf_stream *stream);
 
-/* The members of stream_info.json, allocated; NULL if memory is short. */
+/* The hart of a hardware thread: the same number, but for the one that is taken. */
+static inline uint32_t hf_stf_hart_of_thread(uint32_t hw)
+{
+	return hw == HF_HART_RECORDS ? hw - 1 : hw;
+}
+
+/* The members of info.json, allocated; NULL if memory is short. */
 char *hf_stf_header_json(const struct hf_stf_header *header);
 
 /* enum hf_isa of an INST_IEM under an ISA, HF_ISA_NONE if there is none; and back (0). */

@@ -299,6 +299,8 @@ static void test_arm(void)
 	hf_put16(b.p + 14, HF_STF_ISA_ARM);
 	hf_stft_mode(&b, 0);
 	PUT(&b, INST_OPCODE32, .size = 0xd503201f);
+	PUT(&b, INST_MEM_ACCESS, .address = 0x40, .size = 8, .attr = 0x17, .code = HF_STF_WRITE);
+	PUT(&b, INST_OPCODE32, .size = 0xf9000000);
 	PUT(&b, INST_MEM_ACCESS, .address = 0x40, .size = 8, .attr = 0x1b, .code = HF_STF_READ);
 	hf_stft_event(&b, 0x15, 3, svc);
 	PUT(&b, EVENT_PC_TARGET, .address = 0x8000);
@@ -312,6 +314,8 @@ static void test_arm(void)
 	expect_mode(HF_MODE_EL0t);
 	expect_insn(0x1000, HF_MODE_EL0t);
 	CHECK_EQ(expect_insn(0x1004, HF_MODE_EL0t)->insn.isa, HF_ISA_A64);
+	CHECK_EQ(expect(HF_EVENT_MEM)->mem.tag, 7);
+	expect_insn(0x1008, HF_MODE_EL0t);
 	CHECK_EQ(expect(HF_EVENT_MEM)->mem.tag, 0xb);
 	ev = expect(HF_EVENT_TRAP);
 	CHECK(ev->trap.cause == 0x15 && ev->small == HF_MODE_EL1h && ev->trap.handler == 0x8000);
