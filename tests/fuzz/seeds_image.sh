@@ -84,3 +84,7 @@ END
 "${1:-cc}" -std=c17 -D_GNU_SOURCE -I. "$work/seeds.c" codecs/image/{collect,blob,elf_write}.c \
 	codecs/base/{sink,state,err}.c -o "$work/seeds"
 "$work/seeds"
+
+# The symbol reader takes the same files.
+mkdir -p tests/fuzz/corpus/symbols
+cp tests/fuzz/corpus/elf/* tests/fuzz/corpus/symbols/
