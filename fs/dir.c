@@ -141,7 +141,6 @@ static int fill_plain(struct hf_dir *dir)
 		err = add_views(dir);
 	if (!err && !*dir->node->key.path)
 		add(dir, hf_tree_control_name(dir->fs, listed, dir), &control, 0);
-	sort(dir);
 	return err;
 }
 
@@ -183,6 +182,7 @@ int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir)
 		err = dir->node->key.kind == HF_NODE_PLAIN ? fill_plain(dir) : fill_made(dir);
 	if (!err)
 		err = dir->err;
+	sort(dir);
 	if (err)
 		hf_dir_close(dir);
 	else

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-/* Chunks up to this size are shrunk to what they hold; larger ones keep the slack of their sink. */
-enum { SHRINK_BELOW = 64 << 10 };
-
 static int piece_of_source(const struct hf_view *view, uint64_t number, struct hf_piece *ret_piece)
 {
 	uint64_t offset = number * HF_SOURCE_PIECE;
@@ -113,24 +110,22 @@ static int make_chunk(const struct hf_view *view, struct hf_open *open, uint64_t
 		struct hf_view_chunk view;
 		struct hf_chunk chunk;
 	} *row = malloc(sizeof *row);
-	uint8_t *bytes = NULL, *shrunk;
+	uint8_t *bytes = NULL;
 	int err = row ? hf_view_table_chunk(open->table[view->view], view->hart, number, &row->view) : HF_ERR_NOMEM;
 
 	if (!err)
 		err = hf_index_chunk(open->index, view->hart, number, &row->chunk);
+	/* The index does not give what it has promised: no better than wrong bytes. */
+	if (err && err != HF_ERR_NOMEM)
+		err = HF_ERR_MISMATCH;
 	if (!err) {
 		if (row->view.size < SIZE_MAX - HF_SINK_ROOM)
 			bytes = hf_cache_alloc(view->capture->fs->cache, (size_t)row->view.size + HF_SINK_ROOM);
 		err = bytes ? make_bytes(view, open, &row->chunk, &row->view, worker, bytes) : HF_ERR_NOMEM;
 	}
-	if (err == HF_ERR_NOT_FOUND || err == HF_ERR_STATE || err == HF_NOTE_END)
-		err = HF_ERR_MISMATCH;
 	if (!err) {
 		*ret_size = (size_t)row->view.size;
 		*ret_bytes = bytes;
-		shrunk = *ret_size < SHRINK_BELOW ? realloc(bytes, *ret_size ? *ret_size : 1) : NULL;
-		if (shrunk)
-			*ret_bytes = shrunk;
 	} else {
 		free(bytes);
 	}

@@ -303,39 +303,46 @@ static int make_facts(struct hf_open *open)
 	return err ? err : hf_info_measure(open->capture, open, facts);
 }
 
+/* What there is in the index directory. HF_ERR_NOT_FOUND also if it is of no use: then it is not there any more. */
+static int open_indexed(struct hf_open *open)
+{
+	struct hf_fs *fs = open->capture->fs;
+	struct hf_view_key key[HF_VIEW_COUNT];
+	int err = hf_index_open(fs->index_fd, &open->identity, &open->index);
+
+	if (err)
+		open->index = NULL;
+	if (!err) {
+		err = hf_block_source_new(open->file, open->index, fs->cache, &open->source);
+		if (err) {
+			open->source = NULL;
+			return err;
+		}
+		err = open_stream(open);
+		/* A bad disk under the archive is not the index' fault. */
+		if (err && err != HF_ERR_STATE)
+			return err;
+	}
+	if (!err)
+		err = open_tables(open);
+	if (!err || err == HF_ERR_NOT_FOUND || err == HF_ERR_NOMEM)
+		return err;
+	hf_index_discard(fs->index_fd, &open->identity, key, hf_open_views(open->capture, key));
+	return HF_ERR_NOT_FOUND;
+}
+
 /* Everything from the file on; what was opened before an error is the caller's to close. */
 static int open_all(struct hf_open *open, const struct hf_stamp *stamp)
 {
-	struct hf_fs *fs = open->capture->fs;
 	int err = open_file(open, stamp);
 
-	if (err)
-		return err;
-	err = hf_index_open(fs->index_fd, &open->identity, &open->index);
-	if (err) {
-		open->index = NULL;
-		return err;
-	}
-	err = hf_block_source_new(open->file, open->index, fs->cache, &open->source);
-	if (err) {
-		open->source = NULL;
-		return err;
-	}
-	err = open_stream(open);
 	if (!err)
-		err = open_tables(open);
+		err = open_indexed(open);
 	/* Facts once known stay: the cache has their owners, the kernel their sizes. */
 	if (!err && hf_capture_facts_now(open->capture, &open->facts))
 		err = make_facts(open);
 	if (!err && open->facts->version != open->version)
 		err = HF_ERR_CHANGED;
-	if (err == HF_ERR_STATE) {
-		struct hf_view_key key[HF_VIEW_COUNT];
-
-		/* It is no good, so it might as well not be there. */
-		hf_index_discard(fs->index_fd, &open->identity, key, hf_open_views(open->capture, key));
-		err = HF_ERR_NOT_FOUND;
-	}
 	return err;
 }
 

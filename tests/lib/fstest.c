@@ -1,0 +1,270 @@
+#include "tests/lib/fstest.h"
+#include "tests/lib/stftest.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+void hf_fst_begin(struct hf_fst *t)
+{
+	*t = (struct hf_fst){.dir = "/tmp/hartfs-unit.XXXXXX"};
+	CHECK(mkdtemp(t->dir));
+	snprintf(t->archive, sizeof t->archive, "%s/archive", t->dir);
+	snprintf(t->index, sizeof t->index, "%s/index", t->dir);
+	CHECK_EQ(mkdir(t->archive, 0755), 0);
+	CHECK_EQ(mkdir(t->index, 0700), 0);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+void hf_fst_end(struct hf_fst *t)
+{
+	if (t->fs)
+		hf_fst_close(t);
+	nftw(t->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *hf_fst_path(struct hf_fst *t, const char *path)
+{
+	static char buf[8192];
+
+	snprintf(buf, sizeof buf, "%s/%s", t->archive, path);
+	return buf;
+}
+
+void hf_fst_write(struct hf_fst *t, const char *path, const void *bytes, size_t n)
+{
+	char full[8192];
+	FILE *file;
+
+	snprintf(full, sizeof full, "%s", hf_fst_path(t, path));
+	for (char *slash = full + strlen(t->archive) + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+		*slash = '\0';
+		mkdir(full, 0755);
+	}
+	file = fopen(full, "wb");
+	CHECK(file);
+	CHECK_EQ(fwrite(bytes, 1, n, file), n);
+	CHECK_EQ(fclose(file), 0);
+}
+
+void hf_fst_write_text(struct hf_fst *t, const char *path, const char *text)
+{
+	hf_fst_write(t, path, text, strlen(text));
+}
+
+struct hf_bytes hf_fst_stf(size_t insns, uint64_t seed, bool many_harts)
+{
+	struct hf_bytes b = {0};
+	uint64_t features = HF_STF_FEATURE_EVENT64 | HF_STF_FEATURE_RV64;
+
+	hf_stft_header(&b, many_harts ? features | HF_STF_FEATURE_MULTI_CORE : features, 0x80000000);
+	for (size_t i = 0; i < insns; i++) {
+		uint32_t r = hf_rand_next(&seed);
+
+		if (many_harts && r % 5 == 0)
+			PUT(&b, PROCESS_ID_EXT, .hw = r >> 8 & 1);
+		switch (r >> 16 & 15) {
+		case 0: /* a jump back or forth */
+			PUT(&b, INST_PC_TARGET, .address = 0x80000000 + (r >> 20 & 0xff) * 4);
+			PUT(&b, INST_OPCODE32, .size = 0x6f);
+			break;
+		case 1: /* a fault, whose instruction does not retire */
+			hf_stft_event(&b, 13, 1, (uint64_t[]){0x1000});
+			PUT(&b, EVENT_PC_TARGET, .address = 0x80001000);
+			PUT(&b, INST_OPCODE32, .size = 0x00052503);
+			break;
+		case 2:
+			PUT(&b, INST_OPCODE16, .size = 0x0001);
+			break;
+		default:
+			PUT(&b, INST_OPCODE32, .size = 0x13 | (r & 31) << 7);
+			break;
+		}
+	}
+	return b;
+}
+
+static void print_log(void *ctx, int level, const char *line)
+{
+	(void)ctx;
+	fprintf(stderr, "<%d> %s\n", level, line);
+}
+
+void hf_fst_open(struct hf_fst *t, const struct hf_fs_options *given)
+{
+	struct hf_fs_options options = given ? *given : (struct hf_fs_options){0};
+	struct hf_diag diag;
+
+	options.archive_fd = open(t->archive, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	options.index_fd = open(t->index, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (!options.threads)
+		options.threads = 2;
+	if (!options.index_threads)
+		options.index_threads = 2;
+	if (getenv("HARTFS_TEST_LOG"))
+		options.log = print_log;
+	CHECK_EQ(hf_fs_open(&options, &t->fs, &diag), 0);
+}
+
+void hf_fst_close(struct hf_fst *t)
+{
+	hf_fs_close(t->fs);
+	t->fs = NULL;
+}
+
+int hf_fst_lookup(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
+{
+	uint64_t ino;
+	int err = hf_fs_resolve(t->fs, path, &ino);
+
+	return err ? err : hf_fs_getattr(t->fs, ino, ret_attr);
+}
+
+static void give_back(struct hf_fst *t, const struct hf_attr *attr)
+{
+	hf_fs_forget(t->fs, attr->st.st_ino, 1);
+}
+
+bool hf_fst_exists(struct hf_fst *t, const char *path)
+{
+	struct hf_attr attr;
+
+	if (hf_fst_lookup(t, path, &attr))
+		return false;
+	give_back(t, &attr);
+	return true;
+}
+
+/* Fails with the path in the message. */
+static void must_look_up(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
+{
+	int err = hf_fst_lookup(t, path, ret_attr);
+
+	if (err) {
+		fprintf(stderr, "%s: %s\n", path, hf_err_name(err));
+		exit(1);
+	}
+}
+
+uint64_t hf_fst_size(struct hf_fst *t, const char *path)
+{
+	struct hf_attr attr;
+
+	must_look_up(t, path, &attr);
+	give_back(t, &attr);
+	return (uint64_t)attr.st.st_size;
+}
+
+struct hf_bytes hf_fst_read(struct hf_fst *t, const char *path, size_t step)
+{
+	struct hf_bytes b = {0};
+	struct hf_attr attr;
+	struct hf_file *file;
+	uint8_t *buf = malloc(step);
+	size_t n;
+	bool keep;
+
+	CHECK(buf);
+	must_look_up(t, path, &attr);
+	CHECK_EQ(hf_file_open(t->fs, attr.st.st_ino, &file, &keep), 0);
+	do {
+		CHECK_EQ(hf_fs_read_wait(t->fs, file, b.n, buf, step, &n), 0);
+		hf_bytes_add(&b, buf, n);
+	} while (n == step);
+	CHECK_EQ(b.n, attr.st.st_size);
+	hf_file_close(file);
+	give_back(t, &attr);
+	free(buf);
+	return b;
+}
+
+char *hf_fst_text(struct hf_fst *t, const char *path)
+{
+	struct hf_bytes b = hf_fst_read(t, path, 1 << 16);
+
+	hf_bytes_add(&b, "", 1);
+	return (char *)b.p;
+}
+
+struct names {
+	char *text;
+	size_t size;
+	FILE *out;
+	struct hf_fst *t;
+	uint64_t ino;
+	bool plus;
+	unsigned count, room; /* entries this call may still give */
+	uint64_t cookie;
+};
+
+static bool take(void *ctx, const char *name, const struct hf_attr *attr, uint64_t next_cookie)
+{
+	struct names *names = ctx;
+	struct hf_attr looked;
+
+	if (!names->room)
+		return false;
+	names->room--;
+	names->count++;
+	names->cookie = next_cookie;
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return true;
+	fprintf(names->out, "%s\n", name);
+	CHECK_EQ(hf_fs_lookup(names->t->fs, names->ino, name, &looked), 0);
+	CHECK_EQ(looked.st.st_ino, attr->st.st_ino);
+	CHECK_EQ(looked.st.st_mode & S_IFMT, attr->st.st_mode & S_IFMT);
+	if (names->plus) {
+		CHECK_EQ(looked.st.st_mode, attr->st.st_mode);
+		CHECK_EQ(looked.st.st_size, attr->st.st_size);
+		hf_fs_forget(names->t->fs, attr->st.st_ino, 1);
+	}
+	hf_fs_forget(names->t->fs, looked.st.st_ino, 1);
+	return true;
+}
+
+/* The directory read in portions of room entries. */
+static char *list(struct hf_fst *t, uint64_t ino, bool plus, unsigned room)
+{
+	struct names names = {.t = t, .ino = ino, .plus = plus};
+	struct hf_dir *dir;
+	unsigned before;
+
+	names.out = open_memstream(&names.text, &names.size);
+	CHECK_EQ(hf_dir_open(t->fs, ino, &dir), 0);
+	do {
+		before = names.count;
+		names.room = room;
+		CHECK_EQ(hf_dir_read(dir, names.cookie, plus, take, &names), 0);
+	} while (names.count > before);
+	hf_dir_close(dir);
+	fclose(names.out);
+	return names.text;
+}
+
+char *hf_fst_list(struct hf_fst *t, const char *path)
+{
+	struct hf_attr attr;
+	char *text, *again;
+
+	must_look_up(t, path, &attr);
+	text = list(t, attr.st.st_ino, false, 1000000);
+	again = list(t, attr.st.st_ino, true, 3);
+	CHECK_STR(text, again);
+	give_back(t, &attr);
+	free(again);
+	return text;
+}
+
+void hf_fst_sleep_ms(unsigned ms)
+{
+	nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL);
+}

@@ -1,0 +1,57 @@
+/*
+ * What the tests of fs share: an archive and an index directory made for one test, captures generated on the spot, and
+ * a file system opened over them and asked by path.
+ */
+#ifndef HF_TEST_FSTEST_H
+#define HF_TEST_FSTEST_H
+
+#include "fs/fs.h"
+#include "tests/lib/check.h"
+#include "tests/lib/walk.h"
+
+struct hf_fst {
+	char dir[64];     /* of everything, removed by hf_fst_end */
+	char archive[96];
+	char index[96];
+	struct hf_fs *fs;
+};
+
+void hf_fst_begin(struct hf_fst *t);
+void hf_fst_end(struct hf_fst *t);
+
+/* Into the archive; directories of the path are made. */
+void hf_fst_write(struct hf_fst *t, const char *path, const void *bytes, size_t n);
+void hf_fst_write_text(struct hf_fst *t, const char *path, const char *text);
+/* The archive's path as one of the machine, in a static buffer. */
+const char *hf_fst_path(struct hf_fst *t, const char *path);
+
+/* A stream of STF with about insns instructions, some attempts, accesses and a defect or two if asked for. */
+struct hf_bytes hf_fst_stf(size_t insns, uint64_t seed, bool many_harts);
+
+/* options NULL: two threads each and everything else by default; the descriptors are filled in. */
+void hf_fst_open(struct hf_fst *t, const struct hf_fs_options *options);
+void hf_fst_close(struct hf_fst *t);
+
+/* Lookup of a path, component by component: 0 and a reference, or the error. */
+int hf_fst_lookup(struct hf_fst *t, const char *path, struct hf_attr *ret_attr);
+bool hf_fst_exists(struct hf_fst *t, const char *path);
+uint64_t hf_fst_size(struct hf_fst *t, const char *path);
+/* The file at path, read in pieces of step bytes; its size must be what getattr says. */
+struct hf_bytes hf_fst_read(struct hf_fst *t, const char *path, size_t step);
+/* The same with a 0 behind it, to be freed with free(). */
+char *hf_fst_text(struct hf_fst *t, const char *path);
+/* Names in a directory, sorted, each with a line break; checks that readdir, with and without attributes, agrees with
+ * lookup. To be freed with free(). */
+char *hf_fst_list(struct hf_fst *t, const char *path);
+
+/* Waits for the condition, some seconds at most, and fails the test if it does not come. */
+#define HF_FST_WAIT(cond) \
+	do { \
+		for (int fst_i = 0; !(cond); fst_i++) { \
+			CHECK(fst_i < 1000); \
+			hf_fst_sleep_ms(10); \
+		} \
+	} while (0)
+void hf_fst_sleep_ms(unsigned ms);
+
+#endif
