@@ -1,13 +1,15 @@
 /*
- * The usual groups: an opcode with at most a jump target, scalar registers and memory accesses of one word. One pass,
- * attachments are written behind a slot left free for the instruction. Everything else is left to group.c, and so is
- * whatever stands at the edge of the window or of the caller's events.
+ * The usual groups: an opcode with at most a jump target, registers and memory accesses. One pass, attachments are
+ * written behind a slot left free for the instruction. Everything else is left to group.c, and so is whatever stands at
+ * the edge of the window or of the caller's events.
  */
 #include "codecs/isa/riscv.h"
 #include "codecs/stf/decoder.h"
 
 /* Bytes that one step below may look at: an access, its content, and the next descriptor. */
 #define REACH 32
+/* Words of one access; more are for group.c. */
+#define WORDS_MAX 1024
 static_assert(REACH > HF_STF_SIZE_INST_MEM_ACCESS + HF_STF_SIZE_INST_MEM_CONTENT, "one access with its content");
 
 struct fast {
@@ -15,6 +17,45 @@ struct fast {
 	struct hf_event *ev, *stop;
 	const struct hf_stf_header *h;
 };
+
+/* DATA events of size bytes that stand with stride bytes from word to word (8: together); room was made sure of. */
+static void push_data(struct fast *f, const uint8_t *words, uint32_t size, unsigned stride)
+{
+	for (; size; f->ev++) {
+		const uint32_t n = size < 24 ? size : 24;
+
+		*f->ev = (struct hf_event){.kind = HF_EVENT_DATA, .small = (uint16_t)n};
+		for (uint32_t i = 0; i < n; i += 8, words += stride)
+			memcpy(f->ev->data.bytes + i, words, 8);
+		size -= n;
+	}
+}
+
+static bool data_fits(const struct fast *f, uint32_t size)
+{
+	return (uint64_t)(f->stop - f->ev) >= (size + 23) / 24;
+}
+
+/* The second and further words of an access. */
+static bool take_words(struct fast *f, struct hf_event *ev, const uint8_t *p)
+{
+	const uint8_t *const first = p;
+	uint32_t words = 0;
+
+	while (*p == HF_STF_INST_MEM_CONTENT) {
+		words++;
+		p += HF_STF_SIZE_INST_MEM_CONTENT;
+		if (p > f->last || words > WORDS_MAX)
+			return false;
+	}
+	if (!data_fits(f, 8 * words))
+		return false;
+	ev->small = (uint16_t)(words + 1);
+	ev->size = 8 * words;
+	push_data(f, first + 1, ev->size, HF_STF_SIZE_INST_MEM_CONTENT);
+	f->p = p;
+	return true;
+}
 
 /* Each of these takes the record at f->p and makes its event; false if that is not for here. */
 static inline bool take_access(struct fast *f)
@@ -35,15 +76,15 @@ static inline bool take_access(struct fast *f)
 	ev->flags = (uint8_t)(type | (odd ? HF_EVF_UNIT_ODD : 0));
 	ev->small = 0;
 	p += HF_STF_SIZE_INST_MEM_ACCESS;
+	f->ev++;
 	if (*p == HF_STF_INST_MEM_CONTENT) {
 		ev->small = 1;
 		ev->mem.data = hf_get64(p + 1);
 		p += HF_STF_SIZE_INST_MEM_CONTENT;
 		if (*p == HF_STF_INST_MEM_CONTENT)
-			return false;
+			return take_words(f, ev, p);
 	}
 	f->p = p;
-	f->ev++;
 	return true;
 }
 
@@ -51,14 +92,22 @@ static inline bool take_register(struct fast *f)
 {
 	const uint8_t *p = f->p;
 	struct hf_event *ev = f->ev;
+	const uint32_t words = (p[3] & 0xf) == HF_STF_REG_VECTOR ? f->h->layout.vector_words : 1;
+	const uint32_t size = 4 + 8 * words;
 
-	if (ev == f->stop || (p[3] & 0xf) == HF_STF_REG_VECTOR)
+	if (ev == f->stop || words == 0 || (words > 1 && size > (uint64_t)(f->last - p)))
 		return false;
 	*ev = (struct hf_event){
 		.kind = HF_EVENT_REG,
+		.size = 8 * (words - 1),
 		.reg = {.value = hf_get64(p + 4), .number = hf_get16(p + 1), .class = p[3] & 0xf, .role = p[3] >> 4}};
-	f->p += HF_STF_SIZE_INST_REG;
 	f->ev++;
+	if (words > 1) {
+		if (!data_fits(f, ev->size))
+			return false;
+		push_data(f, p + HF_STF_SIZE_INST_REG, ev->size, 8);
+	}
+	f->p += size;
 	return true;
 }
 
@@ -143,13 +192,26 @@ static const uint8_t plain_sizes[256] = {
 	[HF_STF_INST_MICROOP] = HF_STF_SIZE_INST_MICROOP,
 };
 
+/* The size of any other record that belongs to a group; 0 if that is not known here, or too long to pass. */
+static uint64_t other_size(const struct hf_stf_layout *layout, const uint8_t *p, const uint8_t *last)
+{
+	uint64_t size;
+
+	/* markers are not: they end the group */
+	if (hf_stf_places[*p] != HF_STF_PLACE_body || *p >= HF_STF_INST_OPCODE32 ||
+	    hf_stf_record_size(layout, p, (size_t)(last - p) + REACH, &size) != 0 || size > (uint64_t)(last - p))
+		return 0;
+	return size;
+}
+
 /* The groups of other harts: the tracker moves on, nothing is told. */
 static void run_others(struct hf_stf_dec *d, const uint8_t *p, const uint8_t *last)
 {
+	const struct hf_stf_layout *layout = &d->header->layout;
 	struct hf_stf_sync *s = &d->sync;
 	const uint8_t *group = p;
-	const uint64_t vector = 4 + 8 * (uint64_t)d->header->layout.vector_words;
 	uint64_t target = 0, pc = s->next, forced = pc;
+	uint64_t size;
 	bool taken = false;
 
 	while (p <= last) {
@@ -164,14 +226,6 @@ static void run_others(struct hf_stf_dec *d, const uint8_t *p, const uint8_t *la
 			forced = hf_get64(p + 1);
 			p += HF_STF_SIZE_FORCE_PC;
 			continue;
-		case HF_STF_INST_REG:
-			if ((p[3] & 0xf) != HF_STF_REG_VECTOR)
-				p += HF_STF_SIZE_INST_REG;
-			else if (vector <= 4 || (uint64_t)(last - p) < vector)
-				goto leave;
-			else
-				p += vector;
-			continue;
 		case HF_STF_INST_OPCODE32:
 		case HF_STF_INST_OPCODE16:
 			pc = taken ? target : forced + (*p == HF_STF_INST_OPCODE32 ? 4 : 2);
@@ -182,9 +236,14 @@ static void run_others(struct hf_stf_dec *d, const uint8_t *p, const uint8_t *la
 			s->index++;
 			continue;
 		default:
-			if (!plain_sizes[*p])
+			size = plain_sizes[*p];
+			if (*p == HF_STF_INST_REG && (p[3] & 0xf) != HF_STF_REG_VECTOR)
+				size = HF_STF_SIZE_INST_REG;
+			if (!size)
+				size = other_size(layout, p, last);
+			if (!size)
 				goto leave;
-			p += plain_sizes[*p];
+			p += size;
 		}
 	}
 leave:
