@@ -36,8 +36,10 @@ void hf_daemon_go_quiet(const struct hf_plan *plan)
 		hf_log_redirect(HF_LOG_SYSLOG, -1);
 	if (plan->settings->foreground)
 		return;
-	for (int fd = 0; fd < 3; fd++)
-		dup2(plan->null_fd, fd);
+	dup2(plan->null_fd, STDIN_FILENO);
+	dup2(plan->null_fd, STDOUT_FILENO);
+	/* What libraries, asserts and sanitizers have to say goes to the log file too, if there is one. */
+	dup2(plan->log_fd >= 0 ? plan->log_fd : plan->null_fd, STDERR_FILENO);
 }
 
 /* Undoes our mount if it is still there: another one may have taken its place. */

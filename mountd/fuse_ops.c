@@ -19,9 +19,13 @@ static void reply_err(fuse_req_t req, int err)
 	fuse_reply_err(req, hf_err_errno(err));
 }
 
-/* An open file or directory; fi->fh points here. */
+/*
+ * An open file or directory; fi->fh points here. A read holds a reference as long as it holds bytes: the kernel, which
+ * has got them, may release the file while the thread that gave them is still on its way back from doing so.
+ */
 struct handle {
 	struct hf_link link;
+	size_t refs; /* under the session's lock */
 	struct hf_file *file;
 	struct hf_dir *dir;
 };
@@ -32,18 +36,24 @@ static struct handle *handle_new(struct hf_session *session, struct hf_file *fil
 
 	if (!handle)
 		return NULL;
-	*handle = (struct handle){.file = file, .dir = dir};
+	*handle = (struct handle){.refs = 1, .file = file, .dir = dir};
 	pthread_mutex_lock(&session->lock);
 	hf_link_add(&session->handles, &handle->link);
 	pthread_mutex_unlock(&session->lock);
 	return handle;
 }
 
-static void handle_close(struct hf_session *session, struct handle *handle)
+static void handle_put(struct hf_session *session, struct handle *handle)
 {
+	bool last;
+
 	pthread_mutex_lock(&session->lock);
-	hf_link_remove(&handle->link);
+	last = --handle->refs == 0;
+	if (last)
+		hf_link_remove(&handle->link);
 	pthread_mutex_unlock(&session->lock);
+	if (!last)
+		return;
 	if (handle->file)
 		hf_file_close(handle->file);
 	if (handle->dir)
@@ -54,7 +64,7 @@ static void handle_close(struct hf_session *session, struct handle *handle)
 void hf_fuse_close_handles(struct hf_session *session)
 {
 	while (session->handles.next != &session->handles)
-		handle_close(session, CONTAINER(session->handles.next, struct handle, link));
+		handle_put(session, CONTAINER(session->handles.next, struct handle, link));
 }
 
 static struct handle *handle_of(const struct fuse_file_info *fi)
@@ -172,13 +182,13 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	fi->fh = (uintptr_t)handle;
 	fi->keep_cache = keep;
 	if (fuse_reply_open(req, fi) == -ENOENT)
-		handle_close(session, handle);
+		handle_put(session, handle);
 }
 
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	(void)ino;
-	handle_close(session_of(req), handle_of(fi));
+	handle_put(session_of(req), handle_of(fi));
 	fuse_reply_err(req, 0);
 }
 
@@ -189,6 +199,7 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 struct pending {
 	struct hf_read read;
 	struct hf_session *session;
+	struct handle *handle;
 	fuse_req_t req;
 	struct hf_link link;
 	struct hf_task cancel;
@@ -215,6 +226,7 @@ static void pending_put(struct pending *pending)
 	if (!last)
 		return;
 	hf_fs_read_release(&pending->read);
+	handle_put(session, pending->handle);
 	free(pending);
 	pthread_mutex_lock(&session->lock);
 	if (--session->read_count == 0)
@@ -295,7 +307,8 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, s
 		return;
 	}
 	/* Field by field: the table of pieces is most of it and needs no clearing. */
-	pending->read.file = handle_of(fi)->file;
+	pending->handle = handle_of(fi);
+	pending->read.file = pending->handle->file;
 	pending->read.offset = (uint64_t)offset;
 	pending->read.size = size;
 	pending->read.done = read_done;
@@ -309,6 +322,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, s
 	pending->queued = false;
 	atomic_init(&pending->state, 0);
 	pthread_mutex_lock(&session->lock);
+	pending->handle->refs++;
 	hf_link_add(&session->reads, &pending->link);
 	session->read_count++;
 	pthread_mutex_unlock(&session->lock);
@@ -352,7 +366,7 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fi->cache_readdir = attr.attr_timeout > 0;
 	fi->keep_cache = attr.attr_timeout > 0;
 	if (fuse_reply_open(req, fi) == -ENOENT)
-		handle_close(session, handle);
+		handle_put(session, handle);
 }
 
 static void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)

@@ -19,6 +19,10 @@ cleanup() {
 	done
 	for ((i = 0; i < 50; i++)); do [ -z "$(servers)" ] && break; sleep 0.1; done
 	for pid in $(servers); do kill -9 "$pid"; done
+	if grep -qE 'Sanitizer|runtime error|Assertion|died of signal (4|6|7|8|11)$' "$log" 2>/dev/null; then
+		echo "FAIL: the server complains of itself"
+		status=1
+	fi
 	if [ "$status" -ne 0 ] && [ "$status" -ne 77 ] && [ -s "$log" ]; then
 		sed 's/^/log: /' "$log"
 	fi
