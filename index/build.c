@@ -18,7 +18,7 @@ static int store_point(void *ctx, const struct hf_point *point, const uint8_t *w
 	struct hf_builder *b = ctx;
 	int err = hf_index_part_add_point(b->index, point, window);
 
-	return err ? err : hf_builder_tick(b, point->out_offset);
+	return err ? err : hf_builder_tick(b, point->out_offset, false);
 }
 
 /* Whether the view is the stream itself, byte for byte, and needs no table. */
@@ -613,6 +613,9 @@ static int run(struct hf_builder *b)
 		err = run_index(b);
 		if (!err)
 			err = hf_index_open(build->dirfd, &build->identity, &index);
+		/* Whatever was just published must hold. */
+		if (err == HF_ERR_NOT_FOUND)
+			err = HF_ERR_BUG;
 	}
 	if (!err)
 		err = run_views(b, index);

@@ -49,11 +49,23 @@ int hf_builder_commit(struct hf_builder *b)
 	return err;
 }
 
-int hf_builder_tick(struct hf_builder *b, uint64_t offset)
+static int tick_by_count(struct hf_builder *b, uint64_t offset, bool chunk_ended)
+{
+	int err;
+
+	if (!chunk_ended || ++b->ticks % b->build->every)
+		return 0;
+	err = hf_builder_commit(b);
+	return err ? err : tell(b, offset);
+}
+
+int hf_builder_tick(struct hf_builder *b, uint64_t offset, bool chunk_ended)
 {
 	const uint64_t now = hf_builder_now(), passed = now - b->committed;
 	int err = 0;
 
+	if (b->build->every)
+		return tick_by_count(b, offset, chunk_ended);
 	/* A new pass begins at the start of the stream. */
 	if (offset < b->committed_offset)
 		b->committed_offset = offset;

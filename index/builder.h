@@ -29,11 +29,12 @@ struct hf_builder {
 	/* clocks, in ns */
 	uint64_t ticked, committed, commit_cost;
 	uint64_t committed_offset;   /* stream offset at the last commit */
+	unsigned ticks;              /* with build->every */
 };
 
 uint64_t hf_builder_now(void);
 /* Every few milliseconds: tells the progress, and keeps what has been done, if it is time to. offset: in the stream. */
-int hf_builder_tick(struct hf_builder *b, uint64_t offset);
+int hf_builder_tick(struct hf_builder *b, uint64_t offset, bool chunk_ended);
 int hf_builder_commit(struct hf_builder *b);
 /* Adds harts that the first hart's decoder has found to those that are known: with every chunk, for a decoder that is
  * entered behind them does not find them again. */

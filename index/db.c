@@ -209,6 +209,7 @@ static void harden(sqlite3 *db)
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 1 << 20);
+	sqlite3_extended_result_codes(db, 1);
 }
 
 static int open_vfs(const char *uri, int flags, sqlite3 **ret_db)

@@ -179,7 +179,9 @@ int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part)
 			return 0;
 		close(part->fd);
 	}
-	hf_part_close(part);
+	/* Not hf_part_close: without the lock an empty file is not ours to remove. */
+	close(part->fd);
+	part->fd = -1;
 	return err;
 }
 

@@ -160,6 +160,8 @@ struct hf_build {
 	const struct hf_chunk_limits *limits; /* NULL: default */
 	hf_build_fn on_progress;        /* may be NULL */
 	void *ctx;
+	/* For tests: tell the progress and make it safe after so many chunks, whatever the clock says; 0: by the clock. */
+	unsigned every;
 };
 
 /*

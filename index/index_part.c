@@ -55,6 +55,9 @@ static int count_rows(struct hf_index_part *p)
 	    (err = number(p, "SELECT out_offset + out_size FROM point ORDER BY out_offset DESC LIMIT 1",
 			  &p->known_end)))
 		return err;
+	/* Of a stream without harts, whose problems no chunk counts. */
+	if (p->problems < p->meta.problems)
+		p->problems = p->meta.problems;
 	return p->known_end < highest ? HF_ERR_STATE : 0;
 }
 
@@ -326,6 +329,11 @@ int hf_index_part_finish(struct hf_index_part *part)
 {
 	int err;
 
+	/* By an earlier build, which did not come to publish it. */
+	if (part->meta.complete) {
+		close_db(part);
+		return 0;
+	}
 	part->meta.complete = true;
 	part->meta.problems = part->problems + part->file_problems;
 	err = hf_index_meta_write(part->db, &part->meta);

@@ -159,7 +159,7 @@ static int next_chunk(struct pass *w)
 	w->row.attempts = w->row.problems = 0;
 	w->has_pc = false;
 	w->b->hart_insns = c->ordinal;
-	return err ? err : hf_builder_tick(w->b, c->stream_offset);
+	return err ? err : hf_builder_tick(w->b, c->stream_offset, true);
 }
 
 /* Every event there is. */
@@ -186,7 +186,7 @@ static int decode(struct pass *w)
 			if (w->b->views[i].enc)
 				hf_view_part_put(&w->b->views[i], ev, n);
 		if (!err && (++w->batches & 31) == 0)
-			err = hf_builder_tick(w->b, offset_of(w));
+			err = hf_builder_tick(w->b, offset_of(w), false);
 	}
 	if (err == HF_NOTE_END)
 		return 0;

@@ -118,7 +118,7 @@ static int end_chunk(struct replay *r, const struct hf_chunk *chunk)
 static int tick(struct replay *r, const struct hf_chunk *chunk)
 {
 	r->b->hart_insns = chunk->ordinal;
-	return hf_builder_tick(r->b, chunk->stream_offset);
+	return hf_builder_tick(r->b, chunk->stream_offset, true);
 }
 
 static int replay_chunks(struct replay *r, uint64_t number)

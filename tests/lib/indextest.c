@@ -11,8 +11,12 @@
 
 void hf_ixtest_init(struct hf_ixtest *t)
 {
-	*t = (struct hf_ixtest){.dir = "/tmp/hartfs-index-XXXXXX"};
-	CHECK(mkdtemp(t->dir));
+	/* Where there is no disk there is no waiting for it, and these tests commit without end. */
+	*t = (struct hf_ixtest){.dir = "/dev/shm/hartfs-index-XXXXXX"};
+	if (!mkdtemp(t->dir)) {
+		snprintf(t->dir, sizeof t->dir, "/tmp/hartfs-index-XXXXXX");
+		CHECK(mkdtemp(t->dir));
+	}
 	t->dirfd = open(t->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CHECK(t->dirfd >= 0);
 	hf_index_codecs = hf_toy_codecs;
@@ -131,7 +135,7 @@ void hf_ixtest_pack(struct hf_ixtest *t, const char *suffix)
 	else if (strcmp(suffix, ".zst") == 0)
 		hf_pack_zstd(&t->file, t->stream.p, t->stream.n, HF_PACK_CHECKSUM, 0);
 	else
-		CHECK(!"a container the test knows");
+		abort();
 	set_up(t);
 }
 

@@ -292,7 +292,7 @@ static void test_containers(struct hf_ixtest *t)
 		struct hf_diag damage;
 
 		hf_ixtest_limit(t, 3000);
-		hf_ixtest_capture(t, 400000, 2, HARTS, 8);
+		hf_ixtest_capture(t, 300000, 2, HARTS, 8);
 		hf_ixtest_pack(t, suffixes[i]);
 		t->key_count = t->build.view_count = 1;
 		hf_ixtest_build(t);
@@ -302,7 +302,7 @@ static void test_containers(struct hf_ixtest *t)
 		check_points(t, index);
 		hf_index_close(index);
 		hf_ixtest_clear(t);
-		hf_ixtest_capture(t, 20000, 2, HARTS, 8);
+		hf_ixtest_capture(t, 6000, 2, HARTS, 8);
 		hf_ixtest_pack(t, suffixes[i]);
 		build_and_check(t);
 
