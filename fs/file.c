@@ -179,11 +179,8 @@ static int read_plain(struct hf_fs *fs, struct hf_read *read)
 
 	if (!bytes)
 		return HF_ERR_NOMEM;
-	if (read->offset > INT64_MAX - read->size) {
-		free(bytes);
-		return HF_ERR_LIMIT;
-	}
-	while (have < read->size) {
+	/* No file is as long as the largest offset. */
+	while (have < read->size && read->offset <= INT64_MAX - read->size) {
 		ssize_t n = pread(read->file->fd, bytes + have, read->size - have, (off_t)(read->offset + have));
 
 		if (n < 0 && errno == EINTR)
@@ -213,7 +210,7 @@ static void read_text(struct hf_read *read)
 	const struct hf_sink *text = &read->file->text;
 	size_t size = (size_t)hf_sink_total(text);
 
-	if (read->offset >= size)
+	if (read->offset >= size || !read->size)
 		return;
 	read->pieces = 1;
 	read->piece[0].bytes = text->start + read->offset;

@@ -211,12 +211,12 @@ void hf_node_forget(struct hf_nodes *nodes, uint64_t ino, uint64_t count)
 {
 	struct hf_node *node;
 
+	/* Nobody looks the root up, so there is nothing to give back; its reference is our own. */
+	if (ino == HF_FS_ROOT)
+		return;
 	pthread_mutex_lock(&nodes->lock);
 	node = find(nodes, ino);
-	/* The root's first reference is our own. */
-	if (node && ino == HF_FS_ROOT && count >= node->refs)
-		node->refs = 1;
-	else if (node && node->refs)
+	if (node && node->refs)
 		drop(nodes, node, count);
 	pthread_mutex_unlock(&nodes->lock);
 }
