@@ -225,7 +225,7 @@ int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, s
 	int err;
 
 	*ret_capture = NULL;
-	if (!S_ISREG(st->st_mode) || !st->st_size)
+	if (!S_ISREG(st->st_mode))
 		return 0;
 	pthread_mutex_lock(&captures->lock);
 	capture = look_up(captures, path, hash);

@@ -70,6 +70,42 @@ size_t hf_name_view(const char *name, const struct hf_codec *codec, char buf[NAM
 	return len + 1 + strlen(codec->name);
 }
 
+/* Whether name[..len) ends with one of the suffixes; *ret_len is the length without it. */
+static bool ends_with(const char *name, size_t len, const char *const *suffixes, size_t *ret_len)
+{
+	for (size_t i = 0; suffixes && suffixes[i]; i++) {
+		size_t n = strlen(suffixes[i]);
+
+		if (n < len && memcmp(name + len - n, suffixes[i], n) == 0) {
+			*ret_len = len - n;
+			return true;
+		}
+	}
+	return false;
+}
+
+const struct hf_codec *hf_name_claim(const char *name)
+{
+	size_t len = strlen(name), rest;
+
+	for (unsigned chain = 0; chain < HF_NAME_CHAIN; chain++) {
+		const struct hf_box *box = NULL;
+
+		for (size_t i = 0; hf_codecs[i]; i++)
+			if (ends_with(name, len, hf_codecs[i]->suffixes, &rest))
+				return hf_codecs[i];
+		for (size_t i = 0; hf_boxes[i] && !box; i++)
+			if (ends_with(name, len, hf_boxes[i]->suffixes, &rest))
+				box = hf_boxes[i];
+		if (!box)
+			return NULL;
+		if (box->codec)
+			return hf_codec_by_name(box->codec);
+		len = rest;
+	}
+	return NULL;
+}
+
 enum { TAG = 9 }; /* "~" and 8 hex digits */
 
 void hf_name_substitute(const char *name, const struct hf_codec *codec, unsigned salt, char buf[NAME_MAX + 1])

@@ -18,6 +18,12 @@
  */
 size_t hf_name_view(const char *name, const struct hf_codec *codec, char buf[NAME_MAX + 1]);
 
+/*
+ * The codec whose format a name claims: "x.stf", "x.stf.gz", "x.zstf"; NULL if it claims none. Names never decide what
+ * a file is, but a file that claims a format and is not of it is worth an error line.
+ */
+const struct hf_codec *hf_name_claim(const char *name);
+
 /* The name instead when hf_name_view's is taken or too long: it ends with '~' and 8 hex digits of name's hash. */
 void hf_name_substitute(const char *name, const struct hf_codec *codec, unsigned salt, char buf[NAME_MAX + 1]);
 

@@ -1,5 +1,7 @@
 #include "fs/probe.h"
 
+#include "fs/names.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -60,6 +62,13 @@ static size_t stream_head(int fd, const struct hf_box *box, uint8_t *head)
 	return have;
 }
 
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 int hf_probe_file(const struct hf_archive *archive, const char *path, const struct hf_box **ret_box,
 		  const struct hf_codec **ret_codec, struct hf_stamp *ret_stamp)
 {
@@ -76,6 +85,9 @@ int hf_probe_file(const struct hf_archive *archive, const char *path, const stru
 	if (*ret_box)
 		n = stream_head(fd, *ret_box, head);
 	*ret_codec = n ? hf_codec_probe(head, n) : NULL;
+	/* The index will say what is wrong with it. */
+	if (!*ret_codec)
+		*ret_codec = hf_name_claim(base_of(path));
 	close(fd);
 	return 0;
 }

@@ -76,6 +76,7 @@ struct hf_scan;
 struct hf_box {
 	const char *name;               /* "gzip" */
 	const char *const *suffixes;    /* the name extensions, ".gz", ending with NULL */
+	const char *codec;              /* the one format that this container holds; NULL: any */
 	bool enterable;                 /* false: blocks can only be decoded in order (part of the format) */
 	/* 0..100: how sure we are that these first n bytes of a file of file_size bytes are such a container. */
 	int (*probe)(const uint8_t *head, size_t n, uint64_t file_size);

@@ -324,6 +324,7 @@ static const char *const suffixes[] = {".zstf", NULL};
 const struct hf_box hf_box_zstf = {
 	.name = "zstf",
 	.suffixes = suffixes,
+	.codec = "stf",
 	.enterable = true,
 	.probe = zstf_probe,
 	.scan_new = zstf_scan_new,

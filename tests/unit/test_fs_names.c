@@ -119,8 +119,24 @@ static void test_json(void)
 	hf_sink_fini_memory(&sink);
 }
 
+static void test_claims(void)
+{
+	const struct hf_codec *stf = hf_codec_by_name("stf");
+
+	CHECK(hf_name_claim("x.stf") == stf);
+	CHECK(hf_name_claim("x.stf.gz") == stf);
+	CHECK(hf_name_claim("x.stf.xz.zst") == stf);
+	CHECK(hf_name_claim("x.zstf") == stf);
+	CHECK(!hf_name_claim("x.gz"));
+	CHECK(!hf_name_claim("x.stf.txt"));
+	CHECK(!hf_name_claim(".stf"));
+	CHECK(!hf_name_claim("stf"));
+	CHECK(!hf_name_claim(""));
+}
+
 int main(void)
 {
+	test_claims();
 	test_views();
 	test_substitutes();
 	test_json();

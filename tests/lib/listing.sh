@@ -1,0 +1,79 @@
+# What the conformance tests take out of a listing, in the form of the goldens. Each function reads a listing from
+# standard input. shellcheck shell=bash
+
+# golden FILE: a golden text, which may be xz-compressed.
+golden() {
+	if [ -e "$1.xz" ]; then xz -dc "$1.xz"; else cat "$1"; fi
+}
+
+# pc opcode of the retired instructions.
+listed_pcs() {
+	awk '!/^#/ {sub(/^0+/, "", $3); print ($3 == "" ? 0 : $3), $4}'
+}
+
+# pc opcode of all instruction records, the attempts too.
+listed_insts() {
+	awk '/^# attempt/ {pc = $4; op = $5} !/^#/ {pc = $3; op = $4}
+	     /^# attempt/ || !/^#/ {sub(/^0+/, "", pc); print (pc == "" ? 0 : pc), op}'
+}
+
+# index kind address bytes attr data... of the memory accesses, index counting instruction records from 0.
+listed_mem() {
+	awk 'function strip(s) {sub(/^0+/, "", s); return s == "" ? "0" : s}
+	     /^#/ && !/^# attempt/ {next}
+	     {
+		for (i = 5; i < NF; i++) {
+			if ($i !~ /^(R|W|RW)[0-9]+$/)
+				continue
+			kind = $i; sub(/[0-9]+$/, "", kind)
+			size = $i; sub(/^[RW]+/, "", size)
+			rest = $(i + 1); data = ""
+			if ((at = index(rest, "=")) && rest !~ /^[0-9a-f]*\{/) { data = substr(rest, at + 1); rest = substr(rest, 1, at - 1) }
+			attr = "0"
+			if (rest ~ /\{attr=/) {
+				attr = rest; sub(/^[^{]*\{attr=/, "", attr)
+				if ((at = index(attr, "}=")) > 0) data = substr(attr, at + 2)
+				sub(/\}.*/, "", attr)
+				sub(/\{.*/, "", rest)
+			}
+			line = records + 0 " " kind " " strip(rest) " " size " " strip(attr)
+			n = split(data, word, "_")
+			for (w = 1; w <= n; w++) line = line " " strip(word[w])
+			print line
+		}
+		records++
+	     }'
+}
+
+# The goldens have sizes as stored: golden_mem bits|bytes turns them into bytes.
+golden_mem() {
+	awk -v bits="$([ "$1" = bits ] && echo 1 || echo 0)" '{if (bits && $4 % 8 == 0) $4 = $4 / 8; print}'
+}
+
+# retired record kind cause epc value target of traps; the record of an attempt that carries them.
+listed_traps() {
+	awk 'function strip(s) {sub(/^0+/, "", s); return s == "" ? "0" : s}
+	     !/^#/ {n++}
+	     /^# attempt/ {epc = strip($4); record = "-"; for (i = 5; i <= NF; i++) if ($i ~ /^record=/) record = substr($i, 8)}
+	     /^# trap (exception|interrupt)/ {
+		kind = $3 == "exception" ? "exc" : "int"; cause = "?"; value = "0"; target = "-"
+		for (i = 4; i <= NF; i++) {
+			if ($i ~ /^cause=/) cause = sprintf("%x", substr($i, 7))
+			if ($i ~ /^value=/) value = strip(substr($i, 7))
+			if ($i == "->") target = strip($(i + 1))
+		}
+		print n + 0, record, kind, cause, epc, value, target
+	     }'
+}
+
+# retired target of changes of flow that the trace does not explain.
+listed_jumps() {
+	awk 'function strip(s) {sub(/^0+/, "", s); return s == "" ? "0" : s}
+	     !/^#/ {n++} /^# discontinuity/ {print n + 0, strip($5)}'
+}
+
+# same WHAT GOT EXPECTED: two files of the test's directory are equal, and not empty.
+same() {
+	[ -s "$3" ] || fail "$1: the expectation is empty"
+	cmp -s "$2" "$3" || fail "$1 differs: $(diff "$2" "$3" | head -n 4 | tr '\n' '|')"
+}

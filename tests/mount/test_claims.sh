@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Files whose name claims a trace format while their content is of none say so; other files are just files.
+. "$(dirname "$0")/../lib/mount.sh"
+need_fuse
+: >"$archive/empty.stf"
+printf '\001STX nothing' >"$archive/magic.stf"
+printf 'ZSTF\240\206\1\0\0\0\0\0\0\0\0\0\0\0\0\0' >"$archive/empty.zstf"
+echo text | gzip >"$archive/text.stf.gz"
+: >"$archive/empty"
+echo text | gzip >"$archive/text.gz"
+do_mount --wait
+for name in empty.stf magic.stf empty.zstf text.stf.gz; do
+	grep -q "^$name: " "$mnt/${name//./@}/errors.txt" || fail "$name has no error line"
+	[ ! -e "$mnt/${name//./@}/hart0" ] || fail "$name has a hart"
+done
+[ "$(cd "$mnt" && ls | wc -l)" -eq 10 ] || fail "other files have views too: $(ls "$mnt")"
+do_umount
+finish
