@@ -613,9 +613,9 @@ static int run(struct hf_builder *b)
 		err = run_index(b);
 		if (!err)
 			err = hf_index_open(build->dirfd, &build->identity, &index);
-		/* Whatever was just published must hold. */
+		/* What an earlier build had ready may be no good. */
 		if (err == HF_ERR_NOT_FOUND)
-			err = HF_ERR_BUG;
+			err = HF_ERR_STATE;
 	}
 	if (!err)
 		err = run_views(b, index);
@@ -641,6 +641,9 @@ int hf_build_run(const struct hf_build *build, struct hf_diag *diag)
 			break;
 		hf_index_discard(build->dirfd, &build->identity, build->views, build->view_count);
 	}
+	/* Made from scratch it fits, or we do not know what we are doing. */
+	if (err == HF_ERR_STATE)
+		err = HF_ERR_BUG;
 	if (diag && diag->code != err)
 		hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 	return err;

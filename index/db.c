@@ -305,6 +305,9 @@ int hf_db_open_part(int fd, int dirfd, const char *name, enum hf_db_kind kind, s
 		err = HF_ERR_STATE;
 	if (!err && !fresh && hf_db_look(fd, kind) != HF_LOOK_OURS)
 		err = HF_ERR_STATE;
+	/* All of it will be published as ours. */
+	if (!err && !fresh)
+		err = hf_vfs_verify(fd);
 	if (!err && !fresh)
 		err = check_schema(*ret_db, kind);
 	if (err) {

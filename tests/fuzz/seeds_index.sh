@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Makes the seeds of fuzz_index anew: tests/fuzz/seeds_index.sh. They are changes to files that the target makes itself.
+set -eu
+cd "$(dirname "$0")"
+to=corpus/index
+mkdir -p "$to"
+
+seed() { # NAME MODE BYTES...: bytes in hexadecimal
+	local name=$1
+	shift
+	printf "$(printf '\\x%s' "$@")" >"$to/$name"
+}
+seed index-valid 02
+seed view-valid 03
+seed index-sealed 06
+seed view-sealed 07
+# the file format version, the page count, the application id, the user version; then the same with right checksums
+for mode in 02 03 06 07; do
+	seed "header-$mode" $mode 00 12 00 02 02 02
+	seed "pages-$mode" $mode 00 1c 00 04 00 00 00 03
+	seed "application-$mode" $mode 00 44 00 01 41
+	seed "user-$mode" $mode 00 3c 00 04 00 00 00 02
+	seed "schema-$mode" $mode 00 00 1f 08 00 00 00 00 00 00 00 00
+	seed "root-$mode" $mode 01 00 00 08 0d 00 00 00 ff 00 00 00
+	seed "cells-$mode" $mode 02 08 00 08 ff ff 00 00 1f ff 00 01
+	seed "interior-$mode" $mode 03 00 00 0c 05 00 00 00 01 1f f0 00 00 00 00 04
+done
+seed part-index 0e
+seed part-view 0f
+seed part-cells 0e 03 08 00 04 ff ff 00 00
+seed part-damaged 0a 02 08 00 04 ff ff 00 00
+seed raw 00 53 51 4c 69 74 65
