@@ -78,7 +78,7 @@ void hf_captures_fini(struct hf_captures *captures);
 struct hf_stamp hf_stamp_of(const struct stat *st);
 bool hf_stamp_same(const struct hf_stamp *a, const struct hf_stamp *b);
 
-/* The capture at path, whose stat is given; NULL if it is none, or cannot be read. Looks into files it does not know. */
+/* The capture at path, whose stat is given; NULL if it is none, or cannot be read. Looks into files that are new. */
 int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_capture **ret_capture);
 
 /* Looks at the file: begins a new version if it changed. HF_ERR_NOT_FOUND if it is gone or no capture any more. */

@@ -1,6 +1,7 @@
 /*
  * Inodes: what the kernel has a reference to, by number. The number is a hash of the path and of the file that is
- * there, so that it is the same at the next mount without being stored anywhere. A node says what stands behind a number and holds no data.
+ * there, so that it is the same at the next mount without being stored anywhere. A node says what stands behind a
+ * number and holds no data.
  */
 #ifndef HF_FS_NODE_H
 #define HF_FS_NODE_H
@@ -32,8 +33,8 @@ struct hf_node_key {
 	struct hf_capture *capture; /* of the views; NULL otherwise */
 	uint32_t hart;              /* HART, VIEW: source id */
 	uint32_t view;              /* VIEW: number of the view */
-	/* Of a file: tells apart what stood under one path at different times, so that the kernel never has two contents
-	 * in one inode. The same as long as the file is, also at the next mount. */
+	/* Of a file: tells apart what stood under one path at different times, so that the kernel never has two
+	 * contents in one inode. The same as long as the file is, also at the next mount. */
 	uint64_t content;
 	const char *path;           /* as shown, relative to the root of the mount; "" is the root */
 };

@@ -8,8 +8,8 @@
 #include "fs/capture.h"
 
 /*
- * *ret_codec is NULL if neither its content nor its name claims a format. *ret_stamp is of the file that was looked at. Reads little and decodes
- * less: the first bytes of a container, more only if nothing comes out of them.
+ * *ret_codec is NULL if neither its content nor its name claims a format. *ret_stamp is of the file that was looked at.
+ * Reads little and decodes less: the first bytes of a container, more only if nothing comes out of them.
  */
 int hf_probe_file(const struct hf_archive *archive, const char *path, const struct hf_box **ret_box,
 		  const struct hf_codec **ret_codec, struct hf_stamp *ret_stamp);

@@ -85,7 +85,8 @@ static void *read_some(void *arg)
 
 static void write_captures(void)
 {
-	struct hf_bytes tiny = hf_fst_stf(30, 1, false), two = hf_fst_stf(6000, 2, true), cut = hf_fst_stf(9000, 3, false);
+	struct hf_bytes tiny = hf_fst_stf(30, 1, false), two = hf_fst_stf(6000, 2, true);
+	struct hf_bytes cut = hf_fst_stf(9000, 3, false);
 	struct hf_bytes gz = {0}, zstf = {0};
 
 	hf_pack_gzip(&gz, two.p, two.n, -1, 0);

@@ -150,6 +150,33 @@ static void test_not_indexed(void)
 	hf_fst_end(&t);
 }
 
+/* Files whose names claim a format that they are not of are shown with what is wrong; others are just files. */
+static void test_claims(void)
+{
+	char *got;
+
+	hf_fst_begin(&t);
+	hf_fst_write_text(&t, "zero.stf", "");
+	hf_fst_write_text(&t, "zero", "");
+	hf_fst_write_text(&t, "text.stf.gz", "text");
+	hf_fst_write_text(&t, "text.gz", "text");
+	hf_fst_open(&t, NULL);
+	got = hf_fst_list(&t, "");
+	CHECK_STR(got, ".hartfs\ntext.gz\ntext.stf.gz\ntext@stf@gz\nzero\nzero.stf\nzero@stf\n");
+	free(got);
+	got = hf_fst_list(&t, "zero@stf");
+	CHECK_STR(got, "errors.txt\ninfo.json\n");
+	free(got);
+	got = hf_fst_text(&t, "zero@stf/errors.txt");
+	CHECK_EQ(count(got, "\n"), 1);
+	CHECK(strncmp(got, "zero.stf: ", 10) == 0);
+	free(got);
+	got = hf_fst_text(&t, "text@stf@gz/errors.txt");
+	CHECK_EQ(count(got, "\n"), 1);
+	free(got);
+	hf_fst_end(&t);
+}
+
 /* Damaged ones beside good ones: each has its errors, and what stands before the damage is served. */
 static void test_damaged(void)
 {
@@ -237,6 +264,7 @@ static void test_changed(void)
 	struct hf_bytes first, second;
 	struct hf_file *listing, *source, *cold;
 	struct hf_attr attr;
+	char *got;
 
 	hf_fst_begin(&t);
 	write_stf("x.stf", 300000, 1);
@@ -276,7 +304,9 @@ static void test_changed(void)
 	hf_file_close(source);
 	CHECK_EQ(hf_fst_lookup(&t, "x@stf", &attr), HF_ERR_NOT_FOUND);
 	hf_fst_write_text(&t, "x.stf", "no trace");
-	CHECK_EQ(hf_fst_lookup(&t, "x@stf", &attr), HF_ERR_NOT_FOUND);
+	got = hf_fst_text(&t, "x@stf/errors.txt");
+	CHECK_STR(got, "x.stf: offset 0: no codec recognises this content\n");
+	free(got);
 	write_stf("x.stf", 300000, 1);
 	hf_bytes_free(&second);
 	second = hf_fst_read(&t, "x@stf/hart0/listing.txt", 100000);
@@ -473,6 +503,7 @@ int main(void)
 	test_contents();
 	test_views_option();
 	test_not_indexed();
+	test_claims();
 	test_damaged();
 	test_changed();
 	test_many();

@@ -54,18 +54,18 @@ static void test_plain(void)
 	hf_fst_write_text(&t, "notes.md", "some text\n");
 	hf_fst_write_text(&t, "sub/deep/a", "a");
 	hf_fst_write_text(&t, "zero", "");
-	hf_fst_write_text(&t, "x.stf", "not a trace at all");
+	hf_fst_write_text(&t, "x.stf.md", "not a trace at all");
 	CHECK_EQ(symlink("sub/deep", hf_fst_path(&t, "inside")), 0);
 	CHECK_EQ(symlink("/etc/passwd", hf_fst_path(&t, "outside")), 0);
 	CHECK_EQ(symlink("../../../..", hf_fst_path(&t, "sub/up")), 0);
 	CHECK_EQ(mkfifo(hf_fst_path(&t, "pipe.stf"), 0644), 0);
 	hf_fst_open(&t, NULL);
-	check_list("", ".hartfs\ninside\nnotes.md\noutside\npipe.stf\nsub\nx.stf\nzero\n");
+	check_list("", ".hartfs\ninside\nnotes.md\noutside\npipe.stf\nsub\nx.stf.md\nzero\n");
 	check_list("sub", "deep\nup\n");
 	check_file("notes.md", "some text\n");
 	check_file("sub/deep/a", "a");
 	check_file("zero", "");
-	check_file("x.stf", "not a trace at all");
+	check_file("x.stf.md", "not a trace at all");
 
 	/* Links are shown and not followed. */
 	CHECK_EQ(hf_fst_lookup(&t, "outside", &attr), 0);
@@ -263,7 +263,7 @@ static void test_captures(void)
 	write_stf("b.stf", 1);
 	write_gz("a/c.stf.gz", 2);
 	write_gz("a/nothing-in-the-name", 3);
-	hf_fst_write_text(&t, "a/d.stf.gz", "text");
+	hf_fst_write_text(&t, "a/d.gz", "text");
 	CHECK_EQ(symlink("..", hf_fst_path(&t, "a/loop")), 0);
 	hf_fst_open(&t, NULL);
 	CHECK_EQ(hf_fs_each_capture(t.fs, "", note, &all), 0);
