@@ -16,9 +16,11 @@ struct hf_ixtest {
 	struct hf_bytes file;   /* the same, or a container of it */
 	struct hf_src *src;     /* file */
 	struct hf_src *plain;   /* stream */
+	const struct hf_codec *codec; /* toy */
+	struct hf_enc_env env;
 	struct hf_identity identity;
 	struct hf_chunk_limits limits;
-	struct hf_view_key keys[4]; /* text, binary, records, one that is refused */
+	struct hf_view_key keys[4]; /* of toy: text, binary, records, one that is refused */
 	size_t key_count;
 	struct hf_build build;
 };
@@ -30,6 +32,9 @@ void hf_ixtest_fini(struct hf_ixtest *t);
 void hf_ixtest_capture(struct hf_ixtest *t, size_t n, unsigned harts, uint8_t flags, uint64_t seed);
 /* Takes these bytes for the capture. */
 void hf_ixtest_bytes(struct hf_ixtest *t, const void *bytes, size_t n);
+/* Takes a file, which may be in a container, for the capture of another codec, with these views. */
+void hf_ixtest_load(struct hf_ixtest *t, const char *path, const struct hf_codec *codec,
+		    const struct hf_view_key *keys, size_t key_count);
 /* Replaces the file by a container of the stream: ".gz", ".xz"... */
 void hf_ixtest_pack(struct hf_ixtest *t, const char *suffix);
 void hf_ixtest_limit(struct hf_ixtest *t, uint64_t insns);
@@ -40,8 +45,13 @@ size_t hf_ixtest_count(struct hf_ixtest *t, const char *part);
 
 /* Builds, which must succeed. */
 void hf_ixtest_build(struct hf_ixtest *t);
-/* Opens everything and compares it with sequential passes: chunks, lookups of every ordinal and offset, bytes. */
-void hf_ixtest_check(struct hf_ixtest *t);
+/* Opens everything and compares it with sequential passes: chunks, bytes, lookups of each stride-th ordinal and
+ * offset. */
+void hf_ixtest_check_some(struct hf_ixtest *t, uint64_t stride);
+static inline void hf_ixtest_check(struct hf_ixtest *t)
+{
+	hf_ixtest_check_some(t, 1);
+}
 /* The published files, all rows as text: two builds of the same capture must agree. Free with hf_bytes_free. */
 struct hf_bytes hf_ixtest_dump(struct hf_ixtest *t);
 

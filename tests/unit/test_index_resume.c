@@ -6,6 +6,7 @@
 #include "tests/lib/indextest.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -243,6 +244,35 @@ static void test_busy(struct hf_ixtest *t)
 	hf_bytes_free(&want);
 }
 
+/* No room on the disk, at first and then a little more: an error, nothing torn, and in the end all of it. */
+static void test_full_disk(struct hf_ixtest *t)
+{
+	struct hf_bytes want = reference(t);
+
+	for (rlim_t most = 4096; most < 200000; most += 20480) {
+		pid_t pid = fork();
+		int status;
+
+		CHECK(pid >= 0);
+		if (pid == 0) {
+			const struct rlimit limit = {.rlim_cur = most, .rlim_max = most};
+			int err;
+
+			signal(SIGXFSZ, SIG_IGN);
+			CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+			t->build.every = 5;
+			err = hf_build_run(&t->build, NULL);
+			_exit(err == HF_ERR_IO ? 1 : err == 0 ? 0 : 2);
+		}
+		CHECK(waitpid(pid, &status, 0) == pid);
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+		check_published(t);
+	}
+	hf_ixtest_build(t);
+	compare(t, &want);
+	hf_bytes_free(&want);
+}
+
 static int change_file(void *ctx, const struct hf_build_progress *progress)
 {
 	struct hf_ixtest *t = ctx;
@@ -304,6 +334,7 @@ int main(void)
 	test_other_limits(&t);
 	test_busy(&t);
 	test_race(&t);
+	test_full_disk(&t);
 	for (uint64_t i = 0; i < 4; i++)
 		test_kill_at_random(&t, i);
 	hf_ixtest_capture(&t, 1500, 1, HF_STREAM_HARTS | HF_STREAM_ORIGINAL, 2);

@@ -1,0 +1,91 @@
+/*
+ * The index with the real codecs: STF captures, their listing, STF view and records, cut at several sizes. What each
+ * chunk gives again is what one pass gives, and a build that is interrupted at every chunk ends the same.
+ */
+#include "codecs/isa/disasm.h"
+#include "tests/lib/check.h"
+#include "tests/lib/indextest.h"
+
+extern const struct hf_codec hf_codec_listing, hf_codec_stf;
+
+static int stop(void *ctx, const struct hf_build_progress *progress)
+{
+	unsigned *left = ctx;
+
+	(void)progress;
+	return --*left == 0;
+}
+
+static void test_resume(struct hf_ixtest *t, unsigned every)
+{
+	struct hf_bytes want, got;
+	unsigned rounds = 0, left;
+	int err;
+
+	hf_ixtest_build(t);
+	want = hf_ixtest_dump(t);
+	hf_ixtest_clear(t);
+	t->build.every = every;
+	t->build.on_progress = stop;
+	t->build.ctx = &left;
+	do {
+		left = 2;
+		err = hf_build_run(&t->build, NULL);
+		CHECK(err == 0 || err == HF_ERR_CANCELLED);
+		CHECK(++rounds < 10000);
+	} while (err);
+	t->build.every = 0;
+	t->build.on_progress = NULL;
+	got = hf_ixtest_dump(t);
+	CHECK_EQ(got.n, want.n);
+	CHECK(memcmp(got.p, want.p, got.n) == 0);
+	hf_bytes_free(&got);
+	hf_bytes_free(&want);
+	hf_ixtest_clear(t);
+}
+
+static void test_file(struct hf_ixtest *t, const char *dir, const char *name)
+{
+	static const struct hf_chunk_limits limits[] = {
+		{.insns = 16384, .events = 131072, .bytes = 4u << 20},
+		{.insns = 1000, .events = 131072, .bytes = 4u << 20},
+		{.insns = 100000, .events = 700, .bytes = 4u << 20},
+		{.insns = 100000, .events = 131072, .bytes = 3000},
+	};
+	const struct hf_view_key keys[] = {
+		{.ops = hf_codec_listing.enc, .params = ""},
+		{.ops = hf_codec_stf.enc, .params = ""},
+		{.ops = &hf_enc_records, .params = ""},
+	};
+	char path[4096];
+
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	hf_ixtest_load(t, path, &hf_codec_stf, keys, 3);
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+		t->limits = limits[i];
+		hf_ixtest_build(t);
+		hf_ixtest_check_some(t, 97);
+		hf_ixtest_clear(t);
+		test_resume(t, i ? 60 : 1);
+	}
+}
+
+int main(void)
+{
+	const char *data = getenv("HARTFS_DATA"), *corpus = getenv("HARTFS_CORPUS");
+	struct hf_disasm *disasm;
+	struct hf_ixtest t;
+
+	if (!data)
+		return 77;
+	hf_ixtest_init(&t);
+	CHECK_EQ(hf_disasm_new(&disasm), 0);
+	t.env.disasm = disasm;
+	test_file(&t, data, "archive/boot/rv-sys.stf.gz");
+	test_file(&t, data, "archive/mini/rv32-mini.stf");
+	if (corpus)
+		test_file(&t, corpus, "stf/harts/harts.zstf");
+	hf_ixtest_fini(&t);
+	hf_disasm_free(disasm);
+	return 0;
+}
