@@ -1,4 +1,5 @@
 /* The header as members of info.json. */
+#include "codecs/base/utf8.h"
 #include "codecs/stf/header.h"
 
 #include <stdarg.h>
@@ -30,22 +31,6 @@ static void number(FILE *out, const char *key, uint64_t value)
 	fprintf(out, "\"%s\":%llu,", key, (unsigned long long)value);
 }
 
-/* Bytes of the well-formed UTF-8 sequence at p, 0 if there is none. */
-static size_t utf8(const uint8_t *p, size_t n)
-{
-	size_t len = *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
-
-	if (len == 0 || len > n)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) || (*p == 0xf0 && p[1] < 0x90) ||
-	    (*p == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return len;
-}
-
 /* STF strings have no stated encoding: UTF-8 stays as it is, other bytes are taken for Latin-1. */
 static void quote(FILE *out, const uint8_t *p, size_t n)
 {
@@ -57,7 +42,7 @@ static void quote(FILE *out, const uint8_t *p, size_t n)
 			fprintf(out, "\\%c", *p);
 		else if (*p >= 0x20 && *p < 0x7f)
 			putc(*p, out);
-		else if ((len = utf8(p, n)) != 0)
+		else if ((len = hf_utf8_length(p, n)) != 0)
 			fwrite(p, 1, len, out);
 		else
 			fprintf(out, "\\u%04x", *p);

@@ -1,5 +1,6 @@
 /* The Simple Trace Format of the RISC-V world as a codec. */
 #include "codecs/stf/decoder.h"
+#include "codecs/stf/dump.h"
 #include "codecs/stf/encoder.h"
 
 static int probe(const uint8_t *head, size_t n)
@@ -21,4 +22,5 @@ const struct hf_codec hf_codec_stf = {
 	.close = hf_stf_close,
 	.dec = &hf_stf_dec_ops,
 	.enc = &hf_stf_enc_ops,
+	.records = &hf_stf_dump_ops,
 };

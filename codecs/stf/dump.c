@@ -1,0 +1,435 @@
+/* records.txt of STF: the window over the stream, the pages of text, and the decoder that gives them as events. */
+#include "codecs/stf/dump.h"
+
+#include <stdlib.h>
+
+/* Bytes that a record of fixed size may have, its neighbours not counted. */
+#define REACH 32
+static_assert(REACH >= HF_STF_SIZE_BUS_MASTER_ACCESS && REACH >= HF_STF_SIZE_TRANSACTION_DEPENDENCY, "longest");
+
+#define PIECE sizeof(((struct hf_ev_data *)0)->bytes)
+
+/* ---- places ---- */
+
+/* The offset: digits that rarely change, and the last four worked out side by side. */
+static inline uint8_t *put_offset(struct hf_stf_dump *d, uint8_t *t, uint64_t offset)
+{
+	uint32_t low, hundreds, both, tens;
+
+	if (offset < 10000)
+		return hf_text_put_dec(t, offset);
+	if (offset - d->base >= 10000) {
+		uint8_t digits[24];
+
+		d->base = offset - offset % 10000;
+		d->base_digits = (unsigned)(hf_text_put_dec(digits, d->base / 10000) - digits);
+		memcpy(d->base_text, digits, sizeof d->base_text);
+	}
+	memcpy(t, d->base_text, sizeof d->base_text);
+	t += d->base_digits;
+	low = (uint32_t)(offset - d->base);
+	hundreds = low * 5243 >> 19;
+	both = hundreds | (low - 100 * hundreds) << 16;
+	tens = both * 103 >> 10 & 0x000f000f;
+	hf_put32(t, (tens | (both - 10 * tens) << 8) + 0x30303030);
+	return t + 4;
+}
+
+/* Brings n bytes at d->at into the window; HF_NOTE_END: the stream ends before. */
+static int need(struct hf_stf_dump *d, uint64_t n)
+{
+	struct hf_reader *r = &d->reader;
+
+	for (;;) {
+		const bool holds = d->at >= r->start && d->at <= r->start + r->len;
+		int err;
+
+		if (holds && n <= r->start + r->len - d->at)
+			return 0;
+		if (holds && r->ended)
+			return HF_NOTE_END;
+		if (holds && d->at == r->start && r->len == r->cap)
+			err = hf_reader_grow(r, HF_STF_DUMP_RECORD_MAX);
+		else
+			err = hf_reader_seek(r, d->at);
+		if (err)
+			return err;
+	}
+}
+
+/* Bytes from d->at on; they are in the window. */
+static size_t there(const struct hf_stf_dump *d)
+{
+	return (size_t)(d->reader.start + d->reader.len - d->at);
+}
+
+/* The bytes from d->at to the end of the stream, which must be read if nobody knows its size yet. */
+static int count_rest(struct hf_stf_dump *d, uint64_t *ret_n)
+{
+	struct hf_reader *r = &d->reader;
+	uint64_t end = r->src->size;
+
+	while (end == HF_NOWHERE && !r->ended) {
+		int err = hf_reader_seek(r, r->start + r->len);
+
+		if (err)
+			return err;
+	}
+	if (r->ended)
+		end = r->start + r->len;
+	*ret_n = end > d->at ? end - d->at : 0;
+	return 0;
+}
+
+/* ---- the end ---- */
+
+/* The last line: the stream cannot be followed any further, STF has nothing to synchronise on. */
+static int give_up(struct hf_stf_dump *d, int code, uint64_t detail)
+{
+	const struct hf_diag diag = {.code = code, .space = HF_SPACE_STREAM, .offset = d->record, .detail = detail};
+	uint8_t *t = d->page + d->used;
+	uint64_t rest;
+	int err = count_rest(d, &rest);
+
+	if (err)
+		return err;
+	t = hf_text_put(t, "# ");
+	t += hf_diag_format(&diag, (char *)t, HF_STF_DUMP_LINE / 2);
+	if (rest) {
+		t = hf_text_put_dec(hf_text_put(t, "; "), rest);
+		t = hf_text_put(t, rest == 1 ? " byte remains" : " bytes remain");
+	}
+	*t++ = '\n';
+	d->used = (uint32_t)(t - d->page);
+	d->ended = true;
+	return 0;
+}
+
+/* The stream ends inside the record at d->record, or before it. */
+static int end_stream(struct hf_stf_dump *d, bool inside)
+{
+	if (d->reader.err)
+		return give_up(d, d->reader.err, d->reader.diag.detail);
+	if (inside)
+		return give_up(d, HF_ERR_STF_RECORD_CUT, 0);
+	d->ended = true;
+	return 0;
+}
+
+/* ---- pages ---- */
+
+/* The size of a record that has but a head; 0 for all others. */
+static inline unsigned simple_size(const uint8_t *p)
+{
+	static const uint8_t sizes[256] = {
+#define SIZE_none(head) (head)
+#define SIZE_count(head) 0
+#define IRREGULAR(number) \
+	((number) == HF_STF_IDENTIFIER || (number) == HF_STF_INST_REG || (number) == HF_STF_TRANSACTION)
+#define HF_STF_RECORD(number, name, head, count, unit, place, fields) \
+	[number] = IRREGULAR(number) ? 0 : SIZE_##count(head),
+#include "codecs/stf/records.def"
+#undef HF_STF_RECORD
+	};
+
+	if (*p == HF_STF_INST_REG && (p[3] & 0xf) != HF_STF_REG_VECTOR)
+		return HF_STF_SIZE_INST_REG;
+	return sizes[*p];
+}
+
+/* Lines of simple records, as far as the page and the window reach. */
+static void put_simple(struct hf_stf_dump *d)
+{
+	const struct hf_reader *r = &d->reader;
+	const uint8_t *const stop = d->page + HF_STF_DUMP_PAGE;
+	uint8_t *t = d->page + d->used;
+	const uint8_t *p, *last;
+
+	if (d->at < r->start || d->at + REACH > r->start + r->len)
+		return;
+	p = hf_stf_dump_here(d);
+	last = r->buf + r->len - REACH;
+	while (t < stop && p <= last) {
+		const unsigned size = simple_size(p);
+
+		if (!size)
+			break;
+		t = hf_stf_dump_head(d, put_offset(d, t, d->at), p);
+		*t++ = '\n';
+		p += size;
+		d->at += size;
+	}
+	d->used = (uint32_t)(t - d->page);
+}
+
+/* The size of the record at d->at; of one with a string the head is in the window then, of others all. Or ends. */
+static int measure(struct hf_stf_dump *d, uint64_t *ret_size)
+{
+	uint64_t want = 1;
+
+	for (;;) {
+		int err = need(d, want);
+		const uint8_t *p;
+
+		if (err)
+			return err < 0 ? err : end_stream(d, want > 1);
+		p = hf_stf_dump_here(d);
+		err = hf_stf_record_size(&d->header->layout, p, there(d), ret_size);
+		if (err < 0)
+			return give_up(d, err, *p);
+		if (err == 0 && (*ret_size <= there(d) || hf_stf_dump_is_string(*p)))
+			break;
+		want = *ret_size;
+	}
+	if (memcmp(hf_stf_dump_here(d), "\1STF", 4) != 0 && *hf_stf_dump_here(d) == HF_STF_IDENTIFIER)
+		return give_up(d, HF_ERR_STF_MAGIC, 0);
+	return 0;
+}
+
+/* Whether the next record was loaded as one whose first skip bytes are on pages before. */
+static bool is_entering(const struct hf_stf_dump *d)
+{
+	return d->skip && d->at == d->sync;
+}
+
+static int enter_string(struct hf_stf_dump *d)
+{
+	const uint64_t at = d->record + d->skip;
+	int err;
+
+	if (d->run != HF_STF_RUN_STRING || at <= d->string || at - d->string >= d->left)
+		return HF_ERR_STATE;
+	d->left -= at - d->string;
+	d->at = at;
+	d->used = 0;
+	err = need(d, 1); /* moves the window there, be it to the end of a stream that is too short */
+	return err < 0 ? err : 0;
+}
+
+/* Any record. */
+static int put_record(struct hf_stf_dump *d)
+{
+	uint8_t *t = d->page + d->used;
+	const bool entering = is_entering(d);
+	uint64_t size = 0;
+	const uint8_t *p;
+	int err;
+
+	d->record = d->at;
+	err = measure(d, &size);
+	if (err || d->ended)
+		return err;
+	p = hf_stf_dump_here(d);
+	t = hf_stf_dump_head(d, put_offset(d, t, d->at), p);
+	t = hf_stf_dump_begin(d, t, p, size);
+	d->used = (uint32_t)(t - d->page);
+	return entering ? enter_string(d) : 0;
+}
+
+/* Goes on with a string. No character is cut where the window ends: four bytes, or all there are, must be there. */
+static int put_string(struct hf_stf_dump *d)
+{
+	const uint8_t *const stop = d->page + HF_STF_DUMP_PAGE;
+	uint8_t *t = d->page + d->used;
+	int err = 0;
+
+	while (d->left && t < stop) {
+		size_t n = there(d);
+
+		if (n < 4 && n < d->left) {
+			err = need(d, d->left < 4 ? d->left : 4);
+			n = there(d);
+		}
+		if (err < 0 || n == 0)
+			break;
+		n = hf_stf_dump_character(&t, hf_stf_dump_here(d), n < d->left ? n : (size_t)d->left);
+		d->at += n;
+		d->left -= n;
+	}
+	if (d->left == 0 || (t < stop && err >= 0)) {
+		*t++ = '\n';
+		d->run = HF_STF_RUN_NONE;
+	}
+	d->used = (uint32_t)(t - d->page);
+	if (err < 0)
+		return err;
+	return d->left && !d->run ? end_stream(d, true) : 0;
+}
+
+static int make_page(struct hf_stf_dump *d)
+{
+	int err = 0;
+
+	d->used = d->given = 0;
+	while (!err && !d->ended && d->used < HF_STF_DUMP_PAGE) {
+		if (d->run == HF_STF_RUN_STRING) {
+			err = put_string(d);
+		} else if (d->run) {
+			d->used = (uint32_t)(hf_stf_dump_list(d, d->page + d->used) - d->page);
+		} else {
+			if (!is_entering(d))
+				put_simple(d);
+			if (d->used < HF_STF_DUMP_PAGE)
+				err = put_record(d);
+		}
+	}
+	if (!err)
+		memset(d->page + d->used, 0, PIECE);
+	return err;
+}
+
+/* A page has been given. If the next one begins where it could be entered, that is the new place to enter. */
+static void end_page(struct hf_stf_dump *d)
+{
+	if (d->ended || (d->run && (d->run != HF_STF_RUN_STRING || d->at == d->string)))
+		return;
+	d->sync = d->run ? d->record : d->at;
+	d->skip = d->run ? d->at - d->record : 0;
+	d->done = 0;
+}
+
+/* The page as events, at most max. */
+static size_t give(struct hf_stf_dump *d, struct hf_event *ev, size_t max)
+{
+	const uint32_t left = d->used - d->given;
+	const size_t pieces = (left + PIECE - 1) / PIECE, n = pieces < max ? pieces : max;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t here = d->used - d->given;
+
+		ev[i].kind = HF_EVENT_DATA;
+		ev[i].flags = 0;
+		ev[i].small = here < PIECE ? (uint16_t)here : PIECE;
+		ev[i].size = 0;
+		memcpy(ev[i].data.bytes, d->page + d->given, PIECE);
+		d->given += ev[i].small;
+	}
+	d->done += n;
+	if (n && d->given == d->used)
+		end_page(d);
+	return n;
+}
+
+/* ---- the decoder ---- */
+
+static void enter(struct hf_stf_dump *d, uint64_t offset, uint64_t skip)
+{
+	d->sync = d->at = offset;
+	d->skip = skip;
+	d->done = 0;
+	d->run = HF_STF_RUN_NONE;
+	d->ended = false;
+	d->err = 0;
+	d->used = d->given = 0;
+}
+
+static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+{
+	struct hf_stf_dump *d;
+	int err;
+
+	if (hart != HF_HART_RECORDS)
+		return HF_ERR_NOT_FOUND;
+	d = calloc(1, sizeof *d);
+	if (!d)
+		return HF_ERR_NOMEM;
+	err = hf_reader_init(&d->reader, src, HF_READER_CAP);
+	if (err) {
+		free(d);
+		return err;
+	}
+	d->dec.stream = stream;
+	d->dec.hart = hart;
+	d->header = stream->info.header;
+	hf_stf_dump_name_clocks(d);
+	enter(d, 0, 0);
+	*ret_dec = &d->dec;
+	return 0;
+}
+
+static void destroy(struct hf_dec *dec)
+{
+	struct hf_stf_dump *d = (struct hf_stf_dump *)dec;
+
+	hf_reader_fini(&d->reader);
+	free(d);
+}
+
+static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
+{
+	struct hf_stf_dump *d = (struct hf_stf_dump *)dec;
+	size_t n = 0;
+
+	while (!d->err) {
+		n += give(d, ev + n, max - n);
+		if (n == max || d->ended)
+			break;
+		d->err = make_page(d);
+	}
+	*ret_n = n;
+	if (n)
+		return 0;
+	if (!d->err)
+		return HF_NOTE_END;
+	dec->diag = d->reader.diag;
+	dec->diag.code = d->err;
+	return d->err;
+}
+
+struct stored {
+	uint64_t offset, skip;
+};
+
+static const struct hf_state_field fields[] = {
+	HF_STATE_FIELD(struct stored, offset, INT64_MAX),
+	HF_STATE_FIELD(struct stored, skip, UINT32_MAX + UINT64_C(256)),
+};
+
+static const struct hf_state_table table = {
+	.version = 1,
+	.count = sizeof fields / sizeof fields[0],
+	.fields = fields,
+};
+
+static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
+{
+	const struct hf_stf_dump *d = (const struct hf_stf_dump *)dec;
+	const struct stored st = {.offset = d->sync, .skip = d->skip};
+
+	*ret_discard = d->done;
+	return hf_state_save(&table, &st, blob);
+}
+
+static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+{
+	struct hf_stf_dump *d = (struct hf_stf_dump *)dec;
+	struct stored st = {0};
+	int err = hf_state_load(&table, &st, blob, size);
+
+	if (!err)
+		enter(d, st.offset, st.skip);
+	return err;
+}
+
+static uint64_t offset(const struct hf_dec *dec)
+{
+	const struct hf_stf_dump *d = (const struct hf_stf_dump *)dec;
+
+	return is_entering(d) ? d->at + d->skip : d->at;
+}
+
+static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
+{
+	*ret_n = 1;
+	return &dec->hart;
+}
+
+const struct hf_dec_ops hf_stf_dump_ops = {
+	.create = create,
+	.destroy = destroy,
+	.next = next,
+	.save = save,
+	.load = load,
+	.offset = offset,
+	.harts = harts,
+};
