@@ -113,9 +113,8 @@ size_t hf_stf_dump_character(uint8_t **t, const uint8_t *p, size_t n);
 /* Takes the names of clocks from the header. */
 void hf_stf_dump_name_clocks(struct hf_stf_dump *d);
 
-/* Whether a record is told as its head and a string of any length; the length of that head. */
+/* Whether a record is told as its head and a string of any length. */
 bool hf_stf_dump_is_string(unsigned descriptor);
-unsigned hf_stf_dump_string_head(unsigned descriptor);
 
 /* The byte at d->at, which is in the window, as the following ones are. */
 static inline const uint8_t *hf_stf_dump_here(const struct hf_stf_dump *d)

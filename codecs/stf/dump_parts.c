@@ -13,11 +13,6 @@ bool hf_stf_dump_is_string(unsigned descriptor)
 	return string_heads[descriptor] != 0;
 }
 
-unsigned hf_stf_dump_string_head(unsigned descriptor)
-{
-	return string_heads[descriptor];
-}
-
 /* ---- characters ---- */
 
 /*
