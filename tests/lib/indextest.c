@@ -407,7 +407,7 @@ static void dump_file(struct hf_ixtest *t, struct hf_bytes *to, const char *name
 	sqlite3_close(db);
 }
 
-struct hf_bytes hf_ixtest_dump(struct hf_ixtest *t)
+struct hf_bytes hf_ixtest_dump(struct hf_ixtest *t, const char *part)
 {
 	struct dirent **list;
 	struct hf_bytes all = {0};
@@ -415,7 +415,7 @@ struct hf_bytes hf_ixtest_dump(struct hf_ixtest *t)
 
 	CHECK(n >= 0);
 	for (int i = 0; i < n; i++) {
-		if (*list[i]->d_name != '.')
+		if (*list[i]->d_name != '.' && strstr(list[i]->d_name, part))
 			dump_file(t, &all, list[i]->d_name);
 		free(list[i]);
 	}

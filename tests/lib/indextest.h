@@ -52,7 +52,8 @@ static inline void hf_ixtest_check(struct hf_ixtest *t)
 {
 	hf_ixtest_check_some(t, 1);
 }
-/* The published files, all rows as text: two builds of the same capture must agree. Free with hf_bytes_free. */
-struct hf_bytes hf_ixtest_dump(struct hf_ixtest *t);
+/* The published files whose names contain that text, all rows: two builds of the same capture must agree. Free with
+ * hf_bytes_free. */
+struct hf_bytes hf_ixtest_dump(struct hf_ixtest *t, const char *part);
 
 #endif

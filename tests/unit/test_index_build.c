@@ -223,7 +223,7 @@ static void test_views_later(struct hf_ixtest *t)
 	hf_ixtest_limit(t, 100);
 	hf_ixtest_capture(t, 3000, 3, HARTS, 7);
 	hf_ixtest_build(t);
-	once = hf_ixtest_dump(t);
+	once = hf_ixtest_dump(t, "");
 	hf_ixtest_clear(t);
 
 	t->build.view_count = 0;
@@ -236,7 +236,7 @@ static void test_views_later(struct hf_ixtest *t)
 	t->build.view_count = 4;
 	hf_ixtest_build(t);
 	hf_ixtest_check(t);
-	later = hf_ixtest_dump(t);
+	later = hf_ixtest_dump(t, "");
 	CHECK(once.n == later.n && memcmp(once.p, later.p, once.n) == 0);
 	hf_bytes_free(&later);
 

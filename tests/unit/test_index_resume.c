@@ -35,14 +35,14 @@ static struct hf_bytes reference(struct hf_ixtest *t)
 	struct hf_bytes all;
 
 	hf_ixtest_build(t);
-	all = hf_ixtest_dump(t);
+	all = hf_ixtest_dump(t, "");
 	hf_ixtest_clear(t);
 	return all;
 }
 
 static void compare(struct hf_ixtest *t, const struct hf_bytes *want)
 {
-	struct hf_bytes got = hf_ixtest_dump(t);
+	struct hf_bytes got = hf_ixtest_dump(t, "");
 
 	CHECK_EQ(hf_ixtest_count(t, ".part"), 0);
 	CHECK_EQ(got.n, want->n);

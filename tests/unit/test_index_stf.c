@@ -16,14 +16,19 @@ static int stop(void *ctx, const struct hf_build_progress *progress)
 	return --*left == 0;
 }
 
-static void test_resume(struct hf_ixtest *t, unsigned every)
+/*
+ * The view tables are compared, which hold lengths and checksums of all chunks. In the decode index a decoder may say
+ * the same place in two ways (behind this group, or so many events into it), and then the limit on bytes, too, may be
+ * met at another place.
+ */
+static void test_resume(struct hf_ixtest *t, unsigned every, bool same_chunks)
 {
 	struct hf_bytes want, got;
 	unsigned rounds = 0, left;
 	int err;
 
 	hf_ixtest_build(t);
-	want = hf_ixtest_dump(t);
+	want = hf_ixtest_dump(t, ".hfv");
 	hf_ixtest_clear(t);
 	t->build.every = every;
 	t->build.on_progress = stop;
@@ -36,9 +41,9 @@ static void test_resume(struct hf_ixtest *t, unsigned every)
 	} while (err);
 	t->build.every = 0;
 	t->build.on_progress = NULL;
-	got = hf_ixtest_dump(t);
-	CHECK_EQ(got.n, want.n);
-	CHECK(memcmp(got.p, want.p, got.n) == 0);
+	got = hf_ixtest_dump(t, ".hfv");
+	CHECK(!same_chunks || (got.n == want.n && memcmp(got.p, want.p, got.n) == 0));
+	hf_ixtest_check_some(t, 1511);
 	hf_bytes_free(&got);
 	hf_bytes_free(&want);
 	hf_ixtest_clear(t);
@@ -64,9 +69,9 @@ static void test_file(struct hf_ixtest *t, const char *dir, const char *name)
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
 		t->limits = limits[i];
 		hf_ixtest_build(t);
-		hf_ixtest_check_some(t, 97);
+		hf_ixtest_check_some(t, 1511);
 		hf_ixtest_clear(t);
-		test_resume(t, i ? 60 : 1);
+		test_resume(t, i ? 250 : 1, i < 3);
 	}
 }
 
