@@ -292,6 +292,11 @@ size_t hf_index_harts(const struct hf_index *index, const struct hf_index_hart *
 	return index->hart_count;
 }
 
+const struct hf_index_hart *hf_index_records(const struct hf_index *index)
+{
+	return index->has_records ? &index->harts[index->hart_count] : NULL;
+}
+
 size_t hf_index_problem_count(const struct hf_index *index)
 {
 	return (size_t)index->meta.problems;

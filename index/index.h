@@ -97,6 +97,8 @@ uint64_t hf_index_stream_size(const struct hf_index *index);           /* good d
 int hf_index_damage(const struct hf_index *index, struct hf_diag *diag);
 /* By id. HF_HART_RECORDS is not among them, though its chunks are found like those of any hart. */
 size_t hf_index_harts(const struct hf_index *index, const struct hf_index_hart **ret_harts);
+/* HF_HART_RECORDS, or NULL if the capture has no records.txt. */
+const struct hf_index_hart *hf_index_records(const struct hf_index *index);
 size_t hf_index_problem_count(const struct hf_index *index);
 /* The i-th problem: those of the events in their order, then those of the file as such. HF_ERR_NOT_FOUND for problems
  * beyond HF_INDEX_PROBLEM_MAX, which are only counted. */
