@@ -34,8 +34,7 @@ static bool is_wanted(const struct hf_stream *stream, const struct hf_view_key *
 	return (stream->info.flags & HF_STREAM_HARTS) && !key->ops->refuses(&stream->info);
 }
 
-/* The records are a hart that is walked if their view is asked for. */
-static bool wants_records(const struct hf_builder *b)
+bool hf_builder_wants_records(const struct hf_builder *b)
 {
 	bool asked = false;
 
@@ -53,8 +52,7 @@ static void close_views(struct hf_builder *b)
 	b->view_count = 0;
 }
 
-/* Takes views[i] out, and keeps its private file for later. */
-static void leave_view(struct hf_builder *b, size_t i)
+void hf_builder_leave_view(struct hf_builder *b, size_t i)
 {
 	hf_view_part_close(&b->views[i]);
 	b->view_count--;
@@ -203,232 +201,6 @@ static int open_views(struct hf_builder *b)
 	return err;
 }
 
-/* Without chunks there is nothing that the rows of a view could belong to. */
-static int reset_views(struct hf_builder *b)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < b->view_count && !err; i++)
-		if (b->views[i].has_last || b->views[i].complete)
-			err = hf_view_part_reset(&b->views[i], &b->build->identity, &b->limits);
-	return err;
-}
-
-static int load_ids(struct hf_builder *b)
-{
-	uint64_t slot = 0;
-	struct hf_index_hart hart;
-	size_t n = 0;
-	int err;
-
-	while (!(err = hf_index_part_hart(b->index, slot, &slot, &hart)) && slot <= HF_SLOT_MAX) {
-		uint32_t *bigger = realloc(b->ids, (n + 1) * sizeof *bigger);
-
-		if (!bigger)
-			return HF_ERR_NOMEM;
-		b->ids = bigger;
-		b->ids[n++] = hart.id;
-		slot++;
-	}
-	b->id_count = n;
-	return err < 0 ? err : 0;
-}
-
-/*
- * Cuts a view back to where the index begins again, at chunk id. HF_NOTE_END if it does not hold what it should: it
- * is made afterwards then.
- */
-static int resume_view(struct hf_builder *b, struct hf_view_part *view, uint64_t id)
-{
-	const uint64_t records = hf_row_id(HF_SLOT_RECORDS, 0);
-	const bool is_records = hf_view_part_is_for(view, HF_HART_RECORDS);
-	uint64_t last;
-	int err;
-
-	if (is_records == (id >= records))
-		return hf_view_part_cut(view, id);
-	if (is_records)
-		return view->has_last ? hf_view_part_reset(view, &b->build->identity, &b->limits) : 0;
-	/* All harts are done, and so is the view. */
-	err = hf_db_number(b->index->db, "SELECT max(id) FROM chunk WHERE id < (65536 << 40)", &last);
-	static_assert(HF_SLOT_RECORDS == 65536 && HF_NUMBER_BITS == 40, "the slot of the records in the statement above");
-	return err || !view->has_last || view->last != last ? HF_NOTE_END : 0;
-}
-
-/* Goes back to the last chunk that all files have. */
-static int resume(struct hf_builder *b, uint64_t id, struct hf_pass_start *start)
-{
-	int err = hf_index_part_cut(b->index, id, &start->row, &start->attempts, &start->events);
-
-	for (size_t i = 0; i < b->view_count && !err;) {
-		err = resume_view(b, &b->views[i], id);
-		if (!err) {
-			i++;
-		} else if (err > 0 || err == HF_ERR_STATE) {
-			leave_view(b, i);
-			err = 0;
-		}
-	}
-	return err ? err : load_ids(b);
-}
-
-static int compare_ids(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* All harts are known: slot 0 is the one that was walked, the others follow by their ids. */
-static int sort_harts(struct hf_builder *b, const struct hf_index_hart *first)
-{
-	uint64_t slot = 1;
-	int err = hf_db_run(b->index->db, "DELETE FROM hart");
-
-	if (b->id_count)
-		qsort(b->ids, b->id_count, sizeof *b->ids, compare_ids);
-	if (!err && first->chunks)
-		err = hf_index_part_set_hart(b->index, 0, first);
-	for (size_t i = 0; i < b->id_count && !err; i++) {
-		const struct hf_index_hart hart = {.id = b->ids[i]};
-
-		if (hart.id != first->id)
-			err = hf_index_part_set_hart(b->index, slot++, &hart);
-	}
-	return err;
-}
-
-/* What the file as such has to say, once it has been read to its end. */
-static int end_of_file(struct hf_builder *b)
-{
-	struct hf_index_meta *meta = &b->index->meta;
-	struct hf_index_problem problem = {.fatal = false};
-	int err = hf_input_drain(&b->in, &meta->stream_size, &meta->damage);
-
-	for (size_t i = 0; !err && !(err = hf_input_note(&b->in, i, &problem.diag)); i++)
-		err = hf_index_part_add_problem(b->index, HF_NOWHERE, &problem);
-	if (err > 0)
-		err = 0;
-	if (!err && meta->damage.code) {
-		problem.diag = meta->damage;
-		err = hf_index_part_add_problem(b->index, HF_NOWHERE, &problem);
-	}
-	return err ? err : hf_index_meta_write(b->index->db, meta);
-}
-
-static int walk_first(struct hf_builder *b, const struct hf_pass_start *start)
-{
-	const struct hf_stream_info *info = &b->in.stream->info;
-	const bool harts = info->flags & HF_STREAM_HARTS;
-	struct hf_index_hart hart;
-	int err = hf_pass_run(b, 0, info->first_hart, start, harts ? HF_PASS_STORE : HF_PASS_LOOK, &hart);
-
-	if (!err && harts)
-		err = sort_harts(b, &hart);
-	/* Where no chunk counts them. */
-	if (!harts)
-		b->index->meta.problems = b->index->problems;
-	b->insns += hart.insns;
-	b->pass++;
-	return err ? err : end_of_file(b);
-}
-
-static int walk_again(struct hf_builder *b, uint64_t slot, uint32_t id, const struct hf_pass_start *start,
-		      enum hf_pass_mode mode)
-{
-	struct hf_index_hart hart;
-	int err = hf_builder_rewind(b);
-
-	b->hart_insns = 0;
-	if (!err)
-		err = hf_pass_run(b, slot, id, start, mode, &hart);
-	if (err)
-		return err;
-	b->insns += hart.insns;
-	b->hart_insns = 0;
-	b->pass++;
-	return hart.chunks ? hf_index_part_set_hart(b->index, slot, &hart) : hf_index_part_drop_hart(b->index, slot);
-}
-
-/* The harts from slot on that are not done; start is for the first of them. */
-static int walk_others(struct hf_builder *b, uint64_t slot, const struct hf_pass_start *start)
-{
-	struct hf_index_hart hart;
-	int err;
-
-	for (; !(err = hf_index_part_hart(b->index, slot, &slot, &hart)) && slot <= HF_SLOT_MAX; slot++) {
-		if (!hart.chunks)
-			err = walk_again(b, slot, hart.id, start, HF_PASS_STORE);
-		if (err)
-			return err;
-		start = NULL;
-	}
-	return err < 0 ? err : 0;
-}
-
-/* Every capture of instructions has a hart to show, be it empty. */
-static int keep_one(struct hf_builder *b)
-{
-	struct hf_index_hart hart;
-	uint64_t slot;
-	int err;
-
-	if (!(b->in.stream->info.flags & HF_STREAM_HARTS))
-		return 0;
-	err = hf_index_part_hart(b->index, 0, &slot, &hart);
-	if (err < 0 || (!err && slot <= HF_SLOT_MAX))
-		return err;
-	return walk_again(b, 0, b->in.stream->info.first_hart, NULL, HF_PASS_KEEP);
-}
-
-static int walk_records(struct hf_builder *b, const struct hf_pass_start *start)
-{
-	return wants_records(b) ? walk_again(b, HF_SLOT_RECORDS, HF_HART_RECORDS, start, HF_PASS_KEEP) : 0;
-}
-
-/* From the beginning, or from the chunk that start says. */
-static int walk_from(struct hf_builder *b, uint64_t slot, const struct hf_pass_start *start)
-{
-	int err = 0;
-
-	if (slot == HF_SLOT_RECORDS)
-		return walk_records(b, start);
-	if (slot == 0)
-		err = walk_first(b, start);
-	if (!err)
-		err = walk_others(b, slot ? slot : 1, slot ? start : NULL);
-	if (!err)
-		err = keep_one(b);
-	return err ? err : walk_records(b, NULL);
-}
-
-static int walk_all(struct hf_builder *b)
-{
-	struct hf_pass_start *start = calloc(1, sizeof *start);
-	uint64_t id = 0, slot;
-	int err;
-
-	if (!start)
-		return HF_ERR_NOMEM;
-	b->passes = wants_records(b);
-	err = hf_index_part_last(b->index, &id);
-	slot = id >> HF_NUMBER_BITS;
-	if (err > 0) {
-		err = hf_index_part_restart(b->index);
-		if (!err)
-			err = reset_views(b);
-		if (!err)
-			err = walk_from(b, 0, NULL);
-	} else if (!err) {
-		err = resume(b, id, start);
-		b->pass = slot < b->id_count ? slot : b->id_count;
-		if (!err)
-			err = walk_from(b, slot, start);
-	}
-	free(start);
-	return err;
-}
-
 static size_t count_harts(struct hf_builder *b)
 {
 	uint64_t n = 0;
@@ -443,7 +215,7 @@ static int build_open_capture(struct hf_builder *b)
 	int err = open_views(b);
 
 	if (!err)
-		err = walk_all(b);
+		err = hf_builder_walk(b);
 	if (!err) {
 		harts = count_harts(b);
 		err = check_identity(b);
@@ -536,7 +308,7 @@ static int open_missing(struct hf_builder *b, const struct hf_index *index, size
 		err = add_view(b, key);
 		/* Someone may have published it while we came to the lock. */
 		if (!err && has_table(b, key, index))
-			leave_view(b, b->view_count - 1);
+			hf_builder_leave_view(b, b->view_count - 1);
 	}
 	return err;
 }
@@ -554,7 +326,7 @@ static int replay(struct hf_builder *b, struct hf_index *index, size_t harts)
 	int err = hf_input_open(&b->in, b->build->file, NULL, NULL, &fatal, b->diag);
 
 	/* Made without records: it has to be made anew. */
-	if (!err && wants_records(b) && !has_records(index))
+	if (!err && hf_builder_wants_records(b) && !has_records(index))
 		err = HF_ERR_MISMATCH;
 	if (!err)
 		err = open_missing(b, index, harts);

@@ -1,6 +1,6 @@
 /*
- * A build in progress, shared by its steps: build.c decides what is to be done, pass.c makes the chunks of a hart,
- * replay.c makes view tables for chunks that are there. Internal to index/.
+ * A build in progress, shared by its steps: build.c decides what is to be done, harts.c goes from hart to hart, pass.c
+ * makes the chunks of one, replay.c makes view tables for chunks that are there. Internal to index/.
  */
 #ifndef HF_INDEX_BUILDER_H
 #define HF_INDEX_BUILDER_H
@@ -61,6 +61,14 @@ int hf_replay_run(struct hf_builder *b, struct hf_index *index);
 
 /* The first hart of an index in a slot at or behind from, the records among them; NULL if there is none. */
 const struct hf_index_hart *hf_index_next_slot(const struct hf_index *index, uint64_t from, uint64_t *ret_slot);
+
+/* All chunks of all harts into b->index and b->views (harts.c); goes on where an earlier build ended. */
+int hf_builder_walk(struct hf_builder *b);
+
+/* The records are a hart that is walked if their view is asked for. */
+bool hf_builder_wants_records(const struct hf_builder *b);
+/* Takes b->views[i] out, and keeps its private file for later. */
+void hf_builder_leave_view(struct hf_builder *b, size_t i);
 
 /* A new source of the same bytes for the next walk, which stores no points. */
 int hf_builder_rewind(struct hf_builder *b);
