@@ -181,7 +181,7 @@ static int measure(struct hf_stf_dump *d, uint64_t *ret_size)
 			break;
 		want = *ret_size;
 	}
-	if (memcmp(hf_stf_dump_here(d), "\1STF", 4) != 0 && *hf_stf_dump_here(d) == HF_STF_IDENTIFIER)
+	if (*hf_stf_dump_here(d) == HF_STF_IDENTIFIER && memcmp(hf_stf_dump_here(d), "\1STF", 4) != 0)
 		return give_up(d, HF_ERR_STF_MAGIC, 0);
 	return 0;
 }
