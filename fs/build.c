@@ -69,6 +69,16 @@ static int run_build(struct hf_fs *fs, struct hf_src *file, const struct hf_stam
 	return err;
 }
 
+static void count(struct hf_capture *capture, int err)
+{
+	struct hf_metrics *metrics = &capture->fs->metrics;
+
+	hf_metrics_add(&metrics->indexed, !err);
+	hf_metrics_add(&metrics->index_failed, err && hf_err_class(err) != HF_CLASS_state);
+	/* Only the thread whose turn it is writes started_ns. */
+	hf_metrics_add(&metrics->index_ns, (uint64_t)(hf_fs_now_ns() - capture->started_ns));
+}
+
 static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
 		 struct hf_diag *diag)
 {
@@ -85,6 +95,7 @@ static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struc
 		return err;
 	err = run_build(capture->fs, file, stamp, progress, diag);
 	hf_src_free(file);
+	count(capture, err);
 	if (err)
 		return err;
 	hf_fs_log(capture->fs, progress->foreground ? 7 : 6, "%s: indexed in %.1f s", capture->path,
@@ -169,6 +180,19 @@ int hf_capture_index(struct hf_capture *capture, bool wait, bool (*fn)(void *ctx
 		hf_fs_log(capture->fs, wait ? 7 : 3, "%s: not indexed: %s", capture->path, text);
 	}
 	return err;
+}
+
+bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag)
+{
+	bool failed = false;
+
+	pthread_mutex_lock(&capture->lock);
+	if (capture->facts) {
+		*ret_diag = capture->facts->failure.code ? capture->facts->failure : capture->facts->unopened;
+		failed = ret_diag->code;
+	}
+	pthread_mutex_unlock(&capture->lock);
+	return failed;
 }
 
 /* So often a version may be indexed again because its views came out otherwise; then something is wrong with us. */

@@ -102,6 +102,9 @@ void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why);
 /* The facts of this version are known: it is READY (or FAILED, if they say so). Takes a reference of its own. */
 void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_facts *facts);
 
+/* Whether the capture could not be indexed, or not be opened as what it claims to be: why. */
+bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag);
+
 /* Every capture, in no order. fn must not call back into captures. */
 void hf_captures_each(struct hf_captures *captures, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx);
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Lines of progress.txt; more captures than this are only counted. */
+/* Lines of progress.txt, failures in status.json: more captures than this are only counted. */
 enum { PROGRESS_LINES = 1000 };
 
 void hf_control_init(struct hf_control *control)
@@ -72,6 +72,36 @@ static void put_substitutes(struct hf_control *control, struct hf_json *json)
 	pthread_mutex_unlock(&control->lock);
 }
 
+struct failures {
+	struct hf_json *json;
+	size_t count;
+};
+
+static void put_failure(void *ctx, struct hf_capture *capture)
+{
+	struct failures *failures = ctx;
+	struct hf_diag diag;
+	char text[256];
+
+	if (!hf_capture_failure(capture, &diag) || failures->count++ >= PROGRESS_LINES)
+		return;
+	hf_diag_format(&diag, text, sizeof text);
+	hf_json_open(failures->json, NULL, '{');
+	hf_json_string(failures->json, "capture", capture->path);
+	hf_json_string(failures->json, "error", text);
+	hf_json_close(failures->json, '}');
+}
+
+static void put_failures(struct hf_fs *fs, struct hf_json *json)
+{
+	struct failures failures = {.json = json};
+
+	hf_json_open(json, "failed_captures", '[');
+	hf_captures_each(&fs->captures, put_failure, &failures);
+	hf_json_close(json, ']');
+	hf_json_bool(json, "failed_captures_complete", failures.count <= PROGRESS_LINES);
+}
+
 void hf_control_status(struct hf_fs *fs, struct hf_sink *sink)
 {
 	struct hf_cache_stats stats;
@@ -100,6 +130,7 @@ void hf_control_status(struct hf_fs *fs, struct hf_sink *sink)
 	hf_json_u64(&json, "waits", stats.waits);
 	hf_json_u64(&json, "evicted", stats.evicted);
 	hf_json_close(&json, '}');
+	put_failures(fs, &json);
 	put_substitutes(&fs->control, &json);
 	hf_json_close(&json, '}');
 	hf_json_end(&json);
@@ -144,39 +175,6 @@ void hf_control_progress(struct hf_fs *fs, struct hf_sink *sink)
 	}
 	if (lines.count > PROGRESS_LINES) {
 		int n = snprintf(line, sizeof line, "and %zu more\n", lines.count - PROGRESS_LINES);
-
-		hf_sink_write(sink, line, (size_t)n);
-	}
-}
-
-static void put_metric(struct hf_sink *sink, const char *name, const char *type, uint64_t value)
-{
-	char line[256];
-	int n = snprintf(line, sizeof line, "# TYPE hartfs_%s %s\nhartfs_%s %llu\n", name, type, name,
-			 (unsigned long long)value);
-
-	hf_sink_write(sink, line, (size_t)n);
-}
-
-void hf_control_metrics(struct hf_fs *fs, struct hf_sink *sink)
-{
-	struct hf_cache_stats stats;
-	struct hf_capture_count count;
-	char line[96];
-
-	hf_cache_get_stats(fs->cache, &stats);
-	hf_captures_count(&fs->captures, &count);
-	put_metric(sink, "cache_bytes", "gauge", stats.bytes);
-	put_metric(sink, "cache_hits_total", "counter", stats.hits);
-	put_metric(sink, "cache_misses_total", "counter", stats.misses);
-	put_metric(sink, "cache_waits_total", "counter", stats.waits);
-	put_metric(sink, "cache_evicted_total", "counter", stats.evicted);
-	put_metric(sink, "decode_jobs_waited_for", "gauge", hf_pool_load(fs->pool, HF_URGENT));
-	put_metric(sink, "decode_jobs_ahead", "gauge", hf_pool_load(fs->pool, HF_AHEAD));
-	hf_sink_write(sink, "# TYPE hartfs_captures gauge\n", 29);
-	for (int i = 0; i < HF_CAPTURE_GONE; i++) {
-		int n = snprintf(line, sizeof line, "hartfs_captures{state=\"%s\"} %zu\n",
-				 hf_capture_state_name((enum hf_capture_state)i), count.state[i]);
 
 		hf_sink_write(sink, line, (size_t)n);
 	}

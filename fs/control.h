@@ -31,6 +31,7 @@ void hf_control_substitute(struct hf_control *control, const char *path, const c
 
 void hf_control_status(struct hf_fs *fs, struct hf_sink *sink);
 void hf_control_progress(struct hf_fs *fs, struct hf_sink *sink);
+/* metrics.c */
 void hf_control_metrics(struct hf_fs *fs, struct hf_sink *sink);
 
 #endif

@@ -12,6 +12,7 @@
 #include "fs/chunk_cache.h"
 #include "fs/control.h"
 #include "fs/jobs.h"
+#include "fs/metrics.h"
 #include "fs/node.h"
 #include "fs/opens.h"
 #include "fs/pool.h"
@@ -46,6 +47,7 @@ struct hf_fs {
 	struct hf_opens opens;
 	struct hf_jobs jobs;
 	struct hf_control control;
+	struct hf_metrics metrics;
 	atomic_bool closing;
 };
 

@@ -1,5 +1,6 @@
 /* Open files: the archive's own, small texts made when opened, and views. */
 #include "fs/info.h"
+#include "fs/log_ring.h"
 #include "fs/tree.h"
 #include "fs/view.h"
 
@@ -79,6 +80,9 @@ static int open_text(struct hf_file *file, bool *ret_keep)
 		break;
 	case HF_NODE_METRICS:
 		hf_control_metrics(file->fs, &file->text);
+		break;
+	case HF_NODE_LOG:
+		hf_log_ring_write(file->fs->options.log_ring, &file->text);
 		break;
 	default:
 		err = make_capture_text(file, ret_keep);
@@ -222,6 +226,7 @@ void hf_fs_read(struct hf_fs *fs, struct hf_read *read)
 	read->err = 0;
 	read->pieces = 0;
 	__atomic_store_n(&read->state, NULL, __ATOMIC_RELAXED);
+	hf_metrics_add(&fs->metrics.reads[read->file->kind], 1);
 	switch (read->file->kind) {
 	case HF_FILE_VIEW:
 		hf_view_read(fs, read);

@@ -287,6 +287,7 @@ int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, 
 		void *ctx, struct hf_diag *diag)
 {
 	struct hf_capture *capture;
+	struct hf_diag failure;
 	struct stat st;
 	int err = hf_archive_stat(&fs->archive, path, &st);
 
@@ -296,5 +297,10 @@ int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, 
 		err = HF_ERR_UNKNOWN_FORMAT;
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
-	return hf_capture_index(capture, true, progress, ctx, diag);
+	err = hf_capture_index(capture, true, progress, ctx, diag);
+	if (!err && hf_capture_failure(capture, &failure)) {
+		*diag = failure;
+		err = failure.code;
+	}
+	return err;
 }

@@ -18,6 +18,7 @@
 
 struct hf_fs;
 struct hf_file;
+struct hf_log_ring;
 
 /* Where log lines go: level as in syslog (3 error, 4 warning, 6 info, 7 debug). Called from any thread. */
 typedef void (*hf_log_fn)(void *ctx, int level, const char *line);
@@ -43,6 +44,7 @@ struct hf_fs_options {
 	const char *views;       /* names of hart views to offer, comma-separated; NULL: all */
 	hf_log_fn log;
 	void *log_ctx;
+	struct hf_log_ring *log_ring; /* what .hartfs/log.txt shows (fs/log_ring.h), borrowed; NULL: no such file */
 	/* The kernel must forget what it knows of this file's bytes or of this directory's names. May be NULL. */
 	void (*invalidate)(void *ctx, uint64_t ino);
 	void *invalidate_ctx;
@@ -71,6 +73,15 @@ int hf_fs_lookup(struct hf_fs *fs, uint64_t parent, const char *name, struct hf_
 void hf_fs_forget(struct hf_fs *fs, uint64_t ino, uint64_t count);
 int hf_fs_getattr(struct hf_fs *fs, uint64_t ino, struct hf_attr *ret_attr);
 int hf_fs_readlink(struct hf_fs *fs, uint64_t ino, char *buf, size_t size);
+
+/*
+ * Extended attributes: user.hartfs.* of the directories and files of views, none of anything else. Neither decodes nor
+ * waits; of a capture that is not indexed there are fewer. buf gets the value, *ret_size its bytes, without a 0 behind
+ * them; HF_NOTE_END if there is no attribute of that name. hf_fs_xattr_list gives the names, each with a 0 behind it.
+ */
+#define HF_FS_XATTR_SIZE 8192
+int hf_fs_xattr(struct hf_fs *fs, uint64_t ino, const char *name, char buf[HF_FS_XATTR_SIZE], size_t *ret_size);
+int hf_fs_xattr_list(struct hf_fs *fs, uint64_t ino, char buf[HF_FS_XATTR_SIZE], size_t *ret_size);
 
 /*
  * A directory as it was when opened, so that a cookie stays valid. emit returns false when it has no more room; the
@@ -124,9 +135,13 @@ int hf_fs_resolve(struct hf_fs *fs, const char *path, uint64_t *ret_ino);
 typedef bool (*hf_capture_fn)(void *ctx, const char *path, const char *view_dir);
 int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, void *ctx);
 
-/* Indexes one capture on the calling thread, with all its views. progress may be NULL: percent 0..100. */
+/* Indexes one capture on the calling thread, with all its views. An error also if nothing of it could be decoded,
+ * though its view directory then says so. progress may be NULL: percent 0..100. */
 int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, double percent, uint64_t insns),
 		void *ctx, struct hf_diag *diag);
+/* Captures of which nothing could be decoded, in the order of their paths, with the reason; returns how many. */
+size_t hf_fs_failures(struct hf_fs *fs, void (*fn)(void *ctx, const char *path, const struct hf_diag *diag),
+		      void *ctx);
 /* Starts indexing of every capture of the archive behind the caller's back; hf_fs_idle waits until none is left. */
 int hf_fs_index_all(struct hf_fs *fs);
 void hf_fs_idle(struct hf_fs *fs);

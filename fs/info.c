@@ -8,6 +8,16 @@
 static const char *const arch_names[HF_ARCH_COUNT] = {"none", "riscv", "arm"};
 static const char *const isa_names[HF_ISA_COUNT] = {"none", "rv32", "rv64", "a64", "a32", "t32"};
 
+const char *hf_info_arch_name(unsigned arch)
+{
+	return arch_names[arch < HF_ARCH_COUNT ? arch : HF_ARCH_NONE];
+}
+
+const char *hf_info_isa_name(unsigned isa)
+{
+	return isa_names[isa < HF_ISA_COUNT ? isa : HF_ISA_NONE];
+}
+
 /*
  * The views of the design, with what makes them impossible whoever builds them. The reasons hold for the sources that
  * could otherwise have the view.
@@ -124,9 +134,9 @@ static void put_stream(struct hf_json *json, const struct hf_stream *stream)
 
 	if (info->version)
 		hf_json_string(json, "version", info->version);
-	hf_json_string(json, "arch", arch_names[info->arch < HF_ARCH_COUNT ? info->arch : HF_ARCH_NONE]);
+	hf_json_string(json, "arch", hf_info_arch_name(info->arch));
 	if (info->flags & HF_STREAM_HARTS) {
-		hf_json_string(json, "isa", isa_names[info->isa < HF_ISA_COUNT ? info->isa : HF_ISA_NONE]);
+		hf_json_string(json, "isa", hf_info_isa_name(info->isa));
 		hf_json_u64(json, "xlen", info->xlen);
 		if (info->vlen)
 			hf_json_u64(json, "vlen", info->vlen);

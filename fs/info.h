@@ -21,6 +21,10 @@ int hf_info_measure(struct hf_capture *capture, struct hf_open *open, struct hf_
 /* "12 s", "3 min", "2 h"; "?" for a negative number. */
 void hf_info_duration(double seconds, char *buf, size_t size);
 
+/* "riscv", "rv64"; "none" for what is no such number. */
+const char *hf_info_arch_name(unsigned arch);
+const char *hf_info_isa_name(unsigned isa);
+
 /* The name of the file with the decompressed stream: "source.stf". */
 void hf_info_source_name(const struct hf_codec *codec, char *buf, size_t size);
 

@@ -312,3 +312,47 @@ void hf_fs_idle(struct hf_fs *fs)
 		pthread_cond_wait(&jobs->idle, &jobs->lock);
 	pthread_mutex_unlock(&jobs->lock);
 }
+
+struct failures {
+	struct hf_capture **capture;
+	size_t count, room;
+};
+
+static void collect_failure(void *ctx, struct hf_capture *capture)
+{
+	struct failures *failures = ctx;
+	struct hf_diag diag;
+
+	if (!hf_capture_failure(capture, &diag))
+		return;
+	if (failures->count < failures->room)
+		failures->capture[failures->count] = capture;
+	failures->count++;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp((*(struct hf_capture *const *)a)->path, (*(struct hf_capture *const *)b)->path);
+}
+
+size_t hf_fs_failures(struct hf_fs *fs, void (*fn)(void *ctx, const char *path, const struct hf_diag *diag), void *ctx)
+{
+	struct failures failures = {0};
+	struct hf_diag diag;
+	size_t have;
+
+	hf_captures_each(&fs->captures, collect_failure, &failures);
+	failures.room = failures.count;
+	failures.capture = calloc(failures.room + 1, sizeof(struct hf_capture *));
+	if (!failures.capture)
+		return failures.count;
+	failures.count = 0;
+	hf_captures_each(&fs->captures, collect_failure, &failures);
+	have = failures.count < failures.room ? failures.count : failures.room;
+	qsort(failures.capture, have, sizeof(struct hf_capture *), by_path);
+	for (size_t i = 0; fn && i < have; i++)
+		if (hf_capture_failure(failures.capture[i], &diag))
+			fn(ctx, failures.capture[i]->path, &diag);
+	free(failures.capture);
+	return failures.count;
+}

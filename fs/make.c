@@ -195,11 +195,16 @@ struct make_job {
 static void run_make(struct hf_job *job, struct hf_worker *worker)
 {
 	struct make_job *make = (struct make_job *)job;
-	struct hf_cache *cache = make->view.capture->fs->cache;
+	struct hf_fs *fs = make->view.capture->fs;
+	struct hf_cache *cache = fs->cache;
+	int64_t start_ns = hf_fs_now_ns();
 	uint8_t *bytes;
-	size_t size;
+	size_t size = 0;
 	int err = hf_view_make(&make->view, make->number, worker, &bytes, &size);
 
+	hf_metrics_add(err ? &fs->metrics.chunk_errors : &fs->metrics.chunks, 1);
+	hf_metrics_add(&fs->metrics.chunk_bytes, err ? 0 : size);
+	hf_metrics_add(&fs->metrics.chunk_ns, (uint64_t)(hf_fs_now_ns() - start_ns));
 	if (err)
 		hf_cache_fail(cache, make->block, err);
 	else

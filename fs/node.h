@@ -25,6 +25,7 @@ enum hf_node_kind {
 	HF_NODE_STATUS,
 	HF_NODE_PROGRESS,
 	HF_NODE_METRICS,
+	HF_NODE_LOG,
 };
 
 struct hf_node_key {

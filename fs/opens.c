@@ -3,6 +3,7 @@
 #include "fs/core.h"
 #include "fs/info.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -277,6 +278,24 @@ static int make_facts_harts(struct hf_open *open, struct hf_facts *facts)
 	return err;
 }
 
+static void describe(struct hf_open *open, struct hf_facts *facts)
+{
+	const struct hf_stream_info *info = open->stream ? &open->stream->info : NULL;
+	struct hf_index_problem problem;
+
+	facts->problems = hf_index_problem_count(open->index);
+	if (info) {
+		snprintf(facts->stream.version, sizeof facts->stream.version, "%s", info->version ? info->version : "");
+		facts->stream.arch = (uint8_t)info->arch;
+		if (info->flags & HF_STREAM_HARTS) {
+			facts->stream.isa = (uint8_t)info->isa;
+			facts->stream.xlen = (uint16_t)info->xlen;
+		}
+	} else if (facts->problems && !hf_index_problem_at(open->index, 0, &problem)) {
+		facts->unopened = problem.diag;
+	}
+}
+
 static int make_facts(struct hf_open *open)
 {
 	struct hf_fs *fs = open->capture->fs;
@@ -299,6 +318,7 @@ static int make_facts(struct hf_open *open)
 	if (!facts->refusal)
 		return HF_ERR_NOMEM;
 	find_refusals(open, facts);
+	describe(open, facts);
 	err = make_facts_harts(open, facts);
 	return err ? err : hf_info_measure(open->capture, open, facts);
 }

@@ -22,6 +22,13 @@ struct hf_facts_hart {
 	struct hf_facts_view *view; /* one for each number */
 };
 
+/* What a stream says of itself, for extended attributes: all zero if it could not be opened. */
+struct hf_facts_stream {
+	char version[16];
+	uint8_t arch, isa; /* enum hf_arch, enum hf_isa; isa is that of the first instruction */
+	uint16_t xlen;
+};
+
 /* What a directory listing needs of one version of a capture. */
 struct hf_facts {
 	atomic_uint refs;
@@ -29,6 +36,9 @@ struct hf_facts {
 	uint64_t content;             /* hf_node_key.content of its files; not 0 */
 	struct hf_diag failure;       /* code 0, or why the capture could not be indexed: then nothing else is set */
 	const struct hf_codec *codec; /* as the index has it; NULL: the stream could not be opened */
+	struct hf_diag unopened;      /* code 0, or why it could not be: all views are about the file alone */
+	struct hf_facts_stream stream;
+	uint64_t problems;            /* lines of errors.txt */
 	struct hf_facts_view source;  /* the decompressed stream */
 	int original;                 /* number of the view that is the source itself, or -1 */
 	const char **refusal;         /* for each number: why there is no such view, NULL if there is, or no encoder */

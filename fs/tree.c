@@ -1,5 +1,6 @@
 #include "fs/tree.h"
 #include "fs/info.h"
+#include "fs/log_ring.h"
 #include "fs/names.h"
 
 #include <dirent.h>
@@ -151,18 +152,19 @@ void hf_tree_children(struct hf_fs *fs, const struct hf_node *node, const struct
 		      void *ctx)
 {
 	static const struct hf_node_key control[] = {
-		{.kind = HF_NODE_STATUS}, {.kind = HF_NODE_PROGRESS}, {.kind = HF_NODE_METRICS}};
-	static const char *const control_name[] = {"status.json", "progress.txt", "metrics.prom"};
+		{.kind = HF_NODE_STATUS}, {.kind = HF_NODE_PROGRESS}, {.kind = HF_NODE_METRICS},
+		{.kind = HF_NODE_LOG}};
+	static const char *const control_name[] = {"status.json", "progress.txt", "metrics.prom", "log.txt"};
 	struct hf_node_key key = {.capture = node->key.capture, .hart = node->key.hart,
 				  .content = facts ? facts->content : 0};
 	const struct hf_facts_hart *hart;
 	char name[64];
 
-	(void)fs;
 	switch (node->key.kind) {
 	case HF_NODE_CONTROL:
 		for (size_t i = 0; i < sizeof control / sizeof *control; i++)
-			if (!fn(ctx, control_name[i], &control[i], HF_NOWHERE))
+			if ((control[i].kind != HF_NODE_LOG || fs->options.log_ring) &&
+			    !fn(ctx, control_name[i], &control[i], HF_NOWHERE))
 				return;
 		break;
 	case HF_NODE_VIEWS:
@@ -228,6 +230,9 @@ static uint64_t text_size(struct hf_fs *fs, struct hf_node *node)
 		break;
 	case HF_NODE_METRICS:
 		hf_control_metrics(fs, &sink);
+		break;
+	case HF_NODE_LOG:
+		hf_log_ring_write(fs->options.log_ring, &sink);
 		break;
 	default:
 		hf_info_json(node->key.capture, NULL, NULL, &sink);

@@ -72,6 +72,8 @@ static void finish(struct hf_request *rq, int err)
 {
 	if (err)
 		unpin_all(rq);
+	if (err && err != HF_ERR_CANCELLED)
+		hf_metrics_add(&rq->fs->metrics.read_errors, 1);
 	rq->read->err = err;
 	rq->read->done(rq->read);
 }

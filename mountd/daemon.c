@@ -81,7 +81,9 @@ static void take_report(struct supervisor *s)
 		s->dev = report.dev;
 		s->gone_fd = hf_mounts_announce(report.dev);
 	} else if (s->ready_fd >= 0) {
-		if (write(s->ready_fd, "", 1) != 1)
+		uint8_t status = (uint8_t)report.status;
+
+		if (write(s->ready_fd, &status, 1) != 1)
 			hf_log(7, "nobody waits for the mount any more");
 		close(s->ready_fd);
 		s->ready_fd = -1;
@@ -189,7 +191,7 @@ static void pass_on(int sig)
 static int wait_for_ready(pid_t supervisor, int ready_fd)
 {
 	struct sigaction action = {.sa_handler = pass_on};
-	char byte;
+	uint8_t status;
 	ssize_t n;
 
 	supervisor_pid = supervisor;
@@ -197,10 +199,10 @@ static int wait_for_ready(pid_t supervisor, int ready_fd)
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
 	do
-		n = read(ready_fd, &byte, 1);
+		n = read(ready_fd, &status, 1);
 	while (n < 0 && errno == EINTR);
 	if (n == 1)
-		return HF_EXIT_OK;
+		return status;
 	/* Without readiness the supervisor ends as well: afterwards nothing is left of the mount. */
 	while (waitpid(supervisor, NULL, 0) < 0 && errno == EINTR)
 		;

@@ -18,13 +18,14 @@ struct hf_plan {
 	size_t skip_count;
 };
 
-/* What the server tells the supervisor: first a mount and its device number, then that it answers. */
+/* What the server tells the supervisor: first a mount and its device number, then that it answers (or that all is indexed). */
 struct hf_report {
 	enum hf_report_kind {
 		HF_REPORT_MOUNTED = 1,
 		HF_REPORT_READY,
 	} kind;
 	dev_t dev;
+	enum hf_exit status; /* what the command shall end with */
 };
 
 /* Forks, waits for readiness; the exit status of the command. */

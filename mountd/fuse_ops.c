@@ -441,10 +441,59 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 	fuse_reply_statfs(req, &st);
 }
 
+/* Room for size bytes of buf, or, with size 0, the question how much room is needed. */
+static void reply_xattr(fuse_req_t req, const char *buf, size_t have, size_t size)
+{
+	if (!size)
+		fuse_reply_xattr(req, have);
+	else if (have > size)
+		fuse_reply_err(req, ERANGE);
+	else
+		fuse_reply_buf(req, buf, have);
+}
+
+static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
+{
+	char value[HF_FS_XATTR_SIZE];
+	size_t have;
+	int err = hf_fs_xattr(session_of(req)->fs, ino, name, value, &have);
+
+	if (err == HF_NOTE_END)
+		fuse_reply_err(req, ENODATA);
+	else if (err)
+		reply_err(req, err);
+	else
+		reply_xattr(req, value, have, size);
+}
+
+static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
+{
+	char names[HF_FS_XATTR_SIZE];
+	size_t have;
+	int err = hf_fs_xattr_list(session_of(req)->fs, ino, names, &have);
+
+	if (err)
+		reply_err(req, err);
+	else
+		reply_xattr(req, names, have, size);
+}
+
 /*
- * The kernel refuses these itself as long as the mount is read-only; root may remount it. Extended attributes, locks
- * and flush are absent on purpose: the kernel then stops asking.
+ * The kernel refuses these itself as long as the mount is read-only; root may remount it. Locks and flush are absent on
+ * purpose: the kernel then stops asking.
  */
+static void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size, int flags)
+{
+	(void)ino, (void)name, (void)value, (void)size, (void)flags;
+	fuse_reply_err(req, EROFS);
+}
+
+static void op_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
+{
+	(void)ino, (void)name;
+	fuse_reply_err(req, EROFS);
+}
+
 static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int set, struct fuse_file_info *fi)
 {
 	(void)ino, (void)attr, (void)set, (void)fi;
@@ -509,6 +558,10 @@ const struct fuse_lowlevel_ops hf_fuse_ops = {
 	.readdirplus = op_readdirplus,
 	.releasedir = op_releasedir,
 	.statfs = op_statfs,
+	.getxattr = op_getxattr,
+	.listxattr = op_listxattr,
+	.setxattr = op_setxattr,
+	.removexattr = op_removexattr,
 	.setattr = op_setattr,
 	.mknod = op_mknod,
 	.mkdir = op_mkdir,

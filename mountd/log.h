@@ -5,6 +5,8 @@
 #ifndef HF_MOUNTD_LOG_H
 #define HF_MOUNTD_LOG_H
 
+#include "fs/log_ring.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 
@@ -19,6 +21,8 @@ enum hf_log_target {
 void hf_log_init(int verbosity, bool chatty);
 /* fd: of an HF_LOG_FILE, open for the life of the process. */
 void hf_log_redirect(enum hf_log_target target, int fd);
+/* From now on the last lines are also kept in memory, for the life of the process; NULL if there is none. */
+struct hf_log_ring *hf_log_keep(void);
 /* level as in syslog: 3 error, 4 warning, 6 info, 7 debug. */
 void hf_log(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void hf_log_v(int level, const char *format, va_list args) __attribute__((format(printf, 2, 0)));

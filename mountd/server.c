@@ -5,6 +5,7 @@
 #include "mountd/daemon.h"
 #include "mountd/log.h"
 #include "mountd/mounts.h"
+#include "mountd/paths.h"
 #include "mountd/sandbox.h"
 #include "mountd/session.h"
 
@@ -18,23 +19,22 @@ struct server {
 	int report_fd;
 	struct hf_session session;
 	struct hf_fs *fs;
+	struct hf_log_ring *log_ring;
 	pthread_t indexer;
 	atomic_bool indexed; /* the indexer thread has done its part */
 };
 
-static void report(const struct server *server, enum hf_report_kind kind, dev_t dev)
+static void report(const struct server *server, struct hf_report message)
 {
-	struct hf_report message = {.kind = kind, .dev = dev};
-
 	if (write(server->report_fd, &message, sizeof message) != sizeof message)
 		hf_log(4, "the supervisor is gone");
 }
 
-static void say_ready(struct server *server)
+static void say_ready(struct server *server, enum hf_exit status)
 {
 	hf_daemon_go_quiet(server->plan);
 	hf_log(6, "%s is mounted on %s", server->plan->archive, server->plan->mountpoint);
-	report(server, HF_REPORT_READY, 0);
+	report(server, (struct hf_report){.kind = HF_REPORT_READY, .status = status});
 }
 
 static void on_init(void *ctx)
@@ -42,7 +42,16 @@ static void on_init(void *ctx)
 	struct server *server = ctx;
 
 	if (!server->plan->settings->wait)
-		say_ready(server);
+		say_ready(server, HF_EXIT_OK);
+}
+
+/* To whoever waits for the mount; the log has it already. */
+static void tell_failure(void *ctx, const char *path, const struct hf_diag *diag)
+{
+	const struct server *server = ctx;
+
+	if (server->plan->settings->verbosity > -2)
+		hf_paths_explain("mount", path, diag->code, diag);
 }
 
 static void *run_indexer(void *arg)
@@ -54,7 +63,7 @@ static void *run_indexer(void *arg)
 		hf_log(4, "indexing could not be started: %s", hf_err_name(err));
 	if (server->plan->settings->wait) {
 		hf_fs_idle(server->fs);
-		say_ready(server);
+		say_ready(server, hf_fs_failures(server->fs, tell_failure, server) ? HF_EXIT_SOME : HF_EXIT_OK);
 	}
 	atomic_store(&server->indexed, true);
 	return NULL;
@@ -80,7 +89,7 @@ static int mount_it(struct server *server)
 	}
 	/* Its own root, seen through the archive, is a place the file system must keep away from. */
 	plan->skip[plan->skip_count++] = (struct hf_fs_place){.dev = entry.dev, .ino = HF_FS_ROOT};
-	report(server, HF_REPORT_MOUNTED, entry.dev);
+	report(server, (struct hf_report){.kind = HF_REPORT_MOUNTED, .dev = entry.dev});
 	return HF_EXIT_OK;
 }
 
@@ -109,6 +118,7 @@ static int open_fs(struct server *server)
 					.chunk_insns = settings->chunk,
 					.views = settings->views,
 					.log = hf_log_line,
+					.log_ring = server->log_ring,
 					.invalidate = hf_session_invalidate,
 					.invalidate_ctx = &server->session};
 	struct hf_diag diag = {0};
@@ -167,7 +177,7 @@ static void block_signals(void)
 
 int hf_server_run(struct hf_plan *plan, int report_fd)
 {
-	struct server server = {.plan = plan, .report_fd = report_fd};
+	struct server server = {.plan = plan, .report_fd = report_fd, .log_ring = hf_log_keep()};
 	int status;
 
 	block_signals();

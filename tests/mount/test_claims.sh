@@ -8,7 +8,8 @@ printf 'ZSTF\240\206\1\0\0\0\0\0\0\0\0\0\0\0\0\0' >"$archive/empty.zstf"
 echo text | gzip >"$archive/text.stf.gz"
 : >"$archive/empty"
 echo text | gzip >"$archive/text.gz"
-do_mount --wait
+timeout 60 "$hartfs" mount --wait --index-dir "$index" --log "$log" "$archive" "$mnt" 2>/dev/null
+[ $? = 3 ] || fail "mount --wait does not tell of them"
 for name in empty.stf magic.stf empty.zstf text.stf.gz; do
 	grep -q "^$name: " "$mnt/${name//./@}/errors.txt" || fail "$name has no error line"
 	[ ! -e "$mnt/${name//./@}/hart0" ] || fail "$name has a hart"

@@ -1,0 +1,24 @@
+/*
+ * Counters of what the file system did since it was opened, for .hartfs/metrics.prom. Counted without locks.
+ */
+#ifndef HF_FS_METRICS_H
+#define HF_FS_METRICS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Reads by what was read: as enum hf_file_kind. */
+enum { HF_METRICS_READS = 3 };
+
+struct hf_metrics {
+	_Atomic uint64_t reads[HF_METRICS_READS], read_errors;
+	_Atomic uint64_t chunks, chunk_bytes, chunk_ns, chunk_errors;  /* pieces of views that were made */
+	_Atomic uint64_t indexed, index_failed, index_ns;              /* captures */
+};
+
+static inline void hf_metrics_add(_Atomic uint64_t *counter, uint64_t n)
+{
+	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
+#endif
