@@ -100,6 +100,8 @@ enum hf_event_flags {
 	HF_EVF_BACK = 1,         /* applies to time.back events before this one */
 	/* DISCONTINUITY */
 	HF_EVF_UNTRACED = 1,     /* what lies between was deliberately not traced */
+	/* GAP, DOUBT, NOTE */
+	HF_EVF_FILE = 1,         /* loss.offset counts the bytes of the file and not of the stream */
 };
 
 struct hf_ev_insn {
@@ -200,7 +202,7 @@ struct hf_ev_jump {
 };
 
 struct hf_ev_loss {         /* hf_event.size: -code, an enum hf_err */
-	uint64_t offset;    /* stream offset of the record or packet */
+	uint64_t offset;    /* stream offset of the record or packet, or see HF_EVF_FILE */
 	uint64_t bytes;     /* of the stream that were passed over, 0 if unknown */
 	uint64_t detail;    /* as in hf_diag */
 };

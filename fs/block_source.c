@@ -191,7 +191,29 @@ static void blocks_free(struct hf_src *src)
 	free(bs);
 }
 
-static const struct hf_src_ops blocks_ops = {.read_at = blocks_read_at, .free = blocks_free};
+static int blocks_sync_after(struct hf_src *src, uint64_t offset, uint64_t limit, struct hf_sync *ret_sync,
+			     struct hf_diag *diag)
+{
+	struct block_source *bs = (struct block_source *)src;
+	int err = HF_NOTE_END;
+
+	if (!bs->stream.box->sync_behind)
+		return HF_NOTE_END;
+	while (err > 0 && offset < limit && offset < src->size) {
+		struct hf_point point;
+
+		err = find_point(bs, offset, &point, diag);
+		if (err)
+			return err;
+		offset = point.out_offset + point.out_size;
+		err = offset <= limit ? bs->stream.box->sync_behind(bs->stream.file, &point, ret_sync, diag)
+				      : (int)HF_NOTE_END;
+	}
+	return err;
+}
+
+static const struct hf_src_ops blocks_ops = {
+	.read_at = blocks_read_at, .free = blocks_free, .sync_after = blocks_sync_after};
 
 /* Plain bytes: nothing to decode, and the kernel caches the file itself. */
 static int plain_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,

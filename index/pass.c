@@ -83,6 +83,8 @@ static int add_problems(struct pass *w, const struct hf_event *ev, size_t n, uin
 		ordinal += ev[i].kind == HF_EVENT_INSN;
 		if (ev[i].kind != HF_EVENT_GAP && ev[i].kind != HF_EVENT_DOUBT && ev[i].kind != HF_EVENT_NOTE)
 			continue;
+		if (ev[i].flags & HF_EVF_FILE)
+			diag.space = HF_SPACE_FILE;
 		diag.code = ev[i].size <= HF_ERRI_COUNT ? -(int)ev[i].size : HF_ERR_BUG;
 		diag.offset = ev[i].loss.offset;
 		diag.detail = ev[i].loss.detail;

@@ -133,7 +133,7 @@ static uint8_t *put_loss(struct listing *l, uint8_t *p, const struct hf_event *e
 
 	p = note(l, p, ev, text);
 	if (ev->loss.offset != HF_NOWHERE)
-		p = put_dec(p, " offset=", ev->loss.offset);
+		p = put_dec(p, ev->flags & HF_EVF_FILE ? " file_offset=" : " offset=", ev->loss.offset);
 	if (ev->loss.bytes)
 		p = put_dec(p, " bytes=", ev->loss.bytes);
 	*p++ = ' ';

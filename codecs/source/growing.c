@@ -6,6 +6,9 @@
 /* How far back a reader may go behind the block it is in. Twice as much is held, so that old bytes move rarely. */
 #define KEEP ((size_t)HF_BLOCK_AIM)
 
+/* How far behind the block places are known: more than any decoder looks at before it has done with it. */
+#define KEEP_POINTS (UINT64_C(16) << 20)
+
 struct hf_growing {
 	struct hf_src src;
 	const struct hf_box *box;
@@ -17,6 +20,9 @@ struct hf_growing {
 	const uint8_t *block; /* borrowed from the scan */
 	size_t block_len;
 	uint64_t block_start; /* stream offset */
+	/* The blocks so far, but for those far behind: of a container that says something of where they end. */
+	struct hf_point *points;
+	size_t point_count, point_cap;
 	int err;	      /* sticky: HF_NOTE_END or why nothing follows the block */
 	struct hf_diag diag;
 };
@@ -42,6 +48,50 @@ static void keep_block(struct hf_growing *g)
 	g->block_len = 0;
 }
 
+static uint64_t end_of(const struct hf_point *point)
+{
+	return point->out_offset + point->out_size;
+}
+
+/* The first known block that ends behind offset. */
+static size_t first_behind(const struct hf_growing *g, uint64_t offset)
+{
+	size_t low = 0, high = g->point_count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (end_of(&g->points[mid]) <= offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static int note_point(struct hf_growing *g, const struct hf_point *point)
+{
+	struct hf_point *bigger;
+	size_t old;
+
+	if (g->point_count == g->point_cap) {
+		old = point->out_offset < KEEP_POINTS ? 0 : first_behind(g, point->out_offset - KEEP_POINTS);
+		/* As much is moved as is dropped, or there is room for as much again. */
+		if (old && old >= g->point_count / 2) {
+			g->point_count -= old;
+			memmove(g->points, g->points + old, g->point_count * sizeof *g->points);
+		} else {
+			bigger = realloc(g->points, (2 * g->point_cap + 64) * sizeof *g->points);
+			if (!bigger)
+				return HF_ERR_NOMEM;
+			g->points = bigger;
+			g->point_cap = 2 * g->point_cap + 64;
+		}
+	}
+	g->points[g->point_count++] = *point;
+	return 0;
+}
+
 /* Makes the next block the current one, or sets g->err; either way the one before is now among the old bytes. */
 static void advance(struct hf_growing *g)
 {
@@ -56,6 +106,8 @@ static void advance(struct hf_growing *g)
 		if (err < 0)
 			hf_diag_set(&g->diag, err, HF_SPACE_STREAM, point.out_offset, 0);
 	}
+	if (!err && g->box->sync_behind && note_point(g, &point))
+		err = hf_diag_set(&g->diag, HF_ERR_NOMEM, HF_SPACE_STREAM, point.out_offset, 0);
 	if (!err)
 		g->block_len = (size_t)point.out_size;
 	if (err == HF_NOTE_END)
@@ -121,10 +173,23 @@ static void growing_free(struct hf_src *src)
 
 	g->box->scan_free(g->scan);
 	free(g->old);
+	free(g->points);
 	free(g);
 }
 
-static const struct hf_src_ops growing_ops = {.read_at = growing_read_at, .free = growing_free};
+static int growing_sync_after(struct hf_src *src, uint64_t offset, uint64_t limit, struct hf_sync *ret_sync,
+			      struct hf_diag *diag)
+{
+	const struct hf_growing *g = (const struct hf_growing *)src;
+	int err = HF_NOTE_END;
+
+	for (size_t i = first_behind(g, offset); err > 0 && i < g->point_count && end_of(&g->points[i]) <= limit; i++)
+		err = g->box->sync_behind(g->box->scan_base(g->scan), &g->points[i], ret_sync, diag);
+	return err;
+}
+
+static const struct hf_src_ops growing_ops = {
+	.read_at = growing_read_at, .free = growing_free, .sync_after = growing_sync_after};
 
 int hf_growing_new(const struct hf_box *box, struct hf_scan *scan, hf_point_fn on_point, void *ctx,
 		   struct hf_src **ret_src)

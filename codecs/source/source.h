@@ -12,6 +12,19 @@
 
 struct hf_src;
 
+/*
+ * A place in the stream that the container says something about: one of its parts ends there (.zstf: a chunk), and
+ * another begins.
+ */
+struct hf_sync {
+	uint64_t offset;  /* stream offset */
+	uint64_t pc;	  /* where the instruction behind it lies, as long as the stream does not say otherwise */
+	uint64_t index;	  /* instruction records before it; HF_NOWHERE if that is not said */
+	uint64_t part;	  /* ordinal of the part that ends here */
+	uint64_t part_at; /* file offset of that part */
+	uint64_t pc_at;	  /* file offset of what says pc */
+};
+
 struct hf_src_ops {
 	/*
 	 * Reads up to n bytes at offset: *ret_n < n only where the source ends or at a damaged place. At or behind
@@ -19,6 +32,12 @@ struct hf_src_ops {
 	 */
 	int (*read_at)(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag);
 	void (*free)(struct hf_src *src);
+	/*
+	 * The first place in (offset, limit] that the container says something about, or HF_NOTE_END. A growing
+	 * source knows the places up to where it has been read, and forgets those far behind. NULL: never any.
+	 */
+	int (*sync_after)(struct hf_src *src, uint64_t offset, uint64_t limit, struct hf_sync *ret_sync,
+			  struct hf_diag *diag);
 };
 
 /* The head of every source. size is HF_NOWHERE while it is not known (a growing source, below). */
@@ -31,6 +50,12 @@ static inline int hf_src_read_at(struct hf_src *src, uint64_t offset, void *buf,
 				 struct hf_diag *diag)
 {
 	return src->ops->read_at(src, offset, buf, n, ret_n, diag);
+}
+
+static inline int hf_src_sync_after(struct hf_src *src, uint64_t offset, uint64_t limit, struct hf_sync *ret_sync,
+				    struct hf_diag *diag)
+{
+	return src->ops->sync_after ? src->ops->sync_after(src, offset, limit, ret_sync, diag) : (int)HF_NOTE_END;
 }
 
 void hf_src_free(struct hf_src *src);
@@ -107,6 +132,14 @@ struct hf_box {
 	 */
 	int (*read_block)(struct hf_src *base, const struct hf_point *point, const uint8_t *window, uint64_t skip,
 			  void *buf, size_t n, struct hf_diag *diag);
+	/*
+	 * What the container says of the place where the block of that point ends, or HF_NOTE_END. Thread-safe. NULL
+	 * if it has nothing of the kind.
+	 */
+	int (*sync_behind)(struct hf_src *base, const struct hf_point *point, struct hf_sync *ret_sync,
+			   struct hf_diag *diag);
+	/* What the scan was given as base; where there is sync_behind. */
+	struct hf_src *(*scan_base)(const struct hf_scan *scan);
 };
 
 extern const struct hf_box hf_box_gzip, hf_box_xz, hf_box_lzma, hf_box_zstd, hf_box_zstf;

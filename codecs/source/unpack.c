@@ -284,6 +284,11 @@ void hf_unpack_scan_free(struct hf_scan *scan)
 	free(scan);
 }
 
+struct hf_src *hf_unpack_scan_base(const struct hf_scan *scan)
+{
+	return scan->u->in.src;
+}
+
 /* Decodes exactly n bytes into buf, or with scratch set n bytes over and over into its SCRATCH bytes. */
 static int decode(struct hf_unpack *u, uint8_t *buf, uint64_t n, bool scratch, struct hf_diag *diag)
 {

@@ -62,6 +62,7 @@ int hf_unpack_scan_next(struct hf_scan *scan, struct hf_point *ret_point, const 
 			const uint8_t **ret_window, struct hf_diag *diag);
 int hf_unpack_scan_note(struct hf_scan *scan, size_t i, struct hf_diag *ret_diag);
 void hf_unpack_scan_free(struct hf_scan *scan);
+struct hf_src *hf_unpack_scan_base(const struct hf_scan *scan);
 int hf_unpack_read_block(const struct hf_unpack_ops *ops, struct hf_src *base, const struct hf_point *point,
 			 const uint8_t *window, uint64_t skip, void *buf, size_t n, struct hf_diag *diag);
 

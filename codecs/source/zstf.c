@@ -5,14 +5,16 @@
  *
  * The frames say themselves where they end, so the table is not needed for reading. It is only compared, and tells
  * a damaged chunk from the end of the chunks; a writer that was killed leaves E at 0, or at an older, overwritten
- * table. Start pcs belong to whoever knows the instructions.
+ * table. Start pcs and the number of instructions are compared by whoever knows them: the decoder, which asks for what
+ * the container says of the places between two chunks.
  */
 #include "codecs/base/bytes.h"
 #include "codecs/source/frames.h"
 
 #include <string.h>
 
-enum { HEAD_SIZE = 20, COUNT_SIZE = 8, ENTRY_SIZE = 24, ENTRY_BYTES = 16 };
+enum { HEAD_SIZE = 20, HEAD_INSNS = 4, HEAD_TABLE = 12 };
+enum { COUNT_SIZE = 8, ENTRY_SIZE = 24, ENTRY_PC = 8, ENTRY_BYTES = 16 };
 
 /* hf_point.bits: the chunk's ordinal; this value for all that are larger. */
 #define ORDINAL_MAX 0x3fffffffu
@@ -31,13 +33,13 @@ struct unzstf {
 };
 
 /* Up to n bytes at offset: the table is far from the chunks, so it does not go through the input window. */
-static int read_far(struct unzstf *z, uint64_t offset, uint8_t *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
+static int read_far(struct hf_src *src, uint64_t offset, uint8_t *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
 {
 	size_t got, have = 0;
 	int err;
 
 	do {
-		err = hf_src_read_at(z->f.u.in.src, offset + have, buf + have, n - have, &got, diag);
+		err = hf_src_read_at(src, offset + have, buf + have, n - have, &got, diag);
 		have += got;
 	} while (!err && got && have < n);
 	*ret_n = have;
@@ -45,9 +47,9 @@ static int read_far(struct unzstf *z, uint64_t offset, uint8_t *buf, size_t n, s
 	return err < 0 && hf_err_class(err) != HF_CLASS_corrupt ? err : 0;
 }
 
-static uint64_t entry_at(const struct unzstf *z, uint64_t i)
+static uint64_t entry_at(uint64_t table_at, uint64_t i)
 {
-	return z->table_at + COUNT_SIZE + i * ENTRY_SIZE;
+	return table_at + COUNT_SIZE + i * ENTRY_SIZE;
 }
 
 /* *ret_known: the table has this entry, in the file too. */
@@ -62,12 +64,12 @@ static int read_entry(struct unzstf *z, uint64_t i, uint64_t *ret_offset, uint64
 	/* Chunks take more than 8 bytes of file each, so that i * ENTRY_SIZE cannot overflow. */
 	if (!z->table_ok || i >= z->count)
 		return 0;
-	err = read_far(z, entry_at(z, i), entry, sizeof entry, &have, diag);
+	err = read_far(z->f.u.in.src, entry_at(z->table_at, i), entry, sizeof entry, &have, diag);
 	if (err < 0)
 		return err;
 	if (have < sizeof entry) {
 		if (!z->cut_at)
-			z->cut_at = entry_at(z, i);
+			z->cut_at = entry_at(z->table_at, i);
 		return 0;
 	}
 	*ret_offset = hf_get64(entry);
@@ -93,12 +95,12 @@ static int open_table(struct unzstf *z, const uint8_t *head, struct hf_diag *dia
 	size_t have;
 	int err;
 
-	z->table_at = hf_get64(head + 12);
+	z->table_at = hf_get64(head + HEAD_TABLE);
 	if (z->table_at < HEAD_SIZE || z->table_at > INT64_MAX || z->table_at >= size) {
 		bad_table(z, 12);
 		return 0;
 	}
-	err = read_far(z, z->table_at, start, sizeof start, &have, diag);
+	err = read_far(z->f.u.in.src, z->table_at, start, sizeof start, &have, diag);
 	if (err < 0)
 		return err;
 	z->count = have < COUNT_SIZE ? UINT64_MAX : hf_get64(start);
@@ -145,14 +147,14 @@ static int zstf_start(struct hf_unpack *u, const struct hf_point *at, const uint
 		u->pos = HEAD_SIZE;
 	if (!u->scanning)
 		return 0;
-	err = read_far(z, 0, head, sizeof head, &have, diag);
+	err = read_far(u->in.src, 0, head, sizeof head, &have, diag);
 	if (err < 0)
 		return err;
 	if (memcmp(head, "ZSTF", have < 4 ? have : 4) != 0)
 		return hf_diag_set(diag, HF_ERR_BOX_DAMAGED, HF_SPACE_FILE, 0, 0);
 	if (have < sizeof head)
 		return hf_diag_set(diag, HF_ERR_BOX_CUT, HF_SPACE_FILE, have, 0);
-	if (!hf_get64(head + 4))
+	if (!hf_get64(head + HEAD_INSNS))
 		hf_unpack_note(u, HF_ERR_ZSTF_TABLE, 4, 0);
 	err = open_table(z, head, diag);
 	z->chunk = at->bits;
@@ -196,9 +198,9 @@ static int end_chunk(struct unzstf *z, struct hf_diag *diag)
 	if (err < 0)
 		return err;
 	if (known && offset != z->chunk_at)
-		hf_unpack_note(u, HF_ERR_ZSTF_ENTRY, entry_at(z, z->chunk), z->chunk);
+		hf_unpack_note(u, HF_ERR_ZSTF_ENTRY, entry_at(z->table_at, z->chunk), z->chunk);
 	if (known && bytes != z->chunk_out)
-		hf_unpack_note(u, HF_ERR_ZSTF_ENTRY, entry_at(z, z->chunk) + ENTRY_BYTES, z->chunk);
+		hf_unpack_note(u, HF_ERR_ZSTF_ENTRY, entry_at(z->table_at, z->chunk) + ENTRY_BYTES, z->chunk);
 	if (z->frames > 1)
 		hf_unpack_note(u, HF_ERR_ZSTF_FRAMES, z->chunk_at, z->chunk);
 	z->chunk++;
@@ -319,6 +321,40 @@ static int zstf_read_block(struct hf_src *base, const struct hf_point *point, co
 	return hf_unpack_read_block(&ops, base, point, window, skip, buf, n, diag);
 }
 
+/* The entry behind the chunk, which names its end, is proof enough that the table is where the head says. */
+static int zstf_sync_behind(struct hf_src *base, const struct hf_point *point, struct hf_sync *ret_sync,
+			    struct hf_diag *diag)
+{
+	const uint64_t end = point->in_offset + point->in_size;
+	const uint64_t next = (uint64_t)point->bits + 1;
+	uint8_t head[HEAD_SIZE], entry[ENTRY_SIZE];
+	uint64_t table_at, insns;
+	size_t have;
+	int err;
+
+	if (point->bits >= ORDINAL_MAX)
+		return HF_NOTE_END;
+	err = read_far(base, 0, head, sizeof head, &have, diag);
+	if (err < 0 || have < sizeof head)
+		return err < 0 ? err : (int)HF_NOTE_END;
+	insns = hf_get64(head + HEAD_INSNS);
+	table_at = hf_get64(head + HEAD_TABLE);
+	if (table_at <= end || table_at >= base->size)
+		return HF_NOTE_END;
+	err = read_far(base, entry_at(table_at, next), entry, sizeof entry, &have, diag);
+	if (err < 0 || have < sizeof entry || hf_get64(entry) != end)
+		return err < 0 ? err : (int)HF_NOTE_END;
+	*ret_sync = (struct hf_sync){
+		.offset = point->out_offset + point->out_size,
+		.pc = hf_get64(entry + ENTRY_PC),
+		.index = insns && insns <= INT64_MAX / next ? insns * next : HF_NOWHERE,
+		.part = point->bits,
+		.part_at = point->in_offset,
+		.pc_at = entry_at(table_at, next) + ENTRY_PC,
+	};
+	return 0;
+}
+
 static const char *const suffixes[] = {".zstf", NULL};
 
 const struct hf_box hf_box_zstf = {
@@ -332,4 +368,6 @@ const struct hf_box hf_box_zstf = {
 	.scan_note = hf_unpack_scan_note,
 	.scan_free = hf_unpack_scan_free,
 	.read_block = zstf_read_block,
+	.sync_behind = zstf_sync_behind,
+	.scan_base = hf_unpack_scan_base,
 };

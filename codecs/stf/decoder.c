@@ -30,6 +30,13 @@ static void forget_harts(struct hf_stf_dec *d)
 	hf_stf_dec_note_hart(d, d->dec.hart);
 }
 
+/* Places up to offset have been dealt with. */
+static void look_from(struct hf_stf_dec *d, uint64_t offset)
+{
+	d->place.offset = HF_NOWHERE;
+	d->looked = offset;
+}
+
 static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
 {
 	const struct hf_stf_header *h = stream->info.header;
@@ -56,6 +63,7 @@ static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t h
 				       .isa = stream->info.isa,
 				       .has_ids = h->has[HF_STF_PROCESS_ID_EXT]};
 	memcpy(d->sync.ids, h->ids, sizeof d->sync.ids);
+	look_from(d, h->body);
 	forget_harts(d);
 	hf_stf_group_begin(d);
 	*ret_dec = &d->dec;
@@ -82,6 +90,27 @@ static int refill(struct hf_stf_dec *d)
 	return hf_reader_seek(&d->reader, offset);
 }
 
+int hf_stf_dec_ask(struct hf_stf_dec *d, uint64_t limit)
+{
+	struct hf_reader *r = &d->reader;
+	int err = hf_src_sync_after(r->src, d->looked, limit, &d->place, &r->diag);
+
+	if (err)
+		d->place.offset = HF_NOWHERE;
+	if (err > 0)
+		d->looked = limit;
+	return err < 0 ? err : 0;
+}
+
+/* The group that ends at the next place, or behind it, is for group.c: no marker before it may reach there. */
+static size_t fast_len(const struct hf_stf_dec *d)
+{
+	const struct hf_reader *r = &d->reader;
+	const uint64_t len = d->place.offset - r->start + HF_STF_FAST_REACH - HF_STF_SIZE_INST_OPCODE32 - 1;
+
+	return d->place.offset != HF_NOWHERE && len < r->len ? (size_t)len : r->len;
+}
+
 static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
 {
 	struct hf_stf_dec *d = (struct hf_stf_dec *)dec;
@@ -91,9 +120,11 @@ static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 	while (!err && out.n < max && d->group.phase != HF_STF_PHASE_END) {
 		if (!d->group.open) {
 			err = refill(d);
+			if (!err)
+				err = hf_stf_dec_look(d, d->reader.start + d->reader.len);
 			if (err)
 				break;
-			hf_stf_fast_run(d, &out);
+			hf_stf_fast_run(d, &out, fast_len(d));
 			hf_stf_group_begin(d);
 		}
 		err = hf_stf_group_run(d, &out);
@@ -113,7 +144,7 @@ static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 
 /* The sync point as it is stored: what is usually equal or near to something else becomes a small number. */
 struct stored {
-	uint64_t offset, index, next, expected;
+	uint64_t offset, index, next, expected, drift;
 	uint32_t ids[3], said[3];
 	uint8_t flags, mode, isa;
 };
@@ -127,11 +158,11 @@ static const struct hf_state_field fields[] = {
 	HF_STATE_FIELD(struct stored, ids[2], UINT32_MAX),    HF_STATE_FIELD(struct stored, said[0], UINT32_MAX),
 	HF_STATE_FIELD(struct stored, said[1], UINT32_MAX),   HF_STATE_FIELD(struct stored, said[2], UINT32_MAX),
 	HF_STATE_FIELD(struct stored, flags, FLAGS_ALL),      HF_STATE_FIELD(struct stored, mode, HF_MODE_COUNT - 1),
-	HF_STATE_FIELD(struct stored, isa, HF_ISA_COUNT - 1),
+	HF_STATE_FIELD(struct stored, isa, HF_ISA_COUNT - 1), HF_STATE_FIELD(struct stored, drift, UINT64_MAX),
 };
 
 static const struct hf_state_table table = {
-	.version = 1,
+	.version = 2,
 	.count = sizeof fields / sizeof fields[0],
 	.fields = fields,
 };
@@ -156,6 +187,7 @@ static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discar
 		.index = s->index,
 		.next = zigzag(s->next),
 		.expected = zigzag(s->expected - s->next),
+		.drift = zigzag(s->drift),
 		.flags = (uint8_t)((s->begun ? FLAG_BEGUN : 0) | (s->has_ids ? FLAG_IDS : 0) |
 				   (s->has_said ? FLAG_SAID : 0)),
 		.mode = s->mode,
@@ -185,6 +217,7 @@ static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
 		.offset = st.offset,
 		.index = st.index,
 		.next = unzigzag(st.next),
+		.drift = unzigzag(st.drift),
 		.mode = st.mode,
 		.isa = st.isa,
 		.begun = st.flags & FLAG_BEGUN,
@@ -197,6 +230,7 @@ static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
 		s->said[i] = s->has_said ? st.said[i] ^ st.ids[i] : 0;
 	}
 	d->done = 0;
+	look_from(d, s->offset);
 	forget_harts(d);
 	hf_stf_group_begin(d);
 	return 0;

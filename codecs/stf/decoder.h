@@ -22,6 +22,7 @@ struct hf_stf_sync {
 	uint64_t index;	   /* instruction records before it, of all harts */
 	uint64_t next;	   /* the tracker: where the next instruction lies unless FORCE_PC says otherwise */
 	uint64_t expected; /* where this hart's flow would go on */
+	uint64_t drift;	   /* index less what the container said it would be, where it said so last */
 	uint32_t ids[3];   /* of the last PROCESS_ID_EXT: hw_thread, pid, tid */
 	uint32_t said[3];  /* those of this hart's last CONTEXT */
 	uint8_t mode;	   /* this hart's, enum hf_mode */
@@ -47,6 +48,7 @@ enum hf_stf_phase {
 	HF_STF_PHASE_INSN,
 	HF_STF_PHASE_ATTACH, /* a second walk, for the attachments */
 	HF_STF_PHASE_AFTER,  /* a mode that holds from the next instruction on */
+	HF_STF_PHASE_PLACES, /* what the container says of places up to the end of the group */
 	HF_STF_PHASE_FINISH,
 	HF_STF_PHASE_END, /* nothing follows */
 };
@@ -83,6 +85,7 @@ struct hf_stf_group {
 	uint8_t content; /* the descriptor of content that may come next, or 0 */
 	uint16_t words;	 /* of it so far */
 	uint8_t opcode_size;
+	bool counted; /* of dec.place the number of instructions was looked at */
 	uint32_t opcode;
 	uint64_t pc;
 };
@@ -94,6 +97,10 @@ struct hf_stf_dec {
 	bool many;
 	struct hf_stf_sync sync;
 	uint64_t done; /* events given since the sync point */
+	/* The next place that the container says something about, offset HF_NOWHERE: none up to stream offset looked.
+	 * A group that ends there or behind it compares; groups before it need not think of it. */
+	struct hf_sync place;
+	uint64_t looked;
 	struct hf_stf_group group;
 	uint32_t harts[HF_STF_HARTS_MAX];
 	size_t hart_count;
@@ -112,8 +119,19 @@ struct hf_stf_out {
 /* Takes note of a hart that has instructions. */
 void hf_stf_dec_note_hart(struct hf_stf_dec *d, uint32_t hart);
 
-/* Groups one after another as long as they are simple; stops in front of the first that is not. */
-void hf_stf_fast_run(struct hf_stf_dec *d, struct hf_stf_out *out);
+/* Asks the source for the next place up to limit: 0 or its error. hf_stf_dec_look does so where it is not known. */
+int hf_stf_dec_ask(struct hf_stf_dec *d, uint64_t limit);
+static inline int hf_stf_dec_look(struct hf_stf_dec *d, uint64_t limit)
+{
+	return d->place.offset != HF_NOWHERE || limit <= d->looked ? 0 : hf_stf_dec_ask(d, limit);
+}
+
+/*
+ * Groups one after another as long as they are simple; stops in front of the first that is not. It takes the window for
+ * len bytes long, and begins no record in the last HF_STF_FAST_REACH - 1 of them.
+ */
+void hf_stf_fast_run(struct hf_stf_dec *d, struct hf_stf_out *out, size_t len);
+#define HF_STF_FAST_REACH 32
 
 /* Starts over at the sync point. */
 void hf_stf_group_begin(struct hf_stf_dec *d);

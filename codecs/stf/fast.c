@@ -7,7 +7,7 @@
 #include "codecs/stf/decoder.h"
 
 /* Bytes that one step below may look at: an access, its content, and the next descriptor. */
-#define REACH 32
+#define REACH HF_STF_FAST_REACH
 /* Words of one access; more are for group.c. */
 #define WORDS_MAX 1024
 static_assert(REACH > HF_STF_SIZE_INST_MEM_ACCESS + HF_STF_SIZE_INST_MEM_CONTENT, "one access with its content");
@@ -251,16 +251,16 @@ leave:
 	s->next = pc;
 }
 
-void hf_stf_fast_run(struct hf_stf_dec *d, struct hf_stf_out *out)
+void hf_stf_fast_run(struct hf_stf_dec *d, struct hf_stf_out *out, size_t len)
 {
 	const struct hf_reader *r = &d->reader;
 	struct hf_stf_sync *s = &d->sync;
 	struct fast f = {.ev = out->ev + out->n, .stop = out->ev + out->max, .h = d->header};
 
-	if (s->offset < r->start || s->offset + REACH > r->start + r->len)
+	if (s->offset < r->start || s->offset + REACH > r->start + len)
 		return;
 	f.p = r->buf + (s->offset - r->start);
-	f.last = r->buf + r->len - REACH;
+	f.last = r->buf + len - REACH;
 	if (!hf_stf_sync_ours(d, s)) {
 		if (d->last_hart == hf_stf_hart_of_thread(s->ids[0]))
 			run_others(d, f.p, f.last);

@@ -426,8 +426,8 @@ void hf_stf_group_begin(struct hf_stf_dec *d)
 	d->group = (struct hf_stf_group){.now = d->sync, .at = d->sync.offset, .kept = d->sync.offset};
 }
 
-/* The group is told: the next one's start becomes the sync point. */
-static void finish(struct hf_stf_dec *d)
+/* All of the group is told: g->now becomes what the next one starts from. */
+static void conclude(struct hf_stf_dec *d)
 {
 	struct hf_stf_group *g = &d->group;
 	struct hf_stf_sync *s = &g->now;
@@ -446,9 +446,68 @@ static void finish(struct hf_stf_dec *d)
 			s->begun = true;
 		}
 	}
-	d->sync = *s;
+	/* Almost always it is known already that there is no place up to here. */
+	if (d->place.offset > s->offset && (d->place.offset != HF_NOWHERE || d->looked >= s->offset))
+		g->phase = HF_STF_PHASE_FINISH;
+	else
+		g->phase = HF_STF_PHASE_PLACES;
+}
+
+static void finish(struct hf_stf_dec *d)
+{
+	d->sync = d->group.now;
 	d->done = 0;
 	hf_stf_group_begin(d);
+}
+
+static void push_place_note(struct hf_stf_dec *d, struct hf_stf_out *out, int code, uint64_t offset, uint64_t detail)
+{
+	if (!hf_stf_sync_ours(d, &d->group.now))
+		return;
+	push_loss(out, HF_EVENT_NOTE, code, offset, 0, detail);
+	out->ev[out->n - 1].flags = HF_EVF_FILE;
+}
+
+/* The part of the container that ends at d->place has more or fewer instructions than those before it on average. */
+static void compare_count(struct hf_stf_dec *d, struct hf_stf_out *out)
+{
+	const struct hf_sync *place = &d->place;
+	struct hf_stf_sync *s = &d->group.now;
+	/* a place inside the group is in front of its instruction */
+	const uint64_t index = s->index - (place->offset < s->offset && d->group.opcode_size);
+
+	if (place->index == HF_NOWHERE || index - place->index == s->drift)
+		return;
+	s->drift = index - place->index;
+	push_place_note(d, out, HF_ERR_ZSTF_COUNT, place->part_at, place->part);
+}
+
+/* A place after another, up to the group's end; one event at most. Streams without instructions have nothing to it. */
+static int compare_place(struct hf_stf_dec *d, struct hf_stf_out *out)
+{
+	struct hf_stf_group *g = &d->group;
+	const struct hf_sync *place = &d->place;
+	const bool any = d->dec.stream->info.flags & HF_STREAM_HARTS;
+	int err = hf_stf_dec_look(d, g->now.offset);
+
+	if (err)
+		return err;
+	if (place->offset > g->now.offset) {
+		g->phase = HF_STF_PHASE_FINISH;
+		return 0;
+	}
+	if (!g->counted) {
+		g->counted = true;
+		if (any)
+			compare_count(d, out);
+		return 0;
+	}
+	if (any && place->offset == g->now.offset && place->pc != g->now.next)
+		push_place_note(d, out, HF_ERR_ZSTF_PC, place->pc_at, place->part + 1);
+	g->counted = false;
+	d->looked = place->offset;
+	d->place.offset = HF_NOWHERE;
+	return 0;
 }
 
 static void next_phase(struct hf_stf_dec *d, struct hf_stf_out *out)
@@ -493,7 +552,7 @@ static void next_phase(struct hf_stf_dec *d, struct hf_stf_out *out)
 	case HF_STF_PHASE_AFTER:
 		if (g->has_mode && !mode_is_now(g))
 			push_mode(out, g);
-		g->phase = HF_STF_PHASE_FINISH;
+		conclude(d);
 		break;
 	default:
 		break;
@@ -509,7 +568,7 @@ static void pass_over(struct hf_stf_dec *d)
 	hf_stf_record_size(&d->header->layout, hf_stf_dec_at(d, g->marker),
 			   (size_t)(d->reader.start + d->reader.len - g->marker), &size);
 	g->now.offset = g->marker + size;
-	g->phase = HF_STF_PHASE_FINISH;
+	conclude(d);
 }
 
 static void push_data(struct hf_stf_dec *d, struct hf_stf_out *out)
@@ -542,6 +601,8 @@ int hf_stf_group_run(struct hf_stf_dec *d, struct hf_stf_out *out)
 			push_data(d, out);
 		else if (g->phase == HF_STF_PHASE_SCAN)
 			err = scan(d, out);
+		else if (g->phase == HF_STF_PHASE_PLACES)
+			err = compare_place(d, out);
 		else if (g->phase == HF_STF_PHASE_LOSS && !hf_stf_sync_ours(d, &g->now))
 			pass_over(d);
 		else

@@ -39,7 +39,7 @@ static void remark_loss(struct hf_sink *sink, const char *what, const struct hf_
 {
 	struct hf_diag diag = {
 		.code = -(int)ev->size,
-		.space = HF_SPACE_STREAM,
+		.space = ev->flags & HF_EVF_FILE ? HF_SPACE_FILE : HF_SPACE_STREAM,
 		.offset = ev->loss.offset,
 		.detail = ev->loss.detail,
 	};

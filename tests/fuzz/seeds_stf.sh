@@ -81,6 +81,6 @@ loose() {
 } >"$streams/transactions"
 
 # bytes of the decoder's blob; it; the encoder's
-{ le 1 14; printf '\1\62\0\0\0\0\0\0\0\0\0\0\0\2'; printf '\1'; printf '%17s' | tr ' ' '\0'; } >"$blobs/start"
-{ le 1 14; printf '\1\113\1\20\2\0\1\2\0\0\1\7\3\2'; printf '\1\7\3\0\0\2\4\0\23\0\0\0\0\1\2\3\4\0'; } >"$blobs/middle"
+{ le 1 15; printf '\2\62\0\0\0\0\0\0\0\0\0\0\0\2\0'; printf '\1'; printf '%17s' | tr ' ' '\0'; } >"$blobs/start"
+{ le 1 15; printf '\2\113\1\20\2\0\1\2\0\0\1\7\3\2\1'; printf '\1\7\3\0\0\2\4\0\23\0\0\0\0\1\2\3\4\0'; } >"$blobs/middle"
 { le 1 3; printf '\1\1\1\2'; } >"$blobs/refused"

@@ -125,28 +125,43 @@ void hf_pack_skippable(struct hf_bytes *to, size_t n)
 	hf_bytes_free(&noise);
 }
 
-void hf_pack_zstf(struct hf_bytes *to, const void *data, size_t n, size_t chunk_size)
+void hf_pack_zstf_chunks(struct hf_bytes *to, uint64_t insns, const struct hf_pack_chunk *chunks, size_t count)
 {
 	uint8_t head[20] = "ZSTF", entry[24];
 	struct hf_bytes table = {0};
 	const size_t start = to->n;
 
-	hf_put64(head + 4, 1000);
+	hf_put64(head + 4, insns);
 	hf_bytes_add(to, head, sizeof head);
-	hf_put64(entry, (n + chunk_size - 1) / chunk_size);
+	hf_put64(entry, count);
 	hf_bytes_add(&table, entry, 8);
-	for (size_t at = 0; at < n; at += chunk_size) {
-		size_t size = n - at < chunk_size ? n - at : chunk_size;
-
+	for (size_t i = 0; i < count; i++) {
 		hf_put64(entry, to->n - start);
-		hf_put64(entry + 8, at ? 0x80000000 + at : 0);
-		hf_put64(entry + 16, size);
+		hf_put64(entry + 8, i ? chunks[i].pc : 0);
+		hf_put64(entry + 16, chunks[i].n);
 		hf_bytes_add(&table, entry, sizeof entry);
-		hf_pack_zstd(to, (const uint8_t *)data + at, size, 0, 0);
+		hf_pack_zstd(to, chunks[i].data, chunks[i].n, 0, 0);
 	}
 	hf_put64(to->p + start + 12, to->n - start);
 	hf_bytes_add(to, table.p, table.n);
 	hf_bytes_free(&table);
+}
+
+void hf_pack_zstf(struct hf_bytes *to, const void *data, size_t n, size_t chunk_size)
+{
+	const size_t count = (n + chunk_size - 1) / chunk_size;
+	struct hf_pack_chunk *chunks = calloc(count + 1, sizeof *chunks);
+
+	CHECK(chunks);
+	for (size_t i = 0; i < count; i++) {
+		const size_t at = i * chunk_size;
+
+		chunks[i] = (struct hf_pack_chunk){.data = (const uint8_t *)data + at,
+						   .n = n - at < chunk_size ? n - at : chunk_size,
+						   .pc = 0x80000000 + at};
+	}
+	hf_pack_zstf_chunks(to, 1000, chunks, count);
+	free(chunks);
 }
 
 struct hf_bytes hf_pack_noise(size_t n)

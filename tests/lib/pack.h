@@ -24,7 +24,16 @@ void hf_pack_zstd(struct hf_bytes *to, const void *data, size_t n, unsigned flag
 /* A skippable frame with n bytes of nonsense. */
 void hf_pack_skippable(struct hf_bytes *to, size_t n);
 
-/* A whole .zstf with chunks of chunk_size bytes. */
+struct hf_pack_chunk {
+	const void *data;
+	size_t n;
+	uint64_t pc; /* of the chunk's first instruction, for the table */
+};
+
+/* A whole .zstf that says of itself that its chunks hold so many instructions each. */
+void hf_pack_zstf_chunks(struct hf_bytes *to, uint64_t insns, const struct hf_pack_chunk *chunks, size_t count);
+
+/* The same with chunks of chunk_size bytes, and nothing right about the instructions in them. */
 void hf_pack_zstf(struct hf_bytes *to, const void *data, size_t n, size_t chunk_size);
 
 /* n bytes that look like a trace: mostly repeated, with counters. */

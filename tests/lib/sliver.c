@@ -24,6 +24,12 @@ static int sliver_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t
 	return hf_src_read_at(s->base, offset, buf, n, ret_n, diag);
 }
 
+static int sliver_sync_after(struct hf_src *src, uint64_t offset, uint64_t limit, struct hf_sync *ret_sync,
+			     struct hf_diag *diag)
+{
+	return hf_src_sync_after(((struct sliver *)src)->base, offset, limit, ret_sync, diag);
+}
+
 static void sliver_free(struct hf_src *src)
 {
 	free(src);
@@ -31,7 +37,8 @@ static void sliver_free(struct hf_src *src)
 
 static int make(struct hf_src *base, size_t most, uint64_t bad_at, int err, struct hf_src **ret_src)
 {
-	static const struct hf_src_ops ops = {.read_at = sliver_read_at, .free = sliver_free};
+	static const struct hf_src_ops ops = {
+		.read_at = sliver_read_at, .free = sliver_free, .sync_after = sliver_sync_after};
 	struct sliver *s = malloc(sizeof *s);
 
 	*ret_src = NULL;
