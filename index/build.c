@@ -270,6 +270,7 @@ static int run_index(struct hf_builder *b)
 		err = build_index(b);
 		if (err)
 			rescue(b, err);
+		hf_builder_drop_code(b);
 		hf_input_close(&b->in);
 		close_views(b);
 		hf_index_part_close(x);

@@ -42,11 +42,20 @@ int hf_builder_commit(struct hf_builder *b)
 	for (size_t i = 0; i < b->view_count && !err; i++)
 		if (b->views[i].db)
 			err = hf_view_part_commit(&b->views[i]);
+	/* Its cost is part of commit_cost: the larger the program, the more rarely. */
+	if (!err && b->index && b->code.image && b->code.events)
+		err = hf_index_part_set_image(b->index, b->code.slot, b->code.events, b->code.image);
 	if (!err && b->index)
 		err = hf_index_part_commit(b->index);
 	b->committed = hf_builder_now();
 	b->commit_cost = b->committed - start;
 	return err;
+}
+
+void hf_builder_drop_code(struct hf_builder *b)
+{
+	hf_image_free(b->code.image);
+	b->code = (struct hf_builder_image){0};
 }
 
 static int tick_by_count(struct hf_builder *b, uint64_t offset, bool chunk_ended)

@@ -12,12 +12,21 @@
 /* Events at a time: 16 KiB, so that encoders find them in the first-level cache. */
 #define HF_BATCH 512
 
+/* The code of the hart at hand as it is being collected; image is NULL between harts and for the records. */
+struct hf_builder_image {
+	struct hf_image *image;
+	uint64_t slot;
+	uint64_t events; /* of the hart that are in it */
+	uint64_t ahead;  /* so many of the next events are in it already: it was kept behind where the walk began again */
+};
+
 struct hf_builder {
 	const struct hf_build *build;
 	struct hf_chunk_limits limits;
 	struct hf_enc_env env;
 	struct hf_input in;
 	struct hf_index_part *index; /* NULL while replaying */
+	struct hf_builder_image code;
 	struct hf_view_part *views;  /* the tables being made */
 	size_t view_count;
 	struct hf_diag *diag;
@@ -36,6 +45,7 @@ uint64_t hf_builder_now(void);
 /* Every few milliseconds: tells the progress, and keeps what has been done, if it is time to. offset: in the stream. */
 int hf_builder_tick(struct hf_builder *b, uint64_t offset, bool chunk_ended);
 int hf_builder_commit(struct hf_builder *b);
+void hf_builder_drop_code(struct hf_builder *b);
 /* Adds harts that the first hart's decoder has found to those that are known: with every chunk, for a decoder that is
  * entered behind them does not find them again. */
 int hf_builder_note_harts(struct hf_builder *b, const struct hf_dec *dec);

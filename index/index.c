@@ -413,6 +413,25 @@ int hf_index_chunk(struct hf_index *index, uint32_t hart, uint64_t number, struc
 	return err;
 }
 
+int hf_index_image(struct hf_index *index, uint32_t hart, struct hf_image **ret_image)
+{
+	uint64_t events;
+	size_t i;
+	int err = find_hart(index, hart, &i);
+
+	*ret_image = NULL;
+	if (err || hart == HF_HART_RECORDS)
+		return err ? err : HF_ERR_NOT_FOUND;
+	pthread_mutex_lock(&index->lock);
+	err = hf_idx_image_get(index->db, index->slots[i], &events, ret_image);
+	pthread_mutex_unlock(&index->lock);
+	if (!err && events == index->harts[i].events)
+		return 0;
+	hf_image_free(*ret_image);
+	*ret_image = NULL;
+	return err < 0 ? err : HF_ERR_STATE;
+}
+
 struct ordinal_key {
 	struct hf_index *index;
 	uint64_t slot;

@@ -9,6 +9,7 @@
 #define HF_INDEX_H
 
 #include "codecs/codec.h"
+#include "codecs/image/collect.h"
 
 /* Which bytes an index belongs to. */
 struct hf_identity {
@@ -108,6 +109,10 @@ int hf_index_problem_at(const struct hf_index *index, size_t i, struct hf_index_
 int hf_index_chunk(struct hf_index *index, uint32_t hart, uint64_t number, struct hf_chunk *ret_chunk);
 /* The chunk that holds the retired instruction ordinal. */
 int hf_index_chunk_of(struct hf_index *index, uint32_t hart, uint64_t ordinal, struct hf_chunk *ret_chunk);
+
+/* The code that the hart executed, for the caller to free: all of it, or hf_image_refuses says why not. Takes memory
+ * and time in proportion to the code. */
+int hf_index_image(struct hf_index *index, uint32_t hart, struct hf_image **ret_image);
 
 /* What its chunks were cut by. */
 const struct hf_chunk_limits *hf_index_limits(const struct hf_index *index);

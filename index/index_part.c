@@ -179,7 +179,7 @@ static int cut_others(struct hf_index_part *p, uint64_t id)
 	if (!err)
 		err = hf_db_run1(p->db, "UPDATE hart SET insns = 0, attempts = 0, events = 0, chunks = 0 WHERE slot >= ?",
 				 slot);
-	return err;
+	return err ? err : hf_idx_image_cut(p->db, slot + 1);
 }
 
 int hf_index_part_cut(struct hf_index_part *part, uint64_t id, struct hf_chunk_row *ret_row, uint64_t *ret_attempts,
@@ -207,7 +207,7 @@ int hf_index_part_cut(struct hf_index_part *part, uint64_t id, struct hf_chunk_r
 int hf_index_part_restart(struct hf_index_part *part)
 {
 	part->problems = part->file_problems = 0;
-	return hf_db_run(part->db, "DELETE FROM problem; DELETE FROM hart");
+	return hf_db_run(part->db, "DELETE FROM problem; DELETE FROM hart; DELETE FROM image");
 }
 
 int hf_index_part_add_chunk(struct hf_index_part *part, uint64_t slot, const struct hf_chunk_row *row)
@@ -292,7 +292,21 @@ int hf_index_part_set_hart(struct hf_index_part *part, uint64_t slot, const stru
 
 int hf_index_part_drop_hart(struct hf_index_part *part, uint64_t slot)
 {
-	return hf_db_run1(part->db, "DELETE FROM hart WHERE slot = ?", slot);
+	int err = hf_db_run1(part->db, "DELETE FROM hart WHERE slot = ?", slot);
+
+	return err ? err : hf_idx_image_drop(part->db, slot);
+}
+
+int hf_index_part_set_image(struct hf_index_part *part, uint64_t slot, uint64_t events, const struct hf_image *image)
+{
+	return hf_idx_image_put(part->db, part->zstd, slot, events, image);
+}
+
+int hf_index_part_image(struct hf_index_part *part, uint64_t slot, uint64_t *ret_events, struct hf_image **ret_image)
+{
+	int err = hf_idx_image_get(part->db, slot, ret_events, ret_image);
+
+	return err > 0 ? HF_ERR_STATE : err;
 }
 
 int hf_index_part_hart(struct hf_index_part *part, uint64_t slot, uint64_t *ret_slot, struct hf_index_hart *ret_hart)

@@ -6,9 +6,8 @@
 #define HF_INDEX_INDEX_PART_H
 
 #include "index/file.h"
+#include "index/image.h"
 #include "index/row.h"
-
-#include <zstd.h>
 
 /* Of the problems that are stored the last so many are for those of the file as such. */
 #define HF_FILE_PROBLEMS 256
@@ -56,9 +55,15 @@ int hf_index_part_add_problem(struct hf_index_part *part, uint64_t chunk, const 
 
 /* Harts: chunks is 0 for one that is known and not walked yet. */
 int hf_index_part_set_hart(struct hf_index_part *part, uint64_t slot, const struct hf_index_hart *hart);
+/* With its image. */
 int hf_index_part_drop_hart(struct hf_index_part *part, uint64_t slot);
 /* The first hart at or behind slot, or HF_NOTE_END. */
 int hf_index_part_hart(struct hf_index_part *part, uint64_t slot, uint64_t *ret_slot, struct hf_index_hart *ret_hart);
+
+/* The code of the hart's first so many events. */
+int hf_index_part_set_image(struct hf_index_part *part, uint64_t slot, uint64_t events, const struct hf_image *image);
+/* As it was stored last: HF_ERR_STATE if it is not there. */
+int hf_index_part_image(struct hf_index_part *part, uint64_t slot, uint64_t *ret_events, struct hf_image **ret_image);
 
 int hf_index_part_commit(struct hf_index_part *part);
 /* Writes meta as complete and closes the database; the file stays locked until it is published and closed. */

@@ -119,6 +119,50 @@ static int count(struct pass *w, const struct hf_event *ev, size_t n)
 	return kinds & losses ? add_problems(w, ev, n, ordinal) : 0;
 }
 
+/* ---- the code: what is kept of it at a commit goes as far as the walk is, and is not made again on the way there ---- */
+
+static int begin_code(struct pass *w, const struct hf_pass_start *start)
+{
+	struct hf_builder_image *code = &w->b->code;
+	int err;
+
+	hf_builder_drop_code(w->b);
+	code->slot = w->slot;
+	if (w->mode == HF_PASS_LOOK || w->slot == HF_SLOT_RECORDS)
+		return 0;
+	if (!start || !(start->events || start->row.chunk.number))
+		return hf_image_new(0, &code->image);
+	err = hf_index_part_image(w->b->index, w->slot, &code->events, &code->image);
+	if (err)
+		return err;
+	/* A commit keeps all chunks and the code of all their events. */
+	if (code->events < start->events)
+		return HF_ERR_STATE;
+	code->ahead = code->events - start->events;
+	return 0;
+}
+
+static int collect(struct hf_builder_image *code, const struct hf_event *ev, size_t n)
+{
+	size_t known = code->ahead < n ? (size_t)code->ahead : n;
+
+	if (!code->image)
+		return 0;
+	code->ahead -= known;
+	code->events += n - known;
+	return known < n ? hf_image_put(code->image, ev + known, n - known) : 0;
+}
+
+static int store_code(const struct pass *w)
+{
+	const struct hf_builder_image *code = &w->b->code;
+
+	/* Fewer events than there were at first. */
+	if (code->ahead)
+		return HF_ERR_STATE;
+	return code->image ? hf_index_part_set_image(w->b->index, w->slot, code->events, code->image) : 0;
+}
+
 /* Takes down the states behind the chunk at hand. */
 static void mark(struct pass *w)
 {
@@ -184,6 +228,8 @@ static int decode(struct pass *w)
 			err = next_chunk(w);
 		if (!err)
 			err = count(w, ev, n);
+		if (!err)
+			err = collect(&w->b->code, ev, n);
 		for (size_t i = 0; i < w->b->view_count && !err; i++)
 			if (w->b->views[i].enc)
 				hf_view_part_put(&w->b->views[i], ev, n);
@@ -235,6 +281,8 @@ static int store_hart(struct pass *w, struct hf_index_hart *ret_hart)
 			err = hf_view_part_end_hart(&w->b->views[i], w->slot, w->dec->hart, c->number);
 	if (!err)
 		err = store_chunk(w);
+	if (!err)
+		err = store_code(w);
 	ret_hart->attempts = w->attempts;
 	ret_hart->events = w->events;
 	ret_hart->chunks = c->number + 1;
@@ -261,6 +309,8 @@ int hf_pass_run(struct hf_builder *b, uint64_t slot, uint32_t hart, const struct
 		return err;
 	err = enter(&w, start);
 	if (!err)
+		err = begin_code(&w, start);
+	if (!err)
 		err = decode(&w);
 	if (!err && slot == 0 && mode != HF_PASS_LOOK)
 		err = hf_builder_note_harts(b, w.dec);
@@ -271,5 +321,8 @@ int hf_pass_run(struct hf_builder *b, uint64_t slot, uint32_t hart, const struct
 	    (w.events || w.row.chunk.events || mode == HF_PASS_KEEP || (slot == 0 && known <= 1)))
 		err = store_hart(&w, ret_hart);
 	leave(&w);
+	/* After an error it may still be kept. */
+	if (!err)
+		hf_builder_drop_code(b);
 	return err;
 }

@@ -72,6 +72,14 @@ CREATE TABLE window (
 	data BLOB NOT NULL
 ) STRICT;
 
+-- The code that each hart executed, as one image (codecs/image/blob.c), compressed with zstd and cut into rows.
+CREATE TABLE image (
+	id INTEGER PRIMARY KEY,         -- slot << 40 | number of the piece, from 0
+	events INTEGER NOT NULL,        -- of the hart that are in it: in a published file all
+	size INTEGER NOT NULL,          -- bytes of the whole image, not compressed
+	data BLOB NOT NULL              -- at most 262144 bytes
+) STRICT;
+
 CREATE TABLE problem (
 	id INTEGER PRIMARY KEY,
 	chunk INTEGER,                  -- where it was met; NULL for problems of the file as such

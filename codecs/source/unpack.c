@@ -251,7 +251,8 @@ int hf_unpack_scan_next(struct hf_scan *scan, struct hf_point *ret_point, const 
 	if (scan->given)
 		begin_block(scan);
 	scan->marked = make_block(scan);
-	if (!scan->have) {
+	/* What a bad disk cut short is no block: another time it is longer. */
+	if (!scan->have || (scan->err < 0 && hf_err_class(scan->err) == HF_CLASS_io)) {
 		if (scan->err < 0 && diag)
 			*diag = scan->diag;
 		return scan->err;

@@ -307,6 +307,44 @@ static uint64_t check_hart(struct hf_ixtest *t, const struct hf_stream *stream, 
 	return number;
 }
 
+static struct hf_bytes saved(const struct hf_image *image)
+{
+	struct hf_bytes all = {0};
+	struct hf_sink sink;
+
+	CHECK_EQ(hf_sink_init_memory(&sink, 0), 0);
+	hf_image_save(image, &sink);
+	CHECK_EQ(sink.err, 0);
+	hf_bytes_add(&all, sink.start, (size_t)hf_sink_total(&sink));
+	hf_sink_fini_memory(&sink);
+	return all;
+}
+
+/* The code of a hart against that of the events as they come. */
+static void check_image(struct hf_ixtest *t, const struct hf_stream *stream, struct hf_index *index, uint32_t hart)
+{
+	struct hf_image *want, *got;
+	struct hf_bytes a, b;
+	struct hf_event ev[77];
+	struct hf_dec *dec;
+	size_t n;
+
+	CHECK_EQ(hf_dec_new(stream, t->plain, hart, &dec), 0);
+	CHECK_EQ(hf_image_new(0, &want), 0);
+	while (hf_dec_next(dec, ev, 77, &n) == 0)
+		CHECK_EQ(hf_image_put(want, ev, n), 0);
+	hf_dec_free(dec);
+	CHECK_EQ(hf_index_image(index, hart, &got), 0);
+	a = saved(want);
+	b = saved(got);
+	CHECK_EQ(a.n, b.n);
+	CHECK(memcmp(a.p, b.p, a.n) == 0);
+	hf_bytes_free(&a);
+	hf_bytes_free(&b);
+	hf_image_free(want);
+	hf_image_free(got);
+}
+
 static void check_key(struct view_check *v, const struct hf_index_hart *harts, size_t hart_count)
 {
 	struct hf_ixtest *t = v->t;
@@ -351,6 +389,7 @@ void hf_ixtest_check_some(struct hf_ixtest *t, uint64_t stride)
 		CHECK_EQ(counts.events, harts[i].events);
 		CHECK_EQ(counts.chunks, harts[i].chunks);
 		CHECK(i == 0 || harts[i - 1].id < harts[i].id);
+		check_image(t, stream, v.index, harts[i].id);
 	}
 	for (size_t i = 0; i < t->key_count; i++) {
 		v.key = &t->keys[i];
