@@ -35,6 +35,20 @@ static bool in_list(const char *list, const char *name)
 	return false;
 }
 
+bool hf_fs_knows_view(const char *name, size_t length)
+{
+	for (size_t i = 0; i < HF_CODEC_COUNT; i++)
+		if (hf_fs_view_ops(i) && strlen(hf_fs_view_ops(i)->view) == length &&
+		    strncmp(hf_fs_view_ops(i)->view, name, length) == 0)
+			return true;
+	return false;
+}
+
+int hf_fs_libraries(char *buf, size_t size)
+{
+	return hf_index_libraries(buf, size);
+}
+
 static void choose_views(struct hf_fs *fs, const char *views)
 {
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++)

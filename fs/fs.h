@@ -149,4 +149,9 @@ void hf_fs_idle(struct hf_fs *fs);
 /* Makes every chunk of every view of a capture and compares it with the index. *ret_bad counts chunks. */
 int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad, struct hf_diag *diag);
 
+/* Whether there is a view of that name, whatever a capture can have: for hf_fs_options.views. */
+bool hf_fs_knows_view(const char *name, size_t length);
+/* Names and versions of the libraries from here down, as snprintf gives them. */
+int hf_fs_libraries(char *buf, size_t size);
+
 #endif

@@ -183,4 +183,7 @@ int hf_build_run(const struct hf_build *build, struct hf_diag *diag);
 void hf_index_discard(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views,
 		      size_t view_count);
 
+/* Names and versions of the libraries from here down, as snprintf gives them. */
+int hf_index_libraries(char *buf, size_t size);
+
 #endif

@@ -3,6 +3,7 @@
 #include "mountd/paths.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,6 +32,15 @@ static bool is_plain_directory(const char *path)
 	struct stat st;
 
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !hf_paths_is_capture_dir(path);
+}
+
+/* A directory, but not the directory of a capture's views, in a mount or copied from one. */
+static bool is_archive(const char *path)
+{
+	char info[PATH_MAX];
+
+	snprintf(info, sizeof info, "%s/info.json", path);
+	return is_plain_directory(path) && access(info, F_OK) < 0;
 }
 
 /* The longest beginning of path that exists ("." if none does); *ret_rest is what follows it. */
@@ -140,6 +150,13 @@ static bool find_capture(struct hf_fs *fs, const char *path, struct search *ret_
 	return ret_search->capture && ret_search->view_dir;
 }
 
+/* A damaged capture has views too, of what could be read: they are looked for all the same. */
+static bool is_about_capture(int err)
+{
+	return hf_err_class(err) == HF_CLASS_corrupt || hf_err_class(err) == HF_CLASS_unsupported ||
+	       hf_err_class(err) == HF_CLASS_limit;
+}
+
 /* The path in the tree of what a target means; the capture it belongs to gets indexed if it is not. */
 static char *resolve_target(struct hf_fs *fs, const struct target *target, const char *command, const char *shown)
 {
@@ -156,8 +173,7 @@ static char *resolve_target(struct hf_fs *fs, const struct target *target, const
 	/* The capture's own bytes need no index. */
 	if (target->view || strcmp(search.capture, target->path) != 0)
 		err = hf_fs_index(fs, search.capture, NULL, NULL, &diag);
-	/* A damaged capture has views too, of what could be read: they are looked for all the same. */
-	if (err && hf_err_class(err) != HF_CLASS_corrupt && hf_err_class(err) != HF_CLASS_unsupported)
+	if (err && !is_about_capture(err))
 		hf_paths_explain(command, shown, err, &diag);
 	else if (!target->view)
 		path = strdup(target->path);
@@ -300,6 +316,58 @@ static int write_file(struct hf_fs *fs, const char *path, const struct hf_settin
 	return read_err || write_err ? HF_EXIT_FAILURE : HF_EXIT_OK;
 }
 
+struct found {
+	char **view_dir, **capture; /* owned */
+	size_t count;
+};
+
+static bool add_found(void *ctx, const char *path, const char *view_dir)
+{
+	struct found *found = ctx;
+	char **view_dirs = realloc(found->view_dir, (found->count + 1) * sizeof *view_dirs), **captures = NULL;
+
+	if (view_dirs) {
+		found->view_dir = view_dirs;
+		captures = realloc(found->capture, (found->count + 1) * sizeof *captures);
+	}
+	if (!captures)
+		return false;
+	found->capture = captures;
+	view_dirs[found->count] = strdup(view_dir);
+	captures[found->count] = strdup(path);
+	return captures[found->count] && view_dirs[found->count++];
+}
+
+/* info.json of every capture of the archive, one after the other. */
+static int write_infos(struct hf_fs *fs, const struct hf_settings *settings, const char *shown)
+{
+	struct found found = {0};
+	struct hf_diag diag = {0};
+	size_t good = 0;
+
+	hf_fs_each_capture(fs, "", add_found, &found);
+	if (!found.count)
+		fprintf(stderr, "hartfs info: %s: there is no capture in it\n", shown);
+	for (size_t i = 0; i < found.count; i++) {
+		char *inside = NULL;
+		int err = reader_left ? HF_ERR_CANCELLED : hf_fs_index(fs, found.capture[i], NULL, NULL, &diag);
+
+		if (!err || is_about_capture(err)) {
+			if (asprintf(&inside, "%s/info.json", found.view_dir[i]) < 0)
+				inside = NULL;
+			good += inside && write_file(fs, inside, settings, "info", found.capture[i]) == HF_EXIT_OK;
+		} else if (!reader_left) {
+			hf_paths_explain("info", found.capture[i], err, &diag);
+		}
+		free(inside);
+		free(found.capture[i]);
+		free(found.view_dir[i]);
+	}
+	free(found.capture);
+	free(found.view_dir);
+	return !good ? HF_EXIT_FAILURE : good < found.count ? HF_EXIT_SOME : HF_EXIT_OK;
+}
+
 /* Ends as every other tool would, but only when all threads are gone: they must not be shot while they index. */
 static int end(int status)
 {
@@ -316,6 +384,7 @@ static int write_target(const struct hf_settings *settings, const char *path, co
 	struct hf_fs *fs = NULL;
 	char *inside = NULL, *shown = NULL;
 	int status = HF_EXIT_FAILURE;
+	bool all = strcmp(command, "info") == 0 && is_archive(path);
 
 	if (asprintf(&shown, "%s%s%s", path, view ? "/" : "", view ? view : "") < 0)
 		return status;
@@ -325,7 +394,10 @@ static int write_target(const struct hf_settings *settings, const char *path, co
 		fprintf(stderr, "hartfs %s: %s: this is a directory\n", command, shown);
 	else
 		fs = hf_paths_open_archive(settings, target.archive);
-	if (fs) {
+	if (fs && all) {
+		status = write_infos(fs, settings, path);
+		hf_fs_close(fs);
+	} else if (fs) {
 		inside = resolve_target(fs, &target, command, shown);
 		if (inside)
 			status = write_file(fs, inside, settings, command, shown);
@@ -348,16 +420,17 @@ int hf_command_cat(const struct hf_settings *settings)
 
 int hf_command_info(const struct hf_settings *settings)
 {
-	int status = HF_EXIT_OK, good = 0;
+	int worst = HF_EXIT_OK, good = 0;
 
 	if (settings->operand_count == 0)
-		return hf_settings_usage(settings, "a capture is needed");
+		return hf_settings_usage(settings, "a capture or a directory is needed");
 	signal(SIGPIPE, SIG_IGN);
 	for (int i = 0; i < settings->operand_count; i++) {
-		if (write_target(settings, settings->operands[i], "info.json", "info"))
-			status = HF_EXIT_SOME;
-		else
-			good++;
+		int status = write_target(settings, settings->operands[i], "info.json", "info");
+
+		good += status != HF_EXIT_FAILURE;
+		if (status)
+			worst = HF_EXIT_SOME;
 	}
-	return end(good ? status : HF_EXIT_FAILURE);
+	return end(good ? worst : HF_EXIT_FAILURE);
 }

@@ -1,5 +1,8 @@
 #include "mountd/options.h"
 
+#include "fs/fs.h"
+#include "mountd/session.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -76,6 +79,14 @@ static void print_options(const char *title, enum hf_command command)
 	}
 }
 
+static void print_version(void)
+{
+	char libraries[512];
+
+	hf_fs_libraries(libraries, sizeof libraries);
+	printf("hartfs %s\nlibfuse %s, %s\n", HARTFS_VERSION, fuse_pkgversion(), libraries);
+}
+
 static void print_help(void)
 {
 	printf("Processor traces as files: every capture of an archive in every format it can have.\n\nUsage:\n");
@@ -149,7 +160,18 @@ static bool parse_shard(const char *text, struct hf_settings *settings)
 	       settings->shard < settings->shards;
 }
 
-static bool set_mount_options(struct hf_settings *settings, char *list, const char **ret_bad);
+static bool are_views(const char *list)
+{
+	size_t length;
+
+	for (;; list += length + 1) {
+		length = strcspn(list, ",");
+		if (!hf_fs_knows_view(list, length))
+			return false;
+		if (!list[length])
+			return true;
+	}
+}
 
 /* value is NULL exactly for options without argument. */
 static bool set_option(struct hf_settings *settings, enum option_id id, char *value)
@@ -170,7 +192,7 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 		for (char *plus = value; (plus = strchr(plus, '+'));)
 			*plus = ',';
 		settings->views = value;
-		return *value;
+		return are_views(value);
 	case OPTION_WAIT:
 		settings->wait = true;
 		return true;
@@ -272,7 +294,7 @@ static bool parse_command(struct hf_settings *settings, int argc, char **argv, i
 
 	*ret_exit = HF_EXIT_OK;
 	if (!strcmp(first, "--version") || !strcmp(first, "-V")) {
-		printf("hartfs %s\n", HARTFS_VERSION);
+		print_version();
 		return false;
 	}
 	if (!strcmp(first, "--help") || !strcmp(first, "-h") || !strcmp(first, "help")) {
@@ -337,7 +359,7 @@ static bool parse_one(struct hf_settings *settings, enum option_id id, char *val
 		return false;
 	}
 	if (id == OPTION_VERSION) {
-		printf("hartfs %s\n", HARTFS_VERSION);
+		print_version();
 		return false;
 	}
 	if (id == OPTION_OPTIONS) {

@@ -25,6 +25,8 @@ wrong 2 'unknown option' "${m[@]}" --frobnicate "$archive" "$mnt"
 wrong 2 'unknown or wrong mount option .frobnicate' "${m[@]}" -o ro,frobnicate "$archive" "$mnt"
 wrong 2 'unknown or wrong mount option .cache=lots' "${m[@]}" -o cache=lots "$archive" "$mnt"
 wrong 2 'not a valid value' "${m[@]}" --threads=0 "$archive" "$mnt"
+wrong 2 'not a valid value of --views' "${m[@]}" --views=listing.txt,frobnicate "$archive" "$mnt"
+wrong 2 'unknown or wrong mount option .views=' "${m[@]}" -o views= "$archive" "$mnt"
 wrong 2 'needs an argument' mount "$archive" "$mnt" --index-dir
 wrong 2 'unknown option' umount --wait "$mnt"
 wrong 2 'not a valid value' index --shard=3/3 "$archive"
@@ -39,6 +41,7 @@ wrong 1 'index directory cannot be used' mount --index-dir "$archive/empty" "$ar
 wrong 1 'not mounted there' umount "$mnt"
 wrong 1 'not mounted there' umount "$tmp/none"
 wrong 1 'not found' cat --index-dir "$index" "$tmp/none/x"
+wrong 1 'no capture in it' info --index-dir "$index" "$archive"
 wrong 1 'no such file' index --index-dir "$index" "$tmp/none"
 rmdir "$mnt/x" 2>/dev/null
 

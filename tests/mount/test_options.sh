@@ -31,6 +31,9 @@ for option in $(rows HF_FUSE_OPTION 1) $(rows HF_MOUNT_NOISE 1); do
 	grep -q "\\*\\*$option\\*\\*" "$page" || complain "hartfs(1) does not know -o $option"
 	"$hartfs" mount --help | grep -qw "$option" || complain "mount --help does not know -o $option"
 done
+for library in libfuse SQLite xxHash liblzma zlib libzstd LLVM; do
+	"$hartfs" --version | grep -qE "$library [0-9]+\.[0-9]" || complain "--version does not tell of $library"
+done
 [ "$("$hartfs" --version)" = "$("$hartfs" mount -V)" ] || complain "two versions"
 # The completion takes its words from the help texts, as a shell would use it.
 if [ -n "${BASH_VERSION:-}" ]; then
