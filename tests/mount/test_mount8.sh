@@ -28,6 +28,9 @@ mount -t fuse.hartfs "$archive" "$mnt" -o "cache=1G,index_dir=$index,log=$log,no
 check "mount -t fuse.hartfs"
 mount -t fuse "hartfs#$archive" "$mnt" -o "index_dir=$index,log=$log,user,relatime"
 check "mount -t fuse hartfs#"
+echo "$archive $mnt fuse.hartfs noauto,user,cache=1G,threads=2,index_dir=$index,log=$log,views=listing.txt,quiet 0 0" >"$tmp/fstab"
+mount -T "$tmp/fstab" "$mnt"
+check "a line of fstab"
 mount -t fuse.hartfs "$archive" "$mnt" -o "index_dir=$index,frobnicate" 2>/dev/null && fail "an unknown option is taken"
 is_mounted "$mnt" && fail "mounted with an unknown option"
 finish

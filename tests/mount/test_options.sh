@@ -31,6 +31,10 @@ for option in $(rows HF_FUSE_OPTION 1) $(rows HF_MOUNT_NOISE 1); do
 	grep -q "\\*\\*$option\\*\\*" "$page" || complain "hartfs(1) does not know -o $option"
 	"$hartfs" mount --help | grep -qw "$option" || complain "mount --help does not know -o $option"
 done
+# What the system's calls can fail with is explained.
+for errno in $(sed -n 's/^HF_ERR([A-Z_]*, *[a-z]*, *\(E[A-Z]*\),.*/\1/p' "$root/codecs/base/errors.def" | sort -u); do
+	grep -qw "$errno" "$page" || complain "hartfs(1) does not know $errno"
+done
 for library in libfuse SQLite xxHash liblzma zlib libzstd LLVM; do
 	"$hartfs" --version | grep -qE "$library [0-9]+\.[0-9]" || complain "--version does not tell of $library"
 done

@@ -1,0 +1,17 @@
+# A Debian package of what is installed: cmake --preset release -DCMAKE_INSTALL_PREFIX=/usr, build, then cpack in
+# build/release. Library dependencies are found by dpkg-shlibdeps (package dpkg-dev).
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME hartfs)
+set(CPACK_PACKAGE_CONTACT "The hartfs authors <hartfs@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "processor traces as files, each capture in every format it can have")
+set(CPACK_PACKAGE_DESCRIPTION
+    "Mounts a directory of processor-trace captures. For every hart of every capture there are read-only files,
+made when they are read: an annotated listing and the same trace in other trace formats.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# fusermount3 and mount.fuse3, for ordinary users and for mount(8).
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "fuse3")
+include(CPack)

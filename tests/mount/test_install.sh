@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# What gets installed is complete, works from there, and is taken away again.
+. "$(dirname "$0")/../lib/mount.sh"
+root=$(cd "$(dirname "$0")/../.." && pwd) build=$(dirname "$hartfs")
+command -v cmake >/dev/null || skip "cmake is needed"
+[ -e "$build/cmake_install.cmake" ] || skip "the program is not in its build directory"
+capture_archive
+
+prefix=$tmp/prefix
+cmake --install "$build" --prefix "$prefix" >"$tmp/out" 2>&1 || fail "cmake --install: $(tail -n 3 "$tmp/out")"
+for file in bin/hartfs share/bash-completion/completions/hartfs lib/systemd/system/hartfs@.service \
+	lib/systemd/user/hartfs@.service; do
+	[ -s "$prefix/$file" ] || fail "$file is not installed"
+done
+"$prefix/bin/hartfs" --version | grep -q '^hartfs ' || fail "the installed program does not run"
+grep -h '@[A-Z_]*@' "$prefix"/lib/systemd/*/* && fail "a unit is not filled in"
+if [ -d "$prefix/share/man" ]; then
+	for page in man1/hartfs.1 man5/hartfs-views.5 man5/hartfs-index.5; do
+		[ -s "$prefix/share/man/$page" ] || fail "$page is not installed"
+		if command -v man >/dev/null; then
+			# That a table is wide costs nothing but looks.
+			man -l --warnings "$prefix/share/man/$page" 2>&1 >"$tmp/page" |
+				grep -v 'around line\|table wider' >"$tmp/err"
+			[ -s "$tmp/err" ] && fail "$page: $(head -n 3 "$tmp/err")"
+		fi
+	done
+else
+	echo "no pandoc: no manual pages"
+fi
+if command -v systemd-analyze >/dev/null; then
+	cp "$root"/contrib/systemd/*mount "$tmp"
+	sed "s|^Exec\(.*=-*\)[^ ]*/hartfs|Exec\1$prefix/bin/hartfs|" "$prefix/lib/systemd/system/hartfs@.service" \
+		>"$tmp/hartfs@.service"
+	# Lines about the unit itself; that manual pages are not in their place is no news.
+	for unit in hartfs@.service mnt-traces.mount mnt-traces.automount; do
+		systemd-analyze verify "$tmp/$unit" 2>&1 | grep -E 'hartfs@|mnt-traces' | grep -v "'man " >"$tmp/err" &&
+			fail "$unit: $(cat "$tmp/err")"
+	done
+fi
+
+# The job array, as Slurm would run its tasks: together they index everything.
+PATH=$prefix/bin:$PATH
+for task in 3 5 7; do
+	SLURM_ARRAY_TASK_ID=$task SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=3 \
+		SLURM_CPUS_PER_TASK=2 "$root/contrib/slurm/hartfs-index.sbatch" "$archive" "$index" >>"$tmp/tasks" ||
+		fail "task $task ended with $?"
+done
+[ "$(grep -c ': indexed$' "$tmp/tasks")" = "$(find "$archive" -name '*.stf*' | wc -l)" ] || fail "$(cat "$tmp/tasks")"
+
+cmake -DMANIFEST="$build/install_manifest.txt" -P "$root/cmake/uninstall.cmake" >/dev/null 2>&1 || fail "uninstall"
+find "$prefix" -type f | grep . && fail "these are left after uninstall"
+finish
