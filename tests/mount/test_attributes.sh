@@ -3,7 +3,7 @@
 # status of mount --wait.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
-command -v python3 >/dev/null || skip "python3 is needed"
+python3 -c "import ctypes, json" 2>/dev/null || skip "python3 is needed"
 capture_archive
 : >"$archive/nothing.stf"
 printf 'no trace' >"$archive/$(printf 'odd\033[31m.stf')"
