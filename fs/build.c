@@ -118,7 +118,8 @@ static bool take_turn(struct hf_capture *capture, bool wait, struct progress *pr
 		pthread_cond_wait(&capture->changed, &capture->lock);
 	if (capture->building) {
 		*ret_err = HF_ERR_BUSY;
-	} else if (capture->state == HF_CAPTURE_READY || capture->state == HF_CAPTURE_GONE) {
+	} else if ((capture->state == HF_CAPTURE_READY && !capture->facts->recalled) ||
+		   capture->state == HF_CAPTURE_GONE) {
 		*ret_err = capture->state == HF_CAPTURE_READY ? 0 : HF_ERR_NOT_FOUND;
 	} else if (capture->state == HF_CAPTURE_FAILED && !wait) {
 		*ret_err = capture->facts->failure.code;
@@ -221,6 +222,7 @@ void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
 	if (ours) {
 		hf_diag_format(&diag, text, sizeof text);
 		hf_fs_log(fs, 3, "%s: index: %s; %s", capture->path, text, again ? "it is built anew" : "given up");
+		hf_memory_put(capture, NULL);
 		hf_open_discard(capture, version);
 		hf_facts_forget(facts, fs->cache);
 		hf_facts_unref(facts);

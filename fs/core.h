@@ -12,6 +12,7 @@
 #include "fs/chunk_cache.h"
 #include "fs/control.h"
 #include "fs/jobs.h"
+#include "fs/memory.h"
 #include "fs/metrics.h"
 #include "fs/node.h"
 #include "fs/opens.h"
@@ -33,7 +34,7 @@ enum {
 const struct hf_enc_ops *hf_fs_view_ops(size_t view);
 
 struct hf_fs {
-	struct hf_fs_options options; /* views and skip are not valid any more */
+	struct hf_fs_options options; /* views, skip and archive_path are not valid any more */
 	struct hf_archive archive;
 	int index_fd;
 	struct hf_chunk_limits limits;
@@ -46,6 +47,7 @@ struct hf_fs {
 	struct hf_captures captures;
 	struct hf_opens opens;
 	struct hf_jobs jobs;
+	struct hf_memory memory;
 	struct hf_control control;
 	struct hf_metrics metrics;
 	atomic_bool closing;

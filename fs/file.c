@@ -38,6 +38,8 @@ static int make_capture_text(struct hf_file *file, bool *ret_keep)
 	struct stat st;
 	int err = hf_tree_check(file->node, 0, &facts, &st);
 
+	if (!err)
+		err = hf_capture_confirm(capture, 0, &facts);
 	if (err)
 		return err;
 	if (facts && !facts->failure.code)
@@ -103,6 +105,9 @@ static int open_view(struct hf_file *file, bool *ret_keep)
 	struct stat st;
 	int err = hf_tree_check(file->node, hf_tree_patience(key->capture, false), &facts, &st);
 
+	/* The size that the kernel was told is that of the index, or it is told again. */
+	if (!err)
+		err = hf_capture_confirm(key->capture, hf_tree_patience(key->capture, false), &facts);
 	if (err)
 		return err;
 	if (!facts)

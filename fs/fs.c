@@ -99,6 +99,7 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	snprintf(fs->params, sizeof fs->params, "disasm=%s", hf_disasm_version());
 	fs->options.views = NULL;
 	fs->options.skip = NULL;
+	fs->options.archive_path = NULL;
 	clock_gettime(CLOCK_REALTIME, &fs->started);
 	atomic_init(&fs->closing, false);
 	hf_opens_init(&fs->opens);
@@ -110,6 +111,7 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 		err = HF_ERR_NOMEM;
 	if (!err)
 		err = start(fs);
+	hf_memory_init(fs, err ? NULL : options->archive_path);
 	if (err) {
 		hf_fs_close(fs);
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
@@ -137,6 +139,7 @@ void hf_fs_close(struct hf_fs *fs)
 	hf_opens_fini(&fs->opens);
 	if (fs->cache)
 		hf_cache_free(fs->cache);
+	hf_memory_fini(fs);
 	hf_nodes_fini(&fs->nodes);
 	hf_captures_fini(&fs->captures);
 	hf_control_fini(&fs->control);

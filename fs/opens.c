@@ -22,21 +22,30 @@ static uint64_t content_of(struct hf_capture *capture)
 	return XXH3_64bits(words, sizeof words) | 1;
 }
 
+struct hf_facts *hf_facts_new(struct hf_capture *capture, uint64_t version)
+{
+	struct hf_facts *facts = calloc(1, sizeof *facts);
+
+	if (!facts)
+		return NULL;
+	atomic_init(&facts->refs, 1);
+	facts->version = version;
+	facts->content = content_of(capture);
+	facts->source.size = HF_NOWHERE;
+	facts->original = -1;
+	return facts;
+}
+
 int hf_facts_new_failed(struct hf_capture *capture, uint64_t version, const struct hf_diag *diag,
 			struct hf_facts **ret_facts)
 {
-	struct hf_facts *facts = calloc(1, sizeof *facts);
+	struct hf_facts *facts = hf_facts_new(capture, version);
 	int err;
 
 	*ret_facts = NULL;
 	if (!facts)
 		return HF_ERR_NOMEM;
-	atomic_init(&facts->refs, 1);
-	facts->version = version;
-	facts->content = content_of(capture);
 	facts->failure = *diag;
-	facts->source.size = HF_NOWHERE;
-	facts->original = -1;
 	err = hf_info_measure(capture, NULL, facts);
 	if (err)
 		hf_facts_unref(facts);
@@ -60,6 +69,30 @@ void hf_facts_unref(struct hf_facts *facts)
 	free(facts->hart);
 	free(facts->refusal);
 	free(facts);
+}
+
+static bool same_views(const struct hf_facts_hart *a, const struct hf_facts_hart *b)
+{
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+		if (a->view[i].size != b->view[i].size)
+			return false;
+	return a->info.id == b->info.id && a->info.insns == b->info.insns && a->info.attempts == b->info.attempts &&
+	       a->info.events == b->info.events && a->info.chunks == b->info.chunks;
+}
+
+bool hf_facts_same(const struct hf_facts *a, const struct hf_facts *b)
+{
+	if (a->content != b->content || a->failure.code != b->failure.code || a->codec != b->codec ||
+	    a->unopened.code != b->unopened.code || strcmp(a->stream.version, b->stream.version) != 0 ||
+	    a->stream.arch != b->stream.arch || a->stream.isa != b->stream.isa || a->stream.xlen != b->stream.xlen ||
+	    a->problems != b->problems || a->source.size != b->source.size || a->original != b->original ||
+	    a->info_size != b->info_size || a->errors_size != b->errors_size || a->hart_count != b->hart_count ||
+	    a->has_records != b->has_records || a->print[0] != b->print[0] || a->print[1] != b->print[1])
+		return false;
+	for (size_t i = 0; i < a->hart_count + a->has_records; i++)
+		if (!same_views(&a->hart[i], &b->hart[i]))
+			return false;
+	return true;
 }
 
 void hf_facts_forget(const struct hf_facts *facts, struct hf_cache *cache)
@@ -299,17 +332,15 @@ static void describe(struct hf_open *open, struct hf_facts *facts)
 static int make_facts(struct hf_open *open)
 {
 	struct hf_fs *fs = open->capture->fs;
-	struct hf_facts *facts = calloc(1, sizeof *facts);
+	struct hf_facts *facts = hf_facts_new(open->capture, open->version);
 	int err;
 
 	if (!facts)
 		return HF_ERR_NOMEM;
 	open->facts = facts;
-	atomic_init(&facts->refs, 1);
-	facts->version = open->version;
-	facts->content = content_of(open->capture);
+	facts->print[0] = open->identity.print[0];
+	facts->print[1] = open->identity.print[1];
 	facts->codec = hf_index_codec(open->index);
-	facts->original = -1;
 	facts->source = (struct hf_facts_view){
 		.size = facts->codec ? hf_index_stream_size(open->index) : HF_NOWHERE,
 		.owner = hf_cache_owner(fs->cache),
@@ -359,8 +390,11 @@ static int open_all(struct hf_open *open, const struct hf_stamp *stamp)
 	if (!err)
 		err = open_indexed(open);
 	/* Facts once known stay: the cache has their owners, the kernel their sizes. */
-	if (!err && hf_capture_facts_now(open->capture, &open->facts))
+	if (!err && (hf_capture_facts_now(open->capture, &open->facts) || open->facts->recalled)) {
+		hf_facts_unref(open->facts);
+		open->facts = NULL;
 		err = make_facts(open);
+	}
 	if (!err && open->facts->version != open->version)
 		err = HF_ERR_CHANGED;
 	return err;
@@ -382,6 +416,7 @@ static int open_new(struct hf_capture *capture, uint64_t version, struct hf_open
 	current = capture->version == version && capture->state != HF_CAPTURE_GONE;
 	stamp = capture->stamp;
 	pthread_mutex_unlock(&capture->lock);
+	capture->fs->memory.opened++;
 	err = current ? open_all(open, &stamp) : HF_ERR_CHANGED;
 	if (err) {
 		close_open(open);

@@ -46,13 +46,19 @@ struct hf_facts {
 	size_t hart_count;            /* without the records */
 	struct hf_facts_hart *hart;   /* hart_count, and then the records if has_records */
 	bool has_records;
+	bool recalled;                /* from the catalogue: the index has the last word; refusal is NULL */
+	uint64_t print[2];            /* of the identity */
 };
 
+/* Facts that say nothing yet, with one reference; NULL: out of memory. */
+struct hf_facts *hf_facts_new(struct hf_capture *capture, uint64_t version);
 /* Facts that say no more than that a capture could not be indexed. */
 int hf_facts_new_failed(struct hf_capture *capture, uint64_t version, const struct hf_diag *diag,
 			struct hf_facts **ret_facts);
 struct hf_facts *hf_facts_ref(struct hf_facts *facts);
 void hf_facts_unref(struct hf_facts *facts);
+/* Whether they give the same names and sizes. */
+bool hf_facts_same(const struct hf_facts *a, const struct hf_facts *b);
 /* Drops what the cache has of them. */
 void hf_facts_forget(const struct hf_facts *facts, struct hf_cache *cache);
 /* NULL if there is no such hart. HF_HART_RECORDS is one. */
