@@ -1,7 +1,7 @@
 /*
  * struct hf_fs: the parts of a file system and what they share. Internal to this folder.
  *
- * Locks, in the order in which they may be taken: captures, a capture, opens, jobs; nodes and control are leaves. None
+ * Locks, in the order in which they may be taken: captures, a capture, opens, jobs; nodes, slices and control are leaves. None
  * is held while something is decoded, indexed or read from a disk.
  */
 #ifndef HF_FS_CORE_H
@@ -17,6 +17,7 @@
 #include "fs/node.h"
 #include "fs/opens.h"
 #include "fs/pool.h"
+#include "fs/slice.h"
 
 #include <stdatomic.h>
 
@@ -46,6 +47,7 @@ struct hf_fs {
 	struct hf_nodes nodes;
 	struct hf_captures captures;
 	struct hf_opens opens;
+	struct hf_slices slices;
 	struct hf_jobs jobs;
 	struct hf_memory memory;
 	struct hf_control control;

@@ -103,6 +103,7 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	clock_gettime(CLOCK_REALTIME, &fs->started);
 	atomic_init(&fs->closing, false);
 	hf_opens_init(&fs->opens);
+	hf_slices_init(&fs->slices);
 	hf_control_init(&fs->control);
 	err = hf_archive_init(&fs->archive, options->archive_fd, options->skip, options->skip_count);
 	if (hf_captures_init(&fs->captures) && !err)
@@ -133,10 +134,12 @@ void hf_fs_close(struct hf_fs *fs)
 	fs->closing = true;
 	if (fs->captures.bucket)
 		hf_captures_each(&fs->captures, wake_waiters, NULL);
+	hf_slices_stop(&fs->slices);
 	hf_jobs_fini(fs);
 	if (fs->pool)
 		hf_pool_free(fs->pool);
 	hf_opens_fini(&fs->opens);
+	hf_slices_fini(&fs->slices, fs->cache);
 	if (fs->cache)
 		hf_cache_free(fs->cache);
 	hf_memory_fini(fs);

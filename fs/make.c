@@ -29,6 +29,8 @@ int hf_view_piece_of(const struct hf_view *view, struct hf_open *open, uint64_t 
 
 	if (view->view < 0)
 		return piece_of_source(view, offset / HF_SOURCE_PIECE, ret_piece);
+	if (view->slice)
+		return hf_slice_piece_of(view, offset, ret_piece);
 	err = hf_view_table_chunk_of(open->table[view->view], view->hart, offset, &chunk);
 	if (!err)
 		take_piece(&chunk, ret_piece);
@@ -43,6 +45,8 @@ int hf_view_piece(const struct hf_view *view, struct hf_open *open, uint64_t num
 
 	if (view->view < 0)
 		return piece_of_source(view, number, ret_piece);
+	if (view->slice)
+		return hf_slice_piece(view, number, ret_piece);
 	if (!hart || number >= hart->info.chunks)
 		return HF_NOTE_END;
 	err = hf_view_table_chunk(open->table[view->view], view->hart, number, &chunk);
@@ -170,6 +174,8 @@ int hf_view_make(const struct hf_view *view, uint64_t number, struct hf_worker *
 		return err;
 	if (view->view < 0)
 		err = make_source(view, open, number, ret_bytes, ret_size);
+	else if (view->slice)
+		err = hf_slice_make(view, open, number, worker, ret_bytes, ret_size);
 	else
 		err = make_chunk(view, open, number, worker, ret_bytes, ret_size);
 	/* Bytes of a file that changed while it was read are nobody's; nor is the index to blame for them. */
@@ -209,6 +215,8 @@ static void run_make(struct hf_job *job, struct hf_worker *worker)
 		hf_cache_fail(cache, make->block, err);
 	else
 		hf_cache_fill(cache, make->block, bytes, size);
+	if (make->view.slice)
+		hf_slice_put(make->view.slice);
 	free(make);
 }
 
@@ -223,6 +231,9 @@ void hf_view_submit(const struct hf_view *view, uint64_t number, struct hf_block
 	}
 	*make = (struct make_job){
 		.job = {.fn = run_make, .urgency = urgency}, .view = *view, .number = number, .block = block};
+	/* The file may be closed before the job runs. */
+	if (view->slice)
+		hf_slice_ref(view->slice);
 	hf_pool_submit(fs->pool, &make->job);
 }
 
