@@ -103,6 +103,7 @@ enum hf_enc_flags {
 	 * part of the whole's bytes. The slice of any other view is encoded anew, from a BEGIN event on.
 	 */
 	HF_ENC_LINES = 1,
+	HF_ENC_SYMBOLS = 2, /* its bytes depend on env->symbols */
 };
 
 struct hf_enc_ops {

@@ -38,6 +38,7 @@ static int open_stamped(struct hf_capture *capture, const struct hf_stamp *stamp
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 	now = hf_stamp_of(&st);
+	now.beside = stamp->beside;
 	if (!hf_stamp_same(&now, stamp)) {
 		close(fd);
 		return hf_diag_set(diag, HF_ERR_CHANGED, HF_SPACE_FILE, HF_NOWHERE, 0);
@@ -49,23 +50,28 @@ static int run_build(struct hf_fs *fs, struct hf_src *file, const struct hf_stam
 		     struct hf_diag *diag)
 {
 	struct hf_view_key views[HF_VIEW_COUNT];
+	struct hf_companion companion;
 	struct hf_build build = {
 		.dirfd = fs->index_fd,
 		.file = file,
 		.views = views,
-		.view_count = hf_open_views(progress->capture, views),
 		.limits = &fs->limits,
 		.on_progress = on_progress,
 		.ctx = progress,
 	};
-	int err = hf_identity_of(file, stamp->mtime_ns, &build.identity, diag);
+	int err = hf_companion_open(&fs->archive, progress->capture->path, stamp->beside, fs->params, &companion);
 
+	if (err)
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	build.view_count = hf_open_views(progress->capture, &companion, views);
+	build.symbols = companion.symbols;
+	err = hf_identity_of(file, stamp->mtime_ns, &build.identity, diag);
 	if (!err)
 		err = hf_disasm_new(&build.disasm);
-	if (err)
-		return err;
-	err = hf_build_run(&build, diag);
+	if (!err)
+		err = hf_build_run(&build, diag);
 	hf_disasm_free(build.disasm);
+	hf_companion_close(&companion);
 	return err;
 }
 

@@ -1,4 +1,5 @@
 #include "fs/capture.h"
+#include "fs/companion.h"
 #include "fs/core.h"
 #include "fs/probe.h"
 
@@ -62,7 +63,8 @@ struct hf_stamp hf_stamp_of(const struct stat *st)
 
 bool hf_stamp_same(const struct hf_stamp *a, const struct hf_stamp *b)
 {
-	return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
+	return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns &&
+	       a->beside == b->beside;
 }
 
 /* With the lock of captures held. */
@@ -189,16 +191,17 @@ static bool renew(struct hf_capture *capture, const struct hf_box *box, const st
 }
 
 /* A known capture of which the file's stat is given: recognised anew if that differs. *ret_gone: it is none. */
-static int refresh(struct hf_capture *capture, const struct hf_stamp *now, bool *ret_gone)
+static int refresh(struct hf_capture *capture, const struct hf_stamp *file, bool *ret_gone)
 {
-	struct hf_stamp stamp;
+	struct hf_stamp stamp, now = *file;
 	const struct hf_box *box;
 	const struct hf_codec *codec;
 	bool same;
 	int err;
 
+	now.beside = hf_companion_stamp(&capture->fs->archive, capture->path);
 	pthread_mutex_lock(&capture->lock);
-	same = hf_stamp_same(&capture->stamp, now);
+	same = hf_stamp_same(&capture->stamp, &now);
 	*ret_gone = capture->state == HF_CAPTURE_GONE;
 	pthread_mutex_unlock(&capture->lock);
 	if (same)
@@ -210,8 +213,9 @@ static int refresh(struct hf_capture *capture, const struct hf_stamp *now, bool 
 	if (err) {
 		box = NULL;
 		codec = NULL;
-		stamp = *now;
+		stamp = now;
 	}
+	stamp.beside = now.beside;
 	/* What could not be read may be readable the next time: that is not remembered. */
 	if (renew(capture, box, codec, &stamp) && !err)
 		hf_memory_put(capture, NULL);
@@ -221,8 +225,9 @@ static int refresh(struct hf_capture *capture, const struct hf_stamp *now, bool 
 
 /* A file as the catalogue has it. */
 static int adopt(struct hf_fs *fs, const char *path, uint64_t hash, const struct hf_catalogue_entry *entry,
-		 const struct hf_stamp *stamp, struct hf_capture **ret_capture)
+		 const struct hf_stamp *file, struct hf_capture **ret_capture)
 {
+	struct hf_stamp stamp = *file;
 	struct hf_captures *captures = &fs->captures;
 	struct hf_capture *capture;
 	struct hf_facts *facts;
@@ -230,15 +235,17 @@ static int adopt(struct hf_fs *fs, const char *path, uint64_t hash, const struct
 
 	if (entry->kind == HF_CATALOGUE_PLAIN) {
 		pthread_mutex_lock(&captures->lock);
-		known_plain(captures, hash, stamp, true);
+		known_plain(captures, hash, &stamp, true);
 		pthread_mutex_unlock(&captures->lock);
 		return 0;
 	}
-	err = add(fs, path, hash, entry->box, entry->codec, stamp, &capture);
+	stamp.beside = hf_companion_stamp(&fs->archive, path);
+	err = add(fs, path, hash, entry->box, entry->codec, &stamp, &capture);
 	if (err)
 		return err;
 	*ret_capture = capture;
-	if (entry->kind != HF_CATALOGUE_INDEXED)
+	/* With another ELF beside it than then the sizes are others. */
+	if (entry->kind != HF_CATALOGUE_INDEXED || entry->beside != stamp.beside)
 		return 0;
 	err = hf_memory_facts(capture, 1, entry, &facts);
 	if (err)
@@ -246,7 +253,7 @@ static int adopt(struct hf_fs *fs, const char *path, uint64_t hash, const struct
 	pthread_mutex_lock(&capture->lock);
 	/* Unless somebody else came first and perhaps found more. Nobody has seen it otherwise: no notice. */
 	if (capture->version == 1 && capture->state == HF_CAPTURE_UNKNOWN && !capture->facts &&
-	    hf_stamp_same(&capture->stamp, stamp)) {
+	    hf_stamp_same(&capture->stamp, &stamp)) {
 		capture->facts = facts;
 		capture->state = HF_CAPTURE_READY;
 		facts = NULL;
@@ -294,6 +301,7 @@ int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, s
 	if (err)
 		return err == HF_ERR_NOMEM ? err : 0;
 	if (codec) {
+		stamp.beside = hf_companion_stamp(&fs->archive, path);
 		err = add(fs, path, hash, box, codec, &stamp, ret_capture);
 		if (!err)
 			hf_memory_put(*ret_capture, NULL);

@@ -19,6 +19,7 @@ struct hf_stamp {
 	off_t size;
 	int64_t mtime_ns;
 	int64_t ctime_ns; /* only for the catalogue: a chmod is no change of what can be read */
+	uint64_t beside;  /* of a capture: hf_companion_stamp */
 };
 
 enum hf_capture_state {

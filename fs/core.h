@@ -11,6 +11,7 @@
 #include "fs/capture.h"
 #include "fs/chunk_cache.h"
 #include "fs/control.h"
+#include "fs/executable.h"
 #include "fs/jobs.h"
 #include "fs/memory.h"
 #include "fs/metrics.h"
@@ -21,13 +22,15 @@
 
 #include <stdatomic.h>
 
-/* The views by number: for each codec that of its encoder, in the order of hf_codecs, then records.txt. */
+/* The views by number: for each codec that of its encoder, in the order of hf_codecs, then records.txt and
+ * program.elf, which has no encoder (its ops only describe it). */
 enum {
 #define HF_CODEC(name) HF_CODEC_INDEX_##name,
 #include "codecs/codecs.def"
 #undef HF_CODEC
 	HF_CODEC_COUNT,
 	HF_VIEW_RECORDS = HF_CODEC_COUNT,
+	HF_VIEW_PROGRAM,
 	HF_VIEW_COUNT
 };
 
@@ -48,6 +51,7 @@ struct hf_fs {
 	struct hf_captures captures;
 	struct hf_opens opens;
 	struct hf_slices slices;
+	struct hf_executables executables;
 	struct hf_jobs jobs;
 	struct hf_memory memory;
 	struct hf_control control;

@@ -259,13 +259,15 @@ void hf_memory_put_plain(struct hf_fs *fs, const char *path, const struct hf_sta
 }
 
 /* What the facts say, into an entry whose harts and sizes are to be freed. */
-static int fill_entry(const struct hf_memory *memory, const struct hf_facts *facts, struct hf_catalogue_entry *entry)
+static int fill_entry(const struct hf_memory *memory, const struct hf_facts *facts, uint64_t beside,
+		      struct hf_catalogue_entry *entry)
 {
 	size_t harts = facts->hart_count + facts->has_records;
 
 	entry->kind = HF_CATALOGUE_INDEXED;
 	entry->print[0] = facts->print[0];
 	entry->print[1] = facts->print[1];
+	entry->beside = beside;
 	entry->stream = facts->codec;
 	entry->unopened = facts->unopened;
 	entry->stream_size = facts->source.size;
@@ -296,12 +298,14 @@ void hf_memory_put(struct hf_capture *capture, const struct hf_facts *facts)
 {
 	struct hf_fs *fs = capture->fs;
 	struct hf_catalogue_entry entry = {.original = -1};
+	uint64_t beside;
 	int err = 0;
 
 	if (!fs->memory.catalogue)
 		return;
 	pthread_mutex_lock(&capture->lock);
 	entry.stamp = stamp_of(&capture->stamp);
+	beside = capture->stamp.beside;
 	entry.kind = capture->state != HF_CAPTURE_GONE ? HF_CATALOGUE_CAPTURE
 		     : capture->stamp.ino	       ? HF_CATALOGUE_PLAIN
 						       : HF_CATALOGUE_GONE;
@@ -311,7 +315,7 @@ void hf_memory_put(struct hf_capture *capture, const struct hf_facts *facts)
 		facts = NULL;
 	pthread_mutex_unlock(&capture->lock);
 	if (facts && entry.kind == HF_CATALOGUE_CAPTURE && !facts->failure.code)
-		err = fill_entry(&fs->memory, facts, &entry);
+		err = fill_entry(&fs->memory, facts, beside, &entry);
 	if (!err)
 		put(fs, capture->path, &entry);
 	hf_catalogue_clear(&entry);

@@ -227,7 +227,7 @@ static struct hf_slice *new_slice(const struct hf_slice *key, const struct hf_fa
 	*slice = *key;
 	slice->bytes = sizeof *slice;
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
-		if (i == HF_VIEW_RECORDS || hart->view[i].size == HF_NOWHERE)
+		if (i == HF_VIEW_RECORDS || i == HF_VIEW_PROGRAM || hart->view[i].size == HF_NOWHERE)
 			continue;
 		slice->part[i].state = UNKNOWN;
 		if (!is_lines(i))
@@ -483,6 +483,8 @@ static int measure_encoded(struct hf_measure *m, struct hf_worker *worker)
 	const int64_t until = hf_fs_now_ns() + STEP_NS;
 	int err = m->cutter ? 0 : begin_part(m);
 
+	if (!err)
+		worker->env.symbols = m->open->companion.symbols;
 	while (!err) {
 		if (m->slice->capture->fs->closing)
 			return HF_ERR_CANCELLED;
@@ -670,7 +672,6 @@ static void run_measure(struct hf_job *job, struct hf_worker *worker)
 	struct hf_fs *fs = m->slice->capture->fs;
 	int err;
 
-	worker->env.symbols = NULL;
 	do
 		err = fs->closing || is_forgotten(m) ? HF_ERR_CANCELLED : run_parts(m, worker);
 	while (err == HF_NOTE_END && !m->turn);
@@ -858,7 +859,7 @@ int hf_slice_make(const struct hf_view *view, struct hf_open *open, uint64_t num
 	if (!bytes)
 		return HF_ERR_NOMEM;
 	hf_sink_init_buffer(&sink, bytes, (size_t)piece.size + HF_SINK_ROOM);
-	worker->env.symbols = NULL;
+	worker->env.symbols = open->companion.symbols;
 	err = hf_cutter_new(&cut, mark->entry, mark->entry_size, &chunk, &cutter, NULL);
 	for (uint64_t i = 0; !err && i < part->stride; i++)
 		err = hf_cutter_next(cutter, &worker->env, &sink, NULL);

@@ -14,12 +14,12 @@
 
 /* Columns of table file, in their order: id, numbers, texts. */
 enum {
-	SIZE, INO, MTIME, CTIME, KIND, PRINT_LOW, PRINT_HIGH, STREAM_SIZE, INFO_SIZE, ERRORS_SIZE, PROBLEMS, ARCH, ISA,
-	XLEN, ERROR_CODE, ERROR_SPACE, ERROR_OFFSET, ERROR_DETAIL, NUMBERS
+	SIZE, INO, MTIME, CTIME, KIND, PRINT_LOW, PRINT_HIGH, BESIDE, STREAM_SIZE, INFO_SIZE, ERRORS_SIZE, PROBLEMS,
+	ARCH, ISA, XLEN, ERROR_CODE, ERROR_SPACE, ERROR_OFFSET, ERROR_DETAIL, NUMBERS
 };
 enum { PATH, BOX, CODEC, STREAM, ORIGINAL, VERSION, HARTS, TEXTS };
 
-#define COLUMNS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
+#define COLUMNS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
 _Static_assert(sizeof COLUMNS / 2 == 1 + NUMBERS + TEXTS, "a place for each column");
 
 /* No text is longer: of paths, and of the lines of a capture with some thousand harts. */
@@ -29,7 +29,8 @@ _Static_assert(sizeof COLUMNS / 2 == 1 + NUMBERS + TEXTS, "a place for each colu
 
 static const uint64_t number_max[NUMBERS] = {
 	[SIZE] = HF_COUNT_MAX, [INO] = UINT64_MAX, [MTIME] = UINT64_MAX, [CTIME] = UINT64_MAX,
-	[KIND] = HF_CATALOGUE_INDEXED, [PRINT_LOW] = UINT64_MAX, [PRINT_HIGH] = UINT64_MAX, [STREAM_SIZE] = UINT64_MAX,
+	[KIND] = HF_CATALOGUE_INDEXED, [PRINT_LOW] = UINT64_MAX, [PRINT_HIGH] = UINT64_MAX, [BESIDE] = UINT64_MAX,
+	[STREAM_SIZE] = UINT64_MAX,
 	[INFO_SIZE] = HF_COUNT_MAX, [ERRORS_SIZE] = HF_COUNT_MAX, [PROBLEMS] = HF_COUNT_MAX, [ARCH] = HF_ARCH_COUNT - 1,
 	[ISA] = HF_ISA_COUNT - 1, [XLEN] = UINT16_MAX, [ERROR_CODE] = UINT64_MAX, [ERROR_SPACE] = HF_SPACE_FILE,
 	[ERROR_OFFSET] = UINT64_MAX, [ERROR_DETAIL] = UINT64_MAX,
@@ -393,6 +394,7 @@ static int take_indexed(const struct hf_catalogue *cat, const struct row *row, s
 
 	entry->print[0] = number[PRINT_LOW];
 	entry->print[1] = number[PRINT_HIGH];
+	entry->beside = number[BESIDE];
 	entry->stream_size = number[STREAM_SIZE];
 	entry->info_size = number[INFO_SIZE];
 	entry->errors_size = number[ERRORS_SIZE];
@@ -529,6 +531,7 @@ static void put_indexed(const struct hf_catalogue *cat, const struct hf_catalogu
 
 	number[PRINT_LOW] = entry->print[0];
 	number[PRINT_HIGH] = entry->print[1];
+	number[BESIDE] = entry->beside;
 	number[STREAM_SIZE] = entry->stream_size;
 	number[INFO_SIZE] = entry->info_size;
 	number[ERRORS_SIZE] = entry->errors_size;

@@ -49,6 +49,7 @@ struct hf_catalogue_entry {
 	const struct hf_codec *codec;    /* as recognised */
 	/* Of indexed ones. */
 	uint64_t print[2];               /* of the identity */
+	uint64_t beside;                 /* stands for the file beside it that views depend on; 0: none */
 	const struct hf_codec *stream;   /* as the index has it; NULL: the stream could not be opened, then */
 	struct hf_diag unopened;         /*   why */
 	uint64_t stream_size;            /* HF_NOWHERE: there is none */

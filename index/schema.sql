@@ -146,6 +146,7 @@ CREATE TABLE file (
 	kind INTEGER NOT NULL,          -- 1 no capture, 2 a capture, 3 one with an index: then all that follows counts
 	print_low INTEGER NOT NULL,     -- identity: the words of print in the decode index
 	print_high INTEGER NOT NULL,
+	beside INTEGER NOT NULL,        -- stands for the ELF beside it, its size, time and inode; 0: there is none
 	stream_size INTEGER NOT NULL,   -- good bytes of the decompressed stream, -1: it could not be opened
 	info_size INTEGER NOT NULL,     -- bytes of info.json
 	errors_size INTEGER NOT NULL,   -- bytes of errors.txt

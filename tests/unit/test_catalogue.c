@@ -56,6 +56,7 @@ static struct hf_catalogue_entry make_entry(uint64_t i, struct hf_index_hart har
 		return entry;
 	entry.print[0] = UINT64_MAX - i;
 	entry.print[1] = i;
+	entry.beside = i % 2 ? UINT64_MAX - 7 * i : 0;
 	entry.info_size = 300 + i;
 	entry.errors_size = i % 5;
 	entry.problems = i % 7;
@@ -121,6 +122,7 @@ static bool found(struct hf_catalogue *cat, uint64_t i)
 	CHECK_EQ(got.kind, want.kind);
 	CHECK(got.box == want.box && got.codec == want.codec && got.stream == want.stream);
 	CHECK(memcmp(got.print, want.print, sizeof want.print) == 0);
+	CHECK_EQ(got.beside, want.beside);
 	CHECK_EQ(got.stream_size, want.stream_size);
 	CHECK_EQ(got.info_size, want.info_size);
 	CHECK_EQ(got.errors_size, want.errors_size);
