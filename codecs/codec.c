@@ -89,26 +89,6 @@ int hf_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size, uint64_t d
 	return dec->err;
 }
 
-size_t hf_dec_begin(const struct hf_dec *dec, const struct hf_event *insn, uint64_t ordinal, struct hf_event *ret_ev)
-{
-	struct hf_event context = {.kind = HF_EVENT_CONTEXT};
-	uint64_t record = 0;
-
-	if (dec->ops->begin)
-		dec->ops->begin(dec, &context, &record);
-	if (insn->insn.mode != HF_MODE_UNKNOWN) {
-		context.size |= HF_CONTEXT_MODE;
-		context.context.mode = insn->insn.mode;
-	}
-	ret_ev[0] = (struct hf_event){
-		.kind = HF_EVENT_BEGIN,
-		.small = insn->insn.isa,
-		.begin = {.ordinal = ordinal, .record = record, .pc = insn->insn.pc},
-	};
-	ret_ev[1] = context;
-	return HF_BEGIN_EVENTS;
-}
-
 int hf_enc_new(const struct hf_enc_ops *ops, const struct hf_stream *stream, uint32_t hart,
 	       const struct hf_enc_env *env, struct hf_enc **ret_enc)
 {

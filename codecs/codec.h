@@ -74,12 +74,6 @@ struct hf_dec_ops {
 	uint64_t (*offset)(const struct hf_dec *dec);
 	/* Source ids of harts seen so far, hart's own included; *ret_n of them, borrowed. */
 	const uint32_t *(*harts)(const struct hf_dec *dec, size_t *ret_n);
-	/*
-	 * The last event given, of a next with room for just one, is an instruction with which a slice begins: all that
-	 * the CONTEXT events before it said and that still holds, as one CONTEXT event, its mode aside (size 0: nothing),
-	 * and the number of its instruction record. NULL: a codec that has neither.
-	 */
-	void (*begin)(const struct hf_dec *dec, struct hf_event *ret_context, uint64_t *ret_record);
 };
 
 /* Outside help for encoders, owned by the caller, one per thread. */
@@ -96,20 +90,9 @@ struct hf_enc {
 	const struct hf_enc_env *env;   /* borrowed */
 };
 
-enum hf_enc_flags {
-	/*
-	 * Lines of text. Each retired instruction begins one, with its ordinal in decimal and a blank, whose first byte
-	 * and the end of the line before are made by its own event; any other line begins with '#'. A slice is then a
-	 * part of the whole's bytes. The slice of any other view is encoded anew, from a BEGIN event on.
-	 */
-	HF_ENC_LINES = 1,
-	HF_ENC_SYMBOLS = 2, /* its bytes depend on env->symbols */
-};
-
 struct hf_enc_ops {
 	const char *view;     /* the file's name in the hart's directory: "listing.txt" */
-	uint32_t version;     /* changes whenever the bytes or states change: part of the key of view tables */
-	uint32_t flags;       /* enum hf_enc_flags */
+	uint32_t version;     /* changes whenever the bytes change: part of the key of view tables */
 	/* NULL if this view exists for such a stream, else why not, as info.json says it. */
 	const char *(*refuses)(const struct hf_stream_info *info);
 	int (*create)(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env,
@@ -161,10 +144,6 @@ void hf_dec_free(struct hf_dec *dec);
 int hf_dec_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n);
 /* Loads blob and passes over discard events. */
 int hf_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size, uint64_t discard);
-/* What an encoder gets before insn, the INSN event that hf_dec_next gave last and alone, if a slice begins with it:
- * ret_ev[HF_BEGIN_EVENTS], of which so many are returned. ordinal is insn's. */
-#define HF_BEGIN_EVENTS 2
-size_t hf_dec_begin(const struct hf_dec *dec, const struct hf_event *insn, uint64_t ordinal, struct hf_event *ret_ev);
 
 int hf_enc_new(const struct hf_enc_ops *ops, const struct hf_stream *stream, uint32_t hart,
 	       const struct hf_enc_env *env, struct hf_enc **ret_enc);
