@@ -86,22 +86,11 @@ static bool is_original(const struct hf_stream *stream, size_t view)
 	return (stream->info.flags & HF_STREAM_ORIGINAL) && hf_codecs[view] == stream->codec;
 }
 
-/* Harts of the index, the records not being one. */
 static size_t count_harts(struct hf_index *index)
 {
 	const struct hf_index_hart *harts;
-	size_t count = hf_index_harts(index, &harts), real = 0;
 
-	for (size_t i = 0; i < count; i++)
-		real += harts[i].id != HF_HART_RECORDS;
-	return real;
-}
-
-static bool has_records(struct hf_index *index)
-{
-	const struct hf_index_hart *harts;
-
-	return hf_index_harts(index, &harts) > count_harts(index);
+	return hf_index_harts(index, &harts);
 }
 
 const struct hf_enc_ops *hf_fs_view_ops(size_t view)
@@ -129,7 +118,7 @@ static bool has_table(const struct hf_open *open, size_t view)
 	if (!open->capture->fs->wanted[view] || !stream)
 		return false;
 	if (view == HF_VIEW_RECORDS)
-		return has_records(open->index);
+		return hf_index_records(open->index);
 	return (stream->info.flags & HF_STREAM_HARTS) && !hf_fs_view_ops(view)->refuses(&stream->info) &&
 	       !(is_original(stream, view) && count_harts(open->index) == 1);
 }
@@ -220,7 +209,7 @@ static void find_refusals(struct hf_open *open, struct hf_facts *facts)
 		if (!open->stream)
 			facts->refusal[i] = "the capture could not be opened";
 		else if (i == HF_VIEW_RECORDS)
-			facts->refusal[i] = has_records(open->index) ? NULL : "not built in this version";
+			facts->refusal[i] = hf_index_records(open->index) ? NULL : "not built in this version";
 		else if (!(open->stream->info.flags & HF_STREAM_HARTS))
 			facts->refusal[i] = "no instructions";
 		else
@@ -253,7 +242,7 @@ static int make_facts_hart(struct hf_open *open, struct hf_facts *facts, const s
 
 static int make_facts_harts(struct hf_open *open, struct hf_facts *facts)
 {
-	const struct hf_index_hart *harts, *records = NULL;
+	const struct hf_index_hart *harts, *records = open->stream ? hf_index_records(open->index) : NULL;
 	size_t count = open->stream ? hf_index_harts(open->index, &harts) : 0;
 	int err = 0;
 
@@ -264,10 +253,6 @@ static int make_facts_harts(struct hf_open *open, struct hf_facts *facts)
 		if (is_original(open->stream, i) && hf_fs_view_ops(i) && !facts->refusal[i])
 			facts->original = (int)i;
 	for (size_t i = 0; i < count && !err; i++) {
-		if (harts[i].id == HF_HART_RECORDS) {
-			records = &harts[i];
-			continue;
-		}
 		err = make_facts_hart(open, facts, &harts[i], &facts->hart[facts->hart_count]);
 		facts->hart_count += !err;
 	}
