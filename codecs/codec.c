@@ -35,6 +35,16 @@ const struct hf_codec *hf_codec_probe(const uint8_t *head, size_t n)
 	return best;
 }
 
+int hf_stream_open(const struct hf_codec *codec, struct hf_src *src, const struct hf_setup *setup,
+		   struct hf_stream **ret_stream, struct hf_diag *diag)
+{
+	int err = codec->open(src, setup, ret_stream, diag);
+
+	if (!err)
+		(*ret_stream)->setup = setup;
+	return err;
+}
+
 int hf_dec_new(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
 {
 	const struct hf_dec_ops *ops = hart == HF_HART_RECORDS ? stream->codec->records : stream->codec->dec;
@@ -87,6 +97,26 @@ int hf_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size, uint64_t d
 		discard -= n;
 	}
 	return dec->err;
+}
+
+size_t hf_dec_begin(const struct hf_dec *dec, const struct hf_event *insn, uint64_t ordinal, struct hf_event *ret_ev)
+{
+	struct hf_event context = {.kind = HF_EVENT_CONTEXT};
+	uint64_t record = 0;
+
+	if (dec->ops->begin)
+		dec->ops->begin(dec, &context, &record);
+	if (insn->insn.mode != HF_MODE_UNKNOWN) {
+		context.size |= HF_CONTEXT_MODE;
+		context.context.mode = insn->insn.mode;
+	}
+	ret_ev[0] = (struct hf_event){
+		.kind = HF_EVENT_BEGIN,
+		.small = insn->insn.isa,
+		.begin = {.ordinal = ordinal, .record = record, .pc = insn->insn.pc},
+	};
+	ret_ev[1] = context;
+	return HF_BEGIN_EVENTS;
 }
 
 int hf_enc_new(const struct hf_enc_ops *ops, const struct hf_stream *stream, uint32_t hart,

@@ -12,6 +12,8 @@
 #include "codecs/base/sink.h"
 #include "codecs/base/state.h"
 #include "codecs/event.h"
+#include "codecs/image/elf_read.h"
+#include "codecs/setup/setup.h"
 #include "codecs/source/source.h"
 
 enum hf_arch {
@@ -46,6 +48,7 @@ struct hf_codec;
 struct hf_stream {
 	const struct hf_codec *codec;
 	struct hf_stream_info info;
+	const struct hf_setup *setup; /* borrowed from who opened it; NULL if the capture has no description */
 };
 
 /*
@@ -74,12 +77,36 @@ struct hf_dec_ops {
 	uint64_t (*offset)(const struct hf_dec *dec);
 	/* Source ids of harts seen so far, hart's own included; *ret_n of them, borrowed. */
 	const uint32_t *(*harts)(const struct hf_dec *dec, size_t *ret_n);
+	/*
+	 * The last event given, of a next with room for just one, is an instruction with which a slice begins: all that
+	 * the CONTEXT events before it said and that still holds, as one CONTEXT event, its mode aside (size 0: nothing),
+	 * and the number of its instruction record. NULL: a codec that has neither.
+	 */
+	void (*begin)(const struct hf_dec *dec, struct hf_event *ret_context, uint64_t *ret_record);
 };
 
 /* Outside help for encoders, owned by the caller, one per thread. */
 struct hf_enc_env {
 	struct hf_disasm *disasm;         /* codecs/isa/disasm.h; may be NULL: no disassembly */
 	const struct hf_symbols *symbols; /* codecs/image/symbols.h; may be NULL */
+	const char *params;               /* of this view, for hf_params_get; may be NULL: all defaults */
+};
+
+/* What a side file of a view is made of: nothing that depends on the events, so that its size is known at once. */
+struct hf_side {
+	const struct hf_stream *stream;
+	uint32_t hart;
+	const struct hf_enc_env *env;
+	/* Of the program.elf that lies beside it: where its segments are in that file. */
+	const struct hf_elf_segment *segments;
+	size_t segment_count;
+	uint64_t entry; /* pc of the first retired instruction */
+};
+
+/* A file that lies beside the encoder's own in the directory of a view, so that the directory is a capture. */
+struct hf_side_file {
+	const char *name; /* in the hart's directory: "etrace/capture.ini" */
+	void (*write)(const struct hf_side *side, struct hf_sink *sink);
 };
 
 /* An encoder makes the bytes of one view of one hart: a pure function of its state and the events. */
@@ -90,9 +117,20 @@ struct hf_enc {
 	const struct hf_enc_env *env;   /* borrowed */
 };
 
+enum hf_enc_flags {
+	/*
+	 * Lines of text. Each retired instruction begins one, with its ordinal in decimal and a blank, whose first byte
+	 * and the end of the line before are made by its own event; any other line begins with '#'. A slice is then a
+	 * part of the whole's bytes. The slice of any other view is encoded anew, from a BEGIN event on.
+	 */
+	HF_ENC_LINES = 1,
+	HF_ENC_SYMBOLS = 2, /* its bytes depend on env->symbols */
+};
+
 struct hf_enc_ops {
-	const char *view;     /* the file's name in the hart's directory: "listing.txt" */
-	uint32_t version;     /* changes whenever the bytes change: part of the key of view tables */
+	const char *view;     /* the file's name in the hart's directory: "listing.txt", "etrace/trace.bin" */
+	uint32_t version;     /* changes whenever the bytes or states change: part of the key of view tables */
+	uint32_t flags;       /* enum hf_enc_flags */
 	/* NULL if this view exists for such a stream, else why not, as info.json says it. */
 	const char *(*refuses)(const struct hf_stream_info *info);
 	int (*create)(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env,
@@ -104,6 +142,12 @@ struct hf_enc_ops {
 	void (*end)(struct hf_enc *enc, struct hf_sink *sink);
 	size_t (*save)(const struct hf_enc *enc, uint8_t *blob);
 	int (*load)(struct hf_enc *enc, const uint8_t *blob, size_t size);
+	/* Of a view that is a directory (its name has a '/'), ending with a NULL name; program.elf is added to them. NULL:
+	 * a view that is one file. A view with side files exists only where program.elf does. */
+	const struct hf_side_file *side;
+	/* Whether these are parameters of the view, each with a value it takes; else HF_ERR_SETUP_VALUE and why[size]
+	 * says what is wrong. NULL: it has none. */
+	int (*check_params)(const char *params, char *why, size_t size);
 };
 
 struct hf_codec {
@@ -111,10 +155,13 @@ struct hf_codec {
 	const char *title;            /* "Simple Trace Format" */
 	uint32_t version;             /* of the decoder: part of the identity of an index */
 	const char *const *suffixes;  /* name extensions that stand for the format, ".stf"; ends with NULL */
-	/* 0..100: how sure we are that a (decompressed) stream that begins so is ours. NULL: encoder only. */
+	/* 0..100: how sure we are that a (decompressed) stream that begins so is ours. NULL: encoder only, or a format
+	 * that content does not show, whose captures need a description. */
 	int (*probe)(const uint8_t *head, size_t n);
-	/* Reads the header. *diag says what is wrong and where. src is borrowed for the call only. */
-	int (*open)(struct hf_src *src, struct hf_stream **ret_stream, struct hf_diag *diag);
+	/* Reads the header. *diag says what is wrong and where. src is borrowed for the call only, setup (NULL: none) as
+	 * long as the stream lives. */
+	int (*open)(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream,
+		    struct hf_diag *diag);
 	void (*close)(struct hf_stream *stream);
 	const struct hf_dec_ops *dec; /* NULL: encoder only */
 	const struct hf_enc_ops *enc; /* NULL: decoder only */
@@ -139,11 +186,17 @@ const struct hf_codec *hf_codec_probe(const uint8_t *head, size_t n);
 #define HF_PROBE_SIZE 64
 
 /* Guards around the ops: order of calls, sticky errors. */
+int hf_stream_open(const struct hf_codec *codec, struct hf_src *src, const struct hf_setup *setup,
+		   struct hf_stream **ret_stream, struct hf_diag *diag);
 int hf_dec_new(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec);
 void hf_dec_free(struct hf_dec *dec);
 int hf_dec_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n);
 /* Loads blob and passes over discard events. */
 int hf_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size, uint64_t discard);
+/* What an encoder gets before insn, the INSN event that hf_dec_next gave last and alone, if a slice begins with it:
+ * ret_ev[HF_BEGIN_EVENTS], of which so many are returned. ordinal is insn's. */
+#define HF_BEGIN_EVENTS 2
+size_t hf_dec_begin(const struct hf_dec *dec, const struct hf_event *insn, uint64_t ordinal, struct hf_event *ret_ev);
 
 int hf_enc_new(const struct hf_enc_ops *ops, const struct hf_stream *stream, uint32_t hart,
 	       const struct hf_enc_env *env, struct hf_enc **ret_enc);

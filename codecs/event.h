@@ -41,6 +41,7 @@ enum hf_event_kind {
 	HF_EVENT_NOTE,          /* loss: a defect of the source that costs nothing */
 	HF_EVENT_OPAQUE,        /* text: bytes of the source that no view but the source's own can carry */
 	HF_EVENT_DATA,          /* data: continues the head before it until its size is met; all but the last are full */
+	HF_EVENT_BEGIN,         /* begin: first event of a slice, and only there; no decoder makes it */
 	HF_EVENT_KINDS
 };
 
@@ -211,6 +212,13 @@ struct hf_ev_data {
 	uint8_t bytes[24];  /* hf_event.small of them */
 };
 
+/* What a slice begins with; a CONTEXT with all that still holds and then the instruction itself come next. */
+struct hf_ev_begin {        /* hf_event.small: enum hf_isa of the instruction */
+	uint64_t ordinal;   /* of the first instruction, in the whole */
+	uint64_t record;    /* number of its instruction record, as in the source; 0 if the source numbers none */
+	uint64_t pc;        /* of it */
+};
+
 struct hf_event {
 	uint8_t kind;   /* enum hf_event_kind */
 	uint8_t flags;  /* enum hf_event_flags */
@@ -232,6 +240,7 @@ struct hf_event {
 		struct hf_ev_jump jump;
 		struct hf_ev_loss loss;
 		struct hf_ev_data data;
+		struct hf_ev_begin begin;
 		uint64_t word[3];
 	};
 };

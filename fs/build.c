@@ -38,6 +38,7 @@ static int open_stamped(struct hf_capture *capture, const struct hf_stamp *stamp
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 	now = hf_stamp_of(&st);
+	now.beside = stamp->beside;
 	if (!hf_stamp_same(&now, stamp)) {
 		close(fd);
 		return hf_diag_set(diag, HF_ERR_CHANGED, HF_SPACE_FILE, HF_NOWHERE, 0);
@@ -49,23 +50,28 @@ static int run_build(struct hf_fs *fs, struct hf_src *file, const struct hf_stam
 		     struct hf_diag *diag)
 {
 	struct hf_view_key views[HF_VIEW_COUNT];
+	struct hf_companion companion;
 	struct hf_build build = {
 		.dirfd = fs->index_fd,
 		.file = file,
 		.views = views,
-		.view_count = hf_open_views(progress->capture, views),
 		.limits = &fs->limits,
 		.on_progress = on_progress,
 		.ctx = progress,
 	};
-	int err = hf_identity_of(file, stamp->mtime_ns, &build.identity, diag);
+	int err = hf_companion_open(&fs->archive, progress->capture->path, stamp->beside, fs->params, &companion);
 
+	if (err)
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	build.view_count = hf_open_views(progress->capture, &companion, views);
+	build.symbols = companion.symbols;
+	err = hf_identity_of(file, stamp->mtime_ns, &build.identity, diag);
 	if (!err)
 		err = hf_disasm_new(&build.disasm);
-	if (err)
-		return err;
-	err = hf_build_run(&build, diag);
+	if (!err)
+		err = hf_build_run(&build, diag);
 	hf_disasm_free(build.disasm);
+	hf_companion_close(&companion);
 	return err;
 }
 
@@ -118,7 +124,8 @@ static bool take_turn(struct hf_capture *capture, bool wait, struct progress *pr
 		pthread_cond_wait(&capture->changed, &capture->lock);
 	if (capture->building) {
 		*ret_err = HF_ERR_BUSY;
-	} else if (capture->state == HF_CAPTURE_READY || capture->state == HF_CAPTURE_GONE) {
+	} else if ((capture->state == HF_CAPTURE_READY && !capture->facts->recalled) ||
+		   capture->state == HF_CAPTURE_GONE) {
 		*ret_err = capture->state == HF_CAPTURE_READY ? 0 : HF_ERR_NOT_FOUND;
 	} else if (capture->state == HF_CAPTURE_FAILED && !wait) {
 		*ret_err = capture->facts->failure.code;
@@ -221,6 +228,7 @@ void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
 	if (ours) {
 		hf_diag_format(&diag, text, sizeof text);
 		hf_fs_log(fs, 3, "%s: index: %s; %s", capture->path, text, again ? "it is built anew" : "given up");
+		hf_memory_put(capture, NULL);
 		hf_open_discard(capture, version);
 		hf_facts_forget(facts, fs->cache);
 		hf_facts_unref(facts);

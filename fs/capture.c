@@ -1,4 +1,5 @@
 #include "fs/capture.h"
+#include "fs/companion.h"
 #include "fs/core.h"
 #include "fs/probe.h"
 
@@ -55,13 +56,15 @@ struct hf_stamp hf_stamp_of(const struct stat *st)
 		.dev = st->st_dev,
 		.ino = st->st_ino,
 		.size = st->st_size,
-		.mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec,
+		.mtime_ns = hf_time_ns(&st->st_mtim),
+		.ctime_ns = hf_time_ns(&st->st_ctim),
 	};
 }
 
 bool hf_stamp_same(const struct hf_stamp *a, const struct hf_stamp *b)
 {
-	return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
+	return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns &&
+	       a->beside == b->beside;
 }
 
 /* With the lock of captures held. */
@@ -150,8 +153,9 @@ static int add(struct hf_fs *fs, const char *path, uint64_t hash, const struct h
 	return capture ? 0 : HF_ERR_NOMEM;
 }
 
-/* Begins a new version, of content that was just recognised (codec NULL: not recognised any more). */
-static void renew(struct hf_capture *capture, const struct hf_box *box, const struct hf_codec *codec,
+/* Begins a new version, of content that was just recognised (codec NULL: not recognised any more). False: it is known
+ * already. */
+static bool renew(struct hf_capture *capture, const struct hf_box *box, const struct hf_codec *codec,
 		  const struct hf_stamp *stamp)
 {
 	struct hf_fs *fs = capture->fs;
@@ -161,7 +165,7 @@ static void renew(struct hf_capture *capture, const struct hf_box *box, const st
 	pthread_mutex_lock(&capture->lock);
 	if (hf_stamp_same(&capture->stamp, stamp) && (capture->state == HF_CAPTURE_GONE) == !codec) {
 		pthread_mutex_unlock(&capture->lock);
-		return;
+		return false;
 	}
 	was_gone = capture->state == HF_CAPTURE_GONE;
 	atomic_fetch_add(&capture->version, 1);
@@ -183,33 +187,79 @@ static void renew(struct hf_capture *capture, const struct hf_box *box, const st
 	hf_jobs_notify(fs, capture);
 	if (!was_gone)
 		hf_fs_log(fs, 6, codec ? "%s: changed" : "%s: gone", capture->path);
+	return true;
 }
 
 /* A known capture of which the file's stat is given: recognised anew if that differs. *ret_gone: it is none. */
-static int refresh(struct hf_capture *capture, const struct hf_stamp *now, bool *ret_gone)
+static int refresh(struct hf_capture *capture, const struct hf_stamp *file, bool *ret_gone)
 {
-	struct hf_stamp stamp;
+	struct hf_stamp stamp, now = *file;
 	const struct hf_box *box;
 	const struct hf_codec *codec;
 	bool same;
 	int err;
 
+	now.beside = hf_companion_stamp(&capture->fs->archive, capture->path);
 	pthread_mutex_lock(&capture->lock);
-	same = hf_stamp_same(&capture->stamp, now);
+	same = hf_stamp_same(&capture->stamp, &now);
 	*ret_gone = capture->state == HF_CAPTURE_GONE;
 	pthread_mutex_unlock(&capture->lock);
 	if (same)
 		return 0;
+	capture->fs->memory.probed++;
 	err = hf_probe_file(&capture->fs->archive, capture->path, &box, &codec, &stamp);
 	if (err == HF_ERR_NOMEM)
 		return err;
 	if (err) {
 		box = NULL;
 		codec = NULL;
-		stamp = *now;
+		stamp = now;
 	}
-	renew(capture, box, codec, &stamp);
+	stamp.beside = now.beside;
+	/* What could not be read may be readable the next time: that is not remembered. */
+	if (renew(capture, box, codec, &stamp) && !err)
+		hf_memory_put(capture, NULL);
 	*ret_gone = !codec;
+	return 0;
+}
+
+/* A file as the catalogue has it. */
+static int adopt(struct hf_fs *fs, const char *path, uint64_t hash, const struct hf_catalogue_entry *entry,
+		 const struct hf_stamp *file, struct hf_capture **ret_capture)
+{
+	struct hf_stamp stamp = *file;
+	struct hf_captures *captures = &fs->captures;
+	struct hf_capture *capture;
+	struct hf_facts *facts;
+	int err;
+
+	if (entry->kind == HF_CATALOGUE_PLAIN) {
+		pthread_mutex_lock(&captures->lock);
+		known_plain(captures, hash, &stamp, true);
+		pthread_mutex_unlock(&captures->lock);
+		return 0;
+	}
+	stamp.beside = hf_companion_stamp(&fs->archive, path);
+	err = add(fs, path, hash, entry->box, entry->codec, &stamp, &capture);
+	if (err)
+		return err;
+	*ret_capture = capture;
+	/* With another ELF beside it than then the sizes are others. */
+	if (entry->kind != HF_CATALOGUE_INDEXED || entry->beside != stamp.beside)
+		return 0;
+	err = hf_memory_facts(capture, 1, entry, &facts);
+	if (err)
+		return err;
+	pthread_mutex_lock(&capture->lock);
+	/* Unless somebody else came first and perhaps found more. Nobody has seen it otherwise: no notice. */
+	if (capture->version == 1 && capture->state == HF_CAPTURE_UNKNOWN && !capture->facts &&
+	    hf_stamp_same(&capture->stamp, &stamp)) {
+		capture->facts = facts;
+		capture->state = HF_CAPTURE_READY;
+		facts = NULL;
+	}
+	pthread_mutex_unlock(&capture->lock);
+	hf_facts_unref(facts);
 	return 0;
 }
 
@@ -221,6 +271,7 @@ int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, s
 	struct hf_capture *capture;
 	const struct hf_box *box;
 	const struct hf_codec *codec;
+	struct hf_catalogue_entry entry;
 	bool plain = false, gone;
 	int err;
 
@@ -240,14 +291,26 @@ int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, s
 			*ret_capture = capture;
 		return err;
 	}
+	if (!hf_memory_recall(fs, path, st, &entry)) {
+		err = adopt(fs, path, hash, &entry, &stamp, ret_capture);
+		hf_catalogue_clear(&entry);
+		return err;
+	}
+	fs->memory.probed++;
 	err = hf_probe_file(&fs->archive, path, &box, &codec, &stamp);
 	if (err)
 		return err == HF_ERR_NOMEM ? err : 0;
-	if (codec)
-		return add(fs, path, hash, box, codec, &stamp, ret_capture);
+	if (codec) {
+		stamp.beside = hf_companion_stamp(&fs->archive, path);
+		err = add(fs, path, hash, box, codec, &stamp, ret_capture);
+		if (!err)
+			hf_memory_put(*ret_capture, NULL);
+		return err;
+	}
 	pthread_mutex_lock(&captures->lock);
 	known_plain(captures, hash, &stamp, true);
 	pthread_mutex_unlock(&captures->lock);
+	hf_memory_put_plain(fs, path, &stamp);
 	return 0;
 }
 
@@ -260,7 +323,8 @@ int hf_capture_check(struct hf_capture *capture, struct stat *ret_st)
 	if (err && err != HF_ERR_NOT_FOUND)
 		return err;
 	if (err || !S_ISREG(ret_st->st_mode)) {
-		renew(capture, NULL, NULL, &(struct hf_stamp){0});
+		if (renew(capture, NULL, NULL, &(struct hf_stamp){0}))
+			hf_memory_put(capture, NULL);
 	} else {
 		stamp = hf_stamp_of(ret_st);
 		err = refresh(capture, &stamp, &gone);
@@ -280,10 +344,12 @@ int64_t hf_fs_now_ns(void)
 
 void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_facts *facts)
 {
-	bool settled = false;
+	struct hf_facts *old = NULL;
+	bool settled = false, news;
 
 	pthread_mutex_lock(&capture->lock);
-	if (capture->version == version && !capture->facts) {
+	if (capture->version == version && (!capture->facts || capture->facts->recalled)) {
+		old = capture->facts;
 		capture->facts = hf_facts_ref(facts);
 		capture->state = facts->failure.code ? HF_CAPTURE_FAILED : HF_CAPTURE_READY;
 		capture->failed_ns = hf_fs_now_ns();
@@ -291,8 +357,12 @@ void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_f
 		settled = true;
 	}
 	pthread_mutex_unlock(&capture->lock);
-	if (settled)
-		hf_jobs_notify(capture->fs, capture);
+	news = settled && !(old && hf_facts_same(old, facts));
+	hf_facts_unref(old);
+	if (!news)
+		return;
+	hf_memory_put(capture, facts);
+	hf_jobs_notify(capture->fs, capture);
 }
 
 int hf_capture_facts_now(struct hf_capture *capture, struct hf_facts **ret_facts)
@@ -376,6 +446,47 @@ int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_fac
 		err = capture->state == HF_CAPTURE_GONE ? HF_ERR_NOT_FOUND : HF_ERR_BUSY;
 	pthread_mutex_unlock(&capture->lock);
 	return err;
+}
+
+/* The index of which the catalogue told is not there: begins as with one that was never indexed. */
+static void forget_recalled(struct hf_capture *capture, struct hf_facts *recalled)
+{
+	bool forgotten;
+
+	pthread_mutex_lock(&capture->lock);
+	forgotten = capture->facts == recalled;
+	if (forgotten) {
+		capture->facts = NULL;
+		if (capture->state == HF_CAPTURE_READY)
+			capture->state = HF_CAPTURE_UNKNOWN;
+	}
+	pthread_mutex_unlock(&capture->lock);
+	if (!forgotten)
+		return;
+	hf_facts_unref(recalled);
+	hf_memory_put(capture, NULL);
+	hf_jobs_notify(capture->fs, capture);
+}
+
+int hf_capture_confirm(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **facts)
+{
+	struct hf_facts *recalled = *facts;
+	struct hf_open *open;
+	int err;
+
+	if (!recalled || !recalled->recalled)
+		return 0;
+	*facts = NULL;
+	err = hf_open_get(capture, recalled->version, &open);
+	if (!err) {
+		hf_open_put(open);
+		err = hf_capture_facts_now(capture, facts);
+	} else if (err == HF_ERR_NOT_FOUND) {
+		forget_recalled(capture, recalled);
+		err = hf_capture_facts(capture, wait_ms, facts);
+	}
+	hf_facts_unref(recalled);
+	return err == HF_ERR_BUSY ? HF_ERR_CHANGED : err;
 }
 
 void hf_captures_each(struct hf_captures *captures, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx)

@@ -18,6 +18,8 @@ struct hf_stamp {
 	ino_t ino;
 	off_t size;
 	int64_t mtime_ns;
+	int64_t ctime_ns; /* only for the catalogue: a chmod is no change of what can be read */
+	uint64_t beside;  /* of a capture: hf_companion_stamp */
 };
 
 enum hf_capture_state {
@@ -78,6 +80,11 @@ void hf_captures_fini(struct hf_captures *captures);
 struct hf_stamp hf_stamp_of(const struct stat *st);
 bool hf_stamp_same(const struct hf_stamp *a, const struct hf_stamp *b);
 
+static inline int64_t hf_time_ns(const struct timespec *time)
+{
+	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
 /* The capture at path, whose stat is given; NULL if it is none, or cannot be read. Looks into files that are new. */
 int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_capture **ret_capture);
 
@@ -91,6 +98,9 @@ int hf_capture_check(struct hf_capture *capture, struct stat *ret_st);
 int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **ret_facts);
 /* The same without starting or waiting for anything. */
 int hf_capture_facts_now(struct hf_capture *capture, struct hf_facts **ret_facts);
+/* Exchanges facts that were only recalled for those of the index, before bytes are read that must fit them: opens it,
+ * or waits for it as hf_capture_facts does. HF_ERR_CHANGED if it does not come; *facts is NULL after an error. */
+int hf_capture_confirm(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **facts);
 
 /* Indexes on the calling thread; HF_ERR_BUSY if another one (wait: does not happen, it is waited for) is at it. */
 int hf_capture_index(struct hf_capture *capture, bool wait, bool (*progress)(void *ctx, double percent, uint64_t insns),
@@ -99,7 +109,8 @@ int hf_capture_index(struct hf_capture *capture, bool wait, bool (*progress)(voi
 /* The index of that version gave wrong bytes, or vanished: throw it away and build it anew. */
 void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why);
 
-/* The facts of this version are known: it is READY (or FAILED, if they say so). Takes a reference of its own. */
+/* The facts of this version are known: it is READY (or FAILED, if they say so). Takes a reference of its own. They take
+ * the place of recalled ones. */
 void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_facts *facts);
 
 /* Whether the capture could not be indexed, or not be opened as what it claims to be: why. */

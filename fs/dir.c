@@ -161,7 +161,9 @@ static int fill_made(struct hf_dir *dir)
 	/* Of a small capture the index is there in a moment, and nobody should see that it was not. */
 	if (hf_node_is_view(&dir->node->key))
 		err = hf_tree_check(dir->node, hf_tree_patience(dir->node->key.capture, true), &facts, &st);
-	if (!err)
+	if (!err && dir->node->key.kind == HF_NODE_SLICE)
+		err = facts ? hf_tree_slice_children(dir->node, facts, NULL, add_child, dir) : 0;
+	else if (!err)
 		hf_tree_children(dir->fs, dir->node, facts, add_child, dir);
 	hf_facts_unref(facts);
 	return err;
@@ -204,16 +206,9 @@ void hf_dir_close(struct hf_dir *dir)
 
 static mode_t shown_type(const struct hf_node_key *key)
 {
-	switch (key->kind) {
-	case HF_NODE_PLAIN:
+	if (key->kind == HF_NODE_PLAIN)
 		return key->type;
-	case HF_NODE_VIEWS:
-	case HF_NODE_HART:
-	case HF_NODE_CONTROL:
-		return S_IFDIR;
-	default:
-		return S_IFREG;
-	}
+	return hf_node_is_dir(key) ? S_IFDIR : S_IFREG;
 }
 
 /* The directory that holds this one. */
@@ -224,10 +219,11 @@ static uint64_t parent_number(struct hf_dir *dir)
 
 	hf_path_split(path, dir->node->key.path);
 	key.path = path;
-	if (dir->node->key.kind == HF_NODE_HART) {
-		key.kind = HF_NODE_VIEWS;
+	if (dir->node->key.kind >= HF_NODE_HART && dir->node->key.kind <= HF_NODE_SLICE) {
+		key.kind = dir->node->key.kind - 1;
 		key.type = 0;
 		key.capture = dir->node->key.capture;
+		key.hart = key.kind > HF_NODE_VIEWS ? dir->node->key.hart : 0;
 	}
 	return hf_node_number(&dir->fs->nodes, &key);
 }

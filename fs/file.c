@@ -38,6 +38,8 @@ static int make_capture_text(struct hf_file *file, bool *ret_keep)
 	struct stat st;
 	int err = hf_tree_check(file->node, 0, &facts, &st);
 
+	if (!err)
+		err = hf_capture_confirm(capture, 0, &facts);
 	if (err)
 		return err;
 	if (facts && !facts->failure.code)
@@ -64,6 +66,25 @@ static int make_capture_text(struct hf_file *file, bool *ret_keep)
 	return err;
 }
 
+static int make_slice_text(struct hf_file *file)
+{
+	const struct hf_node_key *key = &file->node->key;
+	struct hf_slice *slice;
+	struct hf_facts *facts;
+	struct stat st;
+	int err = hf_tree_check(file->node, 0, &facts, &st);
+
+	if (!err)
+		err = facts ? hf_slice_get(key->capture, facts, key->hart, key->first, key->last, &slice)
+			    : HF_ERR_NOT_FOUND;
+	if (!err) {
+		hf_slice_indexing(slice, &file->text);
+		hf_slice_put(slice);
+	}
+	hf_facts_unref(facts);
+	return err;
+}
+
 static int open_text(struct hf_file *file, bool *ret_keep)
 {
 	int err = hf_sink_init_memory(&file->text, 0);
@@ -84,6 +105,9 @@ static int open_text(struct hf_file *file, bool *ret_keep)
 	case HF_NODE_LOG:
 		hf_log_ring_write(file->fs->options.log_ring, &file->text);
 		break;
+	case HF_NODE_SLICE_INDEXING:
+		err = make_slice_text(file);
+		break;
 	default:
 		err = make_capture_text(file, ret_keep);
 		break;
@@ -92,6 +116,32 @@ static int open_text(struct hf_file *file, bool *ret_keep)
 		err = file->text.err;
 	hf_node_show(&file->fs->nodes, file->node, (size_t)hf_sink_total(&file->text));
 	return err;
+}
+
+static int open_slice(struct hf_file *file, bool *ret_keep)
+{
+	const struct hf_node_key *key = &file->node->key;
+	struct hf_slice *slice;
+	struct hf_facts *facts;
+	struct stat st;
+	int err = hf_tree_check(file->node, hf_tree_patience(key->capture, false), &facts, &st);
+
+	if (!err)
+		err = hf_capture_confirm(key->capture, hf_tree_patience(key->capture, false), &facts);
+	if (!err)
+		err = facts ? hf_slice_get(key->capture, facts, key->hart, key->first, key->last, &slice)
+			    : HF_ERR_NOT_FOUND;
+	if (!err) {
+		file->kind = HF_FILE_VIEW;
+		err = hf_slice_view(slice, facts, key->view, &file->view);
+		/* The view keeps the reference if it needs the slice. */
+		if (err || !file->view.slice)
+			hf_slice_put(slice);
+	}
+	if (!err)
+		*ret_keep = hf_node_keep(&file->fs->nodes, file->node, facts->version);
+	hf_facts_unref(facts);
+	return err == HF_ERR_BUSY ? HF_ERR_CHANGED : err;
 }
 
 static int open_view(struct hf_file *file, bool *ret_keep)
@@ -103,6 +153,9 @@ static int open_view(struct hf_file *file, bool *ret_keep)
 	struct stat st;
 	int err = hf_tree_check(file->node, hf_tree_patience(key->capture, false), &facts, &st);
 
+	/* The size that the kernel was told is that of the index, or it is told again. */
+	if (!err)
+		err = hf_capture_confirm(key->capture, hf_tree_patience(key->capture, false), &facts);
 	if (err)
 		return err;
 	if (!facts)
@@ -150,6 +203,8 @@ int hf_file_open(struct hf_fs *fs, uint64_t ino, struct hf_file **ret_file, bool
 		err = open_text(file, ret_keep);
 	else if (file->node->key.kind == HF_NODE_SOURCE || file->node->key.kind == HF_NODE_VIEW)
 		err = open_view(file, ret_keep);
+	else if (file->node->key.kind == HF_NODE_SLICE_VIEW)
+		err = open_slice(file, ret_keep);
 	else
 		err = HF_ERR_NOT_FOUND;
 	if (err)
@@ -167,6 +222,8 @@ void hf_file_close(struct hf_file *file)
 		hf_node_unshow(&file->fs->nodes, file->node);
 		hf_sink_fini_memory(&file->text);
 	}
+	if (file->view.slice)
+		hf_slice_put(file->view.slice);
 	if (file->node)
 		hf_node_unref(&file->fs->nodes, file->node, 1);
 	pthread_mutex_destroy(&file->reading.lock);

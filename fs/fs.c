@@ -99,9 +99,12 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	snprintf(fs->params, sizeof fs->params, "disasm=%s", hf_disasm_version());
 	fs->options.views = NULL;
 	fs->options.skip = NULL;
+	fs->options.archive_path = NULL;
 	clock_gettime(CLOCK_REALTIME, &fs->started);
 	atomic_init(&fs->closing, false);
 	hf_opens_init(&fs->opens);
+	hf_slices_init(&fs->slices);
+	hf_executables_init(&fs->executables);
 	hf_control_init(&fs->control);
 	err = hf_archive_init(&fs->archive, options->archive_fd, options->skip, options->skip_count);
 	if (hf_captures_init(&fs->captures) && !err)
@@ -110,6 +113,7 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 		err = HF_ERR_NOMEM;
 	if (!err)
 		err = start(fs);
+	hf_memory_init(fs, err ? NULL : options->archive_path);
 	if (err) {
 		hf_fs_close(fs);
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
@@ -131,12 +135,16 @@ void hf_fs_close(struct hf_fs *fs)
 	fs->closing = true;
 	if (fs->captures.bucket)
 		hf_captures_each(&fs->captures, wake_waiters, NULL);
+	hf_slices_stop(&fs->slices);
 	hf_jobs_fini(fs);
 	if (fs->pool)
 		hf_pool_free(fs->pool);
 	hf_opens_fini(&fs->opens);
+	hf_slices_fini(&fs->slices, fs->cache);
+	hf_executables_fini(&fs->executables);
 	if (fs->cache)
 		hf_cache_free(fs->cache);
+	hf_memory_fini(fs);
 	hf_nodes_fini(&fs->nodes);
 	hf_captures_fini(&fs->captures);
 	hf_control_fini(&fs->control);

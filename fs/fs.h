@@ -32,6 +32,7 @@ struct hf_fs_place {
 struct hf_fs_options {
 	int archive_fd;          /* O_PATH or O_DIRECTORY descriptor of the archive; owned by the fs from then on */
 	int index_fd;            /* directory of the indexes; owned likewise */
+	const char *archive_path; /* canonical: what was found is remembered in the catalogue of that; NULL: in none */
 	/* Directories inside the archive that must not be shown: index directory, mountpoint (both what lies under it
 	 * and the root of the mount: looking into that one would be a request to ourselves). Copied by hf_fs_open. */
 	size_t skip_count;

@@ -100,11 +100,16 @@ static void put_views(struct hf_json *json, const struct hf_stream *stream, cons
 		put_view(json, hf_enc_records.view, records->view[HF_VIEW_RECORDS].size, NULL);
 	for (size_t i = 0; i < facts->hart_count; i++)
 		for (size_t k = 0; k < HF_VIEW_COUNT; k++) {
-			if (facts->hart[i].view[k].size == HF_NOWHERE)
+			const char *no_program = k == HF_VIEW_PROGRAM ? facts->hart[i].no_program : NULL;
+			char reason[320];
+
+			if (facts->hart[i].view[k].size == HF_NOWHERE && !no_program)
 				continue;
+			snprintf(reason, sizeof reason, "a program that cannot be one image: %s",
+				 no_program ? no_program : "");
 			snprintf(name, sizeof name, "hart%u/%s", (unsigned)facts->hart[i].info.id,
 				 hf_fs_view_ops(k)->view);
-			put_view(json, name, facts->hart[i].view[k].size, NULL);
+			put_view(json, name, facts->hart[i].view[k].size, no_program ? reason : NULL);
 		}
 	for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
 		const char *reason = reason_of_view(i, stream, facts);
@@ -164,6 +169,21 @@ static void put_diag(struct hf_json *json, const char *name, const struct hf_dia
 	hf_json_string(json, name, text);
 }
 
+static void put_companion(struct hf_json *json, const struct hf_companion *companion)
+{
+	if (!companion->path)
+		return;
+	hf_json_open(json, "symbols", '{');
+	hf_json_string(json, "file", companion->path);
+	if (companion->diag.code)
+		put_diag(json, "error", &companion->diag);
+	else
+		hf_json_u64(json, "count", hf_symbols_count(companion->symbols));
+	if (companion->relocatable)
+		hf_json_string(json, "note", "position-independent: its addresses are taken for those where it ran");
+	hf_json_close(json, '}');
+}
+
 static void put_indexed(struct hf_json *json, struct hf_open *open, const struct hf_facts *facts)
 {
 	struct hf_index_problem problem;
@@ -178,6 +198,7 @@ static void put_indexed(struct hf_json *json, struct hf_open *open, const struct
 	if (hf_index_damage(open->index, &damage))
 		put_diag(json, "damage", &damage);
 	hf_json_u64(json, "problems", hf_index_problem_count(open->index));
+	put_companion(json, &open->companion);
 	hf_json_u64(json, "index_size", index_size(open));
 	put_harts(json, facts);
 	put_views(json, open->stream, facts);

@@ -22,13 +22,21 @@ static void take_piece(const struct hf_view_chunk *chunk, struct hf_piece *ret_p
 	*ret_piece = (struct hf_piece){.number = chunk->number, .offset = chunk->offset, .size = chunk->size};
 }
 
+/* What is cut evenly, and not into chunks. */
+static bool is_even(const struct hf_view *view)
+{
+	return view->view < 0 || view->view == HF_VIEW_PROGRAM;
+}
+
 int hf_view_piece_of(const struct hf_view *view, struct hf_open *open, uint64_t offset, struct hf_piece *ret_piece)
 {
 	struct hf_view_chunk chunk;
 	int err;
 
-	if (view->view < 0)
+	if (is_even(view))
 		return piece_of_source(view, offset / HF_SOURCE_PIECE, ret_piece);
+	if (view->slice)
+		return hf_slice_piece_of(view, offset, ret_piece);
 	err = hf_view_table_chunk_of(open->table[view->view], view->hart, offset, &chunk);
 	if (!err)
 		take_piece(&chunk, ret_piece);
@@ -41,8 +49,10 @@ int hf_view_piece(const struct hf_view *view, struct hf_open *open, uint64_t num
 	struct hf_view_chunk chunk;
 	int err;
 
-	if (view->view < 0)
+	if (is_even(view))
 		return piece_of_source(view, number, ret_piece);
+	if (view->slice)
+		return hf_slice_piece(view, number, ret_piece);
 	if (!hart || number >= hart->info.chunks)
 		return HF_NOTE_END;
 	err = hf_view_table_chunk(open->table[view->view], view->hart, number, &chunk);
@@ -82,6 +92,28 @@ static int make_source(const struct hf_view *view, struct hf_open *open, uint64_
 	return 0;
 }
 
+static int make_program(const struct hf_view *view, struct hf_open *open, uint64_t number, uint8_t **ret_bytes,
+			size_t *ret_size)
+{
+	struct hf_piece piece;
+	uint8_t *bytes;
+	int err = piece_of_source(view, number, &piece);
+
+	if (err)
+		return HF_ERR_BUG;
+	bytes = hf_cache_alloc(view->capture->fs->cache, (size_t)piece.size + HF_SINK_ROOM);
+	if (!bytes)
+		return HF_ERR_NOMEM;
+	err = hf_executable_read(open, view->hart, view->owner, view->size, piece.offset, (size_t)piece.size, bytes);
+	if (err) {
+		free(bytes);
+		return err;
+	}
+	*ret_bytes = bytes;
+	*ret_size = (size_t)piece.size;
+	return 0;
+}
+
 static int make_bytes(const struct hf_view *view, struct hf_open *open, const struct hf_chunk *chunk,
 		      const struct hf_view_chunk *view_chunk, struct hf_worker *worker, uint8_t *bytes)
 {
@@ -91,7 +123,7 @@ static int make_bytes(const struct hf_view *view, struct hf_open *open, const st
 	int err;
 
 	hf_sink_init_buffer(&sink, bytes, (size_t)view_chunk->size + HF_SINK_ROOM);
-	worker->env.symbols = NULL;
+	worker->env.symbols = open->companion.symbols;
 	err = hf_chunk_make(open->stream, open->source, view->hart, chunk, &key, &worker->env, view_chunk->entry,
 			    view_chunk->entry_size, &sink, NULL);
 	if (err < 0)
@@ -133,6 +165,18 @@ static int make_chunk(const struct hf_view *view, struct hf_open *open, uint64_t
 	return err;
 }
 
+static int make_piece(const struct hf_view *view, struct hf_open *open, uint64_t number, struct hf_worker *worker,
+		      uint8_t **ret_bytes, size_t *ret_size)
+{
+	if (view->view < 0)
+		return make_source(view, open, number, ret_bytes, ret_size);
+	if (view->view == HF_VIEW_PROGRAM)
+		return make_program(view, open, number, ret_bytes, ret_size);
+	if (view->slice)
+		return hf_slice_make(view, open, number, worker, ret_bytes, ret_size);
+	return make_chunk(view, open, number, worker, ret_bytes, ret_size);
+}
+
 /* Whether the capture is still that version. Looks at the file. */
 static int check_version(const struct hf_view *view)
 {
@@ -168,10 +212,7 @@ int hf_view_make(const struct hf_view *view, uint64_t number, struct hf_worker *
 		err = hf_view_open(view, &open);
 	if (err)
 		return err;
-	if (view->view < 0)
-		err = make_source(view, open, number, ret_bytes, ret_size);
-	else
-		err = make_chunk(view, open, number, worker, ret_bytes, ret_size);
+	err = make_piece(view, open, number, worker, ret_bytes, ret_size);
 	/* Bytes of a file that changed while it was read are nobody's; nor is the index to blame for them. */
 	after = err && err != HF_ERR_MISMATCH ? 0 : check_version(view);
 	if (after) {
@@ -209,6 +250,8 @@ static void run_make(struct hf_job *job, struct hf_worker *worker)
 		hf_cache_fail(cache, make->block, err);
 	else
 		hf_cache_fill(cache, make->block, bytes, size);
+	if (make->view.slice)
+		hf_slice_put(make->view.slice);
 	free(make);
 }
 
@@ -223,6 +266,9 @@ void hf_view_submit(const struct hf_view *view, uint64_t number, struct hf_block
 	}
 	*make = (struct make_job){
 		.job = {.fn = run_make, .urgency = urgency}, .view = *view, .number = number, .block = block};
+	/* The file may be closed before the job runs. */
+	if (view->slice)
+		hf_slice_ref(view->slice);
 	hf_pool_submit(fs->pool, &make->job);
 }
 
@@ -275,8 +321,7 @@ static void run_verify(struct hf_job *job, struct hf_worker *worker)
 	while (take_chunk(verify, &view, &number)) {
 		uint8_t *bytes;
 		size_t size;
-		int err = view.view < 0 ? make_source(&view, verify->open, number, &bytes, &size)
-					 : make_chunk(&view, verify->open, number, worker, &bytes, &size);
+		int err = make_piece(&view, verify->open, number, worker, &bytes, &size);
 
 		if (!err)
 			free(bytes);
@@ -310,6 +355,7 @@ static int list_views(struct verify *verify, struct hf_capture *capture)
 				verify->view[verify->view_count++] = (struct hf_view){
 					.capture = capture,
 					.version = facts->version,
+					.owner = facts->hart[i].view[k].owner,
 					.size = facts->hart[i].view[k].size,
 					.hart = facts->hart[i].info.id,
 					.view = k,

@@ -129,6 +129,15 @@ static void put_indexing(struct hf_fs *fs, struct hf_sink *sink)
 		    get(&metrics->index_ns));
 }
 
+static void put_files(struct hf_memory *memory, struct hf_sink *sink)
+{
+	put_u64(sink, "files_recalled_total", "counter", "Files that were known from the catalogue.", memory->recalled);
+	put_u64(sink, "files_probed_total", "counter", "Files that were looked into for a format.", memory->probed);
+	put_u64(sink, "indexes_opened_total", "counter", "Captures opened for their index, if there was one.",
+		memory->opened);
+	put_u64(sink, "catalogue_writes_total", "counter", "Times that the catalogue was written.", memory->flushed);
+}
+
 void hf_control_metrics(struct hf_fs *fs, struct hf_sink *sink)
 {
 	put_head(sink, "info", "gauge", "The version.");
@@ -136,6 +145,7 @@ void hf_control_metrics(struct hf_fs *fs, struct hf_sink *sink)
 	put_head(sink, "start_time_seconds", "gauge", "When the file system was started, in seconds since 1970.");
 	put(sink, "hartfs_start_time_seconds %lld\n", (long long)fs->started.tv_sec);
 	put_captures(fs, sink);
+	put_files(&fs->memory, sink);
 	put_cache(fs, sink);
 	put_reads(&fs->metrics, sink);
 	put_chunks(fs, sink);

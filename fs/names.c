@@ -53,12 +53,25 @@ static size_t suffix_length(const char *name, size_t len, char dot)
 	return tail.found;
 }
 
-size_t hf_name_view(const char *name, const struct hf_codec *codec, char buf[NAME_MAX + 1])
+/* Of name without all its extensions. */
+static size_t stem_length(const char *name)
 {
-	size_t len = strlen(name), stem = len, n;
+	size_t stem = strlen(name), n;
 
 	for (unsigned i = 0; i < HF_NAME_CHAIN && (n = suffix_length(name, stem, '.')); i++)
 		stem -= n;
+	return stem;
+}
+
+size_t hf_name_elf(const char *name, char buf[NAME_MAX + 1])
+{
+	return (size_t)snprintf(buf, NAME_MAX + 1, "%.*s.elf", (int)stem_length(name), name);
+}
+
+size_t hf_name_view(const char *name, const struct hf_codec *codec, char buf[NAME_MAX + 1])
+{
+	size_t len = strlen(name), stem = stem_length(name);
+
 	snprintf(buf, NAME_MAX + 1, "%s", name);
 	for (size_t i = stem; i < len && i < NAME_MAX; i++)
 		if (buf[i] == '.')

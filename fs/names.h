@@ -18,6 +18,9 @@
  */
 size_t hf_name_view(const char *name, const struct hf_codec *codec, char buf[NAME_MAX + 1]);
 
+/* The ELF with the symbols of a capture called name: "x.stf.xz" gives "x.elf". Returns the length as hf_name_view. */
+size_t hf_name_elf(const char *name, char buf[NAME_MAX + 1]);
+
 /*
  * The codec whose format a name claims: "x.stf", "x.stf.gz", "x.zstf"; NULL if it claims none. Names never decide what
  * a file is, but a file that claims a format and is not of it is worth an error line.

@@ -16,6 +16,10 @@ enum hf_node_kind {
 	HF_NODE_PLAIN,    /* of the archive itself: file, directory, symbolic link, anything */
 	HF_NODE_VIEWS,    /* the view directory of a capture; from here to HF_NODE_VIEW capture is set */
 	HF_NODE_HART,
+	HF_NODE_AT,       /* the directory of the slices of a hart, which are not listed */
+	HF_NODE_SLICE,    /* the directory of one */
+	HF_NODE_SLICE_INDEXING,
+	HF_NODE_SLICE_VIEW,
 	HF_NODE_INFO,
 	HF_NODE_INDEXING,
 	HF_NODE_ERRORS,
@@ -32,8 +36,9 @@ struct hf_node_key {
 	enum hf_node_kind kind;
 	mode_t type;                /* S_IFMT of a PLAIN one: a name that changes its type becomes another inode */
 	struct hf_capture *capture; /* of the views; NULL otherwise */
-	uint32_t hart;              /* HART, VIEW: source id */
-	uint32_t view;              /* VIEW: number of the view */
+	uint32_t hart;              /* from HART on, VIEW: source id */
+	uint32_t view;              /* VIEW, SLICE_VIEW: number of the view */
+	uint64_t first, last;       /* SLICE and what is in it: ordinals; the path tells them too */
 	/* Of a file: tells apart what stood under one path at different times, so that the kernel never has two
 	 * contents in one inode. The same as long as the file is, also at the next mount. */
 	uint64_t content;

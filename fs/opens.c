@@ -11,32 +11,42 @@
 /* A number for what the capture is now. */
 static uint64_t content_of(struct hf_capture *capture)
 {
-	uint64_t words[4];
+	uint64_t words[5];
 
 	pthread_mutex_lock(&capture->lock);
 	words[0] = capture->stamp.ino;
 	words[1] = (uint64_t)capture->stamp.size;
 	words[2] = (uint64_t)capture->stamp.mtime_ns;
 	words[3] = capture->rebuilds;
+	words[4] = capture->stamp.beside;
 	pthread_mutex_unlock(&capture->lock);
 	return XXH3_64bits(words, sizeof words) | 1;
+}
+
+struct hf_facts *hf_facts_new(struct hf_capture *capture, uint64_t version)
+{
+	struct hf_facts *facts = calloc(1, sizeof *facts);
+
+	if (!facts)
+		return NULL;
+	atomic_init(&facts->refs, 1);
+	facts->version = version;
+	facts->content = content_of(capture);
+	facts->source.size = HF_NOWHERE;
+	facts->original = -1;
+	return facts;
 }
 
 int hf_facts_new_failed(struct hf_capture *capture, uint64_t version, const struct hf_diag *diag,
 			struct hf_facts **ret_facts)
 {
-	struct hf_facts *facts = calloc(1, sizeof *facts);
+	struct hf_facts *facts = hf_facts_new(capture, version);
 	int err;
 
 	*ret_facts = NULL;
 	if (!facts)
 		return HF_ERR_NOMEM;
-	atomic_init(&facts->refs, 1);
-	facts->version = version;
-	facts->content = content_of(capture);
 	facts->failure = *diag;
-	facts->source.size = HF_NOWHERE;
-	facts->original = -1;
 	err = hf_info_measure(capture, NULL, facts);
 	if (err)
 		hf_facts_unref(facts);
@@ -55,11 +65,37 @@ void hf_facts_unref(struct hf_facts *facts)
 {
 	if (!facts || atomic_fetch_sub(&facts->refs, 1) != 1)
 		return;
-	for (size_t i = 0; facts->hart && i < facts->hart_count + facts->has_records; i++)
+	for (size_t i = 0; facts->hart && i < facts->hart_count + facts->has_records; i++) {
 		free(facts->hart[i].view);
+		free(facts->hart[i].no_program);
+	}
 	free(facts->hart);
 	free(facts->refusal);
 	free(facts);
+}
+
+static bool same_views(const struct hf_facts_hart *a, const struct hf_facts_hart *b)
+{
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+		if (a->view[i].size != b->view[i].size)
+			return false;
+	return a->info.id == b->info.id && a->info.insns == b->info.insns && a->info.attempts == b->info.attempts &&
+	       a->info.events == b->info.events && a->info.chunks == b->info.chunks;
+}
+
+bool hf_facts_same(const struct hf_facts *a, const struct hf_facts *b)
+{
+	if (a->content != b->content || a->failure.code != b->failure.code || a->codec != b->codec ||
+	    a->unopened.code != b->unopened.code || strcmp(a->stream.version, b->stream.version) != 0 ||
+	    a->stream.arch != b->stream.arch || a->stream.isa != b->stream.isa || a->stream.xlen != b->stream.xlen ||
+	    a->problems != b->problems || a->source.size != b->source.size || a->original != b->original ||
+	    a->info_size != b->info_size || a->errors_size != b->errors_size || a->hart_count != b->hart_count ||
+	    a->has_records != b->has_records || a->print[0] != b->print[0] || a->print[1] != b->print[1])
+		return false;
+	for (size_t i = 0; i < a->hart_count + a->has_records; i++)
+		if (!same_views(&a->hart[i], &b->hart[i]))
+			return false;
+	return true;
 }
 
 void hf_facts_forget(const struct hf_facts *facts, struct hf_cache *cache)
@@ -95,18 +131,28 @@ static size_t count_harts(struct hf_index *index)
 
 const struct hf_enc_ops *hf_fs_view_ops(size_t view)
 {
+	if (view == HF_VIEW_PROGRAM)
+		return &hf_view_program;
 	return view == HF_VIEW_RECORDS ? &hf_enc_records : hf_codecs[view]->enc;
 }
 
-size_t hf_open_views(struct hf_capture *capture, struct hf_view_key *key)
+static struct hf_view_key key_of(const struct hf_fs *fs, const struct hf_companion *companion, size_t view)
+{
+	const struct hf_enc_ops *ops = hf_fs_view_ops(view);
+
+	return (struct hf_view_key){
+		.ops = ops, .params = ops && ops->flags & HF_ENC_SYMBOLS ? companion->params : fs->params};
+}
+
+size_t hf_open_views(struct hf_capture *capture, const struct hf_companion *companion, struct hf_view_key *key)
 {
 	const struct hf_fs *fs = capture->fs;
 	const struct hf_codec *codec = capture->codec;
 	size_t n = 0;
 
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
-		if (fs->wanted[i] && (i != HF_VIEW_RECORDS || (codec && codec->records)))
-			key[n++] = (struct hf_view_key){.ops = hf_fs_view_ops(i), .params = fs->params};
+		if (fs->wanted[i] && i != HF_VIEW_PROGRAM && (i != HF_VIEW_RECORDS || (codec && codec->records)))
+			key[n++] = key_of(fs, companion, i);
 	return n;
 }
 
@@ -115,7 +161,7 @@ static bool has_table(const struct hf_open *open, size_t view)
 {
 	const struct hf_stream *stream = open->stream;
 
-	if (!open->capture->fs->wanted[view] || !stream)
+	if (!open->capture->fs->wanted[view] || !stream || view == HF_VIEW_PROGRAM)
 		return false;
 	if (view == HF_VIEW_RECORDS)
 		return hf_index_records(open->index);
@@ -134,6 +180,7 @@ static void close_open(struct hf_open *open)
 	if (open->index)
 		hf_index_close(open->index);
 	hf_src_free(open->file);
+	hf_companion_close(&open->companion);
 	hf_facts_unref(open->facts);
 	free(open);
 }
@@ -149,6 +196,7 @@ static int open_file(struct hf_open *open, const struct hf_stamp *stamp)
 	if (err)
 		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
 	now = hf_stamp_of(&st);
+	now.beside = stamp->beside;
 	if (!hf_stamp_same(&now, stamp)) {
 		close(fd);
 		return HF_ERR_CHANGED;
@@ -166,7 +214,7 @@ static int open_stream(struct hf_open *open)
 
 	if (!codec)
 		return 0;
-	err = codec->open(open->source, &open->stream, NULL);
+	err = hf_stream_open(codec, open->source, NULL, &open->stream, NULL);
 	if (err)
 		open->stream = NULL;
 	/* It could be opened when it was indexed. */
@@ -181,7 +229,7 @@ static int open_tables(struct hf_open *open)
 	if (!open->table)
 		return HF_ERR_NOMEM;
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
-		struct hf_view_key key = {.ops = hf_fs_view_ops(i), .params = fs->params};
+		struct hf_view_key key = key_of(fs, &open->companion, i);
 		int err;
 
 		if (!has_table(open, i))
@@ -225,6 +273,8 @@ static int make_facts_hart(struct hf_open *open, struct hf_facts *facts, const s
 {
 	const bool records = info->id == HF_HART_RECORDS;
 
+	int err = 0;
+
 	hart->info = *info;
 	hart->view = calloc(HF_VIEW_COUNT, sizeof *hart->view);
 	if (!hart->view)
@@ -237,7 +287,12 @@ static int make_facts_hart(struct hf_open *open, struct hf_facts *facts, const s
 		else if (open->table[i] && records == (i == HF_VIEW_RECORDS))
 			hart->view[i].size = hf_view_table_size(open->table[i], info->id);
 	}
-	return 0;
+	if (!records && !facts->refusal[HF_VIEW_PROGRAM])
+		err = hf_executable_measure(open, info->id, &hart->view[HF_VIEW_PROGRAM].size, &hart->no_program);
+	/* The caller does not count it. */
+	if (err)
+		free(hart->view);
+	return err;
 }
 
 static int make_facts_harts(struct hf_open *open, struct hf_facts *facts)
@@ -284,17 +339,15 @@ static void describe(struct hf_open *open, struct hf_facts *facts)
 static int make_facts(struct hf_open *open)
 {
 	struct hf_fs *fs = open->capture->fs;
-	struct hf_facts *facts = calloc(1, sizeof *facts);
+	struct hf_facts *facts = hf_facts_new(open->capture, open->version);
 	int err;
 
 	if (!facts)
 		return HF_ERR_NOMEM;
 	open->facts = facts;
-	atomic_init(&facts->refs, 1);
-	facts->version = open->version;
-	facts->content = content_of(open->capture);
+	facts->print[0] = open->identity.print[0];
+	facts->print[1] = open->identity.print[1];
 	facts->codec = hf_index_codec(open->index);
-	facts->original = -1;
 	facts->source = (struct hf_facts_view){
 		.size = facts->codec ? hf_index_stream_size(open->index) : HF_NOWHERE,
 		.owner = hf_cache_owner(fs->cache),
@@ -308,11 +361,20 @@ static int make_facts(struct hf_open *open)
 	return err ? err : hf_info_measure(open->capture, open, facts);
 }
 
+/* It is of no use. */
+static int discard(struct hf_open *open)
+{
+	struct hf_view_key key[HF_VIEW_COUNT];
+
+	hf_index_discard(open->capture->fs->index_fd, &open->identity, key,
+			 hf_open_views(open->capture, &open->companion, key));
+	return HF_ERR_NOT_FOUND;
+}
+
 /* What there is in the index directory. HF_ERR_NOT_FOUND also if it is of no use: then it is not there any more. */
 static int open_indexed(struct hf_open *open)
 {
 	struct hf_fs *fs = open->capture->fs;
-	struct hf_view_key key[HF_VIEW_COUNT];
 	int err = hf_index_open(fs->index_fd, &open->identity, &open->index);
 
 	if (err)
@@ -332,8 +394,7 @@ static int open_indexed(struct hf_open *open)
 		err = open_tables(open);
 	if (!err || err == HF_ERR_NOT_FOUND || err == HF_ERR_NOMEM)
 		return err;
-	hf_index_discard(fs->index_fd, &open->identity, key, hf_open_views(open->capture, key));
-	return HF_ERR_NOT_FOUND;
+	return discard(open);
 }
 
 /* Everything from the file on; what was opened before an error is the caller's to close. */
@@ -342,10 +403,19 @@ static int open_all(struct hf_open *open, const struct hf_stamp *stamp)
 	int err = open_file(open, stamp);
 
 	if (!err)
+		err = hf_companion_open(&open->capture->fs->archive, open->capture->path, stamp->beside,
+					open->capture->fs->params, &open->companion);
+	if (!err)
 		err = open_indexed(open);
 	/* Facts once known stay: the cache has their owners, the kernel their sizes. */
-	if (!err && hf_capture_facts_now(open->capture, &open->facts))
+	if (!err && (hf_capture_facts_now(open->capture, &open->facts) || open->facts->recalled)) {
+		hf_facts_unref(open->facts);
+		open->facts = NULL;
 		err = make_facts(open);
+	}
+	/* The code of a hart is damaged. */
+	if (err == HF_ERR_STATE)
+		err = discard(open);
 	if (!err && open->facts->version != open->version)
 		err = HF_ERR_CHANGED;
 	return err;
@@ -367,6 +437,7 @@ static int open_new(struct hf_capture *capture, uint64_t version, struct hf_open
 	current = capture->version == version && capture->state != HF_CAPTURE_GONE;
 	stamp = capture->stamp;
 	pthread_mutex_unlock(&capture->lock);
+	capture->fs->memory.opened++;
 	err = current ? open_all(open, &stamp) : HF_ERR_CHANGED;
 	if (err) {
 		close_open(open);
@@ -515,7 +586,7 @@ void hf_open_discard(struct hf_capture *capture, uint64_t version)
 	pthread_mutex_unlock(&opens->lock);
 	if (!open)
 		return;
-	hf_index_discard(capture->fs->index_fd, &open->identity, key, hf_open_views(capture, key));
+	hf_index_discard(capture->fs->index_fd, &open->identity, key, hf_open_views(capture, &open->companion, key));
 	hf_open_drop(capture);
 	hf_open_put(open);
 }

@@ -8,6 +8,7 @@
 
 #include "fs/capture.h"
 #include "fs/chunk_cache.h"
+#include "fs/companion.h"
 
 #define HF_OPENS_MAX 64
 
@@ -20,6 +21,7 @@ struct hf_facts_view {
 struct hf_facts_hart {
 	struct hf_index_hart info;
 	struct hf_facts_view *view; /* one for each number */
+	char *no_program;           /* why there is no program.elf of this hart; NULL if there is, or is of none */
 };
 
 /* What a stream says of itself, for extended attributes: all zero if it could not be opened. */
@@ -46,13 +48,19 @@ struct hf_facts {
 	size_t hart_count;            /* without the records */
 	struct hf_facts_hart *hart;   /* hart_count, and then the records if has_records */
 	bool has_records;
+	bool recalled;                /* from the catalogue: the index has the last word; refusal is NULL */
+	uint64_t print[2];            /* of the identity */
 };
 
+/* Facts that say nothing yet, with one reference; NULL: out of memory. */
+struct hf_facts *hf_facts_new(struct hf_capture *capture, uint64_t version);
 /* Facts that say no more than that a capture could not be indexed. */
 int hf_facts_new_failed(struct hf_capture *capture, uint64_t version, const struct hf_diag *diag,
 			struct hf_facts **ret_facts);
 struct hf_facts *hf_facts_ref(struct hf_facts *facts);
 void hf_facts_unref(struct hf_facts *facts);
+/* Whether they give the same names and sizes. */
+bool hf_facts_same(const struct hf_facts *a, const struct hf_facts *b);
 /* Drops what the cache has of them. */
 void hf_facts_forget(const struct hf_facts *facts, struct hf_cache *cache);
 /* NULL if there is no such hart. HF_HART_RECORDS is one. */
@@ -65,6 +73,7 @@ struct hf_open {
 	struct hf_identity identity;
 	struct hf_index *index;
 	struct hf_src *source;
+	struct hf_companion companion;
 	struct hf_stream *stream;        /* NULL if the index says that it could not be opened */
 	struct hf_view_table **table;    /* one for each number, NULL where there is none */
 	struct hf_facts *facts;
@@ -95,7 +104,8 @@ void hf_open_drop(struct hf_capture *capture);
 /* Removes its files from the index directory and drops it, if it is open in that version. */
 void hf_open_discard(struct hf_capture *capture, uint64_t version);
 
-/* The views that are offered, of which indexing makes those that a stream can have: key[HF_VIEW_COUNT]. */
-size_t hf_open_views(struct hf_capture *capture, struct hf_view_key *key);
+/* The views with tables that are offered, of which indexing makes those that a stream can have: key[HF_VIEW_COUNT], with
+ * parameters that are the companion's or the fs's. */
+size_t hf_open_views(struct hf_capture *capture, const struct hf_companion *companion, struct hf_view_key *key);
 
 #endif

@@ -2,6 +2,7 @@
 #include "fs/info.h"
 #include "fs/log_ring.h"
 #include "fs/names.h"
+#include "fs/view.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -200,7 +201,12 @@ void hf_tree_children(struct hf_fs *fs, const struct hf_node *node, const struct
 		break;
 	case HF_NODE_HART:
 		hart = facts ? hf_facts_hart(facts, key.hart) : NULL;
+		key.kind = HF_NODE_AT;
+		key.content = 0;
+		if (hart && !fn(ctx, "at", &key, 0))
+			return;
 		key.kind = HF_NODE_VIEW;
+		key.content = facts ? facts->content : 0;
 		for (key.view = 0; hart && key.view < HF_VIEW_COUNT; key.view++)
 			if (hart->view[key.view].size != HF_NOWHERE &&
 			    !fn(ctx, hf_fs_view_ops(key.view)->view, &key, hart->view[key.view].size))
@@ -245,9 +251,9 @@ static uint64_t text_size(struct hf_fs *fs, struct hf_node *node)
 static void make_attr(struct hf_fs *fs, struct hf_node *node, const struct stat *st, uint64_t size,
 		      struct hf_attr *ret_attr)
 {
-	bool dir = node->key.kind == HF_NODE_VIEWS || node->key.kind == HF_NODE_HART ||
-		   node->key.kind == HF_NODE_CONTROL;
-	bool passing = size == HF_NOWHERE || node->key.kind == HF_NODE_INDEXING;
+	bool dir = hf_node_is_dir(&node->key);
+	bool passing = size == HF_NOWHERE || node->key.kind == HF_NODE_INDEXING ||
+		       node->key.kind == HF_NODE_SLICE_INDEXING;
 	mode_t read = st->st_mode & 0444;
 	struct stat *out = &ret_attr->st;
 
@@ -259,6 +265,9 @@ static void make_attr(struct hf_fs *fs, struct hf_node *node, const struct stat 
 	};
 	if (dir)
 		ret_attr->entry_timeout = ret_attr->attr_timeout = HF_TIMEOUT_LONG;
+	/* Its list changes when something has been measured, and is not to be kept. */
+	if (node->key.kind == HF_NODE_SLICE)
+		ret_attr->attr_timeout = 0;
 	out->st_ino = node->ino;
 	out->st_mode = dir ? S_IFDIR | read | read >> 2 : S_IFREG | read;
 	out->st_nlink = dir ? 2 : 1;
@@ -325,8 +334,7 @@ int hf_tree_check(const struct hf_node *node, unsigned wait_ms, struct hf_facts 
 		err = hf_capture_facts(node->key.capture, wait_ms, &facts);
 	if (err && err != HF_ERR_BUSY)
 		return err;
-	if (node->key.kind != HF_NODE_VIEWS && node->key.kind != HF_NODE_HART &&
-	    node->key.content != (err ? 0 : facts->content)) {
+	if (!hf_node_is_dir(&node->key) && node->key.content != (err ? 0 : facts->content)) {
 		if (!err)
 			hf_facts_unref(facts);
 		return HF_ERR_CHANGED;
@@ -355,6 +363,54 @@ static bool seek_child(void *ctx, const char *name, const struct hf_node_key *ke
 	return false;
 }
 
+int hf_tree_slice_children(const struct hf_node *node, const struct hf_facts *facts, const char *name,
+			   hf_child_fn fn, void *ctx)
+{
+	struct hf_node_key key = node->key;
+	struct hf_slice *slice;
+	bool going = true, busy = false;
+	int err = facts ? hf_slice_get(key.capture, facts, key.hart, key.first, key.last, &slice) : HF_ERR_NOT_FOUND;
+
+	if (err)
+		return err;
+	key.content = facts->content;
+	key.kind = HF_NODE_SLICE_VIEW;
+	for (key.view = 0; key.view < HF_VIEW_COUNT && going && !err; key.view++) {
+		const struct hf_enc_ops *ops = hf_fs_view_ops(key.view);
+		struct hf_view view;
+
+		if (!ops || (name && strcmp(name, ops->view) != 0 && strcmp(name, "INDEXING") != 0))
+			continue;
+		err = hf_slice_view(slice, facts, key.view, &view);
+		if (!err)
+			going = fn(ctx, ops->view, &key, view.size);
+		busy |= err == HF_ERR_BUSY;
+		if (err == HF_ERR_BUSY || err == HF_ERR_NOT_FOUND)
+			err = 0;
+	}
+	key.kind = HF_NODE_SLICE_INDEXING;
+	key.view = 0;
+	if (!err && going && busy)
+		fn(ctx, "INDEXING", &key, HF_INFO_INDEXING_SIZE);
+	hf_slice_put(slice);
+	return err;
+}
+
+/* A slice, if the name is one's. st is the capture's. */
+static int lookup_slice(struct hf_fs *fs, const struct hf_node *at, const struct hf_facts *facts, const char *name,
+			const struct stat *st, struct hf_attr *ret_attr)
+{
+	const struct hf_facts_hart *hart = facts ? hf_facts_hart(facts, at->key.hart) : NULL;
+	struct hf_node_key key = {.kind = HF_NODE_SLICE, .capture = at->key.capture, .hart = at->key.hart};
+	char path[HF_PATH_SIZE];
+
+	key.path = path;
+	if (!hart || !hf_slice_parse(name, hart->info.insns, &key.first, &key.last) ||
+	    hf_path_join(path, at->key.path, name))
+		return HF_ERR_NOT_FOUND;
+	return hf_tree_enter(fs, &key, st, 0, ret_attr);
+}
+
 /* In a directory of ours. */
 static int lookup_made(struct hf_fs *fs, struct hf_node *parent, const char *name, struct hf_attr *ret_attr)
 {
@@ -373,8 +429,23 @@ static int lookup_made(struct hf_fs *fs, struct hf_node *parent, const char *nam
 		return err;
 	if (hf_node_is_view(&parent->key) && !facts)
 		ret_attr->entry_timeout = 0;
-	hf_tree_children(fs, parent, facts, seek_child, &seek);
-	err = seek.found ? hf_path_join(path, parent->key.path, name) : HF_ERR_NOT_FOUND;
+	if (parent->key.kind == HF_NODE_AT) {
+		/* Slices are cut by the index itself, which must then be there. */
+		err = hf_capture_confirm(parent->key.capture, hf_tree_patience(parent->key.capture, false), &facts);
+		if (!err)
+			err = lookup_slice(fs, parent, facts, name, &st, ret_attr);
+		hf_facts_unref(facts);
+		return err;
+	}
+	if (parent->key.kind == HF_NODE_SLICE) {
+		/* What is not measured yet will be soon. */
+		ret_attr->entry_timeout = 0;
+		err = hf_tree_slice_children(parent, facts, name, seek_child, &seek);
+	} else {
+		hf_tree_children(fs, parent, facts, seek_child, &seek);
+	}
+	if (!err)
+		err = seek.found ? hf_path_join(path, parent->key.path, name) : HF_ERR_NOT_FOUND;
 	seek.key.path = path;
 	if (!err)
 		err = hf_tree_enter(fs, &seek.key, &st, seek.size, ret_attr);
@@ -457,6 +528,27 @@ static int getattr_plain(struct hf_fs *fs, struct hf_node *node, struct hf_attr 
 	return 0;
 }
 
+/* Of what is in a slice: it was measured once, but that may be forgotten. */
+static int slice_size_of(const struct hf_node *node, const struct hf_facts *facts, uint64_t *ret_size)
+{
+	const struct hf_node_key *key = &node->key;
+	struct hf_slice *slice;
+	struct hf_view view;
+	int err = facts ? hf_slice_get(key->capture, facts, key->hart, key->first, key->last, &slice)
+			: HF_ERR_NOT_FOUND;
+
+	*ret_size = HF_INFO_INDEXING_SIZE;
+	if (err)
+		return err;
+	if (key->kind == HF_NODE_SLICE_VIEW) {
+		err = hf_slice_view(slice, facts, key->view, &view);
+		if (!err)
+			*ret_size = view.size;
+	}
+	hf_slice_put(slice);
+	return err == HF_ERR_BUSY ? HF_ERR_CHANGED : err;
+}
+
 /* The size of a node, which is found among the children of its directory; HF_ERR_NOT_FOUND if it is not there. */
 static int size_of(const struct hf_node *node, const struct hf_facts *facts, uint64_t *ret_size)
 {
@@ -481,8 +573,15 @@ static int size_of(const struct hf_node *node, const struct hf_facts *facts, uin
 		there = facts && facts->source.size != HF_NOWHERE;
 		break;
 	case HF_NODE_HART:
+	case HF_NODE_AT:
 		there = hart;
 		break;
+	case HF_NODE_SLICE:
+		there = hart && node->key.last < hart->info.insns;
+		break;
+	case HF_NODE_SLICE_INDEXING:
+	case HF_NODE_SLICE_VIEW:
+		return slice_size_of(node, facts, ret_size);
 	case HF_NODE_VIEW:
 		*ret_size = hart ? hart->view[node->key.view].size : 0;
 		there = hart && *ret_size != HF_NOWHERE;

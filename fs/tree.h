@@ -38,6 +38,11 @@ typedef bool (*hf_child_fn)(void *ctx, const char *name, const struct hf_node_ke
 void hf_tree_children(struct hf_fs *fs, const struct hf_node *node, const struct hf_facts *facts, hf_child_fn fn,
 		      void *ctx);
 
+/* Those of the directory of a slice, or only (name not NULL) that with a name, which is waited for a second or two.
+ * While some are not known yet there is INDEXING. */
+int hf_tree_slice_children(const struct hf_node *node, const struct hf_facts *facts, const char *name,
+			   hf_child_fn fn, void *ctx);
+
 /* A reference to the node of key and its attributes: st is the entry's own, or the capture's. */
 int hf_tree_enter(struct hf_fs *fs, const struct hf_node_key *key, const struct stat *st, uint64_t size,
 		  struct hf_attr *ret_attr);
@@ -54,10 +59,16 @@ static inline bool hf_node_is_view(const struct hf_node_key *key)
 	return key->kind >= HF_NODE_VIEWS && key->kind <= HF_NODE_VIEW;
 }
 
+static inline bool hf_node_is_dir(const struct hf_node_key *key)
+{
+	return key->kind == HF_NODE_VIEWS || key->kind == HF_NODE_HART || key->kind == HF_NODE_AT ||
+	       key->kind == HF_NODE_SLICE || key->kind == HF_NODE_CONTROL;
+}
+
 static inline bool hf_node_is_text(const struct hf_node_key *key)
 {
 	return key->kind == HF_NODE_INFO || key->kind == HF_NODE_INDEXING || key->kind == HF_NODE_ERRORS ||
-	       key->kind > HF_NODE_CONTROL;
+	       key->kind == HF_NODE_SLICE_INDEXING || key->kind > HF_NODE_CONTROL;
 }
 
 #endif

@@ -129,7 +129,7 @@ static void set_plan(struct hf_request *rq, const struct hf_piece *piece, size_t
 /* All pieces of a gathering round are there: copies them and plans the next round. */
 static int gather(struct hf_request *rq)
 {
-	const uint64_t start = rq->read->offset;
+	const uint64_t start = rq->read->offset + rq->view.base;
 	struct hf_piece piece[HF_READ_PIECES];
 	size_t count;
 	int err;
@@ -200,13 +200,15 @@ static void make_ahead(const struct hf_view *view, struct hf_reading *reading, u
 	size_t count = 0;
 	int err;
 
-	if (end >= view->size || hf_pool_load(fs->pool, HF_AHEAD) > 8u * threads || hf_view_open(view, &open))
+	if (end >= view->base + view->size || hf_pool_load(fs->pool, HF_AHEAD) > 8u * threads || hf_view_open(view, &open))
 		return;
 	err = hf_view_piece_of(view, open, end - 1, &piece);
 	pthread_mutex_lock(&reading->lock);
 	while (!err && !(err = hf_view_piece(view, open, piece.number + 1, &piece))) {
 		struct hf_cache_key key = {view->owner, piece.number};
 
+		if (piece.offset >= view->base + view->size)
+			break;
 		bytes += piece.size;
 		if ((++count > 2 * threads && bytes > HF_SOURCE_PIECE) || count > 256 ||
 		    bytes > fs->options.cache_bytes / 4)
@@ -420,14 +422,15 @@ static int read_once(struct hf_fs *fs, struct hf_read *read, const struct hf_vie
 static int make_request(struct hf_fs *fs, struct hf_read *read, const struct hf_view *view, size_t size,
 			struct hf_request **ret_rq)
 {
+	const uint64_t pos = read->offset + view->base;
 	struct hf_piece piece[HF_READ_PIECES];
 	uint8_t *bytes = NULL;
 	size_t count = 0;
-	int err = plan(view, read->offset, read->offset + size, piece, HF_READ_PIECES, &count);
+	int err = plan(view, pos, pos + size, piece, HF_READ_PIECES, &count);
 
 	if (err)
 		return err;
-	if (piece[count - 1].offset + piece[count - 1].size < read->offset + size) {
+	if (piece[count - 1].offset + piece[count - 1].size < pos + size) {
 		bytes = malloc(size);
 		if (!bytes)
 			return HF_ERR_NOMEM;
@@ -438,8 +441,8 @@ static int make_request(struct hf_fs *fs, struct hf_read *read, const struct hf_
 		return err;
 	}
 	(*ret_rq)->view = *view;
-	(*ret_rq)->pos = read->offset;
-	(*ret_rq)->end = read->offset + size;
+	(*ret_rq)->pos = pos;
+	(*ret_rq)->end = pos + size;
 	set_plan(*ret_rq, piece, count);
 	return 0;
 }

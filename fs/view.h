@@ -18,6 +18,8 @@ struct hf_view {
 	uint64_t size;
 	uint32_t hart;
 	int view; /* its number */
+	uint64_t base;          /* of a slice of lines: it begins there in the whole, whose pieces these are */
+	struct hf_slice *slice; /* of any other slice, whose own they are; borrowed */
 };
 
 /* One piece of a view as the cache knows it. */
@@ -28,6 +30,7 @@ struct hf_piece {
 /* hf_open_get for a view that was there before. */
 int hf_view_open(const struct hf_view *view, struct hf_open **ret_open);
 
+/* Offsets of pieces are those of the whole if the view has a base. */
 /* Everything about a piece that can be known without making it. open is of the view's version. */
 int hf_view_piece_of(const struct hf_view *view, struct hf_open *open, uint64_t offset, struct hf_piece *ret_piece);
 /* The piece with that number; HF_NOTE_END behind the last. */
@@ -64,7 +67,7 @@ struct hf_file {
 	enum hf_file_kind kind;
 	int fd;               /* PLAIN */
 	struct hf_sink text;  /* TEXT: a memory sink */
-	struct hf_view view;  /* VIEW */
+	struct hf_view view;  /* VIEW; of its slice one reference */
 	struct hf_reading reading;
 };
 

@@ -12,11 +12,12 @@
 static const uint32_t application_ids[] = {
 	[HF_DB_INDEX] = 0x48415254, /* "HART" */
 	[HF_DB_VIEW] = 0x48415256,  /* "HARV" */
+	[HF_DB_CATALOGUE] = 0x48415243, /* "HARC" */
 };
 
 static const char *const *schema_of(enum hf_db_kind kind)
 {
-	return kind == HF_DB_INDEX ? hf_schema_index : hf_schema_view;
+	return kind == HF_DB_INDEX ? hf_schema_index : kind == HF_DB_VIEW ? hf_schema_view : hf_schema_catalogue;
 }
 
 static uint32_t big32(const uint8_t *p)

@@ -21,11 +21,13 @@
 enum hf_db_kind {
 	HF_DB_INDEX,
 	HF_DB_VIEW,
+	HF_DB_CATALOGUE,
 };
 
 /* The statements of schema.sql, each ending with NULL. */
 extern const char *const hf_schema_index[];
 extern const char *const hf_schema_view[];
+extern const char *const hf_schema_catalogue[];
 
 /* What the first page says, without SQLite. */
 enum hf_db_look {

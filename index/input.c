@@ -99,7 +99,7 @@ static int open_stream(struct hf_input *in, struct hf_diag *diag)
 	codec = probe_codec(head, n);
 	if (!codec)
 		return hf_diag_set(diag, HF_ERR_UNKNOWN_FORMAT, HF_SPACE_STREAM, 0, 0);
-	return codec->open(in->src, &in->stream, diag);
+	return hf_stream_open(codec, in->src, NULL, &in->stream, diag);
 }
 
 int hf_input_open(struct hf_input *in, struct hf_src *file, hf_point_fn on_point, void *ctx, bool *ret_fatal,

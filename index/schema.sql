@@ -1,4 +1,4 @@
--- The two kinds of files of an index directory. Each is one SQLite database, page size 8192, of which 8 bytes a page
+-- The three kinds of files of an index directory. Each is one SQLite database, page size 8192, of which 8 bytes a page
 -- are a checksum (below); they are written once, published whole and never changed. hartfs-index(5) says more.
 --
 -- A chunk is a run of events of one hart. Its id is slot << 40 | number, where slot numbers the harts of the file and
@@ -122,4 +122,48 @@ CREATE TABLE chunk (
 	offset INTEGER NOT NULL,        -- of its first byte in the view
 	checksum INTEGER NOT NULL,      -- XXH3-64 of its bytes
 	entry BLOB NOT NULL             -- state of the encoder
+) STRICT;
+
+-- ==== catalogue: application_id 0x48415243 "HARC", <archive>.hfc
+
+-- One row.
+CREATE TABLE meta (
+	id INTEGER PRIMARY KEY CHECK (id = 1),
+	complete INTEGER NOT NULL,
+	path TEXT NOT NULL,             -- canonical, of the archive's root,
+	inode INTEGER NOT NULL,         --   its inode number
+	btime_ns INTEGER NOT NULL,      --   and the time it was made, 0 if that is not known
+	views TEXT NOT NULL             -- whose sizes are in it: a line "<view> <version of its encoder> <params>" for each
+) STRICT;
+
+-- What a file was found to be, while these are its size, times and inode.
+CREATE TABLE file (
+	id INTEGER PRIMARY KEY,         -- XXH3-64 of path; of two paths with the same one only the later is there
+	size INTEGER NOT NULL,
+	inode INTEGER NOT NULL,
+	mtime_ns INTEGER NOT NULL,
+	ctime_ns INTEGER NOT NULL,
+	kind INTEGER NOT NULL,          -- 1 no capture, 2 a capture, 3 one with an index: then all that follows counts
+	print_low INTEGER NOT NULL,     -- identity: the words of print in the decode index
+	print_high INTEGER NOT NULL,
+	beside INTEGER NOT NULL,        -- stands for the ELF beside it, its size, time and inode; 0: there is none
+	stream_size INTEGER NOT NULL,   -- good bytes of the decompressed stream, -1: it could not be opened
+	info_size INTEGER NOT NULL,     -- bytes of info.json
+	errors_size INTEGER NOT NULL,   -- bytes of errors.txt
+	problems INTEGER NOT NULL,      -- found in the capture
+	arch INTEGER NOT NULL,          -- of the stream: 0 none, 1 RISC-V, 2 Arm
+	isa INTEGER NOT NULL,           -- 0 none, 1 RV32, 2 RV64, 3 A64, 4 A32, 5 T32
+	xlen INTEGER NOT NULL,
+	error_code INTEGER NOT NULL,    -- 0, or why the stream could not be opened, as in table problem
+	error_space INTEGER NOT NULL,
+	error_offset INTEGER NOT NULL,
+	error_detail INTEGER NOT NULL,
+	path TEXT NOT NULL,             -- from the archive's root, as the bytes are
+	box TEXT,                       -- container; NULL for plain bytes
+	codec TEXT,                     -- format that was recognised
+	stream TEXT,                    -- format as indexed; NULL if the stream could not be opened
+	original TEXT,                  -- the view that is the stream itself
+	version TEXT,                   -- of the format
+	harts TEXT                      -- a line for each: "<id> <insns> <attempts> <events> <chunks> ", then
+	                                --   "<view>=<size> " for each of its views
 ) STRICT;

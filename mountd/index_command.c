@@ -74,7 +74,7 @@ static size_t take_archive(struct work *work, const char *directory)
 	if (!bigger)
 		return SIZE_MAX;
 	work->archives = bigger;
-	fs = hf_paths_open_archive(work->settings, directory);
+	fs = hf_paths_open_archive(work->settings, directory, !work->verify);
 	if (!fs)
 		return SIZE_MAX;
 	bigger[work->archive_count] =

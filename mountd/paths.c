@@ -63,7 +63,7 @@ int hf_paths_open_index(const struct hf_settings *settings)
 	return fd;
 }
 
-struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const char *directory)
+struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const char *directory, bool catalogue)
 {
 	struct hf_fs_options options = {.cache_bytes = settings->cache,
 					.threads = settings->threads,
@@ -76,6 +76,7 @@ struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const ch
 	struct hf_diag diag = {0};
 	struct hf_fs *fs = NULL;
 	struct stat st;
+	char *real;
 	int err;
 
 	options.archive_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -93,7 +94,9 @@ struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const ch
 		options.skip = &place;
 		options.skip_count = 1;
 	}
+	options.archive_path = real = catalogue ? realpath(directory, NULL) : NULL;
 	err = hf_fs_open(&options, &fs, &diag);
+	free(real);
 	if (err) {
 		hf_paths_explain("", directory, err, &diag);
 		return NULL;

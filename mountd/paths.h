@@ -10,8 +10,9 @@
 /* Opens the directory of the indexes and makes it first if it is not there (0700). -1 after saying why. */
 int hf_paths_open_index(const struct hf_settings *settings);
 
-/* Starts a file system without mount on a directory; NULL after saying why. Nothing is indexed unasked. */
-struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const char *directory);
+/* Starts a file system without mount on a directory; NULL after saying why. Nothing is indexed unasked. catalogue: it
+ * uses and keeps that of the archive, as a mount would. */
+struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const char *directory, bool catalogue);
 
 /* Whether a directory is a capture of its own (capture.ini, snapshot.ini). */
 bool hf_paths_is_capture_dir(const char *path);

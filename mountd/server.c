@@ -110,6 +110,7 @@ static int open_fs(struct server *server)
 	const struct hf_settings *settings = server->plan->settings;
 	struct hf_fs_options options = {.archive_fd = server->plan->archive_fd,
 					.index_fd = server->plan->index_fd,
+					.archive_path = server->plan->archive,
 					.skip_count = server->plan->skip_count,
 					.skip = server->plan->skip,
 					.cache_bytes = settings->cache,

@@ -370,6 +370,7 @@ static void destroy(struct hf_enc *enc)
 static const struct hf_enc_ops ops = {
 	.view = "listing.txt",
 	.version = 1,
+	.flags = HF_ENC_LINES | HF_ENC_SYMBOLS,
 	.refuses = refuses,
 	.create = create,
 	.destroy = destroy,

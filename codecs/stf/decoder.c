@@ -251,6 +251,20 @@ static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
 	return d->harts;
 }
 
+static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64_t *ret_record)
+{
+	const struct hf_stf_dec *d = (const struct hf_stf_dec *)dec;
+	const struct hf_stf_sync *s = &d->group.now;
+
+	if (s->has_said) {
+		ret_context->size = HF_CONTEXT_HW | HF_CONTEXT_PID | HF_CONTEXT_TID;
+		ret_context->context =
+			(struct hf_ev_context){.hw = s->said[0], .pid = s->said[1], .tid = s->said[2]};
+	}
+	/* its group is done, or its attachments are still to come */
+	*ret_record = s->index - (d->group.phase < HF_STF_PHASE_ATTACH);
+}
+
 const struct hf_dec_ops hf_stf_dec_ops = {
 	.create = create,
 	.destroy = destroy,
@@ -259,4 +273,5 @@ const struct hf_dec_ops hf_stf_dec_ops = {
 	.load = load,
 	.offset = offset,
 	.harts = harts,
+	.begin = begin,
 };

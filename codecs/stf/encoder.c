@@ -135,8 +135,10 @@ static void put_data(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf
 
 static void need_header(struct hf_stf_enc *e, struct hf_sink *sink)
 {
-	/* Records before the first instruction: only an STF source knows its first pc already. */
-	if (!(e->s.flags & HF_STF_ENC_HEADER))
+	/* Records before the first instruction: a slice knows its first pc already, and so does an STF source. */
+	if ((e->s.flags & (HF_STF_ENC_HEADER | HF_STF_ENC_CUT)) == HF_STF_ENC_CUT)
+		hf_stf_write_header(e, sink, e->s.next, e->s.isa);
+	else if (!(e->s.flags & HF_STF_ENC_HEADER))
 		hf_stf_write_header(e, sink, e->source ? e->source->force_pc : 0, e->enc.stream->info.isa);
 }
 
@@ -318,12 +320,14 @@ static void put_register(struct hf_stf_enc *e, struct hf_sink *sink, const struc
 
 static void put_walk(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
+	/* A page that was used before the slice counts as used from its start on. */
+	const uint64_t first = ev->walk.first > e->s.base ? ev->walk.first - e->s.base : 0;
 	const uint32_t entries = ev->walk.entries < UINT8_MAX ? ev->walk.entries : UINT8_MAX;
 	const uint32_t room = 16 * entries, take = ev->size < room ? ev->size : room;
 	const struct hf_stf_record rec = {
 		.descriptor = HF_STF_PAGE_TABLE_WALK,
 		.address = ev->walk.va,
-		.value = ev->walk.first,
+		.value = first,
 		.size = ev->walk.page_size,
 		.count = entries,
 	};
@@ -517,6 +521,17 @@ static void put_context(struct hf_stf_enc *e, struct hf_sink *sink, const struct
 		hf_stf_write_remark(sink, "vector length %u bits", c->vlen * 8u);
 }
 
+/* The header waits for the ids, which come next. */
+static void put_begin(struct hf_stf_enc *e, const struct hf_event *ev)
+{
+	if (e->s.flags)
+		return;
+	e->s.flags = HF_STF_ENC_CUT;
+	e->s.next = ev->begin.pc;
+	e->s.isa = ev->small < HF_ISA_COUNT ? (uint8_t)ev->small : (uint8_t)HF_ISA_NONE;
+	e->s.base = ev->begin.record;
+}
+
 static void put_text(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	hf_stf_write_record(e, sink, &(struct hf_stf_record){.descriptor = HF_STF_COMMENT, .count = ev->size});
@@ -539,6 +554,9 @@ static void put_alone(struct hf_stf_enc *e, struct hf_sink *sink, const struct h
 	close_group(e, sink);
 	switch (ev->kind) {
 	case HF_EVENT_NONE:
+		break;
+	case HF_EVENT_BEGIN:
+		put_begin(e, ev);
 		break;
 	case HF_EVENT_TEXT:
 		need_header(e, sink);
@@ -641,10 +659,11 @@ static const struct hf_state_field fields[] = {
 	HF_STATE_FIELD(struct hf_stf_enc_state, pc, UINT64_MAX),
 	HF_STATE_FIELD(struct hf_stf_enc_state, next, UINT64_MAX),
 	HF_STATE_FIELD(struct hf_stf_enc_state, handler, UINT64_MAX),
+	HF_STATE_FIELD(struct hf_stf_enc_state, base, UINT64_MAX),
 };
 
 static const struct hf_state_table table = {
-	.version = 1,
+	.version = 2,
 	.count = sizeof fields / sizeof fields[0],
 	.fields = fields,
 };
@@ -685,7 +704,7 @@ static int load(struct hf_enc *enc, const uint8_t *blob, size_t size)
 
 const struct hf_enc_ops hf_stf_enc_ops = {
 	.view = "trace.stf",
-	.version = 1,
+	.version = 2,
 	.refuses = refuses,
 	.create = create,
 	.destroy = destroy,

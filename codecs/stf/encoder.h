@@ -21,7 +21,8 @@ enum hf_stf_enc_flags {
 	HF_STF_ENC_IDS = 512,	  /* ids are known */
 	HF_STF_ENC_TARGET = 1024, /* handler is due behind the data of the EVENT */
 	HF_STF_ENC_AFTER = 2048,  /* so is a MODE_CHANGE to after_mode */
-	HF_STF_ENC_ALL = 4095,
+	HF_STF_ENC_CUT = 4096,	  /* a slice: next and isa are the first instruction's until the header is written */
+	HF_STF_ENC_ALL = 8191,
 };
 
 struct hf_stf_enc_state {
@@ -40,6 +41,7 @@ struct hf_stf_enc_state {
 	uint64_t pc;   /* of the open group's instruction */
 	uint64_t next; /* where a reader takes the next instruction to be */
 	uint64_t handler;
+	uint64_t base; /* of a slice: instruction records of the source before it */
 };
 
 struct hf_stf_enc {

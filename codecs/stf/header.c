@@ -321,12 +321,13 @@ static int read_header(struct hf_stf_stream *s, struct walk *w)
 	return 0;
 }
 
-int hf_stf_open(struct hf_src *src, struct hf_stream **ret_stream, struct hf_diag *diag)
+int hf_stf_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream, struct hf_diag *diag)
 {
 	struct hf_stf_stream *s = calloc(1, sizeof *s);
 	struct walk w = {.diag = diag};
 	int err;
 
+	(void)setup;
 	if (!s)
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
 	s->stream.codec = &hf_codec_stf;

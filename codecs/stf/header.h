@@ -62,7 +62,7 @@ struct hf_stf_stream {
 	char *json; /* owned */
 };
 
-int hf_stf_open(struct hf_src *src, struct hf_stream **ret_stream, struct hf_diag *diag);
+int hf_stf_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream, struct hf_diag *diag);
 void hf_stf_close(struct hf_stream *stream);
 
 /* The hart of a hardware thread: the same number, but for the one that is taken. */

@@ -97,7 +97,7 @@ static uint64_t decode_pass(struct hf_src *src, double *ret_cpu)
 	codec = hf_codec_probe(head, n);
 	if (!codec)
 		die("probe", HF_ERR_UNKNOWN_FORMAT);
-	err = codec->open(src, &stream, &diag);
+	err = hf_stream_open(codec, src, NULL, &stream, &diag);
 	if (err)
 		die("open", err);
 	start = cpu_seconds();

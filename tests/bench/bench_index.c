@@ -74,7 +74,7 @@ static struct hf_src *open_stream(struct bench *b, struct hf_stream **ret_stream
 		must(hf_src_read_at(src, 0, head, sizeof head, &n, &diag), "head");
 	}
 	codec = hf_codec_probe(head, n);
-	must(codec ? codec->open(src, ret_stream, &diag) : HF_ERR_UNKNOWN_FORMAT, "codec");
+	must(codec ? hf_stream_open(codec, src, NULL, ret_stream, &diag) : HF_ERR_UNKNOWN_FORMAT, "codec");
 	return src;
 }
 

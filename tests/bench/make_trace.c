@@ -203,7 +203,7 @@ int main(int argc, char **argv)
 		die("cannot write the output");
 	hf_src_read_at(src, 0, head, sizeof head, &n, &diag);
 	codec = hf_codec_probe(head, n);
-	if (!codec || codec->open(src, &stream, &diag) ||
+	if (!codec || hf_stream_open(codec, src, NULL, &stream, &diag) ||
 	    hf_enc_new(hf_codec_by_name("stf")->enc, stream, stream->info.first_hart, &env, &enc))
 		die("the input is no trace");
 	layout.vector_words = (stream->info.vlen + 63) / 64;

@@ -374,7 +374,7 @@ void hf_ixtest_check_some(struct hf_ixtest *t, uint64_t stride)
 	struct hf_stream *stream;
 	size_t n;
 
-	CHECK_EQ(t->codec->open(t->plain, &stream, NULL), 0);
+	CHECK_EQ(hf_stream_open(t->codec, t->plain, NULL, &stream, NULL), 0);
 	CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &v.index), 0);
 	CHECK(hf_index_codec(v.index) == t->codec);
 	CHECK_EQ(hf_index_stream_size(v.index), t->stream.n);

@@ -41,13 +41,15 @@ static int toy_probe(const uint8_t *head, size_t n)
 	return n >= 7 && memcmp(head, HF_TOY_MAGIC, 7) == 0 ? 100 : 0;
 }
 
-static int toy_open(struct hf_src *src, struct hf_stream **ret_stream, struct hf_diag *diag)
+static int toy_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream,
+		    struct hf_diag *diag)
 {
 	struct hf_toy_header header;
 	struct toy_stream *s;
 	size_t n;
 	int err = hf_src_read_at(src, 0, &header, HEADER, &n, diag);
 
+	(void)setup;
 	if (err)
 		return err;
 	if (n < HEADER)

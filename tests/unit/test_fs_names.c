@@ -57,6 +57,31 @@ static void test_views(void)
 		check_origin(names[i]);
 }
 
+static void check_elf(const char *name, const char *elf)
+{
+	char buf[NAME_MAX + 1];
+
+	CHECK_EQ(hf_name_elf(name, buf), strlen(elf));
+	CHECK_STR(buf, elf);
+}
+
+static void test_elves(void)
+{
+	char name[NAME_MAX + 1], buf[NAME_MAX + 1];
+
+	check_elf("x.stf", "x.elf");
+	check_elf("x.stf.gz", "x.elf");
+	check_elf("x.zstf", "x.elf");
+	check_elf("v1.2.stf.zst", "v1.2.elf");
+	check_elf("x", "x.elf");
+	check_elf("trace.bin", "trace.bin.elf");
+	check_elf(".stf", ".stf.elf");
+	check_elf("x.elf", "x.elf.elf");
+	memset(name, 'n', NAME_MAX);
+	name[NAME_MAX] = '\0';
+	CHECK_EQ(hf_name_elf(name, buf), NAME_MAX + 4);
+}
+
 static void test_substitutes(void)
 {
 	char name[NAME_MAX + 1], buf[NAME_MAX + 1], other[NAME_MAX + 1];
@@ -138,6 +163,7 @@ int main(void)
 {
 	test_claims();
 	test_views();
+	test_elves();
 	test_substitutes();
 	test_json();
 	return 0;

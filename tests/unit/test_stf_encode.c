@@ -342,6 +342,43 @@ static void test_header_of_stf(void)
 	hf_bytes_free(&b);
 }
 
+/* A slice: the header knows where it begins and what holds there, and records are counted from there. */
+static void test_begin(void)
+{
+	struct hf_bytes bytes;
+	const struct hf_stf_header *h;
+	struct hf_event *ev = add(HF_EVENT_BEGIN);
+	struct hf_stft t;
+
+	ev->small = HF_ISA_RV64;
+	ev->begin = (struct hf_ev_begin){.ordinal = 70, .record = 100, .pc = 0x4000};
+	ev = add(HF_EVENT_CONTEXT);
+	ev->size = HF_CONTEXT_MODE | HF_CONTEXT_PID | HF_CONTEXT_ASID;
+	ev->context = (struct hf_ev_context){.mode = HF_MODE_S, .pid = 9, .asid = 3};
+	for (uint64_t first = 99; first < 103; first++) {
+		insn(HF_EVENT_INSN, 0x4000 + (first - 99) * 4, HF_MODE_S);
+		ev = add(HF_EVENT_TRANSLATION);
+		ev->walk.first = first;
+	}
+	bytes = hf_stft_encode(&foreign, 3, &in);
+	hf_stft_open(&t, &bytes);
+	h = t.stream->info.header;
+	CHECK_EQ(h->force_pc, 0x4000);
+	CHECK_EQ(h->iem, HF_STF_IEM_RV64);
+	CHECK_EQ(h->ids[1], 9);
+	hf_stft_close(&t);
+	hf_bytes_free(&bytes);
+	turn_around(&foreign);
+	CHECK_EQ(expect(HF_EVENT_CONTEXT)->context.pid, 9);
+	expect_text("hartfs: address space 3");
+	expect_mode(HF_MODE_S);
+	for (uint64_t first = 0; first < 4; first++) {
+		expect_insn(0x4000 + first * 4, HF_MODE_S);
+		CHECK_EQ(expect(HF_EVENT_TRANSLATION)->walk.first, first ? first - 1 : 0);
+	}
+	CHECK_EQ(cursor, out.n);
+}
+
 /* ---- state ---- */
 
 /* The bytes of events [first, last) made by an encoder that starts from *blob and leaves its state there. */
@@ -485,6 +522,7 @@ int main(void)
 	test_arm();
 	test_header();
 	test_header_of_stf();
+	test_begin();
 	test_state();
 	test_bad_states();
 	hf_events_free(&out);

@@ -13,7 +13,7 @@ static int try(const struct hf_bytes *b, struct hf_diag *diag)
 
 	*diag = (struct hf_diag){0};
 	CHECK_EQ(hf_src_memory_new(b->p, b->n, &src), 0);
-	err = hf_codec_stf.open(src, &stream, diag);
+	err = hf_codec_stf.open(src, NULL, &stream, diag);
 	if (!err)
 		hf_stream_close(stream);
 	else

@@ -149,7 +149,7 @@ static struct hf_events growing_events(struct hf_src *file, uint32_t hart, size_
 	struct hf_events list;
 
 	CHECK_EQ(hf_sliver_new(growing, most, &sliver), 0);
-	CHECK_EQ(hf_codec_stf.open(sliver, &stream, NULL), 0);
+	CHECK_EQ(hf_codec_stf.open(sliver, NULL, &stream, NULL), 0);
 	list = hf_stft_events(stream, sliver, hart, batch);
 	hf_stream_close(stream);
 	hf_src_free(sliver);
@@ -195,7 +195,7 @@ static void serve(struct served *s, const struct hf_bytes *file, uint64_t insns)
 	CHECK_EQ(hf_index_open(dirfd_of_index, &build.identity, &s->index), 0);
 	CHECK_EQ(hf_cache_new(16 << 20, &s->cache), 0);
 	CHECK_EQ(hf_block_source_new(s->file, s->index, s->cache, &s->src), 0);
-	CHECK_EQ(hf_codec_stf.open(s->src, &s->stream, NULL), 0);
+	CHECK_EQ(hf_codec_stf.open(s->src, NULL, &s->stream, NULL), 0);
 }
 
 static void stop(struct served *s)

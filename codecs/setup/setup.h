@@ -1,0 +1,89 @@
+/*
+ * What a capture's description (capture.ini, a CoreSight snapshot.ini) says beyond the bytes of its trace: which
+ * format and framing, parameters, programs. A stream that says all of itself (STF, ASTF) has none.
+ *
+ * capture_ini.c and snapshot.c read descriptions into this; codecs only ask it. Immutable once made.
+ */
+#ifndef HF_SETUP_SETUP_H
+#define HF_SETUP_SETUP_H
+
+#include "codecs/image/program.h"
+
+/* "Every hart": of values and images that name none. */
+#define HF_SETUP_ANY UINT32_MAX
+#define HF_SETUP_NO_CONTEXT UINT64_MAX
+
+/* One "key = value" that the description's reader does not use itself: a parameter of the format, a register. */
+struct hf_setup_value {
+	uint32_t hart;     /* source id, or HF_SETUP_ANY */
+	const char *key;   /* "iaddress_width", "TRCIDR0" */
+	const char *value; /* trimmed, as it stands there */
+	const char *file;  /* of the description, for errors */
+	uint32_t line;     /* in it, from 1 */
+};
+
+/*
+ * The memory spaces of an Arm image, as a snapshot's "space" has them; bits, so that a group is several.
+ */
+enum hf_memory_space {
+	HF_MEMORY_EL1S = 1, HF_MEMORY_EL1N = 2, HF_MEMORY_EL1R = 4, HF_MEMORY_EL2S = 8, HF_MEMORY_EL2N = 16,
+	HF_MEMORY_EL2R = 32, HF_MEMORY_EL3 = 64, HF_MEMORY_ROOT = 128,
+	HF_MEMORY_ANY = 255,
+};
+
+/* A program, and whose it is. */
+struct hf_setup_image {
+	uint32_t hart;     /* source id, or HF_SETUP_ANY */
+	uint32_t spaces;   /* of enum hf_memory_space; HF_MEMORY_ANY where nothing is said */
+	uint64_t context;  /* the format's context, process or address space id; HF_SETUP_NO_CONTEXT: whatever it is */
+	struct hf_program program;
+};
+
+/*
+ * The stream of a capture is its trace files end to end. Each part is a recording of its own: decoders start afresh
+ * where one begins. A description with one trace file has one part.
+ */
+struct hf_setup_part {
+	uint64_t offset, size; /* in the stream; size HF_NOWHERE: to its end, not known yet */
+	uint32_t hart;         /* whose raw bytes it is, or HF_SETUP_ANY: its framing tells */
+	const char *name;      /* of the file or buffer, for messages */
+	const char *framing;   /* "encap", "te_inst_raw", "coresight", "source_data", ...; "" if nothing is said */
+};
+
+struct hf_setup {
+	const char *format; /* name of the codec: "etrace" */
+	struct hf_setup_value *values;
+	size_t value_count;
+	struct hf_setup_image *images;
+	size_t image_count;
+	struct hf_setup_part *parts;
+	size_t part_count;
+};
+
+/* Frees it and all that it points to (every string is malloc'ed). */
+void hf_setup_free(struct hf_setup *setup);
+
+/* The value of key for that hart: its own if it has one, else that of all; NULL if there is none. setup may be NULL. */
+const struct hf_setup_value *hf_setup_get(const struct hf_setup *setup, uint32_t hart, const char *key);
+
+/*
+ * The value as a number (decimal, 0x hex) of at most max, or fallback if there is none. HF_ERR_SETUP_VALUE with the
+ * line in diag->detail if it is no such number.
+ */
+int hf_setup_number(const struct hf_setup *setup, uint32_t hart, const char *key, uint64_t max, uint64_t fallback,
+		    uint64_t *ret_number, struct hf_diag *diag);
+
+/*
+ * The program that hart runs in that context and space: of the images that are not another's the one that says most
+ * (hart before context before spaces; the first of equals), or NULL. Codecs keep the answer until one of these changes.
+ */
+const struct hf_program *hf_setup_program(const struct hf_setup *setup, uint32_t hart, uint64_t context,
+					  uint32_t space);
+
+/*
+ * View parameters: "key=value,key=value" as -o etrace.key=value and hartfs.conf give them, in ascending order of keys
+ * and without the view's name. The value of key with its length, or NULL; params may be NULL.
+ */
+const char *hf_params_get(const char *params, const char *key, size_t *ret_size);
+
+#endif

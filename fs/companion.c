@@ -1,0 +1,195 @@
+#include "fs/companion.h"
+
+#include "codecs/image/elf_read.h"
+#include "fs/names.h"
+#include "fs/tree.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define ET_DYN 3
+
+/* Where the ELF of a capture at path would be. */
+static int path_of(const char *path, char buf[HF_PATH_SIZE])
+{
+	char dir[HF_PATH_SIZE], name[NAME_MAX + 1];
+	const char *base = hf_path_split(dir, path);
+
+	if (hf_name_elf(base, name) > NAME_MAX)
+		return HF_ERR_NOT_FOUND;
+	return hf_path_join(buf, dir, name);
+}
+
+static uint64_t stamp_of(const struct stat *st)
+{
+	const struct hf_stamp stamp = hf_stamp_of(st);
+	const uint64_t words[3] = {stamp.ino, (uint64_t)stamp.size, (uint64_t)stamp.mtime_ns};
+
+	/* Without the device, which may be another one after the next mount of the same file system. */
+	return XXH3_64bits(words, sizeof words) | 1;
+}
+
+uint64_t hf_companion_stamp(const struct hf_archive *archive, const char *path)
+{
+	char elf[HF_PATH_SIZE];
+	struct stat st;
+
+	if (path_of(path, elf) || hf_archive_stat(archive, elf, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	return stamp_of(&st);
+}
+
+/* Why the file is no good is the companion's to tell; what is only bad luck is an error. */
+static int verdict(struct hf_companion *companion, int err)
+{
+	enum hf_err_class class = err < 0 ? hf_err_class(err) : HF_CLASS_state;
+
+	if (err >= 0)
+		return 0;
+	if (class == HF_CLASS_nomem || class == HF_CLASS_io)
+		return err;
+	if (!companion->diag.code)
+		companion->diag = (struct hf_diag){.code = err, .offset = HF_NOWHERE};
+	companion->diag.space = HF_SPACE_FILE;
+	hf_symbols_free(companion->symbols);
+	companion->symbols = NULL;
+	hf_src_free(companion->file);
+	companion->file = NULL;
+	return 0;
+}
+
+static int read_elf(struct hf_companion *companion)
+{
+	struct hf_elf_file elf;
+	int err = hf_elf_file_open(companion->file, &elf, &companion->diag);
+
+	if (err)
+		return err;
+	companion->relocatable = elf.type == ET_DYN;
+	hf_elf_file_close(&elf);
+	return hf_symbols_new(companion->file, 0, &companion->symbols, &companion->diag);
+}
+
+static int load(struct hf_companion *companion, int64_t mtime_ns, const char *params)
+{
+	struct hf_identity identity;
+	int err = read_elf(companion);
+
+	if (err)
+		companion->symbols = NULL;
+	err = verdict(companion, err);
+	if (err || !companion->symbols || !hf_symbols_count(companion->symbols))
+		return err;
+	err = hf_identity_of(companion->file, mtime_ns, &identity, NULL);
+	if (!err)
+		snprintf(companion->params, sizeof companion->params,
+			 "%s symbols=%" PRIu64 "-%" PRId64 "-%016" PRIx64 "%016" PRIx64, params, identity.size,
+			 identity.mtime_ns, identity.print[1], identity.print[0]);
+	return err;
+}
+
+static int open_file(struct hf_companion *companion, const struct hf_archive *archive, uint64_t stamp,
+		     struct stat *ret_st)
+{
+	int fd, err = hf_archive_open_file(archive, companion->path, &fd, ret_st);
+
+	/* Not ours to read: that does not pass by itself, and the capture is good without. */
+	if (err == HF_ERR_IO && (errno == EACCES || errno == EPERM)) {
+		companion->diag = (struct hf_diag){.code = err, .space = HF_SPACE_FILE, .offset = HF_NOWHERE};
+		return 0;
+	}
+	if (err)
+		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
+	if (stamp_of(ret_st) != stamp) {
+		close(fd);
+		return HF_ERR_CHANGED;
+	}
+	err = hf_src_file_new(fd, &companion->file, NULL);
+	if (err)
+		companion->file = NULL;
+	return err;
+}
+
+int hf_companion_open(const struct hf_archive *archive, const char *path, uint64_t stamp, const char *params,
+		      struct hf_companion *ret_companion)
+{
+	struct hf_companion *companion = ret_companion;
+	char elf[HF_PATH_SIZE];
+	struct stat st;
+	int err;
+
+	*companion = (struct hf_companion){.path = NULL};
+	snprintf(companion->params, sizeof companion->params, "%s", params);
+	if (!stamp)
+		return 0;
+	if (path_of(path, elf))
+		return HF_ERR_CHANGED;
+	companion->path = strdup(elf);
+	if (!companion->path)
+		return HF_ERR_NOMEM;
+	err = open_file(companion, archive, stamp, &st);
+	if (!err && !companion->diag.code)
+		err = load(companion, hf_stamp_of(&st).mtime_ns, params);
+	if (err)
+		hf_companion_close(companion);
+	return err;
+}
+
+void hf_companion_close(struct hf_companion *companion)
+{
+	hf_symbols_free(companion->symbols);
+	hf_src_free(companion->file);
+	free(companion->path);
+	*companion = (struct hf_companion){.path = NULL};
+}
+
+static int add_symbol(void *ctx, const struct hf_elf_symbol *symbol)
+{
+	struct hf_elf_symbol_list *list = ctx;
+
+	if (list->count == list->cap) {
+		size_t cap = list->cap ? list->cap * 2 : 256;
+		struct hf_elf_symbol *bigger = realloc(list->symbol, cap * sizeof *bigger);
+
+		if (!bigger)
+			return HF_ERR_NOMEM;
+		list->symbol = bigger;
+		list->cap = cap;
+	}
+	list->symbol[list->count] = *symbol;
+	list->symbol[list->count].name = strdup(symbol->name);
+	if (!list->symbol[list->count].name)
+		return HF_ERR_NOMEM;
+	list->count++;
+	return 0;
+}
+
+int hf_companion_list(const struct hf_companion *companion, struct hf_elf_symbol_list *ret_list)
+{
+	struct hf_elf_file elf;
+	int err;
+
+	*ret_list = (struct hf_elf_symbol_list){NULL};
+	if (!companion->symbols || !hf_symbols_count(companion->symbols))
+		return 0;
+	err = hf_elf_file_open(companion->file, &elf, NULL);
+	if (err)
+		return err;
+	err = hf_elf_file_symbols(&elf, add_symbol, ret_list, NULL);
+	hf_elf_file_close(&elf);
+	if (err)
+		hf_companion_free_list(ret_list);
+	return err;
+}
+
+void hf_companion_free_list(struct hf_elf_symbol_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free((char *)(uintptr_t)list->symbol[i].name);
+	free(list->symbol);
+	*list = (struct hf_elf_symbol_list){NULL};
+}

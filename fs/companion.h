@@ -1,0 +1,41 @@
+/*
+ * The ELF beside a capture that names its places: x.elf for x.stf.gz. It is no part of the capture: the views that show
+ * symbols depend on it, the others do not.
+ */
+#ifndef HF_FS_COMPANION_H
+#define HF_FS_COMPANION_H
+
+#include "codecs/image/elf_symbol.h"
+#include "codecs/image/symbols.h"
+#include "fs/archive.h"
+#include "index/index.h"
+
+struct hf_companion {
+	char *path;                 /* from the archive's root; NULL: there is none */
+	struct hf_src *file;        /* NULL: it is of no use, and diag says why */
+	struct hf_symbols *symbols; /* NULL: likewise */
+	bool relocatable;           /* ET_DYN: its addresses are taken as they are, which may not be where it ran */
+	struct hf_diag diag;
+	char params[320];           /* of the views that show symbols */
+};
+
+/* What tells one ELF from another without opening it: 0 if there is none beside the capture at path. */
+uint64_t hf_companion_stamp(const struct hf_archive *archive, const char *path);
+
+/*
+ * Opens that of stamp; params: of views without symbols. What is no good as an ELF is no error. HF_ERR_CHANGED if the
+ * stamp is another one by now; to be closed only after success.
+ */
+int hf_companion_open(const struct hf_archive *archive, const char *path, uint64_t stamp, const char *params,
+		      struct hf_companion *ret_companion);
+void hf_companion_close(struct hf_companion *companion);
+
+/* All symbols, for program.elf. To be freed, names included, by hf_companion_free_list. */
+struct hf_elf_symbol_list {
+	struct hf_elf_symbol *symbol;
+	size_t count, cap;
+};
+int hf_companion_list(const struct hf_companion *companion, struct hf_elf_symbol_list *ret_list);
+void hf_companion_free_list(struct hf_elf_symbol_list *list);
+
+#endif

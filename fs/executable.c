@@ -1,0 +1,173 @@
+#include "fs/executable.h"
+
+#include "codecs/image/elf_write.h"
+#include "fs/core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *refuses(const struct hf_stream_info *info)
+{
+	return info->flags & HF_STREAM_HARTS ? NULL : "no instructions";
+}
+
+const struct hf_enc_ops hf_view_program = {.view = "program.elf", .version = 1, .refuses = refuses};
+
+struct hf_executable {
+	uint64_t owner;
+	unsigned refs; /* the lock of the executables */
+	struct hf_image *image;
+	struct hf_elf_symbol_list symbols;
+	struct hf_elf *elf;
+};
+
+static void free_executable(struct hf_executable *exe)
+{
+	if (!exe)
+		return;
+	hf_elf_free(exe->elf);
+	hf_companion_free_list(&exe->symbols);
+	hf_image_free(exe->image);
+	free(exe);
+}
+
+/* HF_ERR_UNSUPPORTED with the reason if it cannot be one image. */
+static int load(struct hf_executable *exe, struct hf_open *open, uint32_t hart, char *reason, size_t size)
+{
+	int err = hf_index_image(open->index, hart, &exe->image);
+
+	if (err)
+		return err;
+	if (hf_image_refuses(exe->image, reason, size))
+		return HF_ERR_UNSUPPORTED;
+	err = hf_companion_list(&open->companion, &exe->symbols);
+	if (err)
+		return err;
+	err = hf_elf_new(exe->image, exe->symbols.symbol, exe->symbols.count, &exe->elf);
+	if (err == HF_ERR_LIMIT)
+		snprintf(reason, size, "the file would be too large");
+	return err == HF_ERR_LIMIT ? HF_ERR_UNSUPPORTED : err;
+}
+
+static int make(struct hf_open *open, uint32_t hart, uint64_t owner, char *reason, size_t size,
+		struct hf_executable **ret_exe)
+{
+	struct hf_executable *exe = calloc(1, sizeof *exe);
+	int err = exe ? load(exe, open, hart, reason, size) : HF_ERR_NOMEM;
+
+	if (err) {
+		free_executable(exe);
+		exe = NULL;
+	} else {
+		exe->owner = owner;
+		exe->refs = 1;
+	}
+	*ret_exe = exe;
+	return err;
+}
+
+int hf_executable_measure(struct hf_open *open, uint32_t hart, uint64_t *ret_size, char **ret_refusal)
+{
+	struct hf_executable *exe;
+	char reason[256];
+	int err = make(open, hart, 0, reason, sizeof reason, &exe);
+
+	*ret_size = HF_NOWHERE;
+	*ret_refusal = NULL;
+	if (!err)
+		*ret_size = hf_elf_size(exe->elf);
+	free_executable(exe);
+	if (err != HF_ERR_UNSUPPORTED)
+		return err;
+	*ret_refusal = strdup(reason);
+	return *ret_refusal ? 0 : HF_ERR_NOMEM;
+}
+
+void hf_executables_init(struct hf_executables *executables)
+{
+	*executables = (struct hf_executables){.last = NULL};
+	pthread_mutex_init(&executables->lock, NULL);
+	pthread_cond_init(&executables->changed, NULL);
+}
+
+void hf_executables_fini(struct hf_executables *executables)
+{
+	free_executable(executables->last);
+	pthread_mutex_destroy(&executables->lock);
+	pthread_cond_destroy(&executables->changed);
+}
+
+static void put(struct hf_executables *executables, struct hf_executable *exe)
+{
+	bool last;
+
+	if (!exe)
+		return;
+	pthread_mutex_lock(&executables->lock);
+	last = --exe->refs == 0;
+	pthread_mutex_unlock(&executables->lock);
+	if (last)
+		free_executable(exe);
+}
+
+/* The one of owner with a reference; NULL if it is the caller's to make, for whom the others wait. */
+static struct hf_executable *find(struct hf_executables *executables, uint64_t owner)
+{
+	struct hf_executable *exe = NULL;
+
+	pthread_mutex_lock(&executables->lock);
+	while (executables->making)
+		pthread_cond_wait(&executables->changed, &executables->lock);
+	if (executables->last && executables->last->owner == owner) {
+		exe = executables->last;
+		exe->refs++;
+	} else {
+		executables->making = true;
+	}
+	pthread_mutex_unlock(&executables->lock);
+	return exe;
+}
+
+/* Ends what find began. exe is NULL if it could not be made. */
+static void keep(struct hf_executables *executables, struct hf_executable *exe)
+{
+	struct hf_executable *old = NULL;
+
+	pthread_mutex_lock(&executables->lock);
+	executables->making = false;
+	if (exe) {
+		exe->refs++;
+		old = executables->last;
+		executables->last = exe;
+	}
+	pthread_cond_broadcast(&executables->changed);
+	pthread_mutex_unlock(&executables->lock);
+	put(executables, old);
+}
+
+int hf_executable_read(struct hf_open *open, uint32_t hart, uint64_t owner, uint64_t total, uint64_t offset,
+		       size_t size, uint8_t *bytes)
+{
+	struct hf_executables *executables = &open->capture->fs->executables;
+	struct hf_executable *exe = find(executables, owner);
+	struct hf_sink sink;
+	char reason[256];
+	int err = 0;
+
+	if (!exe) {
+		err = make(open, hart, owner, reason, sizeof reason, &exe);
+		keep(executables, exe);
+	}
+	if (!err && hf_elf_size(exe->elf) != total)
+		err = HF_ERR_MISMATCH;
+	if (!err) {
+		hf_sink_init_buffer(&sink, bytes, size + HF_SINK_ROOM);
+		err = hf_elf_write(exe->elf, offset, size, &sink);
+		if (!err && hf_sink_total(&sink) != size)
+			err = HF_ERR_MISMATCH;
+	}
+	put(executables, exe);
+	if (err < 0 && hf_err_class(err) != HF_CLASS_io && err != HF_ERR_NOMEM)
+		err = HF_ERR_MISMATCH;
+	return err;
+}

@@ -1,0 +1,40 @@
+/*
+ * program.elf of a hart: made of the code in its index and of the symbols beside the capture. It is no view of the
+ * events and has no table; any range of it is written when it is read.
+ */
+#ifndef HF_FS_EXECUTABLE_H
+#define HF_FS_EXECUTABLE_H
+
+#include "codecs/codec.h"
+
+#include <pthread.h>
+
+struct hf_fs;
+struct hf_open;
+
+/* The name of the view and what it needs of a stream; it encodes nothing. */
+extern const struct hf_enc_ops hf_view_program;
+
+/* The one that was used last: there is code of up to 64 MiB in it, so there is no other. */
+struct hf_executables {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct hf_executable *last;
+	bool making;
+};
+
+void hf_executables_init(struct hf_executables *executables);
+void hf_executables_fini(struct hf_executables *executables);
+
+/*
+ * The size of a hart's program.elf: HF_NOWHERE if there cannot be one, and then why not in *ret_refusal, which is the
+ * caller's to free.
+ */
+int hf_executable_measure(struct hf_open *open, uint32_t hart, uint64_t *ret_size, char **ret_refusal);
+
+/* Bytes [offset, offset + size) into bytes, of which it must have at least as many more as HF_SINK_ROOM. owner tells
+ * one program.elf from others. HF_ERR_MISMATCH if it is not total bytes long. */
+int hf_executable_read(struct hf_open *open, uint32_t hart, uint64_t owner, uint64_t total, uint64_t offset,
+		       size_t size, uint8_t *bytes);
+
+#endif

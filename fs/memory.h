@@ -1,0 +1,49 @@
+/*
+ * What is remembered of the archive's files from one mount to the next: the catalogue as captures use it, and the
+ * thread that writes it down every few seconds while there is something new.
+ */
+#ifndef HF_FS_MEMORY_H
+#define HF_FS_MEMORY_H
+
+#include "fs/fs.h"
+#include "index/catalogue.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct hf_capture;
+struct hf_facts;
+struct hf_stamp;
+
+struct hf_memory {
+	struct hf_catalogue *catalogue; /* NULL: nothing is remembered */
+	size_t *view;                   /* numbers of the views whose sizes it has, view_count of them */
+	size_t view_count;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	pthread_t thread;
+	bool has_thread, stop, dirty;
+	/* For metrics.prom. */
+	atomic_ullong recalled; /* files that were not looked into, because they are in the catalogue */
+	atomic_ullong probed;   /* files that were looked into */
+	atomic_ullong opened;   /* captures opened with their indexes */
+	atomic_ullong flushed;
+};
+
+/* path: canonical, of the archive; NULL for no memory. That there is none, for this or any other reason, is no error:
+ * then everything is found out anew. */
+void hf_memory_init(struct hf_fs *fs, const char *path);
+/* Writes down what is new. */
+void hf_memory_fini(struct hf_fs *fs);
+
+/* HF_ERR_NOT_FOUND, or an entry to be cleared: a file with that stat was looked at before. */
+int hf_memory_recall(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_catalogue_entry *ret_entry);
+/* The facts of an indexed capture, recalled: that they are still true shows when the index is opened. */
+int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct hf_catalogue_entry *entry,
+		    struct hf_facts **ret_facts);
+
+void hf_memory_put_plain(struct hf_fs *fs, const char *path, const struct hf_stamp *stamp);
+/* What the capture is now; facts, if they are of this version, may be NULL. */
+void hf_memory_put(struct hf_capture *capture, const struct hf_facts *facts);
+
+#endif

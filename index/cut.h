@@ -1,0 +1,40 @@
+/*
+ * Cutting: the events of a range of instructions of a hart through an encoder, as if the hart had only those. It goes
+ * chunk by chunk, so that what was found out in one pass, where each chunk begins in the output and in which state the
+ * encoder is there, lets any part of the output be made again by itself.
+ */
+#ifndef HF_INDEX_CUT_H
+#define HF_INDEX_CUT_H
+
+#include "index/index.h"
+
+/* Everything is borrowed. */
+struct hf_cut {
+	const struct hf_stream *stream;
+	struct hf_src *src;
+	struct hf_index *index;
+	uint32_t hart;
+	uint64_t first, last; /* ordinals; both belong to it, and the hart has them */
+	const struct hf_enc_ops *ops;
+};
+
+struct hf_cutter;
+
+/*
+ * entry NULL: from the start, and *ret_number is the number of the chunk in which that lies. Otherwise from the start of
+ * chunk *ret_number with what hf_cutter_save gave there.
+ */
+int hf_cutter_new(const struct hf_cut *cut, const uint8_t *entry, size_t entry_size, uint64_t *ret_number,
+		  struct hf_cutter **ret_cutter, struct hf_diag *diag);
+void hf_cutter_free(struct hf_cutter *cutter);
+
+/*
+ * Makes the bytes of one chunk, as far as it belongs to the slice. HF_NOTE_END: it was the last. env may be another
+ * one each time. HF_ERR_MISMATCH: the index promises something else.
+ */
+int hf_cutter_next(struct hf_cutter *cutter, const struct hf_enc_env *env, struct hf_sink *sink, struct hf_diag *diag);
+
+/* The encoder's state before the next chunk: blob[HF_STATE_MAX]. */
+size_t hf_cutter_save(const struct hf_cutter *cutter, uint8_t *blob);
+
+#endif
