@@ -391,6 +391,16 @@ static int find_described(struct hf_fs *fs, const char *path, uint64_t hash, con
 	return err;
 }
 
+struct hf_capture *hf_capture_known(struct hf_fs *fs, const char *path)
+{
+	struct hf_capture *capture;
+
+	pthread_mutex_lock(&fs->captures.lock);
+	capture = look_up(&fs->captures, path, XXH3_64bits(path, strlen(path)));
+	pthread_mutex_unlock(&fs->captures.lock);
+	return capture;
+}
+
 bool hf_capture_is_described(struct hf_capture *capture)
 {
 	bool described;

@@ -92,6 +92,8 @@ static inline int64_t hf_time_ns(const struct timespec *time)
  * descriptions in directories. */
 int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_capture **ret_capture);
 
+/* The one at path if it was found before, or NULL. */
+struct hf_capture *hf_capture_known(struct hf_fs *fs, const char *path);
 /* Whether it has a description. */
 bool hf_capture_is_described(struct hf_capture *capture);
 /* The stat of its file, or of its description. */

@@ -327,3 +327,11 @@ int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, 
 	}
 	return err;
 }
+
+bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size)
+{
+	struct hf_capture *capture = hf_capture_known(fs, path);
+	struct hf_diag diag;
+
+	return capture && hf_capture_failure(capture, &diag, text, size);
+}
