@@ -2,7 +2,11 @@
 #include "codecs/isa/disasm.h"
 #include "fs/core.h"
 
+#include <stdatomic.h>
 #include <unistd.h>
+
+/* Captures that are being indexed in this process: they share the threads that indexing may use. */
+static _Atomic unsigned building;
 
 struct progress {
 	struct hf_capture *capture;
@@ -25,6 +29,14 @@ static int on_progress(void *ctx, const struct hf_build_progress *now)
 	if (capture->fs->closing || capture->version != progress->version)
 		return 1;
 	return progress->fn && !progress->fn(progress->ctx, percent, now->insns);
+}
+
+static unsigned share_of_threads(void *ctx)
+{
+	const struct progress *progress = ctx;
+	unsigned count = atomic_load_explicit(&building, memory_order_relaxed);
+
+	return progress->capture->fs->jobs.threads / (count ? count : 1);
 }
 
 /* The file at path, if it is still that of stamp. */
@@ -57,6 +69,7 @@ static int run_build(struct hf_fs *fs, struct hf_src *file, const struct hf_stam
 		.views = views,
 		.limits = &fs->limits,
 		.on_progress = on_progress,
+		.threads = share_of_threads,
 		.ctx = progress,
 	};
 	int err = hf_companion_open(&fs->archive, progress->capture->path, stamp->beside, fs->params, &companion);
@@ -99,7 +112,9 @@ static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struc
 	err = open_stamped(capture, stamp, &file, diag);
 	if (err)
 		return err;
+	atomic_fetch_add_explicit(&building, 1, memory_order_relaxed);
 	err = run_build(capture->fs, file, stamp, progress, diag);
+	atomic_fetch_sub_explicit(&building, 1, memory_order_relaxed);
 	hf_src_free(file);
 	count(capture, err);
 	if (err)
