@@ -2,7 +2,7 @@
  * Building what is missing: the decode index together with all views, or the views alone for an index that is there.
  * Every file is written under a private name and published whole.
  */
-#include "index/builder.h"
+#include "index/crew.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +13,12 @@ const struct hf_chunk_limits hf_chunk_limits_default = {
 	.bytes = UINT64_C(4) << 20,
 };
 
+/* Points that are met while the header is read; the lanes have their own way. */
 static int store_point(void *ctx, const struct hf_point *point, const uint8_t *window)
 {
 	struct hf_builder *b = ctx;
-	int err = hf_index_part_add_point(b->index, point, window);
 
-	return err ? err : hf_builder_tick(b, point->out_offset, false);
+	return hf_index_part_add_point(b->index, point, window);
 }
 
 /* Whether the view is the stream itself, byte for byte, and needs no table. */
@@ -130,6 +130,16 @@ static void rescue(struct hf_builder *b, int err)
 		remove_parts(b);
 	else if ((err == HF_ERR_CANCELLED || hf_err_class(err) == HF_CLASS_io) && (!b->index || b->index->db))
 		hf_builder_commit(b);
+}
+
+/* Whether it came to its end or not. */
+static void end_lanes(struct hf_builder *b, int err)
+{
+	hf_crew_stop(b->crew);
+	if (err)
+		rescue(b, err);
+	hf_crew_free(b->crew);
+	b->crew = NULL;
 }
 
 /* ---- the decode index ---- */
@@ -270,9 +280,7 @@ static int run_index(struct hf_builder *b)
 	if (!err) {
 		b->index = x;
 		err = build_index(b);
-		if (err)
-			rescue(b, err);
-		hf_builder_drop_code(b);
+		end_lanes(b, err);
 		hf_input_close(&b->in);
 		close_views(b);
 		hf_index_part_close(x);
@@ -354,11 +362,10 @@ static int run_views(struct hf_builder *b, struct hf_index *index)
 	if (!missing || !hf_index_codec(index))
 		return 0;
 	b->limits = *hf_index_limits(index);
-	b->pass = b->passes = b->insns = b->hart_insns = b->committed_offset = 0;
+	b->pass = b->passes = b->insns = b->offset = b->committed_offset = 0;
 	b->id_count = 0;
 	err = replay(b, index, n);
-	if (err)
-		rescue(b, err);
+	end_lanes(b, err);
 	hf_input_close(&b->in);
 	close_views(b);
 	return err;

@@ -173,6 +173,9 @@ struct hf_build {
 	const struct hf_chunk_limits *limits; /* NULL: default */
 	hf_build_fn on_progress;        /* may be NULL */
 	void *ctx;
+	/* How many threads the build may use just now, the caller's included; asked again and again on that one. NULL:
+	 * no other. What is built is the same. */
+	unsigned (*threads)(void *ctx);
 	/* For tests: tell the progress and make it safe after so many chunks, whatever the clock says; 0: by the clock. */
 	unsigned every;
 };

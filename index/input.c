@@ -127,17 +127,17 @@ int hf_input_open(struct hf_input *in, struct hf_src *file, const struct hf_setu
 
 void hf_input_close(struct hf_input *in)
 {
-	hf_stream_close(in->stream);
+	if (!in->forked)
+		hf_stream_close(in->stream);
 	in->stream = NULL;
 	close_src(in);
 }
 
-int hf_input_rewind(struct hf_input *in, hf_point_fn on_point, struct hf_diag *diag)
+int hf_input_fork(struct hf_input *in, const struct hf_input *of, hf_point_fn on_point, void *ctx,
+		  struct hf_diag *diag)
 {
-	in->on_point = on_point;
-	if (!in->box)
-		return 0;
-	close_src(in);
+	*in = (struct hf_input){.file = of->file, .box = of->box, .stream = of->stream, .on_point = on_point,
+				.ctx = ctx, .forked = true};
 	return open_src(in, diag);
 }
 
