@@ -143,6 +143,7 @@ int hf_input_fork(struct hf_input *in, const struct hf_input *of, hf_point_fn on
 
 int hf_input_drain(struct hf_input *in, uint64_t *ret_size, struct hf_diag *ret_damage)
 {
+	uint64_t end;
 	uint8_t byte;
 	size_t got;
 	int err = 0;
@@ -151,10 +152,11 @@ int hf_input_drain(struct hf_input *in, uint64_t *ret_size, struct hf_diag *ret_
 	*ret_size = in->file->size;
 	if (!in->box)
 		return 0;
-	/* One byte behind the block at hand brings the next one. */
-	do
-		err = hf_src_read_at(in->src, in->out_end, &byte, 1, &got, ret_damage);
-	while (!err && got);
+	/* One byte behind the block at hand brings the next one. An error that came with a block is only that one's. */
+	do {
+		end = in->out_end;
+		err = hf_src_read_at(in->src, end, &byte, 1, &got, ret_damage);
+	} while (in->out_end > end);
 	*ret_size = in->out_end;
 	if (err && !hf_input_is_verdict(err))
 		return err;

@@ -29,3 +29,15 @@ const struct hf_box *hf_box_by_name(const char *name)
 			return hf_boxes[i];
 	return NULL;
 }
+
+int hf_box_extent(const struct hf_box *box, struct hf_src *base, const struct hf_point *point,
+		  struct hf_extent *ret_extent, struct hf_diag *diag)
+{
+	int err;
+
+	*ret_extent = (struct hf_extent){.end = point->out_offset + point->out_size,
+					 .lost = point->bits & HF_POINT_DAMAGED};
+	err = box->sync_behind ? box->sync_behind(base, point, &ret_extent->sync, diag) : (int)HF_NOTE_END;
+	ret_extent->known = !err;
+	return err < 0 ? err : 0;
+}

@@ -50,6 +50,12 @@ struct hf_unpack_ops {
 	 */
 	int (*step)(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
 		    struct hf_diag *diag);
+	/*
+	 * After an error that is damage: goes behind the unit that has it, so that step can go on, and fills in *hole
+	 * (of which out_size says how many bytes since the last mark were handed out before it): in_offset, in_size,
+	 * out_size and bits, with HF_POINT_DAMAGED. Anything but 0: it is not known where the unit ends. NULL: never.
+	 */
+	int (*skip)(struct hf_unpack *u, struct hf_point *hole, struct hf_diag *diag);
 	/* Directly after a mark: in_offset, bits, window_size of the point for this place. */
 	void (*point)(const struct hf_unpack *u, struct hf_point *ret_point);
 	void (*stop)(struct hf_unpack *u);
