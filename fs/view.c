@@ -187,6 +187,16 @@ static void ready(struct hf_cache_waiter *waiter, struct hf_block *block, int er
 		advance(rq);
 }
 
+static uint64_t planned(struct hf_reading *reading)
+{
+	uint64_t offset;
+
+	pthread_mutex_lock(&reading->lock);
+	offset = reading->planned;
+	pthread_mutex_unlock(&reading->lock);
+	return offset;
+}
+
 /*
  * Makes ahead what a reader that goes forward from end will want, so much that all cores have work but little enough
  * that the cache is not filled with it.
@@ -202,10 +212,13 @@ static void make_ahead(const struct hf_view *view, struct hf_reading *reading, u
 	size_t count = 0;
 	int err;
 
-	if (end >= view->base + view->size || hf_pool_load(fs->pool, HF_AHEAD) > 8u * threads || hf_view_open(view, &open))
+	if (end >= view->base + view->size || end <= planned(reading) ||
+	    hf_pool_load(fs->pool, HF_AHEAD) > 8u * threads || hf_view_open(view, &open))
 		return;
 	err = hf_view_piece_of(view, open, end - 1, &piece);
 	pthread_mutex_lock(&reading->lock);
+	if (!err)
+		reading->planned = piece.offset + piece.size;
 	while (!err && !(err = hf_view_piece(view, open, piece.number + 1, &piece))) {
 		struct hf_cache_key key = {view->owner, piece.number};
 
@@ -342,7 +355,7 @@ static bool note_reading(struct hf_reading *reading, uint64_t offset, uint64_t e
 	} else {
 		reading->streak = 0;
 		reading->expected = end;
-		reading->ahead = 0;
+		reading->ahead = reading->planned = 0;
 	}
 	forward = reading->streak >= 2;
 	pthread_mutex_unlock(&reading->lock);

@@ -24,7 +24,7 @@ bool hf_crew_is_many(const struct hf_crew *crew);
 /* How many lanes may be ahead of the one that is written, just now. */
 size_t hf_crew_ahead(const struct hf_crew *crew);
 
-/* The lane is the crew's from now on, also after an error. */
+/* The lane is the crew's from now on, also after an error. Those that come earlier are worked on with preference. */
 int hf_crew_add(struct hf_crew *crew, struct hf_lane *lane);
 /* Writes all of a lane, working on it and others meanwhile; then it is gone. After an error it is not. */
 int hf_crew_finish(struct hf_crew *crew, struct hf_lane *lane, struct hf_lane_end *ret_end);

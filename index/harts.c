@@ -160,10 +160,11 @@ static int walk_first(struct walk *w)
 	const bool harts = info->flags & HF_STREAM_HARTS;
 	struct hf_lane_end end;
 	struct hf_lane *lane;
-	int err = hf_pass_new(b, 0, info->first_hart, w->start, harts ? HF_PASS_STORE : HF_PASS_LOOK, &lane);
+	/* Before the others in the crew's list: in them least can be done at the same time. */
+	int err = hf_crew_ahead(b->crew) ? begin_records(w, NULL) : 0;
 
-	if (!err && hf_crew_ahead(b->crew))
-		err = begin_records(w, NULL);
+	if (!err)
+		err = hf_pass_new(b, 0, info->first_hart, w->start, harts ? HF_PASS_STORE : HF_PASS_LOOK, &lane);
 	if (!err)
 		err = hf_crew_finish(b->crew, lane, &end);
 	if (err)
