@@ -1,5 +1,5 @@
 /* RISC-V N-Trace as a codec. */
-#include "codecs/ntrace/decoder.h"
+#include "codecs/ntrace/encoder.h"
 
 static const char *const suffixes[] = {NULL};
 
@@ -11,4 +11,5 @@ const struct hf_codec hf_codec_ntrace = {
 	.open = hf_ntrace_open,
 	.close = hf_ntrace_close,
 	.dec = &hf_ntrace_dec_ops,
+	.enc = &hf_ntrace_enc_ops,
 };
