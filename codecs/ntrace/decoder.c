@@ -24,27 +24,6 @@ static void note_hart(struct hf_ntrace_dec *d, const struct hf_ntrace_message *m
 
 /* ---- bytes ---- */
 
-/* Bytes from s.at on, up to HF_NTRACE_MESSAGE_MAX of them and no more than the part has. */
-static int look(struct hf_ntrace_dec *d, uint64_t end, const uint8_t **ret_bytes, size_t *ret_n)
-{
-	struct hf_reader *r = &d->reader;
-	const uint64_t at = d->s.at;
-	uint64_t n;
-
-	if (at < r->start || at > r->start + r->len ||
-	    (r->start + r->len - at < HF_NTRACE_MESSAGE_MAX && !r->ended)) {
-		int err = hf_reader_seek(r, at);
-
-		if (err)
-			return err;
-	}
-	n = r->start + r->len - at;
-	n = end - at < n ? end - at : n;
-	*ret_bytes = r->buf + (at - r->start);
-	*ret_n = (size_t)n;
-	return 0;
-}
-
 /* Bytes that are nobody's: lost, if the trace of this hart is in one piece neither before nor behind them. */
 static void pass(struct hf_ntrace_dec *d, uint64_t n)
 {
@@ -154,7 +133,7 @@ static int fetch(struct hf_ntrace_dec *d)
 		return 0;
 	}
 	for (unsigned i = 0; i < 64 && s->phase == HF_NTRACE_PHASE_FETCH && d->plan_count + 16 < HF_NTRACE_PLANS; i++) {
-		err = look(d, part.end, &bytes, &n);
+		err = hf_ntrace_look(&d->reader, s->at, part.end, &bytes, &n);
 		if (err)
 			return err;
 		if (n == 0) {
@@ -300,11 +279,6 @@ static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 }
 
 #define FIELD(member, max) HF_STATE_FIELD(struct hf_ntrace_state, member, max)
-#define STACK4(i) \
-	FIELD(stack[(i)], UINT64_MAX), FIELD(stack[(i) + 1], UINT64_MAX), FIELD(stack[(i) + 2], UINT64_MAX), \
-		FIELD(stack[(i) + 3], UINT64_MAX)
-#define STACK16(i) STACK4(i), STACK4((i) + 4), STACK4((i) + 8), STACK4((i) + 12)
-static_assert(HF_NTRACE_STACK == 32, "the table below");
 
 static const struct hf_state_field fields[] = {
 	FIELD(at, INT64_MAX),
@@ -343,10 +317,7 @@ static const struct hf_state_field fields[] = {
 	FIELD(lost_at, INT64_MAX),
 	FIELD(lost_bytes, UINT64_MAX),
 	FIELD(lost_detail, UINT64_MAX),
-	FIELD(depth, HF_NTRACE_STACK),
-	FIELD(top, HF_NTRACE_STACK - 1),
-	STACK16(0),
-	STACK16(16),
+	HF_NTRACE_STACK_FIELDS(struct hf_ntrace_state),
 };
 
 static const struct hf_state_table table = {

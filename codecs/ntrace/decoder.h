@@ -11,11 +11,9 @@
 
 #include "codecs/codec.h"
 #include "codecs/ntrace/message.h"
+#include "codecs/ntrace/stack.h"
 #include "codecs/ntrace/walk.h"
 #include "codecs/source/reader.h"
-
-/* Addresses that a decoder keeps for implicit returns (9.2). */
-#define HF_NTRACE_STACK 32
 
 /* Source ids that are told apart. */
 #define HF_NTRACE_HARTS_MAX 256
@@ -62,8 +60,7 @@ struct hf_ntrace_state {
 	/* trace that is lost since lost_at, because of lost_code (-enum hf_err; 0: none is) */
 	uint32_t lost_code;
 	uint64_t lost_at, lost_bytes, lost_detail;
-	uint8_t depth, top;   /* of stack: addresses on it, and the newest */
-	uint64_t stack[HF_NTRACE_STACK];
+	struct hf_ntrace_stack calls;
 };
 
 /* Events to give: count of them from ev on, the last one changed if it is an instruction that jumped. */
@@ -128,12 +125,21 @@ struct hf_ntrace_part hf_ntrace_part_at(const struct hf_stream *stream, const st
  */
 int hf_ntrace_rotate(struct hf_src *src, uint64_t offset, struct hf_src **ret_src);
 
+/*
+ * The bytes from at on in the window, at least HF_NTRACE_MESSAGE_MAX of them unless the stream or the part ends before;
+ * none at end.
+ */
+int hf_ntrace_look(struct hf_reader *r, uint64_t at, uint64_t end, const uint8_t **ret_bytes, size_t *ret_n);
+
 /* An offset in the order of time as one of the stream. */
 uint64_t hf_ntrace_stream_offset(const struct hf_ntrace_params *params, uint64_t size, uint64_t offset);
 
 /* ---- decoder.c ---- */
 
 extern const struct hf_dec_ops hf_ntrace_dec_ops;
+
+/* ---- records.c ---- */
+
 extern const struct hf_dec_ops hf_ntrace_records_ops;
 
 /* ---- flow.c ---- */

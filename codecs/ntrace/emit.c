@@ -1,8 +1,6 @@
 /* The messages of the encoder: what is held back to be counted, and the counters that a message resets. */
 #include "codecs/ntrace/encoder.h"
 
-#include <string.h>
-
 /* The largest B-CNT and HREPEAT (6.2). */
 #define REPEATS_MAX 0x3ffffu
 
@@ -109,9 +107,7 @@ static void reset_all(struct hf_ntrace_enc *e, uint64_t pc)
 	reset_counts(s);
 	s->ref = pc;
 	s->since = 0;
-	s->depth = 0;
-	s->top = 0;
-	memset(s->stack, 0, sizeof s->stack);
+	hf_ntrace_stack_clear(&s->calls);
 	s->last_tcode = 0;
 	s->said_mode = HF_MODE_UNKNOWN;
 	s->owner_due = s->ids != 0;

@@ -5,31 +5,6 @@
 
 #include <stdlib.h>
 
-/* ---- the call stack (9.2) ---- */
-
-static void push_return(struct hf_ntrace_enc *e, uint64_t address)
-{
-	struct hf_ntrace_enc_state *s = &e->s;
-
-	if (e->c.call_stack == 0)
-		return;
-	s->top = (uint8_t)((s->top + 1) % HF_NTRACE_STACK);
-	s->stack[s->top] = address;
-	if (s->depth < e->c.call_stack)
-		s->depth++;
-}
-
-static void pop_return(struct hf_ntrace_enc_state *s)
-{
-	s->has_returned = s->depth != 0;
-	if (s->depth == 0)
-		return;
-	s->returned = s->stack[s->top];
-	s->stack[s->top] = 0; /* keeps stored states short */
-	s->top = (uint8_t)((s->top + HF_NTRACE_STACK - 1) % HF_NTRACE_STACK);
-	s->depth--;
-}
-
 /* ---- before an instruction ---- */
 
 /*
@@ -107,12 +82,12 @@ static void put_indirect(struct hf_ntrace_enc *e, const struct hf_event *ev, uin
 	} else {
 		s->has_returned = 0;
 		if (insn->flow == HF_FLOW_RETURN || insn->flow == HF_FLOW_SWAP)
-			pop_return(s);
+			s->has_returned = hf_ntrace_stack_pop(&s->calls, &s->returned);
 		set_pending(s, HF_NTRACE_PENDING_INDIRECT, insn->target);
 		s->known = ev->flags & HF_EVF_TAKEN;
 	}
 	if (call)
-		push_return(e, behind);
+		hf_ntrace_stack_push(&s->calls, e->c.call_stack, behind);
 }
 
 static void put_jump(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_ev_insn *insn, uint64_t behind)
@@ -120,7 +95,7 @@ static void put_jump(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 	const uint64_t target = static_target(e, insn);
 
 	if (insn->flow == HF_FLOW_CALL)
-		push_return(e, behind);
+		hf_ntrace_stack_push(&e->s.calls, e->c.call_stack, behind);
 	if (e->c.wire.all_jumps)
 		put_taken(e, sink, target);
 	else
@@ -317,10 +292,6 @@ static void destroy(struct hf_enc *enc)
 }
 
 #define FIELD(member, max) HF_STATE_FIELD(struct hf_ntrace_enc_state, member, max)
-#define STACK4(i) \
-	FIELD(stack[(i)], UINT64_MAX), FIELD(stack[(i) + 1], UINT64_MAX), FIELD(stack[(i) + 2], UINT64_MAX), \
-		FIELD(stack[(i) + 3], UINT64_MAX)
-#define STACK16(i) STACK4(i), STACK4((i) + 4), STACK4((i) + 8), STACK4((i) + 12)
 
 static const struct hf_state_field fields[] = {
 	FIELD(pending, HF_NTRACE_PENDINGS - 1),
@@ -352,10 +323,7 @@ static const struct hf_state_field fields[] = {
 	FIELD(last_icnt, UINT32_MAX),
 	FIELD(last_hist, UINT32_MAX),
 	FIELD(repeats, UINT32_MAX),
-	FIELD(depth, HF_NTRACE_STACK),
-	FIELD(top, HF_NTRACE_STACK - 1),
-	STACK16(0),
-	STACK16(16),
+	HF_NTRACE_STACK_FIELDS(struct hf_ntrace_enc_state),
 };
 
 static const struct hf_state_table table = {

@@ -74,8 +74,7 @@ struct hf_ntrace_enc_state {
 	uint8_t last_tcode, last_btype;
 	uint32_t last_icnt, last_hist;
 	uint32_t repeats;       /* so often more, not said yet */
-	uint8_t depth, top;
-	uint64_t stack[HF_NTRACE_STACK];
+	struct hf_ntrace_stack calls;
 };
 
 struct hf_ntrace_enc {

@@ -4,8 +4,6 @@
  */
 #include "codecs/ntrace/decoder.h"
 
-#include <string.h>
-
 /* HIST alone does not say where to stop on code without branches: no code of sense is longer than I-CNT reaches. */
 #define STRAIGHT_MAX (UINT64_C(1) << 22)
 
@@ -85,35 +83,12 @@ static void push_time(struct hf_ntrace_dec *d)
 		hf_ntrace_single(d, HF_EVENT_TIMESTAMP)->time.value = d->s.time;
 }
 
-/* ---- the call stack (9.2) ---- */
-
-static void push_return(struct hf_ntrace_state *s, uint64_t address)
-{
-	s->top = (uint8_t)((s->top + 1) % HF_NTRACE_STACK);
-	s->stack[s->top] = address;
-	if (s->depth < HF_NTRACE_STACK)
-		s->depth++;
-}
-
-static bool pop_return(struct hf_ntrace_state *s, uint64_t *ret_address)
-{
-	if (s->depth == 0)
-		return false;
-	*ret_address = s->stack[s->top];
-	s->stack[s->top] = 0; /* keeps stored states short */
-	s->top = (uint8_t)((s->top + HF_NTRACE_STACK - 1) % HF_NTRACE_STACK);
-	s->depth--;
-	return true;
-}
-
 /* ---- losing and finding the place ---- */
 
 static void forget(struct hf_ntrace_state *s)
 {
 	s->debt = 0;
-	s->depth = 0;
-	s->top = 0;
-	memset(s->stack, 0, sizeof s->stack);
+	hf_ntrace_stack_clear(&s->calls);
 	s->last_tcode = 0;
 }
 
@@ -206,10 +181,10 @@ static struct hf_block *follow_return(struct hf_ntrace_dec *d, struct hf_block *
 {
 	uint64_t target;
 
-	if (!d->params.implicit_return || !pop_return(&d->s, &target))
+	if (!d->params.implicit_return || !hf_ntrace_stack_pop(&d->s.calls, &target))
 		return NULL;
 	if (block->end == HF_BLOCK_SWAP)
-		push_return(&d->s, block->next);
+		hf_ntrace_stack_push(&d->s.calls, HF_NTRACE_STACK, block->next);
 	if (block->target != target) {
 		block->target = target;
 		block->successor[1] = 0;
@@ -247,11 +222,11 @@ static struct hf_block *step(struct hf_ntrace_dec *d, struct hf_block *block, st
 			return NULL;
 		}
 		if (block->end == HF_BLOCK_CALL)
-			push_return(s, block->next);
+			hf_ntrace_stack_push(&s->calls, HF_NTRACE_STACK, block->next);
 		taken = 1;
 		break;
 	case HF_BLOCK_SET_CALL:
-		push_return(s, block->next);
+		hf_ntrace_stack_push(&s->calls, HF_NTRACE_STACK, block->next);
 		taken = 1;
 		break;
 	case HF_BLOCK_SET_JUMP:
@@ -391,7 +366,7 @@ static int end_block(struct hf_ntrace_dec *d, struct outcome *o)
 		break;
 	case HF_BLOCK_RETURN:
 	case HF_BLOCK_SWAP:
-		o->known = d->params.implicit_return && pop_return(s, &o->next);
+		o->known = d->params.implicit_return && hf_ntrace_stack_pop(&s->calls, &o->next);
 		if (o->known) {
 			o->entry->taken = true;
 			o->entry->target = o->next;
@@ -407,7 +382,7 @@ static int end_block(struct hf_ntrace_dec *d, struct outcome *o)
 	}
 	if (block->end == HF_BLOCK_CALL || block->end == HF_BLOCK_SET_CALL || block->end == HF_BLOCK_SWAP ||
 	    block->end == HF_BLOCK_INDIRECT_CALL)
-		push_return(s, block->next);
+		hf_ntrace_stack_push(&s->calls, HF_NTRACE_STACK, block->next);
 	return direct && block->end != HF_BLOCK_JUMP && block->end != HF_BLOCK_CALL ? HF_ERR_NTRACE_FLOW : 0;
 }
 

@@ -12,4 +12,5 @@ const struct hf_codec hf_codec_ntrace = {
 	.close = hf_ntrace_close,
 	.dec = &hf_ntrace_dec_ops,
 	.enc = &hf_ntrace_enc_ops,
+	.records = &hf_ntrace_records_ops,
 };

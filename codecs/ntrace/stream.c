@@ -72,6 +72,25 @@ uint64_t hf_ntrace_stream_offset(const struct hf_ntrace_params *params, uint64_t
 	return (offset + params->wrap_offset % size) % size;
 }
 
+/* ---- the window ---- */
+
+int hf_ntrace_look(struct hf_reader *r, uint64_t at, uint64_t end, const uint8_t **ret_bytes, size_t *ret_n)
+{
+	uint64_t n;
+
+	if (at < r->start || at > r->start + r->len ||
+	    (r->start + r->len - at < HF_NTRACE_MESSAGE_MAX && !r->ended)) {
+		int err = hf_reader_seek(r, at);
+
+		if (err)
+			return err;
+	}
+	n = r->start + r->len - at;
+	*ret_bytes = r->buf + (at - r->start);
+	*ret_n = (size_t)(end - at < n ? end - at : n);
+	return 0;
+}
+
 /* ---- parts ---- */
 
 struct hf_ntrace_part hf_ntrace_part_at(const struct hf_stream *stream, const struct hf_ntrace_params *params,
