@@ -157,9 +157,15 @@ void hf_ntrace_emit_taken(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_
 
 /* ---- starts and stops ---- */
 
+/* Another message than ProgTraceSync may start a trace (8.4.1, note 1): in a trap handler. */
 void hf_ntrace_emit_start(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc)
 {
-	struct hf_ntrace_message msg = {.tcode = HF_NTRACE_SYNC, .sync = e->s.start, .address = pc};
+	struct hf_ntrace_message msg = {
+		.tcode = e->s.btype ? HF_NTRACE_INDIRECT_BRANCH_SYNC : HF_NTRACE_SYNC,
+		.sync = e->s.start,
+		.btype = e->s.btype,
+		.address = pc,
+	};
 
 	hf_ntrace_emit(e, sink, &msg);
 	reset_all(e, pc);

@@ -39,6 +39,7 @@ static void resolve(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc, 
 		break;
 	}
 	s->pending = HF_NTRACE_PENDING_NONE;
+	s->btype = HF_NTRACE_BTYPE_JUMP;
 	s->has_returned = 0;
 	s->next = pc;
 	s->known = 1;
@@ -162,21 +163,21 @@ static void put_insn(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 
 /* ---- other events ---- */
 
-/* An exception or interrupt where the flow has come to. */
+/* An exception or interrupt where the flow has come to. Before anything is traced the trace begins with it. */
 static void put_trap(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
+	const bool starts = s->pending == HF_NTRACE_PENDING_START && s->btype == HF_NTRACE_BTYPE_JUMP;
 
-	/* A trap before anything is traced has no place; the trace begins in its handler. */
-	if (s->pending == HF_NTRACE_PENDING_START)
-		return;
-	if (s->pending != HF_NTRACE_PENDING_NONE && s->known)
+	if (!starts && s->pending != HF_NTRACE_PENDING_NONE && s->known)
 		resolve(e, sink, s->next, false);
 	if (e->c.one_trap_type)
 		s->btype = HF_NTRACE_BTYPE_TRAP;
 	else
 		s->btype = ev->flags & HF_EVF_ASYNC ? HF_NTRACE_BTYPE_INTERRUPT : HF_NTRACE_BTYPE_EXCEPTION;
-	set_pending(s, HF_NTRACE_PENDING_TRAP, ev->trap.handler);
+	if (s->pending != HF_NTRACE_PENDING_START)
+		s->pending = HF_NTRACE_PENDING_TRAP;
+	s->next = ev->trap.handler;
 	s->known = (ev->flags & HF_EVF_HANDLER) != 0;
 }
 
@@ -185,11 +186,12 @@ static void stop(struct hf_ntrace_enc *e, struct hf_sink *sink, uint8_t start)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
 
-	if (s->pending == HF_NTRACE_PENDING_TAKEN || (s->pending == HF_NTRACE_PENDING_TRAP && s->known))
+	if (s->pending == HF_NTRACE_PENDING_TAKEN || (s->btype != HF_NTRACE_BTYPE_JUMP && s->known))
 		resolve(e, sink, s->next, false);
 	if (s->pending != HF_NTRACE_PENDING_START && !e->c.seed)
 		hf_ntrace_emit_stop(e, sink);
 	s->pending = HF_NTRACE_PENDING_START;
+	s->btype = HF_NTRACE_BTYPE_JUMP;
 	s->has_returned = 0;
 	s->start = e->c.seed ? HF_NTRACE_SYNC_RESET : start;
 }
@@ -230,7 +232,7 @@ static void put_other(struct hf_ntrace_enc *e, struct hf_sink *sink, const struc
 		s->time = ev->time.value;
 		break;
 	case HF_EVENT_DISCONTINUITY:
-		if (s->pending != HF_NTRACE_PENDING_START)
+		if (s->pending != HF_NTRACE_PENDING_START || s->btype != HF_NTRACE_BTYPE_JUMP)
 			stop(e, sink, HF_NTRACE_SYNC_ENABLE);
 		break;
 	case HF_EVENT_GAP:

@@ -50,7 +50,7 @@ struct hf_ntrace_enc_state {
 	uint8_t pending;        /* enum hf_ntrace_pending */
 	uint8_t known;          /* next is known, as far as the events say */
 	uint8_t has_returned;
-	uint8_t btype;          /* of the pending trap */
+	uint8_t btype;          /* of the trap that leads to the next instruction; 0: none does */
 	uint8_t start;          /* SYNC of the next start */
 	uint8_t paired;         /* upper is an instruction of the message to come */
 	uint8_t mode;           /* enum hf_mode of the instructions */

@@ -151,6 +151,8 @@ static void restart(struct hf_ntrace_dec *d)
 		hf_ntrace_push_loss(d, HF_EVENT_GAP, -(int)s->lost_code, s->lost_at, s->lost_bytes, s->lost_detail);
 	else if (s->begun)
 		push_jump(d, s->pc, s->address, HF_EVF_UNTRACED);
+	if (s->btype != HF_NTRACE_BTYPE_JUMP)
+		push_trap(d, &(struct outcome){.known = false});
 	s->lost_code = 0;
 	s->lost_bytes = 0;
 	s->lost_at = 0;

@@ -126,8 +126,10 @@ static const struct hf_event *next_of(const struct hf_events *events, size_t *at
 
 static void complain(const char *what, size_t insns, const struct hf_event *a, const struct hf_event *b)
 {
-	fprintf(stderr, "%s: instruction %zu: %" PRIx64 " and %" PRIx64 ", %" PRIx64 " and %" PRIx64 "\n", what, insns,
-		a ? a->word[0] : 0, b ? b->word[0] : 0, a ? a->word[1] : 0, b ? b->word[1] : 0);
+	fprintf(stderr, "%s: behind instruction %zu", what, insns);
+	for (int i = 0; i < 3; i++)
+		fprintf(stderr, ": %" PRIx64 " and %" PRIx64, a ? a->word[i] : 0, b ? b->word[i] : 0);
+	fprintf(stderr, "\n");
 	exit(1);
 }
 
