@@ -3,6 +3,7 @@
  * then the instruction is told, then a second walk over the same bytes tells its attachments. Each step makes at most
  * one event, so that the work can stop anywhere; a decoder that is loaded starts at the group again and discards.
  */
+#include "codecs/isa/arm.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/stf/decoder.h"
 
@@ -392,6 +393,8 @@ static void push_insn(struct hf_stf_dec *d, struct hf_stf_out *out)
 		.pc = g->pc, .opcode = g->opcode, .size = g->opcode_size, .isa = isa, .mode = g->now.mode};
 	if (isa == HF_ISA_RV32 || isa == HF_ISA_RV64)
 		ev->insn.flow = hf_riscv_flow(g->opcode, isa == HF_ISA_RV32 ? 32 : 64);
+	else
+		ev->insn.flow = hf_arm_classify(g->opcode, g->opcode_size, isa).flow;
 	if (g->attempt) {
 		ev->insn.target = g->now.index;
 	} else if (g->has_target) {
