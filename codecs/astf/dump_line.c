@@ -150,6 +150,8 @@ static uint8_t *put_fields(struct hf_astf_dump_state *state, uint8_t *t, const s
 	case HF_ASTF_HEADER: return put_header(t, rec);
 	case HF_ASTF_TIMESTAMP:
 		t = put_number(t, " ", HF_ASTF_GET(rec, TIMESTAMP, value0));
+		if (HF_ASTF_GET(rec, TIMESTAMP, value1))
+			t = put_number(t, " value1=", HF_ASTF_GET(rec, TIMESTAMP, value1));
 		return HF_ASTF_GET(rec, TIMESTAMP, unit) == 1 ?
 			       hf_text_put(t, " us") : put_number(t, " unit=", HF_ASTF_GET(rec, TIMESTAMP, unit));
 	case HF_ASTF_STRING:

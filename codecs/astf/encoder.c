@@ -100,6 +100,15 @@ static void say_context(struct hf_astf_enc *e, struct hf_sink *sink)
 		write_context(e, sink);
 }
 
+/* STF has no word for an id that is not known but 0. */
+static void set_id(struct hf_astf_enc *e, uint32_t flag, uint32_t *to, uint32_t id)
+{
+	*to = id;
+	e->s.flags |= flag;
+	if (!e->source && id == 0)
+		e->s.flags &= ~flag;
+}
+
 static void put_context(struct hf_astf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	struct hf_astf_enc_state *s = &e->s;
@@ -116,14 +125,10 @@ static void put_context(struct hf_astf_enc *e, struct hf_sink *sink, const struc
 	}
 	if (ev->size & HF_CONTEXT_MODE)
 		s->mode = c->mode < HF_MODE_COUNT ? c->mode : (uint8_t)HF_MODE_UNKNOWN;
-	if (ev->size & HF_CONTEXT_PID) {
-		s->pid = c->pid;
-		s->flags |= HF_ASTF_ENC_PID;
-	}
-	if (ev->size & HF_CONTEXT_TID) {
-		s->tid = c->tid;
-		s->flags |= HF_ASTF_ENC_TID;
-	}
+	if (ev->size & HF_CONTEXT_PID)
+		set_id(e, HF_ASTF_ENC_PID, &s->pid, c->pid);
+	if (ev->size & HF_CONTEXT_TID)
+		set_id(e, HF_ASTF_ENC_TID, &s->tid, c->tid);
 	if (ev->size & HF_CONTEXT_VLEN && c->vlen)
 		s->evl = c->vlen <= 256 ? (uint8_t)((c->vlen - 1) / 16) : 15;
 	s->flags |= HF_ASTF_ENC_HARD;
@@ -256,7 +261,7 @@ static void put_trap(struct hf_astf_enc *e, struct hf_sink *sink, const struct h
 		hf_astf_write(sink, &rec);
 	if (e->basic)
 		s->flags |= HF_ASTF_ENC_SOFT;
-	if (ev->flags & HF_EVF_MODE && ev->small < HF_MODE_COUNT) {
+	if (ev->flags & HF_EVF_MODE && ev->small < HF_MODE_COUNT && ev->small != s->mode) {
 		s->mode = (uint8_t)ev->small;
 		s->flags |= HF_ASTF_ENC_SOFT;
 	}
@@ -308,8 +313,10 @@ static void put_alone(struct hf_astf_enc *e, struct hf_sink *sink, const struct 
 		hf_astf_enc_text(e, ev->size);
 		break;
 	case HF_EVENT_DISCONTINUITY:
-		/* A Context is where a Basic trace may go on elsewhere (3.1); BasicPlus has no word for it. */
-		e->s.flags |= HF_ASTF_ENC_SOFT;
+		/* A Context is where a Basic trace may go on elsewhere (3.1); BasicPlus has no word for it. An ASTF source
+		 * had its own, or had none. */
+		if (!e->source)
+			e->s.flags |= HF_ASTF_ENC_SOFT;
 		if (!e->basic && !e->source)
 			hf_astf_enc_remark(e, sink, "the flow goes on elsewhere, the source does not say why");
 		break;

@@ -221,19 +221,21 @@ static inline void step_insn(struct hf_astf_step *s, const struct hf_astf_record
 
 /* ---- traps ---- */
 
-/* The mode that the Context record gives which belongs to this trap: the next record, a Timestamp aside. */
+/*
+ * The mode behind this trap: of the Context record that belongs to it, the next record, a Timestamp aside. Where there
+ * is none the mode is what it was (ASTF 4.4).
+ */
 static void look_for_mode(struct hf_astf_step *s, struct hf_event *ev)
 {
 	struct hf_astf_record rec;
 
-	if (!peek(s, 1, &rec))
+	if (!(s->now->flags & HF_ASTF_CONTEXT_SEEN))
 		return;
-	if (hf_astf_type(&rec) == HF_ASTF_TIMESTAMP && !peek(s, 2, &rec))
-		return;
-	if (hf_astf_type(&rec) != HF_ASTF_CONTEXT || hf_astf_mode(&rec) == s->now->mode)
-		return;
+	if (peek(s, 1, &rec) && (hf_astf_type(&rec) != HF_ASTF_TIMESTAMP || peek(s, 2, &rec)) &&
+	    hf_astf_type(&rec) == HF_ASTF_CONTEXT)
+		s->now->mode = hf_astf_mode(&rec);
 	ev->flags |= HF_EVF_MODE;
-	ev->small = s->now->mode = hf_astf_mode(&rec);
+	ev->small = s->now->mode;
 }
 
 static uint64_t trap_value(const struct hf_astf_step *s, const struct hf_astf_record *rec)
@@ -473,7 +475,8 @@ void hf_astf_step_end(struct hf_astf_step *s)
 	if (!(s->now->flags & HF_ASTF_BEGUN))
 		begin_stream(s);
 	break_chain(s);
-	if (s->now->flags & HF_ASTF_DUE)
+	/* Basic traces want their Context before the next instruction, and there is none (4.5.3.1). */
+	if ((s->now->flags & HF_ASTF_DUE) && !s->d->basic)
 		note_once(s, HF_ASTF_NOTED_TRAP, HF_ERR_ASTF_NO_TRAP, 0);
 	if (r->err)
 		push_loss(s, HF_EVENT_GAP, r->err, s->have, r->diag.detail);

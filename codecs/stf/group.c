@@ -202,14 +202,18 @@ static void scan_target(struct hf_stf_group *g, const struct hf_stf_record *rec)
 	}
 }
 
-/* An access opens a row of contents; contents outside of one, or of a strange access, are worth a note. */
+/*
+ * An access opens a row of contents; contents outside of one, or of a strange access, are worth a note. Under ISA = ARM
+ * one that neither reads nor writes is a prefetch, cache maintenance, or what faulted (hartfs-views(5)).
+ */
 static void scan_access(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec)
 {
 	struct hf_stf_group *g = &d->group;
 
 	g->words = 0;
 	g->content = (uint8_t)(rec->descriptor + 1);
-	if (rec->code != HF_STF_READ && rec->code != HF_STF_WRITE)
+	if (rec->code != HF_STF_READ && rec->code != HF_STF_WRITE &&
+	    !(rec->code == 0 && d->dec.stream->info.arch == HF_ARCH_ARM))
 		scan_note(d, out, HF_ERR_STF_VALUE, rec->descriptor);
 }
 
