@@ -3,7 +3,8 @@
 #include <string.h>
 
 const struct hf_box *const hf_boxes[] = {
-	&hf_box_zstf, &hf_box_gzip, &hf_box_xz, &hf_box_zstd, &hf_box_lzma, NULL,
+	&hf_box_zstf, &hf_box_gzip, &hf_box_xz, &hf_box_zstd, &hf_box_lzma,
+	&hf_box_astf_xz, &hf_box_astf_lzma, &hf_box_astf_zlib, NULL,
 };
 
 const struct hf_box *hf_box_probe(const uint8_t *head, size_t n, uint64_t file_size)

@@ -1,6 +1,6 @@
 /*
  * Sources: immutable bytes that can be read at any offset by any number of callers at once, and the containers
- * (gzip, xz, zstd, .zstf) that turn one source into another. A source has no cursor and never maps memory.
+ * (gzip, xz, zstd, .zstf, the records of an ASTF file) that turn one source into another. A source has no cursor and never maps memory.
  */
 #ifndef HF_SOURCE_SOURCE_H
 #define HF_SOURCE_SOURCE_H
@@ -174,6 +174,7 @@ struct hf_box {
 };
 
 extern const struct hf_box hf_box_gzip, hf_box_xz, hf_box_lzma, hf_box_zstd, hf_box_zstf;
+extern const struct hf_box hf_box_astf_xz, hf_box_astf_lzma, hf_box_astf_zlib;
 /* All of them, ending with NULL. */
 extern const struct hf_box *const hf_boxes[];
 

@@ -3,6 +3,7 @@
  * then the instruction is told, then a second walk over the same bytes tells its attachments. Each step makes at most
  * one event, so that the work can stop anywhere; a decoder that is loaded starts at the group again and discards.
  */
+#include "codecs/isa/arm.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/stf/decoder.h"
 
@@ -254,14 +255,18 @@ static void scan_target(struct hf_stf_group *g, const struct hf_stf_record *rec)
 	}
 }
 
-/* An access opens a row of contents; contents outside of one, or of a strange access, are worth a note. */
+/*
+ * An access opens a row of contents; contents outside of one, or of a strange access, are worth a note. Under ISA = ARM
+ * one that neither reads nor writes is a prefetch, cache maintenance, or what faulted (hartfs-views(5)).
+ */
 static void scan_access(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec)
 {
 	struct hf_stf_group *g = &d->group;
 
 	g->words = 0;
 	g->content = (uint8_t)(rec->descriptor + 1);
-	if (rec->code != HF_STF_READ && rec->code != HF_STF_WRITE)
+	if (rec->code != HF_STF_READ && rec->code != HF_STF_WRITE &&
+	    !(rec->code == 0 && d->dec.stream->info.arch == HF_ARCH_ARM))
 		scan_note(d, out, HF_ERR_STF_VALUE, rec->descriptor);
 }
 
@@ -446,6 +451,8 @@ static void push_insn(struct hf_stf_dec *d, struct hf_stf_out *out)
 		.pc = g->pc, .opcode = g->opcode, .size = g->opcode_size, .isa = isa, .mode = g->now.mode};
 	if (isa == HF_ISA_RV32 || isa == HF_ISA_RV64)
 		ev->insn.flow = hf_riscv_flow(g->opcode, isa == HF_ISA_RV32 ? 32 : 64);
+	else
+		ev->insn.flow = hf_arm_classify(g->opcode, g->opcode_size, isa).flow;
 	if (g->attempt) {
 		ev->insn.target = g->now.index;
 	} else if (g->has_target) {
