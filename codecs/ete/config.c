@@ -31,12 +31,21 @@ static int read_register(const struct hf_setup *setup, uint32_t id, const char *
 	return hf_setup_number(setup, id, key, UINT64_MAX, fallback, ret, diag);
 }
 
+/* The kind of source that a snapshot says it is, "ETE", "ETM4.2"; "" if nothing is said. */
+static const char *source_type(const struct hf_setup *setup, uint32_t id)
+{
+	const struct hf_setup_value *type = hf_setup_get(setup, id, "type");
+
+	return type ? type->value : "";
+}
+
 /* TRCDEVARCH.ARCHID: 5A13 is ETE, 4A13 ETMv4 (K10.5.9). Without it TRCIDR1.TRCARCHMAJ: 4, or F where DEVARCH says. */
-static int check_architecture(const struct registers *r, struct hf_ete_config *config, struct hf_diag *diag)
+static int check_architecture(const struct registers *r, const char *type, struct hf_ete_config *config,
+			      struct hf_diag *diag)
 {
 	const unsigned archid = r->devarch & 0xffff, major = r->idr1 >> 8 & 15;
 
-	config->etm = archid == 0x4a13 || (archid == 0 && major == 4);
+	config->etm = archid == 0x4a13 || (archid == 0 && (major == 4 || strncmp(type, "ETM", 3) == 0));
 	if (archid != 0 && archid != 0x5a13 && archid != 0x4a13)
 		return hf_diag_set(diag, HF_ERR_ETE_SOURCE, HF_SPACE_STREAM, HF_NOWHERE, archid);
 	/* ETMv4's TRCCONFIGR: INSTP0 2:1, COND 10:8, DA 16, DV 17; bit 18 is ETE's ITO */
@@ -48,6 +57,19 @@ static int check_architecture(const struct registers *r, struct hf_ete_config *c
 static uint8_t id_bytes(uint64_t field)
 {
 	return field >= 4 ? 4 : (uint8_t)field;
+}
+
+bool hf_ete_config_is_source(const struct hf_setup *setup, uint32_t id)
+{
+	static const char *const registers[] = {"TRCCONFIGR", "TRCIDR0", "TRCIDR2", "TRCIDR8", "TRCDEVARCH"};
+
+	if (strncmp(source_type(setup, id), "ET", 2) == 0)
+		return true;
+	for (size_t i = 0; i < setup->value_count; i++)
+		for (size_t k = 0; k < sizeof registers / sizeof registers[0]; k++)
+			if (setup->values[i].hart == id && strcasecmp(setup->values[i].key, registers[k]) == 0)
+				return true;
+	return false;
 }
 
 int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setup, uint32_t id, bool *ret_missing,
@@ -91,5 +113,5 @@ int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setu
 	};
 	if (failed && !config->keep_failed && strcmp(failed->value, "drop") != 0)
 		return hf_diag_set(diag, HF_ERR_SETUP_VALUE, HF_SPACE_FILE, HF_NOWHERE, failed->line);
-	return check_architecture(&r, config, diag);
+	return check_architecture(&r, source_type(setup, id), config, diag);
 }

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* Trace ids are 7 bits; 0 stands for the only source of a capture whose registers say none. */
-#define HF_ETE_ID_MAX 0x7f
+/* The trace id in frames of a source: several may have the same, in different recordings. */
+#define HF_ETE_TRACE_ID(hart) ((uint8_t)((hart) & 0x7f))
 
 /*
  * Instructions of failed transactions did execute, but their effects were undone. They are left out, as K10.5.4.4 has
@@ -25,6 +25,9 @@ struct hf_ete_config {
 	bool ts_marker;       /* TRCIDR0.TSMARK: timestamps belong to the marker before them */
 	bool keep_failed;     /* failed transactions are shown */
 };
+
+/* Whether the description knows a source with this id, other than one of another kind (STM, ITM). */
+bool hf_ete_config_is_source(const struct hf_setup *setup, uint32_t id);
 
 /*
  * Of the source with that trace id. Registers that are missing have the values of most trace units: COMMOPT 0, MAXSPEC
