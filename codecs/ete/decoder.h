@@ -49,8 +49,11 @@ struct hf_ete_dec {
 	bool closed;                       /* and the flow was told */
 };
 
-/* Takes the place of a packet that lies in the lane; used by state.c and decoder.c. */
+/* Goes on from that place with an empty queue; the flow is the caller's to set. */
 void hf_ete_dec_enter(struct hf_ete_dec *d, const struct hf_ete_place *place);
+
+/* Whether a place that was loaded can be one of that hart; behind the last part nothing is looked at. */
+bool hf_ete_is_place(const struct hf_ete_stream *s, const struct hf_ete_place *place, uint32_t id);
 
 size_t hf_ete_dec_save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard);
 int hf_ete_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size);

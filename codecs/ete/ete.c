@@ -13,4 +13,5 @@ const struct hf_codec hf_codec_ete = {
 	.open = hf_ete_open,
 	.close = hf_ete_close,
 	.dec = &hf_ete_dec_ops,
+	.records = &hf_ete_records_ops,
 };

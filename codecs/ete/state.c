@@ -132,7 +132,7 @@ static const uint8_t *load_pending(const uint8_t *p, const uint8_t *end, struct 
 	return p && is_pending(ev) ? p : NULL;
 }
 
-static bool is_place(const struct hf_ete_stream *s, const struct hf_ete_place *place, uint32_t id)
+bool hf_ete_is_place(const struct hf_ete_stream *s, const struct hf_ete_place *place, uint32_t id)
 {
 	const struct hf_setup_part *part = &s->parts[place->part < s->part_count ? place->part : 0];
 
@@ -169,7 +169,7 @@ int hf_ete_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size)
 		return err;
 	st.flow.stack_count = (uint8_t)stack_count;
 	st.place.entry.frame = st.place.entry.at - st.frame;
-	if (st.frame > st.place.entry.at || !is_place(d->stream, &st.place, dec->hart) ||
+	if (st.frame > st.place.entry.at || !hf_ete_is_place(d->stream, &st.place, dec->hart) ||
 	    (st.place.lost_code == 0 && st.place.part < d->stream->part_count))
 		return HF_ERR_STATE;
 	hf_ete_dec_enter(d, &st.place);
