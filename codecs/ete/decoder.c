@@ -263,13 +263,17 @@ static int read_packet(struct hf_ete_dec *d)
 
 /* ---- entry points ---- */
 
+/* Packets between two marks: more cost less here, and more when one is entered. */
+#define MARK_PACKETS 16
+
 /* Between packets, when everything that could leave has left. */
 static void keep_place(struct hf_ete_dec *d)
 {
 	const int marked = hf_ete_resolve_marked(&d->resolve);
 
-	if (marked == 0)
+	if (marked == 0 || ++d->packets < MARK_PACKETS)
 		return;
+	d->packets = 0;
 	if (marked > 0) {
 		d->base = d->mark;
 		d->base_passed = d->mark_passed;

@@ -44,6 +44,7 @@ struct hf_ete_dec {
 	/* Entry points: base is one; mark is to be the next, when all elements ahead of it have left. */
 	struct hf_ete_place base, mark;
 	uint64_t base_passed, mark_passed; /* elements behind it that have left */
+	unsigned packets;                  /* since the mark could have been moved */
 	uint64_t swallow;                  /* elements that were given before this decoder was entered */
 	bool ended;                        /* all parts are read */
 	bool closed;                       /* and the flow was told */

@@ -22,11 +22,8 @@ static void put_atoms(struct put *put)
 {
 	const struct hf_ete_packet *packet = put->packet;
 
-	for (unsigned i = 0; i < packet->atom_count; i++)
-		push(put, (struct hf_ete_element){
-				  .kind = HF_ETE_EL_ATOM,
-				  .flags = packet->atoms >> i & 1 ? HF_ETE_EL_TAKEN | HF_ETE_EL_INITIAL : 0,
-			  });
+	if (!put->err)
+		put->err = hf_ete_resolve_push_atoms(put->r, packet->atoms, packet->atom_count, put->offset);
 }
 
 static void put_simple(struct put *put, unsigned kind)

@@ -1,5 +1,6 @@
 #include "codecs/ete/flow.h"
 
+#include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 
 #include <string.h>
@@ -209,15 +210,31 @@ static void take_context(struct hf_ete_flow *f, const struct hf_ete_element *e)
 
 /* ---- instructions ---- */
 
-static void put_insn(struct hf_ete_flow *f, struct hf_event *ev, const struct hf_ete_block *b, unsigned i)
+/* The last instruction of a block. */
+static void put_last(struct hf_ete_flow *f, struct hf_event *ev, const struct hf_ete_block *b)
 {
 	*ev = (struct hf_event){
 		.kind = HF_EVENT_INSN,
 		.insn = {.pc = f->s.pc,
-			 .opcode = b->opcodes[i],
-			 .size = b->sizes[i],
+			 .opcode = b->opcode,
+			 .size = b->size,
 			 .isa = b->isa,
-			 .flow = b->flows[i],
+			 .flow = b->flow,
+			 .mode = f->mode},
+	};
+}
+
+static void put_any(struct hf_ete_flow *f, struct hf_event *ev, const struct hf_ete_block *b, unsigned i)
+{
+	const struct hf_ete_block_detail *detail = hf_ete_walk_detail(&f->walk, b);
+
+	*ev = (struct hf_event){
+		.kind = HF_EVENT_INSN,
+		.insn = {.pc = f->s.pc,
+			 .opcode = detail->opcodes[i],
+			 .size = detail->sizes[i],
+			 .isa = b->isa,
+			 .flow = detail->flows[i],
 			 .mode = f->mode},
 	};
 }
@@ -229,6 +246,23 @@ static void step_pc(struct hf_ete_flow *f, unsigned size)
 		f->s.pc &= UINT32_MAX;
 }
 
+/* n instructions of a plain block, none of them its P0 instruction. */
+static void put_plain(struct hf_ete_flow *f, const struct hf_ete_block *b, unsigned n, struct hf_event *ev)
+{
+	const uint64_t rest = (uint64_t)f->mode << 56 | (uint64_t)HF_FLOW_PLAIN << 48 | (uint64_t)HF_ISA_A64 << 40 |
+			      UINT64_C(4) << 32;
+	const uint64_t head = HF_EVENT_INSN;
+	uint64_t pc = f->s.pc;
+
+	for (unsigned i = 0; i < n; i++, pc += 4) {
+		memcpy(&ev[i], &head, sizeof head);
+		ev[i].word[0] = pc;
+		ev[i].word[1] = 0;
+		ev[i].word[2] = rest | hf_get32(b->bytes + 4 * (size_t)i);
+	}
+	f->s.pc = pc;
+}
+
 /* Gives up to n instructions of b from the first on, none of them taken, that lie before limit. */
 static unsigned put_run(struct hf_ete_flow *f, const struct hf_ete_block *b, unsigned n, uint64_t limit,
 			struct hf_ete_out *out)
@@ -238,22 +272,20 @@ static unsigned put_run(struct hf_ete_flow *f, const struct hf_ete_block *b, uns
 	unsigned i = 0;
 
 	n = n < room ? n : (unsigned)room;
-	if (b->all_plain) {
-		const uint64_t pc = f->s.pc, rest = (uint64_t)f->mode << 56 | (uint64_t)HF_ISA_A64 << 40 |
-							  UINT64_C(4) << 32;
+	if (b->plain && limit - f->s.pc < 4 * (uint64_t)n)
+		n = (unsigned)((limit - f->s.pc + 3) / 4);
+	if (b->plain) {
+		const unsigned before = b->count - (unsigned)b->ends;
 
-		for (; i < n && pc + 4 * i < limit; i++) {
-			ev[i].word[0] = pc + 4 * i;
-			ev[i].word[1] = 0;
-			ev[i].word[2] = rest | (uint64_t)b->flows[i] << 48 | b->opcodes[i];
-			memcpy(&ev[i], &(uint64_t){HF_EVENT_INSN}, 8);
-		}
-		f->s.pc = pc + 4 * i;
-	} else {
-		for (; i < n && f->s.pc < limit; i++) {
-			put_insn(f, &ev[i], b, i);
-			step_pc(f, b->sizes[i]);
-		}
+		i = n < before ? n : before;
+		put_plain(f, b, i, ev);
+	}
+	for (; i < n && f->s.pc < limit; i++) {
+		if (i + 1 == b->count)
+			put_last(f, &ev[i], b);
+		else
+			put_any(f, &ev[i], b, i);
+		step_pc(f, ev[i].insn.size);
 	}
 	out->n += i;
 	f->s.age += i;
@@ -290,19 +322,18 @@ static void put_p0(struct hf_ete_flow *f, const struct hf_ete_resolve *r, const 
 		   bool initially, struct hf_ete_out *out)
 {
 	const struct hf_ete_element *e = hf_ete_resolve_front(r);
-	const unsigned i = b->count - 1u;
 	struct hf_event *ev = &out->ev[out->n++];
 	uint64_t target;
 
-	put_insn(f, ev, b, i);
+	put_last(f, ev, b);
 	f->s.age++;
 	f->s.fresh = 0;
 	f->s.ran = 1;
-	step_pc(f, b->sizes[i]);
+	step_pc(f, b->size);
 	if (initially && b->flags & HF_ARM_LINK)
 		push_link(f, f->s.pc);
 	if (!taken) {
-		if (b->isa == HF_ISA_A64 && b->flows[i] != HF_FLOW_BRANCH)
+		if (b->isa == HF_ISA_A64 && b->flow != HF_FLOW_BRANCH)
 			emit_loss(f, HF_EVENT_DOUBT, HF_ERR_ETE_NOT_TAKEN, e->offset, 0, ev->insn.pc);
 		return;
 	}
@@ -423,7 +454,7 @@ static uint64_t call_class(struct hf_ete_flow *f)
 	if (f->isa == HF_ISA_T32)
 		return 0x11; /* SVC; HVC and SMC have 4 bytes and are not told apart from two others of 2 */
 	b = f->s.ran ? hf_ete_walk_find(&f->walk, f->program, f->s.pc - 4, f->isa) : NULL;
-	opcode = b ? b->opcodes[0] : 0;
+	opcode = b ? hf_ete_walk_detail(&f->walk, b)->opcodes[0] : 0;
 	if (f->isa == HF_ISA_A64)
 		return (opcode & 0xffe0001c) == 0xd4000000 && opcode & 3 ? 0x14 + (opcode & 3) :
 									   HF_TRAP_ETE + HF_ETE_EXC_CALL;
@@ -467,7 +498,7 @@ static void tell_attempt(struct hf_ete_flow *f)
 	if (!b)
 		return;
 	ev = emit(f, HF_EVENT_ATTEMPT);
-	put_insn(f, ev, b, 0);
+	put_any(f, ev, b, 0);
 	ev->kind = HF_EVENT_ATTEMPT;
 }
 

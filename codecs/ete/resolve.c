@@ -124,6 +124,33 @@ int hf_ete_resolve_push(struct hf_ete_resolve *r, const struct hf_ete_element *e
 	return 0;
 }
 
+int hf_ete_resolve_push_atoms(struct hf_ete_resolve *r, uint32_t atoms, unsigned n, uint64_t offset)
+{
+	if (r->tail - r->head > HF_ETE_QUEUE_MAX - n)
+		return HF_ERR_ETE_QUEUE;
+	if (r->tail > ROOM - n)
+		shift(r);
+	for (unsigned i = 0; i < n; i++)
+		r->queue[r->tail + i] = (struct hf_ete_element){
+			.kind = HF_ETE_EL_ATOM,
+			.flags = atoms >> i & 1 ? HF_ETE_EL_TAKEN | HF_ETE_EL_INITIAL : 0,
+			.offset = offset,
+		};
+	r->tail += n;
+	r->waiting += n;
+	if (r->config->max_spec == 0 && r->waiting == n && r->ahead.unseen == 0 && n) {
+		/* all of them are committed at once */
+		r->settled = r->tail;
+		r->last = r->tail - 1;
+		r->ahead.held = 0;
+		r->waiting = 0;
+		return 0;
+	}
+	while ((uint64_t)r->ahead.unseen + r->waiting > r->config->max_spec)
+		commit_oldest(r);
+	return 0;
+}
+
 int hf_ete_resolve_commit(struct hf_ete_resolve *r, uint32_t n)
 {
 	if (n > (uint64_t)r->ahead.unseen + r->waiting)

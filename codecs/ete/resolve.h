@@ -102,6 +102,8 @@ void hf_ete_resolve_reset(struct hf_ete_resolve *r, const struct hf_ete_ahead *a
  * the caller ends them (hf_ete_resolve_lose).
  */
 int hf_ete_resolve_push(struct hf_ete_resolve *r, const struct hf_ete_element *element);
+/* n <= 24 atoms, the oldest in bit 0. */
+int hf_ete_resolve_push_atoms(struct hf_ete_resolve *r, uint32_t atoms, unsigned n, uint64_t offset);
 int hf_ete_resolve_commit(struct hf_ete_resolve *r, uint32_t n);
 int hf_ete_resolve_cancel(struct hf_ete_resolve *r, uint32_t n);
 /* False: no atom that it can mean is there any more. */

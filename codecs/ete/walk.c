@@ -8,13 +8,16 @@ int hf_ete_walk_init(struct hf_ete_walk *walk, bool wfx)
 {
 	walk->wfx = wfx;
 	walk->blocks = calloc(HF_ETE_BLOCKS, sizeof *walk->blocks);
-	return walk->blocks ? 0 : HF_ERR_NOMEM;
+	walk->details = malloc(HF_ETE_BLOCKS * sizeof *walk->details);
+	return walk->blocks && walk->details ? 0 : HF_ERR_NOMEM;
 }
 
 void hf_ete_walk_fini(struct hf_ete_walk *walk)
 {
 	free(walk->blocks);
+	free(walk->details);
 	walk->blocks = NULL;
+	walk->details = NULL;
 }
 
 /* Two bytes at address, which two pieces may share. */
@@ -57,33 +60,37 @@ static unsigned fetch(const struct hf_program *program, uint64_t pc, unsigned is
 
 static void make(const struct hf_ete_walk *walk, struct hf_ete_block *b)
 {
-	uint64_t pc = b->pc;
+	struct hf_ete_block_detail *detail = &walk->details[b - walk->blocks];
+	uint64_t pc = b->pc, whole;
 
 	b->count = b->ends = b->direct = 0;
-	b->all_plain = b->isa == HF_ISA_A64;
+	b->bytes = hf_program_at(b->program, pc, &whole);
+	b->plain = b->isa == HF_ISA_A64;
 	while (!b->ends && b->count < HF_ETE_BLOCK_MAX) {
 		const unsigned i = b->count;
-		const unsigned size = fetch(b->program, pc, b->isa, &b->opcodes[i]);
+		const unsigned size = fetch(b->program, pc, b->isa, &b->opcode);
 		struct hf_arm_class class;
 		unsigned target_isa = b->isa;
 
 		if (size == 0)
-			return;
-		class = hf_arm_classify(b->opcodes[i], size, b->isa);
-		b->sizes[i] = (uint8_t)size;
-		b->flows[i] = class.flow;
+			break;
+		class = hf_arm_classify(b->opcode, size, b->isa);
+		detail->opcodes[i] = b->opcode;
+		detail->sizes[i] = b->size = (uint8_t)size;
+		detail->flows[i] = b->flow = class.flow;
 		b->count++;
-		b->ends = class.flags & HF_ARM_P0 || (class.flags & HF_ARM_WFX && walk->wfx);
 		b->flags = class.flags;
+		b->ends = class.flags & HF_ARM_P0 || (class.flags & HF_ARM_WFX && walk->wfx);
 		if (b->ends)
-			b->direct = hf_arm_target(b->opcodes[i], size, b->isa, pc, &b->target, &target_isa);
+			b->direct = hf_arm_target(b->opcode, size, b->isa, pc, &b->target, &target_isa);
 		else
-			b->all_plain &= class.flow == HF_FLOW_PLAIN;
+			b->plain &= class.flow == HF_FLOW_PLAIN;
 		b->target_isa = (uint8_t)target_isa;
 		pc += size;
 		if (b->isa != HF_ISA_A64)
 			pc &= UINT32_MAX;
 	}
+	b->plain &= whole >= 4u * b->count; /* in one piece */
 }
 
 const struct hf_ete_block *hf_ete_walk_find(struct hf_ete_walk *walk, const struct hf_program *program, uint64_t pc,

@@ -15,22 +15,28 @@
 struct hf_ete_block {
 	uint64_t pc;
 	const struct hf_program *program; /* NULL: empty */
+	const uint8_t *bytes;             /* of its instructions, if plain */
 	uint64_t target;                  /* of the last instruction, if it is a direct one */
+	uint32_t opcode;                  /* of the last instruction */
 	uint8_t isa;
 	uint8_t count;      /* 1.. */
-	uint8_t ends;       /* the last one is a P0 instruction; below are its properties */
-	uint8_t direct;     /* it has a target */
+	uint8_t ends;       /* the last one is a P0 instruction */
+	uint8_t plain;      /* A64, and all before that one are HF_FLOW_PLAIN: detail is not used */
+	uint8_t size, flow; /* of the last one */
 	uint8_t flags;      /* enum hf_arm_flags */
+	uint8_t direct;     /* it has a target, in this instruction set: */
 	uint8_t target_isa;
-	uint8_t all_plain;  /* the others are PLAIN, A64 */
-	uint8_t sizes[HF_ETE_BLOCK_MAX];
-	uint8_t flows[HF_ETE_BLOCK_MAX];
+};
+
+struct hf_ete_block_detail {
 	uint32_t opcodes[HF_ETE_BLOCK_MAX];
+	uint8_t sizes[HF_ETE_BLOCK_MAX], flows[HF_ETE_BLOCK_MAX];
 };
 
 struct hf_ete_walk {
 	bool wfx; /* WFI and WFE are P0 instructions */
-	struct hf_ete_block *blocks; /* owned */
+	struct hf_ete_block *blocks;         /* owned */
+	struct hf_ete_block_detail *details; /* owned: one for each block */
 };
 
 int hf_ete_walk_init(struct hf_ete_walk *walk, bool wfx);
@@ -39,5 +45,12 @@ void hf_ete_walk_fini(struct hf_ete_walk *walk);
 /* The block that begins at pc, NULL if the program has no instruction there. */
 const struct hf_ete_block *hf_ete_walk_find(struct hf_ete_walk *walk, const struct hf_program *program, uint64_t pc,
 					    unsigned isa);
+
+/* The instructions of a block that is not plain. */
+static inline const struct hf_ete_block_detail *hf_ete_walk_detail(const struct hf_ete_walk *walk,
+								   const struct hf_ete_block *block)
+{
+	return &walk->details[block - walk->blocks];
+}
 
 #endif
