@@ -403,9 +403,9 @@ int hf_ete_packet_get(const struct hf_ete_config *config, const uint8_t *p, size
 		return HF_ERR_ETE_HEADER;
 	get_payload(&c, config, ret);
 	ret->size = (uint32_t)(c.p - p);
-	if (c.bad)
-		return HF_ERR_ETE_FIELD;
-	return c.cut ? 0 : (int)ret->size;
+	if (c.cut)
+		return 0;
+	return c.bad ? HF_ERR_ETE_FIELD : (int)ret->size;
 }
 
 /* ---- writing ---- */
