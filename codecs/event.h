@@ -163,8 +163,12 @@ struct hf_ev_bus {
 	uint8_t index;
 };
 
+/* An ETE names the kind of an exception (codecs/ete/packet.h), which may stand for several values of ESR.EC. */
+#define HF_TRAP_ETE 0x40u
+
 struct hf_ev_trap {
-	uint64_t cause;     /* RISC-V: mcause without its top bit; AArch64: ESR.EC, or 0 SError 1 IRQ 2 FIQ 3 reset */
+	/* RISC-V: mcause without its top bit; AArch64: ESR.EC, or 0 SError 1 IRQ 2 FIQ 3 reset; HF_TRAP_ETE + type */
+	uint64_t cause;
 	uint64_t value;     /* tval, FAR; of an Arm system call its number: 0 if not known */
 	uint64_t handler;   /* where execution goes on */
 };                          /* DATA (hf_event.size bytes): STF's metadata words, all of them */
