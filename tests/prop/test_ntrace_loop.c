@@ -49,7 +49,7 @@ static void init(struct hf_ntt *t, const struct hf_run *run, const char *mode)
 static void check_mode(const struct hf_run *run, const char *mode, unsigned sync)
 {
 	char params[256];
-	struct hf_events again;
+	struct hf_ntt_events again;
 	struct hf_bytes bytes;
 	struct hf_ntt t;
 	const uint32_t hart = strstr(mode, "srcbits") ? 17 : 0;
@@ -62,12 +62,12 @@ static void check_mode(const struct hf_run *run, const char *mode, unsigned sync
 	bytes = hf_ntt_encode(&run->events, run->xlen, hart, params);
 	again = hf_ntt_decode(&t, bytes.p, bytes.n, hart, 0);
 	CHECK_EQ(again.err, HF_NOTE_END);
-	hf_events_check_same_insns(&run->events, &again, params);
-	hf_events_check_same_traps(&run->events, &again, params);
+	hf_ntt_events_check_same_insns(&run->events, &again, params);
+	hf_ntt_events_check_same_traps(&run->events, &again, params);
 	if (again.losses != gaps)
 		fprintf(stderr, "%s\n", params);
 	CHECK_EQ(again.losses, gaps);
-	hf_events_free(&again);
+	hf_ntt_events_free(&again);
 	hf_bytes_free(&bytes);
 	hf_ntt_fini(&t);
 }
@@ -92,7 +92,7 @@ struct cut {
 };
 
 /* A decoder entered before event `at` gives the same events from there on (a good many of them). */
-static void check_enter(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, const struct hf_events *all,
+static void check_enter(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, const struct hf_ntt_events *all,
 			size_t at, const struct cut *cut)
 {
 	struct hf_event ev[64];
@@ -110,7 +110,7 @@ static void check_enter(const struct hf_stream *stream, struct hf_src *src, uint
 
 static void check_decoder_cuts(const struct hf_run *run, const char *mode, const struct hf_bytes *bytes, uint32_t hart)
 {
-	struct hf_events all;
+	struct hf_ntt_events all;
 	struct hf_stream *stream;
 	struct hf_diag diag;
 	struct hf_event ev;
@@ -135,7 +135,7 @@ static void check_decoder_cuts(const struct hf_run *run, const char *mode, const
 	hf_dec_free(dec);
 	hf_stream_close(stream);
 	hf_src_free(src);
-	hf_events_free(&all);
+	hf_ntt_events_free(&all);
 	hf_ntt_fini(&t);
 }
 
