@@ -39,7 +39,7 @@ struct hf_fs_options {
 	const struct hf_fs_place *skip;
 	uint64_t cache_bytes;    /* chunk cache, default 256 MiB */
 	unsigned threads;        /* decode pool; 0: one a core */
-	unsigned index_threads;  /* background indexing; 0: one a core; */
+	unsigned index_threads;  /* of indexing: captures at a time, or parts of the last ones; 0: one a core */
 	bool no_index;           /* index only what hf_fs_index is called for, nothing by itself (cat, info) */
 	uint64_t chunk_insns;    /* 0: default; tests set 1, 7, 1000 */
 	const char *views;       /* names of hart views to offer, comma-separated; NULL: all */
