@@ -36,6 +36,9 @@ struct hf_ntt_events {
 struct hf_ntt_events hf_ntt_decode(const struct hf_ntt *t, const uint8_t *bytes, size_t n, uint32_t hart, size_t max);
 void hf_ntt_events_free(struct hf_ntt_events *events);
 
+/* A decoder saved before any event, and loaded into another, goes on with the same events. */
+void hf_ntt_check_cuts(const struct hf_ntt *t, const uint8_t *bytes, size_t n, uint32_t hart);
+
 /* The view of these events with parameters of the view. hart: of the events. */
 struct hf_bytes hf_ntt_encode(const struct hf_ntt_events *events, uint8_t xlen, uint32_t hart, const char *params);
 
