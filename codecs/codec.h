@@ -26,6 +26,9 @@ enum hf_arch {
 enum hf_stream_flags {
 	HF_STREAM_HARTS = 1,    /* it holds instructions; without: records only (transactions) */
 	HF_STREAM_MANY = 2,     /* the source separates harts; decoders find their ids */
+	/* It tells of no traps and no change of exception level: ASTF 3.1, Basic. */
+	HF_STREAM_ONE_LEVEL = 8,
+	HF_STREAM_NO_ACCESSES = 16, /* it knows no memory accesses: ETE */
 	HF_STREAM_ORIGINAL = 4, /* with one hart the stream itself is the codec's own view of it */
 };
 
@@ -166,6 +169,10 @@ struct hf_codec {
 	const struct hf_dec_ops *dec; /* NULL: encoder only */
 	const struct hf_enc_ops *enc; /* NULL: decoder only */
 	const struct hf_dec_ops *records; /* of hart HF_HART_RECORDS; NULL: no records.txt */
+	/* What a capture.ini of this format may say, in [capture] or [parameters]: names, ending with NULL. NULL: nothing
+	 * but "format", "trace", "framing" and programs. */
+	const char *const *parameters;
+	uint8_t program_arch;         /* enum hf_arch that ELF files of a description must be for; HF_ARCH_NONE: any */
 };
 
 /*
@@ -177,7 +184,9 @@ struct hf_codec {
 extern const struct hf_enc_ops hf_enc_records;
 
 /* All codecs in the order of codecs.def, ending with NULL. */
-extern const struct hf_codec *const hf_codecs[];
+extern const struct hf_codec *const hf_codecs_all[];
+/* The same; a test may put another list of the same length here before anything else. */
+extern const struct hf_codec *const *hf_codecs;
 
 const struct hf_codec *hf_codec_by_name(const char *name);
 /* The codec whose probe of these first bytes is surest, or NULL. */

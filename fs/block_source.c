@@ -142,6 +142,14 @@ static bool is_once(struct block_source *bs, const struct hf_point *point, size_
 	return !hf_cache_has(bs->stream.cache, key);
 }
 
+/* Of a container that has such points; another one's comes from a damaged index. */
+static int say_damage(const struct hf_parked_stream *stream, const struct hf_point *point, struct hf_diag *diag)
+{
+	int err = stream->box->read_block ? stream->box->read_block(stream->file, point, NULL, 0, NULL, 0, diag) : 0;
+
+	return err < 0 ? err : hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, point->in_offset, 0);
+}
+
 static int read_blocks(struct block_source *bs, uint64_t offset, uint8_t *buf, size_t n, bool may_be_once,
 		       size_t *ret_n, struct hf_diag *diag)
 {
@@ -159,7 +167,9 @@ static int read_blocks(struct block_source *bs, uint64_t offset, uint8_t *buf, s
 
 		if (!err) {
 			piece = n < point.out_size - skip ? n : (size_t)(point.out_size - skip);
-			if (may_be_once && is_once(bs, &point, piece))
+			if (point.bits & HF_POINT_DAMAGED)
+				err = say_damage(&bs->stream, &point, diag);
+			else if (may_be_once && is_once(bs, &point, piece))
 				err = decode(&bs->stream, &point, skip, buf, piece, diag);
 			else
 				err = read_cached(bs, &point, skip, buf, piece, diag);
@@ -212,8 +222,22 @@ static int blocks_sync_after(struct hf_src *src, uint64_t offset, uint64_t limit
 	return err;
 }
 
-static const struct hf_src_ops blocks_ops = {
-	.read_at = blocks_read_at, .free = blocks_free, .sync_after = blocks_sync_after};
+static int blocks_extent_at(struct hf_src *src, uint64_t offset, struct hf_extent *ret_extent, struct hf_diag *diag)
+{
+	struct block_source *bs = (struct block_source *)src;
+	struct hf_point point;
+	int err;
+
+	if (offset >= src->size)
+		return HF_NOTE_END;
+	err = find_point(bs, offset, &point, diag);
+	return err ? err : hf_box_extent(bs->stream.box, bs->stream.file, &point, ret_extent, diag);
+}
+
+static const struct hf_src_ops blocks_ops = {.read_at = blocks_read_at,
+					     .free = blocks_free,
+					     .sync_after = blocks_sync_after,
+					     .extent_at = blocks_extent_at};
 
 /* Plain bytes: nothing to decode, and the kernel caches the file itself. */
 static int plain_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,

@@ -118,14 +118,16 @@ static int add_views(struct hf_dir *dir)
 		struct stat st;
 		int err;
 
-		if (!S_ISREG(dir->entry[i].key.type) || hf_path_join(file, path, dir->entry[i].name) ||
+		if ((!S_ISREG(dir->entry[i].key.type) && !S_ISDIR(dir->entry[i].key.type)) ||
+		    hf_path_join(file, path, dir->entry[i].name) ||
 		    hf_archive_stat_at(&dir->fs->archive, dir->fd, dir->entry[i].name, &st))
 			continue;
-		dir->entry[i].key.content = st.st_ino;
+		if (S_ISREG(st.st_mode))
+			dir->entry[i].key.content = st.st_ino;
 		err = hf_capture_find(dir->fs, file, &st, &key.capture);
 		if (err)
 			return err;
-		if (key.capture && !hf_tree_view_name(dir->fs, path, dir->entry[i].name, key.capture->codec, listed,
+		if (key.capture && !hf_tree_view_name(dir->fs, path, dir->entry[i].name, key.capture, listed,
 						      dir, name))
 			add(dir, name, &key, 0);
 	}
@@ -161,7 +163,7 @@ static int fill_made(struct hf_dir *dir)
 	/* Of a small capture the index is there in a moment, and nobody should see that it was not. */
 	if (hf_node_is_view(&dir->node->key))
 		err = hf_tree_check(dir->node, hf_tree_patience(dir->node->key.capture, true), &facts, &st);
-	if (!err && dir->node->key.kind == HF_NODE_SLICE)
+	if (!err && hf_node_is_slice(&dir->node->key))
 		err = facts ? hf_tree_slice_children(dir->node, facts, NULL, add_child, dir) : 0;
 	else if (!err)
 		hf_tree_children(dir->fs, dir->node, facts, add_child, dir);
@@ -219,8 +221,8 @@ static uint64_t parent_number(struct hf_dir *dir)
 
 	hf_path_split(path, dir->node->key.path);
 	key.path = path;
-	if (dir->node->key.kind >= HF_NODE_HART && dir->node->key.kind <= HF_NODE_SLICE) {
-		key.kind = dir->node->key.kind - 1;
+	if (dir->node->key.kind >= HF_NODE_HART && dir->node->key.kind <= HF_NODE_DIR) {
+		key.kind = dir->node->key.kind == HF_NODE_DIR ? HF_NODE_HART : dir->node->key.kind - 1;
 		key.type = 0;
 		key.capture = dir->node->key.capture;
 		key.hart = key.kind > HF_NODE_VIEWS ? dir->node->key.hart : 0;
@@ -246,7 +248,7 @@ static int enter(struct hf_dir *dir, const struct entry *entry, struct hf_node_k
 	if (key->kind == HF_NODE_PLAIN)
 		err = hf_archive_stat_at(archive, dir->fd, entry->name, &st);
 	else
-		err = hf_archive_stat(archive, key->capture ? key->capture->path : "", &st);
+		err = key->capture ? hf_capture_stat(key->capture, &st) : hf_archive_stat(archive, "", &st);
 	if (!err && key->kind == HF_NODE_PLAIN && (st.st_mode & S_IFMT) != key->type)
 		err = HF_ERR_NOT_FOUND;
 	if (!err && key->kind == HF_NODE_PLAIN && S_ISREG(st.st_mode))

@@ -1,5 +1,4 @@
 /* Opening and closing, and what the command line needs beyond the calls of a mount. */
-#include "codecs/isa/disasm.h"
 #include "fs/tree.h"
 
 #include <errno.h>
@@ -24,36 +23,9 @@ void hf_fs_log(struct hf_fs *fs, int level, const char *format, ...)
 	fs->options.log(fs->options.log_ctx, level, line);
 }
 
-/* Whether name is in the comma-separated list. */
-static bool in_list(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
-		if (strcspn(at, ",") == len && strncmp(at, name, len) == 0)
-			return true;
-	return false;
-}
-
-bool hf_fs_knows_view(const char *name, size_t length)
-{
-	for (size_t i = 0; i < HF_CODEC_COUNT; i++)
-		if (hf_fs_view_ops(i) && strlen(hf_fs_view_ops(i)->view) == length &&
-		    strncmp(hf_fs_view_ops(i)->view, name, length) == 0)
-			return true;
-	return false;
-}
-
 int hf_fs_libraries(char *buf, size_t size)
 {
 	return hf_index_libraries(buf, size);
-}
-
-static void choose_views(struct hf_fs *fs, const char *views)
-{
-	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
-		fs->wanted[i] = hf_fs_view_ops(i) && (i == HF_VIEW_RECORDS || !views ||
-						      in_list(views, hf_fs_view_ops(i)->view));
 }
 
 static int add_root(struct hf_fs *fs)
@@ -62,6 +34,20 @@ static int add_root(struct hf_fs *fs)
 	struct hf_node *root;
 
 	return hf_node_get(&fs->nodes, &key, &root);
+}
+
+static int read_params(struct hf_fs *fs, const char *given)
+{
+	char *params, why[256];
+	int err = hf_params_read(&fs->archive, given, &params, why, sizeof why);
+
+	if (err) {
+		hf_fs_log(fs, 3, "view parameters: %s", why);
+		return err;
+	}
+	err = hf_views_init(fs, params);
+	free(params);
+	return err;
 }
 
 static int start(struct hf_fs *fs)
@@ -95,9 +81,8 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	fs->limits = hf_chunk_limits_default;
 	if (options->chunk_insns)
 		fs->limits.insns = options->chunk_insns;
-	choose_views(fs, options->views);
-	snprintf(fs->params, sizeof fs->params, "disasm=%s", hf_disasm_version());
-	fs->options.views = NULL;
+	hf_views_choose(fs, options->views);
+	fs->options.views = fs->options.params = NULL;
 	fs->options.skip = NULL;
 	fs->options.archive_path = NULL;
 	clock_gettime(CLOCK_REALTIME, &fs->started);
@@ -111,6 +96,8 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 		err = HF_ERR_NOMEM;
 	if (hf_jobs_init(fs) && !err)
 		err = HF_ERR_NOMEM;
+	if (!err)
+		err = read_params(fs, options->params);
 	if (!err)
 		err = start(fs);
 	hf_memory_init(fs, err ? NULL : options->archive_path);
@@ -149,6 +136,7 @@ void hf_fs_close(struct hf_fs *fs)
 	hf_captures_fini(&fs->captures);
 	hf_control_fini(&fs->control);
 	hf_archive_fini(&fs->archive);
+	hf_views_fini(fs);
 	close(fs->index_fd);
 	free(fs);
 }
@@ -229,8 +217,8 @@ static bool collect(void *ctx, const char *name, const struct hf_attr *attr, uin
 
 static void walk_dir(struct walk *walk, const char *path, unsigned depth);
 
-/* A file of the archive, if it is a capture. */
-static void walk_file(struct walk *walk, const char *path)
+/* A file or directory of the archive, if it is a capture. */
+static void walk_capture(struct walk *walk, const char *path)
 {
 	struct hf_capture *capture;
 	char dir[HF_PATH_SIZE], name[NAME_MAX + 1], views[HF_PATH_SIZE];
@@ -239,7 +227,7 @@ static void walk_file(struct walk *walk, const char *path)
 
 	if (hf_archive_stat(&walk->fs->archive, path, &st) || hf_capture_find(walk->fs, path, &st, &capture) ||
 	    !capture ||
-	    hf_tree_view_name(walk->fs, dir, base, capture->codec, hf_tree_exists, walk->fs, name) ||
+	    hf_tree_view_name(walk->fs, dir, base, capture, hf_tree_exists, walk->fs, name) ||
 	    hf_path_join(views, dir, name))
 		return;
 	if (!walk->fn(walk->ctx, path, views))
@@ -278,10 +266,11 @@ static void walk_dir(struct walk *walk, const char *path, unsigned depth)
 
 		if (hf_path_join(below, path, found.name[i]))
 			continue;
-		if (!found.dir[i])
-			walk_file(walk, below);
 		/* Not into view directories, which the archive does not have. */
-		else if (depth < DEPTH_MAX && !hf_archive_stat(&walk->fs->archive, below, &st))
+		if (hf_archive_stat(&walk->fs->archive, below, &st))
+			continue;
+		walk_capture(walk, below);
+		if (found.dir[i] && depth < DEPTH_MAX && !walk->stop)
 			walk_dir(walk, below, depth + 1);
 	}
 	for (size_t i = 0; i < found.count; i++)
@@ -298,10 +287,10 @@ int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, vo
 
 	if (err)
 		return err;
-	if (S_ISDIR(st.st_mode))
+	if (*under)
+		walk_capture(&walk, under);
+	if (S_ISDIR(st.st_mode) && !walk.stop)
 		walk_dir(&walk, under, 0);
-	else
-		walk_file(&walk, under);
 	return walk.err;
 }
 
@@ -320,9 +309,17 @@ int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, 
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 	err = hf_capture_index(capture, true, progress, ctx, diag);
-	if (!err && hf_capture_failure(capture, &failure)) {
+	if (!err && hf_capture_failure(capture, &failure, NULL, 0)) {
 		*diag = failure;
 		err = failure.code;
 	}
 	return err;
+}
+
+bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size)
+{
+	struct hf_capture *capture = hf_capture_known(fs, path);
+	struct hf_diag diag;
+
+	return capture && hf_capture_failure(capture, &diag, text, size);
 }

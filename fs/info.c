@@ -1,6 +1,8 @@
 #include "fs/info.h"
 #include "fs/core.h"
 #include "fs/json.h"
+#include "fs/members.h"
+#include "fs/tree.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,12 +43,17 @@ static const struct {
 	{.name = "ete", .arch = HF_ARCH_ARM, .arch_reason = "ETE is Arm only"},
 };
 
-/* The number of that view, or -1 if nothing makes it. */
+/* The number of that view, by its file or its directory, or -1 if nothing makes it. */
 static int number_of_view(const char *name)
 {
-	for (int i = 0; i < HF_VIEW_COUNT; i++)
-		if (hf_fs_view_ops((size_t)i) && strcmp(hf_fs_view_ops((size_t)i)->view, name) == 0)
+	for (int i = 0; i < HF_VIEW_COUNT; i++) {
+		const struct hf_enc_ops *ops = hf_fs_view_ops((size_t)i);
+		const size_t dir = hf_view_dir((size_t)i, NULL);
+
+		if (ops && (dir ? strlen(name) == dir && memcmp(ops->view, name, dir) == 0
+				: strcmp(ops->view, name) == 0))
 			return i;
+	}
 	return -1;
 }
 
@@ -84,6 +91,23 @@ static void put_view(struct hf_json *json, const char *name, uint64_t size, cons
 	hf_json_close(json, '}');
 }
 
+/* One view of a hart with its size, or with the reason why it is its harts' but not this one's. */
+static void put_hart_view(struct hf_json *json, const struct hf_facts *facts, const struct hf_facts_hart *hart,
+			  size_t view)
+{
+	const struct hf_enc_ops *ops = hf_fs_view_ops(view);
+	const bool program = view == HF_VIEW_PROGRAM;
+	const bool needs = view < HF_CODEC_COUNT && ops && !facts->refusal[view] && hf_view_dir(view, NULL);
+	char name[128], reason[320];
+
+	if (hart->view[view].size == HF_NOWHERE && !(hart->no_program && (program || needs)))
+		return;
+	snprintf(name, sizeof name, "hart%u/%s", (unsigned)hart->info.id, ops->view);
+	snprintf(reason, sizeof reason, "%sa program that cannot be one image: %s",
+		 program ? "" : "it needs program.elf, and this is ", hart->no_program ? hart->no_program : "");
+	put_view(json, name, hart->view[view].size, hart->view[view].size == HF_NOWHERE ? reason : NULL);
+}
+
 static void put_views(struct hf_json *json, const struct hf_stream *stream, const struct hf_facts *facts)
 {
 	const struct hf_facts_hart *records;
@@ -99,18 +123,8 @@ static void put_views(struct hf_json *json, const struct hf_stream *stream, cons
 	if (records && records->view[HF_VIEW_RECORDS].size != HF_NOWHERE)
 		put_view(json, hf_enc_records.view, records->view[HF_VIEW_RECORDS].size, NULL);
 	for (size_t i = 0; i < facts->hart_count; i++)
-		for (size_t k = 0; k < HF_VIEW_COUNT; k++) {
-			const char *no_program = k == HF_VIEW_PROGRAM ? facts->hart[i].no_program : NULL;
-			char reason[320];
-
-			if (facts->hart[i].view[k].size == HF_NOWHERE && !no_program)
-				continue;
-			snprintf(reason, sizeof reason, "a program that cannot be one image: %s",
-				 no_program ? no_program : "");
-			snprintf(name, sizeof name, "hart%u/%s", (unsigned)facts->hart[i].info.id,
-				 hf_fs_view_ops(k)->view);
-			put_view(json, name, facts->hart[i].view[k].size, no_program ? reason : NULL);
-		}
+		for (size_t k = 0; k < HF_VIEW_ALL; k++)
+			put_hart_view(json, facts, &facts->hart[i], k);
 	for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
 		const char *reason = reason_of_view(i, stream, facts);
 
@@ -169,6 +183,45 @@ static void put_diag(struct hf_json *json, const char *name, const struct hf_dia
 	hf_json_string(json, name, text);
 }
 
+static void put_failure(struct hf_json *json, const struct hf_facts *facts)
+{
+	char text[HF_FAILURE_SIZE];
+
+	hf_facts_failure(facts, text, sizeof text);
+	hf_json_string(json, "error", text);
+}
+
+/* What the description says, and what is wrong with it all the same. */
+static void put_description(struct hf_json *json, const struct hf_trace *trace)
+{
+	const struct hf_setup *setup = trace->setup;
+
+	if (!setup)
+		return;
+	hf_json_open(json, "description", '{');
+	hf_json_string(json, "file", trace->members->ini);
+	hf_json_open(json, "traces", '[');
+	for (size_t i = 0; i < setup->part_count; i++) {
+		const struct hf_setup_part *part = &setup->parts[i];
+
+		hf_json_open(json, NULL, '{');
+		hf_json_string(json, "name", part->name);
+		if (*part->framing)
+			hf_json_string(json, "framing", part->framing);
+		if (part->size != HF_NOWHERE)
+			hf_json_u64(json, "size", part->size);
+		hf_json_close(json, '}');
+	}
+	hf_json_close(json, ']');
+	hf_json_open(json, "members", '[');
+	for (size_t i = 0; i < trace->members->count; i++)
+		if (trace->members->path[i])
+			hf_json_string(json, NULL, trace->members->path[i]);
+	hf_json_close(json, ']');
+	hf_json_u64(json, "warnings", setup->warning_count);
+	hf_json_close(json, '}');
+}
+
 static void put_companion(struct hf_json *json, const struct hf_companion *companion)
 {
 	if (!companion->path)
@@ -198,6 +251,7 @@ static void put_indexed(struct hf_json *json, struct hf_open *open, const struct
 	if (hf_index_damage(open->index, &damage))
 		put_diag(json, "damage", &damage);
 	hf_json_u64(json, "problems", hf_index_problem_count(open->index));
+	put_description(json, &open->trace);
 	put_companion(json, &open->companion);
 	hf_json_u64(json, "index_size", index_size(open));
 	put_harts(json, facts);
@@ -227,7 +281,7 @@ void hf_info_json(struct hf_capture *capture, struct hf_open *open, const struct
 	hf_json_string(&json, "container", box ? box->name : "none");
 	hf_json_u64(&json, "file_size", size);
 	if (facts && facts->failure.code)
-		put_diag(&json, "error", &facts->failure);
+		put_failure(&json, facts);
 	else if (facts && open)
 		put_indexed(&json, open, facts);
 	hf_json_close(&json, '}');
@@ -273,16 +327,41 @@ static void put_problem(struct hf_sink *sink, const char *path, const struct hf_
 	put(sink, "\n");
 }
 
+/* Where a file of a description lies, and what is wrong there. */
+static void put_warnings(struct hf_sink *sink, const struct hf_trace *trace)
+{
+	char path[HF_PATH_SIZE];
+
+	for (size_t i = 0; trace->setup && i < trace->setup->warning_count; i++) {
+		const struct hf_setup_warning *warning = &trace->setup->warnings[i];
+
+		if (hf_members_resolve(trace->members->ini, warning->file, path))
+			continue;
+		hf_info_path(sink, path);
+		if (warning->line)
+			put(sink, ":%u", (unsigned)warning->line);
+		put(sink, ": warning: ");
+		hf_info_path(sink, warning->text);
+		put(sink, "\n");
+	}
+}
+
 void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,
 		    struct hf_sink *sink)
 {
 	struct hf_index_problem problem = {.diag = facts->failure};
 	size_t count;
 
+	if (facts->complaint) {
+		hf_info_path(sink, facts->complaint);
+		put(sink, "\n");
+		return;
+	}
 	if (facts->failure.code) {
 		put_problem(sink, capture->path, &problem, false);
 		return;
 	}
+	put_warnings(sink, &open->trace);
 	count = hf_index_problem_count(open->index);
 	for (size_t i = 0; i < count && i < HF_INDEX_PROBLEM_MAX; i++)
 		if (!hf_index_problem_at(open->index, i, &problem))

@@ -47,12 +47,24 @@ int hf_facts_new_failed(struct hf_capture *capture, uint64_t version, const stru
 	if (!facts)
 		return HF_ERR_NOMEM;
 	facts->failure = *diag;
+	pthread_mutex_lock(&capture->lock);
+	if (capture->complaint && capture->version == version)
+		facts->complaint = strdup(capture->complaint);
+	pthread_mutex_unlock(&capture->lock);
 	err = hf_info_measure(capture, NULL, facts);
 	if (err)
 		hf_facts_unref(facts);
 	else
 		*ret_facts = facts;
 	return err;
+}
+
+void hf_facts_failure(const struct hf_facts *facts, char *buf, size_t size)
+{
+	if (facts->complaint)
+		snprintf(buf, size, "%s", facts->complaint);
+	else
+		hf_diag_format(facts->failure.code ? &facts->failure : &facts->unopened, buf, (int)size);
 }
 
 struct hf_facts *hf_facts_ref(struct hf_facts *facts)
@@ -71,12 +83,13 @@ void hf_facts_unref(struct hf_facts *facts)
 	}
 	free(facts->hart);
 	free(facts->refusal);
+	free(facts->complaint);
 	free(facts);
 }
 
 static bool same_views(const struct hf_facts_hart *a, const struct hf_facts_hart *b)
 {
-	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+	for (size_t i = 0; i < HF_VIEW_ALL; i++)
 		if (a->view[i].size != b->view[i].size)
 			return false;
 	return a->info.id == b->info.id && a->info.insns == b->info.insns && a->info.attempts == b->info.attempts &&
@@ -104,7 +117,7 @@ void hf_facts_forget(const struct hf_facts *facts, struct hf_cache *cache)
 		return;
 	hf_cache_drop(cache, facts->source.owner);
 	for (size_t i = 0; i < facts->hart_count + facts->has_records; i++)
-		for (size_t k = 0; k < HF_VIEW_COUNT; k++)
+		for (size_t k = 0; k < HF_VIEW_ALL; k++)
 			hf_cache_drop(cache, facts->hart[i].view[k].owner);
 }
 
@@ -116,12 +129,6 @@ const struct hf_facts_hart *hf_facts_hart(const struct hf_facts *facts, uint32_t
 	return NULL;
 }
 
-/* Whether a one-hart stream of that kind is, as it is, its codec's view of the hart. */
-static bool is_original(const struct hf_stream *stream, size_t view)
-{
-	return (stream->info.flags & HF_STREAM_ORIGINAL) && hf_codecs[view] == stream->codec;
-}
-
 static size_t count_harts(struct hf_index *index)
 {
 	const struct hf_index_hart *harts;
@@ -129,11 +136,11 @@ static size_t count_harts(struct hf_index *index)
 	return hf_index_harts(index, &harts);
 }
 
-const struct hf_enc_ops *hf_fs_view_ops(size_t view)
+/* Whether the stream has one hart only and is, as it is, its codec's view of it. */
+static bool is_original(const struct hf_open *open, size_t view)
 {
-	if (view == HF_VIEW_PROGRAM)
-		return &hf_view_program;
-	return view == HF_VIEW_RECORDS ? &hf_enc_records : hf_codecs[view]->enc;
+	return (open->stream->info.flags & HF_STREAM_ORIGINAL) && hf_codecs[view] == open->stream->codec &&
+	       count_harts(open->index) == 1 && !hf_index_has_holes(open->index);
 }
 
 static struct hf_view_key key_of(const struct hf_fs *fs, const struct hf_companion *companion, size_t view)
@@ -141,7 +148,10 @@ static struct hf_view_key key_of(const struct hf_fs *fs, const struct hf_compani
 	const struct hf_enc_ops *ops = hf_fs_view_ops(view);
 
 	return (struct hf_view_key){
-		.ops = ops, .params = ops && ops->flags & HF_ENC_SYMBOLS ? companion->params : fs->params};
+		.ops = ops,
+		.params = ops && ops->flags & HF_ENC_SYMBOLS ? companion->params : hf_view_params(fs, view),
+		.options = fs->view_options[view],
+	};
 }
 
 size_t hf_open_views(struct hf_capture *capture, const struct hf_companion *companion, struct hf_view_key *key)
@@ -166,7 +176,7 @@ static bool has_table(const struct hf_open *open, size_t view)
 	if (view == HF_VIEW_RECORDS)
 		return hf_index_records(open->index);
 	return (stream->info.flags & HF_STREAM_HARTS) && !hf_fs_view_ops(view)->refuses(&stream->info) &&
-	       !(is_original(stream, view) && count_harts(open->index) == 1);
+	       !is_original(open, view);
 }
 
 static void close_open(struct hf_open *open)
@@ -179,32 +189,10 @@ static void close_open(struct hf_open *open)
 	hf_src_free(open->source);
 	if (open->index)
 		hf_index_close(open->index);
-	hf_src_free(open->file);
+	hf_trace_close(&open->trace);
 	hf_companion_close(&open->companion);
 	hf_facts_unref(open->facts);
 	free(open);
-}
-
-static int open_file(struct hf_open *open, const struct hf_stamp *stamp)
-{
-	struct hf_fs *fs = open->capture->fs;
-	struct hf_stamp now;
-	struct stat st;
-	int fd, err = hf_archive_open_file(&fs->archive, open->capture->path, &fd, &st);
-
-	/* NOT_FOUND means something else to our caller: no index. */
-	if (err)
-		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
-	now = hf_stamp_of(&st);
-	now.beside = stamp->beside;
-	if (!hf_stamp_same(&now, stamp)) {
-		close(fd);
-		return HF_ERR_CHANGED;
-	}
-	err = hf_src_file_new(fd, &open->file, NULL);
-	if (err)
-		open->file = NULL;
-	return err ? err : hf_identity_of(open->file, stamp->mtime_ns, &open->identity, NULL);
 }
 
 static int open_stream(struct hf_open *open)
@@ -214,7 +202,7 @@ static int open_stream(struct hf_open *open)
 
 	if (!codec)
 		return 0;
-	err = hf_stream_open(codec, open->source, NULL, &open->stream, NULL);
+	err = hf_stream_open(codec, open->source, open->trace.setup, &open->stream, NULL);
 	if (err)
 		open->stream = NULL;
 	/* It could be opened when it was indexed. */
@@ -234,7 +222,7 @@ static int open_tables(struct hf_open *open)
 
 		if (!has_table(open, i))
 			continue;
-		err = hf_view_table_open(fs->index_fd, &open->identity, &key, &open->table[i]);
+		err = hf_view_table_open(fs->index_fd, &open->trace.identity, &key, &open->table[i]);
 		if (err) {
 			open->table[i] = NULL;
 			return err;
@@ -276,19 +264,25 @@ static int make_facts_hart(struct hf_open *open, struct hf_facts *facts, const s
 	int err = 0;
 
 	hart->info = *info;
-	hart->view = calloc(HF_VIEW_COUNT, sizeof *hart->view);
+	hart->view = calloc(HF_VIEW_ALL, sizeof *hart->view);
 	if (!hart->view)
 		return HF_ERR_NOMEM;
-	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
+	for (size_t i = 0; i < HF_VIEW_ALL; i++) {
 		hart->view[i].owner = hf_cache_owner(open->capture->fs->cache);
 		hart->view[i].size = HF_NOWHERE;
+		if (i >= HF_VIEW_COUNT)
+			continue;
 		if (facts->original == (int)i && !records)
 			hart->view[i].size = facts->source.size;
 		else if (open->table[i] && records == (i == HF_VIEW_RECORDS))
 			hart->view[i].size = hf_view_table_size(open->table[i], info->id);
 	}
 	if (!records && !facts->refusal[HF_VIEW_PROGRAM])
-		err = hf_executable_measure(open, info->id, &hart->view[HF_VIEW_PROGRAM].size, &hart->no_program);
+		err = hf_executable_measure(open, info->id, hart->view, &hart->no_program);
+	/* A directory that is to be a capture is one only with its program. */
+	for (size_t i = 0; i < HF_CODEC_COUNT; i++)
+		if (hart->view[HF_VIEW_PROGRAM].size == HF_NOWHERE && hf_view_dir(i, NULL))
+			hart->view[i].size = HF_NOWHERE;
 	/* The caller does not count it. */
 	if (err)
 		free(hart->view);
@@ -304,8 +298,8 @@ static int make_facts_harts(struct hf_open *open, struct hf_facts *facts)
 	facts->hart = calloc(count + 1, sizeof *facts->hart);
 	if (!facts->hart)
 		return HF_ERR_NOMEM;
-	for (size_t i = 0; open->stream && count_harts(open->index) == 1 && i < HF_CODEC_COUNT; i++)
-		if (is_original(open->stream, i) && hf_fs_view_ops(i) && !facts->refusal[i])
+	for (size_t i = 0; open->stream && i < HF_CODEC_COUNT; i++)
+		if (is_original(open, i) && hf_fs_view_ops(i) && !facts->refusal[i])
 			facts->original = (int)i;
 	for (size_t i = 0; i < count && !err; i++) {
 		err = make_facts_hart(open, facts, &harts[i], &facts->hart[facts->hart_count]);
@@ -345,8 +339,8 @@ static int make_facts(struct hf_open *open)
 	if (!facts)
 		return HF_ERR_NOMEM;
 	open->facts = facts;
-	facts->print[0] = open->identity.print[0];
-	facts->print[1] = open->identity.print[1];
+	facts->print[0] = open->trace.identity.print[0];
+	facts->print[1] = open->trace.identity.print[1];
 	facts->codec = hf_index_codec(open->index);
 	facts->source = (struct hf_facts_view){
 		.size = facts->codec ? hf_index_stream_size(open->index) : HF_NOWHERE,
@@ -366,7 +360,7 @@ static int discard(struct hf_open *open)
 {
 	struct hf_view_key key[HF_VIEW_COUNT];
 
-	hf_index_discard(open->capture->fs->index_fd, &open->identity, key,
+	hf_index_discard(open->capture->fs->index_fd, &open->trace.identity, key,
 			 hf_open_views(open->capture, &open->companion, key));
 	return HF_ERR_NOT_FOUND;
 }
@@ -375,12 +369,12 @@ static int discard(struct hf_open *open)
 static int open_indexed(struct hf_open *open)
 {
 	struct hf_fs *fs = open->capture->fs;
-	int err = hf_index_open(fs->index_fd, &open->identity, &open->index);
+	int err = hf_index_open(fs->index_fd, &open->trace.identity, &open->index);
 
 	if (err)
 		open->index = NULL;
 	if (!err) {
-		err = hf_block_source_new(open->file, open->index, fs->cache, &open->source);
+		err = hf_block_source_new(open->trace.file, open->index, fs->cache, &open->source);
 		if (err) {
 			open->source = NULL;
 			return err;
@@ -400,10 +394,10 @@ static int open_indexed(struct hf_open *open)
 /* Everything from the file on; what was opened before an error is the caller's to close. */
 static int open_all(struct hf_open *open, const struct hf_stamp *stamp)
 {
-	int err = open_file(open, stamp);
+	int err = hf_capture_open_trace(open->capture, stamp, &open->trace, NULL);
 
 	if (!err)
-		err = hf_companion_open(&open->capture->fs->archive, open->capture->path, stamp->beside,
+		err = hf_companion_open(&open->capture->fs->archive, open->capture->path, &open->trace, stamp->beside,
 					open->capture->fs->params, &open->companion);
 	if (!err)
 		err = open_indexed(open);
@@ -586,7 +580,7 @@ void hf_open_discard(struct hf_capture *capture, uint64_t version)
 	pthread_mutex_unlock(&opens->lock);
 	if (!open)
 		return;
-	hf_index_discard(capture->fs->index_fd, &open->identity, key, hf_open_views(capture, &open->companion, key));
+	hf_index_discard(capture->fs->index_fd, &open->trace.identity, key, hf_open_views(capture, &open->companion, key));
 	hf_open_drop(capture);
 	hf_open_put(open);
 }

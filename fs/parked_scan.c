@@ -60,7 +60,9 @@ static struct {
 
 static bool is_entry(const struct hf_parked_stream *stream, const struct hf_point *point)
 {
-	return point->out_offset == 0 || (stream->box->enterable && !(point->bits & HF_POINT_CONTINUES));
+	const uint32_t closed = HF_POINT_CONTINUES | HF_POINT_DAMAGED;
+
+	return point->out_offset == 0 || (stream->box->enterable && !(point->bits & closed));
 }
 
 /* The scan of the stream nearest at or before offset, busy or not. */
@@ -342,12 +344,12 @@ static int walk(struct parked *p, const struct hf_point *point, uint8_t **ret_by
 			return err;
 		if (err == HF_NOTE_END)
 			break;
-		if (is_block(&block, point)) {
+		if (bytes && is_block(&block, point)) {
 			*ret_bytes = copy(stream, &block, bytes);
 			set_place(p, block.out_offset + block.out_size);
 			return *ret_bytes ? 0 : hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
 		}
-		if (!hand_over(stream, &block, bytes) && point->out_offset - block.out_offset <= PASSED_KEEP)
+		if (bytes && !hand_over(stream, &block, bytes) && point->out_offset - block.out_offset <= PASSED_KEEP)
 			keep(stream, &block, bytes);
 		set_place(p, block.out_offset + block.out_size);
 	}

@@ -27,7 +27,7 @@ typedef bool (*hf_exists_fn)(void *ctx, const char *dir, const char *name);
 bool hf_tree_exists(void *ctx, const char *dir, const char *name);
 
 /* The last component of the view directory of a capture dir/name. HF_ERR_NOT_FOUND if no name is free. */
-int hf_tree_view_name(struct hf_fs *fs, const char *dir, const char *name, const struct hf_codec *codec,
+int hf_tree_view_name(struct hf_fs *fs, const char *dir, const char *name, struct hf_capture *capture,
 		      hf_exists_fn exists, void *ctx, char buf[NAME_MAX + 1]);
 /* The name of the control directory: another one if the archive has that. */
 const char *hf_tree_control_name(struct hf_fs *fs, hf_exists_fn exists, void *ctx);
@@ -38,7 +38,7 @@ typedef bool (*hf_child_fn)(void *ctx, const char *name, const struct hf_node_ke
 void hf_tree_children(struct hf_fs *fs, const struct hf_node *node, const struct hf_facts *facts, hf_child_fn fn,
 		      void *ctx);
 
-/* Those of the directory of a slice, or only (name not NULL) that with a name, which is waited for a second or two.
+/* Those of the directory of a slice, or of a view's in it, or only (name not NULL) that with a name, which is waited for a second or two.
  * While some are not known yet there is INDEXING. */
 int hf_tree_slice_children(const struct hf_node *node, const struct hf_facts *facts, const char *name,
 			   hf_child_fn fn, void *ctx);
@@ -62,7 +62,14 @@ static inline bool hf_node_is_view(const struct hf_node_key *key)
 static inline bool hf_node_is_dir(const struct hf_node_key *key)
 {
 	return key->kind == HF_NODE_VIEWS || key->kind == HF_NODE_HART || key->kind == HF_NODE_AT ||
-	       key->kind == HF_NODE_SLICE || key->kind == HF_NODE_CONTROL;
+	       key->kind == HF_NODE_SLICE || key->kind == HF_NODE_SLICE_DIR || key->kind == HF_NODE_DIR ||
+	       key->kind == HF_NODE_CONTROL;
+}
+
+/* A directory whose list is that of a slice. */
+static inline bool hf_node_is_slice(const struct hf_node_key *key)
+{
+	return key->kind == HF_NODE_SLICE || key->kind == HF_NODE_SLICE_DIR;
 }
 
 static inline bool hf_node_is_text(const struct hf_node_key *key)

@@ -21,10 +21,10 @@ static int store_point(void *ctx, const struct hf_point *point, const uint8_t *w
 	return hf_index_part_add_point(b->index, point, window);
 }
 
-/* Whether the view is the stream itself, byte for byte, and needs no table. */
-static bool is_stream(const struct hf_stream *stream, const struct hf_view_key *key, size_t harts)
+/* Whether the view is the stream itself, byte for byte, and needs no table. One with holes is encoded anew. */
+static bool is_stream(const struct hf_stream *stream, const struct hf_view_key *key, size_t harts, bool holes)
 {
-	return harts == 1 && key->ops == stream->codec->enc && (stream->info.flags & HF_STREAM_ORIGINAL);
+	return harts == 1 && !holes && key->ops == stream->codec->enc && (stream->info.flags & HF_STREAM_ORIGINAL);
 }
 
 static bool is_wanted(const struct hf_stream *stream, const struct hf_view_key *key)
@@ -87,19 +87,21 @@ static int check_identity(struct hf_builder *b)
 
 	if (err)
 		return err;
+	for (size_t i = 0; i < b->build->member_count; i++)
+		hf_identity_add(&now, &b->build->members[i]);
 	return hf_identity_equal(&now, &b->build->identity)
 		       ? 0
 		       : hf_diag_set(b->diag, HF_ERR_CHANGED, HF_SPACE_FILE, HF_NOWHERE, 0);
 }
 
-static int publish_views(struct hf_builder *b, size_t harts)
+static int publish_views(struct hf_builder *b, size_t harts, bool holes)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < b->view_count && !err; i++) {
 		struct hf_view_part *view = &b->views[i];
 
-		if (is_stream(b->in.stream, view->key, harts))
+		if (is_stream(b->in.stream, view->key, harts, holes))
 			hf_part_remove(&view->file);
 		else
 			err = hf_part_publish(&view->file, HF_DB_VIEW);
@@ -180,7 +182,7 @@ static int describe(struct hf_builder *b)
 /* Opens the capture; an earlier build's rows that were made by another decoder go. */
 static int open_capture(struct hf_builder *b, bool *ret_fatal)
 {
-	int err = hf_input_open(&b->in, b->build->file, store_point, b, ret_fatal, b->diag);
+	int err = hf_input_open(&b->in, b->build->file, b->build->setup, store_point, b, ret_fatal, b->diag);
 
 	if (err || !*b->index->meta.codec)
 		return err ? err : describe(b);
@@ -189,7 +191,7 @@ static int open_capture(struct hf_builder *b, bool *ret_fatal)
 	hf_input_close(&b->in);
 	err = hf_index_part_reset(b->index, &b->build->identity, &b->limits);
 	if (!err)
-		err = hf_input_open(&b->in, b->build->file, store_point, b, ret_fatal, b->diag);
+		err = hf_input_open(&b->in, b->build->file, b->build->setup, store_point, b, ret_fatal, b->diag);
 	return err ? err : describe(b);
 }
 
@@ -205,7 +207,7 @@ static int open_views(struct hf_builder *b)
 	for (size_t i = 0; i < b->build->view_count && !err; i++) {
 		const struct hf_view_key *key = &b->build->views[i];
 
-		if (is_wanted(stream, key) && !is_stream(stream, key, stream->info.flags & HF_STREAM_MANY ? 2 : 1))
+		if (is_wanted(stream, key) && !is_stream(stream, key, stream->info.flags & HF_STREAM_MANY ? 2 : 1, false))
 			err = add_view(b, key);
 	}
 	return err;
@@ -232,7 +234,7 @@ static int build_open_capture(struct hf_builder *b)
 	}
 	if (err)
 		return err;
-	if (!(err = finish_views(b)) && !(err = hf_index_part_finish(b->index)) && !(err = publish_views(b, harts)))
+	if (!(err = finish_views(b)) && !(err = hf_index_part_finish(b->index)) && !(err = publish_views(b, harts, b->index->meta.holes)))
 		err = hf_part_publish(&b->index->file, HF_DB_INDEX);
 	return err;
 }
@@ -312,7 +314,7 @@ static int open_missing(struct hf_builder *b, const struct hf_index *index, size
 	for (size_t i = 0; i < b->build->view_count && !err; i++) {
 		const struct hf_view_key *key = &b->build->views[i];
 
-		if (!is_wanted(b->in.stream, key) || is_stream(b->in.stream, key, harts) || has_table(b, key, index))
+		if (!is_wanted(b->in.stream, key) || is_stream(b->in.stream, key, harts, hf_index_has_holes(index)) || has_table(b, key, index))
 			continue;
 		err = add_view(b, key);
 		/* Someone may have published it while we came to the lock. */
@@ -332,7 +334,7 @@ static bool has_records(const struct hf_index *index)
 static int replay(struct hf_builder *b, struct hf_index *index, size_t harts)
 {
 	bool fatal;
-	int err = hf_input_open(&b->in, b->build->file, NULL, NULL, &fatal, b->diag);
+	int err = hf_input_open(&b->in, b->build->file, b->build->setup, NULL, NULL, &fatal, b->diag);
 
 	/* Made without records: it has to be made anew. */
 	if (!err && hf_builder_wants_records(b) && !has_records(index))
@@ -346,7 +348,7 @@ static int replay(struct hf_builder *b, struct hf_index *index, size_t harts)
 		err = check_identity(b);
 	if (!err)
 		err = finish_views(b);
-	return err ? err : publish_views(b, harts);
+	return err ? err : publish_views(b, harts, hf_index_has_holes(index));
 }
 
 static int run_views(struct hf_builder *b, struct hf_index *index)

@@ -64,6 +64,7 @@ int hf_view_lane_open(struct hf_view_lane *lane, const struct hf_view_part *part
 	int err = 0;
 
 	*lane = (struct hf_view_lane){.env = *env};
+	lane->env.params = part->key->options;
 	if (env->disasm && own_disasm) {
 		err = hf_disasm_new(&lane->disasm);
 		lane->env.disasm = lane->disasm;

@@ -87,7 +87,7 @@ static uint8_t *put_symbol(struct listing *l, uint8_t *p, uint64_t pc)
 	const struct hf_symbol *symbol = l->symbol;
 
 	if (!symbol || pc < symbol->start || pc >= symbol->end)
-		symbol = l->symbol = hf_symbols_at(l->enc.env->symbols, pc);
+		symbol = l->symbol = hf_symbols_at(hf_symbols_of(l->enc.env->symbols, l->enc.hart), pc);
 	if (!symbol)
 		return p;
 	*p++ = ' ';
@@ -255,6 +255,8 @@ static inline uint8_t *put_reg(struct listing *l, uint8_t *p, const struct hf_ev
 	const struct hf_ev_reg *reg = &ev->reg;
 
 	p = attach(l, p, HF_EVENT_REG);
+	if (reg->class == 5) /* the index into ZA */
+		return hf_text_put(hf_text_put_dec(hf_text_put(p, " i{"), reg->value), "}");
 	*p++ = ' ';
 	p = put_register_name(p, reg->class, reg->number);
 	*p++ = (uint8_t)roles[reg->role < 4 ? reg->role : 0];

@@ -92,16 +92,18 @@ static void alone_stop(struct hf_unpack *u)
 	lzma_end(&((struct unlzma *)u)->z);
 }
 
-static const struct hf_unpack_ops ops = {
-	.size = sizeof(struct unlzma),
-	.aim_free = HF_BLOCK_AIM,
-	.whole = HF_BLOCK_AIM,
-	.enterable = false,
-	.start = alone_start,
-	.step = alone_step,
-	.point = alone_point,
-	.stop = alone_stop,
-};
+#define OPS \
+	.size = sizeof(struct unlzma), \
+	.aim_free = HF_BLOCK_AIM, \
+	.whole = HF_BLOCK_AIM, \
+	.enterable = false, \
+	.start = alone_start, \
+	.step = alone_step, \
+	.point = alone_point, \
+	.stop = alone_stop
+
+static const struct hf_unpack_ops ops = {OPS};
+const struct hf_unpack_ops hf_unpack_astf_lzma = {OPS, .prefix = HF_ASTF_PREFIX, .head = hf_astf_prefix_head};
 
 /*
  * The format has no magic number, but few headers are sensible: properties lc + lp <= 4, a dictionary of 2^n or

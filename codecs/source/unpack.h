@@ -19,6 +19,9 @@
 /* Notes kept by one scan; a container with more harmless defects than this has made its point. */
 #define HF_UNPACK_NOTES 1024
 
+/* The longest of what may stand before a container in its file. */
+#define HF_UNPACK_PREFIX 64
+
 /* What a step says about the place where it stopped. */
 enum hf_mark {
 	HF_MARK_NONE,
@@ -42,6 +45,12 @@ struct hf_unpack_ops {
 	uint64_t aim_free, aim_window, whole;
 	uint32_t window; /* bytes of history that windows are made of, 0 without WINDOW marks */
 	bool enterable;
+	/*
+	 * Bytes of the file before the container, HF_UNPACK_PREFIX at most, which are a block of their own in the stream
+	 * once head has made of them what the stream has there. 0: none.
+	 */
+	uint32_t prefix;
+	void (*head)(uint8_t *bytes);
 	/* Zeroed but for the members above; at->in_offset is 0 for the beginning. window holds at->window_size. */
 	int (*start)(struct hf_unpack *u, const struct hf_point *at, const uint8_t *window, struct hf_diag *diag);
 	/*
@@ -50,6 +59,12 @@ struct hf_unpack_ops {
 	 */
 	int (*step)(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
 		    struct hf_diag *diag);
+	/*
+	 * After an error that is damage: goes behind the unit that has it, so that step can go on, and fills in *hole
+	 * (of which out_size says how many bytes since the last mark were handed out before it): in_offset, in_size,
+	 * out_size and bits, with HF_POINT_DAMAGED. Anything but 0: it is not known where the unit ends. NULL: never.
+	 */
+	int (*skip)(struct hf_unpack *u, struct hf_point *hole, struct hf_diag *diag);
 	/* Directly after a mark: in_offset, bits, window_size of the point for this place. */
 	void (*point)(const struct hf_unpack *u, struct hf_point *ret_point);
 	void (*stop)(struct hf_unpack *u);
@@ -65,6 +80,11 @@ void hf_unpack_scan_free(struct hf_scan *scan);
 struct hf_src *hf_unpack_scan_base(const struct hf_scan *scan);
 int hf_unpack_read_block(const struct hf_unpack_ops *ops, struct hf_src *base, const struct hf_point *point,
 			 const uint8_t *window, uint64_t skip, void *buf, size_t n, struct hf_diag *diag);
+
+/* ASTF: the records of a file in a container behind its header (astf.c); each is its container's with a prefix. */
+#define HF_ASTF_PREFIX 32
+void hf_astf_prefix_head(uint8_t *bytes);
+extern const struct hf_unpack_ops hf_unpack_astf_xz, hf_unpack_astf_lzma, hf_unpack_astf_zlib;
 
 /*
  * Makes n <= HF_UNPACK_INPUT bytes at u->pos contiguous: *ret_p[*ret_n], more than n if they are at hand, fewer only

@@ -59,6 +59,7 @@ static int xz_error(lzma_ret ret, uint64_t at, struct hf_diag *diag)
 static int next_stream(struct unxz *x, struct hf_diag *diag)
 {
 	const uint64_t at = x->u.pos;
+	const bool first = at == x->u.ops->prefix;
 	lzma_stream_flags flags;
 	const uint8_t *p;
 	size_t have;
@@ -67,14 +68,14 @@ static int next_stream(struct unxz *x, struct hf_diag *diag)
 
 	if (err < 0)
 		return err;
-	if (!have && at)
+	if (!have && !first)
 		return HF_NOTE_END;
-	if (at && have >= 4 && !hf_get32(p)) {
+	if (!first && have >= 4 && !hf_get32(p)) {
 		x->u.pos += 4;
 		return 0;
 	}
 	if (memcmp(p, magic, have < sizeof magic ? have : sizeof magic) != 0)
-		return hf_diag_set(diag, at ? HF_ERR_BOX_GARBAGE : HF_ERR_BOX_DAMAGED, HF_SPACE_FILE, at, 0);
+		return hf_diag_set(diag, first ? HF_ERR_BOX_DAMAGED : HF_ERR_BOX_GARBAGE, HF_SPACE_FILE, at, 0);
 	if (have < HEADER_SIZE)
 		return hf_unpack_cut(&x->u, diag);
 	ret = lzma_stream_header_decode(&flags, p);
@@ -323,16 +324,18 @@ static void xz_stop(struct hf_unpack *u)
 	lzma_end(&((struct unxz *)u)->z);
 }
 
-static const struct hf_unpack_ops ops = {
-	.size = sizeof(struct unxz),
-	.aim_free = 1,
-	.whole = HF_UNPACK_WHOLE,
-	.enterable = true,
-	.start = xz_start,
-	.step = xz_step,
-	.point = xz_point,
-	.stop = xz_stop,
-};
+#define OPS \
+	.size = sizeof(struct unxz), \
+	.aim_free = 1, \
+	.whole = HF_UNPACK_WHOLE, \
+	.enterable = true, \
+	.start = xz_start, \
+	.step = xz_step, \
+	.point = xz_point, \
+	.stop = xz_stop
+
+static const struct hf_unpack_ops ops = {OPS};
+const struct hf_unpack_ops hf_unpack_astf_xz = {OPS, .prefix = HF_ASTF_PREFIX, .head = hf_astf_prefix_head};
 
 static int xz_probe(const uint8_t *head, size_t n, uint64_t file_size)
 {
