@@ -43,7 +43,10 @@ static int open_stamped(struct hf_capture *capture, const struct hf_stamp *stamp
 		close(fd);
 		return hf_diag_set(diag, HF_ERR_CHANGED, HF_SPACE_FILE, HF_NOWHERE, 0);
 	}
-	return hf_src_file_new(fd, ret_file, diag);
+	err = hf_src_file_new(fd, ret_file, diag);
+	if (!err)
+		(*ret_file)->memory = capture->fs->options.stream_memory;
+	return err;
 }
 
 static int run_build(struct hf_fs *fs, struct hf_src *file, const struct hf_stamp *stamp, struct progress *progress,

@@ -205,6 +205,8 @@ static int open_file(struct hf_open *open, const struct hf_stamp *stamp)
 	err = hf_src_file_new(fd, &open->file, NULL);
 	if (err)
 		open->file = NULL;
+	else
+		open->file->memory = fs->options.stream_memory;
 	return err ? err : hf_identity_of(open->file, stamp->mtime_ns, &open->identity, NULL);
 }
 
@@ -386,6 +388,7 @@ static int open_indexed(struct hf_open *open)
 			open->source = NULL;
 			return err;
 		}
+		hf_spooler_attach(open);
 		err = open_stream(open);
 		/* A bad disk under the archive is not the index' fault. */
 		if (err && err != HF_ERR_STATE)

@@ -267,6 +267,13 @@ static void gz_stop(struct hf_unpack *u)
 		inflateEnd(&g->z);
 }
 
+/* zlib does not say. Its window and what zconf.h gives as "a few kilobytes for small objects". */
+static uint64_t gz_memory(const struct hf_unpack *u)
+{
+	(void)u;
+	return HF_WINDOW_MAX + 16 * 1024;
+}
+
 static const struct hf_unpack_ops ops = {
 	.size = sizeof(struct gunzip),
 	/* Member starts need no window, so they are taken earlier where there are many (bgzip, pigz -i). */
@@ -279,6 +286,7 @@ static const struct hf_unpack_ops ops = {
 	.step = gz_step,
 	.point = gz_point,
 	.stop = gz_stop,
+	.memory = gz_memory,
 };
 
 static int gz_probe(const uint8_t *head, size_t n, uint64_t file_size)
@@ -310,5 +318,6 @@ const struct hf_box hf_box_gzip = {
 	.scan_next = hf_unpack_scan_next,
 	.scan_note = hf_unpack_scan_note,
 	.scan_free = hf_unpack_scan_free,
+	.scan_memory = hf_unpack_scan_memory,
 	.read_block = gz_read_block,
 };
