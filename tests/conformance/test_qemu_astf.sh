@@ -28,7 +28,7 @@ check() { # NAME FILE SUFFIX-OF-GOLDENS
 	listed_pcs <"$back/listing.txt" >"$tmp/got"
 	golden "$dir/pcs$3.txt" >"$tmp/want"
 	same "$what as STF" "$tmp/got" "$tmp/want"
-	check_astf_loop "$what" "$views" "$back"
+	[ "$1" = a64-signals-ss ] || check_astf_loop "$what" "$views" "$back" # 250 MB of text, and nothing new in it
 	do_umount
 	rm "$archive"/*
 }
@@ -37,7 +37,7 @@ check a64-small trace.astf ""
 check a64-recurse trace.astf ""
 check a64-sys trace.astf ""
 check a64-indirect-pac trace.astf ""
-[ -n "${HARTFS_QUICK:-}" ] || check a64-signals-ss trace.astf ""
+check a64-signals-ss trace.astf ""
 for t in 0 1 2 3 4; do check a64-threads-ss t$t.astf .t$t; done
 check a64-threads-ss t5.astf.gz .t5
 check a64-threads-ss t6.astf.xz .t6
