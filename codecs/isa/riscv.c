@@ -3,6 +3,8 @@
 /* Major opcodes, bits 6:2 (Unprivileged, RV32/64G instruction set listings). */
 enum major {
 	MAJOR_MISC_MEM = 0x03,
+	MAJOR_AUIPC = 0x05,
+	MAJOR_LUI = 0x0d,
 	MAJOR_BRANCH = 0x18,
 	MAJOR_JALR = 0x19,
 	MAJOR_JAL = 0x1b,
@@ -167,5 +169,58 @@ bool hf_riscv_target(uint32_t opcode, unsigned xlen, uint64_t pc, uint64_t *ret_
 		return false;
 	}
 	*ret_target = (xlen & HF_RISCV_XLEN) == 32 ? target & 0xffffffff : target;
+	return true;
+}
+
+bool hf_riscv_jump(uint32_t opcode, unsigned xlen, struct hf_riscv_jump *ret_jump)
+{
+	const unsigned rd = field(opcode, 7, 5);
+
+	if ((opcode & 3) == 3) {
+		if (field(opcode, 2, 5) == MAJOR_JAL) {
+			*ret_jump = (struct hf_riscv_jump){.rd = (uint8_t)rd};
+			return true;
+		}
+		if (field(opcode, 2, 5) != MAJOR_JALR || field(opcode, 12, 3) != 0)
+			return false;
+		*ret_jump = (struct hf_riscv_jump){.rd = (uint8_t)rd, .rs1 = (uint8_t)field(opcode, 15, 5),
+						   .indirect = true,
+						   .offset = (int32_t)sign_extend(opcode >> 20, 12)};
+		return true;
+	}
+	switch (opcode & 0xe003) {
+	case 0x2001: /* c.jal, or c.addiw */
+		*ret_jump = (struct hf_riscv_jump){.rd = 1};
+		return (xlen & HF_RISCV_XLEN) == 32;
+	case 0xa001: /* c.j */
+		*ret_jump = (struct hf_riscv_jump){0};
+		return true;
+	case 0x8002: /* c.jr, c.jalr */
+		*ret_jump = (struct hf_riscv_jump){.rd = (uint8_t)field(opcode, 12, 1), .rs1 = (uint8_t)rd,
+						   .indirect = true};
+		return rd != 0 && field(opcode, 2, 5) == 0;
+	default:
+		return false;
+	}
+}
+
+bool hf_riscv_upper(uint32_t opcode, unsigned xlen, uint64_t pc, unsigned *ret_rd, uint64_t *ret_value)
+{
+	const unsigned rd = field(opcode, 7, 5), major = field(opcode, 2, 5);
+	uint64_t value;
+
+	if ((opcode & 3) == 3 && (major == MAJOR_LUI || major == MAJOR_AUIPC)) {
+		value = sign_extend(opcode >> 12, 20) << 12;
+		if (major == MAJOR_AUIPC)
+			value += pc;
+	} else if ((opcode & 0xe003) == 0x6001 && rd != 0 && rd != 2) { /* rd = x2 is c.addi16sp, immediate 0 reserved */
+		value = sign_extend(PIECE(2, 5, 0) | PIECE(12, 1, 5), 6) << 12;
+		if (value == 0)
+			return false;
+	} else {
+		return false;
+	}
+	*ret_rd = rd;
+	*ret_value = (xlen & HF_RISCV_XLEN) == 32 ? value & 0xffffffff : value;
 	return true;
 }

@@ -51,4 +51,19 @@ static inline uint8_t hf_riscv_flow(uint32_t opcode, unsigned xlen)
  */
 bool hf_riscv_target(uint32_t opcode, unsigned xlen, uint64_t pc, uint64_t *ret_target);
 
+/* The registers of a jump: the return address goes to rd (0: nowhere), the target is rs1 + offset. */
+struct hf_riscv_jump {
+	uint8_t rd;
+	uint8_t rs1;    /* of a direct jump 0 */
+	bool indirect;
+	int32_t offset; /* of an indirect one: -2048..2047 */
+};
+
+/* False unless opcode is jal, jalr, c.j, c.jal, c.jr or c.jalr. */
+bool hf_riscv_jump(uint32_t opcode, unsigned xlen, struct hf_riscv_jump *ret_jump);
+
+/* Which register a lui, c.lui or auipc at pc writes, and what: together with a jalr right behind it that makes a
+ * sequentially inferable jump. False for every other instruction. */
+bool hf_riscv_upper(uint32_t opcode, unsigned xlen, uint64_t pc, unsigned *ret_rd, uint64_t *ret_value);
+
 #endif
