@@ -115,6 +115,15 @@ static bool leave(struct hf_etrace_dec *d, uint64_t *ret_epc)
 	return known;
 }
 
+/*
+ * In which mode what trapped was executed. Behind another trap nobody says it: neither when that was reported alone nor
+ * when it was not reported at all (1.1.1), which shows where epc does not follow the last instruction.
+ */
+static enum hf_mode mode_before(const struct hf_etrace_dec *d, bool follows)
+{
+	return (d->core.flags & HF_ETRACE_TRAP0) || !follows ? HF_MODE_UNKNOWN : hf_etrace_mode_of(d->core.privilege);
+}
+
 static bool is_attempt(const struct hf_etrace_dec *d, bool was_call, uint64_t epc)
 {
 	return !d->pkt.interrupt && !(d->params.ecall_retires && was_call && d->core.pc == epc);
@@ -129,12 +138,14 @@ void hf_etrace_trap(struct hf_etrace_dec *d)
 		.flags = HF_EVF_CAUSE | (pkt->interrupt ? HF_EVF_ASYNC : 0),
 		.trap.cause = pkt->ecause,
 	};
-	uint64_t epc = 0;
+	uint64_t epc = 0, after = 0;
+	bool taken;
+	const bool static_after = hf_etrace_successor(d, &after, &taken);
 	const bool known = leave(d, &epc);
 
 	if (known && is_attempt(d, was_call, epc) && hf_etrace_flow_insn(&d->flow, epc, &attempt)) {
 		attempt.kind = HF_EVENT_ATTEMPT;
-		attempt.insn.mode = (uint8_t)hf_etrace_mode_of(d->core.privilege);
+		attempt.insn.mode = (uint8_t)mode_before(d, !static_after || after == epc);
 		hf_etrace_add(d, &attempt);
 	}
 	if (d->params.version != HF_ETRACE_1_1_1 || pkt->interrupt || pkt->ecause != CAUSE_ILLEGAL)
