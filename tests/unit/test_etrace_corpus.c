@@ -130,7 +130,8 @@ static struct found compare_traps(const char *name, const struct hf_events *list
 		for (; old && t < n && !traps[t].has_handler; t++)
 			hidden = true;
 		f.count++;
-		if (t >= n || ev->trap.cause != traps[t].cause || !(ev->flags & HF_EVF_ASYNC) != !traps[t].interrupt ||
+		if (t >= n || ((ev->flags & HF_EVF_CAUSE) && (ev->trap.cause != traps[t].cause ||
+			       !(ev->flags & HF_EVF_ASYNC) != !traps[t].interrupt)) ||
 		    (!cut && retired != traps[t].retired) ||
 		    (!cut && ev->trap.value != traps[t].tval && ev->trap.value) ||
 		    (attempt && !hidden && attempt->insn.pc != traps[t].epc) ||
