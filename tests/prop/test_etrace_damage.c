@@ -5,11 +5,24 @@
  */
 #include "tests/lib/etracetest.h"
 
-#define ALIKE 6 /* instructions that must agree for two places to be the same */
+#define ALIKE 6  /* instructions that must agree for two places to be the same */
+#define NEAR 500 /* how far apart two places may be that are the same */
 
+/* Instructions, and up to where the stream was read when each was given. */
 struct pcs {
-	uint64_t *pc;
+	uint64_t *pc, *offset;
 	size_t n;
+};
+
+/* What became of a capture: where[i] instructions were given before loss i. */
+struct outcome {
+	struct pcs pcs;
+	size_t *where, losses;
+};
+
+/* Where bytes are missing: offsets of at and more are so many bytes less than they were. */
+struct shift {
+	uint64_t at, bytes;
 };
 
 struct tally {
@@ -22,95 +35,120 @@ static bool is_loss(const struct hf_event *ev)
 	return ev->kind == HF_EVENT_GAP || ev->kind == HF_EVENT_DOUBT || ev->kind == HF_EVENT_DISCONTINUITY;
 }
 
-/* Where behind from the truth goes on as pc[n] does; HF_NOWHERE if nowhere. */
-static size_t find(const struct pcs *truth, size_t from, const uint64_t *pc, size_t n)
+/* Where behind from the truth has this pc, given when the stream was read up to offset; from if nowhere. */
+static size_t find(const struct pcs *truth, size_t from, uint64_t pc, uint64_t offset)
 {
-	const size_t want = n < ALIKE ? n : ALIKE;
-
-	for (size_t i = from; i + want <= truth->n; i++)
-		if (memcmp(truth->pc + i, pc, want * sizeof *pc) == 0)
+	for (size_t i = from; i < truth->n && truth->offset[i] <= offset; i++)
+		if (truth->offset[i] == offset && truth->pc[i] == pc)
 			return i;
-	return (size_t)HF_NOWHERE;
+	return from;
 }
 
-/* Instructions of a stretch without a loss that are not those of the truth from *at on; *at is moved on. */
+/*
+ * The nearest place where both go on alike, leaving out *skip instructions of pc[n], at least one in all. False: none.
+ */
+static bool rejoin(const struct pcs *truth, size_t *at, const uint64_t *pc, size_t n, size_t *skip)
+{
+	for (size_t d = 1; d < NEAR; d++)
+		for (size_t k = 0; k <= d; k++)
+			if (k + ALIKE <= n && *at + d - k + ALIKE <= truth->n &&
+			    memcmp(truth->pc + *at + d - k, pc + k, ALIKE * sizeof *pc) == 0) {
+				*at += d - k;
+				*skip = k;
+				return true;
+			}
+	return false;
+}
+
+/*
+ * Instructions of a stretch without a loss that are not those of the truth from *at on, and those of the truth that it
+ * leaves out; *at is moved on.
+ */
 static size_t count_wrong(const struct pcs *truth, size_t *at, const uint64_t *pc, size_t n)
 {
-	size_t wrong = 0, i = 0;
+	size_t wrong = 0, i = 0, skip, from;
 
 	while (i < n) {
-		size_t there;
-
 		if (*at < truth->n && truth->pc[*at] == pc[i]) {
 			++*at;
 			i++;
 			continue;
 		}
-		there = find(truth, *at, pc + i, n - i);
-		if (there != (size_t)HF_NOWHERE && (i == 0 || n - i >= ALIKE)) {
-			*at = there;
-			wrong += i != 0; /* what is left out between is not announced either */
-		} else {
-			wrong++;
-			i++;
-		}
+		from = *at;
+		if (!rejoin(truth, at, pc + i, n - i, &skip))
+			return wrong + n - i;
+		wrong += skip > *at - from ? skip : *at - from;
+		i += skip;
 	}
 	return wrong;
 }
 
-static void judge(struct tally *tally, const struct pcs *truth, const struct hf_events *list)
+static void judge(struct tally *tally, const struct pcs *truth, const struct outcome *o, struct shift shift)
 {
-	uint64_t *pc = malloc((list->n + 1) * sizeof *pc);
-	size_t n = 0, at = 0, total = 0, wrong = 0, losses = 0;
+	size_t at = 0, wrong = 0, begin = 0;
 
-	CHECK(pc);
-	for (size_t i = 0; i <= list->n; i++) {
-		if (i < list->n && list->ev[i].kind == HF_EVENT_INSN)
-			pc[n++] = list->ev[i].insn.pc;
-		if (i < list->n && !is_loss(&list->ev[i]))
-			continue;
-		/* Behind a loss the flow may go on anywhere. */
-		if (losses && n) {
-			const size_t there = find(truth, at, pc, n);
+	for (size_t i = 0; i <= o->losses; i++) {
+		const size_t end = i < o->losses ? o->where[i] : o->pcs.n;
 
-			at = there == (size_t)HF_NOWHERE ? at : there;
+		if ((i || (shift.bytes && !shift.at)) && begin < end) { /* behind a loss, or not from the start on */
+			const uint64_t offset = o->pcs.offset[begin];
+
+			at = find(truth, at, o->pcs.pc[begin], offset + (offset >= shift.at ? shift.bytes : 0));
 		}
-		wrong += count_wrong(truth, &at, pc, n);
-		total += n;
-		n = 0;
-		losses += i < list->n;
+		wrong += count_wrong(truth, &at, o->pcs.pc + begin, end - begin);
+		begin = end;
 	}
-	if (!losses && total < truth->n)
-		wrong += truth->n - total;
+	if (!o->losses && at < truth->n)
+		wrong += truth->n - at;
 	tally->cases++;
-	tally->changed += wrong || losses || total != truth->n;
-	tally->announced += losses != 0;
+	tally->changed += wrong || o->losses || o->pcs.n != truth->n;
+	tally->announced += o->losses != 0;
 	tally->silent_cases += wrong != 0;
-	tally->insns += total;
+	tally->insns += o->pcs.n;
 	tally->silent += wrong;
-	free(pc);
 }
 
-static struct hf_events decode(const char *ini, const uint8_t *bytes, size_t n)
+static void *grown(void *p, size_t n)
+{
+	/* at every power of two */
+	p = n & (n - 1) ? p : realloc(p, (n ? 2 * n : 1) * sizeof(uint64_t));
+	CHECK(p);
+	return p;
+}
+
+static struct outcome decode(const char *ini, const uint8_t *bytes, size_t n)
 {
 	struct hf_etracet t;
-	struct hf_events list = {0};
+	struct outcome o = {0};
+	struct hf_dec *dec;
+	struct hf_event ev;
+	size_t got;
 
 	CHECK(hf_etracet_open_bytes(&t, ini, bytes, n));
-	list = hf_stft_events(t.stream, t.src, t.stream->info.first_hart, 512);
+	CHECK_EQ(hf_dec_new(t.stream, t.src, t.stream->info.first_hart, &dec), 0);
+	while (hf_dec_next(dec, &ev, 1, &got) == 0) {
+		if (is_loss(&ev)) {
+			o.where = grown(o.where, o.losses);
+			o.where[o.losses++] = o.pcs.n;
+		}
+		if (ev.kind != HF_EVENT_INSN)
+			continue;
+		o.pcs.pc = grown(o.pcs.pc, o.pcs.n);
+		o.pcs.offset = grown(o.pcs.offset, o.pcs.n);
+		o.pcs.offset[o.pcs.n] = dec->ops->offset(dec);
+		o.pcs.pc[o.pcs.n++] = ev.insn.pc;
+	}
+	CHECK_EQ(dec->err, HF_NOTE_END);
+	hf_dec_free(dec);
 	hf_etracet_close(&t);
-	return list;
+	return o;
 }
 
-static struct pcs pcs_of(const struct hf_events *list)
+static void forget(struct outcome *o)
 {
-	struct pcs truth = {.pc = malloc((list->n + 1) * sizeof *truth.pc)};
-
-	CHECK(truth.pc);
-	for (size_t i = 0; i < list->n; i++)
-		if (list->ev[i].kind == HF_EVENT_INSN)
-			truth.pc[truth.n++] = list->ev[i].insn.pc;
-	return truth;
+	free(o->pcs.pc);
+	free(o->pcs.offset);
+	free(o->where);
 }
 
 static void print(const char *ini, const char *what, const struct tally *t)
@@ -122,45 +160,45 @@ static void print(const char *ini, const char *what, const struct tally *t)
 }
 
 /* One variant of the bytes. */
-static void try(struct tally *tally, const char *ini, const struct pcs *truth, const uint8_t *bytes, size_t n)
+static void try(struct tally *tally, const char *ini, const struct pcs *truth, const uint8_t *bytes, size_t n,
+		struct shift shift)
 {
-	struct hf_events list = decode(ini, bytes, n);
+	struct outcome o = decode(ini, bytes, n);
 
-	judge(tally, truth, &list);
-	hf_events_free(&list);
+	judge(tally, truth, &o, shift);
+	forget(&o);
 }
 
 static void check_capture(const char *ini, const char *trace, size_t step)
 {
+	const struct shift none = {0};
 	struct hf_bytes file = hf_stft_load(trace);
-	struct hf_events list = decode(ini, file.p, file.n);
-	struct pcs truth = pcs_of(&list);
+	struct outcome whole = decode(ini, file.p, file.n);
 	struct tally flips = {0}, starts = {0}, drops = {0};
 	uint8_t *copy = malloc(file.n + 1);
 
 	CHECK(copy);
 	for (size_t bit = 0; bit < 8 * file.n; bit += step) {
 		file.p[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		try(&flips, ini, &truth, file.p, file.n);
+		try(&flips, ini, &whole.pcs, file.p, file.n, none);
 		file.p[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
 	for (size_t i = 0; i < file.n; i += step)
-		try(&starts, ini, &truth, file.p + i, file.n - i);
+		try(&starts, ini, &whole.pcs, file.p + i, file.n - i, (struct shift){.at = 0, .bytes = i});
 	for (size_t i = 0, k = 0; i < file.n; k++) {
 		const size_t size = 1 + (file.p[i] & 31u);
 
 		memcpy(copy, file.p, i);
 		memcpy(copy + i, file.p + i + size, file.n - i - size);
 		if (k % step == 0)
-			try(&drops, ini, &truth, copy, file.n - size);
+			try(&drops, ini, &whole.pcs, copy, file.n - size, (struct shift){.at = i, .bytes = size});
 		i += size;
 	}
 	print(ini, "bits flipped", &flips);
 	print(ini, "entered at a byte", &starts);
 	print(ini, "a packet left out", &drops);
 	free(copy);
-	free(truth.pc);
-	hf_events_free(&list);
+	forget(&whole);
 	hf_bytes_free(&file);
 }
 
