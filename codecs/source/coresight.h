@@ -1,0 +1,61 @@
+/*
+ * CoreSight formatter frames: several sources in one stream, each byte with the 7-bit trace id of its source. A frame
+ * has 16 bytes; byte 15 holds the lowest bits of the even bytes before it, which tell ids from data.
+ */
+#ifndef HF_SOURCE_CORESIGHT_H
+#define HF_SOURCE_CORESIGHT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HF_CORESIGHT_FRAME 16
+#define HF_CORESIGHT_DATA 15 /* bytes of data that a frame holds at most */
+#define HF_CORESIGHT_IDS 128
+#define HF_CORESIGHT_ID_MAX 0x6f /* of a source; 0 is padding, above are triggers and reserved ones */
+
+enum hf_coresight_layout {
+	HF_CORESIGHT_NONE,    /* no frames: the bytes of one source */
+	HF_CORESIGHT_ALIGNED, /* frames from the first byte on, as in memory; four FSYNCs in a row are a discontinuity */
+	HF_CORESIGHT_SYNCED,  /* as on pins: frames begin behind an FSYNC, and HSYNCs stand inside them too */
+	HF_CORESIGHT_DSTREAM, /* blocks of 504 bytes of a SYNCED stream and 8 of something else */
+	HF_CORESIGHT_LAYOUTS
+};
+
+/* Of one framing, before the byte at offset. At the start of a frame (fill 0) it is all in offset, id and locked. */
+struct hf_coresight {
+	uint64_t start;  /* stream offset where the framing begins: what DSTREAM blocks count from */
+	uint64_t offset; /* stream offset of the next byte */
+	uint8_t layout;  /* enum hf_coresight_layout but NONE */
+	uint8_t id;      /* of data, 0: nobody's */
+	bool locked;     /* it is known where frames begin */
+	uint8_t fill;    /* bytes of a frame that has begun */
+	uint8_t frame[HF_CORESIGHT_FRAME];
+	uint64_t at[HF_CORESIGHT_FRAME]; /* their stream offsets */
+};
+
+enum hf_coresight_flags {
+	HF_CORESIGHT_RESET = 1, /* a discontinuity: what follows does not continue what was before, of no source */
+	HF_CORESIGHT_CUT = 2,   /* and the frame before it was not complete */
+};
+
+/* The data of one frame, in order. */
+struct hf_coresight_data {
+	uint64_t frame;  /* stream offset of the frame */
+	uint8_t before;  /* id that held where it begins */
+	uint8_t flags;   /* enum hf_coresight_flags */
+	uint8_t count;
+	uint8_t id[HF_CORESIGHT_DATA];
+	uint8_t byte[HF_CORESIGHT_DATA];
+	uint64_t at[HF_CORESIGHT_DATA]; /* stream offset of the byte */
+};
+
+void hf_coresight_init(struct hf_coresight *cs, enum hf_coresight_layout layout, uint64_t start);
+
+/*
+ * Goes on with p[n], the bytes from cs->offset, up to the end of a frame at most, and returns how many it took: data
+ * of id 0 is left out, so count may be 0. If it takes 0 it wants more (at most 16) to follow p. A RESET has no data.
+ */
+size_t hf_coresight_take(struct hf_coresight *cs, const uint8_t *p, size_t n, struct hf_coresight_data *ret_data);
+
+#endif
