@@ -195,7 +195,7 @@ static void synchronise(struct hf_etrace_enc *e, struct hf_sink *sink)
 	if (untold && !hf_etrace_enc_tells_handler(e, e->held.insn.pc, e->held.insn.mode)) {
 		if (e->c.params.version != HF_ETRACE_1_1_1) {
 			hf_etrace_enc_begin(e, sink);
-			hf_etrace_enc_trap(e, sink);
+			hf_etrace_enc_trap(e, sink, s->epc, s->trap_mode);
 		} else if (s->flags & HF_ETRACE_ENC_TRACING) { /* the trap itself cannot be told */
 			hf_etrace_enc_stop(e, sink, HF_ETRACE_ENDED_REP, true);
 		}
@@ -312,7 +312,7 @@ void hf_etrace_enc_stop(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf_e
 		return;
 	}
 	if (trap == HF_ETRACE_ENC_TRAP && e->c.params.version != HF_ETRACE_1_1_1)
-		hf_etrace_enc_trap(e, sink);
+		hf_etrace_enc_trap(e, sink, s->epc, s->trap_mode);
 	hf_etrace_enc_support(e, sink, enable, status);
 	s->flags &= ~(uint32_t)HF_ETRACE_ENC_TRACING;
 	if (status == HF_ETRACE_TRACE_LOST)

@@ -181,12 +181,12 @@ void hf_etrace_enc_sync(struct hf_etrace_enc *e, struct hf_sink *sink)
 	clear_outcomes(e);
 }
 
-void hf_etrace_enc_trap(struct hf_etrace_enc *e, struct hf_sink *sink)
+void hf_etrace_enc_trap(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_t address, uint8_t mode)
 {
-	struct hf_etrace_packet pkt = format3(e, HF_ETRACE_TRAP, e->s.trap_mode);
+	struct hf_etrace_packet pkt = format3(e, HF_ETRACE_TRAP, mode);
 
 	pkt.branch = true;
-	pkt.address = hf_etrace_shift(&e->c.params, e->s.epc);
+	pkt.address = hf_etrace_shift(&e->c.params, address);
 	pkt.has_address = true;
 	add_cause(e, &pkt);
 	send(e, sink, &pkt);

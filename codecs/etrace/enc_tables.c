@@ -89,15 +89,18 @@ bool hf_etrace_enc_pair(const struct hf_etrace_enc *e, uint32_t before, uint64_t
 	return true;
 }
 
-/* E-Trace 4.1.1: by the table with x1 and x5, or as the decoder's pseudo-code has it, with x1 alone. */
+/*
+ * E-Trace 4.1.1: by the table with x1 and x5, or as the decoder's pseudo-code has it, with x1 alone. A co-routine swap
+ * touches no stack.
+ */
 static void classify(const struct hf_etrace_enc *e, const struct hf_ev_insn *insn, const struct hf_riscv_jump *jump,
 		     struct hf_etrace_step *step)
 {
 	const uint8_t flow = insn->flow;
 
 	if (e->c.params.link_x5) {
-		step->call = flow == HF_FLOW_CALL || flow == HF_FLOW_INDIRECT_CALL || flow == HF_FLOW_SWAP;
-		step->pops = flow == HF_FLOW_RETURN || flow == HF_FLOW_SWAP;
+		step->call = flow == HF_FLOW_CALL || flow == HF_FLOW_INDIRECT_CALL;
+		step->pops = flow == HF_FLOW_RETURN;
 	} else {
 		step->call = jump->rd == 1;
 		step->pops = jump->indirect && jump->rd == 0 && jump->rs1 == 1;
@@ -110,23 +113,23 @@ static void step_jump(const struct hf_etrace_enc *e, const struct hf_ev_insn *in
 	struct hf_riscv_jump jump;
 
 	step->jumps = true;
-	step->way = HF_ETRACE_WAY_JUMP;
-	/* cm.popret, cm.jt and cm.jalt are uninferable jumps that touch no stack. */
+	step->known = false;
+	/* cm.popret, cm.jt, cm.jalt: a decoder may take them for c.fsdsp, so nothing is left to it */
 	if (!hf_riscv_jump(insn->opcode, e->xlen, &jump))
 		return;
 	classify(e, insn, &jump, step);
 	if (hf_riscv_target(insn->opcode, e->xlen, insn->pc, &step->target)) {
-		step->way = HF_ETRACE_WAY_ON;
 		step->known = true;
 	} else if (hf_etrace_enc_pair(e, e->s.before, e->s.before_pc, insn, &step->target)) {
 		step->way = HF_ETRACE_WAY_SIJUMP;
 		step->known = true;
-		step->pops = false;
 	} else if (step->pops && (e->c.params.modes & HF_ETRACE_IMPLICIT_RETURN) && e->s.stack_count) {
 		step->way = HF_ETRACE_WAY_RETURN;
 		step->known = !counts_only(e);
 		if (step->known)
 			step->target = e->stack[e->s.stack_count - 1];
+	} else {
+		step->way = HF_ETRACE_WAY_JUMP;
 	}
 	if (step->way != HF_ETRACE_WAY_RETURN)
 		step->pops = false;
@@ -151,7 +154,6 @@ struct hf_etrace_step hf_etrace_enc_step(const struct hf_etrace_enc *e, const st
 	case HF_FLOW_INDIRECT_CALL:
 	case HF_FLOW_RETURN:
 	case HF_FLOW_SWAP:
-		step.known = false;
 		step_jump(e, insn, &step);
 		break;
 	case HF_FLOW_TRAP_RETURN:

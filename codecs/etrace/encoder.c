@@ -94,31 +94,50 @@ static uint64_t successor(const struct hf_etrace_enc *e)
 	return e->held.flags & HF_EVF_TAKEN ? insn->target : insn->pc + insn->size;
 }
 
+/* Whether the last trap waits to be told: nothing retired since. */
+static bool trap_waits(const struct hf_etrace_enc *e)
+{
+	const uint32_t all = HF_ETRACE_ENC_TRACING | HF_ETRACE_ENC_HELD | HF_ETRACE_ENC_TRAP | HF_ETRACE_ENC_TOLD;
+
+	return (e->s.flags & all) == (HF_ETRACE_ENC_TRACING | HF_ETRACE_ENC_TRAP);
+}
+
+/* The trap is the last one now; mode is the one in which it came. */
+static void keep_trap(struct hf_etrace_enc *e, const struct hf_event *ev, uint64_t epc, uint8_t mode)
+{
+	struct hf_etrace_enc_state *s = &e->s;
+
+	s->flags &= ~(uint32_t)(HF_ETRACE_ENC_OF_HELD | HF_ETRACE_ENC_ATTEMPT | HF_ETRACE_ENC_CHANGED);
+	s->flags |= HF_ETRACE_ENC_TRAP | (ev->flags & HF_EVF_ASYNC ? (uint32_t)HF_ETRACE_ENC_ASYNC : 0);
+	s->cause = ev->flags & HF_EVF_CAUSE ? ev->trap.cause : 0;
+	s->value = ev->trap.value;
+	s->epc = epc;
+	s->trap_mode = mode;
+}
+
+/* In 2.0 a trap is told at once where its EPC cannot be inferred, and at the latest when another follows directly. */
 static void put_trap(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	struct hf_etrace_enc_state *s = &e->s;
 	const bool attempt = s->flags & HF_ETRACE_ENC_ATTEMPT, held = s->flags & HF_ETRACE_ENC_HELD;
 	const bool ratified = e->c.params.version != HF_ETRACE_1_1_1;
-	const uint64_t epc = attempt ? s->attempt_pc : held ? successor(e) : 0;
-	bool traced;
+	const uint8_t mode = attempt ? s->attempt_mode : s->mode;
+	uint64_t epc = attempt ? s->attempt_pc : held ? successor(e) : 0;
+	bool at_once;
 
+	epc &= hf_etrace_address_mask(&e->c.params);
 	if (held)
 		hf_etrace_enc_finish(e, sink, HF_ETRACE_BEHIND_TRAP, NULL);
-	/* another trap, and nothing retired since: its packet is due now (2.0, 3.1.4) */
-	else if ((s->flags & (HF_ETRACE_ENC_TRACING | HF_ETRACE_ENC_TRAP | HF_ETRACE_ENC_TOLD)) ==
-			 (HF_ETRACE_ENC_TRACING | HF_ETRACE_ENC_TRAP) && ratified)
-		hf_etrace_enc_trap(e, sink);
-	s->trap_mode = attempt ? s->attempt_mode : s->mode;
-	s->cause = ev->flags & HF_EVF_CAUSE ? ev->trap.cause : 0;
-	s->value = ev->trap.value;
-	s->epc = epc & hf_etrace_address_mask(&e->c.params);
-	traced = (s->flags & HF_ETRACE_ENC_TRACING) ? s->flags & HF_ETRACE_ENC_UPDISCON :
-						      attempt && qualified(e, epc, s->trap_mode);
-	s->flags &= ~(uint32_t)(HF_ETRACE_ENC_OF_HELD | HF_ETRACE_ENC_ATTEMPT | HF_ETRACE_ENC_CHANGED);
-	s->flags |= HF_ETRACE_ENC_TRAP | (ev->flags & HF_EVF_ASYNC ? (uint32_t)HF_ETRACE_ENC_ASYNC : 0);
-	if (traced && ratified) {
+	else if (ratified && trap_waits(e))
+		hf_etrace_enc_trap(e, sink, epc, mode);
+	if (s->flags & HF_ETRACE_ENC_TRACING)
+		at_once = s->flags & HF_ETRACE_ENC_UPDISCON;
+	else
+		at_once = attempt && qualified(e, epc, mode);
+	keep_trap(e, ev, epc, mode);
+	if (at_once && ratified) {
 		hf_etrace_enc_begin(e, sink);
-		hf_etrace_enc_trap(e, sink);
+		hf_etrace_enc_trap(e, sink, epc, mode);
 	}
 	if (ev->flags & HF_EVF_MODE)
 		s->mode = ev->small < HF_MODE_COUNT ? (uint8_t)ev->small : (uint8_t)HF_MODE_UNKNOWN;

@@ -187,8 +187,11 @@ void hf_etrace_enc_report_pass(struct hf_etrace_enc *e, struct hf_sink *sink);
 void hf_etrace_enc_outcomes(struct hf_etrace_enc *e, struct hf_sink *sink);
 /* F3.0, or F3.1 if it is a handler's first, for the held instruction. */
 void hf_etrace_enc_sync(struct hf_etrace_enc *e, struct hf_sink *sink);
-/* F3.1 with thaddr 0 for the pending trap. */
-void hf_etrace_enc_trap(struct hf_etrace_enc *e, struct hf_sink *sink);
+/*
+ * F3.1 with thaddr 0 for the trap that is not told yet. address and mode are of the cycle in which that is noticed: its
+ * own, or where the handler's first instruction trapped as well.
+ */
+void hf_etrace_enc_trap(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_t address, uint8_t mode);
 void hf_etrace_enc_context(struct hf_etrace_enc *e, struct hf_sink *sink);
 void hf_etrace_enc_support(struct hf_etrace_enc *e, struct hf_sink *sink, bool enable,
 			   enum hf_etrace_qual_status status);

@@ -35,6 +35,49 @@ static struct bytes encode(const struct hf_rvtrace *trace, const char *params)
 	return out;
 }
 
+/* ---- states ---- */
+
+/*
+ * From a state taken at any event boundary the rest of the bytes is the same: by putting a fresh encoder in place of
+ * the old one at every one of them.
+ */
+static void check_states(const struct hf_rvtrace *trace, const char *params, size_t limit)
+{
+	static uint8_t blob[HF_STATE_MAX], again[HF_STATE_MAX];
+	struct hf_enc_env env = {.params = params};
+	const struct bytes want = encode(trace, params);
+	struct hf_sink sink;
+	struct hf_enc *enc;
+	size_t largest = 0;
+
+	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 16), 0);
+	CHECK_EQ(hf_enc_new(&hf_etrace_enc_ops, &trace->stream, 0, &env, &enc), 0);
+	for (size_t i = 0; i < trace->count; i++) {
+		enc->ops->put(enc, &trace->events[i], 1, &sink);
+		if (i < limit) {
+			size_t n = enc->ops->save(enc, blob);
+
+			CHECK(n <= HF_STATE_MAX);
+			largest = n > largest ? n : largest;
+			hf_enc_free(enc);
+			CHECK_EQ(hf_enc_new(&hf_etrace_enc_ops, &trace->stream, 0, &env, &enc), 0);
+			CHECK(enc->ops->load(enc, blob, n - 1) != 0);
+			CHECK_EQ(enc->ops->load(enc, blob, n), 0);
+			CHECK_EQ(enc->ops->save(enc, again), n);
+			CHECK(memcmp(blob, again, n) == 0);
+		}
+	}
+	enc->ops->end(enc, &sink);
+	if ((size_t)(sink.p - sink.start) != want.n || memcmp(sink.start, want.p, want.n) != 0) {
+		fprintf(stderr, "%s: from states %zu bytes, else %zu\n", params, (size_t)(sink.p - sink.start), want.n);
+		exit(1);
+	}
+	printf("%s: states up to %zu bytes\n", params, largest);
+	hf_enc_free(enc);
+	hf_sink_fini_memory(&sink);
+	free(want.p);
+}
+
 /* ---- the streams of the corpus ---- */
 
 static const struct {
@@ -133,6 +176,22 @@ static bool compare_stream(const struct hf_rvtrace *trace, const char *program, 
 	return same;
 }
 
+static void check_all_states(const char *csv)
+{
+	static const char *const params[] = {
+		"", "sync_instructions=7", "sync_instructions=100,options=none",
+		"sync_instructions=64,options=implicit_return+branch_prediction+jump_target_cache",
+		"options=full_address+jump_target_cache,sync_instructions=0,version=1.1.1,cache_size=8",
+		"version=2.1,link_registers=x1+x5", "profile=c111,options=implicit_return,call_counter_size=9",
+	};
+	struct hf_rvtrace trace;
+
+	hf_rvtrace_parse(&trace, csv, 64, 0);
+	for (size_t i = 0; i < sizeof params / sizeof params[0]; i++)
+		check_states(&trace, params[i], 3000);
+	hf_rvtrace_fini(&trace);
+}
+
 static void compare_program(const char *program, unsigned *ret_same, unsigned *ret_all)
 {
 	const unsigned xlen = strncmp(program, "embench", 7) == 0 || strcmp(program, "xrle") == 0 ? 32 : 64;
@@ -160,6 +219,8 @@ static void compare_program(const char *program, unsigned *ret_same, unsigned *r
 		}
 		hf_rvtrace_fini(&trace);
 	}
+	if (strcmp(program, "corner") == 0)
+		check_all_states(csv);
 	free(csv);
 }
 
