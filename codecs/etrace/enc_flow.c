@@ -150,10 +150,12 @@ static struct plan plan_trap(struct hf_etrace_enc *e, const struct hf_etrace_ste
 
 /* ---- carrying it out ---- */
 
-/* The jump of the held instruction begins another straight line, and the list of those is full. */
+/* The jump of the held instruction ends a straight line that cannot be added to the list of them. */
 static bool runs_full(const struct hf_etrace_enc *e, const struct hf_etrace_step *step)
 {
-	return e->s.run_count == HF_ETRACE_ENC_RUNS && step->jumps && step->way <= HF_ETRACE_WAY_RETURN &&
+	const bool full = e->s.run_count == HF_ETRACE_ENC_RUNS || e->held.insn.pc - e->s.run > HF_ETRACE_ENC_RUN_MAX;
+
+	return full && step->jumps && step->way <= HF_ETRACE_WAY_RETURN &&
 	       e->held.insn.flow != HF_FLOW_BRANCH;
 }
 
@@ -162,7 +164,8 @@ static bool must_report(const struct hf_etrace_enc *e, const struct plan *plan, 
 	if (plan->behind != HF_ETRACE_BEHIND_INSN)
 		return true;
 	if (exact(e))
-		return plan->sync_behind || plan->missed || runs_full(e, step);
+		return plan->sync_behind || plan->missed || runs_full(e, step) ||
+		       (e->s.flags & HF_ETRACE_ENC_CROWDED);
 	return e->s.branches && (plan->privilege || e->s.resync == e->c.resync_packets);
 }
 
@@ -205,6 +208,23 @@ static void synchronise(struct hf_etrace_enc *e, struct hf_sink *sink)
 	hf_etrace_enc_sync(e, sink);
 }
 
+void hf_etrace_enc_sync_early(struct hf_etrace_enc *e, struct hf_sink *sink)
+{
+	if (!needs_sync(e))
+		return;
+	hf_etrace_enc_reset(e);
+	synchronise(e, sink);
+	e->s.flags |= HF_ETRACE_ENC_SYNCED;
+}
+
+/* The sync packet that went out before told the outcome of its own branch. */
+static void clear_own_outcome(struct hf_etrace_enc *e)
+{
+	e->s.branches = 0;
+	e->s.pbc = 0;
+	e->s.map = 0;
+}
+
 /* Says what the plan asks for; whether a packet with the outcomes went out. */
 static bool tell(struct hf_etrace_enc *e, struct hf_sink *sink, const struct plan *plan,
 		 const struct hf_etrace_step *step, bool synced)
@@ -212,8 +232,10 @@ static bool tell(struct hf_etrace_enc *e, struct hf_sink *sink, const struct pla
 	const bool full = outcomes_full(e);
 	bool told = true;
 
-	if (synced)
+	if (synced && !(e->s.flags & HF_ETRACE_ENC_SYNCED))
 		synchronise(e, sink);
+	else if (synced)
+		clear_own_outcome(e);
 	else if (e->s.flags & HF_ETRACE_ENC_UPDISCON)
 		hf_etrace_enc_report(e, sink, (struct hf_etrace_flags){.updiscon = updiscon_flag(e, plan)});
 	else if (must_report(e, plan, step) && exact(e))
@@ -266,16 +288,16 @@ void hf_etrace_enc_finish(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf
 			  const struct hf_event *insn)
 {
 	struct hf_etrace_enc_state *s = &e->s;
-	const bool synced = needs_sync(e), taken = e->held.flags & HF_EVF_TAKEN;
+	const bool early = s->flags & HF_ETRACE_ENC_SYNCED, synced = early || needs_sync(e), taken = e->held.flags & HF_EVF_TAKEN;
 	const bool updiscon = !synced && (s->flags & HF_ETRACE_ENC_UPDISCON);
 	struct plan plan = {.behind = (uint8_t)behind};
 	struct hf_etrace_step step;
 	bool told;
 
-	if (synced) {
+	if (synced && !early)
 		hf_etrace_enc_reset(e);
+	if (synced)
 		s->before = 0;
-	}
 	step = hf_etrace_enc_step(e, &e->held.insn, taken);
 	if (e->held.insn.flow == HF_FLOW_BRANCH)
 		count_branch(e, taken);

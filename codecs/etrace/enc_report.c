@@ -91,6 +91,8 @@ void hf_etrace_enc_report(struct hf_etrace_enc *e, struct hf_sink *sink, struct 
 	send(e, sink, &pkt);
 	e->s.base = pc;
 	e->s.run_count = 0;
+	e->s.accesses = 0;
+	e->s.flags &= ~(uint32_t)HF_ETRACE_ENC_CROWDED;
 	clear_outcomes(e);
 }
 
@@ -119,6 +121,8 @@ void hf_etrace_enc_outcomes(struct hf_etrace_enc *e, struct hf_sink *sink)
 						.branch_count = (uint32_t)(e->s.pbc - MAP_FULL)};
 	send(e, sink, &pkt);
 	e->s.run_count = 0;
+	e->s.accesses = 0;
+	e->s.flags &= ~(uint32_t)HF_ETRACE_ENC_CROWDED;
 	clear_outcomes(e);
 }
 
@@ -178,6 +182,8 @@ void hf_etrace_enc_sync(struct hf_etrace_enc *e, struct hf_sink *sink)
 	e->s.base = pc;
 	e->s.resync = 0;
 	e->s.run_count = 0;
+	e->s.accesses = 0;
+	e->s.flags &= ~(uint32_t)HF_ETRACE_ENC_CROWDED;
 	clear_outcomes(e);
 }
 

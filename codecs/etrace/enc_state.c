@@ -9,6 +9,9 @@
 /* What the fields, the held instruction and the counts take at most. */
 #define FIELDS_MAX 320
 
+/* Of a run's length, HF_ETRACE_ENC_RUN_MAX at most. */
+#define RUN_BYTES 3
+
 #define STATE(member, maximum) HF_STATE_FIELD(struct hf_etrace_enc_state, member, maximum)
 
 static const struct hf_state_field fields[] = {
@@ -38,7 +41,8 @@ static const struct hf_state_field fields[] = {
 	STATE(run, UINT64_MAX),
 	STATE(run_count, HF_ETRACE_ENC_RUNS),
 	STATE(stack_count, 1u << HF_ETRACE_TABLE_MAX),
-	STATE(data_known, (1u << HF_ETRACE_DATA_SIZES) - 1),
+	STATE(accesses, HF_ETRACE_ENC_ACCESSES),
+	STATE(data_known, (1u << HF_ETRACE_ENC_SIZES) - 1),
 };
 
 static const struct hf_state_table table = {
@@ -75,8 +79,8 @@ size_t hf_etrace_enc_blob_max(const struct hf_etrace_config *c)
 	const size_t stack = keeps_stack(c) ? (size_t)1 << (p->return_stack_size ? p->return_stack_size :
 									      p->call_counter_size) : 0;
 
-	return FIELDS_MAX + 2 * HF_VARINT_MAX * HF_ETRACE_ENC_RUNS + (predictor + 3) / 4 + HF_VARINT_MAX * stack +
-	       (cache + 7) / 8 + HF_VARINT_MAX * cache + (c->data ? 2 * HF_VARINT_MAX * HF_ETRACE_DATA_SIZES : 0);
+	return FIELDS_MAX + (HF_VARINT_MAX + RUN_BYTES) * HF_ETRACE_ENC_RUNS + (predictor + 3) / 4 + HF_VARINT_MAX * stack +
+	       (cache + 7) / 8 + HF_VARINT_MAX * cache + (c->data ? 2 * HF_VARINT_MAX * HF_ETRACE_ENC_SIZES : 0);
 }
 
 /*
@@ -174,7 +178,7 @@ size_t hf_etrace_enc_save(const struct hf_enc *enc, uint8_t *blob)
 	}
 	p = put_predictor(p, e, ends);
 	p = put_cache(p, e, ends);
-	for (unsigned i = 0; e->c.data && i < HF_ETRACE_DATA_SIZES; i++)
+	for (unsigned i = 0; e->c.data && i < HF_ETRACE_ENC_SIZES; i++)
 		if (s.data_known >> i & 1) {
 			p = hf_put_varint(p, s.data_address[i]);
 			p = hf_put_varint(p, s.data_value[i]);
@@ -304,12 +308,13 @@ int hf_etrace_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size)
 	for (uint32_t i = 0; i < e->s.run_count; i++) {
 		e->runs[i].first = last + unzigzag(number(&r));
 		last = e->runs[i].last = e->runs[i].first + number(&r);
+		r.bad |= last - e->runs[i].first > HF_ETRACE_ENC_RUN_MAX;
 	}
 	for (uint32_t i = 0; keeps_stack(&e->c) && i < e->s.stack_count; i++)
 		last = e->stack[i] = last + unzigzag(number(&r));
 	get_predictor(&r, e, ends);
 	get_cache(&r, e, ends);
-	for (unsigned i = 0; e->c.data && i < HF_ETRACE_DATA_SIZES; i++)
+	for (unsigned i = 0; e->c.data && i < HF_ETRACE_ENC_SIZES; i++)
 		if (e->s.data_known >> i & 1) {
 			e->s.data_address[i] = number(&r);
 			e->s.data_value[i] = number(&r);

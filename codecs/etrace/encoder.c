@@ -8,7 +8,8 @@
 /* Flags with which the held instruction, or what comes behind it, needs more than a look. */
 #define BUSY \
 	(HF_ETRACE_ENC_UPDISCON | HF_ETRACE_ENC_INFERRED | HF_ETRACE_ENC_SYNC | HF_ETRACE_ENC_TRAP | \
-	 HF_ETRACE_ENC_CONTEXT | HF_ETRACE_ENC_ATTEMPT | HF_ETRACE_ENC_CHANGED | HF_ETRACE_ENC_DUE)
+	 HF_ETRACE_ENC_CONTEXT | HF_ETRACE_ENC_ATTEMPT | HF_ETRACE_ENC_CHANGED | HF_ETRACE_ENC_DUE | \
+	 HF_ETRACE_ENC_CROWDED | HF_ETRACE_ENC_SYNCED)
 /* And those that must be there. */
 #define READY (HF_ETRACE_ENC_HELD | HF_ETRACE_ENC_TRACING)
 
@@ -73,6 +74,8 @@ static void put_insn(struct hf_etrace_enc *e, struct hf_sink *sink, const struct
 	s->flags &= ~(uint32_t)(HF_ETRACE_ENC_ATTEMPT | HF_ETRACE_ENC_CHANGED);
 	s->flags |= HF_ETRACE_ENC_HELD;
 	e->held = *ev;
+	if (e->c.data) /* a decoder forgets there what accesses it knew */
+		hf_etrace_enc_sync_early(e, sink);
 }
 
 /* ---- traps ---- */

@@ -34,7 +34,7 @@ enum hf_etrace_context_source {
 #define HF_ETRACE_ENC_TABLE_MAX 8
 
 /* Runs of instructions without a decision of their own that are told apart; a packet ends the count. */
-#define HF_ETRACE_ENC_RUNS 32
+#define HF_ETRACE_ENC_RUNS 64
 
 struct hf_etrace_config {
 	struct hf_etrace_params params;
@@ -69,20 +69,27 @@ enum hf_etrace_enc_flags {
 	HF_ETRACE_ENC_ATTEMPT = 8192,  /* one did not retire */
 	HF_ETRACE_ENC_CHANGED = 16384, /* the context changed */
 	HF_ETRACE_ENC_DUE = 32768,     /* a sync by count is due at the next instruction that can take it */
-	HF_ETRACE_ENC_ALL = 65535,
+	HF_ETRACE_ENC_CROWDED = 65536, /* many accesses since the last report */
+	HF_ETRACE_ENC_SYNCED = 131072, /* the held instruction's sync packet went out before its accesses */
+	HF_ETRACE_ENC_ALL = 262143,
 };
 
 /* What holds of the held instruction alone. */
 #define HF_ETRACE_ENC_OF_HELD \
 	(HF_ETRACE_ENC_UPDISCON | HF_ETRACE_ENC_JUMP | HF_ETRACE_ENC_INFERRED | HF_ETRACE_ENC_MISSED | \
-	 HF_ETRACE_ENC_SYNC | HF_ETRACE_ENC_CONTEXT | HF_ETRACE_ENC_TRAP | HF_ETRACE_ENC_TOLD | HF_ETRACE_ENC_ASYNC)
+	 HF_ETRACE_ENC_SYNC | HF_ETRACE_ENC_CONTEXT | HF_ETRACE_ENC_TRAP | HF_ETRACE_ENC_TOLD | HF_ETRACE_ENC_ASYNC | \
+	 HF_ETRACE_ENC_SYNCED)
 
+/* Pcs of instructions; a longer straight line is reported in between. */
+#define HF_ETRACE_ENC_RUN_MAX (UINT64_C(1) << 20)
 struct hf_etrace_run {
-	uint64_t first, last; /* pc of instructions */
+	uint64_t first, last;
 };
 
 /* Access sizes of the data trace that have a history of their own: 1, 2, 4, 8 bytes. */
-#define HF_ETRACE_DATA_SIZES 4
+#define HF_ETRACE_ENC_SIZES 4
+/* Accesses after which an instruction is reported: decoders keep them until they know whose they are. */
+#define HF_ETRACE_ENC_ACCESSES 200
 
 struct hf_etrace_enc_state {
 	uint32_t flags;          /* enum hf_etrace_enc_flags */
@@ -110,7 +117,8 @@ struct hf_etrace_enc_state {
 	uint32_t stack_count;
 	/* data trace: by size, whether since the last sync an access was told, and which; operands count as data */
 	uint8_t data_known;
-	uint64_t data_address[HF_ETRACE_DATA_SIZES], data_value[HF_ETRACE_DATA_SIZES];
+	uint64_t data_address[HF_ETRACE_ENC_SIZES], data_value[HF_ETRACE_ENC_SIZES];
+	uint32_t accesses;       /* since the last report */
 };
 
 struct hf_etrace_enc {
@@ -219,6 +227,9 @@ void hf_etrace_enc_finish(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf
 void hf_etrace_enc_stop(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf_etrace_qual_status status, bool enable);
 /* Tracing starts: what must come before a sync packet. */
 void hf_etrace_enc_begin(struct hf_etrace_enc *e, struct hf_sink *sink);
+
+/* The sync packet that the held instruction gets, ahead of what belongs to it. */
+void hf_etrace_enc_sync_early(struct hf_etrace_enc *e, struct hf_sink *sink);
 
 /* ---- enc_data.c ---- */
 
