@@ -119,8 +119,7 @@ void hf_etrace_write_capture(const struct hf_side *side, struct hf_sink *sink)
 	struct hf_etrace_config config;
 	char why[128];
 
-	if (hf_etrace_config_read(&config, side->env ? side->env->params : NULL,
-				  side->stream->info.xlen == 32 ? 32 : 64, why, sizeof why))
+	if (hf_etrace_config_read(&config, side->env ? side->env->params : NULL, side->stream, why, sizeof why))
 		return; /* no such encoder was made either */
 	text(sink, "[capture]\nformat = etrace\ntrace = trace.bin\nframing = te_inst_raw\n"
 		   "\n[program]\nelf = program.elf\n");

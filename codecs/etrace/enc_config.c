@@ -221,7 +221,7 @@ static bool has_option(const struct reading *r, const char *name)
 }
 
 /* The most compact that every decoder reads; the reference profiles begin with nothing switched on. */
-static void add_defaults(struct reading *r, const struct hf_etrace_config *c, unsigned xlen)
+static void add_defaults(struct reading *r, const struct hf_etrace_config *c, const struct hf_stream *stream)
 {
 	const bool exact = c->profile == HF_ETRACE_EXACT;
 	char text[16];
@@ -230,8 +230,9 @@ static void add_defaults(struct reading *r, const struct hf_etrace_config *c, un
 	add_default(r, "options", exact ? "implicit_return branch_prediction" : "");
 	if (strcmp(get(r, "options"), "none") == 0)
 		*(char *)get(r, "options") = 0;
-	snprintf(text, sizeof text, "%u", xlen);
-	add_default(r, "iaddress_width", text);
+	add_default(r, "iaddress_width", stream && stream->info.xlen == 32 ? "32" : "64");
+	/* packet formats have ecalls that retire and trap; with those that trap alone this changes nothing */
+	add_default(r, "ecall_retires", stream && stream->setup ? "1" : "0");
 	add_default(r, "privilege_width", "3");
 	add_default(r, "ecause_width", "6");
 	add_default(r, "nocontext", c->context || get(r, "context_width") ? "0" : "1");
@@ -304,7 +305,8 @@ static int check(struct reading *r, const struct hf_etrace_config *c)
 	return check_tables(r, c);
 }
 
-int hf_etrace_config_read(struct hf_etrace_config *config, const char *params, unsigned xlen, char *why, size_t size)
+int hf_etrace_config_read(struct hf_etrace_config *config, const char *params, const struct hf_stream *stream, char *why,
+			  size_t size)
 {
 	struct reading r = {.why = why, .size = size};
 	struct hf_diag diag = {0};
@@ -316,7 +318,7 @@ int hf_etrace_config_read(struct hf_etrace_config *config, const char *params, u
 	err = err ? err : read_own(&r, config);
 	if (err)
 		return err;
-	add_defaults(&r, config, xlen);
+	add_defaults(&r, config, stream);
 	if (hf_etrace_params_read(&r.setup, HF_SETUP_ANY, &config->params, &diag))
 		return refuse(&r, "%s has no such value", diag.detail < r.setup.value_count ?
 							  r.values[diag.detail].key : "a parameter");
@@ -328,7 +330,7 @@ int hf_etrace_config_check(const char *params, char *why, size_t size)
 {
 	struct hf_etrace_config config;
 
-	return hf_etrace_config_read(&config, params, 64, why, size);
+	return hf_etrace_config_read(&config, params, NULL, why, size);
 }
 
 void hf_etrace_config_defaults(struct hf_etrace_params *params, unsigned version, unsigned iaddress_width)

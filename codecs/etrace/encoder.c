@@ -271,7 +271,7 @@ static int create(const struct hf_stream *stream, uint32_t hart, const struct hf
 	if (!e)
 		return HF_ERR_NOMEM;
 	e->xlen = stream->info.xlen == 32 ? 32 : 64;
-	err = hf_etrace_config_read(&e->c, env ? env->params : NULL, e->xlen, why, sizeof why);
+	err = hf_etrace_config_read(&e->c, env ? env->params : NULL, stream, why, sizeof why);
 	if (err) {
 		free(e);
 		return err;

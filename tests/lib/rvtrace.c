@@ -66,18 +66,23 @@ static void set_target(struct hf_rvtrace *trace, uint64_t pc)
 	last->insn.target = pc;
 }
 
-struct hf_event *hf_rvtrace_add(struct hf_rvtrace *trace, struct hf_event ev)
+void hf_rvtrace_append(struct hf_rvtrace *trace, const struct hf_event *ev)
 {
 	if (trace->count == trace->room) {
 		trace->room = trace->room ? 2 * trace->room : 1024;
-		trace->events = realloc(trace->events, trace->room * sizeof ev);
+		trace->events = realloc(trace->events, trace->room * sizeof *ev);
 		CHECK(trace->events);
 	}
+	trace->retired += ev->kind == HF_EVENT_INSN;
+	trace->events[trace->count++] = *ev;
+}
+
+struct hf_event *hf_rvtrace_add(struct hf_rvtrace *trace, struct hf_event ev)
+{
 	if (hf_event_is_instruction(&ev))
 		set_target(trace, ev.insn.pc);
-	trace->retired += ev.kind == HF_EVENT_INSN;
-	trace->events[trace->count] = ev;
-	return &trace->events[trace->count++];
+	hf_rvtrace_append(trace, &ev);
+	return &trace->events[trace->count - 1];
 }
 
 static struct hf_event instruction(const struct hf_rvtrace *trace, uint64_t pc, uint32_t opcode, unsigned mode)

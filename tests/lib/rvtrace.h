@@ -27,6 +27,8 @@ char *hf_rvtrace_read_file(const char *path, size_t *ret_size);
 void hf_rvtrace_parse(struct hf_rvtrace *trace, const char *text, unsigned xlen, unsigned flags);
 /* One event more; the retired instructions count. */
 struct hf_event *hf_rvtrace_add(struct hf_rvtrace *trace, struct hf_event ev);
+/* The same, as it is. */
+void hf_rvtrace_append(struct hf_rvtrace *trace, const struct hf_event *ev);
 /* A retired instruction, classified; its target is found when the next one is added. */
 void hf_rvtrace_insn(struct hf_rvtrace *trace, uint64_t pc, uint32_t opcode, unsigned mode);
 void hf_rvtrace_init(struct hf_rvtrace *trace, unsigned xlen);
