@@ -166,6 +166,10 @@ struct hf_codec {
 	const struct hf_dec_ops *dec; /* NULL: encoder only */
 	const struct hf_enc_ops *enc; /* NULL: decoder only */
 	const struct hf_dec_ops *records; /* of hart HF_HART_RECORDS; NULL: no records.txt */
+	/* What a capture.ini of this format may say, in [capture] or [parameters]: names, ending with NULL. NULL: nothing
+	 * but "format", "trace", "framing" and programs. */
+	const char *const *parameters;
+	uint8_t program_arch;         /* enum hf_arch that ELF files of a description must be for; HF_ARCH_NONE: any */
 };
 
 /*

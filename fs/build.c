@@ -1,7 +1,10 @@
 /* Indexing one capture, on whichever thread was chosen for it. */
 #include "codecs/isa/disasm.h"
+#include "codecs/setup/read.h"
 #include "fs/core.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 struct progress {
@@ -27,47 +30,59 @@ static int on_progress(void *ctx, const struct hf_build_progress *now)
 	return progress->fn && !progress->fn(progress->ctx, percent, now->insns);
 }
 
-/* The file at path, if it is still that of stamp. */
-static int open_stamped(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_src **ret_file,
-			struct hf_diag *diag)
+/* Why a description is no good, for info.json; NULL: it is. */
+static void complain(struct hf_capture *capture, const struct hf_setup_error *error)
 {
-	struct hf_stamp now;
-	struct stat st;
-	int fd, err = hf_archive_open_file(&capture->fs->archive, capture->path, &fd, &st);
+	char *text = NULL, *old, line[16] = "";
 
-	if (err)
-		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
-	now = hf_stamp_of(&st);
-	now.beside = stamp->beside;
-	if (!hf_stamp_same(&now, stamp)) {
-		close(fd);
-		return hf_diag_set(diag, HF_ERR_CHANGED, HF_SPACE_FILE, HF_NOWHERE, 0);
-	}
-	return hf_src_file_new(fd, ret_file, diag);
+	if (error && error->line)
+		snprintf(line, sizeof line, ":%u", (unsigned)error->line);
+	if (error && asprintf(&text, "%s%s: %s", error->file, line, error->text) < 0)
+		text = NULL;
+	pthread_mutex_lock(&capture->lock);
+	old = capture->complaint;
+	capture->complaint = text;
+	pthread_mutex_unlock(&capture->lock);
+	free(old);
 }
 
-static int run_build(struct hf_fs *fs, struct hf_src *file, const struct hf_stamp *stamp, struct progress *progress,
-		     struct hf_diag *diag)
+int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
+			  struct hf_diag *diag)
+{
+	struct hf_setup_error error;
+	int err = hf_trace_open(capture, stamp, ret_trace, &error);
+
+	if (err == HF_ERR_CHANGED)
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	complain(capture, err && *error.text ? &error : NULL);
+	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, error.line) : 0;
+}
+
+static int run_build(struct hf_fs *fs, const struct hf_trace *trace, const struct hf_stamp *stamp,
+		     struct progress *progress, struct hf_diag *diag)
 {
 	struct hf_view_key views[HF_VIEW_COUNT];
 	struct hf_companion companion;
 	struct hf_build build = {
 		.dirfd = fs->index_fd,
-		.file = file,
+		.file = trace->file,
+		.setup = trace->setup,
+		.identity = trace->identity,
+		.members = trace->parts,
+		.member_count = trace->part_count,
 		.views = views,
 		.limits = &fs->limits,
 		.on_progress = on_progress,
 		.ctx = progress,
 	};
-	int err = hf_companion_open(&fs->archive, progress->capture->path, stamp->beside, fs->params, &companion);
+	int err = hf_companion_open(&fs->archive, progress->capture->path, trace, stamp->beside, fs->params,
+				    &companion);
 
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 	build.view_count = hf_open_views(progress->capture, &companion, views);
 	build.symbols = companion.symbols;
-	err = hf_identity_of(file, stamp->mtime_ns, &build.identity, diag);
-	if (!err)
-		err = hf_disasm_new(&build.disasm);
+	err = hf_disasm_new(&build.disasm);
 	if (!err)
 		err = hf_build_run(&build, diag);
 	hf_disasm_free(build.disasm);
@@ -89,18 +104,18 @@ static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struc
 		 struct hf_diag *diag)
 {
 	struct hf_open *open;
-	struct hf_src *file;
+	struct hf_trace trace;
 	int err = hf_open_get(capture, progress->version, &open);
 
 	if (!err)
 		hf_open_put(open);
 	if (err != HF_ERR_NOT_FOUND)
 		return err;
-	err = open_stamped(capture, stamp, &file, diag);
+	err = hf_capture_open_trace(capture, stamp, &trace, diag);
 	if (err)
 		return err;
-	err = run_build(capture->fs, file, stamp, progress, diag);
-	hf_src_free(file);
+	err = run_build(capture->fs, &trace, stamp, progress, diag);
+	hf_trace_close(&trace);
 	count(capture, err);
 	if (err)
 		return err;
@@ -189,7 +204,7 @@ int hf_capture_index(struct hf_capture *capture, bool wait, bool (*fn)(void *ctx
 	return err;
 }
 
-bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag)
+bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag, char *text, size_t size)
 {
 	bool failed = false;
 
@@ -197,6 +212,8 @@ bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag)
 	if (capture->facts) {
 		*ret_diag = capture->facts->failure.code ? capture->facts->failure : capture->facts->unopened;
 		failed = ret_diag->code;
+		if (failed && text)
+			hf_facts_failure(capture->facts, text, size);
 	}
 	pthread_mutex_unlock(&capture->lock);
 	return failed;

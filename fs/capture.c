@@ -1,7 +1,9 @@
 #include "fs/capture.h"
 #include "fs/companion.h"
 #include "fs/core.h"
+#include "fs/members.h"
 #include "fs/probe.h"
+#include "fs/tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -41,6 +43,8 @@ void hf_captures_fini(struct hf_captures *captures)
 		for (struct hf_capture *capture = captures->bucket[i], *next; capture; capture = next) {
 			next = capture->next;
 			hf_facts_unref(capture->facts);
+			hf_members_unref(capture->members);
+			free(capture->complaint);
 			pthread_mutex_destroy(&capture->lock);
 			pthread_cond_destroy(&capture->changed);
 			free(capture);
@@ -128,8 +132,16 @@ static struct hf_capture *new_capture(struct hf_fs *fs, const char *path, uint64
 	return capture;
 }
 
-static int add(struct hf_fs *fs, const char *path, uint64_t hash, const struct hf_box *box,
-	       const struct hf_codec *codec, const struct hf_stamp *stamp, struct hf_capture **ret_capture)
+/* What was found out of a file or directory. */
+struct found {
+	const struct hf_box *box;
+	const struct hf_codec *codec; /* NULL: it is no capture */
+	struct hf_members *members;   /* borrowed */
+	struct hf_stamp stamp;
+};
+
+static int add(struct hf_fs *fs, const char *path, uint64_t hash, const struct found *found,
+	       struct hf_capture **ret_capture)
 {
 	struct hf_captures *captures = &fs->captures;
 	struct hf_capture *capture;
@@ -139,9 +151,10 @@ static int add(struct hf_fs *fs, const char *path, uint64_t hash, const struct h
 	if (!capture) {
 		capture = new_capture(fs, path, hash);
 		if (capture) {
-			capture->box = box;
-			capture->codec = codec;
-			capture->stamp = *stamp;
+			capture->box = found->box;
+			capture->codec = found->codec;
+			capture->stamp = found->stamp;
+			capture->members = hf_members_ref(found->members);
 			capture->next = captures->bucket[hash & captures->mask];
 			captures->bucket[hash & captures->mask] = capture;
 			captures->count++;
@@ -155,15 +168,15 @@ static int add(struct hf_fs *fs, const char *path, uint64_t hash, const struct h
 
 /* Begins a new version, of content that was just recognised (codec NULL: not recognised any more). False: it is known
  * already. */
-static bool renew(struct hf_capture *capture, const struct hf_box *box, const struct hf_codec *codec,
-		  const struct hf_stamp *stamp)
+static bool renew(struct hf_capture *capture, const struct found *found)
 {
 	struct hf_fs *fs = capture->fs;
 	struct hf_facts *facts = NULL;
+	struct hf_members *members;
 	bool was_gone;
 
 	pthread_mutex_lock(&capture->lock);
-	if (hf_stamp_same(&capture->stamp, stamp) && (capture->state == HF_CAPTURE_GONE) == !codec) {
+	if (hf_stamp_same(&capture->stamp, &found->stamp) && (capture->state == HF_CAPTURE_GONE) == !found->codec) {
 		pthread_mutex_unlock(&capture->lock);
 		return false;
 	}
@@ -171,14 +184,17 @@ static bool renew(struct hf_capture *capture, const struct hf_box *box, const st
 	atomic_fetch_add(&capture->version, 1);
 	facts = capture->facts;
 	capture->facts = NULL;
-	capture->stamp = *stamp;
-	capture->box = box;
-	capture->codec = codec;
-	capture->state = codec ? HF_CAPTURE_UNKNOWN : HF_CAPTURE_GONE;
+	capture->stamp = found->stamp;
+	capture->box = found->box;
+	capture->codec = found->codec;
+	members = capture->members;
+	capture->members = hf_members_ref(found->members);
+	capture->state = found->codec ? HF_CAPTURE_UNKNOWN : HF_CAPTURE_GONE;
 	capture->rebuilds = 0;
 	pthread_cond_broadcast(&capture->changed);
 	pthread_mutex_unlock(&capture->lock);
 
+	hf_members_unref(members);
 	hf_open_drop(capture);
 	if (facts) {
 		hf_facts_forget(facts, fs->cache);
@@ -186,16 +202,17 @@ static bool renew(struct hf_capture *capture, const struct hf_box *box, const st
 	}
 	hf_jobs_notify(fs, capture);
 	if (!was_gone)
-		hf_fs_log(fs, 6, codec ? "%s: changed" : "%s: gone", capture->path);
+		hf_fs_log(fs, 6, found->codec ? "%s: changed" : "%s: gone", capture->path);
 	return true;
 }
+
+/* ---- files ---- */
 
 /* A known capture of which the file's stat is given: recognised anew if that differs. *ret_gone: it is none. */
 static int refresh(struct hf_capture *capture, const struct hf_stamp *file, bool *ret_gone)
 {
-	struct hf_stamp stamp, now = *file;
-	const struct hf_box *box;
-	const struct hf_codec *codec;
+	struct hf_stamp now = *file;
+	struct found found = {.box = NULL};
 	bool same;
 	int err;
 
@@ -207,45 +224,32 @@ static int refresh(struct hf_capture *capture, const struct hf_stamp *file, bool
 	if (same)
 		return 0;
 	capture->fs->memory.probed++;
-	err = hf_probe_file(&capture->fs->archive, capture->path, &box, &codec, &stamp);
+	err = hf_probe_file(&capture->fs->archive, capture->path, &found.box, &found.codec, &found.stamp);
 	if (err == HF_ERR_NOMEM)
 		return err;
-	if (err) {
-		box = NULL;
-		codec = NULL;
-		stamp = now;
-	}
-	stamp.beside = now.beside;
+	if (err)
+		found = (struct found){.stamp = now};
+	found.stamp.beside = now.beside;
 	/* What could not be read may be readable the next time: that is not remembered. */
-	if (renew(capture, box, codec, &stamp) && !err)
+	if (renew(capture, &found) && !err)
 		hf_memory_put(capture, NULL);
-	*ret_gone = !codec;
+	*ret_gone = !found.codec;
 	return 0;
 }
 
-/* A file as the catalogue has it. */
-static int adopt(struct hf_fs *fs, const char *path, uint64_t hash, const struct hf_catalogue_entry *entry,
-		 const struct hf_stamp *file, struct hf_capture **ret_capture)
+/* Adds a capture as the catalogue has it. */
+static int add_recalled(struct hf_fs *fs, const char *path, uint64_t hash, const struct hf_catalogue_entry *entry,
+			const struct found *found, struct hf_capture **ret_capture)
 {
-	struct hf_stamp stamp = *file;
-	struct hf_captures *captures = &fs->captures;
 	struct hf_capture *capture;
 	struct hf_facts *facts;
-	int err;
+	int err = add(fs, path, hash, found, &capture);
 
-	if (entry->kind == HF_CATALOGUE_PLAIN) {
-		pthread_mutex_lock(&captures->lock);
-		known_plain(captures, hash, &stamp, true);
-		pthread_mutex_unlock(&captures->lock);
-		return 0;
-	}
-	stamp.beside = hf_companion_stamp(&fs->archive, path);
-	err = add(fs, path, hash, entry->box, entry->codec, &stamp, &capture);
 	if (err)
 		return err;
 	*ret_capture = capture;
-	/* With another ELF beside it than then the sizes are others. */
-	if (entry->kind != HF_CATALOGUE_INDEXED || entry->beside != stamp.beside)
+	/* With another file beside it, or another member, than then the sizes are others. */
+	if (entry->kind != HF_CATALOGUE_INDEXED || entry->beside != found->stamp.beside)
 		return 0;
 	err = hf_memory_facts(capture, 1, entry, &facts);
 	if (err)
@@ -253,7 +257,7 @@ static int adopt(struct hf_fs *fs, const char *path, uint64_t hash, const struct
 	pthread_mutex_lock(&capture->lock);
 	/* Unless somebody else came first and perhaps found more. Nobody has seen it otherwise: no notice. */
 	if (capture->version == 1 && capture->state == HF_CAPTURE_UNKNOWN && !capture->facts &&
-	    hf_stamp_same(&capture->stamp, &stamp)) {
+	    hf_stamp_same(&capture->stamp, &found->stamp)) {
 		capture->facts = facts;
 		capture->state = HF_CAPTURE_READY;
 		facts = NULL;
@@ -263,75 +267,234 @@ static int adopt(struct hf_fs *fs, const char *path, uint64_t hash, const struct
 	return 0;
 }
 
+static void remember_plain(struct hf_captures *captures, uint64_t hash, const struct hf_stamp *stamp)
+{
+	pthread_mutex_lock(&captures->lock);
+	known_plain(captures, hash, stamp, true);
+	pthread_mutex_unlock(&captures->lock);
+}
+
+/* A new file that is recognised, unless it is part of a capture with a description. */
+static int add_file(struct hf_fs *fs, const char *path, uint64_t hash, struct found *found,
+		    const struct hf_catalogue_entry *entry, struct hf_capture **ret_capture)
+{
+	bool member;
+	int err = hf_members_claim(&fs->archive, path, &member);
+
+	if (err || member)
+		return err;
+	found->stamp.beside = hf_companion_stamp(&fs->archive, path);
+	if (entry)
+		return add_recalled(fs, path, hash, entry, found, ret_capture);
+	err = add(fs, path, hash, found, ret_capture);
+	if (!err)
+		hf_memory_put(*ret_capture, NULL);
+	return err;
+}
+
+/* A new file: as the catalogue has it, or as it looks. */
+static int find_file(struct hf_fs *fs, const char *path, uint64_t hash, const struct stat *st,
+		     struct hf_capture **ret_capture)
+{
+	struct found found = {.stamp = hf_stamp_of(st)};
+	struct hf_catalogue_entry entry;
+	int err;
+
+	if (!hf_memory_recall(fs, path, st, &entry)) {
+		found.box = entry.box;
+		found.codec = entry.codec;
+		if (entry.kind == HF_CATALOGUE_PLAIN) {
+			remember_plain(&fs->captures, hash, &found.stamp);
+			err = 0;
+		} else {
+			err = add_file(fs, path, hash, &found, &entry, ret_capture);
+		}
+		hf_catalogue_clear(&entry);
+		return err;
+	}
+	fs->memory.probed++;
+	err = hf_probe_file(&fs->archive, path, &found.box, &found.codec, &found.stamp);
+	if (err)
+		return err == HF_ERR_NOMEM ? err : 0;
+	if (found.codec)
+		return add_file(fs, path, hash, &found, NULL, ret_capture);
+	remember_plain(&fs->captures, hash, &found.stamp);
+	hf_memory_put_plain(fs, path, &found.stamp);
+	return 0;
+}
+
+/* ---- descriptions ---- */
+
+/* The same of a capture with a description, whose path and stat are given. */
+static int refresh_described(struct hf_capture *capture, const char *ini, const struct stat *st, bool *ret_gone)
+{
+	const struct hf_archive *archive = &capture->fs->archive;
+	struct found found = {.stamp = hf_stamp_of(st)};
+	struct hf_members *members;
+	bool same;
+	int err;
+
+	pthread_mutex_lock(&capture->lock);
+	members = hf_members_ref(capture->members);
+	pthread_mutex_unlock(&capture->lock);
+	if (members && strcmp(members->ini, ini) == 0)
+		found.stamp.beside = hf_members_stamp(archive, members);
+	hf_members_unref(members);
+	pthread_mutex_lock(&capture->lock);
+	same = capture->members && hf_stamp_same(&capture->stamp, &found.stamp);
+	*ret_gone = capture->state == HF_CAPTURE_GONE;
+	pthread_mutex_unlock(&capture->lock);
+	if (same)
+		return 0;
+	capture->fs->memory.probed++;
+	err = hf_members_read(archive, ini, &found.members);
+	if (err == HF_ERR_NOMEM)
+		return err;
+	if (found.members) {
+		found.codec = found.members->codec;
+		found.stamp.beside = hf_members_stamp(archive, found.members);
+	}
+	if (renew(capture, &found) && found.codec != &hf_members_unknown)
+		hf_memory_put(capture, NULL);
+	*ret_gone = !found.codec;
+	hf_members_unref(found.members);
+	return 0;
+}
+
+/* A description that is new. HF_ERR_NOT_FOUND if it is none. */
+static int find_described(struct hf_fs *fs, const char *path, uint64_t hash, const char *ini, const struct stat *st,
+			  struct hf_capture **ret_capture)
+{
+	struct found found = {.stamp = hf_stamp_of(st)};
+	struct hf_catalogue_entry entry;
+	int err;
+
+	fs->memory.probed++;
+	err = hf_members_read(&fs->archive, ini, &found.members);
+	if (err)
+		return err;
+	found.codec = found.members->codec;
+	found.stamp.beside = hf_members_stamp(&fs->archive, found.members);
+	if (!hf_memory_recall(fs, path, st, &entry)) {
+		if (entry.kind == HF_CATALOGUE_INDEXED && entry.codec == found.codec) {
+			err = add_recalled(fs, path, hash, &entry, &found, ret_capture);
+			hf_catalogue_clear(&entry);
+			hf_members_unref(found.members);
+			return err;
+		}
+		hf_catalogue_clear(&entry);
+	}
+	err = add(fs, path, hash, &found, ret_capture);
+	if (!err && found.codec != &hf_members_unknown)
+		hf_memory_put(*ret_capture, NULL);
+	hf_members_unref(found.members);
+	return err;
+}
+
+struct hf_capture *hf_capture_known(struct hf_fs *fs, const char *path)
+{
+	struct hf_capture *capture;
+
+	pthread_mutex_lock(&fs->captures.lock);
+	capture = look_up(&fs->captures, path, XXH3_64bits(path, strlen(path)));
+	pthread_mutex_unlock(&fs->captures.lock);
+	return capture;
+}
+
+bool hf_capture_is_described(struct hf_capture *capture)
+{
+	bool described;
+
+	pthread_mutex_lock(&capture->lock);
+	described = capture->members;
+	pthread_mutex_unlock(&capture->lock);
+	return described;
+}
+
+int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)
+{
+	const struct hf_archive *archive = &capture->fs->archive;
+	char ini[HF_PATH_SIZE];
+	struct stat st;
+	int err = hf_archive_stat(archive, capture->path, ret_st);
+
+	if (err || !S_ISDIR(ret_st->st_mode))
+		return err;
+	err = hf_members_find(archive, capture->path, ret_st, ini, &st);
+	*ret_st = st;
+	return err;
+}
+
+/* ---- either ---- */
+
+/* What is known of it is looked at anew; what is not, for the first time. */
+static int find(struct hf_fs *fs, const char *path, uint64_t hash, const struct stat *st, struct hf_capture *known,
+		struct hf_capture **ret_capture)
+{
+	const struct hf_stamp stamp = hf_stamp_of(st);
+	char ini[HF_PATH_SIZE];
+	struct stat ini_st;
+	bool gone = true;
+	int err = hf_members_find(&fs->archive, path, st, ini, &ini_st);
+
+	if (err == HF_ERR_NOMEM)
+		return err;
+	if (!known && !err) {
+		err = find_described(fs, path, hash, ini, &ini_st, ret_capture);
+		return err == HF_ERR_NOT_FOUND && S_ISREG(st->st_mode) ? find_file(fs, path, hash, st, ret_capture)
+		       : err == HF_ERR_NOMEM ? err : 0;
+	}
+	if (!known)
+		return S_ISREG(st->st_mode) ? find_file(fs, path, hash, st, ret_capture) : 0;
+	if (!err) {
+		err = refresh_described(known, ini, &ini_st, &gone);
+	} else if (S_ISREG(st->st_mode)) {
+		err = refresh(known, &stamp, &gone);
+	} else {
+		err = 0;
+		if (renew(known, &(struct found){.box = NULL}))
+			hf_memory_put(known, NULL);
+	}
+	if (!err && !gone)
+		*ret_capture = known;
+	return err;
+}
+
 int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_capture **ret_capture)
 {
 	struct hf_captures *captures = &fs->captures;
 	struct hf_stamp stamp = hf_stamp_of(st);
 	uint64_t hash = XXH3_64bits(path, strlen(path));
-	struct hf_capture *capture;
-	const struct hf_box *box;
-	const struct hf_codec *codec;
-	struct hf_catalogue_entry entry;
-	bool plain = false, gone;
-	int err;
+	struct hf_capture *known;
+	bool plain = false;
 
 	*ret_capture = NULL;
-	if (!S_ISREG(st->st_mode))
+	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
 		return 0;
 	pthread_mutex_lock(&captures->lock);
-	capture = look_up(captures, path, hash);
-	if (!capture)
+	known = look_up(captures, path, hash);
+	if (!known && S_ISREG(st->st_mode))
 		plain = known_plain(captures, hash, &stamp, false);
 	pthread_mutex_unlock(&captures->lock);
-	if (plain)
-		return 0;
-	if (capture) {
-		err = refresh(capture, &stamp, &gone);
-		if (!err && !gone)
-			*ret_capture = capture;
-		return err;
-	}
-	if (!hf_memory_recall(fs, path, st, &entry)) {
-		err = adopt(fs, path, hash, &entry, &stamp, ret_capture);
-		hf_catalogue_clear(&entry);
-		return err;
-	}
-	fs->memory.probed++;
-	err = hf_probe_file(&fs->archive, path, &box, &codec, &stamp);
-	if (err)
-		return err == HF_ERR_NOMEM ? err : 0;
-	if (codec) {
-		stamp.beside = hf_companion_stamp(&fs->archive, path);
-		err = add(fs, path, hash, box, codec, &stamp, ret_capture);
-		if (!err)
-			hf_memory_put(*ret_capture, NULL);
-		return err;
-	}
-	pthread_mutex_lock(&captures->lock);
-	known_plain(captures, hash, &stamp, true);
-	pthread_mutex_unlock(&captures->lock);
-	hf_memory_put_plain(fs, path, &stamp);
-	return 0;
+	return plain ? 0 : find(fs, path, hash, st, known, ret_capture);
 }
 
 int hf_capture_check(struct hf_capture *capture, struct stat *ret_st)
 {
-	struct hf_stamp stamp;
-	bool gone = true;
+	struct hf_capture *found = NULL;
 	int err = hf_archive_stat(&capture->fs->archive, capture->path, ret_st);
 
 	if (err && err != HF_ERR_NOT_FOUND)
 		return err;
-	if (err || !S_ISREG(ret_st->st_mode)) {
-		if (renew(capture, NULL, NULL, &(struct hf_stamp){0}))
+	if (err || (!S_ISREG(ret_st->st_mode) && !S_ISDIR(ret_st->st_mode))) {
+		if (renew(capture, &(struct found){.box = NULL}))
 			hf_memory_put(capture, NULL);
-	} else {
-		stamp = hf_stamp_of(ret_st);
-		err = refresh(capture, &stamp, &gone);
-		if (err)
-			return err;
+		return HF_ERR_NOT_FOUND;
 	}
-	return gone ? HF_ERR_NOT_FOUND : 0;
+	err = find(capture->fs, capture->path, capture->hash, ret_st, capture, &found);
+	if (!err && !found)
+		err = HF_ERR_NOT_FOUND;
+	return err || !S_ISDIR(ret_st->st_mode) ? err : hf_capture_stat(capture, ret_st);
 }
 
 int64_t hf_fs_now_ns(void)

@@ -19,7 +19,7 @@ struct hf_stamp {
 	off_t size;
 	int64_t mtime_ns;
 	int64_t ctime_ns; /* only for the catalogue: a chmod is no change of what can be read */
-	uint64_t beside;  /* of a capture: hf_companion_stamp */
+	uint64_t beside;  /* of a capture: hf_companion_stamp, or with a description hf_members_stamp */
 };
 
 enum hf_capture_state {
@@ -34,6 +34,7 @@ enum hf_capture_state {
 const char *hf_capture_state_name(enum hf_capture_state state);
 
 struct hf_facts;
+struct hf_members;
 struct hf_node;
 struct hf_open;
 
@@ -46,7 +47,9 @@ struct hf_capture {
 
 	pthread_mutex_t lock;    /* from here to nodes */
 	pthread_cond_t changed;  /* of the state */
-	struct hf_stamp stamp;
+	struct hf_stamp stamp;        /* of the file, or of the description */
+	struct hf_members *members;   /* one reference; NULL: a file that needs no description */
+	char *complaint;              /* what was wrong with the description, or NULL */
 	const struct hf_box *box;     /* as recognised; NULL: plain bytes */
 	const struct hf_codec *codec;
 	enum hf_capture_state state;
@@ -85,8 +88,16 @@ static inline int64_t hf_time_ns(const struct timespec *time)
 	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
 }
 
-/* The capture at path, whose stat is given; NULL if it is none, or cannot be read. Looks into files that are new. */
+/* The capture at path, whose stat is given; NULL if it is none, or cannot be read. Looks into files that are new, and for
+ * descriptions in directories. */
 int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_capture **ret_capture);
+
+/* The one at path if it was found before, or NULL. */
+struct hf_capture *hf_capture_known(struct hf_fs *fs, const char *path);
+/* Whether it has a description. */
+bool hf_capture_is_described(struct hf_capture *capture);
+/* The stat of its file, or of its description. */
+int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st);
 
 /* Looks at the file: begins a new version if it changed. HF_ERR_NOT_FOUND if it is gone or no capture any more. */
 int hf_capture_check(struct hf_capture *capture, struct stat *ret_st);
@@ -98,6 +109,10 @@ int hf_capture_check(struct hf_capture *capture, struct stat *ret_st);
 int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **ret_facts);
 /* The same without starting or waiting for anything. */
 int hf_capture_facts_now(struct hf_capture *capture, struct hf_facts **ret_facts);
+/* hf_trace_open; what is wrong with a description is the capture's complaint from then on, and in *diag (may be NULL). */
+struct hf_trace;
+int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
+			  struct hf_diag *diag);
 /* Exchanges facts that were only recalled for those of the index, before bytes are read that must fit them: opens it,
  * or waits for it as hf_capture_facts does. HF_ERR_CHANGED if it does not come; *facts is NULL after an error. */
 int hf_capture_confirm(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **facts);
@@ -113,8 +128,10 @@ void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why);
  * the place of recalled ones. */
 void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_facts *facts);
 
-/* Whether the capture could not be indexed, or not be opened as what it claims to be: why. */
-bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag);
+/* Whether the capture could not be indexed, or not be opened as what it claims to be: why, also in words (text may be
+ * NULL). */
+#define HF_FAILURE_SIZE 1024
+bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag, char *text, size_t size);
 
 /* Every capture, in no order. fn must not call back into captures. */
 void hf_captures_each(struct hf_captures *captures, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx);

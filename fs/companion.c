@@ -1,7 +1,9 @@
 #include "fs/companion.h"
 
 #include "codecs/image/elf_read.h"
+#include "fs/members.h"
 #include "fs/names.h"
+#include "fs/trace.h"
 #include "fs/tree.h"
 
 #include <errno.h>
@@ -114,26 +116,116 @@ static int open_file(struct hf_companion *companion, const struct hf_archive *ar
 	return err;
 }
 
-int hf_companion_open(const struct hf_archive *archive, const char *path, uint64_t stamp, const char *params,
-		      struct hf_companion *ret_companion)
+/* ---- ELF files of a description ---- */
+
+static bool has_own(const struct hf_companion *companion, uint32_t hart)
+{
+	for (size_t i = 0; i < companion->elf_count; i++)
+		if (companion->elf[i].hart == hart)
+			return true;
+	return false;
+}
+
+/* The symbols of all files of that hart into symbols. What a file's damaged table does not tell is not missed. */
+static int join_symbols(const struct hf_companion *companion, uint32_t hart, struct hf_symbols *symbols)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < companion->elf_count && !err; i++) {
+		const struct hf_companion_elf *elf = &companion->elf[i];
+		struct hf_symbols *more;
+
+		if (elf->hart != hart)
+			continue;
+		err = hf_symbols_new(elf->file, elf->bias, &more, NULL);
+		if (!err) {
+			err = hf_symbols_join(symbols, more);
+			hf_symbols_free(more);
+		} else if (hf_err_class(err) != HF_CLASS_nomem && hf_err_class(err) != HF_CLASS_io) {
+			err = 0;
+		}
+	}
+	return err;
+}
+
+static int add_hart(struct hf_companion *companion, uint32_t hart)
+{
+	struct hf_symbols *own;
+	int err = hf_symbols_new_empty(&own);
+
+	if (err)
+		return err;
+	err = join_symbols(companion, hart, own);
+	if (!err)
+		return hf_symbols_set_hart(companion->symbols, hart, own);
+	hf_symbols_free(own);
+	return err;
+}
+
+static int open_elf(const struct hf_archive *archive, const char *ini, const struct hf_setup_file *file,
+		    struct hf_companion_elf *ret_elf)
+{
+	char path[HF_PATH_SIZE];
+	struct stat st;
+	int fd, err = hf_members_resolve(ini, file->name, path);
+
+	if (!err)
+		err = hf_archive_open_file(archive, path, &fd, &st);
+	*ret_elf = (struct hf_companion_elf){.bias = file->address, .hart = file->hart};
+	if (!err)
+		err = hf_src_file_new(fd, &ret_elf->file, NULL);
+	return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
+}
+
+static int open_described(const struct hf_archive *archive, const struct hf_trace *trace,
+			  struct hf_companion *companion)
+{
+	const struct hf_setup *setup = trace->setup;
+	int err = 0;
+
+	companion->elf = calloc(setup->file_count + 1, sizeof *companion->elf);
+	if (!companion->elf)
+		return HF_ERR_NOMEM;
+	for (size_t i = 0; i < setup->file_count && !err; i++) {
+		if (setup->files[i].kind != HF_SETUP_ELF)
+			continue;
+		err = open_elf(archive, trace->members->ini, &setup->files[i], &companion->elf[companion->elf_count]);
+		companion->elf_count += !err;
+	}
+	if (err || !companion->elf_count)
+		return err;
+	err = hf_symbols_new_empty(&companion->symbols);
+	if (!err)
+		err = join_symbols(companion, HF_SETUP_ANY, companion->symbols);
+	for (size_t i = 0; i < companion->elf_count && !err; i++)
+		if (companion->elf[i].hart != HF_SETUP_ANY &&
+		    hf_symbols_of(companion->symbols, companion->elf[i].hart) == companion->symbols)
+			err = add_hart(companion, companion->elf[i].hart);
+	return err;
+}
+
+int hf_companion_open(const struct hf_archive *archive, const char *path, const struct hf_trace *trace,
+		      uint64_t stamp, const char *params, struct hf_companion *ret_companion)
 {
 	struct hf_companion *companion = ret_companion;
 	char elf[HF_PATH_SIZE];
 	struct stat st;
-	int err;
+	int err = 0;
 
 	*companion = (struct hf_companion){.path = NULL};
 	snprintf(companion->params, sizeof companion->params, "%s", params);
-	if (!stamp)
-		return 0;
-	if (path_of(path, elf))
-		return HF_ERR_CHANGED;
-	companion->path = strdup(elf);
-	if (!companion->path)
-		return HF_ERR_NOMEM;
-	err = open_file(companion, archive, stamp, &st);
-	if (!err && !companion->diag.code)
-		err = load(companion, hf_stamp_of(&st).mtime_ns, params);
+	if (trace->setup) {
+		err = open_described(archive, trace, companion);
+	} else if (stamp) {
+		if (path_of(path, elf))
+			return HF_ERR_CHANGED;
+		companion->path = strdup(elf);
+		if (!companion->path)
+			return HF_ERR_NOMEM;
+		err = open_file(companion, archive, stamp, &st);
+		if (!err && !companion->diag.code)
+			err = load(companion, hf_stamp_of(&st).mtime_ns, params);
+	}
 	if (err)
 		hf_companion_close(companion);
 	return err;
@@ -141,15 +233,27 @@ int hf_companion_open(const struct hf_archive *archive, const char *path, uint64
 
 void hf_companion_close(struct hf_companion *companion)
 {
+	for (size_t i = 0; i < companion->elf_count; i++)
+		hf_src_free(companion->elf[i].file);
+	free(companion->elf);
 	hf_symbols_free(companion->symbols);
 	hf_src_free(companion->file);
 	free(companion->path);
 	*companion = (struct hf_companion){.path = NULL};
 }
 
+/* ---- all symbols ---- */
+
+/* A list being filled from a file whose addresses are moved. */
+struct filling {
+	struct hf_elf_symbol_list *list;
+	uint64_t bias;
+};
+
 static int add_symbol(void *ctx, const struct hf_elf_symbol *symbol)
 {
-	struct hf_elf_symbol_list *list = ctx;
+	const struct filling *filling = ctx;
+	struct hf_elf_symbol_list *list = filling->list;
 
 	if (list->count == list->cap) {
 		size_t cap = list->cap ? list->cap * 2 : 256;
@@ -161,6 +265,7 @@ static int add_symbol(void *ctx, const struct hf_elf_symbol *symbol)
 		list->cap = cap;
 	}
 	list->symbol[list->count] = *symbol;
+	list->symbol[list->count].address += filling->bias;
 	list->symbol[list->count].name = strdup(symbol->name);
 	if (!list->symbol[list->count].name)
 		return HF_ERR_NOMEM;
@@ -168,19 +273,34 @@ static int add_symbol(void *ctx, const struct hf_elf_symbol *symbol)
 	return 0;
 }
 
-int hf_companion_list(const struct hf_companion *companion, struct hf_elf_symbol_list *ret_list)
+static int list_file(struct hf_src *file, uint64_t bias, struct hf_elf_symbol_list *list)
 {
+	struct filling filling = {list, bias};
 	struct hf_elf_file elf;
-	int err;
+	int err = hf_elf_file_open(file, &elf, NULL);
 
-	*ret_list = (struct hf_elf_symbol_list){NULL};
-	if (!companion->symbols || !hf_symbols_count(companion->symbols))
-		return 0;
-	err = hf_elf_file_open(companion->file, &elf, NULL);
 	if (err)
 		return err;
-	err = hf_elf_file_symbols(&elf, add_symbol, ret_list, NULL);
+	err = hf_elf_file_symbols(&elf, add_symbol, &filling, NULL);
 	hf_elf_file_close(&elf);
+	return err;
+}
+
+int hf_companion_list(const struct hf_companion *companion, uint32_t hart, struct hf_elf_symbol_list *ret_list)
+{
+	const uint32_t owner = has_own(companion, hart) ? hart : HF_SETUP_ANY;
+	int err = 0;
+
+	*ret_list = (struct hf_elf_symbol_list){NULL};
+	for (size_t i = 0; i < companion->elf_count && !err; i++) {
+		if (companion->elf[i].hart == owner)
+			err = list_file(companion->elf[i].file, companion->elf[i].bias, ret_list);
+		/* As in join_symbols. */
+		if (err && hf_err_class(err) != HF_CLASS_nomem && hf_err_class(err) != HF_CLASS_io)
+			err = 0;
+	}
+	if (companion->file && companion->symbols && hf_symbols_count(companion->symbols))
+		err = list_file(companion->file, 0, ret_list);
 	if (err)
 		hf_companion_free_list(ret_list);
 	return err;

@@ -81,11 +81,10 @@ static void put_failure(void *ctx, struct hf_capture *capture)
 {
 	struct failures *failures = ctx;
 	struct hf_diag diag;
-	char text[256];
+	char text[HF_FAILURE_SIZE];
 
-	if (!hf_capture_failure(capture, &diag) || failures->count++ >= PROGRESS_LINES)
+	if (!hf_capture_failure(capture, &diag, text, sizeof text) || failures->count++ >= PROGRESS_LINES)
 		return;
-	hf_diag_format(&diag, text, sizeof text);
 	hf_json_open(failures->json, NULL, '{');
 	hf_json_string(failures->json, "capture", capture->path);
 	hf_json_string(failures->json, "error", text);

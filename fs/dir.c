@@ -118,14 +118,16 @@ static int add_views(struct hf_dir *dir)
 		struct stat st;
 		int err;
 
-		if (!S_ISREG(dir->entry[i].key.type) || hf_path_join(file, path, dir->entry[i].name) ||
+		if ((!S_ISREG(dir->entry[i].key.type) && !S_ISDIR(dir->entry[i].key.type)) ||
+		    hf_path_join(file, path, dir->entry[i].name) ||
 		    hf_archive_stat_at(&dir->fs->archive, dir->fd, dir->entry[i].name, &st))
 			continue;
-		dir->entry[i].key.content = st.st_ino;
+		if (S_ISREG(st.st_mode))
+			dir->entry[i].key.content = st.st_ino;
 		err = hf_capture_find(dir->fs, file, &st, &key.capture);
 		if (err)
 			return err;
-		if (key.capture && !hf_tree_view_name(dir->fs, path, dir->entry[i].name, key.capture->codec, listed,
+		if (key.capture && !hf_tree_view_name(dir->fs, path, dir->entry[i].name, key.capture, listed,
 						      dir, name))
 			add(dir, name, &key, 0);
 	}
@@ -246,7 +248,7 @@ static int enter(struct hf_dir *dir, const struct entry *entry, struct hf_node_k
 	if (key->kind == HF_NODE_PLAIN)
 		err = hf_archive_stat_at(archive, dir->fd, entry->name, &st);
 	else
-		err = hf_archive_stat(archive, key->capture ? key->capture->path : "", &st);
+		err = key->capture ? hf_capture_stat(key->capture, &st) : hf_archive_stat(archive, "", &st);
 	if (!err && key->kind == HF_NODE_PLAIN && (st.st_mode & S_IFMT) != key->type)
 		err = HF_ERR_NOT_FOUND;
 	if (!err && key->kind == HF_NODE_PLAIN && S_ISREG(st.st_mode))

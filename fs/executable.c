@@ -40,7 +40,7 @@ static int load(struct hf_executable *exe, struct hf_open *open, uint32_t hart, 
 		return err;
 	if (hf_image_refuses(exe->image, reason, size))
 		return HF_ERR_UNSUPPORTED;
-	err = hf_companion_list(&open->companion, &exe->symbols);
+	err = hf_companion_list(&open->companion, hart, &exe->symbols);
 	if (err)
 		return err;
 	err = hf_elf_new(exe->image, exe->symbols.symbol, exe->symbols.count, &exe->elf);

@@ -229,8 +229,8 @@ static bool collect(void *ctx, const char *name, const struct hf_attr *attr, uin
 
 static void walk_dir(struct walk *walk, const char *path, unsigned depth);
 
-/* A file of the archive, if it is a capture. */
-static void walk_file(struct walk *walk, const char *path)
+/* A file or directory of the archive, if it is a capture. */
+static void walk_capture(struct walk *walk, const char *path)
 {
 	struct hf_capture *capture;
 	char dir[HF_PATH_SIZE], name[NAME_MAX + 1], views[HF_PATH_SIZE];
@@ -239,7 +239,7 @@ static void walk_file(struct walk *walk, const char *path)
 
 	if (hf_archive_stat(&walk->fs->archive, path, &st) || hf_capture_find(walk->fs, path, &st, &capture) ||
 	    !capture ||
-	    hf_tree_view_name(walk->fs, dir, base, capture->codec, hf_tree_exists, walk->fs, name) ||
+	    hf_tree_view_name(walk->fs, dir, base, capture, hf_tree_exists, walk->fs, name) ||
 	    hf_path_join(views, dir, name))
 		return;
 	if (!walk->fn(walk->ctx, path, views))
@@ -278,10 +278,11 @@ static void walk_dir(struct walk *walk, const char *path, unsigned depth)
 
 		if (hf_path_join(below, path, found.name[i]))
 			continue;
-		if (!found.dir[i])
-			walk_file(walk, below);
 		/* Not into view directories, which the archive does not have. */
-		else if (depth < DEPTH_MAX && !hf_archive_stat(&walk->fs->archive, below, &st))
+		if (hf_archive_stat(&walk->fs->archive, below, &st))
+			continue;
+		walk_capture(walk, below);
+		if (found.dir[i] && depth < DEPTH_MAX && !walk->stop)
 			walk_dir(walk, below, depth + 1);
 	}
 	for (size_t i = 0; i < found.count; i++)
@@ -298,10 +299,10 @@ int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, vo
 
 	if (err)
 		return err;
-	if (S_ISDIR(st.st_mode))
+	if (*under)
+		walk_capture(&walk, under);
+	if (S_ISDIR(st.st_mode) && !walk.stop)
 		walk_dir(&walk, under, 0);
-	else
-		walk_file(&walk, under);
 	return walk.err;
 }
 
@@ -320,9 +321,17 @@ int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, 
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 	err = hf_capture_index(capture, true, progress, ctx, diag);
-	if (!err && hf_capture_failure(capture, &failure)) {
+	if (!err && hf_capture_failure(capture, &failure, NULL, 0)) {
 		*diag = failure;
 		err = failure.code;
 	}
 	return err;
+}
+
+bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size)
+{
+	struct hf_capture *capture = hf_capture_known(fs, path);
+	struct hf_diag diag;
+
+	return capture && hf_capture_failure(capture, &diag, text, size);
 }

@@ -140,6 +140,8 @@ int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, vo
  * though its view directory then says so. progress may be NULL: percent 0..100. */
 int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, double percent, uint64_t insns),
 		void *ctx, struct hf_diag *diag);
+/* The same in words, which say more of a description: false if there is nothing to say. Looks at nothing anew. */
+bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size);
 /* Captures of which nothing could be decoded, in the order of their paths, with the reason; returns how many. */
 size_t hf_fs_failures(struct hf_fs *fs, void (*fn)(void *ctx, const char *path, const struct hf_diag *diag),
 		      void *ctx);

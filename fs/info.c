@@ -1,6 +1,8 @@
 #include "fs/info.h"
 #include "fs/core.h"
 #include "fs/json.h"
+#include "fs/members.h"
+#include "fs/tree.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -169,6 +171,45 @@ static void put_diag(struct hf_json *json, const char *name, const struct hf_dia
 	hf_json_string(json, name, text);
 }
 
+static void put_failure(struct hf_json *json, const struct hf_facts *facts)
+{
+	char text[HF_FAILURE_SIZE];
+
+	hf_facts_failure(facts, text, sizeof text);
+	hf_json_string(json, "error", text);
+}
+
+/* What the description says, and what is wrong with it all the same. */
+static void put_description(struct hf_json *json, const struct hf_trace *trace)
+{
+	const struct hf_setup *setup = trace->setup;
+
+	if (!setup)
+		return;
+	hf_json_open(json, "description", '{');
+	hf_json_string(json, "file", trace->members->ini);
+	hf_json_open(json, "traces", '[');
+	for (size_t i = 0; i < setup->part_count; i++) {
+		const struct hf_setup_part *part = &setup->parts[i];
+
+		hf_json_open(json, NULL, '{');
+		hf_json_string(json, "name", part->name);
+		if (*part->framing)
+			hf_json_string(json, "framing", part->framing);
+		if (part->size != HF_NOWHERE)
+			hf_json_u64(json, "size", part->size);
+		hf_json_close(json, '}');
+	}
+	hf_json_close(json, ']');
+	hf_json_open(json, "members", '[');
+	for (size_t i = 0; i < trace->members->count; i++)
+		if (trace->members->path[i])
+			hf_json_string(json, NULL, trace->members->path[i]);
+	hf_json_close(json, ']');
+	hf_json_u64(json, "warnings", setup->warning_count);
+	hf_json_close(json, '}');
+}
+
 static void put_companion(struct hf_json *json, const struct hf_companion *companion)
 {
 	if (!companion->path)
@@ -198,6 +239,7 @@ static void put_indexed(struct hf_json *json, struct hf_open *open, const struct
 	if (hf_index_damage(open->index, &damage))
 		put_diag(json, "damage", &damage);
 	hf_json_u64(json, "problems", hf_index_problem_count(open->index));
+	put_description(json, &open->trace);
 	put_companion(json, &open->companion);
 	hf_json_u64(json, "index_size", index_size(open));
 	put_harts(json, facts);
@@ -227,7 +269,7 @@ void hf_info_json(struct hf_capture *capture, struct hf_open *open, const struct
 	hf_json_string(&json, "container", box ? box->name : "none");
 	hf_json_u64(&json, "file_size", size);
 	if (facts && facts->failure.code)
-		put_diag(&json, "error", &facts->failure);
+		put_failure(&json, facts);
 	else if (facts && open)
 		put_indexed(&json, open, facts);
 	hf_json_close(&json, '}');
@@ -273,16 +315,41 @@ static void put_problem(struct hf_sink *sink, const char *path, const struct hf_
 	put(sink, "\n");
 }
 
+/* Where a file of a description lies, and what is wrong there. */
+static void put_warnings(struct hf_sink *sink, const struct hf_trace *trace)
+{
+	char path[HF_PATH_SIZE];
+
+	for (size_t i = 0; trace->setup && i < trace->setup->warning_count; i++) {
+		const struct hf_setup_warning *warning = &trace->setup->warnings[i];
+
+		if (hf_members_resolve(trace->members->ini, warning->file, path))
+			continue;
+		hf_info_path(sink, path);
+		if (warning->line)
+			put(sink, ":%u", (unsigned)warning->line);
+		put(sink, ": warning: ");
+		hf_info_path(sink, warning->text);
+		put(sink, "\n");
+	}
+}
+
 void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,
 		    struct hf_sink *sink)
 {
 	struct hf_index_problem problem = {.diag = facts->failure};
 	size_t count;
 
+	if (facts->complaint) {
+		hf_info_path(sink, facts->complaint);
+		put(sink, "\n");
+		return;
+	}
 	if (facts->failure.code) {
 		put_problem(sink, capture->path, &problem, false);
 		return;
 	}
+	put_warnings(sink, &open->trace);
 	count = hf_index_problem_count(open->index);
 	for (size_t i = 0; i < count && i < HF_INDEX_PROBLEM_MAX; i++)
 		if (!hf_index_problem_at(open->index, i, &problem))

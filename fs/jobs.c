@@ -323,7 +323,7 @@ static void collect_failure(void *ctx, struct hf_capture *capture)
 	struct failures *failures = ctx;
 	struct hf_diag diag;
 
-	if (!hf_capture_failure(capture, &diag))
+	if (!hf_capture_failure(capture, &diag, NULL, 0))
 		return;
 	if (failures->count < failures->room)
 		failures->capture[failures->count] = capture;
@@ -351,7 +351,7 @@ size_t hf_fs_failures(struct hf_fs *fs, void (*fn)(void *ctx, const char *path, 
 	have = failures.count < failures.room ? failures.count : failures.room;
 	qsort(failures.capture, have, sizeof(struct hf_capture *), by_path);
 	for (size_t i = 0; fn && i < have; i++)
-		if (hf_capture_failure(failures.capture[i], &diag))
+		if (hf_capture_failure(failures.capture[i], &diag, NULL, 0))
 			fn(ctx, failures.capture[i]->path, &diag);
 	free(failures.capture);
 	return failures.count;

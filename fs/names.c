@@ -68,9 +68,9 @@ size_t hf_name_elf(const char *name, char buf[NAME_MAX + 1])
 	return (size_t)snprintf(buf, NAME_MAX + 1, "%.*s.elf", (int)stem_length(name), name);
 }
 
-size_t hf_name_view(const char *name, const struct hf_codec *codec, char buf[NAME_MAX + 1])
+size_t hf_name_view(const char *name, const struct hf_codec *codec, bool described, char buf[NAME_MAX + 1])
 {
-	size_t len = strlen(name), stem = stem_length(name);
+	size_t len = strlen(name), stem = described ? len : stem_length(name);
 
 	snprintf(buf, NAME_MAX + 1, "%s", name);
 	for (size_t i = stem; i < len && i < NAME_MAX; i++)
@@ -121,9 +121,10 @@ const struct hf_codec *hf_name_claim(const char *name)
 
 enum { TAG = 9 }; /* "~" and 8 hex digits */
 
-void hf_name_substitute(const char *name, const struct hf_codec *codec, unsigned salt, char buf[NAME_MAX + 1])
+void hf_name_substitute(const char *name, const struct hf_codec *codec, bool described, unsigned salt,
+			char buf[NAME_MAX + 1])
 {
-	size_t len = hf_name_view(name, codec, buf);
+	size_t len = hf_name_view(name, codec, described, buf);
 
 	if (len > NAME_MAX - TAG) {
 		len = NAME_MAX - TAG;
@@ -143,11 +144,13 @@ bool hf_name_is_substitute(const char *view)
 
 bool hf_name_substitute_of(const char *view, const char *name)
 {
+	static const struct hf_codec unknown = {.name = HF_NAME_UNKNOWN};
 	char buf[NAME_MAX + 1];
 
-	for (size_t i = 0; hf_codecs[i]; i++)
-		for (unsigned salt = 0; salt < HF_NAME_SALTS; salt++) {
-			hf_name_substitute(name, hf_codecs[i], salt, buf);
+	for (size_t i = 0; i == 0 || hf_codecs[i - 1]; i++)
+		for (unsigned salt = 0; salt < 2 * HF_NAME_SALTS; salt++) {
+			hf_name_substitute(name, hf_codecs[i] ? hf_codecs[i] : &unknown, salt >= HF_NAME_SALTS,
+					   salt % HF_NAME_SALTS, buf);
 			if (strcmp(buf, view) == 0)
 				return true;
 		}
@@ -172,9 +175,11 @@ void hf_name_origins(const char *view, hf_name_fn emit, void *ctx)
 		if (!emit(ctx, name))
 			return;
 	}
-	for (size_t i = 0; hf_codecs[i]; i++) {
-		n = strlen(hf_codecs[i]->name);
-		if (len <= n + 1 || view[len - n - 1] != '@' || strcmp(view + len - n, hf_codecs[i]->name) != 0)
+	for (size_t i = 0; i == 0 || hf_codecs[i - 1]; i++) {
+		const char *format = hf_codecs[i] ? hf_codecs[i]->name : HF_NAME_UNKNOWN;
+
+		n = strlen(format);
+		if (len <= n + 1 || view[len - n - 1] != '@' || strcmp(view + len - n, format) != 0)
 			continue;
 		memcpy(name, view, len - n - 1);
 		name[len - n - 1] = '\0';

@@ -9,14 +9,17 @@
 
 #include <limits.h>
 
+/* Stands for the format of a description that does not tell it. */
+#define HF_NAME_UNKNOWN "capture"
+
 /* The directory that .hartfs files are in. */
 #define HF_NAME_CONTROL ".hartfs"
 
 /*
  * The name that a capture called name wants: "x.stf.xz" gives "x@stf@xz". A name without any known extension gets
- * '@' and the codec's name behind it. Returns the length, which may exceed NAME_MAX: buf then holds a cut form.
+ * '@' and the codec's name behind it, and so does one of a capture with a description. Returns the length, which may exceed NAME_MAX: buf then holds a cut form.
  */
-size_t hf_name_view(const char *name, const struct hf_codec *codec, char buf[NAME_MAX + 1]);
+size_t hf_name_view(const char *name, const struct hf_codec *codec, bool described, char buf[NAME_MAX + 1]);
 
 /* The ELF with the symbols of a capture called name: "x.stf.xz" gives "x.elf". Returns the length as hf_name_view. */
 size_t hf_name_elf(const char *name, char buf[NAME_MAX + 1]);
@@ -28,7 +31,8 @@ size_t hf_name_elf(const char *name, char buf[NAME_MAX + 1]);
 const struct hf_codec *hf_name_claim(const char *name);
 
 /* The name instead when hf_name_view's is taken or too long: it ends with '~' and 8 hex digits of name's hash. */
-void hf_name_substitute(const char *name, const struct hf_codec *codec, unsigned salt, char buf[NAME_MAX + 1]);
+void hf_name_substitute(const char *name, const struct hf_codec *codec, bool described, unsigned salt,
+			char buf[NAME_MAX + 1]);
 
 /* Whether a name has the form of a substitute, and is the one of name with some codec and salt < HF_NAME_SALTS. */
 bool hf_name_is_substitute(const char *view);

@@ -47,12 +47,24 @@ int hf_facts_new_failed(struct hf_capture *capture, uint64_t version, const stru
 	if (!facts)
 		return HF_ERR_NOMEM;
 	facts->failure = *diag;
+	pthread_mutex_lock(&capture->lock);
+	if (capture->complaint && capture->version == version)
+		facts->complaint = strdup(capture->complaint);
+	pthread_mutex_unlock(&capture->lock);
 	err = hf_info_measure(capture, NULL, facts);
 	if (err)
 		hf_facts_unref(facts);
 	else
 		*ret_facts = facts;
 	return err;
+}
+
+void hf_facts_failure(const struct hf_facts *facts, char *buf, size_t size)
+{
+	if (facts->complaint)
+		snprintf(buf, size, "%s", facts->complaint);
+	else
+		hf_diag_format(facts->failure.code ? &facts->failure : &facts->unopened, buf, (int)size);
 }
 
 struct hf_facts *hf_facts_ref(struct hf_facts *facts)
@@ -71,6 +83,7 @@ void hf_facts_unref(struct hf_facts *facts)
 	}
 	free(facts->hart);
 	free(facts->refusal);
+	free(facts->complaint);
 	free(facts);
 }
 
@@ -179,32 +192,10 @@ static void close_open(struct hf_open *open)
 	hf_src_free(open->source);
 	if (open->index)
 		hf_index_close(open->index);
-	hf_src_free(open->file);
+	hf_trace_close(&open->trace);
 	hf_companion_close(&open->companion);
 	hf_facts_unref(open->facts);
 	free(open);
-}
-
-static int open_file(struct hf_open *open, const struct hf_stamp *stamp)
-{
-	struct hf_fs *fs = open->capture->fs;
-	struct hf_stamp now;
-	struct stat st;
-	int fd, err = hf_archive_open_file(&fs->archive, open->capture->path, &fd, &st);
-
-	/* NOT_FOUND means something else to our caller: no index. */
-	if (err)
-		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
-	now = hf_stamp_of(&st);
-	now.beside = stamp->beside;
-	if (!hf_stamp_same(&now, stamp)) {
-		close(fd);
-		return HF_ERR_CHANGED;
-	}
-	err = hf_src_file_new(fd, &open->file, NULL);
-	if (err)
-		open->file = NULL;
-	return err ? err : hf_identity_of(open->file, stamp->mtime_ns, &open->identity, NULL);
 }
 
 static int open_stream(struct hf_open *open)
@@ -214,7 +205,7 @@ static int open_stream(struct hf_open *open)
 
 	if (!codec)
 		return 0;
-	err = hf_stream_open(codec, open->source, NULL, &open->stream, NULL);
+	err = hf_stream_open(codec, open->source, open->trace.setup, &open->stream, NULL);
 	if (err)
 		open->stream = NULL;
 	/* It could be opened when it was indexed. */
@@ -234,7 +225,7 @@ static int open_tables(struct hf_open *open)
 
 		if (!has_table(open, i))
 			continue;
-		err = hf_view_table_open(fs->index_fd, &open->identity, &key, &open->table[i]);
+		err = hf_view_table_open(fs->index_fd, &open->trace.identity, &key, &open->table[i]);
 		if (err) {
 			open->table[i] = NULL;
 			return err;
@@ -345,8 +336,8 @@ static int make_facts(struct hf_open *open)
 	if (!facts)
 		return HF_ERR_NOMEM;
 	open->facts = facts;
-	facts->print[0] = open->identity.print[0];
-	facts->print[1] = open->identity.print[1];
+	facts->print[0] = open->trace.identity.print[0];
+	facts->print[1] = open->trace.identity.print[1];
 	facts->codec = hf_index_codec(open->index);
 	facts->source = (struct hf_facts_view){
 		.size = facts->codec ? hf_index_stream_size(open->index) : HF_NOWHERE,
@@ -366,7 +357,7 @@ static int discard(struct hf_open *open)
 {
 	struct hf_view_key key[HF_VIEW_COUNT];
 
-	hf_index_discard(open->capture->fs->index_fd, &open->identity, key,
+	hf_index_discard(open->capture->fs->index_fd, &open->trace.identity, key,
 			 hf_open_views(open->capture, &open->companion, key));
 	return HF_ERR_NOT_FOUND;
 }
@@ -375,12 +366,12 @@ static int discard(struct hf_open *open)
 static int open_indexed(struct hf_open *open)
 {
 	struct hf_fs *fs = open->capture->fs;
-	int err = hf_index_open(fs->index_fd, &open->identity, &open->index);
+	int err = hf_index_open(fs->index_fd, &open->trace.identity, &open->index);
 
 	if (err)
 		open->index = NULL;
 	if (!err) {
-		err = hf_block_source_new(open->file, open->index, fs->cache, &open->source);
+		err = hf_block_source_new(open->trace.file, open->index, fs->cache, &open->source);
 		if (err) {
 			open->source = NULL;
 			return err;
@@ -400,10 +391,10 @@ static int open_indexed(struct hf_open *open)
 /* Everything from the file on; what was opened before an error is the caller's to close. */
 static int open_all(struct hf_open *open, const struct hf_stamp *stamp)
 {
-	int err = open_file(open, stamp);
+	int err = hf_capture_open_trace(open->capture, stamp, &open->trace, NULL);
 
 	if (!err)
-		err = hf_companion_open(&open->capture->fs->archive, open->capture->path, stamp->beside,
+		err = hf_companion_open(&open->capture->fs->archive, open->capture->path, &open->trace, stamp->beside,
 					open->capture->fs->params, &open->companion);
 	if (!err)
 		err = open_indexed(open);
@@ -586,7 +577,7 @@ void hf_open_discard(struct hf_capture *capture, uint64_t version)
 	pthread_mutex_unlock(&opens->lock);
 	if (!open)
 		return;
-	hf_index_discard(capture->fs->index_fd, &open->identity, key, hf_open_views(capture, &open->companion, key));
+	hf_index_discard(capture->fs->index_fd, &open->trace.identity, key, hf_open_views(capture, &open->companion, key));
 	hf_open_drop(capture);
 	hf_open_put(open);
 }

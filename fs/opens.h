@@ -9,6 +9,7 @@
 #include "fs/capture.h"
 #include "fs/chunk_cache.h"
 #include "fs/companion.h"
+#include "fs/trace.h"
 
 #define HF_OPENS_MAX 64
 
@@ -37,6 +38,7 @@ struct hf_facts {
 	uint64_t version;
 	uint64_t content;             /* hf_node_key.content of its files; not 0 */
 	struct hf_diag failure;       /* code 0, or why the capture could not be indexed: then nothing else is set */
+	char *complaint;              /*   the same in words, if there are better ones than failure's */
 	const struct hf_codec *codec; /* as the index has it; NULL: the stream could not be opened */
 	struct hf_diag unopened;      /* code 0, or why it could not be: all views are about the file alone */
 	struct hf_facts_stream stream;
@@ -57,6 +59,8 @@ struct hf_facts *hf_facts_new(struct hf_capture *capture, uint64_t version);
 /* Facts that say no more than that a capture could not be indexed. */
 int hf_facts_new_failed(struct hf_capture *capture, uint64_t version, const struct hf_diag *diag,
 			struct hf_facts **ret_facts);
+/* Why it failed, in words. */
+void hf_facts_failure(const struct hf_facts *facts, char *buf, size_t size);
 struct hf_facts *hf_facts_ref(struct hf_facts *facts);
 void hf_facts_unref(struct hf_facts *facts);
 /* Whether they give the same names and sizes. */
@@ -69,8 +73,7 @@ const struct hf_facts_hart *hf_facts_hart(const struct hf_facts *facts, uint32_t
 struct hf_open {
 	struct hf_capture *capture;
 	uint64_t version;
-	struct hf_src *file;
-	struct hf_identity identity;
+	struct hf_trace trace;
 	struct hf_index *index;
 	struct hf_src *source;
 	struct hf_companion companion;

@@ -76,25 +76,28 @@ static bool claims(void *ctx, const char *name)
 	claim->err = hf_capture_find(claim->fs, path, &st, &capture);
 	if (claim->err)
 		return false;
-	if (!capture || hf_name_view(name, capture->codec, wants) > NAME_MAX || strcmp(wants, claim->view) != 0)
+	if (!capture || hf_name_view(name, capture->codec, hf_capture_is_described(capture), wants) > NAME_MAX ||
+	    strcmp(wants, claim->view) != 0)
 		return true;
 	claim->capture = capture;
 	return false;
 }
 
-int hf_tree_view_name(struct hf_fs *fs, const char *dir, const char *name, const struct hf_codec *codec,
+int hf_tree_view_name(struct hf_fs *fs, const char *dir, const char *name, struct hf_capture *capture,
 		      hf_exists_fn exists, void *ctx, char buf[NAME_MAX + 1])
 {
+	const struct hf_codec *codec = capture->codec;
+	const bool described = hf_capture_is_described(capture);
 	struct claim claim = {.fs = fs, .dir = dir, .view = buf, .until = name, .exists = exists, .ctx = ctx};
 	char path[HF_PATH_SIZE];
 
-	if (hf_name_view(name, codec, buf) <= NAME_MAX && !exists(ctx, dir, buf)) {
+	if (hf_name_view(name, codec, described, buf) <= NAME_MAX && !exists(ctx, dir, buf)) {
 		hf_name_origins(buf, claims, &claim);
 		if (!claim.capture)
 			return claim.err;
 	}
 	for (unsigned salt = 0; salt < HF_NAME_SALTS; salt++) {
-		hf_name_substitute(name, codec, salt, buf);
+		hf_name_substitute(name, codec, described, salt, buf);
 		if (exists(ctx, dir, buf))
 			continue;
 		if (!hf_path_join(path, dir, name))
@@ -128,7 +131,7 @@ static int find_substituted(struct hf_fs *fs, const char *dir, const char *view,
 			continue;
 		err = hf_capture_find(fs, path, &st, &capture);
 		if (!err && capture &&
-		    !hf_tree_view_name(fs, dir, entry->d_name, capture->codec, hf_tree_exists, fs, name) &&
+		    !hf_tree_view_name(fs, dir, entry->d_name, capture, hf_tree_exists, fs, name) &&
 		    strcmp(name, view) == 0)
 			*ret_capture = capture;
 	}
@@ -481,7 +484,7 @@ static int lookup_plain(struct hf_fs *fs, const char *dir, const char *name, str
 	err = find_viewed(fs, dir, name, &capture);
 	if (err || !capture)
 		return err ? err : HF_ERR_NOT_FOUND;
-	err = hf_archive_stat(&fs->archive, capture->path, &st);
+	err = hf_capture_stat(capture, &st);
 	if (err)
 		return err;
 	key.kind = HF_NODE_VIEWS;

@@ -131,10 +131,8 @@ static void value_error(const struct about *about, char *buf, size_t size)
 {
 	const struct hf_facts *facts = about->facts;
 
-	if (facts && facts->failure.code)
-		hf_diag_format(&facts->failure, buf, (int)size);
-	else if (facts && facts->unopened.code)
-		hf_diag_format(&facts->unopened, buf, (int)size);
+	if (facts && (facts->failure.code || facts->unopened.code))
+		hf_facts_failure(facts, buf, size);
 }
 
 /* hartfs-views(5) documents them. */

@@ -87,6 +87,8 @@ static int check_identity(struct hf_builder *b)
 
 	if (err)
 		return err;
+	for (size_t i = 0; i < b->build->member_count; i++)
+		hf_identity_add(&now, &b->build->members[i]);
 	return hf_identity_equal(&now, &b->build->identity)
 		       ? 0
 		       : hf_diag_set(b->diag, HF_ERR_CHANGED, HF_SPACE_FILE, HF_NOWHERE, 0);
@@ -170,7 +172,7 @@ static int describe(struct hf_builder *b)
 /* Opens the capture; an earlier build's rows that were made by another decoder go. */
 static int open_capture(struct hf_builder *b, bool *ret_fatal)
 {
-	int err = hf_input_open(&b->in, b->build->file, store_point, b, ret_fatal, b->diag);
+	int err = hf_input_open(&b->in, b->build->file, b->build->setup, store_point, b, ret_fatal, b->diag);
 
 	if (err || !*b->index->meta.codec)
 		return err ? err : describe(b);
@@ -179,7 +181,7 @@ static int open_capture(struct hf_builder *b, bool *ret_fatal)
 	hf_input_close(&b->in);
 	err = hf_index_part_reset(b->index, &b->build->identity, &b->limits);
 	if (!err)
-		err = hf_input_open(&b->in, b->build->file, store_point, b, ret_fatal, b->diag);
+		err = hf_input_open(&b->in, b->build->file, b->build->setup, store_point, b, ret_fatal, b->diag);
 	return err ? err : describe(b);
 }
 
@@ -324,7 +326,7 @@ static bool has_records(const struct hf_index *index)
 static int replay(struct hf_builder *b, struct hf_index *index, size_t harts)
 {
 	bool fatal;
-	int err = hf_input_open(&b->in, b->build->file, NULL, NULL, &fatal, b->diag);
+	int err = hf_input_open(&b->in, b->build->file, b->build->setup, NULL, NULL, &fatal, b->diag);
 
 	/* Made without records: it has to be made anew. */
 	if (!err && hf_builder_wants_records(b) && !has_records(index))

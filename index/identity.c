@@ -40,6 +40,16 @@ static int add_samples(XXH3_state_t *state, struct hf_src *file, uint8_t *buf, s
 	return err ? err : add(state, file, file->size - EDGE, EDGE, buf, diag);
 }
 
+void hf_identity_add(struct hf_identity *identity, const struct hf_identity *member)
+{
+	const uint64_t words[] = {identity->print[0], identity->print[1], member->size, (uint64_t)member->mtime_ns,
+				  member->print[0],   member->print[1]};
+	XXH128_hash_t hash = XXH3_128bits(words, sizeof words);
+
+	identity->print[0] = hash.low64;
+	identity->print[1] = hash.high64;
+}
+
 int hf_identity_of(struct hf_src *file, int64_t mtime_ns, struct hf_identity *ret_identity, struct hf_diag *diag)
 {
 	XXH3_state_t *state = XXH3_createState();

@@ -19,6 +19,8 @@ struct hf_identity {
 };
 
 int hf_identity_of(struct hf_src *file, int64_t mtime_ns, struct hf_identity *ret_identity, struct hf_diag *diag);
+/* Makes it that of a capture of several files: of the file with the trace, and of a further one. */
+void hf_identity_add(struct hf_identity *identity, const struct hf_identity *member);
 
 /* The codecs that captures are looked for among: hf_codecs. A test may put its own list here before anything else. */
 extern const struct hf_codec *const *hf_index_codecs;
@@ -29,6 +31,7 @@ struct hf_view_key {
 	/* Canonical text of the view's parameters and of whatever else its bytes depend on: the disassembler's version,
 	 * a fingerprint of the symbols. "" for none; at most 4000 bytes. */
 	const char *params;
+	const char *options; /* the part of it that is the encoder's: hf_enc_env.params; NULL: none */
 };
 
 /* Limits at which a chunk is cut: whichever is met first. */
@@ -159,7 +162,10 @@ typedef int (*hf_build_fn)(void *ctx, const struct hf_build_progress *progress);
 struct hf_build {
 	int dirfd;                      /* the index directory */
 	struct hf_src *file;            /* the capture as it lies in the archive; borrowed */
-	struct hf_identity identity;
+	const struct hf_setup *setup;   /* what its description says; NULL: it has none */
+	struct hf_identity identity;    /* of file, with members added in this order */
+	const struct hf_identity *members;
+	size_t member_count;
 	const struct hf_view_key *views;
 	size_t view_count;
 	struct hf_disasm *disasm;       /* may be NULL */

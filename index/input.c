@@ -81,6 +81,15 @@ static const struct hf_codec *probe_codec(const uint8_t *head, size_t n)
 	return best;
 }
 
+/* The codec that a description names, in the list that tests may replace. */
+static const struct hf_codec *named_codec(const char *name)
+{
+	for (size_t i = 0; hf_index_codecs[i]; i++)
+		if (hf_index_codecs[i]->dec && strcmp(hf_index_codecs[i]->name, name) == 0)
+			return hf_index_codecs[i];
+	return NULL;
+}
+
 static int open_stream(struct hf_input *in, struct hf_diag *diag)
 {
 	uint8_t head[HF_PROBE_SIZE];
@@ -90,24 +99,25 @@ static int open_stream(struct hf_input *in, struct hf_diag *diag)
 
 	if (err)
 		return err;
-	in->box = hf_box_probe(head, n, in->file->size);
+	if (!in->setup || in->setup->packed)
+		in->box = hf_box_probe(head, n, in->file->size);
 	err = open_src(in, diag);
 	if (!err && in->box)
 		err = read_head(in->src, head, &n, diag);
 	if (err)
 		return err;
-	codec = probe_codec(head, n);
+	codec = in->setup ? named_codec(in->setup->format) : probe_codec(head, n);
 	if (!codec)
 		return hf_diag_set(diag, HF_ERR_UNKNOWN_FORMAT, HF_SPACE_STREAM, 0, 0);
-	return hf_stream_open(codec, in->src, NULL, &in->stream, diag);
+	return hf_stream_open(codec, in->src, in->setup, &in->stream, diag);
 }
 
-int hf_input_open(struct hf_input *in, struct hf_src *file, hf_point_fn on_point, void *ctx, bool *ret_fatal,
-		  struct hf_diag *diag)
+int hf_input_open(struct hf_input *in, struct hf_src *file, const struct hf_setup *setup, hf_point_fn on_point,
+		  void *ctx, bool *ret_fatal, struct hf_diag *diag)
 {
 	int err;
 
-	*in = (struct hf_input){.file = file, .on_point = on_point, .ctx = ctx};
+	*in = (struct hf_input){.file = file, .setup = setup, .on_point = on_point, .ctx = ctx};
 	*diag = (struct hf_diag){.offset = HF_NOWHERE};
 	err = open_stream(in, diag);
 	diag->code = err;

@@ -9,6 +9,7 @@
 
 struct hf_input {
 	struct hf_src *file;      /* borrowed */
+	const struct hf_setup *setup; /* borrowed; NULL: the content says what it is */
 	const struct hf_box *box; /* NULL: plain bytes, and src is file */
 	struct hf_src *src;
 	struct hf_scan *scan;     /* under src */
@@ -21,9 +22,9 @@ struct hf_input {
 
 /*
  * Opens container and codec. *ret_fatal with an error that says so of the content, not of our luck in reading it.
- * on_point sees the container's points, hf_input_rewind ends that.
+ * With a setup the codec is the one it names, and there is a container only if it says so. on_point sees the container's points, hf_input_rewind ends that.
  */
-int hf_input_open(struct hf_input *in, struct hf_src *file, hf_point_fn on_point, void *ctx, bool *ret_fatal,
+int hf_input_open(struct hf_input *in, struct hf_src *file, const struct hf_setup *setup, hf_point_fn on_point, void *ctx, bool *ret_fatal,
 		  struct hf_diag *diag);
 void hf_input_close(struct hf_input *in);
 

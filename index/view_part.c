@@ -186,8 +186,11 @@ int hf_view_part_cut(struct hf_view_part *part, uint64_t id)
 int hf_view_part_enter(struct hf_view_part *part, const struct hf_stream *stream, uint32_t hart,
 		       const struct hf_enc_env *env, bool resume)
 {
-	int err = hf_enc_new(part->key->ops, stream, hart, env, &part->enc);
+	int err;
 
+	part->env = *env;
+	part->env.params = part->key->options;
+	err = hf_enc_new(part->key->ops, stream, hart, &part->env, &part->enc);
 	if (err) {
 		part->enc = NULL;
 		return err;

@@ -27,6 +27,7 @@ struct hf_view_part {
 	uint64_t last;
 	/* the chunk at hand */
 	struct hf_enc *enc; /* NULL: not in use for it */
+	struct hf_enc_env env;
 	struct hf_hash_sink out;
 	uint64_t offset;
 	uint32_t entry_size, next_size;

@@ -174,7 +174,7 @@ static char *resolve_target(struct hf_fs *fs, const struct target *target, const
 	if (target->view || strcmp(search.capture, target->path) != 0)
 		err = hf_fs_index(fs, search.capture, NULL, NULL, &diag);
 	if (err && !is_about_capture(err))
-		hf_paths_explain(command, shown, err, &diag);
+		hf_paths_explain_capture(command, shown, fs, search.capture, err, &diag);
 	else if (!target->view)
 		path = strdup(target->path);
 	else if (asprintf(&path, "%s/%s", search.view_dir, target->view) < 0)
@@ -357,7 +357,7 @@ static int write_infos(struct hf_fs *fs, const struct hf_settings *settings, con
 				inside = NULL;
 			good += inside && write_file(fs, inside, settings, "info", found.capture[i]) == HF_EXIT_OK;
 		} else if (!reader_left) {
-			hf_paths_explain("info", found.capture[i], err, &diag);
+			hf_paths_explain_capture("info", found.capture[i], fs, found.capture[i], err, &diag);
 		}
 		free(inside);
 		free(found.capture[i]);

@@ -213,7 +213,8 @@ static void tell_result(struct work *work, const struct item *item, int err, uin
 		char name[4096];
 
 		snprintf(name, sizeof name, "%s/%s", directory, item->path);
-		hf_paths_explain(work->verify ? "verify" : "index", name, err, diag);
+		hf_paths_explain_capture(work->verify ? "verify" : "index", name, work->archives[item->archive].fs,
+					 item->path, err, diag);
 	} else if (bad) {
 		printf("%s/%s: %llu of %llu chunks are wrong\n", directory, item->path, (unsigned long long)bad,
 		       (unsigned long long)chunks);

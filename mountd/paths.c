@@ -140,3 +140,14 @@ void hf_paths_explain(const char *command, const char *path, int err, const stru
 	hf_diag_format(diag && diag->code == err ? diag : &own, text, sizeof text);
 	fprintf(stderr, "hartfs%s%s: %s: %s\n", *command ? " " : "", command, path, text);
 }
+
+void hf_paths_explain_capture(const char *command, const char *shown, struct hf_fs *fs, const char *path, int err,
+			      const struct hf_diag *diag)
+{
+	char text[1024];
+
+	if (hf_fs_explain(fs, path, text, sizeof text))
+		fprintf(stderr, "hartfs %s: %s: %s\n", command, shown, text);
+	else
+		hf_paths_explain(command, shown, err, diag);
+}

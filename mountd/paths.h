@@ -20,7 +20,10 @@ bool hf_paths_is_capture_dir(const char *path);
 /* The directory that holds path, and path's name in it, both malloc'ed; false: out of memory or no such path. */
 bool hf_paths_split(const char *path, char **ret_directory, char **ret_name);
 
-/* What went wrong with a capture, as one line. */
+/* What went wrong with the capture at path of fs, which is called shown, as one line. */
+void hf_paths_explain_capture(const char *command, const char *shown, struct hf_fs *fs, const char *path, int err,
+			      const struct hf_diag *diag);
+/* What went wrong with something else, or with a capture of which no more is known. */
 void hf_paths_explain(const char *command, const char *path, int err, const struct hf_diag *diag);
 
 #endif

@@ -51,7 +51,7 @@ static void tell_failure(void *ctx, const char *path, const struct hf_diag *diag
 	const struct server *server = ctx;
 
 	if (server->plan->settings->verbosity > -2)
-		hf_paths_explain("mount", path, diag->code, diag);
+		hf_paths_explain_capture("mount", path, server->fs, path, diag->code, diag);
 }
 
 static void *run_indexer(void *arg)

@@ -109,7 +109,7 @@ void hf_etrace_params_default(struct hf_etrace_params *params, unsigned xlen)
 		.daddress_width = (uint8_t)xlen,
 		.data_width = (uint8_t)xlen,
 		.data_format_width = 3,
-		.lrid_width = 1,
+		.lrid_width = 0,
 		.block_bytes = 1024,
 	};
 }
@@ -251,7 +251,7 @@ static void read_data(struct reading *r, struct hf_etrace_params *params)
 	params->daddress_width = width(r, "daddress_width", 8, 64, params->iaddress_width);
 	params->data_width = width(r, "data_width", 8, 64, params->iaddress_width > 32 ? 64 : 32);
 	params->data_format_width = size(r, "data_format_width", 3, params->data_format_width);
-	params->lrid_width = width(r, "lrid_width", 1, 16, params->lrid_width);
+	params->lrid_width = size(r, "lrid_width", 16, params->lrid_width);
 	params->data_reference = word(r, "data_diff", diffs, 0);
 }
 
@@ -273,10 +273,17 @@ static unsigned xlen_of(const struct hf_setup *setup, uint32_t hart)
 	for (size_t i = 0; setup && i < setup->image_count; i++) {
 		const struct hf_setup_image *image = &setup->images[i];
 
-		if ((image->hart == HF_SETUP_ANY || image->hart == hart) && image->program.xlen)
+		if ((hart == HF_SETUP_ANY || image->hart == HF_SETUP_ANY || image->hart == hart) && image->program.xlen)
 			return image->program.xlen;
 	}
 	return 0;
+}
+
+unsigned hf_etrace_xlen(const struct hf_setup *setup, uint32_t hart, const struct hf_etrace_params *params)
+{
+	const unsigned xlen = xlen_of(setup, hart);
+
+	return xlen ? xlen : params->iaddress_width > 32 ? 64 : 32;
 }
 
 int hf_etrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf_etrace_params *ret_params,

@@ -94,7 +94,7 @@ struct hf_etrace_params {
 	uint8_t daddress_width;
 	uint8_t data_width;         /* bits */
 	uint8_t data_format_width;
-	uint8_t lrid_width;
+	uint8_t lrid_width;         /* 0: loads and atomics are unified, else split, with ids of so many bits */
 	bool data_reference;        /* data_diff = reference */
 	/* transport */
 	uint8_t framing;            /* enum hf_etrace_framing */
@@ -114,6 +114,9 @@ void hf_etrace_params_default(struct hf_etrace_params *params, unsigned xlen);
 /* The parameters of that hart from a description. HF_ERR_SETUP_VALUE with the line if a value is not allowed. */
 int hf_etrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf_etrace_params *ret_params,
 			  struct hf_diag *diag);
+
+/* Word length of a hart's instructions: of its first program that says one, else by the width of addresses. */
+unsigned hf_etrace_xlen(const struct hf_setup *setup, uint32_t hart, const struct hf_etrace_params *params);
 
 /* enum hf_etrace_framing of its name in a description; NONE if there is no such framing. */
 enum hf_etrace_framing hf_etrace_framing_of(const char *name);

@@ -4,6 +4,7 @@
 
 #include <elf.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* More than any kernel has; what is larger is taken for damage. */
 #define SECTIONS_MAX 65536
@@ -15,6 +16,11 @@ struct hf_symbols {
 	struct hf_symbol *row; /* sorted, not overlapping */
 	size_t count;
 	char *names;
+	struct own {
+		uint32_t hart;
+		struct hf_symbols *symbols;
+	} *own; /* of harts that have others */
+	size_t own_count;
 };
 
 struct section {
@@ -335,13 +341,100 @@ int hf_symbols_new(struct hf_src *src, uint64_t bias, struct hf_symbols **ret_sy
 	return 0;
 }
 
+int hf_symbols_new_empty(struct hf_symbols **ret_symbols)
+{
+	*ret_symbols = calloc(1, sizeof **ret_symbols);
+	return *ret_symbols ? 0 : HF_ERR_NOMEM;
+}
+
 void hf_symbols_free(struct hf_symbols *symbols)
 {
 	if (!symbols)
 		return;
+	for (size_t i = 0; i < symbols->own_count; i++)
+		hf_symbols_free(symbols->own[i].symbols);
+	free(symbols->own);
 	free(symbols->row);
 	free(symbols->names);
 	free(symbols);
+}
+
+int hf_symbols_set_hart(struct hf_symbols *symbols, uint32_t hart, struct hf_symbols *own)
+{
+	struct own *bigger = realloc(symbols->own, (symbols->own_count + 1) * sizeof *bigger);
+
+	if (!bigger) {
+		hf_symbols_free(own);
+		return HF_ERR_NOMEM;
+	}
+	symbols->own = bigger;
+	symbols->own[symbols->own_count++] = (struct own){hart, own};
+	return 0;
+}
+
+const struct hf_symbols *hf_symbols_of(const struct hf_symbols *symbols, uint32_t hart)
+{
+	for (size_t i = 0; symbols && i < symbols->own_count; i++)
+		if (symbols->own[i].hart == hart)
+			return symbols->own[i].symbols;
+	return symbols;
+}
+
+/* Whether a place that b names is named by a. */
+static bool covers(const struct hf_symbols *a, const struct hf_symbol *b)
+{
+	size_t low = 0, high = a->count;
+
+	while (low < high) { /* the first that ends behind b's start */
+		size_t middle = low + (high - low) / 2;
+
+		if (a->row[middle].end <= b->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < a->count && a->row[low].start < b->end;
+}
+
+/* Copies a row with its name to *p. */
+static void copy_row(struct hf_symbol *to, const struct hf_symbol *from, char **p)
+{
+	*to = *from;
+	to->name = memcpy(*p, from->name, from->name_size);
+	*p += from->name_size;
+	*(*p)++ = '\0';
+}
+
+int hf_symbols_join(struct hf_symbols *symbols, const struct hf_symbols *more)
+{
+	const struct hf_symbols *const both[] = {symbols, more};
+	struct hf_symbol *row = calloc(symbols->count + more->count + 1, sizeof *row);
+	size_t total = 1, n = 0, at[2] = {0};
+	char *names, *p;
+
+	for (size_t i = 0; i < 2; i++)
+		for (size_t k = 0; k < both[i]->count; k++)
+			total += both[i]->row[k].name_size + 1;
+	names = p = malloc(total);
+	if (!row || !names) {
+		free(row);
+		free(names);
+		return HF_ERR_NOMEM;
+	}
+	while (at[0] < symbols->count || at[1] < more->count) {
+		const bool second = at[0] == symbols->count ||
+				    (at[1] < more->count && more->row[at[1]].start < symbols->row[at[0]].start);
+		const struct hf_symbol *next = &both[second]->row[at[second]++];
+
+		if (!second || !covers(symbols, next))
+			copy_row(&row[n++], next, &p);
+	}
+	free(symbols->row);
+	free(symbols->names);
+	symbols->row = row;
+	symbols->count = n;
+	symbols->names = names;
+	return 0;
 }
 
 size_t hf_symbols_count(const struct hf_symbols *symbols)

@@ -25,7 +25,18 @@ struct hf_symbols;
  * HF_ERR_LIMIT, and what reading returns. elf is borrowed for the call.
  */
 int hf_symbols_new(struct hf_src *elf, uint64_t bias, struct hf_symbols **ret_symbols, struct hf_diag *diag);
+/* None, to be joined by others. */
+int hf_symbols_new_empty(struct hf_symbols **ret_symbols);
 void hf_symbols_free(struct hf_symbols *symbols);
+
+/* Adds a copy of those of more, which is of no further use here; where both name a place the ones that were there stay.
+ * On HF_ERR_NOMEM symbols is as before. */
+int hf_symbols_join(struct hf_symbols *symbols, const struct hf_symbols *more);
+
+/* From here on that hart has symbols of its own, which are owned by symbols, also on failure. */
+int hf_symbols_set_hart(struct hf_symbols *symbols, uint32_t hart, struct hf_symbols *own);
+/* Those that are the hart's: its own, or symbols itself. */
+const struct hf_symbols *hf_symbols_of(const struct hf_symbols *symbols, uint32_t hart);
 
 size_t hf_symbols_count(const struct hf_symbols *symbols);
 

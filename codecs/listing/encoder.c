@@ -87,7 +87,7 @@ static uint8_t *put_symbol(struct listing *l, uint8_t *p, uint64_t pc)
 	const struct hf_symbol *symbol = l->symbol;
 
 	if (!symbol || pc < symbol->start || pc >= symbol->end)
-		symbol = l->symbol = hf_symbols_at(l->enc.env->symbols, pc);
+		symbol = l->symbol = hf_symbols_at(hf_symbols_of(l->enc.env->symbols, l->enc.hart), pc);
 	if (!symbol)
 		return p;
 	*p++ = ' ';

@@ -20,9 +20,19 @@ void hf_setup_free(struct hf_setup *setup)
 		free((char *)setup->parts[i].name);
 		free((char *)setup->parts[i].framing);
 	}
+	for (size_t i = 0; i < setup->file_count; i++) {
+		free((char *)setup->files[i].name);
+		free((char *)setup->files[i].said_in);
+	}
+	for (size_t i = 0; i < setup->warning_count; i++) {
+		free((char *)setup->warnings[i].file);
+		free((char *)setup->warnings[i].text);
+	}
 	free(setup->values);
 	free(setup->images);
 	free(setup->parts);
+	free(setup->files);
+	free(setup->warnings);
 	free(setup);
 }
 

@@ -9,6 +9,8 @@
 
 #include "codecs/image/program.h"
 
+#include <stdbool.h>
+
 /* "Every hart": of values and images that name none. */
 #define HF_SETUP_ANY UINT32_MAX
 #define HF_SETUP_NO_CONTEXT UINT64_MAX
@@ -50,6 +52,36 @@ struct hf_setup_part {
 	const char *framing;   /* "encap", "te_inst_raw", "coresight", "source_data", ...; "" if nothing is said */
 };
 
+/* A file that the description names, before it is read. */
+enum hf_setup_file_kind {
+	HF_SETUP_DESCRIPTION, /* the description itself, and what else of text belongs to it */
+	HF_SETUP_TRACE,
+	HF_SETUP_ELF,
+	HF_SETUP_RAW,         /* a dump of memory */
+};
+
+struct hf_setup_file {
+	enum hf_setup_file_kind kind;
+	const char *name;       /* relative to the directory of the description, with '/' */
+	const char *said_in;    /* which file of the description names it */
+	uint32_t line;          /* there */
+	bool optional;          /* without it the rest is still of use: a warning */
+	size_t part;            /* TRACE: number of the part it belongs to */
+	/* Programs: whose, and where. */
+	uint32_t hart, spaces;
+	uint64_t context;
+	bool has_bias;
+	uint64_t address;       /* RAW: of its first byte; ELF: its bias */
+	uint64_t offset, size;  /* RAW: what counts of the file; size HF_NOWHERE: to its end */
+};
+
+/* What is wrong with a description that is of use all the same. */
+struct hf_setup_warning {
+	const char *file; /* of the description */
+	uint32_t line;
+	const char *text;
+};
+
 struct hf_setup {
 	const char *format; /* name of the codec: "etrace" */
 	struct hf_setup_value *values;
@@ -58,6 +90,12 @@ struct hf_setup {
 	size_t image_count;
 	struct hf_setup_part *parts;
 	size_t part_count;
+	/* Not for codecs. */
+	struct hf_setup_file *files;
+	size_t file_count;
+	struct hf_setup_warning *warnings;
+	size_t warning_count;
+	bool packed; /* the one trace file is a container: the stream is what is in it */
 };
 
 /* Frees it and all that it points to (every string is malloc'ed). */

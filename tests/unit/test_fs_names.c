@@ -7,7 +7,7 @@ static void check_view(const char *name, const char *view)
 {
 	char buf[NAME_MAX + 1];
 
-	CHECK_EQ(hf_name_view(name, hf_codec_by_name("stf"), buf), strlen(view));
+	CHECK_EQ(hf_name_view(name, hf_codec_by_name("stf"), false, buf), strlen(view));
 	CHECK_STR(buf, view);
 }
 
@@ -32,7 +32,7 @@ static void check_origin(const char *name)
 	struct search search = {.name = name};
 	char buf[NAME_MAX + 1];
 
-	hf_name_view(name, hf_codec_by_name("stf"), buf);
+	hf_name_view(name, hf_codec_by_name("stf"), false, buf);
 	hf_name_origins(buf, is_it, &search);
 	CHECK(search.found);
 }
@@ -87,12 +87,12 @@ static void test_substitutes(void)
 	char name[NAME_MAX + 1], buf[NAME_MAX + 1], other[NAME_MAX + 1];
 	const struct hf_codec *stf = hf_codec_by_name("stf");
 
-	hf_name_substitute("x.stf", stf, 0, buf);
+	hf_name_substitute("x.stf", stf, false, 0, buf);
 	CHECK_EQ(strlen(buf), strlen("x@stf~01234567"));
 	CHECK(hf_name_is_substitute(buf));
 	CHECK(hf_name_substitute_of(buf, "x.stf"));
 	CHECK(!hf_name_substitute_of(buf, "y.stf"));
-	hf_name_substitute("x.stf", stf, 1, other);
+	hf_name_substitute("x.stf", stf, false, 1, other);
 	CHECK(strcmp(buf, other) != 0);
 	CHECK(hf_name_substitute_of(other, "x.stf"));
 	CHECK(!hf_name_is_substitute("x@stf"));
@@ -101,17 +101,17 @@ static void test_substitutes(void)
 	/* The longest names: "<255>@stf" does not fit. */
 	memset(name, 'n', NAME_MAX);
 	name[NAME_MAX] = '\0';
-	CHECK(hf_name_view(name, stf, buf) > NAME_MAX);
-	hf_name_substitute(name, stf, 0, buf);
+	CHECK(hf_name_view(name, stf, false, buf) > NAME_MAX);
+	hf_name_substitute(name, stf, false, 0, buf);
 	CHECK_EQ(strlen(buf), NAME_MAX);
 	CHECK(hf_name_substitute_of(buf, name));
 	/* 255 bytes with an extension fit exactly. */
 	memcpy(name + NAME_MAX - 4, ".stf", 4);
-	CHECK_EQ(hf_name_view(name, stf, buf), NAME_MAX);
+	CHECK_EQ(hf_name_view(name, stf, false, buf), NAME_MAX);
 	/* Characters are not cut: the name ends with a whole one before the '~'. */
 	for (size_t i = 0; i < NAME_MAX; i += 3)
 		memcpy(name + i, "\xe2\x82\xac", 3);
-	hf_name_substitute(name, stf, 0, buf);
+	hf_name_substitute(name, stf, false, 0, buf);
 	CHECK_EQ(strcspn(buf, "~") % 3, 0);
 }
 

@@ -1,0 +1,330 @@
+/* The files that a description names: programs into memory, traces end to end. */
+#include "codecs/codec.h"
+#include "codecs/setup/read.h"
+#include "codecs/source/concat.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ET_DYN = 3, EM_ARM = 40, EM_AARCH64 = 183, EM_RISCV = 243 };
+
+struct loader {
+	struct hf_setup *setup;
+	const struct hf_setup_opener *opener;
+	struct hf_setup_error *error;
+	uint8_t arch;
+	uint64_t bytes; /* of all programs so far */
+};
+
+/* Something is wrong with a file: an error, or a warning if it can be done without. */
+__attribute__((format(printf, 4, 5))) static int blame(struct loader *l, const struct hf_setup_file *file, int err,
+						       const char *format, ...)
+{
+	char text[200];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	if (err == HF_ERR_NOMEM || hf_err_class(err) == HF_CLASS_io || (hf_err_class(err) == HF_CLASS_state &&
+	    err != HF_ERR_NOT_FOUND && err != HF_ERR_MISMATCH))
+		return hf_setup_fail(l->error, err, file->said_in, file->line, "'%s' %s", file->name, text);
+	if (file->optional)
+		return hf_setup_warn(l->setup, file->said_in, file->line, "'%s' %s: it is left out", file->name, text);
+	return hf_setup_fail(l->error, HF_ERR_SETUP_FILE, file->said_in, file->line, "'%s' %s", file->name, text);
+}
+
+/* *ret_src is NULL if it is not there and can be done without. */
+static int open_file(struct loader *l, const struct hf_setup_file *file, struct hf_src **ret_src)
+{
+	int err = l->opener->open(l->opener->ctx, file->name, ret_src, NULL);
+
+	if (!err)
+		return 0;
+	*ret_src = NULL;
+	return blame(l, file, err, "%s", err == HF_ERR_NOT_FOUND ? "is no file within the archive" : "cannot be read");
+}
+
+/* ---- programs ---- */
+
+static bool is_machine(uint16_t machine, uint8_t arch)
+{
+	switch (arch) {
+	case HF_ARCH_RISCV:
+		return machine == EM_RISCV;
+	case HF_ARCH_ARM:
+		return machine == EM_AARCH64 || machine == EM_ARM;
+	default:
+		return true;
+	}
+}
+
+static int add_elf(struct loader *l, struct hf_program *program, const struct hf_setup_file *file, struct hf_src *src)
+{
+	struct hf_elf_file elf;
+	uint16_t type, machine;
+	int err = hf_elf_file_open(src, &elf, NULL);
+
+	if (err)
+		return blame(l, file, err, "is no ELF program that can be used");
+	type = elf.type;
+	machine = elf.machine;
+	hf_elf_file_close(&elf);
+	if (!is_machine(machine, l->arch))
+		return blame(l, file, HF_ERR_SETUP_FILE, "is for another machine (e_machine %u)", (unsigned)machine);
+	if (type == ET_DYN && !file->has_bias)
+		err = hf_setup_warn(l->setup, file->said_in, file->line,
+				    "'%s' is position-independent and no bias is given: 0 is taken", file->name);
+	if (!err)
+		err = hf_program_add_elf(program, src, file->address, NULL);
+	if (err == HF_ERR_MISMATCH)
+		return blame(l, file, err, "overlaps another program, or is of another machine than that");
+	return err ? blame(l, file, err, "cannot be used: %s", hf_err_name(err)) : 0;
+}
+
+/* A dump: takes src. */
+static int add_raw(struct loader *l, struct hf_program *program, const struct hf_setup_file *file, struct hf_src *src)
+{
+	struct hf_concat_piece piece = {.src = src, .offset = file->offset};
+	struct hf_src *part;
+	int err;
+
+	if (file->offset > src->size) {
+		hf_src_free(src);
+		return blame(l, file, HF_ERR_SETUP_FILE, "is shorter than its offset");
+	}
+	piece.size = src->size - file->offset < file->size ? src->size - file->offset : file->size;
+	err = hf_src_concat_new(&piece, 1, &part);
+	if (err)
+		return hf_setup_fail(l->error, err, file->said_in, file->line, "out of memory");
+	err = hf_program_add_raw(program, part, file->address, NULL);
+	hf_src_free(part);
+	if (err == HF_ERR_MISMATCH)
+		return blame(l, file, err, "overlaps another program");
+	return err ? blame(l, file, err, "cannot be used: %s", hf_err_name(err)) : 0;
+}
+
+static int add_program(struct loader *l, struct hf_program *program, const struct hf_setup_file *file)
+{
+	const uint64_t before = program->bytes;
+	struct hf_src *src;
+	int err = open_file(l, file, &src);
+
+	if (err || !src)
+		return err;
+	if (file->kind == HF_SETUP_RAW) {
+		err = add_raw(l, program, file, src);
+	} else {
+		err = add_elf(l, program, file, src);
+		hf_src_free(src);
+	}
+	l->bytes += program->bytes - before;
+	if (!err && l->bytes > HF_SETUP_PROGRAM_MAX)
+		err = hf_setup_fail(l->error, HF_ERR_LIMIT, file->said_in, file->line,
+				    "all programs together are too large");
+	return err;
+}
+
+static bool is_program(const struct hf_setup_file *file)
+{
+	return file->kind == HF_SETUP_ELF || file->kind == HF_SETUP_RAW;
+}
+
+static bool same_owner(const struct hf_setup_file *a, const struct hf_setup_file *b)
+{
+	return a->hart == b->hart && a->context == b->context;
+}
+
+/* The files of first's hart and context that are in this space, the ones that are in few spaces first: where two
+ * overlap it is the one said of fewer that counts. */
+static int load_image(struct loader *l, const struct hf_setup_file *first, uint32_t spaces)
+{
+	struct hf_setup *setup = l->setup;
+	const uint32_t one = spaces & -spaces;
+	struct hf_setup_image *image = &setup->images[setup->image_count++];
+	int err = 0;
+
+	*image = (struct hf_setup_image){.hart = first->hart, .spaces = spaces, .context = first->context};
+	hf_program_init(&image->program);
+	for (int bits = 1; bits <= 8 && !err; bits++)
+		for (size_t i = 0; i < setup->file_count && !err; i++) {
+			const struct hf_setup_file *file = &setup->files[i];
+
+			if (is_program(file) && same_owner(file, first) && (file->spaces & one) &&
+			    __builtin_popcount(file->spaces) == bits)
+				err = add_program(l, &image->program, file);
+		}
+	return err;
+}
+
+/* Whether both spaces see the same files of first's hart and context; *ret_any: at least one. */
+static bool same_files(const struct hf_setup *setup, const struct hf_setup_file *first, uint32_t a, uint32_t b,
+		       bool *ret_any)
+{
+	*ret_any = false;
+	for (size_t i = 0; i < setup->file_count; i++) {
+		const struct hf_setup_file *file = &setup->files[i];
+
+		if (!is_program(file) || !same_owner(file, first))
+			continue;
+		if (!(file->spaces & a) != !(file->spaces & b))
+			return false;
+		*ret_any |= file->spaces & a;
+	}
+	return true;
+}
+
+/* One image for each group of spaces that see the same files. */
+static int load_owner(struct loader *l, const struct hf_setup_file *first)
+{
+	uint32_t left = HF_MEMORY_ANY;
+	int err = 0;
+
+	while (left && !err) {
+		const uint32_t one = left & -left;
+		uint32_t group = 0;
+		bool any = false, has = false;
+
+		for (uint32_t bit = one; bit <= HF_MEMORY_ROOT; bit <<= 1)
+			if ((left & bit) && same_files(l->setup, first, one, bit, &any)) {
+				group |= bit;
+				has = any;
+			}
+		left &= ~group;
+		if (has)
+			err = load_image(l, first, group);
+	}
+	return err;
+}
+
+static int load_programs(struct loader *l)
+{
+	struct hf_setup *setup = l->setup;
+	int err = 0;
+
+	setup->images = calloc(setup->file_count * 8 + 1, sizeof *setup->images);
+	if (!setup->images)
+		return hf_setup_fail(l->error, HF_ERR_NOMEM, "", 0, "out of memory");
+	for (size_t i = 0; i < setup->file_count && !err; i++) {
+		bool done = false;
+
+		if (!is_program(&setup->files[i]))
+			continue;
+		for (size_t k = 0; k < i && !done; k++)
+			done = is_program(&setup->files[k]) && same_owner(&setup->files[k], &setup->files[i]);
+		if (!done)
+			err = load_owner(l, &setup->files[i]);
+	}
+	return err;
+}
+
+/* ---- traces ---- */
+
+/* A part begins where the first of its files does, and has their bytes. */
+static void note_part(struct loader *l, const struct hf_setup_file *file, uint64_t offset, uint64_t size)
+{
+	struct hf_setup_part *part = &l->setup->parts[file->part];
+
+	if (part->size == HF_NOWHERE) {
+		part->offset = offset;
+		part->size = 0;
+	}
+	part->size += size;
+}
+
+/* Whether a name has the extension of a container. Content alone does not say so of packets, which may look like
+ * anything; a container it must be as well. */
+static bool is_container(const char *name)
+{
+	const size_t n = strlen(name);
+
+	for (size_t i = 0; hf_boxes[i]; i++)
+		for (size_t k = 0; hf_boxes[i]->suffixes && hf_boxes[i]->suffixes[k]; k++) {
+			const size_t size = strlen(hf_boxes[i]->suffixes[k]);
+
+			if (n > size && strcmp(name + n - size, hf_boxes[i]->suffixes[k]) == 0)
+				return true;
+		}
+	return false;
+}
+
+/* One trace file may be compressed. Its size in the stream is then not known before it is read. */
+static int check_containers(struct loader *l)
+{
+	struct hf_setup *setup = l->setup;
+	const struct hf_setup_file *packed = NULL;
+	size_t traces = 0;
+
+	for (size_t i = 0; i < setup->file_count; i++) {
+		if (setup->files[i].kind != HF_SETUP_TRACE)
+			continue;
+		traces++;
+		if (is_container(setup->files[i].name))
+			packed = &setup->files[i];
+	}
+	if (packed && traces > 1)
+		return hf_setup_fail(l->error, HF_ERR_SETUP_VALUE, packed->said_in, packed->line,
+				     "'%s': of several trace files none may be compressed", packed->name);
+	setup->packed = packed;
+	if (packed)
+		setup->parts[packed->part].size = HF_NOWHERE;
+	return 0;
+}
+
+static int load_traces(struct loader *l, struct hf_src **ret_stream)
+{
+	struct hf_setup *setup = l->setup;
+	struct hf_concat_piece *pieces = calloc(setup->file_count + 1, sizeof *pieces);
+	uint64_t offset = 0;
+	size_t n = 0;
+	int err = pieces ? 0 : hf_setup_fail(l->error, HF_ERR_NOMEM, "", 0, "out of memory");
+
+	for (size_t i = 0; i < setup->file_count && !err; i++) {
+		const struct hf_setup_file *file = &setup->files[i];
+		struct hf_src *src = NULL;
+
+		if (file->kind != HF_SETUP_TRACE)
+			continue;
+		err = open_file(l, file, &src);
+		if (!err)
+			note_part(l, file, offset, src ? src->size : 0);
+		if (!src)
+			continue;
+		offset += src->size;
+		pieces[n++] = (struct hf_concat_piece){.src = src, .size = src->size};
+	}
+	if (!err) {
+		err = hf_src_concat_new(pieces, n, ret_stream);
+		if (err)
+			hf_setup_fail(l->error, err, "", 0, "the trace files cannot be put together");
+	} else {
+		while (n)
+			hf_src_free(pieces[--n].src);
+	}
+	free(pieces);
+	return err;
+}
+
+int hf_setup_load(struct hf_setup *setup, const struct hf_setup_opener *opener, struct hf_src **ret_stream,
+		  struct hf_setup_error *error)
+{
+	const struct hf_codec *codec = hf_codec_by_name(setup->format);
+	struct loader l = {.setup = setup, .opener = opener, .error = error,
+			   .arch = codec ? codec->program_arch : HF_ARCH_NONE};
+	int err;
+
+	if (!codec)
+		return hf_setup_fail(error, HF_ERR_UNSUPPORTED, setup->files[0].name, 0,
+				     "format %s is not in this version", setup->format);
+	err = load_programs(&l);
+	if (!err)
+		err = load_traces(&l, ret_stream);
+	if (!err) {
+		err = check_containers(&l);
+		if (err)
+			hf_src_free(*ret_stream);
+	}
+	return err;
+}

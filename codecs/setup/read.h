@@ -1,0 +1,66 @@
+/*
+ * Reading descriptions: first what they say (a reader for each kind), then the files that they name. Who may open files
+ * gives an opener; nothing here knows a path.
+ */
+#ifndef HF_SETUP_READ_H
+#define HF_SETUP_READ_H
+
+#include "codecs/setup/setup.h"
+
+/* Opens a file by the name that a description has for it. *ret_src is of known size and the caller's to free.
+ * HF_ERR_NOT_FOUND: it is not there, or not ours to look at. */
+struct hf_setup_opener {
+	void *ctx;
+	int (*open)(void *ctx, const char *name, struct hf_src **ret_src, struct hf_diag *diag);
+};
+
+/* What is wrong with a description, and where. */
+struct hf_setup_error {
+	char file[256];  /* of the description */
+	uint32_t line;   /* 0: no single one */
+	char text[256];  /* "unknown key 'tarce'" */
+	char format[32]; /* as far as it could be read, also without an error; "" */
+};
+
+/* Limits of one description. */
+#define HF_SETUP_ROWS_MAX 4096u                        /* values, files, parts: of each */
+#define HF_SETUP_PROGRAM_MAX (UINT64_C(512) << 20)     /* bytes of all programs together */
+
+/*
+ * name is the description's own. The setup has values, parts without offsets and sizes, and files; nothing but texts
+ * was opened. HF_ERR_SETUP_*, HF_ERR_LIMIT, or what reading gives; *error is set with every error.
+ */
+int hf_setup_read_capture(const struct hf_setup_opener *opener, const char *name, struct hf_setup **ret_setup,
+			  struct hf_setup_error *error);
+int hf_setup_read_snapshot(const struct hf_setup_opener *opener, const char *name, struct hf_setup **ret_setup,
+			   struct hf_setup_error *error);
+/* The reader for a description of that name: that of snapshots for snapshot.ini. */
+int hf_setup_read(const struct hf_setup_opener *opener, const char *name, struct hf_setup **ret_setup,
+		  struct hf_setup_error *error);
+
+/* Opens the files: programs are read into the setup's images, the trace files become *ret_stream, with which the setup
+ * has nothing more to do. */
+int hf_setup_load(struct hf_setup *setup, const struct hf_setup_opener *opener, struct hf_src **ret_stream,
+		  struct hf_setup_error *error);
+
+/* ---- for the readers ---- */
+
+/* Fills *error, which may be NULL, and returns code. */
+__attribute__((format(printf, 5, 6))) int hf_setup_fail(struct hf_setup_error *error, int code, const char *file,
+							uint32_t line, const char *format, ...);
+__attribute__((format(printf, 4, 5))) int hf_setup_warn(struct hf_setup *setup, const char *file, uint32_t line,
+							const char *format, ...);
+/* Strings are copied; HF_ERR_NOMEM or HF_ERR_LIMIT. */
+int hf_setup_add_value(struct hf_setup *setup, uint32_t hart, const char *key, const char *value, const char *file,
+		       uint32_t line);
+int hf_setup_add_part(struct hf_setup *setup, uint32_t hart, const char *name, const char *framing);
+int hf_setup_add_file(struct hf_setup *setup, const struct hf_setup_file *file);
+
+/* Room for one more row of that size behind count others; rows is the address of the pointer to them, which was only
+ * ever enlarged so. HF_ERR_NOMEM, HF_ERR_LIMIT. */
+int hf_setup_room(void *rows, size_t count, size_t size);
+
+/* A number as C writes it; the rest of the text in *ret_end. */
+bool hf_setup_parse(const char *text, uint64_t *ret_number, const char **ret_end);
+
+#endif

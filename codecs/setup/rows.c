@@ -1,0 +1,122 @@
+/* Filling a setup row by row, and saying what is wrong. */
+#include "codecs/setup/read.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int hf_setup_fail(struct hf_setup_error *error, int code, const char *file, uint32_t line, const char *format, ...)
+{
+	va_list args;
+
+	if (!error)
+		return code;
+	snprintf(error->file, sizeof error->file, "%s", file);
+	error->line = line;
+	va_start(args, format);
+	vsnprintf(error->text, sizeof error->text, format, args);
+	va_end(args);
+	return code;
+}
+
+int hf_setup_room(void *rows, size_t count, size_t size)
+{
+	void **at = rows, *bigger;
+
+	if (count >= HF_SETUP_ROWS_MAX)
+		return HF_ERR_LIMIT;
+	if (count & (count - 1))
+		return 0;
+	bigger = realloc(*at, (count ? 2 * count : 1) * size);
+	if (!bigger)
+		return HF_ERR_NOMEM;
+	*at = bigger;
+	return 0;
+}
+
+int hf_setup_warn(struct hf_setup *setup, const char *file, uint32_t line, const char *format, ...)
+{
+	struct hf_setup_warning warning = {.line = line};
+	int err = hf_setup_room(&setup->warnings, setup->warning_count, sizeof warning);
+	char text[256];
+	va_list args;
+
+	/* More of them help nobody. */
+	if (err == HF_ERR_LIMIT)
+		return 0;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	warning.file = strdup(file);
+	warning.text = strdup(text);
+	if (err || !warning.file || !warning.text) {
+		free((char *)warning.file);
+		free((char *)warning.text);
+		return HF_ERR_NOMEM;
+	}
+	setup->warnings[setup->warning_count++] = warning;
+	return 0;
+}
+
+int hf_setup_add_value(struct hf_setup *setup, uint32_t hart, const char *key, const char *value, const char *file,
+		       uint32_t line)
+{
+	struct hf_setup_value row = {.hart = hart, .line = line};
+	int err = hf_setup_room(&setup->values, setup->value_count, sizeof row);
+
+	if (err)
+		return err;
+	row.key = strdup(key);
+	row.value = strdup(value);
+	row.file = strdup(file);
+	setup->values[setup->value_count++] = row;
+	return row.key && row.value && row.file ? 0 : HF_ERR_NOMEM;
+}
+
+int hf_setup_add_part(struct hf_setup *setup, uint32_t hart, const char *name, const char *framing)
+{
+	struct hf_setup_part row = {.hart = hart, .size = HF_NOWHERE};
+	int err = hf_setup_room(&setup->parts, setup->part_count, sizeof row);
+
+	if (err)
+		return err;
+	row.name = strdup(name);
+	row.framing = strdup(framing);
+	setup->parts[setup->part_count++] = row;
+	return row.name && row.framing ? 0 : HF_ERR_NOMEM;
+}
+
+int hf_setup_add_file(struct hf_setup *setup, const struct hf_setup_file *file)
+{
+	struct hf_setup_file row = *file;
+	int err = hf_setup_room(&setup->files, setup->file_count, sizeof row);
+
+	if (err)
+		return err;
+	row.name = strdup(file->name);
+	row.said_in = strdup(file->said_in);
+	setup->files[setup->file_count++] = row;
+	return row.name && row.said_in ? 0 : HF_ERR_NOMEM;
+}
+
+bool hf_setup_parse(const char *text, uint64_t *ret_number, const char **ret_end)
+{
+	char *end;
+
+	errno = 0;
+	*ret_number = strtoull(text, &end, 0);
+	*ret_end = end;
+	return !errno && end != text && *text >= '0' && *text <= '9';
+}
+
+int hf_setup_read(const struct hf_setup_opener *opener, const char *name, struct hf_setup **ret_setup,
+		  struct hf_setup_error *error)
+{
+	const char *base = strrchr(name, '/');
+
+	return strcmp(base ? base + 1 : name, "snapshot.ini") == 0
+		       ? hf_setup_read_snapshot(opener, name, ret_setup, error)
+		       : hf_setup_read_capture(opener, name, ret_setup, error);
+}

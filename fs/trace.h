@@ -1,0 +1,29 @@
+/*
+ * The bytes of a capture, opened: its file, or what its description says of several, read once and shared by whoever
+ * has the capture open.
+ */
+#ifndef HF_FS_TRACE_H
+#define HF_FS_TRACE_H
+
+#include "codecs/setup/read.h"
+#include "fs/capture.h"
+
+struct hf_trace {
+	struct hf_src *file;         /* the file, or the trace files end to end */
+	struct hf_identity identity; /* of all there is */
+	/* With a description: */
+	struct hf_members *members;  /* NULL: there is none */
+	struct hf_setup *setup;
+	struct hf_identity *parts;   /* what the members add to the identity */
+	size_t part_count;
+};
+
+/*
+ * Opens that version of the capture. HF_ERR_CHANGED if it is another one by now, never HF_ERR_NOT_FOUND; what is wrong
+ * with a description is in *error. To be closed only after success.
+ */
+int hf_trace_open(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
+		  struct hf_setup_error *error);
+void hf_trace_close(struct hf_trace *trace);
+
+#endif
