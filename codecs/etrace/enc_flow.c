@@ -239,7 +239,7 @@ static bool tell(struct hf_etrace_enc *e, struct hf_sink *sink, const struct pla
 	else if (e->s.flags & HF_ETRACE_ENC_UPDISCON)
 		hf_etrace_enc_report(e, sink, (struct hf_etrace_flags){.updiscon = updiscon_flag(e, plan)});
 	else if (must_report(e, plan, step) && exact(e))
-		hf_etrace_enc_report_pass(e, sink);
+		hf_etrace_enc_report_pass(e, sink, plan->behind != HF_ETRACE_BEHIND_INSN || plan->sync_behind);
 	else if (must_report(e, plan, step))
 		hf_etrace_enc_report(e, sink, (struct hf_etrace_flags){0});
 	else if (full)

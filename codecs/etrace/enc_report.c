@@ -96,7 +96,7 @@ void hf_etrace_enc_report(struct hf_etrace_enc *e, struct hf_sink *sink, struct 
 	clear_outcomes(e);
 }
 
-void hf_etrace_enc_report_pass(struct hf_etrace_enc *e, struct hf_sink *sink)
+void hf_etrace_enc_report_pass(struct hf_etrace_enc *e, struct hf_sink *sink, bool final)
 {
 	const uint64_t pc = e->held.insn.pc;
 	unsigned passes = 1;
@@ -105,7 +105,8 @@ void hf_etrace_enc_report_pass(struct hf_etrace_enc *e, struct hf_sink *sink)
 		for (uint32_t i = 0; i < e->s.run_count; i++)
 			passes += pc >= e->runs[i].first && pc <= e->runs[i].last;
 	if (passes == 1) {
-		hf_etrace_enc_report(e, sink, (struct hf_etrace_flags){.notify = e->s.flags & HF_ETRACE_ENC_INFERRED});
+		hf_etrace_enc_report(e, sink, (struct hf_etrace_flags){
+						      .notify = !final || (e->s.flags & HF_ETRACE_ENC_INFERRED)});
 		return;
 	}
 	while (passes--)

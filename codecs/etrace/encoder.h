@@ -190,8 +190,11 @@ struct hf_etrace_flags {
 
 /* The held instruction's address with all outcomes; clears them. */
 void hf_etrace_enc_report(struct hf_etrace_enc *e, struct hf_sink *sink, struct hf_etrace_flags flags);
-/* The same, as often as a decoder passes by that address, so that it stops at the right pass. */
-void hf_etrace_enc_report_pass(struct hf_etrace_enc *e, struct hf_sink *sink);
+/*
+ * The same, as often as a decoder passes by that address, so that it stops at the right pass. final: format 3 follows,
+ * without which a decoder takes the address for the target of a jump still to come, unless it is notified.
+ */
+void hf_etrace_enc_report_pass(struct hf_etrace_enc *e, struct hf_sink *sink, bool final);
 /* Outcomes without an address, when no more of them fit. */
 void hf_etrace_enc_outcomes(struct hf_etrace_enc *e, struct hf_sink *sink);
 /* F3.0, or F3.1 if it is a handler's first, for the held instruction. */

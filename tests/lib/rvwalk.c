@@ -164,7 +164,8 @@ void hf_rvwalk_program(struct hf_rvwalk *walk, uint64_t base, unsigned xlen, uin
 		uint8_t *p = walk->code + walk->at[i];
 
 		if (kinds[i] == PAIR_LUI || kinds[i] == PAIR_AUIPC) {
-			encode_pair(walk, p, kinds[i++], walk->at[i]);
+			encode_pair(walk, p, kinds[i], walk->at[i]);
+			i++; /* its second half is written too */
 		} else if (walk->at[i + 1] - walk->at[i] == 4) {
 			uint32_t opcode = encode(walk, kinds[i], walk->at[i]);
 

@@ -145,7 +145,7 @@ static bool same(const struct hf_event *a, const struct hf_event *b, uint64_t ep
 	       (a->insn.mode == b->insn.mode || (tolerance & NO_MODES));
 }
 
-static void compare(const struct hf_rvtrace *want, const struct hf_rvtrace *got, const char *params, unsigned tolerance)
+static bool compare(const struct hf_rvtrace *want, const struct hf_rvtrace *got, const char *params, unsigned tolerance)
 {
 	const struct hf_event *a = want->events, *a_end = a + want->count, *b = got->events, *b_end = b + got->count;
 
@@ -161,13 +161,30 @@ static void compare(const struct hf_rvtrace *want, const struct hf_rvtrace *got,
 			for (int k = -6; a && b && k <= 3; k++)
 				if (b + k >= got->events && b + k < b_end)
 					show(k ? "  " : " >", b + k);
-			exit(1);
+			return false;
 		}
 		if (!a)
-			return;
+			return true;
 		a++;
 		b++;
 	}
+}
+
+/* records.txt, for whoever has to find out why. */
+static void show_packets(struct capture *c)
+{
+	struct hf_stream *stream;
+	struct hf_src *src;
+	struct hf_dec *dec;
+	struct hf_event ev;
+	size_t n;
+
+	CHECK_EQ(hf_src_memory_new(c->bytes.start, (size_t)(c->bytes.p - c->bytes.start), &src), 0);
+	CHECK_EQ(hf_stream_open(&hf_codec_etrace, src, &c->setup, &stream, NULL), 0);
+	CHECK_EQ(hf_dec_new(stream, src, HF_HART_RECORDS, &dec), 0);
+	while (hf_dec_next(dec, &ev, 1, &n) == 0)
+		if (ev.kind == HF_EVENT_DATA)
+			fwrite(ev.data.bytes, 1, ev.small, stderr);
 }
 
 static void decode(struct capture *c, struct hf_rvtrace *got)
@@ -201,7 +218,11 @@ static void loop(const struct hf_rvwalk *walk, const struct hf_rvtrace *trace, c
 	open_capture(&c, walk);
 	hf_rvtrace_init(&got, walk->xlen);
 	decode(&c, &got);
-	compare(trace, &got, params, tolerance);
+	if (!compare(trace, &got, params, tolerance)) {
+		if (getenv("SHOW_PACKETS"))
+			show_packets(&c);
+		exit(1);
+	}
 	hf_rvtrace_fini(&got);
 	close_capture(&c);
 }
