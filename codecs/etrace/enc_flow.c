@@ -311,7 +311,7 @@ void hf_etrace_enc_finish(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf
 		go_on(e, &plan, &step, told, insn->insn.pc);
 		s->flags |= plan.next;
 	} else if (plan.behind == HF_ETRACE_BEHIND_TRAP) {
-		s->flags |= plan.next & HF_ETRACE_ENC_UPDISCON;
+		s->flags |= plan.next & (HF_ETRACE_ENC_UPDISCON | HF_ETRACE_ENC_INFERRED);
 	} else if (plan.behind == HF_ETRACE_BEHIND_LOST) {
 		hf_etrace_enc_stop(e, sink, HF_ETRACE_TRACE_LOST, true);
 	} else {

@@ -36,7 +36,7 @@ static void count_down(struct hf_etrace_enc *e)
 /* Nothing is held: it begins a trace, or a handler. */
 static void hold_first(struct hf_etrace_enc *e, const struct hf_event *ev)
 {
-	e->s.flags &= ~(uint32_t)HF_ETRACE_ENC_UPDISCON;
+	e->s.flags &= ~(uint32_t)(HF_ETRACE_ENC_UPDISCON | HF_ETRACE_ENC_INFERRED);
 	e->s.before = 0;
 	e->s.run_count = 0;
 	e->s.run = ev->insn.pc;
@@ -97,21 +97,30 @@ static uint64_t successor(const struct hf_etrace_enc *e)
 	return e->held.flags & HF_EVF_TAKEN ? insn->target : insn->pc + insn->size;
 }
 
-/* Whether the last trap waits to be told: nothing retired since. */
-static bool trap_waits(const struct hf_etrace_enc *e)
+/*
+ * Another trap comes while the last one waits to be told: nothing retired since. Its packet says where the new one
+ * happened; but behind a return, even an implicit one, decoders take what it says for where itself happened.
+ */
+static void tell_waiting(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_t epc, uint8_t mode)
 {
 	const uint32_t all = HF_ETRACE_ENC_TRACING | HF_ETRACE_ENC_HELD | HF_ETRACE_ENC_TRAP | HF_ETRACE_ENC_TOLD;
 
-	return (e->s.flags & all) == (HF_ETRACE_ENC_TRACING | HF_ETRACE_ENC_TRAP);
+	if ((e->s.flags & all) != (HF_ETRACE_ENC_TRACING | HF_ETRACE_ENC_TRAP))
+		return;
+	if (e->s.flags & HF_ETRACE_ENC_INFERRED)
+		hf_etrace_enc_trap(e, sink, e->s.epc, e->s.trap_mode);
+	else
+		hf_etrace_enc_trap(e, sink, epc, mode);
 }
 
 /* The trap is the last one now; mode is the one in which it came. */
 static void keep_trap(struct hf_etrace_enc *e, const struct hf_event *ev, uint64_t epc, uint8_t mode)
 {
 	struct hf_etrace_enc_state *s = &e->s;
+	const uint32_t inferred = s->flags & HF_ETRACE_ENC_TRAP ? 0 : s->flags & HF_ETRACE_ENC_INFERRED;
 
 	s->flags &= ~(uint32_t)(HF_ETRACE_ENC_OF_HELD | HF_ETRACE_ENC_ATTEMPT | HF_ETRACE_ENC_CHANGED);
-	s->flags |= HF_ETRACE_ENC_TRAP | (ev->flags & HF_EVF_ASYNC ? (uint32_t)HF_ETRACE_ENC_ASYNC : 0);
+	s->flags |= inferred | HF_ETRACE_ENC_TRAP | (ev->flags & HF_EVF_ASYNC ? (uint32_t)HF_ETRACE_ENC_ASYNC : 0);
 	s->cause = ev->flags & HF_EVF_CAUSE ? ev->trap.cause : 0;
 	s->value = ev->trap.value;
 	s->epc = epc;
@@ -131,8 +140,8 @@ static void put_trap(struct hf_etrace_enc *e, struct hf_sink *sink, const struct
 	epc &= hf_etrace_address_mask(&e->c.params);
 	if (held)
 		hf_etrace_enc_finish(e, sink, HF_ETRACE_BEHIND_TRAP, NULL);
-	else if (ratified && trap_waits(e))
-		hf_etrace_enc_trap(e, sink, epc, mode);
+	else if (ratified)
+		tell_waiting(e, sink, epc, mode);
 	if (s->flags & HF_ETRACE_ENC_TRACING)
 		at_once = s->flags & HF_ETRACE_ENC_UPDISCON;
 	else

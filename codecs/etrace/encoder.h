@@ -223,7 +223,7 @@ enum hf_etrace_behind {
 
 /*
  * Deals with the held instruction; none is held afterwards. insn: of BEHIND_INSN, the next. Leaves the flags that hold
- * of it, and behind a trap UPDISCON if that is where the trap came.
+ * of it, and before a trap UPDISCON or INFERRED if that is where it came.
  */
 void hf_etrace_enc_finish(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf_etrace_behind behind,
 			  const struct hf_event *insn);
