@@ -141,10 +141,14 @@ static struct plan plan_insn(struct hf_etrace_enc *e, const struct hf_etrace_ste
 /* Only an instruction that did not retire tells where the flow went before the trap; without one it went on. */
 static struct plan plan_trap(struct hf_etrace_enc *e, const struct hf_etrace_step *step)
 {
-	const uint64_t attempt = e->s.attempt_pc & hf_etrace_address_mask(&e->c.params);
+	const uint64_t pc = e->s.attempt_pc & hf_etrace_address_mask(&e->c.params);
+	const bool attempt = e->s.flags & HF_ETRACE_ENC_ATTEMPT;
 	struct plan plan = {.behind = HF_ETRACE_BEHIND_TRAP};
 
-	plan_way(e, &plan, step, (e->s.flags & HF_ETRACE_ENC_ATTEMPT) && step->known && step->target != attempt);
+	plan_way(e, &plan, step, attempt && step->known && step->target != pc);
+	/* whether a trap behind a retired ecall is its own is a parameter, and here it is the other way */
+	if (exact(e) && step->way == HF_ETRACE_WAY_ECALL && attempt == e->c.params.ecall_retires)
+		stop_there(&plan);
 	return plan;
 }
 

@@ -59,6 +59,9 @@ static void set_target(struct hf_rvtrace *trace, uint64_t pc)
 {
 	struct hf_event *last = trace->count ? &trace->events[trace->count - 1] : NULL;
 
+	while (last && last > trace->events && (last->kind == HF_EVENT_CONTEXT || last->kind == HF_EVENT_TIMESTAMP))
+		last--;
+
 	if (!last || last->kind != HF_EVENT_INSN || last->insn.flow == HF_FLOW_PLAIN ||
 	    pc == last->insn.pc + last->insn.size)
 		return;

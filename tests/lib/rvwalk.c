@@ -216,7 +216,7 @@ static void trap(struct walker *w, bool interrupt, uint64_t cause)
 	ev.trap.value = !interrupt && hf_rvwalk_random(walk, 2) ? hf_rvwalk_random(walk, 1u << 31) : 0;
 	hf_rvtrace_add(w->trace, attempt);
 	hf_rvtrace_add(w->trace, ev);
-	w->pc = anywhere(walk);
+	w->pc = hf_rvwalk_random(walk, 2) ? walk->base : anywhere(walk);
 	if (w->flags & HF_RVWALK_MODES)
 		w->mode = hf_rvwalk_random(walk, 2) ? HF_MODE_M : HF_MODE_S;
 }
@@ -229,6 +229,16 @@ static void hole(struct walker *w)
 
 	hf_rvtrace_add(w->trace, ev);
 	w->pc = anywhere(w->walk);
+}
+
+static void change_context(struct walker *w)
+{
+	struct hf_event ev = {.kind = HF_EVENT_CONTEXT, .size = HF_CONTEXT_PID | HF_CONTEXT_ASID};
+	struct hf_event time = {.kind = HF_EVENT_TIMESTAMP, .time.value = w->trace->count};
+
+	ev.context.pid = ev.context.asid = hf_rvwalk_random(w->walk, 3);
+	hf_rvtrace_add(w->trace, ev);
+	hf_rvtrace_add(w->trace, time);
 }
 
 static uint64_t next_of(struct walker *w, uint32_t opcode)
@@ -322,6 +332,8 @@ void hf_rvwalk_run(struct hf_rvwalk *walk, struct hf_rvtrace *trace, size_t n, u
 			before = 0;
 			continue;
 		}
+		if ((flags & HF_RVWALK_CONTEXTS) && hf_rvwalk_random(walk, 50) == 0)
+			change_context(&w);
 		hf_rvtrace_insn(trace, w.pc, opcode, w.mode);
 		if (flags & HF_RVWALK_MEM)
 			access(&w, opcode);

@@ -24,6 +24,7 @@ enum hf_rvwalk_flags {
 	HF_RVWALK_HOLES = 4,  /* gaps and discontinuities */
 	HF_RVWALK_MEM = 8,    /* accesses of loads and stores */
 	HF_RVWALK_MODES = 16,
+	HF_RVWALK_CONTEXTS = 32, /* processes come and go, and time passes */
 };
 
 uint32_t hf_rvwalk_random(struct hf_rvwalk *walk, uint32_t below);
