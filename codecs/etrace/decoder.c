@@ -39,6 +39,13 @@ static void note_lane(struct hf_etrace_dec *d)
 
 /* ---- a life ---- */
 
+int hf_etrace_make_tables(struct hf_etrace_dec *d)
+{
+	int err = hf_etrace_tables_init(&d->tables, &d->params);
+
+	return err ? err : hf_etrace_tables_init(&d->spare, &d->params);
+}
+
 /* As at the beginning of a recording. */
 static int reset(struct hf_etrace_dec *d)
 {
@@ -50,9 +57,8 @@ static int reset(struct hf_etrace_dec *d)
 	d->full = true;
 	d->data = (struct hf_etrace_data_state){0};
 	d->access_count = 0;
-	d->brent_power = 16;
 	hf_etrace_choose_program(d);
-	return hf_etrace_tables_init(&d->tables, &d->params);
+	return hf_etrace_make_tables(d);
 }
 
 static void destroy(struct hf_dec *dec)
@@ -62,6 +68,7 @@ static void destroy(struct hf_dec *dec)
 	hf_etrace_framer_fini(&d->framer);
 	hf_etrace_flow_fini(&d->flow);
 	hf_etrace_tables_fini(&d->tables);
+	hf_etrace_tables_fini(&d->spare);
 	free(d);
 }
 

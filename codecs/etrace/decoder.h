@@ -55,6 +55,7 @@ struct hf_etrace_core {
 	uint64_t bits;         /* nbits outcomes, oldest lowest, 1 not taken */
 	uint64_t gap_offset, gap_bytes, gap_detail;
 	uint64_t time;         /* of the transport, unwrapped */
+	uint64_t steps;        /* instructions since the last outcome */
 	uint32_t modes, irets; /* irets: implicit returns since the last branch or packet (2.1) */
 	uint32_t gap_code;     /* -enum hf_err, 0: none open */
 	uint8_t nbits;
@@ -102,7 +103,7 @@ struct hf_etrace_dec {
 	struct hf_etrace_params params; /* with what support packets say */
 	struct hf_etrace_framer framer;
 	struct hf_etrace_flow flow;
-	struct hf_etrace_tables tables;
+	struct hf_etrace_tables tables, spare;
 	struct hf_etrace_core core;
 	struct hf_etrace_message msg;
 	struct hf_etrace_packet pkt;
@@ -111,7 +112,7 @@ struct hf_etrace_dec {
 	/* where the walk is: cur is NULL while entering */
 	struct hf_etrace_block *cur;
 	uint32_t index, open; /* in cur: of core.pc, and of the first that is not in the list yet */
-	uint64_t steps, brent, brent_power; /* bounds: instructions and blocks without an outcome */
+	uint64_t brent, brent_power; /* blocks without an outcome */
 	const struct hf_etrace_block *seen;
 	uint8_t finished; /* phase in which the walk came to its end */
 	/* where the packet in progress began, to go back to; mark: end of the list then */
@@ -121,6 +122,10 @@ struct hf_etrace_dec {
 	uint64_t start_bits;
 	uint8_t start_nbits;
 	bool split; /* it was committed in part */
+	/* where a walk may have come to its end by another reading, NULL: nowhere; its tables are in spare */
+	struct hf_etrace_block *second;
+	struct hf_etrace_core second_core;
+	uint32_t second_tail;
 	/* list: [head, committed) may become events, and what is behind holds no stretches between two packets */
 	uint32_t head, committed, tail;
 	uint32_t trap; /* 1 + index of a TRAP in the list whose handler is not known yet, 0: none */
@@ -178,8 +183,12 @@ void hf_etrace_tell_lost_data(struct hf_etrace_dec *d);
 
 /* ---- tables.c ---- */
 
+/* Those of a decoder, of the sizes that its params have now. */
+int hf_etrace_make_tables(struct hf_etrace_dec *d);
 int hf_etrace_tables_init(struct hf_etrace_tables *t, const struct hf_etrace_params *params);
 void hf_etrace_tables_fini(struct hf_etrace_tables *t);
+/* Of tables of the same sizes. */
+void hf_etrace_tables_copy(struct hf_etrace_tables *to, const struct hf_etrace_tables *from);
 /* As behind a synchronisation. */
 void hf_etrace_tables_reset(struct hf_etrace_tables *t);
 

@@ -99,6 +99,7 @@ const struct hf_codec hf_codec_etrace = {
 	.title = "RISC-V E-Trace (Efficient Trace)",
 	.version = 1,
 	.suffixes = suffixes,
+	.parameters = hf_etrace_parameters,
 	.open = open_stream,
 	.close = close_stream,
 	.dec = &hf_etrace_dec_ops,

@@ -382,7 +382,7 @@ static int take_options(struct hf_etrace_dec *d)
 	hf_etrace_choose_program(d);
 	if (memcmp(&before, &d->params, sizeof before) == 0)
 		return 0;
-	return hf_etrace_tables_init(&d->tables, &d->params);
+	return hf_etrace_make_tables(d);
 }
 
 static int finish_support(struct hf_etrace_dec *d)
@@ -441,6 +441,7 @@ int hf_etrace_dispatch(struct hf_etrace_dec *d, uint64_t *ret_detail)
 	d->start_nbits = d->core.nbits;
 	d->mark = d->tail;
 	d->split = false;
+	d->core.steps = 0;
 	*ret_detail = 0;
 	if (err)
 		return err;

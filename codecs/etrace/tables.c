@@ -52,3 +52,17 @@ void hf_etrace_tables_reset(struct hf_etrace_tables *t)
 	t->predicted = false;
 	t->cache_used = 0;
 }
+
+void hf_etrace_tables_copy(struct hf_etrace_tables *to, const struct hf_etrace_tables *from)
+{
+	for (uint32_t i = from->top - from->depth; i != from->top; i++)
+		to->stack[i & (from->stack_size - 1)] = from->stack[i & (from->stack_size - 1)];
+	if (from->predicted || to->predicted)
+		memcpy(to->predictor, from->predictor, from->predictor_mask + 1u);
+	if (from->cache_used || to->cache_used)
+		memcpy(to->cache, from->cache, (from->cache_mask + (size_t)1) * sizeof *to->cache);
+	to->depth = from->depth;
+	to->top = from->top;
+	to->predicted = from->predicted;
+	to->cache_used = from->cache_used;
+}

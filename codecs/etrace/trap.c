@@ -31,12 +31,26 @@ static bool epc_of_value(const struct hf_etrace_dec *d, uint64_t *ret_epc)
 	return pkt->ecause == CAUSE_ILLEGAL || (is_fetch_fault(pkt->ecause) && pkt->tval);
 }
 
+/*
+ * 8.3: drawn so, a trap at the first instruction of a handler is reported in place of the one that led there, whose
+ * cause is then nowhere. The packet after it reports it once more.
+ */
+static bool is_of_handler(const struct hf_etrace_dec *d)
+{
+	const struct hf_etrace_packet *pkt = &d->pkt;
+
+	return d->params.figure && !pkt->interrupt && pkt->ecause == CAUSE_ILLEGAL &&
+	       (pkt->tval & d->flow.mask) == hf_etrace_unshift(&d->params, pkt->address);
+}
+
 static bool find_epc(const struct hf_etrace_dec *d, uint64_t *ret_epc)
 {
 	const struct hf_etrace_packet *pkt = &d->pkt;
 	const bool held = d->core.flags & HF_ETRACE_HELD;
 	bool taken;
 
+	if (is_of_handler(d))
+		return false;
 	if (!pkt->thaddr && (!held || is_at_discontinuity(d)) && !(d->core.flags & HF_ETRACE_TRAP0)) {
 		*ret_epc = hf_etrace_unshift(&d->params, pkt->address);
 		return true;
@@ -115,6 +129,15 @@ static bool leave(struct hf_etrace_dec *d, uint64_t *ret_epc)
 	return known;
 }
 
+/*
+ * In which mode what trapped was executed. Behind another trap nobody says it: neither when that was reported alone nor
+ * when it was not reported at all (1.1.1), which shows where epc does not follow the last instruction.
+ */
+static enum hf_mode mode_before(const struct hf_etrace_dec *d, bool follows)
+{
+	return (d->core.flags & HF_ETRACE_TRAP0) || !follows ? HF_MODE_UNKNOWN : hf_etrace_mode_of(d->core.privilege);
+}
+
 static bool is_attempt(const struct hf_etrace_dec *d, bool was_call, uint64_t epc)
 {
 	return !d->pkt.interrupt && !(d->params.ecall_retires && was_call && d->core.pc == epc);
@@ -129,16 +152,21 @@ void hf_etrace_trap(struct hf_etrace_dec *d)
 		.flags = HF_EVF_CAUSE | (pkt->interrupt ? HF_EVF_ASYNC : 0),
 		.trap.cause = pkt->ecause,
 	};
-	uint64_t epc = 0;
+	const bool unknown = is_of_handler(d);
+	uint64_t epc = 0, after = 0;
+	bool taken;
+	const bool static_after = hf_etrace_successor(d, &after, &taken);
 	const bool known = leave(d, &epc);
 
 	if (known && is_attempt(d, was_call, epc) && hf_etrace_flow_insn(&d->flow, epc, &attempt)) {
 		attempt.kind = HF_EVENT_ATTEMPT;
-		attempt.insn.mode = (uint8_t)hf_etrace_mode_of(d->core.privilege);
+		attempt.insn.mode = (uint8_t)mode_before(d, !static_after || after == epc);
 		hf_etrace_add(d, &attempt);
 	}
 	if (d->params.version != HF_ETRACE_1_1_1 || pkt->interrupt || pkt->ecause != CAUSE_ILLEGAL)
 		trap.trap.value = pkt->tval;
+	if (unknown)
+		trap = (struct hf_event){.kind = HF_EVENT_TRAP};
 	hf_etrace_add(d, &trap);
 	d->trap = d->tail;
 	/* The address of a trap reported in retrospect is where the next one happened. */

@@ -271,7 +271,7 @@ static inline int resolve(struct hf_etrace_dec *d)
 			next = b->target;
 			link = &b->taken;
 		}
-		d->steps = 0;
+		d->core.steps = 0;
 		forget_circle(d);
 		break;
 	case HF_ETRACE_END_JUMP:
@@ -324,6 +324,37 @@ static inline uint64_t stop_at(const struct hf_etrace_dec *d)
 	return pkt->format == 0 && pkt->subformat == HF_ETRACE_INDEX ? NOWHERE : d->core.target;
 }
 
+/* ---- the second reading ---- */
+
+/*
+ * By the specification an address without flags is not that of the instruction behind an implicit return: it lies
+ * further on. The reference encoder of 1.1.1 reports such instructions all the same. So the place is remembered, and is
+ * the end after all if the walk that goes on does not fit.
+ */
+static void remember(struct hf_etrace_dec *d)
+{
+	if (d->second || d->access_count)
+		return;
+	d->second = d->cur;
+	d->second_core = d->core;
+	d->second_tail = d->tail;
+	hf_etrace_tables_copy(&d->spare, &d->tables);
+}
+
+static void recall(struct hf_etrace_dec *d)
+{
+	const struct hf_etrace_tables tables = d->tables;
+
+	d->tables = d->spare;
+	d->spare = tables;
+	d->core = d->second_core;
+	d->cur = d->second;
+	d->tail = d->second_tail;
+	d->open = 0;
+	d->core.flags |= HF_ETRACE_INFERRED;
+	d->core.prev_address = d->core.target;
+}
+
 /* core.pc is the target: whether it is the end, behind an instruction of that kind. */
 static bool is_end(struct hf_etrace_dec *d, uint32_t index, uint8_t prev_end)
 {
@@ -336,8 +367,12 @@ static bool is_end(struct hf_etrace_dec *d, uint32_t index, uint8_t prev_end)
 		return pkt->privilege == core->privilege || prev_end == HF_ETRACE_END_TRAP_RETURN;
 	if (pkt->notify)
 		return true;
-	if (is_discontinuity(prev_end) || (pkt->irreport && !is_depth(d)))
+	if (pkt->irreport && !is_depth(d))
 		return false;
+	if (is_discontinuity(prev_end)) {
+		remember(d);
+		return false;
+	}
 	core->flags |= HF_ETRACE_INFERRED;
 	core->prev_address = core->target;
 	return true;
@@ -373,7 +408,7 @@ static inline int arrive(struct hf_etrace_dec *d)
 		return HF_NOTE_END;
 	if (entering == 2) {
 		forget_circle(d);
-		d->steps = 0;
+		d->core.steps = 0;
 		if (core->phase == HF_ETRACE_INFER) {
 			core->flags &= (uint8_t)~HF_ETRACE_INFERRED;
 			return d->pkt.format == 3 ? (int)HF_NOTE_END : hf_etrace_begin_follow(d);
@@ -392,8 +427,8 @@ static inline int run(struct hf_etrace_dec *d)
 	const uint64_t pc = b->insn[d->index].insn.pc & d->flow.mask, stop = stop_at(d);
 	const uint32_t last = b->count - 1u;
 
-	d->steps += b->count - d->index;
-	if (d->steps > HF_ETRACE_WALK_MAX)
+	d->core.steps += b->count - d->index;
+	if (d->core.steps > HF_ETRACE_WALK_MAX)
 		return HF_ERR_ETRACE_WALK;
 	if (d->index == last)
 		return 0;
@@ -440,8 +475,16 @@ static int walk(struct hf_etrace_dec *d)
 
 int hf_etrace_walk(struct hf_etrace_dec *d, uint64_t *ret_detail)
 {
-	int err = walk(d);
+	int err;
 
+	d->second = NULL;
+	forget_circle(d);
+	err = walk(d);
+	if (err < 0 && d->second) {
+		recall(d);
+		end_at(d, 0);
+		err = 0;
+	}
 	*ret_detail = hf_etrace_full(&d->flow, d->core.pc);
 	return err;
 }
