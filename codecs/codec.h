@@ -181,7 +181,9 @@ struct hf_codec {
 extern const struct hf_enc_ops hf_enc_records;
 
 /* All codecs in the order of codecs.def, ending with NULL. */
-extern const struct hf_codec *const hf_codecs[];
+extern const struct hf_codec *const hf_codecs_all[];
+/* The same; a test may put another list of the same length here before anything else. */
+extern const struct hf_codec *const *hf_codecs;
 
 const struct hf_codec *hf_codec_by_name(const char *name);
 /* The codec whose probe of these first bytes is surest, or NULL. */

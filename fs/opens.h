@@ -21,7 +21,7 @@ struct hf_facts_view {
 
 struct hf_facts_hart {
 	struct hf_index_hart info;
-	struct hf_facts_view *view; /* one for each number */
+	struct hf_facts_view *view; /* one for each number, HF_VIEW_ALL */
 	char *no_program;           /* why there is no program.elf of this hart; NULL if there is, or is of none */
 };
 

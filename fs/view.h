@@ -27,6 +27,9 @@ struct hf_piece {
 	uint64_t number, offset, size;
 };
 
+/* What an encoder of that view finds outside on this thread. */
+void hf_view_env(struct hf_worker *worker, const struct hf_open *open, size_t view);
+
 /* hf_open_get for a view that was there before. */
 int hf_view_open(const struct hf_view *view, struct hf_open **ret_open);
 

@@ -30,6 +30,7 @@ struct hf_settings {
 	uint64_t shard, shards;          /* shards 0: not given */
 	bool wait, foreground, lazy;
 	int verbosity;                   /* -2 .. 2 */
+	char *params;                    /* view parameters, comma-separated; NULL: none */
 	char **fuse_options;             /* for libfuse, each name or name=value */
 	int fuse_option_count;
 	char **operands;

@@ -118,6 +118,7 @@ static int open_fs(struct server *server)
 					.index_threads = settings->jobs,
 					.chunk_insns = settings->chunk,
 					.views = settings->views,
+					.params = settings->params,
 					.log = hf_log_line,
 					.log_ring = server->log_ring,
 					.invalidate = hf_session_invalidate,
