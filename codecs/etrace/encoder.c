@@ -18,7 +18,7 @@
 static bool qualified(const struct hf_etrace_enc *e, uint64_t pc, unsigned mode)
 {
 	return !e->c.filtered ||
-	       ((e->c.filter_modes >> mode & 1) && pc >= e->c.filter_low && pc <= e->c.filter_high);
+	       (mode < HF_MODE_COUNT && (e->c.filter_modes >> mode & 1) && pc >= e->c.filter_low && pc <= e->c.filter_high);
 }
 
 /* ---- instructions ---- */
