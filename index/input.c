@@ -71,7 +71,7 @@ static const struct hf_codec *probe_codec(const uint8_t *head, size_t n)
 
 	for (size_t i = 0; hf_index_codecs[i]; i++) {
 		const struct hf_codec *codec = hf_index_codecs[i];
-		int bid = codec->probe && codec->dec ? codec->probe(head, n) : 0;
+		int bid = codec->probe ? codec->probe(head, n) : 0;
 
 		if (bid > best_bid) {
 			best = codec;
