@@ -15,6 +15,4 @@ const struct hf_codec hf_codec_ntrace = {
 	.dec = &hf_ntrace_dec_ops,
 	.enc = &hf_ntrace_enc_ops,
 	.records = &hf_ntrace_records_ops,
-	.parameters = hf_ntrace_parameters,
-	.program_arch = HF_ARCH_RISCV,
 };
