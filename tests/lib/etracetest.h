@@ -1,0 +1,24 @@
+/* What the E-Trace tests share: captures of the corpus, or made in memory, and all events of them at once. */
+#ifndef HF_TEST_ETRACETEST_H
+#define HF_TEST_ETRACETEST_H
+
+#include "codecs/etrace/decoder.h"
+#include "codecs/etrace/stream.h"
+#include "tests/lib/stftest.h"
+
+struct hf_etracet {
+	struct hf_setup *setup;
+	struct hf_src *src;
+	struct hf_stream *stream;
+};
+
+/* The capture whose description is that file; false with its error on stderr if it cannot be opened. */
+bool hf_etracet_open(struct hf_etracet *t, const char *ini);
+/* The same, but its stream is these bytes. */
+bool hf_etracet_open_bytes(struct hf_etracet *t, const char *ini, const void *bytes, size_t n);
+void hf_etracet_close(struct hf_etracet *t);
+
+/* Appends "key = value" to a setup for every hart. */
+void hf_etracet_value(struct hf_setup *setup, const char *key, const char *value);
+
+#endif
