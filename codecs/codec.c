@@ -4,12 +4,14 @@
 #include "codecs/codecs.def"
 #undef HF_CODEC
 
-const struct hf_codec *const hf_codecs[] = {
+const struct hf_codec *const hf_codecs_all[] = {
 #define HF_CODEC(name) &hf_codec_##name,
 #include "codecs/codecs.def"
 #undef HF_CODEC
 	NULL,
 };
+
+const struct hf_codec *const *hf_codecs = hf_codecs_all;
 
 const struct hf_codec *hf_codec_by_name(const char *name)
 {

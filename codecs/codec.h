@@ -26,6 +26,9 @@ enum hf_arch {
 enum hf_stream_flags {
 	HF_STREAM_HARTS = 1,    /* it holds instructions; without: records only (transactions) */
 	HF_STREAM_MANY = 2,     /* the source separates harts; decoders find their ids */
+	/* It tells of no traps and no change of exception level: ASTF 3.1, Basic. */
+	HF_STREAM_ONE_LEVEL = 8,
+	HF_STREAM_NO_ACCESSES = 16, /* it knows no memory accesses: ETE */
 	HF_STREAM_ORIGINAL = 4, /* with one hart the stream itself is the codec's own view of it */
 };
 
@@ -181,7 +184,9 @@ struct hf_codec {
 extern const struct hf_enc_ops hf_enc_records;
 
 /* All codecs in the order of codecs.def, ending with NULL. */
-extern const struct hf_codec *const hf_codecs[];
+extern const struct hf_codec *const hf_codecs_all[];
+/* The same; a test may put another list of the same length here before anything else. */
+extern const struct hf_codec *const *hf_codecs;
 
 const struct hf_codec *hf_codec_by_name(const char *name);
 /* The codec whose probe of these first bytes is surest, or NULL. */

@@ -1,7 +1,8 @@
 /*
  * struct hf_fs: the parts of a file system and what they share. Internal to this folder.
  *
- * Locks, in the order in which they may be taken: captures, a capture, opens, jobs; nodes, slices and control are leaves. None
+ * Locks, in the order in which they may be taken: captures, a capture, opens, jobs; nodes, slices, the spooler and control are
+ * leaves. None
  * is held while something is decoded, indexed or read from a disk.
  */
 #ifndef HF_FS_CORE_H
@@ -17,8 +18,10 @@
 #include "fs/metrics.h"
 #include "fs/node.h"
 #include "fs/opens.h"
+#include "fs/params.h"
 #include "fs/pool.h"
 #include "fs/slice.h"
+#include "fs/spooler.h"
 
 #include <stdatomic.h>
 
@@ -31,19 +34,38 @@ enum {
 	HF_CODEC_COUNT,
 	HF_VIEW_RECORDS = HF_CODEC_COUNT,
 	HF_VIEW_PROGRAM,
-	HF_VIEW_COUNT
+	HF_VIEW_COUNT,
+	/* Behind them the files that lie beside an encoder's own in its directory, which have no tables. */
+	HF_SIDES_MAX = 16,
+	HF_VIEW_ALL = HF_VIEW_COUNT + HF_SIDES_MAX,
 };
 
-/* NULL if the codec with that number has no encoder. */
+struct hf_fs;
+
+/* NULL if the codec with that number has no encoder, or there is no such file. view < HF_VIEW_ALL. */
 const struct hf_enc_ops *hf_fs_view_ops(size_t view);
+/* A file beside an encoder's own: *ret_view is the number of that. NULL: it is none. */
+const struct hf_side_file *hf_fs_side(size_t view, size_t *ret_view);
+/* How much of a view's name is the directory it lies in: 0 if in that of the hart. *ret_name (may be NULL) is the rest. */
+size_t hf_view_dir(size_t view, const char **ret_name);
+/* Everything that the view's bytes depend on besides the events and symbols. */
+const char *hf_view_params(const struct hf_fs *fs, size_t view);
+
+/* Sets fs->wanted. */
+void hf_views_choose(struct hf_fs *fs, const char *list);
+/* Sets fs->params, view_params and view_options of what hf_params_read has given. */
+int hf_views_init(struct hf_fs *fs, const char *params);
+void hf_views_fini(struct hf_fs *fs);
 
 struct hf_fs {
 	struct hf_fs_options options; /* views, skip and archive_path are not valid any more */
 	struct hf_archive archive;
 	int index_fd;
 	struct hf_chunk_limits limits;
-	bool wanted[HF_VIEW_COUNT]; /* options.views */
+	bool wanted[HF_VIEW_ALL];   /* options.views */
 	char params[128];           /* of every view: what its bytes depend on besides the events */
+	char *view_params[HF_VIEW_ALL];  /* the same with the view's own parameters; NULL: no more */
+	char *view_options[HF_VIEW_ALL]; /* those alone, for its encoder; NULL: none */
 	struct timespec started;
 	struct hf_cache *cache;
 	struct hf_pool *pool;
@@ -53,6 +75,7 @@ struct hf_fs {
 	struct hf_slices slices;
 	struct hf_executables executables;
 	struct hf_jobs jobs;
+	struct hf_spooler spooler;
 	struct hf_memory memory;
 	struct hf_control control;
 	struct hf_metrics metrics;

@@ -163,7 +163,7 @@ static int fill_made(struct hf_dir *dir)
 	/* Of a small capture the index is there in a moment, and nobody should see that it was not. */
 	if (hf_node_is_view(&dir->node->key))
 		err = hf_tree_check(dir->node, hf_tree_patience(dir->node->key.capture, true), &facts, &st);
-	if (!err && dir->node->key.kind == HF_NODE_SLICE)
+	if (!err && hf_node_is_slice(&dir->node->key))
 		err = facts ? hf_tree_slice_children(dir->node, facts, NULL, add_child, dir) : 0;
 	else if (!err)
 		hf_tree_children(dir->fs, dir->node, facts, add_child, dir);
@@ -221,8 +221,8 @@ static uint64_t parent_number(struct hf_dir *dir)
 
 	hf_path_split(path, dir->node->key.path);
 	key.path = path;
-	if (dir->node->key.kind >= HF_NODE_HART && dir->node->key.kind <= HF_NODE_SLICE) {
-		key.kind = dir->node->key.kind - 1;
+	if (dir->node->key.kind >= HF_NODE_HART && dir->node->key.kind <= HF_NODE_DIR) {
+		key.kind = dir->node->key.kind == HF_NODE_DIR ? HF_NODE_HART : dir->node->key.kind - 1;
 		key.type = 0;
 		key.capture = dir->node->key.capture;
 		key.hart = key.kind > HF_NODE_VIEWS ? dir->node->key.hart : 0;

@@ -66,16 +66,55 @@ static int make(struct hf_open *open, uint32_t hart, uint64_t owner, char *reaso
 	return err;
 }
 
-int hf_executable_measure(struct hf_open *open, uint32_t hart, uint64_t *ret_size, char **ret_refusal)
+/* The text is the codec's; what it may depend on is in side. */
+static int write_side(const struct hf_executable *exe, struct hf_open *open, uint32_t hart, size_t number,
+		      struct hf_sink *sink)
+{
+	size_t view = 0;
+	const struct hf_side_file *file = hf_fs_side(number, &view);
+	const struct hf_enc_env env = {.params = open->capture->fs->view_options[view]};
+	struct hf_side side = {.stream = open->stream, .hart = hart, .env = &env};
+
+	side.segments = hf_elf_segments(exe->elf, &side.segment_count);
+	if (!side.segments)
+		return HF_ERR_NOMEM;
+	hf_image_entry(exe->image, &side.entry);
+	file->write(&side, sink);
+	free((struct hf_elf_segment *)side.segments);
+	return sink->err;
+}
+
+static int measure_sides(const struct hf_executable *exe, struct hf_open *open, uint32_t hart,
+			 struct hf_facts_view *view)
+{
+	uint8_t buf[2 * HF_SINK_ROOM];
+	int err = 0;
+
+	for (size_t i = HF_VIEW_COUNT; i < HF_VIEW_ALL && !err; i++) {
+		struct hf_sink sink;
+		size_t of;
+
+		if (!hf_fs_side(i, &of) || view[of].size == HF_NOWHERE)
+			continue;
+		hf_sink_init_count(&sink, buf, sizeof buf);
+		err = write_side(exe, open, hart, i, &sink);
+		view[i].size = hf_sink_total(&sink);
+	}
+	return err;
+}
+
+int hf_executable_measure(struct hf_open *open, uint32_t hart, struct hf_facts_view *view, char **ret_refusal)
 {
 	struct hf_executable *exe;
 	char reason[256];
 	int err = make(open, hart, 0, reason, sizeof reason, &exe);
 
-	*ret_size = HF_NOWHERE;
+	view[HF_VIEW_PROGRAM].size = HF_NOWHERE;
 	*ret_refusal = NULL;
-	if (!err)
-		*ret_size = hf_elf_size(exe->elf);
+	if (!err) {
+		view[HF_VIEW_PROGRAM].size = hf_elf_size(exe->elf);
+		err = measure_sides(exe, open, hart, view);
+	}
 	free_executable(exe);
 	if (err != HF_ERR_UNSUPPORTED)
 		return err;
@@ -145,19 +184,39 @@ static void keep(struct hf_executables *executables, struct hf_executable *exe)
 	put(executables, old);
 }
 
-int hf_executable_read(struct hf_open *open, uint32_t hart, uint64_t owner, uint64_t total, uint64_t offset,
-		       size_t size, uint8_t *bytes)
+/* The hart's program, made or found, with a reference. */
+static int get(struct hf_open *open, uint32_t hart, uint64_t owner, struct hf_executable **ret_exe)
 {
 	struct hf_executables *executables = &open->capture->fs->executables;
-	struct hf_executable *exe = find(executables, owner);
-	struct hf_sink sink;
 	char reason[256];
 	int err = 0;
 
-	if (!exe) {
-		err = make(open, hart, owner, reason, sizeof reason, &exe);
-		keep(executables, exe);
-	}
+	*ret_exe = find(executables, owner);
+	if (*ret_exe)
+		return 0;
+	err = make(open, hart, owner, reason, sizeof reason, ret_exe);
+	keep(executables, *ret_exe);
+	return err;
+}
+
+int hf_executable_side(struct hf_open *open, uint32_t hart, uint64_t owner, size_t side, struct hf_sink *sink)
+{
+	struct hf_executable *exe;
+	int err = get(open, hart, owner, &exe);
+
+	if (!err)
+		err = write_side(exe, open, hart, side, sink);
+	put(&open->capture->fs->executables, exe);
+	return err;
+}
+
+int hf_executable_read(struct hf_open *open, uint32_t hart, uint64_t owner, uint64_t total, uint64_t offset,
+		       size_t size, uint8_t *bytes)
+{
+	struct hf_executable *exe;
+	struct hf_sink sink;
+	int err = get(open, hart, owner, &exe);
+
 	if (!err && hf_elf_size(exe->elf) != total)
 		err = HF_ERR_MISMATCH;
 	if (!err) {
@@ -166,7 +225,7 @@ int hf_executable_read(struct hf_open *open, uint32_t hart, uint64_t owner, uint
 		if (!err && hf_sink_total(&sink) != size)
 			err = HF_ERR_MISMATCH;
 	}
-	put(executables, exe);
+	put(&open->capture->fs->executables, exe);
 	if (err < 0 && hf_err_class(err) != HF_CLASS_io && err != HF_ERR_NOMEM)
 		err = HF_ERR_MISMATCH;
 	return err;

@@ -26,11 +26,16 @@ struct hf_executables {
 void hf_executables_init(struct hf_executables *executables);
 void hf_executables_fini(struct hf_executables *executables);
 
+struct hf_facts_view;
+
 /*
- * The size of a hart's program.elf: HF_NOWHERE if there cannot be one, and then why not in *ret_refusal, which is the
- * caller's to free.
+ * Sets the sizes, in view[HF_VIEW_ALL], of a hart's program.elf and of the files beside encoders' own whose views have
+ * a size: HF_NOWHERE if there cannot be a program, and then why not in *ret_refusal, which is the caller's to free.
  */
-int hf_executable_measure(struct hf_open *open, uint32_t hart, uint64_t *ret_size, char **ret_refusal);
+int hf_executable_measure(struct hf_open *open, uint32_t hart, struct hf_facts_view *view, char **ret_refusal);
+
+/* All of the file with the number side (hf_fs_side) into the sink. owner: of the hart's program.elf. */
+int hf_executable_side(struct hf_open *open, uint32_t hart, uint64_t owner, size_t side, struct hf_sink *sink);
 
 /* Bytes [offset, offset + size) into bytes, of which it must have at least as many more as HF_SINK_ROOM. owner tells
  * one program.elf from others. HF_ERR_MISMATCH if it is not total bytes long. */

@@ -1,5 +1,4 @@
 /* Opening and closing, and what the command line needs beyond the calls of a mount. */
-#include "codecs/isa/disasm.h"
 #include "fs/tree.h"
 
 #include <errno.h>
@@ -24,36 +23,9 @@ void hf_fs_log(struct hf_fs *fs, int level, const char *format, ...)
 	fs->options.log(fs->options.log_ctx, level, line);
 }
 
-/* Whether name is in the comma-separated list. */
-static bool in_list(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
-		if (strcspn(at, ",") == len && strncmp(at, name, len) == 0)
-			return true;
-	return false;
-}
-
-bool hf_fs_knows_view(const char *name, size_t length)
-{
-	for (size_t i = 0; i < HF_CODEC_COUNT; i++)
-		if (hf_fs_view_ops(i) && strlen(hf_fs_view_ops(i)->view) == length &&
-		    strncmp(hf_fs_view_ops(i)->view, name, length) == 0)
-			return true;
-	return false;
-}
-
 int hf_fs_libraries(char *buf, size_t size)
 {
 	return hf_index_libraries(buf, size);
-}
-
-static void choose_views(struct hf_fs *fs, const char *views)
-{
-	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
-		fs->wanted[i] = hf_fs_view_ops(i) && (i == HF_VIEW_RECORDS || !views ||
-						      in_list(views, hf_fs_view_ops(i)->view));
 }
 
 static int add_root(struct hf_fs *fs)
@@ -62,6 +34,20 @@ static int add_root(struct hf_fs *fs)
 	struct hf_node *root;
 
 	return hf_node_get(&fs->nodes, &key, &root);
+}
+
+static int read_params(struct hf_fs *fs, const char *given)
+{
+	char *params, why[256];
+	int err = hf_params_read(&fs->archive, given, &params, why, sizeof why);
+
+	if (err) {
+		hf_fs_log(fs, 3, "view parameters: %s", why);
+		return err;
+	}
+	err = hf_views_init(fs, params);
+	free(params);
+	return err;
 }
 
 static int start(struct hf_fs *fs)
@@ -95,15 +81,15 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	fs->limits = hf_chunk_limits_default;
 	if (options->chunk_insns)
 		fs->limits.insns = options->chunk_insns;
-	choose_views(fs, options->views);
-	snprintf(fs->params, sizeof fs->params, "disasm=%s", hf_disasm_version());
-	fs->options.views = NULL;
+	hf_views_choose(fs, options->views);
+	fs->options.views = fs->options.params = NULL;
 	fs->options.skip = NULL;
 	fs->options.archive_path = NULL;
 	clock_gettime(CLOCK_REALTIME, &fs->started);
 	atomic_init(&fs->closing, false);
 	hf_opens_init(&fs->opens);
 	hf_slices_init(&fs->slices);
+	hf_spooler_init(&fs->spooler);
 	hf_executables_init(&fs->executables);
 	hf_control_init(&fs->control);
 	err = hf_archive_init(&fs->archive, options->archive_fd, options->skip, options->skip_count);
@@ -111,6 +97,8 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 		err = HF_ERR_NOMEM;
 	if (hf_jobs_init(fs) && !err)
 		err = HF_ERR_NOMEM;
+	if (!err)
+		err = read_params(fs, options->params);
 	if (!err)
 		err = start(fs);
 	hf_memory_init(fs, err ? NULL : options->archive_path);
@@ -137,10 +125,12 @@ void hf_fs_close(struct hf_fs *fs)
 		hf_captures_each(&fs->captures, wake_waiters, NULL);
 	hf_slices_stop(&fs->slices);
 	hf_jobs_fini(fs);
+	hf_spooler_stop(&fs->spooler);
 	if (fs->pool)
 		hf_pool_free(fs->pool);
 	hf_opens_fini(&fs->opens);
 	hf_slices_fini(&fs->slices, fs->cache);
+	hf_spooler_fini(&fs->spooler);
 	hf_executables_fini(&fs->executables);
 	if (fs->cache)
 		hf_cache_free(fs->cache);
@@ -149,6 +139,7 @@ void hf_fs_close(struct hf_fs *fs)
 	hf_captures_fini(&fs->captures);
 	hf_control_fini(&fs->control);
 	hf_archive_fini(&fs->archive);
+	hf_views_fini(fs);
 	close(fs->index_fd);
 	free(fs);
 }

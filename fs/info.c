@@ -43,12 +43,17 @@ static const struct {
 	{.name = "ete", .arch = HF_ARCH_ARM, .arch_reason = "ETE is Arm only"},
 };
 
-/* The number of that view, or -1 if nothing makes it. */
+/* The number of that view, by its file or its directory, or -1 if nothing makes it. */
 static int number_of_view(const char *name)
 {
-	for (int i = 0; i < HF_VIEW_COUNT; i++)
-		if (hf_fs_view_ops((size_t)i) && strcmp(hf_fs_view_ops((size_t)i)->view, name) == 0)
+	for (int i = 0; i < HF_VIEW_COUNT; i++) {
+		const struct hf_enc_ops *ops = hf_fs_view_ops((size_t)i);
+		const size_t dir = hf_view_dir((size_t)i, NULL);
+
+		if (ops && (dir ? strlen(name) == dir && memcmp(ops->view, name, dir) == 0
+				: strcmp(ops->view, name) == 0))
 			return i;
+	}
 	return -1;
 }
 
@@ -86,6 +91,23 @@ static void put_view(struct hf_json *json, const char *name, uint64_t size, cons
 	hf_json_close(json, '}');
 }
 
+/* One view of a hart with its size, or with the reason why it is its harts' but not this one's. */
+static void put_hart_view(struct hf_json *json, const struct hf_facts *facts, const struct hf_facts_hart *hart,
+			  size_t view)
+{
+	const struct hf_enc_ops *ops = hf_fs_view_ops(view);
+	const bool program = view == HF_VIEW_PROGRAM;
+	const bool needs = view < HF_CODEC_COUNT && ops && !facts->refusal[view] && hf_view_dir(view, NULL);
+	char name[128], reason[320];
+
+	if (hart->view[view].size == HF_NOWHERE && !(hart->no_program && (program || needs)))
+		return;
+	snprintf(name, sizeof name, "hart%u/%s", (unsigned)hart->info.id, ops->view);
+	snprintf(reason, sizeof reason, "%sa program that cannot be one image: %s",
+		 program ? "" : "it needs program.elf, and this is ", hart->no_program ? hart->no_program : "");
+	put_view(json, name, hart->view[view].size, hart->view[view].size == HF_NOWHERE ? reason : NULL);
+}
+
 static void put_views(struct hf_json *json, const struct hf_stream *stream, const struct hf_facts *facts)
 {
 	const struct hf_facts_hart *records;
@@ -101,18 +123,8 @@ static void put_views(struct hf_json *json, const struct hf_stream *stream, cons
 	if (records && records->view[HF_VIEW_RECORDS].size != HF_NOWHERE)
 		put_view(json, hf_enc_records.view, records->view[HF_VIEW_RECORDS].size, NULL);
 	for (size_t i = 0; i < facts->hart_count; i++)
-		for (size_t k = 0; k < HF_VIEW_COUNT; k++) {
-			const char *no_program = k == HF_VIEW_PROGRAM ? facts->hart[i].no_program : NULL;
-			char reason[320];
-
-			if (facts->hart[i].view[k].size == HF_NOWHERE && !no_program)
-				continue;
-			snprintf(reason, sizeof reason, "a program that cannot be one image: %s",
-				 no_program ? no_program : "");
-			snprintf(name, sizeof name, "hart%u/%s", (unsigned)facts->hart[i].info.id,
-				 hf_fs_view_ops(k)->view);
-			put_view(json, name, facts->hart[i].view[k].size, no_program ? reason : NULL);
-		}
+		for (size_t k = 0; k < HF_VIEW_ALL; k++)
+			put_hart_view(json, facts, &facts->hart[i], k);
 	for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
 		const char *reason = reason_of_view(i, stream, facts);
 

@@ -25,7 +25,7 @@ static void take_piece(const struct hf_view_chunk *chunk, struct hf_piece *ret_p
 /* What is cut evenly, and not into chunks. */
 static bool is_even(const struct hf_view *view)
 {
-	return view->view < 0 || view->view == HF_VIEW_PROGRAM;
+	return view->view < 0 || view->view == HF_VIEW_PROGRAM || view->view >= HF_VIEW_COUNT;
 }
 
 int hf_view_piece_of(const struct hf_view *view, struct hf_open *open, uint64_t offset, struct hf_piece *ret_piece)
@@ -85,7 +85,8 @@ static int make_source(const struct hf_view *view, struct hf_open *open, uint64_
 	}
 	if (err) {
 		free(bytes);
-		return hf_err_class(err) == HF_CLASS_corrupt ? HF_ERR_MISMATCH : err;
+		/* A damaged chunk is what the index says too. */
+		return hf_err_class(err) == HF_CLASS_corrupt && err != HF_ERR_ZSTF_CHUNK ? HF_ERR_MISMATCH : err;
 	}
 	*ret_bytes = bytes;
 	*ret_size = have;
@@ -114,16 +115,46 @@ static int make_program(const struct hf_view *view, struct hf_open *open, uint64
 	return 0;
 }
 
+/* A piece of a file beside an encoder's own: those are small, so all of it is made. */
+static int make_side(const struct hf_view *view, struct hf_open *open, uint64_t number, uint8_t **ret_bytes,
+		     size_t *ret_size)
+{
+	const struct hf_facts_hart *hart = hf_facts_hart(open->facts, view->hart);
+	struct hf_piece piece;
+	struct hf_sink sink;
+	int err = !hart || piece_of_source(view, number, &piece) ? HF_ERR_BUG : hf_sink_init_memory(&sink, 0);
+
+	if (err)
+		return err;
+	err = hf_executable_side(open, view->hart, hart->view[HF_VIEW_PROGRAM].owner, (size_t)view->view, &sink);
+	if (!err && hf_sink_total(&sink) != view->size)
+		err = HF_ERR_MISMATCH;
+	*ret_bytes = err ? NULL : hf_cache_alloc(view->capture->fs->cache, (size_t)piece.size);
+	if (*ret_bytes) {
+		memcpy(*ret_bytes, sink.start + piece.offset, (size_t)piece.size);
+		*ret_size = (size_t)piece.size;
+	} else if (!err) {
+		err = HF_ERR_NOMEM;
+	}
+	hf_sink_fini_memory(&sink);
+	return err;
+}
+
+void hf_view_env(struct hf_worker *worker, const struct hf_open *open, size_t view)
+{
+	worker->env.symbols = open->companion.symbols;
+	worker->env.params = open->capture->fs->view_options[view];
+}
+
 static int make_bytes(const struct hf_view *view, struct hf_open *open, const struct hf_chunk *chunk,
 		      const struct hf_view_chunk *view_chunk, struct hf_worker *worker, uint8_t *bytes)
 {
-	struct hf_view_key key = {.ops = hf_fs_view_ops((size_t)view->view),
-				  .params = view->capture->fs->params};
+	const struct hf_view_key key = {.ops = hf_fs_view_ops((size_t)view->view)};
 	struct hf_sink sink;
 	int err;
 
 	hf_sink_init_buffer(&sink, bytes, (size_t)view_chunk->size + HF_SINK_ROOM);
-	worker->env.symbols = open->companion.symbols;
+	hf_view_env(worker, open, (size_t)view->view);
 	err = hf_chunk_make(open->stream, open->source, view->hart, chunk, &key, &worker->env, view_chunk->entry,
 			    view_chunk->entry_size, &sink, NULL);
 	if (err < 0)
@@ -172,6 +203,8 @@ static int make_piece(const struct hf_view *view, struct hf_open *open, uint64_t
 		return make_source(view, open, number, ret_bytes, ret_size);
 	if (view->view == HF_VIEW_PROGRAM)
 		return make_program(view, open, number, ret_bytes, ret_size);
+	if (view->view >= HF_VIEW_COUNT)
+		return make_side(view, open, number, ret_bytes, ret_size);
 	if (view->slice)
 		return hf_slice_make(view, open, number, worker, ret_bytes, ret_size);
 	return make_chunk(view, open, number, worker, ret_bytes, ret_size);
@@ -326,9 +359,10 @@ static void run_verify(struct hf_job *job, struct hf_worker *worker)
 		if (!err)
 			free(bytes);
 		pthread_mutex_lock(&verify->lock);
+		/* A damaged chunk of the container is as the index has it. */
 		if (err == HF_ERR_MISMATCH)
 			verify->bad++;
-		else if (err)
+		else if (err && err != HF_ERR_ZSTF_CHUNK)
 			verify->err = err;
 		pthread_mutex_unlock(&verify->lock);
 	}
@@ -343,14 +377,14 @@ static int list_views(struct verify *verify, struct hf_capture *capture)
 {
 	const struct hf_facts *facts = verify->open->facts;
 
-	verify->view = calloc((facts->hart_count + 1) * HF_VIEW_COUNT + 1, sizeof *verify->view);
+	verify->view = calloc((facts->hart_count + 1) * HF_VIEW_ALL + 1, sizeof *verify->view);
 	if (!verify->view)
 		return HF_ERR_NOMEM;
 	if (facts->source.size != HF_NOWHERE)
 		verify->view[verify->view_count++] = (struct hf_view){
 			.capture = capture, .version = facts->version, .size = facts->source.size, .view = -1};
 	for (size_t i = 0; i < facts->hart_count + facts->has_records; i++)
-		for (int k = 0; k < HF_VIEW_COUNT; k++)
+		for (int k = 0; k < HF_VIEW_ALL; k++)
 			if (facts->hart[i].view[k].size != HF_NOWHERE && k != facts->original)
 				verify->view[verify->view_count++] = (struct hf_view){
 					.capture = capture,

@@ -27,17 +27,18 @@ static bool exists(void *ctx, const char *path)
 static int open_catalogue(struct hf_fs *fs, const char *path)
 {
 	struct hf_memory *memory = &fs->memory;
-	struct hf_view_key views[HF_VIEW_COUNT];
+	struct hf_view_key views[HF_VIEW_ALL];
 	struct hf_catalogue_key key = {.path = path, .views = views, .exists = exists, .ctx = fs};
 	struct statx stx;
 
-	memory->view = calloc(HF_VIEW_COUNT, sizeof *memory->view);
+	memory->view = calloc(HF_VIEW_ALL, sizeof *memory->view);
 	if (!memory->view)
 		return HF_ERR_NOMEM;
-	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
+	for (size_t i = 0; i < HF_VIEW_ALL; i++) {
 		if (!fs->wanted[i])
 			continue;
-		views[key.view_count] = (struct hf_view_key){.ops = hf_fs_view_ops(i), .params = fs->params};
+		views[key.view_count] =
+			(struct hf_view_key){.ops = hf_fs_view_ops(i), .params = hf_view_params(fs, i)};
 		memory->view[key.view_count++] = i;
 	}
 	memory->view_count = key.view_count;
@@ -174,10 +175,10 @@ static int recall_hart(const struct hf_memory *memory, struct hf_facts *facts, s
 	struct hf_facts_hart *hart = &facts->hart[i];
 
 	hart->info = entry->hart[i];
-	hart->view = calloc(HF_VIEW_COUNT, sizeof *hart->view);
+	hart->view = calloc(HF_VIEW_ALL, sizeof *hart->view);
 	if (!hart->view)
 		return HF_ERR_NOMEM;
-	for (size_t k = 0; k < HF_VIEW_COUNT; k++)
+	for (size_t k = 0; k < HF_VIEW_ALL; k++)
 		hart->view[k] = (struct hf_facts_view){.size = HF_NOWHERE, .owner = hf_cache_owner(cache)};
 	for (size_t k = 0; k < memory->view_count; k++)
 		hart->view[memory->view[k]].size = entry->size[i * memory->view_count + k];

@@ -18,6 +18,8 @@ enum hf_node_kind {
 	HF_NODE_HART,
 	HF_NODE_AT,       /* the directory of the slices of a hart, which are not listed */
 	HF_NODE_SLICE,    /* the directory of one */
+	HF_NODE_SLICE_DIR, /* in it, the directory of a view that is one */
+	HF_NODE_DIR,      /* the same of a whole hart */
 	HF_NODE_SLICE_INDEXING,
 	HF_NODE_SLICE_VIEW,
 	HF_NODE_INFO,
@@ -37,7 +39,7 @@ struct hf_node_key {
 	mode_t type;                /* S_IFMT of a PLAIN one: a name that changes its type becomes another inode */
 	struct hf_capture *capture; /* of the views; NULL otherwise */
 	uint32_t hart;              /* from HART on, VIEW: source id */
-	uint32_t view;              /* VIEW, SLICE_VIEW: number of the view */
+	uint32_t view;              /* VIEW, SLICE_VIEW and the directories of views: number of the view */
 	uint64_t first, last;       /* SLICE and what is in it: ordinals; the path tells them too */
 	/* Of a file: tells apart what stood under one path at different times, so that the kernel never has two
 	 * contents in one inode. The same as long as the file is, also at the next mount. */

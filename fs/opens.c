@@ -89,7 +89,7 @@ void hf_facts_unref(struct hf_facts *facts)
 
 static bool same_views(const struct hf_facts_hart *a, const struct hf_facts_hart *b)
 {
-	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+	for (size_t i = 0; i < HF_VIEW_ALL; i++)
 		if (a->view[i].size != b->view[i].size)
 			return false;
 	return a->info.id == b->info.id && a->info.insns == b->info.insns && a->info.attempts == b->info.attempts &&
@@ -117,7 +117,7 @@ void hf_facts_forget(const struct hf_facts *facts, struct hf_cache *cache)
 		return;
 	hf_cache_drop(cache, facts->source.owner);
 	for (size_t i = 0; i < facts->hart_count + facts->has_records; i++)
-		for (size_t k = 0; k < HF_VIEW_COUNT; k++)
+		for (size_t k = 0; k < HF_VIEW_ALL; k++)
 			hf_cache_drop(cache, facts->hart[i].view[k].owner);
 }
 
@@ -129,12 +129,6 @@ const struct hf_facts_hart *hf_facts_hart(const struct hf_facts *facts, uint32_t
 	return NULL;
 }
 
-/* Whether a one-hart stream of that kind is, as it is, its codec's view of the hart. */
-static bool is_original(const struct hf_stream *stream, size_t view)
-{
-	return (stream->info.flags & HF_STREAM_ORIGINAL) && hf_codecs[view] == stream->codec;
-}
-
 static size_t count_harts(struct hf_index *index)
 {
 	const struct hf_index_hart *harts;
@@ -142,11 +136,11 @@ static size_t count_harts(struct hf_index *index)
 	return hf_index_harts(index, &harts);
 }
 
-const struct hf_enc_ops *hf_fs_view_ops(size_t view)
+/* Whether the stream has one hart only and is, as it is, its codec's view of it. */
+static bool is_original(const struct hf_open *open, size_t view)
 {
-	if (view == HF_VIEW_PROGRAM)
-		return &hf_view_program;
-	return view == HF_VIEW_RECORDS ? &hf_enc_records : hf_codecs[view]->enc;
+	return (open->stream->info.flags & HF_STREAM_ORIGINAL) && hf_codecs[view] == open->stream->codec &&
+	       count_harts(open->index) == 1 && !hf_index_has_holes(open->index);
 }
 
 static struct hf_view_key key_of(const struct hf_fs *fs, const struct hf_companion *companion, size_t view)
@@ -154,7 +148,10 @@ static struct hf_view_key key_of(const struct hf_fs *fs, const struct hf_compani
 	const struct hf_enc_ops *ops = hf_fs_view_ops(view);
 
 	return (struct hf_view_key){
-		.ops = ops, .params = ops && ops->flags & HF_ENC_SYMBOLS ? companion->params : fs->params};
+		.ops = ops,
+		.params = ops && ops->flags & HF_ENC_SYMBOLS ? companion->params : hf_view_params(fs, view),
+		.options = fs->view_options[view],
+	};
 }
 
 size_t hf_open_views(struct hf_capture *capture, const struct hf_companion *companion, struct hf_view_key *key)
@@ -179,7 +176,7 @@ static bool has_table(const struct hf_open *open, size_t view)
 	if (view == HF_VIEW_RECORDS)
 		return hf_index_records(open->index);
 	return (stream->info.flags & HF_STREAM_HARTS) && !hf_fs_view_ops(view)->refuses(&stream->info) &&
-	       !(is_original(stream, view) && count_harts(open->index) == 1);
+	       !is_original(open, view);
 }
 
 static void close_open(struct hf_open *open)
@@ -267,19 +264,25 @@ static int make_facts_hart(struct hf_open *open, struct hf_facts *facts, const s
 	int err = 0;
 
 	hart->info = *info;
-	hart->view = calloc(HF_VIEW_COUNT, sizeof *hart->view);
+	hart->view = calloc(HF_VIEW_ALL, sizeof *hart->view);
 	if (!hart->view)
 		return HF_ERR_NOMEM;
-	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
+	for (size_t i = 0; i < HF_VIEW_ALL; i++) {
 		hart->view[i].owner = hf_cache_owner(open->capture->fs->cache);
 		hart->view[i].size = HF_NOWHERE;
+		if (i >= HF_VIEW_COUNT)
+			continue;
 		if (facts->original == (int)i && !records)
 			hart->view[i].size = facts->source.size;
 		else if (open->table[i] && records == (i == HF_VIEW_RECORDS))
 			hart->view[i].size = hf_view_table_size(open->table[i], info->id);
 	}
 	if (!records && !facts->refusal[HF_VIEW_PROGRAM])
-		err = hf_executable_measure(open, info->id, &hart->view[HF_VIEW_PROGRAM].size, &hart->no_program);
+		err = hf_executable_measure(open, info->id, hart->view, &hart->no_program);
+	/* A directory that is to be a capture is one only with its program. */
+	for (size_t i = 0; i < HF_CODEC_COUNT; i++)
+		if (hart->view[HF_VIEW_PROGRAM].size == HF_NOWHERE && hf_view_dir(i, NULL))
+			hart->view[i].size = HF_NOWHERE;
 	/* The caller does not count it. */
 	if (err)
 		free(hart->view);
@@ -295,8 +298,8 @@ static int make_facts_harts(struct hf_open *open, struct hf_facts *facts)
 	facts->hart = calloc(count + 1, sizeof *facts->hart);
 	if (!facts->hart)
 		return HF_ERR_NOMEM;
-	for (size_t i = 0; open->stream && count_harts(open->index) == 1 && i < HF_CODEC_COUNT; i++)
-		if (is_original(open->stream, i) && hf_fs_view_ops(i) && !facts->refusal[i])
+	for (size_t i = 0; open->stream && i < HF_CODEC_COUNT; i++)
+		if (is_original(open, i) && hf_fs_view_ops(i) && !facts->refusal[i])
 			facts->original = (int)i;
 	for (size_t i = 0; i < count && !err; i++) {
 		err = make_facts_hart(open, facts, &harts[i], &facts->hart[facts->hart_count]);
@@ -376,6 +379,7 @@ static int open_indexed(struct hf_open *open)
 			open->source = NULL;
 			return err;
 		}
+		hf_spooler_attach(open);
 		err = open_stream(open);
 		/* A bad disk under the archive is not the index' fault. */
 		if (err && err != HF_ERR_STATE)

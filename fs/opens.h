@@ -7,6 +7,7 @@
 #define HF_FS_OPENS_H
 
 #include "fs/capture.h"
+#include "fs/block_source.h"
 #include "fs/chunk_cache.h"
 #include "fs/companion.h"
 #include "fs/trace.h"
@@ -21,7 +22,7 @@ struct hf_facts_view {
 
 struct hf_facts_hart {
 	struct hf_index_hart info;
-	struct hf_facts_view *view; /* one for each number */
+	struct hf_facts_view *view; /* one for each number, HF_VIEW_ALL */
 	char *no_program;           /* why there is no program.elf of this hart; NULL if there is, or is of none */
 };
 
@@ -76,6 +77,7 @@ struct hf_open {
 	struct hf_trace trace;
 	struct hf_index *index;
 	struct hf_src *source;
+	struct hf_spooling spooling; /* of source */
 	struct hf_companion companion;
 	struct hf_stream *stream;        /* NULL if the index says that it could not be opened */
 	struct hf_view_table **table;    /* one for each number, NULL where there is none */

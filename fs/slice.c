@@ -484,7 +484,7 @@ static int measure_encoded(struct hf_measure *m, struct hf_worker *worker)
 	int err = m->cutter ? 0 : begin_part(m);
 
 	if (!err)
-		worker->env.symbols = m->open->companion.symbols;
+		hf_view_env(worker, m->open, m->view);
 	while (!err) {
 		if (m->slice->capture->fs->closing)
 			return HF_ERR_CANCELLED;
@@ -859,7 +859,7 @@ int hf_slice_make(const struct hf_view *view, struct hf_open *open, uint64_t num
 	if (!bytes)
 		return HF_ERR_NOMEM;
 	hf_sink_init_buffer(&sink, bytes, (size_t)piece.size + HF_SINK_ROOM);
-	worker->env.symbols = open->companion.symbols;
+	hf_view_env(worker, open, (size_t)view->view);
 	err = hf_cutter_new(&cut, mark->entry, mark->entry_size, &chunk, &cutter, NULL);
 	for (uint64_t i = 0; !err && i < part->stride; i++)
 		err = hf_cutter_next(cutter, &worker->env, &sink, NULL);

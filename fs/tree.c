@@ -152,6 +152,69 @@ static int find_viewed(struct hf_fs *fs, const char *dir, const char *view, stru
 	return find_substituted(fs, dir, view, ret_capture);
 }
 
+/* What a directory has besides the views that are measured or not: the program and the files beside an encoder's own,
+ * in the directory of view number dir (HF_VIEW_ALL: of the slice itself). False if fn wants no more. */
+static bool list_fixed(const struct hf_node *node, const struct hf_facts *facts, size_t dir, hf_child_fn fn, void *ctx)
+{
+	const struct hf_facts_hart *hart = hf_facts_hart(facts, node->key.hart);
+	struct hf_node_key key = {.kind = HF_NODE_VIEW, .capture = node->key.capture, .hart = node->key.hart,
+				  .content = facts->content, .view = HF_VIEW_PROGRAM};
+
+	if (!hart || hart->view[HF_VIEW_PROGRAM].size == HF_NOWHERE)
+		return true;
+	if (!fn(ctx, hf_view_program.view, &key, hart->view[HF_VIEW_PROGRAM].size))
+		return false;
+	for (key.view = HF_VIEW_COUNT; key.view < HF_VIEW_ALL; key.view++) {
+		const char *name;
+		size_t of;
+
+		if (!hf_fs_side(key.view, &of) || of != dir || hart->view[key.view].size == HF_NOWHERE)
+			continue;
+		hf_view_dir(key.view, &name);
+		if (!fn(ctx, name, &key, hart->view[key.view].size))
+			return false;
+	}
+	return true;
+}
+
+/* The views of a hart that lie in its directory, and the directories of the others. */
+static void list_hart(const struct hf_node *node, const struct hf_facts *facts, hf_child_fn fn, void *ctx)
+{
+	const struct hf_facts_hart *hart = hf_facts_hart(facts, node->key.hart);
+	struct hf_node_key key = {.kind = HF_NODE_AT, .capture = node->key.capture, .hart = node->key.hart};
+
+	if (!hart || !fn(ctx, "at", &key, 0))
+		return;
+	for (key.view = 0; key.view < HF_VIEW_COUNT; key.view++) {
+		const size_t dir = hf_view_dir(key.view, NULL);
+		char name[64];
+
+		if (hart->view[key.view].size == HF_NOWHERE)
+			continue;
+		key.kind = dir ? HF_NODE_DIR : HF_NODE_VIEW;
+		key.content = dir ? 0 : facts->content;
+		snprintf(name, sizeof name, "%.*s", dir ? (int)dir : 63, hf_fs_view_ops(key.view)->view);
+		if (!fn(ctx, name, &key, dir ? 0 : hart->view[key.view].size))
+			return;
+	}
+}
+
+/* The directory of a view. */
+static void list_view(const struct hf_node *node, const struct hf_facts *facts, hf_child_fn fn, void *ctx)
+{
+	const struct hf_facts_hart *hart = hf_facts_hart(facts, node->key.hart);
+	struct hf_node_key key = node->key;
+	const char *name;
+
+	if (!hart || hart->view[key.view].size == HF_NOWHERE)
+		return;
+	hf_view_dir(key.view, &name);
+	key.kind = HF_NODE_VIEW;
+	key.content = facts->content;
+	if (fn(ctx, name, &key, hart->view[key.view].size))
+		list_fixed(node, facts, key.view, fn, ctx);
+}
+
 void hf_tree_children(struct hf_fs *fs, const struct hf_node *node, const struct hf_facts *facts, hf_child_fn fn,
 		      void *ctx)
 {
@@ -203,17 +266,12 @@ void hf_tree_children(struct hf_fs *fs, const struct hf_node *node, const struct
 		}
 		break;
 	case HF_NODE_HART:
-		hart = facts ? hf_facts_hart(facts, key.hart) : NULL;
-		key.kind = HF_NODE_AT;
-		key.content = 0;
-		if (hart && !fn(ctx, "at", &key, 0))
-			return;
-		key.kind = HF_NODE_VIEW;
-		key.content = facts ? facts->content : 0;
-		for (key.view = 0; hart && key.view < HF_VIEW_COUNT; key.view++)
-			if (hart->view[key.view].size != HF_NOWHERE &&
-			    !fn(ctx, hf_fs_view_ops(key.view)->view, &key, hart->view[key.view].size))
-				return;
+		if (facts)
+			list_hart(node, facts, fn, ctx);
+		break;
+	case HF_NODE_DIR:
+		if (facts)
+			list_view(node, facts, fn, ctx);
 		break;
 	default:
 		break;
@@ -269,7 +327,7 @@ static void make_attr(struct hf_fs *fs, struct hf_node *node, const struct stat 
 	if (dir)
 		ret_attr->entry_timeout = ret_attr->attr_timeout = HF_TIMEOUT_LONG;
 	/* Its list changes when something has been measured, and is not to be kept. */
-	if (node->key.kind == HF_NODE_SLICE)
+	if (hf_node_is_slice(&node->key))
 		ret_attr->attr_timeout = 0;
 	out->st_ino = node->ino;
 	out->st_mode = dir ? S_IFDIR | read | read >> 2 : S_IFREG | read;
@@ -366,6 +424,61 @@ static bool seek_child(void *ctx, const char *name, const struct hf_node_key *ke
 	return false;
 }
 
+/* How a slice's view appears in the list of node: its name there, or NULL if it does not. */
+static const char *slice_child(const struct hf_node *node, size_t view, char *buf, size_t size)
+{
+	const char *name;
+	const size_t dir = hf_view_dir(view, &name);
+
+	if (node->key.kind == HF_NODE_SLICE_DIR)
+		return view == node->key.view ? name : NULL;
+	snprintf(buf, size, "%.*s", dir ? (int)dir : (int)size - 1, hf_fs_view_ops(view)->view);
+	return buf;
+}
+
+/* A directory of a slice is there if the hart's is; it need not be measured for that. */
+static bool has_slice_dir(const struct hf_node *node, const struct hf_facts *facts, size_t view)
+{
+	const struct hf_facts_hart *hart = hf_facts_hart(facts, node->key.hart);
+
+	return node->key.kind == HF_NODE_SLICE && hf_view_dir(view, NULL) && hart &&
+	       hart->view[view].size != HF_NOWHERE;
+}
+
+/* The measured ones; *ret_busy: some are not yet; *ret_going is false once fn wants no more. */
+static int list_slice(const struct hf_node *node, const struct hf_facts *facts, struct hf_slice *slice,
+		      const char *name, hf_child_fn fn, void *ctx, bool *ret_going, bool *ret_busy)
+{
+	struct hf_node_key key = node->key;
+	int err = 0;
+
+	for (key.view = 0; key.view < HF_VIEW_COUNT && *ret_going && !err; key.view++) {
+		char buf[64];
+		const char *child = hf_fs_view_ops(key.view) ? slice_child(node, key.view, buf, sizeof buf) : NULL;
+		struct hf_view view;
+
+		if (!child || (name && strcmp(name, child) != 0 && strcmp(name, "INDEXING") != 0))
+			continue;
+		key.kind = HF_NODE_SLICE_VIEW;
+		key.content = facts->content;
+		if (has_slice_dir(node, facts, key.view)) {
+			key.kind = HF_NODE_SLICE_DIR;
+			key.content = 0;
+			*ret_going = fn(ctx, child, &key, 0);
+			continue;
+		}
+		if (hf_view_dir(key.view, NULL) && node->key.kind == HF_NODE_SLICE)
+			continue;
+		err = hf_slice_view(slice, facts, key.view, &view);
+		if (!err)
+			*ret_going = fn(ctx, child, &key, view.size);
+		*ret_busy |= err == HF_ERR_BUSY;
+		if (err == HF_ERR_BUSY || err == HF_ERR_NOT_FOUND)
+			err = 0;
+	}
+	return err;
+}
+
 int hf_tree_slice_children(const struct hf_node *node, const struct hf_facts *facts, const char *name,
 			   hf_child_fn fn, void *ctx)
 {
@@ -376,21 +489,10 @@ int hf_tree_slice_children(const struct hf_node *node, const struct hf_facts *fa
 
 	if (err)
 		return err;
+	err = list_slice(node, facts, slice, name, fn, ctx, &going, &busy);
+	if (!err && going)
+		going = list_fixed(node, facts, key.kind == HF_NODE_SLICE ? HF_VIEW_ALL : key.view, fn, ctx);
 	key.content = facts->content;
-	key.kind = HF_NODE_SLICE_VIEW;
-	for (key.view = 0; key.view < HF_VIEW_COUNT && going && !err; key.view++) {
-		const struct hf_enc_ops *ops = hf_fs_view_ops(key.view);
-		struct hf_view view;
-
-		if (!ops || (name && strcmp(name, ops->view) != 0 && strcmp(name, "INDEXING") != 0))
-			continue;
-		err = hf_slice_view(slice, facts, key.view, &view);
-		if (!err)
-			going = fn(ctx, ops->view, &key, view.size);
-		busy |= err == HF_ERR_BUSY;
-		if (err == HF_ERR_BUSY || err == HF_ERR_NOT_FOUND)
-			err = 0;
-	}
 	key.kind = HF_NODE_SLICE_INDEXING;
 	key.view = 0;
 	if (!err && going && busy)
@@ -440,7 +542,7 @@ static int lookup_made(struct hf_fs *fs, struct hf_node *parent, const char *nam
 		hf_facts_unref(facts);
 		return err;
 	}
-	if (parent->key.kind == HF_NODE_SLICE) {
+	if (hf_node_is_slice(&parent->key)) {
 		/* What is not measured yet will be soon. */
 		ret_attr->entry_timeout = 0;
 		err = hf_tree_slice_children(parent, facts, name, seek_child, &seek);
@@ -581,6 +683,12 @@ static int size_of(const struct hf_node *node, const struct hf_facts *facts, uin
 		break;
 	case HF_NODE_SLICE:
 		there = hart && node->key.last < hart->info.insns;
+		break;
+	case HF_NODE_SLICE_DIR:
+		there = hart && node->key.last < hart->info.insns && hart->view[node->key.view].size != HF_NOWHERE;
+		break;
+	case HF_NODE_DIR:
+		there = hart && hart->view[node->key.view].size != HF_NOWHERE;
 		break;
 	case HF_NODE_SLICE_INDEXING:
 	case HF_NODE_SLICE_VIEW:

@@ -38,7 +38,7 @@ typedef bool (*hf_child_fn)(void *ctx, const char *name, const struct hf_node_ke
 void hf_tree_children(struct hf_fs *fs, const struct hf_node *node, const struct hf_facts *facts, hf_child_fn fn,
 		      void *ctx);
 
-/* Those of the directory of a slice, or only (name not NULL) that with a name, which is waited for a second or two.
+/* Those of the directory of a slice, or of a view's in it, or only (name not NULL) that with a name, which is waited for a second or two.
  * While some are not known yet there is INDEXING. */
 int hf_tree_slice_children(const struct hf_node *node, const struct hf_facts *facts, const char *name,
 			   hf_child_fn fn, void *ctx);
@@ -62,7 +62,14 @@ static inline bool hf_node_is_view(const struct hf_node_key *key)
 static inline bool hf_node_is_dir(const struct hf_node_key *key)
 {
 	return key->kind == HF_NODE_VIEWS || key->kind == HF_NODE_HART || key->kind == HF_NODE_AT ||
-	       key->kind == HF_NODE_SLICE || key->kind == HF_NODE_CONTROL;
+	       key->kind == HF_NODE_SLICE || key->kind == HF_NODE_SLICE_DIR || key->kind == HF_NODE_DIR ||
+	       key->kind == HF_NODE_CONTROL;
+}
+
+/* A directory whose list is that of a slice. */
+static inline bool hf_node_is_slice(const struct hf_node_key *key)
+{
+	return key->kind == HF_NODE_SLICE || key->kind == HF_NODE_SLICE_DIR;
 }
 
 static inline bool hf_node_is_text(const struct hf_node_key *key)

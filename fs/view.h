@@ -27,6 +27,9 @@ struct hf_piece {
 	uint64_t number, offset, size;
 };
 
+/* What an encoder of that view finds outside on this thread. */
+void hf_view_env(struct hf_worker *worker, const struct hf_open *open, size_t view);
+
 /* hf_open_get for a view that was there before. */
 int hf_view_open(const struct hf_view *view, struct hf_open **ret_open);
 
@@ -52,6 +55,7 @@ struct hf_reading {
 	uint64_t expected;    /* end of the farthest read */
 	unsigned streak;      /* reads near expected, one after the other */
 	uint64_t ahead;       /* pieces before this number were asked for */
+	uint64_t planned;     /* reads up to here see nothing more to be asked for */
 	uint64_t once;        /* piece + 1 of the last read that went around the cache */
 };
 

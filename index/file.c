@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-const struct hf_codec *const *hf_index_codecs = hf_codecs;
+const struct hf_codec *const *hf_index_codecs = hf_codecs_all;
 
 static void add_text(uint8_t **p, const uint8_t *end, const char *text)
 {

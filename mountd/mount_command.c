@@ -117,6 +117,17 @@ static bool open_log(struct hf_plan *plan)
 	return plan->null_fd >= 0 || complain("/dev/null", strerror(errno));
 }
 
+/* Given ones were checked; hartfs.conf could not be before there was an archive. */
+static bool check_params(const struct hf_plan *plan, int *ret_status)
+{
+	char why[320];
+
+	if (!hf_fs_check_params(plan->archive_fd, plan->settings->params, why, sizeof why))
+		return true;
+	*ret_status = HF_EXIT_USAGE;
+	return complain(plan->archive, why);
+}
+
 int hf_command_mount(const struct hf_settings *settings)
 {
 	struct hf_plan plan = {.settings = settings, .archive_fd = -1, .index_fd = -1};
@@ -127,8 +138,8 @@ int hf_command_mount(const struct hf_settings *settings)
 	/* A daemon outlives whoever left it descriptors: pipes would never end, locks never go. */
 	if (!settings->foreground)
 		close_range(STDERR_FILENO + 1, ~0u, 0);
-	if (open_archive(&plan, settings->operands[0]) && check_mountpoint(&plan, settings->operands[1]) &&
-	    check_fuse() && open_index(&plan) && open_log(&plan))
+	if (open_archive(&plan, settings->operands[0]) && check_params(&plan, &status) &&
+	    check_mountpoint(&plan, settings->operands[1]) && check_fuse() && open_index(&plan) && open_log(&plan))
 		status = hf_daemon_run(&plan);
 	free(plan.archive);
 	free(plan.mountpoint);

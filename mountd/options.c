@@ -173,6 +173,23 @@ static bool are_views(const char *list)
 	}
 }
 
+/* Adds a parameter of a view, which must be one together with those before it. */
+static bool add_param(struct hf_settings *settings, const char *value, char *why, size_t size)
+{
+	char *all;
+	int n = asprintf(&all, "%s%s%s", settings->params ? settings->params : "", settings->params ? "," : "", value);
+
+	*why = 0;
+	if (n < 0 || hf_fs_check_params(-1, all, why, size)) {
+		if (n >= 0)
+			free(all);
+		return false;
+	}
+	free(settings->params);
+	settings->params = all;
+	return true;
+}
+
 /* value is NULL exactly for options without argument. */
 static bool set_option(struct hf_settings *settings, enum option_id id, char *value)
 {
@@ -182,6 +199,10 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 		return *value;
 	case OPTION_CACHE:
 		return parse_size(value, true, &settings->cache);
+	case OPTION_STREAM_MEMORY:
+		return parse_size(value, true, &settings->stream_memory) && settings->stream_memory;
+	case OPTION_SPOOL:
+		return parse_size(value, true, &settings->spool);
 	case OPTION_THREADS:
 		return parse_count(value, &settings->threads);
 	case OPTION_JOBS:
@@ -241,16 +262,18 @@ static bool same_name(const char *option, const char *name, size_t length)
 	return true;
 }
 
-static bool set_mount_option(struct hf_settings *settings, char *item)
+static bool set_mount_option(struct hf_settings *settings, char *item, char *why, size_t size)
 {
 	char *equals = strchr(item, '=');
 	size_t length = equals ? (size_t)(equals - item) : strlen(item);
 
 	for (size_t i = 0; i < OPTION_COUNT; i++)
-		if (i != OPTION_OPTIONS && valid_for((enum option_id)i, HF_COMMAND_MOUNT) &&
+		if (i != OPTION_OPTIONS && i != OPTION_PARAM && valid_for((enum option_id)i, HF_COMMAND_MOUNT) &&
 		    same_name(options[i].name, item, length))
 			return !options[i].arg == !equals &&
 			       set_option(settings, (enum option_id)i, equals ? equals + 1 : NULL);
+	if (equals && memchr(item, '.', length))
+		return add_param(settings, item, why, size);
 	if (in_list(mount_noise, COUNT(mount_noise), item, length))
 		return true;
 	if (!in_list(fuse_options, COUNT(fuse_options), item, length))
@@ -259,10 +282,13 @@ static bool set_mount_option(struct hf_settings *settings, char *item)
 	return true;
 }
 
-static bool set_mount_options(struct hf_settings *settings, char *list, const char **ret_bad)
+/* why[size] gets what is wrong, if more can be said than which it is: *ret_bad. */
+static bool set_mount_options(struct hf_settings *settings, char *list, const char **ret_bad, char *why, size_t size)
 {
 	size_t most = 1;
 	char **bigger, *save = NULL;
+
+	*why = 0;
 
 	for (const char *s = list; *s; s++)
 		most += *s == ',';
@@ -271,7 +297,7 @@ static bool set_mount_options(struct hf_settings *settings, char *list, const ch
 		return false;
 	settings->fuse_options = bigger;
 	for (char *item = strtok_r(list, ",", &save); item; item = strtok_r(NULL, ",", &save))
-		if (!set_mount_option(settings, item)) {
+		if (!set_mount_option(settings, item, why, size)) {
 			*ret_bad = item;
 			return false;
 		}
@@ -352,6 +378,7 @@ static int id_of(int value)
 static bool parse_one(struct hf_settings *settings, enum option_id id, char *value, int *ret_exit)
 {
 	const char *bad = NULL;
+	char why[320];
 
 	*ret_exit = HF_EXIT_OK;
 	if (id == OPTION_HELP) {
@@ -362,10 +389,20 @@ static bool parse_one(struct hf_settings *settings, enum option_id id, char *val
 		print_version();
 		return false;
 	}
-	if (id == OPTION_OPTIONS) {
-		if (set_mount_options(settings, value, &bad))
+	if (id == OPTION_PARAM) {
+		if (add_param(settings, value, why, sizeof why))
 			return true;
-		*ret_exit = hf_settings_usage(settings, "unknown or wrong mount option '%s'", bad ? bad : value);
+		*ret_exit = hf_settings_usage(settings, "--param: %s", why);
+		return false;
+	}
+	if (id == OPTION_OPTIONS) {
+		if (set_mount_options(settings, value, &bad, why, sizeof why))
+			return true;
+		if (*why)
+			*ret_exit = hf_settings_usage(settings, "-o %s", why);
+		else
+			*ret_exit = hf_settings_usage(settings, "unknown or wrong mount option '%s'",
+						      bad ? bad : value);
 		return false;
 	}
 	if (set_option(settings, id, value))
@@ -380,7 +417,7 @@ bool hf_settings_parse(struct hf_settings *settings, int argc, char **argv, int 
 	char shorts[2 * OPTION_COUNT + 2];
 	int value;
 
-	*settings = (struct hf_settings){.length = UINT64_MAX};
+	*settings = (struct hf_settings){.length = UINT64_MAX, .spool = UINT64_C(4) << 30};
 	/* mount(8) runs "hartfs ARCHIVE MOUNTPOINT -o OPTIONS" for the type fuse.hartfs. */
 	if (argc >= 3 && argv[1][0] == '/') {
 		settings->command = HF_COMMAND_MOUNT;
@@ -411,5 +448,7 @@ bool hf_settings_parse(struct hf_settings *settings, int argc, char **argv, int 
 void hf_settings_free(struct hf_settings *settings)
 {
 	free(settings->fuse_options);
+	free(settings->params);
 	settings->fuse_options = NULL;
+	settings->params = NULL;
 }

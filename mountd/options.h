@@ -25,11 +25,14 @@ struct hf_settings {
 	enum hf_command command;
 	const char *index_dir, *views, *log_file;
 	uint64_t cache, chunk;           /* 0: default */
+	uint64_t stream_memory;          /* 0: default */
+	uint64_t spool;                  /* bytes; 0: none */
 	unsigned threads, jobs;          /* 0: default */
 	uint64_t offset, length;         /* of cat */
 	uint64_t shard, shards;          /* shards 0: not given */
 	bool wait, foreground, lazy;
 	int verbosity;                   /* -2 .. 2 */
+	char *params;                    /* view parameters, comma-separated; NULL: none */
 	char **fuse_options;             /* for libfuse, each name or name=value */
 	int fuse_option_count;
 	char **operands;

@@ -66,22 +66,29 @@ int hf_paths_open_index(const struct hf_settings *settings)
 struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const char *directory, bool catalogue)
 {
 	struct hf_fs_options options = {.cache_bytes = settings->cache,
+					.stream_memory = settings->stream_memory,
 					.threads = settings->threads,
 					.index_threads = settings->jobs,
 					.no_index = true,
 					.chunk_insns = settings->chunk,
 					.views = settings->views,
+					.params = settings->params,
 					.log = hf_log_line};
 	struct hf_fs_place place;
 	struct hf_diag diag = {0};
 	struct hf_fs *fs = NULL;
 	struct stat st;
-	char *real;
+	char *real, why[320];
 	int err;
 
 	options.archive_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (options.archive_fd < 0) {
 		fprintf(stderr, "hartfs: %s: %s\n", directory, strerror(errno));
+		return NULL;
+	}
+	if (hf_fs_check_params(options.archive_fd, settings->params, why, sizeof why)) {
+		fprintf(stderr, "hartfs: %s: %s\n", directory, why);
+		close(options.archive_fd);
 		return NULL;
 	}
 	options.index_fd = hf_paths_open_index(settings);

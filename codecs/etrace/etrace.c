@@ -2,6 +2,7 @@
 #include "codecs/etrace/stream.h"
 
 #include "codecs/etrace/decoder.h"
+#include "codecs/etrace/encoder.h"
 #include "codecs/etrace/records.h"
 
 #include <stdio.h>
@@ -103,5 +104,6 @@ const struct hf_codec hf_codec_etrace = {
 	.open = open_stream,
 	.close = close_stream,
 	.dec = &hf_etrace_dec_ops,
+	.enc = &hf_etrace_enc_ops,
 	.records = &hf_etrace_records_ops,
 };

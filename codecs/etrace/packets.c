@@ -295,7 +295,8 @@ static int take_trap(struct hf_etrace_dec *d)
 	struct hf_etrace_core *core = &d->core;
 	uint64_t address = hf_etrace_unshift(&d->params, d->pkt.address);
 
-	if (!d->pkt.thaddr && core->gap_code) {
+	/* behind an announced loss it may be what tracing starts with */
+	if (!d->pkt.thaddr && core->gap_code && core->gap_code != (uint32_t)-HF_ERR_ETRACE_LOST) {
 		open_gap(d, HF_ERR_ETRACE_UNSYNCED, 0);
 		return 0;
 	}

@@ -390,6 +390,8 @@ static void end_at(struct hf_etrace_dec *d, uint32_t index)
 	d->core.adjacent = index ? b->insn[index - 1].insn.size : 0;
 	d->finished = d->core.phase;
 	d->core.phase = HF_ETRACE_IDLE;
+	d->core.steps = 0; /* a packet may end each time round a loop */
+	forget_circle(d);
 }
 
 /* A block has been entered by its first instruction. HF_NOTE_END: the walk is over. */

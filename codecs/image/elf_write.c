@@ -326,6 +326,22 @@ void hf_elf_free(struct hf_elf *elf)
 	free(elf);
 }
 
+struct hf_elf_segment *hf_elf_segments(const struct hf_elf *elf, size_t *ret_count)
+{
+	struct hf_elf_segment *segments = calloc(elf->segment_count + 1, sizeof *segments);
+
+	for (size_t i = 0; segments && i < elf->segment_count; i++)
+		segments[i] = (struct hf_elf_segment){
+			.address = elf->segments[i].address,
+			.size = elf->segments[i].size,
+			.memory_size = elf->segments[i].size,
+			.offset = elf->segments[i].offset,
+			.flags = HF_ELF_R | HF_ELF_X,
+		};
+	*ret_count = elf->segment_count;
+	return segments;
+}
+
 uint64_t hf_elf_size(const struct hf_elf *elf)
 {
 	return elf->size;

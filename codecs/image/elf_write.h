@@ -11,6 +11,7 @@
 #define HF_IMAGE_ELF_WRITE_H
 
 #include "codecs/image/collect.h"
+#include "codecs/image/elf_read.h"
 #include "codecs/image/elf_symbol.h"
 
 struct hf_elf;
@@ -25,6 +26,9 @@ int hf_elf_new(const struct hf_image *image, const struct hf_elf_symbol *symbols
 void hf_elf_free(struct hf_elf *elf);
 
 uint64_t hf_elf_size(const struct hf_elf *elf);
+
+/* Its PT_LOAD segments, as hf_elf_file_open would find them, for the caller to free; NULL: out of memory. */
+struct hf_elf_segment *hf_elf_segments(const struct hf_elf *elf, size_t *ret_count);
 
 /* Bytes [from, from + n) of the file, cut at its end, into sink; returns sink->err. Thread-safe. */
 int hf_elf_write(const struct hf_elf *elf, uint64_t from, uint64_t n, struct hf_sink *sink);

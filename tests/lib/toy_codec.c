@@ -18,6 +18,7 @@ static_assert(sizeof(struct hf_toy_record) == 8 && sizeof(struct hf_toy_header) 
 
 struct toy_stream {
 	struct hf_stream stream;
+	char json[64];
 };
 
 struct place {
@@ -46,10 +47,12 @@ static int toy_open(struct hf_src *src, const struct hf_setup *setup, struct hf_
 {
 	struct hf_toy_header header;
 	struct toy_stream *s;
+	uint64_t step;
 	size_t n;
 	int err = hf_src_read_at(src, 0, &header, HEADER, &n, diag);
 
-	(void)setup;
+	if (!err)
+		err = hf_setup_number(setup, HF_SETUP_ANY, "step", 100, 0, &step, diag);
 	if (err)
 		return err;
 	if (n < HEADER)
@@ -57,14 +60,16 @@ static int toy_open(struct hf_src *src, const struct hf_setup *setup, struct hf_
 	s = calloc(1, sizeof *s);
 	if (!s)
 		return HF_ERR_NOMEM;
-	s->stream.codec = &hf_codec_toy;
+	s->stream.codec = hf_codec_by_name("toy") ? hf_codec_by_name("toy") : &hf_codec_toy;
+	snprintf(s->json, sizeof s->json, "\"step\":%llu,\"parts\":%zu", (unsigned long long)step,
+		 setup ? setup->part_count : 0);
 	s->stream.info = (struct hf_stream_info){
 		.arch = HF_ARCH_RISCV,
 		.xlen = 64,
 		.flags = header.flags & (HF_STREAM_HARTS | HF_STREAM_MANY | HF_STREAM_ORIGINAL),
 		.first_hart = header.first_hart,
 		.version = "1",
-		.json = "",
+		.json = s->json,
 	};
 	*ret_stream = &s->stream;
 	return 0;
@@ -492,6 +497,134 @@ const struct hf_codec hf_codec_toy = {
 	.dec = &dec_ops,
 	.enc = &hf_toy_binary,
 	.records = &records_ops,
+};
+
+/* ---- a view that is a directory ---- */
+
+struct dir_enc {
+	struct hf_enc enc;
+	uint64_t pc;
+	uint8_t begun;
+};
+
+static const struct hf_state_field dir_fields[] = {
+	HF_STATE_FIELD(struct dir_enc, pc, UINT64_MAX),
+	HF_STATE_FIELD(struct dir_enc, begun, 1),
+};
+static const struct hf_state_table dir_table = {1, sizeof dir_fields / sizeof *dir_fields, dir_fields};
+
+static int dir_create(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env,
+		      struct hf_enc **ret_enc)
+{
+	struct dir_enc *e = calloc(1, sizeof *e);
+
+	(void)stream;
+	(void)hart;
+	(void)env;
+	if (!e)
+		return HF_ERR_NOMEM;
+	e->pc = 0x1000;
+	*ret_enc = &e->enc;
+	return 0;
+}
+
+static void dir_begin(struct dir_enc *e, struct hf_sink *sink)
+{
+	struct hf_toy_header header = {.magic = "HFTOY1", .flags = HF_STREAM_HARTS};
+
+	header.magic[6] = '\n';
+	if (!e->begun)
+		hf_sink_write(sink, &header, sizeof header);
+	e->begun = 1;
+}
+
+static void dir_put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
+{
+	struct dir_enc *e = (struct dir_enc *)enc;
+
+	for (size_t i = 0; i < n; i++) {
+		struct hf_toy_record r = {.kind = HF_TOY_GROUP};
+
+		if (ev[i].kind != HF_EVENT_INSN)
+			continue;
+		dir_begin(e, sink);
+		r.value = (uint32_t)(ev[i].insn.pc - e->pc);
+		e->pc = ev[i].insn.pc;
+		hf_sink_write(sink, &r, sizeof r);
+	}
+}
+
+static void dir_end(struct hf_enc *enc, struct hf_sink *sink)
+{
+	dir_begin((struct dir_enc *)enc, sink);
+}
+
+static size_t dir_save(const struct hf_enc *enc, uint8_t *blob)
+{
+	return hf_state_save(&dir_table, enc, blob);
+}
+
+static int dir_load(struct hf_enc *enc, const uint8_t *blob, size_t size)
+{
+	return hf_state_load(&dir_table, enc, blob, size);
+}
+
+static void write_ini(const struct hf_side *side, struct hf_sink *sink)
+{
+	char text[400];
+	size_t size;
+	const char *pad = hf_params_get(side->env->params, "pad", &size);
+	int n = snprintf(text, sizeof text,
+			 "[capture]\nformat = toy\ntrace = trace.bin\n[program]\nelf = program.elf\n"
+			 "[parameters]\nstep = 3 ; hart %u, %zu segments, entry %llx, pad %.*s\n",
+			 (unsigned)side->hart, side->segment_count, (unsigned long long)side->entry, (int)size,
+			 pad ? pad : "");
+
+	hf_sink_write(sink, text, (size_t)n);
+}
+
+static const struct hf_side_file dir_side[] = {{"toy/capture.ini", write_ini}, {NULL, NULL}};
+
+static int dir_check(const char *params, char *why, size_t size)
+{
+	size_t n;
+	const char *pad = hf_params_get(params, "pad", &n);
+
+	if (pad == params + 4 && n == strlen(pad) && strspn(pad, "0123456789") == n)
+		return 0;
+	snprintf(why, size, "'%s': it has only 'pad', a number", params);
+	return HF_ERR_SETUP_VALUE;
+}
+
+static const struct hf_enc_ops dir_ops = {
+	.view = "toy/trace.bin",
+	.version = 1,
+	.refuses = always,
+	.create = dir_create,
+	.destroy = enc_destroy,
+	.put = dir_put,
+	.end = dir_end,
+	.save = dir_save,
+	.load = dir_load,
+	.side = dir_side,
+	.check_params = dir_check,
+};
+
+static const char *const dir_parameters[] = {"step", NULL};
+
+const struct hf_codec hf_codec_toy_dir = {
+	.name = "toy",
+	.title = "Toy with a directory",
+	.version = 1,
+	.suffixes = suffixes,
+	.probe = toy_probe,
+	.open = toy_open,
+	.close = toy_close,
+	.dec = &dec_ops,
+	.enc = &dir_ops,
+	.records = &records_ops,
+	.parameters = dir_parameters,
+	.program_arch = HF_ARCH_RISCV,
 };
 
 const struct hf_codec *const hf_toy_codecs[] = {&hf_codec_toy, NULL};

@@ -34,6 +34,11 @@ struct hf_toy_record {
 
 extern const struct hf_codec hf_codec_toy;
 
+/* The same with a view that is a directory, toy/trace.bin with toy/capture.ini, of which every copy is a capture again.
+ * Its description may have the parameter "step" (a number), and its view "pad" (a number): bytes of zeros at the end of
+ * capture.ini's comment. */
+extern const struct hf_codec hf_codec_toy_dir;
+
 /* The only codec of this list, for hf_index_codecs. */
 extern const struct hf_codec *const hf_toy_codecs[];
 

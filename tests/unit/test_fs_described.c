@@ -1,0 +1,419 @@
+/* Captures with a description: directories and .ini files, their members, changes of any of these; views that are
+ * directories, which are captures again; parameters of views. With a toy codec in the place of STF's. */
+#include "fs/core.h"
+#include "tests/lib/fstest.h"
+#include "tests/lib/toy_codec.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct hf_fst t;
+
+#define RECORDS 600
+
+/* hf_codecs with the toy codec for STF's, however many there are. */
+static void use_toy(void)
+{
+	static const struct hf_codec *list[64];
+	size_t n = 0;
+
+	for (; hf_codecs_all[n]; n++)
+		list[n] = strcmp(hf_codecs_all[n]->name, "stf") == 0 ? &hf_codec_toy_dir : hf_codecs_all[n];
+	CHECK(n < 63);
+	hf_codecs = hf_index_codecs = list;
+}
+
+/* Bytes of the format. */
+static struct hf_bytes toy(uint64_t seed, unsigned harts, bool header)
+{
+	struct hf_toy_header head = {.magic = "HFTOY1", .flags = HF_STREAM_HARTS | (harts > 1 ? HF_STREAM_MANY : 0)};
+	struct hf_toy_record records[RECORDS];
+	struct hf_bytes bytes = {0};
+
+	head.magic[6] = '\n';
+	hf_toy_fill(records, RECORDS, harts, seed);
+	if (header)
+		hf_bytes_add(&bytes, &head, sizeof head);
+	hf_bytes_add(&bytes, records, sizeof records);
+	return bytes;
+}
+
+static void write_toy(const char *path, uint64_t seed, bool header)
+{
+	struct hf_bytes bytes = toy(seed, 2, header);
+
+	hf_fst_write(&t, path, bytes.p, bytes.n);
+	hf_bytes_free(&bytes);
+}
+
+static void check_has(const char *path, const char *what)
+{
+	char *text = hf_fst_text(&t, path);
+
+	if (!strstr(text, what)) {
+		fprintf(stderr, "%s lacks '%s':\n%s\n", path, what, text);
+		exit(1);
+	}
+	free(text);
+}
+
+static void check_list(const char *path, const char *names)
+{
+	char *list = hf_fst_list(&t, path);
+
+	CHECK_STR(list, names);
+	free(list);
+}
+
+static void check_same(const char *a, const char *b)
+{
+	struct hf_bytes x = hf_fst_read(&t, a, 4000), y = hf_fst_read(&t, b, 777);
+
+	CHECK_EQ(x.n, y.n);
+	CHECK(memcmp(x.p, y.p, x.n) == 0);
+	hf_bytes_free(&x);
+	hf_bytes_free(&y);
+}
+
+/* ---- the tree ---- */
+
+static void test_directory(void)
+{
+	hf_fst_begin(&t);
+	write_toy("run/part0.bin", 1, true);
+	write_toy("run/sub/part1.bin", 2, false);
+	write_toy("shared/code.bin", 3, true);
+	hf_fst_write_text(&t, "run/capture.ini",
+			  "[capture]\r\nformat = toy ; the format\r\ntrace = part0.bin\r\ntrace = sub/part1.bin\r\n"
+			  "[program]\r\nraw = \"../shared/code.bin\", address = 0x1000\r\n"
+			  "[parameters]\r\nstep = 0x2a\r\n");
+	hf_fst_open(&t, NULL);
+	/* What it refers to beneath it is part of it; what is elsewhere may be another capture. */
+	check_list("", ".hartfs\nrun\nrun@toy\nshared\n");
+	check_list("run", "capture.ini\npart0.bin\nsub\n");
+	check_list("run/sub", "part1.bin\n");
+	check_list("shared", "code.bin\ncode.bin@toy\n");
+	check_list("run@toy/hart0", "at\nlisting.txt\nprogram.elf\ntoy\n");
+	check_list("run@toy/hart0/toy", "capture.ini\nprogram.elf\ntrace.bin\n");
+	CHECK_EQ(hf_fst_size(&t, "run@toy/source.toy"), sizeof(struct hf_toy_header) + 2 * RECORDS * 8);
+	check_has("run@toy/info.json", "\"step\":42,\"parts\":2");
+	check_has("run@toy/info.json", "\"file\": \"run/capture.ini\"");
+	check_has("run@toy/info.json", "\"shared/code.bin\"");
+	CHECK_EQ(hf_fst_size(&t, "run@toy/errors.txt") > 0, 1); /* the toy's gaps */
+	CHECK(!hf_fst_exists(&t, "run/part0.bin@toy"));
+	hf_fst_end(&t);
+}
+
+/* Any other name.ini is a capture of its own, and so is capture.ini where nothing can lie beside its directory. */
+static void test_files(void)
+{
+	hf_fst_begin(&t);
+	write_toy("bytes", 1, true);
+	hf_fst_write_text(&t, "capture.ini", "[capture]\nformat = toy\ntrace = bytes\n");
+	hf_fst_write_text(&t, "set/one.ini", "[capture]\nformat = toy\ntrace = ../bytes\n");
+	hf_fst_write_text(&t, "set/two.ini", "[capture]\nformat = toy\ntrace = ../bytes\n[parameters 1]\nstep = 7\n");
+	hf_fst_write_text(&t, "set/other.ini", "[device]\nname = x\n");
+	hf_fst_open(&t, NULL);
+	check_list("", ".hartfs\nbytes\ncapture.ini\ncapture.ini@toy\nset\n");
+	check_list("set", "one.ini\none.ini@toy\nother.ini\ntwo.ini\ntwo.ini@toy\n");
+	check_same("set/one.ini@toy/hart0/listing.txt", "capture.ini@toy/hart0/listing.txt");
+	hf_fst_end(&t);
+}
+
+/* ---- what is wrong ---- */
+
+static void test_wrong(void)
+{
+	static const struct {
+		const char *ini, *error;
+	} wrong[] = {
+		{"[capture]\nformat = toy\ntrace = none.bin\n", "w/capture.ini:3: 'none.bin' is no file within the archive"},
+		{"[capture]\nformat = toy\ntrace = ../../x\n", "w/capture.ini:3: '../../x' is no file within"},
+		{"[capture]\nformat = toy\ntrace = link\n", "w/capture.ini:3: 'link' is no file within"},
+		{"[capture]\nformat = toy\ntarce = x\n", "w/capture.ini:3: unknown key 'tarce'"},
+		{"[capture]\nformat = toy\ntrace = x\n[program]\nelf = x\n", "w/capture.ini:5: 'x' is no ELF"},
+		{"[capture]\nformat = toy\ntrace = x\n[parameters]\nstep = many\n", "line 5 of the description"},
+		{"[capture]\nformat = toy\n", "[capture] has no 'trace'"},
+	};
+
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		hf_fst_begin(&t);
+		write_toy("w/x", 1, true);
+		CHECK_EQ(symlink("x", hf_fst_path(&t, "w/link")), 0);
+		hf_fst_write_text(&t, "w/capture.ini", wrong[i].ini);
+		hf_fst_open(&t, NULL);
+		check_has("w@toy/errors.txt", wrong[i].error);
+		check_has("w@toy/info.json", "\"error\"");
+		check_has(".hartfs/status.json", wrong[i].error);
+		hf_fst_end(&t);
+	}
+}
+
+static void test_unreadable(void)
+{
+	hf_fst_begin(&t);
+	hf_fst_write_text(&t, "a/capture.ini", "[capture]\nformat = nothing\ntrace = x\n");
+	hf_fst_write_text(&t, "b/capture.ini", "nonsense\n");
+	hf_fst_write_text(&t, "c/snapshot.ini", "[snapshot]\nversion=1.0\n");
+	hf_fst_open(&t, NULL);
+	check_has("a@capture/errors.txt", "a/capture.ini:2: unknown format 'nothing'");
+	check_has("b@capture/errors.txt", "b/capture.ini:1: this is no section and no 'key = value'");
+	CHECK(hf_fst_exists(&t, hf_codec_by_name("ete") ? "c@ete/errors.txt" : "c@capture/errors.txt"));
+	hf_fst_end(&t);
+}
+
+/* ---- changes ---- */
+
+/* Of whatever belongs to the capture: none is left out of its identity. */
+static void test_changes(void)
+{
+	static const char *const path[] = {"run/one", "run/two", "code", "run/capture.ini"};
+	char *before, *after;
+
+	hf_fst_begin(&t);
+	write_toy("run/one", 1, true);
+	write_toy("run/two", 2, false);
+	write_toy("code", 3, true);
+	hf_fst_write_text(&t, "run/capture.ini",
+			  "[capture]\nformat = toy\ntrace = one\ntrace = two\n[program]\nraw = ../code, address = 16\n");
+	for (size_t i = 0; i < 5; i++) {
+		struct hf_capture *capture;
+		struct hf_open *open;
+		struct stat st;
+		static struct hf_identity seen[5];
+
+		if (i == 3)
+			hf_fst_write_text(&t, path[i],
+					  "[capture]\nformat = toy\ntrace = two\n[program]\nraw = ../code, address = 8\n");
+		else if (i < 4)
+			write_toy(path[i], 10 + i, i != 1);
+		if (i == 3)
+			write_toy("run/two", 11, true);
+		/* The last time nothing changes. */
+		hf_fst_open(&t, NULL);
+		free(hf_fst_text(&t, "run@toy/info.json"));
+		CHECK_EQ(stat(hf_fst_path(&t, "run"), &st), 0);
+		CHECK_EQ(hf_capture_find(t.fs, "run", &st, &capture), 0);
+		CHECK(capture);
+		HF_FST_WAIT(hf_open_get(capture, capture->version, &open) == 0);
+		seen[i] = open->trace.identity;
+		hf_open_put(open);
+		hf_fst_close(&t);
+		for (size_t k = 0; k < i; k++)
+			CHECK_EQ(seen[k].print[0] == seen[i].print[0] && seen[k].print[1] == seen[i].print[1],
+				 i == 4 && k == 3);
+	}
+	/* And while it is mounted. */
+	hf_fst_open(&t, NULL);
+	before = hf_fst_text(&t, "run@toy/hart0/listing.txt");
+	write_toy("run/two", 99, true);
+	after = hf_fst_text(&t, "run@toy/hart0/listing.txt");
+	CHECK(strcmp(before, after) != 0);
+	unlink(hf_fst_path(&t, "run/two"));
+	check_has("run@toy/errors.txt", "'two' is no file within the archive");
+	free(before);
+	free(after);
+	unlink(hf_fst_path(&t, "run/capture.ini"));
+	CHECK(!hf_fst_exists(&t, "run@toy/info.json"));
+	hf_fst_end(&t);
+}
+
+/* A capture that was seen before is listed without being opened. */
+static void test_remembered(void)
+{
+	struct hf_fs_options options = {.threads = 2, .index_threads = 2};
+	uint64_t size;
+
+	hf_fst_begin(&t);
+	options.archive_path = t.archive;
+	write_toy("run/one", 1, true);
+	hf_fst_write_text(&t, "run/capture.ini", "[capture]\nformat = toy\ntrace = one\n");
+	hf_fst_open(&t, &options);
+	size = hf_fst_size(&t, "run@toy/hart0/toy/capture.ini");
+	free(hf_fst_text(&t, "run@toy/hart0/toy/trace.bin"));
+	hf_fst_close(&t);
+	hf_fst_open(&t, &options);
+	CHECK_EQ(hf_fst_size(&t, "run@toy/hart0/toy/capture.ini"), size);
+	check_list("run@toy/hart0/toy", "capture.ini\nprogram.elf\ntrace.bin\n");
+	CHECK_EQ(t.fs->memory.opened, 0);
+	check_has("run@toy/hart0/toy/capture.ini", "step = 3");
+	hf_fst_close(&t);
+	write_toy("run/one", 5, true);
+	hf_fst_open(&t, &options);
+	check_list("run@toy/hart0/toy", "capture.ini\nprogram.elf\ntrace.bin\n");
+	CHECK(t.fs->memory.opened > 0);
+	hf_fst_end(&t);
+}
+
+/* ---- views that are directories ---- */
+
+/* A copy as cp makes it. */
+static void copy(const char *from, const char *to)
+{
+	static const char *const name[] = {"capture.ini", "program.elf", "trace.bin"};
+
+	for (size_t i = 0; i < 3; i++) {
+		char source[256], target[256];
+		struct hf_bytes bytes;
+
+		snprintf(source, sizeof source, "%s/%s", from, name[i]);
+		snprintf(target, sizeof target, "%s/%s", to, name[i]);
+		bytes = hf_fst_read(&t, source, 4096);
+		hf_fst_write(&t, target, bytes.p, bytes.n);
+		hf_bytes_free(&bytes);
+	}
+}
+
+/* The pcs of a listing, one a line. */
+static char *pcs(const char *path)
+{
+	char *text = hf_fst_text(&t, path), *out = calloc(1, strlen(text) + 1), *save = NULL;
+	size_t n = 0;
+
+	CHECK(out);
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		char pc[32];
+
+		if (*line == '#')
+			continue;
+		CHECK_EQ(sscanf(line, "%*s %*s %31s", pc), 1);
+		memcpy(out + n, pc, strlen(pc));
+		n += strlen(pc);
+		out[n++] = '\n';
+	}
+	free(text);
+	return out;
+}
+
+static void test_view_directory(void)
+{
+	char *whole, *again, *part;
+
+	hf_fst_begin(&t);
+	write_toy("x.toy", 1, true);
+	hf_fst_open(&t, NULL);
+	check_list("x@toy/hart0", "at\nlisting.txt\nprogram.elf\ntoy\n");
+	check_same("x@toy/hart0/program.elf", "x@toy/hart0/toy/program.elf");
+	check_same("x@toy/hart0/program.elf", "x@toy/hart0/at/3-9/program.elf");
+	check_same("x@toy/hart0/program.elf", "x@toy/hart0/at/3-9/toy/program.elf");
+	check_same("x@toy/hart0/toy/capture.ini", "x@toy/hart0/at/3-9/toy/capture.ini");
+	check_list("x@toy/hart0/at/3-9", "listing.txt\nprogram.elf\ntoy\n");
+	check_list("x@toy/hart0/at/3-9/toy", "capture.ini\nprogram.elf\ntrace.bin\n");
+	CHECK_EQ(hf_fst_size(&t, "x@toy/hart0/at/3-9/toy/trace.bin"), sizeof(struct hf_toy_header) + 7 * 8);
+	check_has("x@toy/info.json", "\"hart0/toy/trace.bin\"");
+	check_has("x@toy/info.json", "\"hart0/toy/capture.ini\"");
+	copy("x@toy/hart0/toy", "whole");
+	copy("x@toy/hart1/at/3-9/toy", "part");
+	whole = pcs("x@toy/hart0/listing.txt");
+	again = pcs("whole@toy/hart0/listing.txt");
+	CHECK_STR(again, whole);
+	part = pcs("part@toy/hart0/listing.txt");
+	free(again);
+	again = pcs("x@toy/hart1/at/3-9/listing.txt");
+	CHECK_STR(part, again);
+	CHECK_EQ(strlen(part), 7 * 17);
+	free(whole);
+	free(again);
+	free(part);
+	check_list("", ".hartfs\npart\npart@toy\nwhole\nwhole@toy\nx.toy\nx@toy\n");
+	hf_fst_end(&t);
+}
+
+/* Without a program there is no such directory, and info.json says why. */
+static void test_no_program(void)
+{
+	const struct hf_toy_header header = {.magic = "HFTOY1\n", .flags = HF_STREAM_HARTS};
+	const struct hf_toy_record record = {.kind = HF_TOY_ATTEMPT};
+	struct hf_bytes bytes = {0};
+
+	hf_fst_begin(&t);
+	hf_bytes_add(&bytes, &header, sizeof header);
+	hf_bytes_add(&bytes, &record, sizeof record);
+	hf_fst_write(&t, "x.toy", bytes.p, bytes.n);
+	hf_bytes_free(&bytes);
+	hf_fst_open(&t, NULL);
+	CHECK(!hf_fst_exists(&t, "x@toy/hart0/program.elf"));
+	CHECK(!hf_fst_exists(&t, "x@toy/hart0/toy"));
+	check_has("x@toy/info.json", "it needs program.elf");
+	hf_fst_end(&t);
+}
+
+/* ---- parameters ---- */
+
+static void test_params(void)
+{
+	struct hf_fs_options options = {.threads = 2, .index_threads = 2};
+	uint64_t plain;
+
+	hf_fst_begin(&t);
+	write_toy("x.toy", 1, true);
+	hf_fst_open(&t, &options);
+	plain = hf_fst_size(&t, "x@toy/hart0/toy/capture.ini");
+	hf_fst_close(&t);
+	hf_fst_write_text(&t, "hartfs.conf", "# of this archive\ntoy.pad = 12345\n");
+	hf_fst_open(&t, &options);
+	CHECK_EQ(hf_fst_size(&t, "x@toy/hart0/toy/capture.ini"), plain + 5);
+	check_has("x@toy/hart0/toy/capture.ini", "pad 12345\n");
+	hf_fst_close(&t);
+	options.params = "toy.pad=77";
+	hf_fst_open(&t, &options);
+	check_has("x@toy/hart0/toy/capture.ini", "pad 77\n");
+	check_has("hartfs.conf", "12345");
+	hf_fst_end(&t);
+}
+
+static void check_params(const char *conf, const char *given, const char *why)
+{
+	char text[256] = "";
+	int fd, err;
+
+	hf_fst_begin(&t);
+	if (conf)
+		hf_fst_write_text(&t, "hartfs.conf", conf);
+	fd = open(t.archive, O_RDONLY | O_DIRECTORY);
+	CHECK(fd >= 0);
+	err = hf_fs_check_params(fd, given, text, sizeof text);
+	close(fd);
+	CHECK_EQ(!err, !why);
+	if (why && !strstr(text, why)) {
+		fprintf(stderr, "'%s' instead of '%s'\n", text, why);
+		exit(1);
+	}
+	hf_fst_end(&t);
+}
+
+static void test_wrong_params(void)
+{
+	check_params(NULL, NULL, NULL);
+	check_params(NULL, "toy.pad=1", NULL);
+	check_params("; nothing\n", "toy.pad=1", NULL);
+	check_params(NULL, "toy.pad=x", "it has only 'pad'");
+	check_params(NULL, "toy.step=1", "it has only 'pad'");
+	check_params(NULL, "toy.pad=1,toy.pad=2", "given twice");
+	check_params(NULL, "toy.pad", "is not VIEW.key=value");
+	check_params(NULL, "toy.pad=", "is not VIEW.key=value");
+	check_params(NULL, "listing.pad=1", "there is no view listing with parameters");
+	check_params(NULL, "x.pad=1", "there is no view x with parameters");
+	check_params("toy.pad = 1\ntoy.pad = 2\n", NULL, "hartfs.conf:2:");
+	check_params("[toy]\npad = 1\n", NULL, "hartfs.conf:1: it has no sections");
+	check_params("toy.pad = 1\nnonsense\n", NULL, "hartfs.conf:2:");
+	check_params("toy.pad = 1 2\n", NULL, "hartfs.conf:1:");
+	check_params("x.pad = 1\n", "toy.pad=1", "there is no view x");
+}
+
+int main(void)
+{
+	use_toy();
+	test_directory();
+	test_files();
+	test_wrong();
+	test_unreadable();
+	test_changes();
+	test_remembered();
+	test_view_directory();
+	test_no_program();
+	test_params();
+	test_wrong_params();
+	return 0;
+}
