@@ -136,17 +136,11 @@ static void synchronise(struct hf_ntrace_dec *d)
 	push_time(d);
 }
 
-/* A synchronising message where the place was not known. */
+/* A synchronising message where the place was not known. There need not be code: a fetch may fail there (8.6). */
 static void restart(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
-	struct hf_event insn;
 
-	if (!hf_walk_insn(d->program, d->params.isa, s->address, &insn)) {
-		hf_ntrace_lose(d, HF_ERR_NTRACE_NO_CODE, s->message_at, s->address);
-		s->lost_bytes += s->message_length;
-		return;
-	}
 	if (s->lost_code)
 		hf_ntrace_push_loss(d, HF_EVENT_GAP, -(int)s->lost_code, s->lost_at, s->lost_bytes, s->lost_detail);
 	else if (s->begun)

@@ -196,10 +196,10 @@ static void check_corpus(const char *corpus, const char *program, const char *fi
 	bytes = hf_bytes_load(dir, file);
 	hf_ntt_init(&t, "implicit_return=1");
 	hf_ntt_add_elf(&t, &elf);
-	events = hf_ntt_decode(&t, bytes.p, bytes.n, 0, 0);
+	events = hf_ntt_decode(&t, bytes.p, bytes.n, 0, 3000);
 	truth = only_insns(&events);
 	hf_bytes_free(&bytes);
-	bytes = hf_ntt_encode(&events, 64, 0, "sync_instructions=1000");
+	bytes = hf_ntt_encode(&events, 64, 0, "sync_instructions=500");
 	printf("%s: %zu bytes\n", program, bytes.n);
 	flip_bits(&t, &truth, &bytes);
 	hf_events_free(&truth);
