@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct hf_ntrace_params params = {0};
 	struct hf_ntrace_message msg, again;
-	uint8_t copy[HF_NTRACE_WRITE_MAX];
+	uint8_t copy[HF_NTRACE_WRITE_MAX], *input;
 	size_t length;
 	int err;
 
@@ -28,7 +28,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	params.srcbits = bytes[0] % (HF_NTRACE_SRCBITS_MAX + 1);
 	params.xlen = bytes[0] & 0x40 ? 32 : 64;
 	params.addr_msb_ext = bytes[0] >> 7;
-	err = hf_ntrace_message_read(&params, bytes + 1, n - 1, &msg);
+	input = malloc(n - 1); /* so that reading behind its end is seen */
+	MUST(input);
+	memcpy(input, bytes + 1, n - 1);
+	err = hf_ntrace_message_read(&params, input, n - 1, &msg);
+	free(input);
 	MUST(msg.length >= 1 && msg.length <= n - 1 && msg.length <= HF_NTRACE_MESSAGE_MAX);
 	if (err || !*hf_ntrace_fields(msg.tcode))
 		return 0;
