@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# N-Trace captures of other encoders through the mount: the pcs of every listing are those of the simulation, and the view
-# ntrace/ of each, mounted as a capture of its own, gives them again.
+# N-Trace captures of other encoders through the mount: the pcs of every listing are those of the simulation, and the
+# view ntrace/ of each, mounted as a capture of its own, gives them again.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 corpus=${HARTFS_CORPUS:-}/ntrace
@@ -26,8 +26,8 @@ small = "t1 dhrystone towers vvadd traps traps-hi".split()
 for test in small:
     m = json.load(open(f"{corpus}/{test}/manifest.json"))
     for name, level in m["levels"].items():
-        capture(f"{test}-{name}", f"{corpus}/{test}/prog.elf", f"{corpus}/{test}/{level['file']}", level.get("src") or 0,
-                f"{corpus}/{test}/{m['pcs']}", m["instructions"],
+        capture(f"{test}-{name}", f"{corpus}/{test}/prog.elf", f"{corpus}/{test}/{level['file']}",
+                level.get("src") or 0, f"{corpus}/{test}/{m['pcs']}", m["instructions"],
                 dict(xlen=m["xlen"], srcbits=level["srcbits"], addr_msb_ext=int(level["addr_msb_ext"]),
                      implicit_return_depth=level["implicit_return_depth"]))
 m = json.load(open(f"{corpus}/multihart4/manifest.json"))

@@ -168,7 +168,8 @@ static struct hf_bytes records(const struct hf_ntt *t, const uint8_t *bytes, siz
 
 static void test_records(void)
 {
-	static const char stream[] = "00 00 2415000000000007 FFFF 70D01D1DF8FF 6C2C07 28 03 E013 0E13 6C0C03 20 05 13 84 13 70 D0";
+	static const char stream[] = "00 00 2415000000000007 FFFF 70D01D1DF8FF 6C2C07 28 03 E013 0E13 6C0C03 20 05 13 "
+				     "84 13 70 D0";
 	static const char want[] =
 		"0 zeros bytes=2\n"
 		"2 9 ProgTraceSync SYNC=5 I-CNT=0 F-ADDR=0x80000000\n"
