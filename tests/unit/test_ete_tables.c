@@ -24,7 +24,7 @@ static void check(const char *table, const char *registers, const char *code, co
 	struct ete_capture c;
 	const char *got;
 
-	ete_make(&c, registers, code, trace);
+	ete_make(&c, registers, code, "source_data", trace);
 	got = ete_words(&c);
 	if (strcmp(got, words) != 0) {
 		fprintf(stderr, "%s:\n%s\nis not\n%s\n", table, got, words);
