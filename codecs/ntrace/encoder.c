@@ -7,6 +7,15 @@
 
 /* ---- before an instruction ---- */
 
+/* The flow is not where the program leads, for no reason that the events give: tracing stops and starts. */
+static void go_on_elsewhere(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc)
+{
+	hf_ntrace_emit_stop(e, sink);
+	e->s.start = HF_NTRACE_SYNC_ENABLE;
+	e->s.btype = HF_NTRACE_BTYPE_JUMP;
+	hf_ntrace_emit_start(e, sink, pc);
+}
+
 /*
  * The flow has come to pc: says what a reader could not tell. may_sync: an instruction retires there, and it may be
  * time to synchronise.
@@ -30,14 +39,16 @@ static void resolve(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc, 
 	case HF_NTRACE_PENDING_TAKEN:
 		hf_ntrace_emit_taken(e, sink, s->next, due && pc == s->next);
 		if (pc != s->next)
-			hf_ntrace_emit_flow(e, sink, HF_NTRACE_BTYPE_JUMP, pc, false);
+			go_on_elsewhere(e, sink, pc);
 		break;
 	default:
-		/* Any instruction may be traced as an indirect jump, if it was one after all (10.1). */
-		if (due || pc != s->next)
+		if (pc != s->next && !s->plain)
+			go_on_elsewhere(e, sink, pc);
+		else if (due || pc != s->next)
 			hf_ntrace_emit_flow(e, sink, HF_NTRACE_BTYPE_JUMP, pc, due && pc == s->next);
 		break;
 	}
+	s->plain = 0;
 	s->pending = HF_NTRACE_PENDING_NONE;
 	s->btype = HF_NTRACE_BTYPE_JUMP;
 	s->has_returned = 0;
@@ -80,6 +91,7 @@ static void put_indirect(struct hf_ntrace_enc *e, const struct hf_event *ev, uin
 
 	if (s->paired && hf_walk_sequential(e->c.wire.isa, s->upper_pc, s->upper_opcode, insn->opcode, &target)) {
 		set_pending(s, HF_NTRACE_PENDING_NONE, target);
+		s->plain = 0;
 	} else {
 		s->has_returned = 0;
 		if (insn->flow == HF_FLOW_RETURN || insn->flow == HF_FLOW_SWAP)
@@ -152,6 +164,7 @@ static void put_insn(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 	hf_ntrace_emit_count(e, sink, insn->size / 2u);
 	s->next = behind;
 	s->known = 1;
+	s->plain = insn->flow != HF_FLOW_BRANCH && insn->flow != HF_FLOW_JUMP && insn->flow != HF_FLOW_CALL;
 	if (insn->flow != HF_FLOW_PLAIN)
 		put_flow(e, sink, ev, behind);
 	if (e->c.wire.sequential_jump) {
@@ -301,6 +314,7 @@ static const struct hf_state_field fields[] = {
 	FIELD(has_returned, 1),
 	FIELD(btype, 3),
 	FIELD(start, 15),
+	FIELD(plain, 1),
 	FIELD(paired, 1),
 	FIELD(mode, HF_MODE_COUNT - 1),
 	FIELD(said_mode, HF_MODE_COUNT - 1),

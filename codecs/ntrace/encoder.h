@@ -52,6 +52,7 @@ struct hf_ntrace_enc_state {
 	uint8_t has_returned;
 	uint8_t btype;          /* of the trap that leads to the next instruction; 0: none does */
 	uint8_t start;          /* SYNC of the next start */
+	uint8_t plain;          /* the last instruction was no branch or jump: it may have jumped all the same (10.1) */
 	uint8_t paired;         /* upper is an instruction of the message to come */
 	uint8_t mode;           /* enum hf_mode of the instructions */
 	uint8_t said_mode;      /* the one that a reader knows */

@@ -404,31 +404,44 @@ static bool is_custom(const struct outcome *o)
 }
 
 /*
- * The flow goes on at the message's address. Any last instruction may have an address (10.1; encoders before 1.0 sent
- * one when HIST was full); but where a message synchronises in linear code it is the place that was reached.
+ * Whether an address may stand behind that instruction though it is not where it leads by itself. Any may have one that
+ * is no branch or direct jump (10.1), but unless it is a custom one, damage is likelier: that is announced. Where a
+ * message synchronises in linear code its address is the place that was reached.
  */
+static bool may_jump(const struct hf_ntrace_dec *d, const struct outcome *o)
+{
+	if (!o->entry)
+		return false;
+	if (o->block && o->block->end != HF_BLOCK_ON && o->block->end != HF_BLOCK_NO_CODE &&
+	    o->block->end != HF_BLOCK_TRAP_CALL)
+		return false;
+	return is_custom(o) || !hf_ntrace_is_sync(d->s.tcode);
+}
+
+static void push_return_from_trap(struct hf_ntrace_dec *d)
+{
+	struct hf_event *ev = hf_ntrace_single(d, HF_EVENT_TRAP_RETURN);
+
+	ev->flags = HF_EVF_HANDLER;
+	ev->trap.handler = d->s.address;
+}
+
+/* The flow goes on at the message's address. */
 static int arrive(struct hf_ntrace_dec *d, struct outcome *o)
 {
 	struct hf_ntrace_state *s = &d->s;
-	const bool free = is_indirect(o) || is_custom(o) || !hf_ntrace_is_sync(s->tcode);
+	const bool indirect = is_indirect(o);
 
-	if (o->known && o->next == s->address && !is_indirect(o))
+	if (!indirect && o->known && o->next == s->address)
 		return 0;
-	if (!free)
+	if (!indirect && !may_jump(d, o))
 		return HF_ERR_NTRACE_WHERE;
-	if (is_indirect(o) || (o->entry && (!o->block || o->block->end == HF_BLOCK_ON ||
-					    o->block->end == HF_BLOCK_NO_CODE || o->block->end == HF_BLOCK_TRAP_CALL))) {
-		o->entry->taken = true;
-		o->entry->target = s->address;
-	} else {
-		push_jump(d, o->next, s->address, 0);
-	}
-	if (o->block && o->block->end == HF_BLOCK_TRAP_RETURN) {
-		struct hf_event *ev = hf_ntrace_single(d, HF_EVENT_TRAP_RETURN);
-
-		ev->flags = HF_EVF_HANDLER;
-		ev->trap.handler = s->address;
-	}
+	o->entry->taken = true;
+	o->entry->target = s->address;
+	if (o->block && o->block->end == HF_BLOCK_TRAP_RETURN)
+		push_return_from_trap(d);
+	if (!indirect && !is_custom(o))
+		hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_ODD, s->message_at, 0, last_insn(o)->pc);
 	return 0;
 }
 

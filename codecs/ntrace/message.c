@@ -21,7 +21,8 @@ enum {
 #undef HF_NTRACE_FIELD
 };
 
-#define FIELDS_MAX 5
+/* The most fields of a message, and HF_NTRACE_FIELD_NONE behind them. */
+#define FIELDS_MAX 6
 
 static const uint8_t message_fields[HF_NTRACE_TCODES][FIELDS_MAX] = {
 #define HF_NTRACE_MESSAGE(tcode, name, text, ...) [tcode] = {__VA_ARGS__},

@@ -105,6 +105,18 @@ int hf_unpack_take(struct hf_unpack *u, size_t n, const uint8_t **ret_p, struct 
 	return 0;
 }
 
+uint64_t hf_unpack_limit(const struct hf_unpack *u)
+{
+	return u->in.src->memory ? u->in.src->memory : HF_STREAM_MEMORY;
+}
+
+int hf_unpack_afford(const struct hf_unpack *u, uint64_t bytes, uint64_t at, struct hf_diag *diag)
+{
+	if (bytes <= hf_unpack_limit(u))
+		return 0;
+	return hf_diag_set(diag, HF_ERR_STREAM_MEMORY, HF_SPACE_FILE, at, (bytes >> 20) + ((bytes & 0xfffff) != 0));
+}
+
 int hf_unpack_doubt(int code, uint64_t at, enum hf_mark *ret_mark, struct hf_diag *diag)
 {
 	*ret_mark = HF_MARK_DOUBT;
@@ -357,6 +369,13 @@ void hf_unpack_scan_free(struct hf_scan *scan)
 	unpack_free(scan->u);
 	free(scan->buf);
 	free(scan);
+}
+
+uint64_t hf_unpack_scan_memory(const struct hf_scan *scan)
+{
+	const struct hf_unpack *u = scan->u;
+
+	return sizeof *scan + u->ops->size + u->in.cap + u->ops->window + scan->cap + u->ops->memory(u);
 }
 
 struct hf_src *hf_unpack_scan_base(const struct hf_scan *scan)

@@ -82,6 +82,8 @@ static void lay_out(struct maker *m)
 	while (m->count < INSNS_MAX - 2 && pc - m->run->base < HF_RUN_CODE_MAX - 16) {
 		uint8_t kind = kinds[pick(m, sizeof kinds)];
 
+		if (kind == KIND_ECALL && !(m->flags & (HF_RUN_TRAPS | HF_RUN_ODD)))
+			kind = KIND_PLAIN;
 		/* the pairs of a sequential jump, most of them */
 		if (m->count && (m->kind[m->count - 1] == KIND_LUI || m->kind[m->count - 1] == KIND_AUIPC) && pick(m, 4))
 			kind = pick(m, 2) ? KIND_SET_JUMP : KIND_SET_CALL;
@@ -90,7 +92,10 @@ static void lay_out(struct maker *m)
 		m->size[m->count] = is_narrow(kind) ? 2 : 4;
 		pc += m->size[m->count++];
 	}
-	m->run->code_size = (size_t)(pc - m->run->base);
+	m->kind[m->count] = KIND_JUMP;
+	m->pc[m->count] = pc;
+	m->size[m->count++] = 4;
+	m->run->code_size = (size_t)(pc + 4 - m->run->base);
 }
 
 /* An instruction within so many bytes. */
@@ -139,7 +144,7 @@ static uint32_t assemble(struct maker *m, size_t i)
 
 static struct hf_event *push(struct maker *m, uint8_t kind)
 {
-	struct hf_events *events = &m->run->events;
+	struct hf_ntt_events *events = &m->run->events;
 
 	if (events->n == events->cap) {
 		events->cap = 2 * events->cap + 1024;
@@ -293,12 +298,8 @@ static uint64_t say(struct maker *m, uint64_t pc)
 
 static uint64_t advance(struct maker *m, uint64_t pc)
 {
-	const size_t i = pc < m->run->base + m->run->code_size ? index_of(m, pc) : 0;
+	const size_t i = index_of(m, pc);
 
-	if (pc >= m->run->base + m->run->code_size) { /* behind the end: as if an interrupt came in time */
-		pc = trap(m, pc, true);
-		return pc;
-	}
 	if (m->flags & HF_RUN_TRAPS && pick(m, 60) == 0)
 		return trap(m, pc, pick(m, 2));
 	if (m->kind[i] == KIND_ECALL && (!(m->flags & HF_RUN_ODD) || pick(m, 2)))
@@ -318,7 +319,6 @@ void hf_run_make(struct hf_run *run, uint64_t base, uint8_t xlen, unsigned flags
 
 		memcpy(run->code + (m.pc[i] - base), &opcode, m.size[i]);
 	}
-	run->code[run->code_size] = 1; /* c.nop, where a jump may still fall through to */
 	pc = m.pc[0];
 	execute(&m, 0);
 	pc = run->events.ev[0].flags & HF_EVF_TAKEN ? run->events.ev[0].insn.target : pc + m.size[0];
@@ -328,5 +328,5 @@ void hf_run_make(struct hf_run *run, uint64_t base, uint8_t xlen, unsigned flags
 
 void hf_run_free(struct hf_run *run)
 {
-	hf_events_free(&run->events);
+	hf_ntt_events_free(&run->events);
 }

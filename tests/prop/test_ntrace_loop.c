@@ -2,6 +2,7 @@
  * Random runs through random programs, to N-Trace and back: in every mode, with any distance of synchronising messages,
  * cut and entered at any event.
  */
+#include "codecs/ntrace/message.h"
 #include "tests/lib/rvrun.h"
 
 static const char *const modes[] = {
@@ -43,13 +44,13 @@ static void init(struct hf_ntt *t, const struct hf_run *run, const char *mode)
 
 	describe(mode, run->xlen, text, sizeof text);
 	hf_ntt_init(t, text);
-	hf_ntt_add_code(t, run->base, run->code, run->code_size + 2);
+	hf_ntt_add_code(t, run->base, run->code, run->code_size);
 }
 
 static void check_mode(const struct hf_run *run, const char *mode, unsigned sync)
 {
 	char params[256];
-	struct hf_events again;
+	struct hf_ntt_events again;
 	struct hf_bytes bytes;
 	struct hf_ntt t;
 	const uint32_t hart = strstr(mode, "srcbits") ? 17 : 0;
@@ -62,12 +63,12 @@ static void check_mode(const struct hf_run *run, const char *mode, unsigned sync
 	bytes = hf_ntt_encode(&run->events, run->xlen, hart, params);
 	again = hf_ntt_decode(&t, bytes.p, bytes.n, hart, 0);
 	CHECK_EQ(again.err, HF_NOTE_END);
-	hf_events_check_same_insns(&run->events, &again, params);
-	hf_events_check_same_traps(&run->events, &again, params);
+	hf_ntt_events_check_same_insns(&run->events, &again, params);
+	hf_ntt_events_check_same_traps(&run->events, &again, params);
 	if (again.losses != gaps)
 		fprintf(stderr, "%s\n", params);
 	CHECK_EQ(again.losses, gaps);
-	hf_events_free(&again);
+	hf_ntt_events_free(&again);
 	hf_bytes_free(&bytes);
 	hf_ntt_fini(&t);
 }
@@ -84,60 +85,6 @@ static void check_run(uint64_t base, uint8_t xlen, unsigned flags, uint64_t seed
 }
 
 /* ---- entering ---- */
-
-struct cut {
-	uint8_t blob[HF_STATE_MAX];
-	size_t size;
-	uint64_t discard;
-};
-
-/* A decoder entered before event `at` gives the same events from there on (a good many of them). */
-static void check_enter(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, const struct hf_events *all,
-			size_t at, const struct cut *cut)
-{
-	struct hf_event ev[64];
-	struct hf_dec *dec;
-	size_t n;
-
-	CHECK_EQ(hf_dec_new(stream, src, hart, &dec), 0);
-	CHECK_EQ(hf_dec_load(dec, cut->blob, cut->size, cut->discard), 0);
-	for (size_t to = at; to < all->n && to < at + 400; to += n) {
-		CHECK_EQ(hf_dec_next(dec, ev, 1 + at % 64, &n), 0);
-		CHECK(memcmp(ev, all->ev + to, n * sizeof *ev) == 0);
-	}
-	hf_dec_free(dec);
-}
-
-static void check_decoder_cuts(const struct hf_run *run, const char *mode, const struct hf_bytes *bytes, uint32_t hart)
-{
-	struct hf_events all;
-	struct hf_stream *stream;
-	struct hf_diag diag;
-	struct hf_event ev;
-	struct hf_src *src;
-	struct hf_dec *dec;
-	struct hf_ntt t;
-	struct cut cut;
-	size_t n;
-
-	init(&t, run, mode);
-	all = hf_ntt_decode(&t, bytes->p, bytes->n, hart, 0);
-	CHECK_EQ(hf_src_memory_new(bytes->p, bytes->n, &src), 0);
-	CHECK_EQ(hf_stream_open(hf_codec_by_name("ntrace"), src, &t.setup, &stream, &diag), 0);
-	CHECK_EQ(hf_dec_new(stream, src, hart, &dec), 0);
-	for (size_t i = 0; i < all.n; i++) {
-		cut.size = dec->ops->save(dec, cut.blob, &cut.discard);
-		CHECK(cut.size <= HF_STATE_MAX);
-		check_enter(stream, src, hart, &all, i, &cut);
-		CHECK_EQ(hf_dec_next(dec, &ev, 1, &n), 0);
-		CHECK(memcmp(&ev, &all.ev[i], sizeof ev) == 0);
-	}
-	hf_dec_free(dec);
-	hf_stream_close(stream);
-	hf_src_free(src);
-	hf_events_free(&all);
-	hf_ntt_fini(&t);
-}
 
 /* The encoder of the events, saved and loaded into a fresh one before each of them. */
 static void check_encoder_cuts(const struct hf_run *run, const char *params, const struct hf_bytes *bytes, uint32_t hart)
@@ -175,19 +122,143 @@ static void check_cuts(void)
 	for (size_t i = 0; i < MODES; i++) {
 		char params[256];
 		struct hf_bytes bytes;
+		struct hf_ntt t;
 		const uint32_t hart = strstr(modes[i], "srcbits") ? 17 : 0;
 
 		snprintf(params, sizeof params, "%s,sync_instructions=50", modes[i]);
 		bytes = hf_ntt_encode(&run.events, run.xlen, hart, params);
-		check_decoder_cuts(&run, modes[i], &bytes, hart);
+		init(&t, &run, modes[i]);
+		hf_ntt_check_cuts(&t, bytes.p, bytes.n, hart);
+		hf_ntt_fini(&t);
 		check_encoder_cuts(&run, params, &bytes, hart);
 		hf_bytes_free(&bytes);
 	}
 	hf_run_free(&run);
 }
 
+/* ---- the specification's simple encoder (10.2), written again from its description ---- */
+
+struct simple {
+	struct hf_ntrace_params params;
+	struct hf_bytes out;
+	bool history;
+	uint8_t due; /* TCODE to emit at the next instruction; 0: none */
+	uint32_t icnt, hist;
+	uint64_t address;
+};
+
+static void simple_emit(struct simple *e, struct hf_ntrace_message msg)
+{
+	uint8_t bytes[HF_NTRACE_WRITE_MAX];
+
+	hf_bytes_add(&e->out, bytes, hf_ntrace_message_write(&e->params, &msg, bytes));
+}
+
+/* What the instruction before made necessary, now that the address is known. */
+static void simple_resolve(struct simple *e, uint64_t pc)
+{
+	struct hf_ntrace_message msg = {.tcode = e->due, .icnt = e->icnt};
+
+	if (!e->due)
+		return;
+	if (e->due == HF_NTRACE_SYNC) {
+		msg.sync = 1;
+		msg.address = pc;
+	} else if (e->due != HF_NTRACE_DIRECT_BRANCH) {
+		msg.address = e->address ^ pc;
+		msg.hist = e->due == HF_NTRACE_INDIRECT_BRANCH_HIST ? e->hist : 0;
+	}
+	simple_emit(e, msg);
+	if (e->due != HF_NTRACE_DIRECT_BRANCH)
+		e->address = pc;
+	e->due = 0;
+	e->icnt = 0;
+	e->hist = 1;
+}
+
+static void simple_put(struct simple *e, const struct hf_event *ev)
+{
+	const uint32_t n = ev->insn.size / 2u, before = e->icnt;
+	const bool taken = ev->flags & HF_EVF_TAKEN, branch = ev->insn.flow == HF_FLOW_BRANCH;
+	const bool indirect = ev->insn.flow >= HF_FLOW_INDIRECT_JUMP && ev->insn.flow <= HF_FLOW_TRAP_RETURN;
+
+	simple_resolve(e, ev->insn.pc);
+	e->icnt += n;
+	if (branch && e->history)
+		e->hist = e->hist << 1 | taken;
+	else if (branch && taken)
+		e->due = HF_NTRACE_DIRECT_BRANCH;
+	else if (!branch && indirect)
+		e->due = e->history ? HF_NTRACE_INDIRECT_BRANCH_HIST : HF_NTRACE_INDIRECT_BRANCH;
+	if (e->icnt > 0x10000) {
+		simple_emit(e, (struct hf_ntrace_message){.tcode = HF_NTRACE_RESOURCE_FULL, .icnt = before});
+		e->icnt = n;
+	}
+	if (e->hist & 0x40000000) {
+		simple_emit(e, (struct hf_ntrace_message){.tcode = HF_NTRACE_RESOURCE_FULL, .rcode = 1, .hist = e->hist >> 1});
+		e->hist = 2 | (e->hist & 1);
+	}
+}
+
+static void check_same_as_simple(const struct hf_ntt_events *events, uint8_t xlen, bool history)
+{
+	const char *params = history ? "profile=seed" : "mode=btm,profile=seed";
+	struct simple e = {.params = {.xlen = xlen}, .history = history, .due = HF_NTRACE_SYNC, .hist = 1};
+	struct hf_bytes ours = hf_ntt_encode(events, xlen, 0, params);
+
+	for (size_t i = 0; i < events->n; i++)
+		if (events->ev[i].kind == HF_EVENT_INSN)
+			simple_put(&e, &events->ev[i]);
+	CHECK_EQ(ours.n, e.out.n);
+	CHECK(memcmp(ours.p, e.out.p, ours.n) == 0);
+	CHECK(ours.n > 50);
+	hf_bytes_free(&ours);
+	hf_bytes_free(&e.out);
+}
+
+/* Straight code that fills I-CNT and HIST several times, with a jump at its end. */
+static void check_seed_full(bool history)
+{
+	enum { INSNS = 100000 };
+	struct hf_ntt_events events = {.ev = calloc(INSNS, sizeof *events.ev), .n = INSNS};
+
+	CHECK(events.ev);
+	for (size_t i = 0; i < INSNS; i++) {
+		events.ev[i].kind = HF_EVENT_INSN;
+		events.ev[i].insn = (struct hf_ev_insn){
+			.pc = 0x10000 + 4 * i, .opcode = 0x13, .size = 4, .isa = HF_ISA_RV64, .flow = HF_FLOW_PLAIN,
+		};
+		if (i % 7 == 0 && i < 2000) {
+			events.ev[i].insn.opcode = 0x00000263; /* beq x0, x0, . + 4 */
+			events.ev[i].insn.flow = HF_FLOW_BRANCH;
+			events.ev[i].flags = i % 3 ? HF_EVF_TAKEN : 0;
+			events.ev[i].insn.target = 0x10004 + 4 * i;
+		}
+	}
+	events.ev[INSNS - 2].insn.opcode = 0x00008067;
+	events.ev[INSNS - 2].insn.flow = HF_FLOW_RETURN;
+	check_same_as_simple(&events, 64, history);
+	hf_ntt_events_free(&events);
+}
+
+static void check_seed(uint64_t base, uint8_t xlen, bool history, uint64_t number)
+{
+	struct hf_run run;
+
+	hf_run_make(&run, base, xlen, 0, 20000, number);
+	check_same_as_simple(&run.events, xlen, history);
+	hf_run_free(&run);
+}
+
 int main(void)
 {
+	check_seed_full(true);
+	check_seed_full(false);
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		check_seed(0x10000, 64, true, seed);
+		check_seed(UINT64_C(0xffffffff80000000), 64, false, seed);
+		check_seed(0x80000000, 32, true, seed);
+	}
 	for (uint64_t seed = 1; seed <= 6; seed++) {
 		check_run(0x10000, 64, HF_RUN_ALL, seed);
 		check_run(UINT64_C(0xffffffff80000000), 64, HF_RUN_ALL, seed + 100);
