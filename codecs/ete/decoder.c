@@ -402,8 +402,10 @@ static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64
 	*ret_record = 0;
 	ret_context->size = (s->context.byte & HF_ETE_CONTEXT_CID ? HF_CONTEXT_PID : 0u) |
 			    (s->context.byte & HF_ETE_CONTEXT_VMID ? HF_CONTEXT_VMID : 0u);
-	ret_context->context = (struct hf_ev_context){.pid = ret_context->size & HF_CONTEXT_PID ? s->context.cid : 0,
-						      .vmid = ret_context->size & HF_CONTEXT_VMID ? s->context.vmid : 0};
+	ret_context->context = (struct hf_ev_context){
+		.pid = ret_context->size & HF_CONTEXT_PID ? s->context.cid : 0,
+		.vmid = ret_context->size & HF_CONTEXT_VMID ? s->context.vmid : 0,
+	};
 }
 
 const struct hf_dec_ops hf_ete_dec_ops = {

@@ -182,7 +182,8 @@ static int word_of(const struct hf_event *ev, char *t, size_t n)
 			       snprintf(t, n, "time:%" PRIx64 "-%" PRIu64 " ", ev->time.value, ev->time.back) :
 			       snprintf(t, n, "time:%" PRIx64 " ", ev->time.value);
 	case HF_EVENT_CYCLES: return snprintf(t, n, "cycles:%" PRIu64 " ", ev->time.value);
-	case HF_EVENT_MARKER: return snprintf(t, n, "mark:%" PRIu64 ".%" PRIu64 " ", ev->marker.type, ev->marker.number);
+	case HF_EVENT_MARKER:
+		return snprintf(t, n, "mark:%" PRIu64 ".%" PRIu64 " ", ev->marker.type, ev->marker.number);
 	default: return snprintf(t, n, "kind%u ", ev->kind);
 	}
 }

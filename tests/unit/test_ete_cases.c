@@ -1,4 +1,4 @@
-/* What is rare in captures: speculation that is corrected late, losses, limits, AArch32, time that belongs to something. */
+/* What is rare in captures: speculation that is corrected late, losses, limits, AArch32, time with what it stamps. */
 #include "codecs/ete/resolve.h"
 #include "tests/lib/check.h"
 #include "tests/lib/etetest.h"
