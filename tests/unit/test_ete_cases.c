@@ -132,38 +132,39 @@ static void test_limits(void)
 	static char trace[400000];
 	struct ete_capture c;
 	const char *got;
-	char *p = trace + sprintf(trace, "%s 9a 03 08 00 00 0a ", START);
+	char *const end = trace + sizeof trace;
+	char *p = trace + snprintf(trace, sizeof trace, "%s 9a 03 08 00 00 0a ", START);
 
 	for (unsigned i = 0; i < 3000; i++)
-		p += sprintf(p, "f7 9a 03 08 00 00 ");
+		p += snprintf(p, (size_t)(end - p), "f7 9a 03 08 00 00 ");
 	ete_make(&c, SIMPLE, CODE, "source_data", trace);
 	got = ete_words(&c);
 	CHECK(strstr(got, "mark:3.0 doubt:ETE_TRANSACTION"));
 	ete_close(&c);
 
-	p = trace + sprintf(trace, "%s", START);
+	p = trace + snprintf(trace, sizeof trace, "%s", START);
 	for (unsigned i = 0; i < 300; i++)
-		p += sprintf(p, "d4 ");
-	sprintf(p, "SYNC 01 00 9a 00 08 00 00 81 31 f6 2d 01");
+		p += snprintf(p, (size_t)(end - p), "d4 ");
+	snprintf(p, (size_t)(end - p), "SYNC 01 00 9a 00 08 00 00 81 31 f6 2d 01");
 	ete_make(&c, IDS "TRCIDR8=0xffffffff TRCCONFIGR=1", CODE, "", trace);
 	CHECK_STR(ete_words(&c), "el1 note:ETE_UNCOMMITTED gap:ETE_QUEUE 1000");
 	ete_close(&c);
 
 	/* more behind an atom than can wait: it goes, and a mispredict comes too late */
-	p = trace + sprintf(trace, "%s f6 ", START);
+	p = trace + snprintf(trace, sizeof trace, "%s f6 ", START);
 	for (unsigned i = 0; i < 2 * HF_ETE_HELD_MAX; i++)
-		p += sprintf(p, "71 ");
-	sprintf(p, "30 f6");
+		p += snprintf(p, (size_t)(end - p), "71 ");
+	snprintf(p, (size_t)(end - p), "30 f6");
 	ete_make(&c, SIMPLE, CODE, "source_data", trace);
 	got = ete_words(&c);
 	CHECK(strstr(got, "1000 mark:1.0 ") && strstr(got, "doubt:ETE_MISPREDICT"));
 	ete_close(&c);
 
 	/* more zeros than any synchronisation has */
-	p = trace + sprintf(trace, "%s f6 ", START);
+	p = trace + snprintf(trace, sizeof trace, "%s f6 ", START);
 	for (unsigned i = 0; i < 10000; i++)
-		p += sprintf(p, "00 ");
-	sprintf(p, "80 01 00 9a 00 08 00 00 81 31 f7");
+		p += snprintf(p, (size_t)(end - p), "00 ");
+	snprintf(p, (size_t)(end - p), "80 01 00 9a 00 08 00 00 81 31 f7");
 	check(SIMPLE, CODE, trace, "el1 1000 jump 1000>2000");
 }
 
