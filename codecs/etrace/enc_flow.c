@@ -118,13 +118,17 @@ static struct plan plan_insn(struct hf_etrace_enc *e, const struct hf_etrace_ste
 	const uint64_t pc = insn->insn.pc & hf_etrace_address_mask(&e->c.params);
 	struct plan plan = {.behind = HF_ETRACE_BEHIND_INSN};
 
-	plan.privilege = insn->insn.mode != e->held.insn.mode ||
-			 ((e->s.flags & HF_ETRACE_ENC_CHANGED) && !e->c.imprecise);
+	const bool level = hf_etrace_enc_privilege(e, insn->insn.mode) !=
+			   hf_etrace_enc_privilege(e, e->held.insn.mode);
+
+	plan.privilege = level || ((e->s.flags & HF_ETRACE_ENC_CHANGED) && !e->c.imprecise);
 	plan.sync_behind = plan.privilege;
 	plan_way(e, &plan, step, step->known && step->target != pc);
 	if (plan.behind != HF_ETRACE_BEHIND_INSN)
 		return plan;
-	if (plan.sync_behind && exact(e) && needs_before(e, insn)) {
+	/* 2.0's decoder stops at another privilege only behind a trap or trap return */
+	if (exact(e) && ((level && step->way != HF_ETRACE_WAY_TRAP_RETURN) ||
+			 (plan.sync_behind && needs_before(e, insn)))) {
 		stop_there(&plan);
 		return plan;
 	}

@@ -33,6 +33,22 @@ static void count_down(struct hf_etrace_enc *e)
 		e->s.flags |= HF_ETRACE_ENC_DUE;
 }
 
+static void interrupt_trace(struct hf_etrace_enc *e, struct hf_sink *sink, bool lost)
+{
+	if (e->s.flags & HF_ETRACE_ENC_HELD)
+		hf_etrace_enc_finish(e, sink, lost ? HF_ETRACE_BEHIND_LOST : HF_ETRACE_BEHIND_STOP, NULL);
+	else
+		hf_etrace_enc_stop(e, sink, lost ? HF_ETRACE_TRACE_LOST : HF_ETRACE_ENDED_REP, true);
+	e->s.flags &= ~(uint32_t)(HF_ETRACE_ENC_OF_HELD | HF_ETRACE_ENC_ATTEMPT);
+}
+
+/* No decoder walks over an opcode that is not of the length that it says, or not of RISC-V. */
+static bool is_code(const struct hf_event *ev)
+{
+	return (ev->insn.isa == HF_ISA_RV32 || ev->insn.isa == HF_ISA_RV64) &&
+	       hf_riscv_size(ev->insn.opcode) == ev->insn.size;
+}
+
 /* Nothing is held: it begins a trace, or a handler. */
 static void hold_first(struct hf_etrace_enc *e, const struct hf_event *ev)
 {
@@ -42,26 +58,19 @@ static void hold_first(struct hf_etrace_enc *e, const struct hf_event *ev)
 	e->s.run = ev->insn.pc;
 }
 
-static void skip_insn(struct hf_etrace_enc *e, struct hf_sink *sink)
-{
-	if (e->s.flags & HF_ETRACE_ENC_HELD)
-		hf_etrace_enc_finish(e, sink, HF_ETRACE_BEHIND_STOP, NULL);
-	else
-		hf_etrace_enc_stop(e, sink, HF_ETRACE_ENDED_REP, true);
-	e->s.flags &= ~(uint32_t)(HF_ETRACE_ENC_OF_HELD | HF_ETRACE_ENC_ATTEMPT);
-}
-
 static void put_insn(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	struct hf_etrace_enc_state *s = &e->s;
 	bool held;
 
-	if (ev->insn.isa != HF_ISA_RV32 && ev->insn.isa != HF_ISA_RV64)
-		return;
 	count_down(e);
 	s->mode = ev->insn.mode;
+	if (!is_code(ev)) {
+		interrupt_trace(e, sink, true);
+		return;
+	}
 	if (!qualified(e, ev->insn.pc, ev->insn.mode)) {
-		skip_insn(e, sink);
+		interrupt_trace(e, sink, false);
 		return;
 	}
 	held = s->flags & HF_ETRACE_ENC_HELD;
@@ -180,15 +189,6 @@ static void put_context(struct hf_etrace_enc *e, const struct hf_event *ev)
 	s->context = context;
 }
 
-static void interrupt_trace(struct hf_etrace_enc *e, struct hf_sink *sink, bool lost)
-{
-	if (e->s.flags & HF_ETRACE_ENC_HELD)
-		hf_etrace_enc_finish(e, sink, lost ? HF_ETRACE_BEHIND_LOST : HF_ETRACE_BEHIND_STOP, NULL);
-	else
-		hf_etrace_enc_stop(e, sink, lost ? HF_ETRACE_TRACE_LOST : HF_ETRACE_ENDED_REP, true);
-	e->s.flags &= ~(uint32_t)(HF_ETRACE_ENC_OF_HELD | HF_ETRACE_ENC_ATTEMPT);
-}
-
 static void put_other(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	switch (ev->kind) {
@@ -228,7 +228,7 @@ static void put_other(struct hf_etrace_enc *e, struct hf_sink *sink, const struc
 static inline bool passes(const struct hf_etrace_enc *e, const struct hf_event *held, const struct hf_event *ev)
 {
 	return ev->kind == HF_EVENT_INSN && (held->insn.flow == HF_FLOW_PLAIN || held->insn.flow >= HF_FLOW_SYNC) &&
-	       ev->insn.pc == held->insn.pc + held->insn.size && ev->insn.mode == held->insn.mode && e->s.left > 1;
+	       ev->insn.pc == held->insn.pc + held->insn.size && hf_riscv_size(ev->insn.opcode) == ev->insn.size && ev->insn.mode == held->insn.mode && e->s.left > 1;
 }
 
 static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)

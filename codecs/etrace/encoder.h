@@ -183,6 +183,9 @@ uint32_t hf_etrace_enc_stack_limit(const struct hf_etrace_enc *e);
 
 /* ---- enc_report.c ---- */
 
+/* The privilege field for enum hf_mode. */
+uint8_t hf_etrace_enc_privilege(const struct hf_etrace_enc *e, unsigned mode);
+
 /* The flags of a report. */
 struct hf_etrace_flags {
 	bool notify, updiscon;
