@@ -55,7 +55,6 @@ static void take_size(struct cursor *c)
 	c->access->size = (uint8_t)take(c, size_width(c));
 }
 
-/* Two bits where both address and data can be compressed, or data in two ways; one bit if there is just an address. */
 static void take_diff(struct cursor *c, unsigned width)
 {
 	c->access->diff = (uint8_t)take(c, width);
@@ -133,9 +132,12 @@ static void take_operand(struct cursor *c, uint64_t operand)
 	c->access->flags |= HF_ETRACE_HAS_OPERAND;
 }
 
+/* Where only data can be compressed, an implementation with one way of doing so may have one bit for it. */
 static unsigned diff_width(const struct cursor *c)
 {
-	return has_address(c) && has_data(c) ? 2 : 1;
+	if (!has_data(c))
+		return 1;
+	return has_address(c) ? 2 : c->params->data_diff_width;
 }
 
 static void load_store(struct cursor *c)
@@ -219,12 +221,15 @@ static void csr(struct cursor *c)
 
 	a->size = c->params->data_width > 32 ? 3 : 2;
 	if (!has_data(c)) {
-		a->subtype = (uint8_t)take(c, c->params->version == HF_ETRACE_2_1 ? 2 : 3);
-		take_diff(c, c->params->version == HF_ETRACE_1_1_1 ? 0 : 1);
+		/* Three bits of subtype before 2.1; but the reference encoder has two and a diff as 2.1 does. */
+		const bool new = c->params->version == HF_ETRACE_2_1 || c->params->data_reference;
+
+		a->subtype = (uint8_t)take(c, new ? 2 : 3);
+		take_diff(c, new ? 1 : 0);
 		high = (unsigned)take(c, 6);
 	} else {
 		a->subtype = (uint8_t)take(c, 2);
-		take_diff(c, diff_width(c));
+		take_diff(c, c->params->data_diff_width);
 		take_data(c, take_sized(c, a->size));
 		high = (unsigned)take(c, 6);
 		if (high >> 4 != 3) /* else it is read-only */

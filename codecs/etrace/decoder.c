@@ -79,9 +79,9 @@ static void mark_state(struct hf_etrace_dec *d)
 	if (n) {
 		d->blob_size = (uint32_t)n;
 		d->done = 0;
-		d->retry = FULL_DISTANCE;
+		d->retry = d->full_distance;
 	} else {
-		d->retry = d->done + FULL_DISTANCE;
+		d->retry = d->done + d->full_distance;
 	}
 }
 
@@ -97,6 +97,8 @@ static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t h
 		return HF_ERR_NOMEM;
 	d->dec.stream = stream;
 	d->dec.hart = hart;
+	d->sync_distance = SYNC_DISTANCE;
+	d->full_distance = FULL_DISTANCE;
 	err = hf_etrace_params_read(stream->setup, hart, &d->given, NULL);
 	if (!err)
 		err = hf_etrace_framer_init(&d->framer, &d->given, stream->setup, src, (uint8_t)hart);
@@ -241,7 +243,7 @@ static int advance(struct hf_etrace_dec *d)
 
 	if (d->head == d->tail) {
 		d->head = d->committed = d->tail = 0;
-		if (!d->access_count && d->done >= (d->synced ? SYNC_DISTANCE : d->retry))
+		if (!d->access_count && d->done >= (d->synced ? d->sync_distance : d->retry))
 			mark_state(d);
 		d->synced = false;
 	}
@@ -358,7 +360,7 @@ static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
 	memcpy(d->blob, blob, size);
 	d->blob_size = (uint32_t)size;
 	d->done = 0;
-	d->retry = FULL_DISTANCE;
+	d->retry = d->full_distance;
 	d->said_context = d->core.flags & HF_ETRACE_CONTEXTED ? (uint32_t)d->core.context : 0;
 	forget_harts(d);
 	return 0;

@@ -141,6 +141,7 @@ struct hf_etrace_dec {
 	uint32_t blob_size;
 	uint64_t done, retry; /* retry: not before so many are a new one is tried, for want of a small one */
 	bool synced; /* here a new one would be small */
+	uint32_t sync_distance, full_distance; /* events between states; tests make them smaller */
 	/* source ids seen */
 	uint32_t harts[HF_ETRACE_HARTS_MAX];
 	uint32_t hart_count, last_hart;

@@ -156,6 +156,20 @@ static uint64_t to_boundary(const struct hf_etrace_framer *f)
 	return f->params->block_bytes - (hf_lane_offset(&f->lane) - start) % f->params->block_bytes;
 }
 
+/* Messages in a row that make it sure enough where one begins. */
+#define CHAIN 8
+
+/* Whether messages of te_inst_raw, or zeros between them, follow each other from p on. */
+static bool is_chain(const uint8_t *p, const uint8_t *end)
+{
+	for (unsigned i = 0; i < CHAIN && p < end; i++) {
+		if (*p && !hf_etrace_is_raw_header(*p))
+			return false;
+		p += *p ? 1 + (*p & 0x1f) : 1;
+	}
+	return true;
+}
+
 /* The bytes up to the next place where a message surely begins, as far as they are in the lane. */
 static int lose_alignment(struct hf_etrace_framer *f, struct hf_etrace_message *msg)
 {
@@ -170,6 +184,10 @@ static int lose_alignment(struct hf_etrace_framer *f, struct hf_etrace_message *
 		n = pass_run(f, p, left, f->at.aligned);
 		f->at.aligned = n < left;
 		f->at.run = f->at.aligned ? 0 : f->at.run;
+	} else if (f->framing == HF_ETRACE_FRAMING_RAW) {
+		for (n = 1; n < left && !is_chain(p + n, p + left);)
+			n++;
+		f->at.aligned = true;
 	} else {
 		n = f->framing == HF_ETRACE_FRAMING_PULP && left > 40 ? 40 : 1;
 		f->at.aligned = true;
@@ -241,6 +259,10 @@ static int read_message(struct hf_etrace_framer *f, struct hf_etrace_message *ms
 	int size;
 
 	size = hf_etrace_message_read(f->params, f->framing, p, left, msg);
+	/* A message that something else than another one follows is none: its length is wrong, or was meant otherwise. */
+	if (f->framing == HF_ETRACE_FRAMING_RAW && size > 0 && (size_t)size < left && p[size] &&
+	    !hf_etrace_is_raw_header(p[size]))
+		return lose_alignment(f, msg);
 	if (size == HF_ERR_TRUNCATED)
 		return lose(f, msg, HF_ERR_TRUNCATED, left);
 	if (size <= 0 || (f->params->alignment == HF_ETRACE_ALIGN_BLOCKS && (uint64_t)size > to_boundary(f)))

@@ -74,6 +74,12 @@ bool hf_etrace_framing_has_sources(const struct hf_etrace_params *params, const 
 enum hf_etrace_framing hf_etrace_framing_of_part(const struct hf_etrace_params *params, const struct hf_setup *setup,
 						 size_t part);
 
+/* Whether a byte can begin a message of te_inst_raw: some length, type 2 or 3, nothing above. */
+static inline bool hf_etrace_is_raw_header(uint8_t byte)
+{
+	return (byte & 0xc0) == 0x40 && (byte & 0x1f);
+}
+
 /*
  * Takes the message at p[n] apart, for framings with a header of their own. Returns its bytes; 0: a null or fill byte,
  * one long; negative: not a message (HF_ERR_ETRACE_FRAME), or n bytes are not all of it (HF_ERR_TRUNCATED).

@@ -26,8 +26,10 @@ static int read_raw(const uint8_t *p, size_t n, struct hf_etrace_message *msg)
 {
 	const unsigned length = p[0] & 0x1f;
 
-	if (length == 0)
-		return p[0] ? HF_ERR_ETRACE_FRAME : 0;
+	if (p[0] == 0)
+		return 0;
+	if (!hf_etrace_is_raw_header(p[0]))
+		return HF_ERR_ETRACE_FRAME;
 	if (n < 1 + length)
 		return HF_ERR_TRUNCATED;
 	msg->type = p[0] >> 5 & 3;

@@ -262,6 +262,21 @@ static inline __attribute__((always_inline)) void packet(struct cursor *c, struc
 	}
 }
 
+/*
+ * What no encoder makes: a payload that is longer than its fields by more than the filling of a transport, and codes of
+ * no privilege level. Both are signs of damage.
+ */
+static bool is_implausible(const struct cursor *c, const struct hf_etrace_packet *pkt)
+{
+	const uint8_t layout = c->params->support;
+
+	if (pkt->format == 3 && pkt->subformat == HF_ETRACE_SUPPORT)
+		return false; /* vendors may add to it */
+	if (pkt->format == 3 && (pkt->privilege == 2 || pkt->privilege > 6))
+		return true;
+	return layout != HF_ETRACE_SUPPORT_PULP && layout != HF_ETRACE_SUPPORT_ESP32 && c->size >= c->pos + 16;
+}
+
 int hf_etrace_packet_read(const struct hf_etrace_params *params, uint32_t modes, const uint8_t *payload, size_t n,
 			  struct hf_etrace_packet *ret_pkt)
 {
@@ -279,6 +294,7 @@ int hf_etrace_packet_read(const struct hf_etrace_params *params, uint32_t modes,
 	memset(ret_pkt, 0, sizeof *ret_pkt);
 	ret_pkt->length = (uint8_t)n;
 	packet(&c, ret_pkt);
+	c.bad |= is_implausible(&c, ret_pkt);
 	return c.bad ? HF_ERR_ETRACE_PACKET : 0;
 }
 

@@ -8,8 +8,8 @@ const char *const hf_etrace_parameters[] = {
 	"time_width", "ecause_width", "f0s_width", "return_stack_size", "call_counter_size", "bpred_size", "cache_size",
 	"sijump", "irreport", "support_options", "encoder_mode_width", "options", "link_registers", "ecall_retires",
 	"sync_instructions", "trap_reporting", "jtc_policy", "compression", "mtvec", "stvec", "vstvec", "irets",
-	"mmacas", "daddress_width", "data_width", "data_format_width", "lrid_width", "data_diff", "no_address",
-	"no_data",
+	"mmacas", "daddress_width", "data_width", "data_format_width", "lrid_width", "data_diff", "data_diff_width",
+	"no_address", "no_data",
 	/* the same as the unit shows them: attribute values, or the two registers of the example in chapter 9 */
 	"widths", "discovery_info_0", "discovery_info_1",
 	/* of the transport */
@@ -109,6 +109,7 @@ void hf_etrace_params_default(struct hf_etrace_params *params, unsigned xlen)
 		.daddress_width = (uint8_t)xlen,
 		.data_width = (uint8_t)xlen,
 		.data_format_width = 3,
+		.data_diff_width = 2,
 		.lrid_width = 0,
 		.block_bytes = 1024,
 	};
@@ -252,6 +253,7 @@ static void read_data(struct reading *r, struct hf_etrace_params *params)
 	params->data_width = width(r, "data_width", 8, 64, params->iaddress_width > 32 ? 64 : 32);
 	params->data_format_width = size(r, "data_format_width", 3, params->data_format_width);
 	params->lrid_width = size(r, "lrid_width", 16, params->lrid_width);
+	params->data_diff_width = size(r, "data_diff_width", 2, params->data_diff_width);
 	params->data_reference = word(r, "data_diff", diffs, 0);
 }
 

@@ -94,6 +94,7 @@ struct hf_etrace_params {
 	uint8_t daddress_width;
 	uint8_t data_width;         /* bits */
 	uint8_t data_format_width;
+	uint8_t data_diff_width;    /* of diff in packets without an address, and of CSR accesses */
 	uint8_t lrid_width;         /* 0: loads and atomics are unified, else split, with ids of so many bits */
 	bool data_reference;        /* data_diff = reference */
 	/* transport */

@@ -82,3 +82,113 @@ void hf_etracet_value(struct hf_setup *setup, const char *key, const char *value
 	setup->values[setup->value_count++] = (struct hf_setup_value){
 		.hart = HF_SETUP_ANY, .key = strdup(key), .value = strdup(value), .file = strdup("test"), .line = 1};
 }
+
+/* ---- made of bytes ---- */
+
+static void add_value(struct hf_etracet_made *m, const char *key, const char *value)
+{
+	struct hf_setup_value *v = &m->values[m->setup.value_count++];
+
+	CHECK(m->setup.value_count <= sizeof m->values / sizeof m->values[0]);
+	*v = (struct hf_setup_value){.hart = HF_SETUP_ANY, .key = key, .value = value, .file = "", .line = 1};
+}
+
+static void add_number(struct hf_etracet_made *m, const char *key, unsigned value)
+{
+	char *text = m->texts[m->setup.value_count];
+
+	snprintf(text, sizeof m->texts[0], "%u", value);
+	add_value(m, key, text);
+}
+
+static void add_modes(struct hf_etracet_made *m, unsigned bits)
+{
+	static const char *const names[] = {"full_address", "implicit_return", "branch_prediction",
+					    "jump_target_cache", "implicit_exception"};
+	static char list[128];
+
+	list[0] = 0;
+	for (unsigned i = 0; i < 5; i++)
+		if (bits >> i & 1) {
+			strncat(list, names[i], sizeof list - strlen(list) - 1);
+			strncat(list, " ", sizeof list - strlen(list) - 1);
+		}
+	add_value(m, "options", list);
+}
+
+static void choose_parameters(struct hf_etracet_made *m, const uint8_t *b)
+{
+	static const char *const versions[] = {"1.1.1", "2.0", "2.1", "2.0"};
+	static const char *const framings[] = {"te_inst_raw", "encap",	     "smi",   "coresight",
+					       "pulp",	      "te_inst_raw", "esp32", "encap"};
+	static const char *const supports[] = {"reference", "pulp", "esp32", "standard"};
+	static const char *const alignments[] = {"none", "zeros", "blocks", "none"};
+
+	add_value(m, "version", versions[b[0] & 3]);
+	add_value(m, "framing", framings[b[0] >> 2 & 7]);
+	if (b[0] & 32)
+		add_value(m, "support_options", supports[b[0] >> 6]);
+	add_number(m, "iaddress_width", b[1] & 1 ? 64 : 32);
+	add_number(m, "iaddress_lsb", b[1] >> 1 & 1);
+	add_number(m, "irreport", !(b[1] & 4));
+	add_number(m, "sijump", b[1] >> 3 & 1);
+	add_number(m, "ecall_retires", b[1] >> 4 & 1);
+	add_value(m, "link_registers", b[1] & 32 ? "x1,x5" : "x1");
+	add_value(m, "trap_reporting", b[1] & 64 ? "figure" : "retired");
+	add_value(m, "jtc_policy", b[1] & 128 ? "all" : "targets");
+	add_number(m, "privilege_width", 1 + (b[2] & 3));
+	add_number(m, "nocontext", b[2] >> 2 & 1);
+	add_number(m, "context_width", 1 + (b[2] >> 3));
+	add_number(m, "notime", b[3] & 1);
+	add_number(m, "time_width", 1 + (b[3] >> 2));
+	add_number(m, "ecause_width", 1 + (b[4] & 15));
+	add_number(m, "f0s_width", b[4] >> 4 & 1);
+	add_number(m, "return_stack_size", b[5] & 7);
+	add_number(m, "call_counter_size", b[5] >> 4);
+	add_number(m, "bpred_size", b[6] & 15);
+	add_number(m, "cache_size", b[6] >> 4);
+	add_modes(m, b[7]);
+	if (b[8] & 1)
+		add_value(m, "mtvec", "0x80000001");
+	add_value(m, "alignment", alignments[b[8] >> 1 & 3]);
+	add_number(m, "srcid_bits", b[9] & 15);
+	add_number(m, "type_bits", b[9] >> 4 & 3);
+	add_number(m, "timestamp_bytes", b[10] & 7);
+	add_number(m, "lrid_width", b[11] & 3);
+	add_number(m, "no_address", b[11] >> 2 & 1);
+	add_number(m, "no_data", b[11] >> 3 & 1);
+}
+
+bool hf_etracet_make(struct hf_etracet_made *m, const uint8_t *bytes, size_t n)
+{
+	struct hf_diag diag;
+	size_t code;
+
+	*m = (struct hf_etracet_made){0};
+	if (n < HF_ETRACET_HEAD + 2)
+		return false;
+	code = (size_t)(bytes[HF_ETRACET_HEAD] | bytes[HF_ETRACET_HEAD + 1] << 8);
+	if (code > n - HF_ETRACET_HEAD - 2)
+		return false;
+	m->setup.values = m->values;
+	choose_parameters(m, bytes);
+	bytes += HF_ETRACET_HEAD + 2;
+	n -= HF_ETRACET_HEAD + 2;
+	m->piece = (struct hf_program_piece){.address = HF_ETRACET_CODE, .size = code, .bytes = bytes};
+	m->image = (struct hf_setup_image){.hart = HF_SETUP_ANY, .spaces = HF_MEMORY_ANY,
+					   .context = HF_SETUP_NO_CONTEXT,
+					   .program = {.pieces = &m->piece, .count = code != 0, .bytes = code}};
+	m->setup.images = &m->image;
+	m->setup.image_count = 1;
+	CHECK_EQ(hf_src_memory_new(bytes + code, n - code, &m->src), 0);
+	if (!hf_stream_open(&hf_codec_etrace, m->src, &m->setup, &m->stream, &diag))
+		return true;
+	hf_src_free(m->src);
+	return false;
+}
+
+void hf_etracet_unmake(struct hf_etracet_made *m)
+{
+	hf_stream_close(m->stream);
+	hf_src_free(m->src);
+}
