@@ -96,14 +96,26 @@ static void put_attempt(struct hf_etrace_enc *e, const struct hf_event *ev)
 	e->s.attempt_mode = ev->insn.mode;
 }
 
-/* Where an instruction that retired left the flow, as far as it is known by itself; ecall and ebreak stay. */
-static uint64_t successor(const struct hf_etrace_enc *e)
+/* Where the held instruction left the flow, ecall and ebreak at themselves; false: the source does not know. */
+static bool find_successor(const struct hf_etrace_enc *e, uint64_t *ret_pc)
 {
 	const struct hf_ev_insn *insn = &e->held.insn;
+	const bool taken = e->held.flags & HF_EVF_TAKEN;
 
-	if (insn->flow == HF_FLOW_TRAP_CALL)
-		return insn->pc;
-	return e->held.flags & HF_EVF_TAKEN ? insn->target : insn->pc + insn->size;
+	*ret_pc = taken ? insn->target : insn->pc + insn->size;
+	switch (insn->flow) {
+	case HF_FLOW_TRAP_CALL:
+		*ret_pc = insn->pc;
+		return true;
+	case HF_FLOW_INDIRECT_JUMP:
+	case HF_FLOW_INDIRECT_CALL:
+	case HF_FLOW_RETURN:
+	case HF_FLOW_SWAP:
+	case HF_FLOW_TRAP_RETURN:
+		return taken;
+	default:
+		return true;
+	}
 }
 
 /*
@@ -143,7 +155,8 @@ static void put_trap(struct hf_etrace_enc *e, struct hf_sink *sink, const struct
 	const bool attempt = s->flags & HF_ETRACE_ENC_ATTEMPT, held = s->flags & HF_ETRACE_ENC_HELD;
 	const bool ratified = e->c.params.version != HF_ETRACE_1_1_1;
 	const uint8_t mode = attempt ? s->attempt_mode : s->mode;
-	uint64_t epc = attempt ? s->attempt_pc : held ? successor(e) : 0;
+	uint64_t epc = attempt ? s->attempt_pc : 0;
+	const bool known = attempt || (held && find_successor(e, &epc));
 	bool at_once;
 
 	epc &= hf_etrace_address_mask(&e->c.params);
@@ -152,7 +165,7 @@ static void put_trap(struct hf_etrace_enc *e, struct hf_sink *sink, const struct
 	else if (ratified)
 		tell_waiting(e, sink, epc, mode);
 	if (s->flags & HF_ETRACE_ENC_TRACING)
-		at_once = s->flags & HF_ETRACE_ENC_UPDISCON;
+		at_once = known && (s->flags & HF_ETRACE_ENC_UPDISCON);
 	else
 		at_once = attempt && qualified(e, epc, mode);
 	keep_trap(e, ev, epc, mode);

@@ -11,11 +11,13 @@ retired() {
 	awk '!/^#/ {print ($2 == "?" ? "U" : $2), $3, $4}' "$1"
 }
 
-# Traps: kind, cause, and of exceptions the instruction that did not retire, but where the fetch itself failed or what was
-# fetched is no instruction: that is in no program.
+# Traps: kind, cause, and of exceptions the instruction that did not retire; not where the fetch itself failed or what was
+# fetched is no instruction (that is in no program), nor of E-Trace sources, which do not always know it.
 traps() {
-	awk '/^# attempt/ {at = $4 " " $5} !/^#/ {n++; at = ""}
-	     /^# trap / {print n + 0, $3, $4, ($3 == "exception" && $4 !~ /^cause=(0|1|2|12)$/ ? at : "")}' "$1"
+	local stf=1
+	case $1 in *@etrace/*) stf=0 ;; esac
+	awk -v stf="${2:-$stf}" '/^# attempt/ {at = $4 " " $5} !/^#/ {n++; at = ""}
+	     /^# trap / {print n + 0, $3, $4, (stf && $3 == "exception" && $4 !~ /^cause=(0|1|2|12)$/ ? at : "")}' "$1"
 }
 
 copy=$tmp/copy
@@ -23,6 +25,9 @@ mkdir "$copy"
 mkdir "$archive/a"
 for dir in "$HARTFS_CORPUS"/qemu/rv*; do cp -r "$dir" "$archive/a/"; done
 for name in bmi_pmp.bare dhry_riscv dhrystone_opt1 edge harts; do cp -r "$HARTFS_CORPUS/stf/$name" "$archive/a/"; done
+mkdir "$archive/e"
+cp "$HARTFS_CORPUS"/etrace/*.bin "$archive/e/"
+cp -r "$HARTFS_CORPUS/etrace/corner" "$archive/e/"
 do_mount --wait
 n=0
 while read -r view; do
@@ -44,7 +49,8 @@ for ((i = 1; i <= n; i++)); do
 	[ -s "$listing" ] || { fail "$name is not decoded"; continue; }
 	retired "$listing" >"$tmp/got"
 	cmp -s "$tmp/got" "$tmp/retired.$i" || fail "$name: $(diff "$tmp/got" "$tmp/retired.$i" | head -n 4)"
-	traps "$listing" >"$tmp/got"
+	case $name in e/*) stf=0 ;; *) stf=1 ;; esac
+	traps "$listing" $stf >"$tmp/got"
 	cmp -s "$tmp/got" "$tmp/traps.$i" || fail "$name traps: $(diff "$tmp/got" "$tmp/traps.$i" | head -n 4)"
 	[ -s "$mnt/c$i@etrace/errors.txt" ] && fail "$name: $(head -n 2 "$mnt/c$i@etrace/errors.txt")"
 done
