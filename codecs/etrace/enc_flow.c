@@ -118,8 +118,8 @@ static struct plan plan_insn(struct hf_etrace_enc *e, const struct hf_etrace_ste
 	const uint64_t pc = insn->insn.pc & hf_etrace_address_mask(&e->c.params);
 	struct plan plan = {.behind = HF_ETRACE_BEHIND_INSN};
 
-	const bool level = hf_etrace_enc_privilege(e, insn->insn.mode) !=
-			   hf_etrace_enc_privilege(e, e->held.insn.mode);
+	const bool level = insn->insn.mode != e->held.insn.mode &&
+			   hf_etrace_enc_privilege(e, insn->insn.mode) != hf_etrace_enc_privilege(e, e->held.insn.mode);
 
 	plan.privilege = level || ((e->s.flags & HF_ETRACE_ENC_CHANGED) && !e->c.imprecise);
 	plan.sync_behind = plan.privilege;
@@ -296,7 +296,8 @@ void hf_etrace_enc_finish(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf
 			  const struct hf_event *insn)
 {
 	struct hf_etrace_enc_state *s = &e->s;
-	const bool early = s->flags & HF_ETRACE_ENC_SYNCED, synced = early || needs_sync(e), taken = e->held.flags & HF_EVF_TAKEN;
+	const bool early = s->flags & HF_ETRACE_ENC_SYNCED, synced = early || needs_sync(e);
+	const bool taken = e->held.flags & HF_EVF_TAKEN;
 	const bool updiscon = !synced && (s->flags & HF_ETRACE_ENC_UPDISCON);
 	struct plan plan = {.behind = (uint8_t)behind};
 	struct hf_etrace_step step;

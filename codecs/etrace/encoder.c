@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* There is no code for it; this is the first that is the platform's to define. */
+#define CAUSE_UNKNOWN 24
+
 /* Flags with which the held instruction, or what comes behind it, needs more than a look. */
 #define BUSY \
 	(HF_ETRACE_ENC_UPDISCON | HF_ETRACE_ENC_INFERRED | HF_ETRACE_ENC_SYNC | HF_ETRACE_ENC_TRAP | \
@@ -142,7 +145,7 @@ static void keep_trap(struct hf_etrace_enc *e, const struct hf_event *ev, uint64
 
 	s->flags &= ~(uint32_t)(HF_ETRACE_ENC_OF_HELD | HF_ETRACE_ENC_ATTEMPT | HF_ETRACE_ENC_CHANGED);
 	s->flags |= inferred | HF_ETRACE_ENC_TRAP | (ev->flags & HF_EVF_ASYNC ? (uint32_t)HF_ETRACE_ENC_ASYNC : 0);
-	s->cause = ev->flags & HF_EVF_CAUSE ? ev->trap.cause : 0;
+	s->cause = ev->flags & HF_EVF_CAUSE ? ev->trap.cause : CAUSE_UNKNOWN;
 	s->value = ev->trap.value;
 	s->epc = epc;
 	s->trap_mode = mode;
@@ -241,7 +244,8 @@ static void put_other(struct hf_etrace_enc *e, struct hf_sink *sink, const struc
 static inline bool passes(const struct hf_etrace_enc *e, const struct hf_event *held, const struct hf_event *ev)
 {
 	return ev->kind == HF_EVENT_INSN && (held->insn.flow == HF_FLOW_PLAIN || held->insn.flow >= HF_FLOW_SYNC) &&
-	       ev->insn.pc == held->insn.pc + held->insn.size && hf_riscv_size(ev->insn.opcode) == ev->insn.size && ev->insn.mode == held->insn.mode && e->s.left > 1;
+	       ev->insn.pc == held->insn.pc + held->insn.size && hf_riscv_size(ev->insn.opcode) == ev->insn.size &&
+	       ev->insn.mode == held->insn.mode && e->s.left > 1;
 }
 
 static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
