@@ -26,6 +26,9 @@ enum hf_arch {
 enum hf_stream_flags {
 	HF_STREAM_HARTS = 1,    /* it holds instructions; without: records only (transactions) */
 	HF_STREAM_MANY = 2,     /* the source separates harts; decoders find their ids */
+	/* It tells of no traps and no change of exception level: ASTF 3.1, Basic. */
+	HF_STREAM_ONE_LEVEL = 8,
+	HF_STREAM_NO_ACCESSES = 16, /* it knows no memory accesses: ETE */
 	HF_STREAM_ORIGINAL = 4, /* with one hart the stream itself is the codec's own view of it */
 };
 

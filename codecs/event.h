@@ -97,6 +97,7 @@ enum hf_event_flags {
 	HF_EVF_HANDLER = 2,      /* TRAP, TRAP_RETURN: trap.handler is known */
 	HF_EVF_MODE = 4,         /* TRAP, TRAP_RETURN: hf_event.small is the mode afterwards */
 	HF_EVF_CAUSE = 8,        /* TRAP: trap.cause is known */
+	HF_EVF_VIRTUAL = 16,     /* TRAP: a virtual interrupt or SError */
 	/* TIMESTAMP, CYCLES */
 	HF_EVF_BACK = 1,         /* applies to time.back events before this one */
 	/* DISCONTINUITY */
@@ -119,16 +120,24 @@ struct hf_ev_mem {
 	uint64_t address; /* virtual */
 	uint64_t data;    /* first 8 bytes, right-justified, if small (words known) > 0; further ones as DATA */
 	uint32_t size;    /* bytes */
-	uint16_t attr;    /* the source's own attribute bits */
+	uint16_t attr;    /* the source's own attribute bits; of Arm sources enum hf_arm_attr */
 	uint8_t tag;      /* MTE tag */
 	uint8_t pad;
+};
+
+/* Bits of hf_ev_mem.attr that all Arm sources share. */
+enum hf_arm_attr {
+	HF_ARM_ATTR_TAG = 0x10,     /* bits 3:0 are the tag of the address */
+	HF_ARM_ATTR_CHECKED = 0x20, /* Tag Checked, or tags themselves are accessed */
+	HF_ARM_ATTR_RANGE = 0x40,   /* as many bytes as a register says: FEAT_MOPS, TLBI by range */
 };
 
 struct hf_ev_reg {
 	uint64_t value;   /* of a vector register its first 8 bytes; hf_event.size more follow as DATA */
 	uint64_t pad;
 	uint16_t number;  /* RISC-V: x0.., f0.., v0.., CSR address */
-	uint8_t class;    /* 1 integer, 2 floating point, 3 vector, 4 CSR (STF's numbers; 0 for READY_REG) */
+	uint8_t class;    /* 1 integer, 2 floating point, 3 vector, 4 CSR (STF's numbers; 0 for READY_REG), 5 SME: the
+			   * index into ZA that the instruction computed */
 	uint8_t role;     /* 1 state, 2 source, 3 destination */
 	uint32_t pad2;
 };
@@ -154,15 +163,30 @@ struct hf_ev_bus {
 	uint8_t index;
 };
 
+/* An ETE names the kind of an exception (codecs/ete/packet.h), which may stand for several values of ESR.EC. */
+#define HF_TRAP_ETE 0x40u
+
 struct hf_ev_trap {
-	uint64_t cause;     /* RISC-V: mcause without its top bit; AArch64: ESR.EC, or 0 SError 1 IRQ 2 FIQ 3 reset */
-	uint64_t value;     /* tval, FAR: 0 if not known */
+	/* RISC-V: mcause without its top bit; AArch64: ESR.EC, or 0 SError 1 IRQ 2 FIQ 3 reset; HF_TRAP_ETE + type */
+	uint64_t cause;
+	uint64_t value;     /* tval, FAR; of an Arm system call its number: 0 if not known */
 	uint64_t handler;   /* where execution goes on */
 };                          /* DATA (hf_event.size bytes): STF's metadata words, all of them */
 
 enum hf_context_field {
 	HF_CONTEXT_HW = 1, HF_CONTEXT_PID = 2, HF_CONTEXT_TID = 4, HF_CONTEXT_ASID = 8, HF_CONTEXT_VMID = 16,
 	HF_CONTEXT_MODE = 32, HF_CONTEXT_VLEN = 64, HF_CONTEXT_ISA = 128,
+	HF_CONTEXT_STATE = 256, /* hf_event.small: enum hf_context_state */
+};
+
+/* What else an Arm PE is in. */
+enum hf_context_state {
+	HF_STATE_SM = 1, HF_STATE_DIT = 2, HF_STATE_SSBS = 4, /* PSTATE */
+	HF_STATE_TCF = 0x18, /* MTE tag check fault mode: 0 none, 8 synchronous, 0x10 asynchronous, 0x18 asymmetric */
+	HF_STATE_SECURE = 0x20,
+	HF_STATE_NO_PID = 0x40, HF_STATE_NO_TID = 0x80, /* the ids said before hold no longer */
+	HF_STATE_ABSENT = 0x100, /* what follows is not in the trace: AArch32, Debug state */
+	HF_STATE_ALL = 0x1ff,
 };
 
 struct hf_ev_context {      /* hf_event.size: the fields that are meant, enum hf_context_field */

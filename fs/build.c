@@ -3,9 +3,13 @@
 #include "codecs/setup/read.h"
 #include "fs/core.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* Captures that are being indexed in this process: they share the threads that indexing may use. */
+static _Atomic unsigned building;
 
 struct progress {
 	struct hf_capture *capture;
@@ -28,6 +32,14 @@ static int on_progress(void *ctx, const struct hf_build_progress *now)
 	if (capture->fs->closing || capture->version != progress->version)
 		return 1;
 	return progress->fn && !progress->fn(progress->ctx, percent, now->insns);
+}
+
+static unsigned share_of_threads(void *ctx)
+{
+	const struct progress *progress = ctx;
+	unsigned count = atomic_load_explicit(&building, memory_order_relaxed);
+
+	return progress->capture->fs->jobs.threads / (count ? count : 1);
 }
 
 /* Why a description is no good, for info.json; NULL: it is. */
@@ -73,6 +85,7 @@ static int run_build(struct hf_fs *fs, const struct hf_trace *trace, const struc
 		.views = views,
 		.limits = &fs->limits,
 		.on_progress = on_progress,
+		.threads = share_of_threads,
 		.ctx = progress,
 	};
 	int err = hf_companion_open(&fs->archive, progress->capture->path, trace, stamp->beside, fs->params,
@@ -114,7 +127,9 @@ static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struc
 	err = hf_capture_open_trace(capture, stamp, &trace, diag);
 	if (err)
 		return err;
+	atomic_fetch_add_explicit(&building, 1, memory_order_relaxed);
 	err = run_build(capture->fs, &trace, stamp, progress, diag);
+	atomic_fetch_sub_explicit(&building, 1, memory_order_relaxed);
 	hf_trace_close(&trace);
 	count(capture, err);
 	if (err)

@@ -321,12 +321,12 @@ int hf_fs_read_wait(struct hf_fs *fs, struct hf_file *file, uint64_t offset, voi
 {
 	struct waiting waiting = {.lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
 	uint8_t *to = buf;
-	size_t got = 1;
+	size_t got = 1, most = WAIT_PIECE;
 	int err = 0;
 
 	*ret_n = 0;
 	while (*ret_n < size && got && !err) {
-		size_t want = size - *ret_n < WAIT_PIECE ? size - *ret_n : WAIT_PIECE;
+		size_t want = size - *ret_n < most ? size - *ret_n : most;
 		struct hf_read read = {
 			.file = file, .offset = offset + *ret_n, .size = want, .done = wake, .ctx = &waiting};
 
@@ -344,6 +344,12 @@ int hf_fs_read_wait(struct hf_fs *fs, struct hf_file *file, uint64_t offset, voi
 			got += read.piece[i].size;
 		}
 		hf_fs_read_release(&read);
+		/* Up to a hole in the source every byte is there. */
+		if (err == HF_ERR_ZSTF_CHUNK && want > 1) {
+			most = want / 2;
+			got = 1;
+			err = 0;
+		}
 	}
 	return err;
 }

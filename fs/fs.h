@@ -38,8 +38,10 @@ struct hf_fs_options {
 	size_t skip_count;
 	const struct hf_fs_place *skip;
 	uint64_t cache_bytes;    /* chunk cache, default 256 MiB */
+	uint64_t stream_memory;  /* what decompressing a stream may take; 0: default */
+	uint64_t spool_bytes;    /* what spools may take in the index directory; 0: there are none */
 	unsigned threads;        /* decode pool; 0: one a core */
-	unsigned index_threads;  /* background indexing; 0: one a core; */
+	unsigned index_threads;  /* of indexing: captures at a time, or parts of the last ones; 0: one a core */
 	bool no_index;           /* index only what hf_fs_index is called for, nothing by itself (cat, info) */
 	uint64_t chunk_insns;    /* 0: default; tests set 1, 7, 1000 */
 	const char *views;       /* names of hart views to offer, comma-separated; NULL: all */

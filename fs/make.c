@@ -85,7 +85,8 @@ static int make_source(const struct hf_view *view, struct hf_open *open, uint64_
 	}
 	if (err) {
 		free(bytes);
-		return hf_err_class(err) == HF_CLASS_corrupt ? HF_ERR_MISMATCH : err;
+		/* A damaged chunk is what the index says too. */
+		return hf_err_class(err) == HF_CLASS_corrupt && err != HF_ERR_ZSTF_CHUNK ? HF_ERR_MISMATCH : err;
 	}
 	*ret_bytes = bytes;
 	*ret_size = have;
@@ -358,9 +359,10 @@ static void run_verify(struct hf_job *job, struct hf_worker *worker)
 		if (!err)
 			free(bytes);
 		pthread_mutex_lock(&verify->lock);
+		/* A damaged chunk of the container is as the index has it. */
 		if (err == HF_ERR_MISMATCH)
 			verify->bad++;
-		else if (err)
+		else if (err && err != HF_ERR_ZSTF_CHUNK)
 			verify->err = err;
 		pthread_mutex_unlock(&verify->lock);
 	}

@@ -129,17 +129,18 @@ const struct hf_facts_hart *hf_facts_hart(const struct hf_facts *facts, uint32_t
 	return NULL;
 }
 
-/* Whether a one-hart stream of that kind is, as it is, its codec's view of the hart. */
-static bool is_original(const struct hf_stream *stream, size_t view)
-{
-	return (stream->info.flags & HF_STREAM_ORIGINAL) && hf_codecs[view] == stream->codec;
-}
-
 static size_t count_harts(struct hf_index *index)
 {
 	const struct hf_index_hart *harts;
 
 	return hf_index_harts(index, &harts);
+}
+
+/* Whether the stream has one hart only and is, as it is, its codec's view of it. */
+static bool is_original(const struct hf_open *open, size_t view)
+{
+	return (open->stream->info.flags & HF_STREAM_ORIGINAL) && hf_codecs[view] == open->stream->codec &&
+	       count_harts(open->index) == 1 && !hf_index_has_holes(open->index);
 }
 
 static struct hf_view_key key_of(const struct hf_fs *fs, const struct hf_companion *companion, size_t view)
@@ -175,7 +176,7 @@ static bool has_table(const struct hf_open *open, size_t view)
 	if (view == HF_VIEW_RECORDS)
 		return hf_index_records(open->index);
 	return (stream->info.flags & HF_STREAM_HARTS) && !hf_fs_view_ops(view)->refuses(&stream->info) &&
-	       !(is_original(stream, view) && count_harts(open->index) == 1);
+	       !is_original(open, view);
 }
 
 static void close_open(struct hf_open *open)
@@ -297,8 +298,8 @@ static int make_facts_harts(struct hf_open *open, struct hf_facts *facts)
 	facts->hart = calloc(count + 1, sizeof *facts->hart);
 	if (!facts->hart)
 		return HF_ERR_NOMEM;
-	for (size_t i = 0; open->stream && count_harts(open->index) == 1 && i < HF_CODEC_COUNT; i++)
-		if (is_original(open->stream, i) && hf_fs_view_ops(i) && !facts->refusal[i])
+	for (size_t i = 0; open->stream && i < HF_CODEC_COUNT; i++)
+		if (is_original(open, i) && hf_fs_view_ops(i) && !facts->refusal[i])
 			facts->original = (int)i;
 	for (size_t i = 0; i < count && !err; i++) {
 		err = make_facts_hart(open, facts, &harts[i], &facts->hart[facts->hart_count]);
@@ -378,6 +379,7 @@ static int open_indexed(struct hf_open *open)
 			open->source = NULL;
 			return err;
 		}
+		hf_spooler_attach(open);
 		err = open_stream(open);
 		/* A bad disk under the archive is not the index' fault. */
 		if (err && err != HF_ERR_STATE)

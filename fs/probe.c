@@ -33,6 +33,8 @@ static size_t unpack_head(const struct hf_box *box, const uint8_t *bytes, size_t
 		while (have < size && box->scan_next(scan, &point, &out, &window, NULL) == 0) {
 			size_t piece = point.out_size < size - have ? (size_t)point.out_size : size - have;
 
+			if (!out)
+				break;
 			memcpy(head + have, out, piece);
 			have += piece;
 		}

@@ -68,6 +68,8 @@ static void unpin_all(struct hf_request *rq)
 	rq->count = 0;
 }
 
+static bool read_around(struct hf_request *rq);
+
 static void finish(struct hf_request *rq, int err)
 {
 	if (err)
@@ -185,6 +187,16 @@ static void ready(struct hf_cache_waiter *waiter, struct hf_block *block, int er
 		advance(rq);
 }
 
+static uint64_t planned(struct hf_reading *reading)
+{
+	uint64_t offset;
+
+	pthread_mutex_lock(&reading->lock);
+	offset = reading->planned;
+	pthread_mutex_unlock(&reading->lock);
+	return offset;
+}
+
 /*
  * Makes ahead what a reader that goes forward from end will want, so much that all cores have work but little enough
  * that the cache is not filled with it.
@@ -200,10 +212,13 @@ static void make_ahead(const struct hf_view *view, struct hf_reading *reading, u
 	size_t count = 0;
 	int err;
 
-	if (end >= view->base + view->size || hf_pool_load(fs->pool, HF_AHEAD) > 8u * threads || hf_view_open(view, &open))
+	if (end >= view->base + view->size || end <= planned(reading) ||
+	    hf_pool_load(fs->pool, HF_AHEAD) > 8u * threads || hf_view_open(view, &open))
 		return;
 	err = hf_view_piece_of(view, open, end - 1, &piece);
 	pthread_mutex_lock(&reading->lock);
+	if (!err)
+		reading->planned = piece.offset + piece.size;
 	while (!err && !(err = hf_view_piece(view, open, piece.number + 1, &piece))) {
 		struct hf_cache_key key = {view->owner, piece.number};
 
@@ -282,6 +297,8 @@ static void advance(struct hf_request *rq)
 
 	do {
 		err = rq->cancelled ? HF_ERR_CANCELLED : rq->err;
+		if (err == HF_ERR_ZSTF_CHUNK && read_around(rq))
+			return;
 		if (err) {
 			finish(rq, err);
 			return;
@@ -338,7 +355,7 @@ static bool note_reading(struct hf_reading *reading, uint64_t offset, uint64_t e
 	} else {
 		reading->streak = 0;
 		reading->expected = end;
-		reading->ahead = 0;
+		reading->ahead = reading->planned = 0;
 	}
 	forward = reading->streak >= 2;
 	pthread_mutex_unlock(&reading->lock);
@@ -351,11 +368,24 @@ struct once_job {
 	struct hf_request *rq;
 };
 
+static int read_all(struct hf_src *src, uint64_t offset, uint8_t *buf, size_t size)
+{
+	size_t n;
+	int err;
+
+	for (size_t have = 0; have < size; have += n) {
+		err = hf_block_source_read_once(src, offset + have, buf + have, size - have, &n, NULL);
+		if (err || !n)
+			return err ? err : HF_ERR_MISMATCH;
+	}
+	return 0;
+}
+
 static void run_once(struct hf_job *job, struct hf_worker *worker)
 {
 	struct hf_request *rq = ((struct once_job *)job)->rq;
 	struct hf_read *read = rq->read;
-	size_t size = (size_t)(rq->end - rq->pos), n;
+	size_t size = (size_t)(rq->end - rq->pos);
 	struct hf_open *open;
 	struct stat st;
 	int err;
@@ -366,9 +396,7 @@ static void run_once(struct hf_job *job, struct hf_worker *worker)
 	if (!err)
 		err = hf_view_open(&rq->view, &open);
 	if (!err) {
-		err = hf_block_source_read_once(open->source, rq->pos, rq->bytes, size, &n, NULL);
-		if (!err && n < size)
-			err = HF_ERR_MISMATCH;
+		err = read_all(open->source, rq->pos, rq->bytes, size);
 		hf_open_put(open);
 	}
 	/* Bytes of a file that changes while it is read are nobody's. */
@@ -379,6 +407,29 @@ static void run_once(struct hf_job *job, struct hf_worker *worker)
 	read->piece[0].bytes = rq->bytes;
 	read->piece[0].size = size;
 	finish(rq, err);
+}
+
+static bool submit_once(struct hf_request *rq)
+{
+	struct once_job *once = malloc(sizeof *once);
+
+	if (!once)
+		return false;
+	*once = (struct once_job){.job = {.fn = run_once, .urgency = HF_URGENT}, .rq = rq};
+	hf_pool_submit(rq->fs->pool, &once->job);
+	return true;
+}
+
+/* Pieces are larger than a request, and damage in one of them may lie outside of what is wanted. */
+static bool read_around(struct hf_request *rq)
+{
+	rq->pos = rq->read->offset;
+	if (rq->view.view >= 0)
+		return false;
+	unpin_all(rq);
+	if (!rq->bytes)
+		rq->bytes = malloc((size_t)(rq->end - rq->pos));
+	return rq->bytes && submit_once(rq);
 }
 
 enum { ONCE_MAX = 64 << 10 };
@@ -401,21 +452,18 @@ static bool goes_once(const struct hf_view *view, struct hf_reading *reading, ui
 
 static int read_once(struct hf_fs *fs, struct hf_read *read, const struct hf_view *view, size_t size)
 {
-	struct once_job *once = malloc(sizeof *once);
 	uint8_t *bytes = malloc(size);
 	struct hf_request *rq;
 
-	if (!once || !bytes || hf_request_new(fs, read, 0, bytes, &rq)) {
-		free(once);
+	if (!bytes || hf_request_new(fs, read, 0, bytes, &rq)) {
 		free(bytes);
 		return HF_ERR_NOMEM;
 	}
 	rq->view = *view;
 	rq->pos = read->offset;
 	rq->end = read->offset + size;
-	*once = (struct once_job){.job = {.fn = run_once, .urgency = HF_URGENT}, .rq = rq};
-	hf_pool_submit(fs->pool, &once->job);
-	return 0;
+	/* The caller ends the read; what it holds is released with it. */
+	return submit_once(rq) ? 0 : HF_ERR_NOMEM;
 }
 
 /* The request with its first round planned. */

@@ -55,6 +55,7 @@ struct hf_reading {
 	uint64_t expected;    /* end of the farthest read */
 	unsigned streak;      /* reads near expected, one after the other */
 	uint64_t ahead;       /* pieces before this number were asked for */
+	uint64_t planned;     /* reads up to here see nothing more to be asked for */
 	uint64_t once;        /* piece + 1 of the last read that went around the cache */
 };
 

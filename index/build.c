@@ -2,7 +2,7 @@
  * Building what is missing: the decode index together with all views, or the views alone for an index that is there.
  * Every file is written under a private name and published whole.
  */
-#include "index/builder.h"
+#include "index/crew.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,18 +13,18 @@ const struct hf_chunk_limits hf_chunk_limits_default = {
 	.bytes = UINT64_C(4) << 20,
 };
 
+/* Points that are met while the header is read; the lanes have their own way. */
 static int store_point(void *ctx, const struct hf_point *point, const uint8_t *window)
 {
 	struct hf_builder *b = ctx;
-	int err = hf_index_part_add_point(b->index, point, window);
 
-	return err ? err : hf_builder_tick(b, point->out_offset, false);
+	return hf_index_part_add_point(b->index, point, window);
 }
 
-/* Whether the view is the stream itself, byte for byte, and needs no table. */
-static bool is_stream(const struct hf_stream *stream, const struct hf_view_key *key, size_t harts)
+/* Whether the view is the stream itself, byte for byte, and needs no table. One with holes is encoded anew. */
+static bool is_stream(const struct hf_stream *stream, const struct hf_view_key *key, size_t harts, bool holes)
 {
-	return harts == 1 && key->ops == stream->codec->enc && (stream->info.flags & HF_STREAM_ORIGINAL);
+	return harts == 1 && !holes && key->ops == stream->codec->enc && (stream->info.flags & HF_STREAM_ORIGINAL);
 }
 
 static bool is_wanted(const struct hf_stream *stream, const struct hf_view_key *key)
@@ -94,14 +94,14 @@ static int check_identity(struct hf_builder *b)
 		       : hf_diag_set(b->diag, HF_ERR_CHANGED, HF_SPACE_FILE, HF_NOWHERE, 0);
 }
 
-static int publish_views(struct hf_builder *b, size_t harts)
+static int publish_views(struct hf_builder *b, size_t harts, bool holes)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < b->view_count && !err; i++) {
 		struct hf_view_part *view = &b->views[i];
 
-		if (is_stream(b->in.stream, view->key, harts))
+		if (is_stream(b->in.stream, view->key, harts, holes))
 			hf_part_remove(&view->file);
 		else
 			err = hf_part_publish(&view->file, HF_DB_VIEW);
@@ -130,6 +130,16 @@ static void rescue(struct hf_builder *b, int err)
 		remove_parts(b);
 	else if ((err == HF_ERR_CANCELLED || hf_err_class(err) == HF_CLASS_io) && (!b->index || b->index->db))
 		hf_builder_commit(b);
+}
+
+/* Whether it came to its end or not. */
+static void end_lanes(struct hf_builder *b, int err)
+{
+	hf_crew_stop(b->crew);
+	if (err)
+		rescue(b, err);
+	hf_crew_free(b->crew);
+	b->crew = NULL;
 }
 
 /* ---- the decode index ---- */
@@ -197,7 +207,7 @@ static int open_views(struct hf_builder *b)
 	for (size_t i = 0; i < b->build->view_count && !err; i++) {
 		const struct hf_view_key *key = &b->build->views[i];
 
-		if (is_wanted(stream, key) && !is_stream(stream, key, stream->info.flags & HF_STREAM_MANY ? 2 : 1))
+		if (is_wanted(stream, key) && !is_stream(stream, key, stream->info.flags & HF_STREAM_MANY ? 2 : 1, false))
 			err = add_view(b, key);
 	}
 	return err;
@@ -224,7 +234,7 @@ static int build_open_capture(struct hf_builder *b)
 	}
 	if (err)
 		return err;
-	if (!(err = finish_views(b)) && !(err = hf_index_part_finish(b->index)) && !(err = publish_views(b, harts)))
+	if (!(err = finish_views(b)) && !(err = hf_index_part_finish(b->index)) && !(err = publish_views(b, harts, b->index->meta.holes)))
 		err = hf_part_publish(&b->index->file, HF_DB_INDEX);
 	return err;
 }
@@ -270,9 +280,7 @@ static int run_index(struct hf_builder *b)
 	if (!err) {
 		b->index = x;
 		err = build_index(b);
-		if (err)
-			rescue(b, err);
-		hf_builder_drop_code(b);
+		end_lanes(b, err);
 		hf_input_close(&b->in);
 		close_views(b);
 		hf_index_part_close(x);
@@ -306,7 +314,7 @@ static int open_missing(struct hf_builder *b, const struct hf_index *index, size
 	for (size_t i = 0; i < b->build->view_count && !err; i++) {
 		const struct hf_view_key *key = &b->build->views[i];
 
-		if (!is_wanted(b->in.stream, key) || is_stream(b->in.stream, key, harts) || has_table(b, key, index))
+		if (!is_wanted(b->in.stream, key) || is_stream(b->in.stream, key, harts, hf_index_has_holes(index)) || has_table(b, key, index))
 			continue;
 		err = add_view(b, key);
 		/* Someone may have published it while we came to the lock. */
@@ -340,7 +348,7 @@ static int replay(struct hf_builder *b, struct hf_index *index, size_t harts)
 		err = check_identity(b);
 	if (!err)
 		err = finish_views(b);
-	return err ? err : publish_views(b, harts);
+	return err ? err : publish_views(b, harts, hf_index_has_holes(index));
 }
 
 static int run_views(struct hf_builder *b, struct hf_index *index)
@@ -354,11 +362,10 @@ static int run_views(struct hf_builder *b, struct hf_index *index)
 	if (!missing || !hf_index_codec(index))
 		return 0;
 	b->limits = *hf_index_limits(index);
-	b->pass = b->passes = b->insns = b->hart_insns = b->committed_offset = 0;
+	b->pass = b->passes = b->insns = b->offset = b->committed_offset = 0;
 	b->id_count = 0;
 	err = replay(b, index, n);
-	if (err)
-		rescue(b, err);
+	end_lanes(b, err);
 	hf_input_close(&b->in);
 	close_views(b);
 	return err;

@@ -1,5 +1,5 @@
 /* The clocks of a build: progress, and keeping what has been done from time to time. */
-#include "index/builder.h"
+#include "index/crew.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -20,17 +20,33 @@ uint64_t hf_builder_now(void)
 	return (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
 }
 
-static int tell(struct hf_builder *b, uint64_t offset)
+static int tell(struct hf_builder *b)
 {
-	const uint64_t size = b->build->identity.size, pos = b->in.box ? b->in.in_pos : offset;
-	const uint64_t passes = b->passes + b->id_count;
-	const struct hf_build_progress p = {
-		.done = size * b->pass + (pos < size ? pos : size),
-		.total = size * (passes > b->pass ? passes : b->pass + 1),
-		.insns = b->insns + b->hart_insns,
-	};
+	const uint64_t size = b->build->identity.size;
+	uint64_t pos, insns, passes = b->passes + b->id_count;
+	const uint64_t lanes = hf_crew_sum(b->crew, &pos, &insns);
+	struct hf_build_progress p;
 
+	if (passes < b->pass + lanes)
+		passes = b->pass + lanes;
+	p = (struct hf_build_progress){
+		.done = size * b->pass + pos,
+		.total = size * passes,
+		.insns = b->insns + insns,
+	};
 	return b->build->on_progress && b->build->on_progress(b->build->ctx, &p) ? HF_ERR_CANCELLED : 0;
+}
+
+/* Its cost is part of commit_cost: the larger the program, the more rarely. */
+static int keep_code(struct hf_builder *b)
+{
+	struct hf_lane *lane = hf_crew_hold_code(b->crew);
+	int err = 0;
+
+	if (lane && lane->code.image && lane->code.events)
+		err = hf_index_part_set_image(b->index, lane->slot, lane->code.events, lane->code.image);
+	hf_crew_release_code(b->crew, lane);
+	return err;
 }
 
 int hf_builder_commit(struct hf_builder *b)
@@ -42,9 +58,8 @@ int hf_builder_commit(struct hf_builder *b)
 	for (size_t i = 0; i < b->view_count && !err; i++)
 		if (b->views[i].db)
 			err = hf_view_part_commit(&b->views[i]);
-	/* Its cost is part of commit_cost: the larger the program, the more rarely. */
-	if (!err && b->index && b->code.image && b->code.events)
-		err = hf_index_part_set_image(b->index, b->code.slot, b->code.events, b->code.image);
+	if (!err && b->index)
+		err = keep_code(b);
 	if (!err && b->index)
 		err = hf_index_part_commit(b->index);
 	b->committed = hf_builder_now();
@@ -52,20 +67,14 @@ int hf_builder_commit(struct hf_builder *b)
 	return err;
 }
 
-void hf_builder_drop_code(struct hf_builder *b)
-{
-	hf_image_free(b->code.image);
-	b->code = (struct hf_builder_image){0};
-}
-
-static int tick_by_count(struct hf_builder *b, uint64_t offset, bool chunk_ended)
+static int tick_by_count(struct hf_builder *b, bool chunk_ended)
 {
 	int err;
 
 	if (!chunk_ended || ++b->ticks % b->build->every)
 		return 0;
 	err = hf_builder_commit(b);
-	return err ? err : tell(b, offset);
+	return err ? err : tell(b);
 }
 
 int hf_builder_tick(struct hf_builder *b, uint64_t offset, bool chunk_ended)
@@ -73,8 +82,9 @@ int hf_builder_tick(struct hf_builder *b, uint64_t offset, bool chunk_ended)
 	const uint64_t now = hf_builder_now(), passed = now - b->committed;
 	int err = 0;
 
+	b->offset = offset;
 	if (b->build->every)
-		return tick_by_count(b, offset, chunk_ended);
+		return tick_by_count(b, chunk_ended);
 	/* A new pass begins at the start of the stream. */
 	if (offset < b->committed_offset)
 		b->committed_offset = offset;
@@ -86,7 +96,7 @@ int hf_builder_tick(struct hf_builder *b, uint64_t offset, bool chunk_ended)
 	if (err || now - b->ticked < TICK)
 		return err;
 	b->ticked = now;
-	return tell(b, offset);
+	return tell(b);
 }
 
 static bool known(const struct hf_builder *b, uint32_t id)
@@ -97,7 +107,7 @@ static bool known(const struct hf_builder *b, uint32_t id)
 	return false;
 }
 
-static int add_id(struct hf_builder *b, uint32_t id)
+int hf_builder_add_id(struct hf_builder *b, uint32_t id)
 {
 	const struct hf_index_hart hart = {.id = id};
 	uint32_t *bigger;
@@ -113,20 +123,4 @@ static int add_id(struct hf_builder *b, uint32_t id)
 	b->ids[b->id_count] = id;
 	/* A slot for the time being: they are sorted when all are known. */
 	return hf_index_part_set_hart(b->index, HF_SLOT_MAX - b->id_count++, &hart);
-}
-
-int hf_builder_note_harts(struct hf_builder *b, const struct hf_dec *dec)
-{
-	size_t n;
-	const uint32_t *ids = dec->ops->harts(dec, &n);
-	int err = 0;
-
-	for (; b->seen < n && !err; b->seen++)
-		err = add_id(b, ids[b->seen]);
-	return err;
-}
-
-int hf_builder_rewind(struct hf_builder *b)
-{
-	return hf_input_rewind(&b->in, NULL, b->diag);
 }

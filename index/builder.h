@@ -1,6 +1,8 @@
 /*
  * A build in progress, shared by its steps: build.c decides what is to be done, harts.c goes from hart to hart, pass.c
- * makes the chunks of one, replay.c makes view tables for chunks that are there. Internal to index/.
+ * makes the chunks of one, replay.c makes view tables for chunks that are there; lane.h says how that is spread over
+ * threads. All of this belongs to the building thread but for build, in.stream and what is constant while lanes run:
+ * limits, env, the list of views. Internal to index/.
  */
 #ifndef HF_INDEX_BUILDER_H
 #define HF_INDEX_BUILDER_H
@@ -12,13 +14,8 @@
 /* Events at a time: 16 KiB, so that encoders find them in the first-level cache. */
 #define HF_BATCH 512
 
-/* The code of the hart at hand as it is being collected; image is NULL between harts and for the records. */
-struct hf_builder_image {
-	struct hf_image *image;
-	uint64_t slot;
-	uint64_t events; /* of the hart that are in it */
-	uint64_t ahead;  /* so many of the next events are in it already: it was kept behind where the walk began again */
-};
+struct hf_crew;
+struct hf_lane;
 
 struct hf_builder {
 	const struct hf_build *build;
@@ -26,18 +23,19 @@ struct hf_builder {
 	struct hf_enc_env env;
 	struct hf_input in;
 	struct hf_index_part *index; /* NULL while replaying */
-	struct hf_builder_image code;
+	struct hf_crew *crew;        /* NULL before and after the walk */
 	struct hf_view_part *views;  /* the tables being made */
 	size_t view_count;
 	struct hf_diag *diag;
 	uint32_t *ids;               /* of the harts found so far */
-	size_t id_count, seen;       /* seen: as many of the decoder's were looked at */
+	size_t id_count;
 	/* progress */
 	uint64_t pass, passes;       /* which pass over the file, of how many besides one for each of ids */
-	uint64_t insns, hart_insns;  /* of harts that are done; of the one at hand */
+	uint64_t insns;              /* of harts that are done */
 	/* clocks, in ns */
 	uint64_t ticked, committed, commit_cost;
-	uint64_t committed_offset;   /* stream offset at the last commit */
+	uint64_t offset;             /* stream offset up to which rows were written */
+	uint64_t committed_offset;   /* that at the last commit */
 	unsigned ticks;              /* with build->every */
 };
 
@@ -45,10 +43,9 @@ uint64_t hf_builder_now(void);
 /* Every few milliseconds: tells the progress, and keeps what has been done, if it is time to. offset: in the stream. */
 int hf_builder_tick(struct hf_builder *b, uint64_t offset, bool chunk_ended);
 int hf_builder_commit(struct hf_builder *b);
-void hf_builder_drop_code(struct hf_builder *b);
-/* Adds harts that the first hart's decoder has found to those that are known: with every chunk, for a decoder that is
- * entered behind them does not find them again. */
-int hf_builder_note_harts(struct hf_builder *b, const struct hf_dec *dec);
+/* Adds a hart to those that are known: with every chunk, for a decoder that is entered behind them does not find them
+ * again. */
+int hf_builder_add_id(struct hf_builder *b, uint32_t id);
 
 /* Where a walk begins if not at the first event: a chunk that was cut off, and what its hart had before it. */
 struct hf_pass_start {
@@ -62,9 +59,9 @@ enum hf_pass_mode {
 	HF_PASS_LOOK,    /* problems only */
 };
 
-/* ret_hart->chunks is 0 if nothing was stored. */
-int hf_pass_run(struct hf_builder *b, uint64_t slot, uint32_t hart, const struct hf_pass_start *start,
-		 enum hf_pass_mode mode, struct hf_index_hart *ret_hart);
+/* Begins a pass: the lane is among the crew's. */
+int hf_pass_new(struct hf_builder *b, uint64_t slot, uint32_t hart, const struct hf_pass_start *start,
+		enum hf_pass_mode mode, struct hf_lane **ret_lane);
 
 /* Makes b->views, as far as they are not made yet, for all chunks of a published index. */
 int hf_replay_run(struct hf_builder *b, struct hf_index *index);
@@ -79,8 +76,5 @@ int hf_builder_walk(struct hf_builder *b);
 bool hf_builder_wants_records(const struct hf_builder *b);
 /* Takes b->views[i] out, and keeps its private file for later. */
 void hf_builder_leave_view(struct hf_builder *b, size_t i);
-
-/* A new source of the same bytes for the next walk, which stores no points. */
-int hf_builder_rewind(struct hf_builder *b);
 
 #endif

@@ -1,8 +1,12 @@
 /*
  * The walk over all harts of a capture, from the beginning or from where an earlier build was interrupted. The first
  * one's decoder finds the others; its pass also finds the points and the end of the file. The records come last.
+ *
+ * This is the order in which they are written, so that an interrupted build has all of some harts and a part of one.
+ * With more than one thread, passes whose turn has not come are under way already: the records with the first hart,
+ * the other harts with each other.
  */
-#include "index/builder.h"
+#include "index/crew.h"
 
 #include <stdlib.h>
 
@@ -102,12 +106,14 @@ static int sort_harts(struct hf_builder *b, const struct hf_index_hart *first)
 }
 
 /* What the file as such has to say, once it has been read to its end. */
-static int end_of_file(struct hf_builder *b)
+static int end_of_file(struct hf_builder *b, const struct hf_lane_end *end)
 {
 	struct hf_index_meta *meta = &b->index->meta;
 	struct hf_index_problem problem = {.fatal = false};
-	int err = hf_input_drain(&b->in, &meta->stream_size, &meta->damage);
+	int err = 0;
 
+	meta->stream_size = end->stream_size;
+	meta->damage = end->damage;
 	for (size_t i = 0; !err && !(err = hf_input_note(&b->in, i, &problem.diag)); i++)
 		err = hf_index_part_add_problem(b->index, HF_NOWHERE, &problem);
 	if (err > 0)
@@ -119,115 +125,188 @@ static int end_of_file(struct hf_builder *b)
 	return err ? err : hf_index_meta_write(b->index->db, meta);
 }
 
-static int walk_first(struct hf_builder *b, const struct hf_pass_start *start)
-{
-	const struct hf_stream_info *info = &b->in.stream->info;
-	const bool harts = info->flags & HF_STREAM_HARTS;
-	struct hf_index_hart hart;
-	int err = hf_pass_run(b, 0, info->first_hart, start, harts ? HF_PASS_STORE : HF_PASS_LOOK, &hart);
+struct walk {
+	struct hf_builder *b;
+	const struct hf_pass_start *start; /* of the first pass, or NULL */
+	struct hf_lane *records;           /* under way, or NULL */
+};
 
-	if (!err && harts)
-		err = sort_harts(b, &hart);
-	/* Where no chunk counts them. */
-	if (!harts)
-		b->index->meta.problems = b->index->problems;
-	b->insns += hart.insns;
-	b->pass++;
-	return err ? err : end_of_file(b);
+static int begin_records(struct walk *w, const struct hf_pass_start *start)
+{
+	if (w->records || !hf_builder_wants_records(w->b))
+		return 0;
+	return hf_pass_new(w->b, HF_SLOT_RECORDS, HF_HART_RECORDS, start, HF_PASS_KEEP, &w->records);
 }
 
-static int walk_again(struct hf_builder *b, uint64_t slot, uint32_t id, const struct hf_pass_start *start,
-		      enum hf_pass_mode mode)
+/* Writes a hart, and what it was. */
+static int finish(struct walk *w, uint64_t slot, struct hf_lane *lane)
 {
-	struct hf_index_hart hart;
-	int err = hf_builder_rewind(b);
+	struct hf_builder *b = w->b;
+	struct hf_lane_end end;
+	int err = hf_crew_finish(b->crew, lane, &end);
 
-	b->hart_insns = 0;
-	if (!err)
-		err = hf_pass_run(b, slot, id, start, mode, &hart);
 	if (err)
 		return err;
-	b->insns += hart.insns;
-	b->hart_insns = 0;
+	b->insns += end.hart.insns;
 	b->pass++;
-	return hart.chunks ? hf_index_part_set_hart(b->index, slot, &hart) : hf_index_part_drop_hart(b->index, slot);
+	return end.hart.chunks ? hf_index_part_set_hart(b->index, slot, &end.hart)
+			       : hf_index_part_drop_hart(b->index, slot);
 }
 
-/* The harts from slot on that are not done; start is for the first of them. */
-static int walk_others(struct hf_builder *b, uint64_t slot, const struct hf_pass_start *start)
+static int walk_first(struct walk *w)
+{
+	struct hf_builder *b = w->b;
+	const struct hf_stream_info *info = &b->in.stream->info;
+	const bool harts = info->flags & HF_STREAM_HARTS;
+	struct hf_lane_end end;
+	struct hf_lane *lane;
+	/* Before the others in the crew's list: in them least can be done at the same time. */
+	int err = hf_crew_ahead(b->crew) ? begin_records(w, NULL) : 0;
+
+	if (!err)
+		err = hf_pass_new(b, 0, info->first_hart, w->start, harts ? HF_PASS_STORE : HF_PASS_LOOK, &lane);
+	if (!err)
+		err = hf_crew_finish(b->crew, lane, &end);
+	if (err)
+		return err;
+	if (harts)
+		err = sort_harts(b, &end.hart);
+	/* Where no chunk counts them. */
+	else
+		b->index->meta.problems = b->index->problems;
+	b->insns += end.hart.insns;
+	b->pass++;
+	return err ? err : end_of_file(b, &end);
+}
+
+/* The next hart from *slot on that is not done; HF_NOTE_END: none. */
+static int next_hart(struct walk *w, uint64_t *slot, uint32_t *ret_id)
 {
 	struct hf_index_hart hart;
 	int err;
 
-	for (; !(err = hf_index_part_hart(b->index, slot, &slot, &hart)) && slot <= HF_SLOT_MAX; slot++) {
-		if (!hart.chunks)
-			err = walk_again(b, slot, hart.id, start, HF_PASS_STORE);
+	for (; !(err = hf_index_part_hart(w->b->index, *slot, slot, &hart)) && *slot <= HF_SLOT_MAX; (*slot)++) {
+		if (!hart.chunks) {
+			*ret_id = hart.id;
+			return 0;
+		}
+	}
+	return err < 0 ? err : (int)HF_NOTE_END;
+}
+
+/* A row of passes that have begun, to be written one after the other. */
+struct ahead {
+	struct {
+		uint64_t slot;
+		struct hf_lane *lane;
+	} pass[HF_CREW_LANES];
+	size_t n;
+	uint64_t slot; /* the harts from here on have not begun */
+	bool all;      /* there is none */
+};
+
+static int fill_ahead(struct walk *w, struct ahead *a, const struct hf_pass_start *start)
+{
+	/* The records are a lane too. */
+	size_t max = hf_crew_ahead(w->b->crew) + 1 - (w->records != NULL);
+	uint32_t id;
+	int err = 0;
+
+	while (!a->all && (!a->n || a->n < max)) {
+		err = next_hart(w, &a->slot, &id);
+		if (err)
+			break;
+		err = hf_pass_new(w->b, a->slot, id, start, HF_PASS_STORE, &a->pass[a->n].lane);
 		if (err)
 			return err;
+		a->pass[a->n++].slot = a->slot++;
 		start = NULL;
 	}
+	a->all = a->all || err == HF_NOTE_END;
 	return err < 0 ? err : 0;
 }
 
+/* The harts from slot on that are not done; start is for the first of them. */
+static int walk_others(struct walk *w, uint64_t slot, const struct hf_pass_start *start)
+{
+	struct ahead a = {.slot = slot};
+	int err = fill_ahead(w, &a, start);
+
+	while (!err && a.n) {
+		err = finish(w, a.pass[0].slot, a.pass[0].lane);
+		a.n--;
+		for (size_t i = 0; i < a.n; i++)
+			a.pass[i] = a.pass[i + 1];
+		if (!err)
+			err = fill_ahead(w, &a, NULL);
+	}
+	return err;
+}
+
 /* Every capture of instructions has a hart to show, be it empty. */
-static int keep_one(struct hf_builder *b)
+static int keep_one(struct walk *w)
 {
 	struct hf_index_hart hart;
+	struct hf_lane *lane;
 	uint64_t slot;
 	int err;
 
-	if (!(b->in.stream->info.flags & HF_STREAM_HARTS))
+	if (!(w->b->in.stream->info.flags & HF_STREAM_HARTS))
 		return 0;
-	err = hf_index_part_hart(b->index, 0, &slot, &hart);
+	err = hf_index_part_hart(w->b->index, 0, &slot, &hart);
 	if (err < 0 || (!err && slot <= HF_SLOT_MAX))
 		return err;
-	return walk_again(b, 0, b->in.stream->info.first_hart, NULL, HF_PASS_KEEP);
+	err = hf_pass_new(w->b, 0, w->b->in.stream->info.first_hart, NULL, HF_PASS_KEEP, &lane);
+	return err ? err : finish(w, 0, lane);
 }
 
-static int walk_records(struct hf_builder *b, const struct hf_pass_start *start)
+static int walk_records(struct walk *w, const struct hf_pass_start *start)
 {
-	return hf_builder_wants_records(b) ? walk_again(b, HF_SLOT_RECORDS, HF_HART_RECORDS, start, HF_PASS_KEEP) : 0;
+	int err = begin_records(w, start);
+
+	return !err && w->records ? finish(w, HF_SLOT_RECORDS, w->records) : err;
 }
 
-/* From the beginning, or from the chunk that start says. */
-static int walk_from(struct hf_builder *b, uint64_t slot, const struct hf_pass_start *start)
+/* From the beginning, or from the chunk in that slot that start says. */
+static int walk_from(struct walk *w, uint64_t slot)
 {
 	int err = 0;
 
 	if (slot == HF_SLOT_RECORDS)
-		return walk_records(b, start);
+		return walk_records(w, w->start);
 	if (slot == 0)
-		err = walk_first(b, start);
+		err = walk_first(w);
+	else if (hf_crew_ahead(w->b->crew))
+		err = begin_records(w, NULL);
 	if (!err)
-		err = walk_others(b, slot ? slot : 1, slot ? start : NULL);
+		err = walk_others(w, slot ? slot : 1, slot ? w->start : NULL);
 	if (!err)
-		err = keep_one(b);
-	return err ? err : walk_records(b, NULL);
+		err = keep_one(w);
+	return err ? err : walk_records(w, NULL);
 }
 
 int hf_builder_walk(struct hf_builder *b)
 {
 	struct hf_pass_start *start = calloc(1, sizeof *start);
-	uint64_t id = 0, slot;
-	int err;
+	struct walk w = {.b = b};
+	uint64_t id = 0, slot = 0;
+	int err = start ? hf_crew_new(b, &b->crew) : HF_ERR_NOMEM;
 
-	if (!start)
-		return HF_ERR_NOMEM;
 	b->passes = hf_builder_wants_records(b);
-	err = hf_index_part_last(b->index, &id);
-	slot = id >> HF_NUMBER_BITS;
+	if (!err)
+		err = hf_index_part_last(b->index, &id);
 	if (err > 0) {
 		err = hf_index_part_restart(b->index);
 		if (!err)
 			err = reset_views(b);
-		if (!err)
-			err = walk_from(b, 0, NULL);
 	} else if (!err) {
+		slot = id >> HF_NUMBER_BITS;
+		w.start = start;
 		err = resume(b, id, start);
 		b->pass = slot < b->id_count ? slot : b->id_count;
-		if (!err)
-			err = walk_from(b, slot, start);
 	}
+	if (!err)
+		err = walk_from(&w, slot);
 	free(start);
 	return err;
 }

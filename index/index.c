@@ -286,6 +286,11 @@ int hf_index_damage(const struct hf_index *index, struct hf_diag *diag)
 	return index->meta.damage.code;
 }
 
+bool hf_index_has_holes(const struct hf_index *index)
+{
+	return index->meta.holes;
+}
+
 size_t hf_index_harts(const struct hf_index *index, const struct hf_index_hart **ret_harts)
 {
 	*ret_harts = index->harts;

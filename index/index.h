@@ -99,6 +99,8 @@ const struct hf_codec *hf_index_codec(const struct hf_index *index);   /* NULL: 
 uint64_t hf_index_stream_size(const struct hf_index *index);           /* good decompressed bytes */
 /* The damage behind the last good byte: 0 or the error with its place. */
 int hf_index_damage(const struct hf_index *index, struct hf_diag *diag);
+/* Whether blocks before it are damaged too (HF_POINT_DAMAGED). */
+bool hf_index_has_holes(const struct hf_index *index);
 /* By id. HF_HART_RECORDS is not among them, though its chunks are found like those of any hart. */
 size_t hf_index_harts(const struct hf_index *index, const struct hf_index_hart **ret_harts);
 /* HF_HART_RECORDS, or NULL if the capture has no records.txt. */
@@ -173,6 +175,9 @@ struct hf_build {
 	const struct hf_chunk_limits *limits; /* NULL: default */
 	hf_build_fn on_progress;        /* may be NULL */
 	void *ctx;
+	/* How many threads the build may use just now, the caller's included; asked again and again on that one. NULL:
+	 * no other. What is built is the same. */
+	unsigned (*threads)(void *ctx);
 	/* For tests: tell the progress and make it safe after so many chunks, whatever the clock says; 0: by the clock. */
 	unsigned every;
 };
@@ -184,7 +189,7 @@ struct hf_build {
  */
 int hf_build_run(const struct hf_build *build, struct hf_diag *diag);
 
-/* Removes the decode index and these views' tables, if they are there and ours: they gave other bytes than they
+/* Removes the decode index, these views' tables and the spool, if they are there and ours: they gave other bytes than they
  * promise, and the next build makes them anew. Who has them open keeps them. */
 void hf_index_discard(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views,
 		      size_t view_count);

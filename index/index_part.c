@@ -339,6 +339,8 @@ int hf_index_part_commit(struct hf_index_part *part)
 	return hf_db_commit(part->db, part->file.fd);
 }
 
+static_assert(HF_POINT_DAMAGED == 1073741824, "as the statement below has it");
+
 int hf_index_part_finish(struct hf_index_part *part)
 {
 	int err;
@@ -350,7 +352,9 @@ int hf_index_part_finish(struct hf_index_part *part)
 	}
 	part->meta.complete = true;
 	part->meta.problems = part->problems + part->file_problems;
-	err = hf_index_meta_write(part->db, &part->meta);
+	err = number(part, "SELECT count(*) FROM point WHERE bits & 1073741824", &part->meta.holes);
+	if (!err)
+		err = hf_index_meta_write(part->db, &part->meta);
 	if (!err)
 		err = hf_db_finish(part->db);
 	close_db(part);

@@ -71,7 +71,7 @@ static const struct hf_codec *probe_codec(const uint8_t *head, size_t n)
 
 	for (size_t i = 0; hf_index_codecs[i]; i++) {
 		const struct hf_codec *codec = hf_index_codecs[i];
-		int bid = codec->probe && codec->dec ? codec->probe(head, n) : 0;
+		int bid = codec->probe ? codec->probe(head, n) : 0;
 
 		if (bid > best_bid) {
 			best = codec;
@@ -127,22 +127,23 @@ int hf_input_open(struct hf_input *in, struct hf_src *file, const struct hf_setu
 
 void hf_input_close(struct hf_input *in)
 {
-	hf_stream_close(in->stream);
+	if (!in->forked)
+		hf_stream_close(in->stream);
 	in->stream = NULL;
 	close_src(in);
 }
 
-int hf_input_rewind(struct hf_input *in, hf_point_fn on_point, struct hf_diag *diag)
+int hf_input_fork(struct hf_input *in, const struct hf_input *of, hf_point_fn on_point, void *ctx,
+		  struct hf_diag *diag)
 {
-	in->on_point = on_point;
-	if (!in->box)
-		return 0;
-	close_src(in);
+	*in = (struct hf_input){.file = of->file, .box = of->box, .stream = of->stream, .on_point = on_point,
+				.ctx = ctx, .forked = true};
 	return open_src(in, diag);
 }
 
 int hf_input_drain(struct hf_input *in, uint64_t *ret_size, struct hf_diag *ret_damage)
 {
+	uint64_t end;
 	uint8_t byte;
 	size_t got;
 	int err = 0;
@@ -151,10 +152,11 @@ int hf_input_drain(struct hf_input *in, uint64_t *ret_size, struct hf_diag *ret_
 	*ret_size = in->file->size;
 	if (!in->box)
 		return 0;
-	/* One byte behind the block at hand brings the next one. */
-	do
-		err = hf_src_read_at(in->src, in->out_end, &byte, 1, &got, ret_damage);
-	while (!err && got);
+	/* One byte behind the block at hand brings the next one. An error that came with a block is only that one's. */
+	do {
+		end = in->out_end;
+		err = hf_src_read_at(in->src, end, &byte, 1, &got, ret_damage);
+	} while (in->out_end > end);
 	*ret_size = in->out_end;
 	if (err && !hf_input_is_verdict(err))
 		return err;

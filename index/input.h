@@ -18,18 +18,21 @@ struct hf_input {
 	void *ctx;
 	uint64_t in_pos;          /* how far the file was read; of a container only */
 	uint64_t out_end;         /* how far the stream was read; of a container only */
+	bool forked;              /* stream is another input's */
 };
 
 /*
  * Opens container and codec. *ret_fatal with an error that says so of the content, not of our luck in reading it.
- * With a setup the codec is the one it names, and there is a container only if it says so. on_point sees the container's points, hf_input_rewind ends that.
+ * With a setup the codec is the one it names, and there is a container only if it says so. on_point sees the container's
+ * points.
  */
-int hf_input_open(struct hf_input *in, struct hf_src *file, const struct hf_setup *setup, hf_point_fn on_point, void *ctx, bool *ret_fatal,
-		  struct hf_diag *diag);
+int hf_input_open(struct hf_input *in, struct hf_src *file, const struct hf_setup *setup, hf_point_fn on_point,
+		  void *ctx, bool *ret_fatal, struct hf_diag *diag);
 void hf_input_close(struct hf_input *in);
 
-/* The stream from its beginning again, for another pass; decoders on the old source must be gone. */
-int hf_input_rewind(struct hf_input *in, hf_point_fn on_point, struct hf_diag *diag);
+/* The same stream from its beginning, for another thread. of must outlive in. */
+int hf_input_fork(struct hf_input *in, const struct hf_input *of, hf_point_fn on_point, void *ctx,
+		  struct hf_diag *diag);
 
 /* Reads on to the end: *ret_size good bytes, and *ret_damage (code 0: none) behind them. */
 int hf_input_drain(struct hf_input *in, uint64_t *ret_size, struct hf_diag *ret_damage);

@@ -1,17 +1,17 @@
 /*
- * One pass over the capture for one hart: decodes it in batches, cuts its chunks, feeds all views that are being made,
+ * One pass over the capture for one hart, as the decoding stage of a lane: it decodes in batches, cuts chunks, counts,
  * and writes down how each chunk is entered again.
  *
  * Where a chunk ends depends on nothing but the events and the limits, so that a build that was interrupted cuts the
  * same chunks when it goes on: a batch never goes beyond a limit, and the limit on bytes, which a decoder knows only
  * between two calls, is looked at where the number of events is a multiple of the batch, however they came.
  */
-#include "index/builder.h"
+#include "index/crew.h"
+
+#include <stdlib.h>
 
 struct pass {
-	struct hf_builder *b;
-	struct hf_dec *dec;
-	uint64_t slot;
+	struct hf_lane lane; /* first */
 	enum hf_pass_mode mode;
 	struct hf_chunk_row row; /* the chunk at hand; insns and events grow */
 	bool has_pc;
@@ -21,21 +21,21 @@ struct pass {
 	uint64_t next_discard, next_offset;
 	/* of the hart, without the chunk at hand */
 	uint64_t attempts, events;
-	unsigned batches;
+	size_t seen; /* as many of the decoder's harts are on the tape */
 };
+
+static_assert(HF_SEGMENT_EVENTS % HF_BATCH == 0, "a chunk begins with a segment, so a batch never outgrows one");
 
 static uint64_t offset_of(const struct pass *w)
 {
-	return w->dec->ops->offset(w->dec);
+	return w->lane.dec->ops->offset(w->lane.dec);
 }
 
 static bool full(const struct pass *w)
 {
-	const struct hf_chunk_limits *limits = &w->b->limits;
+	const struct hf_chunk_limits *limits = &w->lane.b->limits;
 	const struct hf_chunk *c = &w->row.chunk;
 
-	if (w->mode == HF_PASS_LOOK)
-		return false;
 	return c->insns >= limits->insns || c->events >= limits->events ||
 	       (c->events && c->events % HF_BATCH == 0 && offset_of(w) - c->stream_offset >= limits->bytes);
 }
@@ -43,11 +43,9 @@ static bool full(const struct pass *w)
 /* How many events may come without passing a limit or a place where the bytes are looked at. */
 static size_t room(const struct pass *w, uint64_t insns, uint64_t events)
 {
-	const struct hf_chunk_limits *limits = &w->b->limits;
+	const struct hf_chunk_limits *limits = &w->lane.b->limits;
 	uint64_t max = HF_BATCH - events % HF_BATCH;
 
-	if (w->mode == HF_PASS_LOOK)
-		return HF_BATCH;
 	if (limits->insns - insns < max)
 		max = limits->insns - insns;
 	if (limits->events - events < max)
@@ -59,17 +57,18 @@ static int add_problem(struct pass *w, const struct hf_diag *diag, uint64_t ordi
 {
 	const struct hf_index_problem problem = {
 		.diag = *diag,
-		.hart = w->dec->hart,
+		.hart = w->lane.dec->hart,
 		.has_ordinal = w->mode != HF_PASS_LOOK,
 		.ordinal = ordinal,
 		.bytes = bytes,
 	};
 
 	/* The harts' decoders say it too. */
-	if (w->dec->hart == HF_HART_RECORDS)
+	if (w->lane.dec->hart == HF_HART_RECORDS)
 		return 0;
 	w->row.problems++;
-	return hf_index_part_add_problem(w->b->index, hf_row_id(w->slot, w->row.chunk.number), &problem);
+	return hf_lane_push(&w->lane, HF_REC_PROBLEM, &w->row.chunk.number, sizeof w->row.chunk.number, &problem,
+			    sizeof problem);
 }
 
 /* GAP, DOUBT and NOTE events among ev[n]; ordinal: retired instructions before them. */
@@ -123,16 +122,14 @@ static int count(struct pass *w, const struct hf_event *ev, size_t n)
 
 static int begin_code(struct pass *w, const struct hf_pass_start *start)
 {
-	struct hf_builder_image *code = &w->b->code;
+	struct hf_lane_code *code = &w->lane.code;
 	int err;
 
-	hf_builder_drop_code(w->b);
-	code->slot = w->slot;
-	if (w->mode == HF_PASS_LOOK || w->slot == HF_SLOT_RECORDS)
+	if (w->mode == HF_PASS_LOOK || w->lane.slot == HF_SLOT_RECORDS)
 		return 0;
 	if (!start || !(start->events || start->row.chunk.number))
 		return hf_image_new(0, &code->image);
-	err = hf_index_part_image(w->b->index, w->slot, &code->events, &code->image);
+	err = hf_index_part_image(w->lane.b->index, w->lane.slot, &code->events, &code->image);
 	if (err)
 		return err;
 	/* A commit keeps all chunks and the code of all their events. */
@@ -142,59 +139,47 @@ static int begin_code(struct pass *w, const struct hf_pass_start *start)
 	return 0;
 }
 
-static int collect(struct hf_builder_image *code, const struct hf_event *ev, size_t n)
-{
-	size_t known = code->ahead < n ? (size_t)code->ahead : n;
+/* ---- decoding ---- */
 
-	if (!code->image)
-		return 0;
-	code->ahead -= known;
-	code->events += n - known;
-	return known < n ? hf_image_put(code->image, ev + known, n - known) : 0;
-}
-
-static int store_code(const struct pass *w)
-{
-	const struct hf_builder_image *code = &w->b->code;
-
-	/* Fewer events than there were at first. */
-	if (code->ahead)
-		return HF_ERR_STATE;
-	return code->image ? hf_index_part_set_image(w->b->index, w->slot, code->events, code->image) : 0;
-}
-
-/* Takes down the states behind the chunk at hand. */
+/* Takes down the state behind the chunk at hand. */
 static void mark(struct pass *w)
 {
-	w->next_entry_size = (uint32_t)w->dec->ops->save(w->dec, w->next_entry, &w->next_discard);
+	w->next_entry_size = (uint32_t)w->lane.dec->ops->save(w->lane.dec, w->next_entry, &w->next_discard);
 	w->next_offset = offset_of(w);
-	for (size_t i = 0; i < w->b->view_count; i++)
-		if (w->b->views[i].enc)
-			hf_view_part_mark(&w->b->views[i]);
 }
 
-static int store_chunk(struct pass *w)
+static int note_harts(struct pass *w)
 {
-	int err = hf_index_part_add_chunk(w->b->index, w->slot, &w->row);
+	size_t n;
+	const uint32_t *ids = w->lane.dec->ops->harts(w->lane.dec, &n);
+	int err = 0;
 
+	for (; w->seen < n && !err; w->seen++)
+		err = hf_lane_push(&w->lane, HF_REC_ID, &ids[w->seen], sizeof ids[w->seen], NULL, 0);
+	return err;
+}
+
+/* The chunk at hand ends with the segment at hand. */
+static int publish_chunk(struct pass *w, enum hf_tail tail)
+{
+	struct hf_segment *s = hf_lane_segment(&w->lane, 0);
+
+	s->tail = tail;
+	s->row = w->row;
+	s->row.chunk.last = tail == HF_TAIL_HART;
 	w->attempts += w->row.attempts;
 	w->events += w->row.chunk.events;
-	return err;
+	return hf_lane_publish(&w->lane);
 }
 
 /* Another event has come: the chunk at hand is not the last. */
 static int next_chunk(struct pass *w)
 {
 	struct hf_chunk *c = &w->row.chunk;
-	int err = 0;
+	int err = w->lane.slot ? 0 : note_harts(w);
 
-	for (size_t i = 0; i < w->b->view_count && !err; i++)
-		if (w->b->views[i].enc)
-			err = hf_view_part_end_chunk(&w->b->views[i], hf_row_id(w->slot, c->number));
 	if (!err)
-		err = store_chunk(w);
-	if (!err && !w->slot)
-		err = hf_builder_note_harts(w->b, w->dec);
+		err = publish_chunk(w, HF_TAIL_CHUNK);
 	c->number++;
 	c->ordinal += c->insns;
 	c->insns = c->events = c->pc = 0;
@@ -204,54 +189,125 @@ static int next_chunk(struct pass *w)
 	memcpy(c->entry, w->next_entry, w->next_entry_size);
 	w->row.attempts = w->row.problems = 0;
 	w->has_pc = false;
-	w->b->hart_insns = c->ordinal;
-	return err ? err : hf_builder_tick(w->b, c->stream_offset, true);
+	return err;
 }
 
-/* Every event there is. */
-static int decode(struct pass *w)
+static void begin_segment(struct pass *w, struct hf_segment *s)
 {
-	struct hf_event ev[HF_BATCH];
+	s->n = 0;
+	s->tail = HF_TAIL_NONE;
+	s->row.chunk.number = w->row.chunk.number;
+}
+
+static void tell(struct pass *w)
+{
+	const struct hf_input *in = w->lane.in;
+
+	atomic_store_explicit(&w->lane.pos, in->box ? in->in_pos : offset_of(w), memory_order_relaxed);
+	atomic_store_explicit(&w->lane.insns, w->row.chunk.ordinal + w->row.chunk.insns, memory_order_relaxed);
+}
+
+/* Stores the hart, if that is wanted. */
+static int end_hart(struct pass *w)
+{
+	struct hf_index_hart *hart = &w->lane.end.hart;
+	size_t known = 0;
+
+	if (w->lane.slot == 0)
+		w->lane.dec->ops->harts(w->lane.dec, &known);
+	hart->insns = w->row.chunk.ordinal + w->row.chunk.insns;
+	if (w->mode == HF_PASS_LOOK || !(w->events || w->row.chunk.events || w->mode == HF_PASS_KEEP ||
+					 (w->lane.slot == 0 && known <= 1)))
+		return hf_lane_publish_nothing(&w->lane);
+	hart->attempts = w->attempts + w->row.attempts;
+	hart->events = w->events + w->row.chunk.events;
+	hart->chunks = w->row.chunk.number + 1;
+	return publish_chunk(w, HF_TAIL_HART);
+}
+
+/* The decoder gives no more events, for that reason. */
+static int end(struct pass *w, int err)
+{
+	struct hf_lane *lane = &w->lane;
+	const struct hf_diag diag = lane->dec->diag;
+
+	if (err != HF_NOTE_END && !hf_input_is_verdict(err)) {
+		lane->diag = diag;
+		lane->diag.code = err;
+		return err;
+	}
+	/* What a decoder cannot go on from is the end of the hart, and a line in errors.txt. */
+	if (err != HF_NOTE_END) {
+		struct hf_diag problem = diag;
+
+		problem.code = err;
+		err = add_problem(w, &problem, w->row.chunk.ordinal + w->row.chunk.insns, 0);
+	} else {
+		err = 0;
+	}
+	if (!err && lane->slot == 0 && w->mode != HF_PASS_LOOK)
+		err = note_harts(w);
+	/* The first lane reads the file to its end. */
+	if (!err && lane->in != &lane->own)
+		err = hf_input_drain(lane->in, &lane->end.stream_size, &lane->end.damage);
+	return err ? err : end_hart(w);
+}
+
+/* Until a segment is full or its chunk ends: every event there is, in the end. */
+static int decode(struct hf_lane *lane)
+{
+	struct pass *w = (struct pass *)lane;
+	const uint64_t head = lane->head;
 	int err = 0;
 
-	while (!err) {
+	while (!err && head == lane->head) {
 		const bool cut = full(w);
+		struct hf_segment *s = hf_lane_segment(lane, 0);
+		const bool next = cut || s->n == HF_SEGMENT_EVENTS;
 		size_t n;
 
 		if (cut)
 			mark(w);
-		err = hf_dec_next(w->dec, ev,
+		if (next)
+			s = hf_lane_segment(lane, 1);
+		err = hf_dec_next(lane->dec, s->ev + (next ? 0 : s->n),
 				  cut ? room(w, 0, 0) : room(w, w->row.chunk.insns, w->row.chunk.events), &n);
 		if (err)
-			break;
+			return end(w, err);
 		if (cut)
 			err = next_chunk(w);
+		else if (next)
+			err = hf_lane_publish(lane);
+		if (next)
+			begin_segment(w, s);
+		s->n += n;
 		if (!err)
-			err = count(w, ev, n);
-		if (!err)
-			err = collect(&w->b->code, ev, n);
-		for (size_t i = 0; i < w->b->view_count && !err; i++)
-			if (w->b->views[i].enc)
-				hf_view_part_put(&w->b->views[i], ev, n);
-		if (!err && (++w->batches & 31) == 0)
-			err = hf_builder_tick(w->b, offset_of(w), false);
+			err = count(w, s->ev + s->n - n, n);
 	}
-	if (err == HF_NOTE_END)
-		return 0;
-	/* What a decoder cannot go on from is the end of the hart, and a line in errors.txt. */
-	if (w->dec->err == err && hf_input_is_verdict(err)) {
-		w->dec->diag.code = err;
-		return add_problem(w, &w->dec->diag, w->row.chunk.ordinal + w->row.chunk.insns, 0);
+	tell(w);
+	return err;
+}
+
+/* The same where nothing but problems is looked for: the segments go nowhere. */
+static int look(struct hf_lane *lane)
+{
+	struct pass *w = (struct pass *)lane;
+	struct hf_segment *s = hf_lane_segment(lane, 0);
+	int err = 0;
+
+	for (size_t all = 0, n; !err && all < HF_SEGMENT_EVENTS; all += n) {
+		err = hf_dec_next(lane->dec, s->ev, HF_BATCH, &n);
+		if (err)
+			return end(w, err);
+		err = count(w, s->ev, n);
 	}
-	if (w->dec->err == err && w->b->diag) {
-		*w->b->diag = w->dec->diag;
-		w->b->diag->code = err;
-	}
+	tell(w);
 	return err;
 }
 
 static int enter(struct pass *w, const struct hf_pass_start *start)
 {
+	struct hf_lane *lane = &w->lane;
 	struct hf_chunk *c = &w->row.chunk;
 	int err = 0;
 
@@ -259,70 +315,36 @@ static int enter(struct pass *w, const struct hf_pass_start *start)
 		w->row = start->row;
 		w->attempts = start->attempts;
 		w->events = start->events;
-		err = hf_dec_load(w->dec, c->entry, c->entry_size, c->discard);
+		err = hf_dec_load(lane->dec, c->entry, c->entry_size, c->discard);
 	} else {
-		c->entry_size = (uint32_t)w->dec->ops->save(w->dec, c->entry, &c->discard);
+		c->entry_size = (uint32_t)lane->dec->ops->save(lane->dec, c->entry, &c->discard);
 		c->stream_offset = offset_of(w);
 	}
-	for (size_t i = 0; i < w->b->view_count && !err; i++)
-		if (w->mode != HF_PASS_LOOK && hf_view_part_is_for(&w->b->views[i], w->dec->hart))
-			err = hf_view_part_enter(&w->b->views[i], w->b->in.stream, w->dec->hart, &w->b->env,
-						 start != NULL);
+	begin_segment(w, hf_lane_segment(lane, 0));
+	for (size_t i = 0; i < lane->b->view_count && !err; i++)
+		if (w->mode != HF_PASS_LOOK && hf_view_part_is_for(&lane->b->views[i], lane->dec->hart))
+			err = hf_lane_add_view(lane, i, 0, start != NULL);
 	return err;
 }
 
-static int store_hart(struct pass *w, struct hf_index_hart *ret_hart)
+static const struct hf_lane_ops store_ops = {.size = sizeof(struct pass), .decode = decode};
+static const struct hf_lane_ops look_ops = {.size = sizeof(struct pass), .decode = look};
+
+int hf_pass_new(struct hf_builder *b, uint64_t slot, uint32_t hart, const struct hf_pass_start *start,
+		enum hf_pass_mode mode, struct hf_lane **ret_lane)
 {
-	const struct hf_chunk *c = &w->row.chunk;
-	int err = 0;
+	struct pass *w;
+	int err = hf_lane_new(b, mode == HF_PASS_LOOK ? &look_ops : &store_ops, slot, hart,
+			      slot == 0 && mode != HF_PASS_KEEP, ret_lane);
 
-	for (size_t i = 0; i < w->b->view_count && !err; i++)
-		if (w->b->views[i].enc)
-			err = hf_view_part_end_hart(&w->b->views[i], w->slot, w->dec->hart, c->number);
-	if (!err)
-		err = store_chunk(w);
-	if (!err)
-		err = store_code(w);
-	ret_hart->attempts = w->attempts;
-	ret_hart->events = w->events;
-	ret_hart->chunks = c->number + 1;
-	return err;
-}
-
-static void leave(struct pass *w)
-{
-	for (size_t i = 0; i < w->b->view_count; i++)
-		hf_view_part_drop_hart(&w->b->views[i]);
-	hf_dec_free(w->dec);
-}
-
-int hf_pass_run(struct hf_builder *b, uint64_t slot, uint32_t hart, const struct hf_pass_start *start,
-		 enum hf_pass_mode mode, struct hf_index_hart *ret_hart)
-{
-	struct pass w = {.b = b, .slot = slot, .mode = mode};
-	size_t known = 0;
-	int err;
-
-	*ret_hart = (struct hf_index_hart){.id = hart};
-	err = hf_dec_new(b->in.stream, b->in.src, hart, &w.dec);
 	if (err)
 		return err;
-	err = enter(&w, start);
+	w = (struct pass *)*ret_lane;
+	w->mode = mode;
+	err = enter(w, start);
 	if (!err)
-		err = begin_code(&w, start);
-	if (!err)
-		err = decode(&w);
-	if (!err && slot == 0 && mode != HF_PASS_LOOK)
-		err = hf_builder_note_harts(b, w.dec);
-	if (slot == 0)
-		w.dec->ops->harts(w.dec, &known);
-	ret_hart->insns = w.row.chunk.ordinal + w.row.chunk.insns;
-	if (!err && mode != HF_PASS_LOOK &&
-	    (w.events || w.row.chunk.events || mode == HF_PASS_KEEP || (slot == 0 && known <= 1)))
-		err = store_hart(&w, ret_hart);
-	leave(&w);
-	/* After an error it may still be kept. */
-	if (!err)
-		hf_builder_drop_code(b);
-	return err;
+		err = begin_code(w, start);
+	if (err)
+		hf_lane_free(*ret_lane);
+	return err ? err : hf_crew_add(b->crew, *ret_lane);
 }

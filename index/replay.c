@@ -2,14 +2,13 @@
  * View tables for chunks that a decode index has already: the events are made again, chunk by chunk, and each view
  * joins where its table ends.
  */
-#include "index/builder.h"
+#include "index/crew.h"
 
 struct replay {
-	struct hf_builder *b;
+	struct hf_lane lane; /* first */
 	struct hf_index *index;
-	const struct hf_index_hart *hart;
-	uint64_t slot;
-	struct hf_dec *dec;
+	struct hf_chunk chunk; /* at hand */
+	uint64_t left;         /* of its events */
 };
 
 /* The first chunk of the hart that the view has yet to make (its last one is made again); false if none. */
@@ -45,130 +44,143 @@ static bool first_number(const struct hf_builder *b, uint64_t slot, uint64_t *re
 	return any;
 }
 
-static int join(struct replay *r, struct hf_view_part *view, uint64_t number)
-{
-	const bool resume = view->has_last && view->last == hf_row_id(r->slot, number);
-	int err = resume ? hf_view_part_cut(view, view->last) : 0;
-
-	if (err)
-		return err > 0 ? HF_ERR_STATE : err;
-	return hf_view_part_enter(view, r->b->in.stream, r->hart->id, &r->b->env, resume);
-}
-
-static int join_all(struct replay *r, uint64_t number)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < r->b->view_count && !err; i++) {
-		struct hf_view_part *view = &r->b->views[i];
-		uint64_t first;
-
-		if (!view->enc && first_missing(view, r->slot, &first) && first == number)
-			err = join(r, view, number);
-	}
-	return err;
-}
-
 /* Errors of a decoder where none was when the index was made. */
-static int decode_error(struct replay *r, int err, const struct hf_chunk *chunk)
+static int decode_error(struct replay *r, int err)
 {
 	if (err > 0 || hf_input_is_verdict(err) || err == HF_ERR_STATE)
-		return hf_diag_set(r->b->diag, HF_ERR_MISMATCH, HF_SPACE_STREAM, chunk->stream_offset, chunk->number);
+		return hf_diag_set(&r->lane.diag, HF_ERR_MISMATCH, HF_SPACE_STREAM, r->chunk.stream_offset,
+				   r->chunk.number);
+	r->lane.diag = r->lane.dec->diag;
+	r->lane.diag.code = err;
 	return err;
 }
 
-static int feed_chunk(struct replay *r, const struct hf_chunk *chunk)
+static int open_chunk(struct replay *r, uint64_t number)
 {
-	struct hf_event ev[HF_BATCH];
-	uint64_t left = chunk->events;
+	int err = hf_index_chunk(r->index, r->lane.end.hart.id, number, &r->chunk);
 
-	while (left) {
-		size_t n;
-		int err = hf_dec_next(r->dec, ev, left < HF_BATCH ? (size_t)left : HF_BATCH, &n);
-
-		if (err)
-			return decode_error(r, err, chunk);
-		for (size_t i = 0; i < r->b->view_count; i++)
-			if (r->b->views[i].enc)
-				hf_view_part_put(&r->b->views[i], ev, n);
-		left -= n;
-	}
-	return 0;
+	r->left = r->chunk.events;
+	return err;
 }
 
-static int end_chunk(struct replay *r, const struct hf_chunk *chunk)
+/* A segment of the chunk at hand. */
+static int decode(struct hf_lane *lane)
 {
+	struct replay *r = (struct replay *)lane;
+	struct hf_segment *s = hf_lane_segment(lane, 0);
+	const struct hf_chunk *c = &r->chunk;
+	int err;
+
+	for (s->n = 0; r->left && s->n < HF_SEGMENT_EVENTS;) {
+		size_t room = r->left < HF_BATCH ? (size_t)r->left : HF_BATCH, n;
+
+		err = hf_dec_next(lane->dec, s->ev + s->n, room, &n);
+		if (err)
+			return decode_error(r, err);
+		s->n += n;
+		r->left -= n;
+	}
+	s->row = (struct hf_chunk_row){.chunk = *c};
+	s->tail = r->left ? HF_TAIL_NONE : c->last ? HF_TAIL_HART : HF_TAIL_CHUNK;
+	atomic_store_explicit(&lane->pos, lane->in->box ? lane->in->in_pos : c->stream_offset, memory_order_relaxed);
+	atomic_store_explicit(&lane->insns, c->ordinal, memory_order_relaxed);
+	err = hf_lane_publish(lane);
+	return !err && !r->left && !c->last ? open_chunk(r, c->number + 1) : err;
+}
+
+static int add_views(struct hf_lane *lane)
+{
+	struct hf_builder *b = lane->b;
 	int err = 0;
 
-	for (size_t i = 0; i < r->b->view_count && !err; i++) {
-		struct hf_view_part *view = &r->b->views[i];
+	for (size_t i = 0; i < b->view_count && !err; i++) {
+		struct hf_view_part *view = &b->views[i];
+		uint64_t first;
+		bool resume;
 
-		if (!view->enc)
+		if (!first_missing(view, lane->slot, &first))
 			continue;
-		if (chunk->last) {
-			err = hf_view_part_end_hart(view, r->slot, r->hart->id, chunk->number);
-		} else {
-			hf_view_part_mark(view);
-			err = hf_view_part_end_chunk(view, hf_row_id(r->slot, chunk->number));
-		}
+		resume = view->has_last && view->last == hf_row_id(lane->slot, first);
+		if (resume)
+			err = hf_view_part_cut(view, view->last);
+		if (!err)
+			err = hf_lane_add_view(lane, i, first, resume);
 	}
-	return err;
+	return err > 0 ? HF_ERR_STATE : err;
 }
 
-static int tick(struct replay *r, const struct hf_chunk *chunk)
-{
-	r->b->hart_insns = chunk->ordinal;
-	return hf_builder_tick(r->b, chunk->stream_offset, true);
-}
+static const struct hf_lane_ops ops = {.size = sizeof(struct replay), .decode = decode};
 
-static int replay_chunks(struct replay *r, uint64_t number)
+/* From chunk number on. */
+static int replay_new(struct hf_builder *b, struct hf_index *index, uint64_t slot, const struct hf_index_hart *hart,
+		      uint64_t number, struct hf_lane **ret_lane)
 {
-	struct hf_chunk chunk;
-	int err = hf_index_chunk(r->index, r->hart->id, number, &chunk);
+	struct replay *r;
+	int err = hf_lane_new(b, &ops, slot, hart->id, false, ret_lane);
 
 	if (err)
 		return err;
-	err = hf_dec_load(r->dec, chunk.entry, chunk.entry_size, chunk.discard);
-	if (err)
-		return decode_error(r, err, &chunk);
-	while (!(err = join_all(r, number)) && !(err = feed_chunk(r, &chunk)) && !(err = end_chunk(r, &chunk)) &&
-	       !(err = tick(r, &chunk)) && !chunk.last)
-		if ((err = hf_index_chunk(r->index, r->hart->id, ++number, &chunk)))
-			break;
-	return err;
-}
-
-static int replay_hart(struct replay *r, uint64_t number)
-{
-	int err = hf_builder_rewind(r->b);
-
+	r = (struct replay *)*ret_lane;
+	r->index = index;
+	r->lane.end.hart = *hart;
+	err = open_chunk(r, number);
+	if (!err) {
+		err = hf_dec_load(r->lane.dec, r->chunk.entry, r->chunk.entry_size, r->chunk.discard);
+		if (err)
+			err = decode_error(r, err);
+		if (err && b->diag)
+			*b->diag = r->lane.diag;
+	}
 	if (!err)
-		err = hf_dec_new(r->b->in.stream, r->b->in.src, r->hart->id, &r->dec);
+		err = add_views(*ret_lane);
 	if (err)
-		return err;
-	err = replay_chunks(r, number);
-	for (size_t i = 0; i < r->b->view_count; i++)
-		hf_view_part_drop_hart(&r->b->views[i]);
-	hf_dec_free(r->dec);
-	return err;
+		hf_lane_free(*ret_lane);
+	return err ? err : hf_crew_add(b->crew, *ret_lane);
 }
 
-int hf_replay_run(struct hf_builder *b, struct hf_index *index)
+/* A row of harts that have begun, to be written one after the other. */
+struct ahead {
+	struct hf_lane *lane[HF_CREW_LANES];
+	size_t n;
+	uint64_t slot; /* the harts from here on have not begun */
+};
+
+static int fill_ahead(struct hf_builder *b, struct hf_index *index, struct ahead *a)
 {
 	const struct hf_index_hart *hart;
 	uint64_t slot, number;
 	int err = 0;
 
-	for (uint64_t from = 0; (hart = hf_index_next_slot(index, from, &slot)); from = slot + 1)
-		b->passes += first_number(b, slot, &number);
-	for (uint64_t from = 0; !err && (hart = hf_index_next_slot(index, from, &slot)); from = slot + 1) {
-		struct replay r = {.b = b, .index = index, .hart = hart, .slot = slot};
-
+	while (!err && a->n <= hf_crew_ahead(b->crew) && (hart = hf_index_next_slot(index, a->slot, &slot))) {
+		a->slot = slot + 1;
 		if (!first_number(b, slot, &number))
 			continue;
-		err = number < hart->chunks ? replay_hart(&r, number) : HF_ERR_STATE;
+		err = number < hart->chunks ? replay_new(b, index, slot, hart, number, &a->lane[a->n]) : HF_ERR_STATE;
+		a->n++;
+	}
+	return err;
+}
+
+int hf_replay_run(struct hf_builder *b, struct hf_index *index)
+{
+	struct ahead a = {.slot = 0};
+	struct hf_lane_end end;
+	uint64_t slot, number;
+	int err = hf_crew_new(b, &b->crew);
+
+	for (uint64_t from = 0; !err && hf_index_next_slot(index, from, &slot); from = slot + 1)
+		b->passes += first_number(b, slot, &number);
+	if (!err)
+		err = fill_ahead(b, index, &a);
+	while (!err && a.n) {
+		err = hf_crew_finish(b->crew, a.lane[0], &end);
 		b->pass++;
-		b->insns += hart->insns;
+		b->insns += end.hart.insns;
+		a.n--;
+		for (size_t i = 0; i < a.n; i++)
+			a.lane[i] = a.lane[i + 1];
+		if (!err)
+			err = fill_ahead(b, index, &a);
 	}
 	return err;
 }

@@ -107,7 +107,8 @@ static int read_index_columns(sqlite3_stmt *stmt, struct hf_index_meta *meta)
 	    (err = hf_col_text(stmt, 5, meta->codec, sizeof meta->codec, &null)) ||
 	    (err = hf_col_u64(stmt, 6, UINT32_MAX, &version)) || (err = read_limits(stmt, 7, &meta->limits)) ||
 	    (err = hf_col_u64(stmt, 10, HF_COUNT_MAX, &meta->stream_size)) ||
-	    (err = hf_col_diag(stmt, 11, &meta->damage)) || (err = hf_col_u64(stmt, 15, HF_COUNT_MAX, &meta->problems)))
+	    (err = hf_col_diag(stmt, 11, &meta->damage)) || (err = hf_col_u64(stmt, 15, HF_COUNT_MAX, &meta->problems)) ||
+	    (err = hf_col_u64(stmt, 16, HF_COUNT_MAX, &meta->holes)))
 		return err;
 	meta->complete = complete != 0;
 	meta->codec_version = (uint32_t)version;
@@ -129,7 +130,8 @@ int hf_index_meta_read(sqlite3 *db, struct hf_index_meta *ret_meta)
 	sqlite3_stmt *stmt = NULL;
 	int err = one_row(db,
 			  "SELECT complete, size, mtime_ns, print, box, codec, codec_version, insns_limit, events_limit,"
-			  "bytes_limit, stream_size, damage_code, damage_space, damage_offset, damage_detail, problems"
+			  "bytes_limit, stream_size, damage_code, damage_space, damage_offset, damage_detail, problems,"
+			  "holes"
 			  " FROM meta WHERE id = 1",
 			  &stmt);
 
@@ -150,7 +152,7 @@ static void bind_text(sqlite3_stmt *stmt, int i, const char *text)
 int hf_index_meta_write(sqlite3 *db, const struct hf_index_meta *meta)
 {
 	sqlite3_stmt *stmt = NULL;
-	int err = hf_db_prepare(db, "INSERT OR REPLACE INTO meta VALUES (1,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &stmt);
+	int err = hf_db_prepare(db, "INSERT OR REPLACE INTO meta VALUES (1,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &stmt);
 
 	if (!err) {
 		sqlite3_bind_int64(stmt, 1, meta->complete);
@@ -162,6 +164,7 @@ int hf_index_meta_write(sqlite3 *db, const struct hf_index_meta *meta)
 		sqlite3_bind_int64(stmt, 11, (sqlite3_int64)meta->stream_size);
 		hf_bind_diag(stmt, 12, &meta->damage);
 		sqlite3_bind_int64(stmt, 16, (sqlite3_int64)meta->problems);
+		sqlite3_bind_int64(stmt, 17, (sqlite3_int64)meta->holes);
 		err = hf_db_exec(stmt);
 	}
 	sqlite3_finalize(stmt);

@@ -28,6 +28,7 @@ struct hf_index_meta {
 	uint64_t stream_size;
 	struct hf_diag damage;
 	uint64_t problems;
+	uint64_t holes; /* points with HF_POINT_DAMAGED */
 };
 
 int hf_index_meta_read(sqlite3 *db, struct hf_index_meta *ret_meta);

@@ -31,7 +31,8 @@ CREATE TABLE meta (
 	damage_space INTEGER NOT NULL,  --   with its place: 0 stream, 1 file
 	damage_offset INTEGER NOT NULL,
 	damage_detail INTEGER NOT NULL,
-	problems INTEGER NOT NULL       -- all that were found; table problem holds the first some thousand
+	problems INTEGER NOT NULL,      -- all that were found; table problem holds the first some thousand
+	holes INTEGER NOT NULL          -- blocks of the container that are damaged, with good ones behind them
 ) STRICT;
 
 CREATE TABLE hart (
@@ -56,7 +57,7 @@ CREATE TABLE chunk (
 ) STRICT;
 
 -- The blocks of the container, in order. A block can be decoded from here, unless bit 31 of bits is set: then it
--- continues the one before it.
+-- continues the one before it; or bit 30: then it is damaged and only its size is known.
 CREATE TABLE point (
 	out_offset INTEGER PRIMARY KEY, -- its first byte in the decompressed stream
 	out_size INTEGER NOT NULL,

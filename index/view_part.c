@@ -2,37 +2,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <xxhash.h>
-
-/* Small enough to stay in the second-level cache, large enough that the checksum runs at full speed. */
-#define SINK_SIZE ((size_t)32 << 10)
-
-static int flush_hash(struct hf_sink *sink)
-{
-	struct hf_hash_sink *out = (struct hf_hash_sink *)sink;
-	size_t n = (size_t)(sink->p - sink->start);
-
-	XXH3_64bits_update(out->state, sink->start, n);
-	sink->flushed += n;
-	sink->p = sink->start;
-	return 0;
-}
-
-static void start_hash(struct hf_hash_sink *out)
-{
-	XXH3_64bits_reset(out->state);
-	out->sink = (struct hf_sink){
-		.start = out->buf, .p = out->buf, .end = out->buf + SINK_SIZE, .flush = flush_hash};
-}
-
-/* Of all bytes since the last time. */
-static void take_hash(struct hf_hash_sink *out, uint64_t *ret_size, uint64_t *ret_sum)
-{
-	flush_hash(&out->sink);
-	*ret_size = out->sink.flushed;
-	*ret_sum = XXH3_64bits_digest(out->state);
-	start_hash(out);
-}
 
 static void fill_meta(const struct hf_view_part *part, const struct hf_identity *identity,
 		      const struct hf_chunk_limits *limits, bool complete, struct hf_view_meta *meta)
@@ -133,11 +102,7 @@ int hf_view_part_open(struct hf_view_part *part, int dirfd, const struct hf_iden
 		err = hf_part_open(dirfd, name, &part->file);
 	if (err)
 		return err;
-	part->out.state = XXH3_createState();
-	part->out.buf = malloc(SINK_SIZE);
-	if (!part->out.state || !part->out.buf)
-		err = HF_ERR_NOMEM;
-	else if (hf_db_look(part->file.fd, HF_DB_VIEW) == HF_LOOK_EMPTY)
+	if (hf_db_look(part->file.fd, HF_DB_VIEW) == HF_LOOK_EMPTY)
 		err = hf_view_part_reset(part, identity, limits);
 	else
 		err = resume_db(part, identity, limits);
@@ -150,13 +115,7 @@ int hf_view_part_open(struct hf_view_part *part, int dirfd, const struct hf_iden
 
 void hf_view_part_close(struct hf_view_part *part)
 {
-	hf_enc_free(part->enc);
-	part->enc = NULL;
 	close_db(part);
-	XXH3_freeState(part->out.state);
-	free(part->out.buf);
-	part->out.state = NULL;
-	part->out.buf = NULL;
 	hf_part_close(&part->file);
 }
 
@@ -170,9 +129,10 @@ int hf_view_part_cut(struct hf_view_part *part, uint64_t id)
 	hf_db_bind(stmt, 1, &id);
 	err = hf_db_step(stmt);
 	if (!err)
-		err = hf_col_u64(stmt, 0, HF_COUNT_MAX, &part->offset);
+		err = hf_col_u64(stmt, 0, HF_COUNT_MAX, &part->resume.offset);
 	if (!err)
-		err = hf_col_blob(stmt, 1, part->entry, sizeof part->entry, &part->entry_size);
+		err = hf_col_blob(stmt, 1, part->resume.entry, sizeof part->resume.entry,
+				  &part->resume.entry_size);
 	sqlite3_finalize(stmt);
 	if (err)
 		return err;
@@ -183,76 +143,28 @@ int hf_view_part_cut(struct hf_view_part *part, uint64_t id)
 	return err ? err : hf_db_run1(part->db, "DELETE FROM hart WHERE slot >= ?", id >> HF_NUMBER_BITS);
 }
 
-int hf_view_part_enter(struct hf_view_part *part, const struct hf_stream *stream, uint32_t hart,
-		       const struct hf_enc_env *env, bool resume)
+int hf_view_part_add_chunk(struct hf_view_part *part, uint64_t id, const struct hf_view_row *row)
 {
-	int err;
+	const uint64_t values[3] = {id, row->offset, row->checksum};
 
-	part->env = *env;
-	part->env.params = part->key->options;
-	err = hf_enc_new(part->key->ops, stream, hart, &part->env, &part->enc);
-	if (err) {
-		part->enc = NULL;
-		return err;
-	}
-	start_hash(&part->out);
-	if (resume)
-		return part->enc->ops->load(part->enc, part->entry, part->entry_size);
-	part->offset = 0;
-	part->entry_size = (uint32_t)part->enc->ops->save(part->enc, part->entry);
-	return 0;
-}
-
-void hf_view_part_mark(struct hf_view_part *part)
-{
-	part->next_size = (uint32_t)part->enc->ops->save(part->enc, part->next);
-}
-
-static int add_chunk(struct hf_view_part *part, uint64_t id)
-{
-	uint64_t values[3] = {id, part->offset}, size;
-
-	take_hash(&part->out, &size, &values[2]);
 	hf_db_bind(part->add_chunk, 3, values);
-	sqlite3_bind_blob(part->add_chunk, 4, part->entry_size ? (const void *)part->entry : "", (int)part->entry_size,
+	sqlite3_bind_blob(part->add_chunk, 4, row->entry_size ? (const void *)row->entry : "", (int)row->entry_size,
 			  SQLITE_STATIC);
-	part->offset += size;
 	return hf_db_exec(part->add_chunk);
 }
 
-int hf_view_part_end_chunk(struct hf_view_part *part, uint64_t id)
+int hf_view_part_add_hart(struct hf_view_part *part, uint64_t slot, uint32_t hart, uint64_t size, uint64_t chunks)
 {
-	int err = add_chunk(part, id);
-
-	memcpy(part->entry, part->next, part->next_size);
-	part->entry_size = part->next_size;
-	return err;
-}
-
-int hf_view_part_end_hart(struct hf_view_part *part, uint64_t slot, uint32_t hart, uint64_t last_number)
-{
-	uint64_t values[4] = {slot, hart, 0, last_number + 1};
+	const uint64_t values[4] = {slot, hart, size, chunks};
 	sqlite3_stmt *stmt;
-	int err;
+	int err = hf_db_prepare(part->db, "INSERT INTO hart VALUES (?,?,?,?)", &stmt);
 
-	part->enc->ops->end(part->enc, &part->out.sink);
-	err = add_chunk(part, hf_row_id(slot, last_number));
-	hf_view_part_drop_hart(part);
-	if (!err)
-		err = hf_db_prepare(part->db, "INSERT INTO hart VALUES (?,?,?,?)", &stmt);
 	if (err)
 		return err;
-	values[2] = part->offset;
 	hf_db_bind(stmt, 4, values);
 	err = hf_db_exec(stmt);
 	sqlite3_finalize(stmt);
 	return err;
-}
-
-void hf_view_part_drop_hart(struct hf_view_part *part)
-{
-	hf_enc_free(part->enc);
-	part->enc = NULL;
 }
 
 int hf_view_part_commit(struct hf_view_part *part)

@@ -1,6 +1,6 @@
 /*
- * A view table while it is being built, with the encoder that tells how long each chunk is. As with the decode index,
- * what an interrupted build left is cut back to the start of a chunk. Internal to index/.
+ * A view table while it is being built. As with the decode index, what an interrupted build left is cut back to the
+ * start of a chunk. Internal to index/.
  */
 #ifndef HF_INDEX_VIEW_PART_H
 #define HF_INDEX_VIEW_PART_H
@@ -8,13 +8,11 @@
 #include "index/file.h"
 #include "index/row.h"
 
-struct XXH3_state_s;
-
-/* Where the bytes of a view go: into a checksum. sink comes first. */
-struct hf_hash_sink {
-	struct hf_sink sink;
-	struct XXH3_state_s *state;
-	uint8_t *buf;
+/* A chunk of a view. */
+struct hf_view_row {
+	uint64_t offset, size, checksum;
+	uint32_t entry_size;
+	uint8_t entry[HF_ENTRY_MAX]; /* last */
 };
 
 struct hf_view_part {
@@ -25,13 +23,7 @@ struct hf_view_part {
 	bool complete; /* nothing is left but to publish it */
 	bool has_last; /* last: the id of its last chunk */
 	uint64_t last;
-	/* the chunk at hand */
-	struct hf_enc *enc; /* NULL: not in use for it */
-	struct hf_enc_env env;
-	struct hf_hash_sink out;
-	uint64_t offset;
-	uint32_t entry_size, next_size;
-	uint8_t entry[HF_ENTRY_MAX], next[HF_ENTRY_MAX];
+	struct hf_view_row resume; /* offset and entry of the chunk it was cut back to */
 };
 
 /* Locks, and opens or creates it. HF_ERR_BUSY. */
@@ -51,21 +43,9 @@ static inline bool hf_view_part_is_for(const struct hf_view_part *part, uint32_t
 	return (part->key->ops == &hf_enc_records) == (hart == HF_HART_RECORDS);
 }
 
-/* Makes the encoder of a hart: at its first chunk, or resume: at the chunk that it was cut back to. */
-int hf_view_part_enter(struct hf_view_part *part, const struct hf_stream *stream, uint32_t hart,
-		       const struct hf_enc_env *env, bool resume);
-static inline void hf_view_part_put(struct hf_view_part *part, const struct hf_event *ev, size_t n)
-{
-	part->enc->ops->put(part->enc, ev, n, &part->out.sink);
-}
-/* Takes down the state at the end of a chunk, in case that another follows. */
-void hf_view_part_mark(struct hf_view_part *part);
-/* Stores the chunk; what follows, if anything, begins where hf_view_part_mark was. */
-int hf_view_part_end_chunk(struct hf_view_part *part, uint64_t id);
-/* Ends the hart with its last chunk. */
-int hf_view_part_end_hart(struct hf_view_part *part, uint64_t slot, uint32_t hart, uint64_t last_number);
-/* Leaves a hart of which nothing is to be stored. */
-void hf_view_part_drop_hart(struct hf_view_part *part);
+int hf_view_part_add_chunk(struct hf_view_part *part, uint64_t id, const struct hf_view_row *row);
+/* Behind its last chunk. size: bytes of the view. */
+int hf_view_part_add_hart(struct hf_view_part *part, uint64_t slot, uint32_t hart, uint64_t size, uint64_t chunks);
 
 int hf_view_part_commit(struct hf_view_part *part);
 /* Writes meta as complete and closes the database; the file stays locked until it is published and closed. */

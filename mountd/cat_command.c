@@ -229,19 +229,43 @@ static void wait_read(struct slot *slot)
 	pthread_mutex_unlock(&copier->lock);
 }
 
+static int write_bytes(const uint8_t *bytes, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		ssize_t n = write(STDOUT_FILENO, bytes + at, size - at);
+
+		if (n < 0 && errno != EINTR)
+			return errno;
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
 static int write_all(const struct hf_read *read, size_t *ret_n)
 {
-	*ret_n = 0;
-	for (size_t i = 0; i < read->pieces; i++)
-		for (size_t at = 0; at < read->piece[i].size;) {
-			ssize_t n = write(STDOUT_FILENO, read->piece[i].bytes + at, read->piece[i].size - at);
+	int err = 0;
 
-			if (n < 0 && errno != EINTR)
-				return errno;
-			at += n > 0 ? (size_t)n : 0;
-			*ret_n += n > 0 ? (size_t)n : 0;
-		}
-	return 0;
+	*ret_n = 0;
+	for (size_t i = 0; i < read->pieces && !err; i++) {
+		err = write_bytes(read->piece[i].bytes, read->piece[i].size);
+		*ret_n += err ? 0 : read->piece[i].size;
+	}
+	return err;
+}
+
+/* A read failed somewhere in its range: what is before that place is good. */
+static int write_before(struct hf_fs *fs, const struct hf_read *read)
+{
+	uint8_t *bytes = malloc(read->size);
+	size_t n = 0;
+	int err = 0;
+
+	if (bytes) {
+		hf_fs_read_wait(fs, read->file, read->offset, bytes, read->size, &n);
+		err = write_bytes(bytes, n);
+	}
+	free(bytes);
+	return err;
 }
 
 /* Copies [offset, offset + length) as far as the file reaches. *ret_err is an error of reading, the result one of
@@ -263,10 +287,12 @@ static int copy(struct hf_fs *fs, struct hf_file *file, uint64_t offset, uint64_
 			if (ended)
 				hf_fs_read_cancel(fs, &slot->read);
 			wait_read(slot);
-			if (!ended && slot->read.err)
+			if (!ended && slot->read.err) {
 				*ret_err = slot->read.err;
-			else if (!ended)
+				write_err = write_before(fs, &slot->read);
+			} else if (!ended) {
 				write_err = write_all(&slot->read, &n);
+			}
 			ended = ended || *ret_err || write_err || n < slot->read.size;
 			hf_fs_read_release(&slot->read);
 			slot->started = false;

@@ -66,6 +66,7 @@ int hf_paths_open_index(const struct hf_settings *settings)
 struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const char *directory, bool catalogue)
 {
 	struct hf_fs_options options = {.cache_bytes = settings->cache,
+					.stream_memory = settings->stream_memory,
 					.threads = settings->threads,
 					.index_threads = settings->jobs,
 					.no_index = true,

@@ -57,8 +57,8 @@ int hf_diag_format(const struct hf_diag *diag, char *buf, int size)
 		len = snprintf(buf, (size_t)size, "%soffset %" PRIu64 ": ",
 			       diag->space == HF_SPACE_FILE ? "file " : "", diag->offset);
 	if (mark)
-		len += snprintf(buf + len, (size_t)(size - len), "%.*s%" PRIu64 "%s", (int)(mark - text), text,
-				diag->detail, mark + 4);
+		len += snprintf(buf + len, (size_t)(size - len), mark[3] == 'x' ? "%.*s%" PRIx64 "%s" : "%.*s%" PRIu64 "%s",
+				(int)(mark - text), text, diag->detail, mark + 4);
 	else
 		len += snprintf(buf + len, (size_t)(size - len), "%s", text);
 	return len < size ? len : size - 1;

@@ -179,15 +179,15 @@ void hf_etrace_take_data(struct hf_etrace_dec *d)
 	int err = hf_etrace_data_read(&d->params, d->core.modes, &d->data, d->msg.payload, d->msg.length, &a);
 
 	if (err || !(d->core.flags & HF_ETRACE_STARTED)) {
-		d->access_lost++;
+		d->core.access_lost++;
 		return;
 	}
 	if (a.kind == HF_ETRACE_RESPONSE) {
-		d->access_lost += !take_response(d, &a);
+		d->core.access_lost += !take_response(d, &a);
 		return;
 	}
 	if (d->access_count == HF_ETRACE_ACCESSES) {
-		d->access_lost++;
+		d->core.access_lost++;
 		drop(d, 1);
 	}
 	d->accesses[d->access_count++] = a;
@@ -198,10 +198,10 @@ void hf_etrace_tell_lost_data(struct hf_etrace_dec *d)
 	const struct hf_event ev = {
 		.kind = HF_EVENT_NOTE,
 		.size = (uint32_t)-HF_ERR_ETRACE_DATA,
-		.loss = {.offset = hf_etrace_framer_offset(&d->framer), .detail = d->access_lost + d->access_count},
+		.loss = {.offset = hf_etrace_framer_offset(&d->framer), .detail = d->core.access_lost + d->access_count},
 	};
 
 	if (ev.loss.detail)
 		hf_etrace_add(d, &ev);
-	d->access_lost = d->access_count = 0;
+	d->core.access_lost = d->access_count = 0;
 }

@@ -200,6 +200,7 @@ static int take_message(struct hf_etrace_dec *d)
 		break;
 	case HF_ETRACE_MESSAGE_RESTART:
 		hf_etrace_stop(d);
+		hf_etrace_tell_lost_data(d);
 		commit(d);
 		return reset(d);
 	case HF_ETRACE_MESSAGE_INSTRUCTION:

@@ -56,6 +56,7 @@ struct hf_etrace_core {
 	uint64_t gap_offset, gap_bytes, gap_detail;
 	uint64_t time;         /* of the transport, unwrapped */
 	uint64_t steps;        /* instructions since the last outcome */
+	uint64_t access_lost;  /* data packets for which there was no instruction */
 	uint32_t modes, irets; /* irets: implicit returns since the last branch or packet (2.1) */
 	uint32_t gap_code;     /* -enum hf_err, 0: none open */
 	uint8_t nbits;
@@ -133,7 +134,6 @@ struct hf_etrace_dec {
 	/* data trace */
 	struct hf_etrace_data_state data;
 	uint32_t access_count;
-	uint64_t access_lost; /* for which there was no instruction */
 	struct hf_etrace_access accesses[HF_ETRACE_ACCESSES];
 	uint32_t said_context; /* of the last CONTEXT event given */
 	/* the state that save gives, and events given since */

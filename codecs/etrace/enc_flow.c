@@ -48,9 +48,7 @@ static bool outcomes_full(const struct hf_etrace_enc *e)
 {
 	const struct hf_etrace_enc_state *s = &e->s;
 
-	if (s->pbc >= 31)
-		return s->branches > s->pbc || s->pbc - 31 == UINT32_MAX;
-	return s->branches >= 31;
+	return s->pbc >= 31 ? s->branches > s->pbc : s->branches >= 31;
 }
 
 /* The flow went elsewhere than it could: the trace has a hole there, or the opcode is not what ran. */
@@ -117,7 +115,6 @@ static struct plan plan_insn(struct hf_etrace_enc *e, const struct hf_etrace_ste
 {
 	const uint64_t pc = insn->insn.pc & hf_etrace_address_mask(&e->c.params);
 	struct plan plan = {.behind = HF_ETRACE_BEHIND_INSN};
-
 	const bool level = insn->insn.mode != e->held.insn.mode &&
 			   hf_etrace_enc_privilege(e, insn->insn.mode) != hf_etrace_enc_privilege(e, e->held.insn.mode);
 
@@ -169,7 +166,8 @@ static bool runs_full(const struct hf_etrace_enc *e, const struct hf_etrace_step
 
 static bool must_report(const struct hf_etrace_enc *e, const struct plan *plan, const struct hf_etrace_step *step)
 {
-	if (plan->behind != HF_ETRACE_BEHIND_INSN)
+	/* the count of predicted branches has 32 bits */
+	if (plan->behind != HF_ETRACE_BEHIND_INSN || e->s.pbc >= (uint64_t)31 + UINT32_MAX)
 		return true;
 	if (exact(e))
 		return plan->sync_behind || plan->missed || runs_full(e, step) ||

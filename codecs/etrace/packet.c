@@ -110,7 +110,8 @@ static inline void report(struct cursor *c, struct hf_etrace_packet *pkt, bool b
  */
 static unsigned pulp_width(const struct cursor *c, const struct hf_etrace_packet *pkt)
 {
-	const unsigned behind = 3 + hf_etrace_depth_width(c->params, c->modes), most = address_width(c);
+	const unsigned depth = c->params->irreport ? 1 + hf_etrace_depth_width(c->params, c->modes) : 0;
+	const unsigned behind = 2 + depth, most = address_width(c);
 	unsigned width = 9;
 
 	if (!c->writing) {

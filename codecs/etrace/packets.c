@@ -74,7 +74,7 @@ void hf_etrace_lose(struct hf_etrace_dec *d, int code, uint64_t detail)
 	forget_outcomes(d);
 	d->core.phase = HF_ETRACE_IDLE;
 	d->core.entering = 0;
-	d->access_lost += d->access_count;
+	d->core.access_lost += d->access_count;
 	d->access_count = 0;
 	d->cur = NULL;
 	d->core.flags &= HF_ETRACE_CONTEXTED;

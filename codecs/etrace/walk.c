@@ -161,7 +161,7 @@ void hf_etrace_release(struct hf_etrace_dec *d, const uint64_t *target)
 	uint64_t to = 0;
 	bool taken;
 
-	d->core.flags &= (uint8_t)~HF_ETRACE_HELD;
+	d->core.flags &= (uint16_t)~HF_ETRACE_HELD;
 	if (!b)
 		return;
 	if (target && d->index + 1u == b->count && is_discontinuity(b->end)) {
@@ -410,7 +410,7 @@ static inline int arrive(struct hf_etrace_dec *d)
 		forget_circle(d);
 		d->core.steps = 0;
 		if (core->phase == HF_ETRACE_INFER) {
-			core->flags &= (uint8_t)~HF_ETRACE_INFERRED;
+			core->flags &= (uint16_t)~HF_ETRACE_INFERRED;
 			return d->pkt.format == 3 ? (int)HF_NOTE_END : hf_etrace_begin_follow(d);
 		}
 		return outcomes(core) > is_branch(b, 0) ? HF_ERR_ETRACE_PATH : (int)HF_NOTE_END;

@@ -14,7 +14,7 @@ enum cause_table {
 	CAUSE_TABLES
 };
 
-static const char *const causes[CAUSE_TABLES][64] = {
+static const char *const causes[CAUSE_TABLES][HF_TRAP_ETE + 32] = {
 #define HF_CAUSE(table, number, text) [table][number] = text,
 #include "codecs/isa/causes.def"
 #undef HF_CAUSE
@@ -22,7 +22,7 @@ static const char *const causes[CAUSE_TABLES][64] = {
 
 const char *hf_cause_name(bool arm, bool interrupt, uint64_t cause)
 {
-	return cause < 64 ? causes[(arm ? arm_exception : riscv_exception) + interrupt][cause] : NULL;
+	return cause < HF_TRAP_ETE + 32 ? causes[(arm ? arm_exception : riscv_exception) + interrupt][cause] : NULL;
 }
 
 const char *hf_isa_name(unsigned isa)

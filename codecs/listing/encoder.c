@@ -255,6 +255,8 @@ static inline uint8_t *put_reg(struct listing *l, uint8_t *p, const struct hf_ev
 	const struct hf_ev_reg *reg = &ev->reg;
 
 	p = attach(l, p, HF_EVENT_REG);
+	if (reg->class == 5) /* the index into ZA */
+		return hf_text_put(hf_text_put_dec(hf_text_put(p, " i{"), reg->value), "}");
 	*p++ = ' ';
 	p = put_register_name(p, reg->class, reg->number);
 	*p++ = (uint8_t)roles[reg->role < 4 ? reg->role : 0];

@@ -24,17 +24,19 @@
  *     reg (":" | "=" | "~") hex      register read, written, or merely known. reg: x0..x31, f0.., v0.., pc, a CSR's
  *                                    name or csr_ and 3 hex digits; vector registers: 64-bit words joined by "_",
  *                                    the lowest elements first
+ *     "i{" dec "}"                   the index into the SME array ZA that the instruction computed
  *     "ready:" dec                   register whose dependency counts as fulfilled
  *     "uop:" hex                     micro-operation
  *     "walk" va "/" size "first=" dec (pa ":" entry)*    page table walk: virtual address, page size in bytes (hex),
  *                                    the instruction record that first used it, entries down to the leaf
  *   Attachments that follow no insn or attempt line are on a line "#" attachment*.
  *
- *   "# trap exception" | "# trap interrupt"  "cause=" (dec ["(" name ")"] | "?") ["value=" hex] ["->" handler]
+ *   "# trap exception" | "# trap interrupt"  "cause=" (dec ["(" name ")"] | "?") ["virtual"] ["value=" hex] ["->" handler]
  *                                    ["mode=" mode] ["meta=" hex ("," hex)*]
  *   "# trap-return" ["->" 16 hex digits] ["mode=" mode]
  *   "# context" ["hw=" dec] ["pid=" dec] ["tid=" dec] ["asid=" dec] ["vmid=" dec] ["mode=" mode] ["vlen=" dec]
- *                                    ["isa=" name]
+ *                                    ["isa=" name] [("secure" | "non-secure") ["SM"] ["DIT"] ["SSBS"]
+ *                                    ["tcf=" ("sync" | "async" | "asym")] ["absent"]]
  *   "# time" dec ["back=" dec]       timestamp; back: it belongs to the event that many before
  *   "# cycles" dec ["back=" dec]     cycles since the last such line
  *   "# marker type=" dec "number=" dec "value=" hex

@@ -37,6 +37,8 @@ static uint8_t *put_trap(struct listing *l, uint8_t *p, const struct hf_event *e
 			p = hf_text_put(hf_text_put(p, " ("), name);
 			*p++ = ')';
 		}
+		if (ev->flags & HF_EVF_VIRTUAL)
+			p = hf_text_put(p, " virtual");
 		if (trap->value)
 			p = put_hex(p, " value=", trap->value);
 	}
@@ -45,6 +47,22 @@ static uint8_t *put_trap(struct listing *l, uint8_t *p, const struct hf_event *e
 	if (ev->flags & HF_EVF_MODE)
 		p = hf_text_put(hf_text_put(p, " mode="), hf_mode_name(ev->small));
 	return p;
+}
+
+/* What else an Arm PE is in. */
+static uint8_t *put_state(uint8_t *p, unsigned state)
+{
+	static const char *const checks[4] = {"", " tcf=sync", " tcf=async", " tcf=asym"};
+
+	p = hf_text_put(p, state & HF_STATE_SECURE ? " secure" : " non-secure");
+	if (state & HF_STATE_SM)
+		p = hf_text_put(p, " SM");
+	if (state & HF_STATE_DIT)
+		p = hf_text_put(p, " DIT");
+	if (state & HF_STATE_SSBS)
+		p = hf_text_put(p, " SSBS");
+	p = hf_text_put(p, checks[(state & HF_STATE_TCF) >> 3]);
+	return state & HF_STATE_ABSENT ? hf_text_put(p, " absent") : p;
 }
 
 static uint8_t *put_context(struct listing *l, uint8_t *p, const struct hf_event *ev)
@@ -72,7 +90,7 @@ static uint8_t *put_context(struct listing *l, uint8_t *p, const struct hf_event
 		p = put_dec(p, " vlen=", (uint64_t)context->vlen * 8);
 	if (ev->size & HF_CONTEXT_ISA)
 		p = hf_text_put(hf_text_put(p, " isa="), hf_isa_name(context->isa));
-	return p;
+	return ev->size & HF_CONTEXT_STATE ? put_state(p, ev->small) : p;
 }
 
 static uint8_t *put_time(struct listing *l, uint8_t *p, const struct hf_event *ev)

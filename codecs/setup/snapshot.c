@@ -538,12 +538,13 @@ static int add_buffer(struct reader *r, const char *section, uint32_t line)
 	const char *format = find(&r->trace, section, "format", "");
 	uint32_t hart = HF_SETUP_ANY;
 	unsigned sources = 1;
+	char item[1024];
 	size_t i = 0;
 	int err = 0;
 
 	while (i < 3 && strcmp(framings[i], format) != 0)
 		i++;
-	if (!file || i == 3)
+	if (!file || !next_item(file->value, item, sizeof item) || i == 3)
 		return hf_setup_warn(r->setup, r->trace.name, file ? file->line : line,
 				     "buffer %s has no file or an unknown format '%s': it is left out", section, format);
 	if (i == 0)

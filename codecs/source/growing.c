@@ -20,6 +20,8 @@ struct hf_growing {
 	const uint8_t *block; /* borrowed from the scan */
 	size_t block_len;
 	uint64_t block_start; /* stream offset */
+	bool hole;	      /* the block is damaged: it has a size, but no bytes */
+	struct hf_diag hole_diag;
 	/* The blocks so far, but for those far behind: of a container that says something of where they end. */
 	struct hf_point *points;
 	size_t point_count, point_cap;
@@ -32,6 +34,13 @@ static void keep_block(struct hf_growing *g)
 {
 	size_t n = g->block_len < KEEP ? g->block_len : KEEP;
 
+	if (g->hole) {
+		g->old_len = 0;
+		g->block_start += g->block_len;
+		g->block_len = 0;
+		g->hole = false;
+		return;
+	}
 	if (g->old_len + n > 2 * KEEP) {
 		memmove(g->old, g->old + g->old_len - (KEEP - n), KEEP - n);
 		g->old_len = KEEP - n;
@@ -110,9 +119,17 @@ static void advance(struct hf_growing *g)
 		err = hf_diag_set(&g->diag, HF_ERR_NOMEM, HF_SPACE_STREAM, point.out_offset, 0);
 	if (!err)
 		g->block_len = (size_t)point.out_size;
+	g->hole = !err && (point.bits & HF_POINT_DAMAGED);
+	if (g->hole)
+		g->box->read_block(g->box->scan_base(g->scan), &point, NULL, 0, NULL, 0, &g->hole_diag);
 	if (err == HF_NOTE_END)
 		g->src.size = g->block_start;
 	g->err = err;
+}
+
+static bool in_hole(const struct hf_growing *g, uint64_t offset)
+{
+	return g->hole && offset >= g->block_start && offset - g->block_start < g->block_len;
 }
 
 /* Bytes at offset that are at hand: a pointer and how many, 0 if they lie ahead. */
@@ -125,7 +142,7 @@ static size_t at_hand(const struct hf_growing *g, uint64_t offset, const uint8_t
 		*ret_p = g->old + skip;
 		return g->old_len - skip;
 	}
-	if (offset - g->block_start >= g->block_len)
+	if (g->hole || offset - g->block_start >= g->block_len)
 		return 0;
 	skip = (size_t)(offset - g->block_start);
 	*ret_p = g->block + skip;
@@ -143,8 +160,14 @@ static int growing_read_at(struct hf_src *src, uint64_t offset, void *buf, size_
 		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_STREAM, offset, 0);
 	while (n) {
 		const uint8_t *p;
-		size_t have = at_hand(g, offset, &p);
+		size_t have;
 
+		if (in_hole(g, offset)) {
+			if (!*ret_n && diag)
+				*diag = g->hole_diag;
+			return *ret_n ? 0 : g->hole_diag.code;
+		}
+		have = at_hand(g, offset, &p);
 		if (!have && g->err)
 			break;
 		if (!have) {
@@ -188,8 +211,20 @@ static int growing_sync_after(struct hf_src *src, uint64_t offset, uint64_t limi
 	return err;
 }
 
-static const struct hf_src_ops growing_ops = {
-	.read_at = growing_read_at, .free = growing_free, .sync_after = growing_sync_after};
+static int growing_extent_at(struct hf_src *src, uint64_t offset, struct hf_extent *ret_extent, struct hf_diag *diag)
+{
+	const struct hf_growing *g = (const struct hf_growing *)src;
+	const size_t i = first_behind(g, offset);
+
+	if (i == g->point_count || g->points[i].out_offset > offset)
+		return HF_NOTE_END;
+	return hf_box_extent(g->box, g->box->scan_base(g->scan), &g->points[i], ret_extent, diag);
+}
+
+static const struct hf_src_ops growing_ops = {.read_at = growing_read_at,
+					      .free = growing_free,
+					      .sync_after = growing_sync_after,
+					      .extent_at = growing_extent_at};
 
 int hf_growing_new(const struct hf_box *box, struct hf_scan *scan, hf_point_fn on_point, void *ctx,
 		   struct hf_src **ret_src)

@@ -1,5 +1,6 @@
 /*
- * gzip (RFC 1952) over raw deflate: any number of members, one after another. Blocks begin between two deflate
+ * gzip (RFC 1952) over raw deflate: any number of members, one after another. Behind the header of an ASTF file also
+ * zlib (RFC 1950), which is another header and trailer around one deflate stream. Blocks begin between two deflate
  * blocks, with the 32 KiB before them as window, or where a member begins, with none.
  */
 #include "codecs/base/bytes.h"
@@ -10,6 +11,11 @@
 
 /* hf_point.bits: the number of unused bits, 0..7, or this: a member (or what follows the last one) begins here. */
 #define AT_MEMBER 0x100u
+/* Added to it: the stream is zlib. */
+#define IS_ZLIB 0x200u
+
+/* RFC 1950 2.2: a dictionary is needed, bit 5 of the second byte. */
+#define FDICT 0x20
 
 /* FLG of a member's header, RFC 1952 2.3.1 */
 enum { FLG_HCRC = 2, FLG_EXTRA = 4, FLG_NAME = 8, FLG_COMMENT = 16, FLG_RESERVED = 0xe0 };
@@ -18,6 +24,7 @@ struct gunzip {
 	struct hf_unpack u;
 	z_stream z;
 	bool z_ready;
+	bool zlib; /* not gzip: a header of two bytes, a trailer of four, crc is an Adler-32 */
 	enum { BETWEEN, DEFLATE, TRAILER } state;
 	bool whole; /* this member was decoded from its header on, so that its trailer can be checked */
 	uint32_t crc;
@@ -28,6 +35,7 @@ struct gunzip {
 static int gz_start(struct hf_unpack *u, const struct hf_point *at, const uint8_t *window, struct hf_diag *diag)
 {
 	struct gunzip *g = (struct gunzip *)u;
+	const uint32_t bits = u->ops->prefix ? at->bits & ~IS_ZLIB : at->bits;
 	const uint8_t *p;
 	size_t have;
 	int err;
@@ -35,19 +43,20 @@ static int gz_start(struct hf_unpack *u, const struct hf_point *at, const uint8_
 	if (inflateInit2(&g->z, -MAX_WBITS) != Z_OK)
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
 	g->z_ready = true;
-	if (!at->in_offset || at->bits == AT_MEMBER)
+	g->zlib = at->bits & IS_ZLIB && u->ops->prefix;
+	if (!at->in_offset || bits == AT_MEMBER)
 		return 0;
-	if (at->bits > 7)
+	if (bits > 7)
 		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, at->in_offset, 0);
 	g->state = DEFLATE;
-	if (at->bits) {
+	if (bits) {
 		u->pos--;
 		err = hf_unpack_need(u, 1, &p, &have, diag);
 		if (err < 0)
 			return err;
 		if (!have)
 			return hf_unpack_cut(u, diag);
-		inflatePrime(&g->z, (int)at->bits, *p >> (8 - at->bits));
+		inflatePrime(&g->z, (int)bits, *p >> (8 - bits));
 		u->pos++;
 	}
 	if (at->window_size)
@@ -131,9 +140,35 @@ static int end_of_members(struct gunzip *g, struct hf_diag *diag)
 	return HF_NOTE_END;
 }
 
+static void begin_member(struct gunzip *g, bool zlib)
+{
+	inflateReset(&g->z);
+	g->state = DEFLATE;
+	g->whole = true;
+	g->zlib = zlib;
+	g->crc = zlib ? 1 : 0;
+	g->out = 0;
+}
+
+/* RFC 1950 2.2: deflate, a window of at most 32 KiB, and the two bytes as a number are a multiple of 31. */
+static bool is_zlib(const uint8_t *p)
+{
+	return (p[0] & 0xf) == 8 && p[0] >> 4 <= 7 && (p[0] << 8 | p[1]) % 31 == 0;
+}
+
+static int begin_zlib(struct gunzip *g, const uint8_t *p, struct hf_diag *diag)
+{
+	if (p[1] & FDICT)
+		return hf_diag_set(diag, HF_ERR_UNSUPPORTED, HF_SPACE_FILE, g->u.pos, 0);
+	g->u.pos += 2;
+	begin_member(g, true);
+	return 0;
+}
+
 static int next_member(struct gunzip *g, struct hf_diag *diag)
 {
 	const uint64_t at = g->u.pos;
+	const bool first = at == g->u.ops->prefix;
 	const uint8_t *p;
 	uint8_t flags;
 	size_t have;
@@ -141,8 +176,10 @@ static int next_member(struct gunzip *g, struct hf_diag *diag)
 
 	if (err < 0)
 		return err;
-	if (have < 2 || p[0] != 0x1f || p[1] != 0x8b) {
-		if (at)
+	if (first && at && have >= 2 && is_zlib(p))
+		return begin_zlib(g, p, diag);
+	if (have < 2 || p[0] != 0x1f || p[1] != 0x8b || g->zlib) {
+		if (!first)
 			return have ? end_of_members(g, diag) : HF_NOTE_END;
 		if (have < 2)
 			return hf_unpack_cut(&g->u, diag);
@@ -158,11 +195,7 @@ static int next_member(struct gunzip *g, struct hf_diag *diag)
 	err = skip_options(g, flags, diag);
 	if (err < 0)
 		return err;
-	inflateReset(&g->z);
-	g->state = DEFLATE;
-	g->whole = true;
-	g->crc = 0;
-	g->out = 0;
+	begin_member(g, false);
 	return 0;
 }
 
@@ -187,7 +220,7 @@ static int gz_inflate(struct gunzip *g, uint8_t *out, size_t cap, size_t *ret_n,
 	g->u.pos += used;
 	g->out += *ret_n;
 	if (g->u.scanning && g->whole && *ret_n)
-		g->crc = (uint32_t)crc32_z(g->crc, out, *ret_n);
+		g->crc = (uint32_t)(g->zlib ? adler32_z : crc32_z)(g->crc, out, *ret_n);
 	switch (ret) {
 	case Z_STREAM_END:
 		g->state = TRAILER;
@@ -214,13 +247,13 @@ static int gz_inflate(struct gunzip *g, uint8_t *out, size_t cap, size_t *ret_n,
 static int check_trailer(struct gunzip *g, enum hf_mark *ret_mark, struct hf_diag *diag)
 {
 	const uint8_t *p;
-	int err = hf_unpack_take(&g->u, 8, &p, diag);
+	int err = hf_unpack_take(&g->u, g->zlib ? 4 : 8, &p, diag);
 
 	if (err < 0)
 		return err;
-	if (g->u.scanning && g->whole && hf_get32(p) != g->crc)
-		return hf_diag_set(diag, HF_ERR_CHECKSUM, HF_SPACE_FILE, g->u.pos - 8, 0);
-	if (g->u.scanning && g->whole && hf_get32(p + 4) != (uint32_t)g->out)
+	if (g->u.scanning && g->whole && (g->zlib ? __builtin_bswap32(hf_get32(p)) : hf_get32(p)) != g->crc)
+		return hf_diag_set(diag, HF_ERR_CHECKSUM, HF_SPACE_FILE, g->u.pos - (g->zlib ? 4 : 8), 0);
+	if (!g->zlib && g->u.scanning && g->whole && hf_get32(p + 4) != (uint32_t)g->out)
 		return hf_diag_set(diag, HF_ERR_CHECKSUM, HF_SPACE_FILE, g->u.pos - 4, 0);
 	g->state = BETWEEN;
 	*ret_mark = HF_MARK_FREE;
@@ -257,6 +290,8 @@ static void gz_point(const struct hf_unpack *u, struct hf_point *ret_point)
 		ret_point->bits = (uint32_t)g->z.data_type & 7;
 		ret_point->window_size = g->out < HF_WINDOW_MAX ? (uint32_t)g->out : HF_WINDOW_MAX;
 	}
+	if (g->zlib)
+		ret_point->bits |= IS_ZLIB;
 }
 
 static void gz_stop(struct hf_unpack *u)
@@ -267,19 +302,29 @@ static void gz_stop(struct hf_unpack *u)
 		inflateEnd(&g->z);
 }
 
-static const struct hf_unpack_ops ops = {
-	.size = sizeof(struct gunzip),
-	/* Member starts need no window, so they are taken earlier where there are many (bgzip, pigz -i). */
-	.aim_free = HF_BLOCK_AIM / 2,
-	.aim_window = HF_BLOCK_AIM,
-	.whole = HF_UNPACK_WHOLE,
-	.window = HF_WINDOW_MAX,
-	.enterable = true,
-	.start = gz_start,
-	.step = gz_step,
-	.point = gz_point,
-	.stop = gz_stop,
-};
+/* zlib does not say. Its window and what zconf.h gives as "a few kilobytes for small objects". */
+static uint64_t gz_memory(const struct hf_unpack *u)
+{
+	(void)u;
+	return HF_WINDOW_MAX + 16 * 1024;
+}
+
+/* Member starts need no window, so they are taken earlier where there are many (bgzip, pigz -i). */
+#define OPS \
+	.size = sizeof(struct gunzip), \
+	.aim_free = HF_BLOCK_AIM / 2, \
+	.aim_window = HF_BLOCK_AIM, \
+	.whole = HF_UNPACK_WHOLE, \
+	.window = HF_WINDOW_MAX, \
+	.enterable = true, \
+	.start = gz_start, \
+	.step = gz_step, \
+	.point = gz_point, \
+	.stop = gz_stop, \
+	.memory = gz_memory
+
+static const struct hf_unpack_ops ops = {OPS};
+const struct hf_unpack_ops hf_unpack_astf_zlib = {OPS, .prefix = HF_ASTF_PREFIX, .head = hf_astf_prefix_head};
 
 static int gz_probe(const uint8_t *head, size_t n, uint64_t file_size)
 {
@@ -310,5 +355,6 @@ const struct hf_box hf_box_gzip = {
 	.scan_next = hf_unpack_scan_next,
 	.scan_note = hf_unpack_scan_note,
 	.scan_free = hf_unpack_scan_free,
+	.scan_memory = hf_unpack_scan_memory,
 	.read_block = gz_read_block,
 };

@@ -3,7 +3,8 @@
 #include <string.h>
 
 const struct hf_box *const hf_boxes[] = {
-	&hf_box_zstf, &hf_box_gzip, &hf_box_xz, &hf_box_zstd, &hf_box_lzma, NULL,
+	&hf_box_zstf, &hf_box_gzip, &hf_box_xz, &hf_box_zstd, &hf_box_lzma,
+	&hf_box_astf_xz, &hf_box_astf_lzma, &hf_box_astf_zlib, NULL,
 };
 
 const struct hf_box *hf_box_probe(const uint8_t *head, size_t n, uint64_t file_size)
@@ -28,4 +29,16 @@ const struct hf_box *hf_box_by_name(const char *name)
 		if (!strcmp(hf_boxes[i]->name, name))
 			return hf_boxes[i];
 	return NULL;
+}
+
+int hf_box_extent(const struct hf_box *box, struct hf_src *base, const struct hf_point *point,
+		  struct hf_extent *ret_extent, struct hf_diag *diag)
+{
+	int err;
+
+	*ret_extent = (struct hf_extent){.end = point->out_offset + point->out_size,
+					 .lost = point->bits & HF_POINT_DAMAGED};
+	err = box->sync_behind ? box->sync_behind(base, point, &ret_extent->sync, diag) : (int)HF_NOTE_END;
+	ret_extent->known = !err;
+	return err < 0 ? err : 0;
 }

@@ -1,6 +1,6 @@
 /*
  * Sources: immutable bytes that can be read at any offset by any number of callers at once, and the containers
- * (gzip, xz, zstd, .zstf) that turn one source into another. A source has no cursor and never maps memory.
+ * (gzip, xz, zstd, .zstf, the records of an ASTF file) that turn one source into another. A source has no cursor and never maps memory.
  */
 #ifndef HF_SOURCE_SOURCE_H
 #define HF_SOURCE_SOURCE_H
@@ -25,6 +25,17 @@ struct hf_sync {
 	uint64_t pc_at;	  /* file offset of what says pc */
 };
 
+/*
+ * Up to where one part of the container reaches that holds a place where the stream cannot be read, or makes no sense:
+ * where to go on.
+ */
+struct hf_extent {
+	uint64_t end;	     /* stream offset where the part ends */
+	bool lost;	     /* its bytes cannot be had: read_at gives an error up to end, and behind it bytes again */
+	bool known;	     /* sync says something of end */
+	struct hf_sync sync; /* with offset end */
+};
+
 struct hf_src_ops {
 	/*
 	 * Reads up to n bytes at offset: *ret_n < n only where the source ends or at a damaged place. At or behind
@@ -38,13 +49,23 @@ struct hf_src_ops {
 	 */
 	int (*sync_after)(struct hf_src *src, uint64_t offset, uint64_t limit, struct hf_sync *ret_sync,
 			  struct hf_diag *diag);
+	/*
+	 * The part that holds offset, or HF_NOTE_END: nothing is known of it. A growing source knows the parts as
+	 * sync_after does. NULL: never anything.
+	 */
+	int (*extent_at)(struct hf_src *src, uint64_t offset, struct hf_extent *ret_extent, struct hf_diag *diag);
 };
 
 /* The head of every source. size is HF_NOWHERE while it is not known (a growing source, below). */
 struct hf_src {
 	const struct hf_src_ops *ops;
 	uint64_t size;
+	/* What decompressing this as a container may take for its dictionary or window, in bytes: more is refused with
+	 * HF_ERR_STREAM_MEMORY. 0: HF_STREAM_MEMORY. */
+	uint64_t memory;
 };
+
+#define HF_STREAM_MEMORY (UINT64_C(256) << 20)
 
 static inline int hf_src_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
 				 struct hf_diag *diag)
@@ -56,6 +77,12 @@ static inline int hf_src_sync_after(struct hf_src *src, uint64_t offset, uint64_
 				    struct hf_diag *diag)
 {
 	return src->ops->sync_after ? src->ops->sync_after(src, offset, limit, ret_sync, diag) : (int)HF_NOTE_END;
+}
+
+static inline int hf_src_extent_at(struct hf_src *src, uint64_t offset, struct hf_extent *ret_extent,
+				   struct hf_diag *diag)
+{
+	return src->ops->extent_at ? src->ops->extent_at(src, offset, ret_extent, diag) : (int)HF_NOTE_END;
 }
 
 void hf_src_free(struct hf_src *src);
@@ -87,6 +114,13 @@ struct hf_point {
  */
 #define HF_POINT_CONTINUES UINT32_C(0x80000000)
 
+/*
+ * In bits: the block is damaged, and what comes behind it is not. How many bytes are missing the container says
+ * elsewhere (.zstf: its chunk table). scan_next gives no bytes for such a point, read_block says what is wrong with it,
+ * scan_new refuses it as above.
+ */
+#define HF_POINT_DAMAGED UINT32_C(0x40000000)
+
 /* The largest block a container hands out, and the size that those with a choice (gzip) aim at. */
 #define HF_BLOCK_AIM (UINT64_C(1) << 20)
 #define HF_BLOCK_MAX (UINT64_C(64) << 20)
@@ -117,6 +151,8 @@ struct hf_box {
 	 * first as a last, shorter block; the next call returns the error, with its place in *diag, for ever.
 	 * A decompressor notices damage late, so what it gave since the unit's start (xz block, zstd frame, deflate
 	 * block) is withheld, as far as it was not handed out yet; where the file is merely cut, nothing is.
+	 * A container that says what is missing and where it goes on has a point with HF_POINT_DAMAGED and *ret_bytes
+	 * NULL instead of the error, and a note with the error's place.
 	 */
 	int (*scan_next)(struct hf_scan *scan, struct hf_point *ret_point, const uint8_t **ret_bytes,
 			 const uint8_t **ret_window, struct hf_diag *diag);
@@ -138,17 +174,24 @@ struct hf_box {
 	 */
 	int (*sync_behind)(struct hf_src *base, const struct hf_point *point, struct hf_sync *ret_sync,
 			   struct hf_diag *diag);
+	/* Bytes of memory that the scan holds now. */
+	uint64_t (*scan_memory)(const struct hf_scan *scan);
 	/* What the scan was given as base; where there is sync_behind. */
 	struct hf_src *(*scan_base)(const struct hf_scan *scan);
 };
 
 extern const struct hf_box hf_box_gzip, hf_box_xz, hf_box_lzma, hf_box_zstd, hf_box_zstf;
+extern const struct hf_box hf_box_astf_xz, hf_box_astf_lzma, hf_box_astf_zlib;
 /* All of them, ending with NULL. */
 extern const struct hf_box *const hf_boxes[];
 
 /* The container of these first bytes of a file, or NULL for plain bytes. */
 const struct hf_box *hf_box_probe(const uint8_t *head, size_t n, uint64_t file_size);
 const struct hf_box *hf_box_by_name(const char *name);
+
+/* What extent_at of a source over this container says of the block of point. */
+int hf_box_extent(const struct hf_box *box, struct hf_src *base, const struct hf_point *point,
+		  struct hf_extent *ret_extent, struct hf_diag *diag);
 
 /*
  * A source over a running scan, for a first pass that reads forward: it can go back HF_BLOCK_AIM bytes behind the

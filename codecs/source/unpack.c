@@ -14,9 +14,11 @@ struct hf_scan {
 	size_t cap;	      /* of the block's part */
 	size_t have;	      /* bytes of the block */
 	size_t sound;	      /* bytes of the block before its last mark: what later damage leaves in trust */
+	uint64_t mark_at;     /* stream offset of the last mark */
 	size_t history;	      /* valid bytes right before the block, at most ops->window */
 	bool given;	      /* the block was handed out and is dropped by the next call */
 	bool marked;	      /* the block given last ended at a mark: next is filled in */
+	bool prefix;	      /* what stands before the container is the next block */
 	int err;	      /* sticky: HF_NOTE_END or an error */
 	struct hf_diag diag;
 };
@@ -28,7 +30,8 @@ static int unpack_new(const struct hf_unpack_ops *ops, struct hf_src *base, cons
 	struct hf_unpack *u;
 	int err;
 
-	if ((at->bits & HF_POINT_CONTINUES) || at->window_size > ops->window || (at->window_size && !window))
+	if ((at->bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED)) || at->window_size > ops->window ||
+	    (at->window_size && !window) || (at->in_offset && at->in_offset < ops->prefix))
 		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, at->in_offset, 0);
 	if (!scanning && at->in_size && at->in_size < cap)
 		cap = at->in_size < 4096 ? 4096 : (size_t)at->in_size;
@@ -36,7 +39,7 @@ static int unpack_new(const struct hf_unpack_ops *ops, struct hf_src *base, cons
 	if (!u)
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
 	u->ops = ops;
-	u->pos = at->in_offset;
+	u->pos = at->in_offset ? at->in_offset : ops->prefix;
 	u->scanning = scanning;
 	err = hf_reader_init(&u->in, base, cap);
 	if (err < 0)
@@ -102,6 +105,18 @@ int hf_unpack_take(struct hf_unpack *u, size_t n, const uint8_t **ret_p, struct 
 	return 0;
 }
 
+uint64_t hf_unpack_limit(const struct hf_unpack *u)
+{
+	return u->in.src->memory ? u->in.src->memory : HF_STREAM_MEMORY;
+}
+
+int hf_unpack_afford(const struct hf_unpack *u, uint64_t bytes, uint64_t at, struct hf_diag *diag)
+{
+	if (bytes <= hf_unpack_limit(u))
+		return 0;
+	return hf_diag_set(diag, HF_ERR_STREAM_MEMORY, HF_SPACE_FILE, at, (bytes >> 20) + ((bytes & 0xfffff) != 0));
+}
+
 int hf_unpack_doubt(int code, uint64_t at, enum hf_mark *ret_mark, struct hf_diag *diag)
 {
 	*ret_mark = HF_MARK_DOUBT;
@@ -153,8 +168,10 @@ int hf_unpack_scan_new(const struct hf_unpack_ops *ops, struct hf_src *base, con
 	/* A container whose very head is bad is a scan that gives no block: damage has one way out, scan_next. */
 	scan->err = err;
 	scan->next = *at;
+	scan->mark_at = at->out_offset;
 	if (!resume && !err)
 		ops->point(scan->u, &scan->next);
+	scan->prefix = ops->prefix && !at->in_offset;
 	scan->history = at->window_size;
 	if (at->window_size)
 		memcpy(scan->buf + ops->window - at->window_size, window, at->window_size);
@@ -233,6 +250,7 @@ static bool make_block(struct hf_scan *scan)
 			break;
 		if (mark != HF_MARK_NONE) {
 			scan->sound = scan->have;
+			scan->mark_at = scan->next.out_offset + scan->have;
 			/* Nothing has come out yet: a later entry to the same bytes is the better one. */
 			if (!scan->have)
 				u->ops->point(u, &scan->next);
@@ -243,6 +261,68 @@ static bool make_block(struct hf_scan *scan)
 	return false;
 }
 
+/* The scan met damage, and what came right before it was given: a point that stands for the hole, if one can. */
+static bool make_hole(struct hf_scan *scan, struct hf_point *ret_point)
+{
+	struct hf_unpack *u = scan->u;
+	struct hf_point hole = {.out_offset = scan->next.out_offset, .out_size = scan->next.out_offset - scan->mark_at};
+	struct hf_diag unused;
+
+	if (!u->ops->skip || scan->err >= 0 || hf_err_class(scan->err) != HF_CLASS_corrupt ||
+	    u->ops->skip(u, &hole, &unused))
+		return false;
+	hf_unpack_note(u, scan->err, scan->diag.offset, scan->diag.detail);
+	scan->err = 0;
+	*ret_point = hole;
+	scan->next.out_offset += hole.out_size;
+	scan->mark_at = scan->next.out_offset;
+	scan->sound = 0;
+	u->ops->point(u, &scan->next);
+	return true;
+}
+
+/* What stands before the container: bytes[n] of those from skip on, as the stream has them. */
+static int read_prefix(const struct hf_unpack_ops *ops, struct hf_src *base, uint64_t skip, uint8_t *bytes, size_t n,
+		       struct hf_diag *diag)
+{
+	uint8_t head[HF_UNPACK_PREFIX];
+	size_t have = 0;
+
+	while (have < ops->prefix) {
+		size_t got;
+		int err = hf_src_read_at(base, have, head + have, ops->prefix - have, &got, diag);
+
+		if (err)
+			return err;
+		if (!got)
+			return hf_diag_set(diag, HF_ERR_BOX_CUT, HF_SPACE_FILE, have, 0);
+		have += got;
+	}
+	ops->head(head);
+	memcpy(bytes, head + skip, n);
+	return 0;
+}
+
+static int next_prefix(struct hf_scan *scan, struct hf_point *ret_point, const uint8_t **ret_bytes,
+		       const uint8_t **ret_window, struct hf_diag *diag)
+{
+	const struct hf_unpack_ops *ops = scan->u->ops;
+	uint8_t *bytes = scan->buf + ops->window;
+	int err = read_prefix(ops, scan->u->in.src, 0, bytes, ops->prefix, diag);
+
+	if (err)
+		return err;
+	scan->prefix = false;
+	*ret_point = (struct hf_point){.in_size = ops->prefix, .out_size = ops->prefix};
+	*ret_bytes = *ret_window = bytes;
+	scan->have = ops->prefix;
+	scan->given = true;
+	scan->marked = ops->enterable && !scan->err;
+	if (scan->marked)
+		ops->point(scan->u, &scan->next);
+	return 0;
+}
+
 int hf_unpack_scan_next(struct hf_scan *scan, struct hf_point *ret_point, const uint8_t **ret_bytes,
 			const uint8_t **ret_window, struct hf_diag *diag)
 {
@@ -250,7 +330,13 @@ int hf_unpack_scan_next(struct hf_scan *scan, struct hf_point *ret_point, const 
 
 	if (scan->given)
 		begin_block(scan);
+	if (scan->prefix)
+		return next_prefix(scan, ret_point, ret_bytes, ret_window, diag);
 	scan->marked = make_block(scan);
+	if (!scan->have && make_hole(scan, ret_point)) {
+		*ret_bytes = *ret_window = NULL;
+		return 0;
+	}
 	/* What a bad disk cut short is no block: another time it is longer. */
 	if (!scan->have || (scan->err < 0 && hf_err_class(scan->err) == HF_CLASS_io)) {
 		if (scan->err < 0 && diag)
@@ -283,6 +369,13 @@ void hf_unpack_scan_free(struct hf_scan *scan)
 	unpack_free(scan->u);
 	free(scan->buf);
 	free(scan);
+}
+
+uint64_t hf_unpack_scan_memory(const struct hf_scan *scan)
+{
+	const struct hf_unpack *u = scan->u;
+
+	return sizeof *scan + u->ops->size + u->in.cap + u->ops->window + scan->cap + u->ops->memory(u);
 }
 
 struct hf_src *hf_unpack_scan_base(const struct hf_scan *scan)
@@ -321,6 +414,9 @@ int hf_unpack_read_block(const struct hf_unpack_ops *ops, struct hf_src *base, c
 		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, point->in_offset, 0);
 	if (!n)
 		return 0;
+	if (!point->in_offset && ops->prefix)
+		return skip + n <= ops->prefix ? read_prefix(ops, base, skip, buf, n, diag) :
+						 hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, 0, 0);
 	err = unpack_new(ops, base, point, window, false, &u, diag);
 	if (!err && skip) {
 		scratch = malloc(skip < SCRATCH ? (size_t)skip : SCRATCH);

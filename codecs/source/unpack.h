@@ -13,11 +13,11 @@
 /* The largest unit (xz block, zstd frame, deflate block) that becomes one block; larger ones come in pieces. */
 #define HF_UNPACK_WHOLE (UINT64_C(4) << 20)
 
-/* Decompressors may ask for this much memory and no more. */
-#define HF_UNPACK_MEMORY (UINT64_C(256) << 20)
-
 /* Notes kept by one scan; a container with more harmless defects than this has made its point. */
 #define HF_UNPACK_NOTES 1024
+
+/* The longest of what may stand before a container in its file. */
+#define HF_UNPACK_PREFIX 64
 
 /* What a step says about the place where it stopped. */
 enum hf_mark {
@@ -42,6 +42,12 @@ struct hf_unpack_ops {
 	uint64_t aim_free, aim_window, whole;
 	uint32_t window; /* bytes of history that windows are made of, 0 without WINDOW marks */
 	bool enterable;
+	/*
+	 * Bytes of the file before the container, HF_UNPACK_PREFIX at most, which are a block of their own in the stream
+	 * once head has made of them what the stream has there. 0: none.
+	 */
+	uint32_t prefix;
+	void (*head)(uint8_t *bytes);
 	/* Zeroed but for the members above; at->in_offset is 0 for the beginning. window holds at->window_size. */
 	int (*start)(struct hf_unpack *u, const struct hf_point *at, const uint8_t *window, struct hf_diag *diag);
 	/*
@@ -50,9 +56,17 @@ struct hf_unpack_ops {
 	 */
 	int (*step)(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
 		    struct hf_diag *diag);
+	/*
+	 * After an error that is damage: goes behind the unit that has it, so that step can go on, and fills in *hole
+	 * (of which out_size says how many bytes since the last mark were handed out before it): in_offset, in_size,
+	 * out_size and bits, with HF_POINT_DAMAGED. Anything but 0: it is not known where the unit ends. NULL: never.
+	 */
+	int (*skip)(struct hf_unpack *u, struct hf_point *hole, struct hf_diag *diag);
 	/* Directly after a mark: in_offset, bits, window_size of the point for this place. */
 	void (*point)(const struct hf_unpack *u, struct hf_point *ret_point);
 	void (*stop)(struct hf_unpack *u);
+	/* Bytes that the decompressor holds. */
+	uint64_t (*memory)(const struct hf_unpack *u);
 };
 
 /* The functions of struct hf_box, with the container's ops in front. */
@@ -62,9 +76,15 @@ int hf_unpack_scan_next(struct hf_scan *scan, struct hf_point *ret_point, const 
 			const uint8_t **ret_window, struct hf_diag *diag);
 int hf_unpack_scan_note(struct hf_scan *scan, size_t i, struct hf_diag *ret_diag);
 void hf_unpack_scan_free(struct hf_scan *scan);
+uint64_t hf_unpack_scan_memory(const struct hf_scan *scan);
 struct hf_src *hf_unpack_scan_base(const struct hf_scan *scan);
 int hf_unpack_read_block(const struct hf_unpack_ops *ops, struct hf_src *base, const struct hf_point *point,
 			 const uint8_t *window, uint64_t skip, void *buf, size_t n, struct hf_diag *diag);
+
+/* ASTF: the records of a file in a container behind its header (astf.c); each is its container's with a prefix. */
+#define HF_ASTF_PREFIX 32
+void hf_astf_prefix_head(uint8_t *bytes);
+extern const struct hf_unpack_ops hf_unpack_astf_xz, hf_unpack_astf_lzma, hf_unpack_astf_zlib;
 
 /*
  * Makes n <= HF_UNPACK_INPUT bytes at u->pos contiguous: *ret_p[*ret_n], more than n if they are at hand, fewer only
@@ -77,6 +97,12 @@ int hf_unpack_take(struct hf_unpack *u, size_t n, const uint8_t **ret_p, struct 
 
 /* HF_ERR_BOX_CUT with the end of the file as its place. */
 int hf_unpack_cut(const struct hf_unpack *u, struct hf_diag *diag);
+
+/* 0, or HF_ERR_STREAM_MEMORY at file offset at if decompressing from there takes more bytes than it may. */
+int hf_unpack_afford(const struct hf_unpack *u, uint64_t bytes, uint64_t at, struct hf_diag *diag);
+
+/* The most bytes it may take. */
+uint64_t hf_unpack_limit(const struct hf_unpack *u);
 
 /* An error at file offset at, of whose unit no byte is to be served. */
 int hf_unpack_doubt(int code, uint64_t at, enum hf_mark *ret_mark, struct hf_diag *diag);

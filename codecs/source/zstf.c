@@ -5,12 +5,14 @@
  *
  * The frames say themselves where they end, so the table is not needed for reading. It is only compared, and tells
  * a damaged chunk from the end of the chunks; a writer that was killed leaves E at 0, or at an older, overwritten
- * table. Start pcs and the number of instructions are compared by whoever knows them: the decoder, which asks for what
+ * table. It also says how many bytes of the stream a damaged chunk takes away and where the next chunk begins, so that
+ * decoding can go on there. Start pcs and the number of instructions are compared by whoever knows them: the decoder, which asks for what
  * the container says of the places between two chunks.
  */
 #include "codecs/base/bytes.h"
 #include "codecs/source/frames.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { HEAD_SIZE = 20, HEAD_INSNS = 4, HEAD_TABLE = 12 };
@@ -18,6 +20,7 @@ enum { COUNT_SIZE = 8, ENTRY_SIZE = 24, ENTRY_PC = 8, ENTRY_BYTES = 16 };
 
 /* hf_point.bits: the chunk's ordinal; this value for all that are larger. */
 #define ORDINAL_MAX 0x3fffffffu
+static_assert((ORDINAL_MAX & (HF_POINT_DAMAGED | HF_POINT_CONTINUES)) == 0, "the flags are other bits");
 
 struct unzstf {
 	struct hf_frames f;
@@ -29,6 +32,7 @@ struct unzstf {
 	unsigned frames;    /* frames of this chunk so far */
 	uint64_t chunk_at;  /* file offset of this chunk */
 	uint64_t chunk_out; /* stream bytes of this chunk so far */
+	uint64_t sound_out; /* those of its frames that are complete */
 	uint64_t cut_at;    /* offset of the first entry that the file is too short for, or 0 */
 };
 
@@ -205,7 +209,7 @@ static int end_chunk(struct unzstf *z, struct hf_diag *diag)
 		hf_unpack_note(u, HF_ERR_ZSTF_FRAMES, z->chunk_at, z->chunk);
 	z->chunk++;
 	z->frames = 0;
-	z->chunk_out = 0;
+	z->chunk_out = z->sound_out = 0;
 	return 0;
 }
 
@@ -278,7 +282,49 @@ static int zstf_step(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_
 	}
 	err = hf_frames_step(&z->f, out, cap, ret_n, ret_mark, diag);
 	z->chunk_out += *ret_n;
+	if (*ret_mark == HF_MARK_FREE)
+		z->sound_out = z->chunk_out;
+	/* The table lies behind all chunks: a file with one was not cut in a chunk. */
+	if (err == HF_ERR_BOX_CUT && z->table_ok)
+		*ret_mark = HF_MARK_DOUBT;
 	return err;
+}
+
+/*
+ * Behind the chunk at hand, or the one that should begin here, if its entry names it, its size, and with the entry
+ * behind it where it ends.
+ */
+static int zstf_skip(struct hf_unpack *u, struct hf_point *hole, struct hf_diag *diag)
+{
+	struct unzstf *z = (struct unzstf *)u;
+	const uint64_t at = z->frames ? z->chunk_at : u->pos, had = z->sound_out + hole->out_size;
+	uint64_t offset, bytes, next = z->table_at, unused;
+	bool known;
+	int err;
+
+	if (!z->compare || z->chunk >= ORDINAL_MAX)
+		return HF_NOTE_END;
+	err = read_entry(z, z->chunk, &offset, &bytes, &known, diag);
+	if (err || !known || offset != at || bytes <= had || bytes - had > HF_BLOCK_MAX)
+		return err ? err : (int)HF_NOTE_END;
+	if (z->chunk + 1 < z->count) {
+		err = read_entry(z, z->chunk + 1, &next, &unused, &known, diag);
+		if (err || !known)
+			return err ? err : (int)HF_NOTE_END;
+	}
+	if (next <= at || next > z->table_at)
+		return HF_NOTE_END;
+	hole->in_offset = at;
+	hole->in_size = next - at;
+	hole->out_size = bytes - had;
+	hole->bits = HF_POINT_DAMAGED | (uint32_t)z->chunk;
+	ZSTD_DCtx_reset(z->f.zstd, ZSTD_reset_session_only);
+	z->f.in_frame = z->f.checked = false;
+	u->pos = next;
+	z->chunk++;
+	z->frames = 0;
+	z->chunk_out = z->sound_out = 0;
+	return 0;
 }
 
 static void zstf_point(const struct hf_unpack *u, struct hf_point *ret_point)
@@ -299,8 +345,10 @@ static const struct hf_unpack_ops ops = {
 	.enterable = true,
 	.start = zstf_start,
 	.step = zstf_step,
+	.skip = zstf_skip,
 	.point = zstf_point,
 	.stop = hf_frames_stop,
+	.memory = hf_frames_memory,
 };
 
 static int zstf_probe(const uint8_t *head, size_t n, uint64_t file_size)
@@ -318,6 +366,8 @@ static int zstf_scan_new(struct hf_src *base, const struct hf_point *resume, con
 static int zstf_read_block(struct hf_src *base, const struct hf_point *point, const uint8_t *window, uint64_t skip,
 			   void *buf, size_t n, struct hf_diag *diag)
 {
+	if (point->bits & HF_POINT_DAMAGED)
+		return hf_diag_set(diag, HF_ERR_ZSTF_CHUNK, HF_SPACE_FILE, point->in_offset, point->bits & ORDINAL_MAX);
 	return hf_unpack_read_block(&ops, base, point, window, skip, buf, n, diag);
 }
 
@@ -326,13 +376,14 @@ static int zstf_sync_behind(struct hf_src *base, const struct hf_point *point, s
 			    struct hf_diag *diag)
 {
 	const uint64_t end = point->in_offset + point->in_size;
-	const uint64_t next = (uint64_t)point->bits + 1;
+	const uint32_t ordinal = point->bits & ~HF_POINT_DAMAGED;
+	const uint64_t next = (uint64_t)ordinal + 1;
 	uint8_t head[HEAD_SIZE], entry[ENTRY_SIZE];
 	uint64_t table_at, insns;
 	size_t have;
 	int err;
 
-	if (point->bits >= ORDINAL_MAX)
+	if (ordinal >= ORDINAL_MAX)
 		return HF_NOTE_END;
 	err = read_far(base, 0, head, sizeof head, &have, diag);
 	if (err < 0 || have < sizeof head)
@@ -348,7 +399,7 @@ static int zstf_sync_behind(struct hf_src *base, const struct hf_point *point, s
 		.offset = point->out_offset + point->out_size,
 		.pc = hf_get64(entry + ENTRY_PC),
 		.index = insns && insns <= INT64_MAX / next ? insns * next : HF_NOWHERE,
-		.part = point->bits,
+		.part = ordinal,
 		.part_at = point->in_offset,
 		.pc_at = entry_at(table_at, next) + ENTRY_PC,
 	};
@@ -367,6 +418,7 @@ const struct hf_box hf_box_zstf = {
 	.scan_next = hf_unpack_scan_next,
 	.scan_note = hf_unpack_scan_note,
 	.scan_free = hf_unpack_scan_free,
+	.scan_memory = hf_unpack_scan_memory,
 	.read_block = zstf_read_block,
 	.sync_behind = zstf_sync_behind,
 	.scan_base = hf_unpack_scan_base,

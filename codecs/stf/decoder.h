@@ -49,6 +49,7 @@ enum hf_stf_phase {
 	HF_STF_PHASE_ATTACH, /* a second walk, for the attachments */
 	HF_STF_PHASE_AFTER,  /* a mode that holds from the next instruction on */
 	HF_STF_PHASE_PLACES, /* what the container says of places up to the end of the group */
+	HF_STF_PHASE_RESUME, /* behind a loss, at the place where the container has another part begin */
 	HF_STF_PHASE_FINISH,
 	HF_STF_PHASE_END, /* nothing follows */
 };
@@ -85,6 +86,7 @@ struct hf_stf_group {
 	uint8_t content; /* the descriptor of content that may come next, or 0 */
 	uint16_t words;	 /* of it so far */
 	uint8_t opcode_size;
+	uint64_t part; /* ordinal of the part that ends where it is resumed */
 	bool counted; /* of dec.place the number of instructions was looked at */
 	uint32_t opcode;
 	uint64_t pc;

@@ -69,9 +69,15 @@ static int count_rest(struct hf_stf_dump *d, uint64_t *ret_n)
 	struct hf_reader *r = &d->reader;
 	uint64_t end = r->src->size;
 
-	while (end == HF_NOWHERE && !r->ended) {
-		int err = hf_reader_seek(r, r->start + r->len);
+	while (end == HF_NOWHERE) {
+		struct hf_extent extent;
+		struct hf_diag unused;
+		uint64_t next = r->start + r->len;
+		int err;
 
+		if (r->ended && (!r->err || hf_src_extent_at(r->src, next, &extent, &unused) || !extent.lost))
+			break;
+		err = hf_reader_seek(r, r->ended ? extent.end : next);
 		if (err)
 			return err;
 	}
@@ -83,35 +89,55 @@ static int count_rest(struct hf_stf_dump *d, uint64_t *ret_n)
 
 /* ---- the end ---- */
 
-/* The last line: the stream cannot be followed any further, STF has nothing to synchronise on. */
-static int give_up(struct hf_stf_dump *d, int code, uint64_t detail)
+static uint8_t *put_bytes(uint8_t *t, uint64_t n, const char *one, const char *more)
+{
+	return hf_text_put(hf_text_put_dec(hf_text_put(t, "; "), n), n == 1 ? one : more);
+}
+
+/*
+ * A line that says what is wrong at stream offset at, with the record at d->record. STF has nothing to synchronise on,
+ * but its container may know where a record begins behind it; else the line is the last.
+ */
+static int give_up(struct hf_stf_dump *d, int code, uint64_t at, uint64_t detail)
 {
 	const struct hf_diag diag = {.code = code, .space = HF_SPACE_STREAM, .offset = d->record, .detail = detail};
 	uint8_t *t = d->page + d->used;
-	uint64_t rest;
-	int err = count_rest(d, &rest);
+	struct hf_extent extent;
+	struct hf_diag unused;
+	uint64_t rest = 0;
+	int err = hf_src_extent_at(d->reader.src, at, &extent, &unused);
+	const bool goes_on = !err && (extent.lost || extent.known);
 
-	if (err)
+	if (err >= 0 && !goes_on)
+		err = count_rest(d, &rest);
+	if (err < 0)
 		return err;
 	t = hf_text_put(t, "# ");
 	t += hf_diag_format(&diag, (char *)t, HF_STF_DUMP_LINE / 2);
-	if (rest) {
-		t = hf_text_put_dec(hf_text_put(t, "; "), rest);
-		t = hf_text_put(t, rest == 1 ? " byte remains" : " bytes remain");
+	if (goes_on) {
+		t = put_bytes(t, extent.end - d->record, " byte is lost", " bytes are lost");
+		if (extent.known)
+			t = hf_text_put_dec(hf_text_put(t, ", the next record is at "), extent.end);
+		d->at = extent.end;
+		d->run = HF_STF_RUN_NONE;
+	} else if (rest) {
+		t = put_bytes(t, rest, " byte remains", " bytes remain");
 	}
 	*t++ = '\n';
 	d->used = (uint32_t)(t - d->page);
-	d->ended = true;
+	d->ended = !goes_on;
 	return 0;
 }
 
 /* The stream ends inside the record at d->record, or before it. */
 static int end_stream(struct hf_stf_dump *d, bool inside)
 {
-	if (d->reader.err)
-		return give_up(d, d->reader.err, d->reader.diag.detail);
+	const struct hf_reader *r = &d->reader;
+
+	if (r->err)
+		return give_up(d, r->err, r->start + r->len, r->diag.detail);
 	if (inside)
-		return give_up(d, HF_ERR_STF_RECORD_CUT, 0);
+		return give_up(d, HF_ERR_STF_RECORD_CUT, d->record, 0);
 	d->ended = true;
 	return 0;
 }
@@ -176,13 +202,13 @@ static int measure(struct hf_stf_dump *d, uint64_t *ret_size)
 		p = hf_stf_dump_here(d);
 		err = hf_stf_record_size(&d->header->layout, p, there(d), ret_size);
 		if (err < 0)
-			return give_up(d, err, *p);
+			return give_up(d, err, d->at, *p);
 		if (err == 0 && (*ret_size <= there(d) || hf_stf_dump_is_string(*p)))
 			break;
 		want = *ret_size;
 	}
 	if (*hf_stf_dump_here(d) == HF_STF_IDENTIFIER && memcmp(hf_stf_dump_here(d), "\1STF", 4) != 0)
-		return give_up(d, HF_ERR_STF_MAGIC, 0);
+		return give_up(d, HF_ERR_STF_MAGIC, d->at, 0);
 	return 0;
 }
 
@@ -219,6 +245,9 @@ static int put_record(struct hf_stf_dump *d)
 	err = measure(d, &size);
 	if (err || d->ended)
 		return err;
+	/* There is no such record, and the next one is elsewhere. */
+	if (d->at != d->record)
+		return entering ? HF_ERR_STATE : 0;
 	p = hf_stf_dump_here(d);
 	t = hf_stf_dump_head(d, put_offset(d, t, d->at), p);
 	t = hf_stf_dump_begin(d, t, p, size);

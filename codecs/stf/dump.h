@@ -38,8 +38,8 @@
  *   separators and what is not UTF-8 are \xNN, byte by byte. A clock's name has "\x20" for blanks and at most 40
  *   characters.
  *
- *   A stream that cannot be read to its end has one more line: "# offset N: reason", and "; N bytes remain" if there
- *   are any.
+ *   Where the stream cannot be followed any further there is a line "# offset N: reason", and "; N bytes remain" if
+ *   there are any. Where a container knows how to go on behind it: "; N bytes are lost, the next record is at M".
  */
 #ifndef HF_STF_DUMP_H
 #define HF_STF_DUMP_H

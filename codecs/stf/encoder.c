@@ -234,12 +234,37 @@ static void put_insn(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf
 
 /* ---- attachments ---- */
 
+/* The most of a range that one access tells of: the size has 16 bits. */
+#define RANGE_PIECE 32768u
+
+/* What an access of an Arm source other than STF has of the attributes in hartfs-views(5). */
+static uint16_t arm_attr(const struct hf_ev_mem *mem)
+{
+	const uint16_t attr = mem->attr & (HF_ARM_ATTR_CHECKED | HF_ARM_ATTR_RANGE);
+
+	return mem->tag ? (uint16_t)(attr | HF_ARM_ATTR_TAG | (mem->tag & 0xf)) : attr;
+}
+
 /* An access size in the unit of this stream. */
 static uint32_t stored_size(const struct hf_stf_enc *e, const struct hf_event *ev, uint32_t bytes)
 {
 	uint64_t size = e->bits && !(ev->flags & HF_EVF_UNIT_ODD) ? (uint64_t)bytes * 8 : bytes;
 
 	return size < UINT16_MAX ? (uint32_t)size : UINT16_MAX;
+}
+
+static void put_mem(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev);
+
+/* A range longer than one access can be: as accesses side by side. */
+static void put_long_range(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+{
+	struct hf_event piece = *ev;
+
+	for (uint32_t left = ev->mem.size; left; left -= piece.mem.size) {
+		piece.mem.size = left < RANGE_PIECE ? left : RANGE_PIECE;
+		put_mem(e, sink, &piece);
+		piece.mem.address += piece.mem.size;
+	}
 }
 
 static void put_mem(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
@@ -249,9 +274,13 @@ static void put_mem(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_
 	uint8_t *p = hf_sink_room(sink, 2 * HF_STF_SIZE_INST_MEM_ACCESS + HF_STF_SIZE_INST_MEM_CONTENT);
 	uint16_t attr = mem->attr;
 
-	/* ARM attributes are ours, of the tag and nothing else */
-	if (e->arch == HF_ARCH_ARM && !e->source)
-		attr = mem->tag ? 0x10 | (mem->tag & 0xf) : 0;
+	if (e->arch == HF_ARCH_ARM && !e->source) {
+		attr = arm_attr(mem);
+		if ((attr & HF_ARM_ATTR_RANGE) && mem->size > RANGE_PIECE) {
+			put_long_range(e, sink, ev);
+			return;
+		}
+	}
 	/* read-modify-write is two accesses; the content goes with the write */
 	for (unsigned type = HF_STF_READ; type <= HF_STF_WRITE; type++) {
 		if (kind && !(kind & type))
@@ -311,7 +340,7 @@ static void put_register(struct hf_stf_enc *e, struct hf_sink *sink, const struc
 		.value = ev->reg.value,
 	};
 
-	if (vector && !e->layout.vector_words)
+	if ((vector && !e->layout.vector_words) || ev->reg.class > 4)
 		hf_stf_write_foreign(sink, ev);
 	else
 		hf_stf_write_record(e, sink, &rec);
@@ -354,6 +383,39 @@ static void write_metadata(struct hf_stf_enc *e, struct hf_sink *sink, const str
 	hf_sink_write(sink, words, 8u * layout.fields);
 }
 
+/*
+ * An exception of an Arm source that no instruction has: an interrupt, or nothing could be fetched. STF wants an
+ * instruction, and for what was not fetched a NOP, which does not retire.
+ */
+static void open_nop(struct hf_stf_enc *e, struct hf_sink *sink)
+{
+	static const struct {
+		uint32_t opcode;
+		uint8_t size;
+	} nops[HF_ISA_COUNT] = {
+		[HF_ISA_A64] = {0xd503201f, 4}, [HF_ISA_A32] = {0xe320f000, 4}, [HF_ISA_T32] = {0xbf00, 2}};
+	const uint8_t isa = e->s.isa < HF_ISA_COUNT && nops[e->s.isa].size ? e->s.isa : (uint8_t)HF_ISA_A64;
+	const struct hf_event nop = {
+		.kind = HF_EVENT_ATTEMPT,
+		.insn = {.pc = e->s.next, .opcode = nops[isa].opcode, .size = nops[isa].size, .isa = isa,
+			 .mode = e->s.flags & HF_STF_ENC_MODE ? e->s.held_mode : e->s.said_mode},
+	};
+
+	put_insn(e, sink, &nop);
+}
+
+/* Whether the open group's instruction is not the one that this EVENT would belong to. */
+static bool needs_nop(const struct hf_stf_enc *e, uint64_t id)
+{
+	const uint16_t flags = e->s.flags;
+
+	if (e->arch != HF_ARCH_ARM || e->source || !(flags & HF_STF_ENC_BEGUN) || id == HF_STF_EVENT_MODE_CHANGE)
+		return false;
+	if (!(flags & HF_STF_ENC_GROUP) || (flags & HF_STF_ENC_TRAP))
+		return true;
+	return !(flags & HF_STF_ENC_ATTEMPT) && !hf_stf_event_retires(e->arch, id);
+}
+
 static void put_trap(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	struct hf_stf_enc_state *s = &e->s;
@@ -364,6 +426,8 @@ static void put_trap(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf
 		rec.value = ev->trap.cause & ~HF_STF_EVENT_INTERRUPT;
 	if (ev->flags & HF_EVF_ASYNC)
 		rec.value |= HF_STF_EVENT_INTERRUPT;
+	if (needs_nop(e, rec.value))
+		open_nop(e, sink);
 	/* An EVENT would make an attempt of an instruction that retired. */
 	if (!(s->flags & HF_STF_ENC_GROUP) || rec.value == HF_STF_EVENT_MODE_CHANGE ||
 	    (!(s->flags & HF_STF_ENC_ATTEMPT) && !hf_stf_event_retires(e->arch, rec.value))) {
@@ -424,7 +488,7 @@ static void put_uop(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_
 static void put_attachment(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	need_header(e, sink);
-	if (!(e->s.flags & HF_STF_ENC_GROUP)) {
+	if (!(e->s.flags & HF_STF_ENC_GROUP) && ev->kind != HF_EVENT_TRAP) {
 		hf_stf_write_foreign(sink, ev);
 		begin_data(e, sink, ev->kind, ev->size, 0, 0);
 		return;

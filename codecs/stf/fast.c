@@ -3,6 +3,7 @@
  * written behind a slot left free for the instruction. Everything else is left to group.c, and so is whatever stands at
  * the edge of the window or of the caller's events.
  */
+#include "codecs/isa/arm.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/stf/decoder.h"
 
@@ -166,7 +167,8 @@ static void run_ours(struct hf_stf_dec *d, struct fast *f)
 						 .opcode = opcode,
 						 .size = size,
 						 .isa = isa,
-						 .flow = riscv ? hf_riscv_flow(opcode, xlen) : (uint8_t)HF_FLOW_PLAIN,
+						 .flow = riscv ? hf_riscv_flow(opcode, xlen) :
+							 hf_arm_classify(opcode, size, isa).flow,
 						 .mode = mode};
 		pc = taken ? target : pc + size;
 		index++;

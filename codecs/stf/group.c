@@ -3,6 +3,7 @@
  * then the instruction is told, then a second walk over the same bytes tells its attachments. Each step makes at most
  * one event, so that the work can stop anywhere; a decoder that is loaded starts at the group again and discards.
  */
+#include "codecs/isa/arm.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/stf/decoder.h"
 
@@ -59,21 +60,78 @@ static void give_up(struct hf_stf_dec *d, struct hf_stf_out *out, int code, uint
 	d->group.phase = HF_STF_PHASE_END;
 }
 
+/* The next group begins at the end of a part of the container, which says where its first instruction lies. */
+static void resume_at(struct hf_stf_dec *d, const struct hf_sync *place)
+{
+	struct hf_stf_group *g = &d->group;
+	struct hf_stf_sync *s = &g->now;
+
+	s->offset = place->offset;
+	s->next = s->expected = place->pc;
+	if (place->index != HF_NOWHERE)
+		s->index = place->index + s->drift;
+	s->mode = HF_MODE_UNKNOWN;
+	g->part = place->part;
+	g->phase = HF_STF_PHASE_RESUME;
+	/* Places up to there are passed over. */
+	d->place.offset = HF_NOWHERE;
+	d->looked = place->offset;
+}
+
+/*
+ * The record at offset cannot be read, or not followed, because of what is wrong at stream offset at. Where the
+ * container says how, decoding goes on behind the part that holds it.
+ */
+static int lose(struct hf_stf_dec *d, struct hf_stf_out *out, int code, uint64_t offset, uint64_t at, uint64_t bytes,
+		uint64_t detail)
+{
+	struct hf_extent extent;
+	struct hf_diag diag;
+	int err = hf_src_extent_at(d->reader.src, at, &extent, &diag);
+
+	if (err < 0)
+		return err;
+	if (!err && (extent.lost || extent.known))
+		bytes = extent.end - offset;
+	give_up(d, out, code, offset, bytes, detail);
+	if (!err && extent.known)
+		resume_at(d, &extent.sync);
+	return 0;
+}
+
+/* The place behind a loss has been reached. What is damaged there tells of itself. */
+static int resume(struct hf_stf_dec *d, struct hf_stf_out *out)
+{
+	struct hf_stf_group *g = &d->group;
+	struct hf_reader *r = &d->reader;
+	int err = hf_reader_seek(r, g->now.offset);
+
+	if (err)
+		return err;
+	g->phase = HF_STF_PHASE_FINISH;
+	if (r->len && d->many && hf_stf_sync_ours(d, &g->now))
+		push_loss(out, HF_EVENT_DOUBT, HF_ERR_RESUMED_SOMEWHERE, g->now.offset, 0, g->part + 1);
+	else if (r->len)
+		push_loss(out, HF_EVENT_NOTE, HF_ERR_RESUMED, g->now.offset, 0, g->part + 1);
+	return 0;
+}
+
 /* The window ends before the record at g->at is complete; g->at may also be where none begins any more. */
-static void end_of_stream(struct hf_stf_dec *d, struct hf_stf_out *out, uint64_t record, bool inside)
+static int end_of_stream(struct hf_stf_dec *d, struct hf_stf_out *out, uint64_t record, bool inside)
 {
 	const struct hf_reader *r = &d->reader;
 	const struct hf_stf_group *g = &d->group;
 	uint64_t end = r->start + r->len;
 
 	if (r->err)
-		give_up(d, out, r->err, record, end - record, r->diag.detail);
-	else if (inside)
+		return lose(d, out, r->err, record, end, end - record, r->diag.detail);
+	if (inside)
 		give_up(d, out, HF_ERR_STF_RECORD_CUT, record, end - record, 0);
 	else if (g->attached)
 		give_up(d, out, HF_ERR_STF_GROUP_CUT, g->first, end - g->first, 0);
 	else
 		d->group.phase = HF_STF_PHASE_END;
+	return 0;
 }
 
 /* ---- scan: loose records ---- */
@@ -100,12 +158,8 @@ static int scan_text(struct hf_stf_dec *d, struct hf_stf_out *out)
 	if (!g->attached || g->dropped)
 		g->kept = g->at;
 	err = need(d, g->at, piece);
-	if (err < 0)
-		return err;
-	if (err) {
-		end_of_stream(d, out, g->comment, true);
-		return 0;
-	}
+	if (err)
+		return err < 0 ? err : end_of_stream(d, out, g->comment, true);
 	if (hf_stf_sync_ours(d, &g->now)) {
 		struct hf_event *ev = hf_stf_out_push(out, HF_EVENT_TEXT);
 
@@ -201,14 +255,18 @@ static void scan_target(struct hf_stf_group *g, const struct hf_stf_record *rec)
 	}
 }
 
-/* An access opens a row of contents; contents outside of one, or of a strange access, are worth a note. */
+/*
+ * An access opens a row of contents; contents outside of one, or of a strange access, are worth a note. Under ISA = ARM
+ * one that neither reads nor writes is a prefetch, cache maintenance, or what faulted (hartfs-views(5)).
+ */
 static void scan_access(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec)
 {
 	struct hf_stf_group *g = &d->group;
 
 	g->words = 0;
 	g->content = (uint8_t)(rec->descriptor + 1);
-	if (rec->code != HF_STF_READ && rec->code != HF_STF_WRITE)
+	if (rec->code != HF_STF_READ && rec->code != HF_STF_WRITE &&
+	    !(rec->code == 0 && d->dec.stream->info.arch == HF_ARCH_ARM))
 		scan_note(d, out, HF_ERR_STF_VALUE, rec->descriptor);
 }
 
@@ -300,8 +358,8 @@ static int scan_record(struct hf_stf_dec *d, struct hf_stf_out *out, uint64_t *r
 		const uint8_t *p;
 		int err = need(d, g->at, size);
 
-		if (err == HF_NOTE_END)
-			end_of_stream(d, out, g->at, size > 1);
+		if (err == HF_NOTE_END && (err = end_of_stream(d, out, g->at, size > 1)) == 0)
+			return HF_NOTE_END;
 		if (err)
 			return err;
 		p = hf_stf_dec_at(d, g->at);
@@ -310,16 +368,17 @@ static int scan_record(struct hf_stf_dec *d, struct hf_stf_out *out, uint64_t *r
 		err = hf_stf_record_size(&d->header->layout, p, (size_t)(d->reader.start + d->reader.len - g->at),
 					 &size);
 		if (err < 0) {
-			give_up(d, out, err, g->at, 0, *p);
-			return HF_NOTE_END;
+			err = lose(d, out, err, g->at, g->at, 0, *p);
+			return err ? err : (int)HF_NOTE_END;
 		}
 		known = err == 0;
 		if (known && *p == HF_STF_COMMENT)
 			break;
 	}
 	if (*hf_stf_dec_at(d, g->at) == HF_STF_IDENTIFIER && memcmp(hf_stf_dec_at(d, g->at), "\1STF", 4) != 0) {
-		give_up(d, out, HF_ERR_STF_MAGIC, g->at, 0, 0);
-		return HF_NOTE_END;
+		int err = lose(d, out, HF_ERR_STF_MAGIC, g->at, g->at, 0, 0);
+
+		return err ? err : (int)HF_NOTE_END;
 	}
 	*ret_size = size;
 	return 0;
@@ -392,6 +451,8 @@ static void push_insn(struct hf_stf_dec *d, struct hf_stf_out *out)
 		.pc = g->pc, .opcode = g->opcode, .size = g->opcode_size, .isa = isa, .mode = g->now.mode};
 	if (isa == HF_ISA_RV32 || isa == HF_ISA_RV64)
 		ev->insn.flow = hf_riscv_flow(g->opcode, isa == HF_ISA_RV32 ? 32 : 64);
+	else
+		ev->insn.flow = hf_arm_classify(g->opcode, g->opcode_size, isa).flow;
 	if (g->attempt) {
 		ev->insn.target = g->now.index;
 	} else if (g->has_target) {
@@ -603,6 +664,8 @@ int hf_stf_group_run(struct hf_stf_dec *d, struct hf_stf_out *out)
 			err = scan(d, out);
 		else if (g->phase == HF_STF_PHASE_PLACES)
 			err = compare_place(d, out);
+		else if (g->phase == HF_STF_PHASE_RESUME)
+			err = resume(d, out);
 		else if (g->phase == HF_STF_PHASE_LOSS && !hf_stf_sync_ours(d, &g->now))
 			pass_over(d);
 		else

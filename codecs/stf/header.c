@@ -292,6 +292,9 @@ static void fill_info(struct hf_stf_stream *s, uint32_t hart)
 	info->isa = isa;
 	info->xlen = isa == HF_ISA_RV64 || isa == HF_ISA_A64 ? 64 : 32;
 	info->flags = HF_STREAM_HARTS;
+	/* as ours say it of a Basic ASTF trace */
+	if (info->arch == HF_ARCH_ARM && !(h->features & HF_STF_FEATURE_EVENT))
+		info->flags |= HF_STREAM_ONE_LEVEL;
 	if (h->features & HF_STF_FEATURE_MULTI_CORE) {
 		info->flags |= HF_STREAM_MANY;
 		info->first_hart = hf_stf_hart_of_thread(hart);

@@ -126,7 +126,8 @@ static uint64_t features(const struct hf_stf_enc *e)
 
 	if (e->source)
 		return bits | (e->source->features & ~HF_STF_FEATURE_MULTI_CORE);
-	bits |= HF_STF_FEATURE_EVENT;
+	if (!(info->flags & HF_STREAM_ONE_LEVEL))
+		bits |= HF_STF_FEATURE_EVENT;
 	if (info->arch == HF_ARCH_RISCV && info->xlen == 64)
 		bits |= HF_STF_FEATURE_RV64;
 	if (info->vlen)

@@ -1,6 +1,7 @@
 /*
  * What an index costs: bench_index CAPTURE... prints for each the time of decoding alone, of decoding and encoding
- * without an index, of whole builds, the bytes that are stored a chunk, and the time of lookups. CPU time of one core.
+ * without an index, of whole builds, the bytes that are stored a chunk, and the time of lookups. CPU time, all threads
+ * together; of builds by several threads also the time on the clock.
  */
 #include "codecs/isa/disasm.h"
 #include "index/index.h"
@@ -27,12 +28,17 @@ struct bench {
 	uint64_t insns, events;
 };
 
-static double seconds(void)
+static double clock_seconds(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	clock_gettime(clock, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+static double seconds(void)
+{
+	return clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static void must(int err, const char *what)
@@ -112,6 +118,14 @@ static double plain(struct bench *b, const struct hf_enc_ops *ops)
 	return seconds() - start;
 }
 
+static unsigned thread_count; /* of builds */
+
+static unsigned threads(void *ctx)
+{
+	(void)ctx;
+	return thread_count;
+}
+
 static double build(struct bench *b, const struct hf_view_key *keys, size_t count)
 {
 	const struct hf_build build = {
@@ -121,6 +135,7 @@ static double build(struct bench *b, const struct hf_view_key *keys, size_t coun
 		.views = keys,
 		.view_count = count,
 		.disasm = b->env.disasm,
+		.threads = thread_count ? threads : NULL,
 	};
 	struct hf_diag diag;
 	double start;
@@ -135,6 +150,21 @@ static void print(const struct bench *b, const char *what, double time)
 {
 	printf("  %-28s %8.1f ms %7.2f ns/insn %7.1f M/s\n", what, time * 1e3, time * 1e9 / (double)b->insns,
 	       (double)b->insns / time / 1e6);
+}
+
+/* With 1, 2, ... threads, up to one a core. */
+static void build_by_many(struct bench *b, const char *what, const struct hf_view_key *keys, size_t count)
+{
+	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	for (thread_count = 1; thread_count <= (cores > 0 ? cores : 1); thread_count++) {
+		double start = clock_seconds(CLOCK_MONOTONIC), cpu = build(b, keys, count);
+		double wall = clock_seconds(CLOCK_MONOTONIC) - start;
+
+		printf("  %-20s %u threads %8.1f ms on the clock %7.1f M/s, %8.1f ms CPU\n", what, thread_count,
+		       wall * 1e3, (double)b->insns / wall / 1e6, cpu * 1e3);
+	}
+	thread_count = 0;
 }
 
 static void sizes_and_lookups(struct bench *b, const struct hf_view_key *keys, size_t count)
@@ -206,6 +236,8 @@ static void bench(struct bench *b, const char *path)
 	print(b, "index, listing", build(b, keys, 1));
 	print(b, "index, listing, STF", build(b, keys, 2));
 	print(b, "index, all", build(b, keys, 3));
+	build_by_many(b, "index, listing, STF", keys, 2);
+	build_by_many(b, "index, all", keys, 3);
 	sizes_and_lookups(b, keys, 3);
 	hf_src_free(b->file);
 }

@@ -118,7 +118,12 @@ while read -r file place before; do
 	if [ "$got" -gt 0 ] && [ "$got" -le 287020 ] && grep -q '^bad-.*zstf$\|stf.[gx]z$' <<<"$file" && [ "$got" -gt 1000 ]; then
 		listed_insts <"$views/hart0/listing.txt" >"$tmp/got"
 		golden "$archive/dhrystone_opt1/insts.txt" | head -n "$got" >"$tmp/want"
-		same "$file: the instructions before the defect" "$tmp/got" "$tmp/want"
+		# Of this one the second of three chunks is damaged: the third follows.
+		if [ "$file" = bad-chunk-not-zstd.zstf ]; then
+			[ "$got" -eq 187020 ] || fail "$file: $got instructions of the first and the third chunk"
+			golden "$archive/dhrystone_opt1/insts.txt" | sed 100001,200000d >"$tmp/want"
+		fi
+		same "$file: the instructions around the defect" "$tmp/got" "$tmp/want"
 	fi
 done <"$tmp/bad"
 do_umount

@@ -39,7 +39,11 @@ static void scan(const struct hf_box *box, struct hf_src *src, struct seen *seen
 		size_t n = point.out_size < OUT_MAX - seen->n ? (size_t)point.out_size : OUT_MAX - seen->n;
 
 		must(point.out_offset == seen->n && point.out_size > 0);
-		memcpy(seen->out + seen->n, bytes, n);
+		must(!bytes == !!(point.bits & HF_POINT_DAMAGED));
+		if (bytes)
+			memcpy(seen->out + seen->n, bytes, n);
+		else
+			memset(seen->out + seen->n, 0, n);
 		seen->n += n;
 		if (seen->count < POINTS_MAX && n == point.out_size) {
 			seen->points[seen->count] = point;
@@ -65,7 +69,9 @@ static void read_blocks(const struct hf_box *box, struct hf_src *src, const stru
 		const uint64_t skip = p->out_size / 3;
 		const size_t n = (size_t)(p->out_size - skip);
 
-		if (p->bits & HF_POINT_CONTINUES)
+		if (p->bits & HF_POINT_DAMAGED)
+			must(hf_err_class(box->read_block(src, p, NULL, skip, buf, n, NULL)) == HF_CLASS_corrupt);
+		if (p->bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED))
 			continue;
 		must(box->read_block(src, p, seen->windows[i], skip, buf, n, NULL) == 0);
 		must(!memcmp(buf, seen->out + p->out_offset + skip, n));
@@ -79,13 +85,13 @@ static void resume(const struct hf_box *box, struct hf_src *src, const struct se
 	struct hf_point point;
 	struct hf_scan *s;
 
-	if (seen->points[i].bits & HF_POINT_CONTINUES)
+	if (seen->points[i].bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED))
 		return;
 	must(box->scan_new(src, &seen->points[i], seen->windows[i], &s, NULL) == 0);
 	for (; i < seen->count; i++) {
 		must(box->scan_next(s, &point, &bytes, &window, NULL) == 0);
 		must(!memcmp(&point, &seen->points[i], sizeof point));
-		must(!memcmp(bytes, seen->out + point.out_offset, (size_t)point.out_size));
+		must(!bytes || !memcmp(bytes, seen->out + point.out_offset, (size_t)point.out_size));
 	}
 	box->scan_free(s);
 }

@@ -6,8 +6,8 @@ cd "$(dirname "$0")"
 to=corpus/source
 mkdir -p "$to"
 
-# The containers in the order of hf_boxes; the first byte of a seed is its number plus 5 * (0..3, the sliver size).
-zstf=0 gzip=1 xz=2 zstd=3 lzma=4
+# The containers in the order of hf_boxes; the first byte of a seed is its number plus 8 * (0..3, the sliver size).
+zstf=0 gzip=1 xz=2 zstd=3 lzma=4 astf_xz=5 astf_lzma=6 astf_zlib=7
 
 text() { # N: N lines that look like a trace
 	for ((i = 0; i < $1; i++)); do printf '%08x %08x\n' $((0x80000000 + i * 4)) $((i * i % 97 * 65537)); done
@@ -15,7 +15,7 @@ text() { # N: N lines that look like a trace
 byte() { printf "\\x$(printf %02x "$1")"; }
 u64() { for ((k = 0; k < 8; k++)); do byte $(($1 >> 8 * k & 255)); done; }
 seed() { # NAME CONTAINER SLIVER: the container's bytes from standard input
-	{ byte $(($2 + 5 * $3)); cat; } >"$to/$1"
+	{ byte $(($2 + 8 * $3)); cat; } >"$to/$1"
 }
 
 work=$(mktemp -d)
@@ -54,3 +54,10 @@ seed zstf $zstf 0 <"$work/a.zstf"
 { zstf_head $((20 + 2 * a)); tail -c +21 "$work/a.zstf" | head -c $((2 * a)); u64 1; u64 20; u64 0; u64 $((2 * size)); } |
 	seed zstf-two-frames $zstf 2
 zstf_head 0 | seed zstf-empty $zstf 0
+
+astf() { printf 'ASTF\0\13\0\0'; byte "$1"; printf '\0\0\0\0\0\0\0\100\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'; } # FORMAT
+{ astf 1; cat "$work/a.xz"; } | seed astf-xz $astf_xz 1
+{ astf 1; text 40 | xz --format=lzma; } | seed astf-lzma $astf_lzma 0
+{ astf 3; text 40 | python3 -c 'import sys, zlib; sys.stdout.buffer.write(zlib.compress(sys.stdin.buffer.read()))'; } |
+	seed astf-zlib $astf_zlib 2
+{ astf 3; cat "$work/a.gz"; } | seed astf-gzip $astf_zlib 0

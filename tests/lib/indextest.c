@@ -94,6 +94,7 @@ static void set_up(struct hf_ixtest *t)
 		.limits = &t->limits,
 		.disasm = t->env.disasm,
 		.symbols = t->env.symbols,
+		.threads = t->threads,
 	};
 }
 

@@ -12,7 +12,7 @@ failures=0
 cleanup() {
 	local status=$? point
 	trap - EXIT
-	for point in "$mnt" "$archive/mnt"; do
+	for point in "$mnt" "$tmp/mnt2" "$archive/mnt"; do
 		while is_mounted "$point"; do
 			umount -l "$point" 2>/dev/null || fusermount3 -u -z "$point" 2>/dev/null || break
 		done

@@ -30,6 +30,11 @@ static int sliver_sync_after(struct hf_src *src, uint64_t offset, uint64_t limit
 	return hf_src_sync_after(((struct sliver *)src)->base, offset, limit, ret_sync, diag);
 }
 
+static int sliver_extent_at(struct hf_src *src, uint64_t offset, struct hf_extent *ret_extent, struct hf_diag *diag)
+{
+	return hf_src_extent_at(((struct sliver *)src)->base, offset, ret_extent, diag);
+}
+
 static void sliver_free(struct hf_src *src)
 {
 	free(src);
@@ -38,7 +43,8 @@ static void sliver_free(struct hf_src *src)
 static int make(struct hf_src *base, size_t most, uint64_t bad_at, int err, struct hf_src **ret_src)
 {
 	static const struct hf_src_ops ops = {
-		.read_at = sliver_read_at, .free = sliver_free, .sync_after = sliver_sync_after};
+		.read_at = sliver_read_at, .free = sliver_free, .sync_after = sliver_sync_after,
+		.extent_at = sliver_extent_at};
 	struct sliver *s = malloc(sizeof *s);
 
 	*ret_src = NULL;

@@ -60,6 +60,16 @@ static void add_point(struct hf_walk *w, const struct hf_point *point, const uin
 	w->count++;
 }
 
+/* What stands for the bytes of a damaged block. */
+static void add_hole(struct hf_bytes *out, size_t n)
+{
+	static const uint8_t none[4096];
+
+	for (; n > sizeof none; n -= sizeof none)
+		hf_bytes_add(out, none, sizeof none);
+	hf_bytes_add(out, none, n);
+}
+
 static void add_notes(struct hf_walk *w, struct hf_scan *scan)
 {
 	struct hf_diag note;
@@ -86,7 +96,11 @@ void hf_walk_run(struct hf_walk *w, const struct hf_box *box, struct hf_src *src
 		CHECK(point.out_size > 0 && point.out_size <= HF_BLOCK_MAX);
 		CHECK(point.window_size <= HF_WINDOW_MAX);
 		at += point.out_size;
-		hf_bytes_add(&w->out, bytes, (size_t)point.out_size);
+		CHECK(!bytes == !!(point.bits & HF_POINT_DAMAGED));
+		if (bytes)
+			hf_bytes_add(&w->out, bytes, (size_t)point.out_size);
+		else
+			add_hole(&w->out, (size_t)point.out_size);
 		add_point(w, &point, win);
 	}
 	/* The end is the end. */
@@ -151,6 +165,10 @@ void hf_walk_check_blocks(const struct hf_walk *w, struct hf_src *src, unsigned 
 	for (size_t i = 0; w->box->read_block && i < w->count; i++) {
 		const struct hf_point *point = &w->points[i];
 
+		if (point->bits & HF_POINT_DAMAGED) {
+			CHECK_EQ(w->box->read_block(src, point, NULL, 0, &byte, 1, NULL), HF_ERR_ZSTF_CHUNK);
+			continue;
+		}
 		CHECK_EQ(w->box->read_block(src, point, w->windows[i], point->out_size, &byte, 1, NULL), HF_ERR_STATE);
 		if (point->bits & HF_POINT_CONTINUES) {
 			CHECK_EQ(w->box->read_block(src, point, w->windows[i], 0, &byte, 1, NULL), HF_ERR_STATE);
@@ -190,7 +208,7 @@ void hf_walk_check_resume(const struct hf_walk *w, struct hf_src *src)
 		struct hf_walk rest;
 		struct hf_scan *scan;
 
-		if (w->points[i].bits & HF_POINT_CONTINUES) {
+		if (w->points[i].bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED)) {
 			CHECK_EQ(w->box->scan_new(src, &w->points[i], w->windows[i], &scan, NULL), HF_ERR_STATE);
 			CHECK(!scan);
 			continue;
@@ -226,14 +244,39 @@ static int count_point(void *ctx, const struct hf_point *point, const uint8_t *w
 	return 0;
 }
 
+static bool has_hole(const struct hf_walk *w, uint64_t start, uint64_t end)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if ((w->points[i].bits & HF_POINT_DAMAGED) && w->points[i].out_offset < end &&
+		    w->points[i].out_offset + w->points[i].out_size > start)
+			return true;
+	return false;
+}
+
+/* How many bytes can be read at offset at, and what is said if there are none. */
+static uint64_t readable(const struct hf_walk *w, uint64_t at, int *ret_err)
+{
+	*ret_err = w->err < 0 ? w->err : 0;
+	for (size_t i = 0; i < w->count; i++) {
+		const struct hf_point *point = &w->points[i];
+
+		if (!(point->bits & HF_POINT_DAMAGED) || at >= point->out_offset + point->out_size)
+			continue;
+		*ret_err = HF_ERR_ZSTF_CHUNK;
+		return at < point->out_offset ? point->out_offset - at : 0;
+	}
+	return at < w->out.n ? w->out.n - at : 0;
+}
+
 static void check_read(const struct hf_walk *w, struct hf_src *growing, uint64_t at, size_t n)
 {
 	static uint8_t buf[100000];
-	uint64_t left = at < w->out.n ? w->out.n - at : 0;
+	int err;
+	uint64_t left = readable(w, at, &err);
 	size_t got;
 
 	CHECK(n <= sizeof buf);
-	CHECK_EQ(hf_src_read_at(growing, at, buf, n, &got, NULL), left || w->err >= 0 ? 0 : w->err);
+	CHECK_EQ(hf_src_read_at(growing, at, buf, n, &got, NULL), left ? 0 : err);
 	CHECK_EQ(got, left < n ? left : n);
 	CHECK(!got || !memcmp(buf, w->out.p + at, got));
 }
@@ -255,7 +298,8 @@ void hf_walk_check_growing(const struct hf_walk *w, struct hf_src *src)
 
 		check_read(w, growing, at, n);
 		at += n;
-		if (back < at)
+		/* Nobody goes back over a hole. */
+		if (back < at && !has_hole(w, at - back, at + n))
 			check_read(w, growing, at - back, 100);
 	}
 	check_read(w, growing, w->out.n, 1);

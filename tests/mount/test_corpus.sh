@@ -12,6 +12,10 @@ while read -r file; do
 	count=$((count + 1))
 	size=$(stat -c %s "$mnt/$file") || fail "stat $file"
 	got=$(cat "$mnt/$file" 2>"$tmp/err" | wc -c)
+	# The stream itself of a container with a damaged chunk has a hole there.
+	case $file in
+	*/source.stf) grep -q ' of the container is damaged' "$mnt/${file%/*}/errors.txt" && continue ;;
+	esac
 	[ ! -s "$tmp/err" ] && [ "$got" = "$size" ] || fail "$file: $got bytes of $size; $(cat "$tmp/err")"
 done < <(cd "$mnt" && find . -path '*@*' -type f -print)
 [ "$count" -gt 100 ] || fail "only $count files of views"

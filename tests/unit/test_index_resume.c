@@ -30,11 +30,15 @@ static int burn(void *ctx, const struct hf_build_progress *progress)
 	return 1;
 }
 
+/* By one thread, whoever is interrupted afterwards. */
 static struct hf_bytes reference(struct hf_ixtest *t)
 {
+	unsigned (*threads)(void *ctx) = t->build.threads;
 	struct hf_bytes all;
 
+	t->build.threads = NULL;
 	hf_ixtest_build(t);
+	t->build.threads = threads;
 	all = hf_ixtest_dump(t, "");
 	hf_ixtest_clear(t);
 	return all;
@@ -319,37 +323,50 @@ static void test_race(struct hf_ixtest *t)
 	hf_bytes_free(&want);
 }
 
+static unsigned three(void *ctx)
+{
+	(void)ctx;
+	return 3;
+}
+
+static void test_all(struct hf_ixtest *t)
+{
+	hf_ixtest_limit(t, 50);
+	hf_ixtest_capture(t, 1500, 3, HARTS, 1);
+	test_kill_at_checkpoints(t, 2);
+	test_kill_at_checkpoints(t, 7);
+	test_cancel(t);
+	test_other_views(t);
+	test_replay(t);
+	test_other_limits(t);
+	test_busy(t);
+	test_race(t);
+	test_full_disk(t);
+	for (uint64_t i = 0; i < 4; i++)
+		test_kill_at_random(t, i);
+	hf_ixtest_capture(t, 1500, 1, HF_STREAM_HARTS | HF_STREAM_ORIGINAL, 2);
+	test_kill_at_checkpoints(t, 4);
+	test_changed(t);
+	/* no harts: records only */
+	hf_ixtest_capture(t, 3000, 1, 0, 3);
+	t->limits.events = 50;
+	test_kill_at_checkpoints(t, 9);
+	t->limits.events = hf_chunk_limits_default.events;
+	hf_ixtest_limit(t, 2000);
+	hf_ixtest_capture(t, 100000, 2, HARTS, 4);
+	hf_ixtest_pack(t, ".gz");
+	test_kill_at_checkpoints(t, 20);
+	test_kill_at_random(t, 9);
+}
+
 int main(void)
 {
 	struct hf_ixtest t;
 
 	hf_ixtest_init(&t);
-	hf_ixtest_limit(&t, 50);
-	hf_ixtest_capture(&t, 1500, 3, HARTS, 1);
-	test_kill_at_checkpoints(&t, 2);
-	test_kill_at_checkpoints(&t, 7);
-	test_cancel(&t);
-	test_other_views(&t);
-	test_replay(&t);
-	test_other_limits(&t);
-	test_busy(&t);
-	test_race(&t);
-	test_full_disk(&t);
-	for (uint64_t i = 0; i < 4; i++)
-		test_kill_at_random(&t, i);
-	hf_ixtest_capture(&t, 1500, 1, HF_STREAM_HARTS | HF_STREAM_ORIGINAL, 2);
-	test_kill_at_checkpoints(&t, 4);
-	test_changed(&t);
-	/* no harts: records only */
-	hf_ixtest_capture(&t, 3000, 1, 0, 3);
-	t.limits.events = 50;
-	test_kill_at_checkpoints(&t, 9);
-	t.limits.events = hf_chunk_limits_default.events;
-	hf_ixtest_limit(&t, 2000);
-	hf_ixtest_capture(&t, 100000, 2, HARTS, 4);
-	hf_ixtest_pack(&t, ".gz");
-	test_kill_at_checkpoints(&t, 20);
-	test_kill_at_random(&t, 9);
+	test_all(&t);
+	t.threads = three;
+	test_all(&t);
 	hf_ixtest_fini(&t);
 	return 0;
 }

@@ -86,9 +86,10 @@ int main(void)
 	hf_ixtest_init(&t);
 	CHECK_EQ(hf_disasm_new(&disasm), 0);
 	t.env.disasm = disasm;
-	test_file(&t, data, "archive/boot/rv-sys.stf.gz");
+	if (!HF_TEST_SAMPLE)
+		test_file(&t, data, "archive/boot/rv-sys.stf.gz");
 	test_file(&t, data, "archive/mini/rv32-mini.stf");
-	if (corpus)
+	if (corpus && !HF_TEST_SAMPLE)
 		test_file(&t, corpus, "stf/harts/harts.zstf");
 	hf_ixtest_fini(&t);
 	hf_disasm_free(disasm);

@@ -142,13 +142,14 @@ static void test_missing(void)
 	/* No id, no core, raw bytes of nobody, a buffer of an unknown kind. */
 	CHECK_EQ(load("@snapshot.ini\n[device_list]\na=ETE_0.ini\nb=ETE_1.ini\n[trace]\nmetadata=trace.ini\n"
 		      "@ETE_0.ini\n[device]\nclass=trace_source\ntype=ETM4.x\n" ETE("1", "1", "1")
-		      "@trace.ini\n[trace_buffers]\nbuffers = b1, b2, b3\n[b1]\nfile=one\nformat=source_data\n"
-		      "[b2]\nfile=one\nformat=odd\n[source_buffers]\nETE_1=other\n@one\n1\n"), 0);
+		      "@trace.ini\n[trace_buffers]\nbuffers = b1, b2, b3, b4\n[b1]\nfile=one\nformat=source_data\n"
+		      "[b2]\nfile=one\nformat=odd\n\n[b4]\nfile = ,\nformat=coresight\n[source_buffers]\nETE_1=other\n@one\n1\n"), 0);
 	must_warn("ETE_0.ini", 0, "no register tells the trace id");
 	must_warn("ETE_0.ini", 0, "no core is named");
 	must_warn("trace.ini", 4, "no source is named for buffer b1");
 	must_warn("trace.ini", 7, "buffer b2 has no file or an unknown format 'odd'");
 	must_warn("trace.ini", 2, "buffer b3 has no file");
+	must_warn("trace.ini", 11, "buffer b4 has no file");
 	CHECK_EQ(setup->part_count, 1);
 	CHECK_EQ(setup->parts[0].hart, HF_SETUP_ANY);
 	drop();

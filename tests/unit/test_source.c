@@ -124,6 +124,12 @@ static struct hf_bytes small_box(const char *name, const struct hf_bytes *data)
 	return b;
 }
 
+/* Those of one format with a header of its own, which stand last, have a test of their own. */
+static bool is_general(const struct hf_box *box)
+{
+	return box && strncmp(box->name, "astf-", 5) != 0;
+}
+
 static void test_probe(const struct hf_bytes *data)
 {
 	static const uint8_t zeros[64];
@@ -133,7 +139,7 @@ static void test_probe(const struct hf_bytes *data)
 	CHECK(!hf_box_probe((const uint8_t *)"\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16, 1000));
 	CHECK(!hf_box_probe(data->p, data->n, data->n));
 	CHECK(!hf_box_by_name("zip"));
-	for (size_t i = 0; hf_boxes[i]; i++) {
+	for (size_t i = 0; is_general(hf_boxes[i]); i++) {
 		struct hf_bytes box = small_box(hf_boxes[i]->name, data);
 
 		CHECK(hf_box_by_name(hf_boxes[i]->name) == hf_boxes[i]);
@@ -315,7 +321,7 @@ int main(void)
 	test_file();
 	test_reader();
 	test_probe(&data);
-	for (size_t i = 0; hf_boxes[i]; i++)
+	for (size_t i = 0; is_general(hf_boxes[i]); i++)
 		test_box(hf_boxes[i], &data);
 	test_growing_cancelled(&data);
 	hf_bytes_free(&data);

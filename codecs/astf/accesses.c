@@ -1,0 +1,164 @@
+/* The accesses of one instruction: the first in its own record, the others by twos in Extra EA records (ASTF 4.6). */
+#include "codecs/astf/encoder.h"
+
+/* The most that one access may have (ASTF 4.5.2). */
+#define ACCESS_MAX 256u
+/* More than this is told as a range, whatever made it: no instruction accesses so much but by a register's word. */
+#define PIECES_MAX (256u * ACCESS_MAX)
+
+enum { SLOT_NONE, SLOT_INSN, SLOT_FIRST, SLOT_SECOND };
+
+/* One access as the fields have it. */
+struct access {
+	uint64_t address;
+	uint64_t size; /* bytes */
+	unsigned direction;
+	bool tagged, range;
+};
+
+static uint64_t size_field(uint64_t size)
+{
+	return size ? size - 1 : 0;
+}
+
+static void write_insn(struct hf_astf_enc *e, struct hf_sink *sink, bool more)
+{
+	if (!(e->s.flags & HF_ASTF_ENC_HELD))
+		return;
+	HF_ASTF_PUT(&e->s.insn, INSTR, extra_eas, more);
+	hf_astf_write(sink, &e->s.insn);
+	e->s.insn = (struct hf_astf_record){{0}};
+	e->s.flags &= ~(uint32_t)HF_ASTF_ENC_HELD;
+}
+
+static void write_extra(struct hf_astf_enc *e, struct hf_sink *sink, bool more)
+{
+	if (!(e->s.flags & HF_ASTF_ENC_EXTRA))
+		return;
+	HF_ASTF_PUT(&e->s.extra, EXTRA_EA, extra_eas, more);
+	hf_astf_write(sink, &e->s.extra);
+	e->s.extra = (struct hf_astf_record){{0}};
+	e->s.flags &= ~(uint32_t)HF_ASTF_ENC_EXTRA;
+}
+
+void hf_astf_enc_flush(struct hf_astf_enc *e, struct hf_sink *sink)
+{
+	write_insn(e, sink, e->s.flags & HF_ASTF_ENC_EXTRA);
+	write_extra(e, sink, false);
+	e->s.slot = SLOT_NONE;
+}
+
+static void put_insn(struct hf_astf_enc *e, const struct access *a)
+{
+	struct hf_astf_record *rec = &e->s.insn;
+
+	HF_ASTF_PUT(rec, INSTR, ea_valid, 1);
+	HF_ASTF_PUT(rec, INSTR, ea, a->address);
+	HF_ASTF_PUT(rec, INSTR, is_read, a->direction & 1);
+	HF_ASTF_PUT(rec, INSTR, is_write, a->direction >> 1);
+	HF_ASTF_PUT(rec, INSTR, ea_tagged, a->tagged);
+	if (a->range) {
+		HF_ASTF_PUT(rec, INSTR, xattr_mode, HF_ASTF_XATTR_RANGE);
+		HF_ASTF_PUT(rec, INSTR, xattr, a->size);
+	} else {
+		HF_ASTF_PUT(rec, INSTR, ea_size, size_field(a->size));
+	}
+	e->s.slot = SLOT_INSN;
+}
+
+static void put_first(struct hf_astf_enc *e, const struct access *a)
+{
+	struct hf_astf_record *rec = &e->s.extra;
+
+	*rec = (struct hf_astf_record){{HF_ASTF_EXTRA_EA}};
+	HF_ASTF_PUT(rec, EXTRA_EA, mem0_addr, a->address);
+	HF_ASTF_PUT(rec, EXTRA_EA, mem0_is_read, a->direction & 1);
+	HF_ASTF_PUT(rec, EXTRA_EA, mem0_is_write, a->direction >> 1);
+	HF_ASTF_PUT(rec, EXTRA_EA, mem0_tagged, a->tagged);
+	if (a->range) {
+		HF_ASTF_PUT(rec, EXTRA_EA, mem1_addr_range, 1);
+		HF_ASTF_PUT(rec, EXTRA_EA, mem1_addr, a->size);
+	} else {
+		HF_ASTF_PUT(rec, EXTRA_EA, mem0_size, size_field(a->size));
+	}
+	e->s.slot = SLOT_FIRST;
+	e->s.flags |= HF_ASTF_ENC_EXTRA;
+}
+
+static void put_second(struct hf_astf_enc *e, const struct access *a)
+{
+	struct hf_astf_record *rec = &e->s.extra;
+
+	HF_ASTF_PUT(rec, EXTRA_EA, mem1_valid, 1);
+	HF_ASTF_PUT(rec, EXTRA_EA, mem1_addr, a->address);
+	HF_ASTF_PUT(rec, EXTRA_EA, mem1_is_read, a->direction & 1);
+	HF_ASTF_PUT(rec, EXTRA_EA, mem1_is_write, a->direction >> 1);
+	HF_ASTF_PUT(rec, EXTRA_EA, mem1_tagged, a->tagged);
+	HF_ASTF_PUT(rec, EXTRA_EA, mem1_size, size_field(a->size));
+	e->s.slot = SLOT_SECOND;
+}
+
+static void put_access(struct hf_astf_enc *e, struct hf_sink *sink, const struct access *a)
+{
+	const bool held = e->s.flags & HF_ASTF_ENC_HELD;
+	const bool free_second = e->s.slot == SLOT_FIRST && !HF_ASTF_GET(&e->s.extra, EXTRA_EA, mem1_addr_range);
+
+	if (held && e->s.slot == SLOT_NONE && !HF_ASTF_GET(&e->s.insn, INSTR, is_branch)) {
+		put_insn(e, a);
+	} else if (free_second && !a->range) {
+		put_second(e, a);
+	} else {
+		write_insn(e, sink, true);
+		write_extra(e, sink, true);
+		put_first(e, a);
+	}
+}
+
+/* The fields of the slot that the last access went to, where a write of what was read may join it. */
+static bool join(struct hf_astf_enc *e, const struct access *a)
+{
+	struct hf_astf_record *rec = e->s.slot == SLOT_INSN ? &e->s.insn : &e->s.extra;
+	const bool second = e->s.slot == SLOT_SECOND;
+	uint64_t address, size;
+
+	if (e->s.slot == SLOT_INSN) {
+		if (HF_ASTF_GET(rec, INSTR, xattr_mode) == HF_ASTF_XATTR_RANGE || !HF_ASTF_GET(rec, INSTR, is_read) ||
+		    HF_ASTF_GET(rec, INSTR, is_write) || HF_ASTF_GET(rec, INSTR, ea_tagged) != a->tagged ||
+		    HF_ASTF_GET(rec, INSTR, ea) != a->address || HF_ASTF_GET(rec, INSTR, ea_size) != size_field(a->size))
+			return false;
+		HF_ASTF_PUT(rec, INSTR, is_write, 1);
+		return true;
+	}
+	address = second ? HF_ASTF_GET(rec, EXTRA_EA, mem1_addr) : HF_ASTF_GET(rec, EXTRA_EA, mem0_addr);
+	size = second ? HF_ASTF_GET(rec, EXTRA_EA, mem1_size) : HF_ASTF_GET(rec, EXTRA_EA, mem0_size);
+	if (address != a->address || size != size_field(a->size) ||
+	    (rec->word[second ? 2 : 0] >> 21 & 7) != (a->tagged | 1u << 1) ||
+	    HF_ASTF_GET(rec, EXTRA_EA, mem1_addr_range))
+		return false;
+	hf_astf_put(rec, second ? HF_ASTF_EXTRA_EA_mem1_is_write : HF_ASTF_EXTRA_EA_mem0_is_write, 1);
+	return true;
+}
+
+void hf_astf_enc_access(struct hf_astf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+{
+	struct access a = {
+		.address = hf_astf_sanitise(ev->mem.address),
+		.size = ev->mem.size,
+		.direction = ev->flags & (HF_EVF_READ | HF_EVF_WRITE),
+		.tagged = ev->mem.tag || (ev->mem.attr & (HF_ARM_ATTR_CHECKED | HF_ARM_ATTR_TAG)),
+		.range = (ev->mem.attr & HF_ARM_ATTR_RANGE) || ev->mem.size > PIECES_MAX,
+	};
+
+	/* STF tells a read-modify-write as a read and a write; other formats never have two that are so alike. */
+	if (e->s.slot && a.direction == HF_EVF_WRITE && !a.range && a.size <= ACCESS_MAX && !e->source && join(e, &a))
+		return;
+	while (!a.range && a.size > ACCESS_MAX) {
+		struct access piece = a;
+
+		piece.size = ACCESS_MAX;
+		put_access(e, sink, &piece);
+		a.address = hf_astf_sanitise(a.address + ACCESS_MAX);
+		a.size -= ACCESS_MAX;
+	}
+	put_access(e, sink, &a);
+}

@@ -1,0 +1,23 @@
+/* Arm's Architectural Structured Trace Format as a codec. */
+#include "codecs/astf/decoder.h"
+#include "codecs/astf/encoder.h"
+
+static int probe(const uint8_t *head, size_t n)
+{
+	return n >= 4 && memcmp(head, "ASTF", 4) == 0 ? 100 : 0;
+}
+
+static const char *const suffixes[] = {".astf", NULL};
+
+const struct hf_codec hf_codec_astf = {
+	.name = "astf",
+	.title = "Architectural Structured Trace Format",
+	.version = 1,
+	.suffixes = suffixes,
+	.probe = probe,
+	.open = hf_astf_open,
+	.close = hf_astf_close,
+	.dec = &hf_astf_dec_ops,
+	.enc = &hf_astf_enc_ops,
+	.records = &hf_astf_dump_ops,
+};

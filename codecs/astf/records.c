@@ -1,0 +1,53 @@
+#include "codecs/astf/records.h"
+
+#define ALL UINT64_MAX
+
+const char *hf_astf_name(unsigned type)
+{
+	switch (type) {
+#define HF_ASTF_RECORD(name, number, ...) \
+	case number: \
+		return #name;
+#include "codecs/astf/records.def"
+#undef HF_ASTF_RECORD
+	default:
+		return NULL;
+	}
+}
+
+/* What word 3 may not have, where other fields say what it is (ASTF tables 8 to 11). */
+static uint64_t reserved_last(const struct hf_astf_record *rec)
+{
+	if (hf_astf_type(rec) == HF_ASTF_EXTRA_EA)
+		return HF_ASTF_GET(rec, EXTRA_EA, mem1_valid) || HF_ASTF_GET(rec, EXTRA_EA, mem1_addr_range) ? 0 : ALL;
+	if (hf_astf_type(rec) != HF_ASTF_INSTR)
+		return 0;
+	switch (HF_ASTF_GET(rec, INSTR, xattr_mode)) {
+	case HF_ASTF_XATTR_RANGE:
+		return 0;
+	case HF_ASTF_XATTR_SME:
+		return ~UINT64_C(0xff);
+	default:
+		return ALL;
+	}
+}
+
+struct hf_astf_record hf_astf_reserved(const struct hf_astf_record *rec)
+{
+	struct hf_astf_record mask = {{0}};
+
+	switch (hf_astf_type(rec)) {
+#define HF_ASTF_RECORD(name, number, w0, w1, w2, w3) \
+	case number: \
+		mask = (struct hf_astf_record){{w0, w1, w2, w3}}; \
+		break;
+#include "codecs/astf/records.def"
+#undef HF_ASTF_RECORD
+	default:
+		return mask;
+	}
+	mask.word[3] |= reserved_last(rec);
+	for (unsigned i = 0; i < 4; i++)
+		mask.word[i] &= rec->word[i];
+	return mask;
+}

@@ -1,0 +1,41 @@
+/* What the ID and configuration registers of a trace unit say that its trace does not (K10.5.1.3, Table K10-1). */
+#ifndef HF_ETE_CONFIG_H
+#define HF_ETE_CONFIG_H
+
+#include "codecs/setup/setup.h"
+
+#include <stdbool.h>
+
+/* The trace id in frames of a source: several may have the same, in different recordings. */
+#define HF_ETE_TRACE_ID(hart) ((uint8_t)((hart) & 0x7f))
+
+/*
+ * Instructions of failed transactions did execute, but their effects were undone. They are left out, as K10.5.4.4 has
+ * it; a description that says "failed_transactions = keep" gets them.
+ */
+struct hf_ete_config {
+	uint32_t max_spec;    /* TRCIDR8: P0 elements that may be uncommitted */
+	uint8_t cid_bytes;    /* TRCIDR2.CIDSIZE: 0, 1, 2, 4 */
+	uint8_t vmid_bytes;   /* TRCIDR2.VMIDSIZE */
+	bool etm;             /* an ETMv4, whose packets differ a little */
+	bool commopt;         /* TRCIDR0.COMMOPT: cycle counts commit nothing */
+	bool commtrans;       /* TRCIDR0.COMMTRANS: a Transaction Start is not a P0 element */
+	bool wfx;             /* TRCIDR2.WFXMODE: WFI and WFE are P0 instructions */
+	bool return_stack;    /* TRCCONFIGR.RS */
+	bool ts_marker;       /* TRCIDR0.TSMARK: timestamps belong to the marker before them */
+	bool keep_failed;     /* failed transactions are shown */
+};
+
+/* Whether the description knows a source with this id, other than one of another kind (STM, ITM). */
+bool hf_ete_config_is_source(const struct hf_setup *setup, uint32_t id);
+
+/*
+ * Of the source with that trace id. Registers that are missing have the values of most trace units: COMMOPT 0, MAXSPEC
+ * 0, ids of 4 bytes, WFXMODE 0, no return stack; *ret_missing says that some were. HF_ERR_SETUP_VALUE: a register that
+ * is no 32-bit number. HF_ERR_ETE_SOURCE: a trace unit whose trace says more than the flow of instructions (data, load
+ * and store or conditional tracing), or that is neither ETE nor ETMv4.
+ */
+int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setup, uint32_t id, bool *ret_missing,
+		       struct hf_diag *diag);
+
+#endif

@@ -1,0 +1,416 @@
+#include "codecs/ete/decoder.h"
+
+#include <stdlib.h>
+
+/* ---- parts ---- */
+
+/* Forgets everything of the trace byte stream and looks for an A-sync; bytes are lost from here on. */
+static void unsync(struct hf_ete_dec *d, uint64_t offset, int code, uint32_t detail)
+{
+	struct hf_ete_place *now = &d->now;
+
+	now->phase = HF_ETE_PHASE_UNSYNCED;
+	now->stamped = 0;
+	now->zeros = 0;
+	now->lost_at = offset;
+	now->lost_bytes = 0;
+	now->lost_code = (uint32_t)-code;
+	now->lost_detail = detail;
+	now->history = (struct hf_ete_history){.threshold = 0};
+}
+
+/* Goes to the first part from this one on that has bytes of the hart; past all of them if there is none. */
+static void find_part(struct hf_ete_dec *d)
+{
+	const struct hf_ete_stream *s = d->stream;
+
+	while (d->now.part < s->part_count && !hf_ete_part_has(s, &s->parts[d->now.part], d->dec.hart))
+		d->now.part++;
+	d->ended = d->now.part == s->part_count;
+	if (d->ended)
+		return;
+	hf_ete_start_part(s, d->now.part, d->dec.hart, NULL, &d->lane);
+	unsync(d, s->parts[d->now.part].offset, HF_ERR_ETE_UNSYNCED, 0);
+}
+
+void hf_ete_dec_enter(struct hf_ete_dec *d, const struct hf_ete_place *place)
+{
+	d->now = d->base = *place;
+	d->base_passed = d->mark_passed = d->swallow = 0;
+	d->closed = false;
+	d->ended = place->part >= d->stream->part_count;
+	hf_ete_resolve_reset(&d->resolve, &place->ahead);
+	d->resolve.mark_void = true;
+	if (!d->ended)
+		hf_ete_start_part(d->stream, place->part, d->dec.hart, &place->entry, &d->lane);
+}
+
+static void enter_first(struct hf_ete_dec *d)
+{
+	d->now = (struct hf_ete_place){.part = 0};
+	d->resolve.mark_void = true;
+	find_part(d);
+	if (!d->ended)
+		d->now.entry = hf_lane_entry(&d->lane);
+	d->base = d->now;
+}
+
+/* ---- what is lost ---- */
+
+static int push(struct hf_ete_dec *d, unsigned kind, unsigned flags, int code, uint64_t offset, uint64_t bytes,
+		uint32_t detail)
+{
+	const struct hf_ete_element element = {
+		.kind = (uint8_t)kind,
+		.flags = (uint8_t)flags,
+		.offset = offset,
+		.value = bytes,
+		.count = detail,
+		.extra = (uint32_t)-code,
+	};
+
+	return hf_ete_resolve_push(&d->resolve, &element);
+}
+
+/* Elements are in the queue that never will be committed: they go, and it is told. */
+static void lose(struct hf_ete_dec *d, uint64_t offset, bool failed)
+{
+	const uint32_t lost = hf_ete_resolve_lose(&d->resolve, failed);
+
+	if (lost)
+		push(d, HF_ETE_EL_NOTE, 0, HF_ERR_ETE_UNCOMMITTED, offset, 0, lost);
+}
+
+/* The bytes since lost_at were passed over. */
+static void tell_lost(struct hf_ete_dec *d)
+{
+	struct hf_ete_place *now = &d->now;
+
+	if (now->lost_bytes)
+		push(d, HF_ETE_EL_LOSS, 0, -(int)now->lost_code, now->lost_at, now->lost_bytes, now->lost_detail);
+	else if (now->again && now->phase == HF_ETE_PHASE_UNSYNCED)
+		push(d, HF_ETE_EL_LOSS, HF_ETE_EL_SILENT, HF_ERR_ETE_UNSYNCED, now->lost_at, 0, 0);
+	now->lost_bytes = 0;
+}
+
+/* Bytes from here on mean nothing. */
+static void desync(struct hf_ete_dec *d, int code, uint32_t detail)
+{
+	const uint64_t offset = hf_lane_offset(&d->lane);
+
+	lose(d, offset, false);
+	tell_lost(d);
+	unsync(d, offset, code, detail);
+}
+
+/* The part ends: what was waiting never comes. */
+static void end_part(struct hf_ete_dec *d)
+{
+	const uint64_t offset = hf_lane_offset(&d->lane);
+	const struct hf_lane *lane = &d->lane;
+
+	if (lane->stop == HF_LANE_FRAME)
+		push(d, HF_ETE_EL_NOTE, 0, HF_ERR_CORESIGHT_CUT, lane->frames.offset, 0, 0);
+	else if (lane->stop == HF_LANE_ERROR)
+		push(d, HF_ETE_EL_LOSS, 0, lane->reader.err, lane->frames.offset, 0, lane->reader.diag.detail > UINT32_MAX ?
+			     0 : (uint32_t)lane->reader.diag.detail);
+	lose(d, offset, false);
+	tell_lost(d);
+	d->now.part++;
+	d->now.again = 1;
+	find_part(d);
+}
+
+/* ---- bytes ---- */
+
+/* Passes over bytes up to an A-sync and its end. */
+static void scan(struct hf_ete_dec *d)
+{
+	struct hf_lane *lane = &d->lane;
+	struct hf_ete_place *now = &d->now;
+
+	while (lane->pos < lane->count) {
+		const uint8_t byte = lane->bytes[lane->pos++];
+
+		now->lost_bytes++;
+		if (byte == 0x80 && now->zeros >= HF_ETE_ASYNC_ZEROS) {
+			now->lost_bytes -= now->zeros + 1;
+			tell_lost(d);
+			now->phase = HF_ETE_PHASE_SYNCED;
+			now->zeros = 0;
+			return;
+		}
+		now->zeros = byte ? 0 : now->zeros + 1;
+	}
+}
+
+/* Whether a packet means something before the first Trace Info. */
+static bool stands_alone(const struct hf_ete_dec *d, const struct hf_ete_packet *packet)
+{
+	switch (packet->kind) {
+	case HF_ETE_EVENT:
+	case HF_ETE_INSTRUMENTATION:
+	case HF_ETE_IGNORE:
+	case HF_ETE_ASYNC:
+	case HF_ETE_DISCARD:
+	case HF_ETE_OVERFLOW:
+	case HF_ETE_TRACE_INFO:
+	case HF_ETE_TIMESTAMP_MARKER: return true;
+	case HF_ETE_TIMESTAMP: return d->now.stamped || packet->value_bits == 64;
+	default: return false;
+	}
+}
+
+/* The trace unit itself gave up what was not committed; packets go on. */
+static void give_up(struct hf_ete_dec *d, const struct hf_ete_packet *packet, uint64_t offset)
+{
+	const uint32_t lost = hf_ete_resolve_lose(&d->resolve, true);
+
+	tell_lost(d);
+	if (packet->kind == HF_ETE_OVERFLOW)
+		push(d, HF_ETE_EL_LOSS, 0, HF_ERR_ETE_OVERFLOW, offset, 0, 0);
+	else
+		push(d, HF_ETE_EL_LOSS, 0, HF_ERR_ETE_DISCARD, offset, 0, lost);
+	d->now.phase = HF_ETE_PHASE_SYNCED;
+}
+
+static int take_packet(struct hf_ete_dec *d, const struct hf_ete_packet *packet, uint64_t offset)
+{
+	struct hf_ete_place *now = &d->now;
+	struct hf_ete_meaning meaning;
+
+	if (packet->kind == HF_ETE_OVERFLOW || packet->kind == HF_ETE_DISCARD) {
+		give_up(d, packet, offset);
+		return 0;
+	}
+	if (now->phase == HF_ETE_PHASE_SYNCED && !stands_alone(d, packet)) {
+		now->lost_at = now->lost_bytes ? now->lost_at : offset;
+		now->lost_bytes += packet->size;
+		now->lost_code = -HF_ERR_ETE_UNSYNCED;
+		now->lost_detail = 0;
+		return 0;
+	}
+	hf_ete_history_apply(&now->history, packet, &meaning);
+	if (packet->kind == HF_ETE_TRACE_INFO) {
+		if (now->phase == HF_ETE_PHASE_SYNCED) {
+			tell_lost(d);
+			hf_ete_resolve_unseen(&d->resolve, packet->commit);
+		}
+		now->phase = HF_ETE_PHASE_BEGUN;
+		now->stamped = 1;
+	}
+	return hf_ete_elements_put(&d->resolve, packet, &meaning, now->history.threshold, offset);
+}
+
+/* Nothing more comes into the lane, and what is there is no whole packet. */
+static void stopped(struct hf_ete_dec *d)
+{
+	struct hf_lane *lane = &d->lane;
+
+	if (hf_lane_left(lane)) {
+		push(d, HF_ETE_EL_NOTE, 0, HF_ERR_ETE_CUT, hf_lane_offset(lane), hf_lane_left(lane), 0);
+		lane->pos = lane->count;
+	}
+	if (lane->stop != HF_LANE_BREAK) {
+		end_part(d);
+		return;
+	}
+	lose(d, hf_lane_offset(lane), false);
+	tell_lost(d);
+	push(d, HF_ETE_EL_LOSS, 0, HF_ERR_CORESIGHT_BREAK, hf_lane_offset(lane), 0, 0);
+	unsync(d, hf_lane_offset(lane), HF_ERR_ETE_UNSYNCED, 0);
+	hf_lane_resume(lane);
+}
+
+/* One packet, or what goes instead of one. */
+static int read_packet(struct hf_ete_dec *d)
+{
+	struct hf_lane *lane = &d->lane;
+	struct hf_ete_packet packet;
+	int n, err = 0;
+
+	if (hf_lane_left(lane) < HF_ETE_PACKET_MAX && lane->stop == HF_LANE_MORE) {
+		err = hf_lane_fill(lane);
+		if (err)
+			return err;
+	}
+	if (d->now.phase == HF_ETE_PHASE_UNSYNCED && hf_lane_left(lane)) {
+		scan(d);
+		return 0;
+	}
+	n = hf_ete_packet_get(&d->hart->config, lane->bytes + lane->pos, hf_lane_left(lane), &packet);
+	if (n > 0) {
+		err = take_packet(d, &packet, hf_lane_offset(lane));
+		if (err)
+			desync(d, err, HF_ETE_QUEUE_MAX);
+		else
+			lane->pos += (uint32_t)n;
+		return 0;
+	}
+	if (n < 0) {
+		desync(d, n, packet.header);
+		return 0;
+	}
+	if (lane->stop != HF_LANE_MORE) {
+		stopped(d);
+		return 0;
+	}
+	if (hf_lane_left(lane) < HF_LANE_CAP / 2)
+		return hf_lane_fill(lane);
+	desync(d, HF_ERR_ETE_ASYNC, 0); /* only zeros can be so many */
+	return 0;
+}
+
+/* ---- entry points ---- */
+
+/* Packets between two marks: more cost less here, and more when one is entered. */
+#define MARK_PACKETS 16
+
+/* Between packets, when everything that could leave has left. */
+static void keep_place(struct hf_ete_dec *d)
+{
+	const int marked = hf_ete_resolve_marked(&d->resolve);
+
+	if (marked == 0 || ++d->packets < MARK_PACKETS)
+		return;
+	d->packets = 0;
+	if (marked > 0) {
+		d->base = d->mark;
+		d->base_passed = d->mark_passed;
+	}
+	d->now.entry = hf_lane_entry(&d->lane);
+	d->mark = d->now;
+	hf_ete_resolve_set_mark(&d->resolve, &d->mark.ahead);
+	d->mark_passed = 0;
+}
+
+static void pop(struct hf_ete_dec *d)
+{
+	d->base_passed++;
+	d->mark_passed += hf_ete_resolve_marked(&d->resolve) > 0;
+	hf_ete_resolve_pop(&d->resolve);
+}
+
+/* Reads packets until an element may leave or all are read. */
+static int read_on(struct hf_ete_dec *d)
+{
+	int err = 0;
+
+	while (!err && !d->ended && !hf_ete_resolve_front(&d->resolve)) {
+		keep_place(d);
+		err = read_packet(d);
+		hf_ete_resolve_settle(&d->resolve);
+	}
+	return err;
+}
+
+/* ---- the decoder ---- */
+
+static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+{
+	const struct hf_ete_stream *s = (const struct hf_ete_stream *)stream;
+	const struct hf_ete_hart *own = hf_ete_find_hart(s, hart);
+	struct hf_ete_dec *d;
+	int err;
+
+	if (!own)
+		return HF_ERR_NOT_FOUND;
+	d = calloc(1, sizeof *d);
+	if (!d)
+		return HF_ERR_NOMEM;
+	d->dec.stream = stream;
+	d->dec.hart = hart;
+	d->stream = s;
+	d->hart = own;
+	err = hf_lane_init(&d->lane, src);
+	if (!err)
+		err = hf_ete_resolve_init(&d->resolve, &own->config);
+	if (!err)
+		err = hf_ete_flow_init(&d->flow, &own->config, stream->setup, hart);
+	if (err) {
+		hf_ete_dec_ops.destroy(&d->dec);
+		return err;
+	}
+	enter_first(d);
+	*ret_dec = &d->dec;
+	return 0;
+}
+
+static void destroy(struct hf_dec *dec)
+{
+	struct hf_ete_dec *d = (struct hf_ete_dec *)dec;
+
+	hf_lane_fini(&d->lane);
+	hf_ete_resolve_fini(&d->resolve);
+	hf_ete_flow_fini(&d->flow);
+	free(d);
+}
+
+static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
+{
+	struct hf_ete_dec *d = (struct hf_ete_dec *)dec;
+	struct hf_ete_out out = {.ev = ev, .max = max};
+	int err = 0;
+
+	while (!err && out.n < max && hf_ete_flow_drain(&d->flow, &out)) {
+		if (!hf_ete_resolve_front(&d->resolve)) {
+			if (d->ended && d->closed)
+				break;
+			err = read_on(d);
+			if (!err && d->ended && !hf_ete_resolve_front(&d->resolve)) {
+				hf_ete_flow_end(&d->flow);
+				d->closed = true;
+			}
+			continue;
+		}
+		if (d->swallow)
+			d->swallow--;
+		else if (!hf_ete_flow_run(&d->flow, &d->resolve, &out))
+			continue;
+		pop(d);
+	}
+	*ret_n = out.n;
+	if (out.n)
+		return 0;
+	if (err)
+		dec->diag = d->lane.reader.diag;
+	dec->diag.code = err;
+	return err ? err : (int)HF_NOTE_END;
+}
+
+static uint64_t offset(const struct hf_dec *dec)
+{
+	const struct hf_ete_dec *d = (const struct hf_ete_dec *)dec;
+
+	return hf_lane_offset(&d->lane);
+}
+
+static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
+{
+	const struct hf_ete_dec *d = (const struct hf_ete_dec *)dec;
+
+	*ret_n = d->stream->hart_count;
+	return d->stream->ids;
+}
+
+static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64_t *ret_record)
+{
+	const struct hf_ete_flow_state *s = &((const struct hf_ete_dec *)dec)->flow.s;
+
+	*ret_record = 0;
+	ret_context->size = (s->context.byte & HF_ETE_CONTEXT_CID ? HF_CONTEXT_PID : 0u) |
+			    (s->context.byte & HF_ETE_CONTEXT_VMID ? HF_CONTEXT_VMID : 0u);
+	ret_context->context = (struct hf_ev_context){.pid = ret_context->size & HF_CONTEXT_PID ? s->context.cid : 0,
+						      .vmid = ret_context->size & HF_CONTEXT_VMID ? s->context.vmid : 0};
+}
+
+const struct hf_dec_ops hf_ete_dec_ops = {
+	.create = create,
+	.destroy = destroy,
+	.next = next,
+	.save = hf_ete_dec_save,
+	.load = hf_ete_dec_load,
+	.offset = offset,
+	.harts = harts,
+	.begin = begin,
+};

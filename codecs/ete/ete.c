@@ -1,0 +1,17 @@
+/* ETE and ETMv4, Arm's instruction trace, as a codec. Its captures need a description (CoreSight snapshot.ini). */
+#include "codecs/ete/decoder.h"
+
+static const char *const suffixes[] = {NULL};
+
+extern const struct hf_codec hf_codec_ete;
+
+const struct hf_codec hf_codec_ete = {
+	.name = "ete",
+	.title = "Arm Embedded Trace Extension",
+	.version = 1,
+	.suffixes = suffixes,
+	.open = hf_ete_open,
+	.close = hf_ete_close,
+	.dec = &hf_ete_dec_ops,
+	.records = &hf_ete_records_ops,
+};

@@ -1,0 +1,727 @@
+#include "codecs/ete/flow.h"
+
+#include "codecs/base/bytes.h"
+#include "codecs/base/err.h"
+
+#include <string.h>
+
+/* Steps of an element that walks. */
+enum { STEP_START, STEP_WALK, STEP_BEHIND };
+
+int hf_ete_flow_init(struct hf_ete_flow *f, const struct hf_ete_config *config, const struct hf_setup *setup,
+		     uint32_t hart)
+{
+	memset(f, 0, sizeof *f);
+	f->config = config;
+	f->setup = setup;
+	f->hart = hart;
+	hf_ete_flow_set(f, NULL);
+	return hf_ete_walk_init(&f->walk, config->wfx);
+}
+
+void hf_ete_flow_fini(struct hf_ete_flow *f)
+{
+	hf_ete_walk_fini(&f->walk);
+}
+
+/* ---- events ---- */
+
+static struct hf_event *emit(struct hf_ete_flow *f, unsigned kind)
+{
+	struct hf_event *ev = &f->events[f->pending < HF_ETE_PENDING_MAX ? f->pending++ : HF_ETE_PENDING_MAX - 1];
+
+	*ev = (struct hf_event){.kind = (uint8_t)kind};
+	return ev;
+}
+
+static void emit_loss(struct hf_ete_flow *f, unsigned kind, int code, uint64_t offset, uint64_t bytes, uint64_t detail)
+{
+	struct hf_event *ev = emit(f, kind);
+
+	ev->size = (uint32_t)-code;
+	ev->loss = (struct hf_ev_loss){.offset = offset, .bytes = bytes, .detail = detail};
+}
+
+bool hf_ete_flow_drain(struct hf_ete_flow *f, struct hf_ete_out *out)
+{
+	while (f->given < f->pending && out->n < out->max) {
+		out->ev[out->n++] = f->events[f->given++];
+		f->s.age++;
+	}
+	if (f->given < f->pending)
+		return false;
+	f->given = f->pending = 0;
+	return true;
+}
+
+/* ---- context and address ---- */
+
+static const uint8_t modes[4] = {HF_MODE_EL0, HF_MODE_EL1, HF_MODE_EL2, HF_MODE_EL3};
+
+static unsigned mode_of(uint8_t byte)
+{
+	return modes[byte & HF_ETE_CONTEXT_EL];
+}
+
+/* The memory that code in this context comes from. EL0 is in the space of EL1. */
+static uint32_t space_of(uint8_t byte)
+{
+	static const uint32_t el1[4] = {HF_MEMORY_EL1S, HF_MEMORY_EL1N, HF_MEMORY_ROOT, HF_MEMORY_EL1R};
+	static const uint32_t el2[4] = {HF_MEMORY_EL2S, HF_MEMORY_EL2N, HF_MEMORY_ROOT, HF_MEMORY_EL2R};
+	const unsigned state = (byte & HF_ETE_CONTEXT_NSE ? 2 : 0) | (byte & HF_ETE_CONTEXT_NS ? 1 : 0);
+	const unsigned el = byte & HF_ETE_CONTEXT_EL;
+
+	return el == 3 ? HF_MEMORY_EL3 | HF_MEMORY_ROOT : el == 2 ? el2[state] : el1[state];
+}
+
+/* What depends on context and address. */
+static void derive(struct hf_ete_flow *f)
+{
+	const struct hf_ete_context *c = &f->s.context;
+
+	f->isa = c->byte & HF_ETE_CONTEXT_SF ? HF_ISA_A64 : f->s.is ? HF_ISA_T32 : HF_ISA_A32;
+	f->mode = (uint8_t)mode_of(c->byte);
+	f->program = hf_setup_program(f->setup, f->hart, c->byte & HF_ETE_CONTEXT_CID ? c->cid : HF_SETUP_NO_CONTEXT,
+				      space_of(c->byte));
+}
+
+void hf_ete_flow_set(struct hf_ete_flow *f, const struct hf_ete_flow_state *state)
+{
+	f->s = state ? *state : (struct hf_ete_flow_state){0};
+	f->given = f->pending = 0;
+	derive(f);
+}
+
+static void set_is(struct hf_ete_flow *f, unsigned is)
+{
+	f->s.is = (uint8_t)is;
+	if (!(f->s.context.byte & HF_ETE_CONTEXT_SF))
+		f->isa = is ? HF_ISA_T32 : HF_ISA_A32;
+}
+
+static void push_link(struct hf_ete_flow *f, uint64_t address)
+{
+	struct hf_ete_flow_state *s = &f->s;
+
+	if (!f->config->return_stack || s->missing)
+		return;
+	if (s->stack_count == HF_ETE_STACK_MAX) {
+		memmove(s->stack, s->stack + 1, (HF_ETE_STACK_MAX - 1) * sizeof *s->stack);
+		s->stack_is >>= 1;
+		s->stack_count--;
+	}
+	s->stack[s->stack_count] = address;
+	s->stack_is = (uint16_t)((s->stack_is & ~(1u << s->stack_count)) | (unsigned)s->is << s->stack_count);
+	s->stack_count++;
+}
+
+/* Before any P0 element, and at Trace Info: no address came, so it is on the stack. */
+static void pop_link(struct hf_ete_flow *f)
+{
+	struct hf_ete_flow_state *s = &f->s;
+
+	if (s->sync != HF_ETE_SYNC_TARGET || s->stack_count == 0)
+		return;
+	s->stack_count--;
+	s->pc = s->stack[s->stack_count];
+	set_is(f, s->stack_is >> s->stack_count & 1);
+	s->sync = HF_ETE_SYNC_FULL;
+	s->fresh = 1;
+}
+
+static void tell_skipped(struct hf_ete_flow *f)
+{
+	if (f->s.skipped)
+		emit_loss(f, HF_EVENT_GAP, HF_ERR_ETE_NO_ADDRESS, f->s.skipped_at, 0, f->s.skipped);
+	f->s.skipped = 0;
+}
+
+/* An element whose instructions cannot be known. */
+static void skip(struct hf_ete_flow *f, const struct hf_ete_element *e)
+{
+	if (f->s.skipped++ == 0)
+		f->s.skipped_at = e->offset;
+	if (f->s.sync == HF_ETE_SYNC_ADDRESS)
+		f->s.sync = HF_ETE_SYNC_NONE;
+}
+
+/* The program and the trace do not go together: the flow is lost until the next address. */
+static void stray(struct hf_ete_flow *f, const struct hf_ete_element *e, int code, uint64_t detail)
+{
+	emit_loss(f, HF_EVENT_GAP, code, e->offset, 0, detail);
+	f->s.sync = HF_ETE_SYNC_CONTEXT;
+	f->s.stack_count = 0;
+}
+
+static void take_target(struct hf_ete_flow *f, const struct hf_ete_element *e)
+{
+	struct hf_ete_flow_state *s = &f->s;
+
+	if (s->sync == HF_ETE_SYNC_FULL && !s->fresh && s->ran && e->value != s->pc) {
+		struct hf_event *ev = emit(f, HF_EVENT_DISCONTINUITY);
+
+		ev->jump = (struct hf_ev_jump){.from = s->pc, .to = e->value};
+	}
+	s->pc = e->value;
+	set_is(f, e->is);
+	s->sync = s->sync == HF_ETE_SYNC_NONE || s->sync == HF_ETE_SYNC_ADDRESS ? HF_ETE_SYNC_ADDRESS : HF_ETE_SYNC_FULL;
+	s->fresh = 1;
+	s->missing &= 1;
+	if (s->sync == HF_ETE_SYNC_FULL)
+		tell_skipped(f);
+}
+
+static void tell_context(struct hf_ete_flow *f)
+{
+	const struct hf_ete_context *c = &f->s.context;
+	struct hf_event *ev = emit(f, HF_EVENT_CONTEXT);
+
+	ev->size = HF_CONTEXT_MODE | (c->byte & HF_ETE_CONTEXT_CID ? HF_CONTEXT_PID : 0u) |
+		   (c->byte & HF_ETE_CONTEXT_VMID ? HF_CONTEXT_VMID : 0u);
+	ev->context = (struct hf_ev_context){
+		.pid = ev->size & HF_CONTEXT_PID ? c->cid : 0,
+		.vmid = ev->size & HF_CONTEXT_VMID ? c->vmid : 0,
+		.mode = (uint8_t)mode_of(c->byte),
+	};
+	f->s.told = 1;
+}
+
+static void take_context(struct hf_ete_flow *f, const struct hf_ete_element *e)
+{
+	struct hf_ete_flow_state *s = &f->s;
+	const struct hf_ete_context now = {.byte = e->info, .cid = e->count, .vmid = e->extra};
+	const bool same = s->context.byte == now.byte && s->context.cid == now.cid && s->context.vmid == now.vmid;
+
+	s->context = now;
+	s->missing &= 2;
+	if (s->sync == HF_ETE_SYNC_NONE)
+		s->sync = HF_ETE_SYNC_CONTEXT;
+	else if (s->sync == HF_ETE_SYNC_ADDRESS)
+		s->sync = HF_ETE_SYNC_FULL;
+	if (!same) {
+		derive(f);
+		tell_context(f);
+	} else if (!s->told) {
+		tell_context(f);
+	}
+	if (s->sync == HF_ETE_SYNC_FULL)
+		tell_skipped(f);
+}
+
+/* ---- instructions ---- */
+
+/* The last instruction of a block. */
+static void put_last(struct hf_ete_flow *f, struct hf_event *ev, const struct hf_ete_block *b)
+{
+	*ev = (struct hf_event){
+		.kind = HF_EVENT_INSN,
+		.insn = {.pc = f->s.pc,
+			 .opcode = b->opcode,
+			 .size = b->size,
+			 .isa = b->isa,
+			 .flow = b->flow,
+			 .mode = f->mode},
+	};
+}
+
+static void put_any(struct hf_ete_flow *f, struct hf_event *ev, const struct hf_ete_block *b, unsigned i)
+{
+	const struct hf_ete_block_detail *detail = hf_ete_walk_detail(&f->walk, b);
+
+	*ev = (struct hf_event){
+		.kind = HF_EVENT_INSN,
+		.insn = {.pc = f->s.pc,
+			 .opcode = detail->opcodes[i],
+			 .size = detail->sizes[i],
+			 .isa = b->isa,
+			 .flow = detail->flows[i],
+			 .mode = f->mode},
+	};
+}
+
+static void step_pc(struct hf_ete_flow *f, unsigned size)
+{
+	f->s.pc += size;
+	if (f->isa != HF_ISA_A64)
+		f->s.pc &= UINT32_MAX;
+}
+
+/* n instructions of a plain block, none of them its P0 instruction. */
+static void put_plain(struct hf_ete_flow *f, const struct hf_ete_block *b, unsigned n, struct hf_event *ev)
+{
+	const uint64_t rest = (uint64_t)f->mode << 56 | (uint64_t)HF_FLOW_PLAIN << 48 | (uint64_t)HF_ISA_A64 << 40 |
+			      UINT64_C(4) << 32;
+	const uint64_t head = HF_EVENT_INSN;
+	uint64_t pc = f->s.pc;
+
+	for (unsigned i = 0; i < n; i++, pc += 4) {
+		memcpy(&ev[i], &head, sizeof head);
+		ev[i].word[0] = pc;
+		ev[i].word[1] = 0;
+		ev[i].word[2] = rest | hf_get32(b->bytes + 4 * (size_t)i);
+	}
+	f->s.pc = pc;
+}
+
+/* Gives up to n instructions of b from the first on, none of them taken, that lie before limit. */
+static unsigned put_run(struct hf_ete_flow *f, const struct hf_ete_block *b, unsigned n, uint64_t limit,
+			struct hf_ete_out *out)
+{
+	const size_t room = out->max - out->n;
+	struct hf_event *ev = out->ev + out->n;
+	unsigned i = 0;
+
+	n = n < room ? n : (unsigned)room;
+	if (b->plain && limit - f->s.pc < 4 * (uint64_t)n)
+		n = (unsigned)((limit - f->s.pc + 3) / 4);
+	if (b->plain) {
+		const unsigned before = b->count - (unsigned)b->ends;
+
+		i = n < before ? n : before;
+		put_plain(f, b, i, ev);
+	}
+	for (; i < n && f->s.pc < limit; i++) {
+		if (i + 1 == b->count)
+			put_last(f, &ev[i], b);
+		else
+			put_any(f, &ev[i], b, i);
+		step_pc(f, ev[i].insn.size);
+	}
+	out->n += i;
+	f->s.age += i;
+	f->s.walked += i;
+	f->s.fresh &= i == 0;
+	f->s.ran |= i != 0;
+	return i;
+}
+
+/* Where the last instruction of b, a taken branch, goes: for its event. False: that is not known. */
+static bool find_target(const struct hf_ete_flow *f, const struct hf_ete_resolve *r, const struct hf_ete_block *b,
+			uint64_t *ret_target)
+{
+	struct hf_ete_follow follow;
+
+	if (b->direct) {
+		*ret_target = b->target;
+		return true;
+	}
+	if (!(b->flags & HF_ARM_INDIRECT))
+		return false;
+	hf_ete_resolve_follow(r, &follow);
+	if (follow.target)
+		*ret_target = follow.target->value;
+	else if (follow.pops && f->s.stack_count)
+		*ret_target = f->s.stack[f->s.stack_count - 1];
+	else
+		return false;
+	return true;
+}
+
+/* The P0 instruction that ends b, b's only one left, at pc. */
+static void put_p0(struct hf_ete_flow *f, const struct hf_ete_resolve *r, const struct hf_ete_block *b, bool taken,
+		   bool initially, struct hf_ete_out *out)
+{
+	const struct hf_ete_element *e = hf_ete_resolve_front(r);
+	struct hf_event *ev = &out->ev[out->n++];
+	uint64_t target;
+
+	put_last(f, ev, b);
+	f->s.age++;
+	f->s.fresh = 0;
+	f->s.ran = 1;
+	step_pc(f, b->size);
+	if (initially && b->flags & HF_ARM_LINK)
+		push_link(f, f->s.pc);
+	if (!taken) {
+		if (b->isa == HF_ISA_A64 && b->flow != HF_FLOW_BRANCH)
+			emit_loss(f, HF_EVENT_DOUBT, HF_ERR_ETE_NOT_TAKEN, e->offset, 0, ev->insn.pc);
+		return;
+	}
+	if (find_target(f, r, b, &target)) {
+		ev->flags = HF_EVF_TAKEN;
+		ev->insn.target = target;
+	}
+	if (b->direct) {
+		f->s.pc = b->target;
+		set_is(f, b->target_isa == HF_ISA_T32);
+	} else if (b->flags & HF_ARM_INDIRECT) {
+		f->s.sync = HF_ETE_SYNC_TARGET;
+	}
+}
+
+/* The next block of a walk; NULL if it cannot go on, which is told. */
+static const struct hf_ete_block *next_block(struct hf_ete_flow *f, const struct hf_ete_element *e)
+{
+	const struct hf_ete_block *b = hf_ete_walk_find(&f->walk, f->program, f->s.pc, f->isa);
+
+	if (!b)
+		stray(f, e, HF_ERR_ETE_NO_IMAGE, f->s.pc);
+	else if (f->s.walked >= HF_ETE_WALK_MAX)
+		stray(f, e, HF_ERR_ETE_WALK, f->s.pc);
+	return f->s.sync == HF_ETE_SYNC_FULL ? b : NULL;
+}
+
+/* What all P0 elements begin with. False: nothing can be said of its instructions. */
+static bool begin_walk(struct hf_ete_flow *f, const struct hf_ete_element *e)
+{
+	pop_link(f);
+	f->s.walked = 0;
+	if (f->s.sync != HF_ETE_SYNC_FULL) {
+		skip(f, e);
+		return false;
+	}
+	f->s.step = STEP_WALK;
+	return true;
+}
+
+static bool run_atom(struct hf_ete_flow *f, const struct hf_ete_resolve *r, struct hf_ete_out *out)
+{
+	const struct hf_ete_element *e = hf_ete_resolve_front(r);
+
+	if (f->s.step == STEP_START && !begin_walk(f, e))
+		return true;
+	while (out->n < out->max) {
+		const struct hf_ete_block *b = next_block(f, e);
+		const unsigned plain = b ? b->count - (unsigned)b->ends : 0;
+
+		if (!b)
+			return true;
+		if (put_run(f, b, plain, UINT64_MAX, out) < plain || (b->ends && out->n == out->max))
+			return false;
+		if (b->ends) {
+			const bool taken = e->flags & HF_ETE_EL_TAKEN;
+
+			put_p0(f, r, b, taken, e->flags & HF_ETE_EL_INITIAL, out);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Walks over everything before address. True: it is there, or cannot get there, which is told (sync is not FULL). */
+static bool run_up_to(struct hf_ete_flow *f, const struct hf_ete_element *e, struct hf_ete_out *out)
+{
+	while (f->s.pc < e->value) {
+		const struct hf_ete_block *b;
+
+		if (out->n == out->max)
+			return false;
+		b = next_block(f, e);
+		if (!b)
+			return true;
+		put_run(f, b, b->count, e->value, out);
+	}
+	return true;
+}
+
+/* The branch at this address was taken, those before it were not. */
+static bool run_source(struct hf_ete_flow *f, const struct hf_ete_resolve *r, struct hf_ete_out *out)
+{
+	const struct hf_ete_element *e = hf_ete_resolve_front(r);
+	const struct hf_ete_block *b;
+
+	if (f->s.step == STEP_START && !begin_walk(f, e))
+		return true;
+	if (!run_up_to(f, e, out))
+		return false;
+	if (f->s.sync != HF_ETE_SYNC_FULL)
+		return true;
+	b = f->s.pc == e->value ? next_block(f, e) : NULL;
+	if (f->s.sync != HF_ETE_SYNC_FULL)
+		return true;
+	if (!b || b->count != 1 || !b->ends) {
+		stray(f, e, HF_ERR_ETE_SOURCE_ADDRESS, e->value);
+		return true;
+	}
+	if (out->n == out->max)
+		return false;
+	put_p0(f, r, b, true, true, out);
+	return true;
+}
+
+/* ---- exceptions ---- */
+
+/* Exceptions whose address is that of the instruction which did not complete (D4.3), and can be shown. */
+#define OWN_INSTRUCTION (1u << HF_ETE_EXC_TRAP | 1u << HF_ETE_EXC_INST_DEBUG | 1u << HF_ETE_EXC_DATA_DEBUG | \
+			 1u << HF_ETE_EXC_ALIGNMENT | 1u << HF_ETE_EXC_DATA_FAULT)
+
+/* ESR.EC of the call that was executed last, which lies before pc. */
+static uint64_t call_class(struct hf_ete_flow *f)
+{
+	const struct hf_ete_block *b;
+	uint32_t opcode;
+
+	if (f->isa == HF_ISA_T32)
+		return 0x11; /* SVC; HVC and SMC have 4 bytes and are not told apart from two others of 2 */
+	b = f->s.ran ? hf_ete_walk_find(&f->walk, f->program, f->s.pc - 4, f->isa) : NULL;
+	opcode = b ? hf_ete_walk_detail(&f->walk, b)->opcodes[0] : 0;
+	if (f->isa == HF_ISA_A64)
+		return (opcode & 0xffe0001c) == 0xd4000000 && opcode & 3 ? 0x14 + (opcode & 3) :
+									   HF_TRAP_ETE + HF_ETE_EXC_CALL;
+	return (opcode & 0x0f000000) == 0x0f000000 ? 0x11 :
+	       (opcode & 0x0ff000f0) == 0x01400070 ? 0x12 :
+	       (opcode & 0x0ff000f0) == 0x01600070 ? 0x13 :
+						     HF_TRAP_ETE + HF_ETE_EXC_CALL;
+}
+
+static void tell_trap(struct hf_ete_flow *f, const struct hf_ete_resolve *r, const struct hf_ete_element *e)
+{
+	static const uint8_t async[32] = {
+		[HF_ETE_EXC_SYSTEM_ERROR] = 1, [HF_ETE_EXC_IRQ] = 2, [HF_ETE_EXC_FIQ] = 3, [HF_ETE_EXC_RESET] = 4,
+	};
+	const bool interrupt = async[e->info & 31];
+	struct hf_ete_follow follow;
+	struct hf_event *ev;
+
+	hf_ete_resolve_follow(r, &follow);
+	ev = emit(f, HF_EVENT_TRAP);
+	ev->flags = (uint8_t)(HF_EVF_CAUSE | (interrupt ? HF_EVF_ASYNC : 0));
+	ev->trap.cause = interrupt			   ? async[e->info & 31] - 1u :
+			 e->info == HF_ETE_EXC_CALL && f->s.sync == HF_ETE_SYNC_FULL ? call_class(f) :
+							     HF_TRAP_ETE + e->info;
+	if (follow.target) {
+		ev->flags |= HF_EVF_HANDLER;
+		ev->trap.handler = follow.target->value;
+	}
+	if (follow.context) {
+		ev->flags |= HF_EVF_MODE;
+		ev->small = (uint16_t)mode_of(follow.context->info);
+	}
+}
+
+/* The instruction at pc began and raised the exception. */
+static void tell_attempt(struct hf_ete_flow *f)
+{
+	const struct hf_ete_block *b = hf_ete_walk_find(&f->walk, f->program, f->s.pc, f->isa);
+	struct hf_event *ev;
+
+	if (!b)
+		return;
+	ev = emit(f, HF_EVENT_ATTEMPT);
+	put_any(f, ev, b, 0);
+	ev->kind = HF_EVENT_ATTEMPT;
+}
+
+static bool run_exception(struct hf_ete_flow *f, const struct hf_ete_resolve *r, struct hf_ete_out *out)
+{
+	const struct hf_ete_element *e = hf_ete_resolve_front(r);
+	struct hf_ete_flow_state *s = &f->s;
+	const bool known = e->flags & HF_ETE_EL_KNOWN;
+
+	if (s->step == STEP_START) {
+		if (!begin_walk(f, e)) {
+			if (s->sync != HF_ETE_SYNC_NONE)
+				s->sync = HF_ETE_SYNC_CONTEXT;
+			tell_skipped(f);
+			tell_trap(f, r, e);
+			return true;
+		}
+		if (known && e->value > s->pc && (e->value - s->pc) / 2 > HF_ETE_WALK_MAX)
+			stray(f, e, HF_ERR_ETE_WALK, s->pc);
+	}
+	if (s->step == STEP_WALK && s->sync == HF_ETE_SYNC_FULL && known && !run_up_to(f, e, out))
+		return false;
+	if (known) {
+		s->pc = e->value;
+		set_is(f, e->is);
+		s->sync = HF_ETE_SYNC_FULL;
+		if (e->info < 32 && OWN_INSTRUCTION >> e->info & 1)
+			tell_attempt(f);
+	} else {
+		s->sync = HF_ETE_SYNC_CONTEXT;
+	}
+	tell_trap(f, r, e);
+	s->fresh = 1;
+	return true;
+}
+
+/* ---- Q ---- */
+
+/* The last of the counted instructions is a branch: whether it was taken shows where the flow goes on. */
+static void put_last_of_q(struct hf_ete_flow *f, const struct hf_ete_resolve *r, const struct hf_ete_block *b,
+			  struct hf_ete_out *out)
+{
+	struct hf_event *ev = &out->ev[out->n];
+	struct hf_ete_follow follow;
+	uint64_t next;
+
+	put_run(f, b, 1, UINT64_MAX, out);
+	next = f->s.pc;
+	hf_ete_resolve_follow(r, &follow);
+	if (follow.target && (b->direct ? follow.target->value == b->target && b->target != next :
+					  (b->flags & HF_ARM_INDIRECT) != 0)) {
+		ev->flags = HF_EVF_TAKEN;
+		ev->insn.target = follow.target->value;
+	}
+}
+
+/* One block of the n instructions; false: the path is not known any more, which is told. */
+static bool run_q_block(struct hf_ete_flow *f, const struct hf_ete_resolve *r, struct hf_ete_out *out)
+{
+	const struct hf_ete_element *e = hf_ete_resolve_front(r);
+	const struct hf_ete_block *b = next_block(f, e);
+	const unsigned plain = b ? b->count - (unsigned)b->ends : 0;
+
+	if (!b)
+		return false;
+	if (plain) {
+		f->s.left -= put_run(f, b, plain < f->s.left ? plain : f->s.left, UINT64_MAX, out);
+	} else if (f->s.left == 1) {
+		put_last_of_q(f, r, b, out);
+		f->s.left = 0;
+	} else if (b->direct && !(b->flags & HF_ARM_CONDITIONAL)) {
+		const uint8_t missing = f->s.missing;
+
+		f->s.missing = 1; /* nothing is pushed */
+		put_p0(f, r, b, true, false, out);
+		f->s.missing = missing;
+		f->s.walked++;
+		f->s.left--;
+	} else if (!b->direct && !(b->flags & (HF_ARM_INDIRECT | HF_ARM_CONDITIONAL))) {
+		f->s.left -= put_run(f, b, 1, UINT64_MAX, out);
+	} else {
+		stray(f, e, HF_ERR_ETE_Q, f->s.pc);
+		return false;
+	}
+	return true;
+}
+
+static bool run_q(struct hf_ete_flow *f, const struct hf_ete_resolve *r, struct hf_ete_out *out)
+{
+	const struct hf_ete_element *e = hf_ete_resolve_front(r);
+
+	if (f->s.step == STEP_START) {
+		if (!begin_walk(f, e)) {
+			if (f->s.sync == HF_ETE_SYNC_TARGET)
+				f->s.sync = HF_ETE_SYNC_CONTEXT;
+			return true;
+		}
+		f->s.left = e->flags & HF_ETE_EL_KNOWN ? e->count : 0;
+		if (!(e->flags & HF_ETE_EL_KNOWN))
+			emit_loss(f, HF_EVENT_GAP, HF_ERR_ETE_Q, e->offset, 0, f->s.pc);
+	}
+	while (f->s.left && out->n < out->max)
+		if (!run_q_block(f, r, out))
+			f->s.left = 0;
+	if (f->s.left)
+		return false;
+	f->s.sync = HF_ETE_SYNC_CONTEXT;
+	f->s.fresh = 1;
+	return true;
+}
+
+/* ---- the rest ---- */
+
+static void take_trace_on(struct hf_ete_flow *f)
+{
+	struct hf_ete_flow_state *s = &f->s;
+
+	tell_skipped(f);
+	if (s->ran) {
+		struct hf_event *ev = emit(f, HF_EVENT_DISCONTINUITY);
+
+		ev->flags = HF_EVF_UNTRACED;
+		ev->jump.from = s->sync == HF_ETE_SYNC_FULL ? s->pc : 0;
+	}
+	s->sync = s->sync == HF_ETE_SYNC_NONE || s->sync == HF_ETE_SYNC_ADDRESS ? HF_ETE_SYNC_NONE :
+										    HF_ETE_SYNC_CONTEXT;
+	s->stack_count = 0;
+	s->ran = 0;
+}
+
+static void take_loss(struct hf_ete_flow *f, const struct hf_ete_element *e)
+{
+	struct hf_ete_flow_state *s = &f->s;
+
+	tell_skipped(f);
+	if (!(e->flags & HF_ETE_EL_SILENT)) {
+		emit_loss(f, HF_EVENT_GAP, -(int)e->extra, e->offset, e->value, e->count);
+	} else if (s->ran) {
+		emit(f, HF_EVENT_DISCONTINUITY)->jump.from = s->sync == HF_ETE_SYNC_FULL ? s->pc : 0;
+	}
+	s->sync = HF_ETE_SYNC_NONE;
+	s->stack_count = 0;
+	s->ran = s->marked = 0;
+}
+
+static void take_marker(struct hf_ete_flow *f, unsigned type, uint64_t number, uint64_t value)
+{
+	emit(f, HF_EVENT_MARKER)->marker = (struct hf_ev_marker){.type = type, .number = number, .value = value};
+}
+
+static void take_timestamp(struct hf_ete_flow *f, const struct hf_ete_element *e)
+{
+	struct hf_event *ev = emit(f, HF_EVENT_TIMESTAMP);
+
+	ev->time.value = e->value;
+	if (f->s.marked && f->s.age) {
+		ev->flags = HF_EVF_BACK;
+		ev->time.back = f->s.age;
+	}
+	f->s.marked = 0;
+}
+
+/* Elements without instructions. */
+static void take(struct hf_ete_flow *f, const struct hf_ete_element *e)
+{
+	switch (e->kind) {
+	case HF_ETE_EL_TRANSACTION_START:
+		take_marker(f, HF_ETE_MARKER_TRANSACTION, 0, 0);
+		if (e->flags & HF_ETE_EL_DOUBT)
+			emit_loss(f, HF_EVENT_DOUBT, HF_ERR_ETE_TRANSACTION, e->offset, 0, 0);
+		break;
+	case HF_ETE_EL_TRANSACTION_COMMIT: take_marker(f, HF_ETE_MARKER_TRANSACTION, 1, 0); break;
+	case HF_ETE_EL_TRANSACTION_FAILURE:
+		take_marker(f, HF_ETE_MARKER_TRANSACTION, 2, 0);
+		f->s.fresh = 1;
+		break;
+	case HF_ETE_EL_TARGET: take_target(f, e); break;
+	case HF_ETE_EL_CONTEXT: take_context(f, e); break;
+	case HF_ETE_EL_TRACE_ON: take_trace_on(f); break;
+	case HF_ETE_EL_TRACE_INFO:
+		pop_link(f);
+		f->s.stack_count = 0;
+		f->s.missing = 3;
+		break;
+	case HF_ETE_EL_TIMESTAMP: take_timestamp(f, e); break;
+	case HF_ETE_EL_MARKER:
+		f->s.marked = 1;
+		f->s.age = 0;
+		break;
+	case HF_ETE_EL_CYCLES:
+		emit(f, HF_EVENT_CYCLES)->time.value = e->flags & HF_ETE_EL_KNOWN ? e->value : 0;
+		break;
+	case HF_ETE_EL_EVENT: take_marker(f, HF_ETE_MARKER_EVENT, e->info, 0); break;
+	case HF_ETE_EL_INSTRUMENTATION: take_marker(f, HF_ETE_MARKER_INSTRUMENTATION, e->info, e->value); break;
+	case HF_ETE_EL_LOSS: take_loss(f, e); break;
+	case HF_ETE_EL_NOTE:
+		emit_loss(f, e->flags & HF_ETE_EL_DOUBT ? HF_EVENT_DOUBT : HF_EVENT_NOTE, -(int)e->extra, e->offset,
+			  e->value, e->count);
+		break;
+	default: break;
+	}
+}
+
+bool hf_ete_flow_run(struct hf_ete_flow *f, const struct hf_ete_resolve *r, struct hf_ete_out *out)
+{
+	const struct hf_ete_element *e = hf_ete_resolve_front(r);
+	bool done = true;
+
+	if (!hf_ete_flow_drain(f, out))
+		return false;
+	switch (e->kind) {
+	case HF_ETE_EL_ATOM: done = run_atom(f, r, out); break;
+	case HF_ETE_EL_EXCEPTION: done = run_exception(f, r, out); break;
+	case HF_ETE_EL_SOURCE: done = run_source(f, r, out); break;
+	case HF_ETE_EL_Q: done = run_q(f, r, out); break;
+	default: take(f, e); break;
+	}
+	if (done)
+		f->s.step = STEP_START;
+	return done;
+}
+
+void hf_ete_flow_end(struct hf_ete_flow *f)
+{
+	tell_skipped(f);
+}

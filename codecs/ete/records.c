@@ -1,0 +1,497 @@
+/*
+ * records.txt of an ETE capture: one line for every packet, of one source after the other in each part of the stream.
+ * Fields are separated by one blank.
+ *
+ *   # part NAME id=ID framing=FRAMING       before the packets of a source (ID: its trace id, hexadecimal)
+ *   offset NAME field*                      offset: decimal, of the packet's header in the stream; NAME: packets.def
+ *   offset LOST bytes=N reason              bytes without meaning, up to the next A-sync (or the end)
+ *   offset CUT bytes=N                      a packet that the end of the part cuts
+ *
+ *   ATOM EENE                               the oldest first
+ *   TARGET, SOURCE address=16 hex digits form=match0|short|32|64 [is=1]
+ *   CONTEXT, TARGET_CONTEXT ... el=1 sf=1 ns=1 nse=0 [vmid=hex] [cid=hex] | same
+ *   EXCEPTION type=2 (call) [target] address=... | address=?
+ *   TRACE_INFO info=hex [spec=n] [cyct=n]   TIMESTAMP 16 hex digits [cycles=n]
+ *   CYCLE_COUNT_F1 [commit=n] cycles=n|?    COMMIT n                CANCEL_F1 [atoms] n [mispredict]
+ *   MISPREDICT [atoms]                      EVENT 0,3               INSTRUMENTATION el=1 value=hex
+ *   Q count=n|? [address=...]
+ *
+ * Numbers are decimal where nothing else is said; cycles include the threshold.
+ */
+#include "codecs/ete/decoder.h"
+
+#include "codecs/base/text.h"
+
+#include <stdlib.h>
+
+#define PAGE 2048
+#define LINE 256
+#define PIECE sizeof(((struct hf_event *)0)->data.bytes)
+
+struct records {
+	struct hf_dec dec; /* first */
+	const struct hf_ete_stream *stream;
+	struct hf_lane lane;
+	struct hf_ete_place now, page_at; /* now: before the next packet; page_at: where the page begins */
+	uint32_t hart, page_hart;         /* index of the source */
+	bool heading, page_heading;       /* the source's heading is still to come */
+	bool ended;
+	uint32_t used, given; /* of the page */
+	uint64_t done;        /* events of it */
+	uint8_t page[PAGE + 4 * LINE];
+};
+
+/* ---- text ---- */
+
+static uint8_t *put_dec(uint8_t *t, const char *key, uint64_t v)
+{
+	return hf_text_put_dec(hf_text_put(t, key), v);
+}
+
+static uint8_t *put_atoms(uint8_t *t, const struct hf_ete_packet *packet)
+{
+	if (packet->atom_count)
+		*t++ = ' ';
+	for (unsigned i = 0; i < packet->atom_count; i++)
+		*t++ = packet->atoms >> i & 1 ? 'E' : 'N';
+	return t;
+}
+
+static uint8_t *put_address(uint8_t *t, const struct hf_ete_packet *packet, const struct hf_ete_meaning *meaning)
+{
+	static const char *const forms[] = {"", "match", "short", "32", "64", ""};
+
+	if (packet->address.form == HF_ETE_ADDRESS_NONE)
+		return t;
+	if (packet->address.form == HF_ETE_ADDRESS_UNKNOWN)
+		return hf_text_put(t, " address=?");
+	t = hf_text_put_hex16(hf_text_put(t, " address="), meaning->address);
+	t = hf_text_put(hf_text_put(t, " form="), forms[packet->address.form]);
+	if (packet->address.form == HF_ETE_ADDRESS_MATCH)
+		t = hf_text_put_dec(t, packet->address.match);
+	return meaning->is ? hf_text_put(t, " is=1") : t;
+}
+
+static uint8_t *put_context(uint8_t *t, const struct hf_ete_packet *packet)
+{
+	const uint8_t byte = packet->context.byte;
+
+	t = put_dec(t, " el=", byte & HF_ETE_CONTEXT_EL);
+	t = put_dec(t, " sf=", byte & HF_ETE_CONTEXT_SF ? 1 : 0);
+	t = put_dec(t, " ns=", byte & HF_ETE_CONTEXT_NS ? 1 : 0);
+	t = put_dec(t, " nse=", byte & HF_ETE_CONTEXT_NSE ? 1 : 0);
+	if (byte & HF_ETE_CONTEXT_VMID)
+		t = hf_text_put_hex(hf_text_put(t, " vmid="), packet->context.vmid);
+	if (byte & HF_ETE_CONTEXT_CID)
+		t = hf_text_put_hex(hf_text_put(t, " cid="), packet->context.cid);
+	return t;
+}
+
+static uint8_t *put_trace_info(uint8_t *t, const struct hf_ete_packet *packet)
+{
+	t = hf_text_put_hex(hf_text_put(t, " info="), packet->info);
+	if (packet->flags & HF_ETE_HAS_SPEC)
+		t = put_dec(t, " spec=", packet->commit);
+	return packet->flags & HF_ETE_HAS_CYCT ? put_dec(t, " cyct=", packet->count) : t;
+}
+
+static uint8_t *put_exception(uint8_t *t, const struct hf_ete_packet *packet)
+{
+	t = hf_text_put(put_dec(t, " type=", packet->info), " (");
+	t = hf_text_put(hf_text_put(t, hf_ete_exception_name(packet->info)), ")");
+	return packet->flags & HF_ETE_HAS_TARGET ? hf_text_put(t, " target") : t;
+}
+
+static uint8_t *put_count(uint8_t *t, const char *key, const struct hf_ete_packet *packet, uint64_t more)
+{
+	t = hf_text_put(t, key);
+	return packet->flags & HF_ETE_HAS_COUNT ? hf_text_put_dec(t, packet->count + more) : hf_text_put(t, "?");
+}
+
+static uint8_t *put_events(uint8_t *t, const struct hf_ete_packet *packet)
+{
+	char separator = ' ';
+
+	for (unsigned i = 0; i < 4; i++) {
+		if (!(packet->info >> i & 1))
+			continue;
+		*t++ = (uint8_t)separator;
+		*t++ = (uint8_t)('0' + i);
+		separator = ',';
+	}
+	return t;
+}
+
+static uint8_t *put_fields(uint8_t *t, const struct hf_ete_packet *packet, const struct hf_ete_meaning *meaning,
+			   uint32_t threshold)
+{
+	switch (packet->kind) {
+	case HF_ETE_TRACE_INFO: return put_trace_info(t, packet);
+	case HF_ETE_TIMESTAMP:
+		*t++ = ' ';
+		t = hf_text_put_hex16(t, meaning->timestamp);
+		return packet->flags & HF_ETE_HAS_COUNT ? put_dec(t, " cycles=", packet->count) : t;
+	case HF_ETE_EXCEPTION: t = put_exception(t, packet); break;
+	case HF_ETE_INSTRUMENTATION:
+		t = put_dec(t, " el=", packet->info);
+		return hf_text_put_hex(hf_text_put(t, " value="), packet->value);
+	case HF_ETE_CYCLE_COUNT_F1:
+	case HF_ETE_CYCLE_COUNT_F2:
+	case HF_ETE_CYCLE_COUNT_F3:
+		if (packet->flags & HF_ETE_HAS_COMMIT)
+			t = put_dec(t, " commit=", packet->commit);
+		return put_count(t, " cycles=", packet, threshold);
+	case HF_ETE_COMMIT: return put_dec(t, " ", packet->commit);
+	case HF_ETE_CANCEL_F1:
+	case HF_ETE_CANCEL_F2:
+	case HF_ETE_CANCEL_F3:
+		t = put_dec(put_atoms(t, packet), " ", packet->cancel);
+		return packet->flags & HF_ETE_HAS_MISPREDICT ? hf_text_put(t, " mispredict") : t;
+	case HF_ETE_EVENT: return put_events(t, packet);
+	case HF_ETE_Q: t = put_count(t, " count=", packet, 0); break;
+	case HF_ETE_CONTEXT:
+		if (!(packet->flags & HF_ETE_HAS_CONTEXT))
+			return hf_text_put(t, " same");
+		break;
+	default: t = put_atoms(t, packet); break;
+	}
+	t = put_address(t, packet, meaning);
+	return packet->flags & HF_ETE_HAS_CONTEXT ? put_context(t, packet) : t;
+}
+
+static uint8_t *put_lost(struct records *d, uint8_t *t)
+{
+	struct hf_ete_place *now = &d->now;
+	const struct hf_diag diag = {
+		.code = -(int)now->lost_code, .offset = HF_NOWHERE, .detail = now->lost_detail};
+
+	if (now->lost_bytes == 0)
+		return t;
+	t = hf_text_put(hf_text_put_dec(t, now->lost_at), " LOST bytes=");
+	t = hf_text_put_dec(t, now->lost_bytes);
+	*t++ = ' ';
+	t += hf_diag_format(&diag, (char *)t, LINE / 2);
+	*t++ = '\n';
+	now->lost_bytes = 0;
+	return t;
+}
+
+static uint8_t *put_heading(const struct records *d, uint8_t *t)
+{
+	const struct hf_setup_part *part = &d->stream->parts[d->now.part];
+
+	t = hf_text_put(t, "# part ");
+	for (const char *s = part->name; *s && s < part->name + LINE / 4; s++)
+		*t++ = *s > ' ' && *s <= '~' ? (uint8_t)*s : '?';
+	t = hf_text_put_hex(hf_text_put(t, " id="), HF_ETE_TRACE_ID(d->stream->harts[d->hart].id));
+	t = hf_text_put(hf_text_put(t, " framing="), *part->framing ? part->framing : "raw");
+	*t++ = '\n';
+	return t;
+}
+
+/* ---- packets ---- */
+
+static void unsync(struct records *d, uint64_t offset, int code, uint32_t detail)
+{
+	const uint32_t part = d->now.part;
+
+	d->now = (struct hf_ete_place){
+		.part = part, .lost_at = offset, .lost_code = (uint32_t)-code, .lost_detail = detail};
+}
+
+/* From this source of this part on, the first one that has bytes there. */
+static void find_source(struct records *d)
+{
+	const struct hf_ete_stream *s = d->stream;
+
+	for (; d->now.part < s->part_count; d->now.part++, d->hart = 0) {
+		const struct hf_setup_part *part = &s->parts[d->now.part];
+
+		while (d->hart < s->hart_count && !hf_ete_part_has(s, part, s->harts[d->hart].id))
+			d->hart++;
+		if (d->hart < s->hart_count) {
+			hf_ete_start_part(s, d->now.part, s->harts[d->hart].id, NULL, &d->lane);
+			unsync(d, part->offset, HF_ERR_ETE_UNSYNCED, 0);
+			d->heading = true;
+			return;
+		}
+	}
+	d->ended = true;
+}
+
+/* Passes over bytes up to an A-sync, which is left to be read. */
+static uint8_t *scan(struct records *d, uint8_t *t)
+{
+	struct hf_lane *lane = &d->lane;
+
+	while (lane->pos < lane->count) {
+		const uint32_t left = lane->count - lane->pos;
+		const uint8_t *p = lane->bytes + lane->pos;
+		uint32_t zeros = 0;
+
+		while (zeros < left && p[zeros] == 0)
+			zeros++;
+		if (zeros == left && lane->stop == HF_LANE_MORE) { /* more of it to come */
+			const uint32_t passed = left < HF_LANE_CAP / 2 ? 0 : left - HF_ETE_ASYNC_ZEROS;
+
+			lane->pos += passed;
+			d->now.lost_bytes += passed;
+			return t;
+		}
+		if (zeros < left && zeros >= HF_ETE_ASYNC_ZEROS && p[zeros] == 0x80) {
+			t = put_lost(d, t);
+			d->now.phase = HF_ETE_PHASE_SYNCED;
+			return t;
+		}
+		zeros += zeros < left; /* the byte that is none */
+		lane->pos += zeros;
+		d->now.lost_bytes += zeros;
+	}
+	return t;
+}
+
+static uint8_t *put_end(struct records *d, uint8_t *t)
+{
+	struct hf_lane *lane = &d->lane;
+	const size_t left = hf_lane_left(lane);
+
+	if (left) {
+		t = hf_text_put_dec(t, hf_lane_offset(lane));
+		t = put_dec(t, " CUT bytes=", left);
+		*t++ = '\n';
+		lane->pos = lane->count;
+	}
+	t = put_lost(d, t);
+	if (lane->stop == HF_LANE_BREAK) {
+		hf_lane_resume(lane);
+		unsync(d, lane->frames.offset, HF_ERR_CORESIGHT_BREAK, 0);
+		return t;
+	}
+	d->hart++;
+	find_source(d);
+	return t;
+}
+
+/* The line of the next packet, or of what stands instead of one. */
+static int put_line(struct records *d, uint8_t **t)
+{
+	struct hf_lane *lane = &d->lane;
+	struct hf_ete_packet packet;
+	struct hf_ete_meaning meaning;
+	int n;
+
+	if (hf_lane_left(lane) < HF_LANE_CAP / 2 && lane->stop == HF_LANE_MORE) {
+		int err = hf_lane_fill(lane);
+
+		if (err)
+			return err;
+	}
+	if (d->now.phase == HF_ETE_PHASE_UNSYNCED && hf_lane_left(lane)) {
+		*t = scan(d, *t);
+		return 0;
+	}
+	n = hf_ete_packet_get(&d->stream->harts[d->hart].config, lane->bytes + lane->pos, hf_lane_left(lane), &packet);
+	if (n == 0 && lane->stop != HF_LANE_MORE) {
+		*t = put_end(d, *t);
+	} else if (n <= 0) {
+		unsync(d, hf_lane_offset(lane), n ? n : HF_ERR_ETE_ASYNC, packet.header);
+	} else {
+		*t = hf_text_put_dec(*t, hf_lane_offset(lane));
+		*(*t)++ = ' ';
+		*t = hf_text_put(*t, hf_ete_kind_names[packet.kind]);
+		hf_ete_history_apply(&d->now.history, &packet, &meaning);
+		*t = put_fields(*t, &packet, &meaning, d->now.history.threshold);
+		*(*t)++ = '\n';
+		lane->pos += (uint32_t)n;
+	}
+	return 0;
+}
+
+static int make_page(struct records *d)
+{
+	uint8_t *t = d->page;
+	int err = 0;
+
+	if (!d->ended)
+		d->now.entry = hf_lane_entry(&d->lane);
+	d->page_at = d->now;
+	d->page_hart = d->hart;
+	d->page_heading = d->heading;
+	while (!err && !d->ended && t < d->page + PAGE) {
+		if (d->heading)
+			t = put_heading(d, t);
+		d->heading = false;
+		err = put_line(d, &t);
+	}
+	d->used = (uint32_t)(t - d->page);
+	d->given = 0;
+	d->done = 0;
+	return err;
+}
+
+/* ---- the decoder ---- */
+
+static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+{
+	struct records *d;
+	int err;
+
+	if (hart != HF_HART_RECORDS)
+		return HF_ERR_NOT_FOUND;
+	d = calloc(1, sizeof *d);
+	if (!d)
+		return HF_ERR_NOMEM;
+	d->dec.stream = stream;
+	d->dec.hart = hart;
+	d->stream = (const struct hf_ete_stream *)stream;
+	err = hf_lane_init(&d->lane, src);
+	if (err) {
+		free(d);
+		return err;
+	}
+	find_source(d);
+	if (!d->ended)
+		d->now.entry = hf_lane_entry(&d->lane);
+	d->page_at = d->now;
+	d->page_hart = d->hart;
+	d->page_heading = d->heading;
+	*ret_dec = &d->dec;
+	return 0;
+}
+
+static void destroy(struct hf_dec *dec)
+{
+	struct records *d = (struct records *)dec;
+
+	hf_lane_fini(&d->lane);
+	free(d);
+}
+
+static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
+{
+	struct records *d = (struct records *)dec;
+	size_t n = 0;
+	int err = 0;
+
+	while (n < max && !err) {
+		if (d->given == d->used) {
+			if (d->ended)
+				break;
+			err = make_page(d);
+			continue;
+		}
+		ev[n] = (struct hf_event){.kind = HF_EVENT_DATA};
+		ev[n].small = (uint16_t)(d->used - d->given < PIECE ? d->used - d->given : PIECE);
+		memcpy(ev[n].data.bytes, d->page + d->given, ev[n].small);
+		d->given += ev[n].small;
+		d->done++;
+		n++;
+	}
+	*ret_n = n;
+	if (n)
+		return 0;
+	if (err)
+		dec->diag = d->lane.reader.diag;
+	dec->diag.code = err;
+	return err ? err : (int)HF_NOTE_END;
+}
+
+struct stored {
+	struct hf_ete_place place;
+	uint32_t hart;
+	uint8_t heading;
+};
+
+#define PLACE(member, max) HF_STATE_FIELD(struct stored, place.member, max)
+
+static const struct hf_state_field fields[] = {
+	PLACE(part, UINT32_MAX),
+	PLACE(phase, HF_ETE_PHASES - 1),
+	PLACE(lost_at, INT64_MAX),
+	PLACE(lost_bytes, INT64_MAX),
+	PLACE(lost_code, HF_ERRI_COUNT),
+	PLACE(lost_detail, UINT32_MAX),
+	PLACE(entry.at, INT64_MAX),
+	PLACE(entry.frame, INT64_MAX),
+	PLACE(entry.before, HF_CORESIGHT_IDS - 1),
+	PLACE(history.address[0], UINT64_MAX),
+	PLACE(history.address[1], UINT64_MAX),
+	PLACE(history.address[2], UINT64_MAX),
+	PLACE(history.is[0], 1),
+	PLACE(history.is[1], 1),
+	PLACE(history.is[2], 1),
+	PLACE(history.timestamp, UINT64_MAX),
+	PLACE(history.threshold, UINT32_MAX),
+	HF_STATE_FIELD(struct stored, hart, UINT32_MAX),
+	HF_STATE_FIELD(struct stored, heading, 1),
+};
+
+static const struct hf_state_table table = {
+	.version = 1,
+	.count = sizeof fields / sizeof fields[0],
+	.fields = fields,
+};
+
+static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
+{
+	const struct records *d = (const struct records *)dec;
+	const struct stored st = {.place = d->page_at, .hart = d->page_hart, .heading = d->page_heading};
+
+	*ret_discard = d->done;
+	return hf_state_save(&table, &st, blob);
+}
+
+static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+{
+	struct records *d = (struct records *)dec;
+	const struct hf_ete_stream *s = d->stream;
+	struct stored st = {.hart = 0};
+	int err = hf_state_load(&table, &st, blob, size);
+
+	if (err)
+		return err;
+	d->ended = st.place.part == s->part_count;
+	if (!d->ended && (st.place.part > s->part_count || st.hart >= s->hart_count || st.place.lost_code == 0 ||
+			  !hf_ete_is_place(s, &st.place, s->harts[st.hart].id)))
+		return HF_ERR_STATE;
+	d->now = d->page_at = st.place;
+	d->hart = d->page_hart = st.hart;
+	d->heading = d->page_heading = st.heading;
+	d->used = d->given = 0;
+	d->done = 0;
+	if (!d->ended)
+		hf_ete_start_part(s, st.place.part, s->harts[st.hart].id, &st.place.entry, &d->lane);
+	return 0;
+}
+
+/* Parts are read once for each source: progress counts all of that as one pass over the part. */
+static uint64_t offset(const struct hf_dec *dec)
+{
+	const struct records *d = (const struct records *)dec;
+	const struct hf_ete_stream *s = d->stream;
+	const uint64_t at = hf_lane_offset(&d->lane);
+	const struct hf_setup_part *part;
+
+	if (d->ended)
+		return at;
+	part = &s->parts[d->now.part];
+	if (hf_ete_layout(part) == HF_CORESIGHT_NONE || part->size == HF_NOWHERE)
+		return at;
+	return part->offset + (part->size / s->hart_count) * d->hart + (at - part->offset) / s->hart_count;
+}
+
+static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
+{
+	*ret_n = 1;
+	return &dec->hart;
+}
+
+const struct hf_dec_ops hf_ete_records_ops = {
+	.create = create,
+	.destroy = destroy,
+	.next = next,
+	.save = save,
+	.load = load,
+	.offset = offset,
+	.harts = harts,
+};

@@ -1,0 +1,200 @@
+#include "codecs/ete/stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum hf_coresight_layout hf_ete_layout(const struct hf_setup_part *part)
+{
+	static const struct {
+		const char *framing;
+		enum hf_coresight_layout layout;
+	} layouts[] = {
+		{"", HF_CORESIGHT_NONE},
+		{"raw", HF_CORESIGHT_NONE},
+		{"source_data", HF_CORESIGHT_NONE},
+		{"coresight", HF_CORESIGHT_ALIGNED},
+		{"coresight_sync", HF_CORESIGHT_SYNCED},
+		{"dstream_coresight", HF_CORESIGHT_DSTREAM},
+	};
+
+	for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
+		if (strcmp(part->framing, layouts[i].framing) == 0)
+			return layouts[i].layout;
+	return HF_CORESIGHT_LAYOUTS;
+}
+
+bool hf_ete_part_has(const struct hf_ete_stream *s, const struct hf_setup_part *part, uint32_t id)
+{
+	if (hf_ete_layout(part) != HF_CORESIGHT_NONE)
+		return true;
+	return part->hart == id || (part->hart == HF_SETUP_ANY && id == s->harts[0].id);
+}
+
+void hf_ete_start_part(const struct hf_ete_stream *s, size_t part, uint32_t id, const struct hf_lane_entry *entry,
+		       struct hf_lane *lane)
+{
+	const struct hf_setup_part *p = &s->parts[part];
+
+	hf_lane_start(lane, hf_ete_layout(p), HF_ETE_TRACE_ID(id), p->offset,
+		      p->size == HF_NOWHERE ? HF_NOWHERE : p->offset + p->size, entry);
+}
+
+const struct hf_ete_hart *hf_ete_find_hart(const struct hf_ete_stream *s, uint32_t id)
+{
+	for (size_t i = 0; i < s->hart_count; i++)
+		if (s->harts[i].id == id)
+			return &s->harts[i];
+	return NULL;
+}
+
+/* ---- opening ---- */
+
+/* What was met while the harts were looked for. */
+struct found {
+	struct hf_diag refused; /* why the first one was, if one was */
+	unsigned refused_count;
+	bool missing;           /* registers of one of them */
+	bool etm;
+};
+
+static int add_hart(struct hf_ete_stream *s, const struct hf_setup *setup, uint32_t id, struct found *found)
+{
+	struct hf_ete_hart *bigger;
+	struct hf_ete_config config;
+	struct hf_diag diag = {0};
+	bool missing;
+	size_t i;
+	int err;
+
+	if (hf_ete_find_hart(s, id))
+		return 0;
+	err = hf_ete_config_read(&config, setup, id, &missing, &diag);
+	if (err == HF_ERR_ETE_SOURCE) {
+		if (!found->refused_count++)
+			found->refused = diag;
+		return 0;
+	}
+	if (err) {
+		found->refused = diag;
+		return err;
+	}
+	bigger = realloc(s->harts, (s->hart_count + 1) * sizeof *bigger);
+	if (!bigger)
+		return HF_ERR_NOMEM;
+	s->harts = bigger;
+	for (i = s->hart_count++; i > 0 && bigger[i - 1].id > id; i--)
+		bigger[i] = bigger[i - 1];
+	bigger[i] = (struct hf_ete_hart){.id = id, .config = config};
+	found->missing |= missing;
+	found->etm |= config.etm;
+	return 0;
+}
+
+/* Every source that the description has, or that raw bytes are of; the one and only if there is neither. */
+static int find_harts(struct hf_ete_stream *s, const struct hf_setup *setup, struct found *found)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < setup->value_count && !err; i++)
+		if (setup->values[i].hart != HF_SETUP_ANY && hf_ete_config_is_source(setup, setup->values[i].hart))
+			err = add_hart(s, setup, setup->values[i].hart, found);
+	for (size_t i = 0; i < s->part_count && !err; i++)
+		if (s->parts[i].hart != HF_SETUP_ANY && hf_ete_layout(&s->parts[i]) == HF_CORESIGHT_NONE)
+			err = add_hart(s, setup, s->parts[i].hart, found);
+	if (!err && s->hart_count == 0 && !found->refused_count)
+		err = add_hart(s, setup, 0, found);
+	if (!err && s->hart_count == 0)
+		err = found->refused.code;
+	return err;
+}
+
+static void describe(struct hf_ete_stream *s, const struct found *found)
+{
+	int n = snprintf(s->json, sizeof s->json, "\"trace_ids\":[");
+
+	snprintf(s->version, sizeof s->version, "%s", found->etm ? "ETMv4" : "ETE");
+	for (size_t i = 0; i < s->hart_count && n < (int)sizeof s->json - 64; i++)
+		n += snprintf(s->json + n, sizeof s->json - (size_t)n, "%s%u", i ? "," : "",
+			      (unsigned)HF_ETE_TRACE_ID(s->harts[i].id));
+	n += snprintf(s->json + n, sizeof s->json - (size_t)n, "]");
+	if (found->missing)
+		n += snprintf(s->json + n, sizeof s->json - (size_t)n, ",\"registers_missing\":true");
+	if (found->refused_count)
+		snprintf(s->json + n, sizeof s->json - (size_t)n, ",\"sources_refused\":%u", found->refused_count);
+}
+
+static int check_parts(const struct hf_ete_stream *s, struct hf_diag *diag)
+{
+	for (size_t i = 0; i < s->part_count; i++)
+		if (hf_ete_layout(&s->parts[i]) == HF_CORESIGHT_LAYOUTS)
+			return hf_diag_set(diag, HF_ERR_SETUP_FRAMING, HF_SPACE_STREAM, s->parts[i].offset, 0);
+	return 0;
+}
+
+static int open_all(struct hf_ete_stream *s, const struct hf_setup *setup, struct hf_diag *diag)
+{
+	struct found found = {.refused_count = 0};
+	int err;
+
+	s->whole = (struct hf_setup_part){.size = HF_NOWHERE, .hart = HF_SETUP_ANY, .name = "", .framing = ""};
+	s->parts = setup->part_count ? setup->parts : &s->whole;
+	s->part_count = setup->part_count ? setup->part_count : 1;
+	err = check_parts(s, diag);
+	if (err)
+		return err;
+	err = find_harts(s, setup, &found);
+	if (err) {
+		if (diag)
+			*diag = found.refused;
+		return hf_diag_set(diag, err, HF_SPACE_STREAM, HF_NOWHERE, found.refused.detail);
+	}
+	s->ids = malloc(s->hart_count * sizeof *s->ids);
+	if (!s->ids)
+		return HF_ERR_NOMEM;
+	for (size_t i = 0; i < s->hart_count; i++)
+		s->ids[i] = s->harts[i].id;
+	describe(s, &found);
+	s->stream.info = (struct hf_stream_info){
+		.arch = HF_ARCH_ARM,
+		.xlen = 64,
+		.isa = HF_ISA_A64,
+		.flags = HF_STREAM_HARTS | HF_STREAM_NO_ACCESSES | (s->hart_count > 1 ? HF_STREAM_MANY : 0),
+		.first_hart = s->harts[0].id,
+		.version = s->version,
+		.json = s->json,
+	};
+	return 0;
+}
+
+extern const struct hf_codec hf_codec_ete;
+
+int hf_ete_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream, struct hf_diag *diag)
+{
+	struct hf_ete_stream *s;
+	int err;
+
+	(void)src;
+	*ret_stream = NULL;
+	if (!setup)
+		return hf_diag_set(diag, HF_ERR_ETE_NO_SETUP, HF_SPACE_STREAM, HF_NOWHERE, 0);
+	s = calloc(1, sizeof *s);
+	if (!s)
+		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
+	s->stream.codec = &hf_codec_ete;
+	s->stream.setup = setup;
+	err = open_all(s, setup, diag);
+	if (err)
+		hf_ete_close(&s->stream);
+	else
+		*ret_stream = &s->stream;
+	return err;
+}
+
+void hf_ete_close(struct hf_stream *stream)
+{
+	struct hf_ete_stream *s = (struct hf_ete_stream *)stream;
+
+	free(s->harts);
+	free(s->ids);
+	free(s);
+}

@@ -1,0 +1,187 @@
+/* The parameters of the view, and the capture.ini that tells a decoder of them. */
+#include "codecs/ntrace/encoder.h"
+
+#include "codecs/isa/riscv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum key {
+#define HF_NTRACE_OPTION(key, max) KEY_##key,
+#include "codecs/ntrace/options.def"
+#undef HF_NTRACE_OPTION
+	KEYS,
+};
+
+static const struct {
+	const char *name;
+	uint64_t max;
+} keys[KEYS] = {
+#define HF_NTRACE_OPTION(key, max) {#key, (max)},
+#include "codecs/ntrace/options.def"
+#undef HF_NTRACE_OPTION
+};
+
+/* mode and profile are words: the numbers they stand for. */
+static bool read_word(enum key key, const char *text, size_t size, uint64_t *ret_v)
+{
+	static const char *const modes[] = {"btm", "htm"}, *const profiles[] = {"default", "seed"};
+	const char *const *words = key == KEY_mode ? modes : profiles;
+
+	for (*ret_v = 0; *ret_v < 2; ++*ret_v)
+		if (strlen(words[*ret_v]) == size && memcmp(words[*ret_v], text, size) == 0)
+			return true;
+	return false;
+}
+
+static bool read_number(const char *text, size_t size, uint64_t max, uint64_t *ret_v)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (text[i] < '0' || text[i] > '9' || v > (UINT64_MAX - 9) / 10)
+			return false;
+		v = v * 10 + (uint64_t)(text[i] - '0');
+	}
+	*ret_v = v;
+	return size && v <= max;
+}
+
+/* One "key=value": its key, and the value as a number. */
+static int read_item(const char *item, size_t size, enum key *ret_key, uint64_t *ret_v)
+{
+	const char *equals = memchr(item, '=', size);
+	const size_t n = equals ? (size_t)(equals - item) : size;
+	const char *value = item + n + 1;
+	unsigned key;
+
+	for (key = 0; key < KEYS; key++)
+		if (strlen(keys[key].name) == n && memcmp(keys[key].name, item, n) == 0)
+			break;
+	if (key == KEYS || !equals)
+		return HF_ERR_SETUP_KEY;
+	*ret_key = (enum key)key;
+	if (key == KEY_mode || key == KEY_profile)
+		return read_word((enum key)key, value, size - n - 1, ret_v) ? 0 : HF_ERR_SETUP_VALUE;
+	return read_number(value, size - n - 1, keys[key].max, ret_v) ? 0 : HF_ERR_SETUP_VALUE;
+}
+
+/* All that params say; v[key] stays where they say nothing. */
+static int read_params(const char *params, uint64_t v[KEYS], char *why, size_t size)
+{
+	for (const char *p = params; p && *p;) {
+		const size_t n = strcspn(p, ",");
+		enum key key = KEYS;
+		uint64_t value = 0;
+		int err = read_item(p, n, &key, &value);
+
+		if (err) {
+			if (why && err == HF_ERR_SETUP_KEY)
+				snprintf(why, size, "%.*s: ntrace has no such parameter", (int)n, p);
+			else if (why)
+				snprintf(why, size, "%.*s: this is not a value of %s", (int)n, p, keys[key].name);
+			return HF_ERR_SETUP_VALUE;
+		}
+		v[key] = value;
+		p += n;
+		p += *p == ',';
+	}
+	return 0;
+}
+
+/* What every decoder reads, as compact as that allows: no repeats, which one of the public ones cannot follow. */
+static void set_defaults(uint64_t v[KEYS])
+{
+	v[KEY_mode] = 1;
+	v[KEY_call_stack] = HF_NTRACE_STACK;
+	v[KEY_sync_instructions] = HF_NTRACE_SYNC_DEFAULT;
+	v[KEY_ownership] = 1;
+	v[KEY_icnt_max] = 0x3fffff;
+	v[KEY_hist_branches] = 31;
+}
+
+/* The simple encoder of the specification has none of the options (10.2). */
+static void set_seed_defaults(uint64_t v[KEYS])
+{
+	v[KEY_call_stack] = 0;
+	v[KEY_sync_instructions] = 0;
+	v[KEY_ownership] = 0;
+	v[KEY_icnt_max] = 0x10000;
+	v[KEY_hist_branches] = 29;
+}
+
+int hf_ntrace_config_read(const char *params, uint32_t hart, uint8_t xlen, struct hf_ntrace_config *ret_config,
+			  char *why, size_t size)
+{
+	uint64_t v[KEYS] = {0};
+	int err;
+
+	set_defaults(v);
+	err = read_params(params, v, why, size);
+	if (!err && v[KEY_profile]) {
+		set_seed_defaults(v);
+		err = read_params(params, v, why, size);
+	}
+	if (err)
+		return err;
+	*ret_config = (struct hf_ntrace_config){
+		.wire = {
+			.srcbits = (uint8_t)v[KEY_srcbits],
+			.xlen = xlen == 32 ? 32 : 64,
+			.addr_msb_ext = v[KEY_addr_msb_ext],
+			.implicit_return = v[KEY_call_stack] != 0,
+			.sequential_jump = v[KEY_sequential_jump],
+			.all_jumps = v[KEY_all_jumps],
+			.isa = xlen == 32 ? 32 : 64,
+		},
+		.history = v[KEY_mode],
+		.seed = v[KEY_profile],
+		.repeat_branch = v[KEY_repeat_branch],
+		.repeat_history = v[KEY_repeat_history],
+		.timestamps = v[KEY_timestamps],
+		.ownership = v[KEY_ownership],
+		.one_trap_type = v[KEY_one_trap_type],
+		.call_stack = (uint8_t)v[KEY_call_stack],
+		.hist_branches = (uint8_t)(v[KEY_hist_branches] ? v[KEY_hist_branches] : 1),
+		.icnt_max = (uint32_t)(v[KEY_icnt_max] > 2 ? v[KEY_icnt_max] : 2),
+		.sync_instructions = v[KEY_sync_instructions],
+		.src = (uint16_t)(hart & ((1u << v[KEY_srcbits]) - 1)),
+	};
+	return 0;
+}
+
+int hf_ntrace_check_params(const char *params, char *why, size_t size)
+{
+	struct hf_ntrace_config config;
+
+	return hf_ntrace_config_read(params, 0, 64, &config, why, size);
+}
+
+void hf_ntrace_write_ini(const struct hf_side *side, struct hf_sink *sink)
+{
+	struct hf_ntrace_config c;
+	char text[1024];
+	int n;
+
+	/* They were checked before a view was made with them. */
+	if (hf_ntrace_config_read(side->env ? side->env->params : NULL, side->hart, side->stream->info.xlen, &c, NULL, 0))
+		return;
+	n = snprintf(text, sizeof text,
+		     "[capture]\n"
+		     "format = ntrace\n"
+		     "trace = trace.bin\n"
+		     "\n"
+		     "[program]\n"
+		     "elf = program.elf\n"
+		     "\n"
+		     "[parameters]\n"
+		     "xlen = %u\n"
+		     "srcbits = %u\n"
+		     "addr_msb_ext = %d\n"
+		     "implicit_return = %d\n"
+		     "sequential_jump = %d\n"
+		     "all_jumps = %d\n",
+		     c.wire.xlen, c.wire.srcbits, c.wire.addr_msb_ext, c.wire.implicit_return, c.wire.sequential_jump,
+		     c.wire.all_jumps);
+	hf_sink_write(sink, text, (size_t)n);
+}

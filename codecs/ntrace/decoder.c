@@ -1,0 +1,407 @@
+/* From bytes to messages of one hart, and batches of events out. */
+#include "codecs/base/bytes.h"
+#include "codecs/ntrace/decoder.h"
+
+#include <stdlib.h>
+
+/* ---- harts ---- */
+
+static void add_hart(struct hf_ntrace_dec *d, uint32_t hart)
+{
+	for (size_t i = 0; i < d->hart_count; i++)
+		if (d->harts[i] == hart)
+			return;
+	if (d->hart_count < HF_NTRACE_HARTS_MAX)
+		d->harts[d->hart_count++] = hart;
+}
+
+/* A damaged SRC would make up harts: one that never synchronises has no instructions anyway. */
+static void note_hart(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
+{
+	if (d->params.srcbits && msg->src != d->dec.hart && hf_ntrace_is_sync(msg->tcode))
+		add_hart(d, msg->src);
+}
+
+/* ---- bytes ---- */
+
+/* Bytes that are nobody's: lost, if the trace of this hart is in one piece neither before nor behind them. */
+static void pass(struct hf_ntrace_dec *d, uint64_t n)
+{
+	if (d->s.lost_code)
+		d->s.lost_bytes += n;
+	d->s.at += n;
+}
+
+/* Up to the byte that ends a message, and over it. */
+static void skip(struct hf_ntrace_dec *d, const uint8_t *bytes, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && (bytes[i] & 3) != 3)
+		i++;
+	if (i < n) {
+		d->s.skip = 0;
+		i++;
+	}
+	pass(d, i);
+}
+
+static bool pad(struct hf_ntrace_dec *d, const uint8_t *bytes, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && hf_ntrace_is_padding(bytes[i]))
+		i++;
+	d->s.at += i;
+	return i != 0;
+}
+
+/* ---- messages ---- */
+
+/* Bytes that are no message. Whose it was may still be known; another's is a reason to doubt ours, which may have
+ * been swallowed with it. */
+static void put_damage(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg, int code, const uint8_t *bytes,
+		       size_t n)
+{
+	struct hf_ntrace_state *s = &d->s;
+	const uint64_t at = s->at, length = code == HF_ERR_NTRACE_CUT ? n : msg->length;
+	const bool ours = !d->params.srcbits || !msg->has_src || msg->src == d->dec.hart;
+	const uint64_t detail = code == HF_ERR_NTRACE_LONG ? length : msg->tcode;
+
+	if (code == HF_ERR_NTRACE_TCODE) {
+		/* It may have been one that matters, damaged. */
+		if (ours && s->known)
+			hf_ntrace_push_loss(d, HF_EVENT_DOUBT, code, at, length, detail);
+		pass(d, length);
+		return;
+	}
+	if (ours)
+		hf_ntrace_lose(d, code, at, detail);
+	else if (s->known && code != HF_ERR_NTRACE_CUT)
+		hf_ntrace_push_loss(d, HF_EVENT_DOUBT, code, at, length, detail);
+	pass(d, length);
+	if (code == HF_ERR_NTRACE_MSEO || code == HF_ERR_NTRACE_LONG)
+		s->skip = (bytes[length - 1] & 3) != 3;
+}
+
+static void put_message(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
+{
+	struct hf_ntrace_state *s = &d->s;
+
+	note_hart(d, msg);
+	s->message_at = s->at;
+	s->at += msg->length;
+	if (!d->params.srcbits || msg->src == d->dec.hart)
+		hf_ntrace_start(d, msg);
+}
+
+/* ---- parts ---- */
+
+/* The stream or a part of it begins: nothing is known. */
+static void begin_part(struct hf_ntrace_dec *d)
+{
+	struct hf_ntrace_state *s = &d->s;
+
+	*s = (struct hf_ntrace_state){.at = s->at, .stopped = 1, .mode = HF_MODE_UNKNOWN};
+	if (d->params.wrapped)
+		s->skip = 1;
+	hf_ntrace_choose_program(d);
+}
+
+static void end_part(struct hf_ntrace_dec *d)
+{
+	struct hf_ntrace_state *s = &d->s;
+
+	if (s->lost_code)
+		hf_ntrace_push_loss(d, HF_EVENT_GAP, -(int)s->lost_code, s->lost_at, s->lost_bytes, s->lost_detail);
+	begin_part(d);
+}
+
+/* One message, or what there is between two. */
+static int fetch(struct hf_ntrace_dec *d)
+{
+	struct hf_ntrace_state *s = &d->s;
+	const struct hf_ntrace_part part = hf_ntrace_part_at(d->dec.stream, &d->params, s->at);
+	struct hf_ntrace_message msg;
+	const uint8_t *bytes;
+	size_t n;
+	int err;
+
+	if (part.hart != HF_SETUP_ANY && part.hart != d->dec.hart && part.end != HF_NOWHERE) {
+		add_hart(d, part.hart);
+		s->at = part.end;
+		return 0;
+	}
+	for (unsigned i = 0; i < 64 && s->phase == HF_NTRACE_PHASE_FETCH && d->plan_count + 16 < HF_NTRACE_PLANS; i++) {
+		err = hf_ntrace_look(&d->reader, s->at, part.end, &bytes, &n);
+		if (err)
+			return err;
+		if (n == 0) {
+			end_part(d);
+			if (d->reader.ended && s->at >= d->reader.start + d->reader.len)
+				s->phase = HF_NTRACE_PHASE_END;
+			return 0;
+		}
+		if (s->skip) {
+			skip(d, bytes, n);
+			continue;
+		}
+		if (pad(d, bytes, n))
+			continue;
+		err = hf_ntrace_message_read(&d->params, bytes, n, &msg);
+		if (err)
+			put_damage(d, &msg, err > 0 ? HF_ERR_NTRACE_CUT : err, bytes, n);
+		else
+			put_message(d, &msg);
+	}
+	return 0;
+}
+
+/* ---- batches ---- */
+
+static bool has_room(const struct hf_ntrace_dec *d)
+{
+	return d->plan_count + HF_NTRACE_PIECE_PLANS <= HF_NTRACE_PLANS && d->planned < HF_NTRACE_BATCH &&
+	       hf_blocks_have_room(&d->blocks, HF_NTRACE_PIECE + 1);
+}
+
+/* Plans events until there are enough, or the stream ends. A batch ends where a piece does. */
+static int fill(struct hf_ntrace_dec *d)
+{
+	d->before = d->s;
+	d->given = 0;
+	d->plan_count = d->plan_at = d->plan_used = 0;
+	d->planned = 0;
+	d->single_count = 0;
+	if (!hf_blocks_have_room(&d->blocks, HF_NTRACE_PIECE + 1))
+		hf_blocks_reset(&d->blocks);
+	while (d->s.phase != HF_NTRACE_PHASE_END && has_room(d)) {
+		int err = 0;
+
+		if (d->s.phase == HF_NTRACE_PHASE_FETCH)
+			err = fetch(d);
+		else
+			hf_ntrace_run(d);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Planned events, at most max. */
+static size_t give(struct hf_ntrace_dec *d, struct hf_event *ev, size_t max)
+{
+	size_t n = 0;
+
+	while (n < max && d->plan_at < d->plan_count) {
+		const struct hf_ntrace_plan *plan = &d->plans[d->plan_at];
+		const uint32_t left = plan->count - d->plan_used;
+		const uint32_t take = left < max - n ? left : (uint32_t)(max - n);
+
+		for (uint32_t i = 0; i < take; i++)
+			ev[n + i] = plan->ev[d->plan_used + i];
+		n += take;
+		d->plan_used += take;
+		if (d->plan_used < plan->count)
+			break;
+		if (plan->taken && take) {
+			ev[n - 1].flags = HF_EVF_TAKEN;
+			ev[n - 1].insn.target = plan->target;
+		}
+		d->plan_at++;
+		d->plan_used = 0;
+	}
+	d->given += n;
+	return n;
+}
+
+/* ---- the decoder ---- */
+
+static void destroy(struct hf_dec *dec)
+{
+	struct hf_ntrace_dec *d = (struct hf_ntrace_dec *)dec;
+
+	hf_reader_fini(&d->reader);
+	hf_blocks_fini(&d->blocks);
+	if (d->rotated)
+		hf_src_free(d->rotated);
+	free(d);
+}
+
+static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+{
+	struct hf_ntrace_dec *d = calloc(1, sizeof *d);
+	int err;
+
+	if (!d)
+		return HF_ERR_NOMEM;
+	d->dec.stream = stream;
+	d->dec.hart = hart;
+	err = hf_ntrace_params_read(stream->setup, hart, &d->params, NULL);
+	if (!err && d->params.wrap_offset)
+		err = hf_ntrace_rotate(src, d->params.wrap_offset, &d->rotated);
+	if (!err)
+		err = hf_reader_init(&d->reader, d->rotated ? d->rotated : src, HF_READER_CAP);
+	if (!err)
+		err = hf_blocks_init(&d->blocks, d->params.isa, d->params.sequential_jump);
+	if (err) {
+		destroy(&d->dec);
+		return err;
+	}
+	d->harts[d->hart_count++] = hart;
+	begin_part(d);
+	*ret_dec = &d->dec;
+	return 0;
+}
+
+static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
+{
+	struct hf_ntrace_dec *d = (struct hf_ntrace_dec *)dec;
+
+	while (*ret_n < max) {
+		int err;
+
+		*ret_n += give(d, ev + *ret_n, max - *ret_n);
+		if (*ret_n == max || d->s.phase == HF_NTRACE_PHASE_END)
+			break;
+		err = fill(d);
+		if (err) {
+			dec->diag = d->reader.diag;
+			return *ret_n ? 0 : err;
+		}
+	}
+	if (*ret_n)
+		return 0;
+	if (d->reader.err == 0)
+		return HF_NOTE_END;
+	dec->diag = d->reader.diag;
+	return d->reader.err;
+}
+
+#define FIELD(member, max) HF_STATE_FIELD(struct hf_ntrace_state, member, max)
+
+static const struct hf_state_field fields[] = {
+	FIELD(at, INT64_MAX),
+	FIELD(phase, HF_NTRACE_PHASES - 1),
+	FIELD(skip, 1),
+	FIELD(known, 1),
+	FIELD(stopped, 1),
+	FIELD(begun, 1),
+	FIELD(history, 1),
+	FIELD(timed, 1),
+	FIELD(mode, HF_MODE_COUNT - 1),
+	FIELD(ids, HF_CONTEXT_PID | HF_CONTEXT_VMID),
+	FIELD(pid, UINT32_MAX),
+	FIELD(vmid, UINT32_MAX),
+	FIELD(pc, UINT64_MAX),
+	FIELD(ref, UINT64_MAX),
+	FIELD(debt, UINT64_MAX),
+	FIELD(time, UINT64_MAX),
+	FIELD(message_at, INT64_MAX),
+	FIELD(message_length, HF_NTRACE_MESSAGE_MAX),
+	FIELD(tcode, HF_NTRACE_TCODES - 1),
+	FIELD(btype, 3),
+	FIELD(message_timed, 1),
+	FIELD(pattern, UINT32_MAX),
+	FIELD(hist, UINT32_MAX),
+	FIELD(repeats, 0x3ffff),
+	FIELD(left, INT64_MAX),
+	FIELD(straight, INT64_MAX),
+	FIELD(address, UINT64_MAX),
+	FIELD(last_tcode, HF_NTRACE_TCODES - 1),
+	FIELD(last_btype, 3),
+	FIELD(last_icnt, UINT32_MAX),
+	FIELD(last_hist, UINT32_MAX),
+	FIELD(last_address, UINT64_MAX),
+	FIELD(lost_code, HF_ERRI_COUNT),
+	FIELD(lost_at, INT64_MAX),
+	FIELD(lost_bytes, UINT64_MAX),
+	FIELD(lost_detail, UINT64_MAX),
+	HF_NTRACE_STACK_FIELDS(struct hf_ntrace_state),
+};
+
+static const struct hf_state_table table = {
+	.version = 1,
+	.count = sizeof fields / sizeof fields[0],
+	.fields = fields,
+};
+static_assert(1 + sizeof fields / sizeof fields[0] * HF_VARINT_MAX <= HF_STATE_MAX, "a state of the largest numbers");
+
+static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
+{
+	const struct hf_ntrace_dec *d = (const struct hf_ntrace_dec *)dec;
+	const bool between = d->plan_at == d->plan_count;
+
+	*ret_discard = between ? 0 : d->given;
+	return hf_state_save(&table, between ? &d->s : &d->before, blob);
+}
+
+/* What no decoder could have saved, and what the code relies on. */
+static bool is_valid(const struct hf_ntrace_state *s)
+{
+	if (s->hist == 0 && s->phase != HF_NTRACE_PHASE_FETCH && s->phase != HF_NTRACE_PHASE_END)
+		return false;
+	if (s->phase == HF_NTRACE_PHASE_HISTORY && (s->hist < 2 || s->pattern < 2))
+		return false;
+	return s->phase != HF_NTRACE_PHASE_COUNT || !s->repeats || s->pattern != 1;
+}
+
+static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+{
+	struct hf_ntrace_dec *d = (struct hf_ntrace_dec *)dec;
+	struct hf_ntrace_state s = {0};
+	int err = hf_state_load(&table, &s, blob, size);
+
+	if (err || !is_valid(&s))
+		return HF_ERR_STATE;
+	d->s = s;
+	d->plan_count = d->plan_at = 0;
+	hf_ntrace_choose_program(d);
+	return 0;
+}
+
+static uint64_t offset(const struct hf_dec *dec)
+{
+	return ((const struct hf_ntrace_dec *)dec)->s.at;
+}
+
+static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
+{
+	const struct hf_ntrace_dec *d = (const struct hf_ntrace_dec *)dec;
+
+	*ret_n = d->hart_count;
+	return d->harts;
+}
+
+/* What was said up to the last event given: planned ones may have said more. */
+static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64_t *ret_record)
+{
+	const struct hf_ntrace_dec *d = (const struct hf_ntrace_dec *)dec;
+
+	ret_context->size = d->before.ids;
+	ret_context->context.pid = d->before.pid;
+	ret_context->context.vmid = d->before.vmid;
+	for (uint32_t i = 0; i < d->plan_at; i++) {
+		const struct hf_event *ev = d->plans[i].ev;
+
+		if (ev->kind != HF_EVENT_CONTEXT)
+			continue;
+		if (ev->size & HF_CONTEXT_PID)
+			ret_context->context.pid = ev->context.pid;
+		if (ev->size & HF_CONTEXT_VMID)
+			ret_context->context.vmid = ev->context.vmid;
+		ret_context->size |= ev->size & (HF_CONTEXT_PID | HF_CONTEXT_VMID);
+	}
+	*ret_record = 0;
+}
+
+const struct hf_dec_ops hf_ntrace_dec_ops = {
+	.create = create,
+	.destroy = destroy,
+	.next = next,
+	.save = save,
+	.load = load,
+	.offset = offset,
+	.harts = harts,
+	.begin = begin,
+};

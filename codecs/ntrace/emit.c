@@ -1,0 +1,301 @@
+/* The messages of the encoder: what is held back to be counted, and the counters that a message resets. */
+#include "codecs/ntrace/encoder.h"
+
+/* The largest B-CNT and HREPEAT (6.2). */
+#define REPEATS_MAX 0x3ffffu
+
+static unsigned width_of(uint32_t hist)
+{
+	return 31u - (unsigned)__builtin_clz(hist);
+}
+
+/* ---- writing ---- */
+
+static void write_message(struct hf_ntrace_enc *e, struct hf_sink *sink, struct hf_ntrace_message *msg)
+{
+	struct hf_ntrace_enc_state *s = &e->s;
+	const bool sync = hf_ntrace_is_sync(msg->tcode);
+
+	msg->src = e->c.src;
+	if (e->c.timestamps && (sync || s->time != s->said_time)) {
+		msg->has_time = true;
+		msg->time = sync ? s->time : s->time - s->said_time;
+		s->said_time = s->time;
+	}
+	sink->p = hf_sink_room(sink, HF_NTRACE_WRITE_MAX);
+	sink->p += hf_ntrace_message_write(&e->c.wire, msg, sink->p);
+}
+
+static void flush_repeats(struct hf_ntrace_enc *e, struct hf_sink *sink)
+{
+	struct hf_ntrace_message msg = {.tcode = HF_NTRACE_REPEAT_BRANCH, .hrepeat = e->s.repeats};
+
+	if (e->s.repeats)
+		write_message(e, sink, &msg);
+	e->s.repeats = 0;
+}
+
+/* History that is complete as it is. */
+static void flush_pattern(struct hf_ntrace_enc *e, struct hf_sink *sink)
+{
+	struct hf_ntrace_enc_state *s = &e->s;
+	struct hf_ntrace_message msg = {.tcode = HF_NTRACE_RESOURCE_FULL, .hist = s->pattern};
+
+	if (!s->pattern)
+		return;
+	msg.rcode = s->pattern_count > 1 ? HF_NTRACE_RCODE_HREPEAT : HF_NTRACE_RCODE_HIST;
+	msg.hrepeat = s->pattern_count > 1 ? s->pattern_count : 0;
+	flush_repeats(e, sink);
+	s->last_tcode = 0;
+	write_message(e, sink, &msg);
+	s->pattern = 0;
+	s->pattern_count = 0;
+}
+
+void hf_ntrace_emit(struct hf_ntrace_enc *e, struct hf_sink *sink, struct hf_ntrace_message *msg)
+{
+	flush_repeats(e, sink);
+	e->s.last_tcode = 0;
+	write_message(e, sink, msg);
+}
+
+/* ---- branch messages ---- */
+
+/*
+ * Whether it is the message before it once more. Readers disagree on what a repeated U-ADDR is relative to, so only
+ * messages whose U-ADDR is 0 are (7.11).
+ */
+static bool is_again(const struct hf_ntrace_enc *e, const struct hf_ntrace_message *msg)
+{
+	const struct hf_ntrace_enc_state *s = &e->s;
+
+	return e->c.repeat_branch && s->last_tcode == msg->tcode && msg->address == 0 &&
+	       s->last_btype == msg->btype && s->last_icnt == msg->icnt && s->last_hist == msg->hist &&
+	       s->repeats < REPEATS_MAX && !(e->c.timestamps && s->time != s->said_time);
+}
+
+/* A message without SYNC. The last one is remembered if it can be repeated: B-TYPE 0 without an instruction cannot. */
+static void emit_branch(struct hf_ntrace_enc *e, struct hf_sink *sink, struct hf_ntrace_message *msg)
+{
+	struct hf_ntrace_enc_state *s = &e->s;
+
+	if (is_again(e, msg)) {
+		s->repeats++;
+		return;
+	}
+	flush_repeats(e, sink);
+	write_message(e, sink, msg);
+	s->last_tcode = msg->address == 0 && (msg->icnt || msg->btype) ? msg->tcode : 0;
+	s->last_btype = msg->btype;
+	s->last_icnt = (uint32_t)msg->icnt;
+	s->last_hist = msg->hist;
+}
+
+/* What every message with I-CNT resets. */
+static void reset_counts(struct hf_ntrace_enc_state *s)
+{
+	s->icnt = 0;
+	s->hist = 1;
+	s->paired = 0;
+}
+
+/* What a synchronisation resets beyond that (8.4); a reader wants to know the context again. */
+static void reset_all(struct hf_ntrace_enc *e, uint64_t pc)
+{
+	struct hf_ntrace_enc_state *s = &e->s;
+
+	reset_counts(s);
+	s->ref = pc;
+	s->since = 0;
+	hf_ntrace_stack_clear(&s->calls);
+	s->last_tcode = 0;
+	s->said_mode = HF_MODE_UNKNOWN;
+	s->owner_due = s->ids != 0;
+}
+
+void hf_ntrace_emit_flow(struct hf_ntrace_enc *e, struct hf_sink *sink, uint8_t btype, uint64_t pc, bool sync)
+{
+	struct hf_ntrace_enc_state *s = &e->s;
+	const bool hist = e->c.history && (s->hist > 1 || e->c.seed);
+	struct hf_ntrace_message msg = {
+		.tcode = hist ? (sync ? HF_NTRACE_INDIRECT_BRANCH_HIST_SYNC : HF_NTRACE_INDIRECT_BRANCH_HIST) :
+				(sync ? HF_NTRACE_INDIRECT_BRANCH_SYNC : HF_NTRACE_INDIRECT_BRANCH),
+		.sync = sync ? HF_NTRACE_SYNC_PERIODIC : 0,
+		.btype = btype,
+		.icnt = s->icnt,
+		.address = sync ? pc : pc ^ s->ref,
+		.hist = hist ? s->hist : 0,
+	};
+
+	flush_pattern(e, sink);
+	if (sync) {
+		hf_ntrace_emit(e, sink, &msg);
+		reset_all(e, pc);
+	} else {
+		emit_branch(e, sink, &msg);
+		s->ref = pc;
+		reset_counts(s);
+	}
+}
+
+void hf_ntrace_emit_taken(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc, bool sync)
+{
+	struct hf_ntrace_enc_state *s = &e->s;
+	struct hf_ntrace_message msg = {.tcode = HF_NTRACE_DIRECT_BRANCH, .icnt = s->icnt};
+
+	if (sync) {
+		msg.tcode = HF_NTRACE_DIRECT_BRANCH_SYNC;
+		msg.sync = HF_NTRACE_SYNC_PERIODIC;
+		msg.address = pc;
+		hf_ntrace_emit(e, sink, &msg);
+		reset_all(e, pc);
+	} else {
+		emit_branch(e, sink, &msg);
+		reset_counts(s);
+	}
+}
+
+/* ---- starts and stops ---- */
+
+/* Another message than ProgTraceSync may start a trace (8.4.1, note 1): in a trap handler. */
+void hf_ntrace_emit_start(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc)
+{
+	struct hf_ntrace_message msg = {
+		.tcode = e->s.btype ? HF_NTRACE_INDIRECT_BRANCH_SYNC : HF_NTRACE_SYNC,
+		.sync = e->s.start,
+		.btype = e->s.btype,
+		.address = pc,
+	};
+
+	hf_ntrace_emit(e, sink, &msg);
+	reset_all(e, pc);
+}
+
+void hf_ntrace_emit_stop(struct hf_ntrace_enc *e, struct hf_sink *sink)
+{
+	struct hf_ntrace_message msg = {
+		.tcode = HF_NTRACE_CORRELATION,
+		.evcode = HF_NTRACE_EVCODE_DISABLED,
+		.cdf = e->c.history,
+		.icnt = e->s.icnt,
+		.hist = e->c.history ? e->s.hist : 0,
+	};
+
+	flush_pattern(e, sink);
+	hf_ntrace_emit(e, sink, &msg);
+	reset_counts(&e->s);
+}
+
+void hf_ntrace_emit_error(struct hf_ntrace_enc *e, struct hf_sink *sink)
+{
+	struct hf_ntrace_message msg = {.tcode = HF_NTRACE_ERROR, .value = HF_NTRACE_ECODE_PROGRAM};
+
+	hf_ntrace_emit(e, sink, &msg);
+}
+
+/* PRV and V of PROCESS (7.1); false: it has none for this mode. */
+static bool process_of_mode(unsigned mode, uint64_t *ret_process)
+{
+	switch (mode) {
+	case HF_MODE_U: *ret_process = 0; return true;
+	case HF_MODE_S: *ret_process = 1 << 2; return true;
+	case HF_MODE_M: *ret_process = 3 << 2; return true;
+	case HF_MODE_VU: *ret_process = 1 << 4; return true;
+	case HF_MODE_VS: *ret_process = 1 << 4 | 1 << 2; return true;
+	default: return false;
+	}
+}
+
+void hf_ntrace_emit_ownership(struct hf_ntrace_enc *e, struct hf_sink *sink)
+{
+	struct hf_ntrace_enc_state *s = &e->s;
+	struct hf_ntrace_message msg = {.tcode = HF_NTRACE_OWNERSHIP};
+	uint64_t process;
+
+	s->owner_due = 0;
+	if (!process_of_mode(s->mode, &process))
+		return;
+	s->said_mode = s->mode;
+	if (s->ids & HF_CONTEXT_VMID) {
+		msg.value = process | 3 | (uint64_t)s->vmid << 5;
+		hf_ntrace_emit(e, sink, &msg);
+	}
+	if (!(s->ids & HF_CONTEXT_VMID) || (s->ids & HF_CONTEXT_PID)) {
+		msg = (struct hf_ntrace_message){.tcode = HF_NTRACE_OWNERSHIP, .value = process};
+		if (s->ids & HF_CONTEXT_PID)
+			msg.value |= 2 | (uint64_t)s->pid << 5;
+		hf_ntrace_emit(e, sink, &msg);
+	}
+}
+
+/* ---- full counters ---- */
+
+/* The count is sent as it was before the instruction that does not fit any more. */
+void hf_ntrace_emit_count(struct hf_ntrace_enc *e, struct hf_sink *sink, uint32_t n)
+{
+	struct hf_ntrace_message msg = {
+		.tcode = HF_NTRACE_RESOURCE_FULL,
+		.rcode = HF_NTRACE_RCODE_ICNT,
+		.icnt = e->s.icnt,
+	};
+
+	if (e->s.icnt + n > e->c.icnt_max) {
+		hf_ntrace_emit(e, sink, &msg);
+		e->s.icnt = 0;
+	}
+	e->s.icnt += n;
+}
+
+/* Whether each of the low n bits of v equals the one d places above it, as far as there is one. */
+static bool repeats_every(uint64_t v, unsigned n, unsigned d)
+{
+	return ((v ^ v >> d) & ((UINT64_C(1) << (n - d)) - 1)) == 0;
+}
+
+/* Holds count times the pattern back; what was held back before goes first. */
+static void hold(struct hf_ntrace_enc *e, struct hf_sink *sink, uint32_t pattern, uint32_t count)
+{
+	flush_pattern(e, sink);
+	e->s.pattern = pattern;
+	e->s.pattern_count = count;
+}
+
+/*
+ * HIST is full: as much of it as repeats itself is held back as a pattern, in the hope of more of the same. A period
+ * longer than half the register shows only together with the register before.
+ */
+static void hold_history(struct hf_ntrace_enc *e, struct hf_sink *sink)
+{
+	struct hf_ntrace_enc_state *s = &e->s;
+	const unsigned n = width_of(s->hist);
+	const uint32_t bits = s->hist & ~(1u << n);
+	const uint64_t both = (uint64_t)(s->pattern & ((1u << n) - 1)) << n | bits;
+	const bool twice = s->pattern && width_of(s->pattern) == n;
+	unsigned d = 1, rest;
+
+	while (d < n && !(2 * d <= n ? repeats_every(bits, n, d) : twice && repeats_every(both, 2 * n, d)))
+		d++;
+	rest = n % d;
+	hold(e, sink, 1u << d | bits >> (n - d), n / d);
+	s->hist = 1u << rest | (bits & ((1u << rest) - 1));
+}
+
+void hf_ntrace_emit_history(struct hf_ntrace_enc *e, struct hf_sink *sink, bool taken)
+{
+	struct hf_ntrace_enc_state *s = &e->s;
+
+	if (width_of(s->hist) == e->c.hist_branches) {
+		if (e->c.repeat_history) {
+			hold_history(e, sink);
+		} else {
+			hold(e, sink, s->hist, 1);
+			flush_pattern(e, sink);
+			s->hist = 1;
+		}
+	}
+	s->hist = s->hist << 1 | taken;
+	if (s->pattern && s->hist == s->pattern && s->pattern_count < REPEATS_MAX) {
+		s->pattern_count++;
+		s->hist = 1;
+	}
+}

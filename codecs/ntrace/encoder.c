@@ -1,0 +1,384 @@
+/* Events to messages: which of them the flow makes necessary. References are to N-Trace 1.0. */
+#include "codecs/base/bytes.h"
+#include "codecs/isa/riscv.h"
+#include "codecs/ntrace/encoder.h"
+
+#include <stdlib.h>
+
+/* ---- before an instruction ---- */
+
+/* The flow is not where the program leads, for no reason that the events give: tracing stops and starts. */
+static void go_on_elsewhere(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc)
+{
+	hf_ntrace_emit_stop(e, sink);
+	e->s.start = HF_NTRACE_SYNC_ENABLE;
+	e->s.btype = HF_NTRACE_BTYPE_JUMP;
+	hf_ntrace_emit_start(e, sink, pc);
+}
+
+/*
+ * The flow has come to pc: says what a reader could not tell. may_sync: an instruction retires there, and it may be
+ * time to synchronise.
+ */
+static void resolve(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc, bool may_sync)
+{
+	struct hf_ntrace_enc_state *s = &e->s;
+	bool due = may_sync && e->c.sync_instructions && s->since >= e->c.sync_instructions;
+
+	switch (s->pending) {
+	case HF_NTRACE_PENDING_START:
+		hf_ntrace_emit_start(e, sink, pc);
+		break;
+	case HF_NTRACE_PENDING_TRAP:
+		hf_ntrace_emit_flow(e, sink, s->btype, pc, due);
+		break;
+	case HF_NTRACE_PENDING_INDIRECT:
+		if (due || !s->has_returned || s->returned != pc)
+			hf_ntrace_emit_flow(e, sink, HF_NTRACE_BTYPE_JUMP, pc, due);
+		break;
+	case HF_NTRACE_PENDING_TAKEN:
+		hf_ntrace_emit_taken(e, sink, s->next, due && pc == s->next);
+		if (pc != s->next)
+			go_on_elsewhere(e, sink, pc);
+		break;
+	default:
+		if (pc != s->next && !s->plain)
+			go_on_elsewhere(e, sink, pc);
+		else if (due || pc != s->next)
+			hf_ntrace_emit_flow(e, sink, HF_NTRACE_BTYPE_JUMP, pc, due && pc == s->next);
+		break;
+	}
+	s->plain = 0;
+	s->pending = HF_NTRACE_PENDING_NONE;
+	s->btype = HF_NTRACE_BTYPE_JUMP;
+	s->has_returned = 0;
+	s->next = pc;
+	s->known = 1;
+}
+
+/* ---- instructions ---- */
+
+static void set_pending(struct hf_ntrace_enc_state *s, uint8_t pending, uint64_t next)
+{
+	s->pending = pending;
+	s->next = next;
+	s->known = 1;
+}
+
+/* A taken branch, or what is traced like one, to next. */
+static void put_taken(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t next)
+{
+	if (e->c.history)
+		hf_ntrace_emit_history(e, sink, true);
+	set_pending(&e->s, e->c.history ? HF_NTRACE_PENDING_NONE : HF_NTRACE_PENDING_TAKEN, next);
+}
+
+/* Where a direct branch or jump leads according to the program, whatever the event says: that is what readers see. */
+static uint64_t static_target(const struct hf_ntrace_enc *e, const struct hf_ev_insn *insn)
+{
+	uint64_t target = insn->target;
+
+	hf_riscv_target(insn->opcode, e->c.wire.isa, insn->pc, &target);
+	return target;
+}
+
+static void put_indirect(struct hf_ntrace_enc *e, const struct hf_event *ev, uint64_t behind)
+{
+	const struct hf_ev_insn *insn = &ev->insn;
+	struct hf_ntrace_enc_state *s = &e->s;
+	const bool call = insn->flow == HF_FLOW_INDIRECT_CALL || insn->flow == HF_FLOW_SWAP;
+	uint64_t target;
+
+	if (s->paired && hf_walk_sequential(e->c.wire.isa, s->upper_pc, s->upper_opcode, insn->opcode, &target)) {
+		set_pending(s, HF_NTRACE_PENDING_NONE, target);
+		s->plain = 0;
+	} else {
+		s->has_returned = 0;
+		if (insn->flow == HF_FLOW_RETURN || insn->flow == HF_FLOW_SWAP)
+			s->has_returned = hf_ntrace_stack_pop(&s->calls, &s->returned);
+		set_pending(s, HF_NTRACE_PENDING_INDIRECT, insn->target);
+		s->known = ev->flags & HF_EVF_TAKEN;
+	}
+	if (call)
+		hf_ntrace_stack_push(&s->calls, e->c.call_stack, behind);
+}
+
+static void put_jump(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_ev_insn *insn, uint64_t behind)
+{
+	const uint64_t target = static_target(e, insn);
+
+	if (insn->flow == HF_FLOW_CALL)
+		hf_ntrace_stack_push(&e->s.calls, e->c.call_stack, behind);
+	if (e->c.wire.all_jumps)
+		put_taken(e, sink, target);
+	else
+		set_pending(&e->s, HF_NTRACE_PENDING_NONE, target);
+}
+
+/* An instruction that does something to the flow. */
+static void put_flow(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev, uint64_t behind)
+{
+	const struct hf_ev_insn *insn = &ev->insn;
+
+	switch (insn->flow) {
+	case HF_FLOW_BRANCH:
+		if (ev->flags & HF_EVF_TAKEN)
+			put_taken(e, sink, static_target(e, insn));
+		else if (e->c.history)
+			hf_ntrace_emit_history(e, sink, false);
+		break;
+	case HF_FLOW_JUMP:
+	case HF_FLOW_CALL:
+		put_jump(e, sink, insn, behind);
+		break;
+	case HF_FLOW_INDIRECT_JUMP:
+	case HF_FLOW_INDIRECT_CALL:
+	case HF_FLOW_RETURN:
+	case HF_FLOW_SWAP:
+	case HF_FLOW_TRAP_RETURN:
+		put_indirect(e, ev, behind);
+		break;
+	case HF_FLOW_TRAP_CALL: /* that retires: readers need to be told, for it usually does not */
+		set_pending(&e->s, HF_NTRACE_PENDING_INDIRECT, ev->flags & HF_EVF_TAKEN ? insn->target : behind);
+		e->s.has_returned = 0;
+		break;
+	default:
+		break;
+	}
+}
+
+static void put_insn(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+{
+	const struct hf_ev_insn *insn = &ev->insn;
+	struct hf_ntrace_enc_state *s = &e->s;
+	const uint64_t behind = insn->isa == HF_ISA_RV32 ? (uint32_t)(insn->pc + insn->size) : insn->pc + insn->size;
+
+	if (s->pending != HF_NTRACE_PENDING_NONE || insn->pc != s->next ||
+	    (s->since >= e->c.sync_instructions && e->c.sync_instructions))
+		resolve(e, sink, insn->pc, true);
+	if (insn->mode != HF_MODE_UNKNOWN)
+		s->mode = insn->mode;
+	if (e->c.ownership && (s->owner_due || s->mode != s->said_mode))
+		hf_ntrace_emit_ownership(e, sink);
+	s->since++;
+	hf_ntrace_emit_count(e, sink, insn->size / 2u);
+	s->next = behind;
+	s->known = 1;
+	s->plain = insn->flow != HF_FLOW_BRANCH && insn->flow != HF_FLOW_JUMP && insn->flow != HF_FLOW_CALL;
+	if (insn->flow != HF_FLOW_PLAIN)
+		put_flow(e, sink, ev, behind);
+	if (e->c.wire.sequential_jump) {
+		s->upper_pc = insn->pc;
+		s->upper_opcode = insn->opcode;
+		s->paired = 1;
+	}
+}
+
+/* ---- other events ---- */
+
+/* An exception or interrupt where the flow has come to. Before anything is traced the trace begins with it. */
+static void put_trap(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+{
+	struct hf_ntrace_enc_state *s = &e->s;
+	const bool starts = s->pending == HF_NTRACE_PENDING_START && s->btype == HF_NTRACE_BTYPE_JUMP;
+
+	if (!starts && s->pending != HF_NTRACE_PENDING_NONE && s->known)
+		resolve(e, sink, s->next, false);
+	if (e->c.one_trap_type)
+		s->btype = HF_NTRACE_BTYPE_TRAP;
+	else
+		s->btype = ev->flags & HF_EVF_ASYNC ? HF_NTRACE_BTYPE_INTERRUPT : HF_NTRACE_BTYPE_EXCEPTION;
+	if (s->pending != HF_NTRACE_PENDING_START)
+		s->pending = HF_NTRACE_PENDING_TRAP;
+	s->next = ev->trap.handler;
+	s->known = (ev->flags & HF_EVF_HANDLER) != 0;
+}
+
+/* Tracing ends here; what follows starts with that reason. */
+static void stop(struct hf_ntrace_enc *e, struct hf_sink *sink, uint8_t start)
+{
+	struct hf_ntrace_enc_state *s = &e->s;
+
+	if (s->pending == HF_NTRACE_PENDING_TAKEN || (s->btype != HF_NTRACE_BTYPE_JUMP && s->known))
+		resolve(e, sink, s->next, false);
+	if (s->pending != HF_NTRACE_PENDING_START && !e->c.seed)
+		hf_ntrace_emit_stop(e, sink);
+	s->pending = HF_NTRACE_PENDING_START;
+	s->btype = HF_NTRACE_BTYPE_JUMP;
+	s->has_returned = 0;
+	s->start = e->c.seed ? HF_NTRACE_SYNC_RESET : start;
+}
+
+static void put_context(struct hf_ntrace_enc *e, const struct hf_event *ev)
+{
+	struct hf_ntrace_enc_state *s = &e->s;
+
+	if (ev->size & HF_CONTEXT_MODE && ev->context.mode < HF_MODE_COUNT)
+		s->mode = ev->context.mode;
+	if (ev->size & HF_CONTEXT_PID) {
+		s->owner_due |= !(s->ids & HF_CONTEXT_PID) || s->pid != ev->context.pid;
+		s->pid = ev->context.pid;
+		s->ids |= HF_CONTEXT_PID;
+	}
+	if (ev->size & HF_CONTEXT_VMID) {
+		s->owner_due |= !(s->ids & HF_CONTEXT_VMID) || s->vmid != ev->context.vmid;
+		s->vmid = ev->context.vmid;
+		s->ids |= HF_CONTEXT_VMID;
+	}
+}
+
+static void put_other(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+{
+	struct hf_ntrace_enc_state *s = &e->s;
+
+	switch (ev->kind) {
+	case HF_EVENT_ATTEMPT:
+		resolve(e, sink, ev->insn.pc, false);
+		break;
+	case HF_EVENT_TRAP:
+		put_trap(e, sink, ev);
+		break;
+	case HF_EVENT_CONTEXT:
+		put_context(e, ev);
+		break;
+	case HF_EVENT_TIMESTAMP:
+		s->time = ev->time.value;
+		break;
+	case HF_EVENT_DISCONTINUITY:
+		if (s->pending != HF_NTRACE_PENDING_START || s->btype != HF_NTRACE_BTYPE_JUMP)
+			stop(e, sink, HF_NTRACE_SYNC_ENABLE);
+		break;
+	case HF_EVENT_GAP:
+		stop(e, sink, HF_NTRACE_SYNC_OVERRUN);
+		hf_ntrace_emit_error(e, sink);
+		break;
+	default:
+		break;
+	}
+}
+
+static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
+{
+	struct hf_ntrace_enc *e = (struct hf_ntrace_enc *)enc;
+
+	for (size_t i = 0; i < n; i++) {
+		if (ev[i].kind == HF_EVENT_INSN)
+			put_insn(e, sink, &ev[i]);
+		else
+			put_other(e, sink, &ev[i]);
+	}
+}
+
+static void end(struct hf_enc *enc, struct hf_sink *sink)
+{
+	stop((struct hf_ntrace_enc *)enc, sink, HF_NTRACE_SYNC_ENABLE);
+}
+
+/* ---- the encoder ---- */
+
+static const char *refuses(const struct hf_stream_info *info)
+{
+	if (info->arch != HF_ARCH_RISCV)
+		return "N-Trace is a RISC-V format";
+	return info->flags & HF_STREAM_HARTS ? NULL : "the source holds no instructions";
+}
+
+static int create(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env, struct hf_enc **ret_enc)
+{
+	struct hf_ntrace_enc *e = calloc(1, sizeof *e);
+	int err;
+
+	if (!e)
+		return HF_ERR_NOMEM;
+	err = hf_ntrace_config_read(env ? env->params : NULL, hart, stream->info.xlen, &e->c, NULL, 0);
+	if (err) {
+		free(e);
+		return err;
+	}
+	e->s.hist = 1;
+	e->s.start = e->c.seed ? HF_NTRACE_SYNC_RESET : HF_NTRACE_SYNC_ENABLE;
+	*ret_enc = &e->enc;
+	return 0;
+}
+
+static void destroy(struct hf_enc *enc)
+{
+	free(enc);
+}
+
+#define FIELD(member, max) HF_STATE_FIELD(struct hf_ntrace_enc_state, member, max)
+
+static const struct hf_state_field fields[] = {
+	FIELD(pending, HF_NTRACE_PENDINGS - 1),
+	FIELD(known, 1),
+	FIELD(has_returned, 1),
+	FIELD(btype, 3),
+	FIELD(start, 15),
+	FIELD(plain, 1),
+	FIELD(paired, 1),
+	FIELD(mode, HF_MODE_COUNT - 1),
+	FIELD(said_mode, HF_MODE_COUNT - 1),
+	FIELD(ids, HF_CONTEXT_PID | HF_CONTEXT_VMID),
+	FIELD(owner_due, 1),
+	FIELD(pid, UINT32_MAX),
+	FIELD(vmid, UINT32_MAX),
+	FIELD(next, UINT64_MAX),
+	FIELD(returned, UINT64_MAX),
+	FIELD(ref, UINT64_MAX),
+	FIELD(since, UINT64_MAX),
+	FIELD(upper_pc, UINT64_MAX),
+	FIELD(upper_opcode, UINT32_MAX),
+	FIELD(icnt, UINT32_MAX),
+	FIELD(hist, UINT32_MAX),
+	FIELD(pattern, UINT32_MAX),
+	FIELD(pattern_count, UINT32_MAX),
+	FIELD(time, UINT64_MAX),
+	FIELD(said_time, UINT64_MAX),
+	FIELD(last_tcode, HF_NTRACE_TCODES - 1),
+	FIELD(last_btype, 3),
+	FIELD(last_icnt, UINT32_MAX),
+	FIELD(last_hist, UINT32_MAX),
+	FIELD(repeats, UINT32_MAX),
+	HF_NTRACE_STACK_FIELDS(struct hf_ntrace_enc_state),
+};
+
+static const struct hf_state_table table = {
+	.version = 1,
+	.count = sizeof fields / sizeof fields[0],
+	.fields = fields,
+};
+static_assert(1 + sizeof fields / sizeof fields[0] * HF_VARINT_MAX <= HF_STATE_MAX, "a state of the largest numbers");
+
+static size_t save(const struct hf_enc *enc, uint8_t *blob)
+{
+	return hf_state_save(&table, &((const struct hf_ntrace_enc *)enc)->s, blob);
+}
+
+static int load(struct hf_enc *enc, const uint8_t *blob, size_t size)
+{
+	struct hf_ntrace_enc *e = (struct hf_ntrace_enc *)enc;
+	struct hf_ntrace_enc_state s = {0};
+	int err = hf_state_load(&table, &s, blob, size);
+
+	/* A history has its stop bit and room for one branch more. */
+	if (err || s.hist == 0 || s.hist >> e->c.hist_branches > 1 || s.pattern == 1)
+		return HF_ERR_STATE;
+	e->s = s;
+	return 0;
+}
+
+static const struct hf_side_file side[] = {{"ntrace/capture.ini", hf_ntrace_write_ini}, {NULL, NULL}};
+
+const struct hf_enc_ops hf_ntrace_enc_ops = {
+	.view = "ntrace/trace.bin",
+	.version = 1,
+	.refuses = refuses,
+	.create = create,
+	.destroy = destroy,
+	.put = put,
+	.end = end,
+	.save = save,
+	.load = load,
+	.side = side,
+	.check_params = hf_ntrace_check_params,
+};

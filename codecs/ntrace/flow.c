@@ -1,0 +1,777 @@
+/*
+ * Messages on a program. What a message says about the instructions since the one before it (I-CNT, HIST) is walked
+ * first; then its address or its end of trace takes effect. References are to N-Trace 1.0.
+ */
+#include "codecs/ntrace/decoder.h"
+
+/* HIST alone does not say where to stop on code without branches: no code of sense is longer than I-CNT reaches. */
+#define STRAIGHT_MAX (UINT64_C(1) << 22)
+
+/* What was executed last, and where that leads. */
+struct outcome {
+	struct hf_block *block;       /* whose last instruction it was; NULL: nothing, or not a block's last */
+	struct hf_ntrace_plan *entry; /* of it; NULL: nothing was executed */
+	uint64_t next;
+	bool known;                   /* next is */
+};
+
+/* ---- events ---- */
+
+static struct hf_ntrace_plan *push(struct hf_ntrace_dec *d, const struct hf_event *ev, uint32_t count)
+{
+	struct hf_ntrace_plan *plan = &d->plans[d->plan_count++];
+
+	*plan = (struct hf_ntrace_plan){.ev = ev, .count = count};
+	d->planned += count;
+	return plan;
+}
+
+struct hf_event *hf_ntrace_single(struct hf_ntrace_dec *d, uint8_t kind)
+{
+	struct hf_event *ev = &d->singles[d->single_count++];
+
+	*ev = (struct hf_event){.kind = kind};
+	push(d, ev, 1);
+	return ev;
+}
+
+void hf_ntrace_push_loss(struct hf_ntrace_dec *d, uint8_t kind, int code, uint64_t at, uint64_t bytes,
+			 uint64_t detail)
+{
+	struct hf_event *ev = hf_ntrace_single(d, kind);
+
+	ev->size = (uint32_t)-code;
+	ev->loss.offset = hf_ntrace_stream_offset(&d->params, d->reader.src->size, at);
+	ev->loss.bytes = bytes;
+	ev->loss.detail = detail;
+}
+
+static void push_jump(struct hf_ntrace_dec *d, uint64_t from, uint64_t to, uint8_t flags)
+{
+	struct hf_event *ev = hf_ntrace_single(d, HF_EVENT_DISCONTINUITY);
+
+	ev->flags = flags;
+	ev->jump.from = from;
+	ev->jump.to = to;
+}
+
+static void push_trap(struct hf_ntrace_dec *d, const struct outcome *o)
+{
+	const struct hf_ntrace_state *s = &d->s;
+	struct hf_event attempt;
+	struct hf_event *ev;
+
+	/* An interrupt stands between two instructions; of an exception one was tried, unless it is an ecall's own. */
+	if (s->btype == HF_NTRACE_BTYPE_EXCEPTION && o->known &&
+	    !(o->block && o->block->end == HF_BLOCK_TRAP_CALL) &&
+	    hf_walk_insn(d->program, d->params.isa, o->next, &attempt)) {
+		attempt.insn.mode = s->mode;
+		ev = hf_ntrace_single(d, HF_EVENT_ATTEMPT);
+		*ev = attempt;
+		ev->kind = HF_EVENT_ATTEMPT;
+	}
+	ev = hf_ntrace_single(d, HF_EVENT_TRAP);
+	ev->flags = HF_EVF_HANDLER;
+	if (s->btype == HF_NTRACE_BTYPE_INTERRUPT)
+		ev->flags |= HF_EVF_ASYNC;
+	ev->trap.handler = s->address;
+}
+
+static void push_time(struct hf_ntrace_dec *d)
+{
+	if (d->s.message_timed)
+		hf_ntrace_single(d, HF_EVENT_TIMESTAMP)->time.value = d->s.time;
+}
+
+/* ---- losing and finding the place ---- */
+
+static void forget(struct hf_ntrace_state *s)
+{
+	s->debt = 0;
+	hf_ntrace_stack_clear(&s->calls);
+	s->last_tcode = 0;
+}
+
+void hf_ntrace_lose(struct hf_ntrace_dec *d, int code, uint64_t at, uint64_t detail)
+{
+	struct hf_ntrace_state *s = &d->s;
+
+	if (s->lost_code == 0) {
+		s->lost_code = (uint32_t)-code;
+		s->lost_at = at;
+		s->lost_detail = detail;
+		s->lost_bytes = 0;
+	}
+	s->known = 0;
+	s->phase = HF_NTRACE_PHASE_FETCH;
+	forget(s);
+}
+
+/* The message that is executed does not fit: all that was planned of it since mark is taken back. */
+static void fail(struct hf_ntrace_dec *d, int code, uint64_t detail, uint32_t mark)
+{
+	while (d->plan_count > mark) {
+		const struct hf_ntrace_plan *plan = &d->plans[--d->plan_count];
+
+		d->planned -= plan->count;
+		if (plan->ev >= d->singles && plan->ev < d->singles + HF_NTRACE_PLANS)
+			d->single_count--;
+	}
+	hf_ntrace_lose(d, code, d->s.message_at, detail);
+	d->s.lost_bytes += d->s.message_length;
+}
+
+/* All that a synchronising message begins anew (8.4). */
+static void synchronise(struct hf_ntrace_dec *d)
+{
+	struct hf_ntrace_state *s = &d->s;
+
+	forget(s);
+	s->pc = s->ref = s->address;
+	s->known = 1;
+	s->stopped = 0;
+	s->begun = 1;
+	s->timed = s->message_timed;
+	s->phase = HF_NTRACE_PHASE_FETCH;
+	push_time(d);
+}
+
+/* A synchronising message where the place was not known. */
+static void restart(struct hf_ntrace_dec *d)
+{
+	struct hf_ntrace_state *s = &d->s;
+	struct hf_event insn;
+
+	if (!hf_walk_insn(d->program, d->params.isa, s->address, &insn)) {
+		hf_ntrace_lose(d, HF_ERR_NTRACE_NO_CODE, s->message_at, s->address);
+		s->lost_bytes += s->message_length;
+		return;
+	}
+	if (s->lost_code)
+		hf_ntrace_push_loss(d, HF_EVENT_GAP, -(int)s->lost_code, s->lost_at, s->lost_bytes, s->lost_detail);
+	else if (s->begun)
+		push_jump(d, s->pc, s->address, HF_EVF_UNTRACED);
+	if (s->btype != HF_NTRACE_BTYPE_JUMP)
+		push_trap(d, &(struct outcome){.known = false});
+	s->lost_code = 0;
+	s->lost_bytes = 0;
+	s->lost_at = 0;
+	s->lost_detail = 0;
+	s->history = s->pattern != 0;
+	synchronise(d);
+}
+
+/* ---- walking ---- */
+
+static struct hf_block *find(struct hf_ntrace_dec *d, uint64_t pc)
+{
+	return hf_blocks_find(&d->blocks, d->program, d->tag, pc);
+}
+
+/* The next bit of HIST: the one under the stop bit (8.2.1). */
+static unsigned take_bit(uint32_t *hist)
+{
+	const unsigned at = 30u - (unsigned)__builtin_clz(*hist);
+	const unsigned bit = *hist >> at & 1;
+
+	*hist = (*hist & ((1u << at) - 1)) | 1u << at;
+	return bit;
+}
+
+/* Where a return that is not reported goes, with its event and the block there; NULL: nobody knows. */
+static struct hf_block *follow_return(struct hf_ntrace_dec *d, struct hf_block *block, struct hf_ntrace_plan *entry)
+{
+	uint64_t target;
+
+	if (!d->params.implicit_return || !hf_ntrace_stack_pop(&d->s.calls, &target))
+		return NULL;
+	if (block->end == HF_BLOCK_SWAP)
+		hf_ntrace_stack_push(&d->s.calls, HF_NTRACE_STACK, block->next);
+	if (block->target != target) {
+		block->target = target;
+		block->successor[1] = 0;
+	}
+	entry->taken = true;
+	entry->target = target;
+	return hf_blocks_follow(&d->blocks, d->program, block, 1);
+}
+
+/* On from the last instruction of a block that is not the message's last; NULL: *ret_err says why not. */
+static struct hf_block *step(struct hf_ntrace_dec *d, struct hf_block *block, struct hf_ntrace_plan *entry,
+			     int *ret_err)
+{
+	struct hf_ntrace_state *s = &d->s;
+	unsigned taken = 0;
+
+	switch (block->end) {
+	case HF_BLOCK_ON:
+		break;
+	case HF_BLOCK_BRANCH:
+		if (s->hist > 1) {
+			taken = take_bit(&s->hist);
+			entry->taken = taken;
+			entry->target = block->target;
+			s->straight = 0;
+		} else if (s->history) {
+			*ret_err = HF_ERR_NTRACE_HISTORY;
+			return NULL;
+		}
+		break;
+	case HF_BLOCK_CALL:
+	case HF_BLOCK_JUMP:
+		if (d->params.all_jumps && (s->hist <= 1 || !take_bit(&s->hist))) {
+			*ret_err = HF_ERR_NTRACE_HISTORY;
+			return NULL;
+		}
+		if (block->end == HF_BLOCK_CALL)
+			hf_ntrace_stack_push(&s->calls, HF_NTRACE_STACK, block->next);
+		taken = 1;
+		break;
+	case HF_BLOCK_SET_CALL:
+		hf_ntrace_stack_push(&s->calls, HF_NTRACE_STACK, block->next);
+		taken = 1;
+		break;
+	case HF_BLOCK_SET_JUMP:
+		taken = 1;
+		break;
+	case HF_BLOCK_RETURN:
+	case HF_BLOCK_SWAP:
+		*ret_err = HF_ERR_NTRACE_FLOW;
+		return follow_return(d, block, entry);
+	case HF_BLOCK_NO_CODE:
+		*ret_err = HF_ERR_NTRACE_NO_CODE;
+		return NULL;
+	default:
+		*ret_err = HF_ERR_NTRACE_FLOW;
+		return NULL;
+	}
+	return hf_blocks_follow(&d->blocks, d->program, block, taken);
+}
+
+/* The address in the message about an error at a block's end. */
+static uint64_t place(const struct hf_ntrace_dec *d, const struct hf_block *block)
+{
+	if (block->end == HF_BLOCK_NO_CODE || block->count == 0)
+		return block->next;
+	return hf_blocks_events(&d->blocks, block)[block->count - 1].insn.pc;
+}
+
+/* A jump to itself, which never comes to a branch. */
+static bool is_endless(const struct hf_ntrace_dec *d, const struct hf_block *block)
+{
+	return block->end == HF_BLOCK_JUMP && block->target == place(d, block) && !d->params.all_jumps;
+}
+
+/* ResourceFull with a history: as far as its last branch, and not beyond (7.8). */
+static void run_history(struct hf_ntrace_dec *d)
+{
+	const uint32_t mark = d->plan_count;
+	struct hf_ntrace_state *s = &d->s;
+	struct hf_block *block = find(d, s->pc);
+
+	for (unsigned used = 0; used < HF_NTRACE_PIECE; used++) {
+		struct hf_ntrace_plan *entry = push(d, hf_blocks_events(&d->blocks, block), block->count);
+		struct hf_block *from = block;
+		int err = 0;
+
+		s->debt -= block->halfwords;
+		s->straight += block->halfwords;
+		if (s->straight > STRAIGHT_MAX || is_endless(d, block)) {
+			fail(d, HF_ERR_NTRACE_HISTORY, place(d, from), mark);
+			return;
+		}
+		block = step(d, from, entry, &err);
+		if (!block) {
+			fail(d, err, place(d, from), mark);
+			return;
+		}
+		s->pc = block->pc;
+		if (s->hist > 1)
+			continue;
+		if (s->repeats == 0) {
+			s->phase = HF_NTRACE_PHASE_FETCH;
+			push_time(d);
+			return;
+		}
+		s->repeats--;
+		s->hist = s->pattern;
+	}
+}
+
+/* The last halfwords of a message lie inside this block: 0, or an error if they end inside an instruction. */
+static int run_partly(struct hf_ntrace_dec *d, const struct hf_block *block, struct outcome *o)
+{
+	const struct hf_event *ev = hf_blocks_events(&d->blocks, block);
+	uint64_t left = d->s.left;
+	uint32_t n = 0;
+
+	while (left && n < block->count) {
+		if (ev[n].insn.size / 2u > left)
+			return HF_ERR_NTRACE_COUNT;
+		left -= ev[n++].insn.size / 2u;
+	}
+	if (left)
+		return HF_ERR_NTRACE_NO_CODE;
+	o->entry = push(d, ev, n);
+	o->next = n < block->count ? ev[n].insn.pc : block->next;
+	o->known = true;
+	d->s.left = 0;
+	return 0;
+}
+
+/* ---- the end of a message ---- */
+
+static const struct hf_ev_insn *last_insn(const struct outcome *o)
+{
+	return &o->entry->ev[o->entry->count - 1].insn;
+}
+
+/* A branch that ends a message: by its bit; without one, only a message about a taken branch takes it. */
+static int end_branch(struct hf_ntrace_dec *d, struct outcome *o)
+{
+	struct hf_ntrace_state *s = &d->s;
+	bool taken = s->tcode == HF_NTRACE_DIRECT_BRANCH || s->tcode == HF_NTRACE_DIRECT_BRANCH_SYNC;
+
+	if (!taken && s->hist > 1)
+		taken = take_bit(&s->hist);
+	else if (!taken && s->history)
+		return HF_ERR_NTRACE_HISTORY;
+	o->entry->taken = taken;
+	o->entry->target = o->block->target;
+	o->next = taken ? o->block->target : o->block->next;
+	return 0;
+}
+
+/* What the last instruction of a message does, as far as the message's address is not needed for it. */
+static int end_block(struct hf_ntrace_dec *d, struct outcome *o)
+{
+	struct hf_ntrace_state *s = &d->s;
+	struct hf_block *block = o->block;
+	const bool direct = s->tcode == HF_NTRACE_DIRECT_BRANCH || s->tcode == HF_NTRACE_DIRECT_BRANCH_SYNC;
+
+	o->known = true;
+	o->next = block->next;
+	switch (block->end) {
+	case HF_BLOCK_BRANCH:
+		return end_branch(d, o);
+	case HF_BLOCK_JUMP:
+	case HF_BLOCK_CALL:
+		if (d->params.all_jumps && !direct && (s->hist <= 1 || !take_bit(&s->hist)))
+			return HF_ERR_NTRACE_HISTORY;
+		if (direct && !d->params.all_jumps)
+			return HF_ERR_NTRACE_FLOW;
+		o->next = block->target;
+		break;
+	case HF_BLOCK_SET_JUMP:
+	case HF_BLOCK_SET_CALL:
+		o->next = block->target;
+		break;
+	case HF_BLOCK_RETURN:
+	case HF_BLOCK_SWAP:
+		o->known = d->params.implicit_return && hf_ntrace_stack_pop(&s->calls, &o->next);
+		if (o->known) {
+			o->entry->taken = true;
+			o->entry->target = o->next;
+		}
+		break;
+	case HF_BLOCK_INDIRECT:
+	case HF_BLOCK_INDIRECT_CALL:
+	case HF_BLOCK_TRAP_RETURN:
+		o->known = false;
+		break;
+	default:
+		break;
+	}
+	if (block->end == HF_BLOCK_CALL || block->end == HF_BLOCK_SET_CALL || block->end == HF_BLOCK_SWAP ||
+	    block->end == HF_BLOCK_INDIRECT_CALL)
+		hf_ntrace_stack_push(&s->calls, HF_NTRACE_STACK, block->next);
+	return direct && block->end != HF_BLOCK_JUMP && block->end != HF_BLOCK_CALL ? HF_ERR_NTRACE_FLOW : 0;
+}
+
+/* Whether the message's address says where its last instruction went. */
+static bool is_indirect(const struct outcome *o)
+{
+	return o->block && ((o->block->end >= HF_BLOCK_INDIRECT && o->block->end <= HF_BLOCK_SWAP) ||
+			    o->block->end == HF_BLOCK_TRAP_RETURN);
+}
+
+/* custom-0 to custom-3 (Unprivileged, opcode map): they may jump, and are then traced as indirect jumps (10.1). */
+static bool is_custom(const struct outcome *o)
+{
+	const uint32_t opcode = o->entry ? last_insn(o)->opcode & 0x5f : 0;
+
+	return opcode == 0x0b || opcode == 0x5b;
+}
+
+/*
+ * Whether an address may stand behind that instruction though it is not where it leads by itself. Any may have one that
+ * is no branch or direct jump (10.1), but unless it is a custom one, damage is likelier: that is announced. Where a
+ * message synchronises in linear code its address is the place that was reached.
+ */
+static bool may_jump(const struct hf_ntrace_dec *d, const struct outcome *o)
+{
+	if (!o->entry)
+		return false;
+	if (o->block && o->block->end != HF_BLOCK_ON && o->block->end != HF_BLOCK_NO_CODE &&
+	    o->block->end != HF_BLOCK_TRAP_CALL)
+		return false;
+	return is_custom(o) || !hf_ntrace_is_sync(d->s.tcode);
+}
+
+static void push_return_from_trap(struct hf_ntrace_dec *d)
+{
+	struct hf_event *ev = hf_ntrace_single(d, HF_EVENT_TRAP_RETURN);
+
+	ev->flags = HF_EVF_HANDLER;
+	ev->trap.handler = d->s.address;
+}
+
+/* The flow goes on at the message's address. */
+static int arrive(struct hf_ntrace_dec *d, struct outcome *o)
+{
+	struct hf_ntrace_state *s = &d->s;
+	const bool indirect = is_indirect(o);
+
+	if (!indirect && o->known && o->next == s->address)
+		return 0;
+	if (!indirect && !may_jump(d, o))
+		return HF_ERR_NTRACE_WHERE;
+	o->entry->taken = true;
+	o->entry->target = s->address;
+	if (o->block && o->block->end == HF_BLOCK_TRAP_RETURN)
+		push_return_from_trap(d);
+	if (!indirect && !is_custom(o))
+		hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_ODD, s->message_at, 0, last_insn(o)->pc);
+	return 0;
+}
+
+/* The stop that a ProgTraceCorrelation reports. */
+static void stop(struct hf_ntrace_dec *d, const struct outcome *o)
+{
+	struct hf_ntrace_state *s = &d->s;
+
+	forget(s);
+	s->pc = o->known ? o->next : 0;
+	s->known = 0;
+	s->stopped = 1;
+	push_time(d);
+	s->phase = HF_NTRACE_PHASE_FETCH;
+}
+
+/* A branch message has been executed; RepeatBranch executes it again. */
+static void finish_branch(struct hf_ntrace_dec *d)
+{
+	struct hf_ntrace_state *s = &d->s;
+
+	if (s->repeats) {
+		s->repeats--;
+		s->hist = s->pattern ? s->pattern : 1;
+		s->left = s->last_icnt;
+		return;
+	}
+	s->phase = HF_NTRACE_PHASE_FETCH;
+	push_time(d);
+}
+
+static int end_message(struct hf_ntrace_dec *d, struct outcome *o)
+{
+	struct hf_ntrace_state *s = &d->s;
+	int err = 0;
+
+	if (o->block)
+		err = end_block(d, o);
+	else if (s->tcode == HF_NTRACE_DIRECT_BRANCH || s->tcode == HF_NTRACE_DIRECT_BRANCH_SYNC)
+		err = HF_ERR_NTRACE_COUNT;
+	if (!err && s->hist > 1)
+		err = HF_ERR_NTRACE_HISTORY;
+	if (err || s->tcode == HF_NTRACE_CORRELATION)
+		return err;
+	if (s->btype != HF_NTRACE_BTYPE_JUMP)
+		push_trap(d, o);
+	else if (s->tcode == HF_NTRACE_DIRECT_BRANCH)
+		s->address = o->next;
+	else
+		err = arrive(d, o);
+	return err;
+}
+
+/* All halfwords are executed. */
+static void finish(struct hf_ntrace_dec *d, struct outcome *o, uint32_t mark)
+{
+	struct hf_ntrace_state *s = &d->s;
+	const bool sync = hf_ntrace_is_sync(s->tcode);
+	const uint64_t last = o->entry ? last_insn(o)->pc : s->pc;
+	int err = end_message(d, o);
+
+	if (err) {
+		fail(d, err, err == HF_ERR_NTRACE_WHERE ? o->next : last, mark);
+		if (sync)
+			restart(d);
+		return;
+	}
+	if (s->tcode == HF_NTRACE_CORRELATION) {
+		stop(d, o);
+		return;
+	}
+	s->pc = s->address;
+	if (sync)
+		synchronise(d);
+	else
+		finish_branch(d);
+}
+
+/* ---- messages ---- */
+
+/* A message with I-CNT. */
+static void run_count(struct hf_ntrace_dec *d)
+{
+	const uint32_t mark = d->plan_count;
+	struct hf_ntrace_state *s = &d->s;
+	struct outcome o = {.next = s->pc, .known = true};
+	struct hf_block *block = s->left ? find(d, s->pc) : NULL;
+	int err = 0;
+
+	for (unsigned used = 0; s->left; used++) {
+		if (used == HF_NTRACE_PIECE)
+			return;
+		if (block->halfwords > s->left || block->count == 0) {
+			err = run_partly(d, block, &o);
+			if (err) {
+				fail(d, err, block->pc, mark);
+				return;
+			}
+			break;
+		}
+		o.entry = push(d, hf_blocks_events(&d->blocks, block), block->count);
+		s->left -= block->halfwords;
+		if (s->left == 0) {
+			o.block = block;
+			break;
+		}
+		o.block = block;
+		block = step(d, block, o.entry, &err);
+		if (!block) {
+			fail(d, err, place(d, o.block), mark);
+			return;
+		}
+		o.block = NULL;
+		s->pc = block->pc;
+	}
+	finish(d, &o, mark);
+}
+
+void hf_ntrace_run(struct hf_ntrace_dec *d)
+{
+	if (d->s.phase == HF_NTRACE_PHASE_HISTORY)
+		run_history(d);
+	else
+		run_count(d);
+}
+
+/* Executes halfwords of a message that is in s, with its HIST. */
+static void start_count(struct hf_ntrace_dec *d, uint64_t icnt)
+{
+	struct hf_ntrace_state *s = &d->s;
+
+	s->left = icnt + s->debt;
+	s->debt = 0;
+	s->phase = HF_NTRACE_PHASE_COUNT;
+	if (s->left > INT64_MAX) { /* more was executed than there was */
+		fail(d, HF_ERR_NTRACE_COUNT, s->pc, d->plan_count);
+		if (hf_ntrace_is_sync(s->tcode))
+			restart(d);
+	}
+}
+
+/* PROCESS: FORMAT, PRV, V, CONTEXT (7.1). */
+static void set_context(struct hf_ntrace_dec *d, uint64_t process)
+{
+	static const uint8_t modes[2][4] = {
+		{HF_MODE_U, HF_MODE_S, HF_MODE_UNKNOWN, HF_MODE_M},
+		{HF_MODE_VU, HF_MODE_VS, HF_MODE_UNKNOWN, HF_MODE_UNKNOWN},
+	};
+	struct hf_ntrace_state *s = &d->s;
+	struct hf_event *ev = hf_ntrace_single(d, HF_EVENT_CONTEXT);
+
+	s->mode = modes[process >> 4 & 1][process >> 2 & 3];
+	ev->size = HF_CONTEXT_MODE;
+	ev->context.mode = s->mode;
+	if ((process & 3) == 2) {
+		ev->size |= HF_CONTEXT_PID;
+		ev->context.pid = s->pid = (uint32_t)(process >> 5);
+		s->ids |= HF_CONTEXT_PID;
+	} else if ((process & 3) == 3) {
+		ev->size |= HF_CONTEXT_VMID;
+		ev->context.vmid = s->vmid = (uint32_t)(process >> 5);
+		s->ids |= HF_CONTEXT_VMID;
+	}
+	hf_ntrace_choose_program(d);
+}
+
+void hf_ntrace_choose_program(struct hf_ntrace_dec *d)
+{
+	const struct hf_ntrace_state *s = &d->s;
+	const struct hf_setup *setup = d->dec.stream->setup;
+	const uint64_t context = s->ids & HF_CONTEXT_PID ? s->pid : HF_SETUP_NO_CONTEXT;
+
+	d->program = hf_setup_program(setup, d->dec.hart, context, HF_MEMORY_ANY);
+	d->tag = s->mode;
+	for (size_t i = 0; setup && i < setup->image_count; i++)
+		if (&setup->images[i].program == d->program)
+			d->tag |= (uint32_t)(i + 1) << 8;
+}
+
+static void start_resource(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
+{
+	struct hf_ntrace_state *s = &d->s;
+
+	s->last_tcode = 0;
+	switch (msg->rcode) {
+	case HF_NTRACE_RCODE_ICNT: /* the branches of that stretch come later */
+		s->debt += msg->icnt;
+		push_time(d);
+		break;
+	case HF_NTRACE_RCODE_HREPEAT:
+	case HF_NTRACE_RCODE_HIST:
+		s->history = 1;
+		s->straight = 0;
+		s->repeats = msg->rcode == HF_NTRACE_RCODE_HREPEAT && msg->hrepeat ? msg->hrepeat - 1 : 0;
+		s->phase = HF_NTRACE_PHASE_HISTORY;
+		if (msg->rcode == HF_NTRACE_RCODE_HREPEAT && msg->hrepeat == 0)
+			s->phase = HF_NTRACE_PHASE_FETCH;
+		break;
+	default: /* a vendor's resource: what it counts is not known */
+		fail(d, HF_ERR_NTRACE_VALUE, msg->tcode, d->plan_count);
+		break;
+	}
+}
+
+static void start_branch(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
+{
+	struct hf_ntrace_state *s = &d->s;
+
+	if (msg->tcode != HF_NTRACE_DIRECT_BRANCH) {
+		s->address = s->ref ^ msg->address;
+		s->ref = s->address;
+	}
+	s->repeats = 0;
+	s->last_tcode = msg->tcode;
+	s->last_btype = msg->btype;
+	s->last_icnt = (uint32_t)msg->icnt;
+	s->last_hist = msg->hist;
+	s->last_address = s->address;
+	start_count(d, msg->icnt);
+}
+
+/* The branch message before it, B-CNT times more, to the same absolute address (7.11). */
+static void start_repeat(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
+{
+	struct hf_ntrace_state *s = &d->s;
+
+	/* A jump without an instruction cannot happen again; a trap can. */
+	if (s->last_tcode == 0 || s->debt || msg->hrepeat == 0 ||
+	    (s->last_icnt == 0 && s->last_btype == HF_NTRACE_BTYPE_JUMP)) {
+		fail(d, HF_ERR_NTRACE_REPEAT, 0, d->plan_count);
+		return;
+	}
+	s->tcode = s->last_tcode;
+	s->btype = s->last_btype;
+	s->pattern = s->last_hist;
+	s->hist = s->last_hist ? s->last_hist : 1;
+	s->address = s->last_address;
+	s->repeats = msg->hrepeat - 1;
+	start_count(d, s->last_icnt);
+}
+
+static void start_sync(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
+{
+	struct hf_ntrace_state *s = &d->s;
+
+	s->repeats = 0;
+	s->address = msg->address;
+	if (s->known && msg->sync == HF_NTRACE_SYNC_OVERRUN)
+		hf_ntrace_lose(d, HF_ERR_NTRACE_OVERRUN, s->message_at, 0);
+	if (s->known)
+		start_count(d, msg->icnt);
+	else
+		restart(d);
+}
+
+static void start_error(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
+{
+	/* Something was lost, but no program trace. */
+	if (msg->value && !(msg->value & HF_NTRACE_ECODE_PROGRAM)) {
+		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_NTRACE_OVERRUN, d->s.message_at, 0, msg->value);
+		return;
+	}
+	hf_ntrace_lose(d, HF_ERR_NTRACE_OVERRUN, d->s.message_at, msg->value);
+	d->s.lost_bytes += msg->length;
+}
+
+/* Messages that say nothing of the flow: true if this is one. */
+static bool start_other(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
+{
+	struct hf_event *ev;
+
+	if (msg->tcode == HF_NTRACE_OWNERSHIP) {
+		set_context(d, msg->value);
+	} else if (msg->tcode == HF_NTRACE_ERROR) {
+		start_error(d, msg);
+	} else if (msg->tcode >= HF_NTRACE_VENDOR_FIRST) {
+		ev = hf_ntrace_single(d, HF_EVENT_MARKER);
+		ev->marker.type = msg->tcode;
+		ev->marker.value = msg->value;
+	} else {
+		return false;
+	}
+	if (d->s.known)
+		push_time(d);
+	return true;
+}
+
+/* Times are absolute where the trace synchronises and otherwise counted from the last one (8.5). */
+static void keep_time(struct hf_ntrace_state *s, const struct hf_ntrace_message *msg)
+{
+	s->message_timed = msg->has_time;
+	if (hf_ntrace_is_sync(msg->tcode))
+		s->time = msg->time;
+	else if (msg->has_time)
+		s->time += msg->time;
+}
+
+void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
+{
+	struct hf_ntrace_state *s = &d->s;
+	const bool sync = hf_ntrace_is_sync(msg->tcode);
+
+	s->message_length = msg->length;
+	s->tcode = msg->tcode;
+	s->btype = msg->btype;
+	s->pattern = msg->hist;
+	s->hist = msg->hist ? msg->hist : 1;
+	keep_time(s, msg);
+	/* Two messages that were merged by damage look like one with a time: there is none if the last sync had none. */
+	if (s->known && !sync && msg->has_time && !s->timed) {
+		fail(d, HF_ERR_NTRACE_FIELDS, msg->tcode, d->plan_count);
+		return;
+	}
+	if (start_other(d, msg))
+		return;
+	if (!s->known && !sync) {
+		hf_ntrace_lose(d, HF_ERR_NTRACE_NO_SYNC, s->message_at, 0);
+		s->lost_bytes += msg->length;
+		return;
+	}
+	if (msg->hist && msg->tcode != HF_NTRACE_RESOURCE_FULL)
+		s->history = 1;
+	if (sync)
+		start_sync(d, msg);
+	else if (msg->tcode == HF_NTRACE_RESOURCE_FULL)
+		start_resource(d, msg);
+	else if (msg->tcode == HF_NTRACE_REPEAT_BRANCH)
+		start_repeat(d, msg);
+	else if (msg->tcode == HF_NTRACE_CORRELATION)
+		start_count(d, msg->icnt);
+	else
+		start_branch(d, msg);
+}

@@ -1,0 +1,421 @@
+#include "codecs/ntrace/message.h"
+
+#include <string.h>
+
+/* The low two bits of a byte (3.1). */
+enum mseo {
+	MSEO_MORE = 0,
+	MSEO_FIELD = 1,   /* ends a variable field */
+	MSEO_INVALID = 2,
+	MSEO_MESSAGE = 3, /* ends the message */
+};
+
+#define MDO_BITS 6u
+
+/* ---- tables ---- */
+
+/* The .def files name fields without a prefix. */
+enum {
+#define HF_NTRACE_FIELD(name, text, width, max) name = HF_NTRACE_FIELD_##name,
+#include "codecs/ntrace/fields.def"
+#undef HF_NTRACE_FIELD
+};
+
+/* The most fields of a message, and HF_NTRACE_FIELD_NONE behind them. */
+#define FIELDS_MAX 6
+
+static const uint8_t message_fields[HF_NTRACE_TCODES][FIELDS_MAX] = {
+#define HF_NTRACE_MESSAGE(tcode, name, text, ...) [tcode] = {__VA_ARGS__},
+#include "codecs/ntrace/messages.def"
+#undef HF_NTRACE_MESSAGE
+};
+
+static const char *const message_names[HF_NTRACE_TCODES] = {
+#define HF_NTRACE_MESSAGE(tcode, name, text, ...) [tcode] = (text),
+#include "codecs/ntrace/messages.def"
+#undef HF_NTRACE_MESSAGE
+};
+
+static const struct {
+	const char *text;
+	uint8_t width; /* bits; 0: variable */
+	uint64_t max;
+} field_table[HF_NTRACE_FIELDS] = {
+#define HF_NTRACE_FIELD(name, text, width, max) [name] = {(text), (width), (max)},
+#include "codecs/ntrace/fields.def"
+#undef HF_NTRACE_FIELD
+};
+
+const uint8_t *hf_ntrace_fields(unsigned tcode)
+{
+	return message_fields[tcode];
+}
+
+const char *hf_ntrace_tcode_name(unsigned tcode)
+{
+	return message_names[tcode];
+}
+
+const char *hf_ntrace_field_name(unsigned field)
+{
+	return field_table[field].text;
+}
+
+static bool is_address(unsigned field)
+{
+	return field == FADDR || field == UADDR;
+}
+
+bool hf_ntrace_has_field(const struct hf_ntrace_message *msg, unsigned field)
+{
+	if (field == HREPEAT)
+		return msg->rcode == HF_NTRACE_RCODE_HREPEAT;
+	if (field == HIST && msg->tcode == HF_NTRACE_CORRELATION)
+		return msg->cdf == 1;
+	return true;
+}
+
+static bool rdata_is_history(const struct hf_ntrace_message *msg)
+{
+	return msg->rcode == HF_NTRACE_RCODE_HIST || msg->rcode == HF_NTRACE_RCODE_HREPEAT;
+}
+
+uint64_t hf_ntrace_field(const struct hf_ntrace_message *msg, unsigned field)
+{
+	switch (field) {
+	case SYNC: return msg->sync;
+	case BTYPE: return msg->btype;
+	case RCODE: return msg->rcode;
+	case ETYPE: return msg->etype;
+	case EVCODE: return msg->evcode;
+	case CDF: return msg->cdf;
+	case ICNT: return msg->icnt;
+	case FADDR:
+	case UADDR: return msg->address >> 1;
+	case HIST: return msg->hist;
+	case RDATA: return rdata_is_history(msg) ? msg->hist : msg->icnt;
+	case HREPEAT:
+	case BCNT: return msg->hrepeat;
+	default: return msg->value;
+	}
+}
+
+static void set_field(struct hf_ntrace_message *msg, unsigned field, uint64_t v)
+{
+	switch (field) {
+	case SYNC: msg->sync = (uint8_t)v; break;
+	case BTYPE: msg->btype = (uint8_t)v; break;
+	case RCODE: msg->rcode = (uint8_t)v; break;
+	case ETYPE: msg->etype = (uint8_t)v; break;
+	case EVCODE: msg->evcode = (uint8_t)v; break;
+	case CDF: msg->cdf = (uint8_t)v; break;
+	case ICNT: msg->icnt = v; break;
+	case FADDR:
+	case UADDR: msg->address = v << 1; break;
+	case HIST: msg->hist = (uint32_t)v; break;
+	case RDATA:
+		if (rdata_is_history(msg))
+			msg->hist = (uint32_t)v;
+		else
+			msg->icnt = v;
+		break;
+	case HREPEAT:
+	case BCNT: msg->hrepeat = (uint32_t)v; break;
+	default: msg->value = v; break;
+	}
+}
+
+/* ---- reading ---- */
+
+/* Where reading has come to in a message whose end is known. */
+struct cursor {
+	const uint8_t *bytes;
+	uint32_t n;    /* bytes of the message */
+	uint32_t at;   /* byte */
+	uint32_t bit;  /* in its MDO; MDO_BITS: all are read */
+	bool bad;      /* a field was not where it should be */
+};
+
+/* On to the next byte if this one's bits are read: a fixed field may not end where a variable one does. */
+static inline bool turn(struct cursor *c)
+{
+	if (c->bit < MDO_BITS)
+		return c->at < c->n;
+	if ((c->bytes[c->at] & 3) != MSEO_MORE)
+		return false;
+	c->at++;
+	c->bit = 0;
+	return true;
+}
+
+static uint32_t read_fixed(struct cursor *c, unsigned width)
+{
+	uint32_t v = 0;
+
+	for (unsigned done = 0; done < width;) {
+		unsigned take = width - done;
+
+		if (!turn(c)) {
+			c->bad = true;
+			return 0;
+		}
+		take = take < MDO_BITS - c->bit ? take : MDO_BITS - c->bit;
+		v |= (c->bytes[c->at] >> 2 >> c->bit & ((1u << take) - 1)) << done;
+		c->bit += take;
+		done += take;
+	}
+	return v;
+}
+
+/* A variable field of any length. More than 64 bits: the others are ORed into *ret_surplus. */
+static uint64_t read_variable(struct cursor *c, unsigned *ret_width, uint64_t *ret_surplus)
+{
+	uint64_t v = 0, surplus = 0;
+	unsigned width = 0;
+
+	if (!turn(c)) {
+		c->bad = true;
+		*ret_width = 0;
+		*ret_surplus = 0;
+		return 0;
+	}
+	for (;;) {
+		const uint8_t byte = c->bytes[c->at++];
+		const uint64_t bits = (uint64_t)(byte >> 2 >> c->bit);
+
+		if (width < 64) {
+			v |= bits << width;
+			surplus |= width > 58 ? bits >> (64 - width) : 0;
+		} else {
+			surplus |= bits;
+		}
+		width += MDO_BITS - c->bit;
+		c->bit = 0;
+		if ((byte & 3) != MSEO_MORE)
+			break;
+	}
+	*ret_width = width;
+	*ret_surplus = surplus;
+	return v;
+}
+
+/* An address field: its high bits may be cut (9.4), or written again beyond the width of an address. */
+static int read_address(const struct hf_ntrace_params *params, struct cursor *c, uint64_t *ret_v)
+{
+	const unsigned bits = params->xlen - 1u;
+	const uint64_t mask = (UINT64_C(1) << bits) - 1;
+	unsigned width;
+	uint64_t surplus, v = read_variable(c, &width, &surplus);
+
+	if (params->addr_msb_ext) {
+		if (width && width < bits && v >> (width - 1) & 1)
+			v |= ~UINT64_C(0) << width;
+	} else if (surplus || v > mask) {
+		return HF_ERR_NTRACE_VALUE;
+	}
+	*ret_v = v & mask;
+	return 0;
+}
+
+static int read_field(const struct hf_ntrace_params *params, struct cursor *c, unsigned field,
+		      struct hf_ntrace_message *msg)
+{
+	uint64_t v, surplus = 0;
+	unsigned width;
+
+	if (field_table[field].width) {
+		v = read_fixed(c, field_table[field].width);
+	} else if (is_address(field)) {
+		int err = read_address(params, c, &v);
+
+		if (err)
+			return err;
+	} else {
+		v = read_variable(c, &width, &surplus);
+	}
+	if (surplus || v > field_table[field].max)
+		return HF_ERR_NTRACE_VALUE;
+	set_field(msg, field, v);
+	return 0;
+}
+
+/* What no encoder may send and no reader can make sense of. */
+static bool is_reserved(const struct hf_ntrace_message *msg)
+{
+	switch (msg->tcode) {
+	case HF_NTRACE_RESOURCE_FULL:
+		if (msg->rcode > HF_NTRACE_RCODE_HREPEAT)
+			return msg->rcode < 8;
+		return rdata_is_history(msg) && msg->hist < 2;
+	case HF_NTRACE_INDIRECT_BRANCH_HIST:
+	case HF_NTRACE_INDIRECT_BRANCH_HIST_SYNC:
+		return msg->hist == 0;
+	case HF_NTRACE_CORRELATION:
+		return msg->cdf > 1 || (msg->cdf == 1 && msg->hist == 0);
+	default:
+		return false;
+	}
+}
+
+static int read_fields(const struct hf_ntrace_params *params, struct cursor *c, struct hf_ntrace_message *msg)
+{
+	const uint8_t *fields = message_fields[msg->tcode];
+	unsigned width;
+	uint64_t surplus;
+	int err = 0;
+
+	for (unsigned i = 0; i < FIELDS_MAX && fields[i] && !err && !c->bad; i++)
+		if (hf_ntrace_has_field(msg, fields[i]))
+			err = read_field(params, c, fields[i], msg);
+	if (c->bad)
+		return HF_ERR_NTRACE_FIELDS;
+	if (err)
+		return err;
+	if (c->at < c->n) {
+		msg->has_time = true;
+		msg->time = read_variable(c, &width, &surplus);
+		if (surplus)
+			return HF_ERR_NTRACE_VALUE;
+	}
+	if (c->at < c->n)
+		return HF_ERR_NTRACE_FIELDS;
+	return is_reserved(msg) ? HF_ERR_NTRACE_VALUE : 0;
+}
+
+/* Bits of any meaning, up to 64 of them. */
+static uint64_t read_raw(struct cursor *c)
+{
+	uint64_t v = 0;
+
+	for (unsigned width = 0; c->at < c->n && width < 64; c->at++, c->bit = 0) {
+		v |= (uint64_t)(c->bytes[c->at] >> 2 >> c->bit) << width;
+		width += MDO_BITS - c->bit;
+	}
+	return v;
+}
+
+/* TCODE and SRC, as far as the bytes say them. */
+static void read_head(const struct hf_ntrace_params *params, struct cursor *c, struct hf_ntrace_message *msg)
+{
+	msg->tcode = (uint8_t)read_fixed(c, 6);
+	if (params->srcbits && !c->bad)
+		msg->src = (uint16_t)read_fixed(c, params->srcbits);
+	msg->has_src = !c->bad;
+}
+
+/* The bytes up to the first that ends a message. */
+static int find_end(const uint8_t *bytes, size_t n, uint32_t *ret_length)
+{
+	const size_t most = n < HF_NTRACE_MESSAGE_MAX ? n : HF_NTRACE_MESSAGE_MAX;
+	size_t i;
+
+	*ret_length = 1;
+	if ((bytes[0] & 3) != MSEO_MORE)
+		return HF_ERR_NTRACE_MSEO;
+	for (i = 1; i < most; i++) {
+		*ret_length = (uint32_t)i + 1;
+		if ((bytes[i] & 3) == MSEO_MESSAGE)
+			return 0;
+		if ((bytes[i] & 3) == MSEO_INVALID)
+			return HF_ERR_NTRACE_MSEO;
+	}
+	*ret_length = (uint32_t)i;
+	return i < HF_NTRACE_MESSAGE_MAX ? (int)HF_NOTE_END : HF_ERR_NTRACE_LONG;
+}
+
+int hf_ntrace_message_read(const struct hf_ntrace_params *params, const uint8_t *bytes, size_t n,
+			   struct hf_ntrace_message *ret_msg)
+{
+	struct cursor c = {.bytes = bytes};
+	int err = find_end(bytes, n, &c.n);
+
+	*ret_msg = (struct hf_ntrace_message){.length = c.n};
+	read_head(params, &c, ret_msg);
+	if (err)
+		return err;
+	if (c.bad)
+		return HF_ERR_NTRACE_FIELDS;
+	if (message_fields[ret_msg->tcode][0])
+		return read_fields(params, &c, ret_msg);
+	ret_msg->value = read_raw(&c);
+	return ret_msg->tcode >= HF_NTRACE_VENDOR_FIRST && ret_msg->tcode <= HF_NTRACE_VENDOR_LAST ?
+		       0 :
+		       HF_ERR_NTRACE_TCODE;
+}
+
+/* ---- writing ---- */
+
+struct writer {
+	uint8_t *bytes;
+	uint32_t n;
+	uint32_t mdo;  /* bits that no byte holds yet */
+	uint32_t bits; /* number of them, < MDO_BITS */
+};
+
+static void write_fixed(struct writer *w, unsigned width, uint32_t v)
+{
+	w->mdo |= v << w->bits;
+	w->bits += width;
+	while (w->bits >= MDO_BITS) {
+		w->bytes[w->n++] = (uint8_t)(w->mdo << 2);
+		w->mdo >>= MDO_BITS;
+		w->bits -= MDO_BITS;
+	}
+}
+
+/* A field has at least one bit, so 0 takes the rest of an open byte or one of its own. */
+static void write_variable(struct writer *w, uint64_t v)
+{
+	do {
+		const unsigned room = MDO_BITS - w->bits;
+
+		w->bytes[w->n++] = (uint8_t)((w->mdo | (uint32_t)(v & ((1u << room) - 1)) << w->bits) << 2);
+		v >>= room;
+		w->mdo = 0;
+		w->bits = 0;
+	} while (v);
+	w->bytes[w->n - 1] |= MSEO_FIELD;
+}
+
+/*
+ * An address where cut high bits are understood to equal the highest one sent (9.4): as few MDOs as keep its value.
+ * Addresses begin in a byte of their own, for I-CNT stands before them.
+ */
+static void write_extended(struct writer *w, unsigned bits, uint64_t v)
+{
+	const uint64_t filled = v >> (bits - 1) & 1 ? v | ~UINT64_C(0) << bits : v;
+	const int64_t whole = (int64_t)filled;
+	unsigned sent = MDO_BITS;
+
+	while (sent < bits && (whole >> (sent - 1)) != 0 && (whole >> (sent - 1)) != -1)
+		sent += MDO_BITS;
+	for (unsigned done = 0; done < sent; done += MDO_BITS)
+		w->bytes[w->n++] = (uint8_t)((v >> done & 0x3f) << 2);
+	w->bytes[w->n - 1] |= MSEO_FIELD;
+}
+
+size_t hf_ntrace_message_write(const struct hf_ntrace_params *params, const struct hf_ntrace_message *msg,
+			       uint8_t *bytes)
+{
+	const uint8_t *fields = message_fields[msg->tcode];
+	struct writer w = {.bytes = bytes};
+
+	write_fixed(&w, 6, msg->tcode);
+	write_fixed(&w, params->srcbits, msg->src);
+	for (unsigned i = 0; i < FIELDS_MAX && fields[i]; i++) {
+		const uint64_t v = hf_ntrace_field(msg, fields[i]);
+
+		if (!hf_ntrace_has_field(msg, fields[i]))
+			continue;
+		if (field_table[fields[i]].width)
+			write_fixed(&w, field_table[fields[i]].width, (uint32_t)v);
+		else if (is_address(fields[i]) && params->addr_msb_ext)
+			write_extended(&w, params->xlen - 1u, v);
+		else
+			write_variable(&w, v);
+	}
+	if (msg->has_time)
+		write_variable(&w, msg->time);
+	w.bytes[w.n - 1] |= MSEO_MESSAGE;
+	return w.n;
+}

@@ -1,0 +1,113 @@
+/*
+ * Messages of N-Trace: bytes to struct hf_ntrace_message and back. A byte holds six bits of fields, lowest first, and
+ * in its low two bits MSEO: 00 goes on, 01 ends a variable field, 11 ends the message (3.1).
+ */
+#ifndef HF_NTRACE_MESSAGE_H
+#define HF_NTRACE_MESSAGE_H
+
+#include "codecs/base/err.h"
+#include "codecs/ntrace/params.h"
+
+#include <stddef.h>
+
+enum hf_ntrace_tcode {
+#define HF_NTRACE_MESSAGE(tcode, name, text, ...) HF_NTRACE_##name = (tcode),
+#include "codecs/ntrace/messages.def"
+#undef HF_NTRACE_MESSAGE
+	HF_NTRACE_VENDOR_FIRST = 56,
+	HF_NTRACE_VENDOR_LAST = 62,
+	HF_NTRACE_TCODES = 64,
+};
+
+enum hf_ntrace_field {
+	HF_NTRACE_FIELD_NONE,
+#define HF_NTRACE_FIELD(name, text, width, max) HF_NTRACE_FIELD_##name,
+#include "codecs/ntrace/fields.def"
+#undef HF_NTRACE_FIELD
+	HF_NTRACE_FIELDS,
+};
+
+enum hf_ntrace_sync {
+	HF_NTRACE_SYNC_RESET = 1,
+	HF_NTRACE_SYNC_PERIODIC = 2,
+	HF_NTRACE_SYNC_DEBUG = 3,
+	HF_NTRACE_SYNC_ENABLE = 5,
+	HF_NTRACE_SYNC_OVERRUN = 7,
+};
+
+enum hf_ntrace_btype {
+	HF_NTRACE_BTYPE_JUMP,
+	HF_NTRACE_BTYPE_TRAP,      /* an exception or an interrupt */
+	HF_NTRACE_BTYPE_EXCEPTION,
+	HF_NTRACE_BTYPE_INTERRUPT,
+};
+
+enum hf_ntrace_rcode {
+	HF_NTRACE_RCODE_ICNT,
+	HF_NTRACE_RCODE_HIST,
+	HF_NTRACE_RCODE_HREPEAT,
+};
+
+/* ECODE of Error: program trace was lost. */
+#define HF_NTRACE_ECODE_PROGRAM 4
+#define HF_NTRACE_EVCODE_DISABLED 4
+
+/*
+ * The longest standard message has 38 bytes (3). Vendors' may be longer; what goes on for more than this is no message
+ * but memory that was never written.
+ */
+#define HF_NTRACE_MESSAGE_MAX 128
+
+/* A parsed message. Fields that it does not have are 0. */
+struct hf_ntrace_message {
+	uint8_t tcode;
+	bool has_src;     /* far enough to have had its SRC; always if the whole message was read */
+	bool has_time;    /* TSTAMP */
+	uint8_t sync, btype, rcode, etype, evcode, cdf;
+	uint16_t src;
+	uint32_t length;  /* bytes */
+	uint32_t hrepeat; /* HREPEAT; of RepeatBranch B-CNT */
+	uint32_t hist;    /* HIST; of ResourceFull RCODE 1 and 2 RDATA0 */
+	uint64_t icnt;    /* I-CNT; of ResourceFull with another RCODE RDATA0 */
+	uint64_t address; /* F-ADDR or U-ADDR, with bit 0 back in place */
+	uint64_t value;   /* PROCESS, ECODE; of a vendor's message its first 64 bits behind SRC */
+	uint64_t time;
+};
+
+/* Fields of a TCODE in their order, ending with HF_NTRACE_FIELD_NONE; that alone for reserved and vendors'. */
+const uint8_t *hf_ntrace_fields(unsigned tcode);
+const char *hf_ntrace_tcode_name(unsigned tcode); /* NULL if it has none */
+const char *hf_ntrace_field_name(unsigned field);
+uint64_t hf_ntrace_field(const struct hf_ntrace_message *msg, unsigned field);
+
+/* Whether that field, one of the message's TCODE, is there. */
+bool hf_ntrace_has_field(const struct hf_ntrace_message *msg, unsigned field);
+
+static inline bool hf_ntrace_is_sync(unsigned tcode)
+{
+	return tcode == HF_NTRACE_SYNC || tcode == HF_NTRACE_DIRECT_BRANCH_SYNC ||
+	       tcode == HF_NTRACE_INDIRECT_BRANCH_SYNC || tcode == HF_NTRACE_INDIRECT_BRANCH_HIST_SYNC;
+}
+
+/* A byte between two messages: idle, or memory that was never written. */
+static inline bool hf_ntrace_is_padding(uint8_t byte)
+{
+	return byte == 0xff || byte == 0x00;
+}
+
+/*
+ * Reads the message at bytes[n], whose first byte is no padding. *ret_msg is the whole message, 0; or what could be
+ * read of it and an error, NTRACE_TCODE, _VALUE or _FIELDS where it ends as it should (length bytes), NTRACE_MSEO or
+ * _LONG where its end is not known (pass over bytes until one ends a message). HF_NOTE_END: it goes on behind n.
+ */
+int hf_ntrace_message_read(const struct hf_ntrace_params *params, const uint8_t *bytes, size_t n,
+			   struct hf_ntrace_message *ret_msg);
+
+/* The longest message that hf_ntrace_message_write makes. */
+#define HF_NTRACE_WRITE_MAX 48
+
+/* Writes the message, whatever length says, to bytes[HF_NTRACE_WRITE_MAX]; returns its length. No vendors' ones. */
+size_t hf_ntrace_message_write(const struct hf_ntrace_params *params, const struct hf_ntrace_message *msg,
+			       uint8_t *bytes);
+
+#endif

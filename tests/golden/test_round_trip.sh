@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Every view of the captures of tests/data that is a capture itself, mounted again, gives the same instructions and traps.
+. "$(dirname "$0")/../lib/mount.sh"
+. "$(dirname "$0")/../lib/roundtrip.sh"
+need_fuse
+capture_archive
+do_mount --wait
+round_trip
+do_umount
+finish

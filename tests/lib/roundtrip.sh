@@ -1,0 +1,63 @@
+# Closed loops: every view that is a capture is copied out, mounted again, and must give the same instructions and
+# traps. Read by tests that have read mount.sh. shellcheck shell=bash
+
+# retired LISTING: pc and opcode of what retired.
+retired() { grep -v '^#' "$1" | cut -d' ' -f3,4; }
+
+# trapped LISTING FIELDS: retired instructions before each trap, and of the trap itself: kind (exception, interrupt),
+# cause, target. FIELDS: which of them the format can tell, as cut wants it.
+trapped() {
+	grep -n '^#' "$1" | awk -F'[: ]' '{n++} $3 == "trap" {
+		cause = target = "-"
+		for (i = 4; i <= NF; i++) {
+			if ($i ~ /^cause=/) cause = substr($i, 7)
+			if ($i == "->") target = $(i + 1)
+		}
+		print $1 - n, $4, cause, target
+	}' | cut -d' ' -f"$2"
+}
+
+# What survives in each view.
+declare -A round_trip_fields=([trace.stf]=1-4 [trace.astf]=1,4 [etrace]=1-4 [ntrace]=1,4 [ete]=1,4)
+
+# round_trip: every view of every hart of the mounted archive, through a second mount.
+round_trip() {
+	local again=$tmp/again mnt2=$tmp/mnt2 listing hart view name copy
+	declare -A original=()
+	mkdir -p "$again" "$mnt2"
+	while read -r listing; do
+		hart=$(dirname "$listing")
+		[ -s "$listing" ] || continue
+		for view in "${!round_trip_fields[@]}"; do
+			[ -e "$hart/$view" ] || continue
+			name=$(echo "${hart#"$mnt"/}" | tr '/@' '__')
+			copy=$again/$name.${view#trace.}
+			case $view in
+			*.*) cp "$hart/$view" "$copy" || fail "cp $hart/$view" ;;
+			*) cp -r "$hart/$view" "$again/$name" || fail "cp -r $hart/$view"; mv "$again/$name" "$copy" ;;
+			esac
+			original[$copy]=$listing
+		done
+	done < <(find "$mnt" -path "$mnt/.hartfs" -prune -o -name listing.txt -print | sort)
+	[ ${#original[@]} -gt 0 ] || fail "no view that is a capture"
+	timeout 300 "$hartfs" mount --wait --index-dir "$index" --log "$log" "$again" "$mnt2"
+	is_mounted "$mnt2" || { fail "the views are not mounted again"; return; }
+	for copy in "${!original[@]}"; do
+		round_trip_compare "$copy" "${original[$copy]}" "$mnt2"
+	done
+	echo "${#original[@]} views went around"
+	timeout 60 "$hartfs" umount "$mnt2" || fail "umount of the second mount"
+}
+
+# round_trip_compare COPY LISTING MOUNT
+round_trip_compare() {
+	local name=${1##*/} view=${1##*.} again
+	[[ -v round_trip_fields[$view] ]] || view=trace.$view
+	again=$(echo "$3/${name%.*}"[@.]"${view#trace.}"*/hart*/listing.txt)
+	[ -e "$again" ] || { fail "$name: no listing: $(cat "$3/${name%.*}"*/errors.txt 2>&1 | head -n 3)"; return; }
+	cmp -s <(retired "$2") <(retired "$again") ||
+		fail "$name: other instructions: $(diff <(retired "$2") <(retired "$again") | head -n 4 | tr '\n' '|')"
+	cmp -s <(trapped "$2" "${round_trip_fields[$view]}") <(trapped "$again" "${round_trip_fields[$view]}") ||
+		fail "$name: other traps: $(diff <(trapped "$2" "${round_trip_fields[$view]}") \
+			<(trapped "$again" "${round_trip_fields[$view]}") | head -n 4 | tr '\n' '|')"
+}

@@ -1,0 +1,33 @@
+/*
+ * A random RISC-V program and a random run through it, as events: every kind of instruction that does something to the
+ * flow, traps, and what a trace may say besides. For round trips through packet formats.
+ */
+#ifndef HF_TEST_RVRUN_H
+#define HF_TEST_RVRUN_H
+
+#include "tests/lib/ntracetest.h"
+
+enum hf_run_flags {
+	HF_RUN_TRAPS = 1,      /* exceptions, interrupts, returns from them */
+	HF_RUN_STOPS = 2,      /* discontinuities and gaps */
+	HF_RUN_CONTEXTS = 4,   /* modes, contexts, times */
+	HF_RUN_ODD = 8,        /* ecall that retires, custom instructions that jump */
+	HF_RUN_ALL = 15,
+};
+
+/* The most bytes of a program. */
+#define HF_RUN_CODE_MAX 2000
+
+struct hf_run {
+	uint64_t base;  /* of the code; a multiple of 4 KiB that lui can make */
+	uint8_t xlen;
+	uint8_t code[HF_RUN_CODE_MAX];
+	size_t code_size;
+	struct hf_ntt_events events;
+};
+
+/* insns instructions of a program at base. The same seed gives the same run. */
+void hf_run_make(struct hf_run *run, uint64_t base, uint8_t xlen, unsigned flags, size_t insns, uint64_t seed);
+void hf_run_free(struct hf_run *run);
+
+#endif

@@ -1,0 +1,196 @@
+/*
+ * N-Trace against streams of other encoders (HARTFS_CORPUS/ntrace): each decodes to exactly the instructions that the
+ * program's simulation logged, the invalid one ends with losses; and our encoder, told the same options, needs no more
+ * bytes for messages that decode the same.
+ */
+#include "tests/lib/ntracetest.h"
+
+static const char *const programs[] = {"t1", "dhrystone", "towers", "vvadd", "embench-crc32", "embench-nettle-aes",
+				       "embench-ud", "traps", "traps-hi", "rv-sys", "overflow"};
+
+/* What the manifest says of one stream. */
+struct level {
+	char name[160], file[96];
+	unsigned srcbits, src, depth, xlen;
+	bool extended, timestamps, valid, repeat_branch, repeat_history, btm;
+	unsigned sync, icnt, hist, own, one_type;
+};
+
+/* A number (or true, or null as 0) behind "key": in [text, end); fallback if the key is not there. */
+static unsigned number(const char *text, const char *end, const char *key, unsigned fallback)
+{
+	char quoted[64];
+	const char *p;
+
+	snprintf(quoted, sizeof quoted, "\"%s\":", key);
+	p = strstr(text, quoted);
+	if (!p || p >= end)
+		return fallback;
+	p += strlen(quoted);
+	p += strspn(p, " \n");
+	return *p == 't' ? 1 : (unsigned)strtoul(p, NULL, 0);
+}
+
+static struct hf_bytes load(const char *dir, const char *name)
+{
+	struct hf_bytes raw = hf_bytes_load(dir, name);
+	struct hf_walk walk;
+
+	if (raw.n < 6 || memcmp(raw.p, "\xfd" "7zXZ", 6) != 0)
+		return raw;
+	hf_walk_memory(&walk, &hf_box_xz, raw.p, raw.n);
+	CHECK_EQ(walk.err, HF_NOTE_END);
+	hf_bytes_free(&raw);
+	raw = walk.out;
+	walk.out = (struct hf_bytes){0};
+	hf_walk_free(&walk);
+	return raw;
+}
+
+/* The pcs of the events are those of the text, a line each. */
+static bool equals(const struct hf_ntt_events *events, const struct hf_bytes *pcs)
+{
+	const char *p = (const char *)pcs->p, *end = p + pcs->n;
+
+	for (size_t i = 0; i < events->n; i++) {
+		char *after;
+
+		if (events->ev[i].kind != HF_EVENT_INSN)
+			continue;
+		if (p >= end || strtoull(p, &after, 16) != events->ev[i].insn.pc)
+			return false;
+		p = after + 1;
+	}
+	return p >= end;
+}
+
+static void describe(const struct level *l, bool has_stack, char *text, size_t size)
+{
+	snprintf(text, size, "srcbits=%u,xlen=%u,addr_msb_ext=%d,implicit_return=%d", l->srcbits, l->xlen, l->extended,
+		 has_stack);
+}
+
+/* Our encoder with the stream's options: not more bytes, the same instructions and traps. */
+static void encode(const struct level *l, const struct hf_ntt *t, const struct hf_ntt_events *events, size_t theirs)
+{
+	char params[512];
+	struct hf_bytes bytes;
+	struct hf_ntt_events again;
+
+	snprintf(params, sizeof params,
+		 "mode=%s,call_stack=%u,repeat_branch=%d,repeat_history=%d,sync_instructions=%u,srcbits=%u,timestamps=%d,"
+		 "ownership=%u,addr_msb_ext=%d,icnt_max=%u,hist_branches=%u,one_trap_type=%u",
+		 l->btm ? "btm" : "htm", l->depth, l->repeat_branch, l->repeat_history, l->sync, l->srcbits, l->timestamps,
+		 l->own, l->extended, l->icnt ? l->icnt - 1 : 0x3fffff, l->hist ? l->hist - 1 : 31, l->one_type);
+	bytes = hf_ntt_encode(events, (uint8_t)l->xlen, l->src, params);
+	again = hf_ntt_decode(t, bytes.p, bytes.n, l->src, 0);
+	hf_ntt_events_check_same_insns(events, &again, params);
+	hf_ntt_events_check_same_traps(events, &again, params);
+	printf("%-44s %8zu %8zu %+6.1f%%  %.5f bits an instruction\n", l->name, theirs, bytes.n,
+	       100.0 * ((double)bytes.n - (double)theirs) / (double)theirs, 8.0 * (double)bytes.n / (double)again.insns);
+	/* I-CNT has at most 22 bits (6.2), which not all encoders mind: a ResourceFull more for as many halfwords. */
+	if (bytes.n > theirs + 8 * (again.insns >> 21)) {
+		fprintf(stderr, "%s: %zu bytes, theirs has %zu\n", l->name, bytes.n, theirs);
+		exit(1);
+	}
+	hf_ntt_events_free(&again);
+	hf_bytes_free(&bytes);
+}
+
+static void check_level(const struct level *l, const char *dir, const struct hf_bytes *elf, const struct hf_bytes *pcs)
+{
+	char text[128];
+	struct hf_bytes bytes = hf_bytes_load(dir, l->file);
+	struct hf_ntt_events events;
+	struct hf_ntt t;
+
+	describe(l, l->depth != 0, text, sizeof text);
+	hf_ntt_init(&t, text);
+	hf_ntt_add_elf(&t, elf);
+	events = hf_ntt_decode(&t, bytes.p, bytes.n, l->src, l->valid ? 0 : 10 << 20);
+	CHECK_EQ(events.err, HF_NOTE_END);
+	if (equals(&events, pcs) != l->valid) {
+		fprintf(stderr, "%s: wrong pcs (%zu, %zu losses)\n", l->name, events.insns, events.losses);
+		exit(1);
+	}
+	CHECK(l->valid || events.losses);
+	if (l->valid)
+		encode(l, &t, &events, bytes.n);
+	hf_ntt_events_free(&events);
+	hf_ntt_fini(&t);
+	hf_bytes_free(&bytes);
+}
+
+/* The string behind "file": at text. */
+static void copy_string(const char *text, char *to, size_t size)
+{
+	const char *p = strchr(strchr(text, ':'), '"') + 1;
+
+	snprintf(to, size, "%.*s", (int)strcspn(p, "\""), p);
+}
+
+static void read_level(struct level *l, const char *program, const char *p, const char *end, unsigned xlen)
+{
+	copy_string(p, l->file, sizeof l->file);
+	snprintf(l->name, sizeof l->name, "%s/%s", program, l->file);
+	l->xlen = xlen;
+	l->srcbits = number(p, end, "srcbits", 0);
+	l->src = number(p, end, "src", 0);
+	l->extended = number(p, end, "addr_msb_ext", 0);
+	l->timestamps = number(p, end, "timestamps", 0);
+	l->depth = number(p, end, "implicit_return_depth", 0);
+	l->valid = number(p, end, "valid", 1);
+	l->btm = strstr(l->file, "btm") != NULL;
+	l->repeat_branch = number(p, end, "rb", 0) || strstr(l->file, "_rb");
+	l->repeat_history = number(p, end, "rh", 0) || strstr(l->file, "_rh");
+	l->sync = number(p, end, "sync", 0);
+	l->icnt = number(p, end, "limI", 0);
+	l->hist = number(p, end, "limH", 0);
+	l->own = number(p, end, "own", 0) != 0;
+	l->one_type = number(p, end, "bt1", 0);
+}
+
+static unsigned check_program(const char *corpus, const char *program)
+{
+	char dir[512];
+	struct hf_bytes manifest, elf, pcs;
+	const char *p;
+	char name[64];
+	unsigned count = 0, xlen;
+
+	snprintf(dir, sizeof dir, "%s/ntrace/%s", corpus, program);
+	manifest = hf_bytes_load(dir, "manifest.json");
+	hf_bytes_add(&manifest, "", 1);
+	elf = hf_bytes_load(dir, "prog.elf");
+	copy_string(strstr((const char *)manifest.p, "\"pcs\":"), name, sizeof name);
+	pcs = load(dir, name);
+	xlen = number((const char *)manifest.p, (const char *)manifest.p + manifest.n, "xlen", 64);
+	for (p = strstr((const char *)manifest.p, "\"file\":"); p; count++) {
+		const char *end = strstr(p + 1, "\"file\":");
+		struct level l = {0};
+
+		read_level(&l, program, p, end ? end : p + strlen(p), xlen);
+		check_level(&l, dir, &elf, &pcs);
+		p = end;
+	}
+	hf_bytes_free(&manifest);
+	hf_bytes_free(&elf);
+	hf_bytes_free(&pcs);
+	return count;
+}
+
+int main(void)
+{
+	const char *corpus = getenv("HARTFS_CORPUS");
+	unsigned count = 0;
+
+	if (!corpus) {
+		printf("SKIPPED: HARTFS_CORPUS does not name the corpus of test captures\n");
+		return 77;
+	}
+	printf("%-44s %8s %8s\n", "stream", "theirs", "ours");
+	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+		count += check_program(corpus, programs[i]);
+	printf("%u streams\n", count);
+	return 0;
+}
