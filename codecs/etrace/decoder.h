@@ -18,8 +18,6 @@
 #define HF_ETRACE_LIST 2048
 /* What one step or one packet's end may add to the list. */
 #define HF_ETRACE_LIST_ROOM 512
-/* Source ids that are told apart. */
-#define HF_ETRACE_HARTS_MAX 4096
 /* Data packets that wait for their instruction. */
 #define HF_ETRACE_ACCESSES 256
 
@@ -143,7 +141,7 @@ struct hf_etrace_dec {
 	bool synced; /* here a new one would be small */
 	uint32_t sync_distance, full_distance; /* events between states; tests make them smaller */
 	/* source ids seen */
-	uint32_t harts[HF_ETRACE_HARTS_MAX];
+	uint32_t *harts; /* owned; grows at every power of two */
 	uint32_t hart_count, last_hart;
 	uint64_t hart_bits[1024]; /* ids below 65536 */
 };
