@@ -1,4 +1,4 @@
-/* From one packet to the next through the program: 7.3 to 7.5 of the fact sheet's numbering, chapter 11 of 1.1.1. */
+/* From one packet to the next through the program (1.1.1, chapter 11). */
 #include "codecs/etrace/decoder.h"
 
 #define NOWHERE UINT64_MAX /* odd, so never the address of an instruction */

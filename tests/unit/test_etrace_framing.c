@@ -14,7 +14,7 @@ static struct hf_etrace_params transport(enum hf_etrace_framing framing, unsigne
 	return p;
 }
 
-/* The sheet's message: SMI with a 6-bit index and a type of 2 bits, and ATB's header of one byte. */
+/* SMI with a 6-bit index and a type of 2 bits, and ATB's header of one byte. */
 static void test_single(void)
 {
 	struct hf_etrace_params p = transport(HF_ETRACE_FRAMING_SMI, 6, 0, 0);
