@@ -201,7 +201,8 @@ static inline void push(struct hf_etrace_tables *t, uint64_t address)
 }
 
 /* A return or another uninferable jump, or a trap return. */
-static int resolve_indirect(struct hf_etrace_dec *d, const struct hf_etrace_block *b, uint64_t *ret_pc, bool *ret_explicit)
+static int resolve_indirect(struct hf_etrace_dec *d, const struct hf_etrace_block *b, uint64_t *ret_pc,
+			    bool *ret_explicit)
 {
 	struct hf_etrace_core *core = &d->core;
 	struct hf_etrace_tables *t = &d->tables;
