@@ -1,5 +1,6 @@
 #include "fs/block_source.h"
 
+#include "fs/metrics.h"
 #include "fs/parked_scan.h"
 
 #include <pthread.h>
@@ -17,7 +18,20 @@ struct block_source {
 	pthread_mutex_t lock;
 	struct hf_point hint[HINTS];
 	struct hf_point once; /* of the block that hf_block_source_read_once read a part of last */
+	const struct hf_spooling *spooling;
+	struct hf_spool *spool; /* one reference, or NULL */
+	bool looked;            /* for a spool */
+	bool asked;             /* for one to be made */
+	_Atomic uint64_t decoded; /* bytes that scans gave, since the stream was opened or had a spool last */
 };
+
+/*
+ * A stream is decoded from its beginning for each place that no scan is near to. When what was decoded comes to one and
+ * a half times its size, somebody is at it again who was through with it, or jumps about in it.
+ */
+#define SPOOL_SIZE_MIN (UINT64_C(2) << 20)
+
+static const struct hf_src_ops plain_ops;
 
 static bool holds(const struct hf_point *point, uint64_t offset)
 {
@@ -66,8 +80,114 @@ static int decode(const struct hf_parked_stream *stream, const struct hf_point *
 	return stream->box->read_block(stream->file, point, window, skip, buf, n, diag);
 }
 
+/* ---- the spool ---- */
+
+/* The stream's spool with a reference, or NULL. */
+static struct hf_spool *get_spool(struct block_source *bs)
+{
+	struct hf_spool *spool;
+
+	pthread_mutex_lock(&bs->lock);
+	if (!bs->looked && bs->spooling) {
+		bs->looked = true;
+		hf_spool_open(bs->spooling->dirfd, &bs->spooling->identity, bs->src.size, &bs->spool);
+	}
+	spool = bs->spool ? hf_spool_ref(bs->spool) : NULL;
+	pthread_mutex_unlock(&bs->lock);
+	return spool;
+}
+
+/* It is damaged, and its name is gone: a new one is made when it pays again. */
+static void drop_spool(struct block_source *bs, struct hf_spool *spool)
+{
+	bool ours;
+
+	pthread_mutex_lock(&bs->lock);
+	ours = bs->spool == spool;
+	if (ours) {
+		bs->spool = NULL;
+		bs->asked = false;
+		bs->decoded = 0;
+	}
+	pthread_mutex_unlock(&bs->lock);
+	if (ours) {
+		hf_metrics_add(bs->spooling->damaged, 1);
+		hf_spool_unref(spool);
+	}
+}
+
+/* Whether the bytes came from the spool; if not, for whatever reason, a scan gives them. */
+static bool read_spool(struct block_source *bs, uint64_t offset, void *buf, size_t n)
+{
+	struct hf_spool *spool = get_spool(bs);
+	int err;
+
+	if (!spool)
+		return false;
+	err = hf_spool_read(spool, offset, buf, n);
+	if (err == HF_ERR_STATE)
+		drop_spool(bs, spool);
+	else if (!err)
+		hf_metrics_add(bs->spooling->reads, 1);
+	hf_spool_unref(spool);
+	return !err;
+}
+
+static bool has_spool(struct block_source *bs)
+{
+	struct hf_spool *spool = get_spool(bs);
+
+	hf_spool_unref(spool);
+	return spool;
+}
+
+/* After a scan has given something. */
+static void consider_spool(struct block_source *bs)
+{
+	bool ask;
+
+	if (!bs->spooling || bs->src.size < SPOOL_SIZE_MIN || bs->decoded < bs->src.size + bs->src.size / 2)
+		return;
+	pthread_mutex_lock(&bs->lock);
+	ask = !bs->asked && !bs->spool;
+	bs->asked = true;
+	pthread_mutex_unlock(&bs->lock);
+	if (ask)
+		bs->spooling->wanted(bs->spooling->ctx);
+}
+
+void hf_block_source_spool(struct hf_src *src, const struct hf_spooling *spooling)
+{
+	if (src->ops != &plain_ops)
+		((struct block_source *)src)->spooling = spooling;
+}
+
+void hf_block_source_spooled(struct hf_src *src, bool again)
+{
+	struct block_source *bs = (struct block_source *)src;
+
+	pthread_mutex_lock(&bs->lock);
+	bs->looked = false;
+	bs->asked = !again;
+	bs->decoded = 0;
+	pthread_mutex_unlock(&bs->lock);
+}
+
+/* ---- blocks ---- */
+
+/* Decodes, or takes from the spool, bytes [skip, skip + n) of a block; false: a scan must do it. */
+static bool read_part(struct block_source *bs, const struct hf_point *point, uint64_t skip, void *buf, size_t n,
+		      struct hf_diag *diag, int *ret_err)
+{
+	*ret_err = 0;
+	if (!is_enterable(bs, point))
+		return read_spool(bs, point->out_offset + skip, buf, n);
+	*ret_err = decode(&bs->stream, point, skip, buf, n, diag);
+	return true;
+}
+
 struct make {
-	const struct block_source *bs;
+	struct block_source *bs;
 	const struct hf_point *point;
 	struct hf_diag *diag;
 };
@@ -81,12 +201,15 @@ static int make_block(void *ctx, uint8_t **ret_bytes, size_t *ret_size)
 	int err;
 
 	*ret_size = (size_t)point->out_size;
-	if (!is_enterable(make->bs, point))
-		return hf_parked_read(stream, point, ret_bytes, make->diag);
 	bytes = hf_cache_alloc(stream->cache, *ret_size);
 	if (!bytes)
 		return hf_diag_set(make->diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
-	err = decode(stream, point, 0, bytes, *ret_size, make->diag);
+	if (!read_part(make->bs, point, 0, bytes, *ret_size, make->diag, &err)) {
+		free(bytes);
+		err = hf_parked_read(stream, point, ret_bytes, make->diag);
+		consider_spool(make->bs);
+		return err;
+	}
 	if (err) {
 		free(bytes);
 		return err;
@@ -96,7 +219,7 @@ static int make_block(void *ctx, uint8_t **ret_bytes, size_t *ret_size)
 }
 
 /* Copies bytes [skip, skip + n) of a block through the cache. */
-static int read_cached(const struct block_source *bs, const struct hf_point *point, uint64_t skip, void *buf, size_t n,
+static int read_cached(struct block_source *bs, const struct hf_point *point, uint64_t skip, void *buf, size_t n,
 		       struct hf_diag *diag)
 {
 	struct hf_cache_key key = {bs->stream.owner, point->out_offset};
@@ -130,7 +253,7 @@ static bool is_once(struct block_source *bs, const struct hf_point *point, size_
 	struct hf_cache_key key = {bs->stream.owner, point->out_offset};
 	struct hf_point last;
 
-	if (n > point->out_size / 4 || !is_enterable(bs, point))
+	if (n > point->out_size / 4 || !(is_enterable(bs, point) || has_spool(bs)))
 		return false;
 	pthread_mutex_lock(&bs->lock);
 	last = bs->once;
@@ -169,9 +292,8 @@ static int read_blocks(struct block_source *bs, uint64_t offset, uint8_t *buf, s
 			piece = n < point.out_size - skip ? n : (size_t)(point.out_size - skip);
 			if (point.bits & HF_POINT_DAMAGED)
 				err = say_damage(&bs->stream, &point, diag);
-			else if (may_be_once && is_once(bs, &point, piece))
-				err = decode(&bs->stream, &point, skip, buf, piece, diag);
-			else
+			else if (!may_be_once || !is_once(bs, &point, piece) ||
+				 !read_part(bs, &point, skip, buf, piece, diag, &err))
 				err = read_cached(bs, &point, skip, buf, piece, diag);
 		}
 		/* The error belongs to this place and not to the bytes before it: they come first. */
@@ -197,6 +319,7 @@ static void blocks_free(struct hf_src *src)
 
 	hf_parked_drop(&bs->stream);
 	hf_cache_drop(bs->stream.cache, bs->stream.owner);
+	hf_spool_unref(bs->spool);
 	pthread_mutex_destroy(&bs->lock);
 	free(bs);
 }
@@ -270,6 +393,7 @@ int hf_block_source_new(struct hf_src *file, struct hf_index *index, struct hf_c
 	bs->stream.box = hf_index_box(index);
 	bs->stream.cache = cache;
 	bs->stream.owner = hf_cache_owner(cache);
+	bs->stream.decoded = &bs->decoded;
 	bs->damage = hf_index_damage(index, &bs->damage_diag);
 	pthread_mutex_init(&bs->lock, NULL);
 	return 0;

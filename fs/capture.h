@@ -66,6 +66,9 @@ struct hf_capture {
 	struct hf_open *open;    /* the opens' lock: the index in use, if any */
 	bool opening;
 
+	struct hf_capture *spool_next; /* the spooler's lock, as spool_version: 0 if it is not queued */
+	uint64_t spool_version;
+
 	struct hf_capture *queue_next, *notify_next; /* the jobs' lock */
 	bool queued, notified;
 };

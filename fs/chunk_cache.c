@@ -62,7 +62,7 @@ struct spares {
 
 struct hf_cache {
 	pthread_mutex_t lock;
-	uint64_t max_bytes;
+	uint64_t max_bytes, lent;
 	struct entry **buckets;
 	unsigned bucket_bits;
 	size_t entries; /* in the table */
@@ -327,7 +327,7 @@ static struct entry *victim(const struct hf_cache *cache)
 
 static void make_room(struct hf_cache *cache, struct entry **refuse)
 {
-	while (cache->stats.bytes > cache->max_bytes) {
+	while (cache->stats.bytes > cache->max_bytes - cache->lent) {
 		struct entry *e = victim(cache);
 
 		if (e)
@@ -591,6 +591,22 @@ bool hf_cache_has(struct hf_cache *cache, struct hf_cache_key key)
 }
 
 /* The whole table is searched: captures seldom change, and this saves a list per owner. */
+uint64_t hf_cache_size(const struct hf_cache *cache)
+{
+	return cache->max_bytes;
+}
+
+void hf_cache_lend(struct hf_cache *cache, uint64_t bytes)
+{
+	struct entry *refuse = NULL;
+
+	pthread_mutex_lock(&cache->lock);
+	cache->lent = bytes < cache->max_bytes / 4 * 3 ? bytes : cache->max_bytes / 4 * 3;
+	make_room(cache, &refuse);
+	pthread_mutex_unlock(&cache->lock);
+	empty(cache, refuse);
+}
+
 void hf_cache_drop(struct hf_cache *cache, uint64_t owner)
 {
 	struct entry *refuse = NULL;

@@ -72,6 +72,10 @@ bool hf_cache_has(struct hf_cache *cache, struct hf_cache_key key);
 /* Drops what an owner has, pinned blocks as soon as they are unpinned. */
 void hf_cache_drop(struct hf_cache *cache, uint64_t owner);
 
+/* So many of the cache's bytes are in use elsewhere: it holds that much less, but at least a quarter of what it may. */
+void hf_cache_lend(struct hf_cache *cache, uint64_t bytes);
+uint64_t hf_cache_size(const struct hf_cache *cache);
+
 struct hf_cache_stats {
 	uint64_t bytes, hits, misses, waits, evicted;
 };

@@ -1,8 +1,8 @@
 /*
  * struct hf_fs: the parts of a file system and what they share. Internal to this folder.
  *
- * Locks, in the order in which they may be taken: captures, a capture, opens, jobs; nodes, slices and control are leaves. None
- * is held while something is decoded, indexed or read from a disk.
+ * Locks, in the order in which they may be taken: captures, a capture, opens, jobs; nodes, slices, the spooler and
+ * control are leaves. None is held while something is decoded, indexed or read from a disk.
  */
 #ifndef HF_FS_CORE_H
 #define HF_FS_CORE_H
@@ -20,6 +20,7 @@
 #include "fs/params.h"
 #include "fs/pool.h"
 #include "fs/slice.h"
+#include "fs/spooler.h"
 
 #include <stdatomic.h>
 
@@ -73,6 +74,7 @@ struct hf_fs {
 	struct hf_slices slices;
 	struct hf_executables executables;
 	struct hf_jobs jobs;
+	struct hf_spooler spooler;
 	struct hf_memory memory;
 	struct hf_control control;
 	struct hf_metrics metrics;

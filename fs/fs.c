@@ -89,6 +89,7 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	atomic_init(&fs->closing, false);
 	hf_opens_init(&fs->opens);
 	hf_slices_init(&fs->slices);
+	hf_spooler_init(&fs->spooler);
 	hf_executables_init(&fs->executables);
 	hf_control_init(&fs->control);
 	err = hf_archive_init(&fs->archive, options->archive_fd, options->skip, options->skip_count);
@@ -124,10 +125,12 @@ void hf_fs_close(struct hf_fs *fs)
 		hf_captures_each(&fs->captures, wake_waiters, NULL);
 	hf_slices_stop(&fs->slices);
 	hf_jobs_fini(fs);
+	hf_spooler_stop(&fs->spooler);
 	if (fs->pool)
 		hf_pool_free(fs->pool);
 	hf_opens_fini(&fs->opens);
 	hf_slices_fini(&fs->slices, fs->cache);
+	hf_spooler_fini(&fs->spooler);
 	hf_executables_fini(&fs->executables);
 	if (fs->cache)
 		hf_cache_free(fs->cache);

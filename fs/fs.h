@@ -38,6 +38,8 @@ struct hf_fs_options {
 	size_t skip_count;
 	const struct hf_fs_place *skip;
 	uint64_t cache_bytes;    /* chunk cache, default 256 MiB */
+	uint64_t stream_memory;  /* what decompressing a stream may take; 0: default */
+	uint64_t spool_bytes;    /* what spools may take in the index directory; 0: there are none */
 	unsigned threads;        /* decode pool; 0: one a core */
 	unsigned index_threads;  /* of indexing: captures at a time, or parts of the last ones; 0: one a core */
 	bool no_index;           /* index only what hf_fs_index is called for, nothing by itself (cat, info) */
@@ -136,6 +138,10 @@ int hf_fs_resolve(struct hf_fs *fs, const char *path, uint64_t *ret_ino);
 /* Captures found under the archive, one call each in the order of the tree; a false return stops. */
 typedef bool (*hf_capture_fn)(void *ctx, const char *path, const char *view_dir);
 int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, void *ctx);
+
+/* How many directories above its own the files lie that a description names: an archive that is to have the capture must
+ * begin there. 0 also of what is no description. dir_fd: of its directory. */
+unsigned hf_fs_reach(int dir_fd, const char *ini);
 
 /* Indexes one capture on the calling thread, with all its views. An error also if nothing of it could be decoded,
  * though its view directory then says so. progress may be NULL: percent 0..100. */

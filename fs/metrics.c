@@ -2,6 +2,7 @@
 #include "fs/metrics.h"
 #include "fs/core.h"
 #include "fs/view.h"
+#include "index/spool.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -93,6 +94,24 @@ static void put_chunks(struct hf_fs *fs, struct hf_sink *sink)
 	put(sink, "hartfs_decode_jobs{urgency=\"ahead\"} %zu\n", hf_pool_load(fs->pool, HF_AHEAD));
 }
 
+static void put_spools(struct hf_fs *fs, struct hf_sink *sink)
+{
+	struct hf_metrics *metrics = &fs->metrics;
+	uint64_t count, bytes;
+
+	hf_spool_count(fs->index_fd, &count, &bytes);
+	put_u64(sink, "spool_limit_bytes", "gauge", "Most bytes that spools may take in the index directory; 0: none.",
+		fs->options.spool_bytes);
+	put_u64(sink, "spool_files", "gauge", "Spools in the index directory, those of other archives too.", count);
+	put_u64(sink, "spool_bytes", "gauge", "Bytes in these.", bytes);
+	put_u64(sink, "spools_made_total", "counter", "Spools that were made.", get(&metrics->spools));
+	put_u64(sink, "spool_errors_total", "counter", "Spools that could not be made.", get(&metrics->spool_errors));
+	put_u64(sink, "spool_reads_total", "counter", "Blocks, or parts of them, that were read from spools.",
+		get(&metrics->spool_reads));
+	put_u64(sink, "spools_damaged_total", "counter", "Spools that were damaged and thrown away.",
+		get(&metrics->spools_damaged));
+}
+
 struct progress {
 	uint64_t done, total;
 };
@@ -149,5 +168,6 @@ void hf_control_metrics(struct hf_fs *fs, struct hf_sink *sink)
 	put_cache(fs, sink);
 	put_reads(&fs->metrics, sink);
 	put_chunks(fs, sink);
+	put_spools(fs, sink);
 	put_indexing(fs, sink);
 }

@@ -13,6 +13,7 @@ enum { HF_METRICS_READS = 3 };
 struct hf_metrics {
 	_Atomic uint64_t reads[HF_METRICS_READS], read_errors;
 	_Atomic uint64_t chunks, chunk_bytes, chunk_ns, chunk_errors;  /* pieces of views that were made */
+	_Atomic uint64_t spools, spool_errors, spool_reads, spools_damaged;
 	_Atomic uint64_t indexed, index_failed, index_ns;              /* captures */
 };
 

@@ -379,6 +379,7 @@ static int open_indexed(struct hf_open *open)
 			open->source = NULL;
 			return err;
 		}
+		hf_spooler_attach(open);
 		err = open_stream(open);
 		/* A bad disk under the archive is not the index' fault. */
 		if (err && err != HF_ERR_STATE)

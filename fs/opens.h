@@ -7,6 +7,7 @@
 #define HF_FS_OPENS_H
 
 #include "fs/capture.h"
+#include "fs/block_source.h"
 #include "fs/chunk_cache.h"
 #include "fs/companion.h"
 #include "fs/trace.h"
@@ -76,6 +77,7 @@ struct hf_open {
 	struct hf_trace trace;
 	struct hf_index *index;
 	struct hf_src *source;
+	struct hf_spooling spooling; /* of source */
 	struct hf_companion companion;
 	struct hf_stream *stream;        /* NULL if the index says that it could not be opened */
 	struct hf_view_table **table;    /* one for each number, NULL where there is none */

@@ -6,14 +6,11 @@
 #include <string.h>
 
 /*
- * Idle scans hold dictionaries and cost memory outside the cache, so their bound is one for the whole process and not
- * for each stream. What a scan holds is not known here; guessed is a dictionary of 8 MiB (xz -6, zstd -19), of
- * which no more is touched than was decoded, and the block and input buffers.
+ * Scans hold dictionaries and cost memory outside the cache, so their bound is one for the whole process and not for
+ * each stream: FREE bytes besides the cache, and then half of it, which it lends them.
  */
 #define SLOTS 32
-#define COST_MAX (UINT64_C(64) << 20)
-#define DICTIONARY (UINT64_C(8) << 20)
-#define BUFFERS (UINT64_C(2) << 20)
+#define FREE (UINT64_C(64) << 20)
 
 /* Blocks passed over go into the cache if they are this near: requests come a little out of order, and backwards. */
 #define PASSED_KEEP (UINT64_C(8) << 20)
@@ -23,6 +20,7 @@ struct parked {
 	struct hf_scan *scan;                  /* the busy thread's while busy, and NULL until it is made */
 	uint64_t at;                           /* stream offset of the block it gives next */
 	uint64_t used;                         /* when, in ticks */
+	uint64_t memory;                       /* bytes that it holds, when it was parked or started last */
 	bool busy;
 };
 
@@ -95,21 +93,6 @@ static struct parked *free_slot(void)
 	return NULL;
 }
 
-static uint64_t cost(const struct parked *p)
-{
-	return BUFFERS + (p->at < DICTIONARY ? p->at : DICTIONARY);
-}
-
-static uint64_t idle_cost(void)
-{
-	uint64_t sum = 0;
-
-	for (const struct parked *p = yard.slot; p < yard.slot + SLOTS; p++)
-		if (p->stream && !p->busy)
-			sum += cost(p);
-	return sum;
-}
-
 /* With the lock held, although freeing takes a moment: hf_parked_drop promises that the file is not needed any more. */
 static void end_scan(struct parked *p)
 {
@@ -118,17 +101,48 @@ static void end_scan(struct parked *p)
 	*p = (struct parked){0};
 }
 
+static uint64_t memory_of(const struct parked *p)
+{
+	return p->scan && p->stream->box->scan_memory ? p->stream->box->scan_memory(p->scan) : 0;
+}
+
+/* Of all scans, or of those that use a cache. */
+static uint64_t memory_of_all(const struct hf_cache *cache)
+{
+	uint64_t sum = 0;
+
+	for (const struct parked *p = yard.slot; p < yard.slot + SLOTS; p++)
+		if (p->stream && (!cache || p->stream->cache == cache))
+			sum += p->memory;
+	return sum;
+}
+
+/* What the scans hold has changed: ends those that are idle for longest if it is too much, and borrows the rest. */
+static void settle(struct hf_cache *cache)
+{
+	const uint64_t most = FREE + hf_cache_size(cache) / 2;
+	struct parked *oldest;
+	uint64_t sum;
+
+	while (memory_of_all(NULL) > most && (oldest = oldest_idle()))
+		end_scan(oldest);
+	sum = memory_of_all(cache);
+	hf_cache_lend(cache, sum > FREE ? sum - FREE : 0);
+}
+
 /* A scan's thread is through with it. One that failed or is at its end is of no more use. */
 static void park(struct parked *p, bool useful)
 {
+	struct hf_cache *cache = p->stream->cache;
+
 	if (useful && p->at < hf_index_stream_size(p->stream->index)) {
 		p->busy = false;
 		p->used = ++yard.ticks;
+		p->memory = memory_of(p);
 	} else {
 		end_scan(p);
 	}
-	while (idle_cost() > COST_MAX)
-		end_scan(oldest_idle());
+	settle(cache);
 	pthread_cond_broadcast(&yard.changed);
 }
 
@@ -312,8 +326,14 @@ static void keep(const struct hf_parked_stream *stream, const struct hf_point *b
 
 static void set_place(struct parked *p, uint64_t at)
 {
+	const uint64_t memory = memory_of(p);
+
 	pthread_mutex_lock(&yard.lock);
 	p->at = at;
+	if (p->memory != memory) {
+		p->memory = memory;
+		settle(p->stream->cache);
+	}
 	pthread_mutex_unlock(&yard.lock);
 }
 
@@ -344,6 +364,8 @@ static int walk(struct parked *p, const struct hf_point *point, uint8_t **ret_by
 			return err;
 		if (err == HF_NOTE_END)
 			break;
+		if (stream->decoded)
+			atomic_fetch_add_explicit(stream->decoded, block.out_size, memory_order_relaxed);
 		if (bytes && is_block(&block, point)) {
 			*ret_bytes = copy(stream, &block, bytes);
 			set_place(p, block.out_offset + block.out_size);
@@ -405,6 +427,8 @@ void hf_parked_drop(const struct hf_parked_stream *stream)
 		assert(!p->busy);
 		end_scan(p);
 	}
+	if (stream->cache)
+		settle(stream->cache);
 	for (struct orphan *o = yard.orphan; o < yard.orphan + ORPHANS; o++) {
 		if (o->stream != stream)
 			continue;

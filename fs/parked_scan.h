@@ -8,6 +8,8 @@
 #include "fs/chunk_cache.h"
 #include "index/index.h"
 
+#include <stdatomic.h>
+
 /* What is scanned. All of it is borrowed; its address is its identity. */
 struct hf_parked_stream {
 	struct hf_src *file;
@@ -15,6 +17,7 @@ struct hf_parked_stream {
 	const struct hf_box *box;
 	struct hf_cache *cache;
 	uint64_t owner; /* of its blocks in the cache, whose number is the block's out_offset */
+	_Atomic uint64_t *decoded; /* counts the bytes that its scans gave; may be NULL */
 };
 
 /*

@@ -133,6 +133,8 @@ int hf_trace_open(struct hf_capture *capture, const struct hf_stamp *stamp, stru
 				 : open_single(capture, stamp, ret_trace);
 	if (err)
 		hf_trace_close(ret_trace);
+	else
+		ret_trace->file->memory = capture->fs->options.stream_memory;
 	return err;
 }
 

@@ -1,5 +1,6 @@
-#include "index/file.h"
+#include "index/spool_format.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Only what is one of our files goes: a directory given by mistake must lose nothing. */
@@ -14,11 +15,26 @@ static void discard(int dirfd, const char *name, enum hf_db_kind kind)
 	close(fd);
 }
 
+static void discard_spool(int dirfd, const struct hf_identity *identity)
+{
+	char name[HF_FILE_NAME_SIZE];
+	struct stat st;
+	int fd;
+
+	hf_spool_name(identity, name);
+	if (hf_idx_file_open(dirfd, name, &fd))
+		return;
+	if (fstat(fd, &st) == 0 && hf_spool_is_ours(fd, (uint64_t)st.st_size))
+		unlinkat(dirfd, name, 0);
+	close(fd);
+}
+
 void hf_index_discard(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views,
 		      size_t view_count)
 {
 	char name[HF_FILE_NAME_SIZE];
 
+	discard_spool(dirfd, identity);
 	hf_idx_file_name_index(identity, name);
 	discard(dirfd, name, HF_DB_INDEX);
 	for (size_t i = 0; i < view_count; i++)

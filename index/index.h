@@ -189,7 +189,7 @@ struct hf_build {
  */
 int hf_build_run(const struct hf_build *build, struct hf_diag *diag);
 
-/* Removes the decode index and these views' tables, if they are there and ours: they gave other bytes than they
+/* Removes the decode index, these views' tables and the spool, if they are there and ours: they gave other bytes than they
  * promise, and the next build makes them anew. Who has them open keeps them. */
 void hf_index_discard(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views,
 		      size_t view_count);

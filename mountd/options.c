@@ -199,6 +199,10 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 		return *value;
 	case OPTION_CACHE:
 		return parse_size(value, true, &settings->cache);
+	case OPTION_STREAM_MEMORY:
+		return parse_size(value, true, &settings->stream_memory) && settings->stream_memory;
+	case OPTION_SPOOL:
+		return parse_size(value, true, &settings->spool);
 	case OPTION_THREADS:
 		return parse_count(value, &settings->threads);
 	case OPTION_JOBS:
@@ -413,7 +417,7 @@ bool hf_settings_parse(struct hf_settings *settings, int argc, char **argv, int 
 	char shorts[2 * OPTION_COUNT + 2];
 	int value;
 
-	*settings = (struct hf_settings){.length = UINT64_MAX};
+	*settings = (struct hf_settings){.length = UINT64_MAX, .spool = UINT64_C(4) << 30};
 	/* mount(8) runs "hartfs ARCHIVE MOUNTPOINT -o OPTIONS" for the type fuse.hartfs. */
 	if (argc >= 3 && argv[1][0] == '/') {
 		settings->command = HF_COMMAND_MOUNT;

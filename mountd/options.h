@@ -25,6 +25,8 @@ struct hf_settings {
 	enum hf_command command;
 	const char *index_dir, *views, *log_file;
 	uint64_t cache, chunk;           /* 0: default */
+	uint64_t stream_memory;          /* 0: default */
+	uint64_t spool;                  /* bytes; 0: none */
 	unsigned threads, jobs;          /* 0: default */
 	uint64_t offset, length;         /* of cat */
 	uint64_t shard, shards;          /* shards 0: not given */

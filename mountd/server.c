@@ -114,6 +114,8 @@ static int open_fs(struct server *server)
 					.skip_count = server->plan->skip_count,
 					.skip = server->plan->skip,
 					.cache_bytes = settings->cache,
+					.stream_memory = settings->stream_memory,
+					.spool_bytes = settings->spool,
 					.threads = settings->threads,
 					.index_threads = settings->jobs,
 					.chunk_insns = settings->chunk,

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-/* Bytes that a step may look at, a string aside: a Trap record, a Timestamp and a Context. */
-#define LOOK (3 * HF_ASTF_SIZE)
 /* The window that the longest string needs: 65,535 bytes in 2,115 records. */
 #define WINDOW_MAX (2 * HF_READER_CAP)
 
@@ -95,18 +93,7 @@ static void commit(struct hf_astf_dec *d)
 /* Steps that have room in the caller's own array; stops in front of a string or where the window runs out. */
 static void run(struct hf_astf_dec *d, struct hf_event *ev, size_t max, size_t *n)
 {
-	while (max - *n >= HF_ASTF_STEP_MAX) {
-		struct hf_astf_step s = {.d = d,
-					 .now = &d->now,
-					 .p = at(d, d->now.offset),
-					 .have = there(d, d->now.offset),
-					 .ev = ev + *n};
-
-		if (s.have < LOOK || *s.p == HF_ASTF_STRING)
-			break;
-		hf_astf_step(&s);
-		*n += s.n;
-	}
+	hf_astf_run(d, at(d, d->now.offset), there(d, d->now.offset), ev, max, n);
 	d->sync = d->now;
 }
 
@@ -114,7 +101,7 @@ static void run(struct hf_astf_dec *d, struct hf_event *ev, size_t max, size_t *
 static int queue_step(struct hf_astf_dec *d)
 {
 	struct hf_astf_step s = {.d = d, .now = &d->now, .ev = d->queue};
-	size_t n = LOOK;
+	size_t n = HF_ASTF_LOOK;
 	int err;
 
 	if (there(d, d->sync.offset) >= HF_ASTF_SIZE && *at(d, d->sync.offset) == HF_ASTF_STRING) {
@@ -174,11 +161,11 @@ static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 			break;
 		} else {
 			commit(d);
-			err = need(d, d->sync.offset, LOOK);
+			err = need(d, d->sync.offset, HF_ASTF_LOOK);
 			if (!err)
 				run(d, ev, max, &n);
 			if (!err && n < max)
-				err = need(d, d->sync.offset, LOOK);
+				err = need(d, d->sync.offset, HF_ASTF_LOOK);
 			if (!err && n < max)
 				err = queue_step(d);
 		}

@@ -9,6 +9,8 @@
 #include "codecs/astf/header.h"
 #include "codecs/source/reader.h"
 
+/* Bytes that a step may look at, a string aside: a Trap record, a Timestamp and a Context. */
+#define HF_ASTF_LOOK (3 * HF_ASTF_SIZE)
 /* Events of one step at most, those of a string's bytes aside. */
 #define HF_ASTF_STEP_MAX 16
 
@@ -76,6 +78,11 @@ struct hf_astf_step {
 
 /* The events of the record at now->offset, a whole one (steps.c). It moves on behind it. */
 void hf_astf_step(struct hf_astf_step *s);
+/*
+ * Steps at p[have], where d->now stands, with events to ev[*n] and on, as long as there is room for any step and its
+ * record is not a string's.
+ */
+void hf_astf_run(struct hf_astf_dec *d, const uint8_t *p, size_t have, struct hf_event *ev, size_t max, size_t *n);
 /* What there is to say where the stream ends: have < HF_ASTF_SIZE. */
 void hf_astf_step_end(struct hf_astf_step *s);
 /* What hf_dec_ops.begin asks for, of the state behind an instruction. */

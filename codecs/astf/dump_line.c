@@ -2,18 +2,18 @@
 
 #include "codecs/isa/names.h"
 
-static uint8_t *put_number(uint8_t *t, const char *text, uint64_t v)
+static inline uint8_t *put_number(uint8_t *t, const char *text, uint64_t v)
 {
 	return hf_text_put_dec(hf_text_put(t, text), v);
 }
 
-static uint8_t *put_address(uint8_t *t, const char *open, uint64_t v, const char *close)
+static inline uint8_t *put_address(uint8_t *t, const char *open, uint64_t v, const char *close)
 {
 	return hf_text_put(hf_text_put_hex16(hf_text_put(t, open), v), close);
 }
 
 /* " v[address]t R16", of a range " v[first]t..[limit] W": what reads, writes, or neither. */
-static uint8_t *put_access(uint8_t *t, uint64_t address, bool range, uint64_t size, bool tagged, unsigned direction)
+static inline uint8_t *put_access(uint8_t *t, uint64_t address, bool range, uint64_t size, bool tagged, unsigned direction)
 {
 	static const char *const names[4] = {" ?", " R", " W", " RW"};
 

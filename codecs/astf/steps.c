@@ -84,7 +84,8 @@ static void push_mem(struct hf_astf_step *s, uint64_t address, uint32_t size, un
 	ev->mem.address = address;
 	ev->mem.size = size;
 	ev->mem.attr = tagged ? HF_ARM_ATTR_CHECKED : 0;
-	s->now->fault = direction ? 0 : address;
+	if (s->now->flags & HF_ASTF_ATTEMPT)
+		s->now->fault = direction ? 0 : address;
 }
 
 static void push_range(struct hf_astf_step *s, uint64_t address, uint64_t size, unsigned direction, bool tagged)
@@ -466,6 +467,81 @@ void hf_astf_step(struct hf_astf_step *s)
 			step_other(s, &rec);
 	}
 	s->now->offset += HF_ASTF_SIZE;
+}
+
+/*
+ * Instructions that are nothing but that, one after another: without trap flag, extra accesses, attributes or reserved
+ * bits, where the flow is expected. Stops in front of any other record.
+ */
+static const uint8_t *run_plain(struct hf_astf_sync *now, const uint8_t *p, const uint8_t *end, struct hf_event **to,
+				const struct hf_event *stop)
+{
+	const uint64_t unusual = UINT64_C(0x1fc00) | 1 << 18 | 1 << 23 | 0x300 | 0xff;
+	const uint32_t flags = HF_ASTF_CONTEXT_SEEN | HF_ASTF_EXPECT | HF_ASTF_DUE | HF_ASTF_CHAIN;
+	const uint8_t *const begin = p, mode = now->mode;
+	struct hf_event *ev = *to;
+	uint64_t expected = now->expected;
+
+	if ((now->flags & flags) != (HF_ASTF_CONTEXT_SEEN | HF_ASTF_EXPECT) || (now->state & HF_STATE_ABSENT))
+		return p;
+	while (p < end && ev + 2 <= stop) {
+		const uint64_t head = hf_get64(p), pc = hf_get64(p + 8), ea = hf_get64(p + 16);
+		const uint32_t opcode = (uint32_t)(head >> 32), size = head >> 24 & 0xff;
+		const unsigned direction = head >> 20 & (HF_EVF_READ | HF_EVF_WRITE);
+		const bool valid = head >> 22 & 1, branch = head >> 19 & 1, taken = valid && branch;
+
+		if ((head & unusual) != HF_ASTF_INSTR || hf_get64(p + 24) || pc != expected)
+			break;
+		*ev = (struct hf_event){.kind = HF_EVENT_INSN, .flags = taken ? HF_EVF_TAKEN : 0};
+		ev->insn = (struct hf_ev_insn){.pc = pc,
+					       .target = taken ? ea : 0,
+					       .opcode = opcode,
+					       .size = 4,
+					       .isa = HF_ISA_A64,
+					       .flow = hf_arm_classify(opcode, 4, HF_ISA_A64).flow,
+					       .mode = mode};
+		expected = taken ? ea : pc + 4;
+		ev++;
+		if (valid && !branch) {
+			*ev = (struct hf_event){.kind = HF_EVENT_MEM, .flags = (uint8_t)direction};
+			ev->mem.address = ea;
+			ev->mem.size = direction || size || !is_special(opcode) ? size + 1 : 0;
+			ev->mem.attr = head >> 17 & 1 ? HF_ARM_ATTR_CHECKED : 0;
+			ev++;
+		}
+		p += HF_ASTF_SIZE;
+	}
+	if (p == begin)
+		return p;
+	now->expected = expected;
+	now->index += (uint64_t)(p - begin) / HF_ASTF_SIZE;
+	now->offset += (uint64_t)(p - begin);
+	now->flags &= ~(uint32_t)(HF_ASTF_FRESH | HF_ASTF_ATTEMPT);
+	now->fault = 0;
+	*to = ev;
+	return p;
+}
+
+void hf_astf_run(struct hf_astf_dec *d, const uint8_t *p, size_t have, struct hf_event *ev, size_t max, size_t *n)
+{
+	const uint8_t *const end = p + have;
+
+	while (max - *n >= HF_ASTF_STEP_MAX && (size_t)(end - p) >= HF_ASTF_LOOK) {
+		struct hf_event *to = ev + *n;
+		const uint8_t *behind = run_plain(&d->now, p, end - HF_ASTF_LOOK + 1, &to, ev + max);
+
+		*n = (size_t)(to - ev);
+		if (behind == p) {
+			struct hf_astf_step s = {.d = d, .now = &d->now, .p = p, .have = (size_t)(end - p), .ev = to};
+
+			if (*p == HF_ASTF_STRING)
+				break;
+			hf_astf_step(&s);
+			*n += s.n;
+			behind = p + HF_ASTF_SIZE;
+		}
+		p = behind;
+	}
 }
 
 void hf_astf_step_end(struct hf_astf_step *s)

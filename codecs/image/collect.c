@@ -213,6 +213,9 @@ static bool place_half(struct hf_image *image, struct hf_image_page *page, unsig
 /* What is_known leaves over: new code, changed code, T32, an instruction over the end of a page, nonsense. */
 static void place(struct hf_image *image, const struct hf_ev_insn *insn, uint64_t ordinal)
 {
+	const bool thumb = insn->isa == HF_ISA_T32;
+	/* in memory the first halfword of a T32 instruction is the first */
+	const uint32_t code = thumb && insn->size == 4 ? insn->opcode << 16 | insn->opcode >> 16 : insn->opcode;
 	uint8_t before[4];
 	bool same = true;
 
@@ -227,11 +230,10 @@ static void place(struct hf_image *image, const struct hf_ev_insn *insn, uint64_
 
 		if (!page)
 			return;
-		same &= place_half(image, page, address % HF_IMAGE_PAGE / 2, (uint16_t)(insn->opcode >> 8 * i),
-				   insn->isa == HF_ISA_T32);
+		same &= place_half(image, page, address % HF_IMAGE_PAGE / 2, (uint16_t)(code >> 8 * i), thumb);
 	}
 	if (!same)
-		note_conflict(image, insn->pc, insn->size == 4 ? hf_get32(before) : hf_get16(before), insn->opcode,
+		note_conflict(image, insn->pc, insn->size == 4 ? hf_get32(before) : hf_get16(before), code,
 			      insn->size, ordinal);
 }
 

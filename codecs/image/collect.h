@@ -23,8 +23,8 @@ int hf_image_new(uint64_t ordinal, struct hf_image **ret_image);
 void hf_image_free(struct hf_image *image);
 
 /*
- * Takes the next n events of the hart. An opcode is the bytes in memory read as a little-endian number (so a 32-bit
- * T32 instruction has its first halfword in the low bits). Only HF_ERR_NOMEM is an error, and sticky.
+ * Takes the next n events of the hart. An opcode is the bytes in memory read as a little-endian number, but that of a
+ * T32 instruction of 4 bytes, which has its first halfword in the upper half. Only HF_ERR_NOMEM is an error, and sticky.
  */
 int hf_image_put(struct hf_image *image, const struct hf_event *ev, size_t n);
 

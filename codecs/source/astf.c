@@ -60,7 +60,7 @@ static int lzma_probe(const uint8_t *head, size_t n, uint64_t file_size)
 #define BOX(container) \
 	.name = "astf-" #container, .suffixes = no_suffixes, .codec = "astf", .probe = container##_probe, \
 	.scan_new = container##_scan_new, .scan_next = hf_unpack_scan_next, .scan_note = hf_unpack_scan_note, \
-	.scan_free = hf_unpack_scan_free
+	.scan_free = hf_unpack_scan_free, .scan_memory = hf_unpack_scan_memory
 
 /* The codec's own. */
 static const char *const no_suffixes[] = {NULL};

@@ -12,12 +12,15 @@
 struct hf_frames {
 	struct hf_unpack u;
 	ZSTD_DCtx *zstd;
+	bool checked;	   /* this frame's window is no larger than allowed */
 	bool in_frame;	   /* set by the container when u.pos is at a frame's magic; cleared at the frame's end */
 	uint64_t frame_at; /* file offset of this frame */
 };
 
 int hf_frames_start(struct hf_frames *f, struct hf_diag *diag);
 void hf_frames_stop(struct hf_unpack *u);
+
+uint64_t hf_frames_memory(const struct hf_unpack *u);
 
 /* Whether a zstd frame's magic number is at p. */
 bool hf_frames_magic(const uint8_t *p, size_t n);

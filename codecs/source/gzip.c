@@ -302,6 +302,13 @@ static void gz_stop(struct hf_unpack *u)
 		inflateEnd(&g->z);
 }
 
+/* zlib does not say. Its window and what zconf.h gives as "a few kilobytes for small objects". */
+static uint64_t gz_memory(const struct hf_unpack *u)
+{
+	(void)u;
+	return HF_WINDOW_MAX + 16 * 1024;
+}
+
 /* Member starts need no window, so they are taken earlier where there are many (bgzip, pigz -i). */
 #define OPS \
 	.size = sizeof(struct gunzip), \
@@ -313,7 +320,8 @@ static void gz_stop(struct hf_unpack *u)
 	.start = gz_start, \
 	.step = gz_step, \
 	.point = gz_point, \
-	.stop = gz_stop
+	.stop = gz_stop, \
+	.memory = gz_memory
 
 static const struct hf_unpack_ops ops = {OPS};
 const struct hf_unpack_ops hf_unpack_astf_zlib = {OPS, .prefix = HF_ASTF_PREFIX, .head = hf_astf_prefix_head};
@@ -347,5 +355,6 @@ const struct hf_box hf_box_gzip = {
 	.scan_next = hf_unpack_scan_next,
 	.scan_note = hf_unpack_scan_note,
 	.scan_free = hf_unpack_scan_free,
+	.scan_memory = hf_unpack_scan_memory,
 	.read_block = gz_read_block,
 };

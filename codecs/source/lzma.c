@@ -22,7 +22,7 @@ static int alone_start(struct hf_unpack *u, const struct hf_point *at, const uin
 	(void)at;
 	(void)window;
 	l->z = (lzma_stream)LZMA_STREAM_INIT;
-	if (lzma_alone_decoder(&l->z, HF_UNPACK_MEMORY) != LZMA_OK)
+	if (lzma_alone_decoder(&l->z, hf_unpack_limit(u)) != LZMA_OK)
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
 	return 0;
 }
@@ -73,7 +73,7 @@ static int alone_step(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret
 	case LZMA_MEM_ERROR:
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
 	case LZMA_MEMLIMIT_ERROR:
-		return hf_diag_set(diag, HF_ERR_LIMIT, HF_SPACE_FILE, 0, 0);
+		return hf_unpack_afford(u, lzma_memusage(&l->z), 0, diag);
 	default:
 		return hf_unpack_doubt(HF_ERR_BOX_DAMAGED, u->pos, ret_mark, diag);
 	}
@@ -92,6 +92,14 @@ static void alone_stop(struct hf_unpack *u)
 	lzma_end(&((struct unlzma *)u)->z);
 }
 
+static uint64_t alone_memory(const struct hf_unpack *u)
+{
+	/* A copy of the handle: the library wants it writable, and only reads. */
+	lzma_stream z = ((const struct unlzma *)u)->z;
+
+	return lzma_memusage(&z);
+}
+
 #define OPS \
 	.size = sizeof(struct unlzma), \
 	.aim_free = HF_BLOCK_AIM, \
@@ -100,7 +108,8 @@ static void alone_stop(struct hf_unpack *u)
 	.start = alone_start, \
 	.step = alone_step, \
 	.point = alone_point, \
-	.stop = alone_stop
+	.stop = alone_stop, \
+	.memory = alone_memory
 
 static const struct hf_unpack_ops ops = {OPS};
 const struct hf_unpack_ops hf_unpack_astf_lzma = {OPS, .prefix = HF_ASTF_PREFIX, .head = hf_astf_prefix_head};
@@ -146,4 +155,5 @@ const struct hf_box hf_box_lzma = {
 	.scan_next = hf_unpack_scan_next,
 	.scan_note = hf_unpack_scan_note,
 	.scan_free = hf_unpack_scan_free,
+	.scan_memory = hf_unpack_scan_memory,
 };

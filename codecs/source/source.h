@@ -60,7 +60,12 @@ struct hf_src_ops {
 struct hf_src {
 	const struct hf_src_ops *ops;
 	uint64_t size;
+	/* What decompressing this as a container may take for its dictionary or window, in bytes: more is refused with
+	 * HF_ERR_STREAM_MEMORY. 0: HF_STREAM_MEMORY. */
+	uint64_t memory;
 };
+
+#define HF_STREAM_MEMORY (UINT64_C(256) << 20)
 
 static inline int hf_src_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
 				 struct hf_diag *diag)
@@ -169,6 +174,8 @@ struct hf_box {
 	 */
 	int (*sync_behind)(struct hf_src *base, const struct hf_point *point, struct hf_sync *ret_sync,
 			   struct hf_diag *diag);
+	/* Bytes of memory that the scan holds now. */
+	uint64_t (*scan_memory)(const struct hf_scan *scan);
 	/* What the scan was given as base; where there is sync_behind. */
 	struct hf_src *(*scan_base)(const struct hf_scan *scan);
 };

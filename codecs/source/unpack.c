@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks are discarded in pieces of this size on the way to the bytes that are wanted. */
-#define SCRATCH (128u * 1024)
+/* Blocks are discarded in pieces of this size on the way to the bytes that are wanted: small enough that malloc does
+ * not map fresh pages for it, which would take longer than decoding into them. */
+#define SCRATCH (64u * 1024)
 #define FIRST_BUFFER (256u * 1024)
 
 struct hf_scan {
@@ -103,6 +104,18 @@ int hf_unpack_take(struct hf_unpack *u, size_t n, const uint8_t **ret_p, struct 
 		return hf_unpack_cut(u, diag);
 	u->pos += n;
 	return 0;
+}
+
+uint64_t hf_unpack_limit(const struct hf_unpack *u)
+{
+	return u->in.src->memory ? u->in.src->memory : HF_STREAM_MEMORY;
+}
+
+int hf_unpack_afford(const struct hf_unpack *u, uint64_t bytes, uint64_t at, struct hf_diag *diag)
+{
+	if (bytes <= hf_unpack_limit(u))
+		return 0;
+	return hf_diag_set(diag, HF_ERR_STREAM_MEMORY, HF_SPACE_FILE, at, (bytes >> 20) + ((bytes & 0xfffff) != 0));
 }
 
 int hf_unpack_doubt(int code, uint64_t at, enum hf_mark *ret_mark, struct hf_diag *diag)
@@ -357,6 +370,13 @@ void hf_unpack_scan_free(struct hf_scan *scan)
 	unpack_free(scan->u);
 	free(scan->buf);
 	free(scan);
+}
+
+uint64_t hf_unpack_scan_memory(const struct hf_scan *scan)
+{
+	const struct hf_unpack *u = scan->u;
+
+	return sizeof *scan + u->ops->size + u->in.cap + u->ops->window + scan->cap + u->ops->memory(u);
 }
 
 struct hf_src *hf_unpack_scan_base(const struct hf_scan *scan)

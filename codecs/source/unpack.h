@@ -13,9 +13,6 @@
 /* The largest unit (xz block, zstd frame, deflate block) that becomes one block; larger ones come in pieces. */
 #define HF_UNPACK_WHOLE (UINT64_C(4) << 20)
 
-/* Decompressors may ask for this much memory and no more. */
-#define HF_UNPACK_MEMORY (UINT64_C(256) << 20)
-
 /* Notes kept by one scan; a container with more harmless defects than this has made its point. */
 #define HF_UNPACK_NOTES 1024
 
@@ -68,6 +65,8 @@ struct hf_unpack_ops {
 	/* Directly after a mark: in_offset, bits, window_size of the point for this place. */
 	void (*point)(const struct hf_unpack *u, struct hf_point *ret_point);
 	void (*stop)(struct hf_unpack *u);
+	/* Bytes that the decompressor holds. */
+	uint64_t (*memory)(const struct hf_unpack *u);
 };
 
 /* The functions of struct hf_box, with the container's ops in front. */
@@ -77,6 +76,7 @@ int hf_unpack_scan_next(struct hf_scan *scan, struct hf_point *ret_point, const 
 			const uint8_t **ret_window, struct hf_diag *diag);
 int hf_unpack_scan_note(struct hf_scan *scan, size_t i, struct hf_diag *ret_diag);
 void hf_unpack_scan_free(struct hf_scan *scan);
+uint64_t hf_unpack_scan_memory(const struct hf_scan *scan);
 struct hf_src *hf_unpack_scan_base(const struct hf_scan *scan);
 int hf_unpack_read_block(const struct hf_unpack_ops *ops, struct hf_src *base, const struct hf_point *point,
 			 const uint8_t *window, uint64_t skip, void *buf, size_t n, struct hf_diag *diag);
@@ -97,6 +97,12 @@ int hf_unpack_take(struct hf_unpack *u, size_t n, const uint8_t **ret_p, struct 
 
 /* HF_ERR_BOX_CUT with the end of the file as its place. */
 int hf_unpack_cut(const struct hf_unpack *u, struct hf_diag *diag);
+
+/* 0, or HF_ERR_STREAM_MEMORY at file offset at if decompressing from there takes more bytes than it may. */
+int hf_unpack_afford(const struct hf_unpack *u, uint64_t bytes, uint64_t at, struct hf_diag *diag);
+
+/* The most bytes it may take. */
+uint64_t hf_unpack_limit(const struct hf_unpack *u);
 
 /* An error at file offset at, of whose unit no byte is to be served. */
 int hf_unpack_doubt(int code, uint64_t at, enum hf_mark *ret_mark, struct hf_diag *diag);

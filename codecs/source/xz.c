@@ -21,6 +21,7 @@ struct unxz {
 	struct hf_unpack u;
 	lzma_stream z;
 	lzma_block block;
+	uint64_t memory; /* of the decoder of this block, or the last */
 	enum { BETWEEN, BLOCK_START, BLOCK, INDEX } state;
 	lzma_check check;
 	bool whole;			/* this stream was decoded from its header on */
@@ -47,10 +48,9 @@ static int xz_start(struct hf_unpack *u, const struct hf_point *at, const uint8_
 
 static int xz_error(lzma_ret ret, uint64_t at, struct hf_diag *diag)
 {
-	int code = ret == LZMA_MEM_ERROR	? HF_ERR_NOMEM
-		   : ret == LZMA_OPTIONS_ERROR	? HF_ERR_UNSUPPORTED
-		   : ret == LZMA_MEMLIMIT_ERROR ? HF_ERR_LIMIT
-						: HF_ERR_BOX_DAMAGED;
+	int code = ret == LZMA_MEM_ERROR       ? HF_ERR_NOMEM
+		   : ret == LZMA_OPTIONS_ERROR ? HF_ERR_UNSUPPORTED
+					       : HF_ERR_BOX_DAMAGED;
 
 	return hf_diag_set(diag, code, HF_SPACE_FILE, at, 0);
 }
@@ -90,35 +90,37 @@ static int next_stream(struct unxz *x, struct hf_diag *diag)
 }
 
 /* Decodes the block header at p[block.header_size] and starts the decoder, whose memory the header decides about. */
-static lzma_ret open_block(struct unxz *x, const uint8_t *p)
+static int open_block(struct unxz *x, const uint8_t *p, struct hf_diag *diag)
 {
 	lzma_filter filters[LZMA_FILTERS_MAX + 1];
 	uint64_t memory;
 	lzma_ret ret;
+	int err = 0;
 
 	x->block.version = 1;
 	x->block.check = x->check;
 	x->block.filters = filters;
 	ret = lzma_block_header_decode(&x->block, NULL, p);
 	if (ret != LZMA_OK)
-		return ret;
+		return xz_error(ret, x->block_at, diag);
 	memory = lzma_raw_decoder_memusage(filters);
 	if (memory == UINT64_MAX)
 		ret = LZMA_OPTIONS_ERROR;
-	else if (memory > HF_UNPACK_MEMORY)
-		ret = LZMA_MEMLIMIT_ERROR;
 	else
+		err = hf_unpack_afford(&x->u, memory, x->block_at, diag);
+	if (ret == LZMA_OK && !err) {
 		ret = lzma_block_decoder(&x->z, &x->block);
+		x->memory = memory;
+	}
 	lzma_filters_free(filters, NULL);
 	x->block.filters = NULL;
-	return ret;
+	return ret == LZMA_OK ? err : xz_error(ret, x->block_at, diag);
 }
 
 static int next_block(struct unxz *x, struct hf_diag *diag)
 {
 	const uint8_t *p;
 	size_t have;
-	lzma_ret ret;
 	int err = hf_unpack_need(&x->u, 1, &p, &have, diag);
 
 	if (err < 0)
@@ -134,9 +136,9 @@ static int next_block(struct unxz *x, struct hf_diag *diag)
 	err = hf_unpack_take(&x->u, x->block.header_size, &p, diag);
 	if (err < 0)
 		return err;
-	ret = open_block(x, p);
-	if (ret != LZMA_OK)
-		return xz_error(ret, x->block_at, diag);
+	err = open_block(x, p, diag);
+	if (err < 0)
+		return err;
 	x->state = BLOCK;
 	return 0;
 }
@@ -324,6 +326,11 @@ static void xz_stop(struct hf_unpack *u)
 	lzma_end(&((struct unxz *)u)->z);
 }
 
+static uint64_t xz_memory(const struct hf_unpack *u)
+{
+	return ((const struct unxz *)u)->memory;
+}
+
 #define OPS \
 	.size = sizeof(struct unxz), \
 	.aim_free = 1, \
@@ -332,7 +339,8 @@ static void xz_stop(struct hf_unpack *u)
 	.start = xz_start, \
 	.step = xz_step, \
 	.point = xz_point, \
-	.stop = xz_stop
+	.stop = xz_stop, \
+	.memory = xz_memory
 
 static const struct hf_unpack_ops ops = {OPS};
 const struct hf_unpack_ops hf_unpack_astf_xz = {OPS, .prefix = HF_ASTF_PREFIX, .head = hf_astf_prefix_head};
@@ -366,5 +374,6 @@ const struct hf_box hf_box_xz = {
 	.scan_next = hf_unpack_scan_next,
 	.scan_note = hf_unpack_scan_note,
 	.scan_free = hf_unpack_scan_free,
+	.scan_memory = hf_unpack_scan_memory,
 	.read_block = xz_read_block,
 };

@@ -85,6 +85,7 @@ static const struct hf_unpack_ops ops = {
 	.step = zst_step,
 	.point = zst_point,
 	.stop = hf_frames_stop,
+	.memory = hf_frames_memory,
 };
 
 static int zst_probe(const uint8_t *head, size_t n, uint64_t file_size)
@@ -117,5 +118,6 @@ const struct hf_box hf_box_zstd = {
 	.scan_next = hf_unpack_scan_next,
 	.scan_note = hf_unpack_scan_note,
 	.scan_free = hf_unpack_scan_free,
+	.scan_memory = hf_unpack_scan_memory,
 	.read_block = zst_read_block,
 };

@@ -319,7 +319,7 @@ static int zstf_skip(struct hf_unpack *u, struct hf_point *hole, struct hf_diag 
 	hole->out_size = bytes - had;
 	hole->bits = HF_POINT_DAMAGED | (uint32_t)z->chunk;
 	ZSTD_DCtx_reset(z->f.zstd, ZSTD_reset_session_only);
-	z->f.in_frame = false;
+	z->f.in_frame = z->f.checked = false;
 	u->pos = next;
 	z->chunk++;
 	z->frames = 0;
@@ -348,6 +348,7 @@ static const struct hf_unpack_ops ops = {
 	.skip = zstf_skip,
 	.point = zstf_point,
 	.stop = hf_frames_stop,
+	.memory = hf_frames_memory,
 };
 
 static int zstf_probe(const uint8_t *head, size_t n, uint64_t file_size)
@@ -417,6 +418,7 @@ const struct hf_box hf_box_zstf = {
 	.scan_next = hf_unpack_scan_next,
 	.scan_note = hf_unpack_scan_note,
 	.scan_free = hf_unpack_scan_free,
+	.scan_memory = hf_unpack_scan_memory,
 	.read_block = zstf_read_block,
 	.sync_behind = zstf_sync_behind,
 	.scan_base = hf_unpack_scan_base,

@@ -77,3 +77,19 @@ same() {
 	[ -s "$3" ] || fail "$1: the expectation is empty"
 	cmp -s "$2" "$3" || fail "$1 differs: $(diff "$2" "$3" | head -n 4 | tr '\n' '|')"
 }
+
+# retired kind cause value target of traps, whatever instruction has them; a system call's value is its number.
+listed_exceptions() {
+	awk 'function strip(s) {sub(/^0+/, "", s); return s == "" ? "0" : s}
+	     !/^#/ {n++}
+	     /^# trap (exception|interrupt)/ {
+		kind = $3 == "exception" ? "exc" : "int"; cause = "?"; value = "0"; target = "-"
+		for (i = 4; i <= NF; i++) {
+			if ($i ~ /^cause=/) cause = sprintf("%x", substr($i, 7))
+			if ($i ~ /^value=/) value = strip(substr($i, 7))
+			if ($i == "->") target = strip($(i + 1))
+		}
+		if (kind == "int" || cause == "15") value = "0"
+		print n + 0, kind, kind == "int" ? 0 : cause, value, target
+	     }'
+}

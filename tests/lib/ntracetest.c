@@ -47,7 +47,7 @@ void hf_ntt_fini(struct hf_ntt *t)
 	hf_program_fini(&t->image.program);
 }
 
-static void count(struct hf_events *events, const struct hf_event *ev)
+static void count(struct hf_ntt_events *events, const struct hf_event *ev)
 {
 	events->insns += ev->kind == HF_EVENT_INSN;
 	if (ev->kind != HF_EVENT_GAP && ev->kind != HF_EVENT_DOUBT)
@@ -56,9 +56,9 @@ static void count(struct hf_events *events, const struct hf_event *ev)
 		events->first_loss = events->insns;
 }
 
-struct hf_events hf_ntt_decode(const struct hf_ntt *t, const uint8_t *bytes, size_t n, uint32_t hart, size_t max)
+struct hf_ntt_events hf_ntt_decode(const struct hf_ntt *t, const uint8_t *bytes, size_t n, uint32_t hart, size_t max)
 {
-	struct hf_events events = {.first_loss = SIZE_MAX};
+	struct hf_ntt_events events = {.first_loss = SIZE_MAX};
 	struct hf_stream *stream;
 	struct hf_diag diag;
 	struct hf_src *src;
@@ -86,14 +86,14 @@ struct hf_events hf_ntt_decode(const struct hf_ntt *t, const uint8_t *bytes, siz
 	return events;
 }
 
-void hf_events_free(struct hf_events *events)
+void hf_ntt_events_free(struct hf_ntt_events *events)
 {
 	free(events->ev);
-	*events = (struct hf_events){0};
+	*events = (struct hf_ntt_events){0};
 }
 
 /* A decoder in that state gives the events from at on, as many as matter. */
-static void check_enter(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, const struct hf_events *all,
+static void check_enter(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, const struct hf_ntt_events *all,
 			size_t at, const uint8_t *blob, size_t size, uint64_t discard)
 {
 	struct hf_event ev[64];
@@ -111,7 +111,7 @@ static void check_enter(const struct hf_stream *stream, struct hf_src *src, uint
 
 void hf_ntt_check_cuts(const struct hf_ntt *t, const uint8_t *bytes, size_t n, uint32_t hart)
 {
-	struct hf_events all = hf_ntt_decode(t, bytes, n, hart, 0);
+	struct hf_ntt_events all = hf_ntt_decode(t, bytes, n, hart, 0);
 	uint8_t blob[HF_STATE_MAX];
 	struct hf_stream *stream;
 	struct hf_diag diag;
@@ -134,10 +134,10 @@ void hf_ntt_check_cuts(const struct hf_ntt *t, const uint8_t *bytes, size_t n, u
 	hf_dec_free(dec);
 	hf_stream_close(stream);
 	hf_src_free(src);
-	hf_events_free(&all);
+	hf_ntt_events_free(&all);
 }
 
-struct hf_bytes hf_ntt_encode(const struct hf_events *events, uint8_t xlen, uint32_t hart, const char *params)
+struct hf_bytes hf_ntt_encode(const struct hf_ntt_events *events, uint8_t xlen, uint32_t hart, const char *params)
 {
 	const struct hf_stream stream = {.info = {.arch = HF_ARCH_RISCV, .xlen = xlen, .flags = HF_STREAM_HARTS}};
 	const struct hf_enc_env env = {.params = params};
@@ -157,7 +157,7 @@ struct hf_bytes hf_ntt_encode(const struct hf_events *events, uint8_t xlen, uint
 }
 
 /* The next event of one of these kinds from *at on, or NULL. */
-static const struct hf_event *next_of(const struct hf_events *events, size_t *at, uint64_t kinds, size_t *insns)
+static const struct hf_event *next_of(const struct hf_ntt_events *events, size_t *at, uint64_t kinds, size_t *insns)
 {
 	while (*at < events->n) {
 		const struct hf_event *ev = &events->ev[(*at)++];
@@ -178,7 +178,7 @@ static void complain(const char *what, size_t insns, const struct hf_event *a, c
 	exit(1);
 }
 
-void hf_events_check_same_insns(const struct hf_events *a, const struct hf_events *b, const char *what)
+void hf_ntt_events_check_same_insns(const struct hf_ntt_events *a, const struct hf_ntt_events *b, const char *what)
 {
 	size_t i = 0, j = 0, na = 0, nb = 0;
 
@@ -198,7 +198,7 @@ void hf_events_check_same_insns(const struct hf_events *a, const struct hf_event
 	}
 }
 
-void hf_events_check_same_traps(const struct hf_events *a, const struct hf_events *b, const char *what)
+void hf_ntt_events_check_same_traps(const struct hf_ntt_events *a, const struct hf_ntt_events *b, const char *what)
 {
 	size_t i = 0, j = 0, na = 0, nb = 0;
 

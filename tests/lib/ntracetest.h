@@ -24,7 +24,7 @@ void hf_ntt_add_elf(struct hf_ntt *t, const struct hf_bytes *elf);
 void hf_ntt_add_code(struct hf_ntt *t, uint64_t address, const void *code, size_t n);
 void hf_ntt_fini(struct hf_ntt *t);
 
-struct hf_events {
+struct hf_ntt_events {
 	struct hf_event *ev;
 	size_t n, cap;
 	int err;      /* at the end: HF_NOTE_END */
@@ -33,18 +33,18 @@ struct hf_events {
 };
 
 /* All events of that hart, at most max of them (0: all there are). */
-struct hf_events hf_ntt_decode(const struct hf_ntt *t, const uint8_t *bytes, size_t n, uint32_t hart, size_t max);
-void hf_events_free(struct hf_events *events);
+struct hf_ntt_events hf_ntt_decode(const struct hf_ntt *t, const uint8_t *bytes, size_t n, uint32_t hart, size_t max);
+void hf_ntt_events_free(struct hf_ntt_events *events);
 
 /* A decoder saved before any event, and loaded into another, goes on with the same events. */
 void hf_ntt_check_cuts(const struct hf_ntt *t, const uint8_t *bytes, size_t n, uint32_t hart);
 
 /* The view of these events with parameters of the view. hart: of the events. */
-struct hf_bytes hf_ntt_encode(const struct hf_events *events, uint8_t xlen, uint32_t hart, const char *params);
+struct hf_bytes hf_ntt_encode(const struct hf_ntt_events *events, uint8_t xlen, uint32_t hart, const char *params);
 
 /* The instructions are the same: pc, opcode, and whether and where they jumped. */
-void hf_events_check_same_insns(const struct hf_events *a, const struct hf_events *b, const char *what);
+void hf_ntt_events_check_same_insns(const struct hf_ntt_events *a, const struct hf_ntt_events *b, const char *what);
 /* And so are the traps: at the same places, of the same kind, to the same handler. */
-void hf_events_check_same_traps(const struct hf_events *a, const struct hf_events *b, const char *what);
+void hf_ntt_events_check_same_traps(const struct hf_ntt_events *a, const struct hf_ntt_events *b, const char *what);
 
 #endif

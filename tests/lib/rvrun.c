@@ -144,7 +144,7 @@ static uint32_t assemble(struct maker *m, size_t i)
 
 static struct hf_event *push(struct maker *m, uint8_t kind)
 {
-	struct hf_events *events = &m->run->events;
+	struct hf_ntt_events *events = &m->run->events;
 
 	if (events->n == events->cap) {
 		events->cap = 2 * events->cap + 1024;
@@ -328,5 +328,5 @@ void hf_run_make(struct hf_run *run, uint64_t base, uint8_t xlen, unsigned flags
 
 void hf_run_free(struct hf_run *run)
 {
-	hf_events_free(&run->events);
+	hf_ntt_events_free(&run->events);
 }

@@ -23,7 +23,7 @@ struct hf_run {
 	uint8_t xlen;
 	uint8_t code[HF_RUN_CODE_MAX];
 	size_t code_size;
-	struct hf_events events;
+	struct hf_ntt_events events;
 };
 
 /* insns instructions of a program at base. The same seed gives the same run. */

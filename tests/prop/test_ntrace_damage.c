@@ -9,7 +9,7 @@
 #define WINDOW 1500
 
 /* The longest run of pcs from position `from` on that agree with the truth somewhere at or behind `at`. */
-static size_t match(const struct hf_events *truth, const uint64_t *pcs, size_t n, size_t *at)
+static size_t match(const struct hf_ntt_events *truth, const uint64_t *pcs, size_t n, size_t *at)
 {
 	size_t best = 0, where = *at;
 
@@ -37,7 +37,7 @@ struct toll {
 #define PIECE_MIN 12
 
 /* How many of the pcs are wrong; pieces that are right may have something missing between them. */
-static size_t count_wrong(const struct hf_events *truth, const uint64_t *pcs, size_t n, size_t *at, bool *skips)
+static size_t count_wrong(const struct hf_ntt_events *truth, const uint64_t *pcs, size_t n, size_t *at, bool *skips)
 {
 	size_t wrong = 0;
 
@@ -58,7 +58,7 @@ static size_t count_wrong(const struct hf_events *truth, const uint64_t *pcs, si
 }
 
 /* The pcs between two announced losses; those behind a doubt are not silent. */
-static void judge(struct toll *toll, const struct hf_events *truth, const struct hf_events *got)
+static void judge(struct toll *toll, const struct hf_ntt_events *truth, const struct hf_ntt_events *got)
 {
 	uint64_t *pcs = malloc((got->insns + 1) * sizeof *pcs);
 	size_t n = 0, at = 0, wrong = 0;
@@ -87,9 +87,9 @@ static void judge(struct toll *toll, const struct hf_events *truth, const struct
 }
 
 /* The instructions alone: what the pcs are compared with. */
-static struct hf_events only_insns(const struct hf_events *all)
+static struct hf_ntt_events only_insns(const struct hf_ntt_events *all)
 {
-	struct hf_events insns = {.ev = calloc(all->n + 1, sizeof *insns.ev)};
+	struct hf_ntt_events insns = {.ev = calloc(all->n + 1, sizeof *insns.ev)};
 
 	CHECK(insns.ev);
 	for (size_t i = 0; i < all->n; i++)
@@ -98,14 +98,18 @@ static struct hf_events only_insns(const struct hf_events *all)
 	return insns;
 }
 
+<<<<<<< HEAD
 static void take(struct toll *toll, const struct hf_ntt *t, const struct hf_events *truth, const uint8_t *bytes,
 		 size_t n)
+=======
+static void take(struct toll *toll, const struct hf_ntt *t, const struct hf_ntt_events *truth, const uint8_t *bytes, size_t n)
+>>>>>>> main
 {
-	struct hf_events got = hf_ntt_decode(t, bytes, n, 0, 0);
+	struct hf_ntt_events got = hf_ntt_decode(t, bytes, n, 0, 0);
 
 	CHECK_EQ(got.err, HF_NOTE_END);
 	judge(toll, truth, &got);
-	hf_events_free(&got);
+	hf_ntt_events_free(&got);
 }
 
 static void report(const char *what, const struct toll *toll)
@@ -116,7 +120,7 @@ static void report(const char *what, const struct toll *toll)
 }
 
 /* What is left of a stream from any byte on: only its first message can be misread, for what it never was. */
-static void start_anywhere(const struct hf_ntt *t, const struct hf_events *truth, const struct hf_bytes *bytes)
+static void start_anywhere(const struct hf_ntt *t, const struct hf_ntt_events *truth, const struct hf_bytes *bytes)
 {
 	struct toll toll = {0};
 
@@ -127,7 +131,7 @@ static void start_anywhere(const struct hf_ntt *t, const struct hf_events *truth
 	CHECK(toll.lossy > toll.streams / 2);
 }
 
-static void drop_messages(const struct hf_ntt *t, const struct hf_events *truth, const struct hf_bytes *bytes)
+static void drop_messages(const struct hf_ntt *t, const struct hf_ntt_events *truth, const struct hf_bytes *bytes)
 {
 	struct toll toll = {0};
 	uint8_t *copy = malloc(bytes->n);
@@ -145,9 +149,13 @@ static void drop_messages(const struct hf_ntt *t, const struct hf_events *truth,
 	CHECK(toll.wrong * 100 < toll.pcs);
 }
 
+<<<<<<< HEAD
 /* At most `percent` of the pcs may be wrong: few bytes that stand for many instructions are more delicate. */
 static void flip_bits(const struct hf_ntt *t, const struct hf_events *truth, const struct hf_bytes *bytes,
 		      unsigned percent)
+=======
+static void flip_bits(const struct hf_ntt *t, const struct hf_ntt_events *truth, const struct hf_bytes *bytes)
+>>>>>>> main
 {
 	struct toll toll = {0};
 
@@ -160,16 +168,21 @@ static void flip_bits(const struct hf_ntt *t, const struct hf_events *truth, con
 	CHECK(toll.wrong * 100 < toll.pcs * percent);
 }
 
-static void check(const struct hf_ntt *t, const struct hf_events *events, uint8_t xlen, const char *params)
+static void check(const struct hf_ntt *t, const struct hf_ntt_events *events, uint8_t xlen, const char *params)
 {
-	struct hf_events truth = only_insns(events);
+	struct hf_ntt_events truth = only_insns(events);
 	struct hf_bytes bytes = hf_ntt_encode(events, xlen, 0, params);
 
 	printf("%s: %zu bytes\n", params, bytes.n);
 	start_anywhere(t, &truth, &bytes);
 	drop_messages(t, &truth, &bytes);
+<<<<<<< HEAD
 	flip_bits(t, &truth, &bytes, 1);
 	hf_events_free(&truth);
+=======
+	flip_bits(t, &truth, &bytes);
+	hf_ntt_events_free(&truth);
+>>>>>>> main
 	hf_bytes_free(&bytes);
 }
 
@@ -191,7 +204,7 @@ static void check_corpus(const char *corpus, const char *program, const char *fi
 {
 	char dir[512];
 	struct hf_bytes elf, bytes;
-	struct hf_events events, truth;
+	struct hf_ntt_events events, truth;
 	struct hf_ntt t;
 
 	snprintf(dir, sizeof dir, "%s/ntrace/%s", corpus, program);
@@ -204,9 +217,15 @@ static void check_corpus(const char *corpus, const char *program, const char *fi
 	hf_bytes_free(&bytes);
 	bytes = hf_ntt_encode(&events, 64, 0, "sync_instructions=500");
 	printf("%s: %zu bytes\n", program, bytes.n);
+<<<<<<< HEAD
 	flip_bits(&t, &truth, &bytes, 10);
 	hf_events_free(&truth);
 	hf_events_free(&events);
+=======
+	flip_bits(&t, &truth, &bytes);
+	hf_ntt_events_free(&truth);
+	hf_ntt_events_free(&events);
+>>>>>>> main
 	hf_bytes_free(&bytes);
 	hf_bytes_free(&elf);
 	hf_ntt_fini(&t);

@@ -50,7 +50,7 @@ static void init(struct hf_ntt *t, const struct hf_run *run, const char *mode)
 static void check_mode(const struct hf_run *run, const char *mode, unsigned sync)
 {
 	char params[256];
-	struct hf_events again;
+	struct hf_ntt_events again;
 	struct hf_bytes bytes;
 	struct hf_ntt t;
 	const uint32_t hart = strstr(mode, "srcbits") ? 17 : 0;
@@ -63,12 +63,12 @@ static void check_mode(const struct hf_run *run, const char *mode, unsigned sync
 	bytes = hf_ntt_encode(&run->events, run->xlen, hart, params);
 	again = hf_ntt_decode(&t, bytes.p, bytes.n, hart, 0);
 	CHECK_EQ(again.err, HF_NOTE_END);
-	hf_events_check_same_insns(&run->events, &again, params);
-	hf_events_check_same_traps(&run->events, &again, params);
+	hf_ntt_events_check_same_insns(&run->events, &again, params);
+	hf_ntt_events_check_same_traps(&run->events, &again, params);
 	if (again.losses != gaps)
 		fprintf(stderr, "%s\n", params);
 	CHECK_EQ(again.losses, gaps);
-	hf_events_free(&again);
+	hf_ntt_events_free(&again);
 	hf_bytes_free(&bytes);
 	hf_ntt_fini(&t);
 }
@@ -201,7 +201,7 @@ static void simple_put(struct simple *e, const struct hf_event *ev)
 	}
 }
 
-static void check_same_as_simple(const struct hf_events *events, uint8_t xlen, bool history)
+static void check_same_as_simple(const struct hf_ntt_events *events, uint8_t xlen, bool history)
 {
 	const char *params = history ? "profile=seed" : "mode=btm,profile=seed";
 	struct simple e = {.params = {.xlen = xlen}, .history = history, .due = HF_NTRACE_SYNC, .hist = 1};
@@ -221,7 +221,7 @@ static void check_same_as_simple(const struct hf_events *events, uint8_t xlen, b
 static void check_seed_full(bool history)
 {
 	enum { INSNS = 100000 };
-	struct hf_events events = {.ev = calloc(INSNS, sizeof *events.ev), .n = INSNS};
+	struct hf_ntt_events events = {.ev = calloc(INSNS, sizeof *events.ev), .n = INSNS};
 
 	CHECK(events.ev);
 	for (size_t i = 0; i < INSNS; i++) {
@@ -239,7 +239,7 @@ static void check_seed_full(bool history)
 	events.ev[INSNS - 2].insn.opcode = 0x00008067;
 	events.ev[INSNS - 2].insn.flow = HF_FLOW_RETURN;
 	check_same_as_simple(&events, 64, history);
-	hf_events_free(&events);
+	hf_ntt_events_free(&events);
 }
 
 static void check_seed(uint64_t base, uint8_t xlen, bool history, uint64_t number)

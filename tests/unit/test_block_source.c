@@ -476,6 +476,13 @@ static int closed_scan_next(struct hf_scan *scan, struct hf_point *ret_point, co
 	return fake_next(scan, false, ret_point, ret_bytes);
 }
 
+/* As with a dictionary of 8 MiB. */
+static uint64_t fake_scan_memory(const struct hf_scan *scan)
+{
+	(void)scan;
+	return 10 * MIB;
+}
+
 static void fake_scan_free(struct hf_scan *scan)
 {
 	atomic_fetch_sub(&scans_live, 1);
@@ -496,9 +503,10 @@ static int fake_read_block(struct hf_src *base, const struct hf_point *point, co
 
 static const struct hf_box fake_box = {.name = "fake", .enterable = true, .scan_new = fake_scan_new,
 				       .scan_next = fake_scan_next, .scan_free = fake_scan_free,
-				       .read_block = fake_read_block};
+				       .scan_memory = fake_scan_memory, .read_block = fake_read_block};
 static const struct hf_box closed_box = {.name = "closed", .enterable = false, .scan_new = fake_scan_new,
-					 .scan_next = closed_scan_next, .scan_free = fake_scan_free};
+					 .scan_next = closed_scan_next, .scan_free = fake_scan_free,
+					 .scan_memory = fake_scan_memory};
 
 struct fake {
 	struct hf_point points[FAKE_BLOCKS];

@@ -221,6 +221,22 @@ static void test_zeros(void)
 	hf_image_free(image);
 }
 
+/* A T32 instruction of 4 bytes has its first halfword in the upper half of the opcode, and first in memory. */
+static void test_thumb_order(void)
+{
+	static const uint8_t bl[4] = {0x00, 0xf0, 0x04, 0xf8};
+	struct hf_image *image = new_image();
+	struct hf_event ev = insn_event(BASE, 0xf000f804, 4);
+	uint8_t bytes[4];
+
+	ev.insn.isa = HF_ISA_T32;
+	put(image, ev);
+	put(image, ev);
+	hf_image_read(image, BASE, bytes, 4);
+	CHECK(memcmp(bytes, bl, 4) == 0);
+	hf_image_free(image);
+}
+
 /* Bytes that were executed as A32 and as T32 are T32, whichever came first. */
 static void test_thumb(void)
 {
@@ -232,7 +248,12 @@ static void test_thumb(void)
 		for (unsigned i = 0; i < 2; i++) {
 			struct hf_event ev = insn_event(BASE, 0xe3a00001, 4);
 
-			ev.insn.isa = i == order ? HF_ISA_T32 : HF_ISA_A32;
+			if (i == order) {
+				ev.insn.isa = HF_ISA_T32;
+				ev.insn.opcode = 0x0001e3a0;
+			} else {
+				ev.insn.isa = HF_ISA_A32;
+			}
 			put(image, ev);
 		}
 		CHECK(hf_image_next_run(image, &cursor, &run));
@@ -416,6 +437,8 @@ static void test_isas(void)
 
 		first.insn.isa = rows[i].first;
 		second.insn.isa = rows[i].second;
+		if (rows[i].second == HF_ISA_T32) /* the same bytes */
+			second.insn.opcode = (uint32_t)NOP << 16;
 		put(image, first);
 		put(image, second);
 		check_reason(image, rows[i].reason);
@@ -629,6 +652,7 @@ int main(void)
 	test_entry();
 	test_zeros();
 	test_thumb();
+	test_thumb_order();
 	test_top();
 	test_attempts();
 	test_conflict();

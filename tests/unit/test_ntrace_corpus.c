@@ -48,7 +48,7 @@ static struct hf_bytes load(const char *dir, const char *name)
 }
 
 /* The pcs of the events are those of the text, a line each. */
-static bool equals(const struct hf_events *events, const struct hf_bytes *pcs)
+static bool equals(const struct hf_ntt_events *events, const struct hf_bytes *pcs)
 {
 	const char *p = (const char *)pcs->p, *end = p + pcs->n;
 
@@ -71,11 +71,11 @@ static void describe(const struct level *l, bool has_stack, char *text, size_t s
 }
 
 /* Our encoder with the stream's options: not more bytes, the same instructions and traps. */
-static void encode(const struct level *l, const struct hf_ntt *t, const struct hf_events *events, size_t theirs)
+static void encode(const struct level *l, const struct hf_ntt *t, const struct hf_ntt_events *events, size_t theirs)
 {
 	char params[512];
 	struct hf_bytes bytes;
-	struct hf_events again;
+	struct hf_ntt_events again;
 
 	snprintf(params, sizeof params,
 		 "mode=%s,call_stack=%u,repeat_branch=%d,repeat_history=%d,sync_instructions=%u,srcbits=%u,timestamps=%d,"
@@ -84,8 +84,8 @@ static void encode(const struct level *l, const struct hf_ntt *t, const struct h
 		 l->own, l->extended, l->icnt ? l->icnt - 1 : 0x3fffff, l->hist ? l->hist - 1 : 31, l->one_type);
 	bytes = hf_ntt_encode(events, (uint8_t)l->xlen, l->src, params);
 	again = hf_ntt_decode(t, bytes.p, bytes.n, l->src, 0);
-	hf_events_check_same_insns(events, &again, params);
-	hf_events_check_same_traps(events, &again, params);
+	hf_ntt_events_check_same_insns(events, &again, params);
+	hf_ntt_events_check_same_traps(events, &again, params);
 	printf("%-44s %8zu %8zu %+6.1f%%  %.5f bits an instruction\n", l->name, theirs, bytes.n,
 	       100.0 * ((double)bytes.n - (double)theirs) / (double)theirs, 8.0 * (double)bytes.n / (double)again.insns);
 	/* I-CNT has at most 22 bits (6.2), which not all encoders mind: a ResourceFull more for as many halfwords. */
@@ -93,7 +93,7 @@ static void encode(const struct level *l, const struct hf_ntt *t, const struct h
 		fprintf(stderr, "%s: %zu bytes, theirs has %zu\n", l->name, bytes.n, theirs);
 		exit(1);
 	}
-	hf_events_free(&again);
+	hf_ntt_events_free(&again);
 	hf_bytes_free(&bytes);
 }
 
@@ -101,7 +101,7 @@ static void check_level(const struct level *l, const char *dir, const struct hf_
 {
 	char text[128];
 	struct hf_bytes bytes = hf_bytes_load(dir, l->file);
-	struct hf_events events;
+	struct hf_ntt_events events;
 	struct hf_ntt t;
 
 	describe(l, l->depth != 0, text, sizeof text);
@@ -116,7 +116,7 @@ static void check_level(const struct level *l, const char *dir, const struct hf_
 	CHECK(l->valid || events.losses);
 	if (l->valid)
 		encode(l, &t, &events, bytes.n);
-	hf_events_free(&events);
+	hf_ntt_events_free(&events);
 	hf_ntt_fini(&t);
 	hf_bytes_free(&bytes);
 }

@@ -155,14 +155,14 @@ static void test_round_trip(void)
 
 static struct hf_bytes records(const struct hf_ntt *t, const uint8_t *bytes, size_t n, size_t max)
 {
-	struct hf_events events = hf_ntt_decode(t, bytes, n, HF_HART_RECORDS, max);
+	struct hf_ntt_events events = hf_ntt_decode(t, bytes, n, HF_HART_RECORDS, max);
 	struct hf_bytes text = {0};
 
 	CHECK_EQ(events.err, HF_NOTE_END);
 	for (size_t i = 0; i < events.n; i++)
 		hf_bytes_add(&text, events.ev[i].data.bytes, events.ev[i].small);
 	hf_bytes_add(&text, "", 1);
-	hf_events_free(&events);
+	hf_ntt_events_free(&events);
 	return text;
 }
 

@@ -317,7 +317,7 @@ static void test_lzma(const struct hf_bytes *trace)
 	/* a dictionary of 3 GiB */
 	hf_pack_lzma(&b, trace->p, 1000);
 	hf_put32(b.p + 1, 0xc0000000);
-	bad(&hf_box_lzma, &b, NULL, 0, HF_ERR_LIMIT, 0);
+	bad(&hf_box_lzma, &b, NULL, 0, HF_ERR_STREAM_MEMORY, 0);
 }
 
 static void test_zstd_large(const struct hf_bytes *trace, const struct hf_bytes *noise)
@@ -394,7 +394,48 @@ static void test_zstd_frames(const struct hf_bytes *data)
 	hf_pack_zstd(&b, data->p, 1000, 0, 0);
 	at = b.n;
 	hf_pack_zstd(&b, data->p, 1000, 0, 28);
-	bad(&hf_box_zstd, &b, data->p, 1000, HF_ERR_LIMIT, at);
+	bad(&hf_box_zstd, &b, data->p, 1000, HF_ERR_STREAM_MEMORY, at);
+}
+
+/* What decompressing takes is known from the header: more than the source allows is refused, and how much is said. */
+static void check_memory(const struct hf_box *box, struct hf_bytes *b, uint64_t need, uint64_t at)
+{
+	const uint8_t *bytes, *window;
+	struct hf_point point;
+	struct hf_diag diag;
+	struct hf_src *src;
+
+	CHECK_EQ(hf_src_memory_new(b->p, b->n, &src), 0);
+	for (int enough = 0; enough < 2; enough++) {
+		struct hf_scan *scan;
+
+		src->memory = enough ? need : need / 2;
+		CHECK_EQ(box->scan_new(src, NULL, NULL, &scan, &diag), 0);
+		CHECK_EQ(box->scan_next(scan, &point, &bytes, &window, &diag), enough ? 0 : HF_ERR_STREAM_MEMORY);
+		if (enough) {
+			CHECK(box->scan_memory(scan) > point.out_size && box->scan_memory(scan) < need + 8 * MIB);
+		} else {
+			CHECK_EQ(diag.space, HF_SPACE_FILE);
+			CHECK_EQ(diag.offset, at);
+			CHECK(diag.detail * MIB > need / 2 && (diag.detail - 1) * MIB < need);
+		}
+		box->scan_free(scan);
+	}
+	hf_src_free(src);
+	hf_bytes_free(b);
+}
+
+static void test_memory(const struct hf_bytes *trace)
+{
+	struct hf_bytes b = {0};
+
+	/* dictionaries of 256 KiB (the fastest level), windows of 16 MiB */
+	hf_pack_xz(&b, trace->p, 3 * MIB, 4, 0);
+	check_memory(&hf_box_xz, &b, MIB / 2, 12);
+	hf_pack_lzma(&b, trace->p, 3 * MIB);
+	check_memory(&hf_box_lzma, &b, MIB / 2, 0);
+	hf_pack_zstd(&b, trace->p, 3 * MIB, 0, 24);
+	check_memory(&hf_box_zstd, &b, 17 * MIB, 0);
 }
 
 static void test_zstf(const struct hf_bytes *trace)
@@ -528,6 +569,7 @@ int main(void)
 	test_zstd_frames(&trace);
 	test_zstd_large(&trace, &noise);
 	test_zstf(&trace);
+	test_memory(&trace);
 	test_zstf_killed(&trace);
 	test_zstf_damage(&trace);
 	test_zstf_bomb();

@@ -1,0 +1,407 @@
+/* The decoder as codec.h wants it: messages in, events out, and the states in between. */
+#include "codecs/etrace/decoder.h"
+
+#include <stdlib.h>
+
+/* Events behind a synchronisation or any other place before a new state is worth while. */
+#define SYNC_DISTANCE 1024
+#define FULL_DISTANCE 16384
+
+/* ---- harts ---- */
+
+static void note_hart(struct hf_etrace_dec *d, uint32_t hart)
+{
+	if (hart == d->last_hart || hart > UINT16_MAX)
+		return;
+	d->last_hart = hart;
+	if (d->hart_bits[hart / 64] >> hart % 64 & 1)
+		return;
+	d->hart_bits[hart / 64] |= UINT64_C(1) << hart % 64;
+	if (d->hart_count < HF_ETRACE_HARTS_MAX)
+		d->harts[d->hart_count++] = hart;
+}
+
+static void forget_harts(struct hf_etrace_dec *d)
+{
+	memset(d->hart_bits, 0, sizeof d->hart_bits);
+	d->hart_count = 0;
+	d->last_hart = UINT32_MAX;
+	note_hart(d, d->dec.hart);
+}
+
+/* CoreSight: other sources are seen in the frames only. */
+static void note_lane(struct hf_etrace_dec *d)
+{
+	for (uint32_t id = 1; id <= HF_CORESIGHT_ID_MAX; id++)
+		if (d->framer.lane.seen[id / 64] >> id % 64 & 1)
+			note_hart(d, id);
+}
+
+/* ---- a life ---- */
+
+int hf_etrace_make_tables(struct hf_etrace_dec *d)
+{
+	int err = hf_etrace_tables_init(&d->tables, &d->params);
+
+	return err ? err : hf_etrace_tables_init(&d->spare, &d->params);
+}
+
+/* As at the beginning of a recording. */
+static int reset(struct hf_etrace_dec *d)
+{
+	const uint16_t kept = d->core.flags & HF_ETRACE_ENDED;
+
+	d->params = d->given;
+	d->core = (struct hf_etrace_core){.modes = d->given.modes, .flags = kept, .privilege = 3};
+	d->cur = NULL;
+	d->full = true;
+	d->data = (struct hf_etrace_data_state){0};
+	d->access_count = 0;
+	hf_etrace_choose_program(d);
+	return hf_etrace_make_tables(d);
+}
+
+static void destroy(struct hf_dec *dec)
+{
+	struct hf_etrace_dec *d = (struct hf_etrace_dec *)dec;
+
+	hf_etrace_framer_fini(&d->framer);
+	hf_etrace_flow_fini(&d->flow);
+	hf_etrace_tables_fini(&d->tables);
+	hf_etrace_tables_fini(&d->spare);
+	free(d);
+}
+
+static void mark_state(struct hf_etrace_dec *d)
+{
+	uint8_t blob[HF_STATE_MAX];
+	const size_t n = hf_etrace_state_save(d, blob);
+
+	if (n) { /* else the old one stays */
+		memcpy(d->blob, blob, n);
+		d->blob_size = (uint32_t)n;
+		d->done = 0;
+		d->retry = d->full_distance;
+	} else {
+		d->retry = d->done + d->full_distance;
+	}
+}
+
+static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+{
+	struct hf_etrace_dec *d;
+	int err;
+
+	if (!(stream->info.flags & HF_STREAM_MANY) && hart != stream->info.first_hart)
+		return HF_ERR_NOT_FOUND;
+	d = calloc(1, sizeof *d);
+	if (!d)
+		return HF_ERR_NOMEM;
+	d->dec.stream = stream;
+	d->dec.hart = hart;
+	d->sync_distance = SYNC_DISTANCE;
+	d->full_distance = FULL_DISTANCE;
+	err = hf_etrace_params_read(stream->setup, hart, &d->given, NULL);
+	if (!err)
+		err = hf_etrace_framer_init(&d->framer, &d->given, stream->setup, src, (uint8_t)hart);
+	if (!err)
+		err = hf_etrace_flow_init(&d->flow, &d->given, hf_etrace_xlen(stream->setup, hart, &d->given));
+	if (!err)
+		err = reset(d);
+	if (err) {
+		destroy(&d->dec);
+		return err;
+	}
+	forget_harts(d);
+	mark_state(d);
+	*ret_dec = &d->dec;
+	return 0;
+}
+
+/* ---- packets to list ---- */
+
+/* What is in the list stays, but a trap whose handler is not known yet and what follows it. */
+static void commit(struct hf_etrace_dec *d)
+{
+	if (d->trap && d->tail > HF_ETRACE_LIST / 2)
+		hf_etrace_settle_trap(d, NULL);
+	d->committed = d->trap ? d->trap - 1 : d->tail;
+}
+
+/* A packet that does not fit. A synchronisation that the walk did not reach is still one. */
+static int fail(struct hf_etrace_dec *d, int code, uint64_t detail)
+{
+	const bool sync = d->pkt.format == 3 && d->pkt.subformat == HF_ETRACE_SYNC &&
+			  d->core.phase == HF_ETRACE_FOLLOW;
+
+	if (hf_err_class(code) == HF_CLASS_nomem)
+		return code;
+	hf_etrace_lose(d, code, detail);
+	if (!sync)
+		return 0;
+	d->core.gap_bytes -= d->msg.size;
+	return hf_etrace_resync(d);
+}
+
+/* The walk of the packet in progress, until it is done or the list is full. */
+static int walk(struct hf_etrace_dec *d)
+{
+	int err = 0;
+
+	while (!err && d->core.phase != HF_ETRACE_IDLE) {
+		uint64_t detail;
+
+		err = hf_etrace_walk(d, &detail);
+		if (err == HF_NOTE_END) {
+			d->split = true;
+			d->cur = NULL;
+			commit(d);
+			return 0;
+		}
+		err = err ? fail(d, err, detail) : hf_etrace_finish(d);
+	}
+	commit(d);
+	return err;
+}
+
+static void note_time(struct hf_etrace_dec *d)
+{
+	const unsigned bits = d->given.framing == HF_ETRACE_FRAMING_PULP ? 64 :
+			      d->given.timestamp_bytes ? 8u * d->given.timestamp_bytes : 16;
+	const uint64_t mask = bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+	uint64_t time = (d->core.time & ~mask) | d->msg.timestamp;
+
+	/* Only the low bits are sent: a smaller value than before means that they wrapped once. */
+	if (bits < 64 && time < d->core.time)
+		time += mask + 1;
+	if (time != d->core.time && (d->core.flags & HF_ETRACE_STARTED)) {
+		const struct hf_event ev = {.kind = HF_EVENT_TIMESTAMP, .time.value = time};
+
+		hf_etrace_add(d, &ev);
+	}
+	d->core.time = time;
+}
+
+static int take_instruction(struct hf_etrace_dec *d)
+{
+	uint64_t detail;
+	int err = hf_etrace_dispatch(d, &detail);
+
+	if (err < 0)
+		err = fail(d, err, detail);
+	if (!err && d->msg.has_timestamp)
+		note_time(d);
+	return err ? err : walk(d);
+}
+
+static int take_message(struct hf_etrace_dec *d)
+{
+	switch (d->msg.kind) {
+	case HF_ETRACE_MESSAGE_LOSS:
+		hf_etrace_lose(d, d->msg.code, 0);
+		break;
+	case HF_ETRACE_MESSAGE_RESTART:
+		hf_etrace_stop(d);
+		hf_etrace_tell_lost_data(d);
+		commit(d);
+		return reset(d);
+	case HF_ETRACE_MESSAGE_INSTRUCTION:
+		note_hart(d, d->msg.source);
+		if (d->msg.source == d->dec.hart)
+			return take_instruction(d);
+		break;
+	case HF_ETRACE_MESSAGE_DATA:
+		note_hart(d, d->msg.source);
+		if (d->msg.source == d->dec.hart)
+			hf_etrace_take_data(d);
+		break;
+	default:
+		break;
+	}
+	commit(d);
+	return 0;
+}
+
+/* Nothing follows; err says if something should. */
+static int end(struct hf_etrace_dec *d, int err)
+{
+	if (err < 0 && hf_err_class(err) != HF_CLASS_corrupt)
+		return err;
+	if (err < 0) {
+		memset(&d->msg, 0, sizeof d->msg);
+		d->msg.offset = hf_etrace_framer_offset(&d->framer);
+		hf_etrace_lose(d, err, 0);
+	}
+	hf_etrace_stop(d);
+	hf_etrace_tell_lost_data(d);
+	d->ended = true;
+	commit(d);
+	return 0;
+}
+
+/* All that was committed has been given. */
+static int advance(struct hf_etrace_dec *d)
+{
+	int err;
+
+	if (d->head == d->tail) {
+		d->head = d->committed = d->tail = 0;
+		if (!d->access_count && d->done >= (d->synced ? d->sync_distance : d->retry))
+			mark_state(d);
+		d->synced = false;
+	}
+	if (d->full) {
+		hf_etrace_flow_forget(&d->flow);
+		d->full = false;
+		d->cur = NULL;
+	}
+	if (d->core.phase != HF_ETRACE_IDLE)
+		return walk(d);
+	if (!d->cur && (d->core.flags & HF_ETRACE_HELD) && !hf_etrace_locate(d) && !d->full)
+		hf_etrace_lose(d, HF_ERR_ETRACE_NO_CODE, d->core.pc);
+	if (d->full)
+		return 0;
+	err = hf_etrace_framer_next(&d->framer, &d->msg);
+	if (d->given.framing == HF_ETRACE_FRAMING_CORESIGHT)
+		note_lane(d);
+	return err ? end(d, err) : take_message(d);
+}
+
+/* ---- list to events ---- */
+
+/* Instructions of one stretch, at most max; returns how many. */
+static inline size_t give_stretch(union hf_etrace_item *item, struct hf_event *ev, size_t max)
+{
+	const struct hf_event *insn = item->block->insn + item->from;
+	const size_t left = (size_t)(item->to - item->from), n = left < max ? left : max;
+	const uint8_t mode = item->mode;
+
+	for (size_t i = 0; i < n; i++) {
+		ev[i] = insn[i];
+		ev[i].insn.mode = mode;
+	}
+	item->from = (uint8_t)(item->from + n);
+	if (n == left && item->flags) {
+		ev[n - 1].flags = item->flags;
+		ev[n - 1].insn.target = item->target;
+	}
+	return n;
+}
+
+static size_t give(struct hf_etrace_dec *d, struct hf_event *ev, size_t max)
+{
+	size_t n = 0;
+
+	while (n < max && d->head < d->committed) {
+		union hf_etrace_item *item = &d->list[d->head];
+
+		if (item->kind != HF_EVENT_NONE) {
+			if (item->kind == HF_EVENT_CONTEXT)
+				d->said_context = item->event.context.pid;
+			ev[n++] = item->event;
+			d->head++;
+			continue;
+		}
+		n += give_stretch(item, ev + n, max - n);
+		d->head += item->from == item->to;
+	}
+	d->done += n;
+	return n;
+}
+
+static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
+{
+	struct hf_etrace_dec *d = (struct hf_etrace_dec *)dec;
+	size_t n = 0;
+	int err = 0;
+
+	while (!err) {
+		n += give(d, ev + n, max - n);
+		if (n == max || (d->ended && d->head == d->committed))
+			break;
+		err = advance(d);
+	}
+	*ret_n = n;
+	if (n)
+		return 0;
+	if (!err)
+		return HF_NOTE_END;
+	dec->diag = (struct hf_diag){.code = err, .space = HF_SPACE_STREAM,
+				     .offset = hf_etrace_framer_offset(&d->framer)};
+	return err;
+}
+
+/* ---- states ---- */
+
+static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
+{
+	const struct hf_etrace_dec *d = (const struct hf_etrace_dec *)dec;
+
+	memcpy(blob, d->blob, d->blob_size);
+	*ret_discard = d->done;
+	return d->blob_size;
+}
+
+static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+{
+	struct hf_etrace_dec *d = (struct hf_etrace_dec *)dec;
+	int err;
+
+	if (size > HF_STATE_MAX)
+		return HF_ERR_STATE;
+	d->head = d->committed = d->tail = d->trap = 0;
+	d->ended = d->synced = d->split = false;
+	err = reset(d);
+	if (err)
+		return err;
+	/* At the beginning of a pause, or between two packets, all blocks may go. */
+	hf_etrace_flow_forget(&d->flow);
+	d->full = false;
+	err = hf_etrace_state_load(d, blob, size);
+	if (err)
+		return err;
+	memcpy(d->blob, blob, size);
+	d->blob_size = (uint32_t)size;
+	d->done = 0;
+	d->retry = d->full_distance;
+	d->said_context = d->core.flags & HF_ETRACE_CONTEXTED ? (uint32_t)d->core.context : 0;
+	forget_harts(d);
+	return 0;
+}
+
+static uint64_t offset(const struct hf_dec *dec)
+{
+	const struct hf_etrace_dec *d = (const struct hf_etrace_dec *)dec;
+
+	return hf_etrace_framer_offset(&d->framer);
+}
+
+static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
+{
+	const struct hf_etrace_dec *d = (const struct hf_etrace_dec *)dec;
+
+	*ret_n = d->hart_count;
+	return d->harts;
+}
+
+static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64_t *ret_record)
+{
+	const struct hf_etrace_dec *d = (const struct hf_etrace_dec *)dec;
+
+	*ret_record = 0;
+	if (!d->said_context)
+		return;
+	ret_context->size = HF_CONTEXT_PID;
+	ret_context->context.pid = d->said_context;
+}
+
+const struct hf_dec_ops hf_etrace_dec_ops = {
+	.create = create,
+	.destroy = destroy,
+	.next = next,
+	.save = save,
+	.load = load,
+	.offset = offset,
+	.harts = harts,
+	.begin = begin,
+};

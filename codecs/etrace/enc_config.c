@@ -1,0 +1,347 @@
+/* The parameters of the view etrace/: those of the trace unit, by the names of capture.ini, and the encoder's own. */
+#include "codecs/etrace/encoder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every key that a view may have, and defaults. */
+#define VALUES_MAX 64
+#define TEXT_MAX 2048
+#define DEFAULT_SYNC 16384
+#define DEFAULT_TABLE 7 /* 128 entries: more make hardly a difference, and 2.1 has three bits for it */
+
+/* The description of the trace unit that the view's parameters and the defaults amount to. */
+struct reading {
+	struct hf_setup setup;
+	struct hf_setup_value values[VALUES_MAX];
+	char text[TEXT_MAX];
+	size_t used;
+	char *why; /* [size], what is wrong */
+	size_t size;
+};
+
+static int refuse(struct reading *r, const char *format, const char *what)
+{
+	snprintf(r->why, r->size, format, what);
+	return HF_ERR_SETUP_VALUE;
+}
+
+/* ---- the text of the parameters ---- */
+
+static const char *keep(struct reading *r, const char *text, size_t n)
+{
+	char *copy = r->text + r->used;
+
+	if (n >= TEXT_MAX - r->used)
+		return NULL;
+	memcpy(copy, text, n);
+	copy[n] = 0;
+	r->used += n + 1;
+	return copy;
+}
+
+static const char *get(const struct reading *r, const char *key)
+{
+	const struct hf_setup_value *value = hf_setup_get(&r->setup, HF_SETUP_ANY, key);
+
+	return value ? value->value : NULL;
+}
+
+static int add(struct reading *r, const char *key, size_t key_size, const char *value, size_t value_size)
+{
+	const char *k = keep(r, key, key_size), *v = keep(r, value, value_size);
+
+	if (!k || !v || r->setup.value_count == VALUES_MAX)
+		return refuse(r, "%s", "too many parameters");
+	r->values[r->setup.value_count] = (struct hf_setup_value){
+		.hart = HF_SETUP_ANY, .key = k, .value = v, .line = (uint32_t)r->setup.value_count};
+	r->setup.value_count++;
+	return 0;
+}
+
+/* What holds where the parameters do not say otherwise. */
+static void add_default(struct reading *r, const char *key, const char *value)
+{
+	if (!get(r, key))
+		add(r, key, strlen(key), value, strlen(value));
+}
+
+/* Lists have their members joined by '+' here: a comma would end the parameter. */
+static void split_list(struct reading *r, const char *key, char between)
+{
+	char *list = (char *)get(r, key);
+
+	for (; list && *list; list++)
+		if (*list == '+')
+			*list = between;
+}
+
+static bool known(const char *key)
+{
+	static const char *const own[] = {"profile", "resync_packets", "filter_address", "filter_privilege", "context",
+					  "context_change", "data", NULL};
+	static const char *const not_ours[] = {"widths", "discovery_info_0", "discovery_info_1", "framing",
+					       "srcid_bits", "timestamp_bytes", "type_bits", "alignment",
+					       "block_bytes", "irets", "mmacas", NULL};
+
+	for (size_t i = 0; own[i]; i++)
+		if (strcmp(own[i], key) == 0)
+			return true;
+	for (size_t i = 0; not_ours[i]; i++)
+		if (strcmp(not_ours[i], key) == 0)
+			return false;
+	for (size_t i = 0; hf_etrace_parameters[i]; i++)
+		if (strcmp(hf_etrace_parameters[i], key) == 0)
+			return true;
+	return false;
+}
+
+static int parse(struct reading *r, const char *params)
+{
+	for (const char *p = params ? params : ""; *p;) {
+		const size_t n = strcspn(p, ","), key = strcspn(p, "=,");
+		int err;
+
+		if (key == n)
+			return refuse(r, "%s", "a parameter is KEY=VALUE");
+		err = add(r, p, key, p + key + 1, n - key - 1);
+		if (err)
+			return err;
+		if (!known(r->values[r->setup.value_count - 1].key))
+			return refuse(r, "there is no parameter %s", r->values[r->setup.value_count - 1].key);
+		p += n + (p[n] == ',');
+	}
+	split_list(r, "options", ' ');
+	split_list(r, "link_registers", ',');
+	return 0;
+}
+
+/* ---- one parameter ---- */
+
+static int word(struct reading *r, const char *key, const char *const *words, uint8_t *ret_index)
+{
+	const char *value = get(r, key);
+
+	for (uint8_t i = 0; value && words[i]; i++)
+		if (strcmp(words[i], value) == 0) {
+			*ret_index = i;
+			return 0;
+		}
+	return value ? refuse(r, "%s is not one of its values", key) : 0;
+}
+
+static int number(struct reading *r, const char *key, uint64_t max, uint32_t *ret_number)
+{
+	uint64_t v;
+
+	if (hf_setup_number(&r->setup, HF_SETUP_ANY, key, max, *ret_number, &v, NULL))
+		return refuse(r, "%s is no number, or too large", key);
+	*ret_number = (uint32_t)v;
+	return 0;
+}
+
+/* filter_address = LO-HI, both in hexadecimal and inclusive. */
+static int read_range(struct reading *r, struct hf_etrace_config *c)
+{
+	const char *text = get(r, "filter_address");
+	char *end;
+
+	c->filter_high = UINT64_MAX;
+	if (!text)
+		return 0;
+	errno = 0;
+	c->filter_low = strtoull(text, &end, 16);
+	if (end == text || *end != '-' || *text == '-')
+		return refuse(r, "%s", "filter_address is LOW-HIGH in hexadecimal");
+	text = end + 1;
+	c->filter_high = strtoull(text, &end, 16);
+	if (end == text || *end || *text == '-' || errno || c->filter_high < c->filter_low)
+		return refuse(r, "%s", "filter_address is LOW-HIGH in hexadecimal");
+	c->filtered = true;
+	return 0;
+}
+
+/* filter_privilege = M+S: the words of the listing. */
+static int read_modes(struct reading *r, struct hf_etrace_config *c)
+{
+	const char *p = get(r, "filter_privilege");
+
+	c->filter_modes = UINT32_MAX;
+	if (!p)
+		return 0;
+	c->filter_modes = 0;
+	c->filtered = true;
+	while (*p) {
+		const size_t n = strcspn(p, "+");
+		unsigned mode = 0;
+
+		while (mode <= HF_MODE_D && (strlen(hf_mode_name(mode)) != n || strncmp(hf_mode_name(mode), p, n) != 0))
+			mode++;
+		if (mode > HF_MODE_D)
+			return refuse(r, "%s", "filter_privilege is a list of U, S, H, M, VU, VS, D joined by '+'");
+		c->filter_modes |= 1u << mode;
+		p += n + (p[n] == '+');
+	}
+	return 0;
+}
+
+static int read_own(struct reading *r, struct hf_etrace_config *c)
+{
+	static const char *const profiles[] = {"exact", "c111", "python", NULL};
+	static const char *const contexts[] = {"none", "pid", "tid", "asid", NULL};
+	static const char *const changes[] = {"precise", "imprecise", NULL};
+	static const char *const switches[] = {"0", "1", NULL};
+	uint8_t imprecise = 0, data = 0;
+	int err;
+
+	c->resync_packets = UINT32_MAX;
+	err = word(r, "profile", profiles, &c->profile);
+	err = err ? err : word(r, "context", contexts, &c->context);
+	err = err ? err : word(r, "context_change", changes, &imprecise);
+	err = err ? err : word(r, "data", switches, &data);
+	err = err ? err : number(r, "resync_packets", UINT32_MAX - 2, &c->resync_packets);
+	err = err ? err : read_range(r, c);
+	err = err ? err : read_modes(r, c);
+	if (!err && c->resync_packets == 0)
+		c->resync_packets = UINT32_MAX;
+	c->imprecise = imprecise;
+	c->data = data;
+	return err;
+}
+
+/* ---- all of them ---- */
+
+static bool has_option(const struct reading *r, const char *name)
+{
+	const char *options = get(r, "options");
+
+	return options && strstr(options, name);
+}
+
+/* The most compact that every decoder reads; the reference profiles begin with nothing switched on. */
+static void add_defaults(struct reading *r, const struct hf_etrace_config *c, const struct hf_stream *stream)
+{
+	const bool exact = c->profile == HF_ETRACE_EXACT;
+	char text[16];
+
+	add_default(r, "version", c->profile == HF_ETRACE_C111 ? "1.1.1" : "2.0");
+	add_default(r, "options", exact ? "implicit_return branch_prediction" : "");
+	if (strcmp(get(r, "options"), "none") == 0)
+		*(char *)get(r, "options") = 0;
+	add_default(r, "iaddress_width", stream && stream->info.xlen == 32 ? "32" : "64");
+	/* packet formats have ecalls that retire and trap; with those that trap alone this changes nothing */
+	add_default(r, "ecall_retires", stream && stream->setup ? "1" : "0");
+	add_default(r, "privilege_width", "3");
+	add_default(r, "ecause_width", "6");
+	add_default(r, "nocontext", c->context || get(r, "context_width") ? "0" : "1");
+	add_default(r, "context_width", c->context == HF_ETRACE_CONTEXT_ASID ? "30" : "32");
+	add_default(r, "notime", get(r, "time_width") ? "0" : "1");
+	add_default(r, "sijump", c->profile == HF_ETRACE_PYTHON ? "0" : "1");
+	snprintf(text, sizeof text, "%u", DEFAULT_TABLE);
+	if (has_option(r, "implicit_return") && !get(r, "call_counter_size"))
+		add_default(r, "return_stack_size", text);
+	if (has_option(r, "branch_prediction"))
+		add_default(r, "bpred_size", text);
+	if (has_option(r, "jump_target_cache"))
+		add_default(r, "cache_size", text);
+	if (has_option(r, "branch_prediction") && has_option(r, "jump_target_cache"))
+		add_default(r, "f0s_width", "1");
+	snprintf(text, sizeof text, "%u", exact ? DEFAULT_SYNC : 0);
+	add_default(r, "sync_instructions", text);
+}
+
+/* Sizes of tables that a mode needs and that a state can hold. */
+static int check_tables(struct reading *r, const struct hf_etrace_config *c)
+{
+	const struct hf_etrace_params *p = &c->params;
+	const uint32_t both = HF_ETRACE_BRANCH_PREDICTION | HF_ETRACE_JUMP_TARGET_CACHE;
+	const unsigned stack = p->return_stack_size ? p->return_stack_size : p->call_counter_size;
+	const bool counts = c->profile == HF_ETRACE_C111;
+
+	if (p->modes & HF_ETRACE_IMPLICIT_RETURN) {
+		if (p->return_stack_size && p->call_counter_size)
+			return refuse(r, "%s", "return_stack_size and call_counter_size exclude each other");
+		if (stack == 0 || (!counts && stack > HF_ETRACE_ENC_TABLE_MAX))
+			return refuse(r, "%s", "implicit_return needs a return_stack_size or call_counter_size of 1 to 8: "
+				      "a larger stack does not fit into the state that is kept of each chunk");
+	}
+	if ((p->modes & HF_ETRACE_BRANCH_PREDICTION) && (p->bpred_size == 0 || p->bpred_size > HF_ETRACE_ENC_BPRED_MAX))
+		return refuse(r, "%s", "branch_prediction needs a bpred_size of 1 to 12");
+	if ((p->modes & HF_ETRACE_JUMP_TARGET_CACHE) && (p->cache_size == 0 || p->cache_size > HF_ETRACE_ENC_TABLE_MAX))
+		return refuse(r, "%s", "jump_target_cache needs a cache_size of 1 to 8");
+	if ((p->modes & both) == both && p->f0s_width == 0)
+		return refuse(r, "%s", "branch_prediction with jump_target_cache needs an f0s_width of 1");
+	if (p->support == HF_ETRACE_SUPPORT_STANDARD &&
+	    (p->return_stack_size > 7 || p->call_counter_size > 15 || p->bpred_size > 7 || p->cache_size > 7))
+		return refuse(r, "%s", "the support packet of 2.1 has no code for a table of that size");
+	if (hf_etrace_enc_blob_max(c) > HF_STATE_MAX)
+		return refuse(r, "%s", "these tables together do not fit into the state that is kept of each chunk");
+	return 0;
+}
+
+static int check(struct reading *r, const struct hf_etrace_config *c)
+{
+	const struct hf_etrace_params *p = &c->params;
+
+	if (p->support != HF_ETRACE_SUPPORT_REFERENCE && p->support != HF_ETRACE_SUPPORT_STANDARD)
+		return refuse(r, "%s", "support_options of a view are reference or standard");
+	if (p->figure)
+		return refuse(r, "%s", "trap_reporting=figure is read only: its streams are ambiguous");
+	if (!p->irreport)
+		return refuse(r, "%s", "irreport=0 is read only: no packet of a specification lacks that bit");
+	if (c->profile != HF_ETRACE_EXACT && c->sync)
+		return refuse(r, "%s", "sync_instructions is for profile=exact; the others count resync_packets");
+	if (c->profile == HF_ETRACE_EXACT && c->resync_packets != UINT32_MAX)
+		return refuse(r, "%s", "resync_packets is for profile=c111 and python; exact counts sync_instructions");
+	if ((c->profile == HF_ETRACE_C111) != (p->version == HF_ETRACE_1_1_1) && c->profile != HF_ETRACE_EXACT)
+		return refuse(r, "%s", "profile=c111 is of version 1.1.1, profile=python of 2.0");
+	if ((p->modes & HF_ETRACE_IMPLICIT_EXCEPTION) && !p->has_tvec[0] && !p->has_tvec[1] && !p->has_tvec[2])
+		return refuse(r, "%s", "implicit_exception needs mtvec, stvec or vstvec");
+	if (c->data && !hf_etrace_enc_fits_data(c))
+		return refuse(r, "%s", "data=1 needs a data_width of 32 or 64, a data_format_width of 2 or 3 and "
+			      "daddress_width of at most 64 in the layout of 1.1.1 and 2.0");
+	return check_tables(r, c);
+}
+
+int hf_etrace_config_read(struct hf_etrace_config *config, const char *params, const struct hf_stream *stream, char *why,
+			  size_t size)
+{
+	struct reading r = {.why = why, .size = size};
+	struct hf_diag diag = {0};
+	int err;
+
+	r.setup.values = r.values;
+	*config = (struct hf_etrace_config){0};
+	err = parse(&r, params);
+	err = err ? err : read_own(&r, config);
+	if (err)
+		return err;
+	add_defaults(&r, config, stream);
+	if (hf_etrace_params_read(&r.setup, HF_SETUP_ANY, &config->params, &diag))
+		return refuse(&r, "%s has no such value", diag.detail < r.setup.value_count ?
+							  r.values[diag.detail].key : "a parameter");
+	config->sync = config->params.sync_instructions;
+	return check(&r, config);
+}
+
+int hf_etrace_config_check(const char *params, char *why, size_t size)
+{
+	struct hf_etrace_config config;
+
+	return hf_etrace_config_read(&config, params, NULL, why, size);
+}
+
+void hf_etrace_config_defaults(struct hf_etrace_params *params, unsigned version, unsigned iaddress_width)
+{
+	static const char *const versions[] = {"1.1.1", "2.0", "2.1"};
+	struct reading r = {0};
+	char text[16];
+
+	r.setup.values = r.values;
+	snprintf(text, sizeof text, "%u", iaddress_width);
+	add_default(&r, "version", versions[version]);
+	add_default(&r, "iaddress_width", text);
+	hf_etrace_params_read(&r.setup, HF_SETUP_ANY, params, NULL);
+}

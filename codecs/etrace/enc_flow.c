@@ -1,0 +1,346 @@
+/*
+ * What the held instruction needs now that one knows what comes behind it: the decision flow of chapter 8, and in the
+ * exact profile the stricter rules that leave a decoder no choice. They are:
+ * - Before every sync packet the last instruction is reported, so that the sync is one step away.
+ * - The target of an uninferable discontinuity is reported with the updiscon flag if a sync or a loss follows at once.
+ * - Any other report must not be met too early: it is notified where an implicit return leads to it, and repeated as
+ *   often as a decoder passes by.
+ * - What a sync packet in the stream cannot tell is told by stopping first.
+ */
+#include "codecs/etrace/encoder.h"
+
+#include <string.h>
+
+/* What is decided about the held instruction. */
+struct plan {
+	uint8_t behind;     /* enum hf_etrace_behind */
+	bool sync_behind;   /* the next instruction gets a sync packet */
+	bool privilege;     /* because its privilege or context differs */
+	bool missed;        /* the held return goes elsewhere than foretold */
+	uint32_t next;      /* flags of the next instruction */
+};
+
+static bool exact(const struct hf_etrace_enc *e)
+{
+	return e->c.profile == HF_ETRACE_EXACT;
+}
+
+static bool needs_sync(const struct hf_etrace_enc *e)
+{
+	return !(e->s.flags & HF_ETRACE_ENC_TRACING) || (e->s.flags & (HF_ETRACE_ENC_SYNC | HF_ETRACE_ENC_TRAP)) ||
+	       e->s.resync > e->c.resync_packets;
+}
+
+/* Outcome of the held branch. */
+static void count_branch(struct hf_etrace_enc *e, bool taken)
+{
+	struct hf_etrace_enc_state *s = &e->s;
+
+	if (s->branches < 31 && !taken)
+		s->map |= 1u << s->branches;
+	s->branches++;
+	if ((e->c.params.modes & HF_ETRACE_BRANCH_PREDICTION) && hf_etrace_enc_predict(e, e->held.insn.pc, taken))
+		s->pbc++;
+}
+
+/* No further outcome fits: the map is full, or a branch failed behind a row of predicted ones. */
+static bool outcomes_full(const struct hf_etrace_enc *e)
+{
+	const struct hf_etrace_enc_state *s = &e->s;
+
+	if (s->pbc >= 31)
+		return s->branches > s->pbc || s->pbc - 31 == UINT32_MAX;
+	return s->branches >= 31;
+}
+
+/* The flow went elsewhere than it could: the trace has a hole there, or the opcode is not what ran. */
+static void stop_there(struct plan *plan)
+{
+	plan->behind = HF_ETRACE_BEHIND_STOP;
+	plan->missed = false;
+	plan->sync_behind = false;
+	plan->next = 0;
+}
+
+/* A return that goes elsewhere than the stack foretells. */
+static void miss(const struct hf_etrace_enc *e, struct plan *plan)
+{
+	const unsigned width = hf_etrace_depth_width(&e->c.params, e->c.params.modes);
+
+	plan->next = HF_ETRACE_ENC_UPDISCON;
+	if (plan->behind == HF_ETRACE_BEHIND_TRAP) /* nothing retires there: the trap's own packet tells it */
+		return;
+	plan->next |= HF_ETRACE_ENC_JUMP | HF_ETRACE_ENC_MISSED;
+	plan->missed = true;
+	/* a call counter has no code for a full stack */
+	if (plan->privilege || e->s.stack_count >> width)
+		stop_there(plan);
+}
+
+/* How the next instruction is reached, and what it needs for that. elsewhere: not as the step foretells. */
+static void plan_way(struct hf_etrace_enc *e, struct plan *plan, const struct hf_etrace_step *step, bool elsewhere)
+{
+	switch (step->way) {
+	case HF_ETRACE_WAY_JUMP:
+		plan->next = HF_ETRACE_ENC_UPDISCON | HF_ETRACE_ENC_JUMP;
+		return;
+	case HF_ETRACE_WAY_TRAP_RETURN:
+		plan->next = HF_ETRACE_ENC_UPDISCON;
+		return;
+	case HF_ETRACE_WAY_RETURN:
+		plan->next = HF_ETRACE_ENC_INFERRED;
+		if (elsewhere)
+			miss(e, plan);
+		return;
+	case HF_ETRACE_WAY_SIJUMP:
+		plan->next = HF_ETRACE_ENC_INFERRED;
+		break;
+	case HF_ETRACE_WAY_ECALL:
+		plan->sync_behind |= exact(e);
+		break;
+	default:
+		break;
+	}
+	if (elsewhere || !step->known)
+		stop_there(plan);
+}
+
+/* A decoder that begins at insn would not know where it jumps to. */
+static bool needs_before(const struct hf_etrace_enc *e, const struct hf_event *insn)
+{
+	uint64_t target;
+
+	return hf_etrace_enc_pair(e, e->held.insn.opcode, e->held.insn.pc, &insn->insn, &target);
+}
+
+static struct plan plan_insn(struct hf_etrace_enc *e, const struct hf_etrace_step *step, const struct hf_event *insn)
+{
+	const uint64_t pc = insn->insn.pc & hf_etrace_address_mask(&e->c.params);
+	struct plan plan = {.behind = HF_ETRACE_BEHIND_INSN};
+
+	plan.privilege = insn->insn.mode != e->held.insn.mode ||
+			 ((e->s.flags & HF_ETRACE_ENC_CHANGED) && !e->c.imprecise);
+	plan.sync_behind = plan.privilege;
+	plan_way(e, &plan, step, step->known && step->target != pc);
+	if (plan.behind != HF_ETRACE_BEHIND_INSN)
+		return plan;
+	if (plan.sync_behind && exact(e) && needs_before(e, insn)) {
+		stop_there(&plan);
+		return plan;
+	}
+	/* by count: where it cannot be told without a stop, one instruction later */
+	if ((e->s.flags & HF_ETRACE_ENC_DUE) && !plan.missed && !needs_before(e, insn))
+		plan.sync_behind = true;
+	if (plan.sync_behind)
+		plan.next |= HF_ETRACE_ENC_SYNC;
+	if ((e->s.flags & HF_ETRACE_ENC_CHANGED) && e->c.imprecise)
+		plan.next |= HF_ETRACE_ENC_CONTEXT;
+	return plan;
+}
+
+/* Only an instruction that did not retire tells where the flow went before the trap; without one it went on. */
+static struct plan plan_trap(struct hf_etrace_enc *e, const struct hf_etrace_step *step)
+{
+	const uint64_t pc = e->s.attempt_pc & hf_etrace_address_mask(&e->c.params);
+	const bool attempt = e->s.flags & HF_ETRACE_ENC_ATTEMPT;
+	struct plan plan = {.behind = HF_ETRACE_BEHIND_TRAP};
+
+	plan_way(e, &plan, step, attempt && step->known && step->target != pc);
+	/* whether a trap behind a retired ecall is its own is a parameter, and here it is the other way */
+	if (exact(e) && step->way == HF_ETRACE_WAY_ECALL && attempt == e->c.params.ecall_retires)
+		stop_there(&plan);
+	return plan;
+}
+
+/* ---- carrying it out ---- */
+
+/* The jump of the held instruction ends a straight line that cannot be added to the list of them. */
+static bool runs_full(const struct hf_etrace_enc *e, const struct hf_etrace_step *step)
+{
+	const bool full = e->s.run_count == HF_ETRACE_ENC_RUNS || e->held.insn.pc - e->s.run > HF_ETRACE_ENC_RUN_MAX;
+
+	return full && step->jumps && step->way <= HF_ETRACE_WAY_RETURN &&
+	       e->held.insn.flow != HF_FLOW_BRANCH;
+}
+
+static bool must_report(const struct hf_etrace_enc *e, const struct plan *plan, const struct hf_etrace_step *step)
+{
+	if (plan->behind != HF_ETRACE_BEHIND_INSN)
+		return true;
+	if (exact(e))
+		return plan->sync_behind || plan->missed || runs_full(e, step) ||
+		       (e->s.flags & HF_ETRACE_ENC_CROWDED);
+	return e->s.branches && (plan->privilege || e->s.resync == e->c.resync_packets);
+}
+
+static bool updiscon_flag(const struct hf_etrace_enc *e, const struct plan *plan)
+{
+	if (plan->behind == HF_ETRACE_BEHIND_TRAP)
+		return true;
+	if (exact(e))
+		return plan->sync_behind || plan->missed || plan->behind == HF_ETRACE_BEHIND_LOST;
+	return plan->privilege || e->s.resync == e->c.resync_packets;
+}
+
+void hf_etrace_enc_begin(struct hf_etrace_enc *e, struct hf_sink *sink)
+{
+	struct hf_etrace_enc_state *s = &e->s;
+
+	if (!(s->flags & HF_ETRACE_ENC_ON))
+		hf_etrace_enc_support(e, sink, true,
+				      s->flags & HF_ETRACE_ENC_LOST ? HF_ETRACE_TRACE_LOST : HF_ETRACE_NO_CHANGE);
+	s->flags |= HF_ETRACE_ENC_ON | HF_ETRACE_ENC_TRACING;
+	s->flags &= ~(uint32_t)HF_ETRACE_ENC_LOST;
+}
+
+/* The sync packet of the held instruction, and what must precede it. */
+static void synchronise(struct hf_etrace_enc *e, struct hf_sink *sink)
+{
+	struct hf_etrace_enc_state *s = &e->s;
+	const bool untold = (s->flags & (HF_ETRACE_ENC_TRAP | HF_ETRACE_ENC_TOLD)) == HF_ETRACE_ENC_TRAP;
+
+	if (untold && !hf_etrace_enc_tells_handler(e, e->held.insn.pc, e->held.insn.mode)) {
+		if (e->c.params.version != HF_ETRACE_1_1_1) {
+			hf_etrace_enc_begin(e, sink);
+			hf_etrace_enc_trap(e, sink, s->epc, s->trap_mode);
+		} else if (s->flags & HF_ETRACE_ENC_TRACING) { /* the trap itself cannot be told */
+			hf_etrace_enc_stop(e, sink, HF_ETRACE_ENDED_REP, true);
+		}
+		s->flags |= HF_ETRACE_ENC_TOLD;
+	}
+	hf_etrace_enc_begin(e, sink);
+	hf_etrace_enc_sync(e, sink);
+}
+
+void hf_etrace_enc_sync_early(struct hf_etrace_enc *e, struct hf_sink *sink)
+{
+	if (!needs_sync(e))
+		return;
+	hf_etrace_enc_reset(e);
+	synchronise(e, sink);
+	e->s.flags |= HF_ETRACE_ENC_SYNCED;
+}
+
+/* The sync packet that went out before told the outcome of its own branch. */
+static void clear_own_outcome(struct hf_etrace_enc *e)
+{
+	e->s.branches = 0;
+	e->s.pbc = 0;
+	e->s.map = 0;
+}
+
+/* Says what the plan asks for; whether a packet with the outcomes went out. */
+static bool tell(struct hf_etrace_enc *e, struct hf_sink *sink, const struct plan *plan,
+		 const struct hf_etrace_step *step, bool synced)
+{
+	const bool full = outcomes_full(e);
+	bool told = true;
+
+	if (synced && !(e->s.flags & HF_ETRACE_ENC_SYNCED))
+		synchronise(e, sink);
+	else if (synced)
+		clear_own_outcome(e);
+	else if (e->s.flags & HF_ETRACE_ENC_UPDISCON)
+		hf_etrace_enc_report(e, sink, (struct hf_etrace_flags){.updiscon = updiscon_flag(e, plan)});
+	else if (must_report(e, plan, step) && exact(e))
+		hf_etrace_enc_report_pass(e, sink, plan->behind != HF_ETRACE_BEHIND_INSN || plan->sync_behind);
+	else if (must_report(e, plan, step))
+		hf_etrace_enc_report(e, sink, (struct hf_etrace_flags){0});
+	else if (full)
+		hf_etrace_enc_outcomes(e, sink);
+	else
+		told = false;
+	if (!told && (e->s.flags & HF_ETRACE_ENC_CONTEXT))
+		hf_etrace_enc_context(e, sink);
+	return told;
+}
+
+/* The straight lines that were passed since the last place where a decoder stops or decides. */
+static void follow_runs(struct hf_etrace_enc *e, const struct hf_etrace_step *step, bool decided, uint64_t next)
+{
+	struct hf_etrace_enc_state *s = &e->s;
+
+	if (!decided && !step->jumps)
+		return;
+	if (decided)
+		s->run_count = 0;
+	else
+		e->runs[s->run_count++] = (struct hf_etrace_run){s->run, e->held.insn.pc};
+	s->run = next;
+}
+
+static void go_on(struct hf_etrace_enc *e, const struct plan *plan, const struct hf_etrace_step *step, bool told,
+		  uint64_t next)
+{
+	struct hf_etrace_enc_state *s = &e->s;
+	const struct hf_ev_insn *insn = &e->held.insn;
+
+	s->depth = plan->missed ? s->stack_count : 0;
+	if (e->c.params.modes & HF_ETRACE_IMPLICIT_RETURN) {
+		if (step->pops && !(plan->missed && e->c.params.version != HF_ETRACE_2_1))
+			hf_etrace_enc_pop(e);
+		if (step->call)
+			hf_etrace_enc_push(e, (insn->pc + insn->size) & hf_etrace_address_mask(&e->c.params));
+	}
+	if (exact(e))
+		follow_runs(e, step, told || insn->flow == HF_FLOW_BRANCH || step->way >= HF_ETRACE_WAY_JUMP, next);
+	s->before = step->jumps ? 0 : insn->opcode;
+	s->before_pc = insn->pc;
+}
+
+void hf_etrace_enc_finish(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf_etrace_behind behind,
+			  const struct hf_event *insn)
+{
+	struct hf_etrace_enc_state *s = &e->s;
+	const bool early = s->flags & HF_ETRACE_ENC_SYNCED, synced = early || needs_sync(e), taken = e->held.flags & HF_EVF_TAKEN;
+	const bool updiscon = !synced && (s->flags & HF_ETRACE_ENC_UPDISCON);
+	struct plan plan = {.behind = (uint8_t)behind};
+	struct hf_etrace_step step;
+	bool told;
+
+	if (synced && !early)
+		hf_etrace_enc_reset(e);
+	if (synced)
+		s->before = 0;
+	step = hf_etrace_enc_step(e, &e->held.insn, taken);
+	if (e->held.insn.flow == HF_FLOW_BRANCH)
+		count_branch(e, taken);
+	if (behind == HF_ETRACE_BEHIND_INSN)
+		plan = plan_insn(e, &step, insn);
+	else if (behind == HF_ETRACE_BEHIND_TRAP)
+		plan = plan_trap(e, &step);
+	told = tell(e, sink, &plan, &step, synced);
+	s->flags &= ~(uint32_t)(HF_ETRACE_ENC_OF_HELD | HF_ETRACE_ENC_HELD);
+	if (plan.behind == HF_ETRACE_BEHIND_INSN) {
+		go_on(e, &plan, &step, told, insn->insn.pc);
+		s->flags |= plan.next;
+	} else if (plan.behind == HF_ETRACE_BEHIND_TRAP) {
+		s->flags |= plan.next & (HF_ETRACE_ENC_UPDISCON | HF_ETRACE_ENC_INFERRED);
+	} else if (plan.behind == HF_ETRACE_BEHIND_LOST) {
+		hf_etrace_enc_stop(e, sink, HF_ETRACE_TRACE_LOST, true);
+	} else {
+		hf_etrace_enc_stop(e, sink, updiscon && exact(e) ? HF_ETRACE_ENDED_UPD : HF_ETRACE_ENDED_REP,
+				   plan.behind != HF_ETRACE_BEHIND_END);
+	}
+}
+
+void hf_etrace_enc_stop(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf_etrace_qual_status status, bool enable)
+{
+	struct hf_etrace_enc_state *s = &e->s;
+	const uint32_t trap = s->flags & (HF_ETRACE_ENC_TRAP | HF_ETRACE_ENC_TOLD | HF_ETRACE_ENC_HELD);
+
+	if (!(s->flags & HF_ETRACE_ENC_TRACING)) {
+		if (status == HF_ETRACE_TRACE_LOST && !(s->flags & HF_ETRACE_ENC_LOST)) {
+			if (s->flags & HF_ETRACE_ENC_ON)
+				hf_etrace_enc_support(e, sink, enable, status);
+			s->flags |= HF_ETRACE_ENC_LOST;
+		}
+		return;
+	}
+	if (trap == HF_ETRACE_ENC_TRAP && e->c.params.version != HF_ETRACE_1_1_1)
+		hf_etrace_enc_trap(e, sink, s->epc, s->trap_mode);
+	hf_etrace_enc_support(e, sink, enable, status);
+	s->flags &= ~(uint32_t)HF_ETRACE_ENC_TRACING;
+	if (status == HF_ETRACE_TRACE_LOST)
+		s->flags |= HF_ETRACE_ENC_LOST;
+}

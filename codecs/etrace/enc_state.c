@@ -1,0 +1,323 @@
+/*
+ * The encoder's state as a blob: its fields by table, the held instruction, and the tables as far as they are filled.
+ * At the last instruction before a sync by count, which is where chunks usually end, the tables are as good as empty.
+ */
+#include "codecs/base/bytes.h"
+#include "codecs/etrace/encoder.h"
+#include "codecs/isa/riscv.h"
+
+/* What the fields, the held instruction and the counts take at most. */
+#define FIELDS_MAX 320
+
+/* Of a run's length, HF_ETRACE_ENC_RUN_MAX at most. */
+#define RUN_BYTES 3
+
+#define STATE(member, maximum) HF_STATE_FIELD(struct hf_etrace_enc_state, member, maximum)
+
+static const struct hf_state_field fields[] = {
+	STATE(flags, HF_ETRACE_ENC_ALL),
+	STATE(left, UINT32_MAX),
+	STATE(base, UINT64_MAX),
+	STATE(branches, UINT64_MAX / 2),
+	STATE(pbc, UINT64_MAX / 2),
+	STATE(map, 0x7fffffff),
+	STATE(resync, UINT32_MAX),
+	STATE(depth, 1u << HF_ETRACE_TABLE_MAX),
+	STATE(before, UINT32_MAX),
+	STATE(before_pc, UINT64_MAX),
+	STATE(cause, UINT64_MAX),
+	STATE(value, UINT64_MAX),
+	STATE(epc, UINT64_MAX),
+	STATE(trap_mode, HF_MODE_COUNT - 1),
+	STATE(mode, HF_MODE_COUNT - 1),
+	STATE(attempt_mode, HF_MODE_COUNT - 1),
+	STATE(attempt_pc, UINT64_MAX),
+	STATE(context, UINT64_MAX),
+	STATE(time, UINT64_MAX),
+	STATE(ids[0], UINT32_MAX),
+	STATE(ids[1], UINT32_MAX),
+	STATE(ids[2], UINT32_MAX),
+	STATE(ids[3], UINT32_MAX),
+	STATE(run, UINT64_MAX),
+	STATE(run_count, HF_ETRACE_ENC_RUNS),
+	STATE(stack_count, 1u << HF_ETRACE_TABLE_MAX),
+	STATE(accesses, HF_ETRACE_ENC_ACCESSES),
+	STATE(data_known, (1u << HF_ETRACE_ENC_SIZES) - 1),
+};
+
+static const struct hf_state_table table = {
+	.version = 1,
+	.count = sizeof fields / sizeof fields[0],
+	.fields = fields,
+};
+
+static uint64_t zigzag(uint64_t v)
+{
+	return v << 1 ^ (uint64_t)-(v >> 63);
+}
+
+static uint64_t unzigzag(uint64_t v)
+{
+	return v >> 1 ^ (uint64_t)-(v & 1);
+}
+
+static bool keeps_stack(const struct hf_etrace_config *c)
+{
+	return (c->params.modes & HF_ETRACE_IMPLICIT_RETURN) && c->profile != HF_ETRACE_C111;
+}
+
+static size_t size_if(uint32_t modes, uint32_t mode, unsigned bits)
+{
+	return modes & mode ? (size_t)1 << bits : 0;
+}
+
+size_t hf_etrace_enc_blob_max(const struct hf_etrace_config *c)
+{
+	const struct hf_etrace_params *p = &c->params;
+	const size_t cache = size_if(p->modes, HF_ETRACE_JUMP_TARGET_CACHE, p->cache_size);
+	const size_t predictor = size_if(p->modes, HF_ETRACE_BRANCH_PREDICTION, p->bpred_size);
+	const size_t stack = keeps_stack(c) ? (size_t)1 << (p->return_stack_size ? p->return_stack_size :
+									      p->call_counter_size) : 0;
+
+	return FIELDS_MAX + (HF_VARINT_MAX + RUN_BYTES) * HF_ETRACE_ENC_RUNS + (predictor + 3) / 4 + HF_VARINT_MAX * stack +
+	       (cache + 7) / 8 + HF_VARINT_MAX * cache + (c->data ? 2 * HF_VARINT_MAX * HF_ETRACE_ENC_SIZES : 0);
+}
+
+/*
+ * Whatever comes behind the held instruction is a sync packet, which empties the tables; of them only what the held
+ * one itself asks is needed.
+ */
+static bool tables_end(const struct hf_etrace_enc *e)
+{
+	const struct hf_ev_insn *insn = &e->held.insn;
+	unsigned rd;
+	uint64_t value;
+
+	return e->c.sync && e->s.left == 1 && (e->s.flags & HF_ETRACE_ENC_HELD) && insn->flow != HF_FLOW_RETURN &&
+	       insn->flow != HF_FLOW_SWAP && !hf_riscv_upper(insn->opcode, e->xlen, insn->pc, &rd, &value);
+}
+
+/* ---- saving ---- */
+
+static uint8_t *put_held(uint8_t *p, const struct hf_event *held)
+{
+	const struct hf_ev_insn *insn = &held->insn;
+
+	p = hf_put_varint(p, insn->pc);
+	p = hf_put_varint(p, zigzag(insn->target - insn->pc));
+	hf_put32(p, insn->opcode);
+	p[4] = insn->size;
+	p[5] = insn->isa;
+	p[6] = insn->flow;
+	p[7] = insn->mode;
+	p[8] = held->flags;
+	return p + 9;
+}
+
+static uint8_t *put_predictor(uint8_t *p, const struct hf_etrace_enc *e, bool ends)
+{
+	const size_t n = size_if(e->c.params.modes, HF_ETRACE_BRANCH_PREDICTION, e->c.params.bpred_size);
+	const size_t own = e->held.insn.pc >> e->c.params.iaddress_lsb & (n - 1);
+
+	if (n && ends) {
+		*p++ = e->predictor[own];
+		return p;
+	}
+	for (size_t i = 0; i < n; i += 4) {
+		*p = 0;
+		for (size_t k = i; k < i + 4 && k < n; k++)
+			*p |= (uint8_t)(e->predictor[k] << 2 * (k - i));
+		p++;
+	}
+	return p;
+}
+
+static uint8_t *put_cache(uint8_t *p, const struct hf_etrace_enc *e, bool ends)
+{
+	const size_t n = size_if(e->c.params.modes, HF_ETRACE_JUMP_TARGET_CACHE, e->c.params.cache_size);
+	uint64_t last = e->s.base;
+
+	if (ends)
+		return p;
+	for (size_t i = 0; i < n; i += 8) {
+		*p = 0;
+		for (size_t k = i; k < i + 8 && k < n; k++)
+			*p |= (uint8_t)(e->cached[k] << (k - i));
+		p++;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (e->cached[i]) {
+			p = hf_put_varint(p, zigzag(e->cache[i] - last));
+			last = e->cache[i];
+		}
+	return p;
+}
+
+size_t hf_etrace_enc_save(const struct hf_enc *enc, uint8_t *blob)
+{
+	const struct hf_etrace_enc *e = (const struct hf_etrace_enc *)enc;
+	const bool ends = tables_end(e);
+	struct hf_etrace_enc_state s = e->s;
+	uint64_t last = s.base;
+	uint8_t *p;
+
+	if (ends)
+		s.stack_count = 0;
+	p = blob + 2 + hf_state_save(&table, &s, blob + 2);
+	hf_put16(blob, (uint16_t)(p - blob - 2));
+	if (s.flags & HF_ETRACE_ENC_HELD)
+		p = put_held(p, &e->held);
+	for (uint32_t i = 0; i < s.run_count; i++) {
+		p = hf_put_varint(p, zigzag(e->runs[i].first - last));
+		p = hf_put_varint(p, e->runs[i].last - e->runs[i].first);
+		last = e->runs[i].last;
+	}
+	for (uint32_t i = 0; keeps_stack(&e->c) && i < s.stack_count; i++) {
+		p = hf_put_varint(p, zigzag(e->stack[i] - last));
+		last = e->stack[i];
+	}
+	p = put_predictor(p, e, ends);
+	p = put_cache(p, e, ends);
+	for (unsigned i = 0; e->c.data && i < HF_ETRACE_ENC_SIZES; i++)
+		if (s.data_known >> i & 1) {
+			p = hf_put_varint(p, s.data_address[i]);
+			p = hf_put_varint(p, s.data_value[i]);
+		}
+	return (size_t)(p - blob);
+}
+
+/* ---- loading ---- */
+
+struct reading {
+	const uint8_t *p, *end;
+	bool bad;
+};
+
+static uint64_t number(struct reading *r)
+{
+	uint64_t v = 0;
+	const uint8_t *p = r->bad ? NULL : hf_get_varint(r->p, r->end, &v);
+
+	if (!p)
+		r->bad = true;
+	else
+		r->p = p;
+	return r->bad ? 0 : v;
+}
+
+static const uint8_t *bytes(struct reading *r, size_t n)
+{
+	static const uint8_t none[16]; /* what the fixed-size callers may still look at */
+	const uint8_t *p = r->p;
+
+	if (r->bad || (size_t)(r->end - p) < n) {
+		r->bad = true;
+		return none;
+	}
+	r->p += n;
+	return p;
+}
+
+static uint8_t byte(struct reading *r)
+{
+	return *bytes(r, 1);
+}
+
+static void get_held(struct reading *r, struct hf_event *held)
+{
+	const uint8_t *p;
+
+	*held = (struct hf_event){.kind = HF_EVENT_INSN};
+	held->insn.pc = number(r);
+	held->insn.target = held->insn.pc + unzigzag(number(r));
+	p = bytes(r, 9);
+	held->insn.opcode = hf_get32(p);
+	held->insn.size = p[4];
+	held->insn.isa = p[5];
+	held->insn.flow = p[6];
+	held->insn.mode = p[7];
+	held->flags = p[8];
+	r->bad |= held->insn.size > 4 || held->insn.isa >= HF_ISA_COUNT || held->insn.flow >= HF_FLOW_COUNT ||
+		  held->insn.mode >= HF_MODE_COUNT || held->flags > HF_EVF_TAKEN;
+}
+
+static void get_predictor(struct reading *r, struct hf_etrace_enc *e, bool ends)
+{
+	const size_t n = size_if(e->c.params.modes, HF_ETRACE_BRANCH_PREDICTION, e->c.params.bpred_size);
+	const size_t own = e->held.insn.pc >> e->c.params.iaddress_lsb & (n - 1);
+
+	if (n && ends) {
+		const uint8_t entry = byte(r);
+
+		r->bad |= entry > 3;
+		e->predictor[own] = entry & 3;
+		return;
+	}
+	for (size_t i = 0; i < n; i += 4) {
+		const uint8_t four = byte(r);
+
+		for (size_t k = i; k < i + 4 && k < n; k++)
+			e->predictor[k] = four >> 2 * (k - i) & 3;
+	}
+}
+
+static void get_cache(struct reading *r, struct hf_etrace_enc *e, bool ends)
+{
+	const size_t n = size_if(e->c.params.modes, HF_ETRACE_JUMP_TARGET_CACHE, e->c.params.cache_size);
+	uint64_t last = e->s.base;
+
+	if (ends)
+		return;
+	for (size_t i = 0; i < n; i += 8) {
+		const uint8_t eight = byte(r);
+
+		for (size_t k = i; k < i + 8 && k < n; k++)
+			e->cached[k] = eight >> (k - i) & 1;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (e->cached[i])
+			last = e->cache[i] = last + unzigzag(number(r));
+}
+
+static bool fits(const struct hf_etrace_enc *e)
+{
+	const struct hf_etrace_enc_state *s = &e->s;
+	const bool returns = e->c.params.modes & HF_ETRACE_IMPLICIT_RETURN;
+
+	return s->pbc <= s->branches && s->left != 0 && (returns || s->stack_count == 0) &&
+	       (!returns || s->stack_count <= hf_etrace_enc_stack_limit(e)) &&
+	       (s->branches <= 31 || (e->c.params.modes & HF_ETRACE_BRANCH_PREDICTION));
+}
+
+int hf_etrace_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size)
+{
+	struct hf_etrace_enc *e = (struct hf_etrace_enc *)enc;
+	struct reading r = {.p = blob, .end = blob + size};
+	const size_t n = hf_get16(bytes(&r, 2));
+	const uint8_t *own = bytes(&r, n);
+	uint64_t last;
+	bool ends;
+
+	hf_etrace_enc_reset(e);
+	if (r.bad || hf_state_load(&table, &e->s, own, n) || !fits(e))
+		return HF_ERR_STATE;
+	if (e->s.flags & HF_ETRACE_ENC_HELD)
+		get_held(&r, &e->held);
+	ends = tables_end(e);
+	last = e->s.base;
+	for (uint32_t i = 0; i < e->s.run_count; i++) {
+		e->runs[i].first = last + unzigzag(number(&r));
+		last = e->runs[i].last = e->runs[i].first + number(&r);
+		r.bad |= last - e->runs[i].first > HF_ETRACE_ENC_RUN_MAX;
+	}
+	for (uint32_t i = 0; keeps_stack(&e->c) && i < e->s.stack_count; i++)
+		last = e->stack[i] = last + unzigzag(number(&r));
+	get_predictor(&r, e, ends);
+	get_cache(&r, e, ends);
+	for (unsigned i = 0; e->c.data && i < HF_ETRACE_ENC_SIZES; i++)
+		if (e->s.data_known >> i & 1) {
+			e->s.data_address[i] = number(&r);
+			e->s.data_value[i] = number(&r);
+		}
+	return r.bad || r.p != r.end ? HF_ERR_STATE : 0;
+}

@@ -1,0 +1,348 @@
+/*
+ * The layouts, each described once: the same function reads or writes, by the direction of its cursor, and is
+ * instantiated for both.
+ */
+#include "codecs/etrace/packet.h"
+
+#include "codecs/base/bytes.h"
+
+/* The fields of the longest packet (a trap with all widths at 64) and what a 64-bit access behind them touches. */
+#define BUFFER 64
+
+struct cursor {
+	const struct hf_etrace_params *params;
+	uint32_t modes;
+	unsigned pos;         /* bits */
+	unsigned size;        /* reading: bits of the payload */
+	bool writing, bad;
+	unsigned address_end; /* writing: position behind an address of formats 1 and 2, 0: none */
+	uint8_t bytes[BUFFER];
+};
+
+static inline uint64_t low_bits(uint64_t v, unsigned width)
+{
+	return width >= 64 ? v : v & ((UINT64_C(1) << width) - 1);
+}
+
+static inline uint64_t extend(uint64_t v, unsigned width)
+{
+	return width == 0 ? 0 : (uint64_t)((int64_t)(v << (64 - width)) >> (64 - width));
+}
+
+static inline uint64_t get(struct cursor *c, unsigned width)
+{
+	const uint8_t *p = c->bytes + c->pos / 8;
+	const unsigned shift = c->pos % 8;
+	uint64_t v = hf_get64(p) >> shift;
+
+	if (shift + width > 64)
+		v |= (uint64_t)p[8] << (64 - shift);
+	c->pos += width;
+	return low_bits(v, width);
+}
+
+static inline void put(struct cursor *c, uint64_t v, unsigned width)
+{
+	uint8_t *p = c->bytes + c->pos / 8;
+	const unsigned shift = c->pos % 8;
+
+	c->bad |= low_bits(v, width) != v;
+	hf_put64(p, hf_get64(p) | low_bits(v, width) << shift);
+	if (shift + width > 64)
+		p[8] = (uint8_t)(p[8] | v >> (64 - shift));
+	c->pos += width;
+}
+
+/* One field: its value as read, or as written. */
+static inline uint64_t field(struct cursor *c, uint64_t v, unsigned width)
+{
+	if (!c->writing)
+		return get(c, width);
+	put(c, v, width);
+	return v;
+}
+
+#define FIELD(c, member, width) ((member) = (__typeof__(member))field((c), (member), (width)))
+
+/* A flag that is coded against the bit before it; returns the bit itself. */
+static inline bool flag(struct cursor *c, bool before, bool *flag)
+{
+	const bool bit = field(c, before ^ *flag, 1);
+
+	*flag = before ^ bit;
+	return bit;
+}
+
+static inline unsigned address_width(const struct cursor *c)
+{
+	return c->params->iaddress_width - c->params->iaddress_lsb;
+}
+
+static inline void address(struct cursor *c, struct hf_etrace_packet *pkt, unsigned width)
+{
+	if (c->writing) {
+		c->bad |= extend(pkt->address, width) != pkt->address;
+		put(c, low_bits(pkt->address, width), width);
+	} else {
+		pkt->address = extend(get(c, width), width);
+	}
+	pkt->has_address = true;
+}
+
+/* irreport and the depth, or 2.1's irets, behind it. */
+static inline void report(struct cursor *c, struct hf_etrace_packet *pkt, bool before)
+{
+	const unsigned width = hf_etrace_depth_width(c->params, c->modes);
+	bool bit;
+
+	if (!c->params->irreport)
+		return;
+	bit = flag(c, before, &pkt->irreport);
+	if (c->writing && !pkt->irreport)
+		put(c, low_bits(bit ? UINT64_MAX : 0, width), width);
+	else
+		FIELD(c, pkt->irdepth, width);
+}
+
+/*
+ * The width of an address in PULP's dialect: 8 k + 1 bits, of which only the length of the payload tells. There the
+ * notify bit repeats the top bit of the absolute address and is no flag.
+ */
+static unsigned pulp_width(const struct cursor *c, const struct hf_etrace_packet *pkt)
+{
+	const unsigned depth = c->params->irreport ? 1 + hf_etrace_depth_width(c->params, c->modes) : 0;
+	const unsigned behind = 2 + depth, most = address_width(c);
+	unsigned width = 9;
+
+	if (!c->writing) {
+		const unsigned left = c->size > c->pos + behind ? c->size - c->pos - behind : 0;
+
+		width = left < 9 ? 0 : 8 * ((left - 1) / 8) + 1;
+		return width < most ? width : most;
+	}
+	while (width < most && extend(pkt->address, width) != pkt->address)
+		width += 8;
+	return width < most ? width : most;
+}
+
+/* address, notify, updiscon, irreport, irdepth */
+static inline void tail(struct cursor *c, struct hf_etrace_packet *pkt)
+{
+	const bool pulp = c->params->support == HF_ETRACE_SUPPORT_PULP;
+	const unsigned width = pulp ? pulp_width(c, pkt) : address_width(c);
+	bool bit;
+
+	address(c, pkt, width);
+	bit = flag(c, pkt->address >> 63, &pkt->notify);
+	if (pulp)
+		pkt->notify = false;
+	bit = flag(c, bit, &pkt->updiscon);
+	report(c, pkt, bit);
+	c->address_end = c->pos;
+}
+
+static inline void map(struct cursor *c, struct hf_etrace_packet *pkt, unsigned outcomes)
+{
+	FIELD(c, pkt->branch_map, hf_etrace_map_width(outcomes));
+	if (!c->writing)
+		pkt->branch_map = (uint32_t)low_bits(pkt->branch_map, outcomes);
+}
+
+static inline void format0(struct cursor *c, struct hf_etrace_packet *pkt)
+{
+	const uint32_t both = HF_ETRACE_BRANCH_PREDICTION | HF_ETRACE_JUMP_TARGET_CACHE;
+
+	if (c->params->f0s_width)
+		FIELD(c, pkt->subformat, c->params->f0s_width);
+	else if ((c->modes & both) == 0 || (c->modes & both) == both)
+		c->bad = true; /* nothing says which of them it is */
+	else
+		pkt->subformat = c->modes & HF_ETRACE_BRANCH_PREDICTION ? HF_ETRACE_COUNT : HF_ETRACE_INDEX;
+	if (pkt->subformat == HF_ETRACE_INDEX) {
+		bool before;
+
+		FIELD(c, pkt->index, c->params->cache_size);
+		before = FIELD(c, pkt->branches, 5) >> 4;
+		map(c, pkt, pkt->branches);
+		if (pkt->branches) /* as received: bits above the outcomes count */
+			before = c->bytes[(c->pos - 1) / 8] >> (c->pos - 1) % 8 & 1;
+		report(c, pkt, before);
+	} else if (pkt->subformat == HF_ETRACE_COUNT) {
+		FIELD(c, pkt->branch_count, 32);
+		FIELD(c, pkt->branch_fmt, 2);
+		c->bad |= pkt->branch_fmt == 1;
+		if (pkt->branch_fmt != HF_ETRACE_FAILED)
+			tail(c, pkt);
+		c->address_end = 0;
+	} else {
+		c->bad = true;
+	}
+}
+
+static inline void sync_head(struct cursor *c, struct hf_etrace_packet *pkt)
+{
+	FIELD(c, pkt->privilege, c->params->privilege_width);
+	FIELD(c, pkt->time, c->params->time_width);
+	FIELD(c, pkt->context, c->params->context_width);
+}
+
+static inline void trap(struct cursor *c, struct hf_etrace_packet *pkt)
+{
+	const bool old = c->params->version == HF_ETRACE_1_1_1;
+
+	FIELD(c, pkt->ecause, c->params->ecause_width);
+	FIELD(c, pkt->interrupt, 1);
+	if (old)
+		pkt->thaddr = true;
+	else
+		FIELD(c, pkt->thaddr, 1);
+	if (!(c->modes & HF_ETRACE_IMPLICIT_EXCEPTION) || !pkt->thaddr)
+		address(c, pkt, address_width(c));
+	if (old || !pkt->interrupt)
+		FIELD(c, pkt->tval, c->params->iaddress_width);
+}
+
+static inline void support(struct cursor *c, struct hf_etrace_packet *pkt)
+{
+	const uint8_t layout = c->params->support;
+
+	FIELD(c, pkt->enable, 1);
+	if (layout != HF_ETRACE_SUPPORT_ESP32)
+		FIELD(c, pkt->encoder_mode, layout == HF_ETRACE_SUPPORT_STANDARD ? 2 : c->params->encoder_mode_width);
+	FIELD(c, pkt->qual_status, 2);
+	if (layout == HF_ETRACE_SUPPORT_ESP32)
+		return;
+	FIELD(c, pkt->options, layout == HF_ETRACE_SUPPORT_STANDARD ? 26 : layout == HF_ETRACE_SUPPORT_PULP ? 7 : 5);
+	if (layout == HF_ETRACE_SUPPORT_PULP || c->params->version == HF_ETRACE_1_1_1)
+		return;
+	FIELD(c, pkt->denable, 1);
+	FIELD(c, pkt->dloss, 1);
+	FIELD(c, pkt->doptions, layout == HF_ETRACE_SUPPORT_STANDARD ? 5 : 4);
+}
+
+static inline void format3(struct cursor *c, struct hf_etrace_packet *pkt)
+{
+	FIELD(c, pkt->subformat, 2);
+	switch (pkt->subformat) {
+	case HF_ETRACE_SYNC:
+		FIELD(c, pkt->branch, 1);
+		sync_head(c, pkt);
+		address(c, pkt, address_width(c));
+		break;
+	case HF_ETRACE_TRAP:
+		FIELD(c, pkt->branch, 1);
+		sync_head(c, pkt);
+		trap(c, pkt);
+		break;
+	case HF_ETRACE_CONTEXT:
+		sync_head(c, pkt);
+		break;
+	default:
+		support(c, pkt);
+	}
+}
+
+static inline __attribute__((always_inline)) void packet(struct cursor *c, struct hf_etrace_packet *pkt)
+{
+	FIELD(c, pkt->format, 2);
+	switch (pkt->format) {
+	case 0:
+		format0(c, pkt);
+		break;
+	case 1:
+		FIELD(c, pkt->branches, 5);
+		map(c, pkt, hf_etrace_outcomes(pkt));
+		if (pkt->branches)
+			tail(c, pkt);
+		break;
+	case 2:
+		tail(c, pkt);
+		break;
+	default:
+		format3(c, pkt);
+	}
+}
+
+/*
+ * What no encoder makes: a payload that is longer than its fields by more than the filling of a transport, and codes of
+ * no privilege level. Both are signs of damage.
+ */
+static bool is_implausible(const struct cursor *c, const struct hf_etrace_packet *pkt)
+{
+	const uint8_t layout = c->params->support;
+
+	if (pkt->format == 3 && pkt->subformat == HF_ETRACE_SUPPORT)
+		return false; /* vendors may add to it */
+	if (pkt->format == 3 && (pkt->privilege == 2 || pkt->privilege > 6))
+		return true;
+	return layout != HF_ETRACE_SUPPORT_PULP && layout != HF_ETRACE_SUPPORT_ESP32 && c->size >= c->pos + 16;
+}
+
+int hf_etrace_packet_read(const struct hf_etrace_params *params, uint32_t modes, const uint8_t *payload, size_t n,
+			  struct hf_etrace_packet *ret_pkt)
+{
+	struct cursor c;
+
+	if (n == 0 || n > HF_ETRACE_PAYLOAD_MAX)
+		return HF_ERR_ETRACE_PACKET;
+	c.params = params;
+	c.modes = modes;
+	c.pos = 0;
+	c.size = 8 * (unsigned)n;
+	c.writing = c.bad = false;
+	memset(c.bytes, payload[n - 1] & 0x80 ? 0xff : 0, sizeof c.bytes);
+	memcpy(c.bytes, payload, n);
+	memset(ret_pkt, 0, sizeof *ret_pkt);
+	ret_pkt->length = (uint8_t)n;
+	packet(&c, ret_pkt);
+	c.bad |= is_implausible(&c, ret_pkt);
+	return c.bad ? HF_ERR_ETRACE_PACKET : 0;
+}
+
+static void write_fields(struct cursor *c, const struct hf_etrace_params *params, uint32_t modes,
+			 struct hf_etrace_packet *pkt)
+{
+	memset(c, 0, sizeof *c);
+	c->params = params;
+	c->modes = modes;
+	c->writing = true;
+	packet(c, pkt);
+}
+
+/* Bytes that are left when all that repeats the top bit is dropped. */
+static size_t compressed(const uint8_t *bytes, size_t n)
+{
+	while (n > 1 && bytes[n - 1] == (bytes[n - 2] & 0x80 ? 0xff : 0))
+		n--;
+	return n;
+}
+
+size_t hf_etrace_packet_write(const struct hf_etrace_params *params, uint32_t modes, struct hf_etrace_packet *pkt,
+			      uint8_t *payload)
+{
+	struct cursor c;
+	size_t n;
+
+	write_fields(&c, params, modes, pkt);
+	n = (c.pos + 7) / 8;
+	if (c.pos % 8 && c.bytes[n - 1] >> (c.pos - 1) % 8 & 1)
+		c.bytes[n - 1] |= (uint8_t)(0xff << c.pos % 8);
+	if (params->support != HF_ETRACE_SUPPORT_PULP && (params->compression == HF_ETRACE_COMPRESS_FULL ||
+	    (params->compression == HF_ETRACE_COMPRESS_ADDRESS && c.address_end)))
+		n = compressed(c.bytes, n);
+	if (c.bad || n > HF_ETRACE_PAYLOAD_MAX)
+		return 0;
+	memcpy(payload, c.bytes, n);
+	pkt->length = (uint8_t)n;
+	return n;
+}
+
+unsigned hf_etrace_packet_bits(const struct hf_etrace_params *params, uint32_t modes,
+			       const struct hf_etrace_packet *pkt)
+{
+	struct hf_etrace_packet copy = *pkt;
+	struct cursor c;
+
+	write_fields(&c, params, modes, &copy);
+	return c.bad ? 0 : c.pos;
+}

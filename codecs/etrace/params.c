@@ -1,0 +1,308 @@
+#include "codecs/etrace/params.h"
+
+#include <string.h>
+
+const char *const hf_etrace_parameters[] = {
+	/* of the trace unit */
+	"version", "iaddress_width", "iaddress_lsb", "privilege_width", "nocontext", "context_width", "notime",
+	"time_width", "ecause_width", "f0s_width", "return_stack_size", "call_counter_size", "bpred_size", "cache_size",
+	"sijump", "irreport", "support_options", "encoder_mode_width", "options", "link_registers", "ecall_retires",
+	"sync_instructions", "trap_reporting", "jtc_policy", "compression", "mtvec", "stvec", "vstvec", "irets",
+	"mmacas", "daddress_width", "data_width", "data_format_width", "lrid_width", "data_diff", "data_diff_width",
+	"no_address", "no_data",
+	/* the same as the unit shows them: attribute values, or the two registers of the example in chapter 9 */
+	"widths", "discovery_info_0", "discovery_info_1",
+	/* of the transport */
+	"framing", "srcid_bits", "timestamp_bytes", "type_bits", "alignment", "block_bytes", NULL,
+};
+
+struct reading {
+	const struct hf_setup *setup;
+	uint32_t hart;
+	struct hf_diag *diag;
+	bool attributes; /* widths = attributes: values that the specification stores less one are so here */
+	int err;         /* the first */
+};
+
+static void refuse(struct reading *r, const struct hf_setup_value *value)
+{
+	if (!r->err)
+		r->err = hf_diag_set(r->diag, HF_ERR_SETUP_VALUE, HF_SPACE_FILE, HF_NOWHERE, value->line);
+}
+
+static uint64_t number(struct reading *r, const char *key, uint64_t max, uint64_t fallback)
+{
+	uint64_t v = fallback;
+
+	if (!r->err)
+		r->err = hf_setup_number(r->setup, r->hart, key, max, fallback, &v, r->diag);
+	return v;
+}
+
+/* A width from min to max bits. */
+static uint8_t width(struct reading *r, const char *key, unsigned min, unsigned max, uint8_t fallback)
+{
+	const struct hf_setup_value *value = hf_setup_get(r->setup, r->hart, key);
+	uint64_t v;
+
+	if (!value)
+		return fallback;
+	v = number(r, key, max, fallback) + r->attributes;
+	if (v < min || v > max)
+		refuse(r, value);
+	return (uint8_t)v;
+}
+
+static uint8_t size(struct reading *r, const char *key, unsigned max, uint8_t fallback)
+{
+	return (uint8_t)number(r, key, max, fallback);
+}
+
+static bool on(struct reading *r, const char *key, bool fallback)
+{
+	return number(r, key, 1, fallback);
+}
+
+/* One of these words, ending with NULL: its place. */
+static uint8_t word(struct reading *r, const char *key, const char *const *words, uint8_t fallback)
+{
+	const struct hf_setup_value *value = hf_setup_get(r->setup, r->hart, key);
+
+	if (!value)
+		return fallback;
+	for (uint8_t i = 0; words[i]; i++)
+		if (strcmp(words[i], value->value) == 0)
+			return i;
+	refuse(r, value);
+	return fallback;
+}
+
+static const char *const versions[] = {"1.1.1", "2.0", "2.1", NULL};
+static const char *const supports[] = {"reference", "pulp", "esp32", "standard", NULL};
+static const char *const compressions[] = {"full", "none", "address", NULL};
+static const char *const links[] = {"x1", "x1,x5", NULL};
+static const char *const reportings[] = {"retired", "figure", NULL};
+static const char *const policies[] = {"targets", "all", NULL};
+static const char *const diffs[] = {"spec", "reference", NULL};
+static const char *const kinds[] = {"plain", "attributes", NULL};
+static const char *const alignments[] = {"none", "zeros", "blocks", NULL};
+static const char *const framings[] = {"", "te_inst_raw", "encap", "smi", "coresight", "pulp", "esp32", NULL};
+
+enum hf_etrace_framing hf_etrace_framing_of(const char *name)
+{
+	for (unsigned i = 1; framings[i]; i++)
+		if (strcmp(framings[i], name) == 0)
+			return (enum hf_etrace_framing)i;
+	return HF_ETRACE_FRAMING_NONE;
+}
+
+void hf_etrace_params_default(struct hf_etrace_params *params, unsigned xlen)
+{
+	*params = (struct hf_etrace_params){
+		.iaddress_width = (uint8_t)xlen,
+		.iaddress_lsb = 1,
+		.privilege_width = 3,
+		.context_width = 1,
+		.ecause_width = 4,
+		.encoder_mode_width = 1,
+		.irreport = true,
+		.daddress_width = (uint8_t)xlen,
+		.data_width = (uint8_t)xlen,
+		.data_format_width = 3,
+		.data_diff_width = 2,
+		.lrid_width = 0,
+		.block_bytes = 1024,
+	};
+}
+
+/* What differs in the later versions. */
+static void default_of_version(struct hf_etrace_params *params)
+{
+	if (params->version == HF_ETRACE_1_1_1)
+		return;
+	params->privilege_width = 2;
+	params->context_width = 0;
+	if (params->version == HF_ETRACE_2_1)
+		params->support = HF_ETRACE_SUPPORT_STANDARD;
+}
+
+static uint8_t bits(uint64_t v, unsigned at, unsigned n)
+{
+	return (uint8_t)(v >> at & ((1u << n) - 1));
+}
+
+/* The registers discovery_info_0 and _1 of the IP-XACT example in 9.2 of version 1.1.1. */
+static void read_registers(struct reading *r, struct hf_etrace_params *params)
+{
+	const uint64_t low = number(r, "discovery_info_0", UINT64_MAX, 0);
+	const uint64_t high = number(r, "discovery_info_1", UINT64_MAX, 0);
+
+	if (hf_setup_get(r->setup, r->hart, "discovery_info_0")) {
+		params->bpred_size = bits(low, 12, 4);
+		params->cache_size = bits(low, 16, 4);
+		params->call_counter_size = bits(low, 20, 3);
+		params->context_width = (uint8_t)(bits(low, 31, 5) + 1);
+		params->ecause_width = (uint8_t)(bits(low, 39, 4) + 1);
+		params->f0s_width = bits(low, 55, 2);
+		params->iaddress_lsb = (uint8_t)(bits(low, 57, 2) + 1);
+	}
+	if (hf_setup_get(r->setup, r->hart, "discovery_info_1")) {
+		params->iaddress_width = (uint8_t)(bits(high, 0, 6) + 1);
+		params->context_width = bits(high, 28, 1) ? 0 : params->context_width;
+		params->privilege_width = (uint8_t)(bits(high, 29, 2) + 1);
+		params->return_stack_size = bits(high, 34, 4);
+		params->modes |= bits(high, 38, 1) ? HF_ETRACE_SIJUMP : 0;
+	}
+}
+
+/* A field with a parameter that says it is absent. */
+static uint8_t optional(struct reading *r, const char *absent, const char *key, uint8_t fallback)
+{
+	const uint8_t v = width(r, key, 1, 64, fallback ? fallback : 1);
+
+	return on(r, absent, fallback == 0) ? 0 : v;
+}
+
+static void read_unit(struct reading *r, struct hf_etrace_params *params)
+{
+	params->iaddress_width = width(r, "iaddress_width", 8, 64, params->iaddress_width);
+	if (hf_setup_get(r->setup, r->hart, "iaddress_lsb"))
+		params->iaddress_lsb = (uint8_t)(number(r, "iaddress_lsb", 3, 0) + r->attributes);
+	params->privilege_width = width(r, "privilege_width", 1, 8, params->privilege_width);
+	params->context_width = optional(r, "nocontext", "context_width", params->context_width);
+	params->time_width = optional(r, "notime", "time_width", 0);
+	if (params->version == HF_ETRACE_1_1_1)
+		params->time_width = 0;
+	params->ecause_width = width(r, "ecause_width", 1, 64, params->ecause_width);
+	params->f0s_width = size(r, "f0s_width", 2, params->f0s_width);
+	params->return_stack_size = size(r, "return_stack_size", HF_ETRACE_TABLE_MAX, params->return_stack_size);
+	params->call_counter_size = size(r, "call_counter_size", HF_ETRACE_TABLE_MAX, params->call_counter_size);
+	params->bpred_size = size(r, "bpred_size", HF_ETRACE_TABLE_MAX, params->bpred_size);
+	params->cache_size = size(r, "cache_size", HF_ETRACE_TABLE_MAX, params->cache_size);
+	params->encoder_mode_width = size(r, "encoder_mode_width", 8, params->encoder_mode_width);
+	params->support = word(r, "support_options", supports, params->support);
+	params->irreport = on(r, "irreport", params->irreport);
+	params->link_x5 = word(r, "link_registers", links, params->link_x5);
+	params->ecall_retires = on(r, "ecall_retires", false);
+	params->figure = word(r, "trap_reporting", reportings, 0);
+	params->jtc_all = word(r, "jtc_policy", policies, 0);
+	params->compression = word(r, "compression", compressions, 0);
+	params->sync_instructions = (uint32_t)number(r, "sync_instructions", UINT32_MAX, 0);
+}
+
+static const struct {
+	const char *name;
+	uint32_t mode;
+} mode_names[] = {
+	{"full_address", HF_ETRACE_FULL_ADDRESS},
+	{"implicit_return", HF_ETRACE_IMPLICIT_RETURN},
+	{"branch_prediction", HF_ETRACE_BRANCH_PREDICTION},
+	{"jump_target_cache", HF_ETRACE_JUMP_TARGET_CACHE},
+	{"implicit_exception", HF_ETRACE_IMPLICIT_EXCEPTION},
+};
+
+static uint32_t mode_of(const char *name, size_t n)
+{
+	for (size_t i = 0; i < sizeof mode_names / sizeof mode_names[0]; i++)
+		if (strlen(mode_names[i].name) == n && strncmp(mode_names[i].name, name, n) == 0)
+			return mode_names[i].mode;
+	return 0;
+}
+
+/* options = a list of modes, with commas or blanks between them. */
+static void read_modes(struct reading *r, struct hf_etrace_params *params)
+{
+	const struct hf_setup_value *value = hf_setup_get(r->setup, r->hart, "options");
+	static const struct {
+		const char *key;
+		uint32_t mode;
+	} single[] = {
+		{"sijump", HF_ETRACE_SIJUMP},         {"irets", HF_ETRACE_IRET_EXT}, {"mmacas", HF_ETRACE_MMACAS},
+		{"no_address", HF_ETRACE_NO_ADDRESS}, {"no_data", HF_ETRACE_NO_DATA},
+	};
+
+	for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
+		if (on(r, single[i].key, params->modes & single[i].mode))
+			params->modes |= single[i].mode;
+		else
+			params->modes &= ~single[i].mode;
+	for (const char *p = value ? value->value : ""; *p;) {
+		const size_t n = strcspn(p, ", \t");
+		const uint32_t mode = mode_of(p, n);
+
+		if (n && !mode)
+			refuse(r, value);
+		params->modes |= mode;
+		p += n + strspn(p + n, ", \t");
+	}
+}
+
+static void read_vectors(struct reading *r, struct hf_etrace_params *params)
+{
+	static const char *const keys[] = {"mtvec", "stvec", "vstvec"};
+
+	for (unsigned i = 0; i < 3; i++) {
+		params->has_tvec[i] = hf_setup_get(r->setup, r->hart, keys[i]);
+		params->tvec[i] = number(r, keys[i], UINT64_MAX, 0);
+	}
+}
+
+static void read_data(struct reading *r, struct hf_etrace_params *params)
+{
+	params->daddress_width = width(r, "daddress_width", 8, 64, params->iaddress_width);
+	params->data_width = width(r, "data_width", 8, 64, params->iaddress_width > 32 ? 64 : 32);
+	params->data_format_width = size(r, "data_format_width", 3, params->data_format_width);
+	params->lrid_width = size(r, "lrid_width", 16, params->lrid_width);
+	params->data_diff_width = size(r, "data_diff_width", 2, params->data_diff_width);
+	params->data_reference = word(r, "data_diff", diffs, 0);
+}
+
+static void read_transport(struct reading *r, struct hf_etrace_params *params)
+{
+	params->framing = word(r, "framing", framings, HF_ETRACE_FRAMING_NONE);
+	params->srcid_bits = size(r, "srcid_bits", 16, 0);
+	params->timestamp_bytes = size(r, "timestamp_bytes", 8, 0);
+	params->type_bits = size(r, "type_bits", 8, 0);
+	params->alignment = word(r, "alignment", alignments, 0);
+	params->block_bytes = (uint32_t)number(r, "block_bytes", 1u << 24, params->block_bytes);
+	if (params->block_bytes < 32)
+		refuse(r, hf_setup_get(r->setup, r->hart, "block_bytes"));
+}
+
+/* Word length of the first image of that hart that says one; 0 if none does. */
+static unsigned xlen_of(const struct hf_setup *setup, uint32_t hart)
+{
+	for (size_t i = 0; setup && i < setup->image_count; i++) {
+		const struct hf_setup_image *image = &setup->images[i];
+
+		if ((hart == HF_SETUP_ANY || image->hart == HF_SETUP_ANY || image->hart == hart) && image->program.xlen)
+			return image->program.xlen;
+	}
+	return 0;
+}
+
+unsigned hf_etrace_xlen(const struct hf_setup *setup, uint32_t hart, const struct hf_etrace_params *params)
+{
+	const unsigned xlen = xlen_of(setup, hart);
+
+	return xlen ? xlen : params->iaddress_width > 32 ? 64 : 32;
+}
+
+int hf_etrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf_etrace_params *ret_params,
+			  struct hf_diag *diag)
+{
+	struct reading r = {.setup = setup, .hart = hart, .diag = diag};
+	const unsigned xlen = xlen_of(setup, hart);
+
+	hf_etrace_params_default(ret_params, xlen ? xlen : 32);
+	ret_params->version = word(&r, "version", versions, HF_ETRACE_1_1_1);
+	r.attributes = word(&r, "widths", kinds, 0);
+	default_of_version(ret_params);
+	read_registers(&r, ret_params);
+	read_unit(&r, ret_params);
+	read_modes(&r, ret_params);
+	read_vectors(&r, ret_params);
+	read_data(&r, ret_params);
+	read_transport(&r, ret_params);
+	return r.err;
+}

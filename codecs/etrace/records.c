@@ -1,0 +1,489 @@
+/*
+ * The packets as text. The modes that a packet's layout depends on are those of its source's last support packet, so
+ * they are kept for each source; what data packets are differences to is not, their values are shown as transmitted.
+ */
+#include "codecs/etrace/records.h"
+
+#include "codecs/base/text.h"
+#include "codecs/etrace/data.h"
+
+#include <stdlib.h>
+
+#define PIECE sizeof(((struct hf_ev_data *)0)->bytes)
+#define PAGE 8192  /* text that is made at once */
+#define LINE 1024  /* the longest line */
+#define SOURCES 32 /* whose modes are kept; those of others are taken to be the description's */
+
+struct source {
+	uint32_t id;
+	uint32_t modes;
+	struct hf_etrace_params params;
+};
+
+/* What a page begins with, as blobs have it. */
+struct place {
+	struct hf_etrace_place at;
+	uint64_t seen[2]; /* CoreSight: ids that had data so far */
+	uint8_t id;       /* whose bytes are being read */
+	bool ended;
+};
+
+struct records {
+	struct hf_dec dec;
+	struct hf_etrace_params given;
+	struct hf_etrace_framer framer;
+	struct hf_etrace_message msg;
+	struct source sources[SOURCES];
+	uint32_t source_count;
+	bool ended;
+	uint8_t blob[HF_STATE_MAX]; /* before the page */
+	size_t blob_size;
+	uint64_t done; /* pieces of the page given */
+	uint32_t used, given_bytes;
+	uint8_t page[PAGE + LINE + PIECE];
+};
+
+/* ---- sources ---- */
+
+static struct source *source_of(struct records *r, uint32_t id)
+{
+	struct source *s;
+
+	for (uint32_t i = 0; i < r->source_count; i++)
+		if (r->sources[i].id == id)
+			return &r->sources[i];
+	s = &r->sources[r->source_count < SOURCES ? r->source_count++ : SOURCES - 1];
+	s->id = id;
+	if (hf_etrace_params_read(r->dec.stream->setup, id, &s->params, NULL))
+		s->params = r->given;
+	s->modes = s->params.modes;
+	return s;
+}
+
+/* ---- lines ---- */
+
+static uint8_t *put_hex(uint8_t *t, const char *name, uint64_t v)
+{
+	return hf_text_put_hex(hf_text_put(t, name), v);
+}
+
+static uint8_t *put_dec(uint8_t *t, const char *name, uint64_t v)
+{
+	return hf_text_put_dec(hf_text_put(t, name), v);
+}
+
+/* A signed difference, or an address. */
+static uint8_t *put_address(const struct source *s, uint8_t *t, const struct hf_etrace_packet *pkt)
+{
+	const bool full = pkt->format == 3 || (s->modes & HF_ETRACE_FULL_ADDRESS);
+	const int64_t delta = (int64_t)(pkt->address << s->params.iaddress_lsb);
+
+	if (!pkt->has_address)
+		return t;
+	if (full)
+		return put_hex(t, " address=", hf_etrace_unshift(&s->params, pkt->address));
+	return delta < 0 ? put_hex(t, " address=-", -(uint64_t)delta) : put_hex(t, " address=+", (uint64_t)delta);
+}
+
+static uint8_t *put_flags(uint8_t *t, const struct hf_etrace_packet *pkt)
+{
+	if (pkt->notify)
+		t = hf_text_put(t, " notify");
+	if (pkt->updiscon)
+		t = hf_text_put(t, " updiscon");
+	return pkt->irreport ? put_dec(t, " irreport irdepth=", pkt->irdepth) : t;
+}
+
+/* Oldest first: T taken, N not. */
+static uint8_t *put_map(uint8_t *t, const struct hf_etrace_packet *pkt)
+{
+	const unsigned n = hf_etrace_outcomes(pkt);
+
+	t = put_dec(t, " branches=", pkt->branches);
+	if (n)
+		t = hf_text_put(t, " map=");
+	for (unsigned i = 0; i < n; i++)
+		*t++ = pkt->branch_map >> i & 1 ? 'N' : 'T';
+	return t;
+}
+
+static uint8_t *put_sync(const struct source *s, uint8_t *t, const struct hf_etrace_packet *pkt)
+{
+	if (pkt->subformat != HF_ETRACE_CONTEXT)
+		t = put_dec(t, " branch=", pkt->branch);
+	t = put_dec(t, " privilege=", pkt->privilege);
+	if (s->params.time_width)
+		t = put_dec(t, " time=", pkt->time);
+	return s->params.context_width ? put_hex(t, " context=", pkt->context) : t;
+}
+
+static uint8_t *put_support(const struct source *s, uint8_t *t, const struct hf_etrace_packet *pkt)
+{
+	static const char *const status[] = {"no_change", "ended_rep", "trace_lost", "ended_upd"};
+
+	t = put_dec(t, " enable=", pkt->enable);
+	t = put_dec(t, " encoder_mode=", pkt->encoder_mode);
+	t = hf_text_put(hf_text_put(t, " qual_status="), status[pkt->qual_status & 3]);
+	t = put_hex(t, " options=", pkt->options);
+	if (s->params.version == HF_ETRACE_1_1_1)
+		return t;
+	t = put_dec(t, " denable=", pkt->denable);
+	return put_hex(put_dec(t, " dloss=", pkt->dloss), " doptions=", pkt->doptions);
+}
+
+static uint8_t *put_format3(const struct source *s, uint8_t *t, const struct hf_etrace_packet *pkt)
+{
+	static const char *const names[] = {" sync", " trap", " context", " support"};
+
+	t = hf_text_put(t, names[pkt->subformat & 3]);
+	if (pkt->subformat == HF_ETRACE_SUPPORT)
+		return put_support(s, t, pkt);
+	t = put_sync(s, t, pkt);
+	if (pkt->subformat == HF_ETRACE_TRAP) {
+		t = put_dec(put_dec(t, " ecause=", pkt->ecause), " interrupt=", pkt->interrupt);
+		if (s->params.version != HF_ETRACE_1_1_1)
+			t = put_dec(t, " thaddr=", pkt->thaddr);
+	}
+	t = put_address(s, t, pkt);
+	if (pkt->subformat == HF_ETRACE_TRAP && (s->params.version == HF_ETRACE_1_1_1 || !pkt->interrupt))
+		t = put_hex(t, s->params.version == HF_ETRACE_1_1_1 ? " tvalepc=" : " tval=", pkt->tval);
+	return t;
+}
+
+static uint8_t *put_packet(const struct source *s, uint8_t *t, const struct hf_etrace_packet *pkt)
+{
+	*t++ = 'F';
+	t = hf_text_put_dec(t, pkt->format);
+	if (pkt->format == 0 || pkt->format == 3)
+		t = put_dec(t, ".", pkt->subformat);
+	switch (pkt->format) {
+	case 0:
+		if (pkt->subformat == HF_ETRACE_COUNT)
+			t = put_dec(put_dec(t, " correct=", pkt->branch_count + UINT64_C(31)), " branch_fmt=",
+				    pkt->branch_fmt);
+		else
+			t = put_map(put_dec(t, " index=", pkt->index), pkt);
+		break;
+	case 1:
+		t = put_map(t, pkt);
+		break;
+	case 2:
+		break;
+	default:
+		return put_format3(s, t, pkt);
+	}
+	return put_flags(put_address(s, t, pkt), pkt);
+}
+
+static uint8_t *put_access(uint8_t *t, const struct hf_etrace_access *a)
+{
+	static const char *const names[] = {"load", "store", "atomic", "csr", "response"};
+
+	t = hf_text_put(hf_text_put(t, "data "), names[a->kind]);
+	t = put_dec(put_dec(t, " format=", a->format), " size=", UINT64_C(1) << a->size);
+	t = put_dec(put_dec(t, " subtype=", a->subtype), " diff=", a->diff);
+	if (a->flags & HF_ETRACE_SPLIT)
+		t = put_dec(t, " id=", a->id);
+	if (a->flags & HF_ETRACE_HAS_ADDRESS)
+		t = put_hex(t, " address=", a->address);
+	if (a->flags & HF_ETRACE_HAS_OPERAND)
+		t = put_hex(t, " operand=", a->operand);
+	return a->flags & HF_ETRACE_HAS_DATA ? put_hex(t, " data=", a->data) : t;
+}
+
+static uint8_t *put_bytes(uint8_t *t, const struct hf_etrace_message *msg)
+{
+	t = hf_text_put(t, " bytes=");
+	for (unsigned i = 0; i < msg->length; i++)
+		t = hf_text_put_hex_width(t, msg->payload[i], 2);
+	return t;
+}
+
+static uint8_t *put_instruction(struct records *r, uint8_t *t)
+{
+	struct source *s = source_of(r, r->msg.source);
+	struct hf_etrace_packet pkt;
+
+	if (hf_etrace_packet_read(&s->params, s->modes, r->msg.payload, r->msg.length, &pkt))
+		return put_bytes(hf_text_put(t, "not a packet of these parameters"), &r->msg);
+	t = put_bytes(put_packet(s, t, &pkt), &r->msg);
+	if (pkt.format == 3 && pkt.subformat == HF_ETRACE_SUPPORT) {
+		s->modes = hf_etrace_support_modes(&s->params, &pkt);
+		hf_etrace_support_params(&s->params, &pkt);
+	}
+	return t;
+}
+
+static uint8_t *put_data(struct records *r, uint8_t *t)
+{
+	const struct source *s = source_of(r, r->msg.source);
+	struct hf_etrace_data_state zero = {0};
+	struct hf_etrace_access a;
+
+	if (hf_etrace_data_read(&s->params, s->modes, &zero, r->msg.payload, r->msg.length, &a))
+		return put_bytes(hf_text_put(t, "not a data packet of these parameters"), &r->msg);
+	return put_bytes(put_access(t, &a), &r->msg);
+}
+
+static uint8_t *put_loss(const struct hf_etrace_message *msg, uint8_t *t)
+{
+	const struct hf_diag diag = {.code = msg->code, .space = HF_SPACE_STREAM, .offset = msg->offset};
+
+	t = hf_text_put(t, "# ");
+	t += hf_diag_format(&diag, (char *)t, LINE / 2);
+	return hf_text_put(put_dec(t, "; ", msg->size), " bytes passed over");
+}
+
+static void put_line(struct records *r)
+{
+	uint8_t *t = r->page + r->used;
+	const struct hf_etrace_message *msg = &r->msg;
+
+	if (msg->kind == HF_ETRACE_MESSAGE_LOSS) {
+		t = put_loss(msg, t);
+	} else if (msg->kind == HF_ETRACE_MESSAGE_RESTART) {
+		t = put_dec(t, "# another recording begins at stream offset ", msg->offset);
+		r->source_count = 0;
+	} else {
+		t = hf_text_put_dec(t, msg->offset);
+		t = put_dec(t, " source=", msg->source);
+		if (msg->has_timestamp)
+			t = put_dec(t, " timestamp=", msg->timestamp);
+		*t++ = ' ';
+		if (msg->kind == HF_ETRACE_MESSAGE_INSTRUCTION)
+			t = put_instruction(r, t);
+		else if (msg->kind == HF_ETRACE_MESSAGE_DATA)
+			t = put_data(r, t);
+		else
+			t = put_bytes(put_dec(t, "other type=", msg->type), msg);
+	}
+	*t++ = '\n';
+	r->used = (uint32_t)(t - r->page);
+}
+
+/* ---- pages ---- */
+
+/* CoreSight: the bytes of one source after the other. False: there is no further one. */
+static bool next_id(struct records *r)
+{
+	const uint64_t *seen = r->framer.lane.seen;
+
+	if (r->given.framing != HF_ETRACE_FRAMING_CORESIGHT)
+		return false;
+	for (uint32_t id = r->framer.id + 1u; id <= HF_CORESIGHT_ID_MAX; id++)
+		if (seen[id / 64] >> id % 64 & 1) {
+			r->framer.id = (uint8_t)id;
+			return hf_etrace_framer_seek(&r->framer, NULL) == 0;
+		}
+	return false;
+}
+
+static void mark(struct records *r);
+
+static int make_page(struct records *r)
+{
+	int err = 0;
+
+	r->used = r->given_bytes = 0;
+	mark(r);
+	while (!r->ended && r->used < PAGE) {
+		err = hf_etrace_framer_next(&r->framer, &r->msg);
+		if (err < 0 && hf_err_class(err) == HF_CLASS_corrupt) {
+			r->msg = (struct hf_etrace_message){.kind = HF_ETRACE_MESSAGE_LOSS, .code = err,
+							    .offset = hf_etrace_framer_offset(&r->framer)};
+			put_line(r);
+			err = HF_NOTE_END;
+		}
+		if (err < 0)
+			return err;
+		if (err)
+			r->ended = !next_id(r);
+		else
+			put_line(r);
+	}
+	memset(r->page + r->used, 0, PIECE);
+	return 0;
+}
+
+static size_t give(struct records *r, struct hf_event *ev, size_t max)
+{
+	size_t n = 0;
+
+	for (; n < max && r->given_bytes < r->used; n++) {
+		const uint32_t left = r->used - r->given_bytes;
+
+		ev[n].kind = HF_EVENT_DATA;
+		ev[n].flags = 0;
+		ev[n].small = left < PIECE ? (uint16_t)left : PIECE;
+		ev[n].size = 0;
+		memcpy(ev[n].data.bytes, r->page + r->given_bytes, PIECE);
+		r->given_bytes += ev[n].small;
+	}
+	r->done += n;
+	return n;
+}
+
+/* ---- states ---- */
+
+#define FIELD(member, max) HF_STATE_FIELD(struct place, member, max)
+static const struct hf_state_field place_fields[] = {
+	FIELD(at.part, UINT32_MAX), FIELD(at.run, 64), FIELD(at.counter, UINT16_MAX), FIELD(at.inside, 1),
+	FIELD(at.counted, 1), FIELD(at.aligned, 1), FIELD(at.entry.at, INT64_MAX), FIELD(at.entry.frame, INT64_MAX),
+	FIELD(at.entry.before, 127), FIELD(seen[0], UINT64_MAX), FIELD(seen[1], UINT64_MAX), FIELD(id, 127),
+	FIELD(ended, 1),
+};
+#undef FIELD
+
+static const struct hf_state_table place_table = {
+	.version = 1, .count = sizeof place_fields / sizeof place_fields[0], .fields = place_fields};
+
+#define FIELD(member, max) HF_STATE_FIELD(struct source, member, max)
+static const struct hf_state_field source_fields[] = {
+	FIELD(id, UINT32_MAX), FIELD(modes, UINT32_MAX), FIELD(params.time_width, 64), FIELD(params.f0s_width, 2),
+	FIELD(params.return_stack_size, HF_ETRACE_TABLE_MAX), FIELD(params.call_counter_size, HF_ETRACE_TABLE_MAX),
+	FIELD(params.bpred_size, HF_ETRACE_TABLE_MAX), FIELD(params.cache_size, HF_ETRACE_TABLE_MAX),
+};
+#undef FIELD
+
+static const struct hf_state_table source_table = {
+	.version = 1, .count = sizeof source_fields / sizeof source_fields[0], .fields = source_fields};
+static_assert(SOURCES * 20 + 256 < HF_STATE_MAX, "states of all sources");
+
+/* Each state is preceded by its length. */
+static size_t put_state(const struct hf_state_table *table, const void *state, uint8_t *p)
+{
+	const size_t n = hf_state_save(table, state, p + 1);
+
+	*p = (uint8_t)n;
+	return n + 1;
+}
+
+static void mark(struct records *r)
+{
+	struct place place = {.at = r->framer.at, .id = r->framer.id, .ended = r->ended};
+
+	place.at.entry = hf_lane_entry(&r->framer.lane);
+	memcpy(place.seen, r->framer.lane.seen, sizeof place.seen);
+	r->blob_size = put_state(&place_table, &place, r->blob);
+	for (uint32_t i = 0; i < r->source_count; i++)
+		r->blob_size += put_state(&source_table, &r->sources[i], r->blob + r->blob_size);
+	r->done = 0;
+}
+
+static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
+{
+	const struct records *r = (const struct records *)dec;
+
+	memcpy(blob, r->blob, r->blob_size);
+	*ret_discard = r->done;
+	return r->blob_size;
+}
+
+static int load_sources(struct records *r, const uint8_t *p, const uint8_t *end)
+{
+	r->source_count = 0;
+	while (p < end) {
+		struct source *s, stored = {0};
+
+		if (*p >= end - p || hf_state_load(&source_table, &stored, p + 1, *p))
+			return HF_ERR_STATE;
+		s = source_of(r, stored.id);
+		if (hf_state_load(&source_table, s, p + 1, *p))
+			return HF_ERR_STATE;
+		p += *p + 1;
+	}
+	return 0;
+}
+
+static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+{
+	struct records *r = (struct records *)dec;
+	struct place place = {0};
+	int err;
+
+	if (size < 1 || size > HF_STATE_MAX || *blob >= size || hf_state_load(&place_table, &place, blob + 1, *blob))
+		return HF_ERR_STATE;
+	r->framer.id = place.id;
+	err = hf_etrace_framer_seek(&r->framer, &place.at);
+	if (err)
+		return err;
+	memcpy(r->framer.lane.seen, place.seen, sizeof place.seen);
+	r->ended = place.ended;
+	r->used = r->given_bytes = 0;
+	err = load_sources(r, blob + 1 + *blob, blob + size);
+	mark(r);
+	return err;
+}
+
+/* ---- the decoder ---- */
+
+static void destroy(struct hf_dec *dec)
+{
+	struct records *r = (struct records *)dec;
+
+	hf_etrace_framer_fini(&r->framer);
+	free(r);
+}
+
+static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+{
+	struct records *r;
+	int err;
+
+	if (hart != HF_HART_RECORDS)
+		return HF_ERR_NOT_FOUND;
+	r = calloc(1, sizeof *r);
+	if (!r)
+		return HF_ERR_NOMEM;
+	r->dec.stream = stream;
+	r->dec.hart = hart;
+	err = hf_etrace_params_read(stream->setup, HF_SETUP_ANY, &r->given, NULL);
+	if (!err)
+		err = hf_etrace_framer_init(&r->framer, &r->given, stream->setup, src, 0);
+	if (err) {
+		destroy(&r->dec);
+		return err;
+	}
+	mark(r);
+	*ret_dec = &r->dec;
+	return 0;
+}
+
+static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
+{
+	struct records *r = (struct records *)dec;
+	size_t n = 0;
+	int err = 0;
+
+	while (!err) {
+		n += give(r, ev + n, max - n);
+		if (n == max || (r->ended && r->given_bytes == r->used))
+			break;
+		err = make_page(r);
+	}
+	*ret_n = n;
+	if (n || err)
+		return n ? 0 : err;
+	return HF_NOTE_END;
+}
+
+static uint64_t offset(const struct hf_dec *dec)
+{
+	return hf_etrace_framer_offset(&((const struct records *)dec)->framer);
+}
+
+static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
+{
+	*ret_n = 1;
+	return &dec->hart;
+}
+
+const struct hf_dec_ops hf_etrace_records_ops = {
+	.create = create,
+	.destroy = destroy,
+	.next = next,
+	.save = save,
+	.load = load,
+	.offset = offset,
+	.harts = harts,
+};

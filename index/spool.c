@@ -1,0 +1,230 @@
+/*
+ * The format, and reading it. All numbers are little-endian:
+ *   frames      zstd frames with a checksum each, of HF_SPOOL_FRAME bytes of the stream, the last of fewer
+ *   head        a skippable frame (0x184d2a50) of HEAD_SIZE bytes: what it belongs to, see struct head
+ *   seek table  of zstd's seekable format, without checksums: a skippable frame (0x184d2a5e) with the compressed and
+ *               decompressed size of each frame (u32 each), the head with 0 bytes among them, the number of frames
+ *               (u32), 0 (u8), 0x8f92eab1 (u32)
+ * so that the zstd tool gives the stream.
+ */
+#include "index/spool_format.h"
+
+#include "codecs/base/bytes.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+/* No stream is longer: what a hostile file makes us hold in memory is bounded by what it holds itself. */
+#define FRAMES_MAX (UINT64_C(1) << 31)
+
+struct hf_spool {
+	atomic_uint refs;
+	atomic_bool damaged;
+	int dirfd, fd;
+	char name[HF_FILE_NAME_SIZE];
+	uint64_t stream_size, file_size;
+	uint64_t *at; /* [frames + 1]: where frame i begins; the last is where they end */
+};
+
+void hf_spool_name(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE])
+{
+	char hex[HF_HEX_SIZE];
+
+	hf_idx_file_hex(identity, hex);
+	snprintf(name, HF_FILE_NAME_SIZE, "%s.hfs", hex);
+}
+
+uint64_t hf_spool_frames(uint64_t stream_size)
+{
+	return stream_size / HF_SPOOL_FRAME + (stream_size % HF_SPOOL_FRAME != 0);
+}
+
+void hf_spool_head_put(const struct hf_identity *identity, uint64_t stream_size, uint64_t table_hash, uint8_t *head)
+{
+	hf_put32(head, 0x184d2a50);
+	hf_put32(head + 4, HF_SPOOL_HEAD_SIZE - 8);
+	memcpy(head + 8, "hartfs\1\0", 8);
+	hf_put64(head + 16, identity->size);
+	hf_put64(head + 24, (uint64_t)identity->mtime_ns);
+	hf_put64(head + 32, identity->print[0]);
+	hf_put64(head + 40, identity->print[1]);
+	hf_put64(head + 48, stream_size);
+	hf_put64(head + 56, table_hash);
+	hf_put64(head + 64, XXH3_64bits(head, 64));
+}
+
+static bool read_at(int fd, uint64_t offset, void *buf, size_t n)
+{
+	uint8_t *to = buf;
+
+	while (n) {
+		ssize_t got = pread(fd, to, n, (off_t)offset);
+
+		if (got <= 0)
+			return false;
+		to += got;
+		offset += (size_t)got;
+		n -= (size_t)got;
+	}
+	return true;
+}
+
+/* The offsets of the frames from the table's entries, which were found to be what was written. */
+static bool take_entries(struct hf_spool *s, const uint8_t *entry, uint64_t frames, uint64_t end)
+{
+	uint64_t left = s->stream_size;
+
+	for (uint64_t i = 0; i < frames; i++, entry += HF_SPOOL_ENTRY_SIZE) {
+		const uint64_t size = left < HF_SPOOL_FRAME ? left : HF_SPOOL_FRAME;
+
+		if (hf_get32(entry + 4) != size || hf_get32(entry) > ZSTD_COMPRESSBOUND(HF_SPOOL_FRAME))
+			return false;
+		s->at[i + 1] = s->at[i] + hf_get32(entry);
+		left -= size;
+	}
+	return s->at[frames] == end;
+}
+
+static int load_table(struct hf_spool *s, const struct hf_identity *identity)
+{
+	const uint64_t frames = hf_spool_frames(s->stream_size);
+	/* the head is among the entries */
+	const uint64_t size = 8 + (frames + 1) * HF_SPOOL_ENTRY_SIZE + HF_SPOOL_FOOTER_SIZE;
+	uint8_t head[HF_SPOOL_HEAD_SIZE], want[HF_SPOOL_HEAD_SIZE], *table;
+	int err = HF_ERR_STATE;
+
+	if (frames >= FRAMES_MAX || s->file_size < size + sizeof head)
+		return HF_ERR_STATE;
+	table = malloc((size_t)size);
+	s->at = calloc((size_t)frames + 1, sizeof *s->at);
+	if (!table || !s->at) {
+		err = HF_ERR_NOMEM;
+	} else if (read_at(s->fd, s->file_size - size - sizeof head, head, sizeof head) &&
+		   read_at(s->fd, s->file_size - size, table, (size_t)size)) {
+		hf_spool_head_put(identity, s->stream_size, XXH3_64bits(table, (size_t)size), want);
+		if (memcmp(head, want, sizeof head) == 0 &&
+		    take_entries(s, table + 8, frames, s->file_size - size - sizeof head))
+			err = 0;
+	}
+	free(table);
+	return err;
+}
+
+bool hf_spool_is_ours(int fd, uint64_t size)
+{
+	uint8_t start[4];
+
+	return size == 0 || (read_at(fd, 0, start, sizeof start) && hf_get32(start) == ZSTD_MAGICNUMBER);
+}
+
+static void discard(struct hf_spool *s)
+{
+	struct stat st, named;
+
+	/* Not one that has taken its place, nor what only has its name. */
+	if (fstat(s->fd, &st) == 0 && fstatat(s->dirfd, s->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_dev == named.st_dev && st.st_ino == named.st_ino && hf_spool_is_ours(s->fd, s->file_size))
+		unlinkat(s->dirfd, s->name, 0);
+}
+
+int hf_spool_open(int dirfd, const struct hf_identity *identity, uint64_t stream_size, struct hf_spool **ret_spool)
+{
+	struct hf_spool *s = calloc(1, sizeof *s);
+	struct stat st;
+	int err;
+
+	*ret_spool = NULL;
+	if (!s)
+		return HF_ERR_NOMEM;
+	atomic_init(&s->refs, 1);
+	s->dirfd = dirfd;
+	s->stream_size = stream_size;
+	hf_spool_name(identity, s->name);
+	err = hf_idx_file_open(dirfd, s->name, &s->fd);
+	if (!err && fstat(s->fd, &st) < 0)
+		err = HF_ERR_IO;
+	if (!err) {
+		s->file_size = (uint64_t)st.st_size;
+		err = load_table(s, identity);
+	}
+	if (err == HF_ERR_STATE) {
+		discard(s);
+		err = HF_ERR_NOT_FOUND;
+	}
+	if (err) {
+		hf_spool_unref(s);
+		return err;
+	}
+	/* The time of last use: who was used longest ago goes first. */
+	futimens(s->fd, NULL);
+	*ret_spool = s;
+	return 0;
+}
+
+struct hf_spool *hf_spool_ref(struct hf_spool *spool)
+{
+	atomic_fetch_add(&spool->refs, 1);
+	return spool;
+}
+
+void hf_spool_unref(struct hf_spool *spool)
+{
+	if (!spool || atomic_fetch_sub(&spool->refs, 1) != 1)
+		return;
+	if (spool->fd >= 0)
+		close(spool->fd);
+	free(spool->at);
+	free(spool);
+}
+
+uint64_t hf_spool_file_size(const struct hf_spool *spool)
+{
+	return spool->file_size;
+}
+
+/* Frame i into out[HF_SPOOL_FRAME]; packed has room for any. zstd compares the checksum. */
+static bool read_frame(const struct hf_spool *s, uint64_t i, uint8_t *packed, uint8_t *out)
+{
+	const size_t size = (size_t)(s->at[i + 1] - s->at[i]);
+	const uint64_t left = s->stream_size - i * HF_SPOOL_FRAME;
+
+	return read_at(s->fd, s->at[i], packed, size) &&
+	       ZSTD_decompress(out, HF_SPOOL_FRAME, packed, size) == (left < HF_SPOOL_FRAME ? left : HF_SPOOL_FRAME);
+}
+
+int hf_spool_read(struct hf_spool *spool, uint64_t offset, void *buf, size_t n)
+{
+	uint8_t *packed, *out, *to = buf;
+	int err = 0;
+
+	if (spool->damaged || offset > spool->stream_size || n > spool->stream_size - offset)
+		return HF_ERR_STATE;
+	packed = malloc(ZSTD_COMPRESSBOUND(HF_SPOOL_FRAME));
+	out = malloc(HF_SPOOL_FRAME);
+	if (!packed || !out)
+		err = HF_ERR_NOMEM;
+	while (n && !err) {
+		const size_t skip = (size_t)(offset % HF_SPOOL_FRAME), room = HF_SPOOL_FRAME - skip;
+		const size_t piece = n < room ? n : room;
+
+		if (!read_frame(spool, offset / HF_SPOOL_FRAME, packed, out)) {
+			err = HF_ERR_STATE;
+			break;
+		}
+		memcpy(to, out + skip, piece);
+		to += piece;
+		offset += piece;
+		n -= piece;
+	}
+	free(packed);
+	free(out);
+	if (err == HF_ERR_STATE && !atomic_exchange(&spool->damaged, true))
+		discard(spool);
+	return err;
+}

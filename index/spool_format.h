@@ -1,0 +1,20 @@
+/* What the reader and the writer of spools share. Internal to index/. */
+#ifndef HF_INDEX_SPOOL_FORMAT_H
+#define HF_INDEX_SPOOL_FORMAT_H
+
+#include "index/file.h"
+#include "index/spool.h"
+
+enum { HF_SPOOL_HEAD_SIZE = 72, HF_SPOOL_ENTRY_SIZE = 8, HF_SPOOL_FOOTER_SIZE = 9 };
+
+void hf_spool_name(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE]);
+uint64_t hf_spool_frames(uint64_t stream_size);
+/* table_hash: XXH3-64 of the seek table, its skippable frame's head included. head[HF_SPOOL_HEAD_SIZE] */
+void hf_spool_head_put(const struct hf_identity *identity, uint64_t stream_size, uint64_t table_hash, uint8_t *head);
+/* Whether a file may be one of ours, by its first bytes: nothing else that has such a name is ever removed. */
+bool hf_spool_is_ours(int fd, uint64_t size);
+/* Removes spools until those that are left and need bytes more are within limit, and the disk has room for them.
+ * HF_ERR_LIMIT: that cannot be. except: the name of a private file that stays. */
+int hf_spool_make_room(int dirfd, const char *except, uint64_t have, uint64_t need, uint64_t limit);
+
+#endif

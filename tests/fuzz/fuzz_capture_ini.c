@@ -1,0 +1,10 @@
+/* Arbitrary bytes as capture.ini and the files it names. */
+#include "tests/lib/setuptest.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	hf_setup_fuzz(hf_setup_read_capture, "capture.ini", data, size);
+	return 0;
+}

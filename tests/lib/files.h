@@ -1,0 +1,15 @@
+/* Files that exist in a test's text alone, for readers of descriptions: "@NAME" on a line of its own begins one. */
+#ifndef HF_TEST_FILES_H
+#define HF_TEST_FILES_H
+
+#include "codecs/setup/read.h"
+
+struct hf_files {
+	const char *text; /* borrowed */
+	size_t size;
+};
+
+/* An opener of these files. */
+struct hf_setup_opener hf_files_opener(struct hf_files *files);
+
+#endif

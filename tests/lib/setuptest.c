@@ -1,0 +1,70 @@
+#include "tests/lib/setuptest.h"
+
+#include "tests/lib/files.h"
+#include "tests/lib/toy_codec.h"
+
+#include <stdlib.h>
+
+static const char *const parameters[] = {"step", "width", NULL};
+
+void hf_setup_test_codecs(void)
+{
+	static struct hf_codec toy, rv, ete;
+	static const struct hf_codec *const list[] = {&toy, &rv, &ete, NULL};
+
+	toy = (struct hf_codec){.name = "toy", .dec = hf_codec_toy.dec, .parameters = parameters};
+	rv = (struct hf_codec){.name = "rv", .dec = hf_codec_toy.dec, .program_arch = HF_ARCH_RISCV};
+	ete = (struct hf_codec){.name = "ete", .dec = hf_codec_toy.dec, .program_arch = HF_ARCH_ARM};
+	hf_codecs = list;
+}
+
+static void must(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+/* Parts lie end to end in the stream; programs have their pieces in order. */
+static void check(const struct hf_setup *setup, const struct hf_src *stream)
+{
+	uint64_t end = 0;
+
+	must(setup->format && setup->part_count > 0);
+	for (size_t i = 0; i < setup->part_count; i++) {
+		const struct hf_setup_part *part = &setup->parts[i];
+
+		must(part->offset == end && (part->size != HF_NOWHERE || setup->packed));
+		end += setup->packed ? stream->size : part->size;
+	}
+	must(end == stream->size);
+	for (size_t i = 0; i < setup->image_count; i++) {
+		const struct hf_program *program = &setup->images[i].program;
+
+		must(hf_setup_program(setup, setup->images[i].hart, setup->images[i].context,
+				      setup->images[i].spaces & -setup->images[i].spaces));
+		for (size_t k = 1; k < program->count; k++)
+			must(program->pieces[k].address > program->pieces[k - 1].address);
+	}
+}
+
+void hf_setup_fuzz(hf_setup_reader read, const char *name, const void *data, size_t size)
+{
+	struct hf_files files = {data, size};
+	const struct hf_setup_opener opener = hf_files_opener(&files);
+	struct hf_setup_error error;
+	struct hf_setup *setup;
+	struct hf_src *stream;
+
+	hf_setup_test_codecs();
+	if (read(&opener, name, &setup, &error)) {
+		must(*error.text);
+		return;
+	}
+	if (hf_setup_load(setup, &opener, &stream, &error)) {
+		must(*error.text);
+	} else {
+		check(setup, stream);
+		hf_src_free(stream);
+	}
+	hf_setup_free(setup);
+}

@@ -1,0 +1,172 @@
+/*
+ * Damaged ETE captures: cut anywhere the pcs are the first ones of the whole, begun anywhere the last ones, and every
+ * loss is told. Single flipped bits: the decoder ends, and how often wrong pcs come without a word is counted.
+ */
+#include "codecs/ete/stream.h"
+#include "tests/lib/check.h"
+#include "tests/lib/etetest.h"
+
+static uint64_t *whole;
+static size_t whole_count;
+
+static uint64_t *pcs_of(const struct hf_event *ev, size_t n, size_t *ret_n)
+{
+	uint64_t *pcs = malloc((n + 1) * sizeof *pcs);
+	size_t count = 0;
+
+	CHECK(pcs);
+	for (size_t i = 0; i < n; i++)
+		if (ev[i].kind == HF_EVENT_INSN)
+			pcs[count++] = ev[i].insn.pc;
+	*ret_n = count;
+	return pcs;
+}
+
+static bool has(const struct hf_event *ev, size_t n, unsigned kind)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ev[i].kind == kind)
+			return true;
+	return false;
+}
+
+static void open_capture(struct ete_capture *c, const char *name)
+{
+	char path[4096];
+
+	snprintf(path, sizeof path, "%s/%s", ete_corpus(), name);
+	ete_open(c, path);
+}
+
+static void load_whole(const struct ete_capture *c, uint32_t hart)
+{
+	size_t n;
+	struct hf_event *ev = ete_events(c, hart, 1000, &n);
+
+	free(whole);
+	whole = pcs_of(ev, n, &whole_count);
+	free(ev);
+}
+
+static void test_cut(const char *name, uint32_t hart, uint64_t step)
+{
+	struct ete_capture c;
+	uint64_t size;
+
+	open_capture(&c, name);
+	c.setup->part_count = 1;
+	((struct hf_ete_stream *)c.stream)->part_count = 1;
+	load_whole(&c, hart);
+	size = c.setup->parts[0].size;
+	for (uint64_t cut = 0; cut < size; cut += step) {
+		size_t n, count;
+		struct hf_event *ev;
+		uint64_t *pcs;
+
+		c.setup->parts[0].size = cut;
+		ev = ete_events(&c, hart, 1000, &n);
+		pcs = pcs_of(ev, n, &count);
+		CHECK(count <= whole_count);
+		CHECK(memcmp(pcs, whole, count * sizeof *pcs) == 0);
+		free(pcs);
+		free(ev);
+	}
+	ete_close(&c);
+}
+
+static void test_begun(const char *name, uint32_t hart, uint64_t step)
+{
+	struct ete_capture c;
+	uint64_t size, some = 0;
+
+	open_capture(&c, name);
+	c.setup->part_count = 1;
+	((struct hf_ete_stream *)c.stream)->part_count = 1;
+	load_whole(&c, hart);
+	size = c.setup->parts[0].size;
+	for (uint64_t at = step; at < size; at += step) {
+		size_t n, count;
+		struct hf_event *ev;
+		uint64_t *pcs;
+
+		c.setup->parts[0].offset = at;
+		c.setup->parts[0].size = size - at;
+		ev = ete_events(&c, hart, 1000, &n);
+		pcs = pcs_of(ev, n, &count);
+		CHECK(count <= whole_count);
+		CHECK(memcmp(pcs, whole + whole_count - count, count * sizeof *pcs) == 0);
+		CHECK(count == whole_count || has(ev, n, HF_EVENT_GAP) || size - at < 32);
+		some += count != 0;
+		free(pcs);
+		free(ev);
+	}
+	CHECK(some);
+	ete_close(&c);
+}
+
+/* Whether the events differ from the whole before the first of them that tells of a loss or a doubt. */
+static bool is_silent(const struct hf_event *ev, size_t n)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (ev[i].kind == HF_EVENT_GAP || ev[i].kind == HF_EVENT_DOUBT || ev[i].kind == HF_EVENT_NOTE ||
+		    ev[i].kind == HF_EVENT_DISCONTINUITY)
+			return false;
+		if (ev[i].kind == HF_EVENT_INSN && (count >= whole_count || ev[i].insn.pc != whole[count++]))
+			return true;
+	}
+	return count < whole_count;
+}
+
+static void test_flips(const char *name, uint32_t hart)
+{
+	struct ete_capture c;
+	struct hf_src *memory;
+	uint8_t *bytes;
+	size_t size, got;
+	unsigned flips = 0, silent = 0;
+
+	open_capture(&c, name);
+	c.setup->part_count = 1;
+	((struct hf_ete_stream *)c.stream)->part_count = 1;
+	load_whole(&c, hart);
+	size = (size_t)c.setup->parts[0].size;
+	bytes = malloc(size);
+	CHECK(bytes);
+	CHECK_EQ(hf_src_read_at(c.src, c.setup->parts[0].offset, bytes, size, &got, NULL), 0);
+	CHECK_EQ(hf_src_memory_new(bytes, size, &memory), 0);
+	c.setup->parts[0].offset = 0;
+	hf_src_free(c.src);
+	c.src = memory;
+	for (size_t bit = 0; bit < 8 * size; bit++) {
+		struct hf_event *ev;
+		size_t n;
+
+		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		ev = ete_events(&c, hart, 1000, &n);
+		flips++;
+		silent += is_silent(ev, n);
+		free(ev);
+		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	}
+	printf("%s: %u of %u flipped bits give wrong pcs without a word\n", name, silent, flips);
+	free(bytes);
+	ete_close(&c);
+}
+
+int main(void)
+{
+	test_cut("snapshots/src_addr", 2, 1);
+	test_cut("snapshots/ete_spec_1", 1, 1);
+	test_cut("snapshots/q_elem", 1, 1);
+	test_cut("snapshots/maxspec78_commopt0", 2, 7);
+	test_cut("snapshots/infrastructure", 0x10, 1021);
+	test_begun("snapshots/infrastructure", 0x10, 16 * 37);
+	test_begun("crafted/async_norm", 1, 1);
+	test_begun("crafted/async_long", 1, 1);
+	test_flips("snapshots/ete_spec_1", 1);
+	test_flips("snapshots/rme_test", 1);
+	free(whole);
+	return 0;
+}

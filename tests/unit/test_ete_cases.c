@@ -1,0 +1,180 @@
+/* What is rare in captures: speculation that is corrected late, losses, limits, AArch32, time that belongs to something. */
+#include "codecs/ete/resolve.h"
+#include "tests/lib/check.h"
+#include "tests/lib/etetest.h"
+
+#define IDS "TRCIDR2=0xd0001088 TRCDEVARCH=0x47705a13 "
+#define SIMPLE IDS "TRCIDR0=0x280000a1 TRCIDR8=0 TRCCONFIGR=1"
+#define MARKS IDS "TRCIDR0=0x288000a1 TRCIDR8=0 TRCCONFIGR=0x801"
+#define STACK IDS "TRCIDR0=0x280000a1 TRCIDR8=0 TRCCONFIGR=0x1001"
+#define DEEP IDS "TRCIDR0=0x280000a1 TRCIDR8=0x20 TRCCONFIGR=1"
+#define COMMITS IDS "TRCIDR0=0x080000a1 TRCIDR8=0x20 TRCCONFIGR=0x11"
+
+#define START "SYNC 01 00 04 82 00 08 00 00 31 " /* at 1000, EL1 */
+
+/* 1000: b.eq 2000; 1004: blr x1; 1008: svc; 100c: b 1000; 2000: ret; 2004: b.ne 2000; 2008: nop; 200c: cbz 1000 */
+#define CODE "1000:54008000 1004:d63f0020 1008:d4000001 100c:17fffffd 2000:d65f03c0 2004:54ffffe1 200c:b4ff7fa0"
+
+static void check(const char *registers, const char *code, const char *trace, const char *words)
+{
+	struct ete_capture c;
+	const char *got;
+
+	ete_make(&c, registers, code, trace);
+	got = ete_words(&c);
+	if (strcmp(got, words) != 0) {
+		fprintf(stderr, "%s:\n%s\nis not\n%s\n", trace, got, words);
+		exit(1);
+	}
+	ete_close(&c);
+}
+
+static void test_speculation(void)
+{
+	/* a mispredict after its atom was committed, with nothing else between; twice is none */
+	check(SIMPLE, CODE, START "f6 30 f7 95 02 f7", "el1 1000>2000 2000>1008 1008 100c>1000");
+	check(SIMPLE, CODE, START "f6 30 30 f7 9a 00 10 00 00 f7", "el1 1000 1004>2000 2000");
+	/* E to N of an indirect branch: the target that was given is void */
+	check(DEEP, CODE, START "f6 f7 9a 00 10 00 00 30 2d 02 f7 2d 01",
+	      "el1 1000 1004 doubt:ETE_NOT_TAKEN 1008 100c>1000");
+	/* the young one is cancelled, and the one before it was wrong; it was committed already */
+	check(DEEP, CODE, START "f7 2d 01 f7 2f 01 f7 9a 00 10 00 00 f7 2d 02", "el1 1000 1004>2000 2000");
+	/* cancel F2 and F3 with their atoms */
+	check(DEEP, CODE, START "f6 35 f7 95 02 f7 2d 03", "el1 1000>2000 2000>1008 1008 100c>1000");
+	check(DEEP, CODE, START "f7 f7 39 f7 2d 01", "el1 1000 note:ETE_UNCOMMITTED");
+	/* a source address is a P0 element: cancel counts it */
+	check(DEEP, CODE, START "b6 01 08 00 00 2e 01 f7 9a 00 10 00 00 2d 01",
+	      "el1 1000>2000");
+	/* what is older than MAXSPEC is committed by itself; the rest never is */
+	check(IDS "TRCIDR8=1 TRCCONFIGR=1", CODE, START "f6 f7 9a 00 10 00 00 f7",
+	      "el1 1000 1004>2000 note:ETE_UNCOMMITTED");
+	check(DEEP, CODE, START "f7 2d 02 f7", "el1 note:ETE_UNCOMMITTED gap:ETE_COMMIT");
+	check(SIMPLE, CODE, START "30 f7", "el1 doubt:ETE_MISPREDICT 1000>2000");
+}
+
+static void test_losses(void)
+{
+	/* atoms without an address are counted */
+	check(SIMPLE, CODE, "SYNC 01 00 04 81 31 f7 f7 f6 9a 00 08 00 00 f7", "el1 gap:ETE_NO_ADDRESS 1000>2000");
+	/* an indirect branch without a target, no stack: everything up to the address is passed over */
+	check(SIMPLE, CODE, START "f6 f7 f7 f7 9a 00 08 00 00 f7", "el1 1000 1004 gap:ETE_NO_ADDRESS 1000>2000");
+	/* and an exception then: nothing is known between */
+	check(SIMPLE, CODE, START "f6 f7 06 1d 9a 00 10 00 00 9a 00 08 00 00 f7",
+	      "el1 1000 1004 gap:ETE_NO_ADDRESS !!1>1000 1000>2000");
+	/* overflow and discard end the flow; events and time stay */
+	check(SIMPLE, CODE, START "f7 00 05 71 f7 SYNC 01 00 82 00 08 00 00 31 f6",
+	      "el1 1000>2000 gap:ETE_OVERFLOW mark:1.0 gap:ETE_UNSYNCED 1000");
+	check(DEEP, CODE, START "f7 09 01 05 00 00 00 00 00 00 00 72 0e 01 00 03 01 00 9a 00 08 00 00 81 31 f6 2d 01",
+	      "el1 mark:2.1 mark:1.1 cycles:1 gap:ETE_DISCARD 1000");
+	/* a header that does not exist, and what comes before the next synchronisation */
+	check(SIMPLE, CODE, START "f6 07 f7 f7 SYNC 01 00 9a 00 08 00 00 81 31 f7",
+	      "el1 1000 gap:ETE_HEADER 1000>2000");
+	check(SIMPLE, CODE, START "f6 81 04 f7", "el1 1000 gap:ETE_FIELD");
+	check(SIMPLE, CODE, "f7 00 00 " START "f6", "gap:ETE_UNSYNCED el1 1000");
+	check(SIMPLE, CODE, START "f6 9a 00 08", "el1 1000 note:ETE_CUT");
+	check(SIMPLE, CODE, "f7 f7 f7", "gap:ETE_UNSYNCED");
+	check(SIMPLE, CODE, "", "");
+	/* no program there; the stack is void then */
+	check(STACK, CODE, START "9a 00 20 00 00 f7 f7 9a 00 08 00 00 f7",
+	      "el1 gap:ETE_NO_IMAGE gap:ETE_NO_ADDRESS 1000>2000");
+	check(SIMPLE, CODE, START "b6 7f 07 00 00 9a 00 08 00 00 f7", "el1 gap:ETE_SOURCE_ADDRESS 1000>2000");
+	check(SIMPLE, CODE, START "b6 02 08 00 00 9a 00 08 00 00 f7", "el1 1000 1004 gap:ETE_SOURCE_ADDRESS 1000>2000");
+	check(SIMPLE, CODE, START "af 9a 00 08 00 00 f7", "el1 gap:ETE_Q 1000>2000");
+	check(SIMPLE, CODE, START "aa 00 10 00 00 03 f7 95 00", "el1 gap:ETE_Q 2000>2000");
+	/* a jump that nothing explains */
+	check(SIMPLE, CODE, START "f6 9a 00 10 00 00 f7 90", "el1 1000 jump 2000>2000");
+}
+
+static void test_q(void)
+{
+	check(SIMPLE, CODE, START "aa 00 10 00 00 01 f7 95 00", "el1 1000>2000 2000>2000");
+	check(SIMPLE, CODE, START "aa 01 08 00 00 01 f7 9a 00 10 00 00", "el1 1000 1004>2000");
+	/* an unconditional branch is followed */
+	check(SIMPLE, CODE, START "95 02 aa 00 10 00 00 03 f7 95 00", "el1 1008 100c>1000 1000>2000 2000>2000");
+}
+
+static void test_exceptions(void)
+{
+	/* a call: the svc retires; a reset: no address; a fault of the first instruction */
+	check(SIMPLE, CODE, START "95 02 06 05 95 03 82 00 10 00 00 32 f7 95 02", "el1 1008 !15>2000 el2 2000>2008");
+	check(SIMPLE, CODE, START "f6 06 01 70 82 00 10 00 00 33 f7 95 02", "el1 1000 !!3>2000 el3 2000>2008");
+	check(SIMPLE, CODE, START "06 07 90 9a 00 10 00 00 f7 95 02", "el1 ?1000 !43>2000 2000>2008");
+	/* over untaken branches */
+	check(SIMPLE, CODE, START "9a 01 10 00 00 06 1d 95 03 9a 00 08 00 00 f7",
+	      "el1 2004 2008 !!1>1000 1000>2000");
+	/* a reset inside a transaction makes it fail */
+	check(SIMPLE, CODE, START "0a f6 06 01 70 9a 00 10 00 00 f7 95 02", "el1 !!3>2000 2000>2008");
+}
+
+static void test_time(void)
+{
+	check(MARKS, CODE, START "f6 88 f7 9a 00 10 00 00 02 05 f7 02 06 95 02",
+	      "el1 1000 1004>2000 time:5-1 2000>2008 time:6");
+	check(COMMITS, CODE, "SYNC 01 09 01 04 04 82 00 08 00 00 31 f6 0e 01 05 0f 00 f7 9a 00 10 00 00 10 f7 95 02 18",
+	      "el1 1000 cycles:9 cycles:0 1004>2000 cycles:4 note:ETE_UNCOMMITTED gap:ETE_COMMIT");
+	check(SIMPLE, CODE, START "7f f6", "el1 mark:1.0 mark:1.1 mark:1.2 mark:1.3 1000");
+}
+
+/*
+ * A32: 1000: blx 2000 (T32); 1004: nop. T32: 2000: cmp r0, r0; 2002: b.w 2010; 2010: bx lr; 2012: nop.
+ */
+static void test_aarch32(void)
+{
+	check(STACK, "1000:fa0003fe 1004:e1a00000 1008:eafffffe 2000:f0004280 2004:bf00b805 2010:bf004770",
+	      START "82 00 08 00 00 21 f7 f7 f7 f7", "el1 el1 1000>2000 2000 2002>2010 2010>1004 1004 1008>1008");
+	check(STACK, "1000:fa0003fe 1004:e1a00000 1008:eafffffe 2000:f0004280 2004:bf00b805 2010:bf004770",
+	      START "82 00 08 00 00 21 f7 b7 01 20 00 00 f7", "el1 el1 1000>2000 2000 2002>2010 2010");
+}
+
+/* Transactions and queues that are too long are told of, and nothing is lost without a word. */
+static void test_limits(void)
+{
+	static char trace[400000];
+	struct ete_capture c;
+	const char *got;
+	char *p = trace + sprintf(trace, "%s 9a 03 08 00 00 0a ", START);
+
+	for (unsigned i = 0; i < 3000; i++)
+		p += sprintf(p, "f7 9a 03 08 00 00 ");
+	ete_make(&c, SIMPLE, CODE, trace);
+	got = ete_words(&c);
+	CHECK(strstr(got, "mark:3.0 doubt:ETE_TRANSACTION"));
+	ete_close(&c);
+
+	p = trace + sprintf(trace, "%s", START);
+	for (unsigned i = 0; i < 300; i++)
+		p += sprintf(p, "d4 ");
+	sprintf(p, "SYNC 01 00 9a 00 08 00 00 81 31 f6 2d 01");
+	ete_make(&c, IDS "TRCIDR8=0xffffffff TRCCONFIGR=1", CODE, trace);
+	CHECK_STR(ete_words(&c), "el1 note:ETE_UNCOMMITTED gap:ETE_QUEUE 1000");
+	ete_close(&c);
+
+	/* more behind an atom than can wait: it goes, and a mispredict comes too late */
+	p = trace + sprintf(trace, "%s f6 ", START);
+	for (unsigned i = 0; i < 2 * HF_ETE_HELD_MAX; i++)
+		p += sprintf(p, "71 ");
+	sprintf(p, "30 f6");
+	ete_make(&c, SIMPLE, CODE, trace);
+	got = ete_words(&c);
+	CHECK(strstr(got, "1000 mark:1.0 ") && strstr(got, "doubt:ETE_MISPREDICT"));
+	ete_close(&c);
+
+	/* more zeros than any synchronisation has */
+	p = trace + sprintf(trace, "%s f6 ", START);
+	for (unsigned i = 0; i < 10000; i++)
+		p += sprintf(p, "00 ");
+	sprintf(p, "80 01 00 9a 00 08 00 00 81 31 f7");
+	check(SIMPLE, CODE, trace, "el1 1000 jump 1000>2000");
+}
+
+int main(void)
+{
+	test_speculation();
+	test_losses();
+	test_q();
+	test_exceptions();
+	test_time();
+	test_aarch32();
+	test_limits();
+	return 0;
+}
