@@ -1,6 +1,7 @@
 /*
  * N-Trace in figures: bench_ntrace ELF TRACE PARAMETERS [VIEW-PARAMETERS]. Decodes the trace to events, again and
- * again, and encodes those events; CPU time of this thread, and bits an instruction. PARAMETERS: "srcbits=0,xlen=64,...".
+ * again, and encodes those events; CPU time of this thread, and bits an instruction. PARAMETERS are a decoder's:
+ * "srcbits=0,xlen=64,...".
  */
 #include "tests/lib/ntracetest.h"
 
@@ -50,7 +51,7 @@ static void time_decoder(const struct hf_ntt *t, const struct hf_bytes *bytes)
 	hf_src_free(src);
 }
 
-static void time_encoder(const struct hf_events *events, uint8_t xlen, const char *params)
+static void time_encoder(const struct hf_ntt_events *events, uint8_t xlen, const char *params)
 {
 	const struct hf_stream stream = {.info = {.arch = HF_ARCH_RISCV, .xlen = xlen, .flags = HF_STREAM_HARTS}};
 	const struct hf_enc_env env = {.params = params};
@@ -82,7 +83,7 @@ static void time_encoder(const struct hf_events *events, uint8_t xlen, const cha
 int main(int argc, char **argv)
 {
 	struct hf_bytes elf, bytes;
-	struct hf_events events;
+	struct hf_ntt_events events;
 	struct hf_ntt t;
 
 	if (argc < 4) {
@@ -100,7 +101,7 @@ int main(int argc, char **argv)
 		time_decoder(&t, &bytes);
 		time_encoder(&events, t.image.program.xlen, argc > 4 ? argv[4] : "");
 	}
-	hf_events_free(&events);
+	hf_ntt_events_free(&events);
 	hf_bytes_free(&bytes);
 	hf_bytes_free(&elf);
 	hf_ntt_fini(&t);

@@ -20,12 +20,12 @@ static struct hf_run run;
 
 static void describe(uint8_t byte, char *text, size_t size)
 {
-	snprintf(text, size, "srcbits=%d,implicit_return=%d,sequential_jump=%d,all_jumps=%d,addr_msb_ext=%d,wrapped=%d",
-		 byte & 1 ? 3 : 0, byte >> 1 & 1, byte >> 2 & 1, byte >> 3 & 1, byte >> 4 & 1, byte >> 5 & 1);
+	snprintf(text, size,
+		 "srcbits=%d,implicit_return=%d,sequential_jump=%d,all_jumps=%d,addr_msb_ext=%d,wrapped=%d", byte & 1 ? 3 : 0, byte >> 1 & 1, byte >> 2 & 1, byte >> 3 & 1, byte >> 4 & 1, byte >> 5 & 1);
 }
 
 /* The state before event `at`, in another decoder. */
-static void check_cut(const struct hf_ntt *t, const uint8_t *bytes, size_t n, const struct hf_events *all, size_t at)
+static void check_cut(const struct hf_ntt *t, const uint8_t *bytes, size_t n, const struct hf_ntt_events *all, size_t at)
 {
 	uint8_t blob[HF_STATE_MAX];
 	struct hf_stream *stream;
@@ -57,7 +57,7 @@ static void check_cut(const struct hf_ntt *t, const uint8_t *bytes, size_t n, co
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	char text[128];
-	struct hf_events events, records;
+	struct hf_ntt_events events, records;
 	struct hf_bytes view;
 	struct hf_ntt t;
 
@@ -77,8 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	records = hf_ntt_decode(&t, bytes + 2, n - 2, HF_HART_RECORDS, 0);
 	MUST(records.err == HF_NOTE_END);
 	hf_bytes_free(&view);
-	hf_events_free(&records);
-	hf_events_free(&events);
+	hf_ntt_events_free(&records);
+	hf_ntt_events_free(&events);
 	hf_ntt_fini(&t);
 	return 0;
 }

@@ -98,12 +98,8 @@ static struct hf_ntt_events only_insns(const struct hf_ntt_events *all)
 	return insns;
 }
 
-<<<<<<< HEAD
-static void take(struct toll *toll, const struct hf_ntt *t, const struct hf_events *truth, const uint8_t *bytes,
+static void take(struct toll *toll, const struct hf_ntt *t, const struct hf_ntt_events *truth, const uint8_t *bytes,
 		 size_t n)
-=======
-static void take(struct toll *toll, const struct hf_ntt *t, const struct hf_ntt_events *truth, const uint8_t *bytes, size_t n)
->>>>>>> main
 {
 	struct hf_ntt_events got = hf_ntt_decode(t, bytes, n, 0, 0);
 
@@ -149,13 +145,9 @@ static void drop_messages(const struct hf_ntt *t, const struct hf_ntt_events *tr
 	CHECK(toll.wrong * 100 < toll.pcs);
 }
 
-<<<<<<< HEAD
 /* At most `percent` of the pcs may be wrong: few bytes that stand for many instructions are more delicate. */
-static void flip_bits(const struct hf_ntt *t, const struct hf_events *truth, const struct hf_bytes *bytes,
+static void flip_bits(const struct hf_ntt *t, const struct hf_ntt_events *truth, const struct hf_bytes *bytes,
 		      unsigned percent)
-=======
-static void flip_bits(const struct hf_ntt *t, const struct hf_ntt_events *truth, const struct hf_bytes *bytes)
->>>>>>> main
 {
 	struct toll toll = {0};
 
@@ -176,13 +168,8 @@ static void check(const struct hf_ntt *t, const struct hf_ntt_events *events, ui
 	printf("%s: %zu bytes\n", params, bytes.n);
 	start_anywhere(t, &truth, &bytes);
 	drop_messages(t, &truth, &bytes);
-<<<<<<< HEAD
 	flip_bits(t, &truth, &bytes, 1);
-	hf_events_free(&truth);
-=======
-	flip_bits(t, &truth, &bytes);
 	hf_ntt_events_free(&truth);
->>>>>>> main
 	hf_bytes_free(&bytes);
 }
 
@@ -217,15 +204,9 @@ static void check_corpus(const char *corpus, const char *program, const char *fi
 	hf_bytes_free(&bytes);
 	bytes = hf_ntt_encode(&events, 64, 0, "sync_instructions=500");
 	printf("%s: %zu bytes\n", program, bytes.n);
-<<<<<<< HEAD
 	flip_bits(&t, &truth, &bytes, 10);
-	hf_events_free(&truth);
-	hf_events_free(&events);
-=======
-	flip_bits(&t, &truth, &bytes);
 	hf_ntt_events_free(&truth);
 	hf_ntt_events_free(&events);
->>>>>>> main
 	hf_bytes_free(&bytes);
 	hf_bytes_free(&elf);
 	hf_ntt_fini(&t);
