@@ -1,6 +1,7 @@
 /*
  * N-Trace in figures: bench_ntrace ELF TRACE PARAMETERS [VIEW-PARAMETERS]. Decodes the trace to events, again and
- * again, and encodes those events; CPU time of this thread, and bits an instruction. PARAMETERS: "srcbits=0,xlen=64,...".
+ * again, and encodes those events; CPU time of this thread, and bits an instruction. PARAMETERS are a decoder's:
+ * "srcbits=0,xlen=64,...".
  */
 #include "tests/lib/ntracetest.h"
 

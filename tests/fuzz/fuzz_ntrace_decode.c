@@ -20,12 +20,14 @@ static struct hf_run run;
 
 static void describe(uint8_t byte, char *text, size_t size)
 {
-	snprintf(text, size, "srcbits=%d,implicit_return=%d,sequential_jump=%d,all_jumps=%d,addr_msb_ext=%d,wrapped=%d",
+	snprintf(text, size,
+		 "srcbits=%d,implicit_return=%d,sequential_jump=%d,all_jumps=%d,addr_msb_ext=%d,wrapped=%d",
 		 byte & 1 ? 3 : 0, byte >> 1 & 1, byte >> 2 & 1, byte >> 3 & 1, byte >> 4 & 1, byte >> 5 & 1);
 }
 
 /* The state before event `at`, in another decoder. */
-static void check_cut(const struct hf_ntt *t, const uint8_t *bytes, size_t n, const struct hf_ntt_events *all, size_t at)
+static void check_cut(const struct hf_ntt *t, const uint8_t *bytes, size_t n, const struct hf_ntt_events *all,
+		      size_t at)
 {
 	uint8_t blob[HF_STATE_MAX];
 	struct hf_stream *stream;

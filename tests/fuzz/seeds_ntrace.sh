@@ -30,11 +30,12 @@ put "$streams/lost" 0020 $start 201013 $start 74084001000003 00000000FFFFFF
 put "$streams/wrapped" 2010 F803 $start 0C13
 put "$streams/many" 0110 245801000B 24F801000B 08C83B
 
-# A version byte, then as many numbers as the decoder's and the encoder's states have fields.
-numbers() { # COUNT: zeros
-	printf '00%.0s' $(seq "$1")
-}
-put "$blobs/fresh" 46 01 "$(numbers 69)" 01 "$(numbers 66)"
-put "$blobs/counting" 46 01 00 02 00 01 "$(numbers 65)" 01 "$(numbers 66)"
+# A version byte, then as many numbers as the states have fields: 70 of the decoder, 64 of the encoder.
+zeros() { printf '00%.0s' $(seq "$1"); }
+encoder=01$(zeros 20)01$(zeros 43) # HIST empty
+put "$blobs/fresh" 47 01 "$(zeros 70)" "$encoder"
+# Synchronised at 0x10000: 20 halfwords to go, without HIST; a history to walk four times.
+put "$blobs/counting" 49 01 00 02 00 01 "$(zeros 8)" 808004 "$(zeros 9)" 01 00 14 "$(zeros 45)" "$encoder"
+put "$blobs/history" 49 01 00 01 00 01 "$(zeros 8)" 808004 "$(zeros 8)" 0B 0B 03 "$(zeros 46)" "$encoder"
 put "$blobs/empty" 00
 put "$blobs/version" 01 02 02
