@@ -34,8 +34,8 @@ uint64_t hf_companion_stamp(const struct hf_archive *archive, const char *path);
 struct hf_trace;
 
 /*
- * Opens that of stamp, or those that the trace's description names; params: of views without symbols. What is no good as an ELF is no error. HF_ERR_CHANGED if the
- * stamp is another one by now; to be closed only after success.
+ * Opens that of stamp, or those that the trace's description names; params: of views without symbols. What is no good
+ * as an ELF is no error. HF_ERR_CHANGED if the stamp is another one by now; to be closed only after success.
  */
 int hf_companion_open(const struct hf_archive *archive, const char *path, const struct hf_trace *trace,
 		      uint64_t stamp, const char *params, struct hf_companion *ret_companion);

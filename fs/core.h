@@ -1,9 +1,8 @@
 /*
  * struct hf_fs: the parts of a file system and what they share. Internal to this folder.
  *
- * Locks, in the order in which they may be taken: captures, a capture, opens, jobs; nodes, slices, the spooler and control are
- * leaves. None
- * is held while something is decoded, indexed or read from a disk.
+ * Locks, in the order in which they may be taken: captures, a capture, opens, jobs; nodes, slices, the spooler and
+ * control are leaves. None is held while something is decoded, indexed or read from a disk.
  */
 #ifndef HF_FS_CORE_H
 #define HF_FS_CORE_H

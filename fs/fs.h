@@ -139,6 +139,10 @@ int hf_fs_resolve(struct hf_fs *fs, const char *path, uint64_t *ret_ino);
 typedef bool (*hf_capture_fn)(void *ctx, const char *path, const char *view_dir);
 int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, void *ctx);
 
+/* How many directories above its own the files lie that a description names: an archive that is to have the capture must
+ * begin there. 0 also of what is no description. dir_fd: of its directory. */
+unsigned hf_fs_reach(int dir_fd, const char *ini);
+
 /* Indexes one capture on the calling thread, with all its views. An error also if nothing of it could be decoded,
  * though its view directory then says so. progress may be NULL: percent 0..100. */
 int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, double percent, uint64_t insns),

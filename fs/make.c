@@ -421,6 +421,7 @@ int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint6
 {
 	struct verify verify = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 	struct hf_capture *capture;
+	uint64_t version = 0;
 	struct stat st;
 	int err = hf_archive_stat(&fs->archive, path, &st);
 
@@ -429,8 +430,10 @@ int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint6
 		err = hf_capture_find(fs, path, &st, &capture);
 	if (!err && !capture)
 		err = HF_ERR_UNKNOWN_FORMAT;
-	if (!err)
-		err = hf_open_get(capture, capture->version, &verify.open);
+	if (!err) {
+		version = capture->version;
+		err = hf_open_get(capture, version, &verify.open);
+	}
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 	err = list_views(&verify, capture);
@@ -440,5 +443,8 @@ int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint6
 	*ret_bad = verify.bad;
 	hf_open_put(verify.open);
 	free(verify.view);
+	/* Nobody else is to be served from it. */
+	if (verify.bad)
+		hf_capture_distrust(capture, version, HF_ERR_MISMATCH);
 	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : 0;
 }

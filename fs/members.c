@@ -6,8 +6,10 @@
 #include "fs/names.h"
 #include "fs/tree.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 const struct hf_codec hf_members_unknown = {.name = HF_NAME_UNKNOWN, .title = "a description that cannot be read"};
@@ -235,4 +237,52 @@ int hf_members_claim(const struct hf_archive *archive, const char *path, bool *r
 			return 0;
 		hf_path_split(next, dir);
 	}
+}
+
+static int open_beside(void *ctx, const char *name, struct hf_src **ret_src, struct hf_diag *diag)
+{
+	const int fd = openat(*(const int *)ctx, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return HF_ERR_NOT_FOUND;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return HF_ERR_NOT_FOUND;
+	}
+	return hf_src_file_new(fd, ret_src, diag);
+}
+
+/* How far up a name leads at its highest point. */
+static unsigned levels_of(const char *name)
+{
+	int level = 0, lowest = 0;
+
+	while (*name) {
+		const size_t n = strcspn(name, "/");
+
+		if (n == 2 && name[0] == '.' && name[1] == '.')
+			level--;
+		else if (n && !(n == 1 && *name == '.'))
+			level++;
+		lowest = level < lowest ? level : lowest;
+		name += n + (name[n] == '/');
+	}
+	return (unsigned)-lowest;
+}
+
+unsigned hf_fs_reach(int dir_fd, const char *ini)
+{
+	const struct hf_setup_opener opener = {.ctx = &dir_fd, .open = open_beside};
+	struct hf_setup_error error;
+	struct hf_setup *setup;
+	unsigned most = 0;
+
+	if (hf_setup_read(&opener, ini, &setup, &error))
+		return 0;
+	for (size_t i = 0; i < setup->file_count; i++)
+		if (levels_of(setup->files[i].name) > most)
+			most = levels_of(setup->files[i].name);
+	hf_setup_free(setup);
+	return most;
 }

@@ -17,7 +17,8 @@
 
 /*
  * The name that a capture called name wants: "x.stf.xz" gives "x@stf@xz". A name without any known extension gets
- * '@' and the codec's name behind it, and so does one of a capture with a description. Returns the length, which may exceed NAME_MAX: buf then holds a cut form.
+ * '@' and the codec's name behind it, and so does one of a capture with a description. Returns the length, which may
+ * exceed NAME_MAX: buf then holds a cut form.
  */
 size_t hf_name_view(const char *name, const struct hf_codec *codec, bool described, char buf[NAME_MAX + 1]);
 

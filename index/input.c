@@ -90,6 +90,14 @@ static const struct hf_codec *named_codec(const char *name)
 	return NULL;
 }
 
+/* Whether a stream is a container again. Nothing but chance tells an .lzma, so that does not count. */
+static bool is_box(const uint8_t *head, size_t n)
+{
+	const struct hf_box *box = hf_box_probe(head, n, n);
+
+	return box && box != &hf_box_lzma;
+}
+
 static int open_stream(struct hf_input *in, struct hf_diag *diag)
 {
 	uint8_t head[HF_PROBE_SIZE];
@@ -108,7 +116,8 @@ static int open_stream(struct hf_input *in, struct hf_diag *diag)
 		return err;
 	codec = in->setup ? named_codec(in->setup->format) : probe_codec(head, n);
 	if (!codec)
-		return hf_diag_set(diag, HF_ERR_UNKNOWN_FORMAT, HF_SPACE_STREAM, 0, 0);
+		return hf_diag_set(diag, in->box && is_box(head, n) ? HF_ERR_BOX_NESTED : HF_ERR_UNKNOWN_FORMAT,
+				   HF_SPACE_STREAM, 0, 0);
 	return hf_stream_open(codec, in->src, in->setup, &in->stream, diag);
 }
 

@@ -125,6 +125,35 @@ bool hf_paths_is_capture_dir(const char *path)
 	return found;
 }
 
+static bool is_description(const char *real)
+{
+	const size_t n = strlen(real);
+
+	return hf_paths_is_capture_dir(real) || (n > 4 && strcmp(real + n - 4, ".ini") == 0);
+}
+
+/* How many directories above the one that holds it an archive with this capture must begin. */
+static unsigned reach(const char *real, bool directory)
+{
+	static const char *const inis[] = {"capture.ini", "snapshot.ini"};
+	char *copy = strdup(real), *slash = copy ? strrchr(copy, '/') : NULL;
+	unsigned levels = 0;
+	int fd;
+
+	if (slash && !directory)
+		*slash = 0;
+	fd = slash ? open(*copy ? copy : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (fd >= 0) {
+		if (!directory)
+			levels = hf_fs_reach(fd, slash + 1);
+		for (size_t i = 0; directory && i < 2 && !levels; i++)
+			levels = hf_fs_reach(fd, inis[i]);
+		close(fd);
+	}
+	free(copy);
+	return directory && levels ? levels - 1 : levels;
+}
+
 bool hf_paths_split(const char *path, char **ret_directory, char **ret_name)
 {
 	char *real = realpath(path, NULL), *slash;
@@ -133,6 +162,8 @@ bool hf_paths_split(const char *path, char **ret_directory, char **ret_name)
 	if (!real)
 		return false;
 	slash = strrchr(real, '/');
+	for (unsigned up = is_description(real) ? reach(real, hf_paths_is_capture_dir(real)) : 0; up && slash > real; up--)
+		slash = memrchr(real, '/', (size_t)(slash - real));
 	*ret_name = strdup(slash + 1);
 	slash[slash == real] = 0;
 	*ret_directory = real;

@@ -17,7 +17,8 @@ struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const ch
 /* Whether a directory is a capture of its own (capture.ini, snapshot.ini). */
 bool hf_paths_is_capture_dir(const char *path);
 
-/* The directory that holds path, and path's name in it, both malloc'ed; false: out of memory or no such path. */
+/* The directory that holds path, or of a capture with a description a higher one if its files need that, and path's name
+ * in it, both malloc'ed; false: out of memory or no such path. */
 bool hf_paths_split(const char *path, char **ret_directory, char **ret_name);
 
 /* What went wrong with the capture at path of fs, which is called shown, as one line. */

@@ -3,6 +3,10 @@
 
 static const char *const suffixes[] = {NULL};
 
+/* What a capture.ini may say of a source in [parameters N]: its registers, by their names. */
+static const char *const parameters[] = {"TRCCONFIGR", "TRCTRACEIDR", "TRCAUTHSTATUS", "TRCIDR0", "TRCIDR1", "TRCIDR2",
+					 "TRCIDR8", "TRCDEVARCH", "type", "failed_transactions", NULL};
+
 extern const struct hf_codec hf_codec_ete;
 
 const struct hf_codec hf_codec_ete = {
@@ -14,4 +18,6 @@ const struct hf_codec hf_codec_ete = {
 	.close = hf_ete_close,
 	.dec = &hf_ete_dec_ops,
 	.records = &hf_ete_records_ops,
+	.parameters = parameters,
+	.program_arch = HF_ARCH_ARM,
 };

@@ -164,7 +164,10 @@ static void take_target(struct hf_ete_flow *f, const struct hf_ete_element *e)
 	}
 	s->pc = e->value;
 	set_is(f, e->is);
-	s->sync = s->sync == HF_ETE_SYNC_NONE || s->sync == HF_ETE_SYNC_ADDRESS ? HF_ETE_SYNC_ADDRESS : HF_ETE_SYNC_FULL;
+	if (s->sync == HF_ETE_SYNC_NONE || s->sync == HF_ETE_SYNC_ADDRESS)
+		s->sync = HF_ETE_SYNC_ADDRESS;
+	else
+		s->sync = HF_ETE_SYNC_FULL;
 	s->fresh = 1;
 	s->missing &= 1;
 	if (s->sync == HF_ETE_SYNC_FULL)

@@ -74,9 +74,11 @@ static void destroy(struct hf_dec *dec)
 
 static void mark_state(struct hf_etrace_dec *d)
 {
-	const size_t n = hf_etrace_state_save(d, d->blob);
+	uint8_t blob[HF_STATE_MAX];
+	const size_t n = hf_etrace_state_save(d, blob);
 
-	if (n) {
+	if (n) { /* else the old one stays */
+		memcpy(d->blob, blob, n);
 		d->blob_size = (uint32_t)n;
 		d->done = 0;
 		d->retry = d->full_distance;

@@ -176,8 +176,8 @@ static int take_attribute(struct reader *r, const struct hf_ini_line *line, stru
 	while (i < 5 && (strlen(keys[i].key) != n || memcmp(keys[i].key, item, n) != 0))
 		i++;
 	if (i == 5 || !(keys[i].kinds & 1u << file->kind))
-		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "'%s' of a program: unknown key '%.*s'", line->key, (int)n,
-			    item);
+		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "'%s' of a program: unknown key '%.*s'", line->key,
+			    (int)n, item);
 	if (*had & 1u << i)
 		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "'%s' stands in this line twice", keys[i].key);
 	*had |= 1u << i;
@@ -223,7 +223,8 @@ static int take_program(struct reader *r, const struct hf_ini_line *line)
 	if (!err && *rest)
 		err = FAIL(r, HF_ERR_SETUP_SYNTAX, line->number, "a comma is missing behind the name");
 	if (!err && file.kind == HF_SETUP_RAW && !(had & 2))
-		err = FAIL(r, HF_ERR_SETUP_VALUE, line->number, "'raw' needs an address: raw = %s, address = 0x...", name);
+		err = FAIL(r, HF_ERR_SETUP_VALUE, line->number, "'raw' needs an address: raw = %s, address = 0x...",
+			   name);
 	file.name = name;
 	return err ? err : added(r, hf_setup_add_file(r->setup, &file), line->number);
 }

@@ -187,7 +187,8 @@ static int open_devices(struct reader *r)
 		if (!err)
 			err = open_doc(r, name, &own, &doc);
 		if (err == HF_ERR_NOT_FOUND) {
-			err = hf_setup_warn(r->setup, r->main.name, row->line, "'%s' is not there: it is left out", name);
+			err = hf_setup_warn(r->setup, r->main.name, row->line, "'%s' is not there: it is left out",
+					    name);
 			continue;
 		}
 		if (err)
@@ -412,8 +413,8 @@ static int add_dump(struct reader *r, const struct source *source, const struct 
 	int err = 0;
 
 	if (!file || !take_number(core, section->place, "address", &dump.address))
-		return hf_setup_warn(r->setup, core->name, section->line, "[%s] needs 'file' and 'address': it is left out",
-				     section->section);
+		return hf_setup_warn(r->setup, core->name, section->line,
+				     "[%s] needs 'file' and 'address': it is left out", section->section);
 	if (name_of(r, core, file, name, sizeof name))
 		return hf_setup_warn(r->setup, core->name, file->line, "'%s' is no name of a file in this directory",
 				     file->value);

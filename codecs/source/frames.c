@@ -2,17 +2,51 @@
 
 #include "codecs/base/bytes.h"
 
+#include <stdatomic.h>
 #include <zstd_errors.h>
 
 /* RFC 8878 3.1.1.1: the longest frame header, and the largest block; a decoder has room for some more of these. */
 enum { HEADER_MAX = 18, BLOCK = 128 * 1024, BESIDES = 3 * BLOCK };
+
+/*
+ * Decompressors that nobody uses, with the memory of their last frame. A new one would touch all its pages for the first
+ * time, which takes as long as decoding half a frame of one MiB: too much for a read of a few bytes.
+ */
+#define SPARES 4
+#define SPARE_MAX ((size_t)4 << 20)
+
+static _Atomic(ZSTD_DCtx *) spares[SPARES];
+
+static ZSTD_DCtx *take_spare(void)
+{
+	ZSTD_DCtx *zstd = NULL;
+
+	for (unsigned i = 0; i < SPARES && !zstd; i++)
+		zstd = atomic_exchange(&spares[i], NULL);
+	return zstd ? zstd : ZSTD_createDCtx();
+}
+
+static void leave_spare(ZSTD_DCtx *zstd)
+{
+	const bool keep = zstd && ZSTD_sizeof_DCtx(zstd) <= SPARE_MAX;
+
+	if (keep)
+		ZSTD_DCtx_reset(zstd, ZSTD_reset_session_and_parameters);
+	for (unsigned i = 0; keep && i < SPARES; i++) {
+		ZSTD_DCtx *none = NULL;
+
+		if (atomic_compare_exchange_strong(&spares[i], &none, zstd))
+			return;
+	}
+	ZSTD_freeDCtx(zstd);
+}
 
 int hf_frames_start(struct hf_frames *f, struct hf_diag *diag)
 {
 	/* The limit that counts is ours. */
 	const ZSTD_bounds bounds = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
 
-	f->zstd = ZSTD_createDCtx();
+	f->zstd = take_spare();
 	if (!f->zstd || ZSTD_isError(bounds.error) ||
 	    ZSTD_isError(ZSTD_DCtx_setParameter(f->zstd, ZSTD_d_windowLogMax, bounds.upperBound)))
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
@@ -21,7 +55,7 @@ int hf_frames_start(struct hf_frames *f, struct hf_diag *diag)
 
 void hf_frames_stop(struct hf_unpack *u)
 {
-	ZSTD_freeDCtx(((struct hf_frames *)u)->zstd);
+	leave_spare(((struct hf_frames *)u)->zstd);
 }
 
 uint64_t hf_frames_memory(const struct hf_unpack *u)

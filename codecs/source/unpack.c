@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks are discarded in pieces of this size on the way to the bytes that are wanted. */
-#define SCRATCH (128u * 1024)
+/* Blocks are discarded in pieces of this size on the way to the bytes that are wanted: small enough that malloc does
+ * not map fresh pages for it, which would take longer than decoding into them. */
+#define SCRATCH (64u * 1024)
 #define FIRST_BUFFER (256u * 1024)
 
 struct hf_scan {

@@ -4,6 +4,7 @@
  */
 #include "codecs/codec.h"
 #include "fs/fs.h"
+#include "index/spool.h"
 
 #include <fcntl.h>
 #include <libgen.h>
@@ -151,12 +152,13 @@ static double decode_alone(const char *path, uint64_t stream_size, uint64_t *ret
 	return cpu;
 }
 
-static struct hf_fs *open_fs(const char *dir, const char *index_dir, uint64_t cache)
+static struct hf_fs *open_fs(const char *dir, const char *index_dir, uint64_t cache, uint64_t spool)
 {
 	struct hf_fs_options options = {
 		.archive_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
 		.index_fd = open(index_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
 		.cache_bytes = cache,
+		.spool_bytes = spool,
 		.threads = 1,
 		.index_threads = 1,
 		.no_index = true,
@@ -239,6 +241,35 @@ static void random_reads(struct hf_fs *fs, const char *path, const char *what)
 	       wall[RANDOM_READS * 99 / 100] * 1e3, cpu / RANDOM_READS * 1e3);
 }
 
+/* The same from the spool, if random reads make the stream get one. */
+static void spooled_reads(const char *dir, const char *index_dir, const char *path)
+{
+	struct hf_fs *fs = open_fs(dir, index_dir, 1, UINT64_MAX / 2);
+	int fd = open(index_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	uint64_t size, count, bytes = 0, before;
+	struct hf_file *file = open_view(fs, path, &size);
+	uint8_t buf[4096];
+	size_t n;
+
+	/* From its end on, backwards: what has no entry before it is decoded from the beginning. */
+	for (int i = 0; file && size > 10 * sizeof buf && i < 10; i++)
+		hf_fs_read_wait(fs, file, (size - sizeof buf) / 10 * (uint64_t)(10 - i), buf, sizeof buf, &n);
+	if (file)
+		hf_file_close(file);
+	/* It is being made as long as the directory's spools grow. */
+	do {
+		before = bytes;
+		usleep(500000);
+		hf_spool_count(fd, &count, &bytes);
+	} while (bytes != before);
+	if (count) {
+		printf("  %-28s %8.1f MB\n", "spool", (double)bytes / 1e6);
+		random_reads(fs, path, "the same from the spool");
+	}
+	close(fd);
+	hf_fs_close(fs);
+}
+
 static void row(const char *what, double cpu, uint64_t insns, uint64_t bytes, double plain)
 {
 	printf("  %-28s %8.3f s CPU  %7.1f ns/insn  %7.1f Minsn/s  %8.1f MB/s  %5.1fx plain\n", what, cpu,
@@ -280,7 +311,7 @@ static void bench(const char *path)
 	stream = plain_pass(path, &plain);
 	printf("%s: %llu bytes of stream\n", base, (unsigned long long)stream);
 
-	fs = open_fs(dir, index_dir, UINT64_C(256) << 20);
+	fs = open_fs(dir, index_dir, UINT64_C(256) << 20, 0);
 	cpu = cpu_seconds();
 	err = hf_fs_index(fs, base, NULL, NULL, &diag);
 	cpu = cpu_seconds() - cpu;
@@ -307,12 +338,13 @@ static void bench(const char *path)
 	getrusage(RUSAGE_SELF, &usage);
 	printf("  %-28s %8.1f MiB (cache 256 MiB)\n", "peak RSS", (double)usage.ru_maxrss / 1024);
 
-	fs = open_fs(dir, index_dir, 1);
+	fs = open_fs(dir, index_dir, 1, 0);
 	snprintf(view, sizeof view, "%s/hart0/listing.txt", first.view_dir);
 	random_reads(fs, view, "cold 4 KiB of listing.txt");
 	snprintf(view, sizeof view, "%s/source.stf", first.view_dir);
 	random_reads(fs, view, "cold 4 KiB of source.stf");
 	hf_fs_close(fs);
+	spooled_reads(dir, index_dir, view);
 
 	snprintf(view, sizeof view, "du -b -s %s | cut -f1; rm -rf %s", index_dir, index_dir);
 	printf("  index files: ");

@@ -43,6 +43,12 @@ cmp -s <("$hartfs" cat --index-dir "$index" "$archive/run" hart0/listing.txt) \
 	<("$hartfs" cat --index-dir "$index" "$archive/$plain") || fail "hartfs cat of a directory"
 "$hartfs" info --index-dir "$index" "$archive/run" | grep -q '"file": "run/capture.ini"' || fail "hartfs info"
 
+# A capture given by itself whose description leads upwards: the archive begins where it must.
+mkdir -p "$archive/deep/er"
+printf '[capture]\nformat = stf\ntrace = ../../run/%s\n' "$name" >"$archive/deep/er/capture.ini"
+cmp -s <("$hartfs" cat --index-dir "$index" "$archive/deep/er" hart0/listing.txt) \
+	<("$hartfs" cat --index-dir "$index" "$archive/$plain") || fail "hartfs cat of a directory whose files lie above it"
+
 # Parameters: what no view has is an error, wherever it stands.
 "$hartfs" mount --index-dir "$index" -o stf.nothing=1 "$archive" "$mnt" 2>"$tmp/err"
 [ $? = 2 ] || fail "-o stf.nothing=1 is taken"

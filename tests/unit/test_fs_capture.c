@@ -454,6 +454,58 @@ static void test_verify(void)
 	hf_fst_end(&t);
 }
 
+static size_t index_files(void)
+{
+	struct dirent *entry;
+	DIR *dir = opendir(t.index);
+	size_t n = 0;
+
+	while ((entry = readdir(dir)))
+		n += strstr(entry->d_name, ".hfi") || strstr(entry->d_name, ".hfv");
+	closedir(dir);
+	return n;
+}
+
+/* Changed between the samples of its identity, with its old time: verify sees that, and the index goes. */
+static void test_verify_bad(void)
+{
+	struct hf_fs_options options = {.no_index = true};
+	struct timespec times[2];
+	uint64_t chunks, bad;
+	struct hf_diag diag;
+	uint8_t bytes[64];
+	struct stat st;
+	int fd;
+
+	hf_fst_begin(&t);
+	write_stf("x.stf", 120000, 1);
+	hf_fst_open(&t, &options);
+	CHECK_EQ(hf_fs_index(t.fs, "x.stf", NULL, NULL, &diag), 0);
+	CHECK_EQ(hf_fs_verify(t.fs, "x.stf", &chunks, &bad, &diag), 0);
+	CHECK_EQ(bad, 0);
+	CHECK(index_files() > 1);
+	hf_fst_close(&t);
+	fd = open(hf_fst_path(&t, "x.stf"), O_RDWR);
+	CHECK(fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 300000);
+	CHECK_EQ(pread(fd, bytes, sizeof bytes, 70000), (ssize_t)sizeof bytes);
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] ^= 1;
+	CHECK_EQ(pwrite(fd, bytes, sizeof bytes, 70000), (ssize_t)sizeof bytes);
+	times[0] = st.st_atim;
+	times[1] = st.st_mtim;
+	CHECK_EQ(futimens(fd, times), 0);
+	close(fd);
+	hf_fst_open(&t, &options);
+	CHECK_EQ(hf_fs_index(t.fs, "x.stf", NULL, NULL, &diag), 0);
+	CHECK_EQ(hf_fs_verify(t.fs, "x.stf", &chunks, &bad, &diag), 0);
+	CHECK(bad > 0);
+	CHECK_EQ(index_files(), 0);
+	CHECK_EQ(hf_fs_index(t.fs, "x.stf", NULL, NULL, &diag), 0);
+	CHECK_EQ(hf_fs_verify(t.fs, "x.stf", &chunks, &bad, &diag), 0);
+	CHECK_EQ(bad, 0);
+	hf_fst_end(&t);
+}
+
 static bool cancel_at_once(void *ctx, double percent, uint64_t insns)
 {
 	(void)ctx;
@@ -510,6 +562,7 @@ int main(void)
 	test_index_lost();
 	test_distrust();
 	test_verify();
+	test_verify_bad();
 	test_cancelled();
 	test_close_early();
 	return 0;
