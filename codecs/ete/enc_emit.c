@@ -98,7 +98,7 @@ static struct hf_ete_context say_context(struct hf_ete_enc *e, uint8_t byte)
 	return context;
 }
 
-static void put_target(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_place *at, bool with_context)
+static void put_target(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_enc_place *at, bool with_context)
 {
 	struct hf_ete_packet packet = {.kind = with_context ? HF_ETE_TARGET_CONTEXT : HF_ETE_TARGET};
 
@@ -110,7 +110,7 @@ static void put_target(struct hf_ete_enc *e, struct hf_sink *sink, const struct 
 	e->s.ran = 0;
 }
 
-void hf_ete_enc_target(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_place *at)
+void hf_ete_enc_target(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_enc_place *at)
 {
 	hf_ete_enc_flush(e, sink);
 	put_target(e, sink, at, is_new_context(e, at->context));
@@ -167,16 +167,16 @@ static void put_sync(struct hf_ete_enc *e, struct hf_sink *sink)
 	s->said_time = 0;
 	s->depth = 0;
 	s->flags &= (uint16_t)~HF_ETE_ENC_CID;
-	s->left = e->c.sync_instructions;
+	s->left = e->c.sync_instructions ? e->c.sync_instructions : UINT32_MAX;
 }
 
-void hf_ete_enc_sync(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_place *at)
+void hf_ete_enc_sync(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_enc_place *at)
 {
 	put_sync(e, sink);
 	put_target(e, sink, at, true);
 }
 
-void hf_ete_enc_start(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_place *at)
+void hf_ete_enc_start(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_enc_place *at)
 {
 	struct hf_ete_enc_state *s = &e->s;
 

@@ -57,7 +57,7 @@ struct hf_ete_enc {
 };
 
 /* A place that the flow reaches. */
-struct hf_ete_place {
+struct hf_ete_enc_place {
 	uint64_t pc;
 	uint8_t is;      /* 1: T32 */
 	uint8_t context; /* context byte without ids */
@@ -75,11 +75,11 @@ void hf_ete_enc_flush(struct hf_ete_enc *e, struct hf_sink *sink);
 /* Ends what was executed since the newest P0 element by a Q element that counts it, so that it is not lost. */
 void hf_ete_enc_close(struct hf_ete_enc *e, struct hf_sink *sink);
 /* Where the trace begins, or begins again behind a loss (Overflow) or a jump that nothing explains (Trace On). */
-void hf_ete_enc_start(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_place *at);
+void hf_ete_enc_start(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_enc_place *at);
 /* A periodic synchronisation where the flow is at. */
-void hf_ete_enc_sync(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_place *at);
+void hf_ete_enc_sync(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_enc_place *at);
 /* A target address, with the context if that is another one than before. */
-void hf_ete_enc_target(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_place *at);
+void hf_ete_enc_target(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_enc_place *at);
 /* The context, if it is another one than before. */
 void hf_ete_enc_context(struct hf_ete_enc *e, struct hf_sink *sink, uint8_t byte);
 void hf_ete_enc_exception(struct hf_ete_enc *e, struct hf_sink *sink, unsigned type, uint64_t address, uint8_t is);
