@@ -77,7 +77,7 @@ static const struct hf_state_field fields[] = {
 	F(address[0], UINT64_MAX), F(address[1], UINT64_MAX), F(address[2], UINT64_MAX), F(is[0], 1), F(is[1], 1), F(is[2], 1),
 	F(atoms, (1u << HF_ETE_ENC_ATOMS) - 1), F(atom_count, HF_ETE_ENC_ATOMS - 1), F(ran, UINT32_MAX),
 	F(left, UINT32_MAX), F(cid, UINT32_MAX), F(said_cid, UINT32_MAX), F(flags, 511),
-	F(context, HF_ETE_CONTEXT_STATE), F(secure, 1), F(depth, HF_ETE_ENC_STACK),
+	F(context, HF_ETE_CONTEXT_STATE), F(next_context, HF_ETE_CONTEXT_STATE), F(secure, 1), F(depth, HF_ETE_ENC_STACK),
 	STACK(0), STACK(1), STACK(2), STACK(3), STACK(4), STACK(5), STACK(6), STACK(7), STACK(8), STACK(9), STACK(10),
 	STACK(11), STACK(12), STACK(13), STACK(14),
 };

@@ -103,6 +103,7 @@ static void put_p0(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_e
 		if (ev->flags & HF_EVF_TAKEN) {
 			s->flags |= HF_ETE_ENC_TARGET;
 			s->next = insn->target;
+			s->next_context = s->context;
 		}
 	} else if (hf_arm_target(insn->opcode, insn->size, insn->isa, insn->pc, &s->next, &isa)) {
 		s->next_is = isa == HF_ISA_T32;
@@ -171,6 +172,18 @@ static unsigned exception_of(const struct hf_event *ev)
 					       exception_of_class(ev->trap.cause);
 }
 
+/* Where a trap or a return from one goes: said when an instruction is there, or another exception. */
+static void go_to(struct hf_ete_enc_state *s, const struct hf_event *ev)
+{
+	const unsigned isa = s->context & HF_ETE_CONTEXT_SF ? HF_ISA_A64 : HF_ISA_A32;
+
+	if (!(ev->flags & HF_EVF_HANDLER))
+		return;
+	s->flags |= HF_ETE_ENC_TARGET;
+	s->next = ev->trap.handler;
+	s->next_context = context_of(s, isa, ev->flags & HF_EVF_MODE ? ev->small : HF_MODE_UNKNOWN);
+}
+
 /* Its address is where the flow was: that of the attempt, or behind what retired. */
 static void put_trap(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
@@ -186,14 +199,11 @@ static void put_trap(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf
 		return;
 	}
 	if (unknown)
-		reach(e, sink, &(struct hf_ete_enc_place){s->next, s->next_is, s->context});
+		reach(e, sink, &(struct hf_ete_enc_place){s->next, s->next_is, s->next_context});
 	hf_ete_enc_exception(e, sink, exception_of(ev), s->next, s->next_is);
 	s->flags &= FLAGS(~(HF_ETE_ENC_BRANCHED | HF_ETE_ENC_INDIRECT));
 	s->flags |= HF_ETE_ENC_ADDRESS;
-	if (ev->flags & HF_EVF_HANDLER) {
-		s->flags |= HF_ETE_ENC_TARGET;
-		s->next = ev->trap.handler;
-	}
+	go_to(s, ev);
 }
 
 static void put_context(struct hf_ete_enc_state *s, const struct hf_event *ev)
@@ -214,6 +224,10 @@ static void put_other(struct hf_ete_enc *e, struct hf_sink *sink, const struct h
 		break;
 	case HF_EVENT_TRAP:
 		put_trap(e, sink, ev);
+		break;
+	case HF_EVENT_TRAP_RETURN:
+		if (s->flags & HF_ETE_ENC_INDIRECT)
+			go_to(s, ev);
 		break;
 	case HF_EVENT_CONTEXT:
 		put_context(s, ev);

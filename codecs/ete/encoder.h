@@ -29,7 +29,7 @@ enum hf_ete_enc_flags {
 	HF_ETE_ENC_APART = 32,   /* what follows does not follow on what was before */
 	HF_ETE_ENC_TIME = 64,    /* timestamp waits for the trace to begin */
 	HF_ETE_ENC_CID = 128,    /* cid was said since the last synchronisation */
-	HF_ETE_ENC_TARGET = 256, /* with INDIRECT: next is where the branch went */
+	HF_ETE_ENC_TARGET = 256, /* with INDIRECT or ADDRESS: next is where the flow went */
 };
 
 struct hf_ete_enc_state {
@@ -46,6 +46,7 @@ struct hf_ete_enc_state {
 	uint8_t next_is;
 	uint8_t atom_count, depth;
 	uint8_t context;     /* context byte without ids, as said last */
+	uint8_t next_context; /* with TARGET: of what is there */
 	uint8_t secure;
 };
 
