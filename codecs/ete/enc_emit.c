@@ -147,10 +147,15 @@ void hf_ete_enc_exception(struct hf_ete_enc *e, struct hf_sink *sink, unsigned t
 
 void hf_ete_enc_close(struct hf_ete_enc *e, struct hf_sink *sink)
 {
+	struct hf_ete_packet q = {.kind = HF_ETE_Q, .flags = HF_ETE_HAS_COUNT, .count = e->s.ran};
+
 	hf_ete_enc_flush(e, sink);
 	if (!(e->s.flags & HF_ETE_ENC_STARTED) || !e->s.ran)
 		return;
-	put_packet(e, sink, &(struct hf_ete_packet){.kind = HF_ETE_Q, .flags = HF_ETE_HAS_COUNT, .count = e->s.ran});
+	if (e->c.q_elements)
+		put_packet(e, sink, &q);
+	else
+		hf_ete_enc_exception(e, sink, HF_ETE_EXC_DEBUG_HALT, e->s.next, e->s.next_is);
 	e->s.ran = 0;
 }
 

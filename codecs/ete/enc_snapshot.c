@@ -48,17 +48,18 @@ static void write_core(const struct hf_side *side, struct hf_sink *sink)
 
 /*
  * The registers that tell how to read the trace (Table K10-3): nothing speculative, no cycle counts; 4-byte ids, WFI and
- * WFE are P0 elements, Q elements may occur.
+ * WFE are P0 elements.
  */
 static void write_unit(const struct hf_side *side, struct hf_sink *sink)
 {
 	const uint32_t id = side->hart & 0x7f;
 	struct hf_ete_enc_config c;
-	uint32_t configr = 1u | 3u << 13;
+	uint32_t configr = 1;
 
 	if (hf_ete_enc_config_read(side->env ? side->env->params : NULL, &c, NULL, 0))
 		return;
-	configr |= (uint32_t)c.contextid << 6 | (uint32_t)c.timestamps << 11 | (uint32_t)c.return_stack << 12;
+	configr |= (uint32_t)c.contextid << 6 | (uint32_t)c.timestamps << 11 | (uint32_t)c.return_stack << 12 |
+		   (c.q_elements ? 3u << 13 : 0);
 	line(sink, "[device]\nname=ETE_0\nclass=trace_source\ntype=ETE\n\n[regs]\n");
 	line(sink, "TRCCONFIGR=0x%x\nTRCTRACEIDR=0x%x\n", configr, id && id < 0x70 ? id : 1);
 	line(sink, "TRCDEVARCH=0x47705a13\nTRCIDR0=0x2801cea1\nTRCIDR1=0x4100fff0\nTRCIDR2=0xd0001088\nTRCIDR8=0x0\n");

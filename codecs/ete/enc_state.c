@@ -11,6 +11,7 @@ static const struct {
 	{"return_stack", 1},
 	{"timestamps", 1},
 	{"contextid", 1},
+	{"q_elements", 1},
 };
 
 enum { KEYS = sizeof keys / sizeof *keys };
@@ -43,7 +44,7 @@ static bool read_item(const char *item, size_t size, uint64_t v[KEYS], char *why
 
 int hf_ete_enc_config_read(const char *params, struct hf_ete_enc_config *ret_config, char *why, size_t size)
 {
-	uint64_t v[KEYS] = {HF_ETE_SYNC_DEFAULT, 1, 1, 1};
+	uint64_t v[KEYS] = {HF_ETE_SYNC_DEFAULT, 1, 1, 1, 0};
 
 	for (const char *p = params; p && *p;) {
 		const size_t n = strcspn(p, ",");
@@ -58,6 +59,7 @@ int hf_ete_enc_config_read(const char *params, struct hf_ete_enc_config *ret_con
 		.return_stack = v[1],
 		.timestamps = v[2],
 		.contextid = v[3],
+		.q_elements = v[4],
 	};
 	return 0;
 }

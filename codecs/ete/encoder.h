@@ -18,6 +18,7 @@
 struct hf_ete_enc_config {
 	uint32_t sync_instructions; /* between two synchronisations; 0: only where the trace begins */
 	bool return_stack, timestamps, contextid;
+	bool q_elements; /* how the flow ends where nothing says why: see hf_ete_enc_close */
 };
 
 enum hf_ete_enc_flags {
@@ -73,7 +74,10 @@ int hf_ete_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size);
 
 void hf_ete_enc_atom(struct hf_ete_enc *e, struct hf_sink *sink, bool taken);
 void hf_ete_enc_flush(struct hf_ete_enc *e, struct hf_sink *sink);
-/* Ends what was executed since the newest P0 element by a Q element that counts it, so that it is not lost. */
+/*
+ * Ends what was executed since the newest P0 element, so that it is not lost: as if the PE was halted there, which every
+ * decoder takes, or by a Q element that counts it.
+ */
 void hf_ete_enc_close(struct hf_ete_enc *e, struct hf_sink *sink);
 /* Where the trace begins, or begins again behind a loss (Overflow) or a jump that nothing explains (Trace On). */
 void hf_ete_enc_start(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_enc_place *at);

@@ -477,6 +477,13 @@ static void tell_trap(struct hf_ete_flow *f, const struct hf_ete_resolve *r, con
 	struct hf_event *ev;
 
 	hf_ete_resolve_follow(r, &follow);
+	if (e->info == HF_ETE_EXC_DEBUG_HALT) {
+		/* No handler: who halted the PE lets it go on anywhere. */
+		ev = emit(f, HF_EVENT_DISCONTINUITY);
+		ev->jump.from = f->s.sync == HF_ETE_SYNC_FULL ? f->s.pc : 0;
+		ev->jump.to = follow.target ? follow.target->value : 0;
+		return;
+	}
 	ev = emit(f, HF_EVENT_TRAP);
 	ev->flags = (uint8_t)(HF_EVF_CAUSE | (interrupt ? HF_EVF_ASYNC : 0));
 	ev->trap.cause = interrupt			   ? async[e->info & 31] - 1u :
