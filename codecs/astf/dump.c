@@ -2,13 +2,13 @@
  * records.txt of ASTF: one line a record, with its stream offset, in the manner of a disassembly. Made in pages; a page
  * begins with a record, so that its beginning is a place to enter.
  */
+#include "codecs/records.h"
 #include "codecs/astf/dump.h"
 
 #include <stdlib.h>
 
 /* A page ends with the first line at or behind this many bytes. */
 #define PAGE 2048
-#define PIECE sizeof(((struct hf_ev_data *)0)->bytes)
 
 struct dump_sync {
 	uint64_t offset; /* of the next record */
@@ -83,21 +83,13 @@ static int make_page(struct dump *d)
 			d->now.offset += HF_ASTF_SIZE;
 		}
 	}
-	memset(d->page + d->used, 0, PIECE);
 	return 0;
 }
 
 static size_t give(struct dump *d, struct hf_event *ev, size_t max)
 {
-	size_t n = 0;
+	const size_t n = hf_records_give(d->page, d->used, &d->given, ev, max);
 
-	for (; n < max && d->given < d->used; n++) {
-		const uint32_t left = d->used - d->given;
-
-		ev[n] = (struct hf_event){.kind = HF_EVENT_DATA, .small = left < PIECE ? (uint16_t)left : PIECE};
-		memcpy(ev[n].data.bytes, d->page + d->given, PIECE);
-		d->given += ev[n].small;
-	}
 	d->done += n;
 	return n;
 }

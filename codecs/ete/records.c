@@ -18,6 +18,7 @@
  *
  * Numbers are decimal where nothing else is said; cycles include the threshold.
  */
+#include "codecs/records.h"
 #include "codecs/ete/decoder.h"
 
 #include "codecs/base/text.h"
@@ -26,7 +27,6 @@
 
 #define PAGE 2048
 #define LINE 256
-#define PIECE sizeof(((struct hf_event *)0)->data.bytes)
 
 struct records {
 	struct hf_dec dec; /* first */
@@ -370,7 +370,7 @@ static void destroy(struct hf_dec *dec)
 static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
 {
 	struct records *d = (struct records *)dec;
-	size_t n = 0;
+	size_t n = 0, given;
 	int err = 0;
 
 	while (n < max && !err) {
@@ -380,12 +380,9 @@ static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 			err = make_page(d);
 			continue;
 		}
-		ev[n] = (struct hf_event){.kind = HF_EVENT_DATA};
-		ev[n].small = (uint16_t)(d->used - d->given < PIECE ? d->used - d->given : PIECE);
-		memcpy(ev[n].data.bytes, d->page + d->given, ev[n].small);
-		d->given += ev[n].small;
-		d->done++;
-		n++;
+		given = hf_records_give(d->page, d->used, &d->given, ev + n, max - n);
+		d->done += given;
+		n += given;
 	}
 	*ret_n = n;
 	if (n)

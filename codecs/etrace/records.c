@@ -2,6 +2,7 @@
  * The packets as text. The modes that a packet's layout depends on are those of its source's last support packet, so
  * they are kept for each source; what data packets are differences to is not, their values are shown as transmitted.
  */
+#include "codecs/records.h"
 #include "codecs/etrace/records.h"
 
 #include "codecs/base/text.h"
@@ -9,7 +10,6 @@
 
 #include <stdlib.h>
 
-#define PIECE sizeof(((struct hf_ev_data *)0)->bytes)
 #define PAGE 8192  /* text that is made at once */
 #define LINE 1024  /* the longest line */
 #define SOURCES 32 /* whose modes are kept; those of others are taken to be the description's */
@@ -40,7 +40,7 @@ struct records {
 	size_t blob_size;
 	uint64_t done; /* pieces of the page given */
 	uint32_t used, given_bytes;
-	uint8_t page[PAGE + LINE + PIECE];
+	uint8_t page[PAGE + LINE];
 };
 
 /* ---- sources ---- */
@@ -301,24 +301,13 @@ static int make_page(struct records *r)
 		else
 			put_line(r);
 	}
-	memset(r->page + r->used, 0, PIECE);
 	return 0;
 }
 
 static size_t give(struct records *r, struct hf_event *ev, size_t max)
 {
-	size_t n = 0;
+	const size_t n = hf_records_give(r->page, r->used, &r->given_bytes, ev, max);
 
-	for (; n < max && r->given_bytes < r->used; n++) {
-		const uint32_t left = r->used - r->given_bytes;
-
-		ev[n].kind = HF_EVENT_DATA;
-		ev[n].flags = 0;
-		ev[n].small = left < PIECE ? (uint16_t)left : PIECE;
-		ev[n].size = 0;
-		memcpy(ev[n].data.bytes, r->page + r->given_bytes, PIECE);
-		r->given_bytes += ev[n].small;
-	}
 	r->done += n;
 	return n;
 }

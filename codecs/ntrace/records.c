@@ -3,6 +3,7 @@
  * and one for each run of bytes between messages. Text is made in pages; a place is entered at the beginning of its
  * page (codecs/README.md, form B).
  */
+#include "codecs/records.h"
 #include "codecs/base/text.h"
 #include "codecs/ntrace/decoder.h"
 
@@ -12,7 +13,6 @@
 #define PAGE 8192
 /* No line is longer: the fields of a message have at most 20 digits each. */
 #define LINE 512
-#define PIECE sizeof(((struct hf_ev_data *)0)->bytes)
 
 struct records {
 	struct hf_dec dec; /* first */
@@ -25,7 +25,7 @@ struct records {
 	uint32_t used, given; /* bytes of the page */
 	bool skip, sync_skip; /* passing over bytes; the same where the page begins */
 	bool ended;
-	uint8_t page[PAGE + LINE + PIECE];
+	uint8_t page[PAGE + LINE];
 };
 
 /* ---- lines ---- */
@@ -172,7 +172,6 @@ static int make_page(struct records *r)
 	}
 	r->used = (uint32_t)(t - r->page);
 	r->given = 0;
-	memset(t, 0, PIECE);
 	return 0;
 }
 
@@ -189,15 +188,8 @@ static void enter(struct records *r, uint64_t at, bool skip)
 
 static size_t give(struct records *r, struct hf_event *ev, size_t max)
 {
-	size_t n = 0;
+	const size_t n = hf_records_give(r->page, r->used, &r->given, ev, max);
 
-	while (n < max && r->given < r->used) {
-		const uint32_t left = r->used - r->given;
-
-		ev[n] = (struct hf_event){.kind = HF_EVENT_DATA, .small = left < PIECE ? (uint16_t)left : PIECE};
-		memcpy(ev[n].data.bytes, r->page + r->given, PIECE);
-		r->given += ev[n++].small;
-	}
 	r->done += n;
 	if (r->given == r->used && r->used && !r->ended)
 		enter(r, r->at, r->skip);

@@ -1,4 +1,5 @@
 /* records.txt of STF: the window over the stream, the pages of text, and the decoder that gives them as events. */
+#include "codecs/records.h"
 #include "codecs/stf/dump.h"
 
 #include <stdlib.h>
@@ -7,7 +8,6 @@
 #define REACH 32
 static_assert(REACH >= HF_STF_SIZE_BUS_MASTER_ACCESS && REACH >= HF_STF_SIZE_TRANSACTION_DEPENDENCY, "longest");
 
-#define PIECE sizeof(((struct hf_ev_data *)0)->bytes)
 
 /* ---- places ---- */
 
@@ -302,8 +302,6 @@ static int make_page(struct hf_stf_dump *d)
 				err = put_record(d);
 		}
 	}
-	if (!err)
-		memset(d->page + d->used, 0, PIECE);
 	return err;
 }
 
@@ -320,19 +318,8 @@ static void end_page(struct hf_stf_dump *d)
 /* The page as events, at most max. */
 static size_t give(struct hf_stf_dump *d, struct hf_event *ev, size_t max)
 {
-	const uint32_t left = d->used - d->given;
-	const size_t pieces = (left + PIECE - 1) / PIECE, n = pieces < max ? pieces : max;
+	const size_t n = hf_records_give(d->page, d->used, &d->given, ev, max);
 
-	for (size_t i = 0; i < n; i++) {
-		const uint32_t here = d->used - d->given;
-
-		ev[i].kind = HF_EVENT_DATA;
-		ev[i].flags = 0;
-		ev[i].small = here < PIECE ? (uint16_t)here : PIECE;
-		ev[i].size = 0;
-		memcpy(ev[i].data.bytes, d->page + d->given, PIECE);
-		d->given += ev[i].small;
-	}
 	d->done += n;
 	if (n && d->given == d->used)
 		end_page(d);
