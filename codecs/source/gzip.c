@@ -344,6 +344,11 @@ static int gz_read_block(struct hf_src *base, const struct hf_point *point, cons
 	return hf_unpack_read_block(&ops, base, point, window, skip, buf, n, diag);
 }
 
+static int gz_thin_window(struct hf_src *base, struct hf_point *point, uint8_t *window)
+{
+	return hf_unpack_thin_window(&ops, base, point, window);
+}
+
 static const char *const suffixes[] = {".gz", NULL};
 
 const struct hf_box hf_box_gzip = {
@@ -357,4 +362,5 @@ const struct hf_box hf_box_gzip = {
 	.scan_free = hf_unpack_scan_free,
 	.scan_memory = hf_unpack_scan_memory,
 	.read_block = gz_read_block,
+	.thin_window = gz_thin_window,
 };
