@@ -17,7 +17,7 @@ static void note_hart(struct hf_etrace_dec *d, uint32_t hart)
 	if (d->hart_bits[hart / 64] >> hart % 64 & 1)
 		return;
 	d->hart_bits[hart / 64] |= UINT64_C(1) << hart % 64;
-	if (d->hart_count < HF_ETRACE_HARTS_MAX)
+	if (d->hart_count <= HF_ETRACE_HARTS_MAX)
 		d->harts[d->hart_count++] = hart;
 }
 
@@ -403,5 +403,6 @@ const struct hf_dec_ops hf_etrace_dec_ops = {
 	.load = load,
 	.offset = offset,
 	.harts = harts,
+	.harts_max = HF_ETRACE_HARTS_MAX,
 	.begin = begin,
 };

@@ -143,7 +143,7 @@ struct hf_etrace_dec {
 	bool synced; /* here a new one would be small */
 	uint32_t sync_distance, full_distance; /* events between states; tests make them smaller */
 	/* source ids seen */
-	uint32_t harts[HF_ETRACE_HARTS_MAX];
+	uint32_t harts[HF_ETRACE_HARTS_MAX + 1]; /* the last is left out */
 	uint32_t hart_count, last_hart;
 	uint64_t hart_bits[1024]; /* ids below 65536 */
 };
