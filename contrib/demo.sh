@@ -19,8 +19,10 @@ cleanup() {
 }
 trap cleanup EXIT
 
-echo "== hartfs mount --wait tests/data/archive $mnt"
-"$hartfs" mount --wait --index-dir "$work/index" tests/data/archive "$mnt"
+mkdir "$work/archive"
+cp -r tests/data/archive/. tests/data/astf/a64-sys.astf "$work/archive"
+echo "== hartfs mount --wait $work/archive $mnt"
+"$hartfs" mount --wait --index-dir "$work/index" "$work/archive" "$mnt"
 echo "== the tree"
 (cd "$mnt" && find . -not -path './.hartfs*' -printf '%10s  %p\n' | sort -k2)
 view=$mnt/boot/rv-sys@stf@gz/hart0/listing.txt
@@ -30,4 +32,10 @@ echo "== ten lines from the middle, by offset"
 dd if="$view" bs=1 skip=$(($(stat -c %s "$view") / 2)) count=700 2>/dev/null | tail -n +2 | head -n 10
 echo "== the first traps"
 grep -m 5 '^# trap' "$view"
+echo "== the same hart as E-Trace packets: $(stat -c %s "${view%/*}/etrace/trace.bin") bytes for $(grep -vc '^#' "$view") instructions"
+cat "${view%/*}/etrace/capture.ini"
+echo "== copied out, that is a capture again; its first packets and instructions"
+cp -r "${view%/*}/etrace" "$work/copy"
+"$hartfs" cat --index-dir "$work/index" "$work/copy" records.txt | head -n 4
+"$hartfs" cat --index-dir "$work/index" "$work/copy" hart0/listing.txt | head -n 4
 echo "== done"

@@ -22,8 +22,7 @@ struct hf_prune {
 /* Private files of builds that nobody is at count as left behind when they are older than this. */
 #define HF_PRUNE_PART_AGE (24 * 3600)
 
-/* 0 or an error, after which some may have gone: HF_ERR_NOMEM, or HF_ERR_IO if a catalogue cannot be read, in which case
- * nothing has. */
+/* 0 or an error, after which some files may have gone; if a catalogue cannot be read, no index has. */
 int hf_prune_run(struct hf_prune *prune);
 
 #endif

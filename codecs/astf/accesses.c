@@ -3,8 +3,9 @@
 
 /* The most that one access may have (ASTF 4.5.2). */
 #define ACCESS_MAX 256u
-/* More than this is told as a range, whatever made it: no instruction accesses so much but by a register's word. */
-#define PIECES_MAX (256u * ACCESS_MAX)
+/* More than this is told as a range, whatever made it: no instruction accesses so much but by a register's word (the
+ * most are four vectors of 256 bytes). It also bounds what a hostile source can blow up. */
+#define PIECES_MAX (8u * ACCESS_MAX)
 
 enum { SLOT_NONE, SLOT_INSN, SLOT_FIRST, SLOT_SECOND };
 
@@ -124,7 +125,8 @@ static bool join(struct hf_astf_enc *e, const struct access *a)
 	if (e->s.slot == SLOT_INSN) {
 		if (HF_ASTF_GET(rec, INSTR, xattr_mode) == HF_ASTF_XATTR_RANGE || !HF_ASTF_GET(rec, INSTR, is_read) ||
 		    HF_ASTF_GET(rec, INSTR, is_write) || HF_ASTF_GET(rec, INSTR, ea_tagged) != a->tagged ||
-		    HF_ASTF_GET(rec, INSTR, ea) != a->address || HF_ASTF_GET(rec, INSTR, ea_size) != size_field(a->size))
+		    HF_ASTF_GET(rec, INSTR, ea) != a->address ||
+		    HF_ASTF_GET(rec, INSTR, ea_size) != size_field(a->size))
 			return false;
 		HF_ASTF_PUT(rec, INSTR, is_write, 1);
 		return true;

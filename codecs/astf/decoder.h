@@ -35,7 +35,7 @@ enum hf_astf_noted {
 	HF_ASTF_NOTED_JUMP = 4,
 	HF_ASTF_NOTED_TIME = 8,
 	HF_ASTF_NOTED_CONTEXT = 16,
-	HF_ASTF_NOTED_RESERVED = 32, /* times 2 to the type's low 4 bits, plus 8 for those with 0x40: no two are equal */
+	HF_ASTF_NOTED_RESERVED = 32, /* times 2 to the type's low 4 bits, plus 8 for 0x40: no two are equal */
 	HF_ASTF_NOTED_ALL = (32 << 16) - 1,
 };
 

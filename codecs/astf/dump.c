@@ -42,7 +42,8 @@ static void put_end(struct dump *d, size_t have)
 	t = hf_text_put(t, "# ");
 	t += hf_diag_format(&diag, (char *)t, HF_ASTF_LINE / 2);
 	if (have)
-		t = hf_text_put(hf_text_put_dec(hf_text_put(t, "; "), have), have == 1 ? " byte remains" : " bytes remain");
+		t = hf_text_put(hf_text_put_dec(hf_text_put(t, "; "), have),
+				have == 1 ? " byte remains" : " bytes remain");
 	*t++ = '\n';
 	d->used = (uint32_t)(t - d->page);
 }

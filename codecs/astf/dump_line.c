@@ -13,7 +13,8 @@ static inline uint8_t *put_address(uint8_t *t, const char *open, uint64_t v, con
 }
 
 /* " v[address]t R16", of a range " v[first]t..[limit] W": what reads, writes, or neither. */
-static inline uint8_t *put_access(uint8_t *t, uint64_t address, bool range, uint64_t size, bool tagged, unsigned direction)
+static inline uint8_t *put_access(uint8_t *t, uint64_t address, bool range, uint64_t size, bool tagged,
+				  unsigned direction)
 {
 	static const char *const names[4] = {" ?", " R", " W", " RW"};
 

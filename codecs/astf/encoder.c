@@ -313,8 +313,8 @@ static void put_alone(struct hf_astf_enc *e, struct hf_sink *sink, const struct 
 		hf_astf_enc_text(e, ev->size);
 		break;
 	case HF_EVENT_DISCONTINUITY:
-		/* A Context is where a Basic trace may go on elsewhere (3.1); BasicPlus has no word for it. An ASTF source
-		 * had its own, or had none. */
+		/* A Context is where a Basic trace may go on elsewhere (3.1); BasicPlus has no word for it. An ASTF
+		 * source had its own, or had none. */
 		if (!e->source)
 			e->s.flags |= HF_ASTF_ENC_SOFT;
 		if (!e->basic && !e->source)

@@ -91,7 +91,12 @@ int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setu
 		{"TRCDEVARCH", &r.devarch, 0, &optional},
 	};
 	const struct hf_setup_value *failed = hf_setup_get(setup, id, "failed_transactions");
+	bool drop;
 
+	/* Among the registers of a snapshot names are in upper case. */
+	if (!failed)
+		failed = hf_setup_get(setup, id, "FAILED_TRANSACTIONS");
+	drop = failed && strcmp(failed->value, "drop") == 0;
 	*ret_missing = false;
 	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
 		int err = read_register(setup, id, wanted[i].name, wanted[i].fallback, wanted[i].value,
@@ -109,9 +114,9 @@ int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setu
 		.wfx = r.idr2 >> 31 & 1,
 		.return_stack = r.configr >> 12 & 1,
 		.ts_marker = r.idr0 >> 23 & 1,
-		.keep_failed = failed && strcmp(failed->value, "keep") == 0,
+		.keep_failed = !drop,
 	};
-	if (failed && !config->keep_failed && strcmp(failed->value, "drop") != 0)
+	if (failed && !drop && strcmp(failed->value, "keep") != 0)
 		return hf_diag_set(diag, HF_ERR_SETUP_VALUE, HF_SPACE_FILE, HF_NOWHERE, failed->line);
 	return check_architecture(&r, source_type(setup, id), config, diag);
 }

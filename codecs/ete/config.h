@@ -10,8 +10,8 @@
 #define HF_ETE_TRACE_ID(hart) ((uint8_t)((hart) & 0x7f))
 
 /*
- * Instructions of failed transactions did execute, but their effects were undone. They are left out, as K10.5.4.4 has
- * it; a description that says "failed_transactions = keep" gets them.
+ * Instructions of failed transactions did execute, but their effects were undone. They are shown, with the markers of the
+ * transaction; a description that says "failed_transactions = drop" is for who wants them left out (K10.5.4.4).
  */
 struct hf_ete_config {
 	uint32_t max_spec;    /* TRCIDR8: P0 elements that may be uncommitted */

@@ -109,11 +109,13 @@ static void end_part(struct hf_ete_dec *d)
 	const uint64_t offset = hf_lane_offset(&d->lane);
 	const struct hf_lane *lane = &d->lane;
 
-	if (lane->stop == HF_LANE_FRAME)
+	if (lane->stop == HF_LANE_FRAME && lane->frames.locked)
 		push(d, HF_ETE_EL_NOTE, 0, HF_ERR_CORESIGHT_CUT, lane->frames.offset, 0, 0);
+	else if (lane->stop == HF_LANE_FRAME)
+		push(d, HF_ETE_EL_LOSS, 0, HF_ERR_CORESIGHT_CUT, lane->frames.start,
+		     lane->frames.offset - lane->frames.start, 0);
 	else if (lane->stop == HF_LANE_ERROR)
-		push(d, HF_ETE_EL_LOSS, 0, lane->reader.err, lane->frames.offset, 0, lane->reader.diag.detail > UINT32_MAX ?
-			     0 : (uint32_t)lane->reader.diag.detail);
+		push(d, HF_ETE_EL_LOSS, 0, lane->reader.err, lane->frames.offset, 0, 0);
 	lose(d, offset, false);
 	tell_lost(d);
 	d->now.part++;
@@ -400,8 +402,10 @@ static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64
 	*ret_record = 0;
 	ret_context->size = (s->context.byte & HF_ETE_CONTEXT_CID ? HF_CONTEXT_PID : 0u) |
 			    (s->context.byte & HF_ETE_CONTEXT_VMID ? HF_CONTEXT_VMID : 0u);
-	ret_context->context = (struct hf_ev_context){.pid = ret_context->size & HF_CONTEXT_PID ? s->context.cid : 0,
-						      .vmid = ret_context->size & HF_CONTEXT_VMID ? s->context.vmid : 0};
+	ret_context->context = (struct hf_ev_context){
+		.pid = ret_context->size & HF_CONTEXT_PID ? s->context.cid : 0,
+		.vmid = ret_context->size & HF_CONTEXT_VMID ? s->context.vmid : 0,
+	};
 }
 
 const struct hf_dec_ops hf_ete_dec_ops = {

@@ -1,5 +1,6 @@
 /* ETE and ETMv4, Arm's instruction trace, as a codec. Its captures need a description (CoreSight snapshot.ini). */
 #include "codecs/ete/decoder.h"
+#include "codecs/ete/encoder.h"
 
 static const char *const suffixes[] = {NULL};
 
@@ -17,6 +18,7 @@ const struct hf_codec hf_codec_ete = {
 	.open = hf_ete_open,
 	.close = hf_ete_close,
 	.dec = &hf_ete_dec_ops,
+	.enc = &hf_ete_enc_ops,
 	.records = &hf_ete_records_ops,
 	.parameters = parameters,
 	.program_arch = HF_ARCH_ARM,

@@ -164,7 +164,10 @@ static void take_target(struct hf_ete_flow *f, const struct hf_ete_element *e)
 	}
 	s->pc = e->value;
 	set_is(f, e->is);
-	s->sync = s->sync == HF_ETE_SYNC_NONE || s->sync == HF_ETE_SYNC_ADDRESS ? HF_ETE_SYNC_ADDRESS : HF_ETE_SYNC_FULL;
+	if (s->sync == HF_ETE_SYNC_NONE || s->sync == HF_ETE_SYNC_ADDRESS)
+		s->sync = HF_ETE_SYNC_ADDRESS;
+	else
+		s->sync = HF_ETE_SYNC_FULL;
 	s->fresh = 1;
 	s->missing &= 1;
 	if (s->sync == HF_ETE_SYNC_FULL)
@@ -474,6 +477,13 @@ static void tell_trap(struct hf_ete_flow *f, const struct hf_ete_resolve *r, con
 	struct hf_event *ev;
 
 	hf_ete_resolve_follow(r, &follow);
+	if (e->info == HF_ETE_EXC_DEBUG_HALT) {
+		/* No handler: who halted the PE lets it go on anywhere. */
+		ev = emit(f, HF_EVENT_DISCONTINUITY);
+		ev->jump.from = f->s.sync == HF_ETE_SYNC_FULL ? f->s.pc : 0;
+		ev->jump.to = follow.target ? follow.target->value : 0;
+		return;
+	}
 	ev = emit(f, HF_EVENT_TRAP);
 	ev->flags = (uint8_t)(HF_EVF_CAUSE | (interrupt ? HF_EVF_ASYNC : 0));
 	ev->trap.cause = interrupt			   ? async[e->info & 31] - 1u :

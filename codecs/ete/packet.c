@@ -429,10 +429,15 @@ static uint8_t *put_bytes(uint8_t *p, uint64_t v, unsigned n)
 static uint8_t address_header(const struct hf_ete_address *a, unsigned kind)
 {
 	static const uint8_t first[HF_ETE_ADDRESS_64 + 1][4] = {
-		[HF_ETE_ADDRESS_MATCH] = {0x90, 0x00, 0xa0, 0xb0}, [HF_ETE_ADDRESS_SHORT] = {0x95, 0x00, 0xa5, 0xb4},
-		[HF_ETE_ADDRESS_32] = {0x9a, 0x82, 0xaa, 0xb6},	   [HF_ETE_ADDRESS_64] = {0x9d, 0x85, 0x00, 0xb8},
+		[HF_ETE_ADDRESS_MATCH] = {0x90, 0x00, 0xa0, 0xb0},
+		[HF_ETE_ADDRESS_SHORT] = {0x95, 0x00, 0xa5, 0xb4},
+		[HF_ETE_ADDRESS_32] = {0x9a, 0x82, 0xaa, 0xb6},
+		[HF_ETE_ADDRESS_64] = {0x9d, 0x85, 0x00, 0xb8},
 	};
-	const unsigned column = kind == HF_ETE_TARGET ? 0 : kind == HF_ETE_TARGET_CONTEXT ? 1 : kind == HF_ETE_Q ? 2 : 3;
+	const unsigned column = kind == HF_ETE_TARGET	      ? 0 :
+				kind == HF_ETE_TARGET_CONTEXT ? 1 :
+				kind == HF_ETE_Q	      ? 2 :
+								3;
 
 	return (uint8_t)(first[a->form][column] + (a->form == HF_ETE_ADDRESS_MATCH ? a->match : a->is));
 }
@@ -479,7 +484,8 @@ static uint8_t *put_exception(uint8_t *p, const struct hf_ete_config *config, co
 		*p++ = 0x70;
 		return p;
 	}
-	return put_target(p, config, packet, packet->flags & HF_ETE_HAS_CONTEXT ? HF_ETE_TARGET_CONTEXT : HF_ETE_TARGET);
+	return put_target(p, config, packet,
+			  packet->flags & HF_ETE_HAS_CONTEXT ? HF_ETE_TARGET_CONTEXT : HF_ETE_TARGET);
 }
 
 static uint8_t *put_cycle_count(uint8_t *p, const struct hf_ete_config *config, const struct hf_ete_packet *packet)

@@ -82,7 +82,7 @@ struct hf_ete_packet {
 	uint32_t atoms;     /* bit 0 is the oldest; 1: E */
 	uint32_t cancel;    /* P0 elements */
 	uint32_t commit;    /* P0 elements; TRACE_INFO: SPEC, those that are uncommitted here */
-	uint32_t count;     /* cycles as sent, without the threshold; instructions of a Q; TRACE_INFO: CYCT, the threshold */
+	uint32_t count;     /* cycles as sent, without the threshold; instructions of a Q; TRACE_INFO: CYCT, that one */
 	uint8_t info;       /* TRACE_INFO: INFO; EXCEPTION: type; EVENT: the four events; INSTRUMENTATION: EL */
 	uint8_t value_bits; /* TIMESTAMP: low bits that the packet holds, 7 to 56 or 64 */
 	uint64_t value;     /* of a TIMESTAMP, an INSTRUMENTATION */

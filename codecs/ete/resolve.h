@@ -31,7 +31,7 @@ enum hf_ete_element_kind {
 	HF_ETE_EL_CYCLES,
 	HF_ETE_EL_EVENT,
 	HF_ETE_EL_INSTRUMENTATION,
-	HF_ETE_EL_LOSS,  /* the flow ends here: overflow, discard, bytes that could not be read, the end of a recording */
+	HF_ETE_EL_LOSS,  /* the flow ends here: overflow, discard, bytes that cannot be read, the end of a recording */
 	HF_ETE_EL_NOTE,  /* something is doubtful (DOUBT) or odd, and goes on */
 	HF_ETE_EL_KINDS
 };

@@ -11,14 +11,21 @@
 
 static void note_hart(struct hf_etrace_dec *d, uint32_t hart)
 {
+	uint32_t *harts = d->harts;
+
 	if (hart == d->last_hart || hart > UINT16_MAX)
 		return;
 	d->last_hart = hart;
 	if (d->hart_bits[hart / 64] >> hart % 64 & 1)
 		return;
+	if ((d->hart_count & (d->hart_count - 1)) == 0) {
+		harts = realloc(d->harts, (d->hart_count ? 2 * (size_t)d->hart_count : 1) * sizeof *harts);
+		if (!harts) /* it is tried again when the source comes again */
+			return;
+	}
+	d->harts = harts;
 	d->hart_bits[hart / 64] |= UINT64_C(1) << hart % 64;
-	if (d->hart_count <= HF_ETRACE_HARTS_MAX)
-		d->harts[d->hart_count++] = hart;
+	d->harts[d->hart_count++] = hart;
 }
 
 static void forget_harts(struct hf_etrace_dec *d)
@@ -69,6 +76,7 @@ static void destroy(struct hf_dec *dec)
 	hf_etrace_flow_fini(&d->flow);
 	hf_etrace_tables_fini(&d->tables);
 	hf_etrace_tables_fini(&d->spare);
+	free(d->harts);
 	free(d);
 }
 
@@ -403,6 +411,5 @@ const struct hf_dec_ops hf_etrace_dec_ops = {
 	.load = load,
 	.offset = offset,
 	.harts = harts,
-	.harts_max = HF_ETRACE_HARTS_MAX,
 	.begin = begin,
 };

@@ -18,16 +18,14 @@
 #define HF_ETRACE_LIST 2048
 /* What one step or one packet's end may add to the list. */
 #define HF_ETRACE_LIST_ROOM 512
-/* Source ids that are told apart. */
-#define HF_ETRACE_HARTS_MAX 4096
 /* Data packets that wait for their instruction. */
 #define HF_ETRACE_ACCESSES 256
 
 /* What a packet in progress is at. Values are stored. */
 enum hf_etrace_phase {
 	HF_ETRACE_IDLE,   /* none is in progress */
-	HF_ETRACE_INFER,  /* the pending address of the packet before is being finished (7.4) */
-	HF_ETRACE_FOLLOW, /* to the packet's own end (7.3) */
+	HF_ETRACE_INFER,  /* the pending address of the packet before is being finished */
+	HF_ETRACE_FOLLOW, /* to the packet's own end */
 	HF_ETRACE_ENTER,  /* at the address of a synchronisation packet */
 };
 
@@ -48,7 +46,7 @@ union hf_etrace_item {
 struct hf_etrace_core {
 	uint64_t pc;           /* of the instruction held back, or (entering) to be reached next */
 	uint64_t base;         /* last address that was reported */
-	uint64_t prev_address; /* 7.4 */
+	uint64_t prev_address; /* with INFERRED: the address; with ENDED_AT: where the flow would have gone on */
 	uint64_t target;       /* of the packet in progress */
 	uint64_t context, next_epc;
 	uint64_t predicted;    /* outcomes: behind bits so many as predicted, then perhaps one against */
@@ -77,7 +75,7 @@ enum hf_etrace_core_flags {
 	HF_ETRACE_TRAP0 = 4,     /* a trap was reported whose handler did not retire anything yet */
 	HF_ETRACE_HELD = 8,      /* there is an instruction held back */
 	HF_ETRACE_CONTEXTED = 16, /* context is known */
-	HF_ETRACE_SUSPECT = 32,  /* 8.3: the instruction held back may not have retired */
+	HF_ETRACE_SUSPECT = 32,  /* trap_reporting = figure: the instruction held back may not have retired */
 	HF_ETRACE_FINAL = 64,    /* the packet before had its updiscon flag set */
 	HF_ETRACE_AFTER_TRAP = 128, /* the packet before was F3.1 */
 	HF_ETRACE_ENDED = 256,      /* tracing was ended; prev_address is where the flow would have gone on, if... */
@@ -143,7 +141,7 @@ struct hf_etrace_dec {
 	bool synced; /* here a new one would be small */
 	uint32_t sync_distance, full_distance; /* events between states; tests make them smaller */
 	/* source ids seen */
-	uint32_t harts[HF_ETRACE_HARTS_MAX + 1]; /* the last is left out */
+	uint32_t *harts; /* owned; grows at every power of two */
 	uint32_t hart_count, last_hart;
 	uint64_t hart_bits[1024]; /* ids below 65536 */
 };

@@ -305,8 +305,8 @@ static int check(struct reading *r, const struct hf_etrace_config *c)
 	return check_tables(r, c);
 }
 
-int hf_etrace_config_read(struct hf_etrace_config *config, const char *params, const struct hf_stream *stream, char *why,
-			  size_t size)
+int hf_etrace_config_read(struct hf_etrace_config *config, const char *params, const struct hf_stream *stream,
+			  char *why, size_t size)
 {
 	struct reading r = {.why = why, .size = size};
 	struct hf_diag diag = {0};

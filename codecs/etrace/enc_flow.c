@@ -48,9 +48,7 @@ static bool outcomes_full(const struct hf_etrace_enc *e)
 {
 	const struct hf_etrace_enc_state *s = &e->s;
 
-	if (s->pbc >= 31)
-		return s->branches > s->pbc || s->pbc - 31 == UINT32_MAX;
-	return s->branches >= 31;
+	return s->pbc >= 31 ? s->branches > s->pbc : s->branches >= 31;
 }
 
 /* The flow went elsewhere than it could: the trace has a hole there, or the opcode is not what ran. */
@@ -117,14 +115,17 @@ static struct plan plan_insn(struct hf_etrace_enc *e, const struct hf_etrace_ste
 {
 	const uint64_t pc = insn->insn.pc & hf_etrace_address_mask(&e->c.params);
 	struct plan plan = {.behind = HF_ETRACE_BEHIND_INSN};
+	const bool level = insn->insn.mode != e->held.insn.mode &&
+			   hf_etrace_enc_privilege(e, insn->insn.mode) != hf_etrace_enc_privilege(e, e->held.insn.mode);
 
-	plan.privilege = insn->insn.mode != e->held.insn.mode ||
-			 ((e->s.flags & HF_ETRACE_ENC_CHANGED) && !e->c.imprecise);
+	plan.privilege = level || ((e->s.flags & HF_ETRACE_ENC_CHANGED) && !e->c.imprecise);
 	plan.sync_behind = plan.privilege;
 	plan_way(e, &plan, step, step->known && step->target != pc);
 	if (plan.behind != HF_ETRACE_BEHIND_INSN)
 		return plan;
-	if (plan.sync_behind && exact(e) && needs_before(e, insn)) {
+	/* 2.0's decoder stops at another privilege only behind a trap or trap return */
+	if (exact(e) && ((level && step->way != HF_ETRACE_WAY_TRAP_RETURN) ||
+			 (plan.sync_behind && needs_before(e, insn)))) {
 		stop_there(&plan);
 		return plan;
 	}
@@ -165,7 +166,8 @@ static bool runs_full(const struct hf_etrace_enc *e, const struct hf_etrace_step
 
 static bool must_report(const struct hf_etrace_enc *e, const struct plan *plan, const struct hf_etrace_step *step)
 {
-	if (plan->behind != HF_ETRACE_BEHIND_INSN)
+	/* the count of predicted branches has 32 bits */
+	if (plan->behind != HF_ETRACE_BEHIND_INSN || e->s.pbc >= (uint64_t)31 + UINT32_MAX)
 		return true;
 	if (exact(e))
 		return plan->sync_behind || plan->missed || runs_full(e, step) ||
@@ -292,7 +294,8 @@ void hf_etrace_enc_finish(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf
 			  const struct hf_event *insn)
 {
 	struct hf_etrace_enc_state *s = &e->s;
-	const bool early = s->flags & HF_ETRACE_ENC_SYNCED, synced = early || needs_sync(e), taken = e->held.flags & HF_EVF_TAKEN;
+	const bool early = s->flags & HF_ETRACE_ENC_SYNCED, synced = early || needs_sync(e);
+	const bool taken = e->held.flags & HF_EVF_TAKEN;
 	const bool updiscon = !synced && (s->flags & HF_ETRACE_ENC_UPDISCON);
 	struct plan plan = {.behind = (uint8_t)behind};
 	struct hf_etrace_step step;

@@ -130,7 +130,7 @@ void hf_etrace_enc_outcomes(struct hf_etrace_enc *e, struct hf_sink *sink)
 /* ---- format 3 ---- */
 
 /* 3 bits; with fewer, guests look like their hosts. What a trace does not say is taken for user mode. */
-static uint8_t privilege_of(const struct hf_etrace_enc *e, unsigned mode)
+uint8_t hf_etrace_enc_privilege(const struct hf_etrace_enc *e, unsigned mode)
 {
 	static const uint8_t codes[HF_MODE_COUNT] = {
 		[HF_MODE_S] = 1, [HF_MODE_H] = 1, [HF_MODE_M] = 3, [HF_MODE_D] = 4, [HF_MODE_VU] = 5, [HF_MODE_VS] = 6,
@@ -149,7 +149,7 @@ static struct hf_etrace_packet format3(const struct hf_etrace_enc *e, enum hf_et
 	return (struct hf_etrace_packet){
 		.format = 3,
 		.subformat = (uint8_t)subformat,
-		.privilege = privilege_of(e, mode),
+		.privilege = hf_etrace_enc_privilege(e, mode),
 		.context = e->s.context & mask(e->c.params.context_width),
 		.time = e->s.time & mask(e->c.params.time_width),
 	};

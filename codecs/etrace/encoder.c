@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* There is no code for it; this is the first that is the platform's to define. */
+#define CAUSE_UNKNOWN 24
+
 /* Flags with which the held instruction, or what comes behind it, needs more than a look. */
 #define BUSY \
 	(HF_ETRACE_ENC_UPDISCON | HF_ETRACE_ENC_INFERRED | HF_ETRACE_ENC_SYNC | HF_ETRACE_ENC_TRAP | \
@@ -33,6 +36,22 @@ static void count_down(struct hf_etrace_enc *e)
 		e->s.flags |= HF_ETRACE_ENC_DUE;
 }
 
+static void interrupt_trace(struct hf_etrace_enc *e, struct hf_sink *sink, bool lost)
+{
+	if (e->s.flags & HF_ETRACE_ENC_HELD)
+		hf_etrace_enc_finish(e, sink, lost ? HF_ETRACE_BEHIND_LOST : HF_ETRACE_BEHIND_STOP, NULL);
+	else
+		hf_etrace_enc_stop(e, sink, lost ? HF_ETRACE_TRACE_LOST : HF_ETRACE_ENDED_REP, true);
+	e->s.flags &= ~(uint32_t)(HF_ETRACE_ENC_OF_HELD | HF_ETRACE_ENC_ATTEMPT);
+}
+
+/* No decoder walks over an opcode that is not of the length that it says, or not of RISC-V. */
+static bool is_code(const struct hf_event *ev)
+{
+	return (ev->insn.isa == HF_ISA_RV32 || ev->insn.isa == HF_ISA_RV64) &&
+	       hf_riscv_size(ev->insn.opcode) == ev->insn.size;
+}
+
 /* Nothing is held: it begins a trace, or a handler. */
 static void hold_first(struct hf_etrace_enc *e, const struct hf_event *ev)
 {
@@ -42,26 +61,19 @@ static void hold_first(struct hf_etrace_enc *e, const struct hf_event *ev)
 	e->s.run = ev->insn.pc;
 }
 
-static void skip_insn(struct hf_etrace_enc *e, struct hf_sink *sink)
-{
-	if (e->s.flags & HF_ETRACE_ENC_HELD)
-		hf_etrace_enc_finish(e, sink, HF_ETRACE_BEHIND_STOP, NULL);
-	else
-		hf_etrace_enc_stop(e, sink, HF_ETRACE_ENDED_REP, true);
-	e->s.flags &= ~(uint32_t)(HF_ETRACE_ENC_OF_HELD | HF_ETRACE_ENC_ATTEMPT);
-}
-
 static void put_insn(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	struct hf_etrace_enc_state *s = &e->s;
 	bool held;
 
-	if (ev->insn.isa != HF_ISA_RV32 && ev->insn.isa != HF_ISA_RV64)
-		return;
 	count_down(e);
 	s->mode = ev->insn.mode;
+	if (!is_code(ev)) {
+		interrupt_trace(e, sink, true);
+		return;
+	}
 	if (!qualified(e, ev->insn.pc, ev->insn.mode)) {
-		skip_insn(e, sink);
+		interrupt_trace(e, sink, false);
 		return;
 	}
 	held = s->flags & HF_ETRACE_ENC_HELD;
@@ -87,14 +99,26 @@ static void put_attempt(struct hf_etrace_enc *e, const struct hf_event *ev)
 	e->s.attempt_mode = ev->insn.mode;
 }
 
-/* Where an instruction that retired left the flow, as far as it is known by itself; ecall and ebreak stay. */
-static uint64_t successor(const struct hf_etrace_enc *e)
+/* Where the held instruction left the flow, ecall and ebreak at themselves; false: the source does not know. */
+static bool find_successor(const struct hf_etrace_enc *e, uint64_t *ret_pc)
 {
 	const struct hf_ev_insn *insn = &e->held.insn;
+	const bool taken = e->held.flags & HF_EVF_TAKEN;
 
-	if (insn->flow == HF_FLOW_TRAP_CALL)
-		return insn->pc;
-	return e->held.flags & HF_EVF_TAKEN ? insn->target : insn->pc + insn->size;
+	*ret_pc = taken ? insn->target : insn->pc + insn->size;
+	switch (insn->flow) {
+	case HF_FLOW_TRAP_CALL:
+		*ret_pc = insn->pc;
+		return true;
+	case HF_FLOW_INDIRECT_JUMP:
+	case HF_FLOW_INDIRECT_CALL:
+	case HF_FLOW_RETURN:
+	case HF_FLOW_SWAP:
+	case HF_FLOW_TRAP_RETURN:
+		return taken;
+	default:
+		return true;
+	}
 }
 
 /*
@@ -121,7 +145,7 @@ static void keep_trap(struct hf_etrace_enc *e, const struct hf_event *ev, uint64
 
 	s->flags &= ~(uint32_t)(HF_ETRACE_ENC_OF_HELD | HF_ETRACE_ENC_ATTEMPT | HF_ETRACE_ENC_CHANGED);
 	s->flags |= inferred | HF_ETRACE_ENC_TRAP | (ev->flags & HF_EVF_ASYNC ? (uint32_t)HF_ETRACE_ENC_ASYNC : 0);
-	s->cause = ev->flags & HF_EVF_CAUSE ? ev->trap.cause : 0;
+	s->cause = ev->flags & HF_EVF_CAUSE ? ev->trap.cause : CAUSE_UNKNOWN;
 	s->value = ev->trap.value;
 	s->epc = epc;
 	s->trap_mode = mode;
@@ -134,7 +158,8 @@ static void put_trap(struct hf_etrace_enc *e, struct hf_sink *sink, const struct
 	const bool attempt = s->flags & HF_ETRACE_ENC_ATTEMPT, held = s->flags & HF_ETRACE_ENC_HELD;
 	const bool ratified = e->c.params.version != HF_ETRACE_1_1_1;
 	const uint8_t mode = attempt ? s->attempt_mode : s->mode;
-	uint64_t epc = attempt ? s->attempt_pc : held ? successor(e) : 0;
+	uint64_t epc = attempt ? s->attempt_pc : 0;
+	const bool known = attempt || (held && find_successor(e, &epc));
 	bool at_once;
 
 	epc &= hf_etrace_address_mask(&e->c.params);
@@ -143,7 +168,7 @@ static void put_trap(struct hf_etrace_enc *e, struct hf_sink *sink, const struct
 	else if (ratified)
 		tell_waiting(e, sink, epc, mode);
 	if (s->flags & HF_ETRACE_ENC_TRACING)
-		at_once = s->flags & HF_ETRACE_ENC_UPDISCON;
+		at_once = known && (s->flags & HF_ETRACE_ENC_UPDISCON);
 	else
 		at_once = attempt && qualified(e, epc, mode);
 	keep_trap(e, ev, epc, mode);
@@ -178,15 +203,6 @@ static void put_context(struct hf_etrace_enc *e, const struct hf_event *ev)
 	if (context != s->context)
 		s->flags |= HF_ETRACE_ENC_CHANGED;
 	s->context = context;
-}
-
-static void interrupt_trace(struct hf_etrace_enc *e, struct hf_sink *sink, bool lost)
-{
-	if (e->s.flags & HF_ETRACE_ENC_HELD)
-		hf_etrace_enc_finish(e, sink, lost ? HF_ETRACE_BEHIND_LOST : HF_ETRACE_BEHIND_STOP, NULL);
-	else
-		hf_etrace_enc_stop(e, sink, lost ? HF_ETRACE_TRACE_LOST : HF_ETRACE_ENDED_REP, true);
-	e->s.flags &= ~(uint32_t)(HF_ETRACE_ENC_OF_HELD | HF_ETRACE_ENC_ATTEMPT);
 }
 
 static void put_other(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
@@ -228,7 +244,8 @@ static void put_other(struct hf_etrace_enc *e, struct hf_sink *sink, const struc
 static inline bool passes(const struct hf_etrace_enc *e, const struct hf_event *held, const struct hf_event *ev)
 {
 	return ev->kind == HF_EVENT_INSN && (held->insn.flow == HF_FLOW_PLAIN || held->insn.flow >= HF_FLOW_SYNC) &&
-	       ev->insn.pc == held->insn.pc + held->insn.size && ev->insn.mode == held->insn.mode && e->s.left > 1;
+	       ev->insn.pc == held->insn.pc + held->insn.size && hf_riscv_size(ev->insn.opcode) == ev->insn.size &&
+	       ev->insn.mode == held->insn.mode && e->s.left > 1;
 }
 
 static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)

@@ -136,9 +136,9 @@ struct hf_etrace_enc {
 
 /* ---- enc_config.c ---- */
 
-/* The configuration of these view parameters for a hart of that stream (NULL: any). HF_ERR_SETUP_VALUE and why[size]. */
-int hf_etrace_config_read(struct hf_etrace_config *config, const char *params, const struct hf_stream *stream, char *why,
-			  size_t size);
+/* What these view parameters make of a hart of that stream (NULL: any). HF_ERR_SETUP_VALUE and why[size]. */
+int hf_etrace_config_read(struct hf_etrace_config *config, const char *params, const struct hf_stream *stream,
+			  char *why, size_t size);
 int hf_etrace_config_check(const char *params, char *why, size_t size);
 /* The parameters that a description has which says nothing but this version and width of addresses. */
 void hf_etrace_config_defaults(struct hf_etrace_params *params, unsigned version, unsigned iaddress_width);
@@ -182,6 +182,9 @@ bool hf_etrace_enc_lookup(struct hf_etrace_enc *e, uint64_t target, uint32_t *re
 uint32_t hf_etrace_enc_stack_limit(const struct hf_etrace_enc *e);
 
 /* ---- enc_report.c ---- */
+
+/* The privilege field for enum hf_mode. */
+uint8_t hf_etrace_enc_privilege(const struct hf_etrace_enc *e, unsigned mode);
 
 /* The flags of a report. */
 struct hf_etrace_flags {

@@ -96,7 +96,8 @@ static inline uint64_t hf_etrace_shift(const struct hf_etrace_params *params, ui
 
 /*
  * Takes a payload of 1 to HF_ETRACE_PAYLOAD_MAX bytes apart; modes are those that hold before it. HF_ERR_ETRACE_PACKET:
- * a format that the parameters exclude, or a reserved value. Missing bits are the sign; up to 15 surplus ones are ignored.
+ * a format that the parameters exclude, or a reserved value. Missing bits are the sign; up to 15 surplus ones are
+ * ignored.
  */
 int hf_etrace_packet_read(const struct hf_etrace_params *params, uint32_t modes, const uint8_t *payload, size_t n,
 			  struct hf_etrace_packet *ret_pkt);

@@ -1,4 +1,4 @@
-/* What each packet does to the decoder (7.2 of the fact sheet, chapter 11 of 1.1.1). */
+/* What each packet does to the decoder (1.1.1, chapter 11). */
 #include "codecs/etrace/decoder.h"
 
 static void clear(struct hf_etrace_dec *d, unsigned flags)
@@ -155,7 +155,7 @@ int hf_etrace_begin_follow(struct hf_etrace_dec *d)
 	return d->core.base == HF_ETRACE_CACHE_EMPTY ? HF_ERR_ETRACE_INDEX : 0;
 }
 
-/* 8.3 (a) and (b): the address of the packet before was final although nothing says so. */
+/* trap_reporting = figure: the address of the packet before was final although nothing says so. */
 static bool is_final(const struct hf_etrace_dec *d)
 {
 	const struct hf_etrace_block *b = d->cur;

@@ -1,4 +1,4 @@
-/* Traps: where they happened, which the packets say only in part (8.2), and the events that say it. */
+/* Traps: where they happened, which the packets say only in part, and the events that say it. */
 #include "codecs/etrace/decoder.h"
 
 /* RISC-V causes. */
@@ -32,8 +32,8 @@ static bool epc_of_value(const struct hf_etrace_dec *d, uint64_t *ret_epc)
 }
 
 /*
- * 8.3: drawn so, a trap at the first instruction of a handler is reported in place of the one that led there, whose
- * cause is then nowhere. The packet after it reports it once more.
+ * trap_reporting = figure: a trap at the first instruction of a handler is reported in place of the one that led
+ * there, whose cause is then nowhere. The packet after it reports it once more.
  */
 static bool is_of_handler(const struct hf_etrace_dec *d)
 {
@@ -100,7 +100,7 @@ void hf_etrace_settle_trap(struct hf_etrace_dec *d, const uint64_t *address)
 	d->trap = 0;
 }
 
-/* 8.3, for streams that report addresses that did not retire: whether the instruction held back is one. */
+/* trap_reporting = figure: addresses are reported that did not retire; whether the instruction held back is one. */
 static bool is_not_retired(const struct hf_etrace_dec *d)
 {
 	const struct hf_etrace_core *core = &d->core;

@@ -1,4 +1,4 @@
-/* From one packet to the next through the program: 7.3 to 7.5 of the fact sheet's numbering, chapter 11 of 1.1.1. */
+/* From one packet to the next through the program (1.1.1, chapter 11). */
 #include "codecs/etrace/decoder.h"
 
 #define NOWHERE UINT64_MAX /* odd, so never the address of an instruction */
@@ -201,7 +201,8 @@ static inline void push(struct hf_etrace_tables *t, uint64_t address)
 }
 
 /* A return or another uninferable jump, or a trap return. */
-static int resolve_indirect(struct hf_etrace_dec *d, const struct hf_etrace_block *b, uint64_t *ret_pc, bool *ret_explicit)
+static int resolve_indirect(struct hf_etrace_dec *d, const struct hf_etrace_block *b, uint64_t *ret_pc,
+			    bool *ret_explicit)
 {
 	struct hf_etrace_core *core = &d->core;
 	struct hf_etrace_tables *t = &d->tables;

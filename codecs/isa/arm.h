@@ -14,7 +14,7 @@ enum hf_arm_flags {
 	HF_ARM_WFX = 2,          /* one where TRCIDR2.WFXMODE is 1, and else none */
 	HF_ARM_INDIRECT = 4,     /* the target is in a register or in memory */
 	HF_ARM_LINK = 8,         /* keeps the address of the next instruction */
-	/* May fail its own condition. What an IT block before adds is not known here: any T32 instruction may be in one. */
+	/* May fail its own condition. What an IT block adds is not known here: any T32 instruction may be in one. */
 	HF_ARM_CONDITIONAL = 16,
 	HF_ARM_EXCHANGE = 32,    /* direct, to the other one of A32 and T32 */
 };

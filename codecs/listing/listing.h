@@ -31,8 +31,8 @@
  *                                    the instruction record that first used it, entries down to the leaf
  *   Attachments that follow no insn or attempt line are on a line "#" attachment*.
  *
- *   "# trap exception" | "# trap interrupt"  "cause=" (dec ["(" name ")"] | "?") ["virtual"] ["value=" hex] ["->" handler]
- *                                    ["mode=" mode] ["meta=" hex ("," hex)*]
+ *   "# trap exception" | "# trap interrupt"  "cause=" (dec ["(" name ")"] | "?") ["virtual"] ["value=" hex]
+ *                                    ["->" handler] ["mode=" mode] ["meta=" hex ("," hex)*]
  *   "# trap-return" ["->" 16 hex digits] ["mode=" mode]
  *   "# context" ["hw=" dec] ["pid=" dec] ["tid=" dec] ["asid=" dec] ["vmid=" dec] ["mode=" mode] ["vlen=" dec]
  *                                    ["isa=" name] [("secure" | "non-secure") ["SM"] ["DIT"] ["SSBS"]

@@ -209,6 +209,17 @@ static void stop(struct hf_ntrace_enc *e, struct hf_sink *sink, uint8_t start)
 	s->start = e->c.seed ? HF_NTRACE_SYNC_RESET : start;
 }
 
+/* Behind a jump whose target the source does not tell, it is the target: no reason to stop. */
+static void put_discontinuity(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+{
+	const struct hf_ntrace_enc_state *s = &e->s;
+
+	if (s->pending == HF_NTRACE_PENDING_INDIRECT && !s->known && !(ev->flags & HF_EVF_UNTRACED))
+		return;
+	if (s->pending != HF_NTRACE_PENDING_START || s->btype != HF_NTRACE_BTYPE_JUMP)
+		stop(e, sink, HF_NTRACE_SYNC_ENABLE);
+}
+
 static void put_context(struct hf_ntrace_enc *e, const struct hf_event *ev)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
@@ -245,8 +256,7 @@ static void put_other(struct hf_ntrace_enc *e, struct hf_sink *sink, const struc
 		s->time = ev->time.value;
 		break;
 	case HF_EVENT_DISCONTINUITY:
-		if (s->pending != HF_NTRACE_PENDING_START || s->btype != HF_NTRACE_BTYPE_JUMP)
-			stop(e, sink, HF_NTRACE_SYNC_ENABLE);
+		put_discontinuity(e, sink, ev);
 		break;
 	case HF_EVENT_GAP:
 		stop(e, sink, HF_NTRACE_SYNC_OVERRUN);

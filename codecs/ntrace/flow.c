@@ -4,8 +4,11 @@
  */
 #include "codecs/ntrace/decoder.h"
 
-/* HIST alone does not say where to stop on code without branches: no code of sense is longer than I-CNT reaches. */
-#define STRAIGHT_MAX (UINT64_C(1) << 22)
+/*
+ * HIST alone does not say where to stop on code without branches. More halfwords than this without one are not the code
+ * that was traced but a loop of jumps.
+ */
+#define STRAIGHT_MAX (UINT64_C(1) << 18)
 
 /* What was executed last, and where that leads. */
 struct outcome {
@@ -136,17 +139,11 @@ static void synchronise(struct hf_ntrace_dec *d)
 	push_time(d);
 }
 
-/* A synchronising message where the place was not known. */
+/* A synchronising message where the place was not known. There need not be code: a fetch may fail there (8.6). */
 static void restart(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
-	struct hf_event insn;
 
-	if (!hf_walk_insn(d->program, d->params.isa, s->address, &insn)) {
-		hf_ntrace_lose(d, HF_ERR_NTRACE_NO_CODE, s->message_at, s->address);
-		s->lost_bytes += s->message_length;
-		return;
-	}
 	if (s->lost_code)
 		hf_ntrace_push_loss(d, HF_EVENT_GAP, -(int)s->lost_code, s->lost_at, s->lost_bytes, s->lost_detail);
 	else if (s->begun)
@@ -256,10 +253,26 @@ static uint64_t place(const struct hf_ntrace_dec *d, const struct hf_block *bloc
 	return hf_blocks_events(&d->blocks, block)[block->count - 1].insn.pc;
 }
 
-/* A jump to itself, which never comes to a branch. */
-static bool is_endless(const struct hf_ntrace_dec *d, const struct hf_block *block)
+/* Watches for jumps in a circle, which never come to the branch that HIST promises. Calls and returns may end one. */
+struct circle {
+	const struct hf_block *seen;
+	uint32_t steps, mark;
+};
+
+static bool is_circle(struct circle *c, const struct hf_block *block)
 {
-	return block->end == HF_BLOCK_JUMP && block->target == place(d, block) && !d->params.all_jumps;
+	if (block->end != HF_BLOCK_ON && block->end != HF_BLOCK_JUMP && block->end != HF_BLOCK_SET_JUMP) {
+		c->seen = NULL;
+		c->steps = c->mark = 0;
+		return false;
+	}
+	if (block == c->seen)
+		return true;
+	if (c->steps++ == c->mark) { /* a new one each time, further and further apart, so that any circle closes */
+		c->seen = block;
+		c->mark = 2 * c->steps;
+	}
+	return false;
 }
 
 /* ResourceFull with a history: as far as its last branch, and not beyond (7.8). */
@@ -268,6 +281,7 @@ static void run_history(struct hf_ntrace_dec *d)
 	const uint32_t mark = d->plan_count;
 	struct hf_ntrace_state *s = &d->s;
 	struct hf_block *block = find(d, s->pc);
+	struct circle circle = {0};
 
 	for (unsigned used = 0; used < HF_NTRACE_PIECE; used++) {
 		struct hf_ntrace_plan *entry = push(d, hf_blocks_events(&d->blocks, block), block->count);
@@ -276,7 +290,7 @@ static void run_history(struct hf_ntrace_dec *d)
 
 		s->debt -= block->halfwords;
 		s->straight += block->halfwords;
-		if (s->straight > STRAIGHT_MAX || is_endless(d, block)) {
+		if (s->straight > STRAIGHT_MAX || (!d->params.all_jumps && is_circle(&circle, block))) {
 			fail(d, HF_ERR_NTRACE_HISTORY, place(d, from), mark);
 			return;
 		}
@@ -529,6 +543,7 @@ static void run_count(struct hf_ntrace_dec *d)
 	struct hf_ntrace_state *s = &d->s;
 	struct outcome o = {.next = s->pc, .known = true};
 	struct hf_block *block = s->left ? find(d, s->pc) : NULL;
+	struct circle circle = {0};
 	int err = 0;
 
 	for (unsigned used = 0; s->left; used++) {
@@ -549,6 +564,10 @@ static void run_count(struct hf_ntrace_dec *d)
 			break;
 		}
 		o.block = block;
+		if (s->hist > 1 && !d->params.all_jumps && is_circle(&circle, block)) {
+			fail(d, HF_ERR_NTRACE_HISTORY, place(d, block), mark);
+			return;
+		}
 		block = step(d, block, o.entry, &err);
 		if (!block) {
 			fail(d, err, place(d, o.block), mark);

@@ -139,13 +139,13 @@ struct cursor {
 /* On to the next byte if this one's bits are read: a fixed field may not end where a variable one does. */
 static inline bool turn(struct cursor *c)
 {
-	if (c->bit < MDO_BITS)
-		return c->at < c->n;
-	if ((c->bytes[c->at] & 3) != MSEO_MORE)
-		return false;
-	c->at++;
-	c->bit = 0;
-	return true;
+	if (c->bit == MDO_BITS) {
+		if ((c->bytes[c->at] & 3) != MSEO_MORE)
+			return false;
+		c->at++;
+		c->bit = 0;
+	}
+	return c->at < c->n;
 }
 
 static uint32_t read_fixed(struct cursor *c, unsigned width)

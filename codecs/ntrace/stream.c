@@ -120,8 +120,11 @@ struct hf_ntrace_part hf_ntrace_part_at(const struct hf_stream *stream, const st
 static uint32_t first_source(const struct hf_ntrace_params *params, const uint8_t *bytes, size_t n)
 {
 	struct hf_ntrace_message msg;
+	size_t at = params->wrap_offset < n ? (size_t)params->wrap_offset : 0;
 
-	for (size_t at = 0; at < n;) {
+	while (params->wrapped && at < n && (bytes[at++] & 3) != 3)
+		;
+	while (at < n) {
 		int err;
 
 		if (hf_ntrace_is_padding(bytes[at])) {

@@ -56,7 +56,7 @@ static uint64_t behind_footer(const struct hf_coresight *cs, uint64_t offset)
 	return cs->layout == HF_CORESIGHT_DSTREAM && in_block >= BLOCK_DATA ? offset + BLOCK - in_block : offset;
 }
 
-/* Copies the next k bytes of the stream and their offsets; false if p[n] does not hold them. *ret_end is behind them. */
+/* Copies the next k bytes of the stream and their offsets; false if p[n] does not hold them. *ret_end: behind them. */
 static bool peek(const struct hf_coresight *cs, const uint8_t *p, size_t n, unsigned k, uint8_t *bytes, uint64_t *at,
 		 uint64_t *ret_end)
 {

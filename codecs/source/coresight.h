@@ -16,7 +16,7 @@
 
 enum hf_coresight_layout {
 	HF_CORESIGHT_NONE,    /* no frames: the bytes of one source */
-	HF_CORESIGHT_ALIGNED, /* frames from the first byte on, as in memory; four FSYNCs in a row are a discontinuity */
+	HF_CORESIGHT_ALIGNED, /* frames from the first byte on, as in memory; four FSYNCs together: a discontinuity */
 	HF_CORESIGHT_SYNCED,  /* as on pins: frames begin behind an FSYNC, and HSYNCs stand inside them too */
 	HF_CORESIGHT_DSTREAM, /* blocks of 504 bytes of a SYNCED stream and 8 of something else */
 	HF_CORESIGHT_LAYOUTS

@@ -310,8 +310,8 @@ static uint64_t gz_memory(const struct hf_unpack *u)
 }
 
 /*
- * Member starts need no window, so they are taken earlier where there are many (bgzip, pigz -i). Deflate blocks are long
- * in traces, 300 KiB and more: with three quarters of a MiB aimed at, points are about a MiB apart.
+ * Member starts need no window, so they are taken earlier where there are many (bgzip, pigz -i). Deflate blocks are
+ * long in traces, 300 KiB and more: with three quarters of a MiB aimed at, points are about a MiB apart.
  */
 #define OPS \
 	.size = sizeof(struct gunzip), \

@@ -20,7 +20,7 @@ struct hf_lane_entry {
 /* Why a lane has no more bytes than it holds. */
 enum hf_lane_stop {
 	HF_LANE_MORE,  /* nothing stops it: fill again */
-	HF_LANE_BREAK, /* a discontinuity of the framing (CORESIGHT_RESET, or frames lost): hf_lane_resume goes on behind */
+	HF_LANE_BREAK, /* a discontinuity of the framing (HF_CORESIGHT_RESET): hf_lane_resume goes on behind */
 	HF_LANE_END,   /* the recording ends here */
 	HF_LANE_FRAME, /* it ends inside a frame, or without any: the bytes from frames.offset on are nobody's */
 	HF_LANE_ERROR, /* its source is damaged from here on: reader.err */

@@ -23,13 +23,18 @@ static uint64_t attach_access(struct hf_stf_dec *d, struct hf_stf_out *out, cons
 	const bool mem = rec->descriptor == HF_STF_INST_MEM_ACCESS;
 	struct hf_event *ev = hf_stf_out_push(out, mem ? HF_EVENT_MEM : HF_EVENT_BUS);
 	const uint64_t content = g->at + size;
-	const uint16_t words = count_words(d, content, g->marker, (uint8_t)(rec->descriptor + 1));
+	const uint16_t stored = count_words(d, content, g->marker, (uint8_t)(rec->descriptor + 1));
 	bool odd;
-	const uint32_t bytes = hf_stf_access_bytes(d->header, rec->size, &odd);
-	const uint64_t data = words ? hf_get64(hf_stf_dec_at(d, content) + 1) : 0;
+	uint32_t bytes = hf_stf_access_bytes(d->header, rec->size, &odd);
+	const uint64_t word = stored ? hf_get64(hf_stf_dec_at(d, content) + 1) : 0;
+	const bool range = mem && stored == 1 && hf_stf_access_is_range(d->header, rec->attr);
+	const uint16_t words = range ? 0 : stored;
+	const uint64_t data = range ? 0 : word;
 
 	ev->flags = (uint8_t)((rec->code == HF_STF_READ || rec->code == HF_STF_WRITE ? rec->code : 0) |
 			      (odd ? HF_EVF_UNIT_ODD : 0));
+	if (range)
+		bytes = word < UINT32_MAX ? (uint32_t)word : UINT32_MAX;
 	ev->small = words;
 	ev->size = words > 1 ? 8 * (words - 1u) : 0;
 	if (mem) {
@@ -50,7 +55,7 @@ static uint64_t attach_access(struct hf_stf_dec *d, struct hf_stf_out *out, cons
 		g->span = (struct hf_stf_span){.offset = content + HF_STF_SIZE_INST_MEM_CONTENT + 1,
 					       .left = ev->size,
 					       .stride = HF_STF_SIZE_INST_MEM_CONTENT};
-	return size + (uint64_t)words * HF_STF_SIZE_INST_MEM_CONTENT;
+	return size + (uint64_t)stored * HF_STF_SIZE_INST_MEM_CONTENT;
 }
 
 static void attach_register(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec,

@@ -234,9 +234,6 @@ static void put_insn(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf
 
 /* ---- attachments ---- */
 
-/* The most of a range that one access tells of: the size has 16 bits. */
-#define RANGE_PIECE 32768u
-
 /* What an access of an Arm source other than STF has of the attributes in hartfs-views(5). */
 static uint16_t arm_attr(const struct hf_ev_mem *mem)
 {
@@ -253,34 +250,16 @@ static uint32_t stored_size(const struct hf_stf_enc *e, const struct hf_event *e
 	return size < UINT16_MAX ? (uint32_t)size : UINT16_MAX;
 }
 
-static void put_mem(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev);
-
-/* A range longer than one access can be: as accesses side by side. */
-static void put_long_range(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
-{
-	struct hf_event piece = *ev;
-
-	for (uint32_t left = ev->mem.size; left; left -= piece.mem.size) {
-		piece.mem.size = left < RANGE_PIECE ? left : RANGE_PIECE;
-		put_mem(e, sink, &piece);
-		piece.mem.address += piece.mem.size;
-	}
-}
-
 static void put_mem(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	const struct hf_ev_mem *mem = &ev->mem;
 	const unsigned kind = ev->flags & (HF_EVF_READ | HF_EVF_WRITE);
 	uint8_t *p = hf_sink_room(sink, 2 * HF_STF_SIZE_INST_MEM_ACCESS + HF_STF_SIZE_INST_MEM_CONTENT);
 	uint16_t attr = mem->attr;
+	bool range;
 
-	if (e->arch == HF_ARCH_ARM && !e->source) {
+	if (e->arch == HF_ARCH_ARM && !e->source)
 		attr = arm_attr(mem);
-		if ((attr & HF_ARM_ATTR_RANGE) && mem->size > RANGE_PIECE) {
-			put_long_range(e, sink, ev);
-			return;
-		}
-	}
 	/* read-modify-write is two accesses; the content goes with the write */
 	for (unsigned type = HF_STF_READ; type <= HF_STF_WRITE; type++) {
 		if (kind && !(kind & type))
@@ -294,13 +273,15 @@ static void put_mem(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_
 		if (!kind)
 			break;
 	}
-	if (ev->small) {
+	/* of a range the content is its length, for which the size has too few bits (hartfs-views(5)) */
+	range = e->arch == HF_ARCH_ARM && (attr & HF_ARM_ATTR_RANGE);
+	if (ev->small || range) {
 		*p = HF_STF_INST_MEM_CONTENT;
-		hf_put64(p + 1, mem->data);
+		hf_put64(p + 1, range ? mem->size : mem->data);
 		p += HF_STF_SIZE_INST_MEM_CONTENT;
 	}
 	sink->p = p;
-	begin_data(e, sink, HF_EVENT_MEM, ev->size, ev->size, 0);
+	begin_data(e, sink, HF_EVENT_MEM, ev->size, range ? 0 : ev->size, 0);
 }
 
 static void put_bus(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)

@@ -67,7 +67,7 @@ static inline bool take_access(struct fast *f)
 	const uint8_t type = p[13];
 	bool odd;
 
-	if (ev == f->stop || (uint8_t)(type - 1) > 1)
+	if (ev == f->stop || (uint8_t)(type - 1) > 1 || hf_stf_access_is_range(f->h, hf_get16(p + 11)))
 		return false;
 	ev->kind = HF_EVENT_MEM;
 	ev->size = 0;

@@ -61,8 +61,8 @@ int main(int argc, char **argv)
 			insns += ev[i].kind == HF_EVENT_INSN;
 	}
 	took = cpu() - start;
-	printf("%" PRIu64 " instructions, %" PRIu64 " events, %zu bytes: %.3f s, %.2f ns an instruction, %.1f M/s, %.1f MB/s\n",
-	       insns, events, size * repeats, took, took * 1e9 / (double)insns, (double)insns / took * 1e-6,
+	printf("%" PRIu64 " instructions, %" PRIu64 " events, %zu bytes: %.3f s, %.2f ns an instruction, %.1f M/s, "
+	       "%.1f MB/s\n", insns, events, size * repeats, took, took * 1e9 / (double)insns, (double)insns / took * 1e-6,
 	       (double)(size * repeats) / took * 1e-6);
 	hf_dec_free(dec);
 	hf_src_free(src);

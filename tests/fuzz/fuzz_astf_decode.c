@@ -146,7 +146,8 @@ static void check_stream(const struct hf_stream *stream, struct hf_src *src)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const uint8_t header[2][HF_ASTF_SIZE] = {"ASTF\0\13\0\0\0\0\0\0\0\0\0\0\100", "ASTF\0\13\0\0\0\0\0\0\0\0\0\0\40"};
+	static const uint8_t header[2][HF_ASTF_SIZE] = {"ASTF\0\13\0\0\0\0\0\0\0\0\0\0\100",
+							"ASTF\0\13\0\0\0\0\0\0\0\0\0\0\40"};
 	const size_t head = size && data[0] & 1 ? HF_ASTF_SIZE : 0;
 	struct hf_stream *stream;
 	struct hf_diag diag;

@@ -1,6 +1,6 @@
 /*
- * Instructions, traps, accesses and losses in any order, from any state: the packets must be well formed, and an encoder
- * that takes over at any boundary must go on the same. The first byte chooses the parameters, the second how many bytes
+ * Instructions, traps, accesses and losses in any order, from any state: the packets must be well formed, and an
+ * encoder that takes over at any boundary must go on the same. The first byte chooses the parameters, the second how many bytes
  * of blob follow; the rest are events of 8 bytes.
  */
 #include "codecs/base/bytes.h"
@@ -26,7 +26,8 @@ static const char *const params[] = {
 	"", "sync_instructions=3", "version=1.1.1,options=jump_target_cache,sync_instructions=5", "data=1,sync_instructions=9",
 	"options=implicit_return+branch_prediction+jump_target_cache,return_stack_size=2,bpred_size=2,cache_size=2",
 	"profile=c111,resync_packets=4,options=implicit_return,call_counter_size=2", "profile=python,resync_packets=5",
-	"filter_privilege=M,context=pid,version=2.1", "options=implicit_exception,mtvec=0x80000000,context=asid,context_change=imprecise",
+	"filter_privilege=M,context=pid,version=2.1",
+	"options=implicit_exception,mtvec=0x80000000,context=asid,context_change=imprecise",
 };
 
 static struct hf_event event(const uint8_t *p)

@@ -35,12 +35,14 @@ for trace in "$start f7 f7 f6 dc d4 e0 d5 95 08 d9" "$start ff c3 9a 10 08 00 00
 	bytes 12 $trace >ete_packet/deep-$n
 done
 # Frames behind an FSYNC: id 1, then the bytes in even and odd places.
-frames="ff ff ff 7f 03 00 00 00 00 00 00 00 00 00 00 00 80 01 00 00 04 82 00 08 00 00 ff 7f 30 f7 f6 f7 f6 d4 d8 00 00 10"
+frames="ff ff ff 7f 03 00 00 00 00 00 00 00 00 00 00 00 80 01 00 00"
+frames+=" 04 82 00 08 00 00 ff 7f 30 f7 f6 f7 f6 d4 d8 00 00 10"
 bytes 40 03 $frames $frames >ete/framed
 bytes c1 03 $frames $frames >ete/framed-2
 for layout in 00 01 02 03; do
 	bytes $layout 01 $frames $frames >coresight/frames-$layout
-	bytes $layout 01 21 aa 10 22 25 33 44 55 01 66 76 88 21 99 25 0e 03 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f \
+	bytes $layout 01 21 aa 10 22 25 33 44 55 01 66 76 88 21 99 25 0e \
+		03 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f \
 		ff ff ff 7f ff ff ff 7f ff ff ff 7f ff ff ff 7f 02 01 >coresight/ids-$layout
 done
 zeros() { for ((i = 0; i < $1; i++)); do printf '\0'; done; }

@@ -4,6 +4,8 @@
 . "$(dirname "$0")/../lib/roundtrip.sh"
 need_fuse
 capture_archive
+mkdir "$archive/arm"
+cp "$HARTFS_DATA/astf/a64-sys.astf" "$archive/arm"
 do_mount --wait
 round_trip
 do_umount

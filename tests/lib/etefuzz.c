@@ -11,8 +11,8 @@ extern const struct hf_codec hf_codec_ete;
 /* bl, b.eq, ret, blr, isb, tstart, svc, cbz and eret among nops; the upper half are A32 and T32 branches. */
 static void make_code(uint8_t *code)
 {
-	static const uint32_t a64[] = {0x94000020, 0x54000100, 0xd65f03c0, 0xd63f0020, 0xd5033fdf, 0xd5233060, 0xd4000001,
-				       0xb4ffff60, 0xd69f03e0, 0x17ffffe0, 0x54ffff01, 0xd503207f};
+	static const uint32_t a64[] = {0x94000020, 0x54000100, 0xd65f03c0, 0xd63f0020, 0xd5033fdf, 0xd5233060,
+				       0xd4000001, 0xb4ffff60, 0xd69f03e0, 0x17ffffe0, 0x54ffff01, 0xd503207f};
 	static const uint32_t a32[] = {0xeb000010, 0x0a000008, 0xe12fff1e, 0xfa000010, 0xe8bd8000, 0xeafffff0,
 				       0x4770d0f0, 0xbd00e7f0, 0xf7fff800, 0xb1104687};
 
@@ -44,7 +44,8 @@ void ete_fuzz_open(struct ete_fuzz *f, unsigned flags, const uint8_t *bytes, siz
 	add_value(f, "TRCIDR2", flags & 8 ? 0xd0001088 : 0x80000488);
 	add_value(f, "TRCIDR8", flags & 16 ? 6 : 0);
 	add_value(f, "TRCDEVARCH", flags & 32 ? 0x47724a13 : 0x47705a13);
-	f->image = (struct hf_setup_image){.hart = HF_SETUP_ANY, .spaces = HF_MEMORY_ANY, .context = HF_SETUP_NO_CONTEXT};
+	f->image = (struct hf_setup_image){
+		.hart = HF_SETUP_ANY, .spaces = HF_MEMORY_ANY, .context = HF_SETUP_NO_CONTEXT};
 	MUST(hf_src_memory_new(code, sizeof code, &src) == 0);
 	MUST(hf_program_add_raw(&f->image.program, src, 0x1000, NULL) == 0);
 	hf_src_free(src);

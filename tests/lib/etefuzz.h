@@ -1,4 +1,4 @@
-/* For the fuzzers of the ETE decoder: a capture of any bytes over a program of a few branches in three instruction sets. */
+/* For the fuzzers of the ETE decoder: any bytes as a capture, over a program of branches in three instruction sets. */
 #ifndef HF_TEST_ETEFUZZ_H
 #define HF_TEST_ETEFUZZ_H
 

@@ -136,7 +136,7 @@ static struct hf_src *make_trace(const char *trace)
 	return src;
 }
 
-void ete_make(struct ete_capture *c, const char *registers, const char *code, const char *trace)
+void ete_make(struct ete_capture *c, const char *registers, const char *code, const char *framing, const char *trace)
 {
 	struct hf_setup *setup = calloc(1, sizeof *setup);
 
@@ -151,7 +151,7 @@ void ete_make(struct ete_capture *c, const char *registers, const char *code, co
 	add_code(&setup->images[0].program, code);
 	c->setup = setup;
 	c->src = make_trace(trace);
-	CHECK_EQ(hf_setup_add_part(setup, 1, "trace", "source_data"), 0);
+	CHECK_EQ(hf_setup_add_part(setup, 1, "trace", framing), 0);
 	setup->parts[0].size = c->src->size;
 	CHECK_EQ(hf_stream_open(&hf_codec_ete, c->src, setup, &c->stream, NULL), 0);
 }
@@ -182,7 +182,8 @@ static int word_of(const struct hf_event *ev, char *t, size_t n)
 			       snprintf(t, n, "time:%" PRIx64 "-%" PRIu64 " ", ev->time.value, ev->time.back) :
 			       snprintf(t, n, "time:%" PRIx64 " ", ev->time.value);
 	case HF_EVENT_CYCLES: return snprintf(t, n, "cycles:%" PRIu64 " ", ev->time.value);
-	case HF_EVENT_MARKER: return snprintf(t, n, "mark:%" PRIu64 ".%" PRIu64 " ", ev->marker.type, ev->marker.number);
+	case HF_EVENT_MARKER:
+		return snprintf(t, n, "mark:%" PRIu64 ".%" PRIu64 " ", ev->marker.type, ev->marker.number);
 	default: return snprintf(t, n, "kind%u ", ev->kind);
 	}
 }

@@ -18,11 +18,12 @@ void ete_close(struct ete_capture *c);
 struct hf_event *ete_events(const struct ete_capture *c, uint32_t hart, size_t batch, size_t *ret_n);
 
 /*
- * A capture of one source with trace id 1 made of text. registers: "NAME=value NAME=value"; code: "address:opcode ..." in
- * hexadecimal, of 4 bytes each (a T32 pair: low halfword first in memory) in pages of NOPs; trace: bytes in hexadecimal,
- * where "SYNC" stands for an A-sync. Ends the test if it cannot be opened; closed with ete_close.
+ * A capture of one source with trace id 1 made of text. registers: "NAME=value NAME=value"; code: "address:opcode ..."
+ * in hexadecimal, of 4 bytes each (a T32 pair: low halfword first in memory) in pages of NOPs; trace: bytes in
+ * hexadecimal, where "SYNC" stands for an A-sync; framing as in setup.h. Ends the test if it cannot be opened; closed
+ * with ete_close.
  */
-void ete_make(struct ete_capture *c, const char *registers, const char *code, const char *trace);
+void ete_make(struct ete_capture *c, const char *registers, const char *code, const char *framing, const char *trace);
 
 /*
  * The events of hart 1 as words: an instruction is its pc, with ">target" if it was taken; "?pc" an attempt; "!cause" a

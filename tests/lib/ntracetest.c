@@ -93,8 +93,8 @@ void hf_ntt_events_free(struct hf_ntt_events *events)
 }
 
 /* A decoder in that state gives the events from at on, as many as matter. */
-static void check_enter(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, const struct hf_ntt_events *all,
-			size_t at, const uint8_t *blob, size_t size, uint64_t discard)
+static void check_enter(const struct hf_stream *stream, struct hf_src *src, uint32_t hart,
+			const struct hf_ntt_events *all, size_t at, const uint8_t *blob, size_t size, uint64_t discard)
 {
 	struct hf_event ev[64];
 	struct hf_dec *dec;

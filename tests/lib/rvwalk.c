@@ -332,6 +332,8 @@ void hf_rvwalk_run(struct hf_rvwalk *walk, struct hf_rvtrace *trace, size_t n, u
 			before = 0;
 			continue;
 		}
+		if ((flags & HF_RVWALK_MODES) && hf_rvwalk_random(walk, 300) == 0)
+			w.mode = HF_MODE_U;
 		if ((flags & HF_RVWALK_CONTEXTS) && hf_rvwalk_random(walk, 50) == 0)
 			change_context(&w);
 		hf_rvtrace_insn(trace, w.pc, opcode, w.mode);

@@ -20,7 +20,7 @@ if [ -d "$prefix/share/man" ]; then
 		if command -v man >/dev/null; then
 			# How a table falls on a page costs nothing but looks.
 			man -l --warnings "$prefix/share/man/$page" 2>&1 >"$tmp/page" |
-				grep -v 'around line\|table wider\|table text block' >"$tmp/err"
+				grep -v 'around line\|table wider\|table text block\|adjust line\|break line' >"$tmp/err"
 			[ -s "$tmp/err" ] && fail "$page: $(head -n 3 "$tmp/err")"
 		fi
 	done

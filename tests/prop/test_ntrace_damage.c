@@ -98,7 +98,8 @@ static struct hf_ntt_events only_insns(const struct hf_ntt_events *all)
 	return insns;
 }
 
-static void take(struct toll *toll, const struct hf_ntt *t, const struct hf_ntt_events *truth, const uint8_t *bytes, size_t n)
+static void take(struct toll *toll, const struct hf_ntt *t, const struct hf_ntt_events *truth, const uint8_t *bytes,
+		 size_t n)
 {
 	struct hf_ntt_events got = hf_ntt_decode(t, bytes, n, 0, 0);
 
@@ -144,7 +145,9 @@ static void drop_messages(const struct hf_ntt *t, const struct hf_ntt_events *tr
 	CHECK(toll.wrong * 100 < toll.pcs);
 }
 
-static void flip_bits(const struct hf_ntt *t, const struct hf_ntt_events *truth, const struct hf_bytes *bytes)
+/* At most `percent` of the pcs may be wrong: few bytes that stand for many instructions are more delicate. */
+static void flip_bits(const struct hf_ntt *t, const struct hf_ntt_events *truth, const struct hf_bytes *bytes,
+		      unsigned percent)
 {
 	struct toll toll = {0};
 
@@ -154,7 +157,7 @@ static void flip_bits(const struct hf_ntt *t, const struct hf_ntt_events *truth,
 		bytes->p[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
 	report("bits flipped", &toll);
-	CHECK(toll.wrong * 100 < toll.pcs);
+	CHECK(toll.wrong * 100 < toll.pcs * percent);
 }
 
 static void check(const struct hf_ntt *t, const struct hf_ntt_events *events, uint8_t xlen, const char *params)
@@ -165,7 +168,7 @@ static void check(const struct hf_ntt *t, const struct hf_ntt_events *events, ui
 	printf("%s: %zu bytes\n", params, bytes.n);
 	start_anywhere(t, &truth, &bytes);
 	drop_messages(t, &truth, &bytes);
-	flip_bits(t, &truth, &bytes);
+	flip_bits(t, &truth, &bytes, 1);
 	hf_ntt_events_free(&truth);
 	hf_bytes_free(&bytes);
 }
@@ -196,12 +199,12 @@ static void check_corpus(const char *corpus, const char *program, const char *fi
 	bytes = hf_bytes_load(dir, file);
 	hf_ntt_init(&t, "implicit_return=1");
 	hf_ntt_add_elf(&t, &elf);
-	events = hf_ntt_decode(&t, bytes.p, bytes.n, 0, 0);
+	events = hf_ntt_decode(&t, bytes.p, bytes.n, 0, 3000);
 	truth = only_insns(&events);
 	hf_bytes_free(&bytes);
-	bytes = hf_ntt_encode(&events, 64, 0, "sync_instructions=1000");
+	bytes = hf_ntt_encode(&events, 64, 0, "sync_instructions=500");
 	printf("%s: %zu bytes\n", program, bytes.n);
-	flip_bits(&t, &truth, &bytes);
+	flip_bits(&t, &truth, &bytes, 10);
 	hf_ntt_events_free(&truth);
 	hf_ntt_events_free(&events);
 	hf_bytes_free(&bytes);

@@ -87,7 +87,8 @@ static void check_run(uint64_t base, uint8_t xlen, unsigned flags, uint64_t seed
 /* ---- entering ---- */
 
 /* The encoder of the events, saved and loaded into a fresh one before each of them. */
-static void check_encoder_cuts(const struct hf_run *run, const char *params, const struct hf_bytes *bytes, uint32_t hart)
+static void check_encoder_cuts(const struct hf_run *run, const char *params, const struct hf_bytes *bytes,
+			       uint32_t hart)
 {
 	const struct hf_stream stream = {.info = {.arch = HF_ARCH_RISCV, .xlen = run->xlen, .flags = HF_STREAM_HARTS}};
 	const struct hf_enc_env env = {.params = params};

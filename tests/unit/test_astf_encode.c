@@ -200,7 +200,7 @@ static void test_stf(void)
 		"INSTR iword=54000041 pc=1000 is_branch=1\n"
 		"INSTR iword=14000002 pc=1004 is_branch=1 ea_valid=1 ea=100c\n"
 		"INSTR iword=f8e00000 pc=100c ea_valid=1 ea=2000 ea_size=7 is_read=1 is_write=1\n"
-		"INSTR iword=1dc00693 pc=1010 xattr_mode=1 ea_tagged=1 is_write=1 ea_valid=1 ea=3000 xattr=8000\n"
+		"INSTR iword=1dc00693 pc=1010 xattr_mode=1 ea_tagged=1 is_write=1 ea_valid=1 ea=3000 xattr=12345678\n"
 		"INSTR iword=f9800000 pc=1014 ea_valid=1 ea=6000\n"
 		"TRAP trap_type=2 target_pc=9280\nCONTEXT el=1 handler=1\n"
 		"INSTR iword=d69f03e0 pc=9280\nTRAP trap_type=4 target_pc=1018\n"

@@ -1,4 +1,4 @@
-/* What is rare in captures: speculation that is corrected late, losses, limits, AArch32, time that belongs to something. */
+/* What is rare in captures: speculation that is corrected late, losses, limits, AArch32, time with what it stamps. */
 #include "codecs/ete/resolve.h"
 #include "tests/lib/check.h"
 #include "tests/lib/etetest.h"
@@ -20,7 +20,7 @@ static void check(const char *registers, const char *code, const char *trace, co
 	struct ete_capture c;
 	const char *got;
 
-	ete_make(&c, registers, code, trace);
+	ete_make(&c, registers, code, "source_data", trace);
 	got = ete_words(&c);
 	if (strcmp(got, words) != 0) {
 		fprintf(stderr, "%s:\n%s\nis not\n%s\n", trace, got, words);
@@ -93,6 +93,8 @@ static void test_q(void)
 	check(SIMPLE, CODE, START "95 02 aa 00 10 00 00 03 f7 95 00", "el1 1008 100c>1000 1000>2000 2000>2000");
 }
 
+#define DROP " failed_transactions=drop"
+
 static void test_exceptions(void)
 {
 	/* a call: the svc retires; a reset: no address; a fault of the first instruction */
@@ -103,7 +105,9 @@ static void test_exceptions(void)
 	check(SIMPLE, CODE, START "9a 01 10 00 00 06 1d 95 03 9a 00 08 00 00 f7",
 	      "el1 2004 2008 !!1>1000 1000>2000");
 	/* a reset inside a transaction makes it fail */
-	check(SIMPLE, CODE, START "0a f6 06 01 70 9a 00 10 00 00 f7 95 02", "el1 !!3>2000 2000>2008");
+	check(SIMPLE DROP, CODE, START "0a f6 06 01 70 9a 00 10 00 00 f7 95 02", "el1 !!3>2000 2000>2008");
+	/* a debug halt is no trap: nobody handles it */
+	check(SIMPLE, CODE, START "f6 06 03 95 02 9a 00 10 00 00 f7 95 02", "el1 1000 1004 jump 2000>2008");
 }
 
 static void test_time(void)
@@ -132,43 +136,98 @@ static void test_limits(void)
 	static char trace[400000];
 	struct ete_capture c;
 	const char *got;
-	char *p = trace + sprintf(trace, "%s 9a 03 08 00 00 0a ", START);
+	char *const end = trace + sizeof trace;
+	char *p = trace + snprintf(trace, sizeof trace, "%s 9a 03 08 00 00 0a ", START);
 
 	for (unsigned i = 0; i < 3000; i++)
-		p += sprintf(p, "f7 9a 03 08 00 00 ");
-	ete_make(&c, SIMPLE, CODE, trace);
+		p += snprintf(p, (size_t)(end - p), "f7 9a 03 08 00 00 ");
+	ete_make(&c, SIMPLE DROP, CODE, "source_data", trace);
 	got = ete_words(&c);
 	CHECK(strstr(got, "mark:3.0 doubt:ETE_TRANSACTION"));
 	ete_close(&c);
 
-	p = trace + sprintf(trace, "%s", START);
+	p = trace + snprintf(trace, sizeof trace, "%s", START);
 	for (unsigned i = 0; i < 300; i++)
-		p += sprintf(p, "d4 ");
-	sprintf(p, "SYNC 01 00 9a 00 08 00 00 81 31 f6 2d 01");
-	ete_make(&c, IDS "TRCIDR8=0xffffffff TRCCONFIGR=1", CODE, trace);
+		p += snprintf(p, (size_t)(end - p), "d4 ");
+	snprintf(p, (size_t)(end - p), "SYNC 01 00 9a 00 08 00 00 81 31 f6 2d 01");
+	ete_make(&c, IDS "TRCIDR8=0xffffffff TRCCONFIGR=1", CODE, "", trace);
 	CHECK_STR(ete_words(&c), "el1 note:ETE_UNCOMMITTED gap:ETE_QUEUE 1000");
 	ete_close(&c);
 
 	/* more behind an atom than can wait: it goes, and a mispredict comes too late */
-	p = trace + sprintf(trace, "%s f6 ", START);
+	p = trace + snprintf(trace, sizeof trace, "%s f6 ", START);
 	for (unsigned i = 0; i < 2 * HF_ETE_HELD_MAX; i++)
-		p += sprintf(p, "71 ");
-	sprintf(p, "30 f6");
-	ete_make(&c, SIMPLE, CODE, trace);
+		p += snprintf(p, (size_t)(end - p), "71 ");
+	snprintf(p, (size_t)(end - p), "30 f6");
+	ete_make(&c, SIMPLE, CODE, "source_data", trace);
 	got = ete_words(&c);
 	CHECK(strstr(got, "1000 mark:1.0 ") && strstr(got, "doubt:ETE_MISPREDICT"));
 	ete_close(&c);
 
 	/* more zeros than any synchronisation has */
-	p = trace + sprintf(trace, "%s f6 ", START);
+	p = trace + snprintf(trace, sizeof trace, "%s f6 ", START);
 	for (unsigned i = 0; i < 10000; i++)
-		p += sprintf(p, "00 ");
-	sprintf(p, "80 01 00 9a 00 08 00 00 81 31 f7");
+		p += snprintf(p, (size_t)(end - p), "00 ");
+	snprintf(p, (size_t)(end - p), "80 01 00 9a 00 08 00 00 81 31 f7");
 	check(SIMPLE, CODE, trace, "el1 1000 jump 1000>2000");
+}
+
+/* An ETMv4 has an exception return packet; what traces more than the flow is refused. */
+static void test_etm(void)
+{
+	struct hf_setup_value values[] = {
+		{.hart = 1, .key = "TRCCONFIGR", .value = "0x10001", .file = "test", .line = 3},
+		{.hart = 1, .key = "trcdevarch", .value = "0x47724a13", .file = "test", .line = 4},
+	};
+	const struct hf_setup setup = {.values = values, .value_count = 2};
+	struct hf_ete_config config;
+	struct hf_diag diag;
+	bool missing;
+
+	check("TRCDEVARCH=0x47724a13 TRCIDR2=0x488 TRCIDR0=0x28000ea1 TRCCONFIGR=1", CODE,
+	      START "f6 f7 07 82 00 10 00 00 30 f7 95 02", "el1 1000 1004>2000 el0 2000>2008");
+	CHECK_EQ(hf_ete_config_read(&config, &setup, 1, &missing, &diag), (uint64_t)HF_ERR_ETE_SOURCE);
+	CHECK_EQ(diag.detail, 0x4a13);
+	values[0].value = "1";
+	CHECK_EQ(hf_ete_config_read(&config, &setup, 1, &missing, &diag), 0);
+	CHECK(config.etm && missing && config.cid_bytes == 4 && config.vmid_bytes == 4);
+	values[1].value = "0x47700a31";
+	CHECK_EQ(hf_ete_config_read(&config, &setup, 1, &missing, &diag), (uint64_t)HF_ERR_ETE_SOURCE);
+	values[1].value = "many";
+	CHECK_EQ(hf_ete_config_read(&config, &setup, 1, &missing, &diag), (uint64_t)HF_ERR_SETUP_VALUE);
+	CHECK_EQ(diag.detail, 4);
+}
+
+static void check_framed(const char *framing, const char *trace, const char *words)
+{
+	struct ete_capture c;
+
+	ete_make(&c, SIMPLE, CODE, framing, trace);
+	CHECK_STR(ete_words(&c), words);
+	ete_close(&c);
+}
+
+/* Frames of id 1: the start and an N at 1000 in the first two, in even places bit 0 is in the last byte. */
+#define FRAME_1 "03 00 00 00 00 00 00 00 00 00 00 00 80 01 00 00 "
+#define FRAME_2 "04 82 00 08 00 00 30 f6 70 70 70 70 70 70 70 08 "
+#define FSYNC "ff ff ff 7f "
+
+static void test_frames(void)
+{
+	check_framed("coresight", FRAME_1 FRAME_2, "el1 1000");
+	check_framed("coresight", FRAME_1 FRAME_2 "70 70", "el1 1000 note:CORESIGHT_CUT");
+	check_framed("coresight", FRAME_1 FRAME_2 FSYNC FSYNC FSYNC FSYNC FRAME_1 FRAME_2,
+		     "el1 1000 gap:CORESIGHT_BREAK 1000");
+	check_framed("coresight_sync", "12 34 " FSYNC FRAME_1 "04 82 ff 7f 00 08 00 00 30 f6 70 70 70 70 70 70 70 08",
+		     "el1 1000");
+	check_framed("coresight_sync", FRAME_1 FRAME_2, "gap:CORESIGHT_CUT");
+	check_framed("dstream_coresight", FSYNC FRAME_1 FRAME_2, "el1 1000");
 }
 
 int main(void)
 {
+	test_etm();
+	test_frames();
 	test_speculation();
 	test_losses();
 	test_q();

@@ -7,7 +7,8 @@
 
 static size_t blobs, blob_bytes, blob_most;
 
-static void check_from(struct hf_dec *other, const struct hf_event *all, size_t n, size_t at, size_t count, size_t batch)
+static void check_from(struct hf_dec *other, const struct hf_event *all, size_t n, size_t at, size_t count,
+		       size_t batch)
 {
 	struct hf_event ev[64];
 	size_t got;

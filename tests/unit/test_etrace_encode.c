@@ -1,10 +1,10 @@
 /*
  * The E-Trace encoder against the streams of the two reference encoders: from the same execution, with the same
- * parameters and habits, the same bytes.
+ * parameters and habits, the same bytes. And its states: taken at any event boundary they lead to the same bytes.
  */
 #include "codecs/etrace/encoder.h"
 #include "tests/lib/check.h"
-#include "tests/lib/rvtrace.h"
+#include "tests/lib/rvwalk.h"
 
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -151,6 +151,16 @@ static void show_difference(const struct bytes *got, const uint8_t *want, size_t
 	fprintf(stderr, "\n");
 }
 
+/*
+ * Streams of the unmodified model that cannot come out: it gets an ecall that retires and its trap in one cycle, and sets
+ * the updiscon flag by the cycle behind that, which is more than one instruction ahead.
+ */
+static bool is_known(const char *program, const char *config)
+{
+	return strcmp(program, "corner") == 0 &&
+	       (strcmp(config, "itype3_basic") == 0 || strcmp(config, "itype3_full") == 0 || strcmp(config, "lean") == 0);
+}
+
 /* Whether the stream of that directory comes out. */
 static bool compare_stream(const struct hf_rvtrace *trace, const char *program, const char *config, const char *habits)
 {
@@ -166,9 +176,10 @@ static bool compare_stream(const struct hf_rvtrace *trace, const char *program, 
 	add_parameters(params, sizeof params, ini);
 	got = encode(trace, params);
 	same = got.n == want_n && memcmp(got.p, want, want_n) == 0;
-	if (!same) {
+	if (same == is_known(program, config)) {
 		fprintf(stderr, "%s/%s: %zu bytes and not %zu\n", program, config, got.n, want_n);
 		show_difference(&got, (uint8_t *)want, want_n);
+		exit(1);
 	}
 	free(ini);
 	free(want);
@@ -176,19 +187,30 @@ static bool compare_stream(const struct hf_rvtrace *trace, const char *program, 
 	return same;
 }
 
-static void check_all_states(const char *csv)
+static void check_all_states(const struct hf_rvtrace *trace, size_t limit)
 {
 	static const char *const params[] = {
 		"", "sync_instructions=7", "sync_instructions=100,options=none",
 		"sync_instructions=64,options=implicit_return+branch_prediction+jump_target_cache",
 		"options=full_address+jump_target_cache,sync_instructions=0,version=1.1.1,cache_size=8",
 		"version=2.1,link_registers=x1+x5", "profile=c111,options=implicit_return,call_counter_size=9",
+		"data=1,sync_instructions=50", "context=pid,filter_privilege=M+S,sync_instructions=1",
 	};
+
+	for (size_t i = 0; i < sizeof params / sizeof params[0]; i++)
+		check_states(trace, params[i], limit);
+}
+
+static void check_walk_states(void)
+{
+	static struct hf_rvwalk walk;
 	struct hf_rvtrace trace;
 
-	hf_rvtrace_parse(&trace, csv, 64, 0);
-	for (size_t i = 0; i < sizeof params / sizeof params[0]; i++)
-		check_states(&trace, params[i], 3000);
+	hf_rvwalk_program(&walk, 0x80000000, 64, 9);
+	hf_rvtrace_init(&trace, 64);
+	hf_rvwalk_run(&walk, &trace, 3000, HF_RVWALK_TRAPS | HF_RVWALK_DOUBLE | HF_RVWALK_HOLES | HF_RVWALK_MODES |
+		      HF_RVWALK_CONTEXTS | HF_RVWALK_MEM);
+	check_all_states(&trace, SIZE_MAX);
 	hf_rvtrace_fini(&trace);
 }
 
@@ -219,8 +241,6 @@ static void compare_program(const char *program, unsigned *ret_same, unsigned *r
 		}
 		hf_rvtrace_fini(&trace);
 	}
-	if (strcmp(program, "corner") == 0)
-		check_all_states(csv);
 	free(csv);
 }
 
@@ -235,10 +255,12 @@ static void test_corpus(void)
 	for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
 		compare_program(programs[i], &same, &all);
 	printf("%u of %u streams of the reference encoders come out byte for byte\n", same, all);
+	CHECK(all > 100);
 }
 
 int main(void)
 {
+	check_walk_states();
 	corpus = getenv("HARTFS_CORPUS");
 	if (!corpus) {
 		fprintf(stderr, "HARTFS_CORPUS is not set: no streams to compare with\n");

@@ -14,7 +14,7 @@ static struct hf_etrace_params transport(enum hf_etrace_framing framing, unsigne
 	return p;
 }
 
-/* The sheet's message: SMI with a 6-bit index and a type of 2 bits, and ATB's header of one byte. */
+/* SMI with a 6-bit index and a type of 2 bits, and ATB's header of one byte. */
 static void test_single(void)
 {
 	struct hf_etrace_params p = transport(HF_ETRACE_FRAMING_SMI, 6, 0, 0);
@@ -200,6 +200,12 @@ static void test_params(void)
 	CHECK_EQ(p.f0s_width, 1);
 	hf_etracet_value(&setup, "trap_reporting", "no_such_word");
 	CHECK_EQ(hf_etrace_params_read(&setup, 0, &p, &diag), HF_ERR_SETUP_VALUE);
+	for (size_t i = 0; i < setup.value_count; i++) {
+		free((char *)setup.values[i].key);
+		free((char *)setup.values[i].value);
+		free((char *)setup.values[i].file);
+	}
+	free(setup.values);
 }
 
 int main(void)

@@ -44,7 +44,14 @@ static void read_ini(struct capture *c)
 	}
 }
 
-static void open_capture(struct capture *c, const struct hf_rvwalk *walk)
+/* Code of a program, in two places at most; the second may have no bytes. */
+struct code {
+	uint64_t base[2];
+	size_t size[2];
+	uint8_t *bytes[2];
+};
+
+static void open_capture(struct capture *c, const struct code *code)
 {
 	c->setup = (struct hf_setup){.format = "etrace", .values = c->values, .images = &c->image, .image_count = 1,
 				     .parts = &c->part, .part_count = 1};
@@ -54,9 +61,11 @@ static void open_capture(struct capture *c, const struct hf_rvwalk *walk)
 	c->image = (struct hf_setup_image){.hart = HF_SETUP_ANY, .spaces = HF_MEMORY_ANY,
 					   .context = HF_SETUP_NO_CONTEXT};
 	hf_program_init(&c->image.program);
-	CHECK_EQ(hf_src_memory_new(walk->code, walk->at[walk->count], &c->code), 0);
-	CHECK_EQ(hf_program_add_raw(&c->image.program, c->code, walk->base, NULL), 0);
-	hf_src_free(c->code);
+	for (unsigned i = 0; i < 2 && code->size[i]; i++) {
+		CHECK_EQ(hf_src_memory_new(code->bytes[i], code->size[i], &c->code), 0);
+		CHECK_EQ(hf_program_add_raw(&c->image.program, c->code, code->base[i], NULL), 0);
+		hf_src_free(c->code);
+	}
 }
 
 static void encode(struct capture *c, const struct hf_rvtrace *trace, const char *params)
@@ -227,15 +236,15 @@ static void decode(struct capture *c, struct hf_rvtrace *got)
 	hf_src_free(src);
 }
 
-static void loop(const struct hf_rvwalk *walk, const struct hf_rvtrace *trace, const char *params, unsigned tolerance)
+static void loop(const struct code *code, const struct hf_rvtrace *trace, const char *params, unsigned tolerance)
 {
 	static struct capture c;
 	struct hf_rvtrace got;
 
 	memset(&c, 0, sizeof c);
 	encode(&c, trace, params);
-	open_capture(&c, walk);
-	hf_rvtrace_init(&got, walk->xlen);
+	open_capture(&c, code);
+	hf_rvtrace_init(&got, trace->stream.info.xlen);
 	decode(&c, &got);
 	if (!compare(trace, &got, params, tolerance)) {
 		if (getenv("SHOW_PACKETS"))
@@ -247,6 +256,11 @@ static void loop(const struct hf_rvwalk *walk, const struct hf_rvtrace *trace, c
 }
 
 /* ---- what is tried ---- */
+
+static struct code code_of(struct hf_rvwalk *walk)
+{
+	return (struct code){.base = {walk->base}, .size = {walk->at[walk->count]}, .bytes = {walk->code}};
+}
 
 static const char *const options[] = {
 	"none", "full_address", "implicit_return", "branch_prediction", "jump_target_cache",
@@ -265,8 +279,10 @@ static void test_walk(uint64_t seed, const char *version, unsigned xlen, unsigne
 {
 	static struct hf_rvwalk walk;
 	struct hf_rvtrace trace;
+	struct code code;
 
 	hf_rvwalk_program(&walk, 0x80000000, xlen, seed);
+	code = code_of(&walk);
 	hf_rvtrace_init(&trace, xlen);
 	hf_rvwalk_run(&walk, &trace, 2500, flags);
 	for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
@@ -275,7 +291,7 @@ static void test_walk(uint64_t seed, const char *version, unsigned xlen, unsigne
 
 			snprintf(params, sizeof params, "version=%s,options=%s,sync_instructions=%u%s", version, options[i],
 				 syncs[k], more[(seed + i + k) % 4]);
-			loop(&walk, &trace, params, tolerance);
+			loop(&code, &trace, params, tolerance);
 		}
 	hf_rvtrace_fini(&trace);
 }
@@ -306,15 +322,17 @@ static void test_params(const char *params, unsigned flags, unsigned tolerance)
 
 	for (uint64_t seed = 5000; seed < 5008; seed++) {
 		struct hf_rvtrace trace;
+		struct code code;
 
 		hf_rvwalk_program(&walk, 0x80000000, seed & 1 ? 64 : 32, seed);
+		code = code_of(&walk);
 		hf_rvtrace_init(&trace, walk.xlen);
 		hf_rvwalk_run(&walk, &trace, 2500, flags);
 		for (size_t k = 0; k < sizeof syncs / sizeof syncs[0]; k++) {
 			char text[256];
 
 			snprintf(text, sizeof text, "%s,sync_instructions=%u", params, syncs[k]);
-			loop(&walk, &trace, text, tolerance);
+			loop(&code, &trace, text, tolerance);
 		}
 		hf_rvtrace_fini(&trace);
 	}
@@ -327,8 +345,10 @@ static void test_filter(const char *params, unsigned modes, uint64_t low, uint64
 	struct hf_rvtrace trace, part;
 	static struct capture c;
 	struct hf_rvtrace got;
+	struct code code;
 
 	hf_rvwalk_program(&walk, 0x80000000, 64, 77);
+	code = code_of(&walk);
 	hf_rvtrace_init(&trace, 64);
 	hf_rvtrace_init(&part, 64);
 	hf_rvtrace_init(&got, 64);
@@ -340,7 +360,7 @@ static void test_filter(const char *params, unsigned modes, uint64_t low, uint64
 	CHECK(part.retired > 500 && part.retired < trace.retired);
 	memset(&c, 0, sizeof c);
 	encode(&c, &trace, params);
-	open_capture(&c, &walk);
+	open_capture(&c, &code);
 	decode(&c, &got);
 	CHECK(compare(&part, &got, params, INSNS));
 	close_capture(&c);
@@ -374,6 +394,58 @@ static void test_more(void)
 		    0x80000100, 0x800005ff);
 }
 
+/* ---- real programs ---- */
+
+static void collect(struct code *code, const struct hf_rvtrace *trace)
+{
+	for (size_t i = 0; i < trace->count; i++) {
+		const struct hf_event *ev = &trace->events[i];
+		const unsigned k = ev->insn.pc >= code->base[1];
+
+		if (!hf_event_is_instruction(ev) || (ev->kind == HF_EVENT_ATTEMPT && ev->insn.opcode == 0))
+			continue;
+		CHECK(ev->insn.pc - code->base[k] + 4 <= code->size[k]);
+		memcpy(code->bytes[k] + (ev->insn.pc - code->base[k]), &ev->insn.opcode, ev->insn.size);
+	}
+}
+
+static void test_program(const char *corpus, const char *program, unsigned xlen)
+{
+	struct code code = {.base = {0x1000, xlen == 32 ? 0x20000000 : 0x80000000}, .size = {0x100, 8 << 20}};
+	struct hf_rvtrace trace;
+	char path[1024], *csv;
+	size_t n;
+
+	snprintf(path, sizeof path, "%s/etrace/%s/trace.csv.xz", corpus, program);
+	csv = hf_rvtrace_read_file(path, &n);
+	CHECK(csv);
+	hf_rvtrace_parse(&trace, csv, xlen, 0);
+	free(csv);
+	for (unsigned k = 0; k < 2; k++)
+		CHECK(code.bytes[k] = calloc(1, code.size[k]));
+	collect(&code, &trace);
+	for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+		snprintf(path, sizeof path, "options=%s,sync_instructions=%u", options[i], i % 2 ? 0 : 1000);
+		loop(&code, &trace, path, 0);
+	}
+	free(code.bytes[0]);
+	free(code.bytes[1]);
+	hf_rvtrace_fini(&trace);
+}
+
+static void test_programs(void)
+{
+	const char *corpus = getenv("HARTFS_CORPUS");
+
+	if (!corpus)
+		return;
+	test_program(corpus, "br_j_asm", 64);
+	test_program(corpus, "corner", 64);
+	test_program(corpus, "dhrystone", 64);
+	test_program(corpus, "towers", 64);
+	test_program(corpus, "embench-sglib-combined", 32);
+}
+
 int main(void)
 {
 	const unsigned all = HF_RVWALK_TRAPS | HF_RVWALK_DOUBLE | HF_RVWALK_HOLES | HF_RVWALK_MODES;
@@ -389,5 +461,6 @@ int main(void)
 		test_walk(seed + 3000, "2.1", 64, all, 0);
 	}
 	test_more();
+	test_programs();
 	return 0;
 }

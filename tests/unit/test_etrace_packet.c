@@ -1,4 +1,4 @@
-/* E-Trace packets: the worked payloads of the specifications and of the fact sheet, both ways. */
+/* E-Trace packets: the worked payloads of the specifications and of public encoders, both ways. */
 #include "codecs/etrace/packet.h"
 #include "tests/lib/check.h"
 

@@ -54,6 +54,21 @@ static void test_examples(void)
 	CHECK_EQ(msg.address, 0x10008291 << 1);
 }
 
+/* Of a message that is cut right behind its TCODE nothing else may be read, whatever lies there. */
+static void test_cut(void)
+{
+	const struct hf_ntrace_params params = {.xlen = 64, .srcbits = 2};
+	struct hf_ntrace_message msg;
+	uint8_t *bytes = malloc(1); /* its end is seen by the sanitizer */
+
+	CHECK(bytes);
+	bytes[0] = 0x70;
+	CHECK_EQ(hf_ntrace_message_read(&params, bytes, 1, &msg), HF_NOTE_END);
+	CHECK(!msg.has_src);
+	CHECK_EQ(msg.tcode, HF_NTRACE_INDIRECT_BRANCH_HIST);
+	free(bytes);
+}
+
 static void test_damage(void)
 {
 	const struct hf_ntrace_params params = {.xlen = 64}, wide = {.xlen = 64, .srcbits = 12};
@@ -153,7 +168,8 @@ static struct hf_bytes records(const struct hf_ntt *t, const uint8_t *bytes, siz
 
 static void test_records(void)
 {
-	static const char stream[] = "00 00 2415000000000007 FFFF 70D01D1DF8FF 6C2C07 28 03 E013 0E13 6C0C03 20 05 13 84 13 70 D0";
+	static const char stream[] = "00 00 2415000000000007 FFFF 70D01D1DF8FF 6C2C07 28 03 E013 0E13 6C0C03 20 05 13 "
+				     "84 13 70 D0";
 	static const char want[] =
 		"0 zeros bytes=2\n"
 		"2 9 ProgTraceSync SYNC=5 I-CNT=0 F-ADDR=0x80000000\n"
@@ -253,6 +269,7 @@ static void test_corpus(const char *corpus)
 int main(void)
 {
 	test_examples();
+	test_cut();
 	test_damage();
 	test_round_trip();
 	test_records();

@@ -1,0 +1,323 @@
+/*
+ * Instructions to P0 elements: what a trace unit without speculation says of them (D4.3, D4.4). Nothing is held back:
+ * where an indirect branch went, and a new context, is said when the next instruction is there.
+ */
+#include "codecs/ete/encoder.h"
+
+#include "codecs/isa/arm.h"
+
+#include <stdlib.h>
+
+#define FLAGS(f) ((uint16_t)(f))
+
+/* Context byte of an instruction; a mode that is not known leaves the exception level as it was. */
+static uint8_t context_of(const struct hf_ete_enc_state *s, unsigned isa, unsigned mode)
+{
+	static const uint8_t levels[HF_MODE_COUNT] = {
+		[HF_MODE_EL0t] = 1, [HF_MODE_EL1t] = 2, [HF_MODE_EL1h] = 2, [HF_MODE_EL2t] = 3, [HF_MODE_EL2h] = 3,
+		[HF_MODE_EL3t] = 4, [HF_MODE_EL3h] = 4, [HF_MODE_EL0] = 1, [HF_MODE_EL1] = 2, [HF_MODE_EL2] = 3,
+		[HF_MODE_EL3] = 4, [HF_MODE_U] = 1, [HF_MODE_S] = 2,
+	};
+	const unsigned level = mode < HF_MODE_COUNT && levels[mode] ? levels[mode] - 1u :
+								     s->context & HF_ETE_CONTEXT_EL;
+
+	return (uint8_t)(level | (isa == HF_ISA_A64 ? HF_ETE_CONTEXT_SF : 0) | (s->secure ? 0 : HF_ETE_CONTEXT_NS));
+}
+
+/* The return stack (D4.4.5): what a call keeps, and whether the branch went where the newest call came from. */
+static void push(struct hf_ete_enc_state *s, uint64_t address, uint8_t is)
+{
+	if (s->depth == HF_ETE_ENC_STACK) {
+		memmove(s->stack, s->stack + 1, sizeof s->stack - sizeof *s->stack);
+		memmove(s->stack_is, s->stack_is + 1, sizeof s->stack_is - sizeof *s->stack_is);
+		s->depth--;
+	}
+	s->stack[s->depth] = address;
+	s->stack_is[s->depth++] = is;
+}
+
+static bool pop(struct hf_ete_enc_state *s, const struct hf_ete_enc_place *at)
+{
+	if (!s->depth || s->stack[s->depth - 1] != at->pc || s->stack_is[s->depth - 1] != at->is)
+		return false;
+	s->depth--;
+	return true;
+}
+
+/* The flow reaches a place: says what cannot be inferred of how it got there. */
+static void reach(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_enc_place *at)
+{
+	struct hf_ete_enc_state *s = &e->s;
+	const bool branched = s->flags & (HF_ETE_ENC_INDIRECT | HF_ETE_ENC_ADDRESS);
+
+	if (!(s->flags & HF_ETE_ENC_STARTED) || s->flags & (HF_ETE_ENC_LOST | HF_ETE_ENC_APART) ||
+	    (!branched && (at->pc != s->next || at->is != s->next_is))) {
+		hf_ete_enc_start(e, sink, at);
+	} else if (e->c.sync_instructions && !s->left && (branched || s->flags & HF_ETE_ENC_BRANCHED)) {
+		hf_ete_enc_sync(e, sink, at);
+	} else if (s->flags & HF_ETE_ENC_ADDRESS) {
+		hf_ete_enc_target(e, sink, at);
+	} else if (s->flags & HF_ETE_ENC_INDIRECT) {
+		/* Popped by the decoder at its next P0 element, whatever the context is by then. */
+		if (!pop(s, at))
+			hf_ete_enc_target(e, sink, at);
+		else
+			hf_ete_enc_context(e, sink, at->context);
+	} else {
+		hf_ete_enc_context(e, sink, at->context);
+	}
+	s->flags &= FLAGS(~(HF_ETE_ENC_INDIRECT | HF_ETE_ENC_ADDRESS | HF_ETE_ENC_TARGET));
+}
+
+/* Whether anything is to be said before the instruction at ev. */
+static inline bool is_quiet(const struct hf_ete_enc *e, const struct hf_event *ev, uint8_t context)
+{
+	const struct hf_ete_enc_state *s = &e->s;
+
+	return (s->flags & (HF_ETE_ENC_STARTED | HF_ETE_ENC_INDIRECT | HF_ETE_ENC_ADDRESS | HF_ETE_ENC_LOST |
+			    HF_ETE_ENC_APART)) == HF_ETE_ENC_STARTED &&
+	       ev->insn.pc == s->next && (ev->insn.isa == HF_ISA_T32) == s->next_is && context == s->context &&
+	       s->left && (!e->c.contextid || (s->flags & HF_ETE_ENC_CID && s->cid == s->said_cid));
+}
+
+/* A P0 element of an instruction that retired: its atom, and where the flow is then. */
+static void put_p0(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_event *ev, struct hf_arm_class class)
+{
+	struct hf_ete_enc_state *s = &e->s;
+	const struct hf_ev_insn *insn = &ev->insn;
+	const bool moves = class.flow != HF_FLOW_SYNC && class.flow != HF_FLOW_WAIT;
+	/* In an IT block any T32 instruction may have failed its condition. */
+	const bool may_fail = class.flags & HF_ARM_CONDITIONAL || insn->isa == HF_ISA_T32;
+	const bool taken = !moves || !may_fail || ev->flags & HF_EVF_TAKEN;
+	unsigned isa = insn->isa;
+
+	hf_ete_enc_atom(e, sink, taken);
+	s->ran = 0;
+	s->flags |= HF_ETE_ENC_BRANCHED;
+	if (!taken || !moves)
+		return;
+	if (class.flags & HF_ARM_LINK && e->c.return_stack)
+		push(s, insn->pc + insn->size, s->next_is);
+	if (class.flags & HF_ARM_INDIRECT) {
+		s->flags |= HF_ETE_ENC_INDIRECT;
+		if (ev->flags & HF_EVF_TAKEN) {
+			s->flags |= HF_ETE_ENC_TARGET;
+			s->next = insn->target;
+			s->next_context = s->context;
+		}
+	} else if (hf_arm_target(insn->opcode, insn->size, insn->isa, insn->pc, &s->next, &isa)) {
+		s->next_is = isa == HF_ISA_T32;
+	}
+}
+
+static void put_insn(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+{
+	struct hf_ete_enc_state *s = &e->s;
+	const struct hf_ev_insn *insn = &ev->insn;
+	const struct hf_arm_class class = hf_arm_classify(insn->opcode, insn->size, insn->isa);
+	const uint8_t context = context_of(s, insn->isa, insn->mode);
+
+	if (!is_quiet(e, ev, context))
+		reach(e, sink, &(struct hf_ete_enc_place){insn->pc, insn->isa == HF_ISA_T32, context});
+	s->left -= s->left != 0;
+	s->ran += s->ran != UINT32_MAX;
+	s->next = insn->pc + insn->size;
+	s->next_is = insn->isa == HF_ISA_T32;
+	s->flags &= FLAGS(~HF_ETE_ENC_BRANCHED);
+	if (class.flags & (HF_ARM_P0 | HF_ARM_WFX))
+		put_p0(e, sink, ev, class);
+}
+
+/* Reached and not completed: the flow stays there. */
+static void put_attempt(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+{
+	const struct hf_ev_insn *insn = &ev->insn;
+	const uint8_t context = context_of(&e->s, insn->isa, insn->mode);
+
+	if (!is_quiet(e, ev, context))
+		reach(e, sink, &(struct hf_ete_enc_place){insn->pc, insn->isa == HF_ISA_T32, context});
+	e->s.next = insn->pc;
+	e->s.next_is = insn->isa == HF_ISA_T32;
+}
+
+/* ---- exceptions ---- */
+
+/* Table D4-3, by ESR_ELx.EC. */
+static unsigned exception_of_class(uint64_t class)
+{
+	static const uint8_t types[64] = {
+		[0x0d] = HF_ETE_EXC_INST_FAULT,  [0x11] = HF_ETE_EXC_CALL,        [0x12] = HF_ETE_EXC_CALL,
+		[0x13] = HF_ETE_EXC_CALL,        [0x15] = HF_ETE_EXC_CALL,        [0x16] = HF_ETE_EXC_CALL,
+		[0x17] = HF_ETE_EXC_CALL,        [0x1c] = HF_ETE_EXC_DATA_FAULT,  [0x20] = HF_ETE_EXC_INST_FAULT,
+		[0x21] = HF_ETE_EXC_INST_FAULT,  [0x22] = HF_ETE_EXC_ALIGNMENT,   [0x24] = HF_ETE_EXC_DATA_FAULT,
+		[0x25] = HF_ETE_EXC_DATA_FAULT,  [0x26] = HF_ETE_EXC_ALIGNMENT,   [0x2d] = HF_ETE_EXC_DATA_FAULT,
+		[0x2f] = HF_ETE_EXC_SYSTEM_ERROR, [0x30] = HF_ETE_EXC_INST_DEBUG, [0x31] = HF_ETE_EXC_INST_DEBUG,
+		[0x32] = HF_ETE_EXC_INST_DEBUG,  [0x33] = HF_ETE_EXC_INST_DEBUG,  [0x34] = HF_ETE_EXC_DATA_DEBUG,
+		[0x35] = HF_ETE_EXC_DATA_DEBUG,  [0x38] = HF_ETE_EXC_INST_DEBUG,  [0x3a] = HF_ETE_EXC_INST_DEBUG,
+		[0x3c] = HF_ETE_EXC_INST_DEBUG,
+	};
+
+	return class < 64 && types[class] ? types[class] : HF_ETE_EXC_TRAP;
+}
+
+static unsigned exception_of(const struct hf_event *ev)
+{
+	static const uint8_t async[4] = {HF_ETE_EXC_SYSTEM_ERROR, HF_ETE_EXC_IRQ, HF_ETE_EXC_FIQ, HF_ETE_EXC_RESET};
+
+	if (!(ev->flags & HF_EVF_CAUSE))
+		return ev->flags & HF_EVF_ASYNC ? HF_ETE_EXC_IRQ : HF_ETE_EXC_TRAP;
+	if (ev->flags & HF_EVF_ASYNC)
+		return ev->trap.cause < 4 ? async[ev->trap.cause] : HF_ETE_EXC_IRQ;
+	return ev->trap.cause >= HF_TRAP_ETE ? (unsigned)(ev->trap.cause - HF_TRAP_ETE) & 31 :
+					       exception_of_class(ev->trap.cause);
+}
+
+/* Where a trap or a return from one goes: said when an instruction is there, or another exception. */
+static void go_to(struct hf_ete_enc_state *s, const struct hf_event *ev)
+{
+	const unsigned isa = s->context & HF_ETE_CONTEXT_SF ? HF_ISA_A64 : HF_ISA_A32;
+
+	if (!(ev->flags & HF_EVF_HANDLER))
+		return;
+	s->flags |= HF_ETE_ENC_TARGET;
+	s->next = ev->trap.handler;
+	s->next_context = context_of(s, isa, ev->flags & HF_EVF_MODE ? ev->small : HF_MODE_UNKNOWN);
+}
+
+/* Its address is where the flow was: that of the attempt, or behind what retired. */
+static void put_trap(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+{
+	struct hf_ete_enc_state *s = &e->s;
+	const uint16_t unknown = s->flags & (HF_ETE_ENC_INDIRECT | HF_ETE_ENC_ADDRESS);
+
+	if (!(s->flags & HF_ETE_ENC_STARTED))
+		return;
+	if (unknown && !(s->flags & HF_ETE_ENC_TARGET)) {
+		/* Nobody knows what it interrupted. */
+		hf_ete_enc_close(e, sink);
+		s->flags |= HF_ETE_ENC_APART;
+		return;
+	}
+	if (unknown)
+		reach(e, sink, &(struct hf_ete_enc_place){s->next, s->next_is, s->next_context});
+	hf_ete_enc_exception(e, sink, exception_of(ev), s->next, s->next_is);
+	s->flags &= FLAGS(~(HF_ETE_ENC_BRANCHED | HF_ETE_ENC_INDIRECT));
+	s->flags |= HF_ETE_ENC_ADDRESS;
+	go_to(s, ev);
+}
+
+static void put_context(struct hf_ete_enc_state *s, const struct hf_event *ev)
+{
+	if (ev->size & (HF_CONTEXT_PID | HF_CONTEXT_ASID))
+		s->cid = ev->size & HF_CONTEXT_PID ? ev->context.pid : ev->context.asid;
+	if (ev->size & HF_CONTEXT_STATE)
+		s->secure = (ev->small & HF_STATE_SECURE) != 0;
+}
+
+static void put_other(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+{
+	struct hf_ete_enc_state *s = &e->s;
+
+	switch (ev->kind) {
+	case HF_EVENT_ATTEMPT:
+		put_attempt(e, sink, ev);
+		break;
+	case HF_EVENT_TRAP:
+		put_trap(e, sink, ev);
+		break;
+	case HF_EVENT_TRAP_RETURN:
+		if (s->flags & HF_ETE_ENC_INDIRECT)
+			go_to(s, ev);
+		break;
+	case HF_EVENT_CONTEXT:
+		put_context(s, ev);
+		break;
+	case HF_EVENT_TIMESTAMP:
+		s->time = ev->time.value;
+		if (!e->c.timestamps)
+			break;
+		if (s->flags & HF_ETE_ENC_STARTED)
+			hf_ete_enc_timestamp(e, sink);
+		else
+			s->flags |= HF_ETE_ENC_TIME;
+		break;
+	case HF_EVENT_DISCONTINUITY:
+		/* Otherwise the next instruction tells. */
+		if (ev->flags & HF_EVF_UNTRACED) {
+			hf_ete_enc_close(e, sink);
+			s->flags |= HF_ETE_ENC_APART;
+		}
+		break;
+	case HF_EVENT_GAP:
+		hf_ete_enc_close(e, sink);
+		s->flags |= HF_ETE_ENC_LOST;
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- the encoder as codec.h wants it ---- */
+
+static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
+{
+	struct hf_ete_enc *e = (struct hf_ete_enc *)enc;
+
+	for (const struct hf_event *end = ev + n; ev < end; ev++)
+		if (ev->kind == HF_EVENT_INSN)
+			put_insn(e, sink, ev);
+		else
+			put_other(e, sink, ev);
+}
+
+static void end(struct hf_enc *enc, struct hf_sink *sink)
+{
+	hf_ete_enc_close((struct hf_ete_enc *)enc, sink);
+}
+
+static const char *refuses(const struct hf_stream_info *info)
+{
+	if (!(info->flags & HF_STREAM_HARTS))
+		return "the capture holds no instructions";
+	return info->arch == HF_ARCH_ARM ? NULL : "ETE is for Arm";
+}
+
+static int create(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env, struct hf_enc **ret_enc)
+{
+	struct hf_ete_enc *e = calloc(1, sizeof *e);
+	int err;
+
+	(void)stream;
+	(void)hart;
+	if (!e)
+		return HF_ERR_NOMEM;
+	err = hf_ete_enc_config_read(env ? env->params : NULL, &e->c, NULL, 0);
+	if (err) {
+		free(e);
+		return err;
+	}
+	e->unit = (struct hf_ete_config){.cid_bytes = 4, .vmid_bytes = 4, .commopt = true, .wfx = true,
+					 .return_stack = e->c.return_stack};
+	e->s.left = UINT32_MAX;
+	*ret_enc = &e->enc;
+	return 0;
+}
+
+static void destroy(struct hf_enc *enc)
+{
+	free(enc);
+}
+
+const struct hf_enc_ops hf_ete_enc_ops = {
+	.view = "ete/trace.bin",
+	.version = 1,
+	.refuses = refuses,
+	.create = create,
+	.destroy = destroy,
+	.put = put,
+	.end = end,
+	.save = hf_ete_enc_save,
+	.load = hf_ete_enc_load,
+	.side = hf_ete_enc_side,
+	.check_params = hf_ete_enc_check,
+};

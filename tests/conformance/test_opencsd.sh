@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# OpenCSD's trc_pkt_lister reads ete/ in the mount, of every AArch64 capture, and finds exactly our instructions. Where
+# Debian's version is known to be wrong the hart is in opencsd_known.txt, with what it gets wrong.
+. "$(dirname "$0")/../lib/mount.sh"
+. "$(dirname "$0")/../lib/listing.sh"
+need_fuse
+command -v trc_pkt_lister >/dev/null || skip "there is no trc_pkt_lister (libopencsd-bin)"
+known=$(cd "$(dirname "$0")" && pwd)/opencsd_known.txt
+
+# opencsd_pcs DIRECTORY: the pcs of the instruction ranges, of A64 code.
+opencsd_pcs() {
+	trc_pkt_lister -ss_dir "$1" -decode_only -logstdout 2>&1 |
+		sed -n 's/.*INSTR_RANGE(exec range=0x\([0-9a-f]*\):\[0x\([0-9a-f]*\)\].*/\1 \2/p' | python3 -c '
+import sys
+out = []
+for line in sys.stdin:
+    first, end = (int(x, 16) for x in line.split())
+    out.extend("%x\n" % pc for pc in range(first, end, 4))
+sys.stdout.write("".join(out))'
+}
+
+# compare HART-DIRECTORY NAME
+compare() {
+	opencsd_pcs "$1/ete" >"$tmp/theirs"
+	listed_pcs <"$1/listing.txt" | cut -d' ' -f1 >"$tmp/ours"
+	cmp -s "$tmp/ours" "$tmp/theirs"
+}
+
+# check ARCHIVE: every ete/ in it.
+check() {
+	local hart name count=0
+	archive=$1
+	do_mount --wait
+	while read -r hart; do
+		hart=$(dirname "$hart")
+		name=${hart#"$mnt"/}
+		[ -s "$hart/listing.txt" ] || continue
+		count=$((count + 1))
+		if grep -qF "$name" "$known"; then
+			compare "$hart" && fail "$name: OpenCSD is right; take it out of opencsd_known.txt"
+			continue
+		fi
+		compare "$hart" || fail "$name: $(wc -l <"$tmp/ours") instructions, OpenCSD has $(wc -l <"$tmp/theirs"): $(
+			diff "$tmp/ours" "$tmp/theirs" | head -n 3 | tr '\n' '|')"
+	done < <(find "$mnt" -path "$mnt/.hartfs" -prune -o -name ete -print | sort)
+	echo "$count views of $1 read by OpenCSD"
+	do_umount
+}
+
+[ -d "${HARTFS_CORPUS:-}/qemu" ] || skip "HARTFS_CORPUS names no corpus"
+check "$HARTFS_CORPUS/qemu"
+check "$HARTFS_CORPUS/ete"
+finish

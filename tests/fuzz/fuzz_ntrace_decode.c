@@ -1,0 +1,86 @@
+/*
+ * Any bytes as an N-Trace stream over a small program: the decoder comes to its end, entered anywhere it gives the same
+ * events, the encoder takes them, and records.txt accounts for all bytes. The first byte says the parameters, the
+ * second where the decoder is cut.
+ */
+#include "tests/lib/rvrun.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+#define MUST(cond)               \
+	do {                     \
+		if (!(cond))     \
+			abort(); \
+	} while (0)
+
+/* A few bytes can stand for as many events as one likes. */
+#define EVENTS_MAX 100000
+
+static struct hf_run run;
+
+static void describe(uint8_t byte, char *text, size_t size)
+{
+	snprintf(text, size,
+		 "srcbits=%d,implicit_return=%d,sequential_jump=%d,all_jumps=%d,addr_msb_ext=%d,wrapped=%d",
+		 byte & 1 ? 3 : 0, byte >> 1 & 1, byte >> 2 & 1, byte >> 3 & 1, byte >> 4 & 1, byte >> 5 & 1);
+}
+
+/* The state before event `at`, in another decoder. */
+static void check_cut(const struct hf_ntt *t, const uint8_t *bytes, size_t n, const struct hf_ntt_events *all,
+		      size_t at)
+{
+	uint8_t blob[HF_STATE_MAX];
+	struct hf_stream *stream;
+	struct hf_event ev[32];
+	struct hf_diag diag;
+	struct hf_src *src;
+	struct hf_dec *dec;
+	uint64_t discard;
+	size_t size, got;
+
+	MUST(hf_src_memory_new(bytes, n, &src) == 0);
+	MUST(hf_stream_open(hf_codec_by_name("ntrace"), src, &t->setup, &stream, &diag) == 0);
+	MUST(hf_dec_new(stream, src, 0, &dec) == 0);
+	for (size_t i = 0; i < at; i += got)
+		MUST(hf_dec_next(dec, ev, at - i < 32 ? at - i : 32, &got) == 0);
+	size = dec->ops->save(dec, blob, &discard);
+	hf_dec_free(dec);
+	MUST(hf_dec_new(stream, src, 0, &dec) == 0);
+	MUST(hf_dec_load(dec, blob, size, discard) == 0);
+	for (size_t i = at; i < all->n && i < at + 1000; i += got) {
+		MUST(hf_dec_next(dec, ev, all->n - i < 32 ? all->n - i : 32, &got) == 0);
+		MUST(memcmp(ev, all->ev + i, got * sizeof *ev) == 0);
+	}
+	hf_dec_free(dec);
+	hf_stream_close(stream);
+	hf_src_free(src);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	char text[128];
+	struct hf_ntt_events events, records;
+	struct hf_bytes view;
+	struct hf_ntt t;
+
+	if (n < 2)
+		return 0;
+	if (!run.code_size)
+		hf_run_make(&run, 0x10000, 64, HF_RUN_ALL, 10, 3);
+	describe(bytes[0], text, sizeof text);
+	hf_ntt_init(&t, text);
+	hf_ntt_add_code(&t, run.base, run.code, run.code_size);
+	events = hf_ntt_decode(&t, bytes + 2, n - 2, 0, EVENTS_MAX);
+	MUST(events.err == HF_NOTE_END || events.n >= EVENTS_MAX);
+	if (events.n)
+		check_cut(&t, bytes + 2, n - 2, &events, bytes[1] * events.n / 256);
+	view = hf_ntt_encode(&events, 64, 0, bytes[0] & 0x40 ? "mode=btm,repeat_branch=1" :
+							       "repeat_branch=1,repeat_history=1,sequential_jump=1");
+	records = hf_ntt_decode(&t, bytes + 2, n - 2, HF_HART_RECORDS, 0);
+	MUST(records.err == HF_NOTE_END);
+	hf_bytes_free(&view);
+	hf_ntt_events_free(&records);
+	hf_ntt_events_free(&events);
+	hf_ntt_fini(&t);
+	return 0;
+}
