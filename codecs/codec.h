@@ -78,8 +78,12 @@ struct hf_dec_ops {
 	int (*load)(struct hf_dec *dec, const uint8_t *blob, size_t size);
 	/* Stream offset up to which the source has been consumed: for progress and for cutting chunks. */
 	uint64_t (*offset)(const struct hf_dec *dec);
-	/* Source ids of harts seen so far, hart's own included; *ret_n of them, borrowed. */
+	/*
+	 * Source ids of harts seen so far, hart's own included; *ret_n of them, borrowed. If harts_max is not 0, they are
+	 * harts_max at most, and one more that stands for all those that are left out.
+	 */
 	const uint32_t *(*harts)(const struct hf_dec *dec, size_t *ret_n);
+	size_t harts_max;
 	/*
 	 * The last event given, of a next with room for just one, is an instruction with which a slice begins: all that
 	 * the CONTEXT events before it said and that still holds, as one CONTEXT event, its mode aside (size 0: nothing),

@@ -49,6 +49,8 @@ int hf_index_part_cut(struct hf_index_part *part, uint64_t id, struct hf_chunk_r
 int hf_index_part_restart(struct hf_index_part *part);
 
 int hf_index_part_add_chunk(struct hf_index_part *part, uint64_t slot, const struct hf_chunk_row *row);
+/* Whether it is not there already, and not useless. */
+bool hf_index_part_wants_point(const struct hf_index_part *part, const struct hf_point *point);
 int hf_index_part_add_point(struct hf_index_part *part, const struct hf_point *point, const uint8_t *window);
 /* chunk: its id, or HF_NOWHERE for a problem of the file as such. */
 int hf_index_part_add_problem(struct hf_index_part *part, uint64_t chunk, const struct hf_index_problem *problem);

@@ -148,14 +148,28 @@ static void mark(struct pass *w)
 	w->next_offset = offset_of(w);
 }
 
+/* One hart too many; of where it was met only the chunk is known. */
+static int leave_out(struct pass *w, uint32_t hart)
+{
+	const struct hf_diag diag = {
+		.code = HF_ERR_STF_HART_LIMIT, .space = HF_SPACE_STREAM, .offset = HF_NOWHERE, .detail = hart};
+
+	return add_problem(w, &diag, w->row.chunk.ordinal + w->row.chunk.insns, 0);
+}
+
 static int note_harts(struct pass *w)
 {
 	size_t n;
 	const uint32_t *ids = w->lane.dec->ops->harts(w->lane.dec, &n);
+	const size_t max = w->lane.dec->ops->harts_max;
 	int err = 0;
 
-	for (; w->seen < n && !err; w->seen++)
-		err = hf_lane_push(&w->lane, HF_REC_ID, &ids[w->seen], sizeof ids[w->seen], NULL, 0);
+	for (; w->seen < n && !err; w->seen++) {
+		if (max && w->seen >= max)
+			err = leave_out(w, ids[w->seen]);
+		else
+			err = hf_lane_push(&w->lane, HF_REC_ID, &ids[w->seen], sizeof ids[w->seen], NULL, 0);
+	}
 	return err;
 }
 

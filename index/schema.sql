@@ -67,7 +67,7 @@ CREATE TABLE point (
 	window_size INTEGER NOT NULL    -- bytes of window that decoding needs
 ) STRICT;
 
--- What a block needs of the bytes before it (gzip), compressed with zstd.
+-- The bytes before a block as far as it needs them (gzip), zeros in the place of the others, compressed with zstd.
 CREATE TABLE window (
 	out_offset INTEGER PRIMARY KEY,
 	data BLOB NOT NULL

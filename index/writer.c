@@ -3,11 +3,19 @@
 
 static int write_point(struct hf_builder *b, const uint8_t *bytes)
 {
+	const struct hf_box *box = b->in.box;
+	uint8_t window[HF_WINDOW_MAX];
 	struct hf_point point;
 	int err;
 
 	memcpy(&point, bytes, sizeof point);
-	err = hf_index_part_add_point(b->index, &point, bytes + sizeof point);
+	if (point.window_size > sizeof window)
+		return HF_ERR_BUG;
+	memcpy(window, bytes + sizeof point, point.window_size);
+	/* If that fails, the whole window is kept. */
+	if (point.window_size && box->thin_window && hf_index_part_wants_point(b->index, &point))
+		box->thin_window(b->in.file, &point, window);
+	err = hf_index_part_add_point(b->index, &point, window);
 	return err ? err : hf_builder_tick(b, b->offset, false);
 }
 

@@ -329,7 +329,16 @@ static int run(const struct hf_settings *settings, bool verify)
 
 int hf_command_index(const struct hf_settings *settings)
 {
-	return run(settings, false);
+	int status = HF_EXIT_OK, pruned;
+
+	if (settings->dry_run && (!settings->prune || settings->operand_count))
+		return hf_settings_usage(settings, "--dry-run is for --prune alone");
+	if (settings->operand_count || !settings->prune)
+		status = run(settings, false);
+	if (!settings->prune || interrupted || status == HF_EXIT_USAGE)
+		return status;
+	pruned = hf_prune_indexes(settings);
+	return status ? status : pruned;
 }
 
 int hf_command_verify(const struct hf_settings *settings)

@@ -226,6 +226,12 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 	case OPTION_LAZY:
 		settings->lazy = true;
 		return true;
+	case OPTION_PRUNE:
+		settings->prune = true;
+		return true;
+	case OPTION_DRY_RUN:
+		settings->dry_run = true;
+		return true;
 	case OPTION_SHARD:
 		return parse_shard(value, settings);
 	case OPTION_OFFSET:

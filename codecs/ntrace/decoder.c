@@ -11,7 +11,7 @@ static void add_hart(struct hf_ntrace_dec *d, uint32_t hart)
 	for (size_t i = 0; i < d->hart_count; i++)
 		if (d->harts[i] == hart)
 			return;
-	if (d->hart_count < HF_NTRACE_HARTS_MAX)
+	if (d->hart_count <= HF_NTRACE_HARTS_MAX)
 		d->harts[d->hart_count++] = hart;
 }
 
@@ -403,5 +403,6 @@ const struct hf_dec_ops hf_ntrace_dec_ops = {
 	.load = load,
 	.offset = offset,
 	.harts = harts,
+	.harts_max = HF_NTRACE_HARTS_MAX,
 	.begin = begin,
 };

@@ -99,7 +99,7 @@ struct hf_ntrace_dec {
 	uint32_t single_count;
 	struct hf_ntrace_plan plans[HF_NTRACE_PLANS];
 	struct hf_event singles[HF_NTRACE_PLANS];
-	uint32_t harts[HF_NTRACE_HARTS_MAX];
+	uint32_t harts[HF_NTRACE_HARTS_MAX + 1]; /* the last is left out */
 	size_t hart_count;
 };
 

@@ -71,6 +71,12 @@ FUNCTIONS(zlib)
 BLOCKS(xz)
 BLOCKS(zlib)
 
+static int zlib_thin_window(struct hf_src *base, struct hf_point *point, uint8_t *window)
+{
+	return hf_unpack_thin_window(&hf_unpack_astf_zlib, base, point, window);
+}
+
 const struct hf_box hf_box_astf_xz = {BOX(xz), .enterable = true, .read_block = xz_read_block};
-const struct hf_box hf_box_astf_zlib = {BOX(zlib), .enterable = true, .read_block = zlib_read_block};
+const struct hf_box hf_box_astf_zlib = {
+	BOX(zlib), .enterable = true, .read_block = zlib_read_block, .thin_window = zlib_thin_window};
 const struct hf_box hf_box_astf_lzma = {BOX(lzma), .enterable = false};

@@ -169,6 +169,12 @@ struct hf_box {
 	int (*read_block)(struct hf_src *base, const struct hf_point *point, const uint8_t *window, uint64_t skip,
 			  void *buf, size_t n, struct hf_diag *diag);
 	/*
+	 * Leaves of window[point->window_size] what decoding the block needs: other bytes become zeros, and those before
+	 * the first needed one go, with point->window_size as much less. On any error (there is no memory, the file
+	 * cannot be read) both stay as they are, and are right. Thread-safe. NULL where there are no windows.
+	 */
+	int (*thin_window)(struct hf_src *base, struct hf_point *point, uint8_t *window);
+	/*
 	 * What the container says of the place where the block of that point ends, or HF_NOTE_END. Thread-safe. NULL
 	 * if it has nothing of the kind.
 	 */

@@ -81,6 +81,10 @@ struct hf_src *hf_unpack_scan_base(const struct hf_scan *scan);
 int hf_unpack_read_block(const struct hf_unpack_ops *ops, struct hf_src *base, const struct hf_point *point,
 			 const uint8_t *window, uint64_t skip, void *buf, size_t n, struct hf_diag *diag);
 
+/* struct hf_box's thin_window, for what refers to nothing further back than HF_WINDOW_MAX bytes (window.c). */
+int hf_unpack_thin_window(const struct hf_unpack_ops *ops, struct hf_src *base, struct hf_point *point,
+			  uint8_t *window);
+
 /* ASTF: the records of a file in a container behind its header (astf.c); each is its container's with a prefix. */
 #define HF_ASTF_PREFIX 32
 void hf_astf_prefix_head(uint8_t *bytes);

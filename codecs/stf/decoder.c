@@ -17,7 +17,7 @@ void hf_stf_dec_note_hart(struct hf_stf_dec *d, uint32_t hart)
 	for (; d->hart_slots[slot]; slot = (slot + 1) & mask)
 		if (d->harts[d->hart_slots[slot] - 1] == hart)
 			return;
-	if (d->hart_count == HF_STF_HARTS_MAX)
+	if (d->hart_count > HF_STF_HARTS_MAX)
 		return;
 	d->harts[d->hart_count++] = hart;
 	d->hart_slots[slot] = (uint16_t)d->hart_count;
@@ -273,5 +273,6 @@ const struct hf_dec_ops hf_stf_dec_ops = {
 	.load = load,
 	.offset = offset,
 	.harts = harts,
+	.harts_max = HF_STF_HARTS_MAX,
 	.begin = begin,
 };

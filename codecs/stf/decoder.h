@@ -104,7 +104,7 @@ struct hf_stf_dec {
 	struct hf_sync place;
 	uint64_t looked;
 	struct hf_stf_group group;
-	uint32_t harts[HF_STF_HARTS_MAX];
+	uint32_t harts[HF_STF_HARTS_MAX + 1]; /* the last is left out */
 	size_t hart_count;
 	uint32_t last_hart;			   /* the one noted last */
 	uint16_t hart_slots[2 * HF_STF_HARTS_MAX]; /* open hash of harts: index + 1 */

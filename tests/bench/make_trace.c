@@ -109,21 +109,31 @@ static void append(struct out *out, const uint8_t *bytes, size_t n)
 	out->size += n;
 }
 
-/* Passes the records of [p, p + n) on, ending chunks behind their last marker. All of them must be whole. */
-static void put_records(struct out *out, const uint8_t *p, size_t n)
+/*
+ * Passes the whole records in the sink on, ending chunks behind their last marker. What is left of the last one stays
+ * there until the next events bring the rest: an encoder writes the head of an EVENT before the DATA that follows it.
+ */
+static void put_records(struct out *out, struct hf_sink *sink)
 {
-	const uint8_t *end = p + n;
+	const uint8_t *p = sink->start;
+	size_t left = (size_t)(sink->p - p);
 
-	while (p < end) {
+	while (left) {
 		uint64_t size;
+		int err = hf_stf_record_size(&layout, p, left, &size);
 
-		if (hf_stf_record_size(&layout, p, (size_t)(end - p), &size) || size > (uint64_t)(end - p))
+		if (err < 0)
 			die("our own encoder wrote a record that cannot be read");
+		if (err || size > left)
+			break;
 		append(out, p, (size_t)size);
 		if (track(out, p) && out->chunk && ++out->markers == out->chunk)
 			end_chunk(out);
 		p += size;
+		left -= (size_t)size;
 	}
+	memmove(sink->start, p, left);
+	sink->p = sink->start + left;
 }
 
 /* The decompressed stream of a file as a source in memory. */
@@ -172,8 +182,7 @@ static uint64_t one_round(struct hf_stream *stream, struct hf_src *src, struct h
 		for (; use < n && made < want; use++)
 			made += ev[use].kind == HF_EVENT_INSN;
 		enc->ops->put(enc, ev, use, sink);
-		put_records(out, sink->start, (size_t)(sink->p - sink->start));
-		sink->p = sink->start;
+		put_records(out, sink);
 	}
 	hf_dec_free(dec);
 	return made;
@@ -219,7 +228,9 @@ int main(int argc, char **argv)
 		made += round;
 	}
 	enc->ops->end(enc, &sink);
-	put_records(&out, sink.start, (size_t)(sink.p - sink.start));
+	put_records(&out, &sink);
+	if (sink.p != sink.start)
+		die("our own encoder left its last record without an end");
 	if (out.chunk) {
 		uint8_t count[8];
 

@@ -5,6 +5,9 @@
 #include "codecs/isa/disasm.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
+#include "tests/lib/stftest.h"
+
+#include <unistd.h>
 
 extern const struct hf_codec hf_codec_listing, hf_codec_stf;
 
@@ -75,6 +78,42 @@ static void test_file(struct hf_ixtest *t, const char *dir, const char *name)
 	}
 }
 
+/* A stream of so many hardware threads with two instructions each: those within the limit are harts of the index. */
+static void test_hart_limit(struct hf_ixtest *t, uint32_t harts)
+{
+	struct hf_bytes stream = {0};
+	char path[] = "/tmp/hartfs-harts-XXXXXX";
+	const struct hf_index_hart *list;
+	struct hf_index_problem problem;
+	struct hf_index *index;
+	int fd = mkstemp(path);
+
+	hf_stft_header(&stream, HF_STF_FEATURE_RV64 | HF_STF_FEATURE_EVENT64 | HF_STF_FEATURE_MULTI_CORE, 0x1000);
+	for (uint32_t i = 0; i < 2 * harts; i++) {
+		PUT(&stream, PROCESS_ID_EXT, .hw = i % harts);
+		PUT(&stream, INST_OPCODE32, .size = 0x13);
+	}
+	CHECK(fd >= 0 && write(fd, stream.p, stream.n) == (ssize_t)stream.n);
+	close(fd);
+	hf_ixtest_load(t, path, &hf_codec_stf, NULL, 0);
+	unlink(path);
+	t->limits = (struct hf_chunk_limits){.insns = 16384, .events = 131072, .bytes = 4u << 20};
+	hf_ixtest_build(t);
+	CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &index), 0);
+	CHECK_EQ(hf_index_harts(index, &list), harts < HF_STF_HARTS_MAX ? harts : HF_STF_HARTS_MAX);
+	CHECK_EQ(list[HF_STF_HARTS_MAX - 1].id, HF_STF_HARTS_MAX - 1);
+	CHECK_EQ(list[HF_STF_HARTS_MAX - 1].insns, 2);
+	CHECK_EQ(hf_index_problem_count(index), harts > HF_STF_HARTS_MAX);
+	if (harts > HF_STF_HARTS_MAX) {
+		CHECK_EQ(hf_index_problem_at(index, 0, &problem), 0);
+		CHECK_EQ(problem.diag.code, HF_ERR_STF_HART_LIMIT);
+		CHECK_EQ(problem.diag.detail, HF_STF_HARTS_MAX);
+	}
+	hf_index_close(index);
+	hf_ixtest_clear(t);
+	hf_bytes_free(&stream);
+}
+
 int main(void)
 {
 	const char *data = getenv("HARTFS_DATA"), *corpus = getenv("HARTFS_CORPUS");
@@ -89,6 +128,10 @@ int main(void)
 	if (!HF_TEST_SAMPLE)
 		test_file(&t, data, "archive/boot/rv-sys.stf.gz");
 	test_file(&t, data, "archive/mini/rv32-mini.stf");
+	if (!HF_TEST_SAMPLE) {
+		test_hart_limit(&t, HF_STF_HARTS_MAX);
+		test_hart_limit(&t, HF_STF_HARTS_MAX + 2);
+	}
 	if (corpus && !HF_TEST_SAMPLE)
 		test_file(&t, corpus, "stf/harts/harts.zstf");
 	hf_ixtest_fini(&t);

@@ -71,6 +71,85 @@ static size_t count_entries(const struct hf_walk *w)
 	return entries;
 }
 
+/* The windows of w without what the blocks do not need: they are enough for all of w, and smaller by the factor. */
+static void check_thin(struct hf_walk *w, const struct hf_bytes *packed, size_t factor)
+{
+	struct hf_src *src;
+	size_t whole = 0, thin = 0;
+
+	CHECK_EQ(hf_src_memory_new(packed->p, packed->n, &src), 0);
+	for (size_t i = 0; i < w->count; i++) {
+		if (!w->points[i].window_size)
+			continue;
+		whole += w->points[i].window_size;
+		CHECK_EQ(w->box->thin_window(src, &w->points[i], w->windows[i]), 0);
+		for (size_t k = 0; k < w->points[i].window_size; k++)
+			thin += w->windows[i][k] != 0;
+		CHECK(!w->points[i].window_size || w->windows[i][0] || w->points[i].window_size < HF_WINDOW_MAX);
+	}
+	CHECK(thin * factor <= whole);
+	hf_walk_check_blocks(w, src, 20);
+	hf_src_free(src);
+}
+
+static void test_gzip_thin(const struct hf_bytes *trace, const struct hf_bytes *noise)
+{
+	struct hf_bytes b = {0}, far = {0};
+	struct hf_walk w;
+
+	for (int level = 1; level <= 9; level += 4) {
+		hf_pack_gzip(&b, trace->p, trace->n, level, 0);
+		hf_walk_memory(&w, &hf_box_gzip, b.p, b.n);
+		check_thin(&w, &b, 2);
+		hf_walk_free(&w);
+		hf_bytes_free(&b);
+	}
+	/* Nothing of it comes again: no block needs a window. */
+	hf_pack_gzip(&b, noise->p, noise->n, 6, 0);
+	hf_walk_memory(&w, &hf_box_gzip, b.p, b.n);
+	check_thin(&w, &b, 1000);
+	hf_walk_free(&w);
+	hf_bytes_free(&b);
+	/*
+	 * Nearly all of it comes again, at nearly the greatest distance: a block needs its whole window. One byte in 50
+	 * does not, so that deflate blocks are not too long to be entered.
+	 */
+	for (size_t at = 0; at < 3 * MIB; at += 32000)
+		hf_bytes_add(&far, noise->p, 32000);
+	for (size_t at = 0; at < far.n; at += 50)
+		far.p[at] = noise->p[3 * MIB + at / 50];
+	hf_pack_gzip(&b, far.p, far.n, 9, 0);
+	hf_walk_memory(&w, &hf_box_gzip, b.p, b.n);
+	CHECK(w.points[1].window_size == HF_WINDOW_MAX);
+	check_thin(&w, &b, 1);
+	CHECK(w.points[1].window_size >= 31900);
+	hf_walk_free(&w);
+	hf_bytes_free(&b);
+	hf_bytes_free(&far);
+}
+
+/* A file that does not hold what the point says leaves the window alone. */
+static void test_gzip_thin_refused(const struct hf_bytes *trace)
+{
+	uint8_t window[HF_WINDOW_MAX];
+	struct hf_bytes b = {0};
+	struct hf_point point;
+	struct hf_src *src;
+	struct hf_walk w;
+
+	hf_pack_gzip(&b, trace->p, trace->n, 6, 0);
+	hf_walk_memory(&w, &hf_box_gzip, b.p, b.n);
+	point = w.points[1];
+	memcpy(window, w.windows[1], sizeof window);
+	CHECK_EQ(hf_src_memory_new(b.p, (size_t)point.in_offset + 100, &src), 0);
+	CHECK(w.box->thin_window(src, &point, window) != 0);
+	CHECK(!memcmp(&point, &w.points[1], sizeof point));
+	CHECK(!memcmp(window, w.windows[1], sizeof window));
+	hf_src_free(src);
+	hf_walk_free(&w);
+	hf_bytes_free(&b);
+}
+
 static void test_gzip_large(const struct hf_bytes *trace, const struct hf_bytes *noise)
 {
 	struct hf_bytes b = {0};
@@ -561,6 +640,8 @@ int main(void)
 	test_gzip_members(&trace);
 	test_gzip_damage(&trace);
 	test_gzip_large(&trace, &noise);
+	test_gzip_thin(&trace, &noise);
+	test_gzip_thin_refused(&trace);
 	test_gzip_bomb();
 	test_xz_streams(&trace);
 	test_xz_damage(&trace);

@@ -1,0 +1,28 @@
+/*
+ * What may go from an index directory: the files of captures that no catalogue knows, or that are gone or were changed
+ * since; catalogues of archives that are gone; what another version made. Files that are not ours stay, whatever their
+ * names.
+ */
+#ifndef HF_INDEX_PRUNE_H
+#define HF_INDEX_PRUNE_H
+
+#include "index/index.h"
+
+struct hf_prune {
+	int dirfd;
+	bool dry_run; /* nothing is removed */
+	/* Each file that goes; may be NULL. */
+	void (*on_file)(void *ctx, const char *name, uint64_t bytes, const char *reason);
+	void *ctx;
+	/* results */
+	uint64_t files, bytes; /* that went */
+	uint64_t kept;         /* files of ours that stay */
+};
+
+/* Private files of builds that nobody is at count as left behind when they are older than this. */
+#define HF_PRUNE_PART_AGE (24 * 3600)
+
+/* 0 or an error, after which some files may have gone; if a catalogue cannot be read, no index has. */
+int hf_prune_run(struct hf_prune *prune);
+
+#endif
