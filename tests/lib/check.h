@@ -7,16 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Under ThreadSanitizer, which costs a factor of 20, long tests run a sample of what they run elsewhere. */
-#if defined(__SANITIZE_THREAD__)
-#define HF_TEST_SAMPLE 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HF_TEST_SAMPLE 1
+/*
+ * Under ThreadSanitizer, which costs a factor of 20, long tests run a sample of what they run elsewhere. Under
+ * AddressSanitizer those that allocate a lot do.
+ */
+#ifdef __has_feature
+#define HF_TEST_FEATURE(name) __has_feature(name)
+#else
+#define HF_TEST_FEATURE(name) 0
 #endif
-#endif
-#ifndef HF_TEST_SAMPLE
+#if defined(__SANITIZE_THREAD__) || HF_TEST_FEATURE(thread_sanitizer)
+#define HF_TEST_SAMPLE 1
+#else
 #define HF_TEST_SAMPLE 0
+#endif
+#if HF_TEST_SAMPLE || defined(__SANITIZE_ADDRESS__) || HF_TEST_FEATURE(address_sanitizer)
+#define HF_TEST_SANITIZED 1
+#else
+#define HF_TEST_SANITIZED 0
 #endif
 
 #define CHECK(cond) \
