@@ -267,15 +267,36 @@ static void put_other(struct hf_ntrace_enc *e, struct hf_sink *sink, const struc
 	}
 }
 
+/* Of RV32 some sources extend addresses with their sign: only 32 bits go into a message. */
+static struct hf_event narrowed(const struct hf_event *ev)
+{
+	struct hf_event ret = *ev;
+
+	if (ev->kind == HF_EVENT_INSN || ev->kind == HF_EVENT_ATTEMPT) {
+		ret.insn.pc = (uint32_t)ev->insn.pc;
+		ret.insn.target = (uint32_t)ev->insn.target;
+	} else if (ev->kind == HF_EVENT_TRAP) {
+		ret.trap.handler = (uint32_t)ev->trap.handler;
+	}
+	return ret;
+}
+
 static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
 {
 	struct hf_ntrace_enc *e = (struct hf_ntrace_enc *)enc;
+	struct hf_event narrow;
 
 	for (size_t i = 0; i < n; i++) {
-		if (ev[i].kind == HF_EVENT_INSN)
-			put_insn(e, sink, &ev[i]);
+		const struct hf_event *one = &ev[i];
+
+		if (e->c.wire.xlen == 32) {
+			narrow = narrowed(one);
+			one = &narrow;
+		}
+		if (one->kind == HF_EVENT_INSN)
+			put_insn(e, sink, one);
 		else
-			put_other(e, sink, &ev[i]);
+			put_other(e, sink, one);
 	}
 }
 
@@ -381,7 +402,7 @@ static const struct hf_side_file side[] = {{"ntrace/capture.ini", hf_ntrace_writ
 
 const struct hf_enc_ops hf_ntrace_enc_ops = {
 	.view = "ntrace/trace.bin",
-	.version = 1,
+	.version = 2,
 	.refuses = refuses,
 	.create = create,
 	.destroy = destroy,

@@ -365,7 +365,7 @@ static void write_metadata(struct hf_stf_enc *e, struct hf_sink *sink, const str
 }
 
 /*
- * An exception of an Arm source that no instruction has: an interrupt, or nothing could be fetched. STF wants an
+ * An exception that no instruction of the source has: an interrupt, or nothing could be fetched. STF wants an
  * instruction, and for what was not fetched a NOP, which does not retire.
  */
 static void open_nop(struct hf_stf_enc *e, struct hf_sink *sink)
@@ -374,8 +374,10 @@ static void open_nop(struct hf_stf_enc *e, struct hf_sink *sink)
 		uint32_t opcode;
 		uint8_t size;
 	} nops[HF_ISA_COUNT] = {
-		[HF_ISA_A64] = {0xd503201f, 4}, [HF_ISA_A32] = {0xe320f000, 4}, [HF_ISA_T32] = {0xbf00, 2}};
-	const uint8_t isa = e->s.isa < HF_ISA_COUNT && nops[e->s.isa].size ? e->s.isa : (uint8_t)HF_ISA_A64;
+		[HF_ISA_RV32] = {0x00000013, 4}, [HF_ISA_RV64] = {0x00000013, 4}, [HF_ISA_A64] = {0xd503201f, 4},
+		[HF_ISA_A32] = {0xe320f000, 4},	 [HF_ISA_T32] = {0xbf00, 2}};
+	const uint8_t other = e->arch == HF_ARCH_ARM ? HF_ISA_A64 : HF_ISA_RV64;
+	const uint8_t isa = e->s.isa < HF_ISA_COUNT && nops[e->s.isa].size ? e->s.isa : other;
 	const struct hf_event nop = {
 		.kind = HF_EVENT_ATTEMPT,
 		.insn = {.pc = e->s.next, .opcode = nops[isa].opcode, .size = nops[isa].size, .isa = isa,
@@ -385,12 +387,22 @@ static void open_nop(struct hf_stf_enc *e, struct hf_sink *sink)
 	put_insn(e, sink, &nop);
 }
 
+/* An ecall or ebreak that a packet source calls retired: STF has nothing for the exception that it raised then. */
+static bool is_retired_call(const struct hf_stf_enc *e, uint64_t id)
+{
+	const uint32_t opcode = e->s.opcode;
+
+	return e->arch == HF_ARCH_RISCV && !(id & HF_STF_EVENT_INTERRUPT) &&
+	       (e->s.flags & (HF_STF_ENC_GROUP | HF_STF_ENC_ATTEMPT)) == HF_STF_ENC_GROUP &&
+	       (opcode == 0x00000073 || opcode == 0x00100073 || opcode == 0x9002);
+}
+
 /* Whether the open group's instruction is not the one that this EVENT would belong to. */
 static bool needs_nop(const struct hf_stf_enc *e, uint64_t id)
 {
 	const uint16_t flags = e->s.flags;
 
-	if (e->arch != HF_ARCH_ARM || e->source || !(flags & HF_STF_ENC_BEGUN) || id == HF_STF_EVENT_MODE_CHANGE)
+	if (e->source || !(flags & HF_STF_ENC_BEGUN) || id == HF_STF_EVENT_MODE_CHANGE || is_retired_call(e, id))
 		return false;
 	if (!(flags & HF_STF_ENC_GROUP) || (flags & HF_STF_ENC_TRAP))
 		return true;
@@ -749,7 +761,7 @@ static int load(struct hf_enc *enc, const uint8_t *blob, size_t size)
 
 const struct hf_enc_ops hf_stf_enc_ops = {
 	.view = "trace.stf",
-	.version = 2,
+	.version = 3,
 	.refuses = refuses,
 	.create = create,
 	.destroy = destroy,

@@ -251,8 +251,36 @@ static void check_seed(uint64_t base, uint8_t xlen, bool history, uint64_t numbe
 	hf_run_free(&run);
 }
 
+/* Addresses of RV32 that the source extended with their sign: the same messages as without. */
+static void check_sign_extended(void)
+{
+	const uint64_t high = UINT64_C(0xffffffff00000000);
+	struct hf_bytes plain, extended;
+	struct hf_run run;
+
+	hf_run_make(&run, 0x80000000, 32, HF_RUN_ALL, 1000, 5);
+	plain = hf_ntt_encode(&run.events, 32, 0, "mode=htm");
+	for (size_t i = 0; i < run.events.n; i++) {
+		struct hf_event *ev = &run.events.ev[i];
+
+		if (ev->kind == HF_EVENT_INSN || ev->kind == HF_EVENT_ATTEMPT) {
+			ev->insn.pc |= high;
+			ev->insn.target |= high;
+		} else if (ev->kind == HF_EVENT_TRAP) {
+			ev->trap.handler |= high;
+		}
+	}
+	extended = hf_ntt_encode(&run.events, 32, 0, "mode=htm");
+	CHECK_EQ(extended.n, plain.n);
+	CHECK(memcmp(extended.p, plain.p, plain.n) == 0);
+	hf_bytes_free(&plain);
+	hf_bytes_free(&extended);
+	hf_run_free(&run);
+}
+
 int main(void)
 {
+	check_sign_extended();
 	check_seed_full(true);
 	check_seed_full(false);
 	for (uint64_t seed = 1; seed <= 4; seed++) {

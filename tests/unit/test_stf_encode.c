@@ -230,9 +230,12 @@ static void test_traps(void)
 	turn_around(&foreign);
 	expect_mode(HF_MODE_U);
 	expect_insn(0x1000, HF_MODE_U);
-	expect_text("hartfs: interrupt: cause 7, value 0x0, handler 0x8000");
+	ev = (struct hf_event *)expect(HF_EVENT_ATTEMPT); /* a NOP where the flow would have gone on */
+	CHECK(ev->insn.pc == 0x1004 && ev->insn.opcode == 0x13 && ev->insn.mode == HF_MODE_U);
+	ev = (struct hf_event *)expect(HF_EVENT_TRAP);
+	CHECK(ev->flags & HF_EVF_ASYNC && ev->trap.cause == 7 && ev->trap.handler == 0x8000);
+	expect(HF_EVENT_DATA);
 	expect_mode(HF_MODE_M);
-	CHECK_EQ(expect(HF_EVENT_DISCONTINUITY)->jump.to, 0x8000);
 	expect_insn(0x8000, HF_MODE_M);
 	CHECK_EQ(expect(HF_EVENT_ATTEMPT)->insn.pc, 0x8004);
 	ev = (struct hf_event *)expect(HF_EVENT_TRAP);
@@ -245,6 +248,25 @@ static void test_traps(void)
 	CHECK_EQ(expect(HF_EVENT_ATTEMPT)->insn.mode, HF_MODE_U);
 	expect(HF_EVENT_TRAP);
 	expect_insn(0x1008, HF_MODE_U);
+	CHECK_EQ(cursor, out.n);
+}
+
+/* What a packet source calls a retired ecall keeps retired: its exception becomes a COMMENT. */
+static void test_retired_call(void)
+{
+	struct hf_event *ev = insn(HF_EVENT_INSN, 0x1000, HF_MODE_U);
+
+	ev->insn.opcode = 0x73;
+	ev = add(HF_EVENT_TRAP);
+	ev->flags = HF_EVF_CAUSE | HF_EVF_HANDLER;
+	ev->trap = (struct hf_ev_trap){.cause = 8, .handler = 0x8000};
+	insn(HF_EVENT_INSN, 0x8000, HF_MODE_U);
+	turn_around(&foreign);
+	expect_mode(HF_MODE_U);
+	expect_insn(0x1000, HF_MODE_U);
+	expect_text("hartfs: exception: cause 8, value 0x0, handler 0x8000");
+	CHECK_EQ(expect(HF_EVENT_DISCONTINUITY)->jump.to, 0x8000);
+	expect_insn(0x8000, HF_MODE_U);
 	CHECK_EQ(cursor, out.n);
 }
 
@@ -519,6 +541,7 @@ int main(void)
 	test_foreign_events();
 	test_attachments();
 	test_traps();
+	test_retired_call();
 	test_arm();
 	test_header();
 	test_header_of_stf();
