@@ -323,7 +323,11 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 
 static void end(struct hf_enc *enc, struct hf_sink *sink)
 {
-	leave((struct hf_ete_enc *)enc, sink);
+	struct hf_ete_enc *e = (struct hf_ete_enc *)enc;
+
+	leave(e, sink);
+	if (e->s.flags & HF_ETE_ENC_LOST)
+		hf_ete_enc_overflow(e, sink);
 }
 
 static const char *refuses(const struct hf_stream_info *info)
