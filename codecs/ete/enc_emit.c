@@ -181,13 +181,21 @@ void hf_ete_enc_sync(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf
 	put_target(e, sink, at, true);
 }
 
+void hf_ete_enc_overflow(struct hf_ete_enc *e, struct hf_sink *sink)
+{
+	/* Where a decoder does not look for packets yet it would pass over it. */
+	if (!(e->s.flags & HF_ETE_ENC_STARTED))
+		put_kind(e, sink, HF_ETE_ASYNC);
+	put_kind(e, sink, HF_ETE_OVERFLOW);
+}
+
 void hf_ete_enc_start(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_enc_place *at)
 {
 	struct hf_ete_enc_state *s = &e->s;
 
 	hf_ete_enc_close(e, sink);
 	if (s->flags & HF_ETE_ENC_LOST)
-		put_kind(e, sink, HF_ETE_OVERFLOW);
+		hf_ete_enc_overflow(e, sink);
 	put_sync(e, sink);
 	put_kind(e, sink, HF_ETE_TRACE_ON);
 	put_target(e, sink, at, true);

@@ -44,17 +44,64 @@ static bool pop(struct hf_ete_enc_state *s, const struct hf_ete_enc_place *at)
 	return true;
 }
 
+/* Where the flow is known to have gone. In AArch32 no event says in which instruction set; A32 has no odd halfwords. */
+static struct hf_ete_enc_place known_target(struct hf_ete_enc_state *s)
+{
+	if (!(s->next_context & HF_ETE_CONTEXT_SF) && s->next & 2)
+		s->next_is = 1;
+	return (struct hf_ete_enc_place){s->next, s->next_is, s->next_context};
+}
+
+/*
+ * Says where the newest branch or trap went although nothing is executed there, if that is known: the return stack would
+ * not, as no P0 element follows.
+ */
+static void settle(struct hf_ete_enc *e, struct hf_sink *sink)
+{
+	struct hf_ete_enc_state *s = &e->s;
+	struct hf_ete_enc_place at;
+
+	if (!(s->flags & HF_ETE_ENC_TARGET) || s->flags & (HF_ETE_ENC_LOST | HF_ETE_ENC_APART))
+		return;
+	at = known_target(s);
+	hf_ete_enc_target(e, sink, &at);
+	s->flags &= FLAGS(~(HF_ETE_ENC_INDIRECT | HF_ETE_ENC_ADDRESS | HF_ETE_ENC_TARGET));
+}
+
+/* Nothing follows on what was executed so far. */
+static void leave(struct hf_ete_enc *e, struct hf_sink *sink)
+{
+	settle(e, sink);
+	hf_ete_enc_close(e, sink);
+}
+
+/*
+ * A synchronisation here. A decoder takes what is on its stack for where the branch went as soon as there is a Trace Info
+ * (K10.5.5.3), though an address comes behind it: where that would be wrong the address is said before as well.
+ */
+static void synchronise(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_enc_place *at)
+{
+	struct hf_ete_enc_state *s = &e->s;
+
+	if (s->flags & HF_ETE_ENC_INDIRECT && s->depth && !pop(s, at))
+		hf_ete_enc_target(e, sink, at);
+	hf_ete_enc_sync(e, sink, at);
+}
+
 /* The flow reaches a place: says what cannot be inferred of how it got there. */
 static void reach(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_enc_place *at)
 {
 	struct hf_ete_enc_state *s = &e->s;
-	const bool branched = s->flags & (HF_ETE_ENC_INDIRECT | HF_ETE_ENC_ADDRESS);
+	bool branched;
 
+	if (at->pc != s->next)
+		settle(e, sink);
+	branched = s->flags & (HF_ETE_ENC_INDIRECT | HF_ETE_ENC_ADDRESS);
 	if (!(s->flags & HF_ETE_ENC_STARTED) || s->flags & (HF_ETE_ENC_LOST | HF_ETE_ENC_APART) ||
 	    (!branched && (at->pc != s->next || at->is != s->next_is))) {
 		hf_ete_enc_start(e, sink, at);
 	} else if (e->c.sync_instructions && !s->left && (branched || s->flags & HF_ETE_ENC_BRANCHED)) {
-		hf_ete_enc_sync(e, sink, at);
+		synchronise(e, sink, at);
 	} else if (s->flags & HF_ETE_ENC_ADDRESS) {
 		hf_ete_enc_target(e, sink, at);
 	} else if (s->flags & HF_ETE_ENC_INDIRECT) {
@@ -192,14 +239,17 @@ static void put_trap(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf
 
 	if (!(s->flags & HF_ETE_ENC_STARTED))
 		return;
-	if (unknown && !(s->flags & HF_ETE_ENC_TARGET)) {
+	if (s->flags & (HF_ETE_ENC_LOST | HF_ETE_ENC_APART) || (unknown && !(s->flags & HF_ETE_ENC_TARGET))) {
 		/* Nobody knows what it interrupted. */
 		hf_ete_enc_close(e, sink);
 		s->flags |= HF_ETE_ENC_APART;
 		return;
 	}
-	if (unknown)
-		reach(e, sink, &(struct hf_ete_enc_place){s->next, s->next_is, s->next_context});
+	if (unknown) {
+		const struct hf_ete_enc_place at = known_target(s);
+
+		reach(e, sink, &at);
+	}
 	hf_ete_enc_exception(e, sink, exception_of(ev), s->next, s->next_is);
 	s->flags &= FLAGS(~(HF_ETE_ENC_BRANCHED | HF_ETE_ENC_INDIRECT));
 	s->flags |= HF_ETE_ENC_ADDRESS;
@@ -242,6 +292,7 @@ static void put_other(struct hf_ete_enc *e, struct hf_sink *sink, const struct h
 			s->flags |= HF_ETE_ENC_TIME;
 		break;
 	case HF_EVENT_DISCONTINUITY:
+		settle(e, sink);
 		/* Otherwise the next instruction tells. */
 		if (ev->flags & HF_EVF_UNTRACED) {
 			hf_ete_enc_close(e, sink);
@@ -249,7 +300,7 @@ static void put_other(struct hf_ete_enc *e, struct hf_sink *sink, const struct h
 		}
 		break;
 	case HF_EVENT_GAP:
-		hf_ete_enc_close(e, sink);
+		leave(e, sink);
 		s->flags |= HF_ETE_ENC_LOST;
 		break;
 	default:
@@ -272,7 +323,11 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 
 static void end(struct hf_enc *enc, struct hf_sink *sink)
 {
-	hf_ete_enc_close((struct hf_ete_enc *)enc, sink);
+	struct hf_ete_enc *e = (struct hf_ete_enc *)enc;
+
+	leave(e, sink);
+	if (e->s.flags & HF_ETE_ENC_LOST)
+		hf_ete_enc_overflow(e, sink);
 }
 
 static const char *refuses(const struct hf_stream_info *info)

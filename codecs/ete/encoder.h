@@ -81,6 +81,8 @@ void hf_ete_enc_flush(struct hf_ete_enc *e, struct hf_sink *sink);
 void hf_ete_enc_close(struct hf_ete_enc *e, struct hf_sink *sink);
 /* Where the trace begins, or begins again behind a loss (Overflow) or a jump that nothing explains (Trace On). */
 void hf_ete_enc_start(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_enc_place *at);
+/* Trace was lost here. */
+void hf_ete_enc_overflow(struct hf_ete_enc *e, struct hf_sink *sink);
 /* A periodic synchronisation where the flow is at. */
 void hf_ete_enc_sync(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_enc_place *at);
 /* A target address, with the context if that is another one than before. */
