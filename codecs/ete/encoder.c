@@ -334,7 +334,7 @@ static const char *refuses(const struct hf_stream_info *info)
 {
 	if (!(info->flags & HF_STREAM_HARTS))
 		return "the capture holds no instructions";
-	return info->arch == HF_ARCH_ARM ? NULL : "ETE is for Arm";
+	return info->arch == HF_ARCH_ARM ? NULL : "ETE is Arm only";
 }
 
 static int create(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env, struct hf_enc **ret_enc)

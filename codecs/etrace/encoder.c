@@ -283,7 +283,7 @@ static const char *refuses(const struct hf_stream_info *info)
 	if (!(info->flags & HF_STREAM_HARTS))
 		return "the capture holds no instructions";
 	if (info->arch != HF_ARCH_RISCV)
-		return "E-Trace is for RISC-V";
+		return "E-Trace is RISC-V only";
 	return NULL;
 }
 

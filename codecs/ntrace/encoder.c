@@ -310,7 +310,7 @@ static void end(struct hf_enc *enc, struct hf_sink *sink)
 static const char *refuses(const struct hf_stream_info *info)
 {
 	if (info->arch != HF_ARCH_RISCV)
-		return "N-Trace is a RISC-V format";
+		return "N-Trace is RISC-V only";
 	return info->flags & HF_STREAM_HARTS ? NULL : "the source holds no instructions";
 }
 

@@ -1,6 +1,7 @@
 #include "tests/lib/etetest.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/ete/stream.h"
 #include "codecs/setup/read.h"
 #include "tests/lib/check.h"
 
@@ -24,6 +25,7 @@ void ete_open(struct ete_capture *c, const char *dir)
 	struct hf_setup_error error = {.line = 0};
 	struct hf_diag diag = {.code = 0};
 
+	c->bytes = NULL;
 	if (hf_setup_read_snapshot(&opener, "snapshot.ini", &c->setup, &error) ||
 	    hf_setup_load(c->setup, &opener, &c->src, &error)) {
 		fprintf(stderr, "%s: %s:%u: %s\n", dir, error.file, error.line, error.text);
@@ -40,6 +42,17 @@ void ete_close(struct ete_capture *c)
 	hf_stream_close(c->stream);
 	hf_src_free(c->src);
 	hf_setup_free(c->setup);
+	free(c->bytes);
+}
+
+void ete_keep_first_part(struct ete_capture *c)
+{
+	for (size_t i = 1; i < c->setup->part_count; i++) {
+		free((char *)c->setup->parts[i].name);
+		free((char *)c->setup->parts[i].framing);
+	}
+	c->setup->part_count = 1;
+	((struct hf_ete_stream *)c->stream)->part_count = 1;
 }
 
 struct hf_event *ete_events(const struct ete_capture *c, uint32_t hart, size_t batch, size_t *ret_n)
@@ -114,8 +127,7 @@ static void add_code(struct hf_program *program, const char *code)
 		add_page(program, at, page);
 }
 
-/* The bytes are the source's own from here on; they are leaked, a test ends soon. */
-static struct hf_src *make_trace(const char *trace)
+static struct hf_src *make_trace(const char *trace, uint8_t **ret_bytes)
 {
 	uint8_t *bytes = calloc(1, 16 * strlen(trace) + 16);
 	struct hf_src *src;
@@ -133,6 +145,7 @@ static struct hf_src *make_trace(const char *trace)
 		}
 	}
 	CHECK_EQ(hf_src_memory_new(bytes, n, &src), 0);
+	*ret_bytes = bytes;
 	return src;
 }
 
@@ -150,7 +163,7 @@ void ete_make(struct ete_capture *c, const char *registers, const char *code, co
 	add_registers(setup, registers);
 	add_code(&setup->images[0].program, code);
 	c->setup = setup;
-	c->src = make_trace(trace);
+	c->src = make_trace(trace, &c->bytes);
 	CHECK_EQ(hf_setup_add_part(setup, 1, "trace", framing), 0);
 	setup->parts[0].size = c->src->size;
 	CHECK_EQ(hf_stream_open(&hf_codec_ete, c->src, setup, &c->stream, NULL), 0);

@@ -8,11 +8,14 @@ struct ete_capture {
 	struct hf_setup *setup;
 	struct hf_src *src;
 	struct hf_stream *stream;
+	uint8_t *bytes; /* of a made one's trace */
 };
 
 /* dir is a snapshot directory. Ends the test if it cannot be opened. */
 void ete_open(struct ete_capture *c, const char *dir);
 void ete_close(struct ete_capture *c);
+/* Nothing but its first recording. */
+void ete_keep_first_part(struct ete_capture *c);
 
 /* All events of a decoder's hart until its end, malloc'ed; asked for batch at a time. */
 struct hf_event *ete_events(const struct ete_capture *c, uint32_t hart, size_t batch, size_t *ret_n);

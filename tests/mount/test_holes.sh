@@ -8,7 +8,8 @@ command -v python3 >/dev/null || skip "python3 is needed"
 make_trace=$(dirname "$hartfs")/tests/make_trace
 [ -x "$make_trace" ] || skip "there is no make_trace in the build directory"
 capture_archive
-"$make_trace" 20000 2000 "$archive/boot/rv-sys.stf.gz" "$archive/whole.zstf" >/dev/null || fail "make_trace"
+# It ends without tidying up.
+ASAN_OPTIONS=detect_leaks=0 "$make_trace" 20000 2000 "$archive/boot/rv-sys.stf.gz" "$archive/whole.zstf" >/dev/null || fail "make_trace"
 
 # damage NAME CHUNK...: a copy with these chunks spoilt; prints for each where its bytes are in the stream.
 damage() {

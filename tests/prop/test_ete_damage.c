@@ -54,8 +54,7 @@ static void test_cut(const char *name, uint32_t hart, uint64_t step)
 	uint64_t size;
 
 	open_capture(&c, name);
-	c.setup->part_count = 1;
-	((struct hf_ete_stream *)c.stream)->part_count = 1;
+	ete_keep_first_part(&c);
 	load_whole(&c, hart);
 	size = c.setup->parts[0].size;
 	for (uint64_t cut = 0; cut < size; cut += step) {
@@ -80,8 +79,7 @@ static void test_begun(const char *name, uint32_t hart, uint64_t step)
 	uint64_t size, some = 0;
 
 	open_capture(&c, name);
-	c.setup->part_count = 1;
-	((struct hf_ete_stream *)c.stream)->part_count = 1;
+	ete_keep_first_part(&c);
 	load_whole(&c, hart);
 	size = c.setup->parts[0].size;
 	for (uint64_t at = step; at < size; at += step) {
@@ -128,8 +126,7 @@ static void test_flips(const char *name, uint32_t hart)
 	unsigned flips = 0, silent = 0;
 
 	open_capture(&c, name);
-	c.setup->part_count = 1;
-	((struct hf_ete_stream *)c.stream)->part_count = 1;
+	ete_keep_first_part(&c);
 	load_whole(&c, hart);
 	size = (size_t)c.setup->parts[0].size;
 	bytes = malloc(size);
