@@ -42,7 +42,7 @@ static int check_framings(const struct hf_etrace_params *params, const struct hf
 
 	for (size_t i = 0; i < parts; i++)
 		if (hf_etrace_framing_of_part(params, setup, i) == HF_ETRACE_FRAMING_NONE)
-			return hf_diag_set(diag, HF_ERR_SETUP_MISSING, HF_SPACE_FILE, HF_NOWHERE, 0);
+			return hf_diag_set(diag, HF_ERR_SETUP_NO_FRAMING, HF_SPACE_FILE, HF_NOWHERE, 0);
 	return 0;
 }
 

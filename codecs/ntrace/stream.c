@@ -167,7 +167,7 @@ static int check_parts(const struct hf_setup *setup, const struct hf_ntrace_para
 
 		/* Frames are taken off before a codec sees the bytes. */
 		if (framing && *framing && strcmp(framing, "raw") != 0 && strcmp(framing, "coresight") != 0)
-			return hf_diag_set(diag, HF_ERR_UNSUPPORTED, HF_SPACE_STREAM, setup->parts[i].offset, 0);
+			return hf_diag_set(diag, HF_ERR_SETUP_FRAMING, HF_SPACE_STREAM, setup->parts[i].offset, 0);
 	}
 	if (params->wrap_offset && setup && setup->part_count > 1)
 		return hf_diag_set(diag, HF_ERR_UNSUPPORTED, HF_SPACE_STREAM, 0, 0);

@@ -14,15 +14,20 @@ cp "$stf" "$archive/plain/$name"
 printf '[capture]\nformat = stf ; it says so itself\ntrace = %s\n' "$name" >"$archive/run/capture.ini"
 printf '[capture]\nformat = stf\ntrace = ../run/%s\n' "$name" >"$archive/plain/other.ini"
 printf '[capture]\nformat = stf\ntrace = %s\nframming = x\n' "../run/$name" >"$archive/wrong/capture.ini"
+# What only the codec knows to be missing is named.
+mkdir "$archive/value"
+printf '[capture]\nformat = etrace\ntrace = %s\n' "../run/$name" >"$archive/value/capture.ini"
 
 do_mount --wait
-[ "$(ls "$mnt")" = $'plain\nrun\nrun@stf\nwrong\nwrong@stf' ] || fail "ls: $(ls "$mnt")"
+[ "$(ls "$mnt")" = $'plain\nrun\nrun@stf\nvalue\nvalue@etrace\nwrong\nwrong@stf' ] || fail "ls: $(ls "$mnt")"
 [ "$(ls "$mnt/run")" = capture.ini$'\n'"$name" ] || fail "a member is a capture of its own: $(ls "$mnt/run")"
 plain=$(cd "$mnt" && find plain -name listing.txt | grep -v ini | head -n 1)
 for listing in run@stf/hart0/listing.txt plain/other.ini@stf/hart0/listing.txt; do
 	cmp -s "$mnt/$listing" "$mnt/$plain" || fail "$listing is not that of the bare file"
 done
 grep -q '^wrong/capture.ini:4: unknown key .framming' "$mnt/wrong@stf/errors.txt" || fail "$(cat "$mnt/wrong@stf/errors.txt")"
+grep -q "has no 'framing'" "$mnt/value@etrace/errors.txt" ||
+	fail "$(cat "$mnt/value@etrace/errors.txt")"
 grep -q 'wrong/capture.ini:4' "$mnt/.hartfs/status.json" || fail "status.json says nothing of it"
 [ "$(stat -c %Y "$mnt/run@stf/info.json")" = "$(stat -c %Y "$archive/run/capture.ini")" ] || fail "the time of a view"
 
@@ -33,7 +38,7 @@ back() { cmp -s "$mnt/run@stf/hart0/listing.txt" "$mnt/$plain"; }
 wait_until 20 gone || fail "a member is gone and nobody says so: $(cat "$mnt/run@stf/errors.txt")"
 mv "$tmp/aside" "$archive/run/$name"
 wait_until 20 back || fail "a member came back"
-rm "$archive/wrong/capture.ini"
+rm -r "$archive/wrong/capture.ini" "$archive/value"
 wait_until 20 [ ! -e "$mnt/wrong@stf/info.json" ] || fail "the description is gone and its views are not"
 do_umount
 
