@@ -42,12 +42,22 @@ static void keep(const struct hf_event *ev)
 	insns += ev->kind == HF_EVENT_INSN;
 }
 
-/* All events of the first hart. */
+static int pass(void *ctx, const struct hf_point *point, const uint8_t *window)
+{
+	(void)ctx;
+	(void)point;
+	(void)window;
+	return 0;
+}
+
+/* All events of the first hart. A file below a container is left open, the program ends soon. */
 static struct hf_stream *read_trace(const char *path, struct hf_src **ret_src)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct hf_event ev[64];
 	struct hf_stream *stream;
+	const struct hf_box *box;
+	struct hf_scan *scan;
 	uint8_t head[HF_PROBE_SIZE];
 	struct hf_diag diag;
 	struct hf_dec *dec;
@@ -56,6 +66,12 @@ static struct hf_stream *read_trace(const char *path, struct hf_src **ret_src)
 	CHECK(fd >= 0);
 	CHECK_EQ(hf_src_file_new(fd, ret_src, &diag), 0);
 	CHECK_EQ(hf_src_read_at(*ret_src, 0, head, sizeof head, &n, NULL), 0);
+	box = hf_box_probe(head, n, (*ret_src)->size);
+	if (box) {
+		CHECK_EQ(box->scan_new(*ret_src, NULL, NULL, &scan, &diag), 0);
+		CHECK_EQ(hf_growing_new(box, scan, pass, NULL, ret_src), 0);
+		CHECK_EQ(hf_src_read_at(*ret_src, 0, head, sizeof head, &n, NULL), 0);
+	}
 	CHECK_EQ(hf_stream_open(hf_codec_probe(head, n), *ret_src, NULL, &stream, &diag), 0);
 	CHECK_EQ(hf_dec_new(stream, *ret_src, stream->info.first_hart, &dec), 0);
 	while (hf_dec_next(dec, ev, 64, &n) == 0)
