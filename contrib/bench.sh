@@ -42,7 +42,7 @@ if command -v trc_pkt_lister >/dev/null; then
 	"$build/hartfs" umount "$work/mnt"
 	"$build/hartfs" index -q --index-dir "$work/index2" --views=listing.txt "$work/ete"
 	echo "ETE to text, 844,991 instructions: hartfs $(user "$build/hartfs" cat --index-dir "$work/index2" "$work/ete" hart0/listing.txt)" \
-		"(a line an instruction), trc_pkt_lister $(user trc_pkt_lister -ss_dir "$work/ete" -decode_only -logstdout)" \
+		"(a line an instruction), trc_pkt_lister $(cd "$work" && user trc_pkt_lister -ss_dir "$work/ete" -decode_only -logstdout)" \
 		"(a line a range)"
 else
 	echo "no trc_pkt_lister (libopencsd-bin)"

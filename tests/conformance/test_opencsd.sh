@@ -9,7 +9,7 @@ known=$(cd "$(dirname "$0")" && pwd)/opencsd_known.txt
 
 # opencsd_pcs DIRECTORY: the pcs of the instruction ranges, of A64 code.
 opencsd_pcs() {
-	trc_pkt_lister -ss_dir "$1" -decode_only -logstdout 2>&1 |
+	(cd "$tmp" && trc_pkt_lister -ss_dir "$1" -decode_only -logstdout 2>&1) | # it may leave a log where it runs
 		sed -n 's/.*INSTR_RANGE(exec range=0x\([0-9a-f]*\):\[0x\([0-9a-f]*\)\].*/\1 \2/p' | python3 -c '
 import sys
 out = []
