@@ -495,7 +495,7 @@ int main(void)
 		/* So small a cache that chunks are made more than once. */
 		struct hf_fs_options options = {.chunk_insns = chunk_insns[k], .cache_bytes = 300 << 10};
 
-		if (HF_TEST_SAMPLE && chunk_insns[k] != 1000)
+		if (HF_TEST_SANITIZED && chunk_insns[k] != 1000)
 			continue;
 		options.threads = k % 2 ? 1 : 3;
 		hf_fst_begin(&t);
@@ -514,7 +514,7 @@ int main(void)
 			unload(&whole[i]);
 		hf_fst_end(&t);
 	}
-	if (!HF_TEST_SAMPLE) {
+	if (!HF_TEST_SANITIZED) {
 		test_long(false);
 		test_long(true);
 	}
