@@ -210,13 +210,18 @@ static unsigned exception_of_class(uint64_t class)
 static unsigned exception_of(const struct hf_event *ev)
 {
 	static const uint8_t async[4] = {HF_ETE_EXC_SYSTEM_ERROR, HF_ETE_EXC_IRQ, HF_ETE_EXC_FIQ, HF_ETE_EXC_RESET};
+	uint64_t type;
 
 	if (!(ev->flags & HF_EVF_CAUSE))
 		return ev->flags & HF_EVF_ASYNC ? HF_ETE_EXC_IRQ : HF_ETE_EXC_TRAP;
 	if (ev->flags & HF_EVF_ASYNC)
 		return ev->trap.cause < 4 ? async[ev->trap.cause] : HF_ETE_EXC_IRQ;
-	return ev->trap.cause >= HF_TRAP_ETE ? (unsigned)(ev->trap.cause - HF_TRAP_ETE) & 31 :
-					       exception_of_class(ev->trap.cause);
+	if (ev->trap.cause < HF_TRAP_ETE)
+		return exception_of_class(ev->trap.cause);
+	/* No packet has a reserved type, nor is the end of a transaction a trap. */
+	type = ev->trap.cause - HF_TRAP_ETE;
+	return type < HF_ETE_EXC_TRANSACTION_FAILURE && hf_ete_exception_name((unsigned)type) ? (unsigned)type :
+											      HF_ETE_EXC_TRAP;
 }
 
 /* Where a trap or a return from one goes: said when an instruction is there, or another exception. */

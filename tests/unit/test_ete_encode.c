@@ -155,6 +155,11 @@ static void test_traps(void)
 	insn(0x1000, RET, 0x1100);
 	trap(HF_EVF_ASYNC, 1, 0x1400);
 	check(PLAIN, START "f7 95 40 06 1d 90 95 80 0a");
+	/* a type that is reserved is a trap like any other */
+	insn(0x1000, BNE, 0);
+	trap(0, HF_TRAP_ETE + 31, 0);
+	insn(0x1400, BNE, 0);
+	check(PLAIN, START "f6 06 07 95 01 95 80 0a f6");
 	/* nobody knows where: an interrupt behind a loss, or behind a branch that may have gone anywhere */
 	insn(0x1000, RET, 0);
 	trap(HF_EVF_ASYNC, 1, 0);
