@@ -20,8 +20,8 @@ for build in "${builds[@]}"; do
 	cmake --preset "$build" >/dev/null
 	cmake --build --preset "$build"
 	only=()
-	# The corpora teach ThreadSanitizer nothing that the other tests do not, at ten times the price.
-	[ "$build" = tsan ] && only=(-L threads -E corpus)
+	# The corpora and these two teach ThreadSanitizer nothing that the other tests do not, at ten times the price.
+	[ "$build" = tsan ] && only=(-L threads -E 'corpus|mount\.(slice|catalogue)')
 	# What compares a whole corpus through two mounts runs the code of the other tests over and over.
 	[ "$build" = asan-ubsan ] &&
 		only=(-E 'conformance\.(containers|slices|threads|program|round_trip|opencsd|etrace_views|ntrace|qemu_.*)')
