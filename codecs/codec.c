@@ -40,8 +40,12 @@ const struct hf_codec *hf_codec_probe(const uint8_t *head, size_t n)
 int hf_stream_open(const struct hf_codec *codec, struct hf_src *src, const struct hf_setup *setup,
 		   struct hf_stream **ret_stream, struct hf_diag *diag)
 {
-	int err = codec->open(src, setup, ret_stream, diag);
+	struct hf_setup_error error = {.line = 0};
+	int err = setup && codec->check ? codec->check(setup, &error) : 0;
 
+	if (err)
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, error.line);
+	err = codec->open(src, setup, ret_stream, diag);
 	if (!err)
 		(*ret_stream)->setup = setup;
 	return err;
@@ -68,6 +72,12 @@ void hf_dec_free(struct hf_dec *dec)
 {
 	if (dec)
 		dec->ops->destroy(dec);
+}
+
+const uint32_t *hf_dec_own_hart(const struct hf_dec *dec, size_t *ret_n)
+{
+	*ret_n = 1;
+	return &dec->hart;
 }
 
 int hf_dec_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)

@@ -82,7 +82,7 @@ struct hf_dec_ops {
 	 * Source ids of harts seen so far, hart's own included; *ret_n of them, borrowed. If harts_max is not 0, they are
 	 * harts_max at most, and one more that stands for all those that are left out.
 	 */
-	const uint32_t *(*harts)(const struct hf_dec *dec, size_t *ret_n);
+	const uint32_t *(*harts)(const struct hf_dec *dec, size_t *ret_n); /* hf_dec_own_hart: it sees no others */
 	size_t harts_max;
 	/*
 	 * The last event given, of a next with room for just one, is an instruction with which a slice begins: all that
@@ -136,7 +136,11 @@ enum hf_enc_flags {
 
 struct hf_enc_ops {
 	const char *view;     /* the file's name in the hart's directory: "listing.txt", "etrace/trace.bin" */
-	uint32_t version;     /* changes whenever the bytes or states change: part of the key of view tables */
+	/*
+	 * Goes up in the commit that changes a byte of the view or of its side files, or a state: part of the key of view
+	 * tables, so that none is used that promises other bytes. Commits that are published together need one step.
+	 */
+	uint32_t version;
 	uint32_t flags;       /* enum hf_enc_flags */
 	/* NULL if this view exists for such a stream, else why not, as info.json says it. */
 	const char *(*refuses)(const struct hf_stream_info *info);
@@ -160,7 +164,9 @@ struct hf_enc_ops {
 struct hf_codec {
 	const char *name;             /* "stf" */
 	const char *title;            /* "Simple Trace Format" */
-	uint32_t version;             /* of the decoder: part of the identity of an index */
+	/* Goes up in the commit that changes an event, a text of records.txt, a state, or what info.json says of a stream:
+	 * part of the identity of an index and of all its view tables. */
+	uint32_t version;
 	const char *const *suffixes;  /* name extensions that stand for the format, ".stf"; ends with NULL */
 	/* 0..100: how sure we are that a (decompressed) stream that begins so is ours. NULL: encoder only, or a format
 	 * that content does not show, whose captures need a description. */
@@ -176,6 +182,9 @@ struct hf_codec {
 	/* What a capture.ini of this format may say, in [capture] or [parameters]: names, ending with NULL. NULL: nothing
 	 * but "format", "trace", "framing" and programs. */
 	const char *const *parameters;
+	/* Whether a description of this format, its programs read, can be used: every value of every hart, framings. Else
+	 * HF_ERR_SETUP_*, and *error, which may be NULL, says what is wrong. open is called only then. NULL: nothing to check. */
+	int (*check)(const struct hf_setup *setup, struct hf_setup_error *error);
 	uint8_t program_arch;         /* enum hf_arch that ELF files of a description must be for; HF_ARCH_NONE: any */
 };
 
@@ -203,6 +212,7 @@ int hf_stream_open(const struct hf_codec *codec, struct hf_src *src, const struc
 		   struct hf_stream **ret_stream, struct hf_diag *diag);
 int hf_dec_new(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec);
 void hf_dec_free(struct hf_dec *dec);
+const uint32_t *hf_dec_own_hart(const struct hf_dec *dec, size_t *ret_n);
 int hf_dec_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n);
 /* Loads blob and passes over discard events. */
 int hf_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size, uint64_t discard);

@@ -1,7 +1,108 @@
-/* records.txt: the decoder of hart HF_HART_RECORDS makes the text, here it is only copied. */
-#include "codecs/codec.h"
+/* records.txt: its pages as events, and the encoder that copies their bytes. */
+#include "codecs/records.h"
+
+#include "codecs/source/reader.h"
 
 #include <stdlib.h>
+
+/* ---- pages ---- */
+
+/* Bytes of text in one event. */
+#define PIECE ((uint32_t)sizeof(((struct hf_ev_data *)0)->bytes))
+
+static void set_mark(struct hf_records *r)
+{
+	const size_t n = r->ops->mark(r, r->mark);
+
+	if (n == 0)
+		return;
+	r->mark_size = n;
+	r->done = 0;
+}
+
+static void make_page(struct hf_records *r)
+{
+	set_mark(r);
+	r->used = r->given = 0;
+	while (!r->err && !r->ended && r->used < HF_RECORDS_PAGE)
+		r->err = r->ops->put(r);
+}
+
+/* What is left of the page, max events at the most; returns their number. */
+static size_t give(struct hf_records *r, struct hf_event *ev, size_t max)
+{
+	size_t n = 0;
+
+	for (; n < max && r->given < r->used; n++) {
+		const uint32_t left = r->used - r->given;
+
+		ev[n].kind = HF_EVENT_DATA;
+		ev[n].flags = 0;
+		ev[n].size = 0;
+		if (left >= PIECE) {
+			ev[n].small = (uint16_t)PIECE;
+			memcpy(ev[n].data.bytes, r->page + r->given, PIECE);
+		} else {
+			ev[n].small = (uint16_t)left;
+			ev[n].data = (struct hf_ev_data){0};
+			memcpy(ev[n].data.bytes, r->page + r->given, left);
+		}
+		r->given += ev[n].small;
+	}
+	r->done += n;
+	return n;
+}
+
+void hf_records_begin(struct hf_records *r, const struct hf_records_ops *ops, const struct hf_reader *reader)
+{
+	r->ops = ops;
+	r->reader = reader;
+	set_mark(r);
+}
+
+int hf_records_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
+{
+	struct hf_records *r = (struct hf_records *)dec;
+	size_t n = give(r, ev, max);
+
+	while (n < max && !r->ended && !r->err) {
+		make_page(r);
+		n += give(r, ev + n, max - n);
+	}
+	*ret_n = n;
+	if (n)
+		return 0;
+	if (!r->err)
+		return HF_NOTE_END;
+	dec->diag = r->reader->diag;
+	dec->diag.code = r->err;
+	return r->err;
+}
+
+size_t hf_records_save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
+{
+	const struct hf_records *r = (const struct hf_records *)dec;
+
+	memcpy(blob, r->mark, r->mark_size);
+	*ret_discard = r->done;
+	return r->mark_size;
+}
+
+int hf_records_load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+{
+	struct hf_records *r = (struct hf_records *)dec;
+	int err;
+
+	r->ended = false;
+	r->err = 0;
+	r->used = r->given = 0;
+	err = r->ops->enter(r, blob, size);
+	if (!err)
+		set_mark(r);
+	return err;
+}
+
+/* ---- the encoder ---- */
 
 static const char *refuses(const struct hf_stream_info *info)
 {

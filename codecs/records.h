@@ -1,36 +1,65 @@
-/* What the decoders of records.txt share: text as DATA events. */
+/*
+ * What the decoders of records.txt share. The text is made page by page: a page ends with the piece that makes it
+ * HF_RECORDS_PAGE bytes long, and is given as DATA events. Pages depend on nothing but the place where the first one
+ * begins, and so do their events; a place between two of them is entered where its page begins (codecs/README.md,
+ * form B).
+ *
+ * A codec embeds struct hf_records first in its decoder, says in struct hf_records_ops how the text of its records is
+ * made, and has the functions below in its struct hf_dec_ops.
+ */
 #ifndef HF_RECORDS_H
 #define HF_RECORDS_H
 
-#include "codecs/event.h"
+#include "codecs/codec.h"
 
-#include <string.h>
+#define HF_RECORDS_PAGE 2048
+/* The most that one put may add behind that: a line, or an element of a list. */
+#define HF_RECORDS_LINE 1024
 
-/* Bytes of text in one event. */
-#define HF_RECORDS_PIECE ((uint32_t)sizeof(((struct hf_ev_data *)0)->bytes))
+struct hf_records;
 
-/* text[*given, used) as events, at most max of them; *given moves on. Their number is returned. */
-static inline size_t hf_records_give(const uint8_t *text, uint32_t used, uint32_t *given, struct hf_event *ev, size_t max)
+struct hf_records_ops {
+	/*
+	 * Adds what comes next, be it nothing, to the page (hf_records_text, hf_records_keep), or sets ended if nothing
+	 * does. After an error, what was added is given before it.
+	 */
+	int (*put)(struct hf_records *r);
+	/* The place behind the page as blob[HF_STATE_MAX]; returns its size, 0 if it cannot be entered there. */
+	size_t (*mark)(const struct hf_records *r, uint8_t *blob);
+	/* Goes to such a place; ended is false and may be set. HF_ERR_STATE if it is none. */
+	int (*enter)(struct hf_records *r, const uint8_t *blob, size_t size);
+};
+
+struct hf_records {
+	struct hf_dec dec; /* first */
+	const struct hf_records_ops *ops;
+	const struct hf_reader *reader; /* the codec's own, whose diag goes with errors */
+	bool ended;           /* nothing follows the page */
+	int err;              /* nothing but this follows the page */
+	uint32_t used, given; /* bytes of the page */
+	uint64_t done;        /* events given since the mark */
+	size_t mark_size;
+	uint8_t mark[HF_STATE_MAX]; /* where this page begins, or an earlier one if that cannot be entered */
+	uint8_t page[HF_RECORDS_PAGE + HF_RECORDS_LINE];
+};
+
+/* The last step of a create: the decoder stands where the text begins. */
+void hf_records_begin(struct hf_records *r, const struct hf_records_ops *ops, const struct hf_reader *reader);
+
+int hf_records_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n);
+size_t hf_records_save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard);
+int hf_records_load(struct hf_dec *dec, const uint8_t *blob, size_t size);
+
+/* Where a put writes: the end of the page's text. */
+static inline uint8_t *hf_records_text(struct hf_records *r)
 {
-	size_t n = 0;
+	return r->page + r->used;
+}
 
-	for (; n < max && *given < used; n++) {
-		const uint32_t left = used - *given;
-
-		ev[n].kind = HF_EVENT_DATA;
-		ev[n].flags = 0;
-		ev[n].size = 0;
-		if (left >= HF_RECORDS_PIECE) {
-			ev[n].small = (uint16_t)HF_RECORDS_PIECE;
-			memcpy(ev[n].data.bytes, text + *given, HF_RECORDS_PIECE);
-		} else {
-			ev[n].small = (uint16_t)left;
-			ev[n].data = (struct hf_ev_data){0};
-			memcpy(ev[n].data.bytes, text + *given, left);
-		}
-		*given += ev[n].small;
-	}
-	return n;
+/* The text now ends there. */
+static inline void hf_records_keep(struct hf_records *r, const uint8_t *end)
+{
+	r->used = (uint32_t)(end - r->page);
 }
 
 #endif

@@ -197,7 +197,6 @@ int hf_capture_index(struct hf_capture *capture, bool wait, bool (*fn)(void *ctx
 {
 	struct progress progress = {.capture = capture, .foreground = wait, .fn = fn, .ctx = ctx};
 	struct hf_stamp stamp;
-	char text[256];
 	int err;
 
 	hf_diag_set(diag, 0, HF_SPACE_FILE, HF_NOWHERE, 0);
@@ -212,9 +211,6 @@ int hf_capture_index(struct hf_capture *capture, bool wait, bool (*fn)(void *ctx
 
 		/* Begins the new version, which whoever looks next will queue. */
 		hf_capture_check(capture, &st);
-	} else if (err && err != HF_ERR_CANCELLED && err != HF_ERR_BUSY) {
-		hf_diag_format(diag, text, sizeof text);
-		hf_fs_log(capture->fs, wait ? 7 : 3, "%s: not indexed: %s", capture->path, text);
 	}
 	return err;
 }

@@ -505,10 +505,20 @@ int64_t hf_fs_now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* Commands, "mount --wait" too, print it themselves: no more than a notice. */
+static void log_failure(const struct hf_capture *capture, const struct hf_facts *facts)
+{
+	char text[HF_FAILURE_SIZE];
+
+	hf_facts_failure(facts, text, sizeof text);
+	hf_fs_log(capture->fs, capture->fs->options.no_index ? 7 : 5, "%s: %s", capture->path, text);
+}
+
 void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_facts *facts)
 {
+	const bool failed = facts->failure.code || facts->unopened.code;
 	struct hf_facts *old = NULL;
-	bool settled = false, news;
+	bool settled = false, news, told = false;
 
 	pthread_mutex_lock(&capture->lock);
 	if (capture->version == version && (!capture->facts || capture->facts->recalled)) {
@@ -518,8 +528,13 @@ void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_f
 		capture->failed_ns = hf_fs_now_ns();
 		pthread_cond_broadcast(&capture->changed);
 		settled = true;
+		told = failed && capture->told == version + 1;
+		if (failed)
+			capture->told = version + 1;
 	}
 	pthread_mutex_unlock(&capture->lock);
+	if (settled && failed && !told)
+		log_failure(capture, facts);
 	news = settled && !(old && hf_facts_same(old, facts));
 	hf_facts_unref(old);
 	if (!news)

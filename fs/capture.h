@@ -49,6 +49,7 @@ struct hf_capture {
 	pthread_cond_t changed;  /* of the state */
 	struct hf_stamp stamp;        /* of the file, or of the description */
 	struct hf_members *members;   /* one reference; NULL: a file that needs no description */
+	uint64_t told;                /* 1 + the version whose failure was logged; 0: none */
 	char *complaint;              /* what was wrong with the description, or NULL */
 	const struct hf_box *box;     /* as recognised; NULL: plain bytes */
 	const struct hf_codec *codec;

@@ -1,6 +1,8 @@
 #include "fs/executable.h"
 
+#include "codecs/base/bytes.h"
 #include "codecs/image/elf_write.h"
+#include "codecs/setup/code_size.h"
 #include "fs/core.h"
 
 #include <stdio.h>
@@ -11,7 +13,7 @@ static const char *refuses(const struct hf_stream_info *info)
 	return info->flags & HF_STREAM_HARTS ? NULL : "no instructions";
 }
 
-const struct hf_enc_ops hf_view_program = {.view = "program.elf", .version = 1, .refuses = refuses};
+const struct hf_enc_ops hf_view_program = {.view = "program.elf", .version = 2, .refuses = refuses};
 
 struct hf_executable {
 	uint64_t owner;
@@ -31,6 +33,33 @@ static void free_executable(struct hf_executable *exe)
 	free(exe);
 }
 
+/*
+ * The jump table of a hart with Zcmt, as far as nothing else was executed there: packets that leave table jumps out can
+ * only be decoded with it, so that a copy of a view needs it.
+ */
+static int add_table(struct hf_executable *exe, const struct hf_stream *stream, uint32_t hart)
+{
+	struct hf_code_size code_size;
+	const struct hf_program *program = hf_code_size_of_view(stream->setup, hart, &code_size);
+	const uint64_t size = program ? HF_CODE_SIZE_ENTRIES * (stream->info.xlen / 8u) : 0;
+	int err = 0;
+
+	for (uint64_t i = 0; i < size && !err; i += 2) {
+		struct hf_event half = {.kind = HF_EVENT_INSN,
+					.insn = {.pc = code_size.jvt + i, .size = 2, .isa = stream->info.isa}};
+		uint64_t n;
+		const uint8_t *p = hf_program_at(program, half.insn.pc, &n);
+		uint8_t there[2];
+
+		hf_image_read(exe->image, half.insn.pc, there, sizeof there);
+		if (n < 2 || hf_get16(there))
+			continue;
+		half.insn.opcode = hf_get16(p);
+		err = hf_image_put(exe->image, &half, 1);
+	}
+	return err;
+}
+
 /* HF_ERR_UNSUPPORTED with the reason if it cannot be one image. */
 static int load(struct hf_executable *exe, struct hf_open *open, uint32_t hart, char *reason, size_t size)
 {
@@ -40,6 +69,9 @@ static int load(struct hf_executable *exe, struct hf_open *open, uint32_t hart, 
 		return err;
 	if (hf_image_refuses(exe->image, reason, size))
 		return HF_ERR_UNSUPPORTED;
+	err = add_table(exe, open->stream, hart);
+	if (err)
+		return err;
 	err = hf_companion_list(&open->companion, hart, &exe->symbols);
 	if (err)
 		return err;

@@ -45,7 +45,7 @@ struct hf_fs_options {
 	bool no_index;           /* index only what hf_fs_index is called for, nothing by itself (cat, info) */
 	uint64_t chunk_insns;    /* 0: default; tests set 1, 7, 1000 */
 	const char *views;       /* names of hart views to offer, comma-separated; NULL: all */
-	const char *params;      /* "VIEW.key=value", comma-separated: hf_fs_check_params; NULL: none */
+	const char *params;      /* "VIEW.key=value" or "-o VIEW.key=value", comma-separated: hf_fs_check_params; NULL: none */
 	hf_log_fn log;
 	void *log_ctx;
 	struct hf_log_ring *log_ring; /* what .hartfs/log.txt shows (fs/log_ring.h), borrowed; NULL: no such file */
@@ -162,7 +162,7 @@ int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint6
 /* Whether there is a view of that name, whatever a capture can have: for hf_fs_options.views. */
 bool hf_fs_knows_view(const char *name, size_t length);
 /* Whether these view parameters, and those of hartfs.conf in the archive (archive_fd < 0: none), are ones: else why[size]
- * says which is not. */
+ * says which is not, with what stands before it ("-o VIEW.key=value") or the line of hartfs.conf. */
 int hf_fs_check_params(int archive_fd, const char *given, char *why, size_t size);
 /* Names and versions of the libraries from here down, as snprintf gives them. */
 int hf_fs_libraries(char *buf, size_t size);

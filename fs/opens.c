@@ -449,11 +449,22 @@ void hf_opens_init(struct hf_opens *opens)
 	pthread_cond_init(&opens->opened, NULL);
 }
 
+static uint64_t program_bytes(const struct hf_open *open)
+{
+	const struct hf_setup *setup = open->trace.setup;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; setup && i < setup->image_count; i++)
+		bytes += setup->images[i].program.bytes;
+	return bytes;
+}
+
 static void unlink_open(struct hf_opens *opens, struct hf_open *open)
 {
 	*(open->newer ? &open->newer->older : &opens->newest) = open->older;
 	*(open->older ? &open->older->newer : &opens->oldest) = open->newer;
 	opens->count--;
+	opens->program_bytes -= program_bytes(open);
 }
 
 static void link_newest(struct hf_opens *opens, struct hf_open *open)
@@ -463,6 +474,12 @@ static void link_newest(struct hf_opens *opens, struct hf_open *open)
 	*(open->older ? &open->older->newer : &opens->oldest) = open;
 	opens->newest = open;
 	opens->count++;
+	opens->program_bytes += program_bytes(open);
+}
+
+static bool is_surplus(const struct hf_opens *opens)
+{
+	return opens->count > HF_OPENS_MAX || opens->program_bytes > HF_OPENS_PROGRAMS_MAX;
 }
 
 /* Takes out of the list what was not used for longest; the chain that is returned is the caller's to close. */
@@ -470,7 +487,7 @@ static struct hf_open *take_surplus(struct hf_opens *opens)
 {
 	struct hf_open *chain = NULL;
 
-	for (struct hf_open *open = opens->oldest, *newer; open && opens->count > HF_OPENS_MAX; open = newer) {
+	for (struct hf_open *open = opens->oldest, *newer; open && is_surplus(opens); open = newer) {
 		newer = open->newer;
 		if (open->refs > 1)
 			continue;

@@ -1,6 +1,6 @@
 /*
- * Captures in use: the open file, its index, the decompressed stream and the view tables. A bounded number stays open;
- * the one used longest ago is closed first and opened again when it is needed. What must outlive that, sizes above
+ * Captures in use: the open file, its index, the decompressed stream and the view tables. A bounded number, with programs
+ * of a bounded size, stays open; the one used longest ago is closed first and opened again when it is needed. What must outlive that, sizes above
  * all, are the facts.
  */
 #ifndef HF_FS_OPENS_H
@@ -13,6 +13,8 @@
 #include "fs/trace.h"
 
 #define HF_OPENS_MAX 64
+/* Bytes of the programs that descriptions name, of all captures that stay open without being used. */
+#define HF_OPENS_PROGRAMS_MAX (UINT64_C(128) << 20)
 
 /* One view of one hart, or the source. */
 struct hf_facts_view {
@@ -92,6 +94,7 @@ struct hf_opens {
 	pthread_cond_t opened;
 	struct hf_open *newest, *oldest;
 	size_t count;
+	uint64_t program_bytes; /* of all in the list */
 };
 
 void hf_opens_init(struct hf_opens *opens);

@@ -1,9 +1,10 @@
 #include "fs/params.h"
 
+#include "codecs/base/nearest.h"
 #include "codecs/codec.h"
 #include "codecs/setup/ini.h"
 #include "codecs/setup/read.h"
-#include "fs/fs.h"
+#include "fs/core.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,9 +15,14 @@
 /* What one codec may be told: hf_view_key.params has a limit too. */
 enum { PARAMS_MAX = 3072 };
 
-/* The parameters as they come in, each "codec.key=value". */
+/* One parameter as it came in. */
+struct row {
+	char *text; /* "codec.key=value", owned */
+	char *from; /* "hartfs.conf:3: ", "-o ", owned: what stands before it in messages */
+};
+
 struct list {
-	char **row; /* owned */
+	struct row *row;
 	size_t count;
 	char *why;
 	size_t size;
@@ -31,6 +37,11 @@ __attribute__((format(printf, 2, 3))) static int refuse(const struct list *list,
 		vsnprintf(list->why, list->size, format, args);
 	va_end(args);
 	return HF_ERR_SETUP_VALUE;
+}
+
+static int refuse_row(const struct list *list, const struct row *row, const char *why)
+{
+	return refuse(list, "%s%.80s: %s", row->from, row->text, why);
 }
 
 /* Bytes of "codec.key=", by which rows are the same; 0: the row is none. */
@@ -54,27 +65,34 @@ static bool is_value(const char *value)
 }
 
 /* Takes row. One of the same key stays if it was there before the first of these. */
-static int add(struct list *list, char *row, size_t first)
+static int take(struct list *list, struct row *row, size_t first)
 {
-	const size_t n = row ? key_length(row) : 0;
-	int err = row ? 0 : HF_ERR_NOMEM;
+	const size_t n = key_length(row->text);
 
-	if (row && (!n || !is_value(row + n)))
-		err = refuse(list, "'%s' is not VIEW.key=value", row);
-	for (size_t i = 0; i < list->count && !err; i++) {
-		if (strncmp(list->row[i], row, n) != 0)
+	if (!n || !is_value(row->text + n))
+		return refuse_row(list, row, "it is not VIEW.key=value");
+	for (size_t i = 0; i < list->count; i++) {
+		if (strncmp(list->row[i].text, row->text, n) != 0)
 			continue;
 		if (i >= first)
-			err = refuse(list, "'%.*s' is given twice", (int)n - 1, row);
-		free(row);
-		return err;
+			return refuse_row(list, row, "it is given twice");
+		return 0;
 	}
-	if (!err)
-		err = hf_setup_room(&list->row, list->count, sizeof *list->row);
-	if (err)
-		free(row);
-	else
-		list->row[list->count++] = row;
+	if (hf_setup_room(&list->row, list->count, sizeof *list->row))
+		return HF_ERR_NOMEM;
+	list->row[list->count++] = *row;
+	*row = (struct row){NULL, NULL};
+	return 0;
+}
+
+/* Takes both strings, which may be NULL for want of memory. */
+static int add(struct list *list, char *from, char *text, size_t first)
+{
+	struct row row = {text, from};
+	int err = from && text ? take(list, &row, first) : HF_ERR_NOMEM;
+
+	free(row.text);
+	free(row.from);
 	return err;
 }
 
@@ -83,9 +101,10 @@ static int take_given(struct list *list, const char *given)
 	int err = 0;
 
 	while (given && *given && !err) {
-		const size_t n = strcspn(given, ",");
+		const size_t n = strcspn(given, ","), blank = strcspn(given, " ");
+		const size_t from = blank < n ? blank + 1 : 0;
 
-		err = add(list, strndup(given, n), 0);
+		err = add(list, strndup(given, from), strndup(given + from, n - from), 0);
 		given += n + (given[n] == ',');
 	}
 	return err;
@@ -99,18 +118,16 @@ struct conf {
 static int take_line(void *ctx, const struct hf_ini_line *line)
 {
 	struct conf *conf = ctx;
-	char *row;
-	int err;
+	char *row, *from;
 
 	if (!line->key)
-		return refuse(conf->list, HF_PARAMS_FILE ":%u: it has no sections", (unsigned)line->number);
+		return refuse(conf->list, HF_PARAMS_FILE ":%u: [%.40s]: it has no sections, but lines VIEW.key = value",
+			      (unsigned)line->number, line->section);
 	if (asprintf(&row, "%s=%s", line->key, line->value) < 0)
 		return HF_ERR_NOMEM;
-	err = add(conf->list, row, conf->first);
-	return err == HF_ERR_SETUP_VALUE
-		       ? refuse(conf->list, HF_PARAMS_FILE ":%u: '%s = %s' is no VIEW.key = value, or there twice",
-				(unsigned)line->number, line->key, line->value)
-		       : err;
+	if (asprintf(&from, HF_PARAMS_FILE ":%u: ", (unsigned)line->number) < 0)
+		from = NULL;
+	return add(conf->list, from, row, conf->first);
 }
 
 static int take_file(struct list *list, const struct hf_archive *archive)
@@ -131,7 +148,7 @@ static int take_file(struct list *list, const struct hf_archive *archive)
 	if (!err)
 		err = hf_ini_load(src, &text, &size, NULL);
 	if (err) {
-		refuse(list, HF_PARAMS_FILE " cannot be read");
+		refuse(list, HF_PARAMS_FILE ": it cannot be read");
 	} else {
 		err = hf_ini_walk(text, size, 0, take_line, &conf, &line);
 		if (err == HF_ERR_SETUP_SYNTAX)
@@ -144,54 +161,122 @@ static int take_file(struct list *list, const struct hf_archive *archive)
 
 static int by_text(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return strcmp(((const struct row *)a)->text, ((const struct row *)b)->text);
 }
 
-/* The codec knows what its view takes. */
-static int check(const struct list *list, const char *params)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		const size_t n = strcspn(list->row[i], ".");
-		const struct hf_codec *codec = NULL;
-
-		for (size_t k = 0; hf_codecs[k] && !codec; k++)
-			if (strlen(hf_codecs[k]->name) == n && memcmp(hf_codecs[k]->name, list->row[i], n) == 0)
-				codec = hf_codecs[k];
-		if (!codec || !codec->enc || !codec->enc->check_params)
-			return refuse(list, "'%s': there is no view %.*s with parameters", list->row[i], (int)n,
-				      list->row[i]);
-	}
-	for (size_t k = 0; hf_codecs[k]; k++) {
-		const struct hf_enc_ops *ops = hf_codecs[k]->enc;
-		char *own = ops && ops->check_params ? hf_params_of(params, hf_codecs[k]->name) : NULL;
-		char why[256] = "no such parameter or value";
-		int err = 0;
-
-		if (own && *own)
-			err = strlen(own) > PARAMS_MAX ? refuse(list, "%s: too many parameters", hf_codecs[k]->name)
-						       : ops->check_params(own, why, sizeof why);
-		free(own);
-		if (err)
-			return refuse(list, "%s: %s", hf_codecs[k]->name, why);
-	}
-	return 0;
-}
-
-/* Rows end to end with commas between. */
-static char *join(const struct list *list)
+/* Rows end to end with commas between, but not that at left_out. */
+static char *join(const struct list *list, size_t left_out)
 {
 	size_t size = 1;
 	char *text, *p;
 
 	for (size_t i = 0; i < list->count; i++)
-		size += strlen(list->row[i]) + 1;
+		size += strlen(list->row[i].text) + 1;
 	p = text = malloc(size);
 	if (!text)
 		return NULL;
 	for (size_t i = 0; i < list->count; i++)
-		p += snprintf(p, size - (size_t)(p - text), "%s%s", i ? "," : "", list->row[i]);
+		if (i != left_out)
+			p += snprintf(p, size - (size_t)(p - text), "%s%s", p > text ? "," : "", list->row[i].text);
 	*p = '\0';
 	return text;
+}
+
+/* ---- what the codecs say of them ---- */
+
+static bool is_of(const struct row *row, const struct hf_codec *codec)
+{
+	const size_t n = strlen(codec->name);
+
+	return strncmp(row->text, codec->name, n) == 0 && row->text[n] == '.';
+}
+
+/* Each is of a view that has parameters. */
+static int check_views(const struct list *list)
+{
+	const char *known[HF_CODEC_COUNT + 1] = {NULL};
+	size_t n = 0;
+
+	for (size_t k = 0; hf_codecs[k]; k++)
+		if (hf_codecs[k]->enc && hf_codecs[k]->enc->check_params)
+			known[n++] = hf_codecs[k]->name;
+	for (size_t i = 0; i < list->count; i++) {
+		const int size = (int)strcspn(list->row[i].text, ".");
+		char hint[HF_NEAREST_SIZE], why[160];
+		bool found = false;
+
+		for (size_t k = 0; known[k] && !found; k++)
+			found = is_of(&list->row[i], hf_codec_by_name(known[k]));
+		if (found)
+			continue;
+		hf_nearest_hint(list->row[i].text, (size_t)size, known, hint);
+		snprintf(why, sizeof why, "there is no view %.*s with parameters%s", size < 40 ? size : 40,
+			 list->row[i].text, hint);
+		return refuse_row(list, &list->row[i], why);
+	}
+	return 0;
+}
+
+/* Whether the codec takes its parameters of these: 0, HF_ERR_SETUP_VALUE or HF_ERR_NOMEM. */
+static int ask(const struct hf_codec *codec, const char *params, char *why, size_t size)
+{
+	char *own = params ? hf_params_of(params, codec->name) : NULL;
+	int err = own ? 0 : HF_ERR_NOMEM;
+
+	snprintf(why, size, "no such parameter or value");
+	if (own && strlen(own) > PARAMS_MAX)
+		snprintf(why, size, "too many parameters");
+	if (own && *own)
+		err = strlen(own) > PARAMS_MAX ? HF_ERR_SETUP_VALUE : codec->enc->check_params(own, why, size);
+	free(own);
+	return err;
+}
+
+/* Whose fault it is that the codec does not take its parameters as they are: that without which it takes the others, or
+ * that which it does not take alone, or the first. why says the reason for all; it becomes that for the row alone. */
+static const struct row *culprit(const struct list *list, const struct hf_codec *codec, char *why, size_t size)
+{
+	const struct row *first = NULL;
+	char other[256];
+
+	for (size_t i = 0; i < list->count; i++) {
+		char *rest = is_of(&list->row[i], codec) ? join(list, i) : NULL;
+		const bool cured = rest && !ask(codec, rest, other, sizeof other);
+
+		free(rest);
+		if (cured)
+			return &list->row[i];
+	}
+	for (size_t i = 0; i < list->count; i++) {
+		if (!is_of(&list->row[i], codec))
+			continue;
+		if (ask(codec, list->row[i].text, other, sizeof other)) {
+			snprintf(why, size, "%s", other);
+			return &list->row[i];
+		}
+		first = first ? first : &list->row[i];
+	}
+	return first;
+}
+
+/* The codec knows what its view takes. */
+static int check(const struct list *list, const char *params)
+{
+	int err = check_views(list);
+
+	for (size_t k = 0; hf_codecs[k] && !err; k++) {
+		const struct hf_enc_ops *ops = hf_codecs[k]->enc;
+		const struct row *row;
+		char why[256];
+
+		if (!ops || !ops->check_params)
+			continue;
+		err = ask(hf_codecs[k], params, why, sizeof why);
+		row = err && err != HF_ERR_NOMEM ? culprit(list, hf_codecs[k], why, sizeof why) : NULL;
+		if (row)
+			err = refuse_row(list, row, why);
+	}
+	return err;
 }
 
 int hf_params_read(const struct hf_archive *archive, const char *given, char **ret_params, char *why, size_t size)
@@ -205,7 +290,7 @@ int hf_params_read(const struct hf_archive *archive, const char *given, char **r
 	if (!err && list.count)
 		qsort(list.row, list.count, sizeof *list.row, by_text);
 	if (!err) {
-		*ret_params = join(&list);
+		*ret_params = join(&list, SIZE_MAX);
 		err = *ret_params ? check(&list, *ret_params) : HF_ERR_NOMEM;
 	}
 	if (err == HF_ERR_NOMEM)
@@ -214,8 +299,10 @@ int hf_params_read(const struct hf_archive *archive, const char *given, char **r
 		free(*ret_params);
 		*ret_params = NULL;
 	}
-	for (size_t i = 0; i < list.count; i++)
-		free(list.row[i]);
+	for (size_t i = 0; i < list.count; i++) {
+		free(list.row[i].text);
+		free(list.row[i].from);
+	}
 	free(list.row);
 	return err;
 }

@@ -11,7 +11,8 @@
 
 /*
  * All of them, comma-separated and in ascending order, for the caller to free. HF_ERR_SETUP_VALUE or HF_ERR_SETUP_SYNTAX
- * if one is wrong, and why[size] says which. given may be NULL.
+ * if one is wrong, and why[size] says which: "hartfs.conf:3: VIEW.key=value: …". given may be NULL; a parameter in it may
+ * have before it, with a blank between, how it was given ("-o"), which is repeated in messages.
  */
 int hf_params_read(const struct hf_archive *archive, const char *given, char **ret_params, char *why, size_t size);
 

@@ -307,14 +307,6 @@ static int view_of(const struct hf_catalogue *cat, const char *name, size_t len)
 	return -1;
 }
 
-static const struct hf_codec *codec_of(const char *name)
-{
-	for (size_t i = 0; hf_index_codecs[i]; i++)
-		if (hf_index_codecs[i]->dec && strcmp(hf_index_codecs[i]->name, name) == 0)
-			return hf_index_codecs[i];
-	return NULL;
-}
-
 /* Digits, and the one character behind them. */
 static bool take_number(const char **at, char end, uint64_t max, uint64_t *ret_value)
 {
@@ -403,7 +395,7 @@ static int take_indexed(const struct hf_catalogue *cat, const struct row *row, s
 	entry->isa = (uint32_t)number[ISA];
 	entry->xlen = (uint32_t)number[XLEN];
 	snprintf(entry->version, sizeof entry->version, "%s", text[VERSION] ? text[VERSION] : "");
-	if (text[STREAM] && !(entry->stream = codec_of(text[STREAM])))
+	if (text[STREAM] && !(entry->stream = hf_index_codec_named(text[STREAM])))
 		return HF_ERR_STATE;
 	if (text[ORIGINAL] && (entry->original = view_of(cat, text[ORIGINAL], strlen(text[ORIGINAL]))) < 0)
 		return HF_ERR_STATE;
@@ -427,7 +419,7 @@ static int take_row(const struct hf_catalogue *cat, const struct row *row, struc
 		return 0;
 	if (row->text[BOX] && !(entry->box = hf_box_by_name(row->text[BOX])))
 		return HF_ERR_STATE;
-	if (!row->text[CODEC] || !(entry->codec = codec_of(row->text[CODEC])))
+	if (!row->text[CODEC] || !(entry->codec = hf_index_codec_named(row->text[CODEC])))
 		return HF_ERR_STATE;
 	if (entry->kind == HF_CATALOGUE_INDEXED)
 		err = take_indexed(cat, row, entry);

@@ -53,14 +53,6 @@ static int prepare_all(struct hf_index *x)
 	return hf_db_prepare(x->db, "SELECT data FROM window WHERE out_offset = ?", &x->window);
 }
 
-static const struct hf_codec *find_codec(const char *name)
-{
-	for (size_t i = 0; hf_index_codecs[i]; i++)
-		if (strcmp(hf_index_codecs[i]->name, name) == 0)
-			return hf_index_codecs[i];
-	return NULL;
-}
-
 static int load_meta(struct hf_index *x, const struct hf_identity *identity)
 {
 	int err = hf_index_meta_read(x->db, &x->meta);
@@ -73,7 +65,7 @@ static int load_meta(struct hf_index *x, const struct hf_identity *identity)
 		return HF_ERR_STATE;
 	if (!*x->meta.codec)
 		return 0;
-	x->codec = find_codec(x->meta.codec);
+	x->codec = hf_index_codec_named(x->meta.codec);
 	return x->codec && x->codec->dec && x->codec->version == x->meta.codec_version ? 0 : HF_ERR_STATE;
 }
 

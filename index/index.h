@@ -24,6 +24,8 @@ void hf_identity_add(struct hf_identity *identity, const struct hf_identity *mem
 
 /* The codecs that captures are looked for among: hf_codecs. A test may put its own list here before anything else. */
 extern const struct hf_codec *const *hf_index_codecs;
+/* The one of them that decodes the format of that name; NULL: there is none. */
+const struct hf_codec *hf_index_codec_named(const char *name);
 
 /* Everything that decides the bytes of a view besides the events. */
 struct hf_view_key {

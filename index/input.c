@@ -81,15 +81,6 @@ static const struct hf_codec *probe_codec(const uint8_t *head, size_t n)
 	return best;
 }
 
-/* The codec that a description names, in the list that tests may replace. */
-static const struct hf_codec *named_codec(const char *name)
-{
-	for (size_t i = 0; hf_index_codecs[i]; i++)
-		if (hf_index_codecs[i]->dec && strcmp(hf_index_codecs[i]->name, name) == 0)
-			return hf_index_codecs[i];
-	return NULL;
-}
-
 /* Whether a stream is a container again. Nothing but chance tells an .lzma, so that does not count. */
 static bool is_box(const uint8_t *head, size_t n)
 {
@@ -114,7 +105,7 @@ static int open_stream(struct hf_input *in, struct hf_diag *diag)
 		err = read_head(in->src, head, &n, diag);
 	if (err)
 		return err;
-	codec = in->setup ? named_codec(in->setup->format) : probe_codec(head, n);
+	codec = in->setup ? hf_index_codec_named(in->setup->format) : probe_codec(head, n);
 	if (!codec)
 		return hf_diag_set(diag, in->box && is_box(head, n) ? HF_ERR_BOX_NESTED : HF_ERR_UNKNOWN_FORMAT,
 				   HF_SPACE_STREAM, 0, 0);

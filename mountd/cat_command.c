@@ -27,20 +27,13 @@ static void target_fini(struct target *target)
 	free(target->view);
 }
 
-static bool is_plain_directory(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !hf_paths_is_capture_dir(path);
-}
-
 /* A directory, but not the directory of a capture's views, in a mount or copied from one. */
 static bool is_archive(const char *path)
 {
 	char info[PATH_MAX];
 
 	snprintf(info, sizeof info, "%s/info.json", path);
-	return is_plain_directory(path) && access(info, F_OK) < 0;
+	return hf_paths_is_directory(path) && access(info, F_OK) < 0;
 }
 
 /* The longest beginning of path that exists ("." if none does); *ret_rest is what follows it. */
@@ -73,7 +66,7 @@ static bool find_target(const char *path, const char *view, struct target *ret_t
 	*ret_target = (struct target){0};
 	if (!part)
 		return false;
-	if (is_plain_directory(part)) {
+	if (hf_paths_is_directory(part)) {
 		ret_target->archive = part;
 		if (asprintf(&ret_target->path, "%s%s%s", rest, *rest && view ? "/" : "", view ? view : "") < 0)
 			ret_target->path = NULL;
@@ -157,14 +150,17 @@ static bool is_about_capture(int err)
 	       hf_err_class(err) == HF_CLASS_limit;
 }
 
-/* The path in the tree of what a target means; the capture it belongs to gets indexed if it is not. */
-static char *resolve_target(struct hf_fs *fs, const struct target *target, const char *command, const char *shown)
+/* The path in the tree of what a target means; the capture it belongs to, *ret_capture (NULL: none), gets indexed if it
+ * is not. Both are the caller's to free. */
+static char *resolve_target(struct hf_fs *fs, const struct target *target, const char *command, const char *shown,
+			    char **ret_capture)
 {
 	struct search search;
 	struct hf_diag diag = {0};
 	char *path = NULL;
 	int err = 0;
 
+	*ret_capture = NULL;
 	if (!find_capture(fs, target->path, &search)) {
 		if (target->view)
 			fprintf(stderr, "hartfs %s: %s: this is not a capture\n", command, shown);
@@ -179,7 +175,7 @@ static char *resolve_target(struct hf_fs *fs, const struct target *target, const
 		path = strdup(target->path);
 	else if (asprintf(&path, "%s/%s", search.view_dir, target->view) < 0)
 		path = NULL;
-	free(search.capture);
+	*ret_capture = search.capture;
 	free(search.view_dir);
 	return path;
 }
@@ -317,8 +313,9 @@ static int copy(struct hf_fs *fs, struct hf_file *file, uint64_t offset, uint64_
 /* Whoever read our output has enough. */
 static bool reader_left;
 
-static int write_file(struct hf_fs *fs, const char *path, const struct hf_settings *settings, const char *command,
-		      const char *shown)
+/* capture: whose file it is, or NULL. If nothing of it could be decoded that is why its views are not there. */
+static int write_file(struct hf_fs *fs, const char *path, const char *capture, const struct hf_settings *settings,
+		      const char *command, const char *shown)
 {
 	struct hf_file *file = NULL;
 	uint64_t ino;
@@ -334,7 +331,9 @@ static int write_file(struct hf_fs *fs, const char *path, const struct hf_settin
 		}
 		hf_fs_forget(fs, ino, 1);
 	}
-	if (read_err)
+	if (read_err == HF_ERR_NOT_FOUND && capture)
+		hf_paths_explain_capture(command, shown, fs, capture, read_err, NULL);
+	else if (read_err)
 		hf_paths_explain(command, shown, read_err, NULL);
 	reader_left |= write_err == EPIPE;
 	if (write_err && write_err != EPIPE)
@@ -381,7 +380,7 @@ static int write_infos(struct hf_fs *fs, const struct hf_settings *settings, con
 		if (!err || is_about_capture(err)) {
 			if (asprintf(&inside, "%s/info.json", found.view_dir[i]) < 0)
 				inside = NULL;
-			good += inside && write_file(fs, inside, settings, "info", found.capture[i]) == HF_EXIT_OK;
+			good += inside && write_file(fs, inside, NULL, settings, "info", found.capture[i]) == HF_EXIT_OK;
 		} else if (!reader_left) {
 			hf_paths_explain_capture("info", found.capture[i], fs, found.capture[i], err, &diag);
 		}
@@ -408,7 +407,7 @@ static int write_target(const struct hf_settings *settings, const char *path, co
 {
 	struct target target;
 	struct hf_fs *fs = NULL;
-	char *inside = NULL, *shown = NULL;
+	char *inside = NULL, *shown = NULL, *capture = NULL;
 	int status = HF_EXIT_FAILURE;
 	bool all = strcmp(command, "info") == 0 && is_archive(path);
 
@@ -424,9 +423,10 @@ static int write_target(const struct hf_settings *settings, const char *path, co
 		status = write_infos(fs, settings, path);
 		hf_fs_close(fs);
 	} else if (fs) {
-		inside = resolve_target(fs, &target, command, shown);
+		inside = resolve_target(fs, &target, command, shown, &capture);
 		if (inside)
-			status = write_file(fs, inside, settings, command, shown);
+			status = write_file(fs, inside, capture, settings, command, shown);
+		free(capture);
 		hf_fs_close(fs);
 	}
 	target_fini(&target);

@@ -122,20 +122,13 @@ static bool add_capture(void *ctx, const char *path, const char *view_dir)
 	return !interrupted && work->items[work->item_count++].path;
 }
 
-static bool is_directory(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !hf_paths_is_capture_dir(path);
-}
-
 static bool add_operand(struct work *work, const char *operand)
 {
 	struct finder finder = {.work = work};
 	char *directory, *name;
 	bool ok = false;
 
-	if (is_directory(operand)) {
+	if (hf_paths_is_directory(operand)) {
 		finder.archive = take_archive(work, operand);
 		return finder.archive != SIZE_MAX &&
 		       hf_fs_each_capture(work->archives[finder.archive].fs, "", add_capture, &finder) == 0 &&

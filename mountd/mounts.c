@@ -1,6 +1,7 @@
 #include "mountd/mounts.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Undoes the \040 of /proc/self/mountinfo in place. */
@@ -106,22 +108,27 @@ int hf_mounts_detach(const char *path, bool lazy)
 	return errno == EPERM ? run_fusermount(path, lazy) : errno;
 }
 
-static socklen_t make_address(dev_t dev, struct sockaddr_un *ret_address)
+/* since: ns of the monotonic clock. The kernel gives the number of a mount that is gone to the next one at once, maybe
+ * long before the server behind the former has ended: of several names the newest is that of the mount there is. */
+static socklen_t make_address(dev_t dev, uint64_t since, struct sockaddr_un *ret_address)
 {
 	int length;
 
 	*ret_address = (struct sockaddr_un){.sun_family = AF_UNIX};
-	length = snprintf(ret_address->sun_path + 1, sizeof ret_address->sun_path - 1, "hartfs-%u:%u", major(dev),
-			  minor(dev));
+	length = snprintf(ret_address->sun_path + 1, sizeof ret_address->sun_path - 1, "hartfs-%u:%u-%016" PRIx64,
+			  major(dev), minor(dev), since);
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
 int hf_mounts_announce(dev_t dev)
 {
 	struct sockaddr_un address;
-	socklen_t length = make_address(dev, &address);
+	struct timespec now;
+	socklen_t length;
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	length = make_address(dev, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, &address);
 	if (fd >= 0 && (bind(fd, (struct sockaddr *)&address, length) < 0 || listen(fd, 64) < 0)) {
 		close(fd);
 		fd = -1;
@@ -129,10 +136,35 @@ int hf_mounts_announce(dev_t dev)
 	return fd;
 }
 
-int hf_mounts_watch(const struct hf_mount_entry *entry)
+/* The newest name for that device from before a time. */
+static bool find_name(dev_t dev, uint64_t before, uint64_t *ret_since)
+{
+	FILE *file = fopen("/proc/net/unix", "re");
+	char *line = NULL;
+	size_t size = 0;
+	bool found = false;
+
+	while (file && getline(&line, &size, file) > 0) {
+		const char *name = strstr(line, " @hartfs-");
+		unsigned of[2];
+		uint64_t since;
+
+		if (!name || sscanf(name, " @hartfs-%u:%u-%16" SCNx64, &of[0], &of[1], &since) != 3 ||
+		    makedev(of[0], of[1]) != dev || since >= before || (found && since < *ret_since))
+			continue;
+		*ret_since = since;
+		found = true;
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static int watch_name(const struct hf_mount_entry *entry, uint64_t since)
 {
 	struct sockaddr_un address;
-	socklen_t length = make_address(entry->dev, &address);
+	socklen_t length = make_address(entry->dev, since, &address);
 	struct ucred peer;
 	socklen_t peer_size = sizeof peer;
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -145,6 +177,16 @@ int hf_mounts_watch(const struct hf_mount_entry *entry)
 		close(fd);
 		return -1;
 	}
+	return fd;
+}
+
+int hf_mounts_watch(const struct hf_mount_entry *entry)
+{
+	uint64_t since = UINT64_MAX;
+	int fd = -1;
+
+	while (fd < 0 && find_name(entry->dev, since, &since))
+		fd = watch_name(entry, since);
 	return fd;
 }
 

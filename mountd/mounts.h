@@ -1,7 +1,7 @@
 /*
  * Mounts as the kernel lists them, how to undo one as whoever we are, and how "hartfs umount" learns that the server
- * behind a mount is gone: the supervisor holds an abstract socket named after the device number of the mount as long
- * as it lives.
+ * behind a mount is gone: the supervisor holds an abstract socket named after the device number and the time of the mount
+ * as long as it lives.
  */
 #ifndef HF_MOUNTD_MOUNTS_H
 #define HF_MOUNTD_MOUNTS_H

@@ -173,21 +173,18 @@ static bool are_views(const char *list)
 	}
 }
 
-/* Adds a parameter of a view, which must be one together with those before it. */
-static bool add_param(struct hf_settings *settings, const char *value, char *why, size_t size)
+/* Adds a parameter of a view, or several with commas between, and before each the option that gave it. */
+static bool add_params(struct hf_settings *settings, const char *option, const char *list)
 {
+	const size_t n = strcspn(list, ",");
 	char *all;
-	int n = asprintf(&all, "%s%s%s", settings->params ? settings->params : "", settings->params ? "," : "", value);
 
-	*why = 0;
-	if (n < 0 || hf_fs_check_params(-1, all, why, size)) {
-		if (n >= 0)
-			free(all);
+	if (asprintf(&all, "%s%s%s %.*s", settings->params ? settings->params : "", settings->params ? "," : "", option,
+		     (int)n, list) < 0)
 		return false;
-	}
 	free(settings->params);
 	settings->params = all;
-	return true;
+	return !list[n] || add_params(settings, option, list + n + 1);
 }
 
 /* value is NULL exactly for options without argument. */
@@ -268,7 +265,7 @@ static bool same_name(const char *option, const char *name, size_t length)
 	return true;
 }
 
-static bool set_mount_option(struct hf_settings *settings, char *item, char *why, size_t size)
+static bool set_mount_option(struct hf_settings *settings, char *item)
 {
 	char *equals = strchr(item, '=');
 	size_t length = equals ? (size_t)(equals - item) : strlen(item);
@@ -279,7 +276,7 @@ static bool set_mount_option(struct hf_settings *settings, char *item, char *why
 			return !options[i].arg == !equals &&
 			       set_option(settings, (enum option_id)i, equals ? equals + 1 : NULL);
 	if (equals && memchr(item, '.', length))
-		return add_param(settings, item, why, size);
+		return add_params(settings, "-o", item);
 	if (in_list(mount_noise, COUNT(mount_noise), item, length))
 		return true;
 	if (!in_list(fuse_options, COUNT(fuse_options), item, length))
@@ -288,13 +285,10 @@ static bool set_mount_option(struct hf_settings *settings, char *item, char *why
 	return true;
 }
 
-/* why[size] gets what is wrong, if more can be said than which it is: *ret_bad. */
-static bool set_mount_options(struct hf_settings *settings, char *list, const char **ret_bad, char *why, size_t size)
+static bool set_mount_options(struct hf_settings *settings, char *list, const char **ret_bad)
 {
 	size_t most = 1;
 	char **bigger, *save = NULL;
-
-	*why = 0;
 
 	for (const char *s = list; *s; s++)
 		most += *s == ',';
@@ -303,7 +297,7 @@ static bool set_mount_options(struct hf_settings *settings, char *list, const ch
 		return false;
 	settings->fuse_options = bigger;
 	for (char *item = strtok_r(list, ",", &save); item; item = strtok_r(NULL, ",", &save))
-		if (!set_mount_option(settings, item, why, size)) {
+		if (!set_mount_option(settings, item)) {
 			*ret_bad = item;
 			return false;
 		}
@@ -384,7 +378,6 @@ static int id_of(int value)
 static bool parse_one(struct hf_settings *settings, enum option_id id, char *value, int *ret_exit)
 {
 	const char *bad = NULL;
-	char why[320];
 
 	*ret_exit = HF_EXIT_OK;
 	if (id == OPTION_HELP) {
@@ -396,19 +389,15 @@ static bool parse_one(struct hf_settings *settings, enum option_id id, char *val
 		return false;
 	}
 	if (id == OPTION_PARAM) {
-		if (add_param(settings, value, why, sizeof why))
+		if (add_params(settings, "--param", value))
 			return true;
-		*ret_exit = hf_settings_usage(settings, "--param: %s", why);
+		*ret_exit = hf_settings_usage(settings, "out of memory");
 		return false;
 	}
 	if (id == OPTION_OPTIONS) {
-		if (set_mount_options(settings, value, &bad, why, sizeof why))
+		if (set_mount_options(settings, value, &bad))
 			return true;
-		if (*why)
-			*ret_exit = hf_settings_usage(settings, "-o %s", why);
-		else
-			*ret_exit = hf_settings_usage(settings, "unknown or wrong mount option '%s'",
-						      bad ? bad : value);
+		*ret_exit = hf_settings_usage(settings, "unknown or wrong mount option '%s'", bad ? bad : value);
 		return false;
 	}
 	if (set_option(settings, id, value))
@@ -420,7 +409,7 @@ static bool parse_one(struct hf_settings *settings, enum option_id id, char *val
 bool hf_settings_parse(struct hf_settings *settings, int argc, char **argv, int *ret_exit)
 {
 	struct option longs[OPTION_COUNT + 1];
-	char shorts[2 * OPTION_COUNT + 2];
+	char shorts[2 * OPTION_COUNT + 2], why[320];
 	int value;
 
 	*settings = (struct hf_settings){.length = UINT64_MAX, .spool = UINT64_C(4) << 30};
@@ -448,7 +437,10 @@ bool hf_settings_parse(struct hf_settings *settings, int argc, char **argv, int 
 	}
 	settings->operands = argv + optind;
 	settings->operand_count = argc - optind;
-	return true;
+	if (!settings->params || !hf_fs_check_params(-1, settings->params, why, sizeof why))
+		return true;
+	*ret_exit = hf_settings_usage(settings, "%s", why);
+	return false;
 }
 
 void hf_settings_free(struct hf_settings *settings)

@@ -111,7 +111,7 @@ struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const ch
 	return fs;
 }
 
-bool hf_paths_is_capture_dir(const char *path)
+static bool is_capture_dir(const char *path)
 {
 	static const char *const inis[] = {"capture.ini", "snapshot.ini"};
 	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -125,11 +125,18 @@ bool hf_paths_is_capture_dir(const char *path)
 	return found;
 }
 
+bool hf_paths_is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !is_capture_dir(path);
+}
+
 static bool is_description(const char *real)
 {
 	const size_t n = strlen(real);
 
-	return hf_paths_is_capture_dir(real) || (n > 4 && strcmp(real + n - 4, ".ini") == 0);
+	return is_capture_dir(real) || (n > 4 && strcmp(real + n - 4, ".ini") == 0);
 }
 
 /* How many directories above the one that holds it an archive with this capture must begin. */
@@ -162,7 +169,7 @@ bool hf_paths_split(const char *path, char **ret_directory, char **ret_name)
 	if (!real)
 		return false;
 	slash = strrchr(real, '/');
-	for (unsigned up = is_description(real) ? reach(real, hf_paths_is_capture_dir(real)) : 0; up && slash > real; up--)
+	for (unsigned up = is_description(real) ? reach(real, is_capture_dir(real)) : 0; up && slash > real; up--)
 		slash = memrchr(real, '/', (size_t)(slash - real));
 	*ret_name = strdup(slash + 1);
 	slash[slash == real] = 0;

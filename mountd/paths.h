@@ -14,8 +14,8 @@ int hf_paths_open_index(const struct hf_settings *settings);
  * uses and keeps that of the archive, as a mount would. */
 struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const char *directory, bool catalogue);
 
-/* Whether a directory is a capture of its own (capture.ini, snapshot.ini). */
-bool hf_paths_is_capture_dir(const char *path);
+/* Whether path is a directory, and not one that is a capture itself (capture.ini, snapshot.ini). */
+bool hf_paths_is_directory(const char *path);
 
 /* The directory that holds path, or of a capture with a description a higher one if its files need that, and path's name
  * in it, both malloc'ed; false: out of memory or no such path. */

@@ -230,12 +230,6 @@ static uint64_t offset(const struct hf_dec *dec)
 	return ((const struct hf_astf_dec *)dec)->now.offset;
 }
 
-static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
-{
-	*ret_n = 1;
-	return &dec->hart;
-}
-
 static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64_t *ret_record)
 {
 	hf_astf_begin(&((const struct hf_astf_dec *)dec)->now, ret_context, ret_record);
@@ -248,6 +242,6 @@ const struct hf_dec_ops hf_astf_dec_ops = {
 	.save = save,
 	.load = load,
 	.offset = offset,
-	.harts = harts,
+	.harts = hf_dec_own_hart,
 	.begin = begin,
 };

@@ -7,12 +7,10 @@ struct registers {
 	uint64_t configr, idr0, idr1, idr2, idr8, devarch;
 };
 
-/* Snapshots write register names in any case. */
-static int read_register(const struct hf_setup *setup, uint32_t id, const char *name, uint64_t fallback, uint64_t *ret,
-			 bool *missing, struct hf_diag *diag)
+/* The value of a register, or NULL. Snapshots write their names in any case. */
+static const struct hf_setup_value *find_register(const struct hf_setup *setup, uint32_t id, const char *name)
 {
 	const struct hf_setup_value *common = NULL, *own = NULL;
-	const char *key = name;
 
 	for (size_t i = 0; setup && i < setup->value_count; i++) {
 		const struct hf_setup_value *value = &setup->values[i];
@@ -24,11 +22,16 @@ static int read_register(const struct hf_setup *setup, uint32_t id, const char *
 		else if (value->hart == HF_SETUP_ANY)
 			common = value;
 	}
-	if (!own && !common)
-		*missing = true;
-	else
-		key = own ? own->key : common->key;
-	return hf_setup_number(setup, id, key, UINT64_MAX, fallback, ret, diag);
+	return own ? own : common;
+}
+
+static int read_register(const struct hf_setup *setup, uint32_t id, const char *name, uint64_t fallback, uint64_t *ret,
+			 bool *missing, struct hf_setup_error *error)
+{
+	const struct hf_setup_value *value = find_register(setup, id, name);
+
+	*missing |= !value;
+	return hf_setup_number(setup, id, value ? value->key : name, 0, UINT64_MAX, fallback, ret, error);
 }
 
 /* The kind of source that a snapshot says it is, "ETE", "ETM4.2"; "" if nothing is said. */
@@ -39,18 +42,27 @@ static const char *source_type(const struct hf_setup *setup, uint32_t id)
 	return type ? type->value : "";
 }
 
-/* TRCDEVARCH.ARCHID: 5A13 is ETE, 4A13 ETMv4 (K10.5.9). Without it TRCIDR1.TRCARCHMAJ: 4, or F where DEVARCH says. */
-static int check_architecture(const struct registers *r, const char *type, struct hf_ete_config *config,
-			      struct hf_diag *diag)
+/* value (NULL: nothing in particular) is what tells that the source is not ours. */
+static int refuse_source(struct hf_setup_error *error, const struct hf_setup_value *value, const char *what)
 {
+	return hf_setup_fail(error, HF_ERR_ETE_SOURCE, value ? value->file : "", value ? value->line : 0,
+			     "%s%s%s: %s is not supported, the instruction flow of ETE and ETMv4 is",
+			     value ? value->key : "", value ? " = " : "", value ? value->value : "a source", what);
+}
+
+/* TRCDEVARCH.ARCHID: 5A13 is ETE, 4A13 ETMv4 (K10.5.9). Without it TRCIDR1.TRCARCHMAJ: 4, or F where DEVARCH says. */
+static int check_architecture(const struct registers *r, const struct hf_setup *setup, uint32_t id,
+			      struct hf_ete_config *config, struct hf_setup_error *error)
+{
+	const char *type = source_type(setup, id);
 	const unsigned archid = r->devarch & 0xffff, major = r->idr1 >> 8 & 15;
 
 	config->etm = archid == 0x4a13 || (archid == 0 && (major == 4 || strncmp(type, "ETM", 3) == 0));
 	if (archid != 0 && archid != 0x5a13 && archid != 0x4a13)
-		return hf_diag_set(diag, HF_ERR_ETE_SOURCE, HF_SPACE_STREAM, HF_NOWHERE, archid);
+		return refuse_source(error, find_register(setup, id, "TRCDEVARCH"), "this trace unit");
 	/* ETMv4's TRCCONFIGR: INSTP0 2:1, COND 10:8, DA 16, DV 17; bit 18 is ETE's ITO */
 	if (config->etm && (r->configr & 0x30706) != 0)
-		return hf_diag_set(diag, HF_ERR_ETE_SOURCE, HF_SPACE_STREAM, HF_NOWHERE, archid);
+		return refuse_source(error, find_register(setup, id, "TRCCONFIGR"), "data or conditional tracing");
 	return 0;
 }
 
@@ -73,7 +85,7 @@ bool hf_ete_config_is_source(const struct hf_setup *setup, uint32_t id)
 }
 
 int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setup, uint32_t id, bool *ret_missing,
-		       struct hf_diag *diag)
+		       struct hf_setup_error *error)
 {
 	struct registers r;
 	bool optional = false;
@@ -100,7 +112,7 @@ int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setu
 	*ret_missing = false;
 	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
 		int err = read_register(setup, id, wanted[i].name, wanted[i].fallback, wanted[i].value,
-					wanted[i].missing, diag);
+					wanted[i].missing, error);
 
 		if (err)
 			return err;
@@ -117,6 +129,6 @@ int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setu
 		.keep_failed = !drop,
 	};
 	if (failed && !drop && strcmp(failed->value, "keep") != 0)
-		return hf_diag_set(diag, HF_ERR_SETUP_VALUE, HF_SPACE_FILE, HF_NOWHERE, failed->line);
-	return check_architecture(&r, source_type(setup, id), config, diag);
+		return hf_setup_refuse(error, failed, "keep or drop");
+	return check_architecture(&r, setup, id, config, error);
 }

@@ -32,10 +32,10 @@ bool hf_ete_config_is_source(const struct hf_setup *setup, uint32_t id);
 /*
  * Of the source with that trace id. Registers that are missing have the values of most trace units: COMMOPT 0, MAXSPEC
  * 0, ids of 4 bytes, WFXMODE 0, no return stack; *ret_missing says that some were. HF_ERR_SETUP_VALUE: a register that
- * is no 32-bit number. HF_ERR_ETE_SOURCE: a trace unit whose trace says more than the flow of instructions (data, load
+ * is no number. HF_ERR_ETE_SOURCE: a trace unit whose trace says more than the flow of instructions (data, load
  * and store or conditional tracing), or that is neither ETE nor ETMv4.
  */
 int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setup, uint32_t id, bool *ret_missing,
-		       struct hf_diag *diag);
+		       struct hf_setup_error *error);
 
 #endif

@@ -1,4 +1,5 @@
 /* The view's parameters, and the encoder's state as a blob. */
+#include "codecs/base/nearest.h"
 #include "codecs/ete/encoder.h"
 
 #include <stdio.h>
@@ -21,6 +22,8 @@ static bool read_item(const char *item, size_t size, uint64_t v[KEYS], char *why
 {
 	const char *equals = memchr(item, '=', size);
 	const size_t n = equals ? (size_t)(equals - item) : size;
+	const char *known[KEYS + 1] = {NULL};
+	char hint[HF_NEAREST_SIZE];
 	uint64_t number = 0;
 	bool good = equals && n + 1 < size;
 
@@ -33,12 +36,14 @@ static bool read_item(const char *item, size_t size, uint64_t v[KEYS], char *why
 			continue;
 		v[k] = number;
 		if ((!good || number > keys[k].max) && why)
-			snprintf(why, room, "%.*s: %s is a number from 0 to %llu", (int)size, item, keys[k].name,
+			snprintf(why, room, "%s must be a number from 0 to %llu", keys[k].name,
 				 (unsigned long long)keys[k].max);
 		return good && number <= keys[k].max;
 	}
+	for (size_t k = 0; k < KEYS; k++)
+		known[k] = keys[k].name;
 	if (why)
-		snprintf(why, room, "%.*s: ete has no such parameter", (int)n, item);
+		snprintf(why, room, "ete has no parameter '%.*s'%s", (int)n, item, hf_nearest_hint(item, n, known, hint));
 	return false;
 }
 

@@ -370,7 +370,7 @@ static void destroy(struct hf_enc *enc)
 
 const struct hf_enc_ops hf_ete_enc_ops = {
 	.view = "ete/trace.bin",
-	.version = 1,
+	.version = 2,
 	.refuses = refuses,
 	.create = create,
 	.destroy = destroy,

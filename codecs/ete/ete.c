@@ -13,8 +13,9 @@ extern const struct hf_codec hf_codec_ete;
 const struct hf_codec hf_codec_ete = {
 	.name = "ete",
 	.title = "Arm Embedded Trace Extension",
-	.version = 1,
+	.version = 2,
 	.suffixes = suffixes,
+	.check = hf_ete_check,
 	.open = hf_ete_open,
 	.close = hf_ete_close,
 	.dec = &hf_ete_dec_ops,

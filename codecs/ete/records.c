@@ -25,20 +25,16 @@
 
 #include <stdlib.h>
 
-#define PAGE 2048
 #define LINE 256
+static_assert(4 * LINE <= HF_RECORDS_LINE, "a heading, a loss and a packet");
 
 struct records {
-	struct hf_dec dec; /* first */
+	struct hf_records text; /* first */
 	const struct hf_ete_stream *stream;
 	struct hf_lane lane;
-	struct hf_ete_place now, page_at; /* now: before the next packet; page_at: where the page begins */
-	uint32_t hart, page_hart;         /* index of the source */
-	bool heading, page_heading;       /* the source's heading is still to come */
-	bool ended;
-	uint32_t used, given; /* of the page */
-	uint64_t done;        /* events of it */
-	uint8_t page[PAGE + 4 * LINE];
+	struct hf_ete_place now; /* before the next packet; entry only as of load, the lane has the present one */
+	uint32_t hart;           /* index of the source */
+	bool heading;            /* of the source: still to come */
 };
 
 /* ---- text ---- */
@@ -216,7 +212,7 @@ static void find_source(struct records *d)
 			return;
 		}
 	}
-	d->ended = true;
+	d->text.ended = true;
 }
 
 /* Passes over bytes up to an A-sync, which is left to be read. */
@@ -307,91 +303,21 @@ static int put_line(struct records *d, uint8_t **t)
 	return 0;
 }
 
-static int make_page(struct records *d)
+static int put(struct hf_records *text)
 {
-	uint8_t *t = d->page;
-	int err = 0;
+	struct records *d = (struct records *)text;
+	uint8_t *t = hf_records_text(text);
+	int err;
 
-	if (!d->ended)
-		d->now.entry = hf_lane_entry(&d->lane);
-	d->page_at = d->now;
-	d->page_hart = d->hart;
-	d->page_heading = d->heading;
-	while (!err && !d->ended && t < d->page + PAGE) {
-		if (d->heading)
-			t = put_heading(d, t);
-		d->heading = false;
-		err = put_line(d, &t);
-	}
-	d->used = (uint32_t)(t - d->page);
-	d->given = 0;
-	d->done = 0;
+	if (d->heading)
+		t = put_heading(d, t);
+	d->heading = false;
+	err = put_line(d, &t);
+	hf_records_keep(text, t);
 	return err;
 }
 
-/* ---- the decoder ---- */
-
-static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
-{
-	struct records *d;
-	int err;
-
-	if (hart != HF_HART_RECORDS)
-		return HF_ERR_NOT_FOUND;
-	d = calloc(1, sizeof *d);
-	if (!d)
-		return HF_ERR_NOMEM;
-	d->dec.stream = stream;
-	d->dec.hart = hart;
-	d->stream = (const struct hf_ete_stream *)stream;
-	err = hf_lane_init(&d->lane, src);
-	if (err) {
-		free(d);
-		return err;
-	}
-	find_source(d);
-	if (!d->ended)
-		d->now.entry = hf_lane_entry(&d->lane);
-	d->page_at = d->now;
-	d->page_hart = d->hart;
-	d->page_heading = d->heading;
-	*ret_dec = &d->dec;
-	return 0;
-}
-
-static void destroy(struct hf_dec *dec)
-{
-	struct records *d = (struct records *)dec;
-
-	hf_lane_fini(&d->lane);
-	free(d);
-}
-
-static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
-{
-	struct records *d = (struct records *)dec;
-	size_t n = 0, given;
-	int err = 0;
-
-	while (n < max && !err) {
-		if (d->given == d->used) {
-			if (d->ended)
-				break;
-			err = make_page(d);
-			continue;
-		}
-		given = hf_records_give(d->page, d->used, &d->given, ev + n, max - n);
-		d->done += given;
-		n += given;
-	}
-	*ret_n = n;
-	if (n)
-		return 0;
-	if (err)
-		dec->diag = d->lane.reader.diag;
-	dec->diag.code = err;
-	return err ? err : (int)HF_NOTE_END;
-}
+/* ---- places ---- */
 
 struct stored {
 	struct hf_ete_place place;
@@ -429,36 +355,67 @@ static const struct hf_state_table table = {
 	.fields = fields,
 };
 
-static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
+static size_t mark(const struct hf_records *text, uint8_t *blob)
 {
-	const struct records *d = (const struct records *)dec;
-	const struct stored st = {.place = d->page_at, .hart = d->page_hart, .heading = d->page_heading};
+	const struct records *d = (const struct records *)text;
+	struct stored st = {.place = d->now, .hart = d->hart, .heading = d->heading};
 
-	*ret_discard = d->done;
+	if (!text->ended)
+		st.place.entry = hf_lane_entry(&d->lane);
 	return hf_state_save(&table, &st, blob);
 }
 
-static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+static int enter(struct hf_records *text, const uint8_t *blob, size_t size)
 {
-	struct records *d = (struct records *)dec;
+	struct records *d = (struct records *)text;
 	const struct hf_ete_stream *s = d->stream;
 	struct stored st = {.hart = 0};
 	int err = hf_state_load(&table, &st, blob, size);
 
 	if (err)
 		return err;
-	d->ended = st.place.part == s->part_count;
-	if (!d->ended && (st.place.part > s->part_count || st.hart >= s->hart_count || st.place.lost_code == 0 ||
-			  !hf_ete_is_place(s, &st.place, s->harts[st.hart].id)))
+	text->ended = st.place.part == s->part_count;
+	if (!text->ended && (st.place.part > s->part_count || st.hart >= s->hart_count || st.place.lost_code == 0 ||
+			     !hf_ete_is_place(s, &st.place, s->harts[st.hart].id)))
 		return HF_ERR_STATE;
-	d->now = d->page_at = st.place;
-	d->hart = d->page_hart = st.hart;
-	d->heading = d->page_heading = st.heading;
-	d->used = d->given = 0;
-	d->done = 0;
-	if (!d->ended)
+	d->now = st.place;
+	d->hart = st.hart;
+	d->heading = st.heading;
+	if (!text->ended)
 		hf_ete_start_part(s, st.place.part, s->harts[st.hart].id, &st.place.entry, &d->lane);
 	return 0;
+}
+
+static const struct hf_records_ops text_ops = {.put = put, .mark = mark, .enter = enter};
+
+/* ---- the decoder ---- */
+
+static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+{
+	struct records *d = calloc(1, sizeof *d);
+	int err;
+
+	(void)hart;
+	if (!d)
+		return HF_ERR_NOMEM;
+	d->stream = (const struct hf_ete_stream *)stream;
+	err = hf_lane_init(&d->lane, src);
+	if (err) {
+		free(d);
+		return err;
+	}
+	find_source(d);
+	hf_records_begin(&d->text, &text_ops, &d->lane.reader);
+	*ret_dec = &d->text.dec;
+	return 0;
+}
+
+static void destroy(struct hf_dec *dec)
+{
+	struct records *d = (struct records *)dec;
+
+	hf_lane_fini(&d->lane);
+	free(d);
 }
 
 /* Parts are read once for each source: progress counts all of that as one pass over the part. */
@@ -469,7 +426,7 @@ static uint64_t offset(const struct hf_dec *dec)
 	const uint64_t at = hf_lane_offset(&d->lane);
 	const struct hf_setup_part *part;
 
-	if (d->ended)
+	if (d->text.ended)
 		return at;
 	part = &s->parts[d->now.part];
 	if (hf_ete_layout(part) == HF_CORESIGHT_NONE || part->size == HF_NOWHERE)
@@ -477,18 +434,12 @@ static uint64_t offset(const struct hf_dec *dec)
 	return part->offset + (part->size / s->hart_count) * d->hart + (at - part->offset) / s->hart_count;
 }
 
-static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
-{
-	*ret_n = 1;
-	return &dec->hart;
-}
-
 const struct hf_dec_ops hf_ete_records_ops = {
 	.create = create,
 	.destroy = destroy,
-	.next = next,
-	.save = save,
-	.load = load,
+	.next = hf_records_next,
+	.save = hf_records_save,
+	.load = hf_records_load,
 	.offset = offset,
-	.harts = harts,
+	.harts = hf_dec_own_hart,
 };

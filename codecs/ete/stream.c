@@ -51,7 +51,7 @@ const struct hf_ete_hart *hf_ete_find_hart(const struct hf_ete_stream *s, uint32
 
 /* What was met while the harts were looked for. */
 struct found {
-	struct hf_diag refused; /* why the first one was, if one was */
+	struct hf_setup_error refused; /* why the first one was, if one was */
 	unsigned refused_count;
 	bool missing;           /* registers of one of them */
 	bool etm;
@@ -61,23 +61,18 @@ static int add_hart(struct hf_ete_stream *s, const struct hf_setup *setup, uint3
 {
 	struct hf_ete_hart *bigger;
 	struct hf_ete_config config;
-	struct hf_diag diag = {0};
+	struct hf_setup_error error = {.line = 0};
 	bool missing;
 	size_t i;
 	int err;
 
 	if (hf_ete_find_hart(s, id))
 		return 0;
-	err = hf_ete_config_read(&config, setup, id, &missing, &diag);
-	if (err == HF_ERR_ETE_SOURCE) {
-		if (!found->refused_count++)
-			found->refused = diag;
-		return 0;
-	}
-	if (err) {
-		found->refused = diag;
-		return err;
-	}
+	err = hf_ete_config_read(&config, setup, id, &missing, &error);
+	if (err && (err != HF_ERR_ETE_SOURCE || !found->refused_count++))
+		found->refused = error;
+	if (err)
+		return err == HF_ERR_ETE_SOURCE ? 0 : err;
 	bigger = realloc(s->harts, (s->hart_count + 1) * sizeof *bigger);
 	if (!bigger)
 		return HF_ERR_NOMEM;
@@ -103,9 +98,7 @@ static int find_harts(struct hf_ete_stream *s, const struct hf_setup *setup, str
 			err = add_hart(s, setup, s->parts[i].hart, found);
 	if (!err && s->hart_count == 0 && !found->refused_count)
 		err = add_hart(s, setup, 0, found);
-	if (!err && s->hart_count == 0)
-		err = found->refused.code;
-	return err;
+	return !err && s->hart_count == 0 ? HF_ERR_ETE_SOURCE : err;
 }
 
 static void describe(struct hf_ete_stream *s, const struct found *found)
@@ -123,15 +116,22 @@ static void describe(struct hf_ete_stream *s, const struct found *found)
 		snprintf(s->json + n, sizeof s->json - (size_t)n, ",\"sources_refused\":%u", found->refused_count);
 }
 
-static int check_parts(const struct hf_ete_stream *s, struct hf_diag *diag)
+static int check_parts(const struct hf_ete_stream *s, const struct hf_setup *setup, struct hf_setup_error *error)
 {
-	for (size_t i = 0; i < s->part_count; i++)
-		if (hf_ete_layout(&s->parts[i]) == HF_CORESIGHT_LAYOUTS)
-			return hf_diag_set(diag, HF_ERR_SETUP_FRAMING, HF_SPACE_STREAM, s->parts[i].offset, 0);
+	const struct hf_setup_value *framing = hf_setup_get(setup, HF_SETUP_ANY, "framing");
+
+	for (size_t i = 0; i < s->part_count; i++) {
+		if (hf_ete_layout(&s->parts[i]) != HF_CORESIGHT_LAYOUTS)
+			continue;
+		if (framing)
+			return hf_setup_refuse(error, framing, "raw, coresight, coresight_sync or dstream_coresight");
+		return hf_setup_fail(error, HF_ERR_SETUP_FRAMING, "", 0, "framing '%s' of %s is not known",
+				     s->parts[i].framing, s->parts[i].name);
+	}
 	return 0;
 }
 
-static int open_all(struct hf_ete_stream *s, const struct hf_setup *setup, struct hf_diag *diag)
+static int open_all(struct hf_ete_stream *s, const struct hf_setup *setup, struct hf_setup_error *error)
 {
 	struct found found = {.refused_count = 0};
 	int err;
@@ -139,14 +139,14 @@ static int open_all(struct hf_ete_stream *s, const struct hf_setup *setup, struc
 	s->whole = (struct hf_setup_part){.size = HF_NOWHERE, .hart = HF_SETUP_ANY, .name = "", .framing = ""};
 	s->parts = setup->part_count ? setup->parts : &s->whole;
 	s->part_count = setup->part_count ? setup->part_count : 1;
-	err = check_parts(s, diag);
+	err = check_parts(s, setup, error);
 	if (err)
 		return err;
 	err = find_harts(s, setup, &found);
 	if (err) {
-		if (diag)
-			*diag = found.refused;
-		return hf_diag_set(diag, err, HF_SPACE_STREAM, HF_NOWHERE, found.refused.detail);
+		if (error && *found.refused.text)
+			*error = found.refused;
+		return err;
 	}
 	s->ids = malloc(s->hart_count * sizeof *s->ids);
 	if (!s->ids)
@@ -166,6 +166,21 @@ static int open_all(struct hf_ete_stream *s, const struct hf_setup *setup, struc
 	return 0;
 }
 
+static void fini(struct hf_ete_stream *s)
+{
+	free(s->harts);
+	free(s->ids);
+}
+
+int hf_ete_check(const struct hf_setup *setup, struct hf_setup_error *error)
+{
+	struct hf_ete_stream s = {.hart_count = 0};
+	int err = open_all(&s, setup, error);
+
+	fini(&s);
+	return err;
+}
+
 extern const struct hf_codec hf_codec_ete;
 
 int hf_ete_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream, struct hf_diag *diag)
@@ -182,7 +197,7 @@ int hf_ete_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stre
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
 	s->stream.codec = &hf_codec_ete;
 	s->stream.setup = setup;
-	err = open_all(s, setup, diag);
+	err = open_all(s, setup, NULL);
 	if (err)
 		hf_ete_close(&s->stream);
 	else
@@ -194,7 +209,6 @@ void hf_ete_close(struct hf_stream *stream)
 {
 	struct hf_ete_stream *s = (struct hf_ete_stream *)stream;
 
-	free(s->harts);
-	free(s->ids);
+	fini(s);
 	free(s);
 }

@@ -1,169 +1,198 @@
 /*
- * Data trace and instructions: both are in program order, but a data packet usually comes before the instruction packet
- * that covers its instruction. So accesses wait, and each load, store, atomic or CSR instruction that is walked takes
- * the oldest one if that is of its kind and size.
+ * Data trace and instructions: two rows in program order that come by different ways. They are merged where events are
+ * given: each load, store, atomic or CSR instruction takes the oldest access if that is of its kind and size.
+ *
+ * An access may come before or behind the packet that reports its instruction. So an instruction for which there is none
+ * waits, and with it all that follows, until one comes: if that is of its kind it is its own; if not, it belongs to a
+ * later instruction, and this one has none. A trace in which instructions turn out to have none (a filter, a source
+ * without them) cannot be read so, for any that waits would take what belongs to the next: there, up to the next
+ * synchronisation, nothing waits, as nothing does with data_order = before.
  */
 #include "codecs/etrace/decoder.h"
 
-/* What an instruction accesses. */
-struct wish {
-	bool wants;
-	bool many;    /* vector and multi-register instructions: as many as there are */
-	uint8_t kind; /* enum hf_etrace_access_kind */
-	uint8_t size; /* log2 of bytes */
-	uint16_t csr;
-};
-
-static struct wish wish_compressed(uint32_t opcode, bool rv64)
+static void add_extra(struct hf_etrace_dec *d, const struct hf_event *ev)
 {
-	const unsigned quadrant = opcode & 3, funct3 = opcode >> 13 & 7;
-	struct wish w = {.wants = true, .kind = funct3 & 4 ? HF_ETRACE_STORE : HF_ETRACE_LOAD};
-
-	/* 1 fld, 2 lw, 3 flw or ld; 5 to 7 the stores. Quadrant 2 is the same relative to sp, without Zcmp. */
-	switch (funct3 & 3) {
-	case 1:
-		w.size = 3;
-		break;
-	case 2:
-		w.size = 2;
-		break;
-	case 3:
-		w.size = rv64 ? 3 : 2;
-		break;
-	default:
-		w.wants = false;
-	}
-	if (quadrant == 1)
-		w.wants = false;
-	if (quadrant == 0 && funct3 == 4) { /* Zcb: lbu, lhu and lh, sb, sh */
-		const unsigned op = opcode >> 10 & 7;
-
-		w = (struct wish){.wants = op < 4, .kind = op < 2 ? HF_ETRACE_LOAD : HF_ETRACE_STORE, .size = op & 1};
-	}
-	return w;
+	d->extra[d->extra_count++] = *ev;
 }
 
-/* Loads and stores of floating point and vector registers share their major opcodes. */
-static struct wish wish_float(uint32_t opcode, uint8_t kind)
+static void add_mem(struct hf_etrace_dec *d, const struct hf_etrace_access *a, unsigned flags, bool known, uint64_t data)
 {
-	const unsigned width = opcode >> 12 & 7;
-	struct wish w = {.wants = true, .kind = kind, .size = (uint8_t)width};
+	const struct hf_event ev = {
+		.kind = HF_EVENT_MEM,
+		.flags = (uint8_t)flags,
+		.small = known,
+		.mem = {.address = a->address, .data = known ? data : 0, .size = 1u << a->size},
+	};
 
-	if (width == 0 || width >= 5) {
-		w.many = true;
-		w.size = (uint8_t)(width ? width - 4 : 0);
-	}
-	return w;
+	add_extra(d, &ev);
 }
 
-static struct wish wish_of(const struct hf_ev_insn *insn)
+/* A register as it was read: class 1 integer, 4 CSR. */
+static void add_register(struct hf_etrace_dec *d, uint8_t class, uint16_t number, uint64_t value)
 {
-	const uint32_t opcode = insn->opcode, funct3 = opcode >> 12 & 7;
-	struct wish w = {.wants = true, .size = (uint8_t)(funct3 & 3)};
+	const struct hf_event ev = {.kind = HF_EVENT_REG,
+				    .reg = {.value = value, .number = number, .class = class, .role = 2}};
 
-	if (insn->size == 2)
-		return wish_compressed(opcode, insn->isa == HF_ISA_RV64);
-	switch (opcode >> 2 & 31) {
-	case 0x00:
-		w.kind = HF_ETRACE_LOAD;
-		return w;
-	case 0x01:
-		return wish_float(opcode, HF_ETRACE_LOAD);
-	case 0x08:
-		w.kind = HF_ETRACE_STORE;
-		return w;
-	case 0x09:
-		return wish_float(opcode, HF_ETRACE_STORE);
-	case 0x0b: /* lr, sc, amo */
-		w.kind = opcode >> 27 == 2 ? HF_ETRACE_LOAD : opcode >> 27 == 3 ? HF_ETRACE_STORE : HF_ETRACE_ATOMIC;
-		return w;
-	case 0x1c:
-		w.wants = funct3 & 3;
-		w.kind = HF_ETRACE_CSR;
-		w.csr = (uint16_t)(opcode >> 20);
-		return w;
-	default:
-		w.wants = false;
-		return w;
-	}
+	add_extra(d, &ev);
 }
 
-static bool is_met(const struct wish *w, const struct hf_etrace_access *a)
+/* What it read, and what it wrote as that and its operand say. */
+static void add_atomic(struct hf_etrace_dec *d, const struct hf_etrace_wish *w, uint32_t opcode,
+		       const struct hf_etrace_access *a)
 {
-	if (a->kind == HF_ETRACE_CSR || w->kind == HF_ETRACE_CSR)
-		return a->kind == w->kind && (a->address == w->csr || !(a->flags & HF_ETRACE_HAS_ADDRESS));
-	if (a->kind != w->kind && !(w->kind == HF_ETRACE_STORE && a->kind == HF_ETRACE_ATOMIC && a->subtype == 7))
-		return false;
-	return w->many || a->size == w->size;
-}
+	const bool data = a->flags & HF_ETRACE_HAS_DATA, operand = a->flags & HF_ETRACE_HAS_OPERAND;
+	uint64_t new = 0;
+	bool known = hf_etrace_wish_result(opcode, a->size, a->data, a->operand, &new);
 
-static void add_access(struct hf_etrace_dec *d, const struct hf_etrace_access *a)
-{
-	struct hf_event ev = {.kind = HF_EVENT_MEM, .small = a->flags & HF_ETRACE_HAS_DATA ? 1 : 0};
-
-	if (a->kind == HF_ETRACE_CSR) {
-		ev = (struct hf_event){.kind = HF_EVENT_REG, .reg = {
-			.value = a->data, .number = (uint16_t)a->address, .class = 4, .role = 2}};
-		if (a->flags & HF_ETRACE_HAS_DATA)
-			hf_etrace_add(d, &ev);
+	if (a->subtype == HF_ETRACE_FAILED_SC)
 		return;
+	if (operand && w->source)
+		add_register(d, 1, w->source, a->operand);
+	add_mem(d, a, HF_EVF_READ, data, a->data);
+	if (a->subtype == HF_ETRACE_FAILED_CAS)
+		return;
+	known = known && operand && (data || a->subtype == HF_ETRACE_SWAP);
+	add_mem(d, a, HF_EVF_WRITE, known, new);
+}
+
+static void add_access(struct hf_etrace_dec *d, const struct hf_etrace_wish *w, uint32_t opcode,
+		       const struct hf_etrace_access *a)
+{
+	switch (a->kind) {
+	case HF_ETRACE_CSR:
+		if (a->flags & HF_ETRACE_HAS_OPERAND && !w->immediate && w->source)
+			add_register(d, 1, w->source, a->operand);
+		if (a->flags & HF_ETRACE_HAS_DATA)
+			add_register(d, 4, (uint16_t)a->address, a->data);
+		break;
+	case HF_ETRACE_ATOMIC:
+		add_atomic(d, w, opcode, a);
+		break;
+	default:
+		add_mem(d, a, a->kind == HF_ETRACE_LOAD ? HF_EVF_READ : HF_EVF_WRITE, a->flags & HF_ETRACE_HAS_DATA,
+			a->data);
 	}
-	ev.flags = a->kind == HF_ETRACE_LOAD ? HF_EVF_READ : a->kind == HF_ETRACE_STORE ? HF_EVF_WRITE :
-									   HF_EVF_READ | HF_EVF_WRITE;
-	ev.mem = (struct hf_ev_mem){.address = a->address, .data = a->data, .size = 1u << a->size};
-	hf_etrace_add(d, &ev);
 }
 
 static void drop(struct hf_etrace_dec *d, uint32_t n)
 {
 	d->access_count -= n;
+	d->access_stale -= n < d->access_stale ? n : d->access_stale;
+	d->core.fence -= (uint16_t)(n < d->core.fence ? n : d->core.fence);
 	memmove(d->accesses, d->accesses + n, d->access_count * sizeof *d->accesses);
 }
 
-/* The list has room for one more stretch and the rest of a packet. */
-static bool has_room(const struct hf_etrace_dec *d)
+/* ---- merging ---- */
+
+static bool is_early(const struct hf_etrace_dec *d)
 {
-	return d->tail < HF_ETRACE_LIST - HF_ETRACE_LIST_ROOM / 4;
+	return d->given.data_order == HF_ETRACE_ORDER_BEFORE;
 }
 
-static void add_part(struct hf_etrace_dec *d, const union hf_etrace_item *item, uint8_t from, uint8_t to)
+static bool waits(const struct hf_etrace_dec *d)
 {
-	union hf_etrace_item *part = &d->list[d->tail];
-
-	*part = *item;
-	part->from = from;
-	part->to = to;
-	if (to != item->to)
-		part->flags = 0;
-	d->tail += from < to;
+	return d->core.data_on && !d->core.passed_over && !is_early(d);
 }
 
-void hf_etrace_add_attached(struct hf_etrace_dec *d, const union hf_etrace_item *item)
+bool hf_etrace_merges(const struct hf_etrace_dec *d)
 {
-	uint8_t from = item->from;
+	return d->access_count || d->taker.wants || d->extra_at < d->extra_count || d->core.fenced == HF_ETRACE_FENCED ||
+	       waits(d);
+}
 
-	for (uint8_t i = item->from; i < item->to && d->access_count && has_room(d); i++) {
-		const struct wish w = wish_of(&item->block->insn[i].insn);
+/* Nothing more will come for the instruction at the head of the list. */
+static bool is_released(const struct hf_etrace_dec *d)
+{
+	return d->head < d->release || is_early(d);
+}
 
-		if (!w.wants || !is_met(&w, d->accesses))
-			continue;
-		add_part(d, item, from, (uint8_t)(i + 1));
-		from = (uint8_t)(i + 1);
-		do {
-			add_access(d, d->accesses);
-			drop(d, 1);
-		} while (w.many && d->access_count && is_met(&w, d->accesses) && has_room(d));
+/* How many accesses the next instruction may choose from. */
+static uint32_t available(const struct hf_etrace_dec *d)
+{
+	return d->core.fenced >= HF_ETRACE_FENCED ? d->core.fence : d->access_count;
+}
+
+void hf_etrace_fence_accesses(struct hf_etrace_dec *d)
+{
+	if (d->core.reported && is_early(d)) {
+		d->core.fenced = HF_ETRACE_FENCED;
+		d->core.fence = (uint16_t)d->access_count;
 	}
-	add_part(d, item, from, item->to);
+	d->core.reported = false;
 }
+
+/* The oldest access becomes the instruction's; what else that takes is in d->taker. */
+static void take_access(struct hf_etrace_dec *d, const struct hf_etrace_wish *w, uint32_t opcode)
+{
+	const struct hf_etrace_access a = d->accesses[0];
+
+	d->taker = *w;
+	d->taker_opcode = opcode;
+	d->taker.wants = w->many && w->limit != 1;
+	d->taker.limit = w->limit ? w->limit - 1 : 0;
+	if (w->kind == HF_ETRACE_ATOMIC && a.kind == HF_ETRACE_LOAD) { /* told as a load and a store */
+		d->taker.wants = true;
+		d->taker.kind = HF_ETRACE_STORE;
+	}
+	d->extra_count = d->extra_at = 0;
+	add_access(d, w, opcode, &a);
+	drop(d, 1);
+}
+
+bool hf_etrace_give_more(struct hf_etrace_dec *d)
+{
+	if (!d->taker.wants)
+		return false;
+	if (available(d) && hf_etrace_wish_takes(&d->taker, d->accesses)) {
+		take_access(d, &d->taker, d->taker_opcode);
+		return true;
+	}
+	d->taker.wants = false;
+	return false;
+}
+
+/* Nothing is known yet of what is behind the oldest access, and something may come. */
+static bool is_last(const struct hf_etrace_dec *d)
+{
+	return available(d) == 1 && waits(d) && !is_released(d);
+}
+
+bool hf_etrace_attach(struct hf_etrace_dec *d, const struct hf_ev_insn *insn)
+{
+	const struct hf_etrace_wish w = hf_etrace_wish_of(&d->given, insn);
+	const struct hf_etrace_access *a = d->accesses;
+
+	if (d->core.fenced == HF_ETRACE_PASSING)
+		d->core.fenced = HF_ETRACE_UNFENCED;
+	if (d->core.fenced == HF_ETRACE_FENCED)
+		d->core.fenced = HF_ETRACE_PASSING;
+	if (!w.wants)
+		return true;
+	if (!available(d))
+		return !waits(d) || is_released(d);
+	if (hf_etrace_wish_may_take_two(&w, a) && is_last(d))
+		return false;
+	if (!hf_etrace_wish_takes(&w, a) && !(available(d) > 1 && hf_etrace_wish_takes_two(&w, a, a + 1))) {
+		d->core.passed_over |= !w.optional;
+		return true;
+	}
+	if ((a->flags & HF_ETRACE_SPLIT) && !is_released(d))
+		return false;
+	take_access(d, &w, insn->opcode);
+	return true;
+}
+
+/* ---- packets ---- */
 
 /* Data of a split access: its request still waits, or its instruction is gone. */
 static bool take_response(struct hf_etrace_dec *d, const struct hf_etrace_access *response)
 {
+	const uint8_t kind = response->kind == HF_ETRACE_LOAD_DATA ? HF_ETRACE_LOAD : HF_ETRACE_ATOMIC;
+
 	for (uint32_t i = 0; i < d->access_count; i++) {
 		struct hf_etrace_access *a = &d->accesses[i];
 
-		if (!(a->flags & HF_ETRACE_SPLIT) || a->id != response->id)
+		if (!(a->flags & HF_ETRACE_SPLIT) || a->id != response->id || a->kind != kind)
 			continue;
 		a->data = response->data;
 		a->flags |= response->flags & HF_ETRACE_HAS_DATA;
@@ -173,16 +202,26 @@ static bool take_response(struct hf_etrace_dec *d, const struct hf_etrace_access
 	return false;
 }
 
+/* An id that is used again: what had it before gets no answer. */
+static void close_request(struct hf_etrace_dec *d, const struct hf_etrace_access *request)
+{
+	for (uint32_t i = 0; i < d->access_count; i++)
+		if (d->accesses[i].id == request->id && d->accesses[i].kind == request->kind)
+			d->accesses[i].flags &= (uint8_t)~HF_ETRACE_SPLIT;
+}
+
 void hf_etrace_take_data(struct hf_etrace_dec *d)
 {
+	const bool wanted = d->core.flags & (HF_ETRACE_STARTED | HF_ETRACE_HELD) || d->head < d->committed;
 	struct hf_etrace_access a;
 	int err = hf_etrace_data_read(&d->params, d->core.modes, &d->data, d->msg.payload, d->msg.length, &a);
 
-	if (err || !(d->core.flags & HF_ETRACE_STARTED)) {
+	if (err || !wanted) {
 		d->core.access_lost++;
 		return;
 	}
-	if (a.kind == HF_ETRACE_RESPONSE) {
+	d->core.data_on = true;
+	if (a.kind == HF_ETRACE_LOAD_DATA || a.kind == HF_ETRACE_ATOMIC_DATA) {
 		d->core.access_lost += !take_response(d, &a);
 		return;
 	}
@@ -190,7 +229,28 @@ void hf_etrace_take_data(struct hf_etrace_dec *d)
 		d->core.access_lost++;
 		drop(d, 1);
 	}
+	/* without data there is nothing more to come */
+	if (d->core.modes & HF_ETRACE_NO_DATA)
+		a.flags &= (uint8_t)~HF_ETRACE_SPLIT;
+	if (a.flags & HF_ETRACE_SPLIT)
+		close_request(d, &a);
 	d->accesses[d->access_count++] = a;
+}
+
+void hf_etrace_age_accesses(struct hf_etrace_dec *d)
+{
+	d->core.access_lost += d->access_stale;
+	drop(d, d->access_stale);
+	d->access_stale = d->access_count;
+	d->core.passed_over = false;
+}
+
+/* ---- losses ---- */
+
+void hf_etrace_lose_accesses(struct hf_etrace_dec *d)
+{
+	d->core.access_lost += d->access_count;
+	d->access_count = d->access_stale = 0;
 }
 
 void hf_etrace_tell_lost_data(struct hf_etrace_dec *d)
@@ -198,10 +258,17 @@ void hf_etrace_tell_lost_data(struct hf_etrace_dec *d)
 	const struct hf_event ev = {
 		.kind = HF_EVENT_NOTE,
 		.size = (uint32_t)-HF_ERR_ETRACE_DATA,
-		.loss = {.offset = hf_etrace_framer_offset(&d->framer), .detail = d->core.access_lost + d->access_count},
+		.loss = {.offset = hf_etrace_framer_offset(&d->framer), .detail = d->core.access_lost},
 	};
 
-	if (ev.loss.detail)
-		hf_etrace_add(d, &ev);
-	d->core.access_lost = d->access_count = 0;
+	d->core.access_lost = 0;
+	hf_etrace_add(d, &ev);
+}
+
+bool hf_etrace_count_lost_data(struct hf_etrace_dec *d, struct hf_event *ev)
+{
+	hf_etrace_lose_accesses(d);
+	ev->loss.detail += d->core.access_lost;
+	d->core.access_lost = 0;
+	return ev->loss.detail != 0;
 }

@@ -1,8 +1,9 @@
+/* Each layout of chapter 7 once, for both directions: a field is taken out of the payload, or put into it. */
 #include "codecs/etrace/data.h"
 
 #include "codecs/base/bytes.h"
 
-/* Longest data packet: an atomic of 64 bits with two data and an address. */
+/* Longest data packet: an atomic of 64 bits with two data and an address, and what a field may touch behind it. */
 #define BUFFER 64
 
 enum { LOAD = 0, STORE = 2, SPLIT_LOAD = 4, CSR = 5, ATOMIC = 6, SPLIT_ATOMIC = 7, UNALIGNED_BIT = 1 };
@@ -10,100 +11,179 @@ enum { LOAD = 0, STORE = 2, SPLIT_LOAD = 4, CSR = 5, ATOMIC = 6, SPLIT_ATOMIC = 
 /* Values of a diff field of two bits. */
 enum { DIFF_FULL = 0, DIFF_XOR = 1, DIFF_ADDRESS = 2, DIFF_BOTH = 3 };
 
+/* Values of resp. */
+enum { RESP_ERROR = 0, RESP_FULL = 2 };
+
 struct cursor {
 	const struct hf_etrace_params *params;
 	uint32_t modes;
 	struct hf_etrace_data_state *state;
 	struct hf_etrace_access *access;
+	bool writing;
 	unsigned pos;
 	uint8_t bytes[BUFFER];
 };
 
-static uint64_t take(struct cursor *c, unsigned width)
+static uint64_t low_bits(uint64_t v, unsigned width)
 {
-	const uint8_t *p = c->bytes + c->pos / 8;
-	const unsigned shift = c->pos % 8;
-	uint64_t v = hf_get64(p) >> shift;
-
-	if (shift + width > 64)
-		v |= (uint64_t)p[8] << (64 - shift);
-	c->pos += width;
 	return width >= 64 ? v : v & ((UINT64_C(1) << width) - 1);
 }
 
-static uint64_t take_signed(struct cursor *c, unsigned width)
+static uint64_t sign_extend(uint64_t v, unsigned width)
 {
-	const uint64_t v = take(c, width);
-
 	return width == 0 ? 0 : (uint64_t)((int64_t)(v << (64 - width)) >> (64 - width));
 }
 
-static uint64_t mask_of(unsigned size)
+/* Takes a field, or puts v there; its value either way. */
+static uint64_t field(struct cursor *c, unsigned width, uint64_t v)
 {
-	return size >= 3 ? UINT64_MAX : (UINT64_C(1) << (8u << size)) - 1;
+	uint8_t *p = c->bytes + c->pos / 8;
+	const unsigned shift = c->pos % 8;
+
+	c->pos += width;
+	if (c->writing) {
+		v = low_bits(v, width);
+		hf_put64(p, hf_get64(p) | v << shift);
+		if (shift + width > 64)
+			p[8] = (uint8_t)(p[8] | v >> (64 - shift));
+		return v;
+	}
+	v = hf_get64(p) >> shift;
+	if (shift + width > 64)
+		v |= (uint64_t)p[8] << (64 - shift);
+	return low_bits(v, width);
 }
 
 /* ---- fields ---- */
 
+/* 1.1.1, 7.1.2, counts bits by the largest size; 2.0 has a formula with the same result from 32 bits on. */
 static unsigned size_width(const struct cursor *c)
 {
-	return c->params->data_width >= 128 ? 3 : 2;
+	return c->params->version != HF_ETRACE_1_1_1 && c->params->data_width < 32 ? 1 : 2;
 }
 
-static void take_size(struct cursor *c)
+static void put_size(struct cursor *c)
 {
-	c->access->size = (uint8_t)take(c, size_width(c));
+	c->access->size = (uint8_t)field(c, size_width(c), c->access->size);
 }
 
-static void take_diff(struct cursor *c, unsigned width)
+static void put_diff(struct cursor *c, unsigned width)
 {
-	c->access->diff = (uint8_t)take(c, width);
+	c->access->diff = (uint8_t)field(c, width, c->access->diff);
 }
 
-/* A value against the last one of that size; the field is sign-extended. */
-static uint64_t undo(const struct cursor *c, uint64_t field, uint64_t last)
+static void put_id(struct cursor *c)
+{
+	c->access->id = (uint16_t)field(c, c->params->lrid_width, c->access->id);
+}
+
+static void put_subtype(struct cursor *c, unsigned width)
+{
+	if (!(c->modes & HF_ETRACE_MMACAS)) /* there it is in the format */
+		c->access->subtype = (uint8_t)field(c, width, c->access->subtype);
+}
+
+/* The reference encoder leaves out 4. */
+static void put_atomic_subtype(struct cursor *c)
+{
+	struct hf_etrace_access *a = c->access;
+	const bool reference = c->params->data_reference && !(c->modes & HF_ETRACE_MMACAS);
+
+	if (c->writing && reference && a->subtype >= HF_ETRACE_XOR)
+		a->subtype++;
+	put_subtype(c, 3);
+	if (reference && a->subtype > HF_ETRACE_XOR)
+		a->subtype--;
+}
+
+/* A value against the last one of that size. */
+static uint64_t difference(const struct cursor *c, uint64_t v, uint64_t last)
 {
 	switch (c->access->diff) {
 	case DIFF_XOR:
-		return c->params->data_reference ? last + field : last ^ field;
+		return c->params->data_reference ? v - last : v ^ last;
 	case DIFF_BOTH:
-		return last + field;
+		return v - last;
 	default:
-		return field;
+		return v;
 	}
 }
 
-static uint64_t take_value(struct cursor *c, unsigned width)
+static uint64_t undo(const struct cursor *c, uint64_t v, uint64_t last)
 {
-	struct hf_etrace_access *a = c->access;
-	uint64_t *last = &c->state->data[a->size];
+	switch (c->access->diff) {
+	case DIFF_XOR:
+		return c->params->data_reference ? last + v : last ^ v;
+	case DIFF_BOTH:
+		return last + v;
+	default:
+		return v;
+	}
+}
 
-	*last = undo(c, take_signed(c, width), *last) & mask_of(a->size);
+static unsigned bits_of(unsigned size)
+{
+	return size >= 3 ? 64 : 8u << size;
+}
+
+static uint64_t put_value(struct cursor *c, unsigned width, uint64_t v)
+{
+	const unsigned bits = bits_of(c->access->size);
+	uint64_t *last = &c->state->data[c->access->size];
+
+	if (c->writing) /* the reference encoder does not wrap around at the size */
+		field(c, width, sign_extend(difference(c, v, *last), c->params->data_reference ? 64 : bits));
+	else
+		v = undo(c, sign_extend(field(c, width, 0), width), *last);
+	*last = low_bits(v, bits);
+	c->state->data_known |= (uint8_t)(1u << c->access->size);
 	return *last;
 }
 
-/* A length of so many bits, then that many bytes. */
-static uint64_t take_sized(struct cursor *c, unsigned length_width)
+/* Whole bytes of which the sign-extension says v. */
+static unsigned length_of(const struct cursor *c, uint64_t v)
 {
-	const unsigned length = (unsigned)take(c, length_width);
+	const unsigned bits = bits_of(c->access->size);
+	const uint64_t difference_of = sign_extend(difference(c, v, c->state->data[c->access->size]), bits);
+	unsigned n = 1;
 
-	return take_value(c, 8 * (length < 8 ? length + 1 : 8));
+	if (c->params->data_reference)
+		return bits / 8;
+	while (8 * n < bits && sign_extend(difference_of, 8 * n) != difference_of)
+		n++;
+	return n;
+}
+
+/* A length of so many bits, then that many bytes. */
+static uint64_t put_sized(struct cursor *c, unsigned length_width, uint64_t v)
+{
+	const unsigned length = 1 + (unsigned)field(c, length_width, c->writing ? length_of(c, v) - 1 : 0);
+
+	return put_value(c, 8 * (length < 8 ? length : 8), v);
+}
+
+static unsigned address_width(const struct hf_etrace_params *p)
+{
+	return p->version == HF_ETRACE_1_1_1 ? p->iaddress_width : p->daddress_width;
 }
 
 /* Aligned addresses, and their differences, are counted in units of the size. */
-static void take_address(struct cursor *c)
+static void put_address(struct cursor *c)
 {
-	const struct hf_etrace_params *p = c->params;
 	struct hf_etrace_access *a = c->access;
-	const unsigned width = p->version == HF_ETRACE_1_1_1 ? p->iaddress_width : p->daddress_width;
-	const unsigned shift = a->flags & HF_ETRACE_UNALIGNED ? 0 : a->size;
-	uint64_t *last = &c->state->address[a->size], v = take_signed(c, width);
+	const unsigned width = address_width(c->params), shift = a->flags & HF_ETRACE_UNALIGNED ? 0 : a->size;
+	const bool full = a->diff == DIFF_FULL;
+	uint64_t *last = &c->state->address[a->size], v;
 
-	if (a->diff != DIFF_FULL)
-		v += *last >> shift;
-	*last = v << shift;
-	if (width < 64)
-		*last &= (UINT64_C(1) << width) - 1;
+	if (c->writing) {
+		v = sign_extend(full ? a->address : a->address - *last, width);
+		field(c, width, (uint64_t)((int64_t)v >> shift));
+		*last = low_bits(a->address, width);
+	} else {
+		v = sign_extend(field(c, width, 0), width);
+		*last = low_bits((full ? v : v + (*last >> shift)) << shift, width);
+	}
+	c->state->address_known |= (uint8_t)(1u << a->size);
 	a->address = *last;
 	a->flags |= HF_ETRACE_HAS_ADDRESS;
 }
@@ -120,13 +200,13 @@ static bool has_data(const struct cursor *c)
 
 /* ---- packets ---- */
 
-static void take_data(struct cursor *c, uint64_t data)
+static void set_data(struct cursor *c, uint64_t data)
 {
 	c->access->data = data;
 	c->access->flags |= HF_ETRACE_HAS_DATA;
 }
 
-static void take_operand(struct cursor *c, uint64_t operand)
+static void set_operand(struct cursor *c, uint64_t operand)
 {
 	c->access->operand = operand;
 	c->access->flags |= HF_ETRACE_HAS_OPERAND;
@@ -144,118 +224,221 @@ static void load_store(struct cursor *c)
 {
 	struct hf_etrace_access *a = c->access;
 
-	take_size(c);
+	put_size(c);
 	if (a->kind == HF_ETRACE_LOAD && c->params->lrid_width) {
 		a->flags |= HF_ETRACE_SPLIT;
-		a->id = (uint16_t)take(c, c->params->lrid_width);
-		take_diff(c, 1);
-		take_address(c);
+		put_id(c);
+		put_diff(c, 1);
+		put_address(c);
 		return;
 	}
-	take_diff(c, diff_width(c));
+	put_diff(c, diff_width(c));
 	if (!has_address(c)) {
-		take_data(c, take_value(c, c->params->data_width));
+		set_data(c, put_value(c, c->params->data_width, a->data));
 		return;
 	}
 	if (has_data(c))
-		take_data(c, take_sized(c, a->size));
-	take_address(c);
+		set_data(c, put_sized(c, a->size, a->data));
+	put_address(c);
+}
+
+/* resp, which numbers its three forms from 1: XOR, full, difference. False: the access failed, nothing follows. */
+static bool response(struct cursor *c)
+{
+	struct hf_etrace_access *a = c->access;
+	const bool failed = a->flags & HF_ETRACE_FAILED_ACCESS;
+	const unsigned resp = (unsigned)field(c, 2, failed ? RESP_ERROR : a->diff == DIFF_FULL ? RESP_FULL : a->diff);
+
+	a->diff = resp == RESP_FULL ? DIFF_FULL : (uint8_t)resp;
+	if (resp == RESP_ERROR)
+		a->flags |= HF_ETRACE_FAILED_ACCESS;
+	return resp != RESP_ERROR;
 }
 
 static void split_load(struct cursor *c)
 {
-	struct hf_etrace_access *a = c->access;
-
-	take_size(c);
-	a->id = (uint16_t)take(c, c->params->lrid_width);
-	a->diff = (uint8_t)take(c, 2);
-	if (a->diff == 0) {
-		a->flags |= HF_ETRACE_FAILED_ACCESS;
-		return;
-	}
-	/* The response numbers its three forms from 1: XOR, full, difference. */
-	a->diff = a->diff == 2 ? DIFF_FULL : a->diff;
-	take_data(c, take_value(c, c->params->data_width));
+	put_size(c);
+	put_id(c);
+	if (response(c))
+		set_data(c, put_value(c, c->params->data_width, c->access->data));
 }
 
-/* Lengths of an atomic's operand and data: the size field is one bit in 1.1.1, for 4 and 8 bytes. */
+static void forget_atomic(struct hf_etrace_data_state *s, unsigned i)
+{
+	s->atomic_count--;
+	memmove(s->atomic_id + i, s->atomic_id + i + 1, (s->atomic_count - i) * sizeof *s->atomic_id);
+	memmove(s->atomic_size + i, s->atomic_size + i + 1, (s->atomic_count - i) * sizeof *s->atomic_size);
+}
+
+static void remember_atomic(struct hf_etrace_data_state *s, const struct hf_etrace_access *a)
+{
+	for (unsigned i = 0; i < s->atomic_count; i++)
+		if (s->atomic_id[i] == a->id)
+			forget_atomic(s, i--);
+	if (s->atomic_count == HF_ETRACE_DATA_ATOMICS)
+		forget_atomic(s, 0);
+	s->atomic_id[s->atomic_count] = a->id;
+	s->atomic_size[s->atomic_count++] = a->size;
+}
+
+static unsigned word_size(const struct cursor *c)
+{
+	return c->params->data_width > 32 ? 3 : 2;
+}
+
+/* The size field of an atomic is one bit in 1.1.1, for 4 and 8 bytes. */
 static void atomic(struct cursor *c)
 {
 	struct hf_etrace_access *a = c->access;
-	const bool old = c->params->version == HF_ETRACE_1_1_1;
+	const bool split = c->params->lrid_width;
 
-	a->subtype = (uint8_t)take(c, 3);
-	a->size = (uint8_t)(old ? take(c, 1) + 2 : take(c, size_width(c)));
-	if (c->params->lrid_width) {
+	put_atomic_subtype(c);
+	if (c->params->version == HF_ETRACE_1_1_1)
+		a->size = (uint8_t)(field(c, 1, a->size - 2u) + 2);
+	else
+		put_size(c);
+	if (split) {
 		a->flags |= HF_ETRACE_SPLIT;
-		a->id = (uint16_t)take(c, c->params->lrid_width);
+		put_id(c);
+		if (!c->writing)
+			remember_atomic(c->state, a);
 	}
-	take_diff(c, diff_width(c));
+	put_diff(c, diff_width(c));
 	if (has_data(c))
-		take_operand(c, take_sized(c, a->size));
-	if (has_data(c) && !c->params->lrid_width)
-		take_data(c, has_address(c) ? take_sized(c, a->size) : take_value(c, c->params->data_width));
+		set_operand(c, put_sized(c, a->size, a->operand));
+	if (has_data(c) && !split)
+		set_data(c, has_address(c) ? put_sized(c, a->size, a->data) :
+					     put_value(c, c->params->data_width, a->data));
 	if (has_address(c))
-		take_address(c);
+		put_address(c);
 }
 
+/* Its size is that of the request. */
 static void split_atomic(struct cursor *c)
 {
 	struct hf_etrace_access *a = c->access;
+	struct hf_etrace_data_state *s = c->state;
 
-	a->id = (uint16_t)take(c, c->params->lrid_width);
-	a->diff = (uint8_t)take(c, 2);
-	if (a->diff == 0) {
-		a->flags |= HF_ETRACE_FAILED_ACCESS;
-		return;
-	}
-	a->diff = a->diff == 2 ? DIFF_FULL : a->diff;
-	a->size = c->params->data_width > 32 ? 3 : 2;
-	take_data(c, take_sized(c, a->size));
+	put_id(c);
+	if (!c->writing)
+		a->size = (uint8_t)word_size(c);
+	for (unsigned i = 0; i < s->atomic_count && !c->writing; i++)
+		if (s->atomic_id[i] == a->id) {
+			a->size = s->atomic_size[i];
+			forget_atomic(s, i);
+			break;
+		}
+	if (response(c))
+		set_data(c, put_sized(c, a->size, a->data));
+}
+
+/* Only CSRs that a program can write have an operand. */
+static bool is_read_only(unsigned csr)
+{
+	return csr >> 10 == 3;
 }
 
 static void csr(struct cursor *c)
 {
 	struct hf_etrace_access *a = c->access;
-	unsigned high;
+	unsigned number = (unsigned)a->address;
 
-	a->size = c->params->data_width > 32 ? 3 : 2;
+	a->size = (uint8_t)word_size(c);
 	if (!has_data(c)) {
 		/* Three bits of subtype before 2.1; but the reference encoder has two and a diff as 2.1 does. */
 		const bool new = c->params->version == HF_ETRACE_2_1 || c->params->data_reference;
 
-		a->subtype = (uint8_t)take(c, new ? 2 : 3);
-		take_diff(c, new ? 1 : 0);
-		high = (unsigned)take(c, 6);
+		put_subtype(c, new ? 2 : 3);
+		put_diff(c, new ? 1 : 0);
+		number = (unsigned)field(c, 6, number >> 6) << 6;
 	} else {
-		a->subtype = (uint8_t)take(c, 2);
-		take_diff(c, c->params->data_diff_width);
-		take_data(c, take_sized(c, a->size));
-		high = (unsigned)take(c, 6);
-		if (high >> 4 != 3) /* else it is read-only */
-			take_operand(c, take_sized(c, a->size));
+		put_subtype(c, 2);
+		put_diff(c, c->params->data_diff_width);
+		set_data(c, put_sized(c, a->size, a->data));
+		number = (unsigned)field(c, 6, number >> 6) << 6;
+		if (!is_read_only(number))
+			set_operand(c, put_sized(c, a->size, a->operand));
 	}
-	a->address = (uint64_t)high << 6 | take(c, 6);
+	a->address = number | field(c, 6, a->address);
 	a->flags |= HF_ETRACE_HAS_ADDRESS;
 }
 
-/* The formats of 2.1's mmacas extension: 0 load or store, 1 one of several accesses, 2 atomic or CSR, 3 split data. */
-static bool take_mmacas(struct cursor *c)
-{
-	static const uint8_t formats[16] = {0, 0, 0, 0, CSR, CSR, CSR, ATOMIC, ATOMIC, ATOMIC, ATOMIC, ATOMIC, ATOMIC,
-					    ATOMIC, ATOMIC, ATOMIC};
-	const unsigned format = (unsigned)take(c, 2);
+/* ---- formats ---- */
 
-	if (format < 2)
-		c->access->format = (uint8_t)take(c, 2);
-	else if (format == 3)
-		c->access->format = SPLIT_LOAD;
-	else if (!(c->access->format = formats[take(c, 4)]))
-		return false;
-	/* The lower bits of that subformat are the subtype, which comes next in the other layout. */
-	if (format == 2)
-		c->pos -= c->access->format == ATOMIC ? 3 : 2;
-	return true;
+/* Of 2.1's mmacas extension: 2 bits, 0 load or store, 1 one of several accesses, 2 atomic or CSR, 3 split data. */
+enum { MMACAS_ONE = 0, MMACAS_MANY = 1, MMACAS_MODIFY = 2, MMACAS_SPLIT = 3 };
+/* Behind MMACAS_MODIFY 4 bits: 01xx CSR, 0111 failed compare-and-swap, 1xxx atomic. */
+enum { MODIFY_CSR = 4, MODIFY_FAILED_CAS = 7, MODIFY_ATOMIC = 8 };
+
+static unsigned modify_of(const struct hf_etrace_access *a)
+{
+	if (a->format == CSR)
+		return MODIFY_CSR | a->subtype;
+	return a->subtype == HF_ETRACE_FAILED_CAS ? MODIFY_FAILED_CAS : MODIFY_ATOMIC | a->subtype;
+}
+
+static int set_modify(struct hf_etrace_access *a, unsigned v)
+{
+	if (v < MODIFY_CSR)
+		return HF_ERR_ETRACE_PACKET;
+	a->format = v < MODIFY_FAILED_CAS ? CSR : ATOMIC;
+	a->subtype = (uint8_t)(v == MODIFY_FAILED_CAS ? HF_ETRACE_FAILED_CAS : v & (v < MODIFY_ATOMIC ? 3 : 7));
+	return 0;
+}
+
+static int put_mmacas(struct cursor *c)
+{
+	struct hf_etrace_access *a = c->access;
+	const unsigned mine = a->format < SPLIT_LOAD ? MMACAS_ONE : a->format == SPLIT_LOAD ? MMACAS_SPLIT : MMACAS_MODIFY;
+	const unsigned format = (unsigned)field(c, 2, mine);
+
+	if (format == MMACAS_MODIFY)
+		return set_modify(a, (unsigned)field(c, 4, modify_of(a)));
+	a->format = format == MMACAS_SPLIT ? SPLIT_LOAD : (uint8_t)field(c, 2, a->format);
+	return 0;
+}
+
+static int put_format(struct cursor *c)
+{
+	static const uint8_t kinds[8] = {HF_ETRACE_LOAD, HF_ETRACE_LOAD, HF_ETRACE_STORE, HF_ETRACE_STORE,
+					 HF_ETRACE_LOAD_DATA, HF_ETRACE_CSR, HF_ETRACE_ATOMIC, HF_ETRACE_ATOMIC_DATA};
+	struct hf_etrace_access *a = c->access;
+	int err = 0;
+
+	if (c->modes & HF_ETRACE_MMACAS)
+		err = put_mmacas(c);
+	else
+		a->format = (uint8_t)field(c, c->params->data_format_width, a->format);
+	a->kind = kinds[a->format];
+	if (a->format < SPLIT_LOAD && (a->format & UNALIGNED_BIT))
+		a->flags |= HF_ETRACE_UNALIGNED;
+	return err;
+}
+
+static int packet(struct cursor *c)
+{
+	int err = put_format(c);
+
+	if (err)
+		return err;
+	c->state->used = true;
+	switch (c->access->kind) {
+	case HF_ETRACE_LOAD_DATA:
+		split_load(c);
+		break;
+	case HF_ETRACE_CSR:
+		csr(c);
+		break;
+	case HF_ETRACE_ATOMIC:
+		atomic(c);
+		break;
+	case HF_ETRACE_ATOMIC_DATA:
+		split_atomic(c);
+		break;
+	default:
+		load_store(c);
+	}
+	return 0;
 }
 
 int hf_etrace_data_read(const struct hf_etrace_params *params, uint32_t modes, struct hf_etrace_data_state *state,
@@ -268,32 +451,154 @@ int hf_etrace_data_read(const struct hf_etrace_params *params, uint32_t modes, s
 		return HF_ERR_ETRACE_PACKET;
 	memset(c.bytes, payload[n - 1] & 0x80 ? 0xff : 0, sizeof c.bytes);
 	memcpy(c.bytes, payload, n);
-	state->used = true;
-	if (!(modes & HF_ETRACE_MMACAS))
-		ret_access->format = (uint8_t)take(&c, params->data_format_width);
-	else if (!take_mmacas(&c))
-		return HF_ERR_ETRACE_PACKET;
-	switch (ret_access->format) {
-	case SPLIT_LOAD:
-		ret_access->kind = HF_ETRACE_RESPONSE;
-		split_load(&c);
-		break;
-	case CSR:
-		ret_access->kind = HF_ETRACE_CSR;
-		csr(&c);
-		break;
-	case ATOMIC:
-		ret_access->kind = HF_ETRACE_ATOMIC;
-		atomic(&c);
-		break;
-	case SPLIT_ATOMIC:
-		ret_access->kind = HF_ETRACE_RESPONSE;
-		split_atomic(&c);
-		break;
-	default:
-		ret_access->kind = ret_access->format & STORE ? HF_ETRACE_STORE : HF_ETRACE_LOAD;
-		ret_access->flags = ret_access->format & UNALIGNED_BIT ? HF_ETRACE_UNALIGNED : 0;
-		load_store(&c);
+	return packet(&c);
+}
+
+/* ---- writing ---- */
+
+static uint8_t format_of(const struct hf_etrace_access *a)
+{
+	static const uint8_t formats[] = {LOAD, STORE, ATOMIC, CSR, SPLIT_LOAD, SPLIT_ATOMIC};
+
+	const bool unaligned = a->kind <= HF_ETRACE_STORE && (a->flags & HF_ETRACE_UNALIGNED);
+
+	return (uint8_t)(formats[a->kind] + (unaligned ? UNALIGNED_BIT : 0));
+}
+
+static bool is_response(const struct hf_etrace_access *a)
+{
+	return a->kind == HF_ETRACE_LOAD_DATA || a->kind == HF_ETRACE_ATOMIC_DATA;
+}
+
+/* What the packet must say, of enum hf_etrace_access_flags. */
+static unsigned needed(const struct cursor *c)
+{
+	const struct hf_etrace_access *a = c->access;
+	const bool split = c->params->lrid_width && (a->kind == HF_ETRACE_LOAD || a->kind == HF_ETRACE_ATOMIC);
+	unsigned flags = has_address(c) || split ? HF_ETRACE_HAS_ADDRESS : 0;
+
+	if (is_response(a))
+		return a->flags & HF_ETRACE_FAILED_ACCESS ? 0 : HF_ETRACE_HAS_DATA;
+	if (has_data(c) && !split)
+		flags |= HF_ETRACE_HAS_DATA;
+	if (has_data(c) && (a->kind == HF_ETRACE_ATOMIC || (a->kind == HF_ETRACE_CSR && !is_read_only((unsigned)a->address))))
+		flags |= HF_ETRACE_HAS_OPERAND;
+	return flags;
+}
+
+/* Whether there is a packet for such an access. */
+static bool fits(const struct cursor *c)
+{
+	const struct hf_etrace_params *p = c->params;
+	const struct hf_etrace_access *a = c->access;
+	const bool mmacas = c->modes & HF_ETRACE_MMACAS;
+
+	if (8u << a->size > p->data_width || (needed(c) & ~a->flags) || (is_response(a) && !has_data(c)))
+		return false;
+	if (!has_address(c) && (!has_data(c) || (p->lrid_width && a->kind != HF_ETRACE_STORE && a->kind != HF_ETRACE_CSR)))
+		return false;
+	if (p->lrid_width ? mmacas : is_response(a))
+		return false;
+	if (a->format > (STORE | UNALIGNED_BIT) && p->data_format_width < 3 && !mmacas)
+		return false;
+	if (a->kind != HF_ETRACE_ATOMIC)
+		return true;
+	if (p->version == HF_ETRACE_1_1_1 && a->size < 2)
+		return false;
+	return a->subtype < HF_ETRACE_FAILED_SC || (p->version != HF_ETRACE_1_1_1 && !has_data(c) && !p->data_reference &&
+						    (a->subtype == HF_ETRACE_FAILED_SC || mmacas));
+}
+
+/* Differences to an address on the other side of alignment would lose bits. */
+static bool is_near(const struct cursor *c)
+{
+	const struct hf_etrace_access *a = c->access;
+	const unsigned low = (1u << a->size) - 1;
+
+	return c->state->address_known >> a->size & 1 &&
+	       !(c->state->address[a->size] & low) == !(a->flags & HF_ETRACE_UNALIGNED);
+}
+
+/* The values of diff that this packet may have, as bits. */
+static unsigned choices(const struct cursor *c, enum hf_etrace_data_compress compress)
+{
+	const struct hf_etrace_access *a = c->access;
+	const bool address = has_address(c) && a->kind != HF_ETRACE_CSR && !is_response(a);
+	const bool data = has_data(c) && !(a->kind == HF_ETRACE_LOAD && c->params->lrid_width);
+	const bool near = is_near(c) && !(c->modes & HF_ETRACE_FULL_DADDRESS) && compress != HF_ETRACE_DATA_NONE;
+	unsigned set = 1u << DIFF_FULL;
+
+	if (!data && a->kind == HF_ETRACE_CSR)
+		return set;
+	if (address && !data)
+		return near ? set | 1u << DIFF_XOR : set;
+	if (address)
+		set |= near ? 1u << DIFF_ADDRESS : 0;
+	if ((address && !near) || !(c->state->data_known >> a->size & 1) || (c->modes & HF_ETRACE_FULL_DATA))
+		return set;
+	if (compress == HF_ETRACE_DATA_BEST || compress == HF_ETRACE_DATA_XOR)
+		set |= 1u << DIFF_XOR;
+	if (compress == HF_ETRACE_DATA_BEST || compress == HF_ETRACE_DATA_DIFFERENCE)
+		set |= 1u << DIFF_BOTH;
+	return address || is_response(a) ? set : set & ((1u << (1u << c->params->data_diff_width)) - 1);
+}
+
+/* The reference encoder knows full and differential, and calls the latter 1 whatever it is. */
+static unsigned reference_choices(const struct cursor *c, unsigned set)
+{
+	const bool full = c->modes & (HF_ETRACE_FULL_DADDRESS | HF_ETRACE_FULL_DATA);
+	const bool number_only = c->access->kind == HF_ETRACE_CSR && !has_data(c);
+
+	return full || (!(set & 1u << DIFF_XOR) && !number_only) ? 1u << DIFF_FULL : 1u << DIFF_XOR;
+}
+
+/* Bytes without those that repeat the top bit. */
+static size_t compress_sign(struct cursor *c)
+{
+	size_t n = (c->pos + 7) / 8;
+
+	if (c->pos % 8 && c->bytes[n - 1] >> (c->pos - 1) % 8 & 1)
+		c->bytes[n - 1] |= (uint8_t)(0xff << c->pos % 8);
+	while (n > 1 && c->bytes[n - 1] == (c->bytes[n - 2] & 0x80 ? 0xff : 0))
+		n--;
+	return n;
+}
+
+size_t hf_etrace_data_write(const struct hf_etrace_params *params, uint32_t modes, enum hf_etrace_data_compress compress,
+			    struct hf_etrace_data_state *state, const struct hf_etrace_access *access, uint8_t *payload)
+{
+	struct hf_etrace_access a = *access;
+	struct hf_etrace_data_state best = *state;
+	const struct cursor start = {.params = params, .modes = modes, .state = state, .access = &a, .writing = true};
+	size_t shortest = 0;
+	unsigned set;
+
+	a.size = a.kind == HF_ETRACE_CSR ? (uint8_t)word_size(&start) : a.size;
+	a.format = format_of(&a);
+	if (!fits(&start))
+		return 0;
+	set = choices(&start, compress);
+	if (params->data_reference)
+		set = reference_choices(&start, set);
+	for (unsigned diff = DIFF_FULL; diff <= DIFF_BOTH; diff++) {
+		struct hf_etrace_access tried = a;
+		struct hf_etrace_data_state s = *state;
+		struct cursor c = start;
+		size_t n;
+
+		if (!(set >> diff & 1))
+			continue;
+		tried.diff = (uint8_t)diff;
+		c.access = &tried;
+		c.state = &s;
+		packet(&c);
+		n = compress_sign(&c);
+		if (n > HF_ETRACE_PAYLOAD_MAX || (shortest && n >= shortest))
+			continue;
+		shortest = n;
+		best = s;
+		memcpy(payload, c.bytes, n);
 	}
-	return 0;
+	*state = best;
+	return shortest;
 }

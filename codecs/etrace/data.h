@@ -1,6 +1,6 @@
 /*
- * Data trace packets (chapter 7): payload bits to the access that they report, with the compression of addresses and
- * data undone.
+ * Data trace packets (chapter 7): payload bits to the access that they report and back, with the compression of
+ * addresses and data.
  */
 #ifndef HF_ETRACE_DATA_H
 #define HF_ETRACE_DATA_H
@@ -12,7 +12,9 @@ enum hf_etrace_access_kind {
 	HF_ETRACE_STORE,
 	HF_ETRACE_ATOMIC,
 	HF_ETRACE_CSR,
-	HF_ETRACE_RESPONSE, /* data of a split load or atomic: of the request with its id */
+	/* what was read, of the request with the same id */
+	HF_ETRACE_LOAD_DATA,
+	HF_ETRACE_ATOMIC_DATA,
 };
 
 enum hf_etrace_access_flags {
@@ -22,16 +24,31 @@ enum hf_etrace_access_flags {
 	HF_ETRACE_SPLIT = 8,   /* the data comes in a packet of its own */
 	HF_ETRACE_FAILED_ACCESS = 16, /* the response says so */
 	HF_ETRACE_UNALIGNED = 32,
+	HF_ETRACE_ACCESS_FLAGS = 63,
+};
+
+/* Of atomics. CSR accesses have 0 RW, 1 RS, 2 RC. */
+enum hf_etrace_atomic {
+	HF_ETRACE_SWAP,
+	HF_ETRACE_ADD,
+	HF_ETRACE_AND,
+	HF_ETRACE_OR,
+	HF_ETRACE_XOR,
+	HF_ETRACE_MAX,
+	HF_ETRACE_MIN,
+	HF_ETRACE_FAILED_SC,  /* 2.0: a store-conditional that did not store */
+	HF_ETRACE_FAILED_CAS, /* 2.1, mmacas */
+	HF_ETRACE_ATOMICS
 };
 
 struct hf_etrace_access {
 	uint64_t address; /* of a CSR its number */
-	uint64_t data;    /* read, or stored; of an atomic what was there */
+	uint64_t data;    /* read, or stored; of an atomic or a CSR what was there */
 	uint64_t operand; /* rs2 of an atomic, rs1 of a CSR access */
 	uint16_t id;
 	uint8_t kind;     /* enum hf_etrace_access_kind */
 	uint8_t size;     /* log2 of bytes */
-	uint8_t subtype;  /* atomics: swap add and or xor max min, 7 failed store-conditional; CSRs: RW RS RC */
+	uint8_t subtype;  /* enum hf_etrace_atomic, or of a CSR access */
 	uint8_t flags;    /* enum hf_etrace_access_flags */
 	/* as transmitted */
 	uint8_t format, diff;
@@ -39,11 +56,27 @@ struct hf_etrace_access {
 };
 
 #define HF_ETRACE_DATA_SIZES 8
+/* Split atomics under way whose size is known when their data comes; an older one is taken to be of the largest size. */
+#define HF_ETRACE_DATA_ATOMICS 16
 
 /* What differences are formed against, for each size of an access. */
 struct hf_etrace_data_state {
 	uint64_t address[HF_ETRACE_DATA_SIZES], data[HF_ETRACE_DATA_SIZES];
 	bool used;
+	/* of a writer: sizes (as bits) of which there is one since the last synchronisation */
+	uint8_t address_known, data_known;
+	/* of a reader: split atomics without their data, oldest first */
+	uint8_t atomic_count;
+	uint8_t atomic_size[HF_ETRACE_DATA_ATOMICS];
+	uint16_t atomic_id[HF_ETRACE_DATA_ATOMICS];
+};
+
+/* DataCompress of table 2.2. */
+enum hf_etrace_data_compress {
+	HF_ETRACE_DATA_BEST,
+	HF_ETRACE_DATA_NONE,
+	HF_ETRACE_DATA_XOR,
+	HF_ETRACE_DATA_DIFFERENCE,
 };
 
 /*
@@ -52,5 +85,19 @@ struct hf_etrace_data_state {
  */
 int hf_etrace_data_read(const struct hf_etrace_params *params, uint32_t modes, struct hf_etrace_data_state *state,
 			const uint8_t *payload, size_t n, struct hf_etrace_access *ret_access);
+
+/*
+ * The reverse: the shortest payload[HF_ETRACE_PAYLOAD_MAX] that this compression allows, and its bytes; 0, and *state as
+ * it was, if this access has no packet with these parameters. modes also have FULL_DADDRESS and FULL_DATA. HAS_ADDRESS
+ * and HAS_DATA say what is known, the modes what is written; SPLIT only makes a request of an atomic or load.
+ */
+size_t hf_etrace_data_write(const struct hf_etrace_params *params, uint32_t modes, enum hf_etrace_data_compress compress,
+			    struct hf_etrace_data_state *state, const struct hf_etrace_access *access, uint8_t *payload);
+
+/* A synchronisation: the next packet of each size stands alone. */
+static inline void hf_etrace_data_sync(struct hf_etrace_data_state *state)
+{
+	state->address_known = state->data_known = 0;
+}
 
 #endif

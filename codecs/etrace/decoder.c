@@ -59,11 +59,11 @@ static int reset(struct hf_etrace_dec *d)
 	const uint16_t kept = d->core.flags & HF_ETRACE_ENDED;
 
 	d->params = d->given;
-	d->core = (struct hf_etrace_core){.modes = d->given.modes, .flags = kept, .privilege = 3};
+	d->core = (struct hf_etrace_core){.modes = d->given.modes, .flags = kept, .privilege = 3,
+					 .data_on = d->given.data_order == HF_ETRACE_ORDER_ANY};
 	d->cur = NULL;
 	d->full = true;
 	d->data = (struct hf_etrace_data_state){0};
-	d->access_count = 0;
 	hf_etrace_choose_program(d);
 	return hf_etrace_make_tables(d);
 }
@@ -182,7 +182,7 @@ static void note_time(struct hf_etrace_dec *d)
 	/* Only the low bits are sent: a smaller value than before means that they wrapped once. */
 	if (bits < 64 && time < d->core.time)
 		time += mask + 1;
-	if (time != d->core.time && (d->core.flags & HF_ETRACE_STARTED)) {
+	if (time != d->core.time && ((d->core.flags & HF_ETRACE_STARTED) || d->core.phase == HF_ETRACE_ENTER)) {
 		const struct hf_event ev = {.kind = HF_EVENT_TIMESTAMP, .time.value = time};
 
 		hf_etrace_add(d, &ev);
@@ -211,6 +211,7 @@ static int take_message(struct hf_etrace_dec *d)
 	case HF_ETRACE_MESSAGE_RESTART:
 		hf_etrace_stop(d);
 		hf_etrace_tell_lost_data(d);
+		d->release = d->tail;
 		commit(d);
 		return reset(d);
 	case HF_ETRACE_MESSAGE_INSTRUCTION:
@@ -242,19 +243,51 @@ static int end(struct hf_etrace_dec *d, int err)
 	}
 	hf_etrace_stop(d);
 	hf_etrace_tell_lost_data(d);
+	d->release = d->tail;
 	d->ended = true;
 	commit(d);
 	return 0;
 }
 
-/* All that was committed has been given. */
+/* What was given makes room, where the list never comes to its end because each packet finds something that waits. */
+static void compact(struct hf_etrace_dec *d)
+{
+	const uint32_t n = d->head;
+
+	if (n < HF_ETRACE_LIST / 4 || d->core.phase != HF_ETRACE_IDLE)
+		return;
+	memmove(d->list, d->list + n, (d->tail - n) * sizeof *d->list);
+	d->head = 0;
+	d->committed -= n;
+	d->tail -= n;
+	d->release -= n < d->release ? n : d->release;
+	d->trap -= d->trap ? n : 0;
+}
+
+/* What was committed waits for an access; it has waited long enough if the room behind it is needed. */
+static bool release(struct hf_etrace_dec *d)
+{
+	compact(d);
+	if (d->head == d->committed || (d->tail <= HF_ETRACE_LIST / 2 && !d->full && d->core.phase == HF_ETRACE_IDLE))
+		return false;
+	d->release = d->tail;
+	d->core.passed_over = true;
+	return true;
+}
+
+/* All that was committed has been given, or waits. */
 static int advance(struct hf_etrace_dec *d)
 {
 	int err;
 
+	if (release(d))
+		return 0;
 	if (d->head == d->tail) {
-		d->head = d->committed = d->tail = 0;
-		if (!d->access_count && d->done >= (d->synced ? d->sync_distance : d->retry))
+		d->head = d->committed = d->tail = d->release = 0;
+		hf_etrace_fence_accesses(d);
+		if (d->synced)
+			hf_etrace_age_accesses(d);
+		if (d->done >= (d->synced ? d->sync_distance : d->retry))
 			mark_state(d);
 		d->synced = false;
 	}
@@ -296,6 +329,34 @@ static inline size_t give_stretch(union hf_etrace_item *item, struct hf_event *e
 	return n;
 }
 
+/* Whether it is one to be given. */
+static bool take_event(struct hf_etrace_dec *d, struct hf_event *ev)
+{
+	if (ev->kind == HF_EVENT_CONTEXT)
+		d->said_context = ev->context.pid;
+	if (ev->kind == HF_EVENT_GAP)
+		hf_etrace_lose_accesses(d);
+	return ev->kind != HF_EVENT_NOTE || ev->size != (uint32_t)-HF_ERR_ETRACE_DATA || hf_etrace_count_lost_data(d, ev);
+}
+
+/* Instructions and what belongs to them, at most max, up to one that waits for its access. */
+static size_t give_merged(struct hf_etrace_dec *d, union hf_etrace_item *item, struct hf_event *ev, size_t max)
+{
+	size_t n = 0;
+
+	while (n < max) {
+		if (d->extra_at < d->extra_count)
+			ev[n++] = d->extra[d->extra_at++];
+		else if (hf_etrace_give_more(d))
+			continue;
+		else if (item->from == item->to || !hf_etrace_attach(d, &item->block->insn[item->from].insn))
+			break;
+		else
+			n += give_stretch(item, ev + n, 1);
+	}
+	return n;
+}
+
 static size_t give(struct hf_etrace_dec *d, struct hf_event *ev, size_t max)
 {
 	size_t n = 0;
@@ -304,14 +365,16 @@ static size_t give(struct hf_etrace_dec *d, struct hf_event *ev, size_t max)
 		union hf_etrace_item *item = &d->list[d->head];
 
 		if (item->kind != HF_EVENT_NONE) {
-			if (item->kind == HF_EVENT_CONTEXT)
-				d->said_context = item->event.context.pid;
-			ev[n++] = item->event;
+			if (take_event(d, &item->event))
+				ev[n++] = item->event;
 			d->head++;
 			continue;
 		}
-		n += give_stretch(item, ev + n, max - n);
-		d->head += item->from == item->to;
+		n += hf_etrace_merges(d) ? give_merged(d, item, ev + n, max - n) : give_stretch(item, ev + n, max - n);
+		if (item->from == item->to && !d->taker.wants && d->extra_at == d->extra_count)
+			d->head++;
+		else if (n < max)
+			break; /* it waits */
 	}
 	d->done += n;
 	return n;
@@ -357,7 +420,9 @@ static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
 
 	if (size > HF_STATE_MAX)
 		return HF_ERR_STATE;
-	d->head = d->committed = d->tail = d->trap = 0;
+	d->head = d->committed = d->tail = d->trap = d->release = 0;
+	d->access_count = d->access_stale = d->extra_at = d->extra_count = 0;
+	d->taker.wants = false;
 	d->ended = d->synced = d->split = false;
 	err = reset(d);
 	if (err)

@@ -8,7 +8,7 @@
 #ifndef HF_ETRACE_DECODER_H
 #define HF_ETRACE_DECODER_H
 
-#include "codecs/etrace/data.h"
+#include "codecs/etrace/wish.h"
 #include "codecs/etrace/flow.h"
 #include "codecs/etrace/framing.h"
 
@@ -18,7 +18,7 @@
 #define HF_ETRACE_LIST 2048
 /* What one step or one packet's end may add to the list. */
 #define HF_ETRACE_LIST_ROOM 512
-/* Data packets that wait for their instruction. */
+/* Data packets that wait for their instruction. Instructions that wait for theirs are those in half a list. */
 #define HF_ETRACE_ACCESSES 256
 
 /* What a packet in progress is at. Values are stored. */
@@ -56,6 +56,7 @@ struct hf_etrace_core {
 	uint64_t steps;        /* instructions since the last outcome */
 	uint64_t access_lost;  /* data packets for which there was no instruction */
 	uint32_t modes, irets; /* irets: implicit returns since the last branch or packet (2.1) */
+	uint32_t prev_irets;   /* with INFERRED and IRREPORTED: what its packet said */
 	uint32_t gap_code;     /* -enum hf_err, 0: none open */
 	uint8_t nbits;
 	uint8_t against;
@@ -65,6 +66,11 @@ struct hf_etrace_core {
 	uint8_t prev_end;      /* enum hf_etrace_end of the instruction before pc */
 	uint8_t entering;      /* pc is not reached yet: 1, or 2 by an uninferable jump or trap return */
 	uint16_t flags;        /* enum hf_etrace_core_flags */
+	uint8_t data_on;       /* there is data trace */
+	uint8_t passed_over;   /* since the last synchronisation an instruction turned out to have no access in it */
+	uint8_t reported;      /* the instruction held back; all before it are not given yet */
+	uint8_t fenced;        /* enum hf_etrace_fence */
+	uint16_t fence;        /* accesses, the oldest, that came before the report */
 	/* sizes that support packets of 2.1 change */
 	uint8_t time_width, f0s_width, return_stack_size, call_counter_size, bpred_size, cache_size;
 };
@@ -81,13 +87,24 @@ enum hf_etrace_core_flags {
 	HF_ETRACE_ENDED = 256,      /* tracing was ended; prev_address is where the flow would have gone on, if... */
 	HF_ETRACE_ENDED_AT = 512,   /* ...this is set */
 	HF_ETRACE_NEXT_EPC = 1024,  /* next_epc is known: a handler whose first instruction trapped */
-	HF_ETRACE_FLAGS = 2047,
+	HF_ETRACE_IRREPORTED = 2048, /* the packet of the INFERRED address had its irreport flag set */
+	HF_ETRACE_ANEW = 4096,       /* tracing started anew, and nothing was missed since: the tables are the trace unit's */
+	HF_ETRACE_FLAGS = 8191,
+};
+
+/* data_order = before: an instruction that is reported while it is held back has its accesses already. */
+enum hf_etrace_fence {
+	HF_ETRACE_UNFENCED,
+	HF_ETRACE_FENCED,  /* it is the next one to be given: only accesses before the fence are its own */
+	HF_ETRACE_PASSING, /* it was given last */
+	HF_ETRACE_FENCES
 };
 
 #define HF_ETRACE_CACHE_EMPTY 1 /* no target is odd */
 
 struct hf_etrace_tables {
 	uint64_t *stack;       /* ring of return addresses */
+	uint16_t *repeat;      /* of each, how often more it lies there (2.1) */
 	uint32_t stack_size, depth, top;
 	uint8_t *predictor;    /* two bits each, in a byte */
 	uint32_t predictor_mask;
@@ -132,7 +149,13 @@ struct hf_etrace_dec {
 	/* data trace */
 	struct hf_etrace_data_state data;
 	uint32_t access_count;
+	uint32_t access_stale;  /* of them, the oldest, that were there at the last synchronisation */
 	struct hf_etrace_access accesses[HF_ETRACE_ACCESSES];
+	uint32_t release;       /* instructions in the list before this index wait for no access */
+	struct hf_etrace_wish taker; /* what else the instruction given last takes; wants: anything */
+	uint32_t taker_opcode;
+	struct hf_event extra[4]; /* of that instruction; [extra_at, extra_count) is still to be given */
+	uint32_t extra_at, extra_count;
 	uint32_t said_context; /* of the last CONTEXT event given */
 	/* the state that save gives, and events given since */
 	uint8_t blob[HF_STATE_MAX];
@@ -173,12 +196,24 @@ static inline void hf_etrace_add(struct hf_etrace_dec *d, const struct hf_event 
 
 /* ---- attach.c ---- */
 
-/* A stretch, with the accesses that belong to its instructions. */
-void hf_etrace_add_attached(struct hf_etrace_dec *d, const union hf_etrace_item *item);
 /* The data packet in d->msg: its access waits for an instruction. */
 void hf_etrace_take_data(struct hf_etrace_dec *d);
-/* A NOTE of how many there were for which none came. */
+/* Whether the next instruction cannot just be given. */
+bool hf_etrace_merges(const struct hf_etrace_dec *d);
+/* What belongs to insn, the next one to be given, into d->extra. False: it must wait for its access. */
+bool hf_etrace_attach(struct hf_etrace_dec *d, const struct hf_ev_insn *insn);
+/* d->extra is given: whether there is more of the same instruction in it now. */
+bool hf_etrace_give_more(struct hf_etrace_dec *d);
+/* All before the instruction held back has been given. */
+void hf_etrace_fence_accesses(struct hf_etrace_dec *d);
+/* A synchronisation has been given: accesses that waited since the one before it have no instruction. */
+void hf_etrace_age_accesses(struct hf_etrace_dec *d);
+/* Those that wait have none either: what was between is lost. */
+void hf_etrace_lose_accesses(struct hf_etrace_dec *d);
+/* Into the list a NOTE of how many there were for which none came, ... */
 void hf_etrace_tell_lost_data(struct hf_etrace_dec *d);
+/* ... which are counted when it is given; false: there were none. */
+bool hf_etrace_count_lost_data(struct hf_etrace_dec *d, struct hf_event *ev);
 
 /* ---- tables.c ---- */
 

@@ -1,6 +1,7 @@
 /* etrace/capture.ini: what a decoder of etrace/trace.bin must know, so that the directory is a capture of its own. */
 #include "codecs/base/text.h"
 #include "codecs/etrace/encoder.h"
+#include "codecs/setup/code_size.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -28,7 +29,8 @@ static const struct {
 	NUMBER(iaddress_lsb),      NUMBER(privilege_width),   NUMBER(ecause_width), NUMBER(f0s_width),
 	NUMBER(return_stack_size), NUMBER(call_counter_size), NUMBER(bpred_size),   NUMBER(cache_size),
 	NUMBER(encoder_mode_width), NUMBER(ecall_retires),    NUMBER(data_width),   NUMBER(daddress_width),
-	NUMBER(data_format_width), NUMBER(lrid_width),
+	NUMBER(data_format_width), NUMBER(lrid_width),        NUMBER(data_diff_width),
+	NUMBER(zcmp),              NUMBER(zcmt),
 #undef NUMBER
 };
 
@@ -41,12 +43,16 @@ static void write_words(const struct hf_etrace_params *p, const struct hf_etrace
 								      "support_options = reference\n");
 	if (p->link_x5)
 		text(sink, "link_registers = x1,x5\n");
+	if (p->figure)
+		text(sink, "trap_reporting = figure\n");
 	if (p->jtc_all)
 		text(sink, "jtc_policy = all\n");
 	if (p->compression)
 		hf_sink_write(sink, "compression = ", 14), text(sink, compressions[p->compression]), text(sink, "\n");
 	if (p->data_reference)
 		text(sink, "data_diff = reference\n");
+	if (p->data_order == HF_ETRACE_ORDER_BEFORE)
+		text(sink, "data_order = before\n");
 }
 
 static void write_modes(const struct hf_etrace_params *p, struct hf_sink *sink)
@@ -65,10 +71,16 @@ static void write_modes(const struct hf_etrace_params *p, struct hf_sink *sink)
 		any |= options[i].mode;
 	if (p->modes & HF_ETRACE_SIJUMP)
 		text(sink, "sijump = 1\n");
+	if (p->modes & HF_ETRACE_IRET_EXT)
+		text(sink, "irets = 1\n");
+	if (p->modes & HF_ETRACE_RESYNC_DISABLED)
+		text(sink, "resync_disabled = 1\n");
 	if (p->modes & HF_ETRACE_NO_ADDRESS)
 		text(sink, "no_address = 1\n");
 	if (p->modes & HF_ETRACE_NO_DATA)
 		text(sink, "no_data = 1\n");
+	if (p->modes & HF_ETRACE_MMACAS)
+		text(sink, "mmacas = 1\n");
 	if (!(p->modes & any))
 		return;
 	text(sink, "options =");
@@ -110,8 +122,38 @@ static void write_parameters(const struct hf_etrace_params *p, struct hf_sink *s
 	for (unsigned i = 0; i < 3; i++)
 		if (p->has_tvec[i])
 			write_number(sink, vectors[i], p->tvec[i], true);
+	if (p->has_unknown_cause)
+		write_number(sink, "unknown_cause", p->unknown_cause, false);
 	if (p->sync_instructions)
 		write_number(sink, "sync_instructions", p->sync_instructions, false);
+}
+
+/* Decoding E-Trace does not need the table, a view ntrace/ of the copy does. */
+static void write_table(const struct hf_etrace_params *p, const struct hf_side *side, struct hf_sink *sink)
+{
+	struct hf_code_size code_size;
+
+	if (p->zcmt && hf_code_size_of_view(side->stream->setup, side->hart, &code_size) && code_size.has_jvt)
+		write_number(sink, "jvt", code_size.jvt, true);
+}
+
+static void write_transport(const struct hf_etrace_params *p, struct hf_sink *sink)
+{
+	static const char *const alignments[] = {"none", "zeros", "blocks"};
+
+	text(sink, "framing = ");
+	text(sink, hf_etrace_framing_name(p->framing));
+	text(sink, "\n");
+	if (p->srcid_bits)
+		write_number(sink, "srcid_bits", p->srcid_bits, false);
+	if (p->timestamp_bytes)
+		write_number(sink, "timestamp_bytes", p->timestamp_bytes, false);
+	if (p->type_bits)
+		write_number(sink, "type_bits", p->type_bits, false);
+	if (p->alignment)
+		text(sink, "alignment = "), text(sink, alignments[p->alignment]), text(sink, "\n");
+	if (p->alignment == HF_ETRACE_ALIGN_BLOCKS)
+		write_number(sink, "block_bytes", p->block_bytes, false);
 }
 
 void hf_etrace_write_capture(const struct hf_side *side, struct hf_sink *sink)
@@ -119,9 +161,12 @@ void hf_etrace_write_capture(const struct hf_side *side, struct hf_sink *sink)
 	struct hf_etrace_config config;
 	char why[128];
 
-	if (hf_etrace_config_read(&config, side->env ? side->env->params : NULL, side->stream, why, sizeof why))
+	if (hf_etrace_config_read(&config, side->env ? side->env->params : NULL, side->stream, side->hart, why,
+				  sizeof why))
 		return; /* no such encoder was made either */
-	text(sink, "[capture]\nformat = etrace\ntrace = trace.bin\nframing = te_inst_raw\n"
-		   "\n[program]\nelf = program.elf\n");
+	text(sink, "[capture]\nformat = etrace\ntrace = trace.bin\n");
+	write_transport(&config.params, sink);
+	text(sink, "\n[program]\nelf = program.elf\n");
 	write_parameters(&config.params, sink);
+	write_table(&config.params, side, sink);
 }

@@ -1,5 +1,9 @@
 /* The parameters of the view etrace/: those of the trace unit, by the names of capture.ini, and the encoder's own. */
+#include "codecs/base/nearest.h"
+#include "codecs/base/number.h"
 #include "codecs/etrace/encoder.h"
+#include "codecs/isa/riscv.h"
+#include "codecs/setup/code_size.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +12,9 @@
 
 /* Every key that a view may have, and defaults. */
 #define VALUES_MAX 64
+#define KEYS_MAX 96
 #define TEXT_MAX 2048
+#define BLOCK_MIN 64 /* bytes, so that every message fits */
 #define DEFAULT_SYNC 16384
 #define DEFAULT_TABLE 7 /* 128 entries: more make hardly a difference, and 2.1 has three bits for it */
 
@@ -56,7 +62,7 @@ static int add(struct reading *r, const char *key, size_t key_size, const char *
 	if (!k || !v || r->setup.value_count == VALUES_MAX)
 		return refuse(r, "%s", "too many parameters");
 	r->values[r->setup.value_count] = (struct hf_setup_value){
-		.hart = HF_SETUP_ANY, .key = k, .value = v, .line = (uint32_t)r->setup.value_count};
+		.hart = HF_SETUP_ANY, .key = k, .value = v};
 	r->setup.value_count++;
 	return 0;
 }
@@ -78,24 +84,39 @@ static void split_list(struct reading *r, const char *key, char between)
 			*list = between;
 }
 
-static bool known(const char *key)
+/* The keys of a view, ending with NULL, into list[KEYS_MAX]. */
+static void list_keys(const char **list)
 {
 	static const char *const own[] = {"profile", "resync_packets", "filter_address", "filter_privilege", "context",
-					  "context_change", "data", NULL};
-	static const char *const not_ours[] = {"widths", "discovery_info_0", "discovery_info_1", "framing",
-					       "srcid_bits", "timestamp_bytes", "type_bits", "alignment",
-					       "block_bytes", "irets", "mmacas", NULL};
+					  "context_change", "data", "data_compress", NULL};
+	static const char *const not_ours[] = {"widths", "discovery_info_0", "discovery_info_1", "jvt", "data_order",
+					       NULL};
+	size_t n = 0;
 
 	for (size_t i = 0; own[i]; i++)
-		if (strcmp(own[i], key) == 0)
-			return true;
-	for (size_t i = 0; not_ours[i]; i++)
-		if (strcmp(not_ours[i], key) == 0)
-			return false;
-	for (size_t i = 0; hf_etrace_parameters[i]; i++)
-		if (strcmp(hf_etrace_parameters[i], key) == 0)
-			return true;
-	return false;
+		list[n++] = own[i];
+	for (size_t i = 0; hf_etrace_parameters[i] && n < KEYS_MAX - 1; i++) {
+		bool ours = true;
+
+		for (size_t k = 0; not_ours[k]; k++)
+			ours &= strcmp(not_ours[k], hf_etrace_parameters[i]) != 0;
+		if (ours)
+			list[n++] = hf_etrace_parameters[i];
+	}
+	list[n] = NULL;
+}
+
+static int check_key(struct reading *r, const char *key)
+{
+	const char *keys[KEYS_MAX];
+	char hint[HF_NEAREST_SIZE], text[160];
+
+	list_keys(keys);
+	for (size_t i = 0; keys[i]; i++)
+		if (strcmp(keys[i], key) == 0)
+			return 0;
+	snprintf(text, sizeof text, "etrace has no parameter '%.40s'%s", key, hf_nearest_hint(key, strlen(key), keys, hint));
+	return refuse(r, "%s", text);
 }
 
 static int parse(struct reading *r, const char *params)
@@ -107,10 +128,10 @@ static int parse(struct reading *r, const char *params)
 		if (key == n)
 			return refuse(r, "%s", "a parameter is KEY=VALUE");
 		err = add(r, p, key, p + key + 1, n - key - 1);
+		if (!err)
+			err = check_key(r, r->values[r->setup.value_count - 1].key);
 		if (err)
 			return err;
-		if (!known(r->values[r->setup.value_count - 1].key))
-			return refuse(r, "there is no parameter %s", r->values[r->setup.value_count - 1].key);
 		p += n + (p[n] == ',');
 	}
 	split_list(r, "options", ' ');
@@ -122,22 +143,23 @@ static int parse(struct reading *r, const char *params)
 
 static int word(struct reading *r, const char *key, const char *const *words, uint8_t *ret_index)
 {
-	const char *value = get(r, key);
+	struct hf_setup_error error;
+	unsigned v;
 
-	for (uint8_t i = 0; value && words[i]; i++)
-		if (strcmp(words[i], value) == 0) {
-			*ret_index = i;
-			return 0;
-		}
-	return value ? refuse(r, "%s is not one of its values", key) : 0;
+	if (hf_setup_word(&r->setup, HF_SETUP_ANY, key, words, *ret_index, &v, &error))
+		return refuse(r, "%s", error.text);
+	*ret_index = (uint8_t)v;
+	return 0;
 }
 
 static int number(struct reading *r, const char *key, uint64_t max, uint32_t *ret_number)
 {
 	uint64_t v;
 
-	if (hf_setup_number(&r->setup, HF_SETUP_ANY, key, max, *ret_number, &v, NULL))
-		return refuse(r, "%s is no number, or too large", key);
+	struct hf_setup_error error;
+
+	if (hf_setup_number(&r->setup, HF_SETUP_ANY, key, 0, max, *ret_number, &v, &error))
+		return refuse(r, "%s", error.text);
 	*ret_number = (uint32_t)v;
 	return 0;
 }
@@ -193,6 +215,7 @@ static int read_own(struct reading *r, struct hf_etrace_config *c)
 	static const char *const contexts[] = {"none", "pid", "tid", "asid", NULL};
 	static const char *const changes[] = {"precise", "imprecise", NULL};
 	static const char *const switches[] = {"0", "1", NULL};
+	static const char *const compressions[] = {"best", "none", "xor", "difference", NULL};
 	uint8_t imprecise = 0, data = 0;
 	int err;
 
@@ -201,6 +224,7 @@ static int read_own(struct reading *r, struct hf_etrace_config *c)
 	err = err ? err : word(r, "context", contexts, &c->context);
 	err = err ? err : word(r, "context_change", changes, &imprecise);
 	err = err ? err : word(r, "data", switches, &data);
+	err = err ? err : word(r, "data_compress", compressions, &c->compress);
 	err = err ? err : number(r, "resync_packets", UINT32_MAX - 2, &c->resync_packets);
 	err = err ? err : read_range(r, c);
 	err = err ? err : read_modes(r, c);
@@ -213,6 +237,13 @@ static int read_own(struct reading *r, struct hf_etrace_config *c)
 
 /* ---- all of them ---- */
 
+/* Framings whose messages say their type, if type_bits are there for it. */
+static bool has_types(unsigned framing)
+{
+	return framing == HF_ETRACE_FRAMING_ENCAP || framing == HF_ETRACE_FRAMING_SMI ||
+	       framing == HF_ETRACE_FRAMING_CORESIGHT;
+}
+
 static bool has_option(const struct reading *r, const char *name)
 {
 	const char *options = get(r, "options");
@@ -220,10 +251,44 @@ static bool has_option(const struct reading *r, const char *name)
 	return options && strstr(options, name);
 }
 
+/* Where messages have a source id, 8 bits with the type; where they can be found in the middle, they are. */
+static void add_transport(struct reading *r, const struct hf_etrace_config *c)
+{
+	enum hf_etrace_framing framing;
+
+	add_default(r, "framing", "te_inst_raw");
+	framing = hf_etrace_framing_of(get(r, "framing"));
+	if (framing == HF_ETRACE_FRAMING_SMI) {
+		add_default(r, "srcid_bits", "6");
+		add_default(r, "type_bits", "2");
+	} else if (framing == HF_ETRACE_FRAMING_ENCAP) {
+		add_default(r, "srcid_bits", "8");
+	}
+	if (has_types(framing) && c->data)
+		add_default(r, "type_bits", "1");
+	if (has_types(framing))
+		add_default(r, "alignment", "zeros");
+}
+
+/* All ones: of 5 and 6 bits a code that is the platform's own, of more a reserved one. Of 4 bits that is a page fault. */
+static void add_unknown_cause(struct reading *r)
+{
+	const char *end;
+	uint64_t width;
+	char text[24];
+
+	if (!hf_number_parse(get(r, "ecause_width"), &width, &end) || *end || width < 4 || width > 64)
+		return; /* it is refused */
+	snprintf(text, sizeof text, "%llu", width == 4 ? 14 : ~0ull >> (64 - width));
+	add_default(r, "unknown_cause", text);
+}
+
 /* The most compact that every decoder reads; the reference profiles begin with nothing switched on. */
-static void add_defaults(struct reading *r, const struct hf_etrace_config *c, const struct hf_stream *stream)
+static void add_defaults(struct reading *r, const struct hf_etrace_config *c, const struct hf_stream *stream,
+			 uint32_t hart)
 {
 	const bool exact = c->profile == HF_ETRACE_EXACT;
+	struct hf_code_size code_size;
 	char text[16];
 
 	add_default(r, "version", c->profile == HF_ETRACE_C111 ? "1.1.1" : "2.0");
@@ -233,8 +298,13 @@ static void add_defaults(struct reading *r, const struct hf_etrace_config *c, co
 	add_default(r, "iaddress_width", stream && stream->info.xlen == 32 ? "32" : "64");
 	/* packet formats have ecalls that retire and trap; with those that trap alone this changes nothing */
 	add_default(r, "ecall_retires", stream && stream->setup ? "1" : "0");
+	hf_code_size_of_view(stream ? stream->setup : NULL, hart, &code_size);
+	add_default(r, "zcmp", code_size.extensions & HF_RISCV_ZCMP ? "1" : "0");
+	add_default(r, "zcmt", code_size.extensions & HF_RISCV_ZCMT ? "1" : "0");
 	add_default(r, "privilege_width", "3");
-	add_default(r, "ecause_width", "6");
+	add_default(r, "ecause_width", "7");
+	if (exact)
+		add_unknown_cause(r);
 	add_default(r, "nocontext", c->context || get(r, "context_width") ? "0" : "1");
 	add_default(r, "context_width", c->context == HF_ETRACE_CONTEXT_ASID ? "30" : "32");
 	add_default(r, "notime", get(r, "time_width") ? "0" : "1");
@@ -250,6 +320,11 @@ static void add_defaults(struct reading *r, const struct hf_etrace_config *c, co
 		add_default(r, "f0s_width", "1");
 	snprintf(text, sizeof text, "%u", exact ? DEFAULT_SYNC : 0);
 	add_default(r, "sync_instructions", text);
+	if (exact && strcmp(get(r, "version"), "2.1") == 0) {
+		add_default(r, "irets", has_option(r, "implicit_return") ? "1" : "0");
+		add_default(r, "resync_disabled", strcmp(get(r, "sync_instructions"), "0") == 0 ? "1" : "0");
+	}
+	add_transport(r, c);
 }
 
 /* Sizes of tables that a mode needs and that a state can hold. */
@@ -261,8 +336,8 @@ static int check_tables(struct reading *r, const struct hf_etrace_config *c)
 	const bool counts = c->profile == HF_ETRACE_C111;
 
 	if (p->modes & HF_ETRACE_IMPLICIT_RETURN) {
-		if (p->return_stack_size && p->call_counter_size)
-			return refuse(r, "%s", "return_stack_size and call_counter_size exclude each other");
+		if (p->return_stack_size && p->call_counter_size && !(p->modes & HF_ETRACE_IRET_EXT))
+			return refuse(r, "%s", "return_stack_size and call_counter_size exclude each other without irets");
 		if (stack == 0 || (!counts && stack > HF_ETRACE_ENC_TABLE_MAX))
 			return refuse(r, "%s", "implicit_return needs a return_stack_size or call_counter_size of 1 to 8: "
 				      "a larger stack does not fit into the state that is kept of each chunk");
@@ -281,14 +356,65 @@ static int check_tables(struct reading *r, const struct hf_etrace_config *c)
 	return 0;
 }
 
+/* What only 2.1 has. */
+static int check_draft(struct reading *r, const struct hf_etrace_config *c)
+{
+	const struct hf_etrace_params *p = &c->params;
+	const uint32_t draft = HF_ETRACE_IRET_EXT | HF_ETRACE_RESYNC_DISABLED;
+
+	if ((p->modes & draft) && (p->version != HF_ETRACE_2_1 || p->support != HF_ETRACE_SUPPORT_STANDARD))
+		return refuse(r, "%s", "irets and resync_disabled are for version=2.1 with support_options=standard");
+	if ((p->modes & HF_ETRACE_IRET_EXT) && !(p->modes & HF_ETRACE_IMPLICIT_RETURN))
+		return refuse(r, "%s", "irets is for options=implicit_return");
+	if ((p->modes & HF_ETRACE_RESYNC_DISABLED) && c->sync)
+		return refuse(r, "%s", "resync_disabled is for sync_instructions=0");
+	return 0;
+}
+
+static int check_alignment(struct reading *r, const struct hf_etrace_params *p)
+{
+	const bool records = p->framing == HF_ETRACE_FRAMING_PULP;
+
+	if (p->alignment == HF_ETRACE_ALIGN_ZEROS && (records || p->framing == HF_ETRACE_FRAMING_ESP32))
+		return refuse(r, "%s", "alignment=zeros is not for framing=pulp and esp32, where it would not be noticed");
+	if (p->alignment == HF_ETRACE_ALIGN_BLOCKS && (records || p->framing == HF_ETRACE_FRAMING_CORESIGHT))
+		return refuse(r, "%s", "alignment=blocks is not for framing=pulp and coresight, which have units of their own");
+	if (p->alignment == HF_ETRACE_ALIGN_BLOCKS ? p->block_bytes < BLOCK_MIN : get(r, "block_bytes") != NULL)
+		return refuse(r, "%s", "block_bytes is for alignment=blocks, and 64 at least");
+	return 0;
+}
+
+static int check_transport(struct reading *r, const struct hf_etrace_config *c)
+{
+	const struct hf_etrace_params *p = &c->params;
+	const bool sources = p->framing == HF_ETRACE_FRAMING_ENCAP || p->framing == HF_ETRACE_FRAMING_SMI;
+
+	if (p->srcid_bits && !sources)
+		return refuse(r, "%s", "srcid_bits is for framing=encap and smi");
+	if ((p->timestamp_bytes || p->type_bits) && !has_types(p->framing))
+		return refuse(r, "%s", "timestamp_bytes and type_bits are for framing=encap, smi and coresight");
+	if (p->framing == HF_ETRACE_FRAMING_SMI && p->type_bits == 0)
+		return refuse(r, "%s", "framing=smi has type_bits, 2 of them");
+	if (c->data && p->framing != HF_ETRACE_FRAMING_RAW && p->type_bits == 0)
+		return refuse(r, "%s", "data=1 needs a framing that tells data trace packets from others: te_inst_raw, or "
+			      "encap, smi and coresight with type_bits of 1 or more");
+	if (!hf_etrace_enc_fits_framing(p))
+		return refuse(r, "%s", "with these widths (context_width, time_width, ecause_width, iaddress_width) a packet "
+			      "may be longer than the framing's messages");
+	return check_alignment(r, p);
+}
+
 static int check(struct reading *r, const struct hf_etrace_config *c)
 {
 	const struct hf_etrace_params *p = &c->params;
+	int err;
 
 	if (p->support != HF_ETRACE_SUPPORT_REFERENCE && p->support != HF_ETRACE_SUPPORT_STANDARD)
 		return refuse(r, "%s", "support_options of a view are reference or standard");
-	if (p->figure)
-		return refuse(r, "%s", "trap_reporting=figure is read only: its streams are ambiguous");
+	if (p->figure && c->profile != HF_ETRACE_C111)
+		return refuse(r, "%s", "trap_reporting=figure is for profile=c111: its streams are ambiguous");
+	if (c->profile == HF_ETRACE_EXACT && p->ecause_width < 4)
+		return refuse(r, "%s", "ecause_width is 4 or more: fewer bits leave no code for an unknown cause");
 	if (!p->irreport)
 		return refuse(r, "%s", "irreport=0 is read only: no packet of a specification lacks that bit");
 	if (c->profile != HF_ETRACE_EXACT && c->sync)
@@ -299,17 +425,18 @@ static int check(struct reading *r, const struct hf_etrace_config *c)
 		return refuse(r, "%s", "profile=c111 is of version 1.1.1, profile=python of 2.0");
 	if ((p->modes & HF_ETRACE_IMPLICIT_EXCEPTION) && !p->has_tvec[0] && !p->has_tvec[1] && !p->has_tvec[2])
 		return refuse(r, "%s", "implicit_exception needs mtvec, stvec or vstvec");
-	if (c->data && !hf_etrace_enc_fits_data(c))
-		return refuse(r, "%s", "data=1 needs a data_width of 32 or 64, a data_format_width of 2 or 3 and "
-			      "daddress_width of at most 64 in the layout of 1.1.1 and 2.0");
-	return check_tables(r, c);
+	if (c->data && hf_etrace_enc_refuses_data(c))
+		return refuse(r, "%s", hf_etrace_enc_refuses_data(c));
+	err = check_draft(r, c);
+	err = err ? err : check_tables(r, c);
+	return err ? err : check_transport(r, c);
 }
 
 int hf_etrace_config_read(struct hf_etrace_config *config, const char *params, const struct hf_stream *stream,
-			  char *why, size_t size)
+			  uint32_t hart, char *why, size_t size)
 {
 	struct reading r = {.why = why, .size = size};
-	struct hf_diag diag = {0};
+	struct hf_setup_error error;
 	int err;
 
 	r.setup.values = r.values;
@@ -318,11 +445,11 @@ int hf_etrace_config_read(struct hf_etrace_config *config, const char *params, c
 	err = err ? err : read_own(&r, config);
 	if (err)
 		return err;
-	add_defaults(&r, config, stream);
-	if (hf_etrace_params_read(&r.setup, HF_SETUP_ANY, &config->params, &diag))
-		return refuse(&r, "%s has no such value", diag.detail < r.setup.value_count ?
-							  r.values[diag.detail].key : "a parameter");
+	add_defaults(&r, config, stream, hart);
+	if (hf_etrace_params_read(&r.setup, HF_SETUP_ANY, &config->params, &error))
+		return refuse(&r, "%s", error.text);
 	config->sync = config->params.sync_instructions;
+	config->params.data_order = config->data ? HF_ETRACE_ORDER_BEFORE : HF_ETRACE_ORDER_UNSAID;
 	return check(&r, config);
 }
 
@@ -330,7 +457,7 @@ int hf_etrace_config_check(const char *params, char *why, size_t size)
 {
 	struct hf_etrace_config config;
 
-	return hf_etrace_config_read(&config, params, NULL, why, size);
+	return hf_etrace_config_read(&config, params, NULL, HF_SETUP_ANY, why, size);
 }
 
 void hf_etrace_config_defaults(struct hf_etrace_params *params, unsigned version, unsigned iaddress_width)

@@ -1,170 +1,330 @@
 /*
- * The data trace: a unified load or store packet (chapter 7) for each memory access whose instruction is traced. An
- * access that reads and writes goes as a load of what it read: events do not say the operand of an atomic.
+ * The data trace: packets of chapter 7 for the accesses of each traced instruction, ahead of the packet that reports it.
+ *
+ * A decoder gives accesses to instructions by their order, kind and size. So an access that its instruction cannot make
+ * has no packet, and where an instruction has none although it could (the source says nothing, or no packet fits), it is
+ * reported before another comes that could be taken for its own.
  */
-#include "codecs/base/bytes.h"
 #include "codecs/etrace/encoder.h"
 
-enum format {
-	FORMAT_LOAD = 0,
-	FORMAT_STORE = 2,
-	FORMAT_UNALIGNED = 1, /* added to either */
-};
-
-enum diff {
-	DIFF_FULL,         /* address and data */
-	DIFF_XOR,          /* address differential, data XOR */
-	DIFF_ADDRESS,      /* data full */
-	DIFF_DIFFERENCE,   /* both */
-};
-
-/* A packet in the making; 3 bits of format, 2 of size, 2 of diff, 3 of length, 64 of data, 64 of address. */
-struct bits {
-	uint8_t bytes[40];
-	unsigned pos;
-};
-
-static void put(struct bits *b, uint64_t v, unsigned width)
+static bool got(const struct hf_etrace_enc *e, unsigned flags)
 {
-	uint8_t *p = b->bytes + b->pos / 8;
-	const unsigned shift = b->pos % 8;
-
-	v = width >= 64 ? v : v & ((UINT64_C(1) << width) - 1);
-	hf_put64(p, hf_get64(p) | v << shift);
-	if (shift + width > 64)
-		p[8] = (uint8_t)(p[8] | v >> (64 - shift));
-	b->pos += width;
+	return (e->s.data.got & flags) == flags;
 }
 
-static uint64_t sign_extend(uint64_t v, unsigned width)
+static uint64_t low(uint64_t v, unsigned size)
 {
-	return width >= 64 ? v : (uint64_t)((int64_t)(v << (64 - width)) >> (64 - width));
+	return size >= 3 ? v : v & ((UINT64_C(1) << (8u << size)) - 1);
 }
 
-/* Whole bytes that say v, of the size's. */
-static unsigned length_of(uint64_t v, unsigned size)
-{
-	unsigned n = 1;
+/* ---- packets ---- */
 
-	while (n < 1u << size && sign_extend(v, 8 * n) != sign_extend(v, 8u << size))
-		n++;
-	return n;
-}
-
-struct access {
-	uint8_t format, size;
-	bool known;              /* what is kept of this size can be a base */
-	bool far;                /* but not of the address: of one of the two the shift would lose bits */
-	uint64_t address, data;
-	uint64_t delta;          /* of the address, in units of the access if aligned */
-};
-
-/* The diff with the shortest data; with an address, that must be coded in the same way. */
-static enum diff choose(const struct hf_etrace_enc *e, const struct access *a, uint64_t before, uint64_t *ret_data)
-{
-	const bool no_address = e->c.params.modes & HF_ETRACE_NO_ADDRESS;
-	const unsigned full = length_of(a->data, a->size), difference = length_of(a->data - before, a->size),
-		       exclusive = length_of(a->data ^ before, a->size);
-
-	*ret_data = a->data;
-	if (!a->known || (!no_address && ((e->c.params.modes & HF_ETRACE_FULL_DADDRESS) || a->far)))
-		return DIFF_FULL;
-	if ((e->c.params.modes & HF_ETRACE_FULL_DATA) || (full <= exclusive && full <= difference))
-		return no_address ? DIFF_FULL : DIFF_ADDRESS;
-	*ret_data = exclusive <= difference ? a->data ^ before : a->data - before;
-	return exclusive <= difference ? DIFF_XOR : DIFF_DIFFERENCE;
-}
-
-static unsigned address_width(const struct hf_etrace_params *p)
-{
-	return p->version == HF_ETRACE_1_1_1 ? p->iaddress_width : p->daddress_width;
-}
-
-static void put_address(const struct hf_etrace_enc *e, struct bits *b, const struct access *a, bool full)
-{
-	const unsigned width = address_width(&e->c.params), shift = a->format & FORMAT_UNALIGNED ? 0 : a->size;
-
-	put(b, full ? sign_extend(a->address, width) >> shift : a->delta, width);
-}
-
-static void put_packet(const struct hf_etrace_enc *e, struct bits *b, const struct access *a, uint64_t before)
+/* False: there is no packet for this. */
+static bool send(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_etrace_access *a)
 {
 	const struct hf_etrace_params *p = &e->c.params;
-	uint64_t data;
-	const enum diff diff = choose(e, a, before, &data);
-	const unsigned length = length_of(data, a->size);
+	uint8_t payload[HF_ETRACE_PAYLOAD_MAX];
+	struct hf_etrace_enc_data *s = &e->s.data;
+	const size_t n = s->accesses < HF_ETRACE_ENC_ACCESSES_MAX ?
+				 hf_etrace_data_write(p, p->modes, e->c.compress, &s->history, a, payload) : 0;
 
-	put(b, a->format, p->data_format_width);
-	put(b, a->size, 2);
-	if (p->modes & HF_ETRACE_NO_DATA) {
-		const bool full = !a->known || a->far || (p->modes & HF_ETRACE_FULL_DADDRESS);
+	if (n == 0)
+		return false;
+	hf_etrace_enc_message(e, sink, true, payload, n);
+	return true;
+}
 
-		put(b, !full, 1);
-		put_address(e, b, a, full);
+/* The request and at once its answer, as far as that is known. */
+static bool send_split(struct hf_etrace_enc *e, struct hf_sink *sink, struct hf_etrace_access *a)
+{
+	struct hf_etrace_enc_data *s = &e->s.data;
+
+	a->id = s->id & (uint16_t)((1u << e->c.params.lrid_width) - 1);
+	if (!send(e, sink, a))
+		return false;
+	s->id++;
+	if (!(a->flags & HF_ETRACE_HAS_DATA) || (e->c.params.modes & HF_ETRACE_NO_DATA))
+		return true;
+	a->kind = a->kind == HF_ETRACE_LOAD ? HF_ETRACE_LOAD_DATA : HF_ETRACE_ATOMIC_DATA;
+	send(e, sink, a);
+	return true;
+}
+
+static bool send_access(struct hf_etrace_enc *e, struct hf_sink *sink, struct hf_etrace_access a)
+{
+	const bool split = e->c.params.lrid_width && (a.kind == HF_ETRACE_LOAD || a.kind == HF_ETRACE_ATOMIC);
+
+	if (a.kind != HF_ETRACE_CSR) {
+		a.address &= hf_etrace_address_mask(&e->c.params);
+		a.flags |= a.address & ((1u << a.size) - 1) ? HF_ETRACE_UNALIGNED : 0;
+	}
+	if (split ? !send_split(e, sink, &a) : !send(e, sink, &a))
+		return false;
+	if (++e->s.data.accesses >= HF_ETRACE_ENC_ACCESSES)
+		e->s.flags |= HF_ETRACE_ENC_CROWDED;
+	return true;
+}
+
+/* ---- what the source says ---- */
+
+static void gather_access(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_etrace_wish *w,
+			  const struct hf_event *ev)
+{
+	const unsigned kind = ev->flags & HF_EVF_WRITE ? HF_ETRACE_STORE : HF_ETRACE_LOAD;
+	struct hf_etrace_enc_data *s = &e->s.data;
+	const uint32_t size = ev->mem.size;
+	unsigned at, value;
+
+	if (w->kind == HF_ETRACE_CSR || size == 0 || size > 8 || (size & (size - 1)))
+		return;
+	if (w->many) {
+		if (kind == w->kind)
+			send_access(e, sink, (struct hf_etrace_access){
+				.kind = (uint8_t)kind, .size = (uint8_t)__builtin_ctz(size), .address = ev->mem.address,
+				.data = ev->mem.data,
+				.flags = HF_ETRACE_HAS_ADDRESS | (ev->small ? HF_ETRACE_HAS_DATA : 0)});
 		return;
 	}
-	put(b, diff, 2);
-	if (p->modes & HF_ETRACE_NO_ADDRESS) {
-		put(b, sign_extend(data, 8u << a->size), p->data_width);
+	at = ev->flags & HF_EVF_READ ? HF_ETRACE_GOT_READ_AT : 0;
+	at |= ev->flags & HF_EVF_WRITE ? HF_ETRACE_GOT_WRITE_AT : 0;
+	if (size != 1u << w->size || (s->got & at))
 		return;
+	s->address = ev->mem.address;
+	value = !ev->small ? 0 : kind == HF_ETRACE_STORE ? HF_ETRACE_GOT_WRITTEN : HF_ETRACE_GOT_READ;
+	*(kind == HF_ETRACE_STORE ? &s->written : &s->read) = low(ev->mem.data, w->size);
+	s->got |= (uint16_t)(at | value);
+}
+
+/* Registers of atomics and CSR accesses. Role 2 is a source, 3 a destination; class 1 integer, 4 CSR. */
+static void gather_register(struct hf_etrace_enc *e, const struct hf_etrace_wish *w, const struct hf_ev_reg *reg)
+{
+	struct hf_etrace_enc_data *s = &e->s.data;
+	const unsigned rd = e->held.insn.opcode >> 7 & 31;
+	unsigned flag = 0;
+	uint64_t *to = &s->read;
+
+	if (w->kind == HF_ETRACE_CSR && reg->class == 4 && reg->number == w->csr) {
+		flag = reg->role == 3 ? HF_ETRACE_GOT_WRITTEN : HF_ETRACE_GOT_READ;
+		to = reg->role == 3 ? &s->written : &s->read;
+	} else if (reg->class == 1 && reg->role == 2 && reg->number == w->source && !w->immediate) {
+		flag = HF_ETRACE_GOT_OPERAND;
+		to = &s->operand;
+	} else if (reg->class == 1 && reg->role == 3 && reg->number == rd && rd) {
+		flag = HF_ETRACE_GOT_READ;
 	}
-	put(b, length - 1, a->size);
-	put(b, data, 8 * length);
-	put_address(e, b, a, diff == DIFF_FULL);
+	if (!flag || (s->got & flag) || (w->kind != HF_ETRACE_CSR && w->kind != HF_ETRACE_ATOMIC))
+		return;
+	*to = w->kind == HF_ETRACE_CSR ? reg->value : low(reg->value, w->size);
+	s->got |= (uint16_t)flag;
 }
 
-/* With what repeats the top bit dropped, in the raw framing: 3 is a data trace packet. */
-static void send(struct hf_sink *sink, struct bits *b)
+void hf_etrace_enc_gather(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
-	size_t n = (b->pos + 7) / 8;
-	uint8_t *p;
+	const struct hf_etrace_wish w = hf_etrace_wish_of(&e->c.params, &e->held.insn);
 
-	if (b->pos % 8 && b->bytes[n - 1] >> (b->pos - 1) % 8 & 1)
-		b->bytes[n - 1] |= (uint8_t)(0xff << b->pos % 8);
-	while (n > 1 && b->bytes[n - 1] == (b->bytes[n - 2] & 0x80 ? 0xff : 0))
-		n--;
-	p = hf_sink_room(sink, 1 + n);
-	*p = (uint8_t)(n | 3u << 5);
-	memcpy(p + 1, b->bytes, n);
-	sink->p += 1 + n;
+	if (!(e->s.flags & HF_ETRACE_ENC_HELD) || !w.wants)
+		return;
+	if (ev->kind == HF_EVENT_MEM)
+		gather_access(e, sink, &w, ev);
+	else
+		gather_register(e, &w, &ev->reg);
 }
 
-void hf_etrace_enc_access(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_event *mem)
+/* ---- what follows from it ---- */
+
+/* Of what was read, what was written and the operand, two give the third for some operations. */
+static void complete_atomic(struct hf_etrace_enc *e, const struct hf_etrace_wish *w)
 {
-	struct hf_etrace_enc_state *s = &e->s;
-	const uint64_t mask = hf_etrace_address_mask(&e->c.params);
-	struct bits bits = {.pos = 0};
-	struct access a = {.address = mem->mem.address & mask, .data = mem->small ? mem->mem.data : 0};
-	uint64_t last;
-	bool unaligned, was_unaligned;
+	const uint32_t opcode = e->held.insn.opcode;
+	struct hf_etrace_enc_data *s = &e->s.data;
+	const bool reversible = w->subtype == HF_ETRACE_ADD || w->subtype == HF_ETRACE_XOR;
 
-	if (!(s->flags & HF_ETRACE_ENC_HELD) || mem->mem.size == 0 || mem->mem.size > e->c.params.data_width / 8u ||
-	    (mem->mem.size & (mem->mem.size - 1)))
-		return; /* vectors and blocks have no packet */
-	a.size = (uint8_t)__builtin_ctz(mem->mem.size);
-	a.data = sign_extend(a.data, 8u << a.size);
-	last = s->data_address[a.size];
-	unaligned = a.address & (mem->mem.size - 1);
-	was_unaligned = last & (mem->mem.size - 1);
-	a.format = (uint8_t)((mem->flags & HF_EVF_READ ? FORMAT_LOAD : FORMAT_STORE) | unaligned);
-	a.known = s->data_known >> a.size & 1;
-	a.far = unaligned != was_unaligned;
-	a.delta = sign_extend(a.address - last, e->c.params.iaddress_width);
-	if (!unaligned)
-		a.delta = (uint64_t)((int64_t)a.delta >> a.size);
-	put_packet(e, &bits, &a, s->data_value[a.size]);
-	send(sink, &bits);
-	s->data_known |= (uint8_t)(1u << a.size);
-	s->data_address[a.size] = a.address;
-	s->data_value[a.size] = a.data;
-	if (++s->accesses >= HF_ETRACE_ENC_ACCESSES)
-		s->flags |= HF_ETRACE_ENC_CROWDED;
+	if (w->source == 0 && !got(e, HF_ETRACE_GOT_OPERAND)) {
+		s->operand = 0;
+		s->got |= HF_ETRACE_GOT_OPERAND;
+	}
+	if (got(e, HF_ETRACE_GOT_READ | HF_ETRACE_GOT_WRITTEN) && !got(e, HF_ETRACE_GOT_OPERAND) &&
+	    hf_etrace_wish_operand(opcode, s->read, s->written, &s->operand))
+		s->got |= HF_ETRACE_GOT_OPERAND;
+	if (reversible && got(e, HF_ETRACE_GOT_OPERAND | HF_ETRACE_GOT_WRITTEN) && !got(e, HF_ETRACE_GOT_READ) &&
+	    hf_etrace_wish_operand(opcode, s->operand, s->written, &s->read))
+		s->got |= HF_ETRACE_GOT_READ;
+	s->operand = low(s->operand, w->size);
+	s->read = low(s->read, w->size);
 }
 
-bool hf_etrace_enc_fits_data(const struct hf_etrace_config *config)
+/* What is known does not contradict itself: the opcode says what the operation makes of it. */
+static bool is_consistent(const struct hf_etrace_enc *e, const struct hf_etrace_wish *w)
+{
+	const struct hf_etrace_enc_data *s = &e->s.data;
+	uint64_t new;
+
+	if (!got(e, HF_ETRACE_GOT_READ | HF_ETRACE_GOT_WRITTEN | HF_ETRACE_GOT_OPERAND))
+		return true;
+	return hf_etrace_wish_result(e->held.insn.opcode, w->size, s->read, s->operand, &new) && new == s->written;
+}
+
+/* HAS_DATA and HAS_OPERAND of an atomic or CSR access. */
+static uint8_t known(const struct hf_etrace_enc *e)
+{
+	return (uint8_t)((got(e, HF_ETRACE_GOT_READ) ? HF_ETRACE_HAS_DATA : 0) |
+			 (got(e, HF_ETRACE_GOT_OPERAND) ? HF_ETRACE_HAS_OPERAND : 0));
+}
+
+/* A load or store, or this half of an atomic. */
+static struct hf_etrace_access half(const struct hf_etrace_enc *e, const struct hf_etrace_wish *w, bool store)
+{
+	const struct hf_etrace_enc_data *s = &e->s.data;
+
+	return (struct hf_etrace_access){
+		.kind = store ? HF_ETRACE_STORE : HF_ETRACE_LOAD,
+		.size = w->size,
+		.address = s->address,
+		.data = store ? s->written : s->read,
+		.flags = HF_ETRACE_HAS_ADDRESS |
+			 (got(e, store ? HF_ETRACE_GOT_WRITTEN : HF_ETRACE_GOT_READ) ? HF_ETRACE_HAS_DATA : 0),
+	};
+}
+
+static bool send_single(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_etrace_wish *w)
+{
+	const bool store = w->kind == HF_ETRACE_STORE;
+
+	return got(e, store ? HF_ETRACE_GOT_WRITE_AT : HF_ETRACE_GOT_READ_AT) && send_access(e, sink, half(e, w, store));
+}
+
+/* Whether a load or store has a packet, and room for it behind one more. */
+static bool has_packet(const struct hf_etrace_enc *e, const struct hf_etrace_access *a)
+{
+	const struct hf_etrace_params *p = &e->c.params;
+	struct hf_etrace_data_state history = e->s.data.history;
+	uint8_t payload[HF_ETRACE_PAYLOAD_MAX];
+
+	return e->s.data.accesses + 1 < HF_ETRACE_ENC_ACCESSES_MAX &&
+	       hf_etrace_data_write(p, p->modes, e->c.compress, &history, a, payload) != 0;
+}
+
+/* An atomic as a load and a store, or not at all: decoders take but both, and know them by their address. */
+static bool send_two(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_etrace_wish *w)
+{
+	const struct hf_etrace_access store = half(e, w, true);
+
+	return got(e, HF_ETRACE_GOT_READ_AT | HF_ETRACE_GOT_WRITE_AT) &&
+	       !(e->c.params.modes & HF_ETRACE_NO_ADDRESS) && has_packet(e, &store) &&
+	       send_access(e, sink, half(e, w, false)) && send_access(e, sink, store);
+}
+
+/* Kinds and sizes of accesses, as bits. */
+static unsigned bit(unsigned kind, unsigned size)
+{
+	return 1u << (kind * HF_ETRACE_ENC_SIZES + size);
+}
+
+static unsigned bits_of(const struct hf_etrace_wish *w)
+{
+	if (!w->wants)
+		return 0;
+	if (w->many)
+		return bit(w->kind, 0) * 15;
+	if (w->kind == HF_ETRACE_ATOMIC) /* one told as two begins with the load */
+		return bit(HF_ETRACE_ATOMIC, w->size) | bit(HF_ETRACE_LOAD, w->size);
+	return bit(w->kind, w->size);
+}
+
+/* As one packet if all of it is known, else as a load and a store; what it could take if it is not told. */
+static unsigned send_atomic(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_etrace_wish *w)
+{
+	struct hf_etrace_enc_data *s = &e->s.data;
+	struct hf_etrace_access a = {.kind = HF_ETRACE_ATOMIC, .size = w->size, .subtype = w->subtype};
+
+	complete_atomic(e, w);
+	a.address = s->address;
+	a.data = s->read;
+	a.operand = s->operand;
+	a.flags = known(e) | HF_ETRACE_HAS_ADDRESS;
+	if (!(s->got & (HF_ETRACE_GOT_READ_AT | HF_ETRACE_GOT_WRITE_AT)))
+		return bits_of(w);
+	if (w->subtype != HF_ETRACE_ATOMICS && is_consistent(e, w) && send_access(e, sink, a))
+		return 0;
+	return send_two(e, sink, w) ? 0 : bits_of(w);
+}
+
+/* csrrw writes its operand, so what was written tells that, too. */
+static unsigned send_csr(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_etrace_wish *w)
+{
+	struct hf_etrace_enc_data *s = &e->s.data;
+	struct hf_etrace_access a = {.kind = HF_ETRACE_CSR, .subtype = w->subtype, .address = w->csr};
+
+	if (w->immediate || w->source == 0) {
+		s->operand = w->source;
+		s->got |= HF_ETRACE_GOT_OPERAND;
+	} else if (w->subtype == 0 && got(e, HF_ETRACE_GOT_WRITTEN) && !got(e, HF_ETRACE_GOT_OPERAND)) {
+		s->operand = s->written;
+		s->got |= HF_ETRACE_GOT_OPERAND;
+	}
+	a.data = s->read;
+	a.operand = s->operand;
+	a.flags = known(e) | HF_ETRACE_HAS_ADDRESS;
+	return send_access(e, sink, a) ? 0 : bits_of(w);
+}
+
+void hf_etrace_enc_accesses(struct hf_etrace_enc *e, struct hf_sink *sink)
+{
+	const struct hf_etrace_wish w = hf_etrace_wish_of(&e->c.params, &e->held.insn);
+	struct hf_etrace_enc_data *s = &e->s.data;
+	unsigned missed = 0;
+
+	if (w.many)
+		missed = bits_of(&w);
+	else if (w.wants && w.kind == HF_ETRACE_ATOMIC)
+		missed = send_atomic(e, sink, &w);
+	else if (w.wants && w.kind == HF_ETRACE_CSR)
+		missed = send_csr(e, sink, &w);
+	else if (w.wants && !send_single(e, sink, &w))
+		missed = bits_of(&w);
+	s->missed |= (uint16_t)missed;
+	s->got = 0;
+	s->address = s->read = s->written = s->operand = 0;
+}
+
+bool hf_etrace_enc_confuses(const struct hf_etrace_enc *e, const struct hf_ev_insn *next)
+{
+	const struct hf_etrace_wish w = hf_etrace_wish_of(&e->c.params, next);
+
+	return e->s.data.missed & bits_of(&w);
+}
+
+void hf_etrace_enc_settle(struct hf_etrace_enc *e, bool final)
+{
+	e->s.data.accesses = 0;
+	if (final)
+		e->s.data.missed = 0;
+	e->s.flags &= ~(uint32_t)HF_ETRACE_ENC_CROWDED;
+}
+
+/* ---- parameters ---- */
+
+const char *hf_etrace_enc_refuses_data(const struct hf_etrace_config *config)
 {
 	const struct hf_etrace_params *p = &config->params;
+	const unsigned address = p->version == HF_ETRACE_1_1_1 ? p->iaddress_width : p->daddress_width;
+	const bool mmacas = p->modes & HF_ETRACE_MMACAS;
 
-	return (p->data_width == 32 || p->data_width == 64) && p->data_format_width >= 2 && !p->data_reference &&
-	       !(p->modes & HF_ETRACE_MMACAS) && address_width(p) >= p->iaddress_width;
+	if (p->data_width != 32 && p->data_width != 64)
+		return "data_width of a view is 32 or 64";
+	if (p->data_format_width < 2)
+		return "data_format_width is 2 or 3";
+	if (address < p->iaddress_width)
+		return "daddress_width is iaddress_width at least";
+	if ((p->modes & HF_ETRACE_NO_ADDRESS) && ((p->modes & HF_ETRACE_NO_DATA) || p->lrid_width))
+		return "no_address leaves nothing with no_data, and no request of a split access";
+	if (p->lrid_width && (mmacas || p->data_format_width < 3))
+		return "split accesses need a data_format_width of 3, and mmacas leaves open how they look";
+	if (mmacas && (p->version != HF_ETRACE_2_1 || p->data_reference))
+		return "mmacas is of version 2.1, with data_diff=spec";
+	if (config->compress == HF_ETRACE_DATA_DIFFERENCE && p->data_diff_width < 2)
+		return "data_compress=difference needs a data_diff_width of 2: one bit means XOR";
+	if (config->compress && p->data_reference)
+		return "data_diff=reference has one way of compressing";
+	return NULL;
 }

@@ -8,6 +8,7 @@
  * - What a sync packet in the stream cannot tell is told by stopping first.
  */
 #include "codecs/etrace/encoder.h"
+#include "codecs/isa/riscv.h"
 
 #include <string.h>
 
@@ -17,6 +18,8 @@ struct plan {
 	bool sync_behind;   /* the next instruction gets a sync packet */
 	bool privilege;     /* because its privilege or context differs */
 	bool missed;        /* the held return goes elsewhere than foretold */
+	bool traps_itself;  /* the held ecall retires and traps */
+	bool traps_behind;  /* so will the next instruction, an ecall */
 	uint32_t next;      /* flags of the next instruction */
 };
 
@@ -29,6 +32,13 @@ static bool needs_sync(const struct hf_etrace_enc *e)
 {
 	return !(e->s.flags & HF_ETRACE_ENC_TRACING) || (e->s.flags & (HF_ETRACE_ENC_SYNC | HF_ETRACE_ENC_TRAP)) ||
 	       e->s.resync > e->c.resync_packets;
+}
+
+/* Implicit returns are counted from each branch on. */
+static void forget_returns(struct hf_etrace_enc_state *s)
+{
+	s->irets = 0;
+	s->flags &= ~(uint32_t)HF_ETRACE_ENC_UNSURE;
 }
 
 /* Outcome of the held branch. */
@@ -71,7 +81,7 @@ static void miss(const struct hf_etrace_enc *e, struct plan *plan)
 	plan->next |= HF_ETRACE_ENC_JUMP | HF_ETRACE_ENC_MISSED;
 	plan->missed = true;
 	/* a call counter has no code for a full stack */
-	if (plan->privilege || e->s.stack_count >> width)
+	if (plan->privilege || (!hf_etrace_enc_has_irets(e) && e->s.stack_count >> width))
 		stop_there(plan);
 }
 
@@ -86,7 +96,7 @@ static void plan_way(struct hf_etrace_enc *e, struct plan *plan, const struct hf
 		plan->next = HF_ETRACE_ENC_UPDISCON;
 		return;
 	case HF_ETRACE_WAY_RETURN:
-		plan->next = HF_ETRACE_ENC_INFERRED;
+		plan->next = HF_ETRACE_ENC_INFERRED | HF_ETRACE_ENC_RETURNED;
 		if (elsewhere)
 			miss(e, plan);
 		return;
@@ -118,6 +128,7 @@ static struct plan plan_insn(struct hf_etrace_enc *e, const struct hf_etrace_ste
 	const bool level = insn->insn.mode != e->held.insn.mode &&
 			   hf_etrace_enc_privilege(e, insn->insn.mode) != hf_etrace_enc_privilege(e, e->held.insn.mode);
 
+	plan.traps_behind = insn->insn.flow == HF_FLOW_TRAP_CALL;
 	plan.privilege = level || ((e->s.flags & HF_ETRACE_ENC_CHANGED) && !e->c.imprecise);
 	plan.sync_behind = plan.privilege;
 	plan_way(e, &plan, step, step->known && step->target != pc);
@@ -140,12 +151,15 @@ static struct plan plan_insn(struct hf_etrace_enc *e, const struct hf_etrace_ste
 }
 
 /* Only an instruction that did not retire tells where the flow went before the trap; without one it went on. */
-static struct plan plan_trap(struct hf_etrace_enc *e, const struct hf_etrace_step *step)
+static struct plan plan_trap(struct hf_etrace_enc *e, const struct hf_etrace_step *step, const struct hf_event *trap)
 {
 	const uint64_t pc = e->s.attempt_pc & hf_etrace_address_mask(&e->c.params);
 	const bool attempt = e->s.flags & HF_ETRACE_ENC_ATTEMPT;
 	struct plan plan = {.behind = HF_ETRACE_BEHIND_TRAP};
 
+	plan.privilege = (trap->flags & HF_EVF_MODE) &&
+			 hf_etrace_enc_privilege(e, trap->small) != hf_etrace_enc_privilege(e, e->held.insn.mode);
+	plan.traps_itself = !attempt && step->way == HF_ETRACE_WAY_ECALL;
 	plan_way(e, &plan, step, attempt && step->known && step->target != pc);
 	/* whether a trap behind a retired ecall is its own is a parameter, and here it is the other way */
 	if (exact(e) && step->way == HF_ETRACE_WAY_ECALL && attempt == e->c.params.ecall_retires)
@@ -153,31 +167,68 @@ static struct plan plan_trap(struct hf_etrace_enc *e, const struct hf_etrace_ste
 	return plan;
 }
 
-/* ---- carrying it out ---- */
-
-/* The jump of the held instruction ends a straight line that cannot be added to the list of them. */
-static bool runs_full(const struct hf_etrace_enc *e, const struct hf_etrace_step *step)
+/* What is held is a trap: it leads to its handler. */
+static struct plan plan_cycle(const struct hf_etrace_enc *e, uint8_t behind, const struct hf_event *insn)
 {
-	const bool full = e->s.run_count == HF_ETRACE_ENC_RUNS || e->held.insn.pc - e->s.run > HF_ETRACE_ENC_RUN_MAX;
+	struct plan plan = {.behind = behind};
 
-	return full && step->jumps && step->way <= HF_ETRACE_WAY_RETURN &&
-	       e->held.insn.flow != HF_FLOW_BRANCH;
+	if (behind != HF_ETRACE_BEHIND_INSN)
+		return plan;
+	plan.privilege = hf_etrace_enc_privilege(e, insn->insn.mode) != hf_etrace_enc_privilege(e, e->held.insn.mode);
+	plan.next = HF_ETRACE_ENC_TRAP | (e->s.flags & HF_ETRACE_ENC_ASYNC);
+	return plan;
 }
 
-static bool must_report(const struct hf_etrace_enc *e, const struct plan *plan, const struct hf_etrace_step *step)
+/* ---- carrying it out ---- */
+
+/* The straight line that the held instruction ends, among those that were passed before; else where it can be added. */
+static struct hf_etrace_run *find_run(struct hf_etrace_enc *e)
+{
+	const uint64_t length = e->held.insn.pc - e->s.run;
+	struct hf_etrace_run *run = e->runs, *const end = e->runs + e->s.run_count;
+
+	while (run < end && !(run->first == e->s.run && run->length == length))
+		run++;
+	return run;
+}
+
+/* The jump of the held instruction ends a straight line that cannot be counted. */
+static bool runs_full(struct hf_etrace_enc *e, const struct hf_etrace_step *step)
+{
+	const struct hf_etrace_run *run;
+
+	if (!step->jumps || step->way > HF_ETRACE_WAY_RETURN || e->held.insn.flow == HF_FLOW_BRANCH)
+		return false;
+	if (e->held.insn.pc - e->s.run > HF_ETRACE_ENC_RUN_MAX)
+		return true;
+	run = find_run(e);
+	return run == e->runs + HF_ETRACE_ENC_RUNS ||
+	       (run < e->runs + e->s.run_count && run->passes == HF_ETRACE_ENC_RUN_PASSES);
+}
+
+static bool must_report(struct hf_etrace_enc *e, const struct plan *plan, const struct hf_etrace_step *step)
 {
 	/* the count of predicted branches has 32 bits */
-	if (plan->behind != HF_ETRACE_BEHIND_INSN || e->s.pbc >= (uint64_t)31 + UINT32_MAX)
+	if (e->s.pbc >= (uint64_t)31 + UINT32_MAX)
+		return true;
+	if (plan->behind == HF_ETRACE_BEHIND_TRAP && (e->s.flags & HF_ETRACE_ENC_CYCLE))
+		return false;
+	if (plan->behind != HF_ETRACE_BEHIND_INSN)
 		return true;
 	if (exact(e))
-		return plan->sync_behind || plan->missed || runs_full(e, step) ||
-		       (e->s.flags & HF_ETRACE_ENC_CROWDED);
+		return plan->sync_behind || (plan->missed && !hf_etrace_enc_has_irets(e)) || runs_full(e, step) ||
+		       (e->s.flags & HF_ETRACE_ENC_CROWDED) || e->s.irets == HF_ETRACE_ENC_IRETS_MAX;
 	return e->s.branches && (plan->privilege || e->s.resync == e->c.resync_packets);
 }
 
+/* The Python model has an ecall that retires and its trap in one cycle: what matters is whether that cycle is next. */
 static bool updiscon_flag(const struct hf_etrace_enc *e, const struct plan *plan)
 {
-	if (plan->behind == HF_ETRACE_BEHIND_TRAP)
+	const bool one_cycle = e->c.profile == HF_ETRACE_PYTHON;
+
+	if (plan->behind == HF_ETRACE_BEHIND_TRAP && !(one_cycle && plan->traps_itself))
+		return true;
+	if (one_cycle && plan->traps_behind)
 		return true;
 	if (exact(e))
 		return plan->sync_behind || plan->missed || plan->behind == HF_ETRACE_BEHIND_LOST;
@@ -188,9 +239,11 @@ void hf_etrace_enc_begin(struct hf_etrace_enc *e, struct hf_sink *sink)
 {
 	struct hf_etrace_enc_state *s = &e->s;
 
-	if (!(s->flags & HF_ETRACE_ENC_ON))
+	if (!(s->flags & HF_ETRACE_ENC_ON)) {
+		hf_etrace_enc_align(e, sink);
 		hf_etrace_enc_support(e, sink, true,
 				      s->flags & HF_ETRACE_ENC_LOST ? HF_ETRACE_TRACE_LOST : HF_ETRACE_NO_CHANGE);
+	}
 	s->flags |= HF_ETRACE_ENC_ON | HF_ETRACE_ENC_TRACING;
 	s->flags &= ~(uint32_t)HF_ETRACE_ENC_LOST;
 }
@@ -218,7 +271,7 @@ void hf_etrace_enc_sync_early(struct hf_etrace_enc *e, struct hf_sink *sink)
 {
 	if (!needs_sync(e))
 		return;
-	hf_etrace_enc_reset(e);
+	hf_etrace_enc_resync(e);
 	synchronise(e, sink);
 	e->s.flags |= HF_ETRACE_ENC_SYNCED;
 }
@@ -229,6 +282,12 @@ static void clear_own_outcome(struct hf_etrace_enc *e)
 	e->s.branches = 0;
 	e->s.pbc = 0;
 	e->s.map = 0;
+}
+
+/* 2.1: whether the number of implicit returns tells which return it is that goes elsewhere. */
+static bool can_miss(struct hf_etrace_enc *e, const struct plan *plan, const struct hf_etrace_step *step, bool synced)
+{
+	return !synced && !(e->s.flags & (HF_ETRACE_ENC_UPDISCON | HF_ETRACE_ENC_UNSURE)) && !must_report(e, plan, step);
 }
 
 /* Says what the plan asks for; whether a packet with the outcomes went out. */
@@ -257,6 +316,17 @@ static bool tell(struct hf_etrace_enc *e, struct hf_sink *sink, const struct pla
 	return told;
 }
 
+static void count_run(struct hf_etrace_enc *e)
+{
+	struct hf_etrace_run *run = find_run(e);
+
+	if (run == e->runs + e->s.run_count) {
+		*run = (struct hf_etrace_run){.first = e->s.run, .length = (uint32_t)(e->held.insn.pc - e->s.run)};
+		e->s.run_count++;
+	}
+	run->passes++;
+}
+
 /* The straight lines that were passed since the last place where a decoder stops or decides. */
 static void follow_runs(struct hf_etrace_enc *e, const struct hf_etrace_step *step, bool decided, uint64_t next)
 {
@@ -267,19 +337,40 @@ static void follow_runs(struct hf_etrace_enc *e, const struct hf_etrace_step *st
 	if (decided)
 		s->run_count = 0;
 	else
-		e->runs[s->run_count++] = (struct hf_etrace_run){s->run, e->held.insn.pc};
+		count_run(e);
 	s->run = next;
 }
 
-static void go_on(struct hf_etrace_enc *e, const struct plan *plan, const struct hf_etrace_step *step, bool told,
+/*
+ * 2.1: the held return was implicit, or is reported with how many were before it. Decoders agree on that number unless the
+ * last packet told a return itself.
+ */
+static void count_return(struct hf_etrace_enc *e, struct plan *plan, const struct hf_etrace_step *step, bool told)
+{
+	struct hf_etrace_enc_state *s = &e->s;
+
+	if (step->empty && s->irets && !(s->flags & HF_ETRACE_ENC_UNSURE))
+		plan->next |= HF_ETRACE_ENC_MISSED;
+	if (!step->pops || plan->missed)
+		return;
+	s->irets++;
+	if (told)
+		s->flags |= HF_ETRACE_ENC_UNSURE;
+}
+
+static void go_on(struct hf_etrace_enc *e, struct plan *plan, const struct hf_etrace_step *step, bool told,
 		  uint64_t next)
 {
 	struct hf_etrace_enc_state *s = &e->s;
 	const struct hf_ev_insn *insn = &e->held.insn;
 
-	s->depth = plan->missed ? s->stack_count : 0;
+	s->depth = hf_etrace_enc_has_irets(e) ? s->irets : plan->missed ? s->stack_count : 0;
 	if (e->c.params.modes & HF_ETRACE_IMPLICIT_RETURN) {
-		if (step->pops && !(plan->missed && e->c.params.version != HF_ETRACE_2_1))
+		if (hf_etrace_enc_has_irets(e))
+			count_return(e, plan, step, told);
+		if (insn->flow == HF_FLOW_BRANCH)
+			forget_returns(s);
+		if (step->pops && !(plan->missed && !hf_etrace_enc_has_irets(e)))
 			hf_etrace_enc_pop(e);
 		if (step->call)
 			hf_etrace_enc_push(e, (insn->pc + insn->size) & hf_etrace_address_mask(&e->c.params));
@@ -290,8 +381,41 @@ static void go_on(struct hf_etrace_enc *e, const struct plan *plan, const struct
 	s->before_pc = insn->pc;
 }
 
+bool hf_etrace_enc_branch(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_t pc)
+{
+	struct hf_etrace_enc_state *s = &e->s;
+	const struct hf_ev_insn *insn = &e->held.insn;
+	const bool taken = e->held.flags & HF_EVF_TAKEN;
+	uint64_t target = insn->pc + insn->size;
+
+	if (s->pbc >= UINT32_MAX || (taken && !hf_riscv_target(insn->opcode, e->xlen, insn->pc, &target)) || target != pc)
+		return false;
+	count_branch(e, taken);
+	if (outcomes_full(e))
+		hf_etrace_enc_outcomes(e, sink);
+	forget_returns(s);
+	s->depth = 0;
+	s->run_count = 0;
+	s->run = exact(e) ? pc : s->run;
+	s->before = 0;
+	s->before_pc = insn->pc;
+	return true;
+}
+
+/*
+ * The accesses of the held instruction, ahead of its packet. If one of next could be taken for its own, it is reported,
+ * or, where its sync packet has just done that, or the report of a jump's target will not be final, next synchronises.
+ */
+static void end_accesses(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_event *next)
+{
+	hf_etrace_enc_accesses(e, sink);
+	if (next && hf_etrace_enc_confuses(e, &next->insn))
+		e->s.flags |= e->s.flags & (HF_ETRACE_ENC_SYNCED | HF_ETRACE_ENC_UPDISCON) ? HF_ETRACE_ENC_DUE :
+											      HF_ETRACE_ENC_CROWDED;
+}
+
 void hf_etrace_enc_finish(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf_etrace_behind behind,
-			  const struct hf_event *insn)
+			  const struct hf_event *ev)
 {
 	struct hf_etrace_enc_state *s = &e->s;
 	const bool early = s->flags & HF_ETRACE_ENC_SYNCED, synced = early || needs_sync(e);
@@ -302,20 +426,26 @@ void hf_etrace_enc_finish(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf
 	bool told;
 
 	if (synced && !early)
-		hf_etrace_enc_reset(e);
+		hf_etrace_enc_resync(e);
 	if (synced)
 		s->before = 0;
 	step = hf_etrace_enc_step(e, &e->held.insn, taken);
 	if (e->held.insn.flow == HF_FLOW_BRANCH)
 		count_branch(e, taken);
-	if (behind == HF_ETRACE_BEHIND_INSN)
-		plan = plan_insn(e, &step, insn);
+	if (e->c.data)
+		end_accesses(e, sink, behind == HF_ETRACE_BEHIND_INSN ? ev : NULL);
+	if (s->flags & HF_ETRACE_ENC_CYCLE)
+		plan = plan_cycle(e, (uint8_t)behind, ev);
+	else if (behind == HF_ETRACE_BEHIND_INSN)
+		plan = plan_insn(e, &step, ev);
 	else if (behind == HF_ETRACE_BEHIND_TRAP)
-		plan = plan_trap(e, &step);
+		plan = plan_trap(e, &step, ev);
+	if (plan.missed && hf_etrace_enc_has_irets(e) && !can_miss(e, &plan, &step, synced))
+		stop_there(&plan);
 	told = tell(e, sink, &plan, &step, synced);
 	s->flags &= ~(uint32_t)(HF_ETRACE_ENC_OF_HELD | HF_ETRACE_ENC_HELD);
 	if (plan.behind == HF_ETRACE_BEHIND_INSN) {
-		go_on(e, &plan, &step, told, insn->insn.pc);
+		go_on(e, &plan, &step, told, ev->insn.pc);
 		s->flags |= plan.next;
 	} else if (plan.behind == HF_ETRACE_BEHIND_TRAP) {
 		s->flags |= plan.next & (HF_ETRACE_ENC_UPDISCON | HF_ETRACE_ENC_INFERRED);

@@ -11,14 +11,14 @@ static uint64_t mask(unsigned width)
 	return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
 }
 
-/* In the raw framing: five bits of length, then 2 for an instruction trace packet. */
 static void send(struct hf_etrace_enc *e, struct hf_sink *sink, struct hf_etrace_packet *pkt)
 {
-	uint8_t *p = hf_sink_room(sink, 1 + HF_ETRACE_PAYLOAD_MAX);
-	const size_t n = hf_etrace_packet_write(&e->c.params, e->c.params.modes, pkt, p + 1);
+	uint8_t payload[HF_ETRACE_PAYLOAD_MAX];
+	const size_t n = hf_etrace_packet_write(&e->c.params, e->c.params.modes, pkt, payload);
 
-	*p = (uint8_t)(n | 2u << 5);
-	sink->p += 1 + n;
+	hf_etrace_enc_message(e, sink, false, payload, n);
+	e->s.irets = 0;
+	e->s.flags &= ~(uint32_t)HF_ETRACE_ENC_UNSURE;
 	e->s.resync += e->s.resync != UINT32_MAX - 1;
 }
 
@@ -55,7 +55,7 @@ static void add_outcomes(const struct hf_etrace_enc *e, struct hf_etrace_packet 
  * Puts an index of the jump target cache in place of the address where that is no longer. F0.1 has none of the three
  * flags; the C encoder drops an updiscon flag that is due.
  */
-static void try_index(struct hf_etrace_enc *e, struct hf_etrace_packet *pkt, bool missed)
+static void try_index(struct hf_etrace_enc *e, struct hf_etrace_packet *pkt, bool irreport)
 {
 	const struct hf_etrace_params *p = &e->c.params;
 	struct hf_etrace_packet index = {.subformat = HF_ETRACE_INDEX, .branches = pkt->branches,
@@ -65,7 +65,7 @@ static void try_index(struct hf_etrace_enc *e, struct hf_etrace_packet *pkt, boo
 	size_t n;
 
 	if (!(p->modes & HF_ETRACE_JUMP_TARGET_CACHE) || !(p->jtc_all || (e->s.flags & HF_ETRACE_ENC_JUMP)) ||
-	    !hf_etrace_enc_lookup(e, e->held.insn.pc, &index.index) || pkt->format == 0 || pkt->notify || missed)
+	    !hf_etrace_enc_lookup(e, e->held.insn.pc, &index.index) || pkt->format == 0 || pkt->notify || irreport)
 		return;
 	if (updiscon && e->c.profile != HF_ETRACE_C111)
 		return;
@@ -81,32 +81,59 @@ void hf_etrace_enc_report(struct hf_etrace_enc *e, struct hf_sink *sink, struct 
 	const struct hf_etrace_params *p = &e->c.params;
 	const uint64_t pc = e->held.insn.pc & hf_etrace_address_mask(p);
 	const bool missed = e->s.flags & HF_ETRACE_ENC_MISSED;
-	struct hf_etrace_packet pkt = {.notify = flags.notify, .updiscon = flags.updiscon, .irreport = missed,
-				       .irdepth = missed ? e->s.depth : 0};
+	struct hf_etrace_packet pkt = {.notify = flags.notify, .updiscon = flags.updiscon,
+				       .irreport = missed || flags.counted,
+				       .irdepth = missed ? e->s.depth : flags.irets};
 
 	pkt.address = hf_etrace_shift(p, p->modes & HF_ETRACE_FULL_ADDRESS ? pc : pc - e->s.base);
 	pkt.has_address = true;
 	add_outcomes(e, &pkt);
-	try_index(e, &pkt, missed);
+	try_index(e, &pkt, pkt.irreport);
 	send(e, sink, &pkt);
 	e->s.base = pc;
 	e->s.run_count = 0;
-	e->s.accesses = 0;
-	e->s.flags &= ~(uint32_t)HF_ETRACE_ENC_CROWDED;
+	hf_etrace_enc_settle(e, !(e->s.flags & HF_ETRACE_ENC_UPDISCON) || flags.updiscon || flags.notify);
 	clear_outcomes(e);
+}
+
+/*
+ * 2.1: what the packet says of the implicit returns since the last packet or branch, the held instruction included; where
+ * one of them led to it, of those before. counted: anything at all.
+ */
+static struct hf_etrace_flags count_returns(const struct hf_etrace_enc *e)
+{
+	const struct hf_ev_insn *insn = &e->held.insn;
+	const bool returned = e->s.flags & HF_ETRACE_ENC_RETURNED;
+	struct hf_etrace_flags flags = {.irets = e->s.irets};
+
+	if (!hf_etrace_enc_has_irets(e) || (e->s.flags & HF_ETRACE_ENC_UNSURE))
+		return flags;
+	if (returned)
+		flags.irets--;
+	else
+		flags.irets += hf_etrace_enc_step(e, insn, e->held.flags & HF_EVF_TAKEN).pops;
+	flags.counted = returned || flags.irets;
+	return flags;
 }
 
 void hf_etrace_enc_report_pass(struct hf_etrace_enc *e, struct hf_sink *sink, bool final)
 {
+	struct hf_etrace_flags flags = count_returns(e);
 	const uint64_t pc = e->held.insn.pc;
 	unsigned passes = 1;
 
 	if (e->held.insn.flow != HF_FLOW_BRANCH)
 		for (uint32_t i = 0; i < e->s.run_count; i++)
-			passes += pc >= e->runs[i].first && pc <= e->runs[i].last;
+			passes += pc - e->runs[i].first <= e->runs[i].length ? e->runs[i].passes : 0;
+	/* the target of the jump that the return then is; where it is passed before, not to be met there */
+	if (flags.counted && (e->s.flags & HF_ETRACE_ENC_RETURNED)) {
+		flags.updiscon = passes > 1;
+		hf_etrace_enc_report(e, sink, flags);
+		return;
+	}
 	if (passes == 1) {
-		hf_etrace_enc_report(e, sink, (struct hf_etrace_flags){
-						      .notify = !final || (e->s.flags & HF_ETRACE_ENC_INFERRED)});
+		flags.notify = !final || (e->s.flags & HF_ETRACE_ENC_INFERRED);
+		hf_etrace_enc_report(e, sink, flags);
 		return;
 	}
 	while (passes--)
@@ -122,8 +149,7 @@ void hf_etrace_enc_outcomes(struct hf_etrace_enc *e, struct hf_sink *sink)
 						.branch_count = (uint32_t)(e->s.pbc - MAP_FULL)};
 	send(e, sink, &pkt);
 	e->s.run_count = 0;
-	e->s.accesses = 0;
-	e->s.flags &= ~(uint32_t)HF_ETRACE_ENC_CROWDED;
+	hf_etrace_enc_settle(e, true);
 	clear_outcomes(e);
 }
 
@@ -179,12 +205,12 @@ void hf_etrace_enc_sync(struct hf_etrace_enc *e, struct hf_sink *sink)
 		add_cause(e, &pkt);
 		pkt.thaddr = true;
 	}
+	hf_etrace_enc_align(e, sink);
 	send(e, sink, &pkt);
 	e->s.base = pc;
 	e->s.resync = 0;
 	e->s.run_count = 0;
-	e->s.accesses = 0;
-	e->s.flags &= ~(uint32_t)HF_ETRACE_ENC_CROWDED;
+	hf_etrace_enc_settle(e, true);
 	clear_outcomes(e);
 }
 

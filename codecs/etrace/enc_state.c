@@ -7,10 +7,13 @@
 #include "codecs/isa/riscv.h"
 
 /* What the fields, the held instruction and the counts take at most. */
-#define FIELDS_MAX 320
+#define FIELDS_MAX 360
 
-/* Of a run's length, HF_ETRACE_ENC_RUN_MAX at most. */
-#define RUN_BYTES 3
+/* Of a run's length, HF_ETRACE_ENC_RUN_MAX at most, and passes. */
+#define RUN_BYTES (3 + 1)
+
+/* Of how often a return address lies on the stack. */
+#define REPEAT_BYTES 3
 
 #define STATE(member, maximum) HF_STATE_FIELD(struct hf_etrace_enc_state, member, maximum)
 
@@ -23,6 +26,7 @@ static const struct hf_state_field fields[] = {
 	STATE(map, 0x7fffffff),
 	STATE(resync, UINT32_MAX),
 	STATE(depth, 1u << HF_ETRACE_TABLE_MAX),
+	STATE(irets, HF_ETRACE_ENC_IRETS_MAX + 1),
 	STATE(before, UINT32_MAX),
 	STATE(before_pc, UINT64_MAX),
 	STATE(cause, UINT64_MAX),
@@ -41,15 +45,42 @@ static const struct hf_state_field fields[] = {
 	STATE(run, UINT64_MAX),
 	STATE(run_count, HF_ETRACE_ENC_RUNS),
 	STATE(stack_count, 1u << HF_ETRACE_TABLE_MAX),
-	STATE(accesses, HF_ETRACE_ENC_ACCESSES),
-	STATE(data_known, (1u << HF_ETRACE_ENC_SIZES) - 1),
+	STATE(told_time, UINT64_MAX),
+	STATE(block, 1u << 24),
+	STATE(number, UINT16_MAX),
+	STATE(frame_count, HF_ETRACE_ENC_FRAME - 1),
 };
 
 static const struct hf_state_table table = {
-	.version = 1,
+	.version = 3,
 	.count = sizeof fields / sizeof fields[0],
 	.fields = fields,
 };
+
+#define SIZES ((1u << HF_ETRACE_ENC_SIZES) - 1)
+
+static const struct hf_state_field data_fields[] = {
+	STATE(data.history.address_known, SIZES),
+	STATE(data.history.data_known, SIZES),
+	STATE(data.got, HF_ETRACE_GOT_ALL),
+	STATE(data.address, UINT64_MAX),
+	STATE(data.read, UINT64_MAX),
+	STATE(data.written, UINT64_MAX),
+	STATE(data.operand, UINT64_MAX),
+	STATE(data.accesses, HF_ETRACE_ENC_ACCESSES_MAX),
+	STATE(data.missed, UINT16_MAX),
+	STATE(data.id, UINT16_MAX),
+};
+
+/* With a data trace only. */
+static const struct hf_state_table data_table = {
+	.version = 1,
+	.count = sizeof data_fields / sizeof data_fields[0],
+	.fields = data_fields,
+};
+
+/* What these fields and their length take at most, and the histories of the sizes. */
+#define DATA_MAX (64 + 2 * HF_VARINT_MAX * HF_ETRACE_ENC_SIZES)
 
 static uint64_t zigzag(uint64_t v)
 {
@@ -66,6 +97,11 @@ static bool keeps_stack(const struct hf_etrace_config *c)
 	return (c->params.modes & HF_ETRACE_IMPLICIT_RETURN) && c->profile != HF_ETRACE_C111;
 }
 
+static bool keeps_repeats(const struct hf_etrace_config *c)
+{
+	return hf_etrace_repeat_max(&c->params, c->params.modes) != 0;
+}
+
 static size_t size_if(uint32_t modes, uint32_t mode, unsigned bits)
 {
 	return modes & mode ? (size_t)1 << bits : 0;
@@ -79,8 +115,9 @@ size_t hf_etrace_enc_blob_max(const struct hf_etrace_config *c)
 	const size_t stack = keeps_stack(c) ? (size_t)1 << (p->return_stack_size ? p->return_stack_size :
 									      p->call_counter_size) : 0;
 
-	return FIELDS_MAX + (HF_VARINT_MAX + RUN_BYTES) * HF_ETRACE_ENC_RUNS + (predictor + 3) / 4 + HF_VARINT_MAX * stack +
-	       (cache + 7) / 8 + HF_VARINT_MAX * cache + (c->data ? 2 * HF_VARINT_MAX * HF_ETRACE_ENC_SIZES : 0);
+	return FIELDS_MAX + (HF_VARINT_MAX + RUN_BYTES) * HF_ETRACE_ENC_RUNS + (predictor + 3) / 4 +
+	       (HF_VARINT_MAX + (keeps_repeats(c) ? REPEAT_BYTES : 0)) * stack + (cache + 7) / 8 + HF_VARINT_MAX * cache +
+	       (c->data ? DATA_MAX : 0);
 }
 
 /*
@@ -153,6 +190,31 @@ static uint8_t *put_cache(uint8_t *p, const struct hf_etrace_enc *e, bool ends)
 	return p;
 }
 
+/* A state by its table, behind its length. */
+static uint8_t *put_fields(uint8_t *p, const struct hf_state_table *t, const struct hf_etrace_enc_state *s)
+{
+	const size_t n = hf_state_save(t, s, p + 2);
+
+	hf_put16(p, (uint16_t)n);
+	return p + 2 + n;
+}
+
+static uint8_t *put_data(uint8_t *p, const struct hf_etrace_enc *e)
+{
+	const struct hf_etrace_data_state *history = &e->s.data.history;
+
+	if (!e->c.data)
+		return p;
+	p = put_fields(p, &data_table, &e->s);
+	for (unsigned i = 0; i < HF_ETRACE_ENC_SIZES; i++) {
+		if (history->address_known >> i & 1)
+			p = hf_put_varint(p, history->address[i]);
+		if (history->data_known >> i & 1)
+			p = hf_put_varint(p, history->data[i]);
+	}
+	return p;
+}
+
 size_t hf_etrace_enc_save(const struct hf_enc *enc, uint8_t *blob)
 {
 	const struct hf_etrace_enc *e = (const struct hf_etrace_enc *)enc;
@@ -163,27 +225,25 @@ size_t hf_etrace_enc_save(const struct hf_enc *enc, uint8_t *blob)
 
 	if (ends)
 		s.stack_count = 0;
-	p = blob + 2 + hf_state_save(&table, &s, blob + 2);
-	hf_put16(blob, (uint16_t)(p - blob - 2));
+	p = put_fields(blob, &table, &s);
 	if (s.flags & HF_ETRACE_ENC_HELD)
 		p = put_held(p, &e->held);
 	for (uint32_t i = 0; i < s.run_count; i++) {
 		p = hf_put_varint(p, zigzag(e->runs[i].first - last));
-		p = hf_put_varint(p, e->runs[i].last - e->runs[i].first);
-		last = e->runs[i].last;
+		p = hf_put_varint(p, e->runs[i].length);
+		*p++ = (uint8_t)e->runs[i].passes;
+		last = e->runs[i].first + e->runs[i].length;
 	}
 	for (uint32_t i = 0; keeps_stack(&e->c) && i < s.stack_count; i++) {
 		p = hf_put_varint(p, zigzag(e->stack[i] - last));
+		if (keeps_repeats(&e->c))
+			p = hf_put_varint(p, e->repeat[i]);
 		last = e->stack[i];
 	}
 	p = put_predictor(p, e, ends);
-	p = put_cache(p, e, ends);
-	for (unsigned i = 0; e->c.data && i < HF_ETRACE_ENC_SIZES; i++)
-		if (s.data_known >> i & 1) {
-			p = hf_put_varint(p, s.data_address[i]);
-			p = hf_put_varint(p, s.data_value[i]);
-		}
-	return (size_t)(p - blob);
+	p = put_data(put_cache(p, e, ends), e);
+	memcpy(p, s.frame, s.frame_count);
+	return (size_t)(p + s.frame_count - blob);
 }
 
 /* ---- loading ---- */
@@ -279,6 +339,46 @@ static void get_cache(struct reading *r, struct hf_etrace_enc *e, bool ends)
 			last = e->cache[i] = last + unzigzag(number(r));
 }
 
+/* Returns the last address that they tell. */
+static uint64_t get_runs(struct reading *r, struct hf_etrace_enc *e)
+{
+	uint64_t last = e->s.base;
+
+	for (uint32_t i = 0; i < e->s.run_count; i++) {
+		struct hf_etrace_run *run = &e->runs[i];
+		uint64_t length;
+
+		run->first = last + unzigzag(number(r));
+		length = number(r);
+		run->length = (uint32_t)length;
+		run->passes = byte(r);
+		r->bad |= length > HF_ETRACE_ENC_RUN_MAX || run->passes == 0 || run->passes > HF_ETRACE_ENC_RUN_PASSES;
+		last = run->first + length;
+	}
+	return last;
+}
+
+static void get_fields(struct reading *r, const struct hf_state_table *t, struct hf_etrace_enc_state *s)
+{
+	const size_t n = hf_get16(bytes(r, 2));
+	const uint8_t *own = bytes(r, n);
+
+	r->bad = r->bad || hf_state_load(t, s, own, n);
+}
+
+static void get_data(struct reading *r, struct hf_etrace_enc *e)
+{
+	struct hf_etrace_data_state *history = &e->s.data.history;
+
+	if (!e->c.data)
+		return;
+	get_fields(r, &data_table, &e->s);
+	for (unsigned i = 0; i < HF_ETRACE_ENC_SIZES; i++) {
+		history->address[i] = history->address_known >> i & 1 ? number(r) : 0;
+		history->data[i] = history->data_known >> i & 1 ? number(r) : 0;
+	}
+}
+
 static bool fits(const struct hf_etrace_enc *e)
 {
 	const struct hf_etrace_enc_state *s = &e->s;
@@ -293,31 +393,24 @@ int hf_etrace_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size)
 {
 	struct hf_etrace_enc *e = (struct hf_etrace_enc *)enc;
 	struct reading r = {.p = blob, .end = blob + size};
-	const size_t n = hf_get16(bytes(&r, 2));
-	const uint8_t *own = bytes(&r, n);
 	uint64_t last;
 	bool ends;
 
 	hf_etrace_enc_reset(e);
-	if (r.bad || hf_state_load(&table, &e->s, own, n) || !fits(e))
+	get_fields(&r, &table, &e->s);
+	if (r.bad || !fits(e))
 		return HF_ERR_STATE;
 	if (e->s.flags & HF_ETRACE_ENC_HELD)
 		get_held(&r, &e->held);
 	ends = tables_end(e);
-	last = e->s.base;
-	for (uint32_t i = 0; i < e->s.run_count; i++) {
-		e->runs[i].first = last + unzigzag(number(&r));
-		last = e->runs[i].last = e->runs[i].first + number(&r);
-		r.bad |= last - e->runs[i].first > HF_ETRACE_ENC_RUN_MAX;
-	}
-	for (uint32_t i = 0; keeps_stack(&e->c) && i < e->s.stack_count; i++)
+	last = get_runs(&r, e);
+	for (uint32_t i = 0; keeps_stack(&e->c) && i < e->s.stack_count; i++) {
 		last = e->stack[i] = last + unzigzag(number(&r));
+		e->repeat[i] = keeps_repeats(&e->c) ? (uint16_t)number(&r) : 0;
+	}
 	get_predictor(&r, e, ends);
 	get_cache(&r, e, ends);
-	for (unsigned i = 0; e->c.data && i < HF_ETRACE_ENC_SIZES; i++)
-		if (e->s.data_known >> i & 1) {
-			e->s.data_address[i] = number(&r);
-			e->s.data_value[i] = number(&r);
-		}
+	get_data(&r, e);
+	memcpy(e->s.frame, bytes(&r, e->s.frame_count), e->s.frame_count);
 	return r.bad || r.p != r.end ? HF_ERR_STATE : 0;
 }

@@ -7,15 +7,35 @@
 /* Two bits an entry: the high one is the prediction, the low one the last outcome; 1 is taken (E-Trace 3.2.6). */
 #define PREDICTOR_START 1
 
+static void forget_outcomes(struct hf_etrace_enc *e)
+{
+	e->s.branches = 0;
+	e->s.pbc = 0;
+	e->s.map = 0;
+	hf_etrace_data_sync(&e->s.data.history);
+}
+
+void hf_etrace_enc_resync(struct hf_etrace_enc *e)
+{
+	if ((e->s.flags & HF_ETRACE_ENC_TRACING) && (e->c.params.modes & HF_ETRACE_RESYNC_DISABLED))
+		forget_outcomes(e);
+	else
+		hf_etrace_enc_reset(e);
+}
+
+bool hf_etrace_enc_has_irets(const struct hf_etrace_enc *e)
+{
+	const uint32_t both = HF_ETRACE_IRET_EXT | HF_ETRACE_IMPLICIT_RETURN;
+
+	return (e->c.params.modes & both) == both;
+}
+
 void hf_etrace_enc_reset(struct hf_etrace_enc *e)
 {
 	const struct hf_etrace_params *p = &e->c.params;
 
-	e->s.branches = 0;
-	e->s.pbc = 0;
-	e->s.map = 0;
+	forget_outcomes(e);
 	e->s.stack_count = 0;
-	e->s.data_known = 0;
 	if (p->modes & HF_ETRACE_BRANCH_PREDICTION)
 		memset(e->predictor, PREDICTOR_START, (size_t)1 << p->bpred_size);
 	if (p->modes & HF_ETRACE_JUMP_TARGET_CACHE)
@@ -37,20 +57,31 @@ static bool counts_only(const struct hf_etrace_enc *e)
 
 void hf_etrace_enc_push(struct hf_etrace_enc *e, uint64_t address)
 {
-	const uint32_t limit = hf_etrace_enc_stack_limit(e);
+	const uint32_t limit = hf_etrace_enc_stack_limit(e), most = hf_etrace_repeat_max(&e->c.params, e->c.params.modes);
 
 	if (counts_only(e)) {
 		e->s.stack_count += e->s.stack_count < limit;
 		return;
 	}
-	if (e->s.stack_count == limit)
-		memmove(e->stack, e->stack + 1, (size_t)(--e->s.stack_count) * sizeof *e->stack);
+	if (e->s.stack_count && e->stack[e->s.stack_count - 1] == address && e->repeat[e->s.stack_count - 1] < most) {
+		e->repeat[e->s.stack_count - 1]++;
+		return;
+	}
+	if (e->s.stack_count == limit) {
+		e->s.stack_count--;
+		memmove(e->stack, e->stack + 1, e->s.stack_count * sizeof *e->stack);
+		memmove(e->repeat, e->repeat + 1, e->s.stack_count * sizeof *e->repeat);
+	}
+	e->repeat[e->s.stack_count] = 0;
 	e->stack[e->s.stack_count++] = address;
 }
 
 void hf_etrace_enc_pop(struct hf_etrace_enc *e)
 {
-	e->s.stack_count--;
+	if (!counts_only(e) && e->repeat[e->s.stack_count - 1])
+		e->repeat[e->s.stack_count - 1]--;
+	else
+		e->s.stack_count--;
 }
 
 bool hf_etrace_enc_predict(struct hf_etrace_enc *e, uint64_t pc, bool taken)
@@ -91,14 +122,14 @@ bool hf_etrace_enc_pair(const struct hf_etrace_enc *e, uint32_t before, uint64_t
 
 /*
  * E-Trace 4.1.1: by the table with x1 and x5, or as the decoder's pseudo-code has it, with x1 alone. A co-routine swap
- * touches no stack.
+ * touches no stack. jump is NULL of cm.popret, which is a return through x1, and of cm.jt and cm.jalt.
  */
 static void classify(const struct hf_etrace_enc *e, const struct hf_ev_insn *insn, const struct hf_riscv_jump *jump,
 		     struct hf_etrace_step *step)
 {
 	const uint8_t flow = insn->flow;
 
-	if (e->c.params.link_x5) {
+	if (e->c.params.link_x5 || !jump) {
 		step->call = flow == HF_FLOW_CALL || flow == HF_FLOW_INDIRECT_CALL;
 		step->pops = flow == HF_FLOW_RETURN;
 	} else {
@@ -114,10 +145,12 @@ static void step_jump(const struct hf_etrace_enc *e, const struct hf_ev_insn *in
 
 	step->jumps = true;
 	step->known = false;
-	/* cm.popret, cm.jt, cm.jalt: a decoder may take them for c.fsdsp, so nothing is left to it */
-	if (!hf_riscv_jump(insn->opcode, e->xlen, &jump))
+	if (hf_riscv_jump(insn->opcode, e->xlen, &jump))
+		classify(e, insn, &jump, step);
+	else if (hf_riscv_is_code_size(insn->opcode))
+		classify(e, insn, NULL, step);
+	else
 		return;
-	classify(e, insn, &jump, step);
 	if (hf_riscv_target(insn->opcode, e->xlen, insn->pc, &step->target)) {
 		step->known = true;
 	} else if (hf_etrace_enc_pair(e, e->s.before, e->s.before_pc, insn, &step->target)) {
@@ -130,6 +163,7 @@ static void step_jump(const struct hf_etrace_enc *e, const struct hf_ev_insn *in
 			step->target = e->stack[e->s.stack_count - 1];
 	} else {
 		step->way = HF_ETRACE_WAY_JUMP;
+		step->empty = step->pops;
 	}
 	if (step->way != HF_ETRACE_WAY_RETURN)
 		step->pops = false;

@@ -1,18 +1,19 @@
 /* The E-Trace encoder as codec.h wants it: events to cycles, each an instruction that retired or a trap. */
 #include "codecs/etrace/encoder.h"
 #include "codecs/isa/riscv.h"
+#include "codecs/source/coresight.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* There is no code for it; this is the first that is the platform's to define. */
-#define CAUSE_UNKNOWN 24
+/* CoreSight: of a hart whose number is none. */
+#define DEFAULT_TRACE_ID 0x10
 
 /* Flags with which the held instruction, or what comes behind it, needs more than a look. */
 #define BUSY \
 	(HF_ETRACE_ENC_UPDISCON | HF_ETRACE_ENC_INFERRED | HF_ETRACE_ENC_SYNC | HF_ETRACE_ENC_TRAP | \
 	 HF_ETRACE_ENC_CONTEXT | HF_ETRACE_ENC_ATTEMPT | HF_ETRACE_ENC_CHANGED | HF_ETRACE_ENC_DUE | \
-	 HF_ETRACE_ENC_CROWDED | HF_ETRACE_ENC_SYNCED)
+	 HF_ETRACE_ENC_CROWDED | HF_ETRACE_ENC_SYNCED | HF_ETRACE_ENC_CYCLE)
 /* And those that must be there. */
 #define READY (HF_ETRACE_ENC_HELD | HF_ETRACE_ENC_TRACING)
 
@@ -33,7 +34,7 @@ static void count_down(struct hf_etrace_enc *e)
 		return;
 	e->s.left = e->c.sync ? e->c.sync : UINT32_MAX;
 	if (e->c.sync)
-		e->s.flags |= HF_ETRACE_ENC_DUE;
+		e->s.flags |= HF_ETRACE_ENC_DUE | HF_ETRACE_ENC_UNALIGNED;
 }
 
 static void interrupt_trace(struct hf_etrace_enc *e, struct hf_sink *sink, bool lost)
@@ -50,6 +51,14 @@ static bool is_code(const struct hf_event *ev)
 {
 	return (ev->insn.isa == HF_ISA_RV32 || ev->insn.isa == HF_ISA_RV64) &&
 	       hf_riscv_size(ev->insn.opcode) == ev->insn.size;
+}
+
+/* The source may have another opinion of what such an opcode is than the view, whose readers are told what it is. */
+static void hold(struct hf_etrace_enc *e, const struct hf_event *ev)
+{
+	e->held = *ev;
+	if (hf_riscv_is_code_size(ev->insn.opcode))
+		e->held.insn.flow = hf_riscv_flow(ev->insn.opcode, e->xlen);
 }
 
 /* Nothing is held: it begins a trace, or a handler. */
@@ -85,7 +94,7 @@ static void put_insn(struct hf_etrace_enc *e, struct hf_sink *sink, const struct
 		s->flags &= ~(uint32_t)HF_ETRACE_ENC_DUE;
 	s->flags &= ~(uint32_t)(HF_ETRACE_ENC_ATTEMPT | HF_ETRACE_ENC_CHANGED);
 	s->flags |= HF_ETRACE_ENC_HELD;
-	e->held = *ev;
+	hold(e, ev);
 	if (e->c.data) /* a decoder forgets there what accesses it knew */
 		hf_etrace_enc_sync_early(e, sink);
 }
@@ -121,20 +130,45 @@ static bool find_successor(const struct hf_etrace_enc *e, uint64_t *ret_pc)
 	}
 }
 
+/* The last trap is told with its own EPC, or what a reader takes for it: the next one has to be, too. */
+static bool is_told_alone(const struct hf_etrace_enc *e, uint64_t epc)
+{
+	const struct hf_etrace_enc_state *s = &e->s;
+
+	if ((s->flags & (HF_ETRACE_ENC_HELD | HF_ETRACE_ENC_TRAP)) != HF_ETRACE_ENC_TRAP)
+		return false;
+	return (s->flags & (HF_ETRACE_ENC_TOLD | HF_ETRACE_ENC_INFERRED)) ||
+	       (s->epc == epc && !(s->flags & HF_ETRACE_ENC_CHAINED));
+}
+
 /*
  * Another trap comes while the last one waits to be told: nothing retired since. Its packet says where the new one
- * happened; but behind a return, even an implicit one, decoders take what it says for where itself happened.
+ * happened; but behind a return, even an implicit one, decoders take what it says for where itself happened. Whether the
+ * new one's EPC is told by it.
  */
-static void tell_waiting(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_t epc, uint8_t mode)
+static bool tell_waiting(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_t epc, uint8_t mode)
 {
 	const uint32_t all = HF_ETRACE_ENC_TRACING | HF_ETRACE_ENC_HELD | HF_ETRACE_ENC_TRAP | HF_ETRACE_ENC_TOLD;
+	const bool alone = is_told_alone(e, epc);
 
 	if ((e->s.flags & all) != (HF_ETRACE_ENC_TRACING | HF_ETRACE_ENC_TRAP))
-		return;
+		return false;
 	if (e->s.flags & HF_ETRACE_ENC_INFERRED)
 		hf_etrace_enc_trap(e, sink, e->s.epc, e->s.trap_mode);
 	else
 		hf_etrace_enc_trap(e, sink, epc, mode);
+	return !alone;
+}
+
+/* As it goes into packets. One that has no code there is told as unknown, never as another. */
+static uint64_t cause_of(const struct hf_etrace_enc *e, const struct hf_event *ev)
+{
+	const struct hf_etrace_params *p = &e->c.params;
+	const bool fits = p->ecause_width >= 64 || ev->trap.cause >> p->ecause_width == 0;
+
+	if (!p->has_unknown_cause || ((ev->flags & HF_EVF_CAUSE) && fits))
+		return ev->trap.cause;
+	return p->unknown_cause;
 }
 
 /* The trap is the last one now; mode is the one in which it came. */
@@ -145,13 +179,43 @@ static void keep_trap(struct hf_etrace_enc *e, const struct hf_event *ev, uint64
 
 	s->flags &= ~(uint32_t)(HF_ETRACE_ENC_OF_HELD | HF_ETRACE_ENC_ATTEMPT | HF_ETRACE_ENC_CHANGED);
 	s->flags |= inferred | HF_ETRACE_ENC_TRAP | (ev->flags & HF_EVF_ASYNC ? (uint32_t)HF_ETRACE_ENC_ASYNC : 0);
-	s->cause = ev->flags & HF_EVF_CAUSE ? ev->trap.cause : CAUSE_UNKNOWN;
+	s->cause = cause_of(e, ev);
 	s->value = ev->trap.value;
 	s->epc = epc;
 	s->trap_mode = mode;
 }
 
-/* In 2.0 a trap is told at once where its EPC cannot be inferred, and at the latest when another follows directly. */
+static void enter_mode(struct hf_etrace_enc *e, const struct hf_event *ev)
+{
+	if (ev->flags & HF_EVF_MODE)
+		e->s.mode = ev->small < HF_MODE_COUNT ? (uint8_t)ev->small : (uint8_t)HF_MODE_UNKNOWN;
+}
+
+/* trap_reporting = figure: a trap has a cycle of its own, which is reported like that of an instruction at epc. */
+static void hold_trap(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_event *ev, uint64_t epc, uint8_t mode)
+{
+	struct hf_etrace_enc_state *s = &e->s;
+	const bool held = s->flags & HF_ETRACE_ENC_HELD, again = s->flags & HF_ETRACE_ENC_CYCLE;
+	const uint8_t before = held ? e->held.insn.mode : mode;
+	uint32_t flags = HF_ETRACE_ENC_HELD | HF_ETRACE_ENC_CYCLE | (again ? (uint32_t)HF_ETRACE_ENC_TRAP : 0);
+
+	if (held)
+		hf_etrace_enc_finish(e, sink, HF_ETRACE_BEHIND_TRAP, ev);
+	flags |= s->flags & HF_ETRACE_ENC_UPDISCON;
+	if (hf_etrace_enc_privilege(e, before) != hf_etrace_enc_privilege(e, mode))
+		flags |= HF_ETRACE_ENC_SYNC;
+	keep_trap(e, ev, epc, mode);
+	s->flags = (s->flags & ~(uint32_t)(HF_ETRACE_ENC_TRAP | HF_ETRACE_ENC_INFERRED)) | flags;
+	s->before = 0;
+	e->held = (struct hf_event){.kind = HF_EVENT_INSN, .insn = {.pc = epc, .mode = mode}};
+	enter_mode(e, ev);
+}
+
+/*
+ * In 2.0 a trap is told at once where its EPC cannot be inferred, and at the latest when another follows directly. That
+ * one is told at once too if the first was told with its own EPC, or one that looks like it: no packet is left that
+ * could say where it came.
+ */
 static void put_trap(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	struct hf_etrace_enc_state *s = &e->s;
@@ -160,24 +224,31 @@ static void put_trap(struct hf_etrace_enc *e, struct hf_sink *sink, const struct
 	const uint8_t mode = attempt ? s->attempt_mode : s->mode;
 	uint64_t epc = attempt ? s->attempt_pc : 0;
 	const bool known = attempt || (held && find_successor(e, &epc));
-	bool at_once;
+	bool alone, at_once, chained = false;
 
 	epc &= hf_etrace_address_mask(&e->c.params);
+	if (e->c.params.figure && known && qualified(e, epc, mode)) {
+		hold_trap(e, sink, ev, epc, mode);
+		return;
+	}
+	alone = is_told_alone(e, epc);
 	if (held)
-		hf_etrace_enc_finish(e, sink, HF_ETRACE_BEHIND_TRAP, NULL);
+		hf_etrace_enc_finish(e, sink, HF_ETRACE_BEHIND_TRAP, ev);
 	else if (ratified)
-		tell_waiting(e, sink, epc, mode);
+		chained = tell_waiting(e, sink, epc, mode);
 	if (s->flags & HF_ETRACE_ENC_TRACING)
-		at_once = known && (s->flags & HF_ETRACE_ENC_UPDISCON);
+		at_once = known && ((s->flags & HF_ETRACE_ENC_UPDISCON) || alone);
 	else
 		at_once = attempt && qualified(e, epc, mode);
 	keep_trap(e, ev, epc, mode);
+	s->flags |= chained ? (uint32_t)HF_ETRACE_ENC_CHAINED : 0;
 	if (at_once && ratified) {
+		if (!(s->flags & HF_ETRACE_ENC_TRACING))
+			hf_etrace_enc_reset(e);
 		hf_etrace_enc_begin(e, sink);
 		hf_etrace_enc_trap(e, sink, epc, mode);
 	}
-	if (ev->flags & HF_EVF_MODE)
-		s->mode = ev->small < HF_MODE_COUNT ? (uint8_t)ev->small : (uint8_t)HF_MODE_UNKNOWN;
+	enter_mode(e, ev);
 }
 
 /* ---- what stands on its own ---- */
@@ -224,13 +295,15 @@ static void put_other(struct hf_etrace_enc *e, struct hf_sink *sink, const struc
 		e->s.time = ev->time.value;
 		break;
 	case HF_EVENT_MEM:
+	case HF_EVENT_REG:
 		if (e->c.data)
-			hf_etrace_enc_access(e, sink, ev);
+			hf_etrace_enc_gather(e, sink, ev);
 		break;
 	case HF_EVENT_DISCONTINUITY:
 		interrupt_trace(e, sink, false);
 		break;
 	case HF_EVENT_GAP:
+	case HF_EVENT_DOUBT: /* as there is no packet for it: what follows is not what a decoder may rely on */
 		interrupt_trace(e, sink, true);
 		break;
 	default:
@@ -240,12 +313,18 @@ static void put_other(struct hf_etrace_enc *e, struct hf_sink *sink, const struc
 
 /* ---- the encoder as codec.h wants it ---- */
 
-/* Held back, ev comes right behind it, and neither needs anything. */
+/* Held back, ev is the next instruction and needs nothing. */
+static inline bool follows(const struct hf_etrace_enc *e, const struct hf_event *held, const struct hf_event *ev)
+{
+	return ev->kind == HF_EVENT_INSN && hf_riscv_size(ev->insn.opcode) == ev->insn.size &&
+	       ev->insn.mode == held->insn.mode && !hf_riscv_is_code_size(ev->insn.opcode) && e->s.left > 1;
+}
+
+/* Nor does the held one, right in front of it. */
 static inline bool passes(const struct hf_etrace_enc *e, const struct hf_event *held, const struct hf_event *ev)
 {
-	return ev->kind == HF_EVENT_INSN && (held->insn.flow == HF_FLOW_PLAIN || held->insn.flow >= HF_FLOW_SYNC) &&
-	       ev->insn.pc == held->insn.pc + held->insn.size && hf_riscv_size(ev->insn.opcode) == ev->insn.size &&
-	       ev->insn.mode == held->insn.mode && e->s.left > 1;
+	return (held->insn.flow == HF_FLOW_PLAIN || held->insn.flow >= HF_FLOW_SYNC) &&
+	       ev->insn.pc == held->insn.pc + held->insn.size && follows(e, held, ev);
 }
 
 static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
@@ -253,8 +332,10 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 	struct hf_etrace_enc *e = (struct hf_etrace_enc *)enc;
 
 	for (const struct hf_event *end = ev + n; ev < end; ev++) {
-		if ((e->s.flags & (BUSY | READY)) == READY && !e->c.filtered && e->s.resync < e->c.resync_packets &&
-		    passes(e, &e->held, ev)) {
+		const bool quiet = (e->s.flags & (BUSY | READY)) == READY && !e->c.filtered && !e->c.data &&
+				   e->s.resync < e->c.resync_packets;
+
+		if (quiet && passes(e, &e->held, ev)) {
 			const struct hf_event *held = &e->held;
 
 			for (e->s.left--; ev + 1 < end && passes(e, ev, ev + 1); e->s.left--)
@@ -262,7 +343,11 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 			e->s.before = held->insn.opcode;
 			e->s.before_pc = held->insn.pc;
 			e->held = *ev;
-		} else if (ev->kind != HF_EVENT_REG) {
+		} else if (quiet && e->held.insn.flow == HF_FLOW_BRANCH && follows(e, &e->held, ev) &&
+			   hf_etrace_enc_branch(e, sink, ev->insn.pc)) {
+			e->s.left--;
+			e->held = *ev;
+		} else if (ev->kind != HF_EVENT_REG || e->c.data) {
 			put_other(e, sink, ev);
 		}
 	}
@@ -276,6 +361,7 @@ static void end(struct hf_enc *enc, struct hf_sink *sink)
 		hf_etrace_enc_finish(e, sink, HF_ETRACE_BEHIND_END, NULL);
 	else
 		hf_etrace_enc_stop(e, sink, HF_ETRACE_ENDED_REP, false);
+	hf_etrace_enc_fill_frame(e, sink);
 }
 
 static const char *refuses(const struct hf_stream_info *info)
@@ -293,15 +379,18 @@ static int create(const struct hf_stream *stream, uint32_t hart, const struct hf
 	char why[128];
 	int err;
 
-	(void)hart;
 	if (!e)
 		return HF_ERR_NOMEM;
-	e->xlen = stream->info.xlen == 32 ? 32 : 64;
-	err = hf_etrace_config_read(&e->c, env ? env->params : NULL, stream, why, sizeof why);
+	err = hf_etrace_config_read(&e->c, env ? env->params : NULL, stream, hart, why, sizeof why);
 	if (err) {
 		free(e);
 		return err;
 	}
+	e->xlen = hf_etrace_isa(&e->c.params, stream->info.xlen == 32 ? 32 : 64);
+	e->source = hart;
+	if (e->c.params.framing == HF_ETRACE_FRAMING_CORESIGHT && (hart == 0 || hart > HF_CORESIGHT_ID_MAX))
+		e->source = DEFAULT_TRACE_ID;
+	e->s.flags = HF_ETRACE_ENC_UNALIGNED;
 	e->s.left = e->c.sync ? e->c.sync : UINT32_MAX;
 	e->s.left += e->s.left != UINT32_MAX; /* the first instruction has its sync */
 	hf_etrace_enc_reset(e);
@@ -321,7 +410,7 @@ static const struct hf_side_file side[] = {
 
 const struct hf_enc_ops hf_etrace_enc_ops = {
 	.view = "etrace/trace.bin",
-	.version = 1,
+	.version = 3,
 	.refuses = refuses,
 	.create = create,
 	.destroy = destroy,

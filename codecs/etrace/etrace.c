@@ -36,14 +36,29 @@ static int find_first(struct hf_etrace_stream *s, const struct hf_setup *setup, 
 
 static const char *const versions[] = {"1.1.1", "2.0", "2.1"};
 
-static int check_framings(const struct hf_etrace_params *params, const struct hf_setup *setup, struct hf_diag *diag)
+static int check_framings(const struct hf_etrace_params *params, const struct hf_setup *setup,
+			  struct hf_setup_error *error)
 {
 	const size_t parts = setup->part_count ? setup->part_count : 1;
+	const struct hf_setup_value *format = hf_setup_get(setup, HF_SETUP_ANY, "format");
 
 	for (size_t i = 0; i < parts; i++)
 		if (hf_etrace_framing_of_part(params, setup, i) == HF_ETRACE_FRAMING_NONE)
-			return hf_diag_set(diag, HF_ERR_SETUP_NO_FRAMING, HF_SPACE_FILE, HF_NOWHERE, 0);
+			return hf_setup_fail(error, HF_ERR_SETUP_NO_FRAMING, format ? format->file : "",
+					     format ? format->line : 0, "[capture] has no 'framing', which says how packets are "
+					     "delimited: te_inst_raw, encap, smi, coresight, pulp or esp32");
 	return 0;
+}
+
+static int check(const struct hf_setup *setup, struct hf_setup_error *error)
+{
+	struct hf_etrace_params params, own;
+	int err = hf_etrace_params_read(setup, HF_SETUP_ANY, &params, error);
+
+	for (size_t i = 0; i < setup->value_count && !err; i++)
+		if (setup->values[i].hart != (i ? setup->values[i - 1].hart : HF_SETUP_ANY))
+			err = hf_etrace_params_read(setup, setup->values[i].hart, &own, error);
+	return err ? err : check_framings(&params, setup, error);
 }
 
 static int open_stream(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream,
@@ -57,15 +72,7 @@ static int open_stream(struct hf_src *src, const struct hf_setup *setup, struct 
 	s = calloc(1, sizeof *s);
 	if (!s)
 		return HF_ERR_NOMEM;
-	err = hf_etrace_params_read(setup, HF_SETUP_ANY, &s->params, diag);
-	for (size_t i = 0; i < setup->value_count && !err; i++)
-		if (setup->values[i].hart != HF_SETUP_ANY) {
-			struct hf_etrace_params own;
-
-			err = hf_etrace_params_read(setup, setup->values[i].hart, &own, diag);
-		}
-	if (!err)
-		err = check_framings(&s->params, setup, diag);
+	err = hf_etrace_params_read(setup, HF_SETUP_ANY, &s->params, NULL);
 	s->stream.codec = &hf_codec_etrace;
 	if (!err)
 		err = find_first(s, setup, src);
@@ -98,9 +105,11 @@ static const char *const suffixes[] = {NULL};
 const struct hf_codec hf_codec_etrace = {
 	.name = "etrace",
 	.title = "RISC-V E-Trace (Efficient Trace)",
-	.version = 1,
+	.version = 3,
 	.suffixes = suffixes,
 	.parameters = hf_etrace_parameters,
+	.program_arch = HF_ARCH_RISCV,
+	.check = check,
 	.open = open_stream,
 	.close = close_stream,
 	.dec = &hf_etrace_dec_ops,

@@ -15,9 +15,8 @@ int hf_etrace_flow_init(struct hf_etrace_flow *flow, const struct hf_etrace_para
 		.params = params,
 		.sijump = params->modes & HF_ETRACE_SIJUMP,
 		.isa = xlen == 32 ? HF_ISA_RV32 : HF_ISA_RV64,
-		.xlen = xlen,
+		.xlen = hf_etrace_isa(params, xlen),
 		.mask = hf_etrace_address_mask(params),
-		.high = xlen > params->iaddress_width ? ~hf_etrace_address_mask(params) : 0,
 		.slots = calloc((size_t)1 << SLOT_BITS, sizeof *flow->slots),
 		.slabs = calloc(SLABS_MAX, sizeof *flow->slabs),
 	};
@@ -45,10 +44,26 @@ void hf_etrace_flow_forget(struct hf_etrace_flow *flow)
 	flow->used = 0;
 }
 
+/* Narrow addresses are extended with their sign, unless that is where the program has no code and with zeros it has. */
+static uint64_t high_bits(const struct hf_program *program, uint64_t mask)
+{
+	bool positive = false;
+
+	for (size_t i = 0; program && i < program->count; i++) {
+		const struct hf_program_piece *piece = &program->pieces[i];
+
+		if (piece->address >= ~(mask >> 1))
+			return ~mask;
+		positive |= piece->address <= mask && piece->address + (piece->size - 1) > mask >> 1;
+	}
+	return positive ? 0 : ~mask;
+}
+
 void hf_etrace_flow_set(struct hf_etrace_flow *flow, const struct hf_program *program, bool sijump)
 {
 	flow->program = program;
 	flow->sijump = sijump;
+	flow->high = flow->xlen > flow->params->iaddress_width ? high_bits(program, flow->mask) : 0;
 }
 
 /* ---- one instruction ---- */

@@ -45,7 +45,7 @@ struct hf_etrace_flow {
 	const struct hf_program *program;      /* borrowed; may be NULL: no code anywhere */
 	bool sijump;
 	uint8_t isa;
-	unsigned xlen;
+	unsigned xlen;   /* with the extensions, as codecs/isa/riscv.h wants it */
 	uint64_t mask;   /* of addresses in packets */
 	uint64_t high;   /* what a negative address has above the mask in the program */
 	struct hf_etrace_block **slots;

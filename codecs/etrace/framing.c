@@ -178,8 +178,10 @@ static int lose_alignment(struct hf_etrace_framer *f, struct hf_etrace_message *
 	size_t n = 0;
 
 	if (f->params->alignment == HF_ETRACE_ALIGN_BLOCKS) {
-		n = to_boundary(f) < left ? (size_t)to_boundary(f) : left;
-		f->at.aligned = n < left;
+		const uint64_t distance = to_boundary(f);
+
+		f->at.aligned = distance <= left;
+		n = f->at.aligned ? (size_t)distance : left;
 	} else if (has_runs(f)) {
 		n = pass_run(f, p, left, f->at.aligned);
 		f->at.aligned = n < left;
@@ -301,13 +303,16 @@ int hf_etrace_framer_next(struct hf_etrace_framer *f, struct hf_etrace_message *
 		f->before.entry = hf_lane_entry(lane);
 		if (hf_lane_left(lane) == 0)
 			return go_on(f, ret_msg);
-		if (!f->at.aligned) {
+		if (f->at.aligned || f->params->alignment != HF_ETRACE_ALIGN_BLOCKS) /* what fills a block ends with it */
+			pass_nulls(f);
+		if (!f->at.aligned && has_runs(f) && f->at.run > run_limit(f) && hf_lane_left(lane))
+			f->at.aligned = true;
+		if (!f->at.aligned && hf_lane_left(lane)) {
 			lose_alignment(f, ret_msg);
 			if (ret_msg->size)
 				return 0;
 			continue;
 		}
-		pass_nulls(f);
 		if (hf_lane_left(lane) >= REACH || (lane->stop != HF_LANE_MORE && hf_lane_left(lane)))
 			return read_message(f, ret_msg);
 	}

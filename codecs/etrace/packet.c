@@ -15,7 +15,9 @@ struct cursor {
 	unsigned pos;         /* bits */
 	unsigned size;        /* reading: bits of the payload */
 	bool writing, bad;
-	unsigned address_end; /* writing: position behind an address of formats 1 and 2, 0: none */
+	/* writing */
+	unsigned address_end; /* position behind an address of formats 1 and 2, 0: none */
+	uint64_t word;        /* the last pos % 64 bits; those before are in bytes */
 	uint8_t bytes[BUFFER];
 };
 
@@ -43,14 +45,24 @@ static inline uint64_t get(struct cursor *c, unsigned width)
 
 static inline void put(struct cursor *c, uint64_t v, unsigned width)
 {
-	uint8_t *p = c->bytes + c->pos / 8;
-	const unsigned shift = c->pos % 8;
+	const unsigned shift = c->pos % 64;
+	const uint64_t bits = low_bits(v, width);
 
-	c->bad |= low_bits(v, width) != v;
-	hf_put64(p, hf_get64(p) | low_bits(v, width) << shift);
-	if (shift + width > 64)
-		p[8] = (uint8_t)(p[8] | v >> (64 - shift));
+	c->bad |= bits != v;
+	c->word |= bits << shift;
+	if (shift + width >= 64) {
+		hf_put64(c->bytes + c->pos / 64 * 8, c->word);
+		c->word = shift ? bits >> (64 - shift) : 0;
+	}
 	c->pos += width;
+}
+
+/* The bit before the next field, of the first 64. */
+static inline bool last_bit(const struct cursor *c)
+{
+	const uint64_t first = c->writing ? c->word : hf_get64(c->bytes);
+
+	return first >> (c->pos - 1) & 1;
 }
 
 /* One field: its value as read, or as written. */
@@ -165,7 +177,7 @@ static inline void format0(struct cursor *c, struct hf_etrace_packet *pkt)
 		before = FIELD(c, pkt->branches, 5) >> 4;
 		map(c, pkt, pkt->branches);
 		if (pkt->branches) /* as received: bits above the outcomes count */
-			before = c->bytes[(c->pos - 1) / 8] >> (c->pos - 1) % 8 & 1;
+			before = last_bit(c);
 		report(c, pkt, before);
 	} else if (pkt->subformat == HF_ETRACE_COUNT) {
 		FIELD(c, pkt->branch_count, 32);
@@ -302,11 +314,14 @@ int hf_etrace_packet_read(const struct hf_etrace_params *params, uint32_t modes,
 static void write_fields(struct cursor *c, const struct hf_etrace_params *params, uint32_t modes,
 			 struct hf_etrace_packet *pkt)
 {
-	memset(c, 0, sizeof *c);
 	c->params = params;
 	c->modes = modes;
+	c->pos = c->address_end = 0;
+	c->word = 0;
 	c->writing = true;
+	c->bad = false;
 	packet(c, pkt);
+	hf_put64(c->bytes + c->pos / 64 * 8, c->word);
 }
 
 /* Bytes that are left when all that repeats the top bit is dropped. */

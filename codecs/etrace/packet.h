@@ -113,6 +113,13 @@ unsigned hf_etrace_packet_bits(const struct hf_etrace_params *params, uint32_t m
 /* The modes that a support packet sets: those of params.modes that its layout does not know are kept. */
 uint32_t hf_etrace_support_modes(const struct hf_etrace_params *params, const struct hf_etrace_packet *pkt);
 
+/* Whether such a packet says anything of the data trace. */
+static inline bool hf_etrace_support_has_data(const struct hf_etrace_params *params)
+{
+	return params->version != HF_ETRACE_1_1_1 && params->support != HF_ETRACE_SUPPORT_PULP &&
+	       params->support != HF_ETRACE_SUPPORT_ESP32;
+}
+
 /* The reverse: options, doptions of a support packet that says these modes (and, in 2.1, the sizes of params). */
 void hf_etrace_support_options(const struct hf_etrace_params *params, uint32_t modes, struct hf_etrace_packet *pkt);
 

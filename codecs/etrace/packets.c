@@ -23,6 +23,7 @@ static void open_gap(struct hf_etrace_dec *d, int code, uint64_t detail)
 {
 	struct hf_etrace_core *core = &d->core;
 
+	clear(d, HF_ETRACE_ANEW);
 	if (!core->gap_code) {
 		core->gap_code = (uint32_t)-code;
 		core->gap_offset = d->msg.offset;
@@ -70,12 +71,11 @@ void hf_etrace_lose(struct hf_etrace_dec *d, int code, uint64_t detail)
 			roll_back(d);
 		hf_etrace_release(d, NULL);
 	}
+	d->release = d->tail;
 	open_gap(d, code, detail);
 	forget_outcomes(d);
 	d->core.phase = HF_ETRACE_IDLE;
 	d->core.entering = 0;
-	d->core.access_lost += d->access_count;
-	d->access_count = 0;
 	d->cur = NULL;
 	d->core.flags &= HF_ETRACE_CONTEXTED;
 }
@@ -177,7 +177,8 @@ static int take_report(struct hf_etrace_dec *d)
 	}
 	if (!d->cur)
 		return HF_ERR_ETRACE_PATH;
-	core->irets = 0;
+	if (!has(d, HF_ETRACE_INFERRED)) /* else they count from where that address is found */
+		core->irets = 0;
 	append_outcomes(d);
 	if (pkt->has_address) {
 		const uint64_t base = core->modes & HF_ETRACE_FULL_ADDRESS ? 0 : core->base;
@@ -187,6 +188,7 @@ static int take_report(struct hf_etrace_dec *d)
 	clear(d, HF_ETRACE_SUSPECT | HF_ETRACE_FINAL | HF_ETRACE_AFTER_TRAP);
 	if (final) {
 		clear(d, HF_ETRACE_INFERRED);
+		core->irets = 0;
 		core->flags |= HF_ETRACE_SUSPECT;
 	}
 	if (has(d, HF_ETRACE_INFERRED)) {
@@ -215,6 +217,7 @@ static void finish_report(struct hf_etrace_dec *d)
 	struct hf_etrace_core *core = &d->core;
 
 	settle_outcome(d);
+	core->reported = true;
 	if (d->params.figure && d->pkt.updiscon)
 		core->flags |= HF_ETRACE_FINAL;
 	if (d->params.jtc_all && d->pkt.has_address && (core->modes & HF_ETRACE_JUMP_TARGET_CACHE)) {
@@ -304,7 +307,11 @@ static int take_trap(struct hf_etrace_dec *d)
 		return HF_ERR_ETRACE_VECTOR;
 	clear(d, HF_ETRACE_INFERRED);
 	close_gap(d);
-	hf_etrace_settle_trap(d, has(d, HF_ETRACE_NEXT_EPC) ? &core->next_epc : NULL);
+	/* The handler of a trap that was reported alone is where the next one came. */
+	if (has(d, HF_ETRACE_NEXT_EPC))
+		hf_etrace_settle_trap(d, &core->next_epc);
+	else
+		hf_etrace_settle_trap(d, has(d, HF_ETRACE_TRAP0) && !d->pkt.thaddr ? &address : NULL);
 	if (has(d, HF_ETRACE_ENDED) && d->pkt.thaddr)
 		add_discontinuity(d, address);
 	hf_etrace_trap(d);
@@ -320,6 +327,17 @@ static int take_trap(struct hf_etrace_dec *d)
 	return 0;
 }
 
+/* 2.1: tables that outlive synchronisation are not known to who did not see tracing start. */
+static void doubt_tables(struct hf_etrace_dec *d)
+{
+	const uint32_t learning = HF_ETRACE_IMPLICIT_RETURN | HF_ETRACE_BRANCH_PREDICTION | HF_ETRACE_JUMP_TARGET_CACHE;
+	const struct hf_event ev = {
+		.kind = HF_EVENT_DOUBT, .size = (uint32_t)-HF_ERR_ETRACE_TABLES, .loss.offset = d->msg.offset};
+
+	if ((d->core.modes & HF_ETRACE_RESYNC_DISABLED) && (d->core.modes & learning) && !has(d, HF_ETRACE_ANEW))
+		hf_etrace_add(d, &ev);
+}
+
 static void finish_sync(struct hf_etrace_dec *d)
 {
 	struct hf_etrace_core *core = &d->core;
@@ -330,12 +348,14 @@ static void finish_sync(struct hf_etrace_dec *d)
 	}
 	core->privilege = d->pkt.privilege;
 	core->base = core->target;
-	clear(d, HF_ETRACE_TRAP0 | HF_ETRACE_INFERRED);
+	/* 2.1: where nothing is synchronised but the start, what was learned stays */
+	if (!has(d, HF_ETRACE_STARTED) || !(core->modes & HF_ETRACE_RESYNC_DISABLED))
+		hf_etrace_tables_reset(&d->tables);
+	doubt_tables(d);
+	clear(d, HF_ETRACE_TRAP0 | HF_ETRACE_INFERRED | HF_ETRACE_NEXT_EPC);
 	core->flags |= HF_ETRACE_STARTED;
 	if (d->pkt.subformat == HF_ETRACE_TRAP)
 		core->flags |= HF_ETRACE_AFTER_TRAP;
-	if (d->pkt.subformat == HF_ETRACE_TRAP || !(core->modes & HF_ETRACE_RESYNC_DISABLED))
-		hf_etrace_tables_reset(&d->tables);
 	if (d->params.time_width)
 		add_time(d, d->pkt.time);
 	d->synced = true;
@@ -349,6 +369,8 @@ static void finish_sync(struct hf_etrace_dec *d)
 
 static void take_context(struct hf_etrace_dec *d)
 {
+	if (!has(d, HF_ETRACE_INFERRED))
+		d->core.irets = 0;
 	d->core.privilege = d->pkt.privilege;
 	if (d->params.time_width)
 		add_time(d, d->pkt.time);
@@ -378,6 +400,9 @@ static int take_options(struct hf_etrace_dec *d)
 
 	d->full |= (modes ^ d->core.modes) & HF_ETRACE_SIJUMP;
 	d->core.modes = modes;
+	/* the last accesses may come behind the packet that ends both traces */
+	if (hf_etrace_support_has_data(&d->params) && d->pkt.enable)
+		d->core.data_on = d->pkt.denable;
 	hf_etrace_support_params(&d->params, &d->pkt);
 	hf_etrace_choose_program(d);
 	if (memcmp(&before, &d->params, sizeof before) == 0)
@@ -388,6 +413,7 @@ static int take_options(struct hf_etrace_dec *d)
 static int finish_support(struct hf_etrace_dec *d)
 {
 	const uint8_t status = d->pkt.qual_status;
+	const bool first = !has(d, HF_ETRACE_STARTED) && !d->core.gap_code;
 	int err;
 
 	if (status == HF_ETRACE_ENDED_REP || status == HF_ETRACE_ENDED_UPD)
@@ -399,13 +425,17 @@ static int finish_support(struct hf_etrace_dec *d)
 		hf_etrace_lose(d, HF_ERR_ETRACE_LOST, 0);
 		d->core.gap_bytes = 0; /* they never were in the stream */
 	} else if (status != HF_ETRACE_NO_CHANGE) {
-		clear(d, HF_ETRACE_STARTED | HF_ETRACE_INFERRED | HF_ETRACE_TRAP0);
+		clear(d, HF_ETRACE_STARTED | HF_ETRACE_INFERRED | HF_ETRACE_TRAP0 | HF_ETRACE_NEXT_EPC);
 	}
+	if (first || status != HF_ETRACE_NO_CHANGE)
+		d->core.flags |= HF_ETRACE_ANEW;
 	return 0;
 }
 
 static int take_support(struct hf_etrace_dec *d)
 {
+	if (!has(d, HF_ETRACE_INFERRED))
+		d->core.irets = 0;
 	if (d->pkt.qual_status == HF_ETRACE_ENDED_UPD && has(d, HF_ETRACE_INFERRED) && d->cur) {
 		d->core.phase = HF_ETRACE_INFER;
 		return 0;

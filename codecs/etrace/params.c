@@ -1,5 +1,8 @@
 #include "codecs/etrace/params.h"
 
+#include "codecs/isa/riscv.h"
+#include "codecs/setup/code_size.h"
+
 #include <string.h>
 
 const char *const hf_etrace_parameters[] = {
@@ -8,8 +11,8 @@ const char *const hf_etrace_parameters[] = {
 	"time_width", "ecause_width", "f0s_width", "return_stack_size", "call_counter_size", "bpred_size", "cache_size",
 	"sijump", "irreport", "support_options", "encoder_mode_width", "options", "link_registers", "ecall_retires",
 	"sync_instructions", "trap_reporting", "jtc_policy", "compression", "mtvec", "stvec", "vstvec", "irets",
-	"mmacas", "daddress_width", "data_width", "data_format_width", "lrid_width", "data_diff", "data_diff_width",
-	"no_address", "no_data",
+	"resync_disabled", "mmacas", "zcmp", "zcmt", "jvt", "unknown_cause", "daddress_width", "data_width",
+	"data_format_width", "lrid_width", "data_diff", "data_diff_width", "data_order", "no_address", "no_data", "full_daddress", "full_data",
 	/* the same as the unit shows them: attribute values, or the two registers of the example in chapter 9 */
 	"widths", "discovery_info_0", "discovery_info_1",
 	/* of the transport */
@@ -19,62 +22,48 @@ const char *const hf_etrace_parameters[] = {
 struct reading {
 	const struct hf_setup *setup;
 	uint32_t hart;
-	struct hf_diag *diag;
+	struct hf_setup_error *error;
 	bool attributes; /* widths = attributes: values that the specification stores less one are so here */
 	int err;         /* the first */
 };
 
-static void refuse(struct reading *r, const struct hf_setup_value *value)
-{
-	if (!r->err)
-		r->err = hf_diag_set(r->diag, HF_ERR_SETUP_VALUE, HF_SPACE_FILE, HF_NOWHERE, value->line);
-}
-
-static uint64_t number(struct reading *r, const char *key, uint64_t max, uint64_t fallback)
+static uint64_t number(struct reading *r, const char *key, uint64_t min, uint64_t max, uint64_t fallback)
 {
 	uint64_t v = fallback;
 
 	if (!r->err)
-		r->err = hf_setup_number(r->setup, r->hart, key, max, fallback, &v, r->diag);
+		r->err = hf_setup_number(r->setup, r->hart, key, min, max, fallback, &v, r->error);
 	return v;
 }
 
 /* A width from min to max bits. */
 static uint8_t width(struct reading *r, const char *key, unsigned min, unsigned max, uint8_t fallback)
 {
-	const struct hf_setup_value *value = hf_setup_get(r->setup, r->hart, key);
-	uint64_t v;
+	const unsigned less = r->attributes;
 
-	if (!value)
+	if (!hf_setup_get(r->setup, r->hart, key))
 		return fallback;
-	v = number(r, key, max, fallback) + r->attributes;
-	if (v < min || v > max)
-		refuse(r, value);
-	return (uint8_t)v;
+	return (uint8_t)(number(r, key, min - less, max - less, fallback) + less);
 }
 
 static uint8_t size(struct reading *r, const char *key, unsigned max, uint8_t fallback)
 {
-	return (uint8_t)number(r, key, max, fallback);
+	return (uint8_t)number(r, key, 0, max, fallback);
 }
 
 static bool on(struct reading *r, const char *key, bool fallback)
 {
-	return number(r, key, 1, fallback);
+	return number(r, key, 0, 1, fallback);
 }
 
 /* One of these words, ending with NULL: its place. */
 static uint8_t word(struct reading *r, const char *key, const char *const *words, uint8_t fallback)
 {
-	const struct hf_setup_value *value = hf_setup_get(r->setup, r->hart, key);
+	unsigned v = fallback;
 
-	if (!value)
-		return fallback;
-	for (uint8_t i = 0; words[i]; i++)
-		if (strcmp(words[i], value->value) == 0)
-			return i;
-	refuse(r, value);
-	return fallback;
+	if (!r->err)
+		r->err = hf_setup_word(r->setup, r->hart, key, words, fallback, &v, r->error);
+	return (uint8_t)v;
 }
 
 static const char *const versions[] = {"1.1.1", "2.0", "2.1", NULL};
@@ -84,16 +73,23 @@ static const char *const links[] = {"x1", "x1,x5", NULL};
 static const char *const reportings[] = {"retired", "figure", NULL};
 static const char *const policies[] = {"targets", "all", NULL};
 static const char *const diffs[] = {"spec", "reference", NULL};
+static const char *const orders[] = {"", "any", "before", NULL};
 static const char *const kinds[] = {"plain", "attributes", NULL};
 static const char *const alignments[] = {"none", "zeros", "blocks", NULL};
-static const char *const framings[] = {"", "te_inst_raw", "encap", "smi", "coresight", "pulp", "esp32", NULL};
+/* From HF_ETRACE_FRAMING_RAW on. */
+static const char *const framings[] = {"te_inst_raw", "encap", "smi", "coresight", "pulp", "esp32", NULL};
 
 enum hf_etrace_framing hf_etrace_framing_of(const char *name)
 {
-	for (unsigned i = 1; framings[i]; i++)
+	for (unsigned i = 0; framings[i]; i++)
 		if (strcmp(framings[i], name) == 0)
-			return (enum hf_etrace_framing)i;
+			return (enum hf_etrace_framing)(HF_ETRACE_FRAMING_RAW + i);
 	return HF_ETRACE_FRAMING_NONE;
+}
+
+const char *hf_etrace_framing_name(enum hf_etrace_framing framing)
+{
+	return framings[framing - HF_ETRACE_FRAMING_RAW];
 }
 
 void hf_etrace_params_default(struct hf_etrace_params *params, unsigned xlen)
@@ -134,8 +130,8 @@ static uint8_t bits(uint64_t v, unsigned at, unsigned n)
 /* The registers discovery_info_0 and _1 of the IP-XACT example in 9.2 of version 1.1.1. */
 static void read_registers(struct reading *r, struct hf_etrace_params *params)
 {
-	const uint64_t low = number(r, "discovery_info_0", UINT64_MAX, 0);
-	const uint64_t high = number(r, "discovery_info_1", UINT64_MAX, 0);
+	const uint64_t low = number(r, "discovery_info_0", 0, UINT64_MAX, 0);
+	const uint64_t high = number(r, "discovery_info_1", 0, UINT64_MAX, 0);
 
 	if (hf_setup_get(r->setup, r->hart, "discovery_info_0")) {
 		params->bpred_size = bits(low, 12, 4);
@@ -167,7 +163,7 @@ static void read_unit(struct reading *r, struct hf_etrace_params *params)
 {
 	params->iaddress_width = width(r, "iaddress_width", 8, 64, params->iaddress_width);
 	if (hf_setup_get(r->setup, r->hart, "iaddress_lsb"))
-		params->iaddress_lsb = (uint8_t)(number(r, "iaddress_lsb", 3, 0) + r->attributes);
+		params->iaddress_lsb = (uint8_t)(number(r, "iaddress_lsb", 0, 3, 0) + r->attributes);
 	params->privilege_width = width(r, "privilege_width", 1, 8, params->privilege_width);
 	params->context_width = optional(r, "nocontext", "context_width", params->context_width);
 	params->time_width = optional(r, "notime", "time_width", 0);
@@ -187,7 +183,7 @@ static void read_unit(struct reading *r, struct hf_etrace_params *params)
 	params->figure = word(r, "trap_reporting", reportings, 0);
 	params->jtc_all = word(r, "jtc_policy", policies, 0);
 	params->compression = word(r, "compression", compressions, 0);
-	params->sync_instructions = (uint32_t)number(r, "sync_instructions", UINT32_MAX, 0);
+	params->sync_instructions = (uint32_t)number(r, "sync_instructions", 0, UINT32_MAX, 0);
 }
 
 static const struct {
@@ -218,7 +214,9 @@ static void read_modes(struct reading *r, struct hf_etrace_params *params)
 		uint32_t mode;
 	} single[] = {
 		{"sijump", HF_ETRACE_SIJUMP},         {"irets", HF_ETRACE_IRET_EXT}, {"mmacas", HF_ETRACE_MMACAS},
+		{"resync_disabled", HF_ETRACE_RESYNC_DISABLED},
 		{"no_address", HF_ETRACE_NO_ADDRESS}, {"no_data", HF_ETRACE_NO_DATA},
+		{"full_daddress", HF_ETRACE_FULL_DADDRESS}, {"full_data", HF_ETRACE_FULL_DATA},
 	};
 
 	for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
@@ -230,11 +228,25 @@ static void read_modes(struct reading *r, struct hf_etrace_params *params)
 		const size_t n = strcspn(p, ", \t");
 		const uint32_t mode = mode_of(p, n);
 
-		if (n && !mode)
-			refuse(r, value);
+		if (n && !mode && !r->err)
+			r->err = hf_setup_refuse(r->error, value, "a list of full_address, implicit_return, "
+						 "branch_prediction, jump_target_cache, implicit_exception");
 		params->modes |= mode;
 		p += n + strspn(p + n, ", \t");
 	}
+}
+
+/* The jump table is of no use here, since table jumps are uninferable (4.1.1), but for the view ntrace/ it is. */
+static void read_code_size(struct reading *r, struct hf_etrace_params *params)
+{
+	struct hf_code_size code_size;
+
+	if (!r->err)
+		r->err = hf_code_size_read(r->setup, r->hart, &code_size, r->error);
+	if (r->err)
+		return;
+	params->zcmp = code_size.extensions & HF_RISCV_ZCMP;
+	params->zcmt = code_size.extensions & HF_RISCV_ZCMT;
 }
 
 static void read_vectors(struct reading *r, struct hf_etrace_params *params)
@@ -243,8 +255,17 @@ static void read_vectors(struct reading *r, struct hf_etrace_params *params)
 
 	for (unsigned i = 0; i < 3; i++) {
 		params->has_tvec[i] = hf_setup_get(r->setup, r->hart, keys[i]);
-		params->tvec[i] = number(r, keys[i], UINT64_MAX, 0);
+		params->tvec[i] = number(r, keys[i], 0, UINT64_MAX, 0);
 	}
+}
+
+/* As wide as the field at most. */
+static void read_unknown_cause(struct reading *r, struct hf_etrace_params *params)
+{
+	const uint64_t max = params->ecause_width >= 64 ? UINT64_MAX : (UINT64_C(1) << params->ecause_width) - 1;
+
+	params->has_unknown_cause = hf_setup_get(r->setup, r->hart, "unknown_cause");
+	params->unknown_cause = number(r, "unknown_cause", 0, max, 0);
 }
 
 static void read_data(struct reading *r, struct hf_etrace_params *params)
@@ -255,44 +276,37 @@ static void read_data(struct reading *r, struct hf_etrace_params *params)
 	params->lrid_width = size(r, "lrid_width", 16, params->lrid_width);
 	params->data_diff_width = size(r, "data_diff_width", 2, params->data_diff_width);
 	params->data_reference = word(r, "data_diff", diffs, 0);
+	params->data_order = word(r, "data_order", orders, 0);
 }
 
 static void read_transport(struct reading *r, struct hf_etrace_params *params)
 {
-	params->framing = word(r, "framing", framings, HF_ETRACE_FRAMING_NONE);
+	if (hf_setup_get(r->setup, r->hart, "framing"))
+		params->framing = (uint8_t)(HF_ETRACE_FRAMING_RAW + word(r, "framing", framings, 0));
 	params->srcid_bits = size(r, "srcid_bits", 16, 0);
 	params->timestamp_bytes = size(r, "timestamp_bytes", 8, 0);
 	params->type_bits = size(r, "type_bits", 8, 0);
 	params->alignment = word(r, "alignment", alignments, 0);
-	params->block_bytes = (uint32_t)number(r, "block_bytes", 1u << 24, params->block_bytes);
-	if (params->block_bytes < 32)
-		refuse(r, hf_setup_get(r->setup, r->hart, "block_bytes"));
-}
-
-/* Word length of the first image of that hart that says one; 0 if none does. */
-static unsigned xlen_of(const struct hf_setup *setup, uint32_t hart)
-{
-	for (size_t i = 0; setup && i < setup->image_count; i++) {
-		const struct hf_setup_image *image = &setup->images[i];
-
-		if ((hart == HF_SETUP_ANY || image->hart == HF_SETUP_ANY || image->hart == hart) && image->program.xlen)
-			return image->program.xlen;
-	}
-	return 0;
+	params->block_bytes = (uint32_t)number(r, "block_bytes", 32, 1u << 24, params->block_bytes);
 }
 
 unsigned hf_etrace_xlen(const struct hf_setup *setup, uint32_t hart, const struct hf_etrace_params *params)
 {
-	const unsigned xlen = xlen_of(setup, hart);
+	const unsigned xlen = hf_setup_xlen(setup, hart);
 
 	return xlen ? xlen : params->iaddress_width > 32 ? 64 : 32;
 }
 
-int hf_etrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf_etrace_params *ret_params,
-			  struct hf_diag *diag)
+unsigned hf_etrace_isa(const struct hf_etrace_params *params, unsigned xlen)
 {
-	struct reading r = {.setup = setup, .hart = hart, .diag = diag};
-	const unsigned xlen = xlen_of(setup, hart);
+	return xlen | (params->zcmp ? HF_RISCV_ZCMP : 0) | (params->zcmt ? HF_RISCV_ZCMT : 0);
+}
+
+int hf_etrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf_etrace_params *ret_params,
+			  struct hf_setup_error *error)
+{
+	struct reading r = {.setup = setup, .hart = hart, .error = error};
+	const unsigned xlen = hf_setup_xlen(setup, hart);
 
 	hf_etrace_params_default(ret_params, xlen ? xlen : 32);
 	ret_params->version = word(&r, "version", versions, HF_ETRACE_1_1_1);
@@ -301,7 +315,9 @@ int hf_etrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf
 	read_registers(&r, ret_params);
 	read_unit(&r, ret_params);
 	read_modes(&r, ret_params);
+	read_code_size(&r, ret_params);
 	read_vectors(&r, ret_params);
+	read_unknown_cause(&r, ret_params);
 	read_data(&r, ret_params);
 	read_transport(&r, ret_params);
 	return r.err;

@@ -44,6 +44,13 @@ enum hf_etrace_compression {
 	HF_ETRACE_COMPRESS_ADDRESS, /* formats 1 and 2 with an address only */
 };
 
+/* Whether an access may come behind the packet that reports its instruction. */
+enum hf_etrace_data_order {
+	HF_ETRACE_ORDER_UNSAID, /* it may, once there is data trace: a support packet or an access says that */
+	HF_ETRACE_ORDER_ANY,
+	HF_ETRACE_ORDER_BEFORE, /* it does not, but behind the synchronisation at its own instruction */
+};
+
 /* The optional modes of one instruction trace, as support packets switch them. */
 enum hf_etrace_mode {
 	HF_ETRACE_IMPLICIT_RETURN = 1,
@@ -86,10 +93,13 @@ struct hf_etrace_params {
 	bool ecall_retires;
 	bool figure;                /* trap_reporting = figure */
 	bool jtc_all;               /* jtc_policy = all */
+	bool zcmp, zcmt;            /* the hart has these extensions */
 	uint32_t modes;             /* enum hf_etrace_mode that hold before, or without, a support packet */
 	uint32_t sync_instructions; /* of the encoder; 0 if not said */
 	bool has_tvec[3];           /* mtvec, stvec, vstvec are given */
 	uint64_t tvec[3];
+	bool has_unknown_cause;
+	uint64_t unknown_cause;     /* the ecause that stands for a cause nobody knows */
 	/* data trace */
 	uint8_t daddress_width;
 	uint8_t data_width;         /* bits */
@@ -97,6 +107,7 @@ struct hf_etrace_params {
 	uint8_t data_diff_width;    /* of diff in packets without an address, and of CSR accesses */
 	uint8_t lrid_width;         /* 0: loads and atomics are unified, else split, with ids of so many bits */
 	bool data_reference;        /* data_diff = reference */
+	uint8_t data_order;         /* enum hf_etrace_data_order */
 	/* transport */
 	uint8_t framing;            /* enum hf_etrace_framing */
 	uint8_t srcid_bits;
@@ -112,12 +123,18 @@ extern const char *const hf_etrace_parameters[];
 /* Everything at its default; xlen 32 or 64 gives the width of addresses. */
 void hf_etrace_params_default(struct hf_etrace_params *params, unsigned xlen);
 
-/* The parameters of that hart from a description. HF_ERR_SETUP_VALUE with the line if a value is not allowed. */
+/* The parameters of that hart from a description. HF_ERR_SETUP_VALUE; error may be NULL. */
 int hf_etrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf_etrace_params *ret_params,
-			  struct hf_diag *diag);
+			  struct hf_setup_error *error);
 
 /* Word length of a hart's instructions: of its first program that says one, else by the width of addresses. */
 unsigned hf_etrace_xlen(const struct hf_setup *setup, uint32_t hart, const struct hf_etrace_params *params);
+
+/* xlen with the extensions of that hart, as codecs/isa/riscv.h wants it. */
+unsigned hf_etrace_isa(const struct hf_etrace_params *params, unsigned xlen);
+
+/* The name of a framing that is one. */
+const char *hf_etrace_framing_name(enum hf_etrace_framing framing);
 
 /* enum hf_etrace_framing of its name in a description; NONE if there is no such framing. */
 enum hf_etrace_framing hf_etrace_framing_of(const char *name);
@@ -128,6 +145,12 @@ static inline unsigned hf_etrace_depth_width(const struct hf_etrace_params *para
 	if (modes & HF_ETRACE_IRET_EXT)
 		return 8;
 	return params->return_stack_size + (params->return_stack_size > 0) + params->call_counter_size;
+}
+
+/* The largest repeat of an entry: direct recursion takes one entry where 2.1's irets are on. */
+static inline uint32_t hf_etrace_repeat_max(const struct hf_etrace_params *params, uint32_t modes)
+{
+	return modes & HF_ETRACE_IRET_EXT && params->return_stack_size ? (1u << params->call_counter_size) - 1 : 0;
 }
 
 static inline uint64_t hf_etrace_address_mask(const struct hf_etrace_params *params)

@@ -10,8 +10,6 @@
 
 #include <stdlib.h>
 
-#define PAGE 8192  /* text that is made at once */
-#define LINE 1024  /* the longest line */
 #define SOURCES 32 /* whose modes are kept; those of others are taken to be the description's */
 
 struct source {
@@ -20,7 +18,7 @@ struct source {
 	struct hf_etrace_params params;
 };
 
-/* What a page begins with, as blobs have it. */
+/* What a page begins with, as blobs have it; the states of the sources follow. */
 struct place {
 	struct hf_etrace_place at;
 	uint64_t seen[2]; /* CoreSight: ids that had data so far */
@@ -29,18 +27,12 @@ struct place {
 };
 
 struct records {
-	struct hf_dec dec;
+	struct hf_records text; /* first */
 	struct hf_etrace_params given;
 	struct hf_etrace_framer framer;
 	struct hf_etrace_message msg;
 	struct source sources[SOURCES];
 	uint32_t source_count;
-	bool ended;
-	uint8_t blob[HF_STATE_MAX]; /* before the page */
-	size_t blob_size;
-	uint64_t done; /* pieces of the page given */
-	uint32_t used, given_bytes;
-	uint8_t page[PAGE + LINE];
 };
 
 /* ---- sources ---- */
@@ -54,7 +46,7 @@ static struct source *source_of(struct records *r, uint32_t id)
 			return &r->sources[i];
 	s = &r->sources[r->source_count < SOURCES ? r->source_count++ : SOURCES - 1];
 	s->id = id;
-	if (hf_etrace_params_read(r->dec.stream->setup, id, &s->params, NULL))
+	if (hf_etrace_params_read(r->text.dec.stream->setup, id, &s->params, NULL))
 		s->params = r->given;
 	s->modes = s->params.modes;
 	return s;
@@ -177,7 +169,7 @@ static uint8_t *put_packet(const struct source *s, uint8_t *t, const struct hf_e
 
 static uint8_t *put_access(uint8_t *t, const struct hf_etrace_access *a)
 {
-	static const char *const names[] = {"load", "store", "atomic", "csr", "response"};
+	static const char *const names[] = {"load", "store", "atomic", "csr", "response", "response"};
 
 	t = hf_text_put(hf_text_put(t, "data "), names[a->kind]);
 	t = put_dec(put_dec(t, " format=", a->format), " size=", UINT64_C(1) << a->size);
@@ -230,13 +222,13 @@ static uint8_t *put_loss(const struct hf_etrace_message *msg, uint8_t *t)
 	const struct hf_diag diag = {.code = msg->code, .space = HF_SPACE_STREAM, .offset = msg->offset};
 
 	t = hf_text_put(t, "# ");
-	t += hf_diag_format(&diag, (char *)t, LINE / 2);
+	t += hf_diag_format(&diag, (char *)t, HF_RECORDS_LINE / 2);
 	return hf_text_put(put_dec(t, "; ", msg->size), " bytes passed over");
 }
 
 static void put_line(struct records *r)
 {
-	uint8_t *t = r->page + r->used;
+	uint8_t *t = hf_records_text(&r->text);
 	const struct hf_etrace_message *msg = &r->msg;
 
 	if (msg->kind == HF_ETRACE_MESSAGE_LOSS) {
@@ -258,10 +250,8 @@ static void put_line(struct records *r)
 			t = put_bytes(put_dec(t, "other type=", msg->type), msg);
 	}
 	*t++ = '\n';
-	r->used = (uint32_t)(t - r->page);
+	hf_records_keep(&r->text, t);
 }
-
-/* ---- pages ---- */
 
 /* CoreSight: the bytes of one source after the other. False: there is no further one. */
 static bool next_id(struct records *r)
@@ -278,41 +268,27 @@ static bool next_id(struct records *r)
 	return false;
 }
 
-static void mark(struct records *r);
-
-static int make_page(struct records *r)
+static int put(struct hf_records *text)
 {
-	int err = 0;
+	struct records *r = (struct records *)text;
+	int err = hf_etrace_framer_next(&r->framer, &r->msg);
 
-	r->used = r->given_bytes = 0;
-	mark(r);
-	while (!r->ended && r->used < PAGE) {
-		err = hf_etrace_framer_next(&r->framer, &r->msg);
-		if (err < 0 && hf_err_class(err) == HF_CLASS_corrupt) {
-			r->msg = (struct hf_etrace_message){.kind = HF_ETRACE_MESSAGE_LOSS, .code = err,
-							    .offset = hf_etrace_framer_offset(&r->framer)};
-			put_line(r);
-			err = HF_NOTE_END;
-		}
-		if (err < 0)
-			return err;
-		if (err)
-			r->ended = !next_id(r);
-		else
-			put_line(r);
+	if (err < 0 && hf_err_class(err) == HF_CLASS_corrupt) {
+		r->msg = (struct hf_etrace_message){.kind = HF_ETRACE_MESSAGE_LOSS, .code = err,
+						    .offset = hf_etrace_framer_offset(&r->framer)};
+		put_line(r);
+		err = HF_NOTE_END;
 	}
+	if (err < 0)
+		return err;
+	if (err)
+		text->ended = !next_id(r);
+	else
+		put_line(r);
 	return 0;
 }
 
-static size_t give(struct records *r, struct hf_event *ev, size_t max)
-{
-	const size_t n = hf_records_give(r->page, r->used, &r->given_bytes, ev, max);
-
-	r->done += n;
-	return n;
-}
-
-/* ---- states ---- */
+/* ---- places ---- */
 
 #define FIELD(member, max) HF_STATE_FIELD(struct place, member, max)
 static const struct hf_state_field place_fields[] = {
@@ -347,25 +323,18 @@ static size_t put_state(const struct hf_state_table *table, const void *state, u
 	return n + 1;
 }
 
-static void mark(struct records *r)
+static size_t mark(const struct hf_records *text, uint8_t *blob)
 {
-	struct place place = {.at = r->framer.at, .id = r->framer.id, .ended = r->ended};
+	const struct records *r = (const struct records *)text;
+	struct place place = {.at = r->framer.at, .id = r->framer.id, .ended = text->ended};
+	size_t n;
 
 	place.at.entry = hf_lane_entry(&r->framer.lane);
 	memcpy(place.seen, r->framer.lane.seen, sizeof place.seen);
-	r->blob_size = put_state(&place_table, &place, r->blob);
+	n = put_state(&place_table, &place, blob);
 	for (uint32_t i = 0; i < r->source_count; i++)
-		r->blob_size += put_state(&source_table, &r->sources[i], r->blob + r->blob_size);
-	r->done = 0;
-}
-
-static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
-{
-	const struct records *r = (const struct records *)dec;
-
-	memcpy(blob, r->blob, r->blob_size);
-	*ret_discard = r->done;
-	return r->blob_size;
+		n += put_state(&source_table, &r->sources[i], blob + n);
+	return n;
 }
 
 static int load_sources(struct records *r, const uint8_t *p, const uint8_t *end)
@@ -384,9 +353,9 @@ static int load_sources(struct records *r, const uint8_t *p, const uint8_t *end)
 	return 0;
 }
 
-static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+static int enter(struct hf_records *text, const uint8_t *blob, size_t size)
 {
-	struct records *r = (struct records *)dec;
+	struct records *r = (struct records *)text;
 	struct place place = {0};
 	int err;
 
@@ -397,12 +366,11 @@ static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
 	if (err)
 		return err;
 	memcpy(r->framer.lane.seen, place.seen, sizeof place.seen);
-	r->ended = place.ended;
-	r->used = r->given_bytes = 0;
-	err = load_sources(r, blob + 1 + *blob, blob + size);
-	mark(r);
-	return err;
+	text->ended = place.ended;
+	return load_sources(r, blob + 1 + *blob, blob + size);
 }
+
+static const struct hf_records_ops text_ops = {.put = put, .mark = mark, .enter = enter};
 
 /* ---- the decoder ---- */
 
@@ -416,44 +384,22 @@ static void destroy(struct hf_dec *dec)
 
 static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
 {
-	struct records *r;
+	struct records *r = calloc(1, sizeof *r);
 	int err;
 
-	if (hart != HF_HART_RECORDS)
-		return HF_ERR_NOT_FOUND;
-	r = calloc(1, sizeof *r);
+	(void)hart;
 	if (!r)
 		return HF_ERR_NOMEM;
-	r->dec.stream = stream;
-	r->dec.hart = hart;
 	err = hf_etrace_params_read(stream->setup, HF_SETUP_ANY, &r->given, NULL);
 	if (!err)
 		err = hf_etrace_framer_init(&r->framer, &r->given, stream->setup, src, 0);
 	if (err) {
-		destroy(&r->dec);
+		destroy(&r->text.dec);
 		return err;
 	}
-	mark(r);
-	*ret_dec = &r->dec;
+	hf_records_begin(&r->text, &text_ops, &r->framer.lane.reader);
+	*ret_dec = &r->text.dec;
 	return 0;
-}
-
-static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
-{
-	struct records *r = (struct records *)dec;
-	size_t n = 0;
-	int err = 0;
-
-	while (!err) {
-		n += give(r, ev + n, max - n);
-		if (n == max || (r->ended && r->given_bytes == r->used))
-			break;
-		err = make_page(r);
-	}
-	*ret_n = n;
-	if (n || err)
-		return n ? 0 : err;
-	return HF_NOTE_END;
 }
 
 static uint64_t offset(const struct hf_dec *dec)
@@ -461,18 +407,12 @@ static uint64_t offset(const struct hf_dec *dec)
 	return hf_etrace_framer_offset(&((const struct records *)dec)->framer);
 }
 
-static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
-{
-	*ret_n = 1;
-	return &dec->hart;
-}
-
 const struct hf_dec_ops hf_etrace_records_ops = {
 	.create = create,
 	.destroy = destroy,
-	.next = next,
-	.save = save,
-	.load = load,
+	.next = hf_records_next,
+	.save = hf_records_save,
+	.load = hf_records_load,
 	.offset = offset,
-	.harts = harts,
+	.harts = hf_dec_own_hart,
 };

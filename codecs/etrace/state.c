@@ -21,15 +21,17 @@ static const struct hf_state_field fields[] = {
 	CORE(context, UINT64_MAX), CORE(next_epc, UINT64_MAX), CORE(predicted, UINT32_MAX + UINT64_C(32)),
 	CORE(bits, UINT64_MAX), CORE(gap_offset, UINT64_MAX), CORE(gap_bytes, UINT64_MAX), CORE(gap_detail, UINT64_MAX),
 	CORE(time, UINT64_MAX), CORE(steps, UINT64_MAX), CORE(access_lost, UINT64_MAX),
-	CORE(modes, UINT32_MAX), CORE(irets, UINT32_MAX), CORE(gap_code, HF_ERRI_COUNT),
+	CORE(modes, UINT32_MAX), CORE(irets, UINT32_MAX), CORE(gap_code, HF_ERRI_COUNT), CORE(prev_irets, UINT32_MAX),
 	CORE(nbits, 33), CORE(against, 1), CORE(privilege, UINT8_MAX), CORE(phase, HF_ETRACE_ENTER), CORE(adjacent, 4),
-	CORE(prev_end, HF_ETRACE_END_TRAP_CALL), CORE(entering, 2), CORE(flags, HF_ETRACE_FLAGS), CORE(time_width, 64),
+	CORE(prev_end, HF_ETRACE_END_TRAP_CALL), CORE(entering, 2), CORE(flags, HF_ETRACE_FLAGS), CORE(data_on, 1), CORE(passed_over, 1),
+	CORE(reported, 1), CORE(fenced, HF_ETRACE_FENCES - 1), CORE(fence, HF_ETRACE_ACCESSES),
+	CORE(time_width, 64),
 	CORE(f0s_width, 2), CORE(return_stack_size, HF_ETRACE_TABLE_MAX), CORE(call_counter_size, HF_ETRACE_TABLE_MAX),
 	CORE(bpred_size, HF_ETRACE_TABLE_MAX), CORE(cache_size, HF_ETRACE_TABLE_MAX),
 };
 
 static const struct hf_state_table table = {
-	.version = 1,
+	.version = 3,
 	.count = sizeof fields / sizeof fields[0],
 	.fields = fields,
 };
@@ -94,6 +96,7 @@ static uint8_t *put_tables(const struct hf_etrace_tables *t, uint8_t *p, const u
 		if (end - p < 2 * NEAR_MAX)
 			return NULL;
 		p = put_near(p, &last, t->stack[(t->top - t->depth + i) & (t->stack_size - 1)]);
+		p = hf_put_varint(p, t->repeat[(t->top - t->depth + i) & (t->stack_size - 1)]);
 	}
 	p = hf_put_varint(p, t->cache_used);
 	for (uint32_t i = 0; t->cache_used && i <= t->cache_mask; i++) {
@@ -110,16 +113,19 @@ static uint8_t *put_tables(const struct hf_etrace_tables *t, uint8_t *p, const u
 
 static const uint8_t *get_stack(struct hf_etrace_tables *t, const uint8_t *p, const uint8_t *end, uint64_t *last)
 {
-	uint64_t depth, v;
+	uint64_t depth, repeat, v;
 
 	p = hf_get_varint(p, end, &depth);
 	if (!p || depth > t->stack_size)
 		return NULL;
 	for (uint64_t i = 0; i < depth; i++) {
 		p = get_near(p, end, last, &v);
-		if (!p)
+		if (p)
+			p = hf_get_varint(p, end, &repeat);
+		if (!p || repeat > UINT16_MAX)
 			return NULL;
 		t->stack[i] = v;
+		t->repeat[i] = (uint16_t)repeat;
 	}
 	t->depth = t->top = (uint32_t)depth;
 	return p;
@@ -153,26 +159,106 @@ static const uint8_t *get_tables(struct hf_etrace_tables *t, const uint8_t *p, c
 
 /* ---- data trace ---- */
 
-static uint8_t *put_data(const struct hf_etrace_data_state *s, uint8_t *p, const uint8_t *end)
+/* What is said of accesses besides numbers: id (16 bits), kind, size, subtype, flags. */
+#define ACCESS_BYTES 6
+
+static uint8_t *put_access(const struct hf_etrace_access *a, uint8_t *p)
 {
-	if ((size_t)(end - p) < 1 + 2 * HF_ETRACE_DATA_SIZES * HF_VARINT_MAX)
+	hf_put16(p, a->id);
+	p[2] = a->kind;
+	p[3] = a->size;
+	p[4] = a->subtype;
+	p[5] = a->flags;
+	return hf_put_varint(hf_put_varint(hf_put_varint(p + ACCESS_BYTES, a->address), a->data), a->operand);
+}
+
+static const uint8_t *get_access(struct hf_etrace_access *a, const uint8_t *p, const uint8_t *end)
+{
+	uint64_t *const numbers[] = {&a->address, &a->data, &a->operand};
+
+	if (end - p < ACCESS_BYTES)
 		return NULL;
-	*p++ = s->used;
-	for (unsigned i = 0; s->used && i < HF_ETRACE_DATA_SIZES; i++)
-		p = hf_put_varint(hf_put_varint(p, s->address[i]), s->data[i]);
+	*a = (struct hf_etrace_access){.id = hf_get16(p), .kind = p[2], .size = p[3], .subtype = p[4], .flags = p[5]};
+	if (a->kind > HF_ETRACE_CSR || a->size >= HF_ETRACE_DATA_SIZES || a->subtype >= HF_ETRACE_ATOMICS ||
+	    a->flags > HF_ETRACE_ACCESS_FLAGS)
+		return NULL;
+	p += ACCESS_BYTES;
+	for (unsigned i = 0; p && i < 3; i++)
+		p = hf_get_varint(p, end, numbers[i]);
 	return p;
 }
 
-static const uint8_t *get_data(struct hf_etrace_data_state *s, const uint8_t *p, const uint8_t *end)
+static uint8_t *put_history(const struct hf_etrace_data_state *s, uint8_t *p)
 {
-	if (p == end || *p > 1)
-		return NULL;
-	s->used = *p++;
-	for (unsigned i = 0; p && s->used && i < HF_ETRACE_DATA_SIZES; i++) {
+	for (unsigned i = 0; i < HF_ETRACE_DATA_SIZES; i++)
+		p = hf_put_varint(hf_put_varint(p, s->address[i]), s->data[i]);
+	*p++ = s->atomic_count;
+	for (unsigned i = 0; i < s->atomic_count; i++, p += 3) {
+		hf_put16(p, s->atomic_id[i]);
+		p[2] = s->atomic_size[i];
+	}
+	return p;
+}
+
+static const uint8_t *get_history(struct hf_etrace_data_state *s, const uint8_t *p, const uint8_t *end)
+{
+	for (unsigned i = 0; p && i < HF_ETRACE_DATA_SIZES; i++) {
 		p = hf_get_varint(p, end, &s->address[i]);
 		if (p)
 			p = hf_get_varint(p, end, &s->data[i]);
 	}
+	if (!p || p == end || *p > HF_ETRACE_DATA_ATOMICS || end - p - 1 < 3 * *p)
+		return NULL;
+	s->atomic_count = *p++;
+	for (unsigned i = 0; i < s->atomic_count; i++, p += 3) {
+		s->atomic_id[i] = hf_get16(p);
+		s->atomic_size[i] = p[2];
+		if (p[2] > 3)
+			return NULL;
+	}
+	return p;
+}
+
+/* NULL: it does not fit before end. */
+static uint8_t *put_data(const struct hf_etrace_dec *d, uint8_t *p, const uint8_t *end)
+{
+	if ((size_t)(end - p) < 2 + 2 * HF_ETRACE_DATA_SIZES * HF_VARINT_MAX + 3 * HF_ETRACE_DATA_ATOMICS)
+		return NULL;
+	*p++ = d->data.used;
+	if (!d->data.used)
+		return p;
+	p = put_history(&d->data, p);
+	if ((size_t)(end - p) < 2 * HF_VARINT_MAX)
+		return NULL;
+	p = hf_put_varint(hf_put_varint(p, d->access_count), d->access_stale);
+	for (uint32_t i = 0; i < d->access_count; i++) {
+		if ((size_t)(end - p) < ACCESS_BYTES + 3 * HF_VARINT_MAX)
+			return NULL;
+		p = put_access(&d->accesses[i], p);
+	}
+	return p;
+}
+
+static const uint8_t *get_data(struct hf_etrace_dec *d, const uint8_t *p, const uint8_t *end)
+{
+	uint64_t count = 0, stale = 0;
+
+	if (p == end || *p > 1)
+		return NULL;
+	d->data.used = *p++;
+	if (!d->data.used)
+		return p;
+	p = get_history(&d->data, p, end);
+	if (p)
+		p = hf_get_varint(p, end, &count);
+	if (p)
+		p = hf_get_varint(p, end, &stale);
+	if (!p || count > HF_ETRACE_ACCESSES || stale > count)
+		return NULL;
+	d->access_count = (uint32_t)count;
+	d->access_stale = (uint32_t)stale;
+	for (uint32_t i = 0; p && i < count; i++)
+		p = get_access(&d->accesses[i], p, end);
 	return p;
 }
 
@@ -196,7 +282,7 @@ size_t hf_etrace_state_save(const struct hf_etrace_dec *d, uint8_t *blob)
 	st.core.cache_size = d->params.cache_size;
 	n = hf_state_save(&table, &st, blob + 2);
 	hf_put16(blob, (uint16_t)n);
-	p = put_data(&d->data, blob + 2 + n, end);
+	p = put_data(d, blob + 2 + n, end);
 	if (p && !hf_etrace_tables_are_fresh(&d->tables))
 		p = put_tables(&d->tables, p, end);
 	return p ? (size_t)(p - blob) : 0;
@@ -258,7 +344,7 @@ int hf_etrace_state_load(struct hf_etrace_dec *d, const uint8_t *blob, size_t si
 	err = restore(d, &st);
 	if (err)
 		return err;
-	p = get_data(&d->data, blob + 2 + n, end);
+	p = get_data(d, blob + 2 + n, end);
 	if (p && p != end)
 		p = get_tables(&d->tables, p, end);
 	if (p != end)

@@ -19,11 +19,12 @@ int hf_etrace_tables_init(struct hf_etrace_tables *t, const struct hf_etrace_par
 	hf_etrace_tables_fini(t);
 	t->stack_size = bits ? 1u << bits : 0;
 	t->stack = malloc((t->stack_size ? t->stack_size : 1) * sizeof *t->stack);
+	t->repeat = malloc((t->stack_size ? t->stack_size : 1) * sizeof *t->repeat);
 	t->predictor = malloc(predictors);
 	t->predictor_mask = (uint32_t)predictors - 1;
 	t->cache = malloc(targets * sizeof *t->cache);
 	t->cache_mask = (uint32_t)targets - 1;
-	if (!t->stack || !t->predictor || !t->cache) {
+	if (!t->stack || !t->repeat || !t->predictor || !t->cache) {
 		hf_etrace_tables_fini(t);
 		return HF_ERR_NOMEM;
 	}
@@ -36,6 +37,7 @@ int hf_etrace_tables_init(struct hf_etrace_tables *t, const struct hf_etrace_par
 void hf_etrace_tables_fini(struct hf_etrace_tables *t)
 {
 	free(t->stack);
+	free(t->repeat);
 	free(t->predictor);
 	free(t->cache);
 	*t = (struct hf_etrace_tables){0};
@@ -55,8 +57,10 @@ void hf_etrace_tables_reset(struct hf_etrace_tables *t)
 
 void hf_etrace_tables_copy(struct hf_etrace_tables *to, const struct hf_etrace_tables *from)
 {
-	for (uint32_t i = from->top - from->depth; i != from->top; i++)
+	for (uint32_t i = from->top - from->depth; i != from->top; i++) {
 		to->stack[i & (from->stack_size - 1)] = from->stack[i & (from->stack_size - 1)];
+		to->repeat[i & (from->stack_size - 1)] = from->repeat[i & (from->stack_size - 1)];
+	}
 	if (from->predicted || to->predicted)
 		memcpy(to->predictor, from->predictor, from->predictor_mask + 1u);
 	if (from->cache_used || to->cache_used)

@@ -1,34 +1,57 @@
 /* Traps: where they happened, which the packets say only in part, and the events that say it. */
 #include "codecs/etrace/decoder.h"
 
+#include "codecs/isa/riscv.h"
+
 /* RISC-V causes. */
-enum { CAUSE_FETCH_MISALIGNED = 0, CAUSE_FETCH_ACCESS = 1, CAUSE_ILLEGAL = 2, CAUSE_FETCH_PAGE = 12 };
+enum { CAUSE_FETCH_ACCESS = 1, CAUSE_ILLEGAL = 2, CAUSE_BREAKPOINT = 3, CAUSE_FETCH_PAGE = 12 };
 
 static bool is_last(const struct hf_etrace_dec *d)
 {
 	return d->cur && d->index + 1u == d->cur->count;
 }
 
-/* The instruction held back is one of those after which nobody but a packet knows where the flow goes. */
+/* The instruction held back is an uninferable discontinuity by its opcode, even if its target is inferred. */
 static bool is_at_discontinuity(const struct hf_etrace_dec *d)
 {
-	return is_last(d) && (d->cur->end == HF_ETRACE_END_INDIRECT || d->cur->end == HF_ETRACE_END_TRAP_RETURN);
+	struct hf_riscv_jump jump;
+
+	if (!is_last(d))
+		return false;
+	if (d->cur->end != HF_ETRACE_END_JUMP)
+		return d->cur->end == HF_ETRACE_END_INDIRECT || d->cur->end == HF_ETRACE_END_TRAP_RETURN;
+	return hf_riscv_jump(d->cur->insn[d->index].insn.opcode, d->flow.xlen, &jump) && jump.indirect && jump.rs1;
 }
 
-static bool is_fetch_fault(uint64_t cause)
+static bool is_ebreak(const struct hf_etrace_dec *d, uint64_t pc)
 {
-	return cause == CAUSE_FETCH_MISALIGNED || cause == CAUSE_FETCH_ACCESS || cause == CAUSE_FETCH_PAGE;
+	struct hf_event ev;
+
+	return hf_etrace_flow_insn(&d->flow, pc, &ev) && (ev.insn.opcode == 0x00100073 || ev.insn.opcode == 0x9002);
 }
 
-/* Version 1.1.1, behind an uninferable discontinuity: tvalepc at best. */
+/*
+ * Version 1.1.1: whether tvalepc is the address of what trapped (6.3.1). Of a misaligned fetch it is where the jump that
+ * trapped would have gone; of a breakpoint it may be an address of data.
+ */
 static bool epc_of_value(const struct hf_etrace_dec *d, uint64_t *ret_epc)
 {
 	const struct hf_etrace_packet *pkt = &d->pkt;
 
 	*ret_epc = pkt->tval & d->flow.mask;
-	if (pkt->interrupt)
+	if (d->params.version != HF_ETRACE_1_1_1 || pkt->interrupt)
 		return false;
-	return pkt->ecause == CAUSE_ILLEGAL || (is_fetch_fault(pkt->ecause) && pkt->tval);
+	switch (pkt->ecause) {
+	case CAUSE_ILLEGAL:
+		return true;
+	case CAUSE_FETCH_ACCESS:
+	case CAUSE_FETCH_PAGE:
+		return pkt->tval;
+	case CAUSE_BREAKPOINT:
+		return is_ebreak(d, *ret_epc);
+	default:
+		return false;
+	}
 }
 
 /*
@@ -43,33 +66,46 @@ static bool is_of_handler(const struct hf_etrace_dec *d)
 	       (pkt->tval & d->flow.mask) == hf_etrace_unshift(&d->params, pkt->address);
 }
 
+/*
+ * thaddr 0: the address is where this trap came if nothing else tells that, otherwise where the next one did (2.0,
+ * exception_address in the pseudo-code).
+ */
+static bool tells_own_epc(const struct hf_etrace_dec *d)
+{
+	const bool held = d->core.flags & HF_ETRACE_HELD;
+
+	if (d->pkt.thaddr || (!held && (d->core.flags & HF_ETRACE_NEXT_EPC)))
+		return false;
+	return !held || is_at_discontinuity(d);
+}
+
 static bool find_epc(const struct hf_etrace_dec *d, uint64_t *ret_epc)
 {
 	const struct hf_etrace_packet *pkt = &d->pkt;
 	const bool held = d->core.flags & HF_ETRACE_HELD;
-	bool taken;
+	uint64_t value;
+	bool taken, known;
 
 	if (is_of_handler(d))
 		return false;
-	if (!pkt->thaddr && (!held || is_at_discontinuity(d)) && !(d->core.flags & HF_ETRACE_TRAP0)) {
-		*ret_epc = hf_etrace_unshift(&d->params, pkt->address);
-		return true;
-	}
 	if (!held && (d->core.flags & HF_ETRACE_NEXT_EPC)) {
 		*ret_epc = d->core.next_epc;
+		return true;
+	}
+	if (tells_own_epc(d)) {
+		*ret_epc = hf_etrace_unshift(&d->params, pkt->address);
 		return true;
 	}
 	if (d->params.ecall_retires && is_last(d) && d->cur->end == HF_ETRACE_END_TRAP_CALL) {
 		*ret_epc = d->core.pc;
 		return true;
 	}
-	if (d->params.version == HF_ETRACE_1_1_1 && !pkt->interrupt && pkt->ecause == CAUSE_ILLEGAL)
-		return epc_of_value(d, ret_epc);
-	if (!held)
-		return false;
-	if (hf_etrace_successor(d, ret_epc, &taken))
-		return true;
-	return d->params.version == HF_ETRACE_1_1_1 && epc_of_value(d, ret_epc);
+	known = held && hf_etrace_successor(d, ret_epc, &taken);
+	/* A fetch may fail at its second half. */
+	if (!epc_of_value(d, &value) || (known && value == *ret_epc + 2))
+		return known;
+	*ret_epc = value;
+	return true;
 }
 
 bool hf_etrace_vector(const struct hf_etrace_dec *d, uint64_t *ret_address)
@@ -130,11 +166,14 @@ static bool leave(struct hf_etrace_dec *d, uint64_t *ret_epc)
 }
 
 /*
- * In which mode what trapped was executed. Behind another trap nobody says it: neither when that was reported alone nor
- * when it was not reported at all (1.1.1), which shows where epc does not follow the last instruction.
+ * In which mode what trapped was executed. A packet that says where its own trap came says it. Otherwise nobody does
+ * behind another trap: neither when that was reported alone nor when it was not reported at all (1.1.1), which shows where
+ * epc does not follow the last instruction.
  */
-static enum hf_mode mode_before(const struct hf_etrace_dec *d, bool follows)
+static enum hf_mode mode_before(const struct hf_etrace_dec *d, bool follows, bool own)
 {
+	if (own)
+		return hf_etrace_mode_of(d->pkt.privilege);
 	return (d->core.flags & HF_ETRACE_TRAP0) || !follows ? HF_MODE_UNKNOWN : hf_etrace_mode_of(d->core.privilege);
 }
 
@@ -147,12 +186,13 @@ void hf_etrace_trap(struct hf_etrace_dec *d)
 {
 	const struct hf_etrace_packet *pkt = &d->pkt;
 	const bool was_call = is_last(d) && d->cur->end == HF_ETRACE_END_TRAP_CALL;
+	const bool no_cause = d->params.has_unknown_cause && pkt->ecause == d->params.unknown_cause;
 	struct hf_event attempt, trap = {
 		.kind = HF_EVENT_TRAP,
-		.flags = HF_EVF_CAUSE | (pkt->interrupt ? HF_EVF_ASYNC : 0),
-		.trap.cause = pkt->ecause,
+		.flags = (no_cause ? 0 : HF_EVF_CAUSE) | (pkt->interrupt ? HF_EVF_ASYNC : 0),
+		.trap.cause = no_cause ? 0 : pkt->ecause,
 	};
-	const bool unknown = is_of_handler(d);
+	const bool unknown = is_of_handler(d), own = tells_own_epc(d), chained = d->core.flags & HF_ETRACE_NEXT_EPC;
 	uint64_t epc = 0, after = 0;
 	bool taken;
 	const bool static_after = hf_etrace_successor(d, &after, &taken);
@@ -160,7 +200,7 @@ void hf_etrace_trap(struct hf_etrace_dec *d)
 
 	if (known && is_attempt(d, was_call, epc) && hf_etrace_flow_insn(&d->flow, epc, &attempt)) {
 		attempt.kind = HF_EVENT_ATTEMPT;
-		attempt.insn.mode = (uint8_t)mode_before(d, !static_after || after == epc);
+		attempt.insn.mode = (uint8_t)mode_before(d, !static_after || after == epc, own);
 		hf_etrace_add(d, &attempt);
 	}
 	if (d->params.version != HF_ETRACE_1_1_1 || pkt->interrupt || pkt->ecause != CAUSE_ILLEGAL)
@@ -169,9 +209,12 @@ void hf_etrace_trap(struct hf_etrace_dec *d)
 		trap = (struct hf_event){.kind = HF_EVENT_TRAP};
 	hf_etrace_add(d, &trap);
 	d->trap = d->tail;
-	/* The address of a trap reported in retrospect is where the next one happened. */
+	/*
+	 * The address of a trap reported in retrospect is where the next one happened. Some encoders give its own there; the
+	 * two may be the same where a handler's first instruction traps again and again.
+	 */
 	d->core.next_epc = hf_etrace_unshift(&d->params, pkt->address);
-	if (!pkt->thaddr && known && epc != d->core.next_epc)
+	if (!pkt->thaddr && !own && (chained || !known || epc != d->core.next_epc))
 		d->core.flags |= HF_ETRACE_NEXT_EPC;
 	else
 		d->core.flags &= (uint16_t)~HF_ETRACE_NEXT_EPC;

@@ -18,10 +18,45 @@ static inline bool is_discontinuity(uint8_t end)
 	return end == HF_ETRACE_END_INDIRECT || end == HF_ETRACE_END_TRAP_RETURN;
 }
 
-/* Whether the packet's depth, or number of implicit returns, is that of this moment. */
-static inline bool is_depth(const struct hf_etrace_dec *d)
+static inline bool has_irets(const struct hf_etrace_dec *d)
 {
-	return d->pkt.irdepth == (d->core.modes & HF_ETRACE_IRET_EXT ? d->core.irets : d->tables.depth);
+	return d->core.modes & HF_ETRACE_IRET_EXT;
+}
+
+/* No outcome is left but that of the branch at address. */
+static bool all_consumed(const struct hf_etrace_dec *d, uint64_t address)
+{
+	const uint64_t left = outcomes(&d->core);
+	struct hf_event ev;
+
+	return left == 0 ? !(hf_etrace_flow_insn(&d->flow, address, &ev) && ev.insn.flow == HF_FLOW_BRANCH) :
+	       left == 1 && hf_etrace_flow_insn(&d->flow, address, &ev) && ev.insn.flow == HF_FLOW_BRANCH;
+}
+
+/*
+ * Whether the return that is held back is the one whose target a packet reports although there is a prediction: by the
+ * depth of the stack or, in 2.1, by the number of returns since the last branch.
+ */
+static bool is_reported_return(const struct hf_etrace_dec *d)
+{
+	const struct hf_etrace_core *core = &d->core;
+
+	if (core->phase == HF_ETRACE_INFER)
+		return has_irets(d) && (core->flags & HF_ETRACE_IRREPORTED) && core->prev_irets == core->irets;
+	if (core->phase != HF_ETRACE_FOLLOW || !d->pkt.irreport)
+		return false;
+	if (!has_irets(d))
+		return d->pkt.irdepth == d->tables.depth;
+	return d->pkt.irdepth == core->irets && all_consumed(d, core->target);
+}
+
+/* Whether more implicit returns belong to the packet than led to instruction index of d->cur, itself one included. */
+static bool has_returns_left(const struct hf_etrace_dec *d, uint32_t index)
+{
+	const struct hf_etrace_block *b = d->cur;
+	const bool itself = (b->flags & HF_ETRACE_BLOCK_RETURN) && index + 1u == b->count && d->tables.depth;
+
+	return d->pkt.irreport && d->pkt.irdepth > d->core.irets + itself;
 }
 
 /* ---- branches ---- */
@@ -94,13 +129,7 @@ static inline void add_stretch(struct hf_etrace_dec *d, const struct hf_etrace_b
 	item->to = (uint8_t)to;
 	item->block = b;
 	item->target = target;
-	if (d->access_count) {
-		const union hf_etrace_item copy = *item;
-
-		hf_etrace_add_attached(d, &copy);
-	} else if (d->open < to) {
-		d->tail++;
-	}
+	d->tail += d->open < to;
 	d->open = to;
 }
 
@@ -192,12 +221,32 @@ bool hf_etrace_locate(struct hf_etrace_dec *d)
 
 /* ---- one step ---- */
 
-static inline void push(struct hf_etrace_tables *t, uint64_t address)
+static inline void push(struct hf_etrace_dec *d, uint64_t address)
 {
+	struct hf_etrace_tables *t = &d->tables;
+	const uint32_t mask = t->stack_size - 1, top = (t->top - 1) & mask;
+
 	if (!t->stack_size)
 		return;
-	t->stack[t->top++ & (t->stack_size - 1)] = address;
+	if (t->depth && t->stack[top] == address && t->repeat[top] < hf_etrace_repeat_max(&d->params, d->core.modes)) {
+		t->repeat[top]++;
+		return;
+	}
+	t->repeat[t->top & mask] = 0;
+	t->stack[t->top++ & mask] = address;
 	t->depth += t->depth < t->stack_size;
+}
+
+static inline void pop(struct hf_etrace_tables *t)
+{
+	const uint32_t top = (t->top - 1) & (t->stack_size - 1);
+
+	if (t->repeat[top]) {
+		t->repeat[top]--;
+		return;
+	}
+	t->depth--;
+	t->top--;
 }
 
 /* A return or another uninferable jump, or a trap return. */
@@ -206,15 +255,14 @@ static int resolve_indirect(struct hf_etrace_dec *d, const struct hf_etrace_bloc
 {
 	struct hf_etrace_core *core = &d->core;
 	struct hf_etrace_tables *t = &d->tables;
-	const bool following = core->phase == HF_ETRACE_FOLLOW;
-	const bool reported = following && d->pkt.irreport && is_depth(d);
+	const bool following = core->phase == HF_ETRACE_FOLLOW, reported = is_reported_return(d);
+	uint64_t foretold = NOWHERE;
 
 	*ret_explicit = false;
 	if ((b->flags & HF_ETRACE_BLOCK_RETURN) && (core->modes & HF_ETRACE_IMPLICIT_RETURN) && t->depth) {
-		*ret_pc = hf_etrace_stack_top(t);
-		if (!reported || d->params.version == HF_ETRACE_2_1) {
-			t->depth--;
-			t->top--;
+		*ret_pc = foretold = hf_etrace_stack_top(t);
+		if (!reported || has_irets(d)) {
+			pop(t);
 			core->irets++;
 		}
 		if (!reported)
@@ -224,7 +272,8 @@ static int resolve_indirect(struct hf_etrace_dec *d, const struct hf_etrace_bloc
 		return HF_ERR_ETRACE_PATH;
 	*ret_pc = following ? core->target : core->prev_address;
 	*ret_explicit = true;
-	if (b->end == HF_ETRACE_END_INDIRECT && (core->modes & HF_ETRACE_JUMP_TARGET_CACHE) && !d->params.jtc_all) {
+	if (b->end == HF_ETRACE_END_INDIRECT && (core->modes & HF_ETRACE_JUMP_TARGET_CACHE) && !d->params.jtc_all &&
+	    !(has_irets(d) && *ret_pc == foretold)) {
 		uint64_t *entry = &t->cache[*ret_pc >> d->params.iaddress_lsb & t->cache_mask];
 
 		t->cache_used += *entry == HF_ETRACE_CACHE_EMPTY;
@@ -295,7 +344,7 @@ static inline int resolve(struct hf_etrace_dec *d)
 		break;
 	}
 	if ((b->flags & HF_ETRACE_BLOCK_CALL) && (core->modes & HF_ETRACE_IMPLICIT_RETURN)) {
-		push(&d->tables, b->behind);
+		push(d, b->behind);
 		forget_circle(d);
 	}
 	add_stretch(d, b, b->count, taken, hf_etrace_full(&d->flow, next));
@@ -334,12 +383,23 @@ static inline uint64_t stop_at(const struct hf_etrace_dec *d)
  */
 static void remember(struct hf_etrace_dec *d)
 {
-	if (d->second || d->access_count)
+	if (d->second)
 		return;
 	d->second = d->cur;
 	d->second_core = d->core;
 	d->second_tail = d->tail;
 	hf_etrace_tables_copy(&d->spare, &d->tables);
+}
+
+/* The packet ends here, as far as it tells: a jump to its address may still come. */
+static void infer(struct hf_etrace_dec *d)
+{
+	struct hf_etrace_core *core = &d->core;
+
+	core->flags &= (uint16_t)~HF_ETRACE_IRREPORTED;
+	core->flags |= HF_ETRACE_INFERRED | (d->pkt.irreport ? HF_ETRACE_IRREPORTED : 0);
+	core->prev_irets = d->pkt.irdepth;
+	core->prev_address = core->target;
 }
 
 static void recall(struct hf_etrace_dec *d)
@@ -352,8 +412,7 @@ static void recall(struct hf_etrace_dec *d)
 	d->cur = d->second;
 	d->tail = d->second_tail;
 	d->open = 0;
-	d->core.flags |= HF_ETRACE_INFERRED;
-	d->core.prev_address = d->core.target;
+	infer(d);
 }
 
 /* core.pc is the target: whether it is the end, behind an instruction of that kind. */
@@ -366,16 +425,17 @@ static bool is_end(struct hf_etrace_dec *d, uint32_t index, uint8_t prev_end)
 		return false;
 	if (pkt->format == 3)
 		return pkt->privilege == core->privilege || prev_end == HF_ETRACE_END_TRAP_RETURN;
+	if (has_irets(d) && has_returns_left(d, index))
+		return false;
 	if (pkt->notify)
 		return true;
-	if (pkt->irreport && !is_depth(d))
+	if (!has_irets(d) && pkt->irreport && pkt->irdepth != d->tables.depth)
 		return false;
 	if (is_discontinuity(prev_end)) {
 		remember(d);
 		return false;
 	}
-	core->flags |= HF_ETRACE_INFERRED;
-	core->prev_address = core->target;
+	infer(d);
 	return true;
 }
 
@@ -412,6 +472,7 @@ static inline int arrive(struct hf_etrace_dec *d)
 		d->core.steps = 0;
 		if (core->phase == HF_ETRACE_INFER) {
 			core->flags &= (uint16_t)~HF_ETRACE_INFERRED;
+			core->irets = 0;
 			return d->pkt.format == 3 ? (int)HF_NOTE_END : hf_etrace_begin_follow(d);
 		}
 		return outcomes(core) > is_branch(b, 0) ? HF_ERR_ETRACE_PATH : (int)HF_NOTE_END;

@@ -265,7 +265,12 @@ static bool was_fetched(const struct hf_image_facts *facts, uint64_t cause, uint
 	bool narrow = facts->pending_size == 2;
 
 	/* What an interrupt held up comes again, and until then need not have been fetched. */
-	if (flags & HF_EVF_ASYNC || !(flags & HF_EVF_CAUSE) || cause >= 64)
+	if (flags & HF_EVF_ASYNC)
+		return false;
+	/* N-Trace tells no causes; the instruction is that of the capture's program. */
+	if (riscv && !(flags & HF_EVF_CAUSE))
+		return true;
+	if (!(flags & HF_EVF_CAUSE) || cause >= 64)
 		return false;
 	if (!riscv)
 		return !(ARM_UNFETCHED >> cause & 1);

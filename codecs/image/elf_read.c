@@ -251,6 +251,7 @@ struct walk {
 	const struct hf_elf_file *file;
 	hf_elf_symbol_fn fn;
 	void *ctx;
+	const char *only; /* the one name that is wanted, of any type; NULL: see is_wanted */
 	struct hf_diag *diag;
 	Elf64_Shdr *sections;
 	size_t section_count;
@@ -357,6 +358,8 @@ static bool is_wanted(const struct walk *walk, const Elf64_Sym *sym)
 
 	if (sym->st_shndx == SHN_UNDEF || sym->st_name >= walk->names_size || !walk->names[sym->st_name])
 		return false;
+	if (walk->only)
+		return strcmp(walk->names + sym->st_name, walk->only) == 0;
 	if (type == STT_FUNC || type == STT_GNU_IFUNC)
 		return true;
 	return type == STT_NOTYPE && section && section->sh_flags & SHF_EXECINSTR &&
@@ -430,13 +433,80 @@ static int walk_file(struct walk *walk)
 	return walk_table(walk, symtab);
 }
 
+static int walk_symbols(struct walk *walk)
+{
+	int err = walk->file->section_offset ? walk_file(walk) : 0;
+
+	free(walk->sections);
+	free(walk->names);
+	free(walk->piece);
+	return err;
+}
+
 int hf_elf_file_symbols(const struct hf_elf_file *file, hf_elf_symbol_fn fn, void *ctx, struct hf_diag *diag)
 {
 	struct walk walk = {.file = file, .fn = fn, .ctx = ctx, .diag = diag};
-	int err = file->section_offset ? walk_file(&walk) : 0;
 
+	return walk_symbols(&walk);
+}
+
+static int take_value(void *ctx, const struct hf_elf_symbol *symbol)
+{
+	*(uint64_t *)ctx = symbol->address;
+	return 1;
+}
+
+int hf_elf_file_symbol(const struct hf_elf_file *file, const char *name, uint64_t *ret_value, struct hf_diag *diag)
+{
+	struct walk walk = {.file = file, .fn = take_value, .ctx = ret_value, .only = name, .diag = diag};
+	const int err = walk_symbols(&walk);
+
+	if (err == 1)
+		return 0;
+	return err ? err : fail(diag, HF_ERR_NOT_FOUND, HF_NOWHERE);
+}
+
+/* ---- other sections ---- */
+
+/* max: of its bytes. */
+static int read_section(const struct walk *walk, const Elf64_Shdr *section, size_t max, uint8_t **ret_bytes)
+{
+	uint8_t *bytes;
+	int err;
+
+	if (!within(section->sh_offset, section->sh_size, walk->file->src->size))
+		return fail(walk->diag, HF_ERR_CORRUPT, place_of(walk, section));
+	if (section->sh_size > max)
+		return fail(walk->diag, HF_ERR_LIMIT, place_of(walk, section));
+	bytes = malloc((size_t)section->sh_size + 1);
+	if (!bytes)
+		return fail(walk->diag, HF_ERR_NOMEM, HF_NOWHERE);
+	err = read_all(walk->file->src, section->sh_offset, bytes, (size_t)section->sh_size, walk->diag);
+	if (err)
+		free(bytes);
+	else
+		*ret_bytes = bytes;
+	return err;
+}
+
+int hf_elf_file_section(const struct hf_elf_file *file, uint32_t type, size_t max, uint8_t **ret_bytes,
+			size_t *ret_size, struct hf_diag *diag)
+{
+	struct walk walk = {.file = file, .diag = diag};
+	const Elf64_Shdr *section;
+	int err;
+
+	*ret_bytes = NULL;
+	*ret_size = 0;
+	if (!file->section_offset)
+		return 0;
+	err = count_sections(&walk);
+	err = err ? err : load_sections(&walk);
+	section = err ? NULL : find_section(&walk, type);
+	if (section)
+		err = read_section(&walk, section, max, ret_bytes);
+	if (section && !err)
+		*ret_size = (size_t)section->sh_size;
 	free(walk.sections);
-	free(walk.names);
-	free(walk.piece);
 	return err;
 }

@@ -1,8 +1,9 @@
 #include "codecs/image/program.h"
 
-#include "codecs/image/elf_read.h"
+#include "codecs/image/elf_riscv.h"
 
 #include <assert.h>
+#include <elf.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,22 +186,37 @@ static int add_segments(struct hf_program *program, const struct hf_elf_file *fi
 	return err;
 }
 
+static void note_riscv(struct hf_program *program, const struct hf_elf_file *file,
+		       const struct hf_elf_riscv *riscv, uint64_t bias)
+{
+	program->extensions |= riscv->extensions;
+	if (!program->has_jvt && riscv->has_jvt) {
+		program->has_jvt = true;
+		program->jvt = move(riscv->jvt, bias, file->xlen);
+	}
+}
+
 int hf_program_add_elf(struct hf_program *program, struct hf_src *src, uint64_t bias, struct hf_diag *diag)
 {
+	struct hf_elf_riscv riscv = {0};
 	struct hf_elf_file file;
 	int err = hf_elf_file_open(src, &file, diag);
 
 	if (err)
 		return err;
-	if (program->xlen && (program->xlen != file.xlen || program->machine != file.machine))
+	if (file.machine == EM_RISCV)
+		err = hf_elf_file_riscv(&file, &riscv, diag);
+	if (!err && program->xlen && (program->xlen != file.xlen || program->machine != file.machine))
 		err = fail(diag, HF_ERR_MISMATCH, 0);
-	else
+	if (!err)
 		err = add_segments(program, &file, bias, diag);
 	if (!err && !program->xlen) {
 		program->xlen = file.xlen;
 		program->machine = file.machine;
 		program->entry = move(file.entry, bias, file.xlen);
 	}
+	if (!err)
+		note_riscv(program, &file, &riscv, bias);
 	hf_elf_file_close(&file);
 	return err;
 }

@@ -24,6 +24,10 @@ struct hf_program {
 	uint16_t machine; /* e_machine of the first ELF, 0 if none */
 	uint8_t xlen;     /* of it, 0 if none */
 	uint64_t entry;   /* of it, with its bias */
+	/* RISC-V: what one of its ELF files says (elf_riscv.h), the table with its bias */
+	uint32_t extensions;
+	bool has_jvt;
+	uint64_t jvt;
 };
 
 static inline void hf_program_init(struct hf_program *program)

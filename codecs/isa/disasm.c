@@ -102,13 +102,37 @@ void hf_disasm_free(struct hf_disasm *disasm)
 	for (unsigned isa = 0; isa < HF_ISA_COUNT; isa++)
 		if (disasm->context[isa])
 			LLVMDisasmDispose(disasm->context[isa]);
+	for (unsigned wide = 0; wide < 2; wide++)
+		if (disasm->code_size[wide])
+			LLVMDisasmDispose(disasm->code_size[wide]);
 	free(disasm->slots);
 	free(disasm->tails);
 	free(disasm);
 }
 
+#if LLVM_VERSION_MAJOR >= 19
+/* Nothing is decoded with these but what the extensions share with c.fsdsp. */
+static LLVMDisasmContextRef code_size_context(struct hf_disasm *disasm, unsigned isa)
+{
+	void **context = &disasm->code_size[isa == HF_ISA_RV64];
+
+	if (!*context)
+		*context = LLVMCreateDisasmCPUFeatures(targets[isa].triple, "", "+zca,+zcmp,+zcmt", NULL, 0, NULL, NULL);
+	return *context;
+}
+#endif
+
 static LLVMDisasmContextRef context_of(struct hf_disasm *disasm, unsigned isa)
 {
+	const bool code_size = isa & HF_DISASM_CODE_SIZE;
+
+	isa &= ~HF_DISASM_CODE_SIZE;
+#if LLVM_VERSION_MAJOR >= 19
+	if (code_size && (isa == HF_ISA_RV32 || isa == HF_ISA_RV64))
+		return code_size_context(disasm, isa);
+#else
+	(void)code_size;
+#endif
 	if (isa >= HF_ISA_COUNT || !targets[isa].triple)
 		return NULL;
 	if (!disasm->context[isa])

@@ -5,7 +5,8 @@
  *
  * A text is the two listing fields "opcode disassembly": 4 or 8 hex digits, blanks up to column 9, mnemonic, one
  * blank, operands. What LLVM does not know is "unknown". RISC-V is disassembled with D and without Zcmp and Zcmt,
- * so their common encodings are c.fsdsp; T32 without the condition that an IT instruction before may add.
+ * so their common encodings are c.fsdsp, unless HF_DISASM_CODE_SIZE is given with the instruction set; T32 without the
+ * condition that an IT instruction before may add.
  */
 #ifndef HF_ISA_DISASM_H
 #define HF_ISA_DISASM_H
@@ -25,6 +26,12 @@
 #define HF_DISASM_HEAD 56
 #define HF_DISASM_TAIL 200 /* A32 can name 32 registers in one instruction */
 
+/*
+ * To be OR-ed to HF_ISA_RV32 or HF_ISA_RV64 for what hf_riscv_is_code_size says is one of those, on a hart that has
+ * them. No effect with LLVM before 19.
+ */
+#define HF_DISASM_CODE_SIZE 0x40u
+
 /* One cache line. The rest of a text longer than HF_DISASM_HEAD, which RISC-V does not have, is in tails. */
 struct hf_disasm_slot {
 	uint64_t key;                 /* opcode, isa, size; length of the text in the top 16 bits; 0: empty */
@@ -37,7 +44,8 @@ static_assert(sizeof(struct hf_disasm_slot) == 64, "one text, one cache line");
 struct hf_disasm {
 	struct hf_disasm_slot *slots;      /* owned, aligned */
 	uint8_t (*tails)[HF_DISASM_TAIL];  /* owned */
-	void *context[HF_ISA_COUNT];       /* owned; LLVM's, made when first needed */
+	/* owned; LLVM's, made when first needed; the last ones with HF_DISASM_CODE_SIZE */
+	void *context[HF_ISA_COUNT], *code_size[2];
 	uint32_t used;
 };
 
@@ -52,7 +60,7 @@ const struct hf_disasm_slot *hf_disasm_miss(struct hf_disasm *disasm, uint64_t k
 
 /*
  * opcode as struct hf_ev_insn has it: of T32 with 4 bytes the first halfword is in the upper half, as the
- * architecture manual writes it. size other than 2 and isa without disassembler give 8 digits and "unknown".
+ * architecture manual writes it; isa may have HF_DISASM_CODE_SIZE. size other than 2 and isa without disassembler give 8 digits and "unknown".
  */
 static inline uint64_t hf_disasm_key(uint32_t opcode, unsigned size, unsigned isa)
 {

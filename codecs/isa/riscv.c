@@ -54,10 +54,10 @@ static uint8_t system_flow(uint32_t opcode)
 /* The encodings of c.fsdsp that Zcmp and Zcmt use instead (Unprivileged, Zc*: 28.13 and 28.14). */
 static uint8_t code_size_flow(uint32_t opcode, unsigned xlen)
 {
-	unsigned high = field(opcode, 8, 5);
+	unsigned high = field(opcode, 8, 5), index;
 
-	if ((xlen & HF_RISCV_ZCMT) && field(opcode, 10, 3) == 0)
-		return field(opcode, 2, 8) < 32 ? HF_FLOW_INDIRECT_JUMP : HF_FLOW_INDIRECT_CALL;
+	if (hf_riscv_table_jump(opcode, xlen, &index))
+		return index < 32 ? HF_FLOW_INDIRECT_JUMP : HF_FLOW_INDIRECT_CALL; /* cm.jt, cm.jalt */
 	/* cm.popretz, cm.popret; register lists below 4 are reserved */
 	if ((xlen & HF_RISCV_ZCMP) && (high == 0x1c || high == 0x1e) && field(opcode, 4, 4) >= 4)
 		return HF_FLOW_RETURN;
@@ -213,13 +213,15 @@ bool hf_riscv_upper(uint32_t opcode, unsigned xlen, uint64_t pc, unsigned *ret_r
 		value = sign_extend(opcode >> 12, 20) << 12;
 		if (major == MAJOR_AUIPC)
 			value += pc;
-	} else if ((opcode & 0xe003) == 0x6001 && rd != 0 && rd != 2) { /* rd = x2 is c.addi16sp, immediate 0 reserved */
+	} else if ((opcode & 0xe003) == 0x6001 && rd != 2) { /* rd = x2 is c.addi16sp, immediate 0 c.mop or reserved */
 		value = sign_extend(PIECE(2, 5, 0) | PIECE(12, 1, 5), 6) << 12;
 		if (value == 0)
 			return false;
 	} else {
 		return false;
 	}
+	if (rd == 0)
+		return false;
 	*ret_rd = rd;
 	*ret_value = (xlen & HF_RISCV_XLEN) == 32 ? value & 0xffffffff : value;
 	return true;

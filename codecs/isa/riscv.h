@@ -59,11 +59,30 @@ struct hf_riscv_jump {
 	int32_t offset; /* of an indirect one: -2048..2047 */
 };
 
-/* False unless opcode is jal, jalr, c.j, c.jal, c.jr or c.jalr. */
+/* False unless opcode is jal, jalr, c.j, c.jal, c.jr or c.jalr: cm.popret loads the register that it jumps to. */
 bool hf_riscv_jump(uint32_t opcode, unsigned xlen, struct hf_riscv_jump *ret_jump);
 
 /* Which register a lui, c.lui or auipc at pc writes, and what: together with a jalr right behind it that makes a
- * sequentially inferable jump. False for every other instruction. */
+ * sequentially inferable jump. False for every other instruction, and where rd is x0 (lpad of Zicfilp, hints). */
 bool hf_riscv_upper(uint32_t opcode, unsigned xlen, uint64_t pc, unsigned *ret_rd, uint64_t *ret_value);
+
+/*
+ * The encodings of c.fsdsp, of which Zcmp and Zcmt make something else: what hf_riscv_flow says of all other opcodes
+ * does not depend on them.
+ */
+static inline bool hf_riscv_is_code_size(uint32_t opcode)
+{
+	return (opcode & 0xe003) == 0xa002;
+}
+
+/* Which entry of the jump vector table holds the target of a cm.jt or cm.jalt: xlen / 8 bytes each from csr jvt on.
+ * False for every other instruction. */
+static inline bool hf_riscv_table_jump(uint32_t opcode, unsigned xlen, unsigned *ret_index)
+{
+	if (!(xlen & HF_RISCV_ZCMT) || (opcode & 0xfc03) != 0xa002)
+		return false;
+	*ret_index = opcode >> 2 & 0xff;
+	return true;
+}
 
 #endif

@@ -2,6 +2,8 @@
 
 #include "codecs/isa/disasm.h"
 #include "codecs/isa/names.h"
+#include "codecs/isa/riscv.h"
+#include "codecs/setup/code_size.h"
 
 #include <stdlib.h>
 
@@ -112,7 +114,9 @@ static inline uint8_t *put_body(struct listing *l, uint8_t *p, const struct hf_e
 	start = p = hf_text_put_hex16(p, insn->pc) + 1;
 	p[-1] = ' ';
 	if (env && env->disasm) {
-		p = hf_disasm_put(env->disasm, p, insn->opcode, insn->size, insn->isa);
+		const unsigned code_size = hf_riscv_is_code_size(insn->opcode) ? l->code_size : 0;
+
+		p = hf_disasm_put(env->disasm, p, insn->opcode, insn->size, insn->isa | code_size);
 		l->state.owed = p - start < HF_DISASM_WIDTH ? (uint8_t)(HF_DISASM_WIDTH - (p - start)) : 0;
 	} else {
 		p = hf_text_put_hex_width(p, insn->opcode, insn->size == 2 ? 4 : 8);
@@ -355,10 +359,13 @@ static int create(const struct hf_stream *stream, uint32_t hart, const struct hf
 		  struct hf_enc **ret_enc)
 {
 	struct listing *l = calloc(1, sizeof *l);
+	struct hf_code_size code_size;
 
-	(void)stream, (void)hart, (void)env;
+	(void)env;
 	if (!l)
 		return HF_ERR_NOMEM;
+	hf_code_size_read(stream->setup, hart, &code_size, NULL);
+	l->code_size = code_size.extensions ? HF_DISASM_CODE_SIZE : 0;
 	set_number(l);
 	*ret_enc = &l->enc;
 	return 0;
@@ -371,7 +378,7 @@ static void destroy(struct hf_enc *enc)
 
 static const struct hf_enc_ops ops = {
 	.view = "listing.txt",
-	.version = 1,
+	.version = 2,
 	.flags = HF_ENC_LINES | HF_ENC_SYMBOLS,
 	.refuses = refuses,
 	.create = create,

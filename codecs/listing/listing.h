@@ -81,6 +81,7 @@ struct listing {
 		uint8_t byte[24];
 	} number;                     /* the ordinal's digits */
 	unsigned digits;
+	unsigned code_size;             /* HF_DISASM_CODE_SIZE if the hart has Zcmp or Zcmt */
 	const struct hf_symbol *symbol; /* of the last instruction, or NULL */
 };
 

@@ -1,8 +1,11 @@
 /* The parameters of the view, and the capture.ini that tells a decoder of them. */
 #include "codecs/ntrace/encoder.h"
 
+#include "codecs/base/nearest.h"
+#include "codecs/base/number.h"
 #include "codecs/isa/riscv.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -36,15 +39,9 @@ static bool read_word(enum key key, const char *text, size_t size, uint64_t *ret
 
 static bool read_number(const char *text, size_t size, uint64_t max, uint64_t *ret_v)
 {
-	uint64_t v = 0;
+	const char *end;
 
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] < '0' || text[i] > '9' || v > (UINT64_MAX - 9) / 10)
-			return false;
-		v = v * 10 + (uint64_t)(text[i] - '0');
-	}
-	*ret_v = v;
-	return size && v <= max;
+	return hf_number_parse(text, ret_v, &end) && end == text + size && *ret_v <= max;
 }
 
 /* One "key=value": its key, and the value as a number. */
@@ -58,12 +55,29 @@ static int read_item(const char *item, size_t size, enum key *ret_key, uint64_t 
 	for (key = 0; key < KEYS; key++)
 		if (strlen(keys[key].name) == n && memcmp(keys[key].name, item, n) == 0)
 			break;
+	*ret_key = (enum key)key;
 	if (key == KEYS || !equals)
 		return HF_ERR_SETUP_KEY;
-	*ret_key = (enum key)key;
 	if (key == KEY_mode || key == KEY_profile)
 		return read_word((enum key)key, value, size - n - 1, ret_v) ? 0 : HF_ERR_SETUP_VALUE;
 	return read_number(value, size - n - 1, keys[key].max, ret_v) ? 0 : HF_ERR_SETUP_VALUE;
+}
+
+/* What is wrong with "name=value", where key is KEYS if there is none of that name. */
+static void explain(enum key key, const char *name, size_t n, char *why, size_t size)
+{
+	const char *known[KEYS + 1] = {NULL};
+	char hint[HF_NEAREST_SIZE];
+
+	for (unsigned i = 0; i < KEYS; i++)
+		known[i] = keys[i].name;
+	if (key == KEYS)
+		snprintf(why, size, "ntrace has no parameter '%.*s'%s", (int)n, name,
+			 hf_nearest_hint(name, n, known, hint));
+	else if (key == KEY_mode || key == KEY_profile)
+		snprintf(why, size, "%s must be %s", keys[key].name, key == KEY_mode ? "btm or htm" : "default or seed");
+	else
+		snprintf(why, size, "%s must be a number from 0 to %" PRIu64, keys[key].name, keys[key].max);
 }
 
 /* All that params say; v[key] stays where they say nothing. */
@@ -76,10 +90,8 @@ static int read_params(const char *params, uint64_t v[KEYS], char *why, size_t s
 		int err = read_item(p, n, &key, &value);
 
 		if (err) {
-			if (why && err == HF_ERR_SETUP_KEY)
-				snprintf(why, size, "%.*s: ntrace has no such parameter", (int)n, p);
-			else if (why)
-				snprintf(why, size, "%.*s: this is not a value of %s", (int)n, p, keys[key].name);
+			if (why)
+				explain(key, p, strcspn(p, "=,"), why, size);
 			return HF_ERR_SETUP_VALUE;
 		}
 		v[key] = value;
@@ -87,6 +99,13 @@ static int read_params(const char *params, uint64_t v[KEYS], char *why, size_t s
 		p += *p == ',';
 	}
 	return 0;
+}
+
+/* What the source says of the hart. */
+static void set_code_size(uint64_t v[KEYS], const struct hf_code_size *code_size)
+{
+	v[KEY_zcmp] = (code_size->extensions & HF_RISCV_ZCMP) != 0;
+	v[KEY_zcmt] = (code_size->extensions & HF_RISCV_ZCMT) != 0;
 }
 
 /* What every decoder reads, as compact as that allows: no repeats, which one of the public ones cannot follow. */
@@ -110,13 +129,36 @@ static void set_seed_defaults(uint64_t v[KEYS])
 	v[KEY_hist_branches] = 29;
 }
 
-int hf_ntrace_config_read(const char *params, uint32_t hart, uint8_t xlen, struct hf_ntrace_config *ret_config,
-			  char *why, size_t size)
+/* What a decoder must be told. */
+static struct hf_ntrace_params wire_of(const uint64_t v[KEYS], uint8_t xlen, const struct hf_code_size *code_size)
 {
+	struct hf_ntrace_params p = {
+		.srcbits = (uint8_t)v[KEY_srcbits],
+		.xlen = xlen,
+		.addr_msb_ext = v[KEY_addr_msb_ext],
+		.implicit_return = v[KEY_call_stack] != 0,
+		.sequential_jump = v[KEY_sequential_jump],
+		.all_jumps = v[KEY_all_jumps],
+	};
+
+	p.code_size.extensions = (v[KEY_zcmp] ? HF_RISCV_ZCMP : 0) | (v[KEY_zcmt] ? HF_RISCV_ZCMT : 0);
+	p.code_size.has_jvt = v[KEY_zcmt] && code_size->has_jvt;
+	p.code_size.jvt = p.code_size.has_jvt ? code_size->jvt : 0;
+	p.isa = (uint16_t)(xlen | p.code_size.extensions);
+	return p;
+}
+
+int hf_ntrace_config_read(const char *params, const struct hf_stream *stream, uint32_t hart,
+			  struct hf_ntrace_config *ret_config, char *why, size_t size)
+{
+	const uint8_t xlen = stream && stream->info.xlen == 32 ? 32 : 64;
+	struct hf_code_size code_size;
+	const struct hf_program *tables = hf_code_size_of_view(stream ? stream->setup : NULL, hart, &code_size);
 	uint64_t v[KEYS] = {0};
 	int err;
 
 	set_defaults(v);
+	set_code_size(v, &code_size);
 	err = read_params(params, v, why, size);
 	if (!err && v[KEY_profile]) {
 		set_seed_defaults(v);
@@ -125,15 +167,7 @@ int hf_ntrace_config_read(const char *params, uint32_t hart, uint8_t xlen, struc
 	if (err)
 		return err;
 	*ret_config = (struct hf_ntrace_config){
-		.wire = {
-			.srcbits = (uint8_t)v[KEY_srcbits],
-			.xlen = xlen == 32 ? 32 : 64,
-			.addr_msb_ext = v[KEY_addr_msb_ext],
-			.implicit_return = v[KEY_call_stack] != 0,
-			.sequential_jump = v[KEY_sequential_jump],
-			.all_jumps = v[KEY_all_jumps],
-			.isa = xlen == 32 ? 32 : 64,
-		},
+		.wire = wire_of(v, xlen, &code_size),
 		.history = v[KEY_mode],
 		.seed = v[KEY_profile],
 		.repeat_branch = v[KEY_repeat_branch],
@@ -144,7 +178,9 @@ int hf_ntrace_config_read(const char *params, uint32_t hart, uint8_t xlen, struc
 		.call_stack = (uint8_t)v[KEY_call_stack],
 		.hist_branches = (uint8_t)(v[KEY_hist_branches] ? v[KEY_hist_branches] : 1),
 		.icnt_max = (uint32_t)(v[KEY_icnt_max] > 2 ? v[KEY_icnt_max] : 2),
-		.sync_instructions = v[KEY_sync_instructions],
+		.sync = v[KEY_sync_halfwords] ? v[KEY_sync_halfwords] : v[KEY_sync_instructions],
+		.sync_halfwords = v[KEY_sync_halfwords] != 0,
+		.tables = tables,
 		.src = (uint16_t)(hart & ((1u << v[KEY_srcbits]) - 1)),
 	};
 	return 0;
@@ -154,7 +190,7 @@ int hf_ntrace_check_params(const char *params, char *why, size_t size)
 {
 	struct hf_ntrace_config config;
 
-	return hf_ntrace_config_read(params, 0, 64, &config, why, size);
+	return hf_ntrace_config_read(params, NULL, 0, &config, why, size);
 }
 
 void hf_ntrace_write_ini(const struct hf_side *side, struct hf_sink *sink)
@@ -164,7 +200,7 @@ void hf_ntrace_write_ini(const struct hf_side *side, struct hf_sink *sink)
 	int n;
 
 	/* They were checked before a view was made with them. */
-	if (hf_ntrace_config_read(side->env ? side->env->params : NULL, side->hart, side->stream->info.xlen, &c, NULL, 0))
+	if (hf_ntrace_config_read(side->env ? side->env->params : NULL, side->stream, side->hart, &c, NULL, 0))
 		return;
 	n = snprintf(text, sizeof text,
 		     "[capture]\n"
@@ -184,4 +220,5 @@ void hf_ntrace_write_ini(const struct hf_side *side, struct hf_sink *sink)
 		     c.wire.xlen, c.wire.srcbits, c.wire.addr_msb_ext, c.wire.implicit_return, c.wire.sequential_jump,
 		     c.wire.all_jumps);
 	hf_sink_write(sink, text, (size_t)n);
+	hf_code_size_write(&c.wire.code_size, sink);
 }

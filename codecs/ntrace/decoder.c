@@ -15,6 +15,16 @@ static void add_hart(struct hf_ntrace_dec *d, uint32_t hart)
 		d->harts[d->hart_count++] = hart;
 }
 
+/* Other ids are seen in the frames only. */
+static void note_ids(struct hf_ntrace_dec *d)
+{
+	if (d->params.srcbits || d->params.layout == HF_CORESIGHT_NONE)
+		return;
+	for (unsigned id = 1; id <= HF_CORESIGHT_ID_MAX; id++)
+		if (d->input.lane.seen[id / 64] >> id % 64 & 1)
+			add_hart(d, id);
+}
+
 /* A damaged SRC would make up harts: one that never synchronises has no instructions anyway. */
 static void note_hart(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
 {
@@ -29,7 +39,7 @@ static void pass(struct hf_ntrace_dec *d, uint64_t n)
 {
 	if (d->s.lost_code)
 		d->s.lost_bytes += n;
-	d->s.at += n;
+	d->input.lane.pos += (uint32_t)n;
 }
 
 /* Up to the byte that ends a message, and over it. */
@@ -52,7 +62,7 @@ static bool pad(struct hf_ntrace_dec *d, const uint8_t *bytes, size_t n)
 
 	while (i < n && hf_ntrace_is_padding(bytes[i]))
 		i++;
-	d->s.at += i;
+	d->input.lane.pos += (uint32_t)i;
 	return i != 0;
 }
 
@@ -64,7 +74,7 @@ static void put_damage(struct hf_ntrace_dec *d, const struct hf_ntrace_message *
 		       size_t n)
 {
 	struct hf_ntrace_state *s = &d->s;
-	const uint64_t at = s->at, length = code == HF_ERR_NTRACE_CUT ? n : msg->length;
+	const uint64_t at = hf_ntrace_input_at(&d->input), length = code == HF_ERR_NTRACE_CUT ? n : msg->length;
 	const bool ours = !d->params.srcbits || !msg->has_src || msg->src == d->dec.hart;
 	const uint64_t detail = code == HF_ERR_NTRACE_LONG ? length : msg->tcode;
 
@@ -89,8 +99,8 @@ static void put_message(struct hf_ntrace_dec *d, const struct hf_ntrace_message 
 	struct hf_ntrace_state *s = &d->s;
 
 	note_hart(d, msg);
-	s->message_at = s->at;
-	s->at += msg->length;
+	s->message_at = hf_ntrace_input_at(&d->input);
+	d->input.lane.pos += msg->length;
 	if (!d->params.srcbits || msg->src == d->dec.hart)
 		hf_ntrace_start(d, msg);
 }
@@ -102,45 +112,98 @@ static void begin_part(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
 
-	*s = (struct hf_ntrace_state){.at = s->at, .stopped = 1, .mode = HF_MODE_UNKNOWN};
+	*s = (struct hf_ntrace_state){
+		.place = s->place, .hinted = s->hinted, .stopped = 1, .mode = HF_MODE_UNKNOWN};
 	if (d->params.wrapped)
 		s->skip = 1;
 	hf_ntrace_choose_program(d);
 }
 
+/* From this part on to the first that may have something of this hart; none: the end. */
+static void find_part(struct hf_ntrace_dec *d)
+{
+	struct hf_ntrace_input *in = &d->input;
+
+	for (;;) {
+		const uint32_t owner = hf_ntrace_input_hart(in);
+
+		if (owner == HF_SETUP_ANY || owner == d->dec.hart)
+			return;
+		add_hart(d, owner);
+		if (!hf_ntrace_input_has_next(in))
+			break;
+		hf_ntrace_input_start(in, in->part + 1, in->id);
+	}
+	d->s.phase = HF_NTRACE_PHASE_END;
+}
+
+/* All of a part has been read. */
 static void end_part(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
+	struct hf_ntrace_input *in = &d->input;
 
 	if (s->lost_code)
 		hf_ntrace_push_loss(d, HF_EVENT_GAP, -(int)s->lost_code, s->lost_at, s->lost_bytes, s->lost_detail);
 	begin_part(d);
+	if (in->lane.stop == HF_LANE_ERROR || !hf_ntrace_input_has_next(in)) {
+		s->phase = HF_NTRACE_PHASE_END;
+		return;
+	}
+	hf_ntrace_input_start(in, in->part + 1, in->id);
+	find_part(d);
+}
+
+/* There are no more bytes here. */
+static void stop(struct hf_ntrace_dec *d)
+{
+	struct hf_ntrace_state *s = &d->s;
+	struct hf_lane *lane = &d->input.lane;
+	const uint64_t at = hf_ntrace_input_at(&d->input);
+
+	if (lane->stop == HF_LANE_BREAK) {
+		/* Whether a message goes on behind it is not known, unless there is no trace that it could be of. */
+		if (s->known)
+			hf_ntrace_lose(d, HF_ERR_CORESIGHT_BREAK, at, 0);
+		if (s->lost_code)
+			s->skip = 1;
+		hf_lane_resume(lane);
+		return;
+	}
+	if (lane->stop == HF_LANE_FRAME)
+		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_CORESIGHT_CUT, at, 0, 0);
+	end_part(d);
+}
+
+/* The description's width of SRC does not fit the messages, and there is one that does. */
+static void hint(struct hf_ntrace_dec *d)
+{
+	const struct hf_ntrace_stream *stream = (const struct hf_ntrace_stream *)d->dec.stream;
+
+	d->s.hinted = 1;
+	if (stream->guessed_srcbits != d->params.srcbits)
+		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_NTRACE_SRCBITS, hf_ntrace_input_at(&d->input), 0,
+				    stream->guessed_srcbits);
 }
 
 /* One message, or what there is between two. */
 static int fetch(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
-	const struct hf_ntrace_part part = hf_ntrace_part_at(d->dec.stream, &d->params, s->at);
 	struct hf_ntrace_message msg;
 	const uint8_t *bytes;
 	size_t n;
 	int err;
 
-	if (part.hart != HF_SETUP_ANY && part.hart != d->dec.hart && part.end != HF_NOWHERE) {
-		add_hart(d, part.hart);
-		s->at = part.end;
-		return 0;
-	}
+	if (!s->hinted)
+		hint(d);
 	for (unsigned i = 0; i < 64 && s->phase == HF_NTRACE_PHASE_FETCH && d->plan_count + 16 < HF_NTRACE_PLANS; i++) {
-		err = hf_ntrace_look(&d->reader, s->at, part.end, &bytes, &n);
+		err = hf_ntrace_input_look(&d->input, &bytes, &n);
 		if (err)
 			return err;
 		if (n == 0) {
-			end_part(d);
-			if (d->reader.ended && s->at >= d->reader.start + d->reader.len)
-				s->phase = HF_NTRACE_PHASE_END;
-			return 0;
+			stop(d);
+			continue;
 		}
 		if (s->skip) {
 			skip(d, bytes, n);
@@ -168,6 +231,8 @@ static bool has_room(const struct hf_ntrace_dec *d)
 /* Plans events until there are enough, or the stream ends. A batch ends where a piece does. */
 static int fill(struct hf_ntrace_dec *d)
 {
+	int err = 0;
+
 	d->before = d->s;
 	d->given = 0;
 	d->plan_count = d->plan_at = d->plan_used = 0;
@@ -175,17 +240,15 @@ static int fill(struct hf_ntrace_dec *d)
 	d->single_count = 0;
 	if (!hf_blocks_have_room(&d->blocks, HF_NTRACE_PIECE + 1))
 		hf_blocks_reset(&d->blocks);
-	while (d->s.phase != HF_NTRACE_PHASE_END && has_room(d)) {
-		int err = 0;
-
+	while (!err && d->s.phase != HF_NTRACE_PHASE_END && has_room(d)) {
 		if (d->s.phase == HF_NTRACE_PHASE_FETCH)
 			err = fetch(d);
 		else
 			hf_ntrace_run(d);
-		if (err)
-			return err;
 	}
-	return 0;
+	d->s.place = hf_ntrace_input_place(&d->input);
+	note_ids(d);
+	return err;
 }
 
 /* Planned events, at most max. */
@@ -221,16 +284,15 @@ static void destroy(struct hf_dec *dec)
 {
 	struct hf_ntrace_dec *d = (struct hf_ntrace_dec *)dec;
 
-	hf_reader_fini(&d->reader);
+	hf_ntrace_input_fini(&d->input);
 	hf_blocks_fini(&d->blocks);
-	if (d->rotated)
-		hf_src_free(d->rotated);
 	free(d);
 }
 
 static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
 {
 	struct hf_ntrace_dec *d = calloc(1, sizeof *d);
+	uint8_t id;
 	int err;
 
 	if (!d)
@@ -238,18 +300,19 @@ static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t h
 	d->dec.stream = stream;
 	d->dec.hart = hart;
 	err = hf_ntrace_params_read(stream->setup, hart, &d->params, NULL);
-	if (!err && d->params.wrap_offset)
-		err = hf_ntrace_rotate(src, d->params.wrap_offset, &d->rotated);
+	id = d->params.srcbits ? ((const struct hf_ntrace_stream *)stream)->id : (uint8_t)hart;
 	if (!err)
-		err = hf_reader_init(&d->reader, d->rotated ? d->rotated : src, HF_READER_CAP);
+		err = hf_ntrace_input_init(&d->input, stream->setup, &d->params, src, id);
 	if (!err)
-		err = hf_blocks_init(&d->blocks, d->params.isa, d->params.sequential_jump);
+		err = hf_blocks_init(&d->blocks, d->params.xlen, &d->params.code_size, d->params.sequential_jump);
 	if (err) {
 		destroy(&d->dec);
 		return err;
 	}
 	d->harts[d->hart_count++] = hart;
 	begin_part(d);
+	find_part(d);
+	d->s.place = hf_ntrace_input_place(&d->input);
 	*ret_dec = &d->dec;
 	return 0;
 }
@@ -266,22 +329,26 @@ static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 			break;
 		err = fill(d);
 		if (err) {
-			dec->diag = d->reader.diag;
+			dec->diag = d->input.lane.reader.diag;
 			return *ret_n ? 0 : err;
 		}
 	}
 	if (*ret_n)
 		return 0;
-	if (d->reader.err == 0)
+	if (d->input.lane.reader.err == 0)
 		return HF_NOTE_END;
-	dec->diag = d->reader.diag;
-	return d->reader.err;
+	dec->diag = d->input.lane.reader.diag;
+	return d->input.lane.reader.err;
 }
 
 #define FIELD(member, max) HF_STATE_FIELD(struct hf_ntrace_state, member, max)
 
 static const struct hf_state_field fields[] = {
-	FIELD(at, INT64_MAX),
+	FIELD(place.part, UINT32_MAX),
+	FIELD(place.entry.at, INT64_MAX),
+	FIELD(place.entry.frame, INT64_MAX),
+	FIELD(place.entry.before, 127),
+	FIELD(hinted, 1),
 	FIELD(phase, HF_NTRACE_PHASES - 1),
 	FIELD(skip, 1),
 	FIELD(known, 1),
@@ -304,9 +371,10 @@ static const struct hf_state_field fields[] = {
 	FIELD(message_timed, 1),
 	FIELD(pattern, UINT32_MAX),
 	FIELD(hist, UINT32_MAX),
-	FIELD(repeats, 0x3ffff),
+	FIELD(repeats, HF_NTRACE_RUN_MAX),
 	FIELD(left, INT64_MAX),
 	FIELD(straight, INT64_MAX),
+	FIELD(unsure, INT64_MAX),
 	FIELD(address, UINT64_MAX),
 	FIELD(last_tcode, HF_NTRACE_TCODES - 1),
 	FIELD(last_btype, 3),
@@ -321,7 +389,7 @@ static const struct hf_state_field fields[] = {
 };
 
 static const struct hf_state_table table = {
-	.version = 1,
+	.version = 2,
 	.count = sizeof fields / sizeof fields[0],
 	.fields = fields,
 };
@@ -352,7 +420,7 @@ static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
 	struct hf_ntrace_state s = {0};
 	int err = hf_state_load(&table, &s, blob, size);
 
-	if (err || !is_valid(&s))
+	if (err || !is_valid(&s) || hf_ntrace_input_seek(&d->input, &s.place))
 		return HF_ERR_STATE;
 	d->s = s;
 	d->plan_count = d->plan_at = 0;
@@ -362,7 +430,7 @@ static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
 
 static uint64_t offset(const struct hf_dec *dec)
 {
-	return ((const struct hf_ntrace_dec *)dec)->s.at;
+	return hf_ntrace_input_at(&((const struct hf_ntrace_dec *)dec)->input);
 }
 
 static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)

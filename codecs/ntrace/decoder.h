@@ -10,10 +10,9 @@
 #define HF_NTRACE_DECODER_H
 
 #include "codecs/codec.h"
-#include "codecs/ntrace/message.h"
+#include "codecs/ntrace/input.h"
 #include "codecs/ntrace/stack.h"
 #include "codecs/ntrace/walk.h"
-#include "codecs/source/reader.h"
 
 /* Source ids that are told apart. */
 #define HF_NTRACE_HARTS_MAX 256
@@ -28,8 +27,9 @@ enum hf_ntrace_phase {
 
 /* Everything at the beginning of a batch. */
 struct hf_ntrace_state {
-	uint64_t at;          /* offset of the next byte to read, in the order of time */
+	struct hf_ntrace_place place; /* of the next byte to read */
 	uint8_t phase;        /* enum hf_ntrace_phase */
+	uint8_t hinted;       /* a wrong width of SRC has been told of */
 	uint8_t skip;         /* bytes are passed over until one ends a message */
 	uint8_t known;        /* pc is known: synchronised */
 	uint8_t stopped;      /* the trace was stopped, or has not begun: what is missing is not lost */
@@ -52,6 +52,7 @@ struct hf_ntrace_state {
 	uint32_t repeats;     /* so often again after this time */
 	uint64_t left;        /* halfwords */
 	uint64_t straight;    /* halfwords since the last branch, while only HIST says how far to go */
+	uint64_t unsure;      /* instructions given since I-CNT was last compared with what was executed */
 	uint64_t address;     /* to go on at, absolute */
 	/* the branch message that RepeatBranch would repeat; tcode 0: none */
 	uint8_t last_tcode, last_btype;
@@ -82,13 +83,14 @@ struct hf_ntrace_plan {
 struct hf_ntrace_stream {
 	struct hf_stream base; /* first */
 	char json[256];
+	uint8_t id;              /* whose bytes they are in frames, if SRC tells harts apart */
+	uint8_t guessed_srcbits; /* that of the description, unless it is surely wrong */
 };
 
 struct hf_ntrace_dec {
 	struct hf_dec dec; /* first */
 	struct hf_ntrace_params params;
-	struct hf_src *rotated; /* owned; NULL: the stream is in the order of time */
-	struct hf_reader reader;
+	struct hf_ntrace_input input;
 	struct hf_blocks blocks;
 	const struct hf_program *program; /* of the context; NULL: none */
 	uint32_t tag;                     /* of its blocks */
@@ -109,30 +111,6 @@ extern const struct hf_codec hf_codec_ntrace;
 int hf_ntrace_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream,
 		   struct hf_diag *diag);
 void hf_ntrace_close(struct hf_stream *stream);
-
-/* The part that holds offset, which must be before their end; end: where it ends (HF_NOWHERE: with the stream). */
-struct hf_ntrace_part {
-	uint64_t start, end;
-	uint32_t hart; /* whose it is, or HF_SETUP_ANY: SRC tells */
-	uint32_t index;
-};
-struct hf_ntrace_part hf_ntrace_part_at(const struct hf_stream *stream, const struct hf_ntrace_params *params,
-					uint64_t offset);
-
-/*
- * A circular buffer in the order of time: the bytes of src from offset on, and then those before. src is borrowed,
- * its size must be known.
- */
-int hf_ntrace_rotate(struct hf_src *src, uint64_t offset, struct hf_src **ret_src);
-
-/*
- * The bytes from at on in the window, at least HF_NTRACE_MESSAGE_MAX of them unless the stream or the part ends before;
- * none at end.
- */
-int hf_ntrace_look(struct hf_reader *r, uint64_t at, uint64_t end, const uint8_t **ret_bytes, size_t *ret_n);
-
-/* An offset in the order of time as one of the stream. */
-uint64_t hf_ntrace_stream_offset(const struct hf_ntrace_params *params, uint64_t size, uint64_t offset);
 
 /* ---- decoder.c ---- */
 

@@ -155,6 +155,24 @@ void hf_ntrace_emit_taken(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_
 	}
 }
 
+/* Without history the short message will do (8.4.1, note 2). */
+void hf_ntrace_emit_sync(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc)
+{
+	struct hf_ntrace_message msg = {
+		.tcode = HF_NTRACE_SYNC,
+		.sync = HF_NTRACE_SYNC_PERIODIC,
+		.icnt = e->s.icnt,
+		.address = pc,
+	};
+
+	if (e->c.history) {
+		hf_ntrace_emit_flow(e, sink, HF_NTRACE_BTYPE_JUMP, pc, true);
+		return;
+	}
+	hf_ntrace_emit(e, sink, &msg);
+	reset_all(e, pc);
+}
+
 /* ---- starts and stops ---- */
 
 /* Another message than ProgTraceSync may start a trace (8.4.1, note 1): in a trap handler. */

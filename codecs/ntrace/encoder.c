@@ -23,7 +23,7 @@ static void go_on_elsewhere(struct hf_ntrace_enc *e, struct hf_sink *sink, uint6
 static void resolve(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc, bool may_sync)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
-	bool due = may_sync && e->c.sync_instructions && s->since >= e->c.sync_instructions;
+	bool due = may_sync && e->c.sync && s->since >= e->c.sync;
 
 	switch (s->pending) {
 	case HF_NTRACE_PENDING_START:
@@ -33,8 +33,10 @@ static void resolve(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc, 
 		hf_ntrace_emit_flow(e, sink, s->btype, pc, due);
 		break;
 	case HF_NTRACE_PENDING_INDIRECT:
-		if (due || !s->has_returned || s->returned != pc)
+		if (!s->has_returned || s->returned != pc)
 			hf_ntrace_emit_flow(e, sink, HF_NTRACE_BTYPE_JUMP, pc, due);
+		else if (due)
+			hf_ntrace_emit_sync(e, sink, pc);
 		break;
 	case HF_NTRACE_PENDING_TAKEN:
 		hf_ntrace_emit_taken(e, sink, s->next, due && pc == s->next);
@@ -44,8 +46,10 @@ static void resolve(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc, 
 	default:
 		if (pc != s->next && !s->plain)
 			go_on_elsewhere(e, sink, pc);
-		else if (due || pc != s->next)
-			hf_ntrace_emit_flow(e, sink, HF_NTRACE_BTYPE_JUMP, pc, due && pc == s->next);
+		else if (pc != s->next)
+			hf_ntrace_emit_flow(e, sink, HF_NTRACE_BTYPE_JUMP, pc, false);
+		else if (due)
+			hf_ntrace_emit_sync(e, sink, pc);
 		break;
 	}
 	s->plain = 0;
@@ -82,6 +86,15 @@ static uint64_t static_target(const struct hf_ntrace_enc *e, const struct hf_ev_
 	return target;
 }
 
+/* Whether a table jump leaves nothing to be told, because readers know the table. */
+static bool table_target(const struct hf_ntrace_enc *e, const struct hf_ev_insn *insn, uint64_t *ret_target)
+{
+	unsigned index;
+
+	return hf_riscv_table_jump(insn->opcode, e->c.wire.isa, &index) &&
+	       hf_code_size_target(&e->c.wire.code_size, e->c.tables, e->c.wire.isa, index, ret_target);
+}
+
 static void put_indirect(struct hf_ntrace_enc *e, const struct hf_event *ev, uint64_t behind)
 {
 	const struct hf_ev_insn *insn = &ev->insn;
@@ -103,11 +116,12 @@ static void put_indirect(struct hf_ntrace_enc *e, const struct hf_event *ev, uin
 		hf_ntrace_stack_push(&s->calls, e->c.call_stack, behind);
 }
 
-static void put_jump(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_ev_insn *insn, uint64_t behind)
+/* A direct jump to target, as readers see it. */
+static void put_jump(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_ev_insn *insn, uint64_t target,
+		     uint64_t behind)
 {
-	const uint64_t target = static_target(e, insn);
-
-	if (insn->flow == HF_FLOW_CALL)
+	e->s.plain = 0;
+	if (insn->flow == HF_FLOW_CALL || insn->flow == HF_FLOW_INDIRECT_CALL)
 		hf_ntrace_stack_push(&e->s.calls, e->c.call_stack, behind);
 	if (e->c.wire.all_jumps)
 		put_taken(e, sink, target);
@@ -119,6 +133,7 @@ static void put_jump(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 static void put_flow(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev, uint64_t behind)
 {
 	const struct hf_ev_insn *insn = &ev->insn;
+	uint64_t target;
 
 	switch (insn->flow) {
 	case HF_FLOW_BRANCH:
@@ -129,10 +144,15 @@ static void put_flow(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 		break;
 	case HF_FLOW_JUMP:
 	case HF_FLOW_CALL:
-		put_jump(e, sink, insn, behind);
+		put_jump(e, sink, insn, static_target(e, insn), behind);
 		break;
 	case HF_FLOW_INDIRECT_JUMP:
 	case HF_FLOW_INDIRECT_CALL:
+		if (table_target(e, insn, &target))
+			put_jump(e, sink, insn, target, behind);
+		else
+			put_indirect(e, ev, behind);
+		break;
 	case HF_FLOW_RETURN:
 	case HF_FLOW_SWAP:
 	case HF_FLOW_TRAP_RETURN:
@@ -154,13 +174,13 @@ static void put_insn(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 	const uint64_t behind = insn->isa == HF_ISA_RV32 ? (uint32_t)(insn->pc + insn->size) : insn->pc + insn->size;
 
 	if (s->pending != HF_NTRACE_PENDING_NONE || insn->pc != s->next ||
-	    (s->since >= e->c.sync_instructions && e->c.sync_instructions))
+	    (s->since >= e->c.sync && e->c.sync))
 		resolve(e, sink, insn->pc, true);
 	if (insn->mode != HF_MODE_UNKNOWN)
 		s->mode = insn->mode;
 	if (e->c.ownership && (s->owner_due || s->mode != s->said_mode))
 		hf_ntrace_emit_ownership(e, sink);
-	s->since++;
+	s->since += e->c.sync_halfwords ? insn->size / 2u : 1;
 	hf_ntrace_emit_count(e, sink, insn->size / 2u);
 	s->next = behind;
 	s->known = 1;
@@ -267,32 +287,40 @@ static void put_other(struct hf_ntrace_enc *e, struct hf_sink *sink, const struc
 	}
 }
 
-/* Of RV32 some sources extend addresses with their sign: only 32 bits go into a message. */
-static struct hf_event narrowed(const struct hf_event *ev)
+/*
+ * As readers will see it, in *room if that differs. Of RV32 some sources extend addresses with their sign: only 32 bits
+ * go into a message. And the source may have another opinion of what Zcmp and Zcmt share with c.fsdsp than the view,
+ * whose readers are told.
+ */
+static const struct hf_event *seen(const struct hf_ntrace_enc *e, const struct hf_event *ev, struct hf_event *room)
 {
-	struct hf_event ret = *ev;
+	const bool narrow = e->c.wire.xlen == 32, insn = hf_event_is_instruction(ev);
+	const bool code_size = insn && hf_riscv_is_code_size(ev->insn.opcode);
 
-	if (ev->kind == HF_EVENT_INSN || ev->kind == HF_EVENT_ATTEMPT) {
-		ret.insn.pc = (uint32_t)ev->insn.pc;
-		ret.insn.target = (uint32_t)ev->insn.target;
-	} else if (ev->kind == HF_EVENT_TRAP) {
-		ret.trap.handler = (uint32_t)ev->trap.handler;
+	if (insn && (code_size || (narrow && (ev->insn.pc | ev->insn.target) > UINT32_MAX))) {
+		*room = *ev;
+		if (code_size)
+			room->insn.flow = hf_riscv_flow(ev->insn.opcode, e->c.wire.isa);
+		room->insn.pc = narrow ? (uint32_t)ev->insn.pc : ev->insn.pc;
+		room->insn.target = narrow ? (uint32_t)ev->insn.target : ev->insn.target;
+		return room;
 	}
-	return ret;
+	if (narrow && ev->kind == HF_EVENT_TRAP && ev->trap.handler > UINT32_MAX) {
+		*room = *ev;
+		room->trap.handler = (uint32_t)ev->trap.handler;
+		return room;
+	}
+	return ev;
 }
 
 static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
 {
 	struct hf_ntrace_enc *e = (struct hf_ntrace_enc *)enc;
-	struct hf_event narrow;
+	struct hf_event room;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct hf_event *one = &ev[i];
+		const struct hf_event *one = seen(e, &ev[i], &room);
 
-		if (e->c.wire.xlen == 32) {
-			narrow = narrowed(one);
-			one = &narrow;
-		}
 		if (one->kind == HF_EVENT_INSN)
 			put_insn(e, sink, one);
 		else
@@ -321,7 +349,7 @@ static int create(const struct hf_stream *stream, uint32_t hart, const struct hf
 
 	if (!e)
 		return HF_ERR_NOMEM;
-	err = hf_ntrace_config_read(env ? env->params : NULL, hart, stream->info.xlen, &e->c, NULL, 0);
+	err = hf_ntrace_config_read(env ? env->params : NULL, stream, hart, &e->c, NULL, 0);
 	if (err) {
 		free(e);
 		return err;
@@ -402,7 +430,7 @@ static const struct hf_side_file side[] = {{"ntrace/capture.ini", hf_ntrace_writ
 
 const struct hf_enc_ops hf_ntrace_enc_ops = {
 	.view = "ntrace/trace.bin",
-	.version = 2,
+	.version = 3,
 	.refuses = refuses,
 	.create = create,
 	.destroy = destroy,

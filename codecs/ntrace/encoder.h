@@ -25,13 +25,16 @@ struct hf_ntrace_config {
 	uint8_t call_stack;           /* 0: returns are reported */
 	uint8_t hist_branches;        /* bits of HIST under the stop bit */
 	uint32_t icnt_max;
-	uint64_t sync_instructions;   /* 0: never again after the start */
+	uint64_t sync;                /* instructions, or halfwords of them; 0: never again after the start */
+	bool sync_halfwords;
 	uint16_t src;
+	const struct hf_program *tables; /* borrowed: where the jump table is that readers know; NULL: none */
 };
 
-/* hart: of the events; what SRC says. Wrong values are HF_ERR_SETUP_VALUE; why[size] says which, may be NULL. */
-int hf_ntrace_config_read(const char *params, uint32_t hart, uint8_t xlen, struct hf_ntrace_config *ret_config,
-			  char *why, size_t size);
+/* stream (NULL: any) and hart: of the events; SRC says the hart. Wrong values are HF_ERR_SETUP_VALUE; why[size] says
+ * which, may be NULL. */
+int hf_ntrace_config_read(const char *params, const struct hf_stream *stream, uint32_t hart,
+			  struct hf_ntrace_config *ret_config, char *why, size_t size);
 int hf_ntrace_check_params(const char *params, char *why, size_t size);
 /* ntrace/capture.ini */
 void hf_ntrace_write_ini(const struct hf_side *side, struct hf_sink *sink);
@@ -62,7 +65,7 @@ struct hf_ntrace_enc_state {
 	uint64_t next;
 	uint64_t returned;
 	uint64_t ref;           /* address sent last */
-	uint64_t since;         /* instructions since the last synchronisation */
+	uint64_t since;         /* instructions or halfwords since the last synchronisation */
 	uint64_t upper_pc;      /* the instruction before: it may set the register of a sequential jump */
 	uint32_t upper_opcode;
 	uint32_t icnt;
@@ -94,6 +97,8 @@ void hf_ntrace_emit(struct hf_ntrace_enc *e, struct hf_sink *sink, struct hf_ntr
 void hf_ntrace_emit_flow(struct hf_ntrace_enc *e, struct hf_sink *sink, uint8_t btype, uint64_t pc, bool sync);
 /* It does, by a taken branch that ends I-CNT. */
 void hf_ntrace_emit_taken(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc, bool sync);
+/* It does by itself: for readers to start at. */
+void hf_ntrace_emit_sync(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc);
 void hf_ntrace_emit_start(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc);
 void hf_ntrace_emit_stop(struct hf_ntrace_enc *e, struct hf_sink *sink);
 void hf_ntrace_emit_error(struct hf_ntrace_enc *e, struct hf_sink *sink);

@@ -2,6 +2,7 @@
  * Messages on a program. What a message says about the instructions since the one before it (I-CNT, HIST) is walked
  * first; then its address or its end of trace takes effect. References are to N-Trace 1.0.
  */
+#include "codecs/isa/riscv.h"
 #include "codecs/ntrace/decoder.h"
 
 /*
@@ -44,7 +45,7 @@ void hf_ntrace_push_loss(struct hf_ntrace_dec *d, uint8_t kind, int code, uint64
 	struct hf_event *ev = hf_ntrace_single(d, kind);
 
 	ev->size = (uint32_t)-code;
-	ev->loss.offset = hf_ntrace_stream_offset(&d->params, d->reader.src->size, at);
+	ev->loss.offset = hf_ntrace_input_offset(&d->input, at);
 	ev->loss.bytes = bytes;
 	ev->loss.detail = detail;
 }
@@ -91,6 +92,7 @@ static void push_time(struct hf_ntrace_dec *d)
 static void forget(struct hf_ntrace_state *s)
 {
 	s->debt = 0;
+	s->unsure = 0;
 	hf_ntrace_stack_clear(&s->calls);
 	s->last_tcode = 0;
 }
@@ -110,7 +112,16 @@ void hf_ntrace_lose(struct hf_ntrace_dec *d, int code, uint64_t at, uint64_t det
 	forget(s);
 }
 
-/* The message that is executed does not fit: all that was planned of it since mark is taken back. */
+static bool is_misfit(int code)
+{
+	return code == HF_ERR_NTRACE_NO_CODE || code == HF_ERR_NTRACE_COUNT || code == HF_ERR_NTRACE_HISTORY ||
+	       code == HF_ERR_NTRACE_FLOW || code == HF_ERR_NTRACE_WHERE;
+}
+
+/*
+ * The message that is executed does not fit: all that was planned of it since mark is taken back. What was given
+ * before I-CNT could be compared with it cannot be, and is told of.
+ */
 static void fail(struct hf_ntrace_dec *d, int code, uint64_t detail, uint32_t mark)
 {
 	while (d->plan_count > mark) {
@@ -120,6 +131,8 @@ static void fail(struct hf_ntrace_dec *d, int code, uint64_t detail, uint32_t ma
 		if (plan->ev >= d->singles && plan->ev < d->singles + HF_NTRACE_PLANS)
 			d->single_count--;
 	}
+	if (is_misfit(code) && d->s.unsure)
+		hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_UNSURE, d->s.message_at, 0, d->s.unsure);
 	hf_ntrace_lose(d, code, d->s.message_at, detail);
 	d->s.lost_bytes += d->s.message_length;
 }
@@ -193,6 +206,15 @@ static struct hf_block *follow_return(struct hf_ntrace_dec *d, struct hf_block *
 	return hf_blocks_follow(&d->blocks, d->program, block, 1);
 }
 
+/* Why nobody knows where the end of a block leads. */
+static int lost_way(const struct hf_ntrace_dec *d, const struct hf_block *block)
+{
+	unsigned index;
+
+	return block->count && hf_riscv_table_jump(hf_blocks_events(&d->blocks, block)[block->count - 1].insn.opcode,
+						   d->params.isa, &index) ? HF_ERR_NTRACE_TABLE : HF_ERR_NTRACE_FLOW;
+}
+
 /* On from the last instruction of a block that is not the message's last; NULL: *ret_err says why not. */
 static struct hf_block *step(struct hf_ntrace_dec *d, struct hf_block *block, struct hf_ntrace_plan *entry,
 			     int *ret_err)
@@ -239,7 +261,7 @@ static struct hf_block *step(struct hf_ntrace_dec *d, struct hf_block *block, st
 		*ret_err = HF_ERR_NTRACE_NO_CODE;
 		return NULL;
 	default:
-		*ret_err = HF_ERR_NTRACE_FLOW;
+		*ret_err = lost_way(d, block);
 		return NULL;
 	}
 	return hf_blocks_follow(&d->blocks, d->program, block, taken);
@@ -282,6 +304,7 @@ static void run_history(struct hf_ntrace_dec *d)
 	struct hf_ntrace_state *s = &d->s;
 	struct hf_block *block = find(d, s->pc);
 	struct circle circle = {0};
+	uint64_t insns = 0;
 
 	for (unsigned used = 0; used < HF_NTRACE_PIECE; used++) {
 		struct hf_ntrace_plan *entry = push(d, hf_blocks_events(&d->blocks, block), block->count);
@@ -290,6 +313,7 @@ static void run_history(struct hf_ntrace_dec *d)
 
 		s->debt -= block->halfwords;
 		s->straight += block->halfwords;
+		insns += block->count;
 		if (s->straight > STRAIGHT_MAX || (!d->params.all_jumps && is_circle(&circle, block))) {
 			fail(d, HF_ERR_NTRACE_HISTORY, place(d, from), mark);
 			return;
@@ -305,11 +329,12 @@ static void run_history(struct hf_ntrace_dec *d)
 		if (s->repeats == 0) {
 			s->phase = HF_NTRACE_PHASE_FETCH;
 			push_time(d);
-			return;
+			break;
 		}
 		s->repeats--;
 		s->hist = s->pattern;
 	}
+	s->unsure += insns;
 }
 
 /* The last halfwords of a message lie inside this block: 0, or an error if they end inside an instruction. */
@@ -399,7 +424,7 @@ static int end_block(struct hf_ntrace_dec *d, struct outcome *o)
 	if (block->end == HF_BLOCK_CALL || block->end == HF_BLOCK_SET_CALL || block->end == HF_BLOCK_SWAP ||
 	    block->end == HF_BLOCK_INDIRECT_CALL)
 		hf_ntrace_stack_push(&s->calls, HF_NTRACE_STACK, block->next);
-	return direct && block->end != HF_BLOCK_JUMP && block->end != HF_BLOCK_CALL ? HF_ERR_NTRACE_FLOW : 0;
+	return direct && block->end != HF_BLOCK_JUMP && block->end != HF_BLOCK_CALL ? lost_way(d, block) : 0;
 }
 
 /* Whether the message's address says where its last instruction went. */
@@ -521,6 +546,9 @@ static void finish(struct hf_ntrace_dec *d, struct outcome *o, uint32_t mark)
 		fail(d, err, err == HF_ERR_NTRACE_WHERE ? o->next : last, mark);
 		if (sync)
 			restart(d);
+		/* I-CNT and HIST did fit. Without I-CNT it is a start, and what went before was not told to have ended. */
+		if (sync && err == HF_ERR_NTRACE_WHERE && o->entry)
+			hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_EITHER, s->message_at, 0, s->pc);
 		return;
 	}
 	if (s->tcode == HF_NTRACE_CORRELATION) {
@@ -528,6 +556,7 @@ static void finish(struct hf_ntrace_dec *d, struct outcome *o, uint32_t mark)
 		return;
 	}
 	s->pc = s->address;
+	s->unsure = 0;
 	if (sync)
 		synchronise(d);
 	else
@@ -544,11 +573,14 @@ static void run_count(struct hf_ntrace_dec *d)
 	struct outcome o = {.next = s->pc, .known = true};
 	struct hf_block *block = s->left ? find(d, s->pc) : NULL;
 	struct circle circle = {0};
+	uint64_t insns = 0;
 	int err = 0;
 
 	for (unsigned used = 0; s->left; used++) {
-		if (used == HF_NTRACE_PIECE)
+		if (used == HF_NTRACE_PIECE) {
+			s->unsure += insns;
 			return;
+		}
 		if (block->halfwords > s->left || block->count == 0) {
 			err = run_partly(d, block, &o);
 			if (err) {
@@ -559,6 +591,7 @@ static void run_count(struct hf_ntrace_dec *d)
 		}
 		o.entry = push(d, hf_blocks_events(&d->blocks, block), block->count);
 		s->left -= block->halfwords;
+		insns += block->count;
 		if (s->left == 0) {
 			o.block = block;
 			break;
@@ -609,10 +642,16 @@ static void set_context(struct hf_ntrace_dec *d, uint64_t process)
 		{HF_MODE_U, HF_MODE_S, HF_MODE_UNKNOWN, HF_MODE_M},
 		{HF_MODE_VU, HF_MODE_VS, HF_MODE_UNKNOWN, HF_MODE_UNKNOWN},
 	};
+	const uint8_t mode = modes[process >> 4 & 1][process >> 2 & 3];
 	struct hf_ntrace_state *s = &d->s;
-	struct hf_event *ev = hf_ntrace_single(d, HF_EVENT_CONTEXT);
+	struct hf_event *ev;
 
-	s->mode = modes[process >> 4 & 1][process >> 2 & 3];
+	if ((process & 3) == 1 || mode == HF_MODE_UNKNOWN) { /* reserved: another message that was damaged is likelier */
+		hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_VALUE, s->message_at, s->message_length, s->tcode);
+		return;
+	}
+	s->mode = mode;
+	ev = hf_ntrace_single(d, HF_EVENT_CONTEXT);
 	ev->size = HF_CONTEXT_MODE;
 	ev->context.mode = s->mode;
 	if ((process & 3) == 2) {
@@ -640,6 +679,22 @@ void hf_ntrace_choose_program(struct hf_ntrace_dec *d)
 			d->tag |= (uint32_t)(i + 1) << 8;
 }
 
+/* A run of branches of one kind: a history of one bit, that often. */
+static void start_run(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
+{
+	struct hf_ntrace_state *s = &d->s;
+
+	if (msg->icnt > HF_NTRACE_RUN_MAX) {
+		fail(d, HF_ERR_NTRACE_VALUE, msg->tcode, d->plan_count);
+		return;
+	}
+	s->history = 1;
+	s->straight = 0;
+	s->pattern = s->hist = msg->rcode == HF_NTRACE_RCODE_TAKEN ? 3 : 2;
+	s->repeats = msg->icnt ? (uint32_t)msg->icnt - 1 : 0;
+	s->phase = msg->icnt ? HF_NTRACE_PHASE_HISTORY : HF_NTRACE_PHASE_FETCH;
+}
+
 static void start_resource(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -654,10 +709,12 @@ static void start_resource(struct hf_ntrace_dec *d, const struct hf_ntrace_messa
 	case HF_NTRACE_RCODE_HIST:
 		s->history = 1;
 		s->straight = 0;
-		s->repeats = msg->rcode == HF_NTRACE_RCODE_HREPEAT && msg->hrepeat ? msg->hrepeat - 1 : 0;
+		s->repeats = msg->rcode == HF_NTRACE_RCODE_HREPEAT ? msg->hrepeat - 1 : 0;
 		s->phase = HF_NTRACE_PHASE_HISTORY;
-		if (msg->rcode == HF_NTRACE_RCODE_HREPEAT && msg->hrepeat == 0)
-			s->phase = HF_NTRACE_PHASE_FETCH;
+		break;
+	case HF_NTRACE_RCODE_NOT_TAKEN:
+	case HF_NTRACE_RCODE_TAKEN:
+		start_run(d, msg);
 		break;
 	default: /* a vendor's resource: what it counts is not known */
 		fail(d, HF_ERR_NTRACE_VALUE, msg->tcode, d->plan_count);
@@ -769,6 +826,8 @@ void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *ms
 	s->pattern = msg->hist;
 	s->hist = msg->hist ? msg->hist : 1;
 	keep_time(s, msg);
+	if (hf_ntrace_is_odd(msg))
+		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_NTRACE_VALUE, s->message_at, 0, msg->tcode);
 	/* Two messages that were merged by damage look like one with a time: there is none if the last sync had none. */
 	if (s->known && !sync && msg->has_time && !s->timed) {
 		fail(d, HF_ERR_NTRACE_FIELDS, msg->tcode, d->plan_count);

@@ -246,7 +246,8 @@ static bool is_reserved(const struct hf_ntrace_message *msg)
 	case HF_NTRACE_RESOURCE_FULL:
 		if (msg->rcode > HF_NTRACE_RCODE_HREPEAT)
 			return msg->rcode < 8;
-		return rdata_is_history(msg) && msg->hist < 2;
+		return (rdata_is_history(msg) && msg->hist < 2) ||
+		       (msg->rcode == HF_NTRACE_RCODE_HREPEAT && msg->hrepeat == 0);
 	case HF_NTRACE_INDIRECT_BRANCH_HIST:
 	case HF_NTRACE_INDIRECT_BRANCH_HIST_SYNC:
 		return msg->hist == 0;
@@ -255,6 +256,15 @@ static bool is_reserved(const struct hf_ntrace_message *msg)
 	default:
 		return false;
 	}
+}
+
+bool hf_ntrace_is_odd(const struct hf_ntrace_message *msg)
+{
+	if (hf_ntrace_is_sync(msg->tcode))
+		return msg->sync == 8 || (msg->sync >= 10 && msg->sync <= 13);
+	if (msg->tcode == HF_NTRACE_CORRELATION)
+		return msg->evcode == 2 || msg->evcode == 3 || (msg->evcode >= 5 && msg->evcode <= 7);
+	return msg->tcode == HF_NTRACE_ERROR && msg->etype >= 1 && msg->etype <= 7;
 }
 
 static int read_fields(const struct hf_ntrace_params *params, struct cursor *c, struct hf_ntrace_message *msg)

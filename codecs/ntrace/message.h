@@ -46,7 +46,13 @@ enum hf_ntrace_rcode {
 	HF_NTRACE_RCODE_ICNT,
 	HF_NTRACE_RCODE_HIST,
 	HF_NTRACE_RCODE_HREPEAT,
+	/* Of SiFive's encoders before 1.0: so many branches in a row that were not taken, that were. */
+	HF_NTRACE_RCODE_NOT_TAKEN = 8,
+	HF_NTRACE_RCODE_TAKEN = 9,
 };
+
+/* The longest such run: I-CNT would be full before (6.2). */
+#define HF_NTRACE_RUN_MAX 0x3fffff
 
 /* ECODE of Error: program trace was lost. */
 #define HF_NTRACE_ECODE_PROGRAM 4
@@ -82,6 +88,9 @@ uint64_t hf_ntrace_field(const struct hf_ntrace_message *msg, unsigned field);
 
 /* Whether that field, one of the message's TCODE, is there. */
 bool hf_ntrace_has_field(const struct hf_ntrace_message *msg, unsigned field);
+
+/* Whether SYNC, ETYPE or EVCODE is a reserved value (7.4, 7.12, 8.4). Nothing of the flow depends on it. */
+bool hf_ntrace_is_odd(const struct hf_ntrace_message *msg);
 
 static inline bool hf_ntrace_is_sync(unsigned tcode)
 {

@@ -1,16 +1,24 @@
 #include "codecs/ntrace/params.h"
 
-#include "codecs/isa/riscv.h"
+#include "codecs/source/coresight.h"
+
+#include <string.h>
 
 const char *const hf_ntrace_parameters[] = {
-	"srcbits",     "xlen",    "addr_msb_ext", "implicit_return", "implicit_return_depth", "sequential_jump", "all_jumps",
-	"wrap_offset", "wrapped", "zcmp",	  "zcmt",	     NULL,
+	"srcbits", "xlen", "addr_msb_ext", "implicit_return", "implicit_return_depth", "sequential_jump", "all_jumps",
+	"wrap_offset", "wrapped", "word_bytes", "trace_id", "zcmp", "zcmt", "jvt", NULL,
 };
+
+/* Of the stream, and not of one of its harts. */
+static const char *const common[] = {"srcbits", "wrap_offset", "wrapped", "word_bytes", "trace_id", NULL};
+
+/* In the order of enum hf_coresight_layout. */
+static const char *const framings[] = {"raw", "coresight", "coresight_sync", "dstream_coresight", NULL};
 
 struct reading {
 	const struct hf_setup *setup;
 	uint32_t hart;
-	struct hf_diag *diag;
+	struct hf_setup_error *error;
 	int err;
 };
 
@@ -20,7 +28,7 @@ static uint64_t number(struct reading *r, const char *key, uint64_t max, uint64_
 	uint64_t v = fallback;
 
 	if (!r->err)
-		r->err = hf_setup_number(r->setup, r->hart, key, max, fallback, &v, r->diag);
+		r->err = hf_setup_number(r->setup, r->hart, key, 0, max, fallback, &v, r->error);
 	return r->err ? fallback : v;
 }
 
@@ -32,20 +40,35 @@ static bool flag(struct reading *r, const char *key, bool fallback)
 /* xlen is the program's if nobody says it. */
 static uint8_t read_xlen(struct reading *r)
 {
-	const struct hf_program *program =
-		hf_setup_program(r->setup, r->hart, HF_SETUP_NO_CONTEXT, HF_MEMORY_ANY);
-	const uint64_t xlen = number(r, "xlen", 64, program && program->xlen == 32 ? 32 : 64);
+	static const char *const words[] = {"32", "64", NULL};
+	unsigned word;
 
-	if (!r->err && xlen != 32 && xlen != 64)
-		r->err = hf_diag_set(r->diag, HF_ERR_SETUP_VALUE, HF_SPACE_FILE, HF_NOWHERE,
-				     hf_setup_get(r->setup, r->hart, "xlen")->line);
-	return (uint8_t)xlen;
+
+	r->err = hf_setup_word(r->setup, r->hart, "xlen", words, hf_setup_xlen(r->setup, r->hart) != 32, &word, r->error);
+	return word ? 64 : 32;
+}
+
+/* How the stream is stored. */
+static void read_transport(struct reading *r, struct hf_ntrace_params *p)
+{
+	static const char *const words[] = {"1", "2", "4", "8", NULL};
+	unsigned layout = 0, word = 0;
+
+	if (!r->err)
+		r->err = hf_setup_word(r->setup, r->hart, "framing", framings, 0, &layout, r->error);
+	if (!r->err)
+		r->err = hf_setup_word(r->setup, r->hart, "word_bytes", words, 0, &word, r->error);
+	p->layout = (uint8_t)layout;
+	p->word_bytes = (uint8_t)(1u << word);
+	p->trace_id = (uint8_t)number(r, "trace_id", HF_CORESIGHT_ID_MAX, 0);
+	p->wrap_offset = number(r, "wrap_offset", INT64_MAX, 0);
+	p->wrapped = flag(r, "wrapped", p->wrap_offset != 0);
 }
 
 int hf_ntrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf_ntrace_params *ret_params,
-			  struct hf_diag *diag)
+			  struct hf_setup_error *error)
 {
-	struct reading r = {.setup = setup, .hart = hart, .diag = diag};
+	struct reading r = {.setup = setup, .hart = hart, .error = error};
 	struct hf_ntrace_params p = {.xlen = read_xlen(&r)};
 
 	p.srcbits = (uint8_t)number(&r, "srcbits", HF_NTRACE_SRCBITS_MAX, 0);
@@ -54,11 +77,57 @@ int hf_ntrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf
 	p.implicit_return = flag(&r, "implicit_return", number(&r, "implicit_return_depth", 32, 0) != 0);
 	p.sequential_jump = flag(&r, "sequential_jump", false);
 	p.all_jumps = flag(&r, "all_jumps", false);
-	p.wrap_offset = number(&r, "wrap_offset", INT64_MAX, 0);
-	p.wrapped = flag(&r, "wrapped", p.wrap_offset != 0);
-	p.isa = p.xlen;
-	p.isa |= flag(&r, "zcmp", false) ? HF_RISCV_ZCMP : 0;
-	p.isa |= flag(&r, "zcmt", false) ? HF_RISCV_ZCMT : 0;
+	read_transport(&r, &p);
+	if (!r.err)
+		r.err = hf_code_size_read(setup, hart, &p.code_size, error);
+	p.isa = (uint16_t)(p.xlen | p.code_size.extensions);
 	*ret_params = p;
 	return r.err;
+}
+
+/* What is of the whole stream stands in [parameters], not in [parameters N]. */
+static int check_common(const struct hf_setup *setup, struct hf_setup_error *error)
+{
+	for (size_t i = 0; i < setup->value_count; i++)
+		for (size_t k = 0; setup->values[i].hart != HF_SETUP_ANY && common[k]; k++)
+			if (strcmp(setup->values[i].key, common[k]) == 0)
+				return hf_setup_fail(error, HF_ERR_SETUP_KEY, setup->values[i].file, setup->values[i].line,
+						     "'%s' is of all harts: it belongs to [parameters]", common[k]);
+	return 0;
+}
+
+/* A circular buffer is one file, of which the end is known before it is read; words are whole. */
+static int check_order(const struct hf_setup *setup, const struct hf_ntrace_params *params, struct hf_setup_error *error)
+{
+	const struct hf_setup_value *wrap = hf_setup_get(setup, HF_SETUP_ANY, "wrap_offset");
+	const struct hf_setup_value *word = hf_setup_get(setup, HF_SETUP_ANY, "word_bytes");
+
+	if (params->wrap_offset && setup->part_count > 1)
+		return hf_setup_refuse(error, wrap, "0 with several trace files: a circular buffer is one file");
+	if (params->wrap_offset && setup->packed)
+		return hf_setup_refuse(error, wrap, "0 with a compressed trace file: unpack it");
+	for (size_t i = 0; i < setup->part_count; i++) {
+		const uint64_t size = setup->parts[i].size;
+
+		if (params->wrap_offset && size != HF_NOWHERE && params->wrap_offset >= size)
+			return hf_setup_refuse(error, wrap, "less than the %llu bytes of %.60s", (unsigned long long)size,
+					       setup->parts[i].name);
+		if (params->word_bytes > 1 && size != HF_NOWHERE && size % params->word_bytes)
+			return hf_setup_refuse(error, word, "1: the %llu bytes of %.60s are no whole words",
+					       (unsigned long long)size, setup->parts[i].name);
+	}
+	return 0;
+}
+
+int hf_ntrace_check(const struct hf_setup *setup, struct hf_setup_error *error)
+{
+	struct hf_ntrace_params params, own;
+	int err = hf_ntrace_params_read(setup, HF_SETUP_ANY, &params, error);
+
+	for (size_t i = 0; i < setup->value_count && !err; i++)
+		if (setup->values[i].hart != (i ? setup->values[i - 1].hart : HF_SETUP_ANY))
+			err = hf_ntrace_params_read(setup, setup->values[i].hart, &own, error);
+	if (!err)
+		err = check_common(setup, error);
+	return err ? err : check_order(setup, &params, error);
 }

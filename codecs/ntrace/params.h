@@ -5,7 +5,7 @@
 #ifndef HF_NTRACE_PARAMS_H
 #define HF_NTRACE_PARAMS_H
 
-#include "codecs/setup/setup.h"
+#include "codecs/setup/code_size.h"
 
 /* The widest SRC field (6.2). */
 #define HF_NTRACE_SRCBITS_MAX 12
@@ -18,15 +18,22 @@ struct hf_ntrace_params {
 	bool sequential_jump;    /* nor are jumps through a register that the instruction before set (9.1) */
 	bool all_jumps;          /* trTeInstEnAllJumps: direct jumps are reported like taken branches (2) */
 	bool wrapped;            /* the buffer begins inside a message */
-	uint16_t isa;            /* xlen and the HF_RISCV_* of codecs/isa/riscv.h */
+	struct hf_code_size code_size;
+	uint16_t isa;            /* xlen, with its extensions */
+	uint8_t layout;          /* enum hf_coresight_layout */
+	uint8_t trace_id;        /* with frames and SRC: whose bytes these are; 0: of the first id there is */
+	uint8_t word_bytes;      /* 1, or the size of the words whose bytes a dump has in the wrong order */
 	uint64_t wrap_offset;    /* where the oldest byte of a circular buffer lies (trRamWP - trRamStart) */
 };
 
 /* The keys that hf_ntrace_params_read takes; ends with NULL. */
 extern const char *const hf_ntrace_parameters[];
 
-/* Those of one hart. setup may be NULL: all defaults. */
+/* Those of one hart. setup may be NULL: all defaults. HF_ERR_SETUP_VALUE; error may be NULL. */
 int hf_ntrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf_ntrace_params *ret_params,
-			  struct hf_diag *diag);
+			  struct hf_setup_error *error);
+
+/* hf_codec.check */
+int hf_ntrace_check(const struct hf_setup *setup, struct hf_setup_error *error);
 
 #endif

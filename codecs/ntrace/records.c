@@ -1,38 +1,37 @@
 /*
  * records.txt of N-Trace: one line a message of any hart, field by field, with its offset, its reason if it is damaged;
- * and one for each run of bytes between messages. Text is made in pages; a place is entered at the beginning of its
- * page (codecs/README.md, form B).
+ * and one for each run of bytes between messages. Of a part with CoreSight frames one source id after the other.
  */
 #include "codecs/records.h"
 #include "codecs/base/text.h"
 #include "codecs/ntrace/decoder.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* A page ends with the line that reaches this size. */
-#define PAGE 8192
-/* No line is longer: the fields of a message have at most 20 digits each. */
-#define LINE 512
+/* A place between two lines. */
+struct place {
+	struct hf_ntrace_place place;
+	uint64_t seen[2]; /* source ids of the part, as far as they are known */
+	uint8_t id;
+	uint8_t skip;
+	uint8_t begun;
+	uint8_t ended;
+};
 
 struct records {
-	struct hf_dec dec; /* first */
+	struct hf_records text; /* first */
 	struct hf_ntrace_params params;
-	struct hf_src *rotated; /* owned; NULL: the stream is in the order of time */
-	struct hf_reader reader;
-	uint64_t at;    /* next byte, in the order of time */
-	uint64_t sync;  /* where this page begins */
-	uint64_t done;  /* events given of it */
-	uint32_t used, given; /* bytes of the page */
-	bool skip, sync_skip; /* passing over bytes; the same where the page begins */
-	bool ended;
-	uint8_t page[PAGE + LINE];
+	struct hf_ntrace_input input;
+	bool skip;  /* passing over bytes */
+	bool begun; /* the id has had bytes in this part */
 };
 
 /* ---- lines ---- */
 
 static uint8_t *put_place(const struct records *r, uint8_t *t, uint64_t at)
 {
-	t = hf_text_put_dec(t, hf_ntrace_stream_offset(&r->params, r->reader.src->size, at));
+	t = hf_text_put_dec(t, hf_ntrace_input_offset(&r->input, at));
 	*t++ = ' ';
 	return t;
 }
@@ -50,11 +49,18 @@ static bool is_hex(unsigned field)
 	return field >= HF_NTRACE_FIELD_FADDR && field <= HF_NTRACE_FIELD_HIST;
 }
 
+/* Whether RDATA0 of ResourceFull counts something. */
+static bool is_count(const struct hf_ntrace_message *msg)
+{
+	return msg->rcode == HF_NTRACE_RCODE_ICNT || msg->rcode == HF_NTRACE_RCODE_NOT_TAKEN ||
+	       msg->rcode == HF_NTRACE_RCODE_TAKEN;
+}
+
 static uint8_t *put_field(uint8_t *t, const struct hf_ntrace_message *msg, unsigned field)
 {
 	uint64_t v = hf_ntrace_field(msg, field);
 	bool hex = is_hex(field) || field == HF_NTRACE_FIELD_PROCESS ||
-		   (field == HF_NTRACE_FIELD_RDATA && msg->rcode != HF_NTRACE_RCODE_ICNT);
+		   (field == HF_NTRACE_FIELD_RDATA && !is_count(msg));
 
 	/* Addresses as addresses, with the bit that is not sent. */
 	if (field == HF_NTRACE_FIELD_FADDR || field == HF_NTRACE_FIELD_UADDR)
@@ -72,6 +78,8 @@ static uint8_t *put_message(const struct records *r, uint8_t *t, const struct hf
 	if (!name)
 		name = msg->tcode >= HF_NTRACE_VENDOR_FIRST && msg->tcode <= HF_NTRACE_VENDOR_LAST ? "vendor" : "reserved";
 	t = hf_text_put(t, name);
+	if (r->params.layout != HF_CORESIGHT_NONE)
+		t = put_number(t, "ID", r->input.id, false);
 	if (r->params.srcbits)
 		t = put_number(t, "SRC", msg->src, false);
 	for (const uint8_t *field = hf_ntrace_fields(msg->tcode); *field; field++)
@@ -90,39 +98,56 @@ static uint8_t *put_damage(const struct records *r, uint8_t *t, int code, const 
 	const struct hf_diag diag = {
 		.code = code,
 		.space = HF_SPACE_STREAM,
-		.offset = hf_ntrace_stream_offset(&r->params, r->reader.src->size, r->at),
+		.offset = hf_ntrace_input_offset(&r->input, hf_ntrace_input_at(&r->input)),
 		.detail = code == HF_ERR_NTRACE_LONG ? bytes : msg->tcode,
 	};
 
 	t = hf_text_put(t, "# ");
-	t += hf_diag_format(&diag, (char *)t, LINE / 2);
+	t += hf_diag_format(&diag, (char *)t, HF_RECORDS_LINE / 2);
 	return put_number(hf_text_put(t, ";"), "bytes", bytes, false);
 }
 
 /* ---- the stream ---- */
 
-/* A run of one byte value between messages, or of bytes that belong to none. */
-static uint8_t *put_run(struct records *r, uint8_t *t, const uint8_t *bytes, size_t n)
+/* Bytes of one line at most. */
+#define RUN_MAX (1u << 16)
+
+/* So many of bytes[n] continue the run, which begins with first. */
+static size_t take_run(struct records *r, uint8_t first, const uint8_t *bytes, size_t n)
 {
 	size_t run = 0;
 
-	t = put_place(r, t, r->at);
 	if (r->skip) {
 		while (run < n && (bytes[run] & 3) != 3)
 			run++;
 		r->skip = run == n;
 		run += run < n;
-		t = hf_text_put(t, "passed-over");
 	} else {
-		while (run < n && bytes[run] == bytes[0])
+		while (run < n && bytes[run] == first)
 			run++;
-		t = hf_text_put(t, bytes[0] ? "idle" : "zeros");
 	}
-	r->at += run;
-	return put_number(t, "bytes", run, false);
+	r->input.lane.pos += (uint32_t)run;
+	return run;
 }
 
-static uint8_t *put_next(struct records *r, uint8_t *t, const uint8_t *bytes, size_t n)
+/* A run of one byte value between messages, or of bytes that belong to none; of how it was read it says nothing. */
+static int put_run(struct records *r, uint8_t **t, const uint8_t *bytes, size_t n)
+{
+	const uint8_t first = bytes[0];
+	const bool skip = r->skip;
+	size_t run = 0;
+	int err = 0;
+
+	*t = hf_text_put(put_place(r, *t, hf_ntrace_input_at(&r->input)), skip ? "passed-over" : first ? "idle" : "zeros");
+	while (!err && n && run < RUN_MAX && (skip ? r->skip : bytes[0] == first)) {
+		run += take_run(r, first, bytes, n < RUN_MAX - run ? n : RUN_MAX - run);
+		err = hf_ntrace_input_look(&r->input, &bytes, &n);
+	}
+	*t = put_number(*t, "bytes", run, false);
+	return err;
+}
+
+static int put_next(struct records *r, uint8_t **t, const uint8_t *bytes, size_t n)
 {
 	struct hf_ntrace_message msg;
 	uint64_t length;
@@ -134,75 +159,153 @@ static uint8_t *put_next(struct records *r, uint8_t *t, const uint8_t *bytes, si
 	err = err > 0 ? HF_ERR_NTRACE_CUT : err;
 	length = err == HF_ERR_NTRACE_CUT ? n : msg.length;
 	if (!err || err == HF_ERR_NTRACE_TCODE)
-		t = put_message(r, put_place(r, t, r->at), &msg);
+		*t = put_message(r, put_place(r, *t, hf_ntrace_input_at(&r->input)), &msg);
 	else
-		t = put_damage(r, t, err, &msg, length);
+		*t = put_damage(r, *t, err, &msg, length);
 	r->skip = (err == HF_ERR_NTRACE_MSEO || err == HF_ERR_NTRACE_LONG) && (bytes[length - 1] & 3) != 3;
-	r->at += length;
-	return t;
-}
-
-/* Where a part begins, which may be inside a message. */
-static void begin_part(struct records *r)
-{
-	r->skip = r->params.wrapped;
-}
-
-static int make_page(struct records *r)
-{
-	uint8_t *t = r->page;
-
-	while (!r->ended && t < r->page + PAGE) {
-		const struct hf_ntrace_part part = hf_ntrace_part_at(r->dec.stream, &r->params, r->at);
-		const uint8_t *bytes;
-		size_t n;
-		int err = hf_ntrace_look(&r->reader, r->at, part.end, &bytes, &n);
-
-		if (err)
-			return err;
-		if (n == 0) {
-			r->ended = r->reader.ended && r->at >= r->reader.start + r->reader.len;
-			begin_part(r);
-			continue;
-		}
-		t = put_next(r, t, bytes, n);
-		*t++ = '\n';
-		if (r->at == part.end)
-			begin_part(r);
-	}
-	r->used = (uint32_t)(t - r->page);
-	r->given = 0;
+	r->input.lane.pos += (uint32_t)length;
 	return 0;
 }
 
+/* Where a part begins, which may be inside a message. Ids are known when one has been looked for: 0 is none's. */
+static void begin_part(struct records *r, uint32_t part, uint8_t id)
+{
+	hf_ntrace_input_start(&r->input, part, id);
+	r->skip = r->params.wrapped;
+	r->begun = false;
+}
+
+static bool next_id(struct records *r)
+{
+	const struct hf_ntrace_input *in = &r->input;
+
+	for (unsigned id = in->id + 1u; in->params->layout != HF_CORESIGHT_NONE && id <= HF_CORESIGHT_ID_MAX; id++)
+		if (in->lane.seen[id / 64] >> id % 64 & 1) {
+			begin_part(r, in->part, (uint8_t)id);
+			return true;
+		}
+	return false;
+}
+
+static uint8_t *put_note(const struct records *r, uint8_t *t, int code)
+{
+	const struct hf_diag diag = {
+		.code = code,
+		.space = HF_SPACE_STREAM,
+		.offset = hf_ntrace_input_offset(&r->input, hf_ntrace_input_at(&r->input)),
+	};
+
+	t = hf_text_put(t, "# ");
+	t += hf_diag_format(&diag, (char *)t, HF_RECORDS_LINE / 2);
+	*t++ = '\n';
+	return t;
+}
+
+/* There are no more bytes here: the other side of a break, the next id, the next part. */
+static uint8_t *go_on(struct records *r, uint8_t *t)
+{
+	struct hf_lane *lane = &r->input.lane;
+	bool damaged;
+
+	if (lane->stop == HF_LANE_BREAK) {
+		if (r->input.id)
+			t = put_note(r, t, HF_ERR_CORESIGHT_BREAK);
+		r->skip |= r->begun;
+		hf_lane_resume(lane);
+		return t;
+	}
+	if (lane->stop == HF_LANE_FRAME && !r->input.id)
+		t = put_note(r, t, HF_ERR_CORESIGHT_CUT);
+	damaged = lane->stop == HF_LANE_ERROR;
+	if (next_id(r))
+		return t;
+	r->text.ended = damaged || !hf_ntrace_input_has_next(&r->input);
+	if (!r->text.ended) {
+		memset(lane->seen, 0, sizeof lane->seen);
+		begin_part(r, r->input.part + 1, 0);
+	}
+	return t;
+}
+
+static int put(struct hf_records *text)
+{
+	struct records *r = (struct records *)text;
+	uint8_t *t = hf_records_text(text);
+	const uint8_t *bytes;
+	size_t n;
+	int err = hf_ntrace_input_look(&r->input, &bytes, &n);
+
+	if (err)
+		return err;
+	if (n == 0) {
+		hf_records_keep(text, go_on(r, t));
+		return text->ended ? r->input.lane.reader.err : 0;
+	}
+	r->begun = true;
+	err = put_next(r, &t, bytes, n);
+	*t++ = '\n';
+	hf_records_keep(text, t);
+	return err;
+}
+
+/* ---- places ---- */
+
+static const struct hf_state_field fields[] = {
+	HF_STATE_FIELD(struct place, place.part, UINT32_MAX),
+	HF_STATE_FIELD(struct place, place.entry.at, INT64_MAX),
+	HF_STATE_FIELD(struct place, place.entry.frame, INT64_MAX),
+	HF_STATE_FIELD(struct place, place.entry.before, 127),
+	HF_STATE_FIELD(struct place, seen[0], UINT64_MAX),
+	HF_STATE_FIELD(struct place, seen[1], UINT64_MAX),
+	HF_STATE_FIELD(struct place, id, HF_CORESIGHT_ID_MAX),
+	HF_STATE_FIELD(struct place, ended, 1),
+	HF_STATE_FIELD(struct place, skip, 1),
+	HF_STATE_FIELD(struct place, begun, 1),
+};
+
+static const struct hf_state_table table = {
+	.version = 3,
+	.count = sizeof fields / sizeof fields[0],
+	.fields = fields,
+};
+
+static size_t mark(const struct hf_records *text, uint8_t *blob)
+{
+	const struct records *r = (const struct records *)text;
+	struct place place = {.place = hf_ntrace_input_place(&r->input), .id = r->input.id, .skip = r->skip, .begun = r->begun,
+			      .ended = text->ended};
+
+	memcpy(place.seen, r->input.lane.seen, sizeof place.seen);
+	return hf_state_save(&table, &place, blob);
+}
+
+static int enter(struct hf_records *text, const uint8_t *blob, size_t size)
+{
+	struct records *r = (struct records *)text;
+	struct place place = {.skip = 0};
+	int err = hf_state_load(&table, &place, blob, size);
+
+	r->input.id = place.id;
+	if (!err)
+		err = hf_ntrace_input_seek(&r->input, &place.place);
+	if (err)
+		return err;
+	memcpy(r->input.lane.seen, place.seen, sizeof place.seen);
+	r->skip = place.skip;
+	r->begun = place.begun;
+	text->ended = place.ended;
+	return 0;
+}
+
+static const struct hf_records_ops text_ops = {.put = put, .mark = mark, .enter = enter};
+
 /* ---- the decoder ---- */
-
-static void enter(struct records *r, uint64_t at, bool skip)
-{
-	r->at = r->sync = at;
-	r->skip = r->sync_skip = skip;
-	r->done = 0;
-	r->used = r->given = 0;
-	r->ended = false;
-}
-
-static size_t give(struct records *r, struct hf_event *ev, size_t max)
-{
-	const size_t n = hf_records_give(r->page, r->used, &r->given, ev, max);
-
-	r->done += n;
-	if (r->given == r->used && r->used && !r->ended)
-		enter(r, r->at, r->skip);
-	return n;
-}
 
 static void destroy(struct hf_dec *dec)
 {
 	struct records *r = (struct records *)dec;
 
-	hf_reader_fini(&r->reader);
-	if (r->rotated)
-		hf_src_free(r->rotated);
+	hf_ntrace_input_fini(&r->input);
 	free(r);
 }
 
@@ -211,95 +314,33 @@ static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t h
 	struct records *r = calloc(1, sizeof *r);
 	int err;
 
+	(void)hart;
 	if (!r)
 		return HF_ERR_NOMEM;
-	r->dec.stream = stream;
-	r->dec.hart = hart;
 	err = hf_ntrace_params_read(stream->setup, HF_SETUP_ANY, &r->params, NULL);
-	if (!err && r->params.wrap_offset)
-		err = hf_ntrace_rotate(src, r->params.wrap_offset, &r->rotated);
 	if (!err)
-		err = hf_reader_init(&r->reader, r->rotated ? r->rotated : src, HF_READER_CAP);
+		err = hf_ntrace_input_init(&r->input, stream->setup, &r->params, src, 0);
 	if (err) {
-		destroy(&r->dec);
+		destroy(&r->text.dec);
 		return err;
 	}
-	enter(r, 0, r->params.wrapped);
-	*ret_dec = &r->dec;
+	r->skip = r->params.wrapped;
+	hf_records_begin(&r->text, &text_ops, &r->input.lane.reader);
+	*ret_dec = &r->text.dec;
 	return 0;
-}
-
-static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
-{
-	struct records *r = (struct records *)dec;
-	int err = 0;
-
-	while (!err) {
-		*ret_n += give(r, ev + *ret_n, max - *ret_n);
-		if (*ret_n == max || r->ended)
-			break;
-		err = make_page(r);
-	}
-	if (*ret_n)
-		return 0;
-	if (!err && !r->reader.err)
-		return HF_NOTE_END;
-	dec->diag = r->reader.diag;
-	return err ? err : r->reader.err;
-}
-
-struct stored {
-	uint64_t at;
-	uint8_t skip;
-};
-
-static const struct hf_state_field fields[] = {
-	HF_STATE_FIELD(struct stored, at, INT64_MAX),
-	HF_STATE_FIELD(struct stored, skip, 1),
-};
-
-static const struct hf_state_table table = {
-	.version = 1,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
-};
-
-static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
-{
-	const struct records *r = (const struct records *)dec;
-	const struct stored stored = {.at = r->sync, .skip = r->sync_skip};
-
-	*ret_discard = r->done;
-	return hf_state_save(&table, &stored, blob);
-}
-
-static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
-{
-	struct stored stored = {0};
-	int err = hf_state_load(&table, &stored, blob, size);
-
-	if (!err)
-		enter((struct records *)dec, stored.at, stored.skip);
-	return err;
 }
 
 static uint64_t offset(const struct hf_dec *dec)
 {
-	return ((const struct records *)dec)->at;
-}
-
-static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
-{
-	*ret_n = 1;
-	return &dec->hart;
+	return hf_ntrace_input_at(&((const struct records *)dec)->input);
 }
 
 const struct hf_dec_ops hf_ntrace_records_ops = {
 	.create = create,
 	.destroy = destroy,
-	.next = next,
-	.save = save,
-	.load = load,
+	.next = hf_records_next,
+	.save = hf_records_save,
+	.load = hf_records_load,
 	.offset = offset,
-	.harts = harts,
+	.harts = hf_dec_own_hart,
 };

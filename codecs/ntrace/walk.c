@@ -10,9 +10,9 @@
 #define BLOCKS_MAX (1u << 15)
 #define SLOTS (1u << 16)
 
-int hf_blocks_init(struct hf_blocks *b, unsigned isa, bool sequential)
+int hf_blocks_init(struct hf_blocks *b, unsigned xlen, const struct hf_code_size *code_size, bool sequential)
 {
-	*b = (struct hf_blocks){.isa = isa, .sequential = sequential};
+	*b = (struct hf_blocks){.isa = xlen | code_size->extensions, .code_size = *code_size, .sequential = sequential};
 	b->blocks = malloc(BLOCKS_MAX * sizeof *b->blocks);
 	b->slots = calloc(SLOTS, sizeof *b->slots);
 	b->events = malloc(EVENTS_MAX * sizeof *b->events);
@@ -90,7 +90,7 @@ bool hf_walk_sequential(unsigned isa, uint64_t last_pc, uint32_t last_opcode, ui
 
 	if (!hf_riscv_jump(opcode, isa, &jump) || !jump.indirect)
 		return false;
-	if (!hf_riscv_upper(last_opcode, isa, last_pc, &rd, &value) || rd == 0 || rd != jump.rs1)
+	if (!hf_riscv_upper(last_opcode, isa, last_pc, &rd, &value) || rd != jump.rs1)
 		return false;
 	target = (value + (uint64_t)(int64_t)jump.offset) & ~UINT64_C(1);
 	*ret_target = (isa & HF_RISCV_XLEN) == 32 ? target & UINT32_MAX : target;
@@ -113,8 +113,21 @@ static uint8_t end_of_flow(uint8_t flow)
 	}
 }
 
+/* cm.jt and cm.jalt are direct jumps where the table is known (2, table of itype). */
+static uint8_t end_of_table_jump(const struct hf_blocks *b, const struct hf_program *program, uint32_t opcode,
+				 uint8_t end, uint64_t *ret_target)
+{
+	unsigned index;
+
+	if (!hf_riscv_table_jump(opcode, b->isa, &index) ||
+	    !hf_code_size_target(&b->code_size, program, b->isa, index, ret_target))
+		return end;
+	return end == HF_BLOCK_INDIRECT_CALL ? HF_BLOCK_CALL : HF_BLOCK_JUMP;
+}
+
 /* What the block ends with, from its last event; that one gets its target if there is only one. */
-static void end_block(const struct hf_blocks *b, struct hf_block *block, struct hf_event *last)
+static void end_block(const struct hf_blocks *b, const struct hf_program *program, struct hf_block *block,
+		      struct hf_event *last)
 {
 	struct hf_ev_insn *insn = &last->insn;
 
@@ -125,6 +138,7 @@ static void end_block(const struct hf_blocks *b, struct hf_block *block, struct 
 	    hf_walk_sequential(b->isa, last[-1].insn.pc, last[-1].insn.opcode, insn->opcode, &block->target))
 		block->end = block->end == HF_BLOCK_INDIRECT_CALL || block->end == HF_BLOCK_SWAP ? HF_BLOCK_SET_CALL :
 												   HF_BLOCK_SET_JUMP;
+	block->end = end_of_table_jump(b, program, insn->opcode, block->end, &block->target);
 	if (block->end >= HF_BLOCK_JUMP && block->end <= HF_BLOCK_SET_CALL) {
 		last->flags = HF_EVF_TAKEN;
 		insn->target = block->target;
@@ -157,7 +171,7 @@ static void build(struct hf_blocks *b, const struct hf_program *program, struct 
 		block->halfwords += last->insn.size / 2;
 		block->next = (block->next + last->insn.size) & mask;
 		if (end_of_flow(last->insn.flow) != HF_BLOCK_ON) {
-			end_block(b, block, last);
+			end_block(b, program, block, last);
 			break;
 		}
 		if (is_full(b, block, last)) {

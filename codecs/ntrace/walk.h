@@ -6,13 +6,13 @@
 #define HF_NTRACE_WALK_H
 
 #include "codecs/event.h"
-#include "codecs/image/program.h"
+#include "codecs/setup/code_size.h"
 
 /* What the last instruction of a block does. */
 enum hf_block_end {
 	HF_BLOCK_ON,          /* nothing: the block was long enough; go on at next */
 	HF_BLOCK_BRANCH,      /* conditional, to target or on at next */
-	HF_BLOCK_JUMP,        /* direct, to target */
+	HF_BLOCK_JUMP,        /* direct or through a table that is known, to target */
 	HF_BLOCK_CALL,        /* the same, and next is where it returns to */
 	HF_BLOCK_SET_JUMP,    /* through a register that the instruction before it set, to target */
 	HF_BLOCK_SET_CALL,
@@ -42,6 +42,7 @@ struct hf_block {
 
 struct hf_blocks {
 	unsigned isa;          /* xlen and HF_RISCV_* */
+	struct hf_code_size code_size;
 	bool sequential;       /* SET_JUMP, SET_CALL are told apart from indirect ones */
 	struct hf_block *blocks;
 	uint32_t *slots;       /* hash table: 1 + index of a block */
@@ -49,7 +50,7 @@ struct hf_blocks {
 	uint32_t block_count, event_count;
 };
 
-int hf_blocks_init(struct hf_blocks *b, unsigned isa, bool sequential);
+int hf_blocks_init(struct hf_blocks *b, unsigned xlen, const struct hf_code_size *code_size, bool sequential);
 void hf_blocks_fini(struct hf_blocks *b);
 
 /* Whether so many blocks can be asked for before the cache must be emptied, which invalidates all of them. */

@@ -2,10 +2,13 @@
  * capture.ini: the project's own description of a capture (hartfs-views(5)). Strict: what is not known is an error, with
  * its line, because a key that is passed over would decode to something else without a word.
  */
+#include "codecs/base/nearest.h"
+#include "codecs/base/number.h"
 #include "codecs/codec.h"
 #include "codecs/setup/ini.h"
 #include "codecs/setup/read.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +20,7 @@ struct seen {
 	uint32_t hart;
 };
 
-enum { SECTIONS_MAX = 1024 };
+enum { SECTIONS_MAX = 1024, FORMATS_MAX = 32 };
 
 struct reader {
 	struct hf_setup *setup;
@@ -26,7 +29,7 @@ struct reader {
 	const char *file;
 	enum section section;
 	uint32_t hart;
-	uint32_t trace_line;
+	uint32_t format_line;
 	struct seen seen[SECTIONS_MAX];
 	size_t seen_count;
 };
@@ -38,6 +41,7 @@ struct reader {
 struct format {
 	char name[32];
 	uint32_t line;
+	uint32_t section; /* line of [capture] */
 };
 
 static int find_format(void *ctx, const struct hf_ini_line *line)
@@ -45,6 +49,8 @@ static int find_format(void *ctx, const struct hf_ini_line *line)
 	struct format *format = ctx;
 	const size_t n = line->key ? strlen(line->value) : 0;
 
+	if (!line->key && strcmp(line->section, "capture") == 0 && !format->section)
+		format->section = line->number;
 	if (!line->key || strcmp(line->section, "capture") != 0 || strcmp(line->key, "format") != 0)
 		return 0;
 	format->line = line->number;
@@ -57,7 +63,9 @@ static int find_format(void *ctx, const struct hf_ini_line *line)
 
 static int begin_section(struct reader *r, const struct hf_ini_line *line)
 {
-	static const char *const names[] = {[CAPTURE] = "capture", [PROGRAM] = "program", [PARAMETERS] = "parameters"};
+	static const char *const names[] = {
+		[NONE] = "", [CAPTURE] = "capture", [PROGRAM] = "program", [PARAMETERS] = "parameters", NULL};
+	char hint[HF_NEAREST_SIZE];
 	const size_t n = strcspn(line->section, " \t");
 	const char *rest = line->section + n + strspn(line->section + n, " \t"), *end;
 	struct seen now = {.section = NONE, .hart = HF_SETUP_ANY};
@@ -66,11 +74,16 @@ static int begin_section(struct reader *r, const struct hf_ini_line *line)
 	for (size_t i = CAPTURE; i <= PARAMETERS; i++)
 		if (strlen(names[i]) == n && memcmp(names[i], line->section, n) == 0)
 			now.section = (enum section)i;
-	if (now.section == NONE || (now.section == CAPTURE && *rest))
-		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "unknown section [%s]", line->section);
+	if (now.section == NONE)
+		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "unknown section [%.40s]%s: there are [capture], [program], "
+			    "[program N], [parameters] and [parameters N]", line->section,
+			    hf_nearest_hint(line->section, n, names, hint));
+	if (now.section == CAPTURE && *rest)
+		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "unknown section [%.40s]: [capture] has no number",
+			    line->section);
 	if (*rest) {
-		if (!hf_setup_parse(rest, &number, &end) || *end || number >= HF_SETUP_ANY)
-			return FAIL(r, HF_ERR_SETUP_VALUE, line->number, "'%s' is no source id", rest);
+		if (!hf_number_parse(rest, &number, &end) || *end || number >= HF_SETUP_ANY)
+			return FAIL(r, HF_ERR_SETUP_VALUE, line->number, "'%.40s' is no source id: a number is", rest);
 		now.hart = (uint32_t)number;
 	}
 	for (size_t i = 0; i < r->seen_count; i++)
@@ -86,12 +99,35 @@ static int begin_section(struct reader *r, const struct hf_ini_line *line)
 
 /* ---- values ---- */
 
-static bool is_parameter(const struct hf_codec *codec, const char *key)
+/* What [capture] has of every format. */
+static const char *const capture_keys[] = {"format", "trace", "framing", NULL};
+static const char *const program_keys[] = {"elf", "raw", NULL};
+
+static bool is_one_of(const char *const *words, const char *key)
 {
-	for (size_t i = 0; codec->parameters && codec->parameters[i]; i++)
-		if (strcmp(codec->parameters[i], key) == 0)
+	for (size_t i = 0; words && words[i]; i++)
+		if (strcmp(words[i], key) == 0)
 			return true;
 	return false;
+}
+
+/* No such key in [capture] or [parameters]: what may have been meant. */
+static int unknown_key(struct reader *r, const struct hf_ini_line *line)
+{
+	const char *known[128] = {NULL}, *const *parameters = r->codec->parameters;
+	char hint[HF_NEAREST_SIZE];
+	size_t n = 0;
+
+	if (is_one_of(program_keys, line->key))
+		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "unknown key '%s': it belongs to [program]", line->key);
+	if (is_one_of(capture_keys, line->key))
+		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "unknown key '%s': it belongs to [capture]", line->key);
+	for (size_t i = 0; r->section == CAPTURE && capture_keys[i]; i++)
+		known[n++] = capture_keys[i];
+	for (size_t i = 0; parameters && parameters[i] && n < 127; i++)
+		known[n++] = parameters[i];
+	return FAIL(r, HF_ERR_SETUP_KEY, line->number, "unknown key '%.40s'%s: format %s has no such parameter", line->key,
+		    hf_nearest_hint(line->key, strlen(line->key), known, hint), r->codec->name);
 }
 
 /* A row of the setup was added, or not. */
@@ -149,7 +185,6 @@ static int take_trace(struct reader *r, const struct hf_ini_line *line)
 	file.name = name;
 	file.size = HF_NOWHERE;
 	file.part = r->setup->part_count;
-	r->trace_line = line->number;
 	err = hf_setup_add_part(r->setup, HF_SETUP_ANY, name, "");
 	return added(r, err ? err : hf_setup_add_file(r->setup, &file), line->number);
 }
@@ -158,6 +193,8 @@ static int take_trace(struct reader *r, const struct hf_ini_line *line)
 static int take_attribute(struct reader *r, const struct hf_ini_line *line, struct hf_setup_file *file, char *item,
 			  unsigned *had)
 {
+	static const char *const of_elf[] = {"bias", "context", NULL};
+	static const char *const of_raw[] = {"address", "offset", "size", "context", NULL};
 	static const struct {
 		const char *key;
 		unsigned kinds;
@@ -168,6 +205,8 @@ static int take_attribute(struct reader *r, const struct hf_ini_line *line, stru
 		{"size", 1u << HF_SETUP_RAW},
 		{"context", 1u << HF_SETUP_RAW | 1u << HF_SETUP_ELF},
 	};
+	const bool raw = file->kind == HF_SETUP_RAW;
+	char hint[HF_NEAREST_SIZE];
 	uint64_t *const where[] = {&file->address, &file->address, &file->offset, &file->size, &file->context};
 	const size_t n = strcspn(item, " \t=");
 	const char *value = item + n + strspn(item + n, " \t"), *end;
@@ -176,15 +215,17 @@ static int take_attribute(struct reader *r, const struct hf_ini_line *line, stru
 	while (i < 5 && (strlen(keys[i].key) != n || memcmp(keys[i].key, item, n) != 0))
 		i++;
 	if (i == 5 || !(keys[i].kinds & 1u << file->kind))
-		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "'%s' of a program: unknown key '%.*s'", line->key,
-			    (int)n, item);
+		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "'%s' of a program: unknown key '%.*s'%s: there are %s",
+			    line->key, (int)n, item, hf_nearest_hint(item, n, raw ? of_raw : of_elf, hint),
+			    raw ? "address, offset, size and context" : "bias and context");
 	if (*had & 1u << i)
 		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "'%s' stands in this line twice", keys[i].key);
 	*had |= 1u << i;
 	if (*value == '=')
 		value += 1 + strspn(value + 1, " \t");
-	if (!hf_setup_parse(value, where[i], &end) || end[strspn(end, " \t")])
-		return FAIL(r, HF_ERR_SETUP_VALUE, line->number, "'%s' needs a number", keys[i].key);
+	if (!hf_number_parse(value, where[i], &end) || end[strspn(end, " \t")])
+		return FAIL(r, HF_ERR_SETUP_VALUE, line->number, "'%.60s': '%s' needs a number of up to 64 bits", item,
+			    keys[i].key);
 	file->has_bias |= i == 0;
 	return 0;
 }
@@ -202,7 +243,7 @@ static int take_program(struct reader *r, const struct hf_ini_line *line)
 	unsigned had = 0;
 	int err;
 
-	if (strcmp(line->key, "elf") != 0 && strcmp(line->key, "raw") != 0)
+	if (!is_one_of(program_keys, line->key))
 		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "unknown key '%s': a program has 'elf' and 'raw'",
 			    line->key);
 	file.kind = *line->key == 'e' ? HF_SETUP_ELF : HF_SETUP_RAW;
@@ -249,10 +290,15 @@ static int take_line(void *ctx, const struct hf_ini_line *line)
 	case PARAMETERS:
 		break;
 	}
-	if (!is_parameter(r->codec, line->key))
-		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "unknown key '%s': format %s has no such parameter",
-			    line->key, r->codec->name);
-	return add_value(r, line);
+	return is_one_of(r->codec->parameters, line->key) ? add_value(r, line) : unknown_key(r, line);
+}
+
+static bool has_program(const struct hf_setup *setup)
+{
+	for (size_t i = 0; i < setup->file_count; i++)
+		if (setup->files[i].kind == HF_SETUP_ELF || setup->files[i].kind == HF_SETUP_RAW)
+			return true;
+	return false;
 }
 
 /* What only the whole shows. */
@@ -262,10 +308,12 @@ static int finish(struct reader *r)
 	const struct hf_setup_value *framing = hf_setup_get(setup, HF_SETUP_ANY, "framing");
 
 	setup->format = strdup(r->codec->name);
-	if (!setup->format)
+	if (!setup->format || (r->codec->program_arch != HF_ARCH_NONE && !has_program(setup) &&
+			       hf_setup_warn(setup, r->file, r->format_line, "no [program] with an 'elf' or 'raw': "
+					     "packets are listed, but nothing can be decoded")))
 		return FAIL(r, HF_ERR_NOMEM, 0, "out of memory");
 	if (!setup->part_count)
-		return FAIL(r, HF_ERR_SETUP_MISSING, 0, "[capture] has no 'trace'");
+		return FAIL(r, HF_ERR_SETUP_MISSING, r->format_line, "[capture] has no 'trace': the name of a file");
 	for (size_t i = 0; framing && i < setup->part_count; i++) {
 		free((char *)setup->parts[i].framing);
 		setup->parts[i].framing = strdup(framing->value);
@@ -273,6 +321,23 @@ static int finish(struct reader *r)
 			return FAIL(r, HF_ERR_NOMEM, 0, "out of memory");
 	}
 	return 0;
+}
+
+static int unknown_format(struct reader *r, const struct format *format)
+{
+	const char *known[FORMATS_MAX + 1] = {NULL};
+	char hint[HF_NEAREST_SIZE], list[100] = "";
+	size_t n = 0, used = 0;
+
+	for (size_t i = 0; hf_codecs[i] && n < FORMATS_MAX; i++) {
+		if (!hf_codecs[i]->dec)
+			continue;
+		known[n++] = hf_codecs[i]->name;
+		if (used < sizeof list)
+			used += (size_t)snprintf(list + used, sizeof list - used, " %s", hf_codecs[i]->name);
+	}
+	return FAIL(r, HF_ERR_SETUP_VALUE, format->line, "unknown format '%s'%s: there are%s", format->name,
+		    hf_nearest_hint(format->name, strlen(format->name), known, hint), list);
 }
 
 static int read_text(struct reader *r, char *text, size_t size)
@@ -291,10 +356,11 @@ static int read_text(struct reader *r, char *text, size_t size)
 	if (err < 0)
 		return FAIL(r, err, line, "this is no section and no 'key = value'");
 	if (!format.line)
-		return FAIL(r, HF_ERR_SETUP_MISSING, 0, "[capture] has no 'format'");
+		return FAIL(r, HF_ERR_SETUP_MISSING, format.section, "[capture] has no 'format'");
+	r->format_line = format.line;
 	r->codec = hf_codec_by_name(format.name);
 	if (!r->codec || !r->codec->dec)
-		return FAIL(r, HF_ERR_SETUP_VALUE, format.line, "unknown format '%s'", format.name);
+		return unknown_format(r, &format);
 	err = hf_ini_walk(text, size, 0, take_line, r, &line);
 	if (err == HF_ERR_SETUP_SYNTAX && r->error->line == 0)
 		return FAIL(r, err, line, "this is no section and no 'key = value'");

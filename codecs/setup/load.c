@@ -73,7 +73,9 @@ static int add_elf(struct loader *l, struct hf_program *program, const struct hf
 	machine = elf.machine;
 	hf_elf_file_close(&elf);
 	if (!is_machine(machine, l->arch))
-		return blame(l, file, HF_ERR_SETUP_FILE, "is for another machine (e_machine %u)", (unsigned)machine);
+		return blame(l, file, HF_ERR_SETUP_FILE, "is for another machine (e_machine %u): format %s needs %s",
+			     (unsigned)machine, l->setup->format,
+			     l->arch == HF_ARCH_RISCV ? "RISC-V (243)" : "AArch64 (183) or Arm (40)");
 	if (type == ET_DYN && !file->has_bias)
 		err = hf_setup_warn(l->setup, file->said_in, file->line,
 				    "'%s' is position-independent and no bias is given: 0 is taken", file->name);
@@ -323,8 +325,12 @@ int hf_setup_load(struct hf_setup *setup, const struct hf_setup_opener *opener, 
 		err = load_traces(&l, ret_stream);
 	if (!err) {
 		err = check_containers(&l);
-		if (err)
+		if (!err && codec->check)
+			err = codec->check(setup, error);
+		if (err) {
 			hf_src_free(*ret_stream);
+			*ret_stream = NULL;
+		}
 	}
 	return err;
 }

@@ -14,14 +14,6 @@ struct hf_setup_opener {
 	int (*open)(void *ctx, const char *name, struct hf_src **ret_src, struct hf_diag *diag);
 };
 
-/* What is wrong with a description, and where. */
-struct hf_setup_error {
-	char file[256];  /* of the description */
-	uint32_t line;   /* 0: no single one */
-	char text[256];  /* "unknown key 'tarce'" */
-	char format[32]; /* as far as it could be read, also without an error; "" */
-};
-
 /* Limits of one description. */
 #define HF_SETUP_ROWS_MAX 4096u                        /* values, files, parts: of each */
 #define HF_SETUP_PROGRAM_MAX (UINT64_C(512) << 20)     /* bytes of all programs together */
@@ -45,9 +37,6 @@ int hf_setup_load(struct hf_setup *setup, const struct hf_setup_opener *opener, 
 
 /* ---- for the readers ---- */
 
-/* Fills *error, which may be NULL, and returns code. */
-__attribute__((format(printf, 5, 6))) int hf_setup_fail(struct hf_setup_error *error, int code, const char *file,
-							uint32_t line, const char *format, ...);
 __attribute__((format(printf, 4, 5))) int hf_setup_warn(struct hf_setup *setup, const char *file, uint32_t line,
 							const char *format, ...);
 /* Strings are copied; HF_ERR_NOMEM or HF_ERR_LIMIT. */
@@ -59,8 +48,5 @@ int hf_setup_add_file(struct hf_setup *setup, const struct hf_setup_file *file);
 /* Room for one more row of that size behind count others; rows is the address of the pointer to them, which was only
  * ever enlarged so. HF_ERR_NOMEM, HF_ERR_LIMIT. */
 int hf_setup_room(void *rows, size_t count, size_t size);
-
-/* A number as C writes it; the rest of the text in *ret_end. */
-bool hf_setup_parse(const char *text, uint64_t *ret_number, const char **ret_end);
 
 #endif

@@ -1,7 +1,6 @@
 /* Filling a setup row by row, and saying what is wrong. */
 #include "codecs/setup/read.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,16 +98,6 @@ int hf_setup_add_file(struct hf_setup *setup, const struct hf_setup_file *file)
 	row.said_in = strdup(file->said_in);
 	setup->files[setup->file_count++] = row;
 	return row.name && row.said_in ? 0 : HF_ERR_NOMEM;
-}
-
-bool hf_setup_parse(const char *text, uint64_t *ret_number, const char **ret_end)
-{
-	char *end;
-
-	errno = 0;
-	*ret_number = strtoull(text, &end, 0);
-	*ret_end = end;
-	return !errno && end != text && *text >= '0' && *text <= '9';
 }
 
 int hf_setup_read(const struct hf_setup_opener *opener, const char *name, struct hf_setup **ret_setup,

@@ -1,6 +1,10 @@
 #include "codecs/setup/setup.h"
 
-#include <errno.h>
+#include "codecs/base/number.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,20 +57,62 @@ const struct hf_setup_value *hf_setup_get(const struct hf_setup *setup, uint32_t
 	return common;
 }
 
-int hf_setup_number(const struct hf_setup *setup, uint32_t hart, const char *key, uint64_t max, uint64_t fallback,
-		    uint64_t *ret_number, struct hf_diag *diag)
+int hf_setup_refuse(struct hf_setup_error *error, const struct hf_setup_value *value, const char *format, ...)
+{
+	char must[200];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(must, sizeof must, format, args);
+	va_end(args);
+	return hf_setup_fail(error, HF_ERR_SETUP_VALUE, value->file ? value->file : "", value->line,
+			     "'%.40s = %.60s': it must be %s", value->key, value->value, must);
+}
+
+int hf_setup_number(const struct hf_setup *setup, uint32_t hart, const char *key, uint64_t min, uint64_t max,
+		    uint64_t fallback, uint64_t *ret_number, struct hf_setup_error *error)
 {
 	const struct hf_setup_value *value = hf_setup_get(setup, hart, key);
-	char *end;
+	const char *end;
 
 	*ret_number = fallback;
 	if (!value)
 		return 0;
-	errno = 0;
-	*ret_number = strtoull(value->value, &end, 0);
-	if (errno || end == value->value || *end || *value->value == '-' || *ret_number > max)
-		return hf_diag_set(diag, HF_ERR_SETUP_VALUE, HF_SPACE_FILE, HF_NOWHERE, value->line);
-	return 0;
+	if (hf_number_parse(value->value, ret_number, &end) && !*end && *ret_number >= min && *ret_number <= max)
+		return 0;
+	if (max == 1)
+		return hf_setup_refuse(error, value, "0 or 1");
+	if (max == UINT64_MAX)
+		return hf_setup_refuse(error, value, "a number of up to 64 bits");
+	return hf_setup_refuse(error, value, "a number from %" PRIu64 " to %" PRIu64, min, max);
+}
+
+/* "a, b or c". */
+static void join_words(const char *const *words, char *text, size_t size)
+{
+	size_t n = 0;
+
+	*text = '\0';
+	for (size_t i = 0; words[i] && n < size; i++)
+		n += (size_t)snprintf(text + n, size - n, "%s%s", i == 0 ? "" : words[i + 1] ? ", " : " or ", words[i]);
+}
+
+int hf_setup_word(const struct hf_setup *setup, uint32_t hart, const char *key, const char *const *words,
+		  unsigned fallback, unsigned *ret_word, struct hf_setup_error *error)
+{
+	const struct hf_setup_value *value = hf_setup_get(setup, hart, key);
+	char text[160];
+
+	*ret_word = fallback;
+	if (!value)
+		return 0;
+	for (unsigned i = 0; words[i]; i++)
+		if (strcmp(words[i], value->value) == 0) {
+			*ret_word = i;
+			return 0;
+		}
+	join_words(words, text, sizeof text);
+	return hf_setup_refuse(error, value, "%s", text);
 }
 
 const struct hf_program *hf_setup_program(const struct hf_setup *setup, uint32_t hart, uint64_t context,
@@ -91,6 +137,17 @@ const struct hf_program *hf_setup_program(const struct hf_setup *setup, uint32_t
 		}
 	}
 	return best ? &best->program : NULL;
+}
+
+unsigned hf_setup_xlen(const struct hf_setup *setup, uint32_t hart)
+{
+	for (size_t i = 0; setup && i < setup->image_count; i++) {
+		const struct hf_setup_image *image = &setup->images[i];
+
+		if ((hart == HF_SETUP_ANY || image->hart == HF_SETUP_ANY || image->hart == hart) && image->program.xlen)
+			return image->program.xlen;
+	}
+	return 0;
 }
 
 const char *hf_params_get(const char *params, const char *key, size_t *ret_size)

@@ -98,18 +98,36 @@ struct hf_setup {
 	bool packed; /* the one trace file is a container: the stream is what is in it */
 };
 
+/* What is wrong with a description, and where. */
+struct hf_setup_error {
+	char file[256];  /* of the description */
+	uint32_t line;   /* 0: no single one */
+	char text[256];  /* "unknown key 'tarce'" */
+	char format[32]; /* as far as it could be read, also without an error; "" */
+};
+
+/* Fills *error, which may be NULL, and returns code. */
+__attribute__((format(printf, 5, 6))) int hf_setup_fail(struct hf_setup_error *error, int code, const char *file,
+							uint32_t line, const char *format, ...);
+
 /* Frees it and all that it points to (every string is malloc'ed). */
 void hf_setup_free(struct hf_setup *setup);
 
 /* The value of key for that hart: its own if it has one, else that of all; NULL if there is none. setup may be NULL. */
 const struct hf_setup_value *hf_setup_get(const struct hf_setup *setup, uint32_t hart, const char *key);
 
-/*
- * The value as a number (decimal, 0x hex) of at most max, or fallback if there is none. HF_ERR_SETUP_VALUE with the
- * line in diag->detail if it is no such number.
- */
-int hf_setup_number(const struct hf_setup *setup, uint32_t hart, const char *key, uint64_t max, uint64_t fallback,
-		    uint64_t *ret_number, struct hf_diag *diag);
+/* The value is wrong: HF_ERR_SETUP_VALUE. format says what it must be: "32 or 64". error may be NULL. */
+__attribute__((format(printf, 3, 4))) int hf_setup_refuse(struct hf_setup_error *error,
+							  const struct hf_setup_value *value, const char *format, ...);
+
+/* The value as a number (decimal, also with leading zeros, or 0x hex) from min to max, or fallback if there is none. HF_ERR_SETUP_VALUE if it is no
+ * such number. */
+int hf_setup_number(const struct hf_setup *setup, uint32_t hart, const char *key, uint64_t min, uint64_t max,
+		    uint64_t fallback, uint64_t *ret_number, struct hf_setup_error *error);
+
+/* Which of words, ending with NULL, the value is, or fallback if there is none. HF_ERR_SETUP_VALUE if it is another. */
+int hf_setup_word(const struct hf_setup *setup, uint32_t hart, const char *key, const char *const *words,
+		  unsigned fallback, unsigned *ret_word, struct hf_setup_error *error);
 
 /*
  * The program that hart runs in that context and space: of the images that are not another's the one that says most
@@ -117,6 +135,10 @@ int hf_setup_number(const struct hf_setup *setup, uint32_t hart, const char *key
  */
 const struct hf_program *hf_setup_program(const struct hf_setup *setup, uint32_t hart, uint64_t context,
 					  uint32_t space);
+
+/* 32 or 64: the word length of the first image of hart, in whatever context, that says one; 0 if none does. hart may be
+ * HF_SETUP_ANY: of any hart. */
+unsigned hf_setup_xlen(const struct hf_setup *setup, uint32_t hart);
 
 /*
  * View parameters: "key=value,key=value" as -o etrace.key=value and hartfs.conf give them, in ascending order of keys

@@ -9,6 +9,9 @@
 #include "codecs/setup/read.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -252,6 +255,16 @@ static bool same_registers(const struct doc *a, const struct doc *b)
 	return count[0] == count[1];
 }
 
+/* A number as C writes it, an octal one behind a 0, which is how readers of snapshots take them. */
+static bool parse_number(const char *text, uint64_t *ret_number)
+{
+	char *end;
+
+	errno = 0;
+	*ret_number = strtoull(text, &end, 0);
+	return !errno && *text >= '0' && *text <= '9' && !*end;
+}
+
 /* The trace id that a source puts into frames; false if its registers do not say. */
 static bool trace_id(const struct doc *doc, uint32_t *ret_id)
 {
@@ -262,10 +275,9 @@ static bool trace_id(const struct doc *doc, uint32_t *ret_id)
 
 	for (size_t i = 0; i < sizeof registers / sizeof *registers; i++) {
 		const struct row *row = find_register(doc, registers[i].name);
-		const char *end;
 		uint64_t value;
 
-		if (!row || !hf_setup_parse(row->value, &value, &end) || *end)
+		if (!row || !parse_number(row->value, &value))
 			continue;
 		*ret_id = (uint32_t)(value >> registers[i].shift) & 0x7f;
 		return true;
@@ -345,6 +357,19 @@ static int add_text(struct reader *r, const struct source *source, const char *k
 	return value ? hf_setup_add_value(r->setup, source->hart, key, value, source->doc->name, 0) : 0;
 }
 
+enum { DECIMAL_SIZE = 24 };
+
+/* An octal number as the decimal one that readers of values expect; everything else as it is. */
+static const char *as_decimal(const char *text, char buf[DECIMAL_SIZE])
+{
+	uint64_t number;
+
+	if (text[0] != '0' || !isdigit((unsigned char)text[1]) || !parse_number(text, &number))
+		return text;
+	snprintf(buf, DECIMAL_SIZE, "%" PRIu64, number);
+	return buf;
+}
+
 static int add_registers(struct reader *r, const struct source *source)
 {
 	const struct doc *doc = source->doc;
@@ -358,12 +383,13 @@ static int add_registers(struct reader *r, const struct source *source)
 		err = add_text(r, source, "core_type", find(source->core, "device", "type", NULL));
 	for (size_t i = 0; i < doc->count && !err; i++) {
 		const struct row *row = &doc->rows[i];
-		char name[128];
+		char name[128], decimal[DECIMAL_SIZE];
 
 		if (!row->key || strcmp(row->section, "regs") != 0)
 			continue;
 		register_name(row->key, name, sizeof name);
-		err = hf_setup_add_value(r->setup, source->hart, name, row->value, doc->name, row->line);
+		err = hf_setup_add_value(r->setup, source->hart, name, as_decimal(row->value, decimal), doc->name,
+					 row->line);
 	}
 	return err ? no_memory(r, err, doc->name) : 0;
 }
@@ -396,9 +422,8 @@ static uint32_t parse_spaces(const char *text)
 static bool take_number(const struct doc *core, unsigned place, const char *key, uint64_t *ret_number)
 {
 	const struct row *row = find_at(core, place, key);
-	const char *end;
 
-	return row && hf_setup_parse(row->value, ret_number, &end) && !*end;
+	return row && parse_number(row->value, ret_number);
 }
 
 static int add_dump(struct reader *r, const struct source *source, const struct row *section)

@@ -37,6 +37,8 @@ struct hf_lane_entry hf_lane_entry(const struct hf_lane *lane)
 
 	if (lane->pos < lane->count)
 		return lane->entry[lane->pos];
+	if (lane->stop == HF_LANE_BREAK) /* which is met again there */
+		return (struct hf_lane_entry){.at = lane->broken, .frame = lane->broken};
 	/* Inside a frame that has begun: what of it is ours comes behind this place. */
 	return (struct hf_lane_entry){
 		.at = cs->offset, .frame = cs->fill ? cs->at[0] : cs->offset, .before = cs->id};
@@ -119,7 +121,11 @@ static int fill_frames(struct hf_lane *lane)
 	if (err)
 		return err;
 	do {
+		const uint64_t offset = lane->frames.offset;
+
 		took = hf_coresight_take(&lane->frames, p, n, &data);
+		if (data.flags & HF_CORESIGHT_RESET)
+			lane->broken = data.flags & HF_CORESIGHT_CUT ? lane->frames.at[0] : offset;
 		p += took;
 		n -= took;
 		add(lane, &data);

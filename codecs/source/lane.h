@@ -33,6 +33,7 @@ struct hf_lane {
 	uint64_t skip;              /* bytes that lie before this offset are not wanted */
 	uint8_t id;
 	uint8_t stop;               /* enum hf_lane_stop */
+	uint64_t broken;            /* at BREAK: where the discontinuity, or the frame that it cuts, begins */
 	uint32_t pos, count;        /* bytes [pos, count) are not used yet */
 	uint64_t seen[2];           /* one bit for each id that had data in frames */
 	uint8_t bytes[HF_LANE_CAP];

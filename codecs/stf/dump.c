@@ -1,5 +1,4 @@
-/* records.txt of STF: the window over the stream, the pages of text, and the decoder that gives them as events. */
-#include "codecs/records.h"
+/* records.txt of STF: the window over the stream, and its records one after the other. */
 #include "codecs/stf/dump.h"
 
 #include <stdlib.h>
@@ -7,7 +6,6 @@
 /* Bytes that a record of fixed size may have, its neighbours not counted. */
 #define REACH 32
 static_assert(REACH >= HF_STF_SIZE_BUS_MASTER_ACCESS && REACH >= HF_STF_SIZE_TRANSACTION_DEPENDENCY, "longest");
-
 
 /* ---- places ---- */
 
@@ -101,7 +99,7 @@ static uint8_t *put_bytes(uint8_t *t, uint64_t n, const char *one, const char *m
 static int give_up(struct hf_stf_dump *d, int code, uint64_t at, uint64_t detail)
 {
 	const struct hf_diag diag = {.code = code, .space = HF_SPACE_STREAM, .offset = d->record, .detail = detail};
-	uint8_t *t = d->page + d->used;
+	uint8_t *t = hf_records_text(&d->text);
 	struct hf_extent extent;
 	struct hf_diag unused;
 	uint64_t rest = 0;
@@ -113,7 +111,7 @@ static int give_up(struct hf_stf_dump *d, int code, uint64_t at, uint64_t detail
 	if (err < 0)
 		return err;
 	t = hf_text_put(t, "# ");
-	t += hf_diag_format(&diag, (char *)t, HF_STF_DUMP_LINE / 2);
+	t += hf_diag_format(&diag, (char *)t, HF_RECORDS_LINE / 2);
 	if (goes_on) {
 		t = put_bytes(t, extent.end - d->record, " byte is lost", " bytes are lost");
 		if (extent.known)
@@ -124,8 +122,8 @@ static int give_up(struct hf_stf_dump *d, int code, uint64_t at, uint64_t detail
 		t = put_bytes(t, rest, " byte remains", " bytes remain");
 	}
 	*t++ = '\n';
-	d->used = (uint32_t)(t - d->page);
-	d->ended = !goes_on;
+	hf_records_keep(&d->text, t);
+	d->text.ended = !goes_on;
 	return 0;
 }
 
@@ -138,11 +136,11 @@ static int end_stream(struct hf_stf_dump *d, bool inside)
 		return give_up(d, r->err, r->start + r->len, r->diag.detail);
 	if (inside)
 		return give_up(d, HF_ERR_STF_RECORD_CUT, d->record, 0);
-	d->ended = true;
+	d->text.ended = true;
 	return 0;
 }
 
-/* ---- pages ---- */
+/* ---- records ---- */
 
 /* The size of a record that has but a head; 0 for all others. */
 static inline unsigned simple_size(const uint8_t *p)
@@ -167,8 +165,8 @@ static inline unsigned simple_size(const uint8_t *p)
 static void put_simple(struct hf_stf_dump *d)
 {
 	const struct hf_reader *r = &d->reader;
-	const uint8_t *const stop = d->page + HF_STF_DUMP_PAGE;
-	uint8_t *t = d->page + d->used;
+	const uint8_t *const stop = d->text.page + HF_RECORDS_PAGE;
+	uint8_t *t = hf_records_text(&d->text);
 	const uint8_t *p, *last;
 
 	if (d->at < r->start || d->at + REACH > r->start + r->len)
@@ -185,7 +183,7 @@ static void put_simple(struct hf_stf_dump *d)
 		p += size;
 		d->at += size;
 	}
-	d->used = (uint32_t)(t - d->page);
+	hf_records_keep(&d->text, t);
 }
 
 /* The size of the record at d->at; of one with a string the head is in the window then, of others all. Or ends. */
@@ -212,54 +210,33 @@ static int measure(struct hf_stf_dump *d, uint64_t *ret_size)
 	return 0;
 }
 
-/* Whether the next record was loaded as one whose first skip bytes are on pages before. */
-static bool is_entering(const struct hf_stf_dump *d)
-{
-	return d->skip && d->at == d->sync;
-}
-
-static int enter_string(struct hf_stf_dump *d)
-{
-	const uint64_t at = d->record + d->skip;
-	int err;
-
-	if (d->run != HF_STF_RUN_STRING || at <= d->string || at - d->string >= d->left)
-		return HF_ERR_STATE;
-	d->left -= at - d->string;
-	d->at = at;
-	d->used = 0;
-	err = need(d, 1); /* moves the window there, be it to the end of a stream that is too short */
-	return err < 0 ? err : 0;
-}
-
 /* Any record. */
 static int put_record(struct hf_stf_dump *d)
 {
-	uint8_t *t = d->page + d->used;
-	const bool entering = is_entering(d);
+	uint8_t *t = hf_records_text(&d->text);
 	uint64_t size = 0;
 	const uint8_t *p;
 	int err;
 
 	d->record = d->at;
 	err = measure(d, &size);
-	if (err || d->ended)
+	if (err || d->text.ended)
 		return err;
 	/* There is no such record, and the next one is elsewhere. */
 	if (d->at != d->record)
-		return entering ? HF_ERR_STATE : 0;
+		return 0;
 	p = hf_stf_dump_here(d);
 	t = hf_stf_dump_head(d, put_offset(d, t, d->at), p);
 	t = hf_stf_dump_begin(d, t, p, size);
-	d->used = (uint32_t)(t - d->page);
-	return entering ? enter_string(d) : 0;
+	hf_records_keep(&d->text, t);
+	return 0;
 }
 
 /* Goes on with a string. No character is cut where the window ends: four bytes, or all there are, must be there. */
 static int put_string(struct hf_stf_dump *d)
 {
-	const uint8_t *const stop = d->page + HF_STF_DUMP_PAGE;
-	uint8_t *t = d->page + d->used;
+	const uint8_t *const stop = d->text.page + HF_RECORDS_PAGE;
+	uint8_t *t = hf_records_text(&d->text);
 	int err = 0;
 
 	while (d->left && t < stop) {
@@ -279,74 +256,98 @@ static int put_string(struct hf_stf_dump *d)
 		*t++ = '\n';
 		d->run = HF_STF_RUN_NONE;
 	}
-	d->used = (uint32_t)(t - d->page);
+	hf_records_keep(&d->text, t);
 	if (err < 0)
 		return err;
 	return d->left && !d->run ? end_stream(d, true) : 0;
 }
 
-static int make_page(struct hf_stf_dump *d)
+/* A place in a string: what its record has before it is on other pages. */
+static int enter_string(struct hf_stf_dump *d)
 {
-	int err = 0;
+	const uint64_t at = d->at + d->skip;
+	int err = put_record(d);
 
-	d->used = d->given = 0;
-	while (!err && !d->ended && d->used < HF_STF_DUMP_PAGE) {
-		if (d->run == HF_STF_RUN_STRING) {
-			err = put_string(d);
-		} else if (d->run) {
-			d->used = (uint32_t)(hf_stf_dump_list(d, d->page + d->used) - d->page);
-		} else {
-			if (!is_entering(d))
-				put_simple(d);
-			if (d->used < HF_STF_DUMP_PAGE)
-				err = put_record(d);
-		}
+	d->skip = 0;
+	hf_records_keep(&d->text, d->text.page);
+	if (err)
+		return err;
+	if (d->run != HF_STF_RUN_STRING || at <= d->string || at - d->string >= d->left)
+		return HF_ERR_STATE;
+	d->left -= at - d->string;
+	d->at = at;
+	err = need(d, 1); /* moves the window there, be it to the end of a stream that is too short */
+	return err < 0 ? err : 0;
+}
+
+static int put(struct hf_records *text)
+{
+	struct hf_stf_dump *d = (struct hf_stf_dump *)text;
+
+	if (d->run == HF_STF_RUN_STRING)
+		return put_string(d);
+	if (d->run) {
+		hf_records_keep(text, hf_stf_dump_list(d, hf_records_text(text)));
+		return 0;
 	}
+	if (d->skip)
+		return enter_string(d);
+	put_simple(d);
+	return text->used < HF_RECORDS_PAGE ? put_record(d) : 0;
+}
+
+/* ---- places ---- */
+
+/* A record, or a character of its string: so many bytes behind the record's beginning. */
+struct place {
+	uint64_t offset, skip;
+};
+
+static const struct hf_state_field fields[] = {
+	HF_STATE_FIELD(struct place, offset, INT64_MAX),
+	HF_STATE_FIELD(struct place, skip, UINT32_MAX + UINT64_C(256)),
+};
+
+static const struct hf_state_table table = {
+	.version = 1,
+	.count = sizeof fields / sizeof fields[0],
+	.fields = fields,
+};
+
+static size_t mark(const struct hf_records *text, uint8_t *blob)
+{
+	const struct hf_stf_dump *d = (const struct hf_stf_dump *)text;
+	struct place place = {.offset = d->at, .skip = d->skip};
+
+	if (d->run && (d->run != HF_STF_RUN_STRING || d->at == d->string))
+		return 0;
+	if (d->run)
+		place = (struct place){.offset = d->record, .skip = d->at - d->record};
+	return hf_state_save(&table, &place, blob);
+}
+
+static int enter(struct hf_records *text, const uint8_t *blob, size_t size)
+{
+	struct hf_stf_dump *d = (struct hf_stf_dump *)text;
+	struct place place = {0};
+	int err = hf_state_load(&table, &place, blob, size);
+
+	d->at = place.offset;
+	d->skip = place.skip;
+	d->run = HF_STF_RUN_NONE;
 	return err;
 }
 
-/* A page has been given. If the next one begins where it could be entered, that is the new place to enter. */
-static void end_page(struct hf_stf_dump *d)
-{
-	if (d->ended || (d->run && (d->run != HF_STF_RUN_STRING || d->at == d->string)))
-		return;
-	d->sync = d->run ? d->record : d->at;
-	d->skip = d->run ? d->at - d->record : 0;
-	d->done = 0;
-}
-
-/* The page as events, at most max. */
-static size_t give(struct hf_stf_dump *d, struct hf_event *ev, size_t max)
-{
-	const size_t n = hf_records_give(d->page, d->used, &d->given, ev, max);
-
-	d->done += n;
-	if (n && d->given == d->used)
-		end_page(d);
-	return n;
-}
+static const struct hf_records_ops text_ops = {.put = put, .mark = mark, .enter = enter};
 
 /* ---- the decoder ---- */
 
-static void enter(struct hf_stf_dump *d, uint64_t offset, uint64_t skip)
-{
-	d->sync = d->at = offset;
-	d->skip = skip;
-	d->done = 0;
-	d->run = HF_STF_RUN_NONE;
-	d->ended = false;
-	d->err = 0;
-	d->used = d->given = 0;
-}
-
 static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
 {
-	struct hf_stf_dump *d;
+	struct hf_stf_dump *d = calloc(1, sizeof *d);
 	int err;
 
-	if (hart != HF_HART_RECORDS)
-		return HF_ERR_NOT_FOUND;
-	d = calloc(1, sizeof *d);
+	(void)hart;
 	if (!d)
 		return HF_ERR_NOMEM;
 	err = hf_reader_init(&d->reader, src, HF_READER_CAP);
@@ -354,12 +355,10 @@ static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t h
 		free(d);
 		return err;
 	}
-	d->dec.stream = stream;
-	d->dec.hart = hart;
 	d->header = stream->info.header;
 	hf_stf_dump_name_clocks(d);
-	enter(d, 0, 0);
-	*ret_dec = &d->dec;
+	hf_records_begin(&d->text, &text_ops, &d->reader);
+	*ret_dec = &d->text.dec;
 	return 0;
 }
 
@@ -371,81 +370,20 @@ static void destroy(struct hf_dec *dec)
 	free(d);
 }
 
-static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
-{
-	struct hf_stf_dump *d = (struct hf_stf_dump *)dec;
-	size_t n = 0;
-
-	while (!d->err) {
-		n += give(d, ev + n, max - n);
-		if (n == max || d->ended)
-			break;
-		d->err = make_page(d);
-	}
-	*ret_n = n;
-	if (n)
-		return 0;
-	if (!d->err)
-		return HF_NOTE_END;
-	dec->diag = d->reader.diag;
-	dec->diag.code = d->err;
-	return d->err;
-}
-
-struct stored {
-	uint64_t offset, skip;
-};
-
-static const struct hf_state_field fields[] = {
-	HF_STATE_FIELD(struct stored, offset, INT64_MAX),
-	HF_STATE_FIELD(struct stored, skip, UINT32_MAX + UINT64_C(256)),
-};
-
-static const struct hf_state_table table = {
-	.version = 1,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
-};
-
-static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
-{
-	const struct hf_stf_dump *d = (const struct hf_stf_dump *)dec;
-	const struct stored st = {.offset = d->sync, .skip = d->skip};
-
-	*ret_discard = d->done;
-	return hf_state_save(&table, &st, blob);
-}
-
-static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
-{
-	struct hf_stf_dump *d = (struct hf_stf_dump *)dec;
-	struct stored st = {0};
-	int err = hf_state_load(&table, &st, blob, size);
-
-	if (!err)
-		enter(d, st.offset, st.skip);
-	return err;
-}
-
+/* A record that is entered behind its beginning is passed over up to there. */
 static uint64_t offset(const struct hf_dec *dec)
 {
 	const struct hf_stf_dump *d = (const struct hf_stf_dump *)dec;
 
-	return is_entering(d) ? d->at + d->skip : d->at;
-}
-
-static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
-{
-	*ret_n = 1;
-	return &dec->hart;
+	return d->at + d->skip;
 }
 
 const struct hf_dec_ops hf_stf_dump_ops = {
 	.create = create,
 	.destroy = destroy,
-	.next = next,
-	.save = save,
-	.load = load,
+	.next = hf_records_next,
+	.save = hf_records_save,
+	.load = hf_records_load,
 	.offset = offset,
-	.harts = harts,
+	.harts = hf_dec_own_hart,
 };

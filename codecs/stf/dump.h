@@ -44,17 +44,11 @@
 #ifndef HF_STF_DUMP_H
 #define HF_STF_DUMP_H
 
+#include "codecs/records.h"
+
 #include "codecs/base/text.h"
 #include "codecs/source/reader.h"
 #include "codecs/stf/header.h"
-
-/*
- * The text is made page by page: a page ends with the first line, or element of a list, that makes it this long. Pages
- * depend on nothing but the place where the first one begins, and so do the events that carry them.
- */
-#define HF_STF_DUMP_PAGE 2048
-/* What that line or element may add: TRACE_INFO_FEATURE with all its names is the longest. */
-#define HF_STF_DUMP_LINE 1024
 
 /* Longer than any record that is not told piece by piece: a TRANSACTION with all its counts at their largest. */
 #define HF_STF_DUMP_RECORD_MAX (1024u * 1024)
@@ -72,25 +66,19 @@ enum hf_stf_run {
 };
 
 struct hf_stf_dump {
-	struct hf_dec dec; /* first */
+	struct hf_records text; /* first */
 	struct hf_reader reader;
 	const struct hf_stf_header *header;
-	/* Where the text can be entered: at a record, or in its string, skip bytes behind the record's beginning. */
-	uint64_t sync, skip;
-	uint64_t done; /* events given since then */
 	uint64_t at;   /* stream offset behind what is text already */
+	uint64_t skip; /* the record there is entered so many bytes behind its beginning, in its string; else 0 */
 	uint64_t record, string; /* offset of the record that at is in, and of the first byte of its string */
 	uint64_t left; /* elements of the run */
 	uint8_t run;   /* enum hf_stf_run */
 	uint8_t channel;
-	bool ended;
-	int err; /* a page could not be made; sticky */
 	/* digits of the offset but the last four; they change rarely */
 	uint64_t base;
 	unsigned base_digits;
 	uint8_t base_text[16];
-	uint32_t used, given; /* of the page */
-	uint8_t page[HF_STF_DUMP_PAGE + HF_STF_DUMP_LINE];
 	struct {
 		uint8_t len; /* 0: the header does not name it */
 		char text[47];

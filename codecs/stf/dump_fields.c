@@ -335,7 +335,7 @@ static uint8_t *put_riscv_cause(uint8_t *t, bool interrupt, uint64_t id)
 
 static uint8_t *put_event(const struct hf_stf_dump *d, uint8_t *t, const uint8_t *p)
 {
-	const bool arm = d->dec.stream->info.arch == HF_ARCH_ARM;
+	const bool arm = d->text.dec.stream->info.arch == HF_ARCH_ARM;
 	struct hf_stf_record rec;
 	const char *name;
 	bool interrupt;

@@ -237,7 +237,7 @@ static uint8_t *put_element(struct hf_stf_dump *d, uint8_t *t)
 
 uint8_t *hf_stf_dump_list(struct hf_stf_dump *d, uint8_t *t)
 {
-	const uint8_t *stop = d->page + HF_STF_DUMP_PAGE;
+	const uint8_t *stop = d->text.page + HF_RECORDS_PAGE;
 
 	while (d->run && t < stop) {
 		if (d->left)

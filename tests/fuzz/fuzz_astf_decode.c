@@ -6,20 +6,8 @@
 #include "codecs/astf/decoder.h"
 #include "codecs/astf/encoder.h"
 #include "codecs/stf/encoder.h"
+#include "tests/lib/fuzz.h"
 #include "tests/lib/sliver.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(cond)                                                                 \
-	do {                                                                       \
-		if (!(cond)) {                                                     \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-			abort();                                                   \
-		}                                                                  \
-	} while (0)
 
 struct sums {
 	uint64_t all;   /* over everything */

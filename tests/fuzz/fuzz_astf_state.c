@@ -4,16 +4,7 @@
  */
 #include "codecs/astf/decoder.h"
 #include "codecs/astf/encoder.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
+#include "tests/lib/fuzz.h"
 
 /* A header, and one record of each type, with a string of two. */
 static const uint8_t stream_bytes[][HF_ASTF_SIZE] = {

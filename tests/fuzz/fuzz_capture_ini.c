@@ -1,7 +1,6 @@
 /* Arbitrary bytes as capture.ini and the files it names. */
+#include "tests/lib/fuzz.h"
 #include "tests/lib/setuptest.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -7,28 +7,19 @@
 #include "index/catalogue.h"
 #include "index/file.h"
 #include "tests/lib/check.h"
+#include "tests/lib/dbfuzz.h"
 #include "tests/lib/indextest.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { CHANGES = 2, SEALED = 4, HARTS = 8 };
+enum { HARTS = 8 }; /* besides DB_FUZZ_CHANGES and DB_FUZZ_SEALED */
 enum { ENTRIES = 40 };
-
-#define FILE_MAX ((size_t)1 << 20)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct hf_ixtest t;
 static char name[256];
 static struct hf_bytes valid;
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 static struct hf_catalogue *open_cat(void)
 {
@@ -65,27 +56,18 @@ static void look(struct hf_catalogue *cat, unsigned i)
 
 	snprintf(path, sizeof path, "capture%u.toy", i);
 	err = hf_catalogue_find(cat, path, &stamp, &e);
-	must(err == 0 || err == HF_ERR_NOT_FOUND);
+	MUST(err == 0 || err == HF_ERR_NOT_FOUND);
 	if (err)
 		return;
-	must(e.kind >= HF_CATALOGUE_PLAIN && e.kind <= HF_CATALOGUE_INDEXED);
-	must(e.kind == HF_CATALOGUE_PLAIN || e.codec);
-	must(e.original >= -1 && e.original < 3);
-	must(e.arch < HF_ARCH_COUNT && e.isa < HF_ISA_COUNT && e.unopened.code <= 0);
-	must(e.kind != HF_CATALOGUE_INDEXED || !e.stream == (e.stream_size == HF_NOWHERE));
+	MUST(e.kind >= HF_CATALOGUE_PLAIN && e.kind <= HF_CATALOGUE_INDEXED);
+	MUST(e.kind == HF_CATALOGUE_PLAIN || e.codec);
+	MUST(e.original >= -1 && e.original < 3);
+	MUST(e.arch < HF_ARCH_COUNT && e.isa < HF_ISA_COUNT && e.unopened.code <= 0);
+	MUST(e.kind != HF_CATALOGUE_INDEXED || !e.stream == (e.stream_size == HF_NOWHERE));
 	for (size_t k = 0; k < e.hart_count; k++)
-		must((!k || e.hart[k].id > e.hart[k - 1].id) &&
+		MUST((!k || e.hart[k].id > e.hart[k - 1].id) &&
 		     (e.size[k * 3] == HF_NOWHERE || e.size[k * 3] >> 63 == 0));
 	hf_catalogue_clear(&e);
-}
-
-static void store(const struct hf_bytes *bytes)
-{
-	int fd = openat(t.dirfd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-	CHECK(fd >= 0);
-	CHECK(write(fd, bytes->p, bytes->n) == (ssize_t)bytes->n);
-	close(fd);
 }
 
 static void clean_up(void)
@@ -116,29 +98,6 @@ static void set_up(void)
 	valid = hf_bytes_load(t.dir, name);
 }
 
-static struct hf_bytes make_file(unsigned mode, const uint8_t *data, size_t size)
-{
-	struct hf_bytes file = {0};
-
-	if (!(mode & CHANGES)) {
-		hf_bytes_add(&file, data, size < FILE_MAX ? size : FILE_MAX);
-	} else {
-		hf_bytes_add(&file, valid.p, valid.n);
-		while (size >= 4) {
-			size_t at = (size_t)data[0] * HF_PAGE_SIZE + (size_t)(data[1] | data[2] << 8);
-			size_t n = data[3] < size - 4 ? data[3] : size - 4;
-
-			if (at < file.n && n <= file.n - at)
-				memcpy(file.p + at, data + 4, n);
-			data += 4 + n;
-			size -= 4 + n;
-		}
-	}
-	for (size_t at = 0; mode & SEALED && at + HF_PAGE_SIZE <= file.n; at += HF_PAGE_SIZE)
-		hf_vfs_seal(file.p + at, at);
-	return file;
-}
-
 /* All rows get that text. */
 static void set_harts(const uint8_t *data, size_t size)
 {
@@ -146,7 +105,7 @@ static void set_harts(const uint8_t *data, size_t size)
 	sqlite3 *db;
 	int fd;
 
-	store(&valid);
+	db_fuzz_store(t.dirfd, name, &valid, DB_FUZZ_CHANGES, NULL, 0);
 	fd = openat(t.dirfd, name, O_RDWR | O_CLOEXEC);
 	CHECK(fd >= 0);
 	CHECK_EQ(hf_db_open_part(fd, t.dirfd, name, HF_DB_CATALOGUE, &db), 0);
@@ -163,7 +122,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool ready;
 	struct hf_catalogue *cat;
-	struct hf_bytes file;
 	enum hf_db_look what;
 	int fd;
 
@@ -173,13 +131,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	hf_ixtest_clear(&t);
-	if (data[0] & HARTS) {
+	if (data[0] & HARTS)
 		set_harts(data + 1, size - 1);
-	} else {
-		file = make_file(data[0], data + 1, size - 1);
-		store(&file);
-		hf_bytes_free(&file);
-	}
+	else
+		db_fuzz_store(t.dirfd, name, &valid, data[0], data + 1, size - 1);
 	fd = openat(t.dirfd, name, O_RDONLY | O_CLOEXEC);
 	what = hf_db_look(fd, HF_DB_CATALOGUE);
 	close(fd);
@@ -187,12 +142,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned i = 0; i < ENTRIES; i++)
 		look(cat, i);
 	put(cat, 1);
-	must(hf_catalogue_flush(cat) == (what == HF_LOOK_FOREIGN ? HF_ERR_IO : 0));
+	MUST(hf_catalogue_flush(cat) == (what == HF_LOOK_FOREIGN ? HF_ERR_IO : 0));
 	for (unsigned i = 0; i < ENTRIES; i++)
 		look(cat, i);
 	hf_catalogue_close(cat);
 	fd = openat(t.dirfd, name, O_RDONLY | O_CLOEXEC);
-	must(what == HF_LOOK_FOREIGN || hf_vfs_verify(fd) == 0);
+	MUST(what == HF_LOOK_FOREIGN || hf_vfs_verify(fd) == 0);
 	close(fd);
 	return 0;
 }

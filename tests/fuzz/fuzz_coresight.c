@@ -3,17 +3,9 @@
  * offsets ascend. Input: layout, id, and the stream.
  */
 #include "codecs/source/lane.h"
+#include "tests/lib/fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 #define KEPT 300
 

@@ -1,23 +1,15 @@
 /* Arbitrary bytes as an ELF: what is read lies in the file, and a program made of it is sorted and has no overlaps. */
 #include "codecs/image/elf_read.h"
 #include "codecs/image/program.h"
+#include "tests/lib/fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 static int check_symbol(void *ctx, const struct hf_elf_symbol *symbol)
 {
 	size_t *left = ctx;
 
-	must(strlen(symbol->name) > 0);
+	MUST(strlen(symbol->name) > 0);
 	return --*left == 0;
 }
 
@@ -32,9 +24,9 @@ static void check_file(struct hf_src *src)
 	for (size_t i = 0; i < file.segment_count; i++) {
 		const struct hf_elf_segment *segment = &file.segments[i];
 
-		must(segment->size && segment->offset < src->size && segment->size <= src->size - segment->offset);
-		must(segment->memory_size >= segment->size);
-		must(segment->address + (segment->memory_size - 1) >= segment->address);
+		MUST(segment->size && segment->offset < src->size && segment->size <= src->size - segment->offset);
+		MUST(segment->memory_size >= segment->size);
+		MUST(segment->address + (segment->memory_size - 1) >= segment->address);
 	}
 	hf_elf_file_symbols(&file, check_symbol, &most, &diag);
 	hf_elf_file_close(&file);
@@ -51,18 +43,18 @@ static void check_program(struct hf_src *src, const uint8_t *data, uint64_t bias
 		for (size_t i = 0; i < program.count; i++) {
 			const struct hf_program_piece *piece = &program.pieces[i];
 
-			must(i == 0 || piece[-1].address + piece[-1].size - 1 < piece->address);
-			must(hf_program_at(&program, piece->address + piece->size - 1, &n) && n == 1);
+			MUST(i == 0 || piece[-1].address + piece[-1].size - 1 < piece->address);
+			MUST(hf_program_at(&program, piece->address + piece->size - 1, &n) && n == 1);
 		}
 		/* Once more: the same addresses, which fails if there are any; the program stays as it is. */
 		if (program.count) {
 			size_t count = program.count;
 
-			must(hf_program_add_elf(&program, src, bias, &diag) != 0 && program.count == count);
+			MUST(hf_program_add_elf(&program, src, bias, &diag) != 0 && program.count == count);
 		}
 		hf_program_add_raw(&program, src, bias, &diag);
 		if (hf_program_at(&program, bias, &n) && program.count == 1)
-			must(*hf_program_at(&program, bias, &n) == data[0] || n < src->size);
+			MUST(*hf_program_at(&program, bias, &n) == data[0] || n < src->size);
 	}
 	hf_program_fini(&program);
 }

@@ -5,8 +5,6 @@
 #include "codecs/ete/flow.h"
 #include "tests/lib/etefuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 #define KEPT 20000
 
 static struct hf_event first[KEPT], second[KEPT];

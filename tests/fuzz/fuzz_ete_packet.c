@@ -1,17 +1,9 @@
 /* Any bytes as ETE packets: one that can be read can be written, and says the same then. Input: flags, packets. */
 #include "codecs/base/err.h"
 #include "codecs/ete/packet.h"
+#include "tests/lib/fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,8 +4,6 @@
  */
 #include "tests/lib/etefuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void run(const struct ete_fuzz *f, uint32_t hart, const uint8_t *blob, size_t n)
 {
 	uint8_t again[HF_STATE_MAX];

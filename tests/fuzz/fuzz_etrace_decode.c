@@ -3,16 +3,9 @@
  * reads give the same, and so does a decoder that is entered in the middle.
  */
 #include "tests/lib/etracetest.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "tests/lib/fuzz.h"
 
 #define MOST 60000 /* events: a packet of a few bytes may stand for millions */
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 static void check_event(const struct hf_event *ev)
 {

@@ -1,19 +1,11 @@
 /* Any bytes as an E-Trace packet of any parameters: what can be read can be written, and is the same again. */
 #include "codecs/etrace/data.h"
 #include "codecs/etrace/packet.h"
+#include "tests/lib/fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
 #define HEAD 12
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
-
 static void choose(const uint8_t *b, struct hf_etrace_params *p)
 {
 	hf_etrace_params_default(p, b[0] & 1 ? 64 : 32);

@@ -1,7 +1,6 @@
 /* Any bytes as a state of an E-Trace decoder: it is refused, or the decoder goes on to an end. */
 #include "tests/lib/etracetest.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "tests/lib/fuzz.h"
 
 #define MOST 20000
 

@@ -5,19 +5,7 @@
 #include "codecs/base/bytes.h"
 #include "codecs/image/collect.h"
 #include "codecs/image/elf_write.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(cond) \
-	do { \
-		if (!(cond)) { \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-			abort(); \
-		} \
-	} while (0)
+#include "tests/lib/fuzz.h"
 
 #define EVENT_BYTES 8u
 #define EVENTS_MAX 512u

@@ -7,18 +7,16 @@
 #include "index/db.h"
 #include "index/file.h"
 #include "tests/lib/check.h"
+#include "tests/lib/dbfuzz.h"
 #include "tests/lib/indextest.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { VIEW = 1, CHANGES = 2, SEALED = 4, PART = 8 };
+enum { VIEW = 1, PART = 8 }; /* besides DB_FUZZ_CHANGES and DB_FUZZ_SEALED */
 
-#define FILE_MAX ((size_t)1 << 20)
 /* Of each kind of thing so many are looked at. */
 #define LOOKS 12
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct hf_ixtest t;
 static char names[2][HF_FILE_NAME_SIZE]; /* decode index, view table */
@@ -45,47 +43,9 @@ static void set_up(void)
 		valid[i] = hf_bytes_load(t.dir, names[i]);
 }
 
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
-
 static bool is_answer(int err)
 {
 	return err == 0 || err == HF_ERR_STATE || err == HF_ERR_NOT_FOUND;
-}
-
-static void store(const char *name, const struct hf_bytes *bytes)
-{
-	int fd = openat(t.dirfd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-	CHECK(fd >= 0);
-	CHECK(write(fd, bytes->p, bytes->n) == (ssize_t)bytes->n);
-	close(fd);
-}
-
-static struct hf_bytes make_file(unsigned mode, const uint8_t *data, size_t size)
-{
-	struct hf_bytes file = {0};
-
-	if (!(mode & CHANGES)) {
-		hf_bytes_add(&file, data, size < FILE_MAX ? size : FILE_MAX);
-	} else {
-		hf_bytes_add(&file, valid[mode & VIEW].p, valid[mode & VIEW].n);
-		while (size >= 4) {
-			size_t at = (size_t)data[0] * HF_PAGE_SIZE + (size_t)(data[1] | data[2] << 8);
-			size_t n = data[3] < size - 4 ? data[3] : size - 4;
-
-			if (at < file.n && n <= file.n - at)
-				memcpy(file.p + at, data + 4, n);
-			data += 4 + n;
-			size -= 4 + n;
-		}
-	}
-	for (size_t at = 0; mode & SEALED && at + HF_PAGE_SIZE <= file.n; at += HF_PAGE_SIZE)
-		hf_vfs_seal(file.p + at, at);
-	return file;
 }
 
 static void look_at_chunk(struct hf_index *index, const struct hf_index_hart *hart, uint64_t number)
@@ -93,15 +53,15 @@ static void look_at_chunk(struct hf_index *index, const struct hf_index_hart *ha
 	struct hf_chunk c;
 	int err = hf_index_chunk(index, hart->id, number, &c);
 
-	must(is_answer(err));
+	MUST(is_answer(err));
 	if (err)
 		return;
-	must(c.entry_size <= HF_ENTRY_MAX && c.insns <= c.events && c.ordinal + c.insns <= hart->insns);
-	must(c.last == (number + 1 == hart->chunks));
+	MUST(c.entry_size <= HF_ENTRY_MAX && c.insns <= c.events && c.ordinal + c.insns <= hart->insns);
+	MUST(c.last == (number + 1 == hart->chunks));
 	if (!c.insns)
 		return;
 	err = hf_index_chunk_of(index, hart->id, c.ordinal, &c);
-	must(is_answer(err));
+	MUST(is_answer(err));
 }
 
 static void look_at_index(void)
@@ -114,7 +74,7 @@ static void look_at_index(void)
 	size_t n;
 	int err = hf_index_open(t.dirfd, &t.identity, &index);
 
-	must(err == 0 || err == HF_ERR_NOT_FOUND);
+	MUST(err == 0 || err == HF_ERR_NOT_FOUND);
 	if (err)
 		return;
 	n = hf_index_harts(index, &harts);
@@ -122,18 +82,18 @@ static void look_at_index(void)
 		for (uint64_t c = 0; c < harts[i].chunks && c < LOOKS; c++)
 			look_at_chunk(index, &harts[i], c);
 	for (size_t i = 0; hf_index_problem_at(index, i, &problem) == 0; i++)
-		must(problem.diag.code <= 0 && hf_err_name(problem.diag.code));
-	must(hf_index_damage(index, &diag) <= 0);
+		MUST(problem.diag.code <= 0 && hf_err_name(problem.diag.code));
+	MUST(hf_index_damage(index, &diag) <= 0);
 	for (unsigned i = 0; i < LOOKS && at < hf_index_stream_size(index); i++) {
 		uint8_t window[HF_WINDOW_MAX];
 		struct hf_point point;
 
 		err = hf_index_point_of(index, at, &point);
-		must(is_answer(err));
+		MUST(is_answer(err));
 		if (err)
 			break;
-		must(point.out_size && point.out_size <= HF_BLOCK_MAX && point.window_size <= HF_WINDOW_MAX);
-		must(is_answer(hf_index_window(index, &point, window)));
+		MUST(point.out_size && point.out_size <= HF_BLOCK_MAX && point.window_size <= HF_WINDOW_MAX);
+		MUST(is_answer(hf_index_window(index, &point, window)));
 		at = point.out_offset + point.out_size;
 	}
 	hf_index_close(index);
@@ -144,7 +104,7 @@ static void look_at_view(void)
 	struct hf_view_table *table;
 	int err = hf_view_table_open(t.dirfd, &t.identity, &t.keys[0], &table);
 
-	must(err == 0 || err == HF_ERR_NOT_FOUND);
+	MUST(err == 0 || err == HF_ERR_NOT_FOUND);
 	if (err)
 		return;
 	for (uint32_t hart = 0; hart < 2; hart++) {
@@ -153,35 +113,34 @@ static void look_at_view(void)
 
 		for (uint64_t i = 0; i < LOOKS; i++) {
 			err = hf_view_table_chunk(table, hart, i, &c);
-			must(is_answer(err));
-			must(err || (c.entry_size <= HF_ENTRY_MAX && c.offset + c.size <= size));
-			must(is_answer(hf_view_table_chunk_of(table, hart, size / LOOKS * i, &c)));
+			MUST(is_answer(err));
+			MUST(err || (c.entry_size <= HF_ENTRY_MAX && c.offset + c.size <= size));
+			MUST(is_answer(hf_view_table_chunk_of(table, hart, size / LOOKS * i, &c)));
 		}
 	}
 	hf_view_table_close(table);
 }
 
 /* A build takes what it can use of a private file and ends well. */
-static void look_at_part(unsigned mode, const struct hf_bytes *file)
+static void look_at_part(unsigned mode, const uint8_t *bytes, size_t n)
 {
 	char part[HF_FILE_NAME_SIZE + 8];
 	enum hf_db_look look;
 	int fd, err;
 
 	snprintf(part, sizeof part, ".%s.part", names[mode & VIEW]);
-	store(part, file);
+	db_fuzz_store(t.dirfd, part, &valid[mode & VIEW], mode, bytes, n);
 	fd = openat(t.dirfd, part, O_RDONLY | O_CLOEXEC);
 	look = hf_db_look(fd, mode & VIEW ? HF_DB_VIEW : HF_DB_INDEX);
 	close(fd);
 	err = hf_build_run(&t.build, NULL);
-	must(err == (look == HF_LOOK_FOREIGN ? HF_ERR_IO : 0));
+	MUST(err == (look == HF_LOOK_FOREIGN ? HF_ERR_IO : 0));
 	hf_ixtest_clear(&t);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool ready;
-	struct hf_bytes file;
 	unsigned mode;
 
 	if (!ready)
@@ -191,14 +150,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	mode = data[0];
-	file = make_file(mode, data + 1, size - 1);
 	if (mode & PART) {
-		look_at_part(mode, &file);
+		look_at_part(mode, data + 1, size - 1);
 	} else {
-		store(names[mode & VIEW], &file);
+		db_fuzz_store(t.dirfd, names[mode & VIEW], &valid[mode & VIEW], mode, data + 1, size - 1);
 		look_at_index();
 		look_at_view();
 	}
-	hf_bytes_free(&file);
 	return 0;
 }

@@ -5,22 +5,11 @@
 #include "codecs/codec.h"
 #include "codecs/isa/disasm.h"
 #include "codecs/listing/listing.h"
+#include "tests/lib/fuzz.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 extern const struct hf_codec hf_codec_listing;
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(cond) \
-	do { \
-		if (!(cond)) { \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-			abort(); \
-		} \
-	} while (0)
 
 static struct hf_disasm *disasm;
 

@@ -3,26 +3,20 @@
  * events, the encoder takes them, and records.txt accounts for all bytes. The first byte says the parameters, the
  * second where the decoder is cut.
  */
+#include "tests/lib/fuzz.h"
 #include "tests/lib/rvrun.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 /* A few bytes can stand for as many events as one likes. */
 #define EVENTS_MAX 100000
 
-static struct hf_run run;
+static struct hf_run runs[2]; /* without and with Zcmp, Zcmt and their table */
 
 static void describe(uint8_t byte, char *text, size_t size)
 {
 	snprintf(text, size,
-		 "srcbits=%d,implicit_return=%d,sequential_jump=%d,all_jumps=%d,addr_msb_ext=%d,wrapped=%d",
-		 byte & 1 ? 3 : 0, byte >> 1 & 1, byte >> 2 & 1, byte >> 3 & 1, byte >> 4 & 1, byte >> 5 & 1);
+		 "srcbits=%d,implicit_return=%d,sequential_jump=%d,all_jumps=%d,addr_msb_ext=%d,wrapped=%d,zcmp=%d,zcmt=%d,"
+		 "jvt=0x%llx", byte & 1 ? 3 : 0, byte >> 1 & 1, byte >> 2 & 1, byte >> 3 & 1, byte >> 4 & 1, byte >> 5 & 1,
+		 byte >> 7, byte >> 7, (unsigned long long)(runs[1].base + HF_RUN_TABLE));
 }
 
 /* The state before event `at`, in another decoder. */
@@ -58,24 +52,29 @@ static void check_cut(const struct hf_ntt *t, const uint8_t *bytes, size_t n, co
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	char text[128];
+	const struct hf_run *run = &runs[n && bytes[0] >> 7];
+	char text[160];
 	struct hf_ntt_events events, records;
 	struct hf_bytes view;
+	char ini[512];
 	struct hf_ntt t;
 
 	if (n < 2)
 		return 0;
-	if (!run.code_size)
-		hf_run_make(&run, 0x10000, 64, HF_RUN_ALL, 10, 3);
+	for (unsigned i = 0; i < 2 && !runs[i].code_size; i++)
+		hf_run_make(&runs[i], 0x10000, 64, HF_RUN_ALL | (i ? HF_RUN_CODE_SIZE : 0), 10, 3);
 	describe(bytes[0], text, sizeof text);
 	hf_ntt_init(&t, text);
-	hf_ntt_add_code(&t, run.base, run.code, run.code_size);
+	hf_ntt_add_code(&t, run->base, run->code, run->code_size);
+	hf_ntt_add_code(&t, run->base + HF_RUN_TABLE, run->table, run->table_size);
 	events = hf_ntt_decode(&t, bytes + 2, n - 2, 0, EVENTS_MAX);
 	MUST(events.err == HF_NOTE_END || events.n >= EVENTS_MAX);
 	if (events.n)
 		check_cut(&t, bytes + 2, n - 2, &events, bytes[1] * events.n / 256);
-	view = hf_ntt_encode(&events, 64, 0, bytes[0] & 0x40 ? "mode=btm,repeat_branch=1" :
-							       "repeat_branch=1,repeat_history=1,sequential_jump=1");
+	view = hf_ntt_encode_described(&t.setup, &events, 64, 0,
+				       bytes[0] & 0x40 ? "mode=btm,repeat_branch=1" :
+							 "repeat_branch=1,repeat_history=1,sequential_jump=1", ini,
+				       sizeof ini);
 	records = hf_ntt_decode(&t, bytes + 2, n - 2, HF_HART_RECORDS, 0);
 	MUST(records.err == HF_NOTE_END);
 	hf_bytes_free(&view);

@@ -3,17 +3,9 @@
  * xlen, cut addresses.
  */
 #include "codecs/ntrace/message.h"
+#include "tests/lib/fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {

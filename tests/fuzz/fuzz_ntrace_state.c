@@ -2,15 +2,8 @@
  * Any bytes as state blobs of the N-Trace decoder and encoder: refused, or some events and bytes come out, whatever
  * they are. The first byte says how many bytes the decoder's blob has; the rest is the encoder's.
  */
+#include "tests/lib/fuzz.h"
 #include "tests/lib/rvrun.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
 
 #define ROUNDS 100
 

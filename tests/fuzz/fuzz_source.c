@@ -3,13 +3,12 @@
  * a scan gives must come again from read_block and from a resumed scan.
  */
 #include "tests/lib/check.h"
+#include "tests/lib/fuzz.h"
 #include "tests/lib/sliver.h"
 
 /* Enough for pieces of one large block; more only takes time. */
 #define OUT_MAX ((size_t)6 << 20)
 #define POINTS_MAX 8
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct seen {
 	uint8_t *out;
@@ -18,12 +17,6 @@ struct seen {
 	uint8_t windows[POINTS_MAX][HF_WINDOW_MAX];
 	size_t count;
 };
-
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
 
 static void scan(const struct hf_box *box, struct hf_src *src, struct seen *seen)
 {
@@ -34,12 +27,12 @@ static void scan(const struct hf_box *box, struct hf_src *src, struct seen *seen
 	size_t notes = 0;
 	int err = box->scan_new(src, NULL, NULL, &s, &diag);
 
-	must(err == 0);
+	MUST(err == 0);
 	while (seen->n < OUT_MAX && (err = box->scan_next(s, &point, &bytes, &window, &diag)) == 0) {
 		size_t n = point.out_size < OUT_MAX - seen->n ? (size_t)point.out_size : OUT_MAX - seen->n;
 
-		must(point.out_offset == seen->n && point.out_size > 0);
-		must(!bytes == !!(point.bits & HF_POINT_DAMAGED));
+		MUST(point.out_offset == seen->n && point.out_size > 0);
+		MUST(!bytes == !!(point.bits & HF_POINT_DAMAGED));
 		if (bytes)
 			memcpy(seen->out + seen->n, bytes, n);
 		else
@@ -52,8 +45,8 @@ static void scan(const struct hf_box *box, struct hf_src *src, struct seen *seen
 			seen->count++;
 		}
 	}
-	must(err != HF_ERR_BUG && err != HF_ERR_STATE);
-	must(err >= 0 || diag.code == err);
+	MUST(err != HF_ERR_BUG && err != HF_ERR_STATE);
+	MUST(err >= 0 || diag.code == err);
 	while (box->scan_note && box->scan_note(s, notes, &diag) == 0)
 		notes++;
 	box->scan_free(s);
@@ -63,18 +56,18 @@ static void read_blocks(const struct hf_box *box, struct hf_src *src, const stru
 {
 	uint8_t *buf = malloc(OUT_MAX);
 
-	must(buf);
+	MUST(buf);
 	for (size_t i = 0; box->read_block && i < seen->count; i++) {
 		const struct hf_point *p = &seen->points[i];
 		const uint64_t skip = p->out_size / 3;
 		const size_t n = (size_t)(p->out_size - skip);
 
 		if (p->bits & HF_POINT_DAMAGED)
-			must(hf_err_class(box->read_block(src, p, NULL, skip, buf, n, NULL)) == HF_CLASS_corrupt);
+			MUST(hf_err_class(box->read_block(src, p, NULL, skip, buf, n, NULL)) == HF_CLASS_corrupt);
 		if (p->bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED))
 			continue;
-		must(box->read_block(src, p, seen->windows[i], skip, buf, n, NULL) == 0);
-		must(!memcmp(buf, seen->out + p->out_offset + skip, n));
+		MUST(box->read_block(src, p, seen->windows[i], skip, buf, n, NULL) == 0);
+		MUST(!memcmp(buf, seen->out + p->out_offset + skip, n));
 	}
 	free(buf);
 }
@@ -87,11 +80,11 @@ static void resume(const struct hf_box *box, struct hf_src *src, const struct se
 
 	if (seen->points[i].bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED))
 		return;
-	must(box->scan_new(src, &seen->points[i], seen->windows[i], &s, NULL) == 0);
+	MUST(box->scan_new(src, &seen->points[i], seen->windows[i], &s, NULL) == 0);
 	for (; i < seen->count; i++) {
-		must(box->scan_next(s, &point, &bytes, &window, NULL) == 0);
-		must(!memcmp(&point, &seen->points[i], sizeof point));
-		must(!bytes || !memcmp(bytes, seen->out + point.out_offset, (size_t)point.out_size));
+		MUST(box->scan_next(s, &point, &bytes, &window, NULL) == 0);
+		MUST(!memcmp(&point, &seen->points[i], sizeof point));
+		MUST(!bytes || !memcmp(bytes, seen->out + point.out_offset, (size_t)point.out_size));
 	}
 	box->scan_free(s);
 }
@@ -109,13 +102,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (hf_boxes[boxes])
 		boxes++;
 	box = hf_boxes[data[0] % boxes];
-	must(hf_src_memory_new(data + 1, size - 1, &memory) == 0);
-	must(hf_sliver_new(memory, most[data[0] / boxes % 4], &src) == 0);
+	MUST(hf_src_memory_new(data + 1, size - 1, &memory) == 0);
+	MUST(hf_sliver_new(memory, most[data[0] / boxes % 4], &src) == 0);
 	hf_box_probe(data + 1, size - 1 < 64 ? size - 1 : 64, size - 1);
 	seen = calloc(1, sizeof *seen);
-	must(seen != NULL);
+	MUST(seen != NULL);
 	seen->out = malloc(OUT_MAX);
-	must(seen->out != NULL);
+	MUST(seen->out != NULL);
 	scan(box, src, seen);
 	read_blocks(box, src, seen);
 	if (seen->count && box->enterable)

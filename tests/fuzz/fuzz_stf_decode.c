@@ -4,18 +4,9 @@
  */
 #include "codecs/stf/decoder.h"
 #include "codecs/stf/encoder.h"
-
-#include <stdlib.h>
+#include "tests/lib/fuzz.h"
 
 extern const struct hf_codec hf_codec_stf;
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
-
 /* DATA comes exactly as its head promises. */
 struct promise {
 	uint64_t left;

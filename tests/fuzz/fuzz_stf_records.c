@@ -8,22 +8,10 @@
  */
 #include "codecs/base/utf8.h"
 #include "codecs/stf/dump.h"
+#include "tests/lib/fuzz.h"
 #include "tests/lib/sliver.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 extern const struct hf_codec hf_codec_stf;
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(cond)                                                                 \
-	do {                                                                       \
-		if (!(cond)) {                                                     \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-			abort();                                                   \
-		}                                                                  \
-	} while (0)
-
 #define BLOB 12
 
 static const char instructions[] = "\1STF\2\1\0\0\0\6\0\0\0\4\1\0\5\2\0\6\6\1\0\0\0\0\7\0\0\10\0\0\0\0\0"

@@ -4,18 +4,9 @@
  */
 #include "codecs/stf/decoder.h"
 #include "codecs/stf/encoder.h"
-
-#include <stdlib.h>
+#include "tests/lib/fuzz.h"
 
 extern const struct hf_codec hf_codec_stf;
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
-
 /* A header with several harts and VLEN 128, and a few groups of most kinds. */
 static const uint8_t stream_bytes[] =
 	"\1STF\2\1\0\0\0\6\0\0\0\4\1\0\5\2\0\6\1\0\0\0\0\0\7\0\0\11\0\0\0\0\0\11\0\20\0\0\0\0\0\0\12\200\0\0\0\23"

@@ -1,11 +1,8 @@
 /* Arbitrary bytes as an ELF: symbols come out sorted, not overlapping and printable, or an error does. */
 #include "codecs/image/symbols.h"
+#include "tests/lib/fuzz.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const struct hf_symbols *symbols, uint64_t from)
 {

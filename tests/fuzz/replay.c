@@ -3,15 +3,12 @@
  * that every corpus is an ordinary test without a fuzzing engine. A missing or empty directory is an error: a test
  * that tries nothing must not pass.
  */
+#include "tests/lib/fuzz.h"
 #include "tests/lib/walk.h"
 
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static unsigned tried;
 

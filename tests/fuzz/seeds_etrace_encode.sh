@@ -24,7 +24,17 @@ walk() {
 	event '\x40' '\x00' '\x20\x00' '\x37\x03\x00\x80' # lui
 	event '\x40' '\x01' '\x24\x00' '\x67\x00\x03\x01' # and its jump
 	event '\x40' '\x00' '\x10\x00' '\x82\x80\x00\x00'
+	event '\x40' '\x00' '\x80\x00' '\x2f\xa5\xc5\x00' # amoadd.w, its operand, what it read and wrote
+	event '\x25' '\x00' '\x07\x02' '\x00\x00\x00\x00'
+	event '\x28' '\x01' '\x10\x00' '\x05\x00\x00\x00'
+	event '\x28' '\x03' '\x10\x00' '\x0c\x00\x00\x00'
+	event '\x40' '\x00' '\x84\x00' '\x73\x15\x06\x34' # csrrw mscratch, its operand, its value
+	event '\x25' '\x00' '\x07\x02' '\x00\x00\x00\x00'
+	event '\xa5' '\x00' '\x09\x00' '\x00\x00\x00\x00'
+	event '\x40' '\x00' '\x88\x00' '\x23\xa0\xa5\x00' # a store without an access, and one with
+	event '\x40' '\x00' '\x8c\x00' '\x23\xa0\xa5\x00'
+	event '\x28' '\x03' '\x10\x00' '\x0c\x00\x00\x00'
 }
-for ((i = 0; i < 9; i++)); do
-	{ printf '%b' "\\x0$i\\x00"; walk; walk; } >"etrace_encode/walk-$i"
+for ((i = 0; i < 13; i++)); do
+	{ printf '%b' "$(printf '\\x%02x\\x00' $i)"; walk; walk; } >"etrace_encode/walk-$i"
 done

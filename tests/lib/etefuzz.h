@@ -3,14 +3,7 @@
 #define HF_TEST_ETEFUZZ_H
 
 #include "codecs/codec.h"
-
-#include <stdlib.h>
-
-#define MUST(cond)               \
-	do {                     \
-		if (!(cond))     \
-			abort(); \
-	} while (0)
+#include "tests/lib/fuzz.h"
 
 struct ete_fuzz {
 	struct hf_setup setup;

@@ -157,6 +157,13 @@ static void choose_parameters(struct hf_etracet_made *m, const uint8_t *b)
 	add_number(m, "lrid_width", b[11] & 3);
 	add_number(m, "no_address", b[11] >> 2 & 1);
 	add_number(m, "no_data", b[11] >> 3 & 1);
+	if (b[12] & 3)
+		add_value(m, "data_order", b[12] & 1 ? "any" : "before");
+	add_number(m, "data_diff_width", 2 - (b[12] >> 2 & 3) % 3);
+	add_value(m, "data_diff", b[12] & 16 ? "reference" : "spec");
+	add_number(m, "mmacas", b[12] >> 5 & 1);
+	if (b[12] & 64)
+		add_number(m, "data_width", b[12] & 128 ? 16 : 32);
 }
 
 bool hf_etracet_make(struct hf_etracet_made *m, const uint8_t *bytes, size_t n)

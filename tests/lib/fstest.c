@@ -144,11 +144,15 @@ bool hf_fst_exists(struct hf_fst *t, const char *path)
 	return true;
 }
 
-/* Fails with the path in the message. */
+/* Fails with the path in the message. A look-up waits for an index, but not for ever, and a machine may be busy. */
 static void must_look_up(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
 {
 	int err = hf_fst_lookup(t, path, ret_attr);
 
+	if (err == HF_ERR_NOT_FOUND) {
+		hf_fs_idle(t->fs);
+		err = hf_fst_lookup(t, path, ret_attr);
+	}
 	if (err) {
 		fprintf(stderr, "%s: %s\n", path, hf_err_name(err));
 		exit(1);

@@ -102,8 +102,7 @@ do_mount() {
 do_umount() {
 	timeout 60 "$hartfs" umount "$mnt" || fail "umount ended with $?"
 	is_mounted "$mnt" && fail "still mounted after umount"
-	# Its process may be seen for a moment longer where a sanitizer looks for leaks at the very end.
-	wait_until 2 no_servers || fail "umount returned before the server was gone: $(servers)"
+	no_servers || fail "umount returned before the server was gone: $(servers)"
 }
 
 # Files that are no captures, for tests that only need a tree.

@@ -137,10 +137,39 @@ void hf_ntt_check_cuts(const struct hf_ntt *t, const uint8_t *bytes, size_t n, u
 	hf_ntt_events_free(&all);
 }
 
+/* The lines of [parameters] with commas between them. */
+static void read_params(const struct hf_side *side, char *ret_params, size_t size)
+{
+	struct hf_sink sink;
+	char *to = ret_params;
+
+	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 12), 0);
+	hf_codec_by_name("ntrace")->enc->side[0].write(side, &sink);
+	hf_sink_write(&sink, "", 1);
+	CHECK_EQ(sink.err, 0);
+	for (const char *p = strstr((const char *)sink.start, "[parameters]\n") + 13; *p; p++) {
+		CHECK((size_t)(to - ret_params) < size);
+		if (*p != ' ')
+			*to++ = *p == '\n' ? ',' : *p;
+	}
+	to[-1] = 0; /* the last comma */
+	hf_sink_fini_memory(&sink);
+}
+
 struct hf_bytes hf_ntt_encode(const struct hf_ntt_events *events, uint8_t xlen, uint32_t hart, const char *params)
 {
-	const struct hf_stream stream = {.info = {.arch = HF_ARCH_RISCV, .xlen = xlen, .flags = HF_STREAM_HARTS}};
+	char ini[512];
+
+	return hf_ntt_encode_described(NULL, events, xlen, hart, params, ini, sizeof ini);
+}
+
+struct hf_bytes hf_ntt_encode_described(const struct hf_setup *setup, const struct hf_ntt_events *events, uint8_t xlen,
+					uint32_t hart, const char *params, char *ret_params, size_t size)
+{
+	const struct hf_stream stream = {
+		.info = {.arch = HF_ARCH_RISCV, .xlen = xlen, .flags = HF_STREAM_HARTS}, .setup = setup};
 	const struct hf_enc_env env = {.params = params};
+	const struct hf_side side = {.stream = &stream, .hart = hart, .env = &env};
 	struct hf_bytes bytes = {0};
 	struct hf_sink sink;
 	struct hf_enc *enc;
@@ -153,6 +182,7 @@ struct hf_bytes hf_ntt_encode(const struct hf_ntt_events *events, uint8_t xlen, 
 	hf_bytes_add(&bytes, sink.start, (size_t)(sink.p - sink.start));
 	hf_sink_fini_memory(&sink);
 	hf_enc_free(enc);
+	read_params(&side, ret_params, size);
 	return bytes;
 }
 

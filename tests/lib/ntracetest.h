@@ -42,6 +42,10 @@ void hf_ntt_check_cuts(const struct hf_ntt *t, const uint8_t *bytes, size_t n, u
 /* The view of these events with parameters of the view. hart: of the events. */
 struct hf_bytes hf_ntt_encode(const struct hf_ntt_events *events, uint8_t xlen, uint32_t hart, const char *params);
 
+/* The same of a source with that description; what the view's own one says is *ret_params, as hf_ntt_init takes it. */
+struct hf_bytes hf_ntt_encode_described(const struct hf_setup *setup, const struct hf_ntt_events *events, uint8_t xlen,
+					uint32_t hart, const char *params, char *ret_params, size_t size);
+
 /* The instructions are the same: pc, opcode, and whether and where they jumped. */
 void hf_ntt_events_check_same_insns(const struct hf_ntt_events *a, const struct hf_ntt_events *b, const char *what);
 /* And so are the traps: at the same places, of the same kind, to the same handler. */

@@ -2,6 +2,7 @@
 
 #include "codecs/base/bytes.h"
 #include "codecs/isa/riscv.h"
+#include "tests/lib/rvasm.h"
 
 #define INSNS_MAX 600
 
@@ -23,7 +24,7 @@ struct maker {
 enum kind {
 	KIND_PLAIN, KIND_C_PLAIN, KIND_BRANCH, KIND_C_BRANCH, KIND_JUMP, KIND_C_JUMP, KIND_CALL, KIND_CALL5, KIND_RETURN,
 	KIND_C_RETURN, KIND_SWAP, KIND_INDIRECT, KIND_INDIRECT_CALL, KIND_C_INDIRECT, KIND_LUI, KIND_AUIPC, KIND_SET_JUMP,
-	KIND_SET_CALL, KIND_ECALL, KIND_MRET, KIND_CUSTOM,
+	KIND_SET_CALL, KIND_ECALL, KIND_MRET, KIND_CUSTOM, KIND_PUSH, KIND_POPRET, KIND_JT, KIND_JALT,
 };
 
 static uint32_t pick(struct maker *m, uint32_t n)
@@ -33,40 +34,10 @@ static uint32_t pick(struct maker *m, uint32_t n)
 
 /* ---- the program ---- */
 
-static uint32_t b_type(int64_t offset)
-{
-	const uint32_t v = (uint32_t)offset;
-
-	return 0x00000063 | (v >> 12 & 1) << 31 | (v >> 5 & 0x3f) << 25 | (v >> 1 & 0xf) << 8 | (v >> 11 & 1) << 7;
-}
-
-static uint32_t j_type(int64_t offset, unsigned rd)
-{
-	const uint32_t v = (uint32_t)offset;
-
-	return 0x0000006f | rd << 7 | (v >> 20 & 1) << 31 | (v >> 1 & 0x3ff) << 21 | (v >> 11 & 1) << 20 |
-	       (v >> 12 & 0xff) << 12;
-}
-
-static uint32_t cj_type(int64_t offset)
-{
-	const uint32_t v = (uint32_t)offset;
-
-	return 0xa001 | (v >> 11 & 1) << 12 | (v >> 4 & 1) << 11 | (v >> 8 & 3) << 9 | (v >> 10 & 1) << 8 |
-	       (v >> 6 & 1) << 7 | (v >> 7 & 1) << 6 | (v >> 1 & 7) << 3 | (v >> 5 & 1) << 2;
-}
-
-static uint32_t cb_type(int64_t offset)
-{
-	const uint32_t v = (uint32_t)offset;
-
-	return 0xc001 | (v >> 8 & 1) << 12 | (v >> 3 & 3) << 10 | (v >> 6 & 3) << 5 | (v >> 1 & 3) << 3 | (v >> 5 & 1) << 2;
-}
-
 static bool is_narrow(unsigned kind)
 {
 	return kind == KIND_C_PLAIN || kind == KIND_C_BRANCH || kind == KIND_C_JUMP || kind == KIND_C_RETURN ||
-	       kind == KIND_C_INDIRECT;
+	       kind == KIND_C_INDIRECT || kind >= KIND_PUSH;
 }
 
 static void lay_out(struct maker *m)
@@ -82,6 +53,8 @@ static void lay_out(struct maker *m)
 	while (m->count < INSNS_MAX - 2 && pc - m->run->base < HF_RUN_CODE_MAX - 16) {
 		uint8_t kind = kinds[pick(m, sizeof kinds)];
 
+		if (m->flags & HF_RUN_CODE_SIZE && pick(m, 4) == 0)
+			kind = (uint8_t)(KIND_PUSH + pick(m, 4));
 		if (kind == KIND_ECALL && !(m->flags & (HF_RUN_TRAPS | HF_RUN_ODD)))
 			kind = KIND_PLAIN;
 		/* the pairs of a sequential jump, most of them */
@@ -118,12 +91,12 @@ static uint32_t assemble(struct maker *m, size_t i)
 	switch (m->kind[i]) {
 	case KIND_PLAIN: return 0x00000013;
 	case KIND_C_PLAIN: return 0x0001;
-	case KIND_BRANCH: return b_type((int64_t)(near(m, i, 2000) - pc));
-	case KIND_C_BRANCH: return cb_type((int64_t)(near(m, i, 250) - pc));
-	case KIND_JUMP: return j_type((int64_t)(near(m, i, 2000) - pc), 0);
-	case KIND_C_JUMP: return cj_type((int64_t)(near(m, i, 2000) - pc));
-	case KIND_CALL: return j_type((int64_t)(near(m, i, 2000) - pc), 1);
-	case KIND_CALL5: return j_type((int64_t)(near(m, i, 2000) - pc), 5);
+	case KIND_BRANCH: return hf_rv_beq((int64_t)(near(m, i, 2000) - pc));
+	case KIND_C_BRANCH: return hf_rv_c_beqz((int64_t)(near(m, i, 250) - pc));
+	case KIND_JUMP: return hf_rv_jal(0, (int64_t)(near(m, i, 2000) - pc));
+	case KIND_C_JUMP: return hf_rv_c_j((int64_t)(near(m, i, 2000) - pc));
+	case KIND_CALL: return hf_rv_jal(1, (int64_t)(near(m, i, 2000) - pc));
+	case KIND_CALL5: return hf_rv_jal(5, (int64_t)(near(m, i, 2000) - pc));
 	case KIND_RETURN: return 0x00028067; /* jalr x0, 0(x5) */
 	case KIND_C_RETURN: return 0x8082;
 	case KIND_SWAP: return 0x000280e7; /* jalr x1, 0(x5) */
@@ -136,7 +109,26 @@ static uint32_t assemble(struct maker *m, size_t i)
 	case KIND_SET_CALL: return 0x000300e7 | (m->kind[i - 1] == KIND_LUI ? in_page << 20 : 0);
 	case KIND_ECALL: return 0x00000073;
 	case KIND_MRET: return 0x30200073;
+	case KIND_PUSH: return (const uint32_t[]){0xb842, 0xba42, 0xac26, 0xac66}[pick(m, 4)];
+	case KIND_POPRET: return pick(m, 2) ? 0xbe42 : 0xbc52;
+	case KIND_JT: return 0xa002 | pick(m, 32) << 2;
+	case KIND_JALT: return 0xa002 | (32 + pick(m, 224)) << 2;
 	default: return 0x0000000b;
+	}
+}
+
+static void make_table(struct maker *m)
+{
+	struct hf_run *run = m->run;
+	const unsigned size = run->xlen / 8;
+
+	run->isa |= HF_RISCV_ZCMP | HF_RISCV_ZCMT;
+	run->table_size = 256 * size;
+	for (unsigned i = 0; i < 256; i++) {
+		const uint64_t target = m->pc[pick(m, (uint32_t)m->count)];
+
+		if (pick(m, 5))
+			memcpy(run->table + i * size, &target, size);
 	}
 }
 
@@ -177,7 +169,7 @@ static void fill_insn(struct maker *m, struct hf_event *ev, size_t i)
 	ev->insn.size = m->size[i];
 	ev->insn.opcode = m->size[i] == 2 ? hf_get16(p) : hf_get32(p);
 	ev->insn.isa = m->run->xlen == 32 ? HF_ISA_RV32 : HF_ISA_RV64;
-	ev->insn.flow = hf_riscv_flow(ev->insn.opcode, m->run->xlen);
+	ev->insn.flow = hf_riscv_flow(ev->insn.opcode, m->run->isa);
 	ev->insn.mode = m->mode;
 }
 
@@ -194,6 +186,18 @@ static void call(struct maker *m, uint64_t from)
 	if (m->depth == 64)
 		m->depth = 0;
 	m->stack[m->depth++] = from;
+}
+
+/* What the table says of a cm.jt or cm.jalt; 0: nothing, or it is no such instruction. */
+static uint64_t table_target(const struct maker *m, uint32_t opcode)
+{
+	const unsigned size = m->run->xlen / 8;
+	uint64_t target = 0;
+	unsigned index;
+
+	if (hf_riscv_table_jump(opcode, m->run->isa, &index))
+		memcpy(&target, m->run->table + index * size, size);
+	return target;
 }
 
 /* Executes instruction i: where the flow goes on. Few places are the targets of indirect jumps, so that some repeat. */
@@ -249,6 +253,8 @@ static uint64_t execute(struct maker *m, size_t i)
 		if (ev == m->run->events.ev || ev[-1].kind != HF_EVENT_INSN || ev[-1].insn.pc != m->pc[i - 1])
 			target = anywhere(m);
 	}
+	if (table_target(m, insn->opcode))
+		target = table_target(m, insn->opcode);
 	ev->flags = HF_EVF_TAKEN;
 	insn->target = target;
 	if (insn->flow == HF_FLOW_TRAP_RETURN) {
@@ -312,8 +318,10 @@ void hf_run_make(struct hf_run *run, uint64_t base, uint8_t xlen, unsigned flags
 	struct maker m = {.run = run, .flags = flags, .seed = seed, .mode = HF_MODE_UNKNOWN};
 	uint64_t pc;
 
-	*run = (struct hf_run){.base = base, .xlen = xlen};
+	*run = (struct hf_run){.base = base, .xlen = xlen, .isa = xlen};
 	lay_out(&m);
+	if (flags & HF_RUN_CODE_SIZE)
+		make_table(&m);
 	for (size_t i = 0; i < m.count; i++) {
 		const uint32_t opcode = assemble(&m, i);
 

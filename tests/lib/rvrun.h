@@ -13,7 +13,12 @@ enum hf_run_flags {
 	HF_RUN_CONTEXTS = 4,   /* modes, contexts, times */
 	HF_RUN_ODD = 8,        /* ecall that retires, custom instructions that jump */
 	HF_RUN_ALL = 15,
+	HF_RUN_CODE_SIZE = 16, /* Zcmp and Zcmt */
 };
+
+/* The jump table of HF_RUN_CODE_SIZE lies behind the code. Some of its entries are zero: jumps through them go anywhere. */
+#define HF_RUN_TABLE 0x800
+#define HF_RUN_TABLE_MAX (256 * 8)
 
 /* The most bytes of a program. */
 #define HF_RUN_CODE_MAX 2000
@@ -23,6 +28,9 @@ struct hf_run {
 	uint8_t xlen;
 	uint8_t code[HF_RUN_CODE_MAX];
 	size_t code_size;
+	unsigned isa;   /* xlen with HF_RISCV_* */
+	uint8_t table[HF_RUN_TABLE_MAX];
+	size_t table_size; /* 0: there is none */
 	struct hf_ntt_events events;
 };
 

@@ -40,9 +40,11 @@ char *hf_rvtrace_read_file(const char *path, size_t *ret_size)
 	return *ret_size > 6 && memcmp(text, "\xfd" "7zXZ", 6) == 0 ? unpack(text, ret_size) : text;
 }
 
-void hf_rvtrace_init(struct hf_rvtrace *trace, unsigned xlen)
+void hf_rvtrace_init(struct hf_rvtrace *trace, unsigned isa)
 {
-	*trace = (struct hf_rvtrace){0};
+	const unsigned xlen = isa & HF_RISCV_XLEN;
+
+	*trace = (struct hf_rvtrace){.isa = isa};
 	trace->stream.info.arch = HF_ARCH_RISCV;
 	trace->stream.info.xlen = (uint8_t)xlen;
 	trace->stream.info.isa = xlen == 32 ? HF_ISA_RV32 : HF_ISA_RV64;
@@ -59,7 +61,8 @@ static void set_target(struct hf_rvtrace *trace, uint64_t pc)
 {
 	struct hf_event *last = trace->count ? &trace->events[trace->count - 1] : NULL;
 
-	while (last && last > trace->events && (last->kind == HF_EVENT_CONTEXT || last->kind == HF_EVENT_TIMESTAMP))
+	while (last && last > trace->events && (last->kind == HF_EVENT_CONTEXT || last->kind == HF_EVENT_TIMESTAMP ||
+						last->kind == HF_EVENT_MEM))
 		last--;
 
 	if (!last || last->kind != HF_EVENT_INSN || last->insn.flow == HF_FLOW_PLAIN ||
@@ -88,12 +91,23 @@ struct hf_event *hf_rvtrace_add(struct hf_rvtrace *trace, struct hf_event ev)
 	return &trace->events[trace->count - 1];
 }
 
+/* The trap before it, if there is one, led to that mode. */
+static void set_trap_mode(struct hf_rvtrace *trace, unsigned mode)
+{
+	struct hf_event *last = trace->count ? &trace->events[trace->count - 1] : NULL;
+
+	if (!last || last->kind != HF_EVENT_TRAP)
+		return;
+	last->flags |= HF_EVF_MODE;
+	last->small = (uint16_t)mode;
+}
+
 static struct hf_event instruction(const struct hf_rvtrace *trace, uint64_t pc, uint32_t opcode, unsigned mode)
 {
 	return (struct hf_event){
 		.kind = HF_EVENT_INSN,
 		.insn = {.pc = pc, .opcode = opcode, .size = (uint8_t)hf_riscv_size(opcode),
-			 .isa = trace->stream.info.isa, .flow = hf_riscv_flow(opcode, trace->stream.info.xlen),
+			 .isa = trace->stream.info.isa, .flow = hf_riscv_flow(opcode, trace->isa),
 			 .mode = (uint8_t)mode},
 	};
 }
@@ -139,6 +153,7 @@ void hf_rvtrace_parse(struct hf_rvtrace *trace, const char *text, unsigned xlen,
 			p = end + 1;
 		}
 		insn = instruction(trace, v[1], (uint32_t)v[2], modes[v[3] & 3]);
+		set_trap_mode(trace, insn.insn.mode);
 		if (v[4])
 			add_trap(trace, &insn, v[5], v[6], v[7], flags);
 		else

@@ -11,6 +11,7 @@ struct hf_rvtrace {
 	struct hf_event *events; /* owned */
 	size_t count, room;
 	size_t retired;
+	unsigned isa;            /* xlen and HF_RISCV_*, by which instructions are classified */
 	struct hf_stream stream; /* as encoders want it */
 };
 
@@ -31,7 +32,8 @@ struct hf_event *hf_rvtrace_add(struct hf_rvtrace *trace, struct hf_event ev);
 void hf_rvtrace_append(struct hf_rvtrace *trace, const struct hf_event *ev);
 /* A retired instruction, classified; its target is found when the next one is added. */
 void hf_rvtrace_insn(struct hf_rvtrace *trace, uint64_t pc, uint32_t opcode, unsigned mode);
-void hf_rvtrace_init(struct hf_rvtrace *trace, unsigned xlen);
+/* isa: xlen, or with HF_RISCV_ZCMP and HF_RISCV_ZCMT. */
+void hf_rvtrace_init(struct hf_rvtrace *trace, unsigned isa);
 void hf_rvtrace_fini(struct hf_rvtrace *trace);
 
 #endif

@@ -3,6 +3,7 @@
 #include "codecs/base/bytes.h"
 #include "codecs/isa/riscv.h"
 #include "tests/lib/check.h"
+#include "tests/lib/rvasm.h"
 
 enum kind {
 	PLAIN2, PLAIN4, LOAD, STORE, BRANCH2, BRANCH4, JUMP2, JUMP4, CALL, CALL_T0, RETURN2, RETURN4, CALL_REG, JUMP_REG,
@@ -27,35 +28,6 @@ uint32_t hf_rvwalk_random(struct hf_rvwalk *walk, uint32_t below)
 	return (uint32_t)((x >> 16) % below);
 }
 
-static uint32_t branch(int32_t offset)
-{
-	const uint32_t v = (uint32_t)offset;
-
-	return 0x00b50063 | (v >> 12 & 1) << 31 | (v >> 5 & 63) << 25 | (v >> 1 & 15) << 8 | (v >> 11 & 1) << 7;
-}
-
-static uint32_t jal(unsigned rd, int32_t offset)
-{
-	const uint32_t v = (uint32_t)offset;
-
-	return 0x6f | rd << 7 | (v >> 20 & 1) << 31 | (v >> 1 & 1023) << 21 | (v >> 11 & 1) << 20 | (v >> 12 & 255) << 12;
-}
-
-static uint32_t narrow_jump(int32_t offset)
-{
-	const uint32_t v = (uint32_t)offset;
-
-	return 0xa001 | (v >> 11 & 1) << 12 | (v >> 4 & 1) << 11 | (v >> 8 & 3) << 9 | (v >> 10 & 1) << 8 |
-	       (v >> 6 & 1) << 7 | (v >> 7 & 1) << 6 | (v >> 1 & 7) << 3 | (v >> 5 & 1) << 2;
-}
-
-static uint32_t narrow_branch(int32_t offset)
-{
-	const uint32_t v = (uint32_t)offset;
-
-	return 0xc101 | (v >> 8 & 1) << 12 | (v >> 3 & 3) << 10 | (v >> 6 & 3) << 5 | (v >> 1 & 3) << 3 | (v >> 5 & 1) << 2;
-}
-
 static enum kind choose(struct hf_rvwalk *walk)
 {
 	int v = (int)hf_rvwalk_random(walk, 256);
@@ -77,6 +49,25 @@ static int32_t distance(struct hf_rvwalk *walk, uint32_t offset, int32_t reach)
 	}
 }
 
+/* An instruction of Zcmp or Zcmt in the place of another one of 16 bits; 0: none. */
+static uint32_t encode_code_size(struct hf_rvwalk *walk, enum kind kind)
+{
+	static const uint16_t plain[] = {0xb842, 0xb8a2, 0xb8f2, 0xba42, 0xbaf6, 0xac26, 0xac66};
+	static const uint16_t returns[] = {0xbe42, 0xbe9e, 0xbc52, 0xbcf2};
+
+	if ((walk->isa & ~HF_RISCV_XLEN) == 0 || hf_rvwalk_random(walk, 2))
+		return 0;
+	if (kind == RETURN2)
+		return returns[hf_rvwalk_random(walk, 4)];
+	if (kind == JUMP_REG) /* cm.jt */
+		return 0xa002 | hf_rvwalk_random(walk, 32) << 2;
+	if (kind != PLAIN2)
+		return 0;
+	if (hf_rvwalk_random(walk, 4) == 0) /* cm.jalt */
+		return 0xa002 | (32 + hf_rvwalk_random(walk, 224)) << 2;
+	return plain[hf_rvwalk_random(walk, 7)];
+}
+
 static uint32_t encode(struct hf_rvwalk *walk, enum kind kind, uint32_t offset)
 {
 	static const uint32_t loads[] = {0x0005b503, 0x0005a503, 0x00059503, 0x00058503};
@@ -84,7 +75,10 @@ static uint32_t encode(struct hf_rvwalk *walk, enum kind kind, uint32_t offset)
 	static const uint32_t swaps[] = {0x000082e7, 0x000280e7};
 	static const uint32_t calls[] = {0x000500e7, 0x9502};
 	const unsigned narrow = walk->xlen == 32;
+	const uint32_t code_size = encode_code_size(walk, kind);
 
+	if (code_size)
+		return code_size;
 	switch (kind) {
 	case PLAIN4:
 		return 0x00150513;
@@ -93,17 +87,17 @@ static uint32_t encode(struct hf_rvwalk *walk, enum kind kind, uint32_t offset)
 	case STORE:
 		return stores[hf_rvwalk_random(walk, 4 - narrow) + narrow];
 	case BRANCH2:
-		return narrow_branch(distance(walk, offset, 250));
+		return 0x0100 | hf_rv_c_beqz(distance(walk, offset, 250));
 	case BRANCH4:
-		return branch(distance(walk, offset, 4000));
+		return 0x00b50000 | hf_rv_beq(distance(walk, offset, 4000));
 	case JUMP2:
-		return narrow_jump(distance(walk, offset, 2000));
+		return hf_rv_c_j(distance(walk, offset, 2000));
 	case JUMP4:
-		return jal(0, distance(walk, offset, 4000));
+		return hf_rv_jal(0, distance(walk, offset, 4000));
 	case CALL:
-		return jal(1, distance(walk, offset, 4000));
+		return hf_rv_jal(1, distance(walk, offset, 4000));
 	case CALL_T0:
-		return jal(5, distance(walk, offset, 4000));
+		return hf_rv_jal(5, distance(walk, offset, 4000));
 	case RETURN2:
 		return 0x8082;
 	case RETURN4:
@@ -136,12 +130,13 @@ static void encode_pair(struct hf_rvwalk *walk, uint8_t *p, enum kind kind, uint
 	hf_put32(p + 4, (address - high) << 20 | 6 << 15 | hf_rvwalk_random(walk, 2) << 7 | 0x67);
 }
 
-void hf_rvwalk_program(struct hf_rvwalk *walk, uint64_t base, unsigned xlen, uint64_t seed)
+void hf_rvwalk_program(struct hf_rvwalk *walk, uint64_t base, unsigned isa, uint64_t seed)
 {
 	static uint8_t kinds[HF_RVWALK_INSNS];
 	uint32_t offset = 0;
 
-	*walk = (struct hf_rvwalk){.base = base, .xlen = xlen, .random = seed * 2 + 88172645463325253};
+	*walk = (struct hf_rvwalk){.base = base, .xlen = isa & HF_RISCV_XLEN, .isa = isa,
+				    .random = seed * 2 + 88172645463325253};
 	for (unsigned i = 0; i < HF_RVWALK_INSNS; i++) {
 		enum kind kind = i && (kinds[i - 1] == PAIR_LUI || kinds[i - 1] == PAIR_AUIPC) ? PAIR_END : choose(walk);
 		uint32_t opcode;
@@ -207,7 +202,7 @@ static void trap(struct walker *w, bool interrupt, uint64_t cause)
 	struct hf_event attempt = {
 		.kind = HF_EVENT_ATTEMPT,
 		.insn = {.pc = w->pc, .opcode = opcode, .size = (uint8_t)hf_riscv_size(opcode),
-			 .isa = w->trace->stream.info.isa, .flow = hf_riscv_flow(opcode, walk->xlen),
+			 .isa = w->trace->stream.info.isa, .flow = hf_riscv_flow(opcode, walk->isa),
 			 .mode = (uint8_t)w->mode},
 	};
 	struct hf_event ev = {.kind = HF_EVENT_TRAP, .flags = HF_EVF_CAUSE | (interrupt ? HF_EVF_ASYNC : 0),
@@ -245,9 +240,10 @@ static uint64_t next_of(struct walker *w, uint32_t opcode)
 {
 	struct hf_rvwalk *walk = w->walk;
 	const uint64_t behind = w->pc + hf_riscv_size(opcode);
+	const uint8_t flow = hf_riscv_flow(opcode, walk->isa);
 	uint64_t target = behind;
 
-	switch (hf_riscv_flow(opcode, walk->xlen)) {
+	switch (flow) {
 	case HF_FLOW_BRANCH:
 		if (hf_rvwalk_random(walk, 8) == 0 || opcode >> 3 & 1) /* some mostly taken, others not */
 			hf_riscv_target(opcode, walk->xlen, w->pc, &target);
@@ -272,7 +268,9 @@ static uint64_t next_of(struct walker *w, uint32_t opcode)
 	default:
 		return behind;
 	}
-	if (hf_riscv_flow(opcode, walk->xlen) != HF_FLOW_JUMP && w->depth < 64 && (opcode & 0xf80) != 0)
+	if (flow == HF_FLOW_INDIRECT_JUMP && hf_riscv_is_code_size(opcode)) /* cm.jt */
+		return target;
+	if (flow != HF_FLOW_JUMP && w->depth < 64 && (opcode & 0xf80) != 0)
 		w->stack[w->depth++] = behind;
 	return target;
 }
@@ -290,6 +288,20 @@ static uint64_t pair_target(const struct walker *w, uint32_t before, uint64_t be
 	return w->walk->xlen == 32 ? next & 0xffffffff : next;
 }
 
+/* cm.push, cm.pop and cm.popret: every register of the list. */
+static void access_list(struct walker *w, uint32_t opcode)
+{
+	const unsigned list = opcode >> 4 & 15, size = w->walk->xlen / 8;
+	const bool store = (opcode & 0xff00) == 0xb800;
+
+	if (!(w->walk->isa & HF_RISCV_ZCMP) || (opcode & 0xf903) != 0xb802)
+		return;
+	for (unsigned i = 0; i < (list == 15 ? 13 : list - 3); i++)
+		hf_rvtrace_add(w->trace, (struct hf_event){
+			.kind = HF_EVENT_MEM, .flags = store ? HF_EVF_WRITE : HF_EVF_READ, .small = 1,
+			.mem = {.address = 0x80200000 - i * size, .size = size, .data = hf_rvwalk_random(w->walk, 1u << 31)}});
+}
+
 static void access(struct walker *w, uint32_t opcode)
 {
 	struct hf_rvwalk *walk = w->walk;
@@ -297,6 +309,8 @@ static void access(struct walker *w, uint32_t opcode)
 	const unsigned size = 1u << (opcode >> 12 & 3);
 	struct hf_event ev = {.kind = HF_EVENT_MEM, .flags = store ? HF_EVF_WRITE : HF_EVF_READ, .small = 1};
 
+	if ((opcode & 3) != 3)
+		access_list(w, opcode);
 	if ((opcode & 0x7f) != 0x23 && (opcode & 0x7f) != 0x03)
 		return;
 	ev.mem.size = size;

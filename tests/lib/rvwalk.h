@@ -11,7 +11,7 @@
 
 struct hf_rvwalk {
 	uint64_t base;
-	unsigned xlen;
+	unsigned xlen, isa; /* isa: with HF_RISCV_* */
 	unsigned count;
 	uint32_t at[HF_RVWALK_INSNS + 1]; /* offset of each instruction */
 	uint8_t code[4 * HF_RVWALK_INSNS];
@@ -28,7 +28,8 @@ enum hf_rvwalk_flags {
 };
 
 uint32_t hf_rvwalk_random(struct hf_rvwalk *walk, uint32_t below);
-void hf_rvwalk_program(struct hf_rvwalk *walk, uint64_t base, unsigned xlen, uint64_t seed);
+/* isa: xlen, or with HF_RISCV_ZCMP and HF_RISCV_ZCMT, whose instructions are then among the others. */
+void hf_rvwalk_program(struct hf_rvwalk *walk, uint64_t base, unsigned isa, uint64_t seed);
 /* trace is initialised; n retired instructions. */
 void hf_rvwalk_run(struct hf_rvwalk *walk, struct hf_rvtrace *trace, size_t n, unsigned flags);
 

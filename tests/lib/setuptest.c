@@ -1,6 +1,7 @@
 #include "tests/lib/setuptest.h"
 
 #include "tests/lib/files.h"
+#include "tests/lib/fuzz.h"
 #include "tests/lib/toy_codec.h"
 
 #include <stdlib.h>
@@ -18,32 +19,26 @@ void hf_setup_test_codecs(void)
 	hf_codecs = list;
 }
 
-static void must(bool ok)
-{
-	if (!ok)
-		abort();
-}
-
 /* Parts lie end to end in the stream; programs have their pieces in order. */
 static void check(const struct hf_setup *setup, const struct hf_src *stream)
 {
 	uint64_t end = 0;
 
-	must(setup->format && setup->part_count > 0);
+	MUST(setup->format && setup->part_count > 0);
 	for (size_t i = 0; i < setup->part_count; i++) {
 		const struct hf_setup_part *part = &setup->parts[i];
 
-		must(part->offset == end && (part->size != HF_NOWHERE || setup->packed));
+		MUST(part->offset == end && (part->size != HF_NOWHERE || setup->packed));
 		end += setup->packed ? stream->size : part->size;
 	}
-	must(end == stream->size);
+	MUST(end == stream->size);
 	for (size_t i = 0; i < setup->image_count; i++) {
 		const struct hf_program *program = &setup->images[i].program;
 
-		must(hf_setup_program(setup, setup->images[i].hart, setup->images[i].context,
+		MUST(hf_setup_program(setup, setup->images[i].hart, setup->images[i].context,
 				      setup->images[i].spaces & -setup->images[i].spaces));
 		for (size_t k = 1; k < program->count; k++)
-			must(program->pieces[k].address > program->pieces[k - 1].address);
+			MUST(program->pieces[k].address > program->pieces[k - 1].address);
 	}
 }
 
@@ -57,11 +52,11 @@ void hf_setup_fuzz(hf_setup_reader read, const char *name, const void *data, siz
 
 	hf_setup_test_codecs();
 	if (read(&opener, name, &setup, &error)) {
-		must(*error.text);
+		MUST(*error.text);
 		return;
 	}
 	if (hf_setup_load(setup, &opener, &stream, &error)) {
-		must(*error.text);
+		MUST(*error.text);
 	} else {
 		check(setup, stream);
 		hf_src_free(stream);

@@ -42,6 +42,13 @@ static int toy_probe(const uint8_t *head, size_t n)
 	return n >= 7 && memcmp(head, HF_TOY_MAGIC, 7) == 0 ? 100 : 0;
 }
 
+static int toy_check(const struct hf_setup *setup, struct hf_setup_error *error)
+{
+	uint64_t step;
+
+	return hf_setup_number(setup, HF_SETUP_ANY, "step", 0, 100, 0, &step, error);
+}
+
 static int toy_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream,
 		    struct hf_diag *diag)
 {
@@ -52,7 +59,7 @@ static int toy_open(struct hf_src *src, const struct hf_setup *setup, struct hf_
 	int err = hf_src_read_at(src, 0, &header, HEADER, &n, diag);
 
 	if (!err)
-		err = hf_setup_number(setup, HF_SETUP_ANY, "step", 100, 0, &step, diag);
+		err = hf_setup_number(setup, HF_SETUP_ANY, "step", 0, 100, 0, &step, NULL);
 	if (err)
 		return err;
 	if (n < HEADER)
@@ -492,6 +499,7 @@ const struct hf_codec hf_codec_toy = {
 	.version = 1,
 	.suffixes = suffixes,
 	.probe = toy_probe,
+	.check = toy_check,
 	.open = toy_open,
 	.close = toy_close,
 	.dec = &dec_ops,
@@ -618,6 +626,7 @@ const struct hf_codec hf_codec_toy_dir = {
 	.version = 1,
 	.suffixes = suffixes,
 	.probe = toy_probe,
+	.check = toy_check,
 	.open = toy_open,
 	.close = toy_close,
 	.dec = &dec_ops,

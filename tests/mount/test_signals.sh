@@ -49,6 +49,28 @@ cmp "$archive/random.bin" "$mnt/random.bin" || fail "a mount without supervisor 
 "$hartfs" umount "$mnt" || fail "a mount without supervisor cannot be unmounted"
 gone "SIGKILL to the supervisor"
 
+# The kernel gives a number of a device that is gone to the next mount, maybe while the server behind the former has not
+# ended yet: umount must not take that one for its own.
+device() { stat -c %D "$1"; }
+slow=none
+for ((i = 0; i < 20; i++)); do
+	do_mount
+	number=$(device "$mnt") slow=$(server)
+	kill -STOP "$slow"
+	umount -l "$mnt"
+	mkdir -p "$tmp/mnt2"
+	"$hartfs" mount --index-dir "$index" "$archive" "$tmp/mnt2" || fail "a second mount"
+	[ "$(device "$tmp/mnt2")" != "$number" ] || break
+	# Another test has got it.
+	kill -CONT "$slow"
+	"$hartfs" umount "$tmp/mnt2"
+	wait_until 20 no_servers || fail "processes are left: $(servers)"
+done
+timeout 20 "$hartfs" umount "$tmp/mnt2" || fail "umount ended with $?"
+[ "$(servers | wc -l)" = 2 ] && [ "$(server)" = "$slow" ] || fail "umount waited for another server: $(servers)"
+kill -CONT "$slow"
+gone "a number that is used again"
+
 # In the foreground the command itself is the supervisor.
 "$hartfs" mount -f --index-dir "$index" "$archive" "$mnt" 2>"$tmp/foreground" &
 front=$!

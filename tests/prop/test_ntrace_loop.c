@@ -2,7 +2,10 @@
  * Random runs through random programs, to N-Trace and back: in every mode, with any distance of synchronising messages,
  * cut and entered at any event.
  */
+#include "codecs/base/bytes.h"
+#include "codecs/isa/riscv.h"
 #include "codecs/ntrace/message.h"
+#include "tests/lib/rvelf.h"
 #include "tests/lib/rvrun.h"
 
 static const char *const modes[] = {
@@ -10,6 +13,7 @@ static const char *const modes[] = {
 	"mode=btm,call_stack=8,repeat_branch=1",
 	"mode=btm,call_stack=32,sequential_jump=1,all_jumps=1",
 	"mode=btm,icnt_max=20,timestamps=1",
+	"mode=btm,call_stack=8,sync_halfwords=30",
 	"mode=htm,call_stack=0,ownership=0",
 	"mode=htm",
 	"mode=htm,call_stack=3,sequential_jump=1",
@@ -81,6 +85,174 @@ static void check_run(uint64_t base, uint8_t xlen, unsigned flags, uint64_t seed
 	for (size_t i = 0; i < MODES; i++)
 		for (size_t k = 0; k < sizeof syncs / sizeof *syncs; k++)
 			check_mode(&run, modes[i], syncs[k]);
+	hf_run_free(&run);
+}
+
+/* ---- Zcmp and Zcmt ---- */
+
+#define ANY_LOSSES SIZE_MAX
+
+/* What decodes to something else than was encoded, or to more losses, is an error. Frees bytes. */
+static void check_same(const struct hf_run *run, const struct hf_ntt *t, struct hf_bytes *bytes, uint32_t hart,
+		       size_t losses, const char *what)
+{
+	struct hf_ntt_events again = hf_ntt_decode(t, bytes->p, bytes->n, hart, 0);
+
+	CHECK_EQ(again.err, HF_NOTE_END);
+	hf_ntt_events_check_same_insns(&run->events, &again, what);
+	hf_ntt_events_check_same_traps(&run->events, &again, what);
+	CHECK(losses == ANY_LOSSES || again.losses == losses);
+	hf_ntt_events_free(&again);
+	hf_bytes_free(bytes);
+}
+
+/* The capture that a run was read from: with the table or without. */
+static void describe_source(struct hf_ntt *t, const struct hf_run *run, bool table)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "zcmp=1,zcmt=1,jvt=0x%" PRIx64, run->base + HF_RUN_TABLE);
+	hf_ntt_init(t, table ? text : "zcmp=1,zcmt=1");
+	hf_ntt_add_code(t, run->base, run->code, run->code_size);
+	if (table)
+		hf_ntt_add_code(t, run->base + HF_RUN_TABLE, run->table, run->table_size);
+}
+
+/* A reader whose program lacks the table: not a word but a gap that names the first jump through it. */
+static void check_without_table(const struct hf_run *run, const struct hf_bytes *bytes, const char *ini, uint32_t hart)
+{
+	struct hf_ntt_events again;
+	struct hf_ntt t;
+	unsigned index;
+	size_t i = 0;
+
+	hf_ntt_init(&t, ini);
+	hf_ntt_add_code(&t, run->base, run->code, run->code_size);
+	again = hf_ntt_decode(&t, bytes->p, bytes->n, hart, 0);
+	while (i < again.n && again.ev[i].kind != HF_EVENT_GAP)
+		i++;
+	CHECK(i < again.n);
+	CHECK_EQ(again.ev[i].size, -HF_ERR_NTRACE_TABLE);
+	for (size_t k = 0; k < run->code_size; k += 2)
+		if (run->base + k == again.ev[i].loss.detail)
+			CHECK(hf_riscv_table_jump(hf_get16(run->code + k), run->isa, &index));
+	CHECK(again.ev[i].loss.detail - run->base < run->code_size);
+	hf_ntt_events_free(&again);
+	hf_ntt_fini(&t);
+}
+
+static void check_code_size_mode(const struct hf_run *run, const char *mode, unsigned sync, size_t gaps)
+{
+	const uint32_t hart = strstr(mode, "srcbits") ? 17 : 0;
+	char params[256], ini[512];
+	size_t size[2] = {0};
+
+	for (unsigned table = 0; table < 2; table++) {
+		struct hf_ntt source, t;
+		struct hf_bytes bytes;
+
+		describe_source(&source, run, table);
+		snprintf(params, sizeof params, "%s,sync_instructions=%u", mode, sync);
+		bytes = hf_ntt_encode_described(&source.setup, &run->events, run->xlen, hart, params, ini, sizeof ini);
+		CHECK((strstr(ini, ",zcmp=1,zcmt=1,jvt=0x") != NULL) == table);
+		CHECK(strstr(ini, ",zcmp=1,zcmt=1"));
+		size[table] = bytes.n;
+		if (table && sync == 0)
+			check_without_table(run, &bytes, ini, hart);
+		hf_ntt_init(&t, ini);
+		hf_ntt_add_code(&t, run->base, run->code, run->code_size);
+		hf_ntt_add_code(&t, run->base + HF_RUN_TABLE, run->table, run->table_size);
+		check_same(run, &t, &bytes, hart, gaps, params);
+		hf_ntt_fini(&t);
+		hf_ntt_fini(&source);
+	}
+	CHECK(sync == 1 || size[1] < size[0]);
+}
+
+/* Of a source that takes all of them for c.fsdsp, as STF does, the view's parameters say what they are. */
+static void check_code_size_told(const struct hf_run *run, const char *mode, size_t gaps)
+{
+	const uint32_t hart = strstr(mode, "srcbits") ? 17 : 0;
+	char params[256], ini[512];
+	struct hf_bytes bytes;
+	struct hf_ntt t;
+
+	snprintf(params, sizeof params, "%s,zcmp=1,zcmt=1", mode);
+	bytes = hf_ntt_encode_described(NULL, &run->events, run->xlen, hart, params, ini, sizeof ini);
+	hf_ntt_init(&t, ini);
+	hf_ntt_add_code(&t, run->base, run->code, run->code_size);
+	check_same(run, &t, &bytes, hart, gaps, params);
+	hf_ntt_fini(&t);
+}
+
+static void check_code_size_run(uint64_t base, uint8_t xlen, unsigned flags, uint64_t seed)
+{
+	struct hf_run run;
+	size_t gaps = 0;
+
+	hf_run_make(&run, base, xlen, flags | HF_RUN_CODE_SIZE, 3000, seed);
+	for (size_t i = 0; i < run.events.n; i++)
+		gaps += run.events.ev[i].kind == HF_EVENT_GAP;
+	for (size_t i = 0; i < MODES; i++)
+		for (size_t k = 0; k < sizeof syncs / sizeof *syncs; k++)
+			check_code_size_mode(&run, modes[i], syncs[k], gaps);
+	for (size_t i = 0; i < run.events.n; i++)
+		if (hf_event_is_instruction(&run.events.ev[i]))
+			run.events.ev[i].insn.flow = hf_riscv_flow(run.events.ev[i].insn.opcode, xlen);
+	for (size_t i = 0; i < MODES; i++)
+		check_code_size_told(&run, modes[i], gaps);
+	hf_run_free(&run);
+}
+
+/* What the ELF says is enough. A parameter outweighs it: then each jump of what should be none is doubted. */
+static void check_code_size_elf(uint64_t base, uint8_t xlen)
+{
+	static uint8_t code[HF_RUN_TABLE + HF_RUN_TABLE_MAX];
+	const struct hf_rvelf elf = {.xlen = xlen, .base = base, .code = code, .arch = "rv32i2p1_zca1p0_zcmp1p0_zcmt1p0",
+				     .jvt = base + HF_RUN_TABLE, .code_size = sizeof code};
+	struct hf_bytes file = {0}, bytes;
+	char ini[512];
+
+	for (unsigned off = 0; off < 2; off++) {
+		struct hf_run run;
+		struct hf_ntt t;
+
+		hf_run_make(&run, base, xlen, HF_RUN_CODE_SIZE | HF_RUN_TRAPS, 3000, 11);
+		memcpy(code, run.code, run.code_size);
+		memcpy(code + HF_RUN_TABLE, run.table, run.table_size);
+		file.p = hf_rvelf_make(&elf, &file.n);
+		hf_ntt_init(&t, off ? "implicit_return=1,zcmp=0,zcmt=0" : "implicit_return=1");
+		hf_ntt_add_elf(&t, &file);
+		bytes = hf_ntt_encode_described(&t.setup, &run.events, xlen, 0, "", ini, sizeof ini);
+		CHECK((strstr(ini, "zcmp=1,zcmt=1,jvt=0x") != NULL) == !off);
+		check_same(&run, &t, &bytes, 0, off ? ANY_LOSSES : 0, ini);
+		hf_ntt_fini(&t);
+		hf_run_free(&run);
+		free(file.p);
+	}
+}
+
+/* Entered at any event, with the table. */
+static void check_code_size_cuts(void)
+{
+	struct hf_run run;
+	char ini[512];
+
+	hf_run_make(&run, 0x10000, 32, HF_RUN_ALL | HF_RUN_CODE_SIZE, 300, 7);
+	for (size_t i = 0; i < MODES; i += 3) {
+		struct hf_ntt source;
+		struct hf_bytes bytes;
+
+		describe_source(&source, &run, true);
+		bytes = hf_ntt_encode_described(&source.setup, &run.events, run.xlen, 0, modes[i], ini, sizeof ini);
+		hf_ntt_fini(&source);
+		hf_ntt_init(&source, ini);
+		hf_ntt_add_code(&source, run.base, run.code, run.code_size);
+		hf_ntt_add_code(&source, run.base + HF_RUN_TABLE, run.table, run.table_size);
+		hf_ntt_check_cuts(&source, bytes.p, bytes.n, 0);
+		hf_ntt_fini(&source);
+		hf_bytes_free(&bytes);
+	}
 	hf_run_free(&run);
 }
 
@@ -295,5 +467,13 @@ int main(void)
 		check_run(0x80000000, 32, HF_RUN_TRAPS, seed + 300);
 	}
 	check_cuts();
+	for (uint64_t seed = 1; seed <= 2; seed++) {
+		check_code_size_run(0x10000, 64, HF_RUN_ALL, seed);
+		check_code_size_run(UINT64_C(0xffffffff80000000), 64, HF_RUN_TRAPS, seed + 100);
+		check_code_size_run(0x80000000, 32, HF_RUN_ALL, seed + 200);
+	}
+	check_code_size_elf(0x10000, 64);
+	check_code_size_elf(0x80000000, 32);
+	check_code_size_cuts();
 	return 0;
 }

@@ -59,6 +59,8 @@ static void test_all(void)
 		"step = 1\n"
 		"[parameters 17]\n"
 		"step = two words\n"
+		"[parameters 018]\n"
+		"step = 012\n"
 		"@a;b.bin\nabcde\n"
 		"@second one, with a comma\nxyz\n"
 		"@rom\n01234567\n";
@@ -85,6 +87,8 @@ static void test_all(void)
 	CHECK_STR(hf_setup_get(setup, 0, "step")->value, "1");
 	CHECK_STR(hf_setup_get(setup, 17, "step")->value, "two words");
 	CHECK_EQ(hf_setup_get(setup, 17, "step")->line, 17);
+	CHECK_EQ(hf_setup_number(setup, 18, "step", 0, 100, 0, &n, NULL), 0);
+	CHECK_EQ(n, 12);
 	program = hf_setup_program(setup, 0, 0, HF_MEMORY_EL1N);
 	CHECK(program);
 	CHECK_EQ(program->count, 2);
@@ -94,7 +98,7 @@ static void test_all(void)
 	CHECK_EQ(program->count, 1);
 	CHECK(hf_program_at(program, 0x1000, &n));
 	program = hf_setup_program(setup, 17, 7, HF_MEMORY_EL3);
-	CHECK_EQ(program->pieces[0].address, 8);
+	CHECK_EQ(program->pieces[0].address, 10);
 	CHECK_EQ(setup->warning_count, 0);
 	hf_src_free(stream);
 	hf_setup_free(setup);
@@ -136,7 +140,7 @@ static void test_keys(void)
 static void test_values(void)
 {
 	must_fail("@capture.ini\n[capture]\nformat = no\ntrace = t\n" T, HF_ERR_SETUP_VALUE, 2, "unknown format 'no'");
-	must_fail("@capture.ini\n[capture]\nformat = toy\n" T, HF_ERR_SETUP_MISSING, 0, "no 'trace'");
+	must_fail("@capture.ini\n[capture]\nformat = toy\n" T, HF_ERR_SETUP_MISSING, 2, "no 'trace'");
 	must_fail(INI "trace =\n" T, HF_ERR_SETUP_VALUE, 4, "name of a file");
 	must_fail(INI "trace = /etc/passwd\n" T, HF_ERR_SETUP_VALUE, 4, "relative");
 	must_fail(INI "trace = a, b\n" T, HF_ERR_SETUP_VALUE, 4, "one file a line");

@@ -49,6 +49,11 @@ static const struct {
 	{0xf000f802, 4, HF_ISA_T32, "f000f802 bl #4"},
 #if LLVM_VERSION_MAJOR >= 19
 	{0x0ec5d533, 4, HF_ISA_RV64, "0ec5d533 czero.eqz a0, a1, a2"},
+	{0xbe42, 2, HF_ISA_RV32 | HF_DISASM_CODE_SIZE, "be42     cm.popret {ra}, 16"},
+	{0xb8f2, 2, HF_ISA_RV64 | HF_DISASM_CODE_SIZE, "b8f2     cm.push {ra, s0-s11}, -112"},
+	{0xa082, 2, HF_ISA_RV64 | HF_DISASM_CODE_SIZE, "a082     cm.jalt 32"},
+	{0xba02, 2, HF_ISA_RV64 | HF_DISASM_CODE_SIZE, "ba02     unknown"},
+	{0xbe42, 2, HF_ISA_RV64, "be42     fsd fa6, 312(sp)"},
 #endif
 };
 

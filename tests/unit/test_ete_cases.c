@@ -181,21 +181,22 @@ static void test_etm(void)
 	};
 	const struct hf_setup setup = {.values = values, .value_count = 2};
 	struct hf_ete_config config;
-	struct hf_diag diag;
+	struct hf_setup_error error;
 	bool missing;
 
 	check("TRCDEVARCH=0x47724a13 TRCIDR2=0x488 TRCIDR0=0x28000ea1 TRCCONFIGR=1", CODE,
 	      START "f6 f7 07 82 00 10 00 00 30 f7 95 02", "el1 1000 1004>2000 el0 2000>2008");
-	CHECK_EQ(hf_ete_config_read(&config, &setup, 1, &missing, &diag), (uint64_t)HF_ERR_ETE_SOURCE);
-	CHECK_EQ(diag.detail, 0x4a13);
+	CHECK_EQ(hf_ete_config_read(&config, &setup, 1, &missing, &error), (uint64_t)HF_ERR_ETE_SOURCE);
+	CHECK_EQ(error.line, 3);
 	values[0].value = "1";
-	CHECK_EQ(hf_ete_config_read(&config, &setup, 1, &missing, &diag), 0);
+	CHECK_EQ(hf_ete_config_read(&config, &setup, 1, &missing, &error), 0);
 	CHECK(config.etm && missing && config.cid_bytes == 4 && config.vmid_bytes == 4);
 	values[1].value = "0x47700a31";
-	CHECK_EQ(hf_ete_config_read(&config, &setup, 1, &missing, &diag), (uint64_t)HF_ERR_ETE_SOURCE);
+	CHECK_EQ(hf_ete_config_read(&config, &setup, 1, &missing, &error), (uint64_t)HF_ERR_ETE_SOURCE);
 	values[1].value = "many";
-	CHECK_EQ(hf_ete_config_read(&config, &setup, 1, &missing, &diag), (uint64_t)HF_ERR_SETUP_VALUE);
-	CHECK_EQ(diag.detail, 4);
+	CHECK_EQ(hf_ete_config_read(&config, &setup, 1, &missing, &error), (uint64_t)HF_ERR_SETUP_VALUE);
+	CHECK_EQ(error.line, 4);
+	CHECK_STR(error.file, "test");
 }
 
 static void check_framed(const char *framing, const char *trace, const char *words)

@@ -25,7 +25,7 @@ static const uint32_t code[] = {
 	0x00000013, /* 3c nop */
 	0x00000013, /* 40 nop */
 	0x00008067, /* 44 ret */
-	0x00000013, /* 48 nop */
+	0x00100073, /* 48 ebreak */
 	0x0000006f, /* 4c j . */
 	0x00000013, /* 50 nop */
 	0xfeb51ee3, /* 54 bne a0, a1, 50 */
@@ -138,6 +138,8 @@ static char *show(char *t, const struct hf_event *ev)
 		return t + snprintf(t, 64, "ret");
 	case HF_EVENT_GAP:
 		return t + snprintf(t, 64, "%s:%llu", hf_err_name(-(int)ev->size), (unsigned long long)ev->loss.bytes);
+	case HF_EVENT_DOUBT:
+		return t + snprintf(t, 64, "doubt:%s", hf_err_name(-(int)ev->size));
 	case HF_EVENT_NOTE:
 		return t + snprintf(t, 64, "%s", hf_err_name(-(int)ev->size));
 	case HF_EVENT_CONTEXT:
@@ -246,6 +248,27 @@ static void test_flags(void)
 		put(&m, pkt);
 	}
 	expect("a loop without branches, told by notify", &m, "4c>4c 4c>4c 4c>4c 4c>4c");
+}
+
+/* Addresses narrower than the hart's: extended with their sign, or with zeros if the program lies there. */
+static void test_narrow(void)
+{
+	static const uint64_t bases[] = {BASE, BASE | UINT64_C(0xffffffff00000000)};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct made m;
+
+		make(&m, "1.1.1", NULL, NULL);
+		m.values[2].value = "32"; /* iaddress_width */
+		m.params.iaddress_width = 32;
+		m.pieces[0].address = bases[i];
+		m.base = BASE + 0x24;
+		put(&m, (struct hf_etrace_packet){.format = 3, .branch = true, .privilege = 3, .has_address = true,
+						  .address = (m.base | UINT64_C(0xffffffff00000000)) >> 1 |
+							     UINT64_C(1) << 63});
+		put(&m, report(&m, 0x40, 0, 0));
+		expect("32 bits of 64", &m, "24 28 2c>40 40");
+	}
 }
 
 static void test_sijump(void)
@@ -372,6 +395,31 @@ static void test_traps(void)
 	expect("mret, and an ecall that retires", &m, "34>38 ret 38 trap11>40 40");
 }
 
+/* Of version 1.1.1: behind report, a trap at an address that only the trap value tells, if at all. */
+static void trap_value(unsigned report_at, unsigned cause, unsigned value_at, const char *want)
+{
+	struct made m;
+
+	make(&m, "1.1.1", NULL, NULL);
+	sync(&m, report_at, 0);
+	put(&m, (struct hf_etrace_packet){.format = 3, .subformat = 1, .branch = true, .privilege = 3, .thaddr = true,
+					  .has_address = true, .address = (BASE + 0x40) >> 1, .ecause = cause,
+					  .tval = BASE + value_at});
+	expect("the trap value", &m, want);
+}
+
+static void test_trap_values(void)
+{
+	trap_value(0x2c, 2, 0x18, "2c>18 a18 trap2>40 40");
+	trap_value(0x2c, 1, 0x18, "2c>18 a18 trap1>40 40");
+	trap_value(0x2c, 3, 0x48, "2c>48 a48 trap3>40 40"); /* an ebreak */
+	trap_value(0x2c, 3, 0x18, "2c trap3>40 40");        /* a watchpoint, as it seems */
+	trap_value(0x2c, 0, 0x1a, "2c trap0>40 40");        /* where a jump would have gone */
+	trap_value(0x08, 12, 0x0c, "08 a0c trap12>40 40");
+	trap_value(0x08, 12, 0x0e, "08 a0c trap12>40 40");  /* its second half */
+	trap_value(0x08, 12, 0x18, "08 a18 trap12>40 40");  /* behind a trap that was not reported */
+}
+
 static void test_contexts(void)
 {
 	struct made m;
@@ -420,6 +468,46 @@ static void test_losses(void)
 	expect("no code", &m, "ETRACE_NO_CODE:7 40");
 }
 
+/* resync_disabled: who missed the start of tracing does not know the tables, if any are used, until the next start. */
+static void test_tables(void)
+{
+	const uint32_t kept = HF_ETRACE_RESYNC_DISABLED, learning = kept | HF_ETRACE_IMPLICIT_RETURN;
+	struct made m;
+
+	make(&m, "2.1", "support_options", "standard");
+	support(&m, learning, HF_ETRACE_NO_CHANGE);
+	sync(&m, 0, 0);
+	sync(&m, 0x04, 0);
+	expect("from the start", &m, "00 04");
+
+	make(&m, "2.1", "support_options", "standard");
+	support(&m, learning, HF_ETRACE_NO_CHANGE);
+	sync(&m, 0, 0);
+	put(&m, report(&m, 0x18, 0, 0));
+	support(&m, learning, HF_ETRACE_NO_CHANGE);
+	sync(&m, 0x40, 0);
+	sync(&m, 0x40, 0);
+	support(&m, learning, HF_ETRACE_ENDED_REP);
+	sync(&m, 0x40, 0);
+	support(&m, learning, HF_ETRACE_TRACE_LOST);
+	sync(&m, 0x40, 0);
+	expect("behind a loss, up to the next start", &m,
+	       "00 ETRACE_PATH:2 doubt:ETRACE_TABLES 40 44>40 doubt:ETRACE_TABLES 40 to40 40 ETRACE_LOST:0 40");
+
+	make(&m, "2.1", "support_options", "standard");
+	value(&m, "resync_disabled", "1");
+	value(&m, "options", "implicit_return");
+	sync(&m, 0, 0);
+	expect("from the middle on", &m, "doubt:ETRACE_TABLES 00");
+
+	make(&m, "2.1", "support_options", "standard");
+	support(&m, kept, HF_ETRACE_NO_CHANGE);
+	sync(&m, 0, 0);
+	put(&m, report(&m, 0x18, 0, 0));
+	sync(&m, 0x40, 0);
+	expect("no tables", &m, "00 ETRACE_PATH:2 40");
+}
+
 /* ---- data ---- */
 
 static void data(struct made *m, const char *hex)
@@ -451,16 +539,93 @@ static void test_data(void)
 	expect("a load, a store", &m, "00 04 r1000=11/4 08 w1008=12/4 0c ETRACE_DATA");
 }
 
+/* An access of 4 bytes. */
+static void mem(struct made *m, struct hf_etrace_data_state *state, bool store, uint64_t address, uint64_t v)
+{
+	const struct hf_etrace_access a = {.kind = store ? HF_ETRACE_STORE : HF_ETRACE_LOAD, .size = 2, .address = address,
+					   .data = v, .flags = HF_ETRACE_HAS_ADDRESS | HF_ETRACE_HAS_DATA};
+	const size_t n = hf_etrace_data_write(&m->params, m->modes, HF_ETRACE_DATA_BEST, state, &a, m->bytes + m->n + 1);
+
+	CHECK(n > 0);
+	m->bytes[m->n] = (uint8_t)(3 << 5 | n);
+	m->n += 1 + n;
+}
+
+/* From the atomic at 10 over 14 to 00, and to the load at 04 and the store at 08. */
+static void run_atomic(struct made *m)
+{
+	put(m, report(m, 0x2c, 1, 1));
+	sync(m, 0x00, 0);
+	put(m, report(m, 0x0c, 0, 0));
+}
+
+/*
+ * An atomic takes a load and a store only together and of one address: from a trace that leaves atomics out it takes
+ * nothing, and the instructions behind it get what is theirs; as two it may also come late.
+ */
+static void test_atomics(void)
+{
+	static const char *const formats[] = {"2", "3"};
+	struct hf_etrace_data_state state;
+	struct made m;
+
+	for (unsigned i = 0; i < 2; i++) {
+		make(&m, "2.0", "data_format_width", formats[i]);
+		state = (struct hf_etrace_data_state){0};
+		sync(&m, 0x10, 0);
+		mem(&m, &state, false, 0x1000, 1);
+		mem(&m, &state, true, 0x1008, 2);
+		run_atomic(&m);
+		expect("atomics are not traced", &m, "10 14 18 1c 20>2c 2c>00 00 04 r1000=1/4 08 w1008=2/4 0c");
+
+		make(&m, "2.0", "data_format_width", formats[i]);
+		state = (struct hf_etrace_data_state){0};
+		sync(&m, 0x10, 0);
+		mem(&m, &state, false, 0x2000, 3);
+		mem(&m, &state, true, 0x2000, 4);
+		mem(&m, &state, false, 0x1000, 1);
+		mem(&m, &state, true, 0x1008, 2);
+		run_atomic(&m);
+		expect("as a load and a store", &m,
+		       "10 r2000=3/4 w2000=4/4 14 18 1c 20>2c 2c>00 00 04 r1000=1/4 08 w1008=2/4 0c");
+
+		make(&m, "2.0", "data_format_width", formats[i]);
+		value(&m, "data_order", "any");
+		state = (struct hf_etrace_data_state){0};
+		sync(&m, 0x10, 0);
+		mem(&m, &state, false, 0x2000, 3);
+		run_atomic(&m);
+		mem(&m, &state, true, 0x2000, 4);
+		mem(&m, &state, false, 0x1000, 1);
+		mem(&m, &state, true, 0x1008, 2);
+		expect("a store behind the report", &m,
+		       "10 r2000=3/4 w2000=4/4 14 18 1c 20>2c 2c>00 00 04 r1000=1/4 08 w1008=2/4 0c");
+	}
+	/* the load may be the atomic's up to the store: both wait, and nothing is lost by it */
+	make(&m, "2.0", "data_format_width", "2");
+	value(&m, "data_order", "any");
+	state = (struct hf_etrace_data_state){0};
+	sync(&m, 0x10, 0);
+	run_atomic(&m);
+	mem(&m, &state, false, 0x1000, 1);
+	mem(&m, &state, true, 0x1008, 2);
+	expect("late, and no atomics", &m, "10 14 18 1c 20>2c 2c>00 00 04 r1000=1/4 08 w1008=2/4 0c");
+}
+
 int main(void)
 {
+	test_atomics();
 	test_support();
 	test_flags();
+	test_narrow();
 	test_sijump();
 	test_implicit_return();
 	test_prediction();
 	test_traps();
+	test_trap_values();
 	test_contexts();
 	test_losses();
+	test_tables();
 	test_data();
 	return 0;
 }

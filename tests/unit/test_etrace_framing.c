@@ -167,39 +167,60 @@ static void test_alignment(void)
 	CHECK_EQ(msgs[2].offset, 32);
 }
 
+/* A damaged block costs no other, wherever it ends in what is read at a time. */
+static void test_blocks(void)
+{
+	static const uint32_t sizes[] = {1024, 4096, 8192};
+	static struct hf_etrace_message msgs[16];
+	static uint8_t bytes[8 * 8192];
+	struct hf_etrace_params p = transport(HF_ETRACE_FRAMING_RAW, 0, 0, 0);
+
+	p.alignment = HF_ETRACE_ALIGN_BLOCKS;
+	for (size_t i = 0; i < 3; i++)
+		for (size_t bad = 0; bad < 8; bad++) {
+			uint64_t losses;
+
+			p.block_bytes = sizes[i];
+			memset(bytes, 0, sizeof bytes);
+			for (size_t block = 0; block < 8; block++)
+				memcpy(bytes + block * sizes[i], block == bad ? "\xff\xff" : "\x41\x07", 2);
+			CHECK_EQ(all(&p, bytes, 8 * sizes[i], msgs, 16, &losses), 7);
+		}
+}
+
 /* Values as a description has them, as discovery attributes, and as the two registers of the example. */
 static void test_params(void)
 {
 	struct hf_setup setup = {0};
 	struct hf_etrace_params p;
-	struct hf_diag diag;
+	struct hf_setup_error error;
 
-	CHECK_EQ(hf_etrace_params_read(&setup, 0, &p, &diag), 0);
+	CHECK_EQ(hf_etrace_params_read(&setup, 0, &p, &error), 0);
 	CHECK_EQ(p.iaddress_width, 32);
 	CHECK_EQ(p.privilege_width, 3);
 	CHECK_EQ(p.context_width, 1);
 	hf_etracet_value(&setup, "version", "2.0");
-	CHECK_EQ(hf_etrace_params_read(&setup, 0, &p, &diag), 0);
+	CHECK_EQ(hf_etrace_params_read(&setup, 0, &p, &error), 0);
 	CHECK_EQ(p.privilege_width, 2);
 	CHECK_EQ(p.context_width, 0);
 	hf_etracet_value(&setup, "widths", "attributes");
 	hf_etracet_value(&setup, "iaddress_width", "63");
 	hf_etracet_value(&setup, "iaddress_lsb", "0");
 	hf_etracet_value(&setup, "options", "implicit_return, full_address");
-	CHECK_EQ(hf_etrace_params_read(&setup, 0, &p, &diag), 0);
+	CHECK_EQ(hf_etrace_params_read(&setup, 0, &p, &error), 0);
 	CHECK_EQ(p.iaddress_width, 64);
 	CHECK_EQ(p.iaddress_lsb, 1);
 	CHECK_EQ(p.modes, HF_ETRACE_IMPLICIT_RETURN | HF_ETRACE_FULL_ADDRESS);
 	/* bpred_size 7, call_counter_size 5, context_width 31, ecause_width 4, f0s_width 1 */
 	hf_etracet_value(&setup, "discovery_info_0", "0x0080020f80507000");
-	CHECK_EQ(hf_etrace_params_read(&setup, 0, &p, &diag), 0);
+	CHECK_EQ(hf_etrace_params_read(&setup, 0, &p, &error), 0);
 	CHECK_EQ(p.bpred_size, 7);
 	CHECK_EQ(p.call_counter_size, 5);
 	CHECK_EQ(p.context_width, 32);
 	CHECK_EQ(p.ecause_width, 5);
 	CHECK_EQ(p.f0s_width, 1);
 	hf_etracet_value(&setup, "trap_reporting", "no_such_word");
-	CHECK_EQ(hf_etrace_params_read(&setup, 0, &p, &diag), HF_ERR_SETUP_VALUE);
+	CHECK_EQ(hf_etrace_params_read(&setup, 0, &p, &error), HF_ERR_SETUP_VALUE);
 	for (size_t i = 0; i < setup.value_count; i++) {
 		free((char *)setup.values[i].key);
 		free((char *)setup.values[i].value);
@@ -213,6 +234,7 @@ int main(void)
 	test_single();
 	test_counter();
 	test_alignment();
+	test_blocks();
 	test_params();
 	test_samples();
 	test_entering();

@@ -129,6 +129,32 @@ static void test_files(void)
 	hf_fst_end(&t);
 }
 
+/* Programs are memory: of captures that nobody reads only so much of it is kept. */
+static void test_large_programs(void)
+{
+	enum { MANY = 6, SIZE = 40 << 20 };
+	char text[200];
+
+	hf_fst_begin(&t);
+	write_toy("bytes", 1, true);
+	hf_fst_write_text(&t, "code", "");
+	CHECK_EQ(truncate(hf_fst_path(&t, "code"), SIZE), 0);
+	for (unsigned i = 0; i < MANY; i++) {
+		snprintf(text, sizeof text, "%u.ini", i);
+		hf_fst_write_text(&t, text, "[capture]\nformat = toy\ntrace = bytes\n[program]\nraw = code, address = 0\n");
+	}
+	open_fs();
+	for (unsigned i = 0; i < MANY; i++) {
+		snprintf(text, sizeof text, "%u.ini@toy/hart0/listing.txt", i);
+		check_same(text, "0.ini@toy/hart0/listing.txt");
+		CHECK(t.fs->opens.program_bytes > 0);
+		/* one more while it is read */
+		CHECK(t.fs->opens.program_bytes <= HF_OPENS_PROGRAMS_MAX + SIZE);
+	}
+	CHECK(t.fs->opens.count < MANY);
+	hf_fst_end(&t);
+}
+
 /* ---- what is wrong ---- */
 
 static void test_wrong(void)
@@ -141,7 +167,7 @@ static void test_wrong(void)
 		{"[capture]\nformat = toy\ntrace = link\n", "w/capture.ini:3: 'link' is no file within"},
 		{"[capture]\nformat = toy\ntarce = x\n", "w/capture.ini:3: unknown key 'tarce'"},
 		{"[capture]\nformat = toy\ntrace = x\n[program]\nelf = x\n", "w/capture.ini:5: 'x' is no ELF"},
-		{"[capture]\nformat = toy\ntrace = x\n[parameters]\nstep = many\n", "line 5 of the description"},
+		{"[capture]\nformat = toy\ntrace = x\n[parameters]\nstep = many\n", "w/capture.ini:5: 'step = many': it must be a number from 0 to 100"},
 		{"[capture]\nformat = toy\n", "[capture] has no 'trace'"},
 	};
 
@@ -398,16 +424,20 @@ static void test_wrong_params(void)
 	check_params("; nothing\n", "toy.pad=1", NULL);
 	check_params(NULL, "toy.pad=x", "it has only 'pad'");
 	check_params(NULL, "toy.step=1", "it has only 'pad'");
-	check_params(NULL, "toy.pad=1,toy.pad=2", "given twice");
-	check_params(NULL, "toy.pad", "is not VIEW.key=value");
-	check_params(NULL, "toy.pad=", "is not VIEW.key=value");
+	check_params(NULL, "toy.pad=1,toy.pad=2", "toy.pad=2: it is given twice");
+	check_params(NULL, "toy.pad", "it is not VIEW.key=value");
+	check_params(NULL, "toy.pad=", "it is not VIEW.key=value");
 	check_params(NULL, "listing.pad=1", "there is no view listing with parameters");
 	check_params(NULL, "x.pad=1", "there is no view x with parameters");
 	check_params("toy.pad = 1\ntoy.pad = 2\n", NULL, "hartfs.conf:2:");
-	check_params("[toy]\npad = 1\n", NULL, "hartfs.conf:1: it has no sections");
+	check_params("[toy]\npad = 1\n", NULL, "hartfs.conf:1: [toy]: it has no sections");
 	check_params("toy.pad = 1\nnonsense\n", NULL, "hartfs.conf:2:");
 	check_params("toy.pad = 1 2\n", NULL, "hartfs.conf:1:");
-	check_params("x.pad = 1\n", "toy.pad=1", "there is no view x");
+	check_params("x.pad = 1\n", "toy.pad=1", "hartfs.conf:1: x.pad=1: there is no view x");
+	check_params("; y\ntoy.pad = x\n", NULL, "hartfs.conf:2: toy.pad=x: ");
+	check_params(NULL, "--param toy.pad=1,-o toy.pid=2", "-o toy.pid=2: ");
+	check_params(NULL, "-o tyo.pad=1", "-o tyo.pad=1: there is no view tyo with parameters (did you mean 'toy'?)");
+	check_params(NULL, "--param toy.pad=1,-o toy.pad", "-o toy.pad: it is not VIEW.key=value");
 }
 
 int main(void)
@@ -415,6 +445,7 @@ int main(void)
 	use_toy();
 	test_directory();
 	test_files();
+	test_large_programs();
 	test_wrong();
 	test_unreadable();
 	test_changes();

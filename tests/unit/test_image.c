@@ -331,7 +331,8 @@ static void test_attempts(void)
 
 		CHECK(enters(0x00100073, HF_ISA_RV64, &breakpoint, 1));
 		CHECK(!enters(NOP, HF_ISA_RV64, &breakpoint, 1)); /* a debug trigger, before the fetch */
-		CHECK(!enters(NOP, HF_ISA_RV64, &unknown, 1));
+		CHECK(enters(NOP, HF_ISA_RV64, &unknown, 1)); /* from the program of a packet trace */
+		CHECK(!enters(0xd4000001, HF_ISA_A64, &unknown, 1));
 	}
 	CHECK(enters(NOP, HF_ISA_RV64, with_mem, 3));
 	CHECK(!enters(0x00500513, HF_ISA_RV64, late, 2));

@@ -114,7 +114,7 @@ static void set(struct hf_ntrace_message *msg, const struct hf_ntrace_params *pa
 	msg->cdf = (uint8_t)random_bits(seed, 1);
 	msg->icnt = random_bits(seed, hf_rand_next(seed) % 23);
 	msg->hist = (uint32_t)random_bits(seed, hf_rand_next(seed) % 32) | 2;
-	msg->hrepeat = (uint32_t)random_bits(seed, hf_rand_next(seed) % 19);
+	msg->hrepeat = (uint32_t)random_bits(seed, hf_rand_next(seed) % 18) + 1;
 	msg->value = random_bits(seed, hf_rand_next(seed) % 65);
 	msg->address = random_bits(seed, width) << 1;
 	if (hf_rand_next(seed) % 2)

@@ -1,7 +1,8 @@
 /*
  * The classification of RISC-V opcodes against the mnemonics of LLVM's disassembler: every 16-bit encoding, and a
- * structured and a random sample (100,000 words) of the 32-bit ones, for both register widths; then the 16-bit ones
- * again with Zca, Zcb, Zcmp and Zcmt in place of C with D.
+ * structured and a random sample (100,000 words) of the 32-bit ones, for both register widths, with the base
+ * extensions and with every one that can be decoded together; then the 16-bit ones again with Zca, Zcb, Zcmp and Zcmt,
+ * each alone and together, in place of C with D.
  */
 #include "codecs/isa/riscv.h"
 #include "tests/lib/check.h"
@@ -178,7 +179,8 @@ static void compare_upper(uint32_t opcode, const char *text)
 	unsigned rd;
 
 	/* c.lui with 0 is reserved, and c.mop.N of Zcmop, which LLVM prints as it is encoded */
-	if (words < 3 || !one_of(name, "lui auipc") || ((opcode & 3) != 3 && strcmp(rest, "0") == 0)) {
+	if (words < 3 || !one_of(name, "lui auipc") || ((opcode & 3) != 3 && strcmp(rest, "0") == 0) ||
+	    strcmp(reg, "zero") == 0) {
 		CHECK(!hf_riscv_upper(opcode, xlen, pc, &rd, &value));
 		return;
 	}
@@ -188,6 +190,19 @@ static void compare_upper(uint32_t opcode, const char *text)
 	CHECK(hf_riscv_upper(opcode, xlen, pc, &rd, &value));
 	CHECK_EQ(rd, number_of(reg));
 	CHECK_EQ(value, want);
+}
+
+/* "cm.jalt 32", and nothing else has an index. */
+static void compare_table(uint32_t opcode, const char *text)
+{
+	unsigned index, want;
+	const bool is = sscanf(text, " cm.jt %u", &want) == 1 || sscanf(text, " cm.jalt %u", &want) == 1;
+
+	CHECK_EQ(hf_riscv_table_jump(opcode, xlen, &index), is);
+	if (is)
+		CHECK_EQ(index, want);
+	if (strncmp(text, "\tcm.", 4) == 0)
+		CHECK(hf_riscv_is_code_size(opcode));
 }
 
 static void compare(uint32_t opcode)
@@ -206,6 +221,7 @@ static void compare(uint32_t opcode)
 	compare_target(opcode, text, flow, offset);
 	compare_jump(opcode, text);
 	compare_upper(opcode, text);
+	compare_table(opcode, text);
 	compared++;
 }
 
@@ -255,24 +271,87 @@ static void start(const char *triple, const char *features, unsigned width)
 	xlen = width;
 }
 
-static void test_width(const char *triple, unsigned width)
+static void test_width(const char *triple, unsigned width, const char *features)
 {
-	start(triple, LLVM_VERSION_MAJOR >= 17 ? "+m,+a,+f,+d,+c,+zcb" : "+m,+a,+f,+d,+c", width);
+	start(triple, features, width);
 	compare_narrow();
 	compare_structured();
 	compare_random(100000);
 	LLVMDisasmDispose(context);
 }
 
+/* Those of the listing: hypervisor, Zawrs, Zicbo*, Zacas, Zimop, Zcmop, Zicfilp, Zicfiss and others. */
+static const char every_feature[] =
+#define ON_14(name) "+" name ","
+#if LLVM_VERSION_MAJOR >= 19
+#define ON_19(name) "+" name ","
+#else
+#define ON_19(name)
+#endif
+#define IF_RISCV(text) text
+#define IF_A64(text)
+#define IF_ARM(text)
+#define HF_FEATURE(isa, version, name) IF_##isa(ON_##version(name))
+#include "codecs/isa/features.def"
+	;
+
 static void test_code_size(const char *triple, unsigned width)
 {
 #if LLVM_VERSION_MAJOR >= 19
-	start(triple, "+m,+a,+zca,+zcb,+zcmp,+zcmt", width | HF_RISCV_ZCMP | HF_RISCV_ZCMT);
-	compare_narrow();
-	LLVMDisasmDispose(context);
+	static const struct {
+		const char *features;
+		unsigned flags;
+	} modes[] = {
+		{"+m,+a,+zca,+zcb,+zcmp", HF_RISCV_ZCMP},
+		{"+m,+a,+zca,+zcb,+zcmt", HF_RISCV_ZCMT},
+		{"+m,+a,+zca,+zcb,+zcmp,+zcmt", HF_RISCV_ZCMP | HF_RISCV_ZCMT},
+	};
+
+	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+		start(triple, modes[i].features, width | modes[i].flags);
+		compare_narrow();
+		LLVMDisasmDispose(context);
+	}
 #else
-	(void)triple, (void)width;
+	fprintf(stderr, "%s, %u: LLVM %d has no Zcmp and Zcmt, they are NOT compared\n", triple, width,
+		LLVM_VERSION_MAJOR);
 #endif
+}
+
+/* What LLVM does not know, and what looks like something else to those who know an extension: by the specifications. */
+static void test_known(void)
+{
+	static const struct {
+		uint32_t opcode;
+		uint8_t flow;
+	} known[] = {
+		{0x70200073, HF_FLOW_TRAP_RETURN}, /* mnret, Smrnmi */
+		{0x7b200073, HF_FLOW_TRAP_RETURN}, /* dret */
+		{0x00200073, HF_FLOW_TRAP_RETURN}, /* uret */
+		{0x10200073, HF_FLOW_TRAP_RETURN}, /* sret, from VS too */
+		{0x10400073, HF_FLOW_PLAIN},       /* sctrclr, Smctr */
+		{0x00d00073, HF_FLOW_WAIT},        /* wrs.nto */
+		{0x01d00073, HF_FLOW_WAIT},        /* wrs.sto */
+		{0x62a50073, HF_FLOW_PLAIN},       /* hfence.gvma */
+		{0x68054573, HF_FLOW_PLAIN},       /* hlv.w */
+		{0x0005200f, HF_FLOW_PLAIN},       /* cbo.inval */
+		{0x0045200f, HF_FLOW_PLAIN},       /* cbo.zero */
+		{0x28b6352f, HF_FLOW_PLAIN},       /* amocas.d */
+		{0x28b6052f, HF_FLOW_PLAIN},       /* amocas.b, Zabha */
+		{0xcdc0c073, HF_FLOW_PLAIN},       /* sspopchk x1 */
+		{0x48b6352f, HF_FLOW_PLAIN},       /* ssamoswap.d */
+		{0x6081, HF_FLOW_PLAIN},           /* c.mop.1: c.sspush x1 */
+		{0x00001017, HF_FLOW_PLAIN},       /* lpad 1 */
+	};
+	uint64_t value;
+	unsigned rd;
+
+	for (unsigned width = 32; width <= 64; width += 32)
+		for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+			CHECK_EQ(hf_riscv_flow(known[i].opcode, width), known[i].flow);
+			CHECK_EQ(hf_riscv_size(known[i].opcode), known[i].opcode >> 16 ? 4 : known[i].opcode & 2 ? 4 : 2);
+			CHECK(!hf_riscv_upper(known[i].opcode, width, 0x80000000, &rd, &value));
+		}
 }
 
 static void test_size(void)
@@ -282,6 +361,9 @@ static void test_size(void)
 	CHECK_EQ(hf_riscv_size(0x13), 4);
 	CHECK_EQ(hf_riscv_size(0x1f), 0);
 	CHECK_EQ(hf_riscv_size(0xffffffff), 0);
+	/* xxxxxxxxxxx11111 begins 48, 64 and more bits (Unprivileged 1.5), whatever is above */
+	for (uint32_t low = 0; low < 0x10000; low++)
+		CHECK_EQ(hf_riscv_size(low), (low & 3) != 3 ? 2 : (low & 0x1f) != 0x1f ? 4 : 0);
 }
 
 int main(void)
@@ -290,8 +372,13 @@ int main(void)
 	LLVMInitializeRISCVTargetMC();
 	LLVMInitializeRISCVDisassembler();
 	test_size();
-	test_width("riscv32", 32);
-	test_width("riscv64", 64);
+	test_known();
+	for (unsigned width = 32; width <= 64; width += 32) {
+		const char *triple = width == 32 ? "riscv32" : "riscv64";
+
+		test_width(triple, width, LLVM_VERSION_MAJOR >= 17 ? "+m,+a,+f,+d,+c,+zcb" : "+m,+a,+f,+d,+c");
+		test_width(triple, width, every_feature);
+	}
 	test_code_size("riscv32", 32);
 	test_code_size("riscv64", 64);
 	printf("%lu encodings compared\n", compared);

@@ -75,7 +75,7 @@ static void test_all(void)
 	CHECK_STR(hf_setup_get(setup, 3, "core_type")->value, "ARM-AA64");
 	CHECK_STR(hf_setup_get(setup, 3, "TRCCONFIGR")->file, "ETE_1.ini");
 	CHECK_EQ(hf_setup_get(setup, 3, "TRCCONFIGR")->line, 7);
-	CHECK_EQ(hf_setup_number(setup, 3, "TRCCONFIGR", UINT32_MAX, 0, &id, NULL), 0);
+	CHECK_EQ(hf_setup_number(setup, 3, "TRCCONFIGR", 0, UINT32_MAX, 0, &id, NULL), 0);
 	CHECK_EQ(id, 0x1001);
 	CHECK_EQ(setup->image_count, 2);
 	CHECK_EQ(setup->images[0].hart, 2);
@@ -177,14 +177,18 @@ static void test_wrong(void)
 /* Cores and sources by where they are, a list with one source, a file without a line break at its end. */
 static void test_odd(void)
 {
+	uint64_t n;
+
 	CHECK_EQ(load("@snapshot.ini\n[device_list]\na=cpu\nb=etm\n[trace]\nmetadata=t\n"
 		      "@cpu\n[device]\nname=cpu_0\nclass=core\nlocation=cluster0/cpu0\n[dump]\nfile=x\naddress=0\n"
-		      "@etm\n[device]\nname=ETM\nclass=trace_source\ntype=ETM4\n[regs]\nTRCTRACEIDR = 020 ; octal\n"
+		      "@etm\n[device]\nname=ETM\nclass=trace_source\ntype=ETM4\n[regs]\nTRCTRACEIDR = 020 ; octal\nTRCIDR0 = 017\n"
 		      "@x\nx\n@t\nwhatever\n[trace_buffers]\nbuffers=b\n[b]\nfile=x\nformat=source_data\n"
 		      "[core_trace_sources]\n@cluster0/cpu0=ETM"), 0);
 	CHECK_EQ(setup->warning_count, 0);
 	CHECK_EQ(setup->parts[0].hart, 16);
 	CHECK_EQ(setup->images[0].hart, 16);
+	CHECK_EQ(hf_setup_number(setup, 16, "TRCIDR0", 0, UINT32_MAX, 0, &n, NULL), 0);
+	CHECK_EQ(n, 15);
 	drop();
 }
 

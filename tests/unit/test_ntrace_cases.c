@@ -1,0 +1,227 @@
+/* What single N-Trace messages do: streams of a few messages on a small program, and the events they must become. */
+#include "codecs/ntrace/message.h"
+#include "tests/lib/ntracetest.h"
+
+#define BASE 0x1000
+
+/* Eight c.nop, beq to the last but three of them, eight c.nop, jr a0: 2 bytes each, but beq and jr 4. */
+static const uint8_t code[] = {
+	1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0xe3, 0x0c, 0x00, 0xfe,
+	1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0x67, 0x00, 0x05, 0x00,
+};
+
+struct script {
+	struct hf_ntt t;
+	struct hf_ntrace_params params;
+	uint8_t bytes[256];
+	size_t n;
+};
+
+static void begin(struct script *s)
+{
+	memset(s, 0, sizeof *s);
+	s->params.xlen = 64;
+	hf_ntt_init(&s->t, "xlen=64");
+	hf_ntt_add_code(&s->t, BASE, code, sizeof code);
+}
+
+static void add(struct script *s, struct hf_ntrace_message msg)
+{
+	s->n += hf_ntrace_message_write(&s->params, &msg, s->bytes + s->n);
+}
+
+static void add_sync(struct script *s, uint8_t sync, uint64_t icnt, uint64_t address)
+{
+	add(s, (struct hf_ntrace_message){.tcode = HF_NTRACE_SYNC, .sync = sync, .icnt = icnt, .address = address});
+}
+
+static void add_taken(struct script *s, uint64_t icnt)
+{
+	add(s, (struct hf_ntrace_message){.tcode = HF_NTRACE_DIRECT_BRANCH, .icnt = icnt});
+}
+
+static void add_stop(struct script *s, uint8_t evcode, uint64_t icnt)
+{
+	add(s, (struct hf_ntrace_message){.tcode = HF_NTRACE_CORRELATION, .evcode = evcode, .icnt = icnt});
+}
+
+static unsigned count(const struct hf_ntt_events *events, uint8_t kind)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < events->n; i++)
+		n += events->ev[i].kind == kind;
+	return n;
+}
+
+/* The stream has that many instructions, notes, doubts, gaps and contexts; its losses are because of NTRACE_VALUE. */
+static void end(struct script *s, const char *what, size_t insns, unsigned notes, unsigned doubts, unsigned gaps)
+{
+	struct hf_ntt_events events = hf_ntt_decode(&s->t, s->bytes, s->n, 0, 0);
+	bool same = events.insns == insns && count(&events, HF_EVENT_NOTE) == notes &&
+		    count(&events, HF_EVENT_DOUBT) == doubts && count(&events, HF_EVENT_GAP) == gaps;
+
+	if (!same)
+		fprintf(stderr, "%s: %zu instructions, %u notes, %u doubts, %u gaps\n", what, events.insns,
+			count(&events, HF_EVENT_NOTE), count(&events, HF_EVENT_DOUBT), count(&events, HF_EVENT_GAP));
+	CHECK(same);
+	CHECK_EQ(events.err, HF_NOTE_END);
+	hf_ntt_check_cuts(&s->t, s->bytes, s->n, 0);
+	hf_ntt_events_free(&events);
+	hf_ntt_fini(&s->t);
+}
+
+/* ---- reserved values ---- */
+
+static void test_reserved(void)
+{
+	struct script s;
+
+	for (uint8_t v = 0; v < 16; v++) {
+		begin(&s);
+		add_sync(&s, v, 0, BASE);
+		add_taken(&s, 10);
+		add_stop(&s, 4, 2);
+		end(&s, "SYNC", 11, v == 8 || (v >= 10 && v <= 13), 0, 0);
+		begin(&s);
+		add_sync(&s, 5, 0, BASE);
+		add_taken(&s, 10);
+		add_stop(&s, v, 2);
+		end(&s, "EVCODE", 11, v == 2 || v == 3 || (v >= 5 && v <= 7), 0, 0);
+		begin(&s);
+		add_sync(&s, 5, 0, BASE);
+		add_taken(&s, 10);
+		add(&s, (struct hf_ntrace_message){.tcode = HF_NTRACE_ERROR, .etype = v, .value = 4});
+		add_sync(&s, 7, 0, BASE);
+		add_stop(&s, 4, 2);
+		end(&s, "ETYPE", 11, v >= 1 && v <= 7, 0, 1);
+	}
+	for (uint8_t v = 0; v < 32; v++) {
+		const unsigned format = v & 3, prv = v >> 2 & 3, virtual = v >> 4;
+
+		begin(&s);
+		add_sync(&s, 5, 0, BASE);
+		add(&s, (struct hf_ntrace_message){.tcode = HF_NTRACE_OWNERSHIP, .value = v});
+		add_taken(&s, 10);
+		add_stop(&s, 4, 2);
+		end(&s, "PROCESS", 11, 0, format == 1 || prv == 2 || (virtual && prv == 3), 0);
+	}
+	for (uint32_t repeats = 0; repeats < 3; repeats++) {
+		begin(&s);
+		add_sync(&s, 5, 0, BASE);
+		add(&s, (struct hf_ntrace_message){
+			.tcode = HF_NTRACE_RESOURCE_FULL, .rcode = HF_NTRACE_RCODE_HREPEAT, .hist = 3, .hrepeat = repeats,
+		});
+		add(&s, (struct hf_ntrace_message){
+			.tcode = HF_NTRACE_CORRELATION, .evcode = 4, .cdf = 1, .hist = 1,
+			.icnt = repeats ? 10 + 6 * (repeats - 1) : 0,
+		});
+		end(&s, "HREPEAT", repeats ? 9 + 5 * (repeats - 1) : 0, 0, 0, repeats == 0);
+	}
+}
+
+/* ---- a synchronising message that contradicts the flow: which of the two is wrong cannot be known ---- */
+
+static void test_contradiction(void)
+{
+	struct script s;
+
+	begin(&s);
+	add_sync(&s, 5, 0, BASE);
+	add_taken(&s, 10);
+	add_sync(&s, 2, 1, BASE + 12);
+	add_stop(&s, 4, 2);
+	end(&s, "synchronises elsewhere", 11, 0, 1, 1);
+	begin(&s);
+	add_sync(&s, 5, 0, BASE);
+	add_taken(&s, 10);
+	add_sync(&s, 5, 0, BASE + 12);
+	add_stop(&s, 4, 2);
+	end(&s, "starts without having stopped", 11, 0, 0, 1);
+}
+
+/* ---- what HIST alone told, when I-CNT contradicts it ---- */
+
+static void add_history(struct script *s, uint32_t hist)
+{
+	add(s, (struct hf_ntrace_message){.tcode = HF_NTRACE_RESOURCE_FULL, .rcode = HF_NTRACE_RCODE_HIST, .hist = hist});
+}
+
+static void test_unsure(void)
+{
+	for (unsigned fits = 0; fits < 2; fits++) {
+		struct hf_ntt_events events;
+		struct script s;
+
+		begin(&s);
+		add_sync(&s, 5, 0, BASE);
+		add_history(&s, 3); /* taken: 9 instructions */
+		add_history(&s, 3); /* 5 more */
+		add(&s, (struct hf_ntrace_message){
+			.tcode = HF_NTRACE_CORRELATION, .evcode = 4, .cdf = 1, .hist = 1, .icnt = fits ? 16 : 15,
+		});
+		events = hf_ntt_decode(&s.t, s.bytes, s.n, 0, 0);
+		for (size_t i = 0; i < events.n; i++)
+			if (events.ev[i].kind == HF_EVENT_DOUBT)
+				CHECK_EQ(events.ev[i].loss.detail, 14);
+		hf_ntt_events_free(&events);
+		end(&s, "HIST without I-CNT", 14, 0, !fits, !fits);
+	}
+}
+
+/* ---- the word length, where only harts have programs ---- */
+
+static void test_xlen(void)
+{
+	static const uint8_t bytes[] = {0xff};
+	struct hf_stream *stream;
+	struct hf_diag diag;
+	struct hf_src *src;
+	struct hf_ntt t;
+
+	hf_ntt_init(&t, "srcbits=2");
+	t.image.hart = 3;
+	t.image.program.xlen = 32;
+	CHECK_EQ(hf_src_memory_new(bytes, sizeof bytes, &src), 0);
+	CHECK_EQ(hf_stream_open(hf_codec_by_name("ntrace"), src, &t.setup, &stream, &diag), 0);
+	CHECK_EQ(stream->info.xlen, 32);
+	hf_stream_close(stream);
+	hf_src_free(src);
+	hf_ntt_fini(&t);
+}
+
+/* ---- a source that never synchronises ---- */
+
+static void test_no_sync(void)
+{
+	for (unsigned cut = 0; cut < 2; cut++) {
+		struct hf_stream *stream;
+		struct hf_diag diag;
+		struct hf_src *src;
+		struct script s;
+
+		begin(&s);
+		hf_ntt_fini(&s.t);
+		hf_ntt_init(&s.t, "srcbits=3");
+		s.params.srcbits = 3;
+		add(&s, (struct hf_ntrace_message){
+			.tcode = cut ? HF_NTRACE_SYNC : HF_NTRACE_DIRECT_BRANCH, .src = 5, .icnt = 300, .address = BASE,
+		});
+		CHECK_EQ(hf_src_memory_new(s.bytes, s.n - cut, &src), 0);
+		CHECK_EQ(hf_stream_open(hf_codec_by_name("ntrace"), src, &s.t.setup, &stream, &diag), 0);
+		CHECK_EQ(stream->info.first_hart, 5);
+		hf_stream_close(stream);
+		hf_src_free(src);
+		hf_ntt_fini(&s.t);
+	}
+}
+
+int main(void)
+{
+	test_reserved();
+	test_contradiction();
+	test_unsure();
+	test_xlen();
+	test_no_sync();
+	return 0;
+}
