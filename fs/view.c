@@ -21,11 +21,12 @@ struct hf_request {
 	struct hf_view view;
 	uint8_t *bytes;       /* owned: where the bytes are gathered, if they are not served from the cache */
 	uint64_t pos, end;    /* of the view: what is still to be got */
-	pthread_mutex_t lock;
+	size_t cap;           /* of wait */
+	pthread_mutex_t lock; /* of all below: a cancellation may look at them at any moment */
 	size_t left;          /* outstanding waits, and one while a round is being started */
 	bool cancelled;
 	int err;
-	size_t count, cap;    /* waits of this round */
+	size_t count;         /* waits of this round */
 	struct wait wait[];
 };
 
@@ -45,6 +46,16 @@ int hf_request_new(struct hf_fs *fs, struct hf_read *read, size_t waits, uint8_t
 	return 0;
 }
 
+static void unpin_all(struct hf_request *rq)
+{
+	pthread_mutex_lock(&rq->lock);
+	for (size_t i = 0; i < rq->count; i++)
+		if (rq->wait[i].block)
+			hf_cache_unpin(rq->fs->cache, rq->wait[i].block);
+	rq->count = 0;
+	pthread_mutex_unlock(&rq->lock);
+}
+
 void hf_fs_read_release(struct hf_read *read)
 {
 	struct hf_request *rq = read->state;
@@ -52,20 +63,10 @@ void hf_fs_read_release(struct hf_read *read)
 	read->state = NULL;
 	if (!rq)
 		return;
-	for (size_t i = 0; i < rq->count; i++)
-		if (rq->wait[i].block)
-			hf_cache_unpin(rq->fs->cache, rq->wait[i].block);
+	unpin_all(rq);
 	free(rq->bytes);
 	pthread_mutex_destroy(&rq->lock);
 	free(rq);
-}
-
-static void unpin_all(struct hf_request *rq)
-{
-	for (size_t i = 0; i < rq->count; i++)
-		if (rq->wait[i].block)
-			hf_cache_unpin(rq->fs->cache, rq->wait[i].block);
-	rq->count = 0;
 }
 
 static bool read_around(struct hf_request *rq);
@@ -123,9 +124,11 @@ static size_t part(const struct hf_request *rq, const struct hf_piece *piece, si
 
 static void set_plan(struct hf_request *rq, const struct hf_piece *piece, size_t count)
 {
+	pthread_mutex_lock(&rq->lock);
 	rq->count = count;
 	for (size_t i = 0; i < count; i++)
 		rq->wait[i] = (struct wait){.rq = rq, .piece = piece[i]};
+	pthread_mutex_unlock(&rq->lock);
 }
 
 /* All pieces of a gathering round are there: copies them and plans the next round. */
@@ -290,13 +293,23 @@ static bool start_round(struct hf_request *rq, struct hf_reading *forward)
 	return pending;
 }
 
+static int outcome(struct hf_request *rq)
+{
+	int err;
+
+	pthread_mutex_lock(&rq->lock);
+	err = rq->cancelled ? HF_ERR_CANCELLED : rq->err;
+	pthread_mutex_unlock(&rq->lock);
+	return err;
+}
+
 /* A round is complete, with an error or without. */
 static void advance(struct hf_request *rq)
 {
 	int err;
 
 	do {
-		err = rq->cancelled ? HF_ERR_CANCELLED : rq->err;
+		err = outcome(rq);
 		if (err == HF_ERR_ZSTF_CHUNK && read_around(rq))
 			return;
 		if (err) {

@@ -187,6 +187,30 @@ static void test_cancel(void)
 	hf_bytes_free(&whole);
 }
 
+/* At any moment of a read, that in which its bytes are handed out included. */
+static void test_cancel_late(void)
+{
+	struct hf_bytes whole = hf_fst_read(&t, "x@stf@gz/hart0/listing.txt", 1 << 20);
+	struct hf_file *file = open_file("x@stf@gz/hart0/listing.txt");
+	uint64_t seed = 7;
+
+	for (long i = 0; i < 200; i++) {
+		const struct timespec pause = {.tv_nsec = i * 20000};
+		struct request rq;
+
+		start(&rq, file, hf_rand_next(&seed) % whole.n, 150000);
+		nanosleep(&pause, NULL);
+		hf_fs_read_cancel(t.fs, &rq.read);
+		await(&rq);
+		if (rq.read.err == HF_ERR_CANCELLED)
+			hf_fs_read_release(&rq.read);
+		else
+			check_bytes(&rq, &whole);
+	}
+	hf_file_close(file);
+	hf_bytes_free(&whole);
+}
+
 static void test_edges(void)
 {
 	static const char *const paths[] = {"x@stf@gz/hart0/listing.txt", "x@stf@gz/source.stf", "plain",
@@ -248,12 +272,14 @@ int main(void)
 	begin(30000, &small);
 	test_parallel();
 	test_cancel();
+	test_cancel_late();
 	test_outstanding("x@stf@gz/hart0/listing.txt");
 	hf_fst_end(&t);
 
 	begin(3000, &tiny);
 	test_outstanding("x@stf@gz/hart0/listing.txt");
 	test_cancel();
+	test_cancel_late();
 	hf_fst_end(&t);
 	return 0;
 }
