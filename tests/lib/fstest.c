@@ -121,12 +121,22 @@ void hf_fst_close(struct hf_fst *t)
 	t->fs = NULL;
 }
 
-int hf_fst_lookup(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
+static int look_up(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
 {
 	uint64_t ino;
 	int err = hf_fs_resolve(t->fs, path, &ino);
 
 	return err ? err : hf_fs_getattr(t->fs, ino, ret_attr);
+}
+
+int hf_fst_lookup(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
+{
+	int err = look_up(t, path, ret_attr);
+
+	if (err != HF_ERR_NOT_FOUND)
+		return err;
+	hf_fs_idle(t->fs);
+	return look_up(t, path, ret_attr);
 }
 
 static void give_back(struct hf_fst *t, const struct hf_attr *attr)
@@ -144,15 +154,11 @@ bool hf_fst_exists(struct hf_fst *t, const char *path)
 	return true;
 }
 
-/* Fails with the path in the message. A look-up waits for an index, but not for ever, and a machine may be busy. */
+/* Fails with the path in the message. */
 static void must_look_up(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
 {
 	int err = hf_fst_lookup(t, path, ret_attr);
 
-	if (err == HF_ERR_NOT_FOUND) {
-		hf_fs_idle(t->fs);
-		err = hf_fst_lookup(t, path, ret_attr);
-	}
 	if (err) {
 		fprintf(stderr, "%s: %s\n", path, hf_err_name(err));
 		exit(1);
@@ -168,25 +174,41 @@ uint64_t hf_fst_size(struct hf_fst *t, const char *path)
 	return (uint64_t)attr.st.st_size;
 }
 
+static struct hf_file *open_file(struct hf_fst *t, const char *path, uint64_t *ret_size)
+{
+	struct hf_attr attr;
+	struct hf_file *file;
+	bool keep;
+
+	must_look_up(t, path, &attr);
+	CHECK_EQ(hf_file_open(t->fs, attr.st.st_ino, &file, &keep), 0);
+	give_back(t, &attr);
+	*ret_size = (uint64_t)attr.st.st_size;
+	return file;
+}
+
+struct hf_file *hf_fst_open_file(struct hf_fst *t, const char *path)
+{
+	uint64_t size;
+
+	return open_file(t, path, &size);
+}
+
 struct hf_bytes hf_fst_read(struct hf_fst *t, const char *path, size_t step)
 {
 	struct hf_bytes b = {0};
-	struct hf_attr attr;
-	struct hf_file *file;
+	uint64_t size;
+	struct hf_file *file = open_file(t, path, &size);
 	uint8_t *buf = malloc(step);
 	size_t n;
-	bool keep;
 
 	CHECK(buf);
-	must_look_up(t, path, &attr);
-	CHECK_EQ(hf_file_open(t->fs, attr.st.st_ino, &file, &keep), 0);
 	do {
 		CHECK_EQ(hf_fs_read_wait(t->fs, file, b.n, buf, step, &n), 0);
 		hf_bytes_add(&b, buf, n);
 	} while (n == step);
-	CHECK_EQ(b.n, attr.st.st_size);
+	CHECK_EQ(b.n, size);
 	hf_file_close(file);
-	give_back(t, &attr);
 	free(buf);
 	return b;
 }

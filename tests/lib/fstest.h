@@ -32,9 +32,12 @@ struct hf_bytes hf_fst_stf(size_t insns, uint64_t seed, bool many_harts);
 void hf_fst_open(struct hf_fst *t, const struct hf_fs_options *options);
 void hf_fst_close(struct hf_fst *t);
 
-/* Lookup of a path, component by component: 0 and a reference, or the error. */
+/* Lookup of a path, component by component: 0 and a reference, or the error. A name that is not there yet is looked up
+ * once more when nothing is being indexed: a look-up waits for an index, but not for ever, and a machine may be busy. */
 int hf_fst_lookup(struct hf_fst *t, const char *path, struct hf_attr *ret_attr);
 bool hf_fst_exists(struct hf_fst *t, const char *path);
+/* Fails the test if it cannot be opened. */
+struct hf_file *hf_fst_open_file(struct hf_fst *t, const char *path);
 uint64_t hf_fst_size(struct hf_fst *t, const char *path);
 /* The file at path, read in pieces of step bytes; its size must be what getattr says. */
 struct hf_bytes hf_fst_read(struct hf_fst *t, const char *path, size_t step);

@@ -18,18 +18,6 @@ enum { VIEWS = sizeof views / sizeof *views };
 
 static struct hf_fst t;
 
-static struct hf_file *open_file(const char *path)
-{
-	struct hf_attr attr;
-	struct hf_file *file;
-	bool keep;
-
-	CHECK_EQ(hf_fst_lookup(&t, path, &attr), 0);
-	CHECK_EQ(hf_file_open(t.fs, attr.st.st_ino, &file, &keep), 0);
-	hf_fs_forget(t.fs, attr.st.st_ino, 1);
-	return file;
-}
-
 static void check_at(struct hf_file *file, const struct hf_bytes *whole, uint64_t offset, size_t size, uint8_t *buf)
 {
 	uint64_t left = offset < whole->n ? whole->n - offset : 0;
@@ -42,7 +30,7 @@ static void check_at(struct hf_file *file, const struct hf_bytes *whole, uint64_
 
 static void check_every(const char *path, const struct hf_bytes *whole)
 {
-	struct hf_file *file = open_file(path);
+	struct hf_file *file = hf_fst_open_file(&t, path);
 	uint8_t *buf = malloc(whole->n + 2);
 
 	for (uint64_t offset = 0; offset <= whole->n; offset++)
@@ -54,7 +42,7 @@ static void check_every(const char *path, const struct hf_bytes *whole)
 
 static void check_random(const char *path, const struct hf_bytes *whole, unsigned count, uint64_t seed)
 {
-	struct hf_file *file = open_file(path);
+	struct hf_file *file = hf_fst_open_file(&t, path);
 	size_t most = whole->n < 300000 ? whole->n + 1 : 300000;
 	uint8_t *buf = malloc(most);
 

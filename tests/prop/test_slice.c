@@ -255,18 +255,6 @@ static void check_slices(const struct whole *w, uint64_t k)
 
 /* ---- reads ---- */
 
-static struct hf_file *open_file(const char *path)
-{
-	struct hf_attr attr;
-	struct hf_file *file;
-	bool keep;
-
-	CHECK_EQ(hf_fst_lookup(&t, path, &attr), 0);
-	CHECK_EQ(hf_file_open(t.fs, attr.st.st_ino, &file, &keep), 0);
-	hf_fs_forget(t.fs, attr.st.st_ino, 1);
-	return file;
-}
-
 struct reader {
 	pthread_t thread;
 	const char *path;
@@ -278,7 +266,7 @@ static void *read_some(void *arg)
 {
 	struct reader *reader = arg;
 	const struct hf_bytes *whole = &reader->whole;
-	struct hf_file *file = open_file(reader->path);
+	struct hf_file *file = hf_fst_open_file(&t, reader->path);
 	uint8_t *buf = malloc(100000);
 	size_t n;
 
@@ -360,7 +348,7 @@ static void check_names(uint64_t insns)
 /* Far more slices than are kept: they come and go, and all is well with those that are still open. */
 static void check_many(const struct whole *w)
 {
-	struct hf_file *file = open_file("one@stf/hart0/at/3-5000/trace.stf");
+	struct hf_file *file = hf_fst_open_file(&t, "one@stf/hart0/at/3-5000/trace.stf");
 	struct hf_bytes whole = hf_fst_read(&t, "one@stf/hart0/at/3-5000/trace.stf", 1 << 20);
 	uint8_t buf[1000];
 	struct hf_attr attr;

@@ -229,18 +229,6 @@ static void test_damaged(void)
 	hf_fst_end(&t);
 }
 
-static struct hf_file *open_file(const char *path)
-{
-	struct hf_attr attr;
-	struct hf_file *file;
-	bool keep;
-
-	CHECK_EQ(hf_fst_lookup(&t, path, &attr), 0);
-	CHECK_EQ(hf_file_open(t.fs, attr.st.st_ino, &file, &keep), 0);
-	hf_fs_forget(t.fs, attr.st.st_ino, 1);
-	return file;
-}
-
 static int read_one(struct hf_file *file, uint64_t offset)
 {
 	uint8_t buf[100];
@@ -270,9 +258,9 @@ static void test_changed(void)
 	write_stf("x.stf", 300000, 1);
 	hf_fst_open(&t, &options);
 	first = hf_fst_read(&t, "x@stf/hart0/listing.txt", 5000);
-	listing = open_file("x@stf/hart0/listing.txt");
-	source = open_file("x@stf/source.stf");
-	cold = open_file("x@stf/source.stf");
+	listing = hf_fst_open_file(&t, "x@stf/hart0/listing.txt");
+	source = hf_fst_open_file(&t, "x@stf/source.stf");
+	cold = hf_fst_open_file(&t, "x@stf/source.stf");
 	CHECK_EQ(read_one(listing, 0), 0);
 	CHECK_EQ(read_one(source, 0), 0);
 
@@ -291,14 +279,14 @@ static void test_changed(void)
 
 	/* Truncated under an open file. */
 	write_stf("x.stf", 300000, 1);
-	source = open_file("x@stf/source.stf");
+	source = hf_fst_open_file(&t, "x@stf/source.stf");
 	CHECK_EQ(truncate(hf_fst_path(&t, "x.stf"), 1000), 0);
 	CHECK_EQ(read_one(source, 1300000), HF_ERR_CHANGED);
 	hf_file_close(source);
 	CHECK_EQ(hf_fst_size(&t, "x@stf/source.stf"), 1000);
 
 	/* Gone, and there again as something else, and as a capture again. */
-	source = open_file("x@stf/source.stf");
+	source = hf_fst_open_file(&t, "x@stf/source.stf");
 	CHECK_EQ(unlink(hf_fst_path(&t, "x.stf")), 0);
 	CHECK_EQ(read_one(source, 0), HF_ERR_CHANGED);
 	hf_file_close(source);
@@ -370,7 +358,7 @@ static void test_index_lost(void)
 	hf_fst_begin(&t);
 	write_stf("x.stf", 100, 1);
 	hf_fst_open(&t, NULL);
-	file = open_file("x@stf/hart0/listing.txt");
+	file = hf_fst_open_file(&t, "x@stf/hart0/listing.txt");
 	dir = opendir(t.index);
 	while ((entry = readdir(dir)))
 		unlinkat(dirfd(dir), entry->d_name, 0);
@@ -418,7 +406,7 @@ static void test_distrust(void)
 	CHECK_EQ(stat(hf_fst_path(&t, "x.stf"), &st), 0);
 	CHECK_EQ(hf_capture_find(t.fs, "x.stf", &st, &capture), 0);
 	for (int i = 0; i < 2; i++) {
-		struct hf_file *file = open_file("x@stf/hart0/listing.txt");
+		struct hf_file *file = hf_fst_open_file(&t, "x@stf/hart0/listing.txt");
 
 		hf_capture_distrust(capture, capture->version, HF_ERR_MISMATCH);
 		CHECK_EQ(read_one(file, 0), HF_ERR_CHANGED);

@@ -58,18 +58,6 @@ static void check_bytes(struct request *rq, const struct hf_bytes *whole)
 	hf_fs_read_release(&rq->read);
 }
 
-static struct hf_file *open_file(const char *path)
-{
-	struct hf_attr attr;
-	struct hf_file *file;
-	bool keep;
-
-	CHECK_EQ(hf_fst_lookup(&t, path, &attr), 0);
-	CHECK_EQ(hf_file_open(t.fs, attr.st.st_ino, &file, &keep), 0);
-	hf_fs_forget(t.fs, attr.st.st_ino, 1);
-	return file;
-}
-
 static void begin(size_t insns, const struct hf_fs_options *options)
 {
 	struct hf_bytes stf = hf_fst_stf(insns, 7, false), gz = {0};
@@ -88,7 +76,7 @@ static void test_outstanding(const char *path)
 {
 	enum { COUNT = 200 };
 	struct hf_bytes whole = hf_fst_read(&t, path, 1 << 20);
-	struct hf_file *file = open_file(path);
+	struct hf_file *file = hf_fst_open_file(&t, path);
 	struct request *rq = calloc(COUNT, sizeof *rq);
 	uint64_t seed = 1;
 
@@ -116,7 +104,7 @@ struct reader {
 static void *read_all(void *arg)
 {
 	struct reader *reader = arg;
-	struct hf_file *file = open_file(reader->path);
+	struct hf_file *file = hf_fst_open_file(&t, reader->path);
 	const struct hf_bytes *whole = reader->whole;
 	uint64_t step = 1 + hf_rand_next(&reader->seed) % 300000;
 	struct request rq;
@@ -162,7 +150,7 @@ static void test_cancel(void)
 	unsigned cancelled = 0;
 
 	for (int round = 0; round < 5; round++) {
-		struct hf_file *file = open_file("x@stf@gz/hart0/listing.txt");
+		struct hf_file *file = hf_fst_open_file(&t, "x@stf@gz/hart0/listing.txt");
 
 		for (int i = 0; i < COUNT; i++)
 			start(&rq[i], file, (uint64_t)i * 37777 % whole.n, 150000);
@@ -191,7 +179,7 @@ static void test_cancel(void)
 static void test_cancel_late(void)
 {
 	struct hf_bytes whole = hf_fst_read(&t, "x@stf@gz/hart0/listing.txt", 1 << 20);
-	struct hf_file *file = open_file("x@stf@gz/hart0/listing.txt");
+	struct hf_file *file = hf_fst_open_file(&t, "x@stf@gz/hart0/listing.txt");
 	uint64_t seed = 7;
 
 	for (long i = 0; i < 200; i++) {
@@ -218,7 +206,7 @@ static void test_edges(void)
 
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
 		struct hf_bytes whole = hf_fst_read(&t, paths[i], 1 << 20);
-		struct hf_file *file = open_file(paths[i]);
+		struct hf_file *file = hf_fst_open_file(&t, paths[i]);
 		const uint64_t offsets[] = {0, whole.n ? whole.n - 1 : 0, whole.n, whole.n + 1, UINT64_MAX >> 1};
 		struct request rq;
 
@@ -237,7 +225,7 @@ static void test_edges(void)
 static void test_ahead(void)
 {
 	struct hf_cache_stats before, after;
-	struct hf_file *file = open_file("x@stf@gz/hart0/listing.txt");
+	struct hf_file *file = hf_fst_open_file(&t, "x@stf@gz/hart0/listing.txt");
 	uint64_t size = hf_fst_size(&t, "x@stf@gz/hart0/listing.txt");
 	struct request rq;
 
