@@ -23,6 +23,14 @@ void hf_fs_log(struct hf_fs *fs, int level, const char *format, ...)
 	fs->options.log(fs->options.log_ctx, level, line);
 }
 
+int64_t hf_fs_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 int hf_fs_libraries(char *buf, size_t size)
 {
 	return hf_index_libraries(buf, size);
