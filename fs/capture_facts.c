@@ -1,6 +1,6 @@
 /*
- * What is known of a capture: its index is looked for, asked for and waited for. What the catalogue recalled holds until
- * bytes are wanted, a failure for a minute.
+ * What is known of a capture: its index is looked for, asked for and waited for. What the catalogue recalled holds
+ * until bytes are wanted, a failure for a minute.
  */
 #include "fs/capture.h"
 #include "fs/core.h"

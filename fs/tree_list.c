@@ -1,4 +1,5 @@
-/* What is in the directories that are not the archive's own: of views, of harts, of slices, and the control directory. */
+/* What is in the directories that are not the archive's own: of views, of harts, of slices, and the control directory.
+ */
 #include "fs/info.h"
 #include "fs/tree.h"
 #include "fs/view.h"
