@@ -1,5 +1,4 @@
-/* What is in the directories that are not the archive's own: of views, of harts, of slices, and the control directory.
- */
+/* What is in the directories that the archive does not have: those of views, harts and slices, and .hartfs. */
 #include "fs/info.h"
 #include "fs/tree.h"
 #include "fs/view.h"
