@@ -475,6 +475,17 @@ int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, s
 	return plain ? 0 : find(fs, path, hash, st, known, ret_capture);
 }
 
+int hf_capture_at(struct hf_fs *fs, const char *path, struct hf_capture **ret_capture)
+{
+	struct stat st;
+	int err = hf_archive_stat(&fs->archive, path, &st);
+
+	*ret_capture = NULL;
+	if (!err)
+		err = hf_capture_find(fs, path, &st, ret_capture);
+	return !err && !*ret_capture ? HF_ERR_UNKNOWN_FORMAT : err;
+}
+
 int hf_capture_check(struct hf_capture *capture, struct stat *ret_st)
 {
 	struct hf_capture *found = NULL;
