@@ -31,6 +31,7 @@ etrace=$'[capture]\nformat = etrace\ntrace = t'
 
 # Values that only the codec knows of.
 wrong xlen ntrace "5: 'xlen = 48': it must be 32 or 64" <<<"$ntrace"$'\n[parameters]\nxlen = 48'
+wrong narrow ntrace "7: 'xlen = 32': it must be 64, as the program is" <<<"$ntrace"$'\n[program]\nelf = rv.elf\n[parameters]\nxlen = 32'
 wrong srcbits ntrace "5: 'srcbits = 13': it must be a number from 0 to 12" <<<"$ntrace"$'\n[parameters]\nsrcbits = 13'
 wrong flag ntrace "5: 'all_jumps = yes': it must be 0 or 1" <<<"$ntrace"$'\n[parameters]\nall_jumps = yes'
 wrong hart ntrace "7: 'zcmt = 2': it must be 0 or 1" <<<"$ntrace"$'\n[parameters]\nxlen = 32\n[parameters 3]\nzcmt = 2'
