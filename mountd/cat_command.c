@@ -191,8 +191,8 @@ static char *resolve_target(struct hf_fs *fs, const struct target *target, const
 	*ret_capture = NULL;
 	if (!find_capture(fs, target->path, &search)) {
 		if (target->view)
-			fprintf(stderr, "hartfs %s: %s: this is not a capture (bare packets need a capture.ini)\n", command,
-				shown);
+			fprintf(stderr, "hartfs %s: %s: this is not a capture (bare packets need a capture.ini)\n",
+				command, shown);
 		return target->view ? NULL : strdup(target->path);
 	}
 	/* The capture's own bytes need no index. */
