@@ -43,9 +43,33 @@ static uint8_t read_xlen(struct reading *r)
 	static const char *const words[] = {"32", "64", NULL};
 	unsigned word;
 
-
 	r->err = hf_setup_word(r->setup, r->hart, "xlen", words, hf_setup_xlen(r->setup, r->hart) != 32, &word, r->error);
 	return word ? 64 : 32;
+}
+
+static bool says_of_harts(const struct hf_setup *setup)
+{
+	for (size_t i = 0; setup && i < setup->value_count; i++)
+		if (setup->values[i].hart != HF_SETUP_ANY)
+			return true;
+	for (size_t i = 0; setup && i < setup->image_count; i++)
+		if (setup->images[i].hart != HF_SETUP_ANY)
+			return true;
+	return false;
+}
+
+/* How wide the addresses of other sources are. What is wrong with what is said of them is not this hart's. */
+static void read_sources(const struct hf_setup *setup, struct hf_ntrace_params *p)
+{
+	for (unsigned src = 0; src < 1u << p->srcbits; src++) {
+		struct reading r = {.setup = setup, .hart = src};
+		const uint64_t bit = UINT64_C(1) << src % 64;
+
+		if (read_xlen(&r) != p->xlen)
+			p->other_xlen.bits[src / 64] |= bit;
+		if (flag(&r, "addr_msb_ext", false) != p->addr_msb_ext)
+			p->other_msb_ext.bits[src / 64] |= bit;
+	}
 }
 
 /* How the stream is stored. */
@@ -78,6 +102,8 @@ int hf_ntrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf
 	p.sequential_jump = flag(&r, "sequential_jump", false);
 	p.all_jumps = flag(&r, "all_jumps", false);
 	read_transport(&r, &p);
+	if (p.srcbits && says_of_harts(setup))
+		read_sources(setup, &p);
 	if (!r.err)
 		r.err = hf_code_size_read(setup, hart, &p.code_size, error);
 	p.isa = (uint16_t)(p.xlen | p.code_size.extensions);

@@ -136,8 +136,11 @@ int hf_setup_word(const struct hf_setup *setup, uint32_t hart, const char *key, 
 const struct hf_program *hf_setup_program(const struct hf_setup *setup, uint32_t hart, uint64_t context,
 					  uint32_t space);
 
-/* 32 or 64: the word length of the first image of hart, in whatever context, that says one; 0 if none does. hart may be
- * HF_SETUP_ANY: of any hart. */
+/* Whether hart runs that one of the images in some context: its own go before those of every hart. HF_SETUP_ANY: all. */
+bool hf_setup_runs(const struct hf_setup *setup, uint32_t hart, const struct hf_setup_image *image);
+
+/* 32 or 64: the word length of the first image that hart runs, in whatever context, and that says one; 0 if none does.
+ * hart may be HF_SETUP_ANY: of any hart. */
 unsigned hf_setup_xlen(const struct hf_setup *setup, uint32_t hart);
 
 /*
