@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # An RV64 and an RV32 hart in one N-Trace capture, told apart by SRC or by frames: the same halfwords are c.addiw
-# for one and c.jal for the other. What a hart is comes from its own parameters or its own program.
+# for one and c.jal for the other. What a hart is comes from its own parameters or its own program. And a hart that never
+# synchronises beside one that does, in N-Trace and E-Trace: it is told of, and the other one is whole.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 command -v python3 >/dev/null || skip "there is no python3"
@@ -44,19 +45,27 @@ def frame(id, data):
         out[i] &= 0xfe
     return bytes(out)
 
-def capture(name, traces, text):
+def capture(name, traces, text, format='ntrace'):
     path = os.path.join(sys.argv[1], name)
     os.mkdir(path)
     open(os.path.join(path, 'code.bin'), 'wb').write(CODE)
     for i, trace in enumerate(traces):
         open(os.path.join(path, 'trace%d.bin' % i), 'wb').write(trace)
     with open(os.path.join(path, 'capture.ini'), 'w') as f:
-        f.write('[capture]\nformat = ntrace\n' + text)
+        f.write('[capture]\nformat = %s\n' % format + text)
 
 RAW = '[program%s]\nraw = code.bin, address = 0x%x\n'
 SAID = ''.join(RAW % (' %d' % i, base) + '[parameters %d]\nxlen = %d\n' % (i, 64 - 32 * i) for i, base in enumerate(BASES))
 both = [m for pair in zip(session(0, 2), session(1, 2)) for m in pair] + session(1, 2)[-1:]
 capture('said', [b''.join(both)], 'trace = trace0.bin\n' + SAID + '[parameters]\nsrcbits = 2\n')
+quiet = [m for pair in zip(session(0, 2), session(1, 2)[1:]) for m in pair]
+capture('quiet-n', [b''.join(quiet)], 'trace = trace0.bin\n' + SAID + '[parameters]\nsrcbits = 2\n')
+# support, sync at 0x80001000, and reports of c.jr: the same address
+SYNC, REPORT = b'\x73' + struct.pack('<I', 0x80000000 | BASES[1] >> 1), b'\x02'
+packets = [(0, b'\x1f\x11'), (1, b'\x1f\x11'), (0, SYNC)] + [(1, REPORT)] * 5
+capture('quiet-e', [b''.join(bytes([len(p), src]) + p for src, p in packets)],
+        'framing = encap\nsrcid_bits = 8\ntrace = trace0.bin\n' + RAW % ('', BASES[1]) +
+        '[parameters]\nversion = 2.0\niaddress_width = 32\nprivilege_width = 3\n', 'etrace')
 
 streams = [b''.join(session(i, 0)) for i in (0, 1)]
 framed = b''.join(frame(1 + i, streams[i][at:at + 14]) for at in range(0, max(map(len, streams)), 14)
@@ -93,6 +102,16 @@ check said@ntrace 0 64 40
 check said@ntrace 1 32 41
 check framed@ntrace 1 64 40
 check framed@ntrace 2 32 41
+check_insns() { [ "$(instructions "$mnt/$1" "$2" | wc -l)" = "$3" ] || fail "$1: $(head "$mnt/$1/hart$2/listing.txt")"; }
+check_insns quiet-n@ntrace 0 120
+check_insns quiet-n@ntrace 1 0
+grep -q '42 messages of this source, never synchronised; .*hart 1' "$mnt/quiet-n@ntrace/errors.txt" ||
+	fail "$(cat "$mnt/quiet-n@ntrace/errors.txt")"
+check_insns quiet-e@etrace 0 1
+check_insns quiet-e@etrace 1 0
+grep -q '5 packets of this source, never synchronised; .*hart 1' "$mnt/quiet-e@etrace/errors.txt" ||
+	fail "$(cat "$mnt/quiet-e@etrace/errors.txt")"
+[ "$(cat "$mnt"/quiet-*/errors.txt | wc -l)" = 2 ] || fail "$(cat "$mnt"/quiet-*/errors.txt)"
 for hart in 0 1; do
 	views=$mnt/said@ntrace/hart$hart
 	check_views "$views" $((64 - 32 * hart))
