@@ -6,11 +6,11 @@
 
 const char *const hf_ntrace_parameters[] = {
 	"srcbits", "xlen", "addr_msb_ext", "implicit_return", "implicit_return_depth", "sequential_jump", "all_jumps",
-	"wrap_offset", "wrapped", "word_bytes", "trace_id", "zcmp", "zcmt", "jvt", NULL,
+	"wrap_offset", "wrapped", "word_bytes", "text", "trace_id", "zcmp", "zcmt", "jvt", NULL,
 };
 
 /* Of the stream, and not of one of its harts. */
-static const char *const common[] = {"srcbits", "wrap_offset", "wrapped", "word_bytes", "trace_id", NULL};
+static const char *const common[] = {"srcbits", "wrap_offset", "wrapped", "word_bytes", "text", "trace_id", NULL};
 
 /* In the order of enum hf_coresight_layout. */
 static const char *const framings[] = {"raw", "coresight", "coresight_sync", "dstream_coresight", NULL};
@@ -75,13 +75,15 @@ static void read_sources(const struct hf_setup *setup, struct hf_ntrace_params *
 /* How the stream is stored. */
 static void read_transport(struct reading *r, struct hf_ntrace_params *p)
 {
-	static const char *const words[] = {"1", "2", "4", "8", NULL};
-	unsigned layout = 0, word = 0;
+	static const char *const words[] = {"1", "2", "4", "8", NULL}, *const texts[] = {"hex", "hex_words", NULL};
+	unsigned layout = 0, word = 0, text;
 
 	if (!r->err)
 		r->err = hf_setup_word(r->setup, r->hart, "framing", framings, 0, &layout, r->error);
 	if (!r->err)
 		r->err = hf_setup_word(r->setup, r->hart, "word_bytes", words, 0, &word, r->error);
+	if (!r->err) /* taken off before */
+		r->err = hf_setup_word(r->setup, r->hart, "text", texts, 0, &text, r->error);
 	p->layout = (uint8_t)layout;
 	p->word_bytes = (uint8_t)(1u << word);
 	p->trace_id = (uint8_t)number(r, "trace_id", HF_CORESIGHT_ID_MAX, 0);
@@ -131,7 +133,7 @@ static int check_order(const struct hf_setup *setup, const struct hf_ntrace_para
 	if (params->wrap_offset && setup->part_count > 1)
 		return hf_setup_refuse(error, wrap, "0 with several trace files: a circular buffer is one file");
 	if (params->wrap_offset && setup->packed)
-		return hf_setup_refuse(error, wrap, "0 with a compressed trace file: unpack it");
+		return hf_setup_refuse(error, wrap, "0 with a trace file that is compressed or text: unpack it");
 	for (size_t i = 0; i < setup->part_count; i++) {
 		const uint64_t size = setup->parts[i].size;
 

@@ -8,6 +8,7 @@
 #define HF_SETUP_SETUP_H
 
 #include "codecs/image/program.h"
+#include "codecs/source/source.h"
 
 #include <stdbool.h>
 
@@ -96,6 +97,7 @@ struct hf_setup {
 	struct hf_setup_warning *warnings;
 	size_t warning_count;
 	bool packed; /* the one trace file is a container: the stream is what is in it */
+	const struct hf_box *text; /* its container, where content does not show it: key "text"; NULL: content does */
 };
 
 /* What is wrong with a description, and where. */
