@@ -133,7 +133,8 @@ static int check_order(const struct hf_setup *setup, const struct hf_ntrace_para
 	if (params->wrap_offset && setup->part_count > 1)
 		return hf_setup_refuse(error, wrap, "0 with several trace files: a circular buffer is one file");
 	if (params->wrap_offset && setup->packed)
-		return hf_setup_refuse(error, wrap, "0 with a trace file that is compressed or text: unpack it");
+		return hf_setup_refuse(error, wrap, setup->text ? "0 with a trace file that is text: convert it to bytes" :
+						    "0 with a compressed trace file: unpack it");
 	for (size_t i = 0; i < setup->part_count; i++) {
 		const uint64_t size = setup->parts[i].size;
 
