@@ -151,6 +151,18 @@ void hf_enc_free(struct hf_enc *enc)
 		enc->ops->destroy(enc);
 }
 
+unsigned hf_stream_xlen(const struct hf_stream *stream, uint32_t hart)
+{
+	return stream->codec && stream->codec->xlen ? stream->codec->xlen(stream, hart) : stream->info.xlen;
+}
+
+unsigned hf_stream_isa(const struct hf_stream *stream, uint32_t hart)
+{
+	if (!stream->codec || !stream->codec->xlen)
+		return stream->info.isa;
+	return hf_stream_xlen(stream, hart) == 32 ? HF_ISA_RV32 : HF_ISA_RV64;
+}
+
 void hf_stream_close(struct hf_stream *stream)
 {
 	if (stream)

@@ -185,6 +185,8 @@ struct hf_codec {
 	/* Whether a description of this format, its programs read, can be used: every value of every hart, framings. Else
 	 * HF_ERR_SETUP_*, and *error, which may be NULL, says what is wrong. open is called only then. NULL: nothing to check. */
 	int (*check)(const struct hf_setup *setup, struct hf_setup_error *error);
+	/* 32 or 64: the word length of a hart's instructions. NULL: it is stream->info.xlen of all. */
+	unsigned (*xlen)(const struct hf_stream *stream, uint32_t hart);
 	uint8_t program_arch;         /* enum hf_arch that ELF files of a description must be for; HF_ARCH_NONE: any */
 };
 
@@ -224,6 +226,10 @@ size_t hf_dec_begin(const struct hf_dec *dec, const struct hf_event *insn, uint6
 int hf_enc_new(const struct hf_enc_ops *ops, const struct hf_stream *stream, uint32_t hart,
 	       const struct hf_enc_env *env, struct hf_enc **ret_enc);
 void hf_enc_free(struct hf_enc *enc);
+
+/* The word length of a hart's instructions, and its enum hf_isa at the start; HF_ISA_NONE where there are none. */
+unsigned hf_stream_xlen(const struct hf_stream *stream, uint32_t hart);
+unsigned hf_stream_isa(const struct hf_stream *stream, uint32_t hart);
 
 void hf_stream_close(struct hf_stream *stream);
 

@@ -41,12 +41,13 @@ static int add_table(struct hf_executable *exe, const struct hf_stream *stream, 
 {
 	struct hf_code_size code_size;
 	const struct hf_program *program = hf_code_size_of_view(stream->setup, hart, &code_size);
-	const uint64_t size = program ? HF_CODE_SIZE_ENTRIES * (stream->info.xlen / 8u) : 0;
+	const uint8_t isa = (uint8_t)hf_stream_isa(stream, hart);
+	const uint64_t size = program ? HF_CODE_SIZE_ENTRIES * (hf_stream_xlen(stream, hart) / 8u) : 0;
 	int err = 0;
 
 	for (uint64_t i = 0; i < size && !err; i += 2) {
 		struct hf_event half = {.kind = HF_EVENT_INSN,
-					.insn = {.pc = code_size.jvt + i, .size = 2, .isa = stream->info.isa}};
+					.insn = {.pc = code_size.jvt + i, .size = 2, .isa = isa}};
 		uint64_t n;
 		const uint8_t *p = hf_program_at(program, half.insn.pc, &n);
 		uint8_t there[2];

@@ -133,7 +133,8 @@ static void put_views(struct hf_json *json, const struct hf_stream *stream, cons
 	hf_json_close(json, '}');
 }
 
-static void put_harts(struct hf_json *json, const struct hf_facts *facts)
+/* Harts of packet captures may be of different word lengths. */
+static void put_harts(struct hf_json *json, const struct hf_stream *stream, const struct hf_facts *facts)
 {
 	hf_json_open(json, "harts", '[');
 	for (size_t i = 0; i < facts->hart_count; i++) {
@@ -141,6 +142,8 @@ static void put_harts(struct hf_json *json, const struct hf_facts *facts)
 		hf_json_u64(json, "id", facts->hart[i].info.id);
 		hf_json_u64(json, "instructions", facts->hart[i].info.insns);
 		hf_json_u64(json, "attempts", facts->hart[i].info.attempts);
+		if (stream && stream->codec->xlen)
+			hf_json_u64(json, "xlen", hf_stream_xlen(stream, facts->hart[i].info.id));
 		hf_json_close(json, '}');
 	}
 	hf_json_close(json, ']');
@@ -253,7 +256,7 @@ static void put_indexed(struct hf_json *json, struct hf_open *open, const struct
 	put_description(json, &open->trace);
 	put_companion(json, &open->companion);
 	hf_json_u64(json, "index_size", index_size(open));
-	put_harts(json, facts);
+	put_harts(json, open->stream, facts);
 	put_views(json, open->stream, facts);
 }
 

@@ -98,7 +98,9 @@ static int open_stream(struct hf_input *in, struct hf_diag *diag)
 
 	if (err)
 		return err;
-	if (!in->setup || in->setup->packed)
+	if (in->setup && in->setup->text)
+		in->box = in->setup->text;
+	else if (!in->setup || in->setup->packed)
 		in->box = hf_box_probe(head, n, in->file->size);
 	err = open_src(in, diag);
 	if (!err && in->box)

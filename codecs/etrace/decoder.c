@@ -57,9 +57,11 @@ int hf_etrace_make_tables(struct hf_etrace_dec *d)
 static int reset(struct hf_etrace_dec *d)
 {
 	const uint16_t kept = d->core.flags & HF_ETRACE_ENDED;
+	const uint64_t unsynced = d->core.unsynced;
 
 	d->params = d->given;
 	d->core = (struct hf_etrace_core){.modes = d->given.modes, .flags = kept, .privilege = 3,
+					 .unsynced = unsynced,
 					 .data_on = d->given.data_order == HF_ETRACE_ORDER_ANY};
 	d->cur = NULL;
 	d->full = true;
@@ -190,11 +192,40 @@ static void note_time(struct hf_etrace_dec *d)
 	d->core.time = time;
 }
 
+/* A packet was read, or could not be. */
+static void count_unsynced(struct hf_etrace_dec *d, bool read)
+{
+	const bool started = (d->core.flags & HF_ETRACE_STARTED) || d->core.phase != HF_ETRACE_IDLE;
+
+	if (d->core.unsynced == HF_ETRACE_SYNCED || (read && d->pkt.format == 3 && d->pkt.subformat == HF_ETRACE_SUPPORT))
+		return;
+	if (started || (read && d->pkt.format == 3 && d->pkt.subformat == HF_ETRACE_SYNC))
+		d->core.unsynced = HF_ETRACE_SYNCED;
+	else
+		d->core.unsynced++;
+}
+
+/* At the end: a source without a synchronisation has nothing else to show. */
+static void tell_unsynced(struct hf_etrace_dec *d)
+{
+	struct hf_etrace_core *core = &d->core;
+
+	if (!core->unsynced || core->unsynced == HF_ETRACE_SYNCED)
+		return;
+	if (!core->gap_code) {
+		core->gap_offset = hf_etrace_framer_offset(&d->framer);
+		core->gap_bytes = 0;
+	}
+	core->gap_code = -HF_ERR_ETRACE_NEVER;
+	core->gap_detail = core->unsynced;
+}
+
 static int take_instruction(struct hf_etrace_dec *d)
 {
 	uint64_t detail;
 	int err = hf_etrace_dispatch(d, &detail);
 
+	count_unsynced(d, err >= 0);
 	if (err < 0)
 		err = fail(d, err, detail);
 	if (!err && d->msg.has_timestamp)
@@ -241,6 +272,7 @@ static int end(struct hf_etrace_dec *d, int err)
 		d->msg.offset = hf_etrace_framer_offset(&d->framer);
 		hf_etrace_lose(d, err, 0);
 	}
+	tell_unsynced(d);
 	hf_etrace_stop(d);
 	hf_etrace_tell_lost_data(d);
 	d->release = d->tail;

@@ -52,6 +52,7 @@ struct hf_etrace_core {
 	uint64_t predicted;    /* outcomes: behind bits so many as predicted, then perhaps one against */
 	uint64_t bits;         /* nbits outcomes, oldest lowest, 1 not taken */
 	uint64_t gap_offset, gap_bytes, gap_detail;
+	uint64_t unsynced;     /* packets that need a synchronisation, none of which has come; HF_ETRACE_SYNCED: one has */
 	uint64_t time;         /* of the transport, unwrapped */
 	uint64_t steps;        /* instructions since the last outcome */
 	uint64_t access_lost;  /* data packets for which there was no instruction */
@@ -74,6 +75,8 @@ struct hf_etrace_core {
 	/* sizes that support packets of 2.1 change */
 	uint8_t time_width, f0s_width, return_stack_size, call_counter_size, bpred_size, cache_size;
 };
+
+#define HF_ETRACE_SYNCED UINT64_MAX
 
 enum hf_etrace_core_flags {
 	HF_ETRACE_STARTED = 1,

@@ -295,7 +295,7 @@ static void add_defaults(struct reading *r, const struct hf_etrace_config *c, co
 	add_default(r, "options", exact ? "implicit_return branch_prediction" : "");
 	if (strcmp(get(r, "options"), "none") == 0)
 		*(char *)get(r, "options") = 0;
-	add_default(r, "iaddress_width", stream && stream->info.xlen == 32 ? "32" : "64");
+	add_default(r, "iaddress_width", stream && hf_stream_xlen(stream, hart) == 32 ? "32" : "64");
 	/* packet formats have ecalls that retire and trap; with those that trap alone this changes nothing */
 	add_default(r, "ecall_retires", stream && stream->setup ? "1" : "0");
 	hf_code_size_of_view(stream ? stream->setup : NULL, hart, &code_size);

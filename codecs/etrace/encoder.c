@@ -386,7 +386,7 @@ static int create(const struct hf_stream *stream, uint32_t hart, const struct hf
 		free(e);
 		return err;
 	}
-	e->xlen = hf_etrace_isa(&e->c.params, stream->info.xlen == 32 ? 32 : 64);
+	e->xlen = hf_etrace_isa(&e->c.params, hf_stream_xlen(stream, hart) == 32 ? 32 : 64);
 	e->source = hart;
 	if (e->c.params.framing == HF_ETRACE_FRAMING_CORESIGHT && (hart == 0 || hart > HF_CORESIGHT_ID_MAX))
 		e->source = DEFAULT_TRACE_ID;
@@ -410,7 +410,7 @@ static const struct hf_side_file side[] = {
 
 const struct hf_enc_ops hf_etrace_enc_ops = {
 	.view = "etrace/trace.bin",
-	.version = 3,
+	.version = 4,
 	.refuses = refuses,
 	.create = create,
 	.destroy = destroy,

@@ -61,6 +61,14 @@ static int check(const struct hf_setup *setup, struct hf_setup_error *error)
 	return err ? err : check_framings(&params, setup, error);
 }
 
+static unsigned xlen(const struct hf_stream *stream, uint32_t hart)
+{
+	struct hf_etrace_params params;
+
+	hf_etrace_params_read(stream->setup, hart, &params, NULL); /* it was checked before */
+	return hf_etrace_xlen(stream->setup, hart, &params);
+}
+
 static int open_stream(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream,
 		       struct hf_diag *diag)
 {
@@ -105,9 +113,10 @@ static const char *const suffixes[] = {NULL};
 const struct hf_codec hf_codec_etrace = {
 	.name = "etrace",
 	.title = "RISC-V E-Trace (Efficient Trace)",
-	.version = 3,
+	.version = 4,
 	.suffixes = suffixes,
 	.parameters = hf_etrace_parameters,
+	.xlen = xlen,
 	.program_arch = HF_ARCH_RISCV,
 	.check = check,
 	.open = open_stream,

@@ -17,7 +17,8 @@ const char *const hf_etrace_parameters[] = {
 	/* the same as the unit shows them: attribute values, or the two registers of the example in chapter 9 */
 	"widths", "discovery_info_0", "discovery_info_1",
 	/* of the transport */
-	"framing", "srcid_bits", "timestamp_bytes", "type_bits", "alignment", "block_bytes", NULL,
+	"framing", "srcid_bits", "timestamp_bytes", "type_bits", "alignment", "block_bytes",
+	"text", NULL,
 };
 
 struct reading {
@@ -76,6 +77,7 @@ static const char *const policies[] = {"targets", "all", NULL};
 static const char *const diffs[] = {"spec", "reference", NULL};
 static const char *const orders[] = {"", "any", "before", NULL};
 static const char *const kinds[] = {"plain", "attributes", NULL};
+static const char *const texts[] = {"hex", "hex_words", NULL};
 static const char *const alignments[] = {"none", "zeros", "blocks", NULL};
 /* From HF_ETRACE_FRAMING_RAW on. */
 static const char *const framings[] = {"te_inst_raw", "encap", "smi", "coresight", "pulp", "esp32", NULL};
@@ -284,6 +286,7 @@ static void read_transport(struct reading *r, struct hf_etrace_params *params)
 {
 	if (hf_setup_get(r->setup, r->hart, "framing"))
 		params->framing = (uint8_t)(HF_ETRACE_FRAMING_RAW + word(r, "framing", framings, 0));
+	word(r, "text", texts, 0); /* taken off before */
 	params->srcid_bits = size(r, "srcid_bits", 16, 0);
 	params->timestamp_bytes = size(r, "timestamp_bytes", 8, 0);
 	params->type_bits = size(r, "type_bits", 8, 0);

@@ -20,6 +20,7 @@ static const struct hf_state_field fields[] = {
 	CORE(pc, UINT64_MAX), CORE(base, UINT64_MAX), CORE(prev_address, UINT64_MAX), CORE(target, UINT64_MAX),
 	CORE(context, UINT64_MAX), CORE(next_epc, UINT64_MAX), CORE(predicted, UINT32_MAX + UINT64_C(32)),
 	CORE(bits, UINT64_MAX), CORE(gap_offset, UINT64_MAX), CORE(gap_bytes, UINT64_MAX), CORE(gap_detail, UINT64_MAX),
+	CORE(unsynced, UINT64_MAX),
 	CORE(time, UINT64_MAX), CORE(steps, UINT64_MAX), CORE(access_lost, UINT64_MAX),
 	CORE(modes, UINT32_MAX), CORE(irets, UINT32_MAX), CORE(gap_code, HF_ERRI_COUNT), CORE(prev_irets, UINT32_MAX),
 	CORE(nbits, 33), CORE(against, 1), CORE(privilege, UINT8_MAX), CORE(phase, HF_ETRACE_ENTER), CORE(adjacent, 4),
@@ -31,7 +32,7 @@ static const struct hf_state_field fields[] = {
 };
 
 static const struct hf_state_table table = {
-	.version = 3,
+	.version = 4,
 	.count = sizeof fields / sizeof fields[0],
 	.fields = fields,
 };

@@ -151,7 +151,7 @@ static struct hf_ntrace_params wire_of(const uint64_t v[KEYS], uint8_t xlen, con
 int hf_ntrace_config_read(const char *params, const struct hf_stream *stream, uint32_t hart,
 			  struct hf_ntrace_config *ret_config, char *why, size_t size)
 {
-	const uint8_t xlen = stream && stream->info.xlen == 32 ? 32 : 64;
+	const uint8_t xlen = stream && hf_stream_xlen(stream, hart) == 32 ? 32 : 64;
 	struct hf_code_size code_size;
 	const struct hf_program *tables = hf_code_size_of_view(stream ? stream->setup : NULL, hart, &code_size);
 	uint64_t v[KEYS] = {0};

@@ -25,11 +25,47 @@ static void note_ids(struct hf_ntrace_dec *d)
 			add_hart(d, id);
 }
 
-/* A damaged SRC would make up harts: one that never synchronises has no instructions anyway. */
+/* Whether it says something of the flow. */
+static bool is_flow(const struct hf_ntrace_message *msg)
+{
+	return msg->tcode != HF_NTRACE_OWNERSHIP && msg->tcode != HF_NTRACE_ERROR && msg->tcode < HF_NTRACE_VENDOR_FIRST;
+}
+
+/* Messages of a SRC that damage does not make. */
+#define BELIEVED 8
+
+/* A damaged SRC would make up harts: one that never synchronises has no instructions, and is told of if it sent more. */
 static void note_hart(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
 {
-	if (d->params.srcbits && msg->src != d->dec.hart && hf_ntrace_is_sync(msg->tcode))
+	uint8_t *heard = &d->heard[msg->src];
+	bool enough;
+
+	if (!d->params.srcbits || msg->src == d->dec.hart || !is_flow(msg))
+		return;
+	enough = *heard < BELIEVED && ++*heard == BELIEVED;
+	if (enough || hf_ntrace_is_sync(msg->tcode))
 		add_hart(d, msg->src);
+}
+
+static void count_unsynced(struct hf_ntrace_state *s, const struct hf_ntrace_message *msg)
+{
+	if (hf_ntrace_is_sync(msg->tcode))
+		s->unsynced = HF_NTRACE_SYNCED;
+	else if (s->unsynced != HF_NTRACE_SYNCED)
+		s->unsynced += is_flow(msg);
+}
+
+/* At the end: a hart without a synchronising message has nothing else to show. */
+static void tell_unsynced(struct hf_ntrace_dec *d)
+{
+	struct hf_ntrace_state *s = &d->s;
+
+	if (!s->unsynced || s->unsynced == HF_NTRACE_SYNCED)
+		return;
+	if (!s->lost_code)
+		hf_ntrace_lose(d, HF_ERR_NTRACE_NEVER, hf_ntrace_input_at(&d->input), 0);
+	s->lost_code = -HF_ERR_NTRACE_NEVER;
+	s->lost_detail = s->unsynced;
 }
 
 /* ---- bytes ---- */
@@ -101,8 +137,10 @@ static void put_message(struct hf_ntrace_dec *d, const struct hf_ntrace_message 
 	note_hart(d, msg);
 	s->message_at = hf_ntrace_input_at(&d->input);
 	d->input.lane.pos += msg->length;
-	if (!d->params.srcbits || msg->src == d->dec.hart)
-		hf_ntrace_start(d, msg);
+	if (d->params.srcbits && msg->src != d->dec.hart)
+		return;
+	count_unsynced(s, msg);
+	hf_ntrace_start(d, msg);
 }
 
 /* ---- parts ---- */
@@ -113,7 +151,7 @@ static void begin_part(struct hf_ntrace_dec *d)
 	struct hf_ntrace_state *s = &d->s;
 
 	*s = (struct hf_ntrace_state){
-		.place = s->place, .hinted = s->hinted, .stopped = 1, .mode = HF_MODE_UNKNOWN};
+		.place = s->place, .hinted = s->hinted, .unsynced = s->unsynced, .stopped = 1, .mode = HF_MODE_UNKNOWN};
 	if (d->params.wrapped)
 		s->skip = 1;
 	hf_ntrace_choose_program(d);
@@ -142,11 +180,13 @@ static void end_part(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
 	struct hf_ntrace_input *in = &d->input;
-
+	const bool last = in->lane.stop == HF_LANE_ERROR || !hf_ntrace_input_has_next(in);
+	if (last)
+		tell_unsynced(d);
 	if (s->lost_code)
 		hf_ntrace_push_loss(d, HF_EVENT_GAP, -(int)s->lost_code, s->lost_at, s->lost_bytes, s->lost_detail);
 	begin_part(d);
-	if (in->lane.stop == HF_LANE_ERROR || !hf_ntrace_input_has_next(in)) {
+	if (last) {
 		s->phase = HF_NTRACE_PHASE_END;
 		return;
 	}
@@ -388,11 +428,12 @@ static const struct hf_state_field fields[] = {
 	FIELD(lost_at, INT64_MAX),
 	FIELD(lost_bytes, UINT64_MAX),
 	FIELD(lost_detail, UINT64_MAX),
+	FIELD(unsynced, UINT64_MAX),
 	HF_NTRACE_STACK_FIELDS(struct hf_ntrace_state),
 };
 
 static const struct hf_state_table table = {
-	.version = 2,
+	.version = 3,
 	.count = sizeof fields / sizeof fields[0],
 	.fields = fields,
 };

@@ -25,6 +25,8 @@ enum hf_ntrace_phase {
 	HF_NTRACE_PHASES,
 };
 
+#define HF_NTRACE_SYNCED UINT64_MAX
+
 /* Everything at the beginning of a batch. */
 struct hf_ntrace_state {
 	struct hf_ntrace_place place; /* of the next byte to read */
@@ -61,6 +63,7 @@ struct hf_ntrace_state {
 	/* trace that is lost since lost_at, because of lost_code (-enum hf_err; 0: none is) */
 	uint32_t lost_code;
 	uint64_t lost_at, lost_bytes, lost_detail;
+	uint64_t unsynced;    /* messages that need a synchronising one, none of which has come; HF_NTRACE_SYNCED: one has */
 	struct hf_ntrace_stack calls;
 };
 
@@ -104,6 +107,7 @@ struct hf_ntrace_dec {
 	struct hf_event singles[HF_NTRACE_PLANS];
 	uint32_t harts[HF_NTRACE_HARTS_MAX + 1]; /* the last is left out */
 	size_t hart_count;
+	uint8_t heard[1 << HF_NTRACE_SRCBITS_MAX]; /* messages about the flow of each SRC, no more than matter */
 };
 
 /* ---- stream.c ---- */

@@ -430,7 +430,7 @@ static const struct hf_side_file side[] = {{"ntrace/capture.ini", hf_ntrace_writ
 
 const struct hf_enc_ops hf_ntrace_enc_ops = {
 	.view = "ntrace/trace.bin",
-	.version = 3,
+	.version = 4,
 	.refuses = refuses,
 	.create = create,
 	.destroy = destroy,

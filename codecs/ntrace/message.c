@@ -200,14 +200,16 @@ static uint64_t read_variable(struct cursor *c, unsigned *ret_width, uint64_t *r
 }
 
 /* An address field: its high bits may be cut (9.4), or written again beyond the width of an address. */
-static int read_address(const struct hf_ntrace_params *params, struct cursor *c, uint64_t *ret_v)
+static int read_address(const struct hf_ntrace_params *params, unsigned src, struct cursor *c, uint64_t *ret_v)
 {
-	const unsigned bits = params->xlen - 1u;
+	const bool narrow = (params->xlen == 32) != hf_ntrace_source_in(&params->other_xlen, src);
+	const bool cut = params->addr_msb_ext != hf_ntrace_source_in(&params->other_msb_ext, src);
+	const unsigned bits = narrow ? 31 : 63;
 	const uint64_t mask = (UINT64_C(1) << bits) - 1;
 	unsigned width;
 	uint64_t surplus, v = read_variable(c, &width, &surplus);
 
-	if (params->addr_msb_ext) {
+	if (cut) {
 		if (width && width < bits && v >> (width - 1) & 1)
 			v |= ~UINT64_C(0) << width;
 	} else if (surplus || v > mask) {
@@ -226,7 +228,7 @@ static int read_field(const struct hf_ntrace_params *params, struct cursor *c, u
 	if (field_table[field].width) {
 		v = read_fixed(c, field_table[field].width);
 	} else if (is_address(field)) {
-		int err = read_address(params, c, &v);
+		int err = read_address(params, msg->src, c, &v);
 
 		if (err)
 			return err;

@@ -3,12 +3,21 @@
 
 static const char *const suffixes[] = {NULL};
 
+static unsigned xlen(const struct hf_stream *stream, uint32_t hart)
+{
+	struct hf_ntrace_params params;
+
+	hf_ntrace_params_read(stream->setup, hart, &params, NULL); /* it was checked when the stream was opened */
+	return params.xlen;
+}
+
 const struct hf_codec hf_codec_ntrace = {
 	.name = "ntrace",
 	.title = "RISC-V N-Trace",
 	.version = 5,
 	.suffixes = suffixes,
 	.parameters = hf_ntrace_parameters,
+	.xlen = xlen,
 	.program_arch = HF_ARCH_RISCV,
 	.check = hf_ntrace_check,
 	.open = hf_ntrace_open,

@@ -6,11 +6,11 @@
 
 const char *const hf_ntrace_parameters[] = {
 	"srcbits", "xlen", "addr_msb_ext", "implicit_return", "implicit_return_depth", "sequential_jump", "all_jumps",
-	"wrap_offset", "wrapped", "word_bytes", "trace_id", "zcmp", "zcmt", "jvt", NULL,
+	"wrap_offset", "wrapped", "word_bytes", "text", "trace_id", "zcmp", "zcmt", "jvt", NULL,
 };
 
 /* Of the stream, and not of one of its harts. */
-static const char *const common[] = {"srcbits", "wrap_offset", "wrapped", "word_bytes", "trace_id", NULL};
+static const char *const common[] = {"srcbits", "wrap_offset", "wrapped", "word_bytes", "text", "trace_id", NULL};
 
 /* In the order of enum hf_coresight_layout. */
 static const char *const framings[] = {"raw", "coresight", "coresight_sync", "dstream_coresight", NULL};
@@ -50,16 +50,43 @@ static uint8_t read_xlen(struct reading *r)
 	return word ? 64 : 32;
 }
 
+static bool says_of_harts(const struct hf_setup *setup)
+{
+	for (size_t i = 0; setup && i < setup->value_count; i++)
+		if (setup->values[i].hart != HF_SETUP_ANY)
+			return true;
+	for (size_t i = 0; setup && i < setup->image_count; i++)
+		if (setup->images[i].hart != HF_SETUP_ANY)
+			return true;
+	return false;
+}
+
+/* How wide the addresses of other sources are. What is wrong with what is said of them is not this hart's. */
+static void read_sources(const struct hf_setup *setup, struct hf_ntrace_params *p)
+{
+	for (unsigned src = 0; src < 1u << p->srcbits; src++) {
+		struct reading r = {.setup = setup, .hart = src};
+		const uint64_t bit = UINT64_C(1) << src % 64;
+
+		if (read_xlen(&r) != p->xlen)
+			p->other_xlen.bits[src / 64] |= bit;
+		if (flag(&r, "addr_msb_ext", false) != p->addr_msb_ext)
+			p->other_msb_ext.bits[src / 64] |= bit;
+	}
+}
+
 /* How the stream is stored. */
 static void read_transport(struct reading *r, struct hf_ntrace_params *p)
 {
-	static const char *const words[] = {"1", "2", "4", "8", NULL};
-	unsigned layout = 0, word = 0;
+	static const char *const words[] = {"1", "2", "4", "8", NULL}, *const texts[] = {"hex", "hex_words", NULL};
+	unsigned layout = 0, word = 0, text;
 
 	if (!r->err)
 		r->err = hf_setup_word(r->setup, r->hart, "framing", framings, 0, &layout, r->error);
 	if (!r->err)
 		r->err = hf_setup_word(r->setup, r->hart, "word_bytes", words, 0, &word, r->error);
+	if (!r->err) /* taken off before */
+		r->err = hf_setup_word(r->setup, r->hart, "text", texts, 0, &text, r->error);
 	p->layout = (uint8_t)layout;
 	p->word_bytes = (uint8_t)(1u << word);
 	p->trace_id = (uint8_t)number(r, "trace_id", HF_CORESIGHT_ID_MAX, 0);
@@ -80,6 +107,8 @@ int hf_ntrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf
 	p.sequential_jump = flag(&r, "sequential_jump", false);
 	p.all_jumps = flag(&r, "all_jumps", false);
 	read_transport(&r, &p);
+	if (p.srcbits && says_of_harts(setup))
+		read_sources(setup, &p);
 	if (!r.err)
 		r.err = hf_code_size_read(setup, hart, &p.code_size, error);
 	p.isa = (uint16_t)(p.xlen | p.code_size.extensions);
@@ -107,7 +136,8 @@ static int check_order(const struct hf_setup *setup, const struct hf_ntrace_para
 	if (params->wrap_offset && setup->part_count > 1)
 		return hf_setup_refuse(error, wrap, "0 with several trace files: a circular buffer is one file");
 	if (params->wrap_offset && setup->packed)
-		return hf_setup_refuse(error, wrap, "0 with a compressed trace file: unpack it");
+		return hf_setup_refuse(error, wrap, setup->text ? "0 with a trace file that is text: convert it to bytes" :
+						    "0 with a compressed trace file: unpack it");
 	for (size_t i = 0; i < setup->part_count; i++) {
 		const uint64_t size = setup->parts[i].size;
 

@@ -10,6 +10,11 @@
 /* The widest SRC field (6.2). */
 #define HF_NTRACE_SRCBITS_MAX 12
 
+/* A set of source ids. */
+struct hf_ntrace_sources {
+	uint64_t bits[(1u << HF_NTRACE_SRCBITS_MAX) / 64];
+};
+
 struct hf_ntrace_params {
 	uint8_t srcbits;         /* width of SRC in every message; 0: there is none */
 	uint8_t xlen;            /* 32, 64 */
@@ -20,6 +25,8 @@ struct hf_ntrace_params {
 	bool wrapped;            /* the buffer begins inside a message */
 	struct hf_code_size code_size;
 	uint16_t isa;            /* xlen, with its extensions */
+	/* With SRC: sources whose xlen or addr_msb_ext is the other one, as far as their messages are looked at. */
+	struct hf_ntrace_sources other_xlen, other_msb_ext;
 	uint8_t layout;          /* enum hf_coresight_layout */
 	uint8_t trace_id;        /* with frames and SRC: whose bytes these are; 0: of the first id there is */
 	uint8_t word_bytes;      /* 1, or the size of the words whose bytes a dump has in the wrong order */
@@ -32,6 +39,11 @@ extern const char *const hf_ntrace_parameters[];
 /* Those of one hart. setup may be NULL: all defaults. HF_ERR_SETUP_VALUE; error may be NULL. */
 int hf_ntrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf_ntrace_params *ret_params,
 			  struct hf_setup_error *error);
+
+static inline bool hf_ntrace_source_in(const struct hf_ntrace_sources *sources, unsigned src)
+{
+	return sources->bits[src / 64] >> src % 64 & 1;
+}
 
 /* hf_codec.check */
 int hf_ntrace_check(const struct hf_setup *setup, struct hf_setup_error *error);

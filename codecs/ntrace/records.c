@@ -167,10 +167,20 @@ static int put_next(struct records *r, uint8_t **t, const uint8_t *bytes, size_t
 	return 0;
 }
 
+/* What is known of those whose messages come now: messages with SRC say themselves of whom they are. */
+static void choose_hart(struct records *r)
+{
+	const bool framed = r->params.layout != HF_CORESIGHT_NONE;
+	const uint32_t hart = r->params.srcbits ? HF_SETUP_ANY : framed ? r->input.id : hf_ntrace_input_hart(&r->input);
+
+	hf_ntrace_params_read(r->input.setup, hart, &r->params, NULL); /* they were checked */
+}
+
 /* Where a part begins, which may be inside a message. Ids are known when one has been looked for: 0 is none's. */
 static void begin_part(struct records *r, uint32_t part, uint8_t id)
 {
 	hf_ntrace_input_start(&r->input, part, id);
+	choose_hart(r);
 	r->skip = r->params.wrapped;
 	r->begun = false;
 }
@@ -290,6 +300,7 @@ static int enter(struct hf_records *text, const uint8_t *blob, size_t size)
 		err = hf_ntrace_input_seek(&r->input, &place.place);
 	if (err)
 		return err;
+	choose_hart(r);
 	memcpy(r->input.lane.seen, place.seen, sizeof place.seen);
 	r->skip = place.skip;
 	r->begun = place.begun;
@@ -324,6 +335,7 @@ static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t h
 		destroy(&r->text.dec);
 		return err;
 	}
+	choose_hart(r);
 	r->skip = r->params.wrapped;
 	hf_records_begin(&r->text, &text_ops, &r->input.lane.reader);
 	*ret_dec = &r->text.dec;

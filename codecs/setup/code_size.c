@@ -13,12 +13,9 @@ static uint32_t of_programs(const struct hf_setup *setup, uint32_t hart)
 {
 	uint32_t ret = 0;
 
-	for (size_t i = 0; setup && i < setup->image_count; i++) {
-		const struct hf_setup_image *image = &setup->images[i];
-
-		if (hart == HF_SETUP_ANY || image->hart == HF_SETUP_ANY || image->hart == hart)
-			ret |= image->program.extensions;
-	}
+	for (size_t i = 0; setup && i < setup->image_count; i++)
+		if (hf_setup_runs(setup, hart, &setup->images[i]))
+			ret |= setup->images[i].program.extensions;
 	return ret;
 }
 

@@ -255,23 +255,34 @@ static bool is_container(const char *name)
 	return false;
 }
 
-/* One trace file may be compressed. Its size in the stream is then not known before it is read. */
+/* Hexadecimal text is a container that only the description knows of. */
+static const struct hf_box *text_of(const struct hf_setup *setup)
+{
+	const struct hf_setup_value *value = hf_setup_get(setup, HF_SETUP_ANY, "text");
+
+	return !value ? NULL : strcmp(value->value, hf_box_hex.name) == 0 ? &hf_box_hex :
+	       strcmp(value->value, hf_box_hex_words.name) == 0 ? &hf_box_hex_words : NULL;
+}
+
+/* One trace file may be compressed, or text. Its size in the stream is then not known before it is read. */
 static int check_containers(struct loader *l)
 {
 	struct hf_setup *setup = l->setup;
 	const struct hf_setup_file *packed = NULL;
 	size_t traces = 0;
 
+	setup->text = text_of(setup);
 	for (size_t i = 0; i < setup->file_count; i++) {
 		if (setup->files[i].kind != HF_SETUP_TRACE)
 			continue;
 		traces++;
-		if (is_container(setup->files[i].name))
+		if (setup->text || is_container(setup->files[i].name))
 			packed = &setup->files[i];
 	}
 	if (packed && traces > 1)
 		return hf_setup_fail(l->error, HF_ERR_SETUP_VALUE, packed->said_in, packed->line,
-				     "'%s': of several trace files none may be compressed", packed->name);
+				     "'%s': of several trace files none may be %s", packed->name,
+				     setup->text ? "text" : "compressed");
 	setup->packed = packed;
 	if (packed)
 		setup->parts[packed->part].size = HF_NOWHERE;

@@ -139,14 +139,17 @@ const struct hf_program *hf_setup_program(const struct hf_setup *setup, uint32_t
 	return best ? &best->program : NULL;
 }
 
+bool hf_setup_runs(const struct hf_setup *setup, uint32_t hart, const struct hf_setup_image *image)
+{
+	return hart == HF_SETUP_ANY ||
+	       hf_setup_program(setup, hart, image->context, image->spaces) == &image->program;
+}
+
 unsigned hf_setup_xlen(const struct hf_setup *setup, uint32_t hart)
 {
-	for (size_t i = 0; setup && i < setup->image_count; i++) {
-		const struct hf_setup_image *image = &setup->images[i];
-
-		if ((hart == HF_SETUP_ANY || image->hart == HF_SETUP_ANY || image->hart == hart) && image->program.xlen)
-			return image->program.xlen;
-	}
+	for (size_t i = 0; setup && i < setup->image_count; i++)
+		if (setup->images[i].program.xlen && hf_setup_runs(setup, hart, &setup->images[i]))
+			return setup->images[i].program.xlen;
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #define HF_SETUP_SETUP_H
 
 #include "codecs/image/program.h"
+#include "codecs/source/source.h"
 
 #include <stdbool.h>
 
@@ -96,6 +97,7 @@ struct hf_setup {
 	struct hf_setup_warning *warnings;
 	size_t warning_count;
 	bool packed; /* the one trace file is a container: the stream is what is in it */
+	const struct hf_box *text; /* its container, where content does not show it: key "text"; NULL: content does */
 };
 
 /* What is wrong with a description, and where. */
@@ -136,8 +138,11 @@ int hf_setup_word(const struct hf_setup *setup, uint32_t hart, const char *key, 
 const struct hf_program *hf_setup_program(const struct hf_setup *setup, uint32_t hart, uint64_t context,
 					  uint32_t space);
 
-/* 32 or 64: the word length of the first image of hart, in whatever context, that says one; 0 if none does. hart may be
- * HF_SETUP_ANY: of any hart. */
+/* Whether hart runs that one of the images in some context: its own go before those of every hart. HF_SETUP_ANY: all. */
+bool hf_setup_runs(const struct hf_setup *setup, uint32_t hart, const struct hf_setup_image *image);
+
+/* 32 or 64: the word length of the first image that hart runs, in whatever context, and that says one; 0 if none does.
+ * hart may be HF_SETUP_ANY: of any hart. */
 unsigned hf_setup_xlen(const struct hf_setup *setup, uint32_t hart);
 
 /*

@@ -4,7 +4,8 @@
 
 const struct hf_box *const hf_boxes[] = {
 	&hf_box_zstf, &hf_box_gzip, &hf_box_xz, &hf_box_zstd, &hf_box_lzma,
-	&hf_box_astf_xz, &hf_box_astf_lzma, &hf_box_astf_zlib, NULL,
+	&hf_box_astf_xz, &hf_box_astf_lzma, &hf_box_astf_zlib,
+	&hf_box_hex, &hf_box_hex_words, NULL,
 };
 
 const struct hf_box *hf_box_probe(const uint8_t *head, size_t n, uint64_t file_size)

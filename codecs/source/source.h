@@ -188,6 +188,8 @@ struct hf_box {
 
 extern const struct hf_box hf_box_gzip, hf_box_xz, hf_box_lzma, hf_box_zstd, hf_box_zstf;
 extern const struct hf_box hf_box_astf_xz, hf_box_astf_lzma, hf_box_astf_zlib;
+/* Text: bytes in their order, and words whose lowest byte is the first. Their probes never say so. */
+extern const struct hf_box hf_box_hex, hf_box_hex_words;
 /* All of them, ending with NULL. */
 extern const struct hf_box *const hf_boxes[];
 

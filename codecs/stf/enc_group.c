@@ -132,7 +132,8 @@ void hf_stf_enc_need_header(struct hf_stf_enc *e, struct hf_sink *sink)
 	if ((e->s.flags & (HF_STF_ENC_HEADER | HF_STF_ENC_CUT)) == HF_STF_ENC_CUT)
 		hf_stf_write_header(e, sink, e->s.next, e->s.isa);
 	else if (!(e->s.flags & HF_STF_ENC_HEADER))
-		hf_stf_write_header(e, sink, e->source ? e->source->force_pc : 0, e->enc.stream->info.isa);
+		hf_stf_write_header(e, sink, e->source ? e->source->force_pc : 0,
+				    (uint8_t)hf_stream_isa(e->enc.stream, e->enc.hart));
 }
 
 /* A reader must see why it did not retire, or it takes it for an instruction that did. */

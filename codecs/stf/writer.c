@@ -128,7 +128,7 @@ static uint64_t features(const struct hf_stf_enc *e)
 		return bits | (e->source->features & ~HF_STF_FEATURE_MULTI_CORE);
 	if (!(info->flags & HF_STREAM_ONE_LEVEL))
 		bits |= HF_STF_FEATURE_EVENT;
-	if (info->arch == HF_ARCH_RISCV && info->xlen == 64)
+	if (info->arch == HF_ARCH_RISCV && hf_stream_xlen(e->enc.stream, e->enc.hart) == 64)
 		bits |= HF_STF_FEATURE_RV64;
 	if (info->vlen)
 		bits |= HF_STF_FEATURE_VEC;

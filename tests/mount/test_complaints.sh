@@ -58,6 +58,8 @@ wrong common ntrace "5: 'srcbits' is of all harts: it belongs to [parameters]" <
 wrong wrap ntrace "6: 'wrap_offset = 4': it must be 0 with several trace files: a circular buffer is one file" <<<"$ntrace"$'\ntrace = rv.elf\n[parameters]\nwrap_offset = 4'
 wrong far ntrace "5: 'wrap_offset = 10': it must be less than the 10 bytes of t" <<<"$ntrace"$'\n[parameters]\nwrap_offset = 10'
 wrong words ntrace "5: 'word_bytes = 4': it must be 1: the 10 bytes of t are no whole words" <<<"$ntrace"$'\n[parameters]\nword_bytes = 4'
+wrong wraptext ntrace "6: 'wrap_offset = 4': it must be 0 with a trace file that is text: convert it to bytes" <<<"$ntrace"$'\n[parameters]\ntext = hex\nwrap_offset = 4'
+wrong text etrace "5: 'text = base64': it must be hex or hex_words" <<<"$etrace"$'\nframing = encap\ntext = base64'
 wrong wrapgz ntrace "5: 'wrap_offset = 4': it must be 0 with a compressed trace file: unpack it" <<<$'[capture]\nformat = ntrace\ntrace = t.gz\n[parameters]\nwrap_offset = 4'
 gzip -c "$archive/wrapgz/t" >"$archive/wrapgz/t.gz"
 # Files.

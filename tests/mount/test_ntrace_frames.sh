@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Two harts' N-Trace as it may arrive: bare, behind one ATB bridge each, both behind one, as a dump of words in the
-# wrong order, as a circular buffer. The same listings, whole and from anywhere.
+# wrong order, as a circular buffer, as text. The same listings, whole and from anywhere.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 command -v python3 >/dev/null || skip "there is no python3"
@@ -102,6 +102,12 @@ framed = frames((ids[2 if w is None else w], b) for w, b in turns([funnel, other
 capture('framed', framed, 'srcbits = 3', framing='coresight')
 capture('words', bytes(framed[i ^ 3] for i in range(len(framed))), 'srcbits = 3', 'word_bytes = 4', framing='coresight')
 funnel += b'\xff' * (-len(funnel) % 4)
+words = ['0x%08x' % w for w in struct.unpack('<%dI' % (len(funnel) // 4), funnel)]
+text = ''.join('0x%x <ram+%d>:\t%s\n' % (0x20000000 + 4 * i, 4 * i, '\t'.join(words[i:i + 4])) for i in range(0, len(words), 4))
+capture('gdb', text.encode(), 'srcbits = 3', 'text = hex_words')
+plain_text = '# bytes\n' + '\n'.join(funnel[i:i + 30].hex() for i in range(0, len(funnel), 30))
+capture('plain', plain_text.encode(), 'srcbits = 3', 'text = hex')
+capture('spoilt', plain_text.replace('\n', '\n...', 7).encode(), 'srcbits = 3', 'text = hex')
 at = len(funnel) // 3
 turned = funnel[-at:] + funnel[:-at]
 capture('circle', turned, 'srcbits = 3', 'wrap_offset = %d' % at, 'wrapped = 0')
@@ -123,14 +129,16 @@ same() {
 }
 same bridges@ntrace/hart17/listing.txt bare0@ntrace/hart0/listing.txt
 same bridges@ntrace/hart111/listing.txt bare1@ntrace/hart0/listing.txt
-for capture in funnel framed words circle both; do
+for capture in funnel framed words circle both gdb plain; do
 	same "$capture@ntrace/hart5/listing.txt" bare0@ntrace/hart0/listing.txt
 	same "$capture@ntrace/hart6/listing.txt" bare1@ntrace/hart0/listing.txt
 	[ ! -s "$mnt/$capture@ntrace/errors.txt" ] || fail "$capture: $(cat "$mnt/$capture@ntrace/errors.txt")"
 done
 
-# records.txt: the messages of both bridges, one after the other.
 messages() { cut -d' ' -f2- "$1" | sed 's/ ID=[0-9]*//'; }
+cmp <(messages "$mnt/gdb@ntrace/records.txt") <(messages "$mnt/plain@ntrace/records.txt") || fail "records.txt of text"
+grep -q 'line 2 of the text' "$mnt/spoilt@ntrace/errors.txt" || fail "$(cat "$mnt/spoilt@ntrace/errors.txt")"
+# records.txt: the messages of both bridges, one after the other.
 records=$mnt/bridges@ntrace/records.txt
 cmp <(messages "$records") <(messages "$mnt/bare0@ntrace/records.txt"; messages "$mnt/bare1@ntrace/records.txt") ||
 	fail "records.txt of frames: $(head -n 3 "$records")"

@@ -450,6 +450,16 @@ static void test_losses(void)
 	expect("from the middle on", &m, "ETRACE_UNSYNCED:6 00");
 
 	make(&m, "2.0", NULL, NULL);
+	support(&m, m.modes, 0);
+	put(&m, report(&m, 0x08, 0, 0));
+	put(&m, report(&m, 0x0c, 0, 0));
+	expect("never synchronised", &m, "ETRACE_NEVER:8");
+
+	make(&m, "2.0", NULL, NULL);
+	support(&m, m.modes, 0);
+	expect("nothing was traced", &m, "");
+
+	make(&m, "2.0", NULL, NULL);
 	sync(&m, 0, 0);
 	put(&m, report(&m, 0x18, 0, 0));
 	put(&m, report(&m, 0x1c, 0, 0));

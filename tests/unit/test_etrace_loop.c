@@ -185,7 +185,8 @@ static size_t encoded_size(const struct hf_rvtrace *trace, const struct hf_etl_c
 static void test_code_size_walk(uint64_t seed, const char *version, unsigned xlen, unsigned flags, unsigned what)
 {
 	static struct hf_rvwalk walk;
-	struct hf_setup_image image = {.hart = HF_SETUP_ANY, .program.extensions = BOTH};
+	struct hf_setup_image image = {.hart = HF_SETUP_ANY, .spaces = HF_MEMORY_ANY, .context = HF_SETUP_NO_CONTEXT,
+					 .program.extensions = BOTH};
 	const struct hf_setup setup = {.format = "etrace", .images = &image, .image_count = 1};
 	struct hf_rvtrace trace;
 	struct hf_etl_code code;

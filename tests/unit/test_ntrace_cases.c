@@ -192,6 +192,17 @@ static void test_xlen(void)
 
 /* ---- a source that never synchronises ---- */
 
+static void check_told(const struct script *s, uint32_t hart)
+{
+	struct hf_ntt_events events = hf_ntt_decode(&s->t, s->bytes, s->n, hart, 0);
+
+	CHECK_EQ(events.n, 1);
+	CHECK_EQ(events.ev[0].kind, HF_EVENT_GAP);
+	CHECK_EQ(events.ev[0].size, -HF_ERR_NTRACE_NEVER);
+	CHECK_EQ(events.ev[0].loss.detail, 1);
+	hf_ntt_events_free(&events);
+}
+
 static void test_no_sync(void)
 {
 	for (unsigned cut = 0; cut < 2; cut++) {
@@ -212,6 +223,8 @@ static void test_no_sync(void)
 		CHECK_EQ(stream->info.first_hart, 5);
 		hf_stream_close(stream);
 		hf_src_free(src);
+		if (!cut)
+			check_told(&s, 5);
 		hf_ntt_fini(&s.t);
 	}
 }

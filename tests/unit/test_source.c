@@ -127,7 +127,7 @@ static struct hf_bytes small_box(const char *name, const struct hf_bytes *data)
 /* Those of one format with a header of its own, which stand last, have a test of their own. */
 static bool is_general(const struct hf_box *box)
 {
-	return box && strncmp(box->name, "astf-", 5) != 0;
+	return box && strncmp(box->name, "astf-", 5) != 0 && strncmp(box->name, "hex", 3) != 0;
 }
 
 static void test_probe(const struct hf_bytes *data)
