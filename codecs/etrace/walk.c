@@ -42,7 +42,8 @@ static bool is_reported_return(const struct hf_etrace_dec *d)
 	const struct hf_etrace_core *core = &d->core;
 
 	if (core->phase == HF_ETRACE_INFER)
-		return has_irets(d) && (core->flags & HF_ETRACE_IRREPORTED) && core->prev_irets == core->irets;
+		return (core->flags & HF_ETRACE_IRREPORTED) &&
+		       core->prev_irets == (has_irets(d) ? core->irets : d->tables.depth);
 	if (core->phase != HF_ETRACE_FOLLOW || !d->pkt.irreport)
 		return false;
 	if (!has_irets(d))
