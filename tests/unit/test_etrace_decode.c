@@ -30,6 +30,7 @@ static const uint32_t code[] = {
 	0x00000013, /* 50 nop */
 	0xfeb51ee3, /* 54 bne a0, a1, 50 */
 	0x00000013, /* 58 nop */
+	0x000000ef, /* 5c jal ra, 5c */
 };
 
 /* Another context's program at the same place. */
@@ -486,6 +487,13 @@ static void test_losses(void)
 	put(&m, report(&m, 0x10, 0, 0));
 	sync(&m, 0x40, 0);
 	expect("a walk without an end", &m, "48 ETRACE_WALK:2 40");
+
+	make(&m, "2.0", "return_stack_size", "3");
+	support(&m, HF_ETRACE_IMPLICIT_RETURN, 0);
+	sync(&m, 0x5c, 0);
+	put(&m, report(&m, 0x10, 0, 0));
+	sync(&m, 0x40, 0);
+	expect("a circle of calls", &m, "5c>5c ETRACE_WALK:3 40");
 
 	make(&m, "2.0", NULL, NULL);
 	sync(&m, 0x80, 0);
