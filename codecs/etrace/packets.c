@@ -425,6 +425,7 @@ static int finish_support(struct hf_etrace_dec *d)
 		hf_etrace_lose(d, HF_ERR_ETRACE_LOST, 0);
 		d->core.gap_bytes = 0; /* they never were in the stream */
 	} else if (status != HF_ETRACE_NO_CHANGE) {
+		hf_etrace_settle_trap(d, NULL); /* its handler was not traced */
 		clear(d, HF_ETRACE_STARTED | HF_ETRACE_INFERRED | HF_ETRACE_TRAP0 | HF_ETRACE_NEXT_EPC);
 	}
 	if (first || status != HF_ETRACE_NO_CHANGE)

@@ -42,7 +42,8 @@ static bool is_reported_return(const struct hf_etrace_dec *d)
 	const struct hf_etrace_core *core = &d->core;
 
 	if (core->phase == HF_ETRACE_INFER)
-		return has_irets(d) && (core->flags & HF_ETRACE_IRREPORTED) && core->prev_irets == core->irets;
+		return (core->flags & HF_ETRACE_IRREPORTED) &&
+		       core->prev_irets == (has_irets(d) ? core->irets : d->tables.depth);
 	if (core->phase != HF_ETRACE_FOLLOW || !d->pkt.irreport)
 		return false;
 	if (!has_irets(d))
@@ -282,7 +283,10 @@ static int resolve_indirect(struct hf_etrace_dec *d, const struct hf_etrace_bloc
 	return 0;
 }
 
-/* Whether the walk runs in a circle that nothing can end: no outcome was used, nothing pushed or popped since. */
+/*
+ * Whether the walk runs in a circle that nothing can end: no outcome was used and nothing popped since, so it goes on as
+ * it went. What calls push matters only to a packet that waits for a depth.
+ */
 static inline bool is_circle(struct hf_etrace_dec *d, const struct hf_etrace_block *b)
 {
 	if (d->seen == b)
@@ -328,7 +332,7 @@ static inline int resolve(struct hf_etrace_dec *d)
 		taken = true;
 		next = b->target;
 		link = &b->taken;
-		if (!(b->flags & HF_ETRACE_BLOCK_CALL) && is_circle(d, b))
+		if (is_circle(d, b))
 			return HF_ERR_ETRACE_WALK;
 		break;
 	case HF_ETRACE_END_INDIRECT:
@@ -345,7 +349,8 @@ static inline int resolve(struct hf_etrace_dec *d)
 	}
 	if ((b->flags & HF_ETRACE_BLOCK_CALL) && (core->modes & HF_ETRACE_IMPLICIT_RETURN)) {
 		push(d, b->behind);
-		forget_circle(d);
+		if (d->pkt.irreport && d->tables.depth <= d->pkt.irdepth)
+			forget_circle(d);
 	}
 	add_stretch(d, b, b->count, taken, hf_etrace_full(&d->flow, next));
 	if (b->end == HF_ETRACE_END_TRAP_RETURN)

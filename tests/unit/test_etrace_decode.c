@@ -30,6 +30,7 @@ static const uint32_t code[] = {
 	0x00000013, /* 50 nop */
 	0xfeb51ee3, /* 54 bne a0, a1, 50 */
 	0x00000013, /* 58 nop */
+	0x000000ef, /* 5c jal ra, 5c */
 };
 
 /* Another context's program at the same place. */
@@ -313,6 +314,17 @@ static void test_implicit_return(void)
 	pkt.irdepth = 1;
 	put(&m, pkt);
 	expect("mispredicted", &m, "2c>40 40 44>48 48");
+
+	make(&m, "1.1.1", "return_stack_size", "3");
+	support(&m, HF_ETRACE_IMPLICIT_RETURN, 0);
+	sync(&m, 0x2c, 0);
+	put(&m, report(&m, 0x40, 0, 0));
+	pkt = report(&m, 0x44, 0, 0);
+	pkt.irreport = true;
+	pkt.irdepth = 1;
+	put(&m, pkt);
+	put(&m, report(&m, 0x04, 0, 0));
+	expect("mispredicted, to where the flow had passed", &m, "2c>40 40 44>44 44>30 30>00 00 04");
 }
 
 static void append(char *text, const char *more)
@@ -395,6 +407,20 @@ static void test_traps(void)
 	expect("mret, and an ecall that retires", &m, "34>38 ret 38 trap11>40 40");
 }
 
+/* A trap whose handler was not traced: tracing ended, and goes on elsewhere. */
+static void test_trap_ended(void)
+{
+	struct made m;
+
+	make(&m, "2.0", NULL, NULL);
+	sync(&m, 0x2c, 0);
+	put(&m, (struct hf_etrace_packet){.format = 3, .subformat = 1, .branch = true, .privilege = 3, .ecause = 2,
+					  .has_address = true, .address = (BASE + 0x18) >> 1});
+	support(&m, 0, HF_ETRACE_ENDED_REP);
+	sync(&m, 0x40, 0);
+	expect("its handler is not known", &m, "2c>18 a18 trap2>ff to40 40");
+}
+
 /* Of version 1.1.1: behind report, a trap at an address that only the trap value tells, if at all. */
 static void trap_value(unsigned report_at, unsigned cause, unsigned value_at, const char *want)
 {
@@ -471,6 +497,13 @@ static void test_losses(void)
 	put(&m, report(&m, 0x10, 0, 0));
 	sync(&m, 0x40, 0);
 	expect("a walk without an end", &m, "48 ETRACE_WALK:2 40");
+
+	make(&m, "2.0", "return_stack_size", "3");
+	support(&m, HF_ETRACE_IMPLICIT_RETURN, 0);
+	sync(&m, 0x5c, 0);
+	put(&m, report(&m, 0x10, 0, 0));
+	sync(&m, 0x40, 0);
+	expect("a circle of calls", &m, "5c>5c ETRACE_WALK:3 40");
 
 	make(&m, "2.0", NULL, NULL);
 	sync(&m, 0x80, 0);
@@ -632,6 +665,7 @@ int main(void)
 	test_implicit_return();
 	test_prediction();
 	test_traps();
+	test_trap_ended();
 	test_trap_values();
 	test_contexts();
 	test_losses();
