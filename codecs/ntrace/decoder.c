@@ -369,6 +369,7 @@ static const struct hf_state_field fields[] = {
 	FIELD(tcode, HF_NTRACE_TCODES - 1),
 	FIELD(btype, 3),
 	FIELD(message_timed, 1),
+	FIELD(reset, 1),
 	FIELD(pattern, UINT32_MAX),
 	FIELD(hist, UINT32_MAX),
 	FIELD(repeats, HF_NTRACE_RUN_MAX),
@@ -389,7 +390,7 @@ static const struct hf_state_field fields[] = {
 };
 
 static const struct hf_state_table table = {
-	.version = 2,
+	.version = 3,
 	.count = sizeof fields / sizeof fields[0],
 	.fields = fields,
 };
