@@ -77,7 +77,7 @@ right none "$ntrace"
 do_mount
 done_with() { [ -e "$mnt/$1/errors.txt" ] && [ ! -e "$mnt/$1/INDEXING" ]; }
 for view in "${!expected[@]}" elsewhere@ntrace none@ntrace; do
-	wait_until 60 done_with "$view" || fail "$view does not come"
+	wait_until done_with "$view" || fail "$view does not come"
 done
 for view in "${!expected[@]}"; do
 	text=${expected[$view]}

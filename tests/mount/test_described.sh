@@ -35,11 +35,11 @@ grep -q 'wrong/capture.ini:4' "$mnt/.hartfs/status.json" || fail "status.json sa
 mv "$archive/run/$name" "$tmp/aside"
 gone() { grep -q "'$name' is no file within the archive" "$mnt/run@stf/errors.txt"; }
 back() { cmp -s "$mnt/run@stf/hart0/listing.txt" "$mnt/$plain"; }
-wait_until 20 gone || fail "a member is gone and nobody says so: $(cat "$mnt/run@stf/errors.txt")"
+wait_until gone || fail "a member is gone and nobody says so: $(cat "$mnt/run@stf/errors.txt")"
 mv "$tmp/aside" "$archive/run/$name"
-wait_until 20 back || fail "a member came back"
+wait_until back || fail "a member came back"
 rm -r "$archive/wrong/capture.ini" "$archive/value"
-wait_until 20 [ ! -e "$mnt/wrong@stf/info.json" ] || fail "the description is gone and its views are not"
+wait_until [ ! -e "$mnt/wrong@stf/info.json" ] || fail "the description is gone and its views are not"
 do_umount
 
 # Without a mount.

@@ -56,7 +56,7 @@ both=$(servers)
 kill -STOP "$(supervisor)"
 kill -KILL "$(server)"
 kill -KILL $both
-wait_until 10 no_servers
+wait_until no_servers
 is_mounted "$mnt" || fail "who unmounted it?"
 timeout 60 "$hartfs" "${m[@]}" "$archive" "$mnt" 2>"$tmp/err" && fail "mounted over a dead mount"
 grep -q 'dead mount' "$tmp/err" || fail "$(cat "$tmp/err")"
