@@ -53,6 +53,15 @@ mkdir -p "$archive/deep/er"
 printf '[capture]\nformat = stf\ntrace = ../../run/%s\n' "$name" >"$archive/deep/er/capture.ini"
 cmp -s <("$hartfs" cat --index-dir "$index" "$archive/deep/er" hart0/listing.txt) \
 	<("$hartfs" cat --index-dir "$index" "$archive/$plain") || fail "hartfs cat of a directory whose files lie above it"
+cmp -s <("$hartfs" cat --index-dir "$index" "$archive/deep/er/capture.ini" hart0/listing.txt) \
+	<("$hartfs" cat --index-dir "$index" "$archive/$plain") || fail "hartfs cat of the description of a directory"
+"$hartfs" index --index-dir "$index" "$archive/deep/er/capture.ini" >/dev/null || fail "hartfs index of a description"
+cmp -s <("$hartfs" cat --index-dir "$index" "$archive/deep/er/capture.ini") "$archive/deep/er/capture.ini" ||
+	fail "hartfs cat of the description itself"
+for directory in run deep/er deep/er@stf deep/er@stf/hart0; do
+	"$hartfs" cat --index-dir "$index" "$archive/$directory" 2>"$tmp/err" && fail "hartfs cat prints $directory"
+	grep -q 'this is a directory' "$tmp/err" || fail "hartfs cat of $directory: $(cat "$tmp/err")"
+done
 
 # Parameters: what no view has is an error, wherever it stands.
 "$hartfs" mount --index-dir "$index" -o stf.nothing=1 "$archive" "$mnt" 2>"$tmp/err"
