@@ -412,6 +412,7 @@ static const struct hf_state_field fields[] = {
 	FIELD(tcode, HF_NTRACE_TCODES - 1),
 	FIELD(btype, 3),
 	FIELD(message_timed, 1),
+	FIELD(reset, 1),
 	FIELD(pattern, UINT32_MAX),
 	FIELD(hist, UINT32_MAX),
 	FIELD(repeats, HF_NTRACE_RUN_MAX),

@@ -49,6 +49,7 @@ struct hf_ntrace_state {
 	uint64_t message_at;
 	uint32_t message_length;
 	uint8_t tcode, btype, message_timed;
+	uint8_t reset;        /* the hart was reset or powered up: the address need not be where the flow leads (8.4) */
 	uint32_t pattern;     /* HIST as it was sent; 0: none */
 	uint32_t hist;        /* what is left of it, with its stop bit */
 	uint32_t repeats;     /* so often again after this time */

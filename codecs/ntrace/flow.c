@@ -171,6 +171,14 @@ static void restart(struct hf_ntrace_dec *d)
 	synchronise(d);
 }
 
+/* A message with I-CNT does not fit. If it synchronises, it does so none the less: any of them begins anew (8.4). */
+static void abandon(struct hf_ntrace_dec *d, int code, uint64_t detail, uint32_t mark)
+{
+	fail(d, code, detail, mark);
+	if (hf_ntrace_is_sync(d->s.tcode))
+		restart(d);
+}
+
 /* ---- walking ---- */
 
 static struct hf_block *find(struct hf_ntrace_dec *d, uint64_t pc)
@@ -365,14 +373,27 @@ static const struct hf_ev_insn *last_insn(const struct outcome *o)
 	return &o->entry->ev[o->entry->count - 1].insn;
 }
 
+/*
+ * Whether a branch before a synchronising message was taken, where no bit says so. DirectBranchSync may be about one
+ * that was, but it and the others may also stand in linear code (7.6, 8.4), behind one that was not: the address tells.
+ */
+static bool is_taken_to(const struct hf_ntrace_state *s, const struct hf_block *block)
+{
+	if (s->btype != HF_NTRACE_BTYPE_JUMP || s->address != block->target)
+		return false;
+	return s->tcode == HF_NTRACE_DIRECT_BRANCH_SYNC || s->address != block->next;
+}
+
 /* A branch that ends a message: by its bit; without one, only a message about a taken branch takes it. */
 static int end_branch(struct hf_ntrace_dec *d, struct outcome *o)
 {
 	struct hf_ntrace_state *s = &d->s;
-	bool taken = s->tcode == HF_NTRACE_DIRECT_BRANCH || s->tcode == HF_NTRACE_DIRECT_BRANCH_SYNC;
+	bool taken = s->tcode == HF_NTRACE_DIRECT_BRANCH;
 
 	if (!taken && s->hist > 1)
 		taken = take_bit(&s->hist);
+	else if (s->tcode == HF_NTRACE_DIRECT_BRANCH_SYNC || (!s->history && hf_ntrace_is_sync(s->tcode)))
+		taken = is_taken_to(s, o->block);
 	else if (!taken && s->history)
 		return HF_ERR_NTRACE_HISTORY;
 	o->entry->taken = taken;
@@ -397,7 +418,7 @@ static int end_block(struct hf_ntrace_dec *d, struct outcome *o)
 	case HF_BLOCK_CALL:
 		if (d->params.all_jumps && !direct && (s->hist <= 1 || !take_bit(&s->hist)))
 			return HF_ERR_NTRACE_HISTORY;
-		if (direct && !d->params.all_jumps)
+		if (s->tcode == HF_NTRACE_DIRECT_BRANCH && !d->params.all_jumps)
 			return HF_ERR_NTRACE_FLOW;
 		o->next = block->target;
 		break;
@@ -424,7 +445,9 @@ static int end_block(struct hf_ntrace_dec *d, struct outcome *o)
 	if (block->end == HF_BLOCK_CALL || block->end == HF_BLOCK_SET_CALL || block->end == HF_BLOCK_SWAP ||
 	    block->end == HF_BLOCK_INDIRECT_CALL)
 		hf_ntrace_stack_push(&s->calls, HF_NTRACE_STACK, block->next);
-	return direct && block->end != HF_BLOCK_JUMP && block->end != HF_BLOCK_CALL ? lost_way(d, block) : 0;
+	if (!direct || block->end == HF_BLOCK_JUMP || block->end == HF_BLOCK_CALL)
+		return 0;
+	return s->tcode == HF_NTRACE_DIRECT_BRANCH || !o->known ? lost_way(d, block) : 0;
 }
 
 /* Whether the message's address says where its last instruction went. */
@@ -473,6 +496,10 @@ static int arrive(struct hf_ntrace_dec *d, struct outcome *o)
 
 	if (!indirect && o->known && o->next == s->address)
 		return 0;
+	if (s->reset && o->known && o->next != s->address) {
+		push_jump(d, o->next, s->address, 0);
+		return 0;
+	}
 	if (!indirect && !may_jump(d, o))
 		return HF_ERR_NTRACE_WHERE;
 	o->entry->taken = true;
@@ -519,7 +546,7 @@ static int end_message(struct hf_ntrace_dec *d, struct outcome *o)
 
 	if (o->block)
 		err = end_block(d, o);
-	else if (s->tcode == HF_NTRACE_DIRECT_BRANCH || s->tcode == HF_NTRACE_DIRECT_BRANCH_SYNC)
+	else if (s->tcode == HF_NTRACE_DIRECT_BRANCH)
 		err = HF_ERR_NTRACE_COUNT;
 	if (!err && s->hist > 1)
 		err = HF_ERR_NTRACE_HISTORY;
@@ -543,9 +570,7 @@ static void finish(struct hf_ntrace_dec *d, struct outcome *o, uint32_t mark)
 	int err = end_message(d, o);
 
 	if (err) {
-		fail(d, err, err == HF_ERR_NTRACE_WHERE ? o->next : last, mark);
-		if (sync)
-			restart(d);
+		abandon(d, err, err == HF_ERR_NTRACE_WHERE ? o->next : last, mark);
 		/* I-CNT and HIST did fit. Without I-CNT it is a start, and what went before was not told to have ended. */
 		if (sync && err == HF_ERR_NTRACE_WHERE && o->entry)
 			hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_EITHER, s->message_at, 0, s->pc);
@@ -584,7 +609,7 @@ static void run_count(struct hf_ntrace_dec *d)
 		if (block->halfwords > s->left || block->count == 0) {
 			err = run_partly(d, block, &o);
 			if (err) {
-				fail(d, err, block->pc, mark);
+				abandon(d, err, block->pc, mark);
 				return;
 			}
 			break;
@@ -598,12 +623,12 @@ static void run_count(struct hf_ntrace_dec *d)
 		}
 		o.block = block;
 		if (s->hist > 1 && !d->params.all_jumps && is_circle(&circle, block)) {
-			fail(d, HF_ERR_NTRACE_HISTORY, place(d, block), mark);
+			abandon(d, HF_ERR_NTRACE_HISTORY, place(d, block), mark);
 			return;
 		}
 		block = step(d, block, o.entry, &err);
 		if (!block) {
-			fail(d, err, place(d, o.block), mark);
+			abandon(d, err, place(d, o.block), mark);
 			return;
 		}
 		o.block = NULL;
@@ -628,11 +653,8 @@ static void start_count(struct hf_ntrace_dec *d, uint64_t icnt)
 	s->left = icnt + s->debt;
 	s->debt = 0;
 	s->phase = HF_NTRACE_PHASE_COUNT;
-	if (s->left > INT64_MAX) { /* more was executed than there was */
-		fail(d, HF_ERR_NTRACE_COUNT, s->pc, d->plan_count);
-		if (hf_ntrace_is_sync(s->tcode))
-			restart(d);
-	}
+	if (s->left > INT64_MAX) /* more was executed than there was */
+		abandon(d, HF_ERR_NTRACE_COUNT, s->pc, d->plan_count);
 }
 
 /* PROCESS: FORMAT, PRV, V, CONTEXT (7.1). */
@@ -815,6 +837,12 @@ static void keep_time(struct hf_ntrace_state *s, const struct hf_ntrace_message 
 		s->time += msg->time;
 }
 
+/* Tracing was off, and this says no more: the hart halted meanwhile, or the trace begins without being on (8.6). */
+static bool is_still_off(const struct hf_ntrace_state *s, const struct hf_ntrace_message *msg)
+{
+	return s->stopped && !s->lost_code && msg->tcode == HF_NTRACE_CORRELATION && msg->icnt == 0 && msg->hist <= 1;
+}
+
 void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -825,6 +853,7 @@ void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *ms
 	s->btype = msg->btype;
 	s->pattern = msg->hist;
 	s->hist = msg->hist ? msg->hist : 1;
+	s->reset = sync && (msg->sync == HF_NTRACE_SYNC_RESET || msg->sync == HF_NTRACE_SYNC_POWER);
 	keep_time(s, msg);
 	if (hf_ntrace_is_odd(msg))
 		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_NTRACE_VALUE, s->message_at, 0, msg->tcode);
@@ -836,6 +865,8 @@ void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *ms
 	if (start_other(d, msg))
 		return;
 	if (!s->known && !sync) {
+		if (is_still_off(s, msg))
+			return;
 		hf_ntrace_lose(d, HF_ERR_NTRACE_NO_SYNC, s->message_at, 0);
 		s->lost_bytes += msg->length;
 		return;

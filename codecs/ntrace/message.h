@@ -33,6 +33,7 @@ enum hf_ntrace_sync {
 	HF_NTRACE_SYNC_DEBUG = 3,
 	HF_NTRACE_SYNC_ENABLE = 5,
 	HF_NTRACE_SYNC_OVERRUN = 7,
+	HF_NTRACE_SYNC_POWER = 9, /* exit from power-down */
 };
 
 enum hf_ntrace_btype {

@@ -14,7 +14,7 @@ static unsigned xlen(const struct hf_stream *stream, uint32_t hart)
 const struct hf_codec hf_codec_ntrace = {
 	.name = "ntrace",
 	.title = "RISC-V N-Trace",
-	.version = 5,
+	.version = 6,
 	.suffixes = suffixes,
 	.parameters = hf_ntrace_parameters,
 	.xlen = xlen,

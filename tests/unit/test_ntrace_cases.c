@@ -140,6 +140,124 @@ static void test_contradiction(void)
 	end(&s, "starts without having stopped", 11, 0, 0, 1);
 }
 
+/* A synchronising message that does not fit loses what it says of the code before it, but not its address. */
+static void test_restart(void)
+{
+	static const uint64_t icnts[] = {5, 300, 15};
+	struct script s;
+
+	for (size_t i = 0; i < sizeof icnts / sizeof icnts[0]; i++) { /* half of the beq; behind the jr; half of that */
+		begin(&s);
+		add_sync(&s, 5, 0, BASE);
+		add_taken(&s, 10);
+		add_sync(&s, 2, 0, BASE + 8);
+		add_sync(&s, 2, icnts[i], BASE);
+		add_stop(&s, 4, 8);
+		end(&s, "I-CNT does not fit", 17, 0, 0, 1);
+	}
+}
+
+/* ---- synchronising messages in linear code, and behind branches (7.6, 8.4) ---- */
+
+static void add_sync_of(struct script *s, uint8_t tcode, uint8_t btype, uint64_t icnt, uint64_t address)
+{
+	add(s, (struct hf_ntrace_message){
+		.tcode = tcode, .sync = 2, .btype = btype, .icnt = icnt, .address = address, .hist = 1,
+	});
+}
+
+/* Whether the branch was taken, which is instruction 8. */
+static void check_taken(struct script *s, bool taken)
+{
+	struct hf_ntt_events events = hf_ntt_decode(&s->t, s->bytes, s->n, 0, 0);
+	size_t insns = 0;
+
+	for (size_t i = 0; i < events.n; i++)
+		if (events.ev[i].kind == HF_EVENT_INSN && insns++ == 8)
+			CHECK_EQ(events.ev[i].flags & HF_EVF_TAKEN, taken ? HF_EVF_TAKEN : 0);
+	CHECK(insns > 8);
+	hf_ntt_events_free(&events);
+}
+
+static void test_linear(void)
+{
+	static const uint8_t tcodes[] = {
+		HF_NTRACE_SYNC, HF_NTRACE_DIRECT_BRANCH_SYNC, HF_NTRACE_INDIRECT_BRANCH_SYNC,
+	};
+	struct script s;
+
+	for (size_t i = 0; i < sizeof tcodes; i++) {
+		begin(&s);
+		add_sync(&s, 5, 0, BASE);
+		add_sync_of(&s, tcodes[i], HF_NTRACE_BTYPE_JUMP, 3, BASE + 6);
+		add_sync_of(&s, tcodes[i], HF_NTRACE_BTYPE_JUMP, 0, BASE + 6);
+		add_sync_of(&s, tcodes[i], HF_NTRACE_BTYPE_JUMP, 7, BASE + 20);
+		add_stop(&s, 4, 8);
+		check_taken(&s, false);
+		end(&s, "in linear code", 17, 0, 0, 0);
+		begin(&s);
+		add_sync(&s, 5, 0, BASE);
+		add_sync_of(&s, tcodes[i], HF_NTRACE_BTYPE_JUMP, 10, BASE + 8);
+		add_stop(&s, 4, 2);
+		check_taken(&s, true);
+		end(&s, "behind a branch", 11, 0, 0, 0);
+		begin(&s);
+		add_sync(&s, 5, 0, BASE);
+		add_sync_of(&s, tcodes[i], HF_NTRACE_BTYPE_JUMP, 20, BASE + 8);
+		add_stop(&s, 4, 2);
+		end(&s, "behind an indirect jump", tcodes[i] == HF_NTRACE_DIRECT_BRANCH_SYNC ? 2 : 20, 0, 0,
+		    tcodes[i] == HF_NTRACE_DIRECT_BRANCH_SYNC);
+	}
+	begin(&s); /* the handler happens to be where the branch could have led */
+	add_sync(&s, 5, 0, BASE);
+	add_sync_of(&s, HF_NTRACE_INDIRECT_BRANCH_SYNC, HF_NTRACE_BTYPE_INTERRUPT, 10, BASE + 8);
+	add_stop(&s, 4, 2);
+	check_taken(&s, false);
+	end(&s, "an interrupt behind a branch", 11, 0, 0, 0);
+}
+
+/* ---- a hart that is reset or powered up goes on elsewhere; I-CNT tells how far it had come (8.4) ---- */
+
+static void test_reset(void)
+{
+	for (uint8_t sync = 0; sync < 10; sync++) {
+		const bool reset = sync == HF_NTRACE_SYNC_RESET || sync == HF_NTRACE_SYNC_POWER;
+		struct script s;
+
+		if (sync == HF_NTRACE_SYNC_OVERRUN || sync == 8)
+			continue;
+		begin(&s);
+		add_sync(&s, HF_NTRACE_SYNC_RESET, 0, BASE);
+		add_sync(&s, 2, 3, BASE + 6);
+		add_sync(&s, sync, 2, BASE);
+		add_stop(&s, 4, 8);
+		end(&s, "reset", reset ? 13 : 11, 0, !reset, !reset);
+		begin(&s);
+		add_sync(&s, sync, 0, BASE);
+		add_sync(&s, 2, 3, BASE + 20);
+		add_stop(&s, 4, 8);
+		end(&s, "reset before", 8, 0, 1, 1);
+	}
+}
+
+/* ---- the end of a trace that was off: nothing is lost (8.6) ---- */
+
+static void test_still_off(void)
+{
+	for (uint64_t icnt = 0; icnt < 2; icnt++) {
+		struct script s;
+
+		begin(&s);
+		add_stop(&s, 4, 0);
+		add_sync(&s, 5, 0, BASE);
+		add_stop(&s, 4, 3);
+		add_stop(&s, 0, icnt);
+		add_sync(&s, 3, 0, BASE);
+		add_stop(&s, 4, 2);
+		end(&s, "halted while tracing was off", 5, 0, 0, icnt != 0);
+	}
+}
+
 /* ---- what HIST alone told, when I-CNT contradicts it ---- */
 
 static void add_history(struct script *s, uint32_t hist)
@@ -233,6 +351,10 @@ int main(void)
 {
 	test_reserved();
 	test_contradiction();
+	test_restart();
+	test_linear();
+	test_reset();
+	test_still_off();
 	test_unsure();
 	test_xlen();
 	test_no_sync();
