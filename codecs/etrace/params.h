@@ -71,6 +71,8 @@ enum hf_etrace_mode {
 
 /* Largest sizes of tables, as powers of two, that a description may ask for. */
 #define HF_ETRACE_TABLE_MAX 16
+/* Bits of f0s_width in a register or a support packet say this at most. */
+#define HF_ETRACE_F0S_MAX 3
 
 struct hf_etrace_params {
 	uint8_t version;            /* enum hf_etrace_version */

@@ -23,11 +23,12 @@ static const struct hf_state_field fields[] = {
 	CORE(time, UINT64_MAX), CORE(steps, UINT64_MAX), CORE(access_lost, UINT64_MAX),
 	CORE(modes, UINT32_MAX), CORE(irets, UINT32_MAX), CORE(gap_code, HF_ERRI_COUNT), CORE(prev_irets, UINT32_MAX),
 	CORE(nbits, 33), CORE(against, 1), CORE(privilege, UINT8_MAX), CORE(phase, HF_ETRACE_ENTER), CORE(adjacent, 4),
-	CORE(prev_end, HF_ETRACE_END_TRAP_CALL), CORE(entering, 2), CORE(flags, HF_ETRACE_FLAGS), CORE(data_on, 1), CORE(passed_over, 1),
+	CORE(prev_end, HF_ETRACE_END_TRAP_CALL), CORE(entering, 2), CORE(flags, HF_ETRACE_FLAGS), CORE(data_on, 1),
+	CORE(passed_over, 1),
 	CORE(reported, 1), CORE(fenced, HF_ETRACE_FENCES - 1), CORE(fence, HF_ETRACE_ACCESSES),
-	CORE(time_width, 64),
-	CORE(f0s_width, 2), CORE(return_stack_size, HF_ETRACE_TABLE_MAX), CORE(call_counter_size, HF_ETRACE_TABLE_MAX),
-	CORE(bpred_size, HF_ETRACE_TABLE_MAX), CORE(cache_size, HF_ETRACE_TABLE_MAX),
+	CORE(time_width, 64), CORE(f0s_width, HF_ETRACE_F0S_MAX), CORE(return_stack_size, HF_ETRACE_TABLE_MAX),
+	CORE(call_counter_size, HF_ETRACE_TABLE_MAX), CORE(bpred_size, HF_ETRACE_TABLE_MAX),
+	CORE(cache_size, HF_ETRACE_TABLE_MAX),
 };
 
 static const struct hf_state_table table = {
