@@ -410,7 +410,7 @@ static const struct hf_side_file side[] = {
 
 const struct hf_enc_ops hf_etrace_enc_ops = {
 	.view = "etrace/trace.bin",
-	.version = 3,
+	.version = 4,
 	.refuses = refuses,
 	.create = create,
 	.destroy = destroy,

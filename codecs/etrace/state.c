@@ -18,7 +18,7 @@ static const struct hf_state_field fields[] = {
 	PLACE(part, UINT32_MAX), PLACE(run, 64), PLACE(counter, UINT16_MAX), PLACE(inside, 1), PLACE(counted, 1),
 	PLACE(aligned, 1), PLACE(entry.at, INT64_MAX), PLACE(entry.frame, INT64_MAX), PLACE(entry.before, 127),
 	CORE(pc, UINT64_MAX), CORE(base, UINT64_MAX), CORE(prev_address, UINT64_MAX), CORE(target, UINT64_MAX),
-	CORE(context, UINT64_MAX), CORE(next_epc, UINT64_MAX), CORE(predicted, UINT32_MAX + UINT64_C(32)),
+	CORE(context, UINT64_MAX), CORE(next_epc, UINT64_MAX), CORE(predicted, HF_ETRACE_PREDICTED_MAX),
 	CORE(bits, UINT64_MAX), CORE(gap_offset, UINT64_MAX), CORE(gap_bytes, UINT64_MAX), CORE(gap_detail, UINT64_MAX),
 	CORE(time, UINT64_MAX), CORE(steps, UINT64_MAX), CORE(access_lost, UINT64_MAX),
 	CORE(modes, UINT32_MAX), CORE(irets, UINT32_MAX), CORE(gap_code, HF_ERRI_COUNT), CORE(prev_irets, UINT32_MAX),
