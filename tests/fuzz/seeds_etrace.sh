@@ -54,4 +54,4 @@ put "$streams/lost-data" 0003050104 "$(zeros 11)" 2800 97020000 1305A000 EF00000
 put "$streams/f0s-width" E203050104 "$(zeros 11)" $code 46 1F0030000000 45 7300000020 "$step"
 
 # The state's length, a state that is none, then a stream.
-put "$blobs/plain" 03010001 "$plain"
+put "$blobs/plain" 0300010001 "$plain"
