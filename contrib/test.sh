@@ -21,7 +21,7 @@ for build in "${builds[@]}"; do
 	cmake --build --preset "$build"
 	only=()
 	# These teach ThreadSanitizer nothing that the other tests do not, at ten times the price.
-	[ "$build" = tsan ] && only=(-E 'mount\.(corpus|slice|catalogue)')
+	[ "$build" = tsan ] && only=(-E 'mount\.(corpus|slice|catalogue|program|described|views|code_size|complaints|.*_framings|.*_frames|holes)')
 	# What compares a whole corpus through two mounts runs the code of the other tests over and over.
 	[ "$build" = asan-ubsan ] &&
 		only=(-E 'conformance\.(containers|slices|threads|program|round_trip|opencsd|etrace_views|etrace_accesses|ntrace|qemu_.*)')

@@ -1,3 +1,4 @@
+/* Which files and directories are captures: the table of those that were found, looked at anew when they change. */
 #include "fs/capture.h"
 #include "fs/companion.h"
 #include "fs/core.h"
@@ -5,16 +6,11 @@
 #include "fs/probe.h"
 #include "fs/tree.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <xxhash.h>
 
 enum { FIRST_BUCKETS = 256, PLAIN_SLOTS = 1 << 16 };
-
-/* After that long a capture that could not be indexed is tried again when someone looks for it. */
-#define RETRY_NS (INT64_C(60) * 1000000000)
 
 /* A file that is no capture. A table of fixed size, so that an archive of a million other files costs no more. */
 struct hf_plain {
@@ -479,6 +475,17 @@ int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, s
 	return plain ? 0 : find(fs, path, hash, st, known, ret_capture);
 }
 
+int hf_capture_at(struct hf_fs *fs, const char *path, struct hf_capture **ret_capture)
+{
+	struct stat st;
+	int err = hf_archive_stat(&fs->archive, path, &st);
+
+	*ret_capture = NULL;
+	if (!err)
+		err = hf_capture_find(fs, path, &st, ret_capture);
+	return !err && !*ret_capture ? HF_ERR_UNKNOWN_FORMAT : err;
+}
+
 int hf_capture_check(struct hf_capture *capture, struct stat *ret_st)
 {
 	struct hf_capture *found = NULL;
@@ -495,176 +502,6 @@ int hf_capture_check(struct hf_capture *capture, struct stat *ret_st)
 	if (!err && !found)
 		err = HF_ERR_NOT_FOUND;
 	return err || !S_ISDIR(ret_st->st_mode) ? err : hf_capture_stat(capture, ret_st);
-}
-
-int64_t hf_fs_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-/* Commands, "mount --wait" too, print it themselves: no more than a notice. */
-static void log_failure(const struct hf_capture *capture, const struct hf_facts *facts)
-{
-	char text[HF_FAILURE_SIZE];
-
-	hf_facts_failure(facts, text, sizeof text);
-	hf_fs_log(capture->fs, capture->fs->options.no_index ? 7 : 5, "%s: %s", capture->path, text);
-}
-
-void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_facts *facts)
-{
-	const bool failed = facts->failure.code || facts->unopened.code;
-	struct hf_facts *old = NULL;
-	bool settled = false, news, told = false;
-
-	pthread_mutex_lock(&capture->lock);
-	if (capture->version == version && (!capture->facts || capture->facts->recalled)) {
-		old = capture->facts;
-		capture->facts = hf_facts_ref(facts);
-		capture->state = facts->failure.code ? HF_CAPTURE_FAILED : HF_CAPTURE_READY;
-		capture->failed_ns = hf_fs_now_ns();
-		pthread_cond_broadcast(&capture->changed);
-		settled = true;
-		told = failed && capture->told == version + 1;
-		if (failed)
-			capture->told = version + 1;
-	}
-	pthread_mutex_unlock(&capture->lock);
-	if (settled && failed && !told)
-		log_failure(capture, facts);
-	news = settled && !(old && hf_facts_same(old, facts));
-	hf_facts_unref(old);
-	if (!news)
-		return;
-	hf_memory_put(capture, facts);
-	hf_jobs_notify(capture->fs, capture);
-}
-
-int hf_capture_facts_now(struct hf_capture *capture, struct hf_facts **ret_facts)
-{
-	pthread_mutex_lock(&capture->lock);
-	*ret_facts = capture->facts ? hf_facts_ref(capture->facts) : NULL;
-	pthread_mutex_unlock(&capture->lock);
-	return *ret_facts ? 0 : HF_ERR_BUSY;
-}
-
-/* A failure of long ago may have passed: forgets it. With the lock held; what is to be let go is returned. */
-static struct hf_facts *forget_failure(struct hf_capture *capture)
-{
-	struct hf_facts *facts = capture->facts;
-
-	if (capture->state != HF_CAPTURE_FAILED || hf_fs_now_ns() - capture->failed_ns < RETRY_NS)
-		return NULL;
-	capture->facts = NULL;
-	capture->state = HF_CAPTURE_UNKNOWN;
-	return facts;
-}
-
-/* Opens the index that may be there from earlier; otherwise queues the capture. */
-static int find_index(struct hf_capture *capture, bool urgent)
-{
-	struct hf_fs *fs = capture->fs;
-	uint64_t version = capture->version;
-	struct hf_facts *facts;
-	struct hf_open *open;
-	struct hf_diag diag = {.offset = HF_NOWHERE};
-	int err = hf_open_get(capture, version, &open);
-
-	if (!err) {
-		hf_open_put(open);
-		return 0;
-	}
-	if (err == HF_ERR_NOT_FOUND) {
-		if (!fs->options.no_index)
-			hf_jobs_add(fs, capture, urgent);
-		return 0;
-	}
-	if (err == HF_ERR_CHANGED)
-		return err;
-	diag.code = err;
-	err = hf_facts_new_failed(capture, version, &diag, &facts);
-	if (!err) {
-		hf_capture_settle(capture, version, facts);
-		hf_facts_unref(facts);
-	}
-	return err;
-}
-
-int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **ret_facts)
-{
-	int64_t until_ns = hf_fs_now_ns() + (int64_t)wait_ms * 1000000;
-	struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
-	struct hf_facts *old;
-	bool unknown, late = false;
-	int err = 0;
-
-	*ret_facts = NULL;
-	pthread_mutex_lock(&capture->lock);
-	old = forget_failure(capture);
-	unknown = capture->state == HF_CAPTURE_UNKNOWN;
-	pthread_mutex_unlock(&capture->lock);
-	hf_facts_unref(old);
-	if (unknown)
-		err = find_index(capture, wait_ms > 0);
-	else if (wait_ms)
-		hf_jobs_hurry(capture->fs, capture);
-	if (err)
-		return err;
-
-	pthread_mutex_lock(&capture->lock);
-	while (!capture->facts && !late && wait_ms && !capture->fs->closing &&
-	       (capture->state == HF_CAPTURE_QUEUED || capture->state == HF_CAPTURE_INDEXING))
-		late = pthread_cond_timedwait(&capture->changed, &capture->lock, &until) == ETIMEDOUT;
-	if (capture->facts)
-		*ret_facts = hf_facts_ref(capture->facts);
-	else
-		err = capture->state == HF_CAPTURE_GONE ? HF_ERR_NOT_FOUND : HF_ERR_BUSY;
-	pthread_mutex_unlock(&capture->lock);
-	return err;
-}
-
-/* The index of which the catalogue told is not there: begins as with one that was never indexed. */
-static void forget_recalled(struct hf_capture *capture, struct hf_facts *recalled)
-{
-	bool forgotten;
-
-	pthread_mutex_lock(&capture->lock);
-	forgotten = capture->facts == recalled;
-	if (forgotten) {
-		capture->facts = NULL;
-		if (capture->state == HF_CAPTURE_READY)
-			capture->state = HF_CAPTURE_UNKNOWN;
-	}
-	pthread_mutex_unlock(&capture->lock);
-	if (!forgotten)
-		return;
-	hf_facts_unref(recalled);
-	hf_memory_put(capture, NULL);
-	hf_jobs_notify(capture->fs, capture);
-}
-
-int hf_capture_confirm(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **facts)
-{
-	struct hf_facts *recalled = *facts;
-	struct hf_open *open;
-	int err;
-
-	if (!recalled || !recalled->recalled)
-		return 0;
-	*facts = NULL;
-	err = hf_open_get(capture, recalled->version, &open);
-	if (!err) {
-		hf_open_put(open);
-		err = hf_capture_facts_now(capture, facts);
-	} else if (err == HF_ERR_NOT_FOUND) {
-		forget_recalled(capture, recalled);
-		err = hf_capture_facts(capture, wait_ms, facts);
-	}
-	hf_facts_unref(recalled);
-	return err == HF_ERR_BUSY ? HF_ERR_CHANGED : err;
 }
 
 void hf_captures_each(struct hf_captures *captures, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx)
@@ -689,26 +526,4 @@ void hf_captures_count(struct hf_captures *captures, struct hf_capture_count *re
 {
 	*ret_count = (struct hf_capture_count){0};
 	hf_captures_each(captures, count_one, ret_count);
-}
-
-double hf_capture_percent(const struct hf_capture *capture)
-{
-	const struct hf_build_progress *progress = &capture->progress;
-
-	if (capture->state == HF_CAPTURE_READY)
-		return 100;
-	if (capture->state != HF_CAPTURE_INDEXING || !progress->total)
-		return 0;
-	return progress->done >= progress->total ? 100 : 100.0 * (double)progress->done / (double)progress->total;
-}
-
-double hf_capture_seconds_left(const struct hf_capture *capture)
-{
-	const struct hf_build_progress *progress = &capture->progress;
-	double spent = (double)(hf_fs_now_ns() - capture->started_ns) / 1e9;
-
-	/* In the first moments any number would be a guess. */
-	if (capture->state != HF_CAPTURE_INDEXING || !progress->done || progress->done > progress->total || spent < 0.2)
-		return -1;
-	return spent * (double)(progress->total - progress->done) / (double)progress->done;
 }

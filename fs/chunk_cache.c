@@ -10,12 +10,11 @@
  * Both queues hold unpinned blocks only, the one that was unpinned last at the newest end: evicting never searches.
  */
 #include "fs/chunk_cache.h"
+#include "fs/spares.h"
 
 #include <assert.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum queue_name { RECENT, FREQUENT, GHOSTS, QUEUES };
 
@@ -42,24 +41,6 @@ struct queue {
 /* An entry with what malloc adds to it and its share of the table. */
 #define ENTRY_COST (sizeof(struct entry) + 2 * sizeof(void *))
 
-/*
- * Memory of evicted blocks, kept for the next ones. Fresh memory costs a page fault for every 4 KiB, which together is
- * a third of what zstd takes to fill it; leaving that to malloc would be as fast but fragments: a cache of 128 MiB
- * then takes 170 to 290. A ring: the oldest piece is freed when there are too many or too much.
- */
-#define SPARES 32
-#define SPARE_BYTES_MAX ((size_t)32 << 20)
-
-struct spares {
-	pthread_mutex_t lock;
-	struct {
-		uint8_t *bytes;
-		size_t room;
-	} piece[SPARES]; /* oldest first */
-	unsigned count;
-	size_t bytes, max_bytes;
-};
-
 struct hf_cache {
 	pthread_mutex_t lock;
 	uint64_t max_bytes, lent;
@@ -69,7 +50,7 @@ struct hf_cache {
 	struct queue queues[QUEUES];
 	uint64_t next_owner;
 	struct hf_cache_stats stats;
-	struct spares spares;
+	struct hf_spares spares;
 
 	/* For hf_cache_get, whose waiters live on stacks: they sleep on something that outlives them. */
 	pthread_mutex_t sleep_lock;
@@ -171,100 +152,7 @@ static void dequeue(struct hf_cache *cache, struct entry *e)
 	q->cost -= e->cost;
 }
 
-/* Memory. */
-
-/*
- * glibc's malloc would keep what threads free: its heaps are one a thread and shrink only at their ends, and it takes
- * blocks of up to 32 MiB from them once one such block was freed. With these limits blocks of MAP_BYTES and more are
- * mapped and unmapped each by itself, and the small ones share a few heaps.
- */
-#define MAP_BYTES ((size_t)128 * 1024)
-#define MAPS_MAX 32768 /* half of what Linux lets a process have */
-#define HEAPS_MAX 2
-
-static void tame_malloc(void)
-{
-#ifdef M_ARENA_MAX
-	mallopt(M_MMAP_THRESHOLD, (int)MAP_BYTES);
-	mallopt(M_MMAP_MAX, MAPS_MAX);
-	mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
-	mallopt(M_ARENA_MAX, HEAPS_MAX);
-#endif
-}
-
-static void remove_spare(struct spares *spares, unsigned at)
-{
-	spares->bytes -= spares->piece[at].room;
-	spares->count--;
-	memmove(&spares->piece[at], &spares->piece[at + 1], (spares->count - at) * sizeof spares->piece[0]);
-}
-
-/* Takes bytes with that much room, or frees them. */
-static void keep_spare(struct spares *spares, uint8_t *bytes, size_t room)
-{
-	if (room < MAP_BYTES || room > spares->max_bytes) {
-		free(bytes);
-		return;
-	}
-	pthread_mutex_lock(&spares->lock);
-	while (spares->count == SPARES || spares->bytes + room > spares->max_bytes) {
-		free(spares->piece[0].bytes);
-		remove_spare(spares, 0);
-	}
-	spares->piece[spares->count].bytes = bytes;
-	spares->piece[spares->count++].room = room;
-	spares->bytes += room;
-	pthread_mutex_unlock(&spares->lock);
-}
-
-/* A spare piece that is not much larger than size, the one used last: its pages are warmest. */
-static uint8_t *take_spare(struct spares *spares, size_t size)
-{
-	uint8_t *bytes = NULL;
-
-	pthread_mutex_lock(&spares->lock);
-	for (unsigned i = spares->count; i-- > 0 && !bytes;) {
-		if (spares->piece[i].room >= size && spares->piece[i].room <= size + size / 4) {
-			bytes = spares->piece[i].bytes;
-			remove_spare(spares, i);
-		}
-	}
-	pthread_mutex_unlock(&spares->lock);
-	return bytes;
-}
-
-uint8_t *hf_cache_alloc(struct hf_cache *cache, size_t size)
-{
-	size_t room = size ? size : 1;
-
-	if (size >= MAP_BYTES) {
-		uint8_t *spare = take_spare(&cache->spares, size);
-		size_t step = (size_t)1 << (60 - __builtin_clzll(size));
-
-		if (spare)
-			return spare;
-		room = (size + step - 1) & ~(step - 1); /* eight sizes to each power of two, so that many fit */
-		if (room < size)
-			return NULL;
-	}
-	return malloc(room);
-}
-
-/* A buffer that grew by doubling may be half empty. Shrinking it copies nothing. */
-static uint8_t *fit(uint8_t *bytes, size_t size, size_t *ret_room)
-{
-	size_t room = malloc_usable_size(bytes);
-
-	if (size && room - size > size / 4 + 64) {
-		uint8_t *fitting = realloc(bytes, size);
-
-		if (fitting)
-			bytes = fitting;
-		room = malloc_usable_size(bytes);
-	}
-	*ret_room = room;
-	return bytes;
-}
+/* Giving memory back. */
 
 /* Gives up an entry that is in no queue and not in the table: it is freed once the lock is released. */
 static void discard(struct hf_cache *cache, struct entry **refuse, struct entry *e)
@@ -279,7 +167,7 @@ static void empty(struct hf_cache *cache, struct entry *refuse)
 	for (struct entry *e = refuse, *next; e; e = next) {
 		next = e->chain;
 		if (e->block.bytes)
-			keep_spare(&cache->spares, (uint8_t *)(uintptr_t)e->block.bytes, e->cost - ENTRY_COST);
+			hf_spares_keep(&cache->spares, (uint8_t *)(uintptr_t)e->block.bytes, e->cost - ENTRY_COST);
 		free(e);
 	}
 }
@@ -397,17 +285,15 @@ int hf_cache_new(uint64_t max_bytes, struct hf_cache **ret_cache)
 
 	if (!cache)
 		return HF_ERR_NOMEM;
-	tame_malloc();
 	cache->max_bytes = max_bytes;
 	cache->bucket_bits = 10;
-	cache->spares.max_bytes = max_bytes / 4 < SPARE_BYTES_MAX ? (size_t)max_bytes / 4 : SPARE_BYTES_MAX;
 	cache->buckets = calloc((size_t)1 << cache->bucket_bits, sizeof *cache->buckets);
 	if (!cache->buckets) {
 		free(cache);
 		return HF_ERR_NOMEM;
 	}
 	pthread_mutex_init(&cache->lock, NULL);
-	pthread_mutex_init(&cache->spares.lock, NULL);
+	hf_spares_init(&cache->spares, max_bytes);
 	pthread_mutex_init(&cache->sleep_lock, NULL);
 	pthread_cond_init(&cache->woken, NULL);
 	*ret_cache = cache;
@@ -428,14 +314,17 @@ void hf_cache_free(struct hf_cache *cache)
 		}
 	}
 	assert(cache->stats.bytes == 0); /* else someone still has a block that was dropped */
-	for (unsigned i = 0; i < cache->spares.count; i++)
-		free(cache->spares.piece[i].bytes);
+	hf_spares_fini(&cache->spares);
 	pthread_cond_destroy(&cache->woken);
 	pthread_mutex_destroy(&cache->sleep_lock);
-	pthread_mutex_destroy(&cache->spares.lock);
 	pthread_mutex_destroy(&cache->lock);
 	free(cache->buckets);
 	free(cache);
+}
+
+uint8_t *hf_cache_alloc(struct hf_cache *cache, size_t size)
+{
+	return hf_spares_alloc(&cache->spares, size);
 }
 
 uint64_t hf_cache_owner(struct hf_cache *cache)
@@ -513,7 +402,7 @@ void hf_cache_fill(struct hf_cache *cache, struct hf_block *block, uint8_t *byte
 		bytes = NULL;
 	}
 	if (bytes)
-		bytes = fit(bytes, size, &room);
+		bytes = hf_spares_fit(bytes, size, &room);
 	pthread_mutex_lock(&cache->lock);
 	e->block = (struct hf_block){.bytes = bytes, .size = size};
 	e->state = READY;
@@ -590,7 +479,6 @@ bool hf_cache_has(struct hf_cache *cache, struct hf_cache_key key)
 	return has;
 }
 
-/* The whole table is searched: captures seldom change, and this saves a list per owner. */
 uint64_t hf_cache_size(const struct hf_cache *cache)
 {
 	return cache->max_bytes;
@@ -607,6 +495,7 @@ void hf_cache_lend(struct hf_cache *cache, uint64_t bytes)
 	empty(cache, refuse);
 }
 
+/* The whole table is searched: captures seldom change, and this saves a list per owner. */
 void hf_cache_drop(struct hf_cache *cache, uint64_t owner)
 {
 	struct entry *refuse = NULL;

@@ -23,6 +23,14 @@ void hf_fs_log(struct hf_fs *fs, int level, const char *format, ...)
 	fs->options.log(fs->options.log_ctx, level, line);
 }
 
+int64_t hf_fs_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 int hf_fs_libraries(char *buf, size_t size)
 {
 	return hf_index_libraries(buf, size);
@@ -226,10 +234,8 @@ static void walk_capture(struct walk *walk, const char *path)
 	struct hf_capture *capture;
 	char dir[HF_PATH_SIZE], name[NAME_MAX + 1], views[HF_PATH_SIZE];
 	const char *base = hf_path_split(dir, path);
-	struct stat st;
 
-	if (hf_archive_stat(&walk->fs->archive, path, &st) || hf_capture_find(walk->fs, path, &st, &capture) ||
-	    !capture ||
+	if (hf_capture_at(walk->fs, path, &capture) ||
 	    hf_tree_view_name(walk->fs, dir, base, capture, hf_tree_exists, walk->fs, name) ||
 	    hf_path_join(views, dir, name))
 		return;
@@ -302,13 +308,8 @@ int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, 
 {
 	struct hf_capture *capture;
 	struct hf_diag failure;
-	struct stat st;
-	int err = hf_archive_stat(&fs->archive, path, &st);
+	int err = hf_capture_at(fs, path, &capture);
 
-	if (!err)
-		err = hf_capture_find(fs, path, &st, &capture);
-	if (!err && !capture)
-		err = HF_ERR_UNKNOWN_FORMAT;
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 	err = hf_capture_index(capture, true, progress, ctx, diag);

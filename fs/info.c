@@ -4,7 +4,6 @@
 #include "fs/members.h"
 #include "fs/tree.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 static const char *const arch_names[HF_ARCH_COUNT] = {"none", "riscv", "arm"};
@@ -294,18 +293,6 @@ void hf_info_path(struct hf_sink *sink, const char *path)
 		hf_sink_write(sink, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
 }
 
-__attribute__((format(printf, 2, 3))) static void put(struct hf_sink *sink, const char *format, ...)
-{
-	char buf[512];
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(buf, sizeof buf, format, args);
-	va_end(args);
-	hf_sink_write(sink, buf, (size_t)n < sizeof buf ? (size_t)n : sizeof buf - 1);
-}
-
 static void put_problem(struct hf_sink *sink, const char *path, const struct hf_index_problem *problem, bool harts)
 {
 	const char *between = ";";
@@ -313,18 +300,18 @@ static void put_problem(struct hf_sink *sink, const char *path, const struct hf_
 
 	hf_diag_format(&problem->diag, text, sizeof text);
 	hf_info_path(sink, path);
-	put(sink, ": %s", text);
+	hf_sink_printf(sink, ": %s", text);
 	if (harts) {
-		put(sink, "%s hart %u", between, (unsigned)problem->hart);
+		hf_sink_printf(sink, "%s hart %u", between, (unsigned)problem->hart);
 		between = ",";
 	}
 	if (problem->has_ordinal) {
-		put(sink, "%s after %llu instructions", between, (unsigned long long)problem->ordinal);
+		hf_sink_printf(sink, "%s after %llu instructions", between, (unsigned long long)problem->ordinal);
 		between = ",";
 	}
 	if (problem->bytes)
-		put(sink, "%s %llu bytes passed over", between, (unsigned long long)problem->bytes);
-	put(sink, "\n");
+		hf_sink_printf(sink, "%s %llu bytes passed over", between, (unsigned long long)problem->bytes);
+	hf_sink_printf(sink, "\n");
 }
 
 /* Where a file of a description lies, and what is wrong there. */
@@ -339,10 +326,10 @@ static void put_warnings(struct hf_sink *sink, const struct hf_trace *trace)
 			continue;
 		hf_info_path(sink, path);
 		if (warning->line)
-			put(sink, ":%u", (unsigned)warning->line);
-		put(sink, ": warning: ");
+			hf_sink_printf(sink, ":%u", (unsigned)warning->line);
+		hf_sink_printf(sink, ": warning: ");
 		hf_info_path(sink, warning->text);
-		put(sink, "\n");
+		hf_sink_printf(sink, "\n");
 	}
 }
 
@@ -354,7 +341,7 @@ void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const stru
 
 	if (facts->complaint) {
 		hf_info_path(sink, facts->complaint);
-		put(sink, "\n");
+		hf_sink_printf(sink, "\n");
 		return;
 	}
 	if (facts->failure.code) {
@@ -368,7 +355,7 @@ void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const stru
 			put_problem(sink, capture->path, &problem, facts->hart_count > 1);
 	if (count > HF_INDEX_PROBLEM_MAX) {
 		hf_info_path(sink, capture->path);
-		put(sink, ": and %zu more problems\n", count - HF_INDEX_PROBLEM_MAX);
+		hf_sink_printf(sink, ": and %zu more problems\n", count - HF_INDEX_PROBLEM_MAX);
 	}
 }
 
@@ -393,7 +380,7 @@ void hf_info_indexing(struct hf_capture *capture, struct hf_sink *sink)
 	snprintf(text, sizeof text, "%5.1f%% indexed, %s left", hf_capture_percent(capture), left);
 	pthread_mutex_unlock(&capture->lock);
 	/* Filled up, so that its size stays right while it changes. */
-	put(sink, "%-*s\n", HF_INFO_INDEXING_SIZE - 1, text);
+	hf_sink_printf(sink, "%-*s\n", HF_INFO_INDEXING_SIZE - 1, text);
 }
 
 int hf_info_measure(struct hf_capture *capture, struct hf_open *open, struct hf_facts *facts)

@@ -255,14 +255,12 @@ static bool add_found(void *ctx, const char *path, const char *view_dir)
 	struct hf_fs *fs = ctx;
 	struct hf_capture *capture;
 	struct hf_facts *facts;
-	struct stat st;
 
 	(void)view_dir;
 	if (fs->closing)
 		return false;
 	/* Either there is an index of it already, or this queues it. */
-	if (!hf_archive_stat(&fs->archive, path, &st) && !hf_capture_find(fs, path, &st, &capture) && capture &&
-	    !hf_capture_facts(capture, 0, &facts))
+	if (!hf_capture_at(fs, path, &capture) && !hf_capture_facts(capture, 0, &facts))
 		hf_facts_unref(facts);
 	return true;
 }

@@ -1,20 +1,5 @@
 #include "fs/json.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
-__attribute__((format(printf, 2, 3))) static void put(struct hf_sink *sink, const char *format, ...)
-{
-	char buf[64];
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(buf, sizeof buf, format, args);
-	va_end(args);
-	hf_sink_write(sink, buf, (size_t)n);
-}
-
 /* The length of the UTF-8 character at s, 0 if it is none. The terminator ends every check. */
 static unsigned utf8_length(const uint8_t *s)
 {
@@ -31,36 +16,36 @@ static unsigned utf8_length(const uint8_t *s)
 
 static void put_string(struct hf_sink *sink, const char *value)
 {
-	put(sink, "\"");
+	hf_sink_printf(sink, "\"");
 	for (const uint8_t *s = (const uint8_t *)value; *s;) {
 		unsigned n = utf8_length(s);
 
 		if (!n) {
-			put(sink, "\\udc%02x", *s++);
+			hf_sink_printf(sink, "\\udc%02x", *s++);
 		} else if (*s < 0x20 || *s == 0x7f) {
-			put(sink, "\\u%04x", *s++);
+			hf_sink_printf(sink, "\\u%04x", *s++);
 		} else {
 			if (*s == '"' || *s == '\\')
-				put(sink, "\\");
+				hf_sink_printf(sink, "\\");
 			hf_sink_write(sink, s, n);
 			s += n;
 		}
 	}
-	put(sink, "\"");
+	hf_sink_printf(sink, "\"");
 }
 
 /* The comma, the line break, and the name before a value. */
 static void lead(struct hf_json *json, const char *name)
 {
 	if (json->depth) {
-		put(json->sink, "%s", json->first ? "\n" : ",\n");
+		hf_sink_printf(json->sink, "%s", json->first ? "\n" : ",\n");
 		for (unsigned i = 0; i < json->depth; i++)
-			put(json->sink, "  ");
+			hf_sink_printf(json->sink, "  ");
 	}
 	json->first = false;
 	if (name) {
 		put_string(json->sink, name);
-		put(json->sink, ": ");
+		hf_sink_printf(json->sink, ": ");
 	}
 }
 
@@ -71,13 +56,13 @@ void hf_json_begin(struct hf_json *json, struct hf_sink *sink)
 
 void hf_json_end(struct hf_json *json)
 {
-	put(json->sink, "\n");
+	hf_sink_printf(json->sink, "\n");
 }
 
 void hf_json_open(struct hf_json *json, const char *name, char bracket)
 {
 	lead(json, name);
-	put(json->sink, "%c", bracket);
+	hf_sink_printf(json->sink, "%c", bracket);
 	json->depth++;
 	json->first = true;
 }
@@ -89,11 +74,11 @@ void hf_json_close(struct hf_json *json, char bracket)
 	json->depth--;
 	json->first = false;
 	if (!empty) {
-		put(json->sink, "\n");
+		hf_sink_printf(json->sink, "\n");
 		for (unsigned i = 0; i < json->depth; i++)
-			put(json->sink, "  ");
+			hf_sink_printf(json->sink, "  ");
 	}
-	put(json->sink, "%c", bracket);
+	hf_sink_printf(json->sink, "%c", bracket);
 }
 
 void hf_json_string(struct hf_json *json, const char *name, const char *value)
@@ -105,19 +90,19 @@ void hf_json_string(struct hf_json *json, const char *name, const char *value)
 void hf_json_u64(struct hf_json *json, const char *name, uint64_t value)
 {
 	lead(json, name);
-	put(json->sink, "%llu", (unsigned long long)value);
+	hf_sink_printf(json->sink, "%llu", (unsigned long long)value);
 }
 
 void hf_json_fixed(struct hf_json *json, const char *name, double value, int digits)
 {
 	lead(json, name);
-	put(json->sink, "%.*f", digits, value);
+	hf_sink_printf(json->sink, "%.*f", digits, value);
 }
 
 void hf_json_bool(struct hf_json *json, const char *name, bool value)
 {
 	lead(json, name);
-	put(json->sink, "%s", value ? "true" : "false");
+	hf_sink_printf(json->sink, "%s", value ? "true" : "false");
 }
 
 void hf_json_raw(struct hf_json *json, const char *members)

@@ -422,14 +422,9 @@ int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint6
 	struct verify verify = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 	struct hf_capture *capture;
 	uint64_t version = 0;
-	struct stat st;
-	int err = hf_archive_stat(&fs->archive, path, &st);
+	int err = hf_capture_at(fs, path, &capture);
 
 	*ret_chunks = *ret_bad = 0;
-	if (!err)
-		err = hf_capture_find(fs, path, &st, &capture);
-	if (!err && !capture)
-		err = HF_ERR_UNKNOWN_FORMAT;
 	if (!err) {
 		version = capture->version;
 		err = hf_open_get(capture, version, &verify.open);

@@ -4,37 +4,22 @@
 #include "fs/view.h"
 #include "index/spool.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
-__attribute__((format(printf, 2, 3))) static void put(struct hf_sink *sink, const char *format, ...)
-{
-	char line[512];
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(line, sizeof line, format, args);
-	va_end(args);
-	hf_sink_write(sink, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
-}
-
 static void put_head(struct hf_sink *sink, const char *name, const char *type, const char *help)
 {
-	put(sink, "# HELP hartfs_%s %s\n# TYPE hartfs_%s %s\n", name, help, name, type);
+	hf_sink_printf(sink, "# HELP hartfs_%s %s\n# TYPE hartfs_%s %s\n", name, help, name, type);
 }
 
 static void put_u64(struct hf_sink *sink, const char *name, const char *type, const char *help, uint64_t value)
 {
 	put_head(sink, name, type, help);
-	put(sink, "hartfs_%s %llu\n", name, (unsigned long long)value);
+	hf_sink_printf(sink, "hartfs_%s %llu\n", name, (unsigned long long)value);
 }
 
 static void put_seconds(struct hf_sink *sink, const char *name, const char *type, const char *help, uint64_t ns)
 {
 	put_head(sink, name, type, help);
-	put(sink, "hartfs_%s %llu.%09llu\n", name, (unsigned long long)(ns / 1000000000),
-	    (unsigned long long)(ns % 1000000000));
+	hf_sink_printf(sink, "hartfs_%s %llu.%09llu\n", name, (unsigned long long)(ns / 1000000000),
+		       (unsigned long long)(ns % 1000000000));
 }
 
 static uint64_t get(_Atomic uint64_t *counter)
@@ -49,8 +34,8 @@ static void put_captures(struct hf_fs *fs, struct hf_sink *sink)
 	hf_captures_count(&fs->captures, &count);
 	put_head(sink, "captures", "gauge", "Captures that were seen, by state.");
 	for (int i = 0; i < HF_CAPTURE_GONE; i++)
-		put(sink, "hartfs_captures{state=\"%s\"} %zu\n", hf_capture_state_name((enum hf_capture_state)i),
-		    count.state[i]);
+		hf_sink_printf(sink, "hartfs_captures{state=\"%s\"} %zu\n",
+			       hf_capture_state_name((enum hf_capture_state)i), count.state[i]);
 }
 
 static void put_cache(struct hf_fs *fs, struct hf_sink *sink)
@@ -61,7 +46,8 @@ static void put_cache(struct hf_fs *fs, struct hf_sink *sink)
 	put_u64(sink, "cache_limit_bytes", "gauge", "Most bytes that the cache of made views may hold.",
 		fs->options.cache_bytes);
 	put_u64(sink, "cache_bytes", "gauge", "Bytes in the cache.", stats.bytes);
-	put_u64(sink, "cache_hits_total", "counter", "Pieces that were in the cache when they were needed.", stats.hits);
+	put_u64(sink, "cache_hits_total", "counter", "Pieces that were in the cache when they were needed.",
+		stats.hits);
 	put_u64(sink, "cache_misses_total", "counter", "Pieces that had to be made.", stats.misses);
 	put_u64(sink, "cache_waits_total", "counter", "Pieces that were just being made.", stats.waits);
 	put_u64(sink, "cache_evicted_total", "counter", "Pieces dropped to make room.", stats.evicted);
@@ -74,8 +60,8 @@ static void put_reads(struct hf_metrics *metrics, struct hf_sink *sink)
 
 	put_head(sink, "reads_total", "counter", "Read requests, by what was read.");
 	for (size_t i = 0; i < HF_METRICS_READS; i++)
-		put(sink, "hartfs_reads_total{file=\"%s\"} %llu\n", kinds[i],
-		    (unsigned long long)get(&metrics->reads[i]));
+		hf_sink_printf(sink, "hartfs_reads_total{file=\"%s\"} %llu\n", kinds[i],
+			       (unsigned long long)get(&metrics->reads[i]));
 	put_u64(sink, "read_errors_total", "counter", "Read requests of views that failed, interrupted ones excepted.",
 		get(&metrics->read_errors));
 }
@@ -90,8 +76,8 @@ static void put_chunks(struct hf_fs *fs, struct hf_sink *sink)
 	put_seconds(sink, "decode_seconds_total", "counter", "Time spent making chunks, all threads together.",
 		    get(&metrics->chunk_ns));
 	put_head(sink, "decode_jobs", "gauge", "Jobs of the decode pool: waited for, or ahead of a reader.");
-	put(sink, "hartfs_decode_jobs{urgency=\"waited_for\"} %zu\n", hf_pool_load(fs->pool, HF_URGENT));
-	put(sink, "hartfs_decode_jobs{urgency=\"ahead\"} %zu\n", hf_pool_load(fs->pool, HF_AHEAD));
+	hf_sink_printf(sink, "hartfs_decode_jobs{urgency=\"waited_for\"} %zu\n", hf_pool_load(fs->pool, HF_URGENT));
+	hf_sink_printf(sink, "hartfs_decode_jobs{urgency=\"ahead\"} %zu\n", hf_pool_load(fs->pool, HF_AHEAD));
 }
 
 static void put_spools(struct hf_fs *fs, struct hf_sink *sink)
@@ -160,9 +146,9 @@ static void put_files(struct hf_memory *memory, struct hf_sink *sink)
 void hf_control_metrics(struct hf_fs *fs, struct hf_sink *sink)
 {
 	put_head(sink, "info", "gauge", "The version.");
-	put(sink, "hartfs_info{version=\"%s\"} 1\n", HARTFS_VERSION);
+	hf_sink_printf(sink, "hartfs_info{version=\"%s\"} 1\n", HARTFS_VERSION);
 	put_head(sink, "start_time_seconds", "gauge", "When the file system was started, in seconds since 1970.");
-	put(sink, "hartfs_start_time_seconds %lld\n", (long long)fs->started.tv_sec);
+	hf_sink_printf(sink, "hartfs_start_time_seconds %lld\n", (long long)fs->started.tv_sec);
 	put_captures(fs, sink);
 	put_files(&fs->memory, sink);
 	put_cache(fs, sink);

@@ -69,6 +69,7 @@ struct hf_cut hf_slice_cut(const struct hf_slice *slice, const struct hf_open *o
 		.first = slice->first,
 		.last = slice->last,
 		.ops = hf_fs_view_ops(view),
+		.params = slice->capture->fs->view_options[view],
 	};
 }
 

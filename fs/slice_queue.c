@@ -272,7 +272,8 @@ int hf_slice_view(struct hf_slice *slice, const struct hf_facts *facts, size_t n
 	if (!err)
 		await(slice, part);
 	if (!err && part->state != HF_SLICE_READY)
-		err = part->state == HF_SLICE_UNKNOWN && part->err && part->err != HF_ERR_CANCELLED ? part->err : HF_ERR_BUSY;
+		err = part->state == HF_SLICE_UNKNOWN && part->err && part->err != HF_ERR_CANCELLED ? part->err
+												    : HF_ERR_BUSY;
 	if (!err) {
 		hf_slice_whole(slice, facts, number, ret_view);
 		ret_view->base = part->base;

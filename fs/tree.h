@@ -29,6 +29,9 @@ bool hf_tree_exists(void *ctx, const char *dir, const char *name);
 /* The last component of the view directory of a capture dir/name. HF_ERR_NOT_FOUND if no name is free. */
 int hf_tree_view_name(struct hf_fs *fs, const char *dir, const char *name, struct hf_capture *capture,
 		      hf_exists_fn exists, void *ctx, char buf[NAME_MAX + 1]);
+/* The capture whose view directory is dir/view, a name that the archive does not have; NULL if there is none. An error:
+ * HF_ERR_NOMEM, or what kept it from reading dir. */
+int hf_tree_find_viewed(struct hf_fs *fs, const char *dir, const char *view, struct hf_capture **ret_capture);
 /* The name of the control directory: another one if the archive has that. */
 const char *hf_tree_control_name(struct hf_fs *fs, hf_exists_fn exists, void *ctx);
 
@@ -38,8 +41,8 @@ typedef bool (*hf_child_fn)(void *ctx, const char *name, const struct hf_node_ke
 void hf_tree_children(struct hf_fs *fs, const struct hf_node *node, const struct hf_facts *facts, hf_child_fn fn,
 		      void *ctx);
 
-/* Those of the directory of a slice, or of a view's in it, or only (name not NULL) that with a name, which is waited for
- * a second or two. While some are not known yet there is INDEXING. */
+/* Those of the directory of a slice, or of a view's in it, or only (name not NULL) that with a name, which is waited
+ * for a second or two. While some are not known yet there is INDEXING. */
 int hf_tree_slice_children(const struct hf_node *node, const struct hf_facts *facts, const char *name,
 			   hf_child_fn fn, void *ctx);
 

@@ -234,7 +234,8 @@ static int build_open_capture(struct hf_builder *b)
 	}
 	if (err)
 		return err;
-	if (!(err = finish_views(b)) && !(err = hf_index_part_finish(b->index)) && !(err = publish_views(b, harts, b->index->meta.holes)))
+	if (!(err = finish_views(b)) && !(err = hf_index_part_finish(b->index)) &&
+	    !(err = publish_views(b, harts, b->index->meta.holes)))
 		err = hf_part_publish(&b->index->file, HF_DB_INDEX);
 	return err;
 }
@@ -314,7 +315,8 @@ static int open_missing(struct hf_builder *b, const struct hf_index *index, size
 	for (size_t i = 0; i < b->build->view_count && !err; i++) {
 		const struct hf_view_key *key = &b->build->views[i];
 
-		if (!is_wanted(b->in.stream, key) || is_stream(b->in.stream, key, harts, hf_index_has_holes(index)) || has_table(b, key, index))
+		if (!is_wanted(b->in.stream, key) ||
+		    is_stream(b->in.stream, key, harts, hf_index_has_holes(index)) || has_table(b, key, index))
 			continue;
 		err = add_view(b, key);
 		/* Someone may have published it while we came to the lock. */

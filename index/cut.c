@@ -8,6 +8,7 @@ struct hf_cutter {
 	struct hf_cut cut;
 	struct hf_dec *dec;
 	struct hf_enc *enc;
+	struct hf_enc_env env; /* what the encoder is made with */
 	uint64_t ordinal;      /* of the next instruction */
 	uint64_t left;         /* events of the chunk at hand */
 	bool seeking;          /* the first instruction is still to be found */
@@ -160,11 +161,12 @@ int hf_cutter_new(const struct hf_cut *cut, const uint8_t *entry, size_t entry_s
 	if (!c)
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
 	c->cut = *cut;
+	c->env.params = cut->params;
 	err = find_chunk(c, !entry, ret_number, diag);
 	if (!err) {
 		err = hf_dec_new(cut->stream, cut->src, cut->hart, &c->dec);
 		if (!err)
-			err = hf_enc_new(cut->ops, cut->stream, cut->hart, NULL, &c->enc);
+			err = hf_enc_new(cut->ops, cut->stream, cut->hart, &c->env, &c->enc);
 		if (!err && entry)
 			err = c->enc->ops->load(c->enc, entry, entry_size);
 		if (err)

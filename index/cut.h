@@ -16,6 +16,7 @@ struct hf_cut {
 	uint32_t hart;
 	uint64_t first, last; /* ordinals; both belong to it, and the hart has them */
 	const struct hf_enc_ops *ops;
+	const char *params; /* of the view; NULL: all defaults */
 };
 
 struct hf_cutter;

@@ -1,5 +1,6 @@
 /* The published decode index: opening it, and looking things up in it. */
 #include "index/builder.h"
+#include "index/content.h"
 #include "index/row.h"
 #include "index/search.h"
 
@@ -8,11 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
-
-struct hart_row {
-	struct hf_index_hart hart;
-	uint64_t slot;
-};
 
 /*
  * One connection for all threads: a lookup takes a few microseconds, what is done with its result a thousand times
@@ -23,15 +19,7 @@ struct hf_index {
 	sqlite3 *db;
 	pthread_mutex_t lock; /* of the statements */
 	sqlite3_stmt *chunk, *ordinal, *point, *window;
-	struct hf_index_meta meta;
-	const struct hf_codec *codec;
-	const struct hf_box *box;
-	size_t hart_count;
-	bool has_records;            /* hart HF_HART_RECORDS, behind the others */
-	struct hf_index_hart *harts; /* by id */
-	uint64_t *slots;             /* of harts[i] */
-	size_t problem_count;        /* stored */
-	struct hf_index_problem *problems;
+	struct hf_index_content content;
 	uint64_t file_size;
 };
 
@@ -53,151 +41,6 @@ static int prepare_all(struct hf_index *x)
 	return hf_db_prepare(x->db, "SELECT data FROM window WHERE out_offset = ?", &x->window);
 }
 
-static int load_meta(struct hf_index *x, const struct hf_identity *identity)
-{
-	int err = hf_index_meta_read(x->db, &x->meta);
-
-	if (err)
-		return err;
-	if (!x->meta.complete || !hf_identity_equal(&x->meta.identity, identity))
-		return HF_ERR_STATE;
-	if (*x->meta.box && !(x->box = hf_box_by_name(x->meta.box)))
-		return HF_ERR_STATE;
-	if (!*x->meta.codec)
-		return 0;
-	x->codec = hf_index_codec_named(x->meta.codec);
-	return x->codec && x->codec->dec && x->codec->version == x->meta.codec_version ? 0 : HF_ERR_STATE;
-}
-
-static int read_hart(sqlite3_stmt *stmt, struct hart_row *row)
-{
-	uint64_t id;
-	int err;
-
-	if ((err = hf_col_u64(stmt, 0, HF_SLOT_RECORDS, &row->slot)) || (err = hf_col_u64(stmt, 1, UINT32_MAX, &id)) ||
-	    (err = hf_col_u64(stmt, 2, HF_COUNT_MAX, &row->hart.insns)) ||
-	    (err = hf_col_u64(stmt, 3, HF_COUNT_MAX, &row->hart.attempts)) ||
-	    (err = hf_col_u64(stmt, 4, HF_COUNT_MAX, &row->hart.events)) ||
-	    (err = hf_col_u64(stmt, 5, HF_NUMBER_MAX, &row->hart.chunks)))
-		return err;
-	row->hart.id = (uint32_t)id;
-	if ((id == HF_HART_RECORDS) != (row->slot == HF_SLOT_RECORDS))
-		return HF_ERR_STATE;
-	return row->hart.chunks && row->hart.insns <= row->hart.events && row->hart.attempts <= row->hart.events
-		       ? 0
-		       : HF_ERR_STATE;
-}
-
-static int by_id(const void *a, const void *b)
-{
-	const struct hart_row *x = a, *y = b;
-
-	return (x->hart.id > y->hart.id) - (x->hart.id < y->hart.id);
-}
-
-static int load_harts(struct hf_index *x)
-{
-	struct hart_row *rows = NULL;
-	sqlite3_stmt *stmt;
-	size_t n = 0, cap = 0;
-	int err = hf_db_prepare(x->db, "SELECT slot, id, insns, attempts, events, chunks FROM hart ORDER BY slot",
-				&stmt);
-
-	if (err)
-		return err;
-	while (!(err = hf_db_step(stmt))) {
-		if (n == cap) {
-			struct hart_row *bigger = realloc(rows, (cap = cap ? 2 * cap : 8) * sizeof *rows);
-
-			if (!bigger) {
-				err = HF_ERR_NOMEM;
-				break;
-			}
-			rows = bigger;
-		}
-		err = read_hart(stmt, &rows[n]);
-		if (!err && n && rows[n].slot <= rows[n - 1].slot)
-			err = HF_ERR_STATE;
-		if (err)
-			break;
-		n++;
-	}
-	sqlite3_finalize(stmt);
-	if (err < 0)
-		goto out;
-	err = 0;
-	if (!n)
-		goto out;
-	qsort(rows, n, sizeof *rows, by_id);
-	x->harts = calloc(n, sizeof *x->harts);
-	x->slots = calloc(n, sizeof *x->slots);
-	if (!x->harts || !x->slots) {
-		err = HF_ERR_NOMEM;
-		goto out;
-	}
-	for (size_t i = 0; i < n; i++) {
-		x->harts[i] = rows[i].hart;
-		x->slots[i] = rows[i].slot;
-		if (i && rows[i].hart.id == rows[i - 1].hart.id)
-			err = HF_ERR_STATE;
-	}
-	x->has_records = rows[n - 1].hart.id == HF_HART_RECORDS;
-	x->hart_count = n - x->has_records;
-out:
-	free(rows);
-	return err;
-}
-
-static int read_problem(sqlite3_stmt *stmt, struct hf_index_problem *p)
-{
-	uint64_t hart, fatal;
-	int err;
-
-	*p = (struct hf_index_problem){0};
-	if ((err = hf_col_u64(stmt, 0, UINT32_MAX, &hart)) || (err = hf_col_u64(stmt, 2, 1, &fatal)) ||
-	    (err = hf_col_diag(stmt, 3, &p->diag)) || (err = hf_col_u64(stmt, 7, UINT64_MAX, &p->bytes)))
-		return err;
-	p->hart = (uint32_t)hart;
-	p->fatal = fatal != 0;
-	p->has_ordinal = sqlite3_column_type(stmt, 1) != SQLITE_NULL;
-	return p->has_ordinal ? hf_col_u64(stmt, 1, HF_COUNT_MAX, &p->ordinal) : 0;
-}
-
-/* No count(*) and no sorting: what a hostile file makes long ends at the first row too many. */
-static int load_problems(struct hf_index *x)
-{
-	size_t cap = 0;
-	sqlite3_stmt *stmt;
-	int err = hf_db_prepare(x->db,
-				"SELECT hart, ordinal, fatal, code, space, offset, detail, bytes FROM problem"
-				" ORDER BY id",
-				&stmt);
-
-	if (err)
-		return err;
-	while (!(err = hf_db_step(stmt))) {
-		if (x->problem_count == HF_INDEX_PROBLEM_MAX || x->problem_count == x->meta.problems) {
-			err = HF_ERR_STATE;
-			break;
-		}
-		if (x->problem_count == cap) {
-			void *bigger = realloc(x->problems, (cap = cap ? 2 * cap : 8) * sizeof *x->problems);
-
-			if (!bigger) {
-				err = HF_ERR_NOMEM;
-				break;
-			}
-			x->problems = bigger;
-		}
-		err = read_problem(stmt, &x->problems[x->problem_count]);
-		if (err)
-			break;
-		x->problem_count++;
-	}
-	sqlite3_finalize(stmt);
-	return err < 0 ? err : 0;
-}
-
 static int load(struct hf_index *x, const struct hf_identity *identity)
 {
 	struct stat st;
@@ -206,8 +49,8 @@ static int load(struct hf_index *x, const struct hf_identity *identity)
 	if (fstat(x->fd, &st) < 0)
 		return HF_ERR_IO;
 	x->file_size = (uint64_t)st.st_size;
-	if ((err = hf_db_open(x->fd, HF_DB_INDEX, &x->db)) || (err = load_meta(x, identity)) ||
-	    (err = load_harts(x)) || (err = load_problems(x)))
+	if ((err = hf_db_open(x->fd, HF_DB_INDEX, &x->db)) ||
+	    (err = hf_index_content_load(x->db, identity, &x->content)))
 		return err;
 	return prepare_all(x);
 }
@@ -250,60 +93,58 @@ void hf_index_close(struct hf_index *index)
 	hf_db_close(index->db);
 	close(index->fd);
 	pthread_mutex_destroy(&index->lock);
-	free(index->harts);
-	free(index->slots);
-	free(index->problems);
+	hf_index_content_fini(&index->content);
 	free(index);
 }
 
 const struct hf_box *hf_index_box(const struct hf_index *index)
 {
-	return index->box;
+	return index->content.box;
 }
 
 const struct hf_codec *hf_index_codec(const struct hf_index *index)
 {
-	return index->codec;
+	return index->content.codec;
 }
 
 uint64_t hf_index_stream_size(const struct hf_index *index)
 {
-	return index->meta.stream_size;
+	return index->content.meta.stream_size;
 }
 
 int hf_index_damage(const struct hf_index *index, struct hf_diag *diag)
 {
-	if (index->meta.damage.code && diag)
-		*diag = index->meta.damage;
-	return index->meta.damage.code;
+	if (index->content.meta.damage.code && diag)
+		*diag = index->content.meta.damage;
+	return index->content.meta.damage.code;
 }
 
 bool hf_index_has_holes(const struct hf_index *index)
 {
-	return index->meta.holes;
+	return index->content.meta.holes;
 }
 
 size_t hf_index_harts(const struct hf_index *index, const struct hf_index_hart **ret_harts)
 {
-	*ret_harts = index->harts;
-	return index->hart_count;
+	*ret_harts = index->content.harts;
+	return index->content.hart_count;
 }
 
 const struct hf_index_hart *hf_index_records(const struct hf_index *index)
 {
-	return index->has_records ? &index->harts[index->hart_count] : NULL;
+	return index->content.has_records ? &index->content.harts[index->content.hart_count] : NULL;
 }
 
 size_t hf_index_problem_count(const struct hf_index *index)
 {
-	return (size_t)index->meta.problems;
+	return (size_t)index->content.meta.problems;
 }
 
 int hf_index_problem_at(const struct hf_index *index, size_t i, struct hf_index_problem *ret_problem)
 {
-	if (i >= index->problem_count)
+	if (i >= index->content.problem_count)
 		return HF_ERR_NOT_FOUND;
-	*ret_problem = index->problems[i];
+	*ret_problem = index->content.problems[i];
 	return 0;
 }
 
@@ -314,7 +155,7 @@ uint64_t hf_index_file_size(const struct hf_index *index)
 
 const struct hf_chunk_limits *hf_index_limits(const struct hf_index *index)
 {
-	return &index->meta.limits;
+	return &index->content.meta.limits;
 }
 
 const struct hf_index_hart *hf_index_next_slot(const struct hf_index *index, uint64_t from, uint64_t *ret_slot)
@@ -322,11 +163,11 @@ const struct hf_index_hart *hf_index_next_slot(const struct hf_index *index, uin
 	const struct hf_index_hart *found = NULL;
 	uint64_t slot = 0;
 
-	for (size_t i = 0; i < index->hart_count + index->has_records; i++) {
-		if (index->slots[i] < from || (found && index->slots[i] > slot))
+	for (size_t i = 0; i < index->content.hart_count + index->content.has_records; i++) {
+		if (index->content.slots[i] < from || (found && index->content.slots[i] > slot))
 			continue;
-		slot = index->slots[i];
-		found = &index->harts[i];
+		slot = index->content.slots[i];
+		found = &index->content.harts[i];
 	}
 	*ret_slot = slot;
 	return found;
@@ -334,18 +175,18 @@ const struct hf_index_hart *hf_index_next_slot(const struct hf_index *index, uin
 
 static int find_hart(const struct hf_index *index, uint32_t id, size_t *ret_i)
 {
-	const size_t count = index->hart_count + index->has_records;
+	const size_t count = index->content.hart_count + index->content.has_records;
 	size_t low = 0, high = count;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (index->harts[mid].id < id)
+		if (index->content.harts[mid].id < id)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (low == count || index->harts[low].id != id)
+	if (low == count || index->content.harts[low].id != id)
 		return HF_ERR_NOT_FOUND;
 	*ret_i = low;
 	return 0;
@@ -402,10 +243,10 @@ int hf_index_chunk(struct hf_index *index, uint32_t hart, uint64_t number, struc
 
 	if (err)
 		return err;
-	if (number >= index->harts[i].chunks)
+	if (number >= index->content.harts[i].chunks)
 		return HF_ERR_NOT_FOUND;
 	pthread_mutex_lock(&index->lock);
-	err = fetch_chunk(index, &index->harts[i], index->slots[i], number, ret_chunk);
+	err = fetch_chunk(index, &index->content.harts[i], index->content.slots[i], number, ret_chunk);
 	pthread_mutex_unlock(&index->lock);
 	return err;
 }
@@ -420,9 +261,9 @@ int hf_index_image(struct hf_index *index, uint32_t hart, struct hf_image **ret_
 	if (err || hart == HF_HART_RECORDS)
 		return err ? err : HF_ERR_NOT_FOUND;
 	pthread_mutex_lock(&index->lock);
-	err = hf_idx_image_get(index->db, index->slots[i], &events, ret_image);
+	err = hf_idx_image_get(index->db, index->content.slots[i], &events, ret_image);
 	pthread_mutex_unlock(&index->lock);
-	if (!err && events == index->harts[i].events)
+	if (!err && events == index->content.harts[i].events)
 		return 0;
 	hf_image_free(*ret_image);
 	*ret_image = NULL;
@@ -457,11 +298,11 @@ int hf_index_chunk_of(struct hf_index *index, uint32_t hart, uint64_t ordinal, s
 
 	if (err)
 		return err;
-	k.slot = index->slots[i];
+	k.slot = index->content.slots[i];
 	pthread_mutex_lock(&index->lock);
-	err = hf_search(key_of, &k, index->harts[i].chunks, index->harts[i].insns, ordinal, &number);
+	err = hf_search(key_of, &k, index->content.harts[i].chunks, index->content.harts[i].insns, ordinal, &number);
 	if (!err)
-		err = fetch_chunk(index, &index->harts[i], k.slot, number, ret_chunk);
+		err = fetch_chunk(index, &index->content.harts[i], k.slot, number, ret_chunk);
 	pthread_mutex_unlock(&index->lock);
 	if (!err && (ordinal < ret_chunk->ordinal || ordinal - ret_chunk->ordinal >= ret_chunk->insns))
 		err = HF_ERR_STATE;
@@ -475,8 +316,8 @@ static int read_point(struct hf_index *x, struct hf_point *p)
 
 	if ((err = hf_col_u64(x->point, 0, HF_COUNT_MAX, &p->out_offset)) ||
 	    (err = hf_col_u64(x->point, 1, HF_BLOCK_MAX, &p->out_size)) ||
-	    (err = hf_col_u64(x->point, 2, x->meta.identity.size, &p->in_offset)) ||
-	    (err = hf_col_u64(x->point, 3, x->meta.identity.size, &p->in_size)) ||
+	    (err = hf_col_u64(x->point, 2, x->content.meta.identity.size, &p->in_offset)) ||
+	    (err = hf_col_u64(x->point, 3, x->content.meta.identity.size, &p->in_size)) ||
 	    (err = hf_col_u64(x->point, 4, UINT32_MAX, &bits)) ||
 	    (err = hf_col_u64(x->point, 5, HF_WINDOW_MAX, &window)))
 		return err;
@@ -489,7 +330,7 @@ int hf_index_point_of(struct hf_index *index, uint64_t offset, struct hf_point *
 {
 	int err;
 
-	if (offset >= index->meta.stream_size || !index->box)
+	if (offset >= index->content.meta.stream_size || !index->content.box)
 		return HF_ERR_NOT_FOUND;
 	pthread_mutex_lock(&index->lock);
 	hf_db_bind(index->point, 1, &offset);

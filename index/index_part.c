@@ -317,24 +317,15 @@ int hf_index_part_image(struct hf_index_part *part, uint64_t slot, uint64_t *ret
 int hf_index_part_hart(struct hf_index_part *part, uint64_t slot, uint64_t *ret_slot, struct hf_index_hart *ret_hart)
 {
 	sqlite3_stmt *stmt;
-	uint64_t id = 0;
-	int err = hf_db_prepare(part->db,
-				"SELECT slot, id, insns, attempts, events, chunks FROM hart WHERE slot >= ?"
-				" ORDER BY slot LIMIT 1",
-				&stmt);
+	int err = hf_db_prepare(
+		part->db, "SELECT " HF_INDEX_HART_COLUMNS " FROM hart WHERE slot >= ? ORDER BY slot LIMIT 1", &stmt);
 
 	if (err)
 		return err;
 	hf_db_bind(stmt, 1, &slot);
 	err = hf_db_step(stmt);
-	if (!err && ((err = hf_col_u64(stmt, 0, HF_SLOT_RECORDS, ret_slot)) ||
-		     (err = hf_col_u64(stmt, 1, UINT32_MAX, &id)) ||
-		     (err = hf_col_u64(stmt, 2, HF_COUNT_MAX, &ret_hart->insns)) ||
-		     (err = hf_col_u64(stmt, 3, HF_COUNT_MAX, &ret_hart->attempts)) ||
-		     (err = hf_col_u64(stmt, 4, HF_COUNT_MAX, &ret_hart->events)) ||
-		     (err = hf_col_u64(stmt, 5, HF_NUMBER_MAX, &ret_hart->chunks))))
-		err = HF_ERR_STATE;
-	ret_hart->id = (uint32_t)id;
+	if (!err)
+		err = hf_index_hart_read(stmt, ret_slot, ret_hart);
 	sqlite3_finalize(stmt);
 	return err;
 }

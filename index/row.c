@@ -188,6 +188,21 @@ static int read_view_columns(sqlite3_stmt *stmt, struct hf_view_meta *meta)
 	return 0;
 }
 
+int hf_index_hart_read(sqlite3_stmt *stmt, uint64_t *ret_slot, struct hf_index_hart *ret_hart)
+{
+	uint64_t id;
+	int err;
+
+	if ((err = hf_col_u64(stmt, 0, HF_SLOT_RECORDS, ret_slot)) || (err = hf_col_u64(stmt, 1, UINT32_MAX, &id)) ||
+	    (err = hf_col_u64(stmt, 2, HF_COUNT_MAX, &ret_hart->insns)) ||
+	    (err = hf_col_u64(stmt, 3, HF_COUNT_MAX, &ret_hart->attempts)) ||
+	    (err = hf_col_u64(stmt, 4, HF_COUNT_MAX, &ret_hart->events)) ||
+	    (err = hf_col_u64(stmt, 5, HF_NUMBER_MAX, &ret_hart->chunks)))
+		return err;
+	ret_hart->id = (uint32_t)id;
+	return 0;
+}
+
 int hf_view_meta_read(sqlite3 *db, struct hf_view_meta *ret_meta)
 {
 	sqlite3_stmt *stmt = NULL;

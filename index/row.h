@@ -34,6 +34,10 @@ struct hf_index_meta {
 int hf_index_meta_read(sqlite3 *db, struct hf_index_meta *ret_meta);
 int hf_index_meta_write(sqlite3 *db, const struct hf_index_meta *meta);
 
+/* Table hart of a decode index, of columns in this order: the ranges of numbers are checked, HF_ERR_STATE. */
+#define HF_INDEX_HART_COLUMNS "slot, id, insns, attempts, events, chunks"
+int hf_index_hart_read(sqlite3_stmt *stmt, uint64_t *ret_slot, struct hf_index_hart *ret_hart);
+
 /* Table meta of a view table. */
 #define HF_PARAMS_MAX 4096
 struct hf_view_meta {

@@ -57,6 +57,34 @@ static char *existing_part(const char *path, const char **ret_rest)
 	return part;
 }
 
+/* The path of something in the directory part: of a view of a capture there with a description (run@etrace/...), whose
+ * files may lie above part, the archive is the one of that capture. *target has part as its archive and changes. */
+static bool find_beneath(const char *part, const char *rest, struct target *target)
+{
+	const char *at = memrchr(rest, '@', strcspn(rest, "/"));
+	char *capture = NULL, *archive = NULL, *name = NULL;
+	bool ok = true;
+
+	if (at && asprintf(&capture, "%s/%.*s", part, (int)(at - rest), rest) < 0)
+		return false;
+	if (capture && hf_paths_split(capture, true, &archive, &name)) {
+		const char *slash = strrchr(name, '/');
+		char *path;
+
+		ok = asprintf(&path, "%.*s%s", slash ? (int)(slash + 1 - name) : 0, name, target->path) >= 0;
+		if (ok) {
+			free(target->archive);
+			free(target->path);
+			*target = (struct target){.archive = archive, .path = path};
+			archive = NULL;
+		}
+	}
+	free(capture);
+	free(archive);
+	free(name);
+	return ok;
+}
+
 static bool find_target(const char *path, const char *view, struct target *ret_target)
 {
 	const char *rest;
@@ -70,9 +98,9 @@ static bool find_target(const char *path, const char *view, struct target *ret_t
 		ret_target->archive = part;
 		if (asprintf(&ret_target->path, "%s%s%s", rest, *rest && view ? "/" : "", view ? view : "") < 0)
 			ret_target->path = NULL;
-		return ret_target->path != NULL;
+		return ret_target->path && find_beneath(part, rest, ret_target);
 	}
-	ok = hf_paths_split(part, &ret_target->archive, &ret_target->path);
+	ok = hf_paths_split(part, view || *rest, &ret_target->archive, &ret_target->path);
 	free(part);
 	if (ok && (view || *rest)) {
 		ok = asprintf(&ret_target->view, "%s%s%s", rest, *rest && view ? "/" : "", view ? view : "") >= 0;
@@ -163,7 +191,8 @@ static char *resolve_target(struct hf_fs *fs, const struct target *target, const
 	*ret_capture = NULL;
 	if (!find_capture(fs, target->path, &search)) {
 		if (target->view)
-			fprintf(stderr, "hartfs %s: %s: this is not a capture\n", command, shown);
+			fprintf(stderr, "hartfs %s: %s: this is not a capture (bare packets need a capture.ini)\n",
+				command, shown);
 		return target->view ? NULL : strdup(target->path);
 	}
 	/* The capture's own bytes need no index. */
@@ -313,17 +342,25 @@ static int copy(struct hf_fs *fs, struct hf_file *file, uint64_t offset, uint64_
 /* Whoever read our output has enough. */
 static bool reader_left;
 
+static bool is_directory(struct hf_fs *fs, uint64_t ino)
+{
+	struct hf_attr attr;
+
+	return hf_fs_getattr(fs, ino, &attr) == 0 && S_ISDIR(attr.st.st_mode);
+}
+
 /* capture: whose file it is, or NULL. If nothing of it could be decoded that is why its views are not there. */
 static int write_file(struct hf_fs *fs, const char *path, const char *capture, const struct hf_settings *settings,
 		      const char *command, const char *shown)
 {
 	struct hf_file *file = NULL;
 	uint64_t ino;
-	bool keep;
+	bool keep, directory = false;
 	int read_err, write_err = 0;
 
 	read_err = hf_fs_resolve(fs, path, &ino);
 	if (!read_err) {
+		directory = is_directory(fs, ino);
 		read_err = hf_file_open(fs, ino, &file, &keep);
 		if (!read_err) {
 			write_err = copy(fs, file, settings->offset, settings->length, &read_err);
@@ -331,7 +368,9 @@ static int write_file(struct hf_fs *fs, const char *path, const char *capture, c
 		}
 		hf_fs_forget(fs, ino, 1);
 	}
-	if (read_err == HF_ERR_NOT_FOUND && capture)
+	if (directory)
+		fprintf(stderr, "hartfs %s: %s: this is a directory\n", command, shown);
+	else if (read_err == HF_ERR_NOT_FOUND && capture)
 		hf_paths_explain_capture(command, shown, fs, capture, read_err, NULL);
 	else if (read_err)
 		hf_paths_explain(command, shown, read_err, NULL);

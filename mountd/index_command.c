@@ -134,7 +134,7 @@ static bool add_operand(struct work *work, const char *operand)
 		       hf_fs_each_capture(work->archives[finder.archive].fs, "", add_capture, &finder) == 0 &&
 		       !finder.out_of_memory;
 	}
-	if (!hf_paths_split(operand, &directory, &name)) {
+	if (!hf_paths_split(operand, true, &directory, &name)) {
 		fprintf(stderr, "hartfs: %s: there is no such file\n", operand);
 		return false;
 	}

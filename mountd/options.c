@@ -105,7 +105,8 @@ static void print_command_help(enum hf_command command)
 	print_options("Options:", command);
 	if (command != HF_COMMAND_MOUNT)
 		return;
-	printf("\nThe long options may also be given to -o (cache=1G,wait), and:\n ");
+	printf("\nThe long options may also be given to -o (cache=1G,wait,views=listing.txt+trace.stf,etrace.version=2.1)"
+	       ", and:\n ");
 	for (size_t i = 0; i < COUNT(fuse_options); i++)
 		printf(" %s", fuse_options[i]);
 	printf("\nIgnored, because they are so or cannot be so:\n ");

@@ -111,16 +111,17 @@ struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const ch
 	return fs;
 }
 
+static const char *const descriptions[] = {"capture.ini", "snapshot.ini"};
+
 static bool is_capture_dir(const char *path)
 {
-	static const char *const inis[] = {"capture.ini", "snapshot.ini"};
 	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	bool found = false;
 
 	if (fd < 0)
 		return false;
-	for (size_t i = 0; i < sizeof inis / sizeof inis[0]; i++)
-		found |= faccessat(fd, inis[i], F_OK, 0) == 0;
+	for (size_t i = 0; i < sizeof descriptions / sizeof descriptions[0]; i++)
+		found |= faccessat(fd, descriptions[i], F_OK, 0) == 0;
 	close(fd);
 	return found;
 }
@@ -142,7 +143,6 @@ static bool is_description(const char *real)
 /* How many directories above the one that holds it an archive with this capture must begin. */
 static unsigned reach(const char *real, bool directory)
 {
-	static const char *const inis[] = {"capture.ini", "snapshot.ini"};
 	char *copy = strdup(real), *slash = copy ? strrchr(copy, '/') : NULL;
 	unsigned levels = 0;
 	int fd;
@@ -154,14 +154,26 @@ static unsigned reach(const char *real, bool directory)
 		if (!directory)
 			levels = hf_fs_reach(fd, slash + 1);
 		for (size_t i = 0; directory && i < 2 && !levels; i++)
-			levels = hf_fs_reach(fd, inis[i]);
+			levels = hf_fs_reach(fd, descriptions[i]);
 		close(fd);
 	}
 	free(copy);
 	return directory && levels ? levels - 1 : levels;
 }
 
-bool hf_paths_split(const char *path, char **ret_directory, char **ret_name)
+/* In the root of an archive, which nothing can lie beside, a description is a capture itself. */
+static void cut_description(char *name)
+{
+	char *slash = strrchr(name, '/');
+
+	for (size_t i = 0; slash && i < sizeof descriptions / sizeof descriptions[0]; i++)
+		if (strcmp(slash + 1, descriptions[i]) == 0) {
+			*slash = 0;
+			return;
+		}
+}
+
+bool hf_paths_split(const char *path, bool as_capture, char **ret_directory, char **ret_name)
 {
 	char *real = realpath(path, NULL), *slash;
 
@@ -174,6 +186,8 @@ bool hf_paths_split(const char *path, char **ret_directory, char **ret_name)
 	*ret_name = strdup(slash + 1);
 	slash[slash == real] = 0;
 	*ret_directory = real;
+	if (*ret_name && as_capture)
+		cut_description(*ret_name);
 	return *ret_name != NULL;
 }
 

@@ -18,8 +18,9 @@ struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const ch
 bool hf_paths_is_directory(const char *path);
 
 /* The directory that holds path, or of a capture with a description a higher one if its files need that, and path's name
- * in it, both malloc'ed; false: out of memory or no such path. */
-bool hf_paths_split(const char *path, char **ret_directory, char **ret_name);
+ * in it, both malloc'ed; false: out of memory or no such path. as_capture: a capture.ini that describes the directory in
+ * which it lies means that directory. */
+bool hf_paths_split(const char *path, bool as_capture, char **ret_directory, char **ret_name);
 
 /* What went wrong with the capture at path of fs, which is called shown, as one line. */
 void hf_paths_explain_capture(const char *command, const char *shown, struct hf_fs *fs, const char *path, int err,

@@ -5,7 +5,9 @@ static unsigned digit(char c)
 {
 	const char lower = (char)(c | 0x20);
 
-	return c >= '0' && c <= '9' ? (unsigned)(c - '0') : lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10 : 16;
+	if (c >= '0' && c <= '9')
+		return (unsigned)(c - '0');
+	return lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10 : 16;
 }
 
 bool hf_number_parse(const char *text, uint64_t *ret_number, const char **ret_end)

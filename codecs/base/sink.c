@@ -1,5 +1,7 @@
 #include "codecs/base/sink.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 int hf_sink_refill(struct hf_sink *sink)
@@ -26,6 +28,19 @@ void hf_sink_write(struct hf_sink *sink, const void *data, size_t n)
 		from += piece;
 		n -= piece;
 	}
+}
+
+void hf_sink_printf(struct hf_sink *sink, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	if (n > 0)
+		hf_sink_write(sink, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }
 
 static void init(struct hf_sink *sink, uint8_t *buf, size_t cap, int (*flush)(struct hf_sink *))

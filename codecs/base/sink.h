@@ -41,6 +41,8 @@ static inline uint8_t *hf_sink_room(struct hf_sink *sink, size_t n)
 
 /* Any number of bytes. */
 void hf_sink_write(struct hf_sink *sink, const void *data, size_t n);
+/* Text, of which only the first 511 bytes are written. */
+void hf_sink_printf(struct hf_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A sink into buf[cap]: cap >= HF_SINK_ROOM; more than cap bytes is HF_ERR_LIMIT. */
 void hf_sink_init_buffer(struct hf_sink *sink, uint8_t *buf, size_t cap);

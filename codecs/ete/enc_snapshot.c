@@ -4,51 +4,37 @@
  */
 #include "codecs/ete/encoder.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
-__attribute__((format(printf, 2, 3))) static void line(struct hf_sink *sink, const char *format, ...)
-{
-	char text[160];
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(text, sizeof text, format, args);
-	va_end(args);
-	hf_sink_write(sink, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1);
-}
-
 static void write_snapshot(const struct hf_side *side, struct hf_sink *sink)
 {
-	line(sink, "[snapshot]\nversion=1.0\ndescription=hart %u, written by hartfs\n\n", side->hart);
-	line(sink, "[device_list]\ndevice0=cpu_0.ini\ndevice1=ETE_0.ini\n\n[trace]\nmetadata=trace.ini\n");
+	hf_sink_printf(sink, "[snapshot]\nversion=1.0\ndescription=hart %u, written by hartfs\n\n", side->hart);
+	hf_sink_printf(sink, "[device_list]\ndevice0=cpu_0.ini\ndevice1=ETE_0.ini\n\n[trace]\nmetadata=trace.ini\n");
 }
 
 static void write_trace(const struct hf_side *side, struct hf_sink *sink)
 {
 	(void)side;
-	line(sink, "[trace_buffers]\nbuffers=buffer0\n\n");
-	line(sink, "[buffer0]\nname=ETB_0\nfile=trace.bin\nformat=source_data\n\n");
-	line(sink, "[source_buffers]\nETE_0=ETB_0\n\n[core_trace_sources]\ncpu_0=ETE_0\n");
+	hf_sink_printf(sink, "[trace_buffers]\nbuffers=buffer0\n\n");
+	hf_sink_printf(sink, "[buffer0]\nname=ETB_0\nfile=trace.bin\nformat=source_data\n\n");
+	hf_sink_printf(sink, "[source_buffers]\nETE_0=ETB_0\n\n[core_trace_sources]\ncpu_0=ETE_0\n");
 }
 
 static void write_core(const struct hf_side *side, struct hf_sink *sink)
 {
-	line(sink, "[device]\nname=cpu_0\nclass=core\ntype=ARM-AA64\n\n[regs]\nPC(size:64)=0x%llx\n",
-	     (unsigned long long)side->entry);
+	hf_sink_printf(sink, "[device]\nname=cpu_0\nclass=core\ntype=ARM-AA64\n\n[regs]\nPC(size:64)=0x%llx\n",
+		       (unsigned long long)side->entry);
 	for (size_t i = 0; i < side->segment_count; i++) {
 		const struct hf_elf_segment *segment = &side->segments[i];
 
-		line(sink, "\n[dump%zu]\nfile=program.elf\naddress=0x%llx\n", i, (unsigned long long)segment->address);
-		line(sink, "length=0x%llx\noffset=0x%llx\n", (unsigned long long)segment->size,
-		     (unsigned long long)segment->offset);
+		hf_sink_printf(sink, "\n[dump%zu]\nfile=program.elf\naddress=0x%llx\n", i,
+			       (unsigned long long)segment->address);
+		hf_sink_printf(sink, "length=0x%llx\noffset=0x%llx\n", (unsigned long long)segment->size,
+			       (unsigned long long)segment->offset);
 	}
 }
 
 /*
- * The registers that tell how to read the trace (Table K10-3): nothing speculative, no cycle counts; 4-byte ids, WFI and
- * WFE are P0 elements.
+ * The registers that tell how to read the trace (Table K10-3): nothing speculative, no cycle counts; 4-byte ids, WFI
+ * and WFE are P0 elements.
  */
 static void write_unit(const struct hf_side *side, struct hf_sink *sink)
 {
@@ -60,9 +46,11 @@ static void write_unit(const struct hf_side *side, struct hf_sink *sink)
 		return;
 	configr |= (uint32_t)c.contextid << 6 | (uint32_t)c.timestamps << 11 | (uint32_t)c.return_stack << 12 |
 		   (c.q_elements ? 3u << 13 : 0);
-	line(sink, "[device]\nname=ETE_0\nclass=trace_source\ntype=ETE\n\n[regs]\n");
-	line(sink, "TRCCONFIGR=0x%x\nTRCTRACEIDR=0x%x\n", configr, id && id < 0x70 ? id : 1);
-	line(sink, "TRCDEVARCH=0x47705a13\nTRCIDR0=0x2801cea1\nTRCIDR1=0x4100fff0\nTRCIDR2=0xd0001088\nTRCIDR8=0x0\n");
+	hf_sink_printf(sink, "[device]\nname=ETE_0\nclass=trace_source\ntype=ETE\n\n[regs]\n");
+	hf_sink_printf(sink, "TRCCONFIGR=0x%x\nTRCTRACEIDR=0x%x\n", configr, id && id < 0x70 ? id : 1);
+	hf_sink_printf(
+		sink,
+		"TRCDEVARCH=0x47705a13\nTRCIDR0=0x2801cea1\nTRCIDR1=0x4100fff0\nTRCIDR2=0xd0001088\nTRCIDR8=0x0\n");
 }
 
 const struct hf_side_file hf_ete_enc_side[] = {

@@ -81,7 +81,8 @@ int hf_ete_enc_check(const char *params, char *why, size_t size)
 
 static const struct hf_state_field fields[] = {
 	F(next, UINT64_MAX), F(next_is, 1), F(said_time, UINT64_MAX), F(time, UINT64_MAX),
-	F(address[0], UINT64_MAX), F(address[1], UINT64_MAX), F(address[2], UINT64_MAX), F(is[0], 1), F(is[1], 1), F(is[2], 1),
+	F(address[0], UINT64_MAX), F(address[1], UINT64_MAX), F(address[2], UINT64_MAX),
+	F(is[0], 1), F(is[1], 1), F(is[2], 1),
 	F(atoms, (1u << HF_ETE_ENC_ATOMS) - 1), F(atom_count, HF_ETE_ENC_ATOMS - 1), F(ran, UINT32_MAX),
 	F(left, UINT32_MAX), F(cid, UINT32_MAX), F(said_cid, UINT32_MAX), F(flags, 511),
 	F(context, HF_ETE_CONTEXT_STATE), F(next_context, HF_ETE_CONTEXT_STATE), F(secure, 1), F(depth, HF_ETE_ENC_STACK),

@@ -12,7 +12,8 @@ const char *const hf_etrace_parameters[] = {
 	"sijump", "irreport", "support_options", "encoder_mode_width", "options", "link_registers", "ecall_retires",
 	"sync_instructions", "trap_reporting", "jtc_policy", "compression", "mtvec", "stvec", "vstvec", "irets",
 	"resync_disabled", "mmacas", "zcmp", "zcmt", "jvt", "unknown_cause", "daddress_width", "data_width",
-	"data_format_width", "lrid_width", "data_diff", "data_diff_width", "data_order", "no_address", "no_data", "full_daddress", "full_data",
+	"data_format_width", "lrid_width", "data_diff", "data_diff_width", "data_order", "no_address", "no_data",
+	"full_daddress", "full_data",
 	/* the same as the unit shows them: attribute values, or the two registers of the example in chapter 9 */
 	"widths", "discovery_info_0", "discovery_info_1",
 	/* of the transport */

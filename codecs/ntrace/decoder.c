@@ -175,7 +175,7 @@ static void stop(struct hf_ntrace_dec *d)
 	end_part(d);
 }
 
-/* The description's width of SRC does not fit the messages, and there is one that does. */
+/* The description's width of SRC, or of the words of a dump, does not fit the messages, and there is one that does. */
 static void hint(struct hf_ntrace_dec *d)
 {
 	const struct hf_ntrace_stream *stream = (const struct hf_ntrace_stream *)d->dec.stream;
@@ -184,6 +184,9 @@ static void hint(struct hf_ntrace_dec *d)
 	if (stream->guessed_srcbits != d->params.srcbits)
 		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_NTRACE_SRCBITS, hf_ntrace_input_at(&d->input), 0,
 				    stream->guessed_srcbits);
+	if (stream->guessed_word_bytes != d->params.word_bytes)
+		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_NTRACE_WORDS, hf_ntrace_input_at(&d->input), 0,
+				    stream->guessed_word_bytes);
 }
 
 /* One message, or what there is between two. */

@@ -84,7 +84,8 @@ struct hf_ntrace_stream {
 	struct hf_stream base; /* first */
 	char json[256];
 	uint8_t id;              /* whose bytes they are in frames, if SRC tells harts apart */
-	uint8_t guessed_srcbits; /* that of the description, unless it is surely wrong */
+	/* Those of the description, unless it is surely wrong. */
+	uint8_t guessed_srcbits, guessed_word_bytes;
 };
 
 struct hf_ntrace_dec {

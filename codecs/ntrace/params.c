@@ -41,10 +41,12 @@ static bool flag(struct reading *r, const char *key, bool fallback)
 static uint8_t read_xlen(struct reading *r)
 {
 	static const char *const words[] = {"32", "64", NULL};
+	const unsigned program = hf_setup_xlen(r->setup, r->hart);
 	unsigned word;
 
-
-	r->err = hf_setup_word(r->setup, r->hart, "xlen", words, hf_setup_xlen(r->setup, r->hart) != 32, &word, r->error);
+	r->err = hf_setup_word(r->setup, r->hart, "xlen", words, program != 32, &word, r->error);
+	if (!r->err && !word && program == 64)
+		r->err = hf_setup_refuse(r->error, hf_setup_get(r->setup, r->hart, "xlen"), "64, as the program is");
 	return word ? 64 : 32;
 }
 

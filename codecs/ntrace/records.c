@@ -272,8 +272,8 @@ static const struct hf_state_table table = {
 static size_t mark(const struct hf_records *text, uint8_t *blob)
 {
 	const struct records *r = (const struct records *)text;
-	struct place place = {.place = hf_ntrace_input_place(&r->input), .id = r->input.id, .skip = r->skip, .begun = r->begun,
-			      .ended = text->ended};
+	struct place place = {.place = hf_ntrace_input_place(&r->input), .id = r->input.id, .skip = r->skip,
+			      .begun = r->begun, .ended = text->ended};
 
 	memcpy(place.seen, r->input.lane.seen, sizeof place.seen);
 	return hf_state_save(&table, &place, blob);

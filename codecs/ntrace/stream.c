@@ -83,9 +83,19 @@ static struct oddity count_oddities(const struct hf_setup *setup, struct hf_ntra
 	return o;
 }
 
-/* Messages that are looked at to tell how wide SRC is. */
-#define WIDTH_LOOK (1u << 15)
-#define WIDTH_MESSAGES 16
+/* Messages that are looked at to tell how wide SRC is and how words are stored. */
+#define GUESS_LOOK (1u << 15)
+#define GUESS_MESSAGES 16
+
+static bool is_wrong(struct oddity o)
+{
+	return o.messages >= GUESS_MESSAGES && o.odd >= o.messages / 16;
+}
+
+static bool is_right(struct oddity o)
+{
+	return o.messages >= GUESS_MESSAGES && !o.odd;
+}
 
 /*
  * The width of SRC that the description has, unless some messages are out of order with it and none with another one: the
@@ -94,17 +104,39 @@ static struct oddity count_oddities(const struct hf_setup *setup, struct hf_ntra
 static uint8_t guess_srcbits(const struct hf_setup *setup, const struct hf_ntrace_params *params, const uint8_t *bytes,
 			     size_t n)
 {
-	const size_t look = n < WIDTH_LOOK ? n : WIDTH_LOOK;
-	struct oddity o = count_oddities(setup, *params, params->srcbits, bytes, look);
+	const size_t look = n < GUESS_LOOK ? n : GUESS_LOOK;
 
-	if (o.messages < WIDTH_MESSAGES || o.odd < o.messages / 16)
+	if (!is_wrong(count_oddities(setup, *params, params->srcbits, bytes, look)))
 		return params->srcbits;
-	for (uint8_t bits = 0; bits <= HF_NTRACE_SRCBITS_MAX; bits++) {
-		o = count_oddities(setup, *params, bits, bytes, look);
-		if (!o.odd && o.messages >= WIDTH_MESSAGES)
+	for (uint8_t bits = 0; bits <= HF_NTRACE_SRCBITS_MAX; bits++)
+		if (is_right(count_oddities(setup, *params, bits, bytes, look)))
 			return bits;
-	}
 	return params->srcbits;
+}
+
+/* The same of the words of a dump: where those of the description are out of order and others are not. */
+static int guess_word_bytes(const struct hf_setup *setup, const struct hf_ntrace_params *params, struct hf_src *src,
+			    uint8_t id, const uint8_t *bytes, size_t n, uint8_t *ret_word_bytes)
+{
+	const size_t look = n < GUESS_LOOK ? n : GUESS_LOOK;
+	struct hf_ntrace_params other = *params;
+	uint8_t *again;
+	int err = 0;
+
+	*ret_word_bytes = params->word_bytes;
+	if (!is_wrong(count_oddities(setup, *params, params->srcbits, bytes, look)))
+		return 0;
+	again = malloc(GUESS_LOOK);
+	if (!again)
+		return HF_ERR_NOMEM;
+	for (uint8_t word = 1; word <= 8 && !err && *ret_word_bytes == params->word_bytes; word *= 2) {
+		other.word_bytes = word;
+		err = hf_ntrace_input_sample(setup, &other, src, id, again, GUESS_LOOK, &n, NULL);
+		if (!err && is_right(count_oddities(setup, other, params->srcbits, again, n)))
+			*ret_word_bytes = word;
+	}
+	free(again);
+	return err;
 }
 
 static uint8_t lowest_id(const uint64_t seen[2])
@@ -136,6 +168,7 @@ static int look_at(struct hf_ntrace_stream *stream, struct hf_src *src, const st
 		stream->guessed_srcbits = guess_srcbits(setup, params, bytes, n);
 		if (params->srcbits)
 			info->first_hart = first_source(params, bytes, n);
+		err = guess_word_bytes(setup, params, src, stream->id, bytes, n, &stream->guessed_word_bytes);
 	}
 	free(bytes);
 	return err;

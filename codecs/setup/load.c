@@ -44,7 +44,10 @@ static int open_file(struct loader *l, const struct hf_setup_file *file, struct 
 	if (!err)
 		return 0;
 	*ret_src = NULL;
-	return blame(l, file, err, "%s", err == HF_ERR_NOT_FOUND ? "is no file within the archive" : "cannot be read");
+	if (err == HF_ERR_NOT_FOUND)
+		return blame(l, file, err, "is no file within the archive%s", strncmp(file->name, "../", 3) != 0 ? "" :
+			     ", which ends at the directory that is mounted or indexed");
+	return blame(l, file, err, "cannot be read");
 }
 
 /* ---- programs ---- */
@@ -275,6 +278,15 @@ static int check_containers(struct loader *l)
 	return 0;
 }
 
+static int warn_empty(struct hf_setup *setup)
+{
+	const struct hf_setup_file *file = setup->files;
+
+	while (file->kind != HF_SETUP_TRACE)
+		file++;
+	return hf_setup_warn(setup, file->said_in, file->line, "'%s' is empty", file->name);
+}
+
 static int load_traces(struct loader *l, struct hf_src **ret_stream)
 {
 	struct hf_setup *setup = l->setup;
@@ -297,6 +309,8 @@ static int load_traces(struct loader *l, struct hf_src **ret_stream)
 		offset += src->size;
 		pieces[n++] = (struct hf_concat_piece){.src = src, .size = src->size};
 	}
+	if (!err && n && !offset)
+		err = warn_empty(setup);
 	if (!err) {
 		err = hf_src_concat_new(pieces, n, ret_stream);
 		if (err)

@@ -6,8 +6,8 @@
  * The frames say themselves where they end, so the table is not needed for reading. It is only compared, and tells
  * a damaged chunk from the end of the chunks; a writer that was killed leaves E at 0, or at an older, overwritten
  * table. It also says how many bytes of the stream a damaged chunk takes away and where the next chunk begins, so that
- * decoding can go on there. Start pcs and the number of instructions are compared by whoever knows them: the decoder, which asks for what
- * the container says of the places between two chunks.
+ * decoding can go on there. Start pcs and the number of instructions are compared by whoever knows them: the decoder,
+ * which asks for what the container says of the places between two chunks.
  */
 #include "codecs/base/bytes.h"
 #include "codecs/source/frames.h"

@@ -15,18 +15,6 @@ static uint8_t *put_name(uint8_t *t, const char *name, uint64_t number)
 	return t;
 }
 
-static const char *generator_name(uint64_t number)
-{
-	switch (number) {
-#define HF_STF_GENERATOR(value, name) \
-	case value:                   \
-		return name;
-#include "codecs/stf/names.def"
-	default:
-		return NULL;
-	}
-}
-
 static const char *master_name(uint64_t number)
 {
 	switch (number) {
@@ -150,7 +138,7 @@ FIELD(code)
 	case HF_STF_INST_IEM:
 		return put_iem(d, t, (unsigned)value);
 	case HF_STF_TRACE_INFO:
-		return put_name(t, generator_name(value), value);
+		return put_name(t, hf_stf_generator_name(value), value);
 	case HF_STF_PROTOCOL_ID:
 		return put_name(t, value == HF_STF_PROTOCOL_TILELINK ? "TILELINK" : NULL, value);
 	case HF_STF_INST_REG:

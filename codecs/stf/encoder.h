@@ -56,6 +56,8 @@ struct hf_stf_enc {
 extern const struct hf_codec hf_codec_stf;
 extern const struct hf_enc_ops hf_stf_enc_ops;
 
+/* ---- writer.c ---- */
+
 /* The header. force_pc: of the first instruction, if that is known. */
 void hf_stf_write_header(struct hf_stf_enc *e, struct hf_sink *sink, uint64_t force_pc, uint8_t isa);
 void hf_stf_write_record(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_stf_record *rec);
@@ -63,5 +65,44 @@ void hf_stf_write_record(struct hf_stf_enc *e, struct hf_sink *sink, const struc
 void hf_stf_write_remark(struct hf_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The remark on an event that STF has no record for, without its DATA. */
 void hf_stf_write_foreign(struct hf_sink *sink, const struct hf_event *ev);
+
+/* ---- enc_group.c ---- */
+
+/* The cause that is written where the source does not say one: the first that is the platform's to define. */
+#define HF_STF_CAUSE_UNKNOWN 24
+
+/* Writes the header if that is still to be done, before any record but an instruction's. */
+void hf_stf_enc_need_header(struct hf_stf_enc *e, struct hf_sink *sink);
+/* Closes the group that is open and opens that of an instruction or attempt. */
+void hf_stf_enc_insn(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev);
+/* Closes the open group, if any, with its opcode. */
+void hf_stf_enc_close(struct hf_stf_enc *e, struct hf_sink *sink);
+
+/* A MODE_CHANGE to an enum hf_mode. */
+void hf_stf_enc_write_mode(struct hf_stf_enc *e, struct hf_sink *sink, unsigned mode);
+/* The MODE_CHANGE that holds for the open group's own instruction: behind its accesses, before its other events. */
+void hf_stf_enc_flush_mode(struct hf_stf_enc *e, struct hf_sink *sink);
+void hf_stf_enc_write_target(struct hf_stf_enc *e, struct hf_sink *sink, uint64_t address);
+
+/* Behind the head of a record of an event of kind head: awaits left bytes of DATA, of which take are to be written, and
+ * fill zeros behind them. */
+void hf_stf_enc_begin_data(struct hf_stf_enc *e, struct hf_sink *sink, uint8_t head, uint32_t left, uint32_t take,
+			   uint32_t fill);
+void hf_stf_enc_data(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev);
+/* DATA that never came: a head promises so many bytes in the file. */
+void hf_stf_enc_break_data(struct hf_stf_enc *e, struct hf_sink *sink);
+/* n bytes, at most 32, in a content record for each word. */
+void hf_stf_enc_write_words(struct hf_sink *sink, uint8_t descriptor, const uint8_t *bytes, uint32_t n);
+
+/* ---- enc_attach.c ---- */
+
+/* An attachment, in the open group; without one it becomes a remark, but for a trap, which opens one. */
+void hf_stf_enc_attach(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev);
+
+/* ---- enc_state.c ---- */
+
+/* As hf_enc_ops has them. */
+size_t hf_stf_enc_save(const struct hf_enc *enc, uint8_t *blob);
+int hf_stf_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size);
 
 #endif

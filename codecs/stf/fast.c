@@ -112,6 +112,49 @@ static inline bool take_register(struct fast *f)
 	return true;
 }
 
+/* The opcode that a group ends with, and where its instruction went. */
+struct ending {
+	uint64_t target;
+	uint32_t opcode;
+	uint8_t size, taken;
+};
+
+/* Takes the records of a group up to its opcode; false if one of them is not for here. */
+static inline bool take_group(struct fast *f, struct ending *end)
+{
+	*end = (struct ending){0};
+	while (f->p <= f->last) {
+		switch (*f->p) {
+		case HF_STF_INST_PC_TARGET:
+			end->target = hf_get64(f->p + 1);
+			end->taken = HF_EVF_TAKEN;
+			f->p += HF_STF_SIZE_INST_PC_TARGET;
+			break;
+		case HF_STF_INST_MEM_ACCESS:
+			if (!take_access(f))
+				return false;
+			break;
+		case HF_STF_INST_REG:
+			if (!take_register(f))
+				return false;
+			break;
+		case HF_STF_INST_OPCODE32:
+			end->opcode = hf_get32(f->p + 1);
+			end->size = 4;
+			f->p += HF_STF_SIZE_INST_OPCODE32;
+			return true;
+		case HF_STF_INST_OPCODE16:
+			end->opcode = hf_get16(f->p + 1);
+			end->size = 2;
+			f->p += HF_STF_SIZE_INST_OPCODE16;
+			return true;
+		default:
+			return false;
+		}
+	}
+	return false;
+}
+
 /* The groups of our own hart. s->expected follows s->next in all of them. */
 static void run_ours(struct hf_stf_dec *d, struct fast *f)
 {
@@ -124,59 +167,27 @@ static void run_ours(struct hf_stf_dec *d, struct fast *f)
 
 	while (f->ev < f->stop) {
 		struct hf_event *insn = f->ev++;
-		uint64_t target = 0;
-		uint32_t opcode;
-		uint8_t taken = 0, size;
+		struct ending end;
 
-	next_record:
-		if (f->p > f->last)
-			goto leave;
-		switch (*f->p) {
-		case HF_STF_INST_PC_TARGET:
-			target = hf_get64(f->p + 1);
-			taken = HF_EVF_TAKEN;
-			f->p += HF_STF_SIZE_INST_PC_TARGET;
-			goto next_record;
-		case HF_STF_INST_MEM_ACCESS:
-			if (!take_access(f))
-				goto leave;
-			goto next_record;
-		case HF_STF_INST_REG:
-			if (!take_register(f))
-				goto leave;
-			goto next_record;
-		case HF_STF_INST_OPCODE32:
-			opcode = hf_get32(f->p + 1);
-			size = 4;
-			f->p += HF_STF_SIZE_INST_OPCODE32;
+		if (!take_group(f, &end)) {
+			f->ev = insn;
 			break;
-		case HF_STF_INST_OPCODE16:
-			opcode = hf_get16(f->p + 1);
-			size = 2;
-			f->p += HF_STF_SIZE_INST_OPCODE16;
-			break;
-		default:
-			goto leave;
 		}
 		insn->kind = HF_EVENT_INSN;
-		insn->flags = taken;
+		insn->flags = end.taken;
 		insn->small = 0;
 		insn->size = 0;
 		insn->insn = (struct hf_ev_insn){.pc = pc,
-						 .target = target,
-						 .opcode = opcode,
-						 .size = size,
+						 .target = end.target,
+						 .opcode = end.opcode,
+						 .size = end.size,
 						 .isa = isa,
-						 .flow = riscv ? hf_riscv_flow(opcode, xlen) :
-							 hf_arm_classify(opcode, size, isa).flow,
+						 .flow = riscv ? hf_riscv_flow(end.opcode, xlen) :
+							 hf_arm_classify(end.opcode, end.size, isa).flow,
 						 .mode = mode};
-		pc = taken ? target : pc + size;
+		pc = end.taken ? end.target : pc + end.size;
 		index++;
 		group = f->p;
-		continue;
-	leave:
-		f->ev = insn;
-		break;
 	}
 	s->offset += (uint64_t)(group - (d->reader.buf + (s->offset - d->reader.start)));
 	s->index = index;

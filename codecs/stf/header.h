@@ -74,6 +74,9 @@ static inline uint32_t hf_stf_hart_of_thread(uint32_t hw)
 /* The members of info.json, allocated; NULL if memory is short. */
 char *hf_stf_header_json(const struct hf_stf_header *header);
 
+/* Who wrote a trace, by the number that TRACE_INFO has for it; NULL for numbers without a name. */
+const char *hf_stf_generator_name(uint64_t number);
+
 /* enum hf_isa of an INST_IEM under an ISA, HF_ISA_NONE if there is none; and back (0). */
 uint8_t hf_stf_isa_of_iem(unsigned isa, unsigned iem);
 unsigned hf_stf_iem_of_isa(unsigned hf_isa);

@@ -6,18 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *generator_name(unsigned number)
-{
-	switch (number) {
-#define HF_STF_GENERATOR(value, name) \
-	case value:                   \
-		return name;
-#include "codecs/stf/names.def"
-	default:
-		return NULL;
-	}
-}
-
 static const struct {
 	uint64_t bit;
 	const char *name;
@@ -80,7 +68,7 @@ static void members_generators(FILE *out, const struct hf_stf_header *h)
 	fputs("\"generators\":[", out);
 	for (size_t at = 0; at < h->infos.n;) {
 		const uint8_t *p = h->infos.p + at;
-		const char *name = generator_name(p[1]);
+		const char *name = hf_stf_generator_name(p[1]);
 		size_t n = hf_get16(p + 5);
 
 		fputs(comma, out);

@@ -1,6 +1,18 @@
 /* What the numbers inside records stand for. */
 #include "codecs/stf/header.h"
 
+const char *hf_stf_generator_name(uint64_t number)
+{
+	switch (number) {
+#define HF_STF_GENERATOR(value, name) \
+	case value:                   \
+		return name;
+#include "codecs/stf/names.def"
+	default:
+		return NULL;
+	}
+}
+
 uint8_t hf_stf_isa_of_iem(unsigned isa, unsigned iem)
 {
 	static const uint8_t riscv[] = {HF_ISA_NONE, HF_ISA_RV32, HF_ISA_RV64};

@@ -61,8 +61,9 @@ void qemu_plugin_register_atexit_cb(plugin_id id, void (*cb)(plugin_id, void *),
 /* QEMU reads this and refuses a version that it does not have; 7.2 has 0 and 1, 10.0 has 2 to 4. */
 int qemu_plugin_version = 1;
 
-/* With interface 3 the function of this name copies, before it returned a pointer. */
+/* Since interface 3 the function of this name copies, also for a plugin that asks for less; it returned a pointer before. */
 static void *insn_data;
+static bool insn_data_copies;
 static struct mem_value (*mem_get_value)(uint32_t info); /* interface 4 */
 static const uintptr_t *guest_base;			 /* user mode before that */
 
@@ -572,7 +573,7 @@ static uint32_t opcode_of(const struct qemu_plugin_insn *insn, size_t size)
 {
 	uint32_t opcode = 0;
 
-	if (qemu_plugin_version >= 3) {
+	if (insn_data_copies) {
 		((size_t(*)(const struct qemu_plugin_insn *, void *, size_t))insn_data)(insn, &opcode, size);
 	} else {
 		const void *bytes = ((const void *(*)(const struct qemu_plugin_insn *))insn_data)(insn);
@@ -648,6 +649,7 @@ __attribute__((visibility("default"))) int qemu_plugin_install(plugin_id id, con
 	arm = strcmp(info->target_name, "aarch64") == 0;
 	rv32 = strcmp(info->target_name, "riscv32") == 0;
 	system_mode = info->system_emulation;
+	insn_data_copies = info->version.cur >= 3;
 	if (!arm && strncmp(info->target_name, "riscv", 5) != 0) {
 		fprintf(stderr, "hartfs_capture: %s: only riscv32, riscv64 and aarch64\n", info->target_name);
 		return -1;

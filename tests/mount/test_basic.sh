@@ -23,7 +23,7 @@ wait %1 %2
 [ -e "$mnt/.hartfs/status.json" ] || fail "no status.json"
 stat "$mnt/missing" 2>/dev/null && fail "a file that does not exist exists"
 echo new >"$archive/new.txt"
-wait_until 10 test -e "$mnt/new.txt" || fail "a new file does not appear"
+wait_until test -e "$mnt/new.txt" || fail "a new file does not appear"
 rm "$archive/new.txt"
 
 # Busy mounts are not torn down, unless lazily.
@@ -40,7 +40,7 @@ exec 5<"$mnt/random.bin"
 is_mounted "$mnt" && fail "still mounted after a lazy umount"
 cmp "$archive/random.bin" - <&5 || fail "an open file stopped with a lazy umount"
 exec 5<&-
-wait_until 10 no_servers || fail "a server is left after its last user"
+wait_until no_servers || fail "a server is left after its last user"
 
 # Once more, with the way of mount(8): archive first, no subcommand.
 timeout 60 "$hartfs" "$archive" "$mnt" -o "rw,relatime,nodev,index_dir=$index,log=$log" || fail "mount(8)'s way: $?"

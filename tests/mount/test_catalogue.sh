@@ -29,7 +29,7 @@ for pass in 1 2; do
 	do_mount --wait
 	listing | cmp - "$tmp/first" || fail "mount $pass of a known archive shows something else"
 	ls -lR "$mnt" >/dev/null || fail "ls -lR ended with $?"
-	wait_until 10 no_searching || fail "searching does not end"
+	wait_until no_searching || fail "searching does not end"
 	expect files_probed_total 0
 	expect indexes_opened_total 0
 	expect files_recalled_total "$files"
@@ -41,9 +41,9 @@ done
 if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 	strace -f -qq -e trace=openat,openat2 -o "$tmp/trace" "$hartfs" mount -f --index-dir "$index" "$archive" "$mnt" \
 		2>/dev/null &
-	wait_until 30 is_mounted "$mnt" || fail "no mount under strace"
+	wait_until is_mounted "$mnt" || fail "no mount under strace"
 	listing | cmp - "$tmp/first" || fail "under strace something else is shown"
-	wait_until 10 no_searching
+	wait_until no_searching
 	do_umount
 	wait
 	# Files of the archive are only looked at (O_PATH), of the index only the catalogue is opened.
@@ -79,7 +79,7 @@ second() { timeout 60 "$hartfs" mount --index-dir "$index" --log "$log" --wait "
 second || fail "the second mount ended with $?"
 touch "$archive/notes.md" "$archive/mini/rv32-mini.stf"
 for m in "$mnt" "$tmp/mnt2"; do
-	wait_until 20 cmp -s "$m/mini/rv32-mini@stf/source.stf" "$tmp/stf" || fail "$m: source.stf differs"
+	wait_until cmp -s "$m/mini/rv32-mini@stf/source.stf" "$tmp/stf" || fail "$m: source.stf differs"
 	ls -lR "$m" >/dev/null
 done
 timeout 60 "$hartfs" umount "$tmp/mnt2" || fail "umount of the second ended with $?"
@@ -97,7 +97,7 @@ for delay in 0.1 0.5 2.0 2.3; do
 	sleep "$delay"
 	for pid in $(servers); do kill -9 "$pid" 2>/dev/null; done
 	umount -l "$mnt" 2>/dev/null || fusermount3 -u -z "$mnt"
-	wait_until 10 no_servers
+	wait_until no_servers
 	do_mount --wait
 	listing >/dev/null
 	do_umount

@@ -20,13 +20,13 @@ cmp "$view" "$tmp/first" || fail "not the first capture's listing"
 exec 5<"$view"
 cp "$tmp/other.stf" "$archive/c/.new" && mv "$archive/c/.new" "$archive/c/x.stf"
 is_second() { cmp -s "$view" "$tmp/second"; }
-wait_until 60 is_second || fail "the new capture does not appear"
+wait_until is_second || fail "the new capture does not appear"
 # Who had the old one open gets the rest of it from the kernel's cache, or an error: nothing of the new one.
 cat <&5 >"$tmp/old" 2>/dev/null
 head -c "$(stat -c %s "$tmp/old")" "$tmp/first" | cmp - "$tmp/old" || fail "two versions in one reading"
 exec 5<&-
 rm "$archive/c/x.stf"
 gone() { [ ! -e "$mnt/c/x@stf" ]; }
-wait_until 60 gone || fail "the views of a deleted capture stay"
+wait_until gone || fail "the views of a deleted capture stay"
 do_umount
 finish

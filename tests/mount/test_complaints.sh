@@ -31,6 +31,7 @@ etrace=$'[capture]\nformat = etrace\ntrace = t'
 
 # Values that only the codec knows of.
 wrong xlen ntrace "5: 'xlen = 48': it must be 32 or 64" <<<"$ntrace"$'\n[parameters]\nxlen = 48'
+wrong narrow ntrace "7: 'xlen = 32': it must be 64, as the program is" <<<"$ntrace"$'\n[program]\nelf = rv.elf\n[parameters]\nxlen = 32'
 wrong srcbits ntrace "5: 'srcbits = 13': it must be a number from 0 to 12" <<<"$ntrace"$'\n[parameters]\nsrcbits = 13'
 wrong flag ntrace "5: 'all_jumps = yes': it must be 0 or 1" <<<"$ntrace"$'\n[parameters]\nall_jumps = yes'
 wrong hart ntrace "7: 'zcmt = 2': it must be 0 or 1" <<<"$ntrace"$'\n[parameters]\nxlen = 32\n[parameters 3]\nzcmt = 2'
@@ -61,7 +62,7 @@ wrong wrapgz ntrace "5: 'wrap_offset = 4': it must be 0 with a compressed trace 
 gzip -c "$archive/wrapgz/t" >"$archive/wrapgz/t.gz"
 # Files.
 wrong missing ntrace "5: 'none.elf' is no file within the archive" <<<"$ntrace"$'\n[program]\nelf = none.elf'
-wrong outside ntrace "5: '../../x.elf' is no file within the archive" <<<"$ntrace"$'\n[program]\nelf = ../../x.elf'
+wrong outside ntrace "5: '../../x.elf' is no file within the archive, which ends at the directory that is mounted or indexed" <<<"$ntrace"$'\n[program]\nelf = ../../x.elf'
 wrong noelf ntrace "5: 't' is no ELF program" <<<"$ntrace"$'\n[program]\nelf = t'
 wrong nmachine ntrace "5: 'arm.elf' is for another machine (e_machine 183): format ntrace needs RISC-V (243)" <<<"$ntrace"$'\n[program]\nelf = arm.elf'
 wrong emachine etrace "6: 'arm.elf' is for another machine (e_machine 183): format etrace needs RISC-V (243)" <<<"$etrace"$'\nframing = encap\n[program]\nelf = arm.elf'
@@ -73,11 +74,13 @@ gzip -c "$archive/packed/t" >"$archive/packed/t.gz"
 right() { wrong "$1" ntrace "" <<<"$2"; unset "expected[$1@ntrace]"; }
 right elsewhere "$ntrace"$'\n[program]\nelf = rv.elf'
 right none "$ntrace"
+right empty "$ntrace"
+: >"$archive/empty/t"
 
 do_mount
 done_with() { [ -e "$mnt/$1/errors.txt" ] && [ ! -e "$mnt/$1/INDEXING" ]; }
-for view in "${!expected[@]}" elsewhere@ntrace none@ntrace; do
-	wait_until 60 done_with "$view" || fail "$view does not come"
+for view in "${!expected[@]}" elsewhere@ntrace none@ntrace empty@ntrace; do
+	wait_until done_with "$view" || fail "$view does not come"
 done
 for view in "${!expected[@]}"; do
 	text=${expected[$view]}
@@ -91,6 +94,8 @@ grep -q 'elsewhere: .*no instruction at address 20010522' "$mnt/elsewhere@ntrace
 	fail "code that is not in the program: $(cat "$mnt/elsewhere@ntrace/errors.txt")"
 grep -q "^none/capture.ini:2: warning: no \[program\] with an 'elf' or 'raw'" "$mnt/none@ntrace/errors.txt" ||
 	fail "no program: $(cat "$mnt/none@ntrace/errors.txt")"
+grep -q "^empty/capture.ini:3: warning: 't' is empty" "$mnt/empty@ntrace/errors.txt" ||
+	fail "no trace: $(cat "$mnt/empty@ntrace/errors.txt")"
 do_umount
 
 "$hartfs" index --index-dir "$index" "$archive" >"$tmp/out" 2>&1

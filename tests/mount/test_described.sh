@@ -35,11 +35,11 @@ grep -q 'wrong/capture.ini:4' "$mnt/.hartfs/status.json" || fail "status.json sa
 mv "$archive/run/$name" "$tmp/aside"
 gone() { grep -q "'$name' is no file within the archive" "$mnt/run@stf/errors.txt"; }
 back() { cmp -s "$mnt/run@stf/hart0/listing.txt" "$mnt/$plain"; }
-wait_until 20 gone || fail "a member is gone and nobody says so: $(cat "$mnt/run@stf/errors.txt")"
+wait_until gone || fail "a member is gone and nobody says so: $(cat "$mnt/run@stf/errors.txt")"
 mv "$tmp/aside" "$archive/run/$name"
-wait_until 20 back || fail "a member came back"
+wait_until back || fail "a member came back"
 rm -r "$archive/wrong/capture.ini" "$archive/value"
-wait_until 20 [ ! -e "$mnt/wrong@stf/info.json" ] || fail "the description is gone and its views are not"
+wait_until [ ! -e "$mnt/wrong@stf/info.json" ] || fail "the description is gone and its views are not"
 do_umount
 
 # Without a mount.
@@ -53,6 +53,15 @@ mkdir -p "$archive/deep/er"
 printf '[capture]\nformat = stf\ntrace = ../../run/%s\n' "$name" >"$archive/deep/er/capture.ini"
 cmp -s <("$hartfs" cat --index-dir "$index" "$archive/deep/er" hart0/listing.txt) \
 	<("$hartfs" cat --index-dir "$index" "$archive/$plain") || fail "hartfs cat of a directory whose files lie above it"
+cmp -s <("$hartfs" cat --index-dir "$index" "$archive/deep/er/capture.ini" hart0/listing.txt) \
+	<("$hartfs" cat --index-dir "$index" "$archive/$plain") || fail "hartfs cat of the description of a directory"
+"$hartfs" index --index-dir "$index" "$archive/deep/er/capture.ini" >/dev/null || fail "hartfs index of a description"
+cmp -s <("$hartfs" cat --index-dir "$index" "$archive/deep/er/capture.ini") "$archive/deep/er/capture.ini" ||
+	fail "hartfs cat of the description itself"
+for directory in run deep/er deep/er@stf deep/er@stf/hart0; do
+	"$hartfs" cat --index-dir "$index" "$archive/$directory" 2>"$tmp/err" && fail "hartfs cat prints $directory"
+	grep -q 'this is a directory' "$tmp/err" || fail "hartfs cat of $directory: $(cat "$tmp/err")"
+done
 
 # Parameters: what no view has is an error, wherever it stands.
 "$hartfs" mount --index-dir "$index" -o stf.nothing=1 "$archive" "$mnt" 2>"$tmp/err"

@@ -41,6 +41,8 @@ wrong 1 'index directory cannot be used' mount --index-dir "$archive/empty" "$ar
 wrong 1 'not mounted there' umount "$mnt"
 wrong 1 'not mounted there' umount "$tmp/none"
 wrong 1 'not found' cat --index-dir "$index" "$tmp/none/x"
+wrong 1 'packets need a capture.ini' cat --index-dir "$index" "$archive/random.bin" hart0/listing.txt
+wrong 1 'packets need a capture.ini' index --index-dir "$index" "$archive/random.bin"
 wrong 1 'no capture in it' info --index-dir "$index" "$archive"
 wrong 1 'no such file' index --index-dir "$index" "$tmp/none"
 rmdir "$mnt/x" 2>/dev/null
@@ -56,7 +58,7 @@ both=$(servers)
 kill -STOP "$(supervisor)"
 kill -KILL "$(server)"
 kill -KILL $both
-wait_until 10 no_servers
+wait_until no_servers
 is_mounted "$mnt" || fail "who unmounted it?"
 timeout 60 "$hartfs" "${m[@]}" "$archive" "$mnt" 2>"$tmp/err" && fail "mounted over a dead mount"
 grep -q 'dead mount' "$tmp/err" || fail "$(cat "$tmp/err")"

@@ -17,7 +17,7 @@ all_indexed() {
 	local found
 	[ -n "$(listings)" ] && found=$(find "$mnt" -name INDEXING) && [ -z "$found" ]
 }
-wait_until 60 all_indexed || fail "indexing behind the mount does not end"
+wait_until all_indexed || fail "indexing behind the mount does not end"
 for listing in $(listings); do
 	[ -s "$mnt/$listing" ] || fail "$listing is empty"
 done

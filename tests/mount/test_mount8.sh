@@ -21,7 +21,7 @@ check() {
 	cmp "$archive/random.bin" "$mnt/random.bin" || fail "$1: a file differs"
 	touch "$mnt/empty" 2>/dev/null && fail "$1: not read-only"
 	umount "$mnt" || fail "$1: umount ended with $?"
-	wait_until 20 no_servers || fail "$1: processes are left: $(servers)"
+	wait_until no_servers || fail "$1: processes are left: $(servers)"
 }
 
 mount -t fuse.hartfs "$archive" "$mnt" -o "cache=1G,index_dir=$index,log=$log,noauto,nofail,x-systemd.automount,_netdev"

@@ -31,7 +31,7 @@ do_umount
 
 "$hartfs" mount --index-dir "$index" -o foreground "$archive" "$mnt" 2>"$tmp/foreground" &
 front=$!
-wait_until 20 is_mounted "$mnt" || fail "-o foreground: not mounted"
+wait_until is_mounted "$mnt" || fail "-o foreground: not mounted"
 kill -0 $front || fail "-o foreground: the command ended"
 do_umount
 wait $front || fail "-o foreground ended with $?"

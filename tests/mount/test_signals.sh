@@ -5,8 +5,8 @@ need_fuse
 plain_archive
 
 gone() {
-	wait_until 20 not_mounted "$mnt" || fail "$1: still mounted"
-	wait_until 20 no_servers || fail "$1: processes are left: $(servers)"
+	wait_until not_mounted "$mnt" || fail "$1: still mounted"
+	wait_until no_servers || fail "$1: processes are left: $(servers)"
 	ls "$mnt" >/dev/null || fail "$1: a dead mountpoint is left"
 }
 
@@ -64,7 +64,7 @@ for ((i = 0; i < 20; i++)); do
 	# Another test has got it.
 	kill -CONT "$slow"
 	"$hartfs" umount "$tmp/mnt2"
-	wait_until 20 no_servers || fail "processes are left: $(servers)"
+	wait_until no_servers || fail "processes are left: $(servers)"
 done
 timeout 20 "$hartfs" umount "$tmp/mnt2" || fail "umount ended with $?"
 [ "$(servers | wc -l)" = 2 ] && [ "$(server)" = "$slow" ] || fail "umount waited for another server: $(servers)"
@@ -74,8 +74,8 @@ gone "a number that is used again"
 # In the foreground the command itself is the supervisor.
 "$hartfs" mount -f --index-dir "$index" "$archive" "$mnt" 2>"$tmp/foreground" &
 front=$!
-wait_until 20 is_mounted "$mnt" || fail "no mount from the foreground"
-wait_until 20 test -e "$mnt/random.bin" || fail "no answer from the foreground"
+wait_until is_mounted "$mnt" || fail "no mount from the foreground"
+wait_until test -e "$mnt/random.bin" || fail "no answer from the foreground"
 kill -TERM $front
 wait $front
 status=$?
@@ -84,7 +84,7 @@ gone "SIGTERM in the foreground"
 
 "$hartfs" mount -f --index-dir "$index" "$archive" "$mnt" 2>"$tmp/foreground" &
 front=$!
-wait_until 20 test -e "$mnt/random.bin" || fail "no answer from the foreground"
+wait_until test -e "$mnt/random.bin" || fail "no answer from the foreground"
 kill -KILL "$(server)"
 wait $front
 [ $? = 1 ] || fail "a dead server in the foreground goes unnoticed"

@@ -64,4 +64,23 @@ one=${one#./}
 cmp <("$hartfs" cat --index-dir "$index" "$archive/${one%/listing.txt}/at/3-40/trace.stf") \
 	"$mnt/${one%/listing.txt}/at/3-40/trace.stf" || fail "hartfs cat gives another slice"
 do_umount
+
+# Packets are made with the parameters that their description names.
+mkdir "$tmp/packets"
+rm -r "${archive:?}/boot"
+do_mount --wait --chunk 1000 -o etrace.framing=encap,etrace.options=full_address,ntrace.srcbits=4,ntrace.all_jumps=1
+one=$(listings)
+for view in etrace ntrace; do
+	for range in 0-700 999-2500 1500-; do
+		slice=$mnt/${one%/listing.txt}/at/$range
+		copy=$tmp/packets/$view$range
+		[ -e "$slice/$view" ] || fail "$slice/$view is not there"
+		cp -r "$slice/$view" "$copy" || fail "cp $slice/$view"
+		awk '!/^#/ {print $3, $4}' "$slice/listing.txt" >"$tmp/want"
+		"$hartfs" cat --index-dir "$index" "$copy" hart0/listing.txt | awk '!/^#/ {print $3, $4}' >"$tmp/got"
+		same "$view of $range" "$tmp/got" "$tmp/want"
+		[ -z "$("$hartfs" cat --index-dir "$index" "$copy" errors.txt)" ] || fail "$view of $range has errors"
+	done
+done
+do_umount
 finish

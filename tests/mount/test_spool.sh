@@ -33,7 +33,7 @@ for name in x@stf@xz l@stf@lzma z@stf@zst; do
 	jump "$mnt/$name/source.stf"
 	jump "$mnt/$name/source.stf"
 done
-wait_until 20 at_least spools_made_total 3 || fail "$(metric spools_made_total) spools were made: $(cat "$log")"
+wait_until at_least spools_made_total 3 || fail "$(metric spools_made_total) spools were made: $(cat "$log")"
 [ "$(spools)" = 3 ] || fail "$(spools) spools are there"
 [ -z "$(find "$index" -name '*.part')" ] || fail "a private file is left"
 [ "$(metric spool_files)" = 3 ] || fail "spool_files is $(metric spool_files)"
@@ -70,7 +70,7 @@ for option in spool=0 spool=10K; do
 	do_mount --cache 1M -o $option
 	jump "$mnt/x@stf@xz/source.stf"
 	jump "$mnt/x@stf@xz/source.stf"
-	[ $option = spool=0 ] || wait_until 20 at_least spool_errors_total 1 || fail "no error with $option"
+	[ $option = spool=0 ] || wait_until at_least spool_errors_total 1 || fail "no error with $option"
 	[ "$(spools)" = 0 ] || fail "a spool with $option"
 	cmp "$mnt/x@stf@xz/source.stf" "$tmp/long.stf" || fail "source.stf with $option"
 	do_umount

@@ -12,11 +12,11 @@ user_part() {
 	do_umount
 	do_mount
 	kill -TERM "$(supervisor)"
-	wait_until 20 not_mounted "$mnt" || fail "SIGTERM to the supervisor leaves it mounted"
+	wait_until not_mounted "$mnt" || fail "SIGTERM to the supervisor leaves it mounted"
 	do_mount
 	kill -KILL "$(server)"
-	wait_until 20 not_mounted "$mnt" || fail "a dead server leaves a dead mount"
-	wait_until 20 no_servers || fail "processes are left: $(servers)"
+	wait_until not_mounted "$mnt" || fail "a dead server leaves a dead mount"
+	wait_until no_servers || fail "processes are left: $(servers)"
 	"$hartfs" mount --index-dir "$index" -o allow_other "$archive" "$mnt" 2>"$tmp/err" && {
 		grep -q '^user_allow_other' /etc/fuse.conf || fail "allow_other without permission"
 		do_umount

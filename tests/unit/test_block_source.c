@@ -194,7 +194,9 @@ static void read_in_parallel(const struct subject *s, unsigned rounds)
 static void check_container(const char *name, const struct hf_box *box, struct hf_bytes *file,
 			    const struct hf_bytes *data, unsigned rounds)
 {
-	for (uint64_t cache_bytes = 0; cache_bytes <= 32 * MIB; cache_bytes += 32 * MIB) {
+	const uint64_t most = HF_TEST_SAMPLE ? 0 : 32 * MIB;
+
+	for (uint64_t cache_bytes = 0; cache_bytes <= most; cache_bytes += 32 * MIB) {
 		struct subject s = {.name = name};
 		uint64_t random = 7;
 		uint8_t byte;

@@ -293,7 +293,7 @@ static void test_changed(void)
 	CHECK_EQ(hf_fst_lookup(&t, "x@stf", &attr), HF_ERR_NOT_FOUND);
 	hf_fst_write_text(&t, "x.stf", "no trace");
 	got = hf_fst_text(&t, "x@stf/errors.txt");
-	CHECK_STR(got, "x.stf: offset 0: no codec recognises this content\n");
+	CHECK_STR(got, "x.stf: offset 0: no codec recognises this content (bare packets need a capture.ini)\n");
 	free(got);
 	write_stf("x.stf", 300000, 1);
 	hf_bytes_free(&second);

@@ -125,14 +125,14 @@ int main(void)
 	hf_ixtest_init(&t);
 	CHECK_EQ(hf_disasm_new(&disasm), 0);
 	t.env.disasm = disasm;
-	if (!HF_TEST_SAMPLE)
+	if (!HF_TEST_SANITIZED)
 		test_file(&t, data, "archive/boot/rv-sys.stf.gz");
 	test_file(&t, data, "archive/mini/rv32-mini.stf");
 	if (!HF_TEST_SAMPLE) {
 		test_hart_limit(&t, HF_STF_HARTS_MAX);
 		test_hart_limit(&t, HF_STF_HARTS_MAX + 2);
 	}
-	if (corpus && !HF_TEST_SAMPLE)
+	if (corpus && !HF_TEST_SANITIZED)
 		test_file(&t, corpus, "stf/harts/harts.zstf");
 	hf_ixtest_fini(&t);
 	hf_disasm_free(disasm);

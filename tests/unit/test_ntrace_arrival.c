@@ -311,6 +311,40 @@ static void test_width(void)
 	}
 }
 
+/* Words of a dump that are stored another way than the description says: likewise. */
+static void test_words(void)
+{
+	struct bytes b = {.n = 0}, stored;
+	struct hf_ntt_events events;
+
+	params = (struct hf_ntrace_params){.xlen = 64, .word_bytes = 1, .srcbits = 3};
+	for (unsigned i = 0; i < 60; i++) {
+		put_sync(&b, i % 8, i % 3 ? HF_NTRACE_SYNC_PERIODIC : HF_NTRACE_SYNC_ENABLE);
+		put_rounds(&b, i % 8, i % 7, 2);
+	}
+	while (b.n % 8)
+		add(&b, "\xff", 1);
+	stored.n = b.n;
+	for (unsigned word = 1; word <= 8; word *= 2)
+		for (unsigned said = 1; said <= 8; said *= 2) {
+			char values[32];
+
+			for (size_t i = 0; i < b.n; i++)
+				stored.at[i ^ (word - 1)] = b.at[i];
+			snprintf(values, sizeof values, "srcbits=3,word_bytes=%u", said);
+			events = decode(values, &stored, 0);
+			CHECK(events.n > 0);
+			if (said == word) {
+				CHECK_EQ(events.losses, 0);
+			} else {
+				CHECK_EQ(events.ev[0].kind, HF_EVENT_NOTE);
+				CHECK_EQ(events.ev[0].size, -HF_ERR_NTRACE_WORDS);
+				CHECK_EQ(events.ev[0].loss.detail, word);
+			}
+			hf_ntt_events_free(&events);
+		}
+}
+
 /* ---- messages ---- */
 
 /* One round as other encoders say it. */
@@ -444,6 +478,7 @@ int main(void)
 	test_frames();
 	test_harts();
 	test_width();
+	test_words();
 	test_dialects();
 	test_errors();
 	test_times();
