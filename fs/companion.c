@@ -291,7 +291,7 @@ int hf_companion_list(const struct hf_companion *companion, uint32_t hart, struc
 	const uint32_t owner = has_own(companion, hart) ? hart : HF_SETUP_ANY;
 	int err = 0;
 
-	*ret_list = (struct hf_elf_symbol_list){NULL};
+	*ret_list = (struct hf_elf_symbol_list){0};
 	for (size_t i = 0; i < companion->elf_count && !err; i++) {
 		if (companion->elf[i].hart == owner)
 			err = list_file(companion->elf[i].file, companion->elf[i].bias, ret_list);
@@ -311,5 +311,5 @@ void hf_companion_free_list(struct hf_elf_symbol_list *list)
 	for (size_t i = 0; i < list->count; i++)
 		free((char *)(uintptr_t)list->symbol[i].name);
 	free(list->symbol);
-	*list = (struct hf_elf_symbol_list){NULL};
+	*list = (struct hf_elf_symbol_list){0};
 }

@@ -206,10 +206,15 @@ static bool runs_full(struct hf_etrace_enc *e, const struct hf_etrace_step *step
 	       (run < e->runs + e->s.run_count && run->passes == HF_ETRACE_ENC_RUN_PASSES);
 }
 
+/* The count of predicted branches has 32 bits; not all of them are read again. */
+static uint64_t predicted_max(const struct hf_etrace_enc *e)
+{
+	return exact(e) ? HF_ETRACE_PREDICTED_MAX : (uint64_t)31 + UINT32_MAX;
+}
+
 static bool must_report(struct hf_etrace_enc *e, const struct plan *plan, const struct hf_etrace_step *step)
 {
-	/* the count of predicted branches has 32 bits */
-	if (e->s.pbc >= (uint64_t)31 + UINT32_MAX)
+	if (e->s.pbc >= predicted_max(e))
 		return true;
 	if (plan->behind == HF_ETRACE_BEHIND_TRAP && (e->s.flags & HF_ETRACE_ENC_CYCLE))
 		return false;
@@ -388,7 +393,9 @@ bool hf_etrace_enc_branch(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_
 	const bool taken = e->held.flags & HF_EVF_TAKEN;
 	uint64_t target = insn->pc + insn->size;
 
-	if (s->pbc >= UINT32_MAX || (taken && !hf_riscv_target(insn->opcode, e->xlen, insn->pc, &target)) || target != pc)
+	if (s->pbc + 1 >= predicted_max(e))
+		return false;
+	if ((taken && !hf_riscv_target(insn->opcode, e->xlen, insn->pc, &target)) || target != pc)
 		return false;
 	count_branch(e, taken);
 	if (outcomes_full(e))

@@ -177,6 +177,8 @@ static int take_report(struct hf_etrace_dec *d)
 	}
 	if (!d->cur)
 		return HF_ERR_ETRACE_PATH;
+	if (pkt->format == 0 && pkt->subformat != HF_ETRACE_INDEX && pkt->branch_count > HF_ETRACE_PREDICTED_MAX - 31)
+		return HF_ERR_ETRACE_WALK;
 	if (!has(d, HF_ETRACE_INFERRED)) /* else they count from where that address is found */
 		core->irets = 0;
 	append_outcomes(d);

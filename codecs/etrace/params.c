@@ -173,7 +173,7 @@ static void read_unit(struct reading *r, struct hf_etrace_params *params)
 	if (params->version == HF_ETRACE_1_1_1)
 		params->time_width = 0;
 	params->ecause_width = width(r, "ecause_width", 1, 64, params->ecause_width);
-	params->f0s_width = size(r, "f0s_width", 2, params->f0s_width);
+	params->f0s_width = size(r, "f0s_width", HF_ETRACE_F0S_MAX, params->f0s_width);
 	params->return_stack_size = size(r, "return_stack_size", HF_ETRACE_TABLE_MAX, params->return_stack_size);
 	params->call_counter_size = size(r, "call_counter_size", HF_ETRACE_TABLE_MAX, params->call_counter_size);
 	params->bpred_size = size(r, "bpred_size", HF_ETRACE_TABLE_MAX, params->bpred_size);

@@ -304,7 +304,8 @@ static const struct hf_state_table place_table = {
 
 #define FIELD(member, max) HF_STATE_FIELD(struct source, member, max)
 static const struct hf_state_field source_fields[] = {
-	FIELD(id, UINT32_MAX), FIELD(modes, UINT32_MAX), FIELD(params.time_width, 64), FIELD(params.f0s_width, 2),
+	FIELD(id, UINT32_MAX), FIELD(modes, UINT32_MAX), FIELD(params.time_width, 64),
+	FIELD(params.f0s_width, HF_ETRACE_F0S_MAX),
 	FIELD(params.return_stack_size, HF_ETRACE_TABLE_MAX), FIELD(params.call_counter_size, HF_ETRACE_TABLE_MAX),
 	FIELD(params.bpred_size, HF_ETRACE_TABLE_MAX), FIELD(params.cache_size, HF_ETRACE_TABLE_MAX),
 };

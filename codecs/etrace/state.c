@@ -18,17 +18,17 @@ static const struct hf_state_field fields[] = {
 	PLACE(part, UINT32_MAX), PLACE(run, 64), PLACE(counter, UINT16_MAX), PLACE(inside, 1), PLACE(counted, 1),
 	PLACE(aligned, 1), PLACE(entry.at, INT64_MAX), PLACE(entry.frame, INT64_MAX), PLACE(entry.before, 127),
 	CORE(pc, UINT64_MAX), CORE(base, UINT64_MAX), CORE(prev_address, UINT64_MAX), CORE(target, UINT64_MAX),
-	CORE(context, UINT64_MAX), CORE(next_epc, UINT64_MAX), CORE(predicted, UINT32_MAX + UINT64_C(32)),
+	CORE(context, UINT64_MAX), CORE(next_epc, UINT64_MAX), CORE(predicted, HF_ETRACE_PREDICTED_MAX),
 	CORE(bits, UINT64_MAX), CORE(gap_offset, UINT64_MAX), CORE(gap_bytes, UINT64_MAX), CORE(gap_detail, UINT64_MAX),
 	CORE(unsynced, UINT64_MAX),
 	CORE(time, UINT64_MAX), CORE(steps, UINT64_MAX), CORE(access_lost, UINT64_MAX),
 	CORE(modes, UINT32_MAX), CORE(irets, UINT32_MAX), CORE(gap_code, HF_ERRI_COUNT), CORE(prev_irets, UINT32_MAX),
 	CORE(nbits, 33), CORE(against, 1), CORE(privilege, UINT8_MAX), CORE(phase, HF_ETRACE_ENTER), CORE(adjacent, 4),
-	CORE(prev_end, HF_ETRACE_END_TRAP_CALL), CORE(entering, 2), CORE(flags, HF_ETRACE_FLAGS),
-	CORE(data_on, 1), CORE(passed_over, 1), CORE(reported, 1), CORE(fenced, HF_ETRACE_FENCES - 1), CORE(fence, HF_ETRACE_ACCESSES),
-	CORE(time_width, 64),
-	CORE(f0s_width, 2), CORE(return_stack_size, HF_ETRACE_TABLE_MAX), CORE(call_counter_size, HF_ETRACE_TABLE_MAX),
-	CORE(bpred_size, HF_ETRACE_TABLE_MAX), CORE(cache_size, HF_ETRACE_TABLE_MAX),
+	CORE(prev_end, HF_ETRACE_END_TRAP_CALL), CORE(entering, 2), CORE(flags, HF_ETRACE_FLAGS), CORE(data_on, 1),
+	CORE(passed_over, 1), CORE(reported, 1), CORE(fenced, HF_ETRACE_FENCES - 1), CORE(fence, HF_ETRACE_ACCESSES),
+	CORE(time_width, 64), CORE(f0s_width, HF_ETRACE_F0S_MAX), CORE(return_stack_size, HF_ETRACE_TABLE_MAX),
+	CORE(call_counter_size, HF_ETRACE_TABLE_MAX), CORE(bpred_size, HF_ETRACE_TABLE_MAX),
+	CORE(cache_size, HF_ETRACE_TABLE_MAX),
 };
 
 static const struct hf_state_table table = {

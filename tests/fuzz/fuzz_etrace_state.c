@@ -1,4 +1,5 @@
 /* Any bytes as a state of an E-Trace decoder: it is refused, or the decoder goes on to an end. */
+#include "codecs/base/bytes.h"
 #include "tests/lib/etracetest.h"
 #include "tests/lib/fuzz.h"
 
@@ -17,15 +18,19 @@ static void run(struct hf_etracet_made *m, uint32_t hart, const uint8_t *blob, s
 	hf_dec_free(dec);
 }
 
-/* The first byte is the length of the state, which comes next; the rest is a capture. */
+/* The first two bytes are the length of the state, which comes next; the rest is a capture. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct hf_etracet_made m;
+	size_t size;
 
-	if (n < 1 || *bytes > n - 1 || !hf_etracet_make(&m, bytes + 1 + *bytes, n - 1 - *bytes))
+	if (n < 2)
 		return 0;
-	run(&m, m.stream->info.first_hart, bytes + 1, *bytes);
-	run(&m, HF_HART_RECORDS, bytes + 1, *bytes);
+	size = hf_get16(bytes);
+	if (size > n - 2 || !hf_etracet_make(&m, bytes + 2 + size, n - 2 - size))
+		return 0;
+	run(&m, m.stream->info.first_hart, bytes + 2, size);
+	run(&m, HF_HART_RECORDS, bytes + 2, size);
 	hf_etracet_unmake(&m);
 	return 0;
 }

@@ -1,8 +1,13 @@
-/* Arbitrary bytes as an ELF: symbols come out sorted, not overlapping and printable, or an error does. */
+/*
+ * Arbitrary bytes as an ELF: symbols come out sorted, not overlapping and printable, or an error does; joined by those
+ * of the same file a little further on they stay so, and all places that had one keep it.
+ */
 #include "codecs/image/symbols.h"
 #include "tests/lib/fuzz.h"
 
 #include <string.h>
+
+#define BIAS 0x24
 
 static void check(const struct hf_symbols *symbols, uint64_t from)
 {
@@ -18,6 +23,35 @@ static void check(const struct hf_symbols *symbols, uint64_t from)
 		abort();
 }
 
+static void check_all(const struct hf_symbols *symbols, const uint8_t *data, size_t size)
+{
+	for (uint64_t pc = 0; pc < 0x4000; pc += 4)
+		check(symbols, pc);
+	for (size_t i = 0; i + 8 <= size; i += 4) {
+		uint64_t pc;
+
+		memcpy(&pc, data + i, sizeof pc);
+		check(symbols, pc);
+	}
+}
+
+static void check_join(const struct hf_symbols *symbols, struct hf_src *src, const uint8_t *data, size_t size)
+{
+	struct hf_symbols *joined, *more;
+
+	MUST(hf_symbols_new_empty(&joined) == 0 && hf_symbols_new(src, BIAS, &more, NULL) == 0);
+	MUST(hf_symbols_join(joined, symbols) == 0 && hf_symbols_count(joined) == hf_symbols_count(symbols));
+	MUST(hf_symbols_join(joined, more) == 0 && hf_symbols_count(joined) >= hf_symbols_count(symbols));
+	check_all(joined, data, size);
+	for (uint64_t pc = 0; pc < 0x4000; pc += 4) {
+		const struct hf_symbol *before = hf_symbols_at(symbols, pc), *after = hf_symbols_at(joined, pc);
+
+		MUST(!before || (after && strcmp(before->name, after->name) == 0));
+	}
+	hf_symbols_free(more);
+	hf_symbols_free(joined);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct hf_symbols *symbols;
@@ -27,14 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (hf_src_memory_new(data, size, &src))
 		return 0;
 	if (hf_symbols_new(src, 0, &symbols, &diag) == 0) {
-		for (uint64_t pc = 0; pc < 0x4000; pc += 4)
-			check(symbols, pc);
-		for (size_t i = 0; i + 8 <= size; i += 4) {
-			uint64_t pc;
-
-			memcpy(&pc, data + i, sizeof pc);
-			check(symbols, pc);
-		}
+		check_all(symbols, data, size);
+		check_join(symbols, src, data, size);
 		hf_symbols_free(symbols);
 	}
 	hf_src_free(src);

@@ -50,6 +50,8 @@ put "$streams/large-state" 00030501041FFFF6 "$(zeros 8)" 2800 976D0000 130540A0 
 	4E 7701000000 08000000 40000000 08
 put "$streams/lost-data" 0003050104 "$(zeros 11)" 2800 97020000 1305A000 EF000001 1305F5FF E31C05FE 6F000000 03351500 \
 	8280 1500 8280 0100 7300 20307300 "$(zeros 6)" 0100 73002030 73000000 41 1F 45 7300000020 "$step"
+# The f0s_width that a support packet of 2.1 says, 3.
+put "$streams/f0s-width" E203050104 "$(zeros 11)" $code 46 1F0030000000 45 7300000020 "$step"
 
 # The state's length, a state that is none, then a stream.
-put "$blobs/plain" 03010001 "$plain"
+put "$blobs/plain" 0300010001 "$plain"

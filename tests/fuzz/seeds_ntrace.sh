@@ -30,6 +30,12 @@ put "$streams/lost" 0020 $start 201013 $start 74084001000003 00000000FFFFFF
 put "$streams/wrapped" 2010 F803 $start 0C13
 put "$streams/many" 0110 245801000B 24F801000B 08C83B
 
+# The first of these in a CoreSight frame of id 1, as it is and with the bytes of each word turned round; words of a
+# circular buffer.
+put "$streams/frames" 0081 $(printf '03241400 00030C13 01000000 00000002 %.0s' 1 2)
+put "$streams/frames-turned" 0089 $(printf '00142403 130C0300 00000001 02000000 %.0s' 1 2)
+put "$streams/words" 2044 1524 0000 0C03 FF13 1524 0000 0C03 FF13
+
 # A version byte, then as many numbers as the states have fields: 70 of the decoder, 64 of the encoder.
 zeros() { printf '00%.0s' $(seq "$1"); }
 encoder=01$(zeros 20)01$(zeros 43) # HIST empty

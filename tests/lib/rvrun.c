@@ -152,7 +152,7 @@ static size_t index_of(const struct maker *m, uint64_t pc)
 	for (size_t i = 0; i < m->count; i++)
 		if (m->pc[i] == pc)
 			return i;
-	CHECK(!"a pc of the program");
+	CHECK(0 && "a pc of the program");
 	return 0;
 }
 

@@ -24,7 +24,7 @@ static const struct hf_event *nth(enum hf_event_kind kind, size_t n)
 	for (size_t i = 0; i < list.n; i++)
 		if (list.ev[i].kind == kind && n-- == 0)
 			return &list.ev[i];
-	CHECK(!"there is such an event");
+	CHECK(0 && "there is such an event");
 	return NULL;
 }
 

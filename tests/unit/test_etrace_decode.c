@@ -505,6 +505,14 @@ static void test_losses(void)
 	sync(&m, 0x40, 0);
 	expect("a circle of calls", &m, "5c>5c ETRACE_WALK:3 40");
 
+	make(&m, "1.1.1", "bpred_size", "2");
+	support(&m, HF_ETRACE_BRANCH_PREDICTION, 0);
+	sync(&m, 0x50, 0);
+	put(&m, (struct hf_etrace_packet){.format = 0, .branch_fmt = HF_ETRACE_FAILED,
+					  .branch_count = HF_ETRACE_PREDICTED_MAX - 30});
+	sync(&m, 0x40, 0);
+	expect("more predicted branches than the limit", &m, "50 ETRACE_WALK:5 40");
+
 	make(&m, "2.0", NULL, NULL);
 	sync(&m, 0x80, 0);
 	sync(&m, 0x40, 0);

@@ -250,9 +250,55 @@ static void test_corpus(void)
 	CHECK(count > 100);
 }
 
+/* ---- branches as predicted ---- */
+
+/* The largest number of them in a packet of these bytes. */
+static uint64_t most_predicted(const uint8_t *p, const uint8_t *end, const struct hf_etrace_params *params)
+{
+	struct hf_etrace_packet pkt;
+	uint64_t most = 0;
+
+	for (; p < end; p += 1 + (*p & 31)) {
+		CHECK_EQ(hf_etrace_packet_read(params, params->modes, p + 1, *p & 31, &pkt), 0);
+		if (pkt.format == 0 && pkt.branch_count + UINT64_C(31) > most)
+			most = pkt.branch_count + UINT64_C(31);
+	}
+	return most;
+}
+
+/* A loop that goes on for longer than a reader takes in one packet. */
+static void test_predicted_max(void)
+{
+	struct hf_enc_env env = {.params = "options=branch_prediction,bpred_size=2,sync_instructions=0"};
+	struct hf_etrace_config config;
+	struct hf_etrace_enc *e;
+	struct hf_rvtrace trace;
+	struct hf_sink sink;
+	struct hf_enc *enc;
+
+	hf_rvtrace_init(&trace, 64);
+	for (unsigned i = 0; i < 200; i++)
+		hf_rvtrace_insn(&trace, 0x80000000 + i % 2 * 4, i % 2 ? 0xfeb51ee3 : 0x00000013, HF_MODE_M);
+	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 12), 0);
+	CHECK_EQ(hf_enc_new(&hf_etrace_enc_ops, &trace.stream, 0, &env, &enc), 0);
+	CHECK_EQ(hf_etrace_config_read(&config, env.params, &trace.stream, 0, NULL, 0), 0);
+	e = (struct hf_etrace_enc *)enc;
+	enc->ops->put(enc, trace.events, 150, &sink);
+	CHECK(e->s.pbc > 31);
+	e->s.pbc += HF_ETRACE_PREDICTED_MAX - e->s.branches - 5;
+	e->s.branches = HF_ETRACE_PREDICTED_MAX - 5;
+	enc->ops->put(enc, trace.events + 150, trace.count - 150, &sink);
+	enc->ops->end(enc, &sink);
+	CHECK_EQ(most_predicted(sink.start, sink.p, &config.params), HF_ETRACE_PREDICTED_MAX);
+	hf_enc_free(enc);
+	hf_sink_fini_memory(&sink);
+	hf_rvtrace_fini(&trace);
+}
+
 int main(void)
 {
 	check_walk_states();
+	test_predicted_max();
 	corpus = getenv("HARTFS_CORPUS");
 	if (!corpus) {
 		fprintf(stderr, "HARTFS_CORPUS is not set: no streams to compare with\n");
