@@ -74,9 +74,9 @@ enum hf_etrace_mode {
 /* Bits of f0s_width in a register or a support packet say this at most. */
 #define HF_ETRACE_F0S_MAX 3
 
-/* Branches as predicted that one packet may stand for. The field has 32 bits, and each may be a loop of its own: a packet
- * with a bit wrong would be hours of instructions. */
-#define HF_ETRACE_PREDICTED_MAX (UINT32_C(1) << 24)
+/* Branches as predicted that one packet may stand for: a loop that waits for the better part of a second. The field has 32
+ * bits, and a packet with a bit wrong would be hours of instructions. */
+#define HF_ETRACE_PREDICTED_MAX (UINT32_C(1) << 28)
 
 struct hf_etrace_params {
 	uint8_t version;            /* enum hf_etrace_version */
