@@ -30,10 +30,8 @@ struct supervisor {
 
 void hf_daemon_go_quiet(const struct hf_plan *plan)
 {
-	if (plan->log_fd >= 0)
-		hf_log_redirect(HF_LOG_FILE, plan->log_fd);
-	else if (!plan->settings->foreground)
-		hf_log_redirect(HF_LOG_SYSLOG, -1);
+	if (plan->log_fd >= 0 || !plan->settings->foreground)
+		hf_log_leave_stderr();
 	if (plan->settings->foreground)
 		return;
 	dup2(plan->null_fd, STDIN_FILENO);

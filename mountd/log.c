@@ -7,11 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Atomic: redirected while other threads write lines, which may still go to the old place. */
 static struct {
-	atomic_int target, fd;
+	atomic_bool on_stderr; /* atomic: other threads write lines when it is left */
+	enum hf_log_target target;
+	int fd;
 	int max_level, stderr_level;
-} log_to = {.target = HF_LOG_STDERR, .fd = STDERR_FILENO, .max_level = LOG_INFO, .stderr_level = LOG_WARNING};
+} log_to = {.on_stderr = true, .max_level = LOG_INFO, .stderr_level = LOG_WARNING};
 
 /* What .hartfs/log.txt shows. */
 #define KEPT_BYTES ((size_t)1 << 20)
@@ -27,12 +28,17 @@ void hf_log_init(int verbosity, bool chatty)
 	tzset();
 }
 
-void hf_log_redirect(enum hf_log_target target, int fd)
+void hf_log_open(enum hf_log_target target, int fd)
 {
 	if (target == HF_LOG_SYSLOG)
 		openlog("hartfs", LOG_PID | LOG_NDELAY, LOG_DAEMON);
-	log_to.fd = target == HF_LOG_FILE ? fd : STDERR_FILENO;
+	log_to.fd = fd;
 	log_to.target = target;
+}
+
+void hf_log_leave_stderr(void)
+{
+	atomic_store(&log_to.on_stderr, false);
 }
 
 struct hf_log_ring *hf_log_keep(void)
@@ -56,33 +62,39 @@ static size_t put_time(char *buf, size_t size)
 	return strftime(buf, size, "%Y-%m-%dT%H:%M:%S%z ", &tm);
 }
 
+/* One write, so that lines of several processes stay whole; nobody could be told of its failure. */
+static void put_line(int fd, const char *from, const char *end)
+{
+	if (write(fd, from, (size_t)(end - from)) < 0)
+		return;
+}
+
 void hf_log_v(int level, const char *format, va_list args)
 {
-	int target = log_to.target;
+	const enum hf_log_target target = level <= log_to.max_level ? log_to.target : HF_LOG_NONE;
+	const bool on_stderr = level <= log_to.stderr_level && atomic_load(&log_to.on_stderr);
 	struct hf_log_ring *ring = level <= log_to.max_level ? atomic_load(&kept) : NULL;
-	bool here = level <= (target == HF_LOG_STDERR ? log_to.stderr_level : log_to.max_level);
-	char line[1024], *from = line, *text, *end;
+	char line[1024], *untimed, *text, *end;
 
-	if (!here && !ring)
+	if (target == HF_LOG_NONE && !on_stderr && !ring)
 		return;
-	text = line + put_time(line, sizeof line);
-	if (target == HF_LOG_STDERR)
-		from = text;
-	text = stpcpy(text, "hartfs: ");
+	untimed = line + put_time(line, sizeof line);
+	text = stpcpy(untimed, "hartfs: ");
 	vsnprintf(text, sizeof line - (size_t)(text - line) - 1, format, args);
 	/* One line, whatever file names hold. */
 	for (end = text; *end && *end != '\n'; end++)
 		if ((unsigned char)*end < 0x20 || *end == 0x7f)
 			*end = '?';
 	*end = 0;
-	if (here && target == HF_LOG_SYSLOG)
+	if (target == HF_LOG_SYSLOG)
 		syslog(level, "%s", text);
 	*end++ = '\n';
 	if (ring)
 		hf_log_ring_add(ring, line, (size_t)(end - line));
-	/* One write, so that lines of several processes stay whole; nobody could be told of its failure. */
-	if (here && target != HF_LOG_SYSLOG && write(log_to.fd, from, (size_t)(end - from)) < 0)
-		return;
+	if (target == HF_LOG_FILE)
+		put_line(log_to.fd, line, end);
+	if (on_stderr)
+		put_line(STDERR_FILENO, untimed, end);
 }
 
 void hf_log(int level, const char *format, ...)

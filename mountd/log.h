@@ -1,6 +1,6 @@
 /*
- * Where the daemon's messages go: standard error while there is someone to read it, then syslog or a file. Lines of
- * any thread, whole.
+ * Where the daemon's messages go: a file or syslog, and standard error while there is someone to read it. Lines of any
+ * thread, whole.
  */
 #ifndef HF_MOUNTD_LOG_H
 #define HF_MOUNTD_LOG_H
@@ -11,16 +11,18 @@
 #include <stdbool.h>
 
 enum hf_log_target {
-	HF_LOG_STDERR, /* "hartfs: ..." */
-	HF_LOG_FILE,   /* with the time of day */
+	HF_LOG_NONE, /* standard error is all there is */
+	HF_LOG_FILE, /* with the time of day */
 	HF_LOG_SYSLOG,
 };
 
 /* verbosity: 0 gives info and more urgent, -1 warnings, -2 errors, 1 debug; on standard error one step less unless
  * the log is what it is there for (chatty). */
 void hf_log_init(int verbosity, bool chatty);
-/* fd: of an HF_LOG_FILE, open for the life of the process. */
-void hf_log_redirect(enum hf_log_target target, int fd);
+/* From now on the log goes there. fd: of an HF_LOG_FILE, open for the life of the process. */
+void hf_log_open(enum hf_log_target target, int fd);
+/* From now on nothing goes to standard error. */
+void hf_log_leave_stderr(void);
 /* From now on the last lines are also kept in memory, for the life of the process; NULL if there is none. */
 struct hf_log_ring *hf_log_keep(void);
 /* level as in syslog: 3 error, 4 warning, 6 info, 7 debug. */

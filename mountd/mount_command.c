@@ -1,6 +1,7 @@
 /* hartfs mount and hartfs umount, up to where processes start: everything that can be wrong is said here, in a line. */
 #include "mountd/commands.h"
 #include "mountd/daemon.h"
+#include "mountd/log.h"
 #include "mountd/mounts.h"
 #include "mountd/paths.h"
 
@@ -113,6 +114,10 @@ static bool open_log(struct hf_plan *plan)
 		plan->log_fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	if (path && plan->log_fd < 0)
 		return complain(path, strerror(errno));
+	if (path)
+		hf_log_open(HF_LOG_FILE, plan->log_fd);
+	else if (!plan->settings->foreground)
+		hf_log_open(HF_LOG_SYSLOG, -1);
 	plan->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	return plan->null_fd >= 0 || complain("/dev/null", strerror(errno));
 }

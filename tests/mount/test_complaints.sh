@@ -79,7 +79,8 @@ right none "$ntrace"
 right empty "$ntrace"
 : >"$archive/empty/t"
 
-do_mount
+# The log has them although they were found before the mount was ready.
+do_mount --wait 2>"$tmp/told"
 done_with() { [ -e "$mnt/$1/errors.txt" ] && [ ! -e "$mnt/$1/INDEXING" ]; }
 for view in "${!expected[@]}" elsewhere@ntrace none@ntrace empty@ntrace; do
 	wait_until done_with "$view" || fail "$view does not come"
