@@ -249,7 +249,7 @@ static void check_run(uint64_t seed, const char *params, const char *parameters)
 	struct hf_run run;
 	struct hf_ntt t;
 
-	hf_run_make(&run, 0x80000000, 64, HF_RUN_TRAPS, 1500, seed);
+	hf_run_make(&run, 0x80000000, 64, HF_RUN_TRAPS, HF_TEST_SANITIZED ? 500 : 1500, seed);
 	hf_ntt_init(&t, parameters);
 	hf_ntt_add_code(&t, run.base, run.code, run.code_size);
 	check(&t, &run.events, 64, params);
@@ -288,8 +288,7 @@ int main(void)
 	const char *corpus = getenv("HARTFS_CORPUS");
 
 	check_run(9, "mode=htm,sync_instructions=100", "implicit_return=1");
-	if (!HF_TEST_SANITIZED)
-		check_run(4, "repeat_history=1,repeat_branch=1,sync_instructions=100,timestamps=1", "implicit_return=1");
+	check_run(4, "repeat_history=1,repeat_branch=1,sync_instructions=100,timestamps=1", "implicit_return=1");
 	if (!HF_TEST_SANITIZED)
 		check_run(5, "mode=btm,call_stack=0,sync_instructions=100", "implicit_return=0");
 	if (corpus && !HF_TEST_SANITIZED) {

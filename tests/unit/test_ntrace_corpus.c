@@ -262,7 +262,7 @@ int main(void)
 		return 77;
 	}
 	printf("%-44s %8s %8s\n", "stream", "theirs", "ours");
-	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+	for (size_t i = 0; i < sizeof programs / sizeof *programs; i += HF_TEST_SANITIZED ? 3 : 1)
 		count += check_program(corpus, programs[i]);
 	count += check_harts(corpus);
 	printf("%u streams\n", count);
