@@ -8,6 +8,7 @@
 #include "codecs/base/err.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* The largest state blob of any codec. */
 #define HF_STATE_MAX 4096
@@ -33,5 +34,16 @@ size_t hf_state_save(const struct hf_state_table *table, const void *state, uint
 /* The reverse: HF_ERR_STATE on another version, a value out of range, or bytes missing or left; *state may then be
  * half filled and must not be used. Members outside the table are not touched. */
 int hf_state_load(const struct hf_state_table *table, void *state, const uint8_t *blob, size_t size);
+
+/* What may be a small negative number, kernel addresses and differences, as a number that is stored in few bytes. */
+static inline uint64_t hf_zigzag(uint64_t v)
+{
+	return v << 1 ^ (uint64_t) - (v >> 63);
+}
+
+static inline uint64_t hf_unzigzag(uint64_t v)
+{
+	return v >> 1 ^ (uint64_t) - (v & 1);
+}
 
 #endif

@@ -82,16 +82,6 @@ static const struct hf_state_table data_table = {
 /* What these fields and their length take at most, and the histories of the sizes. */
 #define DATA_MAX (64 + 2 * HF_VARINT_MAX * HF_ETRACE_ENC_SIZES)
 
-static uint64_t zigzag(uint64_t v)
-{
-	return v << 1 ^ (uint64_t)-(v >> 63);
-}
-
-static uint64_t unzigzag(uint64_t v)
-{
-	return v >> 1 ^ (uint64_t)-(v & 1);
-}
-
 static bool keeps_stack(const struct hf_etrace_config *c)
 {
 	return (c->params.modes & HF_ETRACE_IMPLICIT_RETURN) && c->profile != HF_ETRACE_C111;
@@ -141,7 +131,7 @@ static uint8_t *put_held(uint8_t *p, const struct hf_event *held)
 	const struct hf_ev_insn *insn = &held->insn;
 
 	p = hf_put_varint(p, insn->pc);
-	p = hf_put_varint(p, zigzag(insn->target - insn->pc));
+	p = hf_put_varint(p, hf_zigzag(insn->target - insn->pc));
 	hf_put32(p, insn->opcode);
 	p[4] = insn->size;
 	p[5] = insn->isa;
@@ -184,7 +174,7 @@ static uint8_t *put_cache(uint8_t *p, const struct hf_etrace_enc *e, bool ends)
 	}
 	for (size_t i = 0; i < n; i++)
 		if (e->cached[i]) {
-			p = hf_put_varint(p, zigzag(e->cache[i] - last));
+			p = hf_put_varint(p, hf_zigzag(e->cache[i] - last));
 			last = e->cache[i];
 		}
 	return p;
@@ -229,13 +219,13 @@ size_t hf_etrace_enc_save(const struct hf_enc *enc, uint8_t *blob)
 	if (s.flags & HF_ETRACE_ENC_HELD)
 		p = put_held(p, &e->held);
 	for (uint32_t i = 0; i < s.run_count; i++) {
-		p = hf_put_varint(p, zigzag(e->runs[i].first - last));
+		p = hf_put_varint(p, hf_zigzag(e->runs[i].first - last));
 		p = hf_put_varint(p, e->runs[i].length);
 		*p++ = (uint8_t)e->runs[i].passes;
 		last = e->runs[i].first + e->runs[i].length;
 	}
 	for (uint32_t i = 0; keeps_stack(&e->c) && i < s.stack_count; i++) {
-		p = hf_put_varint(p, zigzag(e->stack[i] - last));
+		p = hf_put_varint(p, hf_zigzag(e->stack[i] - last));
 		if (keeps_repeats(&e->c))
 			p = hf_put_varint(p, e->repeat[i]);
 		last = e->stack[i];
@@ -289,7 +279,7 @@ static void get_held(struct reading *r, struct hf_event *held)
 
 	*held = (struct hf_event){.kind = HF_EVENT_INSN};
 	held->insn.pc = number(r);
-	held->insn.target = held->insn.pc + unzigzag(number(r));
+	held->insn.target = held->insn.pc + hf_unzigzag(number(r));
 	p = bytes(r, 9);
 	held->insn.opcode = hf_get32(p);
 	held->insn.size = p[4];
@@ -336,7 +326,7 @@ static void get_cache(struct reading *r, struct hf_etrace_enc *e, bool ends)
 	}
 	for (size_t i = 0; i < n; i++)
 		if (e->cached[i])
-			last = e->cache[i] = last + unzigzag(number(r));
+			last = e->cache[i] = last + hf_unzigzag(number(r));
 }
 
 /* Returns the last address that they tell. */
@@ -348,7 +338,7 @@ static uint64_t get_runs(struct reading *r, struct hf_etrace_enc *e)
 		struct hf_etrace_run *run = &e->runs[i];
 		uint64_t length;
 
-		run->first = last + unzigzag(number(r));
+		run->first = last + hf_unzigzag(number(r));
 		length = number(r);
 		run->length = (uint32_t)length;
 		run->passes = byte(r);
@@ -405,7 +395,7 @@ int hf_etrace_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size)
 	ends = tables_end(e);
 	last = get_runs(&r, e);
 	for (uint32_t i = 0; keeps_stack(&e->c) && i < e->s.stack_count; i++) {
-		last = e->stack[i] = last + unzigzag(number(&r));
+		last = e->stack[i] = last + hf_unzigzag(number(&r));
 		e->repeat[i] = keeps_repeats(&e->c) ? (uint16_t)number(&r) : 0;
 	}
 	get_predictor(&r, e, ends);

@@ -167,17 +167,6 @@ static const struct hf_state_table table = {
 	.fields = fields,
 };
 
-/* Kernel addresses are small negative numbers. */
-static uint64_t zigzag(uint64_t v)
-{
-	return v << 1 ^ (uint64_t) - (v >> 63);
-}
-
-static uint64_t unzigzag(uint64_t v)
-{
-	return v >> 1 ^ (uint64_t) - (v & 1);
-}
-
 static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
 {
 	const struct hf_stf_dec *d = (const struct hf_stf_dec *)dec;
@@ -185,9 +174,9 @@ static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discar
 	struct stored st = {
 		.offset = s->offset,
 		.index = s->index,
-		.next = zigzag(s->next),
-		.expected = zigzag(s->expected - s->next),
-		.drift = zigzag(s->drift),
+		.next = hf_zigzag(s->next),
+		.expected = hf_zigzag(s->expected - s->next),
+		.drift = hf_zigzag(s->drift),
 		.flags = (uint8_t)((s->begun ? FLAG_BEGUN : 0) | (s->has_ids ? FLAG_IDS : 0) |
 				   (s->has_said ? FLAG_SAID : 0)),
 		.mode = s->mode,
@@ -216,15 +205,15 @@ static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
 	*s = (struct hf_stf_sync){
 		.offset = st.offset,
 		.index = st.index,
-		.next = unzigzag(st.next),
-		.drift = unzigzag(st.drift),
+		.next = hf_unzigzag(st.next),
+		.drift = hf_unzigzag(st.drift),
 		.mode = st.mode,
 		.isa = st.isa,
 		.begun = st.flags & FLAG_BEGUN,
 		.has_ids = st.flags & FLAG_IDS,
 		.has_said = st.flags & FLAG_SAID,
 	};
-	s->expected = s->next + unzigzag(st.expected);
+	s->expected = s->next + hf_unzigzag(st.expected);
 	for (unsigned i = 0; i < 3; i++) {
 		s->ids[i] = st.ids[i];
 		s->said[i] = s->has_said ? st.said[i] ^ st.ids[i] : 0;

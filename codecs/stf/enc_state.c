@@ -28,23 +28,13 @@ static const struct hf_state_table table = {
 	.fields = fields,
 };
 
-static uint64_t zigzag(uint64_t v)
-{
-	return v << 1 ^ (uint64_t) - (v >> 63);
-}
-
-static uint64_t unzigzag(uint64_t v)
-{
-	return v >> 1 ^ (uint64_t) - (v & 1);
-}
-
 size_t hf_stf_enc_save(const struct hf_enc *enc, uint8_t *blob)
 {
 	struct hf_stf_enc_state s = ((const struct hf_stf_enc *)enc)->s;
 
-	s.pc = s.flags & HF_STF_ENC_GROUP ? zigzag(s.pc - s.next) : 0;
-	s.handler = s.flags & HF_STF_ENC_TARGET ? zigzag(s.handler - s.next) : 0;
-	s.next = zigzag(s.next);
+	s.pc = s.flags & HF_STF_ENC_GROUP ? hf_zigzag(s.pc - s.next) : 0;
+	s.handler = s.flags & HF_STF_ENC_TARGET ? hf_zigzag(s.handler - s.next) : 0;
+	s.next = hf_zigzag(s.next);
 	return hf_state_save(&table, &s, blob);
 }
 
@@ -55,9 +45,9 @@ int hf_stf_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size)
 
 	if (err)
 		return err;
-	s.next = unzigzag(s.next);
-	s.pc = s.flags & HF_STF_ENC_GROUP ? s.next + unzigzag(s.pc) : 0;
-	s.handler = s.flags & HF_STF_ENC_TARGET ? s.next + unzigzag(s.handler) : 0;
+	s.next = hf_unzigzag(s.next);
+	s.pc = s.flags & HF_STF_ENC_GROUP ? s.next + hf_unzigzag(s.pc) : 0;
+	s.handler = s.flags & HF_STF_ENC_TARGET ? s.next + hf_unzigzag(s.handler) : 0;
 	((struct hf_stf_enc *)enc)->s = s;
 	return 0;
 }
