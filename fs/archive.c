@@ -41,8 +41,11 @@ int hf_archive_error(int errnum)
 	case ENOTDIR:
 	case ELOOP: /* a symbolic link in the path: not ours to follow */
 	case EXDEV: /* RESOLVE_BENEATH: out of the archive */
-	case ENAMETOOLONG:
 		return HF_ERR_NOT_FOUND;
+	case ENAMETOOLONG:
+		return HF_ERR_PATH_LENGTH;
+	case EACCES:
+		return HF_ERR_DENIED;
 	case ENOMEM:
 		return HF_ERR_NOMEM;
 	case ESTALE:

@@ -6,7 +6,6 @@
 #include "fs/trace.h"
 #include "fs/tree.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +99,7 @@ static int open_file(struct hf_companion *companion, const struct hf_archive *ar
 	int fd, err = hf_archive_open_file(archive, companion->path, &fd, ret_st);
 
 	/* Not ours to read: that does not pass by itself, and the capture is good without. */
-	if (err == HF_ERR_IO && (errno == EACCES || errno == EPERM)) {
+	if (err == HF_ERR_DENIED) {
 		companion->diag = (struct hf_diag){.code = err, .space = HF_SPACE_FILE, .offset = HF_NOWHERE};
 		return 0;
 	}

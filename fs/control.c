@@ -3,6 +3,7 @@
 #include "fs/info.h"
 #include "fs/json.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,60 +16,91 @@ void hf_control_init(struct hf_control *control)
 	pthread_mutex_init(&control->lock, NULL);
 }
 
+static void forget_remarks(struct hf_remarks *remarks)
+{
+	for (size_t i = 0; i < remarks->count; i++) {
+		free(remarks->item[i].path);
+		free(remarks->item[i].text);
+	}
+	free(remarks->item);
+	*remarks = (struct hf_remarks){0};
+}
+
 void hf_control_fini(struct hf_control *control)
 {
-	for (size_t i = 0; i < control->count; i++) {
-		free(control->substitute[i].path);
-		free(control->substitute[i].name);
-	}
-	free(control->substitute);
+	forget_remarks(&control->substitutes);
+	forget_remarks(&control->unreached);
 	pthread_mutex_destroy(&control->lock);
 }
 
 /* With the lock held. */
-static bool note(struct hf_control *control, const char *path, const char *name)
+static bool note(struct hf_remarks *remarks, const char *path, const char *text)
 {
-	struct hf_substitute *slot;
+	struct hf_remark *slot;
 
-	for (size_t i = 0; i < control->count; i++)
-		if (strcmp(control->substitute[i].path, path) == 0 && strcmp(control->substitute[i].name, name) == 0)
+	for (size_t i = 0; i < remarks->count; i++)
+		if (strcmp(remarks->item[i].path, path) == 0 && strcmp(remarks->item[i].text, text) == 0)
 			return true;
-	if (!control->substitute)
-		control->substitute = calloc(HF_SUBSTITUTES_MAX, sizeof *control->substitute);
-	if (!control->substitute || control->count == HF_SUBSTITUTES_MAX)
-		return false;
-	slot = &control->substitute[control->count];
-	slot->path = strdup(path);
-	slot->name = strdup(name);
-	if (!slot->path || !slot->name) {
+	if (!remarks->item)
+		remarks->item = calloc(HF_REMARKS_MAX, sizeof *remarks->item);
+	if (remarks->item && remarks->count < HF_REMARKS_MAX) {
+		slot = &remarks->item[remarks->count];
+		*slot = (struct hf_remark){.path = strdup(path), .text = strdup(text)};
+		if (slot->path && slot->text) {
+			remarks->count++;
+			return true;
+		}
 		free(slot->path);
-		free(slot->name);
-		return false;
+		free(slot->text);
 	}
-	control->count++;
-	return true;
+	remarks->more++;
+	return false;
 }
 
 void hf_control_substitute(struct hf_control *control, const char *path, const char *name)
 {
 	pthread_mutex_lock(&control->lock);
-	if (!note(control, path, name))
-		control->more++;
+	note(&control->substitutes, path, name);
 	pthread_mutex_unlock(&control->lock);
 }
 
-static void put_substitutes(struct hf_control *control, struct hf_json *json)
+void hf_control_search_begins(struct hf_control *control)
 {
 	pthread_mutex_lock(&control->lock);
-	hf_json_open(json, "substitute_names", '[');
-	for (size_t i = 0; i < control->count; i++) {
+	forget_remarks(&control->unreached);
+	pthread_mutex_unlock(&control->lock);
+}
+
+bool hf_control_unreached(struct hf_control *control, const char *dir, const char *name, int err)
+{
+	const struct hf_diag diag = {.code = err, .offset = HF_NOWHERE};
+	char path[PATH_MAX + NAME_MAX + 2], text[128];
+	bool kept;
+
+	snprintf(path, sizeof path, "%s%s%s", dir, *dir && name ? "/" : "", name ? name : "");
+	hf_diag_format(&diag, text, sizeof text);
+	pthread_mutex_lock(&control->lock);
+	kept = note(&control->unreached, path, text);
+	pthread_mutex_unlock(&control->lock);
+	return kept;
+}
+
+static void put_remarks(struct hf_control *control, struct hf_json *json, const struct hf_remarks *remarks,
+			const char *name, const char *path_name, const char *text_name)
+{
+	char complete[64];
+
+	pthread_mutex_lock(&control->lock);
+	hf_json_open(json, name, '[');
+	for (size_t i = 0; i < remarks->count; i++) {
 		hf_json_open(json, NULL, '{');
-		hf_json_string(json, "capture", control->substitute[i].path);
-		hf_json_string(json, "view_directory", control->substitute[i].name);
+		hf_json_string(json, path_name, remarks->item[i].path);
+		hf_json_string(json, text_name, remarks->item[i].text);
 		hf_json_close(json, '}');
 	}
 	hf_json_close(json, ']');
-	hf_json_bool(json, "substitute_names_complete", !control->more);
+	snprintf(complete, sizeof complete, "%s_complete", name);
+	hf_json_bool(json, complete, !remarks->more);
 	pthread_mutex_unlock(&control->lock);
 }
 
@@ -130,7 +162,8 @@ void hf_control_status(struct hf_fs *fs, struct hf_sink *sink)
 	hf_json_u64(&json, "evicted", stats.evicted);
 	hf_json_close(&json, '}');
 	put_failures(fs, &json);
-	put_substitutes(&fs->control, &json);
+	put_remarks(&fs->control, &json, &fs->control.substitutes, "substitute_names", "capture", "view_directory");
+	put_remarks(&fs->control, &json, &fs->control.unreached, "not_searched", "path", "error");
 	hf_json_close(&json, '}');
 	hf_json_end(&json);
 }

@@ -9,25 +9,31 @@
 
 #include <pthread.h>
 
-/* A view directory that does not have the name it should have. */
-struct hf_substitute {
-	char *path; /* of the capture */
-	char *name; /* the last component of its view directory */
+/* What status.json says of single paths: each path once, with one text. */
+#define HF_REMARKS_MAX 1000
+struct hf_remarks {
+	struct hf_remark {
+		char *path, *text; /* owned */
+	} *item;
+	size_t count, more; /* more: not kept */
 };
-
-#define HF_SUBSTITUTES_MAX 1000
 
 struct hf_control {
 	pthread_mutex_t lock;
-	struct hf_substitute *substitute;
-	size_t count, more; /* more: not kept */
+	struct hf_remarks substitutes; /* captures whose view directory does not have the name it should have: its name */
+	struct hf_remarks unreached;   /* what the search for captures could not look at: why */
 };
 
 void hf_control_init(struct hf_control *control);
 void hf_control_fini(struct hf_control *control);
 
-/* Notes a substitute; the same again is nothing new. */
+/* Notes the name that a capture's view directory has instead of its own; the same again is nothing new. */
 void hf_control_substitute(struct hf_control *control, const char *path, const char *name);
+/* The archive is searched from its beginning: what could not be reached before may be reachable now. */
+void hf_control_search_begins(struct hf_control *control);
+/* Notes dir/name (dir itself if name is NULL), which a search had to leave out because of err. False if there are too
+ * many to keep: they are counted only. */
+bool hf_control_unreached(struct hf_control *control, const char *dir, const char *name, int err);
 
 void hf_control_status(struct hf_fs *fs, struct hf_sink *sink);
 void hf_control_progress(struct hf_fs *fs, struct hf_sink *sink);

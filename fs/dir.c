@@ -268,12 +268,13 @@ int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit,
 		struct hf_node_key key = entry->key;
 		struct hf_attr attr = {.st.st_mode = shown_type(&key)};
 		char path[HF_PATH_SIZE];
+		bool reachable = !hf_path_join(path, dir->node->key.path, entry->name);
 		int err;
 
 		key.path = path;
-		if (hf_path_join(path, dir->node->key.path, entry->name))
-			continue;
-		if (plus) {
+		if (!reachable) {
+			attr.st.st_ino = HF_FS_UNREACHABLE;
+		} else if (plus) {
 			err = enter(dir, entry, &key, &attr);
 			if (err == HF_ERR_NOMEM)
 				return err;
@@ -284,7 +285,7 @@ int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit,
 			attr.st.st_ino = hf_node_number(nodes, &key);
 		}
 		if (!emit(ctx, entry->name, &attr, cookie + 1)) {
-			if (plus)
+			if (plus && reachable)
 				hf_node_forget(nodes, attr.st.st_ino, 1);
 			return 0;
 		}

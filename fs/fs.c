@@ -12,7 +12,7 @@
 
 void hf_fs_log(struct hf_fs *fs, int level, const char *format, ...)
 {
-	char line[1024];
+	char line[HF_LOG_LINE_SIZE];
 	va_list args;
 
 	if (!fs->options.log)
@@ -164,7 +164,7 @@ int hf_fs_resolve(struct hf_fs *fs, const char *path, uint64_t *ret_ino)
 		size_t len = strcspn(path, "/");
 
 		if (len > NAME_MAX) {
-			err = HF_ERR_NOT_FOUND;
+			err = HF_ERR_PATH_LENGTH;
 		} else if (len && !(len == 1 && *path == '.')) {
 			memcpy(name, path, len);
 			name[len] = '\0';
@@ -226,7 +226,21 @@ static bool collect(void *ctx, const char *name, const struct hf_attr *attr, uin
 	return !found->err;
 }
 
-static void walk_dir(struct walk *walk, const char *path, unsigned depth);
+/* dir/name, or dir itself (name NULL), is left out. What is no capture, or vanished meanwhile, is nothing to tell of. */
+static void leave_out(struct walk *walk, const char *dir, const char *name, int err)
+{
+	const struct hf_diag diag = {.code = err, .offset = HF_NOWHERE};
+	char text[128];
+
+	if (err == HF_ERR_NOMEM)
+		walk->err = err;
+	if (err == HF_ERR_NOMEM || err == HF_ERR_NOT_FOUND || err == HF_ERR_UNKNOWN_FORMAT || walk->fs->closing ||
+	    !hf_control_unreached(&walk->fs->control, dir, name, err))
+		return;
+	hf_diag_format(&diag, text, sizeof text);
+	hf_fs_log(walk->fs, 4, "%s%s%s: not searched for captures: %s", dir, *dir && name ? "/" : "",
+		  name ? name : "", text);
+}
 
 /* A file or directory of the archive, if it is a capture. */
 static void walk_capture(struct walk *walk, const char *path)
@@ -234,16 +248,17 @@ static void walk_capture(struct walk *walk, const char *path)
 	struct hf_capture *capture;
 	char dir[HF_PATH_SIZE], name[NAME_MAX + 1], views[HF_PATH_SIZE];
 	const char *base = hf_path_split(dir, path);
+	int err = hf_capture_at(walk->fs, path, &capture);
 
-	if (hf_capture_at(walk->fs, path, &capture) ||
-	    hf_tree_view_name(walk->fs, dir, base, capture, hf_tree_exists, walk->fs, name) ||
-	    hf_path_join(views, dir, name))
-		return;
-	if (!walk->fn(walk->ctx, path, views))
+	if (!err)
+		err = hf_tree_view_name(walk->fs, dir, base, capture, hf_tree_exists, walk->fs, name);
+	if (!err)
+		err = hf_path_join(views, dir, name);
+	if (err)
+		leave_out(walk, path, NULL, err);
+	else if (!walk->fn(walk->ctx, path, views))
 		walk->stop = true;
 }
-
-enum { DEPTH_MAX = 1000 };
 
 static int list_dir(struct hf_fs *fs, const char *path, struct found *found)
 {
@@ -262,30 +277,42 @@ static int list_dir(struct hf_fs *fs, const char *path, struct found *found)
 	return err ? err : found->err;
 }
 
-static void walk_dir(struct walk *walk, const char *path, unsigned depth)
+static void walk_dir(struct walk *walk, const char *path);
+
+/* What stands under a name of a directory, and what is below it. below: HF_PATH_SIZE bytes to work in. */
+static void walk_entry(struct walk *walk, const char *dir, const char *name, bool is_dir, char *below)
+{
+	struct stat st;
+	int err = hf_path_join(below, dir, name);
+
+	/* View directories are not gone into: the archive does not have them. */
+	if (!err)
+		err = hf_archive_stat(&walk->fs->archive, below, &st);
+	if (err) {
+		leave_out(walk, dir, name, err);
+		return;
+	}
+	walk_capture(walk, below);
+	if (is_dir && !walk->stop)
+		walk_dir(walk, below);
+}
+
+/* As deep as paths are long: the paths are not on the stack. */
+static void walk_dir(struct walk *walk, const char *path)
 {
 	struct found found = {0};
-	int err = list_dir(walk->fs, path, &found);
+	char *below = malloc(HF_PATH_SIZE);
+	int err = below ? list_dir(walk->fs, path, &found) : HF_ERR_NOMEM;
 
-	if (err == HF_ERR_NOMEM)
-		walk->err = err;
-	for (size_t i = 0; i < found.count && !walk->stop && !walk->err && !walk->fs->closing; i++) {
-		char below[HF_PATH_SIZE];
-		struct stat st;
-
-		if (hf_path_join(below, path, found.name[i]))
-			continue;
-		/* Not into view directories, which the archive does not have. */
-		if (hf_archive_stat(&walk->fs->archive, below, &st))
-			continue;
-		walk_capture(walk, below);
-		if (found.dir[i] && depth < DEPTH_MAX && !walk->stop)
-			walk_dir(walk, below, depth + 1);
-	}
+	if (err)
+		leave_out(walk, path, NULL, err);
+	for (size_t i = 0; !err && i < found.count && !walk->stop && !walk->err && !walk->fs->closing; i++)
+		walk_entry(walk, path, found.name[i], found.dir[i], below);
 	for (size_t i = 0; i < found.count; i++)
 		free(found.name[i]);
 	free(found.name);
 	free(found.dir);
+	free(below);
 }
 
 int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, void *ctx)
@@ -296,10 +323,12 @@ int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, vo
 
 	if (err)
 		return err;
+	if (!*under)
+		hf_control_search_begins(&fs->control);
 	if (*under)
 		walk_capture(&walk, under);
 	if (S_ISDIR(st.st_mode) && !walk.stop)
-		walk_dir(&walk, under, 0);
+		walk_dir(&walk, under);
 	return walk.err;
 }
 

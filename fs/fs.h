@@ -11,6 +11,7 @@
 
 #include "codecs/base/err.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -20,6 +21,8 @@ struct hf_fs;
 struct hf_file;
 struct hf_log_ring;
 
+/* As long as the longest path, and what is said of it. */
+#define HF_LOG_LINE_SIZE (PATH_MAX + 1024)
 /* Where log lines go: level as in syslog (3 error, 4 warning, 6 info, 7 debug). Called from any thread. */
 typedef void (*hf_log_fn)(void *ctx, int level, const char *line);
 
@@ -60,6 +63,8 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 void hf_fs_close(struct hf_fs *fs);
 
 #define HF_FS_ROOT 1
+/* The st_ino, in a directory, of what has a longer path than there are: hf_fs_lookup says HF_ERR_PATH_LENGTH of it. */
+#define HF_FS_UNREACHABLE 2
 
 /* What lookup and getattr give: a stat with st_ino set, plus how long the kernel may believe it (seconds). */
 struct hf_attr {
@@ -90,8 +95,8 @@ int hf_fs_xattr_list(struct hf_fs *fs, uint64_t ino, char buf[HF_FS_XATTR_SIZE],
 /*
  * A directory as it was when opened, so that a cookie stays valid. emit returns false when it has no more room; the
  * entry is then given again next time. Never blocks on an index. attr has st_ino and the type bits of st_mode; with
- * plus, entries are looked up: attr is complete and a reference is held for each entry that emit took, "." and ".."
- * excepted.
+ * plus, entries are looked up: attr is complete and a reference is held for each entry that emit took, ".", ".." and
+ * HF_FS_UNREACHABLE excepted.
  */
 struct hf_dir;
 typedef bool (*hf_emit_fn)(void *ctx, const char *name, const struct hf_attr *attr, uint64_t next_cookie);

@@ -16,7 +16,7 @@ int hf_path_join(char buf[HF_PATH_SIZE], const char *dir, const char *name)
 {
 	int n = snprintf(buf, HF_PATH_SIZE, "%s%s%s", dir, *dir ? "/" : "", name);
 
-	return n < HF_PATH_SIZE ? 0 : HF_ERR_NOT_FOUND;
+	return n < HF_PATH_SIZE ? 0 : HF_ERR_PATH_LENGTH;
 }
 
 const char *hf_path_split(char buf[HF_PATH_SIZE], const char *path)
@@ -274,9 +274,10 @@ int hf_fs_lookup(struct hf_fs *fs, uint64_t parent, const char *name, struct hf_
 	*ret_attr = (struct hf_attr){.entry_timeout = HF_TIMEOUT_LONG};
 	if (!node)
 		return HF_ERR_NOT_FOUND;
-	if (!*name || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-	    strlen(name) > NAME_MAX)
+	if (!*name || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		err = HF_ERR_NOT_FOUND;
+	else if (strlen(name) > NAME_MAX)
+		err = HF_ERR_PATH_LENGTH;
 	else if (node->key.kind == HF_NODE_PLAIN)
 		err = S_ISDIR(node->key.type) ? lookup_plain(fs, node->key.path, name, ret_attr) : HF_ERR_NOT_FOUND;
 	else

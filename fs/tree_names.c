@@ -16,7 +16,11 @@ bool hf_tree_exists(void *ctx, const char *dir, const char *name)
 	char path[HF_PATH_SIZE];
 	struct stat st;
 
-	return !hf_path_join(path, dir, name) && hf_archive_stat(&fs->archive, path, &st) != HF_ERR_NOT_FOUND;
+	int err = hf_path_join(path, dir, name);
+
+	if (!err)
+		err = hf_archive_stat(&fs->archive, path, &st);
+	return err != HF_ERR_NOT_FOUND && err != HF_ERR_PATH_LENGTH;
 }
 
 const char *hf_tree_control_name(struct hf_fs *fs, hf_exists_fn exists, void *ctx)

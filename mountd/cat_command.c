@@ -1,5 +1,6 @@
 /* hartfs cat and hartfs info: single files of the tree on standard output, without a mount. */
 #include "mountd/commands.h"
+#include "mountd/log.h"
 #include "mountd/paths.h"
 
 #include <errno.h>
@@ -191,7 +192,7 @@ static char *resolve_target(struct hf_fs *fs, const struct target *target, const
 	*ret_capture = NULL;
 	if (!find_capture(fs, target->path, &search)) {
 		if (target->view)
-			fprintf(stderr, "hartfs %s: %s: this is not a capture (bare packets need a capture.ini)\n",
+			hf_say(stderr, "hartfs %s: %s: this is not a capture (bare packets need a capture.ini)",
 				command, shown);
 		return target->view ? NULL : strdup(target->path);
 	}
@@ -369,14 +370,14 @@ static int write_file(struct hf_fs *fs, const char *path, const char *capture, c
 		hf_fs_forget(fs, ino, 1);
 	}
 	if (directory)
-		fprintf(stderr, "hartfs %s: %s: this is a directory\n", command, shown);
+		hf_say(stderr, "hartfs %s: %s: this is a directory", command, shown);
 	else if (read_err == HF_ERR_NOT_FOUND && capture)
 		hf_paths_explain_capture(command, shown, fs, capture, read_err, NULL);
 	else if (read_err)
 		hf_paths_explain(command, shown, read_err, NULL);
 	reader_left |= write_err == EPIPE;
 	if (write_err && write_err != EPIPE)
-		fprintf(stderr, "hartfs %s: standard output: %s\n", command, strerror(write_err));
+		hf_say(stderr, "hartfs %s: standard output: %s", command, strerror(write_err));
 	return read_err || write_err ? HF_EXIT_FAILURE : HF_EXIT_OK;
 }
 
@@ -411,7 +412,7 @@ static int write_infos(struct hf_fs *fs, const struct hf_settings *settings, con
 
 	hf_fs_each_capture(fs, "", add_found, &found);
 	if (!found.count)
-		fprintf(stderr, "hartfs info: %s: there is no capture in it\n", shown);
+		hf_say(stderr, "hartfs info: %s: there is no capture in it", shown);
 	for (size_t i = 0; i < found.count; i++) {
 		char *inside = NULL;
 		int err = reader_left ? HF_ERR_CANCELLED : hf_fs_index(fs, found.capture[i], NULL, NULL, &diag);
@@ -453,9 +454,9 @@ static int write_target(const struct hf_settings *settings, const char *path, co
 	if (asprintf(&shown, "%s%s%s", path, view ? "/" : "", view ? view : "") < 0)
 		return status;
 	if (!find_target(path, view, &target))
-		fprintf(stderr, "hartfs %s: %s: there is no such file\n", command, shown);
+		hf_say(stderr, "hartfs %s: %s: there is no such file", command, shown);
 	else if (!*target.path)
-		fprintf(stderr, "hartfs %s: %s: this is a directory\n", command, shown);
+		hf_say(stderr, "hartfs %s: %s: this is a directory", command, shown);
 	else
 		fs = hf_paths_open_archive(settings, target.archive, false);
 	if (fs && all) {

@@ -395,7 +395,7 @@ static bool emit_entry(void *ctx, const char *name, const struct hf_attr *attr, 
 	char *at = listing->buf + listing->used;
 
 	entry = entry_of(attr);
-	if (is_dots(name))
+	if (is_dots(name) || entry.ino == HF_FS_UNREACHABLE)
 		entry.ino = 0; /* no reference, no entry for the kernel to keep */
 	n = listing->plus ? fuse_add_direntry_plus(listing->req, at, room, name, &entry, (off_t)next_cookie)
 			  : fuse_add_direntry(listing->req, at, room, name, &entry.attr, (off_t)next_cookie);

@@ -1,5 +1,6 @@
 /* hartfs index and hartfs verify: the same walk over captures, several at a time, with a line or a bar of progress. */
 #include "mountd/commands.h"
+#include "mountd/log.h"
 #include "mountd/paths.h"
 
 #include <pthread.h>
@@ -135,7 +136,7 @@ static bool add_operand(struct work *work, const char *operand)
 		       !finder.out_of_memory;
 	}
 	if (!hf_paths_split(operand, true, &directory, &name)) {
-		fprintf(stderr, "hartfs: %s: there is no such file\n", operand);
+		hf_say(stderr, "hartfs: %s: there is no such file", operand);
 		return false;
 	}
 	finder.archive = take_archive(work, directory);
@@ -209,12 +210,12 @@ static void tell_result(struct work *work, const struct item *item, int err, uin
 		hf_paths_explain_capture(work->verify ? "verify" : "index", name, work->archives[item->archive].fs,
 					 item->path, err, diag);
 	} else if (bad) {
-		printf("%s/%s: %llu of %llu chunks are wrong\n", directory, item->path, (unsigned long long)bad,
+		hf_say(stdout, "%s/%s: %llu of %llu chunks are wrong", directory, item->path, (unsigned long long)bad,
 		       (unsigned long long)chunks);
 	} else if (!quiet && work->verify) {
-		printf("%s/%s: %llu chunks are right\n", directory, item->path, (unsigned long long)chunks);
+		hf_say(stdout, "%s/%s: %llu chunks are right", directory, item->path, (unsigned long long)chunks);
 	} else if (!quiet) {
-		printf("%s/%s: indexed\n", directory, item->path);
+		hf_say(stdout, "%s/%s: indexed", directory, item->path);
 	}
 	fflush(stdout);
 	if (work->bar)
@@ -284,7 +285,7 @@ static int sum_up(struct work *work)
 		fflush(stderr);
 	}
 	if (interrupted)
-		fprintf(stderr, "hartfs: interrupted; started again it goes on from here\n");
+		hf_say(stderr, "hartfs: interrupted; started again it goes on from here");
 	if (work->settings->verbosity >= 0 && work->item_count + work->failed_paths != 1)
 		printf("%zu captures: %zu %s, %zu failed\n", work->item_count, good,
 		       work->verify ? "right" : "indexed", work->failed);

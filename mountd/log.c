@@ -69,23 +69,38 @@ static void put_line(int fd, const char *from, const char *end)
 		return;
 }
 
+/*
+ * One line in text[size], whatever file names hold: what a terminal would act on is shown as '?', and a line that does not
+ * fit says so. Returns its end.
+ */
+static char *put_text(char *text, size_t size, const char *format, va_list args)
+{
+	static const char cut[] = " [the line was cut here]";
+	const int n = vsnprintf(text, size, format, args);
+	char *end = text + (n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1);
+
+	if (n > 0 && (size_t)n >= size)
+		memcpy(end - (sizeof cut - 1), cut, sizeof cut);
+	while (end > text && end[-1] == '\n')
+		*--end = 0;
+	for (char *s = text; s < end; s++)
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			*s = '?';
+	return end;
+}
+
 void hf_log_v(int level, const char *format, va_list args)
 {
 	const enum hf_log_target target = level <= log_to.max_level ? log_to.target : HF_LOG_NONE;
 	const bool on_stderr = level <= log_to.stderr_level && atomic_load(&log_to.on_stderr);
 	struct hf_log_ring *ring = level <= log_to.max_level ? atomic_load(&kept) : NULL;
-	char line[1024], *untimed, *text, *end;
+	char line[HF_LOG_LINE_SIZE], *untimed, *text, *end;
 
 	if (target == HF_LOG_NONE && !on_stderr && !ring)
 		return;
 	untimed = line + put_time(line, sizeof line);
 	text = stpcpy(untimed, "hartfs: ");
-	vsnprintf(text, sizeof line - (size_t)(text - line) - 1, format, args);
-	/* One line, whatever file names hold. */
-	for (end = text; *end && *end != '\n'; end++)
-		if ((unsigned char)*end < 0x20 || *end == 0x7f)
-			*end = '?';
-	*end = 0;
+	end = put_text(text, sizeof line - (size_t)(text - line) - 1, format, args);
 	if (target == HF_LOG_SYSLOG)
 		syslog(level, "%s", text);
 	*end++ = '\n';
@@ -104,6 +119,17 @@ void hf_log(int level, const char *format, ...)
 	va_start(args, format);
 	hf_log_v(level, format, args);
 	va_end(args);
+}
+
+void hf_say(FILE *to, const char *format, ...)
+{
+	char text[HF_LOG_LINE_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	put_text(text, sizeof text, format, args);
+	va_end(args);
+	fprintf(to, "%s\n", text);
 }
 
 void hf_log_line(void *ctx, int level, const char *line)

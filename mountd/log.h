@@ -5,10 +5,12 @@
 #ifndef HF_MOUNTD_LOG_H
 #define HF_MOUNTD_LOG_H
 
+#include "fs/fs.h"
 #include "fs/log_ring.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 enum hf_log_target {
 	HF_LOG_NONE, /* standard error is all there is */
@@ -28,6 +30,8 @@ struct hf_log_ring *hf_log_keep(void);
 /* level as in syslog: 3 error, 4 warning, 6 info, 7 debug. */
 void hf_log(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void hf_log_v(int level, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+/* One line to whoever started the program, whatever file names hold: what a terminal would act on is shown as '?'. */
+void hf_say(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* As fs.h wants it. */
 void hf_log_line(void *ctx, int level, const char *line);
 

@@ -26,7 +26,7 @@ static bool is_beneath(const char *path, const char *directory)
 
 static bool complain(const char *path, const char *what)
 {
-	fprintf(stderr, "hartfs mount: %s: %s\n", path, what);
+	hf_say(stderr, "hartfs mount: %s: %s", path, what);
 	return false;
 }
 
@@ -199,7 +199,7 @@ static int umount_one(const struct hf_settings *settings, const char *path)
 	int err, watch;
 
 	if (!mountpoint || !hf_mounts_is_ours(&entry)) {
-		fprintf(stderr, "hartfs umount: %s: hartfs is not mounted there\n", path);
+		hf_say(stderr, "hartfs umount: %s: hartfs is not mounted there", path);
 		free(mountpoint);
 		return HF_EXIT_FAILURE;
 	}
@@ -208,13 +208,13 @@ static int umount_one(const struct hf_settings *settings, const char *path)
 	free(mountpoint);
 	if (err) {
 		if (err == EBUSY)
-			fprintf(stderr, "hartfs umount: %s: in use (--lazy detaches it all the same)\n", path);
+			hf_say(stderr, "hartfs umount: %s: in use (--lazy detaches it all the same)", path);
 		else if (err > 0)
-			fprintf(stderr, "hartfs umount: %s: %s\n", path, strerror(err));
+			hf_say(stderr, "hartfs umount: %s: %s", path, strerror(err));
 		return HF_EXIT_FAILURE;
 	}
 	if (watch >= 0 && !settings->lazy && !hf_mounts_wait_gone(watch, 30)) {
-		fprintf(stderr, "hartfs umount: %s: unmounted, but the server is still running\n", path);
+		hf_say(stderr, "hartfs umount: %s: unmounted, but the server is still running", path);
 		return HF_EXIT_FAILURE;
 	}
 	return HF_EXIT_OK;

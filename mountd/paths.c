@@ -57,7 +57,7 @@ int hf_paths_open_index(const struct hf_settings *settings)
 			err = errno;
 	}
 	if (fd < 0)
-		fprintf(stderr, "hartfs: %s: the index directory cannot be used: %s\n", path ? path : "",
+		hf_say(stderr, "hartfs: %s: the index directory cannot be used: %s", path ? path : "",
 			strerror(err));
 	free(path);
 	return fd;
@@ -83,11 +83,11 @@ struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const ch
 
 	options.archive_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (options.archive_fd < 0) {
-		fprintf(stderr, "hartfs: %s: %s\n", directory, strerror(errno));
+		hf_say(stderr, "hartfs: %s: %s", directory, strerror(errno));
 		return NULL;
 	}
 	if (hf_fs_check_params(options.archive_fd, settings->params, why, sizeof why)) {
-		fprintf(stderr, "hartfs: %s: %s\n", directory, why);
+		hf_say(stderr, "hartfs: %s: %s", directory, why);
 		close(options.archive_fd);
 		return NULL;
 	}
@@ -197,7 +197,7 @@ void hf_paths_explain(const char *command, const char *path, int err, const stru
 	struct hf_diag own = {.code = err, .offset = HF_NOWHERE};
 
 	hf_diag_format(diag && diag->code == err ? diag : &own, text, sizeof text);
-	fprintf(stderr, "hartfs%s%s: %s: %s\n", *command ? " " : "", command, path, text);
+	hf_say(stderr, "hartfs%s%s: %s: %s", *command ? " " : "", command, path, text);
 }
 
 void hf_paths_explain_capture(const char *command, const char *shown, struct hf_fs *fs, const char *path, int err,
@@ -206,7 +206,7 @@ void hf_paths_explain_capture(const char *command, const char *shown, struct hf_
 	char text[1024];
 
 	if (hf_fs_explain(fs, path, text, sizeof text))
-		fprintf(stderr, "hartfs %s: %s: %s\n", command, shown, text);
+		hf_say(stderr, "hartfs %s: %s: %s", command, shown, text);
 	else
 		hf_paths_explain(command, shown, err, diag);
 }
