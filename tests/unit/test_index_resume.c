@@ -6,6 +6,7 @@
 #include "tests/lib/indextest.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -277,26 +278,44 @@ static void test_full_disk(struct hf_ixtest *t)
 	hf_bytes_free(&want);
 }
 
+struct changing {
+	int fd;
+	uint8_t last;
+	off_t at; /* of that byte */
+};
+
 static int change_file(void *ctx, const struct hf_build_progress *progress)
 {
-	struct hf_ixtest *t = ctx;
+	struct changing *file = ctx;
 
 	(void)progress;
-	t->file.p[t->file.n - 1] ^= 1;
+	file->last ^= 1;
+	CHECK_EQ(pwrite(file->fd, &file->last, 1, file->at), 1);
 	return 0;
 }
 
+/* In a file, as it happens: threads of the build read what another one writes, and the kernel keeps them apart. */
 static void test_changed(struct hf_ixtest *t)
 {
+	struct changing file = {
+		.fd = memfd_create("capture", MFD_CLOEXEC), .last = t->file.p[t->file.n - 1], .at = (off_t)t->file.n - 1};
+	struct hf_src *src, *memory = t->build.file;
 	struct hf_diag diag;
 
+	CHECK(file.fd >= 0);
+	CHECK_EQ(write(file.fd, t->file.p, t->file.n), (ssize_t)t->file.n);
+	CHECK_EQ(hf_src_file_new(dup(file.fd), &src, NULL), 0);
+	t->build.file = src;
 	t->build.on_progress = change_file;
-	t->build.ctx = t;
+	t->build.ctx = &file;
 	t->build.every = 20;
 	CHECK_EQ(hf_build_run(&t->build, &diag), HF_ERR_CHANGED);
 	CHECK_EQ(hf_ixtest_count(t, "hf"), 0);
 	t->build.on_progress = NULL;
 	t->build.every = 0;
+	t->build.file = memory;
+	hf_src_free(src);
+	close(file.fd);
 }
 
 /* Two builds of the same capture at the same time, in two processes, again and again. */
