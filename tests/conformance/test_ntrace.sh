@@ -66,6 +66,6 @@ while read -r name hart file n; do
 	cmp -s <(expected "$file" "$n") <(pcs "$mnt2/$name-$hart@ntrace/hart0/listing.txt") ||
 		fail "$name, hart $hart: other pcs the second time"
 done <"$tmp/want"
-timeout 60 "$hartfs" umount "$mnt2" || fail "umount of the second mount"
+timeout 300 "$hartfs" umount "$mnt2" || fail "umount of the second mount"
 do_umount
 finish

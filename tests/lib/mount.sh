@@ -79,7 +79,7 @@ is_mounted() {
 
 # wait_until COMMAND...: until the command succeeds, for as long as the slowest machine may take.
 wait_until() {
-	local end=$((SECONDS + 120))
+	local end=$((SECONDS + 400))
 	until "$@" 2>/dev/null; do
 		[ "$SECONDS" -lt "$end" ] || return 1
 		sleep 0.05
@@ -91,7 +91,7 @@ not_mounted() { ! is_mounted "$1"; }
 
 # do_mount [OPTION...]: the test's archive on its mountpoint.
 do_mount() {
-	timeout 60 "$hartfs" mount --index-dir "$index" --log "$log" "$@" "$archive" "$mnt"
+	timeout 300 "$hartfs" mount --index-dir "$index" --log "$log" "$@" "$archive" "$mnt"
 	case $? in
 	0) ;;
 	3) [[ " $* " == *" --wait "* ]] || { fail "mount ended with 3"; exit 1; } ;; # some captures are no good
@@ -101,7 +101,7 @@ do_mount() {
 }
 
 do_umount() {
-	timeout 60 "$hartfs" umount "$mnt" || fail "umount ended with $?"
+	timeout 300 "$hartfs" umount "$mnt" || fail "umount ended with $?"
 	is_mounted "$mnt" && fail "still mounted after umount"
 	no_servers || fail "umount returned before the server was gone: $(servers)"
 }

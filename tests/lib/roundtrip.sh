@@ -46,7 +46,7 @@ round_trip() {
 		round_trip_compare "$copy" "${original[$copy]}" "$mnt2"
 	done
 	echo "${#original[@]} views went around"
-	timeout 60 "$hartfs" umount "$mnt2" || fail "umount of the second mount"
+	timeout 300 "$hartfs" umount "$mnt2" || fail "umount of the second mount"
 }
 
 # round_trip_compare COPY LISTING MOUNT

