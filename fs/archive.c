@@ -1,24 +1,35 @@
 #include "fs/archive.h"
 
+#include "fs/acl.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
+#include <xxhash.h>
+
+enum { NARROW_SLOTS = 1 << 15, NARROW_BITS = 0777 };
+
+/* A file may change twice within a tick of its file system's clock: only what has rested so long is remembered. */
+#define NARROW_REST_S 2
 
 int hf_archive_init(struct hf_archive *archive, int fd, const struct hf_fs_place *skip, size_t skip_count)
 {
 	*archive = (struct hf_archive){.fd = fd, .skip_count = skip_count};
+	if (getrandom(&archive->seed, sizeof archive->seed, GRND_NONBLOCK) == sizeof archive->seed)
+		archive->narrow = calloc(NARROW_SLOTS, sizeof *archive->narrow);
 	if (!skip_count)
 		return 0;
 	archive->skip = malloc(skip_count * sizeof *skip);
 	if (!archive->skip) {
-		close(fd);
-		archive->fd = -1;
+		hf_archive_fini(archive);
 		return HF_ERR_NOMEM;
 	}
 	memcpy(archive->skip, skip, skip_count * sizeof *skip);
@@ -30,7 +41,9 @@ void hf_archive_fini(struct hf_archive *archive)
 	if (archive->fd >= 0)
 		close(archive->fd);
 	free(archive->skip);
+	free(archive->narrow);
 	archive->skip = NULL;
+	archive->narrow = NULL;
 	archive->fd = -1;
 }
 
@@ -127,13 +140,84 @@ static bool skipped(const struct hf_archive *archive, int dirfd, const char *nam
 	return false;
 }
 
+/*
+ * What access lists leave was remembered as the bits of a mode that stay, beside the upper bits of a hash of the file and
+ * the time of its last change, which a new list or mode makes another one.
+ */
+static uint64_t narrow_key(const struct hf_archive *archive, const struct stat *st, _Atomic uint64_t **ret_slot)
+{
+	const uint64_t words[4] = {st->st_dev, st->st_ino, (uint64_t)st->st_ctim.tv_sec, (uint64_t)st->st_ctim.tv_nsec};
+	const XXH128_hash_t hash = XXH3_128bits_withSeed(words, sizeof words, archive->seed);
+
+	*ret_slot = &archive->narrow[hash.high64 % NARROW_SLOTS];
+	return hash.low64 & ~(uint64_t)NARROW_BITS;
+}
+
+/* Whether no list can take anything away. */
+static bool is_narrow(const struct stat *st)
+{
+	return S_ISLNK(st->st_mode) || !(st->st_mode & 0077);
+}
+
+static bool narrow_known(const struct hf_archive *archive, struct stat *st)
+{
+	_Atomic uint64_t *slot;
+	uint64_t key, value;
+
+	if (!archive->narrow)
+		return false;
+	key = narrow_key(archive, st, &slot);
+	value = atomic_load_explicit(slot, memory_order_relaxed);
+	if ((value & ~(uint64_t)NARROW_BITS) != key)
+		return false;
+	st->st_mode &= ~(mode_t)NARROW_BITS | (mode_t)(value & NARROW_BITS);
+	return true;
+}
+
+static void narrow_by_list(const struct hf_archive *archive, int fd, struct stat *st)
+{
+	_Atomic uint64_t *slot;
+	struct timespec now;
+	struct stat then;
+	uint64_t key;
+
+	st->st_mode = hf_acl_narrow_fd(fd, st->st_mode);
+	/* A list taken off meanwhile leaves its mask in a mode that was read before. */
+	if (fstat(fd, &then) || then.st_ctim.tv_sec != st->st_ctim.tv_sec || then.st_ctim.tv_nsec != st->st_ctim.tv_nsec) {
+		st->st_mode &= ~(mode_t)0077;
+		return;
+	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (!archive->narrow || now.tv_sec - st->st_ctim.tv_sec <= NARROW_REST_S)
+		return;
+	key = narrow_key(archive, st, &slot);
+	atomic_store_explicit(slot, key | (st->st_mode & NARROW_BITS), memory_order_relaxed);
+}
+
 int hf_archive_stat_at(const struct hf_archive *archive, int dirfd, const char *name, struct stat *ret_st)
 {
+	int fd, err = 0;
+
 	if (skipped(archive, dirfd, name))
 		return HF_ERR_NOT_FOUND;
 	if (fstatat(dirfd, name, ret_st, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT))
 		return hf_archive_error(errno);
-	return 0;
+	if (is_narrow(ret_st) || narrow_known(archive, ret_st))
+		return 0;
+	if (!*name) {
+		narrow_by_list(archive, dirfd, ret_st);
+		return 0;
+	}
+	/* Its mode and its list must be those of the same file. */
+	fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return hf_archive_error(errno);
+	if (fstat(fd, ret_st))
+		err = hf_archive_error(errno);
+	else if (!is_narrow(ret_st))
+		narrow_by_list(archive, fd, ret_st);
+	close(fd);
+	return err;
 }
 
 int hf_archive_stat(const struct hf_archive *archive, const char *path, struct stat *ret_st)
@@ -164,6 +248,8 @@ int hf_archive_open_file(const struct hf_archive *archive, const char *path, int
 		close(fd);
 		return HF_ERR_CHANGED;
 	}
+	if (!is_narrow(ret_st) && !narrow_known(archive, ret_st))
+		narrow_by_list(archive, fd, ret_st);
 	*ret_fd = fd;
 	return 0;
 }

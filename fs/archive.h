@@ -7,8 +7,12 @@
 
 #include "fs/fs.h"
 
+#include <stdatomic.h>
+
 struct hf_archive {
 	int fd;                   /* owned */
+	_Atomic uint64_t *narrow; /* owned: which bits access lists leave, of files looked at before; NULL: not kept */
+	uint64_t seed;            /* of its hash, so that nobody can choose what falls together */
 	size_t skip_count;
 	struct hf_fs_place *skip; /* owned */
 };
@@ -17,9 +21,10 @@ struct hf_archive {
 int hf_archive_init(struct hf_archive *archive, int fd, const struct hf_fs_place *skip, size_t skip_count);
 void hf_archive_fini(struct hf_archive *archive);
 
-/* Like lstat. HF_ERR_NOT_FOUND also for skipped directories and whatever leads out of the archive. */
+/* Like lstat, but st_mode has no more than the file's access list gives, if it has one (fs/acl.h). HF_ERR_NOT_FOUND also
+ * for skipped directories and whatever leads out of the archive. */
 int hf_archive_stat(const struct hf_archive *archive, const char *path, struct stat *ret_st);
-/* A regular file, never anything else: opening a FIFO or a device could block or act. */
+/* A regular file, never anything else: opening a FIFO or a device could block or act. ret_st as hf_archive_stat. */
 int hf_archive_open_file(const struct hf_archive *archive, const char *path, int *ret_fd, struct stat *ret_st);
 int hf_archive_open_dir(const struct hf_archive *archive, const char *path, int *ret_fd);
 /* The target, terminated; HF_ERR_LIMIT if it does not fit. */

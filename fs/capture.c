@@ -12,6 +12,9 @@
 
 enum { FIRST_BUCKETS = 256, PLAIN_SLOTS = 1 << 16 };
 
+/* So long what was found of who may read the views holds for lists of directories. */
+#define ACCESS_NS INT64_C(1000000000)
+
 /* A file that is no capture. A table of fixed size, so that an archive of a million other files costs no more. */
 struct hf_plain {
 	uint64_t hash, size, mtime_ns, ino;
@@ -169,6 +172,7 @@ static bool renew(struct hf_capture *capture, const struct found *found)
 	struct hf_fs *fs = capture->fs;
 	struct hf_facts *facts = NULL;
 	struct hf_members *members;
+	char *complaint;
 	bool was_gone;
 
 	pthread_mutex_lock(&capture->lock);
@@ -185,11 +189,16 @@ static bool renew(struct hf_capture *capture, const struct found *found)
 	capture->codec = found->codec;
 	members = capture->members;
 	capture->members = hf_members_ref(found->members);
+	complaint = capture->complaint;
+	capture->complaint = NULL;
+	capture->access = (struct hf_access){0};
+	capture->access_ns = 0;
 	capture->state = found->codec ? HF_CAPTURE_UNKNOWN : HF_CAPTURE_GONE;
 	capture->rebuilds = 0;
 	pthread_cond_broadcast(&capture->changed);
 	pthread_mutex_unlock(&capture->lock);
 
+	free(complaint);
 	hf_members_unref(members);
 	hf_open_drop(capture);
 	if (facts) {
@@ -202,17 +211,44 @@ static bool renew(struct hf_capture *capture, const struct found *found)
 	return true;
 }
 
+/* Notes who may read the views, by a look at these members (NULL: at a file alone) that began at that time, unless they
+ * are others by now or a later look was noted. */
+static void note_access(struct hf_capture *capture, const struct hf_members *members, int64_t begun_ns,
+			const struct hf_access *access)
+{
+	struct hf_access all = *access;
+
+	hf_params_join_access(capture->fs, &all);
+	pthread_mutex_lock(&capture->lock);
+	if (capture->members == members && begun_ns > capture->access_ns) {
+		capture->access = all;
+		capture->access_ns = begun_ns;
+	}
+	pthread_mutex_unlock(&capture->lock);
+}
+
 /* ---- files ---- */
 
-/* A known capture of which the file's stat is given: recognised anew if that differs. *ret_gone: it is none. */
-static int refresh(struct hf_capture *capture, const struct hf_stamp *file, bool *ret_gone)
+/* Who may read the views of a file whose stat is given; returns the stamp of what lies beside it. */
+static uint64_t look_at_file(const struct hf_fs *fs, const char *path, const struct stat *st, struct hf_access *access)
 {
-	struct hf_stamp now = *file;
+	*access = (struct hf_access){0};
+	hf_access_add(access, st);
+	return hf_companion_look(&fs->archive, path, access);
+}
+
+/* A known capture of which the file's stat is given: recognised anew if that differs. *ret_gone: it is none. */
+static int refresh(struct hf_capture *capture, const struct stat *st, bool *ret_gone)
+{
+	const int64_t begun_ns = hf_fs_now_ns();
+	struct hf_stamp now = hf_stamp_of(st);
 	struct found found = {.box = NULL};
+	struct hf_access access;
 	bool same;
 	int err;
 
-	now.beside = hf_companion_stamp(&capture->fs->archive, capture->path);
+	now.beside = look_at_file(capture->fs, capture->path, st, &access);
+	note_access(capture, NULL, begun_ns, &access);
 	pthread_mutex_lock(&capture->lock);
 	same = hf_stamp_same(&capture->stamp, &now);
 	*ret_gone = capture->state == HF_CAPTURE_GONE;
@@ -229,6 +265,7 @@ static int refresh(struct hf_capture *capture, const struct hf_stamp *file, bool
 	/* What could not be read may be readable the next time: that is not remembered. */
 	if (renew(capture, &found) && !err)
 		hf_memory_put(capture, NULL);
+	note_access(capture, NULL, begun_ns, &access);
 	*ret_gone = !found.codec;
 	return 0;
 }
@@ -279,7 +316,7 @@ static int add_file(struct hf_fs *fs, const char *path, uint64_t hash, struct fo
 
 	if (err || member)
 		return err;
-	found->stamp.beside = hf_companion_stamp(&fs->archive, path);
+	found->stamp.beside = hf_companion_look(&fs->archive, path, NULL);
 	if (entry)
 		return add_recalled(fs, path, hash, entry, found, ret_capture);
 	err = add(fs, path, hash, found, ret_capture);
@@ -321,20 +358,31 @@ static int find_file(struct hf_fs *fs, const char *path, uint64_t hash, const st
 
 /* ---- descriptions ---- */
 
+static void tell_scattered(struct hf_fs *fs, const struct hf_members *members)
+{
+	if (members && members->scattered)
+		hf_fs_log(fs, 4, "%s: its files lie in more than %d directories: only root may read the views",
+			  members->ini, HF_MEMBERS_DIRS_MAX);
+}
+
 /* The same of a capture with a description, whose path and stat are given. */
 static int refresh_described(struct hf_capture *capture, const char *ini, const struct stat *st, bool *ret_gone)
 {
 	const struct hf_archive *archive = &capture->fs->archive;
+	const int64_t begun_ns = hf_fs_now_ns();
 	struct found found = {.stamp = hf_stamp_of(st)};
 	struct hf_members *members;
+	struct hf_access access;
 	bool same;
 	int err;
 
 	pthread_mutex_lock(&capture->lock);
 	members = hf_members_ref(capture->members);
 	pthread_mutex_unlock(&capture->lock);
-	if (members && strcmp(members->ini, ini) == 0)
-		found.stamp.beside = hf_members_stamp(archive, members);
+	if (members && strcmp(members->ini, ini) == 0) {
+		found.stamp.beside = hf_members_look(archive, members, &access);
+		note_access(capture, members, begun_ns, &access);
+	}
 	hf_members_unref(members);
 	pthread_mutex_lock(&capture->lock);
 	same = capture->members && hf_stamp_same(&capture->stamp, &found.stamp);
@@ -348,10 +396,13 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 		return err;
 	if (found.members) {
 		found.codec = found.members->codec;
-		found.stamp.beside = hf_members_stamp(archive, found.members);
+		found.stamp.beside = hf_members_look(archive, found.members, &access);
 	}
+	tell_scattered(capture->fs, found.members);
 	if (renew(capture, &found) && found.codec != &hf_members_unknown)
 		hf_memory_put(capture, NULL);
+	if (found.members)
+		note_access(capture, NULL, begun_ns, &access);
 	*ret_gone = !found.codec;
 	hf_members_unref(found.members);
 	return 0;
@@ -369,8 +420,9 @@ static int find_described(struct hf_fs *fs, const char *path, uint64_t hash, con
 	err = hf_members_read(&fs->archive, ini, &found.members);
 	if (err)
 		return err;
+	tell_scattered(fs, found.members);
 	found.codec = found.members->codec;
-	found.stamp.beside = hf_members_stamp(&fs->archive, found.members);
+	found.stamp.beside = hf_members_look(&fs->archive, found.members, NULL);
 	if (!hf_memory_recall(fs, path, st, &entry)) {
 		if (entry.kind == HF_CATALOGUE_INDEXED && entry.codec == found.codec) {
 			err = add_recalled(fs, path, hash, &entry, &found, ret_capture);
@@ -407,18 +459,55 @@ bool hf_capture_is_described(struct hf_capture *capture)
 	return described;
 }
 
+/* The stat of the capture's own file at path, of which st is the stat: the description's of a directory. */
+static int stat_own(const struct hf_archive *archive, const char *path, struct stat *st)
+{
+	char ini[HF_PATH_SIZE];
+	struct stat own;
+	int err;
+
+	if (!S_ISDIR(st->st_mode))
+		return 0;
+	err = hf_members_find(archive, path, st, ini, &own);
+	if (!err)
+		*st = own;
+	return err;
+}
+
+static void show_access(struct hf_capture *capture, struct stat *st)
+{
+	pthread_mutex_lock(&capture->lock);
+	hf_access_show(&capture->access, st);
+	pthread_mutex_unlock(&capture->lock);
+}
+
 int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)
 {
 	const struct hf_archive *archive = &capture->fs->archive;
-	char ini[HF_PATH_SIZE];
-	struct stat st;
+	const int64_t now_ns = hf_fs_now_ns();
+	struct hf_members *members = NULL;
+	struct hf_access access;
+	bool known;
 	int err = hf_archive_stat(archive, capture->path, ret_st);
 
-	if (err || !S_ISDIR(ret_st->st_mode))
+	if (!err)
+		err = stat_own(archive, capture->path, ret_st);
+	if (err)
 		return err;
-	err = hf_members_find(archive, capture->path, ret_st, ini, &st);
-	*ret_st = st;
-	return err;
+	pthread_mutex_lock(&capture->lock);
+	known = capture->access_ns && now_ns - capture->access_ns < ACCESS_NS;
+	if (!known)
+		members = hf_members_ref(capture->members);
+	pthread_mutex_unlock(&capture->lock);
+	if (members)
+		hf_members_look(archive, members, &access);
+	else if (!known)
+		look_at_file(capture->fs, capture->path, ret_st, &access);
+	if (!known)
+		note_access(capture, members, now_ns, &access);
+	hf_members_unref(members);
+	show_access(capture, ret_st);
+	return 0;
 }
 
 /* ---- either ---- */
@@ -427,7 +516,6 @@ int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)
 static int find(struct hf_fs *fs, const char *path, uint64_t hash, const struct stat *st, struct hf_capture *known,
 		struct hf_capture **ret_capture)
 {
-	const struct hf_stamp stamp = hf_stamp_of(st);
 	char ini[HF_PATH_SIZE];
 	struct stat ini_st;
 	bool gone = true;
@@ -445,7 +533,7 @@ static int find(struct hf_fs *fs, const char *path, uint64_t hash, const struct 
 	if (!err) {
 		err = refresh_described(known, ini, &ini_st, &gone);
 	} else if (S_ISREG(st->st_mode)) {
-		err = refresh(known, &stamp, &gone);
+		err = refresh(known, st, &gone);
 	} else {
 		err = 0;
 		if (renew(known, &(struct found){.box = NULL}))
@@ -501,7 +589,11 @@ int hf_capture_check(struct hf_capture *capture, struct stat *ret_st)
 	err = find(capture->fs, capture->path, capture->hash, ret_st, capture, &found);
 	if (!err && !found)
 		err = HF_ERR_NOT_FOUND;
-	return err || !S_ISDIR(ret_st->st_mode) ? err : hf_capture_stat(capture, ret_st);
+	if (!err)
+		err = stat_own(&capture->fs->archive, capture->path, ret_st);
+	if (!err)
+		show_access(capture, ret_st);
+	return err;
 }
 
 void hf_captures_each(struct hf_captures *captures, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx)

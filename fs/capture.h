@@ -6,6 +6,7 @@
 #ifndef HF_FS_CAPTURE_H
 #define HF_FS_CAPTURE_H
 
+#include "fs/access.h"
 #include "fs/fs.h"
 #include "index/index.h"
 
@@ -19,7 +20,7 @@ struct hf_stamp {
 	off_t size;
 	int64_t mtime_ns;
 	int64_t ctime_ns; /* only for the catalogue: a chmod is no change of what can be read */
-	uint64_t beside;  /* of a capture: hf_companion_stamp, or with a description hf_members_stamp */
+	uint64_t beside;  /* of a capture: hf_companion_look, or with a description hf_members_look */
 };
 
 enum hf_capture_state {
@@ -49,6 +50,8 @@ struct hf_capture {
 	pthread_cond_t changed;  /* of the state */
 	struct hf_stamp stamp;        /* of the file, or of the description */
 	struct hf_members *members;   /* one reference; NULL: a file that needs no description */
+	struct hf_access access;      /* who may read the views: of all that they are made of */
+	int64_t access_ns;            /* when that was looked at; 0: never */
 	uint64_t told;                /* 1 + the version whose failure was logged; 0: none */
 	char *complaint;              /* what was wrong with the description, or NULL */
 	const struct hf_box *box;     /* as recognised; NULL: plain bytes */
@@ -103,10 +106,12 @@ int hf_capture_at(struct hf_fs *fs, const char *path, struct hf_capture **ret_ca
 struct hf_capture *hf_capture_known(struct hf_fs *fs, const char *path);
 /* Whether it has a description. */
 bool hf_capture_is_described(struct hf_capture *capture);
-/* The stat of its file, or of its description. */
+/* The stat of its file, or of its description, with the owner, group and mode of the views (fs/access.h), which may be
+ * those of a second ago. */
 int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st);
 
-/* Looks at the file: begins a new version if it changed. HF_ERR_NOT_FOUND if it is gone or no capture any more. */
+/* Looks at the file: begins a new version if it changed. HF_ERR_NOT_FOUND if it is gone or no capture any more. ret_st is
+ * that of hf_capture_stat, as it is now. */
 int hf_capture_check(struct hf_capture *capture, struct stat *ret_st);
 
 /*

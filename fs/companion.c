@@ -34,13 +34,20 @@ static uint64_t stamp_of(const struct stat *st)
 	return XXH3_64bits(words, sizeof words) | 1;
 }
 
-uint64_t hf_companion_stamp(const struct hf_archive *archive, const char *path)
+uint64_t hf_companion_look(const struct hf_archive *archive, const char *path, struct hf_access *access)
 {
 	char elf[HF_PATH_SIZE];
 	struct stat st;
+	int err = path_of(path, elf);
 
-	if (path_of(path, elf) || hf_archive_stat(archive, elf, &st) || !S_ISREG(st.st_mode))
+	if (!err)
+		err = hf_archive_stat(archive, elf, &st);
+	if (access && err && err != HF_ERR_NOT_FOUND)
+		hf_access_close(access);
+	if (err || !S_ISREG(st.st_mode))
 		return 0;
+	if (access)
+		hf_access_add(access, &st);
 	return stamp_of(&st);
 }
 
@@ -161,21 +168,6 @@ static int add_hart(struct hf_companion *companion, uint32_t hart)
 	return err;
 }
 
-static int open_elf(const struct hf_archive *archive, const char *ini, const struct hf_setup_file *file,
-		    struct hf_companion_elf *ret_elf)
-{
-	char path[HF_PATH_SIZE];
-	struct stat st;
-	int fd, err = hf_members_resolve(ini, file->name, path);
-
-	if (!err)
-		err = hf_archive_open_file(archive, path, &fd, &st);
-	*ret_elf = (struct hf_companion_elf){.bias = file->address, .hart = file->hart};
-	if (!err)
-		err = hf_src_file_new(fd, &ret_elf->file, NULL);
-	return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
-}
-
 static int open_described(const struct hf_archive *archive, const struct hf_trace *trace,
 			  struct hf_companion *companion)
 {
@@ -188,7 +180,10 @@ static int open_described(const struct hf_archive *archive, const struct hf_trac
 	for (size_t i = 0; i < setup->file_count && !err; i++) {
 		if (setup->files[i].kind != HF_SETUP_ELF)
 			continue;
-		err = open_elf(archive, trace->members->ini, &setup->files[i], &companion->elf[companion->elf_count]);
+		companion->elf[companion->elf_count] =
+			(struct hf_companion_elf){.bias = setup->files[i].address, .hart = setup->files[i].hart};
+		err = hf_trace_open_member(archive, trace, setup->files[i].name,
+					   &companion->elf[companion->elf_count].file);
 		companion->elf_count += !err;
 	}
 	if (err || !companion->elf_count)

@@ -7,6 +7,7 @@
 
 #include "codecs/image/elf_symbol.h"
 #include "codecs/image/symbols.h"
+#include "fs/access.h"
 #include "fs/archive.h"
 #include "index/index.h"
 
@@ -28,8 +29,9 @@ struct hf_companion {
 	char params[320];           /* of the views that show symbols */
 };
 
-/* What tells one ELF from another without opening it: 0 if there is none beside the capture at path. */
-uint64_t hf_companion_stamp(const struct hf_archive *archive, const char *path);
+/* What tells one ELF from another without opening it: 0 if there is none beside the capture at path. It is added to
+ * *access (may be NULL). */
+uint64_t hf_companion_look(const struct hf_archive *archive, const char *path, struct hf_access *access);
 
 struct hf_trace;
 

@@ -62,10 +62,13 @@ struct hf_fs {
 	int index_fd;
 	struct hf_chunk_limits limits;
 	bool wanted[HF_VIEW_ALL];   /* options.views */
+	struct hf_params_access params_access;
 	char params[128];           /* of every view: what its bytes depend on besides the events */
 	char *view_params[HF_VIEW_ALL];  /* the same with the view's own parameters; NULL: no more */
 	char *view_options[HF_VIEW_ALL]; /* those alone, for its encoder; NULL: none */
 	struct timespec started;
+	uid_t uid;                  /* whose .hartfs is */
+	gid_t gid;
 	struct hf_cache *cache;
 	struct hf_pool *pool;
 	struct hf_nodes nodes;

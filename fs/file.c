@@ -19,7 +19,7 @@ static int open_plain(struct hf_file *file, bool *ret_keep)
 
 	if (err)
 		return err;
-	if (st.st_ino != file->node->key.content)
+	if (st.st_ino != file->node->key.content || !hf_tree_told_rights(file->node, &st))
 		return HF_ERR_CHANGED;
 	stamp = hf_stamp_of(&st);
 	memcpy(words, (uint64_t[]){stamp.dev, stamp.ino, (uint64_t)stamp.size, (uint64_t)stamp.mtime_ns},

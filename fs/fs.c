@@ -47,12 +47,14 @@ static int add_root(struct hf_fs *fs)
 static int read_params(struct hf_fs *fs, const char *given)
 {
 	char *params, why[256];
-	int err = hf_params_read(&fs->archive, given, &params, why, sizeof why);
+	int err = hf_params_read(&fs->archive, given, &params, &fs->params_access.read, why, sizeof why);
 
 	if (err) {
 		hf_fs_log(fs, 3, "view parameters: %s", why);
 		return err;
 	}
+	if (fs->params_access.read.some && !hf_access_is_everybody(&fs->params_access.read) && !fs->options.no_index)
+		hf_fs_log(fs, 5, HF_PARAMS_FILE ": not everybody may read it: nor are the views for everybody");
 	err = hf_views_init(fs, params);
 	free(params);
 	return err;
@@ -93,7 +95,10 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	fs->options.views = fs->options.params = NULL;
 	fs->options.skip = NULL;
 	fs->options.archive_path = NULL;
+	fs->uid = geteuid();
+	fs->gid = getegid();
 	clock_gettime(CLOCK_REALTIME, &fs->started);
+	pthread_mutex_init(&fs->params_access.lock, NULL);
 	atomic_init(&fs->closing, false);
 	hf_opens_init(&fs->opens);
 	hf_slices_init(&fs->slices);
@@ -147,6 +152,7 @@ void hf_fs_close(struct hf_fs *fs)
 	hf_captures_fini(&fs->captures);
 	hf_control_fini(&fs->control);
 	hf_archive_fini(&fs->archive);
+	pthread_mutex_destroy(&fs->params_access.lock);
 	hf_views_fini(fs);
 	close(fs->index_fd);
 	free(fs);

@@ -51,6 +51,7 @@ struct hf_fs_options {
 	const char *params;      /* "VIEW.key=value" or "-o VIEW.key=value", comma-separated: hf_fs_check_params; NULL: none */
 	hf_log_fn log;
 	void *log_ctx;
+	bool status_all;         /* .hartfs is for everybody, not only for the user of this process */
 	struct hf_log_ring *log_ring; /* what .hartfs/log.txt shows (fs/log_ring.h), borrowed; NULL: no such file */
 	/* The kernel must forget what it knows of this file's bytes or of this directory's names. May be NULL. */
 	void (*invalidate)(void *ctx, uint64_t ino);
@@ -81,6 +82,10 @@ struct hf_attr {
 int hf_fs_lookup(struct hf_fs *fs, uint64_t parent, const char *name, struct hf_attr *ret_attr);
 void hf_fs_forget(struct hf_fs *fs, uint64_t ino, uint64_t count);
 int hf_fs_getattr(struct hf_fs *fs, uint64_t ino, struct hf_attr *ret_attr);
+/* The same for whoever does not hand them on to the kernel: HF_ERR_CHANGED if somebody may not read it any more who may
+ * after the last lookup or hf_fs_getattr. So it is with opening: the kernel, which checked with what it knew, then looks
+ * anew. */
+int hf_fs_check(struct hf_fs *fs, uint64_t ino, struct hf_attr *ret_attr);
 int hf_fs_readlink(struct hf_fs *fs, uint64_t ino, char *buf, size_t size);
 
 /*

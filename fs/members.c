@@ -93,22 +93,62 @@ int hf_members_resolve(const char *ini, const char *name, char *ret_path)
 
 struct opener {
 	const struct hf_archive *archive;
-	const char *ini;
+	struct hf_members *members; /* whatever is opened becomes one */
 };
+
+static uint64_t hash_of(const char *path)
+{
+	return XXH3_64bits(path, strlen(path));
+}
+
+static size_t find_row(char *const *row, const uint64_t *hash, size_t count, const char *path)
+{
+	const uint64_t wanted = hash_of(path);
+	size_t i = 0;
+
+	while (i < count && !(hash[i] == wanted && row[i] && strcmp(row[i], path) == 0))
+		i++;
+	return i;
+}
+
+/* One row more; path may be NULL. */
+static int add_row(char ***row, uint64_t **hash, size_t *count, const char *path)
+{
+	int err = hf_setup_room(row, *count, sizeof **row);
+
+	if (!err)
+		err = hf_setup_room(hash, *count, sizeof **hash);
+	if (err)
+		return err;
+	(*row)[*count] = path ? strdup(path) : NULL;
+	(*hash)[*count] = path ? hash_of(path) : 0;
+	if (path && !(*row)[*count])
+		return HF_ERR_NOMEM;
+	++*count;
+	return 0;
+}
+
+static int add_path(struct hf_members *members, const char *path)
+{
+	return path && hf_members_have(members, path) ? 0
+						      : add_row(&members->path, &members->hash, &members->count, path);
+}
 
 static int open_text(void *ctx, const char *name, struct hf_src **ret_src, struct hf_diag *diag)
 {
-	const struct opener *o = ctx;
+	struct opener *o = ctx;
 	char path[HF_PATH_SIZE];
 	struct stat st;
-	int fd, err = hf_members_resolve(o->ini, name, path);
+	int fd, err = hf_members_resolve(o->members->ini, name, path);
 
+	if (!err)
+		err = add_path(o->members, path);
 	if (!err)
 		err = hf_archive_open_file(o->archive, path, &fd, &st);
 	return err ? err : hf_src_file_new(fd, ret_src, diag);
 }
 
-static struct hf_members *new_members(const char *ini, size_t count)
+static struct hf_members *new_members(const char *ini)
 {
 	struct hf_members *members = calloc(1, sizeof *members);
 
@@ -117,53 +157,90 @@ static struct hf_members *new_members(const char *ini, size_t count)
 	atomic_init(&members->refs, 1);
 	members->codec = &hf_members_unknown;
 	members->ini = strdup(ini);
-	members->path = calloc(count + 1, sizeof *members->path);
-	if (members->ini && members->path)
+	if (members->ini)
 		return members;
 	hf_members_unref(members);
 	return NULL;
 }
 
-static int add_path(struct hf_members *members, const char *name)
+static int add_files(struct hf_members *members, const struct hf_setup *setup)
 {
 	char path[HF_PATH_SIZE];
-	char **at = &members->path[members->count++];
+	int err = 0;
 
-	if (hf_members_resolve(members->ini, name, path))
-		return 0;
-	*at = strdup(path);
-	return *at ? 0 : HF_ERR_NOMEM;
+	for (size_t i = 0; setup && i < setup->file_count && !err; i++)
+		err = add_path(members,
+			       hf_members_resolve(members->ini, setup->files[i].name, path) ? NULL : path);
+	return err;
+}
+
+/* The directories of the member at path, but not home and what is above it. */
+static int add_dirs(struct hf_members *members, const char *path, const char *home)
+{
+	const size_t home_length = strlen(home);
+	char dir[HF_PATH_SIZE], next[HF_PATH_SIZE];
+
+	for (hf_path_split(dir, path); *dir; memcpy(dir, next, HF_PATH_SIZE)) {
+		const size_t length = strlen(dir);
+		int err;
+
+		/* What is above one that is known came in with it. */
+		if ((strncmp(home, dir, length) == 0 && (length == home_length || home[length] == '/')) ||
+		    find_row(members->dir, members->dir_hash, members->dir_count, dir) < members->dir_count)
+			return 0;
+		members->scattered |= members->dir_count >= HF_MEMBERS_DIRS_MAX;
+		if (members->scattered)
+			return 0;
+		err = add_row(&members->dir, &members->dir_hash, &members->dir_count, dir);
+		if (err)
+			return err;
+		hf_path_split(next, dir);
+	}
+	return 0;
+}
+
+static int find_dirs(struct hf_members *members)
+{
+	char home[HF_PATH_SIZE], above[HF_PATH_SIZE];
+	const char *base = hf_path_split(home, members->ini);
+	int err = 0;
+
+	/* The views of a directory lie beside it. */
+	if (is_description_name(base)) {
+		hf_path_split(above, home);
+		memcpy(home, above, sizeof home);
+	}
+	for (size_t i = 0; i < members->count && !err; i++)
+		if (members->path[i])
+			err = add_dirs(members, members->path[i], home);
+	return err;
 }
 
 int hf_members_read(const struct hf_archive *archive, const char *ini, struct hf_members **ret_members)
 {
-	struct opener own = {archive, ini};
+	struct opener own = {archive, new_members(ini)};
 	const struct hf_setup_opener opener = {.ctx = &own, .open = open_text};
 	struct hf_setup *setup = NULL;
 	struct hf_setup_error error;
-	struct hf_members *members;
-	int err = hf_setup_read(&opener, base_of(ini), &setup, &error);
+	int err;
 
 	*ret_members = NULL;
-	if (err == HF_ERR_NOMEM)
-		return err;
-	if (err && !*error.format && !is_description_name(base_of(ini)))
-		return HF_ERR_NOT_FOUND;
-	members = new_members(ini, setup ? setup->file_count : 1);
-	if (!members) {
-		hf_setup_free(setup);
+	if (!own.members)
 		return HF_ERR_NOMEM;
-	}
-	if (*error.format && hf_codec_by_name(error.format))
-		members->codec = hf_codec_by_name(error.format);
-	err = setup ? 0 : add_path(members, base_of(ini));
-	for (size_t i = 0; setup && i < setup->file_count && !err; i++)
-		err = add_path(members, setup->files[i].name);
+	err = hf_setup_read(&opener, base_of(ini), &setup, &error);
+	if (err && err != HF_ERR_NOMEM)
+		err = !*error.format && !is_description_name(base_of(ini)) ? HF_ERR_NOT_FOUND : add_path(own.members, ini);
+	if (!err && *error.format && hf_codec_by_name(error.format))
+		own.members->codec = hf_codec_by_name(error.format);
+	if (!err)
+		err = add_files(own.members, setup);
+	if (!err)
+		err = find_dirs(own.members);
 	hf_setup_free(setup);
 	if (err)
-		hf_members_unref(members);
+		hf_members_unref(own.members);
 	else
-		*ret_members = members;
+		*ret_members = own.members;
 	return err;
 }
 
@@ -180,36 +257,89 @@ void hf_members_unref(struct hf_members *members)
 		return;
 	for (size_t i = 0; i < members->count; i++)
 		free(members->path[i]);
+	for (size_t i = 0; i < members->dir_count; i++)
+		free(members->dir[i]);
 	free(members->path);
+	free(members->hash);
+	free(members->dir);
+	free(members->dir_hash);
 	free(members->ini);
 	free(members);
 }
 
-uint64_t hf_members_stamp(const struct hf_archive *archive, const struct hf_members *members)
+struct hf_member_state hf_member_state_of(const struct stat *st)
+{
+	/* Without the device, which may be another one after the next mount of the same file system. */
+	return (struct hf_member_state){
+		.ino = st->st_ino, .size = (uint64_t)st->st_size, .mtime_ns = (uint64_t)hf_time_ns(&st->st_mtim), .opened = true};
+}
+
+static uint64_t add_state(uint64_t hash, const struct hf_member_state *state)
+{
+	const uint64_t words[4] = {hash, state->ino, state->size, state->mtime_ns};
+
+	return XXH3_64bits(words, sizeof words);
+}
+
+/* What cannot be looked at nobody may read; what is not there has no bytes. */
+static bool look(const struct hf_archive *archive, const char *path, struct hf_access *access, struct stat *ret_st)
+{
+	int err = hf_archive_stat(archive, path, ret_st);
+
+	if (access && err && err != HF_ERR_NOT_FOUND)
+		hf_access_close(access);
+	else if (access && !err)
+		hf_access_add(access, ret_st);
+	return !err;
+}
+
+uint64_t hf_members_look(const struct hf_archive *archive, const struct hf_members *members, struct hf_access *access)
 {
 	uint64_t hash = members->count;
+	struct stat st;
 
+	if (access) {
+		*access = (struct hf_access){0};
+		look(archive, members->ini, access, &st);
+		for (size_t i = 0; i < members->dir_count; i++)
+			look(archive, members->dir[i], access, &st);
+		if (members->scattered)
+			hf_access_close(access);
+	}
 	for (size_t i = 0; i < members->count; i++) {
-		struct stat st;
-		uint64_t words[4] = {hash};
+		struct hf_member_state state = {0};
 
-		if (members->path[i] && !hf_archive_stat(archive, members->path[i], &st)) {
-			/* Without the device, which may be another one after the next mount of the same file system. */
-			words[1] = st.st_ino;
-			words[2] = (uint64_t)st.st_size;
-			words[3] = (uint64_t)hf_time_ns(&st.st_mtim);
-		}
-		hash = XXH3_64bits(words, sizeof words);
+		if (members->path[i] && look(archive, members->path[i], access, &st))
+			state = hf_member_state_of(&st);
+		hash = add_state(hash, &state);
 	}
 	return hash | 1;
 }
 
+uint64_t hf_members_stamp_opened(const struct hf_archive *archive, const struct hf_members *members,
+				 const struct hf_member_state *opened)
+{
+	uint64_t hash = members->count;
+	struct stat st;
+
+	for (size_t i = 0; i < members->count; i++) {
+		struct hf_member_state state = opened[i];
+
+		if (!state.opened && members->path[i] && look(archive, members->path[i], NULL, &st))
+			state = hf_member_state_of(&st);
+		hash = add_state(hash, &state);
+	}
+	return hash | 1;
+}
+
+size_t hf_members_find_path(const struct hf_members *members, const char *path)
+{
+	return find_row(members->path, members->hash, members->count, path);
+}
+
 bool hf_members_have(const struct hf_members *members, const char *path)
 {
-	for (size_t i = 0; i < members->count; i++)
-		if (members->path[i] && strcmp(members->path[i], path) == 0)
-			return true;
-	return false;
+	return hf_members_find_path(members, path) < members->count;
 }
 
 int hf_members_claim(const struct hf_archive *archive, const char *path, bool *ret_member)

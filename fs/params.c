@@ -15,6 +15,9 @@
 /* What one codec may be told: hf_view_key.params has a limit too. */
 enum { PARAMS_MAX = 3072 };
 
+/* So long what was seen of hartfs.conf's rights holds. */
+#define CONF_NS INT64_C(1000000000)
+
 /* One parameter as it came in. */
 struct row {
 	char *text; /* "codec.key=value", owned */
@@ -130,9 +133,10 @@ static int take_line(void *ctx, const struct hf_ini_line *line)
 	return add(conf->list, from, row, conf->first);
 }
 
-static int take_file(struct list *list, const struct hf_archive *archive)
+static int take_file(struct list *list, const struct hf_archive *archive, struct hf_access *access)
 {
 	struct conf conf = {list, list->count};
+	const size_t before = list->count;
 	struct hf_src *src = NULL;
 	char *text = NULL;
 	size_t size;
@@ -154,6 +158,8 @@ static int take_file(struct list *list, const struct hf_archive *archive)
 		if (err == HF_ERR_SETUP_SYNTAX)
 			refuse(list, HF_PARAMS_FILE ":%u: this is no 'VIEW.key = value'", (unsigned)line);
 	}
+	if (!err && access && list->count > before)
+		hf_access_add(access, &st);
 	hf_src_free(src);
 	free(text);
 	return err;
@@ -279,14 +285,17 @@ static int check(const struct list *list, const char *params)
 	return err;
 }
 
-int hf_params_read(const struct hf_archive *archive, const char *given, char **ret_params, char *why, size_t size)
+int hf_params_read(const struct hf_archive *archive, const char *given, char **ret_params, struct hf_access *ret_access,
+		   char *why, size_t size)
 {
 	struct list list = {.why = why, .size = size};
 	int err = take_given(&list, given);
 
 	*ret_params = NULL;
+	if (ret_access)
+		*ret_access = (struct hf_access){0};
 	if (!err && archive)
-		err = take_file(&list, archive);
+		err = take_file(&list, archive, ret_access);
 	if (!err && list.count)
 		qsort(list.row, list.count, sizeof *list.row, by_text);
 	if (!err) {
@@ -326,11 +335,35 @@ char *hf_params_of(const char *params, const char *codec)
 	return own;
 }
 
+void hf_params_join_access(struct hf_fs *fs, struct hf_access *access)
+{
+	struct hf_params_access *own = &fs->params_access;
+	const int64_t now_ns = hf_fs_now_ns();
+	struct stat st;
+
+	if (!own->read.some)
+		return;
+	hf_access_join(access, &own->read);
+	pthread_mutex_lock(&own->lock);
+	if (!own->now_ns || now_ns - own->now_ns > CONF_NS) {
+		int err = hf_archive_stat(&fs->archive, HF_PARAMS_FILE, &st);
+
+		own->now = (struct hf_access){0};
+		own->now_ns = now_ns;
+		if (!err)
+			hf_access_add(&own->now, &st);
+		else if (err != HF_ERR_NOT_FOUND)
+			hf_access_close(&own->now);
+	}
+	hf_access_join(access, &own->now);
+	pthread_mutex_unlock(&own->lock);
+}
+
 int hf_fs_check_params(int archive_fd, const char *given, char *why, size_t size)
 {
 	const struct hf_archive archive = {.fd = archive_fd};
 	char *params;
-	int err = hf_params_read(archive_fd < 0 ? NULL : &archive, given, &params, why, size);
+	int err = hf_params_read(archive_fd < 0 ? NULL : &archive, given, &params, NULL, why, size);
 
 	free(params);
 	return err;

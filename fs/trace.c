@@ -14,56 +14,87 @@ struct opener {
 	const struct hf_archive *archive;
 	struct hf_trace *trace;
 	int64_t mtime_ns; /* the latest of all */
-	char **seen;
-	size_t seen_count;
+	bool stranger;    /* a file was asked for that is no member */
 };
 
-static bool was_seen(const struct opener *o, const char *path)
-{
-	for (size_t i = 0; i < o->seen_count; i++)
-		if (strcmp(o->seen[i], path) == 0)
-			return true;
-	return false;
-}
-
-static int note(struct opener *o, const char *path, struct hf_src *src, const struct stat *st)
+static int note(struct opener *o, struct hf_src *src, const struct stat *st)
 {
 	struct hf_trace *trace = o->trace;
 	int err = hf_setup_room(&trace->parts, trace->part_count, sizeof *trace->parts);
 
 	if (!err)
-		err = hf_setup_room(&o->seen, o->seen_count, sizeof *o->seen);
-	if (!err)
 		err = hf_identity_of(src, hf_time_ns(&st->st_mtim), &trace->parts[trace->part_count], NULL);
 	if (err)
 		return err;
-	o->seen[o->seen_count] = strdup(path);
-	if (!o->seen[o->seen_count])
-		return HF_ERR_NOMEM;
-	o->seen_count++;
 	trace->part_count++;
 	if (hf_time_ns(&st->st_mtim) > o->mtime_ns)
 		o->mtime_ns = hf_time_ns(&st->st_mtim);
 	return 0;
 }
 
+static bool same_state(const struct hf_member_state *a, const struct hf_member_state *b)
+{
+	return a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
+}
+
+/* Only members, and of each always the same file: who may read the views was found out from these. */
 static int open_member(void *ctx, const char *name, struct hf_src **ret_src, struct hf_diag *diag)
 {
 	struct opener *o = ctx;
+	const struct hf_members *members = o->trace->members;
+	struct hf_member_state state, *opened;
 	char path[HF_PATH_SIZE];
 	struct stat st;
-	int fd, err = hf_members_resolve(o->trace->members->ini, name, path);
+	size_t i;
+	int fd, err = hf_members_resolve(members->ini, name, path);
 
-	if (!err)
-		err = hf_archive_open_file(o->archive, path, &fd, &st);
-	if (!err)
-		err = hf_src_file_new(fd, ret_src, diag);
-	if (err || was_seen(o, path))
+	if (err)
 		return err;
-	err = note(o, path, *ret_src, &st);
+	i = hf_members_find_path(members, path);
+	if (i == members->count) {
+		o->stranger = true;
+		return HF_ERR_CHANGED;
+	}
+	opened = &o->trace->opened[i];
+	err = hf_archive_open_file(o->archive, path, &fd, &st);
+	if (err)
+		return err;
+	state = hf_member_state_of(&st);
+	if (opened->opened && !same_state(opened, &state)) {
+		close(fd);
+		o->stranger = true;
+		return HF_ERR_CHANGED;
+	}
+	err = hf_src_file_new(fd, ret_src, diag);
+	if (err || opened->opened)
+		return err;
+	*opened = state;
+	err = note(o, *ret_src, &st);
 	if (err)
 		hf_src_free(*ret_src);
 	return err;
+}
+
+int hf_trace_open_member(const struct hf_archive *archive, const struct hf_trace *trace, const char *name,
+			 struct hf_src **ret_src)
+{
+	struct hf_member_state state;
+	char path[HF_PATH_SIZE];
+	struct stat st;
+	size_t i;
+	int fd, err = hf_members_resolve(trace->members->ini, name, path);
+
+	if (!err)
+		err = hf_archive_open_file(archive, path, &fd, &st);
+	if (err)
+		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
+	i = hf_members_find_path(trace->members, path);
+	state = hf_member_state_of(&st);
+	if (i == trace->members->count || !trace->opened[i].opened || !same_state(&trace->opened[i], &state)) {
+		close(fd);
+		return HF_ERR_CHANGED;
+	}
+	return hf_src_file_new(fd, ret_src, NULL);
 }
 
 /* The file that is wrong, as a path of the archive. */
@@ -75,27 +106,41 @@ static void name_file(const char *ini, struct hf_setup_error *error)
 		snprintf(error->file, sizeof error->file, "%.*s", (int)sizeof error->file - 1, path);
 }
 
-static int open_described(const struct hf_archive *archive, const struct hf_stamp *stamp, struct hf_trace *trace,
+/* The description names other files than when it was read, though it looks the same: it is read again. */
+static void doubt(struct hf_capture *capture, const struct hf_members *members)
+{
+	pthread_mutex_lock(&capture->lock);
+	if (capture->members == members)
+		capture->stamp.beside = 0;
+	pthread_mutex_unlock(&capture->lock);
+}
+
+static int open_described(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *trace,
 			  struct hf_setup_error *error)
 {
+	const struct hf_archive *archive = &capture->fs->archive;
 	struct opener own = {.archive = archive, .trace = trace};
 	const struct hf_setup_opener opener = {.ctx = &own, .open = open_member};
 	char dir[HF_PATH_SIZE];
-	int err = hf_setup_read(&opener, hf_path_split(dir, trace->members->ini), &trace->setup, error);
+	int err;
 
+	trace->opened = calloc(trace->members->count + 1, sizeof *trace->opened);
+	if (!trace->opened)
+		return HF_ERR_NOMEM;
+	err = hf_setup_read(&opener, hf_path_split(dir, trace->members->ini), &trace->setup, error);
 	if (!err)
 		err = hf_setup_load(trace->setup, &opener, &trace->file, error);
 	name_file(trace->members->ini, error);
-	/* Only now: whatever was changed before it was opened shows. */
-	if (hf_members_stamp(archive, trace->members) != stamp->beside || err == HF_ERR_NOT_FOUND)
+	/* Only now, and of what was opened: whatever was changed before shows, also if it was changed back since. */
+	if (own.stranger || err == HF_ERR_NOT_FOUND ||
+	    hf_members_stamp_opened(archive, trace->members, trace->opened) != stamp->beside)
 		err = HF_ERR_CHANGED;
+	if (own.stranger)
+		doubt(capture, trace->members);
 	if (!err)
 		err = hf_identity_of(trace->file, own.mtime_ns, &trace->identity, NULL);
 	for (size_t i = 0; i < trace->part_count && !err; i++)
 		hf_identity_add(&trace->identity, &trace->parts[i]);
-	for (size_t i = 0; i < own.seen_count; i++)
-		free(own.seen[i]);
-	free(own.seen);
 	return err;
 }
 
@@ -129,7 +174,7 @@ int hf_trace_open(struct hf_capture *capture, const struct hf_stamp *stamp, stru
 	pthread_mutex_lock(&capture->lock);
 	ret_trace->members = hf_members_ref(capture->members);
 	pthread_mutex_unlock(&capture->lock);
-	err = ret_trace->members ? open_described(&capture->fs->archive, stamp, ret_trace, error)
+	err = ret_trace->members ? open_described(capture, stamp, ret_trace, error)
 				 : open_single(capture, stamp, ret_trace);
 	if (err)
 		hf_trace_close(ret_trace);
@@ -143,6 +188,7 @@ void hf_trace_close(struct hf_trace *trace)
 	hf_src_free(trace->file);
 	hf_setup_free(trace->setup);
 	free(trace->parts);
+	free(trace->opened);
 	hf_members_unref(trace->members);
 	*trace = (struct hf_trace){.file = NULL};
 }

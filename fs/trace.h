@@ -7,12 +7,14 @@
 
 #include "codecs/setup/read.h"
 #include "fs/capture.h"
+#include "fs/members.h"
 
 struct hf_trace {
 	struct hf_src *file;         /* the file, or the trace files end to end */
 	struct hf_identity identity; /* of all there is */
 	/* With a description: */
 	struct hf_members *members;  /* NULL: there is none */
+	struct hf_member_state *opened; /* of each of them, as it was opened */
 	struct hf_setup *setup;
 	struct hf_identity *parts;   /* what the members add to the identity */
 	size_t part_count;
@@ -25,5 +27,10 @@ struct hf_trace {
 int hf_trace_open(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
 		  struct hf_setup_error *error);
 void hf_trace_close(struct hf_trace *trace);
+
+/* Opens the member that the description has by that name, to be freed by the caller. HF_ERR_CHANGED if it is another file
+ * than the one the trace was opened with. */
+int hf_trace_open_member(const struct hf_archive *archive, const struct hf_trace *trace, const char *name,
+			 struct hf_src **ret_src);
 
 #endif

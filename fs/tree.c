@@ -5,6 +5,7 @@
 #include "fs/view.h"
 
 #include <stdio.h>
+#include <xxhash.h>
 
 /* A lookup waits that long for an index; one of a capture up to SMALL bytes is expected to be made meanwhile. */
 enum { PATIENCE_MS = 2000 };
@@ -57,6 +58,16 @@ static uint64_t text_size(struct hf_fs *fs, struct hf_node *node)
 	return hf_sink_total(&sink);
 }
 
+/* Of .hartfs and what is in it: it names files of directories that are closed to most. */
+static void control_rights(const struct hf_fs *fs, struct stat *out)
+{
+	const mode_t read = fs->options.status_all ? 0444 : 0400;
+
+	out->st_mode = (out->st_mode & S_IFMT) | read | (S_ISDIR(out->st_mode) ? read >> 2 : 0);
+	out->st_uid = fs->uid;
+	out->st_gid = fs->gid;
+}
+
 /* Attributes of what the archive does not have itself. st is the capture's, or the root directory's. */
 static void make_attr(struct hf_fs *fs, struct hf_node *node, const struct stat *st, uint64_t size,
 		      struct hf_attr *ret_attr)
@@ -89,8 +100,30 @@ static void make_attr(struct hf_fs *fs, struct hf_node *node, const struct stat 
 	out->st_atim = st->st_atim;
 	out->st_mtim = st->st_mtim;
 	out->st_ctim = st->st_ctim;
-	if (node->key.kind >= HF_NODE_CONTROL)
+	if (node->key.kind >= HF_NODE_CONTROL) {
 		out->st_atim = out->st_mtim = out->st_ctim = fs->started;
+		control_rights(fs, out);
+	}
+}
+
+/* The permissions, below a hash of whose they are. */
+static uint64_t rights_of(const struct stat *st)
+{
+	const uint64_t owners[] = {st->st_uid, st->st_gid};
+
+	return (XXH3_64bits(owners, sizeof owners) & ~(uint64_t)07777) | (st->st_mode & 07777);
+}
+
+void hf_tree_tell_rights(struct hf_node *node, const struct stat *st)
+{
+	atomic_store_explicit(&node->rights, rights_of(st), memory_order_relaxed);
+}
+
+bool hf_tree_told_rights(const struct hf_node *node, const struct stat *st)
+{
+	const uint64_t told = atomic_load_explicit(&node->rights, memory_order_relaxed), now = rights_of(st);
+
+	return !told || (!((told ^ now) & ~(uint64_t)07777) && !(told & ~now));
 }
 
 static void fill_attr(struct hf_fs *fs, struct hf_node *node, const struct stat *st, uint64_t size,
@@ -114,8 +147,10 @@ int hf_tree_enter(struct hf_fs *fs, const struct hf_node_key *key, const struct 
 	struct hf_node *node;
 	int err = hf_node_get(&fs->nodes, key, &node);
 
-	if (!err)
+	if (!err) {
 		fill_attr(fs, node, st, size, ret_attr);
+		hf_tree_tell_rights(node, st);
+	}
 	return err;
 }
 
@@ -134,7 +169,8 @@ unsigned hf_tree_patience(struct hf_capture *capture, bool only_small)
 	return wait_ms;
 }
 
-int hf_tree_check(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st)
+/* hf_tree_check, whatever the kernel was told. */
+static int check(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st)
 {
 	struct hf_facts *facts;
 	int err = hf_capture_check(node->key.capture, ret_st);
@@ -152,6 +188,18 @@ int hf_tree_check(const struct hf_node *node, unsigned wait_ms, struct hf_facts 
 	if (!err)
 		*ret_facts = facts;
 	return 0;
+}
+
+int hf_tree_check(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st)
+{
+	int err = check(node, wait_ms, ret_facts, ret_st);
+
+	if (!err && !hf_tree_told_rights(node, ret_st)) {
+		hf_facts_unref(*ret_facts);
+		*ret_facts = NULL;
+		err = HF_ERR_CHANGED;
+	}
+	return err;
 }
 
 struct seek {
@@ -198,8 +246,7 @@ static int lookup_made(struct hf_fs *fs, struct hf_node *parent, const char *nam
 	int err;
 
 	if (hf_node_is_view(&parent->key))
-		err = hf_tree_check(parent, hf_tree_patience(parent->key.capture, strcmp(name, "INDEXING") == 0),
-				    &facts, &st);
+		err = check(parent, hf_tree_patience(parent->key.capture, strcmp(name, "INDEXING") == 0), &facts, &st);
 	else
 		err = hf_archive_stat(&fs->archive, "", &st);
 	if (err)
@@ -291,19 +338,15 @@ void hf_fs_forget(struct hf_fs *fs, uint64_t ino, uint64_t count)
 	hf_node_forget(&fs->nodes, ino, count);
 }
 
-static int getattr_plain(struct hf_fs *fs, struct hf_node *node, struct hf_attr *ret_attr)
+static int look_plain(struct hf_fs *fs, struct hf_node *node, struct stat *ret_st)
 {
-	struct stat st;
-	int err = hf_archive_stat(&fs->archive, node->key.path, &st);
+	int err = hf_archive_stat(&fs->archive, node->key.path, ret_st);
 
 	if (err)
 		return err;
-	if ((st.st_mode & S_IFMT) != node->key.type)
+	if ((ret_st->st_mode & S_IFMT) != node->key.type)
 		return HF_ERR_NOT_FOUND;
-	if (S_ISREG(st.st_mode) && st.st_ino != node->key.content)
-		return HF_ERR_CHANGED;
-	fill_attr(fs, node, &st, 0, ret_attr);
-	return 0;
+	return S_ISREG(ret_st->st_mode) && ret_st->st_ino != node->key.content ? HF_ERR_CHANGED : 0;
 }
 
 /* Of what is in a slice: it was measured once, but that may be forgotten. */
@@ -376,35 +419,55 @@ static int size_of(const struct hf_node *node, const struct hf_facts *facts, uin
 	return there ? 0 : HF_ERR_NOT_FOUND;
 }
 
-int hf_fs_getattr(struct hf_fs *fs, uint64_t ino, struct hf_attr *ret_attr)
+/* The stat from which a node's attributes are made, and its size if that is one of a capture's facts. */
+static int look(struct hf_fs *fs, struct hf_node *node, struct stat *ret_st, uint64_t *ret_size)
+{
+	struct hf_facts *facts = NULL;
+	int err;
+
+	*ret_size = node->key.kind == HF_NODE_PLAIN ? 0 : HF_NOWHERE;
+	if (node->key.kind == HF_NODE_PLAIN)
+		return look_plain(fs, node, ret_st);
+	/* A look at the view directory from outside is no reason to index the capture. */
+	if (node->key.kind == HF_NODE_VIEWS)
+		return hf_capture_check(node->key.capture, ret_st);
+	if (!hf_node_is_view(&node->key))
+		return hf_archive_stat(&fs->archive, "", ret_st);
+	err = check(node, 0, &facts, ret_st);
+	if (!err)
+		err = size_of(node, facts, ret_size);
+	hf_facts_unref(facts);
+	return err;
+}
+
+static int get_attr(struct hf_fs *fs, uint64_t ino, bool tell, struct hf_attr *ret_attr)
 {
 	struct hf_node *node = hf_node_ref(&fs->nodes, ino);
-	struct hf_facts *facts = NULL;
-	uint64_t size = HF_NOWHERE;
+	uint64_t size;
 	struct stat st;
 	int err;
 
 	if (!node)
 		return HF_ERR_NOT_FOUND;
-	if (node->key.kind == HF_NODE_PLAIN) {
-		err = getattr_plain(fs, node, ret_attr);
-	} else {
-		/* A look at the view directory from outside is no reason to index the capture. */
-		if (node->key.kind == HF_NODE_VIEWS) {
-			err = hf_capture_check(node->key.capture, &st);
-		} else if (hf_node_is_view(&node->key)) {
-			err = hf_tree_check(node, 0, &facts, &st);
-			if (!err)
-				err = size_of(node, facts, &size);
-		} else {
-			err = hf_archive_stat(&fs->archive, "", &st);
-		}
-		if (!err)
-			fill_attr(fs, node, &st, size, ret_attr);
-		hf_facts_unref(facts);
-	}
+	err = look(fs, node, &st, &size);
+	if (!err)
+		fill_attr(fs, node, &st, size, ret_attr);
+	if (!err && tell)
+		hf_tree_tell_rights(node, &st);
+	else if (!err && ino != HF_FS_ROOT && !hf_tree_told_rights(node, &st))
+		err = HF_ERR_CHANGED; /* of the root, which is never looked up, that would help nobody */
 	hf_node_unref(&fs->nodes, node, 1);
 	return err;
+}
+
+int hf_fs_getattr(struct hf_fs *fs, uint64_t ino, struct hf_attr *ret_attr)
+{
+	return get_attr(fs, ino, true, ret_attr);
+}
+
+int hf_fs_check(struct hf_fs *fs, uint64_t ino, struct hf_attr *ret_attr)
+{
+	return get_attr(fs, ino, false, ret_attr);
 }
 
 int hf_fs_readlink(struct hf_fs *fs, uint64_t ino, char *buf, size_t size)

@@ -51,8 +51,14 @@ int hf_tree_enter(struct hf_fs *fs, const struct hf_node_key *key, const struct 
 		  struct hf_attr *ret_attr);
 
 /* A view directory or its part: whether it is there, with what is known of it (NULL: not indexed yet) and the
- * capture's stat. wait_ms: so long the index may be waited for. HF_ERR_CHANGED: a file of another version. */
+ * capture's stat. wait_ms: so long the index may be waited for. HF_ERR_CHANGED: a file of another version, or the kernel
+ * must look anew who may read it. */
 int hf_tree_check(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st);
+
+/* Notes the rights in st (owner, group, permissions) as those that the kernel has of node, or asks whether it may go on
+ * with these: whether none was taken away since. */
+void hf_tree_tell_rights(struct hf_node *node, const struct stat *st);
+bool hf_tree_told_rights(const struct hf_node *node, const struct stat *st);
 
 /* How long a look into the view directory may wait for the index: at most that long, not at all if it is hopeless. */
 unsigned hf_tree_patience(struct hf_capture *capture, bool only_small);

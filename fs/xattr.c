@@ -173,6 +173,8 @@ static int begin(struct hf_fs *fs, uint64_t ino, struct about *about, struct hf_
 	*about = (struct about){0};
 	if (node && hf_node_is_view(&node->key)) {
 		err = hf_capture_check(node->key.capture, &st);
+		if (!err && !hf_tree_told_rights(node, &st))
+			err = HF_ERR_CHANGED;
 		about->key = &node->key;
 		if (!err)
 			fill(about, node->key.capture);

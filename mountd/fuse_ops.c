@@ -347,7 +347,7 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	struct hf_attr attr;
 	struct hf_dir *dir;
 	struct handle *handle;
-	int err = hf_fs_getattr(session->fs, ino, &attr);
+	int err = hf_fs_check(session->fs, ino, &attr);
 
 	if (!err)
 		err = hf_dir_open(session->fs, ino, &dir);
@@ -466,12 +466,29 @@ static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t
 		reply_xattr(req, value, have, size);
 }
 
+/* The kernel lets everybody list names, and which there are tells of the content. Of groups only the caller's first is
+ * known here: who has the right by another one sees no names, but can read the values. */
+static bool may_list(const struct stat *st, const struct fuse_ctx *caller)
+{
+	if (caller->uid == 0)
+		return true;
+	if (caller->uid == st->st_uid)
+		return st->st_mode & 0400;
+	return caller->gid == st->st_gid ? st->st_mode & 0040 : (st->st_mode & 0044) == 0044;
+}
+
 static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
+	struct hf_fs *fs = session_of(req)->fs;
 	char names[HF_FS_XATTR_SIZE];
+	struct hf_attr attr;
 	size_t have;
-	int err = hf_fs_xattr_list(session_of(req)->fs, ino, names, &have);
+	int err = hf_fs_xattr_list(fs, ino, names, &have);
 
+	if (!err && have)
+		err = hf_fs_check(fs, ino, &attr);
+	if (!err && have && !may_list(&attr.st, fuse_req_ctx(req)))
+		have = 0;
 	if (err)
 		reply_err(req, err);
 	else

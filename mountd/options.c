@@ -221,6 +221,9 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 	case OPTION_LOG:
 		settings->log_file = value;
 		return *value;
+	case OPTION_STATUS:
+		settings->status_all = !strcmp(value, "all");
+		return settings->status_all || !strcmp(value, "owner");
 	case OPTION_LAZY:
 		settings->lazy = true;
 		return true;

@@ -30,6 +30,7 @@ struct hf_settings {
 	unsigned threads, jobs;          /* 0: default */
 	uint64_t offset, length;         /* of cat */
 	uint64_t shard, shards;          /* shards 0: not given */
+	bool status_all;                 /* .hartfs is for everybody */
 	bool wait, foreground, lazy, prune, dry_run;
 	int verbosity;                   /* -2 .. 2 */
 	char *params;                    /* view parameters, comma-separated; NULL: none */

@@ -122,6 +122,7 @@ static int open_fs(struct server *server)
 					.views = settings->views,
 					.params = settings->params,
 					.log = hf_log_line,
+					.status_all = settings->status_all,
 					.log_ring = server->log_ring,
 					.invalidate = hf_session_invalidate,
 					.invalidate_ctx = &server->session};
