@@ -1,7 +1,9 @@
 #include "index/db.h"
 
 #include "codecs/base/bytes.h"
+#include "index/fault.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,14 +53,15 @@ int hf_db_err(int rc)
 	switch (rc & 0xff) {
 	case SQLITE_NOMEM:
 		return HF_ERR_NOMEM;
+	/* All of it is about files of the index directory; the VFS has noted which. */
 	case SQLITE_FULL:
 	case SQLITE_CANTOPEN:
 	case SQLITE_READONLY:
-		return HF_ERR_IO;
+		return HF_ERR_INDEX_DIR;
 	case SQLITE_IOERR:
 		return rc == SQLITE_IOERR_DATA || rc == SQLITE_IOERR_SHORT_READ || rc == SQLITE_IOERR_CORRUPTFS
 			       ? HF_ERR_STATE
-			       : HF_ERR_IO;
+			       : HF_ERR_INDEX_DIR;
 	default:
 		return HF_ERR_STATE;
 	}
@@ -326,8 +329,8 @@ int hf_db_commit(sqlite3 *db, int fd)
 	if (!err)
 		err = hf_db_number(db, "PRAGMA synchronous", &level);
 	/* From the first commit on there is something to lose. */
-	if (!err && level == 0)
-		err = fsync(fd) < 0 ? HF_ERR_IO
+	if (!err && level == 0 && fd >= 0)
+		err = fsync(fd) < 0 ? hf_fault_set_fd("writing", fd, errno)
 				    : hf_db_run(db, "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL");
 	return err ? err : hf_db_run(db, "BEGIN");
 }

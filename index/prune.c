@@ -1,5 +1,6 @@
 #include "index/prune.h"
 
+#include "index/fault.h"
 #include "index/file.h"
 #include "index/row.h"
 #include "index/spool_format.h"
@@ -84,16 +85,17 @@ static int list(struct pruner *p)
 	struct dirent *entry;
 
 	if (!dir) {
+		err = hf_fault_set("reading", NULL, errno);
 		if (fd >= 0)
 			close(fd);
-		return HF_ERR_IO;
+		return err;
 	}
 	while (!err && (errno = 0, entry = readdir(dir)))
 		if (looks_ours(entry->d_name) &&
 		    !add_name(&p->names, &p->name_count, entry->d_name, strlen(entry->d_name)))
 			err = HF_ERR_NOMEM;
 	if (!err && errno)
-		err = HF_ERR_IO;
+		err = hf_fault_set("reading", NULL, errno);
 	closedir(dir);
 	return err;
 }
