@@ -270,9 +270,9 @@ static int make_tables(sqlite3 *db, enum hf_db_kind kind)
 }
 
 /*
- * Until the first commit the file is empty, so that there is nothing to keep safe and no journal is needed; a kill in
- * the middle of that commit leaves a file shorter than its first page says. cache_spill: nothing is written between
- * commits, which come often enough.
+ * Until the first commit the file is empty, so that there is nothing to keep safe and no journal is needed (OFF is not
+ * to be had with SQLITE_DBCONFIG_DEFENSIVE); a kill in the middle of that commit leaves a file shorter than its first
+ * page says. cache_spill: nothing is written between commits, which come often enough.
  */
 static int set_up(sqlite3 *db, bool fresh)
 {
@@ -282,7 +282,7 @@ static int set_up(sqlite3 *db, bool fresh)
 		return HF_ERR_BUG;
 	return hf_db_run(db, fresh ? "PRAGMA page_size = 8192; PRAGMA locking_mode = EXCLUSIVE;"
 				     "PRAGMA temp_store = MEMORY; PRAGMA cache_spill = OFF;"
-				     "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN"
+				     "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN"
 				   : "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cell_size_check = 1;"
 				     "PRAGMA temp_store = MEMORY; PRAGMA cache_spill = OFF;"
 				     "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL; BEGIN");

@@ -32,6 +32,7 @@ bool hf_fault_is_room(const struct hf_fault *fault);
 bool hf_fault_is_of_file(const struct hf_fault *fault);
 
 /* "writing failed: No space left on device (FILE)", as snprintf gives it. */
+#define HF_FAULT_SIZE 512
 int hf_fault_format(const struct hf_fault *fault, char *buf, size_t size);
 
 #endif

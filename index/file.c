@@ -163,6 +163,10 @@ void hf_idx_file_drop(int dirfd, const char *name, bool (*is_ours)(void *ctx, in
 		hf_memdir_remove(memdir, name);
 		dirfd = hf_memdir_dirfd(memdir);
 	}
+	if (memdir && hf_memdir_keeps(memdir)) {
+		hf_memdir_hide(memdir, name);
+		return;
+	}
 	err = open_on_disk(dirfd, name, &fd);
 	if (!err && is_ours(ctx, fd) && unlinkat(dirfd, name, 0) < 0)
 		err = HF_ERR_INDEX_DIR;

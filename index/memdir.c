@@ -31,6 +31,7 @@ struct hf_memdir {
 	pthread_mutex_t lock;   /* from here on */
 	struct memfile *files;
 	uint64_t bytes;
+	bool keep;
 };
 
 /* Directories are known by their descriptors everywhere in this folder: so are these. */
@@ -211,6 +212,23 @@ void hf_memdir_hide(struct hf_memdir *memdir, const char *name)
 	if (f)
 		f->hides = true;
 	pthread_mutex_unlock(&memdir->lock);
+}
+
+void hf_memdir_keep(struct hf_memdir *memdir, bool keep)
+{
+	pthread_mutex_lock(&memdir->lock);
+	memdir->keep = keep;
+	pthread_mutex_unlock(&memdir->lock);
+}
+
+bool hf_memdir_keeps(struct hf_memdir *memdir)
+{
+	bool keep;
+
+	pthread_mutex_lock(&memdir->lock);
+	keep = memdir->keep;
+	pthread_mutex_unlock(&memdir->lock);
+	return keep;
 }
 
 int hf_memdir_begin(struct hf_memdir *memdir, const char *name, int *ret_fd)

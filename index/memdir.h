@@ -32,6 +32,9 @@ void hf_memdir_get_stats(struct hf_memdir *memdir, struct hf_memdir_stats *ret_s
  */
 int hf_memdir_publish(struct hf_memdir *memdir, size_t *ret_moved);
 
+/* While the directory fails nothing of it is removed: what is no good is only not used any more. */
+void hf_memdir_keep(struct hf_memdir *memdir, bool keep);
+
 /* Bytes that can be written to the directory, as far as the system tells; UINT64_MAX if it does not. */
 uint64_t hf_memdir_room(int dirfd);
 
@@ -45,6 +48,7 @@ int hf_memdir_open(struct hf_memdir *memdir, const char *name, int *ret_fd);
 /* Whether the directory's file of that name is not to be used: it could not be read, nor removed. */
 bool hf_memdir_hides(struct hf_memdir *memdir, const char *name);
 void hf_memdir_hide(struct hf_memdir *memdir, const char *name);
+bool hf_memdir_keeps(struct hf_memdir *memdir);
 /* Begins a file; *ret_fd is borrowed until hf_memdir_end. HF_ERR_BUSY: somebody else makes it. HF_ERR_INDEX_DIR: no
  * room. */
 int hf_memdir_begin(struct hf_memdir *memdir, const char *name, int *ret_fd);
