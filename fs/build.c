@@ -70,35 +70,44 @@ int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *sta
 	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, error.line) : 0;
 }
 
-/* In the index directory; or, where that fails, in memory. HF_ERR_INDEX_DIR: neither can be. */
+static uint64_t too_small(struct hf_capture *capture, uint64_t at_least)
+{
+	uint64_t bytes;
+
+	pthread_mutex_lock(&capture->lock);
+	if (capture->too_small < at_least)
+		capture->too_small = at_least;
+	bytes = capture->too_small;
+	pthread_mutex_unlock(&capture->lock);
+	return bytes;
+}
+
+/* In the index directory; or, where that fails, in memory, once each. HF_ERR_INDEX_DIR: neither can be. */
 static int build_somewhere(struct hf_capture *capture, struct hf_build *build, struct hf_diag *diag)
 {
 	struct hf_index_dir *dir = &capture->fs->index_dir;
-	const uint64_t free_bytes = hf_index_dir_free(dir);
-	uint64_t too_small;
-	bool memory;
-	int err;
+	uint64_t least = 0;
+	bool memory, tried_memory = false, tried_disk = false;
+	int err = HF_ERR_INDEX_DIR;
 
-	pthread_mutex_lock(&capture->lock);
-	too_small = capture->too_small;
-	pthread_mutex_unlock(&capture->lock);
-	build->dirfd = hf_index_dir_choose(dir, too_small, &memory);
-	err = hf_build_run(build, diag);
-	if (err == HF_ERR_INDEX_DIR && !memory) {
-		hf_index_dir_failed(dir);
-		build->dirfd = hf_index_dir_choose(dir, too_small, &memory);
+	while (err == HF_ERR_INDEX_DIR) {
+		const uint64_t free_bytes = hf_index_dir_free(dir);
+
+		build->dirfd = hf_index_dir_choose(dir, too_small(capture, least), &memory);
+		if (memory ? tried_memory : tried_disk)
+			break;
+		*(memory ? &tried_memory : &tried_disk) = true;
+		err = hf_build_run(build, diag);
 		if (memory)
-			err = hf_build_run(build, diag);
-	} else if (!err && !memory) {
-		hf_index_dir_wrote(dir);
-	}
-	if (err == HF_ERR_INDEX_DIR) {
-		pthread_mutex_lock(&capture->lock);
-		capture->too_small = memory ? free_bytes : too_small;
-		pthread_mutex_unlock(&capture->lock);
-		hf_index_dir_full(dir);
-	} else if (memory) {
-		hf_index_dir_kept(dir);
+			hf_index_dir_kept(dir);
+		else if (!err)
+			hf_index_dir_wrote(dir);
+		if (err != HF_ERR_INDEX_DIR)
+			break;
+		if (memory)
+			least = free_bytes;
+		else
+			hf_index_dir_failed(dir);
 	}
 	return err;
 }
@@ -225,6 +234,8 @@ static void end_turn(struct hf_capture *capture, uint64_t version, int err, cons
 							   : HF_CAPTURE_UNKNOWN;
 	pthread_cond_broadcast(&capture->changed);
 	pthread_mutex_unlock(&capture->lock);
+	if (err == HF_ERR_INDEX_DIR)
+		hf_index_dir_waited_for(&capture->fs->index_dir);
 }
 
 int hf_capture_index(struct hf_capture *capture, bool wait, bool (*fn)(void *ctx, double percent, uint64_t insns),

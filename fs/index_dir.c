@@ -223,7 +223,7 @@ static void begin_to_fail(struct hf_index_dir *dir)
 	dir->delay_s = DELAY_FIRST_S;
 	dir->due_ns = hf_fs_now_ns() + dir->delay_s * S;
 	dir->skipped = 0;
-	dir->told_full = false;
+	dir->told_full = dir->told_well = false;
 	/* Commands end before trying again pays; a directory that is not there is not met again. */
 	if (!dir->has_thread && !dir->stop && dir->fd >= 0 && !dir->fs->options.no_index)
 		dir->has_thread = pthread_create(&dir->thread, NULL, run, dir) == 0;
@@ -260,7 +260,7 @@ void hf_index_dir_failed(struct hf_index_dir *dir)
 		hf_fs_log(dir->fs, dir->memdir ? 4 : 7, dir->memdir ? "%s; new indexes are kept in memory" : "%s", text);
 }
 
-void hf_index_dir_full(struct hf_index_dir *dir)
+void hf_index_dir_waited_for(struct hf_index_dir *dir)
 {
 	const struct hf_memdir_stats stats = memory_of(dir);
 	bool told;
@@ -268,6 +268,11 @@ void hf_index_dir_full(struct hf_index_dir *dir)
 	pthread_mutex_lock(&dir->lock);
 	told = dir->told_full;
 	dir->told_full = true;
+	/* It may have begun to work when the capture's turn was nearly over. */
+	if (!dir->failing && !dir->stop) {
+		begin_to_fail(dir);
+		dir->told_full = dir->told_well = true;
+	}
 	pthread_mutex_unlock(&dir->lock);
 	lend(dir);
 	if (!told && dir->memdir)
@@ -297,7 +302,7 @@ void hf_index_dir_wrote(struct hf_index_dir *dir)
 	if (!well)
 		return;
 	pthread_mutex_lock(&dir->lock);
-	failing = dir->failing;
+	failing = dir->failing && !dir->told_well;
 	dir->failing = false;
 	pthread_mutex_unlock(&dir->lock);
 	if (dir->memdir)

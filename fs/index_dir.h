@@ -32,6 +32,7 @@ struct hf_index_dir {
 	uint64_t room;             /* there was no more when it failed for want of it */
 	unsigned skipped;          /* tries that were left out since there was no more */
 	bool told_full;            /* that the memory does not suffice */
+	bool told_well;            /* that it works, though something is still to be written */
 };
 
 /* Takes fd and, copied, path (NULL: not known). memory: bytes of indexes that may be in memory, 0 for none. error: why fd
@@ -50,8 +51,8 @@ uint64_t hf_index_dir_free(struct hf_index_dir *dir);
 void hf_index_dir_failed(struct hf_index_dir *dir);
 /* Something was written to memory instead. */
 void hf_index_dir_kept(struct hf_index_dir *dir);
-/* Memory did not suffice either. */
-void hf_index_dir_full(struct hf_index_dir *dir);
+/* Memory did not suffice either: a capture waits, and is tried again when the directory is. */
+void hf_index_dir_waited_for(struct hf_index_dir *dir);
 /* Something was written there: if nothing is left to be written all is well again. */
 void hf_index_dir_wrote(struct hf_index_dir *dir);
 /* Somebody looks at a capture that waits: whether it is worth a try now. */

@@ -31,6 +31,7 @@ extern const char *const hf_schema_catalogue[];
 
 /* What the first page says, without SQLite. */
 enum hf_db_look {
+	HF_LOOK_UNREADABLE, /* reading failed, which says nothing about the file: hf_fault_last */
 	HF_LOOK_EMPTY,   /* no byte at all */
 	HF_LOOK_FOREIGN, /* not ours: hands off */
 	HF_LOOK_OLD,     /* ours, but of another version or damaged: of no use */

@@ -6,7 +6,9 @@
 /* Only what is one of our files goes: a directory given by mistake must lose nothing. */
 static bool is_our_db(void *ctx, int fd)
 {
-	return hf_db_look(fd, *(const enum hf_db_kind *)ctx) != HF_LOOK_FOREIGN;
+	const enum hf_db_look look = hf_db_look(fd, *(const enum hf_db_kind *)ctx);
+
+	return look != HF_LOOK_FOREIGN && look != HF_LOOK_UNREADABLE;
 }
 
 static bool is_our_spool(void *ctx, int fd)

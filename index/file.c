@@ -283,6 +283,7 @@ void hf_part_close(struct hf_part *part)
 
 int hf_part_reset(struct hf_part *part, enum hf_db_kind kind)
 {
+	/* One that cannot be read was ours to lock, and is begun anew. */
 	if (hf_db_look(part->fd, kind) == HF_LOOK_FOREIGN)
 		return hf_fault_set("replacing", part->part, EEXIST);
 	if (!part->memory)
@@ -300,11 +301,15 @@ static int check_target(const struct hf_part *part, enum hf_db_kind kind)
 		return errno == ENOENT ? 0 : hf_fault_set("replacing", part->name, errno);
 	look = hf_db_look(fd, kind);
 	close(fd);
+	if (look == HF_LOOK_UNREADABLE)
+		return HF_ERR_INDEX_DIR;
 	return look == HF_LOOK_FOREIGN ? hf_fault_set("replacing", part->name, EEXIST) : 0;
 }
 
 int hf_part_publish(struct hf_part *part, enum hf_db_kind kind)
 {
+	struct hf_memdir *memdir;
+	bool own;
 	int err;
 
 	if (part->memory)
@@ -317,6 +322,9 @@ int hf_part_publish(struct hf_part *part, enum hf_db_kind kind)
 	remove_journal(part);
 	if (renameat(part->dirfd, part->part, part->dirfd, part->name) < 0)
 		return hf_fault_set("publishing", part->name, errno);
+	memdir = hf_memdir_of(part->dirfd, &own);
+	if (memdir)
+		hf_memdir_show(memdir, part->name);
 	/* Not every file system can sync a directory; the name is there all the same. */
 	fsync(part->dirfd);
 	return 0;

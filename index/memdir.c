@@ -231,6 +231,19 @@ bool hf_memdir_keeps(struct hf_memdir *memdir)
 	return keep;
 }
 
+void hf_memdir_show(struct hf_memdir *memdir, const char *name)
+{
+	struct memfile *f;
+
+	pthread_mutex_lock(&memdir->lock);
+	f = *find(memdir, name);
+	if (f) {
+		f->hides = false;
+		tidy(memdir, name);
+	}
+	pthread_mutex_unlock(&memdir->lock);
+}
+
 int hf_memdir_begin(struct hf_memdir *memdir, const char *name, int *ret_fd)
 {
 	struct memfile *f;
@@ -370,6 +383,9 @@ static int move(struct hf_memdir *memdir, const char *name, int fd)
 	err = hf_part_reset(&part, kind_of(name));
 	if (!err) {
 		err = copy(fd, part.fd, part.part);
+		/* Where reading is what fails it would soon be back. */
+		if (!err)
+			err = hf_vfs_verify(part.fd);
 		if (!err)
 			err = hf_part_publish(&part, kind_of(name));
 		if (err)

@@ -48,6 +48,8 @@ int hf_memdir_open(struct hf_memdir *memdir, const char *name, int *ret_fd);
 /* Whether the directory's file of that name is not to be used: it could not be read, nor removed. */
 bool hf_memdir_hides(struct hf_memdir *memdir, const char *name);
 void hf_memdir_hide(struct hf_memdir *memdir, const char *name);
+/* The directory has got another one. */
+void hf_memdir_show(struct hf_memdir *memdir, const char *name);
 bool hf_memdir_keeps(struct hf_memdir *memdir);
 /* Begins a file; *ret_fd is borrowed until hf_memdir_end. HF_ERR_BUSY: somebody else makes it. HF_ERR_INDEX_DIR: no
  * room. */

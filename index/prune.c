@@ -259,7 +259,7 @@ static int read_index(struct pruner *p, const char *name, const char **ret_reaso
 		hf_db_close(db);
 	}
 	close(fd);
-	if (look == HF_LOOK_FOREIGN)
+	if (look == HF_LOOK_FOREIGN || look == HF_LOOK_UNREADABLE)
 		return 0;
 	if (err && err != HF_ERR_STATE)
 		return err;
@@ -290,16 +290,18 @@ static bool is_ours(const struct pruner *p, const char *name)
 {
 	struct stat st;
 	int fd;
+	enum hf_db_look look;
 	bool ours;
 
 	if (name[0] == '.')
 		return true;
 	if (hf_idx_file_open(p->prune->dirfd, name, &fd))
 		return false;
+	look = hf_db_look(fd, HF_DB_VIEW);
 	if (ends_with(name, ".hfs"))
 		ours = fstat(fd, &st) == 0 && hf_spool_is_ours(fd, (uint64_t)st.st_size);
 	else
-		ours = hf_db_look(fd, HF_DB_VIEW) != HF_LOOK_FOREIGN;
+		ours = look != HF_LOOK_FOREIGN && look != HF_LOOK_UNREADABLE;
 	close(fd);
 	return ours;
 }

@@ -255,7 +255,7 @@ static void test_reading_in_use(void)
 	uint8_t byte;
 
 	begin();
-	open_fs(1 << 20);
+	open_fs(4 << 20);
 	check_all();
 	read_error = EIO;
 	for (int i = 0; i < CAPTURES; i++) {
@@ -282,7 +282,7 @@ static void test_vanished(void)
 	char command[256];
 
 	begin();
-	open_fs(1 << 20);
+	open_fs(4 << 20);
 	check_all();
 	snprintf(command, sizeof command, "rm -rf %s", t.index);
 	CHECK_EQ(system(command), 0);
@@ -325,7 +325,7 @@ int main(void)
 	test_writing(EROFS, 10);
 	test_no_memory();
 	test_reading(0);
-	test_reading(1 << 20);
+	test_reading(4 << 20);
 	test_reading_in_use();
 	test_vanished();
 	test_none();
