@@ -70,13 +70,54 @@ int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *sta
 	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, error.line) : 0;
 }
 
+static uint64_t too_small(struct hf_capture *capture, uint64_t at_least)
+{
+	uint64_t bytes;
+
+	pthread_mutex_lock(&capture->lock);
+	if (capture->too_small < at_least)
+		capture->too_small = at_least;
+	bytes = capture->too_small;
+	pthread_mutex_unlock(&capture->lock);
+	return bytes;
+}
+
+/* In the index directory; or, where that fails, in memory, once each. HF_ERR_INDEX_DIR: neither can be. */
+static int build_somewhere(struct hf_capture *capture, struct hf_build *build, struct hf_diag *diag)
+{
+	struct hf_index_dir *dir = &capture->fs->index_dir;
+	uint64_t least = 0;
+	bool memory, tried_memory = false, tried_disk = false;
+	int err = HF_ERR_INDEX_DIR;
+
+	while (err == HF_ERR_INDEX_DIR) {
+		const uint64_t free_bytes = hf_index_dir_free(dir);
+
+		build->dirfd = hf_index_dir_choose(dir, too_small(capture, least), &memory);
+		if (memory ? tried_memory : tried_disk)
+			break;
+		*(memory ? &tried_memory : &tried_disk) = true;
+		err = hf_build_run(build, diag);
+		if (memory)
+			hf_index_dir_kept(dir);
+		else if (!err)
+			hf_index_dir_wrote(dir);
+		if (err != HF_ERR_INDEX_DIR)
+			break;
+		if (memory)
+			least = free_bytes;
+		else
+			hf_index_dir_failed(dir);
+	}
+	return err;
+}
+
 static int run_build(struct hf_fs *fs, const struct hf_trace *trace, const struct hf_stamp *stamp,
 		     struct progress *progress, struct hf_diag *diag)
 {
 	struct hf_view_key views[HF_VIEW_COUNT];
 	struct hf_companion companion;
 	struct hf_build build = {
-		.dirfd = fs->index_fd,
 		.file = trace->file,
 		.setup = trace->setup,
 		.identity = trace->identity,
@@ -97,7 +138,7 @@ static int run_build(struct hf_fs *fs, const struct hf_trace *trace, const struc
 	build.symbols = companion.symbols;
 	err = hf_disasm_new(&build.disasm);
 	if (!err)
-		err = hf_build_run(&build, diag);
+		err = build_somewhere(progress->capture, &build, diag);
 	hf_disasm_free(build.disasm);
 	hf_companion_close(&companion);
 	return err;
@@ -108,7 +149,7 @@ static void count(struct hf_capture *capture, int err)
 	struct hf_metrics *metrics = &capture->fs->metrics;
 
 	hf_metrics_add(&metrics->indexed, !err);
-	hf_metrics_add(&metrics->index_failed, err && hf_err_class(err) != HF_CLASS_state);
+	hf_metrics_add(&metrics->index_failed, err && err != HF_ERR_INDEX_DIR && hf_err_class(err) != HF_CLASS_state);
 	/* Only the thread whose turn it is writes started_ns. */
 	hf_metrics_add(&metrics->index_ns, (uint64_t)(hf_fs_now_ns() - capture->started_ns));
 }
@@ -178,7 +219,8 @@ static bool take_turn(struct hf_capture *capture, bool wait, struct progress *pr
 static void end_turn(struct hf_capture *capture, uint64_t version, int err, const struct hf_diag *diag)
 {
 	struct hf_facts *facts = NULL;
-	bool failed = err && err != HF_ERR_CANCELLED && err != HF_ERR_BUSY && err != HF_ERR_CHANGED;
+	bool failed = err && err != HF_ERR_CANCELLED && err != HF_ERR_BUSY && err != HF_ERR_CHANGED &&
+		      err != HF_ERR_INDEX_DIR;
 
 	if (failed && !hf_facts_new_failed(capture, version, diag, &facts)) {
 		hf_capture_settle(capture, version, facts);
@@ -187,9 +229,13 @@ static void end_turn(struct hf_capture *capture, uint64_t version, int err, cons
 	pthread_mutex_lock(&capture->lock);
 	capture->building = false;
 	if (capture->state == HF_CAPTURE_INDEXING)
-		capture->state = err == HF_ERR_BUSY ? HF_CAPTURE_QUEUED : HF_CAPTURE_UNKNOWN;
+		capture->state = err == HF_ERR_BUSY	   ? HF_CAPTURE_QUEUED
+				 : err == HF_ERR_INDEX_DIR ? HF_CAPTURE_WAITING
+							   : HF_CAPTURE_UNKNOWN;
 	pthread_cond_broadcast(&capture->changed);
 	pthread_mutex_unlock(&capture->lock);
+	if (err == HF_ERR_INDEX_DIR)
+		hf_index_dir_waited_for(&capture->fs->index_dir);
 }
 
 int hf_capture_index(struct hf_capture *capture, bool wait, bool (*fn)(void *ctx, double percent, uint64_t insns),
@@ -230,7 +276,8 @@ bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag, ch
 	return failed;
 }
 
-/* So often a version may be indexed again because its views came out otherwise; then something is wrong with us. */
+/* So often a version may be indexed again because its views came out otherwise; then something is wrong with us. That
+ * the index is gone, or cannot be read, is something else. */
 enum { REBUILDS_MAX = 2 };
 
 void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
@@ -241,6 +288,8 @@ void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
 	struct hf_facts *facts = NULL, *failed = NULL;
 	bool again = false, ours;
 
+	if (why == HF_ERR_INDEX_DIR)
+		hf_index_dir_failed(&fs->index_dir);
 	hf_facts_new_failed(capture, version + 1, &diag, &failed);
 	pthread_mutex_lock(&capture->lock);
 	ours = capture->version == version && capture->state == HF_CAPTURE_READY;
@@ -249,7 +298,7 @@ void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
 		atomic_fetch_add(&capture->version, 1);
 		facts = capture->facts;
 		capture->facts = NULL;
-		again = capture->rebuilds++ < REBUILDS_MAX;
+		again = why == HF_ERR_INDEX_DIR || why == HF_ERR_NOT_FOUND || capture->rebuilds++ < REBUILDS_MAX;
 		capture->state = HF_CAPTURE_UNKNOWN;
 	}
 	pthread_mutex_unlock(&capture->lock);

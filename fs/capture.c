@@ -20,7 +20,7 @@ struct hf_plain {
 	uint64_t hash, size, mtime_ns, ino;
 };
 
-static const char *const state_names[] = {"unknown", "queued", "indexing", "ready", "failed", "gone"};
+static const char *const state_names[] = {"unknown", "queued", "indexing", "ready", "failed", "waiting", "gone"};
 
 const char *hf_capture_state_name(enum hf_capture_state state)
 {
@@ -195,6 +195,7 @@ static bool renew(struct hf_capture *capture, const struct found *found)
 	capture->access_ns = 0;
 	capture->state = found->codec ? HF_CAPTURE_UNKNOWN : HF_CAPTURE_GONE;
 	capture->rebuilds = 0;
+	capture->too_small = 0;
 	pthread_cond_broadcast(&capture->changed);
 	pthread_mutex_unlock(&capture->lock);
 

@@ -29,6 +29,7 @@ enum hf_capture_state {
 	HF_CAPTURE_INDEXING,
 	HF_CAPTURE_READY,
 	HF_CAPTURE_FAILED,   /* could not be indexed; facts say why */
+	HF_CAPTURE_WAITING,  /* for the index directory, which fails */
 	HF_CAPTURE_GONE,     /* the file is not there, or is no capture any more */
 };
 
@@ -61,6 +62,7 @@ struct hf_capture {
 	bool building;           /* a thread is indexing it, perhaps an older version */
 	unsigned rebuilds;       /* of this version, because bytes were not as promised */
 	int64_t failed_ns;       /* when it failed, to try again later */
+	uint64_t too_small;      /* its index did not fit in so many bytes of memory; 0: not known */
 	struct hf_build_progress progress;
 	int64_t started_ns;
 	_Atomic uint64_t version;

@@ -109,6 +109,8 @@ int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_fac
 	*ret_facts = NULL;
 	pthread_mutex_lock(&capture->lock);
 	old = forget_failure(capture);
+	if (capture->state == HF_CAPTURE_WAITING && wait_ms && hf_index_dir_may_try(&capture->fs->index_dir))
+		capture->state = HF_CAPTURE_UNKNOWN;
 	unknown = capture->state == HF_CAPTURE_UNKNOWN;
 	pthread_mutex_unlock(&capture->lock);
 	hf_facts_unref(old);

@@ -43,7 +43,8 @@ struct queue {
 
 struct hf_cache {
 	pthread_mutex_t lock;
-	uint64_t max_bytes, lent;
+	uint64_t max_bytes;
+	uint64_t streams, indexes, lent; /* in use elsewhere; their sum, as far as it counts */
 	struct entry **buckets;
 	unsigned bucket_bits;
 	size_t entries; /* in the table */
@@ -484,15 +485,27 @@ uint64_t hf_cache_size(const struct hf_cache *cache)
 	return cache->max_bytes;
 }
 
-void hf_cache_lend(struct hf_cache *cache, uint64_t bytes)
+static void set_lent(struct hf_cache *cache, uint64_t *of, uint64_t bytes)
 {
+	const uint64_t most = cache->max_bytes / 4 * 3;
 	struct entry *refuse = NULL;
 
 	pthread_mutex_lock(&cache->lock);
-	cache->lent = bytes < cache->max_bytes / 4 * 3 ? bytes : cache->max_bytes / 4 * 3;
+	*of = bytes < most ? bytes : most;
+	cache->lent = cache->streams + cache->indexes < most ? cache->streams + cache->indexes : most;
 	make_room(cache, &refuse);
 	pthread_mutex_unlock(&cache->lock);
 	empty(cache, refuse);
+}
+
+void hf_cache_lend(struct hf_cache *cache, uint64_t bytes)
+{
+	set_lent(cache, &cache->streams, bytes);
+}
+
+void hf_cache_reserve(struct hf_cache *cache, uint64_t bytes)
+{
+	set_lent(cache, &cache->indexes, bytes);
 }
 
 /* The whole table is searched: captures seldom change, and this saves a list per owner. */

@@ -74,6 +74,8 @@ void hf_cache_drop(struct hf_cache *cache, uint64_t owner);
 
 /* So many of the cache's bytes are in use elsewhere: it holds that much less, but at least a quarter of what it may. */
 void hf_cache_lend(struct hf_cache *cache, uint64_t bytes);
+/* The same for bytes of another kind, which come on top. */
+void hf_cache_reserve(struct hf_cache *cache, uint64_t bytes);
 uint64_t hf_cache_size(const struct hf_cache *cache);
 
 struct hf_cache_stats {

@@ -133,6 +133,30 @@ static void put_failures(struct hf_fs *fs, struct hf_json *json)
 	hf_json_bool(json, "failed_captures_complete", failures.count <= PROGRESS_LINES);
 }
 
+static void put_index_dir(struct hf_fs *fs, struct hf_json *json)
+{
+	struct hf_index_dir_stats stats;
+	char text[HF_FAULT_SIZE];
+	struct tm tm;
+
+	hf_index_dir_get_stats(&fs->index_dir, &stats);
+	hf_json_open(json, "index_directory", '{');
+	if (fs->index_dir.path)
+		hf_json_string(json, "path", fs->index_dir.path);
+	hf_json_string(json, "state", stats.failing ? "failing" : "ok");
+	if (stats.failing) {
+		hf_fault_format(&stats.fault, text, sizeof text);
+		hf_json_string(json, "error", text);
+		gmtime_r(&stats.since, &tm);
+		strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+		hf_json_string(json, "since", text);
+	}
+	hf_json_u64(json, "memory_limit", stats.memory.limit);
+	hf_json_u64(json, "memory_bytes", stats.memory.bytes);
+	hf_json_u64(json, "memory_files", stats.memory.files);
+	hf_json_close(json, '}');
+}
+
 void hf_control_status(struct hf_fs *fs, struct hf_sink *sink)
 {
 	struct hf_cache_stats stats;
@@ -161,6 +185,7 @@ void hf_control_status(struct hf_fs *fs, struct hf_sink *sink)
 	hf_json_u64(&json, "waits", stats.waits);
 	hf_json_u64(&json, "evicted", stats.evicted);
 	hf_json_close(&json, '}');
+	put_index_dir(fs, &json);
 	put_failures(fs, &json);
 	put_remarks(&fs->control, &json, &fs->control.substitutes, "substitute_names", "capture", "view_directory");
 	put_remarks(&fs->control, &json, &fs->control.unreached, "not_searched", "path", "error");
@@ -185,7 +210,7 @@ static void put_line(void *ctx, struct hf_capture *capture)
 	if (capture->state == lines->state && lines->count++ < PROGRESS_LINES) {
 		hf_info_duration(hf_capture_seconds_left(capture), left, sizeof left);
 		n = snprintf(line, sizeof line, "%5.1f%% %8s  ", hf_capture_percent(capture),
-			     lines->state == HF_CAPTURE_QUEUED ? "queued" : left);
+			     lines->state == HF_CAPTURE_INDEXING ? left : hf_capture_state_name(lines->state));
 	}
 	pthread_mutex_unlock(&capture->lock);
 	if (!n)
@@ -197,7 +222,7 @@ static void put_line(void *ctx, struct hf_capture *capture)
 
 void hf_control_progress(struct hf_fs *fs, struct hf_sink *sink)
 {
-	static const enum hf_capture_state states[] = {HF_CAPTURE_INDEXING, HF_CAPTURE_QUEUED};
+	static const enum hf_capture_state states[] = {HF_CAPTURE_INDEXING, HF_CAPTURE_QUEUED, HF_CAPTURE_WAITING};
 	struct lines lines = {.sink = sink};
 	char line[64];
 

@@ -12,6 +12,7 @@
 #include "fs/chunk_cache.h"
 #include "fs/control.h"
 #include "fs/executable.h"
+#include "fs/index_dir.h"
 #include "fs/jobs.h"
 #include "fs/memory.h"
 #include "fs/metrics.h"
@@ -59,7 +60,8 @@ void hf_views_fini(struct hf_fs *fs);
 struct hf_fs {
 	struct hf_fs_options options; /* views, skip and archive_path are not valid any more */
 	struct hf_archive archive;
-	int index_fd;
+	int index_fd;              /* what stands for the directory of the indexes in calls of index/ */
+	struct hf_index_dir index_dir;
 	struct hf_chunk_limits limits;
 	bool wanted[HF_VIEW_ALL];   /* options.views */
 	struct hf_params_access params_access;

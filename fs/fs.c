@@ -73,6 +73,20 @@ static int start(struct hf_fs *fs)
 	return err;
 }
 
+static int open_index_dir(struct hf_fs *fs, const struct hf_fs_options *options)
+{
+	const uint64_t memory = options->index_on_disk ? 0 : fs->options.cache_bytes / 2;
+	int err = hf_index_dir_init(fs, options->index_fd, options->index_path, memory, options->index_error);
+
+	fs->index_fd = options->index_fd;
+	/* Without a directory all of it is in memory, but for what may be large. */
+	if (fs->index_fd < 0)
+		fs->options.spool_bytes = 0;
+	if (fs->index_fd < 0 && fs->index_dir.memdir)
+		fs->index_fd = hf_memdir_fd(fs->index_dir.memdir);
+	return err;
+}
+
 int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struct hf_diag *diag)
 {
 	struct hf_fs *fs = calloc(1, sizeof *fs);
@@ -81,11 +95,11 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	*ret_fs = NULL;
 	if (!fs) {
 		close(options->archive_fd);
-		close(options->index_fd);
+		if (options->index_fd >= 0)
+			close(options->index_fd);
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
 	}
 	fs->options = *options;
-	fs->index_fd = options->index_fd;
 	if (!fs->options.cache_bytes)
 		fs->options.cache_bytes = CACHE_DEFAULT;
 	fs->limits = hf_chunk_limits_default;
@@ -94,7 +108,7 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	hf_views_choose(fs, options->views);
 	fs->options.views = fs->options.params = NULL;
 	fs->options.skip = NULL;
-	fs->options.archive_path = NULL;
+	fs->options.archive_path = fs->options.index_path = NULL;
 	fs->uid = geteuid();
 	fs->gid = getegid();
 	clock_gettime(CLOCK_REALTIME, &fs->started);
@@ -106,6 +120,8 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	hf_executables_init(&fs->executables);
 	hf_control_init(&fs->control);
 	err = hf_archive_init(&fs->archive, options->archive_fd, options->skip, options->skip_count);
+	if (open_index_dir(fs, options) && !err)
+		err = HF_ERR_NOMEM;
 	if (hf_captures_init(&fs->captures) && !err)
 		err = HF_ERR_NOMEM;
 	if (hf_jobs_init(fs) && !err)
@@ -114,7 +130,7 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 		err = read_params(fs, options->params);
 	if (!err)
 		err = start(fs);
-	hf_memory_init(fs, err ? NULL : options->archive_path);
+	hf_memory_init(fs, err || options->index_fd < 0 ? NULL : options->archive_path);
 	if (err) {
 		hf_fs_close(fs);
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
@@ -137,6 +153,7 @@ void hf_fs_close(struct hf_fs *fs)
 	if (fs->captures.bucket)
 		hf_captures_each(&fs->captures, wake_waiters, NULL);
 	hf_slices_stop(&fs->slices);
+	hf_index_dir_stop(&fs->index_dir);
 	hf_jobs_fini(fs);
 	hf_spooler_stop(&fs->spooler);
 	if (fs->pool)
@@ -154,7 +171,9 @@ void hf_fs_close(struct hf_fs *fs)
 	hf_archive_fini(&fs->archive);
 	pthread_mutex_destroy(&fs->params_access.lock);
 	hf_views_fini(fs);
-	close(fs->index_fd);
+	hf_index_dir_fini(&fs->index_dir);
+	if (fs->options.index_fd >= 0)
+		close(fs->options.index_fd);
 	free(fs);
 }
 
@@ -353,6 +372,20 @@ int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, 
 		err = failure.code;
 	}
 	return err;
+}
+
+bool hf_fs_index_trouble(struct hf_fs *fs, char *text, size_t size, size_t *ret_memory, size_t *ret_waiting)
+{
+	struct hf_index_dir_stats stats;
+	struct hf_capture_count count;
+
+	hf_index_dir_get_stats(&fs->index_dir, &stats);
+	hf_captures_count(&fs->captures, &count);
+	if (ret_memory)
+		*ret_memory = stats.memory.files;
+	if (ret_waiting)
+		*ret_waiting = count.state[HF_CAPTURE_WAITING];
+	return hf_index_dir_text(&fs->index_dir, text, size);
 }
 
 bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size)

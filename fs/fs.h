@@ -34,13 +34,16 @@ struct hf_fs_place {
 
 struct hf_fs_options {
 	int archive_fd;          /* O_PATH or O_DIRECTORY descriptor of the archive; owned by the fs from then on */
-	int index_fd;            /* directory of the indexes; owned likewise */
+	int index_fd;            /* directory of the indexes; owned likewise; -1: there is none */
+	int index_error;         /* why it is -1 (errno) */
+	const char *index_path;  /* its name in messages; copied by hf_fs_open; NULL: it has none */
+	bool index_on_disk;      /* an index that cannot be written there fails, instead of being kept in memory */
 	const char *archive_path; /* canonical: what was found is remembered in the catalogue of that; NULL: in none */
 	/* Directories inside the archive that must not be shown: index directory, mountpoint (both what lies under it
 	 * and the root of the mount: looking into that one would be a request to ourselves). Copied by hf_fs_open. */
 	size_t skip_count;
 	const struct hf_fs_place *skip;
-	uint64_t cache_bytes;    /* chunk cache, default 256 MiB */
+	uint64_t cache_bytes;    /* chunk cache, default 256 MiB; up to half of it for indexes that cannot be written */
 	uint64_t stream_memory;  /* what decompressing a stream may take; 0: default */
 	uint64_t spool_bytes;    /* what spools may take in the index directory; 0: there are none */
 	unsigned threads;        /* decode pool; 0: one a core */
@@ -159,6 +162,9 @@ int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, 
 		void *ctx, struct hf_diag *diag);
 /* The same in words, which say more of a description: false if there is nothing to say. Looks at nothing anew. */
 bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size);
+/* Whether the index directory fails, or was missing: in words. *ret_memory: indexes that are only in memory;
+ * *ret_waiting: captures for which there is none, because there was no room for it (both may be NULL). */
+bool hf_fs_index_trouble(struct hf_fs *fs, char *text, size_t size, size_t *ret_memory, size_t *ret_waiting);
 /* Captures of which nothing could be decoded, in the order of their paths, with the reason; returns how many. */
 size_t hf_fs_failures(struct hf_fs *fs, void (*fn)(void *ctx, const char *path, const struct hf_diag *diag),
 		      void *ctx);

@@ -265,9 +265,12 @@ void hf_info_json(struct hf_capture *capture, struct hf_open *open, const struct
 	struct hf_json json;
 	const struct hf_codec *codec;
 	const struct hf_box *box;
+	char reason[HF_FAULT_SIZE + HF_PATH_SIZE];
 	uint64_t size;
+	bool waiting;
 
 	pthread_mutex_lock(&capture->lock);
+	waiting = !facts && capture->state == HF_CAPTURE_WAITING;
 	codec = capture->codec;
 	box = capture->box;
 	size = (uint64_t)capture->stamp.size;
@@ -275,7 +278,12 @@ void hf_info_json(struct hf_capture *capture, struct hf_open *open, const struct
 	hf_json_begin(&json, sink);
 	hf_json_open(&json, NULL, '{');
 	hf_json_string(&json, "capture", capture->path);
-	hf_json_string(&json, "state", !facts ? "indexing" : facts->failure.code ? "failed" : "ready");
+	hf_json_string(&json, "state", waiting		      ? "waiting for the index directory"
+				       : !facts		      ? "indexing"
+				       : facts->failure.code ? "failed"
+							     : "ready");
+	if (waiting && hf_index_dir_text(&capture->fs->index_dir, reason, sizeof reason))
+		hf_json_string(&json, "reason", reason);
 	if (codec) {
 		hf_json_string(&json, "format", codec->name);
 		hf_json_string(&json, "title", codec->title);
@@ -376,11 +384,18 @@ void hf_info_duration(double seconds, char *buf, size_t size)
 
 void hf_info_indexing(struct hf_capture *capture, struct hf_sink *sink)
 {
-	char left[32], text[HF_INFO_INDEXING_SIZE];
+	char left[32], why[64], text[HF_INFO_INDEXING_SIZE];
+	struct hf_index_dir_stats dir;
 
 	pthread_mutex_lock(&capture->lock);
-	hf_info_duration(hf_capture_seconds_left(capture), left, sizeof left);
-	snprintf(text, sizeof text, "%5.1f%% indexed, %s left", hf_capture_percent(capture), left);
+	if (capture->state == HF_CAPTURE_WAITING) {
+		hf_index_dir_get_stats(&capture->fs->index_dir, &dir);
+		snprintf(text, sizeof text, "waiting for the index directory: %s",
+			 dir.failing ? strerror_r(dir.fault.errnum, why, sizeof why) : "again soon");
+	} else {
+		hf_info_duration(hf_capture_seconds_left(capture), left, sizeof left);
+		snprintf(text, sizeof text, "%5.1f%% indexed, %s left", hf_capture_percent(capture), left);
+	}
 	pthread_mutex_unlock(&capture->lock);
 	/* Filled up, so that its size stays right while it changes. */
 	hf_sink_printf(sink, "%-*s\n", HF_INFO_INDEXING_SIZE - 1, text);

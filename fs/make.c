@@ -179,7 +179,7 @@ static int make_chunk(const struct hf_view *view, struct hf_open *open, uint64_t
 	if (!err)
 		err = hf_index_chunk(open->index, view->hart, number, &row->chunk);
 	/* The index does not give what it has promised: no better than wrong bytes. */
-	if (err && err != HF_ERR_NOMEM)
+	if (err && err != HF_ERR_NOMEM && err != HF_ERR_INDEX_DIR)
 		err = HF_ERR_MISMATCH;
 	if (!err) {
 		if (row->view.size < SIZE_MAX - HF_SINK_ROOM)
@@ -254,7 +254,7 @@ int hf_view_make(const struct hf_view *view, uint64_t number, struct hf_worker *
 		err = after;
 	}
 	hf_open_put(open);
-	if (err == HF_ERR_MISMATCH)
+	if (err == HF_ERR_MISMATCH || err == HF_ERR_INDEX_DIR)
 		hf_capture_distrust(view->capture, view->version, err);
 	return err;
 }

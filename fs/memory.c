@@ -11,7 +11,7 @@
  * Between the first news and writing them down: so many ms, and so many times as long as writing took, because each
  * time the whole catalogue is written.
  */
-enum { DELAY_MS = 2000, DELAY_TIMES = 50, NICE = 10 };
+enum { DELAY_MS = 2000, DELAY_TIMES = 50, AGAIN_MS = 60000, NICE = 10 };
 
 /* At the end another process may be writing: that long is waited for it. */
 enum { LAST_TRIES = 20, LAST_WAIT_MS = 50 };
@@ -60,10 +60,14 @@ static int flush(struct hf_fs *fs)
 	memory->dirty = false;
 	pthread_mutex_unlock(&memory->lock);
 	err = hf_catalogue_flush(memory->catalogue);
-	if (!err)
+	if (!err) {
 		memory->flushed++;
-	else if (err != HF_ERR_BUSY)
+		hf_index_dir_wrote(&fs->index_dir);
+	} else if (err == HF_ERR_INDEX_DIR) {
+		hf_index_dir_failed(&fs->index_dir);
+	} else if (err != HF_ERR_BUSY) {
 		hf_fs_log(fs, 7, "the catalogue cannot be written: %s", hf_err_name(err));
+	}
 	return err;
 }
 
@@ -87,7 +91,7 @@ static void *write_thread(void *arg)
 	pthread_mutex_lock(&memory->lock);
 	while (!memory->stop) {
 		struct timespec until;
-		int64_t begun;
+		int64_t begun, again;
 		int err;
 
 		while (!memory->stop && !memory->dirty)
@@ -101,12 +105,16 @@ static void *write_thread(void *arg)
 		pthread_mutex_unlock(&memory->lock);
 		begun = hf_fs_now_ns();
 		err = flush(fs);
+		again = err == HF_ERR_INDEX_DIR ? 2 * delay : 0;
 		delay = (hf_fs_now_ns() - begun) / 1000000 * DELAY_TIMES;
 		if (delay < DELAY_MS)
 			delay = DELAY_MS;
+		/* A directory that fails is tried again, less and less often. */
+		if (delay < again)
+			delay = again < AGAIN_MS ? again : AGAIN_MS;
 		pthread_mutex_lock(&memory->lock);
-		/* After a failure, whose cause will hardly have passed already, there is no hurry: with the next news. */
-		memory->dirty |= err == HF_ERR_BUSY;
+		/* After another failure, whose cause will hardly have passed already: with the next news. */
+		memory->dirty |= err == HF_ERR_BUSY || err == HF_ERR_INDEX_DIR;
 		many = err ? SIZE_MAX : HF_CATALOGUE_MANY;
 	}
 	pthread_mutex_unlock(&memory->lock);

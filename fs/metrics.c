@@ -98,6 +98,19 @@ static void put_spools(struct hf_fs *fs, struct hf_sink *sink)
 		get(&metrics->spools_damaged));
 }
 
+static void put_index_dir(struct hf_fs *fs, struct hf_sink *sink)
+{
+	struct hf_index_dir_stats stats;
+
+	hf_index_dir_get_stats(&fs->index_dir, &stats);
+	put_u64(sink, "index_directory_failing", "gauge", "1 while the index directory cannot be used.", stats.failing);
+	put_u64(sink, "index_directory_failures_total", "counter", "Times that the index directory failed.",
+		stats.failures);
+	put_u64(sink, "index_memory_limit_bytes", "gauge",
+		"Most bytes that indexes may take in memory while the index directory fails.", stats.memory.limit);
+	put_u64(sink, "index_memory_bytes", "gauge", "Bytes of indexes in memory.", stats.memory.bytes);
+}
+
 struct progress {
 	uint64_t done, total;
 };
@@ -155,5 +168,6 @@ void hf_control_metrics(struct hf_fs *fs, struct hf_sink *sink)
 	put_reads(&fs->metrics, sink);
 	put_chunks(fs, sink);
 	put_spools(fs, sink);
+	put_index_dir(fs, sink);
 	put_indexing(fs, sink);
 }

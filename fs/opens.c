@@ -356,10 +356,12 @@ static int make_facts(struct hf_open *open)
 }
 
 /* It is of no use. */
-static int discard(struct hf_open *open)
+static int discard(struct hf_open *open, int why)
 {
 	struct hf_view_key key[HF_VIEW_COUNT];
 
+	if (why == HF_ERR_INDEX_DIR)
+		hf_index_dir_failed(&open->capture->fs->index_dir);
 	hf_index_discard(open->capture->fs->index_fd, &open->trace.identity, key,
 			 hf_open_views(open->capture, &open->companion, key));
 	return HF_ERR_NOT_FOUND;
@@ -387,9 +389,10 @@ static int open_indexed(struct hf_open *open)
 	}
 	if (!err)
 		err = open_tables(open);
-	if (!err || err == HF_ERR_NOT_FOUND || err == HF_ERR_NOMEM)
+	/* HF_ERR_IO: no descriptor was to be had. */
+	if (!err || err == HF_ERR_NOT_FOUND || err == HF_ERR_NOMEM || err == HF_ERR_IO)
 		return err;
-	return discard(open);
+	return discard(open, err);
 }
 
 /* Everything from the file on; what was opened before an error is the caller's to close. */
@@ -408,9 +411,9 @@ static int open_all(struct hf_open *open, const struct hf_stamp *stamp)
 		open->facts = NULL;
 		err = make_facts(open);
 	}
-	/* The code of a hart is damaged. */
-	if (err == HF_ERR_STATE)
-		err = discard(open);
+	/* The code of a hart is damaged, or cannot be read. */
+	if (err == HF_ERR_STATE || err == HF_ERR_INDEX_DIR)
+		err = discard(open, err);
 	if (!err && open->facts->version != open->version)
 		err = HF_ERR_CHANGED;
 	return err;

@@ -60,6 +60,9 @@ static void make(struct hf_capture *capture, struct hf_open *open)
 	hf_metrics_add(err && err != HF_ERR_BUSY ? &fs->metrics.spool_errors : &fs->metrics.spools, err != HF_ERR_BUSY);
 	if (!err)
 		hf_fs_log(fs, 6, "%s: is recompressed in the index directory, for it is read again and again", capture->path);
+	else if (err == HF_ERR_INDEX_DIR)
+		hf_fs_log(fs, 4, "%s: could not be recompressed in the index directory: %s failed: %s", capture->path,
+			  hf_fault_last()->doing, strerror(hf_fault_last()->errnum));
 	else if (err != HF_ERR_BUSY)
 		hf_fs_log(fs, 4, "%s: could not be recompressed in the index directory: %s", capture->path,
 			  hf_err_name(err));

@@ -106,8 +106,8 @@ static int plan(const struct hf_view *view, uint64_t pos, uint64_t end, struct h
 	if (!err || (err == HF_NOTE_END && n && piece[n - 1].offset + piece[n - 1].size >= end))
 		return 0;
 	if (err != HF_ERR_NOMEM) {
-		hf_capture_distrust(view->capture, view->version, HF_ERR_MISMATCH);
-		err = HF_ERR_MISMATCH;
+		err = err == HF_ERR_INDEX_DIR ? err : HF_ERR_MISMATCH;
+		hf_capture_distrust(view->capture, view->version, err);
 	}
 	return err;
 }

@@ -3,6 +3,7 @@
  * Every file is written under a private name and published whole.
  */
 #include "index/crew.h"
+#include "index/spool_format.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,11 +124,27 @@ static bool is_unusable(int err)
 	return err == HF_ERR_STATE || err == HF_ERR_MISMATCH;
 }
 
+/*
+ * The directory failed, and would again: what it has stays for the next build. Where it is full this would keep it so,
+ * and whoever builds next does so in memory or begins anew: unless a spool can go for it, the private files do.
+ */
+static void make_room(struct hf_builder *b)
+{
+	b->fault = *hf_fault_last();
+	if (!hf_fault_is_room(&b->fault))
+		return;
+	b->made_room = hf_spool_give_way(b->build->dirfd);
+	if (!b->made_room)
+		remove_parts(b);
+}
+
 /* After an error: keeps what is worth keeping for the next build. */
 static void rescue(struct hf_builder *b, int err)
 {
 	if (err == HF_ERR_CHANGED || is_unusable(err))
 		remove_parts(b);
+	else if (err == HF_ERR_INDEX_DIR)
+		make_room(b);
 	else if ((err == HF_ERR_CANCELLED || hf_err_class(err) == HF_CLASS_io) && (!b->index || b->index->db))
 		hf_builder_commit(b);
 }
@@ -408,19 +425,32 @@ static int run(struct hf_builder *b)
 	return err;
 }
 
+/* As long as there is something to be removed for it. */
+static int run_with_room(const struct hf_build *build, struct hf_diag *diag)
+{
+	struct hf_builder b;
+	int err;
+
+	do {
+		b = (struct hf_builder){
+			.build = build, .diag = diag, .env = {.disasm = build->disasm, .symbols = build->symbols}};
+		err = run(&b);
+		/* Not even begun. */
+		if (err == HF_ERR_INDEX_DIR && !b.fault.errnum)
+			make_room(&b);
+	} while (err == HF_ERR_INDEX_DIR && b.made_room);
+	if (err == HF_ERR_INDEX_DIR)
+		hf_fault_put_back(&b.fault);
+	return err;
+}
+
 int hf_build_run(const struct hf_build *build, struct hf_diag *diag)
 {
 	struct hf_diag own;
 	int err = 0;
 
 	for (int tries = 0; tries < 2; tries++) {
-		struct hf_builder b = {
-			.build = build,
-			.diag = diag ? diag : &own,
-			.env = {.disasm = build->disasm, .symbols = build->symbols},
-		};
-
-		err = run(&b);
+		err = run_with_room(build, diag ? diag : &own);
 		if (!is_unusable(err))
 			break;
 		hf_index_discard(build->dirfd, &build->identity, build->views, build->view_count);

@@ -7,6 +7,7 @@
 #ifndef HF_INDEX_BUILDER_H
 #define HF_INDEX_BUILDER_H
 
+#include "index/fault.h"
 #include "index/index_part.h"
 #include "index/input.h"
 #include "index/view_part.h"
@@ -27,6 +28,8 @@ struct hf_builder {
 	struct hf_view_part *views;  /* the tables being made */
 	size_t view_count;
 	struct hf_diag *diag;
+	struct hf_fault fault;       /* of the directory, that ended it */
+	bool made_room;              /* for want of which it ended: it is worth another try */
 	uint32_t *ids;               /* of the harts found so far */
 	size_t id_count;
 	/* progress */

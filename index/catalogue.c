@@ -1,5 +1,7 @@
 /* Which catalogue an archive has, looking up in it, and what waits to be written into its file. */
 #include "index/catalogue_file.h"
+#include "index/fault.h"
+#include "index/spool_format.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -277,8 +279,12 @@ int hf_catalogue_flush(struct hf_catalogue *cat)
 
 	pthread_mutex_lock(&cat->flushing);
 	err = begin_snapshot(cat, &snap);
-	if (!err && snap.count)
-		err = hf_catalogue_file_write(&cat->place, snap.rows, snap.count, &file);
+	if (!err && snap.count) {
+		do
+			err = hf_catalogue_file_write(&cat->place, snap.rows, snap.count, &file);
+		while (err == HF_ERR_INDEX_DIR && hf_fault_is_room(hf_fault_last()) &&
+		       hf_spool_give_way(cat->place.dirfd));
+	}
 	end_snapshot(cat, &snap, !err && snap.count ? &file : NULL);
 	pthread_mutex_unlock(&cat->flushing);
 	return err;

@@ -80,7 +80,8 @@ int hf_catalogue_put(struct hf_catalogue *catalogue, const char *path, const str
 size_t hf_catalogue_pending(struct hf_catalogue *catalogue);
 #define HF_CATALOGUE_MANY 32768
 
-/* Publishes what was put. HF_ERR_BUSY if another process is doing that: everything waits on; as after other errors. */
+/* Publishes what was put. HF_ERR_BUSY if another process is doing that: everything waits on; as after other errors, such as
+ * HF_ERR_INDEX_DIR. */
 int hf_catalogue_flush(struct hf_catalogue *catalogue);
 
 #endif

@@ -1,7 +1,9 @@
 #include "index/db.h"
 
 #include "codecs/base/bytes.h"
+#include "index/fault.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,9 +34,13 @@ enum hf_db_look hf_db_look(int fd, enum hf_db_kind kind)
 	struct stat st;
 	ssize_t n = pread(fd, head, sizeof head, 0);
 
+	if (n < 0 || fstat(fd, &st) < 0) {
+		hf_fault_set_fd("reading", fd, errno);
+		return HF_LOOK_UNREADABLE;
+	}
 	if (n == 0)
 		return HF_LOOK_EMPTY;
-	if (n != sizeof head || fstat(fd, &st) < 0 || memcmp(head, "SQLite format 3", 16) != 0)
+	if (n != sizeof head || memcmp(head, "SQLite format 3", 16) != 0)
 		return HF_LOOK_FOREIGN;
 	if (big32(head + 68) != application_ids[kind])
 		return HF_LOOK_FOREIGN;
@@ -51,14 +57,15 @@ int hf_db_err(int rc)
 	switch (rc & 0xff) {
 	case SQLITE_NOMEM:
 		return HF_ERR_NOMEM;
+	/* All of it is about files of the index directory; the VFS has noted which. */
 	case SQLITE_FULL:
 	case SQLITE_CANTOPEN:
 	case SQLITE_READONLY:
-		return HF_ERR_IO;
+		return HF_ERR_INDEX_DIR;
 	case SQLITE_IOERR:
 		return rc == SQLITE_IOERR_DATA || rc == SQLITE_IOERR_SHORT_READ || rc == SQLITE_IOERR_CORRUPTFS
 			       ? HF_ERR_STATE
-			       : HF_ERR_IO;
+			       : HF_ERR_INDEX_DIR;
 	default:
 		return HF_ERR_STATE;
 	}
@@ -237,8 +244,14 @@ int hf_db_open(int fd, enum hf_db_kind kind, sqlite3 **ret_db)
 	int err;
 
 	*ret_db = NULL;
-	if (hf_db_look(fd, kind) != HF_LOOK_OURS)
+	switch (hf_db_look(fd, kind)) {
+	case HF_LOOK_OURS:
+		break;
+	case HF_LOOK_UNREADABLE:
+		return HF_ERR_INDEX_DIR;
+	default:
 		return HF_ERR_STATE;
+	}
 	hf_vfs_path(path, fd, -1, "none");
 	snprintf(uri, sizeof uri, "file:%s?immutable=1&mode=ro", path);
 	err = open_vfs(uri, SQLITE_OPEN_READONLY, ret_db);
@@ -267,9 +280,9 @@ static int make_tables(sqlite3 *db, enum hf_db_kind kind)
 }
 
 /*
- * Until the first commit the file is empty, so that there is nothing to keep safe and no journal is needed; a kill in
- * the middle of that commit leaves a file shorter than its first page says. cache_spill: nothing is written between
- * commits, which come often enough.
+ * Until the first commit the file is empty, so that there is nothing to keep safe and no journal is needed (OFF is not
+ * to be had with SQLITE_DBCONFIG_DEFENSIVE); a kill in the middle of that commit leaves a file shorter than its first
+ * page says. cache_spill: nothing is written between commits, which come often enough.
  */
 static int set_up(sqlite3 *db, bool fresh)
 {
@@ -279,7 +292,7 @@ static int set_up(sqlite3 *db, bool fresh)
 		return HF_ERR_BUG;
 	return hf_db_run(db, fresh ? "PRAGMA page_size = 8192; PRAGMA locking_mode = EXCLUSIVE;"
 				     "PRAGMA temp_store = MEMORY; PRAGMA cache_spill = OFF;"
-				     "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN"
+				     "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; BEGIN"
 				   : "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cell_size_check = 1;"
 				     "PRAGMA temp_store = MEMORY; PRAGMA cache_spill = OFF;"
 				     "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL; BEGIN");
@@ -293,6 +306,8 @@ int hf_db_open_part(int fd, int dirfd, const char *name, enum hf_db_kind kind, s
 	int err;
 
 	*ret_db = NULL;
+	if (look == HF_LOOK_UNREADABLE)
+		return HF_ERR_INDEX_DIR;
 	if (!fresh && look != HF_LOOK_OURS && look != HF_LOOK_OLD)
 		return HF_ERR_STATE;
 	hf_vfs_path(path, fd, dirfd, name);
@@ -326,8 +341,8 @@ int hf_db_commit(sqlite3 *db, int fd)
 	if (!err)
 		err = hf_db_number(db, "PRAGMA synchronous", &level);
 	/* From the first commit on there is something to lose. */
-	if (!err && level == 0)
-		err = fsync(fd) < 0 ? HF_ERR_IO
+	if (!err && level == 0 && fd >= 0)
+		err = fsync(fd) < 0 ? hf_fault_set_fd("writing", fd, errno)
 				    : hf_db_run(db, "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = NORMAL");
 	return err ? err : hf_db_run(db, "BEGIN");
 }

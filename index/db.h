@@ -31,6 +31,7 @@ extern const char *const hf_schema_catalogue[];
 
 /* What the first page says, without SQLite. */
 enum hf_db_look {
+	HF_LOOK_UNREADABLE, /* reading failed, which says nothing about the file: hf_fault_last */
 	HF_LOOK_EMPTY,   /* no byte at all */
 	HF_LOOK_FOREIGN, /* not ours: hands off */
 	HF_LOOK_OLD,     /* ours, but of another version or damaged: of no use */
@@ -59,7 +60,7 @@ int hf_vfs_verify(int fd);
 int hf_db_open(int fd, enum hf_db_kind kind, sqlite3 **ret_db);
 
 /* Opens the private file fd for writing, with the tables made if it is empty. HF_ERR_STATE as above. A transaction is
- * open from here on; hf_db_commit ends it and opens the next. */
+ * open from here on; hf_db_commit ends it and opens the next. fd < 0 there: the file is in memory, and not to survive. */
 int hf_db_open_part(int fd, int dirfd, const char *name, enum hf_db_kind kind, sqlite3 **ret_db);
 int hf_db_commit(sqlite3 *db, int fd);
 /* Ends the last transaction: the file is complete but for fsync. */

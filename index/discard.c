@@ -4,29 +4,32 @@
 #include <unistd.h>
 
 /* Only what is one of our files goes: a directory given by mistake must lose nothing. */
+static bool is_our_db(void *ctx, int fd)
+{
+	const enum hf_db_look look = hf_db_look(fd, *(const enum hf_db_kind *)ctx);
+
+	return look != HF_LOOK_FOREIGN && look != HF_LOOK_UNREADABLE;
+}
+
+static bool is_our_spool(void *ctx, int fd)
+{
+	struct stat st;
+
+	(void)ctx;
+	return fstat(fd, &st) == 0 && hf_spool_is_ours(fd, (uint64_t)st.st_size);
+}
+
 static void discard(int dirfd, const char *name, enum hf_db_kind kind)
 {
-	int fd;
-
-	if (hf_idx_file_open(dirfd, name, &fd))
-		return;
-	if (hf_db_look(fd, kind) != HF_LOOK_FOREIGN)
-		unlinkat(dirfd, name, 0);
-	close(fd);
+	hf_idx_file_drop(dirfd, name, is_our_db, &kind);
 }
 
 static void discard_spool(int dirfd, const struct hf_identity *identity)
 {
 	char name[HF_FILE_NAME_SIZE];
-	struct stat st;
-	int fd;
 
 	hf_spool_name(identity, name);
-	if (hf_idx_file_open(dirfd, name, &fd))
-		return;
-	if (fstat(fd, &st) == 0 && hf_spool_is_ours(fd, (uint64_t)st.st_size))
-		unlinkat(dirfd, name, 0);
-	close(fd);
+	hf_idx_file_drop(dirfd, name, is_our_spool, NULL);
 }
 
 void hf_index_discard(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views,

@@ -1,6 +1,8 @@
 #include "index/file.h"
 
 #include "codecs/base/bytes.h"
+#include "index/fault.h"
+#include "index/memdir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -110,34 +112,69 @@ static bool trusted(int dirfd, const struct stat *st)
 	return fstat(dirfd, &dir) == 0 && dir.st_uid == geteuid() && !(dir.st_mode & (S_IRWXG | S_IRWXO));
 }
 
-static int open_error(int errnum)
+static int open_error(const char *name, int errnum)
 {
 	switch (errnum) {
 	case ENOMEM:
-		return HF_ERR_NOMEM;
 	case EMFILE:
 	case ENFILE:
 	case EIO:
-		return HF_ERR_IO;
+	case ESTALE:
+		return hf_fault_set("opening", name, errnum);
 	default:
 		return HF_ERR_NOT_FOUND;
 	}
 }
 
-int hf_idx_file_open(int dirfd, const char *name, int *ret_fd)
+static int open_on_disk(int dirfd, const char *name, int *ret_fd)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 
 	*ret_fd = -1;
 	if (fd < 0)
-		return open_error(errno);
+		return open_error(name, errno);
 	if (fstat(fd, &st) < 0 || !trusted(dirfd, &st)) {
 		close(fd);
 		return HF_ERR_NOT_FOUND;
 	}
 	*ret_fd = fd;
 	return 0;
+}
+
+int hf_idx_file_open(int dirfd, const char *name, int *ret_fd)
+{
+	bool own;
+	struct hf_memdir *memdir = hf_memdir_of(dirfd, &own);
+	int err = memdir ? hf_memdir_open(memdir, name, ret_fd) : HF_ERR_NOT_FOUND;
+
+	if (err != HF_ERR_NOT_FOUND || (memdir && hf_memdir_hides(memdir, name)))
+		return err;
+	return open_on_disk(memdir ? hf_memdir_dirfd(memdir) : dirfd, name, ret_fd);
+}
+
+void hf_idx_file_drop(int dirfd, const char *name, bool (*is_ours)(void *ctx, int fd), void *ctx)
+{
+	bool own;
+	struct hf_memdir *memdir = hf_memdir_of(dirfd, &own);
+	int fd, err;
+
+	if (memdir) {
+		hf_memdir_remove(memdir, name);
+		dirfd = hf_memdir_dirfd(memdir);
+	}
+	if (memdir && hf_memdir_keeps(memdir)) {
+		hf_memdir_hide(memdir, name);
+		return;
+	}
+	err = open_on_disk(dirfd, name, &fd);
+	if (!err && is_ours(ctx, fd) && unlinkat(dirfd, name, 0) < 0)
+		err = HF_ERR_INDEX_DIR;
+	/* What can neither be read nor removed must not be met again. */
+	if (err == HF_ERR_INDEX_DIR && memdir)
+		hf_memdir_hide(memdir, name);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* A lock of the open file, not of the process: it holds against other threads too, and ends with its holder. */
@@ -147,7 +184,7 @@ static int lock(int fd)
 
 	if (fcntl(fd, F_OFD_SETLK, &range) == 0)
 		return 0;
-	return errno == EAGAIN || errno == EACCES ? HF_ERR_BUSY : HF_ERR_IO;
+	return errno == EAGAIN || errno == EACCES ? HF_ERR_BUSY : hf_fault_set_fd("locking", fd, errno);
 }
 
 static void remove_journal(const struct hf_part *part)
@@ -160,25 +197,31 @@ static void remove_journal(const struct hf_part *part)
 
 void hf_part_remove(struct hf_part *part)
 {
+	/* Closing it lets go of one in memory. */
+	if (part->memory)
+		return;
 	remove_journal(part);
 	unlinkat(part->dirfd, part->part, 0);
 }
 
-int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part)
+static int check_part(const struct hf_part *part, struct stat *ret_st)
 {
-	struct hf_part *part = ret_part;
+	if (fstat(part->fd, ret_st) < 0)
+		return hf_fault_set("opening", part->part, errno);
+	return trusted(part->dirfd, ret_st) ? lock(part->fd) : hf_fault_set("replacing", part->part, EEXIST);
+}
+
+static int open_part_on_disk(struct hf_part *part)
+{
+	const int dirfd = part->dirfd;
 	struct stat st, named;
 	int err;
 
-	*part = (struct hf_part){.dirfd = dirfd, .fd = -1};
-	if (snprintf(part->name, sizeof part->name, "%s", name) + 6 >= (int)sizeof part->part)
-		return HF_ERR_LIMIT;
-	snprintf(part->part, sizeof part->part, ".%.*s.part", HF_FILE_NAME_SIZE - 7, name);
 	for (;;) {
 		part->fd = openat(dirfd, part->part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 		if (part->fd < 0)
-			return HF_ERR_IO;
-		err = fstat(part->fd, &st) < 0 ? HF_ERR_IO : !trusted(dirfd, &st) ? HF_ERR_IO : lock(part->fd);
+			return hf_fault_set("creating", part->part, errno);
+		err = check_part(part, &st);
 		if (err)
 			break;
 		/* Whoever held the lock may have published or removed the file that we had opened. */
@@ -193,12 +236,44 @@ int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part)
 	return err;
 }
 
+int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part)
+{
+	struct hf_part *part = ret_part;
+	struct hf_memdir *memdir;
+	bool own;
+
+	*part = (struct hf_part){.dirfd = dirfd, .fd = -1};
+	if (snprintf(part->name, sizeof part->name, "%s", name) + 6 >= (int)sizeof part->part)
+		return HF_ERR_LIMIT;
+	snprintf(part->part, sizeof part->part, ".%.*s.part", HF_FILE_NAME_SIZE - 7, name);
+	memdir = hf_memdir_of(dirfd, &own);
+	if (!own)
+		return open_part_on_disk(part);
+	part->memory = memdir;
+	return hf_memdir_begin(memdir, part->name, &part->fd);
+}
+
+int hf_part_journaled(const struct hf_part *part)
+{
+	return part->memory ? -1 : part->fd;
+}
+
+int hf_part_count(const struct hf_part *part)
+{
+	return part->memory ? hf_memdir_count(part->memory, part->name) : 0;
+}
+
 void hf_part_close(struct hf_part *part)
 {
 	struct stat st;
 
 	if (part->fd < 0)
 		return;
+	if (part->memory) {
+		hf_memdir_end(part->memory, part->name);
+		part->fd = -1;
+		return;
+	}
 	/* Nothing to resume: no litter. The lock is still ours. */
 	if (fstat(part->fd, &st) == 0 && st.st_size == 0 && st.st_nlink)
 		hf_part_remove(part);
@@ -208,10 +283,12 @@ void hf_part_close(struct hf_part *part)
 
 int hf_part_reset(struct hf_part *part, enum hf_db_kind kind)
 {
+	/* One that cannot be read was ours to lock, and is begun anew. */
 	if (hf_db_look(part->fd, kind) == HF_LOOK_FOREIGN)
-		return HF_ERR_IO;
-	remove_journal(part);
-	return ftruncate(part->fd, 0) < 0 ? HF_ERR_IO : 0;
+		return hf_fault_set("replacing", part->part, EEXIST);
+	if (!part->memory)
+		remove_journal(part);
+	return ftruncate(part->fd, 0) < 0 ? hf_fault_set("writing", part->part, errno) : 0;
 }
 
 /* What stands where the file is to go and is not ours may not be replaced. */
@@ -221,23 +298,33 @@ static int check_target(const struct hf_part *part, enum hf_db_kind kind)
 	enum hf_db_look look;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : HF_ERR_IO;
+		return errno == ENOENT ? 0 : hf_fault_set("replacing", part->name, errno);
 	look = hf_db_look(fd, kind);
 	close(fd);
-	return look == HF_LOOK_FOREIGN ? HF_ERR_IO : 0;
+	if (look == HF_LOOK_UNREADABLE)
+		return HF_ERR_INDEX_DIR;
+	return look == HF_LOOK_FOREIGN ? hf_fault_set("replacing", part->name, EEXIST) : 0;
 }
 
 int hf_part_publish(struct hf_part *part, enum hf_db_kind kind)
 {
-	int err = check_target(part, kind);
+	struct hf_memdir *memdir;
+	bool own;
+	int err;
 
+	if (part->memory)
+		return hf_memdir_finish(part->memory, part->name);
+	err = check_target(part, kind);
 	if (err)
 		return err;
 	if (fsync(part->fd) < 0)
-		return HF_ERR_IO;
+		return hf_fault_set("writing", part->part, errno);
 	remove_journal(part);
 	if (renameat(part->dirfd, part->part, part->dirfd, part->name) < 0)
-		return HF_ERR_IO;
+		return hf_fault_set("publishing", part->name, errno);
+	memdir = hf_memdir_of(part->dirfd, &own);
+	if (memdir)
+		hf_memdir_show(memdir, part->name);
 	/* Not every file system can sync a directory; the name is there all the same. */
 	fsync(part->dirfd);
 	return 0;

@@ -17,20 +17,30 @@ void hf_idx_file_name_index(const struct hf_identity *identity, char name[HF_FIL
 /* HF_ERR_LIMIT if the view's name is too long. */
 int hf_idx_file_name_view(const struct hf_identity *identity, const struct hf_view_key *key, char name[HF_FILE_NAME_SIZE]);
 
-/* Opens a published file for reading: HF_ERR_NOT_FOUND if it is not there, not a regular file or not to be trusted. */
+/* Opens a published file for reading, one in memory (memdir.h) before one on disk: HF_ERR_NOT_FOUND if it is not there,
+ * not a regular file or not to be trusted; HF_ERR_INDEX_DIR if it cannot be read. */
 int hf_idx_file_open(int dirfd, const char *name, int *ret_fd);
+/* Removes a published file, in memory too, if is_ours says of its bytes that it may go. */
+void hf_idx_file_drop(int dirfd, const char *name, bool (*is_ours)(void *ctx, int fd), void *ctx);
+
+struct hf_memdir;
 
 /* A private file that will be published as name. */
 struct hf_part {
 	int dirfd, fd;
+	struct hf_memdir *memory; /* it is there; NULL: in the directory */
 	char name[HF_FILE_NAME_SIZE];
 	char part[HF_FILE_NAME_SIZE]; /* ".<name>.part" */
 };
 
-/* Creates or opens it and locks it against other processes and threads: HF_ERR_BUSY. HF_ERR_IO if something that is
- * not ours, or someone else's, is in the way, as with the functions below. */
+/* Creates or opens it and locks it against other processes and threads: HF_ERR_BUSY. HF_ERR_INDEX_DIR if the directory
+ * fails or something that is not ours, or someone else's, is in the way, as with the functions below. */
 int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part);
-/* Unlocks; the file stays, unless it is empty. */
+/* Its descriptor if it is one to be resumed after a kill, or -1. */
+int hf_part_journaled(const struct hf_part *part);
+/* Of one in memory: whether what it has grown to is within the limit. */
+int hf_part_count(const struct hf_part *part);
+/* Unlocks; the file stays, unless it is empty or in memory. */
 void hf_part_close(struct hf_part *part);
 /* Makes it empty, to begin anew. */
 int hf_part_reset(struct hf_part *part, enum hf_db_kind kind);

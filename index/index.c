@@ -1,9 +1,11 @@
 /* The published decode index: opening it, and looking things up in it. */
 #include "index/builder.h"
 #include "index/content.h"
+#include "index/fault.h"
 #include "index/row.h"
 #include "index/search.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -47,7 +49,7 @@ static int load(struct hf_index *x, const struct hf_identity *identity)
 	int err;
 
 	if (fstat(x->fd, &st) < 0)
-		return HF_ERR_IO;
+		return hf_fault_set_fd("reading", x->fd, errno);
 	x->file_size = (uint64_t)st.st_size;
 	if ((err = hf_db_open(x->fd, HF_DB_INDEX, &x->db)) ||
 	    (err = hf_index_content_load(x->db, identity, &x->content)))

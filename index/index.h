@@ -164,7 +164,7 @@ struct hf_build_progress {
 typedef int (*hf_build_fn)(void *ctx, const struct hf_build_progress *progress);
 
 struct hf_build {
-	int dirfd;                      /* the index directory */
+	int dirfd;                      /* the index directory, or hf_memdir_fd */
 	struct hf_src *file;            /* the capture as it lies in the archive; borrowed */
 	const struct hf_setup *setup;   /* what its description says; NULL: it has none */
 	struct hf_identity identity;    /* of file, with members added in this order */
@@ -187,7 +187,8 @@ struct hf_build {
 /*
  * Builds what is missing of the decode index and the view tables and publishes each whole. Resumes what an earlier,
  * interrupted build left behind. A capture that cannot be decoded at all still gets an index, with its problem.
- * HF_ERR_BUSY if another process is building the same capture.
+ * HF_ERR_BUSY if another process is building the same capture. HF_ERR_INDEX_DIR if the directory fails (hf_fault_last
+ * says why); if it is full spools have gone before, and nothing private is left there.
  */
 int hf_build_run(const struct hf_build *build, struct hf_diag *diag);
 

@@ -332,7 +332,9 @@ int hf_index_part_hart(struct hf_index_part *part, uint64_t slot, uint64_t *ret_
 
 int hf_index_part_commit(struct hf_index_part *part)
 {
-	return hf_db_commit(part->db, part->file.fd);
+	int err = hf_db_commit(part->db, hf_part_journaled(&part->file));
+
+	return err ? err : hf_part_count(&part->file);
 }
 
 static_assert(HF_POINT_DAMAGED == 1073741824, "as the statement below has it");

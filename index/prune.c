@@ -1,5 +1,6 @@
 #include "index/prune.h"
 
+#include "index/fault.h"
 #include "index/file.h"
 #include "index/row.h"
 #include "index/spool_format.h"
@@ -84,16 +85,17 @@ static int list(struct pruner *p)
 	struct dirent *entry;
 
 	if (!dir) {
+		err = hf_fault_set("reading", NULL, errno);
 		if (fd >= 0)
 			close(fd);
-		return HF_ERR_IO;
+		return err;
 	}
 	while (!err && (errno = 0, entry = readdir(dir)))
 		if (looks_ours(entry->d_name) &&
 		    !add_name(&p->names, &p->name_count, entry->d_name, strlen(entry->d_name)))
 			err = HF_ERR_NOMEM;
 	if (!err && errno)
-		err = HF_ERR_IO;
+		err = hf_fault_set("reading", NULL, errno);
 	closedir(dir);
 	return err;
 }
@@ -257,7 +259,7 @@ static int read_index(struct pruner *p, const char *name, const char **ret_reaso
 		hf_db_close(db);
 	}
 	close(fd);
-	if (look == HF_LOOK_FOREIGN)
+	if (look == HF_LOOK_FOREIGN || look == HF_LOOK_UNREADABLE)
 		return 0;
 	if (err && err != HF_ERR_STATE)
 		return err;
@@ -288,16 +290,18 @@ static bool is_ours(const struct pruner *p, const char *name)
 {
 	struct stat st;
 	int fd;
+	enum hf_db_look look;
 	bool ours;
 
 	if (name[0] == '.')
 		return true;
 	if (hf_idx_file_open(p->prune->dirfd, name, &fd))
 		return false;
+	look = hf_db_look(fd, HF_DB_VIEW);
 	if (ends_with(name, ".hfs"))
 		ours = fstat(fd, &st) == 0 && hf_spool_is_ours(fd, (uint64_t)st.st_size);
 	else
-		ours = hf_db_look(fd, HF_DB_VIEW) != HF_LOOK_FOREIGN;
+		ours = look != HF_LOOK_FOREIGN && look != HF_LOOK_UNREADABLE;
 	close(fd);
 	return ours;
 }

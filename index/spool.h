@@ -39,7 +39,7 @@ struct hf_spool_build {
 
 /*
  * Makes a spool, for which the spools used longest ago may have to go. HF_ERR_LIMIT: it is too large, or the disk too
- * full. HF_ERR_BUSY: another process is at it. HF_ERR_MISMATCH: the stream is not what it was.
+ * full. HF_ERR_INDEX_DIR: the directory fails otherwise. HF_ERR_BUSY: another process is at it. HF_ERR_MISMATCH: the stream is not what it was.
  */
 int hf_spool_build(const struct hf_spool_build *build);
 

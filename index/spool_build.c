@@ -2,6 +2,7 @@
 #include "index/spool_format.h"
 
 #include "codecs/base/bytes.h"
+#include "index/fault.h"
 #include "index/row.h"
 
 #include <errno.h>
@@ -55,7 +56,9 @@ static int write_all(struct making *m, const void *bytes, size_t n)
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done <= 0)
-			return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? HF_ERR_LIMIT : HF_ERR_IO;
+			return errno == ENOSPC || errno == EDQUOT || errno == EFBIG
+				       ? HF_ERR_LIMIT
+				       : hf_fault_set("writing", m->part.part, errno);
 		from += done;
 		n -= (size_t)done;
 		m->written += (size_t)done;
@@ -163,7 +166,7 @@ static int prepare(struct making *m)
 	    ZSTD_isError(ZSTD_CCtx_setParameter(m->zstd, ZSTD_c_compressionLevel, LEVEL)) ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(m->zstd, ZSTD_c_checksumFlag, 1)))
 		return HF_ERR_NOMEM;
-	return ftruncate(m->part.fd, 0) < 0 ? HF_ERR_IO : 0;
+	return ftruncate(m->part.fd, 0) < 0 ? hf_fault_set("writing", m->part.part, errno) : 0;
 }
 
 /* Bytes that changed while they were read would be a spool of neither version. */
@@ -191,8 +194,10 @@ static int publish(struct making *m)
 	} else if (errno != ENOENT) {
 		ours = false;
 	}
-	if (!ours || fsync(part->fd) < 0 || renameat(part->dirfd, part->part, part->dirfd, part->name) < 0)
-		return HF_ERR_IO;
+	if (!ours)
+		return hf_fault_set("replacing", part->name, EEXIST);
+	if (fsync(part->fd) < 0 || renameat(part->dirfd, part->part, part->dirfd, part->name) < 0)
+		return hf_fault_set("publishing", part->name, errno);
 	fsync(part->dirfd);
 	return 0;
 }

@@ -125,6 +125,20 @@ int hf_spool_make_room(int dirfd, const char *except, uint64_t have, uint64_t ne
 	return enough ? 0 : HF_ERR_LIMIT;
 }
 
+bool hf_spool_give_way(int dirfd)
+{
+	struct spool_files files = {0};
+	bool dropped = false;
+
+	list(dirfd, NULL, &files);
+	if (files.count)
+		qsort(files.file, files.count, sizeof *files.file, by_age);
+	for (size_t i = 0; i < files.count && !dropped; i++)
+		dropped = drop(dirfd, &files.file[i]);
+	free(files.file);
+	return dropped;
+}
+
 void hf_spool_count(int dirfd, uint64_t *ret_count, uint64_t *ret_bytes)
 {
 	struct spool_files files = {0};

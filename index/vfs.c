@@ -6,6 +6,7 @@
  */
 #include "codecs/base/bytes.h"
 #include "index/db.h"
+#include "index/fault.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +27,17 @@ static const sqlite3_io_methods file_methods;
 
 static sqlite3_vfs *system_vfs;
 static _Thread_local int last_errno;
+
+/* Notes why a call failed, for whoever asked SQLite; returns what SQLite shall hear. */
+static int failed(int rc, const char *doing, int fd, const char *name)
+{
+	last_errno = errno;
+	if (name)
+		hf_fault_set(doing, name, last_errno);
+	else
+		hf_fault_set_fd(doing, fd, last_errno);
+	return rc;
+}
 
 void hf_vfs_path(char path[HF_VFS_PATH_SIZE], int fd, int dirfd, const char *name)
 {
@@ -81,10 +93,8 @@ static int file_read(sqlite3_file *file, void *buf, int n, sqlite3_int64 offset)
 
 		if (r < 0 && errno == EINTR)
 			continue;
-		if (r < 0) {
-			last_errno = errno;
-			return SQLITE_IOERR_READ;
-		}
+		if (r < 0)
+			return failed(SQLITE_IOERR_READ, "reading", f->fd, NULL);
 		if (r == 0)
 			break;
 		got += (int)r;
@@ -106,10 +116,9 @@ static int write_all(int fd, const uint8_t *p, size_t n, off_t offset)
 
 		if (r < 0 && errno == EINTR)
 			continue;
-		if (r < 0) {
-			last_errno = errno;
-			return errno == ENOSPC || errno == EDQUOT ? SQLITE_FULL : SQLITE_IOERR_WRITE;
-		}
+		if (r < 0)
+			return failed(errno == ENOSPC || errno == EDQUOT ? SQLITE_FULL : SQLITE_IOERR_WRITE, "writing",
+				      fd, NULL);
 		p += r;
 		n -= (size_t)r;
 		offset += r;
@@ -139,7 +148,7 @@ int hf_vfs_verify(int fd)
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return HF_ERR_IO;
+		return hf_fault_set_fd("reading", fd, errno);
 	for (off_t at = 0; at < st.st_size; at += HF_PAGE_SIZE) {
 		int rc = at == LOCK_PAGE ? SQLITE_OK : file_read((sqlite3_file *)&f, page, HF_PAGE_SIZE, at);
 
@@ -151,13 +160,17 @@ int hf_vfs_verify(int fd)
 
 static int file_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
-	return ftruncate(((struct vfs_file *)file)->fd, (off_t)size) < 0 ? SQLITE_IOERR_TRUNCATE : SQLITE_OK;
+	const int fd = ((struct vfs_file *)file)->fd;
+
+	return ftruncate(fd, (off_t)size) < 0 ? failed(SQLITE_IOERR_TRUNCATE, "truncating", fd, NULL) : SQLITE_OK;
 }
 
 static int file_sync(sqlite3_file *file, int flags)
 {
+	const int fd = ((struct vfs_file *)file)->fd;
+
 	(void)flags;
-	return fsync(((struct vfs_file *)file)->fd) < 0 ? SQLITE_IOERR_FSYNC : SQLITE_OK;
+	return fsync(fd) < 0 ? failed(SQLITE_IOERR_FSYNC, "writing", fd, NULL) : SQLITE_OK;
 }
 
 static int file_size(sqlite3_file *file, sqlite3_int64 *ret_size)
@@ -165,7 +178,7 @@ static int file_size(sqlite3_file *file, sqlite3_int64 *ret_size)
 	struct stat st;
 
 	if (fstat(((struct vfs_file *)file)->fd, &st) < 0)
-		return SQLITE_IOERR_FSTAT;
+		return failed(SQLITE_IOERR_FSTAT, "reading", ((struct vfs_file *)file)->fd, NULL);
 	*ret_size = st.st_size;
 	return SQLITE_OK;
 }
@@ -239,10 +252,8 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int 
 		if (flags & SQLITE_OPEN_CREATE)
 			mode |= O_CREAT;
 		f->fd = openat(dirfd, name, mode | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (f->fd < 0) {
-			last_errno = errno;
-			return SQLITE_CANTOPEN;
-		}
+		if (f->fd < 0)
+			return failed(SQLITE_CANTOPEN, "creating", -1, name);
 	} else {
 		return SQLITE_CANTOPEN;
 	}
@@ -262,7 +273,8 @@ static int vfs_delete(sqlite3_vfs *vfs, const char *path, int sync_dir)
 	if (!parse_path(path, &fd, &dirfd, &name))
 		return SQLITE_IOERR_DELETE;
 	if (unlinkat(dirfd, name, 0) < 0)
-		return errno == ENOENT ? SQLITE_IOERR_DELETE_NOENT : SQLITE_IOERR_DELETE;
+		return errno == ENOENT ? SQLITE_IOERR_DELETE_NOENT
+				       : failed(SQLITE_IOERR_DELETE, "removing", -1, name);
 	return SQLITE_OK;
 }
 

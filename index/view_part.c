@@ -169,7 +169,9 @@ int hf_view_part_add_hart(struct hf_view_part *part, uint64_t slot, uint32_t har
 
 int hf_view_part_commit(struct hf_view_part *part)
 {
-	return hf_db_commit(part->db, part->file.fd);
+	int err = hf_db_commit(part->db, hf_part_journaled(&part->file));
+
+	return err ? err : hf_part_count(&part->file);
 }
 
 int hf_view_part_finish(struct hf_view_part *part, const struct hf_identity *identity,

@@ -3,6 +3,7 @@
 #include "index/row.h"
 #include "index/search.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -75,7 +76,7 @@ static int load(struct hf_view_table *t, const struct hf_identity *identity, con
 	int err;
 
 	if (fstat(t->fd, &st) < 0)
-		return HF_ERR_IO;
+		return hf_fault_set_fd("reading", t->fd, errno);
 	t->file_size = (uint64_t)st.st_size;
 	err = hf_db_open(t->fd, HF_DB_VIEW, &t->db);
 	if (err)

@@ -172,7 +172,8 @@ static int run_supervisor(struct hf_plan *plan, int ready_fd)
 	s.report_fd = report[0];
 	/* What the supervisor has to say from here on nobody waits for; what the server has, they do. */
 	close(plan->archive_fd);
-	close(plan->index_fd);
+	if (plan->index_fd >= 0)
+		close(plan->index_fd);
 	hf_daemon_go_quiet(plan);
 	return supervise(&s, signal_fd);
 }

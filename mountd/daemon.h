@@ -12,7 +12,9 @@
 struct hf_plan {
 	const struct hf_settings *settings;
 	char *archive, *mountpoint; /* absolute, without symbolic links */
-	int archive_fd, index_fd, log_fd;
+	int archive_fd, log_fd;
+	int index_fd, index_error;  /* -1: there is none, and why (errno) */
+	char *index_path;
 	int null_fd;                /* /dev/null, for when it cannot be opened any more */
 	struct hf_fs_place skip[3];
 	size_t skip_count;

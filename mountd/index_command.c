@@ -39,6 +39,7 @@ struct work {
 
 	pthread_mutex_t lock;   /* from here on */
 	size_t next, done, failed;
+	bool no_index_dir;      /* it failed: there is no use in going on */
 	double partial;         /* percents of what is under way */
 	bool bar;
 	int64_t drawn_ns;
@@ -180,10 +181,23 @@ struct worker {
 	struct item *item;
 };
 
+/* Nobody would be served by hearing it of every capture. */
+static void tell_index_dir(struct work *work, struct hf_fs *fs)
+{
+	char text[1024];
+
+	if (!work->no_index_dir && hf_fs_index_trouble(fs, text, sizeof text, NULL, NULL)) {
+		clear_bar(work);
+		fprintf(stderr, "hartfs index: %s\n", text);
+	}
+	work->no_index_dir = true;
+}
+
 static bool on_progress(void *ctx, double percent, uint64_t insns)
 {
 	struct worker *worker = ctx;
 	struct work *work = worker->work;
+	bool stop;
 
 	(void)insns;
 	pthread_mutex_lock(&work->lock);
@@ -191,8 +205,9 @@ static bool on_progress(void *ctx, double percent, uint64_t insns)
 	worker->item->percent = percent;
 	if (work->bar && now_ns() - work->drawn_ns > 100000000)
 		draw_bar(work);
+	stop = work->no_index_dir;
 	pthread_mutex_unlock(&work->lock);
-	return !interrupted;
+	return !interrupted && !stop;
 }
 
 /* With the lock held, so that lines stay whole and the bar out of them. */
@@ -237,7 +252,9 @@ static void do_item(struct worker *worker)
 	work->partial -= item->percent;
 	work->done++;
 	work->failed += err || bad;
-	if (!(err == HF_ERR_CANCELLED && interrupted))
+	if (err == HF_ERR_INDEX_DIR && !work->verify)
+		tell_index_dir(work, fs);
+	else if (!(err == HF_ERR_CANCELLED && (interrupted || work->no_index_dir)))
 		tell_result(work, item, err, chunks, bad, &diag);
 	pthread_mutex_unlock(&work->lock);
 }
@@ -249,7 +266,7 @@ static void *run_worker(void *arg)
 
 	while (!interrupted) {
 		pthread_mutex_lock(&work->lock);
-		worker.item = work->next < work->item_count ? &work->items[work->next++] : NULL;
+		worker.item = work->next < work->item_count && !work->no_index_dir ? &work->items[work->next++] : NULL;
 		pthread_mutex_unlock(&work->lock);
 		if (!worker.item)
 			break;
@@ -278,7 +295,7 @@ static void run_workers(struct work *work)
 
 static int sum_up(struct work *work)
 {
-	size_t good = work->done - work->failed;
+	const size_t good = work->done - work->failed, left = work->item_count - work->done;
 
 	if (work->bar) {
 		clear_bar(work);
@@ -288,9 +305,11 @@ static int sum_up(struct work *work)
 		hf_say(stderr, "hartfs: interrupted; started again it goes on from here");
 	if (work->settings->verbosity >= 0 && work->item_count + work->failed_paths != 1)
 		printf("%zu captures: %zu %s, %zu failed\n", work->item_count, good,
-		       work->verify ? "right" : "indexed", work->failed);
+		       work->verify ? "right" : "indexed", work->failed + (work->no_index_dir ? left : 0));
 	if (interrupted)
 		return HF_EXIT_FAILURE;
+	if (work->no_index_dir)
+		return HF_EXIT_INDEX_DIR;
 	if (work->failed + work->failed_paths == 0)
 		return HF_EXIT_OK;
 	return good ? HF_EXIT_SOME : HF_EXIT_FAILURE;

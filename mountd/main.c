@@ -2,6 +2,7 @@
 #include "mountd/log.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -29,6 +30,8 @@ int main(int argc, char **argv)
 	int status;
 
 	fill_standard_streams();
+	/* A limit of file sizes is an error like a full disk, and no reason to die. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (hf_settings_parse(&settings, argc, argv, &status)) {
 		hf_log_init(settings.verbosity, settings.foreground);
 		status = commands[settings.command](&settings);

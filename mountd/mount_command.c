@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* Whether path is directory or lies beneath it; both without links and dots. */
@@ -64,15 +65,36 @@ static bool check_mountpoint(struct hf_plan *plan, const char *path)
 	return true;
 }
 
+/* Said at once, to whoever mounts; what then fails goes to the log. */
+static void look_at_index(const struct hf_plan *plan)
+{
+	struct statvfs fs;
+	int errnum = 0;
+
+	if (faccessat(plan->index_fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
+		errnum = errno;
+	else if (fstatvfs(plan->index_fd, &fs) == 0 && fs.f_blocks && !fs.f_bavail)
+		errnum = ENOSPC;
+	if (errnum)
+		hf_log(4, "index directory %s: %s: what is not indexed there is indexed in memory", plan->index_path,
+		       strerror(errnum));
+}
+
 static bool open_index(struct hf_plan *plan)
 {
+	struct hf_index_place place;
 	char path[64], real[PATH_MAX];
 	struct stat st;
 	ssize_t n;
 
-	plan->index_fd = hf_paths_open_index(plan->settings);
-	if (plan->index_fd < 0)
+	if (!hf_paths_open_index(plan->settings, &place))
 		return false;
+	plan->index_fd = place.fd;
+	plan->index_error = place.errnum;
+	plan->index_path = place.path;
+	/* The server says that it does without. */
+	if (place.fd < 0)
+		return true;
 	if (fstat(plan->index_fd, &st) < 0)
 		return complain("index directory", strerror(errno));
 	snprintf(path, sizeof path, "/proc/self/fd/%d", plan->index_fd);
@@ -83,6 +105,7 @@ static bool open_index(struct hf_plan *plan)
 			return complain(plan->mountpoint, "the mount would hide its own index directory");
 	}
 	plan->skip[plan->skip_count++] = (struct hf_fs_place){.dev = st.st_dev, .ino = st.st_ino};
+	look_at_index(plan);
 	return true;
 }
 
@@ -148,6 +171,7 @@ int hf_command_mount(const struct hf_settings *settings)
 		status = hf_daemon_run(&plan);
 	free(plan.archive);
 	free(plan.mountpoint);
+	free(plan.index_path);
 	return status;
 }
 

@@ -19,6 +19,7 @@ enum hf_exit {
 	HF_EXIT_FAILURE = 1,
 	HF_EXIT_USAGE = 2,
 	HF_EXIT_SOME = 3, /* some captures failed */
+	HF_EXIT_INDEX_DIR = 4, /* the index directory did */
 };
 
 struct hf_settings {

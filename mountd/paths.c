@@ -40,27 +40,54 @@ static char *default_index_dir(void)
 	return n < 0 ? NULL : path;
 }
 
-int hf_paths_open_index(const struct hf_settings *settings)
+/* Nothing will ever be there, whatever becomes of the disk. */
+static bool is_wrong_name(int errnum)
 {
-	char *path = settings->index_dir ? strdup(settings->index_dir) : default_index_dir();
-	int fd = -1, err = 0;
+	return errnum == ENOTDIR || errnum == ENAMETOOLONG || errnum == ELOOP || errnum == EINVAL || errnum == ENOENT;
+}
 
-	if (!path) {
-		err = ENOMEM;
-	} else {
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd < 0 && errno == ENOENT) {
-			err = make_directories(path);
-			fd = err ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		}
-		if (fd < 0 && !err)
-			err = errno;
+static void complain_of_index(const struct hf_index_place *place)
+{
+	hf_say(stderr, "hartfs: %s: the index directory cannot be used: %s", place->path ? place->path : "",
+		strerror(place->errnum));
+}
+
+bool hf_paths_open_index(const struct hf_settings *settings, struct hf_index_place *ret_place)
+{
+	struct hf_index_place *place = ret_place;
+
+	*place = (struct hf_index_place){.fd = -1, .errnum = ENOMEM};
+	place->path = settings->index_dir ? strdup(settings->index_dir) : default_index_dir();
+	if (place->path) {
+		place->fd = open(place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		place->errnum = place->fd < 0 ? errno : 0;
 	}
-	if (fd < 0)
-		hf_say(stderr, "hartfs: %s: the index directory cannot be used: %s", path ? path : "",
-			strerror(err));
-	free(path);
-	return fd;
+	if (place->errnum == ENOENT) {
+		place->errnum = make_directories(place->path);
+		if (!place->errnum)
+			place->fd = open(place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (!place->errnum && place->fd < 0)
+			place->errnum = errno;
+	}
+	if (!place->path || (settings->index_dir && is_wrong_name(place->errnum))) {
+		complain_of_index(place);
+		free(place->path);
+		place->path = NULL;
+		return false;
+	}
+	return true;
+}
+
+int hf_paths_need_index(const struct hf_settings *settings)
+{
+	struct hf_index_place place;
+
+	if (!hf_paths_open_index(settings, &place))
+		return -1;
+	if (place.fd < 0)
+		complain_of_index(&place);
+	free(place.path);
+	return place.fd;
 }
 
 struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const char *directory, bool catalogue)
@@ -74,6 +101,7 @@ struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const ch
 					.views = settings->views,
 					.params = settings->params,
 					.log = hf_log_line};
+	struct hf_index_place index;
 	struct hf_fs_place place;
 	struct hf_diag diag = {0};
 	struct hf_fs *fs = NULL;
@@ -91,11 +119,18 @@ struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const ch
 		close(options.archive_fd);
 		return NULL;
 	}
-	options.index_fd = hf_paths_open_index(settings);
-	if (options.index_fd < 0) {
+	/* What index is for is to write there. */
+	options.index_on_disk = settings->command == HF_COMMAND_INDEX;
+	if (!hf_paths_open_index(settings, &index) || (index.fd < 0 && options.index_on_disk)) {
+		if (index.path)
+			complain_of_index(&index);
+		free(index.path);
 		close(options.archive_fd);
 		return NULL;
 	}
+	options.index_fd = index.fd;
+	options.index_error = index.errnum;
+	options.index_path = index.path;
 	if (fstat(options.index_fd, &st) == 0) {
 		place = (struct hf_fs_place){.dev = st.st_dev, .ino = st.st_ino};
 		options.skip = &place;
@@ -104,6 +139,7 @@ struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const ch
 	options.archive_path = real = catalogue ? realpath(directory, NULL) : NULL;
 	err = hf_fs_open(&options, &fs, &diag);
 	free(real);
+	free(index.path);
 	if (err) {
 		hf_paths_explain("", directory, err, &diag);
 		return NULL;
@@ -205,7 +241,9 @@ void hf_paths_explain_capture(const char *command, const char *shown, struct hf_
 {
 	char text[1024];
 
-	if (hf_fs_explain(fs, path, text, sizeof text))
+	if (err == HF_ERR_INDEX_DIR && hf_fs_index_trouble(fs, text, sizeof text, NULL, NULL))
+		hf_say(stderr, "hartfs %s: %s: not indexed: %s", command, shown, text);
+	else if (hf_fs_explain(fs, path, text, sizeof text))
 		hf_say(stderr, "hartfs %s: %s: %s", command, shown, text);
 	else
 		hf_paths_explain(command, shown, err, diag);

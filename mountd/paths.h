@@ -7,8 +7,18 @@
 #include "fs/fs.h"
 #include "mountd/options.h"
 
-/* Opens the directory of the indexes and makes it first if it is not there (0700). -1 after saying why. */
-int hf_paths_open_index(const struct hf_settings *settings);
+/* The directory of the indexes. */
+struct hf_index_place {
+	int fd;      /* -1: it could be neither opened nor made */
+	int errnum;  /* then: why */
+	char *path;  /* malloc'ed */
+};
+
+/* Opens it and makes it first if it is not there (0700). False after saying why: its name cannot be one. Any other error
+ * is in *ret_place, and one can do without it. */
+bool hf_paths_open_index(const struct hf_settings *settings, struct hf_index_place *ret_place);
+/* For those that cannot: -1 after saying why. */
+int hf_paths_need_index(const struct hf_settings *settings);
 
 /* Starts a file system without mount on a directory; NULL after saying why. Nothing is indexed unasked. catalogue: it
  * uses and keeps that of the archive, as a mount would. */

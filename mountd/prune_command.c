@@ -16,7 +16,7 @@ static void tell(void *ctx, const char *name, uint64_t bytes, const char *reason
 
 int hf_prune_indexes(const struct hf_settings *settings)
 {
-	struct hf_prune prune = {.dirfd = hf_paths_open_index(settings), .dry_run = settings->dry_run};
+	struct hf_prune prune = {.dirfd = hf_paths_need_index(settings), .dry_run = settings->dry_run};
 	int err;
 
 	if (prune.dirfd < 0)

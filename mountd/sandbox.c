@@ -94,7 +94,7 @@ int hf_sandbox_enter(int archive_fd, int index_fd)
 	if (ruleset < 0)
 		return -errno;
 	err = allow(ruleset, archive_fd, FS_READ);
-	if (!err)
+	if (!err && index_fd >= 0)
 		err = allow(ruleset, index_fd, (FS_READ | FS_WRITE) & handled.fs);
 	allow_extras(ruleset);
 	if (!err && syscall(CALL_RESTRICT, ruleset, 0) < 0)

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -54,6 +55,20 @@ static void tell_failure(void *ctx, const char *path, const struct hf_diag *diag
 		hf_paths_explain_capture("mount", path, server->fs, path, diag->code, diag);
 }
 
+/* What --wait ends with, after saying what is not as it should be. */
+static enum hf_exit sum_up(struct server *server)
+{
+	size_t memory, waiting, failed = hf_fs_failures(server->fs, tell_failure, server);
+	char text[1024];
+
+	if (!hf_fs_index_trouble(server->fs, text, sizeof text, &memory, &waiting) || !(memory || waiting))
+		return failed ? HF_EXIT_SOME : HF_EXIT_OK;
+	if (server->plan->settings->verbosity > -2)
+		fprintf(stderr, "hartfs mount: %s; waiting captures: %zu, index files in memory only: %zu\n", text, waiting,
+			memory);
+	return HF_EXIT_SOME;
+}
+
 static void *run_indexer(void *arg)
 {
 	struct server *server = arg;
@@ -63,7 +78,7 @@ static void *run_indexer(void *arg)
 		hf_log(4, "indexing could not be started: %s", hf_err_name(err));
 	if (server->plan->settings->wait) {
 		hf_fs_idle(server->fs);
-		say_ready(server, hf_fs_failures(server->fs, tell_failure, server) ? HF_EXIT_SOME : HF_EXIT_OK);
+		say_ready(server, sum_up(server));
 	}
 	atomic_store(&server->indexed, true);
 	return NULL;
@@ -110,6 +125,8 @@ static int open_fs(struct server *server)
 	const struct hf_settings *settings = server->plan->settings;
 	struct hf_fs_options options = {.archive_fd = server->plan->archive_fd,
 					.index_fd = server->plan->index_fd,
+					.index_error = server->plan->index_error,
+					.index_path = server->plan->index_path,
 					.archive_path = server->plan->archive,
 					.skip_count = server->plan->skip_count,
 					.skip = server->plan->skip,

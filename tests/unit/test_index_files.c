@@ -288,7 +288,7 @@ static void test_in_the_way(struct hf_ixtest *t)
 	name_of(t, ".hfi", name);
 	hf_ixtest_clear(t);
 	store(t, name, foreign, sizeof foreign);
-	CHECK_EQ(hf_build_run(&t->build, NULL), HF_ERR_IO);
+	CHECK_EQ(hf_build_run(&t->build, NULL), HF_ERR_INDEX_DIR);
 	hf_index_discard(t->dirfd, &t->identity, t->keys, t->key_count);
 	bytes = load(t, name);
 	CHECK(bytes.n == sizeof foreign && memcmp(bytes.p, foreign, bytes.n) == 0);
@@ -297,7 +297,7 @@ static void test_in_the_way(struct hf_ixtest *t)
 	hf_ixtest_clear(t);
 	snprintf(part, sizeof part, ".%s.part", name);
 	store(t, part, foreign, sizeof foreign);
-	CHECK_EQ(hf_build_run(&t->build, NULL), HF_ERR_IO);
+	CHECK_EQ(hf_build_run(&t->build, NULL), HF_ERR_INDEX_DIR);
 	bytes = load(t, part);
 	CHECK(bytes.n == sizeof foreign && memcmp(bytes.p, foreign, bytes.n) == 0);
 	hf_bytes_free(&bytes);

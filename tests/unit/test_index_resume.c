@@ -267,7 +267,7 @@ static void test_full_disk(struct hf_ixtest *t)
 			CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 			t->build.every = 5;
 			err = hf_build_run(&t->build, NULL);
-			_exit(err == HF_ERR_IO ? 1 : err == 0 ? 0 : 2);
+			_exit(err == HF_ERR_INDEX_DIR ? 1 : err == 0 ? 0 : 2);
 		}
 		CHECK(waitpid(pid, &status, 0) == pid);
 		CHECK(WIFEXITED(status) && WEXITSTATUS(status) < 2);

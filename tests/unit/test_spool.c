@@ -242,7 +242,7 @@ static void test_others(void)
 	close(fd);
 	CHECK_EQ(look(&s), HF_ERR_NOT_FOUND);
 	CHECK_EQ(hf_ixtest_count(&t, ".hfs"), 1);
-	CHECK_EQ(hf_spool_build(&s.build), HF_ERR_IO);
+	CHECK_EQ(hf_spool_build(&s.build), HF_ERR_INDEX_DIR);
 	CHECK_EQ(hf_ixtest_count(&t, ".hfs"), 1);
 	tear_down(&s);
 	hf_ixtest_clear(&t);

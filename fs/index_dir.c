@@ -1,0 +1,329 @@
+#include "fs/index_dir.h"
+#include "fs/core.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { DELAY_FIRST_S = 1, DELAY_MAX_S = 60, LOOK_S = 1, NICE = 10 };
+/* Though the disk has no more room than when it was full, what waits is tried each so many times: others' quotas and
+ * reservations do not show. */
+enum { SKIP_MAX = 8 };
+
+#define S INT64_C(1000000000)
+
+int hf_index_dir_init(struct hf_fs *fs, int fd, const char *path, uint64_t memory, int error)
+{
+	struct hf_index_dir *dir = &fs->index_dir;
+	pthread_condattr_t attr;
+
+	*dir = (struct hf_index_dir){.fs = fs, .fd = fd, .path = path ? strdup(path) : NULL};
+	pthread_mutex_init(&dir->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&dir->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	/* Without memory files captures wait for the directory: no reason to give up. */
+	if (memory)
+		hf_memdir_new(fd, memory, &dir->memdir);
+	if (fd < 0) {
+		hf_fault_set("opening", NULL, error);
+		hf_index_dir_failed(dir);
+	}
+	return path && !dir->path ? HF_ERR_NOMEM : 0;
+}
+
+void hf_index_dir_stop(struct hf_index_dir *dir)
+{
+	pthread_mutex_lock(&dir->lock);
+	dir->stop = true;
+	pthread_cond_broadcast(&dir->wake);
+	pthread_mutex_unlock(&dir->lock);
+	if (dir->has_thread)
+		pthread_join(dir->thread, NULL);
+}
+
+void hf_index_dir_fini(struct hf_index_dir *dir)
+{
+	size_t moved;
+
+	if (!dir->fs)
+		return;
+	if (dir->has_thread && dir->memdir)
+		hf_memdir_publish(dir->memdir, &moved);
+	hf_memdir_free(dir->memdir);
+	free(dir->path);
+	pthread_mutex_destroy(&dir->lock);
+	pthread_cond_destroy(&dir->wake);
+}
+
+static struct hf_memdir_stats memory_of(const struct hf_index_dir *dir)
+{
+	struct hf_memdir_stats stats = {0};
+
+	if (dir->memdir)
+		hf_memdir_get_stats(dir->memdir, &stats);
+	return stats;
+}
+
+/* The cache holds so much less. */
+static void lend(struct hf_index_dir *dir)
+{
+	if (dir->fs->cache && !dir->fs->closing)
+		hf_cache_reserve(dir->fs->cache, memory_of(dir).bytes);
+}
+
+void hf_index_dir_kept(struct hf_index_dir *dir)
+{
+	lend(dir);
+}
+
+uint64_t hf_index_dir_free(struct hf_index_dir *dir)
+{
+	const struct hf_memdir_stats stats = memory_of(dir);
+
+	return stats.bytes < stats.limit ? stats.limit - stats.bytes : 0;
+}
+
+int hf_index_dir_choose(struct hf_index_dir *dir, uint64_t too_small, bool *ret_memory)
+{
+	bool failing;
+
+	pthread_mutex_lock(&dir->lock);
+	failing = dir->failing;
+	pthread_mutex_unlock(&dir->lock);
+	*ret_memory = failing && hf_index_dir_free(dir) > too_small;
+	return *ret_memory ? hf_memdir_fd(dir->memdir) : dir->fd;
+}
+
+/* ---- words ---- */
+
+static void format(const struct hf_index_dir *dir, const struct hf_fault *fault, char *buf, size_t size)
+{
+	char what[HF_FAULT_SIZE];
+
+	hf_fault_format(fault, what, sizeof what);
+	snprintf(buf, size, "index directory%s%s: %s", dir->path ? " " : "", dir->path ? dir->path : "", what);
+}
+
+bool hf_index_dir_text(struct hf_index_dir *dir, char *buf, size_t size)
+{
+	bool failing;
+
+	*buf = 0;
+	pthread_mutex_lock(&dir->lock);
+	failing = dir->failing;
+	if (failing)
+		format(dir, &dir->fault, buf, size);
+	pthread_mutex_unlock(&dir->lock);
+	return failing;
+}
+
+void hf_index_dir_get_stats(struct hf_index_dir *dir, struct hf_index_dir_stats *ret_stats)
+{
+	pthread_mutex_lock(&dir->lock);
+	*ret_stats = (struct hf_index_dir_stats){
+		.failing = dir->failing, .fault = dir->fault, .since = dir->since, .failures = dir->failures};
+	pthread_mutex_unlock(&dir->lock);
+	ret_stats->memory = memory_of(dir);
+}
+
+/* ---- trying again ---- */
+
+struct waiting {
+	struct hf_fs *fs;
+	bool again;   /* they are queued */
+	size_t count, most;
+};
+
+static void count_waiting(void *ctx, struct hf_capture *capture)
+{
+	struct waiting *waiting = ctx;
+	bool waits;
+
+	pthread_mutex_lock(&capture->lock);
+	waits = capture->state == HF_CAPTURE_WAITING && waiting->count < waiting->most;
+	if (waits && waiting->again)
+		capture->state = HF_CAPTURE_UNKNOWN;
+	pthread_mutex_unlock(&capture->lock);
+	waiting->count += waits;
+	if (waits && waiting->again)
+		hf_jobs_add(waiting->fs, capture, false);
+}
+
+static size_t each_waiting(struct hf_index_dir *dir, bool again, size_t most)
+{
+	struct waiting waiting = {.fs = dir->fs, .again = again, .most = most};
+
+	hf_captures_each(&dir->fs->captures, count_waiting, &waiting);
+	return waiting.count;
+}
+
+/* What waits is tried when the disk has more room than when that was too little; one capture tells of all. */
+static void try_waiting(struct hf_index_dir *dir)
+{
+	const uint64_t room = hf_memdir_room(dir->fd);
+	bool skip;
+
+	pthread_mutex_lock(&dir->lock);
+	skip = hf_fault_is_room(&dir->fault) && room <= dir->room && ++dir->skipped % SKIP_MAX;
+	pthread_mutex_unlock(&dir->lock);
+	if (!skip)
+		each_waiting(dir, true, 1);
+}
+
+static void try_again(struct hf_index_dir *dir)
+{
+	size_t moved = 0;
+	int err = dir->memdir ? hf_memdir_publish(dir->memdir, &moved) : 0;
+	const bool room = err == HF_ERR_INDEX_DIR && hf_fault_is_room(hf_fault_last());
+
+	if (err == HF_ERR_INDEX_DIR)
+		hf_index_dir_failed(dir);
+	lend(dir);
+	if (moved)
+		hf_index_dir_wrote(dir);
+	/* What is smaller, or has been made smaller, may fit. */
+	if (err != HF_ERR_INDEX_DIR || room)
+		try_waiting(dir);
+}
+
+static void *run(void *arg)
+{
+	struct hf_index_dir *dir = arg;
+
+	setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+	pthread_mutex_lock(&dir->lock);
+	while (!dir->stop) {
+		const struct timespec due = {.tv_sec = dir->due_ns / S, .tv_nsec = dir->due_ns % S};
+
+		if (!dir->failing) {
+			pthread_cond_wait(&dir->wake, &dir->lock);
+		} else if (hf_fs_now_ns() < dir->due_ns) {
+			pthread_cond_timedwait(&dir->wake, &dir->lock, &due);
+		} else {
+			dir->delay_s = 2 * dir->delay_s < DELAY_MAX_S ? 2 * dir->delay_s : DELAY_MAX_S;
+			dir->due_ns = hf_fs_now_ns() + dir->delay_s * S;
+			pthread_mutex_unlock(&dir->lock);
+			try_again(dir);
+			pthread_mutex_lock(&dir->lock);
+		}
+	}
+	pthread_mutex_unlock(&dir->lock);
+	return NULL;
+}
+
+/* With the lock held. */
+static void begin_to_fail(struct hf_index_dir *dir)
+{
+	dir->failing = true;
+	dir->since = time(NULL);
+	dir->delay_s = DELAY_FIRST_S;
+	dir->due_ns = hf_fs_now_ns() + dir->delay_s * S;
+	dir->skipped = 0;
+	dir->told_full = dir->told_well = false;
+	/* Commands end before trying again pays; a directory that is not there is not met again. */
+	if (!dir->has_thread && !dir->stop && dir->fd >= 0 && !dir->fs->options.no_index)
+		dir->has_thread = pthread_create(&dir->thread, NULL, run, dir) == 0;
+	pthread_cond_signal(&dir->wake);
+}
+
+void hf_index_dir_failed(struct hf_index_dir *dir)
+{
+	const uint64_t room = hf_memdir_room(dir->fd);
+	char text[HF_FAULT_SIZE + 256];
+	struct hf_fault fault;
+	bool news;
+
+	hf_fault_take(&fault);
+	if (!fault.errnum)
+		fault.errnum = EIO;
+	pthread_mutex_lock(&dir->lock);
+	/* Without a directory its first reason stays the reason. */
+	if (dir->failing && dir->fd < 0)
+		fault = dir->fault;
+	news = !dir->failing || dir->fault.errnum != fault.errnum;
+	dir->fault = fault;
+	dir->failures++;
+	dir->room = room;
+	if (!dir->failing)
+		begin_to_fail(dir);
+	format(dir, &fault, text, sizeof text);
+	pthread_mutex_unlock(&dir->lock);
+	lend(dir);
+	if (dir->memdir)
+		hf_memdir_keep(dir->memdir, true);
+	/* Commands that cannot do without say it themselves. */
+	if (news)
+		hf_fs_log(dir->fs, dir->memdir ? 4 : 7, dir->memdir ? "%s; new indexes are kept in memory" : "%s", text);
+}
+
+void hf_index_dir_waited_for(struct hf_index_dir *dir)
+{
+	const struct hf_memdir_stats stats = memory_of(dir);
+	bool told;
+
+	pthread_mutex_lock(&dir->lock);
+	told = dir->told_full;
+	dir->told_full = true;
+	/* It may have begun to work when the capture's turn was nearly over. */
+	if (!dir->failing && !dir->stop) {
+		begin_to_fail(dir);
+		dir->told_full = dir->told_well = true;
+	}
+	pthread_mutex_unlock(&dir->lock);
+	lend(dir);
+	if (!told && dir->memdir)
+		hf_fs_log(dir->fs, 4,
+			  "index directory%s%s: the %llu MiB of memory for indexes do not suffice: captures wait until it "
+			  "can be written",
+			  dir->path ? " " : "", dir->path ? dir->path : "", (unsigned long long)(stats.limit >> 20));
+}
+
+void hf_index_dir_wrote(struct hf_index_dir *dir)
+{
+	bool failing, well;
+
+	lend(dir);
+	pthread_mutex_lock(&dir->lock);
+	failing = dir->failing && !dir->stop;
+	if (failing) {
+		dir->delay_s = DELAY_FIRST_S;
+		dir->due_ns = hf_fs_now_ns() + DELAY_FIRST_S * S;
+		pthread_cond_signal(&dir->wake);
+	}
+	pthread_mutex_unlock(&dir->lock);
+	if (!failing)
+		return;
+	/* What waited for room is worth another try, all of it. */
+	well = memory_of(dir).files == 0 && each_waiting(dir, true, SIZE_MAX) == 0;
+	if (!well)
+		return;
+	pthread_mutex_lock(&dir->lock);
+	failing = dir->failing && !dir->told_well;
+	dir->failing = false;
+	pthread_mutex_unlock(&dir->lock);
+	if (dir->memdir)
+		hf_memdir_keep(dir->memdir, false);
+	if (failing)
+		hf_fs_log(dir->fs, 5, "index directory%s%s: it can be written again", dir->path ? " " : "",
+			  dir->path ? dir->path : "");
+}
+
+bool hf_index_dir_may_try(struct hf_index_dir *dir)
+{
+	const int64_t now = hf_fs_now_ns();
+	bool may;
+
+	pthread_mutex_lock(&dir->lock);
+	may = !dir->looked_ns || now - dir->looked_ns >= LOOK_S * S;
+	if (may) {
+		dir->looked_ns = now;
+		dir->due_ns = now;
+		pthread_cond_signal(&dir->wake);
+	}
+	pthread_mutex_unlock(&dir->lock);
+	return may;
+}
