@@ -212,7 +212,9 @@ static int refresh(struct hf_capture *capture, const struct hf_stamp *file, bool
 	bool same;
 	int err;
 
-	now.beside = hf_companion_stamp(&capture->fs->archive, capture->path);
+	err = hf_companion_stamp(&capture->fs->archive, capture->path, &now.beside);
+	if (err)
+		return err;
 	pthread_mutex_lock(&capture->lock);
 	same = hf_stamp_same(&capture->stamp, &now);
 	*ret_gone = capture->state == HF_CAPTURE_GONE;
@@ -221,12 +223,13 @@ static int refresh(struct hf_capture *capture, const struct hf_stamp *file, bool
 		return 0;
 	capture->fs->memory.probed++;
 	err = hf_probe_file(&capture->fs->archive, capture->path, &found.box, &found.codec, &found.stamp);
-	if (err == HF_ERR_NOMEM)
+	if (hf_err_is_shortage(err))
 		return err;
+	/* What could not be read may be readable the next time: that is not remembered, and it is looked at again. */
 	if (err)
-		found = (struct found){.stamp = now};
-	found.stamp.beside = now.beside;
-	/* What could not be read may be readable the next time: that is not remembered. */
+		found = (struct found){.box = NULL};
+	else
+		found.stamp.beside = now.beside;
 	if (renew(capture, &found) && !err)
 		hf_memory_put(capture, NULL);
 	*ret_gone = !found.codec;
@@ -279,7 +282,9 @@ static int add_file(struct hf_fs *fs, const char *path, uint64_t hash, struct fo
 
 	if (err || member)
 		return err;
-	found->stamp.beside = hf_companion_stamp(&fs->archive, path);
+	err = hf_companion_stamp(&fs->archive, path, &found->stamp.beside);
+	if (err)
+		return err;
 	if (entry)
 		return add_recalled(fs, path, hash, entry, found, ret_capture);
 	err = add(fs, path, hash, found, ret_capture);
@@ -311,7 +316,7 @@ static int find_file(struct hf_fs *fs, const char *path, uint64_t hash, const st
 	fs->memory.probed++;
 	err = hf_probe_file(&fs->archive, path, &found.box, &found.codec, &found.stamp);
 	if (err)
-		return err == HF_ERR_NOMEM ? err : 0;
+		return hf_err_is_shortage(err) ? err : 0;
 	if (found.codec)
 		return add_file(fs, path, hash, &found, NULL, ret_capture);
 	remember_plain(&fs->captures, hash, &found.stamp);
@@ -328,14 +333,16 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 	struct found found = {.stamp = hf_stamp_of(st)};
 	struct hf_members *members;
 	bool same;
-	int err;
+	int err = 0;
 
 	pthread_mutex_lock(&capture->lock);
 	members = hf_members_ref(capture->members);
 	pthread_mutex_unlock(&capture->lock);
 	if (members && strcmp(members->ini, ini) == 0)
-		found.stamp.beside = hf_members_stamp(archive, members);
+		err = hf_members_stamp(archive, members, &found.stamp.beside);
 	hf_members_unref(members);
+	if (err)
+		return err;
 	pthread_mutex_lock(&capture->lock);
 	same = capture->members && hf_stamp_same(&capture->stamp, &found.stamp);
 	*ret_gone = capture->state == HF_CAPTURE_GONE;
@@ -344,11 +351,15 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 		return 0;
 	capture->fs->memory.probed++;
 	err = hf_members_read(archive, ini, &found.members);
-	if (err == HF_ERR_NOMEM)
+	if (hf_err_is_shortage(err))
 		return err;
 	if (found.members) {
 		found.codec = found.members->codec;
-		found.stamp.beside = hf_members_stamp(archive, found.members);
+		err = hf_members_stamp(archive, found.members, &found.stamp.beside);
+		if (err) {
+			hf_members_unref(found.members);
+			return err;
+		}
 	}
 	if (renew(capture, &found) && found.codec != &hf_members_unknown)
 		hf_memory_put(capture, NULL);
@@ -370,7 +381,11 @@ static int find_described(struct hf_fs *fs, const char *path, uint64_t hash, con
 	if (err)
 		return err;
 	found.codec = found.members->codec;
-	found.stamp.beside = hf_members_stamp(&fs->archive, found.members);
+	err = hf_members_stamp(&fs->archive, found.members, &found.stamp.beside);
+	if (err) {
+		hf_members_unref(found.members);
+		return err;
+	}
 	if (!hf_memory_recall(fs, path, st, &entry)) {
 		if (entry.kind == HF_CATALOGUE_INDEXED && entry.codec == found.codec) {
 			err = add_recalled(fs, path, hash, &entry, &found, ret_capture);
@@ -433,12 +448,12 @@ static int find(struct hf_fs *fs, const char *path, uint64_t hash, const struct 
 	bool gone = true;
 	int err = hf_members_find(&fs->archive, path, st, ini, &ini_st);
 
-	if (err == HF_ERR_NOMEM)
+	if (hf_err_is_shortage(err))
 		return err;
 	if (!known && !err) {
 		err = find_described(fs, path, hash, ini, &ini_st, ret_capture);
 		return err == HF_ERR_NOT_FOUND && S_ISREG(st->st_mode) ? find_file(fs, path, hash, st, ret_capture)
-		       : err == HF_ERR_NOMEM ? err : 0;
+		       : hf_err_is_shortage(err) ? err : 0;
 	}
 	if (!known)
 		return S_ISREG(st->st_mode) ? find_file(fs, path, hash, st, ret_capture) : 0;

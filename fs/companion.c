@@ -35,14 +35,19 @@ static uint64_t stamp_of(const struct stat *st)
 	return XXH3_64bits(words, sizeof words) | 1;
 }
 
-uint64_t hf_companion_stamp(const struct hf_archive *archive, const char *path)
+int hf_companion_stamp(const struct hf_archive *archive, const char *path, uint64_t *ret_stamp)
 {
 	char elf[HF_PATH_SIZE];
 	struct stat st;
+	int err;
 
-	if (path_of(path, elf) || hf_archive_stat(archive, elf, &st) || !S_ISREG(st.st_mode))
+	*ret_stamp = 0;
+	if (path_of(path, elf))
 		return 0;
-	return stamp_of(&st);
+	err = hf_archive_stat(archive, elf, &st);
+	if (!err && S_ISREG(st.st_mode))
+		*ret_stamp = stamp_of(&st);
+	return hf_err_is_shortage(err) ? err : 0;
 }
 
 /* Why the file is no good is the companion's to tell; what is only bad luck is an error. */
@@ -94,10 +99,9 @@ static int load(struct hf_companion *companion, int64_t mtime_ns, const char *pa
 	return err;
 }
 
-static int open_file(struct hf_companion *companion, const struct hf_archive *archive, uint64_t stamp,
-		     struct stat *ret_st)
+static int open_file(struct hf_companion *companion, struct hf_held_files *held, uint64_t stamp, struct stat *ret_st)
 {
-	int fd, err = hf_archive_open_file(archive, companion->path, &fd, ret_st);
+	int err = hf_held_open_src(held, companion->path, ret_st, &companion->file);
 
 	/* Not ours to read: that does not pass by itself, and the capture is good without. */
 	if (err == HF_ERR_IO && (errno == EACCES || errno == EPERM)) {
@@ -106,14 +110,7 @@ static int open_file(struct hf_companion *companion, const struct hf_archive *ar
 	}
 	if (err)
 		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
-	if (stamp_of(ret_st) != stamp) {
-		close(fd);
-		return HF_ERR_CHANGED;
-	}
-	err = hf_src_file_new(fd, &companion->file, NULL);
-	if (err)
-		companion->file = NULL;
-	return err;
+	return stamp_of(ret_st) == stamp ? 0 : HF_ERR_CHANGED;
 }
 
 /* ---- ELF files of a description ---- */
@@ -162,22 +159,20 @@ static int add_hart(struct hf_companion *companion, uint32_t hart)
 	return err;
 }
 
-static int open_elf(const struct hf_archive *archive, const char *ini, const struct hf_setup_file *file,
+static int open_elf(struct hf_held_files *held, const char *ini, const struct hf_setup_file *file,
 		    struct hf_companion_elf *ret_elf)
 {
 	char path[HF_PATH_SIZE];
 	struct stat st;
-	int fd, err = hf_members_resolve(ini, file->name, path);
+	int err = hf_members_resolve(ini, file->name, path);
 
-	if (!err)
-		err = hf_archive_open_file(archive, path, &fd, &st);
 	*ret_elf = (struct hf_companion_elf){.bias = file->address, .hart = file->hart};
 	if (!err)
-		err = hf_src_file_new(fd, &ret_elf->file, NULL);
+		err = hf_held_open_src(held, path, &st, &ret_elf->file);
 	return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
 }
 
-static int open_described(const struct hf_archive *archive, const struct hf_trace *trace,
+static int open_described(struct hf_held_files *held, const struct hf_trace *trace,
 			  struct hf_companion *companion)
 {
 	const struct hf_setup *setup = trace->setup;
@@ -189,7 +184,7 @@ static int open_described(const struct hf_archive *archive, const struct hf_trac
 	for (size_t i = 0; i < setup->file_count && !err; i++) {
 		if (setup->files[i].kind != HF_SETUP_ELF)
 			continue;
-		err = open_elf(archive, trace->members->ini, &setup->files[i], &companion->elf[companion->elf_count]);
+		err = open_elf(held, trace->members->ini, &setup->files[i], &companion->elf[companion->elf_count]);
 		companion->elf_count += !err;
 	}
 	if (err || !companion->elf_count)
@@ -204,7 +199,7 @@ static int open_described(const struct hf_archive *archive, const struct hf_trac
 	return err;
 }
 
-int hf_companion_open(const struct hf_archive *archive, const char *path, const struct hf_trace *trace,
+int hf_companion_open(struct hf_held_files *held, const char *path, const struct hf_trace *trace,
 		      uint64_t stamp, const char *params, struct hf_companion *ret_companion)
 {
 	struct hf_companion *companion = ret_companion;
@@ -215,14 +210,14 @@ int hf_companion_open(const struct hf_archive *archive, const char *path, const 
 	*companion = (struct hf_companion){.path = NULL};
 	snprintf(companion->params, sizeof companion->params, "%s", params);
 	if (trace->setup) {
-		err = open_described(archive, trace, companion);
+		err = open_described(held, trace, companion);
 	} else if (stamp) {
 		if (path_of(path, elf))
 			return HF_ERR_CHANGED;
 		companion->path = strdup(elf);
 		if (!companion->path)
 			return HF_ERR_NOMEM;
-		err = open_file(companion, archive, stamp, &st);
+		err = open_file(companion, held, stamp, &st);
 		if (!err && !companion->diag.code)
 			err = load(companion, hf_stamp_of(&st).mtime_ns, params);
 	}

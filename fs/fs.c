@@ -66,6 +66,10 @@ static int start(struct hf_fs *fs)
 		err = add_root(fs);
 	if (!err)
 		err = hf_cache_new(fs->options.cache_bytes, &fs->cache);
+	if (!err) {
+		hf_opens_limit(&fs->opens, fs->cache, fs->descriptors.opens);
+		fs->executables.cache = fs->cache;
+	}
 	if (!err)
 		err = hf_pool_new(fs->options.threads, &fs->pool);
 	return err;
@@ -95,12 +99,16 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	fs->options.archive_path = NULL;
 	clock_gettime(CLOCK_REALTIME, &fs->started);
 	atomic_init(&fs->closing, false);
+	hf_descriptors_init(&fs->descriptors);
+	hf_held_init(&fs->held, &fs->archive, fs->descriptors.held);
 	hf_opens_init(&fs->opens);
 	hf_slices_init(&fs->slices);
 	hf_spooler_init(&fs->spooler);
 	hf_executables_init(&fs->executables);
 	hf_control_init(&fs->control);
 	err = hf_archive_init(&fs->archive, options->archive_fd, options->skip, options->skip_count);
+	fs->archive.make_room = hf_descriptors_make_room;
+	fs->archive.ctx = fs;
 	if (hf_captures_init(&fs->captures) && !err)
 		err = HF_ERR_NOMEM;
 	if (hf_jobs_init(fs) && !err)
@@ -146,6 +154,8 @@ void hf_fs_close(struct hf_fs *fs)
 	hf_nodes_fini(&fs->nodes);
 	hf_captures_fini(&fs->captures);
 	hf_control_fini(&fs->control);
+	hf_held_fini(&fs->held);
+	hf_descriptors_fini(&fs->descriptors);
 	hf_archive_fini(&fs->archive);
 	hf_views_fini(fs);
 	close(fs->index_fd);
@@ -267,7 +277,7 @@ static void walk_dir(struct walk *walk, const char *path, unsigned depth)
 	struct found found = {0};
 	int err = list_dir(walk->fs, path, &found);
 
-	if (err == HF_ERR_NOMEM)
+	if (hf_err_is_shortage(err))
 		walk->err = err;
 	for (size_t i = 0; i < found.count && !walk->stop && !walk->err && !walk->fs->closing; i++) {
 		char below[HF_PATH_SIZE];

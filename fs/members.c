@@ -52,7 +52,7 @@ int hf_members_find(const struct hf_archive *archive, const char *path, const st
 			err = hf_archive_stat(archive, ret_ini, ret_st);
 		if (!err && S_ISREG(ret_st->st_mode))
 			return 0;
-		if (err == HF_ERR_NOMEM)
+		if (hf_err_is_shortage(err))
 			return err;
 	}
 	return HF_ERR_NOT_FOUND;
@@ -145,7 +145,7 @@ int hf_members_read(const struct hf_archive *archive, const char *ini, struct hf
 	int err = hf_setup_read(&opener, base_of(ini), &setup, &error);
 
 	*ret_members = NULL;
-	if (err == HF_ERR_NOMEM)
+	if (hf_err_is_shortage(err))
 		return err;
 	if (err && !*error.format && !is_description_name(base_of(ini)))
 		return HF_ERR_NOT_FOUND;
@@ -185,15 +185,18 @@ void hf_members_unref(struct hf_members *members)
 	free(members);
 }
 
-uint64_t hf_members_stamp(const struct hf_archive *archive, const struct hf_members *members)
+int hf_members_stamp(const struct hf_archive *archive, const struct hf_members *members, uint64_t *ret_stamp)
 {
 	uint64_t hash = members->count;
 
 	for (size_t i = 0; i < members->count; i++) {
-		struct stat st;
 		uint64_t words[4] = {hash};
+		struct stat st;
+		int err = members->path[i] ? hf_archive_stat(archive, members->path[i], &st) : HF_ERR_NOT_FOUND;
 
-		if (members->path[i] && !hf_archive_stat(archive, members->path[i], &st)) {
+		if (hf_err_is_shortage(err))
+			return err;
+		if (!err) {
 			/* Without the device, which may be another one after the next mount of the same file system. */
 			words[1] = st.st_ino;
 			words[2] = (uint64_t)st.st_size;
@@ -201,7 +204,8 @@ uint64_t hf_members_stamp(const struct hf_archive *archive, const struct hf_memb
 		}
 		hash = XXH3_64bits(words, sizeof words);
 	}
-	return hash | 1;
+	*ret_stamp = hash | 1;
+	return 0;
 }
 
 bool hf_members_have(const struct hf_members *members, const char *path)
@@ -224,10 +228,14 @@ int hf_members_claim(const struct hf_archive *archive, const char *path, bool *r
 			struct stat st;
 			int err = hf_path_join(ini, dir, descriptions[i]);
 
-			if (err || hf_archive_stat(archive, ini, &st) || !S_ISREG(st.st_mode))
+			if (!err)
+				err = hf_archive_stat(archive, ini, &st);
+			if (hf_err_is_shortage(err))
+				return err;
+			if (err || !S_ISREG(st.st_mode))
 				continue;
 			err = hf_members_read(archive, ini, &members);
-			if (err == HF_ERR_NOMEM)
+			if (hf_err_is_shortage(err))
 				return err;
 			if (!err)
 				*ret_member = hf_members_have(members, path);

@@ -36,8 +36,9 @@ int hf_members_read(const struct hf_archive *archive, const char *ini, struct hf
 struct hf_members *hf_members_ref(struct hf_members *members);
 void hf_members_unref(struct hf_members *members);
 
-/* A number for what the files are now, or that they are not there; not 0. */
-uint64_t hf_members_stamp(const struct hf_archive *archive, const struct hf_members *members);
+/* A number for what the files are now, or that they are not there; not 0. The only errors are shortages
+ * (hf_err_is_shortage). */
+int hf_members_stamp(const struct hf_archive *archive, const struct hf_members *members, uint64_t *ret_stamp);
 bool hf_members_have(const struct hf_members *members, const char *path);
 
 /* Whether a description in the directory of the file at path, or in one above that, has it as a member. */

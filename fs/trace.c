@@ -11,7 +11,7 @@
 
 /* Files as they are opened, each counted once. */
 struct opener {
-	const struct hf_archive *archive;
+	struct hf_held_files *held;
 	struct hf_trace *trace;
 	int64_t mtime_ns; /* the latest of all */
 	char **seen;
@@ -52,12 +52,11 @@ static int open_member(void *ctx, const char *name, struct hf_src **ret_src, str
 	struct opener *o = ctx;
 	char path[HF_PATH_SIZE];
 	struct stat st;
-	int fd, err = hf_members_resolve(o->trace->members->ini, name, path);
+	int err = hf_members_resolve(o->trace->members->ini, name, path);
 
+	(void)diag;
 	if (!err)
-		err = hf_archive_open_file(o->archive, path, &fd, &st);
-	if (!err)
-		err = hf_src_file_new(fd, ret_src, diag);
+		err = hf_held_open_src(o->held, path, &st, ret_src);
 	if (err || was_seen(o, path))
 		return err;
 	err = note(o, path, *ret_src, &st);
@@ -75,19 +74,23 @@ static void name_file(const char *ini, struct hf_setup_error *error)
 		snprintf(error->file, sizeof error->file, "%.*s", (int)sizeof error->file - 1, path);
 }
 
-static int open_described(const struct hf_archive *archive, const struct hf_stamp *stamp, struct hf_trace *trace,
+static int open_described(struct hf_held_files *held, const struct hf_stamp *stamp, struct hf_trace *trace,
 			  struct hf_setup_error *error)
 {
-	struct opener own = {.archive = archive, .trace = trace};
+	struct opener own = {.held = held, .trace = trace};
 	const struct hf_setup_opener opener = {.ctx = &own, .open = open_member};
 	char dir[HF_PATH_SIZE];
-	int err = hf_setup_read(&opener, hf_path_split(dir, trace->members->ini), &trace->setup, error);
+	uint64_t now;
+	int stamp_err, err = hf_setup_read(&opener, hf_path_split(dir, trace->members->ini), &trace->setup, error);
 
 	if (!err)
 		err = hf_setup_load(trace->setup, &opener, &trace->file, error);
 	name_file(trace->members->ini, error);
 	/* Only now: whatever was changed before it was opened shows. */
-	if (hf_members_stamp(archive, trace->members) != stamp->beside || err == HF_ERR_NOT_FOUND)
+	stamp_err = hf_members_stamp(held->archive, trace->members, &now);
+	if (stamp_err)
+		err = stamp_err;
+	else if (now != stamp->beside || err == HF_ERR_NOT_FOUND)
 		err = HF_ERR_CHANGED;
 	if (!err)
 		err = hf_identity_of(trace->file, own.mtime_ns, &trace->identity, NULL);
@@ -103,20 +106,15 @@ static int open_single(struct hf_capture *capture, const struct hf_stamp *stamp,
 {
 	struct hf_stamp now;
 	struct stat st;
-	int fd, err = hf_archive_open_file(&capture->fs->archive, capture->path, &fd, &st);
+	int err = hf_held_open_src(&capture->fs->held, capture->path, &st, &trace->file);
 
 	if (err)
 		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
 	now = hf_stamp_of(&st);
 	now.beside = stamp->beside;
-	if (!hf_stamp_same(&now, stamp)) {
-		close(fd);
+	if (!hf_stamp_same(&now, stamp))
 		return HF_ERR_CHANGED;
-	}
-	err = hf_src_file_new(fd, &trace->file, NULL);
-	if (err)
-		trace->file = NULL;
-	return err ? err : hf_identity_of(trace->file, stamp->mtime_ns, &trace->identity, NULL);
+	return hf_identity_of(trace->file, stamp->mtime_ns, &trace->identity, NULL);
 }
 
 int hf_trace_open(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
@@ -129,7 +127,7 @@ int hf_trace_open(struct hf_capture *capture, const struct hf_stamp *stamp, stru
 	pthread_mutex_lock(&capture->lock);
 	ret_trace->members = hf_members_ref(capture->members);
 	pthread_mutex_unlock(&capture->lock);
-	err = ret_trace->members ? open_described(&capture->fs->archive, stamp, ret_trace, error)
+	err = ret_trace->members ? open_described(&capture->fs->held, stamp, ret_trace, error)
 				 : open_single(capture, stamp, ret_trace);
 	if (err)
 		hf_trace_close(ret_trace);

@@ -46,6 +46,20 @@ enum hf_db_look hf_db_look(int fd, enum hf_db_kind kind)
 	return HF_LOOK_OURS;
 }
 
+uint64_t hf_db_memory(sqlite3 *db)
+{
+	static const int kinds[] = {SQLITE_DBSTATUS_CACHE_USED, SQLITE_DBSTATUS_SCHEMA_USED, SQLITE_DBSTATUS_STMT_USED};
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		int now = 0, most;
+
+		sqlite3_db_status(db, kinds[i], &now, &most, 0);
+		bytes += (uint64_t)now;
+	}
+	return bytes;
+}
+
 int hf_db_err(int rc)
 {
 	switch (rc & 0xff) {

@@ -66,6 +66,9 @@ int hf_db_commit(sqlite3 *db, int fd);
 int hf_db_finish(sqlite3 *db);
 void hf_db_close(sqlite3 *db);
 
+/* Bytes of memory that the connection holds: pages, schema, statements. Not while another thread uses it. */
+uint64_t hf_db_memory(sqlite3 *db);
+
 /* The error for a result of SQLite that is not OK, ROW or DONE. */
 int hf_db_err(int rc);
 int hf_db_run(sqlite3 *db, const char *sql);

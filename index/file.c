@@ -116,7 +116,9 @@ static int open_error(int errnum)
 	case ENOMEM:
 		return HF_ERR_NOMEM;
 	case EMFILE:
+		return HF_ERR_FILES;
 	case ENFILE:
+		return HF_ERR_FILES_SYSTEM;
 	case EIO:
 		return HF_ERR_IO;
 	default:
@@ -177,7 +179,7 @@ int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part)
 	for (;;) {
 		part->fd = openat(dirfd, part->part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 		if (part->fd < 0)
-			return HF_ERR_IO;
+			return hf_err_is_shortage(open_error(errno)) ? open_error(errno) : HF_ERR_IO;
 		err = fstat(part->fd, &st) < 0 ? HF_ERR_IO : !trusted(dirfd, &st) ? HF_ERR_IO : lock(part->fd);
 		if (err)
 			break;

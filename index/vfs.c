@@ -331,6 +331,8 @@ static int register_result;
 
 static void register_once(void)
 {
+	/* Pages when they are needed: by default each connection takes 20 at once, 160 KiB, and most need fewer. */
+	sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 	register_result = sqlite3_initialize();
 	system_vfs = sqlite3_vfs_find(NULL);
 	if (register_result == SQLITE_OK)
