@@ -59,7 +59,7 @@ damage() {
 	local size at k
 	size=$(stat -c %s "$1")
 	RANDOM=$(($2 % 32768))
-	for k in 1 2 3 4 5 6 7 8; do
+	for k in 1 2 3; do
 		at=$((64 + (RANDOM * 32768 + RANDOM) % (size - 64)))
 		printf "\\x$(printf %x $((RANDOM % 256)))" | dd of="$1" bs=1 seek="$at" conv=notrunc status=none
 	done

@@ -10,7 +10,8 @@
  */
 enum { BUILD_FILES = 2 * (HF_VIEW_COUNT + 1), HELD_MAX = 4096 };
 
-enum { TRIES = 10, WAIT_MS = 20 };
+/* Of one call; what consists of many calls, each of which has tried so often, is tried again less often. */
+enum { TRIES = 10, TRIES_AGAIN = 3, WAIT_MS = 20 };
 
 #define SAY_AGAIN_NS (INT64_C(60) * 1000000000)
 
@@ -93,7 +94,7 @@ bool hf_descriptors_make_room(void *ctx, unsigned tries, int errnum)
 
 bool hf_descriptors_again(struct hf_fs *fs, unsigned tries, int err)
 {
-	if (!hf_err_is_shortage(err))
+	if (!hf_err_is_shortage(err) || tries > TRIES_AGAIN)
 		return false;
 	return hf_descriptors_make_room(fs, tries, err == HF_ERR_FILES ? EMFILE : err == HF_ERR_NOMEM ? ENOMEM : ENFILE);
 }

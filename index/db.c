@@ -65,8 +65,9 @@ int hf_db_err(int rc)
 	switch (rc & 0xff) {
 	case SQLITE_NOMEM:
 		return HF_ERR_NOMEM;
-	case SQLITE_FULL:
 	case SQLITE_CANTOPEN:
+		return hf_vfs_open_error();
+	case SQLITE_FULL:
 	case SQLITE_READONLY:
 		return HF_ERR_IO;
 	case SQLITE_IOERR:

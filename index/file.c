@@ -126,6 +126,12 @@ static int open_error(int errnum)
 	}
 }
 
+/* Of a file that we make or replace. */
+static int write_error(int errnum)
+{
+	return hf_err_is_shortage(open_error(errnum)) ? open_error(errnum) : HF_ERR_IO;
+}
+
 int hf_idx_file_open(int dirfd, const char *name, int *ret_fd)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -179,7 +185,7 @@ int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part)
 	for (;;) {
 		part->fd = openat(dirfd, part->part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 		if (part->fd < 0)
-			return hf_err_is_shortage(open_error(errno)) ? open_error(errno) : HF_ERR_IO;
+			return write_error(errno);
 		err = fstat(part->fd, &st) < 0 ? HF_ERR_IO : !trusted(dirfd, &st) ? HF_ERR_IO : lock(part->fd);
 		if (err)
 			break;
@@ -223,7 +229,7 @@ static int check_target(const struct hf_part *part, enum hf_db_kind kind)
 	enum hf_db_look look;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : HF_ERR_IO;
+		return errno == ENOENT ? 0 : write_error(errno);
 	look = hf_db_look(fd, kind);
 	close(fd);
 	return look == HF_LOOK_FOREIGN ? HF_ERR_IO : 0;

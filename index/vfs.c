@@ -252,6 +252,11 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int 
 	return SQLITE_OK;
 }
 
+int hf_vfs_open_error(void)
+{
+	return last_errno == EMFILE ? HF_ERR_FILES : last_errno == ENFILE ? HF_ERR_FILES_SYSTEM : HF_ERR_IO;
+}
+
 static int vfs_delete(sqlite3_vfs *vfs, const char *path, int sync_dir)
 {
 	const char *name;
