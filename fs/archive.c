@@ -61,6 +61,10 @@ int hf_archive_error(int errnum)
 		return HF_ERR_DENIED;
 	case ENOMEM:
 		return HF_ERR_NOMEM;
+	case EMFILE:
+		return HF_ERR_FILES;
+	case ENFILE:
+		return HF_ERR_FILES_SYSTEM;
 	case ESTALE:
 		return HF_ERR_CHANGED;
 	default:
@@ -99,7 +103,7 @@ static int open_stepwise(int dirfd, const char *path, int flags)
 	}
 }
 
-static int open_beneath(int dirfd, const char *path, int flags)
+static int try_open(int dirfd, const char *path, int flags)
 {
 	struct open_how how = {
 		.flags = (uint64_t)(flags | O_NOFOLLOW | O_CLOEXEC),
@@ -118,6 +122,19 @@ static int open_beneath(int dirfd, const char *path, int flags)
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM))
 		fd = open_stepwise(dirfd, path, flags | O_NOFOLLOW | O_CLOEXEC);
 	return (int)fd;
+}
+
+static int open_beneath(const struct hf_archive *archive, const char *path, int flags)
+{
+	for (unsigned tries = 1;; tries++) {
+		int fd = try_open(archive->fd, path, flags), errnum = errno;
+
+		if (fd >= 0 || !archive->make_room || !hf_err_is_shortage(hf_archive_error(errnum)) ||
+		    !archive->make_room(archive->ctx, tries, errnum)) {
+			errno = errnum;
+			return fd;
+		}
+	}
 }
 
 /*
@@ -222,7 +239,7 @@ int hf_archive_stat_at(const struct hf_archive *archive, int dirfd, const char *
 
 int hf_archive_stat(const struct hf_archive *archive, const char *path, struct stat *ret_st)
 {
-	int fd = open_beneath(archive->fd, path, O_PATH);
+	int fd = open_beneath(archive, path, O_PATH);
 	int err;
 
 	if (fd < 0)
@@ -241,7 +258,7 @@ int hf_archive_open_file(const struct hf_archive *archive, const char *path, int
 		return err;
 	if (!S_ISREG(ret_st->st_mode))
 		return HF_ERR_NOT_FOUND;
-	fd = open_beneath(archive->fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	fd = open_beneath(archive, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return hf_archive_error(errno);
 	if (fstat(fd, ret_st) || !S_ISREG(ret_st->st_mode)) {
@@ -256,7 +273,7 @@ int hf_archive_open_file(const struct hf_archive *archive, const char *path, int
 
 int hf_archive_open_dir(const struct hf_archive *archive, const char *path, int *ret_fd)
 {
-	int fd = open_beneath(archive->fd, path, O_RDONLY | O_DIRECTORY);
+	int fd = open_beneath(archive, path, O_RDONLY | O_DIRECTORY);
 
 	if (fd < 0)
 		return hf_archive_error(errno);
@@ -270,7 +287,7 @@ int hf_archive_open_dir(const struct hf_archive *archive, const char *path, int 
 
 int hf_archive_readlink(const struct hf_archive *archive, const char *path, char *buf, size_t size)
 {
-	int fd = open_beneath(archive->fd, path, O_PATH);
+	int fd = open_beneath(archive, path, O_PATH);
 	ssize_t n;
 	int err = 0;
 

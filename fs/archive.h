@@ -15,6 +15,10 @@ struct hf_archive {
 	uint64_t seed;            /* of its hash, so that nobody can choose what falls together */
 	size_t skip_count;
 	struct hf_fs_place *skip; /* owned */
+	/* Descriptors or memory ran out, for the time tries of one call: gives back what can be done without and waits a
+	 * moment, or says that trying again is no use. May be NULL. */
+	bool (*make_room)(void *ctx, unsigned tries, int errnum);
+	void *ctx;
 };
 
 /* Takes fd, also on failure. */

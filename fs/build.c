@@ -129,7 +129,7 @@ static int run_build(struct hf_fs *fs, const struct hf_trace *trace, const struc
 		.threads = share_of_threads,
 		.ctx = progress,
 	};
-	int err = hf_companion_open(&fs->archive, progress->capture->path, trace, stamp->beside, fs->params,
+	int err = hf_companion_open(&fs->held, progress->capture->path, trace, stamp->beside, fs->params,
 				    &companion);
 
 	if (err)
@@ -154,24 +154,40 @@ static void count(struct hf_capture *capture, int err)
 	hf_metrics_add(&metrics->index_ns, (uint64_t)(hf_fs_now_ns() - capture->started_ns));
 }
 
-static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
-		 struct hf_diag *diag)
+static int build_once(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
+		      struct hf_diag *diag)
 {
-	struct hf_open *open;
 	struct hf_trace trace;
-	int err = hf_open_get(capture, progress->version, &open);
+	int err = hf_capture_open_trace(capture, stamp, &trace, diag);
 
-	if (!err)
-		hf_open_put(open);
-	if (err != HF_ERR_NOT_FOUND)
-		return err;
-	err = hf_capture_open_trace(capture, stamp, &trace, diag);
 	if (err)
 		return err;
 	atomic_fetch_add_explicit(&building, 1, memory_order_relaxed);
 	err = run_build(capture->fs, &trace, stamp, progress, diag);
 	atomic_fetch_sub_explicit(&building, 1, memory_order_relaxed);
 	hf_trace_close(&trace);
+	return err;
+}
+
+static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
+		 struct hf_diag *diag)
+{
+	struct hf_descriptors *descriptors = &capture->fs->descriptors;
+	struct hf_open *open;
+	int err = hf_open_get(capture, progress->version, &open);
+
+	if (!err)
+		hf_open_put(open);
+	if (err != HF_ERR_NOT_FOUND)
+		return err;
+	hf_descriptors_begin_build(descriptors);
+	for (unsigned tries = 1;; tries++) {
+		err = build_once(capture, stamp, progress, diag);
+		/* What it had done is in its files: it goes on there. */
+		if (!err || !hf_descriptors_again(capture->fs, tries, err))
+			break;
+	}
+	hf_descriptors_end_build(descriptors);
 	count(capture, err);
 	if (err)
 		return err;
@@ -215,12 +231,25 @@ static bool take_turn(struct hf_capture *capture, bool wait, struct progress *pr
 	return turn;
 }
 
+/* A shortage passes, so it is tried again; not for ever, for whoever waits for all captures. */
+enum { SHORTAGES_MAX = 8 };
+
+bool hf_capture_may_try(struct hf_capture *capture, int err)
+{
+	bool may;
+
+	pthread_mutex_lock(&capture->lock);
+	may = hf_err_is_shortage(err) && capture->shortages++ < SHORTAGES_MAX;
+	pthread_mutex_unlock(&capture->lock);
+	return may;
+}
+
 /* The turn is over: what becomes of the capture. A successful build has made it READY already. */
 static void end_turn(struct hf_capture *capture, uint64_t version, int err, const struct hf_diag *diag)
 {
 	struct hf_facts *facts = NULL;
 	bool failed = err && err != HF_ERR_CANCELLED && err != HF_ERR_BUSY && err != HF_ERR_CHANGED &&
-		      err != HF_ERR_INDEX_DIR;
+		      err != HF_ERR_INDEX_DIR && !hf_capture_may_try(capture, err);
 
 	if (failed && !hf_facts_new_failed(capture, version, diag, &facts)) {
 		hf_capture_settle(capture, version, facts);
@@ -232,6 +261,8 @@ static void end_turn(struct hf_capture *capture, uint64_t version, int err, cons
 		capture->state = err == HF_ERR_BUSY	   ? HF_CAPTURE_QUEUED
 				 : err == HF_ERR_INDEX_DIR ? HF_CAPTURE_WAITING
 							   : HF_CAPTURE_UNKNOWN;
+	if (!hf_err_is_shortage(err))
+		capture->shortages = 0;
 	pthread_cond_broadcast(&capture->changed);
 	pthread_mutex_unlock(&capture->lock);
 	if (err == HF_ERR_INDEX_DIR)

@@ -230,12 +230,13 @@ static void note_access(struct hf_capture *capture, const struct hf_members *mem
 
 /* ---- files ---- */
 
-/* Who may read the views of a file whose stat is given; returns the stamp of what lies beside it. */
-static uint64_t look_at_file(const struct hf_fs *fs, const char *path, const struct stat *st, struct hf_access *access)
+/* Who may read the views of a file whose stat is given, and the stamp of what lies beside it. */
+static int look_at_file(const struct hf_fs *fs, const char *path, const struct stat *st, struct hf_access *access,
+			uint64_t *ret_beside)
 {
 	*access = (struct hf_access){0};
 	hf_access_add(access, st);
-	return hf_companion_look(&fs->archive, path, access);
+	return hf_companion_look(&fs->archive, path, access, ret_beside);
 }
 
 /* A known capture of which the file's stat is given: recognised anew if that differs. *ret_gone: it is none. */
@@ -248,7 +249,9 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool *ret_
 	bool same;
 	int err;
 
-	now.beside = look_at_file(capture->fs, capture->path, st, &access);
+	err = look_at_file(capture->fs, capture->path, st, &access, &now.beside);
+	if (err)
+		return err;
 	note_access(capture, NULL, begun_ns, &access);
 	pthread_mutex_lock(&capture->lock);
 	same = hf_stamp_same(&capture->stamp, &now);
@@ -258,12 +261,13 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool *ret_
 		return 0;
 	capture->fs->memory.probed++;
 	err = hf_probe_file(&capture->fs->archive, capture->path, &found.box, &found.codec, &found.stamp);
-	if (err == HF_ERR_NOMEM)
+	if (hf_err_is_shortage(err))
 		return err;
+	/* What could not be read may be readable the next time: that is not remembered, and it is looked at again. */
 	if (err)
-		found = (struct found){.stamp = now};
-	found.stamp.beside = now.beside;
-	/* What could not be read may be readable the next time: that is not remembered. */
+		found = (struct found){.box = NULL};
+	else
+		found.stamp.beside = now.beside;
 	if (renew(capture, &found) && !err)
 		hf_memory_put(capture, NULL);
 	note_access(capture, NULL, begun_ns, &access);
@@ -317,7 +321,9 @@ static int add_file(struct hf_fs *fs, const char *path, uint64_t hash, struct fo
 
 	if (err || member)
 		return err;
-	found->stamp.beside = hf_companion_look(&fs->archive, path, NULL);
+	err = hf_companion_look(&fs->archive, path, NULL, &found->stamp.beside);
+	if (err)
+		return err;
 	if (entry)
 		return add_recalled(fs, path, hash, entry, found, ret_capture);
 	err = add(fs, path, hash, found, ret_capture);
@@ -349,7 +355,7 @@ static int find_file(struct hf_fs *fs, const char *path, uint64_t hash, const st
 	fs->memory.probed++;
 	err = hf_probe_file(&fs->archive, path, &found.box, &found.codec, &found.stamp);
 	if (err)
-		return err == HF_ERR_NOMEM ? err : 0;
+		return hf_err_is_shortage(err) ? err : 0;
 	if (found.codec)
 		return add_file(fs, path, hash, &found, NULL, ret_capture);
 	remember_plain(&fs->captures, hash, &found.stamp);
@@ -375,16 +381,19 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 	struct hf_members *members;
 	struct hf_access access;
 	bool same;
-	int err;
+	int err = 0;
 
 	pthread_mutex_lock(&capture->lock);
 	members = hf_members_ref(capture->members);
 	pthread_mutex_unlock(&capture->lock);
 	if (members && strcmp(members->ini, ini) == 0) {
-		found.stamp.beside = hf_members_look(archive, members, &access);
-		note_access(capture, members, begun_ns, &access);
+		err = hf_members_look(archive, members, &access, &found.stamp.beside);
+		if (!err)
+			note_access(capture, members, begun_ns, &access);
 	}
 	hf_members_unref(members);
+	if (err)
+		return err;
 	pthread_mutex_lock(&capture->lock);
 	same = capture->members && hf_stamp_same(&capture->stamp, &found.stamp);
 	*ret_gone = capture->state == HF_CAPTURE_GONE;
@@ -393,11 +402,15 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 		return 0;
 	capture->fs->memory.probed++;
 	err = hf_members_read(archive, ini, &found.members);
-	if (err == HF_ERR_NOMEM)
+	if (hf_err_is_shortage(err))
 		return err;
 	if (found.members) {
 		found.codec = found.members->codec;
-		found.stamp.beside = hf_members_look(archive, found.members, &access);
+		err = hf_members_look(archive, found.members, &access, &found.stamp.beside);
+		if (err) {
+			hf_members_unref(found.members);
+			return err;
+		}
 	}
 	tell_scattered(capture->fs, found.members);
 	if (renew(capture, &found) && found.codec != &hf_members_unknown)
@@ -423,7 +436,11 @@ static int find_described(struct hf_fs *fs, const char *path, uint64_t hash, con
 		return err;
 	tell_scattered(fs, found.members);
 	found.codec = found.members->codec;
-	found.stamp.beside = hf_members_look(&fs->archive, found.members, NULL);
+	err = hf_members_look(&fs->archive, found.members, NULL, &found.stamp.beside);
+	if (err) {
+		hf_members_unref(found.members);
+		return err;
+	}
 	if (!hf_memory_recall(fs, path, st, &entry)) {
 		if (entry.kind == HF_CATALOGUE_INDEXED && entry.codec == found.codec) {
 			err = add_recalled(fs, path, hash, &entry, &found, ret_capture);
@@ -488,6 +505,7 @@ int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)
 	const int64_t now_ns = hf_fs_now_ns();
 	struct hf_members *members = NULL;
 	struct hf_access access;
+	uint64_t beside;
 	bool known;
 	int err = hf_archive_stat(archive, capture->path, ret_st);
 
@@ -501,12 +519,14 @@ int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)
 		members = hf_members_ref(capture->members);
 	pthread_mutex_unlock(&capture->lock);
 	if (members)
-		hf_members_look(archive, members, &access);
+		err = hf_members_look(archive, members, &access, &beside);
 	else if (!known)
-		look_at_file(capture->fs, capture->path, ret_st, &access);
-	if (!known)
+		err = look_at_file(capture->fs, capture->path, ret_st, &access, &beside);
+	if (!known && !err)
 		note_access(capture, members, now_ns, &access);
 	hf_members_unref(members);
+	if (err)
+		return err;
 	show_access(capture, ret_st);
 	return 0;
 }
@@ -522,12 +542,12 @@ static int find(struct hf_fs *fs, const char *path, uint64_t hash, const struct 
 	bool gone = true;
 	int err = hf_members_find(&fs->archive, path, st, ini, &ini_st);
 
-	if (err == HF_ERR_NOMEM)
+	if (hf_err_is_shortage(err))
 		return err;
 	if (!known && !err) {
 		err = find_described(fs, path, hash, ini, &ini_st, ret_capture);
 		return err == HF_ERR_NOT_FOUND && S_ISREG(st->st_mode) ? find_file(fs, path, hash, st, ret_capture)
-		       : err == HF_ERR_NOMEM ? err : 0;
+		       : hf_err_is_shortage(err) ? err : 0;
 	}
 	if (!known)
 		return S_ISREG(st->st_mode) ? find_file(fs, path, hash, st, ret_capture) : 0;

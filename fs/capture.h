@@ -61,6 +61,7 @@ struct hf_capture {
 	struct hf_facts *facts;  /* READY and FAILED: one reference */
 	bool building;           /* a thread is indexing it, perhaps an older version */
 	unsigned rebuilds;       /* of this version, because bytes were not as promised */
+	unsigned shortages;      /* times in a row that it could not be indexed for want of memory or descriptors */
 	int64_t failed_ns;       /* when it failed, to try again later */
 	uint64_t too_small;      /* its index did not fit in so many bytes of memory; 0: not known */
 	struct hf_build_progress progress;
@@ -134,6 +135,9 @@ int hf_capture_confirm(struct hf_capture *capture, unsigned wait_ms, struct hf_f
 /* Indexes on the calling thread; HF_ERR_BUSY if another one (wait: does not happen, it is waited for) is at it. */
 int hf_capture_index(struct hf_capture *capture, bool wait, bool (*progress)(void *ctx, double percent, uint64_t insns),
 		     void *ctx, struct hf_diag *diag);
+
+/* Indexing or opening it met err, a shortage, and is to be tried again; counts. False: no shortage, or the last of many. */
+bool hf_capture_may_try(struct hf_capture *capture, int err);
 
 /* The index of that version gave wrong bytes, or vanished: throw it away and build it anew. */
 void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why);

@@ -89,6 +89,13 @@ static int find_index(struct hf_capture *capture, bool urgent)
 	}
 	if (err == HF_ERR_CHANGED)
 		return err;
+	/* That says nothing of the capture. In a mount a thread tries again. */
+	if (hf_err_is_shortage(err)) {
+		if (fs->options.no_index)
+			return err;
+		hf_jobs_add(fs, capture, urgent);
+		return 0;
+	}
 	diag.code = err;
 	err = hf_facts_new_failed(capture, version, &diag, &facts);
 	if (!err) {

@@ -43,8 +43,8 @@ struct queue {
 
 struct hf_cache {
 	pthread_mutex_t lock;
-	uint64_t max_bytes;
-	uint64_t streams, indexes, lent; /* in use elsewhere; their sum, as far as it counts */
+	uint64_t max_bytes, lent;
+	uint64_t lend[HF_LENDERS];
 	struct entry **buckets;
 	unsigned bucket_bits;
 	size_t entries; /* in the table */
@@ -485,27 +485,32 @@ uint64_t hf_cache_size(const struct hf_cache *cache)
 	return cache->max_bytes;
 }
 
-static void set_lent(struct hf_cache *cache, uint64_t *of, uint64_t bytes)
+void hf_cache_lend(struct hf_cache *cache, enum hf_lender lender, uint64_t bytes)
 {
-	const uint64_t most = cache->max_bytes / 4 * 3;
+	/* Spare pieces are kept beside the cache too. */
+	uint64_t sum = cache->spares.max_bytes;
 	struct entry *refuse = NULL;
 
 	pthread_mutex_lock(&cache->lock);
-	*of = bytes < most ? bytes : most;
-	cache->lent = cache->streams + cache->indexes < most ? cache->streams + cache->indexes : most;
+	cache->lend[lender] = bytes;
+	for (size_t i = 0; i < HF_LENDERS; i++)
+		sum += cache->lend[i];
+	sum = sum > HF_LEND_FREE ? sum - HF_LEND_FREE : 0;
+	cache->lent = sum < cache->max_bytes / 4 * 3 ? sum : cache->max_bytes / 4 * 3;
 	make_room(cache, &refuse);
 	pthread_mutex_unlock(&cache->lock);
 	empty(cache, refuse);
 }
 
-void hf_cache_lend(struct hf_cache *cache, uint64_t bytes)
+uint64_t hf_cache_lent_to_others(struct hf_cache *cache, enum hf_lender lender)
 {
-	set_lent(cache, &cache->streams, bytes);
-}
+	uint64_t sum = 0;
 
-void hf_cache_reserve(struct hf_cache *cache, uint64_t bytes)
-{
-	set_lent(cache, &cache->indexes, bytes);
+	pthread_mutex_lock(&cache->lock);
+	for (size_t i = 0; i < HF_LENDERS; i++)
+		sum += i == lender ? 0 : cache->lend[i];
+	pthread_mutex_unlock(&cache->lock);
+	return sum;
 }
 
 /* The whole table is searched: captures seldom change, and this saves a list per owner. */

@@ -72,10 +72,23 @@ bool hf_cache_has(struct hf_cache *cache, struct hf_cache_key key);
 /* Drops what an owner has, pinned blocks as soon as they are unpinned. */
 void hf_cache_drop(struct hf_cache *cache, uint64_t owner);
 
-/* So many of the cache's bytes are in use elsewhere: it holds that much less, but at least a quarter of what it may. */
-void hf_cache_lend(struct hf_cache *cache, uint64_t bytes);
-/* The same for bytes of another kind, which come on top. */
-void hf_cache_reserve(struct hf_cache *cache, uint64_t bytes);
+/*
+ * Bytes outside the cache that are kept for later reads all the same. HF_LEND_FREE of them, of all together, are free;
+ * the cache holds as much less as they exceed that by, but at least a quarter of what it may.
+ */
+enum hf_lender {
+	HF_LEND_SCANS,    /* parked_scan.h */
+	HF_LEND_OPENS,    /* opens.h */
+	HF_LEND_PROGRAMS, /* executable.h */
+	HF_LEND_SLICES,   /* slice.h */
+	HF_LEND_INDEXES,  /* index_dir.h: what cannot be written */
+	HF_LENDERS
+};
+#define HF_LEND_FREE (UINT64_C(80) << 20)
+/* What that one has now. */
+void hf_cache_lend(struct hf_cache *cache, enum hf_lender lender, uint64_t bytes);
+/* What the others have. */
+uint64_t hf_cache_lent_to_others(struct hf_cache *cache, enum hf_lender lender);
 uint64_t hf_cache_size(const struct hf_cache *cache);
 
 struct hf_cache_stats {

@@ -34,21 +34,24 @@ static uint64_t stamp_of(const struct stat *st)
 	return XXH3_64bits(words, sizeof words) | 1;
 }
 
-uint64_t hf_companion_look(const struct hf_archive *archive, const char *path, struct hf_access *access)
+int hf_companion_look(const struct hf_archive *archive, const char *path, struct hf_access *access,
+		      uint64_t *ret_stamp)
 {
 	char elf[HF_PATH_SIZE];
 	struct stat st;
 	int err = path_of(path, elf);
 
+	*ret_stamp = 0;
 	if (!err)
 		err = hf_archive_stat(archive, elf, &st);
 	if (access && err && err != HF_ERR_NOT_FOUND)
 		hf_access_close(access);
-	if (err || !S_ISREG(st.st_mode))
-		return 0;
-	if (access)
-		hf_access_add(access, &st);
-	return stamp_of(&st);
+	if (!err && S_ISREG(st.st_mode)) {
+		*ret_stamp = stamp_of(&st);
+		if (access)
+			hf_access_add(access, &st);
+	}
+	return hf_err_is_shortage(err) ? err : 0;
 }
 
 /* Why the file is no good is the companion's to tell; what is only bad luck is an error. */
@@ -100,10 +103,9 @@ static int load(struct hf_companion *companion, int64_t mtime_ns, const char *pa
 	return err;
 }
 
-static int open_file(struct hf_companion *companion, const struct hf_archive *archive, uint64_t stamp,
-		     struct stat *ret_st)
+static int open_file(struct hf_companion *companion, struct hf_held_files *held, uint64_t stamp, struct stat *ret_st)
 {
-	int fd, err = hf_archive_open_file(archive, companion->path, &fd, ret_st);
+	int err = hf_held_open_src(held, companion->path, ret_st, &companion->file);
 
 	/* Not ours to read: that does not pass by itself, and the capture is good without. */
 	if (err == HF_ERR_DENIED) {
@@ -112,14 +114,7 @@ static int open_file(struct hf_companion *companion, const struct hf_archive *ar
 	}
 	if (err)
 		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
-	if (stamp_of(ret_st) != stamp) {
-		close(fd);
-		return HF_ERR_CHANGED;
-	}
-	err = hf_src_file_new(fd, &companion->file, NULL);
-	if (err)
-		companion->file = NULL;
-	return err;
+	return stamp_of(ret_st) == stamp ? 0 : HF_ERR_CHANGED;
 }
 
 /* ---- ELF files of a description ---- */
@@ -168,7 +163,7 @@ static int add_hart(struct hf_companion *companion, uint32_t hart)
 	return err;
 }
 
-static int open_described(const struct hf_archive *archive, const struct hf_trace *trace,
+static int open_described(struct hf_held_files *held, const struct hf_trace *trace,
 			  struct hf_companion *companion)
 {
 	const struct hf_setup *setup = trace->setup;
@@ -182,7 +177,7 @@ static int open_described(const struct hf_archive *archive, const struct hf_trac
 			continue;
 		companion->elf[companion->elf_count] =
 			(struct hf_companion_elf){.bias = setup->files[i].address, .hart = setup->files[i].hart};
-		err = hf_trace_open_member(archive, trace, setup->files[i].name,
+		err = hf_trace_open_member(held, trace, setup->files[i].name,
 					   &companion->elf[companion->elf_count].file);
 		companion->elf_count += !err;
 	}
@@ -198,7 +193,7 @@ static int open_described(const struct hf_archive *archive, const struct hf_trac
 	return err;
 }
 
-int hf_companion_open(const struct hf_archive *archive, const char *path, const struct hf_trace *trace,
+int hf_companion_open(struct hf_held_files *held, const char *path, const struct hf_trace *trace,
 		      uint64_t stamp, const char *params, struct hf_companion *ret_companion)
 {
 	struct hf_companion *companion = ret_companion;
@@ -209,14 +204,14 @@ int hf_companion_open(const struct hf_archive *archive, const char *path, const 
 	*companion = (struct hf_companion){.path = NULL};
 	snprintf(companion->params, sizeof companion->params, "%s", params);
 	if (trace->setup) {
-		err = open_described(archive, trace, companion);
+		err = open_described(held, trace, companion);
 	} else if (stamp) {
 		if (path_of(path, elf))
 			return HF_ERR_CHANGED;
 		companion->path = strdup(elf);
 		if (!companion->path)
 			return HF_ERR_NOMEM;
-		err = open_file(companion, archive, stamp, &st);
+		err = open_file(companion, held, stamp, &st);
 		if (!err && !companion->diag.code)
 			err = load(companion, hf_stamp_of(&st).mtime_ns, params);
 	}

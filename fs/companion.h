@@ -8,7 +8,7 @@
 #include "codecs/image/elf_symbol.h"
 #include "codecs/image/symbols.h"
 #include "fs/access.h"
-#include "fs/archive.h"
+#include "fs/held.h"
 #include "index/index.h"
 
 /* One that the capture's description names instead. */
@@ -29,9 +29,10 @@ struct hf_companion {
 	char params[320];           /* of the views that show symbols */
 };
 
-/* What tells one ELF from another without opening it: 0 if there is none beside the capture at path. It is added to
- * *access (may be NULL). */
-uint64_t hf_companion_look(const struct hf_archive *archive, const char *path, struct hf_access *access);
+/* What tells one ELF from another without opening it: *ret_stamp is 0 if there is none beside the capture at path. It is
+ * added to *access (may be NULL). The only errors are shortages (hf_err_is_shortage). */
+int hf_companion_look(const struct hf_archive *archive, const char *path, struct hf_access *access,
+		      uint64_t *ret_stamp);
 
 struct hf_trace;
 
@@ -39,7 +40,7 @@ struct hf_trace;
  * Opens that of stamp, or those that the trace's description names; params: of views without symbols. What is no good
  * as an ELF is no error. HF_ERR_CHANGED if the stamp is another one by now; to be closed only after success.
  */
-int hf_companion_open(const struct hf_archive *archive, const char *path, const struct hf_trace *trace,
+int hf_companion_open(struct hf_held_files *held, const char *path, const struct hf_trace *trace,
 		      uint64_t stamp, const char *params, struct hf_companion *ret_companion);
 void hf_companion_close(struct hf_companion *companion);
 

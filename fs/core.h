@@ -1,8 +1,8 @@
 /*
  * struct hf_fs: the parts of a file system and what they share. Internal to this folder.
  *
- * Locks, in the order in which they may be taken: captures, a capture, opens, jobs; nodes, slices, the spooler and
- * control are leaves. None is held while something is decoded, indexed or read from a disk.
+ * Locks, in the order in which they may be taken: captures, a capture, opens, jobs; nodes, slices, the spooler, held
+ * files and control are leaves. None is held while something is decoded, indexed or read from a disk.
  */
 #ifndef HF_FS_CORE_H
 #define HF_FS_CORE_H
@@ -11,8 +11,10 @@
 #include "fs/capture.h"
 #include "fs/chunk_cache.h"
 #include "fs/control.h"
+#include "fs/descriptors.h"
 #include "fs/executable.h"
 #include "fs/index_dir.h"
+#include "fs/held.h"
 #include "fs/jobs.h"
 #include "fs/memory.h"
 #include "fs/metrics.h"
@@ -75,6 +77,8 @@ struct hf_fs {
 	struct hf_pool *pool;
 	struct hf_nodes nodes;
 	struct hf_captures captures;
+	struct hf_descriptors descriptors;
+	struct hf_held_files held;
 	struct hf_opens opens;
 	struct hf_slices slices;
 	struct hf_executables executables;

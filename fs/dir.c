@@ -3,6 +3,7 @@
 #include "fs/tree.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,7 +16,9 @@ struct entry {
 struct hf_dir {
 	struct hf_fs *fs;
 	struct hf_node *node; /* one reference */
-	int fd;               /* of the archive's directory, or -1 */
+	int fd;               /* of the archive's directory while it is read; -1 */
+	dev_t dev;            /* of it, as is ino */
+	ino_t ino;
 	struct entry *entry;  /* sorted by name */
 	size_t count, cap, sorted;
 	int err;              /* of add */
@@ -82,16 +85,22 @@ static int read_archive(struct hf_dir *dir)
 {
 	int fd, err = hf_archive_open_dir(&dir->fs->archive, dir->node->key.path, &dir->fd);
 	struct dirent *entry;
+	struct stat st;
 	DIR *stream;
 
+	if (!err)
+		err = hf_archive_stat_at(&dir->fs->archive, dir->fd, "", &st);
 	if (err)
 		return err;
+	dir->dev = st.st_dev;
+	dir->ino = st.st_ino;
 	fd = dup(dir->fd);
 	stream = fd < 0 ? NULL : fdopendir(fd);
 	if (!stream) {
+		err = hf_archive_error(errno);
 		if (fd >= 0)
 			close(fd);
-		return HF_ERR_IO;
+		return err;
 	}
 	while ((entry = readdir(stream))) {
 		struct hf_node_key key = {.kind = HF_NODE_PLAIN};
@@ -119,8 +128,12 @@ static int add_views(struct hf_dir *dir)
 		int err;
 
 		if ((!S_ISREG(dir->entry[i].key.type) && !S_ISDIR(dir->entry[i].key.type)) ||
-		    hf_path_join(file, path, dir->entry[i].name) ||
-		    hf_archive_stat_at(&dir->fs->archive, dir->fd, dir->entry[i].name, &st))
+		    hf_path_join(file, path, dir->entry[i].name))
+			continue;
+		err = hf_archive_stat_at(&dir->fs->archive, dir->fd, dir->entry[i].name, &st);
+		if (hf_err_is_shortage(err))
+			return err;
+		if (err)
 			continue;
 		if (S_ISREG(st.st_mode))
 			dir->entry[i].key.content = st.st_ino;
@@ -171,6 +184,32 @@ static int fill_made(struct hf_dir *dir)
 	return err;
 }
 
+/* Whoever has many directories open has no descriptor of ours for each. */
+static void close_archive(struct hf_dir *dir)
+{
+	if (dir->fd >= 0)
+		close(dir->fd);
+	dir->fd = -1;
+}
+
+/* The directory that was read; HF_ERR_NOT_FOUND if it is not there any more. */
+static int open_archive(const struct hf_dir *dir, int *ret_fd)
+{
+	struct stat st;
+	int err = hf_archive_open_dir(&dir->fs->archive, dir->node->key.path, ret_fd);
+
+	if (err)
+		return err;
+	err = hf_archive_stat_at(&dir->fs->archive, *ret_fd, "", &st);
+	if (!err && (st.st_dev != dir->dev || st.st_ino != dir->ino))
+		err = HF_ERR_NOT_FOUND;
+	if (err) {
+		close(*ret_fd);
+		*ret_fd = -1;
+	}
+	return err;
+}
+
 int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir)
 {
 	struct hf_dir *dir = calloc(1, sizeof *dir);
@@ -186,6 +225,7 @@ int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir)
 		err = dir->node->key.kind == HF_NODE_PLAIN ? fill_plain(dir) : fill_made(dir);
 	if (!err)
 		err = dir->err;
+	close_archive(dir);
 	sort(dir);
 	if (err)
 		hf_dir_close(dir);
@@ -199,8 +239,7 @@ void hf_dir_close(struct hf_dir *dir)
 	for (size_t i = 0; i < dir->count; i++)
 		free(dir->entry[i].name);
 	free(dir->entry);
-	if (dir->fd >= 0)
-		close(dir->fd);
+	close_archive(dir);
 	if (dir->node)
 		hf_node_unref(&dir->fs->nodes, dir->node, 1);
 	free(dir);
@@ -238,15 +277,16 @@ static bool emit_dot(struct hf_dir *dir, uint64_t i, hf_emit_fn emit, void *ctx)
 	return emit(ctx, i ? ".." : ".", &attr, i + 1);
 }
 
-/* The attributes of an entry, with a reference. */
-static int enter(struct hf_dir *dir, const struct entry *entry, struct hf_node_key *key, struct hf_attr *ret_attr)
+/* The attributes of an entry, with a reference. fd: of the archive's directory. */
+static int enter(struct hf_dir *dir, int fd, const struct entry *entry, struct hf_node_key *key,
+		 struct hf_attr *ret_attr)
 {
 	const struct hf_archive *archive = &dir->fs->archive;
 	struct stat st;
 	int err;
 
 	if (key->kind == HF_NODE_PLAIN)
-		err = hf_archive_stat_at(archive, dir->fd, entry->name, &st);
+		err = hf_archive_stat_at(archive, fd, entry->name, &st);
 	else
 		err = key->capture ? hf_capture_stat(key->capture, &st) : hf_archive_stat(archive, "", &st);
 	if (!err && key->kind == HF_NODE_PLAIN && (st.st_mode & S_IFMT) != key->type)
@@ -256,13 +296,11 @@ static int enter(struct hf_dir *dir, const struct entry *entry, struct hf_node_k
 	return err ? err : hf_tree_enter(dir->fs, key, &st, entry->size, ret_attr);
 }
 
-int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx)
+/* The entries from cookie on. fd: of the archive's directory, with plus. */
+static int emit_entries(struct hf_dir *dir, int fd, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx)
 {
 	struct hf_nodes *nodes = &dir->fs->nodes;
 
-	for (; cookie < 2; cookie++)
-		if (!emit_dot(dir, cookie, emit, ctx))
-			return 0;
 	for (; cookie - 2 < dir->count; cookie++) {
 		const struct entry *entry = &dir->entry[cookie - 2];
 		struct hf_node_key key = entry->key;
@@ -275,8 +313,8 @@ int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit,
 		if (!reachable) {
 			attr.st.st_ino = HF_FS_UNREACHABLE;
 		} else if (plus) {
-			err = enter(dir, entry, &key, &attr);
-			if (err == HF_ERR_NOMEM)
+			err = enter(dir, fd, entry, &key, &attr);
+			if (hf_err_is_shortage(err))
 				return err;
 			/* It vanished since the list was made. */
 			if (err)
@@ -291,4 +329,23 @@ int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit,
 		}
 	}
 	return 0;
+}
+
+int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx)
+{
+	const bool archive = plus && dir->node->key.kind == HF_NODE_PLAIN;
+	int fd = -1, err;
+
+	for (; cookie < 2; cookie++)
+		if (!emit_dot(dir, cookie, emit, ctx))
+			return 0;
+	err = archive ? open_archive(dir, &fd) : 0;
+	/* All of it vanished since the list was made. */
+	if (err == HF_ERR_NOT_FOUND)
+		return 0;
+	if (!err)
+		err = emit_entries(dir, fd, cookie, plus, emit, ctx);
+	if (fd >= 0)
+		close(fd);
+	return err;
 }

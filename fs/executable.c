@@ -200,6 +200,14 @@ static struct hf_executable *find(struct hf_executables *executables, uint64_t o
 	return exe;
 }
 
+/* Symbols are in a list, in the file's layout and as a name each. */
+static uint64_t memory_of(const struct hf_executable *exe)
+{
+	enum { SYMBOL = 160 };
+
+	return exe ? hf_image_memory(exe->image) + exe->symbols.count * SYMBOL : 0;
+}
+
 /* Ends what find began. exe is NULL if it could not be made. */
 static void keep(struct hf_executables *executables, struct hf_executable *exe)
 {
@@ -215,6 +223,8 @@ static void keep(struct hf_executables *executables, struct hf_executable *exe)
 	pthread_cond_broadcast(&executables->changed);
 	pthread_mutex_unlock(&executables->lock);
 	put(executables, old);
+	if (exe && executables->cache)
+		hf_cache_lend(executables->cache, HF_LEND_PROGRAMS, memory_of(exe));
 }
 
 /* The hart's program, made or found, with a reference. */
@@ -259,7 +269,7 @@ int hf_executable_read(struct hf_open *open, uint32_t hart, uint64_t owner, uint
 			err = HF_ERR_MISMATCH;
 	}
 	put(&open->capture->fs->executables, exe);
-	if (err < 0 && hf_err_class(err) != HF_CLASS_io && err != HF_ERR_NOMEM)
+	if (err < 0 && hf_err_class(err) != HF_CLASS_io && !hf_err_is_shortage(err))
 		err = HF_ERR_MISMATCH;
 	return err;
 }

@@ -21,6 +21,7 @@ struct hf_executables {
 	pthread_cond_t changed;
 	struct hf_executable *last;
 	bool making;
+	struct hf_cache *cache; /* is told how large it is; set before the first use */
 };
 
 void hf_executables_init(struct hf_executables *executables);

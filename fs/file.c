@@ -15,12 +15,15 @@ static int open_plain(struct hf_file *file, bool *ret_keep)
 	struct hf_stamp stamp;
 	struct stat st;
 	uint64_t words[4];
-	int err = hf_archive_open_file(&fs->archive, file->node->key.path, &file->fd, &st);
+	int fd, err = hf_archive_open_file(&fs->archive, file->node->key.path, &fd, &st);
 
 	if (err)
 		return err;
-	if (st.st_ino != file->node->key.content || !hf_tree_told_rights(file->node, &st))
-		return HF_ERR_CHANGED;
+	err = hf_held_new(&fs->held, file->node->key.path, fd, &st, HF_HELD_FILE, &file->held);
+	if (!err && (st.st_ino != file->node->key.content || !hf_tree_told_rights(file->node, &st)))
+		err = HF_ERR_CHANGED;
+	if (err)
+		return err;
 	stamp = hf_stamp_of(&st);
 	memcpy(words, (uint64_t[]){stamp.dev, stamp.ino, (uint64_t)stamp.size, (uint64_t)stamp.mtime_ns},
 	       sizeof words);
@@ -192,7 +195,6 @@ int hf_file_open(struct hf_fs *fs, uint64_t ino, struct hf_file **ret_file, bool
 	if (!file)
 		return HF_ERR_NOMEM;
 	file->fs = fs;
-	file->fd = -1;
 	pthread_mutex_init(&file->reading.lock, NULL);
 	file->node = hf_node_ref(&fs->nodes, ino);
 	if (!file->node)
@@ -216,8 +218,7 @@ int hf_file_open(struct hf_fs *fs, uint64_t ino, struct hf_file **ret_file, bool
 
 void hf_file_close(struct hf_file *file)
 {
-	if (file->fd >= 0)
-		close(file->fd);
+	hf_held_free(file->held);
 	if (file->kind == HF_FILE_TEXT) {
 		hf_node_unshow(&file->fs->nodes, file->node);
 		hf_sink_fini_memory(&file->text);
@@ -230,30 +231,38 @@ void hf_file_close(struct hf_file *file)
 	free(file);
 }
 
+static int pread_all(int fd, uint8_t *bytes, size_t size, uint64_t offset, size_t *ret_n)
+{
+	/* No file is as long as the largest offset. */
+	while (*ret_n < size && offset <= INT64_MAX - size) {
+		ssize_t n = pread(fd, bytes + *ret_n, size - *ret_n, (off_t)(offset + *ret_n));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return hf_archive_error(errno);
+		if (!n)
+			break;
+		*ret_n += (size_t)n;
+	}
+	return 0;
+}
+
 /* The kernel has read it ahead where that pays, so this is a copy out of its cache most of the time. */
 static int read_plain(struct hf_fs *fs, struct hf_read *read)
 {
 	uint8_t *bytes = malloc(read->size ? read->size : 1);
 	struct hf_request *rq;
 	size_t have = 0;
-	int err;
+	int fd, err = bytes ? hf_held_pin(read->file->held, &fd) : HF_ERR_NOMEM;
 
-	if (!bytes)
-		return HF_ERR_NOMEM;
-	/* No file is as long as the largest offset. */
-	while (have < read->size && read->offset <= INT64_MAX - read->size) {
-		ssize_t n = pread(read->file->fd, bytes + have, read->size - have, (off_t)(read->offset + have));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			err = hf_archive_error(errno);
-			free(bytes);
-			return err;
-		}
-		if (!n)
-			break;
-		have += (size_t)n;
+	if (!err) {
+		err = pread_all(fd, bytes, read->size, read->offset, &have);
+		hf_held_unpin(read->file->held);
+	}
+	if (err) {
+		free(bytes);
+		return err;
 	}
 	err = hf_request_new(fs, read, 0, bytes, &rq);
 	if (err) {

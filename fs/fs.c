@@ -68,6 +68,10 @@ static int start(struct hf_fs *fs)
 		err = add_root(fs);
 	if (!err)
 		err = hf_cache_new(fs->options.cache_bytes, &fs->cache);
+	if (!err) {
+		hf_opens_limit(&fs->opens, fs->cache, fs->descriptors.opens);
+		fs->executables.cache = fs->cache;
+	}
 	if (!err)
 		err = hf_pool_new(fs->options.threads, &fs->pool);
 	return err;
@@ -114,12 +118,16 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	clock_gettime(CLOCK_REALTIME, &fs->started);
 	pthread_mutex_init(&fs->params_access.lock, NULL);
 	atomic_init(&fs->closing, false);
+	hf_descriptors_init(&fs->descriptors);
+	hf_held_init(&fs->held, &fs->archive, fs->descriptors.held);
 	hf_opens_init(&fs->opens);
 	hf_slices_init(&fs->slices);
 	hf_spooler_init(&fs->spooler);
 	hf_executables_init(&fs->executables);
 	hf_control_init(&fs->control);
 	err = hf_archive_init(&fs->archive, options->archive_fd, options->skip, options->skip_count);
+	fs->archive.make_room = hf_descriptors_make_room;
+	fs->archive.ctx = fs;
 	if (open_index_dir(fs, options) && !err)
 		err = HF_ERR_NOMEM;
 	if (hf_captures_init(&fs->captures) && !err)
@@ -168,6 +176,8 @@ void hf_fs_close(struct hf_fs *fs)
 	hf_nodes_fini(&fs->nodes);
 	hf_captures_fini(&fs->captures);
 	hf_control_fini(&fs->control);
+	hf_held_fini(&fs->held);
+	hf_descriptors_fini(&fs->descriptors);
 	hf_archive_fini(&fs->archive);
 	pthread_mutex_destroy(&fs->params_access.lock);
 	hf_views_fini(fs);
@@ -257,9 +267,9 @@ static void leave_out(struct walk *walk, const char *dir, const char *name, int 
 	const struct hf_diag diag = {.code = err, .offset = HF_NOWHERE};
 	char text[128];
 
-	if (err == HF_ERR_NOMEM)
+	if (hf_err_is_shortage(err))
 		walk->err = err;
-	if (err == HF_ERR_NOMEM || err == HF_ERR_NOT_FOUND || err == HF_ERR_UNKNOWN_FORMAT || walk->fs->closing ||
+	if (hf_err_is_shortage(err) || err == HF_ERR_NOT_FOUND || err == HF_ERR_UNKNOWN_FORMAT || walk->fs->closing ||
 	    !hf_control_unreached(&walk->fs->control, dir, name, err))
 		return;
 	hf_diag_format(&diag, text, sizeof text);

@@ -72,7 +72,7 @@ static struct hf_memdir_stats memory_of(const struct hf_index_dir *dir)
 static void lend(struct hf_index_dir *dir)
 {
 	if (dir->fs->cache && !dir->fs->closing)
-		hf_cache_reserve(dir->fs->cache, memory_of(dir).bytes);
+		hf_cache_lend(dir->fs->cache, HF_LEND_INDEXES, memory_of(dir).bytes);
 }
 
 void hf_index_dir_kept(struct hf_index_dir *dir)

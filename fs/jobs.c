@@ -69,8 +69,10 @@ static void index_one(struct hf_fs *fs, struct hf_capture *capture)
 	struct hf_diag diag;
 	int err = hf_capture_index(capture, false, NULL, NULL, &diag);
 
-	/* Another process is at it, or the file changed meanwhile and perhaps goes on changing. */
-	if (!fs->closing && (err == HF_ERR_BUSY || err == HF_ERR_CHANGED || err == HF_ERR_CANCELLED)) {
+	/* Another process is at it, the file changed meanwhile and perhaps goes on changing, or memory or descriptors ran
+	 * out; if that happened too often it is not queued any more. */
+	if (!fs->closing && (err == HF_ERR_BUSY || err == HF_ERR_CHANGED || err == HF_ERR_CANCELLED ||
+			     hf_err_is_shortage(err))) {
 		wait_a_little(&fs->jobs);
 		hf_jobs_add(fs, capture, false);
 	}

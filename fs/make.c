@@ -1,4 +1,5 @@
 /* Making pieces of views: the jobs of the pool, and checking all of a capture. */
+#include "codecs/isa/disasm.h"
 #include "fs/block_source.h"
 #include "fs/view.h"
 
@@ -153,6 +154,11 @@ static int make_bytes(const struct hf_view *view, struct hf_open *open, const st
 	struct hf_sink sink;
 	int err;
 
+	/* There was no memory for it when the thread began: other bytes would come out without. */
+	if (!worker->env.disasm && hf_disasm_new(&worker->env.disasm)) {
+		worker->env.disasm = NULL;
+		return HF_ERR_NOMEM;
+	}
 	hf_sink_init_buffer(&sink, bytes, (size_t)view_chunk->size + HF_SINK_ROOM);
 	hf_view_env(worker, open, (size_t)view->view);
 	err = hf_chunk_make(open->stream, open->source, view->hart, chunk, &key, &worker->env, view_chunk->entry,
@@ -179,7 +185,7 @@ static int make_chunk(const struct hf_view *view, struct hf_open *open, uint64_t
 	if (!err)
 		err = hf_index_chunk(open->index, view->hart, number, &row->chunk);
 	/* The index does not give what it has promised: no better than wrong bytes. */
-	if (err && err != HF_ERR_NOMEM && err != HF_ERR_INDEX_DIR)
+	if (err && !hf_err_is_shortage(err) && err != HF_ERR_INDEX_DIR)
 		err = HF_ERR_MISMATCH;
 	if (!err) {
 		if (row->view.size < SIZE_MAX - HF_SINK_ROOM)

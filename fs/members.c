@@ -52,7 +52,7 @@ int hf_members_find(const struct hf_archive *archive, const char *path, const st
 			err = hf_archive_stat(archive, ret_ini, ret_st);
 		if (!err && S_ISREG(ret_st->st_mode))
 			return 0;
-		if (err == HF_ERR_NOMEM)
+		if (hf_err_is_shortage(err))
 			return err;
 	}
 	return HF_ERR_NOT_FOUND;
@@ -228,7 +228,7 @@ int hf_members_read(const struct hf_archive *archive, const char *ini, struct hf
 	if (!own.members)
 		return HF_ERR_NOMEM;
 	err = hf_setup_read(&opener, base_of(ini), &setup, &error);
-	if (err && err != HF_ERR_NOMEM)
+	if (err && !hf_err_is_shortage(err))
 		err = !*error.format && !is_description_name(base_of(ini)) ? HF_ERR_NOT_FOUND : add_path(own.members, ini);
 	if (!err && *error.format && hf_codec_by_name(error.format))
 		own.members->codec = hf_codec_by_name(error.format);
@@ -282,7 +282,7 @@ static uint64_t add_state(uint64_t hash, const struct hf_member_state *state)
 }
 
 /* What cannot be looked at nobody may read; what is not there has no bytes. */
-static bool look(const struct hf_archive *archive, const char *path, struct hf_access *access, struct stat *ret_st)
+static int look(const struct hf_archive *archive, const char *path, struct hf_access *access, struct stat *ret_st)
 {
 	int err = hf_archive_stat(archive, path, ret_st);
 
@@ -290,10 +290,23 @@ static bool look(const struct hf_archive *archive, const char *path, struct hf_a
 		hf_access_close(access);
 	else if (access && !err)
 		hf_access_add(access, ret_st);
-	return !err;
+	return err;
 }
 
-uint64_t hf_members_look(const struct hf_archive *archive, const struct hf_members *members, struct hf_access *access)
+/* One that cannot be looked at counts as one that is not there, unless that is for want of memory or descriptors. */
+static int look_at_member(const struct hf_archive *archive, const char *path, struct hf_access *access,
+			  struct hf_member_state *state)
+{
+	struct stat st;
+	int err = path ? look(archive, path, access, &st) : HF_ERR_NOT_FOUND;
+
+	if (!err)
+		*state = hf_member_state_of(&st);
+	return hf_err_is_shortage(err) ? err : 0;
+}
+
+int hf_members_look(const struct hf_archive *archive, const struct hf_members *members, struct hf_access *access,
+		    uint64_t *ret_stamp)
 {
 	uint64_t hash = members->count;
 	struct stat st;
@@ -308,28 +321,31 @@ uint64_t hf_members_look(const struct hf_archive *archive, const struct hf_membe
 	}
 	for (size_t i = 0; i < members->count; i++) {
 		struct hf_member_state state = {0};
+		int err = look_at_member(archive, members->path[i], access, &state);
 
-		if (members->path[i] && look(archive, members->path[i], access, &st))
-			state = hf_member_state_of(&st);
+		if (err)
+			return err;
 		hash = add_state(hash, &state);
 	}
-	return hash | 1;
+	*ret_stamp = hash | 1;
+	return 0;
 }
 
-uint64_t hf_members_stamp_opened(const struct hf_archive *archive, const struct hf_members *members,
-				 const struct hf_member_state *opened)
+int hf_members_stamp_opened(const struct hf_archive *archive, const struct hf_members *members,
+			    const struct hf_member_state *opened, uint64_t *ret_stamp)
 {
 	uint64_t hash = members->count;
-	struct stat st;
 
 	for (size_t i = 0; i < members->count; i++) {
 		struct hf_member_state state = opened[i];
+		int err = state.opened ? 0 : look_at_member(archive, members->path[i], NULL, &state);
 
-		if (!state.opened && members->path[i] && look(archive, members->path[i], NULL, &st))
-			state = hf_member_state_of(&st);
+		if (err)
+			return err;
 		hash = add_state(hash, &state);
 	}
-	return hash | 1;
+	*ret_stamp = hash | 1;
+	return 0;
 }
 
 size_t hf_members_find_path(const struct hf_members *members, const char *path)
@@ -354,10 +370,14 @@ int hf_members_claim(const struct hf_archive *archive, const char *path, bool *r
 			struct stat st;
 			int err = hf_path_join(ini, dir, descriptions[i]);
 
-			if (err || hf_archive_stat(archive, ini, &st) || !S_ISREG(st.st_mode))
+			if (!err)
+				err = hf_archive_stat(archive, ini, &st);
+			if (hf_err_is_shortage(err))
+				return err;
+			if (err || !S_ISREG(st.st_mode))
 				continue;
 			err = hf_members_read(archive, ini, &members);
-			if (err == HF_ERR_NOMEM)
+			if (hf_err_is_shortage(err))
 				return err;
 			if (!err)
 				*ret_member = hf_members_have(members, path);

@@ -179,7 +179,7 @@ static bool has_table(const struct hf_open *open, size_t view)
 	       !is_original(open, view);
 }
 
-static void close_open(struct hf_open *open)
+void hf_open_close(struct hf_open *open)
 {
 	for (size_t i = 0; open->table && i < HF_VIEW_COUNT; i++)
 		if (open->table[i])
@@ -389,8 +389,7 @@ static int open_indexed(struct hf_open *open)
 	}
 	if (!err)
 		err = open_tables(open);
-	/* HF_ERR_IO: no descriptor was to be had. */
-	if (!err || err == HF_ERR_NOT_FOUND || err == HF_ERR_NOMEM || err == HF_ERR_IO)
+	if (!err || err == HF_ERR_NOT_FOUND || hf_err_is_shortage(err))
 		return err;
 	return discard(open, err);
 }
@@ -401,7 +400,7 @@ static int open_all(struct hf_open *open, const struct hf_stamp *stamp)
 	int err = hf_capture_open_trace(open->capture, stamp, &open->trace, NULL);
 
 	if (!err)
-		err = hf_companion_open(&open->capture->fs->archive, open->capture->path, &open->trace, stamp->beside,
+		err = hf_companion_open(&open->capture->fs->held, open->capture->path, &open->trace, stamp->beside,
 					open->capture->fs->params, &open->companion);
 	if (!err)
 		err = open_indexed(open);
@@ -419,7 +418,43 @@ static int open_all(struct hf_open *open, const struct hf_stamp *stamp)
 	return err;
 }
 
-static int open_new(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
+static uint64_t setup_memory(const struct hf_setup *setup)
+{
+	/* A row with its texts. */
+	enum { ROW = 256 };
+	uint64_t bytes = 0;
+
+	if (!setup)
+		return 0;
+	for (size_t i = 0; i < setup->image_count; i++)
+		bytes += setup->images[i].program.bytes;
+	return bytes + sizeof *setup + (setup->file_count * 8 + 1) * sizeof *setup->images +
+	       (setup->file_count + setup->value_count + setup->part_count + setup->warning_count) * ROW;
+}
+
+uint64_t hf_open_memory(const struct hf_open *open)
+{
+	/* The stream with its header, the source with its hints, and what malloc adds to all of it. */
+	enum { SMALL = 64 << 10 };
+	uint64_t bytes = SMALL + setup_memory(open->trace.setup) + hf_symbols_memory(open->companion.symbols) +
+			 hf_index_memory(open->index);
+
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+		if (open->table[i])
+			bytes += hf_view_table_memory(open->table[i]);
+	return bytes;
+}
+
+unsigned hf_open_files(const struct hf_open *open)
+{
+	unsigned count = 2; /* the index, and a spool if there is one */
+
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+		count += open->table[i] != NULL;
+	return count;
+}
+
+int hf_open_new(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
 {
 	struct hf_open *open = calloc(1, sizeof *open);
 	struct hf_stamp stamp;
@@ -430,7 +465,6 @@ static int open_new(struct hf_capture *capture, uint64_t version, struct hf_open
 		return HF_ERR_NOMEM;
 	open->capture = capture;
 	open->version = version;
-	open->refs = 2; /* the caller's and the opens' own */
 	pthread_mutex_lock(&capture->lock);
 	current = capture->version == version && capture->state != HF_CAPTURE_GONE;
 	stamp = capture->stamp;
@@ -438,183 +472,9 @@ static int open_new(struct hf_capture *capture, uint64_t version, struct hf_open
 	capture->fs->memory.opened++;
 	err = current ? open_all(open, &stamp) : HF_ERR_CHANGED;
 	if (err) {
-		close_open(open);
+		hf_open_close(open);
 		return err;
 	}
 	*ret_open = open;
 	return 0;
-}
-
-void hf_opens_init(struct hf_opens *opens)
-{
-	*opens = (struct hf_opens){0};
-	pthread_mutex_init(&opens->lock, NULL);
-	pthread_cond_init(&opens->opened, NULL);
-}
-
-static uint64_t program_bytes(const struct hf_open *open)
-{
-	const struct hf_setup *setup = open->trace.setup;
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; setup && i < setup->image_count; i++)
-		bytes += setup->images[i].program.bytes;
-	return bytes;
-}
-
-static void unlink_open(struct hf_opens *opens, struct hf_open *open)
-{
-	*(open->newer ? &open->newer->older : &opens->newest) = open->older;
-	*(open->older ? &open->older->newer : &opens->oldest) = open->newer;
-	opens->count--;
-	opens->program_bytes -= program_bytes(open);
-}
-
-static void link_newest(struct hf_opens *opens, struct hf_open *open)
-{
-	open->newer = NULL;
-	open->older = opens->newest;
-	*(open->older ? &open->older->newer : &opens->oldest) = open;
-	opens->newest = open;
-	opens->count++;
-	opens->program_bytes += program_bytes(open);
-}
-
-static bool is_surplus(const struct hf_opens *opens)
-{
-	return opens->count > HF_OPENS_MAX || opens->program_bytes > HF_OPENS_PROGRAMS_MAX;
-}
-
-/* Takes out of the list what was not used for longest; the chain that is returned is the caller's to close. */
-static struct hf_open *take_surplus(struct hf_opens *opens)
-{
-	struct hf_open *chain = NULL;
-
-	for (struct hf_open *open = opens->oldest, *newer; open && is_surplus(opens); open = newer) {
-		newer = open->newer;
-		if (open->refs > 1)
-			continue;
-		unlink_open(opens, open);
-		open->capture->open = NULL;
-		open->older = chain;
-		chain = open;
-	}
-	return chain;
-}
-
-int hf_open_get(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
-{
-	struct hf_opens *opens = &capture->fs->opens;
-	struct hf_open *open, *surplus = NULL;
-	int err = 0;
-
-	pthread_mutex_lock(&opens->lock);
-	while (capture->opening && !capture->open)
-		pthread_cond_wait(&opens->opened, &opens->lock);
-	open = capture->open;
-	if (open && open->version == version && capture->version == version) {
-		open->refs++;
-		unlink_open(opens, open);
-		link_newest(opens, open);
-		pthread_mutex_unlock(&opens->lock);
-		*ret_open = open;
-		return 0;
-	}
-	if (capture->version != version) {
-		pthread_mutex_unlock(&opens->lock);
-		return HF_ERR_CHANGED;
-	}
-	capture->opening = true;
-	pthread_mutex_unlock(&opens->lock);
-	/* One of an older version, whose end was not noticed yet. */
-	if (open)
-		hf_open_drop(capture);
-
-	err = open_new(capture, version, &open);
-	if (!err)
-		hf_capture_settle(capture, version, open->facts);
-
-	pthread_mutex_lock(&opens->lock);
-	capture->opening = false;
-	pthread_cond_broadcast(&opens->opened);
-	if (!err && capture->version == version) {
-		capture->open = open;
-		link_newest(opens, open);
-		surplus = take_surplus(opens);
-	} else if (!err) {
-		open->refs--;
-	}
-	pthread_mutex_unlock(&opens->lock);
-	while (surplus) {
-		struct hf_open *older = surplus->older;
-
-		close_open(surplus);
-		surplus = older;
-	}
-	if (!err)
-		*ret_open = open;
-	return err;
-}
-
-void hf_open_put(struct hf_open *open)
-{
-	struct hf_opens *opens = &open->capture->fs->opens;
-	bool last;
-
-	pthread_mutex_lock(&opens->lock);
-	last = --open->refs == 0;
-	pthread_mutex_unlock(&opens->lock);
-	if (last)
-		close_open(open);
-}
-
-void hf_open_drop(struct hf_capture *capture)
-{
-	struct hf_opens *opens = &capture->fs->opens;
-	struct hf_open *open;
-	bool last = false;
-
-	pthread_mutex_lock(&opens->lock);
-	open = capture->open;
-	if (open) {
-		capture->open = NULL;
-		unlink_open(opens, open);
-		last = --open->refs == 0;
-	}
-	pthread_mutex_unlock(&opens->lock);
-	if (last)
-		close_open(open);
-}
-
-void hf_open_discard(struct hf_capture *capture, uint64_t version)
-{
-	struct hf_opens *opens = &capture->fs->opens;
-	struct hf_view_key key[HF_VIEW_COUNT];
-	struct hf_open *open;
-
-	pthread_mutex_lock(&opens->lock);
-	open = capture->open;
-	if (open && open->version == version)
-		open->refs++;
-	else
-		open = NULL;
-	pthread_mutex_unlock(&opens->lock);
-	if (!open)
-		return;
-	hf_index_discard(capture->fs->index_fd, &open->trace.identity, key, hf_open_views(capture, &open->companion, key));
-	hf_open_drop(capture);
-	hf_open_put(open);
-}
-
-void hf_opens_fini(struct hf_opens *opens)
-{
-	while (opens->oldest) {
-		struct hf_open *open = opens->oldest;
-
-		unlink_open(opens, open);
-		open->capture->open = NULL;
-		close_open(open);
-	}
-	pthread_mutex_destroy(&opens->lock);
-	pthread_cond_destroy(&opens->opened);
 }

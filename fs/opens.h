@@ -1,7 +1,8 @@
 /*
- * Captures in use: the open file, its index, the decompressed stream and the view tables. A bounded number, with programs
- * of a bounded size, stays open; the one used longest ago is closed first and opened again when it is needed. What must outlive that, sizes above
- * all, are the facts.
+ * Captures in use: the file, its index, the decompressed stream and the view tables. As many stay open as fit a number
+ * of captures, of bytes and of descriptors; the one used longest ago is closed first and opened again when it is needed,
+ * but never one that is in use. What must outlive that, sizes above all, are the facts. opens.c opens and closes,
+ * open_pool.c keeps.
  */
 #ifndef HF_FS_OPENS_H
 #define HF_FS_OPENS_H
@@ -13,8 +14,10 @@
 #include "fs/trace.h"
 
 #define HF_OPENS_MAX 64
-/* Bytes of the programs that descriptions name, of all captures that stay open without being used. */
-#define HF_OPENS_PROGRAMS_MAX (UINT64_C(128) << 20)
+/* Bytes of all captures that stay open without being used; and a quarter of the cache, which lends them that. */
+#define HF_OPENS_BYTES (UINT64_C(24) << 20)
+/* Descriptors that one may have: an index, a spool, and the tables of views, of which no capture has all. */
+#define HF_OPEN_FILES 10
 
 /* One view of one hart, or the source. */
 struct hf_facts_view {
@@ -86,20 +89,31 @@ struct hf_open {
 	struct hf_facts *facts;
 	/* the opens' lock */
 	unsigned refs;
+	unsigned uses;  /* since it was opened */
+	bool listed;
+	uint64_t bytes; /* of memory, when that was last looked at */
+	unsigned files; /* descriptors */
 	struct hf_open *newer, *older;
 };
 
 struct hf_opens {
 	pthread_mutex_t lock;
-	pthread_cond_t opened;
+	pthread_cond_t opened;           /* one is open, or was put by its last user */
+	struct hf_cache *cache;          /* is told of the bytes */
 	struct hf_open *newest, *oldest;
 	size_t count;
-	uint64_t program_bytes; /* of all in the list */
+	uint64_t bytes, max_bytes;       /* of all in the list */
+	size_t files, max_files;         /* of all that are open, or just being opened */
 };
 
 void hf_opens_init(struct hf_opens *opens);
+/* How much may stay open. cache is borrowed. */
+void hf_opens_limit(struct hf_opens *opens, struct hf_cache *cache, size_t max_files);
 /* Closes all; none may be referenced. */
 void hf_opens_fini(struct hf_opens *opens);
+
+/* Closes all that nobody is using. Returns how many those were. */
+size_t hf_opens_shed(struct hf_opens *opens);
 
 /*
  * That version of the capture, opened if it is not, with a reference. HF_ERR_CHANGED if it is another by now,
@@ -111,6 +125,15 @@ void hf_open_put(struct hf_open *open);
 void hf_open_drop(struct hf_capture *capture);
 /* Removes its files from the index directory and drops it, if it is open in that version. */
 void hf_open_discard(struct hf_capture *capture, uint64_t version);
+
+/* ---- between opens.c and open_pool.c ---- */
+
+/* Without a reference. Errors as hf_open_get, or for want of descriptors. */
+int hf_open_new(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open);
+void hf_open_close(struct hf_open *open);
+/* What it holds: bytes of memory now, and descriptors. */
+uint64_t hf_open_memory(const struct hf_open *open);
+unsigned hf_open_files(const struct hf_open *open);
 
 /* The views with tables that are offered, of which indexing makes those that a stream can have: key[HF_VIEW_COUNT], with
  * parameters that are the companion's or the fs's. */

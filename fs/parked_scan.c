@@ -7,10 +7,12 @@
 
 /*
  * Scans hold dictionaries and cost memory outside the cache, so their bound is one for the whole process and not for
- * each stream: FREE bytes besides the cache, and then half of it, which it lends them.
+ * each stream: FREE bytes besides the cache, and then half of it, which it lends them; less what is kept of other
+ * things beyond OTHERS.
  */
 #define SLOTS 32
-#define FREE (UINT64_C(64) << 20)
+#define FREE (UINT64_C(48) << 20)
+#define OTHERS (UINT64_C(32) << 20)
 
 /* Blocks passed over go into the cache if they are this near: requests come a little out of order, and backwards. */
 #define PASSED_KEEP (UINT64_C(8) << 20)
@@ -120,14 +122,16 @@ static uint64_t memory_of_all(const struct hf_cache *cache)
 /* What the scans hold has changed: ends those that are idle for longest if it is too much, and borrows the rest. */
 static void settle(struct hf_cache *cache)
 {
-	const uint64_t most = FREE + hf_cache_size(cache) / 2;
+	const uint64_t others = hf_cache_lent_to_others(cache, HF_LEND_SCANS);
+	uint64_t most = FREE + hf_cache_size(cache) / 2;
 	struct parked *oldest;
-	uint64_t sum;
+
+	if (others > OTHERS)
+		most = most > others - OTHERS ? most - (others - OTHERS) : 0;
 
 	while (memory_of_all(NULL) > most && (oldest = oldest_idle()))
 		end_scan(oldest);
-	sum = memory_of_all(cache);
-	hf_cache_lend(cache, sum > FREE ? sum - FREE : 0);
+	hf_cache_lend(cache, HF_LEND_SCANS, memory_of_all(cache));
 }
 
 /* A scan's thread is through with it. One that failed or is at its end is of no more use. */

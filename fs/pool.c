@@ -26,7 +26,7 @@ struct hf_pool {
 /* Enough for LLVM and for windows on the stack; the default of 8 MiB a thread would count in limits on memory. */
 #define STACK_BYTES ((size_t)2 << 20)
 
-/* Without memory for the memo there is no disassembly; what it makes then fails the check against the index. */
+/* Without memory for the memo the jobs that need it have to try. */
 static void worker_init(struct hf_worker *worker)
 {
 	*worker = (struct hf_worker){0};

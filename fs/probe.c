@@ -2,66 +2,78 @@
 
 #include "fs/names.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 /* How much of a container is tried, one after the other, until it gives bytes: most give them from the first. */
 static const size_t amounts[] = {16u << 10, 256u << 10, 5u << 20};
 
-static size_t read_head(int fd, uint8_t *buf, size_t size)
+static int read_head(int fd, uint8_t *buf, size_t size, size_t *ret_n)
 {
-	size_t have = 0;
-	ssize_t n;
+	*ret_n = 0;
+	while (*ret_n < size) {
+		ssize_t n = pread(fd, buf + *ret_n, size - *ret_n, (off_t)*ret_n);
 
-	while (have < size && (n = pread(fd, buf + have, size - have, (off_t)have)) > 0)
-		have += (size_t)n;
-	return have;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return hf_archive_error(errno);
+		if (!n)
+			break;
+		*ret_n += (size_t)n;
+	}
+	return 0;
 }
 
-/* The first decompressed bytes of the container whose first n bytes are given; 0 if there are not enough. */
-static size_t unpack_head(const struct hf_box *box, const uint8_t *bytes, size_t n, uint8_t *head, size_t size)
+/* The first decompressed bytes of the container whose first n bytes are given; *ret_n is 0 if there are not enough. */
+static int unpack_head(const struct hf_box *box, const uint8_t *bytes, size_t n, uint8_t *head, size_t *ret_n)
 {
 	struct hf_src *src;
 	struct hf_scan *scan;
 	struct hf_point point;
 	const uint8_t *out, *window;
-	size_t have = 0;
+	int err = hf_src_memory_new(bytes, n, &src);
 
-	if (hf_src_memory_new(bytes, n, &src))
-		return 0;
-	if (box->scan_new(src, NULL, NULL, &scan, NULL) == 0) {
-		while (have < size && box->scan_next(scan, &point, &out, &window, NULL) == 0) {
-			size_t piece = point.out_size < size - have ? (size_t)point.out_size : size - have;
+	*ret_n = 0;
+	if (err)
+		return err;
+	err = box->scan_new(src, NULL, NULL, &scan, NULL);
+	if (!err) {
+		while (*ret_n < HF_PROBE_SIZE && !(err = box->scan_next(scan, &point, &out, &window, NULL)) && out) {
+			size_t room = HF_PROBE_SIZE - *ret_n;
+			size_t piece = point.out_size < room ? (size_t)point.out_size : room;
 
-			if (!out)
-				break;
-			memcpy(head + have, out, piece);
-			have += piece;
+			memcpy(head + *ret_n, out, piece);
+			*ret_n += piece;
 		}
 		box->scan_free(scan);
 	}
 	hf_src_free(src);
-	return have;
+	/* Anything else is the content's, and the index will say so. */
+	return err == HF_ERR_NOMEM && !*ret_n ? err : 0;
 }
 
 /* The head of the stream in the container, with as little reading as will do. */
-static size_t stream_head(int fd, const struct hf_box *box, uint8_t *head)
+static int stream_head(int fd, const struct hf_box *box, uint8_t *head, size_t *ret_n)
 {
-	size_t have = 0;
+	int err = 0;
 
-	for (size_t i = 0; !have && i < sizeof amounts / sizeof *amounts; i++) {
+	*ret_n = 0;
+	for (size_t i = 0; !*ret_n && i < sizeof amounts / sizeof *amounts && !err; i++) {
 		uint8_t *bytes = malloc(amounts[i]);
 		size_t n;
 
 		if (!bytes)
-			break;
-		n = read_head(fd, bytes, amounts[i]);
-		have = unpack_head(box, bytes, n, head, HF_PROBE_SIZE);
+			return HF_ERR_NOMEM;
+		err = read_head(fd, bytes, amounts[i], &n);
+		if (!err)
+			err = unpack_head(box, bytes, n, head, ret_n);
 		free(bytes);
 		if (n < amounts[i])
 			break;
 	}
-	return have;
+	return err;
 }
 
 static const char *base_of(const char *path)
@@ -82,14 +94,14 @@ int hf_probe_file(const struct hf_archive *archive, const char *path, const stru
 	if (err)
 		return err;
 	*ret_stamp = hf_stamp_of(&st);
-	n = read_head(fd, head, sizeof head);
+	err = read_head(fd, head, sizeof head, &n);
 	*ret_box = hf_box_probe(head, n, (uint64_t)st.st_size);
-	if (*ret_box)
-		n = stream_head(fd, *ret_box, head);
+	if (*ret_box && !err)
+		err = stream_head(fd, *ret_box, head, &n);
 	*ret_codec = n ? hf_codec_probe(head, n) : NULL;
 	/* The index will say what is wrong with it. */
 	if (!*ret_codec)
 		*ret_codec = hf_name_claim(base_of(path));
 	close(fd);
-	return 0;
+	return err;
 }

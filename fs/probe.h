@@ -8,6 +8,7 @@
 #include "fs/capture.h"
 
 /*
+ * HF_ERR_IO or a shortage if the file could not be read, which says nothing of what it is.
  * *ret_codec is NULL if neither its content nor its name claims a format. *ret_stamp is of the file that was looked at.
  * Reads little and decodes less: the first bytes of a container, more only if nothing comes out of them.
  */

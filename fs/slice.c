@@ -5,7 +5,7 @@
 #include <time.h>
 
 /* What is kept of slices that nobody has open. */
-enum { KEEP_COUNT = 4096, KEEP_BYTES = 32 << 20 };
+enum { KEEP_COUNT = 4096, KEEP_BYTES = 8 << 20 };
 
 /* ---- names ---- */
 

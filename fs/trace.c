@@ -11,7 +11,7 @@
 
 /* Files as they are opened, each counted once. */
 struct opener {
-	const struct hf_archive *archive;
+	struct hf_held_files *held;
 	struct hf_trace *trace;
 	int64_t mtime_ns; /* the latest of all */
 	bool stranger;    /* a file was asked for that is no member */
@@ -46,8 +46,9 @@ static int open_member(void *ctx, const char *name, struct hf_src **ret_src, str
 	char path[HF_PATH_SIZE];
 	struct stat st;
 	size_t i;
-	int fd, err = hf_members_resolve(members->ini, name, path);
+	int err = hf_members_resolve(members->ini, name, path);
 
+	(void)diag;
 	if (err)
 		return err;
 	i = hf_members_find_path(members, path);
@@ -56,18 +57,18 @@ static int open_member(void *ctx, const char *name, struct hf_src **ret_src, str
 		return HF_ERR_CHANGED;
 	}
 	opened = &o->trace->opened[i];
-	err = hf_archive_open_file(o->archive, path, &fd, &st);
+	err = hf_held_open_src(o->held, path, &st, ret_src);
 	if (err)
 		return err;
 	state = hf_member_state_of(&st);
 	if (opened->opened && !same_state(opened, &state)) {
-		close(fd);
+		hf_src_free(*ret_src);
+		*ret_src = NULL;
 		o->stranger = true;
 		return HF_ERR_CHANGED;
 	}
-	err = hf_src_file_new(fd, ret_src, diag);
-	if (err || opened->opened)
-		return err;
+	if (opened->opened)
+		return 0;
 	*opened = state;
 	err = note(o, *ret_src, &st);
 	if (err)
@@ -75,26 +76,27 @@ static int open_member(void *ctx, const char *name, struct hf_src **ret_src, str
 	return err;
 }
 
-int hf_trace_open_member(const struct hf_archive *archive, const struct hf_trace *trace, const char *name,
+int hf_trace_open_member(struct hf_held_files *held, const struct hf_trace *trace, const char *name,
 			 struct hf_src **ret_src)
 {
 	struct hf_member_state state;
 	char path[HF_PATH_SIZE];
 	struct stat st;
 	size_t i;
-	int fd, err = hf_members_resolve(trace->members->ini, name, path);
+	int err = hf_members_resolve(trace->members->ini, name, path);
 
 	if (!err)
-		err = hf_archive_open_file(archive, path, &fd, &st);
+		err = hf_held_open_src(held, path, &st, ret_src);
 	if (err)
 		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
 	i = hf_members_find_path(trace->members, path);
 	state = hf_member_state_of(&st);
 	if (i == trace->members->count || !trace->opened[i].opened || !same_state(&trace->opened[i], &state)) {
-		close(fd);
+		hf_src_free(*ret_src);
+		*ret_src = NULL;
 		return HF_ERR_CHANGED;
 	}
-	return hf_src_file_new(fd, ret_src, NULL);
+	return 0;
 }
 
 /* The file that is wrong, as a path of the archive. */
@@ -119,10 +121,11 @@ static int open_described(struct hf_capture *capture, const struct hf_stamp *sta
 			  struct hf_setup_error *error)
 {
 	const struct hf_archive *archive = &capture->fs->archive;
-	struct opener own = {.archive = archive, .trace = trace};
+	struct opener own = {.held = &capture->fs->held, .trace = trace};
 	const struct hf_setup_opener opener = {.ctx = &own, .open = open_member};
 	char dir[HF_PATH_SIZE];
-	int err;
+	uint64_t now;
+	int stamp_err, err;
 
 	trace->opened = calloc(trace->members->count + 1, sizeof *trace->opened);
 	if (!trace->opened)
@@ -132,8 +135,10 @@ static int open_described(struct hf_capture *capture, const struct hf_stamp *sta
 		err = hf_setup_load(trace->setup, &opener, &trace->file, error);
 	name_file(trace->members->ini, error);
 	/* Only now, and of what was opened: whatever was changed before shows, also if it was changed back since. */
-	if (own.stranger || err == HF_ERR_NOT_FOUND ||
-	    hf_members_stamp_opened(archive, trace->members, trace->opened) != stamp->beside)
+	stamp_err = hf_members_stamp_opened(archive, trace->members, trace->opened, &now);
+	if (stamp_err)
+		err = stamp_err;
+	else if (own.stranger || err == HF_ERR_NOT_FOUND || now != stamp->beside)
 		err = HF_ERR_CHANGED;
 	if (own.stranger)
 		doubt(capture, trace->members);
@@ -148,20 +153,15 @@ static int open_single(struct hf_capture *capture, const struct hf_stamp *stamp,
 {
 	struct hf_stamp now;
 	struct stat st;
-	int fd, err = hf_archive_open_file(&capture->fs->archive, capture->path, &fd, &st);
+	int err = hf_held_open_src(&capture->fs->held, capture->path, &st, &trace->file);
 
 	if (err)
 		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
 	now = hf_stamp_of(&st);
 	now.beside = stamp->beside;
-	if (!hf_stamp_same(&now, stamp)) {
-		close(fd);
+	if (!hf_stamp_same(&now, stamp))
 		return HF_ERR_CHANGED;
-	}
-	err = hf_src_file_new(fd, &trace->file, NULL);
-	if (err)
-		trace->file = NULL;
-	return err ? err : hf_identity_of(trace->file, stamp->mtime_ns, &trace->identity, NULL);
+	return hf_identity_of(trace->file, stamp->mtime_ns, &trace->identity, NULL);
 }
 
 int hf_trace_open(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,

@@ -48,14 +48,18 @@ static bool claims(void *ctx, const char *name)
 	struct hf_capture *capture;
 	char path[HF_PATH_SIZE], wants[NAME_MAX + 1];
 	struct stat st;
+	int err;
 
 	if (claim->until && strcmp(name, claim->until) == 0)
 		return false;
 	if (claim->exists && !claim->exists(claim->ctx, claim->dir, name))
 		return true;
-	if (hf_path_join(path, claim->dir, name) || hf_archive_stat(&claim->fs->archive, path, &st))
+	if (hf_path_join(path, claim->dir, name))
 		return true;
-	claim->err = hf_capture_find(claim->fs, path, &st, &capture);
+	err = hf_archive_stat(&claim->fs->archive, path, &st);
+	if (err && !hf_err_is_shortage(err))
+		return true;
+	claim->err = err ? err : hf_capture_find(claim->fs, path, &st, &capture);
 	if (claim->err)
 		return false;
 	if (!capture || hf_name_view(name, capture->codec, hf_capture_is_described(capture), wants) > NAME_MAX ||
@@ -108,9 +112,13 @@ static int find_substituted(struct hf_fs *fs, const char *dir, const char *view,
 		char path[HF_PATH_SIZE], name[NAME_MAX + 1];
 		struct stat st;
 
-		if (!hf_name_substitute_of(view, entry->d_name) || hf_path_join(path, dir, entry->d_name) ||
-		    hf_archive_stat(&fs->archive, path, &st))
+		if (!hf_name_substitute_of(view, entry->d_name) || hf_path_join(path, dir, entry->d_name))
 			continue;
+		err = hf_archive_stat(&fs->archive, path, &st);
+		if (err) {
+			err = hf_err_is_shortage(err) ? err : 0;
+			continue;
+		}
 		err = hf_capture_find(fs, path, &st, &capture);
 		if (!err && capture &&
 		    !hf_tree_view_name(fs, dir, entry->d_name, capture, hf_tree_exists, fs, name) &&

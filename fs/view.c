@@ -105,7 +105,7 @@ static int plan(const struct hf_view *view, uint64_t pos, uint64_t end, struct h
 	/* The index promises bytes up to the size: then there are chunks with them. */
 	if (!err || (err == HF_NOTE_END && n && piece[n - 1].offset + piece[n - 1].size >= end))
 		return 0;
-	if (err != HF_ERR_NOMEM) {
+	if (!hf_err_is_shortage(err)) {
 		err = err == HF_ERR_INDEX_DIR ? err : HF_ERR_MISMATCH;
 		hf_capture_distrust(view->capture, view->version, err);
 	}

@@ -69,7 +69,7 @@ struct hf_file {
 	struct hf_fs *fs;
 	struct hf_node *node; /* one reference */
 	enum hf_file_kind kind;
-	int fd;               /* PLAIN */
+	struct hf_held *held; /* PLAIN */
 	struct hf_sink text;  /* TEXT: a memory sink */
 	struct hf_view view;  /* VIEW; of its slice one reference */
 	struct hf_reading reading;

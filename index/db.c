@@ -52,14 +52,29 @@ enum hf_db_look hf_db_look(int fd, enum hf_db_kind kind)
 	return HF_LOOK_OURS;
 }
 
+uint64_t hf_db_memory(sqlite3 *db)
+{
+	static const int kinds[] = {SQLITE_DBSTATUS_CACHE_USED, SQLITE_DBSTATUS_SCHEMA_USED, SQLITE_DBSTATUS_STMT_USED};
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		int now = 0, most;
+
+		sqlite3_db_status(db, kinds[i], &now, &most, 0);
+		bytes += (uint64_t)now;
+	}
+	return bytes;
+}
+
 int hf_db_err(int rc)
 {
 	switch (rc & 0xff) {
 	case SQLITE_NOMEM:
 		return HF_ERR_NOMEM;
+	case SQLITE_CANTOPEN:
+		return hf_vfs_open_error();
 	/* All of it is about files of the index directory; the VFS has noted which. */
 	case SQLITE_FULL:
-	case SQLITE_CANTOPEN:
 	case SQLITE_READONLY:
 		return HF_ERR_INDEX_DIR;
 	case SQLITE_IOERR:

@@ -50,6 +50,8 @@ int hf_vfs_register(void);
 void hf_vfs_path(char path[HF_VFS_PATH_SIZE], int fd, int dirfd, const char *name);
 /* Puts the checksum into a page at that offset of the file. */
 void hf_vfs_seal(uint8_t page[HF_PAGE_SIZE], uint64_t offset);
+/* Why SQLite could not open a file (SQLITE_CANTOPEN), on this thread. */
+int hf_vfs_open_error(void);
 /* Whether all pages have theirs: 0, HF_ERR_STATE, or why they cannot be read. */
 int hf_vfs_verify(int fd);
 
@@ -66,6 +68,9 @@ int hf_db_commit(sqlite3 *db, int fd);
 /* Ends the last transaction: the file is complete but for fsync. */
 int hf_db_finish(sqlite3 *db);
 void hf_db_close(sqlite3 *db);
+
+/* Bytes of memory that the connection holds: pages, schema, statements. Not while another thread uses it. */
+uint64_t hf_db_memory(sqlite3 *db);
 
 /* The error for a result of SQLite that is not OK, ROW or DONE. */
 int hf_db_err(int rc);

@@ -16,8 +16,10 @@ int hf_fault_set(const char *doing, const char *file, int errnum)
 
 	if (errnum == ENOMEM)
 		return HF_ERR_NOMEM;
-	if (errnum == EMFILE || errnum == ENFILE)
-		return HF_ERR_IO;
+	if (errnum == EMFILE)
+		return HF_ERR_FILES;
+	if (errnum == ENFILE)
+		return HF_ERR_FILES_SYSTEM;
 	last = (struct hf_fault){.errnum = errnum ? errnum : EIO, .doing = doing};
 	snprintf(last.file, sizeof last.file, "%s", file ? file : "");
 	errno = before;

@@ -150,6 +150,18 @@ int hf_index_problem_at(const struct hf_index *index, size_t i, struct hf_index_
 	return 0;
 }
 
+uint64_t hf_index_memory(struct hf_index *index)
+{
+	const struct hf_index_content *content = &index->content;
+	uint64_t bytes = sizeof *index + content->problem_count * sizeof *content->problems +
+			 (content->hart_count + content->has_records) * (sizeof *content->harts + sizeof *content->slots);
+
+	pthread_mutex_lock(&index->lock);
+	bytes += hf_db_memory(index->db);
+	pthread_mutex_unlock(&index->lock);
+	return bytes;
+}
+
 uint64_t hf_index_file_size(const struct hf_index *index)
 {
 	return index->file_size;

@@ -143,6 +143,10 @@ int hf_view_table_chunk_of(struct hf_view_table *table, uint32_t hart, uint64_t 
 /* Whether the table was made with the same chunks as the index: if not, hf_build_run makes it anew. */
 bool hf_view_table_fits(const struct hf_view_table *table, const struct hf_index *index);
 
+/* Bytes of memory that they hold now: it grows while they are used, up to a few hundred KiB and what the problems take. */
+uint64_t hf_index_memory(struct hf_index *index);
+uint64_t hf_view_table_memory(struct hf_view_table *table);
+
 /* Bytes on disk, for info.json and budgets. */
 uint64_t hf_index_file_size(const struct hf_index *index);
 uint64_t hf_view_table_file_size(const struct hf_view_table *table);

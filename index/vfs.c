@@ -263,6 +263,11 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int 
 	return SQLITE_OK;
 }
 
+int hf_vfs_open_error(void)
+{
+	return last_errno == EMFILE ? HF_ERR_FILES : last_errno == ENFILE ? HF_ERR_FILES_SYSTEM : HF_ERR_INDEX_DIR;
+}
+
 static int vfs_delete(sqlite3_vfs *vfs, const char *path, int sync_dir)
 {
 	const char *name;
@@ -343,6 +348,8 @@ static int register_result;
 
 static void register_once(void)
 {
+	/* Pages when they are needed: by default each connection takes 20 at once, 160 KiB, and most need fewer. */
+	sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 	register_result = sqlite3_initialize();
 	system_vfs = sqlite3_vfs_find(NULL);
 	if (register_result == SQLITE_OK)

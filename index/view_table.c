@@ -155,6 +155,16 @@ uint64_t hf_view_table_size(const struct hf_view_table *table, uint32_t hart)
 	return h ? h->size : 0;
 }
 
+uint64_t hf_view_table_memory(struct hf_view_table *table)
+{
+	uint64_t bytes = sizeof *table + table->hart_count * sizeof *table->harts;
+
+	pthread_mutex_lock(&table->lock);
+	bytes += hf_db_memory(table->db);
+	pthread_mutex_unlock(&table->lock);
+	return bytes;
+}
+
 uint64_t hf_view_table_file_size(const struct hf_view_table *table)
 {
 	return table->file_size;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static int (*const commands[])(const struct hf_settings *settings) = {
@@ -24,6 +25,17 @@ static void fill_standard_streams(void)
 		close(fd);
 }
 
+/* Many captures, and users with many open files, need many descriptors: as many as are allowed. */
+static void raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct hf_settings settings;
@@ -32,6 +44,7 @@ int main(int argc, char **argv)
 	fill_standard_streams();
 	/* A limit of file sizes is an error like a full disk, and no reason to die. */
 	signal(SIGXFSZ, SIG_IGN);
+	raise_limit();
 	if (hf_settings_parse(&settings, argc, argv, &status)) {
 		hf_log_init(settings.verbosity, settings.foreground);
 		status = commands[settings.command](&settings);

@@ -32,6 +32,11 @@ enum hf_err_class hf_err_class(int code)
 	return table[row_of(code)].class;
 }
 
+bool hf_err_is_shortage(int code)
+{
+	return code == HF_ERR_NOMEM || code == HF_ERR_FILES || code == HF_ERR_FILES_SYSTEM;
+}
+
 int hf_err_errno(int code)
 {
 	return table[row_of(code)].errnum;

@@ -573,6 +573,15 @@ uint64_t hf_image_bytes(const struct hf_image *image)
 	return halves * 2;
 }
 
+size_t hf_image_memory(const struct hf_image *image)
+{
+	size_t bytes = sizeof *image + image->cap * sizeof *image->pages + image->count * sizeof(struct hf_image_page);
+
+	for (size_t i = 0; i < image->count; i++)
+		bytes += image->pages[i].page->changed ? sizeof *image->pages[i].page->changed : 0;
+	return bytes;
+}
+
 size_t hf_image_pages(const struct hf_image *image)
 {
 	return image->count;

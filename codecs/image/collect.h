@@ -43,6 +43,8 @@ bool hf_image_narrow(const struct hf_image *image);
 /* Bytes of code that are known, and pages that they lie in. */
 uint64_t hf_image_bytes(const struct hf_image *image);
 size_t hf_image_pages(const struct hf_image *image);
+/* Bytes of memory. */
+size_t hf_image_memory(const struct hf_image *image);
 /* Halfwords that held more than one value. */
 uint64_t hf_image_changes(const struct hf_image *image);
 

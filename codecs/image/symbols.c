@@ -437,6 +437,19 @@ int hf_symbols_join(struct hf_symbols *symbols, const struct hf_symbols *more)
 	return 0;
 }
 
+size_t hf_symbols_memory(const struct hf_symbols *symbols)
+{
+	size_t bytes = 0;
+
+	if (!symbols)
+		return 0;
+	for (size_t i = 0; i < symbols->count; i++)
+		bytes += sizeof *symbols->row + symbols->row[i].name_size + 1;
+	for (size_t i = 0; i < symbols->own_count; i++)
+		bytes += hf_symbols_memory(symbols->own[i].symbols);
+	return bytes + sizeof *symbols;
+}
+
 size_t hf_symbols_count(const struct hf_symbols *symbols)
 {
 	return symbols->count;

@@ -38,6 +38,8 @@ int hf_symbols_set_hart(struct hf_symbols *symbols, uint32_t hart, struct hf_sym
 /* Those that are the hart's: its own, or symbols itself. */
 const struct hf_symbols *hf_symbols_of(const struct hf_symbols *symbols, uint32_t hart);
 
+/* Bytes of memory. symbols may be NULL. */
+size_t hf_symbols_memory(const struct hf_symbols *symbols);
 size_t hf_symbols_count(const struct hf_symbols *symbols);
 
 /* The symbol that covers pc, or NULL. Borrowed from symbols. */

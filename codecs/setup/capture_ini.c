@@ -90,7 +90,7 @@ static int begin_section(struct reader *r, const struct hf_ini_line *line)
 		if (r->seen[i].section == now.section && r->seen[i].hart == now.hart)
 			return FAIL(r, HF_ERR_SETUP_KEY, line->number, "section [%s] stands here twice", line->section);
 	if (r->seen_count == SECTIONS_MAX)
-		return FAIL(r, HF_ERR_LIMIT, line->number, "too many sections");
+		return FAIL(r, HF_ERR_LIMIT, line->number, "too many sections: 1024 are allowed");
 	r->seen[r->seen_count++] = now;
 	r->section = now.section;
 	r->hart = now.hart;
@@ -133,7 +133,8 @@ static int unknown_key(struct reader *r, const struct hf_ini_line *line)
 /* A row of the setup was added, or not. */
 static int added(struct reader *r, int err, uint32_t line)
 {
-	return err ? FAIL(r, err, line, err == HF_ERR_LIMIT ? "too many lines" : "out of memory") : 0;
+	return err ? FAIL(r, err, line, err == HF_ERR_LIMIT ? "too many lines: 4096 files, or 4096 values, are allowed"
+									     : "out of memory") : 0;
 }
 
 static int add_value(struct reader *r, const struct hf_ini_line *line)

@@ -28,7 +28,7 @@ __attribute__((format(printf, 4, 5))) static int blame(struct loader *l, const s
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	if (err == HF_ERR_NOMEM || hf_err_class(err) == HF_CLASS_io || (hf_err_class(err) == HF_CLASS_state &&
+	if (hf_err_is_shortage(err) || hf_err_class(err) == HF_CLASS_io || (hf_err_class(err) == HF_CLASS_state &&
 	    err != HF_ERR_NOT_FOUND && err != HF_ERR_MISMATCH))
 		return hf_setup_fail(l->error, err, file->said_in, file->line, "'%s' %s", file->name, text);
 	if (file->optional)

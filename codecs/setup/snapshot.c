@@ -49,7 +49,8 @@ struct reader {
 
 static int no_memory(struct reader *r, int err, const char *file)
 {
-	return hf_setup_fail(r->error, err, file, 0, err == HF_ERR_LIMIT ? "too many lines" : "out of memory");
+	return hf_setup_fail(r->error, err, file, 0, err == HF_ERR_LIMIT ? "too many lines: 4096 files, or 4096 values, are allowed"
+									       : "out of memory");
 }
 
 /* ---- files ---- */

@@ -24,20 +24,19 @@ static int read_error(struct hf_diag *diag, uint64_t offset, int errnum)
  * Bytes that were read before an error are given first; the error comes with the next read, at its place. A file
  * that is now shorter than it was when it was opened is HF_ERR_CHANGED, never an early end.
  */
-static int file_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
+int hf_src_file_read(int fd, uint64_t size, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
 {
-	const struct file_src *file = (const struct file_src *)src;
 	uint8_t *p = buf;
 	size_t got = 0;
 
 	*ret_n = 0;
-	if (offset >= src->size)
+	if (offset >= size)
 		return 0;
-	if (n > src->size - offset)
-		n = (size_t)(src->size - offset);
+	if (n > size - offset)
+		n = (size_t)(size - offset);
 	while (got < n) {
 		size_t want = n - got < PREAD_MAX ? n - got : PREAD_MAX;
-		ssize_t r = pread(file->fd, p + got, want, (off_t)(offset + got));
+		ssize_t r = pread(fd, p + got, want, (off_t)(offset + got));
 
 		if (r < 0 && errno == EINTR)
 			continue;
@@ -50,6 +49,11 @@ static int file_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n
 	}
 	*ret_n = got;
 	return 0;
+}
+
+static int file_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
+{
+	return hf_src_file_read(((const struct file_src *)src)->fd, src->size, offset, buf, n, ret_n, diag);
 }
 
 static void file_free(struct hf_src *src)

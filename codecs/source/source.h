@@ -90,6 +90,9 @@ void hf_src_free(struct hf_src *src);
 /* A file descriptor, read with pread; the descriptor is owned by the source from here on, also on failure. */
 int hf_src_file_new(int fd, struct hf_src **ret_src, struct hf_diag *diag);
 
+/* Reading a descriptor as such a source does, for other sources over files: size is that of the file when it was opened. */
+int hf_src_file_read(int fd, uint64_t size, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag);
+
 /* Bytes in memory, borrowed: they must outlive the source. */
 int hf_src_memory_new(const void *bytes, size_t size, struct hf_src **ret_src);
 

@@ -1,0 +1,100 @@
+#include "fs/core.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <time.h>
+
+/*
+ * A capture being indexed has a file for the index and for each view, and the journals of these; one that is open has
+ * the files alone. What is left, half of all, is for the moment: requests of the kernel, captures being looked into.
+ */
+enum { BUILD_FILES = 2 * (HF_VIEW_COUNT + 1), HELD_MAX = 4096 };
+
+/* Of one call; what consists of many calls, each of which has tried so often, is tried again less often. */
+enum { TRIES = 10, TRIES_AGAIN = 3, WAIT_MS = 20 };
+
+#define SAY_AGAIN_NS (INT64_C(60) * 1000000000)
+
+void hf_descriptors_divide(struct hf_descriptors *d, size_t limit)
+{
+	d->limit = limit;
+	d->held = limit / 8 < HELD_MAX ? limit / 8 : HELD_MAX;
+	d->opens = limit / 4 < HF_OPENS_MAX * HF_OPEN_FILES ? limit / 4 : HF_OPENS_MAX * HF_OPEN_FILES;
+	if (d->opens < HF_OPEN_FILES)
+		d->opens = HF_OPEN_FILES;
+	d->builds = limit / 8 / BUILD_FILES + 1;
+}
+
+void hf_descriptors_init(struct hf_descriptors *d)
+{
+	struct rlimit limit;
+
+	*d = (struct hf_descriptors){.limit = 0};
+	hf_descriptors_divide(d, getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (size_t)limit.rlim_cur : 1024);
+	pthread_mutex_init(&d->lock, NULL);
+	pthread_cond_init(&d->ended, NULL);
+}
+
+void hf_descriptors_fini(struct hf_descriptors *d)
+{
+	pthread_mutex_destroy(&d->lock);
+	pthread_cond_destroy(&d->ended);
+}
+
+void hf_descriptors_begin_build(struct hf_descriptors *d)
+{
+	pthread_mutex_lock(&d->lock);
+	while (d->building >= d->builds)
+		pthread_cond_wait(&d->ended, &d->lock);
+	d->building++;
+	pthread_mutex_unlock(&d->lock);
+}
+
+void hf_descriptors_end_build(struct hf_descriptors *d)
+{
+	pthread_mutex_lock(&d->lock);
+	d->building--;
+	pthread_cond_signal(&d->ended);
+	pthread_mutex_unlock(&d->lock);
+}
+
+static void say(struct hf_fs *fs, int errnum)
+{
+	struct hf_descriptors *d = &fs->descriptors;
+	const int64_t now = hf_fs_now_ns();
+	int64_t told = d->told_ns;
+
+	if ((told && now - told < SAY_AGAIN_NS) || !atomic_compare_exchange_strong(&d->told_ns, &told, now))
+		return;
+	if (errnum == EMFILE)
+		hf_fs_log(fs, 4, "too many open files: the limit of this process is %zu (ulimit -n); files are closed and opened "
+			  "again, which takes longer", d->limit);
+	else if (errnum == ENFILE)
+		hf_fs_log(fs, 4, "too many open files in the whole system (fs.file-max); files are closed and opened again, "
+			  "which takes longer");
+	else
+		hf_fs_log(fs, 4, "out of memory; files are closed and opened again, which takes longer");
+}
+
+bool hf_descriptors_make_room(void *ctx, unsigned tries, int errnum)
+{
+	struct hf_fs *fs = ctx;
+	const struct timespec wait = {.tv_nsec = (long)tries * WAIT_MS * 1000000};
+	size_t closed;
+
+	if (tries > TRIES || fs->closing)
+		return false;
+	say(fs, errnum);
+	closed = hf_held_shed(&fs->held);
+	closed += hf_opens_shed(&fs->opens);
+	if (!closed || tries > 1)
+		nanosleep(&wait, NULL);
+	return true;
+}
+
+bool hf_descriptors_again(struct hf_fs *fs, unsigned tries, int err)
+{
+	if (!hf_err_is_shortage(err) || tries > TRIES_AGAIN)
+		return false;
+	return hf_descriptors_make_room(fs, tries, err == HF_ERR_FILES ? EMFILE : err == HF_ERR_NOMEM ? ENOMEM : ENFILE);
+}

@@ -1,0 +1,46 @@
+/*
+ * How many descriptors each part of the file system may hold at the same time, of those that the process may have, and
+ * what is done when there are none all the same.
+ */
+#ifndef HF_FS_DESCRIPTORS_H
+#define HF_FS_DESCRIPTORS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hf_fs;
+
+struct hf_descriptors {
+	size_t limit;  /* of the process (RLIMIT_NOFILE) */
+	size_t held;   /* of files of the archive that nobody is reading (held.h) */
+	size_t opens;  /* of indexes and view tables (opens.h) */
+	size_t builds; /* captures that are indexed at the same time */
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	size_t building;       /* the lock's */
+	_Atomic int64_t told_ns; /* when the log last said that there are none left; 0: never */
+};
+
+/* Divides what the process may have. */
+void hf_descriptors_init(struct hf_descriptors *descriptors);
+/* The same of another limit: for tests. */
+void hf_descriptors_divide(struct hf_descriptors *descriptors, size_t limit);
+void hf_descriptors_fini(struct hf_descriptors *descriptors);
+
+/* One capture more is indexed: waits until it may be. */
+void hf_descriptors_begin_build(struct hf_descriptors *descriptors);
+void hf_descriptors_end_build(struct hf_descriptors *descriptors);
+
+/*
+ * Something failed for the time tries, counted from 1, for want of descriptors or memory (errnum: EMFILE, ENFILE,
+ * ENOMEM). Closes what nobody is using, waits a moment and says so in the log, once in a while. False: it is no use to
+ * try again. No lock of the fs may be held. fs: a struct hf_fs.
+ */
+bool hf_descriptors_make_room(void *fs, unsigned tries, int errnum);
+/* The same after one of our own errors; false of any other than hf_err_is_shortage. */
+bool hf_descriptors_again(struct hf_fs *fs, unsigned tries, int err);
+
+#endif

@@ -1,0 +1,327 @@
+/* The captures that are open: who gets one, and which one is closed for others. */
+#include "fs/core.h"
+
+#include <errno.h>
+#include <time.h>
+
+/* For descriptors that others are using is waited that long; then it is tried without them. */
+enum { PATIENCE_S = 10 };
+
+void hf_opens_init(struct hf_opens *opens)
+{
+	pthread_condattr_t attr;
+
+	*opens = (struct hf_opens){.max_bytes = HF_OPENS_BYTES, .max_files = HF_OPENS_MAX * HF_OPEN_FILES};
+	pthread_mutex_init(&opens->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&opens->opened, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+void hf_opens_limit(struct hf_opens *opens, struct hf_cache *cache, size_t max_files)
+{
+	opens->cache = cache;
+	opens->max_bytes = HF_OPENS_BYTES + hf_cache_size(cache) / 4;
+	opens->max_files = max_files;
+}
+
+static void unlink_open(struct hf_opens *opens, struct hf_open *open)
+{
+	*(open->newer ? &open->newer->older : &opens->newest) = open->older;
+	*(open->older ? &open->older->newer : &opens->oldest) = open->newer;
+	open->listed = false;
+	opens->count--;
+	opens->bytes -= open->bytes;
+}
+
+static void link_newest(struct hf_opens *opens, struct hf_open *open)
+{
+	open->newer = NULL;
+	open->older = opens->newest;
+	*(open->older ? &open->older->newer : &opens->oldest) = open;
+	opens->newest = open;
+	open->listed = true;
+	opens->count++;
+	opens->bytes += open->bytes;
+}
+
+/* ---- closing ---- */
+
+/* So much is to stay in the list. */
+struct room {
+	size_t count;
+	uint64_t bytes;
+	size_t files;
+	bool newest; /* nor is the one used last to be closed: somebody is about to use it again */
+};
+
+static struct room room_of(const struct hf_opens *opens)
+{
+	return (struct room){HF_OPENS_MAX, opens->max_bytes, opens->max_files, true};
+}
+
+/* Takes out of the list what was not used for longest; the chain that is returned is the caller's to close. */
+static struct hf_open *take_surplus(struct hf_opens *opens, struct room room)
+{
+	struct hf_open *chain = NULL;
+	size_t files = opens->files;
+
+	for (struct hf_open *open = opens->oldest, *newer; open; open = newer) {
+		newer = open->newer;
+		if (opens->count <= room.count && opens->bytes <= room.bytes && files <= room.files)
+			break;
+		if (open->refs > 1 || (open == opens->newest && room.newest))
+			continue;
+		unlink_open(opens, open);
+		files -= open->files;
+		open->capture->open = NULL;
+		open->older = chain;
+		chain = open;
+	}
+	return chain;
+}
+
+/* After the list or its bytes changed, without the lock. */
+static void lend(struct hf_opens *opens)
+{
+	uint64_t bytes;
+
+	pthread_mutex_lock(&opens->lock);
+	bytes = opens->bytes;
+	pthread_mutex_unlock(&opens->lock);
+	if (opens->cache)
+		hf_cache_lend(opens->cache, HF_LEND_OPENS, bytes);
+}
+
+/* Closes one that is in no list and nobody's. */
+static void close_one(struct hf_opens *opens, struct hf_open *open)
+{
+	const unsigned files = open->files;
+
+	hf_open_close(open);
+	pthread_mutex_lock(&opens->lock);
+	opens->files -= files;
+	pthread_cond_broadcast(&opens->opened);
+	pthread_mutex_unlock(&opens->lock);
+}
+
+static size_t close_chain(struct hf_opens *opens, struct hf_open *chain)
+{
+	size_t count = 0;
+
+	for (struct hf_open *open = chain, *older; open; open = older, count++) {
+		older = open->older;
+		close_one(opens, open);
+	}
+	if (count)
+		lend(opens);
+	return count;
+}
+
+size_t hf_opens_shed(struct hf_opens *opens)
+{
+	struct hf_open *chain;
+
+	pthread_mutex_lock(&opens->lock);
+	chain = take_surplus(opens, (struct room){0});
+	pthread_mutex_unlock(&opens->lock);
+	return close_chain(opens, chain);
+}
+
+/* ---- opening ---- */
+
+/*
+ * Counts the descriptors of one more, which is about to be opened; with the lock held, which it leaves to close others.
+ * Nobody who has a capture open waits for another one, so waiting for those in use ends.
+ */
+static void reserve(struct hf_opens *opens)
+{
+	struct timespec until;
+	int late = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += PATIENCE_S;
+	while (opens->files && opens->files + HF_OPEN_FILES > opens->max_files && late != ETIMEDOUT) {
+		const size_t files = opens->max_files > HF_OPEN_FILES ? opens->max_files - HF_OPEN_FILES : 0;
+		struct hf_open *chain = take_surplus(opens, (struct room){HF_OPENS_MAX, UINT64_MAX, files, false});
+
+		if (!chain) {
+			late = pthread_cond_timedwait(&opens->opened, &opens->lock, &until);
+			continue;
+		}
+		pthread_mutex_unlock(&opens->lock);
+		close_chain(opens, chain);
+		pthread_mutex_lock(&opens->lock);
+	}
+	opens->files += HF_OPEN_FILES;
+}
+
+static int open_anew(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
+{
+	int err;
+
+	for (unsigned tries = 1;; tries++) {
+		err = hf_open_new(capture, version, ret_open);
+		if (!err || !hf_descriptors_again(capture->fs, tries, err))
+			break;
+	}
+	if (err)
+		return err;
+	(*ret_open)->refs = 2; /* the caller's and the opens' own */
+	(*ret_open)->bytes = hf_open_memory(*ret_open);
+	(*ret_open)->files = hf_open_files(*ret_open);
+	return 0;
+}
+
+/* Opens what the caller has announced to be opening. With the lock held, which it leaves. */
+static int fill(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
+{
+	struct hf_opens *opens = &capture->fs->opens;
+	struct hf_open *older = capture->open, *open, *surplus = NULL;
+	int err;
+
+	reserve(opens);
+	pthread_mutex_unlock(&opens->lock);
+	/* One of an older version, whose end was not noticed yet. */
+	if (older)
+		hf_open_drop(capture);
+	err = open_anew(capture, version, &open);
+	if (!err)
+		hf_capture_settle(capture, version, open->facts);
+	pthread_mutex_lock(&opens->lock);
+	opens->files -= HF_OPEN_FILES;
+	if (!err)
+		opens->files += open->files;
+	capture->opening = false;
+	pthread_cond_broadcast(&opens->opened);
+	if (!err && capture->version == version) {
+		capture->open = open;
+		link_newest(opens, open);
+		surplus = take_surplus(opens, room_of(opens));
+	} else if (!err) {
+		open->refs--;
+	}
+	pthread_mutex_unlock(&opens->lock);
+	close_chain(opens, surplus);
+	lend(opens);
+	if (!err)
+		*ret_open = open;
+	return err;
+}
+
+int hf_open_get(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
+{
+	struct hf_opens *opens = &capture->fs->opens;
+	struct hf_open *open;
+
+	pthread_mutex_lock(&opens->lock);
+	while (capture->opening && !capture->open)
+		pthread_cond_wait(&opens->opened, &opens->lock);
+	open = capture->open;
+	if (open && open->version == version && capture->version == version) {
+		open->refs++;
+		unlink_open(opens, open);
+		link_newest(opens, open);
+		pthread_mutex_unlock(&opens->lock);
+		*ret_open = open;
+		return 0;
+	}
+	if (capture->version != version) {
+		pthread_mutex_unlock(&opens->lock);
+		return HF_ERR_CHANGED;
+	}
+	capture->opening = true;
+	return fill(capture, version, ret_open);
+}
+
+/* Looks anew at what it holds, after 1, 2, 4, 8... uses: pages of databases come as they are needed. */
+static void look_again(struct hf_opens *opens, struct hf_open *open)
+{
+	const uint64_t bytes = hf_open_memory(open);
+
+	pthread_mutex_lock(&opens->lock);
+	if (open->listed)
+		opens->bytes += bytes - open->bytes;
+	open->bytes = bytes;
+	pthread_mutex_unlock(&opens->lock);
+	lend(opens);
+}
+
+void hf_open_put(struct hf_open *open)
+{
+	struct hf_opens *opens = &open->capture->fs->opens;
+	struct hf_open *surplus = NULL;
+	bool last, look;
+
+	pthread_mutex_lock(&opens->lock);
+	open->uses++;
+	look = !(open->uses & (open->uses - 1));
+	pthread_mutex_unlock(&opens->lock);
+	if (look)
+		look_again(opens, open);
+	pthread_mutex_lock(&opens->lock);
+	last = --open->refs == 0;
+	if (!last && open->refs == 1) {
+		surplus = take_surplus(opens, room_of(opens));
+		pthread_cond_broadcast(&opens->opened);
+	}
+	pthread_mutex_unlock(&opens->lock);
+	close_chain(opens, surplus);
+	if (last)
+		close_one(opens, open);
+}
+
+/* Takes it out of the list; whether it is the caller's to close. With the lock held. */
+static bool take_out(struct hf_capture *capture, struct hf_open **ret_open)
+{
+	struct hf_open *open = *ret_open = capture->open;
+
+	if (!open)
+		return false;
+	capture->open = NULL;
+	unlink_open(&capture->fs->opens, open);
+	return --open->refs == 0;
+}
+
+void hf_open_drop(struct hf_capture *capture)
+{
+	struct hf_opens *opens = &capture->fs->opens;
+	struct hf_open *open;
+	bool last;
+
+	pthread_mutex_lock(&opens->lock);
+	last = take_out(capture, &open);
+	pthread_mutex_unlock(&opens->lock);
+	if (last)
+		close_one(opens, open);
+	if (open)
+		lend(opens);
+}
+
+void hf_open_discard(struct hf_capture *capture, uint64_t version)
+{
+	struct hf_opens *opens = &capture->fs->opens;
+	struct hf_view_key key[HF_VIEW_COUNT];
+	struct hf_open *open;
+
+	pthread_mutex_lock(&opens->lock);
+	open = capture->open;
+	if (open && open->version == version)
+		open->refs++;
+	else
+		open = NULL;
+	pthread_mutex_unlock(&opens->lock);
+	if (!open)
+		return;
+	hf_index_discard(capture->fs->index_fd, &open->trace.identity, key, hf_open_views(capture, &open->companion, key));
+	hf_open_drop(capture);
+	hf_open_put(open);
+}
+
+void hf_opens_fini(struct hf_opens *opens)
+{
+	hf_opens_shed(opens);
+	pthread_mutex_destroy(&opens->lock);
+	pthread_cond_destroy(&opens->opened);
+}

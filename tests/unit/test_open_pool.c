@@ -1,0 +1,237 @@
+/* Which captures stay open: by number, by bytes and by descriptors, never one that is in use being closed for others. */
+#include "fs/core.h"
+#include "tests/lib/fstest.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct hf_fst t;
+
+enum { MANY = 24 };
+
+static struct hf_capture *capture_of(unsigned i)
+{
+	struct hf_capture *capture;
+	char name[64];
+
+	snprintf(name, sizeof name, "%03u.stf", i);
+	CHECK_EQ(hf_capture_at(t.fs, name, &capture), 0);
+	return capture;
+}
+
+static struct hf_open *open_it(unsigned i)
+{
+	struct hf_capture *capture = capture_of(i);
+	struct hf_open *open;
+
+	CHECK_EQ(hf_open_get(capture, capture->version, &open), 0);
+	return open;
+}
+
+static void begin(void)
+{
+	char name[64];
+
+	hf_fst_begin(&t);
+	for (unsigned i = 0; i < MANY; i++) {
+		struct hf_bytes stf = hf_fst_stf(50 + i, i, false);
+
+		snprintf(name, sizeof name, "%03u.stf", i);
+		hf_fst_write(&t, name, stf.p, stf.n);
+		hf_bytes_free(&stf);
+	}
+	hf_fst_open(&t, NULL);
+	CHECK_EQ(hf_fs_index_all(t.fs), 0);
+	hf_fs_idle(t.fs);
+	hf_opens_shed(&t.fs->opens);
+	CHECK_EQ(t.fs->opens.count, 0);
+	CHECK_EQ(t.fs->opens.bytes, 0);
+	CHECK_EQ(t.fs->opens.files, 0);
+}
+
+/* As many as fit the bytes; the ones used longest ago go. */
+static void test_bytes(void)
+{
+	struct hf_opens *opens = &t.fs->opens;
+	struct hf_open *open = open_it(0);
+	const uint64_t one = open->bytes;
+
+	CHECK(one > 1 << 16);
+	hf_open_put(open);
+	opens->max_bytes = one * 5;
+	for (unsigned i = 0; i < MANY; i++) {
+		hf_open_put(open_it(i));
+		CHECK(opens->bytes <= opens->max_bytes);
+		CHECK(capture_of(i)->open);
+	}
+	CHECK(opens->count >= 2 && opens->count < 10);
+	CHECK(!capture_of(0)->open);
+	/* One that alone is too large stays until there is another. */
+	opens->max_bytes = 1;
+	hf_open_put(open_it(3));
+	CHECK_EQ(opens->count, 1);
+	hf_open_put(open_it(3));
+	hf_open_put(open_it(4));
+	CHECK_EQ(opens->count, 1);
+	CHECK(capture_of(4)->open && !capture_of(3)->open);
+	opens->max_bytes = HF_OPENS_BYTES;
+	hf_opens_shed(opens);
+}
+
+/* As many as fit the descriptors, one that is being opened counted with all it may need. */
+static void test_files(void)
+{
+	struct hf_opens *opens = &t.fs->opens;
+	const size_t before = opens->max_files;
+
+	opens->max_files = 3 * HF_OPEN_FILES;
+	for (unsigned i = 0; i < MANY; i++) {
+		hf_open_put(open_it(i));
+		CHECK(opens->files <= opens->max_files);
+	}
+	CHECK(opens->count >= 2 && opens->count < MANY / 2);
+	opens->max_files = before;
+	hf_opens_shed(opens);
+	CHECK_EQ(opens->files, 0);
+}
+
+/* What is in use stays open, whatever it takes, and is closed when it is not any more. */
+static void test_in_use(void)
+{
+	struct hf_opens *opens = &t.fs->opens;
+	struct hf_open *open[8];
+
+	opens->max_bytes = 1;
+	for (unsigned i = 0; i < 8; i++)
+		open[i] = open_it(i);
+	CHECK_EQ(opens->count, 8);
+	CHECK_EQ(hf_opens_shed(opens), 0);
+	for (unsigned i = 0; i < 8; i++)
+		CHECK(capture_of(i)->open == open[i] && open[i]->index);
+	for (unsigned i = 0; i < 8; i++)
+		hf_open_put(open[i]);
+	CHECK(opens->count <= 1);
+	opens->max_bytes = HF_OPENS_BYTES;
+	hf_opens_shed(opens);
+	CHECK_EQ(opens->bytes, 0);
+}
+
+struct waiter {
+	pthread_t thread;
+	_Atomic bool done;
+};
+
+static void *open_another(void *arg)
+{
+	struct waiter *waiter = arg;
+
+	hf_open_put(open_it(1));
+	waiter->done = true;
+	return NULL;
+}
+
+/* Who needs descriptors that another is using waits for them. */
+static void test_wait(void)
+{
+	struct hf_opens *opens = &t.fs->opens;
+	const size_t before = opens->max_files;
+	struct waiter waiter = {.done = false};
+	struct hf_open *open = open_it(0);
+
+	opens->max_files = HF_OPEN_FILES;
+	CHECK_EQ(pthread_create(&waiter.thread, NULL, open_another, &waiter), 0);
+	hf_fst_sleep_ms(100);
+	CHECK(!waiter.done);
+	hf_open_put(open);
+	CHECK_EQ(pthread_join(waiter.thread, NULL), 0);
+	CHECK(waiter.done && !capture_of(0)->open);
+	opens->max_files = before;
+	hf_opens_shed(opens);
+}
+
+/* ---- files that are held ---- */
+
+static struct hf_held_files held;
+
+static struct hf_src *hold(const char *path)
+{
+	struct hf_src *src;
+	struct stat st;
+
+	CHECK_EQ(hf_held_open_src(&held, path, &st, &src), 0);
+	return src;
+}
+
+static int read_byte(struct hf_src *src, uint8_t *ret_byte)
+{
+	size_t n;
+	int err = hf_src_read_at(src, 0, ret_byte, 1, &n, NULL);
+
+	CHECK(err || n == 1);
+	return err;
+}
+
+static void test_held(void)
+{
+	struct hf_src *src[20];
+	uint8_t byte;
+	char name[16];
+
+	hf_held_init(&held, &t.fs->archive, 4);
+	for (unsigned i = 0; i < 20; i++) {
+		snprintf(name, sizeof name, "h%u", i);
+		hf_fst_write(&t, name, &(uint8_t){(uint8_t)i}, 1);
+		src[i] = hold(name);
+		CHECK(held.idle <= 4);
+	}
+	for (unsigned i = 0; i < 20; i++) {
+		CHECK_EQ(read_byte(src[i], &byte), 0);
+		CHECK_EQ(byte, i);
+		CHECK(held.idle <= 4);
+	}
+	/* Gone, or another file, by the time it is opened again; a descriptor that is still there reads on. */
+	CHECK_EQ(unlink(hf_fst_path(&t, "h19")), 0);
+	CHECK_EQ(read_byte(src[19], &byte), 0);
+	CHECK_EQ(hf_held_shed(&held), 4);
+	CHECK_EQ(read_byte(src[19], &byte), HF_ERR_CHANGED);
+	CHECK_EQ(unlink(hf_fst_path(&t, "h18")), 0);
+	hf_fst_write(&t, "h18", "x", 1);
+	CHECK_EQ(read_byte(src[18], &byte), HF_ERR_CHANGED);
+	hf_fst_write(&t, "h17", "longer", 6);
+	CHECK_EQ(read_byte(src[17], &byte), HF_ERR_CHANGED);
+	CHECK_EQ(read_byte(src[16], &byte), 0);
+	for (unsigned i = 0; i < 20; i++)
+		hf_src_free(src[i]);
+	CHECK_EQ(held.idle, 0);
+	hf_held_fini(&held);
+}
+
+/* ---- shares ---- */
+
+static void test_shares(void)
+{
+	static const size_t limits[] = {64, 128, 256, 1024, 4096, 1 << 20};
+
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+		struct hf_descriptors d = {.limit = 0};
+
+		hf_descriptors_divide(&d, limits[i]);
+		CHECK(d.held && d.opens >= HF_OPEN_FILES && d.builds);
+		/* Half is left for the moment, where there is any choice. */
+		if (limits[i] >= 256)
+			CHECK(d.held + d.opens + d.builds * 2 * (HF_VIEW_COUNT + 1) <= limits[i] * 5 / 8);
+	}
+}
+
+int main(void)
+{
+	begin();
+	test_bytes();
+	test_files();
+	test_in_use();
+	test_wait();
+	test_held();
+	test_shares();
+	hf_fst_end(&t);
+	return 0;
+}
