@@ -46,6 +46,7 @@ struct hf_fs_options {
 	uint64_t chunk_insns;    /* 0: default; tests set 1, 7, 1000 */
 	const char *views;       /* names of hart views to offer, comma-separated; NULL: all */
 	const char *params;      /* "VIEW.key=value" or "-o VIEW.key=value", comma-separated: hf_fs_check_params; NULL: none */
+	const char *sandbox;     /* how the process is confined, for status.json; borrowed; NULL: not told */
 	hf_log_fn log;
 	void *log_ctx;
 	struct hf_log_ring *log_ring; /* what .hartfs/log.txt shows (fs/log_ring.h), borrowed; NULL: no such file */

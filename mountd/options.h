@@ -21,6 +21,14 @@ enum hf_exit {
 	HF_EXIT_SOME = 3, /* some captures failed */
 };
 
+/* Whether a process that decodes confines itself. */
+enum hf_sandbox_mode {
+	HF_SANDBOX_DEFAULT, /* as the manual says: required for root with allow_other, try for all others */
+	HF_SANDBOX_REQUIRED,
+	HF_SANDBOX_TRY,
+	HF_SANDBOX_OFF,
+};
+
 struct hf_settings {
 	enum hf_command command;
 	const char *index_dir, *views, *log_file;
@@ -30,6 +38,7 @@ struct hf_settings {
 	unsigned threads, jobs;          /* 0: default */
 	uint64_t offset, length;         /* of cat */
 	uint64_t shard, shards;          /* shards 0: not given */
+	enum hf_sandbox_mode sandbox;
 	bool wait, foreground, lazy, prune, dry_run;
 	int verbosity;                   /* -2 .. 2 */
 	char *params;                    /* view parameters, comma-separated; NULL: none */

@@ -1,5 +1,6 @@
 #include "mountd/paths.h"
 
+#include "mountd/confine.h"
 #include "mountd/log.h"
 
 #include <errno.h>
@@ -63,9 +64,49 @@ int hf_paths_open_index(const struct hf_settings *settings)
 	return fd;
 }
 
-struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const char *directory, bool catalogue)
+bool hf_opened_open(const struct hf_settings *settings, const char *directory, struct hf_opened *ret_archive)
 {
-	struct hf_fs_options options = {.cache_bytes = settings->cache,
+	struct hf_opened archive = {.archive_fd = -1, .index_fd = -1};
+
+	archive.archive_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (archive.archive_fd < 0)
+		fprintf(stderr, "hartfs: %s: %s\n", directory, strerror(errno));
+	else
+		archive.index_fd = hf_paths_open_index(settings);
+	archive.directory = strdup(directory);
+	archive.real = realpath(directory, NULL);
+	*ret_archive = archive;
+	if (archive.index_fd >= 0 && archive.directory)
+		return true;
+	hf_opened_close(ret_archive);
+	return false;
+}
+
+bool hf_opened_confine(const struct hf_settings *settings, const struct hf_opened *archives, size_t count)
+{
+	struct hf_sandbox_places places = {.read_count = count, .write = -1};
+	int *fds = calloc(count + 1, sizeof *fds);
+	bool ok = false;
+
+	for (size_t i = 0; fds && i < count; i++) {
+		fds[i] = archives[i].archive_fd;
+		places.write = archives[i].index_fd; /* of all of them the same directory */
+	}
+	places.read = fds;
+	if (fds)
+		ok = hf_confine(settings, &places);
+	else
+		fprintf(stderr, "hartfs: out of memory\n");
+	free(fds);
+	return ok;
+}
+
+struct hf_fs *hf_opened_start(const struct hf_settings *settings, struct hf_opened *archive, bool catalogue)
+{
+	struct hf_fs_options options = {.archive_fd = archive->archive_fd,
+					.index_fd = archive->index_fd,
+					.archive_path = catalogue ? archive->real : NULL,
+					.cache_bytes = settings->cache,
 					.stream_memory = settings->stream_memory,
 					.threads = settings->threads,
 					.index_threads = settings->jobs,
@@ -78,22 +119,11 @@ struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const ch
 	struct hf_diag diag = {0};
 	struct hf_fs *fs = NULL;
 	struct stat st;
-	char *real, why[320];
+	char why[320];
 	int err;
 
-	options.archive_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (options.archive_fd < 0) {
-		fprintf(stderr, "hartfs: %s: %s\n", directory, strerror(errno));
-		return NULL;
-	}
 	if (hf_fs_check_params(options.archive_fd, settings->params, why, sizeof why)) {
-		fprintf(stderr, "hartfs: %s: %s\n", directory, why);
-		close(options.archive_fd);
-		return NULL;
-	}
-	options.index_fd = hf_paths_open_index(settings);
-	if (options.index_fd < 0) {
-		close(options.archive_fd);
+		fprintf(stderr, "hartfs: %s: %s\n", archive->directory, why);
 		return NULL;
 	}
 	if (fstat(options.index_fd, &st) == 0) {
@@ -101,14 +131,24 @@ struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const ch
 		options.skip = &place;
 		options.skip_count = 1;
 	}
-	options.archive_path = real = catalogue ? realpath(directory, NULL) : NULL;
+	archive->archive_fd = archive->index_fd = -1;
 	err = hf_fs_open(&options, &fs, &diag);
-	free(real);
 	if (err) {
-		hf_paths_explain("", directory, err, &diag);
+		hf_paths_explain("", archive->directory, err, &diag);
 		return NULL;
 	}
 	return fs;
+}
+
+void hf_opened_close(struct hf_opened *archive)
+{
+	if (archive->archive_fd >= 0)
+		close(archive->archive_fd);
+	if (archive->index_fd >= 0)
+		close(archive->index_fd);
+	free(archive->directory);
+	free(archive->real);
+	*archive = (struct hf_opened){.archive_fd = -1, .index_fd = -1};
 }
 
 static const char *const descriptions[] = {"capture.ini", "snapshot.ini"};
@@ -140,22 +180,40 @@ static bool is_description(const char *real)
 	return is_capture_dir(real) || (n > 4 && strcmp(real + n - 4, ".ini") == 0);
 }
 
+/* What hf_fs_reach is asked, in a process that reads nothing else, for nobody vouches for a description. */
+struct reach {
+	int fd;
+	const char *name; /* of the description in fd; NULL: fd is a directory that is a capture */
+};
+
+static void find_reach(void *ctx, void *result)
+{
+	const struct reach *reach = ctx;
+	unsigned *levels = result;
+
+	if (reach->name)
+		*levels = hf_fs_reach(reach->fd, reach->name);
+	for (size_t i = 0; !reach->name && i < 2 && !*levels; i++)
+		*levels = hf_fs_reach(reach->fd, descriptions[i]);
+}
+
 /* How many directories above the one that holds it an archive with this capture must begin. */
-static unsigned reach(const char *real, bool directory)
+static unsigned reach(const struct hf_settings *settings, const char *real, bool directory)
 {
 	char *copy = strdup(real), *slash = copy ? strrchr(copy, '/') : NULL;
+	struct reach reach = {.fd = -1};
 	unsigned levels = 0;
-	int fd;
 
-	if (slash && !directory)
+	if (slash && !directory) {
 		*slash = 0;
-	fd = slash ? open(*copy ? copy : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (fd >= 0) {
-		if (!directory)
-			levels = hf_fs_reach(fd, slash + 1);
-		for (size_t i = 0; directory && i < 2 && !levels; i++)
-			levels = hf_fs_reach(fd, descriptions[i]);
-		close(fd);
+		reach.name = slash + 1;
+	}
+	if (slash)
+		reach.fd = open(*copy ? copy : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (reach.fd >= 0) {
+		if (!hf_confine_call(settings, reach.fd, find_reach, &reach, &levels, sizeof levels))
+			levels = 0;
+		close(reach.fd);
 	}
 	free(copy);
 	return directory && levels ? levels - 1 : levels;
@@ -173,7 +231,8 @@ static void cut_description(char *name)
 		}
 }
 
-bool hf_paths_split(const char *path, bool as_capture, char **ret_directory, char **ret_name)
+bool hf_paths_split(const struct hf_settings *settings, const char *path, bool as_capture, char **ret_directory,
+		    char **ret_name)
 {
 	char *real = realpath(path, NULL), *slash;
 
@@ -181,7 +240,7 @@ bool hf_paths_split(const char *path, bool as_capture, char **ret_directory, cha
 	if (!real)
 		return false;
 	slash = strrchr(real, '/');
-	for (unsigned up = is_description(real) ? reach(real, is_capture_dir(real)) : 0; up && slash > real; up--)
+	for (unsigned up = is_description(real) ? reach(settings, real, is_capture_dir(real)) : 0; up && slash > real; up--)
 		slash = memrchr(real, '/', (size_t)(slash - real));
 	*ret_name = strdup(slash + 1);
 	slash[slash == real] = 0;
