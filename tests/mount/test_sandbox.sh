@@ -10,8 +10,10 @@ chmod 755 "$tmp"
 filter=2
 "$hartfs" cat -v --index-dir "$index" "$archive/notes.md" 2>"$tmp/said" >/dev/null || fail "cat of a plain file"
 grep -q 'no seccomp: built with a sanitizer' "$tmp/said" && filter=0
+grep -q 'sandbox=off' "$tmp/said" && skip "this build, for coverage, confines nothing unless it is asked to"
+[ $filter = 2 ] && grep -q 'not confined as it could be' "$tmp/said" && skip "this machine cannot: $(cat "$tmp/said")"
 grep -q 'confined: Landlock [0-9]*, .*capabilities: dac_read_search' "$tmp/said" ||
-	skip "this machine cannot confine as it should: $(cat "$tmp/said")"
+	fail "cat -v does not say how it is confined: $(cat "$tmp/said")"
 
 # field PID NAME: of what the kernel says of a process.
 field() { sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status"; }
@@ -46,7 +48,7 @@ for command in "cat $archive/boot/rv-sys.stf.gz hart0/listing.txt" "info $archiv
 	# What --prune can name.
 	touch -d '2 days ago' "$index/.0123456789abcdef0123456789abcdef.hfi.part"
 	exec 3<>"$tmp/fifo"
-	timeout 1 cat /dev/zero >&3
+	dd if=/dev/zero of="$tmp/fifo" oflag=nonblock bs=4096 count=1024 2>/dev/null
 	# shellcheck disable=SC2086
 	"$hartfs" $command --index-dir "$index" >"$tmp/fifo" 3>&- 2>"$tmp/err" &
 	pid=$!

@@ -310,6 +310,7 @@ static void prepare_files(void)
 	CHECK(symlinkat("../outside/file", w.archive, "link") == 0);
 	w.capture = openat(w.archive, "capture", O_RDONLY | O_CLOEXEC);
 	w.kept = file(w.index, "kept", O_RDWR);
+	CHECK(mkdirat(w.index, "directory", 0700) == 0);
 	w.handle.head.handle_bytes = MAX_HANDLE_SZ;
 	if (name_to_handle_at(w.outside, "file", &w.handle.head, &w.handle_mount, 0) < 0)
 		w.handle.head.handle_bytes = 0;
@@ -466,6 +467,8 @@ static void use_index(void)
 	CHECK(renameat(w.index, "built", w.index, "published") == 0);
 	CHECK(unlinkat(w.index, "published", 0) == 0);
 	close(fd);
+	/* A directory that is in the way is put aside. */
+	CHECK(renameat(w.index, "directory", w.index, "aside") == 0 && renameat(w.index, "aside", w.index, "directory") == 0);
 }
 
 /* Everything at once: tree, indexing, decoding, disassembling, reading. */
