@@ -14,6 +14,7 @@
 enum { REFUSED = 2 };
 
 static char state[400];
+static bool refused;
 
 /* A shared mount of root's is the one that an attacker wants: he has captures shown, and gets root's process. */
 static enum hf_sandbox_mode mode_of(const struct hf_settings *settings)
@@ -35,8 +36,8 @@ static void check_writing(const struct hf_sandbox_places *places)
 {
 	struct stat st;
 
-	if (places->write < 0 || faccessat(places->write, ".", W_OK | X_OK, AT_EACCESS) == 0 || errno != EACCES ||
-	    fstat(places->write, &st) < 0)
+	if (places->write < 0 || geteuid() != 0 || fstat(places->write, &st) < 0 || st.st_uid == 0 ||
+	    faccessat(places->write, ".", W_OK | X_OK, AT_EACCESS) == 0)
 		return;
 	hf_log(4, "indexes cannot be kept: the index directory belongs to user %u, and this process gave up the right to "
 		  "write there",
@@ -57,7 +58,7 @@ bool hf_confine(const struct hf_settings *settings, const struct hf_sandbox_plac
 	struct hf_sandbox_report report;
 
 	if (*state)
-		return true;
+		return !refused;
 	if (mode == HF_SANDBOX_OFF) {
 		snprintf(state, sizeof state, "off");
 		hf_log(6, "not confined: sandbox=off");
@@ -71,7 +72,8 @@ bool hf_confine(const struct hf_settings *settings, const struct hf_sandbox_plac
 		hf_log(6, "%s", report.missing);
 	else if (*report.missing && mode == HF_SANDBOX_TRY)
 		hf_log(urgency, "not confined as it could be: %s", report.missing);
-	if (mode == HF_SANDBOX_REQUIRED && !report.complete)
+	refused = mode == HF_SANDBOX_REQUIRED && !report.complete;
+	if (refused)
 		return refuse(report.missing);
 	check_writing(places);
 	return true;

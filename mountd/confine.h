@@ -8,8 +8,9 @@
 #include "mountd/sandbox.h"
 
 /*
- * Confines this process to places, as settings ask for; once it has, another call changes nothing. What is in force
- * and what is missing is logged. False after saying why: settings require more than this machine has.
+ * Confines this process to places, as settings ask for; once it has, another call changes nothing and gives the same
+ * result. What is in force and what is missing is logged. False after saying why: settings require more than this
+ * machine has.
  */
 bool hf_confine(const struct hf_settings *settings, const struct hf_sandbox_places *places);
 
