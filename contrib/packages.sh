@@ -1,6 +1,6 @@
 # What hartfs needs from Debian 12: sourced by demo.sh and test.sh. install_packages NAME... as root or with sudo.
 BUILD_PACKAGES="build-essential cmake ninja-build pkg-config libfuse3-dev fuse3 libsqlite3-dev liblzma-dev zlib1g-dev
-	libzstd-dev libxxhash-dev llvm-19-dev"
+	libzstd-dev libxxhash-dev libseccomp-dev llvm-19-dev"
 TEST_PACKAGES="acl xz-utils zstd gzip sqlite3 python3 libopencsd-bin binutils-riscv64-unknown-elf qemu-user"
 
 install_packages() {

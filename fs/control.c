@@ -172,6 +172,8 @@ void hf_control_status(struct hf_fs *fs, struct hf_sink *sink)
 	hf_json_begin(&json, sink);
 	hf_json_open(&json, NULL, '{');
 	hf_json_string(&json, "version", HARTFS_VERSION);
+	if (fs->options.sandbox)
+		hf_json_string(&json, "sandbox", fs->options.sandbox);
 	hf_json_bool(&json, "searching", walking > 0);
 	hf_json_open(&json, "captures", '{');
 	for (int i = 0; i < HF_CAPTURE_GONE; i++)

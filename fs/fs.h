@@ -52,6 +52,7 @@ struct hf_fs_options {
 	uint64_t chunk_insns;    /* 0: default; tests set 1, 7, 1000 */
 	const char *views;       /* names of hart views to offer, comma-separated; NULL: all */
 	const char *params;      /* "VIEW.key=value" or "-o VIEW.key=value", comma-separated: hf_fs_check_params; NULL: none */
+	const char *sandbox;     /* how the process is confined, for status.json; borrowed; NULL: not told */
 	hf_log_fn log;
 	void *log_ctx;
 	bool status_all;         /* .hartfs is for everybody, not only for the user of this process */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 /* Between two looks whether another process has finished a capture. */
 enum { BUSY_WAIT_MS = 500, NICE = 10 };
@@ -85,7 +84,7 @@ static void *index_thread(void *arg)
 	struct hf_capture *capture;
 
 	/* Readers come first; on Linux this is the thread's own. */
-	setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+	setpriority(PRIO_PROCESS, 0, NICE);
 	pthread_mutex_lock(&jobs->lock);
 	for (;;) {
 		while (!jobs->stop && !(capture = pop(&jobs->urgent)) && !(capture = pop(&jobs->normal)))
@@ -211,13 +210,12 @@ static void *notify_thread(void *arg)
 int hf_jobs_init(struct hf_fs *fs)
 {
 	struct hf_jobs *jobs = &fs->jobs;
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
 	pthread_mutex_init(&jobs->lock, NULL);
 	pthread_cond_init(&jobs->work, NULL);
 	pthread_cond_init(&jobs->idle, NULL);
 	pthread_cond_init(&jobs->notices, NULL);
-	jobs->threads = fs->options.index_threads ? fs->options.index_threads : cores > 0 ? (unsigned)cores : 1;
+	jobs->threads = fs->options.index_threads ? fs->options.index_threads : hf_pool_cores();
 	jobs->thread = calloc(jobs->threads, sizeof *jobs->thread);
 	if (!jobs->thread)
 		return HF_ERR_NOMEM;
@@ -272,7 +270,7 @@ static void *walk_thread(void *arg)
 	struct hf_fs *fs = arg;
 	struct hf_jobs *jobs = &fs->jobs;
 
-	setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+	setpriority(PRIO_PROCESS, 0, NICE);
 	hf_fs_each_capture(fs, "", add_found, fs);
 	pthread_mutex_lock(&jobs->lock);
 	jobs->walking--;

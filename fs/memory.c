@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 /*
  * Between the first news and writing them down: so many ms, and so many times as long as writing took, because each
@@ -87,7 +86,7 @@ static void *write_thread(void *arg)
 	int64_t delay = DELAY_MS;
 	size_t many = HF_CATALOGUE_MANY;
 
-	setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+	setpriority(PRIO_PROCESS, 0, NICE);
 	pthread_mutex_lock(&memory->lock);
 	while (!memory->stop) {
 		struct timespec until;

@@ -66,6 +66,7 @@ static void *run(void *arg)
 	struct hf_worker worker;
 	struct hf_job *job;
 
+	pthread_setname_np(pthread_self(), "hartfs-decode");
 	worker_init(&worker);
 	pthread_mutex_lock(&pool->lock);
 	while ((job = take_job(pool))) {
@@ -87,8 +88,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Cores this process may use, which taskset and containers make fewer than there are. */
-static unsigned core_count(void)
+unsigned hf_pool_cores(void)
 {
 	cpu_set_t set;
 
@@ -109,7 +109,7 @@ static void start_threads(struct hf_pool *pool, unsigned threads)
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	while (pool->threads < threads && pthread_create(&pool->thread[pool->threads], &attr, run, pool) == 0)
-		pthread_setname_np(pool->thread[pool->threads++], "hartfs-decode");
+		pool->threads++;
 	pthread_attr_destroy(&attr);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -119,7 +119,7 @@ int hf_pool_new(unsigned threads, struct hf_pool **ret_pool)
 	struct hf_pool *pool;
 
 	if (threads == 0)
-		threads = core_count();
+		threads = hf_pool_cores();
 	pool = calloc(1, sizeof *pool + threads * sizeof *pool->thread);
 	if (!pool)
 		return HF_ERR_NOMEM;

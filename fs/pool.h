@@ -29,6 +29,9 @@ struct hf_job {
 	struct hf_job *next; /* the pool's own */
 };
 
+/* Cores this process may use, which taskset and containers make fewer than there are. */
+unsigned hf_pool_cores(void);
+
 int hf_pool_new(unsigned threads, struct hf_pool **ret_pool);
 /* Runs what is queued to its end, then joins the threads. */
 void hf_pool_free(struct hf_pool *pool);

@@ -2,7 +2,6 @@
 #include "fs/core.h"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 /* Reads come first. */
 #define NICE 10
@@ -75,7 +74,7 @@ static void *run(void *ctx)
 	struct hf_fs *fs = ctx;
 	struct hf_spooler *spooler = &fs->spooler;
 
-	setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+	setpriority(PRIO_PROCESS, 0, NICE);
 	pthread_mutex_lock(&spooler->lock);
 	while (!spooler->stop) {
 		struct hf_capture *capture = spooler->first;

@@ -114,6 +114,7 @@ static void *help(void *arg)
 	struct hf_stage *stage;
 	struct hf_lane *lane;
 
+	pthread_setname_np(pthread_self(), "hartfs-index");
 	pthread_mutex_lock(&crew->lock);
 	while (!crew->stop) {
 		if (pick(crew, helper->number, &lane, &stage)) {
@@ -142,7 +143,6 @@ static void ask_allowed(struct hf_crew *crew)
 		*helper = (struct helper){.crew = crew, .number = (unsigned)crew->started + 1};
 		if (pthread_create(&helper->thread, NULL, help, helper))
 			break;
-		pthread_setname_np(helper->thread, "hartfs-index");
 		crew->started++;
 	}
 	pthread_mutex_lock(&crew->lock);

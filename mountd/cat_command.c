@@ -60,7 +60,7 @@ static char *existing_part(const char *path, const char **ret_rest)
 
 /* The path of something in the directory part: of a view of a capture there with a description (run@etrace/...), whose
  * files may lie above part, the archive is the one of that capture. *target has part as its archive and changes. */
-static bool find_beneath(const char *part, const char *rest, struct target *target)
+static bool find_beneath(const struct hf_settings *settings, const char *part, const char *rest, struct target *target)
 {
 	const char *at = memrchr(rest, '@', strcspn(rest, "/"));
 	char *capture = NULL, *archive = NULL, *name = NULL;
@@ -68,7 +68,7 @@ static bool find_beneath(const char *part, const char *rest, struct target *targ
 
 	if (at && asprintf(&capture, "%s/%.*s", part, (int)(at - rest), rest) < 0)
 		return false;
-	if (capture && hf_paths_split(capture, true, &archive, &name)) {
+	if (capture && hf_paths_split(settings, capture, true, &archive, &name)) {
 		const char *slash = strrchr(name, '/');
 		char *path;
 
@@ -86,7 +86,8 @@ static bool find_beneath(const char *part, const char *rest, struct target *targ
 	return ok;
 }
 
-static bool find_target(const char *path, const char *view, struct target *ret_target)
+static bool find_target(const struct hf_settings *settings, const char *path, const char *view,
+			struct target *ret_target)
 {
 	const char *rest;
 	char *part = existing_part(path, &rest);
@@ -99,9 +100,9 @@ static bool find_target(const char *path, const char *view, struct target *ret_t
 		ret_target->archive = part;
 		if (asprintf(&ret_target->path, "%s%s%s", rest, *rest && view ? "/" : "", view ? view : "") < 0)
 			ret_target->path = NULL;
-		return ret_target->path && find_beneath(part, rest, ret_target);
+		return ret_target->path && find_beneath(settings, part, rest, ret_target);
 	}
-	ok = hf_paths_split(part, view || *rest, &ret_target->archive, &ret_target->path);
+	ok = hf_paths_split(settings, part, view || *rest, &ret_target->archive, &ret_target->path);
 	free(part);
 	if (ok && (view || *rest)) {
 		ok = asprintf(&ret_target->view, "%s%s%s", rest, *rest && view ? "/" : "", view ? view : "") >= 0;
@@ -443,60 +444,122 @@ static int end(int status)
 	return status;
 }
 
-static int write_target(const struct hf_settings *settings, const char *path, const char *view, const char *command)
-{
+/* An operand on its way: first all are opened, then the process confines itself, then they are written. */
+struct job {
+	const char *path;
+	char *shown;       /* the path, and the view behind it */
+	bool all;          /* every capture of a directory */
+	bool opened;       /* false: it was said why not */
 	struct target target;
-	struct hf_fs *fs = NULL;
-	char *inside = NULL, *shown = NULL, *capture = NULL;
-	int status = HF_EXIT_FAILURE;
-	bool all = strcmp(command, "info") == 0 && is_archive(path);
+	struct hf_opened archive;
+};
 
-	if (asprintf(&shown, "%s%s%s", path, view ? "/" : "", view ? view : "") < 0)
-		return status;
-	if (!find_target(path, view, &target))
-		hf_say(stderr, "hartfs %s: %s: there is no such file", command, shown);
-	else if (!*target.path)
-		hf_say(stderr, "hartfs %s: %s: this is a directory", command, shown);
+static void open_job(const struct hf_settings *settings, const char *path, const char *view, const char *command,
+		     struct job *ret_job)
+{
+	struct job job = {.path = path, .all = strcmp(command, "info") == 0 && is_archive(path)};
+
+	if (asprintf(&job.shown, "%s%s%s", path, view ? "/" : "", view ? view : "") < 0)
+		job.shown = NULL;
+	else if (!find_target(settings, path, view, &job.target))
+		hf_say(stderr, "hartfs %s: %s: there is no such file", command, job.shown);
+	else if (!*job.target.path)
+		hf_say(stderr, "hartfs %s: %s: this is a directory", command, job.shown);
 	else
-		fs = hf_paths_open_archive(settings, target.archive, false);
-	if (fs && all) {
-		status = write_infos(fs, settings, path);
-		hf_fs_close(fs);
-	} else if (fs) {
-		inside = resolve_target(fs, &target, command, shown, &capture);
+		job.opened = hf_opened_open(settings, job.target.archive, &job.archive);
+	*ret_job = job;
+}
+
+static int write_job(const struct hf_settings *settings, struct job *job, const char *command)
+{
+	struct hf_fs *fs = hf_opened_start(settings, &job->archive, false);
+	char *inside = NULL, *capture = NULL;
+	int status = HF_EXIT_FAILURE;
+
+	if (!fs)
+		return status;
+	if (job->all) {
+		status = write_infos(fs, settings, job->path);
+	} else {
+		inside = resolve_target(fs, &job->target, command, job->shown, &capture);
 		if (inside)
-			status = write_file(fs, inside, capture, settings, command, shown);
-		free(capture);
-		hf_fs_close(fs);
+			status = write_file(fs, inside, capture, settings, command, job->shown);
 	}
-	target_fini(&target);
+	hf_fs_close(fs);
+	free(capture);
 	free(inside);
-	free(shown);
 	return status;
+}
+
+static void close_job(struct job *job)
+{
+	if (job->opened)
+		hf_opened_close(&job->archive);
+	target_fini(&job->target);
+	free(job->shown);
+}
+
+/* Of the jobs that could be opened. */
+static bool confine(const struct hf_settings *settings, const struct job *jobs, size_t count)
+{
+	struct hf_opened *archives = calloc(count, sizeof *archives);
+	size_t opened = 0;
+	bool ok = false;
+
+	for (size_t i = 0; archives && i < count; i++)
+		if (jobs[i].opened)
+			archives[opened++] = jobs[i].archive;
+	if (archives)
+		ok = !opened || hf_opened_confine(settings, archives, opened);
+	free(archives);
+	return ok;
+}
+
+/* Writes count operands; as many exit statuses go to ret_status. */
+static void write_operands(const struct hf_settings *settings, const char *view, const char *command, size_t count,
+			   int *ret_status)
+{
+	struct job *jobs = calloc(count, sizeof *jobs);
+	bool ok;
+
+	for (size_t i = 0; jobs && i < count; i++)
+		open_job(settings, settings->operands[i], view, command, &jobs[i]);
+	ok = jobs && confine(settings, jobs, count);
+	for (size_t i = 0; i < count; i++)
+		ret_status[i] = ok && jobs[i].opened ? write_job(settings, &jobs[i], command) : HF_EXIT_FAILURE;
+	for (size_t i = 0; jobs && i < count; i++)
+		close_job(&jobs[i]);
+	free(jobs);
 }
 
 int hf_command_cat(const struct hf_settings *settings)
 {
+	int status;
+
 	if (settings->operand_count < 1 || settings->operand_count > 2)
 		return hf_settings_usage(settings, "a path and perhaps a view are needed");
 	signal(SIGPIPE, SIG_IGN);
-	return end(write_target(settings, settings->operands[0],
-				settings->operand_count > 1 ? settings->operands[1] : NULL, "cat"));
+	write_operands(settings, settings->operand_count > 1 ? settings->operands[1] : NULL, "cat", 1, &status);
+	return end(status);
 }
 
 int hf_command_info(const struct hf_settings *settings)
 {
-	int worst = HF_EXIT_OK, good = 0;
+	const size_t count = (size_t)settings->operand_count;
+	int worst = HF_EXIT_OK, good = 0, *status;
 
-	if (settings->operand_count == 0)
+	if (count == 0)
 		return hf_settings_usage(settings, "a capture or a directory is needed");
+	status = calloc(count, sizeof *status);
+	if (!status)
+		return HF_EXIT_FAILURE;
 	signal(SIGPIPE, SIG_IGN);
-	for (int i = 0; i < settings->operand_count; i++) {
-		int status = write_target(settings, settings->operands[i], "info.json", "info");
-
-		good += status != HF_EXIT_FAILURE;
-		if (status)
+	write_operands(settings, "info.json", "info", count, status);
+	for (size_t i = 0; i < count; i++) {
+		good += status[i] != HF_EXIT_FAILURE;
+		if (status[i])
 			worst = HF_EXIT_SOME;
 	}
+	free(status);
 	return end(good ? worst : HF_EXIT_FAILURE);
 }

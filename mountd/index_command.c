@@ -1,4 +1,5 @@
 /* hartfs index and hartfs verify: the same walk over captures, several at a time, with a line or a bar of progress. */
+#include "fs/pool.h"
 #include "mountd/commands.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"
@@ -17,8 +18,14 @@
 struct archive {
 	dev_t dev;
 	ino_t ino;
-	char *directory;
-	struct hf_fs *fs;
+	struct hf_opened opened;
+	struct hf_fs *fs; /* NULL: it could not be started */
+};
+
+/* A path that was given: a capture, or an archive with all its captures. */
+struct operand {
+	size_t archive; /* SIZE_MAX: it is nothing to work on */
+	char *name;     /* of the capture, within the archive; NULL: all */
 };
 
 /* One capture to work on. */
@@ -64,8 +71,7 @@ static int64_t now_ns(void)
 /* The archive of a directory, opened once however many operands lie in it. SIZE_MAX after saying what is wrong. */
 static size_t take_archive(struct work *work, const char *directory)
 {
-	struct archive *bigger;
-	struct hf_fs *fs;
+	struct archive *bigger, *archive;
 	struct stat st;
 
 	if (stat(directory, &st) == 0)
@@ -76,11 +82,10 @@ static size_t take_archive(struct work *work, const char *directory)
 	if (!bigger)
 		return SIZE_MAX;
 	work->archives = bigger;
-	fs = hf_paths_open_archive(work->settings, directory, !work->verify);
-	if (!fs)
+	archive = &bigger[work->archive_count];
+	*archive = (struct archive){.dev = st.st_dev, .ino = st.st_ino};
+	if (!hf_opened_open(work->settings, directory, &archive->opened))
 		return SIZE_MAX;
-	bigger[work->archive_count] =
-		(struct archive){.dev = st.st_dev, .ino = st.st_ino, .directory = strdup(directory), .fs = fs};
 	return work->archive_count++;
 }
 
@@ -124,27 +129,69 @@ static bool add_capture(void *ctx, const char *path, const char *view_dir)
 	return !interrupted && work->items[work->item_count++].path;
 }
 
-static bool add_operand(struct work *work, const char *operand)
+/* Opens what lies behind a path, before the process confines itself. */
+static struct operand open_operand(struct work *work, const char *path)
 {
-	struct finder finder = {.work = work};
-	char *directory, *name;
+	struct operand operand = {.archive = SIZE_MAX};
+	char *directory;
+
+	if (hf_paths_is_directory(path)) {
+		operand.archive = take_archive(work, path);
+		return operand;
+	}
+	if (hf_paths_split(work->settings, path, true, &directory, &operand.name))
+		operand.archive = take_archive(work, directory);
+	else
+		hf_say(stderr, "hartfs: %s: there is no such file", path);
+	free(directory);
+	return operand;
+}
+
+static bool add_operand(struct work *work, const struct operand *operand)
+{
+	struct finder finder = {.work = work, .archive = operand->archive};
+
+	if (operand->archive == SIZE_MAX || !work->archives[operand->archive].fs)
+		return false;
+	if (operand->name)
+		return add_capture(&finder, operand->name, NULL);
+	return hf_fs_each_capture(work->archives[operand->archive].fs, "", add_capture, &finder) == 0 &&
+	       !finder.out_of_memory;
+}
+
+static bool confine(const struct work *work)
+{
+	struct hf_opened *opened = calloc(work->archive_count, sizeof *opened);
 	bool ok = false;
 
-	if (hf_paths_is_directory(operand)) {
-		finder.archive = take_archive(work, operand);
-		return finder.archive != SIZE_MAX &&
-		       hf_fs_each_capture(work->archives[finder.archive].fs, "", add_capture, &finder) == 0 &&
-		       !finder.out_of_memory;
-	}
-	if (!hf_paths_split(operand, true, &directory, &name)) {
-		hf_say(stderr, "hartfs: %s: there is no such file", operand);
-		return false;
-	}
-	finder.archive = take_archive(work, directory);
-	if (finder.archive != SIZE_MAX)
-		ok = add_capture(&finder, name, NULL);
-	free(directory);
-	free(name);
+	for (size_t i = 0; opened && i < work->archive_count; i++)
+		opened[i] = work->archives[i].opened;
+	if (opened)
+		ok = hf_opened_confine(work->settings, opened, work->archive_count);
+	free(opened);
+	return ok;
+}
+
+/* False after saying why nothing at all is done. */
+static bool add_operands(struct work *work)
+{
+	const size_t count = (size_t)work->settings->operand_count;
+	struct operand *operands = calloc(count, sizeof *operands);
+	size_t opened = 0;
+	bool ok = operands != NULL;
+
+	for (; ok && opened < count && !interrupted; opened++)
+		operands[opened] = open_operand(work, work->settings->operands[opened]);
+	if (ok && work->archive_count)
+		ok = confine(work);
+	for (size_t i = 0; ok && i < work->archive_count && !interrupted; i++)
+		work->archives[i].fs =
+			hf_opened_start(work->settings, &work->archives[i].opened, !work->verify);
+	for (size_t i = 0; ok && i < opened && !interrupted; i++)
+		work->failed_paths += !add_operand(work, &operands[i]);
+	for (size_t i = 0; i < opened; i++)
+		free(operands[i].name);
+	free(operands);
 	return ok;
 }
 
@@ -188,7 +235,7 @@ static void tell_index_dir(struct work *work, struct hf_fs *fs)
 
 	if (!work->no_index_dir && hf_fs_index_trouble(fs, text, sizeof text, NULL, NULL)) {
 		clear_bar(work);
-		fprintf(stderr, "hartfs index: %s\n", text);
+		hf_say(stderr, "hartfs index: %s", text);
 	}
 	work->no_index_dir = true;
 }
@@ -214,7 +261,7 @@ static bool on_progress(void *ctx, double percent, uint64_t insns)
 static void tell_result(struct work *work, const struct item *item, int err, uint64_t chunks, uint64_t bad,
 			const struct hf_diag *diag)
 {
-	const char *directory = work->archives[item->archive].directory;
+	const char *directory = work->archives[item->archive].opened.directory;
 	bool quiet = work->settings->verbosity < 0 || (work->bar && work->settings->verbosity <= 0);
 
 	clear_bar(work);
@@ -277,8 +324,7 @@ static void *run_worker(void *arg)
 
 static void run_workers(struct work *work)
 {
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t count = work->settings->jobs ? work->settings->jobs : cores > 0 ? (size_t)cores : 1, started = 0;
+	size_t count = work->settings->jobs ? work->settings->jobs : hf_pool_cores(), started = 0;
 	pthread_t *threads;
 
 	if (count > work->item_count)
@@ -318,22 +364,23 @@ static int sum_up(struct work *work)
 static int run(const struct hf_settings *settings, bool verify)
 {
 	struct work work = {.settings = settings, .verify = verify, .lock = PTHREAD_MUTEX_INITIALIZER};
-	int status;
+	int status = HF_EXIT_FAILURE;
 
 	if (settings->operand_count == 0)
 		return hf_settings_usage(settings, "a file or a directory is needed");
 	sigaction(SIGINT, &(struct sigaction){.sa_handler = interrupt}, NULL);
 	sigaction(SIGTERM, &(struct sigaction){.sa_handler = interrupt}, NULL);
-	for (int i = 0; i < settings->operand_count && !interrupted; i++)
-		work.failed_paths += !add_operand(&work, settings->operands[i]);
-	work.bar = settings->verbosity >= 0 && isatty(STDERR_FILENO) && work.item_count > 0;
-	run_workers(&work);
-	status = sum_up(&work);
+	if (add_operands(&work)) {
+		work.bar = settings->verbosity >= 0 && isatty(STDERR_FILENO) && work.item_count > 0;
+		run_workers(&work);
+		status = sum_up(&work);
+	}
 	for (size_t i = 0; i < work.item_count; i++)
 		free(work.items[i].path);
 	for (size_t i = 0; i < work.archive_count; i++) {
-		hf_fs_close(work.archives[i].fs);
-		free(work.archives[i].directory);
+		if (work.archives[i].fs)
+			hf_fs_close(work.archives[i].fs);
+		hf_opened_close(&work.archives[i].opened);
 	}
 	free(work.items);
 	free(work.archives);

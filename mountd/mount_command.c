@@ -1,5 +1,6 @@
 /* hartfs mount and hartfs umount, up to where processes start: everything that can be wrong is said here, in a line. */
 #include "mountd/commands.h"
+#include "mountd/confine.h"
 #include "mountd/daemon.h"
 #include "mountd/log.h"
 #include "mountd/mounts.h"
@@ -145,15 +146,31 @@ static bool open_log(struct hf_plan *plan)
 	return plan->null_fd >= 0 || complain("/dev/null", strerror(errno));
 }
 
-/* Given ones were checked; hartfs.conf could not be before there was an archive. */
-static bool check_params(const struct hf_plan *plan, int *ret_status)
-{
+struct params_answer {
+	bool wrong;
 	char why[320];
+};
 
-	if (!hf_fs_check_params(plan->archive_fd, plan->settings->params, why, sizeof why))
+static void do_check_params(void *ctx, void *result)
+{
+	const struct hf_plan *plan = ctx;
+	struct params_answer *answer = result;
+
+	answer->wrong = hf_fs_check_params(plan->archive_fd, plan->settings->params, answer->why, sizeof answer->why);
+}
+
+/* Given ones were checked; hartfs.conf could not be before there was an archive, and nobody vouches for it. */
+static bool check_params(struct hf_plan *plan, int *ret_status)
+{
+	struct params_answer answer = {0};
+
+	if (!hf_confine_call(plan->settings, plan->archive_fd, do_check_params, plan, &answer, sizeof answer))
+		return false;
+	if (!answer.wrong)
 		return true;
+	answer.why[sizeof answer.why - 1] = 0;
 	*ret_status = HF_EXIT_USAGE;
-	return complain(plan->archive, why);
+	return complain(plan->archive, answer.why);
 }
 
 int hf_command_mount(const struct hf_settings *settings)

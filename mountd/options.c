@@ -174,6 +174,19 @@ static bool are_views(const char *list)
 	}
 }
 
+static bool parse_sandbox(const char *text, enum hf_sandbox_mode *ret_mode)
+{
+	static const char *const names[] = {
+		[HF_SANDBOX_REQUIRED] = "required", [HF_SANDBOX_TRY] = "try", [HF_SANDBOX_OFF] = "off"};
+
+	for (size_t i = HF_SANDBOX_REQUIRED; i < COUNT(names); i++)
+		if (!strcmp(text, names[i])) {
+			*ret_mode = (enum hf_sandbox_mode)i;
+			return true;
+		}
+	return false;
+}
+
 /* Adds a parameter of a view, or several with commas between, and before each the option that gave it. */
 static bool add_params(struct hf_settings *settings, const char *option, const char *list)
 {
@@ -212,6 +225,8 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 			*plus = ',';
 		settings->views = value;
 		return are_views(value);
+	case OPTION_SANDBOX:
+		return parse_sandbox(value, &settings->sandbox);
 	case OPTION_WAIT:
 		settings->wait = true;
 		return true;

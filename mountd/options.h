@@ -22,6 +22,14 @@ enum hf_exit {
 	HF_EXIT_INDEX_DIR = 4, /* the index directory did */
 };
 
+/* Whether a process that decodes confines itself. */
+enum hf_sandbox_mode {
+	HF_SANDBOX_DEFAULT, /* as the manual says: required for root with allow_other, try for all others */
+	HF_SANDBOX_REQUIRED,
+	HF_SANDBOX_TRY,
+	HF_SANDBOX_OFF,
+};
+
 struct hf_settings {
 	enum hf_command command;
 	const char *index_dir, *views, *log_file;
@@ -32,6 +40,7 @@ struct hf_settings {
 	uint64_t offset, length;         /* of cat */
 	uint64_t shard, shards;          /* shards 0: not given */
 	bool status_all;                 /* .hartfs is for everybody */
+	enum hf_sandbox_mode sandbox;
 	bool wait, foreground, lazy, prune, dry_run;
 	int verbosity;                   /* -2 .. 2 */
 	char *params;                    /* view parameters, comma-separated; NULL: none */

@@ -1,5 +1,6 @@
 #include "mountd/paths.h"
 
+#include "mountd/confine.h"
 #include "mountd/log.h"
 
 #include <errno.h>
@@ -90,9 +91,64 @@ int hf_paths_need_index(const struct hf_settings *settings)
 	return place.fd;
 }
 
-struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const char *directory, bool catalogue)
+/* Indexing has no use without a directory to write to; all else can do without. */
+static bool open_own_index(const struct hf_settings *settings, struct hf_index_place *ret_index)
 {
-	struct hf_fs_options options = {.cache_bytes = settings->cache,
+	if (!hf_paths_open_index(settings, ret_index))
+		return false;
+	if (ret_index->fd >= 0 || settings->command != HF_COMMAND_INDEX)
+		return true;
+	complain_of_index(ret_index);
+	return false;
+}
+
+bool hf_opened_open(const struct hf_settings *settings, const char *directory, struct hf_opened *ret_archive)
+{
+	struct hf_opened archive = {.archive_fd = -1, .index.fd = -1};
+	bool ok = false;
+
+	archive.archive_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (archive.archive_fd < 0)
+		hf_say(stderr, "hartfs: %s: %s", directory, strerror(errno));
+	else
+		ok = open_own_index(settings, &archive.index);
+	archive.directory = strdup(directory);
+	archive.real = realpath(directory, NULL);
+	*ret_archive = archive;
+	if (ok && archive.directory)
+		return true;
+	hf_opened_close(ret_archive);
+	return false;
+}
+
+bool hf_opened_confine(const struct hf_settings *settings, const struct hf_opened *archives, size_t count)
+{
+	struct hf_sandbox_places places = {.read_count = count, .write = -1};
+	int *fds = calloc(count + 1, sizeof *fds);
+	bool ok = false;
+
+	for (size_t i = 0; fds && i < count; i++) {
+		fds[i] = archives[i].archive_fd;
+		places.write = archives[i].index.fd; /* of all of them the same directory */
+	}
+	places.read = fds;
+	if (fds)
+		ok = hf_confine(settings, &places);
+	else
+		hf_say(stderr, "hartfs: out of memory");
+	free(fds);
+	return ok;
+}
+
+struct hf_fs *hf_opened_start(const struct hf_settings *settings, struct hf_opened *archive, bool catalogue)
+{
+	struct hf_fs_options options = {.archive_fd = archive->archive_fd,
+					.index_fd = archive->index.fd,
+					.index_error = archive->index.errnum,
+					.index_path = archive->index.path,
+					.index_on_disk = settings->command == HF_COMMAND_INDEX,
+					.archive_path = catalogue ? archive->real : NULL,
+					.cache_bytes = settings->cache,
 					.stream_memory = settings->stream_memory,
 					.threads = settings->threads,
 					.index_threads = settings->jobs,
@@ -101,50 +157,41 @@ struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const ch
 					.views = settings->views,
 					.params = settings->params,
 					.log = hf_log_line};
-	struct hf_index_place index;
 	struct hf_fs_place place;
 	struct hf_diag diag = {0};
 	struct hf_fs *fs = NULL;
 	struct stat st;
-	char *real, why[320];
+	char why[320];
 	int err;
 
-	options.archive_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (options.archive_fd < 0) {
-		hf_say(stderr, "hartfs: %s: %s", directory, strerror(errno));
-		return NULL;
-	}
 	if (hf_fs_check_params(options.archive_fd, settings->params, why, sizeof why)) {
-		hf_say(stderr, "hartfs: %s: %s", directory, why);
-		close(options.archive_fd);
+		hf_say(stderr, "hartfs: %s: %s", archive->directory, why);
 		return NULL;
 	}
-	/* What index is for is to write there. */
-	options.index_on_disk = settings->command == HF_COMMAND_INDEX;
-	if (!hf_paths_open_index(settings, &index) || (index.fd < 0 && options.index_on_disk)) {
-		if (index.path)
-			complain_of_index(&index);
-		free(index.path);
-		close(options.archive_fd);
-		return NULL;
-	}
-	options.index_fd = index.fd;
-	options.index_error = index.errnum;
-	options.index_path = index.path;
 	if (fstat(options.index_fd, &st) == 0) {
 		place = (struct hf_fs_place){.dev = st.st_dev, .ino = st.st_ino};
 		options.skip = &place;
 		options.skip_count = 1;
 	}
-	options.archive_path = real = catalogue ? realpath(directory, NULL) : NULL;
+	archive->archive_fd = archive->index.fd = -1;
 	err = hf_fs_open(&options, &fs, &diag);
-	free(real);
-	free(index.path);
 	if (err) {
-		hf_paths_explain("", directory, err, &diag);
+		hf_paths_explain("", archive->directory, err, &diag);
 		return NULL;
 	}
 	return fs;
+}
+
+void hf_opened_close(struct hf_opened *archive)
+{
+	if (archive->archive_fd >= 0)
+		close(archive->archive_fd);
+	if (archive->index.fd >= 0)
+		close(archive->index.fd);
+	free(archive->index.path);
+	free(archive->directory);
+	free(archive->real);
+	*archive = (struct hf_opened){.archive_fd = -1, .index.fd = -1};
 }
 
 static const char *const descriptions[] = {"capture.ini", "snapshot.ini"};
@@ -176,22 +223,40 @@ static bool is_description(const char *real)
 	return is_capture_dir(real) || (n > 4 && strcmp(real + n - 4, ".ini") == 0);
 }
 
+/* What hf_fs_reach is asked, in a process that reads nothing else, for nobody vouches for a description. */
+struct reach {
+	int fd;
+	const char *name; /* of the description in fd; NULL: fd is a directory that is a capture */
+};
+
+static void find_reach(void *ctx, void *result)
+{
+	const struct reach *reach = ctx;
+	unsigned *levels = result;
+
+	if (reach->name)
+		*levels = hf_fs_reach(reach->fd, reach->name);
+	for (size_t i = 0; !reach->name && i < 2 && !*levels; i++)
+		*levels = hf_fs_reach(reach->fd, descriptions[i]);
+}
+
 /* How many directories above the one that holds it an archive with this capture must begin. */
-static unsigned reach(const char *real, bool directory)
+static unsigned reach(const struct hf_settings *settings, const char *real, bool directory)
 {
 	char *copy = strdup(real), *slash = copy ? strrchr(copy, '/') : NULL;
+	struct reach reach = {.fd = -1};
 	unsigned levels = 0;
-	int fd;
 
-	if (slash && !directory)
+	if (slash && !directory) {
 		*slash = 0;
-	fd = slash ? open(*copy ? copy : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (fd >= 0) {
-		if (!directory)
-			levels = hf_fs_reach(fd, slash + 1);
-		for (size_t i = 0; directory && i < 2 && !levels; i++)
-			levels = hf_fs_reach(fd, descriptions[i]);
-		close(fd);
+		reach.name = slash + 1;
+	}
+	if (slash)
+		reach.fd = open(*copy ? copy : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (reach.fd >= 0) {
+		if (!hf_confine_call(settings, reach.fd, find_reach, &reach, &levels, sizeof levels))
+			levels = 0;
+		close(reach.fd);
 	}
 	free(copy);
 	return directory && levels ? levels - 1 : levels;
@@ -209,7 +274,8 @@ static void cut_description(char *name)
 		}
 }
 
-bool hf_paths_split(const char *path, bool as_capture, char **ret_directory, char **ret_name)
+bool hf_paths_split(const struct hf_settings *settings, const char *path, bool as_capture, char **ret_directory,
+		    char **ret_name)
 {
 	char *real = realpath(path, NULL), *slash;
 
@@ -217,7 +283,7 @@ bool hf_paths_split(const char *path, bool as_capture, char **ret_directory, cha
 	if (!real)
 		return false;
 	slash = strrchr(real, '/');
-	for (unsigned up = is_description(real) ? reach(real, is_capture_dir(real)) : 0; up && slash > real; up--)
+	for (unsigned up = is_description(real) ? reach(settings, real, is_capture_dir(real)) : 0; up && slash > real; up--)
 		slash = memrchr(real, '/', (size_t)(slash - real));
 	*ret_name = strdup(slash + 1);
 	slash[slash == real] = 0;

@@ -20,9 +20,21 @@ bool hf_paths_open_index(const struct hf_settings *settings, struct hf_index_pla
 /* For those that cannot: -1 after saying why. */
 int hf_paths_need_index(const struct hf_settings *settings);
 
-/* Starts a file system without mount on a directory; NULL after saying why. Nothing is indexed unasked. catalogue: it
- * uses and keeps that of the archive, as a mount would. */
-struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const char *directory, bool catalogue);
+/* An archive for a command that works without a mount: what must be open before the process confines itself. */
+struct hf_opened {
+	char *directory, *real;      /* as it was given; without links and dots; owned */
+	int archive_fd;              /* owned until hf_opened_start */
+	struct hf_index_place index; /* likewise, but for the path */
+};
+
+/* False after saying why; there is nothing to close then. */
+bool hf_opened_open(const struct hf_settings *settings, const char *directory, struct hf_opened *ret_archive);
+/* Confines the process to count archives and their index directory. False after saying why. */
+bool hf_opened_confine(const struct hf_settings *settings, const struct hf_opened *archives, size_t count);
+/* Starts a file system without mount; NULL after saying why. Nothing is indexed unasked. catalogue: it uses and keeps
+ * that of the archive, as a mount would. */
+struct hf_fs *hf_opened_start(const struct hf_settings *settings, struct hf_opened *archive, bool catalogue);
+void hf_opened_close(struct hf_opened *archive);
 
 /* Whether path is a directory, and not one that is a capture itself (capture.ini, snapshot.ini). */
 bool hf_paths_is_directory(const char *path);
@@ -30,7 +42,8 @@ bool hf_paths_is_directory(const char *path);
 /* The directory that holds path, or of a capture with a description a higher one if its files need that, and path's name
  * in it, both malloc'ed; false: out of memory or no such path. as_capture: a capture.ini that describes the directory in
  * which it lies means that directory. */
-bool hf_paths_split(const char *path, bool as_capture, char **ret_directory, char **ret_name);
+bool hf_paths_split(const struct hf_settings *settings, const char *path, bool as_capture, char **ret_directory,
+		    char **ret_name);
 
 /* What went wrong with the capture at path of fs, which is called shown, as one line. */
 void hf_paths_explain_capture(const char *command, const char *shown, struct hf_fs *fs, const char *path, int err,

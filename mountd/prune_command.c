@@ -2,6 +2,7 @@
 #include "index/prune.h"
 
 #include "mountd/commands.h"
+#include "mountd/confine.h"
 #include "mountd/paths.h"
 
 #include <inttypes.h>
@@ -21,6 +22,10 @@ int hf_prune_indexes(const struct hf_settings *settings)
 
 	if (prune.dirfd < 0)
 		return HF_EXIT_FAILURE;
+	if (!hf_confine(settings, &(struct hf_sandbox_places){.write = prune.dirfd})) {
+		close(prune.dirfd);
+		return HF_EXIT_FAILURE;
+	}
 	if (settings->dry_run || settings->verbosity > 0)
 		prune.on_file = tell;
 	err = hf_prune_run(&prune);

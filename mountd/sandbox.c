@@ -1,104 +1,79 @@
 #include "mountd/sandbox.h"
 
+#include "mountd/capabilities.h"
+#include "mountd/landlock.h"
+#include "mountd/syscalls.h"
+
 #include <errno.h>
-#include <fcntl.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-/*
- * The kernel's interface in our own words: headers of the machine that compiles are often older than the kernel that
- * runs, and the numbers never change. landlock(7) has the version that brought each.
- */
-enum {
-	CALL_CREATE = 444,
-	CALL_ADD_RULE = 445,
-	CALL_RESTRICT = 446,
-	CREATE_VERSION = 1,
-	RULE_PATH_BENEATH = 1,
-};
-
-#define FS_WRITE_FILE (1ull << 1)
-#define FS_READ_FILE (1ull << 2)
-#define FS_READ_DIR (1ull << 3)
-#define FS_REMOVE_DIR (1ull << 4)
-#define FS_REMOVE_FILE (1ull << 5)
-#define FS_MAKE_DIR (1ull << 7)
-#define FS_MAKE_REG (1ull << 8)
-#define FS_REFER (1ull << 13)
-#define FS_TRUNCATE (1ull << 14)
-
-#define FS_READ (FS_READ_FILE | FS_READ_DIR)
-#define FS_WRITE (FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR | FS_MAKE_REG | FS_REFER | FS_TRUNCATE)
-
-struct ruleset {
-	uint64_t fs, net, scope;
-};
-
-struct path_rule {
-	uint64_t access;
-	int32_t fd;
-} __attribute__((packed));
-
-/* What each version can handle, and how much of struct ruleset it knows. */
-static const struct {
-	uint64_t fs, net, scope;
-	size_t size;
-} versions[] = {
-	{(1ull << 13) - 1, 0, 0, 8},  /* 1 */
-	{(1ull << 14) - 1, 0, 0, 8},  /* 2: refer */
-	{(1ull << 15) - 1, 0, 0, 8},  /* 3: truncate */
-	{(1ull << 15) - 1, 3, 0, 16}, /* 4: TCP bind and connect */
-	{(1ull << 16) - 1, 3, 0, 16}, /* 5: ioctl on devices */
-	{(1ull << 16) - 1, 3, 3, 24}, /* 6: abstract sockets and signals stay within */
-};
-
-static int allow(int ruleset, int fd, uint64_t access)
+/* Appends to a list with that separator. */
+static void __attribute__((format(printf, 4, 5)))
+add(char *list, size_t size, const char *separator, const char *format, ...)
 {
-	struct path_rule rule = {.access = access, .fd = fd};
+	const size_t length = strlen(list);
+	char item[160];
+	va_list args;
 
-	return syscall(CALL_ADD_RULE, ruleset, RULE_PATH_BENEATH, &rule, 0) < 0 ? -errno : 0;
+	va_start(args, format);
+	vsnprintf(item, sizeof item, format, args);
+	va_end(args);
+	snprintf(list + length, size - length, "%s%s", length ? separator : "", item);
 }
 
-/* Conveniences whose absence is no failure: the process's own statistics, and SQLite's source of random names. */
-static void allow_extras(int ruleset)
+#define ADD_FORCE(report, ...) add((report)->in_force, sizeof(report)->in_force, ", ", __VA_ARGS__)
+#define ADD_MISSING(report, ...) add((report)->missing, sizeof(report)->missing, "; ", __VA_ARGS__)
+
+static bool confine_files(const struct hf_sandbox_places *places, struct hf_sandbox_report *report)
 {
-	static const char *const paths[] = {"/proc/self", "/dev/urandom"};
+	int known, version = hf_landlock_enter(places, &known);
 
-	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-		int fd = open(paths[i], O_PATH | O_CLOEXEC);
+	if (version > known)
+		ADD_FORCE(report, "Landlock %d (of this kernel's %d)", known, version);
+	else if (version > 0)
+		ADD_FORCE(report, "Landlock %d", version);
+	else if (version == 0)
+		ADD_MISSING(report, "this kernel has no Landlock");
+	else
+		ADD_MISSING(report, "Landlock cannot be used: %s", strerror(-version));
+	return version > 0;
+}
 
-		if (fd < 0)
-			continue;
-		allow(ruleset, fd, i == 0 ? FS_READ : FS_READ_FILE);
-		close(fd);
+static bool confine_calls(bool audit, struct hf_sandbox_report *report)
+{
+	const char *why;
+	int err = hf_syscalls_enter(audit, &why);
+
+	if (!err)
+		ADD_FORCE(report, "seccomp");
+	else if (err == -ENOTSUP)
+		ADD_MISSING(report, "no seccomp: %s", why);
+	else
+		ADD_MISSING(report, "no seccomp: %s (%s)", why, strerror(-err));
+	/* Such a build is for tests: what it lacks is said, and is no reason to refuse a mount. */
+	return !err || HF_SANDBOX_SANITIZER;
+}
+
+void hf_sandbox_enter(const struct hf_sandbox_places *places, bool audit, struct hf_sandbox_report *ret_report)
+{
+	const char *kept;
+	bool files, calls;
+	int err;
+
+	*ret_report = (struct hf_sandbox_report){0};
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
+		ADD_MISSING(ret_report, "this kernel has no way to give up privileges: %s", strerror(errno));
+		return;
 	}
-}
-
-int hf_sandbox_enter(int archive_fd, int index_fd)
-{
-	long version = syscall(CALL_CREATE, NULL, (size_t)0, CREATE_VERSION);
-	size_t row, rows = sizeof versions / sizeof versions[0];
-	struct ruleset handled;
-	int ruleset, err;
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return -errno;
-	if (version <= 0)
-		return 0;
-	row = (size_t)version > rows ? rows - 1 : (size_t)version - 1;
-	handled = (struct ruleset){.fs = versions[row].fs, .net = versions[row].net, .scope = versions[row].scope};
-	ruleset = (int)syscall(CALL_CREATE, &handled, versions[row].size, 0);
-	if (ruleset < 0)
-		return -errno;
-	err = allow(ruleset, archive_fd, FS_READ);
-	if (!err && index_fd >= 0)
-		err = allow(ruleset, index_fd, (FS_READ | FS_WRITE) & handled.fs);
-	allow_extras(ruleset);
-	if (!err && syscall(CALL_RESTRICT, ruleset, 0) < 0)
-		err = -errno;
-	close(ruleset);
-	return err ? err : (int)row + 1;
+	files = confine_files(places, ret_report);
+	err = hf_capabilities_drop(files, &kept);
+	calls = confine_calls(audit, ret_report);
+	if (!err)
+		ADD_FORCE(ret_report, "capabilities: %s", kept);
+	else
+		ADD_MISSING(ret_report, "capabilities cannot be given up: %s", strerror(-err));
+	ret_report->complete = files && calls && !err;
 }

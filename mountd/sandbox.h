@@ -1,14 +1,46 @@
 /*
- * Confines the server: it decodes files that nobody vouches for, so it keeps no access that it does not need.
+ * Confines a process that decodes: it reads files that nobody vouches for, so it keeps no access that it does not need.
+ * Three parts: Landlock (landlock.h), capabilities (capabilities.h), system calls (syscalls.h).
  */
 #ifndef HF_MOUNTD_SANDBOX_H
 #define HF_MOUNTD_SANDBOX_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+/* AddressSanitizer and ThreadSanitizer look at the process from inside, in ways that a program has no need of. */
+#ifdef __has_feature
+#define HF_SANDBOX_FEATURE(name) __has_feature(name)
+#else
+#define HF_SANDBOX_FEATURE(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || HF_SANDBOX_FEATURE(address_sanitizer) || \
+	HF_SANDBOX_FEATURE(memory_sanitizer) || HF_SANDBOX_FEATURE(thread_sanitizer)
+#define HF_SANDBOX_SANITIZER 1
+#else
+#define HF_SANDBOX_SANITIZER 0
+#endif
+
+/* What stays within reach: descriptors of directories, borrowed. */
+struct hf_sandbox_places {
+	const int *read;  /* to be read beneath: archives */
+	size_t read_count;
+	int write;        /* to be read and written beneath, the index directory; -1: none */
+};
+
+/* What is in force and what is not, for a person. */
+struct hf_sandbox_report {
+	bool complete;     /* nothing is missing */
+	char in_force[96]; /* "Landlock 7, seccomp, capabilities: dac_read_search" */
+	char missing[256]; /* "this kernel has no Landlock; built without libseccomp" */
+};
+
 /*
- * From here on the calling thread and its future threads read beneath archive_fd, read and write beneath index_fd, and
- * open nothing else; no new privileges, no TCP. Returns the version of Landlock in use, 0 if the kernel has none, or
- * a negative errno. Descriptors that are open stay usable.
+ * From here on the calling thread and those it makes afterwards open files in those places and nowhere else; they have
+ * no network, make no processes and change no attributes. Descriptors that are open stay usable. To be called once,
+ * while there is one thread, with everything loaded and opened that will be needed. audit: the kernel's audit log gets
+ * the system calls that are refused. What the machine cannot do is left out and reported.
  */
-int hf_sandbox_enter(int archive_fd, int index_fd);
+void hf_sandbox_enter(const struct hf_sandbox_places *places, bool audit, struct hf_sandbox_report *ret_report);
 
 #endif

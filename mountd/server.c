@@ -2,11 +2,11 @@
  * The server process: mounts, confines itself, starts the file system and answers the kernel until the mount is gone
  * or it is told to end. Threads exist from hf_fs_open on, so that all of them are confined.
  */
+#include "mountd/confine.h"
 #include "mountd/daemon.h"
 #include "mountd/log.h"
 #include "mountd/mounts.h"
 #include "mountd/paths.h"
-#include "mountd/sandbox.h"
 #include "mountd/session.h"
 
 #include <errno.h>
@@ -108,16 +108,10 @@ static int mount_it(struct server *server)
 	return HF_EXIT_OK;
 }
 
-static void confine(const struct hf_plan *plan)
+static bool confine(const struct hf_plan *plan)
 {
-	int version = hf_sandbox_enter(plan->archive_fd, plan->index_fd);
-
-	if (version > 0)
-		hf_log(7, "confined with Landlock %d", version);
-	else if (version == 0)
-		hf_log(4, "this kernel has no Landlock: the server is not confined");
-	else
-		hf_log(4, "the server is not confined: %s", strerror(-version));
+	return hf_confine(plan->settings, &(struct hf_sandbox_places){
+						  .read = &plan->archive_fd, .read_count = 1, .write = plan->index_fd});
 }
 
 static int open_fs(struct server *server)
@@ -138,6 +132,7 @@ static int open_fs(struct server *server)
 					.chunk_insns = settings->chunk,
 					.views = settings->views,
 					.params = settings->params,
+					.sandbox = hf_confine_state(),
 					.log = hf_log_line,
 					.status_all = settings->status_all,
 					.log_ring = server->log_ring,
@@ -206,7 +201,8 @@ int hf_server_run(struct hf_plan *plan, int report_fd)
 	status = mount_it(&server);
 	if (status)
 		return status;
-	confine(plan);
+	if (!confine(plan))
+		return HF_EXIT_FAILURE;
 	if (hf_session_start_tasks(&server.session)) {
 		hf_log(3, "out of memory");
 		return HF_EXIT_FAILURE;

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Every process that decodes confines itself: what the kernel says of them, and what happens where it cannot.
+. "$(dirname "$0")/../lib/mount.sh"
+need_fuse
+need_root
+capture_archive
+chmod 755 "$tmp"
+
+# A build for ThreadSanitizer or AddressSanitizer has no list of system calls, and says so.
+filter=2
+"$hartfs" cat -v --index-dir "$index" "$archive/notes.md" 2>"$tmp/said" >/dev/null || fail "cat of a plain file"
+grep -q 'no seccomp: built with a sanitizer' "$tmp/said" && filter=0
+grep -q 'sandbox=off' "$tmp/said" && skip "this build, for coverage, confines nothing unless it is asked to"
+[ $filter = 2 ] && grep -q 'not confined as it could be' "$tmp/said" && skip "this machine cannot: $(cat "$tmp/said")"
+grep -q 'confined: Landlock [0-9]*, .*capabilities: dac_read_search' "$tmp/said" ||
+	fail "cat -v does not say how it is confined: $(cat "$tmp/said")"
+
+# field PID NAME: of what the kernel says of a process.
+field() { sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status"; }
+is_confined() { [ "$(field "$1" NoNewPrivs)" = 1 ] && [ "$(field "$1" Seccomp)" = "$filter" ]; }
+
+# check_process PID WHAT
+check_process() {
+	local set
+	wait_until is_confined "$1" || fail "$2: Seccomp $(field "$1" Seccomp), NoNewPrivs $(field "$1" NoNewPrivs)"
+	for set in CapPrm CapEff; do
+		[ "$(field "$1" $set)" = 0000000000000004 ] || fail "$2: $set is $(field "$1" $set)"
+	done
+	for set in CapInh CapBnd CapAmb; do
+		[ "$(field "$1" $set)" = 0000000000000000 ] || fail "$2: $set is $(field "$1" $set)"
+	done
+}
+
+# The server of a shared mount; its supervisor stays outside, to unmount.
+do_mount --wait -o allow_other
+check_process "$(server)" "the server"
+[ "$(field "$(supervisor)" NoNewPrivs)" = 0 ] || fail "the supervisor is confined"
+grep -q '"sandbox": "Landlock [0-9]*, .*capabilities: dac_read_search' "$mnt/.hartfs/status.json" ||
+	fail "status.json: $(grep sandbox "$mnt/.hartfs/status.json")"
+grep -q 'confined: Landlock' "$log" || fail "the log does not say how the server is confined"
+cat "$mnt/boot/rv-sys@stf@gz/hart0/listing.txt" >"$tmp/listing" || fail "a confined server does not read"
+do_umount
+
+# The commands, each while it waits for room in a pipe that is full.
+mkfifo "$tmp/fifo"
+for command in "cat $archive/boot/rv-sys.stf.gz hart0/listing.txt" "info $archive" "info $archive/boot/rv-sys.stf.gz" \
+	"index $archive" "verify $archive/mini" "index --prune --dry-run"; do
+	# What --prune can name.
+	touch -d '2 days ago' "$index/.0123456789abcdef0123456789abcdef.hfi.part"
+	exec 3<>"$tmp/fifo"
+	dd if=/dev/zero of="$tmp/fifo" oflag=nonblock bs=4096 count=1024 2>/dev/null
+	# shellcheck disable=SC2086
+	"$hartfs" $command --index-dir "$index" >"$tmp/fifo" 3>&- 2>"$tmp/err" &
+	pid=$!
+	check_process $pid "$command"
+	cat <"$tmp/fifo" >"$tmp/out" 3>&- &
+	reader=$!
+	exec 3>&-
+	wait $pid || fail "$command ended with $?: $(cat "$tmp/err")"
+	wait $reader
+done
+
+# Off is off, and said; anything else is an error.
+do_mount -o sandbox=off
+[ "$(field "$(server)" Seccomp)" = 0 ] || fail "sandbox=off: there is a filter"
+grep -q '"sandbox": "off"' "$mnt/.hartfs/status.json" || fail "sandbox=off: status.json does not say so"
+grep -q 'not confined: sandbox=off' "$log" || fail "sandbox=off: the log does not say so"
+do_umount
+"$hartfs" cat --sandbox=maybe "$archive/notes.md" 2>/dev/null
+[ $? = 2 ] || fail "--sandbox=maybe is no usage error"
+
+# A kernel without Landlock.
+command -v python3 >/dev/null || skip "python3 is needed for the rest"
+cat >"$tmp/without.py" <<-'END'
+	import ctypes, os, struct, sys
+	code = [(0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, 0x50000 | 38), (0x06, 0, 0, 0x7fff0000)]
+	text = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in code))
+	program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(code), ctypes.addressof(text)))
+	libc = ctypes.CDLL(None)
+	assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
+	os.execv(sys.argv[1], sys.argv[1:])
+END
+without() { timeout 60 python3 "$tmp/without.py" "$hartfs" "$@" --index-dir "$index"; }
+for options in allow_other allow_other,sandbox=required sandbox=required; do
+	without mount -o $options "$archive" "$mnt" 2>"$tmp/err" && fail "-o $options without Landlock is mounted"
+	is_mounted "$mnt" && fail "-o $options without Landlock stays mounted"
+	grep -q 'required, but this kernel has no Landlock' "$tmp/err" || fail "-o $options: $(cat "$tmp/err")"
+done
+: >"$log"
+without mount --log "$log" -o allow_other,sandbox=try "$archive" "$mnt" || fail "-o sandbox=try without Landlock"
+grep -q 'not confined as it could be: this kernel has no Landlock' "$log" || fail "-o sandbox=try: nothing in the log"
+do_umount
+without cat "$archive/notes.md" >/dev/null 2>"$tmp/err" || fail "cat without Landlock"
+[ -s "$tmp/err" ] && fail "cat without Landlock says $(cat "$tmp/err")"
+without verify --sandbox=required "$archive/mini" >/dev/null 2>"$tmp/err" && fail "verify --sandbox=required"
+grep -q 'required, but this kernel has no Landlock' "$tmp/err" || fail "verify --sandbox=required: $(cat "$tmp/err")"
+
+# Root without its capabilities cannot write where only somebody else may.
+mkdir -m 700 "$tmp/theirs"
+chown 65534 "$tmp/theirs"
+"$hartfs" cat --index-dir "$tmp/theirs" "$archive/notes.md" 2>"$tmp/err" >/dev/null
+grep -q 'indexes cannot be kept: the index directory belongs to user 65534' "$tmp/err" ||
+	fail "nothing about an index directory of somebody else: $(cat "$tmp/err")"
+finish
