@@ -75,11 +75,6 @@ static void lend(struct hf_index_dir *dir)
 		hf_cache_reserve(dir->fs->cache, memory_of(dir).bytes);
 }
 
-void hf_index_dir_kept(struct hf_index_dir *dir)
-{
-	lend(dir);
-}
-
 uint64_t hf_index_dir_free(struct hf_index_dir *dir)
 {
 	const struct hf_memdir_stats stats = memory_of(dir);
@@ -260,6 +255,29 @@ void hf_index_dir_failed(struct hf_index_dir *dir)
 		hf_fs_log(dir->fs, dir->memdir ? 4 : 7, dir->memdir ? "%s; new indexes are kept in memory" : "%s", text);
 }
 
+/* With the lock held: something is still to be written, though it may have begun to work when that was nearly done. */
+static void go_on(struct hf_index_dir *dir)
+{
+	const bool told_full = dir->told_full;
+
+	if (dir->failing || dir->stop)
+		return;
+	begin_to_fail(dir);
+	dir->told_full = told_full;
+	dir->told_well = true;
+}
+
+void hf_index_dir_kept(struct hf_index_dir *dir)
+{
+	const bool some = memory_of(dir).files;
+
+	pthread_mutex_lock(&dir->lock);
+	if (some)
+		go_on(dir);
+	pthread_mutex_unlock(&dir->lock);
+	lend(dir);
+}
+
 void hf_index_dir_waited_for(struct hf_index_dir *dir)
 {
 	const struct hf_memdir_stats stats = memory_of(dir);
@@ -268,11 +286,7 @@ void hf_index_dir_waited_for(struct hf_index_dir *dir)
 	pthread_mutex_lock(&dir->lock);
 	told = dir->told_full;
 	dir->told_full = true;
-	/* It may have begun to work when the capture's turn was nearly over. */
-	if (!dir->failing && !dir->stop) {
-		begin_to_fail(dir);
-		dir->told_full = dir->told_well = true;
-	}
+	go_on(dir);
 	pthread_mutex_unlock(&dir->lock);
 	lend(dir);
 	if (!told && dir->memdir)
