@@ -58,7 +58,7 @@ struct hf_capture {
 	struct hf_facts *facts;  /* READY and FAILED: one reference */
 	bool building;           /* a thread is indexing it, perhaps an older version */
 	unsigned rebuilds;       /* of this version, because bytes were not as promised */
-	int64_t failed_ns;       /* when it failed, to try again later */
+	int64_t failed_ns;       /* when it failed, or began to wait, to try again later */
 	uint64_t too_small;      /* its index did not fit in so many bytes of memory; 0: not known */
 	struct hf_build_progress progress;
 	int64_t started_ns;

@@ -127,33 +127,39 @@ void hf_index_dir_get_stats(struct hf_index_dir *dir, struct hf_index_dir_stats 
 
 /* ---- trying again ---- */
 
-struct waiting {
-	struct hf_fs *fs;
-	bool again;   /* they are queued */
-	size_t count, most;
+struct oldest {
+	struct hf_capture *capture;
+	int64_t failed_ns;
 };
 
-static void count_waiting(void *ctx, struct hf_capture *capture)
+static void find_oldest(void *ctx, struct hf_capture *capture)
 {
-	struct waiting *waiting = ctx;
-	bool waits;
+	struct oldest *oldest = ctx;
 
 	pthread_mutex_lock(&capture->lock);
-	waits = capture->state == HF_CAPTURE_WAITING && waiting->count < waiting->most;
-	if (waits && waiting->again)
-		capture->state = HF_CAPTURE_UNKNOWN;
+	if (capture->state == HF_CAPTURE_WAITING && (!oldest->capture || capture->failed_ns < oldest->failed_ns))
+		*oldest = (struct oldest){.capture = capture, .failed_ns = capture->failed_ns};
 	pthread_mutex_unlock(&capture->lock);
-	waiting->count += waits;
-	if (waits && waiting->again)
-		hf_jobs_add(waiting->fs, capture, false);
 }
 
-static size_t each_waiting(struct hf_index_dir *dir, bool again, size_t most)
+/* Queues the captures that wait longest, so many of them; returns how many. */
+static unsigned queue_waiting(struct hf_index_dir *dir, unsigned most)
 {
-	struct waiting waiting = {.fs = dir->fs, .again = again, .most = most};
+	unsigned count = 0;
 
-	hf_captures_each(&dir->fs->captures, count_waiting, &waiting);
-	return waiting.count;
+	for (; count < most; count++) {
+		struct oldest oldest = {0};
+
+		hf_captures_each(&dir->fs->captures, find_oldest, &oldest);
+		if (!oldest.capture)
+			break;
+		pthread_mutex_lock(&oldest.capture->lock);
+		if (oldest.capture->state == HF_CAPTURE_WAITING)
+			oldest.capture->state = HF_CAPTURE_UNKNOWN;
+		pthread_mutex_unlock(&oldest.capture->lock);
+		hf_jobs_add(dir->fs, oldest.capture, false);
+	}
+	return count;
 }
 
 /* What waits is tried when the disk has more room than when that was too little; one capture tells of all. */
@@ -166,7 +172,7 @@ static void try_waiting(struct hf_index_dir *dir)
 	skip = hf_fault_is_room(&dir->fault) && room <= dir->room && ++dir->skipped % SKIP_MAX;
 	pthread_mutex_unlock(&dir->lock);
 	if (!skip)
-		each_waiting(dir, true, 1);
+		queue_waiting(dir, 1);
 }
 
 static void try_again(struct hf_index_dir *dir)
@@ -311,8 +317,8 @@ void hf_index_dir_wrote(struct hf_index_dir *dir)
 	pthread_mutex_unlock(&dir->lock);
 	if (!failing)
 		return;
-	/* What waited for room is worth another try, all of it. */
-	well = memory_of(dir).files == 0 && each_waiting(dir, true, SIZE_MAX) == 0;
+	/* Each success is worth two more tries: soon all, if there is room for all, and few if there is not. */
+	well = !queue_waiting(dir, 2) && memory_of(dir).files == 0;
 	if (!well)
 		return;
 	pthread_mutex_lock(&dir->lock);
