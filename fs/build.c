@@ -257,6 +257,8 @@ static void end_turn(struct hf_capture *capture, uint64_t version, int err, cons
 	}
 	pthread_mutex_lock(&capture->lock);
 	capture->building = false;
+	if (err == HF_ERR_INDEX_DIR)
+		capture->failed_ns = hf_fs_now_ns();
 	if (capture->state == HF_CAPTURE_INDEXING)
 		capture->state = err == HF_ERR_BUSY	   ? HF_CAPTURE_QUEUED
 				 : err == HF_ERR_INDEX_DIR ? HF_CAPTURE_WAITING

@@ -62,7 +62,7 @@ struct hf_capture {
 	bool building;           /* a thread is indexing it, perhaps an older version */
 	unsigned rebuilds;       /* of this version, because bytes were not as promised */
 	unsigned shortages;      /* times in a row that it could not be indexed for want of memory or descriptors */
-	int64_t failed_ns;       /* when it failed, to try again later */
+	int64_t failed_ns;       /* when it failed, or began to wait, to try again later */
 	uint64_t too_small;      /* its index did not fit in so many bytes of memory; 0: not known */
 	struct hf_build_progress progress;
 	int64_t started_ns;

@@ -75,11 +75,6 @@ static void lend(struct hf_index_dir *dir)
 		hf_cache_lend(dir->fs->cache, HF_LEND_INDEXES, memory_of(dir).bytes);
 }
 
-void hf_index_dir_kept(struct hf_index_dir *dir)
-{
-	lend(dir);
-}
-
 uint64_t hf_index_dir_free(struct hf_index_dir *dir)
 {
 	const struct hf_memdir_stats stats = memory_of(dir);
@@ -132,33 +127,39 @@ void hf_index_dir_get_stats(struct hf_index_dir *dir, struct hf_index_dir_stats 
 
 /* ---- trying again ---- */
 
-struct waiting {
-	struct hf_fs *fs;
-	bool again;   /* they are queued */
-	size_t count, most;
+struct oldest {
+	struct hf_capture *capture;
+	int64_t failed_ns;
 };
 
-static void count_waiting(void *ctx, struct hf_capture *capture)
+static void find_oldest(void *ctx, struct hf_capture *capture)
 {
-	struct waiting *waiting = ctx;
-	bool waits;
+	struct oldest *oldest = ctx;
 
 	pthread_mutex_lock(&capture->lock);
-	waits = capture->state == HF_CAPTURE_WAITING && waiting->count < waiting->most;
-	if (waits && waiting->again)
-		capture->state = HF_CAPTURE_UNKNOWN;
+	if (capture->state == HF_CAPTURE_WAITING && (!oldest->capture || capture->failed_ns < oldest->failed_ns))
+		*oldest = (struct oldest){.capture = capture, .failed_ns = capture->failed_ns};
 	pthread_mutex_unlock(&capture->lock);
-	waiting->count += waits;
-	if (waits && waiting->again)
-		hf_jobs_add(waiting->fs, capture, false);
 }
 
-static size_t each_waiting(struct hf_index_dir *dir, bool again, size_t most)
+/* Queues the captures that wait longest, so many of them; returns how many. */
+static unsigned queue_waiting(struct hf_index_dir *dir, unsigned most)
 {
-	struct waiting waiting = {.fs = dir->fs, .again = again, .most = most};
+	unsigned count = 0;
 
-	hf_captures_each(&dir->fs->captures, count_waiting, &waiting);
-	return waiting.count;
+	for (; count < most; count++) {
+		struct oldest oldest = {0};
+
+		hf_captures_each(&dir->fs->captures, find_oldest, &oldest);
+		if (!oldest.capture)
+			break;
+		pthread_mutex_lock(&oldest.capture->lock);
+		if (oldest.capture->state == HF_CAPTURE_WAITING)
+			oldest.capture->state = HF_CAPTURE_UNKNOWN;
+		pthread_mutex_unlock(&oldest.capture->lock);
+		hf_jobs_add(dir->fs, oldest.capture, false);
+	}
+	return count;
 }
 
 /* What waits is tried when the disk has more room than when that was too little; one capture tells of all. */
@@ -171,7 +172,7 @@ static void try_waiting(struct hf_index_dir *dir)
 	skip = hf_fault_is_room(&dir->fault) && room <= dir->room && ++dir->skipped % SKIP_MAX;
 	pthread_mutex_unlock(&dir->lock);
 	if (!skip)
-		each_waiting(dir, true, 1);
+		queue_waiting(dir, 1);
 }
 
 static void try_again(struct hf_index_dir *dir)
@@ -260,6 +261,29 @@ void hf_index_dir_failed(struct hf_index_dir *dir)
 		hf_fs_log(dir->fs, dir->memdir ? 4 : 7, dir->memdir ? "%s; new indexes are kept in memory" : "%s", text);
 }
 
+/* With the lock held: something is still to be written, though it may have begun to work when that was nearly done. */
+static void go_on(struct hf_index_dir *dir)
+{
+	const bool told_full = dir->told_full;
+
+	if (dir->failing || dir->stop)
+		return;
+	begin_to_fail(dir);
+	dir->told_full = told_full;
+	dir->told_well = true;
+}
+
+void hf_index_dir_kept(struct hf_index_dir *dir)
+{
+	const bool some = memory_of(dir).files;
+
+	pthread_mutex_lock(&dir->lock);
+	if (some)
+		go_on(dir);
+	pthread_mutex_unlock(&dir->lock);
+	lend(dir);
+}
+
 void hf_index_dir_waited_for(struct hf_index_dir *dir)
 {
 	const struct hf_memdir_stats stats = memory_of(dir);
@@ -268,11 +292,7 @@ void hf_index_dir_waited_for(struct hf_index_dir *dir)
 	pthread_mutex_lock(&dir->lock);
 	told = dir->told_full;
 	dir->told_full = true;
-	/* It may have begun to work when the capture's turn was nearly over. */
-	if (!dir->failing && !dir->stop) {
-		begin_to_fail(dir);
-		dir->told_full = dir->told_well = true;
-	}
+	go_on(dir);
 	pthread_mutex_unlock(&dir->lock);
 	lend(dir);
 	if (!told && dir->memdir)
@@ -297,8 +317,8 @@ void hf_index_dir_wrote(struct hf_index_dir *dir)
 	pthread_mutex_unlock(&dir->lock);
 	if (!failing)
 		return;
-	/* What waited for room is worth another try, all of it. */
-	well = memory_of(dir).files == 0 && each_waiting(dir, true, SIZE_MAX) == 0;
+	/* Each success is worth two more tries: soon all, if there is room for all, and few if there is not. */
+	well = !queue_waiting(dir, 2) && memory_of(dir).files == 0;
 	if (!well)
 		return;
 	pthread_mutex_lock(&dir->lock);

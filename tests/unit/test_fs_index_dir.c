@@ -113,7 +113,7 @@ static void begin(void)
 	writes_left = 0;
 	for (int i = 0; i < CAPTURES; i++) {
 		struct hf_bytes stf = hf_fst_stf(INSNS, (uint64_t)i + 1, false);
-		char name[16];
+		char name[32];
 
 		snprintf(name, sizeof name, "c%d.stf", i);
 		hf_fst_write(&t, name, stf.p, stf.n);
