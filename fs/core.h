@@ -2,7 +2,7 @@
  * struct hf_fs: the parts of a file system and what they share. Internal to this folder.
  *
  * Locks, in the order in which they may be taken: captures, a capture, opens, jobs; nodes, slices, the spooler, held
- * files and control are leaves. None is held while something is decoded, indexed or read from a disk.
+ * files, kept texts and control are leaves. None is held while something is decoded, indexed or read from a disk.
  */
 #ifndef HF_FS_CORE_H
 #define HF_FS_CORE_H
@@ -16,6 +16,7 @@
 #include "fs/index_dir.h"
 #include "fs/held.h"
 #include "fs/jobs.h"
+#include "fs/kept.h"
 #include "fs/memory.h"
 #include "fs/metrics.h"
 #include "fs/node.h"
@@ -79,6 +80,7 @@ struct hf_fs {
 	struct hf_captures captures;
 	struct hf_descriptors descriptors;
 	struct hf_held_files held;
+	struct hf_kepts kepts;
 	struct hf_opens opens;
 	struct hf_slices slices;
 	struct hf_executables executables;

@@ -4,6 +4,9 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,9 +22,17 @@ struct hf_dir {
 	int fd;               /* of the archive's directory while it is read; -1 */
 	dev_t dev;            /* of it, as is ino */
 	ino_t ino;
+	/* lock; the list is dropped when others need the memory, and made again */
+	pthread_mutex_t lock;
+	struct hf_kept kept;
 	struct entry *entry;  /* sorted by name */
 	size_t count, cap, sorted;
 	int err;              /* of add */
+	/* Cookies are places in the list as it was first. Where the reader stopped, by cookie and by the name before it, and
+	 * how much further on that is in the list as it is now. */
+	uint64_t stopped;
+	char last[NAME_MAX + 1];
+	ptrdiff_t shift;
 };
 
 static void add(struct hf_dir *dir, const char *name, const struct hf_node_key *key, uint64_t size)
@@ -210,38 +221,83 @@ static int open_archive(const struct hf_dir *dir, int *ret_fd)
 	return err;
 }
 
+static void drop_list(struct hf_kept *kept)
+{
+	struct hf_dir *dir = (struct hf_dir *)((char *)kept - offsetof(struct hf_dir, kept));
+
+	for (size_t i = 0; i < dir->count; i++)
+		free(dir->entry[i].name);
+	free(dir->entry);
+	dir->entry = NULL;
+	dir->count = dir->cap = dir->sorted = 0;
+}
+
+/* Makes the list, and pins it. */
+static int fill(struct hf_dir *dir)
+{
+	size_t bytes;
+	int err;
+
+	dir->err = 0;
+	err = dir->node->key.kind == HF_NODE_PLAIN ? fill_plain(dir) : fill_made(dir);
+	if (!err)
+		err = dir->err;
+	close_archive(dir);
+	sort(dir);
+	if (err) {
+		drop_list(&dir->kept);
+		return err;
+	}
+	bytes = dir->cap * sizeof *dir->entry;
+	for (size_t i = 0; i < dir->count; i++)
+		bytes += strlen(dir->entry[i].name) + 1 + 2 * sizeof(void *);
+	hf_kept_made(&dir->fs->kepts, &dir->kept, bytes);
+	return 0;
+}
+
+/* The list again, where the reader stopped: names may have come and gone before that place. */
+static int fill_again(struct hf_dir *dir)
+{
+	size_t at = 0;
+	int err = fill(dir);
+
+	if (err || dir->stopped <= 2)
+		return err;
+	while (at < dir->count && strcmp(dir->entry[at].name, dir->last) <= 0)
+		at++;
+	dir->shift = (ptrdiff_t)at - (ptrdiff_t)(dir->stopped - 2);
+	return 0;
+}
+
 int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir)
 {
 	struct hf_dir *dir = calloc(1, sizeof *dir);
-	int err = HF_ERR_NOT_FOUND;
+	int err;
 
 	*ret_dir = NULL;
 	if (!dir)
 		return HF_ERR_NOMEM;
 	dir->fs = fs;
 	dir->fd = -1;
+	dir->kept.drop = drop_list;
+	pthread_mutex_init(&dir->lock, NULL);
 	dir->node = hf_node_ref(&fs->nodes, ino);
-	if (dir->node)
-		err = dir->node->key.kind == HF_NODE_PLAIN ? fill_plain(dir) : fill_made(dir);
-	if (!err)
-		err = dir->err;
-	close_archive(dir);
-	sort(dir);
-	if (err)
+	err = dir->node ? fill(dir) : HF_ERR_NOT_FOUND;
+	if (err) {
 		hf_dir_close(dir);
-	else
-		*ret_dir = dir;
-	return err;
+		return err;
+	}
+	hf_kept_unpin(&fs->kepts, &dir->kept);
+	*ret_dir = dir;
+	return 0;
 }
 
 void hf_dir_close(struct hf_dir *dir)
 {
-	for (size_t i = 0; i < dir->count; i++)
-		free(dir->entry[i].name);
-	free(dir->entry);
-	close_archive(dir);
+	hf_kept_end(&dir->fs->kepts, &dir->kept);
 	if (dir->node)
 		hf_node_unref(&dir->fs->nodes, dir->node, 1);
+	pthread_mutex_destroy(&dir->lock);
 	free(dir);
 }
 
@@ -301,13 +357,22 @@ static int emit_entries(struct hf_dir *dir, int fd, uint64_t cookie, bool plus, 
 {
 	struct hf_nodes *nodes = &dir->fs->nodes;
 
-	for (; cookie - 2 < dir->count; cookie++) {
-		const struct entry *entry = &dir->entry[cookie - 2];
-		struct hf_node_key key = entry->key;
-		struct hf_attr attr = {.st.st_mode = shown_type(&key)};
+	if (cookie == 2)
+		dir->shift = 0;
+	for (;; cookie++) {
+		const ptrdiff_t at = (ptrdiff_t)(cookie - 2) + dir->shift;
+		const struct entry *entry;
+		struct hf_node_key key;
+		struct hf_attr attr = {0};
 		char path[HF_PATH_SIZE];
 		bool reachable = !hf_path_join(path, dir->node->key.path, entry->name);
 		int err;
+
+		if (at < 0 || (size_t)at >= dir->count)
+			return 0;
+		entry = &dir->entry[at];
+		key = entry->key;
+		attr.st.st_mode = shown_type(&key);
 
 		key.path = path;
 		if (!reachable) {
@@ -327,19 +392,16 @@ static int emit_entries(struct hf_dir *dir, int fd, uint64_t cookie, bool plus, 
 				hf_node_forget(nodes, attr.st.st_ino, 1);
 			return 0;
 		}
+		dir->stopped = cookie + 1;
+		snprintf(dir->last, sizeof dir->last, "%s", entry->name);
 	}
-	return 0;
 }
 
-int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx)
+static int read_list(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx)
 {
 	const bool archive = plus && dir->node->key.kind == HF_NODE_PLAIN;
-	int fd = -1, err;
+	int fd = -1, err = archive ? open_archive(dir, &fd) : 0;
 
-	for (; cookie < 2; cookie++)
-		if (!emit_dot(dir, cookie, emit, ctx))
-			return 0;
-	err = archive ? open_archive(dir, &fd) : 0;
 	/* All of it vanished since the list was made. */
 	if (err == HF_ERR_NOT_FOUND)
 		return 0;
@@ -347,5 +409,23 @@ int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit,
 		err = emit_entries(dir, fd, cookie, plus, emit, ctx);
 	if (fd >= 0)
 		close(fd);
+	return err;
+}
+
+int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx)
+{
+	int err = 0;
+
+	for (; cookie < 2; cookie++)
+		if (!emit_dot(dir, cookie, emit, ctx))
+			return 0;
+	pthread_mutex_lock(&dir->lock);
+	if (!hf_kept_pin(&dir->fs->kepts, &dir->kept))
+		err = fill_again(dir);
+	if (!err) {
+		err = read_list(dir, cookie, plus, emit, ctx);
+		hf_kept_unpin(&dir->fs->kepts, &dir->kept);
+	}
+	pthread_mutex_unlock(&dir->lock);
 	return err;
 }

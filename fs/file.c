@@ -5,6 +5,7 @@
 #include "fs/view.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -51,8 +52,12 @@ static int make_capture_text(struct hf_file *file, bool *ret_keep)
 		hf_capture_distrust(capture, facts->version, err);
 		err = HF_ERR_CHANGED;
 	}
-	if (!err && facts)
+	if (!err && facts) {
 		*ret_keep = hf_node_keep(&fs->nodes, file->node, facts->version);
+		if (file->version && file->version != facts->version)
+			err = HF_ERR_CHANGED;
+		file->version = facts->version;
+	}
 	if (err)
 		;
 	else if (file->node->key.kind == HF_NODE_INFO)
@@ -88,6 +93,31 @@ static int make_slice_text(struct hf_file *file)
 	return err;
 }
 
+static void drop_text(struct hf_kept *kept)
+{
+	struct hf_file *file = (struct hf_file *)((char *)kept - offsetof(struct hf_file, kept));
+
+	hf_sink_fini_memory(&file->text);
+}
+
+/* The text of the same version again, which others have displaced. Pinned. */
+static int make_again(struct hf_file *file)
+{
+	bool keep;
+	int err = hf_sink_init_memory(&file->text, 0);
+
+	if (err)
+		return err;
+	err = make_capture_text(file, &keep);
+	if (!err)
+		err = file->text.err;
+	if (err)
+		hf_sink_fini_memory(&file->text);
+	else
+		hf_kept_made(&file->fs->kepts, &file->kept, (size_t)hf_sink_total(&file->text));
+	return err;
+}
+
 static int open_text(struct hf_file *file, bool *ret_keep)
 {
 	int err = hf_sink_init_memory(&file->text, 0);
@@ -118,6 +148,13 @@ static int open_text(struct hf_file *file, bool *ret_keep)
 	if (!err)
 		err = file->text.err;
 	hf_node_show(&file->fs->nodes, file->node, (size_t)hf_sink_total(&file->text));
+	if (err)
+		file->version = 0;
+	if (file->version) {
+		file->kept.drop = drop_text;
+		hf_kept_made(&file->fs->kepts, &file->kept, (size_t)hf_sink_total(&file->text));
+		hf_kept_unpin(&file->fs->kepts, &file->kept);
+	}
 	return err;
 }
 
@@ -221,7 +258,10 @@ void hf_file_close(struct hf_file *file)
 	hf_held_free(file->held);
 	if (file->kind == HF_FILE_TEXT) {
 		hf_node_unshow(&file->fs->nodes, file->node);
-		hf_sink_fini_memory(&file->text);
+		if (file->version)
+			hf_kept_end(&file->fs->kepts, &file->kept);
+		else
+			hf_sink_fini_memory(&file->text);
 	}
 	if (file->view.slice)
 		hf_slice_put(file->view.slice);
@@ -275,16 +315,50 @@ static int read_plain(struct hf_fs *fs, struct hf_read *read)
 	return 0;
 }
 
-static void read_text(struct hf_read *read)
+/* A copy: the text itself may be displaced as soon as nobody reads it. */
+static int copy_text(struct hf_fs *fs, struct hf_read *read)
 {
 	const struct hf_sink *text = &read->file->text;
-	size_t size = (size_t)hf_sink_total(text);
+	const size_t size = (size_t)hf_sink_total(text);
+	struct hf_request *rq;
+	uint8_t *bytes;
+	size_t n;
+	int err;
 
 	if (read->offset >= size || !read->size)
-		return;
+		return 0;
+	n = size - read->offset < read->size ? (size_t)(size - read->offset) : read->size;
+	bytes = malloc(n);
+	if (!bytes)
+		return HF_ERR_NOMEM;
+	memcpy(bytes, text->start + read->offset, n);
+	err = hf_request_new(fs, read, 0, bytes, &rq);
+	if (err) {
+		free(bytes);
+		return err;
+	}
 	read->pieces = 1;
-	read->piece[0].bytes = text->start + read->offset;
-	read->piece[0].size = size - read->offset < read->size ? (size_t)(size - read->offset) : read->size;
+	read->piece[0].bytes = bytes;
+	read->piece[0].size = n;
+	return 0;
+}
+
+static int read_text(struct hf_fs *fs, struct hf_read *read)
+{
+	struct hf_file *file = read->file;
+	int err = 0;
+
+	if (!file->version)
+		return copy_text(fs, read);
+	pthread_mutex_lock(&file->reading.lock);
+	if (!hf_kept_pin(&fs->kepts, &file->kept))
+		err = make_again(file);
+	pthread_mutex_unlock(&file->reading.lock);
+	if (err)
+		return err;
+	err = copy_text(fs, read);
+	hf_kept_unpin(&fs->kepts, &file->kept);
+	return err;
 }
 
 void hf_fs_read(struct hf_fs *fs, struct hf_read *read)
@@ -298,7 +372,7 @@ void hf_fs_read(struct hf_fs *fs, struct hf_read *read)
 		hf_view_read(fs, read);
 		return;
 	case HF_FILE_TEXT:
-		read_text(read);
+		read->err = read_text(fs, read);
 		break;
 	case HF_FILE_PLAIN:
 		read->err = read_plain(fs, read);

@@ -120,6 +120,7 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	atomic_init(&fs->closing, false);
 	hf_descriptors_init(&fs->descriptors);
 	hf_held_init(&fs->held, &fs->archive, fs->descriptors.held);
+	hf_kepts_init(&fs->kepts);
 	hf_opens_init(&fs->opens);
 	hf_slices_init(&fs->slices);
 	hf_spooler_init(&fs->spooler);
@@ -177,6 +178,7 @@ void hf_fs_close(struct hf_fs *fs)
 	hf_captures_fini(&fs->captures);
 	hf_control_fini(&fs->control);
 	hf_held_fini(&fs->held);
+	hf_kepts_fini(&fs->kepts);
 	hf_descriptors_fini(&fs->descriptors);
 	hf_archive_fini(&fs->archive);
 	pthread_mutex_destroy(&fs->params_access.lock);

@@ -71,6 +71,8 @@ struct hf_file {
 	enum hf_file_kind kind;
 	struct hf_held *held; /* PLAIN */
 	struct hf_sink text;  /* TEXT: a memory sink */
+	uint64_t version;     /* TEXT: of the capture, if the text can be made again; 0: it stays */
+	struct hf_kept kept;  /* TEXT: of a text that can be made again; reading.lock is held to make it */
 	struct hf_view view;  /* VIEW; of its slice one reference */
 	struct hf_reading reading;
 };
