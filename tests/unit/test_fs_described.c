@@ -1,6 +1,7 @@
 /* Captures with a description: directories and .ini files, their members, changes of any of these; views that are
  * directories, which are captures again; parameters of views. With a toy codec in the place of STF's. */
 #include "fs/core.h"
+#include "fs/members.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/toy_codec.h"
 
@@ -440,6 +441,74 @@ static void test_wrong_params(void)
 	check_params(NULL, "--param toy.pad=1,-o toy.pad", "-o toy.pad: it is not VIEW.key=value");
 }
 
+/* A description that is rewritten in place and looks as before names another file: who may read the views then is who may
+ * read that. */
+static void test_forged(void)
+{
+	static const char text[] = "[capture]\nformat = toy\ntrace = a.bin\n";
+	const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
+	struct hf_capture *capture;
+	struct hf_open *held;
+	struct hf_bytes forged;
+	struct hf_attr attr;
+	bool shown = false;
+	int fd;
+
+	hf_fst_begin(&t);
+	write_toy("run/a.bin", 1, true);
+	write_toy("run/b.bin", 2, true);
+	CHECK_EQ(chmod(hf_fst_path(&t, "run/b.bin"), 0600), 0);
+	hf_fst_write_text(&t, "run/capture.ini", text);
+	CHECK_EQ(utimensat(AT_FDCWD, hf_fst_path(&t, "run/capture.ini"), times, 0), 0);
+	open_fs();
+	CHECK_EQ(hf_fst_lookup(&t, "run@toy/source.toy", &attr), 0);
+	CHECK_EQ(attr.st.st_mode, S_IFREG | 0444);
+	CHECK_EQ(hf_capture_at(t.fs, "run", &capture), 0);
+	CHECK_EQ(hf_open_get(capture, capture->version, &held), 0);
+	hf_open_put(held);
+	forged = toy(2, 2, true);
+	fd = open(hf_fst_path(&t, "run/capture.ini"), O_WRONLY);
+	CHECK_EQ(pwrite(fd, "b", 1, (off_t)(strstr(text, "a.bin") - text)), 1);
+	CHECK_EQ(close(fd), 0);
+	CHECK_EQ(utimensat(AT_FDCWD, hf_fst_path(&t, "run/capture.ini"), times, 0), 0);
+	/* As when too many captures are open. */
+	hf_open_drop(capture);
+	for (int i = 0; !shown; i++) {
+		struct hf_file *file;
+		uint8_t bytes[4096];
+		size_t n = 0;
+		bool keep;
+
+		CHECK(i < 12000);
+		hf_fst_sleep_ms(10);
+		if (hf_fst_lookup(&t, "run@toy/source.toy", &attr) || hf_file_open(t.fs, attr.st.st_ino, &file, &keep))
+			continue;
+		if (!hf_fs_read_wait(t.fs, file, 0, bytes, sizeof bytes, &n) && n == sizeof bytes)
+			shown = memcmp(bytes, forged.p, n) == 0;
+		hf_file_close(file);
+	}
+	CHECK_EQ(attr.st.st_mode, S_IFREG | 0400);
+	hf_bytes_free(&forged);
+	hf_fst_end(&t);
+}
+
+/* Every file that was opened for a description that is wrong is a member: its words may be in the complaint. */
+static void test_quoted(void)
+{
+	struct hf_members *members;
+
+	hf_fst_begin(&t);
+	hf_fst_write_text(&t, "far/away/words.ini", "not a section\n");
+	hf_fst_write_text(&t, "run/snapshot.ini", "[snapshot]\nversion=1.0\n[trace]\nmetadata=../far/away/words.ini\n");
+	open_fs();
+	CHECK_EQ(hf_members_read(&t.fs->archive, "run/snapshot.ini", &members), 0);
+	CHECK(hf_members_have(members, "run/snapshot.ini"));
+	CHECK(hf_members_have(members, "far/away/words.ini"));
+	CHECK_EQ(members->dir_count, 3);
+	hf_members_unref(members);
+	hf_fst_end(&t);
+}
+
 int main(void)
 {
 	use_toy();
@@ -454,5 +523,7 @@ int main(void)
 	test_no_program();
 	test_params();
 	test_wrong_params();
+	test_forged();
+	test_quoted();
 	return 0;
 }
