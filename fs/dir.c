@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 struct entry {
 	char *name;             /* owned */
@@ -19,6 +20,8 @@ struct hf_dir {
 	struct entry *entry;  /* sorted by name */
 	size_t count, cap, sorted;
 	int err;              /* of add */
+	bool listed;          /* round is to be given back: hf_node_unlist */
+	uint32_t round;
 };
 
 static void add(struct hf_dir *dir, const char *name, const struct hf_node_key *key, uint64_t size)
@@ -171,7 +174,22 @@ static int fill_made(struct hf_dir *dir)
 	return err;
 }
 
-int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir)
+/* Of all that the kernel caches of a list, and not 0. */
+static uint64_t stamp_of(const struct hf_dir *dir)
+{
+	uint64_t stamp = 1;
+
+	for (size_t i = 0; i < dir->count; i++) {
+		const struct hf_node_key *key = &dir->entry[i].key;
+		const uint64_t words[] = {key->kind, key->type, key->content};
+
+		stamp = XXH3_64bits_withSeed(dir->entry[i].name, strlen(dir->entry[i].name) + 1, stamp);
+		stamp = XXH3_64bits_withSeed(words, sizeof words, stamp);
+	}
+	return stamp | 1;
+}
+
+int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir, bool *ret_keep)
 {
 	struct hf_dir *dir = calloc(1, sizeof *dir);
 	int err = HF_ERR_NOT_FOUND;
@@ -187,11 +205,15 @@ int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir)
 	if (!err)
 		err = dir->err;
 	sort(dir);
-	if (err)
+	if (err) {
 		hf_dir_close(dir);
-	else
-		*ret_dir = dir;
-	return err;
+		return err;
+	}
+	dir->listed = ret_keep;
+	if (ret_keep)
+		*ret_keep = hf_node_list(&fs->nodes, dir->node, stamp_of(dir), &dir->round);
+	*ret_dir = dir;
+	return 0;
 }
 
 void hf_dir_close(struct hf_dir *dir)
@@ -201,6 +223,8 @@ void hf_dir_close(struct hf_dir *dir)
 	free(dir->entry);
 	if (dir->fd >= 0)
 		close(dir->fd);
+	if (dir->listed)
+		hf_node_unlist(&dir->fs->nodes, dir->node, dir->round);
 	if (dir->node)
 		hf_node_unref(&dir->fs->nodes, dir->node, 1);
 	free(dir);
