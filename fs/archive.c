@@ -151,7 +151,7 @@ static bool skipped(const struct hf_archive *archive, int dirfd, const char *nam
 		  STATX_INO | STATX_TYPE, &stx))
 		return false;
 	for (size_t i = 0; i < archive->skip_count; i++)
-		if (archive->skip[i].ino == stx.stx_ino &&
+		if ((!archive->skip[i].ino || archive->skip[i].ino == stx.stx_ino) &&
 		    archive->skip[i].dev == makedev(stx.stx_dev_major, stx.stx_dev_minor))
 			return true;
 	return false;

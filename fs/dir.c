@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 struct entry {
 	char *name;             /* owned */
@@ -33,6 +34,8 @@ struct hf_dir {
 	uint64_t stopped;
 	char last[NAME_MAX + 1];
 	ptrdiff_t shift;
+	bool listed;          /* round is to be given back: hf_node_unlist */
+	uint32_t round;
 };
 
 static void add(struct hf_dir *dir, const char *name, const struct hf_node_key *key, uint64_t size)
@@ -269,7 +272,22 @@ static int fill_again(struct hf_dir *dir)
 	return 0;
 }
 
-int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir)
+/* Of all that the kernel caches of a list, and not 0. */
+static uint64_t stamp_of(const struct hf_dir *dir)
+{
+	uint64_t stamp = 1;
+
+	for (size_t i = 0; i < dir->count; i++) {
+		const struct hf_node_key *key = &dir->entry[i].key;
+		const uint64_t words[] = {key->kind, key->type, key->content};
+
+		stamp = XXH3_64bits_withSeed(dir->entry[i].name, strlen(dir->entry[i].name) + 1, stamp);
+		stamp = XXH3_64bits_withSeed(words, sizeof words, stamp);
+	}
+	return stamp | 1;
+}
+
+int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir, bool *ret_keep)
 {
 	struct hf_dir *dir = calloc(1, sizeof *dir);
 	int err;
@@ -287,6 +305,9 @@ int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir)
 		hf_dir_close(dir);
 		return err;
 	}
+	dir->listed = ret_keep;
+	if (ret_keep)
+		*ret_keep = hf_node_list(&fs->nodes, dir->node, stamp_of(dir), &dir->round);
 	hf_kept_unpin(&fs->kepts, &dir->kept);
 	*ret_dir = dir;
 	return 0;
@@ -295,6 +316,8 @@ int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir)
 void hf_dir_close(struct hf_dir *dir)
 {
 	hf_kept_end(&dir->fs->kepts, &dir->kept);
+	if (dir->listed)
+		hf_node_unlist(&dir->fs->nodes, dir->node, dir->round);
 	if (dir->node)
 		hf_node_unref(&dir->fs->nodes, dir->node, 1);
 	pthread_mutex_destroy(&dir->lock);
@@ -365,7 +388,7 @@ static int emit_entries(struct hf_dir *dir, int fd, uint64_t cookie, bool plus, 
 		struct hf_node_key key;
 		struct hf_attr attr = {0};
 		char path[HF_PATH_SIZE];
-		bool reachable = !hf_path_join(path, dir->node->key.path, entry->name);
+		bool reachable;
 		int err;
 
 		if (at < 0 || (size_t)at >= dir->count)
@@ -373,8 +396,8 @@ static int emit_entries(struct hf_dir *dir, int fd, uint64_t cookie, bool plus, 
 		entry = &dir->entry[at];
 		key = entry->key;
 		attr.st.st_mode = shown_type(&key);
-
 		key.path = path;
+		reachable = !hf_path_join(path, dir->node->key.path, entry->name);
 		if (!reachable) {
 			attr.st.st_ino = HF_FS_UNREACHABLE;
 		} else if (plus) {

@@ -305,7 +305,7 @@ static int list_dir(struct hf_fs *fs, const char *path, struct found *found)
 
 	if (err)
 		return err;
-	err = hf_dir_open(fs, ino, &dir);
+	err = hf_dir_open(fs, ino, &dir, NULL);
 	if (!err) {
 		err = hf_dir_read(dir, 0, false, collect, found);
 		hf_dir_close(dir);

@@ -26,7 +26,7 @@ struct hf_log_ring;
 /* Where log lines go: level as in syslog (3 error, 4 warning, 6 info, 7 debug). Called from any thread. */
 typedef void (*hf_log_fn)(void *ctx, int level, const char *line);
 
-/* A directory as fstatat sees it. */
+/* A directory as fstatat sees it; ino 0: all of that device. */
 struct hf_fs_place {
 	dev_t dev;
 	ino_t ino;
@@ -57,7 +57,8 @@ struct hf_fs_options {
 	void *log_ctx;
 	bool status_all;         /* .hartfs is for everybody, not only for the user of this process */
 	struct hf_log_ring *log_ring; /* what .hartfs/log.txt shows (fs/log_ring.h), borrowed; NULL: no such file */
-	/* The kernel must forget what it knows of this file's bytes or of this directory's names. May be NULL. */
+	/* The kernel must ask for this inode's attributes before it believes them again: a file that was replaced then gives
+	 * an error also for bytes that the kernel has cached. Must not wait for anything. May be NULL. */
 	void (*invalidate)(void *ctx, uint64_t ino);
 	void *invalidate_ctx;
 };
@@ -105,13 +106,16 @@ int hf_fs_xattr_list(struct hf_fs *fs, uint64_t ino, char buf[HF_FS_XATTR_SIZE],
  * A directory as it was when opened, so that a cookie stays valid. emit returns false when it has no more room; the
  * entry is then given again next time. Never blocks on an index. attr has st_ino and the type bits of st_mode; with
  * plus, entries are looked up: attr is complete and a reference is held for each entry that emit took, ".", ".." and
- * HF_FS_UNREACHABLE excepted.
+ * HF_FS_UNREACHABLE excepted. *ret_keep: the kernel may keep the names that it has cached; NULL for who is not the kernel.
  */
 struct hf_dir;
 typedef bool (*hf_emit_fn)(void *ctx, const char *name, const struct hf_attr *attr, uint64_t next_cookie);
-int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir);
+int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir, bool *ret_keep);
 int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx);
 void hf_dir_close(struct hf_dir *dir);
+
+/* The kernel never got the answer to an open of that file or directory, and did not drop what it was to drop. */
+void hf_fs_unseen(struct hf_fs *fs, uint64_t ino);
 
 /* Opens a regular file or view. *ret_keep: the kernel may keep what it has cached of it. */
 int hf_file_open(struct hf_fs *fs, uint64_t ino, struct hf_file **ret_file, bool *ret_keep);

@@ -233,6 +233,42 @@ bool hf_node_keep(struct hf_nodes *nodes, struct hf_node *node, uint64_t stamp)
 	return same;
 }
 
+void hf_node_unkeep(struct hf_nodes *nodes, struct hf_node *node)
+{
+	pthread_mutex_lock(&nodes->lock);
+	node->kept = 0;
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+bool hf_node_list(struct hf_nodes *nodes, struct hf_node *node, uint64_t stamp, uint32_t *ret_round)
+{
+	bool keep;
+
+	pthread_mutex_lock(&nodes->lock);
+	if (node->kept != stamp) {
+		node->kept = stamp;
+		node->list_round++;
+		node->old_lists = node->lists;
+		node->mixed = true;
+	}
+	keep = !node->mixed;
+	/* Whoever opens it now empties the cache; from then on it holds this list alone, if nobody adds an older one. */
+	node->mixed = node->old_lists > 0;
+	node->lists++;
+	*ret_round = node->list_round;
+	pthread_mutex_unlock(&nodes->lock);
+	return keep;
+}
+
+void hf_node_unlist(struct hf_nodes *nodes, struct hf_node *node, uint32_t round)
+{
+	pthread_mutex_lock(&nodes->lock);
+	node->lists--;
+	if (round != node->list_round)
+		node->old_lists--;
+	pthread_mutex_unlock(&nodes->lock);
+}
+
 void hf_node_show(struct hf_nodes *nodes, struct hf_node *node, size_t size)
 {
 	pthread_mutex_lock(&nodes->lock);

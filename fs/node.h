@@ -55,7 +55,10 @@ struct hf_node {
 	/* Everything below belongs to the table's lock. */
 	uint64_t refs;
 	bool crowded;               /* another node's number had to avoid this one: it stays for ever */
-	uint64_t kept;              /* of the content that the kernel may have cached: hf_node_keep */
+	uint64_t kept;              /* of the content that the kernel may have cached: hf_node_keep, hf_node_list */
+	unsigned lists, old_lists;  /* open directories of it; of those, with another list than the newest */
+	uint32_t list_round;        /* grows when there is another list */
+	bool mixed;                 /* what the kernel has cached may be an old list */
 	size_t shown_size;          /* of a text that changes by itself: as last opened */
 	unsigned shown;             /* open files of it */
 	struct hf_node *next;       /* in the bucket */
@@ -83,6 +86,14 @@ void hf_node_forget(struct hf_nodes *nodes, uint64_t ino, uint64_t count);
 
 /* Notes that the content of that stamp is what the kernel gets to see; whether it was the same before. */
 bool hf_node_keep(struct hf_nodes *nodes, struct hf_node *node, uint64_t stamp);
+/*
+ * The same of the names in a directory, whose list of that stamp is opened: whether the kernel may keep what it has cached.
+ * Never while somebody who may fill that cache has an older list open. *ret_round: for hf_node_unlist, when it is closed.
+ */
+bool hf_node_list(struct hf_nodes *nodes, struct hf_node *node, uint64_t stamp, uint32_t *ret_round);
+void hf_node_unlist(struct hf_nodes *nodes, struct hf_node *node, uint32_t round);
+/* What the kernel has cached is not what the last hf_node_keep or hf_node_list noted. */
+void hf_node_unkeep(struct hf_nodes *nodes, struct hf_node *node);
 /* Of texts that change: the size that getattr should give while one is open (HF_NOWHERE if none is). */
 void hf_node_show(struct hf_nodes *nodes, struct hf_node *node, size_t size);
 void hf_node_unshow(struct hf_nodes *nodes, struct hf_node *node);

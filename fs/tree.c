@@ -338,6 +338,16 @@ void hf_fs_forget(struct hf_fs *fs, uint64_t ino, uint64_t count)
 	hf_node_forget(&fs->nodes, ino, count);
 }
 
+void hf_fs_unseen(struct hf_fs *fs, uint64_t ino)
+{
+	struct hf_node *node = hf_node_ref(&fs->nodes, ino);
+
+	if (!node)
+		return;
+	hf_node_unkeep(&fs->nodes, node);
+	hf_node_unref(&fs->nodes, node, 1);
+}
+
 static int look_plain(struct hf_fs *fs, struct hf_node *node, struct stat *ret_st)
 {
 	int err = hf_archive_stat(&fs->archive, node->key.path, ret_st);

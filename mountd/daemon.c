@@ -1,7 +1,7 @@
 #include "mountd/daemon.h"
 
+#include "mountd/dead.h"
 #include "mountd/log.h"
-#include "mountd/mounts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,26 +10,41 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-/* How long a server that was told to end may take: indexing stops within moments, decoding of a chunk too. */
+/* Seconds a server that was told to end may take: indexing stops within moments, decoding of a chunk too. */
 #define PATIENCE 15
+/* Seconds between two looks whether the server was killed and cannot end, and how long it may take to end when it was. */
+#define LOOK 3
+#define GRACE 2
 
 struct supervisor {
 	struct hf_plan *plan;
 	pid_t server;
-	int report_fd; /* from the server */
+	int server_fd; /* reports come from there, a new log file goes there */
 	int ready_fd;  /* to the started process; -1 in the foreground, or once told */
 	int gone_fd;   /* hf_mounts_announce */
+	int abort_fd;  /* hf_dead_handle, or -1 */
 	dev_t dev;     /* of the mount; 0 until there is one */
-	bool ending;
-	time_t deadline;
+	bool ending, killed, aborted;
+	time_t deadline; /* as are all times: of now() */
+	time_t dying;    /* when the server was first seen to have been killed; 0: never */
 };
 
-void hf_daemon_go_quiet(const struct hf_plan *plan)
+static time_t now(void)
 {
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + 1;
+}
+
+void hf_daemon_go_quiet(struct hf_plan *plan)
+{
+	atomic_store(&plan->quiet, true);
 	if (plan->log_fd >= 0 || !plan->settings->foreground)
 		hf_log_leave_stderr();
 	if (plan->settings->foreground)
@@ -40,13 +55,19 @@ void hf_daemon_go_quiet(const struct hf_plan *plan)
 	dup2(plan->log_fd >= 0 ? plan->log_fd : plan->null_fd, STDERR_FILENO);
 }
 
-/* Undoes our mount if it is still there: another one may have taken its place. */
+/* Whether our mount is still there: another one may have taken its place. */
+static bool is_mounted(const struct supervisor *s, struct hf_mount_entry *ret_entry)
+{
+	return s->dev && hf_mounts_find(s->plan->mountpoint, ret_entry) && hf_mounts_is_ours(ret_entry) &&
+	       ret_entry->dev == s->dev;
+}
+
 static void undo_mount(const struct supervisor *s)
 {
 	struct hf_mount_entry entry;
 	int err;
 
-	if (!s->dev || !hf_mounts_find(s->plan->mountpoint, &entry) || entry.dev != s->dev)
+	if (!is_mounted(s, &entry))
 		return;
 	/* Lazily: who still has files open there must not keep a dead mount in everyone's way. */
 	err = hf_mounts_detach(s->plan->mountpoint, true);
@@ -60,24 +81,37 @@ static void end_server(struct supervisor *s)
 	if (s->ending)
 		return;
 	s->ending = true;
-	s->deadline = time(NULL) + PATIENCE;
+	s->deadline = now() + PATIENCE;
 	undo_mount(s);
 	kill(s->server, SIGTERM);
+}
+
+static void reopen_log(const struct supervisor *s)
+{
+	int fd = s->plan->log_path ? hf_reopen_log(s->plan) : -1;
+
+	if (fd < 0 || s->server_fd < 0)
+		return;
+	hf_reopen_send(s->server_fd, fd);
+	kill(s->server, SIGHUP);
 }
 
 static void take_report(struct supervisor *s)
 {
 	struct hf_report report;
-	ssize_t n = read(s->report_fd, &report, sizeof report);
+	ssize_t n = read(s->server_fd, &report, sizeof report);
 
 	if (n != sizeof report) {
-		close(s->report_fd);
-		s->report_fd = -1;
+		close(s->server_fd);
+		s->server_fd = -1;
 		return;
 	}
-	if (report.kind == HF_REPORT_MOUNTED) {
+	if (report.kind == HF_REPORT_REOPEN) {
+		reopen_log(s);
+	} else if (report.kind == HF_REPORT_MOUNTED) {
 		s->dev = report.dev;
-		s->gone_fd = hf_mounts_announce(report.dev);
+		s->gone_fd = hf_mounts_announce(report.dev, HF_MOUNTS_SUPERVISOR);
+		s->abort_fd = hf_dead_handle(report.dev);
 	} else if (s->ready_fd >= 0) {
 		uint8_t status = (uint8_t)report.status;
 
@@ -109,67 +143,114 @@ static void take_signals(struct supervisor *s, int signal_fd)
 	struct signalfd_siginfo info;
 
 	while (read(signal_fd, &info, sizeof info) == sizeof info)
-		if (info.ssi_signo != SIGCHLD)
+		if (info.ssi_signo == SIGHUP)
+			reopen_log(s);
+		else if (info.ssi_signo != SIGCHLD)
 			end_server(s);
+}
+
+/* Ends the connection of a server that cannot end by itself: it, and all who wait in the mount, get away. */
+static void abort_connection(struct supervisor *s)
+{
+	struct hf_mount_entry entry;
+
+	hf_log(3, "the server of %s is dead and does not end: its connection is aborted", s->plan->mountpoint);
+	if (s->abort_fd >= 0)
+		hf_dead_abort(s->abort_fd);
+	else if (is_mounted(s, &entry))
+		hf_dead_clear(s->plan->mountpoint, &entry);
+	undo_mount(s);
+	s->aborted = s->ending = s->killed = true;
+	s->deadline = now() + PATIENCE;
+}
+
+/* Nobody tells when a process is killed but cannot end. */
+static void look_at_server(struct supervisor *s)
+{
+	if (s->aborted || !hf_dead_process(s->server))
+		return;
+	if (!s->dying)
+		s->dying = now();
+	else if (now() - s->dying >= GRACE)
+		abort_connection(s);
+}
+
+/* False if nothing more can be done. */
+static bool keep_deadline(struct supervisor *s)
+{
+	if (!s->ending || now() <= s->deadline)
+		return true;
+	if (s->killed) {
+		hf_log(3, "the server of %s (process %d) does not even end when it is killed", s->plan->mountpoint,
+		       (int)s->server);
+		return false;
+	}
+	hf_log(4, "the server of %s does not end: killing it", s->plan->mountpoint);
+	kill(s->server, SIGKILL);
+	s->killed = true;
+	s->deadline = now() + PATIENCE;
+	return true;
 }
 
 static int supervise(struct supervisor *s, int signal_fd)
 {
 	int status = HF_EXIT_FAILURE;
 
-	while (!reap_server(s, &status)) {
-		struct pollfd polls[] = {{.fd = signal_fd, .events = POLLIN}, {.fd = s->report_fd, .events = POLLIN}};
+	while (!reap_server(s, &status) && keep_deadline(s)) {
+		struct pollfd polls[] = {{.fd = signal_fd, .events = POLLIN}, {.fd = s->server_fd, .events = POLLIN}};
 
-		if (poll(polls, 2, s->ending ? 1000 : -1) < 0 && errno != EINTR)
+		if (poll(polls, 2, s->ending || s->dying ? 1000 : LOOK * 1000) < 0 && errno != EINTR)
 			break;
 		if (polls[0].revents)
 			take_signals(s, signal_fd);
 		if (polls[1].revents)
 			take_report(s);
-		if (s->ending && time(NULL) > s->deadline) {
-			hf_log(4, "the server of %s does not end: killing it", s->plan->mountpoint);
-			kill(s->server, SIGKILL);
-			s->deadline += PATIENCE;
-		}
+		look_at_server(s);
 	}
 	/* The server may have mounted and died before its report was read. */
-	if (s->report_fd >= 0 && !s->dev)
+	if (s->server_fd >= 0 && !s->dev)
 		take_report(s);
+	/* Another process may hold the device, a debugger for one: nobody would answer, and all would wait. */
+	if (s->abort_fd >= 0)
+		hf_dead_abort(s->abort_fd);
 	undo_mount(s);
 	return status;
 }
 
-static int run_supervisor(struct hf_plan *plan, int ready_fd)
+/* What the supervisor waits for. Not told by SIGPIPE either that nobody reads what it says. */
+static int take_over_signals(void)
 {
-	struct supervisor s = {.plan = plan, .report_fd = -1, .ready_fd = ready_fd, .gone_fd = -1};
-	int report[2], signal_fd;
-	sigset_t signals, before;
+	sigset_t signals;
 
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &signals, &before);
-	signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (signal_fd < 0 || pipe2(report, O_CLOEXEC) < 0) {
-		hf_log(3, "starting failed: %s", strerror(errno));
-		return HF_EXIT_FAILURE;
-	}
-	s.server = fork();
-	if (s.server < 0) {
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGHUP, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int run_supervisor(struct hf_plan *plan, int ready_fd)
+{
+	struct supervisor s = {.plan = plan, .server_fd = -1, .ready_fd = ready_fd, .gone_fd = -1, .abort_fd = -1};
+	int ends[2], signal_fd = take_over_signals();
+
+	if (signal_fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0 || (s.server = fork()) < 0) {
 		hf_log(3, "starting failed: %s", strerror(errno));
 		return HF_EXIT_FAILURE;
 	}
 	if (s.server == 0) {
 		close(signal_fd);
-		close(report[0]);
+		close(ends[0]);
 		if (ready_fd >= 0)
 			close(ready_fd);
-		_exit(hf_server_run(plan, report[1]));
+		_exit(hf_server_run(plan, ends[1]));
 	}
-	close(report[1]);
-	s.report_fd = report[0];
+	close(ends[1]);
+	s.server_fd = ends[0];
 	/* What the supervisor has to say from here on nobody waits for; what the server has, they do. */
 	close(plan->archive_fd);
 	if (plan->index_fd >= 0)
@@ -196,7 +277,6 @@ static int wait_for_ready(pid_t supervisor, int ready_fd)
 	supervisor_pid = supervisor;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
 	do
 		n = read(ready_fd, &status, 1);
 	while (n < 0 && errno == EINTR);
@@ -213,6 +293,8 @@ int hf_daemon_run(struct hf_plan *plan)
 	int ready[2];
 	pid_t pid;
 
+	/* It is for the log, and it is the supervisor's; a terminal that goes away ends no mount. */
+	signal(SIGHUP, SIG_IGN);
 	if (plan->settings->foreground)
 		return run_supervisor(plan, -1);
 	if (pipe2(ready, O_CLOEXEC) < 0 || (pid = fork()) < 0) {

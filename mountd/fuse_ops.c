@@ -156,6 +156,17 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 		fuse_reply_readlink(req, target);
 }
 
+static void reply_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct hf_session *session = session_of(req);
+
+	/* It was interrupted: nobody will use the handle. */
+	if (fuse_reply_open(req, fi) == -ENOENT) {
+		hf_fs_unseen(session->fs, ino);
+		handle_put(session, handle_of(fi));
+	}
+}
+
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct hf_session *session = session_of(req);
@@ -175,14 +186,14 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 	}
 	handle = handle_new(session, file, NULL);
 	if (!handle) {
+		hf_fs_unseen(session->fs, ino);
 		hf_file_close(file);
 		fuse_reply_err(req, ENOMEM);
 		return;
 	}
 	fi->fh = (uintptr_t)handle;
 	fi->keep_cache = keep;
-	if (fuse_reply_open(req, fi) == -ENOENT)
-		handle_put(session, handle);
+	reply_open(req, ino, fi);
 }
 
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -347,26 +358,27 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	struct hf_attr attr;
 	struct hf_dir *dir;
 	struct handle *handle;
+	bool keep;
 	int err = hf_fs_check(session->fs, ino, &attr);
 
 	if (!err)
-		err = hf_dir_open(session->fs, ino, &dir);
+		err = hf_dir_open(session->fs, ino, &dir, &keep);
 	if (err) {
 		reply_err(req, err);
 		return;
 	}
 	handle = handle_new(session, NULL, dir);
 	if (!handle) {
+		hf_fs_unseen(session->fs, ino);
 		hf_dir_close(dir);
 		fuse_reply_err(req, ENOMEM);
 		return;
 	}
 	fi->fh = (uintptr_t)handle;
-	/* As long as the kernel may believe the attributes it may believe the names: changes show in mtime. */
+	/* Names that are added to the archive show in mtime; those of views, when an index is ready, only here. */
 	fi->cache_readdir = attr.attr_timeout > 0;
-	fi->keep_cache = attr.attr_timeout > 0;
-	if (fuse_reply_open(req, fi) == -ENOENT)
-		handle_put(session, handle);
+	fi->keep_cache = keep && attr.attr_timeout > 0;
+	reply_open(req, ino, fi);
 }
 
 static void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)

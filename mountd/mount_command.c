@@ -2,8 +2,8 @@
 #include "mountd/commands.h"
 #include "mountd/confine.h"
 #include "mountd/daemon.h"
+#include "mountd/dead.h"
 #include "mountd/log.h"
-#include "mountd/mounts.h"
 #include "mountd/paths.h"
 
 #include <errno.h>
@@ -43,23 +43,72 @@ static bool open_archive(struct hf_plan *plan, const char *path)
 	return true;
 }
 
-static bool check_mountpoint(struct hf_plan *plan, const char *path)
+/* As hf_dead_clear. */
+static int clear_dead(const struct hf_settings *settings, const char *place, const struct hf_mount_entry *entry)
+{
+	pid_t supervisor;
+	int watch, err;
+
+	if (geteuid() != 0 && entry->uid != getuid()) {
+		complain(place, "a dead mount of another user is in the way");
+		return -1;
+	}
+	/* One that lives does so itself, and must not take the next mount for its own. */
+	watch = hf_mounts_watch(entry, HF_MOUNTS_SUPERVISOR, &supervisor);
+	if (watch >= 0 && hf_mounts_wait_gone(watch, 30))
+		return 0;
+	err = hf_dead_clear(place, entry);
+	if (!err && settings->verbosity >= 0)
+		complain(place, "a dead mount was removed");
+	return err;
+}
+
+/*
+ * Takes dead mounts of ours away, however many there are on that place; false if there is something that is not to be
+ * taken away. Asks a mountpoint nothing before it is known to answer.
+ */
+static bool make_way(const struct hf_settings *settings, const char *path)
 {
 	struct hf_mount_entry entry;
+	char *place;
+
+	while ((place = hf_mounts_at(path, &entry)) && hf_mounts_is_ours(&entry)) {
+		enum hf_life life = hf_dead_ask(place, &entry);
+		int err = 0;
+
+		if (life == HF_LIVES)
+			complain(path, "hartfs is mounted there already");
+		else if (life == HF_SILENT)
+			complain(path, "hartfs is mounted there already, but does not answer: remove it with 'hartfs "
+				       "umount --lazy'");
+		else
+			err = clear_dead(settings, place, &entry);
+		if (err > 0)
+			complain(path, strerror(err));
+		free(place);
+		if (life != HF_DEAD || err)
+			return false;
+	}
+	free(place);
+	return true;
+}
+
+static bool check_mountpoint(struct hf_plan *plan, const char *path)
+{
 	struct stat st;
 
+	if (!make_way(plan->settings, path))
+		return false;
 	plan->mountpoint = realpath(path, NULL);
 	if (!plan->mountpoint || stat(plan->mountpoint, &st) < 0) {
 		if (errno == ENOENT)
 			return complain(path, "there is no such mountpoint");
 		if (errno == ENOTCONN)
-			return complain(path, "a dead mount is in the way: remove it with 'hartfs umount'");
+			return complain(path, "a dead mount, and not one of hartfs, is in the way: remove it with 'umount'");
 		return complain(path, strerror(errno));
 	}
 	if (!S_ISDIR(st.st_mode))
 		return complain(path, "the mountpoint is not a directory");
-	if (hf_mounts_find(plan->mountpoint, &entry) && hf_mounts_is_ours(&entry))
-		return complain(path, "hartfs is mounted there already");
 	if (is_beneath(plan->archive, plan->mountpoint))
 		return complain(path, "the mount would hide its own archive");
 	plan->skip[plan->skip_count++] = (struct hf_fs_place){.dev = st.st_dev, .ino = st.st_ino};
@@ -129,11 +178,26 @@ static bool check_fuse(void)
 	return complain("/dev/fuse", text);
 }
 
+static char *absolute_path(const char *path)
+{
+	char *here = *path == '/' ? NULL : getcwd(NULL, 0), *result = NULL;
+
+	if (*path == '/')
+		return strdup(path);
+	if (here && asprintf(&result, "%s/%s", here, path) < 0)
+		result = NULL;
+	free(here);
+	return result;
+}
+
 static bool open_log(struct hf_plan *plan)
 {
 	const char *path = plan->settings->log_file;
 
 	plan->log_fd = -1;
+	/* It is opened again when the process is elsewhere. */
+	if (path && !(plan->log_path = absolute_path(path)))
+		return complain(path, strerror(errno));
 	if (path)
 		plan->log_fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	if (path && plan->log_fd < 0)
@@ -189,72 +253,57 @@ int hf_command_mount(const struct hf_settings *settings)
 	free(plan.archive);
 	free(plan.mountpoint);
 	free(plan.index_path);
+	free(plan.log_path);
 	return status;
 }
 
-/* Like realpath, but never looks at the mountpoint itself, which may be dead. */
-static char *resolve_mountpoint(const char *path)
+/* What is to be waited for: the supervisor, which ends after the server, or the server. */
+static int watch_any(const struct hf_mount_entry *entry)
 {
-	char *copy = strdup(path), *real = NULL, *directory, *result = NULL, *slash;
-	size_t length = copy ? strlen(copy) : 0;
+	pid_t pid;
+	int watch = hf_mounts_watch(entry, HF_MOUNTS_SUPERVISOR, &pid);
 
-	while (length > 1 && copy[length - 1] == '/')
-		copy[--length] = 0;
-	slash = copy ? strrchr(copy, '/') : NULL;
-	if (!copy || !strcmp(copy, "/") || !strcmp(slash ? slash + 1 : copy, ".") ||
-	    !strcmp(slash ? slash + 1 : copy, "..")) {
-		free(copy);
-		return realpath(path, NULL);
-	}
-	if (slash)
-		*slash = 0;
-	directory = !slash ? "." : slash == copy ? "/" : copy;
-	real = realpath(directory, NULL);
-	if (real && asprintf(&result, "%s/%s", strcmp(real, "/") ? real : "", slash ? slash + 1 : copy) < 0)
-		result = NULL;
-	free(real);
-	free(copy);
-	return result;
+	return watch >= 0 ? watch : hf_mounts_watch(entry, HF_MOUNTS_SERVER, &pid);
 }
 
-/* The mount at path, or at what path links to. */
-static char *find_mount(const char *path, struct hf_mount_entry *ret_entry)
+static void explain_umount(const char *path, int err, enum hf_life life)
 {
-	char *found = resolve_mountpoint(path);
+	const char *why = strerror(err);
 
-	if (found && !hf_mounts_find(found, ret_entry)) {
-		free(found);
-		found = realpath(path, NULL);
-		if (found && !hf_mounts_find(found, ret_entry)) {
-			free(found);
-			found = NULL;
-		}
-	}
-	return found;
+	if (life == HF_SILENT)
+		why = "it does not answer (--lazy detaches it all the same)";
+	else if (err == EBUSY)
+		why = "in use (--lazy detaches it all the same)";
+	hf_say(stderr, "hartfs umount: %s: %s", path, why);
 }
 
 static int umount_one(const struct hf_settings *settings, const char *path)
 {
 	struct hf_mount_entry entry;
-	char *mountpoint = find_mount(path, &entry);
+	char *mountpoint = hf_mounts_at(path, &entry);
+	enum hf_life life;
 	int err, watch;
 
 	if (!mountpoint || !hf_mounts_is_ours(&entry)) {
-		hf_say(stderr, "hartfs umount: %s: hartfs is not mounted there", path);
+		if (settings->verbosity >= 0)
+			hf_say(stderr, "hartfs umount: %s: hartfs is not mounted there", path);
 		free(mountpoint);
 		return HF_EXIT_FAILURE;
 	}
-	watch = hf_mounts_watch(&entry);
-	err = hf_mounts_detach(mountpoint, settings->lazy);
+	watch = watch_any(&entry);
+	life = hf_dead_ask(mountpoint, &entry);
+	if (life == HF_DEAD || (life == HF_SILENT && settings->lazy))
+		err = hf_dead_clear(mountpoint, &entry);
+	else
+		err = hf_mounts_detach(mountpoint, settings->lazy);
 	free(mountpoint);
 	if (err) {
-		if (err == EBUSY)
-			hf_say(stderr, "hartfs umount: %s: in use (--lazy detaches it all the same)", path);
-		else if (err > 0)
-			hf_say(stderr, "hartfs umount: %s: %s", path, strerror(err));
+		if (err > 0)
+			explain_umount(path, err, life);
 		return HF_EXIT_FAILURE;
 	}
-	if (watch >= 0 && !settings->lazy && !hf_mounts_wait_gone(watch, 30)) {
+	/* One that was killed ends at once or, stuck somewhere in the kernel, nobody knows when. */
+	if (watch >= 0 && !settings->lazy && !hf_mounts_wait_gone(watch, life == HF_DEAD ? 5 : 30)) {
 		hf_say(stderr, "hartfs umount: %s: unmounted, but the server is still running", path);
 		return HF_EXIT_FAILURE;
 	}

@@ -36,7 +36,7 @@ static void unescape(char *s)
 static bool parse_line(char *line, const char *path, struct hf_mount_entry *ret_entry)
 {
 	unsigned major, minor;
-	char *save, *point = NULL, *type, *rest, *user;
+	char *save, *point = NULL, *type, *rest, *id;
 	char *dash = strstr(line, " - ");
 
 	if (!dash)
@@ -54,10 +54,14 @@ static bool parse_line(char *line, const char *path, struct hf_mount_entry *ret_
 		return false;
 	rest = dash + 3;
 	type = strsep(&rest, " ");
-	*ret_entry = (struct hf_mount_entry){.dev = makedev(major, minor), .uid = (uid_t)-1};
+	*ret_entry = (struct hf_mount_entry){.dev = makedev(major, minor), .uid = (uid_t)-1, .gid = (gid_t)-1};
 	snprintf(ret_entry->type, sizeof ret_entry->type, "%s", type);
-	if (rest && (user = strstr(rest, "user_id=")))
-		ret_entry->uid = (uid_t)strtoul(user + 8, NULL, 10);
+	/* The options of the file system come behind its source, which may hold anything but a blank. */
+	strsep(&rest, " ");
+	if (rest && (id = strstr(rest, "user_id=")))
+		ret_entry->uid = (uid_t)strtoul(id + 8, NULL, 10);
+	if (rest && (id = strstr(rest, "group_id=")))
+		ret_entry->gid = (gid_t)strtoul(id + 9, NULL, 10);
 	return true;
 }
 
@@ -75,6 +79,47 @@ bool hf_mounts_find(const char *path, struct hf_mount_entry *ret_entry)
 		found |= parse_line(line, path, ret_entry);
 	free(line);
 	fclose(file);
+	return found;
+}
+
+/* Like realpath, but never looks at the mountpoint itself, which may be dead. */
+static char *resolve_mountpoint(const char *path)
+{
+	char *copy = strdup(path), *real = NULL, *directory, *result = NULL, *slash;
+	size_t length = copy ? strlen(copy) : 0;
+
+	/* A slash or a dot at the end would be a question to the directory. */
+	while (length > 1 && (copy[length - 1] == '/' || (copy[length - 1] == '.' && copy[length - 2] == '/')))
+		copy[--length] = 0;
+	slash = copy ? strrchr(copy, '/') : NULL;
+	if (!copy || !strcmp(copy, "/") || !strcmp(slash ? slash + 1 : copy, ".") ||
+	    !strcmp(slash ? slash + 1 : copy, "..")) {
+		free(copy);
+		return realpath(path, NULL);
+	}
+	if (slash)
+		*slash = 0;
+	directory = !slash ? "." : slash == copy ? "/" : copy;
+	real = realpath(directory, NULL);
+	if (real && asprintf(&result, "%s/%s", strcmp(real, "/") ? real : "", slash ? slash + 1 : copy) < 0)
+		result = NULL;
+	free(real);
+	free(copy);
+	return result;
+}
+
+char *hf_mounts_at(const char *path, struct hf_mount_entry *ret_entry)
+{
+	char *found = resolve_mountpoint(path);
+
+	if (found && !hf_mounts_find(found, ret_entry)) {
+		free(found);
+		found = realpath(path, NULL);
+		if (found && !hf_mounts_find(found, ret_entry)) {
+			free(found);
+			found = NULL;
+		}
+	}
 	return found;
 }
 
@@ -108,19 +153,21 @@ int hf_mounts_detach(const char *path, bool lazy)
 	return errno == EPERM ? run_fusermount(path, lazy) : errno;
 }
 
+static const char *const role_names[] = {[HF_MOUNTS_SUPERVISOR] = "hartfs-", [HF_MOUNTS_SERVER] = "hartfs-server-"};
+
 /* since: ns of the monotonic clock. The kernel gives the number of a mount that is gone to the next one at once, maybe
  * long before the server behind the former has ended: of several names the newest is that of the mount there is. */
-static socklen_t make_address(dev_t dev, uint64_t since, struct sockaddr_un *ret_address)
+static socklen_t make_address(enum hf_mounts_role role, dev_t dev, uint64_t since, struct sockaddr_un *ret_address)
 {
 	int length;
 
 	*ret_address = (struct sockaddr_un){.sun_family = AF_UNIX};
-	length = snprintf(ret_address->sun_path + 1, sizeof ret_address->sun_path - 1, "hartfs-%u:%u-%016" PRIx64,
-			  major(dev), minor(dev), since);
+	length = snprintf(ret_address->sun_path + 1, sizeof ret_address->sun_path - 1, "%s%u:%u-%016" PRIx64,
+			  role_names[role], major(dev), minor(dev), since);
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
-int hf_mounts_announce(dev_t dev)
+int hf_mounts_announce(dev_t dev, enum hf_mounts_role role)
 {
 	struct sockaddr_un address;
 	struct timespec now;
@@ -128,8 +175,9 @@ int hf_mounts_announce(dev_t dev)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	length = make_address(dev, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, &address);
-	if (fd >= 0 && (bind(fd, (struct sockaddr *)&address, length) < 0 || listen(fd, 64) < 0)) {
+	length = make_address(role, dev, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, &address);
+	/* Nobody accepts: whoever connects only looks, and waits for the end. */
+	if (fd >= 0 && (bind(fd, (struct sockaddr *)&address, length) < 0 || listen(fd, SOMAXCONN) < 0)) {
 		close(fd);
 		fd = -1;
 	}
@@ -137,19 +185,21 @@ int hf_mounts_announce(dev_t dev)
 }
 
 /* The newest name for that device from before a time. */
-static bool find_name(dev_t dev, uint64_t before, uint64_t *ret_since)
+static bool find_name(enum hf_mounts_role role, dev_t dev, uint64_t before, uint64_t *ret_since)
 {
+	const size_t prefix = strlen(role_names[role]);
 	FILE *file = fopen("/proc/net/unix", "re");
 	char *line = NULL;
 	size_t size = 0;
 	bool found = false;
 
 	while (file && getline(&line, &size, file) > 0) {
-		const char *name = strstr(line, " @hartfs-");
+		const char *name = strstr(line, " @");
 		unsigned of[2];
 		uint64_t since;
 
-		if (!name || sscanf(name, " @hartfs-%u:%u-%16" SCNx64, &of[0], &of[1], &since) != 3 ||
+		if (!name || strncmp(name + 2, role_names[role], prefix) != 0 ||
+		    sscanf(name + 2 + prefix, "%u:%u-%16" SCNx64, &of[0], &of[1], &since) != 3 ||
 		    makedev(of[0], of[1]) != dev || since >= before || (found && since < *ret_since))
 			continue;
 		*ret_since = since;
@@ -161,11 +211,11 @@ static bool find_name(dev_t dev, uint64_t before, uint64_t *ret_since)
 	return found;
 }
 
-static int watch_name(const struct hf_mount_entry *entry, uint64_t since)
+static int watch_name(enum hf_mounts_role role, const struct hf_mount_entry *entry, uint64_t since, pid_t *ret_pid)
 {
 	struct sockaddr_un address;
-	socklen_t length = make_address(entry->dev, since, &address);
-	struct ucred peer;
+	socklen_t length = make_address(role, entry->dev, since, &address);
+	struct ucred peer = {0};
 	socklen_t peer_size = sizeof peer;
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -177,16 +227,17 @@ static int watch_name(const struct hf_mount_entry *entry, uint64_t since)
 		close(fd);
 		return -1;
 	}
+	*ret_pid = peer.pid;
 	return fd;
 }
 
-int hf_mounts_watch(const struct hf_mount_entry *entry)
+int hf_mounts_watch(const struct hf_mount_entry *entry, enum hf_mounts_role role, pid_t *ret_pid)
 {
 	uint64_t since = UINT64_MAX;
 	int fd = -1;
 
-	while (fd < 0 && find_name(entry->dev, since, &since))
-		fd = watch_name(entry, since);
+	while (fd < 0 && find_name(role, entry->dev, since, &since))
+		fd = watch_name(role, entry, since, ret_pid);
 	return fd;
 }
 

@@ -1,7 +1,7 @@
 /*
- * Mounts as the kernel lists them, how to undo one as whoever we are, and how "hartfs umount" learns that the server
- * behind a mount is gone: the supervisor holds an abstract socket named after the device number and the time of the mount
- * as long as it lives.
+ * Mounts as the kernel lists them, how to undo one as whoever we are, and how other processes learn who is behind a mount:
+ * the supervisor and the server each hold, as long as they live, an abstract socket named after the device number and the
+ * time of the mount.
  */
 #ifndef HF_MOUNTD_MOUNTS_H
 #define HF_MOUNTD_MOUNTS_H
@@ -11,22 +11,32 @@
 
 struct hf_mount_entry {
 	dev_t dev;
-	uid_t uid;       /* user_id= of a FUSE mount */
+	uid_t uid;       /* user_id= and group_id= of a FUSE mount */
+	gid_t gid;
 	char type[32];   /* "fuse.hartfs" */
 };
 
 /* The topmost mount at exactly that absolute path. Touches nothing but /proc. */
 bool hf_mounts_find(const char *path, struct hf_mount_entry *ret_entry);
+/* The mount at a path as a user gives it, or at what path links to: its place, to be freed, or NULL. Asks the mount nothing,
+ * so that it may be a dead one. */
+char *hf_mounts_at(const char *path, struct hf_mount_entry *ret_entry);
 bool hf_mounts_is_ours(const struct hf_mount_entry *entry);
 
 /* umount2, or fusermount3 (which explains its failures on standard error) for who may not. 0, an errno, or -1 when
  * the reason has been printed. */
 int hf_mounts_detach(const char *path, bool lazy);
 
-/* The supervisor's socket: a descriptor to keep open, or -1. */
-int hf_mounts_announce(dev_t dev);
-/* A descriptor that hangs up when the supervisor of the mount ends, or -1 if there is none to be seen. */
-int hf_mounts_watch(const struct hf_mount_entry *entry);
+enum hf_mounts_role {
+	HF_MOUNTS_SUPERVISOR,
+	HF_MOUNTS_SERVER,
+};
+
+/* The calling process's socket: a descriptor to keep open, or -1. */
+int hf_mounts_announce(dev_t dev, enum hf_mounts_role role);
+/* A descriptor that hangs up when that process of the mount ends, or -1 if there is none to be seen. *ret_pid: its number,
+ * 0 if that is not to be seen. */
+int hf_mounts_watch(const struct hf_mount_entry *entry, enum hf_mounts_role role, pid_t *ret_pid);
 bool hf_mounts_wait_gone(int fd, int seconds);
 
 #endif

@@ -17,7 +17,8 @@
 
 struct server {
 	struct hf_plan *plan;
-	int report_fd;
+	int supervisor_fd;
+	int announced_fd; /* hf_mounts_announce */
 	struct hf_session session;
 	struct hf_fs *fs;
 	struct hf_log_ring *log_ring;
@@ -27,7 +28,7 @@ struct server {
 
 static void report(const struct server *server, struct hf_report message)
 {
-	if (write(server->report_fd, &message, sizeof message) != sizeof message)
+	if (write(server->supervisor_fd, &message, sizeof message) != sizeof message)
 		hf_log(4, "the supervisor is gone");
 }
 
@@ -44,6 +45,15 @@ static void on_init(void *ctx)
 
 	if (!server->plan->settings->wait)
 		say_ready(server, HF_EXIT_OK);
+}
+
+static void on_hangup(void *ctx)
+{
+	struct server *server = ctx;
+
+	/* One that came from elsewhere than the supervisor: the new file comes with the next. */
+	if (server->plan->log_path && !hf_reopen_receive(server->plan, server->supervisor_fd))
+		report(server, (struct hf_report){.kind = HF_REPORT_REOPEN});
 }
 
 /* To whoever waits for the mount; the log has it already. */
@@ -102,8 +112,9 @@ static int mount_it(struct server *server)
 		hf_log(3, "the mount on %s vanished", plan->mountpoint);
 		return HF_EXIT_FAILURE;
 	}
-	/* Its own root, seen through the archive, is a place the file system must keep away from. */
-	plan->skip[plan->skip_count++] = (struct hf_fs_place){.dev = entry.dev, .ino = HF_FS_ROOT};
+	/* Seen through the archive it is a place the file system must keep away from, also where it is mounted once more. */
+	plan->skip[plan->skip_count++] = (struct hf_fs_place){.dev = entry.dev};
+	server->announced_fd = hf_mounts_announce(entry.dev, HF_MOUNTS_SERVER);
 	report(server, (struct hf_report){.kind = HF_REPORT_MOUNTED, .dev = entry.dev});
 	return HF_EXIT_OK;
 }
@@ -157,6 +168,7 @@ static int serve(struct server *server)
 
 	server->session.fs = server->fs;
 	server->session.on_init = on_init;
+	server->session.on_hangup = on_hangup;
 	server->session.ctx = server;
 	if (pthread_create(&server->indexer, NULL, run_indexer, server)) {
 		hf_log(3, "out of memory");
@@ -179,22 +191,20 @@ static int serve(struct server *server)
 /* Signals that end the server are waited for by its main thread alone. */
 static void block_signals(void)
 {
-	sigset_t signals, none;
+	sigset_t signals;
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGUSR1);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
+	sigprocmask(SIG_SETMASK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
 }
 
-int hf_server_run(struct hf_plan *plan, int report_fd)
+int hf_server_run(struct hf_plan *plan, int supervisor_fd)
 {
-	struct server server = {.plan = plan, .report_fd = report_fd, .log_ring = hf_log_keep()};
+	struct server server = {.plan = plan, .supervisor_fd = supervisor_fd, .log_ring = hf_log_keep()};
 	int status;
 
 	block_signals();

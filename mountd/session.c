@@ -63,35 +63,19 @@ int hf_session_mount(struct hf_session *session, const char *mountpoint)
 	return fuse_session_mount(session->fuse, mountpoint) == 0 ? 0 : HF_ERR_IO;
 }
 
-struct notice {
-	struct hf_task task;
-	struct hf_session *session;
-	fuse_ino_t ino;
-};
-
-static void send_notice(struct hf_task *task)
-{
-	struct notice *notice = (struct notice *)task;
-
-	/* ENOENT: the kernel did not know it anyway. */
-	fuse_lowlevel_notify_inval_inode(notice->session->fuse, notice->ino, 0, 0);
-	free(notice);
-}
-
 /*
- * The kernel waits for reads of the inode under way before it forgets its pages: hence another thread, which holds
- * nothing that such a read could need.
+ * No thread of ours may wait in the kernel for what only we can answer: killed meanwhile it could not die, the connection
+ * would stay, and everybody who waits in it too. To drop pages (an offset from 0 on) the kernel waits for reads of them,
+ * to drop a name for look-ups in its directory. With a negative offset it only marks the attributes as old: the next
+ * read of cached bytes asks for them (FUSE_CAP_AUTO_INVAL_DATA) and gets an error if the file was replaced, and pages
+ * and names are dropped by whoever opens the file or directory next, on that process's own time.
  */
 void hf_session_invalidate(void *ctx, uint64_t ino)
 {
 	struct hf_session *session = ctx;
-	struct notice *notice = malloc(sizeof *notice);
 
-	if (!notice)
-		return;
-	*notice = (struct notice){.task.fn = send_notice, .session = session, .ino = ino};
-	if (!hf_tasks_push(&session->notices, &notice->task))
-		free(notice);
+	/* ENOENT: the kernel did not know it anyway. */
+	fuse_lowlevel_notify_inval_inode(session->fuse, ino, -1, 0);
 }
 
 /*
@@ -137,19 +121,18 @@ static void wait_for_end(struct hf_session *session, const sigset_t *signals)
 	while (!fuse_session_exited(session->fuse)) {
 		if (sigwait(signals, &sig) != 0 || sig == SIGUSR1)
 			continue;
+		if (sig == SIGHUP) {
+			session->on_hangup(session->ctx);
+			continue;
+		}
 		hf_log(6, "ending on signal %d", sig);
-		/*
-		 * While the loop still answers: a notice that waits in the kernel for a read could otherwise wait for
-		 * ever, and keep the process from ending.
-		 */
-		hf_tasks_stop(&session->notices);
 		fuse_session_exit(session->fuse);
 	}
 }
 
 int hf_session_start_tasks(struct hf_session *session)
 {
-	return hf_tasks_init(&session->cancels) || hf_tasks_init(&session->notices) ? HF_ERR_NOMEM : 0;
+	return hf_tasks_init(&session->cancels);
 }
 
 int hf_session_run(struct hf_session *session)
@@ -180,7 +163,6 @@ int hf_session_run(struct hf_session *session)
 	}
 	for (int i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
-	hf_tasks_stop(&session->notices);
 	return started ? 0 : HF_ERR_NOMEM;
 }
 

@@ -23,6 +23,7 @@ struct hf_session {
 	struct fuse_session *fuse;
 	struct hf_fs *fs;            /* set before hf_session_run */
 	void (*on_init)(void *ctx);  /* the kernel has got its first answer */
+	void (*on_hangup)(void *ctx); /* SIGHUP came */
 	void *ctx;
 
 	pthread_mutex_t lock;        /* of the lists and of what is in them */
@@ -31,7 +32,7 @@ struct hf_session {
 	struct hf_link reads;        /* requests that somebody still holds */
 	size_t read_count;           /* of those, including the one being freed */
 
-	struct hf_tasks cancels, notices;
+	struct hf_tasks cancels;
 	atomic_int threads;          /* of the loop, that still run */
 	pthread_t main;
 };
@@ -41,11 +42,11 @@ extern const struct fuse_lowlevel_ops hf_fuse_ops;
 /* options: of the mount, each "name" or "name=value". Messages of libfuse go to the log. */
 int hf_session_init(struct hf_session *session, const char *archive, char *const *options, int option_count);
 int hf_session_mount(struct hf_session *session, const char *mountpoint);
-/* Starts the helpers: before the fs, which may invalidate at once. */
+/* Starts the helper that cancels. */
 int hf_session_start_tasks(struct hf_session *session);
-/* For hf_fs_options.invalidate, with the session as context. */
+/* For hf_fs_options.invalidate, with the session as context. Never waits for an answer of ours. */
 void hf_session_invalidate(void *ctx, uint64_t ino);
-/* Serves until the mount is gone or one of SIGTERM, SIGINT, SIGHUP comes (blocked in all threads from here on). */
+/* Serves until the mount is gone or SIGTERM or SIGINT comes (blocked in all threads from here on, as is SIGHUP). */
 int hf_session_run(struct hf_session *session);
 /* Ends requests under way and closes what is open, so that the fs can be closed; false if something hangs. */
 bool hf_session_quiesce(struct hf_session *session);

@@ -1,6 +1,6 @@
 /*
- * A thread that does small things one after the other, for callers that must not do them where they stand: tell the
- * kernel to forget (which may wait for requests under way), or cancel reads (from inside libfuse's locks).
+ * A thread that does small things one after the other, for callers that must not do them where they stand: cancel
+ * reads (from inside libfuse's locks).
  */
 #ifndef HF_MOUNTD_TASKS_H
 #define HF_MOUNTD_TASKS_H

@@ -265,7 +265,7 @@ static char *list(struct hf_fst *t, uint64_t ino, bool plus, unsigned room)
 	unsigned before;
 
 	names.out = open_memstream(&names.text, &names.size);
-	CHECK_EQ(hf_dir_open(t->fs, ino, &dir), 0);
+	CHECK_EQ(hf_dir_open(t->fs, ino, &dir, NULL), 0);
 	do {
 		before = names.count;
 		names.room = room;

@@ -3,6 +3,7 @@
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 capture_archive
+not() { ! "$@"; }
 h() {
 	timeout 120 "$hartfs" "$1" --index-dir "$index" "${@:2}"
 }
@@ -28,5 +29,18 @@ exec 5<&-
 rm "$archive/c/x.stf"
 gone() { [ ! -e "$mnt/c/x@stf" ]; }
 wait_until gone || fail "the views of a deleted capture stay"
+
+# Names that the kernel has cached, of directories whose times stay the same.
+shows() { ls "$1" | grep -qx "$2"; }
+head -c 3000 /dev/zero >"$archive/c/later"
+ls "$mnt/c" "$mnt/c" >/dev/null
+shows "$mnt/c" "later@.*" && fail "zeros are a capture"
+touch -r "$archive/c" "$tmp/time"
+cat "$archive/mini/rv32-mini.stf" >"$archive/c/later"
+[ "$(stat -c %y "$archive/c")" = "$(stat -c %y "$tmp/time")" ] || fail "the directory changed"
+wait_until shows "$mnt/c" later@stf || fail "a file that became a capture has no views in the list"
+wait_until shows "$mnt/c/later@stf" hart0 || fail "a directory shows no views when its capture is indexed"
+: >"$archive/c/later"
+wait_until not shows "$mnt/c" later@stf || fail "the views of a file that is no capture any more stay in the list"
 do_umount
 finish

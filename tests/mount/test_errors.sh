@@ -52,16 +52,4 @@ timeout 300 "$hartfs" "${m[@]}" "$archive" "$mnt" 2>"$tmp/err" && fail "mounted 
 grep -q 'mounted there already' "$tmp/err" || fail "$(cat "$tmp/err")"
 do_umount
 
-# A mount that a killed pair left dead is explained, and can be removed.
-do_mount
-both=$(servers)
-kill -STOP "$(supervisor)"
-kill -KILL "$(server)"
-kill -KILL $both
-wait_until no_servers
-is_mounted "$mnt" || fail "who unmounted it?"
-timeout 300 "$hartfs" "${m[@]}" "$archive" "$mnt" 2>"$tmp/err" && fail "mounted over a dead mount"
-grep -q 'dead mount' "$tmp/err" || fail "$(cat "$tmp/err")"
-"$hartfs" umount "$mnt" || fail "a dead mount cannot be unmounted"
-is_mounted "$mnt" && fail "a dead mount is still there"
 finish

@@ -15,5 +15,11 @@ timeout 120 stat "$mnt/mnt" >/dev/null 2>&1 && fail "the mountpoint can be looke
 [ $? = 124 ] && fail "looking up the mountpoint in itself hangs"
 timeout 120 stat "$mnt/cache/file" >/dev/null 2>&1 && fail "the index directory can be looked into"
 timeout 120 cmp "$archive/random.bin" "$mnt/random.bin" || fail "a file differs"
+# A part of the mount, mounted once more in the archive, is the mount itself: looking there would be a question to itself.
+if [ "$(id -u)" = 0 ] && mkdir "$archive/again" && mount --bind "$mnt/sub" "$archive/again"; then
+	timeout 120 ls -l "$mnt" >/dev/null || fail "ls ended with $?"
+	timeout 120 cat "$mnt/again/hello.txt" >/dev/null 2>&1 && fail "the mount is shown in itself"
+	umount -l "$archive/again"
+fi
 do_umount
 finish

@@ -4,13 +4,14 @@
 need_fuse
 plain_archive
 
+has_two() { [ "$(servers | wc -l)" = 2 ]; }
 gone() {
 	wait_until not_mounted "$mnt" || fail "$1: still mounted"
 	wait_until no_servers || fail "$1: processes are left: $(servers)"
 	ls "$mnt" >/dev/null || fail "$1: a dead mountpoint is left"
 }
 
-for signal in TERM INT HUP; do
+for signal in TERM INT; do
 	do_mount
 	[ "$(servers | wc -l)" = 2 ] || fail "not two processes: $(servers)"
 	kill -$signal "$(supervisor)"
@@ -71,11 +72,64 @@ timeout 120 "$hartfs" umount "$tmp/mnt2" || fail "umount ended with $?"
 kill -CONT "$slow"
 gone "a number that is used again"
 
+# SIGHUP opens the log anew, whoever gets it, and unmounts nothing.
+has() { grep -qs "$2" "$1"; }
+do_mount
+for who in supervisor server both; do
+	mv "$log" "$log.1"
+	case $who in
+	both) kill -HUP $(servers) ;;
+	*) kill -HUP "$($who)" ;;
+	esac
+	wait_until has "$log" 'opened anew' || fail "SIGHUP to $who: no new log"
+	is_mounted "$mnt" && cmp "$archive/random.bin" "$mnt/random.bin" || fail "SIGHUP to $who: the mount does not answer"
+done
+[ "$(stat -c %a "$log")" = 600 ] || fail "the new log's mode is $(stat -c %a "$log")"
+# A directory that is gone: the old file stays, and says so.
+mkdir "$tmp/logs"
+do_umount
+has "$log" 'was unmounted' || fail "the server writes to the old log"
+has "$log.1" 'was unmounted' && fail "the old log is still written"
+(cd "$tmp" && "$hartfs" mount --index-dir "$index" --log logs/hartfs.log "$archive" "$mnt") || fail "no mount"
+mv "$tmp/logs" "$tmp/rotated"
+kill -HUP "$(supervisor)"
+wait_until has "$tmp/rotated/hartfs.log" 'logs/hartfs.log cannot be opened anew: No such file' || fail "a failure is not told"
+do_umount
+has "$tmp/rotated/hartfs.log" 'was unmounted' || fail "the old log is not written any more"
+# Without a log there is nothing to be done, without supervisor nobody to do it.
+"$hartfs" mount --index-dir "$index" "$archive" "$mnt" || fail "no mount"
+kill -HUP $(servers)
+kill -KILL "$(supervisor)"
+kill -HUP "$(server)"
+ls "$mnt" >/dev/null || fail "SIGHUP ended a mount"
+do_umount
+
+# The started process waits for the mount: a terminal that is closed is no reason to stop that; if it is killed, nobody
+# waits any more, and the mount is as any other.
+for signal in HUP KILL; do
+	rm -rf "$index" && mkdir "$index"
+	"$hartfs" mount --wait --index-dir "$index" --log "$log" "$archive" "$mnt" 2>/dev/null &
+	front=$!
+	wait_until is_mounted "$mnt" || fail "no mount"
+	kill -$signal $front 2>/dev/null
+	wait $front 2>/dev/null
+	status=$?
+	# 137: killed. Without that it may have been ready before the signal.
+	[ $status = 0 ] || { [ $signal = KILL ] && [ $status = 137 ]; } || fail "SIG$signal to the started process: $status"
+	sleep 0.2
+	wait_until has "$log" 'is mounted on' || fail "SIG$signal to the started process: not mounted"
+	wait_until has_two || fail "SIG$signal to the started process: $(servers | wc -l) processes"
+	do_umount
+done
+
 # In the foreground the command itself is the supervisor.
 "$hartfs" mount -f --index-dir "$index" "$archive" "$mnt" 2>"$tmp/foreground" &
 front=$!
 wait_until is_mounted "$mnt" || fail "no mount from the foreground"
 wait_until test -e "$mnt/random.bin" || fail "no answer from the foreground"
+kill -HUP $front
+sleep 0.2
+ls "$mnt" >/dev/null && is_mounted "$mnt" || fail "SIGHUP ended a mount in the foreground"
 kill -TERM $front
 wait $front
 status=$?

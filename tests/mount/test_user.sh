@@ -17,6 +17,15 @@ user_part() {
 	kill -KILL "$(server)"
 	wait_until not_mounted "$mnt" || fail "a dead server leaves a dead mount"
 	wait_until no_servers || fail "processes are left: $(servers)"
+	# Both killed leave a dead mount, which the next mount, or umount, takes away.
+	for next in mount umount; do
+		do_mount
+		kill -KILL $(servers)
+		wait_until no_servers || fail "processes are left: $(servers)"
+		is_mounted "$mnt" || fail "who unmounted it?"
+		[ $next = umount ] || do_mount
+		do_umount
+	done
 	"$hartfs" mount --index-dir "$index" -o allow_other "$archive" "$mnt" 2>"$tmp/err" && {
 		grep -q '^user_allow_other' /etc/fuse.conf || fail "allow_other without permission"
 		do_umount

@@ -242,6 +242,52 @@ static void test_references(void)
 	hf_fst_end(&t);
 }
 
+static struct hf_dir *open_list(uint64_t ino, bool keep)
+{
+	struct hf_dir *dir;
+	bool may_keep = !keep;
+
+	CHECK_EQ(hf_dir_open(t.fs, ino, &dir, &may_keep), 0);
+	CHECK_EQ(may_keep, keep);
+	return dir;
+}
+
+/* Whether the kernel may keep the names that it has cached: what nobody else has told it of, and never when somebody who
+ * fills that cache may have an older list. */
+static void test_kept_names(void)
+{
+	struct hf_dir *old, *new;
+	struct hf_attr attr;
+
+	hf_fst_begin(&t);
+	hf_fst_write_text(&t, "d/a", "");
+	hf_fst_open(&t, NULL);
+	CHECK_EQ(hf_fst_lookup(&t, "d", &attr), 0);
+	hf_dir_close(open_list(attr.st.st_ino, false));
+	/* Who lists it without a kernel behind him empties no cache. */
+	hf_fst_write_text(&t, "d/b", "");
+	check_list("d", "a\nb\n");
+	hf_dir_close(open_list(attr.st.st_ino, false));
+	hf_dir_close(open_list(attr.st.st_ino, true));
+
+	old = open_list(attr.st.st_ino, true);
+	hf_fst_write_text(&t, "d/c", "");
+	new = open_list(attr.st.st_ino, false);
+	hf_dir_close(open_list(attr.st.st_ino, false));
+	hf_dir_close(old);
+	hf_dir_close(open_list(attr.st.st_ino, false));
+	hf_dir_close(open_list(attr.st.st_ino, true));
+	hf_dir_close(new);
+	hf_dir_close(open_list(attr.st.st_ino, true));
+
+	/* An answer that did not arrive. */
+	hf_fs_unseen(t.fs, attr.st.st_ino);
+	hf_dir_close(open_list(attr.st.st_ino, false));
+	hf_dir_close(open_list(attr.st.st_ino, true));
+	hf_fs_forget(t.fs, attr.st.st_ino, 1);
+	hf_fst_end(&t);
+}
+
 struct found {
 	char text[1024];
 };
@@ -283,6 +329,7 @@ int main(void)
 	test_names();
 	test_skip();
 	test_references();
+	test_kept_names();
 	test_captures();
 	return 0;
 }

@@ -40,7 +40,7 @@ static struct hf_dir *open_dir(const char *path)
 	uint64_t ino;
 
 	CHECK_EQ(hf_fs_resolve(t.fs, path, &ino), 0);
-	CHECK_EQ(hf_dir_open(t.fs, ino, &dir), 0);
+	CHECK_EQ(hf_dir_open(t.fs, ino, &dir, NULL), 0);
 	hf_fs_forget(t.fs, ino, 1);
 	return dir;
 }
