@@ -48,11 +48,9 @@ uint64_t hf_companion_stamp(const struct hf_archive *archive, const char *path)
 /* Why the file is no good is the companion's to tell; what is only bad luck is an error. */
 static int verdict(struct hf_companion *companion, int err)
 {
-	enum hf_err_class class = err < 0 ? hf_err_class(err) : HF_CLASS_state;
-
 	if (err >= 0)
 		return 0;
-	if (class == HF_CLASS_nomem || class == HF_CLASS_io)
+	if (hf_err_is_passing(err))
 		return err;
 	if (!companion->diag.code)
 		companion->diag = (struct hf_diag){.code = err, .offset = HF_NOWHERE};
@@ -110,7 +108,7 @@ static int open_file(struct hf_companion *companion, const struct hf_archive *ar
 		close(fd);
 		return HF_ERR_CHANGED;
 	}
-	err = hf_src_file_new(fd, &companion->file, NULL);
+	err = hf_archive_source(archive, fd, &companion->file, NULL);
 	if (err)
 		companion->file = NULL;
 	return err;
@@ -141,7 +139,7 @@ static int join_symbols(const struct hf_companion *companion, uint32_t hart, str
 		if (!err) {
 			err = hf_symbols_join(symbols, more);
 			hf_symbols_free(more);
-		} else if (hf_err_class(err) != HF_CLASS_nomem && hf_err_class(err) != HF_CLASS_io) {
+		} else if (!hf_err_is_passing(err)) {
 			err = 0;
 		}
 	}
@@ -173,7 +171,7 @@ static int open_elf(const struct hf_archive *archive, const char *ini, const str
 		err = hf_archive_open_file(archive, path, &fd, &st);
 	*ret_elf = (struct hf_companion_elf){.bias = file->address, .hart = file->hart};
 	if (!err)
-		err = hf_src_file_new(fd, &ret_elf->file, NULL);
+		err = hf_archive_source(archive, fd, &ret_elf->file, NULL);
 	return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
 }
 
@@ -296,7 +294,7 @@ int hf_companion_list(const struct hf_companion *companion, uint32_t hart, struc
 		if (companion->elf[i].hart == owner)
 			err = list_file(companion->elf[i].file, companion->elf[i].bias, ret_list);
 		/* As in join_symbols. */
-		if (err && hf_err_class(err) != HF_CLASS_nomem && hf_err_class(err) != HF_CLASS_io)
+		if (err && !hf_err_is_passing(err))
 			err = 0;
 	}
 	if (companion->file && companion->symbols && hf_symbols_count(companion->symbols))

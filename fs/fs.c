@@ -58,6 +58,11 @@ static int read_params(struct hf_fs *fs, const char *given)
 	return err;
 }
 
+static bool is_stopping(void *ctx)
+{
+	return hf_fs_stopping(ctx);
+}
+
 static int start(struct hf_fs *fs)
 {
 	int err = hf_nodes_init(&fs->nodes);
@@ -95,12 +100,14 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	fs->options.archive_path = NULL;
 	clock_gettime(CLOCK_REALTIME, &fs->started);
 	atomic_init(&fs->closing, false);
+	fs->stop = (struct hf_stop){.wanted = is_stopping, .ctx = fs};
 	hf_opens_init(&fs->opens);
 	hf_slices_init(&fs->slices);
 	hf_spooler_init(&fs->spooler);
 	hf_executables_init(&fs->executables);
 	hf_control_init(&fs->control);
 	err = hf_archive_init(&fs->archive, options->archive_fd, options->skip, options->skip_count);
+	fs->archive.stop = &fs->stop;
 	if (hf_captures_init(&fs->captures) && !err)
 		err = HF_ERR_NOMEM;
 	if (hf_jobs_init(fs) && !err)
@@ -126,11 +133,16 @@ static void wake_waiters(void *ctx, struct hf_capture *capture)
 	pthread_mutex_unlock(&capture->lock);
 }
 
-void hf_fs_close(struct hf_fs *fs)
+void hf_fs_stop(struct hf_fs *fs)
 {
 	fs->closing = true;
 	if (fs->captures.bucket)
 		hf_captures_each(&fs->captures, wake_waiters, NULL);
+}
+
+void hf_fs_close(struct hf_fs *fs)
+{
+	hf_fs_stop(fs);
 	hf_slices_stop(&fs->slices);
 	hf_jobs_fini(fs);
 	hf_spooler_stop(&fs->spooler);
@@ -269,7 +281,7 @@ static void walk_dir(struct walk *walk, const char *path, unsigned depth)
 
 	if (err == HF_ERR_NOMEM)
 		walk->err = err;
-	for (size_t i = 0; i < found.count && !walk->stop && !walk->err && !walk->fs->closing; i++) {
+	for (size_t i = 0; i < found.count && !walk->stop && !walk->err && !hf_fs_stopping(walk->fs); i++) {
 		char below[HF_PATH_SIZE];
 		struct stat st;
 

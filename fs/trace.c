@@ -57,7 +57,7 @@ static int open_member(void *ctx, const char *name, struct hf_src **ret_src, str
 	if (!err)
 		err = hf_archive_open_file(o->archive, path, &fd, &st);
 	if (!err)
-		err = hf_src_file_new(fd, ret_src, diag);
+		err = hf_archive_source(o->archive, fd, ret_src, diag);
 	if (err || was_seen(o, path))
 		return err;
 	err = note(o, path, *ret_src, &st);
@@ -90,6 +90,8 @@ static int open_described(const struct hf_archive *archive, const struct hf_stam
 	if (hf_members_stamp(archive, trace->members) != stamp->beside || err == HF_ERR_NOT_FOUND)
 		err = HF_ERR_CHANGED;
 	if (!err)
+		trace->file->stop = archive->stop;
+	if (!err)
 		err = hf_identity_of(trace->file, own.mtime_ns, &trace->identity, NULL);
 	for (size_t i = 0; i < trace->part_count && !err; i++)
 		hf_identity_add(&trace->identity, &trace->parts[i]);
@@ -113,10 +115,24 @@ static int open_single(struct hf_capture *capture, const struct hf_stamp *stamp,
 		close(fd);
 		return HF_ERR_CHANGED;
 	}
-	err = hf_src_file_new(fd, &trace->file, NULL);
+	err = hf_archive_source(&capture->fs->archive, fd, &trace->file, NULL);
 	if (err)
 		trace->file = NULL;
 	return err ? err : hf_identity_of(trace->file, stamp->mtime_ns, &trace->identity, NULL);
+}
+
+static int add_expansion(uint64_t expansion, struct hf_trace *trace)
+{
+	int err;
+
+	if (!expansion || expansion == HF_EXPANSION)
+		return 0;
+	err = hf_setup_room(&trace->parts, trace->part_count, sizeof *trace->parts);
+	if (err)
+		return err;
+	trace->parts[trace->part_count] = hf_expansion_identity(expansion);
+	hf_identity_add(&trace->identity, &trace->parts[trace->part_count++]);
+	return 0;
 }
 
 int hf_trace_open(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
@@ -131,6 +147,8 @@ int hf_trace_open(struct hf_capture *capture, const struct hf_stamp *stamp, stru
 	pthread_mutex_unlock(&capture->lock);
 	err = ret_trace->members ? open_described(&capture->fs->archive, stamp, ret_trace, error)
 				 : open_single(capture, stamp, ret_trace);
+	if (!err)
+		err = add_expansion(capture->fs->options.expansion, ret_trace);
 	if (err)
 		hf_trace_close(ret_trace);
 	else

@@ -182,7 +182,7 @@ static int describe(struct hf_builder *b)
 /* Opens the capture; an earlier build's rows that were made by another decoder go. */
 static int open_capture(struct hf_builder *b, bool *ret_fatal)
 {
-	int err = hf_input_open(&b->in, b->build->file, b->build->setup, store_point, b, ret_fatal, b->diag);
+	int err = hf_input_open(&b->in, b->build->file, b->build->setup, b->most, store_point, b, ret_fatal, b->diag);
 
 	if (err || !*b->index->meta.codec)
 		return err ? err : describe(b);
@@ -191,7 +191,7 @@ static int open_capture(struct hf_builder *b, bool *ret_fatal)
 	hf_input_close(&b->in);
 	err = hf_index_part_reset(b->index, &b->build->identity, &b->limits);
 	if (!err)
-		err = hf_input_open(&b->in, b->build->file, b->build->setup, store_point, b, ret_fatal, b->diag);
+		err = hf_input_open(&b->in, b->build->file, b->build->setup, b->most, store_point, b, ret_fatal, b->diag);
 	return err ? err : describe(b);
 }
 
@@ -336,7 +336,7 @@ static bool has_records(const struct hf_index *index)
 static int replay(struct hf_builder *b, struct hf_index *index, size_t harts)
 {
 	bool fatal;
-	int err = hf_input_open(&b->in, b->build->file, b->build->setup, NULL, NULL, &fatal, b->diag);
+	int err = hf_input_open(&b->in, b->build->file, b->build->setup, b->most, NULL, NULL, &fatal, b->diag);
 
 	/* Made without records: it has to be made anew. */
 	if (!err && hf_builder_wants_records(b) && !has_records(index))
@@ -408,6 +408,17 @@ static int run(struct hf_builder *b)
 	return err;
 }
 
+uint64_t hf_expansion_most(uint64_t expansion, uint64_t size)
+{
+	uint64_t most;
+
+	if (expansion == HF_NOWHERE)
+		return HF_NOWHERE;
+	if (size < HF_EXPANSION_SMALL)
+		size = HF_EXPANSION_SMALL;
+	return __builtin_mul_overflow(expansion ? expansion : HF_EXPANSION, size, &most) ? HF_NOWHERE : most;
+}
+
 int hf_build_run(const struct hf_build *build, struct hf_diag *diag)
 {
 	struct hf_diag own;
@@ -417,6 +428,7 @@ int hf_build_run(const struct hf_build *build, struct hf_diag *diag)
 		struct hf_builder b = {
 			.build = build,
 			.diag = diag ? diag : &own,
+			.most = hf_expansion_most(build->expansion, build->identity.size),
 			.env = {.disasm = build->disasm, .symbols = build->symbols},
 		};
 

@@ -457,7 +457,7 @@ static int write_target(const struct hf_settings *settings, const char *path, co
 	else if (!*target.path)
 		fprintf(stderr, "hartfs %s: %s: this is a directory\n", command, shown);
 	else
-		fs = hf_paths_open_archive(settings, target.archive, false);
+		fs = hf_paths_open_archive(settings, target.archive, false, NULL);
 	if (fs && all) {
 		status = write_infos(fs, settings, path);
 		hf_fs_close(fs);

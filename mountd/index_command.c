@@ -51,6 +51,23 @@ static void interrupt(int sig)
 	interrupted = 1;
 }
 
+/* The first ends the work in order; a second one ends the process, which is safe too. */
+static void catch_signals(void)
+{
+	const struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESETHAND};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static bool is_interrupted(void *ctx)
+{
+	(void)ctx;
+	return interrupted;
+}
+
+static const struct hf_stop stop = {.wanted = is_interrupted};
+
 static int64_t now_ns(void)
 {
 	struct timespec now;
@@ -74,7 +91,7 @@ static size_t take_archive(struct work *work, const char *directory)
 	if (!bigger)
 		return SIZE_MAX;
 	work->archives = bigger;
-	fs = hf_paths_open_archive(work->settings, directory, !work->verify);
+	fs = hf_paths_open_archive(work->settings, directory, !work->verify, &stop);
 	if (!fs)
 		return SIZE_MAX;
 	bigger[work->archive_count] =
@@ -302,8 +319,7 @@ static int run(const struct hf_settings *settings, bool verify)
 
 	if (settings->operand_count == 0)
 		return hf_settings_usage(settings, "a file or a directory is needed");
-	sigaction(SIGINT, &(struct sigaction){.sa_handler = interrupt}, NULL);
-	sigaction(SIGTERM, &(struct sigaction){.sa_handler = interrupt}, NULL);
+	catch_signals();
 	for (int i = 0; i < settings->operand_count && !interrupted; i++)
 		work.failed_paths += !add_operand(&work, settings->operands[i]);
 	work.bar = settings->verbosity >= 0 && isatty(STDERR_FILENO) && work.item_count > 0;
@@ -317,6 +333,9 @@ static int run(const struct hf_settings *settings, bool verify)
 	}
 	free(work.items);
 	free(work.archives);
+	/* What may follow can be ended anywhere. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	return status;
 }
 

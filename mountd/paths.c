@@ -63,17 +63,20 @@ int hf_paths_open_index(const struct hf_settings *settings)
 	return fd;
 }
 
-struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const char *directory, bool catalogue)
+struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const char *directory, bool catalogue,
+				    const struct hf_stop *stop)
 {
 	struct hf_fs_options options = {.cache_bytes = settings->cache,
 					.stream_memory = settings->stream_memory,
+					.expansion = settings->expansion,
 					.threads = settings->threads,
 					.index_threads = settings->jobs,
 					.no_index = true,
 					.chunk_insns = settings->chunk,
 					.views = settings->views,
 					.params = settings->params,
-					.log = hf_log_line};
+					.log = hf_log_line,
+					.stop = stop};
 	struct hf_fs_place place;
 	struct hf_diag diag = {0};
 	struct hf_fs *fs = NULL;

@@ -12,7 +12,8 @@ int hf_paths_open_index(const struct hf_settings *settings);
 
 /* Starts a file system without mount on a directory; NULL after saying why. Nothing is indexed unasked. catalogue: it
  * uses and keeps that of the archive, as a mount would. */
-struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const char *directory, bool catalogue);
+struct hf_fs *hf_paths_open_archive(const struct hf_settings *settings, const char *directory, bool catalogue,
+				    const struct hf_stop *stop);
 
 /* Whether path is a directory, and not one that is a capture itself (capture.ini, snapshot.ini). */
 bool hf_paths_is_directory(const char *path);

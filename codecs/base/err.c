@@ -32,6 +32,12 @@ enum hf_err_class hf_err_class(int code)
 	return table[row_of(code)].class;
 }
 
+bool hf_err_is_passing(int code)
+{
+	return code < 0 && (hf_err_class(code) == HF_CLASS_io || hf_err_class(code) == HF_CLASS_nomem ||
+			    code == HF_ERR_CANCELLED);
+}
+
 int hf_err_errno(int code)
 {
 	return table[row_of(code)].errnum;

@@ -5,6 +5,7 @@
 #ifndef HF_BASE_ERR_H
 #define HF_BASE_ERR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum hf_err_index {
@@ -57,6 +58,8 @@ int hf_diag_set(struct hf_diag *diag, int code, enum hf_space space, uint64_t of
 
 const char *hf_err_name(int code);
 enum hf_err_class hf_err_class(int code);
+/* Whether it says nothing of the bytes that were read: another time there may be memory, a disk, or the will to go on. */
+bool hf_err_is_passing(int code);
 /* The errno value to give to the operating system. */
 int hf_err_errno(int code);
 
