@@ -1,5 +1,10 @@
 #include "codecs/codec.h"
 
+#include "codecs/base/bytes.h"
+
+#include <assert.h>
+#include <string.h>
+
 #define HF_CODEC(name) extern const struct hf_codec hf_codec_##name;
 #include "codecs/codecs.def"
 #undef HF_CODEC
@@ -65,6 +70,8 @@ int hf_dec_new(const struct hf_stream *stream, struct hf_src *src, uint32_t hart
 	(*ret_dec)->stream = stream;
 	(*ret_dec)->hart = hart;
 	(*ret_dec)->err = 0;
+	(*ret_dec)->stop = src->stop;
+	(*ret_dec)->cut = false;
 	return 0;
 }
 
@@ -80,11 +87,54 @@ const uint32_t *hf_dec_own_hart(const struct hf_dec *dec, size_t *ret_n)
 	return &dec->hart;
 }
 
+/* No codec's own blob begins so. */
+static const uint8_t cut_mark[4] = {0xff, 'c', 'u', 't'};
+
+static struct hf_event cut_gap(uint64_t offset, uint64_t events)
+{
+	return (struct hf_event){.kind = HF_EVENT_GAP,
+				 .size = -HF_ERR_EXPANSION,
+				 .loss = {.offset = offset, .detail = events}};
+}
+
+void hf_dec_cut(struct hf_dec *dec, uint64_t offset, uint64_t events, uint8_t *blob, struct hf_event *ret_gap)
+{
+	static_assert(sizeof cut_mark + 16 == HF_CUT_SIZE, "a mark and two numbers");
+	memcpy(blob, cut_mark, sizeof cut_mark);
+	hf_put64(blob + 4, offset);
+	hf_put64(blob + 12, events);
+	dec->cut = true;
+	dec->last.kind = HF_EVENT_NONE;
+	*ret_gap = cut_gap(offset, events);
+}
+
+/* HF_NOTE_END if it is not the blob of a cut. */
+static int load_cut(struct hf_dec *dec, const uint8_t *blob, size_t size)
+{
+	dec->cut = size == HF_CUT_SIZE && !memcmp(blob, cut_mark, sizeof cut_mark);
+	if (!dec->cut)
+		return HF_NOTE_END;
+	dec->last = cut_gap(hf_get64(blob + 4), hf_get64(blob + 12));
+	return 0;
+}
+
+static int next_of_cut(struct hf_dec *dec, struct hf_event *ev, size_t *ret_n)
+{
+	if (dec->last.kind == HF_EVENT_NONE)
+		return HF_NOTE_END;
+	*ev = dec->last;
+	*ret_n = 1;
+	dec->last.kind = HF_EVENT_NONE;
+	return 0;
+}
+
 int hf_dec_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
 {
 	*ret_n = 0;
+	if (hf_stop_wanted(dec->stop))
+		return dec->err = HF_ERR_CANCELLED;
 	if (!dec->err) {
-		dec->err = dec->ops->next(dec, ev, max, ret_n);
+		dec->err = dec->cut ? next_of_cut(dec, ev, ret_n) : dec->ops->next(dec, ev, max, ret_n);
 		if (!dec->err && *ret_n == 0)
 			dec->err = HF_ERR_BUG;
 	}
@@ -95,14 +145,15 @@ int hf_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size, uint64_t d
 {
 	struct hf_event ev[64];
 
-	dec->err = dec->ops->load(dec, blob, size);
+	dec->err = load_cut(dec, blob, size);
+	if (dec->err)
+		dec->err = dec->ops->load(dec, blob, size);
 	while (!dec->err && discard) {
 		size_t n;
 		int err = hf_dec_next(dec, ev, discard < 64 ? (size_t)discard : 64, &n);
 
 		/* What the source refuses is not the state's fault. */
-		if (err < 0 && (hf_err_class(err) == HF_CLASS_io || hf_err_class(err) == HF_CLASS_nomem ||
-				hf_err_class(err) == HF_CLASS_state))
+		if (hf_err_is_passing(err) || (err < 0 && hf_err_class(err) == HF_CLASS_state))
 			return err;
 		if (err)
 			return dec->err = HF_ERR_STATE;

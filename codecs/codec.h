@@ -64,6 +64,9 @@ struct hf_dec {
 	uint32_t hart;                  /* source id */
 	int err;                        /* sticky; kept by hf_dec_next */
 	struct hf_diag diag;            /* of err */
+	const struct hf_stop *stop;     /* the source's: looked at by hf_dec_next, as often as it is called */
+	bool cut;                       /* nothing follows, whatever the source has, */
+	struct hf_event last;           /*   but this, if it has a kind */
 };
 
 struct hf_dec_ops {
@@ -218,6 +221,13 @@ const uint32_t *hf_dec_own_hart(const struct hf_dec *dec, size_t *ret_n);
 int hf_dec_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n);
 /* Loads blob and passes over discard events. */
 int hf_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size, uint64_t discard);
+/*
+ * The decoder gives no more events from here on, as if the source ended: it stands for too much. *ret_gap is the event
+ * that says so: the caller's to pass on in the place of what would come next, and after HF_CUT_SIZE bytes of blob were
+ * loaded the only one that comes. offset: of the stream; events: how many there were.
+ */
+#define HF_CUT_SIZE 20
+void hf_dec_cut(struct hf_dec *dec, uint64_t offset, uint64_t events, uint8_t *blob, struct hf_event *ret_gap);
 /* What an encoder gets before insn, the INSN event that hf_dec_next gave last and alone, if a slice begins with it:
  * ret_ev[HF_BEGIN_EVENTS], of which so many are returned. ordinal is insn's. */
 #define HF_BEGIN_EVENTS 2

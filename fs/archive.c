@@ -271,6 +271,15 @@ int hf_archive_open_file(const struct hf_archive *archive, const char *path, int
 	return 0;
 }
 
+int hf_archive_source(const struct hf_archive *archive, int fd, struct hf_src **ret_src, struct hf_diag *diag)
+{
+	int err = hf_src_file_new(fd, ret_src, diag);
+
+	if (!err)
+		(*ret_src)->stop = archive->stop;
+	return err;
+}
+
 int hf_archive_open_dir(const struct hf_archive *archive, const char *path, int *ret_fd)
 {
 	int fd = open_beneath(archive, path, O_RDONLY | O_DIRECTORY);

@@ -19,6 +19,7 @@ struct hf_archive {
 	 * moment, or says that trying again is no use. May be NULL. */
 	bool (*make_room)(void *ctx, unsigned tries, int errnum);
 	void *ctx;
+	const struct hf_stop *stop; /* of what is read from it */
 };
 
 /* Takes fd, also on failure. */
@@ -30,6 +31,8 @@ void hf_archive_fini(struct hf_archive *archive);
 int hf_archive_stat(const struct hf_archive *archive, const char *path, struct stat *ret_st);
 /* A regular file, never anything else: opening a FIFO or a device could block or act. ret_st as hf_archive_stat. */
 int hf_archive_open_file(const struct hf_archive *archive, const char *path, int *ret_fd, struct stat *ret_st);
+/* The same as a source; takes fd. */
+int hf_archive_source(const struct hf_archive *archive, int fd, struct hf_src **ret_src, struct hf_diag *diag);
 int hf_archive_open_dir(const struct hf_archive *archive, const char *path, int *ret_fd);
 /* The target, terminated; HF_ERR_LIMIT if it does not fit. */
 int hf_archive_readlink(const struct hf_archive *archive, const char *path, char *buf, size_t size);

@@ -2,6 +2,7 @@
 #include "codecs/isa/disasm.h"
 #include "codecs/setup/read.h"
 #include "fs/core.h"
+#include "fs/info.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,10 +15,19 @@ static _Atomic unsigned building;
 struct progress {
 	struct hf_capture *capture;
 	uint64_t version;
+	struct hf_stop stop; /* is_over */
 	bool foreground; /* somebody waits for it, who will say how it went */
 	bool (*fn)(void *ctx, double percent, uint64_t insns);
 	void *ctx;
 };
+
+/* Nobody wants the index any more, or it would be one of bytes that are gone. */
+static bool is_over(void *ctx)
+{
+	const struct progress *progress = ctx;
+
+	return hf_fs_stopping(progress->capture->fs) || progress->capture->version != progress->version;
+}
 
 static int on_progress(void *ctx, const struct hf_build_progress *now)
 {
@@ -29,7 +39,7 @@ static int on_progress(void *ctx, const struct hf_build_progress *now)
 	capture->progress = *now;
 	percent = hf_capture_percent(capture);
 	pthread_mutex_unlock(&capture->lock);
-	if (capture->fs->closing || capture->version != progress->version)
+	if (is_over(progress))
 		return 1;
 	return progress->fn && !progress->fn(progress->ctx, percent, now->insns);
 }
@@ -125,6 +135,7 @@ static int run_build(struct hf_fs *fs, const struct hf_trace *trace, const struc
 		.member_count = trace->part_count,
 		.views = views,
 		.limits = &fs->limits,
+		.expansion = fs->options.expansion,
 		.on_progress = on_progress,
 		.threads = share_of_threads,
 		.ctx = progress,
@@ -154,6 +165,15 @@ static void count(struct hf_capture *capture, int err)
 	hf_metrics_add(&metrics->index_ns, (uint64_t)(hf_fs_now_ns() - capture->started_ns));
 }
 
+static void tell_density(struct hf_capture *capture, const struct hf_open *open)
+{
+	const uint64_t density = hf_info_density(open);
+
+	if (density)
+		hf_fs_log(capture->fs, 5, "%s: each of its bytes stands for %llu instructions", capture->path,
+			  (unsigned long long)density);
+}
+
 static int build_once(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
 		      struct hf_diag *diag)
 {
@@ -162,6 +182,7 @@ static int build_once(struct hf_capture *capture, const struct hf_stamp *stamp, 
 
 	if (err)
 		return err;
+	trace.file->stop = &progress->stop;
 	atomic_fetch_add_explicit(&building, 1, memory_order_relaxed);
 	err = run_build(capture->fs, &trace, stamp, progress, diag);
 	atomic_fetch_sub_explicit(&building, 1, memory_order_relaxed);
@@ -194,8 +215,10 @@ static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struc
 	hf_fs_log(capture->fs, progress->foreground ? 7 : 6, "%s: indexed in %.1f s", capture->path,
 		  (double)(hf_fs_now_ns() - capture->started_ns) / 1e9);
 	err = hf_open_get(capture, progress->version, &open);
-	if (!err)
+	if (!err) {
+		tell_density(capture, open);
 		hf_open_put(open);
+	}
 	/* What was just published is not there: nothing that trying again would cure. */
 	return err == HF_ERR_NOT_FOUND ? HF_ERR_STATE : err;
 }
@@ -278,6 +301,7 @@ int hf_capture_index(struct hf_capture *capture, bool wait, bool (*fn)(void *ctx
 	struct hf_stamp stamp;
 	int err;
 
+	progress.stop = (struct hf_stop){.wanted = is_over, .ctx = &progress};
 	hf_diag_set(diag, 0, HF_SPACE_FILE, HF_NOWHERE, 0);
 	if (!take_turn(capture, wait, &progress, &stamp, &err))
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
@@ -323,6 +347,8 @@ void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
 
 	if (why == HF_ERR_INDEX_DIR)
 		hf_index_dir_failed(&fs->index_dir);
+	if (hf_fs_stopping(fs))
+		return;
 	hf_facts_new_failed(capture, version + 1, &diag, &failed);
 	pthread_mutex_lock(&capture->lock);
 	ours = capture->version == version && capture->state == HF_CAPTURE_READY;

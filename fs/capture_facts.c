@@ -129,7 +129,7 @@ int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_fac
 		return err;
 
 	pthread_mutex_lock(&capture->lock);
-	while (!capture->facts && !late && wait_ms && !capture->fs->closing &&
+	while (!capture->facts && !late && wait_ms && !hf_fs_stopping(capture->fs) &&
 	       (capture->state == HF_CAPTURE_QUEUED || capture->state == HF_CAPTURE_INDEXING))
 		late = pthread_cond_timedwait(&capture->changed, &capture->lock, &until) == ETIMEDOUT;
 	if (capture->facts)

@@ -57,11 +57,9 @@ int hf_companion_look(const struct hf_archive *archive, const char *path, struct
 /* Why the file is no good is the companion's to tell; what is only bad luck is an error. */
 static int verdict(struct hf_companion *companion, int err)
 {
-	enum hf_err_class class = err < 0 ? hf_err_class(err) : HF_CLASS_state;
-
 	if (err >= 0)
 		return 0;
-	if (class == HF_CLASS_nomem || class == HF_CLASS_io)
+	if (hf_err_is_passing(err))
 		return err;
 	if (!companion->diag.code)
 		companion->diag = (struct hf_diag){.code = err, .offset = HF_NOWHERE};
@@ -142,7 +140,7 @@ static int join_symbols(const struct hf_companion *companion, uint32_t hart, str
 		if (!err) {
 			err = hf_symbols_join(symbols, more);
 			hf_symbols_free(more);
-		} else if (hf_err_class(err) != HF_CLASS_nomem && hf_err_class(err) != HF_CLASS_io) {
+		} else if (!hf_err_is_passing(err)) {
 			err = 0;
 		}
 	}
@@ -285,7 +283,7 @@ int hf_companion_list(const struct hf_companion *companion, uint32_t hart, struc
 		if (companion->elf[i].hart == owner)
 			err = list_file(companion->elf[i].file, companion->elf[i].bias, ret_list);
 		/* As in join_symbols. */
-		if (err && hf_err_class(err) != HF_CLASS_nomem && hf_err_class(err) != HF_CLASS_io)
+		if (err && !hf_err_is_passing(err))
 			err = 0;
 	}
 	if (companion->file && companion->symbols && hf_symbols_count(companion->symbols))

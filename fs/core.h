@@ -90,9 +90,16 @@ struct hf_fs {
 	struct hf_control control;
 	struct hf_metrics metrics;
 	atomic_bool closing;
+	struct hf_stop stop; /* hf_fs_stopping, for sources */
 };
 
 __attribute__((format(printf, 3, 4))) void hf_fs_log(struct hf_fs *fs, int level, const char *format, ...);
+
+/* All work is to end soon: hf_fs_stop was called, or whoever opened it says so. */
+static inline bool hf_fs_stopping(const struct hf_fs *fs)
+{
+	return fs->closing || hf_stop_wanted(fs->options.stop);
+}
 
 int64_t hf_fs_now_ns(void); /* monotonic */
 

@@ -269,7 +269,7 @@ int hf_executable_read(struct hf_open *open, uint32_t hart, uint64_t owner, uint
 			err = HF_ERR_MISMATCH;
 	}
 	put(&open->capture->fs->executables, exe);
-	if (err < 0 && hf_err_class(err) != HF_CLASS_io && !hf_err_is_shortage(err))
+	if (err < 0 && !hf_err_is_passing(err))
 		err = HF_ERR_MISMATCH;
 	return err;
 }

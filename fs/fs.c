@@ -60,6 +60,11 @@ static int read_params(struct hf_fs *fs, const char *given)
 	return err;
 }
 
+static bool is_stopping(void *ctx)
+{
+	return hf_fs_stopping(ctx);
+}
+
 static int start(struct hf_fs *fs)
 {
 	int err = hf_nodes_init(&fs->nodes);
@@ -121,6 +126,7 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	hf_descriptors_init(&fs->descriptors);
 	hf_held_init(&fs->held, &fs->archive, fs->descriptors.held);
 	hf_kepts_init(&fs->kepts);
+	fs->stop = (struct hf_stop){.wanted = is_stopping, .ctx = fs};
 	hf_opens_init(&fs->opens);
 	hf_slices_init(&fs->slices);
 	hf_spooler_init(&fs->spooler);
@@ -131,6 +137,7 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	fs->archive.ctx = fs;
 	if (open_index_dir(fs, options) && !err)
 		err = HF_ERR_NOMEM;
+	fs->archive.stop = &fs->stop;
 	if (hf_captures_init(&fs->captures) && !err)
 		err = HF_ERR_NOMEM;
 	if (hf_jobs_init(fs) && !err)
@@ -156,11 +163,16 @@ static void wake_waiters(void *ctx, struct hf_capture *capture)
 	pthread_mutex_unlock(&capture->lock);
 }
 
-void hf_fs_close(struct hf_fs *fs)
+void hf_fs_stop(struct hf_fs *fs)
 {
 	fs->closing = true;
 	if (fs->captures.bucket)
 		hf_captures_each(&fs->captures, wake_waiters, NULL);
+}
+
+void hf_fs_close(struct hf_fs *fs)
+{
+	hf_fs_stop(fs);
 	hf_slices_stop(&fs->slices);
 	hf_index_dir_stop(&fs->index_dir);
 	hf_jobs_fini(fs);
@@ -271,7 +283,7 @@ static void leave_out(struct walk *walk, const char *dir, const char *name, int 
 
 	if (hf_err_is_shortage(err))
 		walk->err = err;
-	if (hf_err_is_shortage(err) || err == HF_ERR_NOT_FOUND || err == HF_ERR_UNKNOWN_FORMAT || walk->fs->closing ||
+	if (hf_err_is_shortage(err) || err == HF_ERR_NOT_FOUND || err == HF_ERR_UNKNOWN_FORMAT || hf_fs_stopping(walk->fs) ||
 	    !hf_control_unreached(&walk->fs->control, dir, name, err))
 		return;
 	hf_diag_format(&diag, text, sizeof text);
@@ -343,7 +355,7 @@ static void walk_dir(struct walk *walk, const char *path)
 
 	if (err)
 		leave_out(walk, path, NULL, err);
-	for (size_t i = 0; !err && i < found.count && !walk->stop && !walk->err && !walk->fs->closing; i++)
+	for (size_t i = 0; !err && i < found.count && !walk->stop && !walk->err && !hf_fs_stopping(walk->fs); i++)
 		walk_entry(walk, path, found.name[i], found.dir[i], below);
 	for (size_t i = 0; i < found.count; i++)
 		free(found.name[i]);

@@ -10,6 +10,7 @@
 #define HF_FS_H
 
 #include "codecs/base/err.h"
+#include "codecs/source/source.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -45,6 +46,7 @@ struct hf_fs_options {
 	const struct hf_fs_place *skip;
 	uint64_t cache_bytes;    /* chunk cache, default 256 MiB; up to half of it for indexes that cannot be written */
 	uint64_t stream_memory;  /* what decompressing a stream may take; 0: default */
+	uint64_t expansion;      /* events for each byte of a capture; 0: default, HF_NOWHERE: no limit */
 	uint64_t spool_bytes;    /* what spools may take in the index directory; 0: there are none */
 	unsigned threads;        /* decode pool; 0: one a core */
 	unsigned index_threads;  /* of indexing: captures at a time, or parts of the last ones; 0: one a core */
@@ -61,11 +63,16 @@ struct hf_fs_options {
 	 * an error also for bytes that the kernel has cached. Must not wait for anything. May be NULL. */
 	void (*invalidate)(void *ctx, uint64_t ino);
 	void *invalidate_ctx;
+	/* A second way to say hf_fs_stop, for whoever gets to know it in a signal handler; borrowed. NULL: none. */
+	const struct hf_stop *stop;
 };
 
 /* Starts the pools. On failure the descriptors are closed. */
 int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struct hf_diag *diag);
-/* Cancels what is under way (indexing is resumable), joins all threads. All files must have been closed. */
+/* What is under way ends soon, with HF_ERR_CANCELLED where somebody waits for it: decoding, decompressing, indexing (which
+ * is resumable), waiting. For any thread; nothing but hf_fs_close is of use afterwards. */
+void hf_fs_stop(struct hf_fs *fs);
+/* The same, and joins all threads. All files must have been closed. */
 void hf_fs_close(struct hf_fs *fs);
 
 #define HF_FS_ROOT 1

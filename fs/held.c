@@ -231,7 +231,8 @@ int hf_held_open_src(struct hf_held_files *files, const char *path, struct stat 
 		close(fd);
 		return HF_ERR_NOMEM;
 	}
-	src->src = (struct hf_src){.ops = &held_ops, .size = (uint64_t)ret_st->st_size};
+	src->src = (struct hf_src){
+		.ops = &held_ops, .size = (uint64_t)ret_st->st_size, .stop = files->archive->stop};
 	err = hf_held_new(files, path, fd, ret_st, HF_HELD_EXACT, &src->held);
 	if (err) {
 		free(src);

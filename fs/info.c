@@ -252,6 +252,8 @@ static void put_indexed(struct hf_json *json, struct hf_open *open, const struct
 		put_diag(json, "error", &problem.diag);
 	if (hf_index_damage(open->index, &damage))
 		put_diag(json, "damage", &damage);
+	if (hf_info_density(open))
+		hf_json_u64(json, "instructions_per_byte", hf_info_density(open));
 	hf_json_u64(json, "problems", hf_index_problem_count(open->index));
 	put_description(json, &open->trace);
 	put_companion(json, &open->companion);
@@ -296,6 +298,19 @@ void hf_info_json(struct hf_capture *capture, struct hf_open *open, const struct
 		put_indexed(&json, open, facts);
 	hf_json_close(&json, '}');
 	hf_json_end(&json);
+}
+
+/* Packets of real programs come to a few dozen, of loops to some hundred. */
+enum { DENSE = 1000 };
+
+uint64_t hf_info_density(const struct hf_open *open)
+{
+	const uint64_t size = open->trace.identity.size;
+	uint64_t insns = 0;
+
+	for (size_t i = 0; i < open->facts->hart_count; i++)
+		insns += open->facts->hart[i].info.insns;
+	return size && insns / size >= DENSE ? insns / size : 0;
 }
 
 void hf_info_path(struct hf_sink *sink, const char *path)

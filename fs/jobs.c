@@ -70,7 +70,7 @@ static void index_one(struct hf_fs *fs, struct hf_capture *capture)
 
 	/* Another process is at it, the file changed meanwhile and perhaps goes on changing, or memory or descriptors ran
 	 * out; if that happened too often it is not queued any more. */
-	if (!fs->closing && (err == HF_ERR_BUSY || err == HF_ERR_CHANGED || err == HF_ERR_CANCELLED ||
+	if (!hf_fs_stopping(fs) && (err == HF_ERR_BUSY || err == HF_ERR_CHANGED || err == HF_ERR_CANCELLED ||
 			     hf_err_is_shortage(err))) {
 		wait_a_little(&fs->jobs);
 		hf_jobs_add(fs, capture, false);
@@ -257,7 +257,7 @@ static bool add_found(void *ctx, const char *path, const char *view_dir)
 	struct hf_facts *facts;
 
 	(void)view_dir;
-	if (fs->closing)
+	if (hf_fs_stopping(fs))
 		return false;
 	/* Either there is an index of it already, or this queues it. */
 	if (!hf_capture_at(fs, path, &capture) && !hf_capture_facts(capture, 0, &facts))

@@ -164,7 +164,7 @@ static int make_bytes(const struct hf_view *view, struct hf_open *open, const st
 	err = hf_chunk_make(open->stream, open->source, view->hart, chunk, &key, &worker->env, view_chunk->entry,
 			    view_chunk->entry_size, &sink, NULL);
 	if (err < 0)
-		return hf_err_class(err) == HF_CLASS_io || hf_err_class(err) == HF_CLASS_nomem ? err : HF_ERR_MISMATCH;
+		return hf_err_is_passing(err) ? err : HF_ERR_MISMATCH;
 	if (sink.err || hf_sink_total(&sink) != view_chunk->size ||
 	    XXH3_64bits(bytes, (size_t)view_chunk->size) != view_chunk->checksum)
 		return HF_ERR_MISMATCH;
@@ -244,7 +244,7 @@ int hf_view_make(const struct hf_view *view, uint64_t number, struct hf_worker *
 	struct hf_open *open;
 	int err, after;
 
-	if (view->capture->fs->closing)
+	if (hf_fs_stopping(view->capture->fs))
 		return HF_ERR_CANCELLED;
 	err = check_version(view);
 	if (!err)

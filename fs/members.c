@@ -145,7 +145,7 @@ static int open_text(void *ctx, const char *name, struct hf_src **ret_src, struc
 		err = add_path(o->members, path);
 	if (!err)
 		err = hf_archive_open_file(o->archive, path, &fd, &st);
-	return err ? err : hf_src_file_new(fd, ret_src, diag);
+	return err ? err : hf_archive_source(o->archive, fd, ret_src, diag);
 }
 
 static struct hf_members *new_members(const char *ini)

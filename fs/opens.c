@@ -206,7 +206,7 @@ static int open_stream(struct hf_open *open)
 	if (err)
 		open->stream = NULL;
 	/* It could be opened when it was indexed. */
-	return !err || hf_err_class(err) == HF_CLASS_nomem || hf_err_class(err) == HF_CLASS_io ? err : HF_ERR_STATE;
+	return !err || hf_err_is_passing(err) ? err : HF_ERR_STATE;
 }
 
 static int open_tables(struct hf_open *open)

@@ -311,7 +311,7 @@ int hf_slice_make(const struct hf_view *view, struct hf_open *open, uint64_t num
 	for (uint64_t i = 0; !err && i < part->stride; i++)
 		err = hf_cutter_next(cutter, &worker->env, &sink, NULL);
 	hf_cutter_free(cutter);
-	if (err < 0 && hf_err_class(err) != HF_CLASS_io && hf_err_class(err) != HF_CLASS_nomem)
+	if (err < 0 && !hf_err_is_passing(err))
 		err = HF_ERR_MISMATCH;
 	if (err >= 0 && hf_sink_total(&sink) != piece.size)
 		err = HF_ERR_MISMATCH;

@@ -170,7 +170,7 @@ int hf_measure_encoded(struct hf_measure *m, struct hf_worker *worker)
 	if (!err)
 		hf_view_env(worker, m->open, m->view);
 	while (!err) {
-		if (m->slice->capture->fs->closing)
+		if (hf_fs_stopping(m->slice->capture->fs))
 			return HF_ERR_CANCELLED;
 		if (m->turn && hf_fs_now_ns() > until)
 			return HF_NOTE_END;

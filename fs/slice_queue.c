@@ -187,7 +187,7 @@ static void run_measure(struct hf_job *job, struct hf_worker *worker)
 	int err;
 
 	do
-		err = fs->closing || is_forgotten(m) ? HF_ERR_CANCELLED : run_parts(m, worker);
+		err = hf_fs_stopping(fs) || is_forgotten(m) ? HF_ERR_CANCELLED : run_parts(m, worker);
 	while (err == HF_NOTE_END && !m->turn);
 	if (err == HF_NOTE_END) {
 		hf_pool_submit(fs->pool, job);
@@ -238,7 +238,7 @@ static void await(struct hf_slice *slice, const struct hf_slice_part *part)
 	const struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
 	int late = 0;
 
-	while (part->state == HF_SLICE_QUEUED && late != ETIMEDOUT && !fs->closing) {
+	while (part->state == HF_SLICE_QUEUED && late != ETIMEDOUT && !hf_fs_stopping(fs)) {
 		/* Without a mount there is nobody to see that it is not there yet. */
 		if (fs->options.no_index)
 			pthread_cond_wait(&slices->changed, &slices->lock);

@@ -36,7 +36,7 @@ static bool is_closing(void *ctx)
 {
 	const struct hf_capture *capture = ctx;
 
-	return capture->fs->closing;
+	return hf_fs_stopping(capture->fs);
 }
 
 static void make(struct hf_capture *capture, struct hf_open *open)

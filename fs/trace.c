@@ -143,6 +143,8 @@ static int open_described(struct hf_capture *capture, const struct hf_stamp *sta
 	if (own.stranger)
 		doubt(capture, trace->members);
 	if (!err)
+		trace->file->stop = archive->stop;
+	if (!err)
 		err = hf_identity_of(trace->file, own.mtime_ns, &trace->identity, NULL);
 	for (size_t i = 0; i < trace->part_count && !err; i++)
 		hf_identity_add(&trace->identity, &trace->parts[i]);
@@ -164,6 +166,20 @@ static int open_single(struct hf_capture *capture, const struct hf_stamp *stamp,
 	return hf_identity_of(trace->file, stamp->mtime_ns, &trace->identity, NULL);
 }
 
+static int add_expansion(uint64_t expansion, struct hf_trace *trace)
+{
+	int err;
+
+	if (!expansion || expansion == HF_EXPANSION)
+		return 0;
+	err = hf_setup_room(&trace->parts, trace->part_count, sizeof *trace->parts);
+	if (err)
+		return err;
+	trace->parts[trace->part_count] = hf_expansion_identity(expansion);
+	hf_identity_add(&trace->identity, &trace->parts[trace->part_count++]);
+	return 0;
+}
+
 int hf_trace_open(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
 		  struct hf_setup_error *error)
 {
@@ -176,6 +192,8 @@ int hf_trace_open(struct hf_capture *capture, const struct hf_stamp *stamp, stru
 	pthread_mutex_unlock(&capture->lock);
 	err = ret_trace->members ? open_described(capture, stamp, ret_trace, error)
 				 : open_single(capture, stamp, ret_trace);
+	if (!err)
+		err = add_expansion(capture->fs->options.expansion, ret_trace);
 	if (err)
 		hf_trace_close(ret_trace);
 	else

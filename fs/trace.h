@@ -12,12 +12,12 @@
 struct hf_trace {
 	struct hf_src *file;         /* the file, or the trace files end to end */
 	struct hf_identity identity; /* of all there is */
+	struct hf_identity *parts;   /* what members, and a limit of its own, add to the identity */
+	size_t part_count;
 	/* With a description: */
 	struct hf_members *members;  /* NULL: there is none */
 	struct hf_member_state *opened; /* of each of them, as it was opened */
 	struct hf_setup *setup;
-	struct hf_identity *parts;   /* what the members add to the identity */
-	size_t part_count;
 };
 
 /*

@@ -405,7 +405,7 @@ static void run_once(struct hf_job *job, struct hf_worker *worker)
 
 	(void)worker;
 	free(job);
-	err = rq->fs->closing ? HF_ERR_CANCELLED : hf_capture_check(rq->view.capture, &st);
+	err = hf_fs_stopping(rq->fs) ? HF_ERR_CANCELLED : hf_capture_check(rq->view.capture, &st);
 	if (!err)
 		err = hf_view_open(&rq->view, &open);
 	if (!err) {

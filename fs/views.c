@@ -99,10 +99,13 @@ void hf_views_choose(struct hf_fs *fs, const char *list)
 
 int hf_views_init(struct hf_fs *fs, const char *params)
 {
-	snprintf(fs->params, sizeof fs->params, "disasm=%s", hf_disasm_version());
+	int n = snprintf(fs->params, sizeof fs->params, "disasm=%s", hf_disasm_version());
+
+	if (n > 0 && (size_t)n < sizeof fs->params && fs->options.expansion && fs->options.expansion != HF_EXPANSION)
+		snprintf(fs->params + n, sizeof fs->params - (size_t)n, " expansion=%llu",
+			 (unsigned long long)fs->options.expansion);
 	for (size_t i = 0; i < HF_VIEW_ALL; i++) {
 		size_t view = i;
-		int n;
 
 		hf_fs_side(i, &view);
 		if (view >= HF_CODEC_COUNT || !hf_codecs[view]->enc)

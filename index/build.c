@@ -199,7 +199,7 @@ static int describe(struct hf_builder *b)
 /* Opens the capture; an earlier build's rows that were made by another decoder go. */
 static int open_capture(struct hf_builder *b, bool *ret_fatal)
 {
-	int err = hf_input_open(&b->in, b->build->file, b->build->setup, store_point, b, ret_fatal, b->diag);
+	int err = hf_input_open(&b->in, b->build->file, b->build->setup, b->most, store_point, b, ret_fatal, b->diag);
 
 	if (err || !*b->index->meta.codec)
 		return err ? err : describe(b);
@@ -208,7 +208,7 @@ static int open_capture(struct hf_builder *b, bool *ret_fatal)
 	hf_input_close(&b->in);
 	err = hf_index_part_reset(b->index, &b->build->identity, &b->limits);
 	if (!err)
-		err = hf_input_open(&b->in, b->build->file, b->build->setup, store_point, b, ret_fatal, b->diag);
+		err = hf_input_open(&b->in, b->build->file, b->build->setup, b->most, store_point, b, ret_fatal, b->diag);
 	return err ? err : describe(b);
 }
 
@@ -353,7 +353,7 @@ static bool has_records(const struct hf_index *index)
 static int replay(struct hf_builder *b, struct hf_index *index, size_t harts)
 {
 	bool fatal;
-	int err = hf_input_open(&b->in, b->build->file, b->build->setup, NULL, NULL, &fatal, b->diag);
+	int err = hf_input_open(&b->in, b->build->file, b->build->setup, b->most, NULL, NULL, &fatal, b->diag);
 
 	/* Made without records: it has to be made anew. */
 	if (!err && hf_builder_wants_records(b) && !has_records(index))
@@ -433,7 +433,11 @@ static int run_with_room(const struct hf_build *build, struct hf_diag *diag)
 
 	do {
 		b = (struct hf_builder){
-			.build = build, .diag = diag, .env = {.disasm = build->disasm, .symbols = build->symbols}};
+			.build = build,
+			.diag = diag,
+			.most = hf_expansion_most(build->expansion, build->identity.size),
+			.env = {.disasm = build->disasm, .symbols = build->symbols},
+		};
 		err = run(&b);
 		/* Not even begun. */
 		if (err == HF_ERR_INDEX_DIR && !b.fault.errnum)
@@ -442,6 +446,17 @@ static int run_with_room(const struct hf_build *build, struct hf_diag *diag)
 	if (err == HF_ERR_INDEX_DIR)
 		hf_fault_put_back(&b.fault);
 	return err;
+}
+
+uint64_t hf_expansion_most(uint64_t expansion, uint64_t size)
+{
+	uint64_t most;
+
+	if (expansion == HF_NOWHERE)
+		return HF_NOWHERE;
+	if (size < HF_EXPANSION_SMALL)
+		size = HF_EXPANSION_SMALL;
+	return __builtin_mul_overflow(expansion ? expansion : HF_EXPANSION, size, &most) ? HF_NOWHERE : most;
 }
 
 int hf_build_run(const struct hf_build *build, struct hf_diag *diag)

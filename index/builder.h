@@ -21,6 +21,7 @@ struct hf_lane;
 struct hf_builder {
 	const struct hf_build *build;
 	struct hf_chunk_limits limits;
+	uint64_t most;               /* hf_expansion_most */
 	struct hf_enc_env env;
 	struct hf_input in;
 	struct hf_index_part *index; /* NULL while replaying */

@@ -50,6 +50,11 @@ void hf_identity_add(struct hf_identity *identity, const struct hf_identity *mem
 	identity->print[1] = hash.high64;
 }
 
+struct hf_identity hf_expansion_identity(uint64_t expansion)
+{
+	return (struct hf_identity){.size = expansion, .print = {XXH3_64bits("expansion", 9)}};
+}
+
 int hf_identity_of(struct hf_src *file, int64_t mtime_ns, struct hf_identity *ret_identity, struct hf_diag *diag)
 {
 	XXH3_state_t *state = XXH3_createState();

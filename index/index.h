@@ -45,6 +45,19 @@ struct hf_chunk_limits {
 
 extern const struct hf_chunk_limits hf_chunk_limits_default;
 
+/*
+ * How much of a capture is decoded, against those that stand for hours of work in a few bytes: the first hart may have
+ * that many events for each byte of the capture, the second half as many, the third a third and so on; and its container
+ * may decompress to that many bytes. A smaller capture counts as HF_EXPANSION_SMALL bytes.
+ */
+#define HF_EXPANSION 65536
+#define HF_EXPANSION_SMALL 4096
+
+/* What that comes to; 0 is HF_EXPANSION, HF_NOWHERE no limit. */
+uint64_t hf_expansion_most(uint64_t expansion, uint64_t size);
+/* What a limit that is not HF_EXPANSION adds to an identity: the index is another one. */
+struct hf_identity hf_expansion_identity(uint64_t expansion);
+
 #define HF_ENTRY_MAX HF_STATE_MAX
 
 /* One chunk of one hart: what a decoder needs to make its events again. */
@@ -179,6 +192,7 @@ struct hf_build {
 	struct hf_disasm *disasm;       /* may be NULL */
 	const struct hf_symbols *symbols;
 	const struct hf_chunk_limits *limits; /* NULL: default */
+	uint64_t expansion;             /* see hf_expansion_most */
 	hf_build_fn on_progress;        /* may be NULL */
 	void *ctx;
 	/* How many threads the build may use just now, the caller's included; asked again and again on that one. NULL:

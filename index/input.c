@@ -16,6 +16,8 @@ static int pass_point(void *ctx, const struct hf_point *point, const uint8_t *wi
 {
 	struct hf_input *in = ctx;
 
+	if (point->out_offset + point->out_size > in->most)
+		return HF_ERR_EXPANSION_STREAM;
 	in->in_pos = point->in_offset;
 	in->out_end = point->out_offset + point->out_size;
 	return in->on_point ? in->on_point(in->ctx, point, window) : 0;
@@ -35,6 +37,8 @@ static int open_src(struct hf_input *in, struct hf_diag *diag)
 	if (err)
 		return err;
 	err = hf_growing_new(in->box, in->scan, pass_point, in, &in->src);
+	if (!err)
+		in->src->stop = in->file->stop;
 	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : 0;
 }
 
@@ -114,12 +118,12 @@ static int open_stream(struct hf_input *in, struct hf_diag *diag)
 	return hf_stream_open(codec, in->src, in->setup, &in->stream, diag);
 }
 
-int hf_input_open(struct hf_input *in, struct hf_src *file, const struct hf_setup *setup, hf_point_fn on_point,
-		  void *ctx, bool *ret_fatal, struct hf_diag *diag)
+int hf_input_open(struct hf_input *in, struct hf_src *file, const struct hf_setup *setup, uint64_t most,
+		  hf_point_fn on_point, void *ctx, bool *ret_fatal, struct hf_diag *diag)
 {
 	int err;
 
-	*in = (struct hf_input){.file = file, .setup = setup, .on_point = on_point, .ctx = ctx};
+	*in = (struct hf_input){.file = file, .setup = setup, .most = most, .on_point = on_point, .ctx = ctx};
 	*diag = (struct hf_diag){.offset = HF_NOWHERE};
 	err = open_stream(in, diag);
 	diag->code = err;
@@ -138,8 +142,8 @@ void hf_input_close(struct hf_input *in)
 int hf_input_fork(struct hf_input *in, const struct hf_input *of, hf_point_fn on_point, void *ctx,
 		  struct hf_diag *diag)
 {
-	*in = (struct hf_input){.file = of->file, .box = of->box, .stream = of->stream, .on_point = on_point,
-				.ctx = ctx, .forked = true};
+	*in = (struct hf_input){.file = of->file, .box = of->box, .stream = of->stream, .most = of->most,
+				.on_point = on_point, .ctx = ctx, .forked = true};
 	return open_src(in, diag);
 }
 

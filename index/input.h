@@ -14,6 +14,7 @@ struct hf_input {
 	struct hf_src *src;
 	struct hf_scan *scan;     /* under src */
 	struct hf_stream *stream;
+	uint64_t most;            /* bytes of the stream, of a container only */
 	hf_point_fn on_point;
 	void *ctx;
 	uint64_t in_pos;          /* how far the file was read; of a container only */
@@ -24,10 +25,10 @@ struct hf_input {
 /*
  * Opens container and codec. *ret_fatal with an error that says so of the content, not of our luck in reading it.
  * With a setup the codec is the one it names, and there is a container only if it says so. on_point sees the container's
- * points.
+ * points. The stream of a container ends, damaged, before the block that goes beyond most bytes.
  */
-int hf_input_open(struct hf_input *in, struct hf_src *file, const struct hf_setup *setup, hf_point_fn on_point,
-		  void *ctx, bool *ret_fatal, struct hf_diag *diag);
+int hf_input_open(struct hf_input *in, struct hf_src *file, const struct hf_setup *setup, uint64_t most,
+		  hf_point_fn on_point, void *ctx, bool *ret_fatal, struct hf_diag *diag);
 void hf_input_close(struct hf_input *in);
 
 /* The same stream from its beginning, for another thread. of must outlive in. */

@@ -21,6 +21,7 @@ struct pass {
 	uint64_t next_discard, next_offset;
 	/* of the hart, without the chunk at hand */
 	uint64_t attempts, events;
+	uint64_t most; /* events of it that are decoded */
 	size_t seen; /* as many of the decoder's harts are on the tape */
 };
 
@@ -31,12 +32,18 @@ static uint64_t offset_of(const struct pass *w)
 	return w->lane.dec->ops->offset(w->lane.dec);
 }
 
+/* All that the hart may have was decoded. */
+static bool is_spent(const struct pass *w)
+{
+	return w->row.chunk.events && w->events + w->row.chunk.events >= w->most;
+}
+
 static bool full(const struct pass *w)
 {
 	const struct hf_chunk_limits *limits = &w->lane.b->limits;
 	const struct hf_chunk *c = &w->row.chunk;
 
-	return c->insns >= limits->insns || c->events >= limits->events ||
+	return is_spent(w) || c->insns >= limits->insns || c->events >= limits->events ||
 	       (c->events && c->events % HF_BATCH == 0 && offset_of(w) - c->stream_offset >= limits->bytes);
 }
 
@@ -44,7 +51,14 @@ static bool full(const struct pass *w)
 static size_t room(const struct pass *w, uint64_t insns, uint64_t events)
 {
 	const struct hf_chunk_limits *limits = &w->lane.b->limits;
+	const uint64_t all = w->events + w->row.chunk.events;
 	uint64_t max = HF_BATCH - events % HF_BATCH;
+
+	/* One more tells whether it is too much. */
+	if (all >= w->most)
+		return 1;
+	if (w->most - all < max)
+		max = w->most - all;
 
 	if (limits->insns - insns < max)
 		max = limits->insns - insns;
@@ -146,6 +160,14 @@ static void mark(struct pass *w)
 {
 	w->next_entry_size = (uint32_t)w->lane.dec->ops->save(w->lane.dec, w->next_entry, &w->next_discard);
 	w->next_offset = offset_of(w);
+}
+
+/* The event that came is one too many. */
+static void cut_off(struct pass *w, struct hf_event *ev)
+{
+	hf_dec_cut(w->lane.dec, w->next_offset, w->events + w->row.chunk.events, w->next_entry, ev);
+	w->next_entry_size = HF_CUT_SIZE;
+	w->next_discard = 0;
 }
 
 /* One hart too many; of where it was met only the chunk is known. */
@@ -288,6 +310,8 @@ static int decode(struct hf_lane *lane)
 				  cut ? room(w, 0, 0) : room(w, w->row.chunk.insns, w->row.chunk.events), &n);
 		if (err)
 			return end(w, err);
+		if (is_spent(w))
+			cut_off(w, s->ev);
 		if (cut)
 			err = next_chunk(w);
 		else if (next)
@@ -355,6 +379,11 @@ int hf_pass_new(struct hf_builder *b, uint64_t slot, uint32_t hart, const struct
 		return err;
 	w = (struct pass *)*ret_lane;
 	w->mode = mode;
+	w->most = w->lane.b->most;
+	if (slot == HF_SLOT_RECORDS)
+		w->most = HF_NOWHERE;
+	else if (w->most != HF_NOWHERE)
+		w->most /= slot + 1;
 	err = enter(w, start);
 	if (!err)
 		err = begin_code(w, start);

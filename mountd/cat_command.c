@@ -472,7 +472,7 @@ static void open_job(const struct hf_settings *settings, const char *path, const
 
 static int write_job(const struct hf_settings *settings, struct job *job, const char *command)
 {
-	struct hf_fs *fs = hf_opened_start(settings, &job->archive, false);
+	struct hf_fs *fs = hf_opened_start(settings, &job->archive, false, NULL);
 	char *inside = NULL, *capture = NULL;
 	int status = HF_EXIT_FAILURE;
 

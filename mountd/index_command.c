@@ -60,6 +60,23 @@ static void interrupt(int sig)
 	interrupted = 1;
 }
 
+/* The first ends the work in order; a second one ends the process, which is safe too. */
+static void catch_signals(void)
+{
+	const struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESETHAND};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static bool is_interrupted(void *ctx)
+{
+	(void)ctx;
+	return interrupted;
+}
+
+static const struct hf_stop interruption = {.wanted = is_interrupted};
+
 static int64_t now_ns(void)
 {
 	struct timespec now;
@@ -186,7 +203,7 @@ static bool add_operands(struct work *work)
 		ok = confine(work);
 	for (size_t i = 0; ok && i < work->archive_count && !interrupted; i++)
 		work->archives[i].fs =
-			hf_opened_start(work->settings, &work->archives[i].opened, !work->verify);
+			hf_opened_start(work->settings, &work->archives[i].opened, !work->verify, &interruption);
 	for (size_t i = 0; ok && i < opened && !interrupted; i++)
 		work->failed_paths += !add_operand(work, &operands[i]);
 	for (size_t i = 0; i < opened; i++)
@@ -368,8 +385,7 @@ static int run(const struct hf_settings *settings, bool verify)
 
 	if (settings->operand_count == 0)
 		return hf_settings_usage(settings, "a file or a directory is needed");
-	sigaction(SIGINT, &(struct sigaction){.sa_handler = interrupt}, NULL);
-	sigaction(SIGTERM, &(struct sigaction){.sa_handler = interrupt}, NULL);
+	catch_signals();
 	if (add_operands(&work)) {
 		work.bar = settings->verbosity >= 0 && isatty(STDERR_FILENO) && work.item_count > 0;
 		run_workers(&work);
@@ -384,6 +400,9 @@ static int run(const struct hf_settings *settings, bool verify)
 	}
 	free(work.items);
 	free(work.archives);
+	/* What may follow can be ended anywhere. */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
 	return status;
 }
 

@@ -212,6 +212,11 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 		return parse_size(value, true, &settings->cache);
 	case OPTION_STREAM_MEMORY:
 		return parse_size(value, true, &settings->stream_memory) && settings->stream_memory;
+	case OPTION_EXPANSION:
+		if (!parse_size(value, false, &settings->expansion))
+			return false;
+		settings->expansion = settings->expansion ? settings->expansion : UINT64_MAX;
+		return true;
 	case OPTION_SPOOL:
 		return parse_size(value, true, &settings->spool);
 	case OPTION_THREADS:

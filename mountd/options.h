@@ -35,6 +35,7 @@ struct hf_settings {
 	const char *index_dir, *views, *log_file;
 	uint64_t cache, chunk;           /* 0: default */
 	uint64_t stream_memory;          /* 0: default */
+	uint64_t expansion;              /* 0: default, UINT64_MAX: none */
 	uint64_t spool;                  /* bytes; 0: none */
 	unsigned threads, jobs;          /* 0: default */
 	uint64_t offset, length;         /* of cat */

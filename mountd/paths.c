@@ -140,7 +140,8 @@ bool hf_opened_confine(const struct hf_settings *settings, const struct hf_opene
 	return ok;
 }
 
-struct hf_fs *hf_opened_start(const struct hf_settings *settings, struct hf_opened *archive, bool catalogue)
+struct hf_fs *hf_opened_start(const struct hf_settings *settings, struct hf_opened *archive, bool catalogue,
+			      const struct hf_stop *stop)
 {
 	struct hf_fs_options options = {.archive_fd = archive->archive_fd,
 					.index_fd = archive->index.fd,
@@ -150,13 +151,15 @@ struct hf_fs *hf_opened_start(const struct hf_settings *settings, struct hf_open
 					.archive_path = catalogue ? archive->real : NULL,
 					.cache_bytes = settings->cache,
 					.stream_memory = settings->stream_memory,
+					.expansion = settings->expansion,
 					.threads = settings->threads,
 					.index_threads = settings->jobs,
 					.no_index = true,
 					.chunk_insns = settings->chunk,
 					.views = settings->views,
 					.params = settings->params,
-					.log = hf_log_line};
+					.log = hf_log_line,
+					.stop = stop};
 	struct hf_fs_place place;
 	struct hf_diag diag = {0};
 	struct hf_fs *fs = NULL;

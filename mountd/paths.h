@@ -32,8 +32,9 @@ bool hf_opened_open(const struct hf_settings *settings, const char *directory, s
 /* Confines the process to count archives and their index directory. False after saying why. */
 bool hf_opened_confine(const struct hf_settings *settings, const struct hf_opened *archives, size_t count);
 /* Starts a file system without mount; NULL after saying why. Nothing is indexed unasked. catalogue: it uses and keeps
- * that of the archive, as a mount would. */
-struct hf_fs *hf_opened_start(const struct hf_settings *settings, struct hf_opened *archive, bool catalogue);
+ * that of the archive, as a mount would. stop: see hf_fs_options; may be NULL. */
+struct hf_fs *hf_opened_start(const struct hf_settings *settings, struct hf_opened *archive, bool catalogue,
+			      const struct hf_stop *stop);
 void hf_opened_close(struct hf_opened *archive);
 
 /* Whether path is a directory, and not one that is a capture itself (capture.ini, snapshot.ini). */

@@ -137,6 +137,7 @@ static int open_fs(struct server *server)
 					.skip = server->plan->skip,
 					.cache_bytes = settings->cache,
 					.stream_memory = settings->stream_memory,
+					.expansion = settings->expansion,
 					.spool_bytes = settings->spool,
 					.threads = settings->threads,
 					.index_threads = settings->jobs,

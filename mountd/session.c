@@ -155,6 +155,8 @@ int hf_session_run(struct hf_session *session)
 	atomic_fetch_sub(&session->threads, THREADS - started);
 	if (started)
 		wait_for_end(session, &signals);
+	/* A thread may be waiting for an index, and a read for a decoder. */
+	hf_fs_stop(session->fs);
 	/* A thread may be about to read when it is told: again until all have noticed. */
 	while (atomic_load(&session->threads) > 0) {
 		for (int i = 0; i < started; i++)

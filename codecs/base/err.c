@@ -37,6 +37,12 @@ bool hf_err_is_shortage(int code)
 	return code == HF_ERR_NOMEM || code == HF_ERR_FILES || code == HF_ERR_FILES_SYSTEM;
 }
 
+bool hf_err_is_passing(int code)
+{
+	return code < 0 && (hf_err_class(code) == HF_CLASS_io || hf_err_class(code) == HF_CLASS_nomem ||
+			    code == HF_ERR_CANCELLED);
+}
+
 int hf_err_errno(int code)
 {
 	return table[row_of(code)].errnum;

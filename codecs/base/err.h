@@ -60,6 +60,8 @@ const char *hf_err_name(int code);
 enum hf_err_class hf_err_class(int code);
 /* Memory or descriptors ran out. That says nothing of what was looked at and passes by itself: it is never remembered. */
 bool hf_err_is_shortage(int code);
+/* Whether it says nothing of the bytes that were read: another time there may be memory, a disk, or the will to go on. */
+bool hf_err_is_passing(int code);
 /* The errno value to give to the operating system. */
 int hf_err_errno(int code);
 

@@ -8,8 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Messages that are looked through for the first source id. */
+/* What is looked through for the first source id, in each part: messages, and bytes. A source over a container can go back
+ * so far, and a file of nothing but nulls has no end worth waiting for. */
 #define LOOK 4096
+#define LOOK_BYTES HF_BLOCK_AIM
+
+static void bound(struct hf_etrace_framer *f)
+{
+	const uint64_t start = f->setup && f->at.part < f->setup->part_count ? f->setup->parts[f->at.part].offset : 0;
+
+	if (f->lane.end > start && f->lane.end - start > LOOK_BYTES)
+		f->lane.end = start + LOOK_BYTES;
+}
 
 /* The first source id of the stream, or the lowest whose bytes it has (CoreSight). */
 static int find_first(struct hf_etrace_stream *s, const struct hf_setup *setup, struct hf_src *src)
@@ -19,6 +29,7 @@ static int find_first(struct hf_etrace_stream *s, const struct hf_setup *setup, 
 	int err = f ? hf_etrace_framer_init(f, &s->params, setup, src, 0) : HF_ERR_NOMEM;
 
 	for (int i = 0; i < LOOK && !err; i++) {
+		bound(f);
 		err = hf_etrace_framer_next(f, &msg);
 		if (err || msg.kind > HF_ETRACE_MESSAGE_DATA)
 			continue;
@@ -31,7 +42,7 @@ static int find_first(struct hf_etrace_stream *s, const struct hf_setup *setup, 
 	if (f)
 		hf_etrace_framer_fini(f);
 	free(f);
-	return err == HF_ERR_NOMEM ? err : 0;
+	return err == HF_ERR_NOMEM || err == HF_ERR_CANCELLED ? err : 0;
 }
 
 static const char *const versions[] = {"1.1.1", "2.0", "2.1"};

@@ -119,7 +119,7 @@ static const char *find_section_arch(const uint8_t *bytes, size_t size)
 /* What is only damaged is not there. */
 static int forgive(int err)
 {
-	return err < 0 && hf_err_class(err) != HF_CLASS_nomem && hf_err_class(err) != HF_CLASS_io ? 0 : err;
+	return err < 0 && !hf_err_is_passing(err) ? 0 : err;
 }
 
 int hf_elf_file_riscv(const struct hf_elf_file *file, struct hf_elf_riscv *ret_riscv, struct hf_diag *diag)

@@ -98,7 +98,7 @@ static int order(const struct hf_ntrace_params *params, struct hf_src *src, stru
 	if (!o)
 		return HF_ERR_NOMEM;
 	*o = (struct ordered){
-		.src = {.ops = &ordered_ops, .size = src->size},
+		.src = {.ops = &ordered_ops, .size = src->size, .stop = src->stop},
 		.base = src,
 		.offset = params->wrap_offset && src->size ? params->wrap_offset % src->size : 0,
 		.word = params->word_bytes,

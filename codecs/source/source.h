@@ -56,6 +56,20 @@ struct hf_src_ops {
 	int (*extent_at)(struct hf_src *src, uint64_t offset, struct hf_extent *ret_extent, struct hf_diag *diag);
 };
 
+/*
+ * Whether work is still wanted: asked again and again by whatever can work for long without giving anything back. It is
+ * cheap, and any thread may ask; once it has said yes it goes on saying so.
+ */
+struct hf_stop {
+	bool (*wanted)(void *ctx); /* to stop */
+	void *ctx;
+};
+
+static inline bool hf_stop_wanted(const struct hf_stop *stop)
+{
+	return stop && stop->wanted(stop->ctx);
+}
+
 /* The head of every source. size is HF_NOWHERE while it is not known (a growing source, below). */
 struct hf_src {
 	const struct hf_src_ops *ops;
@@ -63,6 +77,9 @@ struct hf_src {
 	/* What decompressing this as a container may take for its dictionary or window, in bytes: more is refused with
 	 * HF_ERR_STREAM_MEMORY. 0: HF_STREAM_MEMORY. */
 	uint64_t memory;
+	/* Makes every read fail with HF_ERR_CANCELLED, and with it what decompresses or decodes. NULL: never. Borrowed; to
+	 * be set before the first read. Sources and decoders over this one take it over. */
+	const struct hf_stop *stop;
 };
 
 #define HF_STREAM_MEMORY (UINT64_C(256) << 20)
@@ -70,6 +87,10 @@ struct hf_src {
 static inline int hf_src_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
 				 struct hf_diag *diag)
 {
+	if (hf_stop_wanted(src->stop)) {
+		*ret_n = 0;
+		return hf_diag_set(diag, HF_ERR_CANCELLED, HF_SPACE_STREAM, offset, 0);
+	}
 	return src->ops->read_at(src, offset, buf, n, ret_n, diag);
 }
 

@@ -229,6 +229,12 @@ static bool block_ends(const struct hf_scan *scan, enum hf_mark mark, uint64_t l
 	return mark == HF_MARK_WINDOW && scan->have && (piece || scan->have >= ops->aim_window);
 }
 
+/* A few bytes of a file can be gigabytes of the stream: reading them is not often enough to ask. */
+static int is_unwanted(const struct hf_unpack *u, struct hf_diag *diag)
+{
+	return hf_stop_wanted(u->in.src->stop) ? hf_diag_set(diag, HF_ERR_CANCELLED, HF_SPACE_FILE, u->pos, 0) : 0;
+}
+
 /* Decodes until the block is complete; true if its end is at a mark. */
 static bool make_block(struct hf_scan *scan)
 {
@@ -239,7 +245,9 @@ static bool make_block(struct hf_scan *scan)
 		enum hf_mark mark = HF_MARK_NONE;
 		size_t n = 0, room;
 
-		scan->err = make_room(scan, limit);
+		scan->err = is_unwanted(u, &scan->diag);
+		if (!scan->err)
+			scan->err = make_room(scan, limit);
 		if (scan->err)
 			break;
 		room = (scan->cap < limit ? scan->cap : (size_t)limit) - scan->have;
@@ -338,8 +346,9 @@ int hf_unpack_scan_next(struct hf_scan *scan, struct hf_point *ret_point, const 
 		*ret_bytes = *ret_window = NULL;
 		return 0;
 	}
-	/* What a bad disk cut short is no block: another time it is longer. */
-	if (!scan->have || (scan->err < 0 && hf_err_class(scan->err) == HF_CLASS_io)) {
+	/* What a bad disk or the end of all work cut short is no block: another time it is longer. */
+	if (!scan->have || (scan->err < 0 && hf_err_class(scan->err) == HF_CLASS_io) ||
+	    scan->err == HF_ERR_CANCELLED) {
 		if (scan->err < 0 && diag)
 			*diag = scan->diag;
 		return scan->err;
@@ -391,7 +400,11 @@ static int decode(struct hf_unpack *u, uint8_t *buf, uint64_t n, bool scratch, s
 		enum hf_mark mark = HF_MARK_NONE;
 		size_t got = 0;
 		size_t cap = !scratch || n < SCRATCH ? (size_t)n : SCRATCH;
-		int err = u->ops->step(u, buf, cap, &got, &mark, diag);
+		int err = is_unwanted(u, diag);
+
+		if (err)
+			return err;
+		err = u->ops->step(u, buf, cap, &got, &mark, diag);
 
 		n -= got;
 		if (!scratch)
