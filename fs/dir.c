@@ -189,7 +189,7 @@ static int fill_made(struct hf_dir *dir)
 
 	/* Of a small capture the index is there in a moment, and nobody should see that it was not. */
 	if (hf_node_is_view(&dir->node->key))
-		err = hf_tree_check(dir->node, hf_tree_patience(dir->node->key.capture, true), &facts, &st);
+		err = hf_tree_look(dir->node, hf_tree_patience(dir->node->key.capture, true), &facts, &st);
 	if (!err && hf_node_is_slice(&dir->node->key))
 		err = facts ? hf_tree_slice_children(dir->node, facts, NULL, add_child, dir) : 0;
 	else if (!err)

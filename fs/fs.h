@@ -94,9 +94,9 @@ struct hf_attr {
 int hf_fs_lookup(struct hf_fs *fs, uint64_t parent, const char *name, struct hf_attr *ret_attr);
 void hf_fs_forget(struct hf_fs *fs, uint64_t ino, uint64_t count);
 int hf_fs_getattr(struct hf_fs *fs, uint64_t ino, struct hf_attr *ret_attr);
-/* The same for whoever does not hand them on to the kernel: HF_ERR_CHANGED if somebody may not read it any more who may
- * after the last lookup or hf_fs_getattr. So it is with opening: the kernel, which checked with what it knew, then looks
- * anew. */
+/* The same for whoever does not hand them on to the kernel: HF_ERR_CHANGED, and *ret_attr as it is now, if somebody may
+ * not read it any more who may after the last lookup or hf_fs_getattr. Opening a file gives that error too: the kernel,
+ * which checked with what it knew, then looks anew. *ret_attr has st_ino 0 after other errors. */
 int hf_fs_check(struct hf_fs *fs, uint64_t ino, struct hf_attr *ret_attr);
 int hf_fs_readlink(struct hf_fs *fs, uint64_t ino, char *buf, size_t size);
 

@@ -111,7 +111,8 @@ static uint64_t rights_of(const struct stat *st)
 {
 	const uint64_t owners[] = {st->st_uid, st->st_gid};
 
-	return (XXH3_64bits(owners, sizeof owners) & ~(uint64_t)07777) | (st->st_mode & 07777);
+	/* Nobody may write anyway. */
+	return (XXH3_64bits(owners, sizeof owners) & ~(uint64_t)07777) | (st->st_mode & 0555);
 }
 
 void hf_tree_tell_rights(struct hf_node *node, const struct stat *st)
@@ -169,8 +170,7 @@ unsigned hf_tree_patience(struct hf_capture *capture, bool only_small)
 	return wait_ms;
 }
 
-/* hf_tree_check, whatever the kernel was told. */
-static int check(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st)
+int hf_tree_look(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st)
 {
 	struct hf_facts *facts;
 	int err = hf_capture_check(node->key.capture, ret_st);
@@ -192,7 +192,7 @@ static int check(const struct hf_node *node, unsigned wait_ms, struct hf_facts *
 
 int hf_tree_check(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st)
 {
-	int err = check(node, wait_ms, ret_facts, ret_st);
+	int err = hf_tree_look(node, wait_ms, ret_facts, ret_st);
 
 	if (!err && !hf_tree_told_rights(node, ret_st)) {
 		hf_facts_unref(*ret_facts);
@@ -246,7 +246,8 @@ static int lookup_made(struct hf_fs *fs, struct hf_node *parent, const char *nam
 	int err;
 
 	if (hf_node_is_view(&parent->key))
-		err = check(parent, hf_tree_patience(parent->key.capture, strcmp(name, "INDEXING") == 0), &facts, &st);
+		err = hf_tree_look(parent, hf_tree_patience(parent->key.capture, strcmp(name, "INDEXING") == 0),
+				   &facts, &st);
 	else
 		err = hf_archive_stat(&fs->archive, "", &st);
 	if (err)
@@ -443,7 +444,7 @@ static int look(struct hf_fs *fs, struct hf_node *node, struct stat *ret_st, uin
 		return hf_capture_check(node->key.capture, ret_st);
 	if (!hf_node_is_view(&node->key))
 		return hf_archive_stat(&fs->archive, "", ret_st);
-	err = check(node, 0, &facts, ret_st);
+	err = hf_tree_look(node, 0, &facts, ret_st);
 	if (!err)
 		err = size_of(node, facts, ret_size);
 	hf_facts_unref(facts);
@@ -457,6 +458,7 @@ static int get_attr(struct hf_fs *fs, uint64_t ino, bool tell, struct hf_attr *r
 	struct stat st;
 	int err;
 
+	ret_attr->st.st_ino = 0;
 	if (!node)
 		return HF_ERR_NOT_FOUND;
 	err = look(fs, node, &st, &size);

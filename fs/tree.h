@@ -51,8 +51,9 @@ int hf_tree_enter(struct hf_fs *fs, const struct hf_node_key *key, const struct 
 		  struct hf_attr *ret_attr);
 
 /* A view directory or its part: whether it is there, with what is known of it (NULL: not indexed yet) and the
- * capture's stat. wait_ms: so long the index may be waited for. HF_ERR_CHANGED: a file of another version, or the kernel
- * must look anew who may read it. */
+ * capture's stat. wait_ms: so long the index may be waited for. HF_ERR_CHANGED: a file of another version. */
+int hf_tree_look(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st);
+/* The same before bytes are given: HF_ERR_CHANGED also if the kernel must look anew who may read them. */
 int hf_tree_check(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st);
 
 /* Notes the rights in st (owner, group, permissions) as those that the kernel has of node, or asks whether it may go on

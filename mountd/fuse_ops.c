@@ -352,6 +352,17 @@ void hf_fuse_cancel_reads(struct hf_session *session)
 	pthread_mutex_unlock(&session->lock);
 }
 
+/* Whether the caller may certainly read that. Of groups only his first is known here: who has the right by another one
+ * may, too. */
+static bool may_read(const struct stat *st, const struct fuse_ctx *caller)
+{
+	if (caller->uid == 0)
+		return true;
+	if (caller->uid == st->st_uid)
+		return st->st_mode & 0400;
+	return caller->gid == st->st_gid ? st->st_mode & 0040 : (st->st_mode & 0044) == 0044;
+}
+
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct hf_session *session = session_of(req);
@@ -361,6 +372,9 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	bool keep;
 	int err = hf_fs_check(session->fs, ino, &attr);
 
+	/* The kernel looks anew along a path, but not at "." */
+	if (err == HF_ERR_CHANGED && attr.st.st_ino && may_read(&attr.st, fuse_req_ctx(req)))
+		err = 0;
 	if (!err)
 		err = hf_dir_open(session->fs, ino, &dir, &keep);
 	if (err) {
@@ -478,17 +492,6 @@ static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t
 		reply_xattr(req, value, have, size);
 }
 
-/* The kernel lets everybody list names, and which there are tells of the content. Of groups only the caller's first is
- * known here: who has the right by another one sees no names, but can read the values. */
-static bool may_list(const struct stat *st, const struct fuse_ctx *caller)
-{
-	if (caller->uid == 0)
-		return true;
-	if (caller->uid == st->st_uid)
-		return st->st_mode & 0400;
-	return caller->gid == st->st_gid ? st->st_mode & 0040 : (st->st_mode & 0044) == 0044;
-}
-
 static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
 	struct hf_fs *fs = session_of(req)->fs;
@@ -497,9 +500,10 @@ static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 	size_t have;
 	int err = hf_fs_xattr_list(fs, ino, names, &have);
 
+	/* The kernel lets everybody list names, and which there are tells of the content. */
 	if (!err && have)
 		err = hf_fs_check(fs, ino, &attr);
-	if (!err && have && !may_list(&attr.st, fuse_req_ctx(req)))
+	if (!err && have && !may_read(&attr.st, fuse_req_ctx(req)))
 		have = 0;
 	if (err)
 		reply_err(req, err);

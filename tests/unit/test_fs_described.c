@@ -509,6 +509,31 @@ static void test_quoted(void)
 	hf_fst_end(&t);
 }
 
+/* More directories than anybody looks at: then nobody may read the views. */
+static void test_scattered(void)
+{
+	struct hf_bytes text = {0};
+	struct hf_members *members;
+	struct hf_access access;
+	char line[64];
+
+	hf_fst_begin(&t);
+	hf_bytes_add(&text, "[capture]\nformat = toy\n", 23);
+	for (unsigned i = 0; i < HF_MEMBERS_DIRS_MAX / 2 + 1; i++)
+		hf_bytes_add(&text, line, (size_t)snprintf(line, sizeof line, "trace = d%u/e/x\n", i));
+	hf_fst_write(&t, "one.ini", text.p, text.n);
+	hf_bytes_free(&text);
+	open_fs();
+	CHECK_EQ(hf_members_read(&t.fs->archive, "one.ini", &members), 0);
+	CHECK_EQ(members->count, HF_MEMBERS_DIRS_MAX / 2 + 2);
+	CHECK_EQ(members->dir_count, HF_MEMBERS_DIRS_MAX);
+	CHECK(members->scattered);
+	hf_members_look(&t.fs->archive, members, &access);
+	CHECK_EQ(access.bits, 0);
+	hf_members_unref(members);
+	hf_fst_end(&t);
+}
+
 int main(void)
 {
 	use_toy();
@@ -525,5 +550,6 @@ int main(void)
 	test_wrong_params();
 	test_forged();
 	test_quoted();
+	test_scattered();
 	return 0;
 }
