@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# soak.sh [-n COUNT] [-c MIB] [-k packets|damaged|stf|programs] [-p SOURCES] [HARTFS]: what a mount of many captures takes in memory and
-# descriptors. Makes COUNT captures of that kind from tests/data, mounts them with a cache of MIB, has all of them
-# indexed, listed and read, and prints the high-water mark of the server's memory beside its limit, the cache and 128
-# MiB. Ends with 1 if that is exceeded, or if a file reads otherwise the second time.
+# soak.sh [-n COUNT] [-c MIB] [-k packets|damaged|stf|programs] [-p INSTRUCTIONS] [HARTFS]: what a mount of many captures
+# takes in memory and descriptors. Makes COUNT captures of that kind and length from tests/data, mounts them with a cache
+# of MIB, has all of them indexed, listed and read, and prints the high-water mark of the server's memory beside its
+# limit, the cache and 128 MiB. Ends with 1 if that is exceeded, or if a file reads otherwise the second time.
 set -u
 export LC_ALL=C
 root=$(cd "$(dirname "$0")/.." && pwd)

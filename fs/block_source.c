@@ -89,8 +89,9 @@ static struct hf_spool *get_spool(struct block_source *bs)
 
 	pthread_mutex_lock(&bs->lock);
 	if (!bs->looked && bs->spooling) {
-		bs->looked = true;
-		hf_spool_open(bs->spooling->dirfd, &bs->spooling->identity, bs->src.size, &bs->spool);
+		int err = hf_spool_open(bs->spooling->dirfd, &bs->spooling->identity, bs->src.size, &bs->spool);
+
+		bs->looked = !hf_err_is_shortage(err);
 	}
 	spool = bs->spool ? hf_spool_ref(bs->spool) : NULL;
 	pthread_mutex_unlock(&bs->lock);
