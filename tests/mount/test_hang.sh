@@ -19,7 +19,7 @@ trap end EXIT
 kill_setup
 
 # While the kernel is told of a changed capture whose bytes readers wait for.
-for victim in server both supervisor either server both; do
+for victim in server both supervisor either; do
 	kill_aimed $victim || fail "$victim killed: readers are still there"
 	case $victim in
 	server)
@@ -70,8 +70,8 @@ get_stuck() {
 		"$hartfs" mount -j 1 --index-dir "$index" --log "$log" "$archive" "$inner" || fail "the inner mount"
 		mkdir -p "$tmp/outer-index"
 		"$hartfs" mount --index-dir "$tmp/outer-index" --log "$log" "$inner" "$mnt" || fail "the outer mount"
-		blocked=$(pgrep -f "^$hartfs mount .* $inner\$" | tail -n 1)
-		victim=$(pgrep -f "^$hartfs mount .* $mnt\$" | tail -n 1) keeper=$(pgrep -f "^$hartfs mount .* $mnt\$" | head -n 1)
+		blocked=$(processes_of "$inner" | tail -n 1)
+		victim=$(processes_of "$mnt" | tail -n 1) keeper=$(processes_of "$mnt" | head -n 1)
 		stat "$mnt/c/x@stf/hart0" "$mnt/c/x@stf@xz/hart0" >/dev/null 2>&1 &
 		sleep 0.1
 		kill -STOP "$blocked"
