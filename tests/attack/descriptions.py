@@ -694,7 +694,7 @@ def tell_faults(attack, number, faults, keep):
     for item, texts in by_item.items():
         attack.fault("%s: %s%s" % (item.kind if item else "archive", texts[0],
                                    " (and %d more)" % (len(texts) - 1) if len(texts) > 1 else ""),
-                     keep=keep if attack.faults == 0 else (), weight=len(by_item))
+                     keep=keep if attack.faults == 0 else (), what=item)
 
 
 def run_round(attack, number, count, templates):
