@@ -3,6 +3,7 @@ import argparse
 import ctypes
 import errno
 import hashlib
+import io
 import json
 import os
 import pickle
@@ -50,6 +51,7 @@ class Attack:
         self.faults = 0
         self.mounts = []
         os.umask(0o022)
+        os.environ["LC_ALL"] = "C"
         # Servers that lose their supervisor become ours, so that they are waited for.
         ctypes.CDLL(None, use_errno=True).prctl(36, 1, 0, 0, 0)
         self.work = tempfile.mkdtemp(prefix="hartfs-attack-%s." % name)
@@ -388,7 +390,7 @@ class Child:
             raise Hung("a reader does not end")
 
     def unpickle(self):
-        import io
+        """The messages that have come whole."""
         while self.buffer:
             stream = io.BytesIO(self.buffer)
             try:

@@ -589,6 +589,10 @@ class Judge:
                     if bad:
                         self.tell(path, "can be read, and its member %s cannot" % bad[0])
                         break
+            for path, name in self.seen["xattr"]:
+                if hidden and name == "user.hartfs.instructions" and (path + "/").startswith(item.view + "/"):
+                    self.tell(path, "%s can be read, and the member %s cannot" % (name, hidden[0]))
+                    break
 
     def conf_leak(self):
         maker = self.maker
@@ -676,8 +680,8 @@ def judge_all(attack, maker, mount, top):
     """What all users see, judged: a list of (item, text)."""
     faults = []
     more = [item.view for item in maker.items]
-    paths = sorted({path for holders in list(maker.holders.values()) + list(maker.text_holders.values())
-                    for _, path in holders} | {path for item in maker.items for path in item.members + item.beside} | {"hartfs.conf"})
+    # Every path there is, since a user may know what cannot be listed.
+    paths = sorted(call(attack, walk_archive, top)["stat"])
     for user in READERS + ("root",):
         archive = call(attack, walk_archive, top, user=user)
         known = call(attack, known_paths, top, paths, user=user)
