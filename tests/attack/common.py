@@ -230,7 +230,7 @@ class Mount:
         """Mounts. Raises Wrong if that fails, Hung if it does not end."""
         done = self.try_start(*options)
         if done.status not in status:
-            raise Wrong("mount ended with %s: %s" % (done.status, done.text[-300:]))
+            raise Wrong("mount ended with %s: %s; its log: %s" % (done.status, done.text[-300:], self.log_tail()))
         if not self.connection():
             raise Wrong("mount ended with %s, but nothing is mounted: %s" % (done.status, done.text[-300:]))
         return done
@@ -315,6 +315,13 @@ class Mount:
             if subprocess.run(["umount", "-l", self.point], check=False, stderr=subprocess.DEVNULL).returncode:
                 break
         wait_for(lambda: reap() or not self.pids(), 20)
+
+    def log_tail(self):
+        try:
+            with open(self.log, errors="replace") as f:
+                return " | ".join(line.strip() for line in f.readlines()[-5:])[-800:]
+        except OSError:
+            return "none"
 
     def complaints(self):
         """What the log says of crashes that nobody asked for."""

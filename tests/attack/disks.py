@@ -109,7 +109,7 @@ class Disks:
             words = ()
         settle(attack, mount, self.truth)
         if words and not self.published() and not wait_for(lambda: self.said(words), 30):
-            raise Wrong("the log does not name %s and '%s'; it says: %s" % (self.index, words[0], self.tail()))
+            raise Wrong("the log does not name %s and '%s'; it says: %s" % (self.index, words[0], mount.log_tail()))
         if kind == "full and a bit freed":
             time.sleep(1)
             remount(self.disk, "size=%dk" % ((size >> 10) + 100))
@@ -138,13 +138,6 @@ class Disks:
     def some_files(self):
         names = sorted(self.files)
         return [os.path.join(self.pristine, name) for name in names[::3]]
-
-    def tail(self):
-        try:
-            with open(self.log, errors="replace") as f:
-                return " | ".join(line.strip() for line in f.readlines()[-4:])[-600:]
-        except OSError:
-            return "nothing"
 
 
 def main(attack):

@@ -17,10 +17,11 @@ from common import Attack, Child, Command, Hung, Mount, Wrong, alive, call, reap
 
 SLOTS = 4           # captures that are replaced
 VERSIONS = 3
-INSNS = (100000, 100000, 20000, 500)
-# One chunk, and no room to keep it: reads take long, so that what happens meanwhile meets a page that is being read.
-OPTIONS = ("--chunk=1000000", "--cache=1M")
-MOMENTS = ("ready", "ready", "ready", "replaced", "replaced", "reading", "starting", "ending")
+INSNS = (80000, 40000, 10000, 500)
+# One chunk, and no room to keep it: every read takes long, so that what happens meanwhile meets a page that is being read.
+CHUNK = "--chunk=1000000"
+SLOW = "--cache=1M"
+MOMENTS = ("ready", "ready", "replaced", "invalidated", "invalidated", "invalidated", "reading", "starting", "ending")
 TARGETS = ("server", "server", "server", "supervisor", "both", "both")
 
 
@@ -40,7 +41,7 @@ def answers(tell, point):
 
 def reader(tell, point, kind, seed):
     rng = random.Random(seed)
-    work = {"read": read_some, "stream": stream_some, "map": map_some, "list": list_some, "state": read_states}[kind]
+    work = {"page": read_page, "read": read_some, "stream": stream_some, "map": map_some, "list": list_some, "state": read_states}[kind]
     while not gone(point):
         try:
             work(point, rng)
@@ -66,6 +67,24 @@ def stream_some(point, rng):
     with open(os.path.join(point, "slot%d@stf" % rng.choice((0, 0, 0, 1, 2, 3)), "hart0/listing.txt"), "rb", buffering=0) as f:
         os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         while f.read(1 << 17):
+            pass
+
+
+def read_page(point, rng):
+    """Pages of one file from all over, none of which the kernel has: somebody always waits for one."""
+    with open(os.path.join(point, "slot0@stf/hart0/listing.txt"), "rb", buffering=0) as f:
+        size = os.fstat(f.fileno()).st_size
+        for _ in range(20):
+            os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            os.pread(f.fileno(), 4096, rng.randrange(size))
+
+
+def look_up(tell, point):
+    """Makes the server see that something has changed."""
+    for name in ("slot0.stf", "slot0@stf/info.json", "slot0@stf/hart0/listing.txt"):
+        try:
+            os.close(os.open(os.path.join(point, name), os.O_RDONLY))
+        except OSError:
             pass
 
 
@@ -112,9 +131,9 @@ class Kills:
             self.bytes.append([stf_loop(rng, INSNS[slot] - 100 * version) for slot in range(SLOTS)])
             for slot in range(SLOTS):
                 self.put(slot, version)
-            truths.append(truth_of(attack, self.archive, ["--chunk=1000000"]))
+            truths.append(truth_of(attack, self.archive, [CHUNK]))
         self.truths, self.versions = truths, [VERSIONS - 1] * SLOTS
-        self.mount = Mount(attack, self.archive, self.index, self.point, OPTIONS)
+        self.mount = Mount(attack, self.archive, self.index, self.point, [CHUNK])
         self.readers = []
 
     def put(self, slot, version):
@@ -134,8 +153,10 @@ class Kills:
 
     # ---- one case
 
-    def start_readers(self, rng):
-        kinds = ["read", "stream", "stream", "stream", "map", "list", "state"]
+    def start_readers(self, rng, moment):
+        kinds = ["read", "stream", "stream", "map", "list", "state"]
+        if moment == "invalidated":
+            kinds = ["page", "page", "page", "map", "list"]
         self.readers = [Child(reader, self.point, kind, rng.getrandbits(32)) for kind in kinds]
 
     def index_files(self):
@@ -168,31 +189,40 @@ class Kills:
                 pass
         return victims
 
-    def fresh(self):
-        if self.mount.connection():
-            self.mount.umount()
-        shutil.rmtree(self.index, ignore_errors=True)
+    def pile_up(self, rng):
+        """The server stands still for a moment, as on a busy machine: requests wait, and it finds them all at once."""
+        server = self.mount.server()
+        if not server:
+            return
+        os.kill(server, signal.SIGSTOP)
+        time.sleep(rng.uniform(0.01, 0.05))
+        os.kill(server, signal.SIGCONT)
+        time.sleep(rng.uniform(0, rng.choice((0.002, 0.01, 0.03))))
 
     def prepare(self, moment, rng):
         """Brings the mount to the moment."""
         mount = self.mount
+        if mount.connection():
+            mount.umount()
         if moment in ("ready", "starting"):
-            self.fresh()
-        elif not mount.connection():
-            mount.start("--wait")
+            shutil.rmtree(self.index, ignore_errors=True)
+        else:
+            mount.start("--wait", SLOW)
         if moment == "starting":
             self.process = subprocess.Popen([self.attack.binary, "mount", "--index-dir", self.index, "--log", mount.log,
-                                             *OPTIONS, self.archive, self.point], stderr=subprocess.DEVNULL)
+                                             CHUNK, SLOW, self.archive, self.point], stderr=subprocess.DEVNULL)
             time.sleep(rng.uniform(0, 0.15))
             mount.connection()
             return
         if moment == "ready":
-            mount.start()
-        self.start_readers(rng)
+            mount.start(SLOW)
+        self.start_readers(rng, moment)
         if moment == "ready":
             for _ in range(rng.randint(1, SLOTS)):
                 self.await_index(self.index_files(), 0.2)
-            time.sleep(rng.choice((0, rng.uniform(0, 0.01), rng.uniform(0, 0.05))))
+            time.sleep(rng.choice((0, rng.uniform(0, 0.01), rng.uniform(0, 0.05), rng.uniform(0, 0.2))))
+            if rng.random() < 0.5:
+                self.pile_up(rng)
         elif moment == "replaced":
             time.sleep(rng.uniform(0, 0.1))
             before = self.index_files()
@@ -200,6 +230,13 @@ class Kills:
             if rng.random() < 0.5:
                 self.await_index(before, 1)
             time.sleep(rng.choice((rng.uniform(0, 0.01), rng.uniform(0, 0.05), rng.uniform(0, 0.3))))
+        elif moment == "invalidated":
+            time.sleep(rng.uniform(0.02, 0.15))
+            self.replace_some(rng)
+            self.readers.append(Child(look_up, self.point))
+            time.sleep(rng.uniform(0, 0.08))
+            if rng.random() < 0.5:
+                self.pile_up(rng)
         elif moment == "reading":
             time.sleep(rng.uniform(0, 0.2))
         elif moment == "ending":
@@ -223,7 +260,7 @@ class Kills:
                     self.free()
                     raise Hung("a reader cannot be killed: " + child.where())
             return
-        if moment in ("ready", "replaced", "reading") and target == "server":
+        if moment in ("ready", "replaced", "invalidated", "reading") and target == "server":
             if not wait_for(lambda: not self.mount.connection(), 60):
                 raise Wrong("the server was killed, and its supervisor leaves it mounted")
         for child in self.readers:
