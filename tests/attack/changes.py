@@ -32,6 +32,13 @@ STATES = ("info.json", "errors.txt", "INDEXING")
 RAW = ("source.stf", "trace.stf")
 
 
+def first_difference(content, offset, data):
+    """Where data stops to be that of content, counted from the start of the file."""
+    part = content[offset:offset + len(data)]
+    same = next((i for i in range(min(len(part), len(data))) if part[i] != data[i]), min(len(part), len(data)))
+    return offset + same
+
+
 def candidates(contents, offset, data, versions):
     """Those of versions that have data at offset."""
     return {v for v in versions if contents[v][offset:offset + len(data)] == data}
@@ -61,8 +68,11 @@ class Reader:
                 tell(("wrong", "%s %s: %s" % (how.__name__, path, wrong)))
             self.beats[2 * self.number] += 1
 
-    def describe(self, offset, data, before):
-        return "at %d: %r… is of none of the versions %s that this open file had" % (offset, data[:24], sorted(before))
+    def describe(self, contents, offset, data, before):
+        parts = ["%d differs at %d, has %d" % (v, first_difference(contents[v], offset, data), len(contents[v]))
+                 for v in sorted(before)]
+        return "%d bytes at %d are of none of the versions that this open file had: %s; %r…" % (
+            len(data), offset, ", ".join(parts), data[:24])
 
     def read(self, path, contents):
         versions, offset = set(contents), 0
@@ -73,7 +83,7 @@ class Reader:
                     break
                 left = candidates(contents, offset, data, versions)
                 if not left:
-                    return self.describe(offset, data, versions)
+                    return self.describe(contents, offset, data, versions)
                 versions, offset = left, offset + len(data)
         if offset not in [len(contents[v]) for v in versions]:
             return "ends at %d, versions have %s" % (offset, [len(contents[v]) for v in versions])
@@ -88,7 +98,7 @@ class Reader:
                 data = os.pread(f.fileno(), self.rng.choice((1, 100, 5000, 70000)), offset)
                 left = candidates(contents, offset, data, versions)
                 if not left:
-                    return self.describe(offset, data, versions)
+                    return self.describe(contents, offset, data, versions)
                 versions = left
         return None
 
@@ -266,7 +276,9 @@ class Changes:
             if path.startswith(("run@", "secret")):
                 files[path] = contents if user == "root" else {0: contents[0]}
             elif path.startswith("slot") and "@" in path and name not in RAW:
-                files[path] = contents
+                # A directory in its place is a description of the next one, and a name may be older than that.
+                other = "slot%d" % ((int(path[4]) + 1) % SLOTS) + path[5:]
+                files[path] = {**contents, **{100 + v: data for v, data in self.truths.get(other, {}).items()}}
         return files
 
     def start_readers(self, rng):
