@@ -266,7 +266,8 @@ class Mount:
                     args = f.read().split(b"\0")
             except OSError:
                 continue
-            if len(args) > 2 and args[1] == b"mount" and self.point.encode() in args and b"hartfs" in args[0]:
+            if len(args) > 2 and args[1] == b"mount" and self.point.encode() in args and \
+                    args[0] == self.attack.binary.encode():
                 found.append(int(name))
         found = [pid for pid in found if alive(pid)]
         return sorted(found, key=lambda pid: (proc_stat(pid) or ("", 0))[1] in found)

@@ -166,6 +166,12 @@ class Maker:
             item.traces.append(path)
         return said
 
+    def link(self, target, path):
+        """A symbolic link, whose text is known to those who reach it."""
+        os.symlink(target, os.path.join(self.top, path))
+        for text in set(TEXT.findall(target.encode())):
+            self.text_holders.setdefault(text.decode(), []).append(("link", path))
+
     # ---- kinds of descriptions
 
     def packets(self, kind):
@@ -272,10 +278,10 @@ class Maker:
                 item.valid = kind == "ntrace"
         full = os.path.join(self.top, home)
         if how == "link":
-            os.symlink(said, os.path.join(full, "link%d" % number))
+            self.link(said, os.path.join(home, "link%d" % number))
             said = "link%d" % number
         elif how == "dirlink":
-            os.symlink(os.path.dirname(said) or ".", os.path.join(full, "links%d" % number))
+            self.link(os.path.dirname(said) or ".", os.path.join(home, "links%d" % number))
             said = "links%d/%s" % (number, os.path.basename(target))
         elif how == "hard":
             os.link(os.path.join(self.top, target), os.path.join(full, "hard%d.bin" % number))
@@ -298,12 +304,12 @@ class Maker:
         elif how == "directory":
             said = "."
         elif how == "proc":
-            os.symlink("/proc/self/environ", os.path.join(full, "proc%d" % number))
+            self.link("/proc/self/environ", os.path.join(home, "proc%d" % number))
             said = "proc%d" % number
         elif how == "mount":
             said = os.path.relpath("mnt/notes.txt", home)
         elif how == "loop":
-            os.symlink("loop%d" % number, os.path.join(full, "loop%d" % number))
+            self.link("loop%d" % number, os.path.join(home, "loop%d" % number))
             said = "loop%d" % number
         elif how == "newline":
             said = "a\\nb%d" % number
@@ -311,7 +317,7 @@ class Maker:
         elif how == "self":
             said = "capture.ini" if kind != "snapshot" else "snapshot.ini"
         elif how == "dangling":
-            os.symlink("nothing", os.path.join(full, "gone%d" % number))
+            self.link("nothing", os.path.join(home, "gone%d" % number))
             said = "gone%d" % number
         count = 300 if how == "many" else 1
         if kind == "snapshot":
@@ -358,7 +364,7 @@ class Maker:
         self.holds(target, texts=[marker])
         path = os.path.join(home, "capture.ini")
         if self.rng.random() < 0.5:
-            os.symlink(said, os.path.join(self.top, path))
+            self.link(said, path)
         else:
             os.link(os.path.join(self.top, target), os.path.join(self.top, path))
             self.holds(path, texts=[marker])
@@ -379,8 +385,7 @@ class Maker:
             self.named(name, where)
             marker = self.text("/to-")
             link = os.path.normpath(os.path.join(where, "l%d" % number))
-            os.symlink(marker, os.path.join(self.top, link))
-            self.text_holders[secret(marker)] = [("link", link)]
+            self.link(marker, link)
 
     def fill(self, count):
         for _ in range(count):
