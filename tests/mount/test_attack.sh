@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# A minute of contrib/attack.sh: tests/attack/README.md says what is attacked and what is right.
+set -u
+bin=${HARTFS_BIN:?is the program to test}
+keep=$(mktemp -d "${TMPDIR:-/tmp}/hartfs-attack.failed.XXXXXX") || exit 1
+bash "$(dirname "$0")/../../contrib/attack.sh" --binary "$bin" --keep "$keep" --seed "${HARTFS_SEED:-1}" \
+	--descriptions 40 --kills 8 --index 40 --disks 2 --changes 60
+status=$?
+if [ $status = 1 ]; then
+	find "$keep" -name '*.txt' -size -64k -exec sh -c 'echo "== $1"; tail -n 40 "$1"' sh {} \;
+fi
+rm -rf --one-file-system "$keep"
+exit $status
