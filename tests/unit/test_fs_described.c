@@ -528,7 +528,7 @@ static void test_scattered(void)
 	CHECK_EQ(members->count, HF_MEMBERS_DIRS_MAX / 2 + 2);
 	CHECK_EQ(members->dir_count, HF_MEMBERS_DIRS_MAX);
 	CHECK(members->scattered);
-	hf_members_look(&t.fs->archive, members, &access);
+	CHECK_EQ(hf_members_look(&t.fs->archive, members, &access, &(uint64_t){0}), 0);
 	CHECK_EQ(access.bits, 0);
 	hf_members_unref(members);
 	hf_fst_end(&t);
