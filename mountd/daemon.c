@@ -17,7 +17,7 @@
 
 /* Seconds a server that was told to end may take: indexing stops within moments, decoding of a chunk too. */
 #define PATIENCE 15
-/* Seconds between two looks whether the server was killed and cannot end, and how long it may take to end when it was. */
+/* Seconds between two looks whether the server was killed and cannot end; how long it may take to end if it was. */
 #define LOOK 3
 #define GRACE 2
 
@@ -238,7 +238,8 @@ static int run_supervisor(struct hf_plan *plan, int ready_fd)
 	struct supervisor s = {.plan = plan, .server_fd = -1, .ready_fd = ready_fd, .gone_fd = -1, .abort_fd = -1};
 	int ends[2], signal_fd = take_over_signals();
 
-	if (signal_fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0 || (s.server = fork()) < 0) {
+	if (signal_fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0 ||
+	    (s.server = fork()) < 0) {
 		hf_log(3, "starting failed: %s", strerror(errno));
 		return HF_EXIT_FAILURE;
 	}

@@ -46,7 +46,7 @@ int hf_server_run(struct hf_plan *plan, int supervisor_fd);
 void hf_daemon_go_quiet(struct hf_plan *plan);
 
 /* reopen.c: a new log file, opened by the supervisor, since the server may not open files. */
-/* Opens the log file anew, for the calling process: its descriptor, open also otherwise, or -1 when that has been logged. */
+/* Opens the log file anew, for the calling process: the log's descriptor, or -1 after saying why, with the old file. */
 int hf_reopen_log(struct hf_plan *plan);
 /* Gives a log file to the server. */
 void hf_reopen_send(int server_fd, int fd);

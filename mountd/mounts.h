@@ -18,8 +18,8 @@ struct hf_mount_entry {
 
 /* The topmost mount at exactly that absolute path. Touches nothing but /proc. */
 bool hf_mounts_find(const char *path, struct hf_mount_entry *ret_entry);
-/* The mount at a path as a user gives it, or at what path links to: its place, to be freed, or NULL. Asks the mount nothing,
- * so that it may be a dead one. */
+/* The mount at a path as a user gives it, or at what path links to: its place, to be freed, or NULL. Asks the mount
+ * nothing, so that it may be a dead one. */
 char *hf_mounts_at(const char *path, struct hf_mount_entry *ret_entry);
 bool hf_mounts_is_ours(const struct hf_mount_entry *entry);
 
