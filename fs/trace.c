@@ -61,8 +61,10 @@ static int open_member(void *ctx, const char *name, struct hf_src **ret_src, str
 	if (err || was_seen(o, path))
 		return err;
 	err = note(o, path, *ret_src, &st);
-	if (err)
+	if (err) {
 		hf_src_free(*ret_src);
+		*ret_src = NULL;
+	}
 	return err;
 }
 
