@@ -71,8 +71,10 @@ static int open_member(void *ctx, const char *name, struct hf_src **ret_src, str
 		return 0;
 	*opened = state;
 	err = note(o, *ret_src, &st);
-	if (err)
+	if (err) {
 		hf_src_free(*ret_src);
+		*ret_src = NULL;
+	}
 	return err;
 }
 
