@@ -58,6 +58,8 @@ if [ -z "${ATTACK_INSIDE:-}" ]; then
 	ATTACK_INSIDE=1 exec unshare -m --propagation private bash "$0" "${arguments[@]}"
 fi
 
+. "$here/tests/lib/namespace.sh"
+forget_other_mounts
 [ -x "$binary" ] || skip "$binary cannot be run"
 table=$(mktemp) status=0 child=
 trap 'rm -f "$table"' EXIT

@@ -144,6 +144,16 @@ static void give_back(struct hf_fst *t, const struct hf_attr *attr)
 	hf_fs_forget(t->fs, attr->st.st_ino, 1);
 }
 
+void hf_fst_must_be_indexed(struct hf_fst *t, const char *views)
+{
+	struct hf_attr attr;
+	char path[256];
+
+	snprintf(path, sizeof path, "%s/hart0", views);
+	CHECK_EQ(hf_fst_lookup(t, path, &attr), 0);
+	give_back(t, &attr);
+}
+
 bool hf_fst_exists(struct hf_fst *t, const char *path)
 {
 	struct hf_attr attr;
@@ -180,9 +190,15 @@ static struct hf_file *open_file(struct hf_fst *t, const char *path, uint64_t *r
 	struct hf_file *file;
 	bool keep;
 
-	must_look_up(t, path, &attr);
-	CHECK_EQ(hf_file_open(t->fs, attr.st.st_ino, &file, &keep), 0);
-	give_back(t, &attr);
+	int err = HF_ERR_CHANGED;
+
+	/* What became ready between the two is looked up again, as the kernel does for ESTALE. */
+	for (int tries = 0; tries < 3 && err == HF_ERR_CHANGED; tries++) {
+		must_look_up(t, path, &attr);
+		err = hf_file_open(t->fs, attr.st.st_ino, &file, &keep);
+		give_back(t, &attr);
+	}
+	CHECK_EQ(err, 0);
 	*ret_size = (uint64_t)attr.st.st_size;
 	return file;
 }

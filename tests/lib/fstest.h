@@ -46,6 +46,8 @@ char *hf_fst_text(struct hf_fst *t, const char *path);
 /* Names in a directory, sorted, each with a line break; checks that readdir, with and without attributes, agrees with
  * lookup. To be freed with free(). */
 char *hf_fst_list(struct hf_fst *t, const char *path);
+/* Waits until the capture with that view directory has a hart 0. */
+void hf_fst_must_be_indexed(struct hf_fst *t, const char *views);
 
 /* Waits for the condition as long as the slowest machine may take, and fails the test if it does not come. */
 #define HF_FST_WAIT(cond) \

@@ -15,7 +15,7 @@ done
 "$prefix/bin/hartfs" --version | grep -q '^hartfs ' || fail "the installed program does not run"
 grep -h '@[A-Z_]*@' "$prefix"/lib/systemd/*/* && fail "a unit is not filled in"
 if [ -d "$prefix/share/man" ]; then
-	for page in man1/hartfs.1 man5/hartfs-views.5 man5/hartfs-index.5; do
+	for page in man1/hartfs.1 man5/hartfs-views.5 man5/hartfs-index.5 man7/hartfs-security.7; do
 		[ -s "$prefix/share/man/$page" ] || fail "$page is not installed"
 		if command -v man >/dev/null; then
 			# How a table falls on a page costs nothing but looks.

@@ -10,6 +10,8 @@ if [ "${1:-}" != inside ]; then
 	unshare -m --propagation private bash "$0" inside
 	exit $?
 fi
+. "$(dirname "$0")/../lib/namespace.sh"
+forget_other_mounts
 plain_archive
 mkdir "$tmp/bin"
 ln -s "$hartfs" "$tmp/bin/hartfs"

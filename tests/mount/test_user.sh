@@ -55,6 +55,8 @@ if [ "${1:-}" != inside ]; then
 	[ "$failures" = 0 ] || exit 1
 	exit $status
 fi
+. "$(dirname "$0")/../lib/namespace.sh"
+forget_other_mounts
 # The node's place must not be mounted nodev, nor the program out of this user's reach.
 mkdir "$tmp/node" && mknod "$tmp/node/fuse" c 10 229 && chmod 666 "$tmp/node/fuse" &&
 	mount --bind "$tmp/node/fuse" /dev/fuse || skip "no device node can be put over /dev/fuse"

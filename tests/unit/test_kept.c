@@ -79,12 +79,20 @@ static void test_lists(void)
 /* The texts about two captures; one changes while it is displaced. */
 static void test_texts(void)
 {
-	struct hf_file *file[2] = {hf_fst_open_file(&t, "a@stf/info.json"), hf_fst_open_file(&t, "b@stf/info.json")};
-	char *want[2] = {hf_fst_text(&t, "a@stf/info.json"), hf_fst_text(&t, "b@stf/info.json")};
+	static const char *const paths[] = {"a@stf/info.json", "b@stf/info.json"};
 	struct hf_bytes stf = hf_fst_stf(500, 9, false);
+	struct hf_file *file[2];
+	char *want[2];
 	uint8_t byte;
-	size_t n, sizes[2] = {strlen(want[0]), strlen(want[1])};
+	size_t n, sizes[2];
 
+	hf_fst_must_be_indexed(&t, "a@stf");
+	hf_fst_must_be_indexed(&t, "b@stf");
+	for (unsigned i = 0; i < 2; i++) {
+		file[i] = hf_fst_open_file(&t, paths[i]);
+		want[i] = hf_fst_text(&t, paths[i]);
+		sizes[i] = strlen(want[i]);
+	}
 	for (size_t at = 0; at < sizes[0] || at < sizes[1]; at++)
 		for (unsigned i = 0; i < 2; i++) {
 			CHECK_EQ(hf_fs_read_wait(t.fs, file[i], at, &byte, 1, &n), 0);
