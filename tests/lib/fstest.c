@@ -189,7 +189,6 @@ static struct hf_file *open_file(struct hf_fst *t, const char *path, uint64_t *r
 	struct hf_attr attr;
 	struct hf_file *file;
 	bool keep;
-
 	int err = HF_ERR_CHANGED;
 
 	/* What became ready between the two is looked up again, as the kernel does for ESTALE. */
