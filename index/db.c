@@ -32,9 +32,11 @@ enum hf_db_look hf_db_look(int fd, enum hf_db_kind kind)
 	struct stat st;
 	ssize_t n = pread(fd, head, sizeof head, 0);
 
+	if (n < 0 || fstat(fd, &st) < 0)
+		return HF_LOOK_UNREADABLE;
 	if (n == 0)
 		return HF_LOOK_EMPTY;
-	if (n != sizeof head || fstat(fd, &st) < 0 || memcmp(head, "SQLite format 3", 16) != 0)
+	if (n != sizeof head || memcmp(head, "SQLite format 3", 16) != 0)
 		return HF_LOOK_FOREIGN;
 	if (big32(head + 68) != application_ids[kind])
 		return HF_LOOK_FOREIGN;
@@ -237,8 +239,14 @@ int hf_db_open(int fd, enum hf_db_kind kind, sqlite3 **ret_db)
 	int err;
 
 	*ret_db = NULL;
-	if (hf_db_look(fd, kind) != HF_LOOK_OURS)
+	switch (hf_db_look(fd, kind)) {
+	case HF_LOOK_OURS:
+		break;
+	case HF_LOOK_UNREADABLE:
+		return HF_ERR_IO;
+	default:
 		return HF_ERR_STATE;
+	}
 	hf_vfs_path(path, fd, -1, "none");
 	snprintf(uri, sizeof uri, "file:%s?immutable=1&mode=ro", path);
 	err = open_vfs(uri, SQLITE_OPEN_READONLY, ret_db);
@@ -293,6 +301,8 @@ int hf_db_open_part(int fd, int dirfd, const char *name, enum hf_db_kind kind, s
 	int err;
 
 	*ret_db = NULL;
+	if (look == HF_LOOK_UNREADABLE)
+		return HF_ERR_IO;
 	if (!fresh && look != HF_LOOK_OURS && look != HF_LOOK_OLD)
 		return HF_ERR_STATE;
 	hf_vfs_path(path, fd, dirfd, name);

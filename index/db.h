@@ -31,6 +31,7 @@ extern const char *const hf_schema_catalogue[];
 
 /* What the first page says, without SQLite. */
 enum hf_db_look {
+	HF_LOOK_UNREADABLE, /* reading failed, which says nothing about the file */
 	HF_LOOK_EMPTY,   /* no byte at all */
 	HF_LOOK_FOREIGN, /* not ours: hands off */
 	HF_LOOK_OLD,     /* ours, but of another version or damaged: of no use */
@@ -51,6 +52,8 @@ void hf_vfs_path(char path[HF_VFS_PATH_SIZE], int fd, int dirfd, const char *nam
 void hf_vfs_seal(uint8_t page[HF_PAGE_SIZE], uint64_t offset);
 /* Whether all pages have theirs: 0, HF_ERR_STATE, or why they cannot be read. */
 int hf_vfs_verify(int fd);
+/* The same of one page, at that offset of the file. */
+int hf_vfs_verify_page(int fd, uint64_t offset);
 
 /*
  * Opens a database read-only and takes it for immutable. HF_ERR_STATE if it is not one of this kind and version,

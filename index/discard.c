@@ -1,31 +1,17 @@
 #include "index/spool_format.h"
+#include "index/stand.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Only what is one of our files goes: a directory given by mistake must lose nothing. */
-static void discard(int dirfd, const char *name, enum hf_db_kind kind)
+/* What another user may have put there is left alone. */
+static void discard(int dirfd, const char *name)
 {
 	int fd;
 
 	if (hf_idx_file_open(dirfd, name, &fd))
 		return;
-	if (hf_db_look(fd, kind) != HF_LOOK_FOREIGN)
-		unlinkat(dirfd, name, 0);
-	close(fd);
-}
-
-static void discard_spool(int dirfd, const struct hf_identity *identity)
-{
-	char name[HF_FILE_NAME_SIZE];
-	struct stat st;
-	int fd;
-
-	hf_spool_name(identity, name);
-	if (hf_idx_file_open(dirfd, name, &fd))
-		return;
-	if (fstat(fd, &st) == 0 && hf_spool_is_ours(fd, (uint64_t)st.st_size))
-		unlinkat(dirfd, name, 0);
+	hf_stand_remove_open(dirfd, name, fd);
 	close(fd);
 }
 
@@ -34,10 +20,11 @@ void hf_index_discard(int dirfd, const struct hf_identity *identity, const struc
 {
 	char name[HF_FILE_NAME_SIZE];
 
-	discard_spool(dirfd, identity);
+	hf_spool_name(identity, name);
+	discard(dirfd, name);
 	hf_idx_file_name_index(identity, name);
-	discard(dirfd, name, HF_DB_INDEX);
+	discard(dirfd, name);
 	for (size_t i = 0; i < view_count; i++)
 		if (!hf_idx_file_name_view(identity, &views[i], name))
-			discard(dirfd, name, HF_DB_VIEW);
+			discard(dirfd, name);
 }

@@ -1,4 +1,5 @@
 #include "index/file.h"
+#include "index/stand.h"
 
 #include "codecs/base/bytes.h"
 
@@ -98,47 +99,65 @@ int hf_idx_file_name_view(const struct hf_identity *identity, const struct hf_vi
 	return 0;
 }
 
-/* In a directory that only we can write to every file is ours; elsewhere it must belong to us, and to us alone. */
+/* In a directory that only we can write to every file is ours; elsewhere it must belong to us or to root, and nobody else
+ * may write to it. */
 static bool trusted(int dirfd, const struct stat *st)
 {
 	struct stat dir;
 
 	if (!S_ISREG(st->st_mode))
 		return false;
-	if (st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH)))
+	if ((st->st_uid == geteuid() || st->st_uid == 0) && !(st->st_mode & (S_IWGRP | S_IWOTH)))
 		return true;
 	return fstat(dirfd, &dir) == 0 && dir.st_uid == geteuid() && !(dir.st_mode & (S_IRWXG | S_IRWXO));
 }
 
-static int open_error(int errnum)
+/* What another user's file says is of no use, whether we may look into it or not; that we may not look into our own says
+ * nothing about it. */
+static int permission_error(int dirfd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid != geteuid() ? HF_ERR_NOT_FOUND
+											   : HF_ERR_IO;
+}
+
+static int open_error(int dirfd, const char *name, int errnum)
 {
 	switch (errnum) {
 	case ENOMEM:
 		return HF_ERR_NOMEM;
-	case EMFILE:
-	case ENFILE:
-	case EIO:
-		return HF_ERR_IO;
-	default:
+	case EACCES:
+	case EPERM:
+		return permission_error(dirfd, name);
+	case ENOENT:
+	case ELOOP: /* a symbolic link */
+	case ENXIO: /* a socket, or a device without a driver */
+	case ENODEV:
 		return HF_ERR_NOT_FOUND;
+	default:
+		return HF_ERR_IO;
 	}
 }
 
 int hf_idx_file_open(int dirfd, const char *name, int *ret_fd)
 {
-	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK), err;
 	struct stat st;
 
 	*ret_fd = -1;
 	if (fd < 0)
-		return open_error(errno);
-	if (fstat(fd, &st) < 0 || !trusted(dirfd, &st)) {
+		return open_error(dirfd, name, errno);
+	err = fstat(fd, &st) < 0 ? HF_ERR_IO : trusted(dirfd, &st) ? 0 : HF_ERR_NOT_FOUND;
+	if (err)
 		close(fd);
-		return HF_ERR_NOT_FOUND;
-	}
-	*ret_fd = fd;
-	return 0;
+	else
+		*ret_fd = fd;
+	return err;
 }
+
+/* What is in the way of a private file is cleared away, or others remove it: so often that is gone through. */
+enum { OPEN_TRIES = 100, AGAIN = 1 };
 
 /* A lock of the open file, not of the process: it holds against other threads too, and ends with its holder. */
 static int lock(int fd)
@@ -150,47 +169,104 @@ static int lock(int fd)
 	return errno == EAGAIN || errno == EACCES ? HF_ERR_BUSY : HF_ERR_IO;
 }
 
+static void journal_name(const struct hf_part *part, char journal[HF_FILE_NAME_SIZE + 16])
+{
+	snprintf(journal, HF_FILE_NAME_SIZE + 16, "%s-journal", part->part);
+}
+
 static void remove_journal(const struct hf_part *part)
 {
 	char journal[HF_FILE_NAME_SIZE + 16];
 
-	snprintf(journal, sizeof journal, "%s-journal", part->part);
+	journal_name(part, journal);
 	unlinkat(part->dirfd, journal, 0);
+}
+
+/* Whether the private file's name still stands for the file that is open. */
+static bool is_named(const struct hf_part *part)
+{
+	struct stat st, named;
+
+	return fstat(part->fd, &st) == 0 && fstatat(part->dirfd, part->part, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       named.st_dev == st.st_dev && named.st_ino == st.st_ino;
 }
 
 void hf_part_remove(struct hf_part *part)
 {
 	remove_journal(part);
-	unlinkat(part->dirfd, part->part, 0);
+	if (is_named(part))
+		unlinkat(part->dirfd, part->part, 0);
+}
+
+/* A journal is believed when it is rolled back: it must be one that only we can have written. */
+static int check_journal(const struct hf_part *part)
+{
+	char journal[HF_FILE_NAME_SIZE + 16];
+	struct stat st;
+
+	journal_name(part, journal);
+	if (fstatat(part->dirfd, journal, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : HF_ERR_IO;
+	return trusted(part->dirfd, &st) ? 0 : hf_stand_remove(part->dirfd, journal);
+}
+
+/* With the lock: 0, or AGAIN if it was of no use and is gone. */
+static int check_part(const struct hf_part *part)
+{
+	struct stat st;
+	bool ours;
+	int err = 0;
+
+	if (fstat(part->fd, &st) < 0)
+		return HF_ERR_IO;
+	ours = trusted(part->dirfd, &st) && (!st.st_size || hf_stand_is_ours(part->fd, part->part, &err));
+	if (err)
+		return err;
+	if (ours)
+		return check_journal(part);
+	err = hf_stand_remove(part->dirfd, part->part);
+	return err ? err : AGAIN;
+}
+
+/* 0, or AGAIN: to be tried again. */
+static int open_once(struct hf_part *part)
+{
+	struct stat st;
+	int err;
+
+	part->fd = openat(part->dirfd, part->part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+	if (part->fd < 0 && errno != EISDIR && errno != ELOOP && errno != ENXIO && errno != ENODEV)
+		return HF_ERR_IO;
+	if (part->fd < 0 || fstat(part->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		err = hf_stand_remove(part->dirfd, part->part);
+	} else {
+		err = lock(part->fd);
+		/* Whoever held the lock may have published or removed the file that we had opened. */
+		if (!err)
+			err = is_named(part) ? check_part(part) : (int)AGAIN;
+		if (!err)
+			return 0;
+	}
+	/* Not hf_part_close: without the lock an empty file is not ours to remove. */
+	if (part->fd >= 0)
+		close(part->fd);
+	part->fd = -1;
+	return err ? err : (int)AGAIN;
 }
 
 int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part)
 {
 	struct hf_part *part = ret_part;
-	struct stat st, named;
-	int err;
+	int err = AGAIN;
 
 	*part = (struct hf_part){.dirfd = dirfd, .fd = -1};
 	if (snprintf(part->name, sizeof part->name, "%s", name) + 6 >= (int)sizeof part->part)
 		return HF_ERR_LIMIT;
 	snprintf(part->part, sizeof part->part, ".%.*s.part", HF_FILE_NAME_SIZE - 7, name);
-	for (;;) {
-		part->fd = openat(dirfd, part->part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
-		if (part->fd < 0)
-			return HF_ERR_IO;
-		err = fstat(part->fd, &st) < 0 ? HF_ERR_IO : !trusted(dirfd, &st) ? HF_ERR_IO : lock(part->fd);
-		if (err)
-			break;
-		/* Whoever held the lock may have published or removed the file that we had opened. */
-		if (fstatat(dirfd, part->part, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_dev == st.st_dev &&
-		    named.st_ino == st.st_ino)
-			return 0;
-		close(part->fd);
-	}
-	/* Not hf_part_close: without the lock an empty file is not ours to remove. */
-	close(part->fd);
-	part->fd = -1;
-	return err;
+	for (int tries = 0; err == AGAIN && tries < OPEN_TRIES; tries++)
+		err = open_once(part);
+	/* Others publish and remove it again and again. */
+	return err == AGAIN ? HF_ERR_BUSY : err;
 }
 
 void hf_part_close(struct hf_part *part)
@@ -206,34 +282,20 @@ void hf_part_close(struct hf_part *part)
 	part->fd = -1;
 }
 
-int hf_part_reset(struct hf_part *part, enum hf_db_kind kind)
+int hf_part_reset(struct hf_part *part)
 {
-	if (hf_db_look(part->fd, kind) == HF_LOOK_FOREIGN)
-		return HF_ERR_IO;
 	remove_journal(part);
 	return ftruncate(part->fd, 0) < 0 ? HF_ERR_IO : 0;
 }
 
-/* What stands where the file is to go and is not ours may not be replaced. */
-static int check_target(const struct hf_part *part, enum hf_db_kind kind)
+int hf_part_publish(struct hf_part *part)
 {
-	int fd = openat(part->dirfd, part->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	enum hf_db_look look;
-
-	if (fd < 0)
-		return errno == ENOENT ? 0 : HF_ERR_IO;
-	look = hf_db_look(fd, kind);
-	close(fd);
-	return look == HF_LOOK_FOREIGN ? HF_ERR_IO : 0;
-}
-
-int hf_part_publish(struct hf_part *part, enum hf_db_kind kind)
-{
-	int err = check_target(part, kind);
+	int err = hf_stand_make_way(part->dirfd, part->name);
 
 	if (err)
 		return err;
-	if (fsync(part->fd) < 0)
+	/* Only what was written here may get the name. */
+	if (!is_named(part) || fsync(part->fd) < 0)
 		return HF_ERR_IO;
 	remove_journal(part);
 	if (renameat(part->dirfd, part->part, part->dirfd, part->name) < 0)

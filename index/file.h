@@ -17,7 +17,9 @@ void hf_idx_file_name_index(const struct hf_identity *identity, char name[HF_FIL
 /* HF_ERR_LIMIT if the view's name is too long. */
 int hf_idx_file_name_view(const struct hf_identity *identity, const struct hf_view_key *key, char name[HF_FILE_NAME_SIZE]);
 
-/* Opens a published file for reading: HF_ERR_NOT_FOUND if it is not there, not a regular file or not to be trusted. */
+/* Opens a published file for reading, without waiting for anything: HF_ERR_NOT_FOUND if it is not there, not a regular
+ * file, or not to be trusted, because neither we nor root own it or others may write to it; HF_ERR_IO or HF_ERR_NOMEM if
+ * that cannot be told. */
 int hf_idx_file_open(int dirfd, const char *name, int *ret_fd);
 
 /* A private file that will be published as name. */
@@ -27,15 +29,15 @@ struct hf_part {
 	char part[HF_FILE_NAME_SIZE]; /* ".<name>.part" */
 };
 
-/* Creates or opens it and locks it against other processes and threads: HF_ERR_BUSY. HF_ERR_IO if something that is
- * not ours, or someone else's, is in the way, as with the functions below. */
+/* Creates or opens it and locks it against other processes and threads: HF_ERR_BUSY. What stands in the way and is not
+ * ours is removed or put aside (index/stand.h); HF_ERR_IO if that cannot be done. */
 int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part);
 /* Unlocks; the file stays, unless it is empty. */
 void hf_part_close(struct hf_part *part);
 /* Makes it empty, to begin anew. */
-int hf_part_reset(struct hf_part *part, enum hf_db_kind kind);
-/* Makes it durable under its name. The database on it must be closed. */
-int hf_part_publish(struct hf_part *part, enum hf_db_kind kind);
+int hf_part_reset(struct hf_part *part);
+/* Makes it durable under its name, in place of what stands there. The database on it must be closed. */
+int hf_part_publish(struct hf_part *part);
 /* Removes it. */
 void hf_part_remove(struct hf_part *part);
 
