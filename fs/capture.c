@@ -186,7 +186,8 @@ static bool renew(struct hf_capture *capture, const struct found *found)
 	members = capture->members;
 	capture->members = hf_members_ref(found->members);
 	capture->state = found->codec ? HF_CAPTURE_UNKNOWN : HF_CAPTURE_GONE;
-	capture->rebuilds = 0;
+	capture->rebuilds = capture->rebuilt = 0;
+	capture->repair = false;
 	pthread_cond_broadcast(&capture->changed);
 	pthread_mutex_unlock(&capture->lock);
 

@@ -57,6 +57,10 @@ struct hf_capture {
 	struct hf_facts *facts;  /* READY and FAILED: one reference */
 	bool building;           /* a thread is indexing it, perhaps an older version */
 	unsigned rebuilds;       /* of this version, because bytes were not as promised */
+	unsigned rebuilt;        /* those of late; the last one of them */
+	int64_t rebuilt_ns;
+	bool repair;             /* READY, and files of its index are to be made again: hf_capture_repair */
+	int64_t repaired_ns, repair_ns; /* when that ended last, and how long it took */
 	int64_t failed_ns;       /* when it failed, to try again later */
 	struct hf_build_progress progress;
 	int64_t started_ns;
@@ -128,7 +132,7 @@ int hf_capture_confirm(struct hf_capture *capture, unsigned wait_ms, struct hf_f
 int hf_capture_index(struct hf_capture *capture, bool wait, bool (*progress)(void *ctx, double percent, uint64_t insns),
 		     void *ctx, struct hf_diag *diag);
 
-/* The index of that version gave wrong bytes, or vanished: throw it away and build it anew. */
+/* The index of that version gave wrong bytes: throw it away and build it anew. */
 void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why);
 
 /* The facts of this version are known: it is READY (or FAILED, if they say so). Takes a reference of its own. They take

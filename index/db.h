@@ -39,6 +39,9 @@ enum hf_db_look {
 };
 enum hf_db_look hf_db_look(int fd, enum hf_db_kind kind);
 
+/* Whether it is of a later version of the schema: of use to somebody else. */
+bool hf_db_is_newer(int fd);
+
 /* Registers the VFS of vfs.c, once. */
 int hf_vfs_register(void);
 #define HF_VFS_NAME "hartfs"
