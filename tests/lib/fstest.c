@@ -179,10 +179,15 @@ static struct hf_file *open_file(struct hf_fst *t, const char *path, uint64_t *r
 	struct hf_attr attr;
 	struct hf_file *file;
 	bool keep;
+	int err = HF_ERR_CHANGED;
 
-	must_look_up(t, path, &attr);
-	CHECK_EQ(hf_file_open(t->fs, attr.st.st_ino, &file, &keep), 0);
-	give_back(t, &attr);
+	/* As the kernel does when what it had looked up is not there any more. */
+	for (int tries = 0; err == HF_ERR_CHANGED && tries < 2; tries++) {
+		must_look_up(t, path, &attr);
+		err = hf_file_open(t->fs, attr.st.st_ino, &file, &keep);
+		give_back(t, &attr);
+	}
+	CHECK_EQ(err, 0);
 	*ret_size = (uint64_t)attr.st.st_size;
 	return file;
 }
