@@ -17,6 +17,7 @@ struct progress {
 	uint64_t version;
 	struct hf_stop stop; /* is_over */
 	bool foreground; /* somebody waits for it, who will say how it went */
+	bool repair;     /* of an index that is in use */
 	bool (*fn)(void *ctx, double percent, uint64_t insns);
 	void *ctx;
 };
@@ -122,6 +123,13 @@ static int build_somewhere(struct hf_capture *capture, struct hf_build *build, s
 	return err;
 }
 
+static void tell_bad(void *ctx, const char *name, const char *what)
+{
+	const struct hf_capture *capture = ctx;
+
+	hf_fs_log(capture->fs, 4, "%s: index file %s %s; it is made again", capture->path, name, what);
+}
+
 static int run_build(struct hf_fs *fs, const struct hf_trace *trace, const struct hf_stamp *stamp,
 		     struct progress *progress, struct hf_diag *diag)
 {
@@ -147,6 +155,8 @@ static int run_build(struct hf_fs *fs, const struct hf_trace *trace, const struc
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 	build.view_count = hf_open_views(progress->capture, &companion, views);
 	build.symbols = companion.symbols;
+	hf_index_examine(fs->index_fd, &trace->identity, views, build.view_count, HF_EXAMINE_OPENED, tell_bad,
+			 progress->capture);
 	err = hf_disasm_new(&build.disasm);
 	if (!err)
 		err = build_somewhere(progress->capture, &build, diag);
@@ -190,15 +200,27 @@ static int build_once(struct hf_capture *capture, const struct hf_stamp *stamp, 
 	return err;
 }
 
+/* Whether all of the index can be opened: 0, HF_ERR_NOT_FOUND, or another error. */
+static int open_whole(struct hf_capture *capture, uint64_t version)
+{
+	struct hf_open *open;
+	int err = hf_open_get(capture, version, &open);
+
+	if (err)
+		return err;
+	if (open->missing)
+		err = HF_ERR_NOT_FOUND;
+	hf_open_put(open);
+	return err;
+}
+
 static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
 		 struct hf_diag *diag)
 {
 	struct hf_descriptors *descriptors = &capture->fs->descriptors;
 	struct hf_open *open;
-	int err = hf_open_get(capture, progress->version, &open);
+	int err = open_whole(capture, progress->version);
 
-	if (!err)
-		hf_open_put(open);
 	if (err != HF_ERR_NOT_FOUND)
 		return err;
 	hf_descriptors_begin_build(descriptors);
@@ -214,8 +236,10 @@ static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struc
 		return err;
 	hf_fs_log(capture->fs, progress->foreground ? 7 : 6, "%s: indexed in %.1f s", capture->path,
 		  (double)(hf_fs_now_ns() - capture->started_ns) / 1e9);
-	err = hf_open_get(capture, progress->version, &open);
-	if (!err) {
+	/* One that lacks a table. */
+	hf_open_drop(capture);
+	err = open_whole(capture, progress->version);
+	if (!err && !hf_open_get(capture, progress->version, &open)) {
 		tell_density(capture, open);
 		hf_open_put(open);
 	}
@@ -234,17 +258,21 @@ static bool take_turn(struct hf_capture *capture, bool wait, struct progress *pr
 		pthread_cond_wait(&capture->changed, &capture->lock);
 	if (capture->building) {
 		*ret_err = HF_ERR_BUSY;
-	} else if ((capture->state == HF_CAPTURE_READY && !capture->facts->recalled) ||
+	} else if ((capture->state == HF_CAPTURE_READY && !capture->facts->recalled && !capture->repair) ||
 		   capture->state == HF_CAPTURE_GONE) {
 		*ret_err = capture->state == HF_CAPTURE_READY ? 0 : HF_ERR_NOT_FOUND;
 	} else if (capture->state == HF_CAPTURE_FAILED && !wait) {
 		*ret_err = capture->facts->failure.code;
 	} else {
 		turn = true;
-		hf_facts_unref(capture->facts);
-		capture->facts = NULL;
+		progress->repair = capture->state == HF_CAPTURE_READY && capture->repair;
+		/* What is made again is as it was, and served meanwhile as far as it can be. */
+		if (!progress->repair) {
+			hf_facts_unref(capture->facts);
+			capture->facts = NULL;
+			capture->state = HF_CAPTURE_INDEXING;
+		}
 		capture->building = true;
-		capture->state = HF_CAPTURE_INDEXING;
 		capture->progress = (struct hf_build_progress){0};
 		capture->started_ns = hf_fs_now_ns();
 		*ret_stamp = capture->stamp;
@@ -268,8 +296,10 @@ bool hf_capture_may_try(struct hf_capture *capture, int err)
 }
 
 /* The turn is over: what becomes of the capture. A successful build has made it READY already. */
-static void end_turn(struct hf_capture *capture, uint64_t version, int err, const struct hf_diag *diag)
+static void end_turn(struct hf_capture *capture, const struct progress *progress, int err, const struct hf_diag *diag)
 {
+	const uint64_t version = progress->version;
+	const int64_t now_ns = hf_fs_now_ns();
 	struct hf_facts *facts = NULL;
 	bool failed = err && err != HF_ERR_CANCELLED && err != HF_ERR_BUSY && err != HF_ERR_CHANGED &&
 		      err != HF_ERR_INDEX_DIR && !hf_capture_may_try(capture, err);
@@ -281,7 +311,12 @@ static void end_turn(struct hf_capture *capture, uint64_t version, int err, cons
 	pthread_mutex_lock(&capture->lock);
 	capture->building = false;
 	if (err == HF_ERR_INDEX_DIR)
-		capture->failed_ns = hf_fs_now_ns();
+		capture->failed_ns = now_ns;
+	if (progress->repair && err != HF_ERR_BUSY) {
+		capture->repair = false;
+		capture->repaired_ns = now_ns;
+		capture->repair_ns = now_ns - capture->started_ns;
+	}
 	if (capture->state == HF_CAPTURE_INDEXING)
 		capture->state = err == HF_ERR_BUSY	   ? HF_CAPTURE_QUEUED
 				 : err == HF_ERR_INDEX_DIR ? HF_CAPTURE_WAITING
@@ -308,7 +343,10 @@ int hf_capture_index(struct hf_capture *capture, bool wait, bool (*fn)(void *ctx
 	err = build(capture, &stamp, &progress, diag);
 	if (err && diag->code != err)
 		hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
-	end_turn(capture, progress.version, err, diag);
+	end_turn(capture, &progress, err, diag);
+	/* The index that took the place of a damaged one is another. */
+	if (progress.repair && err == HF_ERR_MISMATCH)
+		hf_capture_distrust(capture, progress.version, err);
 	if (err == HF_ERR_CHANGED) {
 		struct stat st;
 
@@ -333,9 +371,23 @@ bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag, ch
 	return failed;
 }
 
-/* So often a version may be indexed again because its views came out otherwise; then something is wrong with us. That
- * the index is gone, or cannot be read, is something else. */
+/* So often in that time a version may be indexed again because its views came out otherwise; then something is wrong with
+ * us. That the index cannot be read is something else. */
 enum { REBUILDS_MAX = 2 };
+#define REBUILDS_NS (INT64_C(60) * 1000000000)
+
+/* With the lock held. */
+static bool may_rebuild(struct hf_capture *capture)
+{
+	const int64_t now_ns = hf_fs_now_ns();
+
+	if (now_ns - capture->rebuilt_ns > REBUILDS_NS)
+		capture->rebuilt = 0;
+	capture->rebuilt_ns = now_ns;
+	/* Part of what its files are known by. */
+	capture->rebuilds++;
+	return capture->rebuilt++ < REBUILDS_MAX;
+}
 
 void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
 {
@@ -357,7 +409,8 @@ void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
 		atomic_fetch_add(&capture->version, 1);
 		facts = capture->facts;
 		capture->facts = NULL;
-		again = why == HF_ERR_INDEX_DIR || why == HF_ERR_NOT_FOUND || capture->rebuilds++ < REBUILDS_MAX;
+		again = why == HF_ERR_INDEX_DIR || may_rebuild(capture);
+		capture->repair = false;
 		capture->state = HF_CAPTURE_UNKNOWN;
 	}
 	pthread_mutex_unlock(&capture->lock);
@@ -365,7 +418,7 @@ void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
 		hf_diag_format(&diag, text, sizeof text);
 		hf_fs_log(fs, 3, "%s: index: %s; %s", capture->path, text, again ? "it is built anew" : "given up");
 		hf_memory_put(capture, NULL);
-		hf_open_discard(capture, version);
+		hf_open_discard(capture, version, why);
 		hf_facts_forget(facts, fs->cache);
 		hf_facts_unref(facts);
 		if (!again && failed)

@@ -194,7 +194,8 @@ static bool renew(struct hf_capture *capture, const struct found *found)
 	capture->access = (struct hf_access){0};
 	capture->access_ns = 0;
 	capture->state = found->codec ? HF_CAPTURE_UNKNOWN : HF_CAPTURE_GONE;
-	capture->rebuilds = 0;
+	capture->rebuilds = capture->rebuilt = 0;
+	capture->repair = false;
 	capture->too_small = 0;
 	pthread_cond_broadcast(&capture->changed);
 	pthread_mutex_unlock(&capture->lock);

@@ -61,6 +61,10 @@ struct hf_capture {
 	struct hf_facts *facts;  /* READY and FAILED: one reference */
 	bool building;           /* a thread is indexing it, perhaps an older version */
 	unsigned rebuilds;       /* of this version, because bytes were not as promised */
+	unsigned rebuilt;        /* those of late; the last one of them */
+	int64_t rebuilt_ns;
+	bool repair;             /* READY, and files of its index are to be made again: hf_capture_repair */
+	int64_t repaired_ns, repair_ns; /* when that ended last, and how long it took */
 	unsigned shortages;      /* times in a row that it could not be indexed for want of memory or descriptors */
 	int64_t failed_ns;       /* when it failed, or began to wait, to try again later */
 	uint64_t too_small;      /* its index did not fit in so many bytes of memory; 0: not known */
@@ -139,7 +143,8 @@ int hf_capture_index(struct hf_capture *capture, bool wait, bool (*progress)(voi
 /* Indexing or opening it met err, a shortage, and is to be tried again; counts. False: no shortage, or the last of many. */
 bool hf_capture_may_try(struct hf_capture *capture, int err);
 
-/* The index of that version gave wrong bytes, or vanished: throw it away and build it anew. */
+/* The index of that version gave wrong bytes: throw it away and build it anew. Or (HF_ERR_INDEX_DIR) it cannot be read:
+ * leave it as it is, and build another. */
 void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why);
 
 /* The facts of this version are known: it is READY (or FAILED, if they say so). Takes a reference of its own. They take

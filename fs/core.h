@@ -23,6 +23,7 @@
 #include "fs/opens.h"
 #include "fs/params.h"
 #include "fs/pool.h"
+#include "fs/repair.h"
 #include "fs/slice.h"
 #include "fs/spooler.h"
 

@@ -46,12 +46,11 @@ static int make_capture_text(struct hf_file *file, bool *ret_keep)
 		err = hf_capture_confirm(capture, 0, &facts);
 	if (err)
 		return err;
-	if (facts && !facts->failure.code)
-		err = hf_open_get(capture, facts->version, &open);
-	if (err == HF_ERR_NOT_FOUND) {
-		hf_capture_distrust(capture, facts->version, err);
+	/* Of what is not what the name was looked up for another text may be said by now. */
+	if (!err && file->node->key.content != (facts ? hf_facts_text(facts) : 0))
 		err = HF_ERR_CHANGED;
-	}
+	if (!err && facts && !facts->failure.code)
+		err = hf_capture_reopen(capture, facts->version, -1, HF_REPAIR_MS, &open);
 	if (!err && facts) {
 		*ret_keep = hf_node_keep(&fs->nodes, file->node, facts->version);
 		if (file->version && file->version != facts->version)
@@ -68,6 +67,12 @@ static int make_capture_text(struct hf_file *file, bool *ret_keep)
 		hf_info_indexing(capture, &file->text);
 	else
 		err = HF_ERR_NOT_FOUND;
+	/* A file is as long as its size says. */
+	if (!err && facts && hf_sink_total(&file->text) !=
+				     (file->node->key.kind == HF_NODE_INFO ? facts->info_size : facts->errors_size)) {
+		hf_capture_distrust(capture, facts->version, HF_ERR_MISMATCH);
+		err = HF_ERR_CHANGED;
+	}
 	if (open)
 		hf_open_put(open);
 	hf_facts_unref(facts);

@@ -184,6 +184,12 @@ size_t hf_fs_failures(struct hf_fs *fs, void (*fn)(void *ctx, const char *path, 
 int hf_fs_index_all(struct hf_fs *fs);
 void hf_fs_idle(struct hf_fs *fs);
 
+/* Looks at every page of the index files of a capture, as far as they are there. fn hears of each that is damaged or not a
+ * file of hartfs, with what is wrong in words that follow its name; it is removed, or put aside if hartfs did not make it,
+ * so that the next use makes it again. */
+int hf_fs_examine(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, const char *name, const char *what),
+		  void *ctx, struct hf_diag *diag);
+
 /* Makes every chunk of every view of a capture and compares it with the index. *ret_bad counts chunks. */
 int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad, struct hf_diag *diag);
 

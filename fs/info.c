@@ -167,16 +167,6 @@ static void put_stream(struct hf_json *json, const struct hf_stream *stream)
 	hf_json_close(json, '}');
 }
 
-static uint64_t index_size(const struct hf_open *open)
-{
-	uint64_t size = hf_index_file_size(open->index);
-
-	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
-		if (open->table[i])
-			size += hf_view_table_file_size(open->table[i]);
-	return size;
-}
-
 static void put_diag(struct hf_json *json, const char *name, const struct hf_diag *diag)
 {
 	char text[256];
@@ -257,7 +247,7 @@ static void put_indexed(struct hf_json *json, struct hf_open *open, const struct
 	hf_json_u64(json, "problems", hf_index_problem_count(open->index));
 	put_description(json, &open->trace);
 	put_companion(json, &open->companion);
-	hf_json_u64(json, "index_size", index_size(open));
+	hf_json_u64(json, "index_size", facts->index_size);
 	put_harts(json, open->stream, facts);
 	put_views(json, open->stream, facts);
 }

@@ -124,7 +124,7 @@ void hf_jobs_add(struct hf_fs *fs, struct hf_capture *capture, bool urgent)
 	pthread_mutex_lock(&capture->lock);
 	if (capture->state == HF_CAPTURE_UNKNOWN)
 		capture->state = HF_CAPTURE_QUEUED;
-	if (capture->state == HF_CAPTURE_QUEUED) {
+	if (capture->state == HF_CAPTURE_QUEUED || (capture->state == HF_CAPTURE_READY && capture->repair)) {
 		pthread_mutex_lock(&jobs->lock);
 		if (!capture->queued && !jobs->stop) {
 			capture->queued = true;

@@ -184,8 +184,8 @@ static int make_chunk(const struct hf_view *view, struct hf_open *open, uint64_t
 
 	if (!err)
 		err = hf_index_chunk(open->index, view->hart, number, &row->chunk);
-	/* The index does not give what it has promised: no better than wrong bytes. */
-	if (err && !hf_err_is_shortage(err) && err != HF_ERR_INDEX_DIR)
+	/* The index does not have what it has promised. */
+	if (err == HF_ERR_NOT_FOUND)
 		err = HF_ERR_MISMATCH;
 	if (!err) {
 		if (row->view.size < SIZE_MAX - HF_SINK_ROOM)
@@ -227,15 +227,11 @@ static int check_version(const struct hf_view *view)
 	return err || view->capture->version != view->version ? HF_ERR_CHANGED : 0;
 }
 
-int hf_view_open(const struct hf_view *view, struct hf_open **ret_open)
+int hf_view_open(const struct hf_view *view, unsigned wait_ms, struct hf_open **ret_open)
 {
-	int err = hf_open_get(view->capture, view->version, ret_open);
+	const bool table = !is_even(view) && !view->slice;
 
-	if (err != HF_ERR_NOT_FOUND)
-		return err;
-	/* Somebody removed the index while it was not in use. */
-	hf_capture_distrust(view->capture, view->version, err);
-	return HF_ERR_CHANGED;
+	return hf_capture_reopen(view->capture, view->version, table ? view->view : -1, wait_ms, ret_open);
 }
 
 int hf_view_make(const struct hf_view *view, uint64_t number, struct hf_worker *worker, uint8_t **ret_bytes,
@@ -248,20 +244,19 @@ int hf_view_make(const struct hf_view *view, uint64_t number, struct hf_worker *
 		return HF_ERR_CANCELLED;
 	err = check_version(view);
 	if (!err)
-		err = hf_view_open(view, &open);
+		err = hf_view_open(view, 0, &open);
 	if (err)
 		return err;
 	err = make_piece(view, open, number, worker, ret_bytes, ret_size);
 	/* Bytes of a file that changed while it was read are nobody's; nor is the index to blame for them. */
-	after = err && err != HF_ERR_MISMATCH ? 0 : check_version(view);
+	after = err && err != HF_ERR_MISMATCH && err != HF_ERR_STATE ? 0 : check_version(view);
 	if (after) {
 		if (!err)
 			free(*ret_bytes);
 		err = after;
 	}
+	hf_open_blame(open, err);
 	hf_open_put(open);
-	if (err == HF_ERR_MISMATCH || err == HF_ERR_INDEX_DIR)
-		hf_capture_distrust(view->capture, view->version, err);
 	return err;
 }
 
@@ -316,6 +311,7 @@ struct verify {
 	pthread_mutex_t lock;
 	pthread_cond_t done;
 	struct hf_view *view;
+	uint64_t *bad_of; /* view[i] */
 	size_t view_count;
 	size_t next_view;
 	uint64_t next_number;
@@ -331,13 +327,14 @@ struct verify_job {
 };
 
 /* The next chunk to be checked. */
-static bool take_chunk(struct verify *verify, struct hf_view *ret_view, uint64_t *ret_number)
+static bool take_chunk(struct verify *verify, size_t *ret_i, struct hf_view *ret_view, uint64_t *ret_number)
 {
 	struct hf_piece piece;
 	bool found = false;
 
 	pthread_mutex_lock(&verify->lock);
 	while (!found && !verify->err && verify->next_view < verify->view_count) {
+		*ret_i = verify->next_view;
 		*ret_view = verify->view[verify->next_view];
 		*ret_number = verify->next_number++;
 		found = hf_view_piece(ret_view, verify->open, *ret_number, &piece) != HF_NOTE_END;
@@ -356,8 +353,9 @@ static void run_verify(struct hf_job *job, struct hf_worker *worker)
 	struct verify *verify = ((struct verify_job *)job)->verify;
 	struct hf_view view;
 	uint64_t number;
+	size_t i;
 
-	while (take_chunk(verify, &view, &number)) {
+	while (take_chunk(verify, &i, &view, &number)) {
 		uint8_t *bytes;
 		size_t size;
 		int err = make_piece(&view, verify->open, number, worker, &bytes, &size);
@@ -366,8 +364,8 @@ static void run_verify(struct hf_job *job, struct hf_worker *worker)
 			free(bytes);
 		pthread_mutex_lock(&verify->lock);
 		/* A damaged chunk of the container is as the index has it. */
-		if (err == HF_ERR_MISMATCH)
-			verify->bad++;
+		if (err == HF_ERR_MISMATCH || err == HF_ERR_STATE)
+			verify->bad++, verify->bad_of[i]++;
 		else if (err && err != HF_ERR_ZSTF_CHUNK)
 			verify->err = err;
 		pthread_mutex_unlock(&verify->lock);
@@ -384,7 +382,8 @@ static int list_views(struct verify *verify, struct hf_capture *capture)
 	const struct hf_facts *facts = verify->open->facts;
 
 	verify->view = calloc((facts->hart_count + 1) * HF_VIEW_ALL + 1, sizeof *verify->view);
-	if (!verify->view)
+	verify->bad_of = calloc((facts->hart_count + 1) * HF_VIEW_ALL + 1, sizeof *verify->bad_of);
+	if (!verify->view || !verify->bad_of)
 		return HF_ERR_NOMEM;
 	if (facts->source.size != HF_NOWHERE)
 		verify->view[verify->view_count++] = (struct hf_view){
@@ -401,6 +400,21 @@ static int list_views(struct verify *verify, struct hf_capture *capture)
 					.view = k,
 				};
 	return 0;
+}
+
+/* Which files promised something else. */
+static void tell_bad(struct hf_fs *fs, const struct verify *verify)
+{
+	for (size_t i = 0; verify->bad_of && i < verify->view_count; i++) {
+		const int view = verify->view[i].view;
+		const struct hf_view_table *table = is_even(&verify->view[i]) ? NULL : verify->open->table[view];
+
+		if (verify->bad_of[i])
+			hf_fs_log(fs, 4, "%s: index file %s: %llu chunks do not come out as it promises",
+				  verify->view[i].capture->path,
+				  table ? hf_view_table_name(table) : hf_index_name(verify->open->index),
+				  (unsigned long long)verify->bad_of[i]);
+	}
 }
 
 static int run_all(struct hf_fs *fs, struct verify *verify)
@@ -434,6 +448,10 @@ int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint6
 	if (!err) {
 		version = capture->version;
 		err = hf_open_get(capture, version, &verify.open);
+		if (!err && verify.open->missing) {
+			hf_open_put(verify.open);
+			err = HF_ERR_NOT_FOUND;
+		}
 	}
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
@@ -442,8 +460,10 @@ int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint6
 		err = run_all(fs, &verify);
 	*ret_chunks = verify.chunks;
 	*ret_bad = verify.bad;
+	tell_bad(fs, &verify);
 	hf_open_put(verify.open);
 	free(verify.view);
+	free(verify.bad_of);
 	/* Nobody else is to be served from it. */
 	if (verify.bad)
 		hf_capture_distrust(capture, version, HF_ERR_MISMATCH);

@@ -189,6 +189,8 @@ static int fill(struct hf_capture *capture, uint64_t version, struct hf_open **r
 	err = open_anew(capture, version, &open);
 	if (!err)
 		hf_capture_settle(capture, version, open->facts);
+	if (!err && open->missing)
+		hf_capture_repair(capture, version);
 	pthread_mutex_lock(&opens->lock);
 	opens->files -= HF_OPEN_FILES;
 	if (!err)
@@ -272,26 +274,28 @@ void hf_open_put(struct hf_open *open)
 		close_one(opens, open);
 }
 
-/* Takes it out of the list; whether it is the caller's to close. With the lock held. */
-static bool take_out(struct hf_capture *capture, struct hf_open **ret_open)
+/* Takes it out of the list; whether it is the caller's to close. only NULL: whichever it is. With the lock held. */
+static bool take_out(struct hf_capture *capture, const struct hf_open *only, struct hf_open **ret_open)
 {
 	struct hf_open *open = *ret_open = capture->open;
 
-	if (!open)
+	if (!open || (only && only != open)) {
+		*ret_open = NULL;
 		return false;
+	}
 	capture->open = NULL;
 	unlink_open(&capture->fs->opens, open);
 	return --open->refs == 0;
 }
 
-void hf_open_drop(struct hf_capture *capture)
+static void drop(struct hf_capture *capture, const struct hf_open *only)
 {
 	struct hf_opens *opens = &capture->fs->opens;
 	struct hf_open *open;
 	bool last;
 
 	pthread_mutex_lock(&opens->lock);
-	last = take_out(capture, &open);
+	last = take_out(capture, only, &open);
 	pthread_mutex_unlock(&opens->lock);
 	if (last)
 		close_one(opens, open);
@@ -299,10 +303,19 @@ void hf_open_drop(struct hf_capture *capture)
 		lend(opens);
 }
 
-void hf_open_discard(struct hf_capture *capture, uint64_t version)
+void hf_open_drop(struct hf_capture *capture)
+{
+	drop(capture, NULL);
+}
+
+void hf_open_drop_if(struct hf_open *open)
+{
+	drop(open->capture, open);
+}
+
+void hf_open_discard(struct hf_capture *capture, uint64_t version, int why)
 {
 	struct hf_opens *opens = &capture->fs->opens;
-	struct hf_view_key key[HF_VIEW_COUNT];
 	struct hf_open *open;
 
 	pthread_mutex_lock(&opens->lock);
@@ -314,7 +327,7 @@ void hf_open_discard(struct hf_capture *capture, uint64_t version)
 	pthread_mutex_unlock(&opens->lock);
 	if (!open)
 		return;
-	hf_index_discard(capture->fs->index_fd, &open->trace.identity, key, hf_open_views(capture, &open->companion, key));
+	hf_open_discard_files(open, why);
 	hf_open_drop(capture);
 	hf_open_put(open);
 }

@@ -67,6 +67,19 @@ void hf_facts_failure(const struct hf_facts *facts, char *buf, size_t size)
 		hf_diag_format(facts->failure.code ? &facts->failure : &facts->unopened, buf, (int)size);
 }
 
+uint64_t hf_facts_text(const struct hf_facts *facts)
+{
+	const char *complaint = facts->complaint ? facts->complaint : "";
+	const struct hf_diag *failure = facts->failure.code ? &facts->failure : &facts->unopened;
+	const uint64_t words[] = {
+		facts->content, facts->info_size, facts->errors_size, (uint64_t)failure->code,
+		facts->failure.code ? failure->offset : 0, facts->failure.code ? failure->detail : 0,
+		XXH3_64bits(complaint, strlen(complaint)),
+	};
+
+	return XXH3_64bits(words, sizeof words) | 1;
+}
+
 struct hf_facts *hf_facts_ref(struct hf_facts *facts)
 {
 	atomic_fetch_add(&facts->refs, 1);
@@ -87,13 +100,18 @@ void hf_facts_unref(struct hf_facts *facts)
 	free(facts);
 }
 
+static bool same_hart(const struct hf_index_hart *a, const struct hf_index_hart *b)
+{
+	return a->id == b->id && a->insns == b->insns && a->attempts == b->attempts && a->events == b->events &&
+	       a->chunks == b->chunks;
+}
+
 static bool same_views(const struct hf_facts_hart *a, const struct hf_facts_hart *b)
 {
 	for (size_t i = 0; i < HF_VIEW_ALL; i++)
 		if (a->view[i].size != b->view[i].size)
 			return false;
-	return a->info.id == b->info.id && a->info.insns == b->info.insns && a->info.attempts == b->info.attempts &&
-	       a->info.events == b->info.events && a->info.chunks == b->info.chunks;
+	return same_hart(&a->info, &b->info);
 }
 
 bool hf_facts_same(const struct hf_facts *a, const struct hf_facts *b)
@@ -179,6 +197,18 @@ static bool has_table(const struct hf_open *open, size_t view)
 	       !is_original(open, view);
 }
 
+void hf_open_discard_files(const struct hf_open *open, int why)
+{
+	struct hf_view_key key[HF_VIEW_COUNT];
+	const size_t count = hf_open_views(open->capture, &open->companion, key);
+	const int dirfd = open->capture->fs->index_fd;
+
+	if (why == HF_ERR_INDEX_DIR)
+		hf_index_hide(dirfd, &open->trace.identity, key, count);
+	else
+		hf_index_discard(dirfd, &open->trace.identity, key, count);
+}
+
 void hf_open_close(struct hf_open *open)
 {
 	for (size_t i = 0; open->table && i < HF_VIEW_COUNT; i++)
@@ -223,12 +253,15 @@ static int open_tables(struct hf_open *open)
 		if (!has_table(open, i))
 			continue;
 		err = hf_view_table_open(fs->index_fd, &open->trace.identity, &key, &open->table[i]);
-		if (err) {
+		if (err)
 			open->table[i] = NULL;
+		if (err && err != HF_ERR_NOT_FOUND)
 			return err;
+		if (!err && !hf_view_table_fits(open->table[i], open->index)) {
+			hf_view_table_close(open->table[i]);
+			open->table[i] = NULL;
 		}
-		if (!hf_view_table_fits(open->table[i], open->index))
-			return HF_ERR_NOT_FOUND;
+		open->missing |= !open->table[i];
 	}
 	return 0;
 }
@@ -255,12 +288,12 @@ static void find_refusals(struct hf_open *open, struct hf_facts *facts)
 	}
 }
 
-/* The sizes of one hart's views. */
-static int make_facts_hart(struct hf_open *open, struct hf_facts *facts, const struct hf_index_hart *info,
-			   struct hf_facts_hart *hart)
+/* The sizes of one hart's views. recalled has those of which the table is missing. */
+static int make_facts_hart(struct hf_open *open, const struct hf_facts *recalled, struct hf_facts *facts,
+			   const struct hf_index_hart *info, struct hf_facts_hart *hart)
 {
+	const struct hf_facts_hart *known = recalled ? hf_facts_hart(recalled, info->id) : NULL;
 	const bool records = info->id == HF_HART_RECORDS;
-
 	int err = 0;
 
 	hart->info = *info;
@@ -276,8 +309,12 @@ static int make_facts_hart(struct hf_open *open, struct hf_facts *facts, const s
 			hart->view[i].size = facts->source.size;
 		else if (open->table[i] && records == (i == HF_VIEW_RECORDS))
 			hart->view[i].size = hf_view_table_size(open->table[i], info->id);
+		else if (!open->table[i] && known && has_table(open, i) && records == (i == HF_VIEW_RECORDS))
+			hart->view[i].size = known->view[i].size;
+		else if (!open->table[i] && has_table(open, i) && records == (i == HF_VIEW_RECORDS))
+			err = HF_ERR_NOT_FOUND;
 	}
-	if (!records && !facts->refusal[HF_VIEW_PROGRAM])
+	if (!err && !records && !facts->refusal[HF_VIEW_PROGRAM])
 		err = hf_executable_measure(open, info->id, hart->view, &hart->no_program);
 	/* A directory that is to be a capture is one only with its program. */
 	for (size_t i = 0; i < HF_CODEC_COUNT; i++)
@@ -289,7 +326,7 @@ static int make_facts_hart(struct hf_open *open, struct hf_facts *facts, const s
 	return err;
 }
 
-static int make_facts_harts(struct hf_open *open, struct hf_facts *facts)
+static int make_facts_harts(struct hf_open *open, const struct hf_facts *recalled, struct hf_facts *facts)
 {
 	const struct hf_index_hart *harts, *records = open->stream ? hf_index_records(open->index) : NULL;
 	size_t count = open->stream ? hf_index_harts(open->index, &harts) : 0;
@@ -302,11 +339,11 @@ static int make_facts_harts(struct hf_open *open, struct hf_facts *facts)
 		if (is_original(open, i) && hf_fs_view_ops(i) && !facts->refusal[i])
 			facts->original = (int)i;
 	for (size_t i = 0; i < count && !err; i++) {
-		err = make_facts_hart(open, facts, &harts[i], &facts->hart[facts->hart_count]);
+		err = make_facts_hart(open, recalled, facts, &harts[i], &facts->hart[facts->hart_count]);
 		facts->hart_count += !err;
 	}
 	if (!err && records) {
-		err = make_facts_hart(open, facts, records, &facts->hart[facts->hart_count]);
+		err = make_facts_hart(open, recalled, facts, records, &facts->hart[facts->hart_count]);
 		facts->has_records = !err;
 	}
 	return err;
@@ -330,7 +367,49 @@ static void describe(struct hf_open *open, struct hf_facts *facts)
 	}
 }
 
-static int make_facts(struct hf_open *open)
+static uint64_t index_size(const struct hf_open *open)
+{
+	uint64_t size = hf_index_file_size(open->index);
+
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+		if (open->table[i])
+			size += hf_view_table_file_size(open->table[i]);
+	return size;
+}
+
+static bool hart_fits(const struct hf_open *open, const struct hf_index_hart *info)
+{
+	const struct hf_facts_hart *hart = hf_facts_hart(open->facts, info->id);
+
+	if (!hart || !same_hart(&hart->info, info))
+		return false;
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+		if (open->table[i] && (info->id == HF_HART_RECORDS) == (i == HF_VIEW_RECORDS) &&
+		    hart->view[i].size != HF_NOWHERE &&
+		    hart->view[i].size != hf_view_table_size(open->table[i], info->id))
+			return false;
+	return true;
+}
+
+/* Whether the index is as long in everything as what is known: it may have been made again since. */
+static bool fits(const struct hf_open *open)
+{
+	const struct hf_index_hart *harts, *records = open->stream ? hf_index_records(open->index) : NULL;
+	const size_t count = open->stream ? hf_index_harts(open->index, &harts) : 0;
+	const struct hf_facts *facts = open->facts;
+
+	if (facts->hart_count != count || facts->has_records != (records != NULL) ||
+	    facts->codec != hf_index_codec(open->index) || facts->problems != hf_index_problem_count(open->index) ||
+	    facts->source.size != (facts->codec ? hf_index_stream_size(open->index) : HF_NOWHERE))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!hart_fits(open, &harts[i]))
+			return false;
+	return !records || hart_fits(open, records);
+}
+
+/* recalled may be NULL. */
+static int make_facts(struct hf_open *open, const struct hf_facts *recalled)
 {
 	struct hf_fs *fs = open->capture->fs;
 	struct hf_facts *facts = hf_facts_new(open->capture, open->version);
@@ -350,20 +429,18 @@ static int make_facts(struct hf_open *open)
 	if (!facts->refusal)
 		return HF_ERR_NOMEM;
 	find_refusals(open, facts);
+	facts->index_size = index_size(open);
 	describe(open, facts);
-	err = make_facts_harts(open, facts);
+	err = make_facts_harts(open, recalled, facts);
 	return err ? err : hf_info_measure(open->capture, open, facts);
 }
 
-/* It is of no use. */
+/* It is of no use, or cannot be read. */
 static int discard(struct hf_open *open, int why)
 {
-	struct hf_view_key key[HF_VIEW_COUNT];
-
 	if (why == HF_ERR_INDEX_DIR)
 		hf_index_dir_failed(&open->capture->fs->index_dir);
-	hf_index_discard(open->capture->fs->index_fd, &open->trace.identity, key,
-			 hf_open_views(open->capture, &open->companion, key));
+	hf_open_discard_files(open, why);
 	return HF_ERR_NOT_FOUND;
 }
 
@@ -375,6 +452,10 @@ static int open_indexed(struct hf_open *open)
 
 	if (err)
 		open->index = NULL;
+	/* Of plain bytes there are as many as the file has. */
+	else if (!hf_index_box(open->index) && hf_index_codec(open->index) &&
+		 hf_index_stream_size(open->index) > open->trace.file->size)
+		return discard(open, HF_ERR_STATE);
 	if (!err) {
 		err = hf_block_source_new(open->trace.file, open->index, fs->cache, &open->source);
 		if (err) {
@@ -394,6 +475,23 @@ static int open_indexed(struct hf_open *open)
 	return discard(open, err);
 }
 
+/* Facts once known stay: the cache has their owners, the kernel their sizes. */
+static int take_facts(struct hf_open *open)
+{
+	struct hf_facts *recalled;
+	int err;
+
+	if (hf_capture_facts_now(open->capture, &open->facts))
+		return open->missing ? HF_ERR_NOT_FOUND : make_facts(open, NULL);
+	if (!open->facts->recalled)
+		return fits(open) ? 0 : HF_ERR_MISMATCH;
+	recalled = open->facts;
+	open->facts = NULL;
+	err = make_facts(open, recalled);
+	hf_facts_unref(recalled);
+	return err;
+}
+
 /* Everything from the file on; what was opened before an error is the caller's to close. */
 static int open_all(struct hf_open *open, const struct hf_stamp *stamp)
 {
@@ -404,12 +502,8 @@ static int open_all(struct hf_open *open, const struct hf_stamp *stamp)
 					open->capture->fs->params, &open->companion);
 	if (!err)
 		err = open_indexed(open);
-	/* Facts once known stay: the cache has their owners, the kernel their sizes. */
-	if (!err && (hf_capture_facts_now(open->capture, &open->facts) || open->facts->recalled)) {
-		hf_facts_unref(open->facts);
-		open->facts = NULL;
-		err = make_facts(open);
-	}
+	if (!err)
+		err = take_facts(open);
 	/* The code of a hart is damaged, or cannot be read. */
 	if (err == HF_ERR_STATE || err == HF_ERR_INDEX_DIR)
 		err = discard(open, err);

@@ -53,6 +53,7 @@ struct hf_facts {
 	int original;                 /* number of the view that is the source itself, or -1 */
 	const char **refusal;         /* for each number: why there is no such view, NULL if there is, or no encoder */
 	uint64_t info_size, errors_size;
+	uint64_t index_size;          /* bytes of its files, as info.json has it */
 	size_t hart_count;            /* without the records */
 	struct hf_facts_hart *hart;   /* hart_count, and then the records if has_records */
 	bool has_records;
@@ -86,6 +87,8 @@ struct hf_open {
 	struct hf_companion companion;
 	struct hf_stream *stream;        /* NULL if the index says that it could not be opened */
 	struct hf_view_table **table;    /* one for each number, NULL where there is none */
+	bool missing;                    /* a table that there should be is not there, or is of no use */
+	atomic_bool blamed;              /* its damage was told */
 	struct hf_facts *facts;
 	/* the opens' lock */
 	unsigned refs;
@@ -115,22 +118,30 @@ void hf_opens_fini(struct hf_opens *opens);
 /* Closes all that nobody is using. Returns how many those were. */
 size_t hf_opens_shed(struct hf_opens *opens);
 
+/* What stands for the texts of info.json and errors.txt, as content does for the views: another one with another text. */
+uint64_t hf_facts_text(const struct hf_facts *facts);
+
 /*
  * That version of the capture, opened if it is not, with a reference. HF_ERR_CHANGED if it is another by now,
- * HF_ERR_NOT_FOUND if its index or one of its view tables does not exist. Opening makes the capture READY.
+ * HF_ERR_NOT_FOUND if its index does not exist, or a view table whose size nobody knows; a table of known size may be
+ * missing, and is made again then. HF_ERR_MISMATCH: it is not of the sizes that are known. Opening makes it READY.
  */
 int hf_open_get(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open);
 void hf_open_put(struct hf_open *open);
 /* Closes it as soon as nobody has a reference. */
 void hf_open_drop(struct hf_capture *capture);
-/* Removes its files from the index directory and drops it, if it is open in that version. */
-void hf_open_discard(struct hf_capture *capture, uint64_t version);
+/* The same, if it is the one that the next would get. */
+void hf_open_drop_if(struct hf_open *open);
+/* Removes its files from the index directory, or (why is HF_ERR_INDEX_DIR) hides them, and drops it, if it is open in that
+ * version. */
+void hf_open_discard(struct hf_capture *capture, uint64_t version, int why);
 
 /* ---- between opens.c and open_pool.c ---- */
 
 /* Without a reference. Errors as hf_open_get, or for want of descriptors. */
 int hf_open_new(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open);
 void hf_open_close(struct hf_open *open);
+void hf_open_discard_files(const struct hf_open *open, int why);
 /* What it holds: bytes of memory now, and descriptors. */
 uint64_t hf_open_memory(const struct hf_open *open);
 unsigned hf_open_files(const struct hf_open *open);

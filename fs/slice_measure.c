@@ -46,6 +46,9 @@ static int find_in_chunk(struct hf_measure *m, const struct hf_view *whole, uint
 	}
 	/* PENDING: to wait for it here could be to wait for ourselves. */
 	err = hf_view_make(whole, m->view_at.number, worker, &bytes, &size);
+	/* What was damaged is being made again. */
+	if (err == HF_ERR_STATE)
+		err = HF_ERR_CANCELLED;
 	if (!err)
 		*ret_offset = find_line(bytes, size, start, ordinal);
 	if (answer == HF_CACHE_MAKE && err)
@@ -69,11 +72,16 @@ static int find_offset(struct hf_measure *m, const struct hf_view *whole, uint64
 	*ret_offset = ordinal ? whole->size : 0;
 	if (!ordinal || ordinal == hart->info.insns)
 		return 0;
+	/* It is being made again. */
+	if (!m->open->table[whole->view]) {
+		hf_capture_repair(whole->capture, whole->version);
+		return HF_ERR_CANCELLED;
+	}
 	err = hf_index_chunk_of(m->open->index, whole->hart, ordinal, &m->at);
 	if (!err)
 		err = hf_view_table_chunk(m->open->table[whole->view], whole->hart, m->at.number, &m->view_at);
 	if (err)
-		return err == HF_ERR_NOMEM ? err : HF_ERR_MISMATCH;
+		return err == HF_ERR_NOT_FOUND ? HF_ERR_MISMATCH : err;
 	err = find_in_chunk(m, whole, ordinal, worker, &offset);
 	if (!err && offset == HF_NOWHERE)
 		err = HF_ERR_MISMATCH;

@@ -157,8 +157,12 @@ static bool is_forgotten(const struct hf_measure *m)
 /* 0: all is measured. HF_NOTE_END: to be called again. HF_ERR_BUSY: it waits for its turn and is not ours any more. */
 static int run_parts(struct hf_measure *m, struct hf_worker *worker)
 {
-	struct hf_view any = {.capture = m->slice->capture, .version = m->slice->version};
-	int err = m->open ? 0 : hf_view_open(&any, &m->open);
+	struct hf_view any = {.capture = m->slice->capture, .version = m->slice->version, .view = -1};
+	int err = m->open ? 0 : hf_view_open(&any, 0, &m->open);
+
+	/* It is being made again. */
+	if (err == HF_ERR_STATE && !m->open)
+		err = HF_ERR_CANCELLED;
 
 	while (!err && !m->cutter && next_part(m, true)) {
 		err = hf_measure_lines(m, worker);
@@ -195,8 +199,8 @@ static void run_measure(struct hf_job *job, struct hf_worker *worker)
 	}
 	if (err == HF_ERR_BUSY)
 		return;
-	if (err == HF_ERR_MISMATCH)
-		hf_capture_distrust(m->slice->capture, m->slice->version, err);
+	if (m->open)
+		hf_open_blame(m->open, err);
 	end_measure(m, err);
 }
 

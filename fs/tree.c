@@ -170,6 +170,11 @@ unsigned hf_tree_patience(struct hf_capture *capture, bool only_small)
 	return wait_ms;
 }
 
+uint64_t hf_tree_content(const struct hf_node_key *key, const struct hf_facts *facts)
+{
+	return key->kind == HF_NODE_INFO || key->kind == HF_NODE_ERRORS ? hf_facts_text(facts) : facts->content;
+}
+
 int hf_tree_look(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st)
 {
 	struct hf_facts *facts;
@@ -180,7 +185,7 @@ int hf_tree_look(const struct hf_node *node, unsigned wait_ms, struct hf_facts *
 		err = hf_capture_facts(node->key.capture, wait_ms, &facts);
 	if (err && err != HF_ERR_BUSY)
 		return err;
-	if (!hf_node_is_dir(&node->key) && node->key.content != (err ? 0 : facts->content)) {
+	if (!hf_node_is_dir(&node->key) && node->key.content != (err ? 0 : hf_tree_content(&node->key, facts))) {
 		if (!err)
 			hf_facts_unref(facts);
 		return HF_ERR_CHANGED;

@@ -50,6 +50,8 @@ int hf_tree_slice_children(const struct hf_node *node, const struct hf_facts *fa
 int hf_tree_enter(struct hf_fs *fs, const struct hf_node_key *key, const struct stat *st, uint64_t size,
 		  struct hf_attr *ret_attr);
 
+/* What a file of that kind is told apart by (hf_node_key.content) when these facts hold. */
+uint64_t hf_tree_content(const struct hf_node_key *key, const struct hf_facts *facts);
 /* A view directory or its part: whether it is there, with what is known of it (NULL: not indexed yet) and the
  * capture's stat. wait_ms: so long the index may be waited for. HF_ERR_CHANGED: a file of another version. */
 int hf_tree_look(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st);

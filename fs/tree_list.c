@@ -94,9 +94,11 @@ static bool list_files(struct hf_node_key key, const struct hf_facts *facts, hf_
 	char name[64];
 
 	key.kind = HF_NODE_ERRORS;
+	key.content = hf_facts_text(facts);
 	if (!fn(ctx, "errors.txt", &key, facts->errors_size))
 		return false;
 	key.kind = HF_NODE_SOURCE;
+	key.content = facts->content;
 	if (facts->source.size != HF_NOWHERE) {
 		hf_info_source_name(facts->codec, name, sizeof name);
 		if (!fn(ctx, name, &key, facts->source.size))
@@ -112,7 +114,7 @@ static bool list_files(struct hf_node_key key, const struct hf_facts *facts, hf_
 static void list_capture(const struct hf_node *node, const struct hf_facts *facts, hf_child_fn fn, void *ctx)
 {
 	struct hf_node_key key = {.kind = HF_NODE_INFO, .capture = node->key.capture, .hart = node->key.hart,
-				  .content = facts ? facts->content : 0};
+				  .content = facts ? hf_facts_text(facts) : 0};
 	char name[64];
 
 	if (!fn(ctx, "info.json", &key, facts ? facts->info_size : HF_NOWHERE))

@@ -82,12 +82,12 @@ static void finish(struct hf_request *rq, int err)
 }
 
 /* Pieces of view[pos..end) that are not empty, at most max. */
-static int plan(const struct hf_view *view, uint64_t pos, uint64_t end, struct hf_piece *piece, size_t max,
-		size_t *ret_count)
+static int plan(const struct hf_view *view, unsigned wait_ms, uint64_t pos, uint64_t end, struct hf_piece *piece,
+		size_t max, size_t *ret_count)
 {
 	struct hf_open *open;
 	size_t n = 0;
-	int err = hf_view_open(view, &open);
+	int err = hf_view_open(view, wait_ms, &open);
 
 	if (err)
 		return err;
@@ -100,15 +100,14 @@ static int plan(const struct hf_view *view, uint64_t pos, uint64_t end, struct h
 			break;
 		err = hf_view_piece(view, open, next, &piece[n]);
 	}
-	hf_open_put(open);
 	*ret_count = n;
 	/* The index promises bytes up to the size: then there are chunks with them. */
-	if (!err || (err == HF_NOTE_END && n && piece[n - 1].offset + piece[n - 1].size >= end))
-		return 0;
-	if (!hf_err_is_shortage(err)) {
-		err = err == HF_ERR_INDEX_DIR ? err : HF_ERR_MISMATCH;
-		hf_capture_distrust(view->capture, view->version, err);
-	}
+	if (err == HF_NOTE_END && n && piece[n - 1].offset + piece[n - 1].size >= end)
+		err = 0;
+	else if (err > 0 || err == HF_ERR_NOT_FOUND)
+		err = HF_ERR_MISMATCH;
+	hf_open_blame(open, err);
+	hf_open_put(open);
 	return err;
 }
 
@@ -152,7 +151,7 @@ static int gather(struct hf_request *rq)
 		rq->read->piece[0].size = (size_t)(rq->end - start);
 		return HF_NOTE_END;
 	}
-	err = plan(&rq->view, rq->pos, rq->end, piece, rq->cap, &count);
+	err = plan(&rq->view, 0, rq->pos, rq->end, piece, rq->cap, &count);
 	if (!err)
 		set_plan(rq, piece, count);
 	return err;
@@ -216,7 +215,7 @@ static void make_ahead(const struct hf_view *view, struct hf_reading *reading, u
 	int err;
 
 	if (end >= view->base + view->size || end <= planned(reading) ||
-	    hf_pool_load(fs->pool, HF_AHEAD) > 8u * threads || hf_view_open(view, &open))
+	    hf_pool_load(fs->pool, HF_AHEAD) > 8u * threads || hf_view_open(view, 0, &open))
 		return;
 	err = hf_view_piece_of(view, open, end - 1, &piece);
 	pthread_mutex_lock(&reading->lock);
@@ -407,9 +406,10 @@ static void run_once(struct hf_job *job, struct hf_worker *worker)
 	free(job);
 	err = hf_fs_stopping(rq->fs) ? HF_ERR_CANCELLED : hf_capture_check(rq->view.capture, &st);
 	if (!err)
-		err = hf_view_open(&rq->view, &open);
+		err = hf_view_open(&rq->view, 0, &open);
 	if (!err) {
 		err = read_all(open->source, rq->pos, rq->bytes, size);
+		hf_open_blame(open, err);
 		hf_open_put(open);
 	}
 	/* Bytes of a file that changes while it is read are nobody's. */
@@ -487,7 +487,7 @@ static int make_request(struct hf_fs *fs, struct hf_read *read, const struct hf_
 	struct hf_piece piece[HF_READ_PIECES];
 	uint8_t *bytes = NULL;
 	size_t count = 0;
-	int err = plan(view, pos, pos + size, piece, HF_READ_PIECES, &count);
+	int err = plan(view, HF_REPAIR_MS, pos, pos + size, piece, HF_READ_PIECES, &count);
 
 	if (err)
 		return err;

@@ -30,8 +30,8 @@ struct hf_piece {
 /* What an encoder of that view finds outside on this thread. */
 void hf_view_env(struct hf_worker *worker, const struct hf_open *open, size_t view);
 
-/* hf_open_get for a view that was there before. */
-int hf_view_open(const struct hf_view *view, struct hf_open **ret_open);
+/* hf_capture_reopen for what is needed of the index to make pieces of the view. */
+int hf_view_open(const struct hf_view *view, unsigned wait_ms, struct hf_open **ret_open);
 
 /* Offsets of pieces are those of the whole if the view has a base. */
 /* Everything about a piece that can be known without making it. open is of the view's version. */

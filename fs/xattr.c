@@ -179,7 +179,7 @@ static int begin(struct hf_fs *fs, uint64_t ino, struct about *about, struct hf_
 		if (!err)
 			fill(about, node->key.capture);
 		/* A file of an older version has nothing to say any more. */
-		if (about->facts && node->key.content && node->key.content != about->facts->content)
+		if (about->facts && node->key.content && node->key.content != hf_tree_content(&node->key, about->facts))
 			err = HF_ERR_CHANGED;
 		if (!err) {
 			*ret_node = node;

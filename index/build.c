@@ -105,7 +105,7 @@ static int publish_views(struct hf_builder *b, size_t harts, bool holes)
 		if (is_stream(b->in.stream, view->key, harts, holes))
 			hf_part_remove(&view->file);
 		else
-			err = hf_part_publish(&view->file, HF_DB_VIEW);
+			err = hf_part_publish(&view->file);
 	}
 	return err;
 }
@@ -176,7 +176,7 @@ static int store_fatal(struct hf_builder *b)
 		err = hf_index_part_finish(x);
 	if (!err)
 		err = check_identity(b);
-	return err ? err : hf_part_publish(&x->file, HF_DB_INDEX);
+	return err ? err : hf_part_publish(&x->file);
 }
 
 static bool made_with(const struct hf_index_meta *meta, const struct hf_input *in)
@@ -212,6 +212,19 @@ static int open_capture(struct hf_builder *b, bool *ret_fatal)
 	return err ? err : describe(b);
 }
 
+/* A table that outlived the index: chunks that are cut by the same limits are the same, which run_views makes sure of. */
+static bool outlived(const struct hf_builder *b, const struct hf_view_key *key)
+{
+	struct hf_view_table *table;
+	bool usable;
+
+	if (hf_view_table_open(b->build->dirfd, &b->build->identity, key, &table))
+		return false;
+	usable = hf_view_table_has_limits(table, &b->limits);
+	hf_view_table_close(table);
+	return usable;
+}
+
 /* Views that can be made while the chunks are: the one that is the stream goes, unless harts may turn up. */
 static int open_views(struct hf_builder *b)
 {
@@ -224,7 +237,8 @@ static int open_views(struct hf_builder *b)
 	for (size_t i = 0; i < b->build->view_count && !err; i++) {
 		const struct hf_view_key *key = &b->build->views[i];
 
-		if (is_wanted(stream, key) && !is_stream(stream, key, stream->info.flags & HF_STREAM_MANY ? 2 : 1, false))
+		if (is_wanted(stream, key) &&
+		    !is_stream(stream, key, stream->info.flags & HF_STREAM_MANY ? 2 : 1, false) && !outlived(b, key))
 			err = add_view(b, key);
 	}
 	return err;
@@ -253,7 +267,7 @@ static int build_open_capture(struct hf_builder *b)
 		return err;
 	if (!(err = finish_views(b)) && !(err = hf_index_part_finish(b->index)) &&
 	    !(err = publish_views(b, harts, b->index->meta.holes)))
-		err = hf_part_publish(&b->index->file, HF_DB_INDEX);
+		err = hf_part_publish(&b->index->file);
 	return err;
 }
 
@@ -277,7 +291,7 @@ static int build_index(struct hf_builder *b)
 		return 0;
 	if (b->index->meta.complete) {
 		err = hf_index_part_finish(b->index);
-		return err ? err : hf_part_publish(&b->index->file, HF_DB_INDEX);
+		return err ? err : hf_part_publish(&b->index->file);
 	}
 	err = open_capture(b, &fatal);
 	if (err && fatal) {

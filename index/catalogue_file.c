@@ -177,7 +177,7 @@ static int write_file(struct merge *m, struct hf_part *part)
 
 	/* A file left over by someone who was killed is of no use. */
 	if (hf_db_look(part->fd, HF_DB_CATALOGUE) != HF_LOOK_EMPTY)
-		err = hf_part_reset(part, HF_DB_CATALOGUE);
+		err = hf_part_reset(part);
 	if (!err)
 		err = hf_db_open_part(part->fd, part->dirfd, part->part, HF_DB_CATALOGUE, &m->db);
 	/* Nobody will ever resume it: pages may go to the file as they come. */
@@ -216,9 +216,8 @@ int hf_catalogue_file_write(const struct hf_catalogue_place *place, const struct
 		err = write_file(&m, &part);
 	hf_catalogue_file_close(&m.old);
 	if (!err)
-		err = hf_part_publish(&part, HF_DB_CATALOGUE);
-	/* Not what stood in the way and is not ours. */
-	if (err && hf_db_look(part.fd, HF_DB_CATALOGUE) != HF_LOOK_FOREIGN)
+		err = hf_part_publish(&part);
+	if (err)
 		hf_part_remove(&part);
 	hf_part_close(&part);
 	return err ? err : hf_catalogue_file_open(place, ret_file);

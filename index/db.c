@@ -11,6 +11,9 @@
 /* Pages held for one published database: lookups touch one path of a B-tree, again and again. */
 #define READ_CACHE_PAGES "32"
 
+/* What a number beyond that says is damage. */
+#define VERSION_MAX 1000
+
 static const uint32_t application_ids[] = {
 	[HF_DB_INDEX] = 0x48415254, /* "HART" */
 	[HF_DB_VIEW] = 0x48415256,  /* "HARV" */
@@ -64,6 +67,18 @@ uint64_t hf_db_memory(sqlite3 *db)
 		bytes += (uint64_t)now;
 	}
 	return bytes;
+}
+
+bool hf_db_is_newer(int fd)
+{
+	uint8_t head[100];
+
+	if (pread(fd, head, sizeof head, 0) != sizeof head || memcmp(head, "SQLite format 3", 16) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof application_ids / sizeof application_ids[0]; i++)
+		if (big32(head + 68) == application_ids[i])
+			return big32(head + 60) > HF_SCHEMA_VERSION && big32(head + 60) <= VERSION_MAX;
+	return false;
 }
 
 int hf_db_err(int rc)

@@ -39,6 +39,9 @@ enum hf_db_look {
 };
 enum hf_db_look hf_db_look(int fd, enum hf_db_kind kind);
 
+/* Whether it is of a later version of the schema: of use to somebody else. */
+bool hf_db_is_newer(int fd);
+
 /* Registers the VFS of vfs.c, once. */
 int hf_vfs_register(void);
 #define HF_VFS_NAME "hartfs"
@@ -54,6 +57,8 @@ void hf_vfs_seal(uint8_t page[HF_PAGE_SIZE], uint64_t offset);
 int hf_vfs_open_error(void);
 /* Whether all pages have theirs: 0, HF_ERR_STATE, or why they cannot be read. */
 int hf_vfs_verify(int fd);
+/* The same of one page, at that offset of the file. */
+int hf_vfs_verify_page(int fd, uint64_t offset);
 
 /*
  * Opens a database read-only and takes it for immutable. HF_ERR_STATE if it is not one of this kind and version,

@@ -15,7 +15,7 @@ struct hf_fault {
 };
 
 /* Notes it and returns HF_ERR_INDEX_DIR; or, of what is not the directory's fault, HF_ERR_NOMEM or (no descriptor is
- * left) HF_ERR_IO. file may be NULL. Leaves errno as it is. */
+ * left) HF_ERR_FILES or HF_ERR_FILES_SYSTEM. file may be NULL. Leaves errno as it is. */
 int hf_fault_set(const char *doing, const char *file, int errnum);
 /* The same of an open file, by its descriptor. */
 int hf_fault_set_fd(const char *doing, int fd, int errnum);

@@ -1,4 +1,5 @@
 #include "index/file.h"
+#include "index/stand.h"
 
 #include "codecs/base/bytes.h"
 #include "index/fault.h"
@@ -100,46 +101,62 @@ int hf_idx_file_name_view(const struct hf_identity *identity, const struct hf_vi
 	return 0;
 }
 
-/* In a directory that only we can write to every file is ours; elsewhere it must belong to us, and to us alone. */
+/* In a directory that only we can write to every file is ours; elsewhere it must belong to us or to root, and nobody else
+ * may write to it. */
 static bool trusted(int dirfd, const struct stat *st)
 {
 	struct stat dir;
 
 	if (!S_ISREG(st->st_mode))
 		return false;
-	if (st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH)))
+	if ((st->st_uid == geteuid() || st->st_uid == 0) && !(st->st_mode & (S_IWGRP | S_IWOTH)))
 		return true;
 	return fstat(dirfd, &dir) == 0 && dir.st_uid == geteuid() && !(dir.st_mode & (S_IRWXG | S_IRWXO));
 }
 
-static int open_error(const char *name, int errnum)
+/* What another user's file says is of no use, whether we may look into it or not; that we may not look into our own says
+ * nothing about it. */
+static bool is_of_others(int dirfd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid != geteuid();
+}
+
+static int open_error(int dirfd, const char *name, int errnum)
 {
 	switch (errnum) {
-	case ENOMEM:
-	case EMFILE:
-	case ENFILE:
-	case EIO:
-	case ESTALE:
-		return hf_fault_set("opening", name, errnum);
-	default:
+	case EACCES:
+	case EPERM:
+		return is_of_others(dirfd, name) ? HF_ERR_NOT_FOUND : hf_fault_set("opening", name, errnum);
+	case ENOENT:
+	case ELOOP: /* a symbolic link */
+	case ENXIO: /* a socket, or a device without a driver */
+	case ENODEV:
 		return HF_ERR_NOT_FOUND;
+	default:
+		return hf_fault_set("opening", name, errnum);
 	}
 }
 
 static int open_on_disk(int dirfd, const char *name, int *ret_fd)
 {
-	int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
+	int fd, err;
 
 	*ret_fd = -1;
-	if (fd < 0)
-		return open_error(name, errno);
-	if (fstat(fd, &st) < 0 || !trusted(dirfd, &st)) {
-		close(fd);
+	/* There is no directory. */
+	if (dirfd < 0)
 		return HF_ERR_NOT_FOUND;
-	}
-	*ret_fd = fd;
-	return 0;
+	fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return open_error(dirfd, name, errno);
+	err = fstat(fd, &st) < 0 ? hf_fault_set("opening", name, errno) : trusted(dirfd, &st) ? 0 : HF_ERR_NOT_FOUND;
+	if (err)
+		close(fd);
+	else
+		*ret_fd = fd;
+	return err;
 }
 
 int hf_idx_file_open(int dirfd, const char *name, int *ret_fd)
@@ -153,29 +170,57 @@ int hf_idx_file_open(int dirfd, const char *name, int *ret_fd)
 	return open_on_disk(memdir ? hf_memdir_dirfd(memdir) : dirfd, name, ret_fd);
 }
 
-void hf_idx_file_drop(int dirfd, const char *name, bool (*is_ours)(void *ctx, int fd), void *ctx)
+/* Of the file on disk that is open as fd. */
+static void drop_on_disk(struct hf_memdir *memdir, int dirfd, const char *name, int fd)
+{
+	if (!hf_stand_is_named(dirfd, name, fd))
+		return;
+	/* What can neither be read nor removed must not be met again. */
+	if (memdir && hf_memdir_keeps(memdir))
+		hf_memdir_hide(memdir, name);
+	else if (hf_stand_remove(dirfd, name) && memdir)
+		hf_memdir_hide(memdir, name);
+}
+
+void hf_idx_file_drop_open(int dirfd, const char *name, int fd)
 {
 	bool own;
 	struct hf_memdir *memdir = hf_memdir_of(dirfd, &own);
-	int fd, err;
+
+	if (memdir && hf_memdir_remove(memdir, name, fd))
+		return;
+	drop_on_disk(memdir, memdir ? hf_memdir_dirfd(memdir) : dirfd, name, fd);
+}
+
+void hf_idx_file_drop(int dirfd, const char *name)
+{
+	bool own;
+	struct hf_memdir *memdir = hf_memdir_of(dirfd, &own);
+	int fd;
 
 	if (memdir) {
-		hf_memdir_remove(memdir, name);
+		hf_memdir_remove(memdir, name, -1);
 		dirfd = hf_memdir_dirfd(memdir);
 	}
-	if (memdir && hf_memdir_keeps(memdir)) {
+	if (open_on_disk(dirfd, name, &fd) == HF_ERR_INDEX_DIR && memdir)
 		hf_memdir_hide(memdir, name);
-		return;
-	}
-	err = open_on_disk(dirfd, name, &fd);
-	if (!err && is_ours(ctx, fd) && unlinkat(dirfd, name, 0) < 0)
-		err = HF_ERR_INDEX_DIR;
-	/* What can neither be read nor removed must not be met again. */
-	if (err == HF_ERR_INDEX_DIR && memdir)
-		hf_memdir_hide(memdir, name);
-	if (fd >= 0)
+	if (fd >= 0) {
+		drop_on_disk(memdir, dirfd, name, fd);
 		close(fd);
+	}
 }
+
+void hf_idx_file_hide(int dirfd, const char *name)
+{
+	bool own;
+	struct hf_memdir *memdir = hf_memdir_of(dirfd, &own);
+
+	if (memdir)
+		hf_memdir_hide(memdir, name);
+}
+
+/* What is in the way of a private file is cleared away, or others remove it: so often that is gone through. */
+enum { OPEN_TRIES = 100, AGAIN = 1 };
 
 /* A lock of the open file, not of the process: it holds against other threads too, and ends with its holder. */
 static int lock(int fd)
@@ -187,12 +232,23 @@ static int lock(int fd)
 	return errno == EAGAIN || errno == EACCES ? HF_ERR_BUSY : hf_fault_set_fd("locking", fd, errno);
 }
 
+static void journal_name(const struct hf_part *part, char journal[HF_FILE_NAME_SIZE + 16])
+{
+	snprintf(journal, HF_FILE_NAME_SIZE + 16, "%s-journal", part->part);
+}
+
 static void remove_journal(const struct hf_part *part)
 {
 	char journal[HF_FILE_NAME_SIZE + 16];
 
-	snprintf(journal, sizeof journal, "%s-journal", part->part);
+	journal_name(part, journal);
 	unlinkat(part->dirfd, journal, 0);
+}
+
+/* Whether the private file's name still stands for the file that is open. */
+static bool is_named(const struct hf_part *part)
+{
+	return hf_stand_is_named(part->dirfd, part->part, part->fd);
 }
 
 void hf_part_remove(struct hf_part *part)
@@ -201,45 +257,71 @@ void hf_part_remove(struct hf_part *part)
 	if (part->memory)
 		return;
 	remove_journal(part);
-	unlinkat(part->dirfd, part->part, 0);
+	if (is_named(part))
+		unlinkat(part->dirfd, part->part, 0);
 }
 
-static int check_part(const struct hf_part *part, struct stat *ret_st)
+/* A journal is believed when it is rolled back: it must be one that only we can have written. */
+static int check_journal(const struct hf_part *part)
 {
-	if (fstat(part->fd, ret_st) < 0)
+	char journal[HF_FILE_NAME_SIZE + 16];
+	struct stat st;
+
+	journal_name(part, journal);
+	if (fstatat(part->dirfd, journal, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : hf_fault_set("opening", journal, errno);
+	return trusted(part->dirfd, &st) ? 0 : hf_stand_remove(part->dirfd, journal);
+}
+
+/* With the lock: 0, or AGAIN if it was of no use and is gone. */
+static int check_part(const struct hf_part *part)
+{
+	struct stat st;
+	bool ours;
+	int err = 0;
+
+	if (fstat(part->fd, &st) < 0)
 		return hf_fault_set("opening", part->part, errno);
-	return trusted(part->dirfd, ret_st) ? lock(part->fd) : hf_fault_set("replacing", part->part, EEXIST);
+	ours = trusted(part->dirfd, &st) && (!st.st_size || hf_stand_is_ours(part->fd, part->part, &err));
+	/* One that cannot be read is ours by its name, owner and lock: who resumes it fails, who begins it anew does not. */
+	if (ours || err == HF_ERR_INDEX_DIR)
+		return check_journal(part);
+	if (!err)
+		err = hf_stand_remove(part->dirfd, part->part);
+	return err ? err : AGAIN;
 }
 
-static int open_part_on_disk(struct hf_part *part)
+/* 0, or AGAIN: to be tried again. */
+static int open_once(struct hf_part *part)
 {
-	const int dirfd = part->dirfd;
-	struct stat st, named;
+	struct stat st;
 	int err;
 
-	for (;;) {
-		part->fd = openat(dirfd, part->part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
-		if (part->fd < 0)
-			return hf_fault_set("creating", part->part, errno);
-		err = check_part(part, &st);
-		if (err)
-			break;
+	part->fd = openat(part->dirfd, part->part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+	if (part->fd < 0 && errno != EISDIR && errno != ELOOP && errno != ENXIO && errno != ENODEV)
+		return hf_fault_set("creating", part->part, errno);
+	if (part->fd < 0 || fstat(part->fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		err = hf_stand_remove(part->dirfd, part->part);
+	} else {
+		err = lock(part->fd);
 		/* Whoever held the lock may have published or removed the file that we had opened. */
-		if (fstatat(dirfd, part->part, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_dev == st.st_dev &&
-		    named.st_ino == st.st_ino)
+		if (!err)
+			err = is_named(part) ? check_part(part) : (int)AGAIN;
+		if (!err)
 			return 0;
-		close(part->fd);
 	}
 	/* Not hf_part_close: without the lock an empty file is not ours to remove. */
-	close(part->fd);
+	if (part->fd >= 0)
+		close(part->fd);
 	part->fd = -1;
-	return err;
+	return err ? err : (int)AGAIN;
 }
 
 int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part)
 {
 	struct hf_part *part = ret_part;
 	struct hf_memdir *memdir;
+	int err = AGAIN;
 	bool own;
 
 	*part = (struct hf_part){.dirfd = dirfd, .fd = -1};
@@ -247,10 +329,14 @@ int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part)
 		return HF_ERR_LIMIT;
 	snprintf(part->part, sizeof part->part, ".%.*s.part", HF_FILE_NAME_SIZE - 7, name);
 	memdir = hf_memdir_of(dirfd, &own);
-	if (!own)
-		return open_part_on_disk(part);
-	part->memory = memdir;
-	return hf_memdir_begin(memdir, part->name, &part->fd);
+	if (own) {
+		part->memory = memdir;
+		return hf_memdir_begin(memdir, part->name, &part->fd);
+	}
+	for (int tries = 0; err == AGAIN && tries < OPEN_TRIES; tries++)
+		err = open_once(part);
+	/* Others publish and remove it again and again. */
+	return err == AGAIN ? HF_ERR_BUSY : err;
 }
 
 int hf_part_journaled(const struct hf_part *part)
@@ -281,32 +367,14 @@ void hf_part_close(struct hf_part *part)
 	part->fd = -1;
 }
 
-int hf_part_reset(struct hf_part *part, enum hf_db_kind kind)
+int hf_part_reset(struct hf_part *part)
 {
-	/* One that cannot be read was ours to lock, and is begun anew. */
-	if (hf_db_look(part->fd, kind) == HF_LOOK_FOREIGN)
-		return hf_fault_set("replacing", part->part, EEXIST);
 	if (!part->memory)
 		remove_journal(part);
 	return ftruncate(part->fd, 0) < 0 ? hf_fault_set("writing", part->part, errno) : 0;
 }
 
-/* What stands where the file is to go and is not ours may not be replaced. */
-static int check_target(const struct hf_part *part, enum hf_db_kind kind)
-{
-	int fd = openat(part->dirfd, part->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	enum hf_db_look look;
-
-	if (fd < 0)
-		return errno == ENOENT ? 0 : hf_fault_set("replacing", part->name, errno);
-	look = hf_db_look(fd, kind);
-	close(fd);
-	if (look == HF_LOOK_UNREADABLE)
-		return HF_ERR_INDEX_DIR;
-	return look == HF_LOOK_FOREIGN ? hf_fault_set("replacing", part->name, EEXIST) : 0;
-}
-
-int hf_part_publish(struct hf_part *part, enum hf_db_kind kind)
+int hf_part_publish(struct hf_part *part)
 {
 	struct hf_memdir *memdir;
 	bool own;
@@ -314,9 +382,12 @@ int hf_part_publish(struct hf_part *part, enum hf_db_kind kind)
 
 	if (part->memory)
 		return hf_memdir_finish(part->memory, part->name);
-	err = check_target(part, kind);
+	err = hf_stand_make_way(part->dirfd, part->name);
 	if (err)
 		return err;
+	/* Only what was written here may get the name. */
+	if (!is_named(part))
+		return hf_fault_set("publishing", part->part, ENOENT);
 	if (fsync(part->fd) < 0)
 		return hf_fault_set("writing", part->part, errno);
 	remove_journal(part);

@@ -17,11 +17,17 @@ void hf_idx_file_name_index(const struct hf_identity *identity, char name[HF_FIL
 /* HF_ERR_LIMIT if the view's name is too long. */
 int hf_idx_file_name_view(const struct hf_identity *identity, const struct hf_view_key *key, char name[HF_FILE_NAME_SIZE]);
 
-/* Opens a published file for reading, one in memory (memdir.h) before one on disk: HF_ERR_NOT_FOUND if it is not there,
- * not a regular file or not to be trusted; HF_ERR_INDEX_DIR if it cannot be read. */
+/* Opens a published file for reading, one in memory (memdir.h) before one on disk, without waiting for anything:
+ * HF_ERR_NOT_FOUND if it is not there, not a regular file, or not to be trusted, because neither we nor root own it or
+ * others may write to it; HF_ERR_INDEX_DIR or a shortage if that cannot be told. */
 int hf_idx_file_open(int dirfd, const char *name, int *ret_fd);
-/* Removes a published file, in memory too, if is_ours says of its bytes that it may go. */
-void hf_idx_file_drop(int dirfd, const char *name, bool (*is_ours)(void *ctx, int fd), void *ctx);
+/* Removes a published file, in memory too, or puts it aside if hartfs did not make it (index/stand.h); what is not to be
+ * trusted stays. While nothing may go (hf_memdir_keep), or if it cannot, it is not found any more. */
+void hf_idx_file_drop(int dirfd, const char *name);
+/* The same of the file that is open as fd, if it still stands under its name. */
+void hf_idx_file_drop_open(int dirfd, const char *name, int fd);
+/* What is in the directory under that name is not found any more, where files can be in memory instead. */
+void hf_idx_file_hide(int dirfd, const char *name);
 
 struct hf_memdir;
 
@@ -33,8 +39,9 @@ struct hf_part {
 	char part[HF_FILE_NAME_SIZE]; /* ".<name>.part" */
 };
 
-/* Creates or opens it and locks it against other processes and threads: HF_ERR_BUSY. HF_ERR_INDEX_DIR if the directory
- * fails or something that is not ours, or someone else's, is in the way, as with the functions below. */
+/* Creates or opens it and locks it against other processes and threads: HF_ERR_BUSY. What stands in the way and is not
+ * ours is removed or put aside (index/stand.h); HF_ERR_INDEX_DIR if that cannot be done or the directory fails, as with
+ * the functions below. */
 int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part);
 /* Its descriptor if it is one to be resumed after a kill, or -1. */
 int hf_part_journaled(const struct hf_part *part);
@@ -43,9 +50,9 @@ int hf_part_count(const struct hf_part *part);
 /* Unlocks; the file stays, unless it is empty or in memory. */
 void hf_part_close(struct hf_part *part);
 /* Makes it empty, to begin anew. */
-int hf_part_reset(struct hf_part *part, enum hf_db_kind kind);
-/* Makes it durable under its name. The database on it must be closed. */
-int hf_part_publish(struct hf_part *part, enum hf_db_kind kind);
+int hf_part_reset(struct hf_part *part);
+/* Makes it durable under its name, in place of what stands there. The database on it must be closed. */
+int hf_part_publish(struct hf_part *part);
 /* Removes it. */
 void hf_part_remove(struct hf_part *part);
 

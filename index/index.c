@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +19,9 @@
  * as long.
  */
 struct hf_index {
-	int fd;
+	int dirfd, fd;
+	char name[HF_FILE_NAME_SIZE];
+	atomic_bool damaged;
 	sqlite3 *db;
 	pthread_mutex_t lock; /* of the statements */
 	sqlite3_stmt *chunk, *ordinal, *point, *window;
@@ -43,6 +47,24 @@ static int prepare_all(struct hf_index *x)
 	return hf_db_prepare(x->db, "SELECT data FROM window WHERE out_offset = ?", &x->window);
 }
 
+static int fetch_chunk(struct hf_index *x, const struct hf_index_hart *hart, uint64_t slot, uint64_t number,
+		       struct hf_chunk *c);
+
+/* What is counted must be there, as far as the last chunk of each hart and the last block tell. */
+static int check_ends(struct hf_index *x)
+{
+	const struct hf_index_content *content = &x->content;
+	const uint64_t size = content->meta.stream_size;
+	struct hf_chunk *chunk = malloc(sizeof *chunk);
+	struct hf_point point;
+	int err = chunk ? 0 : HF_ERR_NOMEM;
+
+	for (size_t i = 0; !err && i < content->hart_count + content->has_records; i++)
+		err = fetch_chunk(x, &content->harts[i], content->slots[i], content->harts[i].chunks - 1, chunk);
+	free(chunk);
+	return !err && content->codec && content->box && size ? hf_index_point_of(x, size - 1, &point) : err;
+}
+
 static int load(struct hf_index *x, const struct hf_identity *identity)
 {
 	struct stat st;
@@ -52,28 +74,26 @@ static int load(struct hf_index *x, const struct hf_identity *identity)
 		return hf_fault_set_fd("reading", x->fd, errno);
 	x->file_size = (uint64_t)st.st_size;
 	if ((err = hf_db_open(x->fd, HF_DB_INDEX, &x->db)) ||
-	    (err = hf_index_content_load(x->db, identity, &x->content)))
+	    (err = hf_index_content_load(x->db, identity, &x->content)) || (err = prepare_all(x)))
 		return err;
-	return prepare_all(x);
+	return check_ends(x);
 }
 
 int hf_index_open(int dirfd, const struct hf_identity *identity, struct hf_index **ret_index)
 {
-	char name[HF_FILE_NAME_SIZE];
-	struct hf_index *x;
-	int fd, err;
+	struct hf_index *x = calloc(1, sizeof *x);
+	int err;
 
 	*ret_index = NULL;
-	hf_idx_file_name_index(identity, name);
-	err = hf_idx_file_open(dirfd, name, &fd);
-	if (err)
-		return err;
-	x = calloc(1, sizeof *x);
-	if (!x) {
-		close(fd);
+	if (!x)
 		return HF_ERR_NOMEM;
+	hf_idx_file_name_index(identity, x->name);
+	err = hf_idx_file_open(dirfd, x->name, &x->fd);
+	if (err) {
+		free(x);
+		return err;
 	}
-	x->fd = fd;
+	x->dirfd = dirfd;
 	pthread_mutex_init(&x->lock, NULL);
 	err = load(x, identity);
 	if (err) {
@@ -97,6 +117,29 @@ void hf_index_close(struct hf_index *index)
 	pthread_mutex_destroy(&index->lock);
 	hf_index_content_fini(&index->content);
 	free(index);
+}
+
+/* The result of a look-up, of which damage is noted. */
+static int noted(struct hf_index *x, int err)
+{
+	if (err == HF_ERR_STATE)
+		x->damaged = true;
+	return err;
+}
+
+bool hf_index_is_damaged(const struct hf_index *index)
+{
+	return index->damaged;
+}
+
+void hf_index_remove(const struct hf_index *index)
+{
+	hf_idx_file_drop_open(index->dirfd, index->name, index->fd);
+}
+
+const char *hf_index_name(const struct hf_index *index)
+{
+	return index->name;
 }
 
 const struct hf_box *hf_index_box(const struct hf_index *index)
@@ -262,7 +305,7 @@ int hf_index_chunk(struct hf_index *index, uint32_t hart, uint64_t number, struc
 	pthread_mutex_lock(&index->lock);
 	err = fetch_chunk(index, &index->content.harts[i], index->content.slots[i], number, ret_chunk);
 	pthread_mutex_unlock(&index->lock);
-	return err;
+	return noted(index, err);
 }
 
 int hf_index_image(struct hf_index *index, uint32_t hart, struct hf_image **ret_image)
@@ -281,7 +324,7 @@ int hf_index_image(struct hf_index *index, uint32_t hart, struct hf_image **ret_
 		return 0;
 	hf_image_free(*ret_image);
 	*ret_image = NULL;
-	return err < 0 ? err : HF_ERR_STATE;
+	return noted(index, err < 0 ? err : HF_ERR_STATE);
 }
 
 struct ordinal_key {
@@ -320,7 +363,7 @@ int hf_index_chunk_of(struct hf_index *index, uint32_t hart, uint64_t ordinal, s
 	pthread_mutex_unlock(&index->lock);
 	if (!err && (ordinal < ret_chunk->ordinal || ordinal - ret_chunk->ordinal >= ret_chunk->insns))
 		err = HF_ERR_STATE;
-	return err;
+	return noted(index, err);
 }
 
 static int read_point(struct hf_index *x, struct hf_point *p)
@@ -353,10 +396,10 @@ int hf_index_point_of(struct hf_index *index, uint64_t offset, struct hf_point *
 		err = read_point(index, ret_point);
 	sqlite3_reset(index->point);
 	pthread_mutex_unlock(&index->lock);
-	if (err)
-		return err > 0 ? HF_ERR_STATE : err;
-	return offset < ret_point->out_offset || offset - ret_point->out_offset >= ret_point->out_size ? HF_ERR_STATE
-												      : 0;
+	if (err > 0 || (!err && (offset < ret_point->out_offset ||
+				 offset - ret_point->out_offset >= ret_point->out_size)))
+		err = HF_ERR_STATE;
+	return noted(index, err);
 }
 
 /* Compressed, a window is hardly larger than what it holds. */
@@ -379,7 +422,7 @@ int hf_index_window(struct hf_index *index, const struct hf_point *point, uint8_
 		err = hf_col_blob(index->window, 0, packed, sizeof packed, &n);
 	sqlite3_reset(index->window);
 	pthread_mutex_unlock(&index->lock);
-	if (err)
-		return err > 0 ? HF_ERR_STATE : err;
-	return ZSTD_decompress(window, point->window_size, packed, n) == point->window_size ? 0 : HF_ERR_STATE;
+	if (err > 0 || (!err && ZSTD_decompress(window, point->window_size, packed, n) != point->window_size))
+		err = HF_ERR_STATE;
+	return noted(index, err);
 }

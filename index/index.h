@@ -108,7 +108,13 @@ struct hf_index;
  * or foreign file counts as not found. dirfd: the index directory. */
 int hf_index_open(int dirfd, const struct hf_identity *identity, struct hf_index **ret_index);
 void hf_index_close(struct hf_index *index);
+/* Whether anything that was asked of it has met damage, a page without its checksum or a row that cannot be. */
+bool hf_index_is_damaged(const struct hf_index *index);
+/* Removes its file, if that still stands under its name. It can be used as before. */
+void hf_index_remove(const struct hf_index *index);
 
+/* Its name in the index directory. */
+const char *hf_index_name(const struct hf_index *index);
 const struct hf_box *hf_index_box(const struct hf_index *index);       /* NULL: plain bytes */
 const struct hf_codec *hf_index_codec(const struct hf_index *index);   /* NULL: the stream could not be opened */
 uint64_t hf_index_stream_size(const struct hf_index *index);           /* good decompressed bytes */
@@ -146,6 +152,11 @@ struct hf_view_table;
 int hf_view_table_open(int dirfd, const struct hf_identity *identity, const struct hf_view_key *key,
 		       struct hf_view_table **ret_table);
 void hf_view_table_close(struct hf_view_table *table);
+/* As of an index. */
+bool hf_view_table_is_damaged(const struct hf_view_table *table);
+void hf_view_table_remove(const struct hf_view_table *table);
+/* Its name in the index directory. */
+const char *hf_view_table_name(const struct hf_view_table *table);
 /* 0 if it has no such hart; the table of hf_enc_records has HF_HART_RECORDS alone. */
 uint64_t hf_view_table_size(const struct hf_view_table *table, uint32_t hart);
 int hf_view_table_chunk(struct hf_view_table *table, uint32_t hart, uint64_t number, struct hf_view_chunk *ret_chunk);
@@ -153,6 +164,8 @@ int hf_view_table_chunk(struct hf_view_table *table, uint32_t hart, uint64_t num
 int hf_view_table_chunk_of(struct hf_view_table *table, uint32_t hart, uint64_t offset,
 			   struct hf_view_chunk *ret_chunk);
 
+/* Whether its chunks were cut by these limits. */
+bool hf_view_table_has_limits(const struct hf_view_table *table, const struct hf_chunk_limits *limits);
 /* Whether the table was made with the same chunks as the index: if not, hf_build_run makes it anew. */
 bool hf_view_table_fits(const struct hf_view_table *table, const struct hf_index *index);
 
@@ -210,10 +223,26 @@ struct hf_build {
  */
 int hf_build_run(const struct hf_build *build, struct hf_diag *diag);
 
+/*
+ * Looks at the decode index and at these views' tables, as far as they are there. fn hears of each that is not valid: its
+ * name in the directory, and what is wrong in words that follow it. The files of other users, which are never used, are
+ * passed over. HF_ERR_INDEX_DIR or a shortage: one could not be read, which says nothing about it.
+ */
+enum hf_examine {
+	HF_EXAMINE_OPENED,  /* only what opening them tells */
+	HF_EXAMINE_PAGES,   /* every page of them; what is not valid is removed, or put aside if hartfs did not make it */
+};
+typedef void (*hf_examine_fn)(void *ctx, const char *name, const char *what);
+int hf_index_examine(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views, size_t view_count,
+		     enum hf_examine how, hf_examine_fn fn, void *ctx);
+
 /* Removes the decode index, these views' tables and the spool, if they are there and ours: they gave other bytes than they
  * promise, and the next build makes them anew. Who has them open keeps them. */
 void hf_index_discard(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views,
 		      size_t view_count);
+/* The directory fails, which says nothing of them: they stay, and are not found any more where files can be in memory
+ * (index/memdir.h), until others take their place. */
+void hf_index_hide(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views, size_t view_count);
 
 /* Names and versions of the libraries from here down, as snprintf gives them. */
 int hf_index_libraries(char *buf, size_t size);

@@ -85,7 +85,7 @@ int hf_index_part_reset(struct hf_index_part *part, const struct hf_identity *id
 	close_db(part);
 	part->meta = (struct hf_index_meta){.identity = *identity, .limits = *limits};
 	part->problems = part->file_problems = part->known_end = 0;
-	if ((err = hf_part_reset(&part->file, HF_DB_INDEX)) ||
+	if ((err = hf_part_reset(&part->file)) ||
 	    (err = hf_db_open_part(part->file.fd, part->file.dirfd, part->file.part, HF_DB_INDEX, &part->db)) ||
 	    (err = hf_index_meta_write(part->db, &part->meta)))
 		return err;

@@ -166,6 +166,13 @@ static void tidy(struct hf_memdir *memdir, const char *name)
 	free(f);
 }
 
+static bool is_same(int a, int b)
+{
+	struct stat x, y;
+
+	return a >= 0 && fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
+}
+
 static void drop_complete(struct hf_memdir *memdir, struct memfile *f)
 {
 	memdir->bytes -= f->bytes;
@@ -185,7 +192,7 @@ int hf_memdir_open(struct hf_memdir *memdir, const char *name, int *ret_fd)
 	f = *find(memdir, name);
 	if (f && f->fd >= 0) {
 		*ret_fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
-		err = *ret_fd < 0 ? HF_ERR_IO : 0;
+		err = *ret_fd < 0 ? hf_fault_set("opening", name, errno) : 0;
 	}
 	pthread_mutex_unlock(&memdir->lock);
 	return err;
@@ -317,17 +324,20 @@ void hf_memdir_end(struct hf_memdir *memdir, const char *name)
 	pthread_mutex_unlock(&memdir->lock);
 }
 
-void hf_memdir_remove(struct hf_memdir *memdir, const char *name)
+bool hf_memdir_remove(struct hf_memdir *memdir, const char *name, int fd)
 {
 	struct memfile *f;
+	bool found;
 
 	pthread_mutex_lock(&memdir->lock);
 	f = *find(memdir, name);
-	if (f) {
+	found = f && f->fd >= 0 && (fd < 0 || is_same(f->fd, fd));
+	if (found) {
 		drop_complete(memdir, f);
 		tidy(memdir, name);
 	}
 	pthread_mutex_unlock(&memdir->lock);
+	return found;
 }
 
 /* ---- moving to the directory ---- */
@@ -380,14 +390,14 @@ static int move(struct hf_memdir *memdir, const char *name, int fd)
 	if (err)
 		return err;
 	/* Whatever a build began there is less than what we have. */
-	err = hf_part_reset(&part, kind_of(name));
+	err = hf_part_reset(&part);
 	if (!err) {
 		err = copy(fd, part.fd, part.part);
 		/* Where reading is what fails it would soon be back. */
 		if (!err)
 			err = hf_vfs_verify(part.fd);
 		if (!err)
-			err = hf_part_publish(&part, kind_of(name));
+			err = hf_part_publish(&part);
 		if (err)
 			hf_part_remove(&part);
 	}
@@ -415,20 +425,13 @@ static struct memfile *next_to_move(struct hf_memdir *memdir, enum hf_db_kind ki
 	return f;
 }
 
-/* True if it is still the file that was moved. */
-static bool is_same(int a, int b)
-{
-	struct stat x, y;
-
-	return a >= 0 && fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
-}
-
 static void end_move(struct hf_memdir *memdir, struct memfile *f, int fd, bool moved)
 {
 	pthread_mutex_lock(&memdir->lock);
 	f->moving = false;
 	if (moved) {
 		f->hides = false;
+		/* Another one may have been made since. */
 		if (is_same(f->fd, fd))
 			drop_complete(memdir, f);
 	}
@@ -458,7 +461,7 @@ static bool move_kind(struct hf_memdir *memdir, enum hf_db_kind kind, size_t *mo
 		int failed;
 
 		if (fd < 0)
-			failed = HF_ERR_IO;
+			failed = hf_fault_set("opening", f->name, errno);
 		else if (bytes > hf_memdir_room(memdir->dirfd))
 			failed = hf_fault_set("writing", f->name, ENOSPC);
 		else

@@ -43,7 +43,7 @@ uint64_t hf_memdir_room(int dirfd);
 /* The one that belongs to the directory fd, or whose own descriptor that is; NULL: there is none. */
 struct hf_memdir *hf_memdir_of(int fd, bool *ret_own);
 int hf_memdir_dirfd(const struct hf_memdir *memdir);
-/* A complete file, with a descriptor of the caller's: HF_ERR_NOT_FOUND, HF_ERR_IO (none is left). */
+/* A complete file, with a descriptor of the caller's: HF_ERR_NOT_FOUND, or a shortage (none is left). */
 int hf_memdir_open(struct hf_memdir *memdir, const char *name, int *ret_fd);
 /* Whether the directory's file of that name is not to be used: it could not be read, nor removed. */
 bool hf_memdir_hides(struct hf_memdir *memdir, const char *name);
@@ -60,7 +60,8 @@ int hf_memdir_count(struct hf_memdir *memdir, const char *name);
 int hf_memdir_finish(struct hf_memdir *memdir, const char *name);
 /* Ends making it: what was not finished goes. */
 void hf_memdir_end(struct hf_memdir *memdir, const char *name);
-/* Removes a complete file. Who has it open keeps it. */
-void hf_memdir_remove(struct hf_memdir *memdir, const char *name);
+/* Removes a complete file; only if it is the one that is open as fd, unless that is -1. False: it is not there. Who has it
+ * open keeps it. */
+bool hf_memdir_remove(struct hf_memdir *memdir, const char *name, int fd);
 
 #endif

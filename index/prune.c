@@ -3,7 +3,7 @@
 #include "index/fault.h"
 #include "index/file.h"
 #include "index/row.h"
-#include "index/spool_format.h"
+#include "index/stand.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -29,6 +29,8 @@ struct pruner {
 	size_t live_count;
 	struct name *alive;   /* what the files of those captures begin with */
 	size_t alive_count;
+	bool strange;         /* what was looked at last is not of hartfs */
+	bool blind;           /* a catalogue cannot be read: what it knew is not to go */
 };
 
 static bool ends_with(const char *name, const char *end)
@@ -73,6 +75,8 @@ static bool looks_ours(const char *name)
 	if (strlen(name) >= HF_FILE_NAME_SIZE || strspn(hex, "0123456789abcdef") != HF_HEX_SIZE - 1 ||
 	    hex[HF_HEX_SIZE - 1] != '.')
 		return false;
+	if (hf_stand_is_aside(name))
+		return true;
 	if (name[0] == '.')
 		return ends_with(name, ".part") || ends_with(name, ".part-journal");
 	return ends_with(name, ".hfi") || ends_with(name, ".hfv") || ends_with(name, ".hfs") || ends_with(name, ".hfc");
@@ -100,21 +104,84 @@ static int list(struct pruner *p)
 	return err;
 }
 
+static bool is_empty(int dirfd, const char *name)
+{
+	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	size_t n = 0;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return dir && n == 2;
+}
+
+/* Of directories only empty ones. */
 static void drop(struct pruner *p, const char *name, const char *reason)
 {
 	struct hf_prune *prune = p->prune;
 	struct stat st;
+	bool dir;
 
-	if (fstatat(prune->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+	if (fstatat(prune->dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
 		return;
-	if (!prune->dry_run && unlinkat(prune->dirfd, name, 0)) {
+	dir = S_ISDIR(st.st_mode);
+	if (prune->dry_run ? dir && !is_empty(prune->dirfd, name)
+			   : unlinkat(prune->dirfd, name, dir ? AT_REMOVEDIR : 0) < 0) {
 		prune->kept++;
 		return;
 	}
+	if (!S_ISREG(st.st_mode))
+		st.st_size = 0;
 	prune->files++;
 	prune->bytes += (uint64_t)st.st_size;
 	if (prune->on_file)
 		prune->on_file(prune->ctx, name, (uint64_t)st.st_size, reason);
+}
+
+static bool is_file(int dirfd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
+}
+
+static const char damaged[] = "damaged", another_version[] = "of another version, or damaged";
+
+/*
+ * Opens a file to be judged. *ret_reason: why it can go, as far as its pages tell. *ret_fd is -1 if it is nothing of
+ * which that could be said: of somebody else, not made by hartfs, of a newer version, or no file.
+ */
+static int look_at(struct pruner *p, const char *name, enum hf_db_kind kind, int *ret_fd, const char **ret_reason)
+{
+	bool ours;
+	int fd, err = hf_idx_file_open(p->prune->dirfd, name, &fd);
+
+	*ret_fd = -1;
+	*ret_reason = NULL;
+	p->strange = err && !is_file(p->prune->dirfd, name);
+	if (err)
+		return err == HF_ERR_NOT_FOUND ? 0 : err;
+	if (hf_db_is_newer(fd)) {
+		err = add_name(&p->alive, &p->alive_count, name, HF_HEX_SIZE - 1) ? 0 : HF_ERR_NOMEM;
+		close(fd);
+		return err;
+	}
+	ours = hf_stand_is_ours(fd, name, &err);
+	p->strange = !ours;
+	if (err || !ours) {
+		close(fd);
+		return err;
+	}
+	*ret_fd = fd;
+	if (hf_db_look(fd, kind) == HF_LOOK_OLD)
+		*ret_reason = another_version;
+	else if (hf_db_look(fd, kind) != HF_LOOK_OURS || (err = hf_vfs_verify(fd)) == HF_ERR_STATE)
+		*ret_reason = damaged;
+	return err == HF_ERR_STATE ? 0 : err;
 }
 
 /* ---- what is there ---- */
@@ -202,17 +269,12 @@ static int open_root(sqlite3 *db, int *ret_err)
 static int read_catalogue(struct pruner *p, const char *name, const char **ret_reason)
 {
 	sqlite3 *db;
-	int fd, root, err = hf_idx_file_open(p->prune->dirfd, name, &fd);
+	int fd, root, err = look_at(p, name, HF_DB_CATALOGUE, &fd, ret_reason);
 
-	*ret_reason = NULL;
-	if (err)
-		return err == HF_ERR_NOT_FOUND ? 0 : err;
-	if (hf_db_look(fd, HF_DB_CATALOGUE) != HF_LOOK_OURS) {
-		if (hf_db_look(fd, HF_DB_CATALOGUE) == HF_LOOK_OLD)
-			*ret_reason = "of another version, or damaged";
-		close(fd);
-		return 0;
-	}
+	/* Of what stood in it nothing is known. */
+	p->blind |= p->strange || *ret_reason;
+	if (err || fd < 0 || *ret_reason)
+		goto out;
 	err = hf_db_open(fd, HF_DB_CATALOGUE, &db);
 	if (!err) {
 		root = open_root(db, &err);
@@ -224,10 +286,15 @@ static int read_catalogue(struct pruner *p, const char *name, const char **ret_r
 			close(root);
 		hf_db_close(db);
 	}
-	close(fd);
-	if (err == HF_ERR_STATE)
-		*ret_reason = "damaged";
-	return err == HF_ERR_STATE ? 0 : err;
+	if (err == HF_ERR_STATE) {
+		*ret_reason = damaged;
+		p->blind = true;
+		err = 0;
+	}
+out:
+	if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 /* ---- what goes ---- */
@@ -240,38 +307,74 @@ static bool is_live(const struct pruner *p, const struct hf_identity *identity)
 	return false;
 }
 
-/* Looks at a decode index: the other files of its capture go or stay with it. */
+/* A decoder of a later version, whose index is of use to somebody else. */
+static bool is_newer(const struct hf_index_meta *meta)
+{
+	const struct hf_codec *codec = *meta->codec ? hf_index_codec_named(meta->codec) : NULL;
+
+	return *meta->codec && (!codec || codec->version < meta->codec_version);
+}
+
+/* Looks at a decode index: spools and private files of its capture go or stay with it. */
 static int read_index(struct pruner *p, const char *name, const char **ret_reason)
 {
 	struct hf_index_meta meta;
 	char right[HF_FILE_NAME_SIZE];
-	enum hf_db_look look;
 	sqlite3 *db;
-	int fd, err = hf_idx_file_open(p->prune->dirfd, name, &fd);
+	int fd, err = look_at(p, name, HF_DB_INDEX, &fd, ret_reason);
 
-	*ret_reason = NULL;
-	if (err)
-		return err == HF_ERR_NOT_FOUND ? 0 : err;
-	look = hf_db_look(fd, HF_DB_INDEX);
-	err = look == HF_LOOK_OURS ? hf_db_open(fd, HF_DB_INDEX, &db) : HF_ERR_STATE;
+	if (err || fd < 0 || *ret_reason)
+		goto out;
+	err = hf_db_open(fd, HF_DB_INDEX, &db);
 	if (!err) {
 		err = hf_index_meta_read(db, &meta);
 		hf_db_close(db);
 	}
-	close(fd);
-	if (look == HF_LOOK_FOREIGN || look == HF_LOOK_UNREADABLE)
-		return 0;
-	if (err && err != HF_ERR_STATE)
-		return err;
-	if (!err)
-		hf_idx_file_name_index(&meta.identity, right);
-	if (err || strcmp(right, name) != 0)
-		*ret_reason = "of another version, or damaged";
-	else if (!is_live(p, &meta.identity))
+	if (err == HF_ERR_STATE)
+		*ret_reason = damaged;
+	if (err)
+		goto out;
+	hf_idx_file_name_index(&meta.identity, right);
+	if (strcmp(right, name) != 0 && !is_newer(&meta))
+		*ret_reason = another_version;
+	else if (strcmp(right, name) == 0 && !p->blind && !is_live(p, &meta.identity))
 		*ret_reason = "its capture is gone, changed or not known";
 	else if (!add_name(&p->alive, &p->alive_count, name, HF_HEX_SIZE - 1))
-		return HF_ERR_NOMEM;
-	return 0;
+		err = HF_ERR_NOMEM;
+out:
+	if (fd >= 0)
+		close(fd);
+	return err == HF_ERR_STATE ? 0 : err;
+}
+
+/* A view table of a capture that is there speaks for itself: its index may be damaged, and be made again. */
+static int read_table(struct pruner *p, const char *name, const char **ret_reason)
+{
+	struct hf_view_meta *meta = calloc(1, sizeof *meta);
+	char right[HF_HEX_SIZE];
+	sqlite3 *db;
+	int fd = -1, err = meta ? look_at(p, name, HF_DB_VIEW, &fd, ret_reason) : HF_ERR_NOMEM;
+
+	if (err || fd < 0 || *ret_reason)
+		goto out;
+	err = hf_db_open(fd, HF_DB_VIEW, &db);
+	if (!err) {
+		err = hf_view_meta_read(db, meta);
+		hf_db_close(db);
+	}
+	if (err == HF_ERR_STATE)
+		*ret_reason = damaged;
+	if (err)
+		goto out;
+	hf_idx_file_hex(&meta->identity, right);
+	if (strncmp(right, name, HF_HEX_SIZE - 1) == 0 && is_live(p, &meta->identity) &&
+	    !add_name(&p->alive, &p->alive_count, name, HF_HEX_SIZE - 1))
+		err = HF_ERR_NOMEM;
+out:
+	if (fd >= 0)
+		close(fd);
+	free(meta);
+	return err == HF_ERR_STATE ? 0 : err;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -286,22 +389,20 @@ static bool is_alive(const struct pruner *p, const char *hex)
 }
 
 /* Whether the content is ours, as far as a first look tells; what is in the making may still be empty. */
-static bool is_ours(const struct pruner *p, const char *name)
+static bool is_ours(const struct pruner *p, const char *name, int *ret_err)
 {
-	struct stat st;
-	int fd;
-	enum hf_db_look look;
 	bool ours;
+	int fd;
 
+	*ret_err = 0;
 	if (name[0] == '.')
 		return true;
-	if (hf_idx_file_open(p->prune->dirfd, name, &fd))
+	*ret_err = hf_idx_file_open(p->prune->dirfd, name, &fd);
+	if (*ret_err) {
+		*ret_err = *ret_err == HF_ERR_NOT_FOUND ? 0 : *ret_err;
 		return false;
-	look = hf_db_look(fd, HF_DB_VIEW);
-	if (ends_with(name, ".hfs"))
-		ours = fstat(fd, &st) == 0 && hf_spool_is_ours(fd, (uint64_t)st.st_size);
-	else
-		ours = look != HF_LOOK_FOREIGN && look != HF_LOOK_UNREADABLE;
+	}
+	ours = hf_stand_is_ours(fd, name, ret_err);
 	close(fd);
 	return ours;
 }
@@ -317,20 +418,33 @@ static bool is_recent(const struct pruner *p, const char *name)
 	       now.tv_sec - st.st_mtim.tv_sec < HF_PRUNE_PART_AGE;
 }
 
-/* View tables, spools and private files. */
-static void judge_other(struct pruner *p, const char *name)
+/* What belongs to no capture that is there, and what stands in the place of a file of one and is none. */
+static void judge_rest(struct pruner *p, const char *name)
 {
-	const bool private = name[0] == '.';
+	int err;
+	const bool private = name[0] == '.', alive = is_alive(p, name + private), ours = is_ours(p, name, &err);
 
-	if (ends_with(name, ".hfi") || ends_with(name, ".hfc"))
-		return;
-	if (is_alive(p, name + private) || (private && is_recent(p, name)) || !is_ours(p, name))
+	if (hf_stand_is_aside(name))
+		drop(p, name, "was put aside, for hartfs did not make it");
+	/* Of what cannot be read nothing is known. */
+	else if (err)
+		p->prune->kept++;
+	else if (!private && alive && !ours)
+		drop(p, name, "is in the place of an index file and is none");
+	else if (ends_with(name, ".hfc") || ends_with(name, ".hfi") || alive || (private && is_recent(p, name)) || !ours)
+		p->prune->kept++;
+	else if (p->blind && !private)
 		p->prune->kept++;
 	else
 		drop(p, name, private ? "an interrupted build" : "without an index that is of use");
 }
 
 typedef int (*read_fn)(struct pruner *p, const char *name, const char **ret_reason);
+
+static bool is_published(const char *name, const char *end)
+{
+	return name[0] != '.' && ends_with(name, end);
+}
 
 /* All files with that ending: those that read gives a reason for go, once all have been read. */
 static int judge(struct pruner *p, const char *end, read_fn read)
@@ -339,13 +453,14 @@ static int judge(struct pruner *p, const char *end, read_fn read)
 	int err = reasons ? 0 : HF_ERR_NOMEM;
 
 	for (size_t i = 0; i < p->name_count && !err; i++)
-		if (p->names[i].name[0] != '.' && ends_with(p->names[i].name, end))
+		if (is_published(p->names[i].name, end))
 			err = read(p, p->names[i].name, &reasons[i]);
 	for (size_t i = 0; i < p->name_count && !err; i++) {
-		if (reasons[i])
-			drop(p, p->names[i].name, reasons[i]);
-		else if (p->names[i].name[0] != '.' && ends_with(p->names[i].name, end))
-			p->prune->kept++;
+		if (!reasons[i])
+			continue;
+		drop(p, p->names[i].name, reasons[i]);
+		/* It was judged. */
+		p->names[i].name[0] = '\0';
 	}
 	free(reasons);
 	return err;
@@ -361,10 +476,13 @@ int hf_prune_run(struct hf_prune *prune)
 		err = judge(&p, ".hfc", read_catalogue);
 	if (!err)
 		err = judge(&p, ".hfi", read_index);
+	if (!err)
+		err = judge(&p, ".hfv", read_table);
 	if (p.alive_count)
 		qsort(p.alive, p.alive_count, sizeof *p.alive, compare_names);
 	for (size_t i = 0; i < p.name_count && !err; i++)
-		judge_other(&p, p.names[i].name);
+		if (*p.names[i].name)
+			judge_rest(&p, p.names[i].name);
 	free(p.names);
 	free(p.live);
 	free(p.alive);

@@ -10,6 +10,8 @@
 #define HF_NUMBER_MAX ((UINT64_C(1) << HF_NUMBER_BITS) - 1)
 #define HF_SLOT_MAX UINT64_C(65535)
 #define HF_SLOT_RECORDS (HF_SLOT_MAX + 1) /* of hart HF_HART_RECORDS */
+/* No chunk of a view has more bytes: twice what 131,072 events make of the longest lines. */
+#define HF_VIEW_CHUNK_MAX (UINT64_C(256) << 20)
 /* No counter, size or offset is larger. */
 #define HF_COUNT_MAX ((uint64_t)INT64_MAX)
 

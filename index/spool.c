@@ -118,9 +118,11 @@ static int load_table(struct hf_spool *s, const struct hf_identity *identity)
 
 bool hf_spool_is_ours(int fd, uint64_t size)
 {
-	uint8_t start[4];
+	uint8_t word[4];
 
-	return size == 0 || (read_at(fd, 0, start, sizeof start) && hf_get32(start) == ZSTD_MAGICNUMBER);
+	if (size == 0 || (read_at(fd, 0, word, sizeof word) && hf_get32(word) == ZSTD_MAGICNUMBER))
+		return true;
+	return size > sizeof word && read_at(fd, size - sizeof word, word, sizeof word) && hf_get32(word) == 0x8f92eab1;
 }
 
 static void discard(struct hf_spool *s)

@@ -180,28 +180,6 @@ static int check_identity(const struct hf_spool_build *build)
 	return hf_identity_equal(&now, build->identity) ? 0 : HF_ERR_CHANGED;
 }
 
-/* What has the name and is none of ours stays. */
-static int publish(struct making *m)
-{
-	struct hf_part *part = &m->part;
-	struct stat st;
-	bool ours = true;
-	int fd = openat(part->dirfd, part->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-
-	if (fd >= 0) {
-		ours = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && hf_spool_is_ours(fd, (uint64_t)st.st_size);
-		close(fd);
-	} else if (errno != ENOENT) {
-		ours = false;
-	}
-	if (!ours)
-		return hf_fault_set("replacing", part->name, EEXIST);
-	if (fsync(part->fd) < 0 || renameat(part->dirfd, part->part, part->dirfd, part->name) < 0)
-		return hf_fault_set("publishing", part->name, errno);
-	fsync(part->dirfd);
-	return 0;
-}
-
 int hf_spool_build(const struct hf_spool_build *build)
 {
 	struct making m = {.build = build};
@@ -220,7 +198,7 @@ int hf_spool_build(const struct hf_spool_build *build)
 	if (!err)
 		err = check_identity(build);
 	if (!err)
-		err = publish(&m);
+		err = hf_part_publish(&m.part);
 	if (err)
 		hf_part_remove(&m.part);
 	hf_part_close(&m.part);

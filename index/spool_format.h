@@ -11,7 +11,7 @@ void hf_spool_name(const struct hf_identity *identity, char name[HF_FILE_NAME_SI
 uint64_t hf_spool_frames(uint64_t stream_size);
 /* table_hash: XXH3-64 of the seek table, its skippable frame's head included. head[HF_SPOOL_HEAD_SIZE] */
 void hf_spool_head_put(const struct hf_identity *identity, uint64_t stream_size, uint64_t table_hash, uint8_t *head);
-/* Whether a file may be one of ours, by its first bytes: nothing else that has such a name is ever removed. */
+/* Whether a file may be one of ours, by its first or its last bytes: nothing else that has such a name is ever removed. */
 bool hf_spool_is_ours(int fd, uint64_t size);
 /* Removes spools until those that are left and need bytes more are within limit, and the disk has room for them.
  * HF_ERR_LIMIT: that cannot be. except: the name of a private file that stays. */

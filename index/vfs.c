@@ -141,21 +141,26 @@ static int file_write(sqlite3_file *file, const void *buf, int n, sqlite3_int64 
 /* SQLite leaves this page out, for it locks files there elsewhere (sqlite.org/fileformat2.html, 1.4). */
 #define LOCK_PAGE INT64_C(0x40000000)
 
-int hf_vfs_verify(int fd)
+int hf_vfs_verify_page(int fd, uint64_t offset)
 {
 	const struct vfs_file f = {.base.pMethods = &file_methods, .fd = fd, .pages = true};
 	uint8_t page[HF_PAGE_SIZE];
+	int rc;
+
+	if (offset == LOCK_PAGE)
+		return 0;
+	rc = file_read((sqlite3_file *)&f, page, HF_PAGE_SIZE, (sqlite3_int64)offset);
+	return rc == SQLITE_OK ? 0 : hf_db_err(rc);
+}
+
+int hf_vfs_verify(int fd)
+{
 	struct stat st;
+	int err = fstat(fd, &st) < 0 ? hf_fault_set_fd("reading", fd, errno) : 0;
 
-	if (fstat(fd, &st) < 0)
-		return hf_fault_set_fd("reading", fd, errno);
-	for (off_t at = 0; at < st.st_size; at += HF_PAGE_SIZE) {
-		int rc = at == LOCK_PAGE ? SQLITE_OK : file_read((sqlite3_file *)&f, page, HF_PAGE_SIZE, at);
-
-		if (rc != SQLITE_OK)
-			return hf_db_err(rc);
-	}
-	return 0;
+	for (off_t at = 0; !err && at < st.st_size; at += HF_PAGE_SIZE)
+		err = hf_vfs_verify_page(fd, (uint64_t)at);
+	return err;
 }
 
 static int file_truncate(sqlite3_file *file, sqlite3_int64 size)
@@ -251,7 +256,8 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int 
 
 		if (flags & SQLITE_OPEN_CREATE)
 			mode |= O_CREAT;
-		f->fd = openat(dirfd, name, mode | O_NOFOLLOW | O_CLOEXEC, 0600);
+		/* No FIFO may keep us waiting; anything but a regular file was cleared away, and fails when it is used. */
+		f->fd = openat(dirfd, name, mode | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 		if (f->fd < 0)
 			return failed(SQLITE_CANTOPEN, "creating", -1, name);
 	} else {

@@ -72,7 +72,7 @@ int hf_view_part_reset(struct hf_view_part *part, const struct hf_identity *iden
 
 	close_db(part);
 	part->complete = part->has_last = false;
-	if ((err = hf_part_reset(&part->file, HF_DB_VIEW)) || (err = open_db(part)) ||
+	if ((err = hf_part_reset(&part->file)) || (err = open_db(part)) ||
 	    (err = write_meta(part, identity, limits, false)))
 		return err;
 	return prepare(part);
@@ -147,6 +147,8 @@ int hf_view_part_add_chunk(struct hf_view_part *part, uint64_t id, const struct 
 {
 	const uint64_t values[3] = {id, row->offset, row->checksum};
 
+	if (row->size > HF_VIEW_CHUNK_MAX)
+		return HF_ERR_LIMIT;
 	hf_db_bind(part->add_chunk, 3, values);
 	sqlite3_bind_blob(part->add_chunk, 4, row->entry_size ? (const void *)row->entry : "", (int)row->entry_size,
 			  SQLITE_STATIC);

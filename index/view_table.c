@@ -1,10 +1,12 @@
 /* A published view table: where each chunk lies in a view. */
 #include "index/builder.h"
+#include "index/fault.h"
 #include "index/row.h"
 #include "index/search.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +17,9 @@ struct view_hart {
 };
 
 struct hf_view_table {
-	int fd;
+	int dirfd, fd;
+	char name[HF_FILE_NAME_SIZE];
+	atomic_bool damaged;
 	sqlite3 *db;
 	pthread_mutex_t lock; /* of the statements */
 	sqlite3_stmt *chunk, *offset;
@@ -69,6 +73,24 @@ static int load_harts(struct hf_view_table *t)
 	return err < 0 ? err : 0;
 }
 
+static int fetch_chunk(struct hf_view_table *t, const struct view_hart *hart, uint64_t number, struct hf_view_chunk *c);
+
+/* A size stands for bytes that chunks have: as many as the table says, the last one of which must be there. */
+static int check_ends(struct hf_view_table *t)
+{
+	struct hf_view_chunk *chunk = malloc(sizeof *chunk);
+	int err = chunk ? 0 : HF_ERR_NOMEM;
+
+	for (size_t i = 0; !err && i < t->hart_count; i++) {
+		const struct view_hart *hart = &t->harts[i];
+
+		err = hart->size / HF_VIEW_CHUNK_MAX > hart->chunks ? HF_ERR_STATE
+								     : fetch_chunk(t, hart, hart->chunks - 1, chunk);
+	}
+	free(chunk);
+	return err;
+}
+
 static int load(struct hf_view_table *t, const struct hf_identity *identity, const struct hf_view_key *key)
 {
 	struct hf_view_meta *meta;
@@ -93,30 +115,29 @@ static int load(struct hf_view_table *t, const struct hf_identity *identity, con
 	    (err = hf_db_prepare(t->db,
 				 "SELECT id, offset, checksum, entry FROM chunk WHERE id BETWEEN ?1 AND ?1 + 1"
 				 " ORDER BY id",
-				 &t->chunk)))
+				 &t->chunk)) ||
+	    (err = hf_db_prepare(t->db, "SELECT offset FROM chunk WHERE id = ?", &t->offset)))
 		return err;
-	return hf_db_prepare(t->db, "SELECT offset FROM chunk WHERE id = ?", &t->offset);
+	return check_ends(t);
 }
 
 int hf_view_table_open(int dirfd, const struct hf_identity *identity, const struct hf_view_key *key,
 		       struct hf_view_table **ret_table)
 {
-	char name[HF_FILE_NAME_SIZE];
-	struct hf_view_table *t;
-	int fd, err;
+	struct hf_view_table *t = calloc(1, sizeof *t);
+	int err;
 
 	*ret_table = NULL;
-	err = hf_idx_file_name_view(identity, key, name);
-	if (!err)
-		err = hf_idx_file_open(dirfd, name, &fd);
-	if (err)
-		return err;
-	t = calloc(1, sizeof *t);
-	if (!t) {
-		close(fd);
+	if (!t)
 		return HF_ERR_NOMEM;
+	err = hf_idx_file_name_view(identity, key, t->name);
+	if (!err)
+		err = hf_idx_file_open(dirfd, t->name, &t->fd);
+	if (err) {
+		free(t);
+		return err;
 	}
-	t->fd = fd;
+	t->dirfd = dirfd;
 	pthread_mutex_init(&t->lock, NULL);
 	err = load(t, identity, key);
 	if (err) {
@@ -138,6 +159,29 @@ void hf_view_table_close(struct hf_view_table *table)
 	pthread_mutex_destroy(&table->lock);
 	free(table->harts);
 	free(table);
+}
+
+/* The result of a look-up, of which damage is noted. */
+static int noted(struct hf_view_table *t, int err)
+{
+	if (err == HF_ERR_STATE)
+		t->damaged = true;
+	return err;
+}
+
+bool hf_view_table_is_damaged(const struct hf_view_table *table)
+{
+	return table->damaged;
+}
+
+void hf_view_table_remove(const struct hf_view_table *table)
+{
+	hf_idx_file_drop_open(table->dirfd, table->name, table->fd);
+}
+
+const char *hf_view_table_name(const struct hf_view_table *table)
+{
+	return table->name;
 }
 
 static const struct view_hart *find_hart(const struct hf_view_table *table, uint32_t id)
@@ -168,6 +212,11 @@ uint64_t hf_view_table_memory(struct hf_view_table *table)
 uint64_t hf_view_table_file_size(const struct hf_view_table *table)
 {
 	return table->file_size;
+}
+
+bool hf_view_table_has_limits(const struct hf_view_table *table, const struct hf_chunk_limits *limits)
+{
+	return hf_chunk_limits_equal(&table->limits, limits);
 }
 
 bool hf_view_table_fits(const struct hf_view_table *table, const struct hf_index *index)
@@ -222,7 +271,7 @@ static int fetch_chunk(struct hf_view_table *t, const struct view_hart *hart, ui
 	sqlite3_reset(t->chunk);
 	if (err)
 		return err > 0 ? HF_ERR_STATE : err;
-	if (end < c->offset || (number == 0 && c->offset != 0))
+	if (end < c->offset || end - c->offset > HF_VIEW_CHUNK_MAX || (number == 0 && c->offset != 0))
 		return HF_ERR_STATE;
 	c->number = number;
 	c->size = end - c->offset;
@@ -239,7 +288,7 @@ int hf_view_table_chunk(struct hf_view_table *table, uint32_t hart, uint64_t num
 	pthread_mutex_lock(&table->lock);
 	err = fetch_chunk(table, h, number, ret_chunk);
 	pthread_mutex_unlock(&table->lock);
-	return err;
+	return noted(table, err);
 }
 
 struct offset_key {
@@ -279,5 +328,5 @@ int hf_view_table_chunk_of(struct hf_view_table *table, uint32_t hart, uint64_t 
 	pthread_mutex_unlock(&table->lock);
 	if (!err && (offset < ret_chunk->offset || offset - ret_chunk->offset >= ret_chunk->size))
 		err = HF_ERR_STATE;
-	return err;
+	return noted(table, err);
 }

@@ -243,6 +243,7 @@ static void clear_bar(const struct work *work)
 struct worker {
 	struct work *work;
 	struct item *item;
+	size_t bad_files; /* of the item's index */
 };
 
 /* Nobody would be served by hearing it of every capture. */
@@ -301,6 +302,25 @@ static void tell_result(struct work *work, const struct item *item, int err, uin
 		draw_bar(work);
 }
 
+/* A file of the index that is no good. */
+static void tell_bad_file(void *ctx, const char *name, const char *what)
+{
+	struct worker *worker = ctx;
+	struct work *work = worker->work;
+
+	pthread_mutex_lock(&work->lock);
+	worker->bad_files++;
+	clear_bar(work);
+	if (work->verify || work->settings->verbosity >= 0)
+		hf_say(stdout, "%s/%s: index file %s %s; %s", work->archives[worker->item->archive].opened.directory,
+		       worker->item->path, name, what,
+		       work->verify ? "it was removed" : "it is made again");
+	fflush(stdout);
+	if (work->bar)
+		draw_bar(work);
+	pthread_mutex_unlock(&work->lock);
+}
+
 static void do_item(struct worker *worker)
 {
 	struct work *work = worker->work;
@@ -308,17 +328,23 @@ static void do_item(struct worker *worker)
 	struct hf_fs *fs = work->archives[item->archive].fs;
 	struct hf_diag diag = {0};
 	uint64_t chunks = 0, bad = 0;
-	int err = hf_fs_index(fs, item->path, on_progress, worker, &diag);
+	bool removed;
+	int err;
 
-	if (!err && work->verify)
+	/* What it says against the capture itself, indexing says better. */
+	worker->bad_files = 0;
+	hf_fs_examine(fs, item->path, tell_bad_file, worker, &diag);
+	removed = work->verify && worker->bad_files;
+	err = removed ? 0 : hf_fs_index(fs, item->path, on_progress, worker, &diag);
+	if (!err && work->verify && !removed)
 		err = hf_fs_verify(fs, item->path, &chunks, &bad, &diag);
 	pthread_mutex_lock(&work->lock);
 	work->partial -= item->percent;
 	work->done++;
-	work->failed += err || bad;
+	work->failed += err || bad || removed;
 	if (err == HF_ERR_INDEX_DIR && !work->verify)
 		tell_index_dir(work, fs);
-	else if (!(err == HF_ERR_CANCELLED && (interrupted || work->no_index_dir)))
+	else if (!removed && !(err == HF_ERR_CANCELLED && (interrupted || work->no_index_dir)))
 		tell_result(work, item, err, chunks, bad, &diag);
 	pthread_mutex_unlock(&work->lock);
 }

@@ -51,8 +51,10 @@ static void end_data(struct hf_stf_enc *e, struct hf_sink *sink)
 	static const uint8_t zeros[64];
 	struct hf_stf_enc_state *s = &e->s;
 
-	for (; s->fill; s->fill -= s->fill < sizeof zeros ? s->fill : (uint32_t)sizeof zeros)
+	/* A stored state may name any number. */
+	for (; s->fill && !sink->err; s->fill -= s->fill < sizeof zeros ? s->fill : (uint32_t)sizeof zeros)
 		hf_sink_write(sink, zeros, s->fill < sizeof zeros ? s->fill : sizeof zeros);
+	s->fill = 0;
 	if (s->flags & HF_STF_ENC_TARGET)
 		hf_stf_enc_write_target(e, sink, s->handler);
 	if (s->flags & HF_STF_ENC_AFTER)

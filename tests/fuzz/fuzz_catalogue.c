@@ -122,7 +122,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static bool ready;
 	struct hf_catalogue *cat;
-	enum hf_db_look what;
 	int fd;
 
 	if (!ready)
@@ -135,19 +134,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		set_harts(data + 1, size - 1);
 	else
 		db_fuzz_store(t.dirfd, name, &valid, data[0], data + 1, size - 1);
-	fd = openat(t.dirfd, name, O_RDONLY | O_CLOEXEC);
-	what = hf_db_look(fd, HF_DB_CATALOGUE);
-	close(fd);
 	cat = open_cat();
 	for (unsigned i = 0; i < ENTRIES; i++)
 		look(cat, i);
 	put(cat, 1);
-	MUST(hf_catalogue_flush(cat) == (what == HF_LOOK_FOREIGN ? HF_ERR_IO : 0));
+	MUST(hf_catalogue_flush(cat) == 0);
 	for (unsigned i = 0; i < ENTRIES; i++)
 		look(cat, i);
 	hf_catalogue_close(cat);
 	fd = openat(t.dirfd, name, O_RDONLY | O_CLOEXEC);
-	MUST(what == HF_LOOK_FOREIGN || hf_vfs_verify(fd) == 0);
+	MUST(hf_vfs_verify(fd) == 0);
 	close(fd);
 	return 0;
 }

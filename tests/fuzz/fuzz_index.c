@@ -125,16 +125,10 @@ static void look_at_view(void)
 static void look_at_part(unsigned mode, const uint8_t *bytes, size_t n)
 {
 	char part[HF_FILE_NAME_SIZE + 8];
-	enum hf_db_look look;
-	int fd, err;
 
 	snprintf(part, sizeof part, ".%s.part", names[mode & VIEW]);
 	db_fuzz_store(t.dirfd, part, &valid[mode & VIEW], mode, bytes, n);
-	fd = openat(t.dirfd, part, O_RDONLY | O_CLOEXEC);
-	look = hf_db_look(fd, mode & VIEW ? HF_DB_VIEW : HF_DB_INDEX);
-	close(fd);
-	err = hf_build_run(&t.build, NULL);
-	MUST(err == (look == HF_LOOK_FOREIGN ? HF_ERR_IO : 0));
+	MUST(hf_build_run(&t.build, NULL) == 0);
 	hf_ixtest_clear(&t);
 }
 

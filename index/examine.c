@@ -1,0 +1,133 @@
+/* Looking for files of a capture that are no good: damaged, or not what their name says. */
+#include "index/builder.h"
+#include "index/content.h"
+#include "index/fault.h"
+#include "index/stand.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct examiner {
+	int dirfd;
+	const struct hf_identity *identity;
+	enum hf_examine how;
+	hf_examine_fn fn;
+	void *ctx;
+};
+
+/* What is no regular file at all; NULL: it is one, or there is none. */
+static const char *kind_of(int dirfd, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISREG(st.st_mode))
+		return NULL;
+	return S_ISDIR(st.st_mode)   ? "is a directory"
+	       : S_ISLNK(st.st_mode) ? "is a symbolic link"
+	       : S_ISFIFO(st.st_mode) ? "is a FIFO"
+				      : "is not a regular file";
+}
+
+/* Every page of the file. *ret_what is set if one is bad. */
+static int look_at_pages(int fd, char *what, size_t size)
+{
+	struct stat st;
+	int err = fstat(fd, &st) < 0 ? hf_fault_set_fd("reading", fd, errno) : 0;
+
+	for (off_t at = 0; !err && at < st.st_size; at += HF_PAGE_SIZE) {
+		err = hf_vfs_verify_page(fd, (uint64_t)at);
+		if (err == HF_ERR_STATE)
+			snprintf(what, size, "is damaged: the page at byte %lld does not have its checksum",
+				 (long long)at);
+	}
+	return err;
+}
+
+static const char *header_of(int fd, enum hf_db_kind kind)
+{
+	switch (hf_db_look(fd, kind)) {
+	case HF_LOOK_EMPTY:
+		return "is empty";
+	case HF_LOOK_FOREIGN:
+		return "is not of hartfs, or its header is damaged";
+	case HF_LOOK_OLD:
+		return "is of another version, cut short, or damaged in its header";
+	default:
+		return NULL;
+	}
+}
+
+static int open_as_index(const struct examiner *x)
+{
+	struct hf_index *index;
+	int err = hf_index_open(x->dirfd, x->identity, &index);
+
+	hf_index_close(index);
+	return err;
+}
+
+static int open_as_view(const struct examiner *x, const struct hf_view_key *key)
+{
+	struct hf_view_table *table;
+	int err = hf_view_table_open(x->dirfd, x->identity, key, &table);
+
+	hf_view_table_close(table);
+	return err;
+}
+
+/* Sets what[] if the file is no good. key NULL: the decode index. */
+static int look_at_file(const struct examiner *x, int fd, const struct hf_view_key *key, char *what,
+			size_t size)
+{
+	const char *header = header_of(fd, key ? HF_DB_VIEW : HF_DB_INDEX);
+	int err;
+
+	if (header) {
+		snprintf(what, size, "%s", header);
+		return 0;
+	}
+	err = x->how == HF_EXAMINE_PAGES ? look_at_pages(fd, what, size) : 0;
+	if (!err)
+		err = key ? open_as_view(x, key) : open_as_index(x);
+	if (err == HF_ERR_NOT_FOUND)
+		snprintf(what, size, "is damaged, or of another capture");
+	return err == HF_ERR_NOT_FOUND || err == HF_ERR_STATE ? 0 : err;
+}
+
+static int examine(const struct examiner *x, const char *name, const struct hf_view_key *key)
+{
+	const char *kind;
+	char what[128] = "";
+	int fd, err = hf_idx_file_open(x->dirfd, name, &fd);
+
+	if (err == HF_ERR_NOT_FOUND) {
+		kind = kind_of(x->dirfd, name);
+		snprintf(what, sizeof what, "%s", kind ? kind : "");
+		err = 0;
+	} else if (!err) {
+		err = look_at_file(x, fd, key, what, sizeof what);
+		close(fd);
+	}
+	if (err || !*what)
+		return err;
+	x->fn(x->ctx, name, what);
+	return x->how == HF_EXAMINE_PAGES ? hf_stand_remove(x->dirfd, name) : 0;
+}
+
+int hf_index_examine(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views, size_t view_count,
+		     enum hf_examine how, hf_examine_fn fn, void *ctx)
+{
+	const struct examiner x = {.dirfd = dirfd, .identity = identity, .how = how, .fn = fn, .ctx = ctx};
+	char name[HF_FILE_NAME_SIZE];
+	int err;
+
+	hf_idx_file_name_index(identity, name);
+	err = examine(&x, name, NULL);
+	for (size_t i = 0; !err && i < view_count; i++)
+		if (!hf_idx_file_name_view(identity, &views[i], name))
+			err = examine(&x, name, &views[i]);
+	return err;
+}
