@@ -1,6 +1,6 @@
 /*
- * Mounts that nobody serves any more: how to tell, without waiting for an answer that never comes, and how to end them so
- * that whoever waits in one gets an error. The kernel ends a connection by itself when the last process that holds its
+ * Mounts that nobody serves any more: how to tell, without waiting for an answer that never comes, and how to end them
+ * so that whoever waits in one gets an error. The kernel ends a connection by itself when the last process that holds its
  * device is gone; a process that was killed but cannot end, since it waits in the kernel, keeps it.
  */
 #ifndef HF_MOUNTD_DEAD_H

@@ -1,7 +1,7 @@
 /*
- * Mounts as the kernel lists them, how to undo one as whoever we are, and how other processes learn who is behind a mount:
- * the supervisor and the server each hold, as long as they live, an abstract socket named after the device number and the
- * time of the mount.
+ * Mounts as the kernel lists them, how to undo one as whoever we are, and how other processes learn who is behind a
+ * mount: the supervisor and the server each hold, as long as they live, an abstract socket named after the device number
+ * and the time of the mount.
  */
 #ifndef HF_MOUNTD_MOUNTS_H
 #define HF_MOUNTD_MOUNTS_H

@@ -64,11 +64,11 @@ int hf_session_mount(struct hf_session *session, const char *mountpoint)
 }
 
 /*
- * No thread of ours may wait in the kernel for what only we can answer: killed meanwhile it could not die, the connection
- * would stay, and everybody who waits in it too. To drop pages (an offset from 0 on) the kernel waits for reads of them,
- * to drop a name for look-ups in its directory. With a negative offset it only marks the attributes as old: the next
- * read of cached bytes asks for them (FUSE_CAP_AUTO_INVAL_DATA) and gets an error if the file was replaced, and pages
- * and names are dropped by whoever opens the file or directory next, on that process's own time.
+ * No thread of ours may wait in the kernel for what only we can answer: killed meanwhile it could not die, and the
+ * connection would stay with everybody who waits in it. To drop pages (an offset from 0 on) the kernel waits for reads
+ * of them, to drop a name for look-ups in its directory. With a negative offset it only marks the attributes as old.
+ * The next read of cached bytes then asks for them (FUSE_CAP_AUTO_INVAL_DATA) and gets an error if the file was
+ * replaced. Pages and names are dropped by whoever opens the file or directory next, on that process's own time.
  */
 void hf_session_invalidate(void *ctx, uint64_t ino)
 {
