@@ -82,14 +82,8 @@ make_one() {
 		fi
 		;;
 	damaged)
-		if [ $((i % 2)) = 0 ]; then
-			cp "$tmp/seed/stf$((i % 8)).stf" "$dir/c$i.stf"
-			damage "$dir/c$i.stf" "$i"
-		else
-			mkdir "$dir/c$i"
-			cp "$tmp/seed/etrace$((i % 8))/"* "$dir/c$i/"
-			damage "$dir/c$i/trace.bin" "$i"
-		fi
+		cp "$tmp/seed/stf$((i % 8)).stf" "$dir/c$i.stf"
+		damage "$dir/c$i.stf" "$i"
 		;;
 	stf)
 		cp "$tmp/seed/stf$((i % 8)).stf" "$dir/c$i.stf"

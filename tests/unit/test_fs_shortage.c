@@ -147,6 +147,16 @@ static void test_changed(unsigned left)
 	hf_fst_end(&t);
 }
 
+static enum hf_capture_state state_of(struct hf_capture *capture)
+{
+	enum hf_capture_state state;
+
+	pthread_mutex_lock(&capture->lock);
+	state = capture->state;
+	pthread_mutex_unlock(&capture->lock);
+	return state;
+}
+
 /* Captures that are to be indexed meanwhile wait for it. */
 static void test_indexing(unsigned left)
 {
@@ -157,10 +167,10 @@ static void test_indexing(unsigned left)
 	take_descriptors(left);
 	hf_jobs_add(t.fs, capture, true);
 	hf_fst_sleep_ms(300);
-	CHECK(capture->state != HF_CAPTURE_FAILED);
+	CHECK(state_of(capture) != HF_CAPTURE_FAILED);
 	give_descriptors();
 	hf_fs_idle(t.fs);
-	CHECK_EQ(capture->state, HF_CAPTURE_READY);
+	CHECK_EQ(state_of(capture), HF_CAPTURE_READY);
 	CHECK_EQ(look("x@stf/hart0/listing.txt"), 0);
 	hf_fst_end(&t);
 }
