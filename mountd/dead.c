@@ -17,6 +17,8 @@
 
 /* How long a mount may take to answer before it is called silent, and how long its probe to end when it was killed. */
 enum { PROBE_MS = 5000, REAP_MS = 1000, STEP_MS = 5 };
+/* How often a server that seems to live is looked at, STEP_MS apart. */
+enum { LOOKS = 20 };
 
 /* Of a line "ShdPnd:\t0000000000000100" (proc(5)). */
 static bool has_kill_pending(const char *line)
@@ -30,18 +32,21 @@ static bool has_kill_pending(const char *line)
 bool hf_dead_process(pid_t pid)
 {
 	char path[64], line[256], state;
-	bool dead = false;
+	bool dead = false, has_memory = false;
 	FILE *file;
 
 	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
 	file = fopen(path, "re");
 	if (!file)
 		return errno == ENOENT || errno == ESRCH;
-	while (!dead && fgets(line, sizeof line, file))
+	while (!dead && fgets(line, sizeof line, file)) {
+		has_memory |= !strncmp(line, "VmSize:", 7);
 		dead = (sscanf(line, "State: %c", &state) == 1 && (state == 'Z' || state == 'X')) ||
 		       has_kill_pending(line);
+	}
 	fclose(file);
-	return dead;
+	/* On its way out a process first gives back its memory, and then, maybe much later, its files. */
+	return dead || !has_memory;
 }
 
 /* The kernel lets in whose mount it is; root is not, unless others may use it. */
@@ -104,8 +109,14 @@ enum hf_life hf_dead_ask(const char *path, const struct hf_mount_entry *entry)
 
 	if (fd < 0)
 		return probe(path, entry);
-	/* A server that can be seen needs no question, which it may be too busy to answer. */
+	/* A server that can be seen needs no question, which it may be too busy to answer. One that was killed just now
+	 * may not show it yet. */
 	close(fd);
+	for (int looks = 0; looks < LOOKS; looks++) {
+		if (server <= 0 || hf_dead_process(server))
+			break;
+		nap();
+	}
 	return server > 0 && hf_dead_process(server) ? HF_DEAD : HF_LIVES;
 }
 
