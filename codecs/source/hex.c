@@ -74,7 +74,7 @@ static int skip_rest(struct hex *h, struct hf_diag *diag)
 /* Over blanks, a comment or the offset column. */
 static int begin_line(struct hex *h, struct hf_diag *diag)
 {
-	const uint8_t *p, *end, *colon;
+	const uint8_t *p, *end, *colon, *comment;
 	size_t have, i = 0;
 	int err = hf_unpack_need(&h->u, COLUMN_MAX, &p, &have, diag);
 
@@ -88,7 +88,8 @@ static int begin_line(struct hex *h, struct hf_diag *diag)
 	h->inside = true;
 	if (i < have && (p[i] == '#' || p[i] == ';' || (p[i] == '/' && i + 1 < have && p[i + 1] == '/')))
 		return skip_rest(h, diag);
-	colon = memchr(p, ':', have);
+	comment = memchr(p, '|', have);
+	colon = memchr(p, ':', comment ? (size_t)(comment - p) : have);
 	h->u.pos += colon ? (size_t)(colon - p) + 1 : i;
 	return 0;
 }

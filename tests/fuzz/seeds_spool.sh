@@ -1,31 +1,17 @@
 #!/usr/bin/env bash
-# Makes the seeds of fuzz_spool anew: tests/fuzz/seeds_spool.sh (needs zstd).
+# Makes the seeds of fuzz_spool anew: tests/fuzz/seeds_spool.sh.
 set -eu
 cd "$(dirname "$0")"
 to=corpus/spool
+rm -rf "$to"
 mkdir -p "$to"
 
-le() { # BYTES VALUE
-	for ((k = 0; k < $1; k++)); do printf "\\x$(printf %02x $(($2 >> 8 * k & 255)))"; done
-}
-work=$(mktemp -d)
-trap 'rm -r "$work"' EXIT
-
-seed() { # NAME SEALED STREAM-SIZE: frames of 256 KiB of zeros, the last of less, and the table
-	local left=$3 n=0 size
-	{ le 1 "$2"; le 2 $(($3 / 16)); } >"$to/$1"
-	: >"$work/table"
-	while [ $left -gt 0 ]; do
-		size=$((left < 262144 ? left : 262144))
-		head -c $size /dev/zero | zstd -qc >"$work/frame"
-		cat "$work/frame" >>"$to/$1"
-		{ le 4 "$(stat -c %s "$work/frame")"; le 4 $size; } >>"$work/table"
-		left=$((left - size)) n=$((n + 1))
-	done
-	{ le 4 0x184d2a5e; le 4 $((8 * n + 17)); cat "$work/table"; le 4 72; le 4 0; } >>"$to/$1"
-	{ le 4 $((n + 1)); le 1 0; le 4 0x8f92eab1; } >>"$to/$1"
-}
-seed small 1 160
-seed frames 1 800000
-seed none 1 0
-seed unsealed 0 160
+# A stream as it is; a byte of a frame, of the head, of the table changed, with the hashes put right or not; cut short.
+for ((i = 0; i < 8; i++)); do printf "\\x0$i" >"$to/valid$i"; done
+printf '\x05\x10\x00\x00\x01\xff' >"$to/frame"
+printf '\x05\x10\x00\x80\x01\xff' >"$to/head"
+printf '\x05\x52\x00\x80\x02\x07\x07' >"$to/table"
+printf '\x1d\x50\x00\x80\x04\x00\x00\x00\x10' >"$to/forged-size"
+printf '\x1e\x50\x00\x80\x08\x00\x00\x00\x00\x00\x00\x04\x00' >"$to/forged-empty"
+printf '\x1d\x10\x00\x00\x02\xff\xff\x50\x00\x80\x01\x21' >"$to/forged-both"
+printf '\x04\x20\x00\x00\x00' >"$to/cut"

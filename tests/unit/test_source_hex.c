@@ -61,6 +61,7 @@ static void test_lines(void)
 	check("hex", "0xde,0xAD, 0XBE\tef\r\n", "deadbeef");
 	check("hex", "# a dump\n; of 2024\n// memory\n 00\n  # 11\n", "00");
 	check("hex", "0x20000000 <buffer+16>:\t0x01\t0x02\n20000002: 0304 |..|\n", "01020304");
+	check("hex", "01 02 |12:34\n", "0102");
 	check("hex_words", "0x20000000: 0x12345678 9abcdef0\n1122 33 0102030405060708", "78563412f0debc9a2211330807060504030201");
 }
 
