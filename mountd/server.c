@@ -26,17 +26,21 @@ struct server {
 	atomic_bool indexed; /* the indexer thread has done its part */
 };
 
-static void report(const struct server *server, struct hf_report message)
+static bool report(const struct server *server, struct hf_report message)
 {
-	if (write(server->supervisor_fd, &message, sizeof message) != sizeof message)
-		hf_log(4, "the supervisor is gone");
+	if (write(server->supervisor_fd, &message, sizeof message) == sizeof message)
+		return true;
+	hf_log(4, "the supervisor is gone");
+	return false;
 }
 
 static void say_ready(struct server *server, enum hf_exit status)
 {
 	hf_daemon_go_quiet(server->plan);
 	hf_log(6, "%s is mounted on %s", server->plan->archive, server->plan->mountpoint);
-	report(server, (struct hf_report){.kind = HF_REPORT_READY, .status = status});
+	/* Whoever started the mount was told that it failed. */
+	if (!report(server, (struct hf_report){.kind = HF_REPORT_READY, .status = status}))
+		kill(getpid(), SIGTERM);
 }
 
 static void on_init(void *ctx)
@@ -115,7 +119,8 @@ static int mount_it(struct server *server)
 	/* Seen through the archive it is a place the file system must keep away from, also where it is mounted once more. */
 	plan->skip[plan->skip_count++] = (struct hf_fs_place){.dev = entry.dev};
 	server->announced_fd = hf_mounts_announce(entry.dev, HF_MOUNTS_SERVER);
-	report(server, (struct hf_report){.kind = HF_REPORT_MOUNTED, .dev = entry.dev});
+	if (!report(server, (struct hf_report){.kind = HF_REPORT_MOUNTED, .dev = entry.dev}))
+		return HF_EXIT_FAILURE;
 	return HF_EXIT_OK;
 }
 
