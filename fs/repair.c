@@ -110,10 +110,22 @@ static bool remove_damaged(struct hf_open *open)
 	return any;
 }
 
+static bool is_failing(const struct hf_open *open)
+{
+	bool failing = hf_index_is_failing(open->index);
+
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+		failing |= open->table[i] && hf_view_table_is_failing(open->table[i]);
+	return failing;
+}
+
 void hf_open_blame(struct hf_open *open, int err)
 {
 	struct hf_capture *capture = open->capture;
 
+	/* The next one tries it with the files as they are then. */
+	if (err < 0 && hf_err_class(err) == HF_CLASS_io && is_failing(open))
+		hf_open_drop_if(open);
 	if (err != HF_ERR_STATE && err != HF_ERR_MISMATCH)
 		return;
 	if (remove_damaged(open)) {

@@ -148,7 +148,9 @@ int hf_idx_file_open(int dirfd, const char *name, int *ret_fd)
 	*ret_fd = -1;
 	if (fd < 0)
 		return open_error(dirfd, name, errno);
-	err = fstat(fd, &st) < 0 ? HF_ERR_IO : trusted(dirfd, &st) ? 0 : HF_ERR_NOT_FOUND;
+	err = fstat(fd, &st) < 0 ? HF_ERR_IO : 0;
+	if (!err && (!trusted(dirfd, &st) || hf_stand_is_condemned(&st)))
+		err = HF_ERR_NOT_FOUND;
 	if (err)
 		close(fd);
 	else

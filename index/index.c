@@ -20,7 +20,7 @@
 struct hf_index {
 	int dirfd, fd;
 	char name[HF_FILE_NAME_SIZE];
-	atomic_bool damaged;
+	atomic_bool damaged, failing;
 	sqlite3 *db;
 	pthread_mutex_t lock; /* of the statements */
 	sqlite3_stmt *chunk, *ordinal, *point, *window;
@@ -118,17 +118,24 @@ void hf_index_close(struct hf_index *index)
 	free(index);
 }
 
-/* The result of a look-up, of which damage is noted. */
+/* The result of a look-up, of which it is noted that the file is damaged, or cannot be read. */
 static int noted(struct hf_index *x, int err)
 {
 	if (err == HF_ERR_STATE)
 		x->damaged = true;
+	else if (err < 0 && hf_err_class(err) == HF_CLASS_io)
+		x->failing = true;
 	return err;
 }
 
 bool hf_index_is_damaged(const struct hf_index *index)
 {
 	return index->damaged;
+}
+
+bool hf_index_is_failing(const struct hf_index *index)
+{
+	return index->failing;
 }
 
 void hf_index_remove(const struct hf_index *index)

@@ -97,6 +97,8 @@ int hf_index_open(int dirfd, const struct hf_identity *identity, struct hf_index
 void hf_index_close(struct hf_index *index);
 /* Whether anything that was asked of it has met damage, a page without its checksum or a row that cannot be. */
 bool hf_index_is_damaged(const struct hf_index *index);
+/* Whether reading the file has failed, which opening it anew may cure. */
+bool hf_index_is_failing(const struct hf_index *index);
 /* Removes its file, if that still stands under its name. It can be used as before. */
 void hf_index_remove(const struct hf_index *index);
 
@@ -141,6 +143,7 @@ int hf_view_table_open(int dirfd, const struct hf_identity *identity, const stru
 void hf_view_table_close(struct hf_view_table *table);
 /* As of an index. */
 bool hf_view_table_is_damaged(const struct hf_view_table *table);
+bool hf_view_table_is_failing(const struct hf_view_table *table);
 void hf_view_table_remove(const struct hf_view_table *table);
 /* Its name in the index directory. */
 const char *hf_view_table_name(const struct hf_view_table *table);

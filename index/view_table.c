@@ -18,7 +18,7 @@ struct view_hart {
 struct hf_view_table {
 	int dirfd, fd;
 	char name[HF_FILE_NAME_SIZE];
-	atomic_bool damaged;
+	atomic_bool damaged, failing;
 	sqlite3 *db;
 	pthread_mutex_t lock; /* of the statements */
 	sqlite3_stmt *chunk, *offset;
@@ -160,17 +160,24 @@ void hf_view_table_close(struct hf_view_table *table)
 	free(table);
 }
 
-/* The result of a look-up, of which damage is noted. */
+/* The result of a look-up, of which it is noted that the file is damaged, or cannot be read. */
 static int noted(struct hf_view_table *t, int err)
 {
 	if (err == HF_ERR_STATE)
 		t->damaged = true;
+	else if (err < 0 && hf_err_class(err) == HF_CLASS_io)
+		t->failing = true;
 	return err;
 }
 
 bool hf_view_table_is_damaged(const struct hf_view_table *table)
 {
 	return table->damaged;
+}
+
+bool hf_view_table_is_failing(const struct hf_view_table *table)
+{
+	return table->failing;
 }
 
 void hf_view_table_remove(const struct hf_view_table *table)
