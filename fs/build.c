@@ -295,16 +295,23 @@ bool hf_capture_may_try(struct hf_capture *capture, int err)
 	return may;
 }
 
+/* A repair that failed is tried again no sooner. */
+#define REPAIR_PAUSE_NS (INT64_C(2) * 1000000000)
+
 /* The turn is over: what becomes of the capture. A successful build has made it READY already. */
 static void end_turn(struct hf_capture *capture, const struct progress *progress, int err, const struct hf_diag *diag)
 {
 	const uint64_t version = progress->version;
 	const int64_t now_ns = hf_fs_now_ns();
+	char text[256];
 	struct hf_facts *facts = NULL;
 	bool failed = err && err != HF_ERR_CANCELLED && err != HF_ERR_BUSY && err != HF_ERR_CHANGED &&
 		      err != HF_ERR_INDEX_DIR && !hf_capture_may_try(capture, err);
 
-	if (failed && !hf_facts_new_failed(capture, version, diag, &facts)) {
+	if (failed && progress->repair) {
+		hf_diag_format(diag, text, sizeof text);
+		hf_fs_log(capture->fs, 4, "%s: its index could not be made again: %s", capture->path, text);
+	} else if (failed && !hf_facts_new_failed(capture, version, diag, &facts)) {
 		hf_capture_settle(capture, version, facts);
 		hf_facts_unref(facts);
 	}
@@ -316,6 +323,8 @@ static void end_turn(struct hf_capture *capture, const struct progress *progress
 		capture->repair = false;
 		capture->repaired_ns = now_ns;
 		capture->repair_ns = now_ns - capture->started_ns;
+		if (err && capture->repair_ns < REPAIR_PAUSE_NS)
+			capture->repair_ns = REPAIR_PAUSE_NS;
 	}
 	if (capture->state == HF_CAPTURE_INDEXING)
 		capture->state = err == HF_ERR_BUSY	   ? HF_CAPTURE_QUEUED

@@ -448,10 +448,11 @@ int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint6
 	if (!err) {
 		version = capture->version;
 		err = hf_open_get(capture, version, &verify.open);
-		if (!err && verify.open->missing) {
-			hf_open_put(verify.open);
-			err = HF_ERR_NOT_FOUND;
-		}
+	}
+	/* Somebody removed a table just now. */
+	if (!err && verify.open->missing) {
+		hf_open_put(verify.open);
+		err = HF_ERR_NOT_FOUND;
 	}
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);

@@ -151,7 +151,9 @@ static int open_on_disk(int dirfd, const char *name, int *ret_fd)
 	fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return open_error(dirfd, name, errno);
-	err = fstat(fd, &st) < 0 ? hf_fault_set("opening", name, errno) : trusted(dirfd, &st) ? 0 : HF_ERR_NOT_FOUND;
+	err = fstat(fd, &st) < 0 ? hf_fault_set("opening", name, errno) : 0;
+	if (!err && (!trusted(dirfd, &st) || hf_stand_is_condemned(&st)))
+		err = HF_ERR_NOT_FOUND;
 	if (err)
 		close(fd);
 	else
@@ -173,12 +175,13 @@ int hf_idx_file_open(int dirfd, const char *name, int *ret_fd)
 /* Of the file on disk that is open as fd. */
 static void drop_on_disk(struct hf_memdir *memdir, int dirfd, const char *name, int fd)
 {
-	if (!hf_stand_is_named(dirfd, name, fd))
+	if (memdir && hf_memdir_keeps(memdir)) {
+		if (hf_stand_is_named(dirfd, name, fd))
+			hf_memdir_hide(memdir, name);
 		return;
+	}
 	/* What can neither be read nor removed must not be met again. */
-	if (memdir && hf_memdir_keeps(memdir))
-		hf_memdir_hide(memdir, name);
-	else if (hf_stand_remove(dirfd, name) && memdir)
+	if (hf_stand_remove_open(dirfd, name, fd) && memdir)
 		hf_memdir_hide(memdir, name);
 }
 

@@ -20,8 +20,6 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-/* No stream is longer: what a hostile file makes us hold in memory is bounded by what it holds itself. */
-#define FRAMES_MAX (UINT64_C(1) << 31)
 
 struct hf_spool {
 	atomic_uint refs;
@@ -99,7 +97,7 @@ static int load_table(struct hf_spool *s, const struct hf_identity *identity)
 	uint8_t head[HF_SPOOL_HEAD_SIZE], want[HF_SPOOL_HEAD_SIZE], *table;
 	int err = HF_ERR_STATE;
 
-	if (frames >= FRAMES_MAX || s->file_size < size + sizeof head)
+	if (frames >= HF_SPOOL_FRAMES_MAX || s->file_size < size + sizeof head)
 		return HF_ERR_STATE;
 	table = malloc((size_t)size);
 	s->at = calloc((size_t)frames + 1, sizeof *s->at);

@@ -155,8 +155,7 @@ static int prepare(struct making *m)
 {
 	m->frames = hf_spool_frames(m->build->stream_size);
 	m->packed_cap = ZSTD_compressBound(HF_SPOOL_FRAME);
-	/* The table's size must fit in its frame's head. */
-	if (m->frames >= UINT32_MAX / HF_SPOOL_ENTRY_SIZE - 4)
+	if (m->frames >= HF_SPOOL_FRAMES_MAX)
 		return HF_ERR_LIMIT;
 	m->zstd = ZSTD_createCCtx();
 	m->frame = malloc(HF_SPOOL_FRAME);

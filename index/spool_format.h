@@ -5,6 +5,9 @@
 #include "index/file.h"
 #include "index/spool.h"
 
+/* No stream that has a spool is longer (2 TiB), so that its table fits in memory: a hostile file may claim any size. */
+#define HF_SPOOL_FRAMES_MAX (UINT64_C(1) << 23)
+
 enum { HF_SPOOL_HEAD_SIZE = 72, HF_SPOOL_ENTRY_SIZE = 8, HF_SPOOL_FOOTER_SIZE = 9 };
 
 void hf_spool_name(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE]);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -136,4 +137,51 @@ bool hf_stand_is_named(int dirfd, const char *name, int fd)
 
 	return fstat(fd, &st) == 0 && fstatat(dirfd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       st.st_dev == named.st_dev && st.st_ino == named.st_ino;
+}
+
+/* Damaged files that could not be removed, because the directory is read-only for example: the last so many. A file that is
+ * forgotten is found damaged again. */
+static struct {
+	pthread_mutex_t lock;
+	struct condemned {
+		dev_t dev;
+		ino_t ino;
+		struct timespec ctim; /* mending it, or another one with its number, changes that */
+	} file[256];
+	size_t count;
+} condemned = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void condemn(const struct stat *st)
+{
+	pthread_mutex_lock(&condemned.lock);
+	condemned.file[condemned.count++ % (sizeof condemned.file / sizeof condemned.file[0])] =
+		(struct condemned){.dev = st->st_dev, .ino = st->st_ino, .ctim = st->st_ctim};
+	pthread_mutex_unlock(&condemned.lock);
+}
+
+bool hf_stand_is_condemned(const struct stat *st)
+{
+	const size_t room = sizeof condemned.file / sizeof condemned.file[0];
+	bool found = false;
+
+	pthread_mutex_lock(&condemned.lock);
+	for (size_t i = 0; i < condemned.count && i < room && !found; i++)
+		found = condemned.file[i].dev == st->st_dev && condemned.file[i].ino == st->st_ino &&
+			condemned.file[i].ctim.tv_sec == st->st_ctim.tv_sec &&
+			condemned.file[i].ctim.tv_nsec == st->st_ctim.tv_nsec;
+	pthread_mutex_unlock(&condemned.lock);
+	return found;
+}
+
+int hf_stand_remove_open(int dirfd, const char *name, int fd)
+{
+	struct stat st;
+	int err = 0;
+
+	/* Another one may have taken its place. */
+	if (fstat(fd, &st) == 0 && hf_stand_is_named(dirfd, name, fd))
+		err = hf_stand_remove(dirfd, name);
+	if (err)
+		condemn(&st);
+	return err;
 }

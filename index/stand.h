@@ -8,6 +8,8 @@
 
 #include "index/file.h"
 
+#include <sys/stat.h>
+
 /* So many things are kept for one name, as "<name>.damaged-<n>", n from 1. */
 #define HF_ASIDE_MAX 9
 #define HF_ASIDE_TAIL ".damaged-"
@@ -28,6 +30,11 @@ int hf_stand_make_way(int dirfd, const char *name);
 int hf_stand_remove(int dirfd, const char *name);
 /* Whether the file that is open as fd is the one that stands under that name. */
 bool hf_stand_is_named(int dirfd, const char *name, int fd);
+/* Removes name if it still is the file that is open as fd. Where nothing can be removed, the file is remembered: this
+ * process does not open it again. */
+int hf_stand_remove_open(int dirfd, const char *name, int fd);
+/* Whether the file with that stat is remembered as one that should be gone. */
+bool hf_stand_is_condemned(const struct stat *st);
 
 /* Whether name is that of a thing that was put aside. */
 bool hf_stand_is_aside(const char *name);

@@ -2,6 +2,7 @@
  * Files of an index directory that are not what they should be: foreign, newer, cut, damaged, of another capture or
  * another user. None is believed, none is fatal, none that is not ours is touched. And lookups by two threads at once.
  */
+#include "index/db.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
 
@@ -322,6 +323,124 @@ static void test_in_the_way(struct hf_ixtest *t)
 	hf_bytes_free(&bytes);
 }
 
+/* Right checksums, and numbers that somebody made up: what claims more than the file bears out is no index. */
+static void test_claims(struct hf_ixtest *t)
+{
+	static const char *const of_table[] = {
+		"UPDATE hart SET size = 9223372036854775807", "UPDATE hart SET size = 1 << 40",
+		"UPDATE hart SET size = -1", "UPDATE hart SET chunks = 1 << 39", "UPDATE hart SET chunks = chunks + 1",
+		"UPDATE hart SET chunks = 0", "UPDATE hart SET slot = slot + 70000", "UPDATE chunk SET offset = 1 << 50",
+		"UPDATE chunk SET entry = zeroblob(5000)", "DELETE FROM chunk", "UPDATE meta SET complete = 0",
+	};
+	static const char *const of_index[] = {
+		"UPDATE hart SET chunks = 1 << 39", "UPDATE hart SET insns = events + 1", "UPDATE hart SET insns = -1",
+		"UPDATE chunk SET ordinal = 1 << 50", "UPDATE chunk SET entry = zeroblob(5000)", "DELETE FROM chunk",
+		"UPDATE meta SET stream_size = 1 << 62", "UPDATE meta SET stream_size = -1",
+		"UPDATE meta SET codec = 'none'", "UPDATE meta SET box = 'none'", "DELETE FROM point",
+		"UPDATE point SET out_size = 1 << 40", "UPDATE hart SET id = 7",
+	};
+	char name[256];
+
+	hf_ixtest_clear(t);
+	hf_ixtest_capture(t, 300, 2, HARTS, 3);
+	hf_ixtest_pack(t, ".gz");
+	t->build.view_count = 1;
+	for (int view = 0; view < 2; view++) {
+		const char *const *change = view ? of_table : of_index;
+		size_t n = view ? sizeof of_table / sizeof *of_table : sizeof of_index / sizeof *of_index;
+
+		for (size_t i = 0; i < n; i++) {
+			sqlite3 *db;
+			int fd;
+
+			hf_ixtest_build(t);
+			name_of(t, view ? ".hfv" : ".hfi", name);
+			fd = openat(t->dirfd, name, O_RDWR | O_CLOEXEC);
+			CHECK(fd >= 0);
+			CHECK_EQ(hf_db_open_part(fd, t->dirfd, name, view ? HF_DB_VIEW : HF_DB_INDEX, &db), 0);
+			CHECK_EQ(hf_db_run(db, change[i]), 0);
+			CHECK_EQ(hf_db_finish(db), 0);
+			hf_db_close(db);
+			close(fd);
+			if (try_file(t, view) != HF_ERR_NOT_FOUND)
+				fprintf(stderr, "%s\n", change[i]);
+			CHECK_EQ(try_file(t, view), HF_ERR_NOT_FOUND);
+			hf_ixtest_build(t);
+			CHECK_EQ(try_file(t, view), 0);
+			hf_ixtest_clear(t);
+		}
+	}
+	t->build.view_count = t->key_count;
+}
+
+/* What an examination says, and removes. */
+struct heard {
+	char text[300];
+	unsigned count;
+};
+
+static void hear(void *ctx, const char *name, const char *what)
+{
+	struct heard *heard = ctx;
+
+	snprintf(heard->text, sizeof heard->text, "%s %s", name, what);
+	heard->count++;
+}
+
+static void test_examine(struct hf_ixtest *t)
+{
+	struct heard heard = {.count = 0};
+	struct hf_bytes bytes;
+	char name[256];
+
+	hf_ixtest_capture(t, 2500, 2, HARTS, 1);
+	hf_ixtest_build(t);
+	CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, t->keys, t->key_count, HF_EXAMINE_PAGES, hear, &heard), 0);
+	CHECK_EQ(heard.count, 0);
+	name_of(t, ".hfi", name);
+	bytes = load(t, name);
+	/* Behind all that opening looks at. */
+	bytes.p[bytes.n / PAGE / 2 * PAGE + 100] ^= 1;
+	store(t, name, bytes.p, bytes.n);
+	CHECK_EQ(try_index(t), 0);
+	CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, t->keys, t->key_count, HF_EXAMINE_OPENED, hear, &heard), 0);
+	CHECK_EQ(heard.count, 0);
+	CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, t->keys, t->key_count, HF_EXAMINE_PAGES, hear, &heard), 0);
+	CHECK_EQ(heard.count, 1);
+	CHECK(strstr(heard.text, name) && strstr(heard.text, "is damaged: the page at byte "));
+	CHECK_EQ(try_index(t), HF_ERR_NOT_FOUND);
+	CHECK_EQ(hf_ixtest_count(t, ".hfi"), 0);
+	CHECK_EQ(try_view(t), 0);
+	hf_ixtest_build(t);
+	CHECK_EQ(try_index(t), 0);
+	hf_bytes_free(&bytes);
+	hf_ixtest_clear(t);
+}
+
+/* A file of which reading or opening fails is no damaged one, and stays. Root may open everything. */
+static void test_no_permission(struct hf_ixtest *t)
+{
+	char name[256];
+	uid_t was = geteuid();
+
+	if (was != 0)
+		return;
+	hf_ixtest_build(t);
+	name_of(t, ".hfi", name);
+	CHECK(fchown(t->dirfd, 12345, 12345) == 0);
+	CHECK(fchownat(t->dirfd, name, 12345, 12345, 0) == 0);
+	CHECK(fchmodat(t->dirfd, name, 0, 0) == 0);
+	CHECK(seteuid(12345) == 0);
+	CHECK_EQ(hf_err_class(try_index(t)), HF_CLASS_io);
+	CHECK(hf_err_class(hf_build_run(&t->build, NULL)) == HF_CLASS_io);
+	CHECK(seteuid(was) == 0);
+	CHECK_EQ(hf_ixtest_count(t, name), 1);
+	CHECK(fchownat(t->dirfd, name, 0, 0, 0) == 0 && fchmodat(t->dirfd, name, 0600, 0) == 0);
+	CHECK(fchown(t->dirfd, 0, 0) == 0);
+	CHECK_EQ(try_index(t), 0);
+	hf_ixtest_clear(t);
+}
+
 struct looker {
 	struct hf_ixtest *t;
 	struct hf_index *index;
@@ -388,6 +507,9 @@ int main(void)
 	}
 	test_mistaken(&t);
 	test_in_the_way(&t);
+	test_examine(&t);
+	test_no_permission(&t);
+	test_claims(&t);
 	hf_ixtest_capture(&t, 5000, 3, HARTS, 2);
 	test_threads(&t);
 	hf_ixtest_fini(&t);

@@ -536,8 +536,31 @@ static void test_bad_states(void)
 	hf_events_free(&in);
 }
 
+/* A state that claims data for gigabytes does not make zeros for longer than there is room. */
+static void test_claimed_data(void)
+{
+	const struct hf_event insn = {.kind = HF_EVENT_INSN, .insn = {.pc = 0x1000, .opcode = 0x13, .size = 4, .isa = HF_ISA_RV64}};
+	uint8_t blob[HF_STATE_MAX], buf[4 * HF_SINK_ROOM];
+	struct hf_enc *enc;
+	struct hf_sink sink;
+	size_t size;
+
+	CHECK_EQ(hf_enc_new(&hf_stf_enc_ops, &foreign, 0, NULL, &enc), 0);
+	((struct hf_stf_enc *)enc)->s.head = HF_EVENT_TRAP;
+	((struct hf_stf_enc *)enc)->s.left = 1;
+	((struct hf_stf_enc *)enc)->s.take = UINT32_MAX;
+	size = enc->ops->save(enc, blob);
+	CHECK_EQ(enc->ops->load(enc, blob, size), 0);
+	hf_sink_init_buffer(&sink, buf, sizeof buf);
+	enc->ops->put(enc, &insn, 1, &sink);
+	CHECK_EQ(sink.err, HF_ERR_LIMIT);
+	CHECK(hf_sink_total(&sink) <= 2 * sizeof buf);
+	hf_enc_free(enc);
+}
+
 int main(void)
 {
+	test_claimed_data();
 	test_foreign_events();
 	test_attachments();
 	test_traps();
