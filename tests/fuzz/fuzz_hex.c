@@ -152,7 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 2 || size > TEXT_MAX)
 		return 0;
 	/* Few are long: those take their time. */
-	times = data[0] >> 3 == 31 ? TEXT_MAX / (size - 1) : 1 + (data[0] >> 3 & 3);
+	times = data[0] >> 3 == 31 ? TEXT_MAX / (size - 1) : 1 + (size_t)(data[0] >> 3 & 3);
 	text = malloc(times * (size - 1));
 	plain.out = malloc(times * (size - 1));
 	MUST(text && plain.out);
