@@ -11,6 +11,7 @@
 #define BYTES_MAX 512
 /* What a decoder entered somewhere is compared with. */
 #define CUT_EVENTS 300
+#define BATCH 32
 
 /* Whose bytes are taken out of frames. */
 #define TRACE_ID 1
@@ -30,63 +31,79 @@ static void describe(uint8_t byte, uint8_t place, size_t n, char *text, size_t s
 		 byte & 32 && place & 12 ? n / 3 : 0, TRACE_ID);
 }
 
-/* The state before event `at`, in another decoder. */
-static void check_cut(const struct hf_ntt *t, const uint8_t *bytes, size_t n, uint32_t hart,
-		      const struct hf_ntt_events *all, size_t at)
-{
+/* Events as they come, and the state before one of them. */
+struct pass {
+	struct hf_event ev[EVENTS_MAX + BATCH];
+	size_t n;
+	int err;
 	uint8_t blob[HF_STATE_MAX];
+	size_t size, at; /* of blob; the event before which it was saved, 0: none */
+	uint64_t discard;
+};
+
+static struct pass pass;
+
+static void run(struct hf_dec *dec, size_t at)
+{
+	size_t got;
+
+	pass.n = pass.at = 0;
+	for (pass.err = 0; !pass.err && pass.n < EVENTS_MAX; pass.n += got) {
+		if (pass.n && pass.n >= at && !pass.at) {
+			pass.size = dec->ops->save(dec, pass.blob, &pass.discard);
+			pass.at = pass.n;
+		}
+		pass.err = hf_dec_next(dec, pass.ev + pass.n, pass.n < at && at - pass.n < BATCH ? at - pass.n : BATCH, &got);
+	}
+	MUST(pass.err == HF_NOTE_END || pass.n >= EVENTS_MAX);
+}
+
+/* Another decoder goes on from there. */
+static void enter(struct hf_dec *dec)
+{
+	struct hf_event ev[BATCH];
+	size_t got;
+
+	MUST(hf_dec_load(dec, pass.blob, pass.size, pass.discard) == 0);
+	for (size_t i = pass.at; i < pass.n && i < pass.at + CUT_EVENTS; i += got) {
+		MUST(hf_dec_next(dec, ev, pass.n - i < BATCH ? pass.n - i : BATCH, &got) == 0);
+		MUST(memcmp(ev, pass.ev + i, got * sizeof *ev) == 0);
+	}
+}
+
+/* Decodes bytes into pass, and from event `at` on again. */
+static void decode(const struct hf_ntt *t, const uint8_t *bytes, size_t n, uint32_t hart, size_t at)
+{
 	struct hf_stream *stream;
-	struct hf_event ev[32];
 	struct hf_diag diag;
 	struct hf_src *src;
 	struct hf_dec *dec;
-	uint64_t discard;
-	size_t size, got;
 
 	MUST(hf_src_memory_new(bytes, n, &src) == 0);
 	MUST(hf_stream_open(hf_codec_by_name("ntrace"), src, &t->setup, &stream, &diag) == 0);
 	MUST(hf_dec_new(stream, src, hart, &dec) == 0);
-	for (size_t i = 0; i < at; i += got)
-		MUST(hf_dec_next(dec, ev, at - i < 32 ? at - i : 32, &got) == 0);
-	size = dec->ops->save(dec, blob, &discard);
+	run(dec, at);
 	hf_dec_free(dec);
-	MUST(hf_dec_new(stream, src, hart, &dec) == 0);
-	MUST(hf_dec_load(dec, blob, size, discard) == 0);
-	for (size_t i = at; i < all->n && i < at + CUT_EVENTS; i += got) {
-		MUST(hf_dec_next(dec, ev, all->n - i < 32 ? all->n - i : 32, &got) == 0);
-		MUST(memcmp(ev, all->ev + i, got * sizeof *ev) == 0);
+	if (pass.at) {
+		MUST(hf_dec_new(stream, src, hart, &dec) == 0);
+		enter(dec);
+		hf_dec_free(dec);
 	}
-	hf_dec_free(dec);
 	hf_stream_close(stream);
 	hf_src_free(src);
 }
 
-/* Either costs several decoders: an input tries one of the two. */
-static void check_flow(const struct hf_ntt *t, const uint8_t *bytes, size_t n, uint32_t hart)
+static void check_view(const struct hf_ntt *t, uint8_t params)
 {
-	struct hf_ntt_events events = hf_ntt_decode(t, bytes + 2, n - 2, hart, EVENTS_MAX);
+	const struct hf_ntt_events events = {.ev = pass.ev, .n = pass.n};
 	struct hf_bytes view;
 	char ini[512];
 
-	MUST(events.err == HF_NOTE_END || events.n >= EVENTS_MAX);
-	if (events.n)
-		check_cut(t, bytes + 2, n - 2, hart, &events, bytes[1] * events.n / 256);
 	view = hf_ntt_encode_described(&t->setup, &events, 64, 0,
-				       bytes[0] & 0x40 ? "mode=btm,repeat_branch=1" :
-							 "repeat_branch=1,repeat_history=1,sequential_jump=1", ini,
+				       params & 0x40 ? "mode=btm,repeat_branch=1" :
+						       "repeat_branch=1,repeat_history=1,sequential_jump=1", ini,
 				       sizeof ini);
 	hf_bytes_free(&view);
-	hf_ntt_events_free(&events);
-}
-
-static void check_records(const struct hf_ntt *t, const uint8_t *bytes, size_t n, uint8_t place)
-{
-	struct hf_ntt_events records = hf_ntt_decode(t, bytes, n, HF_HART_RECORDS, EVENTS_MAX);
-
-	MUST(records.err == HF_NOTE_END || records.n >= EVENTS_MAX);
-	if (records.n)
-		check_cut(t, bytes, n, HF_HART_RECORDS, &records, place * records.n / 256);
-	hf_ntt_events_free(&records);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
@@ -104,10 +121,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	hf_ntt_init(&t, text);
 	hf_ntt_add_code(&t, run->base, run->code, run->code_size);
 	hf_ntt_add_code(&t, run->base + HF_RUN_TABLE, run->table, run->table_size);
-	if (bytes[1] & 0x10)
-		check_records(&t, bytes + 2, n - 2, bytes[1]);
-	else
-		check_flow(&t, bytes, n, hart);
+	/* Each costs two decoders: an input tries one of the two. */
+	decode(&t, bytes + 2, n - 2, bytes[1] & 0x10 ? HF_HART_RECORDS : hart, 1 + (bytes[1] >> 5) * bytes[1] / 4u);
+	if (!(bytes[1] & 0x10))
+		check_view(&t, bytes[0]);
 	hf_ntt_fini(&t);
 	return 0;
 }
