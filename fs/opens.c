@@ -440,7 +440,9 @@ static int discard(struct hf_open *open, int why)
 {
 	if (why == HF_ERR_INDEX_DIR)
 		hf_index_dir_failed(&open->capture->fs->index_dir);
-	hf_open_discard_files(open, why);
+	/* What is known to be damaged goes alone. */
+	if (why != HF_ERR_STATE || !hf_open_remove_damaged(open))
+		hf_open_discard_files(open, why);
 	return HF_ERR_NOT_FOUND;
 }
 

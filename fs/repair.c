@@ -83,12 +83,11 @@ int hf_capture_reopen(struct hf_capture *capture, uint64_t version, int view, un
 	return err == ABSENT ? HF_ERR_STATE : err;
 }
 
-/* Takes the damaged files of an open index away; whether there are any. */
-static bool remove_damaged(struct hf_open *open)
+bool hf_open_remove_damaged(struct hf_open *open)
 {
 	struct hf_fs *fs = open->capture->fs;
 	const bool first = !atomic_exchange(&open->blamed, true);
-	bool any = hf_index_is_damaged(open->index);
+	bool any = open->index && hf_index_is_damaged(open->index);
 
 	if (any) {
 		hf_index_remove(open->index);
@@ -96,7 +95,7 @@ static bool remove_damaged(struct hf_open *open)
 			hf_fs_log(fs, 4, "%s: index file %s is damaged; it is made again", open->capture->path,
 				  hf_index_name(open->index));
 	}
-	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
+	for (size_t i = 0; open->table && i < HF_VIEW_COUNT; i++) {
 		const struct hf_view_table *table = open->table[i];
 
 		if (!table || !hf_view_table_is_damaged(table))
@@ -120,7 +119,7 @@ void hf_open_blame(struct hf_open *open, int err)
 	}
 	if (err != HF_ERR_STATE && err != HF_ERR_MISMATCH)
 		return;
-	if (remove_damaged(open)) {
+	if (hf_open_remove_damaged(open)) {
 		hf_open_drop_if(open);
 		hf_capture_repair(capture, open->version);
 	} else {

@@ -20,6 +20,9 @@ void hf_capture_repair(struct hf_capture *capture, uint64_t version);
  */
 int hf_capture_reopen(struct hf_capture *capture, uint64_t version, int view, unsigned wait_ms, struct hf_open **ret_open);
 
+/* Takes away those of its files that have turned out damaged; whether there are any. */
+bool hf_open_remove_damaged(struct hf_open *open);
+
 /* After err, when something was made with open: if that is the fault of the index, as much of it as is damaged goes and is
  * made again. HF_ERR_INDEX_DIR: all of it stays and another one is made. What turns out as another error is no concern of the
  * index. */

@@ -10,7 +10,9 @@
 #include "index/spool_format.h"
 
 #include "codecs/base/bytes.h"
+#include "index/fault.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,7 +21,6 @@
 #include <unistd.h>
 #include <xxhash.h>
 #include <zstd.h>
-
 
 struct hf_spool {
 	atomic_uint refs;
@@ -57,20 +58,23 @@ void hf_spool_head_put(const struct hf_identity *identity, uint64_t stream_size,
 	hf_put64(head + 64, XXH3_64bits(head, 64));
 }
 
-static bool read_at(int fd, uint64_t offset, void *buf, size_t n)
+/* HF_ERR_STATE if the file ends before; HF_ERR_INDEX_DIR or a shortage if it cannot be read, which is no damage. */
+static int read_at(int fd, uint64_t offset, void *buf, size_t n)
 {
 	uint8_t *to = buf;
 
 	while (n) {
 		ssize_t got = pread(fd, to, n, (off_t)offset);
 
+		if (got < 0 && errno == EINTR)
+			continue;
 		if (got <= 0)
-			return false;
+			return got ? hf_fault_set_fd("reading", fd, errno) : HF_ERR_STATE;
 		to += got;
 		offset += (size_t)got;
 		n -= (size_t)got;
 	}
-	return true;
+	return 0;
 }
 
 /* The offsets of the frames from the table's entries, which were found to be what was written. */
@@ -95,7 +99,7 @@ static int load_table(struct hf_spool *s, const struct hf_identity *identity)
 	/* the head is among the entries */
 	const uint64_t size = 8 + (frames + 1) * HF_SPOOL_ENTRY_SIZE + HF_SPOOL_FOOTER_SIZE;
 	uint8_t head[HF_SPOOL_HEAD_SIZE], want[HF_SPOOL_HEAD_SIZE], *table;
-	int err = HF_ERR_STATE;
+	int err;
 
 	if (frames >= HF_SPOOL_FRAMES_MAX || s->file_size < size + sizeof head)
 		return HF_ERR_STATE;
@@ -103,12 +107,12 @@ static int load_table(struct hf_spool *s, const struct hf_identity *identity)
 	s->at = calloc((size_t)frames + 1, sizeof *s->at);
 	if (!table || !s->at) {
 		err = HF_ERR_NOMEM;
-	} else if (read_at(s->fd, s->file_size - size - sizeof head, head, sizeof head) &&
-		   read_at(s->fd, s->file_size - size, table, (size_t)size)) {
+	} else if (!(err = read_at(s->fd, s->file_size - size - sizeof head, head, sizeof head)) &&
+		   !(err = read_at(s->fd, s->file_size - size, table, (size_t)size))) {
 		hf_spool_head_put(identity, s->stream_size, XXH3_64bits(table, (size_t)size), want);
-		if (memcmp(head, want, sizeof head) == 0 &&
-		    take_entries(s, table + 8, frames, s->file_size - size - sizeof head))
-			err = 0;
+		if (memcmp(head, want, sizeof head) != 0 ||
+		    !take_entries(s, table + 8, frames, s->file_size - size - sizeof head))
+			err = HF_ERR_STATE;
 	}
 	free(table);
 	return err;
@@ -118,9 +122,9 @@ bool hf_spool_is_ours(int fd, uint64_t size)
 {
 	uint8_t word[4];
 
-	if (size == 0 || (read_at(fd, 0, word, sizeof word) && hf_get32(word) == ZSTD_MAGICNUMBER))
+	if (size == 0 || (!read_at(fd, 0, word, sizeof word) && hf_get32(word) == ZSTD_MAGICNUMBER))
 		return true;
-	return size > sizeof word && read_at(fd, size - sizeof word, word, sizeof word) && hf_get32(word) == 0x8f92eab1;
+	return size > sizeof word && !read_at(fd, size - sizeof word, word, sizeof word) && hf_get32(word) == 0x8f92eab1;
 }
 
 static void discard(struct hf_spool *s)
@@ -166,7 +170,7 @@ int hf_spool_open(int dirfd, const struct hf_identity *identity, uint64_t stream
 	hf_spool_name(identity, s->name);
 	err = hf_idx_file_open(dirfd, s->name, &s->fd);
 	if (!err && fstat(s->fd, &st) < 0)
-		err = HF_ERR_IO;
+		err = hf_fault_set("opening", s->name, errno);
 	if (!err) {
 		s->file_size = (uint64_t)st.st_size;
 		err = load_table(s, identity);
@@ -206,13 +210,18 @@ uint64_t hf_spool_file_size(const struct hf_spool *spool)
 }
 
 /* Frame i into out[HF_SPOOL_FRAME]; packed has room for any. zstd compares the checksum. */
-static bool read_frame(const struct hf_spool *s, uint64_t i, uint8_t *packed, uint8_t *out)
+static int read_frame(const struct hf_spool *s, uint64_t i, uint8_t *packed, uint8_t *out)
 {
 	const size_t size = (size_t)(s->at[i + 1] - s->at[i]);
 	const uint64_t left = s->stream_size - i * HF_SPOOL_FRAME;
 
-	return read_at(s->fd, s->at[i], packed, size) &&
-	       ZSTD_decompress(out, HF_SPOOL_FRAME, packed, size) == (left < HF_SPOOL_FRAME ? left : HF_SPOOL_FRAME);
+	int err = read_at(s->fd, s->at[i], packed, size);
+
+	if (err)
+		return err;
+	return ZSTD_decompress(out, HF_SPOOL_FRAME, packed, size) == (left < HF_SPOOL_FRAME ? left : HF_SPOOL_FRAME)
+		       ? 0
+		       : HF_ERR_STATE;
 }
 
 int hf_spool_read(struct hf_spool *spool, uint64_t offset, void *buf, size_t n)
@@ -230,10 +239,9 @@ int hf_spool_read(struct hf_spool *spool, uint64_t offset, void *buf, size_t n)
 		const size_t skip = (size_t)(offset % HF_SPOOL_FRAME), room = HF_SPOOL_FRAME - skip;
 		const size_t piece = n < room ? n : room;
 
-		if (!read_frame(spool, offset / HF_SPOOL_FRAME, packed, out)) {
-			err = HF_ERR_STATE;
+		err = read_frame(spool, offset / HF_SPOOL_FRAME, packed, out);
+		if (err)
 			break;
-		}
 		memcpy(to, out + skip, piece);
 		to += piece;
 		offset += piece;

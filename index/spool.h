@@ -22,7 +22,7 @@ uint64_t hf_spool_file_size(const struct hf_spool *spool);
 
 /*
  * Bytes [offset, offset + n) of the stream, which it has; checked. Thread-safe. HF_ERR_STATE: the file is damaged. Its
- * name is removed then, and it gives nothing any more.
+ * name is removed then, and it gives nothing any more. HF_ERR_INDEX_DIR or a shortage: it could not be read just now.
  */
 int hf_spool_read(struct hf_spool *spool, uint64_t offset, void *buf, size_t n);
 
