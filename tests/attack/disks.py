@@ -81,7 +81,7 @@ class Disks:
 
     def attack_once(self, mount, kind, size):
         attack = self.attack
-        full, room = "size=%dk" % (size >> 10), "size=64m,nr_inodes=0"
+        full, room = "size=%dk" % (size >> 10), "size=64m,nr_inodes=100000"
         tmpfs(self.disk, {"size": full, "inodes": "size=64m,nr_inodes=%d" % (3 + size % 20),
                           "full and a bit freed": full}.get(kind, room))
         words = ("No space left on device",)
@@ -101,7 +101,8 @@ class Disks:
         elif kind == "full in the middle":
             wait_for(lambda: os.path.isdir(self.index) and len(os.listdir(self.index)) > 3, 20, 0.001)
             used = os.statvfs(self.disk)
-            remount(self.disk, "size=%dk" % ((used.f_blocks - used.f_bfree) * used.f_bsize >> 10))
+            # A size of 0 would be no limit, which cannot be taken back.
+            remount(self.disk, "size=%dk" % max(64, (used.f_blocks - used.f_bfree) * used.f_bsize >> 10))
             words = ()
         elif kind == "removed":
             wait_for(lambda: os.path.isdir(self.index) and len(os.listdir(self.index)) > 3, 20, 0.001)
