@@ -81,7 +81,7 @@ class Disks:
 
     def attack_once(self, mount, kind, size):
         attack = self.attack
-        full, room = "size=%dk" % (size >> 10), "size=64m,nr_inodes=0"
+        full, room = "size=%dk" % (size >> 10), "size=64m,nr_inodes=100000"
         tmpfs(self.disk, {"size": full, "inodes": "size=64m,nr_inodes=%d" % (3 + size % 20),
                           "full and a bit freed": full}.get(kind, room))
         words = ("No space left on device",)
@@ -100,8 +100,7 @@ class Disks:
             words = ("Read-only file system",) if in_time and not self.published() else ()
         elif kind == "full in the middle":
             wait_for(lambda: os.path.isdir(self.index) and len(os.listdir(self.index)) > 3, 20, 0.001)
-            used = os.statvfs(self.disk)
-            remount(self.disk, "size=%dk" % ((used.f_blocks - used.f_bfree) * used.f_bsize >> 10))
+            wait_for(self.fill, 20, 0.001)
             words = ()
         elif kind == "removed":
             wait_for(lambda: os.path.isdir(self.index) and len(os.listdir(self.index)) > 3, 20, 0.001)
@@ -134,6 +133,14 @@ class Disks:
         done = mount.command("verify", CHUNK, self.archive)
         if done.hung or done.status not in (0, 3) or "wrong" in done.text:
             raise Wrong("verify ended with %s: %s" % (done.status, done.text[-300:]))
+
+    def fill(self):
+        """The disk gets no larger than it is; fails if somebody wrote meanwhile."""
+        used = os.statvfs(self.disk)
+        # A size of 0 would be no limit, which cannot be taken back.
+        size = max(64, (used.f_blocks - used.f_bfree) * used.f_bsize >> 10)
+        return subprocess.run(["mount", "-o", "remount,size=%dk" % size, self.disk], check=False,
+                              stderr=subprocess.DEVNULL).returncode == 0
 
     def some_files(self):
         names = sorted(self.files)
