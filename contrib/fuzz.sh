@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes every target in turn with libFuzzer (clang 14), SECONDS each (default 60): contrib/fuzz.sh [SECONDS] [TARGET...]
-# New inputs worth keeping go to build/fuzz/new/TARGET; a crash stops the run and leaves the input there.
+# It prints for each how often it ran, how many edges of the program were seen, and the inputs that show them all. New
+# inputs worth keeping go to build/fuzz/new/TARGET; a crash, a hang or a leak stops the run and leaves the input there.
 set -eu
 cd "$(dirname "$0")/.."
 . contrib/packages.sh
@@ -19,10 +20,20 @@ else
 		targets+=("${name#fuzz_}")
 	done
 fi
+printf '%-18s %12s %8s %8s %8s\n' target executions /s edges corpus
 for target in "${targets[@]}"; do
-	echo "== $target, $seconds s"
-	new=build/fuzz/new/$target
+	new=build/fuzz/new/$target log=build/fuzz/new/$target.log
 	mkdir -p "$new" "tests/fuzz/corpus/$target"
 	"build/fuzz/tests/fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
-		-print_final_stats=1 -artifact_prefix="$new/" "$new" "tests/fuzz/corpus/$target" 2>&1 | tail -n 12
+		-print_final_stats=1 -artifact_prefix="$new/" "$new" "tests/fuzz/corpus/$target" >"$log" 2>&1 || {
+		echo "$target failed; the input is in $new:"
+		tail -n 40 "$log"
+		exit 1
+	}
+	# "#123 DONE cov: 45 ft: 67 corp: 8/9b … exec/s: 10 …"
+	awk -v target="$target" '/^#[0-9]+\tDONE/ {
+		for (i = 3; i < NF; i++) figure[$i] = $(i + 1)
+		split(figure["corp:"], corpus, "/")
+		printf "%-18s %12d %8d %8d %8d\n", target, substr($1, 2), figure["exec/s:"], figure["cov:"], corpus[1]
+	}' "$log"
 done

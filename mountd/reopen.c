@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdalign.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -37,10 +38,7 @@ int hf_reopen_log(struct hf_plan *plan)
 struct message {
 	char byte;
 	struct iovec iov;
-	union {
-		char bytes[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
+	alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
 	struct msghdr header;
 };
 
@@ -50,8 +48,8 @@ static void message_init(struct message *message)
 	message->iov = (struct iovec){.iov_base = &message->byte, .iov_len = 1};
 	message->header = (struct msghdr){.msg_iov = &message->iov,
 					  .msg_iovlen = 1,
-					  .msg_control = message->control.bytes,
-					  .msg_controllen = sizeof message->control.bytes};
+					  .msg_control = message->control,
+					  .msg_controllen = sizeof message->control};
 }
 
 void hf_reopen_send(int server_fd, int fd)
