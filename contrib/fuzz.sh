@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Fuzzes every target in turn with libFuzzer (clang 14), SECONDS each (default 60): contrib/fuzz.sh [SECONDS] [TARGET...]
 # New inputs worth keeping go to build/fuzz/new/TARGET; a crash stops the run and leaves the input there.
 set -eu
