@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What "cmake --install" puts where, besides the manual pages; "cmake --build DIR --target uninstall" takes it away.
 install(FILES contrib/completion/hartfs.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
 	RENAME hartfs)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # LLVM's C disassembler as the target hf_llvm: the newest llvm-config found from 19 down to 14, or the one given.
 find_program(LLVM_CONFIG NAMES llvm-config-19 llvm-config-18 llvm-config-17 llvm-config-16 llvm-config-15
 	     llvm-config-14 llvm-config DOC "llvm-config of LLVM >= 14")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Turns index/schema.sql into a C file with the statements of each kind of file, comments stripped. Included by
 # CMakeLists.txt it sets HARTFS_SCHEMA_C and the command that makes it; as a script it is that command:
 #   cmake -DIN=index/schema.sql -DOUT=schema.c -P cmake/schema.cmake

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Removes the files that the last "cmake --install" of a build directory wrote down in its MANIFEST.
 if(NOT EXISTS ${MANIFEST})
 	message(FATAL_ERROR "nothing was installed from here: there is no ${MANIFEST}")

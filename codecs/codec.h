@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The contract of a codec: a trace format as a decoder (bytes to events), an encoder (events to bytes of one view),
  * or both. codecs.def lists them all; codecs/README.md shows why the contract is as it is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/event.h"
 
 static const char *const mode_names[] = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The canonical instruction stream: what every decoder produces and every encoder consumes. An event is 32 bytes,
  * tagged, and holds no pointer; what does not fit follows its head as DATA events.

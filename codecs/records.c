@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* records.txt: its pages as events, and the encoder that copies their bytes. */
 #include "codecs/records.h"
 

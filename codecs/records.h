@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the decoders of records.txt share. The text is made page by page: a page ends with the piece that makes it
  * HF_RECORDS_PAGE bytes long, and is given as DATA events. Pages depend on nothing but the place where the first one

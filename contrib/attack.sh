@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Attacks hartfs from outside, as root, and prints a table of what was tried, what survived and what went wrong:
 #   contrib/attack.sh [--seed N] [--descriptions N] [--kills N] [--index N] [--disks N] [--changes N] [--binary PATH]
 # descriptions  archives of three users with every kind of description and link: who can see what
@@ -17,7 +18,7 @@ declare -A count=([descriptions]=1000 [kills]=500 [index]=2000 [disks]=20 [chang
 seed=1 binary='' keep=$PWD/attack.failed patience=120
 
 usage() {
-	sed -n '2,/^set -u/s/^# \{0,1\}//p' "$0"
+	sed -n '3,/^set -u/s/^# \{0,1\}//p' "$0"
 	exit "$1"
 }
 while [ $# -gt 0 ]; do

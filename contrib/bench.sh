@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Every benchmark on the captures of a corpus, beside the peers that are installed: HARTFS_CORPUS=DIR contrib/bench.sh
 # Figures are CPU time of one core unless they say otherwise; on a busy machine they are too high.
 set -eu

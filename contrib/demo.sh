@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # From a bare Debian 12 (as root or with sudo) to a mounted archive of real captures and a printed listing.
 set -eu
 cd "$(dirname "$0")/.."

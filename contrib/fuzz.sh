@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Fuzzes every target in turn with libFuzzer (clang 14), SECONDS each (default 60): contrib/fuzz.sh [SECONDS] [TARGET...]
 # It prints for each how often it ran, how many edges of the program were seen, and the inputs that show them all. New
 # inputs worth keeping go to build/fuzz/new/TARGET; a crash, a hang or a leak stops the run and leaves the input there.

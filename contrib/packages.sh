@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What hartfs needs from Debian 12: sourced by demo.sh and test.sh. install_packages NAME... as root or with sudo.
 BUILD_PACKAGES="build-essential cmake ninja-build pkg-config libfuse3-dev fuse3 libsqlite3-dev liblzma-dev zlib1g-dev
 	libzstd-dev libxxhash-dev libseccomp-dev llvm-19-dev"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # soak.sh [-n COUNT] [-c MIB] [-k packets|damaged|stf|programs] [-p INSTRUCTIONS] [HARTFS]: what a mount of many captures
 # takes in memory and descriptors. Makes COUNT captures of that kind and length from tests/data, mounts them with a cache
 # of MIB, has all of them indexed, listed and read, and prints the high-water mark of the server's memory beside its

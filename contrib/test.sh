@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs what the tests need (Debian 12), builds, and runs every test through ctest: once as released, once under
 # AddressSanitizer and UBSan, and the threaded ones under ThreadSanitizer.
 #   contrib/test.sh [release|asan-ubsan|tsan]...    only these

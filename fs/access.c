@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/access.h"
 
 enum { OWNER = 4, GROUP = 2, OTHERS = 1, ALL = 7 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who may read what is made of several files: nobody who may not read each of them.
  *

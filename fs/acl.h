@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * POSIX access lists. A FUSE file system cannot hand them on without taking part in every check, so a file with one is
  * shown with less: whoever the three classes of its mode let in, the list lets in as well.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/archive.h"
 
 #include "fs/acl.h"

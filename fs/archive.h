@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The archive: the one directory whose files are shown. Everything is opened beneath its descriptor, read-only, and
  * without following a symbolic link anywhere in the path. Paths are relative to the archive; "" is the archive itself.

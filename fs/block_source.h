@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The decompressed stream of a capture as a source for any number of readers: blocks of its container are decoded
  * once and kept in the chunk cache. Streams that cannot be entered in the middle are read by parked scans.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Indexing one capture, on whichever thread was chosen for it. */
 #include "codecs/isa/disasm.h"
 #include "codecs/setup/read.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which files and directories are captures: the table of those that were found, looked at anew when they change. */
 #include "fs/capture.h"
 #include "fs/companion.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Captures: the files of the archive that a codec recognises, each with its state on the way to being served. They are
  * known by their content; what was found is remembered with the file's size and times, and found anew when these

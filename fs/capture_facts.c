@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is known of a capture: its index is looked for, asked for and waited for. What the catalogue recalled holds
  * until bytes are wanted, a failure for a minute.

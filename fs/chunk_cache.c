@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One mutex guards everything. A hit holds it for some tens of nanoseconds and a FUSE round trip costs thousands, so
  * shards would buy nothing, and one lock makes cancelling a waiter exact. Memory is given back outside the lock.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The cache of made bytes: chunks of views and decompressed blocks of containers, bounded in bytes, each made once at
  * a time (single flight) and pinned while someone sends or reads it.

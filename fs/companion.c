@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/companion.h"
 
 #include "codecs/image/elf_read.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ELF beside a capture that names its places: x.elf for x.stf.gz. It is no part of the capture: the views that show
  * symbols depend on it, the others do not. A capture with a description has its ELF files as members instead.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/control.h"
 #include "fs/core.h"
 #include "fs/info.h"

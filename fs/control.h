@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The directory .hartfs: what the file system is doing, as files.
  */

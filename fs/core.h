@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * struct hf_fs: the parts of a file system and what they share. Internal to this folder.
  *

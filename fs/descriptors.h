@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How many descriptors each part of the file system may hold at the same time, of those that the process may have, and
  * what is done when there are none all the same.

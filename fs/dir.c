@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Directories: a list of names made when one is opened, so that a position in it stays what it was. */
 #include "fs/names.h"
 #include "fs/tree.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The files of a capture's index, looked at page by page. */
 #include "fs/core.h"
 #include "fs/trace.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * program.elf of a hart: made of the code in its index and of the symbols beside the capture. It is no view of the
  * events and has no table; any range of it is written when it is read.

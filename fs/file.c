@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Open files: the archive's own, small texts made when opened, and views. */
 #include "fs/info.h"
 #include "fs/log_ring.h"

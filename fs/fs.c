@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opening and closing, and what the command line needs beyond the calls of a mount. */
 #include "fs/tree.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The file system without FUSE: the tree of an archive with the view directories beside its captures, and reads of
  * views out of a bounded cache, made on demand by a pool of decoding threads. mountd puts it behind the kernel,

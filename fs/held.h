@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files of the archive that are in use for long and read now and then: the members of descriptions, files that somebody
  * has open. Not each of them has a descriptor all the time: those that nobody is reading have a bounded number of them

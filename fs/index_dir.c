@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/index_dir.h"
 #include "fs/core.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The index directory as a file system uses it: written as long as that works; while it does not, memory takes its
  * place (index/memdir.h), and a thread tries again, after a second at first and a minute in the end. What fails there is

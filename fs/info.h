@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The small files of a view directory that are text made from the index: info.json, errors.txt, INDEXING. Each is the
  * same bytes whenever it is made of the same version of a capture.

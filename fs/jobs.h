@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Background work: the queue of captures to be indexed, with threads of low priority of its own, and the messages to
  * the kernel that something changed, which must not be sent by the thread that answers it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/json.h"
 
 /* The length of the UTF-8 character at s, 0 if it is none. The terminator ends every check. */

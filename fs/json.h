@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A JSON writer into a sink: it places commas and line breaks and escapes strings. What is not UTF-8 in a string (file
  * names need not be) comes out as the characters U+DC80 to U+DCFF, as Python has it, so that nothing is lost.

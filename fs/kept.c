@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/kept.h"
 
 void hf_kepts_init(struct hf_kepts *kepts)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What open files and directories hold in memory and can be made again: texts about captures, lists of names. All of
  * them together keep a bounded number of bytes; what was used longest ago is dropped, and made again when it is read.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The last lines of a log in memory, for .hartfs/log.txt. The newest push out the oldest, whole lines at a time.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Making pieces of views: the jobs of the pool, and checking all of a capture. */
 #include "codecs/isa/disasm.h"
 #include "fs/block_source.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/members.h"
 
 #include "codecs/setup/ini.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Captures with a description: a directory with a capture.ini or a snapshot.ini, or a capture.ini by another name. Their
  * members are the files that the description names, the description's own among them: what a change of any of them

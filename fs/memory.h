@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is remembered of the archive's files from one mount to the next: the catalogue as captures use it, and the
  * thread that writes it down every few seconds while there is something new.

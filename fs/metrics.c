@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* .hartfs/metrics.prom: Prometheus' text format, version 0.0.4. */
 #include "fs/metrics.h"
 #include "fs/core.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counters of what the file system did since it was opened, for .hartfs/metrics.prom. Counted without locks.
  */

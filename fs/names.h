@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of view directories: the capture's name with the dots of its trace and compression extensions turned into
  * '@'. Pure functions of names; who is asked what exists in the directory is the caller's business.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inodes: what the kernel has a reference to, by number. The number is a hash of the path and of the file that is
  * there, so that it is the same at the next mount without being stored anywhere. A node says what stands behind a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The captures that are open: who gets one, and which one is closed for others. */
 #include "fs/core.h"
 

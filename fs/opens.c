@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/opens.h"
 #include "fs/block_source.h"
 #include "fs/core.h"

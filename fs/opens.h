@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Captures in use: the file, its index, the decompressed stream and the view tables. As many stay open as fit a number
  * of captures, of bytes and of descriptors; the one used longest ago is closed first and opened again when it is needed,

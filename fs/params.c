@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/params.h"
 
 #include "codecs/base/nearest.h"

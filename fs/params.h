@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View parameters: "VIEW.key=value", where VIEW is the name of the codec that makes the view. hartfs.conf in the root of
  * the archive has a line for each; what is given for a mount wins.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Blocks that can only be decoded by going on from a block before (HF_POINT_CONTINUES). Scans that have given such a
  * block are parked where they stand, so that reading on costs nothing twice. Internal to fs: block_source.c uses it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/pool.h"
 
 #include "codecs/isa/disasm.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The decode pool: a fixed number of threads that take jobs in order of urgency, each with the disassembly memo that
  * encoders need. FUSE's own threads never do this work.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a file is, by its first bytes: a container or plain bytes, and in it a stream that a codec knows.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/repair.h"
 #include "fs/core.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files of an index that turn out damaged, or are gone, while a capture is served: they are made again behind those who
  * read, and what was known of the capture stays. Only bytes that come out otherwise than an undamaged index promises

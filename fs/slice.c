@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices as they are kept, found again and read. */
 #include "fs/slice_parts.h"
 

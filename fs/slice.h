@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Slices: the views of a range of instructions of a hart, hartN/at/FIRST-LAST/. The slice of a view of lines is a part
  * of the whole's bytes and is read as such. Any other is encoded anew, which takes one pass to know its size and where

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Measuring one view of a slice: how long it is, and where it can be entered. */
 #include "fs/slice_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When which slice is measured, who waits for it, and how far it is. */
 #include "fs/slice_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory of blocks: pieces that evicted blocks leave are kept for the next ones. Fresh memory costs a page fault for
  * every 4 KiB, which together is a third of what zstd takes to fill it; leaving that to malloc would be as fast but

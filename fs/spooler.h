@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * When spools are made: a stream that cannot be entered in the middle and is read again and again asks for one, and a
  * thread of its own makes them, one after another. Internal to this folder.

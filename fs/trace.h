@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The bytes of a capture, opened: its file, or what its description says of several, read once and shared by whoever
  * has the capture open.

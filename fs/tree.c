@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looking names up, and the attributes of what stands under them. */
 #include "fs/tree.h"
 #include "fs/info.h"

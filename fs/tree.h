@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tree: what stands under which name, and with which attributes. The archive's own entries are passed through; a
  * capture's view directory stands beside it.

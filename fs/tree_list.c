@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is in the directories that the archive does not have: those of views, harts and slices, and .hartfs. */
 #include "fs/info.h"
 #include "fs/tree.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The names that stand beside the archive's own: which one the view directory of a capture has, and whose it is. Where
  * the archive, or an earlier capture of the directory, has the name already, there is a substitute.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The read of a view: which pieces it needs, all of them asked for at once, done when the last is there. A read that
  * needs more pieces than a struct hf_read can hold (chunks of a few bytes) goes in rounds and is copied together.

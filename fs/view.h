@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Open files, and the way of a read: which chunks it needs, who makes them, and when all are there. Internal to this
  * folder.

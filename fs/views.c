@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The views by number: of encoders, the files beside those, and what each one's bytes depend on. */
 #include "codecs/isa/disasm.h"
 #include "fs/core.h"

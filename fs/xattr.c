@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Extended attributes of views: the essentials of info.json, for those who look at a single file. All of it is known
  * without opening the capture or its index, because ls and cp ask for attributes of everything they see.

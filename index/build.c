@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Building what is missing: the decode index together with all views, or the views alone for an index that is there.
  * Every file is written under a private name and published whole.

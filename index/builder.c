@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The clocks of a build: progress, and keeping what has been done from time to time. */
 #include "index/crew.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A build in progress, shared by its steps: build.c decides what is to be done, harts.c goes from hart to hart, pass.c
  * makes the chunks of one, replay.c makes view tables for chunks that are there; lane.h says how that is spread over

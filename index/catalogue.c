@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which catalogue an archive has, looking up in it, and what waits to be written into its file. */
 #include "index/catalogue_file.h"
 #include "index/fault.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The catalogue of an archive: what each file was found to be, by path, so that an archive that was seen before can be
  * listed without opening a capture or an index. What it says is believed as long as size, times and inode of the file

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "index/catalogue_file.h"
 #include "index/row.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The file of a catalogue: opened as it was published, and written anew from the old one and from rows that wait.
  * Internal to index/, and not thread-safe: the catalogue has the locks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A row of table file of a catalogue, as the file has it and as waiting ones are kept: what an entry says, in numbers
  * and texts. Internal to index/.

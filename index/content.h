@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an opened decode index has in memory: its meta row, harts and problems, each checked as it is read, since the
  * file may be anybody's. Chunks and points stay in the file. Internal to index/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The threads of a build: the building thread itself, and as many more as the build may use. Each takes whatever stage
  * of whatever lane is ready. Internal to index/.

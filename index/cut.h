@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cutting: the events of a range of instructions of a hart through an encoder, as if the hart had only those. It goes
  * chunk by chunk, so that what was found out in one pass, where each chunk begins in the output and in which state the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SQLite as this folder uses it: databases on file descriptors (vfs.c), validated before anything is believed, and
  * small helpers that turn its results into our errors. Internal to index/.

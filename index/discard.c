@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "index/spool_format.h"
 
 static void each(void (*fn)(int dirfd, const char *name), int dirfd, const struct hf_identity *identity,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looking for files of a capture that are no good: damaged, or not what their name says. */
 #include "index/builder.h"
 #include "index/content.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Why the index directory failed: what was being done there, to which file, and the system's error. A function of this
  * folder that fails for it returns HF_ERR_INDEX_DIR and leaves the rest here, for the thread that called it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The files of an index directory: their names, whom to trust, the private file that a build writes and its
  * publication. Internal to index/.

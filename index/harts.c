@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The walk over all harts of a capture, from the beginning or from where an earlier build was interrupted. The first
  * one's decoder finds the others; its pass also finds the points and the end of the file. The records come last.

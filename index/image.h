@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Table image of a decode index: the code that each hart executed (codecs/image/collect.h), compressed and cut into
  * rows. Internal to index/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The published decode index: opening it, and looking things up in it. */
 #include "index/builder.h"
 #include "index/content.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The seek index of a capture: which events each chunk of each hart holds and how to enter it (the decode index), and
  * where each chunk lies in each view (a view table per view and parameter set). All of it is a cache that can be

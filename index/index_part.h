@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The decode index while it is being built. Rows go in in order; a commit keeps what was added so far, and whoever
  * comes after an interruption cuts it back to the start of its last chunk and goes on. Internal to index/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The capture as a build reads it: the container and the codec that recognise it, and its decompressed stream to be
  * read forward, once or more often. Internal to index/.

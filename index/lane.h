@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One hart on its way into the tables, as a row of stages that may run on different threads, each on one at a time:
  *

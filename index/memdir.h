@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory in place of the index directory, for as long as that cannot be written: files made here (memfd_create(2)) have
  * the names that they would have there, are found wherever files of the directory are opened, and go there when it can

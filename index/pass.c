@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One pass over the capture for one hart, as the decoding stage of a lane: it decodes in batches, cuts chunks, counts,
  * and writes down how each chunk is entered again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What may go from an index directory: the files of captures that no catalogue knows, or that are gone or were changed
  * since; catalogues of archives that are gone; what an older version made; what is damaged, which every page tells; what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View tables for chunks that a decode index has already: the events are made again, chunk by chunk, and each view
  * joins where its table ends.

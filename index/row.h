@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the readers and the writers of the two kinds of files have in common. Internal to index/. */
 #ifndef HF_INDEX_ROW_H
 #define HF_INDEX_ROW_H

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The three kinds of files of an index directory. Each is one SQLite database, page size 8192, of which 8 bytes a page
 -- are a checksum (below); they are written once, published whole and never changed. hartfs-index(5) says more.
 --

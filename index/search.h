@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which chunk holds a place: a search over keys (ordinals, offsets) that grow with the chunk's number. Internal. */
 #ifndef HF_INDEX_SEARCH_H
 #define HF_INDEX_SEARCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The format, and reading it. All numbers are little-endian:
  *   frames      zstd frames with a checksum each, of HF_SPOOL_FRAME bytes of the stream, the last of fewer

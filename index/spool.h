@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Spools: decompressed streams that cannot be entered in the middle (one-block .xz, .lzma, one-frame .zst), compressed
  * again so that they can. A spool is a file of the index directory, made once, published whole, and worth nothing to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Making a spool: the stream from its beginning through the container's scan, compressed again frame by frame. */
 #include "index/spool_format.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the reader and the writer of spools share. Internal to index/. */
 #ifndef HF_INDEX_SPOOL_FORMAT_H
 #define HF_INDEX_SPOOL_FORMAT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What stands under a name of ours in an index directory, and getting it out of the way. Whatever is not a valid index is
  * made again, so it must never stay in the way; and what somebody else may have meant to keep is never destroyed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What one thread has found out and another one is to write into the tables: records of any length, first in, first
  * out. Not thread-safe. Internal to index/.

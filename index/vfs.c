@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SQLite's view of the operating system, cut down to what an index needs: one process at a time has a file for
  * writing (file.c sees to that with a lock), published ones never change. Files are descriptors that were opened and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The encoder of one view of one hart while it is being indexed: it says of each chunk where its bytes begin, their
  * checksum, and in which state the encoder is there. Internal to index/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A view table while it is being built. As with the decode index, what an interrupted build left is cut back to the
  * start of a chunk. Internal to index/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A published view table: where each chunk lies in a view. */
 #include "index/builder.h"
 #include "index/fault.h"

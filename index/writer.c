@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the lanes found out, into the tables. */
 #include "index/crew.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Capabilities: root gives up all of them but the one that reads the files of others.
  */

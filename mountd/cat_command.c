@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs cat and hartfs info: single files of the tree on standard output, without a mount. */
 #include "mountd/commands.h"
 #include "mountd/log.h"

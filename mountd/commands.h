@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The subcommands: each takes its settings and returns the exit status (enum hf_exit). */
 #ifndef HF_MOUNTD_COMMANDS_H
 #define HF_MOUNTD_COMMANDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * When and how strictly a command confines itself, and what it does about bytes that it has to look at before it can.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The processes behind a mount: the started one waits until the mount answers; a supervisor outside the sandbox undoes
  * the mount when it is told to or the server ends; the server, confined, answers the kernel.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mounts that nobody serves any more: how to tell, without waiting for an answer that never comes, and how to end them
  * so that whoever waits in one gets an error. The kernel ends a connection by itself when the last process that holds its

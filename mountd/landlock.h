@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Landlock: from here on files are opened in the places given and nowhere else. The kernel's newest version is used, up
  * to the newest that is known here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the daemon's messages go: a file or syslog, and standard error while there is someone to read it. Lines of any
  * thread, whole.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs mount and hartfs umount, up to where processes start: everything that can be wrong is said here, in a line. */
 #include "mountd/commands.h"
 #include "mountd/confine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mounts as the kernel lists them, how to undo one as whoever we are, and how other processes learn who is behind a
  * mount: the supervisor and the server each hold, as long as they live, an abstract socket named after the device number

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The command line, read as options.def says: which subcommand, its options with their values, and its operands.
  */

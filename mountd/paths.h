@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Paths as the user gives them: the directory of the indexes, and archives for the commands that work without a mount.
  */

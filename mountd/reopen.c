@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A log file that was rotated away: the supervisor opens it anew and hands it to the confined server. */
 #include "mountd/daemon.h"
 #include "mountd/log.h"

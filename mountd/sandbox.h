@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Confines a process that decodes: it reads files that nobody vouches for, so it keeps no access that it does not need.
  * Three parts: Landlock (landlock.h), capabilities (capabilities.h), system calls (syscalls.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The server process: mounts, confines itself, starts the file system and answers the kernel until the mount is gone
  * or it is told to end. Threads exist from hf_fs_open on, so that all of them are confined.

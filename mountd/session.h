@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One mount as the server sees it: libfuse's session, the file system behind it, and what is open or under way, so
  * that all of it can be ended in order.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seccomp: from here on the process may make the system calls of syscalls.def and no other.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A thread that does small things one after the other, for callers that must not do them where they stand: cancel
  * reads (from inside libfuse's locks).

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Every test that hartfs-security(7) names exists: manual.sh SOURCE_DIRECTORY
 set -u
 cd "$1" || exit 1

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The walls of the design: mountd -> fs -> index -> codecs, and who may include which library. Prints each breach.
 set -u
 cd "$1" || exit 1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The accesses of one instruction: the first in its own record, the others by twos in Extra EA records (ASTF 4.6). */
 #include "codecs/astf/encoder.h"
 

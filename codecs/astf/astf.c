@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arm's Architectural Structured Trace Format as a codec. */
 #include "codecs/astf/decoder.h"
 #include "codecs/astf/encoder.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The decoder as codec.h wants it: the window, the way of events to the caller, the state. */
 #include "codecs/astf/decoder.h"
 

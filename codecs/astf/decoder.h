@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ASTF decoder: records to events. Its unit is the step, the events of one record (of a string: of all its
  * records). Between two steps everything is in struct hf_astf_sync; inside one the state is the step's beginning and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* records.txt of ASTF: one line a record, with its stream offset, in the manner of a disassembly. */
 #include "codecs/records.h"
 #include "codecs/astf/dump.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A record as a line of records.txt. */
 #ifndef HF_ASTF_DUMP_H
 #define HF_ASTF_DUMP_H

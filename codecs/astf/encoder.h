@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ASTF encoder: the events of one hart to trace.astf, RAW. An instruction's record is held back until its first
  * access and the trap flag are known, one Extra EA record until it is known whether another follows; a Context record

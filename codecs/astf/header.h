@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The header of an ASTF stream, and what info.json says of it. */
 #ifndef HF_ASTF_HEADER_H
 #define HF_ASTF_HEADER_H

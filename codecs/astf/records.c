@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/astf/records.h"
 
 #define ALL UINT64_MAX

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The records of ASTF: 32 bytes each, one of eight types, read and written by fields that records.def lists. This layer
  * knows nothing of what records mean to each other.

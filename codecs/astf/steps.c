@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One record to its events, and what is wrong with it by the rules of its trace level (ASTF 3 and 4). */
 #include "codecs/astf/decoder.h"
 #include "codecs/isa/arm.h"

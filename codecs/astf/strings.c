@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Texts as String and String continuation records (ASTF 4.8). */
 #include "codecs/astf/encoder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Unaligned little-endian loads and stores, and LEB128 numbers as the state blobs use them. Everything here is
  * inline: it is what the inner loops of the codecs are made of.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Error codes and the record of where something went wrong. Every function of the project that can fail returns
  * int: 0 ok, a positive HF_NOTE_*, or a negative HF_ERR_*; the place goes to a caller-owned struct hf_diag.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The libraries behind the codecs, with the versions that run, for --version. */
 #ifndef HF_BASE_LIBRARIES_H
 #define HF_BASE_LIBRARIES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Words that were misspelt: which of the known ones was meant. */
 #ifndef HF_BASE_NEAREST_H
 #define HF_BASE_NEAREST_H

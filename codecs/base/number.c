@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/base/number.h"
 
 /* 16 and more: no digit. */

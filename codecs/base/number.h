@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers as descriptions and view parameters write them: decimal, also with leading zeros, or hexadecimal behind 0x. */
 #ifndef HF_BASE_NUMBER_H
 #define HF_BASE_NUMBER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where an encoder puts its bytes. A sink hands out room in large pieces and is emptied by its owner's flush: into
  * a chunk being made, into a checksum while indexing, or nowhere when only the length is wanted.

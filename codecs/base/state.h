@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Decoder and encoder state on disk: a table of fields says what is saved, in what range it must be, and in which
  * order. A blob is a version byte and one LEB128 number per field; loading treats it as hostile.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Numbers as text, for the emitters' inner loops: without branches where the width is fixed, without libc, without a
  * terminator. Every function writes at p and returns the end; some scribble up to 16 bytes behind it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* UTF-8, as far as views that quote a producer's strings need it. */
 #ifndef HF_BASE_UTF8_H
 #define HF_BASE_UTF8_H

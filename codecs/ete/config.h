@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the ID and configuration registers of a trace unit say that its trace does not (K10.5.1.3, Table K10-1). */
 #ifndef HF_ETE_CONFIG_H
 #define HF_ETE_CONFIG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The decoder of one hart: the three stages one after the other, and where it can be entered.
  *

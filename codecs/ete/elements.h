@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stage 1 (K10.5.2): what a packet says, with its history, becomes the elements that wait for their resolution. */
 #ifndef HF_ETE_ELEMENTS_H
 #define HF_ETE_ELEMENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packets out of what the encoder knows: atoms packed, addresses and contexts as short as what was said allows. */
 #include "codecs/ete/encoder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The descriptions beside ete/trace.bin, which make the directory a CoreSight snapshot: one core, whose memory is
  * program.elf, one trace unit, and its buffer.

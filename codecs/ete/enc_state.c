@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The view's parameters, and the encoder's state as a blob. */
 #include "codecs/base/nearest.h"
 #include "codecs/ete/encoder.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Instructions to P0 elements: what a trace unit without speculation says of them (D4.3, D4.4). Nothing is held back:
  * where an indirect branch went, and a new context, is said when the next instruction is there.

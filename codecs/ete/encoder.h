@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The view ete/: an instruction stream as ETE packets without speculation, in a CoreSight snapshot directory. encoder.c
  * follows the flow, enc_emit.c makes the packets, enc_state.c keeps the state, enc_snapshot.c writes the descriptions.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ETE and ETMv4, Arm's instruction trace, as a codec. Its captures need a description (CoreSight snapshot.ini). */
 #include "codecs/ete/decoder.h"
 #include "codecs/ete/encoder.h"

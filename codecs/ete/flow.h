@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stage 3 (K10.5.5): resolved elements and the program image become events. An element may be stopped in the middle,
  * whenever there is no room for another event, and gone on with.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packets of an ETE: bytes to and from one struct. Nothing here knows what came before: addresses, timestamps and
  * contexts have the bits that the packet holds, and struct hf_ete_history makes whole values of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * records.txt of an ETE capture: one line for every packet, of one source after the other in each part of the stream.
  * Fields are separated by one blank.

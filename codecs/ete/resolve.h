@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Speculation and transaction resolution (K10.5.3, K10.5.4): elements go in as packets say them and come out when it is
  * certain that they happened, in the order of the stream. What comes out is never taken back.

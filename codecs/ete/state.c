@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Entry points of the decoder as blobs: the return stack and pending events, as many as there are, then all else. */
 #include "codecs/ete/decoder.h"
 

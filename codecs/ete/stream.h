@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An ETE capture that was opened: which harts it has, how each is configured, and where their bytes are. */
 #ifndef HF_ETE_STREAM_H
 #define HF_ETE_STREAM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Walks over the program image: which instructions lie between here and the next P0 instruction. What was found is kept
  * as blocks, so that code that runs again costs no more than its events.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Data trace and instructions: two rows in program order that come by different ways. They are merged where events are
  * given: each load, store, atomic or CSR instruction takes the oldest access if that is of its kind and size.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each layout of chapter 7 once, for both directions: a field is taken out of the payload, or put into it. */
 #include "codecs/etrace/data.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Data trace packets (chapter 7): payload bits to the access that they report and back, with the compression of
  * addresses and data.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The decoder as codec.h wants it: messages in, events out, and the states in between. */
 #include "codecs/etrace/decoder.h"
 

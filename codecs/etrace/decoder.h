@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The decoder: messages of one source to events. A packet's walk over the program is made as a list of stretches of
  * blocks first; only when the packet fits the program to its end does the list become events. So a packet that does not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* etrace/capture.ini: what a decoder of etrace/trace.bin must know, so that the directory is a capture of its own. */
 #include "codecs/base/text.h"
 #include "codecs/etrace/encoder.h"

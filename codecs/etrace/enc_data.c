@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The data trace: packets of chapter 7 for the accesses of each traced instruction, ahead of the packet that reports it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the held instruction needs now that one knows what comes behind it: the decision flow of chapter 8, and in the
  * exact profile the stricter rules that leave a decoder no choice. They are:

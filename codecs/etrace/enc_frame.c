@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Payloads to the bytes of a transport: the messages that framing.c reads, what aligns a reader that begins in the middle
  * of them (chapter 6), and CoreSight frames around them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The encoder's packets: which format an address or a row of outcomes takes. */
 #include "codecs/etrace/encoder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The encoder's state as a blob: its fields by table, the held instruction, and the tables as far as they are filled.
  * At the last instruction before a sync by count, which is where chunks usually end, the tables are as good as empty.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What encoder and decoder both remember between two sync packets, and what that says of the next address. */
 #include "codecs/etrace/encoder.h"
 #include "codecs/isa/riscv.h"

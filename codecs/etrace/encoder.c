@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The E-Trace encoder as codec.h wants it: events to cycles, each an instruction that retired or a trap. */
 #include "codecs/etrace/encoder.h"
 #include "codecs/isa/riscv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The E-Trace encoder: the events of one hart to etrace/trace.bin, packets in a framing. One retired instruction is held
  * back, because what it needs (a report, an updiscon flag) depends on what comes behind it.

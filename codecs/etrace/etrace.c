@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RISC-V E-Trace as a codec. */
 #include "codecs/etrace/stream.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/etrace/flow.h"
 
 #include "codecs/base/bytes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The program as a decoder walks it: basic blocks, decoded once, that know their successors. A block ends with the
  * first instruction that does anything to the flow.

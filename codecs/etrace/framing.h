@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages: packets as a transport delimits them, each with the source it is of. A stream may be entered at any message
  * by its place, and anywhere at all where the transport has a synchronisation.

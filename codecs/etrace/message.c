@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The headers of single messages, framing by framing. */
 #include "codecs/etrace/framing.h"
 

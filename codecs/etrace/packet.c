@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The layouts, each described once: the same function reads or writes, by the direction of its cursor, and is
  * instantiated for both.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Instruction trace packets: payload bits to struct and back, of every format of versions 1.1.1, 2.0 and 2.1. A
  * payload has no length of its own; the framing gives it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What each packet does to the decoder (1.1.1, chapter 11). */
 #include "codecs/etrace/decoder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an E-Trace decoder or encoder must be told: the parameters of the trace unit and of the transport, for one hart.
  * Every width here is the plain width; the discovery attributes of the specification hold most of them less one.

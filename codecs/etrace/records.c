@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The packets as text. The modes that a packet's layout depends on are those of its source's last support packet, so
  * they are kept for each source; what data packets are differences to is not, their values are shown as transmitted.

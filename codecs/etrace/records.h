@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* records.txt of E-Trace: one line a packet, field by field, in the order of the stream, losses included. */
 #ifndef HF_ETRACE_RECORDS_H
 #define HF_ETRACE_RECORDS_H

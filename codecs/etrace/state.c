@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * State blobs: the place in the stream, the core field by field, then the tables as far as they are not as behind a
  * synchronisation. A blob of a pause inside a packet has the place before that packet, which is read again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An E-Trace capture: its parameters, as far as they are the same for every hart. */
 #ifndef HF_ETRACE_STREAM_H
 #define HF_ETRACE_STREAM_H

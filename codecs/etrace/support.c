@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the option bits of a support packet mean: implementation-defined before 2.1, hence by parameter. */
 #include "codecs/etrace/packet.h"
 

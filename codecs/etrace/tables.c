@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What both sides learn from the trace: return addresses, branch outcomes, jump targets. */
 #include "codecs/etrace/decoder.h"
 

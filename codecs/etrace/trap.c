@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Traps: where they happened, which the packets say only in part, and the events that say it. */
 #include "codecs/etrace/decoder.h"
 

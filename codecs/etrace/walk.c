@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From one packet to the next through the program (1.1.1, chapter 11). */
 #include "codecs/etrace/decoder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/etrace/wish.h"
 #include "codecs/isa/riscv.h"
 

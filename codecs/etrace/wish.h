@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an instruction accesses, by its opcode: how accesses of the data trace and instructions find each other. */
 #ifndef HF_ETRACE_WISH_H
 #define HF_ETRACE_WISH_H

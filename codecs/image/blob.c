@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The image as bytes: the length of a state blob (codecs/base/state.h) with the facts, that blob, then the runs in
  * ascending order, each as LEB128 numbers and bytes:

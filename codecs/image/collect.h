@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The code that one hart executed, collected from its instruction events: sparse pages of bytes, from which
  * program.elf is written. It exists only if the code is one image, that is if no address ever held two instructions;

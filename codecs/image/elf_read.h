@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ELF files as the archive has them: segments and symbols, 32 and 64 bits, little endian. Everything in the file is
  * taken for hostile; what has no use here (relocations, notes, dynamic linking) is not looked at.

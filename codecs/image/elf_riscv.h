@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a RISC-V ELF says of the harts that it is for: the code-size extensions, whose encodings a hart with D uses
  * otherwise, and the table that Zcmt jumps through.

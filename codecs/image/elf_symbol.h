@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A symbol as the reader and the writer of ELF files pass it. */
 #ifndef HF_IMAGE_ELF_SYMBOL_H
 #define HF_IMAGE_ELF_SYMBOL_H

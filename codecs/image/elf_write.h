@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * program.elf: a collected image as an ELF executable that loaders, decoders and disassemblers take. Its size is
  * known before it is written, and any range of it can be written by itself; the bytes depend on the image and the

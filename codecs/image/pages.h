@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside of struct hf_image, for collect.c and blob.c only: the pages, and the facts that are saved beside them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/image/program.h"
 
 #include "codecs/image/elf_riscv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The program that a packet decoder walks through: bytes by address, from ELF files and raw dumps, all of one address
  * space. Pieces must not overlap: the walk would silently take the wrong one.

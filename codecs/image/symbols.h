@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which function a pc lies in: the symbol table of an ELF, for views that name places. The file is taken to be
  * hostile. Immutable once made, so any number of threads may ask.

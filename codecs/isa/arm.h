@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an A64, A32 or T32 instruction does to the flow, from its opcode alone, and whether it is a P0 instruction of
  * an ETE: one that ends a range of instructions and gets an atom. arm.def is the list; opcodes are as in event.h (a

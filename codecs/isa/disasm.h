@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opcodes as text, by LLVM's disassembler behind a memo: a trace repeats few opcodes many times, so that formatting
  * one is two small copies. The text does not depend on where the instruction lies: pc-relative operands are printed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/isa/names.h"
 
 const struct hf_csr hf_csrs[4096] = {

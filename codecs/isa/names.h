@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names that the architectures give to numbers: control and status registers, trap causes, instruction sets. For
  * views that people read.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/isa/riscv.h"
 
 /* Major opcodes, bits 6:2 (Unprivileged, RV32/64G instruction set listings). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a RISC-V instruction does to the flow, from its opcode alone: how long it is, whether it branches, calls or
  * returns, and where a direct one goes. Decoders ask this for every instruction, so the plain ones are inline.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The listing: one line an instruction, one line that begins with '#' for everything else. This is the grammar of
  * listing.txt, version 1; fields are separated by blanks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of a listing that begin with '#', and the DATA of any line. */
 #include "codecs/listing/listing.h"
 

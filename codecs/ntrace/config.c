@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parameters of the view, and the capture.ini that tells a decoder of them. */
 #include "codecs/ntrace/encoder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From bytes to messages of one hart, and batches of events out. */
 #include "codecs/base/bytes.h"
 #include "codecs/ntrace/decoder.h"

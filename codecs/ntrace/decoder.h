@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The N-Trace decoder. decoder.c reads messages off the stream; flow.c executes them on the program and plans the
  * events; stream.c knows what the description says.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The messages of the encoder: what is held back to be counted, and the counters that a message resets. */
 #include "codecs/ntrace/encoder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events to messages: which of them the flow makes necessary. References are to N-Trace 1.0. */
 #include "codecs/base/bytes.h"
 #include "codecs/isa/riscv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The N-Trace encoder: the retired instructions and traps of one hart to ntrace/trace.bin, with a capture.ini beside
  * it. A message is written one instruction late, when the address that it may have to carry is known. encoder.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages on a program. What a message says about the instructions since the one before it (I-CNT, HIST) is walked
  * first; then its address or its end of trace takes effect. References are to N-Trace 1.0.

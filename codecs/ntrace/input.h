@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The bytes of an N-Trace capture as the encoders sent them: trace files one after the other, a circular buffer from its
  * oldest byte on, words of a dump turned round, CoreSight frames taken off.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages of N-Trace: bytes to struct hf_ntrace_message and back. A byte holds six bits of fields, lowest first, and
  * in its low two bits MSEO: 00 goes on, 01 ends a variable field, 11 ends the message (3.1).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RISC-V N-Trace as a codec. */
 #include "codecs/ntrace/encoder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an N-Trace stream does not say of itself (trace control registers of the encoder): from the [parameters] of
  * its description.

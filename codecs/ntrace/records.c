@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * records.txt of N-Trace: one line a message of any hart, field by field, with its offset, its reason if it is damaged;
  * and one for each run of bytes between messages. Of a part with CoreSight frames one source id after the other.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The call stack of implicit returns (9.2): encoder and decoder keep the same one, so that a return to where its call
  * was need not be reported. When it is full the oldest address is dropped.

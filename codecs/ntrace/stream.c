@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the description of an N-Trace capture says: parameters, parts, and what its first bytes do. */
 #include "codecs/ntrace/decoder.h"
 

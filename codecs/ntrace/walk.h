@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The program as a packet decoder walks it: decoded stretches of instructions ("blocks") up to the next one that
  * does anything to the flow, with the events they will become. A cache: what it holds never changes what comes out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * perf.data files of Linux, which may hold the trace of an ETE in AUX records: recognised, so that they are refused with
  * a reason instead of being passed over.

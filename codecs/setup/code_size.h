@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The code-size extensions of a RISC-V hart, Zcmp and Zcmt, which cannot be seen in its code: their encodings are
  * those of c.fsdsp. A description says them (keys zcmp, zcmt, jvt), or else the ELF files of its programs do.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The syntax that capture.ini and the files of a CoreSight snapshot share: sections, "key = value", comments.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The files that a description names: programs into memory, traces end to end. */
 #include "codecs/codec.h"
 #include "codecs/setup/read.h"

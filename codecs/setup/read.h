@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading descriptions: first what they say (a reader for each kind), then the files that they name. Who may open files
  * gives an opener; nothing here knows a path.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Filling a setup row by row, and saying what is wrong. */
 #include "codecs/setup/read.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a capture's description (capture.ini, a CoreSight snapshot.ini) says beyond the bytes of its trace: which
  * format and framing, parameters, programs. A stream that says all of itself (STF, ASTF) has none.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CoreSight snapshot directories: snapshot.ini names the device files and the file about the trace buffers. Lenient as
  * other readers of them are: what is not known is passed over, what is missing is a warning if the rest is of use.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ASTF files whose records are compressed (ASTF 4.2.1): a header of 32 bytes in clear, then an .xz or .lzma stream
  * ("LZMA") or a zlib or gzip stream ("Zlib"). Their stream is the file as it would be without compression: the header

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Several sources end to end as one: the trace files of a capture with a description. A piece may be a part of its
  * source.

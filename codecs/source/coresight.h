@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CoreSight formatter frames: several sources in one stream, each byte with the 7-bit trace id of its source. A frame
  * has 16 bytes; byte 15 holds the lowest bits of the even bytes before it, which tell ids from data.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One zstd frame after another, internal to this folder: what .zst files and .zstf containers have in common. What
  * stands between two frames is the container's own business.

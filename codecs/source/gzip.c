@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gzip (RFC 1952) over raw deflate: any number of members, one after another. Behind the header of an ASTF file also
  * zlib (RFC 1950), which is another header and trailer around one deflate stream. Blocks begin between two deflate

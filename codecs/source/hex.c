@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory written as hexadecimal text by debuggers and probes, line by line: perhaps an offset or address up to a ':',
  * then bytes or words, perhaps with 0x, between blanks, tabs and commas. Comments are lines that begin with '#', ';' or

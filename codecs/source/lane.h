@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A lane: the bytes of one source, in order, out of one recording that may hold the frames of many (coresight.h), and
  * where each byte lies in the stream. What a packet decoder reads through.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * LZMA-alone (.lzma), the format before .xz and ASTF's default: one stream without blocks or checksums, which can
  * only be decoded from its beginning.

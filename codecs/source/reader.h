@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A window over a source, for decoders that walk forward: it keeps one stretch of the stream contiguous in memory,
  * so that parsing is pointer arithmetic. Going back is possible inside the window only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sources: immutable bytes that can be read at any offset by any number of callers at once, and the containers
  * (gzip, xz, zstd, .zstf, the records of an ASTF file) that turn one source into another. A source has no cursor and never maps memory.

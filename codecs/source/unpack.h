@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the containers share, internal to this folder: a container supplies an unpacker (start at a point, decode a
  * step, say where it stands), and unpack.c makes of it the scans and block reads that source.h promises.

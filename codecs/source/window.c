@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a block needs of its window. A window is 32 KiB, but the matches that reach back into it come from the first
  * 32 KiB of the block only and hit few of its bytes. Which, two decodings with marks in the place of the window tell:

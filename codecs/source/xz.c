@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * .xz files: streams of blocks, read forward without the index at their end. Points are at block starts; a block
  * larger than HF_UNPACK_WHOLE is handed out in pieces that continue it. The index is compared with the blocks by

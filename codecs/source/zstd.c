@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Zstandard files (RFC 8878): frames and skippable frames in any order. The table of the seekable format lies in a
  * skippable frame and is skipped like any other: the frames themselves say where they end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The chunked STF container: "ZSTF", u64 instructions per chunk, i64 offset E of the chunk table; from byte 20 the
  * chunks, each one zstd frame; at E the table: u64 count, count x {i64 offset, u64 start pc, u64 stream bytes}.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The second walk over a group: its records as attachments of the instruction, in their order. */
 #include "codecs/stf/decoder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The decoder as codec.h wants it: the way between fast.c and group.c, its state, its list of harts. */
 #include "codecs/stf/decoder.h"
 

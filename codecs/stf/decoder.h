@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The STF decoder: records to events of one hart. Its unit is the group: the records up to and with the one that ends
  * it, an opcode (seed, "STF File Anatomy"). Groups of the usual few kinds of records go through fast.c in one pass,

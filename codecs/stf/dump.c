@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* records.txt of STF: the window over the stream, and its records one after the other. */
 #include "codecs/stf/dump.h"
 

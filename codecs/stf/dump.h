@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * records.txt of an STF stream: one line for every record, in the order of the stream, the header's included. This is
  * its grammar, version 1; fields are separated by one blank.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fields of a record's head as text, from the list in records.def: which member is shown how. */
 #include "codecs/isa/names.h"
 #include "codecs/stf/dump.h"

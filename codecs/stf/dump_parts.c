@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What follows the head of a record: strings and lists, an element at a time. */
 #include "codecs/base/utf8.h"
 #include "codecs/stf/dump.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the STF encoder writes into an open group: accesses, registers, page walks, traps. */
 #include "codecs/stf/encoder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A group of records of the STF encoder: its instruction, the modes that stand in it, and the DATA of its records. */
 #include "codecs/stf/encoder.h"
 

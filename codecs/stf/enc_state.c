@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/stf/encoder.h"
 
 /* The state as it is stored: addresses as their distance from the one before. */

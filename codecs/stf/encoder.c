@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The STF encoder: which event goes where, and what stands on its own between the groups. */
 #include "codecs/stf/encoder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The STF encoder: the events of one hart to trace.stf. A group of records is written as its events come, and closed
  * by its opcode when the first event arrives that is no attachment. What STF has no record for becomes a COMMENT that

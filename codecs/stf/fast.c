@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The usual groups: an opcode with at most a jump target, registers and memory accesses. One pass, attachments are
  * written behind a slot left free for the instruction. Everything else is left to group.c, and so is whatever stands at

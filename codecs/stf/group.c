@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One group, whatever it holds. The scan walks to the marker and tells loose records (comments, ids) as it meets them;
  * then the instruction is told, then a second walk over the same bytes tells its attachments. Each step makes at most

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/stf/header.h"
 
 #include "codecs/source/reader.h"

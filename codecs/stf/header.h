@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The header of an STF stream, read once and kept: what info.json tells, what the layout of body records depends on,
  * and what our own encoder hands on.

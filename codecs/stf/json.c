@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The header as members of info.json. */
 #include "codecs/base/utf8.h"
 #include "codecs/stf/header.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the numbers inside records stand for. */
 #include "codecs/stf/header.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/stf/records.h"
 
 const uint8_t hf_stf_places[256] = {

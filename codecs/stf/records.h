@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * STF records: bytes to struct and back. There is no length field in STF, so the size of a record follows from its
  * descriptor, its counts and a few facts of the header; a descriptor that is not in records.def cannot be passed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Simple Trace Format of the RISC-V world as a codec. */
 #include "codecs/stf/decoder.h"
 #include "codecs/stf/dump.h"

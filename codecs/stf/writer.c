@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the encoder writes besides groups: its header, and remarks. */
 #include "codecs/stf/encoder.h"
 

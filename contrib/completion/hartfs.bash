@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Completion of hartfs for bash: its words come from hartfs's own help, so there is nothing here to keep up to date.
 
 _hartfs() {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small captures of every format, made here, and the truth about them."""
 import gzip
 import lzma

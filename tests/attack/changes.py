@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Captures that change while they are read: bytes are of one version or there is an error, never a mix.
 
 Several readers, root's and another user's, read, seek and map the views of a few captures, while these are replaced, cut,

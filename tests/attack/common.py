@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the attacks share: cases with seeds, mounts that are watched, children that may hang."""
 import argparse
 import ctypes

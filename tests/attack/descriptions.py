@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who may see what: archives of several users with every kind of description and link, in a root mount with allow_other.
 
 Each round makes an archive in which every byte that matters is a marker: unique words of programs, unique names of

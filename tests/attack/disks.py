@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Index directories that are full, read-only or failing: it costs time, never a capture, and it is said.
 
 Each case mounts an archive with its index directory on a tmpfs that is too small in its own way. Every view must be

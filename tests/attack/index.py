@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damaged and forged index files: whatever lies in the index directory, every view is right in the end.
 
 Each round takes a copy of a good index directory, damages some files of it, and mounts. What can be read must be right

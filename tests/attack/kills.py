@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """kill -9 of the server, its supervisor or both, aimed at the moments when they are in the middle of something.
 
 Around every kill readers read, map and list. Afterwards all of them must end, no process may be left that cannot be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ns an instruction (user CPU time) of decoding ASTF, of encoding trace.astf and trace.stf from its events, and of
  * records.txt: bench_astf FILE.astf [ROUNDS]. The file is decompressed first; the rest is in memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The first table: bench_capture CAPTURE... prints for each what indexing, the listing, trace.stf and random reads
  * cost in CPU time of one core, beside plain decompression in the same run.

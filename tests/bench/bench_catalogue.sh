@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What mounting and listing a large known archive costs: bench_catalogue.sh BUILD_DIR [CAPTURES [INSTRUCTIONS]]
 # Makes that many small captures (10000 of 50 instructions) below $TMPDIR, indexes them, and mounts them again and again.
 set -eu

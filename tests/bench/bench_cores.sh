@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What a second core gives a reader of one listing.txt through the mount: bench_cores.sh BUILD_DIR CAPTURE [ROUNDS]
 # Server and reader together are bound to one core and to two, in turn; of the rounds (5) the best times count.
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How fast an ETE is decoded: bench_ete SNAPSHOT-DIRECTORY [REPEATS]. The first buffer is repeated in memory, so that
  * its recordings follow one another, and decoded for its hart; CPU time of this thread.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Size and speed of the view ete/: bench_ete_encode TRACE.astf [PARAMS...]. For each set of parameters (default: with and
  * without return stack) bytes, bits an instruction, and CPU time an instruction; events that are not instructions, such

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Decoding of E-Trace captures to events: ns of user CPU time an instruction. bench_etrace CAPTURE.INI... */
 #include "tests/lib/etracetest.h"
 

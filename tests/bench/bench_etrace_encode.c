@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Size and speed of the E-Trace encoder: bench_etrace_encode TRACE.csv[.xz] XLEN [PARAMS...]. For each set of view
  * parameters (default: the modes one by one) the payload bits an instruction, without framing, and the CPU time.

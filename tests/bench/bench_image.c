@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What collecting program.elf costs for each instruction of a trace while it is indexed: ns per instruction for a
  * hot loop, for code of 64 KiB to 16 MiB executed over and over, and for code that is new every time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an index costs: bench_index CAPTURE... prints for each the time of decoding alone, of decoding and encoding
  * without an index, of whole builds, the bytes that are stored a chunk, and the time of lookups. CPU time, all threads

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Listing speed: a small loop of real RV64 opcodes, 40% of them with a memory access, encoded over and over into a
  * counting sink. bench_listing [million instructions]

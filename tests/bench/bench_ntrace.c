@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * N-Trace in figures: bench_ntrace ELF TRACE PARAMETERS [VIEW-PARAMETERS]. Decodes the trace to events, again and
  * again, and encodes those events; CPU time of this thread, and bits an instruction. PARAMETERS are a decoder's:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes a long STF trace out of a short one with hartfs' own decoder and encoder:
  *   make_trace INSTRUCTIONS CHUNK IN.stf[.gz...] OUT

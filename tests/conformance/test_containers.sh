@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # One stream in any container gives the same views: the corpus's own variants, and real executions that are packed anew.
 # That the views are right is what the tests beside this one say; here the containers are compared with each other.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The ETE corpus through the mount: the retired pcs of every capture, the packets of one, and the reasons for views that
 # do not exist. q_elem's second buffer is no hard reference and is compared without the paths that are missing there.
 . "$(dirname "$0")/../lib/mount.sh"

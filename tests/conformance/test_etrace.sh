@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # E-Trace captures through the mount: the pcs of the listing are those that others found, for every configuration of two
 # programs and every framing; packets have their lines; each hart of a capture with two is its own.
 . "$(dirname "$0")/../lib/mount.sh"

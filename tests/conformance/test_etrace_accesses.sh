@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The memory accesses of real executions through the data trace of etrace/: a copy of the view shows each at its
 # instruction, with address and data as its parameters leave them.
 . "$(dirname "$0")/../lib/mount.sh"

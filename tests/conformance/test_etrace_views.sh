@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Every RISC-V capture of the corpora as E-Trace: its etrace/ copied, mounted again, gives the same retired instructions
 # and traps.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # N-Trace captures of other encoders through the mount: the pcs of every listing are those of the simulation, and the
 # view ntrace/ of each, mounted as a capture of its own, gives them again.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # program.elf of real executions as other people's readers see it: the GNU and the LLVM tools take it without a word, and
 # their disassembly has every pc of the listing with its opcode. Each reader that is missing is named.
 . "$(dirname "$0")/../lib/mount.sh"

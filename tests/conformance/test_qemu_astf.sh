@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Real executions as ASTF in every storage through the mount: retired instructions, traps, memory accesses, as the
 # emulator logged them; and each as STF, mounted again, and as ASTF of that.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Real executions as STF through the mount: retired instructions, traps, memory accesses, as the emulator logged them.
 . "$(dirname "$0")/../lib/mount.sh"
 . "$(dirname "$0")/../lib/listing.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Every view of the real executions that is a capture itself, mounted again, gives the same instructions and traps.
 . "$(dirname "$0")/../lib/mount.sh"
 . "$(dirname "$0")/../lib/roundtrip.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Slices of real executions: the listing of each is a part of the whole's bytes, its trace.stf mounted again has exactly
 # those instructions, memory accesses, traps and modes.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The STF corpus through the mount: instruction records, memory accesses, harts, the stream's checksum, and an error
 # line with its place for every damaged file.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Real captures of every format, indexed by one thread and by several: the view tables are the same files, byte for byte,
 # and the decode index has the same size of everything and makes every chunk again as promised.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as an ASTF stream: all events through thin and thick reads alike; trace.astf of them, which decodes to the
  * same instructions; trace.stf of them and trace.astf of that, which decode again; and records.txt, whose every line

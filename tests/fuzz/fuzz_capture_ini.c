@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arbitrary bytes as capture.ini and the files it names. */
 #include "tests/lib/fuzz.h"
 #include "tests/lib/setuptest.h"

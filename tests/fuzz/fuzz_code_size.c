@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any values of the keys zcmp, zcmt and jvt, and a program with a jump table anywhere: a jump goes where a plain look into
  * the bytes says; what the description written of it says is the same again. Input: a byte, the word length and whether

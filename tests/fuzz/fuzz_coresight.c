@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as CoreSight frames: every byte is taken once, lanes entered at any of their bytes go on the same, and
  * offsets ascend. Input: layout, id, and the stream.

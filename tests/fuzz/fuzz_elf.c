@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arbitrary bytes as an ELF: what is read lies in the file, and a program made of it is sorted and has no overlaps. */
 #include "codecs/image/elf_read.h"
 #include "codecs/image/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every encoder of the registry: events in any order, as tests/lib/encfuzz.h says. The first byte chooses the encoder.
  * What packets are well formed is checked by fuzz_ete_encode and fuzz_etrace_encode; here a stream that needs no

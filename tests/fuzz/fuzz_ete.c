@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as an ETE: the decoder ends, gives the same events whatever it is asked for at a time and wherever it is
  * entered, and no more of them than the bytes can stand for; records.txt likewise. Input: flags, place, trace.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as state of the ETE decoder and of its records: refused, or events come out and end. Input: flags; how many
  * bytes the blob has; the blob; the trace.

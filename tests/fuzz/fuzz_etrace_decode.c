@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any parameters, any code and any bytes as an E-Trace stream: it comes to an end, every event is one, thick and thin
  * reads give the same, and so does a decoder that is entered in the middle.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Instructions, traps, contexts, accesses and losses in any order: the E-Trace encoder, as tests/lib/encfuzz.h says. */
 #include "codecs/base/bytes.h"
 #include "codecs/etrace/encoder.h"

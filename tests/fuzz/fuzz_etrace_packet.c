@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as an E-Trace packet of any parameters: what can be read can be written, and is the same again. */
 #include "codecs/etrace/data.h"
 #include "codecs/etrace/packet.h"

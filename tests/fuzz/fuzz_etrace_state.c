@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a state of an E-Trace decoder: it is refused, or the decoder goes on to an end. */
 #include "codecs/base/bytes.h"
 #include "tests/lib/etracetest.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any parameters of the view etrace/: what is refused says why, and a walk encoded with what is taken decodes through
  * the view's own description, whole and with a new decoder every few events, to the same instructions. The first byte:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as hexadecimal text: the bytes are those that a plain reading of the whole text gives, or the text is
  * refused where that refuses it; each block comes again when it is read or the scan resumed there. The first byte says

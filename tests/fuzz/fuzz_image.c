@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The first byte chooses. Even: the rest is a saved image, hostile. Odd: the rest is a row of events, cut at a place;
  * merged parts and a saved and loaded first part must give what the whole row gives, and its ELF must be writable.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Index files as hostile input. The first byte says what the rest is: bit 0 a view table instead of a decode index;
  * bit 1 changes to a valid file (each: page, offset in it, count, bytes) instead of a whole file; bit 2 page checksums

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arbitrary events, in any order: every line of the listing must be an instruction's or begin with '#', there must
  * be as many of the former as INSN events, and an encoder that takes over at any boundary must go on the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A directory with descriptions and what they name, as an archive: input is a text in which "@NAME" on a line of its own
  * begins a file (tests/lib/files.h). The members are found, each once and within the archive; looking at them twice gives

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any text as a name: of a slice, of a capture whose view is named after it, of a view, and of a file that a description
  * names. The first byte says how many instructions a hart has, the next what the name is.

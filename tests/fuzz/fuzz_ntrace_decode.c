@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as an N-Trace stream over a small program: the decoder comes to its end, entered anywhere it gives the same
  * events, the encoder takes them, and records.txt accounts for all bytes. The first byte says the parameters, the

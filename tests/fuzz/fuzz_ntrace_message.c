@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as one N-Trace message: what can be read is written and read again as the same. The first byte: SRC bits,
  * xlen, cut addresses.

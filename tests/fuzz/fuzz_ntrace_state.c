@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as state blobs of the N-Trace decoder and encoder: refused, or some events and bytes come out, whatever
  * they are. The first byte says how many bytes the decoder's blob has; the rest is the encoder's.

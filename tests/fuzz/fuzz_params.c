@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any text as view parameters: up to the first 0 byte those of a mount, behind it hartfs.conf. What is taken is in order,
  * each codec takes its own of it, and it is taken again as it is; what is refused is refused with words.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arbitrary bytes as the files of a CoreSight snapshot. */
 #include "tests/lib/fuzz.h"
 #include "tests/lib/setuptest.h"

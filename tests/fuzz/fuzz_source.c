@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All containers: the first byte chooses the container and how the bytes below it arrive, the rest is the file. What
  * a scan gives must come again from read_block and from a resumed scan.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A spool with changes: whatever is wrong with it, it is not taken, or reading gives the bytes of the stream or says that
  * it is damaged. Input: a byte, which stream (bits 0-2) and whether the hashes of the table (bit 3) and the head (bit 4)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as an STF stream: header, all events of its first harts through thin and thick reads alike, and trace.stf
  * of them, which must decode again without a loss of its own.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * records.txt of any bytes: every line is an offset greater than the one before, a record's name and clean text, or it
  * is the last one and says why; thin reads, small batches and a decoder that takes over anywhere give the same text;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arbitrary bytes as an ELF: symbols come out sorted, not overlapping and printable, or an error does; joined by those
  * of the same file a little further on they stay so, and all places that had one keep it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs a fuzz target on the files and directories (their files, in the order of their names) given as arguments, so
  * that every corpus is an ordinary test without a fuzzing engine. A missing or empty directory is an error: a test

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the seeds of fuzz_astf_decode and fuzz_astf_state anew: tests/fuzz/seeds_astf.sh.
 set -eu
 cd "$(dirname "$0")"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the seeds of fuzz_catalogue anew: tests/fuzz/seeds_catalogue.sh. Most are changes to a file that the target makes
 # itself.
 set -eu

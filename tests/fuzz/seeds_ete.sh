@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the corpora of fuzz_coresight, fuzz_ete, fuzz_ete_packet and fuzz_ete_state again.
 set -eu
 cd "$(dirname "$0")/corpus"

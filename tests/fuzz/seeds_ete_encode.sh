@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the corpus of fuzz_ete_encode again: for each set of parameters calls, returns, branches, traps and losses.
 set -eu
 cd "$(dirname "$0")/corpus"

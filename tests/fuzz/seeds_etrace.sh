@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the seeds of fuzz_etrace_packet, _decode and _state anew: tests/fuzz/seeds_etrace.sh.
 set -eu
 cd "$(dirname "$0")"

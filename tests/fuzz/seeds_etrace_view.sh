@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the corpus of fuzz_etrace_view again: the numbers of the choices are those of the target's list.
 set -eu
 cd "$(dirname "$0")"

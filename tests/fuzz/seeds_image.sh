@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the corpora of fuzz_image and fuzz_elf again: tests/fuzz/seeds_image.sh [CC]. Deterministic.
 set -eu
 cd "$(dirname "$0")/../.."

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the seeds of fuzz_index anew: tests/fuzz/seeds_index.sh. They are changes to files that the target makes itself.
 set -eu
 cd "$(dirname "$0")"

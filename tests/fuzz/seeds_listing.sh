@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the corpus of fuzz_listing again: one event of every kind with its DATA, and all of them in a row.
 set -eu
 cd "$(dirname "$0")/corpus"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the seeds of fuzz_ntrace_message, _decode and _state anew: tests/fuzz/seeds_ntrace.sh.
 set -eu
 cd "$(dirname "$0")"

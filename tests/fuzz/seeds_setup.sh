@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the seeds of fuzz_capture_ini and fuzz_snapshot: small texts that hold several files, "@NAME" before each.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the seeds of fuzz_source anew: tests/fuzz/seeds_source.sh (needs gzip, xz and zstd). Compressors of another
 # version give other bytes, which is fine: seeds only have to be valid.
 set -eu

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the seeds of fuzz_spool anew: tests/fuzz/seeds_spool.sh.
 set -eu
 cd "$(dirname "$0")"

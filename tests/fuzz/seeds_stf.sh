@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the seeds of fuzz_stf_decode and fuzz_stf_state anew: tests/fuzz/seeds_stf.sh.
 set -eu
 cd "$(dirname "$0")"

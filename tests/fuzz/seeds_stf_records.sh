@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Makes the corpus of fuzz_stf_records again: tests/fuzz/seeds_stf_records.sh. Deterministic.
 set -eu
 cd "$(dirname "$0")"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # An ASTF capture of a real execution through the mount, against what the emulator logged of it; its trace.stf and the
 # trace.astf of that.
 . "$(dirname "$0")/../lib/mount.sh"

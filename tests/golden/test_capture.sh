@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The capture plugin: what hartfs lists of a program that ran under QEMU is what QEMU's own log of that run has, with the
 # accesses that the program makes.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The captures of tests/data through the mount, against what the emulator logged of them.
 . "$(dirname "$0")/../lib/mount.sh"
 . "$(dirname "$0")/../lib/listing.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # make_trace, which the figures are taken with: what it writes is a capture, and the instructions in it are those that
 # the emulator logged, over and over.
 . "$(dirname "$0")/../lib/mount.sh"

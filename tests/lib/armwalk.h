@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random A64, A32 and T32 programs and walks through them, as events that a decoder would give. */
 #ifndef HF_TEST_ARMWALK_H
 #define HF_TEST_ARMWALK_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The checks of an ASTF capture's views against what the emulator logged. shellcheck shell=bash
 
 # check_astf WHAT VIEWS GOLDENS SUFFIX: VIEWS is the directory of the hart, GOLDENS holds pcs, insts, mem, events.

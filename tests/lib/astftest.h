@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the ASTF tests share: streams written from a text description, all events of a stream, trace.astf and
  * records.txt of it, and the check that a decoder or encoder can be left and entered between any two events.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the unit tests check with: a failed check prints its place and ends the program with status 1. */
 #ifndef HF_TEST_CHECK_H
 #define HF_TEST_CHECK_H

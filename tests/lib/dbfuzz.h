@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For the fuzzers of index and catalogue files: hostile files out of valid ones. */
 #ifndef HF_TEST_DBFUZZ_H
 #define HF_TEST_DBFUZZ_H

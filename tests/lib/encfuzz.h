@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For the fuzzers of packet encoders: events in any order, from any state. The packets must be well formed and few, and
  * an encoder that takes over at any boundary must go on the same.

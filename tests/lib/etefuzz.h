@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For the fuzzers of the ETE decoder: any bytes as a capture, over a program of branches in three instruction sets. */
 #ifndef HF_TEST_ETEFUZZ_H
 #define HF_TEST_ETEFUZZ_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events to the files of the view ete/ in memory, and a decoder on them. */
 #ifndef HF_TEST_ETELOOP_H
 #define HF_TEST_ETELOOP_H

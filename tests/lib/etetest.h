@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Snapshot directories opened for tests of the ETE codec. */
 #ifndef HF_TEST_ETETEST_H
 #define HF_TEST_ETETEST_H

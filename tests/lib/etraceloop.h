@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Views etrace/ of events, made in memory and read back through their own description, whole or from the middle. */
 #ifndef HF_TEST_ETRACELOOP_H
 #define HF_TEST_ETRACELOOP_H

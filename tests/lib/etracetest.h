@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the E-Trace tests share: captures of the corpus, or made in memory, and all events of them at once. */
 #ifndef HF_TEST_ETRACETEST_H
 #define HF_TEST_ETRACETEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files that exist in a test's text alone, for readers of descriptions: "@NAME" on a line of its own begins one. */
 #ifndef HF_TEST_FILES_H
 #define HF_TEST_FILES_H

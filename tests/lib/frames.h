@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CoreSight frames, to put the bytes of several sources in. */
 #ifndef HF_TEST_FRAMES_H
 #define HF_TEST_FRAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the tests of fs share: an archive and an index directory made for one test, captures generated on the spot, and
  * a file system opened over them and asked by path.

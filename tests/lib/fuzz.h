@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What every fuzz target needs: the name of its function, and what must hold. */
 #ifndef HF_TEST_FUZZ_H
 #define HF_TEST_FUZZ_H

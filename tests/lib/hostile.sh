@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Captures of a few bytes, or of none but holes, that are a lot of work. To be sourced after mount.sh.
 # shellcheck shell=bash
 

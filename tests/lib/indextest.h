@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For the tests of the index: a capture of the toy format in memory, an index directory that goes when the test ends,
  * and the comparison of everything an index says with what one sequential pass gives.

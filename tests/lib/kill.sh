@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Aimed kills, shared by the mount tests and contrib/attack.sh; to be read after tests/lib/mount.sh. A changed capture is
 # told to the kernel while readers wait for its bytes, and in that moment the processes of the mount are killed.
 # shellcheck shell=bash

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the conformance tests take out of a listing, in the form of the goldens. Each function reads a listing from
 # standard input. shellcheck shell=bash
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Shared by the mount tests: each has a directory of its own, which is unmounted and removed whatever happens, and
 # asserts what the kernel says (mountinfo), not what exit codes say. HARTFS_BIN is the program.
 # shellcheck shell=bash

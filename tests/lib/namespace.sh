@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For a script that runs in a mount namespace of its own.
 # shellcheck shell=bash
 

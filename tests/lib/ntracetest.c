@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/ntracetest.h"
 
 void hf_ntt_init(struct hf_ntt *t, const char *params)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the tests of N-Trace share: a description made on the spot, whole captures decoded to events in memory, and
  * events encoded to bytes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writers of every container, for tests that make their own input. Each appends to *to what it makes of data[n]; all
  * of them end the program when the library fails.

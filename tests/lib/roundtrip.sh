@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Closed loops: every view that is a capture is copied out, mounted again, and must give the same instructions and
 # traps. Read by tests that have read mount.sh. shellcheck shell=bash
 

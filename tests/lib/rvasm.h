@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RISC-V jumps of a given distance in bytes, for programs made by tests; other registers are or-ed in. */
 #ifndef HF_TEST_RVASM_H
 #define HF_TEST_RVASM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small RISC-V ELF files, as a linker makes them: code, .riscv.attributes and perhaps the symbol of a jump table. */
 #ifndef HF_TEST_RVELF_H
 #define HF_TEST_RVELF_H

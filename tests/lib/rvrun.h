@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A random RISC-V program and a random run through it, as events: every kind of instruction that does something to the
  * flow, traps, and what a trace may say besides. For round trips through packet formats.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random RISC-V programs and random walks through them: code with every kind of jump, and an execution in which
  * branches, indirect jumps, returns, traps and losses go anywhere. No simulator: registers have no values.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Codecs for tests of descriptions, whatever is built in: "toy" with parameters, "ete" and "rv" with a machine. */
 #ifndef HF_TEST_SETUPTEST_H
 #define HF_TEST_SETUPTEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SHA-256 (FIPS 180-4), to compare streams with the sums that the corpus gives. */
 #ifndef HF_TEST_SHA256_H
 #define HF_TEST_SHA256_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A source that gives at most so many bytes at a time, though more are there: what reads it must not care. (Stricter
  * than the contract of read_at, which allows short reads at the end and at damage only.)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the STF tests share: streams built record by record, files of the corpus decompressed, and all events of a
  * stream at once.

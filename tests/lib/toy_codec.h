@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A trace format that exists for tests of what is around codecs: small, with everything that makes codecs hard. One
  * record gives many events, a decoder can be entered only at some of them (so there is always something to discard),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Walks a container from end to end and keeps everything that came out, so that tests can compare it with what
  * other ways through the same container give.

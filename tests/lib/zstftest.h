@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * .zstf containers of streams made here, and all events of them: front to back through a growing source, and chunk by
  * chunk through an index.

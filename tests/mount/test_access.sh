@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A mount for everybody: nobody gets to see through a view, or through a file with an access list, what the archive does
 # not let him read. Four users without accounts: alice owns what is secret, bob writes descriptions that name it, carol
 # is in alice's group, dave in none.

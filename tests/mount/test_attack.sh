@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A minute of contrib/attack.sh: tests/attack/README.md says what is attacked and what is right.
 set -u
 bin=${HARTFS_BIN:?is the program to test}

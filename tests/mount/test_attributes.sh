@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What the mount says of captures and of itself: extended attributes, status.json, metrics.prom, log.txt, and the exit
 # status of mount --wait.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Mounts, compares every file with the archive, unmounts; nothing is left and nothing was written.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # An archive that was mounted before: listed without opening a capture or an index, whatever happened to the daemon that
 # wrote the catalogue.
 . "$(dirname "$0")/../lib/mount.sh"

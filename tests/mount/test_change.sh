@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A capture that is replaced under the mount: its views become the new one's, and no reader gets a mix.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse

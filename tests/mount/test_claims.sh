@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Files whose name claims a trace format while their content is of none say so; other files are just files.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse

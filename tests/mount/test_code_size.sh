@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # RV32 code with Zcmp and Zcmt, three times round: cm.jalt to two functions that end with cm.popret and cm.popretz, and
 # cm.jt back. As N-Trace, which leaves all of it out, and as E-Trace; copies of their views are captures again.
 set -u

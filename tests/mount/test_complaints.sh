@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Descriptions and parameters that are wrong: whoever looks, in the mount or on the command line, is told the file, the
 # line, what is wrong and what there could be instead.
 set -u

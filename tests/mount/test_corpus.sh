@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Mounts a collection of captures, good and damaged ones, and reads everything: every size is right, nothing fails but
 # where a capture's own damage is, and the server survives.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Damaged index files and things in their place, between mounts and while mounted: every view comes back, the good files
 # stay, and verify, index and --prune say what was wrong and mend it.
 . "$(dirname "$0")/../lib/mount.sh"

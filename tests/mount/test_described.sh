@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Captures with a description in a mount and on the command line: a directory, an .ini file, one that is wrong; members
 # that change; parameters of views that are wrong.
 set -u

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Few descriptors and much that is open: captures of 900 files each, more of them than the server may have files open,
 # plain captures beside them, and a user who has more files and directories open than that.
 set -u

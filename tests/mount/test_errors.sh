@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Whatever is wrong with a command line or a mountpoint is said in one line, with the exit status that hartfs(1) gives.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse

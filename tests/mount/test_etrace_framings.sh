@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # etrace/ in every framing: a copy of the directory is mounted again and shows the same instructions and traps.
 . "$(dirname "$0")/../lib/mount.sh"
 . "$(dirname "$0")/../lib/roundtrip.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A few bytes that stand for a lot: said, and shown as far as the limit of expansion goes.
 . "$(dirname "$0")/../lib/mount.sh"
 . "$(dirname "$0")/../lib/hostile.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A mount whose processes are killed at the worst moment: whoever waits in it gets an error, and nobody is needed to take
 # it away.
 . "$(dirname "$0")/../lib/mount.sh"

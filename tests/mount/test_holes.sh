@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A .zstf with damaged chunks through the mount: all other instructions are there, each loss is told, sizes are exact,
 # and only what lies in the hole cannot be read.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Indexing ahead of time, behind a mount, in parts, and again; info and cat without a mount.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse

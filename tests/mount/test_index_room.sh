@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # An index directory that is full, read-only, forbidden, missing or vanishes: every view is there all the same, byte for
 # byte, what is wrong is said, and what could not be written is written when it can be.
 # HARTFS_ROOM_SIZES: sizes of the disk, in KiB.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Mountpoint and index directory within the archive: they are left out, and nothing waits for itself.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse

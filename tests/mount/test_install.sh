@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What gets installed is complete, works from there, and is taken away again.
 . "$(dirname "$0")/../lib/mount.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd) build=$(dirname "$hartfs")

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # In whatever work a signal or umount comes: the work ends at once, and what has been done of it is kept.
 . "$(dirname "$0")/../lib/mount.sh"
 . "$(dirname "$0")/../lib/hostile.sh"

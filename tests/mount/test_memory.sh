@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Memory of a mount: a few hundred captures, whole and damaged, with programs, are indexed and read with a small cache.
 # What the server takes at most stays below the cache and 128 MiB (contrib/soak.sh does it with thousands), and does
 # not grow with the number of captures that are open.

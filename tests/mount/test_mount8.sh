@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # mount(8) and fstab lines: the type fuse.hartfs, and the older hartfs#ARCHIVE, with options that only mount(8) knows.
 # mount.fuse3 looks for programs in the system's own places: one of them is replaced in a mount namespace of its own.
 . "$(dirname "$0")/../lib/mount.sh"

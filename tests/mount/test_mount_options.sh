@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Every option of a mount does what it says when it is given to -o, as mount(8) and fstab give it.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse

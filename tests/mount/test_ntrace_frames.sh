@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Two harts' N-Trace as it may arrive: bare, behind one ATB bridge each, both behind one, as a dump of words in the
 # wrong order, as a circular buffer, as text. The same listings, whole and from anywhere.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Names that a line or a path has no room for: line breaks in a name, directories deeper than a path can say, directories
 # that nobody may read. Each is told, and the rest of the archive is there.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # One list of commands and options: the help texts, the manual page and the shell completion know all of it.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # An RV64 and an RV32 hart in one N-Trace capture, told apart by SRC or by frames: the same halfwords are c.addiw
 # for one and c.jal for the other. What a hart is comes from its own parameters or its own program. And a hart that never
 # synchronises beside one that does, in N-Trace and E-Trace: it is told of, and the other one is whole.

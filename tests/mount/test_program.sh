@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # program.elf and symbols: other people's readers take the one, the listing's code is all in it; the listing names the
 # places of the ELF beside the capture, and follows it when it goes, comes or changes, without other views being made anew.
 . "$(dirname "$0")/../lib/mount.sh"

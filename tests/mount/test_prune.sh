@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # hartfs index --prune: what belongs to no capture any more goes, all else stays and is used again.
 . "$(dirname "$0")/../lib/mount.sh"
 capture_archive

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Nothing can be changed, not even by root, and the error says why.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Every process that decodes confines itself: what the kernel says of them, and what happens where it cannot.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # However a mount ends, it ends whole: no dead mountpoint, no process, and the supervisor's status tells.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse

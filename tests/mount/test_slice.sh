@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # hartN/at/FIRST-LAST: the listing of a slice is a part of the whole, and its trace.stf is a capture again with the same
 # instructions, memory accesses and traps.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Streams that cannot be entered in the middle are recompressed when they are read again and again: once, within the
 # limit, and what is read stays the same, also when the spool is damaged or there is none.
 . "$(dirname "$0")/../lib/mount.sh"

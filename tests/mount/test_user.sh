@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # An ordinary user mounts, reads and unmounts. Where /dev/fuse is root's alone this happens in a mount namespace of its
 # own, with a node that everyone may open in its place.
 . "$(dirname "$0")/../lib/mount.sh"

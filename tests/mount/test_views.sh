@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Views behave as files however they are read: whole, in parts, in any order, mapped, by several at once; and their
 # sizes are right before anything was read.
 . "$(dirname "$0")/../lib/mount.sh"

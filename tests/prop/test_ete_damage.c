@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Damaged ETE captures: cut anywhere the pcs are the first ones of the whole, begun anywhere the last ones, and every
  * loss is told. Single flipped bits: the decoder ends, and how often wrong pcs come without a word is counted.

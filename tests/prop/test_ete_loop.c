@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events to an ETE and back: random walks through random A64, A32 and T32 programs, with every parameter of the view and
  * a synchronisation every 1, 2, 3, 7, 100 instructions and none at all, come back as they were; an encoder that takes

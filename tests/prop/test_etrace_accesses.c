@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Accesses through the data trace and back: random programs of loads, stores, atomics, CSR accesses and vectors come
  * back with each access at its instruction, in every version, layout and compression; also where the source knows only

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Damaged captures: entered at every byte, with any packet missing, with any bit flipped. Decoding comes to its end,
  * goes on at the next synchronisation, and says so; how many instructions are wrong without a word is counted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Version 2.1: implicit returns that are counted (irets), stack entries with repeat counters, tables that outlive sync
  * packets. Over every mode, size and sync distance the stream gives the same instructions and traps, also entered at any

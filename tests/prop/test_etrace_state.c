@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A decoder that is entered by a state goes on exactly as the one that gave it: at every event of small captures, with
  * states taken as they usually are and wherever one can be taken, and for batches of any size.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The view etrace/ in every framing: read back through its own description it gives the same instructions, traps and
  * accesses, and from any byte on, where messages can be found in the middle, the same tail.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Damaged N-Trace: entered at any byte, with any message missing, with any bit flipped. A decoder ends, finds its place
  * again at the next synchronising message, and says what was lost. Wrong pcs that it gives before it notices cannot be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random runs through random programs, to N-Trace and back: in every mode, with any distance of synchronising messages,
  * cut and entered at any event.

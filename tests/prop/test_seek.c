@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The same bytes three ways: every view read from front to end, at every offset and length (of small captures; of
  * larger ones at random places), and by several threads at once, is the same, for every size of chunks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Slices against the whole: the listing of one is a part of the whole's bytes, the STF of one decodes to the events of
  * the whole from its first instruction on, for every size of chunks; reads of a slice are the same in any order and by

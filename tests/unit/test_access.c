@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who may read what is made of several files, and what access lists leave of a mode: against the kernel's own rules, for
  * every user, group and permission of a small world. */
 #include "fs/access.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The classification of A64, A32 and T32 opcodes against the texts of the disassembler: every 16-bit encoding; around
  * every row of arm.def its fixed bits with random others, also with each fixed bit inverted; every value of the bits

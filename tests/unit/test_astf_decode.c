@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ASTF decoder: each rule of the trace levels, what is damaged or cut, and entering between any two events. */
 #include "tests/lib/astftest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ASTF encoder: other formats' events, the trace levels' rules, and the way to STF and back. */
 #include "tests/lib/astftest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The example of chapter 5 of the specification, in both readings: the description gives the file of tests/data, read
  * from RAW, LZMA (.xz and .lzma) and Zlib it gives the same stream, decoded and encoded the same bytes, and the lines

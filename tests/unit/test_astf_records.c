@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The records of ASTF by themselves: every field is where it belongs, and what is no field is reserved. */
 #include "tests/lib/astftest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The decompressed stream through the chunk cache equals the stream, for every container, in any order, by any number
  * of threads; and what cannot be entered in the middle is not decoded more often than it must.

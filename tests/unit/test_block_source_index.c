@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The block source over real indexes: one stream in every container, as indexing finds it, is that stream again. */
 #include "fs/block_source.h"
 #include "tests/lib/check.h"

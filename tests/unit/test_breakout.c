@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A confined process tries to break out, call by call (breakout.def). Each attempt has a process of its own, which
  * confines itself as hartfs does, to an archive and an index directory, and then makes one call. Refused is what fails

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* capture.ini as text: what it may say, and what is wrong with the rest, line by line. */
 #include "tests/lib/check.h"
 #include "tests/lib/files.h"

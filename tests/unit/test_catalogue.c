@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The catalogue: what is put is found, by this and by later ones, as long as the stamp is the same; files that are not
  * what they should be are none; writers in each other's way, and one that is killed, lose nothing but news.

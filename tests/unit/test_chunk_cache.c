@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The chunk cache: single flight, its bound, replacement, cancelling, dropping, and all of it by many threads. */
 #include "codecs/base/sink.h"
 #include "fs/chunk_cache.h"

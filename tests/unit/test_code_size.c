@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What descriptions and programs say of Zcmp, Zcmt and the jump table of a hart. */
 #include "codecs/base/bytes.h"
 #include "codecs/isa/riscv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CoreSight frames and lanes: frames worked out by hand, then streams of a writer that knows nothing of the reader. */
 #include "codecs/source/lane.h"
 #include "tests/lib/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Texts of known opcodes, in every instruction set, and the memo: same answers whatever was asked before. */
 #include "codecs/isa/disasm.h"
 #include "codecs/isa/names.h"

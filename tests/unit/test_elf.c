@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * program.elf as it is written, read back by our reader and, where installed, by readelf and objdump; the reader on
  * an ELF of a linker, and on damaged ones.

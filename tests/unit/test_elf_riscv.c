@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What ELF files say of Zcmp, Zcmt and the jump table, and what of them a program keeps. */
 #include "codecs/image/elf_riscv.h"
 #include "codecs/image/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is rare in captures: speculation that is corrected late, losses, limits, AArch32, time with what it stamps. */
 #include "codecs/ete/resolve.h"
 #include "tests/lib/check.h"

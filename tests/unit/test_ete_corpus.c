@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ETE corpus: pcs of every buffer and crafted case equal those that others found. */
 #include "codecs/ete/stream.h"
 #include "tests/lib/check.h"

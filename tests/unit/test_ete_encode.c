@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes of the view ete/, written out; what is lost at the edges; parameters and states that are refused. */
 #include "codecs/ete/encoder.h"
 #include "codecs/isa/arm.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Entry points of the ETE decoder: entered at any event boundary it goes on with exactly the same events. */
 #include "codecs/ete/stream.h"
 #include "tests/lib/check.h"

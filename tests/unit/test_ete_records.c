@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* records.txt of the ETE corpus: packets, offsets, addresses and counts are those of the golden packet lists. */
 #include "codecs/ete/decoder.h"
 #include "tests/lib/check.h"

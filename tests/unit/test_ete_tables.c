@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The worked element streams of the Arm ARM, Tables K10-6 to K10-19, as packets. Where a table lacks a row or has a
  * wrong one, what was changed is said at it. The context is EL1, Non-secure, AArch64 unless the code is A32.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every capture of the corpus gives exactly the retired pcs that others found, and the traps. The pcs of the six
  * streams that nobody can decode (the ambiguity of implicit returns) may differ; they must only come to an end.

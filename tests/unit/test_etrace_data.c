@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Data trace packets: the corpus' streams give exactly the accesses that were made, and are what comes out when these are
  * written; what it lacks is made here, in every layout and compression.

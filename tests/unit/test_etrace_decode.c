@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the corpus does not show of the decoder: each case is a few packets over one small program, and the events that
  * must come out, written as text: the low byte of a pc, ">" and the target where it is taken.

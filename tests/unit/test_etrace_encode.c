@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The E-Trace encoder against the streams of the two reference encoders: from the same execution, with the same
  * parameters and habits, the same bytes. And its states: taken at any event boundary they lead to the same bytes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Framings: single messages, the corpus' samples of each, streams that are entered in the middle, parameters. */
 #include "codecs/etrace/framing.h"
 #include "tests/lib/etracetest.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events to packets and back: random walks through random programs, in every mode and version, with a sync packet every
  * 1, 2, 3, 7, 100 instructions and none at all, come back as they were.

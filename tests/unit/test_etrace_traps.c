@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the view etrace/ says of traps, and what it says where there is nothing to say it with: traps that follow each
  * other directly, causes that nobody knows, doubts of the source.

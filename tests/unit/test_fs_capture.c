@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Captures on their way to being served: recognised, indexed, changed, truncated, vanished, damaged, many at once. */
 #include "fs/core.h"
 #include "tests/lib/fstest.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the file system says of itself and of captures without being read: extended attributes, .hartfs, the log ring. */
 #include "fs/log_ring.h"
 #include "tests/lib/fstest.h"

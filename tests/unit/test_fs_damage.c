@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Index files that are damaged, cut, exchanged, forged, or something else altogether, before a file system is opened over
  * them and while it is: in the end every view has its bytes, no wrong byte is given on the way, texts are as long as

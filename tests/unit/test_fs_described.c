@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Captures with a description: directories and .ini files, their members, changes of any of these; views that are
  * directories, which are captures again; parameters of views. With a toy codec in the place of STF's. */
 #include "fs/core.h"

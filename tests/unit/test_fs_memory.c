@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An archive that was seen before: shown out of the catalogue alone, corrected as soon as a file is opened, looked at
  * again where it changed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of view directories and the JSON writer. */
 #include "fs/json.h"
 #include "fs/names.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads as a mount makes them: many at once, in any order, cancelled, through a cache that is too small. */
 #include "fs/core.h"
 #include "tests/lib/fstest.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Descriptors run out and come back: nothing that was seen meanwhile is remembered of a file, a capture or an index. */
 #include "fs/core.h"
 #include "tests/lib/fstest.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file system that is told to stop at the N-th question, for every N of a first few dozen and ever fewer after that:
  * opening, indexing, verifying and reading end with an error that says so, nothing is lost and no byte is wrong.

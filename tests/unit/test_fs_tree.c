@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tree over an archive with everything in it that an archive should not have: names, links, pipes, collisions. */
 #include "tests/lib/fstest.h"
 #include "tests/lib/pack.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Collecting the code of a hart: what enters the image, what makes it refuse, and that neither the order of the
  * events nor the places where they were split for merging or saving change the result.

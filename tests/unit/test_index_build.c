@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an index says against one sequential pass: every chunk, ordinal and offset, for several sizes of chunks. */
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"

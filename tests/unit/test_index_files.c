@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files of an index directory that are not what they should be: foreign, newer, cut, damaged, of another capture or
  * another user. None is believed, none is fatal, none that is not ours is touched. And lookups by two threads at once.

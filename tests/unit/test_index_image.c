@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The code of the harts in the decode index: as if it had been collected in one go, however the build was cut,
  * interrupted and gone on with; and what makes an index say no.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Builds by several threads: every row of every file is what one thread writes, whatever harts, containers, chunks and
  * views there are, also if the number of threads changes all the time, and when only views are made.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Builds that are interrupted: killed at every kind of moment, cancelled, in each other's way, overtaken by a change of
  * the file. What comes out in the end is the same, row by row, as if nothing had happened.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The index with the real codecs: STF captures, their listing, STF view and records, cut at several sizes. What each
  * chunk gives again is what one pass gives, and a build that is interrupted at every chunk ends the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lists and texts of open files and directories that are dropped for others and made again. */
 #include "fs/core.h"
 #include "tests/lib/fstest.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The listing against golden lines for every kind of event; and its state: saved at every event boundary and loaded
  * into another encoder that was used for something else, it goes on with the same bytes.

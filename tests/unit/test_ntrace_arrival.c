@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * N-Trace as it arrives: memory that was filled in a circle, words the wrong way round, frames of several sources, idle
  * and stale bytes, messages cut short, encoders before 1.0. What comes out is what went in, or a loss that is told.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * N-Trace against streams of other encoders (HARTFS_CORPUS/ntrace): each decodes to exactly the instructions that the
  * program's simulation logged, the invalid one ends with losses; and our encoder, told the same options, needs no more

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * N-Trace out of CoreSight frames, in every layout: two sources that take turns anywhere, padding, discontinuities,
  * damage. Events and records.txt are those of the bare streams, wherever a decoder is entered.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers of descriptions and view parameters. */
 #include "codecs/base/number.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which captures stay open: by number, by bytes and by descriptors, never one that is in use being closed for others. */
 #include "fs/core.h"
 #include "tests/lib/fstest.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perf.data is recognised, and refused with a reason. */
 #include "codecs/codec.h"
 #include "tests/lib/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The decode pool: urgent jobs first, each job once, what a worker offers, and a shutdown that finishes the queue. */
 #include "codecs/isa/disasm.h"
 #include "fs/pool.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The classification of RISC-V opcodes against the mnemonics of LLVM's disassembler: every 16-bit encoding, and a
  * structured and a random sample (100,000 words) of the 32-bit ones, for both register widths, with the base

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The snapshots of the corpus, as they really are: all are read, and say what their files say. */
 #include "tests/lib/check.h"
 #include "tests/lib/setuptest.h"

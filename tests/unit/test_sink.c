@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an encoder writes by format: as it is while it fits, cut where it does not. */
 #include "codecs/base/sink.h"
 #include "tests/lib/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CoreSight snapshots as text: devices, sources, dumps, buffers, and what is missing or odd in them. */
 #include "tests/lib/check.h"
 #include "tests/lib/files.h"

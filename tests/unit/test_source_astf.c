@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ASTF files as containers: a header in clear and the records compressed behind it, in every way that liblzma and zlib
  * can write; what is cut, damaged or of another kind than the header says.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Spools: what was written can be read at any place, what is not whole or not ours is never used, and room is made. */
 #include "index/spool.h"
 #include "tests/lib/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The STF captures with known answers: pcs, opcodes, memory accesses and traps of every one, the malformed files, and
  * trace.stf of every hart read again.

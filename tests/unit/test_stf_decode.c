@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The STF decoder on streams made here: groups, modes, harts, losses, limits, and its state. */
 #include "tests/lib/sliver.h"
 #include "tests/lib/stftest.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* records.txt of STF streams made here: every field of every record, long texts, defects, cuts, entering anywhere. */
 #include "codecs/stf/dump.h"
 #include "tests/lib/pack.h"

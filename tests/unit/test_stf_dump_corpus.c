@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * records.txt of the STF corpus against the text that the reference library's tool gives of the same captures. Its
  * lines have other fields in other places, so ours are turned into its form, line by line.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The STF encoder: what it writes of foreign events, its header, and its state. */
 #include "tests/lib/stftest.h"
 

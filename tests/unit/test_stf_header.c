@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The STF header: what it must hold, where its errors are, and what info.json says of it. */
 #include "tests/lib/stftest.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Damaged chunks of a .zstf: their size and the next one's start are known from the chunk table, so everything else is
  * decoded, the same however it was entered, and each loss is announced.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a .zstf says of the places between its chunks, start pc and number of instructions: where that is wrong there is
  * a note, the same one however decoding was entered.

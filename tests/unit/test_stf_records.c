@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* STF records: bytes to struct and back, sizes from as many bytes as there are, every descriptor. */
 #include "tests/lib/stftest.h"
 

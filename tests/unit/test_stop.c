@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whatever is decompressed or decoded, and however little comes of it: whether the work is still wanted is asked every few
  * megabytes, and nothing more is read once it is not.

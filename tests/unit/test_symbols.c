@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Symbols of ELF files made here, in both classes; and as the listing shows them. */
 #include "codecs/codec.h"
 #include "codecs/image/symbols.h"

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every source file says under which licence it stands, in its first line or behind the line that names its
+# interpreter: licence.sh SOURCE_DIRECTORY [--write]. With --write it adds the line where there is none.
+set -u
+cd "$1" || exit 1
+write=${2:-}
+status=0 count=0
+
+# line_of FILE: the line that belongs there.
+line_of() {
+	local words='SPDX-License-Identifier: Apache-2.0'
+	case $1 in
+	*.c | *.h | *.def) echo "/* $words */" ;;
+	*.sql) echo "-- $words" ;;
+	*) echo "# $words" ;;
+	esac
+}
+
+# add FILE: one line and nothing else, so that branches merge.
+add() {
+	local at=1
+	[ "$(head -c 2 "$1")" = '#!' ] && at=2
+	if [ $at = 2 ]; then sed -i "1a $(line_of "$1")" "$1"; else sed -i "1i $(line_of "$1")" "$1"; fi
+}
+
+while IFS= read -r -d '' file; do
+	count=$((count + 1))
+	head -n 2 "$file" | grep -q 'SPDX-License-Identifier: [A-Z]' && continue
+	if [ "$write" = --write ]; then
+		add "$file"
+	else
+		echo "$file: no SPDX-License-Identifier in its first line: bash tests/licence.sh . --write"
+		status=1
+	fi
+done < <(find .ci CMakeLists.txt cmake codecs index fs mountd tests contrib -type f \( -name '*.[ch]' -o -name '*.def' \
+	-o -name '*.sh' -o -name '*.py' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.sql' -o -name '*.bash' \
+	-o -name '*.supp' -o -name '*.sbatch' -o -path '.ci/*' -o -path 'contrib/systemd/*' \) -print0)
+[ "$count" -gt 100 ] || { echo "only $count source files found"; status=1; }
+exit $status
