@@ -608,6 +608,10 @@ class Judge:
                     self.tell(path, "has what hartfs.conf says, which cannot be read")
                     break
 
+    def conf_closes(self):
+        """All views: hartfs.conf was closed to others when the archive was mounted, or is closed now."""
+        return self.maker.conf and self.user != "root" and not (self.maker.conf_was_open and self.simple("hartfs.conf"))
+
     def lost(self):
         """What everybody may read must be readable, and right."""
         for path, data in self.archive["read"].items():
@@ -615,6 +619,8 @@ class Judge:
             if got == data or (got is None and not self.simple(path)):
                 continue
             self.tell(path, "is not as in the archive: %s" % self.seen["error"].get(path, "other bytes or not shown"))
+        if self.conf_closes():
+            return
         for item in self.maker.items:
             if item.valid and item.words and all(self.simple(path) for path in item.members + item.beside):
                 self.listing(item)
@@ -723,6 +729,7 @@ def run_round(attack, number, count, templates):
     maker.open_to_all = open_to_all(top)
     maker.fill(count)
     maker.set_modes()
+    maker.conf_was_open = maker.conf and maker.open_to_all("hartfs.conf", False)
     mount = Mount(attack, top, index, point, ["-o", "allow_other"], log=os.path.join(base, "log.txt"))
     try:
         mount.start("--wait", status=(0, 3))
