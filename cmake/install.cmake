@@ -2,22 +2,23 @@
 # What "cmake --install" puts where, besides the manual pages; "cmake --build DIR --target uninstall" takes it away.
 install(FILES contrib/completion/hartfs.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
 	RENAME hartfs)
-install(FILES README.md CHANGES.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGES.md LICENSE contrib/packaging/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES contrib/systemd/mnt-traces.mount contrib/systemd/mnt-traces.automount
 	contrib/systemd/hartfs-example.conf contrib/slurm/hartfs-index.sbatch
 	DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
-# The same unit for the system's manager and for those of users; both find it below the prefix /usr.
-set(HARTFS_PROGRAM ${CMAKE_INSTALL_FULL_BINDIR}/hartfs)
+# The same unit for the system's manager and for those of users; both find it below the prefixes /usr and /usr/local.
+# It is made when it is installed: the prefix may be another one than that of the build, as it is in a package.
+if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_BINDIR})
+	set(bindir_below_prefix "\${CMAKE_INSTALL_PREFIX}/")
+endif()
 foreach(manager system user)
-	if(manager STREQUAL system)
-		set(HARTFS_CONFIG /etc/hartfs/%i.conf)
-		set(HARTFS_WANTED_BY multi-user.target)
-	else()
-		set(HARTFS_CONFIG %E/hartfs/%i.conf)
-		set(HARTFS_WANTED_BY default.target)
-	endif()
-	configure_file(contrib/systemd/hartfs@.service.in ${CMAKE_BINARY_DIR}/systemd/${manager}/hartfs@.service @ONLY)
+	install(CODE "
+	get_filename_component(HARTFS_PROGRAM \"${bindir_below_prefix}${CMAKE_INSTALL_BINDIR}/hartfs\" ABSOLUTE)
+	set(manager ${manager})
+	set(source \"${CMAKE_SOURCE_DIR}/contrib/systemd/hartfs@.service.in\")
+	set(unit \"${CMAKE_BINARY_DIR}/systemd/${manager}/hartfs@.service\")
+	include(\"${CMAKE_SOURCE_DIR}/cmake/unit.cmake\")")
 	install(FILES ${CMAKE_BINARY_DIR}/systemd/${manager}/hartfs@.service DESTINATION lib/systemd/${manager})
 endforeach()
 

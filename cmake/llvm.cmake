@@ -1,19 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
 # LLVM's C disassembler as the target hf_llvm: the newest llvm-config found from 19 down to 14, or the one given.
+# Its library is large. It is loaded by the commands that disassemble, and the others start without it; HARTFS_LLVM
+# makes it a part of the program instead: shared (linked, loaded at every start) or static.
+set(HARTFS_LLVM loaded CACHE STRING "How the program gets LLVM: loaded when needed, shared, static")
+set_property(CACHE HARTFS_LLVM PROPERTY STRINGS loaded shared static)
 find_program(LLVM_CONFIG NAMES llvm-config-19 llvm-config-18 llvm-config-17 llvm-config-16 llvm-config-15
 	     llvm-config-14 llvm-config DOC "llvm-config of LLVM >= 14")
 if(NOT LLVM_CONFIG)
 	message(FATAL_ERROR "LLVM (>= 14, 19 preferred) with its development files is needed: llvm-19-dev")
 endif()
-execute_process(COMMAND ${LLVM_CONFIG} --version OUTPUT_VARIABLE LLVM_VERSION OUTPUT_STRIP_TRAILING_WHITESPACE)
+
+# llvm_config(VARIABLE ARGUMENT...): what llvm-config answers.
+function(llvm_config variable)
+	execute_process(COMMAND ${LLVM_CONFIG} ${ARGN} OUTPUT_VARIABLE answer OUTPUT_STRIP_TRAILING_WHITESPACE
+			COMMAND_ERROR_IS_FATAL ANY)
+	set(${variable} "${answer}" PARENT_SCOPE)
+endfunction()
+
+llvm_config(LLVM_VERSION --version)
 if(LLVM_VERSION VERSION_LESS 14)
 	message(FATAL_ERROR "LLVM ${LLVM_VERSION} is too old: 14 or later is needed")
 endif()
-execute_process(COMMAND ${LLVM_CONFIG} --includedir OUTPUT_VARIABLE LLVM_INCLUDE OUTPUT_STRIP_TRAILING_WHITESPACE)
-execute_process(COMMAND ${LLVM_CONFIG} --libdir OUTPUT_VARIABLE LLVM_LIBDIR OUTPUT_STRIP_TRAILING_WHITESPACE)
-execute_process(COMMAND ${LLVM_CONFIG} --link-shared --libs OUTPUT_VARIABLE LLVM_LIBS
-		OUTPUT_STRIP_TRAILING_WHITESPACE)
-message(STATUS "LLVM ${LLVM_VERSION} (${LLVM_CONFIG})")
+llvm_config(LLVM_INCLUDE --includedir)
+llvm_config(LLVM_LIBDIR --libdir)
+message(STATUS "LLVM ${LLVM_VERSION} (${LLVM_CONFIG}), ${HARTFS_LLVM}")
 add_library(hf_llvm INTERFACE)
 target_include_directories(hf_llvm SYSTEM INTERFACE ${LLVM_INCLUDE})
-target_link_libraries(hf_llvm INTERFACE -L${LLVM_LIBDIR} ${LLVM_LIBS})
+
+if(HARTFS_LLVM STREQUAL static)
+	# LLVM itself is C++.
+	enable_language(CXX)
+	llvm_config(LLVM_LIBS --link-static --libs --system-libs core mcdisassembler
+		    armdisassembler aarch64disassembler riscvdisassembler)
+	# A line each for the libraries of LLVM and of the system.
+	string(REGEX REPLACE "[ \n]+" ";" LLVM_LIBS "${LLVM_LIBS}")
+	target_link_libraries(hf_llvm INTERFACE -L${LLVM_LIBDIR} ${LLVM_LIBS} stdc++ m)
+	return()
+endif()
+
+llvm_config(LLVM_LIBS --link-shared --libs)
+add_library(hf_llvm_linked INTERFACE)
+target_link_libraries(hf_llvm_linked INTERFACE hf_llvm -L${LLVM_LIBDIR} ${LLVM_LIBS})
+if(HARTFS_LLVM STREQUAL shared)
+	target_link_libraries(hf_llvm INTERFACE -L${LLVM_LIBDIR} ${LLVM_LIBS})
+	return()
+elseif(NOT HARTFS_LLVM STREQUAL loaded)
+	message(FATAL_ERROR "HARTFS_LLVM is loaded, shared or static, not ${HARTFS_LLVM}")
+endif()
+
+# By the name that the linker would have written into the program.
+llvm_config(LLVM_FILE --link-shared --libfiles)
+file(REAL_PATH "${LLVM_FILE}" LLVM_FILE)
+execute_process(COMMAND ${CMAKE_READELF} -d ${LLVM_FILE} OUTPUT_VARIABLE LLVM_DYNAMIC COMMAND_ERROR_IS_FATAL ANY)
+if(NOT LLVM_DYNAMIC MATCHES "SONAME[^[]*\\[([^]]+)\\]")
+	message(FATAL_ERROR "${LLVM_FILE} has no name to be loaded by; HARTFS_LLVM=shared links it")
+endif()
+set(HARTFS_LLVM_LIBRARY ${CMAKE_MATCH_1})
+set_source_files_properties(codecs/isa/llvm.c PROPERTIES COMPILE_DEFINITIONS
+			    HARTFS_LLVM_LIBRARY="${HARTFS_LLVM_LIBRARY}")
+target_link_libraries(hf_llvm INTERFACE ${CMAKE_DL_LIBS})

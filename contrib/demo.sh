@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 install_packages $BUILD_PACKAGES
 
 echo "== building"
-cmake --preset release -DHARTFS_WERROR=OFF >/dev/null
+cmake --preset release >/dev/null
 cmake --build --preset release --target hartfs
 hartfs=$PWD/build/release/hartfs
 

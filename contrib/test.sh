@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what the tests need (Debian 12), builds, and runs every test through ctest: once as released, once under
-# AddressSanitizer and UBSan, and the threaded ones under ThreadSanitizer.
+# Installs what the tests need (Debian 12), builds with warnings as errors, and runs every test through ctest: once as
+# released, once under AddressSanitizer and UBSan, and the threaded ones under ThreadSanitizer.
 #   contrib/test.sh [release|asan-ubsan|tsan]...    only these
 # HARTFS_CORPUS names the directory of captures with known answers; without it those tests are skipped, and say so.
 set -eu
@@ -18,7 +18,7 @@ export LSAN_OPTIONS="suppressions=$PWD/tests/lib/lsan.supp" TSAN_OPTIONS="suppre
 status=0
 for build in "${builds[@]}"; do
 	echo "=== $build"
-	cmake --preset "$build" >/dev/null
+	cmake --preset "$build" -DHARTFS_WERROR=ON >/dev/null
 	cmake --build --preset "$build"
 	only=()
 	# These teach ThreadSanitizer nothing that the other tests do not, at ten times the price.

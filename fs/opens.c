@@ -451,13 +451,15 @@ static int discard(struct hf_open *open, int why)
 static int open_indexed(struct hf_open *open)
 {
 	struct hf_fs *fs = open->capture->fs;
+	struct hf_diag damage;
 	int err = hf_index_open(fs->index_fd, &open->trace.identity, &open->index);
 
 	if (err)
 		open->index = NULL;
-	/* Of plain bytes there are as many as the file has. */
+	/* Of plain bytes there are as many as the file has, or fewer before damage. */
 	else if (!hf_index_box(open->index) && hf_index_codec(open->index) &&
-		 hf_index_stream_size(open->index) > open->trace.file->size)
+		 (hf_index_damage(open->index, &damage) ? hf_index_stream_size(open->index) > open->trace.file->size
+							: hf_index_stream_size(open->index) != open->trace.file->size))
 		return discard(open, HF_ERR_STATE);
 	if (!err) {
 		err = hf_block_source_new(open->trace.file, open->index, fs->cache, &open->source);

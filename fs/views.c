@@ -100,7 +100,11 @@ void hf_views_choose(struct hf_fs *fs, const char *list)
 
 int hf_views_init(struct hf_fs *fs, const char *params)
 {
-	int n = snprintf(fs->params, sizeof fs->params, "disasm=%s", hf_disasm_version());
+	int n;
+
+	if (hf_disasm_load())
+		return HF_ERR_DISASM;
+	n = snprintf(fs->params, sizeof fs->params, "disasm=%s", hf_disasm_version());
 
 	if (n > 0 && (size_t)n < sizeof fs->params && fs->options.expansion && fs->options.expansion != HF_EXPANSION)
 		snprintf(fs->params + n, sizeof fs->params - (size_t)n, " expansion=%llu",

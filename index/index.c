@@ -63,7 +63,13 @@ static int check_ends(struct hf_index *x)
 	for (size_t i = 0; !err && i < content->hart_count + content->has_records; i++)
 		err = fetch_chunk(x, &content->harts[i], content->slots[i], content->harts[i].chunks - 1, chunk);
 	free(chunk);
-	return !err && content->codec && content->box && size ? hf_index_point_of(x, size - 1, &point) : err;
+	if (err || !content->codec || !content->box || !size)
+		return err;
+	err = hf_index_point_of(x, size - 1, &point);
+	/* The last block ends where the stream does, unless damage ends it before. */
+	if (!err && !content->meta.damage.code && point.out_offset + point.out_size != size)
+		err = HF_ERR_STATE;
+	return err;
 }
 
 static int load(struct hf_index *x, const struct hf_identity *identity)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/confine.h"
 
+#include "codecs/isa/disasm.h"
 #include "mountd/log.h"
 
 #include <errno.h>
@@ -49,6 +50,15 @@ static bool refuse(const char *missing)
 {
 	hf_log(3, "confining this process is required, but %s; with sandbox=try it goes on without", missing);
 	return false;
+}
+
+bool hf_load_disassembler(void)
+{
+	const char *why = hf_disasm_load();
+
+	if (why)
+		hf_log(3, "LLVM, which disassembles, cannot be loaded: %s", why);
+	return !why;
 }
 
 bool hf_confine(const struct hf_settings *settings, const struct hf_sandbox_places *places)

@@ -8,6 +8,9 @@
 #include "mountd/options.h"
 #include "mountd/sandbox.h"
 
+/* Loads what disassembles: confined it could not be reached any more. False after saying why. While there is one thread. */
+bool hf_load_disassembler(void);
+
 /*
  * Confines this process to places, as settings ask for; once it has, another call changes nothing and gives the same
  * result. What is in force and what is missing is logged. False after saying why: settings require more than this

@@ -128,6 +128,10 @@ bool hf_opened_confine(const struct hf_settings *settings, const struct hf_opene
 	int *fds = calloc(count + 1, sizeof *fds);
 	bool ok = false;
 
+	if (!hf_load_disassembler()) {
+		free(fds);
+		return false;
+	}
 	for (size_t i = 0; fds && i < count; i++) {
 		fds[i] = archives[i].archive_fd;
 		places.write = archives[i].index.fd; /* of all of them the same directory */

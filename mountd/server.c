@@ -215,6 +215,8 @@ int hf_server_run(struct hf_plan *plan, int supervisor_fd)
 	int status;
 
 	block_signals();
+	if (!hf_load_disassembler())
+		return HF_EXIT_FAILURE;
 	status = mount_it(&server);
 	if (status)
 		return status;

@@ -27,4 +27,11 @@ hits=$(grep -rnE '\b(strcpy|strcat|sprintf|vsprintf|gets|alloca|mmap)[[:space:]]
 	printf 'banned functions:\n%s\n' "$hits"
 	bad=1
 }
+
+# A process that has confined itself can load nothing: what is loaded is loaded in one place, before.
+hits=$(grep -rnE '\bdlopen[[:space:]]*\(' --include='*.c' --include='*.h' codecs index fs mountd |
+	grep -v '^codecs/isa/llvm\.c:') && {
+	printf 'libraries are loaded by codecs/isa/llvm.c alone:\n%s\n' "$hits"
+	bad=1
+}
 exit $bad

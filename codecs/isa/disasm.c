@@ -2,11 +2,8 @@
 #include "codecs/isa/disasm.h"
 
 #include "codecs/base/err.h"
+#include "codecs/isa/llvm.h"
 
-#include <llvm-c/Core.h>
-#include <llvm-c/Disassembler.h>
-#include <llvm-c/Target.h>
-#include <llvm/Config/llvm-config.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -50,33 +47,14 @@ static const struct {
 	[HF_ISA_T32] = {"thumbv8a", arm_features},
 };
 
-static char version[32];
-
-/* LLVM's registries are global and not guarded: filled before main, while there is one thread. */
-__attribute__((constructor)) static void initialise(void)
-{
-	LLVMInitializeRISCVTargetInfo();
-	LLVMInitializeRISCVTargetMC();
-	LLVMInitializeRISCVDisassembler();
-	LLVMInitializeAArch64TargetInfo();
-	LLVMInitializeAArch64TargetMC();
-	LLVMInitializeAArch64Disassembler();
-	LLVMInitializeARMTargetInfo();
-	LLVMInitializeARMTargetMC();
-	LLVMInitializeARMDisassembler();
-#if LLVM_VERSION_MAJOR >= 16
-	unsigned major, minor, patch;
-
-	LLVMGetVersion(&major, &minor, &patch); /* of the library that runs, not of the headers */
-	snprintf(version, sizeof version, "LLVM %u.%u.%u", major, minor, patch);
-#else
-	snprintf(version, sizeof version, "LLVM %s", LLVM_VERSION_STRING);
-#endif
-}
-
 const char *hf_disasm_version(void)
 {
-	return version;
+	return hf_llvm_version();
+}
+
+const char *hf_disasm_load(void)
+{
+	return hf_llvm_load() ? NULL : hf_llvm_error();
 }
 
 int hf_disasm_new(struct hf_disasm **ret_disasm)
@@ -85,6 +63,11 @@ int hf_disasm_new(struct hf_disasm **ret_disasm)
 
 	if (!disasm)
 		return HF_ERR_NOMEM;
+	disasm->llvm = hf_llvm_load();
+	if (!disasm->llvm) {
+		free(disasm);
+		return HF_ERR_DISASM;
+	}
 	disasm->slots = aligned_alloc(64, HF_DISASM_SLOTS * sizeof *disasm->slots);
 	disasm->tails = malloc(HF_DISASM_SLOTS * sizeof *disasm->tails);
 	if (!disasm->slots || !disasm->tails) {
@@ -102,10 +85,10 @@ void hf_disasm_free(struct hf_disasm *disasm)
 		return;
 	for (unsigned isa = 0; isa < HF_ISA_COUNT; isa++)
 		if (disasm->context[isa])
-			LLVMDisasmDispose(disasm->context[isa]);
+			disasm->llvm->LLVMDisasmDispose(disasm->context[isa]);
 	for (unsigned wide = 0; wide < 2; wide++)
 		if (disasm->code_size[wide])
-			LLVMDisasmDispose(disasm->code_size[wide]);
+			disasm->llvm->LLVMDisasmDispose(disasm->code_size[wide]);
 	free(disasm->slots);
 	free(disasm->tails);
 	free(disasm);
@@ -118,7 +101,7 @@ static LLVMDisasmContextRef code_size_context(struct hf_disasm *disasm, unsigned
 	void **context = &disasm->code_size[isa == HF_ISA_RV64];
 
 	if (!*context)
-		*context = LLVMCreateDisasmCPUFeatures(targets[isa].triple, "", "+zca,+zcmp,+zcmt", NULL, 0, NULL, NULL);
+		*context = disasm->llvm->LLVMCreateDisasmCPUFeatures(targets[isa].triple, "", "+zca,+zcmp,+zcmt", NULL, 0, NULL, NULL);
 	return *context;
 }
 #endif
@@ -137,7 +120,7 @@ static LLVMDisasmContextRef context_of(struct hf_disasm *disasm, unsigned isa)
 	if (isa >= HF_ISA_COUNT || !targets[isa].triple)
 		return NULL;
 	if (!disasm->context[isa])
-		disasm->context[isa] = LLVMCreateDisasmCPUFeatures(targets[isa].triple, "", targets[isa].features,
+		disasm->context[isa] = disasm->llvm->LLVMCreateDisasmCPUFeatures(targets[isa].triple, "", targets[isa].features,
 								   NULL, 0, NULL, NULL);
 	return disasm->context[isa];
 }
@@ -146,13 +129,13 @@ static LLVMDisasmContextRef context_of(struct hf_disasm *disasm, unsigned isa)
  * LLVM's Thumb decoder remembers an IT instruction and makes the next four conditional. Texts must not depend on
  * what was disassembled before, so nops use the memory up.
  */
-static void forget_it_block(LLVMDisasmContextRef context)
+static void forget_it_block(const struct hf_llvm *llvm, LLVMDisasmContextRef context)
 {
 	uint8_t nop[2] = {0x00, 0xbf};
 	char text[16];
 
 	for (unsigned i = 0; i < 4; i++)
-		LLVMDisasmInstruction(context, nop, sizeof nop, 0, text, sizeof text);
+		llvm->LLVMDisasmInstruction(context, nop, sizeof nop, 0, text, sizeof text);
 }
 
 /* LLVM's text of the instruction of key, or an empty string. */
@@ -169,10 +152,10 @@ static void disassemble(struct hf_disasm *disasm, uint64_t key, char *text, size
 	if (isa == HF_ISA_T32 && size == 4)
 		opcode = opcode << 16 | opcode >> 16;
 	hf_put32(bytes, opcode);
-	if (LLVMDisasmInstruction(context, bytes, size, 0, text, cap) != size)
+	if (disasm->llvm->LLVMDisasmInstruction(context, bytes, size, 0, text, cap) != size)
 		text[0] = 0;
 	if (isa == HF_ISA_T32)
-		forget_it_block(context);
+		forget_it_block(disasm->llvm, context);
 }
 
 /* Writes the fields of the listing into out[HF_DISASM_HEAD + HF_DISASM_TAIL], filled up with blanks. */

@@ -43,6 +43,7 @@ static_assert(sizeof(struct hf_disasm_slot) == 64, "one text, one cache line");
 
 /* For one thread. */
 struct hf_disasm {
+	const struct hf_llvm *llvm;
 	struct hf_disasm_slot *slots;      /* owned, aligned */
 	uint8_t (*tails)[HF_DISASM_TAIL];  /* owned */
 	/* owned; LLVM's, made when first needed; the last ones with HF_DISASM_CODE_SIZE */
@@ -50,10 +51,20 @@ struct hf_disasm {
 	uint32_t used;
 };
 
+/*
+ * Loads LLVM, once for good; NULL, or why that is not possible. To be called while there is one thread, and before the
+ * process confines itself.
+ */
+const char *hf_disasm_load(void);
+
+/* Loads LLVM if nobody has; HF_ERR_DISASM if that is not possible. */
 int hf_disasm_new(struct hf_disasm **ret_disasm);
 void hf_disasm_free(struct hf_disasm *disasm);
 
-/* "LLVM 19.1.7": texts may differ with it, so it is part of the key of everything that holds them. */
+/*
+ * "LLVM 19.1.7": texts may differ with it, so it is part of the key of everything that holds them. Before hf_disasm_load
+ * it is what the program was built with.
+ */
 const char *hf_disasm_version(void);
 
 /* Disassembles and remembers; key is hf_disasm_key's. */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A Debian package of what is installed: cmake --preset release -DCMAKE_INSTALL_PREFIX=/usr, build, then cpack in
-# build/release. Library dependencies are found by dpkg-shlibdeps (package dpkg-dev).
+# A Debian package of what is installed: cmake --preset release, build, then cpack in build/release. Library
+# dependencies are found by dpkg-shlibdeps (package dpkg-dev).
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME hartfs)
 set(CPACK_PACKAGE_CONTACT "The hartfs authors <hartfs@localhost>")
@@ -15,4 +15,12 @@ set(CPACK_DEBIAN_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # fusermount3 and mount.fuse3, for ordinary users and for mount(8).
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "fuse3")
+# What is loaded by name is nothing that dpkg-shlibdeps sees.
+if(HARTFS_LLVM_LIBRARY)
+	execute_process(COMMAND dpkg-query -S ${LLVM_FILE} OUTPUT_VARIABLE owner OUTPUT_STRIP_TRAILING_WHITESPACE
+			ERROR_QUIET RESULT_VARIABLE status)
+	if(status EQUAL 0 AND owner MATCHES "^([^:, ]+)")
+		string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", ${CMAKE_MATCH_1}")
+	endif()
+endif()
 include(CPack)

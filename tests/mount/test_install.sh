@@ -7,6 +7,26 @@ command -v cmake >/dev/null || skip "cmake is needed"
 [ -e "$build/cmake_install.cmake" ] || skip "the program is not in its build directory"
 capture_archive
 
+# starts_from UNIT ROOT PREFIX: every program of the unit is where the installation below ROOT has put it.
+starts_from() {
+	local program count=0
+	while read -r program; do
+		count=$((count + 1))
+		[ "$program" = "$3/bin/hartfs" ] && [ -x "$2$program" ] || fail "${1##*/lib/}: there is no $program"
+	done < <(sed -n 's/^Exec[A-Za-z]*=-*\([^ ]*hartfs\) .*/\1/p' "$1")
+	[ "$count" -eq 3 ] || fail "${1##*/lib/}: $count lines start hartfs"
+}
+
+# As a package is made: with a prefix of its own, which need not be that of the build, below another root.
+DESTDIR=$tmp/stage cmake --install "$build" --prefix /usr >"$tmp/out" 2>&1 || fail "staged: $(tail -n 3 "$tmp/out")"
+for manager in system user; do
+	starts_from "$tmp/stage/usr/lib/systemd/$manager/hartfs@.service" "$tmp/stage" /usr
+done
+for file in LICENSE copyright; do
+	[ -s "$tmp/stage/usr/share/doc/hartfs/$file" ] || fail "$file is not installed"
+done
+grep -qx 'License: Apache-2.0' "$tmp/stage/usr/share/doc/hartfs/copyright" || fail "no licence in the copyright file"
+
 prefix=$tmp/prefix
 cmake --install "$build" --prefix "$prefix" >"$tmp/out" 2>&1 || fail "cmake --install: $(tail -n 3 "$tmp/out")"
 for file in bin/hartfs share/bash-completion/completions/hartfs lib/systemd/system/hartfs@.service \
@@ -15,6 +35,9 @@ for file in bin/hartfs share/bash-completion/completions/hartfs lib/systemd/syst
 done
 "$prefix/bin/hartfs" --version | grep -q '^hartfs ' || fail "the installed program does not run"
 grep -h '@[A-Z_]*@' "$prefix"/lib/systemd/*/* && fail "a unit is not filled in"
+for manager in system user; do
+	starts_from "$prefix/lib/systemd/$manager/hartfs@.service" '' "$prefix"
+done
 if [ -d "$prefix/share/man" ]; then
 	for page in man1/hartfs.1 man5/hartfs-views.5 man5/hartfs-index.5 man7/hartfs-security.7; do
 		[ -s "$prefix/share/man/$page" ] || fail "$page is not installed"
@@ -30,8 +53,7 @@ else
 fi
 if command -v systemd-analyze >/dev/null; then
 	cp "$root"/contrib/systemd/*mount "$tmp"
-	sed "s|^Exec\(.*=-*\)[^ ]*/hartfs|Exec\1$prefix/bin/hartfs|" "$prefix/lib/systemd/system/hartfs@.service" \
-		>"$tmp/hartfs@.service"
+	cp "$prefix/lib/systemd/system/hartfs@.service" "$tmp"
 	# Lines about the unit itself; that manual pages are not in their place is no news.
 	for unit in hartfs@.service mnt-traces.mount mnt-traces.automount; do
 		systemd-analyze verify "$tmp/$unit" 2>&1 | grep -E 'hartfs@|mnt-traces' | grep -v "'man " >"$tmp/err" &&

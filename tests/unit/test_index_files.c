@@ -337,6 +337,7 @@ static void test_claims(struct hf_ixtest *t)
 		"UPDATE hart SET chunks = 1 << 39", "UPDATE hart SET insns = events + 1", "UPDATE hart SET insns = -1",
 		"UPDATE chunk SET ordinal = 1 << 50", "UPDATE chunk SET entry = zeroblob(5000)", "DELETE FROM chunk",
 		"UPDATE meta SET stream_size = 1 << 62", "UPDATE meta SET stream_size = -1",
+		"UPDATE meta SET stream_size = stream_size - 1",
 		"UPDATE meta SET codec = 'none'", "UPDATE meta SET box = 'none'", "DELETE FROM point",
 		"UPDATE point SET out_size = 1 << 40", "UPDATE hart SET id = 7",
 	};
