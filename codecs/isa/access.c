@@ -57,9 +57,9 @@ static struct hf_riscv_access atomic_access(uint32_t opcode)
 	if (width > 4)
 		return (struct hf_riscv_access){0};
 	return (struct hf_riscv_access){
-		.kind = funct5 == AMO_LR ? HF_RISCV_LOAD :
-			funct5 == AMO_SC ? HF_RISCV_STORE_CONDITIONAL :
-					   HF_RISCV_ATOMIC,
+		.kind = funct5 == AMO_LR   ? HF_RISCV_LOAD
+			: funct5 == AMO_SC ? HF_RISCV_STORE_CONDITIONAL
+					   : HF_RISCV_ATOMIC,
 		.size = (uint8_t)width,
 	};
 }

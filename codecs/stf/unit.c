@@ -61,7 +61,8 @@ void hf_stf_header_find_unit(struct hf_stf_header *h, const uint8_t *p, size_t n
 		struct hf_stf_record rec = {0};
 		uint64_t size;
 
-		if (hf_stf_places[*p] == HF_STF_PLACE_nowhere || hf_stf_record_size(&h->layout, p, n, &size) || size > n)
+		if (hf_stf_places[*p] == HF_STF_PLACE_nowhere || hf_stf_record_size(&h->layout, p, n, &size) ||
+		    size > n)
 			break;
 		hf_stf_record_parse(&h->layout, p, &rec);
 		take(&v, &rec, &isa);
