@@ -92,7 +92,9 @@ enum hf_event_flags {
 	/* MEM, BUS */
 	HF_EVF_READ = 1,
 	HF_EVF_WRITE = 2,        /* both: read-modify-write */
-	HF_EVF_UNIT_ODD = 4,     /* MEM: the source's size was not in the unit that its generator uses */
+	HF_EVF_SIZE_BITS = 4,    /* the source counts this size in bits */
+	HF_EVF_SIZE_ASSUMED = 8, /* whether it counts bits or bytes shows only in its other accesses */
+	HF_EVF_NO_ADDRESS = 16,  /* MEM: mem.address is not known, and 0 */
 	/* TRAP */
 	HF_EVF_ASYNC = 1,        /* interrupt */
 	HF_EVF_HANDLER = 2,      /* TRAP, TRAP_RETURN: trap.handler is known */

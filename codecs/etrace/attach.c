@@ -8,8 +8,17 @@
  * later instruction, and this one has none. A trace in which instructions turn out to have none (a filter, a source
  * without them) cannot be read so, for any that waits would take what belongs to the next: there, up to the next
  * synchronisation, nothing waits, as nothing does with data_order = before.
+ *
+ * Where the two rows cannot be brought together (too many accesses wait, one could not be read, an instruction without
+ * one cannot wait), nothing is attached up to the next synchronisation, and a doubt says so: the wrong access is worse
+ * than none.
  */
 #include "codecs/etrace/decoder.h"
+
+#include <stdlib.h>
+
+/* As many as fit a blob of HF_STATE_MAX bytes, and more. */
+#define ROOM_FIRST 512u
 
 static void add_extra(struct hf_etrace_dec *d, const struct hf_event *ev)
 {
@@ -75,12 +84,104 @@ static void add_access(struct hf_etrace_dec *d, const struct hf_etrace_wish *w, 
 	}
 }
 
+/* ---- those that wait ---- */
+
+static struct hf_etrace_access *oldest(const struct hf_etrace_dec *d)
+{
+	return d->accesses + d->access_first;
+}
+
 static void drop(struct hf_etrace_dec *d, uint32_t n)
 {
 	d->access_count -= n;
+	d->access_first += n;
+	d->access_dropped += n;
 	d->access_stale -= n < d->access_stale ? n : d->access_stale;
-	d->core.fence -= (uint16_t)(n < d->core.fence ? n : d->core.fence);
-	memmove(d->accesses, d->accesses + n, d->access_count * sizeof *d->accesses);
+	d->core.fence -= n < d->core.fence ? n : d->core.fence;
+}
+
+static int make_room(struct hf_etrace_dec *d)
+{
+	const uint32_t room = d->access_room ? 2 * d->access_room : ROOM_FIRST;
+	struct hf_etrace_access *bigger;
+
+	if (d->access_first + d->access_count < d->access_room)
+		return 0;
+	if (d->access_first > d->access_count) {
+		memmove(d->accesses, oldest(d), d->access_count * sizeof *d->accesses);
+		d->access_first = 0;
+		return 0;
+	}
+	bigger = realloc(d->accesses, room * sizeof *bigger);
+	if (!bigger)
+		return HF_ERR_NOMEM;
+	d->accesses = bigger;
+	d->access_room = room;
+	return 0;
+}
+
+/* Where the split access with this id and kind is found: counted from the first that was ever appended. */
+static uint32_t *split_slot(const struct hf_etrace_dec *d, uint8_t kind, unsigned id)
+{
+	return &d->splits[(kind == HF_ETRACE_ATOMIC) << d->given.lrid_width | id];
+}
+
+/* The one that still waits for its data, or NULL. */
+static struct hf_etrace_access *find_split(const struct hf_etrace_dec *d, uint8_t kind, unsigned id)
+{
+	struct hf_etrace_access *a;
+	uint32_t at;
+
+	if (id >> d->given.lrid_width)
+		return NULL;
+	at = *split_slot(d, kind, id) - d->access_dropped;
+	a = oldest(d) + at;
+	return at < d->access_count && (a->flags & HF_ETRACE_SPLIT) && a->id == id && a->kind == kind ? a : NULL;
+}
+
+int hf_etrace_append_access(struct hf_etrace_dec *d, const struct hf_etrace_access *a)
+{
+	int err = make_room(d);
+
+	if (err)
+		return err;
+	if ((a->flags & HF_ETRACE_SPLIT) && !(a->id >> d->given.lrid_width)) {
+		struct hf_etrace_access *before = find_split(d, a->kind, a->id);
+
+		if (before) /* an id that is used again: what had it before gets no answer */
+			before->flags &= (uint8_t)~HF_ETRACE_SPLIT;
+		*split_slot(d, a->kind, a->id) = d->access_dropped + d->access_count;
+	}
+	oldest(d)[d->access_count++] = *a;
+	return 0;
+}
+
+int hf_etrace_accesses_init(struct hf_etrace_dec *d)
+{
+	d->splits = calloc((size_t)2 << d->given.lrid_width, sizeof *d->splits);
+	return d->splits ? make_room(d) : HF_ERR_NOMEM;
+}
+
+void hf_etrace_accesses_fini(struct hf_etrace_dec *d)
+{
+	free(d->accesses);
+	free(d->splits);
+}
+
+void hf_etrace_lose_accesses(struct hf_etrace_dec *d)
+{
+	d->core.access_lost += d->access_count;
+	drop(d, d->access_count);
+	d->access_first = 0;
+}
+
+/* Which access belongs to which instruction is not known from here to the next synchronisation. */
+static void lose_track(struct hf_etrace_dec *d, int code, uint64_t offset, uint64_t detail)
+{
+	d->core.data_lost = true;
+	hf_etrace_lose_accesses(d);
+	d->doubt = (struct hf_event){
+		.kind = HF_EVENT_DOUBT, .size = (uint32_t)-code, .loss = {.offset = offset, .detail = detail}};
 }
 
 /* ---- merging ---- */
@@ -90,15 +191,27 @@ static bool is_early(const struct hf_etrace_dec *d)
 	return d->given.data_order == HF_ETRACE_ORDER_BEFORE;
 }
 
+/* An access may come behind the packet that reports its instruction. */
+static bool may_be_late(const struct hf_etrace_dec *d)
+{
+	return d->core.data_on && !d->core.data_lost && !is_early(d);
+}
+
 static bool waits(const struct hf_etrace_dec *d)
 {
-	return d->core.data_on && !d->core.passed_over && !is_early(d);
+	return may_be_late(d) && !d->core.passed_over;
+}
+
+/* Whether there is data trace is not known yet: it shows with the first access. */
+static bool may_begin(const struct hf_etrace_dec *d)
+{
+	return !d->core.data_on && !d->core.data_lost && !d->core.unmet && !is_early(d);
 }
 
 bool hf_etrace_merges(const struct hf_etrace_dec *d)
 {
 	return d->access_count || d->taker.wants || d->extra_at < d->extra_count || d->core.fenced == HF_ETRACE_FENCED ||
-	       waits(d);
+	       may_be_late(d) || may_begin(d);
 }
 
 /* Nothing more will come for the instruction at the head of the list. */
@@ -117,7 +230,7 @@ void hf_etrace_fence_accesses(struct hf_etrace_dec *d)
 {
 	if (d->core.reported && is_early(d)) {
 		d->core.fenced = HF_ETRACE_FENCED;
-		d->core.fence = (uint16_t)d->access_count;
+		d->core.fence = d->access_count;
 	}
 	d->core.reported = false;
 }
@@ -125,7 +238,7 @@ void hf_etrace_fence_accesses(struct hf_etrace_dec *d)
 /* The oldest access becomes the instruction's; what else that takes is in d->taker. */
 static void take_access(struct hf_etrace_dec *d, const struct hf_etrace_wish *w, uint32_t opcode)
 {
-	const struct hf_etrace_access a = d->accesses[0];
+	const struct hf_etrace_access a = *oldest(d);
 
 	d->taker = *w;
 	d->taker_opcode = opcode;
@@ -144,7 +257,7 @@ bool hf_etrace_give_more(struct hf_etrace_dec *d)
 {
 	if (!d->taker.wants)
 		return false;
-	if (available(d) && hf_etrace_wish_takes(&d->taker, d->accesses)) {
+	if (available(d) && hf_etrace_wish_takes(&d->taker, oldest(d))) {
 		take_access(d, &d->taker, d->taker_opcode);
 		return true;
 	}
@@ -161,16 +274,24 @@ static bool is_last(const struct hf_etrace_dec *d)
 bool hf_etrace_attach(struct hf_etrace_dec *d, const struct hf_ev_insn *insn)
 {
 	const struct hf_etrace_wish w = hf_etrace_wish_of(&d->given, insn);
-	const struct hf_etrace_access *a = d->accesses;
+	const struct hf_etrace_access *a = oldest(d);
 
 	if (d->core.fenced == HF_ETRACE_PASSING)
 		d->core.fenced = HF_ETRACE_UNFENCED;
 	if (d->core.fenced == HF_ETRACE_FENCED)
 		d->core.fenced = HF_ETRACE_PASSING;
-	if (!w.wants)
+	if (!w.wants || d->core.data_lost)
 		return true;
-	if (!available(d))
-		return !waits(d) || is_released(d);
+	if (!available(d) && waits(d) && !is_released(d))
+		return false;
+	if (!available(d)) {
+		/* if it has an access that comes late, that would be taken for the next one's */
+		if (may_be_late(d) && d->core.passed_over && !d->ended)
+			lose_track(d, HF_ERR_ETRACE_DATA_NONE, hf_etrace_framer_offset(&d->framer), insn->pc);
+		else if (may_begin(d))
+			d->core.unmet = insn->pc | 1;
+		return true;
+	}
 	if (hf_etrace_wish_may_take_two(&w, a) && is_last(d))
 		return false;
 	if (!hf_etrace_wish_takes(&w, a) && !(available(d) > 1 && hf_etrace_wish_takes_two(&w, a, a + 1))) {
@@ -189,53 +310,49 @@ bool hf_etrace_attach(struct hf_etrace_dec *d, const struct hf_ev_insn *insn)
 static bool take_response(struct hf_etrace_dec *d, const struct hf_etrace_access *response)
 {
 	const uint8_t kind = response->kind == HF_ETRACE_LOAD_DATA ? HF_ETRACE_LOAD : HF_ETRACE_ATOMIC;
+	struct hf_etrace_access *a = find_split(d, kind, response->id);
 
-	for (uint32_t i = 0; i < d->access_count; i++) {
-		struct hf_etrace_access *a = &d->accesses[i];
-
-		if (!(a->flags & HF_ETRACE_SPLIT) || a->id != response->id || a->kind != kind)
-			continue;
-		a->data = response->data;
-		a->flags |= response->flags & HF_ETRACE_HAS_DATA;
-		a->flags &= (uint8_t)~HF_ETRACE_SPLIT;
-		return true;
-	}
-	return false;
+	if (!a)
+		return false;
+	a->data = response->data;
+	a->flags |= response->flags & HF_ETRACE_HAS_DATA;
+	a->flags &= (uint8_t)~HF_ETRACE_SPLIT;
+	return true;
 }
 
-/* An id that is used again: what had it before gets no answer. */
-static void close_request(struct hf_etrace_dec *d, const struct hf_etrace_access *request)
-{
-	for (uint32_t i = 0; i < d->access_count; i++)
-		if (d->accesses[i].id == request->id && d->accesses[i].kind == request->kind)
-			d->accesses[i].flags &= (uint8_t)~HF_ETRACE_SPLIT;
-}
-
-void hf_etrace_take_data(struct hf_etrace_dec *d)
+int hf_etrace_take_data(struct hf_etrace_dec *d)
 {
 	const bool wanted = d->core.flags & (HF_ETRACE_STARTED | HF_ETRACE_HELD) || d->head < d->committed;
 	struct hf_etrace_access a;
 	int err = hf_etrace_data_read(&d->params, d->core.modes, &d->data, d->msg.payload, d->msg.length, &a);
 
-	if (err || !wanted) {
+	if (err && wanted && !d->core.data_lost)
+		lose_track(d, HF_ERR_ETRACE_DATA_PACKET, d->msg.offset, 0);
+	if (err || !wanted || d->core.data_lost) {
 		d->core.access_lost++;
-		return;
+		return 0;
+	}
+	/* the first of all may be that of an instruction that did not wait for it */
+	if (!d->core.data_on && d->core.unmet) {
+		lose_track(d, HF_ERR_ETRACE_DATA_NONE, d->msg.offset, d->core.unmet & ~UINT64_C(1));
+		d->core.access_lost++;
 	}
 	d->core.data_on = true;
+	if (d->core.data_lost)
+		return 0;
 	if (a.kind == HF_ETRACE_LOAD_DATA || a.kind == HF_ETRACE_ATOMIC_DATA) {
 		d->core.access_lost += !take_response(d, &a);
-		return;
+		return 0;
 	}
 	if (d->access_count == HF_ETRACE_ACCESSES) {
+		lose_track(d, HF_ERR_ETRACE_DATA_WAIT, d->msg.offset, HF_ETRACE_ACCESSES);
 		d->core.access_lost++;
-		drop(d, 1);
+		return 0;
 	}
 	/* without data there is nothing more to come */
 	if (d->core.modes & HF_ETRACE_NO_DATA)
 		a.flags &= (uint8_t)~HF_ETRACE_SPLIT;
-	if (a.flags & HF_ETRACE_SPLIT)
-		close_request(d, &a);
-	d->accesses[d->access_count++] = a;
+	return hf_etrace_append_access(d, &a);
 }
 
 void hf_etrace_age_accesses(struct hf_etrace_dec *d)
@@ -244,15 +361,11 @@ void hf_etrace_age_accesses(struct hf_etrace_dec *d)
 	drop(d, d->access_stale);
 	d->access_stale = d->access_count;
 	d->core.passed_over = false;
+	d->core.data_lost = false;
+	d->core.unmet = 0;
 }
 
 /* ---- losses ---- */
-
-void hf_etrace_lose_accesses(struct hf_etrace_dec *d)
-{
-	d->core.access_lost += d->access_count;
-	d->access_count = d->access_stale = 0;
-}
 
 void hf_etrace_tell_lost_data(struct hf_etrace_dec *d)
 {
@@ -268,7 +381,8 @@ void hf_etrace_tell_lost_data(struct hf_etrace_dec *d)
 
 bool hf_etrace_count_lost_data(struct hf_etrace_dec *d, struct hf_event *ev)
 {
-	hf_etrace_lose_accesses(d);
+	if (!d->aged) /* nothing follows */
+		hf_etrace_lose_accesses(d);
 	ev->loss.detail += d->core.access_lost;
 	d->core.access_lost = 0;
 	return ev->loss.detail != 0;

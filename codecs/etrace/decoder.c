@@ -79,6 +79,7 @@ static void destroy(struct hf_dec *dec)
 	hf_etrace_flow_fini(&d->flow);
 	hf_etrace_tables_fini(&d->tables);
 	hf_etrace_tables_fini(&d->spare);
+	hf_etrace_accesses_fini(d);
 	free(d->harts);
 	free(d);
 }
@@ -117,6 +118,8 @@ static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t h
 		err = hf_etrace_framer_init(&d->framer, &d->given, stream->setup, src, (uint8_t)hart);
 	if (!err)
 		err = hf_etrace_flow_init(&d->flow, &d->given, hf_etrace_xlen(stream->setup, hart, &d->given));
+	if (!err)
+		err = hf_etrace_accesses_init(d);
 	if (!err)
 		err = reset(d);
 	if (err) {
@@ -236,6 +239,8 @@ static int take_instruction(struct hf_etrace_dec *d)
 
 static int take_message(struct hf_etrace_dec *d)
 {
+	int err = 0;
+
 	switch (d->msg.kind) {
 	case HF_ETRACE_MESSAGE_LOSS:
 		hf_etrace_lose(d, d->msg.code, 0);
@@ -254,13 +259,13 @@ static int take_message(struct hf_etrace_dec *d)
 	case HF_ETRACE_MESSAGE_DATA:
 		note_hart(d, d->msg.source);
 		if (d->msg.source == d->dec.hart)
-			hf_etrace_take_data(d);
+			err = hf_etrace_take_data(d);
 		break;
 	default:
 		break;
 	}
 	commit(d);
-	return 0;
+	return err;
 }
 
 /* Nothing follows; err says if something should. */
@@ -308,22 +313,33 @@ static bool release(struct hf_etrace_dec *d)
 	return true;
 }
 
+/* All of the list has been given. False: there is a NOTE in it now. */
+static bool settle(struct hf_etrace_dec *d)
+{
+	d->head = d->committed = d->tail = d->release = 0;
+	if (d->synced && !d->aged) {
+		hf_etrace_age_accesses(d);
+		d->aged = true;
+		if (d->core.access_lost) {
+			hf_etrace_tell_lost_data(d);
+			commit(d);
+			return false;
+		}
+	}
+	hf_etrace_fence_accesses(d);
+	if (d->done >= (d->synced ? d->sync_distance : d->retry))
+		mark_state(d);
+	d->synced = d->aged = false;
+	return true;
+}
+
 /* All that was committed has been given, or waits. */
 static int advance(struct hf_etrace_dec *d)
 {
 	int err;
 
-	if (release(d))
+	if (release(d) || (d->head == d->tail && !settle(d)))
 		return 0;
-	if (d->head == d->tail) {
-		d->head = d->committed = d->tail = d->release = 0;
-		hf_etrace_fence_accesses(d);
-		if (d->synced)
-			hf_etrace_age_accesses(d);
-		if (d->done >= (d->synced ? d->sync_distance : d->retry))
-			mark_state(d);
-		d->synced = false;
-	}
 	if (d->full) {
 		hf_etrace_flow_forget(&d->flow);
 		d->full = false;
@@ -372,19 +388,28 @@ static bool take_event(struct hf_etrace_dec *d, struct hf_event *ev)
 	return ev->kind != HF_EVENT_NOTE || ev->size != (uint32_t)-HF_ERR_ETRACE_DATA || hf_etrace_count_lost_data(d, ev);
 }
 
+static size_t give_doubt(struct hf_etrace_dec *d, struct hf_event *ev)
+{
+	*ev = d->doubt;
+	d->doubt.kind = HF_EVENT_NONE;
+	return 1;
+}
+
 /* Instructions and what belongs to them, at most max, up to one that waits for its access. */
 static size_t give_merged(struct hf_etrace_dec *d, union hf_etrace_item *item, struct hf_event *ev, size_t max)
 {
 	size_t n = 0;
 
 	while (n < max) {
-		if (d->extra_at < d->extra_count)
+		if (d->doubt.kind)
+			n += give_doubt(d, ev + n);
+		else if (d->extra_at < d->extra_count)
 			ev[n++] = d->extra[d->extra_at++];
 		else if (hf_etrace_give_more(d))
 			continue;
 		else if (item->from == item->to || !hf_etrace_attach(d, &item->block->insn[item->from].insn))
 			break;
-		else
+		else if (!d->doubt.kind) /* which comes before the instruction */
 			n += give_stretch(item, ev + n, 1);
 	}
 	return n;
@@ -394,6 +419,8 @@ static size_t give(struct hf_etrace_dec *d, struct hf_event *ev, size_t max)
 {
 	size_t n = 0;
 
+	if (d->doubt.kind && n < max)
+		n += give_doubt(d, ev);
 	while (n < max && d->head < d->committed) {
 		union hf_etrace_item *item = &d->list[d->head];
 
@@ -455,8 +482,10 @@ static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
 		return HF_ERR_STATE;
 	d->head = d->committed = d->tail = d->trap = d->release = 0;
 	d->access_count = d->access_stale = d->extra_at = d->extra_count = 0;
+	d->access_first = 0;
 	d->taker.wants = false;
-	d->ended = d->synced = d->split = false;
+	d->doubt.kind = HF_EVENT_NONE;
+	d->ended = d->synced = d->aged = d->split = false;
 	err = reset(d);
 	if (err)
 		return err;

@@ -19,8 +19,9 @@
 #define HF_ETRACE_LIST 2048
 /* What one step or one packet's end may add to the list. */
 #define HF_ETRACE_LIST_ROOM 512
-/* Data packets that wait for their instruction. Instructions that wait for theirs are those in half a list. */
-#define HF_ETRACE_ACCESSES 256
+/* Accesses that wait for their instruction at most; what is beyond is a doubt. Instructions that wait for theirs are
+ * those in half a list. */
+#define HF_ETRACE_ACCESSES 65536
 
 /* What a packet in progress is at. Values are stored. */
 enum hf_etrace_phase {
@@ -57,6 +58,7 @@ struct hf_etrace_core {
 	uint64_t time;         /* of the transport, unwrapped */
 	uint64_t steps;        /* instructions since the last outcome */
 	uint64_t access_lost;  /* data packets for which there was no instruction */
+	uint64_t unmet;        /* 1 + pc of the first since the last synchronisation that might have an access, or 0 */
 	uint32_t modes, irets; /* irets: implicit returns since the last branch or packet (2.1) */
 	uint32_t prev_irets;   /* with INFERRED and IRREPORTED: what its packet said */
 	uint32_t gap_code;     /* -enum hf_err, 0: none open */
@@ -72,7 +74,8 @@ struct hf_etrace_core {
 	uint8_t passed_over;   /* since the last synchronisation an instruction turned out to have no access in it */
 	uint8_t reported;      /* the instruction held back; all before it are not given yet */
 	uint8_t fenced;        /* enum hf_etrace_fence */
-	uint16_t fence;        /* accesses, the oldest, that came before the report */
+	uint8_t data_lost;     /* which access belongs to which instruction is not known up to the next synchronisation */
+	uint32_t fence;        /* accesses, the oldest, that came before the report */
 	/* sizes that support packets of 2.1 change */
 	uint8_t time_width, f0s_width, return_stack_size, call_counter_size, bpred_size, cache_size;
 };
@@ -154,7 +157,12 @@ struct hf_etrace_dec {
 	struct hf_etrace_data_state data;
 	uint32_t access_count;
 	uint32_t access_stale;  /* of them, the oldest, that were there at the last synchronisation */
-	struct hf_etrace_access accesses[HF_ETRACE_ACCESSES];
+	uint32_t access_first, access_room;
+	uint32_t access_dropped; /* how many were there that are gone, modulo 2^32 */
+	struct hf_etrace_access *accesses; /* owned; access_count from access_first on, oldest first */
+	uint32_t *splits;       /* owned; of each kind and id, where that was appended last */
+	bool aged;              /* the synchronisation that was given last has aged them */
+	struct hf_event doubt;  /* to be given before anything else, if it has a kind */
 	uint32_t release;       /* instructions in the list before this index wait for no access */
 	struct hf_etrace_wish taker; /* what else the instruction given last takes; wants: anything */
 	uint32_t taker_opcode;
@@ -200,8 +208,13 @@ static inline void hf_etrace_add(struct hf_etrace_dec *d, const struct hf_event 
 
 /* ---- attach.c ---- */
 
-/* The data packet in d->msg: its access waits for an instruction. */
-void hf_etrace_take_data(struct hf_etrace_dec *d);
+/* The list of those that wait, empty; lrid_width is in d->given. 0 or HF_ERR_NOMEM; fini in any case. */
+int hf_etrace_accesses_init(struct hf_etrace_dec *d);
+void hf_etrace_accesses_fini(struct hf_etrace_dec *d);
+/* One more behind those that wait, of which there are fewer than HF_ETRACE_ACCESSES. 0 or HF_ERR_NOMEM. */
+int hf_etrace_append_access(struct hf_etrace_dec *d, const struct hf_etrace_access *access);
+/* The data packet in d->msg: its access waits for an instruction. 0 or HF_ERR_NOMEM. */
+int hf_etrace_take_data(struct hf_etrace_dec *d);
 /* Whether the next instruction cannot just be given. */
 bool hf_etrace_merges(const struct hf_etrace_dec *d);
 /* What belongs to insn, the next one to be given, into d->extra. False: it must wait for its access. */
@@ -214,9 +227,9 @@ void hf_etrace_fence_accesses(struct hf_etrace_dec *d);
 void hf_etrace_age_accesses(struct hf_etrace_dec *d);
 /* Those that wait have none either: what was between is lost. */
 void hf_etrace_lose_accesses(struct hf_etrace_dec *d);
-/* Into the list a NOTE of how many there were for which none came, ... */
+/* Into the list a NOTE of how many there were for which none came since the last one, ... */
 void hf_etrace_tell_lost_data(struct hf_etrace_dec *d);
-/* ... which are counted when it is given; false: there were none. */
+/* ... which are counted when it is given, with those that wait if nothing follows; false: there were none. */
 bool hf_etrace_count_lost_data(struct hf_etrace_dec *d, struct hf_event *ev);
 
 /* ---- tables.c ---- */

@@ -22,18 +22,19 @@ static const struct hf_state_field fields[] = {
 	CORE(context, UINT64_MAX), CORE(next_epc, UINT64_MAX), CORE(predicted, HF_ETRACE_PREDICTED_MAX),
 	CORE(bits, UINT64_MAX), CORE(gap_offset, UINT64_MAX), CORE(gap_bytes, UINT64_MAX), CORE(gap_detail, UINT64_MAX),
 	CORE(unsynced, UINT64_MAX),
-	CORE(time, UINT64_MAX), CORE(steps, UINT64_MAX), CORE(access_lost, UINT64_MAX),
+	CORE(time, UINT64_MAX), CORE(steps, UINT64_MAX), CORE(access_lost, UINT64_MAX), CORE(unmet, UINT64_MAX),
 	CORE(modes, UINT32_MAX), CORE(irets, UINT32_MAX), CORE(gap_code, HF_ERRI_COUNT), CORE(prev_irets, UINT32_MAX),
 	CORE(nbits, 33), CORE(against, 1), CORE(privilege, UINT8_MAX), CORE(phase, HF_ETRACE_ENTER), CORE(adjacent, 4),
 	CORE(prev_end, HF_ETRACE_END_TRAP_CALL), CORE(entering, 2), CORE(flags, HF_ETRACE_FLAGS), CORE(data_on, 1),
 	CORE(passed_over, 1), CORE(reported, 1), CORE(fenced, HF_ETRACE_FENCES - 1), CORE(fence, HF_ETRACE_ACCESSES),
+	CORE(data_lost, 1),
 	CORE(time_width, 64), CORE(f0s_width, HF_ETRACE_F0S_MAX), CORE(return_stack_size, HF_ETRACE_TABLE_MAX),
 	CORE(call_counter_size, HF_ETRACE_TABLE_MAX), CORE(bpred_size, HF_ETRACE_TABLE_MAX),
 	CORE(cache_size, HF_ETRACE_TABLE_MAX),
 };
 
 static const struct hf_state_table table = {
-	.version = 4,
+	.version = 5,
 	.count = sizeof fields / sizeof fields[0],
 	.fields = fields,
 };
@@ -236,7 +237,7 @@ static uint8_t *put_data(const struct hf_etrace_dec *d, uint8_t *p, const uint8_
 	for (uint32_t i = 0; i < d->access_count; i++) {
 		if ((size_t)(end - p) < ACCESS_BYTES + 3 * HF_VARINT_MAX)
 			return NULL;
-		p = put_access(&d->accesses[i], p);
+		p = put_access(&d->accesses[d->access_first + i], p);
 	}
 	return p;
 }
@@ -257,10 +258,14 @@ static const uint8_t *get_data(struct hf_etrace_dec *d, const uint8_t *p, const 
 		p = hf_get_varint(p, end, &stale);
 	if (!p || count > HF_ETRACE_ACCESSES || stale > count)
 		return NULL;
-	d->access_count = (uint32_t)count;
+	for (uint32_t i = 0; p && i < count; i++) {
+		struct hf_etrace_access a;
+
+		p = get_access(&a, p, end);
+		if (p && hf_etrace_append_access(d, &a))
+			return NULL;
+	}
 	d->access_stale = (uint32_t)stale;
-	for (uint32_t i = 0; p && i < count; i++)
-		p = get_access(&d->accesses[i], p, end);
 	return p;
 }
 
@@ -349,7 +354,7 @@ int hf_etrace_state_load(struct hf_etrace_dec *d, const uint8_t *blob, size_t si
 	p = get_data(d, blob + 2 + n, end);
 	if (p && p != end)
 		p = get_tables(&d->tables, p, end);
-	if (p != end)
+	if (p != end || d->core.fence > d->access_count)
 		return HF_ERR_STATE;
 	return d->core.phase == HF_ETRACE_IDLE ? 0 : reread(d);
 }

@@ -1,73 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/etrace/wish.h"
-#include "codecs/isa/riscv.h"
+#include "codecs/isa/access.h"
 
 /* Major opcodes, without their two low bits. */
-enum { OP_LOAD = 0x00, OP_LOAD_FP = 0x01, OP_STORE = 0x08, OP_STORE_FP = 0x09, OP_AMO = 0x0b, OP_SYSTEM = 0x1c };
+enum { OP_AMO = 0x0b, OP_SYSTEM = 0x1c };
 
 /* funct5 of OP_AMO; the low bit of max and min is for unsigned values. */
 enum {
-	AMO_ADD = 0x00, AMO_SWAP = 0x01, AMO_LR = 0x02, AMO_SC = 0x03, AMO_XOR = 0x04, AMO_OR = 0x08, AMO_SSSWAP = 0x09,
-	AMO_AND = 0x0c, AMO_MIN = 0x10, AMO_MAX = 0x14, AMO_MINU = 0x18, AMO_MAXU = 0x1c,
+	AMO_ADD = 0x00, AMO_SWAP = 0x01, AMO_XOR = 0x04, AMO_OR = 0x08, AMO_SSSWAP = 0x09, AMO_AND = 0x0c, AMO_MIN = 0x10, AMO_MAX = 0x14, AMO_MINU = 0x18, AMO_MAXU = 0x1c,
 };
-
-/* cm.push, cm.pop, cm.popret, cm.popretz: ra and up to 12 more registers; a list of 11 saved ones does not exist. */
-static struct hf_etrace_wish wish_code_size(uint32_t opcode, bool rv64)
-{
-	const unsigned list = opcode >> 4 & 15, which = opcode >> 8 & 31;
-
-	return (struct hf_etrace_wish){
-		.wants = (which & 0x19) == 0x18 && list >= 4,
-		.many = true,
-		.limit = (uint8_t)(list - 3 + (list == 15)),
-		.kind = which == 0x18 ? HF_ETRACE_STORE : HF_ETRACE_LOAD,
-		.size = rv64 ? 3 : 2,
-	};
-}
-
-static struct hf_etrace_wish wish_compressed(uint32_t opcode, bool rv64)
-{
-	const unsigned quadrant = opcode & 3, funct3 = opcode >> 13 & 7;
-	struct hf_etrace_wish w = {.wants = true, .kind = funct3 & 4 ? HF_ETRACE_STORE : HF_ETRACE_LOAD};
-
-	/* 1 fld, 2 lw, 3 flw or ld; 5 to 7 the stores. Quadrant 2 is the same relative to sp, without Zcmp. */
-	switch (funct3 & 3) {
-	case 1:
-		w.size = 3;
-		break;
-	case 2:
-		w.size = 2;
-		break;
-	case 3:
-		w.size = rv64 ? 3 : 2;
-		break;
-	default:
-		w.wants = false;
-	}
-	if (quadrant == 1)
-		w.wants = false;
-	if (quadrant == 0 && funct3 == 4) { /* Zcb: lbu, lhu and lh, sb, sh */
-		const unsigned op = opcode >> 10 & 7;
-
-		w = (struct hf_etrace_wish){
-			.wants = op < 4, .kind = op < 2 ? HF_ETRACE_LOAD : HF_ETRACE_STORE, .size = op & 1};
-	}
-	return w;
-}
-
-/* Loads and stores of floating point and vector registers share their major opcodes. */
-static struct hf_etrace_wish wish_float(uint32_t opcode, uint8_t kind)
-{
-	const unsigned width = opcode >> 12 & 7;
-	struct hf_etrace_wish w = {.wants = true, .kind = kind, .size = (uint8_t)width};
-
-	if (width == 0 || width >= 5) {
-		w.many = true;
-		w.size = (uint8_t)(width ? width - 4 : 0);
-	}
-	w.wants = w.size <= 3;
-	return w;
-}
 
 static uint8_t atomic_of(unsigned funct5)
 {
@@ -94,60 +35,33 @@ static uint8_t atomic_of(unsigned funct5)
 	}
 }
 
-static struct hf_etrace_wish wish_atomic(uint32_t opcode)
+static struct hf_etrace_wish wish_csr(uint32_t opcode)
 {
-	const unsigned funct5 = opcode >> 27, width = opcode >> 12 & 7;
-	struct hf_etrace_wish w = {
-		.wants = width <= 3, .size = (uint8_t)width, .kind = HF_ETRACE_ATOMIC, .source = opcode >> 20 & 31};
+	const unsigned funct3 = opcode >> 12 & 7;
 
-	if (funct5 == AMO_LR) {
-		w.kind = HF_ETRACE_LOAD;
-	} else if (funct5 == AMO_SC) {
-		w.kind = HF_ETRACE_STORE;
-		w.optional = true;
-	} else {
-		w.subtype = atomic_of(funct5);
-	}
-	return w;
-}
-
-/* CSR accesses, and the loads and stores of a hypervisor in its guest. */
-static struct hf_etrace_wish wish_system(uint32_t opcode)
-{
-	const unsigned funct3 = opcode >> 12 & 7, funct7 = opcode >> 25;
-
-	if (funct3 & 3)
-		return (struct hf_etrace_wish){.wants = true, .kind = HF_ETRACE_CSR, .subtype = (uint8_t)((funct3 & 3) - 1),
-					       .source = opcode >> 15 & 31, .immediate = funct3 & 4,
-					       .csr = (uint16_t)(opcode >> 20)};
-	return (struct hf_etrace_wish){.wants = funct3 == 4 && funct7 >> 3 == 6, .size = funct7 >> 1 & 3,
-				       .kind = funct7 & 1 ? HF_ETRACE_STORE : HF_ETRACE_LOAD};
+	return (struct hf_etrace_wish){.wants = true, .kind = HF_ETRACE_CSR, .subtype = (uint8_t)((funct3 & 3) - 1),
+				       .source = opcode >> 15 & 31, .immediate = funct3 & 4,
+				       .csr = (uint16_t)(opcode >> 20)};
 }
 
 static struct hf_etrace_wish wish_of(const struct hf_ev_insn *insn, bool code_size)
 {
-	const uint32_t opcode = insn->opcode, funct3 = opcode >> 12 & 7;
+	static const uint8_t kinds[] = {[HF_RISCV_LOAD] = HF_ETRACE_LOAD, [HF_RISCV_STORE] = HF_ETRACE_STORE,
+					[HF_RISCV_STORE_CONDITIONAL] = HF_ETRACE_STORE,
+					[HF_RISCV_ATOMIC] = HF_ETRACE_ATOMIC};
+	const uint32_t opcode = insn->opcode, major = opcode >> 2 & 31;
+	const struct hf_riscv_access a = hf_riscv_access(opcode, insn->size, insn->isa, code_size);
+	struct hf_etrace_wish w = {.wants = a.kind != HF_RISCV_NO_ACCESS && a.size <= 3, .many = a.many,
+				   .limit = a.limit, .kind = kinds[a.kind], .size = a.size};
 
-	if (code_size && insn->size == 2 && hf_riscv_is_code_size(opcode))
-		return wish_code_size(opcode, insn->isa == HF_ISA_RV64);
-	if (insn->size == 2)
-		return wish_compressed(opcode, insn->isa == HF_ISA_RV64);
-	switch (opcode >> 2 & 31) {
-	case OP_LOAD:
-		return (struct hf_etrace_wish){.wants = true, .size = funct3 & 3, .kind = HF_ETRACE_LOAD};
-	case OP_STORE:
-		return (struct hf_etrace_wish){.wants = true, .size = funct3 & 3, .kind = HF_ETRACE_STORE};
-	case OP_LOAD_FP:
-		return wish_float(opcode, HF_ETRACE_LOAD);
-	case OP_STORE_FP:
-		return wish_float(opcode, HF_ETRACE_STORE);
-	case OP_AMO:
-		return wish_atomic(opcode);
-	case OP_SYSTEM:
-		return wish_system(opcode);
-	default:
-		return (struct hf_etrace_wish){0};
-	}
+	if (insn->size == 4 && major == OP_SYSTEM && (opcode >> 12 & 3))
+		return wish_csr(opcode);
+	if (insn->size == 4 && major == OP_AMO)
+		w.source = opcode >> 20 & 31;
+	if (a.kind == HF_RISCV_ATOMIC)
+		w.subtype = atomic_of(opcode >> 27);
+	w.optional = a.kind == HF_RISCV_STORE_CONDITIONAL;
+	return w;
 }
 
 struct hf_etrace_wish hf_etrace_wish_of(const struct hf_etrace_params *params, const struct hf_ev_insn *insn)

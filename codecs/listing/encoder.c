@@ -178,27 +178,36 @@ static uint8_t *put_attempt(struct listing *l, uint8_t *p, const struct hf_event
 	return hf_text_put_dec(p, ev->insn.target);
 }
 
+/* "{tag=a,attr=20,stored=64}" */
+static uint8_t *put_attributes(uint8_t *p, unsigned tag, uint32_t attr, bool assumed, uint64_t stored)
+{
+	uint8_t *const start = p;
+
+	if (tag)
+		p = hf_text_put_hex(hf_text_put(p, ",tag="), tag);
+	if (attr)
+		p = hf_text_put_hex(hf_text_put(p, ",attr="), attr);
+	if (assumed)
+		p = hf_text_put_dec(hf_text_put(p, ",stored="), stored);
+	*start = '{';
+	*p++ = '}';
+	return p;
+}
+
 /* "R8 address{attr}" */
 static inline uint8_t *put_access(uint8_t *p, unsigned flags, uint32_t size, uint64_t address, unsigned tag,
 				  uint32_t attr)
 {
 	static const char kinds[4][4] = {"?", "R", "W", "RW"};
+	const bool assumed = flags & HF_EVF_SIZE_ASSUMED;
 
 	memcpy(p, kinds[flags & 3], 4);
 	p += (flags & 3) == 3 ? 2 : 1;
 	p = hf_text_put_dec(p, size);
 	*p++ = ' ';
-	p = hf_text_put_hex16(p, address);
-	if (tag | attr) {
-		*p++ = '{';
-		if (tag)
-			p = hf_text_put_hex(hf_text_put(p, "tag="), tag);
-		if (tag && attr)
-			*p++ = ',';
-		if (attr)
-			p = hf_text_put_hex(hf_text_put(p, "attr="), attr);
-		*p++ = '}';
-	}
+	p = flags & HF_EVF_NO_ADDRESS ? hf_text_put(p, "?") : hf_text_put_hex16(p, address);
+	if (tag | attr | assumed)
+		p = put_attributes(p, tag, attr, assumed, flags & HF_EVF_SIZE_BITS ? (uint64_t)size * 8 : size);
 	return p;
 }
 
@@ -379,7 +388,7 @@ static void destroy(struct hf_enc *enc)
 
 static const struct hf_enc_ops ops = {
 	.view = "listing.txt",
-	.version = 2,
+	.version = 3,
 	.flags = HF_ENC_LINES | HF_ENC_SYMBOLS,
 	.refuses = refuses,
 	.create = create,

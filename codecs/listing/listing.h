@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The listing: one line an instruction, one line that begins with '#' for everything else. This is the grammar of
- * listing.txt, version 1; fields are separated by blanks.
+ * listing.txt, version 2; fields are separated by blanks.
  *
  *   insn      = ordinal mode pc opcode [disassembly] [place] [flow] attachment*
  *   attempt   = "# attempt" mode pc opcode [disassembly] [place] ["record=" dec] attachment*
@@ -17,8 +17,10 @@
  *
  *   attachment, in the order of the source:
  *     kind size address [attr] ["=" data]  memory access. kind: R, W, RW, "?"; size: bytes, decimal, no blank
- *                                    between them; address: 16 hex digits; attr: "{tag=" hex "}", "{attr=" hex "}"
- *                                    or "{tag=" hex ",attr=" hex "}". data: 2 hex digits a byte, right-justified
+ *                                    between them; address: 16 hex digits, or "?"; attr: "{tag=" hex ",attr=" hex
+ *                                    ",stored=" dec "}", or some of these. stored: what the source has for the
+ *                                    size, where it does not show whether that counts bits or bytes.
+ *                                    data: 2 hex digits a byte, right-justified
  *                                    (16 if the source holds more than size bytes of value); an access of more than
  *                                    8 bytes has 64-bit words joined by "_", the one at the lowest address first
  *     "bus:" master index ":" kind size address [attr] ["=" data]   access by another bus master

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The second walk over a group: its records as attachments of the instruction, in their order. */
+#include "codecs/isa/access.h"
 #include "codecs/stf/decoder.h"
 
 /* Contents behind the access record that ends at offset, before limit. */
@@ -25,15 +26,15 @@ static uint64_t attach_access(struct hf_stf_dec *d, struct hf_stf_out *out, cons
 	struct hf_event *ev = hf_stf_out_push(out, mem ? HF_EVENT_MEM : HF_EVENT_BUS);
 	const uint64_t content = g->at + size;
 	const uint16_t stored = count_words(d, content, g->marker, (uint8_t)(rec->descriptor + 1));
-	bool odd;
-	uint32_t bytes = hf_stf_access_bytes(d->header, rec->size, &odd);
+	const unsigned sizes = mem ? hf_riscv_access_sizes(g->opcode, g->opcode_size, g->now.isa) : 0;
+	uint8_t unit;
+	uint32_t bytes = hf_stf_access_bytes(d->header, rec->size, sizes, &unit);
 	const uint64_t word = stored ? hf_get64(hf_stf_dec_at(d, content) + 1) : 0;
 	const bool range = mem && stored == 1 && hf_stf_access_is_range(d->header, rec->attr);
 	const uint16_t words = range ? 0 : stored;
 	const uint64_t data = range ? 0 : word;
 
-	ev->flags = (uint8_t)((rec->code == HF_STF_READ || rec->code == HF_STF_WRITE ? rec->code : 0) |
-			      (odd ? HF_EVF_UNIT_ODD : 0));
+	ev->flags = (uint8_t)((rec->code == HF_STF_READ || rec->code == HF_STF_WRITE ? rec->code : 0) | unit);
 	if (range)
 		bytes = word < UINT32_MAX ? (uint32_t)word : UINT32_MAX;
 	ev->small = words;

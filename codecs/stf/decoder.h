@@ -171,11 +171,22 @@ static inline bool hf_stf_sync_unsaid(const struct hf_stf_sync *s)
 	       (!s->has_said || s->said[0] != s->ids[0] || s->said[1] != s->ids[1] || s->said[2] != s->ids[2]);
 }
 
-/* An access size in the stream's unit, in bytes; *ret_odd if it cannot be in that unit (stf.md 1.5). */
-static inline uint32_t hf_stf_access_bytes(const struct hf_stf_header *h, uint32_t size, bool *ret_odd)
+/*
+ * The bytes of an access whose record has this number for a size, and of its flags those that say what the number was
+ * (stf.md 1.5). sizes: those that the opcode allows (codecs/isa/access.h), 0 if it does not say.
+ */
+static inline uint32_t hf_stf_access_bytes(const struct hf_stf_header *h, uint32_t number, unsigned sizes,
+					   uint8_t *ret_flags)
 {
-	*ret_odd = h->bits && size % 8 != 0;
-	return h->bits && !*ret_odd ? size / 8 : size;
+	*ret_flags = 0;
+	if (h->isa == HF_STF_ISA_ARM || hf_stf_is_one_size(number, sizes))
+		return number;
+	*ret_flags = HF_EVF_SIZE_BITS;
+	if (number % 8 == 0 && hf_stf_is_one_size(number / 8, sizes))
+		return number / 8;
+	/* as the rest of the file has it */
+	*ret_flags = HF_EVF_SIZE_ASSUMED | (h->bits && number % 8 == 0 ? HF_EVF_SIZE_BITS : 0);
+	return *ret_flags & HF_EVF_SIZE_BITS ? number / 8 : number;
 }
 
 /* ARM: whether an access is of a range, whose length is the word of content behind it (hartfs-views(5)). */

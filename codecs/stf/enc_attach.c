@@ -10,10 +10,10 @@ static uint16_t arm_attr(const struct hf_ev_mem *mem)
 	return mem->tag ? (uint16_t)(attr | HF_ARM_ATTR_TAG | (mem->tag & 0xf)) : attr;
 }
 
-/* An access size in the unit of this stream. */
-static uint32_t stored_size(const struct hf_stf_enc *e, const struct hf_event *ev, uint32_t bytes)
+/* An access size in the unit that the source has for it. */
+static uint32_t stored_size(const struct hf_event *ev, uint32_t bytes)
 {
-	uint64_t size = e->bits && !(ev->flags & HF_EVF_UNIT_ODD) ? (uint64_t)bytes * 8 : bytes;
+	uint64_t size = ev->flags & HF_EVF_SIZE_BITS ? (uint64_t)bytes * 8 : bytes;
 
 	return size < UINT16_MAX ? (uint32_t)size : UINT16_MAX;
 }
@@ -34,7 +34,7 @@ static void put_mem(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_
 			continue;
 		*p = HF_STF_INST_MEM_ACCESS;
 		hf_put64(p + 1, mem->address);
-		hf_put16(p + 9, (uint16_t)stored_size(e, ev, mem->size));
+		hf_put16(p + 9, (uint16_t)stored_size(ev, mem->size));
 		hf_put16(p + 11, attr);
 		p[13] = kind ? (uint8_t)type : 0;
 		p += HF_STF_SIZE_INST_MEM_ACCESS;
@@ -58,7 +58,7 @@ static void put_bus(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_
 	struct hf_stf_record rec = {
 		.descriptor = HF_STF_BUS_MASTER_ACCESS,
 		.address = ev->bus.address,
-		.size = stored_size(e, ev, ev->bus.size),
+		.size = stored_size(ev, ev->bus.size),
 		.attr = ev->bus.attr,
 		.master = ev->bus.master,
 		.index = ev->bus.index,

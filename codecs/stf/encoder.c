@@ -174,7 +174,6 @@ static int create(const struct hf_stream *stream, uint32_t hart, const struct hf
 	e->layout.event64 = true;
 	e->layout.vector_words = (stream->info.vlen + 63) / 64;
 	e->arch = stream->info.arch;
-	e->bits = e->source && e->source->bits;
 	*ret_enc = &e->enc;
 	return 0;
 }

@@ -50,7 +50,6 @@ struct hf_stf_enc {
 	const struct hf_stf_header *source; /* of an STF source, else NULL */
 	struct hf_stf_layout layout;
 	uint8_t arch;
-	bool bits; /* access sizes are in bits */
 	struct hf_stf_enc_state s;
 };
 

@@ -4,6 +4,7 @@
  * written behind a slot left free for the instruction. Everything else is left to group.c, and so is whatever stands at
  * the edge of the window or of the caller's events.
  */
+#include "codecs/isa/access.h"
 #include "codecs/isa/arm.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/stf/decoder.h"
@@ -66,16 +67,15 @@ static inline bool take_access(struct fast *f)
 	struct hf_event *ev = f->ev;
 	const uint32_t stored = hf_get16(p + 9);
 	const uint8_t type = p[13];
-	bool odd;
 
 	if (ev == f->stop || (uint8_t)(type - 1) > 1 || hf_stf_access_is_range(f->h, hf_get16(p + 11)))
 		return false;
 	ev->kind = HF_EVENT_MEM;
 	ev->size = 0;
 	ev->mem = (struct hf_ev_mem){.address = hf_get64(p + 1), .attr = hf_get16(p + 11)};
-	ev->mem.size = hf_stf_access_bytes(f->h, stored, &odd);
+	ev->mem.size = stored; /* bytes or bits: the opcode behind it says */
 	ev->mem.tag = hf_stf_access_tag(f->h, ev->mem.attr);
-	ev->flags = (uint8_t)(type | (odd ? HF_EVF_UNIT_ODD : 0));
+	ev->flags = type;
 	ev->small = 0;
 	p += HF_STF_SIZE_INST_MEM_ACCESS;
 	f->ev++;
@@ -156,6 +156,18 @@ static inline bool take_group(struct fast *f, struct ending *end)
 	return false;
 }
 
+/* What the accesses from ev on, up to f->ev, have for their sizes becomes bytes. */
+static void settle_sizes(struct fast *f, struct hf_event *ev, unsigned sizes)
+{
+	for (; ev < f->ev; ev++)
+		if (ev->kind == HF_EVENT_MEM) {
+			uint8_t unit;
+
+			ev->mem.size = hf_stf_access_bytes(f->h, ev->mem.size, sizes, &unit);
+			ev->flags |= unit;
+		}
+}
+
 /* The groups of our own hart. s->expected follows s->next in all of them. */
 static void run_ours(struct hf_stf_dec *d, struct fast *f)
 {
@@ -174,6 +186,8 @@ static void run_ours(struct hf_stf_dec *d, struct fast *f)
 			f->ev = insn;
 			break;
 		}
+		if (f->ev != insn + 1 && riscv)
+			settle_sizes(f, insn + 1, hf_riscv_access_sizes(end.opcode, end.size, isa));
 		insn->kind = HF_EVENT_INSN;
 		insn->flags = end.taken;
 		insn->small = 0;

@@ -317,6 +317,11 @@ static int read_header(struct hf_stf_stream *s, struct walk *w)
 		return err;
 	w->at += HF_STF_SIZE_END_HEADER;
 	s->header.body = w->at;
+	err = need(w, w->reader.cap);
+	if (err < 0)
+		return err;
+	if (s->header.has[HF_STF_ISA])
+		hf_stf_header_find_unit(&s->header, here(w), (size_t)(w->reader.start + w->reader.len - w->at));
 	hart = s->header.features & HF_STF_FEATURE_MULTI_CORE ? first_hart(w) : 0;
 	s->json = hf_stf_header_json(&s->header);
 	if (!s->json)

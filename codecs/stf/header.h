@@ -47,7 +47,8 @@ struct hf_stf_header {
 	uint32_t vlen;
 	uint32_t ids[3];	      /* hw_thread, pid, tid */
 	bool has[256];		      /* descriptors seen */
-	bool bits;		      /* access sizes are in bits: a Dromajo trace (stf.md 1.5) */
+	bool bits;		      /* access sizes are in bits where the opcode does not say: as most of the others, */
+	bool unit_shown;	      /*   or, if this is not set, as the generator has them (stf.md 1.5) */
 	struct hf_stf_bytes infos;    /* TRACE_INFO records as they are, end to end */
 	struct hf_stf_bytes comments; /* COMMENT records, cut where they outgrow the limit */
 	struct hf_stf_bytes clocks;   /* CLOCK_ID records */
@@ -65,6 +66,15 @@ struct hf_stf_stream {
 
 int hf_stf_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream, struct hf_diag *diag);
 void hf_stf_close(struct hf_stream *stream);
+
+/* Sets h->bits by the n bytes at p, with which the body begins. */
+void hf_stf_header_find_unit(struct hf_stf_header *h, const uint8_t *p, size_t n);
+
+/* Whether bytes is one of sizes: powers of two, OR-ed. */
+static inline bool hf_stf_is_one_size(uint32_t bytes, unsigned sizes)
+{
+	return bytes && !(bytes & (bytes - 1)) && (bytes & sizes);
+}
 
 /* The hart of a hardware thread: the same number, but for the one that is taken. */
 static inline uint32_t hf_stf_hart_of_thread(uint32_t hw)

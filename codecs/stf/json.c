@@ -138,7 +138,7 @@ static void members_isa(FILE *out, const struct hf_stf_header *h)
 	fprintf(out, "\"isa\":\"%s\",", h->isa == HF_STF_ISA_ARM ? "ARM" : "RISC-V");
 	fprintf(out, "\"encoding\":\"%s\",", names[hf_stf_isa_of_iem(h->isa, h->iem)]);
 	fprintf(out, "\"first_pc\":\"%016llx\",", (unsigned long long)h->force_pc);
-	fprintf(out, "\"access_sizes\":\"%s\",", h->bits ? "bits" : "bytes");
+	fprintf(out, "\"access_sizes\":\"%s%s\",", h->bits ? "bits" : "bytes", h->unit_shown ? "" : " (assumed)");
 }
 
 char *hf_stf_header_json(const struct hf_stf_header *h)

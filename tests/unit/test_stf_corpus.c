@@ -70,7 +70,7 @@ static void print_words(struct hf_bytes *text, const struct hf_events *list, siz
 }
 
 /* mem.txt of corpus/stf; which[i] is the file's instruction number of this hart's i-th, or NULL. */
-static struct hf_bytes mem_text(const struct hf_events *list, const uint32_t *which, bool bits)
+static struct hf_bytes mem_text(const struct hf_events *list, const uint32_t *which)
 {
 	struct hf_bytes text = {0};
 	uint32_t insn = 0;
@@ -83,7 +83,7 @@ static struct hf_bytes mem_text(const struct hf_events *list, const uint32_t *wh
 			continue;
 		PRINT(&text, "%u %c %" PRIx64 " %u %x", which ? which[insn - 1] : insn - 1,
 		      ev->flags & HF_EVF_READ ? 'R' : 'W', ev->mem.address,
-		      bits && !(ev->flags & HF_EVF_UNIT_ODD) ? ev->mem.size * 8 : ev->mem.size, ev->mem.attr);
+		      ev->flags & HF_EVF_SIZE_BITS ? ev->mem.size * 8 : ev->mem.size, ev->mem.attr);
 		print_words(&text, list, i);
 		PRINT(&text, "\n");
 	}
@@ -159,10 +159,8 @@ static void test_trace(const char *folder, const char *file, const char *insts, 
 		check_and_free(insts_text(&list, false, false, 1), hf_stft_text(name), name);
 	}
 	if (mem) {
-		const struct hf_stf_header *h = t.stream->info.header;
-
 		path(name, folder, mem);
-		check_and_free(mem_text(&list, NULL, h->bits), hf_stft_text(name), name);
+		check_and_free(mem_text(&list, NULL), hf_stft_text(name), name);
 	}
 	check_round(t.stream, 0, &list, file);
 	hf_events_free(&list);
@@ -212,7 +210,7 @@ static void test_harts(void)
 			if (hart_of[atoi(line)] == hart)
 				hf_bytes_add(&mem_of, line, (size_t)(end + 1 - line));
 		hf_bytes_add(&mem_of, "", 1);
-		check_and_free(mem_text(&list, which, false), mem_of, "harts mem.txt");
+		check_and_free(mem_text(&list, which), mem_of, "harts mem.txt");
 		check_round(t.stream, hart, &list, "harts");
 		hf_events_free(&list);
 	}

@@ -167,45 +167,99 @@ static void test_attachments(void)
 	check_data(words, 32);
 	ev = expect(HF_EVENT_MEM);
 	CHECK(ev->mem.address == 0x10 && ev->mem.size == 40 && ev->mem.attr == 0xbeef && ev->mem.data == 1);
-	CHECK(ev->flags == HF_EVF_WRITE && ev->small == 5 && ev->size == 32);
+	CHECK(ev->flags == (HF_EVF_WRITE | HF_EVF_SIZE_ASSUMED) && ev->small == 5 && ev->size == 32);
 	check_data(words + 1, 32);
 	ev = expect(HF_EVENT_MEM);
-	CHECK(ev->mem.address == 0x20 && ev->mem.size == 4 && ev->flags == HF_EVF_READ && ev->small == 0);
+	CHECK(ev->mem.address == 0x20 && ev->mem.size == 4 && ev->flags == (HF_EVF_READ | HF_EVF_SIZE_ASSUMED) && ev->small == 0);
 	ev = expect(HF_EVENT_BUS);
 	CHECK(ev->bus.address == 0x30 && ev->bus.size == 8 && ev->bus.master == 3 && ev->bus.index == 1);
-	CHECK(ev->bus.attr == 77 && ev->bus.data == 11 && ev->small == 1 && ev->flags == HF_EVF_READ);
+	CHECK(ev->bus.attr == 77 && ev->bus.data == 11 && ev->small == 1 && ev->flags == (HF_EVF_READ | HF_EVF_SIZE_ASSUMED));
 	ev = expect(HF_EVENT_UOP);
 	CHECK(ev->small == 2 && ev->uop.opcode == 0x4501);
 	expect_end(&b);
 }
 
-/* Dromajo's sizes are bits, unless they cannot be. */
-static void test_units(void)
+/* An access whose record has this number, and the instruction that made it. */
+static void put_access(struct hf_bytes *b, uint32_t number, uint32_t opcode)
 {
-	struct hf_bytes b = stream(FEATURES);
+	PUT(b, INST_MEM_ACCESS, .size = number, .code = HF_STF_READ);
+	if (opcode > UINT16_MAX)
+		PUT(b, INST_OPCODE32, .size = opcode);
+	else
+		PUT(b, INST_OPCODE16, .size = opcode);
+}
+
+static void expect_access(uint32_t bytes, unsigned unit)
+{
 	const struct hf_event *ev;
 
+	expect(HF_EVENT_INSN);
+	ev = expect(HF_EVENT_MEM);
+	CHECK_EQ(ev->mem.size, bytes);
+	CHECK_EQ(ev->flags, HF_EVF_READ | unit);
+}
+
+#define LW 0x0005a503u
+#define LD 0x0005b503u
+#define C_LD 0x6502u
+#define VLE64 0x0205f007u
+#define BITS HF_EVF_SIZE_BITS
+#define ASSUMED HF_EVF_SIZE_ASSUMED
+
+/* Whatever the generator and the accesses around: the opcode says which unit a size is in. */
+static void test_units(bool dromajo)
+{
+	struct hf_bytes b = stream(FEATURES);
+
 	for (unsigned pass = 0; pass < 2; pass++) {
-		nop(&b);
-		PUT(&b, INST_MEM_ACCESS, .size = 64, .code = HF_STF_READ);
-		nop(&b);
-		PUT(&b, INST_MEM_ACCESS, .size = 4, .code = HF_STF_READ);
+		put_access(&b, 8, LD);
+		put_access(&b, 64, LD);
+		put_access(&b, 4, LW);
+		put_access(&b, 32, LW);
+		put_access(&b, 8, C_LD);
+		put_access(&b, 64, C_LD);
+		put_access(&b, 16, 0x0005a507); /* flw, half a cache line: neither */
 		if (pass)
 			PUT(&b, INST_READY_REG); /* the slow way */
 		nop(&b);
 	}
-	b.p[20] = HF_STF_GENERATOR_DROMAJO;
+	if (dromajo)
+		b.p[20] = HF_STF_GENERATOR_DROMAJO;
 	decode(&b, 0);
 	for (unsigned pass = 0; pass < 2; pass++) {
+		expect_access(8, 0);
+		expect_access(8, BITS);
+		expect_access(4, 0);
+		expect_access(4, BITS);
+		expect_access(8, 0);
+		expect_access(8, BITS);
+		/* of those that show it as many are in bits as in bytes: the generator's */
+		expect_access(dromajo ? 2 : 16, ASSUMED | (dromajo ? BITS : 0));
 		expect(HF_EVENT_INSN);
-		expect(HF_EVENT_INSN);
-		ev = expect(HF_EVENT_MEM);
-		CHECK(ev->mem.size == 8 && ev->flags == HF_EVF_READ);
-		expect(HF_EVENT_INSN);
-		ev = expect(HF_EVENT_MEM);
-		CHECK(ev->mem.size == 4 && ev->flags == (HF_EVF_READ | HF_EVF_UNIT_ODD));
 	}
 	expect(HF_EVENT_READY_REG);
+	expect_end(&b);
+}
+
+/* What the opcode leaves open is as most of the other accesses are, whoever wrote the trace. */
+static void test_units_of_file(bool dromajo, bool bits)
+{
+	const uint32_t shown = bits ? 64 : 8;
+	struct hf_bytes b = stream(FEATURES);
+
+	put_access(&b, 64, VLE64);
+	put_access(&b, shown, LD);
+	put_access(&b, 8, LD);
+	put_access(&b, shown, LD);
+	put_access(&b, 64, 0x6f);
+	if (dromajo)
+		b.p[20] = HF_STF_GENERATOR_DROMAJO;
+	decode(&b, 0);
+	expect_access(bits ? 8 : 64, ASSUMED | (bits ? BITS : 0));
+	expect_access(8, bits ? BITS : 0);
+	expect_access(8, 0);
+	expect_access(8, bits ? BITS : 0);
+	expect_access(bits ? 8 : 64, ASSUMED | (bits ? BITS : 0));
 	expect_end(&b);
 }
 
@@ -478,7 +532,7 @@ static void test_defects(void)
 	expect_loss(HF_EVENT_NOTE, HF_ERR_STF_ORPHAN, at + 6, HF_STF_INST_MEM_CONTENT);
 	expect_loss(HF_EVENT_NOTE, HF_ERR_STF_VALUE, at + 15, HF_STF_INST_MEM_ACCESS);
 	expect_insn(0x1004, HF_MODE_UNKNOWN);
-	CHECK_EQ(expect(HF_EVENT_MEM)->flags, 0);
+	CHECK_EQ(expect(HF_EVENT_MEM)->flags, HF_EVF_SIZE_ASSUMED);
 	CHECK_EQ(cursor, got.n);
 	/* the end inside a group */
 	at = b.n;
@@ -793,7 +847,11 @@ int main(void)
 {
 	test_tracker();
 	test_attachments();
-	test_units();
+	for (unsigned i = 0; i < 2; i++) {
+		test_units(i);
+		test_units_of_file(i, false);
+		test_units_of_file(i, true);
+	}
 	test_traps();
 	test_modes();
 	test_arm();

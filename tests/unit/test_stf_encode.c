@@ -189,9 +189,10 @@ static void test_attachments(void)
 	expect_mode(HF_MODE_U);
 	expect_insn(0x1000, HF_MODE_U);
 	ev = (struct hf_event *)expect(HF_EVENT_MEM);
-	CHECK(ev->flags == HF_EVF_READ && ev->small == 0 && ev->mem.size == 32);
+	CHECK(ev->flags == (HF_EVF_READ | HF_EVF_SIZE_ASSUMED) && ev->small == 0 && ev->mem.size == 32);
 	ev = (struct hf_event *)expect(HF_EVENT_MEM);
-	CHECK(ev->flags == HF_EVF_WRITE && ev->small == 4 && ev->mem.data == 7 && ev->mem.address == 0x10);
+	CHECK(ev->flags == (HF_EVF_WRITE | HF_EVF_SIZE_ASSUMED) && ev->small == 4 && ev->mem.data == 7 &&
+	      ev->mem.address == 0x10);
 	CHECK_EQ(expect(HF_EVENT_DATA)->data.bytes[23], 'd');
 	CHECK_EQ(expect(HF_EVENT_REG)->size, 24);
 	ev = (struct hf_event *)expect(HF_EVENT_DATA);

@@ -211,7 +211,7 @@ static void test_json(void)
 	CHECK_STR(t.stream->info.version, "1.5");
 	CHECK_STR(t.stream->info.json,
 		  "\"stf_version\":\"1.5\",\"isa\":\"RISC-V\",\"encoding\":\"RV64\",\"first_pc\":\"0000000080000000\","
-		  "\"access_sizes\":\"bits\",\"isa_extended\":\"rv64gc\","
+		  "\"access_sizes\":\"bits (assumed)\",\"isa_extended\":\"rv64gc\","
 		  "\"generators\":[{\"name\":\"Dromajo\",\"version\":\"1.2.3\",\"comment\":\"drm\"},"
 		  "{\"name\":\"generator 99\",\"version\":\"0.0.0\",\"comment\":\"\"}],"
 		  "\"comments\":[\"a\\\"\\\\\\u000a\xc3\xa4\\u00ff\\u007f.\"],\"vlen\":200,"
