@@ -189,6 +189,9 @@ struct hf_codec {
 	/* Whether a description of this format, its programs read, can be used: every value of every hart, framings. Else
 	 * HF_ERR_SETUP_*, and *error, which may be NULL, says what is wrong. open is called only then. NULL: nothing to check. */
 	int (*check)(const struct hf_setup *setup, struct hf_setup_error *error);
+	/* Adds a warning for each thing that such a description names and the codec leaves out, once, behind a check that
+	 * found it good: 0, HF_ERR_NOMEM. NULL: it leaves nothing out. */
+	int (*remark)(struct hf_setup *setup);
 	/* 32 or 64: the word length of a hart's instructions. NULL: it is stream->info.xlen of all. */
 	unsigned (*xlen)(const struct hf_stream *stream, uint32_t hart);
 	uint8_t program_arch;         /* enum hf_arch that ELF files of a description must be for; HF_ARCH_NONE: any */

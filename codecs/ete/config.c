@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/ete/config.h"
 
+#include "codecs/setup/trace_unit.h"
+
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -35,35 +38,98 @@ static int read_register(const struct hf_setup *setup, uint32_t id, const char *
 	return hf_setup_number(setup, id, value ? value->key : name, 0, UINT64_MAX, fallback, ret, error);
 }
 
-/* The kind of source that a snapshot says it is, "ETE", "ETM4.2"; "" if nothing is said. */
-static const char *source_type(const struct hf_setup *setup, uint32_t id)
+static const char *text_of(const struct hf_setup *setup, uint32_t id, const char *key)
 {
-	const struct hf_setup_value *type = hf_setup_get(setup, id, "type");
+	const struct hf_setup_value *value = hf_setup_get(setup, id, key);
 
-	return type ? type->value : "";
+	return value ? value->value : "";
 }
 
-/* value (NULL: nothing in particular) is what tells that the source is not ours. */
-static int refuse_source(struct hf_setup_error *error, const struct hf_setup_value *value, const char *what)
+void hf_ete_config_label(const struct hf_setup *setup, uint32_t id, char *buf, size_t size)
 {
-	return hf_setup_fail(error, HF_ERR_ETE_SOURCE, value ? value->file : "", value ? value->line : 0,
-			     "%s%s%s: %s is not supported, the instruction flow of ETE and ETMv4 is",
-			     value ? value->key : "", value ? " = " : "", value ? value->value : "a source", what);
+	const char *name = text_of(setup, id, "source"), *type = text_of(setup, id, "type");
+	int n = *name ? snprintf(buf, size, "%.60s", name) : snprintf(buf, size, "source %u", (unsigned)id);
+
+	if (*type && n < (int)size)
+		snprintf(buf + n, size - (size_t)n, " (type %.24s)", type);
+}
+
+/* value (NULL: nothing in particular) is what tells that the source is not ours; what: why, without its subject. */
+static int refuse_source(const struct hf_setup *setup, uint32_t id, const struct hf_setup_value *value,
+			 const char *what, struct hf_setup_error *error)
+{
+	const struct hf_setup_value *place = value ? value : hf_setup_get(setup, id, "source");
+	char label[128];
+
+	hf_ete_config_label(setup, id, label, sizeof label);
+	return hf_setup_fail(error, HF_ERR_ETE_SOURCE, place ? place->file : "", place ? place->line : 0, "%s %s",
+			     label, what);
 }
 
 /* TRCDEVARCH.ARCHID: 5A13 is ETE, 4A13 ETMv4 (K10.5.9). Without it TRCIDR1.TRCARCHMAJ: 4, or F where DEVARCH says. */
+static bool is_identified(const struct registers *r)
+{
+	const unsigned archid = r->devarch & 0xffff, major = r->idr1 >> 8 & 15;
+
+	return archid == 0x5a13 || archid == 0x4a13 || (archid == 0 && major == 4);
+}
+
+/* What a snapshot says of the source and its core; a word that nobody knows is no matter if registers tell. */
+static int check_unit(const struct registers *r, const struct hf_setup *setup, uint32_t id, bool any_register,
+		      struct hf_setup_error *error)
+{
+	const struct hf_setup_value *type = hf_setup_get(setup, id, "type");
+	const struct hf_setup_value *core = hf_setup_get(setup, id, "core_type");
+	static const char nothing_says[] =
+		"is not decoded: neither its type nor TRCDEVARCH or TRCIDR1 says ETE or ETMv4";
+	const char *name;
+	char what[160];
+
+	switch (hf_trace_unit_of(type ? type->value : "", &name)) {
+	case HF_TRACE_UNIT_OTHER:
+		snprintf(what, sizeof what,
+			 "is not decoded: %s is none of the formats that are read, ETE and ETMv4 are", name);
+		return refuse_source(setup, id, type, what, error);
+	case HF_TRACE_UNIT_UNKNOWN:
+		if (!is_identified(r) && ((type && *type->value) || (*text_of(setup, id, "source") && !any_register)))
+			return refuse_source(setup, id, type, nothing_says, error);
+		break;
+	default:
+		break;
+	}
+	if (!core || !hf_trace_unit_is_m_profile(core->value))
+		return 0;
+	snprintf(what, sizeof what,
+		 "is not decoded: the core is of the M profile (%.24s), with exceptions and branches of its own",
+		 core->value);
+	return refuse_source(setup, id, core, what, error);
+}
+
+/* The trace unit as its registers have it. */
 static int check_architecture(const struct registers *r, const struct hf_setup *setup, uint32_t id,
 			      struct hf_ete_config *config, struct hf_setup_error *error)
 {
-	const char *type = source_type(setup, id);
 	const unsigned archid = r->devarch & 0xffff, major = r->idr1 >> 8 & 15;
+	const struct hf_setup_value *value;
+	const char *name;
+	const enum hf_trace_unit unit = hf_trace_unit_of(text_of(setup, id, "type"), &name);
+	char what[160];
 
-	config->etm = archid == 0x4a13 || (archid == 0 && (major == 4 || strncmp(type, "ETM", 3) == 0));
-	if (archid != 0 && archid != 0x5a13 && archid != 0x4a13)
-		return refuse_source(error, find_register(setup, id, "TRCDEVARCH"), "this trace unit");
+	config->etm = archid == 0x4a13 || (archid == 0 && (major == 4 || unit == HF_TRACE_UNIT_ETM4));
+	if (archid != 0 && archid != 0x5a13 && archid != 0x4a13) {
+		value = find_register(setup, id, "TRCDEVARCH");
+		snprintf(what, sizeof what, "is not decoded: TRCDEVARCH = %.20s is neither ETE nor ETMv4",
+			 value->value);
+		return refuse_source(setup, id, value, what, error);
+	}
 	/* ETMv4's TRCCONFIGR: INSTP0 2:1, COND 10:8, DA 16, DV 17; bit 18 is ETE's ITO */
-	if (config->etm && (r->configr & 0x30706) != 0)
-		return refuse_source(error, find_register(setup, id, "TRCCONFIGR"), "data or conditional tracing");
+	if (config->etm && (r->configr & 0x30706) != 0) {
+		value = find_register(setup, id, "TRCCONFIGR");
+		snprintf(what, sizeof what,
+			 "is not decoded: TRCCONFIGR = %.20s turns on data or conditional tracing of an ETMv4",
+			 value->value);
+		return refuse_source(setup, id, value, what, error);
+	}
 	return 0;
 }
 
@@ -72,23 +138,10 @@ static uint8_t id_bytes(uint64_t field)
 	return field >= 4 ? 4 : (uint8_t)field;
 }
 
-bool hf_ete_config_is_source(const struct hf_setup *setup, uint32_t id)
+/* *ret_any: at least one of them is there; *ret_missing: one of those that every trace unit has is not. */
+static int read_registers(const struct hf_setup *setup, uint32_t id, struct registers *r, bool *ret_any,
+			  bool *ret_missing, struct hf_setup_error *error)
 {
-	static const char *const registers[] = {"TRCCONFIGR", "TRCIDR0", "TRCIDR2", "TRCIDR8", "TRCDEVARCH"};
-
-	if (strncmp(source_type(setup, id), "ET", 2) == 0)
-		return true;
-	for (size_t i = 0; i < setup->value_count; i++)
-		for (size_t k = 0; k < sizeof registers / sizeof registers[0]; k++)
-			if (setup->values[i].hart == id && strcasecmp(setup->values[i].key, registers[k]) == 0)
-				return true;
-	return false;
-}
-
-int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setup, uint32_t id, bool *ret_missing,
-		       struct hf_setup_error *error)
-{
-	struct registers r;
 	bool optional = false;
 	const struct {
 		const char *name;
@@ -96,28 +149,42 @@ int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setu
 		uint64_t fallback;
 		bool *missing;
 	} wanted[] = {
-		{"TRCCONFIGR", &r.configr, 0, ret_missing},
-		{"TRCIDR0", &r.idr0, 0, ret_missing},
-		{"TRCIDR1", &r.idr1, 0, &optional},
-		{"TRCIDR2", &r.idr2, 4 << 5 | 4 << 10, ret_missing},
-		{"TRCIDR8", &r.idr8, 0, ret_missing},
-		{"TRCDEVARCH", &r.devarch, 0, &optional},
+		{"TRCCONFIGR", &r->configr, 0, ret_missing},
+		{"TRCIDR0", &r->idr0, 0, ret_missing},
+		{"TRCIDR1", &r->idr1, 0, &optional},
+		{"TRCIDR2", &r->idr2, 4 << 5 | 4 << 10, ret_missing},
+		{"TRCIDR8", &r->idr8, 0, ret_missing},
+		{"TRCDEVARCH", &r->devarch, 0, &optional},
 	};
-	const struct hf_setup_value *failed = hf_setup_get(setup, id, "failed_transactions");
-	bool drop;
 
-	/* Among the registers of a snapshot names are in upper case. */
-	if (!failed)
-		failed = hf_setup_get(setup, id, "FAILED_TRANSACTIONS");
-	drop = failed && strcmp(failed->value, "drop") == 0;
-	*ret_missing = false;
+	*ret_any = *ret_missing = false;
 	for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
 		int err = read_register(setup, id, wanted[i].name, wanted[i].fallback, wanted[i].value,
 					wanted[i].missing, error);
 
 		if (err)
 			return err;
+		*ret_any |= find_register(setup, id, wanted[i].name) != NULL;
 	}
+	return 0;
+}
+
+int hf_ete_config_read(struct hf_ete_config *config, const struct hf_setup *setup, uint32_t id, bool *ret_missing,
+		       struct hf_setup_error *error)
+{
+	const struct hf_setup_value *failed = hf_setup_get(setup, id, "failed_transactions");
+	struct registers r;
+	bool drop, any;
+	int err = read_registers(setup, id, &r, &any, ret_missing, error);
+
+	if (!err)
+		err = check_unit(&r, setup, id, any, error);
+	if (err)
+		return err;
+	/* Among the registers of a snapshot names are in upper case. */
+	if (!failed)
+		failed = hf_setup_get(setup, id, "FAILED_TRANSACTIONS");
+	drop = failed && strcmp(failed->value, "drop") == 0;
 	*config = (struct hf_ete_config){
 		.max_spec = (uint32_t)r.idr8,
 		.cid_bytes = id_bytes(r.idr2 >> 5 & 31),

@@ -78,13 +78,14 @@ static void leave(struct hf_ete_enc *e, struct hf_sink *sink)
 
 /*
  * A synchronisation here. A decoder takes what is on its stack for where the branch went as soon as there is a Trace Info
- * (K10.5.5.3), though an address comes behind it: where that would be wrong the address is said before as well.
+ * (K10.5.5.3), though an address comes behind it: where that would be wrong the address is said before as well. So is that
+ * of a handler, which belongs to its exception.
  */
 static void synchronise(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_ete_enc_place *at)
 {
 	struct hf_ete_enc_state *s = &e->s;
 
-	if (s->flags & HF_ETE_ENC_INDIRECT && s->depth && !pop(s, at))
+	if (s->flags & HF_ETE_ENC_ADDRESS || (s->flags & HF_ETE_ENC_INDIRECT && s->depth && !pop(s, at)))
 		hf_ete_enc_target(e, sink, at);
 	hf_ete_enc_sync(e, sink, at);
 }
@@ -242,6 +243,7 @@ static void put_trap(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf
 {
 	struct hf_ete_enc_state *s = &e->s;
 	const uint16_t unknown = s->flags & (HF_ETE_ENC_INDIRECT | HF_ETE_ENC_ADDRESS);
+	const unsigned type = exception_of(ev);
 
 	if (!(s->flags & HF_ETE_ENC_STARTED))
 		return;
@@ -256,7 +258,13 @@ static void put_trap(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf
 
 		reach(e, sink, &at);
 	}
-	hf_ete_enc_exception(e, sink, exception_of(ev), s->next, s->next_is);
+	if (type == HF_ETE_EXC_RESET) {
+		/* It has no address that would say how far the flow had come, and OpenCSD looks for an A-sync behind it. */
+		hf_ete_enc_close(e, sink);
+		if (e->c.sync_instructions)
+			s->left = 0;
+	}
+	hf_ete_enc_exception(e, sink, type, s->next, s->next_is);
 	s->flags &= FLAGS(~(HF_ETE_ENC_BRANCHED | HF_ETE_ENC_INDIRECT));
 	s->flags |= HF_ETE_ENC_ADDRESS;
 	go_to(s, ev);
@@ -371,7 +379,7 @@ static void destroy(struct hf_enc *enc)
 
 const struct hf_enc_ops hf_ete_enc_ops = {
 	.view = "ete/trace.bin",
-	.version = 2,
+	.version = 3,
 	.refuses = refuses,
 	.create = create,
 	.destroy = destroy,

@@ -14,9 +14,10 @@ extern const struct hf_codec hf_codec_ete;
 const struct hf_codec hf_codec_ete = {
 	.name = "ete",
 	.title = "Arm Embedded Trace Extension",
-	.version = 2,
+	.version = 3,
 	.suffixes = suffixes,
 	.check = hf_ete_check,
+	.remark = hf_ete_remark,
 	.open = hf_ete_open,
 	.close = hf_ete_close,
 	.dec = &hf_ete_dec_ops,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/ete/stream.h"
 
+#include "codecs/setup/read.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,11 +54,24 @@ const struct hf_ete_hart *hf_ete_find_hart(const struct hf_ete_stream *s, uint32
 
 /* What was met while the harts were looked for. */
 struct found {
-	struct hf_setup_error refused; /* why the first one was, if one was */
+	struct hf_setup_error refused; /* why the first source that is not decoded is not */
 	unsigned refused_count;
-	bool missing;           /* registers of one of them */
+	bool missing; /* registers of one of them */
 	bool etm;
 };
+
+/* Whether the i-th value is the first of its source. */
+static bool begins_source(const struct hf_setup *setup, size_t i)
+{
+	const uint32_t id = setup->values[i].hart;
+
+	if (id == HF_SETUP_ANY)
+		return false;
+	for (size_t k = i; k-- > 0;)
+		if (setup->values[k].hart == id)
+			return false;
+	return true;
+}
 
 static int add_hart(struct hf_ete_stream *s, const struct hf_setup *setup, uint32_t id, struct found *found)
 {
@@ -65,11 +80,8 @@ static int add_hart(struct hf_ete_stream *s, const struct hf_setup *setup, uint3
 	struct hf_setup_error error = {.line = 0};
 	bool missing;
 	size_t i;
-	int err;
+	int err = hf_ete_config_read(&config, setup, id, &missing, &error);
 
-	if (hf_ete_find_hart(s, id))
-		return 0;
-	err = hf_ete_config_read(&config, setup, id, &missing, &error);
 	if (err && (err != HF_ERR_ETE_SOURCE || !found->refused_count++))
 		found->refused = error;
 	if (err)
@@ -86,18 +98,41 @@ static int add_hart(struct hf_ete_stream *s, const struct hf_setup *setup, uint3
 	return 0;
 }
 
-/* Every source that the description has, or that raw bytes are of; the one and only if there is neither. */
+/* The names of all sources but the first, behind why that is not decoded. */
+static void add_labels(const struct hf_setup *setup, const struct found *found, struct hf_setup_error *error)
+{
+	size_t n = strlen(error->text);
+	unsigned count = 0;
+	char label[128];
+
+	for (size_t i = 0; i < setup->value_count; i++) {
+		const unsigned left = found->refused_count - count;
+
+		if (!begins_source(setup, i) || !count++)
+			continue;
+		hf_ete_config_label(setup, setup->values[i].hart, label, sizeof label);
+		if (n + strlen(label) + 32 > sizeof error->text) {
+			snprintf(error->text + n, sizeof error->text - n, " and %u more", left);
+			return;
+		}
+		n += (size_t)snprintf(error->text + n, sizeof error->text - n, "%s%s", count == 2 ? "; nor is " : ", ",
+				      label);
+	}
+}
+
+/* Every source that the description has; the one and only if it names none, as a capture.ini may. */
 static int find_harts(struct hf_ete_stream *s, const struct hf_setup *setup, struct found *found)
 {
+	bool any = false;
 	int err = 0;
 
-	for (size_t i = 0; i < setup->value_count && !err; i++)
-		if (setup->values[i].hart != HF_SETUP_ANY && hf_ete_config_is_source(setup, setup->values[i].hart))
-			err = add_hart(s, setup, setup->values[i].hart, found);
-	for (size_t i = 0; i < s->part_count && !err; i++)
-		if (s->parts[i].hart != HF_SETUP_ANY && hf_ete_layout(&s->parts[i]) == HF_CORESIGHT_NONE)
-			err = add_hart(s, setup, s->parts[i].hart, found);
-	if (!err && s->hart_count == 0 && !found->refused_count)
+	for (size_t i = 0; i < setup->value_count && !err; i++) {
+		if (!begins_source(setup, i))
+			continue;
+		any = true;
+		err = add_hart(s, setup, setup->values[i].hart, found);
+	}
+	if (!err && !any)
 		err = add_hart(s, setup, 0, found);
 	return !err && s->hart_count == 0 ? HF_ERR_ETE_SOURCE : err;
 }
@@ -145,8 +180,11 @@ static int open_all(struct hf_ete_stream *s, const struct hf_setup *setup, struc
 		return err;
 	err = find_harts(s, setup, &found);
 	if (err) {
-		if (error && *found.refused.text)
+		if (error && *found.refused.text) {
 			*error = found.refused;
+			if (err == HF_ERR_ETE_SOURCE)
+				add_labels(setup, &found, error);
+		}
 		return err;
 	}
 	s->ids = malloc(s->hart_count * sizeof *s->ids);
@@ -179,6 +217,23 @@ int hf_ete_check(const struct hf_setup *setup, struct hf_setup_error *error)
 	int err = open_all(&s, setup, error);
 
 	fini(&s);
+	return err;
+}
+
+int hf_ete_remark(struct hf_setup *setup)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < setup->value_count && !err; i++) {
+		struct hf_setup_error error = {.line = 0};
+		struct hf_ete_config config;
+		bool missing;
+
+		if (!begins_source(setup, i) ||
+		    hf_ete_config_read(&config, setup, setup->values[i].hart, &missing, &error) != HF_ERR_ETE_SOURCE)
+			continue;
+		err = hf_setup_warn(setup, error.file, error.line, "%s; the source is left out", error.text);
+	}
 	return err;
 }
 

@@ -24,8 +24,9 @@ struct hf_ete_stream {
 	char json[512];
 };
 
-/* hf_codec.check */
+/* hf_codec.check, hf_codec.remark */
 int hf_ete_check(const struct hf_setup *setup, struct hf_setup_error *error);
+int hf_ete_remark(struct hf_setup *setup);
 int hf_ete_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream, struct hf_diag *diag);
 void hf_ete_close(struct hf_stream *stream);
 

@@ -109,13 +109,14 @@ static void set_code_size(uint64_t v[KEYS], const struct hf_code_size *code_size
 	v[KEY_zcmt] = (code_size->extensions & HF_RISCV_ZCMT) != 0;
 }
 
-/* What every decoder reads, as compact as that allows: no repeats, which one of the public ones cannot follow. */
+/* What every decoder reads, as compact as that allows: no repeats, which one of the public ones cannot follow, and no
+ * Ownership, at which the reference decoder ends, as long as nothing but modes and the id of the one process is lost. */
 static void set_defaults(uint64_t v[KEYS])
 {
 	v[KEY_mode] = 1;
 	v[KEY_call_stack] = HF_NTRACE_STACK;
 	v[KEY_sync_instructions] = HF_NTRACE_SYNC_DEFAULT;
-	v[KEY_ownership] = 1;
+	v[KEY_ownership] = HF_NTRACE_OWNERSHIP_IDS;
 	v[KEY_icnt_max] = 0x3fffff;
 	v[KEY_hist_branches] = 31;
 }
@@ -125,7 +126,7 @@ static void set_seed_defaults(uint64_t v[KEYS])
 {
 	v[KEY_call_stack] = 0;
 	v[KEY_sync_instructions] = 0;
-	v[KEY_ownership] = 0;
+	v[KEY_ownership] = HF_NTRACE_OWNERSHIP_NEVER;
 	v[KEY_icnt_max] = 0x10000;
 	v[KEY_hist_branches] = 29;
 }
@@ -174,7 +175,7 @@ int hf_ntrace_config_read(const char *params, const struct hf_stream *stream, ui
 		.repeat_branch = v[KEY_repeat_branch],
 		.repeat_history = v[KEY_repeat_history],
 		.timestamps = v[KEY_timestamps],
-		.ownership = v[KEY_ownership],
+		.ownership = (uint8_t)v[KEY_ownership],
 		.one_trap_type = v[KEY_one_trap_type],
 		.call_stack = (uint8_t)v[KEY_call_stack],
 		.hist_branches = (uint8_t)(v[KEY_hist_branches] ? v[KEY_hist_branches] : 1),

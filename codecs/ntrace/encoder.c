@@ -179,7 +179,7 @@ static void put_insn(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 		resolve(e, sink, insn->pc, true);
 	if (insn->mode != HF_MODE_UNKNOWN)
 		s->mode = insn->mode;
-	if (e->c.ownership && (s->owner_due || s->mode != s->said_mode))
+	if (s->owning && (s->owner_due || s->mode != s->said_mode))
 		hf_ntrace_emit_ownership(e, sink);
 	s->since += e->c.sync_halfwords ? insn->size / 2u : 1;
 	hf_ntrace_emit_count(e, sink, insn->size / 2u);
@@ -241,22 +241,26 @@ static void put_discontinuity(struct hf_ntrace_enc *e, struct hf_sink *sink, con
 		stop(e, sink, HF_NTRACE_SYNC_ENABLE);
 }
 
-static void put_context(struct hf_ntrace_enc *e, const struct hf_event *ev)
+/* An id as it is now; the first change of one begins Ownership messages where they wait for it. */
+static void set_id(struct hf_ntrace_enc *e, uint8_t id, uint32_t *held, uint32_t now)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
+	const bool known = s->ids & id, other = *held != now;
 
+	s->owner_due |= !known || other;
+	s->owning |= known && other && e->c.ownership == HF_NTRACE_OWNERSHIP_IDS;
+	s->ids |= id;
+	*held = now;
+}
+
+static void put_context(struct hf_ntrace_enc *e, const struct hf_event *ev)
+{
 	if (ev->size & HF_CONTEXT_MODE && ev->context.mode < HF_MODE_COUNT)
-		s->mode = ev->context.mode;
-	if (ev->size & HF_CONTEXT_PID) {
-		s->owner_due |= !(s->ids & HF_CONTEXT_PID) || s->pid != ev->context.pid;
-		s->pid = ev->context.pid;
-		s->ids |= HF_CONTEXT_PID;
-	}
-	if (ev->size & HF_CONTEXT_VMID) {
-		s->owner_due |= !(s->ids & HF_CONTEXT_VMID) || s->vmid != ev->context.vmid;
-		s->vmid = ev->context.vmid;
-		s->ids |= HF_CONTEXT_VMID;
-	}
+		e->s.mode = ev->context.mode;
+	if (ev->size & HF_CONTEXT_PID)
+		set_id(e, HF_CONTEXT_PID, &e->s.pid, ev->context.pid);
+	if (ev->size & HF_CONTEXT_VMID)
+		set_id(e, HF_CONTEXT_VMID, &e->s.vmid, ev->context.vmid);
 }
 
 static void put_other(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
@@ -356,6 +360,7 @@ static int create(const struct hf_stream *stream, uint32_t hart, const struct hf
 		return err;
 	}
 	e->s.hist = 1;
+	e->s.owning = e->c.ownership == HF_NTRACE_OWNERSHIP_ALWAYS;
 	e->s.start = e->c.seed ? HF_NTRACE_SYNC_RESET : HF_NTRACE_SYNC_ENABLE;
 	*ret_enc = &e->enc;
 	return 0;
@@ -380,6 +385,7 @@ static const struct hf_state_field fields[] = {
 	FIELD(said_mode, HF_MODE_COUNT - 1),
 	FIELD(ids, HF_CONTEXT_PID | HF_CONTEXT_VMID),
 	FIELD(owner_due, 1),
+	FIELD(owning, 1),
 	FIELD(pid, UINT32_MAX),
 	FIELD(vmid, UINT32_MAX),
 	FIELD(next, UINT64_MAX),
@@ -431,7 +437,7 @@ static const struct hf_side_file side[] = {{"ntrace/capture.ini", hf_ntrace_writ
 
 const struct hf_enc_ops hf_ntrace_enc_ops = {
 	.view = "ntrace/trace.bin",
-	.version = 4,
+	.version = 5,
 	.refuses = refuses,
 	.create = create,
 	.destroy = destroy,

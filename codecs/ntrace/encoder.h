@@ -13,6 +13,13 @@
 /* Every so many instructions the view synchronises unless it is told otherwise. */
 #define HF_NTRACE_SYNC_DEFAULT 16384
 
+/* When the view has Ownership messages, by which readers learn mode and ids; not every one reads them. */
+enum hf_ntrace_ownership {
+	HF_NTRACE_OWNERSHIP_NEVER,
+	HF_NTRACE_OWNERSHIP_ALWAYS, /* where mode or an id changes */
+	HF_NTRACE_OWNERSHIP_IDS,    /* the same, from the first change of an id on */
+};
+
 /* Parameters of the view. */
 struct hf_ntrace_config {
 	struct hf_ntrace_params wire; /* what a decoder must be told */
@@ -21,7 +28,7 @@ struct hf_ntrace_config {
 	bool repeat_branch;
 	bool repeat_history;
 	bool timestamps;
-	bool ownership;
+	uint8_t ownership;            /* enum hf_ntrace_ownership */
 	bool one_trap_type;           /* B-TYPE 1 for exceptions and interrupts */
 	uint8_t call_stack;           /* 0: returns are reported */
 	uint8_t hist_branches;        /* bits of HIST under the stop bit */
@@ -61,7 +68,8 @@ struct hf_ntrace_enc_state {
 	uint8_t mode;           /* enum hf_mode of the instructions */
 	uint8_t said_mode;      /* the one that a reader knows */
 	uint8_t ids;            /* HF_CONTEXT_PID, HF_CONTEXT_VMID: known */
-	uint8_t owner_due;      /* an Ownership message is due */
+	uint8_t owner_due;      /* an Ownership message is due, */
+	uint8_t owning;         /*   if there are any */
 	uint32_t pid, vmid;
 	uint64_t next;
 	uint64_t returned;

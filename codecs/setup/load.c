@@ -353,6 +353,8 @@ int hf_setup_load(struct hf_setup *setup, const struct hf_setup_opener *opener, 
 		err = check_containers(&l);
 		if (!err && codec->check)
 			err = codec->check(setup, error);
+		if (!err && codec->remark && (err = codec->remark(setup)))
+			hf_setup_fail(error, err, setup->files[0].name, 0, "out of memory");
 		if (err) {
 			hf_src_free(*ret_stream);
 			*ret_stream = NULL;

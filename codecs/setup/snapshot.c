@@ -8,6 +8,7 @@
  */
 #include "codecs/setup/ini.h"
 #include "codecs/setup/read.h"
+#include "codecs/setup/trace_unit.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -236,6 +237,19 @@ static const struct row *find_register(const struct doc *doc, const char *name)
 	return NULL;
 }
 
+static const char *device_type(const struct doc *doc)
+{
+	return find(doc, "device", "type", "");
+}
+
+/* Whether its type does not say that it is something else than an ETE or ETMv4. */
+static bool may_be_decoded(const struct doc *doc)
+{
+	const char *name;
+
+	return hf_trace_unit_of(device_type(doc), &name) != HF_TRACE_UNIT_OTHER;
+}
+
 static bool same_registers(const struct doc *a, const struct doc *b)
 {
 	size_t count[2] = {0};
@@ -318,7 +332,8 @@ static void choose_hart(struct reader *r, struct source *source)
 
 		if (other->hart != source->hart)
 			continue;
-		if (other->core == source->core && source->core && same_registers(other->doc, source->doc)) {
+		if (other->core == source->core && source->core && same_registers(other->doc, source->doc) &&
+		    strcmp(device_type(other->doc), device_type(source->doc)) == 0) {
 			source->again = true;
 			return;
 		}
@@ -327,36 +342,53 @@ static void choose_hart(struct reader *r, struct source *source)
 	}
 }
 
+/* What of an ETE or ETMv4 is not said is told; of other sources nothing of it matters. */
+static int add_source(struct reader *r, const struct doc *doc)
+{
+	struct source source = {.doc = doc, .core = core_of(r, doc), .name = device_name(doc)};
+	const bool has_id = trace_id(doc, &source.hart), decoded = may_be_decoded(doc);
+	int err = 0;
+
+	if (!has_id && decoded)
+		err = hf_setup_warn(r->setup, doc->name, 0, "no register tells the trace id of %s: 0 is taken",
+				    source.name);
+	choose_hart(r, &source);
+	if (!err && !source.core && decoded)
+		err = hf_setup_warn(r->setup, doc->name, 0, "no core is named for %s: it has no program", source.name);
+	if (!err)
+		err = hf_setup_room(&r->sources, r->source_count, sizeof *r->sources);
+	if (!err)
+		r->sources[r->source_count++] = source;
+	return err;
+}
+
+/* Those that may be decoded first: their numbers do not depend on what lies beside them. */
 static int find_sources(struct reader *r)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < r->device_count && !err; i++) {
-		const struct doc *doc = &r->devices[i];
-		struct source source = {.doc = doc, .core = core_of(r, doc), .name = device_name(doc)};
-
-		if (!is_class(doc, "trace_source"))
-			continue;
-		if (!trace_id(doc, &source.hart))
-			err = hf_setup_warn(r->setup, doc->name, 0, "no register tells the trace id of %s: 0 is taken",
-					    source.name);
-		choose_hart(r, &source);
-		if (!err && !source.core && strncmp(find(doc, "device", "type", ""), "ET", 2) == 0)
-			err = hf_setup_warn(r->setup, doc->name, 0, "no core is named for %s: it has no program",
-					    source.name);
-		if (!err)
-			err = hf_setup_room(&r->sources, r->source_count, sizeof *r->sources);
-		if (!err)
-			r->sources[r->source_count++] = source;
-	}
+	for (unsigned others = 0; others < 2; others++)
+		for (size_t i = 0; i < r->device_count && !err; i++)
+			if (is_class(&r->devices[i], "trace_source") && may_be_decoded(&r->devices[i]) != others)
+				err = add_source(r, &r->devices[i]);
 	return err ? no_memory(r, err, r->main.name) : 0;
 }
 
 /* ---- values ---- */
 
-static int add_text(struct reader *r, const struct source *source, const char *key, const char *value)
+/* The value of key in [device] of doc, if it is there, as name. */
+static int add_device(struct reader *r, const struct source *source, const struct doc *doc, const char *key,
+		      const char *name)
 {
-	return value ? hf_setup_add_value(r->setup, source->hart, key, value, source->doc->name, 0) : 0;
+	const struct row *row = find_row(doc, "device", key);
+
+	return row ? hf_setup_add_value(r->setup, source->hart, name, row->value, doc->name, row->line) : 0;
+}
+
+/* The name that a device has, which is its file's if it says none. */
+static int add_name(struct reader *r, const struct source *source, const struct doc *doc, const char *name)
+{
+	return hf_setup_add_value(r->setup, source->hart, name, device_name(doc), doc->name, 0);
 }
 
 enum { DECIMAL_SIZE = 24 };
@@ -375,14 +407,14 @@ static const char *as_decimal(const char *text, char buf[DECIMAL_SIZE])
 static int add_registers(struct reader *r, const struct source *source)
 {
 	const struct doc *doc = source->doc;
-	int err = add_text(r, source, "type", find(doc, "device", "type", NULL));
+	int err = add_device(r, source, doc, "type", "type");
 
 	if (!err)
-		err = add_text(r, source, "source", source->name);
+		err = add_name(r, source, doc, "source");
 	if (!err && source->core)
-		err = add_text(r, source, "core", device_name(source->core));
+		err = add_name(r, source, source->core, "core");
 	if (!err && source->core)
-		err = add_text(r, source, "core_type", find(source->core, "device", "type", NULL));
+		err = add_device(r, source, source->core, "type", "core_type");
 	for (size_t i = 0; i < doc->count && !err; i++) {
 		const struct row *row = &doc->rows[i];
 		char name[128], decimal[DECIMAL_SIZE];
@@ -536,6 +568,18 @@ static uint32_t hart_of_buffer(const struct reader *r, const char *buffer, unsig
 	return hart;
 }
 
+/* Raw bytes of which nothing says whose they are: the only source's, or nobody's; *ret_hart stays then. */
+static int add_stray(struct reader *r, const struct row *file, const char *name, uint32_t *ret_hart)
+{
+	for (size_t i = 1; i < r->source_count; i++)
+		if (r->sources[i].hart != r->sources[0].hart)
+			return hf_setup_warn(r->setup, r->trace.name, file->line,
+					     "no source is named for buffer %s: it is left out", name);
+	*ret_hart = r->sources[0].hart;
+	return hf_setup_warn(r->setup, r->trace.name, file->line, "no source is named for buffer %s: %s is taken", name,
+			     r->sources[0].name);
+}
+
 static int add_buffer_files(struct reader *r, const struct row *row)
 {
 	struct hf_setup_file trace = {.kind = HF_SETUP_TRACE, .said_in = r->trace.name, .line = row->line,
@@ -577,10 +621,14 @@ static int add_buffer(struct reader *r, const char *section, uint32_t line)
 				     "buffer %s has no file or an unknown format '%s': it is left out", section, format);
 	if (i == 0)
 		hart = hart_of_buffer(r, name, &sources);
-	if (sources != 1)
+	if (sources > 1)
 		err = hf_setup_warn(r->setup, r->trace.name, file->line,
-				    sources ? "buffer %s of raw bytes has several sources: the first is taken"
-					    : "no source is named for buffer %s", name);
+				    "buffer %s of raw bytes has several sources: the first is taken", name);
+	if (!sources && r->source_count) {
+		err = add_stray(r, file, name, &hart);
+		if (!err && hart == HF_SETUP_ANY)
+			return 0;
+	}
 	if (!err)
 		err = hf_setup_add_part(r->setup, hart, name, format);
 	if (err)
@@ -600,6 +648,9 @@ static int add_buffers(struct reader *r)
 	if (!err && !r->setup->part_count)
 		err = hf_setup_fail(r->error, HF_ERR_SETUP_MISSING, r->trace.name, row ? row->line : 0,
 				    "it names no trace buffer that could be read");
+	if (!err && !r->source_count)
+		err = hf_setup_fail(r->error, HF_ERR_SETUP_MISSING, r->main.name, 0,
+				    "no device of [device_list] that could be read has class = trace_source");
 	return err;
 }
 

@@ -44,7 +44,7 @@ wrong eframing etrace "4: 'framing = raw': it must be te_inst_raw, encap, smi, c
 wrong noframing etrace "2: [capture] has no 'framing'" <<<"$etrace"
 wrong register ete "5: 'TRCIDR2 = no': it must be a number" <<<$'[capture]\nformat = ete\ntrace = t\n[parameters 1]\nTRCIDR2 = no'
 wrong failed ete "5: 'failed_transactions = x': it must be keep or drop" <<<$'[capture]\nformat = ete\ntrace = t\n[parameters 1]\nfailed_transactions = x\nTRCIDR2 = 0'
-wrong unit ete "5: TRCDEVARCH = 0x47700a31: this trace unit is not supported" <<<$'[capture]\nformat = ete\ntrace = t\n[parameters 1]\nTRCDEVARCH = 0x47700a31'
+wrong unit ete "5: source 1 is not decoded: TRCDEVARCH = 0x47700a31 is neither ETE nor ETMv4" <<<$'[capture]\nformat = ete\ntrace = t\n[parameters 1]\nTRCDEVARCH = 0x47700a31'
 # Keys, sections, formats.
 wrong key ntrace "4: unknown key 'framming' (did you mean 'framing'?)" <<<"$ntrace"$'\nframming = raw'
 wrong param ntrace "5: unknown key 'srcbit' (did you mean 'srcbits'?)" <<<"$ntrace"$'\n[parameters]\nsrcbit = 3'

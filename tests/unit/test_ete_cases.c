@@ -200,6 +200,52 @@ static void test_etm(void)
 	CHECK_STR(error.file, "test");
 }
 
+/* What a snapshot says of a source; *ret_error says why it is not decoded. */
+static int read_source(const char *type, const char *core, const char *devarch, struct hf_setup_error *ret_error)
+{
+	struct hf_setup_value values[] = {
+		{.hart = 1, .key = "type", .value = type, .file = "device", .line = 4},
+		{.hart = 1, .key = "source", .value = "CS_0", .file = "device", .line = 2},
+		{.hart = 1, .key = "core_type", .value = core, .file = "core", .line = 5},
+		{.hart = 1, .key = devarch ? "TRCDEVARCH" : "ETMIDR", .value = devarch ? devarch : "1", .file = "device"},
+	};
+	const struct hf_setup setup = {.values = values, .value_count = 4};
+	struct hf_ete_config config;
+	bool missing;
+
+	return hf_ete_config_read(&config, &setup, 1, &missing, ret_error);
+}
+
+/* Types are whole words, and say more than registers that other trace units do not have. */
+static void test_sources(void)
+{
+	static const char *const good[] = {"ETE", "ete", "ETE1.1", "ETM4", "ETM4.x", "ETMv4", "ETMv4.2"};
+	static const char *const other[] = {"ETM3", "ETM3.5", "PTM", "PTM1.1", "PFT1.1", "STM", "ITM", "ETMv3.5", "stm"};
+	static const char *const m_profile[] = {"Cortex-M55", "cortex-m7", "ARMv8.1-M", "ARMv8-M", "ARMv8M", "ARMv7E-M", "STAR-MC1"};
+	static const char *const a_profile[] = {"Cortex-A53", "ARM-AA64", "ARMv8.2-A", "ARMv8-R", "Cortex-R82", "ARM-AA32", ""};
+	struct hf_setup_error error;
+
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+		CHECK_EQ(read_source(good[i], "Cortex-A53", NULL, &error), 0);
+	for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+		CHECK_EQ(read_source(other[i], "Cortex-A53", "0x47705a13", &error), (uint64_t)HF_ERR_ETE_SOURCE);
+		CHECK(strstr(error.text, other[i]) && strstr(error.text, "CS_0"));
+		CHECK_STR(error.file, "device");
+		CHECK_EQ(error.line, 4);
+	}
+	CHECK_EQ(read_source("ETMX", "Cortex-A53", NULL, &error), (uint64_t)HF_ERR_ETE_SOURCE);
+	CHECK_EQ(read_source("", "Cortex-A53", NULL, &error), (uint64_t)HF_ERR_ETE_SOURCE);
+	CHECK_EQ(read_source("ETMX", "Cortex-A53", "0x47724a13", &error), 0);
+	CHECK_EQ(read_source("", "Cortex-A53", "0x47705a13", &error), 0);
+	for (size_t i = 0; i < sizeof m_profile / sizeof *m_profile; i++) {
+		CHECK_EQ(read_source("ETM4.5", m_profile[i], "0x47724a13", &error), (uint64_t)HF_ERR_ETE_SOURCE);
+		CHECK(strstr(error.text, m_profile[i]));
+		CHECK_STR(error.file, "core");
+	}
+	for (size_t i = 0; i < sizeof a_profile / sizeof *a_profile; i++)
+		CHECK_EQ(read_source("ETM4.5", a_profile[i], "0x47724a13", &error), 0);
+}
+
 static void check_framed(const char *framing, const char *trace, const char *words)
 {
 	struct ete_capture c;
@@ -229,6 +275,7 @@ static void test_frames(void)
 int main(void)
 {
 	test_etm();
+	test_sources();
 	test_frames();
 	test_speculation();
 	test_losses();

@@ -173,6 +173,49 @@ static void test_traps(void)
 	check(PLAIN, START "f6 00 05 SYNC 04 82 00 0a 00 00 31 f6");
 }
 
+/* A reset has no address: what ran behind the last branch is told before it, and one may begin to read behind it. */
+static void put_reset(void)
+{
+	insn(0x1000, BNE, 0);
+	insn(0x1004, NOP, 0);
+	insn(0x1008, NOP, 0);
+	trap(HF_EVF_ASYNC, 3, 0x1400);
+	insn(0x1400, BNE, 0);
+}
+
+static void test_reset(void)
+{
+	const char *const modes[] = {PLAIN, PLAIN ",q_elements=1", PLAIN ",sync_instructions=0"};
+
+	put_reset();
+	check(modes[0], START "f6 06 03 95 03 06 01 70 95 80 0a SYNC 82 00 0a 00 00 31 f6");
+	put_reset();
+	check(modes[1], START "f6 ac 02 06 01 70 95 80 0a SYNC 82 00 0a 00 00 31 f6");
+	put_reset();
+	check(modes[2], START "f6 06 03 95 03 06 01 70 95 80 0a f6");
+	for (size_t i = 0; i < 3; i++) {
+		static const uint8_t code[0x404] = {[0] = 0x41, [3] = 0x54, [4] = 0x1f, [5] = 0x20, [6] = 3, [7] = 0xd5,
+						    [8] = 0x1f, [9] = 0x20, [10] = 3, [11] = 0xd5, [0x400] = 0x41,
+						    [0x403] = 0x54};
+		struct ete_loop l;
+		size_t n, insns = 0, resets = 0;
+		struct hf_event *ev;
+
+		put_reset();
+		ete_loop_open(&l, list, count, modes[i], 0x1000, code, sizeof code);
+		ev = ete_events(&l.capture, 1, 5, &n);
+		for (size_t k = 0; k < n; k++) {
+			insns += ev[k].kind == HF_EVENT_INSN;
+			resets += ev[k].kind == HF_EVENT_TRAP && ev[k].trap.cause == 3 && insns == 3;
+		}
+		CHECK_EQ(insns, 4);
+		CHECK_EQ(resets, 1);
+		free(ev);
+		ete_loop_close(&l);
+		count = 0;
+	}
+}
+
 /* Losses before, between and behind the instructions. */
 static void test_losses(void)
 {
@@ -232,6 +275,7 @@ int main(void)
 	test_times();
 	test_context();
 	test_traps();
+	test_reset();
 	test_losses();
 	test_refused();
 	test_states();

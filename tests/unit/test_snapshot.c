@@ -143,16 +143,39 @@ static void test_missing(void)
 	/* No id, no core, raw bytes of nobody, a buffer of an unknown kind. */
 	CHECK_EQ(load("@snapshot.ini\n[device_list]\na=ETE_0.ini\nb=ETE_1.ini\n[trace]\nmetadata=trace.ini\n"
 		      "@ETE_0.ini\n[device]\nclass=trace_source\ntype=ETM4.x\n" ETE("1", "1", "1")
-		      "@trace.ini\n[trace_buffers]\nbuffers = b1, b2, b3, b4\n[b1]\nfile=one\nformat=source_data\n"
-		      "[b2]\nfile=one\nformat=odd\n\n[b4]\nfile = ,\nformat=coresight\n[source_buffers]\nETE_1=other\n@one\n1\n"), 0);
+		      "@trace.ini\n[trace_buffers]\nbuffers = b1, b2, b3, b4, b5\n[b1]\nfile=one\nformat=source_data\n"
+		      "[b2]\nfile=one\nformat=odd\n\n[b4]\nfile = ,\nformat=coresight\n"
+		      "[b5]\nfile=one\nformat=coresight\n[source_buffers]\nETE_1=other\n@one\n1\n"), 0);
 	must_warn("ETE_0.ini", 0, "no register tells the trace id");
 	must_warn("ETE_0.ini", 0, "no core is named");
-	must_warn("trace.ini", 4, "no source is named for buffer b1");
+	must_warn("trace.ini", 4, "no source is named for buffer b1: it is left out");
 	must_warn("trace.ini", 7, "buffer b2 has no file or an unknown format 'odd'");
 	must_warn("trace.ini", 2, "buffer b3 has no file");
 	must_warn("trace.ini", 11, "buffer b4 has no file");
 	CHECK_EQ(setup->part_count, 1);
 	CHECK_EQ(setup->parts[0].hart, HF_SETUP_ANY);
+	drop();
+	/* Of the only source they are, though a word is said of it. */
+	CHECK_EQ(load("@snapshot.ini\n[device_list]\nb=ETE_1.ini\n[trace]\nmetadata=trace.ini\n" ETE("1", "1", "1")
+		      "@trace.ini\n[trace_buffers]\nbuffers = b1\n[b1]\nfile=one\nformat=source_data\n"
+		      "[source_buffers]\nETE_1=other\n@one\n1\n"), 0);
+	must_warn("trace.ini", 4, "no source is named for buffer b1: ETE_1 is taken");
+	CHECK_EQ(setup->parts[0].hart, 1);
+	drop();
+}
+
+/* Sources of other kinds have numbers behind those that may be decoded, and nothing is missed of them. */
+static void test_others(void)
+{
+	CHECK_EQ(load("@snapshot.ini\n[device_list]\na=STM_0.ini\nb=ETE_1.ini\n[trace]\nmetadata=trace.ini\n"
+		      "@STM_0.ini\n[device]\nname=STM_0\nclass=trace_source\ntype=STM\n" CPU ETE("1", "0", "1")
+		      "@trace.ini\n[trace_buffers]\nbuffers = b1\n[b1]\nfile=one\nformat=coresight\n@one\n1\n"), 0);
+	CHECK_EQ(setup->warning_count, 1);
+	must_warn("ETE_1.ini", 0, "no core is named");
+	CHECK_STR(hf_setup_get(setup, 0, "source")->value, "ETE_1");
+	CHECK_STR(hf_setup_get(setup, 0x80, "source")->value, "STM_0");
+	CHECK_STR(hf_setup_get(setup, 0x80, "type")->file, "STM_0.ini");
+	CHECK_EQ(hf_setup_get(setup, 0x80, "type")->line, 4);
 	drop();
 }
 
@@ -172,6 +195,9 @@ static void test_wrong(void)
 	must_fail("@snapshot.ini\n[trace]\nmetadata=/etc/passwd\n", "snapshot.ini", 2, "is no name of a file");
 	must_fail("@snapshot.ini\n[trace]\nmetadata=t\n@t\n", "t", 0, "names no trace buffer");
 	must_fail("@snapshot.ini\n[trace]\nmetadata=t\n@t\n[trace_buffers]\nbuffers=,,\n", "t", 2, "names no trace buffer");
+	must_fail("@snapshot.ini\n[device_list]\na=cpu_0.ini\n[trace]\nmetadata=t\n" CPU
+		  "@t\n[trace_buffers]\nbuffers=b\n[b]\nfile=x\nformat=source_data\n@x\nx\n", "snapshot.ini", 0,
+		  "has class = trace_source");
 	must_fail("@snapshot.ini\n[trace]\nmetadata=t\n@t\n\001\n", "t", 1, "this is no text");
 }
 
@@ -200,6 +226,7 @@ int main(void)
 	test_ids();
 	test_spaces();
 	test_missing();
+	test_others();
 	test_wrong();
 	test_odd();
 	return 0;
