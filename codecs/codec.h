@@ -14,6 +14,7 @@
 #include "codecs/base/state.h"
 #include "codecs/event.h"
 #include "codecs/image/elf_read.h"
+#include "codecs/setup/keys.h"
 #include "codecs/setup/setup.h"
 #include "codecs/source/source.h"
 
@@ -183,9 +184,9 @@ struct hf_codec {
 	const struct hf_dec_ops *dec; /* NULL: encoder only */
 	const struct hf_enc_ops *enc; /* NULL: decoder only */
 	const struct hf_dec_ops *records; /* of hart HF_HART_RECORDS; NULL: no records.txt */
-	/* What a capture.ini of this format may say, in [capture] or [parameters]: names, ending with NULL. NULL: nothing
-	 * but "format", "trace", "framing" and programs. */
-	const char *const *parameters;
+	/* What a capture.ini of this format may say, in [capture] or [parameters], ending with HF_KEY_END; several rows may
+	 * be about one key. NULL: nothing but "format", "trace", "framing" and programs. */
+	const struct hf_setup_key *keys;
 	/* Whether a description of this format, its programs read, can be used: every value of every hart, framings. Else
 	 * HF_ERR_SETUP_*, and *error, which may be NULL, says what is wrong. open is called only then. NULL: nothing to check. */
 	int (*check)(const struct hf_setup *setup, struct hf_setup_error *error);

@@ -628,12 +628,18 @@ void hf_captures_each(struct hf_captures *captures, void (*fn)(void *ctx, struct
 	pthread_mutex_unlock(&captures->lock);
 }
 
+enum hf_capture_state hf_capture_told_state(const struct hf_capture *capture)
+{
+	return capture->state == HF_CAPTURE_READY && hf_facts_has_failed(capture->facts) ? HF_CAPTURE_FAILED
+											 : capture->state;
+}
+
 static void count_one(void *ctx, struct hf_capture *capture)
 {
 	struct hf_capture_count *count = ctx;
 
 	pthread_mutex_lock(&capture->lock);
-	count->state[capture->state]++;
+	count->state[hf_capture_told_state(capture)]++;
 	pthread_mutex_unlock(&capture->lock);
 }
 

@@ -157,6 +157,9 @@ void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_f
 #define HF_FAILURE_SIZE 1024
 bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag, char *text, size_t size);
 
+/* As the user is told: one of which nothing could be decoded has failed, though its index is there. With the lock held. */
+enum hf_capture_state hf_capture_told_state(const struct hf_capture *capture);
+
 /* Every capture, in no order. fn must not call back into captures. */
 void hf_captures_each(struct hf_captures *captures, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx);
 

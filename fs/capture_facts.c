@@ -22,7 +22,7 @@ static void log_failure(const struct hf_capture *capture, const struct hf_facts 
 
 void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_facts *facts)
 {
-	const bool failed = facts->failure.code || facts->unopened.code;
+	const bool failed = hf_facts_has_failed(facts);
 	struct hf_facts *old = NULL;
 	bool settled = false, news, told = false;
 

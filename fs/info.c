@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/info.h"
+#include "codecs/setup/trial.h"
 #include "fs/core.h"
 #include "fs/json.h"
 #include "fs/members.h"
@@ -232,15 +233,14 @@ static void put_companion(struct hf_json *json, const struct hf_companion *compa
 
 static void put_indexed(struct hf_json *json, struct hf_open *open, const struct hf_facts *facts)
 {
-	struct hf_index_problem problem;
 	struct hf_diag damage;
 
 	if (open->stream)
 		put_stream(json, open->stream);
 	if (facts->source.size != HF_NOWHERE)
 		hf_json_u64(json, "stream_size", facts->source.size);
-	if (!open->stream && hf_index_problem_count(open->index) && !hf_index_problem_at(open->index, 0, &problem))
-		put_diag(json, "error", &problem.diag);
+	if (facts->undecoded.code)
+		put_failure(json, facts);
 	if (hf_index_damage(open->index, &damage))
 		put_diag(json, "damage", &damage);
 	if (hf_info_density(open))
@@ -273,8 +273,8 @@ void hf_info_json(struct hf_capture *capture, struct hf_open *open, const struct
 	hf_json_string(&json, "capture", capture->path);
 	hf_json_string(&json, "state", waiting		      ? "waiting for the index directory"
 				       : !facts		      ? "indexing"
-				       : facts->failure.code ? "failed"
-							     : "ready");
+				       : hf_facts_has_failed(facts) ? "failed"
+								    : "ready");
 	if (waiting && hf_index_dir_text(&capture->fs->index_dir, reason, sizeof reason))
 		hf_json_string(&json, "reason", reason);
 	if (codec) {
@@ -304,10 +304,32 @@ uint64_t hf_info_density(const struct hf_open *open)
 	return size && insns / size >= DENSE ? insns / size : 0;
 }
 
+bool hf_info_cause(const struct hf_open *open, const struct hf_index_problem *problem, char *buf, size_t size)
+{
+	char words[512];
+
+	if (problem->diag.code != HF_ERR_SETUP_LIKELY)
+		return false;
+	hf_trial_text(hf_index_codec(open->index), open->trace.setup, problem->diag.detail, words, sizeof words);
+	snprintf(buf, size, "likely cause: %s", words);
+	return true;
+}
+
 void hf_info_path(struct hf_sink *sink, const char *path)
 {
 	for (const char *s = path; *s; s++)
 		hf_sink_write(sink, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
+}
+
+/* What is likely behind all that follows: in the words of the description. */
+static void put_cause(struct hf_sink *sink, const struct hf_capture *capture, const struct hf_open *open,
+		      const struct hf_index_problem *problem)
+{
+	char text[HF_FAILURE_SIZE];
+
+	hf_info_cause(open, problem, text, sizeof text);
+	hf_info_path(sink, capture->path);
+	hf_sink_printf(sink, ": %s\n", text);
 }
 
 static void put_problem(struct hf_sink *sink, const char *path, const struct hf_index_problem *problem, bool harts)
@@ -354,9 +376,9 @@ void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const stru
 		    struct hf_sink *sink)
 {
 	struct hf_index_problem problem = {.diag = facts->failure};
-	size_t count;
+	size_t count, first = 0;
 
-	if (facts->complaint) {
+	if (facts->failure.code && facts->complaint) {
 		hf_info_path(sink, facts->complaint);
 		hf_sink_printf(sink, "\n");
 		return;
@@ -365,9 +387,13 @@ void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const stru
 		put_problem(sink, capture->path, &problem, false);
 		return;
 	}
-	put_warnings(sink, &open->trace);
 	count = hf_index_problem_count(open->index);
-	for (size_t i = 0; i < count && i < HF_INDEX_PROBLEM_MAX; i++)
+	if (count && !hf_index_problem_at(open->index, 0, &problem) && problem.diag.code == HF_ERR_SETUP_LIKELY) {
+		put_cause(sink, capture, open, &problem);
+		first = 1;
+	}
+	put_warnings(sink, &open->trace);
+	for (size_t i = first; i < count && i < HF_INDEX_PROBLEM_MAX; i++)
 		if (!hf_index_problem_at(open->index, i, &problem))
 			put_problem(sink, capture->path, &problem, facts->hart_count > 1);
 	if (count > HF_INDEX_PROBLEM_MAX) {

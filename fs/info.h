@@ -22,6 +22,9 @@ int hf_info_measure(struct hf_capture *capture, struct hf_open *open, struct hf_
 /* "12 s", "3 min", "2 h"; "?" for a negative number. */
 void hf_info_duration(double seconds, char *buf, size_t size);
 
+/* Of the problem that says what is likely behind all others, if this is that one: "likely cause: ...". */
+bool hf_info_cause(const struct hf_open *open, const struct hf_index_problem *problem, char *buf, size_t size);
+
 /* "riscv", "rv64"; "none" for what is no such number. */
 const char *hf_info_arch_name(unsigned arch);
 const char *hf_info_isa_name(unsigned isa);

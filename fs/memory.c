@@ -207,7 +207,7 @@ int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct h
 	facts->print[0] = entry->print[0];
 	facts->print[1] = entry->print[1];
 	facts->codec = entry->stream;
-	facts->unopened = entry->unopened;
+	facts->undecoded = entry->undecoded;
 	facts->problems = entry->problems;
 	facts->stream.arch = (uint8_t)entry->arch;
 	facts->stream.isa = (uint8_t)entry->isa;
@@ -278,7 +278,7 @@ static int fill_entry(const struct hf_memory *memory, const struct hf_facts *fac
 	entry->print[1] = facts->print[1];
 	entry->beside = beside;
 	entry->stream = facts->codec;
-	entry->unopened = facts->unopened;
+	entry->undecoded = facts->undecoded;
 	entry->stream_size = facts->source.size;
 	entry->info_size = facts->info_size;
 	entry->errors_size = facts->errors_size;

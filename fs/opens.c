@@ -60,18 +60,23 @@ int hf_facts_new_failed(struct hf_capture *capture, uint64_t version, const stru
 	return err;
 }
 
+bool hf_facts_has_failed(const struct hf_facts *facts)
+{
+	return facts->failure.code || facts->undecoded.code;
+}
+
 void hf_facts_failure(const struct hf_facts *facts, char *buf, size_t size)
 {
 	if (facts->complaint)
 		snprintf(buf, size, "%s", facts->complaint);
 	else
-		hf_diag_format(facts->failure.code ? &facts->failure : &facts->unopened, buf, (int)size);
+		hf_diag_format(facts->failure.code ? &facts->failure : &facts->undecoded, buf, (int)size);
 }
 
 uint64_t hf_facts_text(const struct hf_facts *facts)
 {
 	const char *complaint = facts->complaint ? facts->complaint : "";
-	const struct hf_diag *failure = facts->failure.code ? &facts->failure : &facts->unopened;
+	const struct hf_diag *failure = facts->failure.code ? &facts->failure : &facts->undecoded;
 	const uint64_t words[] = {
 		facts->content, facts->info_size, facts->errors_size, (uint64_t)failure->code,
 		facts->failure.code ? failure->offset : 0, facts->failure.code ? failure->detail : 0,
@@ -118,7 +123,7 @@ static bool same_views(const struct hf_facts_hart *a, const struct hf_facts_hart
 bool hf_facts_same(const struct hf_facts *a, const struct hf_facts *b)
 {
 	if (a->content != b->content || a->failure.code != b->failure.code || a->codec != b->codec ||
-	    a->unopened.code != b->unopened.code || strcmp(a->stream.version, b->stream.version) != 0 ||
+	    a->undecoded.code != b->undecoded.code || strcmp(a->stream.version, b->stream.version) != 0 ||
 	    a->stream.arch != b->stream.arch || a->stream.isa != b->stream.isa || a->stream.xlen != b->stream.xlen ||
 	    a->problems != b->problems || a->source.size != b->source.size || a->original != b->original ||
 	    a->info_size != b->info_size || a->errors_size != b->errors_size || a->hart_count != b->hart_count ||
@@ -350,10 +355,36 @@ static int make_facts_harts(struct hf_open *open, const struct hf_facts *recalle
 	return err;
 }
 
-static void describe(struct hf_open *open, struct hf_facts *facts)
+/* Whether a stream of instructions has none, or could not be opened at all. */
+static bool is_void(const struct hf_open *open)
+{
+	const struct hf_index_hart *harts;
+	const size_t count = open->stream ? hf_index_harts(open->index, &harts) : 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (harts[i].insns || harts[i].attempts)
+			return false;
+	return !open->stream || (open->stream->info.flags & HF_STREAM_HARTS);
+}
+
+/* Nothing could be decoded, and there is a problem that says why. */
+static int describe_void(struct hf_open *open, struct hf_facts *facts)
+{
+	struct hf_index_problem problem;
+	char text[HF_FAILURE_SIZE];
+
+	if (!is_void(open) || !facts->problems || hf_index_problem_at(open->index, 0, &problem))
+		return 0;
+	facts->undecoded = problem.diag;
+	if (!hf_info_cause(open, &problem, text, sizeof text))
+		return 0;
+	facts->complaint = strdup(text);
+	return facts->complaint ? 0 : HF_ERR_NOMEM;
+}
+
+static int describe(struct hf_open *open, struct hf_facts *facts)
 {
 	const struct hf_stream_info *info = open->stream ? &open->stream->info : NULL;
-	struct hf_index_problem problem;
 
 	facts->problems = hf_index_problem_count(open->index);
 	if (info) {
@@ -363,9 +394,8 @@ static void describe(struct hf_open *open, struct hf_facts *facts)
 			facts->stream.isa = (uint8_t)info->isa;
 			facts->stream.xlen = (uint16_t)info->xlen;
 		}
-	} else if (facts->problems && !hf_index_problem_at(open->index, 0, &problem)) {
-		facts->unopened = problem.diag;
 	}
+	return describe_void(open, facts);
 }
 
 static uint64_t index_size(const struct hf_open *open)
@@ -431,8 +461,9 @@ static int make_facts(struct hf_open *open, const struct hf_facts *recalled)
 		return HF_ERR_NOMEM;
 	find_refusals(open, facts);
 	facts->index_size = index_size(open);
-	describe(open, facts);
-	err = make_facts_harts(open, recalled, facts);
+	err = describe(open, facts);
+	if (!err)
+		err = make_facts_harts(open, recalled, facts);
 	return err ? err : hf_info_measure(open->capture, open, facts);
 }
 

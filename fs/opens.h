@@ -45,9 +45,9 @@ struct hf_facts {
 	uint64_t version;
 	uint64_t content;             /* hf_node_key.content of its files; not 0 */
 	struct hf_diag failure;       /* code 0, or why the capture could not be indexed: then nothing else is set */
-	char *complaint;              /*   the same in words, if there are better ones than failure's */
+	char *complaint;              /* this, or undecoded, in words, if there are better ones than the code's */
 	const struct hf_codec *codec; /* as the index has it; NULL: the stream could not be opened */
-	struct hf_diag unopened;      /* code 0, or why it could not be: all views are about the file alone */
+	struct hf_diag undecoded;     /* code 0, or why nothing of it could be decoded: not even opened, if codec is NULL */
 	struct hf_facts_stream stream;
 	uint64_t problems;            /* lines of errors.txt */
 	struct hf_facts_view source;  /* the decompressed stream */
@@ -67,7 +67,9 @@ struct hf_facts *hf_facts_new(struct hf_capture *capture, uint64_t version);
 /* Facts that say no more than that a capture could not be indexed. */
 int hf_facts_new_failed(struct hf_capture *capture, uint64_t version, const struct hf_diag *diag,
 			struct hf_facts **ret_facts);
-/* Why it failed, in words. */
+/* Whether it could not be indexed, or nothing of it be decoded. */
+bool hf_facts_has_failed(const struct hf_facts *facts);
+/* Why, in words. */
 void hf_facts_failure(const struct hf_facts *facts, char *buf, size_t size);
 struct hf_facts *hf_facts_ref(struct hf_facts *facts);
 void hf_facts_unref(struct hf_facts *facts);

@@ -132,7 +132,7 @@ static void value_error(const struct about *about, char *buf, size_t size)
 {
 	const struct hf_facts *facts = about->facts;
 
-	if (facts && (facts->failure.code || facts->unopened.code))
+	if (facts && hf_facts_has_failed(facts))
 		hf_facts_failure(facts, buf, size);
 }
 
@@ -158,7 +158,7 @@ static void fill(struct about *about, struct hf_capture *capture)
 	about->path = capture->path;
 	about->codec = capture->codec;
 	about->box = capture->box;
-	about->state = capture->state;
+	about->state = hf_capture_told_state(capture);
 	about->facts = capture->facts ? hf_facts_ref(capture->facts) : NULL;
 	pthread_mutex_unlock(&capture->lock);
 }

@@ -3,6 +3,7 @@
  * Building what is missing: the decode index together with all views, or the views alone for an index that is there.
  * Every file is written under a private name and published whole.
  */
+#include "codecs/setup/trial.h"
 #include "index/crew.h"
 #include "index/spool_format.h"
 
@@ -253,6 +254,28 @@ static size_t count_harts(struct hf_builder *b)
 	return (size_t)n;
 }
 
+/* Where something went wrong, which value of the description may be behind it: the first of its problems then. */
+static int find_cause(struct hf_builder *b)
+{
+	struct hf_index_problem problem, cause = {.diag = {.code = HF_ERR_SETUP_LIKELY, .offset = HF_NOWHERE}};
+	struct hf_trial trial = {.codec = b->in.stream->codec, .setup = b->build->setup};
+	struct hf_input again;
+	int err = trial.setup && trial.codec->keys ? hf_index_part_first_problem(b->index, &problem) : (int)HF_NOTE_END;
+
+	if (err)
+		return err < 0 ? err : 0;
+	trial.hart = problem.hart;
+	trial.offset = problem.diag.space == HF_SPACE_STREAM ? problem.diag.offset : HF_NOWHERE;
+	err = hf_input_fork(&again, &b->in, NULL, NULL, b->diag);
+	trial.src = again.src;
+	if (!err)
+		err = hf_trial_run(&trial, &cause.diag.detail);
+	hf_input_close(&again);
+	if (err || !cause.diag.detail)
+		return err;
+	return hf_index_part_set_cause(b->index, &cause);
+}
+
 static int build_open_capture(struct hf_builder *b)
 {
 	size_t harts = 0;
@@ -260,6 +283,8 @@ static int build_open_capture(struct hf_builder *b)
 
 	if (!err)
 		err = hf_builder_walk(b);
+	if (!err)
+		err = find_cause(b);
 	if (!err) {
 		harts = count_harts(b);
 		err = check_identity(b);

@@ -51,8 +51,8 @@ struct hf_catalogue_entry {
 	/* Of indexed ones. */
 	uint64_t print[2];               /* of the identity */
 	uint64_t beside;                 /* stands for the file beside it that views depend on; 0: none */
-	const struct hf_codec *stream;   /* as the index has it; NULL: the stream could not be opened, then */
-	struct hf_diag unopened;         /*   why */
+	const struct hf_codec *stream;   /* as the index has it; NULL: the stream could not be opened */
+	struct hf_diag undecoded;        /* why nothing of it could be decoded; code 0: something was */
 	uint64_t stream_size;            /* HF_NOWHERE: there is none */
 	uint64_t info_size, errors_size; /* of info.json and errors.txt */
 	uint64_t problems;

@@ -210,7 +210,7 @@ static int take_indexed(const struct hf_catalogue_views *views, const struct hf_
 	if ((entry->stream_size == HF_NOWHERE) != !entry->stream || !text[HARTS] ||
 	    (entry->stream && entry->stream_size > HF_COUNT_MAX))
 		return HF_ERR_STATE;
-	err = take_diag(row, &entry->unopened);
+	err = take_diag(row, &entry->undecoded);
 	return err ? err : take_harts(views, text[HARTS], entry);
 }
 
@@ -285,10 +285,10 @@ static void put_indexed(const struct hf_catalogue_views *views, const struct hf_
 	number[ARCH] = entry->arch;
 	number[ISA] = entry->isa;
 	number[XLEN] = entry->xlen;
-	number[ERROR_CODE] = (uint64_t)(int64_t)entry->unopened.code;
-	number[ERROR_SPACE] = (uint64_t)entry->unopened.space;
-	number[ERROR_OFFSET] = entry->unopened.offset;
-	number[ERROR_DETAIL] = entry->unopened.detail;
+	number[ERROR_CODE] = (uint64_t)(int64_t)entry->undecoded.code;
+	number[ERROR_SPACE] = (uint64_t)entry->undecoded.space;
+	number[ERROR_OFFSET] = entry->undecoded.offset;
+	number[ERROR_DETAIL] = entry->undecoded.detail;
 	row->text[STREAM] = entry->stream ? entry->stream->name : NULL;
 	row->text[ORIGINAL] = entry->original >= 0 ? views->name[entry->original] : NULL;
 	row->text[VERSION] = *entry->version ? entry->version : NULL;

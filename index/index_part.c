@@ -6,6 +6,8 @@
 
 /* Ids of problems of the file as such: behind those of all events. */
 #define FILE_PROBLEM_ID (UINT64_C(1) << 40)
+/* Of what is likely behind all others: before them. */
+#define CAUSE_ID 0
 
 /* What is left of a window is a kilobyte or two at this level; it takes a hundredth of the time of an index. */
 #define WINDOW_LEVEL 9
@@ -261,17 +263,12 @@ int hf_index_part_add_point(struct hf_index_part *part, const struct hf_point *p
 	return err;
 }
 
-int hf_index_part_add_problem(struct hf_index_part *part, uint64_t chunk, const struct hf_index_problem *problem)
+static int insert_problem(struct hf_index_part *p, uint64_t id, uint64_t chunk, const struct hf_index_problem *problem)
 {
-	const bool of_file = chunk == HF_NOWHERE;
-	uint64_t *count = of_file ? &part->file_problems : &part->problems;
-	const uint64_t max = of_file ? HF_FILE_PROBLEMS : HF_INDEX_PROBLEM_MAX - HF_FILE_PROBLEMS;
-	sqlite3_stmt *add = part->add_problem;
+	sqlite3_stmt *add = p->add_problem;
 
-	if ((*count)++ >= max)
-		return 0;
-	sqlite3_bind_int64(add, 1, (sqlite3_int64)(of_file ? FILE_PROBLEM_ID + *count : *count));
-	if (of_file)
+	sqlite3_bind_int64(add, 1, (sqlite3_int64)id);
+	if (chunk == HF_NOWHERE)
 		sqlite3_bind_null(add, 2);
 	else
 		sqlite3_bind_int64(add, 2, (sqlite3_int64)chunk);
@@ -284,6 +281,49 @@ int hf_index_part_add_problem(struct hf_index_part *part, uint64_t chunk, const 
 	hf_bind_diag(add, 6, &problem->diag);
 	sqlite3_bind_int64(add, 10, (sqlite3_int64)problem->bytes);
 	return hf_db_exec(add);
+}
+
+int hf_index_part_add_problem(struct hf_index_part *part, uint64_t chunk, const struct hf_index_problem *problem)
+{
+	const bool of_file = chunk == HF_NOWHERE;
+	uint64_t *count = of_file ? &part->file_problems : &part->problems;
+	const uint64_t max = of_file ? HF_FILE_PROBLEMS : HF_INDEX_PROBLEM_MAX - HF_FILE_PROBLEMS;
+
+	if ((*count)++ >= max)
+		return 0;
+	return insert_problem(part, (of_file ? FILE_PROBLEM_ID : 0) + *count, chunk, problem);
+}
+
+int hf_index_part_first_problem(struct hf_index_part *part, struct hf_index_problem *ret_problem)
+{
+	sqlite3_stmt *stmt;
+	uint64_t hart = 0;
+	int err = hf_db_prepare(part->db, "SELECT hart, code, space, offset, detail FROM problem"
+				" WHERE chunk IS NOT NULL ORDER BY id LIMIT 1", &stmt);
+
+	if (err)
+		return err;
+	*ret_problem = (struct hf_index_problem){.hart = 0};
+	err = hf_db_step(stmt);
+	if (!err)
+		err = hf_col_u64(stmt, 0, UINT32_MAX, &hart);
+	if (!err)
+		err = hf_col_diag(stmt, 1, &ret_problem->diag);
+	ret_problem->hart = (uint32_t)hart;
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+int hf_index_part_set_cause(struct hf_index_part *part, const struct hf_index_problem *problem)
+{
+	int err = hf_db_run1(part->db, "DELETE FROM problem WHERE id = ?", CAUSE_ID);
+
+	if (!err)
+		err = count_rows(part);
+	if (!err)
+		err = insert_problem(part, CAUSE_ID, HF_NOWHERE, problem);
+	part->file_problems++;
+	return err;
 }
 
 int hf_index_part_set_hart(struct hf_index_part *part, uint64_t slot, const struct hf_index_hart *hart)

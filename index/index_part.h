@@ -55,6 +55,10 @@ bool hf_index_part_wants_point(const struct hf_index_part *part, const struct hf
 int hf_index_part_add_point(struct hf_index_part *part, const struct hf_point *point, const uint8_t *window);
 /* chunk: its id, or HF_NOWHERE for a problem of the file as such. */
 int hf_index_part_add_problem(struct hf_index_part *part, uint64_t chunk, const struct hf_index_problem *problem);
+/* The first problem that an event told: 0, or HF_NOTE_END if none did. Only its hart, and where in the stream. */
+int hf_index_part_first_problem(struct hf_index_part *part, struct hf_index_problem *ret_problem);
+/* Puts one of the file as such before all others, in the place of an earlier one. */
+int hf_index_part_set_cause(struct hf_index_part *part, const struct hf_index_problem *problem);
 
 /* Harts: chunks is 0 for one that is known and not walked yet. */
 int hf_index_part_set_hart(struct hf_index_part *part, uint64_t slot, const struct hf_index_hart *hart);

@@ -156,7 +156,7 @@ CREATE TABLE file (
 	arch INTEGER NOT NULL,          -- of the stream: 0 none, 1 RISC-V, 2 Arm
 	isa INTEGER NOT NULL,           -- 0 none, 1 RV32, 2 RV64, 3 A64, 4 A32, 5 T32
 	xlen INTEGER NOT NULL,
-	error_code INTEGER NOT NULL,    -- 0, or why the stream could not be opened, as in table problem
+	error_code INTEGER NOT NULL,    -- 0, or why nothing could be decoded, as in table problem
 	error_space INTEGER NOT NULL,
 	error_offset INTEGER NOT NULL,
 	error_detail INTEGER NOT NULL,

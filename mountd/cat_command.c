@@ -182,9 +182,9 @@ static bool is_about_capture(int err)
 }
 
 /* The path in the tree of what a target means; the capture it belongs to, *ret_capture (NULL: none), gets indexed if it
- * is not. Both are the caller's to free. */
+ * is not; *ret_failed: nothing of it could be decoded. Both are the caller's to free. */
 static char *resolve_target(struct hf_fs *fs, const struct target *target, const char *command, const char *shown,
-			    char **ret_capture)
+			    char **ret_capture, bool *ret_failed)
 {
 	struct search search;
 	struct hf_diag diag = {0};
@@ -192,6 +192,7 @@ static char *resolve_target(struct hf_fs *fs, const struct target *target, const
 	int err = 0;
 
 	*ret_capture = NULL;
+	*ret_failed = false;
 	if (!find_capture(fs, target->path, &search)) {
 		if (target->view)
 			hf_say(stderr, "hartfs %s: %s: this is not a capture (bare packets need a capture.ini)",
@@ -208,6 +209,7 @@ static char *resolve_target(struct hf_fs *fs, const struct target *target, const
 	else if (asprintf(&path, "%s/%s", search.view_dir, target->view) < 0)
 		path = NULL;
 	*ret_capture = search.capture;
+	*ret_failed = err;
 	free(search.view_dir);
 	return path;
 }
@@ -417,12 +419,13 @@ static int write_infos(struct hf_fs *fs, const struct hf_settings *settings, con
 		hf_say(stderr, "hartfs info: %s: there is no capture in it", shown);
 	for (size_t i = 0; i < found.count; i++) {
 		char *inside = NULL;
-		int err = reader_left ? HF_ERR_CANCELLED : hf_fs_index(fs, found.capture[i], NULL, NULL, &diag);
+		int err = reader_left ? HF_ERR_CANCELLED : hf_fs_index(fs, found.capture[i], NULL, NULL, &diag), status;
 
 		if (!err || is_about_capture(err)) {
 			if (asprintf(&inside, "%s/info.json", found.view_dir[i]) < 0)
 				inside = NULL;
-			good += inside && write_file(fs, inside, NULL, settings, "info", found.capture[i]) == HF_EXIT_OK;
+			status = inside ? write_file(fs, inside, NULL, settings, "info", found.capture[i]) : HF_EXIT_FAILURE;
+			good += !err && status == HF_EXIT_OK;
 		} else if (!reader_left) {
 			hf_paths_explain_capture("info", found.capture[i], fs, found.capture[i], err, &diag);
 		}
@@ -476,15 +479,19 @@ static int write_job(const struct hf_settings *settings, struct job *job, const 
 	struct hf_fs *fs = hf_opened_start(settings, &job->archive, false, NULL);
 	char *inside = NULL, *capture = NULL;
 	int status = HF_EXIT_FAILURE;
+	bool failed;
 
 	if (!fs)
 		return status;
 	if (job->all) {
 		status = write_infos(fs, settings, job->path);
 	} else {
-		inside = resolve_target(fs, &job->target, command, job->shown, &capture);
+		inside = resolve_target(fs, &job->target, command, job->shown, &capture, &failed);
 		if (inside)
 			status = write_file(fs, inside, capture, settings, command, job->shown);
+		/* That of "info" is about the capture. */
+		if (failed && strcmp(command, "info") == 0)
+			status = HF_EXIT_FAILURE;
 	}
 	hf_fs_close(fs);
 	free(capture);

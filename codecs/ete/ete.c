@@ -5,9 +5,32 @@
 
 static const char *const suffixes[] = {NULL};
 
-/* What a capture.ini may say of a source in [parameters N]: its registers, by their names. */
-static const char *const parameters[] = {"TRCCONFIGR", "TRCTRACEIDR", "TRCAUTHSTATUS", "TRCIDR0", "TRCIDR1", "TRCIDR2",
-					 "TRCIDR8", "TRCDEVARCH", "type", "failed_transactions", NULL};
+static const char *const types[] = {"ETE", "ETM4", NULL};
+/* Of an ETMv4, of an ETE; with PRESENT and ARCHITECT as Arm has them. */
+static const char *const archs[] = {"0x47704a13", "0x47705a13", NULL};
+static const char *const failed[] = {"keep", "drop", NULL};
+static const char *const framings[] = {"raw", "coresight", "coresight_sync", "dstream_coresight", NULL};
+
+/* What a capture.ini may say of a source in [parameters N]: its registers, by their names. Of their fields those count
+ * here that config.c reads. */
+static const struct hf_setup_key keys[] = {
+	HF_KEY_WORD("framing", framings),
+	HF_KEY_FIELD("TRCCONFIGR", "RS", 12, 1, 0, 1, 0),
+	HF_KEY_FIELD("TRCIDR0", "COMMOPT", 29, 1, 0, 1, 0),
+	HF_KEY_FIELD("TRCIDR0", "COMMTRANS", 30, 1, 0, 1, 0),
+	HF_KEY_FIELD("TRCIDR0", "TSMARK", 23, 1, 0, 1, 0),
+	HF_KEY_FIELD("TRCIDR1", "TRCARCHMAJ", 8, 4, 4, 15, 0),
+	HF_KEY_FIELD("TRCIDR2", "CIDSIZE", 5, 5, 0, 4, 4 << 5 | 4 << 10),
+	HF_KEY_FIELD("TRCIDR2", "VMIDSIZE", 10, 5, 0, 4, 4 << 5 | 4 << 10),
+	HF_KEY_FIELD("TRCIDR2", "WFXMODE", 31, 1, 0, 1, 4 << 5 | 4 << 10),
+	HF_KEY_NUMBER("TRCIDR8", 0, 256),
+	HF_KEY_WORD("TRCDEVARCH", archs),
+	HF_KEY_WORD("type", types),
+	HF_KEY_WORD("failed_transactions", failed),
+	HF_KEY_OPEN("TRCTRACEIDR"),
+	HF_KEY_OPEN("TRCAUTHSTATUS"),
+	HF_KEY_END,
+};
 
 extern const struct hf_codec hf_codec_ete;
 
@@ -23,6 +46,6 @@ const struct hf_codec hf_codec_ete = {
 	.dec = &hf_ete_dec_ops,
 	.enc = &hf_ete_enc_ops,
 	.records = &hf_ete_records_ops,
-	.parameters = parameters,
+	.keys = keys,
 	.program_arch = HF_ARCH_ARM,
 };

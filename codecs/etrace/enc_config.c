@@ -96,13 +96,13 @@ static void list_keys(const char **list)
 
 	for (size_t i = 0; own[i]; i++)
 		list[n++] = own[i];
-	for (size_t i = 0; hf_etrace_parameters[i] && n < KEYS_MAX - 1; i++) {
+	for (size_t i = 0; hf_etrace_keys[i].key && n < KEYS_MAX - 1; i++) {
 		bool ours = true;
 
 		for (size_t k = 0; not_ours[k]; k++)
-			ours &= strcmp(not_ours[k], hf_etrace_parameters[i]) != 0;
+			ours &= strcmp(not_ours[k], hf_etrace_keys[i].key) != 0;
 		if (ours)
-			list[n++] = hf_etrace_parameters[i];
+			list[n++] = hf_etrace_keys[i].key;
 	}
 	list[n] = NULL;
 }

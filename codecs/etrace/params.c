@@ -6,20 +6,90 @@
 
 #include <string.h>
 
-const char *const hf_etrace_parameters[] = {
+static const char *const versions[] = {"1.1.1", "2.0", "2.1", NULL};
+static const char *const supports[] = {"reference", "pulp", "esp32", "standard", NULL};
+static const char *const compressions[] = {"full", "none", "address", NULL};
+static const char *const links[] = {"x1", "x1,x5", NULL};
+static const char *const reportings[] = {"retired", "figure", NULL};
+static const char *const policies[] = {"targets", "all", NULL};
+static const char *const diffs[] = {"spec", "reference", NULL};
+static const char *const orders[] = {"", "any", "before", NULL};
+static const char *const kinds[] = {"plain", "attributes", NULL};
+static const char *const texts[] = {"hex", "hex_words", NULL};
+static const char *const alignments[] = {"none", "zeros", "blocks", NULL};
+/* From HF_ETRACE_FRAMING_RAW on. */
+static const char *const framings[] = {"te_inst_raw", "encap", "smi", "coresight", "pulp", "esp32", NULL};
+/* block_bytes may be any number; these are what a memory controller or a DMA engine has. */
+static const char *const blocks[] = {"32", "64", "128", "256", "512", "1024", "2048", "4096", "8192", "16384", "32768",
+				     "65536", NULL};
+/* Of options, in the order of mode_bits. */
+static const char *const mode_names[] = {
+	"full_address", "implicit_return", "branch_prediction", "jump_target_cache", "implicit_exception", NULL};
+static const uint32_t mode_bits[] = {
+	HF_ETRACE_FULL_ADDRESS, HF_ETRACE_IMPLICIT_RETURN, HF_ETRACE_BRANCH_PREDICTION,
+	HF_ETRACE_JUMP_TARGET_CACHE, HF_ETRACE_IMPLICIT_EXCEPTION};
+
+const struct hf_setup_key hf_etrace_keys[] = {
 	/* of the trace unit */
-	"version", "iaddress_width", "iaddress_lsb", "privilege_width", "nocontext", "context_width", "notime",
-	"time_width", "ecause_width", "f0s_width", "return_stack_size", "call_counter_size", "bpred_size", "cache_size",
-	"sijump", "irreport", "support_options", "encoder_mode_width", "options", "link_registers", "ecall_retires",
-	"sync_instructions", "trap_reporting", "jtc_policy", "compression", "mtvec", "stvec", "vstvec", "irets",
-	"resync_disabled", "mmacas", "zcmp", "zcmt", "jvt", "unknown_cause", "daddress_width", "data_width",
-	"data_format_width", "lrid_width", "data_diff", "data_diff_width", "data_order", "no_address", "no_data",
-	"full_daddress", "full_data",
+	HF_KEY_NUMBER("privilege_width", 1, 8),
+	HF_KEY_FLAG("nocontext"),
+	HF_KEY_NUMBER("context_width", 1, 64),
+	HF_KEY_FLAG("notime"),
+	HF_KEY_NUMBER("time_width", 1, 64),
+	HF_KEY_NUMBER("iaddress_lsb", 0, 3),
+	HF_KEY_NUMBER("iaddress_width", 8, 64),
+	HF_KEY_WORD("version", versions),
+	HF_KEY_NUMBER("ecause_width", 1, 64),
+	HF_KEY_NUMBER("f0s_width", 0, HF_ETRACE_F0S_MAX),
+	HF_KEY_NUMBER("return_stack_size", 0, HF_ETRACE_TABLE_MAX),
+	HF_KEY_NUMBER("call_counter_size", 0, HF_ETRACE_TABLE_MAX),
+	HF_KEY_NUMBER("bpred_size", 0, HF_ETRACE_TABLE_MAX),
+	HF_KEY_NUMBER("cache_size", 0, HF_ETRACE_TABLE_MAX),
+	HF_KEY_FLAG("sijump"),
+	HF_KEY_FLAG("irreport"),
+	HF_KEY_WORD("support_options", supports),
+	HF_KEY_NUMBER("encoder_mode_width", 0, 8),
+	HF_KEY_SET("options", mode_names),
+	HF_KEY_WORD("link_registers", links),
+	HF_KEY_FLAG("ecall_retires"),
+	HF_KEY_OPEN("sync_instructions"),
+	HF_KEY_WORD("trap_reporting", reportings),
+	HF_KEY_WORD("jtc_policy", policies),
+	HF_KEY_WORD("compression", compressions),
+	HF_KEY_OPEN("mtvec"),
+	HF_KEY_OPEN("stvec"),
+	HF_KEY_OPEN("vstvec"),
+	HF_KEY_FLAG("irets"),
+	HF_KEY_FLAG("resync_disabled"),
+	HF_KEY_FLAG("mmacas"),
+	HF_KEY_FLAG("zcmp"),
+	HF_KEY_FLAG("zcmt"),
+	HF_KEY_OPEN("jvt"),
+	HF_KEY_OPEN("unknown_cause"),
+	HF_KEY_NUMBER("daddress_width", 8, 64),
+	HF_KEY_NUMBER("data_width", 8, 64),
+	HF_KEY_NUMBER("data_format_width", 0, 3),
+	HF_KEY_NUMBER("lrid_width", 0, 16),
+	HF_KEY_WORD("data_diff", diffs),
+	HF_KEY_NUMBER("data_diff_width", 0, 2),
+	HF_KEY_WORD("data_order", orders),
+	HF_KEY_FLAG("no_address"),
+	HF_KEY_FLAG("no_data"),
+	HF_KEY_FLAG("full_daddress"),
+	HF_KEY_FLAG("full_data"),
 	/* the same as the unit shows them: attribute values, or the two registers of the example in chapter 9 */
-	"widths", "discovery_info_0", "discovery_info_1",
+	HF_KEY_WORD("widths", kinds),
+	HF_KEY_OPEN("discovery_info_0"),
+	HF_KEY_OPEN("discovery_info_1"),
 	/* of the transport */
-	"framing", "srcid_bits", "timestamp_bytes", "type_bits", "alignment", "block_bytes",
-	"text", NULL,
+	HF_KEY_WORD("framing", framings),
+	HF_KEY_NUMBER("srcid_bits", 0, 16),
+	HF_KEY_NUMBER("timestamp_bytes", 0, 8),
+	HF_KEY_NUMBER("type_bits", 0, 8),
+	HF_KEY_WORD("alignment", alignments),
+	HF_KEY_WORD("block_bytes", blocks),
+	HF_KEY_OPEN("text"),
+	HF_KEY_END,
 };
 
 struct reading {
@@ -68,20 +138,6 @@ static uint8_t word(struct reading *r, const char *key, const char *const *words
 		r->err = hf_setup_word(r->setup, r->hart, key, words, fallback, &v, r->error);
 	return (uint8_t)v;
 }
-
-static const char *const versions[] = {"1.1.1", "2.0", "2.1", NULL};
-static const char *const supports[] = {"reference", "pulp", "esp32", "standard", NULL};
-static const char *const compressions[] = {"full", "none", "address", NULL};
-static const char *const links[] = {"x1", "x1,x5", NULL};
-static const char *const reportings[] = {"retired", "figure", NULL};
-static const char *const policies[] = {"targets", "all", NULL};
-static const char *const diffs[] = {"spec", "reference", NULL};
-static const char *const orders[] = {"", "any", "before", NULL};
-static const char *const kinds[] = {"plain", "attributes", NULL};
-static const char *const texts[] = {"hex", "hex_words", NULL};
-static const char *const alignments[] = {"none", "zeros", "blocks", NULL};
-/* From HF_ETRACE_FRAMING_RAW on. */
-static const char *const framings[] = {"te_inst_raw", "encap", "smi", "coresight", "pulp", "esp32", NULL};
 
 enum hf_etrace_framing hf_etrace_framing_of(const char *name)
 {
@@ -190,22 +246,11 @@ static void read_unit(struct reading *r, struct hf_etrace_params *params)
 	params->sync_instructions = (uint32_t)number(r, "sync_instructions", 0, UINT32_MAX, 0);
 }
 
-static const struct {
-	const char *name;
-	uint32_t mode;
-} mode_names[] = {
-	{"full_address", HF_ETRACE_FULL_ADDRESS},
-	{"implicit_return", HF_ETRACE_IMPLICIT_RETURN},
-	{"branch_prediction", HF_ETRACE_BRANCH_PREDICTION},
-	{"jump_target_cache", HF_ETRACE_JUMP_TARGET_CACHE},
-	{"implicit_exception", HF_ETRACE_IMPLICIT_EXCEPTION},
-};
-
 static uint32_t mode_of(const char *name, size_t n)
 {
-	for (size_t i = 0; i < sizeof mode_names / sizeof mode_names[0]; i++)
-		if (strlen(mode_names[i].name) == n && strncmp(mode_names[i].name, name, n) == 0)
-			return mode_names[i].mode;
+	for (size_t i = 0; mode_names[i]; i++)
+		if (strlen(mode_names[i]) == n && strncmp(mode_names[i], name, n) == 0)
+			return mode_bits[i];
 	return 0;
 }
 

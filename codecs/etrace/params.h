@@ -124,8 +124,8 @@ struct hf_etrace_params {
 	uint32_t block_bytes;
 };
 
-/* The keys that a description of E-Trace may have in [parameters] and [capture], ending with NULL. */
-extern const char *const hf_etrace_parameters[];
+/* The keys that a description of E-Trace may have in [parameters] and [capture]. */
+extern const struct hf_setup_key hf_etrace_keys[];
 
 /* Everything at its default; xlen 32 or 64 gives the width of addresses. */
 void hf_etrace_params_default(struct hf_etrace_params *params, unsigned xlen);

@@ -5,16 +5,32 @@
 
 #include <string.h>
 
-const char *const hf_ntrace_parameters[] = {
-	"srcbits", "xlen", "addr_msb_ext", "implicit_return", "implicit_return_depth", "sequential_jump", "all_jumps",
-	"wrap_offset", "wrapped", "word_bytes", "text", "trace_id", "zcmp", "zcmt", "jvt", NULL,
+/* In the order of enum hf_coresight_layout. */
+static const char *const framings[] = {"raw", "coresight", "coresight_sync", "dstream_coresight", NULL};
+static const char *const xlens[] = {"32", "64", NULL}, *const words[] = {"1", "2", "4", "8", NULL};
+
+const struct hf_setup_key hf_ntrace_keys[] = {
+	HF_KEY_NUMBER("srcbits", 0, HF_NTRACE_SRCBITS_MAX),
+	HF_KEY_WORD("word_bytes", words),
+	HF_KEY_WORD("framing", framings),
+	HF_KEY_NUMBER("trace_id", 0, HF_CORESIGHT_ID_MAX),
+	HF_KEY_WORD("xlen", xlens),
+	HF_KEY_FLAG("addr_msb_ext"),
+	HF_KEY_FLAG("implicit_return"),
+	HF_KEY_NUMBER("implicit_return_depth", 0, 32),
+	HF_KEY_FLAG("sequential_jump"),
+	HF_KEY_FLAG("all_jumps"),
+	HF_KEY_FLAG("zcmp"),
+	HF_KEY_FLAG("zcmt"),
+	HF_KEY_OPEN("jvt"),
+	HF_KEY_FLAG("wrapped"),
+	HF_KEY_OPEN("wrap_offset"),
+	HF_KEY_OPEN("text"),
+	HF_KEY_END,
 };
 
 /* Of the stream, and not of one of its harts. */
 static const char *const common[] = {"srcbits", "wrap_offset", "wrapped", "word_bytes", "text", "trace_id", NULL};
-
-/* In the order of enum hf_coresight_layout. */
-static const char *const framings[] = {"raw", "coresight", "coresight_sync", "dstream_coresight", NULL};
 
 struct reading {
 	const struct hf_setup *setup;
@@ -41,11 +57,10 @@ static bool flag(struct reading *r, const char *key, bool fallback)
 /* xlen is the program's if nobody says it. */
 static uint8_t read_xlen(struct reading *r)
 {
-	static const char *const words[] = {"32", "64", NULL};
 	const unsigned program = hf_setup_xlen(r->setup, r->hart);
 	unsigned word;
 
-	r->err = hf_setup_word(r->setup, r->hart, "xlen", words, program != 32, &word, r->error);
+	r->err = hf_setup_word(r->setup, r->hart, "xlen", xlens, program != 32, &word, r->error);
 	if (!r->err && !word && program == 64)
 		r->err = hf_setup_refuse(r->error, hf_setup_get(r->setup, r->hart, "xlen"), "64, as the program is");
 	return word ? 64 : 32;
@@ -79,7 +94,7 @@ static void read_sources(const struct hf_setup *setup, struct hf_ntrace_params *
 /* How the stream is stored. */
 static void read_transport(struct reading *r, struct hf_ntrace_params *p)
 {
-	static const char *const words[] = {"1", "2", "4", "8", NULL}, *const texts[] = {"hex", "hex_words", NULL};
+	static const char *const texts[] = {"hex", "hex_words", NULL};
 	unsigned layout = 0, word = 0, text;
 
 	if (!r->err)

@@ -7,6 +7,7 @@
 #define HF_NTRACE_PARAMS_H
 
 #include "codecs/setup/code_size.h"
+#include "codecs/setup/keys.h"
 
 /* The widest SRC field (6.2). */
 #define HF_NTRACE_SRCBITS_MAX 12
@@ -34,8 +35,8 @@ struct hf_ntrace_params {
 	uint64_t wrap_offset;    /* where the oldest byte of a circular buffer lies (trRamWP - trRamStart) */
 };
 
-/* The keys that hf_ntrace_params_read takes; ends with NULL. */
-extern const char *const hf_ntrace_parameters[];
+/* The keys that hf_ntrace_params_read takes. */
+extern const struct hf_setup_key hf_ntrace_keys[];
 
 /* Those of one hart. setup may be NULL: all defaults. HF_ERR_SETUP_VALUE; error may be NULL. */
 int hf_ntrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf_ntrace_params *ret_params,

@@ -112,10 +112,19 @@ static bool is_one_of(const char *const *words, const char *key)
 	return false;
 }
 
+static bool has_key(const struct hf_setup_key *keys, const char *key)
+{
+	for (size_t i = 0; keys && keys[i].key; i++)
+		if (strcmp(keys[i].key, key) == 0)
+			return true;
+	return false;
+}
+
 /* No such key in [capture] or [parameters]: what may have been meant. */
 static int unknown_key(struct reader *r, const struct hf_ini_line *line)
 {
-	const char *known[128] = {NULL}, *const *parameters = r->codec->parameters;
+	const struct hf_setup_key *keys = r->codec->keys;
+	const char *known[128] = {NULL};
 	char hint[HF_NEAREST_SIZE];
 	size_t n = 0;
 
@@ -125,8 +134,8 @@ static int unknown_key(struct reader *r, const struct hf_ini_line *line)
 		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "unknown key '%s': it belongs to [capture]", line->key);
 	for (size_t i = 0; r->section == CAPTURE && capture_keys[i]; i++)
 		known[n++] = capture_keys[i];
-	for (size_t i = 0; parameters && parameters[i] && n < 127; i++)
-		known[n++] = parameters[i];
+	for (size_t i = 0; keys && keys[i].key && n < 127; i++)
+		known[n++] = keys[i].key;
 	return FAIL(r, HF_ERR_SETUP_KEY, line->number, "unknown key '%.40s'%s: format %s has no such parameter", line->key,
 		    hf_nearest_hint(line->key, strlen(line->key), known, hint), r->codec->name);
 }
@@ -292,7 +301,7 @@ static int take_line(void *ctx, const struct hf_ini_line *line)
 	case PARAMETERS:
 		break;
 	}
-	return is_one_of(r->codec->parameters, line->key) ? add_value(r, line) : unknown_key(r, line);
+	return has_key(r->codec->keys, line->key) ? add_value(r, line) : unknown_key(r, line);
 }
 
 static bool has_program(const struct hf_setup *setup)

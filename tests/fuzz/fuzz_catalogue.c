@@ -63,7 +63,7 @@ static void look(struct hf_catalogue *cat, unsigned i)
 	MUST(e.kind >= HF_CATALOGUE_PLAIN && e.kind <= HF_CATALOGUE_INDEXED);
 	MUST(e.kind == HF_CATALOGUE_PLAIN || e.codec);
 	MUST(e.original >= -1 && e.original < 3);
-	MUST(e.arch < HF_ARCH_COUNT && e.isa < HF_ISA_COUNT && e.unopened.code <= 0);
+	MUST(e.arch < HF_ARCH_COUNT && e.isa < HF_ISA_COUNT && e.undecoded.code <= 0);
 	MUST(e.kind != HF_CATALOGUE_INDEXED || !e.stream == (e.stream_size == HF_NOWHERE));
 	for (size_t k = 0; k < e.hart_count; k++)
 		MUST((!k || e.hart[k].id > e.hart[k - 1].id) &&

@@ -7,14 +7,14 @@
 
 #include <stdlib.h>
 
-static const char *const parameters[] = {"step", "width", NULL};
+static const struct hf_setup_key keys[] = {HF_KEY_OPEN("step"), HF_KEY_OPEN("width"), HF_KEY_END};
 
 void hf_setup_test_codecs(void)
 {
 	static struct hf_codec toy, rv, ete;
 	static const struct hf_codec *const list[] = {&toy, &rv, &ete, NULL};
 
-	toy = (struct hf_codec){.name = "toy", .dec = hf_codec_toy.dec, .parameters = parameters};
+	toy = (struct hf_codec){.name = "toy", .dec = hf_codec_toy.dec, .keys = keys};
 	rv = (struct hf_codec){.name = "rv", .dec = hf_codec_toy.dec, .program_arch = HF_ARCH_RISCV};
 	ete = (struct hf_codec){.name = "ete", .dec = hf_codec_toy.dec, .program_arch = HF_ARCH_ARM};
 	hf_codecs = list;

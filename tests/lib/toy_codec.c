@@ -619,7 +619,7 @@ static const struct hf_enc_ops dir_ops = {
 	.check_params = dir_check,
 };
 
-static const char *const dir_parameters[] = {"step", NULL};
+static const struct hf_setup_key dir_keys[] = {HF_KEY_NUMBER("step", 0, 100), HF_KEY_END};
 
 const struct hf_codec hf_codec_toy_dir = {
 	.name = "toy",
@@ -633,7 +633,7 @@ const struct hf_codec hf_codec_toy_dir = {
 	.dec = &dec_ops,
 	.enc = &dir_ops,
 	.records = &records_ops,
-	.parameters = dir_parameters,
+	.keys = dir_keys,
 	.program_arch = HF_ARCH_RISCV,
 };
 

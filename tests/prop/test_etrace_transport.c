@@ -99,16 +99,16 @@ static void test_manual(void)
 	end = strstr(section, "\n# ");
 	CHECK(end);
 	*end = 0;
-	for (size_t i = 0; hf_etrace_parameters[i]; i++) {
+	for (size_t i = 0; hf_etrace_keys[i].key; i++) {
 		char params[128], why[200] = "";
 
-		snprintf(params, sizeof params, "%s=1", hf_etrace_parameters[i]);
+		snprintf(params, sizeof params, "%s=1", hf_etrace_keys[i].key);
 		hf_etrace_enc_ops.check_params(params, why, sizeof why);
 		if (strstr(why, "has no parameter"))
 			continue;
-		if (!strstr(section, hf_etrace_parameters[i]))
-			fprintf(stderr, "the manual does not have %s\n", hf_etrace_parameters[i]);
-		CHECK(strstr(section, hf_etrace_parameters[i]));
+		if (!strstr(section, hf_etrace_keys[i].key))
+			fprintf(stderr, "the manual does not have %s\n", hf_etrace_keys[i].key);
+		CHECK(strstr(section, hf_etrace_keys[i].key));
 	}
 	free(text);
 }
@@ -126,8 +126,8 @@ static void test_combination(const struct hf_rvtrace *trace, const char *params,
 	if (hf_etrace_enc_ops.check_params(params, why, sizeof why)) {
 		bool named = false;
 
-		for (size_t i = 0; hf_etrace_parameters[i]; i++)
-			named |= strstr(why, hf_etrace_parameters[i]) != NULL;
+		for (size_t i = 0; hf_etrace_keys[i].key; i++)
+			named |= strstr(why, hf_etrace_keys[i].key) != NULL;
 		if (!named)
 			fprintf(stderr, "%s: %s\n", params, why);
 		CHECK(named || strstr(why, "data=1"));

@@ -63,7 +63,7 @@ static struct hf_catalogue_entry make_entry(uint64_t i, struct hf_index_hart har
 	entry.problems = i % 7;
 	entry.stream_size = HF_NOWHERE;
 	if (i % 4 == 0) {
-		entry.unopened = (struct hf_diag){
+		entry.undecoded = (struct hf_diag){
 			.code = HF_ERR_TRUNCATED, .space = HF_SPACE_FILE, .offset = HF_NOWHERE, .detail = i};
 		return entry;
 	}
@@ -131,8 +131,8 @@ static bool found(struct hf_catalogue *cat, uint64_t i)
 	CHECK_STR(got.version, want.version);
 	CHECK(got.arch == want.arch && got.isa == want.isa && got.xlen == want.xlen);
 	CHECK_EQ(got.original, want.original);
-	CHECK(got.unopened.code == want.unopened.code && got.unopened.offset == want.unopened.offset &&
-	      got.unopened.detail == want.unopened.detail && got.unopened.space == want.unopened.space);
+	CHECK(got.undecoded.code == want.undecoded.code && got.undecoded.offset == want.undecoded.offset &&
+	      got.undecoded.detail == want.undecoded.detail && got.undecoded.space == want.undecoded.space);
 	CHECK_EQ(got.hart_count, want.hart_count);
 	for (size_t k = 0; k < want.hart_count; k++) {
 		CHECK(got.hart[k].id == hart[k].id && got.hart[k].insns == hart[k].insns &&
@@ -467,7 +467,7 @@ static void test_hostile(void)
 			CHECK(got.kind >= HF_CATALOGUE_PLAIN && got.kind <= HF_CATALOGUE_INDEXED);
 			CHECK(got.kind == HF_CATALOGUE_PLAIN || got.codec);
 			CHECK(got.original >= -1 && got.original < 3);
-			CHECK(got.unopened.code <= 0 && hf_err_name(got.unopened.code));
+			CHECK(got.undecoded.code <= 0 && hf_err_name(got.undecoded.code));
 			hf_catalogue_clear(&got);
 		}
 		hf_catalogue_close(cat);
