@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Files beside a trace that are damaged: a cut ELF, a description with a wrong line, a dump that is too short. What is
 # lost by that is said in errors.txt, with file and line, and of what is whole nothing is said.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Files that the user may not read: nobody can say that they are no captures, so they are named, and the status tells of
 # them. A path that is not there is looked for where it would be, and nowhere else.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -189,7 +189,8 @@ static void test_odd(void)
 		      "@etm\n[device]\nname=ETM\nclass=trace_source\ntype=ETM4\n[regs]\nTRCTRACEIDR = 020 ; octal\nTRCIDR0 = 017\n"
 		      "@x\nx\n@t\nwhatever\n[trace_buffers]\nbuffers=b\n[b]\nfile=x\nformat=source_data\n"
 		      "[core_trace_sources]\n@cluster0/cpu0=ETM"), 0);
-	CHECK_EQ(setup->warning_count, 0);
+	CHECK_EQ(setup->warning_count, 1);
+	must_warn("t", 1, "this is neither [section] nor key = value");
 	CHECK_EQ(setup->parts[0].hart, 16);
 	CHECK_EQ(setup->images[0].hart, 16);
 	CHECK_EQ(hf_setup_number(setup, 16, "TRCIDR0", 0, UINT32_MAX, 0, &n, NULL), 0);
