@@ -334,6 +334,15 @@ static int add_file(struct hf_fs *fs, const char *path, uint64_t hash, struct fo
 	return err;
 }
 
+/* What cannot be read may be a capture. A part of a capture with a description is that one's to complain of. */
+static int unread(const struct hf_fs *fs, const char *path, int err)
+{
+	bool member;
+	int claim_err = hf_err_is_shortage(err) ? err : hf_members_claim(&fs->archive, path, &member);
+
+	return claim_err ? claim_err : member ? 0 : err;
+}
+
 /* A new file: as the catalogue has it, or as it looks. */
 static int find_file(struct hf_fs *fs, const char *path, uint64_t hash, const struct stat *st,
 		     struct hf_capture **ret_capture)
@@ -357,7 +366,7 @@ static int find_file(struct hf_fs *fs, const char *path, uint64_t hash, const st
 	fs->memory.probed++;
 	err = hf_probe_file(&fs->archive, path, &found.box, &found.codec, &found.stamp);
 	if (err)
-		return hf_err_is_shortage(err) ? err : 0;
+		return unread(fs, path, err);
 	if (found.codec)
 		return add_file(fs, path, hash, &found, NULL, ret_capture);
 	remember_plain(&fs->captures, hash, &found.stamp);
@@ -567,7 +576,8 @@ static int find(struct hf_fs *fs, const char *path, uint64_t hash, const struct 
 	return err;
 }
 
-int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_capture **ret_capture)
+/* hf_capture_find, with the error of what cannot be read. */
+static int find_readable(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_capture **ret_capture)
 {
 	struct hf_captures *captures = &fs->captures;
 	struct hf_stamp stamp = hf_stamp_of(st);
@@ -586,6 +596,13 @@ int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, s
 	return plain ? 0 : find(fs, path, hash, st, known, ret_capture);
 }
 
+int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_capture **ret_capture)
+{
+	int err = find_readable(fs, path, st, ret_capture);
+
+	return hf_err_is_shortage(err) ? err : 0;
+}
+
 int hf_capture_at(struct hf_fs *fs, const char *path, struct hf_capture **ret_capture)
 {
 	struct stat st;
@@ -593,7 +610,7 @@ int hf_capture_at(struct hf_fs *fs, const char *path, struct hf_capture **ret_ca
 
 	*ret_capture = NULL;
 	if (!err)
-		err = hf_capture_find(fs, path, &st, ret_capture);
+		err = find_readable(fs, path, &st, ret_capture);
 	return !err && !*ret_capture ? HF_ERR_UNKNOWN_FORMAT : err;
 }
 

@@ -107,7 +107,7 @@ static inline int64_t hf_time_ns(const struct timespec *time)
  * descriptions in directories. */
 int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_capture **ret_capture);
 
-/* The same of a path alone; HF_ERR_UNKNOWN_FORMAT if it is none, or what hf_archive_stat says. */
+/* The same of a path alone; HF_ERR_UNKNOWN_FORMAT if it is none, or why it cannot be looked at or read. */
 int hf_capture_at(struct hf_fs *fs, const char *path, struct hf_capture **ret_capture);
 
 /* The one at path if it was found before, or NULL. */

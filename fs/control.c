@@ -86,6 +86,19 @@ bool hf_control_unreached(struct hf_control *control, const char *dir, const cha
 	return kept;
 }
 
+size_t hf_fs_unreached(struct hf_fs *fs, void (*fn)(void *ctx, const char *path, const char *why), void *ctx)
+{
+	struct hf_control *control = &fs->control;
+	size_t count;
+
+	pthread_mutex_lock(&control->lock);
+	count = control->unreached.count + control->unreached.more;
+	for (size_t i = 0; fn && i < control->unreached.count; i++)
+		fn(ctx, control->unreached.item[i].path, control->unreached.item[i].text);
+	pthread_mutex_unlock(&control->lock);
+	return count;
+}
+
 static void put_remarks(struct hf_control *control, struct hf_json *json, const struct hf_remarks *remarks,
 			const char *name, const char *path_name, const char *text_name)
 {

@@ -229,6 +229,58 @@ int hf_fs_resolve(struct hf_fs *fs, const char *path, uint64_t *ret_ino)
 	return err;
 }
 
+/* The path of the view directory of a capture. */
+static int view_dir_of(struct hf_fs *fs, const char *path, struct hf_capture *capture, char ret_view_dir[HF_PATH_SIZE])
+{
+	char dir[HF_PATH_SIZE], name[NAME_MAX + 1];
+	const char *base = hf_path_split(dir, path);
+	int err = hf_tree_view_name(fs, dir, base, capture, hf_tree_exists, fs, name);
+
+	return err ? err : hf_path_join(ret_view_dir, dir, name);
+}
+
+/* The capture whose view directory is the first part of path that the archive does not have. */
+static int find_viewed(struct hf_fs *fs, const char *path, struct hf_capture **ret_capture, char ret_view_dir[HF_PATH_SIZE])
+{
+	char dir[HF_PATH_SIZE] = "";
+	int err = 0;
+
+	for (; *path && !err; path += strspn(path, "/")) {
+		const size_t length = strcspn(path, "/");
+		char name[NAME_MAX + 1];
+		struct stat st;
+
+		if (length > NAME_MAX)
+			return HF_ERR_PATH_LENGTH;
+		memcpy(name, path, length);
+		name[length] = '\0';
+		path += length;
+		err = hf_path_join(ret_view_dir, dir, name);
+		if (!err)
+			err = hf_archive_stat(&fs->archive, ret_view_dir, &st);
+		if (err == HF_ERR_NOT_FOUND) {
+			err = hf_tree_find_viewed(fs, dir, name, ret_capture);
+			return err || *ret_capture ? err : HF_ERR_NOT_FOUND;
+		}
+		memcpy(dir, ret_view_dir, sizeof dir);
+	}
+	return err ? err : HF_ERR_NOT_FOUND;
+}
+
+int hf_fs_capture_of(struct hf_fs *fs, const char *path, char ret_capture[PATH_MAX], char ret_view_dir[PATH_MAX])
+{
+	struct hf_capture *capture = NULL;
+	int err = hf_capture_at(fs, path, &capture);
+
+	if (!err)
+		err = view_dir_of(fs, path, capture, ret_view_dir);
+	else if (err == HF_ERR_NOT_FOUND)
+		err = find_viewed(fs, path, &capture, ret_view_dir);
+	if (!err)
+		snprintf(ret_capture, PATH_MAX, "%s", capture->path);
+	return err;
+}
+
 struct walk {
 	struct hf_fs *fs;
 	hf_capture_fn fn;
@@ -296,14 +348,11 @@ static void leave_out(struct walk *walk, const char *dir, const char *name, int 
 static void walk_capture(struct walk *walk, const char *path)
 {
 	struct hf_capture *capture;
-	char dir[HF_PATH_SIZE], name[NAME_MAX + 1], views[HF_PATH_SIZE];
-	const char *base = hf_path_split(dir, path);
+	char views[HF_PATH_SIZE];
 	int err = hf_capture_at(walk->fs, path, &capture);
 
 	if (!err)
-		err = hf_tree_view_name(walk->fs, dir, base, capture, hf_tree_exists, walk->fs, name);
-	if (!err)
-		err = hf_path_join(views, dir, name);
+		err = view_dir_of(walk->fs, path, capture, views);
 	if (err)
 		leave_out(walk, path, NULL, err);
 	else if (!walk->fn(walk->ctx, path, views))

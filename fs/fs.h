@@ -165,6 +165,17 @@ int hf_fs_resolve(struct hf_fs *fs, const char *path, uint64_t *ret_ino);
 typedef bool (*hf_capture_fn)(void *ctx, const char *path, const char *view_dir);
 int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, void *ctx);
 
+/* What the last search of the whole archive could not look at, a directory that may not be read or a file, with the reason;
+ * returns how many. fn (NULL: none) gets the first thousand and must not call back. */
+size_t hf_fs_unreached(struct hf_fs *fs, void (*fn)(void *ctx, const char *path, const char *why), void *ctx);
+
+/*
+ * The capture that path is, or in whose view directory path lies: its path, and that of the view directory.
+ * HF_ERR_NOT_FOUND: neither the archive nor a capture has such a name; HF_ERR_UNKNOWN_FORMAT: it is no capture; or why it
+ * cannot be read. Searches nothing, however large the archive is.
+ */
+int hf_fs_capture_of(struct hf_fs *fs, const char *path, char ret_capture[PATH_MAX], char ret_view_dir[PATH_MAX]);
+
 /* How many directories above its own the files lie that a description names: an archive that is to have the capture must
  * begin there. 0 also of what is no description. dir_fd: of its directory. */
 unsigned hf_fs_reach(int dir_fd, const char *ini);

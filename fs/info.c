@@ -372,6 +372,18 @@ static void put_warnings(struct hf_sink *sink, const struct hf_trace *trace)
 	}
 }
 
+/* An ELF beside the capture that is no good takes all names away. */
+static void put_companion_problem(struct hf_sink *sink, const struct hf_companion *companion)
+{
+	char text[256];
+
+	if (!companion->path || !companion->diag.code)
+		return;
+	hf_diag_format(&companion->diag, text, sizeof text);
+	hf_info_path(sink, companion->path);
+	hf_sink_printf(sink, ": warning: it gives no symbols: %s\n", text);
+}
+
 void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,
 		    struct hf_sink *sink)
 {
@@ -393,6 +405,7 @@ void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const stru
 		first = 1;
 	}
 	put_warnings(sink, &open->trace);
+	put_companion_problem(sink, &open->companion);
 	for (size_t i = first; i < count && i < HF_INDEX_PROBLEM_MAX; i++)
 		if (!hf_index_problem_at(open->index, i, &problem))
 			put_problem(sink, capture->path, &problem, facts->hart_count > 1);

@@ -113,65 +113,10 @@ static bool find_target(const struct hf_settings *settings, const char *path, co
 	return ok;
 }
 
-/* What hf_fs_each_capture is asked for: the capture that is path, or in whose view directory path lies. */
-struct search {
-	const char *path;
-	char *capture, *view_dir;
-};
-
-static bool has_prefix(const char *path, const char *prefix)
+/* Not a word against a capture: there is none. The path may be another file of the tree. */
+static bool is_nothing(int err)
 {
-	size_t length = strlen(prefix);
-
-	return !strncmp(path, prefix, length) && (path[length] == 0 || path[length] == '/');
-}
-
-static bool look_at(void *ctx, const char *path, const char *view_dir)
-{
-	struct search *search = ctx;
-
-	if (strcmp(path, search->path) != 0 && !has_prefix(search->path, view_dir))
-		return true;
-	search->capture = strdup(path);
-	search->view_dir = strdup(view_dir);
-	return false;
-}
-
-/* The capture whose view directory is called as the end of beneath says, if its name is that with the dots back. */
-static void guess_capture(struct hf_fs *fs, const char *beneath, struct search *search)
-{
-	char *name = strdup(beneath), *dot;
-
-	if (!name)
-		return;
-	dot = strrchr(name, '/');
-	for (dot = dot ? dot : name; (dot = strchr(dot, '@'));)
-		*dot = '.';
-	hf_fs_each_capture(fs, name, look_at, search);
-	free(name);
-}
-
-/*
- * What exists in the archive is a capture itself or none. Else a beginning of the path is a view directory, beside its
- * capture: in the directory where what exists ends.
- */
-static bool find_capture(struct hf_fs *fs, const char *path, struct search *ret_search)
-{
-	char *part = strdup(path);
-	int err;
-
-	*ret_search = (struct search){.path = path};
-	err = hf_fs_each_capture(fs, path, look_at, ret_search);
-	while (part && err && !ret_search->capture) {
-		char *slash = strrchr(part, '/');
-
-		guess_capture(fs, part, ret_search);
-		*(slash ? slash : part) = 0;
-		if (!ret_search->capture)
-			err = hf_fs_each_capture(fs, part, look_at, ret_search);
-	}
-	free(part);
-	return ret_search->capture && ret_search->view_dir;
+	return err == HF_ERR_NOT_FOUND || err == HF_ERR_UNKNOWN_FORMAT;
 }
 
 /* A damaged capture has views too, of what could be read: they are looked for all the same. */
@@ -181,36 +126,46 @@ static bool is_about_capture(int err)
 	       hf_err_class(err) == HF_CLASS_limit;
 }
 
+/* Why a path has no view: err is of hf_fs_capture_of. */
+static void explain_none(const char *command, const char *shown, int err)
+{
+	if (err == HF_ERR_UNKNOWN_FORMAT)
+		hf_say(stderr, "hartfs %s: %s: this is not a capture (bare packets need a capture.ini)", command, shown);
+	else if (err == HF_ERR_NOT_FOUND)
+		hf_say(stderr, "hartfs %s: %s: there is no such file", command, shown);
+	else
+		hf_paths_explain(command, shown, err, NULL);
+}
+
 /* The path in the tree of what a target means; the capture it belongs to, *ret_capture (NULL: none), gets indexed if it
  * is not; *ret_failed: nothing of it could be decoded. Both are the caller's to free. */
 static char *resolve_target(struct hf_fs *fs, const struct target *target, const char *command, const char *shown,
 			    char **ret_capture, bool *ret_failed)
 {
-	struct search search;
+	char capture[PATH_MAX], view_dir[PATH_MAX];
 	struct hf_diag diag = {0};
 	char *path = NULL;
-	int err = 0;
+	int err = hf_fs_capture_of(fs, target->path, capture, view_dir);
 
 	*ret_capture = NULL;
 	*ret_failed = false;
-	if (!find_capture(fs, target->path, &search)) {
-		if (target->view)
-			hf_say(stderr, "hartfs %s: %s: this is not a capture (bare packets need a capture.ini)",
-				command, shown);
-		return target->view ? NULL : strdup(target->path);
+	if (err && (target->view || !is_nothing(err))) {
+		explain_none(command, shown, err);
+		return NULL;
 	}
+	if (err)
+		return strdup(target->path);
 	/* The capture's own bytes need no index. */
-	if (target->view || strcmp(search.capture, target->path) != 0)
-		err = hf_fs_index(fs, search.capture, NULL, NULL, &diag);
+	if (target->view || strcmp(capture, target->path) != 0)
+		err = hf_fs_index(fs, capture, NULL, NULL, &diag);
 	if (err && !is_about_capture(err))
-		hf_paths_explain_capture(command, shown, fs, search.capture, err, &diag);
+		hf_paths_explain_capture(command, shown, fs, capture, err, &diag);
 	else if (!target->view)
 		path = strdup(target->path);
-	else if (asprintf(&path, "%s/%s", search.view_dir, target->view) < 0)
+	else if (asprintf(&path, "%s/%s", view_dir, target->view) < 0)
 		path = NULL;
-	*ret_capture = search.capture;
 	*ret_failed = err;
-	free(search.view_dir);
+	*ret_capture = strdup(capture);
 	return path;
 }
 
@@ -375,7 +330,9 @@ static int write_file(struct hf_fs *fs, const char *path, const char *capture, c
 	}
 	if (directory)
 		hf_say(stderr, "hartfs %s: %s: this is a directory", command, shown);
-	else if (read_err == HF_ERR_NOT_FOUND && capture)
+	else if (read_err == HF_ERR_NOT_FOUND && !capture)
+		explain_none(command, shown, read_err);
+	else if (read_err == HF_ERR_NOT_FOUND)
 		hf_paths_explain_capture(command, shown, fs, capture, read_err, NULL);
 	else if (read_err)
 		hf_paths_explain(command, shown, read_err, NULL);
@@ -435,7 +392,9 @@ static int write_infos(struct hf_fs *fs, const struct hf_settings *settings, con
 	}
 	free(found.capture);
 	free(found.view_dir);
-	return !good ? HF_EXIT_FAILURE : good < found.count ? HF_EXIT_SOME : HF_EXIT_OK;
+	if (!good)
+		return HF_EXIT_FAILURE;
+	return good < found.count || hf_fs_unreached(fs, NULL, NULL) ? HF_EXIT_SOME : HF_EXIT_OK;
 }
 
 /* Ends as every other tool would, but only when all threads are gone: they must not be shot while they index. */

@@ -44,6 +44,7 @@ struct work {
 	struct item *items;
 	size_t item_count, item_room;
 	size_t failed_paths;    /* operands that are nothing to work on */
+	size_t unreached;       /* files and directories that could not be looked at */
 
 	pthread_mutex_t lock;   /* from here on */
 	size_t next, done, failed;
@@ -207,6 +208,9 @@ static bool add_operands(struct work *work)
 			hf_opened_start(work->settings, &work->archives[i].opened, !work->verify, &interruption);
 	for (size_t i = 0; ok && i < opened && !interrupted; i++)
 		work->failed_paths += !add_operand(work, &operands[i]);
+	for (size_t i = 0; ok && i < work->archive_count; i++)
+		if (work->archives[i].fs)
+			work->unreached += hf_fs_unreached(work->archives[i].fs, NULL, NULL);
 	for (size_t i = 0; i < opened; i++)
 		free(operands[i].name);
 	free(operands);
@@ -329,7 +333,7 @@ static void do_item(struct worker *worker)
 	struct hf_fs *fs = work->archives[item->archive].fs;
 	struct hf_diag diag = {0};
 	uint64_t chunks = 0, bad = 0;
-	bool removed;
+	bool removed, unfinished;
 	int err;
 
 	/* What it says against the capture itself, indexing says better. */
@@ -341,11 +345,14 @@ static void do_item(struct worker *worker)
 		err = hf_fs_verify(fs, item->path, &chunks, &bad, &diag);
 	pthread_mutex_lock(&work->lock);
 	work->partial -= item->percent;
-	work->done++;
-	work->failed += err || bad || removed;
 	if (err == HF_ERR_INDEX_DIR && !work->verify)
 		tell_index_dir(work, fs);
-	else if (!removed && !(err == HF_ERR_CANCELLED && (interrupted || work->no_index_dir)))
+	/* That says nothing of the capture. */
+	unfinished = (err == HF_ERR_INDEX_DIR && !work->verify) ||
+		     (err == HF_ERR_CANCELLED && (interrupted || work->no_index_dir));
+	work->done += !unfinished;
+	work->failed += !unfinished && (err || bad || removed);
+	if (!removed && !unfinished)
 		tell_result(work, item, err, chunks, bad, &diag);
 	pthread_mutex_unlock(&work->lock);
 }
@@ -383,26 +390,36 @@ static void run_workers(struct work *work)
 	free(threads);
 }
 
+static void print_sums(const struct work *work)
+{
+	const size_t left = work->item_count - work->done;
+
+	printf("%zu captures: %zu %s, %zu failed", work->item_count, work->done - work->failed,
+	       work->verify ? "right" : "indexed", work->failed);
+	if (left)
+		printf(", %zu not finished", left);
+	if (work->unreached)
+		printf(", %zu not readable", work->unreached);
+	putchar('\n');
+}
+
 static int sum_up(struct work *work)
 {
-	const size_t good = work->done - work->failed, left = work->item_count - work->done;
-
 	if (work->bar) {
 		clear_bar(work);
 		fflush(stderr);
 	}
 	if (interrupted)
 		hf_say(stderr, "hartfs: interrupted; started again it goes on from here");
-	if (work->settings->verbosity >= 0 && work->item_count + work->failed_paths != 1)
-		printf("%zu captures: %zu %s, %zu failed\n", work->item_count, good,
-		       work->verify ? "right" : "indexed", work->failed + (work->no_index_dir ? left : 0));
+	if (work->settings->verbosity >= 0 && work->item_count + work->failed_paths + work->unreached != 1)
+		print_sums(work);
 	if (interrupted)
 		return HF_EXIT_FAILURE;
 	if (work->no_index_dir)
 		return HF_EXIT_INDEX_DIR;
-	if (work->failed + work->failed_paths == 0)
+	if (work->failed + work->failed_paths + work->unreached == 0)
 		return HF_EXIT_OK;
-	return good ? HF_EXIT_SOME : HF_EXIT_FAILURE;
+	return work->done > work->failed ? HF_EXIT_SOME : HF_EXIT_FAILURE;
 }
 
 static int run(const struct hf_settings *settings, bool verify)

@@ -70,12 +70,21 @@ static void tell_failure(void *ctx, const char *path, const struct hf_diag *diag
 		hf_paths_explain_capture("mount", path, server->fs, path, diag->code, diag);
 }
 
+static void tell_unreached(void *ctx, const char *path, const char *why)
+{
+	const struct server *server = ctx;
+
+	if (server->plan->settings->verbosity > -2)
+		hf_say(stderr, "hartfs mount: %s: not searched for captures: %s", path, why);
+}
+
 /* What --wait ends with, after saying what is not as it should be. */
 static enum hf_exit sum_up(struct server *server)
 {
 	size_t memory, waiting, failed = hf_fs_failures(server->fs, tell_failure, server);
 	char text[1024];
 
+	failed += hf_fs_unreached(server->fs, tell_unreached, server);
 	if (!hf_fs_index_trouble(server->fs, text, sizeof text, &memory, &waiting) || !(memory || waiting))
 		return failed ? HF_EXIT_SOME : HF_EXIT_OK;
 	if (server->plan->settings->verbosity > -2)

@@ -60,6 +60,18 @@ static char *unquote(char *s)
 	return s + 1;
 }
 
+static int take_odd(bool loose, struct hf_ini_line *line, hf_ini_fn fn, void *ctx)
+{
+	int err;
+
+	if (!loose)
+		return HF_ERR_SETUP_SYNTAX;
+	line->odd = true;
+	err = fn(ctx, line);
+	line->odd = false;
+	return err;
+}
+
 /* One line, terminated, without its line break. */
 static int take_line(char *s, bool loose, struct hf_ini_line *line, hf_ini_fn fn, void *ctx)
 {
@@ -76,14 +88,14 @@ static int take_line(char *s, bool loose, struct hf_ini_line *line, hf_ini_fn fn
 		char *end = strchr(s, ']');
 
 		if (!end || end[1])
-			return loose ? 0 : HF_ERR_SETUP_SYNTAX;
+			return take_odd(loose, line, fn, ctx);
 		*end = '\0';
 		line->section = trim(s + 1);
 		return fn(ctx, line);
 	}
 	equals = strchr(s, '=');
 	if (!equals || equals == s)
-		return loose ? 0 : HF_ERR_SETUP_SYNTAX;
+		return take_odd(loose, line, fn, ctx);
 	*equals = '\0';
 	key = trim(s);
 	line->key = key;

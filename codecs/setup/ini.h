@@ -12,7 +12,7 @@
 
 enum hf_ini_flags {
 	/* The rules of snapshots: a comment begins anywhere, also without a blank before it; values may be quoted; what
-	 * is no "key = value" is passed over. */
+	 * is no "key = value" is no error, but given as an odd line. */
 	HF_INI_LOOSE = 1,
 };
 
@@ -22,9 +22,10 @@ struct hf_ini_line {
 	const char *section; /* "" before the first */
 	const char *key;
 	const char *value;
+	bool odd; /* neither a section nor "key = value": key is NULL */
 };
 
-/* Gives fn every section and every "key = value"; what it returns, unless 0, ends the walk and is returned. Also
+/* Gives fn every section and every "key = value" (and with HF_INI_LOOSE every odd line); what it returns, unless 0, ends the walk and is returned. Also
  * HF_ERR_SETUP_SYNTAX, with *ret_line the number of the line that is wrong. text[size] is written to and has a byte of
  * room behind it. */
 typedef int (*hf_ini_fn)(void *ctx, const struct hf_ini_line *line);

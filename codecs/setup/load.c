@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files that a description names: programs into memory, traces end to end. */
 #include "codecs/codec.h"
+#include "codecs/image/symbols.h"
 #include "codecs/setup/read.h"
 #include "codecs/source/concat.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +67,25 @@ static bool is_machine(uint16_t machine, uint8_t arch)
 	}
 }
 
+/* A damaged symbol table takes no code away, but all names. */
+static int check_symbols(struct loader *l, const struct hf_setup_file *file, struct hf_src *src)
+{
+	struct hf_diag diag = {.code = 0};
+	struct hf_symbols *symbols;
+	char text[160];
+	int err = hf_symbols_new(src, 0, &symbols, &diag);
+
+	if (!err) {
+		hf_symbols_free(symbols);
+		return 0;
+	}
+	if (hf_err_is_passing(err))
+		return hf_setup_fail(l->error, err, file->said_in, file->line, "'%s': its symbols cannot be read", file->name);
+	diag.code = err;
+	hf_diag_format(&diag, text, sizeof text);
+	return hf_setup_warn(l->setup, file->said_in, file->line, "'%s' gives no symbols: %s", file->name, text);
+}
+
 static int add_elf(struct loader *l, struct hf_program *program, const struct hf_setup_file *file, struct hf_src *src)
 {
 	struct hf_elf_file elf;
@@ -84,10 +105,19 @@ static int add_elf(struct loader *l, struct hf_program *program, const struct hf
 		err = hf_setup_warn(l->setup, file->said_in, file->line,
 				    "'%s' is position-independent and no bias is given: 0 is taken", file->name);
 	if (!err)
-		err = hf_program_add_elf(program, src, file->address, NULL);
+		err = check_symbols(l, file, src);
+	if (err)
+		return err;
+	err = hf_program_add_elf(program, src, file->address, NULL);
 	if (err == HF_ERR_MISMATCH)
 		return blame(l, file, err, "overlaps another program, or is of another machine than that");
 	return err ? blame(l, file, err, "cannot be used: %s", hf_err_name(err)) : 0;
+}
+
+static int warn_short(struct loader *l, const struct hf_setup_file *file, uint64_t size)
+{
+	return hf_setup_warn(l->setup, file->said_in, file->line, "'%s' has %" PRIu64 " of the %" PRIu64 " bytes: the rest is not "
+			     "known", file->name, size, file->size);
 }
 
 /* A dump: takes src. */
@@ -102,6 +132,11 @@ static int add_raw(struct loader *l, struct hf_program *program, const struct hf
 		return blame(l, file, HF_ERR_SETUP_FILE, "is shorter than its offset");
 	}
 	piece.size = src->size - file->offset < file->size ? src->size - file->offset : file->size;
+	err = file->size == HF_NOWHERE || piece.size == file->size ? 0 : warn_short(l, file, piece.size);
+	if (err) {
+		hf_src_free(src);
+		return err;
+	}
 	err = hf_src_concat_new(&piece, 1, &part);
 	if (err)
 		return hf_setup_fail(l->error, err, file->said_in, file->line, "out of memory");

@@ -36,19 +36,32 @@ int hf_setup_room(void *rows, size_t count, size_t size)
 	return 0;
 }
 
+/* A file that is looked at for several harts is said to be odd once. */
+static bool is_said(const struct hf_setup *setup, const char *file, uint32_t line, const char *text)
+{
+	for (size_t i = 0; i < setup->warning_count; i++)
+		if (setup->warnings[i].line == line && strcmp(setup->warnings[i].text, text) == 0 &&
+		    strcmp(setup->warnings[i].file, file) == 0)
+			return true;
+	return false;
+}
+
 int hf_setup_warn(struct hf_setup *setup, const char *file, uint32_t line, const char *format, ...)
 {
 	struct hf_setup_warning warning = {.line = line};
-	int err = hf_setup_room(&setup->warnings, setup->warning_count, sizeof warning);
 	char text[256];
 	va_list args;
+	int err;
 
-	/* More of them help nobody. */
-	if (err == HF_ERR_LIMIT)
-		return 0;
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
+	if (is_said(setup, file, line, text))
+		return 0;
+	err = hf_setup_room(&setup->warnings, setup->warning_count, sizeof warning);
+	/* More of them help nobody. */
+	if (err == HF_ERR_LIMIT)
+		return 0;
 	warning.file = strdup(file);
 	warning.text = strdup(text);
 	if (err || !warning.file || !warning.text) {

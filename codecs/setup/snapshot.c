@@ -29,6 +29,8 @@ struct doc {
 	struct row *rows;
 	size_t count;
 	unsigned sections;
+	uint32_t odd_line; /* the first of those that are neither a section nor "key = value"; 0: none */
+	size_t odd_count;
 };
 
 struct source {
@@ -60,7 +62,14 @@ static int no_memory(struct reader *r, int err, const char *file)
 static int keep_row(void *ctx, const struct hf_ini_line *line)
 {
 	struct doc *doc = ctx;
-	int err = hf_setup_room(&doc->rows, doc->count, sizeof *doc->rows);
+	int err;
+
+	if (line->odd) {
+		if (!doc->odd_count++)
+			doc->odd_line = line->number;
+		return 0;
+	}
+	err = hf_setup_room(&doc->rows, doc->count, sizeof *doc->rows);
 
 	if (err)
 		return err;
@@ -101,6 +110,9 @@ static int open_doc(struct reader *r, const char *name, const struct hf_setup_fi
 			hf_setup_fail(r->error, err, name, line, err == HF_ERR_SETUP_SYNTAX ? "this is no text"
 											    : "too many lines");
 	}
+	if (!err && doc.odd_count && hf_setup_warn(r->setup, name, doc.odd_line, "this is neither [section] nor key = value: "
+						   "it is passed over, as are %zu more lines", doc.odd_count - 1))
+		err = no_memory(r, HF_ERR_NOMEM, name);
 	hf_src_free(src);
 	if (err)
 		close_doc(&doc);
@@ -250,12 +262,9 @@ static bool may_be_decoded(const struct doc *doc)
 	return hf_trace_unit_of(device_type(doc), &name) != HF_TRACE_UNIT_OTHER;
 }
 
-static bool same_registers(const struct doc *a, const struct doc *b)
+/* The first register of a that b lacks or has another value of; NULL: there is none. */
+static const struct row *other_register(const struct doc *a, const struct doc *b)
 {
-	size_t count[2] = {0};
-
-	for (size_t i = 0; i < b->count; i++)
-		count[1] += b->rows[i].key && strcmp(b->rows[i].section, "regs") == 0;
 	for (size_t i = 0; i < a->count; i++) {
 		const struct row *row = &a->rows[i], *other;
 		char name[128];
@@ -265,10 +274,14 @@ static bool same_registers(const struct doc *a, const struct doc *b)
 		register_name(row->key, name, sizeof name);
 		other = find_register(b, name);
 		if (!other || strcmp(other->value, row->value) != 0)
-			return false;
-		count[0]++;
+			return row;
 	}
-	return count[0] == count[1];
+	return NULL;
+}
+
+static bool same_registers(const struct doc *a, const struct doc *b)
+{
+	return !other_register(a, b) && !other_register(b, a);
 }
 
 /* A number as C writes it, an octal one behind a 0, which is how readers of snapshots take them. */
@@ -342,6 +355,42 @@ static void choose_hart(struct reader *r, struct source *source)
 	}
 }
 
+/* Two recordings of one core should be one hart: where they are not, a damaged register may be why. */
+static int warn_split(struct reader *r, const struct source *source)
+{
+	for (size_t i = 0; i < r->source_count; i++) {
+		const struct source *other = &r->sources[i];
+		const struct row *row, *lacks;
+
+		if (other->core != source->core || other->hart == source->hart || !may_be_decoded(other->doc))
+			continue;
+		row = other_register(source->doc, other->doc);
+		if (row)
+			return hf_setup_warn(r->setup, source->doc->name, row->line,
+					     "%s is not as that of %s, which traces the same core: they are harts %u and %u",
+					     row->key, other->name, (unsigned)source->hart, (unsigned)other->hart);
+		lacks = other_register(other->doc, source->doc);
+		return hf_setup_warn(r->setup, source->doc->name, 0,
+				     "%s is missing, and %s, which traces the same core, has it: they are harts %u and %u",
+				     lacks ? lacks->key : "a register", other->name, (unsigned)source->hart,
+				     (unsigned)other->hart);
+	}
+	return 0;
+}
+
+/* A device that would be a source if its class were not another word. */
+static int warn_class(struct reader *r, const struct doc *doc)
+{
+	const struct row *class = find_row(doc, "device", "class");
+	uint32_t id;
+
+	if (!trace_id(doc, &id))
+		return 0;
+	return hf_setup_warn(r->setup, doc->name, class ? class->line : 0,
+			     "%s has a trace id, and its class is '%s', not trace_source: it is left out", device_name(doc),
+			     class ? class->value : "");
+}
+
 /* What of an ETE or ETMv4 is not said is told; of other sources nothing of it matters. */
 static int add_source(struct reader *r, const struct doc *doc)
 {
@@ -353,6 +402,8 @@ static int add_source(struct reader *r, const struct doc *doc)
 		err = hf_setup_warn(r->setup, doc->name, 0, "no register tells the trace id of %s: 0 is taken",
 				    source.name);
 	choose_hart(r, &source);
+	if (!err && source.core && !source.again && decoded)
+		err = warn_split(r, &source);
 	if (!err && !source.core && decoded)
 		err = hf_setup_warn(r->setup, doc->name, 0, "no core is named for %s: it has no program", source.name);
 	if (!err)
@@ -367,6 +418,9 @@ static int find_sources(struct reader *r)
 {
 	int err = 0;
 
+	for (size_t i = 0; i < r->device_count && !err; i++)
+		if (!is_class(&r->devices[i], "trace_source"))
+			err = warn_class(r, &r->devices[i]);
 	for (unsigned others = 0; others < 2; others++)
 		for (size_t i = 0; i < r->device_count && !err; i++)
 			if (is_class(&r->devices[i], "trace_source") && may_be_decoded(&r->devices[i]) != others)
@@ -636,6 +690,24 @@ static int add_buffer(struct reader *r, const char *section, uint32_t line)
 	return add_buffer_files(r, file);
 }
 
+/* What the file about the buffers says of devices that are not there. */
+static int warn_strangers(struct reader *r)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < r->trace.count && !err; i++) {
+		const struct row *row = &r->trace.rows[i];
+		const bool buffers = row->key && strcmp(row->section, "source_buffers") == 0;
+		const bool cores = row->key && strcmp(row->section, "core_trace_sources") == 0;
+
+		if ((buffers || cores) && !find_device(r, row->key))
+			err = hf_setup_warn(r->setup, r->trace.name, row->line, "no device is called '%s'", row->key);
+		if (cores && !err && !find_device(r, row->value))
+			err = hf_setup_warn(r->setup, r->trace.name, row->line, "no device is called '%s'", row->value);
+	}
+	return err ? no_memory(r, err, r->trace.name) : 0;
+}
+
 static int add_buffers(struct reader *r)
 {
 	const struct row *row = find_row(&r->trace, "trace_buffers", "buffers");
@@ -686,6 +758,8 @@ static int read_all(struct reader *r, const char *name)
 		err = open_devices(r);
 	if (!err)
 		err = find_sources(r);
+	if (!err)
+		err = warn_strangers(r);
 	for (size_t i = 0; i < r->source_count && !err; i++) {
 		if (r->sources[i].again)
 			continue;

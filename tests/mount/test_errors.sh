@@ -41,7 +41,7 @@ wrong 1 'hide its own index' mount --index-dir "$mnt/x" "$archive" "$mnt"
 wrong 1 'index directory cannot be used' mount --index-dir "$archive/empty" "$archive" "$mnt"
 wrong 1 'not mounted there' umount "$mnt"
 wrong 1 'not mounted there' umount "$tmp/none"
-wrong 1 'not found' cat --index-dir "$index" "$tmp/none/x"
+wrong 1 'no such file' cat --index-dir "$index" "$tmp/none/x"
 wrong 1 'packets need a capture.ini' cat --index-dir "$index" "$archive/random.bin" hart0/listing.txt
 wrong 1 'packets need a capture.ini' index --index-dir "$index" "$archive/random.bin"
 wrong 1 'no capture in it' info --index-dir "$index" "$archive"

@@ -45,6 +45,9 @@ for directory in "$archive"/*/; do
 	interrupt "${signals[n++ % 2]}" index "$(basename "$directory")" --expansion=0
 done
 interrupt INT verify etrace
+# What was not finished did not fail.
+interrupt INT index . --expansion=0 -j 1
+grep -qE 'captures: [0-9]+ indexed, 0 failed, [1-9][0-9]* not finished$' "$tmp/out" || fail "sums: $(cat "$tmp/out")"
 interrupt TERM verify loop --expansion=0 -j 1
 
 # A mount that works on all of them at once, and somebody who waits for one.

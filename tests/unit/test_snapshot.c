@@ -61,7 +61,8 @@ static void test_all(void)
 	CHECK_EQ(load(SNAPSHOT CPU "[dump1]\nfile=dir\\code\naddress=0x10000\nlength=4\noffset=1\n"
 		      ETE("0", "0x82", "1") ETE("1", "3", "0x1001") TRACE BUFFERS "@dir/code\n01234567\n"), 0);
 	CHECK_STR(setup->format, "ete");
-	CHECK_EQ(setup->warning_count, 0);
+	CHECK_EQ(setup->warning_count, 1);
+	must_warn("ETE_1.ini", 6, "TRCTRACEIDR is not as that of ETE_0, which traces the same core: they are harts 3 and 2");
 	CHECK_EQ(setup->part_count, 2);
 	CHECK_STR(setup->parts[0].name, "ETB_2");
 	CHECK_STR(setup->parts[0].framing, "coresight");
@@ -91,12 +92,15 @@ static void test_ids(void)
 {
 	CHECK_EQ(load(SNAPSHOT CPU ETE("0", "1", "1") ETE("1", "1", "1") TRACE BUFFERS), 0);
 	CHECK_EQ(setup->value_count, 6);
+	CHECK_EQ(setup->warning_count, 0);
 	CHECK_EQ(setup->parts[1].hart, 1);
 	drop();
 	CHECK_EQ(load(SNAPSHOT CPU ETE("0", "1", "1") ETE("1", "1", "5") TRACE BUFFERS), 0);
 	CHECK_EQ(setup->value_count, 12);
 	CHECK_STR(hf_setup_get(setup, 0x81, "TRCCONFIGR")->value, "5");
 	CHECK_STR(hf_setup_get(setup, 1, "TRCCONFIGR")->value, "1");
+	CHECK_EQ(setup->warning_count, 1);
+	must_warn("ETE_1.ini", 7, "they are harts 129 and 1");
 	drop();
 }
 
@@ -211,7 +215,8 @@ static void test_odd(void)
 		      "@etm\n[device]\nname=ETM\nclass=trace_source\ntype=ETM4\n[regs]\nTRCTRACEIDR = 020 ; octal\nTRCIDR0 = 017\n"
 		      "@x\nx\n@t\nwhatever\n[trace_buffers]\nbuffers=b\n[b]\nfile=x\nformat=source_data\n"
 		      "[core_trace_sources]\n@cluster0/cpu0=ETM"), 0);
-	CHECK_EQ(setup->warning_count, 0);
+	CHECK_EQ(setup->warning_count, 1);
+	must_warn("t", 1, "this is neither [section] nor key = value");
 	CHECK_EQ(setup->parts[0].hart, 16);
 	CHECK_EQ(setup->images[0].hart, 16);
 	CHECK_EQ(hf_setup_number(setup, 16, "TRCIDR0", 0, UINT32_MAX, 0, &n, NULL), 0);
