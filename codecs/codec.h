@@ -176,6 +176,9 @@ struct hf_codec {
 	/* 0..100: how sure we are that a (decompressed) stream that begins so is ours. NULL: encoder only, or a format
 	 * that content does not show, whose captures need a description. */
 	int (*probe)(const uint8_t *head, size_t n);
+	/* Whether a stream that probe takes for ours is a capture, by more than its first bytes; of a compressed one src has
+	 * but the beginning. A negative error is one of reading. NULL: it is. */
+	int (*confirm)(struct hf_src *src, bool *ret_ours);
 	/* Reads the header. *diag says what is wrong and where. src is borrowed for the call only, setup (NULL: none) as
 	 * long as the stream lives. */
 	int (*open)(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream,
