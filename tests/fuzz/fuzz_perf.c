@@ -21,5 +21,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(!hf_codec_perf.confirm(thin, &again) && ours == again);
 	MUST(hf_stream_open(&hf_codec_perf, thin, NULL, &stream, &diag) == HF_ERR_PERF_DATA);
 	hf_src_free(thin);
+	hf_src_free(src);
 	return 0;
 }

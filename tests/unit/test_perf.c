@@ -75,6 +75,7 @@ static bool is_capture(size_t size, char *why, size_t room)
 	CHECK_EQ(hf_stream_open(codec, thin, NULL, &stream, &diag), (uint64_t)HF_ERR_PERF_DATA);
 	hf_diag_format(&diag, why, (int)room);
 	hf_src_free(thin);
+	hf_src_free(src);
 	return ours;
 }
 
