@@ -138,6 +138,17 @@ static uint8_t id_bytes(uint64_t field)
 	return field >= 4 ? 4 : (uint8_t)field;
 }
 
+void hf_ete_config_missing(const struct hf_setup *setup, uint32_t id, char *buf, size_t size)
+{
+	static const char *const needed[] = {"TRCCONFIGR", "TRCIDR0", "TRCIDR2", "TRCIDR8"};
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+		if (!find_register(setup, id, needed[i]) && n < size)
+			n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "", needed[i]);
+}
+
 /* *ret_any: at least one of them is there; *ret_missing: one of those that every trace unit has is not. */
 static int read_registers(const struct hf_setup *setup, uint32_t id, struct registers *r, bool *ret_any,
 			  bool *ret_missing, struct hf_setup_error *error)

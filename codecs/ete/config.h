@@ -30,6 +30,9 @@ struct hf_ete_config {
 /* Source id as a person would call it: "PTM_0 (type PTM1.1)"; at the most 100 bytes and a 0. */
 void hf_ete_config_label(const struct hf_setup *setup, uint32_t id, char *buf, size_t size);
 
+/* The registers that the source lacks and that say how it is to be decoded: "TRCIDR0, TRCIDR8"; at the most 40 bytes. */
+void hf_ete_config_missing(const struct hf_setup *setup, uint32_t id, char *buf, size_t size);
+
 /*
  * Of the source with that trace id. Registers that are missing have the values of most trace units: COMMOPT 0, MAXSPEC
  * 0, ids of 4 bytes, WFXMODE 0, no return stack; *ret_missing says that some were. HF_ERR_SETUP_VALUE: a register that

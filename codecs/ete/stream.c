@@ -220,20 +220,33 @@ int hf_ete_check(const struct hf_setup *setup, struct hf_setup_error *error)
 	return err;
 }
 
+/* What is said of one source that is left out, or whose registers are not all there. */
+static int remark_source(struct hf_setup *setup, uint32_t id)
+{
+	const struct hf_setup_value *name = hf_setup_get(setup, id, "source");
+	struct hf_setup_error error = {.line = 0};
+	struct hf_ete_config config;
+	char label[128], registers[64];
+	bool missing;
+
+	if (hf_ete_config_read(&config, setup, id, &missing, &error) == HF_ERR_ETE_SOURCE)
+		return hf_setup_warn(setup, error.file, error.line, "%s; the source is left out", error.text);
+	/* Who describes raw bytes in a capture.ini may know no register at all. */
+	if (!missing || !name)
+		return 0;
+	hf_ete_config_label(setup, id, label, sizeof label);
+	hf_ete_config_missing(setup, id, registers, sizeof registers);
+	return hf_setup_warn(setup, name->file, name->line, "%s has no %s: what most trace units have is taken", label,
+			     registers);
+}
+
 int hf_ete_remark(struct hf_setup *setup)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < setup->value_count && !err; i++) {
-		struct hf_setup_error error = {.line = 0};
-		struct hf_ete_config config;
-		bool missing;
-
-		if (!begins_source(setup, i) ||
-		    hf_ete_config_read(&config, setup, setup->values[i].hart, &missing, &error) != HF_ERR_ETE_SOURCE)
-			continue;
-		err = hf_setup_warn(setup, error.file, error.line, "%s; the source is left out", error.text);
-	}
+	for (size_t i = 0; i < setup->value_count && !err; i++)
+		if (begins_source(setup, i))
+			err = remark_source(setup, setup->values[i].hart);
 	return err;
 }
 

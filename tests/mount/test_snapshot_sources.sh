@@ -45,7 +45,7 @@ snapshot() {
 etm3=(ETMCR=0x2000cc00 ETMTRACEIDR=0x10 ETMIDR=0x4104f250 ETMCCER=0x18541800)
 etm4=(TRCCONFIGR=1 TRCTRACEIDR=1 TRCIDR0=0x28000ea1 TRCIDR1=0x4100f420 TRCIDR2=0x488 TRCIDR8=0)
 ete=(TRCCONFIGR=1 TRCTRACEIDR=2 TRCIDR0=0x28000ea1 TRCIDR1=0x4100fff0 TRCIDR2=0x488 TRCIDR8=0 TRCDEVARCH=0x47705a13)
-mkdir "$archive"/{ptm,pft,etm3,stm,itm,unknown,bare,m55,v81m,many,beside,good,none}
+mkdir "$archive"/{lacking,ptm,pft,etm3,stm,itm,unknown,bare,m55,v81m,many,beside,good,none}
 device PTM_0 PTM1.1 "${etm3[@]}" >"$archive/ptm/PTM_0.ini"; snapshot ptm Cortex-A15 PTM_0
 device PTM_0 PFT1.1 "${etm3[@]}" >"$archive/pft/PTM_0.ini"; snapshot pft Cortex-A9 PTM_0
 device ETM_0 ETM3.5 "${etm3[@]}" >"$archive/etm3/ETM_0.ini"; snapshot etm3 Cortex-A7 ETM_0
@@ -66,6 +66,8 @@ snapshot many Cortex-A53 PTM_0 ETM_3 STM_0 ITM_0 ETM_D
 for dir in beside good; do device ETE_0 ETE "${ete[@]}" >"$archive/$dir/ETE_0.ini"; done
 snapshot beside Cortex-A53 PTM_0 ETM_3 STM_0 ITM_0 ETM_D ETE_0
 snapshot good Cortex-A53 ETE_0
+device ETE_0 ETE TRCCONFIGR=1 TRCTRACEIDR=2 TRCIDR2=0x488 TRCDEVARCH=0x47705a13 >"$archive/lacking/ETE_0.ini"
+snapshot lacking Cortex-A53 ETE_0
 snapshot none Cortex-A53
 printf '[trace_buffers]\nbuffers=b\n[b]\nfile=b.bin\nformat=source_data\n' >"$archive/none/trace.ini"
 echo x >"$archive/none/b.bin"
@@ -112,5 +114,7 @@ grep -q '"sources_refused":5' "$mnt/beside@ete/info.json" || fail "info.json: $(
 cmp -s "$mnt/beside@ete/hart2/listing.txt" "$mnt/good@ete/hart2/listing.txt" || fail "the good source is another beside others"
 [ "$(grep -vc '^#' "$mnt/good@ete/hart2/listing.txt")" = 1 ] || fail "good: $(cat "$mnt/good@ete/hart2/listing.txt")"
 [ ! -s "$mnt/good@ete/errors.txt" ] || fail "good: $(cat "$mnt/good@ete/errors.txt")"
+grep -q 'lacking/ETE_0.ini: warning: ETE_0 (type ETE) has no TRCIDR0, TRCIDR8: what most' "$mnt/lacking@ete/errors.txt" ||
+	fail "lacking: $(cat "$mnt/lacking@ete/errors.txt")"
 do_umount
 finish
