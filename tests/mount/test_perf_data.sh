@@ -23,7 +23,8 @@ grep -q plain/ "$mnt/.hartfs/status.json" && fail "status.json tells of an ordin
 reason='this perf.data holds CoreSight trace (CS_ETM) of 6 trace units, .* see PERF.DATA in hartfs-views(5)'
 for view in trace/perf.data@perf trace/pipe@gz; do
 	[ -e "$mnt/$view" ] || fail "there is no $view: $(ls "$mnt/trace")"
-	grep -q -- "\"error\": \"$reason" "$mnt/$view/info.json" || fail "$view: $(cat "$mnt/$view/info.json")"
+	grep -q '"state": "failed"' "$mnt/$view/info.json" || fail "$view: $(cat "$mnt/$view/info.json")"
+	grep -q -- "$reason" "$mnt/$view/info.json" || fail "$view: $(cat "$mnt/$view/info.json")"
 	grep -q -- "$reason" "$mnt/$view/errors.txt" || fail "$view: $(cat "$mnt/$view/errors.txt")"
 done
 [ "$(grep -c -- "$reason" "$mnt/.hartfs/status.json")" = 2 ] || fail "$(cat "$mnt/.hartfs/status.json")"

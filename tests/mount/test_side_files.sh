@@ -31,7 +31,7 @@ snapshot() {
 	printf '\x1f\x20\x03\xd5\x1f\x20\x03\xd5' >"$d/dump.bin"
 	for n in 0 1; do
 		printf '%s\n' '[device]' "name=ETE_$n" 'class=trace_source' 'type=ETE' '[regs]' 'TRCTRACEIDR(0x010)=0x10' \
-			'TRCCONFIGR(0x004)=0x1' >"$d/ete$n.ini"
+			'TRCCONFIGR(0x004)=0x1' 'TRCIDR0=0x28000ea1' 'TRCIDR2=0x488' 'TRCIDR8=0' >"$d/ete$n.ini"
 		printf '\0\0\0\0\0\0\0\0\0\0\0\x80' >"$d/trace$n.bin"
 	done
 	printf '%s\n' '[trace_buffers]' 'buffers=b0,b1' '[b0]' 'name=b0' 'file=trace0.bin' 'format=source_data' '[b1]' \
