@@ -183,26 +183,6 @@ size_t hf_dec_begin(const struct hf_dec *dec, const struct hf_event *insn, uint6
 	return HF_BEGIN_EVENTS;
 }
 
-int hf_enc_new(const struct hf_enc_ops *ops, const struct hf_stream *stream, uint32_t hart,
-	       const struct hf_enc_env *env, struct hf_enc **ret_enc)
-{
-	int err = ops->create(stream, hart, env, ret_enc);
-
-	if (err)
-		return err;
-	(*ret_enc)->ops = ops;
-	(*ret_enc)->stream = stream;
-	(*ret_enc)->hart = hart;
-	(*ret_enc)->env = env;
-	return 0;
-}
-
-void hf_enc_free(struct hf_enc *enc)
-{
-	if (enc)
-		enc->ops->destroy(enc);
-}
-
 unsigned hf_stream_xlen(const struct hf_stream *stream, uint32_t hart)
 {
 	return stream->codec && stream->codec->xlen ? stream->codec->xlen(stream, hart) : stream->info.xlen;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The contract of a codec: a trace format as a decoder (bytes to events), an encoder (events to bytes of one view),
- * or both. codecs.def lists them all; codecs/README.md shows why the contract is as it is.
+ * The contracts of a codec, which is a trace format that is read (bytes to events), and of a view, which is a file that is
+ * written (events to bytes). codecs.def lists all codecs, views.def all views, and neither needs the other: one folder
+ * may have one, several or none of each. codecs/README.md shows why the contracts are as they are.
  *
  * A codec knows no path, database, thread or clock. Its objects are used by one thread at a time, except struct
  * hf_stream, which is immutable once opened and may be shared.
@@ -31,7 +32,7 @@ enum hf_stream_flags {
 	/* It tells of no traps and no change of exception level: ASTF 3.1, Basic. */
 	HF_STREAM_ONE_LEVEL = 8,
 	HF_STREAM_NO_ACCESSES = 16, /* it knows no memory accesses: ETE */
-	HF_STREAM_ORIGINAL = 4, /* with one hart the stream itself is the codec's own view of it */
+	HF_STREAM_ORIGINAL = 4, /* with one hart the stream itself is a view of it: hf_codec.original */
 };
 
 /* What is known of a stream after its header: borrowed from the stream, valid as long as it. */
@@ -140,6 +141,7 @@ enum hf_enc_flags {
 };
 
 struct hf_enc_ops {
+	const char *name;     /* what parameters and lists of views call it: "listing", "etrace" */
 	const char *view;     /* the file's name in the hart's directory: "listing.txt", "etrace/trace.bin" */
 	/*
 	 * Goes up in the commit that changes a byte of the view or of its side files, or a state: part of the key of view
@@ -147,15 +149,20 @@ struct hf_enc_ops {
 	 */
 	uint32_t version;
 	uint32_t flags;       /* enum hf_enc_flags */
-	/* NULL if this view exists for such a stream, else why not, as info.json says it. */
-	const char *(*refuses)(const struct hf_stream_info *info);
-	int (*create)(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env,
-		      struct hf_enc **ret_enc);
-	void (*destroy)(struct hf_enc *enc);
-	/* Takes all n events in order. Errors of the sink are the caller's to look at. */
+	size_t size;          /* of its object, which begins with a struct hf_enc; 0: it needs no more than that */
+	/* All events in order, n at a time. Errors of the sink are the caller's to look at. */
 	void (*put)(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink);
+
+	/* All that follows may be NULL. */
+
+	/* Why there is no such view of a stream of instructions, as info.json says it; NULL: there is. Without this hook
+	 * every stream of instructions has it. */
+	const char *(*refuses)(const struct hf_stream_info *info);
+	/* The object is zero but for struct hf_enc, which is filled in. HF_ERR_SETUP_VALUE for wrong parameters. */
+	int (*init)(struct hf_enc *enc);
 	/* Behind the last event of the hart: what is held back, a trailer, or the header of an empty view. */
 	void (*end)(struct hf_enc *enc, struct hf_sink *sink);
+	/* The state before the next event: blob[HF_STATE_MAX]. Both or none: then it has no state. */
 	size_t (*save)(const struct hf_enc *enc, uint8_t *blob);
 	int (*load)(struct hf_enc *enc, const uint8_t *blob, size_t size);
 	/* Of a view that is a directory (its name has a '/'), ending with a NULL name; program.elf is added to them. NULL:
@@ -184,8 +191,8 @@ struct hf_codec {
 	int (*open)(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream,
 		    struct hf_diag *diag);
 	void (*close)(struct hf_stream *stream);
-	const struct hf_dec_ops *dec; /* NULL: encoder only */
-	const struct hf_enc_ops *enc; /* NULL: decoder only */
+	const struct hf_dec_ops *dec;
+	const struct hf_enc_ops *original; /* the view that a stream with HF_STREAM_ORIGINAL is; NULL: none */
 	const struct hf_dec_ops *records; /* of hart HF_HART_RECORDS; NULL: no records.txt */
 	/* What a capture.ini of this format may say, in [capture] or [parameters], ending with HF_KEY_END; several rows may
 	 * be about one key. NULL: nothing but "format", "trace", "framing" and programs. */
@@ -241,9 +248,29 @@ void hf_dec_cut(struct hf_dec *dec, uint64_t offset, uint64_t events, uint8_t *b
 #define HF_BEGIN_EVENTS 2
 size_t hf_dec_begin(const struct hf_dec *dec, const struct hf_event *insn, uint64_t ordinal, struct hf_event *ret_ev);
 
+#define HF_VIEW(name) extern const struct hf_enc_ops hf_view_##name;
+#include "codecs/views.def"
+#undef HF_VIEW
+
+/* All views that encoders make but records.txt, in the order of views.def, ending with NULL. */
+extern const struct hf_enc_ops *const hf_views_all[];
+/* The same; a test may put another list of the same length here before anything else. */
+extern const struct hf_enc_ops *const *hf_views;
+
+/* Why a stream has no such view; NULL: it has. */
+const char *hf_enc_refusal(const struct hf_enc_ops *ops, const struct hf_stream_info *info);
+
+/* stream and env are borrowed for as long as the encoder lives. */
 int hf_enc_new(const struct hf_enc_ops *ops, const struct hf_stream *stream, uint32_t hart,
 	       const struct hf_enc_env *env, struct hf_enc **ret_enc);
 void hf_enc_free(struct hf_enc *enc);
+static inline void hf_enc_put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
+{
+	enc->ops->put(enc, ev, n, sink);
+}
+void hf_enc_end(struct hf_enc *enc, struct hf_sink *sink);
+size_t hf_enc_save(const struct hf_enc *enc, uint8_t *blob);
+int hf_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size);
 
 /* The word length of a hart's instructions, and its enum hf_isa at the start; HF_ISA_NONE where there are none. */
 unsigned hf_stream_xlen(const struct hf_stream *stream, uint32_t hart);

@@ -105,26 +105,6 @@ int hf_records_load(struct hf_dec *dec, const uint8_t *blob, size_t size)
 
 /* ---- the encoder ---- */
 
-static const char *refuses(const struct hf_stream_info *info)
-{
-	(void)info;
-	return NULL;
-}
-
-static int create(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env, struct hf_enc **ret_enc)
-{
-	(void)stream;
-	(void)hart;
-	(void)env;
-	*ret_enc = calloc(1, sizeof **ret_enc);
-	return *ret_enc ? 0 : HF_ERR_NOMEM;
-}
-
-static void destroy(struct hf_enc *enc)
-{
-	free(enc);
-}
-
 static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
 {
 	(void)enc;
@@ -138,34 +118,9 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 	}
 }
 
-static void end(struct hf_enc *enc, struct hf_sink *sink)
-{
-	(void)enc;
-	(void)sink;
-}
-
-static size_t save(const struct hf_enc *enc, uint8_t *blob)
-{
-	(void)enc;
-	(void)blob;
-	return 0;
-}
-
-static int load(struct hf_enc *enc, const uint8_t *blob, size_t size)
-{
-	(void)enc;
-	(void)blob;
-	return size == 0 ? 0 : HF_ERR_STATE;
-}
-
 const struct hf_enc_ops hf_enc_records = {
+	.name = "records",
 	.view = "records.txt",
 	.version = 1,
-	.refuses = refuses,
-	.create = create,
-	.destroy = destroy,
 	.put = put,
-	.end = end,
-	.save = save,
-	.load = load,
 };

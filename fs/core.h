@@ -30,14 +30,14 @@
 
 #include <stdatomic.h>
 
-/* The views by number: for each codec that of its encoder, in the order of hf_codecs, then records.txt and
- * program.elf, which has no encoder (its ops only describe it). */
+/* The views by number: those of hf_views in their order, then records.txt and program.elf, which has no encoder (its ops
+ * only describe it). */
 enum {
-#define HF_CODEC(name) HF_CODEC_INDEX_##name,
-#include "codecs/codecs.def"
-#undef HF_CODEC
-	HF_CODEC_COUNT,
-	HF_VIEW_RECORDS = HF_CODEC_COUNT,
+#define HF_VIEW(name) HF_VIEW_INDEX_##name,
+#include "codecs/views.def"
+#undef HF_VIEW
+	HF_ENC_COUNT,
+	HF_VIEW_RECORDS = HF_ENC_COUNT,
 	HF_VIEW_PROGRAM,
 	HF_VIEW_COUNT,
 	/* Behind them the files that lie beside an encoder's own in its directory, which have no tables. */
@@ -47,7 +47,7 @@ enum {
 
 struct hf_fs;
 
-/* NULL if the codec with that number has no encoder, or there is no such file. view < HF_VIEW_ALL. */
+/* NULL if there is no such file. view < HF_VIEW_ALL. */
 const struct hf_enc_ops *hf_fs_view_ops(size_t view);
 /* A file beside an encoder's own: *ret_view is the number of that. NULL: it is none. */
 const struct hf_side_file *hf_fs_side(size_t view, size_t *ret_view);

@@ -9,12 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *refuses(const struct hf_stream_info *info)
-{
-	return info->flags & HF_STREAM_HARTS ? NULL : "no instructions";
-}
-
-const struct hf_enc_ops hf_view_program = {.view = "program.elf", .version = 2, .refuses = refuses};
+const struct hf_enc_ops hf_view_program = {.name = "program", .view = "program.elf", .version = 2};
 
 struct hf_executable {
 	uint64_t owner;

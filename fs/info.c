@@ -21,60 +21,6 @@ const char *hf_info_isa_name(unsigned isa)
 	return isa_names[isa < HF_ISA_COUNT ? isa : HF_ISA_NONE];
 }
 
-/*
- * The views of the design, with what makes them impossible whoever builds them. The reasons hold for the sources that
- * could otherwise have the view.
- */
-static const struct {
-	const char *name;
-	bool any;               /* also of transactions */
-	uint8_t arch;           /* HF_ARCH_NONE: of all */
-	const char *arch_reason;
-	const char *source;     /* the codec whose streams cannot have it, for another reason */
-	const char *source_reason;
-} views[] = {
-	{.name = "records.txt", .any = true},
-	{.name = "listing.txt"},
-	{.name = "program.elf"},
-	{.name = "trace.stf"},
-	{.name = "trace.astf", .arch = HF_ARCH_ARM, .arch_reason = "ASTF is AArch64 only (ASTF 2.1)",
-	 .source = "ete", .source_reason = "ETE knows no memory addresses, which ASTF 2.2 needs"},
-	{.name = "etrace", .arch = HF_ARCH_RISCV, .arch_reason = "E-Trace is RISC-V only"},
-	{.name = "ntrace", .arch = HF_ARCH_RISCV, .arch_reason = "N-Trace is RISC-V only"},
-	{.name = "ete", .arch = HF_ARCH_ARM, .arch_reason = "ETE is Arm only"},
-};
-
-/* The number of that view, by its file or its directory, or -1 if nothing makes it. */
-static int number_of_view(const char *name)
-{
-	for (int i = 0; i < HF_VIEW_COUNT; i++) {
-		const struct hf_enc_ops *ops = hf_fs_view_ops((size_t)i);
-		const size_t dir = hf_view_dir((size_t)i, NULL);
-
-		if (ops && (dir ? strlen(name) == dir && memcmp(ops->view, name, dir) == 0
-				: strcmp(ops->view, name) == 0))
-			return i;
-	}
-	return -1;
-}
-
-static const char *reason_of_view(size_t i, const struct hf_stream *stream, const struct hf_facts *facts)
-{
-	int number = number_of_view(views[i].name);
-
-	if (number >= 0)
-		return facts->refusal[number];
-	if (!stream)
-		return "the capture could not be opened";
-	if (!views[i].any && !(stream->info.flags & HF_STREAM_HARTS))
-		return "no instructions";
-	if (views[i].arch != HF_ARCH_NONE && views[i].arch != stream->info.arch)
-		return views[i].arch_reason;
-	if (views[i].source && strcmp(views[i].source, stream->codec->name) == 0)
-		return views[i].source_reason;
-	return "not built in this version";
-}
-
 void hf_info_source_name(const struct hf_codec *codec, char *buf, size_t size)
 {
 	const char *suffix = codec->suffixes && codec->suffixes[0] ? codec->suffixes[0] : ".bin";
@@ -98,7 +44,7 @@ static void put_hart_view(struct hf_json *json, const struct hf_facts *facts, co
 {
 	const struct hf_enc_ops *ops = hf_fs_view_ops(view);
 	const bool program = view == HF_VIEW_PROGRAM;
-	const bool needs = view < HF_CODEC_COUNT && ops && !facts->refusal[view] && hf_view_dir(view, NULL);
+	const bool needs = view < HF_ENC_COUNT && !facts->refusal[view] && hf_view_dir(view, NULL);
 	char name[128], reason[320];
 
 	if (hart->view[view].size == HF_NOWHERE && !(hart->no_program && (program || needs)))
@@ -109,7 +55,20 @@ static void put_hart_view(struct hf_json *json, const struct hf_facts *facts, co
 	put_view(json, name, hart->view[view].size, hart->view[view].size == HF_NOWHERE ? reason : NULL);
 }
 
-static void put_views(struct hf_json *json, const struct hf_stream *stream, const struct hf_facts *facts)
+/* A view that no hart has, by the name of its file or of its directory, with the reason. */
+static void put_refusal(struct hf_json *json, const struct hf_facts *facts, size_t view)
+{
+	const char *name = hf_fs_view_ops(view)->view;
+	const size_t dir = hf_view_dir(view, NULL);
+	char text[128];
+
+	if (!facts->refusal[view])
+		return;
+	snprintf(text, sizeof text, "%.*s", dir ? (int)dir : (int)strlen(name), name);
+	put_view(json, text, 0, facts->refusal[view]);
+}
+
+static void put_views(struct hf_json *json, const struct hf_facts *facts)
 {
 	const struct hf_facts_hart *records;
 	char name[128];
@@ -126,12 +85,8 @@ static void put_views(struct hf_json *json, const struct hf_stream *stream, cons
 	for (size_t i = 0; i < facts->hart_count; i++)
 		for (size_t k = 0; k < HF_VIEW_ALL; k++)
 			put_hart_view(json, facts, &facts->hart[i], k);
-	for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
-		const char *reason = reason_of_view(i, stream, facts);
-
-		if (reason)
-			put_view(json, views[i].name, 0, reason);
-	}
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+		put_refusal(json, facts, i);
 	hf_json_close(json, '}');
 }
 
@@ -250,7 +205,7 @@ static void put_indexed(struct hf_json *json, struct hf_open *open, const struct
 	put_companion(json, &open->companion);
 	hf_json_u64(json, "index_size", facts->index_size);
 	put_harts(json, open->stream, facts);
-	put_views(json, open->stream, facts);
+	put_views(json, facts);
 }
 
 void hf_info_json(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts, struct hf_sink *sink)

@@ -163,7 +163,7 @@ static size_t count_harts(struct hf_index *index)
 /* Whether the stream has one hart only and is, as it is, its codec's view of it. */
 static bool is_original(const struct hf_open *open, size_t view)
 {
-	return (open->stream->info.flags & HF_STREAM_ORIGINAL) && hf_codecs[view] == open->stream->codec &&
+	return (open->stream->info.flags & HF_STREAM_ORIGINAL) && hf_views[view] == open->stream->codec->original &&
 	       count_harts(open->index) == 1 && !hf_index_has_holes(open->index);
 }
 
@@ -199,8 +199,7 @@ static bool has_table(const struct hf_open *open, size_t view)
 		return false;
 	if (view == HF_VIEW_RECORDS)
 		return hf_index_records(open->index);
-	return (stream->info.flags & HF_STREAM_HARTS) && !hf_fs_view_ops(view)->refuses(&stream->info) &&
-	       !is_original(open, view);
+	return !hf_enc_refusal(hf_fs_view_ops(view), &stream->info) && !is_original(open, view);
 }
 
 void hf_open_discard_files(const struct hf_open *open, int why)
@@ -284,11 +283,9 @@ static void find_refusals(struct hf_open *open, struct hf_facts *facts)
 		if (!open->stream)
 			facts->refusal[i] = "the capture could not be opened";
 		else if (i == HF_VIEW_RECORDS)
-			facts->refusal[i] = hf_index_records(open->index) ? NULL : "not built in this version";
-		else if (!(open->stream->info.flags & HF_STREAM_HARTS))
-			facts->refusal[i] = "no instructions";
+			facts->refusal[i] = hf_index_records(open->index) ? NULL : "the format has no records as text";
 		else
-			facts->refusal[i] = enc->refuses(&open->stream->info);
+			facts->refusal[i] = hf_enc_refusal(enc, &open->stream->info);
 		if (!facts->refusal[i] && !wanted[i])
 			facts->refusal[i] = "not among the views that were asked for";
 	}
@@ -323,7 +320,7 @@ static int make_facts_hart(struct hf_open *open, const struct hf_facts *recalled
 	if (!err && !records && !facts->refusal[HF_VIEW_PROGRAM])
 		err = hf_executable_measure(open, info->id, hart->view, &hart->no_program);
 	/* A directory that is to be a capture is one only with its program. */
-	for (size_t i = 0; i < HF_CODEC_COUNT; i++)
+	for (size_t i = 0; i < HF_ENC_COUNT; i++)
 		if (hart->view[HF_VIEW_PROGRAM].size == HF_NOWHERE && hf_view_dir(i, NULL))
 			hart->view[i].size = HF_NOWHERE;
 	/* The caller does not count it. */
@@ -341,8 +338,8 @@ static int make_facts_harts(struct hf_open *open, const struct hf_facts *recalle
 	facts->hart = calloc(count + 1, sizeof *facts->hart);
 	if (!facts->hart)
 		return HF_ERR_NOMEM;
-	for (size_t i = 0; open->stream && i < HF_CODEC_COUNT; i++)
-		if (is_original(open, i) && hf_fs_view_ops(i) && !facts->refusal[i])
+	for (size_t i = 0; open->stream && i < HF_ENC_COUNT; i++)
+		if (is_original(open, i) && !facts->refusal[i])
 			facts->original = (int)i;
 	for (size_t i = 0; i < count && !err; i++) {
 		err = make_facts_hart(open, recalled, facts, &harts[i], &facts->hart[facts->hart_count]);

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What one codec may be told: hf_view_key.params has a limit too. */
+/* What one view may be told: hf_view_key.params has a limit too. */
 enum { PARAMS_MAX = 3072 };
 
 /* So long what was seen of hartfs.conf's rights holds. */
@@ -21,7 +21,7 @@ enum { PARAMS_MAX = 3072 };
 
 /* One parameter as it came in. */
 struct row {
-	char *text; /* "codec.key=value", owned */
+	char *text; /* "view.key=value", owned */
 	char *from; /* "hartfs.conf:3: ", "-o ", owned: what stands before it in messages */
 };
 
@@ -48,14 +48,14 @@ static int refuse_row(const struct list *list, const struct row *row, const char
 	return refuse(list, "%s%.80s: %s", row->from, row->text, why);
 }
 
-/* Bytes of "codec.key=", by which rows are the same; 0: the row is none. */
+/* Bytes of "view.key=", by which rows are the same; 0: the row is none. */
 static size_t key_length(const char *row)
 {
-	const size_t codec = strspn(row, "abcdefghijklmnopqrstuvwxyz0123456789");
-	const size_t key = row[codec] == '.'
-				   ? strspn(row + codec + 1, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
+	const size_t view = strspn(row, "abcdefghijklmnopqrstuvwxyz0123456789");
+	const size_t key = row[view] == '.'
+				   ? strspn(row + view + 1, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
 
-	return codec && key && row[codec + 1 + key] == '=' ? codec + key + 2 : 0;
+	return view && key && row[view + 1 + key] == '=' ? view + key + 2 : 0;
 }
 
 static bool is_value(const char *value)
@@ -189,31 +189,31 @@ static char *join(const struct list *list, size_t left_out)
 	return text;
 }
 
-/* ---- what the codecs say of them ---- */
+/* ---- what the views say of them ---- */
 
-static bool is_of(const struct row *row, const struct hf_codec *codec)
+static bool is_of(const struct row *row, const struct hf_enc_ops *view)
 {
-	const size_t n = strlen(codec->name);
+	const size_t n = strlen(view->name);
 
-	return strncmp(row->text, codec->name, n) == 0 && row->text[n] == '.';
+	return strncmp(row->text, view->name, n) == 0 && row->text[n] == '.';
 }
 
 /* Each is of a view that has parameters. */
 static int check_views(const struct list *list)
 {
-	const char *known[HF_CODEC_COUNT + 1] = {NULL};
+	const char *known[HF_ENC_COUNT + 1] = {NULL};
 	size_t n = 0;
 
-	for (size_t k = 0; hf_codecs[k]; k++)
-		if (hf_codecs[k]->enc && hf_codecs[k]->enc->check_params)
-			known[n++] = hf_codecs[k]->name;
+	for (size_t k = 0; hf_views[k]; k++)
+		if (hf_views[k]->check_params)
+			known[n++] = hf_views[k]->name;
 	for (size_t i = 0; i < list->count; i++) {
 		const int size = (int)strcspn(list->row[i].text, ".");
 		char hint[HF_NEAREST_SIZE], why[160];
 		bool found = false;
 
-		for (size_t k = 0; known[k] && !found; k++)
-			found = is_of(&list->row[i], hf_codec_by_name(known[k]));
+		for (size_t k = 0; hf_views[k] && !found; k++)
+			found = hf_views[k]->check_params && is_of(&list->row[i], hf_views[k]);
 		if (found)
 			continue;
 		hf_nearest_hint(list->row[i].text, (size_t)size, known, hint);
@@ -224,40 +224,40 @@ static int check_views(const struct list *list)
 	return 0;
 }
 
-/* Whether the codec takes its parameters of these: 0, HF_ERR_SETUP_VALUE or HF_ERR_NOMEM. */
-static int ask(const struct hf_codec *codec, const char *params, char *why, size_t size)
+/* Whether the view takes its parameters of these: 0, HF_ERR_SETUP_VALUE or HF_ERR_NOMEM. */
+static int ask(const struct hf_enc_ops *view, const char *params, char *why, size_t size)
 {
-	char *own = params ? hf_params_of(params, codec->name) : NULL;
+	char *own = params ? hf_params_of(params, view->name) : NULL;
 	int err = own ? 0 : HF_ERR_NOMEM;
 
 	snprintf(why, size, "no such parameter or value");
 	if (own && strlen(own) > PARAMS_MAX)
 		snprintf(why, size, "too many parameters");
 	if (own && *own)
-		err = strlen(own) > PARAMS_MAX ? HF_ERR_SETUP_VALUE : codec->enc->check_params(own, why, size);
+		err = strlen(own) > PARAMS_MAX ? HF_ERR_SETUP_VALUE : view->check_params(own, why, size);
 	free(own);
 	return err;
 }
 
-/* Whose fault it is that the codec does not take its parameters as they are: that without which it takes the others, or
+/* Whose fault it is that the view does not take its parameters as they are: that without which it takes the others, or
  * that which it does not take alone, or the first. why says the reason for all; it becomes that for the row alone. */
-static const struct row *culprit(const struct list *list, const struct hf_codec *codec, char *why, size_t size)
+static const struct row *culprit(const struct list *list, const struct hf_enc_ops *view, char *why, size_t size)
 {
 	const struct row *first = NULL;
 	char other[256];
 
 	for (size_t i = 0; i < list->count; i++) {
-		char *rest = is_of(&list->row[i], codec) ? join(list, i) : NULL;
-		const bool cured = rest && !ask(codec, rest, other, sizeof other);
+		char *rest = is_of(&list->row[i], view) ? join(list, i) : NULL;
+		const bool cured = rest && !ask(view, rest, other, sizeof other);
 
 		free(rest);
 		if (cured)
 			return &list->row[i];
 	}
 	for (size_t i = 0; i < list->count; i++) {
-		if (!is_of(&list->row[i], codec))
+		if (!is_of(&list->row[i], view))
 			continue;
-		if (ask(codec, list->row[i].text, other, sizeof other)) {
+		if (ask(view, list->row[i].text, other, sizeof other)) {
 			snprintf(why, size, "%s", other);
 			return &list->row[i];
 		}
@@ -266,20 +266,19 @@ static const struct row *culprit(const struct list *list, const struct hf_codec 
 	return first;
 }
 
-/* The codec knows what its view takes. */
+/* Each view knows what it takes. */
 static int check(const struct list *list, const char *params)
 {
 	int err = check_views(list);
 
-	for (size_t k = 0; hf_codecs[k] && !err; k++) {
-		const struct hf_enc_ops *ops = hf_codecs[k]->enc;
+	for (size_t k = 0; hf_views[k] && !err; k++) {
 		const struct row *row;
 		char why[256];
 
-		if (!ops || !ops->check_params)
+		if (!hf_views[k]->check_params)
 			continue;
-		err = ask(hf_codecs[k], params, why, sizeof why);
-		row = err && err != HF_ERR_NOMEM ? culprit(list, hf_codecs[k], why, sizeof why) : NULL;
+		err = ask(hf_views[k], params, why, sizeof why);
+		row = err && err != HF_ERR_NOMEM ? culprit(list, hf_views[k], why, sizeof why) : NULL;
 		if (row)
 			err = refuse_row(list, row, why);
 	}
@@ -317,15 +316,15 @@ int hf_params_read(const struct hf_archive *archive, const char *given, char **r
 	return err;
 }
 
-char *hf_params_of(const char *params, const char *codec)
+char *hf_params_of(const char *params, const char *view)
 {
-	const size_t n = strlen(codec);
+	const size_t n = strlen(view);
 	char *own = calloc(1, params ? strlen(params) + 1 : 1), *p = own;
 
 	while (own && params && *params) {
 		const size_t length = strcspn(params, ",");
 
-		if (strncmp(params, codec, n) == 0 && params[n] == '.') {
+		if (strncmp(params, view, n) == 0 && params[n] == '.') {
 			if (p > own)
 				*p++ = ',';
 			memcpy(p, params + n + 1, length - n - 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * View parameters: "VIEW.key=value", where VIEW is the name of the codec that makes the view. hartfs.conf in the root of
+ * View parameters: "VIEW.key=value", where VIEW is hf_enc_ops.name. hartfs.conf in the root of
  * the archive has a line for each; what is given for a mount wins.
  */
 #ifndef HF_FS_PARAMS_H
@@ -23,8 +23,8 @@ struct hf_fs;
 int hf_params_read(const struct hf_archive *archive, const char *given, char **ret_params, struct hf_access *ret_access,
 		   char *why, size_t size);
 
-/* Those of one codec, without its name; malloc'ed, NULL: out of memory. */
-char *hf_params_of(const char *params, const char *codec);
+/* Those of one view, without its name; malloc'ed, NULL: out of memory. */
+char *hf_params_of(const char *params, const char *view);
 
 /* hartfs.conf as one of the files that views are made of: as it was when it was read and as it is now. */
 struct hf_params_access {

@@ -20,10 +20,10 @@ static void find_sides(void)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < HF_CODEC_COUNT; i++) {
-		const struct hf_enc_ops *ops = hf_codecs[i]->enc;
+	for (size_t i = 0; i < HF_ENC_COUNT; i++) {
+		const struct hf_enc_ops *ops = hf_views[i];
 
-		for (size_t k = 0; ops && ops->side && ops->side[k].name && n < HF_SIDES_MAX; k++)
+		for (size_t k = 0; ops->side && ops->side[k].name && n < HF_SIDES_MAX; k++)
 			sides[n++] = (struct side){.ops = {.view = ops->side[k].name, .version = ops->version},
 						   .view = i,
 						   .file = &ops->side[k]};
@@ -32,8 +32,8 @@ static void find_sides(void)
 
 const struct hf_enc_ops *hf_fs_view_ops(size_t view)
 {
-	if (view < HF_CODEC_COUNT)
-		return hf_codecs[view]->enc;
+	if (view < HF_ENC_COUNT)
+		return hf_views[view];
 	if (view == HF_VIEW_PROGRAM)
 		return &hf_view_program;
 	if (view == HF_VIEW_RECORDS)
@@ -73,7 +73,7 @@ static bool names(const char *name, size_t length, size_t view)
 
 bool hf_fs_knows_view(const char *name, size_t length)
 {
-	for (size_t i = 0; i < HF_CODEC_COUNT; i++)
+	for (size_t i = 0; i < HF_ENC_COUNT; i++)
 		if (names(name, length, i))
 			return true;
 	return names(name, length, HF_VIEW_PROGRAM);
@@ -92,7 +92,7 @@ void hf_views_choose(struct hf_fs *fs, const char *list)
 	for (size_t i = 0; i < HF_VIEW_ALL; i++)
 		fs->wanted[i] = hf_fs_view_ops(i) && (i == HF_VIEW_RECORDS || !list || in_list(list, i));
 	/* What is a directory of its own has the program in it. */
-	for (size_t i = 0; i < HF_CODEC_COUNT; i++)
+	for (size_t i = 0; i < HF_ENC_COUNT; i++)
 		fs->wanted[HF_VIEW_PROGRAM] |= fs->wanted[i] && hf_view_dir(i, NULL);
 }
 
@@ -113,9 +113,9 @@ int hf_views_init(struct hf_fs *fs, const char *params)
 		size_t view = i;
 
 		hf_fs_side(i, &view);
-		if (view >= HF_CODEC_COUNT || !hf_codecs[view]->enc)
+		if (view >= HF_ENC_COUNT)
 			continue;
-		fs->view_options[i] = hf_params_of(params, hf_codecs[view]->name);
+		fs->view_options[i] = hf_params_of(params, hf_views[view]->name);
 		n = fs->view_options[i] && *fs->view_options[i]
 			    ? asprintf(&fs->view_params[i], "%s %s", fs->params, fs->view_options[i])
 			    : asprintf(&fs->view_params[i], "%s", fs->params);

@@ -27,14 +27,14 @@ static int store_point(void *ctx, const struct hf_point *point, const uint8_t *w
 /* Whether the view is the stream itself, byte for byte, and needs no table. One with holes is encoded anew. */
 static bool is_stream(const struct hf_stream *stream, const struct hf_view_key *key, size_t harts, bool holes)
 {
-	return harts == 1 && !holes && key->ops == stream->codec->enc && (stream->info.flags & HF_STREAM_ORIGINAL);
+	return harts == 1 && !holes && key->ops == stream->codec->original && (stream->info.flags & HF_STREAM_ORIGINAL);
 }
 
 static bool is_wanted(const struct hf_stream *stream, const struct hf_view_key *key)
 {
 	if (key->ops == &hf_enc_records)
 		return stream->codec->records;
-	return (stream->info.flags & HF_STREAM_HARTS) && !key->ops->refuses(&stream->info);
+	return !hf_enc_refusal(key->ops, &stream->info);
 }
 
 bool hf_builder_wants_records(const struct hf_builder *b)

@@ -67,8 +67,8 @@ static int seek_first(struct hf_cutter *c, struct hf_sink *sink, struct hf_diag 
 			return err;
 	} while (c->ev[0].kind != HF_EVENT_INSN);
 	n = hf_dec_begin(c->dec, &c->ev[0], c->cut.first, begin);
-	c->enc->ops->put(c->enc, begin, n, sink);
-	c->enc->ops->put(c->enc, c->ev, 1, sink);
+	hf_enc_put(c->enc, begin, n, sink);
+	hf_enc_put(c->enc, c->ev, 1, sink);
 	c->ordinal = c->cut.first + 1;
 	c->seeking = false;
 	return 0;
@@ -111,14 +111,14 @@ int hf_cutter_next(struct hf_cutter *c, const struct hf_enc_env *env, struct hf_
 		if (err)
 			break;
 		ours = count_ours(c, n);
-		c->enc->ops->put(c->enc, c->ev, ours, sink);
+		hf_enc_put(c->enc, c->ev, ours, sink);
 		if (ours < n) {
-			c->enc->ops->end(c->enc, sink);
+			hf_enc_end(c->enc, sink);
 			err = HF_NOTE_END;
 		}
 	}
 	if (!err && c->chunk.last) {
-		c->enc->ops->end(c->enc, sink);
+		hf_enc_end(c->enc, sink);
 		err = HF_NOTE_END;
 	}
 	if (err >= 0 && sink->err)
@@ -128,7 +128,7 @@ int hf_cutter_next(struct hf_cutter *c, const struct hf_enc_env *env, struct hf_
 
 size_t hf_cutter_save(const struct hf_cutter *c, uint8_t *blob)
 {
-	return c->enc->ops->save(c->enc, blob);
+	return hf_enc_save(c->enc, blob);
 }
 
 /* The chunk to begin with. What is before the first instruction of a hart belongs to it. */
@@ -169,7 +169,7 @@ int hf_cutter_new(const struct hf_cut *cut, const uint8_t *entry, size_t entry_s
 		if (!err)
 			err = hf_enc_new(cut->ops, cut->stream, cut->hart, &c->env, &c->enc);
 		if (!err && entry)
-			err = c->enc->ops->load(c->enc, entry, entry_size);
+			err = hf_enc_load(c->enc, entry, entry_size);
 		if (err)
 			hf_diag_set(diag, err, HF_SPACE_STREAM, c->chunk.stream_offset, 0);
 	}

@@ -32,11 +32,11 @@ static int convert(struct hf_dec *dec, struct hf_enc *enc, const struct hf_chunk
 		err = hf_dec_next(dec, ev, left < BATCH ? (size_t)left : BATCH, &n);
 		if (err)
 			return decode_error(dec, err, chunk, diag);
-		enc->ops->put(enc, ev, n, sink);
+		hf_enc_put(enc, ev, n, sink);
 		left -= n;
 	}
 	if (chunk->last)
-		enc->ops->end(enc, sink);
+		hf_enc_end(enc, sink);
 	return sink->err ? hf_diag_set(diag, sink->err, HF_SPACE_STREAM, HF_NOWHERE, 0) : 0;
 }
 
@@ -52,7 +52,7 @@ int hf_chunk_make(const struct hf_stream *stream, struct hf_src *src, uint32_t h
 	if (!err)
 		err = hf_enc_new(key->ops, stream, hart, env, &enc);
 	if (!err)
-		err = enc->ops->load(enc, view_entry, view_entry_size);
+		err = hf_enc_load(enc, view_entry, view_entry_size);
 	if (err)
 		hf_diag_set(diag, err, HF_SPACE_STREAM, chunk->stream_offset, 0);
 	else

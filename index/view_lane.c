@@ -53,9 +53,9 @@ static int open_encoder(struct hf_view_lane *lane, const struct hf_view_part *pa
 	}
 	if (resume) {
 		lane->row = part->resume;
-		return lane->enc->ops->load(lane->enc, lane->row.entry, lane->row.entry_size);
+		return hf_enc_load(lane->enc, lane->row.entry, lane->row.entry_size);
 	}
-	lane->row.entry_size = (uint32_t)lane->enc->ops->save(lane->enc, lane->row.entry);
+	lane->row.entry_size = (uint32_t)hf_enc_save(lane->enc, lane->row.entry);
 	return 0;
 }
 
@@ -89,12 +89,12 @@ void hf_view_lane_close(struct hf_view_lane *lane)
 void hf_view_lane_end_chunk(struct hf_view_lane *lane, bool last)
 {
 	if (last)
-		lane->enc->ops->end(lane->enc, &lane->out.sink);
+		hf_enc_end(lane->enc, &lane->out.sink);
 	take_hash(&lane->out, &lane->row.size, &lane->row.checksum);
 }
 
 void hf_view_lane_next_chunk(struct hf_view_lane *lane)
 {
 	lane->row.offset += lane->row.size;
-	lane->row.entry_size = (uint32_t)lane->enc->ops->save(lane->enc, lane->row.entry);
+	lane->row.entry_size = (uint32_t)hf_enc_save(lane->enc, lane->row.entry);
 }

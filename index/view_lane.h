@@ -36,7 +36,7 @@ void hf_view_lane_close(struct hf_view_lane *lane);
 
 static inline void hf_view_lane_put(struct hf_view_lane *lane, const struct hf_event *ev, size_t n)
 {
-	lane->enc->ops->put(lane->enc, ev, n, &lane->out.sink);
+	hf_enc_put(lane->enc, ev, n, &lane->out.sink);
 }
 /* The chunk at hand has all its events, last: and the hart has. lane->row is whole then. */
 void hf_view_lane_end_chunk(struct hf_view_lane *lane, bool last);

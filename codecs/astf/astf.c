@@ -19,6 +19,6 @@ const struct hf_codec hf_codec_astf = {
 	.open = hf_astf_open,
 	.close = hf_astf_close,
 	.dec = &hf_astf_dec_ops,
-	.enc = &hf_astf_enc_ops,
+	.original = &hf_view_astf,
 	.records = &hf_astf_dump_ops,
 };

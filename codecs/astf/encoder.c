@@ -374,8 +374,6 @@ static void end(struct hf_enc *enc, struct hf_sink *sink)
 
 static const char *refuses(const struct hf_stream_info *info)
 {
-	if (!(info->flags & HF_STREAM_HARTS))
-		return "the capture holds no instructions";
 	if (info->arch != HF_ARCH_ARM || (info->isa != HF_ISA_A64 && info->isa != HF_ISA_NONE))
 		return "ASTF is AArch64 only (ASTF 2.1)";
 	if (info->flags & HF_STREAM_NO_ACCESSES)
@@ -383,23 +381,14 @@ static const char *refuses(const struct hf_stream_info *info)
 	return NULL;
 }
 
-static int create(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env, struct hf_enc **ret_enc)
+static int init(struct hf_enc *enc)
 {
-	struct hf_astf_enc *e = calloc(1, sizeof *e);
+	struct hf_astf_enc *e = (struct hf_astf_enc *)enc;
 
-	(void)hart, (void)env;
-	if (!e)
-		return HF_ERR_NOMEM;
-	e->source = stream->codec == &hf_codec_astf ? stream->info.header : NULL;
-	e->basic = stream->info.flags & HF_STREAM_ONE_LEVEL;
+	e->source = enc->stream->codec == &hf_codec_astf ? enc->stream->info.header : NULL;
+	e->basic = enc->stream->info.flags & HF_STREAM_ONE_LEVEL;
 	e->timestamps = e->source && HF_ASTF_GET(e->source, HEADER, timestamps);
-	*ret_enc = &e->enc;
 	return 0;
-}
-
-static void destroy(struct hf_enc *enc)
-{
-	free(enc);
 }
 
 #define FIELD(member, max) HF_STATE_FIELD(struct hf_astf_enc_state, member, max)
@@ -451,12 +440,13 @@ static int load(struct hf_enc *enc, const uint8_t *blob, size_t size)
 	return 0;
 }
 
-const struct hf_enc_ops hf_astf_enc_ops = {
+const struct hf_enc_ops hf_view_astf = {
+	.name = "astf",
 	.view = "trace.astf",
 	.version = 1,
 	.refuses = refuses,
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct hf_astf_enc),
+	.init = init,
 	.put = put,
 	.end = end,
 	.save = save,

@@ -48,7 +48,6 @@ struct hf_astf_enc {
 	struct hf_astf_enc_state s;
 };
 
-extern const struct hf_enc_ops hf_astf_enc_ops;
 
 void hf_astf_write(struct hf_sink *sink, const struct hf_astf_record *rec);
 

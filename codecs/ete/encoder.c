@@ -346,43 +346,30 @@ static void end(struct hf_enc *enc, struct hf_sink *sink)
 
 static const char *refuses(const struct hf_stream_info *info)
 {
-	if (!(info->flags & HF_STREAM_HARTS))
-		return "the capture holds no instructions";
 	return info->arch == HF_ARCH_ARM ? NULL : "ETE is Arm only";
 }
 
-static int create(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env, struct hf_enc **ret_enc)
+static int init(struct hf_enc *enc)
 {
-	struct hf_ete_enc *e = calloc(1, sizeof *e);
+	struct hf_ete_enc *e = (struct hf_ete_enc *)enc;
 	int err;
 
-	(void)stream;
-	(void)hart;
-	if (!e)
-		return HF_ERR_NOMEM;
-	err = hf_ete_enc_config_read(env ? env->params : NULL, &e->c, NULL, 0);
-	if (err) {
-		free(e);
+	err = hf_ete_enc_config_read(enc->env ? enc->env->params : NULL, &e->c, NULL, 0);
+	if (err)
 		return err;
-	}
 	e->unit = (struct hf_ete_config){.cid_bytes = 4, .vmid_bytes = 4, .commopt = true, .wfx = true,
 					 .return_stack = e->c.return_stack};
 	e->s.left = UINT32_MAX;
-	*ret_enc = &e->enc;
 	return 0;
 }
 
-static void destroy(struct hf_enc *enc)
-{
-	free(enc);
-}
-
-const struct hf_enc_ops hf_ete_enc_ops = {
+const struct hf_enc_ops hf_view_ete = {
+	.name = "ete",
 	.view = "ete/trace.bin",
 	.version = 3,
 	.refuses = refuses,
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct hf_ete_enc),
+	.init = init,
 	.put = put,
 	.end = end,
 	.save = hf_ete_enc_save,

@@ -95,6 +95,5 @@ void hf_ete_enc_timestamp(struct hf_ete_enc *e, struct hf_sink *sink);
 
 /* The descriptions beside trace.bin. */
 extern const struct hf_side_file hf_ete_enc_side[];
-extern const struct hf_enc_ops hf_ete_enc_ops;
 
 #endif

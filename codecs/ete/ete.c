@@ -44,7 +44,6 @@ const struct hf_codec hf_codec_ete = {
 	.open = hf_ete_open,
 	.close = hf_ete_close,
 	.dec = &hf_ete_dec_ops,
-	.enc = &hf_ete_enc_ops,
 	.records = &hf_ete_records_ops,
 	.keys = keys,
 	.program_arch = HF_ARCH_ARM,

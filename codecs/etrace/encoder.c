@@ -367,41 +367,29 @@ static void end(struct hf_enc *enc, struct hf_sink *sink)
 
 static const char *refuses(const struct hf_stream_info *info)
 {
-	if (!(info->flags & HF_STREAM_HARTS))
-		return "the capture holds no instructions";
 	if (info->arch != HF_ARCH_RISCV)
 		return "E-Trace is RISC-V only";
 	return NULL;
 }
 
-static int create(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env, struct hf_enc **ret_enc)
+static int init(struct hf_enc *enc)
 {
-	struct hf_etrace_enc *e = calloc(1, sizeof *e);
+	struct hf_etrace_enc *e = (struct hf_etrace_enc *)enc;
 	char why[128];
 	int err;
 
-	if (!e)
-		return HF_ERR_NOMEM;
-	err = hf_etrace_config_read(&e->c, env ? env->params : NULL, stream, hart, why, sizeof why);
-	if (err) {
-		free(e);
+	err = hf_etrace_config_read(&e->c, enc->env ? enc->env->params : NULL, enc->stream, enc->hart, why, sizeof why);
+	if (err)
 		return err;
-	}
-	e->xlen = hf_etrace_isa(&e->c.params, hf_stream_xlen(stream, hart) == 32 ? 32 : 64);
-	e->source = hart;
-	if (e->c.params.framing == HF_ETRACE_FRAMING_CORESIGHT && (hart == 0 || hart > HF_CORESIGHT_ID_MAX))
+	e->xlen = hf_etrace_isa(&e->c.params, hf_stream_xlen(enc->stream, enc->hart) == 32 ? 32 : 64);
+	e->source = enc->hart;
+	if (e->c.params.framing == HF_ETRACE_FRAMING_CORESIGHT && (enc->hart == 0 || enc->hart > HF_CORESIGHT_ID_MAX))
 		e->source = DEFAULT_TRACE_ID;
 	e->s.flags = HF_ETRACE_ENC_UNALIGNED;
 	e->s.left = e->c.sync ? e->c.sync : UINT32_MAX;
 	e->s.left += e->s.left != UINT32_MAX; /* the first instruction has its sync */
 	hf_etrace_enc_reset(e);
-	*ret_enc = &e->enc;
 	return 0;
-}
-
-static void destroy(struct hf_enc *enc)
-{
-	free(enc);
 }
 
 static const struct hf_side_file side[] = {
@@ -409,12 +397,13 @@ static const struct hf_side_file side[] = {
 	{NULL, NULL},
 };
 
-const struct hf_enc_ops hf_etrace_enc_ops = {
+const struct hf_enc_ops hf_view_etrace = {
+	.name = "etrace",
 	.view = "etrace/trace.bin",
 	.version = 4,
 	.refuses = refuses,
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct hf_etrace_enc),
+	.init = init,
 	.put = put,
 	.end = end,
 	.save = hf_etrace_enc_save,

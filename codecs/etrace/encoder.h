@@ -328,6 +328,5 @@ int hf_etrace_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size);
 /* Bytes of the largest blob. */
 size_t hf_etrace_enc_blob_max(const struct hf_etrace_config *config);
 
-extern const struct hf_enc_ops hf_etrace_enc_ops;
 
 #endif

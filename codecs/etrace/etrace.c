@@ -134,6 +134,5 @@ const struct hf_codec hf_codec_etrace = {
 	.open = open_stream,
 	.close = close_stream,
 	.dec = &hf_etrace_dec_ops,
-	.enc = &hf_etrace_enc_ops,
 	.records = &hf_etrace_records_ops,
 };

@@ -360,49 +360,26 @@ static int load(struct hf_enc *enc, const uint8_t *blob, size_t size)
 	return 0;
 }
 
-static const char *refuses(const struct hf_stream_info *info)
+static int init(struct hf_enc *enc)
 {
-	return info->flags & HF_STREAM_HARTS ? NULL : "the source holds no instructions";
-}
-
-static int create(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env,
-		  struct hf_enc **ret_enc)
-{
-	struct listing *l = calloc(1, sizeof *l);
+	struct listing *l = (struct listing *)enc;
 	struct hf_code_size code_size;
 
-	(void)env;
-	if (!l)
-		return HF_ERR_NOMEM;
-	hf_code_size_read(stream->setup, hart, &code_size, NULL);
+	hf_code_size_read(enc->stream->setup, enc->hart, &code_size, NULL);
 	l->code_size = code_size.extensions ? HF_DISASM_CODE_SIZE : 0;
 	set_number(l);
-	*ret_enc = &l->enc;
 	return 0;
 }
 
-static void destroy(struct hf_enc *enc)
-{
-	free(enc);
-}
-
-static const struct hf_enc_ops ops = {
+const struct hf_enc_ops hf_view_listing = {
+	.name = "listing",
 	.view = "listing.txt",
 	.version = 3,
 	.flags = HF_ENC_LINES | HF_ENC_SYMBOLS,
-	.refuses = refuses,
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct listing),
+	.init = init,
 	.put = put,
 	.end = end,
 	.save = save,
 	.load = load,
-};
-
-const struct hf_codec hf_codec_listing = {
-	.name = "listing",
-	.title = "instruction listing",
-	.version = 1,
-	.suffixes = (const char *const[]){NULL},
-	.enc = &ops,
 };

@@ -342,33 +342,21 @@ static void end(struct hf_enc *enc, struct hf_sink *sink)
 
 static const char *refuses(const struct hf_stream_info *info)
 {
-	if (info->arch != HF_ARCH_RISCV)
-		return "N-Trace is RISC-V only";
-	return info->flags & HF_STREAM_HARTS ? NULL : "the source holds no instructions";
+	return info->arch == HF_ARCH_RISCV ? NULL : "N-Trace is RISC-V only";
 }
 
-static int create(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env, struct hf_enc **ret_enc)
+static int init(struct hf_enc *enc)
 {
-	struct hf_ntrace_enc *e = calloc(1, sizeof *e);
+	struct hf_ntrace_enc *e = (struct hf_ntrace_enc *)enc;
 	int err;
 
-	if (!e)
-		return HF_ERR_NOMEM;
-	err = hf_ntrace_config_read(env ? env->params : NULL, stream, hart, &e->c, NULL, 0);
-	if (err) {
-		free(e);
+	err = hf_ntrace_config_read(enc->env ? enc->env->params : NULL, enc->stream, enc->hart, &e->c, NULL, 0);
+	if (err)
 		return err;
-	}
 	e->s.hist = 1;
 	e->s.owning = e->c.ownership == HF_NTRACE_OWNERSHIP_ALWAYS;
 	e->s.start = e->c.seed ? HF_NTRACE_SYNC_RESET : HF_NTRACE_SYNC_ENABLE;
-	*ret_enc = &e->enc;
 	return 0;
-}
-
-static void destroy(struct hf_enc *enc)
-{
-	free(enc);
 }
 
 #define FIELD(member, max) HF_STATE_FIELD(struct hf_ntrace_enc_state, member, max)
@@ -435,12 +423,13 @@ static int load(struct hf_enc *enc, const uint8_t *blob, size_t size)
 
 static const struct hf_side_file side[] = {{"ntrace/capture.ini", hf_ntrace_write_ini}, {NULL, NULL}};
 
-const struct hf_enc_ops hf_ntrace_enc_ops = {
+const struct hf_enc_ops hf_view_ntrace = {
+	.name = "ntrace",
 	.view = "ntrace/trace.bin",
 	.version = 5,
 	.refuses = refuses,
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct hf_ntrace_enc),
+	.init = init,
 	.put = put,
 	.end = end,
 	.save = save,

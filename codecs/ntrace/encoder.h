@@ -96,7 +96,6 @@ struct hf_ntrace_enc {
 	struct hf_ntrace_enc_state s;
 };
 
-extern const struct hf_enc_ops hf_ntrace_enc_ops;
 
 /* ---- emit.c ---- */
 

@@ -24,6 +24,5 @@ const struct hf_codec hf_codec_ntrace = {
 	.open = hf_ntrace_open,
 	.close = hf_ntrace_close,
 	.dec = &hf_ntrace_dec_ops,
-	.enc = &hf_ntrace_enc_ops,
 	.records = &hf_ntrace_records_ops,
 };

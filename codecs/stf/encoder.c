@@ -155,40 +155,29 @@ static void end(struct hf_enc *enc, struct hf_sink *sink)
 
 static const char *refuses(const struct hf_stream_info *info)
 {
-	if (!(info->flags & HF_STREAM_HARTS))
-		return "the capture holds no instructions";
 	if (info->arch != HF_ARCH_RISCV && info->arch != HF_ARCH_ARM)
 		return "STF is for RISC-V and ARM here";
 	return NULL;
 }
 
-static int create(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env, struct hf_enc **ret_enc)
+static int init(struct hf_enc *enc)
 {
-	struct hf_stf_enc *e = calloc(1, sizeof *e);
+	struct hf_stf_enc *e = (struct hf_stf_enc *)enc;
 
-	(void)env;
-	(void)hart;
-	if (!e)
-		return HF_ERR_NOMEM;
-	e->source = stream->codec == &hf_codec_stf ? stream->info.header : NULL;
+	e->source = enc->stream->codec == &hf_codec_stf ? enc->stream->info.header : NULL;
 	e->layout.event64 = true;
-	e->layout.vector_words = (stream->info.vlen + 63) / 64;
-	e->arch = stream->info.arch;
-	*ret_enc = &e->enc;
+	e->layout.vector_words = (enc->stream->info.vlen + 63) / 64;
+	e->arch = enc->stream->info.arch;
 	return 0;
 }
 
-static void destroy(struct hf_enc *enc)
-{
-	free(enc);
-}
-
-const struct hf_enc_ops hf_stf_enc_ops = {
+const struct hf_enc_ops hf_view_stf = {
+	.name = "stf",
 	.view = "trace.stf",
 	.version = 4,
 	.refuses = refuses,
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct hf_stf_enc),
+	.init = init,
 	.put = put,
 	.end = end,
 	.save = hf_stf_enc_save,

@@ -54,7 +54,6 @@ struct hf_stf_enc {
 };
 
 extern const struct hf_codec hf_codec_stf;
-extern const struct hf_enc_ops hf_stf_enc_ops;
 
 /* ---- writer.c ---- */
 

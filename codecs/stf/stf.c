@@ -22,6 +22,6 @@ const struct hf_codec hf_codec_stf = {
 	.open = hf_stf_open,
 	.close = hf_stf_close,
 	.dec = &hf_stf_dec_ops,
-	.enc = &hf_stf_enc_ops,
+	.original = &hf_view_stf,
 	.records = &hf_stf_dump_ops,
 };

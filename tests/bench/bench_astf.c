@@ -36,7 +36,7 @@ static double pass(const struct hf_stft *t, uint32_t hart, const struct hf_enc_o
 	start = user_seconds();
 	while (hf_dec_next(dec, ev, BATCH, &n) == 0) {
 		if (enc)
-			enc->ops->put(enc, ev, n, &sink);
+			hf_enc_put(enc, ev, n, &sink);
 		else
 			for (size_t i = 0; i < n; i++)
 				*ret_n += hf_event_is_instruction(&ev[i]);
@@ -74,8 +74,8 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < rounds; i++) {
 		const double times[4] = {
 			pass(&t, 0, NULL, &insns),
-			pass(&t, 0, &hf_astf_enc_ops, &unused),
-			pass(&t, 0, &hf_stf_enc_ops, &unused),
+			pass(&t, 0, &hf_view_astf, &unused),
+			pass(&t, 0, &hf_view_stf, &unused),
 			pass(&t, HF_HART_RECORDS, NULL, &unused),
 		};
 

@@ -98,10 +98,10 @@ static void measure(const struct hf_stream *stream, const char *params)
 
 		for (unsigned round = 0; round <= rounds / 4; round++) {
 			hf_sink_init_count(&sink, room, sizeof room);
-			CHECK_EQ(hf_enc_new(&hf_ete_enc_ops, stream, 0, &env, &enc), 0);
+			CHECK_EQ(hf_enc_new(&hf_view_ete, stream, 0, &env, &enc), 0);
 			for (size_t i = 0; i < count; i += BATCH)
-				enc->ops->put(enc, events + i, count - i < BATCH ? count - i : BATCH, &sink);
-			enc->ops->end(enc, &sink);
+				hf_enc_put(enc, events + i, count - i < BATCH ? count - i : BATCH, &sink);
+			hf_enc_end(enc, &sink);
 			hf_enc_free(enc);
 			bytes = hf_sink_total(&sink);
 		}

@@ -61,10 +61,10 @@ static void measure(const struct hf_rvtrace *trace, const char *params)
 	for (unsigned round = 0; round < rounds; round++) {
 		struct hf_enc *enc;
 
-		CHECK_EQ(hf_enc_new(&hf_etrace_enc_ops, &trace->stream, 0, &env, &enc), 0);
+		CHECK_EQ(hf_enc_new(&hf_view_etrace, &trace->stream, 0, &env, &enc), 0);
 		for (size_t i = 0; i < trace->count; i += 4096)
-			enc->ops->put(enc, trace->events + i, trace->count - i < 4096 ? trace->count - i : 4096, &sink);
-		enc->ops->end(enc, &sink);
+			hf_enc_put(enc, trace->events + i, trace->count - i < 4096 ? trace->count - i : 4096, &sink);
+		hf_enc_end(enc, &sink);
 		hf_enc_free(enc);
 	}
 	encoding = cpu_seconds() - start;
@@ -75,9 +75,9 @@ static void measure(const struct hf_rvtrace *trace, const char *params)
 	{
 		struct hf_enc *enc;
 
-		CHECK_EQ(hf_enc_new(&hf_etrace_enc_ops, &trace->stream, 0, &env, &enc), 0);
-		enc->ops->put(enc, trace->events, trace->count, &sink);
-		enc->ops->end(enc, &sink);
+		CHECK_EQ(hf_enc_new(&hf_view_etrace, &trace->stream, 0, &env, &enc), 0);
+		hf_enc_put(enc, trace->events, trace->count, &sink);
+		hf_enc_end(enc, &sink);
 		hf_enc_free(enc);
 		count_packets(&sink);
 	}

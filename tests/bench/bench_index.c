@@ -18,7 +18,7 @@
 #define BATCH 512
 #define LOOKUPS 200000
 
-extern const struct hf_codec hf_codec_listing, hf_codec_stf;
+extern const struct hf_codec hf_codec_stf;
 
 struct bench {
 	char dir[64];
@@ -109,7 +109,7 @@ static double plain(struct bench *b, const struct hf_enc_ops *ops)
 			b->insns += ev[i].kind == HF_EVENT_INSN;
 		b->events += n;
 		if (enc)
-			enc->ops->put(enc, ev, n, &sink);
+			hf_enc_put(enc, ev, n, &sink);
 	}
 	hf_enc_free(enc);
 	hf_dec_free(dec);
@@ -217,9 +217,9 @@ static void sizes_and_lookups(struct bench *b, const struct hf_view_key *keys, s
 static void bench(struct bench *b, const char *path)
 {
 	/* A copy, so that it is not taken for the stream itself, which needs no table. */
-	const struct hf_enc_ops stf = *hf_codec_stf.enc;
+	const struct hf_enc_ops stf = hf_view_stf;
 	const struct hf_view_key keys[] = {
-		{.ops = hf_codec_listing.enc, .params = ""},
+		{.ops = &hf_view_listing, .params = ""},
 		{.ops = &stf, .params = ""},
 		{.ops = &hf_enc_records, .params = ""},
 	};
@@ -232,7 +232,7 @@ static void bench(struct bench *b, const char *path)
 	printf("%s: %" PRIu64 " instructions, %" PRIu64 " events\n", path, b->insns, b->events);
 	print(b, "decode", decode);
 	print(b, "index without views", build(b, keys, 0));
-	listing = plain(b, hf_codec_listing.enc);
+	listing = plain(b, &hf_view_listing);
 	print(b, "decode, listing", listing);
 	print(b, "index, listing", build(b, keys, 1));
 	print(b, "index, listing, STF", build(b, keys, 2));

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-extern const struct hf_codec hf_codec_listing;
+extern const struct hf_codec hf_codec_stf;
 
 static const struct {
 	uint32_t opcode;
@@ -81,11 +81,11 @@ static void measure(const struct hf_stream *stream, const struct hf_enc_env *env
 	for (size_t i = 0; i < n; i++)
 		insns += ev[i].kind == HF_EVENT_INSN;
 	hf_sink_init_count(&sink, buf, sizeof buf);
-	if (hf_enc_new(hf_codec_listing.enc, stream, 0, env, &enc))
+	if (hf_enc_new(&hf_view_listing, stream, 0, env, &enc))
 		exit(1);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
 	for (; (double)total < millions * 1e6; total += insns)
-		enc->ops->put(enc, ev, n, &sink);
+		hf_enc_put(enc, ev, n, &sink);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &stop);
 	hf_enc_free(enc);
 	ns = (double)(stop.tv_sec - start.tv_sec) * 1e9 + (double)(stop.tv_nsec - start.tv_nsec);
@@ -96,7 +96,7 @@ static void measure(const struct hf_stream *stream, const struct hf_enc_env *env
 
 int main(int argc, char **argv)
 {
-	struct hf_stream stream = {.codec = &hf_codec_listing, .info = {.arch = HF_ARCH_RISCV, .xlen = 64}};
+	struct hf_stream stream = {.codec = &hf_codec_stf, .info = {.arch = HF_ARCH_RISCV, .xlen = 64}};
 	double millions = argc > 1 ? atof(argv[1]) : 20;
 	struct hf_enc_env env = {0};
 

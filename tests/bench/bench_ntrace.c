@@ -68,10 +68,10 @@ static void time_encoder(const struct hf_ntt_events *events, uint8_t xlen, const
 		struct hf_enc *enc;
 
 		hf_sink_init_count(&sink, buf, 1 << 16);
-		CHECK_EQ(hf_enc_new(hf_codec_by_name("ntrace")->enc, &stream, 0, &env, &enc), 0);
+		CHECK_EQ(hf_enc_new(&hf_view_ntrace, &stream, 0, &env, &enc), 0);
 		for (size_t i = 0; i < events->n; i += 1024)
-			enc->ops->put(enc, events->ev + i, events->n - i < 1024 ? events->n - i : 1024, &sink);
-		enc->ops->end(enc, &sink);
+			hf_enc_put(enc, events->ev + i, events->n - i < 1024 ? events->n - i : 1024, &sink);
+		hf_enc_end(enc, &sink);
 		size = hf_sink_total(&sink);
 		hf_enc_free(enc);
 	}

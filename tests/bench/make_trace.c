@@ -182,7 +182,7 @@ static uint64_t one_round(struct hf_stream *stream, struct hf_src *src, struct h
 
 		for (; use < n && made < want; use++)
 			made += ev[use].kind == HF_EVENT_INSN;
-		enc->ops->put(enc, ev, use, sink);
+		hf_enc_put(enc, ev, use, sink);
 		put_records(out, sink);
 	}
 	hf_dec_free(dec);
@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 	hf_src_read_at(src, 0, head, sizeof head, &n, &diag);
 	codec = hf_codec_probe(head, n);
 	if (!codec || hf_stream_open(codec, src, NULL, &stream, &diag) ||
-	    hf_enc_new(hf_codec_by_name("stf")->enc, stream, stream->info.first_hart, &env, &enc))
+	    hf_enc_new(&hf_view_stf, stream, stream->info.first_hart, &env, &enc))
 		die("the input is no trace");
 	layout.vector_words = (stream->info.vlen + 63) / 64;
 	if (out.chunk) {
@@ -228,7 +228,7 @@ int main(int argc, char **argv)
 			die("the input has no instructions");
 		made += round;
 	}
-	enc->ops->end(enc, &sink);
+	hf_enc_end(enc, &sink);
 	put_records(&out, &sink);
 	if (sink.p != sink.start)
 		die("our own encoder left its last record without an end");

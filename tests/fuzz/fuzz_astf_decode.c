@@ -57,12 +57,12 @@ static struct sums run(const struct hf_stream *stream, struct hf_src *src, size_
 					     0x9e3779b97f4a7c15;
 		}
 		if (enc)
-			enc->ops->put(enc, ev, n, sink);
+			hf_enc_put(enc, ev, n, sink);
 	}
 	MUST(dec->err == HF_NOTE_END);
 	MUST(left == 0);
 	if (enc) {
-		enc->ops->end(enc, sink);
+		hf_enc_end(enc, sink);
 		MUST(sink->err == 0);
 		hf_enc_free(enc);
 	}
@@ -81,7 +81,7 @@ static void check_again(const struct hf_codec *codec, const struct hf_sink *made
 	MUST(hf_src_memory_new(made->start, (size_t)(made->p - made->start), &src) == 0);
 	MUST(hf_stream_open(codec, src, NULL, &stream, NULL) == 0);
 	MUST(hf_sink_init_memory(&sink, 1 << 16) == 0);
-	sums = run(stream, src, 64, again ? &hf_astf_enc_ops : NULL, &sink);
+	sums = run(stream, src, 64, again ? &hf_view_astf : NULL, &sink);
 	MUST(sums.insns == want->insns);
 	if (again)
 		check_again(&hf_codec_astf, &sink, want, false);
@@ -119,7 +119,7 @@ static void check_stream(const struct hf_stream *stream, struct hf_src *src)
 	struct sums sums, other;
 
 	MUST(hf_sink_init_memory(&sink, 1 << 16) == 0);
-	sums = run(stream, src, 64, &hf_astf_enc_ops, &sink);
+	sums = run(stream, src, 64, &hf_view_astf, &sink);
 	check_again(&hf_codec_astf, &sink, &sums, true);
 	hf_sink_fini_memory(&sink);
 	MUST(hf_sliver_new(src, 5, &thin) == 0);
@@ -127,7 +127,7 @@ static void check_stream(const struct hf_stream *stream, struct hf_src *src)
 	MUST(other.all == sums.all);
 	hf_src_free(thin);
 	MUST(hf_sink_init_memory(&sink, 1 << 16) == 0);
-	run(stream, src, 17, &hf_stf_enc_ops, &sink);
+	run(stream, src, 17, &hf_view_stf, &sink);
 	check_again(&hf_codec_stf, &sink, &sums, true);
 	hf_sink_fini_memory(&sink);
 	check_records(stream, src);

@@ -54,7 +54,7 @@ static void check_packets(const uint8_t *p, const uint8_t *end)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static const struct enc_fuzz fuzz = {
-		.ops = &hf_ete_enc_ops,
+		.ops = &hf_view_ete,
 		.info = {.arch = HF_ARCH_ARM, .xlen = 64, .isa = HF_ISA_A64, .flags = HF_STREAM_HARTS},
 		.params = params,
 		.event = event,

@@ -62,7 +62,7 @@ static void check_packets(const uint8_t *p, const uint8_t *end)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static const struct enc_fuzz fuzz = {
-		.ops = &hf_etrace_enc_ops,
+		.ops = &hf_view_etrace,
 		.info = {.arch = HF_ARCH_RISCV, .xlen = 64, .isa = HF_ISA_RV64, .flags = HF_STREAM_HARTS},
 		.params = params,
 		.event = event,

@@ -98,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		memcpy(text, bytes + 2, n - 2 < TEXT_MAX - 1 ? n - 2 : TEXT_MAX - 1);
 	else
 		choose(bytes + 2, n - 2, text);
-	if (hf_etrace_enc_ops.check_params(text, why, sizeof why))
+	if (hf_view_etrace.check_params(text, why, sizeof why))
 		MUST(*why);
 	else if (bytes[0] & 1)
 		return 0;

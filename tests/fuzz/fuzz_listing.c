@@ -10,7 +10,7 @@
 
 #include <ctype.h>
 
-extern const struct hf_codec hf_codec_listing;
+extern const struct hf_codec hf_codec_stf;
 
 static struct hf_disasm *disasm;
 
@@ -66,7 +66,7 @@ static struct hf_enc *new_encoder(const struct hf_stream *stream, const struct h
 {
 	struct hf_enc *enc;
 
-	if (hf_enc_new(hf_codec_listing.enc, stream, 0, env, &enc))
+	if (hf_enc_new(&hf_view_listing, stream, 0, env, &enc))
 		abort();
 	return enc;
 }
@@ -81,19 +81,19 @@ static void encode(const struct hf_stream *stream, const struct hf_enc_env *env,
 
 	if (hf_sink_init_memory(sink, 0))
 		abort();
-	enc->ops->put(enc, ev, cut, sink);
-	size = enc->ops->save(enc, blob);
+	hf_enc_put(enc, ev, cut, sink);
+	size = hf_enc_save(enc, blob);
 	MUST(size < 24);
-	MUST(second->ops->load(second, blob, size) == 0);
-	second->ops->put(second, ev + cut, n - cut, sink);
-	second->ops->end(second, sink);
+	MUST(hf_enc_load(second, blob, size) == 0);
+	hf_enc_put(second, ev + cut, n - cut, sink);
+	hf_enc_end(second, sink);
 	hf_enc_free(enc);
 	hf_enc_free(second);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct hf_stream stream = {.codec = &hf_codec_listing};
+	struct hf_stream stream = {.codec = &hf_codec_stf};
 	struct hf_enc_env env = {0};
 	struct hf_sink whole, parts;
 	struct hf_event *ev;

@@ -20,10 +20,10 @@ static void feed(struct hf_dec *dec, struct hf_enc *enc)
 
 	hf_sink_init_count(&sink, buf, sizeof buf);
 	for (unsigned i = 0; i < ROUNDS && hf_dec_next(dec, ev, 64, &count) == 0; i++)
-		enc->ops->put(enc, ev, count, &sink);
+		hf_enc_put(enc, ev, count, &sink);
 	MUST(dec->err == 0 || dec->err == HF_NOTE_END);
-	enc->ops->put(enc, run.events.ev, run.events.n, &sink);
-	enc->ops->end(enc, &sink);
+	hf_enc_put(enc, run.events.ev, run.events.n, &sink);
+	hf_enc_end(enc, &sink);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
@@ -48,10 +48,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	MUST(hf_src_memory_new(trace.p, trace.n, &src) == 0);
 	MUST(hf_stream_open(hf_codec_by_name("ntrace"), src, &t.setup, &stream, &diag) == 0);
 	MUST(hf_dec_new(stream, src, 0, &dec) == 0);
-	MUST(hf_enc_new(hf_codec_by_name("ntrace")->enc, stream, 0, &env, &enc) == 0);
+	MUST(hf_enc_new(&hf_view_ntrace, stream, 0, &env, &enc) == 0);
 	if (hf_dec_load(dec, bytes + 1, first, 0) != 0)
 		MUST(dec->err == HF_ERR_STATE);
-	if (enc->ops->load(enc, bytes + 1 + first, n - 1 - first) == 0 && dec->err == 0)
+	if (hf_enc_load(enc, bytes + 1 + first, n - 1 - first) == 0 && dec->err == 0)
 		feed(dec, enc);
 	hf_enc_free(enc);
 	hf_dec_free(dec);

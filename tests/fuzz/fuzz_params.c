@@ -33,20 +33,20 @@ static void set_up(void)
 	atexit(clean_up);
 }
 
-static void check_codecs(const char *params)
+static void check_views(const char *params)
 {
 	size_t size = 0;
 	char why[256];
 
-	for (size_t i = 0; hf_codecs[i]; i++) {
-		char *own = hf_params_of(params, hf_codecs[i]->name);
+	for (size_t i = 0; hf_views[i]; i++) {
+		char *own = hf_params_of(params, hf_views[i]->name);
 
 		MUST(own);
 		if (*own) {
-			MUST(hf_codecs[i]->enc->check_params(own, why, sizeof why) == 0);
+			MUST(hf_views[i]->check_params(own, why, sizeof why) == 0);
 			size += strlen(own) + 1;
 			for (const char *p = own; p; p = strchr(p, ','), p = p ? p + 1 : p)
-				size += strlen(hf_codecs[i]->name) + 1;
+				size += strlen(hf_views[i]->name) + 1;
 		}
 		free(own);
 	}
@@ -62,7 +62,7 @@ static void check_taken(const char *params)
 	MUST(hf_params_read(NULL, params, &again, NULL, why, sizeof why) == 0);
 	MUST(strcmp(params, again) == 0 && !*why);
 	free(again);
-	check_codecs(params);
+	check_views(params);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

@@ -58,7 +58,7 @@ static uint64_t run(const struct hf_stream *stream, struct hf_src *src, uint32_t
 
 	MUST(hf_dec_new(stream, src, hart, &dec) == 0);
 	if (sink)
-		MUST(hf_enc_new(&hf_stf_enc_ops, stream, hart, NULL, &enc) == 0);
+		MUST(hf_enc_new(&hf_view_stf, stream, hart, NULL, &enc) == 0);
 	while (hf_dec_next(dec, ev, batch, &n) == 0) {
 		for (size_t i = 0; i < n; i++) {
 			check_event(&promise, &ev[i]);
@@ -67,12 +67,12 @@ static uint64_t run(const struct hf_stream *stream, struct hf_src *src, uint32_t
 			sum += ev[i].kind + ev[i].flags * 3u + ev[i].small * 5u + ev[i].size * 7u;
 		}
 		if (enc)
-			enc->ops->put(enc, ev, n, sink);
+			hf_enc_put(enc, ev, n, sink);
 	}
 	MUST(dec->err == HF_NOTE_END);
 	MUST(promise.left == 0);
 	if (enc) {
-		enc->ops->end(enc, sink);
+		hf_enc_end(enc, sink);
 		hf_enc_free(enc);
 	}
 	hf_dec_free(dec);

@@ -30,12 +30,12 @@ static void run(struct hf_stream *stream, struct hf_src *src, const uint8_t *blo
 	MUST(hf_dec_new(stream, src, 0, &dec) == 0);
 	if (hf_dec_load(dec, blob, n, 0) == 0) {
 		while (hf_dec_next(dec, ev, 16, &count) == 0)
-			enc->ops->put(enc, ev, count, &sink);
+			hf_enc_put(enc, ev, count, &sink);
 		MUST(dec->err == HF_NOTE_END);
 	} else {
 		MUST(dec->err == HF_ERR_STATE);
 	}
-	enc->ops->end(enc, &sink);
+	hf_enc_end(enc, &sink);
 	hf_dec_free(dec);
 }
 
@@ -51,9 +51,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	first = bytes[0] < n - 1 ? bytes[0] : n - 1;
 	MUST(hf_src_memory_new(stream_bytes, sizeof stream_bytes - 1, &src) == 0);
 	MUST(hf_codec_stf.open(src, NULL, &stream, NULL) == 0);
-	MUST(hf_enc_new(&hf_stf_enc_ops, stream, 0, NULL, &enc) == 0);
-	if (enc->ops->load(enc, bytes + 1 + first, n - 1 - first))
-		MUST(enc->ops->load(enc, (const uint8_t *)"", 0) == HF_ERR_STATE);
+	MUST(hf_enc_new(&hf_view_stf, stream, 0, NULL, &enc) == 0);
+	if (hf_enc_load(enc, bytes + 1 + first, n - 1 - first))
+		MUST(hf_enc_load(enc, (const uint8_t *)"", 0) == HF_ERR_STATE);
 	run(stream, src, bytes + 1, first, enc);
 	hf_enc_free(enc);
 	hf_stream_close(stream);

@@ -135,9 +135,9 @@ struct hf_bytes hf_astft_encode(const struct hf_stream *stream, const struct hf_
 	struct hf_enc *enc;
 
 	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 16), 0);
-	CHECK_EQ(hf_enc_new(&hf_astf_enc_ops, stream, 0, NULL, &enc), 0);
-	enc->ops->put(enc, list->ev, list->n, &sink);
-	enc->ops->end(enc, &sink);
+	CHECK_EQ(hf_enc_new(&hf_view_astf, stream, 0, NULL, &enc), 0);
+	hf_enc_put(enc, list->ev, list->n, &sink);
+	hf_enc_end(enc, &sink);
 	CHECK_EQ(sink.err, 0);
 	hf_enc_free(enc);
 	hf_bytes_add(&bytes, sink.start, (size_t)(sink.p - sink.start));
@@ -197,16 +197,16 @@ static void check_encoder(const struct hf_stft *t, const struct hf_events *all)
 	struct hf_enc *enc;
 
 	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 16), 0);
-	CHECK_EQ(hf_enc_new(&hf_astf_enc_ops, t->stream, 0, NULL, &enc), 0);
+	CHECK_EQ(hf_enc_new(&hf_view_astf, t->stream, 0, NULL, &enc), 0);
 	for (size_t i = 0; i < all->n; i++) { /* a new encoder for each event */
-		size_t n = enc->ops->save(enc, blob);
+		size_t n = hf_enc_save(enc, blob);
 
 		hf_enc_free(enc);
-		CHECK_EQ(hf_enc_new(&hf_astf_enc_ops, t->stream, 0, NULL, &enc), 0);
-		CHECK_EQ(enc->ops->load(enc, blob, n), 0);
-		enc->ops->put(enc, all->ev + i, 1, &sink);
+		CHECK_EQ(hf_enc_new(&hf_view_astf, t->stream, 0, NULL, &enc), 0);
+		CHECK_EQ(hf_enc_load(enc, blob, n), 0);
+		hf_enc_put(enc, all->ev + i, 1, &sink);
 	}
-	enc->ops->end(enc, &sink);
+	hf_enc_end(enc, &sink);
 	hf_enc_free(enc);
 	hf_bytes_add(&out, sink.start, (size_t)(sink.p - sink.start));
 	CHECK_EQ(out.n, whole.n);

@@ -24,12 +24,12 @@ static struct hf_enc *make(const struct run *run)
 static struct hf_enc *again(const struct run *run, struct hf_enc *enc)
 {
 	uint8_t state[HF_STATE_MAX];
-	const size_t used = enc->ops->save(enc, state);
+	const size_t used = hf_enc_save(enc, state);
 
 	MUST(used <= HF_STATE_MAX);
 	hf_enc_free(enc);
 	enc = make(run);
-	MUST(enc->ops->load(enc, state, used) == 0);
+	MUST(hf_enc_load(enc, state, used) == 0);
 	return enc;
 }
 
@@ -38,16 +38,16 @@ static void encode(const struct run *run, bool anew, struct hf_sink *sink)
 {
 	struct hf_enc *enc = make(run);
 
-	if (enc->ops->load(enc, run->blob, run->blob_size)) {
+	if (hf_enc_load(enc, run->blob, run->blob_size)) {
 		hf_enc_free(enc);
 		enc = make(run);
 	}
 	for (size_t i = 0; i < run->n; i++) {
-		enc->ops->put(enc, &run->ev[i], 1, sink);
+		hf_enc_put(enc, &run->ev[i], 1, sink);
 		if (anew)
 			enc = again(run, enc);
 	}
-	enc->ops->end(enc, sink);
+	hf_enc_end(enc, sink);
 	hf_enc_free(enc);
 }
 

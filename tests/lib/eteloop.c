@@ -14,7 +14,7 @@ static struct hf_enc *make(const struct hf_enc_env *env)
 {
 	struct hf_enc *enc;
 
-	CHECK_EQ(hf_enc_new(&hf_ete_enc_ops, &arm, 0, env, &enc), 0);
+	CHECK_EQ(hf_enc_new(&hf_view_ete, &arm, 0, env, &enc), 0);
 	return enc;
 }
 
@@ -29,15 +29,15 @@ void ete_loop_encode(const struct hf_event *all, size_t n, const char *params, s
 		const size_t count = step && step < n - i ? step : n - i;
 		size_t used;
 
-		enc->ops->put(enc, all + i, count, ret_bytes);
+		hf_enc_put(enc, all + i, count, ret_bytes);
 		i += count;
-		used = enc->ops->save(enc, state);
+		used = hf_enc_save(enc, state);
 		CHECK(used <= HF_STATE_MAX);
 		hf_enc_free(enc);
 		enc = make(&env);
-		CHECK_EQ(enc->ops->load(enc, state, used), 0);
+		CHECK_EQ(hf_enc_load(enc, state, used), 0);
 	}
-	enc->ops->end(enc, ret_bytes);
+	hf_enc_end(enc, ret_bytes);
 	hf_enc_free(enc);
 	CHECK_EQ(ret_bytes->err, 0);
 }

@@ -35,15 +35,15 @@ void hf_etl_make(struct hf_etl *l, const struct hf_rvtrace *trace, const char *p
 	struct hf_enc *enc;
 	char why[200] = "";
 
-	if (hf_etrace_enc_ops.check_params(params, why, sizeof why))
+	if (hf_view_etrace.check_params(params, why, sizeof why))
 		fprintf(stderr, "%s: %s\n", params, why);
 	CHECK_EQ(hf_sink_init_memory(&bytes, 1 << 16), 0);
 	CHECK_EQ(hf_sink_init_memory(&ini, 1 << 13), 0);
-	CHECK_EQ(hf_enc_new(&hf_etrace_enc_ops, &trace->stream, hart, &env, &enc), 0);
-	enc->ops->put(enc, trace->events, trace->count, &bytes);
-	enc->ops->end(enc, &bytes);
+	CHECK_EQ(hf_enc_new(&hf_view_etrace, &trace->stream, hart, &env, &enc), 0);
+	hf_enc_put(enc, trace->events, trace->count, &bytes);
+	hf_enc_end(enc, &bytes);
 	hf_enc_free(enc);
-	hf_etrace_enc_ops.side[0].write(&side, &ini);
+	hf_view_etrace.side[0].write(&side, &ini);
 	CHECK_EQ(bytes.err, 0);
 	CHECK_EQ(ini.err, 0);
 	*l = (struct hf_etl){.size = (size_t)(bytes.p - bytes.start), .code = *code};

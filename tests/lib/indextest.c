@@ -200,8 +200,8 @@ static void encode_all(struct hf_ixtest *t, const struct hf_stream *stream, uint
 	CHECK_EQ(hf_dec_new(stream, t->plain, hart, &dec), 0);
 	CHECK_EQ(hf_enc_new(ops, stream, hart, &t->env, &enc), 0);
 	while (hf_dec_next(dec, ev, 333, &n) == 0)
-		enc->ops->put(enc, ev, n, sink);
-	enc->ops->end(enc, sink);
+		hf_enc_put(enc, ev, n, sink);
+	hf_enc_end(enc, sink);
 	hf_enc_free(enc);
 	hf_dec_free(dec);
 }
@@ -354,8 +354,8 @@ static void check_key(struct view_check *v, const struct hf_index_hart *harts, s
 	struct hf_index_hart counts;
 	int err = hf_view_table_open(t->dirfd, &t->identity, v->key, &v->table);
 
-	if (v->key->ops->refuses(&v->stream->info) || (records && !t->codec->records) ||
-	    (hart_count == 1 && v->key->ops == t->codec->enc && (v->stream->info.flags & HF_STREAM_ORIGINAL)) ||
+	if ((!records && hf_enc_refusal(v->key->ops, &v->stream->info)) || (records && !t->codec->records) ||
+	    (hart_count == 1 && v->key->ops == t->codec->original && (v->stream->info.flags & HF_STREAM_ORIGINAL)) ||
 	    (!hart_count && !records)) {
 		CHECK_EQ(err, HF_ERR_NOT_FOUND);
 		return;

@@ -145,7 +145,7 @@ static void read_params(const struct hf_side *side, char *ret_params, size_t siz
 	char *to = ret_params;
 
 	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 12), 0);
-	hf_codec_by_name("ntrace")->enc->side[0].write(side, &sink);
+	hf_view_ntrace.side[0].write(side, &sink);
 	hf_sink_write(&sink, "", 1);
 	CHECK_EQ(sink.err, 0);
 	for (const char *p = strstr((const char *)sink.start, "[parameters]\n") + 13; *p; p++) {
@@ -175,10 +175,10 @@ struct hf_bytes hf_ntt_encode_described(const struct hf_setup *setup, const stru
 	struct hf_sink sink;
 	struct hf_enc *enc;
 
-	CHECK_EQ(hf_enc_new(hf_codec_by_name("ntrace")->enc, &stream, hart, &env, &enc), 0);
+	CHECK_EQ(hf_enc_new(&hf_view_ntrace, &stream, hart, &env, &enc), 0);
 	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 16), 0);
-	enc->ops->put(enc, events->ev, events->n, &sink);
-	enc->ops->end(enc, &sink);
+	hf_enc_put(enc, events->ev, events->n, &sink);
+	hf_enc_end(enc, &sink);
 	CHECK_EQ(sink.err, 0);
 	hf_bytes_add(&bytes, sink.start, (size_t)(sink.p - sink.start));
 	hf_sink_fini_memory(&sink);

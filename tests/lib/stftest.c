@@ -175,9 +175,9 @@ struct hf_bytes hf_stft_encode(const struct hf_stream *stream, uint32_t hart, co
 	struct hf_enc *enc;
 
 	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 16), 0);
-	CHECK_EQ(hf_enc_new(&hf_stf_enc_ops, stream, hart, NULL, &enc), 0);
-	enc->ops->put(enc, list->ev, list->n, &sink);
-	enc->ops->end(enc, &sink);
+	CHECK_EQ(hf_enc_new(&hf_view_stf, stream, hart, NULL, &enc), 0);
+	hf_enc_put(enc, list->ev, list->n, &sink);
+	hf_enc_end(enc, &sink);
 	CHECK_EQ(sink.err, 0);
 	hf_enc_free(enc);
 	hf_bytes_add(&bytes, sink.start, (size_t)(sink.p - sink.start));

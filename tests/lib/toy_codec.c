@@ -357,31 +357,6 @@ static const char *never(const struct hf_stream_info *info)
 	return "a test said so";
 }
 
-static const char *always(const struct hf_stream_info *info)
-{
-	(void)info;
-	return NULL;
-}
-
-static int enc_create(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env,
-		      struct hf_enc **ret_enc)
-{
-	struct toy_enc *e = calloc(1, sizeof *e);
-
-	(void)stream;
-	(void)hart;
-	(void)env;
-	if (!e)
-		return HF_ERR_NOMEM;
-	*ret_enc = &e->enc;
-	return 0;
-}
-
-static void enc_destroy(struct hf_enc *enc)
-{
-	free(enc);
-}
-
 static void flush_line(struct toy_enc *e, struct hf_sink *sink)
 {
 	char line[64];
@@ -446,32 +421,11 @@ static void binary_put(struct hf_enc *enc, const struct hf_event *ev, size_t n, 
 	}
 }
 
-static void binary_end(struct hf_enc *enc, struct hf_sink *sink)
-{
-	(void)enc;
-	(void)sink;
-}
-
-static size_t binary_save(const struct hf_enc *enc, uint8_t *blob)
-{
-	(void)enc;
-	(void)blob;
-	return 0;
-}
-
-static int binary_load(struct hf_enc *enc, const uint8_t *blob, size_t size)
-{
-	(void)enc;
-	(void)blob;
-	return size == 0 ? 0 : HF_ERR_STATE;
-}
-
 const struct hf_enc_ops hf_toy_text = {
+	.name = "text",
 	.view = "toy.txt",
 	.version = 1,
-	.refuses = always,
-	.create = enc_create,
-	.destroy = enc_destroy,
+	.size = sizeof(struct toy_enc),
 	.put = text_put,
 	.end = text_end,
 	.save = text_save,
@@ -479,18 +433,13 @@ const struct hf_enc_ops hf_toy_text = {
 };
 
 const struct hf_enc_ops hf_toy_binary = {
+	.name = "binary",
 	.view = "toy.bin",
 	.version = 1,
-	.refuses = always,
-	.create = enc_create,
-	.destroy = enc_destroy,
 	.put = binary_put,
-	.end = binary_end,
-	.save = binary_save,
-	.load = binary_load,
 };
 
-const struct hf_enc_ops hf_toy_refused = {.view = "never", .version = 1, .refuses = never};
+const struct hf_enc_ops hf_toy_refused = {.name = "never", .view = "never", .version = 1, .refuses = never};
 
 static const char *const suffixes[] = {".toy", NULL};
 
@@ -504,7 +453,7 @@ const struct hf_codec hf_codec_toy = {
 	.open = toy_open,
 	.close = toy_close,
 	.dec = &dec_ops,
-	.enc = &hf_toy_binary,
+	.original = &hf_toy_binary,
 	.records = &records_ops,
 };
 
@@ -522,18 +471,9 @@ static const struct hf_state_field dir_fields[] = {
 };
 static const struct hf_state_table dir_table = {1, sizeof dir_fields / sizeof *dir_fields, dir_fields};
 
-static int dir_create(const struct hf_stream *stream, uint32_t hart, const struct hf_enc_env *env,
-		      struct hf_enc **ret_enc)
+static int dir_init(struct hf_enc *enc)
 {
-	struct dir_enc *e = calloc(1, sizeof *e);
-
-	(void)stream;
-	(void)hart;
-	(void)env;
-	if (!e)
-		return HF_ERR_NOMEM;
-	e->pc = 0x1000;
-	*ret_enc = &e->enc;
+	((struct dir_enc *)enc)->pc = 0x1000;
 	return 0;
 }
 
@@ -605,12 +545,12 @@ static int dir_check(const char *params, char *why, size_t size)
 	return HF_ERR_SETUP_VALUE;
 }
 
-static const struct hf_enc_ops dir_ops = {
+const struct hf_enc_ops hf_toy_dir = {
+	.name = "toy",
 	.view = "toy/trace.bin",
 	.version = 1,
-	.refuses = always,
-	.create = dir_create,
-	.destroy = enc_destroy,
+	.size = sizeof(struct dir_enc),
+	.init = dir_init,
 	.put = dir_put,
 	.end = dir_end,
 	.save = dir_save,
@@ -631,7 +571,7 @@ const struct hf_codec hf_codec_toy_dir = {
 	.open = toy_open,
 	.close = toy_close,
 	.dec = &dec_ops,
-	.enc = &dir_ops,
+	.original = &hf_toy_dir,
 	.records = &records_ops,
 	.keys = dir_keys,
 	.program_arch = HF_ARCH_RISCV,

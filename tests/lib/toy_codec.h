@@ -46,6 +46,7 @@ extern const struct hf_codec *const hf_toy_codecs[];
 /* Its views. text: a line an instruction, held back by one; binary (the codec's own): a byte an event; refused: never
  * exists. */
 extern const struct hf_enc_ops hf_toy_text, hf_toy_binary, hf_toy_refused;
+extern const struct hf_enc_ops hf_toy_dir; /* a view that is a directory, for hf_codec_toy_dir */
 
 /* n records of what the seed says, over that many harts, with a loss now and then. */
 void hf_toy_fill(struct hf_toy_record *records, size_t n, unsigned harts, uint64_t seed);

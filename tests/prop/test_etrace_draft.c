@@ -198,7 +198,7 @@ static void test_refused(void)
 
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		why[0] = 0;
-		CHECK_EQ(hf_etrace_enc_ops.check_params(bad[i].params, why, sizeof why), HF_ERR_SETUP_VALUE);
+		CHECK_EQ(hf_view_etrace.check_params(bad[i].params, why, sizeof why), HF_ERR_SETUP_VALUE);
 		CHECK(strstr(why, bad[i].named));
 	}
 }

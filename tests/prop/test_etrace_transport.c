@@ -103,7 +103,7 @@ static void test_manual(void)
 		char params[128], why[200] = "";
 
 		snprintf(params, sizeof params, "%s=1", hf_etrace_keys[i].key);
-		hf_etrace_enc_ops.check_params(params, why, sizeof why);
+		hf_view_etrace.check_params(params, why, sizeof why);
 		if (strstr(why, "has no parameter"))
 			continue;
 		if (!strstr(section, hf_etrace_keys[i].key))
@@ -123,7 +123,7 @@ static void test_combination(const struct hf_rvtrace *trace, const char *params,
 	struct hf_rvtrace got;
 	struct hf_etl l;
 
-	if (hf_etrace_enc_ops.check_params(params, why, sizeof why)) {
+	if (hf_view_etrace.check_params(params, why, sizeof why)) {
 		bool named = false;
 
 		for (size_t i = 0; hf_etrace_keys[i].key; i++)
@@ -280,7 +280,7 @@ static void test_refused(void)
 
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		why[0] = 0;
-		CHECK_EQ(hf_etrace_enc_ops.check_params(bad[i].params, why, sizeof why), HF_ERR_SETUP_VALUE);
+		CHECK_EQ(hf_view_etrace.check_params(bad[i].params, why, sizeof why), HF_ERR_SETUP_VALUE);
 		if (!strstr(why, bad[i].named))
 			fprintf(stderr, "%s: %s\n", bad[i].params, why);
 		CHECK(strstr(why, bad[i].named));

@@ -265,7 +265,7 @@ static void check_encoder_cuts(const struct hf_run *run, const char *params, con
 {
 	const struct hf_stream stream = {.info = {.arch = HF_ARCH_RISCV, .xlen = run->xlen, .flags = HF_STREAM_HARTS}};
 	const struct hf_enc_env env = {.params = params};
-	const struct hf_enc_ops *ops = hf_codec_by_name("ntrace")->enc;
+	const struct hf_enc_ops *ops = &hf_view_ntrace;
 	uint8_t blob[HF_STATE_MAX];
 	struct hf_sink sink;
 	struct hf_enc *enc, *fresh;
@@ -273,15 +273,15 @@ static void check_encoder_cuts(const struct hf_run *run, const char *params, con
 	CHECK_EQ(hf_enc_new(ops, &stream, hart, &env, &enc), 0);
 	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 16), 0);
 	for (size_t i = 0; i < run->events.n; i++) {
-		const size_t size = ops->save(enc, blob);
+		const size_t size = hf_enc_save(enc, blob);
 
 		CHECK_EQ(hf_enc_new(ops, &stream, hart, &env, &fresh), 0);
-		CHECK_EQ(ops->load(fresh, blob, size), 0);
+		CHECK_EQ(hf_enc_load(fresh, blob, size), 0);
 		hf_enc_free(enc);
 		enc = fresh;
-		ops->put(enc, &run->events.ev[i], 1, &sink);
+		hf_enc_put(enc, &run->events.ev[i], 1, &sink);
 	}
-	ops->end(enc, &sink);
+	hf_enc_end(enc, &sink);
 	CHECK_EQ(sink.p - sink.start, bytes->n);
 	CHECK(memcmp(sink.start, bytes->p, bytes->n) == 0);
 	hf_enc_free(enc);

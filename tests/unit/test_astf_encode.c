@@ -153,15 +153,15 @@ static void test_refusals(void)
 {
 	struct hf_stream_info info = foreign.info;
 
-	CHECK(!hf_astf_enc_ops.refuses(&info));
+	CHECK(!hf_enc_refusal(&hf_view_astf, &info));
 	info.flags |= HF_STREAM_NO_ACCESSES;
-	CHECK(hf_astf_enc_ops.refuses(&info));
+	CHECK(hf_enc_refusal(&hf_view_astf, &info));
 	info.flags = 0;
-	CHECK(hf_astf_enc_ops.refuses(&info));
+	CHECK(hf_enc_refusal(&hf_view_astf, &info));
 	info = (struct hf_stream_info){.arch = HF_ARCH_RISCV, .flags = HF_STREAM_HARTS};
-	CHECK(hf_astf_enc_ops.refuses(&info));
+	CHECK(hf_enc_refusal(&hf_view_astf, &info));
 	info = (struct hf_stream_info){.arch = HF_ARCH_ARM, .isa = HF_ISA_T32, .flags = HF_STREAM_HARTS};
-	CHECK(hf_astf_enc_ops.refuses(&info));
+	CHECK(hf_enc_refusal(&hf_view_astf, &info));
 }
 
 /* To STF, and back: the records that are expected then, behind header and comments. */

@@ -11,7 +11,6 @@
 #include <llvm/Config/llvm-config.h>
 #include <zlib.h>
 
-extern const struct hf_codec hf_codec_listing;
 
 static struct hf_bytes read_data(const char *name, const char *suffix)
 {
@@ -148,9 +147,9 @@ static void check_listing(const struct hf_bytes *raw)
 	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 16), 0);
 	hf_astft_open(&t, raw);
 	list = hf_stft_events(t.stream, t.src, 0, 256);
-	CHECK_EQ(hf_enc_new(hf_codec_listing.enc, t.stream, 0, &env, &enc), 0);
-	enc->ops->put(enc, list.ev, list.n, &sink);
-	enc->ops->end(enc, &sink);
+	CHECK_EQ(hf_enc_new(&hf_view_listing, t.stream, 0, &env, &enc), 0);
+	hf_enc_put(enc, list.ev, list.n, &sink);
+	hf_enc_end(enc, &sink);
 	*sink.p = 0;
 	if (LLVM_VERSION_MAJOR >= 19)
 		CHECK_STR((const char *)sink.start, figure_listing);

@@ -23,9 +23,9 @@ static struct bytes encode(const struct hf_rvtrace *trace, const char *params)
 	struct bytes out;
 
 	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 16), 0);
-	CHECK_EQ(hf_enc_new(&hf_etrace_enc_ops, &trace->stream, 0, &env, &enc), 0);
-	enc->ops->put(enc, trace->events, trace->count, &sink);
-	enc->ops->end(enc, &sink);
+	CHECK_EQ(hf_enc_new(&hf_view_etrace, &trace->stream, 0, &env, &enc), 0);
+	hf_enc_put(enc, trace->events, trace->count, &sink);
+	hf_enc_end(enc, &sink);
 	CHECK_EQ(sink.err, 0);
 	out.n = (size_t)(sink.p - sink.start);
 	out.p = malloc(out.n + 1);
@@ -52,23 +52,23 @@ static void check_states(const struct hf_rvtrace *trace, const char *params, siz
 	size_t largest = 0;
 
 	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 16), 0);
-	CHECK_EQ(hf_enc_new(&hf_etrace_enc_ops, &trace->stream, 0, &env, &enc), 0);
+	CHECK_EQ(hf_enc_new(&hf_view_etrace, &trace->stream, 0, &env, &enc), 0);
 	for (size_t i = 0; i < trace->count; i++) {
-		enc->ops->put(enc, &trace->events[i], 1, &sink);
+		hf_enc_put(enc, &trace->events[i], 1, &sink);
 		if (i < limit) {
-			size_t n = enc->ops->save(enc, blob);
+			size_t n = hf_enc_save(enc, blob);
 
 			CHECK(n <= HF_STATE_MAX);
 			largest = n > largest ? n : largest;
 			hf_enc_free(enc);
-			CHECK_EQ(hf_enc_new(&hf_etrace_enc_ops, &trace->stream, 0, &env, &enc), 0);
-			CHECK(enc->ops->load(enc, blob, n - 1) != 0);
-			CHECK_EQ(enc->ops->load(enc, blob, n), 0);
-			CHECK_EQ(enc->ops->save(enc, again), n);
+			CHECK_EQ(hf_enc_new(&hf_view_etrace, &trace->stream, 0, &env, &enc), 0);
+			CHECK(hf_enc_load(enc, blob, n - 1) != 0);
+			CHECK_EQ(hf_enc_load(enc, blob, n), 0);
+			CHECK_EQ(hf_enc_save(enc, again), n);
 			CHECK(memcmp(blob, again, n) == 0);
 		}
 	}
-	enc->ops->end(enc, &sink);
+	hf_enc_end(enc, &sink);
 	if ((size_t)(sink.p - sink.start) != want.n || memcmp(sink.start, want.p, want.n) != 0) {
 		fprintf(stderr, "%s: from states %zu bytes, else %zu\n", params, (size_t)(sink.p - sink.start), want.n);
 		exit(1);
@@ -281,15 +281,15 @@ static void test_predicted_max(void)
 	for (unsigned i = 0; i < 200; i++)
 		hf_rvtrace_insn(&trace, 0x80000000 + i % 2 * 4, i % 2 ? 0xfeb51ee3 : 0x00000013, HF_MODE_M);
 	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 12), 0);
-	CHECK_EQ(hf_enc_new(&hf_etrace_enc_ops, &trace.stream, 0, &env, &enc), 0);
+	CHECK_EQ(hf_enc_new(&hf_view_etrace, &trace.stream, 0, &env, &enc), 0);
 	CHECK_EQ(hf_etrace_config_read(&config, env.params, &trace.stream, 0, NULL, 0), 0);
 	e = (struct hf_etrace_enc *)enc;
-	enc->ops->put(enc, trace.events, 150, &sink);
+	hf_enc_put(enc, trace.events, 150, &sink);
 	CHECK(e->s.pbc > 31);
 	e->s.pbc += HF_ETRACE_PREDICTED_MAX - e->s.branches - 5;
 	e->s.branches = HF_ETRACE_PREDICTED_MAX - 5;
-	enc->ops->put(enc, trace.events + 150, trace.count - 150, &sink);
-	enc->ops->end(enc, &sink);
+	hf_enc_put(enc, trace.events + 150, trace.count - 150, &sink);
+	hf_enc_end(enc, &sink);
 	CHECK_EQ(most_predicted(sink.start, sink.p, &config.params), HF_ETRACE_PREDICTED_MAX);
 	hf_enc_free(enc);
 	hf_sink_fini_memory(&sink);

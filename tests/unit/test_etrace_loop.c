@@ -73,11 +73,11 @@ static void test_refused(void)
 
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		why[0] = 0;
-		CHECK_EQ(hf_etrace_enc_ops.check_params(bad[i], why, sizeof why), HF_ERR_SETUP_VALUE);
+		CHECK_EQ(hf_view_etrace.check_params(bad[i], why, sizeof why), HF_ERR_SETUP_VALUE);
 		CHECK(strlen(why) > 8);
 	}
-	CHECK_EQ(hf_etrace_enc_ops.check_params("", why, sizeof why), 0);
-	CHECK_EQ(hf_etrace_enc_ops.check_params(NULL, why, sizeof why), 0);
+	CHECK_EQ(hf_view_etrace.check_params("", why, sizeof why), 0);
+	CHECK_EQ(hf_view_etrace.check_params(NULL, why, sizeof why), 0);
 }
 
 /* Other parameters, over a few walks with everything in them. */

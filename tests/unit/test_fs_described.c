@@ -14,16 +14,21 @@ static struct hf_fst t;
 
 #define RECORDS 600
 
-/* hf_codecs with the toy codec for STF's, however many there are. */
+/* hf_codecs and hf_views with the toy's for STF's, however many there are. */
 static void use_toy(void)
 {
 	static const struct hf_codec *list[64];
+	static const struct hf_enc_ops *views[64];
 	size_t n = 0;
 
 	for (; hf_codecs_all[n]; n++)
 		list[n] = strcmp(hf_codecs_all[n]->name, "stf") == 0 ? &hf_codec_toy_dir : hf_codecs_all[n];
 	CHECK(n < 63);
 	hf_codecs = hf_index_codecs = list;
+	for (n = 0; hf_views_all[n]; n++)
+		views[n] = hf_views_all[n] == &hf_view_stf ? &hf_toy_dir : hf_views_all[n];
+	CHECK(n < 63);
+	hf_views = views;
 }
 
 /* The views that these tests are about, whatever else is built in. */

@@ -9,7 +9,7 @@
 
 #define HARTS (HF_STREAM_HARTS | HF_STREAM_MANY)
 
-extern const struct hf_codec hf_codec_listing, hf_codec_stf;
+extern const struct hf_codec hf_codec_stf;
 
 static unsigned allowed;
 static unsigned asked, most;
@@ -116,8 +116,8 @@ static void test_toy(struct hf_ixtest *t)
 static void test_stf(struct hf_ixtest *t, const char *dir, const char *name)
 {
 	const struct hf_view_key keys[] = {
-		{.ops = hf_codec_listing.enc, .params = ""},
-		{.ops = hf_codec_stf.enc, .params = ""},
+		{.ops = &hf_view_listing, .params = ""},
+		{.ops = &hf_view_stf, .params = ""},
 		{.ops = &hf_enc_records, .params = ""},
 	};
 	char path[4096];

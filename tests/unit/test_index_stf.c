@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-extern const struct hf_codec hf_codec_listing, hf_codec_stf;
+extern const struct hf_codec hf_codec_stf;
 
 static int stop(void *ctx, const struct hf_build_progress *progress)
 {
@@ -62,8 +62,8 @@ static void test_file(struct hf_ixtest *t, const char *dir, const char *name)
 		{.insns = 100000, .events = 131072, .bytes = 3000},
 	};
 	const struct hf_view_key keys[] = {
-		{.ops = hf_codec_listing.enc, .params = ""},
-		{.ops = hf_codec_stf.enc, .params = ""},
+		{.ops = &hf_view_listing, .params = ""},
+		{.ops = &hf_view_stf, .params = ""},
 		{.ops = &hf_enc_records, .params = ""},
 	};
 	char path[4096];

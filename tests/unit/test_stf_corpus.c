@@ -232,7 +232,7 @@ static void test_transactions(void)
 
 	hf_stft_open(&t, &bytes);
 	CHECK_EQ(t.stream->info.flags & HF_STREAM_HARTS, 0);
-	CHECK(hf_stf_enc_ops.refuses(&t.stream->info));
+	CHECK(hf_enc_refusal(&hf_view_stf, &t.stream->info));
 	CHECK(strstr(t.stream->info.json,
 		     "\"protocol\":\"TileLink\",\"clocks\":[{\"id\":1,\"name\":\"system_clock\"}]"));
 	list = hf_stft_events(t.stream, t.src, 0, 1);

@@ -307,9 +307,9 @@ static void test_header(void)
 	const struct hf_stf_header *h;
 	struct hf_stft t;
 
-	CHECK(hf_stf_enc_ops.refuses(&foreign.info) == NULL);
-	CHECK(hf_stf_enc_ops.refuses(&foreign_arm.info) == NULL);
-	CHECK(hf_stf_enc_ops.refuses(&(struct hf_stream_info){.arch = HF_ARCH_RISCV}));
+	CHECK(hf_enc_refusal(&hf_view_stf, &foreign.info) == NULL);
+	CHECK(hf_enc_refusal(&hf_view_stf, &foreign_arm.info) == NULL);
+	CHECK(hf_enc_refusal(&hf_view_stf, &(struct hf_stream_info){.arch = HF_ARCH_RISCV}));
 	ev->size = HF_CONTEXT_HW | HF_CONTEXT_PID | HF_CONTEXT_TID;
 	ev->context.pid = 9;
 	insn(HF_EVENT_INSN, 0x4000, HF_MODE_UNKNOWN);
@@ -413,13 +413,13 @@ static void piece(const struct hf_stream *stream, const struct hf_events *list, 
 	struct hf_enc *enc;
 
 	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 14), 0);
-	CHECK_EQ(hf_enc_new(&hf_stf_enc_ops, stream, 0, NULL, &enc), 0);
+	CHECK_EQ(hf_enc_new(&hf_view_stf, stream, 0, NULL, &enc), 0);
 	memset(&((struct hf_stf_enc *)enc)->s, 0xa5, sizeof(struct hf_stf_enc_state));
-	CHECK_EQ(enc->ops->load(enc, blob, *size), 0);
-	enc->ops->put(enc, list->ev + first, last - first, &sink);
+	CHECK_EQ(hf_enc_load(enc, blob, *size), 0);
+	hf_enc_put(enc, list->ev + first, last - first, &sink);
 	if (last == list->n)
-		enc->ops->end(enc, &sink);
-	*size = enc->ops->save(enc, blob);
+		hf_enc_end(enc, &sink);
+	*size = hf_enc_save(enc, blob);
 	hf_bytes_add(to, sink.start, (size_t)(sink.p - sink.start));
 	hf_enc_free(enc);
 	hf_sink_fini_memory(&sink);
@@ -437,8 +437,8 @@ static size_t check_pieces(const struct hf_stream *stream, const struct hf_event
 		struct hf_enc *enc;
 		size_t size;
 
-		CHECK_EQ(hf_enc_new(&hf_stf_enc_ops, stream, 0, NULL, &enc), 0);
-		size = enc->ops->save(enc, blob);
+		CHECK_EQ(hf_enc_new(&hf_view_stf, stream, 0, NULL, &enc), 0);
+		size = hf_enc_save(enc, blob);
 		hf_enc_free(enc);
 		for (size_t at = 0; at < list->n; at += step) {
 			piece(stream, list, at, at + step < list->n ? at + step : list->n, blob, &size, &bytes);
@@ -518,22 +518,22 @@ static void test_bad_states(void)
 	insn(HF_EVENT_INSN, 0x1000, HF_MODE_U);
 	in.ev[0].insn.target = 0x2000;
 	in.ev[0].flags = HF_EVF_TAKEN;
-	CHECK_EQ(hf_enc_new(&hf_stf_enc_ops, &foreign, 0, NULL, &enc), 0);
+	CHECK_EQ(hf_enc_new(&hf_view_stf, &foreign, 0, NULL, &enc), 0);
 	hf_sink_init_count(&sink, buf, sizeof buf);
-	enc->ops->put(enc, in.ev, in.n, &sink);
-	size = enc->ops->save(enc, blob);
+	hf_enc_put(enc, in.ev, in.n, &sink);
+	size = hf_enc_save(enc, blob);
 	for (size_t i = 0; i < size * 8; i++) {
 		uint8_t copy[HF_STATE_MAX];
 
 		memcpy(copy, blob, size);
 		copy[i / 8] ^= (uint8_t)(1 << i % 8);
-		if (enc->ops->load(enc, copy, size) == 0) {
-			enc->ops->put(enc, in.ev, in.n, &sink);
-			enc->ops->end(enc, &sink);
+		if (hf_enc_load(enc, copy, size) == 0) {
+			hf_enc_put(enc, in.ev, in.n, &sink);
+			hf_enc_end(enc, &sink);
 		}
 	}
 	for (size_t i = 0; i < size; i++)
-		CHECK_EQ(enc->ops->load(enc, blob, i), HF_ERR_STATE);
+		CHECK_EQ(hf_enc_load(enc, blob, i), HF_ERR_STATE);
 	hf_enc_free(enc);
 	hf_events_free(&in);
 }
@@ -547,14 +547,14 @@ static void test_claimed_data(void)
 	struct hf_sink sink;
 	size_t size;
 
-	CHECK_EQ(hf_enc_new(&hf_stf_enc_ops, &foreign, 0, NULL, &enc), 0);
+	CHECK_EQ(hf_enc_new(&hf_view_stf, &foreign, 0, NULL, &enc), 0);
 	((struct hf_stf_enc *)enc)->s.head = HF_EVENT_TRAP;
 	((struct hf_stf_enc *)enc)->s.left = 1;
 	((struct hf_stf_enc *)enc)->s.take = UINT32_MAX;
-	size = enc->ops->save(enc, blob);
-	CHECK_EQ(enc->ops->load(enc, blob, size), 0);
+	size = hf_enc_save(enc, blob);
+	CHECK_EQ(hf_enc_load(enc, blob, size), 0);
 	hf_sink_init_buffer(&sink, buf, sizeof buf);
-	enc->ops->put(enc, &insn, 1, &sink);
+	hf_enc_put(enc, &insn, 1, &sink);
 	CHECK_EQ(sink.err, HF_ERR_LIMIT);
 	CHECK(hf_sink_total(&sink) <= 2 * sizeof buf);
 	hf_enc_free(enc);

@@ -6,7 +6,7 @@
 
 #include <elf.h>
 
-extern const struct hf_codec hf_codec_listing;
+extern const struct hf_codec hf_codec_stf;
 
 /* The file: header, section headers, symbols, strings. */
 struct image64 {
@@ -190,7 +190,7 @@ static void test_bad(void)
 
 static void test_listing(void)
 {
-	static const struct hf_stream stream = {.codec = &hf_codec_listing, .info = {.arch = HF_ARCH_RISCV}};
+	static const struct hf_stream stream = {.codec = &hf_codec_stf, .info = {.arch = HF_ARCH_RISCV}};
 	static const uint64_t pcs[] = {0x1000, 0x1004, 0x1020, 0x1030};
 	static struct image64 wide;
 	struct hf_symbols *table;
@@ -202,14 +202,14 @@ static void test_listing(void)
 	CHECK_EQ(load(&wide, sizeof wide, 0, &table), 0);
 	env = (struct hf_enc_env){.symbols = table};
 	CHECK_EQ(hf_sink_init_memory(&sink, 0), 0);
-	CHECK_EQ(hf_enc_new(hf_codec_listing.enc, &stream, 0, &env, &enc), 0);
+	CHECK_EQ(hf_enc_new(&hf_view_listing, &stream, 0, &env, &enc), 0);
 	for (size_t i = 0; i < sizeof pcs / sizeof pcs[0]; i++) {
 		struct hf_event ev = {.kind = HF_EVENT_INSN, .flags = HF_EVF_TAKEN,
 				      .insn = {.pc = pcs[i], .opcode = 0x13, .size = 4, .target = 8}};
 
-		enc->ops->put(enc, &ev, 1, &sink);
+		hf_enc_put(enc, &ev, 1, &sink);
 	}
-	enc->ops->end(enc, &sink);
+	hf_enc_end(enc, &sink);
 	*hf_sink_room(&sink, 1) = 0;
 	CHECK_STR((char *)sink.start,
 		  "0 ? 0000000000001000 00000013 <main> -> 0000000000000008\n"
