@@ -39,7 +39,8 @@ for manager in system user; do
 	starts_from "$prefix/lib/systemd/$manager/hartfs@.service" '' "$prefix"
 done
 if [ -d "$prefix/share/man" ]; then
-	for page in man1/hartfs.1 man5/hartfs-views.5 man5/hartfs-index.5 man7/hartfs-security.7; do
+	for page in man1/hartfs.1 man5/hartfs-views.5 man5/hartfs-index.5 man7/hartfs-security.7 \
+		man7/hartfs-limits.7; do
 		[ -s "$prefix/share/man/$page" ] || fail "$page is not installed"
 		if command -v man >/dev/null; then
 			# How a table falls on a page costs nothing but looks.
