@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/isa/access.h"
 
 #include "codecs/isa/riscv.h"

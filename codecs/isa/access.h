@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a RISC-V instruction accesses in memory, by its opcode: kind, size, how often. */
 #ifndef HF_ISA_ACCESS_H
 #define HF_ISA_ACCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The keys of a format's description, each with the values that it may have: for readers, which refuse any other key, and
  * for trials (trial.h), which look for the key that is wrong.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/setup/trace_unit.h"
 
 #include <stddef.h>

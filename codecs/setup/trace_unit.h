@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the device files of a CoreSight snapshot say of a trace source: the word after "type", and that of its core. Only
  * whole words count: an ETM3.5 is no ETMv4.

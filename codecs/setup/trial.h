@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which value of a description is wrong. Where a stream does not decode as it should, its beginning is decoded again with
  * every other value of every key of its format, one at a time, and what fits far better than what is written is named.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a stream counts the sizes of its accesses in bits or in bytes, by those whose opcode says (stf.md 1.5). */
 #include "codecs/isa/access.h"
 #include "codecs/stf/header.h"

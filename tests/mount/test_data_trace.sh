@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The data trace of E-Trace: very many accesses between two packets are each at their own instruction; more than can wait
 # are at none, and the listing and errors.txt say where.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A PE that is reset some instructions behind its last branch: a copy of ete/ has them all, and the reset behind them.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The view ntrace/ by default: no Ownership message, at which the reference decoder ends, where the process never changes;
 # where it does they begin with the first change, and copies show the process from there on.
 . "$(dirname "$0")/../lib/mount.sh"

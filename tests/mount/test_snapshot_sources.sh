@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # CoreSight snapshots with sources that are not decoded (PTM, ETMv3, STM, ITM, what nobody knows, cores of the M profile):
 # each is told by name; alone they are a failed capture, beside a good source it is decoded as if they were not there.
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What a source does not say is not shown as if it did, in any view.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Very many accesses between two packets, and rows of accesses and instructions that cannot be brought together: each
  * access at its own instruction or at none, and where it is none a doubt says so.

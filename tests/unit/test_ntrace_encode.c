@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When the view ntrace/ has Ownership messages: never, always, or from the first change of an id on. */
 #include "codecs/ntrace/message.h"
 #include "tests/lib/ntracetest.h"
