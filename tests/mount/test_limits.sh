@@ -56,6 +56,12 @@ mkdir "$archive/long"
 } >"$archive/long/capture.ini"
 echo >"$archive/long/t.bin"
 
+# Frames of two trace ids, 16 and 34, of which the description knows one.
+mkdir "$archive/frames"
+printf '[capture]\nformat = ete\ntrace = t.bin\nframing = coresight\n[parameters 16]\nTRCDEVARCH = 0x47705a13\n' \
+	>"$archive/frames/capture.ini"
+printf '\x21%*s\x45%*s' 15 '' 15 '' | tr ' ' '\0' >"$archive/frames/t.bin"
+
 # view CAPTURE FILE
 view() { timeout 300 "$hartfs" cat --index-dir "$index" "$archive/$1" "$2" 2>"$tmp/err"; }
 
@@ -88,4 +94,8 @@ view few.stf hart0/listing.txt | grep -m 1 ' <n' | grep -qE '<n{197}\.\.\.>' ||
 
 view long/capture.ini errors.txt >"$tmp/out" || view long errors.txt >>"$tmp/out"
 grep -q 'longer than 1 MiB' "$tmp/out" "$tmp/err" || fail "a long description: $(cat "$tmp/out" "$tmp/err")"
+
+view frames errors.txt | grep -q ': 1 trace ids have data that no source' || fail "frames: $(view frames errors.txt)"
+view frames info.json | tr -d ' \n' | grep -q '"trace_ids_without_source":\[34\]' || fail "frames: $(view frames info.json)"
+view frames hart16/listing.txt | head -n 1 | grep -q '^# note 1 trace ids' || fail "frames: $(view frames hart16/listing.txt)"
 finish
