@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The manual pages from their Markdown sources, with pandoc if it is there; without it there are none.
 find_program(PANDOC pandoc DOC "pandoc, for the manual pages")
-set(HARTFS_MANPAGES mountd/hartfs.1 mountd/hartfs-views.5 index/hartfs-index.5 mountd/hartfs-security.7)
+set(HARTFS_MANPAGES mountd/hartfs.1 mountd/hartfs-views.5 index/hartfs-index.5 mountd/hartfs-security.7
+    mountd/hartfs-limits.7)
 if(NOT PANDOC)
 	message(STATUS "no pandoc: the manual pages are not built")
 	return()

@@ -304,7 +304,7 @@ static void end_turn(struct hf_capture *capture, const struct progress *progress
 {
 	const uint64_t version = progress->version;
 	const int64_t now_ns = hf_fs_now_ns();
-	char text[256];
+	char text[HF_DIAG_SIZE];
 	struct hf_facts *facts = NULL;
 	bool failed = err && err != HF_ERR_CANCELLED && err != HF_ERR_BUSY && err != HF_ERR_CHANGED &&
 		      err != HF_ERR_INDEX_DIR && !hf_capture_may_try(capture, err);
@@ -403,7 +403,7 @@ void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
 {
 	struct hf_fs *fs = capture->fs;
 	struct hf_diag diag = {.code = why, .offset = HF_NOWHERE};
-	char text[256];
+	char text[HF_DIAG_SIZE];
 	struct hf_facts *facts = NULL, *failed = NULL;
 	bool again = false, ours;
 

@@ -75,7 +75,7 @@ void hf_control_search_begins(struct hf_control *control)
 bool hf_control_unreached(struct hf_control *control, const char *dir, const char *name, int err)
 {
 	const struct hf_diag diag = {.code = err, .offset = HF_NOWHERE};
-	char path[PATH_MAX + NAME_MAX + 2], text[128];
+	char path[PATH_MAX + NAME_MAX + 2], text[HF_DIAG_SIZE];
 	bool kept;
 
 	snprintf(path, sizeof path, "%s%s%s", dir, *dir && name ? "/" : "", name ? name : "");

@@ -332,7 +332,7 @@ static bool collect(void *ctx, const char *name, const struct hf_attr *attr, uin
 static void leave_out(struct walk *walk, const char *dir, const char *name, int err)
 {
 	const struct hf_diag diag = {.code = err, .offset = HF_NOWHERE};
-	char text[128];
+	char text[HF_DIAG_SIZE];
 
 	if (hf_err_is_shortage(err))
 		walk->err = err;

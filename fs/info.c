@@ -126,7 +126,7 @@ static void put_stream(struct hf_json *json, const struct hf_stream *stream)
 
 static void put_diag(struct hf_json *json, const char *name, const struct hf_diag *diag)
 {
-	char text[256];
+	char text[HF_DIAG_SIZE];
 
 	hf_diag_format(diag, text, sizeof text);
 	hf_json_string(json, name, text);
@@ -290,7 +290,7 @@ static void put_cause(struct hf_sink *sink, const struct hf_capture *capture, co
 static void put_problem(struct hf_sink *sink, const char *path, const struct hf_index_problem *problem, bool harts)
 {
 	const char *between = ";";
-	char text[256];
+	char text[HF_DIAG_SIZE];
 
 	hf_diag_format(&problem->diag, text, sizeof text);
 	hf_info_path(sink, path);
@@ -343,7 +343,7 @@ void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const stru
 		    struct hf_sink *sink)
 {
 	struct hf_index_problem problem = {.diag = facts->failure};
-	size_t count, first = 0;
+	size_t count, left, first = 0;
 
 	if (facts->failure.code && facts->complaint) {
 		hf_info_path(sink, facts->complaint);
@@ -354,19 +354,22 @@ void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const stru
 		put_problem(sink, capture->path, &problem, false);
 		return;
 	}
-	count = hf_index_problem_count(open->index);
+	count = left = hf_index_problem_count(open->index);
 	if (count && !hf_index_problem_at(open->index, 0, &problem) && problem.diag.code == HF_ERR_SETUP_LIKELY) {
 		put_cause(sink, capture, open, &problem);
 		first = 1;
+		left--;
 	}
 	put_warnings(sink, &open->trace);
 	put_companion_problem(sink, &open->companion);
 	for (size_t i = first; i < count && i < HF_INDEX_PROBLEM_MAX; i++)
-		if (!hf_index_problem_at(open->index, i, &problem))
+		if (!hf_index_problem_at(open->index, i, &problem)) {
 			put_problem(sink, capture->path, &problem, facts->hart_count > 1);
-	if (count > HF_INDEX_PROBLEM_MAX) {
+			left--;
+		}
+	if (left) {
 		hf_info_path(sink, capture->path);
-		hf_sink_printf(sink, ": and %zu more problems\n", count - HF_INDEX_PROBLEM_MAX);
+		hf_sink_printf(sink, ": and %zu more problems\n", left);
 	}
 }
 

@@ -116,7 +116,7 @@ int hf_builder_add_id(struct hf_builder *b, uint32_t id)
 	if (known(b, id))
 		return 0;
 	if (b->id_count > HF_SLOT_MAX / 2)
-		return HF_ERR_LIMIT;
+		return HF_ERR_HARTS_LIMIT;
 	bigger = realloc(b->ids, (b->id_count + 1) * sizeof *bigger);
 	if (!bigger)
 		return HF_ERR_NOMEM;

@@ -149,7 +149,7 @@ int hf_view_part_add_chunk(struct hf_view_part *part, uint64_t id, const struct 
 	const uint64_t values[3] = {id, row->offset, row->checksum};
 
 	if (row->size > HF_VIEW_CHUNK_MAX)
-		return HF_ERR_LIMIT;
+		return HF_ERR_CHUNK_LIMIT;
 	hf_db_bind(part->add_chunk, 3, values);
 	sqlite3_bind_blob(part->add_chunk, 4, row->entry_size ? (const void *)row->entry : "", (int)row->entry_size,
 			  SQLITE_STATIC);

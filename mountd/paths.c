@@ -303,7 +303,7 @@ bool hf_paths_split(const struct hf_settings *settings, const char *path, bool a
 
 void hf_paths_explain(const char *command, const char *path, int err, const struct hf_diag *diag)
 {
-	char text[256];
+	char text[HF_DIAG_SIZE];
 	struct hf_diag own = {.code = err, .offset = HF_NOWHERE};
 
 	hf_diag_format(diag && diag->code == err ? diag : &own, text, sizeof text);

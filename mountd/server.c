@@ -166,7 +166,7 @@ static int open_fs(struct server *server)
 					.invalidate = hf_session_invalidate,
 					.invalidate_ctx = &server->session};
 	struct hf_diag diag = {0};
-	char text[256];
+	char text[HF_DIAG_SIZE];
 	int err = hf_fs_open(&options, &server->fs, &diag);
 
 	if (!err)

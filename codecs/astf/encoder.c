@@ -288,7 +288,7 @@ static void put_time(struct hf_astf_enc *e, struct hf_sink *sink, const struct h
 static void put_loss(struct hf_astf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	struct hf_diag diag = {.code = -(int)ev->size, .offset = ev->loss.offset, .detail = ev->loss.detail};
-	char text[200];
+	char text[HF_DIAG_SIZE];
 
 	if (ev->size == (uint32_t)-HF_ERR_ASTF_ABSENT)
 		return; /* the Context before it says so */

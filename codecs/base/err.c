@@ -75,3 +75,11 @@ int hf_diag_format(const struct hf_diag *diag, char *buf, int size)
 		len += snprintf(buf + len, (size_t)(size - len), "%s", text);
 	return len < size ? len : size - 1;
 }
+
+const char *hf_err_text(int code, char *buf)
+{
+	const struct hf_diag diag = {.code = code, .offset = HF_NOWHERE};
+
+	hf_diag_format(&diag, buf, HF_DIAG_SIZE);
+	return buf;
+}

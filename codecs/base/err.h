@@ -66,10 +66,16 @@ bool hf_err_is_passing(int code);
 /* The errno value to give to the operating system. */
 int hf_err_errno(int code);
 
+/* Room for any of these texts with its terminator. */
+#define HF_DIAG_SIZE 256
+
 /*
  * Writes "file offset 353: descriptor 14 does not exist" (or "offset ..." for the stream) into buf, always
  * terminated; returns the length that was written.
  */
 int hf_diag_format(const struct hf_diag *diag, char *buf, int size);
+
+/* The error's text alone, in buf[HF_DIAG_SIZE]; returns buf. For errors without a detail. */
+const char *hf_err_text(int code, char *buf);
 
 #endif

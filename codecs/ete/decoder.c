@@ -335,6 +335,8 @@ static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t h
 		return err;
 	}
 	enter_first(d);
+	if (s->strangers && hart == s->harts[0].id)
+		hf_ete_flow_note(&d->flow, HF_ERR_ETE_STRANGERS, s->strangers);
 	*ret_dec = &d->dec;
 	return 0;
 }

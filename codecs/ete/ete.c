@@ -37,7 +37,7 @@ extern const struct hf_codec hf_codec_ete;
 const struct hf_codec hf_codec_ete = {
 	.name = "ete",
 	.title = "Arm Embedded Trace Extension",
-	.version = 3,
+	.version = 4,
 	.suffixes = suffixes,
 	.check = hf_ete_check,
 	.remark = hf_ete_remark,

@@ -43,6 +43,11 @@ static void emit_loss(struct hf_ete_flow *f, unsigned kind, int code, uint64_t o
 	ev->loss = (struct hf_ev_loss){.offset = offset, .bytes = bytes, .detail = detail};
 }
 
+void hf_ete_flow_note(struct hf_ete_flow *f, int code, uint64_t detail)
+{
+	emit_loss(f, HF_EVENT_NOTE, code, HF_NOWHERE, 0, detail);
+}
+
 bool hf_ete_flow_drain(struct hf_ete_flow *f, struct hf_ete_out *out)
 {
 	while (f->given < f->pending && out->n < out->max) {

@@ -80,6 +80,9 @@ bool hf_ete_flow_run(struct hf_ete_flow *f, const struct hf_ete_resolve *r, stru
 /* Gives what is pending; false if there is no room for all of it. */
 bool hf_ete_flow_drain(struct hf_ete_flow *f, struct hf_ete_out *out);
 
+/* A note before anything else: told by the next drain. */
+void hf_ete_flow_note(struct hf_ete_flow *f, int code, uint64_t detail);
+
 /* Behind the last element of the last recording: what is still to be said. */
 void hf_ete_flow_end(struct hf_ete_flow *f);
 

@@ -167,7 +167,7 @@ static uint8_t *put_lost(struct records *d, uint8_t *t)
 	t = hf_text_put(hf_text_put_dec(t, now->lost_at), " LOST bytes=");
 	t = hf_text_put_dec(t, now->lost_bytes);
 	*t++ = ' ';
-	t += hf_diag_format(&diag, (char *)t, LINE / 2);
+	t += hf_diag_format(&diag, (char *)t, HF_DIAG_SIZE);
 	*t++ = '\n';
 	now->lost_bytes = 0;
 	return t;

@@ -2,6 +2,7 @@
 #include "codecs/ete/stream.h"
 
 #include "codecs/setup/read.h"
+#include "codecs/source/lane.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,6 +212,62 @@ static void fini(struct hf_ete_stream *s)
 	free(s->ids);
 }
 
+/* ---- data that nobody reads ---- */
+
+/* So many bytes of each part in frames are looked at when the stream is opened. */
+#define LOOK_BYTES (UINT64_C(1) << 20)
+
+/* Adds the trace ids of a part's first bytes to seen. What cannot be read is not seen; the decoder will tell of it. */
+static int look_at_part(const struct hf_ete_stream *s, size_t part, struct hf_lane *lane, uint64_t seen[2])
+{
+	int err = 0;
+
+	hf_ete_start_part(s, part, s->harts[0].id, NULL, lane);
+	if (lane->end - s->parts[part].offset > LOOK_BYTES)
+		lane->end = s->parts[part].offset + LOOK_BYTES;
+	while (!err && (lane->stop == HF_LANE_MORE || lane->stop == HF_LANE_BREAK)) {
+		hf_lane_resume(lane);
+		lane->pos = lane->count;
+		err = hf_lane_fill(lane);
+	}
+	seen[0] |= lane->seen[0];
+	seen[1] |= lane->seen[1];
+	return err == HF_ERR_NOMEM || err == HF_ERR_CANCELLED ? err : 0;
+}
+
+static bool has_source(const struct hf_ete_stream *s, const struct hf_setup *setup, unsigned id)
+{
+	for (size_t i = 0; i < setup->value_count; i++)
+		if (setup->values[i].hart != HF_SETUP_ANY && HF_ETE_TRACE_ID(setup->values[i].hart) == id)
+			return true;
+	return HF_ETE_TRACE_ID(s->harts[0].id) == id;
+}
+
+/* Ids whose data is in the frames, and of which the description knows no source. */
+static int find_strangers(struct hf_ete_stream *s, const struct hf_setup *setup, struct hf_src *src)
+{
+	struct hf_lane *lane = malloc(sizeof *lane);
+	uint64_t seen[2] = {0};
+	size_t n = strlen(s->json);
+	int err = lane ? hf_lane_init(lane, src) : HF_ERR_NOMEM;
+
+	for (size_t i = 0; i < s->part_count && !err; i++)
+		if (hf_ete_layout(&s->parts[i]) != HF_CORESIGHT_NONE)
+			err = look_at_part(s, i, lane, seen);
+	for (unsigned id = 1; id <= HF_CORESIGHT_ID_MAX && !err; id++) {
+		if (!(seen[id / 64] >> id % 64 & 1) || has_source(s, setup, id))
+			continue;
+		n += (size_t)snprintf(s->json + n, sizeof s->json - n, "%s%u",
+				      s->strangers++ ? "," : ",\"trace_ids_without_source\":[", id);
+	}
+	if (s->strangers)
+		snprintf(s->json + n, sizeof s->json - n, "]");
+	if (lane)
+		hf_lane_fini(lane);
+	free(lane);
+	return err;
+}
+
 int hf_ete_check(const struct hf_setup *setup, struct hf_setup_error *error)
 {
 	struct hf_ete_stream s = {.hart_count = 0};
@@ -257,7 +314,6 @@ int hf_ete_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stre
 	struct hf_ete_stream *s;
 	int err;
 
-	(void)src;
 	*ret_stream = NULL;
 	if (!setup)
 		return hf_diag_set(diag, HF_ERR_ETE_NO_SETUP, HF_SPACE_STREAM, HF_NOWHERE, 0);
@@ -267,6 +323,8 @@ int hf_ete_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stre
 	s->stream.codec = &hf_codec_ete;
 	s->stream.setup = setup;
 	err = open_all(s, setup, NULL);
+	if (!err)
+		err = find_strangers(s, setup, src);
 	if (err)
 		hf_ete_close(&s->stream);
 	else

@@ -21,7 +21,8 @@ struct hf_ete_stream {
 	const struct hf_setup_part *parts;
 	size_t part_count;
 	char version[16];
-	char json[512];
+	unsigned strangers; /* trace ids without a source, in the bytes that were looked at */
+	char json[1280];
 };
 
 /* hf_codec.check, hf_codec.remark */

@@ -341,7 +341,7 @@ int hf_etrace_take_data(struct hf_etrace_dec *d)
 	if (d->core.data_lost)
 		return 0;
 	if (a.kind == HF_ETRACE_LOAD_DATA || a.kind == HF_ETRACE_ATOMIC_DATA) {
-		d->core.access_lost += !take_response(d, &a);
+		d->core.access_lost += (a.flags & HF_ETRACE_UNSIZED) || !take_response(d, &a);
 		return 0;
 	}
 	if (d->access_count == HF_ETRACE_ACCESSES) {

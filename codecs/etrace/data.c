@@ -321,11 +321,14 @@ static void split_atomic(struct cursor *c)
 	struct hf_etrace_data_state *s = c->state;
 
 	put_id(c);
-	if (!c->writing)
+	if (!c->writing) {
 		a->size = (uint8_t)word_size(c);
+		a->flags |= HF_ETRACE_UNSIZED;
+	}
 	for (unsigned i = 0; i < s->atomic_count && !c->writing; i++)
 		if (s->atomic_id[i] == a->id) {
 			a->size = s->atomic_size[i];
+			a->flags &= (uint8_t)~HF_ETRACE_UNSIZED;
 			forget_atomic(s, i);
 			break;
 		}

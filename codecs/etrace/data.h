@@ -26,6 +26,7 @@ enum hf_etrace_access_flags {
 	HF_ETRACE_FAILED_ACCESS = 16, /* the response says so */
 	HF_ETRACE_UNALIGNED = 32,
 	HF_ETRACE_ACCESS_FLAGS = 63,
+	HF_ETRACE_UNSIZED = 64, /* data of a split atomic whose request is not known: its size, and so the data, is a guess */
 };
 
 /* Of atomics. CSR accesses have 0 RW, 1 RS, 2 RC. */
@@ -57,7 +58,7 @@ struct hf_etrace_access {
 };
 
 #define HF_ETRACE_DATA_SIZES 8
-/* Split atomics under way whose size is known when their data comes; an older one is taken to be of the largest size. */
+/* Split atomics under way whose size is known when their data comes; that of an older one is HF_ETRACE_UNSIZED. */
 #define HF_ETRACE_DATA_ATOMICS 16
 
 /* What differences are formed against, for each size of an access. */

@@ -279,7 +279,7 @@ static int count_sections(struct walk *walk)
 		return err;
 	widen_shdr(first, is_wide(file), &shdr);
 	if (shdr.sh_size > HF_ELF_SECTIONS_MAX)
-		return fail(walk->diag, HF_ERR_LIMIT, file->section_offset);
+		return fail(walk->diag, HF_ERR_ELF_LIMIT, file->section_offset);
 	walk->section_count = (size_t)shdr.sh_size;
 	return 0;
 }
@@ -329,7 +329,7 @@ static int load_names(struct walk *walk, const Elf64_Shdr *symtab)
 	if (strtab->sh_type != SHT_STRTAB || !within(strtab->sh_offset, strtab->sh_size, walk->file->src->size))
 		return fail(walk->diag, HF_ERR_CORRUPT, place_of(walk, strtab));
 	if (strtab->sh_size > HF_ELF_STRINGS_MAX)
-		return fail(walk->diag, HF_ERR_LIMIT, place_of(walk, strtab));
+		return fail(walk->diag, HF_ERR_ELF_LIMIT, place_of(walk, strtab));
 	walk->names_size = strtab->sh_size;
 	walk->names = malloc((size_t)strtab->sh_size + 1);
 	if (!walk->names)
@@ -393,7 +393,7 @@ static int walk_table(struct walk *walk, const Elf64_Shdr *symtab)
 	if (symtab->sh_entsize != row || !within(symtab->sh_offset, symtab->sh_size, walk->file->src->size))
 		return fail(walk->diag, HF_ERR_CORRUPT, place_of(walk, symtab));
 	if (count > HF_ELF_SYMBOLS_MAX)
-		return fail(walk->diag, HF_ERR_LIMIT, place_of(walk, symtab));
+		return fail(walk->diag, HF_ERR_ELF_LIMIT, place_of(walk, symtab));
 	for (uint64_t first = 0; first < count; first += rows) {
 		size_t n = count - first < rows ? (size_t)(count - first) : rows;
 		int err = read_all(walk->file->src, symtab->sh_offset + first * row, walk->piece, n * row, walk->diag);
@@ -478,7 +478,7 @@ static int read_section(const struct walk *walk, const Elf64_Shdr *section, size
 	if (!within(section->sh_offset, section->sh_size, walk->file->src->size))
 		return fail(walk->diag, HF_ERR_CORRUPT, place_of(walk, section));
 	if (section->sh_size > max)
-		return fail(walk->diag, HF_ERR_LIMIT, place_of(walk, section));
+		return fail(walk->diag, HF_ERR_ELF_LIMIT, place_of(walk, section));
 	bytes = malloc((size_t)section->sh_size + 1);
 	if (!bytes)
 		return fail(walk->diag, HF_ERR_NOMEM, HF_NOWHERE);

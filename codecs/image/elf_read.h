@@ -61,7 +61,8 @@ int hf_elf_file_symbols(const struct hf_elf_file *file, hf_elf_symbol_fn fn, voi
 /* The value of the defined symbol of that name, of whatever type; HF_ERR_NOT_FOUND, or what is wrong with the table. */
 int hf_elf_file_symbol(const struct hf_elf_file *file, const char *name, uint64_t *ret_value, struct hf_diag *diag);
 
-/* The bytes of the first section of a type, for the caller to free; NULL if there is none. HF_ERR_LIMIT: over max. */
+/* The bytes of the first section of a type, for the caller to free; NULL if there is none. HF_ERR_ELF_LIMIT if they are
+ * more than max. */
 int hf_elf_file_section(const struct hf_elf_file *file, uint32_t type, size_t max, uint8_t **ret_bytes,
 			size_t *ret_size, struct hf_diag *diag);
 

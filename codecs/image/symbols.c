@@ -81,7 +81,7 @@ static int read_table(struct elf *elf, uint64_t offset, uint64_t size, uint64_t 
 	int err;
 
 	if (size > max)
-		return fail(elf, HF_ERR_LIMIT, offset);
+		return fail(elf, HF_ERR_ELF_LIMIT, offset);
 	bytes = malloc(size ? size : 1);
 	if (!bytes)
 		return HF_ERR_NOMEM;
@@ -125,7 +125,7 @@ static int read_sections(struct elf *elf, uint64_t offset, unsigned entry, uint6
 		count = section_of(elf->wide, first).size;
 	}
 	if (count > SECTIONS_MAX)
-		return fail(elf, HF_ERR_LIMIT, offset);
+		return fail(elf, HF_ERR_ELF_LIMIT, offset);
 	err = read_table(elf, offset, count * entry, UINT64_MAX, &bytes);
 	if (err)
 		return err;
@@ -216,6 +216,12 @@ static uint32_t name_size(const struct elf *elf, uint32_t name)
 	return (uint32_t)strnlen(elf->strtab + name, left < HF_SYMBOL_NAME_MAX ? left : HF_SYMBOL_NAME_MAX);
 }
 
+/* A name without an end is as long as the table. */
+static bool is_longer(const struct elf *elf, uint32_t name)
+{
+	return elf->strtab_size - name > HF_SYMBOL_NAME_MAX && elf->strtab[name + HF_SYMBOL_NAME_MAX];
+}
+
 /* Whether a symbol names code; fills *ret. */
 static bool is_code(const struct elf *elf, const Elf64_Sym *s, struct candidate *ret)
 {
@@ -282,7 +288,7 @@ static int copy_rows(const struct elf *elf, const struct candidate *c, size_t n,
 	for (size_t i = 0; i < n; i++)
 		total += name_size(elf, c[i].name) + 1;
 	if (total > NAMES_MAX)
-		return HF_ERR_LIMIT;
+		return HF_ERR_ELF_LIMIT;
 	symbols->row = calloc(n ? n : 1, sizeof *symbols->row);
 	p = symbols->names = malloc(total ? total : 1);
 	if (!symbols->row || !p)
@@ -297,6 +303,8 @@ static int copy_rows(const struct elf *elf, const struct candidate *c, size_t n,
 
 			*p++ = byte > ' ' && byte <= '~' && byte != '<' && byte != '>' ? byte : '?';
 		}
+		if (is_longer(elf, c[i].name))
+			memcpy(p - strlen("..."), "...", strlen("..."));
 		*p++ = 0;
 	}
 	return 0;

@@ -8,7 +8,7 @@
 
 #include "codecs/source/source.h"
 
-/* Longer names are cut. */
+/* Longer names are cut, and end with "...". */
 #define HF_SYMBOL_NAME_MAX 200
 
 /* [start, end) is named so. Every character of the name is printable and not a blank, '<' or '>'. */
@@ -23,7 +23,7 @@ struct hf_symbols;
 /*
  * The function symbols, and the untyped ones in executable sections, of an ELF32 or ELF64 (little endian); bias is
  * added to their values. A file without symbols gives an empty table. HF_ERR_CORRUPT, HF_ERR_UNSUPPORTED,
- * HF_ERR_LIMIT, and what reading returns. elf is borrowed for the call.
+ * HF_ERR_ELF_LIMIT, and what reading returns. elf is borrowed for the call.
  */
 int hf_symbols_new(struct hf_src *elf, uint64_t bias, struct hf_symbols **ret_symbols, struct hf_diag *diag);
 /* None, to be joined by others. */

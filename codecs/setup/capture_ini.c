@@ -396,7 +396,7 @@ int hf_setup_read_capture(const struct hf_setup_opener *opener, const char *name
 	if (!err)
 		err = hf_ini_load(src, &text, &size, NULL);
 	if (err) {
-		hf_setup_fail(error, err, name, 0, "it cannot be read: %s", hf_err_name(err));
+		hf_setup_fail(error, err, name, 0, "it cannot be read: %s", hf_err_text(err, (char[HF_DIAG_SIZE]){0}));
 	} else {
 		*r = (struct reader){.setup = setup, .error = error, .file = name, .hart = HF_SETUP_ANY};
 		err = read_text(r, text, size);

@@ -138,7 +138,7 @@ int hf_ini_load(struct hf_src *src, char **ret_text, size_t *ret_size, struct hf
 
 	*ret_text = NULL;
 	if (src->size > HF_INI_SIZE_MAX)
-		return hf_diag_set(diag, HF_ERR_LIMIT, HF_SPACE_FILE, HF_NOWHERE, 0);
+		return hf_diag_set(diag, HF_ERR_INI_LIMIT, HF_SPACE_FILE, HF_NOWHERE, 0);
 	text = malloc((size_t)src->size + 1);
 	if (!text)
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);

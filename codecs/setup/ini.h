@@ -31,7 +31,7 @@ struct hf_ini_line {
 typedef int (*hf_ini_fn)(void *ctx, const struct hf_ini_line *line);
 int hf_ini_walk(char *text, size_t size, unsigned flags, hf_ini_fn fn, void *ctx, uint32_t *ret_line);
 
-/* All of a source as a text to walk through, for the caller to free; HF_ERR_LIMIT if it is too long for one. */
+/* All of a source as a text to walk through, for the caller to free; HF_ERR_INI_LIMIT if it is too long for one. */
 int hf_ini_load(struct hf_src *src, char **ret_text, size_t *ret_size, struct hf_diag *diag);
 
 #endif

@@ -111,7 +111,7 @@ static int add_elf(struct loader *l, struct hf_program *program, const struct hf
 	err = hf_program_add_elf(program, src, file->address, NULL);
 	if (err == HF_ERR_MISMATCH)
 		return blame(l, file, err, "overlaps another program, or is of another machine than that");
-	return err ? blame(l, file, err, "cannot be used: %s", hf_err_name(err)) : 0;
+	return err ? blame(l, file, err, "cannot be used: %s", hf_err_text(err, (char[HF_DIAG_SIZE]){0})) : 0;
 }
 
 static int warn_short(struct loader *l, const struct hf_setup_file *file, uint64_t size)
@@ -144,7 +144,7 @@ static int add_raw(struct loader *l, struct hf_program *program, const struct hf
 	hf_src_free(part);
 	if (err == HF_ERR_MISMATCH)
 		return blame(l, file, err, "overlaps another program");
-	return err ? blame(l, file, err, "cannot be used: %s", hf_err_name(err)) : 0;
+	return err ? blame(l, file, err, "cannot be used: %s", hf_err_text(err, (char[HF_DIAG_SIZE]){0})) : 0;
 }
 
 static int add_program(struct loader *l, struct hf_program *program, const struct hf_setup_file *file)

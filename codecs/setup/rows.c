@@ -7,6 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What does not fit says so. */
+static void put_text(char *text, size_t size, const char *format, va_list args)
+{
+	static const char cut[] = " [cut here]";
+	const int n = vsnprintf(text, size, format, args);
+
+	if (n > 0 && (size_t)n >= size)
+		memcpy(text + size - sizeof cut, cut, sizeof cut);
+}
+
 int hf_setup_fail(struct hf_setup_error *error, int code, const char *file, uint32_t line, const char *format, ...)
 {
 	va_list args;
@@ -16,7 +26,7 @@ int hf_setup_fail(struct hf_setup_error *error, int code, const char *file, uint
 	snprintf(error->file, sizeof error->file, "%s", file);
 	error->line = line;
 	va_start(args, format);
-	vsnprintf(error->text, sizeof error->text, format, args);
+	put_text(error->text, sizeof error->text, format, args);
 	va_end(args);
 	return code;
 }
@@ -54,14 +64,19 @@ int hf_setup_warn(struct hf_setup *setup, const char *file, uint32_t line, const
 	int err;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
+	put_text(text, sizeof text, format, args);
 	va_end(args);
 	if (is_said(setup, file, line, text))
 		return 0;
 	err = hf_setup_room(&setup->warnings, setup->warning_count, sizeof warning);
-	/* More of them help nobody. */
 	if (err == HF_ERR_LIMIT)
 		return 0;
+	/* More of them help nobody, but that there are some does. */
+	if (setup->warning_count == HF_SETUP_ROWS_MAX - 1) {
+		snprintf(text, sizeof text, "this and more problems of the description: only the first %u are told",
+			 HF_SETUP_ROWS_MAX - 1);
+		warning.line = 0;
+	}
 	warning.file = strdup(file);
 	warning.text = strdup(text);
 	if (err || !warning.file || !warning.text) {

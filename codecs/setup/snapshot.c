@@ -102,7 +102,8 @@ static int open_doc(struct reader *r, const char *name, const struct hf_setup_fi
 		if (!err)
 			err = hf_ini_load(src, &doc.text, &size, NULL);
 		if (err)
-			hf_setup_fail(r->error, err, name, 0, "it cannot be read: %s", hf_err_name(err));
+			hf_setup_fail(r->error, err, name, 0, "it cannot be read: %s",
+				      hf_err_text(err, (char[HF_DIAG_SIZE]){0}));
 	}
 	if (!err) {
 		err = hf_ini_walk(doc.text, size, HF_INI_LOOSE, keep_row, &doc, &line);

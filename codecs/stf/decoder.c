@@ -125,7 +125,8 @@ static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 				err = hf_stf_dec_look(d, d->reader.start + d->reader.len);
 			if (err)
 				break;
-			hf_stf_fast_run(d, &out, fast_len(d));
+			if (!hf_stf_dec_owes_header(d))
+				hf_stf_fast_run(d, &out, fast_len(d));
 			hf_stf_group_begin(d);
 		}
 		err = hf_stf_group_run(d, &out);

@@ -59,6 +59,7 @@ enum hf_stf_phase {
 struct hf_stf_group {
 	enum hf_stf_phase phase;
 	bool open;		/* work on it has begun */
+	bool owes_header;	/* the first of a hart, and strings of the header were cut */
 	struct hf_stf_sync now; /* becomes the sync point at the end of the group */
 	uint64_t at;		/* stream offset of the next record to look at */
 	uint64_t kept;		/* from here on the window holds the group */
@@ -86,6 +87,7 @@ struct hf_stf_group {
 	uint8_t mode;
 	uint8_t content; /* the descriptor of content that may come next, or 0 */
 	uint16_t words;	 /* of it so far */
+	bool range;	 /* it is the length of a range */
 	uint8_t opcode_size;
 	uint64_t part; /* ordinal of the part that ends where it is resumed */
 	bool counted; /* of dec.place the number of instructions was looked at */
@@ -143,6 +145,13 @@ int hf_stf_group_run(struct hf_stf_dec *d, struct hf_stf_out *out);
 
 /* The next attachment, if the record at group.at is one; moves on. Part of hf_stf_group_run. */
 void hf_stf_group_attach(struct hf_stf_dec *d, struct hf_stf_out *out);
+
+/* Whether the first group of the first hart comes next, which begins with what was lost of the header. */
+static inline bool hf_stf_dec_owes_header(const struct hf_stf_dec *d)
+{
+	return d->header->cut && d->sync.offset == d->header->body && d->sync.index == 0 &&
+	       (!d->many || d->dec.hart == d->dec.stream->info.first_hart);
+}
 
 /* The byte at a stream offset that is in the window. */
 static inline const uint8_t *hf_stf_dec_at(const struct hf_stf_dec *d, uint64_t offset)

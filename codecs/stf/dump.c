@@ -310,7 +310,7 @@ static const struct hf_state_field fields[] = {
 };
 
 static const struct hf_state_table table = {
-	.version = 1,
+	.version = 2,
 	.count = sizeof fields / sizeof fields[0],
 	.fields = fields,
 };

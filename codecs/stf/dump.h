@@ -36,8 +36,8 @@
  *   TRANSACTION_DEPENDENCY id=5 delta=10 clock=1:name
  *
  *   text is the last field of its line, and missing if it is empty. A backslash is "\\"; control characters, line
- *   separators and what is not UTF-8 are \xNN, byte by byte. A clock's name has "\x20" for blanks and at most 40
- *   characters.
+ *   separators and what is not UTF-8 are \xNN, byte by byte. A clock's name has "\x20" for blanks; of more
+ *   than 40 characters it has 40 and "~".
  *
  *   Where the stream cannot be followed any further there is a line "# offset N: reason", and "; N bytes remain" if
  *   there are any. Where a container knows how to go on behind it: "; N bytes are lost, the next record is at M".

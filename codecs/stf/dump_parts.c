@@ -57,7 +57,7 @@ size_t hf_stf_dump_character(uint8_t **ret_t, const uint8_t *p, size_t n)
 	return len;
 }
 
-/* Such a name stands in every line of a transaction, as one word. */
+/* Such a name stands in every line of a transaction, as one word; a longer one is cut and ends with "~". */
 #define CLOCK_NAME_MAX 40
 
 static void name_clock(struct hf_stf_dump *d, unsigned clock, const uint8_t *name, size_t n)
@@ -74,6 +74,7 @@ static void name_clock(struct hf_stf_dump *d, unsigned clock, const uint8_t *nam
 			len = hf_stf_dump_character(&t, name, n);
 		if (t - text > CLOCK_NAME_MAX) {
 			t = before;
+			*t++ = '~';
 			break;
 		}
 		name += len;
@@ -87,7 +88,7 @@ void hf_stf_dump_name_clocks(struct hf_stf_dump *d)
 {
 	const struct hf_stf_bytes *clocks = &d->header->clocks;
 
-	static_assert(CLOCK_NAME_MAX <= sizeof d->clocks[0].text, "a name fits");
+	static_assert(CLOCK_NAME_MAX < sizeof d->clocks[0].text, "a name fits");
 	for (size_t at = 0; at < clocks->n;) {
 		const uint8_t *p = clocks->p + at;
 		const size_t n = hf_get16(p + 2);

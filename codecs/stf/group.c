@@ -266,6 +266,7 @@ static void scan_access(struct hf_stf_dec *d, struct hf_stf_out *out, const stru
 
 	g->words = 0;
 	g->content = (uint8_t)(rec->descriptor + 1);
+	g->range = rec->descriptor == HF_STF_INST_MEM_ACCESS && hf_stf_access_is_range(d->header, rec->attr);
 	if (rec->code != HF_STF_READ && rec->code != HF_STF_WRITE &&
 	    !(rec->code == 0 && d->dec.stream->info.arch == HF_ARCH_ARM))
 		scan_note(d, out, HF_ERR_STF_VALUE, rec->descriptor);
@@ -275,10 +276,13 @@ static void scan_content(struct hf_stf_dec *d, struct hf_stf_out *out, const str
 {
 	struct hf_stf_group *g = &d->group;
 
-	if (g->content != rec->descriptor || g->words == UINT16_MAX)
+	if (g->content != rec->descriptor || g->words == UINT16_MAX) {
 		scan_note(d, out, HF_ERR_STF_ORPHAN, rec->descriptor);
-	else
-		g->words++;
+		return;
+	}
+	if (g->range && !g->words && rec->value > UINT32_MAX)
+		scan_note(d, out, HF_ERR_STF_RANGE, 0);
+	g->words++;
 }
 
 static void scan_attachment(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec)
@@ -485,7 +489,8 @@ static void push_transaction(struct hf_stf_dec *d, struct hf_stf_out *out)
 
 void hf_stf_group_begin(struct hf_stf_dec *d)
 {
-	d->group = (struct hf_stf_group){.now = d->sync, .at = d->sync.offset, .kept = d->sync.offset};
+	d->group = (struct hf_stf_group){
+		.now = d->sync, .at = d->sync.offset, .kept = d->sync.offset, .owes_header = hf_stf_dec_owes_header(d)};
 }
 
 /* All of the group is told: g->now becomes what the next one starts from. */
@@ -650,6 +655,13 @@ static void push_data(struct hf_stf_dec *d, struct hf_stf_out *out)
 	span->left -= n;
 }
 
+/* What was lost of the header, before anything else. */
+static void tell_header(struct hf_stf_dec *d, struct hf_stf_out *out)
+{
+	d->group.owes_header = false;
+	push_loss(out, HF_EVENT_NOTE, HF_ERR_STF_STRINGS, 0, 0, 0);
+}
+
 int hf_stf_group_run(struct hf_stf_dec *d, struct hf_stf_out *out)
 {
 	struct hf_stf_group *g = &d->group;
@@ -659,7 +671,9 @@ int hf_stf_group_run(struct hf_stf_dec *d, struct hf_stf_out *out)
 		size_t before = out->n;
 		int err = 0;
 
-		if (g->span.left)
+		if (g->owes_header)
+			tell_header(d, out);
+		else if (g->span.left)
 			push_data(d, out);
 		else if (g->phase == HF_STF_PHASE_SCAN)
 			err = scan(d, out);

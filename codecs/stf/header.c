@@ -221,7 +221,7 @@ static int step(struct walk *w)
 	if (w->records == 1 && kind != HF_STF_VERSION)
 		return fail(w, HF_ERR_STF_NO_VERSION, w->at, 0);
 	if (w->records++ > HF_STF_HEADER_RECORDS_MAX)
-		return fail(w, HF_ERR_LIMIT, w->at, 0);
+		return fail(w, HF_ERR_STF_HEADER_LIMIT, w->at, 0);
 	err = measure(w, &size);
 	if (err)
 		return err;

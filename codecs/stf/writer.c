@@ -44,7 +44,7 @@ static void remark_loss(struct hf_sink *sink, const char *what, const struct hf_
 		.offset = ev->loss.offset,
 		.detail = ev->loss.detail,
 	};
-	char text[200];
+	char text[HF_DIAG_SIZE];
 
 	if (ev->size == 0 || ev->size > HF_ERRI_COUNT)
 		diag.code = HF_ERR_BUG;

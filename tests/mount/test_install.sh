@@ -27,6 +27,12 @@ for file in LICENSE copyright; do
 done
 grep -qx 'License: Apache-2.0' "$tmp/stage/usr/share/doc/hartfs/copyright" || fail "no licence in the copyright file"
 
+# What is loaded by name is a dependency that no tool finds in the program.
+if command -v dpkg-query >/dev/null && [ "$(dpkg-query -W -f '${Status}' libllvm19 2>/dev/null)" = 'install ok installed' ]; then
+	readelf -d "$hartfs" | grep -q 'NEEDED.*LLVM' || grep -q 'PACKAGE_DEPENDS.*libllvm' "$build/CPackConfig.cmake" ||
+		grep -q 'llvm-config-1[0-8]' "$build/CMakeCache.txt" || fail "a package that does not bring LLVM"
+fi
+
 prefix=$tmp/prefix
 cmake --install "$build" --prefix "$prefix" >"$tmp/out" 2>&1 || fail "cmake --install: $(tail -n 3 "$tmp/out")"
 for file in bin/hartfs share/bash-completion/completions/hartfs lib/systemd/system/hartfs@.service \
@@ -39,7 +45,8 @@ for manager in system user; do
 	starts_from "$prefix/lib/systemd/$manager/hartfs@.service" '' "$prefix"
 done
 if [ -d "$prefix/share/man" ]; then
-	for page in man1/hartfs.1 man5/hartfs-views.5 man5/hartfs-index.5 man7/hartfs-security.7; do
+	for page in man1/hartfs.1 man5/hartfs-views.5 man5/hartfs-index.5 man7/hartfs-security.7 \
+		man7/hartfs-limits.7; do
 		[ -s "$prefix/share/man/$page" ] || fail "$page is not installed"
 		if command -v man >/dev/null; then
 			# How a table falls on a page costs nothing but looks.

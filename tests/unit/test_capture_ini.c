@@ -239,7 +239,7 @@ static void test_hostile(void)
 
 	memset(text + n, ' ', sizeof text - (size_t)n);
 	files.size = sizeof text;
-	CHECK_EQ(hf_setup_read(&opener, "capture.ini", &setup, &error), HF_ERR_LIMIT);
+	CHECK_EQ(hf_setup_read(&opener, "capture.ini", &setup, &error), HF_ERR_INI_LIMIT);
 	files.size = (size_t)n + 10;
 	text[n + 4] = '\0';
 	CHECK_EQ(hf_setup_read(&opener, "capture.ini", &setup, &error), HF_ERR_SETUP_SYNTAX);
@@ -255,6 +255,24 @@ static void test_hostile(void)
 	CHECK_EQ(hf_setup_read(&opener, "capture.ini", &setup, &error), HF_ERR_LIMIT);
 }
 
+/* More problems than are kept, and a text that is too long: both say so. */
+static void test_many_warnings(void)
+{
+	struct hf_setup *setup = calloc(1, sizeof *setup);
+	static char name[1000];
+
+	CHECK(setup);
+	memset(name, 'x', sizeof name - 1);
+	CHECK_EQ(hf_setup_warn(setup, "capture.ini", 1, "'%s' is not there", name), 0);
+	for (uint32_t i = 2; i <= 5000; i++)
+		CHECK_EQ(hf_setup_warn(setup, "capture.ini", i, "short"), 0);
+	CHECK(strstr(setup->warnings[0].text, "xxx [cut here]"));
+	CHECK_EQ(setup->warning_count, HF_SETUP_ROWS_MAX);
+	CHECK_STR(setup->warnings[HF_SETUP_ROWS_MAX - 2].text, "short");
+	CHECK(strstr(setup->warnings[HF_SETUP_ROWS_MAX - 1].text, "more problems"));
+	hf_setup_free(setup);
+}
+
 int main(void)
 {
 	hf_setup_test_codecs();
@@ -265,5 +283,6 @@ int main(void)
 	test_files();
 	test_elf();
 	test_hostile();
+	test_many_warnings();
 	return 0;
 }

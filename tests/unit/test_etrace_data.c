@@ -359,6 +359,33 @@ static void check_mmacas(void)
 	CHECK_EQ(a.address, 0x1000);
 }
 
+/* Of more split atomics than are remembered the size is not known, and neither is what their data says. */
+static void check_many_atomics(void)
+{
+	struct hf_etrace_params p;
+	struct hf_etrace_data_state out = {0}, in = {0};
+	uint8_t payload[HF_ETRACE_PAYLOAD_MAX];
+
+	hf_etrace_params_default(&p, 64);
+	p.lrid_width = 5;
+	for (unsigned data = 0; data < 2; data++)
+		for (unsigned i = 0; i <= HF_ETRACE_DATA_ATOMICS; i++) {
+			const struct hf_etrace_access a = {
+				.kind = data ? HF_ETRACE_ATOMIC_DATA : HF_ETRACE_ATOMIC,
+				.size = 2,
+				.id = (uint16_t)i,
+				.data = 7,
+				.flags = HF_ETRACE_HAS_ADDRESS | HF_ETRACE_HAS_DATA | HF_ETRACE_HAS_OPERAND,
+			};
+			struct hf_etrace_access b;
+			size_t n = hf_etrace_data_write(&p, 0, HF_ETRACE_DATA_NONE, &out, &a, payload);
+
+			CHECK(n);
+			CHECK_EQ(hf_etrace_data_read(&p, 0, &in, payload, n, &b), 0);
+			CHECK_EQ(!!(b.flags & HF_ETRACE_UNSIZED), data && i == 0);
+		}
+}
+
 static void test_corpus(void)
 {
 	const char *const programs[] = {"corner", "towers"};
@@ -382,6 +409,7 @@ int main(void)
 {
 	loop_layouts();
 	check_mmacas();
+	check_many_atomics();
 	if (!getenv("HARTFS_CORPUS")) {
 		fprintf(stderr, "HARTFS_CORPUS is not set: no streams to compare with\n");
 		return 77;

@@ -382,6 +382,28 @@ static void test_arm(void)
 	expect_end(&b);
 }
 
+/* The length of a range has 64 bits, an access of ours 32: what is cut is told, where it is cut. */
+static void test_long_range(void)
+{
+	struct hf_bytes b = stream(FEATURES);
+	size_t at;
+
+	hf_put16(b.p + 14, HF_STF_ISA_ARM);
+	for (unsigned i = 0; i < 2; i++) {
+		PUT(&b, INST_MEM_ACCESS, .address = 0x40, .attr = HF_ARM_ATTR_RANGE, .code = HF_STF_WRITE);
+		at = b.n;
+		PUT(&b, INST_MEM_CONTENT, .value = UINT64_C(0xffffffff) + i);
+		PUT(&b, INST_OPCODE32, .size = 0xd503201f);
+	}
+	decode(&b, 0);
+	expect_insn(0x1000, HF_MODE_UNKNOWN);
+	CHECK_EQ(expect(HF_EVENT_MEM)->mem.size, 0xffffffff);
+	expect_loss(HF_EVENT_NOTE, HF_ERR_STF_RANGE, at, 0);
+	expect_insn(0x1004, HF_MODE_UNKNOWN);
+	CHECK_EQ(expect(HF_EVENT_MEM)->mem.size, 0xffffffff);
+	expect_end(&b);
+}
+
 /* Ids of the header count; only what changed is flagged; comments stay where they are. */
 static void test_ids_and_text(void)
 {
@@ -766,6 +788,30 @@ static void test_state(void)
 	hf_bytes_free(&b);
 }
 
+/* Strings of the header that are left out are told once, before the first hart's first event. */
+static void test_cut_header(void)
+{
+	static char text[HF_STF_STRINGS_MAX];
+	struct hf_bytes body = mixture(MANY), b = {0};
+	const size_t version = 4 + 9;
+
+	memset(text, 'x', sizeof text);
+	hf_bytes_add(&b, body.p, version);
+	PUT(&b, COMMENT, .count = sizeof text);
+	hf_bytes_add(&b, text, sizeof text);
+	hf_bytes_add(&b, body.p + version, body.n - version);
+	for (unsigned hart = 0; hart < 2; hart++) {
+		decode(&b, hart);
+		if (hart == 0)
+			expect_loss(HF_EVENT_NOTE, HF_ERR_STF_STRINGS, 0, 0);
+		for (size_t i = cursor; i < got.n; i++)
+			CHECK(got.ev[i].kind != HF_EVENT_NOTE || got.ev[i].size != (uint32_t)-HF_ERR_STF_STRINGS);
+		check_states(&b, hart);
+	}
+	hf_bytes_free(&b);
+	hf_bytes_free(&body);
+}
+
 /* A source that gives a byte at a time, batches of every size, and cuts at every byte. */
 static void test_slivers_and_cuts(void)
 {
@@ -855,6 +901,7 @@ int main(void)
 	test_traps();
 	test_modes();
 	test_arm();
+	test_long_range();
 	test_ids_and_text();
 	test_harts();
 	test_hart_limit();
@@ -862,6 +909,7 @@ int main(void)
 	test_group_limit();
 	test_failing_source();
 	test_state();
+	test_cut_header();
 	test_slivers_and_cuts();
 	test_bad_states();
 	hf_events_free(&got);

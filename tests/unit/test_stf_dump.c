@@ -350,8 +350,8 @@ static void transaction_header(struct hf_bytes *b)
 static void test_transactions(void)
 {
 	static const char *const clocks[] = {
-		"1:core",   "2", "3:bus\\x20clock\\x20\\xff", "4:a\\x20name\\x20that\\x20is\\x20much\\x20too",
-		"5:" EUROS, "6"};
+		"1:core",   "2", "3:bus\\x20clock\\x20\\xff", "4:a\\x20name\\x20that\\x20is\\x20much\\x20too~",
+		"5:" EUROS "~", "6"};
 	static const struct {
 		const char *bytes;
 		size_t size;
@@ -617,10 +617,10 @@ static void test_bad_states(void)
 	}
 	CHECK_EQ(hf_dec_load(dec, blob, size, UINT64_MAX), HF_ERR_STATE);
 	/* Into a string that is not there, or not as long. */
-	CHECK_EQ(hf_dec_load(dec, (const uint8_t *)"\1\0\1", 3, 0), 0);
+	CHECK_EQ(hf_dec_load(dec, (const uint8_t *)"\2\0\1", 3, 0), 0);
 	CHECK_EQ(hf_dec_next(dec, ev, 16, &n), HF_ERR_STATE);
 	CHECK_EQ(hf_dec_next(dec, ev, 16, &n), HF_ERR_STATE);
-	blob[0] = 1;
+	blob[0] = 2;
 	size = (size_t)(hf_put_varint(hf_put_varint(blob + 1, b.n), HF_STF_SIZE_COMMENT + 9) - blob);
 	string(&b, "123456789", 9);
 	hf_dec_free(dec);

@@ -161,6 +161,27 @@ static void test_thumb(void)
 	hf_symbols_free(table);
 }
 
+/* Of a name that is too long one sees that it is. */
+static void test_long_names(void)
+{
+	static const unsigned lengths[] = {HF_SYMBOL_NAME_MAX, HF_SYMBOL_NAME_MAX + 1};
+	struct hf_symbols *table;
+	struct image64 image;
+	char expected[HF_SYMBOL_NAME_MAX + 1] = "";
+
+	for (unsigned k = 0; k < 2; k++) {
+		FILL(&image, 64);
+		memset(image.strings + 256, 'n', lengths[k]);
+		image.symbol[1].st_name = 256; /* main */
+		memset(expected, 'n', HF_SYMBOL_NAME_MAX);
+		if (k)
+			memcpy(expected + HF_SYMBOL_NAME_MAX - 3, "...", 3);
+		CHECK_EQ(load(&image, sizeof image, 0, &table), 0);
+		check_at(table, 0x1000, expected, 0);
+		hf_symbols_free(table);
+	}
+}
+
 static void test_bad(void)
 {
 	static struct image64 wide;
@@ -179,7 +200,7 @@ static void test_bad(void)
 	CHECK_EQ(load(&wide, sizeof wide, 0, &table), HF_ERR_CORRUPT);
 	FILL(&wide, 64);
 	wide.section[SYMTAB].sh_size = UINT64_MAX;
-	CHECK_EQ(load(&wide, sizeof wide, 0, &table), HF_ERR_LIMIT);
+	CHECK_EQ(load(&wide, sizeof wide, 0, &table), HF_ERR_ELF_LIMIT);
 	FILL(&wide, 64);
 	wide.header.e_shoff = 0; /* stripped of everything */
 	CHECK_EQ(load(&wide, sizeof wide, 0, &table), 0);
@@ -225,6 +246,7 @@ int main(void)
 {
 	test_classes();
 	test_thumb();
+	test_long_names();
 	test_bad();
 	test_listing();
 	return 0;

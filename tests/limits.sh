@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# hartfs-limits(7) is true: each limit has in the source the value that the page gives, and every error of the class
+# "limit" has its words there: limits.sh SOURCE_DIRECTORY
+set -u
+cd "$1" || exit 1
+page=mountd/hartfs-limits.7.md
+status=0 count=0
+bad() {
+	echo "$*"
+	status=1
+}
+
+# FILE NAME VALUE-IN-THE-SOURCE WORDS-ON-THE-PAGE
+while IFS='@' read -r file name value words; do
+	count=$((count + 1))
+	grep -qE "\b$name( =)?[[:space:]]+$(sed 's/[()*+]/\\&/g' <<<"$value")([^0-9a-z]|\$)" "$file" ||
+		bad "$file: $name is not $value any more: $page says '$words'"
+	grep -qF -- "$words" "$page" || bad "$page: nothing of '$words' ($file, $name)"
+done <<'END'
+codecs/stf/header.h@HF_STF_HEADER_RECORDS_MAX@4096@records of the header | 4,096
+codecs/stf/header.h@HF_STF_STRINGS_MAX@(256u * 1024)@strings of the header together | 256 KiB
+codecs/stf/decoder.h@HF_STF_GROUP_MAX@(4u * 1024 * 1024)@records of one group | 4 MiB
+codecs/stf/decoder.h@HF_STF_HARTS_MAX@1024@hardware threads | 1,024
+codecs/stf/decoder.h@HF_STF_TEXT_MAX@(64u * 1024)@65,536 bytes a line
+codecs/stf/records.h@HF_STF_VLEN_MAX@65536u@vector length | 65,536 bits
+codecs/stf/dump_parts.c@CLOCK_NAME_MAX@40@40 characters
+codecs/astf/accesses.c@ACCESS_MAX@256u@256; 2,048
+codecs/astf/accesses.c@PIECES_MAX@(8u * ACCESS_MAX)@256; 2,048
+codecs/astf/strings.c@STRING_MAX@65535u@65,535 | several strings
+codecs/etrace/decoder.h@HF_ETRACE_WALK_MAX@(UINT64_C(1) << 20)@one packet walks | 1,048,576
+codecs/etrace/params.h@HF_ETRACE_PREDICTED_MAX@(UINT32_C(1) << 28)@268,435,456
+codecs/etrace/params.h@HF_ETRACE_TABLE_MAX@16@2 to the power of 16
+codecs/etrace/encoder.h@HF_ETRACE_ENC_TABLE_MAX@8@2 to the power of 8
+codecs/etrace/encoder.h@HF_ETRACE_ENC_BPRED_MAX@12@predictor 12
+codecs/etrace/data.h@HF_ETRACE_DATA_ATOMICS@16@split atomics that wait for their data | 16
+codecs/ntrace/message.h@HF_NTRACE_MESSAGE_MAX@128@one message | 128
+codecs/ntrace/flow.c@STRAIGHT_MAX@(UINT64_C(1) << 18)@262,144
+codecs/ntrace/decoder.h@HF_NTRACE_HARTS_MAX@256@harts (SRC) | 256
+codecs/ntrace/stream.c@LOOK_MAX@(1u << 20)@1 MiB | the guess
+codecs/ete/flow.h@HF_ETE_WALK_MAX@(1u << 16)@one element | 65,536
+codecs/ete/resolve.h@HF_ETE_QUEUE_MAX@4096@their commit | 4,096
+codecs/image/collect.h@HF_IMAGE_PAGES_MAX@16384u@16,384 pages
+codecs/image/program.h@HF_PROGRAM_BYTES_MAX@(UINT64_C(256) << 20)@a program of a description | 256 MiB
+codecs/setup/read.h@HF_SETUP_PROGRAM_MAX@(UINT64_C(512) << 20)@all programs of a description | 512 MiB
+codecs/setup/read.h@HF_SETUP_ROWS_MAX@4096u@4,096 each
+codecs/setup/capture_ini.c@SECTIONS_MAX@1024@sections | 1,024
+codecs/setup/ini.h@HF_INI_SIZE_MAX@(1u << 20)@file | 1 MiB
+codecs/image/symbols.h@HF_SYMBOL_NAME_MAX@200@200 characters
+codecs/image/elf_read.h@HF_ELF_STRINGS_MAX@(UINT64_C(64) << 20)@64 MiB of names
+codecs/image/elf_read.h@HF_ELF_SECTIONS_MAX@65536u@65,536 sections
+codecs/source/hex.c@WORD_MAX@16@16 digits
+codecs/source/source.h@HF_BLOCK_MAX@(UINT64_C(64) << 20)@| 64 MiB | the chunk is lost
+index/index.h@HF_INDEX_PROBLEM_MAX@4096@3,840 of the stream
+index/index_part.h@HF_FILE_PROBLEMS@256@256 of the file
+index/row.h@HF_SLOT_MAX@UINT64_C(65535)@32,768
+index/row.h@HF_VIEW_CHUNK_MAX@(UINT64_C(256) << 20)@one chunk of a view | 256 MiB
+fs/params.c@PARAMS_MAX@3072@3,072 characters
+fs/members.h@HF_MEMBERS_DIRS_MAX@4096@4,096 | the views are for root
+fs/control.h@HF_REMARKS_MAX@1000@1,000
+fs/control.c@PROGRESS_LINES@1000@1,000
+fs/slice_queue.c@QUEUE_MAX@64@their pass | 64
+mountd/log.c@KEPT_BYTES@((size_t)1 << 20)@1 MiB | the oldest
+END
+[ "$count" -gt 30 ] || bad "only $count limits were compared"
+
+# The longest words of an error without a number. That a limit was exceeded is said by those that have no text of their own.
+all=$(tr '\n' ' ' <"$page")
+while read -r text; do
+	[[ $text == "a limit was exceeded" ]] && continue
+	grep -qF -- "$text" <<<"$all" || bad "$page: nothing of the error '$text'"
+done < <(sed -nE 's/^HF_ERR\([A-Z_0-9]+, +limit, +[A-Z]+, +"(.*)"\)$/\1/p' codecs/base/errors.def |
+	awk -F '%ll[ux]|[(:]' '{best = $1; for (i = 2; i <= NF; i++) if (length($i) > length(best)) best = $i; print best}')
+exit $status
