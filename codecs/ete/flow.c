@@ -17,7 +17,7 @@ int hf_ete_flow_init(struct hf_ete_flow *f, const struct hf_ete_config *config, 
 	f->setup = setup;
 	f->hart = hart;
 	hf_ete_flow_set(f, NULL);
-	return hf_ete_walk_init(&f->walk, config->wfx);
+	return hf_ete_walk_init(&f->walk, config->wfx, hf_setup_code_size(setup));
 }
 
 void hf_ete_flow_fini(struct hf_ete_flow *f)

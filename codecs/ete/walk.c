@@ -5,11 +5,13 @@
 
 #include <stdlib.h>
 
-int hf_ete_walk_init(struct hf_ete_walk *walk, bool wfx)
+int hf_ete_walk_init(struct hf_ete_walk *walk, bool wfx, uint64_t program_size)
 {
 	walk->wfx = wfx;
-	walk->blocks = calloc(HF_ETE_BLOCKS, sizeof *walk->blocks);
-	walk->details = malloc(HF_ETE_BLOCKS * sizeof *walk->details);
+	for (walk->count = 64; walk->count < HF_ETE_BLOCKS && walk->count < program_size / 2;)
+		walk->count *= 2;
+	walk->blocks = calloc(walk->count, sizeof *walk->blocks);
+	walk->details = malloc(walk->count * sizeof *walk->details);
 	return walk->blocks && walk->details ? 0 : HF_ERR_NOMEM;
 }
 
@@ -98,7 +100,7 @@ const struct hf_ete_block *hf_ete_walk_find(struct hf_ete_walk *walk, const stru
 					    unsigned isa)
 {
 	const uint64_t hash = (pc >> 1) * UINT64_C(0x9e3779b97f4a7c15);
-	struct hf_ete_block *b = &walk->blocks[hash >> 40 & (HF_ETE_BLOCKS - 1)];
+	struct hf_ete_block *b = &walk->blocks[hash >> 40 & (walk->count - 1)];
 
 	if (b->pc != pc || b->program != program || b->isa != isa) {
 		if (!program)

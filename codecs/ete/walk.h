@@ -11,7 +11,7 @@
 
 /* Instructions of a block; longer stretches without a P0 instruction are several. */
 #define HF_ETE_BLOCK_MAX 32
-#define HF_ETE_BLOCKS 4096 /* in the cache, a power of two */
+#define HF_ETE_BLOCKS 4096 /* in the cache, at most */
 
 struct hf_ete_block {
 	uint64_t pc;
@@ -36,11 +36,13 @@ struct hf_ete_block_detail {
 
 struct hf_ete_walk {
 	bool wfx; /* WFI and WFE are P0 instructions */
+	uint32_t count;                      /* of blocks, a power of two up to HF_ETE_BLOCKS */
 	struct hf_ete_block *blocks;         /* owned */
 	struct hf_ete_block_detail *details; /* owned: one for each block */
 };
 
-int hf_ete_walk_init(struct hf_ete_walk *walk, bool wfx);
+/* program_size: bytes of all programs (hf_setup_code_size). */
+int hf_ete_walk_init(struct hf_ete_walk *walk, bool wfx, uint64_t program_size);
 void hf_ete_walk_fini(struct hf_ete_walk *walk);
 
 /* The block that begins at pc, NULL if the program has no instruction there. */

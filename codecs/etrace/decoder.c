@@ -117,7 +117,8 @@ static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t h
 	if (!err)
 		err = hf_etrace_framer_init(&d->framer, &d->given, stream->setup, src, (uint8_t)hart);
 	if (!err)
-		err = hf_etrace_flow_init(&d->flow, &d->given, hf_etrace_xlen(stream->setup, hart, &d->given));
+		err = hf_etrace_flow_init(&d->flow, &d->given, hf_etrace_xlen(stream->setup, hart, &d->given),
+					  hf_setup_code_size(stream->setup));
 	if (!err)
 		err = hf_etrace_accesses_init(d);
 	if (!err)

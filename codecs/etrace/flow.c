@@ -6,19 +6,25 @@
 
 #include <stdlib.h>
 
-#define SLOT_BITS 14
-#define SLAB (512u << 10)
-#define SLABS_MAX 24 /* 12 MiB: some 300,000 instructions */
+enum { SLOT_BITS_MIN = 6, SLOT_BITS_MAX = 14 };
+#define SLAB (64u << 10)
+#define SLABS_MAX 192 /* 12 MiB: some 300,000 instructions */
 
-int hf_etrace_flow_init(struct hf_etrace_flow *flow, const struct hf_etrace_params *params, unsigned xlen)
+int hf_etrace_flow_init(struct hf_etrace_flow *flow, const struct hf_etrace_params *params, unsigned xlen,
+			uint64_t program_size)
 {
+	unsigned bits = SLOT_BITS_MIN;
+
+	while (bits < SLOT_BITS_MAX && (uint64_t)1 << bits < program_size / 4)
+		bits++;
 	*flow = (struct hf_etrace_flow){
 		.params = params,
 		.sijump = params->modes & HF_ETRACE_SIJUMP,
 		.isa = xlen == 32 ? HF_ISA_RV32 : HF_ISA_RV64,
 		.xlen = hf_etrace_isa(params, xlen),
 		.mask = hf_etrace_address_mask(params),
-		.slots = calloc((size_t)1 << SLOT_BITS, sizeof *flow->slots),
+		.slots = calloc((size_t)1 << bits, sizeof *flow->slots),
+		.slot_bits = bits,
 		.slabs = calloc(SLABS_MAX, sizeof *flow->slabs),
 	};
 	if (flow->slabs && flow->slots && (flow->slabs[0] = malloc(SLAB))) {
@@ -40,7 +46,7 @@ void hf_etrace_flow_fini(struct hf_etrace_flow *flow)
 
 void hf_etrace_flow_forget(struct hf_etrace_flow *flow)
 {
-	memset(flow->slots, 0, sizeof *flow->slots << SLOT_BITS);
+	memset(flow->slots, 0, sizeof *flow->slots << flow->slot_bits);
 	flow->slab_used = 1;
 	flow->used = 0;
 }
@@ -212,7 +218,7 @@ static unsigned slot_of(const struct hf_etrace_flow *flow, uint64_t pc)
 {
 	const uint64_t key = (pc >> 1) + ((uintptr_t)flow->program >> 4);
 
-	return (unsigned)(key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SLOT_BITS));
+	return (unsigned)(key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - flow->slot_bits));
 }
 
 static bool is_upper(const struct hf_etrace_flow *flow, const struct hf_event *insn)

@@ -49,12 +49,15 @@ struct hf_etrace_flow {
 	unsigned xlen;   /* with the extensions, as codecs/isa/riscv.h wants it */
 	uint64_t mask;   /* of addresses in packets */
 	uint64_t high;   /* what a negative address has above the mask in the program */
-	struct hf_etrace_block **slots;
+	struct hf_etrace_block **slots; /* 2^slot_bits */
+	unsigned slot_bits;
 	uint8_t **slabs;
 	size_t slab_count, slab_used, used; /* bytes used of the last slab */
 };
 
-int hf_etrace_flow_init(struct hf_etrace_flow *flow, const struct hf_etrace_params *params, unsigned xlen);
+/* program_size: bytes of all programs (hf_setup_code_size). */
+int hf_etrace_flow_init(struct hf_etrace_flow *flow, const struct hf_etrace_params *params, unsigned xlen,
+			uint64_t program_size);
 void hf_etrace_flow_fini(struct hf_etrace_flow *flow);
 
 /* The program changes, or what blocks depend on. Blocks of other programs are kept; with another sijump, or another

@@ -269,7 +269,7 @@ static int fetch(struct hf_ntrace_dec *d)
 static bool has_room(const struct hf_ntrace_dec *d)
 {
 	return d->plan_count + HF_NTRACE_PIECE_PLANS <= HF_NTRACE_PLANS && d->planned < HF_NTRACE_BATCH &&
-	       hf_blocks_have_room(&d->blocks, HF_NTRACE_PIECE + 1);
+	       hf_blocks_have_room(&d->blocks);
 }
 
 /* Plans events until there are enough, or the stream ends. A batch ends where a piece does. */
@@ -282,7 +282,7 @@ static int fill(struct hf_ntrace_dec *d)
 	d->plan_count = d->plan_at = d->plan_used = 0;
 	d->planned = 0;
 	d->single_count = 0;
-	if (!hf_blocks_have_room(&d->blocks, HF_NTRACE_PIECE + 1))
+	if (!hf_blocks_have_room(&d->blocks))
 		hf_blocks_reset(&d->blocks);
 	while (!err && d->s.phase != HF_NTRACE_PHASE_END && has_room(d)) {
 		if (d->s.phase == HF_NTRACE_PHASE_FETCH)
@@ -348,7 +348,8 @@ static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t h
 	if (!err)
 		err = hf_ntrace_input_init(&d->input, stream->setup, &d->params, src, id);
 	if (!err)
-		err = hf_blocks_init(&d->blocks, d->params.xlen, &d->params.code_size, d->params.sequential_jump);
+		err = hf_blocks_init(&d->blocks, d->params.xlen, &d->params.code_size, d->params.sequential_jump,
+				     hf_setup_code_size(stream->setup), HF_NTRACE_PIECE + 1);
 	if (err) {
 		destroy(&d->dec);
 		return err;

@@ -153,16 +153,16 @@ static int look_at(struct hf_ntrace_stream *stream, struct hf_src *src, const st
 		   const struct hf_ntrace_params *params)
 {
 	struct hf_stream_info *info = &stream->base.info;
+	const size_t look = src->size < LOOK_MAX ? (size_t)src->size : LOOK_MAX;
 	uint64_t seen[2] = {0};
-	uint8_t *bytes = malloc(LOOK_MAX);
+	uint8_t *bytes = malloc(look + 1);
 	size_t n;
-	int err = bytes ? hf_ntrace_input_sample(setup, params, src, params->trace_id, bytes, LOOK_MAX, &n, seen)
-			: HF_ERR_NOMEM;
+	int err = bytes ? hf_ntrace_input_sample(setup, params, src, params->trace_id, bytes, look, &n, seen) : HF_ERR_NOMEM;
 
 	stream->id = params->trace_id;
 	if (!err && params->layout != HF_CORESIGHT_NONE && !stream->id) {
 		stream->id = lowest_id(seen);
-		err = hf_ntrace_input_sample(setup, params, src, stream->id, bytes, LOOK_MAX, &n, NULL);
+		err = hf_ntrace_input_sample(setup, params, src, stream->id, bytes, look, &n, NULL);
 	}
 	if (!err) {
 		info->first_hart = params->layout == HF_CORESIGHT_NONE ? 0 : stream->id;

@@ -7,16 +7,29 @@
 #include <stdlib.h>
 
 /* Address space for the largest programs; only what is used is ever touched. */
-#define EVENTS_MAX (1u << 17)
 #define BLOCKS_MAX (1u << 15)
-#define SLOTS (1u << 16)
+/* For each block. */
+#define EVENTS 4
+#define SLOTS 2
 
-int hf_blocks_init(struct hf_blocks *b, unsigned xlen, const struct hf_code_size *code_size, bool sequential)
+static size_t events_max(const struct hf_blocks *b)
 {
-	*b = (struct hf_blocks){.isa = xlen | code_size->extensions, .code_size = *code_size, .sequential = sequential};
-	b->blocks = malloc(BLOCKS_MAX * sizeof *b->blocks);
-	b->slots = calloc(SLOTS, sizeof *b->slots);
-	b->events = malloc(EVENTS_MAX * sizeof *b->events);
+	const size_t events = (size_t)b->room * EVENTS, needed = (size_t)b->most * HF_BLOCK_INSNS;
+
+	return events > needed ? events : needed;
+}
+
+int hf_blocks_init(struct hf_blocks *b, unsigned xlen, const struct hf_code_size *code_size, bool sequential,
+		   uint64_t program_size, uint32_t most)
+{
+	*b = (struct hf_blocks){.isa = xlen | code_size->extensions, .code_size = *code_size, .sequential = sequential,
+				.room = 1, .most = most};
+	/* A block may begin at every half word, in more than one mode. */
+	while (b->room < BLOCKS_MAX && (b->room < most || b->room < 2 * program_size))
+		b->room *= 2;
+	b->blocks = malloc(b->room * sizeof *b->blocks);
+	b->slots = calloc((size_t)b->room * SLOTS, sizeof *b->slots);
+	b->events = malloc(events_max(b) * sizeof *b->events);
 	if (b->blocks && b->slots && b->events)
 		return 0;
 	hf_blocks_fini(b);
@@ -31,16 +44,16 @@ void hf_blocks_fini(struct hf_blocks *b)
 	*b = (struct hf_blocks){0};
 }
 
-bool hf_blocks_have_room(const struct hf_blocks *b, uint32_t count)
+bool hf_blocks_have_room(const struct hf_blocks *b)
 {
-	return count <= BLOCKS_MAX - b->block_count && count * HF_BLOCK_INSNS <= EVENTS_MAX - b->event_count;
+	return b->most <= b->room - b->block_count && b->most * HF_BLOCK_INSNS <= events_max(b) - b->event_count;
 }
 
 void hf_blocks_reset(struct hf_blocks *b)
 {
 	b->block_count = 0;
 	b->event_count = 0;
-	memset(b->slots, 0, SLOTS * sizeof *b->slots);
+	memset(b->slots, 0, (size_t)b->room * SLOTS * sizeof *b->slots);
 }
 
 /* Two bytes at pc. */
@@ -184,15 +197,16 @@ static void build(struct hf_blocks *b, const struct hf_program *program, struct 
 
 static uint32_t hash(uint32_t tag, uint64_t pc)
 {
-	return (uint32_t)(((pc >> 1) ^ (uint64_t)tag << 40) * UINT64_C(0x9e3779b97f4a7c15) >> 48) & (SLOTS - 1);
+	return (uint32_t)(((pc >> 1) ^ (uint64_t)tag << 40) * UINT64_C(0x9e3779b97f4a7c15) >> 48);
 }
 
 struct hf_block *hf_blocks_find(struct hf_blocks *b, const struct hf_program *program, uint32_t tag, uint64_t pc)
 {
-	uint32_t slot = hash(tag, pc);
+	const uint32_t mask = b->room * SLOTS - 1;
+	uint32_t slot = hash(tag, pc) & mask;
 	struct hf_block *block;
 
-	for (; b->slots[slot]; slot = (slot + 1) & (SLOTS - 1)) {
+	for (; b->slots[slot]; slot = (slot + 1) & mask) {
 		block = &b->blocks[b->slots[slot] - 1];
 		if (block->pc == pc && block->tag == tag)
 			return block;

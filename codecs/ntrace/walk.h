@@ -48,14 +48,19 @@ struct hf_blocks {
 	struct hf_block *blocks;
 	uint32_t *slots;       /* hash table: 1 + index of a block */
 	struct hf_event *events;
+	uint32_t room;         /* blocks, a power of two */
+	uint32_t most;         /* of these that are asked for at a time */
 	uint32_t block_count, event_count;
 };
 
-int hf_blocks_init(struct hf_blocks *b, unsigned xlen, const struct hf_code_size *code_size, bool sequential);
+/* program_size: bytes of all programs (hf_setup_code_size); most: blocks that are asked for at a time, at
+ * most 2^15. HF_ERR_NOMEM. */
+int hf_blocks_init(struct hf_blocks *b, unsigned xlen, const struct hf_code_size *code_size, bool sequential,
+		   uint64_t program_size, uint32_t most);
 void hf_blocks_fini(struct hf_blocks *b);
 
-/* Whether so many blocks can be asked for before the cache must be emptied, which invalidates all of them. */
-bool hf_blocks_have_room(const struct hf_blocks *b, uint32_t count);
+/* Whether the most blocks can be asked for before the cache must be emptied, which invalidates all of them. */
+bool hf_blocks_have_room(const struct hf_blocks *b);
 void hf_blocks_reset(struct hf_blocks *b);
 
 /*

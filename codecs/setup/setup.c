@@ -48,7 +48,7 @@ const struct hf_setup_value *hf_setup_get(const struct hf_setup *setup, uint32_t
 	for (size_t i = 0; setup && i < setup->value_count; i++) {
 		const struct hf_setup_value *value = &setup->values[i];
 
-		if (strcmp(value->key, key) != 0)
+		if (*value->key != *key || strcmp(value->key, key) != 0)
 			continue;
 		if (value->hart == hart)
 			return value;
@@ -152,6 +152,15 @@ unsigned hf_setup_xlen(const struct hf_setup *setup, uint32_t hart)
 		if (setup->images[i].program.xlen && hf_setup_runs(setup, hart, &setup->images[i]))
 			return setup->images[i].program.xlen;
 	return 0;
+}
+
+uint64_t hf_setup_code_size(const struct hf_setup *setup)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; setup && i < setup->image_count; i++)
+		size += setup->images[i].program.bytes;
+	return size;
 }
 
 const char *hf_params_get(const char *params, const char *key, size_t *ret_size)

@@ -146,6 +146,9 @@ bool hf_setup_runs(const struct hf_setup *setup, uint32_t hart, const struct hf_
  * hart may be HF_SETUP_ANY: of any hart. */
 unsigned hf_setup_xlen(const struct hf_setup *setup, uint32_t hart);
 
+/* Bytes of all programs, by which decoders choose how much they remember of them. setup may be NULL. */
+uint64_t hf_setup_code_size(const struct hf_setup *setup);
+
 /*
  * View parameters: "key=value,key=value" as -o etrace.key=value and hartfs.conf give them, in ascending order of keys
  * and without the view's name. The value of key with its length, or NULL; params may be NULL.

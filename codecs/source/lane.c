@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/source/lane.h"
 
+#include <stddef.h>
 #include <string.h>
 
 int hf_lane_init(struct hf_lane *lane, struct hf_src *src)
 {
-	memset(lane, 0, sizeof *lane);
+	memset(lane, 0, offsetof(struct hf_lane, bytes)); /* the rest is not looked at before it is written */
 	lane->stop = HF_LANE_END;
 	return hf_reader_init(&lane->reader, src, HF_READER_CAP);
 }

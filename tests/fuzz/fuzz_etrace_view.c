@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define TEXT_MAX 1024
-#define INSNS 150
+#define INSNS 100
 
 static const char *const choices[] = {
 	"version=1.1.1", "version=2.0", "version=2.1", "profile=c111", "profile=python", "profile=exact",

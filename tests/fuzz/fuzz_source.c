@@ -12,14 +12,17 @@
 #define POINTS_MAX 8
 
 struct seen {
-	uint8_t *out;
 	size_t n;
 	struct hf_point points[POINTS_MAX];
 	uint8_t windows[POINTS_MAX][HF_WINDOW_MAX];
 	size_t count;
 };
 
-static void scan(const struct hf_box *box, struct hf_src *src, struct seen *seen)
+/* Not of the heap: only what an execution writes is touched. */
+static uint8_t out[OUT_MAX];
+static struct seen seen;
+
+static void scan(const struct hf_box *box, struct hf_src *src)
 {
 	const uint8_t *bytes, *window;
 	struct hf_diag diag = {0};
@@ -29,21 +32,21 @@ static void scan(const struct hf_box *box, struct hf_src *src, struct seen *seen
 	int err = box->scan_new(src, NULL, NULL, &s, &diag);
 
 	MUST(err == 0);
-	while (seen->n < OUT_MAX && (err = box->scan_next(s, &point, &bytes, &window, &diag)) == 0) {
-		size_t n = point.out_size < OUT_MAX - seen->n ? (size_t)point.out_size : OUT_MAX - seen->n;
+	while (seen.n < OUT_MAX && (err = box->scan_next(s, &point, &bytes, &window, &diag)) == 0) {
+		size_t n = point.out_size < OUT_MAX - seen.n ? (size_t)point.out_size : OUT_MAX - seen.n;
 
-		MUST(point.out_offset == seen->n && point.out_size > 0);
+		MUST(point.out_offset == seen.n && point.out_size > 0);
 		MUST(!bytes == !!(point.bits & HF_POINT_DAMAGED));
 		if (bytes)
-			memcpy(seen->out + seen->n, bytes, n);
+			memcpy(out + seen.n, bytes, n);
 		else
-			memset(seen->out + seen->n, 0, n);
-		seen->n += n;
-		if (seen->count < POINTS_MAX && n == point.out_size) {
-			seen->points[seen->count] = point;
+			memset(out + seen.n, 0, n);
+		seen.n += n;
+		if (seen.count < POINTS_MAX && n == point.out_size) {
+			seen.points[seen.count] = point;
 			if (point.window_size)
-				memcpy(seen->windows[seen->count], window, point.window_size);
-			seen->count++;
+				memcpy(seen.windows[seen.count], window, point.window_size);
+			seen.count++;
 		}
 	}
 	MUST(err != HF_ERR_BUG && err != HF_ERR_STATE);
@@ -53,39 +56,38 @@ static void scan(const struct hf_box *box, struct hf_src *src, struct seen *seen
 	box->scan_free(s);
 }
 
-static void read_blocks(const struct hf_box *box, struct hf_src *src, const struct seen *seen)
+static void read_blocks(const struct hf_box *box, struct hf_src *src)
 {
-	uint8_t *buf = malloc(OUT_MAX);
-
-	MUST(buf);
-	for (size_t i = 0; box->read_block && i < seen->count; i++) {
-		const struct hf_point *p = &seen->points[i];
+	for (size_t i = 0; box->read_block && i < seen.count; i++) {
+		const struct hf_point *p = &seen.points[i];
 		const uint64_t skip = p->out_size / 3;
 		const size_t n = (size_t)(p->out_size - skip);
+		uint8_t *buf = malloc(n);
 
-		if (p->bits & HF_POINT_DAMAGED)
+		MUST(buf);
+		if (p->bits & HF_POINT_DAMAGED) {
 			MUST(hf_err_class(box->read_block(src, p, NULL, skip, buf, n, NULL)) == HF_CLASS_corrupt);
-		if (p->bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED))
-			continue;
-		MUST(box->read_block(src, p, seen->windows[i], skip, buf, n, NULL) == 0);
-		MUST(!memcmp(buf, seen->out + p->out_offset + skip, n));
+		} else if (!(p->bits & HF_POINT_CONTINUES)) {
+			MUST(box->read_block(src, p, seen.windows[i], skip, buf, n, NULL) == 0);
+			MUST(!memcmp(buf, out + p->out_offset + skip, n));
+		}
+		free(buf);
 	}
-	free(buf);
 }
 
-static void resume(const struct hf_box *box, struct hf_src *src, const struct seen *seen, size_t i)
+static void resume(const struct hf_box *box, struct hf_src *src, size_t i)
 {
 	const uint8_t *bytes, *window;
 	struct hf_point point;
 	struct hf_scan *s;
 
-	if (seen->points[i].bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED))
+	if (seen.points[i].bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED))
 		return;
-	MUST(box->scan_new(src, &seen->points[i], seen->windows[i], &s, NULL) == 0);
-	for (; i < seen->count; i++) {
+	MUST(box->scan_new(src, &seen.points[i], seen.windows[i], &s, NULL) == 0);
+	for (; i < seen.count; i++) {
 		MUST(box->scan_next(s, &point, &bytes, &window, NULL) == 0);
-		MUST(!memcmp(&point, &seen->points[i], sizeof point));
-		MUST(!bytes || !memcmp(bytes, seen->out + point.out_offset, (size_t)point.out_size));
+		MUST(!memcmp(&point, &seen.points[i], sizeof point));
+		MUST(!bytes || !memcmp(bytes, out + point.out_offset, (size_t)point.out_size));
 	}
 	box->scan_free(s);
 }
@@ -95,7 +97,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const size_t most[] = {SIZE_MAX, 1, 7, 2047};
 	struct hf_src *memory, *src;
 	const struct hf_box *box;
-	struct seen *seen;
 	size_t boxes = 0;
 
 	if (!size)
@@ -106,16 +107,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(hf_src_memory_new(data + 1, size - 1, &memory) == 0);
 	MUST(hf_sliver_new(memory, most[data[0] / boxes % 4], &src) == 0);
 	hf_box_probe(data + 1, size - 1 < 64 ? size - 1 : 64, size - 1);
-	seen = calloc(1, sizeof *seen);
-	MUST(seen != NULL);
-	seen->out = malloc(OUT_MAX);
-	MUST(seen->out != NULL);
-	scan(box, src, seen);
-	read_blocks(box, src, seen);
-	if (seen->count && box->enterable)
-		resume(box, src, seen, data[0] % seen->count);
-	free(seen->out);
-	free(seen);
+	seen.n = seen.count = 0;
+	scan(box, src);
+	read_blocks(box, src);
+	if (seen.count && box->enterable)
+		resume(box, src, data[0] % seen.count);
 	hf_src_free(src);
 	hf_src_free(memory);
 	return 0;

@@ -33,7 +33,13 @@ static struct hf_enc *again(const struct run *run, struct hf_enc *enc)
 	return enc;
 }
 
-/* One event at a time from the blob on, with a new encoder at every boundary if anew. */
+/* Every boundary of few events, one in eight of many: which ones, the events say. */
+static bool is_handed_over(const struct run *run, size_t i)
+{
+	return run->n <= 8 || ((run->ev[i].word[0] ^ run->ev[i].kind) + i) % 8 == 0;
+}
+
+/* One event at a time from the blob on, with new encoders at boundaries if anew. */
 static void encode(const struct run *run, bool anew, struct hf_sink *sink)
 {
 	struct hf_enc *enc = make(run);
@@ -44,7 +50,7 @@ static void encode(const struct run *run, bool anew, struct hf_sink *sink)
 	}
 	for (size_t i = 0; i < run->n; i++) {
 		hf_enc_put(enc, &run->ev[i], 1, sink);
-		if (anew)
+		if (anew && is_handed_over(run, i))
 			enc = again(run, enc);
 	}
 	hf_enc_end(enc, sink);

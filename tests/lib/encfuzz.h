@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For the fuzzers of packet encoders: events in any order, from any state. The packets must be well formed and few, and
- * an encoder that takes over at any boundary must go on the same.
+ * encoders that take over at boundaries must go on the same.
  */
 #ifndef HF_TEST_ENCFUZZ_H
 #define HF_TEST_ENCFUZZ_H

@@ -145,9 +145,10 @@ static void choose_parameters(struct hf_etracet_made *m, const uint8_t *b)
 	add_number(m, "ecause_width", 1 + (b[4] & 15));
 	add_number(m, "f0s_width", b[4] >> 4 & 1);
 	add_number(m, "return_stack_size", b[5] & 7);
-	add_number(m, "call_counter_size", b[5] >> 4);
-	add_number(m, "bpred_size", b[6] & 15);
-	add_number(m, "cache_size", b[6] >> 4);
+	/* Larger tables take their time and are no others. */
+	add_number(m, "call_counter_size", (b[5] >> 4) % 9);
+	add_number(m, "bpred_size", (b[6] & 15) % 9);
+	add_number(m, "cache_size", (b[6] >> 4) % 9);
 	add_modes(m, b[7]);
 	if (b[8] & 1)
 		add_value(m, "mtvec", "0x80000001");

@@ -8,14 +8,28 @@
 #include <time.h>
 #include <unistd.h>
 
-void hf_fst_begin(struct hf_fst *t)
+static void make_directories(struct hf_fst *t)
 {
-	*t = (struct hf_fst){.dir = "/tmp/hartfs-unit.XXXXXX"};
-	CHECK(mkdtemp(t->dir));
 	snprintf(t->archive, sizeof t->archive, "%s/archive", t->dir);
 	snprintf(t->index, sizeof t->index, "%s/index", t->dir);
 	CHECK_EQ(mkdir(t->archive, 0755), 0);
 	CHECK_EQ(mkdir(t->index, 0700), 0);
+}
+
+void hf_fst_begin(struct hf_fst *t)
+{
+	*t = (struct hf_fst){.dir = "/tmp/hartfs-unit.XXXXXX"};
+	CHECK(mkdtemp(t->dir));
+	make_directories(t);
+}
+
+void hf_fst_begin_quick(struct hf_fst *t)
+{
+	*t = (struct hf_fst){.dir = "/dev/shm/hartfs-unit.XXXXXX"};
+	if (mkdtemp(t->dir))
+		make_directories(t);
+	else
+		hf_fst_begin(t);
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)

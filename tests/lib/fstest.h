@@ -18,6 +18,8 @@ struct hf_fst {
 };
 
 void hf_fst_begin(struct hf_fst *t);
+/* The same where there is no disk to wait for, if there is such a place. */
+void hf_fst_begin_quick(struct hf_fst *t);
 void hf_fst_end(struct hf_fst *t);
 
 /* Into the archive; directories of the path are made. */
