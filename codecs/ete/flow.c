@@ -563,6 +563,8 @@ static void put_last_of_q(struct hf_ete_flow *f, const struct hf_ete_resolve *r,
 					  (b->flags & HF_ARM_INDIRECT) != 0)) {
 		ev->flags = HF_EVF_TAKEN;
 		ev->insn.target = follow.target->value;
+	} else if (!follow.target && (b->flags & HF_ARM_CONDITIONAL)) {
+		ev->flags = HF_EVF_OPEN;
 	}
 }
 

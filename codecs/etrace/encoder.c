@@ -411,7 +411,7 @@ static const struct hf_side_file side[] = {
 
 const struct hf_enc_ops hf_etrace_enc_ops = {
 	.view = "etrace/trace.bin",
-	.version = 4,
+	.version = 5,
 	.refuses = refuses,
 	.create = create,
 	.destroy = destroy,

@@ -40,7 +40,7 @@ static uint8_t *put_trap(struct listing *l, uint8_t *p, const struct hf_event *e
 		}
 		if (ev->flags & HF_EVF_VIRTUAL)
 			p = hf_text_put(p, " virtual");
-		if (trap->value)
+		if (ev->flags & HF_EVF_VALUE)
 			p = put_hex(p, " value=", trap->value);
 	}
 	if (ev->flags & HF_EVF_HANDLER)

@@ -185,7 +185,7 @@ static void destroy(struct hf_enc *enc)
 
 const struct hf_enc_ops hf_stf_enc_ops = {
 	.view = "trace.stf",
-	.version = 4,
+	.version = 5,
 	.refuses = refuses,
 	.create = create,
 	.destroy = destroy,
