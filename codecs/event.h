@@ -106,6 +106,7 @@ enum hf_event_flags {
 	HF_EVF_VALUE = 32,       /* TRAP: trap.value is known */
 	/* TIMESTAMP, CYCLES */
 	HF_EVF_BACK = 1,         /* applies to time.back events before this one */
+	HF_EVF_NO_TIME = 2,      /* the source says that it does not know time.value, which is 0 */
 	/* DISCONTINUITY */
 	HF_EVF_UNTRACED = 1,     /* what lies between was deliberately not traced */
 	/* GAP, DOUBT, NOTE */

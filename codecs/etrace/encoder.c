@@ -293,7 +293,8 @@ static void put_other(struct hf_etrace_enc *e, struct hf_sink *sink, const struc
 		put_context(e, ev);
 		break;
 	case HF_EVENT_TIMESTAMP:
-		e->s.time = ev->time.value;
+		if (!(ev->flags & HF_EVF_NO_TIME))
+			e->s.time = ev->time.value;
 		break;
 	case HF_EVENT_MEM:
 	case HF_EVENT_REG:

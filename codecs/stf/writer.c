@@ -105,14 +105,19 @@ void hf_stf_write_foreign(struct hf_sink *sink, const struct hf_event *ev)
 		hf_stf_write_remark(sink, "return from a trap");
 		break;
 	case HF_EVENT_TIMESTAMP:
-		if (ev->flags & HF_EVF_BACK)
+		if (ev->flags & HF_EVF_NO_TIME)
+			hf_stf_write_remark(sink, "timestamp, not known");
+		else if (ev->flags & HF_EVF_BACK)
 			hf_stf_write_remark(sink, "timestamp %llu, %llu events before", first,
 					    (unsigned long long)ev->time.back);
 		else
 			hf_stf_write_remark(sink, "timestamp %llu", first);
 		break;
 	case HF_EVENT_CYCLES:
-		hf_stf_write_remark(sink, "cycles %llu", first);
+		if (ev->flags & HF_EVF_NO_TIME)
+			hf_stf_write_remark(sink, "cycles, not known");
+		else
+			hf_stf_write_remark(sink, "cycles %llu", first);
 		break;
 	case HF_EVENT_MARKER:
 		hf_stf_write_remark(sink, "marker %llu: type %llu, value 0x%llx", (unsigned long long)ev->marker.number,
