@@ -18,7 +18,7 @@
 enum hf_event_kind {
 	HF_EVENT_NONE,
 	HF_EVENT_INSN,          /* insn: one retired instruction */
-	HF_EVENT_ATTEMPT,       /* insn: started and not retired; target is its instruction record number */
+	HF_EVENT_ATTEMPT,       /* insn: started and not retired */
 	/* attachments of the instruction before them */
 	HF_EVENT_MEM,           /* mem */
 	HF_EVENT_REG,           /* reg: a value of a register, as read, written, or simply known */
@@ -88,7 +88,9 @@ enum hf_flow {
 /* hf_event.flags. The values of different kinds overlap. */
 enum hf_event_flags {
 	/* INSN, ATTEMPT */
-	HF_EVF_TAKEN = 1,        /* target is where this instruction itself sent the flow */
+	HF_EVF_TAKEN = 1,        /* INSN: target is where this instruction itself sent the flow */
+	HF_EVF_OPEN = 2,         /* INSN: a conditional branch of which the source does not say whether it was taken */
+	HF_EVF_RECORD = 4,       /* ATTEMPT: target is known */
 	/* MEM, BUS */
 	HF_EVF_READ = 1,
 	HF_EVF_WRITE = 2,        /* both: read-modify-write */
@@ -101,8 +103,10 @@ enum hf_event_flags {
 	HF_EVF_MODE = 4,         /* TRAP, TRAP_RETURN: hf_event.small is the mode afterwards */
 	HF_EVF_CAUSE = 8,        /* TRAP: trap.cause is known */
 	HF_EVF_VIRTUAL = 16,     /* TRAP: a virtual interrupt or SError */
+	HF_EVF_VALUE = 32,       /* TRAP: trap.value is known */
 	/* TIMESTAMP, CYCLES */
 	HF_EVF_BACK = 1,         /* applies to time.back events before this one */
+	HF_EVF_NO_TIME = 2,      /* the source says that it does not know time.value, which is 0 */
 	/* DISCONTINUITY */
 	HF_EVF_UNTRACED = 1,     /* what lies between was deliberately not traced */
 	/* GAP, DOUBT, NOTE */
@@ -111,7 +115,7 @@ enum hf_event_flags {
 
 struct hf_ev_insn {
 	uint64_t pc;
-	uint64_t target;  /* with HF_EVF_TAKEN; of an ATTEMPT: the number of its instruction record in the source */
+	uint64_t target;  /* with HF_EVF_TAKEN; with HF_EVF_RECORD the number of its instruction record in the source */
 	uint32_t opcode;  /* 32-bit T32: first halfword in the upper half */
 	uint8_t size;     /* bytes: 2, 4 */
 	uint8_t isa;      /* enum hf_isa */
@@ -172,7 +176,7 @@ struct hf_ev_bus {
 struct hf_ev_trap {
 	/* RISC-V: mcause without its top bit; AArch64: ESR.EC, or 0 SError 1 IRQ 2 FIQ 3 reset; HF_TRAP_ETE + type */
 	uint64_t cause;
-	uint64_t value;     /* tval, FAR; of an Arm system call its number: 0 if not known */
+	uint64_t value;     /* with HF_EVF_VALUE: tval, FAR; of an Arm system call its number */
 	uint64_t handler;   /* where execution goes on */
 };                          /* DATA (hf_event.size bytes): STF's metadata words, all of them */
 

@@ -43,6 +43,7 @@ static void need_header(struct hf_astf_enc *e, struct hf_sink *sink)
 			   e->enc.stream->codec && e->enc.stream->codec->title ? e->enc.stream->codec->title :
 										 "another format",
 			   e->enc.stream->info.version ? e->enc.stream->info.version : "");
+	hf_astf_enc_remark(e, sink, "what the capture does not say of Contexts and Traps is 0: EL0, non-secure, target 0");
 }
 
 /* el and handler, as bits 1:0 and 2. Where the stack pointer is not known, as an exception finds it. */
@@ -237,6 +238,12 @@ static bool has_no_insn(const struct hf_event *ev)
 	       ((ev->flags & HF_EVF_CAUSE) && ev->trap.cause >= EC_FETCH && ev->trap.cause <= EC_PC);
 }
 
+/* Whether a Trap record has a word for it. */
+static bool is_known_cause(const struct hf_event *ev)
+{
+	return (ev->flags & HF_EVF_CAUSE) && (!(ev->flags & HF_EVF_ASYNC) || ev->trap.cause < 4);
+}
+
 static void put_trap(struct hf_astf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	struct hf_astf_enc_state *s = &e->s;
@@ -260,6 +267,8 @@ static void put_trap(struct hf_astf_enc *e, struct hf_sink *sink, const struct h
 		HF_ASTF_PUT(&rec, TRAP, target_pc, hf_astf_sanitise(ev->trap.handler));
 	if (!e->basic)
 		hf_astf_write(sink, &rec);
+	if (!e->basic && ev->kind == HF_EVENT_TRAP && !is_known_cause(ev))
+		hf_astf_enc_remark(e, sink, "the cause of this trap is not known, its type is made up");
 	if (e->basic)
 		s->flags |= HF_ASTF_ENC_SOFT;
 	if (ev->flags & HF_EVF_MODE && ev->small < HF_MODE_COUNT && ev->small != s->mode) {
@@ -276,7 +285,7 @@ static void put_time(struct hf_astf_enc *e, struct hf_sink *sink, const struct h
 	const uint64_t value = ev->time.value;
 
 	/* Strictly increasing, and announced by the header (4.9). */
-	if (!e->timestamps || value == UINT64_MAX || ((e->s.flags & HF_ASTF_ENC_TIMED) && value <= e->s.time))
+	if (!e->timestamps || (ev->flags & HF_EVF_NO_TIME) || value == UINT64_MAX || ((e->s.flags & HF_ASTF_ENC_TIMED) && value <= e->s.time))
 		return;
 	HF_ASTF_PUT(&rec, TIMESTAMP, unit, 1);
 	HF_ASTF_PUT(&rec, TIMESTAMP, value0, value);
@@ -443,7 +452,7 @@ static int load(struct hf_enc *enc, const uint8_t *blob, size_t size)
 const struct hf_enc_ops hf_view_astf = {
 	.name = "astf",
 	.view = "trace.astf",
-	.version = 1,
+	.version = 2,
 	.refuses = refuses,
 	.size = sizeof(struct hf_astf_enc),
 	.init = init,

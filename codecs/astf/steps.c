@@ -205,6 +205,7 @@ static inline void step_insn(struct hf_astf_step *s, const struct hf_astf_record
 	ev->insn.flow = hf_arm_classify(opcode, 4, HF_ISA_A64).flow;
 	now->expected = pc + 4;
 	if (attempt) {
+		ev->flags = HF_EVF_RECORD;
 		ev->insn.target = now->index;
 	} else if (branch && valid) {
 		ev->flags = HF_EVF_TAKEN;
@@ -240,16 +241,20 @@ static void look_for_mode(struct hf_astf_step *s, struct hf_event *ev)
 	ev->small = s->now->mode;
 }
 
-static uint64_t trap_value(const struct hf_astf_step *s, const struct hf_astf_record *rec)
+static void find_value(const struct hf_astf_step *s, const struct hf_astf_record *rec, struct hf_event *ev)
 {
 	const uint64_t ec = HF_ASTF_GET(rec, TRAP, ec);
 
+	ev->flags |= HF_EVF_VALUE;
 	if (HF_ASTF_GET(rec, TRAP, syscall_type) || is_call(ec))
-		return HF_ASTF_GET(rec, TRAP, syscall_index);
+		ev->trap.value = HF_ASTF_GET(rec, TRAP, syscall_index);
 	/* what could not be fetched is what would have been next */
-	if (ec >= EC_FETCH && ec <= EC_PC && (s->now->flags & (HF_ASTF_ATTEMPT | HF_ASTF_EXPECT)) == HF_ASTF_EXPECT)
-		return s->now->expected;
-	return s->now->flags & HF_ASTF_ATTEMPT ? s->now->fault : 0;
+	else if (ec >= EC_FETCH && ec <= EC_PC && (s->now->flags & (HF_ASTF_ATTEMPT | HF_ASTF_EXPECT)) == HF_ASTF_EXPECT)
+		ev->trap.value = s->now->expected;
+	else if ((s->now->flags & HF_ASTF_ATTEMPT) && s->now->fault)
+		ev->trap.value = s->now->fault;
+	else
+		ev->flags &= (uint8_t)~HF_EVF_VALUE;
 }
 
 static void push_trap(struct hf_astf_step *s, const struct hf_astf_record *rec)
@@ -265,7 +270,7 @@ static void push_trap(struct hf_astf_step *s, const struct hf_astf_record *rec)
 	if (type == HF_ASTF_TRAP_SYNC) {
 		ev->flags |= HF_EVF_CAUSE;
 		ev->trap.cause = HF_ASTF_GET(rec, TRAP, ec);
-		ev->trap.value = trap_value(s, rec);
+		find_value(s, rec, ev);
 	} else if (type <= HF_ASTF_TRAP_RESET) {
 		ev->flags |= HF_EVF_CAUSE | HF_EVF_ASYNC;
 		ev->trap.cause = causes[type];

@@ -568,6 +568,8 @@ static void put_last_of_q(struct hf_ete_flow *f, const struct hf_ete_resolve *r,
 					  (b->flags & HF_ARM_INDIRECT) != 0)) {
 		ev->flags = HF_EVF_TAKEN;
 		ev->insn.target = follow.target->value;
+	} else if (!follow.target && (b->flags & HF_ARM_CONDITIONAL)) {
+		ev->flags = HF_EVF_OPEN;
 	}
 }
 
@@ -670,11 +672,22 @@ static void take_timestamp(struct hf_ete_flow *f, const struct hf_ete_element *e
 	struct hf_event *ev = emit(f, HF_EVENT_TIMESTAMP);
 
 	ev->time.value = e->value;
+	ev->flags = e->value ? 0 : HF_EVF_NO_TIME;
 	if (f->s.marked && f->s.age) {
-		ev->flags = HF_EVF_BACK;
+		ev->flags |= HF_EVF_BACK;
 		ev->time.back = f->s.age;
 	}
 	f->s.marked = 0;
+}
+
+static void take_cycles(struct hf_ete_flow *f, const struct hf_ete_element *e)
+{
+	struct hf_event *ev = emit(f, HF_EVENT_CYCLES);
+
+	if (e->flags & HF_ETE_EL_KNOWN)
+		ev->time.value = e->value;
+	else
+		ev->flags = HF_EVF_NO_TIME;
 }
 
 /* Elements without instructions. */
@@ -705,7 +718,7 @@ static void take(struct hf_ete_flow *f, const struct hf_ete_element *e)
 		f->s.age = 0;
 		break;
 	case HF_ETE_EL_CYCLES:
-		emit(f, HF_EVENT_CYCLES)->time.value = e->flags & HF_ETE_EL_KNOWN ? e->value : 0;
+		take_cycles(f, e);
 		break;
 	case HF_ETE_EL_EVENT: take_marker(f, HF_ETE_MARKER_EVENT, e->info, 0); break;
 	case HF_ETE_EL_INSTRUMENTATION: take_marker(f, HF_ETE_MARKER_INSTRUMENTATION, e->info, e->value); break;

@@ -27,12 +27,15 @@ static void add_extra(struct hf_etrace_dec *d, const struct hf_event *ev)
 
 static void add_mem(struct hf_etrace_dec *d, const struct hf_etrace_access *a, unsigned flags, bool known, uint64_t data)
 {
-	const struct hf_event ev = {
+	struct hf_event ev = {
 		.kind = HF_EVENT_MEM,
 		.flags = (uint8_t)flags,
 		.small = known,
 		.mem = {.address = a->address, .data = known ? data : 0, .size = 1u << a->size},
 	};
+
+	if (!(a->flags & HF_ETRACE_HAS_ADDRESS))
+		ev.flags |= HF_EVF_NO_ADDRESS;
 
 	add_extra(d, &ev);
 }

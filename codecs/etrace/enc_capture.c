@@ -165,6 +165,7 @@ void hf_etrace_write_capture(const struct hf_side *side, struct hf_sink *sink)
 	if (hf_etrace_config_read(&config, side->env ? side->env->params : NULL, side->stream, side->hart, why,
 				  sizeof why))
 		return; /* no such encoder was made either */
+	text(sink, "; A mode that the source does not say is 0 (U) in these packets, and so is a trap value.\n");
 	text(sink, "[capture]\nformat = etrace\ntrace = trace.bin\n");
 	write_transport(&config.params, sink);
 	text(sink, "\n[program]\nelf = program.elf\n");

@@ -83,7 +83,8 @@ static void gather_access(struct hf_etrace_enc *e, struct hf_sink *sink, const s
 			send_access(e, sink, (struct hf_etrace_access){
 				.kind = (uint8_t)kind, .size = (uint8_t)__builtin_ctz(size), .address = ev->mem.address,
 				.data = ev->mem.data,
-				.flags = HF_ETRACE_HAS_ADDRESS | (ev->small ? HF_ETRACE_HAS_DATA : 0)});
+				.flags = (ev->flags & HF_EVF_NO_ADDRESS ? 0 : HF_ETRACE_HAS_ADDRESS) |
+					 (ev->small ? HF_ETRACE_HAS_DATA : 0)});
 		return;
 	}
 	at = ev->flags & HF_EVF_READ ? HF_ETRACE_GOT_READ_AT : 0;
@@ -92,6 +93,7 @@ static void gather_access(struct hf_etrace_enc *e, struct hf_sink *sink, const s
 		return;
 	s->address = ev->mem.address;
 	value = !ev->small ? 0 : kind == HF_ETRACE_STORE ? HF_ETRACE_GOT_WRITTEN : HF_ETRACE_GOT_READ;
+	value |= ev->flags & HF_EVF_NO_ADDRESS ? HF_ETRACE_GOT_NO_ADDRESS : 0;
 	*(kind == HF_ETRACE_STORE ? &s->written : &s->read) = low(ev->mem.data, w->size);
 	s->got |= (uint16_t)(at | value);
 }
@@ -172,6 +174,11 @@ static uint8_t known(const struct hf_etrace_enc *e)
 			 (got(e, HF_ETRACE_GOT_OPERAND) ? HF_ETRACE_HAS_OPERAND : 0));
 }
 
+static uint8_t address_flag(const struct hf_etrace_enc *e)
+{
+	return got(e, HF_ETRACE_GOT_NO_ADDRESS) ? 0 : HF_ETRACE_HAS_ADDRESS;
+}
+
 /* A load or store, or this half of an atomic. */
 static struct hf_etrace_access half(const struct hf_etrace_enc *e, const struct hf_etrace_wish *w, bool store)
 {
@@ -182,7 +189,7 @@ static struct hf_etrace_access half(const struct hf_etrace_enc *e, const struct 
 		.size = w->size,
 		.address = s->address,
 		.data = store ? s->written : s->read,
-		.flags = HF_ETRACE_HAS_ADDRESS |
+		.flags = address_flag(e) |
 			 (got(e, store ? HF_ETRACE_GOT_WRITTEN : HF_ETRACE_GOT_READ) ? HF_ETRACE_HAS_DATA : 0),
 	};
 }
@@ -210,7 +217,7 @@ static bool send_two(struct hf_etrace_enc *e, struct hf_sink *sink, const struct
 {
 	const struct hf_etrace_access store = half(e, w, true);
 
-	return got(e, HF_ETRACE_GOT_READ_AT | HF_ETRACE_GOT_WRITE_AT) &&
+	return got(e, HF_ETRACE_GOT_READ_AT | HF_ETRACE_GOT_WRITE_AT) && !got(e, HF_ETRACE_GOT_NO_ADDRESS) &&
 	       !(e->c.params.modes & HF_ETRACE_NO_ADDRESS) && has_packet(e, &store) &&
 	       send_access(e, sink, half(e, w, false)) && send_access(e, sink, store);
 }
@@ -242,7 +249,7 @@ static unsigned send_atomic(struct hf_etrace_enc *e, struct hf_sink *sink, const
 	a.address = s->address;
 	a.data = s->read;
 	a.operand = s->operand;
-	a.flags = known(e) | HF_ETRACE_HAS_ADDRESS;
+	a.flags = known(e) | address_flag(e);
 	if (!(s->got & (HF_ETRACE_GOT_READ_AT | HF_ETRACE_GOT_WRITE_AT)))
 		return bits_of(w);
 	if (w->subtype != HF_ETRACE_ATOMICS && is_consistent(e, w) && send_access(e, sink, a))

@@ -289,7 +289,7 @@ static void get_held(struct reading *r, struct hf_event *held)
 	held->insn.mode = p[7];
 	held->flags = p[8];
 	r->bad |= held->insn.size > 4 || held->insn.isa >= HF_ISA_COUNT || held->insn.flow >= HF_FLOW_COUNT ||
-		  held->insn.mode >= HF_MODE_COUNT || held->flags > HF_EVF_TAKEN;
+		  held->insn.mode >= HF_MODE_COUNT || held->flags > (HF_EVF_TAKEN | HF_EVF_OPEN);
 }
 
 static void get_predictor(struct reading *r, struct hf_etrace_enc *e, bool ends)

@@ -293,7 +293,8 @@ static void put_other(struct hf_etrace_enc *e, struct hf_sink *sink, const struc
 		put_context(e, ev);
 		break;
 	case HF_EVENT_TIMESTAMP:
-		e->s.time = ev->time.value;
+		if (!(ev->flags & HF_EVF_NO_TIME))
+			e->s.time = ev->time.value;
 		break;
 	case HF_EVENT_MEM:
 	case HF_EVENT_REG:
@@ -400,7 +401,7 @@ static const struct hf_side_file side[] = {
 const struct hf_enc_ops hf_view_etrace = {
 	.name = "etrace",
 	.view = "etrace/trace.bin",
-	.version = 4,
+	.version = 5,
 	.refuses = refuses,
 	.size = sizeof(struct hf_etrace_enc),
 	.init = init,

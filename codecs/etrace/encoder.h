@@ -113,7 +113,8 @@ enum hf_etrace_enc_got {
 	HF_ETRACE_GOT_READ = 4,      /* read is known; of a CSR: what was there */
 	HF_ETRACE_GOT_WRITTEN = 8,
 	HF_ETRACE_GOT_OPERAND = 16,
-	HF_ETRACE_GOT_ALL = 31,
+	HF_ETRACE_GOT_NO_ADDRESS = 32, /* ...which is not known */
+	HF_ETRACE_GOT_ALL = 63,
 };
 
 /* The data trace's part of the state. */

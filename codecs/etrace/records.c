@@ -173,8 +173,15 @@ static uint8_t *put_access(uint8_t *t, const struct hf_etrace_access *a)
 	static const char *const names[] = {"load", "store", "atomic", "csr", "response", "response"};
 
 	t = hf_text_put(hf_text_put(t, "data "), names[a->kind]);
-	t = put_dec(put_dec(t, " format=", a->format), " size=", UINT64_C(1) << a->size);
-	t = put_dec(put_dec(t, " subtype=", a->subtype), " diff=", a->diff);
+	t = put_dec(t, " format=", a->format);
+	/* a CSR access has no size, and the answer to an atomic not one of its own, on which hangs how long its data is */
+	if (a->kind != HF_ETRACE_CSR && a->kind != HF_ETRACE_ATOMIC_DATA)
+		t = put_dec(t, " size=", UINT64_C(1) << a->size);
+	if (a->kind == HF_ETRACE_CSR || a->kind == HF_ETRACE_ATOMIC)
+		t = put_dec(t, " subtype=", a->subtype);
+	t = put_dec(t, " diff=", a->diff);
+	if (a->kind == HF_ETRACE_ATOMIC_DATA)
+		return put_dec(t, " id=", a->id);
 	if (a->flags & HF_ETRACE_SPLIT)
 		t = put_dec(t, " id=", a->id);
 	if (a->flags & HF_ETRACE_HAS_ADDRESS)

@@ -204,8 +204,10 @@ void hf_etrace_trap(struct hf_etrace_dec *d)
 		attempt.insn.mode = (uint8_t)mode_before(d, !static_after || after == epc, own);
 		hf_etrace_add(d, &attempt);
 	}
-	if (d->params.version != HF_ETRACE_1_1_1 || pkt->interrupt || pkt->ecause != CAUSE_ILLEGAL)
+	if (!pkt->interrupt && (d->params.version != HF_ETRACE_1_1_1 || pkt->ecause != CAUSE_ILLEGAL)) {
+		trap.flags |= HF_EVF_VALUE;
 		trap.trap.value = pkt->tval;
+	}
 	if (unknown)
 		trap = (struct hf_event){.kind = HF_EVENT_TRAP};
 	hf_etrace_add(d, &trap);

@@ -202,6 +202,8 @@ void hf_etrace_release(struct hf_etrace_dec *d, const uint64_t *target)
 		hf_etrace_successor(d, &to, &taken);
 	}
 	add_stretch(d, b, d->index + 1, taken, hf_etrace_full(&d->flow, to));
+	if (d->index + 1u == b->count && b->end == HF_ETRACE_END_BRANCH && !outcomes(&d->core))
+		d->list[d->tail - 1].flags = HF_EVF_OPEN;
 	if (taken && b->end == HF_ETRACE_END_TRAP_RETURN && d->index + 1u == b->count)
 		add_trap_return(d, to);
 	d->cur = NULL;

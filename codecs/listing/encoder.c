@@ -157,7 +157,7 @@ static inline uint8_t *put_insn(struct listing *l, uint8_t *p, const struct hf_e
 		p = pad(l, p);
 		memcpy(p, " -> ", 4);
 		p = hf_text_put_hex16(p + 4, ev->insn.target);
-	} else if (ev->insn.flow == HF_FLOW_BRANCH) {
+	} else if (ev->insn.flow == HF_FLOW_BRANCH && !(ev->flags & HF_EVF_OPEN)) {
 		p = hf_text_put(pad(l, p), " (not taken)");
 	}
 	return p;
@@ -174,8 +174,9 @@ static uint8_t *put_attempt(struct listing *l, uint8_t *p, const struct hf_event
 		p = hf_text_put(p, " -");
 	}
 	p = put_place(l, p, ev->insn.pc);
-	p = hf_text_put(pad(l, p), " record=");
-	return hf_text_put_dec(p, ev->insn.target);
+	if (!(ev->flags & HF_EVF_RECORD))
+		return p;
+	return hf_text_put_dec(hf_text_put(pad(l, p), " record="), ev->insn.target);
 }
 
 /* "{tag=a,attr=20,stored=64}" */

@@ -40,8 +40,8 @@
  *   "# context" ["hw=" dec] ["pid=" dec] ["tid=" dec] ["asid=" dec] ["vmid=" dec] ["mode=" mode] ["vlen=" dec]
  *                                    ["isa=" name] [("secure" | "non-secure") ["SM"] ["DIT"] ["SSBS"]
  *                                    ["tcf=" ("sync" | "async" | "asym")] ["absent"]]
- *   "# time" dec ["back=" dec]       timestamp; back: it belongs to the event that many before
- *   "# cycles" dec ["back=" dec]     cycles since the last such line
+ *   "# time" (dec | "?") ["back=" dec]   timestamp; back: it belongs to the event that many before
+ *   "# cycles" (dec | "?") ["back=" dec]     cycles since the last such line
  *   "# marker type=" dec "number=" dec "value=" hex
  *   "# transaction id=" hex "clock=" dec "delta=" dec "metas=" dec "metasize=" dec ["data=" hex]
  *   "# dependency id=" hex "clock=" dec "delta=" dec

@@ -40,7 +40,7 @@ static uint8_t *put_trap(struct listing *l, uint8_t *p, const struct hf_event *e
 		}
 		if (ev->flags & HF_EVF_VIRTUAL)
 			p = hf_text_put(p, " virtual");
-		if (trap->value)
+		if (ev->flags & HF_EVF_VALUE)
 			p = put_hex(p, " value=", trap->value);
 	}
 	if (ev->flags & HF_EVF_HANDLER)
@@ -97,7 +97,7 @@ static uint8_t *put_context(struct listing *l, uint8_t *p, const struct hf_event
 static uint8_t *put_time(struct listing *l, uint8_t *p, const struct hf_event *ev)
 {
 	p = note(l, p, ev, ev->kind == HF_EVENT_TIMESTAMP ? "# time " : "# cycles ");
-	p = hf_text_put_dec(p, ev->time.value);
+	p = ev->flags & HF_EVF_NO_TIME ? hf_text_put(p, "?") : hf_text_put_dec(p, ev->time.value);
 	return ev->flags & HF_EVF_BACK ? put_dec(p, " back=", ev->time.back) : p;
 }
 

@@ -278,7 +278,8 @@ static void put_other(struct hf_ntrace_enc *e, struct hf_sink *sink, const struc
 		put_context(e, ev);
 		break;
 	case HF_EVENT_TIMESTAMP:
-		s->time = ev->time.value;
+		if (!(ev->flags & HF_EVF_NO_TIME))
+			s->time = ev->time.value;
 		break;
 	case HF_EVENT_DISCONTINUITY:
 		put_discontinuity(e, sink, ev);

@@ -107,13 +107,15 @@ static bool find_target(const struct hf_stf_dec *d, uint64_t offset, bool throug
 	return found;
 }
 
-static uint64_t trap_value(unsigned arch, const struct hf_stf_record *rec, const uint8_t *words)
+/* Under ARM 0 says nothing (hartfs-views(5)). */
+static bool trap_value(unsigned arch, const struct hf_stf_record *rec, const uint8_t *words, uint64_t *ret_value)
 {
 	struct hf_stf_event_layout layout = hf_stf_event_layout(arch, rec->value);
 
 	if (layout.value < 0 || rec->count <= (unsigned)layout.value)
-		return 0;
-	return hf_get64(words + 8 * layout.value);
+		return false;
+	*ret_value = hf_get64(words + 8 * layout.value);
+	return arch != HF_ARCH_ARM || *ret_value;
 }
 
 static void attach_trap(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec, uint64_t size)
@@ -128,7 +130,8 @@ static void attach_trap(struct hf_stf_dec *d, struct hf_stf_out *out, const stru
 	if (rec->value & HF_STF_EVENT_INTERRUPT)
 		ev->flags |= HF_EVF_ASYNC;
 	ev->trap.cause = rec->value & ~HF_STF_EVENT_INTERRUPT;
-	ev->trap.value = trap_value(d->dec.stream->info.arch, rec, hf_stf_dec_at(d, words));
+	if (trap_value(d->dec.stream->info.arch, rec, hf_stf_dec_at(d, words), &ev->trap.value))
+		ev->flags |= HF_EVF_VALUE;
 	if (find_target(d, g->at + size, with_mode, &ev->trap.handler))
 		ev->flags |= HF_EVF_HANDLER;
 	if (with_mode) {

@@ -22,12 +22,18 @@ static void put_mem(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_
 {
 	const struct hf_ev_mem *mem = &ev->mem;
 	const unsigned kind = ev->flags & (HF_EVF_READ | HF_EVF_WRITE);
-	uint8_t *p = hf_sink_room(sink, 2 * HF_STF_SIZE_INST_MEM_ACCESS + HF_STF_SIZE_INST_MEM_CONTENT);
+	uint8_t *p;
 	uint16_t attr = mem->attr;
 	bool range;
 
+	if (ev->flags & HF_EVF_NO_ADDRESS) {
+		hf_stf_write_foreign(sink, ev);
+		hf_stf_enc_begin_data(e, sink, HF_EVENT_MEM, ev->size, 0, 0);
+		return;
+	}
 	if (e->arch == HF_ARCH_ARM && !e->source)
 		attr = arm_attr(mem);
+	p = hf_sink_room(sink, 2 * HF_STF_SIZE_INST_MEM_ACCESS + HF_STF_SIZE_INST_MEM_CONTENT);
 	/* read-modify-write is two accesses; the content goes with the write */
 	for (unsigned type = HF_STF_READ; type <= HF_STF_WRITE; type++) {
 		if (kind && !(kind & type))
@@ -114,22 +120,36 @@ static void put_walk(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf
 	hf_stf_enc_begin_data(e, sink, HF_EVENT_TRANSLATION, ev->size, take, room - take);
 }
 
-/* The metadata that the seed's event table asks for, for sources that give a trap value only. */
-static void write_metadata(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev,
-			   struct hf_stf_event_layout layout)
+/*
+ * The metadata that the seed's event table asks for, for sources that give a trap value only: up to the first word that
+ * is not known. made_up: the open group is that of a NOP. Returns how many words.
+ */
+static unsigned make_metadata(const struct hf_stf_enc *e, const struct hf_event *ev, uint64_t id, bool made_up,
+			      uint64_t words[3])
 {
-	const bool ecall = ev->trap.cause >= 8 && ev->trap.cause <= 11 && e->arch == HF_ARCH_RISCV;
-	uint64_t words[3] = {0};
-
+	const struct hf_stf_event_layout layout = hf_stf_event_layout(e->arch, id);
+	const bool valued = layout.value >= 0 && (ev->flags & HF_EVF_VALUE);
+	const bool ecall = e->arch == HF_ARCH_RISCV && id >= 8 && id <= 11;
 	/* of interrupts and system calls the only word is something else, and not known */
-	if (!(ev->flags & HF_EVF_ASYNC) && !ecall) {
+	const bool other = ev->flags & HF_EVF_ASYNC || ecall;
+	unsigned known = layout.fields;
+
+	if (e->arch == HF_ARCH_ARM) /* 0 is what is not known (hartfs-views(5)) */
+		made_up = false;
+	else if (other)
+		known = 0;
+	else if (made_up)
+		known = layout.value == 0 && valued;
+	else if (!valued && (layout.value == 0 || layout.value == 2)) /* word 1 is the opcode, whatever the value is */
+		known = (unsigned)layout.value;
+	if (!other) {
 		words[0] = e->s.pc;
 		words[1] = e->s.opcode;
 		words[2] = hf_stf_iem_of_isa(e->s.isa);
-		if (layout.value >= 0)
-			words[layout.value] = ev->trap.value;
+		if (layout.value >= 0 && (valued || layout.value != 1))
+			words[layout.value] = valued ? ev->trap.value : 0;
 	}
-	hf_sink_write(sink, words, 8u * layout.fields);
+	return known;
 }
 
 /*
@@ -182,12 +202,14 @@ static void put_trap(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf
 	struct hf_stf_enc_state *s = &e->s;
 	struct hf_stf_record rec = {.descriptor = HF_STF_EVENT, .value = HF_STF_CAUSE_UNKNOWN};
 	uint32_t take = ev->size < 8 * UINT8_MAX ? ev->size : 8 * UINT8_MAX;
+	bool made_up;
 
 	if (ev->flags & HF_EVF_CAUSE)
 		rec.value = ev->trap.cause & ~HF_STF_EVENT_INTERRUPT;
 	if (ev->flags & HF_EVF_ASYNC)
 		rec.value |= HF_STF_EVENT_INTERRUPT;
-	if (needs_nop(e, rec.value))
+	made_up = needs_nop(e, rec.value);
+	if (made_up)
 		open_nop(e, sink);
 	/* An EVENT would make an attempt of an instruction that retired. */
 	if (!(s->flags & HF_STF_ENC_GROUP) || rec.value == HF_STF_EVENT_MODE_CHANGE ||
@@ -207,11 +229,13 @@ static void put_trap(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf
 		rec.count = (take + 7) / 8;
 		hf_stf_write_record(e, sink, &rec);
 	} else {
-		struct hf_stf_event_layout layout = hf_stf_event_layout(e->arch, rec.value);
+		uint64_t words[3] = {0};
 
-		rec.count = layout.fields;
+		rec.count = make_metadata(e, ev, rec.value, made_up, words);
+		if (made_up && rec.count == 0 && (ev->flags & HF_EVF_VALUE))
+			hf_stf_write_remark(sink, "trap value 0x%llx", (unsigned long long)ev->trap.value);
 		hf_stf_write_record(e, sink, &rec);
-		write_metadata(e, sink, ev, layout);
+		hf_sink_write(sink, words, 8u * rec.count);
 	}
 	if (ev->flags & HF_EVF_HANDLER) {
 		s->flags |= HF_STF_ENC_TARGET;

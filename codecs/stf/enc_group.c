@@ -134,9 +134,12 @@ void hf_stf_enc_need_header(struct hf_stf_enc *e, struct hf_sink *sink)
 	/* Records before the first instruction: a slice knows its first pc already, and so does an STF source. */
 	if ((e->s.flags & (HF_STF_ENC_HEADER | HF_STF_ENC_CUT)) == HF_STF_ENC_CUT)
 		hf_stf_write_header(e, sink, e->s.next, e->s.isa);
-	else if (!(e->s.flags & HF_STF_ENC_HEADER))
+	if (!(e->s.flags & HF_STF_ENC_HEADER)) {
 		hf_stf_write_header(e, sink, e->source ? e->source->force_pc : 0,
 				    (uint8_t)hf_stream_isa(e->enc.stream, e->enc.hart));
+		if (!e->source)
+			hf_stf_write_remark(sink, "the pc of the header is not known and made up");
+	}
 }
 
 /* A reader must see why it did not retire, or it takes it for an instruction that did. */
@@ -228,4 +231,6 @@ void hf_stf_enc_insn(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf
 		sink->p += HF_STF_SIZE_INST_PC_TARGET;
 		s->next = insn->target;
 	}
+	if (!attempt && (ev->flags & HF_EVF_OPEN))
+		hf_stf_write_remark(sink, "whether this branch was taken is not known");
 }

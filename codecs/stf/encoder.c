@@ -174,7 +174,7 @@ static int init(struct hf_enc *enc)
 const struct hf_enc_ops hf_view_stf = {
 	.name = "stf",
 	.view = "trace.stf",
-	.version = 4,
+	.version = 5,
 	.refuses = refuses,
 	.size = sizeof(struct hf_stf_enc),
 	.init = init,

@@ -459,6 +459,7 @@ static void push_insn(struct hf_stf_dec *d, struct hf_stf_out *out)
 	else
 		ev->insn.flow = hf_arm_classify(g->opcode, g->opcode_size, isa).flow;
 	if (g->attempt) {
+		ev->flags = HF_EVF_RECORD;
 		ev->insn.target = g->now.index;
 	} else if (g->has_target) {
 		ev->flags = HF_EVF_TAKEN;

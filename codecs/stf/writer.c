@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define REMARK_MAX 300
+#define REMARK_MAX 600
 
 void hf_stf_write_record(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_stf_record *rec)
 {
@@ -55,10 +55,33 @@ static void remark_loss(struct hf_sink *sink, const char *what, const struct hf_
 		hf_stf_write_remark(sink, "%s: %s", what, text);
 }
 
-static void remark_trap(struct hf_sink *sink, const char *what, const struct hf_ev_trap *trap)
+static void remark_trap(struct hf_sink *sink, const char *what, const struct hf_event *ev)
 {
-	hf_stf_write_remark(sink, "%s: cause %llu, value 0x%llx, handler 0x%llx", what, (unsigned long long)trap->cause,
-			    (unsigned long long)trap->value, (unsigned long long)trap->handler);
+	const struct hf_ev_trap *trap = &ev->trap;
+	char text[3][32] = {"", "", ""};
+
+	if (ev->flags & HF_EVF_CAUSE)
+		snprintf(text[0], sizeof text[0], ", cause %llu", (unsigned long long)trap->cause);
+	if (ev->flags & HF_EVF_VALUE)
+		snprintf(text[1], sizeof text[1], ", value 0x%llx", (unsigned long long)trap->value);
+	if (ev->flags & HF_EVF_HANDLER)
+		snprintf(text[2], sizeof text[2], ", handler 0x%llx", (unsigned long long)trap->handler);
+	hf_stf_write_remark(sink, "%s%s%s%s", what, text[0], text[1], text[2]);
+}
+
+/* One without an instruction, or without an address. */
+static void remark_access(struct hf_sink *sink, const struct hf_event *ev)
+{
+	static const char *const kinds[4] = {"access", "load", "store", "load and store"};
+	const char *kind = kinds[ev->flags & (HF_EVF_READ | HF_EVF_WRITE)];
+
+	if (!(ev->flags & HF_EVF_NO_ADDRESS))
+		hf_stf_write_remark(sink, "%s at 0x%llx without an instruction", kind, (unsigned long long)ev->word[0]);
+	else if (ev->small)
+		hf_stf_write_remark(sink, "%s of %u bytes, 0x%llx, at an address that is not known", kind, ev->mem.size,
+				    (unsigned long long)ev->mem.data);
+	else
+		hf_stf_write_remark(sink, "%s of %u bytes at an address that is not known", kind, ev->mem.size);
 }
 
 void hf_stf_write_foreign(struct hf_sink *sink, const struct hf_event *ev)
@@ -76,20 +99,25 @@ void hf_stf_write_foreign(struct hf_sink *sink, const struct hf_event *ev)
 		remark_loss(sink, "note", ev);
 		break;
 	case HF_EVENT_TRAP:
-		remark_trap(sink, ev->flags & HF_EVF_ASYNC ? "interrupt" : "exception", &ev->trap);
+		remark_trap(sink, ev->flags & HF_EVF_ASYNC ? "interrupt" : "exception", ev);
 		break;
 	case HF_EVENT_TRAP_RETURN:
 		hf_stf_write_remark(sink, "return from a trap");
 		break;
 	case HF_EVENT_TIMESTAMP:
-		if (ev->flags & HF_EVF_BACK)
+		if (ev->flags & HF_EVF_NO_TIME)
+			hf_stf_write_remark(sink, "timestamp, not known");
+		else if (ev->flags & HF_EVF_BACK)
 			hf_stf_write_remark(sink, "timestamp %llu, %llu events before", first,
 					    (unsigned long long)ev->time.back);
 		else
 			hf_stf_write_remark(sink, "timestamp %llu", first);
 		break;
 	case HF_EVENT_CYCLES:
-		hf_stf_write_remark(sink, "cycles %llu", first);
+		if (ev->flags & HF_EVF_NO_TIME)
+			hf_stf_write_remark(sink, "cycles, not known");
+		else
+			hf_stf_write_remark(sink, "cycles %llu", first);
 		break;
 	case HF_EVENT_MARKER:
 		hf_stf_write_remark(sink, "marker %llu: type %llu, value 0x%llx", (unsigned long long)ev->marker.number,
@@ -97,7 +125,7 @@ void hf_stf_write_foreign(struct hf_sink *sink, const struct hf_event *ev)
 		break;
 	case HF_EVENT_MEM:
 	case HF_EVENT_BUS:
-		hf_stf_write_remark(sink, "access to 0x%llx without an instruction", first);
+		remark_access(sink, ev);
 		break;
 	case HF_EVENT_REG:
 		hf_stf_write_remark(sink, "register %u of class %u, value 0x%llx", ev->reg.number, ev->reg.class,
@@ -145,6 +173,8 @@ static void write_origin(struct hf_stf_enc *e, struct hf_sink *sink)
 	hf_stf_write_remark(sink, "hart %u of a capture in %s %s", e->enc.hart,
 			    stream->codec && stream->codec->title ? stream->codec->title : "another format",
 			    stream->info.version ? stream->info.version : "");
+	if (!e->source)
+		hf_stf_write_remark(sink, "an id of PROCESS_ID_EXT that the capture does not say is 0");
 }
 
 /* The producers so far, and us. */

@@ -28,7 +28,7 @@ trace() {
 	listed_insts <"$listing" >"$tmp/got"
 	golden "$archive/$name/insts.txt" >"$tmp/want"
 	same "$name insts" "$tmp/got" "$tmp/want"
-	golden "$archive/$name/mem.txt" | golden_mem "$unit" >"$tmp/want"
+	golden "$archive/$name/mem.txt" | golden_mem "$unit" "$listing" >"$tmp/want"
 	listed_mem <"$listing" >"$tmp/got"
 	cmp -s "$tmp/got" "$tmp/want" || fail "$name mem: $(diff "$tmp/got" "$tmp/want" | head -n 4)"
 	[ "$(sha256sum <"$views/source.stf" | cut -d' ' -f1)" = "$(json_value "$archive/$name/counts.json" stream_sha256)" ] ||

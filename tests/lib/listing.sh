@@ -29,6 +29,7 @@ listed_mem() {
 			kind = $i; sub(/[0-9]+$/, "", kind)
 			size = $i; sub(/^[RW]+/, "", size)
 			rest = $(i + 1); data = ""
+			sub(/,?stored=[0-9]+/, "", rest); sub(/\{\}/, "", rest)
 			if ((at = index(rest, "=")) && rest !~ /^[0-9a-f]*\{/) { data = substr(rest, at + 1); rest = substr(rest, 1, at - 1) }
 			attr = "0"
 			if (rest ~ /\{attr=/) {
@@ -46,9 +47,29 @@ listed_mem() {
 	     }'
 }
 
-# The goldens have sizes as stored: golden_mem bits|bytes turns them into bytes.
+# The goldens have sizes as stored: golden_mem bits|bytes [LISTING] turns them into bytes, as the instruction in the
+# listing says by its name, else as the file has most of them.
 golden_mem() {
-	awk -v bits="$([ "$1" = bits ] && echo 1 || echo 0)" '{if (bits && $4 % 8 == 0) $4 = $4 / 8; print}'
+	awk -v bits="$([ "$1" = bits ] && echo 1 || echo 0)" -v listing="${2:-/dev/null}" '
+	     function own(name) {
+		if (name ~ /^(amo.*|lr|sc)\.w/ || name ~ /^f?[ls]wu?$/) return 4
+		if (name ~ /^(amo.*|lr|sc)\.d/ || name ~ /^f?[ls]d$/) return 8
+		if (name ~ /^f?[ls]hu?$/) return 2
+		return name ~ /^[ls]bu?$/
+	     }
+	     BEGIN {
+		while ((getline line <listing) > 0) {
+			split(line, field)
+			if (field[1] != "#") names[n++] = field[5]
+			else if (field[2] == "attempt") names[n++] = field[6]
+		}
+	     }
+	     {
+		size = own(names[$1])
+		if (size && $4 == 8 * size) $4 = size
+		else if ((!size || $4 != size) && bits && $4 % 8 == 0) $4 = $4 / 8
+		print
+	     }' -
 }
 
 # retired record kind cause epc value target of traps; the record of an attempt that carries them.

@@ -36,6 +36,30 @@ capture_sizes() {
 mkdir "$archive/sizes"
 capture_sizes 0c 0800 0400 >"$archive/sizes/bytes.stf"
 capture_sizes 06 4000 2000 >"$archive/sizes/bits.stf"
+
+# E-Trace with addresses left out: lw, ecall (an attempt of which the packets name no record), lw.
+mkdir "$archive/etrace"
+{
+	# sync at 0; data: a load of 4 bytes that read 0x11
+	bytes 48 7300000020000000
+	bytes 62 9008
+	# trap: ecall from M (format 3.1, branch, M, ecause 11, thaddr, address 80000008, tval 0)
+	bytes 46 f79500000008
+} >"$archive/etrace/trace.bin"
+bytes 03250100 73000000 03250100 13000000 >"$archive/etrace/code.bin"
+cat >"$archive/etrace/capture.ini" <<-EOF
+	[capture]
+	format = etrace
+	framing = te_inst_raw
+	trace = trace.bin
+	[program]
+	raw = code.bin, address = 0x80000000
+	[parameters]
+	version = 2.0
+	iaddress_width = 64
+	no_address = 1
+	data_order = before
+EOF
 do_mount --wait
 
 accesses() {
@@ -60,4 +84,11 @@ for unit in bytes bits; do
 	cmp <(tail -c 140 "$mnt/sizes/$unit@stf/hart0/at/0-4/trace.stf") <(tail -c 140 "$archive/sizes/$unit.stf") ||
 		fail "$unit: slice"
 done
+
+listing=$mnt/etrace@etrace/hart0/listing.txt
+grep -q ' R4 ?=00000011$' "$listing" || fail "no_address: $(cat "$listing")"
+grep -q '^# attempt .*80000004' "$listing" || fail "no attempt: $(cat "$listing")"
+grep -q 'record=' "$listing" && fail "an attempt in packets has no record: $(grep record= "$listing")"
+grep -qa 'load of 4 bytes, 0x11, at an address that is not known' "$mnt/etrace@etrace/hart0/trace.stf" ||
+	fail "no_address: trace.stf"
 finish

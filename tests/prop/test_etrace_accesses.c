@@ -138,8 +138,10 @@ static void put_mem(struct source *s, unsigned flags, unsigned size, uint64_t ad
 		return;
 	if (s->no_data)
 		ev.small = 0, ev.mem.data = 0;
-	if (s->no_address)
+	if (s->no_address) {
 		ev.mem.address = 0;
+		ev.flags |= HF_EVF_NO_ADDRESS;
+	}
 	hf_rvtrace_append(&s->want, &ev);
 }
 

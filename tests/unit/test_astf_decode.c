@@ -134,7 +134,7 @@ static void test_traps(void)
 	CHECK_EQ(nth(HF_EVENT_ATTEMPT, 0)->insn.target, 2);
 	CHECK_EQ(COUNT(TRAP), 6);
 	CHECK_EQ(nth(HF_EVENT_TRAP, 0)->trap.value, 7);
-	CHECK_EQ(nth(HF_EVENT_TRAP, 0)->flags, HF_EVF_CAUSE | HF_EVF_HANDLER | HF_EVF_MODE);
+	CHECK_EQ(nth(HF_EVENT_TRAP, 0)->flags, HF_EVF_CAUSE | HF_EVF_HANDLER | HF_EVF_MODE | HF_EVF_VALUE);
 	CHECK_EQ(nth(HF_EVENT_TRAP, 0)->small, HF_MODE_EL1h);
 	CHECK_EQ(nth(HF_EVENT_TRAP, 1)->trap.cause, 0x24);
 	CHECK_EQ(nth(HF_EVENT_TRAP, 1)->trap.value, 0x77);

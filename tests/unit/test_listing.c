@@ -80,10 +80,12 @@ static const struct golden goldens[] = {
 	/* an attempt and its trap; the second trap tells nothing; return; loose attachment behind it */
 	{"# attempt M 000000008000478e 00058503 lb a0, 0(a1)            record=12 R1 0000000000001000\n"
 	 "# trap exception cause=13 (load page fault) value=1000 -> 0000000080000100 mode=S meta=d,1000,0,1\n",
-	 {{.kind = HF_EVENT_ATTEMPT, .insn = {.pc = 0x8000478e, .opcode = 0x00058503, .size = 4, .isa = HF_ISA_RV64,
-	   .mode = HF_MODE_M, .target = 12}},
+	 {{.kind = HF_EVENT_ATTEMPT, .flags = HF_EVF_RECORD,
+	   .insn = {.pc = 0x8000478e, .opcode = 0x00058503, .size = 4, .isa = HF_ISA_RV64, .mode = HF_MODE_M,
+		    .target = 12}},
 	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ, .mem = {.address = 0x1000, .size = 1}},
-	  {.kind = HF_EVENT_TRAP, .flags = HF_EVF_CAUSE | HF_EVF_HANDLER | HF_EVF_MODE, .small = HF_MODE_S, .size = 32,
+	  {.kind = HF_EVENT_TRAP, .flags = HF_EVF_CAUSE | HF_EVF_HANDLER | HF_EVF_MODE | HF_EVF_VALUE,
+	   .small = HF_MODE_S, .size = 32,
 	   .trap = {.cause = 13, .value = 0x1000, .handler = 0x80000100}},
 	  DATA(24, [0] = 13, [9] = 0x10), DATA(8, 1)}},
 	{"# trap interrupt cause=?\n# trap interrupt cause=7 (machine timer)\n# trap exception cause=99\n"
@@ -95,7 +97,22 @@ static const struct golden goldens[] = {
 	   .trap.handler = 0x80000200},
 	  REG(1, 1, 3, 5)}},
 	{"# attempt ? 0000000000000004 - record=3\n",
-	 {{.kind = HF_EVENT_ATTEMPT, .insn = {.pc = 4, .target = 3, .mode = 200}}}},
+	 {{.kind = HF_EVENT_ATTEMPT, .flags = HF_EVF_RECORD, .insn = {.pc = 4, .target = 3, .mode = 200}}}},
+	/* what is not known, where 0 would be a value */
+	{"# attempt ? 0000000000000004 -\n"
+	 "# trap exception cause=13 (load page fault)\n# trap exception cause=13 (load page fault) value=0\n"
+	 "# R4 ?=00000007 W8 ? R8 0000000000000000\n",
+	 {{.kind = HF_EVENT_ATTEMPT, .insn = {.pc = 4}},
+	  {.kind = HF_EVENT_TRAP, .flags = HF_EVF_CAUSE, .trap.cause = 13},
+	  {.kind = HF_EVENT_TRAP, .flags = HF_EVF_CAUSE | HF_EVF_VALUE, .trap.cause = 13},
+	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ | HF_EVF_NO_ADDRESS, .small = 1, .mem = {.data = 7, .size = 4}},
+	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_WRITE | HF_EVF_NO_ADDRESS, .mem = {.size = 8}},
+	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ, .mem = {.size = 8}}}},
+	{"# time 1\n# R8 0000000000000010{attr=20,stored=64} R3 0000000000000010{stored=3}\n",
+	 {{.kind = HF_EVENT_TIMESTAMP, .time.value = 1},
+	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ | HF_EVF_SIZE_BITS | HF_EVF_SIZE_ASSUMED,
+	   .mem = {.address = 0x10, .size = 8, .attr = 0x20}},
+	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ | HF_EVF_SIZE_ASSUMED, .mem = {.address = 0x10, .size = 3}}}},
 	/* events on their own */
 	{"# context hw=1 pid=2 tid=3 asid=4 vmid=5 mode=VS vlen=256 isa=RV64\n# context pid=9\n",
 	 {{.kind = HF_EVENT_CONTEXT, .size = 0xff, .context = {1, 2, 3, 4, 5, 32, HF_MODE_VS, HF_ISA_RV64}},
@@ -130,6 +147,9 @@ static const struct golden goldens[] = {
 	 {{.kind = HF_EVENT_INSN, .flags = HF_EVF_TAKEN, .insn = {.opcode = 0xd65f03c0, .size = 4, .isa = HF_ISA_A64,
 	   .flow = HF_FLOW_RETURN, .mode = HF_MODE_EL1h, .target = 0x10}},
 	  {.kind = HF_EVENT_INSN, .insn = {.pc = 0x10, .opcode = 0xffffffff, .size = 4, .mode = 99}}}},
+	/* the trace ends at a branch */
+	{"9 M 0000000000000014 02f71663 bne a4, a5, 44\n",
+	 {INSN(0x14, 0x02f71663, 4, HF_FLOW_BRANCH, .flags = HF_EVF_OPEN)}},
 };
 
 #define GOLDENS (sizeof goldens / sizeof goldens[0])

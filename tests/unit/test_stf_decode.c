@@ -291,9 +291,10 @@ static void test_traps(void)
 	expect_insn(0x1000, HF_MODE_U);
 	expect_insn(0x1004, HF_MODE_U);
 	ev = expect(HF_EVENT_ATTEMPT);
-	CHECK(ev->insn.pc == 0x1008 && ev->insn.target == 2 && ev->insn.mode == HF_MODE_U && ev->flags == 0);
+	CHECK(ev->insn.pc == 0x1008 && ev->insn.target == 2 && ev->insn.mode == HF_MODE_U &&
+	      ev->flags == HF_EVF_RECORD);
 	ev = expect(HF_EVENT_TRAP);
-	CHECK_EQ(ev->flags, HF_EVF_CAUSE | HF_EVF_HANDLER | HF_EVF_MODE);
+	CHECK_EQ(ev->flags, HF_EVF_CAUSE | HF_EVF_HANDLER | HF_EVF_MODE | HF_EVF_VALUE);
 	CHECK(ev->trap.cause == 13 && ev->trap.value == 0xdead0000 && ev->trap.handler == 0x8000);
 	CHECK(ev->small == HF_MODE_S && ev->size == 24);
 	check_data(fault, 24);
@@ -309,7 +310,7 @@ static void test_traps(void)
 	check_data(&zero, 8);
 	CHECK_EQ(expect(HF_EVENT_ATTEMPT)->insn.pc, 0x9000);
 	ev = expect(HF_EVENT_TRAP);
-	CHECK(ev->flags == HF_EVF_CAUSE && ev->trap.cause == 2 && ev->trap.value == 0xffff);
+	CHECK(ev->flags == (HF_EVF_CAUSE | HF_EVF_VALUE) && ev->trap.cause == 2 && ev->trap.value == 0xffff);
 	check_data(illegal, 24);
 	expect_insn(0x9004, HF_MODE_M);
 	expect_end(&b);

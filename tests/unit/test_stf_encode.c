@@ -76,7 +76,7 @@ static const struct hf_event *expect(enum hf_event_kind kind)
 static void expect_text(const char *want)
 {
 	const struct hf_event *ev = expect(HF_EVENT_TEXT);
-	char text[400];
+	char text[700];
 	size_t n = 0;
 
 	CHECK(ev->size < sizeof text);
@@ -133,6 +133,9 @@ static void test_foreign_events(void)
 	ev = add(HF_EVENT_MEM);
 	ev->mem.address = 0x40;
 	ev->small = 1;
+	ev = add(HF_EVENT_MEM);
+	ev->flags = HF_EVF_READ | HF_EVF_NO_ADDRESS;
+	ev->mem.size = 4;
 	insn(HF_EVENT_INSN, 0x1004, HF_MODE_UNKNOWN);
 	ev = add(HF_EVENT_CONTEXT);
 	ev->size = HF_CONTEXT_MODE;
@@ -142,6 +145,7 @@ static void test_foreign_events(void)
 	ev->loss.offset = 5;
 	add(HF_EVENT_TRANSACTION);
 	turn_around(&foreign);
+	expect_text("hartfs: the pc of the header is not known and made up");
 	expect_text("hartfs: gap: offset 77: the file ends too early, 9 bytes");
 	expect_insn(0x1000, 0);
 	expect_text("hartfs: timestamp 5");
@@ -152,7 +156,8 @@ static void test_foreign_events(void)
 	expect_text("hartfs: virtual machine 2");
 	expect_text("hartfs: vector length 128 bits");
 	expect_text("hartfs: not traced from here to the next instruction");
-	expect_text("hartfs: access to 0x40 without an instruction");
+	expect_text("hartfs: access at 0x40 without an instruction");
+	expect_text("hartfs: load of 4 bytes at an address that is not known");
 	expect_insn(0x1004, 0);
 	expect_text("hartfs: doubt: offset 5: the data is damaged");
 	expect_text("hartfs: transaction 0");
@@ -219,7 +224,7 @@ static void test_traps(void)
 	insn(HF_EVENT_INSN, 0x8000, HF_MODE_M);
 	ev = insn(HF_EVENT_ATTEMPT, 0x8004, HF_MODE_M);
 	ev = add(HF_EVENT_TRAP);
-	ev->flags = HF_EVF_CAUSE | HF_EVF_HANDLER | HF_EVF_MODE;
+	ev->flags = HF_EVF_CAUSE | HF_EVF_HANDLER | HF_EVF_MODE | HF_EVF_VALUE;
 	ev->small = HF_MODE_S;
 	ev->trap = (struct hf_ev_trap){.cause = 13, .value = 0xbad, .handler = 0x9000};
 	insn(HF_EVENT_INSN, 0x9000, HF_MODE_S);
@@ -236,7 +241,7 @@ static void test_traps(void)
 	CHECK(ev->insn.pc == 0x1004 && ev->insn.opcode == 0x13 && ev->insn.mode == HF_MODE_U);
 	ev = (struct hf_event *)expect(HF_EVENT_TRAP);
 	CHECK(ev->flags & HF_EVF_ASYNC && ev->trap.cause == 7 && ev->trap.handler == 0x8000);
-	expect(HF_EVENT_DATA);
+	CHECK_EQ(ev->size, 0);
 	expect_mode(HF_MODE_M);
 	expect_insn(0x8000, HF_MODE_M);
 	CHECK_EQ(expect(HF_EVENT_ATTEMPT)->insn.pc, 0x8004);
@@ -253,6 +258,48 @@ static void test_traps(void)
 	CHECK_EQ(cursor, out.n);
 }
 
+/* What a source does not know is nothing that a reader would take for known. */
+static void test_unknown(void)
+{
+	struct hf_event *ev = insn(HF_EVENT_INSN, 0x1000, HF_MODE_U);
+
+	ev->flags = HF_EVF_OPEN;
+	ev->insn.opcode = 0x00b50463;
+	ev = add(HF_EVENT_MEM);
+	ev->flags = HF_EVF_WRITE | HF_EVF_NO_ADDRESS;
+	ev->small = 1;
+	ev->mem = (struct hf_ev_mem){.data = 7, .size = 4};
+	insn(HF_EVENT_ATTEMPT, 0x1004, HF_MODE_U);
+	ev = add(HF_EVENT_TRAP); /* a page fault at an address that nobody says */
+	ev->flags = HF_EVF_CAUSE;
+	ev->trap.cause = 13;
+	ev = add(HF_EVENT_TRAP); /* none of whose instruction is known */
+	ev->flags = HF_EVF_CAUSE | HF_EVF_VALUE;
+	ev->trap = (struct hf_ev_trap){.cause = 15, .value = 0x40};
+	ev = add(HF_EVENT_TRAP);
+	ev->flags = HF_EVF_CAUSE | HF_EVF_VALUE;
+	ev->trap = (struct hf_ev_trap){.cause = 1, .value = 0x44};
+	turn_around(&foreign);
+	expect_text("hartfs: whether this branch was taken is not known");
+	expect_text("hartfs: store of 4 bytes, 0x7, at an address that is not known");
+	expect_mode(HF_MODE_U);
+	expect_insn(0x1000, HF_MODE_U);
+	expect(HF_EVENT_ATTEMPT);
+	ev = (struct hf_event *)expect(HF_EVENT_TRAP);
+	CHECK(ev->flags == HF_EVF_CAUSE && ev->size == 16);
+	ev = (struct hf_event *)expect(HF_EVENT_DATA);
+	CHECK_EQ(hf_get64(ev->data.bytes), 0x1004);
+	expect_text("hartfs: trap value 0x40");
+	expect(HF_EVENT_ATTEMPT);
+	ev = (struct hf_event *)expect(HF_EVENT_TRAP);
+	CHECK(ev->flags == HF_EVF_CAUSE && ev->size == 0);
+	expect(HF_EVENT_ATTEMPT);
+	ev = (struct hf_event *)expect(HF_EVENT_TRAP);
+	CHECK(ev->flags == (HF_EVF_CAUSE | HF_EVF_VALUE) && ev->size == 8 && ev->trap.value == 0x44);
+	expect(HF_EVENT_DATA);
+	CHECK_EQ(cursor, out.n);
+}
+
 /* What a packet source calls a retired ecall keeps retired: its exception becomes a COMMENT. */
 static void test_retired_call(void)
 {
@@ -266,7 +313,7 @@ static void test_retired_call(void)
 	turn_around(&foreign);
 	expect_mode(HF_MODE_U);
 	expect_insn(0x1000, HF_MODE_U);
-	expect_text("hartfs: exception: cause 8, value 0x0, handler 0x8000");
+	expect_text("hartfs: exception, cause 8, handler 0x8000");
 	CHECK_EQ(expect(HF_EVENT_DISCONTINUITY)->jump.to, 0x8000);
 	expect_insn(0x8000, HF_MODE_U);
 	CHECK_EQ(cursor, out.n);
@@ -330,7 +377,8 @@ static void test_header(void)
 	/* of nothing at all */
 	bytes = hf_stft_encode(&foreign, 0, &in);
 	hf_stft_open(&t, &bytes);
-	CHECK_EQ(((const struct hf_stf_header *)t.stream->info.header)->body, bytes.n);
+	CHECK_EQ(((const struct hf_stf_header *)t.stream->info.header)->body + 5 +
+			 strlen("hartfs: the pc of the header is not known and made up"), bytes.n);
 	hf_stft_close(&t);
 	hf_bytes_free(&bytes);
 }
@@ -567,6 +615,7 @@ int main(void)
 	test_attachments();
 	test_traps();
 	test_retired_call();
+	test_unknown();
 	test_arm();
 	test_header();
 	test_header_of_stf();
