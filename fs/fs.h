@@ -90,7 +90,8 @@ struct hf_attr {
  * Names to inodes. Errors: HF_ERR_NOT_FOUND (ret_attr->entry_timeout then says how long the kernel may believe that),
  * HF_ERR_IO. Each success holds one reference to the inode that hf_fs_forget gives back. A lookup in a view directory
  * of a capture that is not indexed yet starts its indexing and waits up to a second or two, then answers as the
- * directory is at that moment.
+ * directory is at that moment; with HF_ERR_BUSY, which the kernel must not keep, if it may have the name later. So does a
+ * lookup of a slice's view that is still being measured.
  */
 int hf_fs_lookup(struct hf_fs *fs, uint64_t parent, const char *name, struct hf_attr *ret_attr);
 void hf_fs_forget(struct hf_fs *fs, uint64_t ino, uint64_t count);
