@@ -19,6 +19,7 @@ struct progress {
 	struct hf_stop stop; /* is_over */
 	bool foreground; /* somebody waits for it, who will say how it went */
 	bool repair;     /* of an index that is in use */
+	const struct hf_tap *tap; /* or NULL */
 	bool (*fn)(void *ctx, double percent, uint64_t insns);
 	void *ctx;
 };
@@ -147,6 +148,7 @@ static int run_build(struct hf_fs *fs, const struct hf_trace *trace, const struc
 		.expansion = fs->options.expansion,
 		.on_progress = on_progress,
 		.threads = share_of_threads,
+		.tap = progress->tap,
 		.ctx = progress,
 	};
 	int err = hf_companion_open(&fs->held, progress->capture->path, trace, stamp->beside, fs->params,
@@ -339,10 +341,10 @@ static void end_turn(struct hf_capture *capture, const struct progress *progress
 		hf_index_dir_waited_for(&capture->fs->index_dir);
 }
 
-int hf_capture_index(struct hf_capture *capture, bool wait, bool (*fn)(void *ctx, double percent, uint64_t insns),
-		     void *ctx, struct hf_diag *diag)
+int hf_capture_index(struct hf_capture *capture, bool wait, const struct hf_tap *tap,
+		     bool (*fn)(void *ctx, double percent, uint64_t insns), void *ctx, struct hf_diag *diag)
 {
-	struct progress progress = {.capture = capture, .foreground = wait, .fn = fn, .ctx = ctx};
+	struct progress progress = {.capture = capture, .foreground = wait, .tap = tap, .fn = fn, .ctx = ctx};
 	struct hf_stamp stamp;
 	int err;
 

@@ -137,9 +137,10 @@ int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *sta
  * or waits for it as hf_capture_facts does. HF_ERR_CHANGED if it does not come; *facts is NULL after an error. */
 int hf_capture_confirm(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **facts);
 
-/* Indexes on the calling thread; HF_ERR_BUSY if another one (wait: does not happen, it is waited for) is at it. */
-int hf_capture_index(struct hf_capture *capture, bool wait, bool (*progress)(void *ctx, double percent, uint64_t insns),
-		     void *ctx, struct hf_diag *diag);
+/* Indexes on the calling thread; HF_ERR_BUSY if another one (wait: does not happen, it is waited for) is at it. tap: NULL,
+ * or who gets the bytes of a view meanwhile. */
+int hf_capture_index(struct hf_capture *capture, bool wait, const struct hf_tap *tap,
+		     bool (*progress)(void *ctx, double percent, uint64_t insns), void *ctx, struct hf_diag *diag);
 
 /* Indexing or opening it met err, a shortage, and is to be tried again; counts. False: no shortage, or the last of many. */
 bool hf_capture_may_try(struct hf_capture *capture, int err);

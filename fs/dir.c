@@ -191,8 +191,11 @@ static int fill_made(struct hf_dir *dir)
 	/* Of a small capture the index is there in a moment, and nobody should see that it was not. */
 	if (hf_node_is_view(&dir->node->key))
 		err = hf_tree_look(dir->node, hf_tree_patience(dir->node->key.capture, true), &facts, &st);
+	/* What will be in it nobody knows. */
+	if (!err && !facts && hf_node_is_view(&dir->node->key) && dir->node->key.kind != HF_NODE_VIEWS)
+		err = HF_ERR_BUSY;
 	if (!err && hf_node_is_slice(&dir->node->key))
-		err = facts ? hf_tree_slice_children(dir->node, facts, NULL, add_child, dir) : 0;
+		err = hf_tree_slice_children(dir->node, facts, NULL, add_child, dir);
 	else if (!err)
 		hf_tree_children(dir->fs, dir->node, facts, add_child, dir);
 	hf_facts_unref(facts);

@@ -90,7 +90,8 @@ struct hf_attr {
  * Names to inodes. Errors: HF_ERR_NOT_FOUND (ret_attr->entry_timeout then says how long the kernel may believe that),
  * HF_ERR_IO. Each success holds one reference to the inode that hf_fs_forget gives back. A lookup in a view directory
  * of a capture that is not indexed yet starts its indexing and waits up to a second or two, then answers as the
- * directory is at that moment.
+ * directory is at that moment; with HF_ERR_BUSY, which the kernel must not keep, if it may have the name later. So does a
+ * lookup of a slice's view that is still being measured.
  */
 int hf_fs_lookup(struct hf_fs *fs, uint64_t parent, const char *name, struct hf_attr *ret_attr);
 void hf_fs_forget(struct hf_fs *fs, uint64_t ino, uint64_t count);
@@ -184,6 +185,13 @@ unsigned hf_fs_reach(int dir_fd, const char *ini);
  * though its view directory then says so. progress may be NULL: percent 0..100. */
 int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, double percent, uint64_t insns),
 		void *ctx, struct hf_diag *diag);
+/*
+ * The same, and meanwhile put gets the bytes of a view, by its path in the view directory, as they are made: in order, from
+ * any thread, perhaps not from the beginning or twice (struct hf_tap), or none of a view of which that cannot be.
+ */
+typedef void (*hf_tap_fn)(void *ctx, uint64_t offset, const uint8_t *bytes, size_t n);
+int hf_fs_index_tapped(struct hf_fs *fs, const char *path, const char *view, hf_tap_fn put,
+		       bool (*progress)(void *ctx, double percent, uint64_t insns), void *ctx, struct hf_diag *diag);
 /* The same in words, which say more of a description: false if there is nothing to say. Looks at nothing anew. */
 bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size);
 /* Whether the index directory fails, or was missing: in words. *ret_memory: indexes that are only in memory;

@@ -67,7 +67,7 @@ static void wait_a_little(struct hf_jobs *jobs)
 static void index_one(struct hf_fs *fs, struct hf_capture *capture)
 {
 	struct hf_diag diag;
-	int err = hf_capture_index(capture, false, NULL, NULL, &diag);
+	int err = hf_capture_index(capture, false, NULL, NULL, NULL, &diag);
 
 	/* Another process is at it, the file changed meanwhile and perhaps goes on changing, or memory or descriptors ran
 	 * out; if that happened too often it is not queued any more. */

@@ -76,7 +76,7 @@ int hf_capture_reopen(struct hf_capture *capture, uint64_t version, int view, un
 	hf_capture_repair(capture, version);
 	/* Where nothing is indexed in the background, it is done here. */
 	if (wait_ms && capture->fs->options.no_index)
-		done = !hf_capture_index(capture, true, NULL, NULL, &diag);
+		done = !hf_capture_index(capture, true, NULL, NULL, NULL, &diag);
 	else if (wait_ms)
 		done = await(capture, version, wait_ms);
 	if (done)

@@ -242,6 +242,17 @@ static int lookup_slice(struct hf_fs *fs, const struct hf_node *at, const struct
 	return hf_tree_enter(fs, &key, st, 0, ret_attr);
 }
 
+/* Whether a name may be in a directory of views as soon as the capture is indexed, of which nothing is known yet. */
+static bool may_come(const struct hf_node *dir, const char *name)
+{
+	static const char *const names[] = {"hart", "errors.txt", "records.txt", "source."};
+	bool may = dir->key.kind != HF_NODE_VIEWS;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		may |= strncmp(name, names[i], strlen(names[i])) == 0;
+	return may;
+}
+
 /* In a directory of ours. */
 static int lookup_made(struct hf_fs *fs, struct hf_node *parent, const char *name, struct hf_attr *ret_attr)
 {
@@ -258,8 +269,11 @@ static int lookup_made(struct hf_fs *fs, struct hf_node *parent, const char *nam
 		err = hf_archive_stat(&fs->archive, "", &st);
 	if (err)
 		return err;
-	if (hf_node_is_view(&parent->key) && !facts)
+	if (hf_node_is_view(&parent->key) && !facts) {
 		ret_attr->entry_timeout = 0;
+		if (may_come(parent, name))
+			return HF_ERR_BUSY;
+	}
 	if (parent->key.kind == HF_NODE_AT) {
 		/* Slices are cut by the index itself, which must then be there. */
 		err = hf_capture_confirm(parent->key.capture, hf_tree_patience(parent->key.capture, false), &facts);
@@ -373,7 +387,7 @@ static int slice_size_of(const struct hf_node *node, const struct hf_facts *fact
 	struct hf_slice *slice;
 	struct hf_view view;
 	int err = facts ? hf_slice_get(key->capture, facts, key->hart, key->first, key->last, &slice)
-			: HF_ERR_NOT_FOUND;
+			: HF_ERR_BUSY;
 
 	*ret_size = HF_INFO_INDEXING_SIZE;
 	if (err)
@@ -387,13 +401,16 @@ static int slice_size_of(const struct hf_node *node, const struct hf_facts *fact
 	return err == HF_ERR_BUSY ? HF_ERR_CHANGED : err;
 }
 
-/* The size of a node, which is found among the children of its directory; HF_ERR_NOT_FOUND if it is not there. */
+/* The size of a node, which is found among the children of its directory; HF_ERR_NOT_FOUND if it is not there, HF_ERR_BUSY
+ * if that is not known. */
 static int size_of(const struct hf_node *node, const struct hf_facts *facts, uint64_t *ret_size)
 {
 	const struct hf_facts_hart *hart = facts ? hf_facts_hart(facts, node->key.hart) : NULL;
 	bool there = true;
 
 	*ret_size = 0;
+	if (!facts && hf_node_is_dir(&node->key) && node->key.kind != HF_NODE_VIEWS)
+		return HF_ERR_BUSY;
 	switch (node->key.kind) {
 	case HF_NODE_INFO:
 		*ret_size = facts ? facts->info_size : HF_NOWHERE;

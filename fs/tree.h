@@ -43,7 +43,7 @@ void hf_tree_children(struct hf_fs *fs, const struct hf_node *node, const struct
 		      void *ctx);
 
 /* Those of the directory of a slice, or of a view's in it, or only (name not NULL) that with a name, which is waited
- * for a second or two. While some are not known yet there is INDEXING. */
+ * for a second or two: then HF_ERR_BUSY. While some are not known yet there is INDEXING. */
 int hf_tree_slice_children(const struct hf_node *node, const struct hf_facts *facts, const char *name,
 			   hf_child_fn fn, void *ctx);
 

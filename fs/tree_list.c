@@ -221,8 +221,11 @@ int hf_tree_slice_children(const struct hf_node *node, const struct hf_facts *fa
 	key.content = facts->content;
 	key.kind = HF_NODE_SLICE_INDEXING;
 	key.view = 0;
-	if (!err && going && busy)
+	if (!err && going && busy) {
 		fn(ctx, "INDEXING", &key, HF_INFO_INDEXING_SIZE);
+		if (name && strcmp(name, "INDEXING") != 0)
+			err = HF_ERR_BUSY;
+	}
 	hf_slice_put(slice);
 	return err;
 }

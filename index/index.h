@@ -194,6 +194,18 @@ struct hf_build_progress {
 };
 typedef int (*hf_build_fn)(void *ctx, const struct hf_build_progress *progress);
 
+/*
+ * Somebody who wants the bytes of one view while the index is being made: put gets them in order, from whatever thread, and
+ * not from the beginning if an earlier build had come further, or twice if the build begins anew. It must not wait. A
+ * view that is the stream itself is not given.
+ */
+struct hf_tap {
+	const struct hf_enc_ops *ops;
+	uint32_t hart;
+	void (*put)(void *ctx, uint64_t offset, const uint8_t *bytes, size_t n);
+	void *ctx;
+};
+
 struct hf_build {
 	int dirfd;                      /* the index directory, or hf_memdir_fd */
 	struct hf_src *file;            /* the capture as it lies in the archive; borrowed */
@@ -207,6 +219,7 @@ struct hf_build {
 	const struct hf_symbols *symbols;
 	const struct hf_chunk_limits *limits; /* NULL: default */
 	uint64_t expansion;             /* see hf_expansion_most */
+	const struct hf_tap *tap;       /* NULL: nobody */
 	hf_build_fn on_progress;        /* may be NULL */
 	void *ctx;
 	/* How many threads the build may use just now, the caller's included; asked again and again on that one. NULL:

@@ -58,8 +58,10 @@ int hf_lane_add_view(struct hf_lane *lane, size_t number, uint64_t first_chunk, 
 {
 	struct hf_lane_view *view = &lane->views[lane->view_count];
 	struct hf_builder *b = lane->b;
-	int err = hf_view_lane_open(&view->lane, &b->views[number], b->in.stream, lane->end.hart.id, &b->env,
-				    hf_crew_is_many(b->crew), resume);
+	const struct hf_view_part *part = &b->views[number];
+	const bool original = part->key->ops == b->in.stream->codec->original && (b->in.stream->info.flags & HF_STREAM_ORIGINAL);
+	int err = hf_view_lane_open(&view->lane, part, b->in.stream, lane->end.hart.id, &b->env,
+				    original ? NULL : b->build->tap, hf_crew_is_many(b->crew), resume);
 
 	if (err)
 		return err;

@@ -15,6 +15,8 @@ static int flush_hash(struct hf_sink *sink)
 	size_t n = (size_t)(sink->p - sink->start);
 
 	XXH3_64bits_update(out->state, sink->start, n);
+	if (out->tap && n)
+		out->tap->put(out->tap->ctx, out->base + sink->flushed, sink->start, n);
 	sink->flushed += n;
 	sink->p = sink->start;
 	return 0;
@@ -53,6 +55,7 @@ static int open_encoder(struct hf_view_lane *lane, const struct hf_view_part *pa
 	}
 	if (resume) {
 		lane->row = part->resume;
+		lane->out.base = lane->row.offset;
 		return hf_enc_load(lane->enc, lane->row.entry, lane->row.entry_size);
 	}
 	lane->row.entry_size = (uint32_t)hf_enc_save(lane->enc, lane->row.entry);
@@ -60,12 +63,14 @@ static int open_encoder(struct hf_view_lane *lane, const struct hf_view_part *pa
 }
 
 int hf_view_lane_open(struct hf_view_lane *lane, const struct hf_view_part *part, const struct hf_stream *stream,
-		      uint32_t hart, const struct hf_enc_env *env, bool own_disasm, bool resume)
+		      uint32_t hart, const struct hf_enc_env *env, const struct hf_tap *tap, bool own_disasm, bool resume)
 {
 	int err = 0;
 
 	*lane = (struct hf_view_lane){.env = *env};
 	lane->env.params = part->key->options;
+	if (tap && tap->ops == part->key->ops && tap->hart == hart)
+		lane->out.tap = tap;
 	if (env->disasm && own_disasm) {
 		err = hf_disasm_new(&lane->disasm);
 		lane->env.disasm = lane->disasm;
@@ -96,5 +101,6 @@ void hf_view_lane_end_chunk(struct hf_view_lane *lane, bool last)
 void hf_view_lane_next_chunk(struct hf_view_lane *lane)
 {
 	lane->row.offset += lane->row.size;
+	lane->out.base = lane->row.offset;
 	lane->row.entry_size = (uint32_t)hf_enc_save(lane->enc, lane->row.entry);
 }

@@ -10,11 +10,13 @@
 
 struct XXH3_state_s;
 
-/* Where the bytes of a view go: into a checksum. sink comes first. */
+/* Where the bytes of a view go: into a checksum, and to a tap. sink comes first. */
 struct hf_hash_sink {
 	struct hf_sink sink;
 	struct XXH3_state_s *state;
 	uint8_t *buf;
+	const struct hf_tap *tap; /* NULL: nobody wants them */
+	uint64_t base;            /* where the chunk at hand begins in the view */
 };
 
 struct hf_view_lane {
@@ -27,11 +29,12 @@ struct hf_view_lane {
 };
 
 /*
+ * tap: if it is of this view and hart it gets the bytes.
  * From the hart's first chunk, or resume: from the one that part was cut back to. With own_disasm it may run beside other
  * encoders with that env.
  */
 int hf_view_lane_open(struct hf_view_lane *lane, const struct hf_view_part *part, const struct hf_stream *stream,
-		      uint32_t hart, const struct hf_enc_env *env, bool own_disasm, bool resume);
+		      uint32_t hart, const struct hf_enc_env *env, const struct hf_tap *tap, bool own_disasm, bool resume);
 void hf_view_lane_close(struct hf_view_lane *lane);
 
 static inline void hf_view_lane_put(struct hf_view_lane *lane, const struct hf_event *ev, size_t n)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs cat and hartfs info: single files of the tree on standard output, without a mount. */
 #include "mountd/commands.h"
+#include "mountd/live.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"
 
@@ -137,36 +138,85 @@ static void explain_none(const char *command, const char *shown, int err)
 		hf_paths_explain(command, shown, err, NULL);
 }
 
-/* The path in the tree of what a target means; the capture it belongs to, *ret_capture (NULL: none), gets indexed if it
- * is not; *ret_failed: nothing of it could be decoded. Both are the caller's to free. */
-static char *resolve_target(struct hf_fs *fs, const struct target *target, const char *command, const char *shown,
-			    char **ret_capture, bool *ret_failed)
+/* Whoever read our output has enough. */
+static bool reader_left;
+
+/* Says why writing failed, unless the reader has left. */
+static bool tell_write_error(const char *command, int errnum)
+{
+	reader_left |= errnum == EPIPE;
+	if (errnum && errnum != EPIPE)
+		hf_say(stderr, "hartfs %s: standard output: %s", command, strerror(errnum));
+	return errnum;
+}
+
+static bool is_wanted(void *ctx, double percent, uint64_t insns)
+{
+	(void)percent, (void)insns;
+	return !ctx || !hf_live_failed(ctx);
+}
+
+/* Indexes a capture, and writes what is made of a view (NULL: nothing) meanwhile. *ret_done: up to there it is written. */
+static int index_and_write(struct hf_fs *fs, const struct hf_settings *settings, const char *capture, const char *view,
+			   const char *command, uint64_t *ret_done, struct hf_diag *diag)
+{
+	struct hf_live *live = view ? hf_live_new(settings->offset, settings->length) : NULL;
+	int errnum, err = hf_fs_index_tapped(fs, capture, live ? view : "", live ? hf_live_put : NULL, is_wanted, live, diag);
+
+	*ret_done = hf_live_finish(live, &errnum);
+	return tell_write_error(command, errnum) ? HF_ERR_CANCELLED : err;
+}
+
+/* What a target means. */
+struct meaning {
+	char *path;    /* in the tree; NULL: nothing, as was said */
+	char *capture; /* it belongs to; NULL: none */
+	uint64_t done; /* of the file: written already */
+	bool failed;   /* nothing of the capture could be decoded */
+};
+
+/* The path of the view behind a capture's view directory; NULL: it is none. */
+static const char *view_of(const struct target *target, const char *view_dir)
+{
+	const size_t n = strlen(view_dir);
+
+	if (target->view)
+		return target->view;
+	return !strncmp(target->path, view_dir, n) && target->path[n] == '/' ? target->path + n + 1 : NULL;
+}
+
+/* A capture that is not indexed gets so. live: what is made of the view meanwhile is to be written. */
+static struct meaning resolve_target(struct hf_fs *fs, const struct hf_settings *settings, const struct target *target,
+				     const char *command, const char *shown, bool live)
 {
 	char capture[PATH_MAX], view_dir[PATH_MAX];
+	struct meaning meaning = {.path = NULL};
 	struct hf_diag diag = {0};
-	char *path = NULL;
 	int err = hf_fs_capture_of(fs, target->path, capture, view_dir);
 
-	*ret_capture = NULL;
-	*ret_failed = false;
 	if (err && (target->view || !is_nothing(err))) {
 		explain_none(command, shown, err);
-		return NULL;
+		return meaning;
 	}
-	if (err)
-		return strdup(target->path);
+	if (err) {
+		meaning.path = strdup(target->path);
+		return meaning;
+	}
 	/* The capture's own bytes need no index. */
 	if (target->view || strcmp(capture, target->path) != 0)
-		err = hf_fs_index(fs, capture, NULL, NULL, &diag);
+		err = index_and_write(fs, settings, capture, live ? view_of(target, view_dir) : NULL, command, &meaning.done,
+				      &diag);
+	if (err == HF_ERR_CANCELLED)
+		return meaning;
 	if (err && !is_about_capture(err))
 		hf_paths_explain_capture(command, shown, fs, capture, err, &diag);
 	else if (!target->view)
-		path = strdup(target->path);
-	else if (asprintf(&path, "%s/%s", view_dir, target->view) < 0)
-		path = NULL;
-	*ret_failed = err;
-	*ret_capture = strdup(capture);
-	return path;
+		meaning.path = strdup(target->path);
+	else if (asprintf(&meaning.path, "%s/%s", view_dir, target->view) < 0)
+		meaning.path = NULL;
+	meaning.failed = err;
+	meaning.capture = strdup(capture);
+	return meaning;
 }
 
 /* Reads under way: as many as keep the decode pool busy while the oldest is being written. */
@@ -299,9 +349,6 @@ static int copy(struct hf_fs *fs, struct hf_file *file, uint64_t offset, uint64_
 	}
 }
 
-/* Whoever read our output has enough. */
-static bool reader_left;
-
 static bool is_directory(struct hf_fs *fs, uint64_t ino)
 {
 	struct hf_attr attr;
@@ -309,10 +356,12 @@ static bool is_directory(struct hf_fs *fs, uint64_t ino)
 	return hf_fs_getattr(fs, ino, &attr) == 0 && S_ISDIR(attr.st.st_mode);
 }
 
-/* capture: whose file it is, or NULL. If nothing of it could be decoded that is why its views are not there. */
-static int write_file(struct hf_fs *fs, const char *path, const char *capture, const struct hf_settings *settings,
-		      const char *command, const char *shown)
+/* capture: whose file it is, or NULL. If nothing of it could be decoded that is why its views are not there. done: up to
+ * there it is written already. */
+static int write_file(struct hf_fs *fs, const char *path, const char *capture, uint64_t done,
+		      const struct hf_settings *settings, const char *command, const char *shown)
 {
+	const uint64_t skip = done > settings->offset ? done - settings->offset : 0;
 	struct hf_file *file = NULL;
 	uint64_t ino;
 	bool keep, directory = false;
@@ -323,7 +372,8 @@ static int write_file(struct hf_fs *fs, const char *path, const char *capture, c
 		directory = is_directory(fs, ino);
 		read_err = hf_file_open(fs, ino, &file, &keep);
 		if (!read_err) {
-			write_err = copy(fs, file, settings->offset, settings->length, &read_err);
+			if (skip < settings->length)
+				write_err = copy(fs, file, settings->offset + skip, settings->length - skip, &read_err);
 			hf_file_close(file);
 		}
 		hf_fs_forget(fs, ino, 1);
@@ -336,9 +386,7 @@ static int write_file(struct hf_fs *fs, const char *path, const char *capture, c
 		hf_paths_explain_capture(command, shown, fs, capture, read_err, NULL);
 	else if (read_err)
 		hf_paths_explain(command, shown, read_err, NULL);
-	reader_left |= write_err == EPIPE;
-	if (write_err && write_err != EPIPE)
-		hf_say(stderr, "hartfs %s: standard output: %s", command, strerror(write_err));
+	tell_write_error(command, write_err);
 	return read_err || write_err ? HF_EXIT_FAILURE : HF_EXIT_OK;
 }
 
@@ -381,7 +429,7 @@ static int write_infos(struct hf_fs *fs, const struct hf_settings *settings, con
 		if (!err || is_about_capture(err)) {
 			if (asprintf(&inside, "%s/info.json", found.view_dir[i]) < 0)
 				inside = NULL;
-			status = inside ? write_file(fs, inside, NULL, settings, "info", found.capture[i]) : HF_EXIT_FAILURE;
+			status = inside ? write_file(fs, inside, NULL, 0, settings, "info", found.capture[i]) : HF_EXIT_FAILURE;
 			good += !err && status == HF_EXIT_OK;
 		} else if (!reader_left) {
 			hf_paths_explain_capture("info", found.capture[i], fs, found.capture[i], err, &diag);
@@ -436,25 +484,24 @@ static void open_job(const struct hf_settings *settings, const char *path, const
 static int write_job(const struct hf_settings *settings, struct job *job, const char *command)
 {
 	struct hf_fs *fs = hf_opened_start(settings, &job->archive, false, NULL);
-	char *inside = NULL, *capture = NULL;
+	struct meaning meaning = {.path = NULL};
 	int status = HF_EXIT_FAILURE;
-	bool failed;
 
 	if (!fs)
 		return status;
 	if (job->all) {
 		status = write_infos(fs, settings, job->path);
 	} else {
-		inside = resolve_target(fs, &job->target, command, job->shown, &capture, &failed);
-		if (inside)
-			status = write_file(fs, inside, capture, settings, command, job->shown);
+		meaning = resolve_target(fs, settings, &job->target, command, job->shown, strcmp(command, "cat") == 0);
+		if (meaning.path)
+			status = write_file(fs, meaning.path, meaning.capture, meaning.done, settings, command, job->shown);
 		/* That of "info" is about the capture. */
-		if (failed && strcmp(command, "info") == 0)
+		if (meaning.failed && strcmp(command, "info") == 0)
 			status = HF_EXIT_FAILURE;
 	}
 	hf_fs_close(fs);
-	free(capture);
-	free(inside);
+	free(meaning.capture);
+	free(meaning.path);
 	return status;
 }
 

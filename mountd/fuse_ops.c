@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mountd/session.h"
+#include "mountd/blocked.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,15 +99,13 @@ static struct fuse_entry_param entry_of(const struct hf_attr *attr)
 					 .entry_timeout = attr->entry_timeout};
 }
 
-static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+void hf_fuse_reply_lookup(fuse_req_t req, int err, const struct hf_attr *attr)
 {
 	struct hf_fs *fs = session_of(req)->fs;
-	struct hf_attr attr = {0};
 	struct fuse_entry_param entry;
-	int err = hf_fs_lookup(fs, parent, name, &attr);
 
-	if (err == HF_ERR_NOT_FOUND && attr.entry_timeout > 0) {
-		entry = (struct fuse_entry_param){.entry_timeout = attr.entry_timeout};
+	if (err == HF_ERR_NOT_FOUND && attr->entry_timeout > 0) {
+		entry = (struct fuse_entry_param){.entry_timeout = attr->entry_timeout};
 		fuse_reply_entry(req, &entry);
 		return;
 	}
@@ -115,10 +113,21 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		reply_err(req, err);
 		return;
 	}
-	entry = entry_of(&attr);
+	entry = entry_of(attr);
 	/* Of an interrupted lookup the kernel keeps no count. */
 	if (fuse_reply_entry(req, &entry) == -ENOENT)
 		hf_fs_forget(fs, entry.ino, 1);
+}
+
+static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct hf_session *session = session_of(req);
+	struct hf_attr attr = {0};
+	int err = hf_fs_lookup(session->fs, parent, name, &attr);
+
+	if (err == HF_ERR_BUSY && session->block && hf_blocked_add(session, req, parent, name))
+		return;
+	hf_fuse_reply_lookup(req, err, &attr);
 }
 
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count)

@@ -236,6 +236,9 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 	case OPTION_WAIT:
 		settings->wait = true;
 		return true;
+	case OPTION_BLOCK:
+		settings->block = true;
+		return true;
 	case OPTION_FOREGROUND:
 		settings->foreground = true;
 		return true;

@@ -43,7 +43,7 @@ struct hf_settings {
 	uint64_t shard, shards;          /* shards 0: not given */
 	bool status_all;                 /* .hartfs is for everybody */
 	enum hf_sandbox_mode sandbox;
-	bool wait, foreground, lazy, prune, dry_run;
+	bool wait, block, foreground, lazy, prune, dry_run;
 	int verbosity;                   /* -2 .. 2 */
 	char *params;                    /* view parameters, comma-separated; NULL: none */
 	char **fuse_options;             /* for libfuse, each name or name=value */

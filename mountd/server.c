@@ -231,6 +231,7 @@ int hf_server_run(struct hf_plan *plan, int supervisor_fd)
 		return status;
 	if (!confine(plan))
 		return HF_EXIT_FAILURE;
+	server.session.block = plan->settings->block;
 	if (hf_session_start_tasks(&server.session)) {
 		hf_log(3, "out of memory");
 		return HF_EXIT_FAILURE;

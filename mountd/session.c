@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/session.h"
 
+#include "mountd/blocked.h"
 #include "mountd/log.h"
 
 #include <errno.h>
@@ -75,6 +76,8 @@ void hf_session_invalidate(void *ctx, uint64_t ino)
 {
 	struct hf_session *session = ctx;
 
+	if (session->block)
+		hf_blocked_wake(session);
 	/* ENOENT: the kernel did not know it anyway. */
 	fuse_lowlevel_notify_inval_inode(session->fuse, ino, -1, 0);
 }
@@ -133,7 +136,9 @@ static void wait_for_end(struct hf_session *session, const sigset_t *signals)
 
 int hf_session_start_tasks(struct hf_session *session)
 {
-	return hf_tasks_init(&session->cancels);
+	int err = session->block ? hf_blocked_start(session) : 0;
+
+	return err ? err : hf_tasks_init(&session->cancels);
 }
 
 int hf_session_run(struct hf_session *session)
@@ -174,6 +179,8 @@ bool hf_session_quiesce(struct hf_session *session)
 	struct timespec until;
 	bool quiet;
 
+	if (session->block)
+		hf_blocked_stop(session);
 	hf_fuse_cancel_reads(session);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += 5;

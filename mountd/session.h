@@ -20,6 +20,16 @@ struct hf_link {
 	struct hf_link *prev, *next;
 };
 
+/* Look-ups that are put aside: blocked.h. */
+struct hf_blockings {
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	struct hf_link list;
+	size_t count;
+	bool running, woken;
+	pthread_t thread;
+};
+
 struct hf_session {
 	struct fuse_session *fuse;
 	struct hf_fs *fs;            /* set before hf_session_run */
@@ -34,6 +44,8 @@ struct hf_session {
 	size_t read_count;           /* of those, including the one being freed */
 
 	struct hf_tasks cancels;
+	bool block;                  /* look-ups wait for indexes; set before hf_session_start_tasks */
+	struct hf_blockings blocked; /* if block */
 	atomic_int threads;          /* of the loop, that still run */
 	pthread_t main;
 };
@@ -55,6 +67,8 @@ bool hf_session_quiesce(struct hf_session *session);
 void hf_session_fini(struct hf_session *session);
 
 /* fuse_ops.c */
+/* Answers a look-up with what hf_fs_lookup gave. */
+void hf_fuse_reply_lookup(fuse_req_t req, int err, const struct hf_attr *attr);
 void hf_fuse_cancel_reads(struct hf_session *session);
 void hf_fuse_close_handles(struct hf_session *session);
 

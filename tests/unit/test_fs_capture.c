@@ -137,11 +137,15 @@ static void test_not_indexed(void)
 	got = hf_fst_text(&t, "x@stf/INDEXING");
 	CHECK(strstr(got, "0.0% indexed, ? left"));
 	free(got);
-	CHECK_EQ(hf_fst_lookup(&t, "x@stf/hart0", &attr), HF_ERR_NOT_FOUND);
+	CHECK_EQ(hf_fst_lookup(&t, "x@stf/hart0", &attr), HF_ERR_BUSY);
+	CHECK_EQ(hf_fst_lookup(&t, "x@stf/hart9999", &attr), HF_ERR_BUSY);
+	CHECK_EQ(hf_fst_lookup(&t, "x@stf/errors.txt", &attr), HF_ERR_BUSY);
+	CHECK_EQ(hf_fst_lookup(&t, "x@stf/nothing", &attr), HF_ERR_NOT_FOUND);
 	CHECK_EQ(hf_fs_index(t.fs, "y", NULL, NULL, &diag), HF_ERR_UNKNOWN_FORMAT);
 	CHECK_EQ(hf_fs_index(t.fs, "none", NULL, NULL, &diag), HF_ERR_NOT_FOUND);
 	CHECK_EQ(hf_fs_index(t.fs, "x.stf", NULL, NULL, &diag), 0);
 	CHECK(hf_fst_exists(&t, "x@stf/hart0"));
+	CHECK_EQ(hf_fst_lookup(&t, "x@stf/hart9999", &attr), HF_ERR_NOT_FOUND);
 	CHECK(!hf_fst_exists(&t, "x@stf/INDEXING"));
 	/* Again: there is nothing to do. And without this process. */
 	CHECK_EQ(hf_fs_index(t.fs, "x.stf", NULL, NULL, &diag), 0);

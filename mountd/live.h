@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The beginning of a view on standard output, while the capture is being indexed and its bytes come as they are made. The
+ * index never waits for whoever reads: what does not fit into a buffer is left to those who read the view when the index
+ * is there. Thread-safe.
+ */
+#ifndef HF_MOUNTD_LIVE_H
+#define HF_MOUNTD_LIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hf_live;
+
+/* For length bytes from offset on; NULL: there is no memory or thread for it. */
+struct hf_live *hf_live_new(uint64_t offset, uint64_t length);
+/* Bytes of the view at offset, an hf_tap_fn: those that were there before, and those behind a hole, are passed over. */
+void hf_live_put(void *live, uint64_t offset, const uint8_t *bytes, size_t n);
+/* Whether writing failed: nobody wants more. */
+bool hf_live_failed(struct hf_live *live);
+/* Waits until all is written that came, and frees live (NULL: nothing came). Returns up to where in the view bytes are out,
+ * or *ret_errno why not all of them. */
+uint64_t hf_live_finish(struct hf_live *live, int *ret_errno);
+
+#endif
