@@ -475,19 +475,31 @@ static int discard(struct hf_open *open, int why)
 	return HF_ERR_NOT_FOUND;
 }
 
+/* Whether an index can be one of the file: what it leaves out would be lost without a word. */
+static bool is_plausible(const struct hf_open *open)
+{
+	const struct hf_codec *codec = hf_index_codec(open->index);
+	const uint64_t stream = hf_index_stream_size(open->index), file = open->trace.file->size;
+	struct hf_diag damage;
+
+	if (!codec)
+		return true;
+	if (codec->records && !hf_index_records(open->index))
+		return false;
+	/* Of plain bytes there are as many as the file has, or fewer before damage. */
+	return hf_index_box(open->index) || stream == file ||
+	       (stream < file && hf_index_damage(open->index, &damage));
+}
+
 /* What there is in the index directory. HF_ERR_NOT_FOUND also if it is of no use: then it is not there any more. */
 static int open_indexed(struct hf_open *open)
 {
 	struct hf_fs *fs = open->capture->fs;
-	struct hf_diag damage;
 	int err = hf_index_open(fs->index_fd, &open->trace.identity, &open->index);
 
 	if (err)
 		open->index = NULL;
-	/* Of plain bytes there are as many as the file has, or fewer before damage. */
-	else if (!hf_index_box(open->index) && hf_index_codec(open->index) &&
-		 (hf_index_damage(open->index, &damage) ? hf_index_stream_size(open->index) > open->trace.file->size
-							: hf_index_stream_size(open->index) != open->trace.file->size))
+	else if (!is_plausible(open))
 		return discard(open, HF_ERR_STATE);
 	if (!err) {
 		err = hf_block_source_new(open->trace.file, open->index, fs->cache, &open->source);
