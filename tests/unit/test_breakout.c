@@ -6,6 +6,7 @@
  * is open. Calls that would do harm if they succeeded have arguments with which they cannot. Then the same process does
  * what hartfs has to do. All of it as root, if the test is root's, and as an ordinary user.
  */
+#include "codecs/isa/disasm.h"
 #include "mountd/sandbox.h"
 #include "tests/lib/fstest.h"
 
@@ -363,6 +364,8 @@ static void become(uid_t uid)
 
 static void enter(struct hf_sandbox_report *ret_report)
 {
+	/* as the commands do: confined it is out of reach */
+	CHECK(!hf_disasm_load());
 	hf_sandbox_enter(
 		&(struct hf_sandbox_places){.read = &w.archive, .read_count = 1, .write = w.index}, false, ret_report);
 }
