@@ -284,7 +284,9 @@ static void put_cause(struct hf_sink *sink, const struct hf_capture *capture, co
 
 	hf_info_cause(open, problem, text, sizeof text);
 	hf_info_path(sink, capture->path);
-	hf_sink_printf(sink, ": %s\n", text);
+	hf_sink_printf(sink, ": ");
+	hf_info_path(sink, text);
+	hf_sink_printf(sink, "\n");
 }
 
 static void put_problem(struct hf_sink *sink, const char *path, const struct hf_index_problem *problem, bool harts)

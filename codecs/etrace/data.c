@@ -449,13 +449,16 @@ int hf_etrace_data_read(const struct hf_etrace_params *params, uint32_t modes, s
 			const uint8_t *payload, size_t n, struct hf_etrace_access *ret_access)
 {
 	struct cursor c = {.params = params, .modes = modes, .state = state, .access = ret_access};
+	int err;
 
 	*ret_access = (struct hf_etrace_access){.length = (uint8_t)n};
 	if (n == 0 || n > HF_ETRACE_PAYLOAD_MAX)
 		return HF_ERR_ETRACE_PACKET;
 	memset(c.bytes, payload[n - 1] & 0x80 ? 0xff : 0, sizeof c.bytes);
 	memcpy(c.bytes, payload, n);
-	return packet(&c);
+	err = packet(&c);
+	/* As of other packets: longer than its fields by more than the filling of a transport it is none. */
+	return !err && 8 * n >= c.pos + 16 ? HF_ERR_ETRACE_PACKET : err;
 }
 
 /* ---- writing ---- */

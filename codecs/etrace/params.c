@@ -82,12 +82,12 @@ const struct hf_setup_key hf_etrace_keys[] = {
 	HF_KEY_OPEN("discovery_info_0"),
 	HF_KEY_OPEN("discovery_info_1"),
 	/* of the transport */
-	HF_KEY_WORD("framing", framings),
-	HF_KEY_NUMBER("srcid_bits", 0, 16),
-	HF_KEY_NUMBER("timestamp_bytes", 0, 8),
-	HF_KEY_NUMBER("type_bits", 0, 8),
-	HF_KEY_WORD("alignment", alignments),
-	HF_KEY_WORD("block_bytes", blocks),
+	HF_KEY_WIDE_WORD("framing", framings),
+	HF_KEY_WIDE_NUMBER("srcid_bits", 0, 16),
+	HF_KEY_WIDE_NUMBER("timestamp_bytes", 0, 8),
+	HF_KEY_WIDE_NUMBER("type_bits", 0, 8),
+	HF_KEY_WIDE_WORD("alignment", alignments),
+	HF_KEY_WIDE_WORD("block_bytes", blocks),
 	HF_KEY_OPEN("text"),
 	HF_KEY_END,
 };

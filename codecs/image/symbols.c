@@ -219,7 +219,8 @@ static uint32_t name_size(const struct elf *elf, uint32_t name)
 /* A name without an end is as long as the table. */
 static bool is_longer(const struct elf *elf, uint32_t name)
 {
-	return elf->strtab_size - name > HF_SYMBOL_NAME_MAX && elf->strtab[name + HF_SYMBOL_NAME_MAX];
+	return name_size(elf, name) == HF_SYMBOL_NAME_MAX && elf->strtab_size - name > HF_SYMBOL_NAME_MAX &&
+	       elf->strtab[name + HF_SYMBOL_NAME_MAX];
 }
 
 /* Whether a symbol names code; fills *ret. */

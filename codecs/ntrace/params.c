@@ -10,10 +10,10 @@ static const char *const framings[] = {"raw", "coresight", "coresight_sync", "ds
 static const char *const xlens[] = {"32", "64", NULL}, *const words[] = {"1", "2", "4", "8", NULL};
 
 const struct hf_setup_key hf_ntrace_keys[] = {
-	HF_KEY_NUMBER("srcbits", 0, HF_NTRACE_SRCBITS_MAX),
-	HF_KEY_WORD("word_bytes", words),
-	HF_KEY_WORD("framing", framings),
-	HF_KEY_NUMBER("trace_id", 0, HF_CORESIGHT_ID_MAX),
+	HF_KEY_WIDE_NUMBER("srcbits", 0, HF_NTRACE_SRCBITS_MAX),
+	HF_KEY_WIDE_WORD("word_bytes", words),
+	HF_KEY_WIDE_WORD("framing", framings),
+	HF_KEY_WIDE_NUMBER("trace_id", 0, HF_CORESIGHT_ID_MAX),
 	HF_KEY_WORD("xlen", xlens),
 	HF_KEY_FLAG("addr_msb_ext"),
 	HF_KEY_FLAG("implicit_return"),

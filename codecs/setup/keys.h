@@ -6,6 +6,7 @@
 #ifndef HF_SETUP_KEYS_H
 #define HF_SETUP_KEYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ struct hf_setup_key {
 	uint16_t min, max;
 	uint8_t kind;             /* enum hf_key_kind */
 	uint8_t shift, bits;      /* of a field */
+	bool whole_stream;        /* where it is wrong hardly anything can be decoded */
 };
 
 #define HF_KEY_END {.key = NULL}
@@ -32,6 +34,10 @@ struct hf_setup_key {
 #define HF_KEY_WORD(name, list) {.key = name, .kind = HF_KEYS_WORD, .words = list}
 #define HF_KEY_SET(name, list) {.key = name, .kind = HF_KEYS_SET, .words = list}
 #define HF_KEY_OPEN(name) {.key = name, .kind = HF_KEYS_OPEN}
+/* How the stream is cut into packets: the same for all of it. */
+#define HF_KEY_WIDE_NUMBER(name, low, high) \
+	{.key = name, .kind = HF_KEYS_NUMBER, .min = low, .max = high, .whole_stream = true}
+#define HF_KEY_WIDE_WORD(name, list) {.key = name, .kind = HF_KEYS_WORD, .words = list, .whole_stream = true}
 /* Bits of a register: a row each, and the register's values are all tried in other bits as they are. */
 #define HF_KEY_FIELD(name, of, at, width, low, high, whole) \
 	{.key = name, .field = of, .kind = HF_KEYS_NUMBER, .shift = at, .bits = width, .min = low, .max = high, .base = whole}

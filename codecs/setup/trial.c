@@ -11,13 +11,14 @@
 /* Problems near the end of what is decoded may be those of its being cut. */
 #define TAIL 1024u
 /* Events of a trial, of all trials together: a second or two of work. */
-#define EVENTS_MAX (UINT64_C(1) << 20)
-#define EVENTS_ALL (UINT64_C(1) << 26)
+#define EVENTS_MAX (UINT64_C(1) << 19)
+#define EVENTS_ALL (UINT64_C(1) << 25)
 /* Problems of what is written that are compared. */
 #define PROBLEMS_MAX 256u
 #define HARTS_MAX 4u
-/* Values of a key with many, of which none changed anything so far, before the rest is passed over. */
-#define IDLE_MAX 3u
+/* Of a key with many values: where so many change nothing, no other will. */
+#define IDLE_MAX 8u
+#define MANY 33u
 
 /* What hf_trial_text makes words of: 16 bits each, the row of the key from 1 on and which of its values. */
 #define FOUND_MAX 4u
@@ -62,7 +63,7 @@ static void add_hash(struct score *score, const struct hf_event *ev)
 	}
 }
 
-/* False: there are too many problems. */
+/* False: there are too many problems, unless they are those of what is written so far. */
 static bool take(struct search *s, struct score *score, const struct hf_event *ev, bool first)
 {
 	add_hash(score, ev);
@@ -70,9 +71,10 @@ static bool take(struct search *s, struct score *score, const struct hf_event *e
 	score->insns += ev->kind == HF_EVENT_INSN;
 	if (!is_problem(s, ev))
 		return true;
-	if (first && score->problems < PROBLEMS_MAX)
+	if (first)
 		s->prefix[score->problems] = score->hash;
-	return ++score->problems < s->problems_max;
+	return ++score->problems < s->problems_max || (!first && score->problems <= s->written.problems &&
+						       score->hash == s->prefix[score->problems - 1]);
 }
 
 static void add_ids(const struct hf_dec *dec, uint32_t *ids, size_t *count)
@@ -158,7 +160,8 @@ static int read_bytes(struct search *s)
 	const uint64_t at = s->trial->offset == HF_NOWHERE ? 0 : s->trial->offset;
 	const struct hf_setup_part part = part_at(s->trial->setup, at);
 	const uint64_t want = at - part.offset + BEHIND < HF_TRIAL_BYTES ? at - part.offset + BEHIND : HF_TRIAL_BYTES;
-	const uint64_t most = part.size < want ? part.size : want;
+	/* Whole words, and whole frames. */
+	const uint64_t most = part.size < want ? part.size : want & ~UINT64_C(15);
 	size_t n = 1;
 	int err = 0;
 
@@ -215,35 +218,41 @@ static struct hf_setup_value *find_value(const struct hf_setup *setup, uint32_t 
 	return common;
 }
 
-/* What fits better counts instructions for each problem. */
-static bool is_better(const struct score *a, const struct score *b, unsigned factor)
+/* Whether a fits far better: without any problem, or with many times the instructions for each. */
+static bool is_better(const struct hf_setup_key *key, const struct score *a, const struct score *b)
 {
-	return a->valid && a->insns && a->problems * 2 <= b->problems &&
-	       a->insns * (b->problems + 1) >= factor * b->insns * (a->problems + 1);
+	if (!a->valid || !a->insns || a->problems > b->problems)
+		return false;
+	if (key->whole_stream && 2 * a->insns < 3 * b->insns)
+		return false;
+	if (!a->problems)
+		return a->insns * 2 >= b->insns;
+	if (a->problems * 2 > b->problems)
+		return a->insns >= 8 * b->insns;
+	return a->insns * (b->problems + 1) >= 4 * b->insns * (a->problems + 1);
 }
 
 static bool is_same(const struct search *s, const struct score *score)
 {
-	const uint64_t n = score->problems;
-
-	if (score->hash == s->written.hash && n == s->written.problems)
-		return true;
-	return n && n == s->problems_max && n <= PROBLEMS_MAX && score->hash == s->prefix[n - 1];
+	return score->hash == s->written.hash && score->events == s->written.events;
 }
 
-static void note(struct search *s, size_t row, size_t value, const struct score *score)
+/* Keeps the values that fit about as well as the best, one of each key. */
+static void note(struct search *s, const struct hf_setup_key *key, size_t row, size_t value, const struct score *score)
 {
 	const struct score *best = &s->best;
-	const uint64_t a = score->insns * (best->problems + 1), b = best->insns * (score->problems + 1);
+	const uint16_t found = (uint16_t)((row + 1) << VALUE_BITS | value);
 
-	if (!is_better(score, &s->written, 4) || (s->found_count && a < b))
+	if (!is_better(key, score, &s->written) || (s->found_count && score->problems > best->problems))
 		return;
-	if (!s->found_count || a > b) {
+	if (!s->found_count || score->problems < best->problems) {
 		s->found_count = 0;
 		s->best = *score;
 	}
+	if (s->found_count && s->found[s->found_count - 1] >> VALUE_BITS == row + 1)
+		return;
 	if (s->found_count < FOUND_MAX)
-		s->found[s->found_count++] = (uint16_t)((row + 1) << VALUE_BITS | value);
+		s->found[s->found_count++] = found;
 }
 
 static int try_value(struct search *s, const struct hf_setup_key *key, size_t row, size_t i, bool *ret_same)
@@ -274,21 +283,24 @@ static int try_value(struct search *s, const struct hf_setup_key *key, size_t ro
 	}
 	*ret_same = score.valid && is_same(s, &score);
 	if (!err && score.valid && !*ret_same)
-		note(s, row, i, &score);
+		note(s, key, row, i, &score);
 	return err;
 }
 
 static int try_key(struct search *s, const struct hf_setup_key *key, size_t row)
 {
-	const size_t n = hf_key_values(key);
+	const size_t n = hf_key_values(key), max = n < MANY ? n : IDLE_MAX;
 	size_t idle = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < n && !err && idle <= IDLE_MAX && s->events < EVENTS_ALL; i++) {
+	for (size_t i = 0; i < n && idle < max && !err && s->events < EVENTS_ALL; i++) {
 		bool same;
 
-		err = try_value(s, key, row, i, &same);
-		idle = same && idle == i ? i + 1 : idle;
+		/* Of many from both ends: what is too narrow is all the same often. */
+		err = try_value(s, key, row, n < MANY ? i : i % 2 ? n - 1 - i / 2 : i / 2, &same);
+		idle += same;
+		if (!same)
+			idle = 0;
 	}
 	return err;
 }
@@ -303,7 +315,7 @@ static int search(struct search *s, uint64_t *ret_found)
 	err = run(s, true, &s->written);
 	if (err || !s->written.valid || !s->written.problems)
 		return err;
-	s->problems_max = s->written.problems / 2 + 1;
+	s->problems_max = s->written.problems + 1;
 	s->events_max = 4 * s->written.events + 65536;
 	for (size_t i = 0; keys[i].key && !err; i++)
 		err = try_key(s, &keys[i], i);
@@ -312,12 +324,11 @@ static int search(struct search *s, uint64_t *ret_found)
 	return err;
 }
 
-int hf_trial_run(const struct hf_trial *trial, uint64_t *ret_found)
+static int run_trial(const struct hf_trial *trial, uint64_t *ret_found)
 {
 	struct search *s = calloc(1, sizeof *s);
 	int err = s ? 0 : HF_ERR_NOMEM;
 
-	*ret_found = 0;
 	if (err)
 		return err;
 	s->trial = trial;
@@ -328,6 +339,22 @@ int hf_trial_run(const struct hf_trial *trial, uint64_t *ret_found)
 	free(s->bytes);
 	free((void *)s->values);
 	free(s);
+	return err;
+}
+
+int hf_trial_run(const struct hf_trial *trial, uint64_t *ret_found)
+{
+	struct hf_trial before = *trial;
+	int err;
+
+	*ret_found = 0;
+	err = run_trial(trial, ret_found);
+	/* Where one part begins another one ends, and it may be that one's end that is wrong. */
+	if (!err && !*ret_found && trial->offset && trial->offset != HF_NOWHERE &&
+	    part_at(trial->setup, trial->offset).offset == trial->offset) {
+		before.offset--;
+		err = run_trial(&before, ret_found);
+	}
 	return err;
 }
 
@@ -351,8 +378,9 @@ static int text_of(const struct hf_setup *setup, const struct hf_setup_key *key,
 		if (strcasecmp(setup->values[i].key, key->key) == 0)
 			written = &setup->values[i];
 	hf_key_value(key, value, written ? written->value : NULL, text, sizeof text);
-	return snprintf(buf, size, "%s%s%s = %s fits (%s%.60s)", key->key, key->field ? "." : "", key->field ? key->field : "",
-			text, written ? written->value : "not written", written ? " is written" : "");
+	return snprintf(buf, size, "%s%s%s%s %s fits (%.60s%s)", key->key, key->field ? "." : "",
+			key->field ? key->field : "", key->field ? ":" : " =", text,
+			written ? written->value : "not written", written ? " is written" : "");
 }
 
 void hf_trial_text(const struct hf_codec *codec, const struct hf_setup *setup, uint64_t found, char *buf, size_t size)

@@ -25,7 +25,8 @@ struct hf_trial {
  */
 int hf_trial_run(const struct hf_trial *trial, uint64_t *ret_found);
 
-/* "privilege_width = 2 fits (3 is written)", several with "or" between them, cut to size. found may be any number. */
+/* "privilege_width = 2 fits (3 is written)", "TRCCONFIGR.RS: 0x1841 fits (0x841 is written)", several with "or" between
+ * them, cut to size. found may be any number. */
 void hf_trial_text(const struct hf_codec *codec, const struct hf_setup *setup, uint64_t found, char *buf, size_t size);
 
 #endif

@@ -6,6 +6,7 @@
  * is open. Calls that would do harm if they succeeded have arguments with which they cannot. Then the same process does
  * what hartfs has to do. All of it as root, if the test is root's, and as an ordinary user.
  */
+#include "codecs/isa/disasm.h"
 #include "mountd/sandbox.h"
 #include "tests/lib/fstest.h"
 
@@ -531,6 +532,8 @@ int main(void)
 	unsigned open = 0;
 	int looked;
 
+	/* as the commands do: who is confined cannot reach it */
+	CHECK(!hf_disasm_load());
 	prepare();
 	looked = in_child(geteuid(), look, 0);
 	if (looked != MISSING || HF_SANDBOX_SANITIZER) {

@@ -178,6 +178,9 @@ static void test_long_names(void)
 			memcpy(expected + HF_SYMBOL_NAME_MAX - 3, "...", 3);
 		CHECK_EQ(load(&image, sizeof image, 0, &table), 0);
 		check_at(table, 0x1000, expected, 0);
+		/* shorter ones, whatever follows them */
+		check_at(table, 0x1030, "_start", 0);
+		check_at(table, 0x1080, "tail", 0);
 		hf_symbols_free(table);
 	}
 }
