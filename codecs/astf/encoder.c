@@ -285,7 +285,8 @@ static void put_time(struct hf_astf_enc *e, struct hf_sink *sink, const struct h
 	const uint64_t value = ev->time.value;
 
 	/* Strictly increasing, and announced by the header (4.9). */
-	if (!e->timestamps || (ev->flags & HF_EVF_NO_TIME) || value == UINT64_MAX || ((e->s.flags & HF_ASTF_ENC_TIMED) && value <= e->s.time))
+	if (!e->timestamps || (ev->flags & HF_EVF_NO_TIME) || value == UINT64_MAX ||
+	    ((e->s.flags & HF_ASTF_ENC_TIMED) && value <= e->s.time))
 		return;
 	HF_ASTF_PUT(&rec, TIMESTAMP, unit, 1);
 	HF_ASTF_PUT(&rec, TIMESTAMP, value0, value);

@@ -7,7 +7,8 @@ enum { OP_AMO = 0x0b, OP_SYSTEM = 0x1c };
 
 /* funct5 of OP_AMO; the low bit of max and min is for unsigned values. */
 enum {
-	AMO_ADD = 0x00, AMO_SWAP = 0x01, AMO_XOR = 0x04, AMO_OR = 0x08, AMO_SSSWAP = 0x09, AMO_AND = 0x0c, AMO_MIN = 0x10, AMO_MAX = 0x14, AMO_MINU = 0x18, AMO_MAXU = 0x1c,
+	AMO_ADD = 0x00, AMO_SWAP = 0x01, AMO_XOR = 0x04, AMO_OR = 0x08, AMO_SSSWAP = 0x09, AMO_AND = 0x0c,
+	AMO_MIN = 0x10, AMO_MAX = 0x14, AMO_MINU = 0x18, AMO_MAXU = 0x1c,
 };
 
 static uint8_t atomic_of(unsigned funct5)
