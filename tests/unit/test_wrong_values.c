@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One value of a description set wrongly: the first line of errors.txt names its key. Over all keys of all formats with a
  * description, on streams that our encoders make; a key is in one of the streams' lists, or among those that nothing can
