@@ -186,6 +186,19 @@ static void put_companion(struct hf_json *json, const struct hf_companion *compa
 	hf_json_close(json, '}');
 }
 
+/* From where on bytes before the damage are not to be trusted: it is among the last problems, which are the file's. */
+static void put_doubt(struct hf_json *json, struct hf_index *index)
+{
+	const size_t count = hf_index_problem_count(index);
+	struct hf_index_problem problem;
+
+	for (size_t i = count; i && i + 4 > count; i--)
+		if (!hf_index_problem_at(index, i - 1, &problem) && problem.diag.code == HF_ERR_BOX_DOUBT) {
+			put_diag(json, "doubt", &problem.diag);
+			return;
+		}
+}
+
 static void put_indexed(struct hf_json *json, struct hf_open *open, const struct hf_facts *facts)
 {
 	struct hf_diag damage;
@@ -196,8 +209,10 @@ static void put_indexed(struct hf_json *json, struct hf_open *open, const struct
 		hf_json_u64(json, "stream_size", facts->source.size);
 	if (facts->undecoded.code)
 		put_failure(json, facts);
-	if (hf_index_damage(open->index, &damage))
+	if (hf_index_damage(open->index, &damage)) {
 		put_diag(json, "damage", &damage);
+		put_doubt(json, open->index);
+	}
 	if (hf_info_density(open))
 		hf_json_u64(json, "instructions_per_byte", hf_info_density(open));
 	hf_json_u64(json, "problems", hf_index_problem_count(open->index));

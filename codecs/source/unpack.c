@@ -17,6 +17,8 @@ struct hf_scan {
 	size_t have;	      /* bytes of the block */
 	size_t sound;	      /* bytes of the block before its last mark: what later damage leaves in trust */
 	uint64_t mark_at;     /* stream offset of the last mark */
+	uint64_t sure_at;     /* stream offset up to which checksums, if there are any, were right */
+	bool doubted;         /* what lies between that and damage was noted */
 	size_t history;	      /* valid bytes right before the block, at most ops->window */
 	bool given;	      /* the block was handed out and is dropped by the next call */
 	bool marked;	      /* the block given last ended at a mark: next is filled in */
@@ -170,7 +172,7 @@ int hf_unpack_scan_new(const struct hf_unpack_ops *ops, struct hf_src *base, con
 	/* A container whose very head is bad is a scan that gives no block: damage has one way out, scan_next. */
 	scan->err = err;
 	scan->next = *at;
-	scan->mark_at = at->out_offset;
+	scan->mark_at = scan->sure_at = at->out_offset;
 	if (!resume && !err)
 		ops->point(scan->u, &scan->next);
 	scan->prefix = ops->prefix && !at->in_offset;
@@ -261,6 +263,9 @@ static bool make_block(struct hf_scan *scan)
 		if (mark != HF_MARK_NONE) {
 			scan->sound = scan->have;
 			scan->mark_at = scan->next.out_offset + scan->have;
+			/* Behind a whole xz block, zstd frame or gzip member, whose check was right. */
+			if (mark == HF_MARK_FREE)
+				scan->sure_at = scan->mark_at;
 			/* Nothing has come out yet: a later entry to the same bytes is the better one. */
 			if (!scan->have)
 				u->ops->point(u, &scan->next);
@@ -285,10 +290,31 @@ static bool make_hole(struct hf_scan *scan, struct hf_point *ret_point)
 	scan->err = 0;
 	*ret_point = hole;
 	scan->next.out_offset += hole.out_size;
-	scan->mark_at = scan->next.out_offset;
+	scan->mark_at = scan->sure_at = scan->next.out_offset;
 	scan->sound = 0;
 	u->ops->point(u, &scan->next);
 	return true;
+}
+
+/*
+ * Of the unit that is damaged some bytes were given already, and a checksum behind them never came or is wrong: says from
+ * where on. Where the file is merely cut nothing speaks against them.
+ */
+static void note_doubt(struct hf_scan *scan)
+{
+	struct hf_unpack *u = scan->u;
+	const uint64_t end = scan->next.out_offset + scan->have;
+	const size_t count = u->note_count;
+
+	if (scan->doubted || (scan->err != HF_ERR_CHECKSUM && scan->err != HF_ERR_BOX_DAMAGED) || end <= scan->sure_at)
+		return;
+	scan->doubted = true;
+	hf_unpack_note(u, HF_ERR_BOX_DOUBT, scan->sure_at, end - scan->sure_at);
+	if (u->note_count > count)
+		u->notes[count].space = HF_SPACE_STREAM;
+	if (scan->err == HF_ERR_CHECKSUM)
+		scan->err = hf_diag_set(&scan->diag, HF_ERR_BOX_CHECKSUM, HF_SPACE_FILE, scan->diag.offset,
+					end - scan->sure_at);
 }
 
 /* What stands before the container: bytes[n] of those from skip on, as the stream has them. */
@@ -323,6 +349,7 @@ static int next_prefix(struct hf_scan *scan, struct hf_point *ret_point, const u
 	if (err)
 		return err;
 	scan->prefix = false;
+	scan->sure_at = ops->prefix;
 	*ret_point = (struct hf_point){.in_size = ops->prefix, .out_size = ops->prefix};
 	*ret_bytes = *ret_window = bytes;
 	scan->have = ops->prefix;
@@ -347,6 +374,8 @@ int hf_unpack_scan_next(struct hf_scan *scan, struct hf_point *ret_point, const 
 		*ret_bytes = *ret_window = NULL;
 		return 0;
 	}
+	if (!scan->u->ops->skip)
+		note_doubt(scan);
 	/* What a bad disk or the end of all work cut short is no block: another time it is longer. */
 	if (!scan->have || (scan->err < 0 && hf_err_class(scan->err) == HF_CLASS_io) ||
 	    scan->err == HF_ERR_CANCELLED) {

@@ -94,7 +94,7 @@ static void test_defects(const struct hf_bytes *data)
 	put_header(&b, 3);
 	put_zlib(&b, data->p, data->n);
 	b.p[b.n - 1] ^= 1; /* the Adler-32 */
-	check(&hf_box_astf_zlib, &b, data, data->n, HF_ERR_CHECKSUM);
+	check(&hf_box_astf_zlib, &b, data, data->n, HF_ERR_BOX_CHECKSUM);
 	b.p[b.n - 1] ^= 1;
 	b.n -= 2;
 	check(&hf_box_astf_zlib, &b, data, data->n, HF_ERR_BOX_CUT);

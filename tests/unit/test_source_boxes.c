@@ -29,8 +29,10 @@ static void good(const struct hf_box *box, struct hf_bytes *packed, const void *
 	hf_bytes_free(packed);
 }
 
-/* Walks packed, which must give the first n bytes of data, end with err at file offset at, and have no notes. */
-static void bad(const struct hf_box *box, struct hf_bytes *packed, const void *data, size_t n, int err, uint64_t at)
+/* Walks packed, which must give the first n bytes of data, end with err at file offset at, and have no note but that those
+ * from sure on are doubtful, if there are any. */
+static void bad_from(const struct hf_box *box, struct hf_bytes *packed, const void *data, size_t n, int err, uint64_t at,
+		     size_t sure)
 {
 	struct hf_walk w;
 
@@ -40,10 +42,21 @@ static void bad(const struct hf_box *box, struct hf_bytes *packed, const void *d
 	CHECK_EQ(w.diag.offset, at);
 	CHECK_EQ(w.out.n, n);
 	CHECK(!n || !memcmp(w.out.p, data, n));
-	CHECK_EQ(w.note_count, 0);
+	CHECK_EQ(w.note_count, sure < n);
+	if (sure < n) {
+		CHECK_EQ(w.notes[0].code, HF_ERR_BOX_DOUBT);
+		CHECK_EQ(w.notes[0].space, HF_SPACE_STREAM);
+		CHECK_EQ(w.notes[0].offset, sure);
+		CHECK_EQ(w.notes[0].detail, n - sure);
+	}
 	hf_walk_check_all(&w, packed->p, packed->n);
 	hf_walk_free(&w);
 	hf_bytes_free(packed);
+}
+
+static void bad(const struct hf_box *box, struct hf_bytes *packed, const void *data, size_t n, int err, uint64_t at)
+{
+	bad_from(box, packed, data, n, err, at, n);
 }
 
 /* Walks packed, which must give data[n], end well and have one note; frees packed. */
@@ -243,10 +256,15 @@ static void test_gzip_damage(const struct hf_bytes *data)
 
 	hf_pack_gzip(&b, data->p, 5000, 6, 0);
 	b.p[b.n - 8] ^= 1;
-	bad(&hf_box_gzip, &b, data->p, 5000, HF_ERR_CHECKSUM, b.n - 8);
+	bad_from(&hf_box_gzip, &b, data->p, 5000, HF_ERR_BOX_CHECKSUM, b.n - 8, 0);
 	hf_pack_gzip(&b, data->p, 5000, 6, 0);
 	b.p[b.n - 1] ^= 1;
-	bad(&hf_box_gzip, &b, data->p, 5000, HF_ERR_CHECKSUM, b.n - 4);
+	bad_from(&hf_box_gzip, &b, data->p, 5000, HF_ERR_BOX_CHECKSUM, b.n - 4, 0);
+	/* that of the second member says nothing against the first */
+	hf_pack_gzip(&b, data->p, 3000, 6, 0);
+	hf_pack_gzip(&b, data->p + 3000, 2000, 6, 0);
+	b.p[b.n - 8] ^= 1;
+	bad_from(&hf_box_gzip, &b, data->p, 5000, HF_ERR_BOX_CHECKSUM, b.n - 8, 3000);
 	hf_pack_gzip(&b, data->p, 5000, 6, 2 | 8);
 	b.p[11] ^= 1;
 	bad(&hf_box_gzip, &b, NULL, 0, HF_ERR_CHECKSUM, 17);
@@ -271,7 +289,7 @@ static void test_gzip_damage(const struct hf_bytes *data)
 	size = hf_get16(b.p + 11);
 	CHECK(size > 1000);
 	b.p[10 + 5 + size] |= 6;
-	bad(&hf_box_gzip, &b, data->p, size, HF_ERR_BOX_DAMAGED, 10 + 5 + size + 1);
+	bad_from(&hf_box_gzip, &b, data->p, size, HF_ERR_BOX_DAMAGED, 10 + 5 + size + 1, 0);
 
 	hf_bytes_add(&b, "not gzip", 8);
 	bad(&hf_box_gzip, &b, NULL, 0, HF_ERR_BOX_DAMAGED, 0);
