@@ -54,7 +54,7 @@ int hf_vfs_register(void);
 void hf_vfs_path(char path[HF_VFS_PATH_SIZE], int fd, int dirfd, const char *name);
 /* Puts the checksum into a page at that offset of the file. */
 void hf_vfs_seal(uint8_t page[HF_PAGE_SIZE], uint64_t offset);
-/* Why SQLite could not open a file (SQLITE_CANTOPEN), on this thread. */
+/* Why SQLite could not open a file (SQLITE_CANTOPEN), on this thread: HF_ERR_STATE if nothing failed and it was refused. */
 int hf_vfs_open_error(void);
 /* Whether all pages have theirs: 0, HF_ERR_STATE, or why they cannot be read. */
 int hf_vfs_verify(int fd);

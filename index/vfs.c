@@ -246,6 +246,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int 
 	int fd, dirfd;
 
 	(void)vfs;
+	last_errno = 0;
 	*f = (struct vfs_file){.base.pMethods = NULL};
 	if (!parse_path(path, &fd, &dirfd, &name))
 		return SQLITE_CANTOPEN;
@@ -272,6 +273,8 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int 
 
 int hf_vfs_open_error(void)
 {
+	if (!last_errno) /* a file that wants others beside it, such as a write-ahead log, is none of ours */
+		return HF_ERR_STATE;
 	return last_errno == EMFILE ? HF_ERR_FILES : last_errno == ENFILE ? HF_ERR_FILES_SYSTEM : HF_ERR_INDEX_DIR;
 }
 

@@ -109,6 +109,24 @@ static void commit_oldest(struct hf_ete_resolve *r)
 	r->waiting--;
 }
 
+/* A packet may commit as many as it likes that were never here. */
+static void commit_many(struct hf_ete_resolve *r, uint64_t n)
+{
+	const uint32_t unseen = n < r->ahead.unseen ? (uint32_t)n : r->ahead.unseen;
+
+	r->ahead.unseen -= unseen;
+	for (n -= unseen; n; n--)
+		commit_oldest(r);
+}
+
+/* P0 elements beyond those that may be uncommitted. */
+static uint64_t excess(const struct hf_ete_resolve *r)
+{
+	const uint64_t depth = (uint64_t)r->ahead.unseen + r->waiting;
+
+	return depth > r->config->max_spec ? depth - r->config->max_spec : 0;
+}
+
 int hf_ete_resolve_push(struct hf_ete_resolve *r, const struct hf_ete_element *element)
 {
 	if (r->tail - r->head >= HF_ETE_QUEUE_MAX)
@@ -119,7 +137,7 @@ int hf_ete_resolve_push(struct hf_ete_resolve *r, const struct hf_ete_element *e
 	r->ends += ends_transaction(element);
 	if (is_p0(r, element)) {
 		r->waiting++;
-		if ((uint64_t)r->ahead.unseen + r->waiting > r->config->max_spec)
+		if (excess(r))
 			commit_oldest(r);
 	}
 	return 0;
@@ -147,8 +165,7 @@ int hf_ete_resolve_push_atoms(struct hf_ete_resolve *r, uint32_t atoms, unsigned
 		r->waiting = 0;
 		return 0;
 	}
-	while ((uint64_t)r->ahead.unseen + r->waiting > r->config->max_spec)
-		commit_oldest(r);
+	commit_many(r, excess(r));
 	return 0;
 }
 
@@ -156,8 +173,7 @@ int hf_ete_resolve_commit(struct hf_ete_resolve *r, uint32_t n)
 {
 	if (n > (uint64_t)r->ahead.unseen + r->waiting)
 		return HF_ERR_ETE_COMMIT;
-	while (n--)
-		commit_oldest(r);
+	commit_many(r, n);
 	return 0;
 }
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* A step's first byte: one of these, and flags. */
-enum what { CHANGE, WHOLE, CUT, OTHER, REMOVE, WHATS };
+enum what { CHANGE, WHOLE, CUT, OTHER, REMOVE, PRIVATE, WHATS };
 enum { WHAT = 7, SEALED = 0x10 /* checksums are put right */, MOUNTED = 0x20 /* once the file system has been used */ };
 enum { STEPS_MAX = 8, STEP_HEAD = 4, BYTES_MAX = 16384 };
 /* A view that gives an error is asked again so often. */
@@ -179,6 +179,7 @@ static void take_step(const struct step *s)
 	const struct hf_bytes *file = &valid[s->file];
 	const size_t number = s->n > 1 ? (size_t)(s->bytes[0] | s->bytes[1] << 8) : s->n ? s->bytes[0] : 0;
 	const unsigned sealed = s->what & SEALED ? DB_FUZZ_SEALED : 0;
+	char part[300];
 
 	switch ((s->what & WHAT) % WHATS) {
 	case CHANGE:
@@ -193,6 +194,11 @@ static void take_step(const struct step *s)
 		break;
 	case OTHER:
 		store(s->file, valid[number % file_count].p, valid[number % file_count].n);
+		break;
+	case PRIVATE: /* what a build left that was interrupted */
+		snprintf(part, sizeof part, ".%s.part", names[s->file]);
+		db_fuzz_store(index_fd, part, file, sealed | DB_FUZZ_CHANGES, s->bytes, s->n);
+		unlinkat(index_fd, names[s->file], 0);
 		break;
 	default:
 		unlinkat(index_fd, names[s->file], 0);
@@ -212,7 +218,7 @@ static bool take_steps(const struct step *steps, size_t count, unsigned when)
 			continue;
 		take_step(&steps[i]);
 		/* A catalogue is only a hint: the index says what is so. */
-		forged |= steps[i].what & SEALED && (what == CHANGE || what == WHOLE) &&
+		forged |= steps[i].what & SEALED && (what == CHANGE || what == WHOLE || what == PRIVATE) &&
 			  !is_catalogue(names[steps[i].file]);
 	}
 	return forged;

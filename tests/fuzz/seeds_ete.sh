@@ -46,6 +46,12 @@ for layout in 00 01 02 03; do
 		03 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f \
 		ff ff ff 7f ff ff ff 7f ff ff ff 7f ff ff ff 7f 02 01 >coresight/ids-$layout
 done
+# Speculation depths of 2^32, committed by atoms and by Commit packets: work is by packets, not by what they say.
+deep="00 03 01 04 ff ff ff ff 0f"
+for i in {1..150}; do
+	many+=" $deep f6 f6 $deep 2d fe ff ff ff 0f"
+done
+bytes 16 00 00 00 00 00 00 00 00 00 00 00 00 80 01 00 04 82 00 08 00 00 31 f6 $many >ete/depths
 zeros() { for ((i = 0; i < $1; i++)); do printf '\0'; done; }
 # No stack, nothing pending; version, part, phase, stamped, again, zeros, lost_at, lost_bytes, lost_code, and zeros.
 { bytes 00 31 00 00 01 00 00 00 00 00 00 00 01; zeros 38; bytes $start f7 f7 f6; } >ete_state/first

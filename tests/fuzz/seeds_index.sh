@@ -30,4 +30,7 @@ seed part-index 0e
 seed part-view 0f
 seed part-cells 0e 03 08 00 04 ff ff 00 00
 seed part-damaged 0a 02 08 00 04 ff ff 00 00
+# with a write-ahead log
+seed part-wal-index 0e 00 12 00 02 02 02
+seed part-wal-view 0f 00 12 00 02 02 02
 seed raw 00 53 51 4c 69 74 65

@@ -39,6 +39,10 @@ for flags in 0 1; do
 	seed "cut-pages-$flags" "$(step 12 00 02)$(step 12 01 01)$(step 12 02 03)"
 	seed "garbage-$flags" "$(step ${flags}1 00 53 51 4c)$(step ${flags}1 01 00)$(step ${flags}1 02)"
 done
+for flags in 0 1; do
+	seed "private-$flags" "$(step ${flags}5 01 $cells)$(step ${flags}5 02)$(step ${flags}5 00 $row)$(step ${flags}5 06)"
+	seed "private-log-$flags" "$(step ${flags}5 01 00 12 00 02 02 02)$(step ${flags}5 02 00 12 00 02 02 02)"
+done
 seed all-removed "$(for i in 00 01 02 03 04 05 06 07; do step $remove $i; done)"
 seed all-removed-open "$(for i in 00 01 02 03 04 05 06 07; do step 24 $i; done)"
 seed catalogue-of-nothing "$(for i in 01 02 03 04 05 06 07; do step $remove $i; done)"
