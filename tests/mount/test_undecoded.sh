@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A capture of which nothing can be decoded fails wherever that is told: by commands, in the mount, and remembered. The
 # key that is wrong comes with it.
 . "$(dirname "$0")/../lib/mount.sh"

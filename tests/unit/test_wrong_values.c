@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One value of a description set wrongly: the first line of errors.txt names its key. Over all keys of all formats with a
  * description, on streams that our encoders make; a key is in one of the streams' lists, or among those that nothing can
@@ -118,6 +119,9 @@ static void make_stream(size_t i)
 		snprintf(f->name[f->count], sizeof f->name[0], "%s", names[f->count]);
 		f->bytes[f->count] = hf_fst_read(&t, path, 65536);
 	}
+	/* Idle bytes, so that it may be words of any size. */
+	while (strcmp(s->format, "ntrace") == 0 && f->bytes[1].n % 8)
+		hf_bytes_add(&f->bytes[1], "\xff", 1);
 	hf_fst_close(&t);
 	hf_fst_end(&t);
 	hf_bytes_free(&source);
