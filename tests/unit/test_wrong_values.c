@@ -150,6 +150,7 @@ static void make_stream(size_t i)
 	for (; names[f->count]; f->count++) {
 		snprintf(path, sizeof path, "%s/hart0/at/%s/%s/%s", s->views, s->range, s->format, names[f->count]);
 		snprintf(f->name[f->count], sizeof f->name[0], "%s", names[f->count]);
+		HF_FST_WAIT(hf_fst_exists(&t, path));
 		f->bytes[f->count] = hf_fst_read(&t, path, 65536);
 	}
 	/* Idle bytes, so that it may be words of any size. */
@@ -372,6 +373,14 @@ static void test_named(void)
 		if (made[i].count)
 			write_all(i);
 	hf_fst_open(&t, &options);
+	for (size_t i = 0; i < wrong_count; i++) {
+		struct hf_diag diag;
+		char path[TEXT];
+
+		/* On a slow machine a look-up does not wait as long. */
+		snprintf(path, sizeof path, "w%zu", i);
+		hf_fs_index(t.fs, path, NULL, NULL, &diag);
+	}
 	for (size_t i = 0; i < wrong_count;) {
 		const struct hf_setup_key *key = wrongs[i].key;
 		struct count count = {0};
