@@ -83,7 +83,7 @@ CREATE TABLE image (
 ) STRICT;
 
 CREATE TABLE problem (
-	id INTEGER PRIMARY KEY,
+	id INTEGER PRIMARY KEY,         -- in the order of errors.txt; 0: what is likely behind all others
 	chunk INTEGER,                  -- where it was met; NULL for problems of the file as such
 	hart INTEGER NOT NULL,
 	ordinal INTEGER,                -- retired instructions of the hart before it
