@@ -262,9 +262,13 @@ int hf_archive_open_file(const struct hf_archive *archive, const char *path, int
 	fd = open_beneath(archive, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return hf_archive_error(errno);
-	if (fstat(fd, ret_st) || !S_ISREG(ret_st->st_mode)) {
+	if (fstat(fd, ret_st))
+		err = hf_archive_error(errno);
+	else if (!S_ISREG(ret_st->st_mode))
+		err = HF_ERR_CHANGED;
+	if (err) {
 		close(fd);
-		return HF_ERR_CHANGED;
+		return err;
 	}
 	if (!is_narrow(ret_st) && !narrow_known(archive, ret_st))
 		narrow_by_list(archive, fd, ret_st);

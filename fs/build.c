@@ -217,15 +217,13 @@ static int open_whole(struct hf_capture *capture, uint64_t version)
 	return err;
 }
 
-static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
-		 struct hf_diag *diag)
+/* HF_ERR_NOT_FOUND: what was published cannot be opened. */
+static int build_and_open(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
+			  struct hf_diag *diag)
 {
 	struct hf_descriptors *descriptors = &capture->fs->descriptors;
-	struct hf_open *open;
-	int err = open_whole(capture, progress->version);
+	int err;
 
-	if (err != HF_ERR_NOT_FOUND)
-		return err;
 	hf_descriptors_begin_build(descriptors);
 	for (unsigned tries = 1;; tries++) {
 		err = build_once(capture, stamp, progress, diag);
@@ -241,12 +239,26 @@ static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struc
 		  (double)(hf_fs_now_ns() - capture->started_ns) / 1e9);
 	/* One that lacks a table. */
 	hf_open_drop(capture);
-	err = open_whole(capture, progress->version);
+	return open_whole(capture, progress->version);
+}
+
+static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
+		 struct hf_diag *diag)
+{
+	struct hf_open *open;
+	int err = open_whole(capture, progress->version);
+
+	if (err != HF_ERR_NOT_FOUND)
+		return err;
+	err = build_and_open(capture, stamp, progress, diag);
+	/* Where the directory failed when it was opened, the next one is made in memory. */
+	if (err == HF_ERR_NOT_FOUND)
+		err = build_and_open(capture, stamp, progress, diag);
 	if (!err && !hf_open_get(capture, progress->version, &open)) {
 		tell_density(capture, open);
 		hf_open_put(open);
 	}
-	/* What was just published is not there: nothing that trying again would cure. */
+	/* What was just published is not there, twice: nothing that trying again would cure. */
 	return err == HF_ERR_NOT_FOUND ? HF_ERR_STATE : err;
 }
 

@@ -166,6 +166,12 @@ static int add(struct hf_fs *fs, const char *path, uint64_t hash, const struct f
 	return capture ? 0 : HF_ERR_NOMEM;
 }
 
+/* A description that can be read now, though it has not changed. With the lock held. */
+static bool is_read_at_last(const struct hf_capture *capture, const struct found *found)
+{
+	return capture->members && capture->members->unread && !(found->members && found->members->unread);
+}
+
 /* Begins a new version, of content that was just recognised (codec NULL: not recognised any more). False: it is known
  * already. */
 static bool renew(struct hf_capture *capture, const struct found *found)
@@ -177,7 +183,8 @@ static bool renew(struct hf_capture *capture, const struct found *found)
 	bool was_gone;
 
 	pthread_mutex_lock(&capture->lock);
-	if (hf_stamp_same(&capture->stamp, &found->stamp) && (capture->state == HF_CAPTURE_GONE) == !found->codec) {
+	if (hf_stamp_same(&capture->stamp, &found->stamp) && (capture->state == HF_CAPTURE_GONE) == !found->codec &&
+	    !is_read_at_last(capture, found)) {
 		pthread_mutex_unlock(&capture->lock);
 		return false;
 	}
@@ -186,8 +193,11 @@ static bool renew(struct hf_capture *capture, const struct found *found)
 	facts = capture->facts;
 	capture->facts = NULL;
 	capture->stamp = found->stamp;
-	capture->box = found->box;
-	capture->codec = found->codec;
+	/* Who found it before it went still asks for its format. */
+	if (found->codec) {
+		capture->box = found->box;
+		capture->codec = found->codec;
+	}
 	members = capture->members;
 	capture->members = hf_members_ref(found->members);
 	complaint = capture->complaint;
@@ -406,7 +416,7 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 	if (err)
 		return err;
 	pthread_mutex_lock(&capture->lock);
-	same = capture->members && hf_stamp_same(&capture->stamp, &found.stamp);
+	same = capture->members && !capture->members->unread && hf_stamp_same(&capture->stamp, &found.stamp);
 	*ret_gone = capture->state == HF_CAPTURE_GONE;
 	pthread_mutex_unlock(&capture->lock);
 	if (same)

@@ -11,6 +11,9 @@
 /* After that long a capture that could not be indexed is tried again when someone looks for it. */
 #define RETRY_NS (INT64_C(60) * 1000000000)
 
+/* Somebody else who opens it reads the archive, and that may take long: nobody waits for him longer than for an index. */
+enum { OPEN_MS = 2000 };
+
 /* Commands, "mount --wait" too, print it themselves: no more than a notice. */
 static void log_failure(const struct hf_capture *capture, const struct hf_facts *facts)
 {
@@ -77,7 +80,7 @@ static int find_index(struct hf_capture *capture, bool urgent)
 	struct hf_facts *facts;
 	struct hf_open *open;
 	struct hf_diag diag = {.offset = HF_NOWHERE};
-	int err = hf_open_get(capture, version, &open);
+	int err = hf_open_get_within(capture, version, OPEN_MS, &open);
 
 	if (!err) {
 		hf_open_put(open);
@@ -88,7 +91,7 @@ static int find_index(struct hf_capture *capture, bool urgent)
 			hf_jobs_add(fs, capture, urgent);
 		return 0;
 	}
-	if (err == HF_ERR_CHANGED)
+	if (err == HF_ERR_CHANGED || err == HF_ERR_BUSY)
 		return err;
 	/* That says nothing of the capture. In a mount a thread tries again. */
 	if (hf_err_is_shortage(err)) {
@@ -170,7 +173,7 @@ int hf_capture_confirm(struct hf_capture *capture, unsigned wait_ms, struct hf_f
 	if (!recalled || !recalled->recalled)
 		return 0;
 	*facts = NULL;
-	err = hf_open_get(capture, recalled->version, &open);
+	err = hf_open_get_within(capture, recalled->version, OPEN_MS, &open);
 	if (!err) {
 		hf_open_put(open);
 		err = hf_capture_facts_now(capture, facts);

@@ -176,6 +176,22 @@ static void try_waiting(struct hf_index_dir *dir)
 		queue_waiting(dir, 1);
 }
 
+/* When there is nothing that could be written, only a try tells that it can be. */
+static void try_alone(struct hf_index_dir *dir)
+{
+	struct oldest oldest = {0};
+	int err;
+
+	hf_captures_each(&dir->fs->captures, find_oldest, &oldest);
+	if (oldest.capture || memory_of(dir).files)
+		return;
+	err = hf_memdir_try(dir->fd);
+	if (!err)
+		hf_index_dir_wrote(dir);
+	else if (err == HF_ERR_INDEX_DIR)
+		hf_index_dir_failed(dir);
+}
+
 static void try_again(struct hf_index_dir *dir)
 {
 	size_t moved = 0;
@@ -190,6 +206,8 @@ static void try_again(struct hf_index_dir *dir)
 	/* What is smaller, or has been made smaller, may fit. */
 	if (err != HF_ERR_INDEX_DIR || room)
 		try_waiting(dir);
+	if (!err && !moved)
+		try_alone(dir);
 }
 
 static void *run(void *arg)

@@ -146,6 +146,7 @@ static int open_text(void *ctx, const char *name, struct hf_src **ret_src, struc
 		err = add_path(o->members, path);
 	if (!err)
 		err = hf_archive_open_file(o->archive, path, &fd, &st);
+	o->members->unread |= hf_err_is_passing(err) || err == HF_ERR_CHANGED;
 	return err ? err : hf_archive_source(o->archive, fd, ret_src, diag);
 }
 
@@ -229,6 +230,7 @@ int hf_members_read(const struct hf_archive *archive, const char *ini, struct hf
 	if (!own.members)
 		return HF_ERR_NOMEM;
 	err = hf_setup_read(&opener, base_of(ini), &setup, &error);
+	own.members->unread |= hf_err_is_passing(err);
 	if (err && !hf_err_is_shortage(err))
 		err = !*error.format && !is_description_name(base_of(ini)) ? HF_ERR_NOT_FOUND : add_path(own.members, ini);
 	if (!err && *error.format && hf_codec_by_name(error.format))

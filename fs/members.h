@@ -25,6 +25,7 @@ struct hf_members {
 	char **dir;
 	uint64_t *dir_hash;
 	size_t dir_count;
+	bool unread;                  /* something of it could not be read, which says nothing of it */
 	bool scattered;               /* in more than HF_MEMBERS_DIRS_MAX of these: nobody may read the views */
 };
 

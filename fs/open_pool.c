@@ -213,14 +213,29 @@ static int fill(struct hf_capture *capture, uint64_t version, struct hf_open **r
 	return err;
 }
 
-int hf_open_get(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
+/* Until nobody opens it, or that time has come; with the lock held. False: it is still being opened. */
+static bool await_opening(struct hf_opens *opens, const struct hf_capture *capture, const struct timespec *until)
+{
+	int late = 0;
+
+	while (capture->opening && !capture->open && late != ETIMEDOUT)
+		if (until)
+			late = pthread_cond_timedwait(&opens->opened, &opens->lock, until);
+		else
+			pthread_cond_wait(&opens->opened, &opens->lock);
+	return !capture->opening || capture->open;
+}
+
+static int get(struct hf_capture *capture, uint64_t version, const struct timespec *until, struct hf_open **ret_open)
 {
 	struct hf_opens *opens = &capture->fs->opens;
 	struct hf_open *open;
 
 	pthread_mutex_lock(&opens->lock);
-	while (capture->opening && !capture->open)
-		pthread_cond_wait(&opens->opened, &opens->lock);
+	if (!await_opening(opens, capture, until)) {
+		pthread_mutex_unlock(&opens->lock);
+		return HF_ERR_BUSY;
+	}
 	open = capture->open;
 	if (open && open->version == version && capture->version == version) {
 		open->refs++;
@@ -236,6 +251,19 @@ int hf_open_get(struct hf_capture *capture, uint64_t version, struct hf_open **r
 	}
 	capture->opening = true;
 	return fill(capture, version, ret_open);
+}
+
+int hf_open_get(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
+{
+	return get(capture, version, NULL, ret_open);
+}
+
+int hf_open_get_within(struct hf_capture *capture, uint64_t version, unsigned wait_ms, struct hf_open **ret_open)
+{
+	const int64_t until_ns = hf_fs_now_ns() + (int64_t)wait_ms * 1000000;
+	const struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
+
+	return get(capture, version, &until, ret_open);
 }
 
 /* Looks anew at what it holds, after 1, 2, 4, 8... uses: pages of databases come as they are needed. */

@@ -130,6 +130,8 @@ uint64_t hf_facts_text(const struct hf_facts *facts);
  * missing, and is made again then. HF_ERR_MISMATCH: it is not of the sizes that are known. Opening makes it READY.
  */
 int hf_open_get(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open);
+/* The same, but HF_ERR_BUSY if somebody else opens it and is not done in wait_ms: a read of the archive may take long. */
+int hf_open_get_within(struct hf_capture *capture, uint64_t version, unsigned wait_ms, struct hf_open **ret_open);
 void hf_open_put(struct hf_open *open);
 /* Closes it as soon as nobody has a reference. */
 void hf_open_drop(struct hf_capture *capture);

@@ -31,12 +31,33 @@ static uint32_t big32(const uint8_t *p)
 	return __builtin_bswap32(hf_get32(p));
 }
 
+enum { HEAD_SIZE = 100 };
+
+/* Bytes of the head that are there; negative: it cannot be read. A read may give fewer than there are. */
+static ssize_t read_head(int fd, uint8_t head[HEAD_SIZE])
+{
+	ssize_t n = 0;
+
+	while (n < HEAD_SIZE) {
+		ssize_t got = pread(fd, head + n, HEAD_SIZE - (size_t)n, n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return got;
+		if (got == 0)
+			break;
+		n += got;
+	}
+	return n;
+}
+
 /* The database header: sqlite.org/fileformat2.html, 1.3. */
 enum hf_db_look hf_db_look(int fd, enum hf_db_kind kind)
 {
-	uint8_t head[100];
+	uint8_t head[HEAD_SIZE];
 	struct stat st;
-	ssize_t n = pread(fd, head, sizeof head, 0);
+	ssize_t n = read_head(fd, head);
 
 	if (n < 0 || fstat(fd, &st) < 0) {
 		hf_fault_set_fd("reading", fd, errno);
@@ -44,7 +65,7 @@ enum hf_db_look hf_db_look(int fd, enum hf_db_kind kind)
 	}
 	if (n == 0)
 		return HF_LOOK_EMPTY;
-	if (n != sizeof head || memcmp(head, "SQLite format 3", 16) != 0)
+	if (n != HEAD_SIZE || memcmp(head, "SQLite format 3", 16) != 0)
 		return HF_LOOK_FOREIGN;
 	if (big32(head + 68) != application_ids[kind])
 		return HF_LOOK_FOREIGN;
@@ -72,9 +93,9 @@ uint64_t hf_db_memory(sqlite3 *db)
 
 bool hf_db_is_newer(int fd)
 {
-	uint8_t head[100];
+	uint8_t head[HEAD_SIZE];
 
-	if (pread(fd, head, sizeof head, 0) != sizeof head || memcmp(head, "SQLite format 3", 16) != 0)
+	if (read_head(fd, head) != HEAD_SIZE || memcmp(head, "SQLite format 3", 16) != 0)
 		return false;
 	for (size_t i = 0; i < sizeof application_ids / sizeof application_ids[0]; i++)
 		if (big32(head + 68) == application_ids[i])

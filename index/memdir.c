@@ -441,6 +441,21 @@ static void end_move(struct hf_memdir *memdir, struct memfile *f, int fd, bool m
 	close(fd);
 }
 
+int hf_memdir_try(int dirfd)
+{
+	static const uint8_t zeros[512];
+	struct hf_part part;
+	int err = hf_part_open(dirfd, "try", &part);
+
+	if (err)
+		return err;
+	if (pwrite(part.fd, zeros, sizeof zeros, 0) != sizeof zeros || fsync(part.fd) < 0)
+		err = hf_fault_set("writing", part.part, errno);
+	hf_part_remove(&part);
+	hf_part_close(&part);
+	return err;
+}
+
 /* Whether it says nothing of other files. */
 static bool is_of_one(int err)
 {

@@ -32,6 +32,8 @@ void hf_memdir_get_stats(struct hf_memdir *memdir, struct hf_memdir_stats *ret_s
  * counts the files that were moved.
  */
 int hf_memdir_publish(struct hf_memdir *memdir, size_t *ret_moved);
+/* Whether a file can be made and written in that directory at all. Errors as above; it leaves nothing there. */
+int hf_memdir_try(int dirfd);
 
 /* While the directory fails nothing of it is removed: what is no good is only not used any more. */
 void hf_memdir_keep(struct hf_memdir *memdir, bool keep);

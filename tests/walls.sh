@@ -34,4 +34,9 @@ hits=$(grep -rnE '\bdlopen[[:space:]]*\(' --include='*.c' --include='*.h' codecs
 	printf 'libraries are loaded by codecs/isa/llvm.c alone:\n%s\n' "$hits"
 	bad=1
 }
+# What is simulated is the program as it is, whatever it looks like inside.
+hits=$(grep -rnE '^#include "(fs|index|mountd)/' tests/sim | grep -vE '"(fs/fs|index/index)\.h"') && {
+	printf 'the simulator knows fs/fs.h and index/index.h alone:\n%s\n' "$hits"
+	bad=1
+}
 exit $bad
