@@ -179,11 +179,15 @@ bool hf_fst_exists(struct hf_fst *t, const char *path)
 	return true;
 }
 
-/* Fails with the path in the message. */
+/* What is not indexed yet is waited for, on a slow machine too; anything else fails with the path in the message. */
 static void must_look_up(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
 {
 	int err = hf_fst_lookup(t, path, ret_attr);
 
+	for (int tries = 0; err == HF_ERR_BUSY && tries < 2400; tries++) {
+		usleep(50000);
+		err = hf_fst_lookup(t, path, ret_attr);
+	}
 	if (err) {
 		fprintf(stderr, "%s: %s\n", path, hf_err_name(err));
 		exit(1);
