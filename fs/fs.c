@@ -180,6 +180,8 @@ void hf_fs_close(struct hf_fs *fs)
 	hf_spooler_stop(&fs->spooler);
 	if (fs->pool)
 		hf_pool_free(fs->pool);
+	/* Its thread tells the cache what indexes take. */
+	hf_memory_stop(fs);
 	hf_opens_fini(&fs->opens);
 	hf_slices_fini(&fs->slices, fs->cache);
 	hf_spooler_fini(&fs->spooler);

@@ -141,7 +141,7 @@ void hf_memory_init(struct hf_fs *fs, const char *path)
 		memory->has_thread = !pthread_create(&memory->thread, NULL, write_thread, fs);
 }
 
-void hf_memory_fini(struct hf_fs *fs)
+void hf_memory_stop(struct hf_fs *fs)
 {
 	struct hf_memory *memory = &fs->memory;
 
@@ -151,6 +151,13 @@ void hf_memory_fini(struct hf_fs *fs)
 	pthread_mutex_unlock(&memory->lock);
 	if (memory->has_thread)
 		pthread_join(memory->thread, NULL);
+	memory->has_thread = false;
+}
+
+void hf_memory_fini(struct hf_fs *fs)
+{
+	struct hf_memory *memory = &fs->memory;
+
 	for (int i = 0; memory->catalogue && i < LAST_TRIES && flush(fs) == HF_ERR_BUSY; i++)
 		nanosleep(&(struct timespec){.tv_nsec = LAST_WAIT_MS * 1000000L}, NULL);
 	hf_catalogue_close(memory->catalogue);

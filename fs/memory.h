@@ -34,6 +34,8 @@ struct hf_memory {
 /* path: canonical, of the archive; NULL for no memory. That there is none, for this or any other reason, is no error:
  * then everything is found out anew. */
 void hf_memory_init(struct hf_fs *fs, const char *path);
+/* Ends its thread, which makes use of the cache. */
+void hf_memory_stop(struct hf_fs *fs);
 /* Writes down what is new. */
 void hf_memory_fini(struct hf_fs *fs);
 
