@@ -15,6 +15,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SECOND INT64_C(1000000000)
 #define BOOT_S 1000
@@ -56,6 +57,7 @@ int __wrap_pthread_cond_broadcast(pthread_cond_t *);
 int __wrap_clock_gettime(clockid_t, struct timespec *);
 time_t __wrap_time(time_t *);
 int __wrap_nanosleep(const struct timespec *, struct timespec *);
+int __wrap_usleep(useconds_t);
 ssize_t __wrap_getrandom(void *, size_t, unsigned);
 int __wrap_setpriority(__priority_which_t, id_t, int);
 
@@ -268,6 +270,12 @@ int __wrap_nanosleep(const struct timespec *time, struct timespec *ret_left)
 {
 	(void)ret_left;
 	sim_sleep_ns(time->tv_sec * SECOND + time->tv_nsec);
+	return 0;
+}
+
+int __wrap_usleep(useconds_t us)
+{
+	sim_sleep_ns(us * INT64_C(1000));
 	return 0;
 }
 
