@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/isa/llvm.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -70,14 +71,19 @@ static void initialise(void)
 #endif
 }
 
+static void load(void)
+{
+	loaded = get();
+	failed = !loaded;
+	if (loaded)
+		initialise();
+}
+
 const struct hf_llvm *hf_llvm_load(void)
 {
-	if (!loaded && !failed) {
-		loaded = get();
-		failed = !loaded;
-		if (loaded)
-			initialise();
-	}
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, load);
 	return loaded ? &llvm : NULL;
 }
 

@@ -165,7 +165,7 @@ void hf_fst_must_be_indexed(struct hf_fst *t, const char *views)
 	char path[256];
 
 	snprintf(path, sizeof path, "%s/hart0", views);
-	CHECK_EQ(hf_fst_lookup(t, path, &attr), 0);
+	CHECK_EQ(hf_fst_lookup_settled(t, path, &attr), 0);
 	give_back(t, &attr);
 }
 
@@ -179,8 +179,8 @@ bool hf_fst_exists(struct hf_fst *t, const char *path)
 	return true;
 }
 
-/* What is not indexed yet is waited for, on a slow machine too; anything else fails with the path in the message. */
-static void must_look_up(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
+/* What is not indexed yet is waited for, on a slow machine too. */
+int hf_fst_lookup_settled(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
 {
 	int err = hf_fst_lookup(t, path, ret_attr);
 
@@ -188,6 +188,24 @@ static void must_look_up(struct hf_fst *t, const char *path, struct hf_attr *ret
 		usleep(50000);
 		err = hf_fst_lookup(t, path, ret_attr);
 	}
+	return err;
+}
+
+bool hf_fst_comes(struct hf_fst *t, const char *path)
+{
+	struct hf_attr attr;
+
+	if (hf_fst_lookup_settled(t, path, &attr))
+		return false;
+	give_back(t, &attr);
+	return true;
+}
+
+/* Fails with the path in the message. */
+static void must_look_up(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
+{
+	int err = hf_fst_lookup_settled(t, path, ret_attr);
+
 	if (err) {
 		fprintf(stderr, "%s: %s\n", path, hf_err_name(err));
 		exit(1);

@@ -39,6 +39,10 @@ void hf_fst_close(struct hf_fst *t);
  * once more when nothing is being indexed: a look-up waits for an index, but not for ever, and a machine may be busy. */
 int hf_fst_lookup(struct hf_fst *t, const char *path, struct hf_attr *ret_attr);
 bool hf_fst_exists(struct hf_fst *t, const char *path);
+/* As hf_fst_lookup, but what is not indexed yet is waited for, on a slow machine too. */
+int hf_fst_lookup_settled(struct hf_fst *t, const char *path, struct hf_attr *ret_attr);
+/* The same when it is known, which may take as long as an index. */
+bool hf_fst_comes(struct hf_fst *t, const char *path);
 /* Fails the test if it cannot be opened. */
 struct hf_file *hf_fst_open_file(struct hf_fst *t, const char *path);
 uint64_t hf_fst_size(struct hf_fst *t, const char *path);

@@ -144,14 +144,14 @@ static void test_not_indexed(void)
 	CHECK_EQ(hf_fs_index(t.fs, "y", NULL, NULL, &diag), HF_ERR_UNKNOWN_FORMAT);
 	CHECK_EQ(hf_fs_index(t.fs, "none", NULL, NULL, &diag), HF_ERR_NOT_FOUND);
 	CHECK_EQ(hf_fs_index(t.fs, "x.stf", NULL, NULL, &diag), 0);
-	CHECK(hf_fst_exists(&t, "x@stf/hart0"));
+	CHECK(hf_fst_comes(&t, "x@stf/hart0"));
 	CHECK_EQ(hf_fst_lookup(&t, "x@stf/hart9999", &attr), HF_ERR_NOT_FOUND);
 	CHECK(!hf_fst_exists(&t, "x@stf/INDEXING"));
 	/* Again: there is nothing to do. And without this process. */
 	CHECK_EQ(hf_fs_index(t.fs, "x.stf", NULL, NULL, &diag), 0);
 	hf_fst_close(&t);
 	hf_fst_open(&t, &options);
-	CHECK(hf_fst_exists(&t, "x@stf/hart0/listing.txt"));
+	CHECK(hf_fst_comes(&t, "x@stf/hart0/listing.txt"));
 	hf_fst_end(&t);
 }
 
@@ -521,7 +521,7 @@ static void test_cancelled(void)
 	CHECK_EQ(err, HF_ERR_CANCELLED);
 	CHECK(!hf_fst_exists(&t, "x@stf/hart0"));
 	CHECK_EQ(hf_fs_index(t.fs, "x.stf", NULL, NULL, &diag), 0);
-	CHECK(hf_fst_exists(&t, "x@stf/hart0"));
+	CHECK(hf_fst_comes(&t, "x@stf/hart0"));
 	hf_fst_end(&t);
 }
 
@@ -538,8 +538,8 @@ static void test_close_early(void)
 	hf_fst_open(&t, NULL);
 	CHECK_EQ(hf_fs_index_all(t.fs), 0);
 	hf_fs_idle(t.fs);
-	CHECK(hf_fst_exists(&t, "x@stf/hart0/listing.txt"));
-	CHECK(hf_fst_exists(&t, "y@stf/hart0/listing.txt"));
+	CHECK(hf_fst_comes(&t, "x@stf/hart0/listing.txt"));
+	CHECK(hf_fst_comes(&t, "y@stf/hart0/listing.txt"));
 	hf_fst_end(&t);
 }
 

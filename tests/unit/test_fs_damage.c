@@ -430,7 +430,7 @@ static void begin(void)
 	for (size_t i = 0; i < 2; i++)
 		for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
 			snprintf(views[view_count].path, sizeof views[0].path, "%s/%s", captures[i], names[k]);
-			if (!hf_fst_exists(&t, views[view_count].path))
+			if (!hf_fst_comes(&t, views[view_count].path))
 				continue;
 			views[view_count].bytes = hf_fst_read(&t, views[view_count].path, 1 << 16);
 			view_count++;

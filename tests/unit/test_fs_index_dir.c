@@ -202,6 +202,15 @@ static bool waits(int i)
 	return err;
 }
 
+static bool says(const char *path, const char *what)
+{
+	char *text = hf_fst_text(&t, path);
+	const bool found = strstr(text, what);
+
+	free(text);
+	return found;
+}
+
 /* Not even the memory suffices: captures wait and say for what, and come by themselves. */
 static void test_no_memory(void)
 {
@@ -212,8 +221,8 @@ static void test_no_memory(void)
 	open_fs(100 << 10);
 	for (int i = 0; i < CAPTURES; i++)
 		CHECK(waits(i));
+	HF_FST_WAIT(says("c0@stf/info.json", "\"state\": \"waiting for the index directory\""));
 	info = hf_fst_text(&t, "c0@stf/info.json");
-	CHECK(strstr(info, "\"state\": \"waiting for the index directory\""));
 	CHECK(strstr(info, strerror(ENOSPC)) && strstr(info, t.index));
 	progress = hf_fst_text(&t, "c0@stf/INDEXING");
 	CHECK(strstr(progress, "waiting for the index directory: No space left on device"));

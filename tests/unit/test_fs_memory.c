@@ -177,7 +177,7 @@ static void test_changed(void)
 	hf_fst_close(&t);
 	/* While it is open: the catalogue follows. */
 	open_again();
-	CHECK(hf_fst_exists(&t, "sub/notes@stf/hart0/listing.txt"));
+	CHECK(hf_fst_comes(&t, "sub/notes@stf/hart0/listing.txt"));
 	hf_fst_write_text(&t, "sub/notes", "text again");
 	HF_FST_WAIT(!hf_fst_exists(&t, "sub/notes@stf"));
 	CHECK_EQ(unlink(hf_fst_path(&t, "new.stf")), 0);

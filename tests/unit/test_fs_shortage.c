@@ -43,7 +43,7 @@ static int look(const char *path)
 	int err = hf_fs_resolve(t.fs, path, &ino);
 
 	/* On a busy machine an index takes longer than a look-up waits. */
-	if (err == HF_ERR_NOT_FOUND) {
+	if (err == HF_ERR_NOT_FOUND || err == HF_ERR_BUSY) {
 		hf_fs_idle(t.fs);
 		err = hf_fs_resolve(t.fs, path, &ino);
 	}
