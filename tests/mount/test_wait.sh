@@ -19,11 +19,13 @@ begin() {
 	at_work "$(server)" || fail "the server does nothing"
 	[ -e "$mnt/long@ntrace/INDEXING" ] || fail "the long one is ready: $(ls "$mnt/long@ntrace")"
 }
-# The long one is another capture now: the work on it ends.
+# The long one is another capture now: the work on it ends once a look-up that the kernel does not answer itself sees it.
+is_seen() { stat "$mnt/long@ntrace/info.json" >/dev/null; grep -q 'long: changed' "$tmp/log"; }
 end_long() {
+	: >"$tmp/log"
 	head -c 20 "$archive/long/trace.bin" >"$tmp/short"
 	mv "$tmp/short" "$archive/long/trace.bin"
-	stat "$mnt/long@ntrace/info.json" >/dev/null
+	wait_until is_seen
 }
 # until_killed PID-FILE STATUS-FILE: a process that is just being started may miss a signal.
 is_killed() { kill "$(cat "$1")"; [ -s "$2" ]; }
