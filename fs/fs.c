@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening and closing, and what the command line needs beyond the calls of a mount. */
-#include "fs/tree.h"
+#include "fs/tree/tree.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -59,7 +59,7 @@ struct hf_fs_options {
 	hf_log_fn log;
 	void *log_ctx;
 	bool status_all;         /* .hartfs is for everybody, not only for the user of this process */
-	struct hf_log_ring *log_ring; /* what .hartfs/log.txt shows (fs/log_ring.h), borrowed; NULL: no such file */
+	struct hf_log_ring *log_ring; /* what .hartfs/log.txt shows (fs/base/log_ring.h), borrowed; NULL: no such file */
 	/* The kernel must ask for this inode's attributes before it believes them again: a file that was replaced then gives
 	 * an error also for bytes that the kernel has cached. Must not wait for anything. May be NULL. */
 	void (*invalidate)(void *ctx, uint64_t ino);

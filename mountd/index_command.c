@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs index and hartfs verify: the same walk over captures, several at a time, with a line or a bar of progress. */
-#include "fs/pool.h"
+#include "fs/base/pool.h"
 #include "mountd/commands.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"

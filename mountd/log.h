@@ -7,7 +7,7 @@
 #define HF_MOUNTD_LOG_H
 
 #include "fs/fs.h"
-#include "fs/log_ring.h"
+#include "fs/base/log_ring.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

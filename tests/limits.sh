@@ -55,11 +55,11 @@ index/index.h@HF_INDEX_PROBLEM_MAX@4096@3,840 of the stream
 index/index_part.h@HF_FILE_PROBLEMS@256@256 of the file
 index/row.h@HF_SLOT_MAX@UINT64_C(65535)@32,768
 index/row.h@HF_VIEW_CHUNK_MAX@(UINT64_C(256) << 20)@one chunk of a view | 256 MiB
-fs/params.c@PARAMS_MAX@3072@3,072 characters
-fs/members.h@HF_MEMBERS_DIRS_MAX@4096@4,096 | the views are for root
-fs/control.h@HF_REMARKS_MAX@1000@1,000
-fs/control.c@PROGRESS_LINES@1000@1,000
-fs/slice_queue.c@QUEUE_MAX@64@their pass | 64
+fs/archive/params.c@PARAMS_MAX@3072@3,072 characters
+fs/capture/members.h@HF_MEMBERS_DIRS_MAX@4096@4,096 | the views are for root
+fs/tree/control.h@HF_REMARKS_MAX@1000@1,000
+fs/tree/control.c@PROGRESS_LINES@1000@1,000
+fs/bytes/slice_queue.c@QUEUE_MAX@64@their pass | 64
 mountd/log.c@KEPT_BYTES@((size_t)1 << 20)@1 MiB | the oldest
 END
 [ "$count" -gt 30 ] || bad "only $count limits were compared"

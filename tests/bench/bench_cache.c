@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the chunk cache costs: a hit with its unpin, alone and with four threads, and making blocks of 1 MiB. */
-#include "fs/chunk_cache.h"
+#include "fs/base/chunk_cache.h"
 #include "tests/lib/check.h"
 
 #include <pthread.h>

@@ -4,7 +4,7 @@
  * each codec takes its own of it, and it is taken again as it is; what is refused is refused with words.
  */
 #include "codecs/codec.h"
-#include "fs/params.h"
+#include "fs/archive/params.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/fuzz.h"
 

@@ -5,7 +5,7 @@
  * several at once; names that are no slice do not exist.
  */
 #include "fs/core.h"
-#include "fs/tree.h"
+#include "fs/tree/tree.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/pack.h"
 #include "tests/lib/stftest.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who may read what is made of several files, and what access lists leave of a mode: against the kernel's own rules, for
  * every user, group and permission of a small world. */
-#include "fs/access.h"
-#include "fs/acl.h"
+#include "fs/archive/access.h"
+#include "fs/archive/acl.h"
 #include "tests/lib/check.h"
 
 /* Users and groups 1 and 2 own things; 3 stands for all that own none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The chunk cache: single flight, its bound, replacement, cancelling, dropping, and all of it by many threads. */
 #include "codecs/base/sink.h"
-#include "fs/chunk_cache.h"
+#include "fs/base/chunk_cache.h"
 #include "tests/lib/check.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the file system says of itself and of captures without being read: extended attributes, .hartfs, the log ring. */
-#include "fs/log_ring.h"
+#include "fs/base/log_ring.h"
 #include "tests/lib/fstest.h"
 #include "codecs/base/sink.h"
 

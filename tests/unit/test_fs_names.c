@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of view directories and the JSON writer. */
-#include "fs/json.h"
-#include "fs/names.h"
+#include "fs/base/json.h"
+#include "fs/archive/names.h"
 #include "tests/lib/check.h"
 
 static void check_view(const char *name, const char *view)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The decode pool: urgent jobs first, each job once, what a worker offers, and a shutdown that finishes the queue. */
 #include "codecs/isa/disasm.h"
-#include "fs/pool.h"
+#include "fs/base/pool.h"
 #include "tests/lib/check.h"
 
 #include <pthread.h>

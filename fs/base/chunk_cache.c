@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One mutex guards everything. A hit holds it for some tens of nanoseconds and a FUSE round trip costs thousands, so
+ * shards would buy nothing, and one lock makes cancelling a waiter exact. Memory is given back outside the lock.
+ *
+ * Replacement is 2Q. Recency alone would let one pass over a large file throw out everything, and counting hits
+ * does not help, since a sequential reader hits each block many times within a moment. So a new block goes to the
+ * queue RECENT and stays there however often it is hit; when it leaves, its key is remembered for a while (GHOSTS);
+ * only a block that is wanted again after it was gone has proved its worth and goes to FREQUENT. RECENT gives
+ * way first while it holds more than a quarter of the cache; until something is in FREQUENT it may use all of it.
+ * Both queues hold unpinned blocks only, the one that was unpinned last at the newest end: evicting never searches.
+ */
+#include "fs/base/chunk_cache.h"
+#include "fs/base/spares.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum queue_name { RECENT, FREQUENT, GHOSTS, QUEUES };
+
+enum entry_state { MAKING, READY, GHOST };
+
+struct entry {
+	struct hf_block block; /* first: blocks are cast back to entries */
+	struct hf_cache_key key;
+	struct entry *chain;         /* the next of its bucket, or of a list of entries to be freed */
+	struct entry *older, *newer; /* in its queue */
+	struct hf_cache_waiter *waiters;
+	size_t cost; /* with its bytes; a ghost keeps what it had */
+	uint32_t pins;
+	uint8_t state;
+	uint8_t queue; /* where it goes, or is, when unpinned */
+	bool dropped;  /* not in the table any more: freed as soon as nobody has it */
+};
+
+struct queue {
+	struct entry *oldest, *newest;
+	uint64_t cost;
+};
+
+/* An entry with what malloc adds to it and its share of the table. */
+#define ENTRY_COST (sizeof(struct entry) + 2 * sizeof(void *))
+
+struct hf_cache {
+	pthread_mutex_t lock;
+	uint64_t max_bytes, lent;
+	uint64_t lend[HF_LENDERS];
+	struct entry **buckets;
+	unsigned bucket_bits;
+	size_t entries; /* in the table */
+	struct queue queues[QUEUES];
+	uint64_t next_owner;
+	struct hf_cache_stats stats;
+	struct hf_spares spares;
+
+	/* For hf_cache_get, whose waiters live on stacks: they sleep on something that outlives them. */
+	pthread_mutex_t sleep_lock;
+	pthread_cond_t woken;
+};
+
+static struct entry *entry_of(struct hf_block *block)
+{
+	return (struct entry *)block;
+}
+
+/* The table of entries by key. */
+
+static size_t bucket_of(struct hf_cache_key key, unsigned bits)
+{
+	uint64_t h = (key.owner * UINT64_C(0x9e3779b97f4a7c15)) ^ key.number;
+
+	h ^= h >> 32;
+	return (size_t)((h * UINT64_C(0xd6e8feb86659fd93)) >> (64 - bits));
+}
+
+static struct entry *find(const struct hf_cache *cache, struct hf_cache_key key)
+{
+	struct entry *e = cache->buckets[bucket_of(key, cache->bucket_bits)];
+
+	while (e && (e->key.owner != key.owner || e->key.number != key.number))
+		e = e->chain;
+	return e;
+}
+
+/* Without memory for a larger table the chains just get longer. */
+static void grow_table(struct hf_cache *cache)
+{
+	unsigned bits = cache->bucket_bits + 1;
+	struct entry **buckets = calloc((size_t)1 << bits, sizeof *buckets);
+
+	if (!buckets)
+		return;
+	for (size_t i = 0; i < (size_t)1 << cache->bucket_bits; i++) {
+		for (struct entry *e = cache->buckets[i], *next; e; e = next) {
+			size_t to = bucket_of(e->key, bits);
+
+			next = e->chain;
+			e->chain = buckets[to];
+			buckets[to] = e;
+		}
+	}
+	free(cache->buckets);
+	cache->buckets = buckets;
+	cache->bucket_bits = bits;
+}
+
+static struct entry *add_entry(struct hf_cache *cache, struct hf_cache_key key)
+{
+	struct entry *e = calloc(1, sizeof *e);
+	size_t at;
+
+	if (!e)
+		return NULL;
+	if (cache->entries >> cache->bucket_bits)
+		grow_table(cache);
+	at = bucket_of(key, cache->bucket_bits);
+	*e = (struct entry){.key = key, .chain = cache->buckets[at], .queue = RECENT, .cost = ENTRY_COST};
+	cache->buckets[at] = e;
+	cache->entries++;
+	cache->stats.bytes += ENTRY_COST;
+	return e;
+}
+
+static void remove_from_table(struct hf_cache *cache, struct entry *e)
+{
+	struct entry **at = &cache->buckets[bucket_of(e->key, cache->bucket_bits)];
+
+	while (*at != e)
+		at = &(*at)->chain;
+	*at = e->chain;
+	cache->entries--;
+}
+
+/* Queues. */
+
+static void enqueue(struct hf_cache *cache, struct entry *e)
+{
+	struct queue *q = &cache->queues[e->queue];
+
+	e->newer = NULL;
+	e->older = q->newest;
+	*(q->newest ? &q->newest->newer : &q->oldest) = e;
+	q->newest = e;
+	q->cost += e->cost;
+}
+
+static void dequeue(struct hf_cache *cache, struct entry *e)
+{
+	struct queue *q = &cache->queues[e->queue];
+
+	*(e->newer ? &e->newer->older : &q->newest) = e->older;
+	*(e->older ? &e->older->newer : &q->oldest) = e->newer;
+	q->cost -= e->cost;
+}
+
+/* Giving memory back. */
+
+/* Gives up an entry that is in no queue and not in the table: it is freed once the lock is released. */
+static void discard(struct hf_cache *cache, struct entry **refuse, struct entry *e)
+{
+	cache->stats.bytes -= e->state == GHOST ? ENTRY_COST : e->cost;
+	e->chain = *refuse;
+	*refuse = e;
+}
+
+static void empty(struct hf_cache *cache, struct entry *refuse)
+{
+	for (struct entry *e = refuse, *next; e; e = next) {
+		next = e->chain;
+		if (e->block.bytes)
+			hf_spares_keep(&cache->spares, (uint8_t *)(uintptr_t)e->block.bytes, e->cost - ENTRY_COST);
+		free(e);
+	}
+}
+
+/* Replacement. */
+
+static void forget_oldest_ghost(struct hf_cache *cache, struct entry **refuse)
+{
+	struct entry *e = cache->queues[GHOSTS].oldest;
+
+	dequeue(cache, e);
+	remove_from_table(cache, e);
+	discard(cache, refuse, e);
+}
+
+/* A ghost is an entry of its own, so that everything to be freed is a whole entry. Without memory it is left out. */
+static void evict(struct hf_cache *cache, struct entry *e, struct entry **refuse)
+{
+	struct entry *ghost;
+
+	dequeue(cache, e);
+	remove_from_table(cache, e);
+	discard(cache, refuse, e);
+	cache->stats.evicted++;
+	ghost = add_entry(cache, e->key);
+	if (!ghost)
+		return;
+	ghost->state = GHOST;
+	ghost->queue = GHOSTS;
+	ghost->cost = e->cost;
+	enqueue(cache, ghost);
+	while (cache->queues[GHOSTS].cost > cache->max_bytes / 2)
+		forget_oldest_ghost(cache, refuse);
+}
+
+/* The newest block of RECENT goes last even if it alone is more than a quarter: somebody is about to read it on. */
+static struct entry *victim(const struct hf_cache *cache)
+{
+	const struct queue *recent = &cache->queues[RECENT];
+	struct entry *frequent = cache->queues[FREQUENT].oldest;
+	bool over = recent->cost > cache->max_bytes / 4 && recent->oldest != recent->newest;
+
+	return recent->oldest && (over || !frequent) ? recent->oldest : frequent;
+}
+
+static void make_room(struct hf_cache *cache, struct entry **refuse)
+{
+	while (cache->stats.bytes > cache->max_bytes - cache->lent) {
+		struct entry *e = victim(cache);
+
+		if (e)
+			evict(cache, e, refuse);
+		else if (cache->queues[GHOSTS].oldest)
+			forget_oldest_ghost(cache, refuse);
+		else
+			break;
+	}
+}
+
+static void pin(struct hf_cache *cache, struct entry *e)
+{
+	if (e->pins++ == 0)
+		dequeue(cache, e);
+}
+
+/* Nobody has the ready block e (any more). */
+static void settle(struct hf_cache *cache, struct entry *e, struct entry **refuse)
+{
+	if (e->dropped)
+		discard(cache, refuse, e);
+	else
+		enqueue(cache, e);
+}
+
+/* Waiters. waiter->block is set exactly while the waiter is on a list, so that cancelling knows. */
+
+static void add_waiter(struct entry *e, struct hf_cache_waiter *waiter)
+{
+	struct hf_cache_waiter **at = &e->waiters;
+
+	while (*at)
+		at = &(*at)->next;
+	*at = waiter;
+	waiter->next = NULL;
+	waiter->block = &e->block;
+}
+
+static struct hf_cache_waiter *take_waiters(struct entry *e, uint32_t *ret_count)
+{
+	struct hf_cache_waiter *first = e->waiters;
+
+	*ret_count = 0;
+	e->waiters = NULL;
+	for (struct hf_cache_waiter *w = first; w; w = w->next) {
+		w->block = NULL;
+		++*ret_count;
+	}
+	return first;
+}
+
+/* A waiter may be gone as soon as it was told. */
+static void tell(struct hf_cache_waiter *first, struct hf_block *block, int err)
+{
+	for (struct hf_cache_waiter *w = first, *next; w; w = next) {
+		next = w->next;
+		w->ready(w, block, err);
+	}
+}
+
+/* The interface. */
+
+int hf_cache_new(uint64_t max_bytes, struct hf_cache **ret_cache)
+{
+	struct hf_cache *cache = calloc(1, sizeof *cache);
+
+	if (!cache)
+		return HF_ERR_NOMEM;
+	cache->max_bytes = max_bytes;
+	cache->bucket_bits = 10;
+	cache->buckets = calloc((size_t)1 << cache->bucket_bits, sizeof *cache->buckets);
+	if (!cache->buckets) {
+		free(cache);
+		return HF_ERR_NOMEM;
+	}
+	pthread_mutex_init(&cache->lock, NULL);
+	hf_spares_init(&cache->spares, max_bytes);
+	pthread_mutex_init(&cache->sleep_lock, NULL);
+	pthread_cond_init(&cache->woken, NULL);
+	*ret_cache = cache;
+	return 0;
+}
+
+void hf_cache_free(struct hf_cache *cache)
+{
+	if (!cache)
+		return;
+	for (size_t i = 0; i < (size_t)1 << cache->bucket_bits; i++) {
+		for (struct entry *e = cache->buckets[i], *next; e; e = next) {
+			next = e->chain;
+			assert(e->pins == 0 && e->state != MAKING);
+			cache->stats.bytes -= e->state == GHOST ? ENTRY_COST : e->cost;
+			free((void *)(uintptr_t)e->block.bytes);
+			free(e);
+		}
+	}
+	assert(cache->stats.bytes == 0); /* else someone still has a block that was dropped */
+	hf_spares_fini(&cache->spares);
+	pthread_cond_destroy(&cache->woken);
+	pthread_mutex_destroy(&cache->sleep_lock);
+	pthread_mutex_destroy(&cache->lock);
+	free(cache->buckets);
+	free(cache);
+}
+
+uint8_t *hf_cache_alloc(struct hf_cache *cache, size_t size)
+{
+	return hf_spares_alloc(&cache->spares, size);
+}
+
+uint64_t hf_cache_owner(struct hf_cache *cache)
+{
+	uint64_t owner;
+
+	pthread_mutex_lock(&cache->lock);
+	owner = ++cache->next_owner;
+	pthread_mutex_unlock(&cache->lock);
+	return owner;
+}
+
+static enum hf_cache_answer start_making(struct hf_cache *cache, struct hf_cache_key key, struct entry *ghost,
+					 struct hf_cache_waiter *waiter, struct hf_block **ret_block)
+{
+	struct entry *e = ghost;
+
+	if (ghost) {
+		dequeue(cache, ghost);
+		ghost->queue = FREQUENT;
+		ghost->cost = ENTRY_COST;
+	} else {
+		e = add_entry(cache, key);
+		if (!e)
+			return HF_CACHE_ERROR;
+	}
+	e->state = MAKING;
+	if (waiter)
+		add_waiter(e, waiter);
+	cache->stats.misses++;
+	*ret_block = &e->block;
+	return HF_CACHE_MAKE;
+}
+
+enum hf_cache_answer hf_cache_acquire(struct hf_cache *cache, struct hf_cache_key key, struct hf_cache_waiter *waiter,
+				      struct hf_block **ret_block, int *ret_err)
+{
+	enum hf_cache_answer answer;
+	struct entry *e;
+
+	*ret_block = NULL;
+	*ret_err = 0;
+	pthread_mutex_lock(&cache->lock);
+	if (waiter)
+		waiter->block = NULL;
+	e = find(cache, key);
+	if (e && e->state == READY) {
+		answer = HF_CACHE_HIT;
+		cache->stats.hits++;
+		pin(cache, e);
+		*ret_block = &e->block;
+	} else if (e && e->state == MAKING) {
+		answer = HF_CACHE_PENDING;
+		cache->stats.waits++;
+		if (waiter)
+			add_waiter(e, waiter);
+	} else {
+		answer = start_making(cache, key, e, waiter, ret_block);
+	}
+	pthread_mutex_unlock(&cache->lock);
+	if (answer == HF_CACHE_ERROR)
+		*ret_err = HF_ERR_NOMEM;
+	return answer;
+}
+
+void hf_cache_fill(struct hf_cache *cache, struct hf_block *block, uint8_t *bytes, size_t size)
+{
+	struct entry *e = entry_of(block);
+	struct entry *refuse = NULL;
+	struct hf_cache_waiter *waiters;
+	size_t room = 0;
+
+	if (size == 0) {
+		free(bytes);
+		bytes = NULL;
+	}
+	if (bytes)
+		bytes = hf_spares_fit(bytes, size, &room);
+	pthread_mutex_lock(&cache->lock);
+	e->block = (struct hf_block){.bytes = bytes, .size = size};
+	e->state = READY;
+	e->cost = ENTRY_COST + room;
+	cache->stats.bytes += room;
+	waiters = take_waiters(e, &e->pins);
+	if (e->pins == 0)
+		settle(cache, e, &refuse);
+	make_room(cache, &refuse);
+	pthread_mutex_unlock(&cache->lock);
+	tell(waiters, block, 0);
+	empty(cache, refuse);
+}
+
+void hf_cache_fail(struct hf_cache *cache, struct hf_block *block, int err)
+{
+	struct entry *e = entry_of(block);
+	struct entry *refuse = NULL;
+	struct hf_cache_waiter *waiters;
+	uint32_t count;
+
+	pthread_mutex_lock(&cache->lock);
+	waiters = take_waiters(e, &count);
+	if (!e->dropped)
+		remove_from_table(cache, e);
+	discard(cache, &refuse, e);
+	pthread_mutex_unlock(&cache->lock);
+	tell(waiters, NULL, err);
+	empty(cache, refuse);
+}
+
+bool hf_cache_cancel(struct hf_cache *cache, struct hf_cache_waiter *waiter)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&cache->lock);
+	if (waiter->block) {
+		struct hf_cache_waiter **at = &entry_of(waiter->block)->waiters;
+
+		while (*at != waiter)
+			at = &(*at)->next;
+		*at = waiter->next;
+		waiter->block = NULL;
+		found = true;
+	}
+	pthread_mutex_unlock(&cache->lock);
+	return found;
+}
+
+void hf_cache_unpin(struct hf_cache *cache, struct hf_block *block)
+{
+	struct entry *e = entry_of(block);
+	struct entry *refuse = NULL;
+
+	pthread_mutex_lock(&cache->lock);
+	assert(e->pins > 0);
+	if (--e->pins == 0) {
+		settle(cache, e, &refuse);
+		make_room(cache, &refuse);
+	}
+	pthread_mutex_unlock(&cache->lock);
+	empty(cache, refuse);
+}
+
+bool hf_cache_has(struct hf_cache *cache, struct hf_cache_key key)
+{
+	const struct entry *e;
+	bool has;
+
+	pthread_mutex_lock(&cache->lock);
+	e = find(cache, key);
+	has = e && e->state != GHOST;
+	pthread_mutex_unlock(&cache->lock);
+	return has;
+}
+
+uint64_t hf_cache_size(const struct hf_cache *cache)
+{
+	return cache->max_bytes;
+}
+
+void hf_cache_lend(struct hf_cache *cache, enum hf_lender lender, uint64_t bytes)
+{
+	/* Spare pieces are kept beside the cache too. */
+	uint64_t sum = cache->spares.max_bytes;
+	struct entry *refuse = NULL;
+
+	pthread_mutex_lock(&cache->lock);
+	cache->lend[lender] = bytes;
+	for (size_t i = 0; i < HF_LENDERS; i++)
+		sum += cache->lend[i];
+	sum = sum > HF_LEND_FREE ? sum - HF_LEND_FREE : 0;
+	cache->lent = sum < cache->max_bytes / 4 * 3 ? sum : cache->max_bytes / 4 * 3;
+	make_room(cache, &refuse);
+	pthread_mutex_unlock(&cache->lock);
+	empty(cache, refuse);
+}
+
+uint64_t hf_cache_lent_to_others(struct hf_cache *cache, enum hf_lender lender)
+{
+	uint64_t sum = 0;
+
+	pthread_mutex_lock(&cache->lock);
+	for (size_t i = 0; i < HF_LENDERS; i++)
+		sum += i == lender ? 0 : cache->lend[i];
+	pthread_mutex_unlock(&cache->lock);
+	return sum;
+}
+
+/* The whole table is searched: captures seldom change, and this saves a list per owner. */
+void hf_cache_drop(struct hf_cache *cache, uint64_t owner)
+{
+	struct entry *refuse = NULL;
+
+	pthread_mutex_lock(&cache->lock);
+	for (size_t i = 0; i < (size_t)1 << cache->bucket_bits; i++) {
+		for (struct entry **at = &cache->buckets[i], *e; (e = *at);) {
+			if (e->key.owner != owner) {
+				at = &e->chain;
+				continue;
+			}
+			*at = e->chain;
+			cache->entries--;
+			e->dropped = true;
+			if (e->state == MAKING || e->pins)
+				continue;
+			dequeue(cache, e);
+			discard(cache, &refuse, e);
+		}
+	}
+	pthread_mutex_unlock(&cache->lock);
+	empty(cache, refuse);
+}
+
+void hf_cache_get_stats(struct hf_cache *cache, struct hf_cache_stats *ret_stats)
+{
+	pthread_mutex_lock(&cache->lock);
+	*ret_stats = cache->stats;
+	pthread_mutex_unlock(&cache->lock);
+}
+
+/* Waiting. */
+
+struct sleeper {
+	struct hf_cache_waiter waiter; /* first: cast back; ctx is the cache */
+	struct hf_block *block;
+	int err;
+	bool awake;
+};
+
+static void wake(struct hf_cache_waiter *waiter, struct hf_block *block, int err)
+{
+	struct sleeper *sleeper = (struct sleeper *)waiter;
+	struct hf_cache *cache = waiter->ctx;
+
+	pthread_mutex_lock(&cache->sleep_lock);
+	sleeper->block = block;
+	sleeper->err = err;
+	sleeper->awake = true;
+	pthread_cond_broadcast(&cache->woken);
+	pthread_mutex_unlock(&cache->sleep_lock);
+}
+
+static int sleep_until_told(struct hf_cache *cache, struct sleeper *sleeper, struct hf_block **ret_block)
+{
+	pthread_mutex_lock(&cache->sleep_lock);
+	while (!sleeper->awake)
+		pthread_cond_wait(&cache->woken, &cache->sleep_lock);
+	pthread_mutex_unlock(&cache->sleep_lock);
+	*ret_block = sleeper->block;
+	return sleeper->err;
+}
+
+int hf_cache_get(struct hf_cache *cache, struct hf_cache_key key, hf_make_fn make, void *ctx,
+		 struct hf_block **ret_block)
+{
+	struct sleeper sleeper = {.waiter = {.ready = wake, .ctx = cache}};
+	enum hf_cache_answer answer;
+	struct hf_block *block;
+	int err;
+
+	answer = hf_cache_acquire(cache, key, &sleeper.waiter, &block, &err);
+	if (answer == HF_CACHE_HIT || answer == HF_CACHE_ERROR) {
+		*ret_block = block;
+		return err;
+	}
+	if (answer == HF_CACHE_MAKE) {
+		uint8_t *bytes = NULL;
+		size_t size = 0;
+
+		err = make(ctx, &bytes, &size);
+		if (err)
+			hf_cache_fail(cache, block, err);
+		else
+			hf_cache_fill(cache, block, bytes, size);
+	}
+	return sleep_until_told(cache, &sleeper, ret_block);
+}

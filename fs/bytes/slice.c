@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Slices as they are kept, found again and read. */
+#include "fs/bytes/slice_parts.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* What is kept of slices that nobody has open. */
+enum { KEEP_COUNT = 4096, KEEP_BYTES = 8 << 20 };
+
+/* ---- names ---- */
+
+static const char *parse_number(const char *p, uint64_t *ret)
+{
+	const char *start = p;
+
+	for (*ret = 0; *p >= '0' && *p <= '9'; p++) {
+		if (*ret > (UINT64_MAX - 9) / 10)
+			return NULL;
+		*ret = *ret * 10 + (uint64_t)(*p - '0');
+	}
+	return p == start || (*start == '0' && p > start + 1) ? NULL : p;
+}
+
+bool hf_slice_parse(const char *name, uint64_t insns, uint64_t *ret_first, uint64_t *ret_last)
+{
+	const char *p = parse_number(name, ret_first);
+
+	if (!p || *p++ != '-' || *ret_first >= insns)
+		return false;
+	*ret_last = insns - 1;
+	if (!*p)
+		return true;
+	p = parse_number(p, ret_last);
+	return p && !*p && *ret_first <= *ret_last && *ret_last < insns;
+}
+
+/* ---- parts ---- */
+
+void hf_slice_free_part(struct hf_slice_part *part)
+{
+	for (size_t i = 0; i < part->marks; i++)
+		free(part->mark[i].entry);
+	free(part->mark);
+	part->mark = NULL;
+	part->marks = 0;
+}
+
+void hf_slice_whole(const struct hf_slice *slice, const struct hf_facts *facts, size_t view, struct hf_view *ret_view)
+{
+	const struct hf_facts_view *found = &hf_facts_hart(facts, slice->hart)->view[view];
+
+	*ret_view = (struct hf_view){
+		.capture = slice->capture,
+		.version = slice->version,
+		.owner = found->owner,
+		.size = found->size,
+		.hart = slice->hart,
+		.view = (int)view,
+	};
+}
+
+struct hf_cut hf_slice_cut(const struct hf_slice *slice, const struct hf_open *open, size_t view)
+{
+	return (struct hf_cut){
+		.stream = open->stream,
+		.src = open->source,
+		.index = open->index,
+		.hart = slice->hart,
+		.first = slice->first,
+		.last = slice->last,
+		.ops = hf_fs_view_ops(view),
+		.params = slice->capture->fs->view_options[view],
+	};
+}
+
+/* ---- the table ---- */
+
+void hf_slices_init(struct hf_slices *slices)
+{
+	pthread_condattr_t attr;
+
+	*slices = (struct hf_slices){0};
+	pthread_mutex_init(&slices->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&slices->changed, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+static void free_slice(struct hf_slice *slice, struct hf_cache *cache)
+{
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
+		if (slice->part[i].owner)
+			hf_cache_drop(cache, slice->part[i].owner);
+		hf_slice_free_part(&slice->part[i]);
+	}
+	free(slice);
+}
+
+void hf_slices_fini(struct hf_slices *slices, struct hf_cache *cache)
+{
+	while (slices->oldest) {
+		struct hf_slice *slice = slices->oldest;
+
+		slices->oldest = slice->newer;
+		free_slice(slice, cache);
+	}
+	pthread_mutex_destroy(&slices->lock);
+	pthread_cond_destroy(&slices->changed);
+}
+
+void hf_slices_stop(struct hf_slices *slices)
+{
+	pthread_mutex_lock(&slices->lock);
+	pthread_cond_broadcast(&slices->changed);
+	pthread_mutex_unlock(&slices->lock);
+}
+
+static struct hf_slice **bucket_of(struct hf_slices *slices, const struct hf_slice *slice)
+{
+	uint64_t hash = (uintptr_t)slice->capture / 64 + slice->version;
+
+	hash = (hash * 31 + slice->hart) * UINT64_C(0x9e3779b97f4a7c15) + slice->first;
+	hash = hash * UINT64_C(0x9e3779b97f4a7c15) + slice->last;
+	return &slices->bucket[(hash * UINT64_C(0x9e3779b97f4a7c15) >> 32) % HF_SLICE_BUCKETS];
+}
+
+static bool same(const struct hf_slice *a, const struct hf_slice *b)
+{
+	return a->capture == b->capture && a->version == b->version && a->hart == b->hart && a->first == b->first &&
+	       a->last == b->last;
+}
+
+static void unlink_used(struct hf_slices *slices, struct hf_slice *slice)
+{
+	*(slice->newer ? &slice->newer->older : &slices->newest) = slice->older;
+	*(slice->older ? &slice->older->newer : &slices->oldest) = slice->newer;
+}
+
+static void link_newest(struct hf_slices *slices, struct hf_slice *slice)
+{
+	slice->newer = NULL;
+	slice->older = slices->newest;
+	*(slice->older ? &slice->older->newer : &slices->oldest) = slice;
+	slices->newest = slice;
+}
+
+/* Takes out what is too much, the ones used longest ago; the chain that is returned is the caller's to free. */
+static struct hf_slice *take_surplus(struct hf_slices *slices)
+{
+	struct hf_slice *chain = NULL, **at;
+
+	for (struct hf_slice *slice = slices->oldest, *newer;
+	     slice && (slices->count > KEEP_COUNT || slices->bytes > KEEP_BYTES); slice = newer) {
+		newer = slice->newer;
+		if (slice->refs)
+			continue;
+		for (at = bucket_of(slices, slice); *at != slice;)
+			at = &(*at)->next;
+		*at = slice->next;
+		unlink_used(slices, slice);
+		slices->count--;
+		slices->bytes -= slice->bytes;
+		slice->next = chain;
+		chain = slice;
+	}
+	return chain;
+}
+
+static struct hf_slice *new_slice(const struct hf_slice *key, const struct hf_facts_hart *hart)
+{
+	struct hf_slice *slice = malloc(sizeof *slice);
+
+	if (!slice)
+		return NULL;
+	*slice = *key;
+	slice->bytes = sizeof *slice;
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
+		if (i == HF_VIEW_RECORDS || i == HF_VIEW_PROGRAM || hart->view[i].size == HF_NOWHERE)
+			continue;
+		slice->part[i].state = HF_SLICE_UNKNOWN;
+		if (!hf_slice_is_lines(i))
+			slice->part[i].owner = hf_cache_owner(key->capture->fs->cache);
+	}
+	return slice;
+}
+
+int hf_slice_get(struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart, uint64_t first,
+		 uint64_t last, struct hf_slice **ret_slice)
+{
+	struct hf_slices *slices = &capture->fs->slices;
+	const struct hf_facts_hart *facts_hart = hf_facts_hart(facts, hart);
+	struct hf_slice key = {
+		.capture = capture, .version = facts->version, .hart = hart, .first = first, .last = last};
+	struct hf_slice *slice, **bucket = bucket_of(slices, &key), *surplus = NULL;
+
+	*ret_slice = NULL;
+	if (!facts_hart || first > last || last >= facts_hart->info.insns)
+		return HF_ERR_NOT_FOUND;
+	pthread_mutex_lock(&slices->lock);
+	slice = *bucket;
+	while (slice && !same(slice, &key))
+		slice = slice->next;
+	if (slice) {
+		unlink_used(slices, slice);
+	} else {
+		slice = new_slice(&key, facts_hart);
+		if (slice) {
+			slice->next = *bucket;
+			*bucket = slice;
+			slices->count++;
+			slices->bytes += slice->bytes;
+		}
+	}
+	if (slice) {
+		slice->refs++;
+		link_newest(slices, slice);
+		surplus = take_surplus(slices);
+	}
+	pthread_mutex_unlock(&slices->lock);
+	while (surplus) {
+		struct hf_slice *next = surplus->next;
+
+		free_slice(surplus, capture->fs->cache);
+		surplus = next;
+	}
+	*ret_slice = slice;
+	return slice ? 0 : HF_ERR_NOMEM;
+}
+
+void hf_slice_ref(struct hf_slice *slice)
+{
+	struct hf_slices *slices = &slice->capture->fs->slices;
+
+	pthread_mutex_lock(&slices->lock);
+	slice->refs++;
+	pthread_mutex_unlock(&slices->lock);
+}
+
+void hf_slice_put(struct hf_slice *slice)
+{
+	struct hf_slices *slices = &slice->capture->fs->slices;
+
+	pthread_mutex_lock(&slices->lock);
+	slice->refs--;
+	pthread_mutex_unlock(&slices->lock);
+}
+
+/* ---- reading ---- */
+
+static void take_piece(const struct hf_slice_part *part, size_t i, struct hf_piece *ret_piece)
+{
+	const uint64_t end = i + 1 < part->marks ? part->mark[i + 1].offset : part->size;
+
+	*ret_piece = (struct hf_piece){
+		.number = i, .offset = part->mark[i].offset, .size = end - part->mark[i].offset};
+}
+
+int hf_slice_piece_of(const struct hf_view *view, uint64_t offset, struct hf_piece *ret_piece)
+{
+	const struct hf_slice_part *part = &view->slice->part[view->view];
+	size_t low = 0, high = part->marks;
+
+	if (offset >= part->size)
+		return HF_NOTE_END;
+	/* The last that begins there or before. */
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+
+		if (part->mark[mid].offset <= offset)
+			low = mid;
+		else
+			high = mid;
+	}
+	take_piece(part, low, ret_piece);
+	return 0;
+}
+
+int hf_slice_piece(const struct hf_view *view, uint64_t number, struct hf_piece *ret_piece)
+{
+	const struct hf_slice_part *part = &view->slice->part[view->view];
+
+	if (number >= part->marks)
+		return HF_NOTE_END;
+	take_piece(part, (size_t)number, ret_piece);
+	return 0;
+}
+
+int hf_slice_make(const struct hf_view *view, struct hf_open *open, uint64_t number, struct hf_worker *worker,
+		  uint8_t **ret_bytes, size_t *ret_size)
+{
+	const struct hf_slice_part *part = &view->slice->part[view->view];
+	const struct hf_slice_mark *mark = &part->mark[number];
+	struct hf_cut cut = hf_slice_cut(view->slice, open, (size_t)view->view);
+	uint64_t chunk = part->number + number * part->stride;
+	struct hf_cutter *cutter;
+	struct hf_piece piece;
+	struct hf_sink sink;
+	uint8_t *bytes;
+	int err;
+
+	take_piece(part, (size_t)number, &piece);
+	bytes = piece.size < SIZE_MAX - HF_SINK_ROOM
+			? hf_cache_alloc(view->capture->fs->cache, (size_t)piece.size + HF_SINK_ROOM)
+			: NULL;
+	if (!bytes)
+		return HF_ERR_NOMEM;
+	hf_sink_init_buffer(&sink, bytes, (size_t)piece.size + HF_SINK_ROOM);
+	hf_view_env(worker, open, (size_t)view->view);
+	err = hf_cutter_new(&cut, mark->entry, mark->entry_size, &chunk, &cutter, NULL);
+	for (uint64_t i = 0; !err && i < part->stride; i++)
+		err = hf_cutter_next(cutter, &worker->env, &sink, NULL);
+	hf_cutter_free(cutter);
+	if (err < 0 && !hf_err_is_passing(err))
+		err = HF_ERR_MISMATCH;
+	if (err >= 0 && hf_sink_total(&sink) != piece.size)
+		err = HF_ERR_MISMATCH;
+	if (err < 0) {
+		free(bytes);
+		return err;
+	}
+	*ret_bytes = bytes;
+	*ret_size = (size_t)piece.size;
+	return 0;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When which slice is measured, who waits for it, and how far it is. */
+#include "fs/bytes/slice_parts.h"
+
+#include "fs/capture/info.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Measuring up to so many instructions is done at once; of longer slices one after the other, in steps. */
+#define SHORT (UINT64_C(4) << 20)
+enum { QUEUE_MAX = 64 };
+/* A lookup waits that long; nobody who asked for a long slice waits for its turn after that. */
+#define PATIENCE_NS (INT64_C(2) * 1000000000)
+#define WANTED_NS (INT64_C(60) * 1000000000)
+
+/* ---- parts that are done ---- */
+
+static size_t bytes_of(const struct hf_slice_part *part)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < part->marks; i++)
+		bytes += sizeof *part->mark + part->mark[i].entry_size + 16;
+	return bytes;
+}
+
+/* Of the part at hand: it is measured, or it is not. */
+static void settle_part(struct hf_measure *m, int err)
+{
+	struct hf_slices *slices = &m->slice->capture->fs->slices;
+	struct hf_slice_part *part = &m->slice->part[m->view];
+
+	hf_cutter_free(m->cutter);
+	m->cutter = NULL;
+	if (err)
+		hf_slice_free_part(&m->part);
+	pthread_mutex_lock(&slices->lock);
+	part->err = err;
+	part->state = err ? HF_SLICE_UNKNOWN : HF_SLICE_READY;
+	if (!err) {
+		const size_t bytes = bytes_of(&m->part);
+
+		part->base = m->part.base;
+		part->size = m->part.size;
+		part->number = m->part.number;
+		part->stride = m->part.stride;
+		part->marks = m->part.marks;
+		part->mark = m->part.mark;
+		m->slice->bytes += bytes;
+		slices->bytes += bytes;
+	}
+	pthread_cond_broadcast(&slices->changed);
+	pthread_mutex_unlock(&slices->lock);
+	m->part = (struct hf_slice_part){0};
+}
+
+/* Nobody measures the slice any more; what is still open of it failed with err. */
+static void end_measure(struct hf_measure *m, int err)
+{
+	struct hf_slices *slices = &m->slice->capture->fs->slices;
+	struct hf_pool *pool = m->slice->capture->fs->pool;
+	struct hf_measure *next = NULL;
+
+	hf_cutter_free(m->cutter);
+	hf_slice_free_part(&m->part);
+	if (m->open)
+		hf_open_put(m->open);
+	pthread_mutex_lock(&slices->lock);
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+		if (m->slice->part[i].state == HF_SLICE_QUEUED) {
+			m->slice->part[i].state = HF_SLICE_UNKNOWN;
+			m->slice->part[i].err = err;
+		}
+	m->slice->measuring = false;
+	m->slice->refs--;
+	if (m->turn) {
+		next = slices->first;
+		slices->busy = next;
+		if (next) {
+			slices->first = next->next;
+			slices->waiting--;
+			next->turn = true;
+		}
+	}
+	pthread_cond_broadcast(&slices->changed);
+	pthread_mutex_unlock(&slices->lock);
+	free(m);
+	if (next)
+		hf_pool_submit(pool, &next->job);
+}
+
+/* HF_NOTE_END: it has the turn for a long pass. HF_ERR_BUSY: it waits in the queue, may run on another thread already
+ * when this returns, and must not be touched any more. HF_ERR_CANCELLED: too many wait. */
+static int take_turn(struct hf_measure *m)
+{
+	struct hf_slices *slices = &m->slice->capture->fs->slices;
+	int err = HF_NOTE_END;
+
+	m->job.urgency = HF_AHEAD;
+	/* While it waits it holds no capture open. */
+	hf_open_put(m->open);
+	m->open = NULL;
+	pthread_mutex_lock(&slices->lock);
+	if (!slices->busy) {
+		m->turn = slices->busy = true;
+	} else if (slices->waiting == QUEUE_MAX) {
+		err = HF_ERR_CANCELLED;
+	} else {
+		m->next = NULL;
+		*(slices->first ? &slices->last->next : &slices->first) = m;
+		slices->last = m;
+		slices->waiting++;
+		err = HF_ERR_BUSY;
+	}
+	pthread_mutex_unlock(&slices->lock);
+	return err;
+}
+
+/* ---- parts one after the other ---- */
+
+/* The first part of the kind that is to be measured; lines come first, they take no time. */
+static bool next_part(struct hf_measure *m, bool lines)
+{
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+		if (m->slice->part[i].state == HF_SLICE_QUEUED && hf_slice_is_lines(i) == lines) {
+			m->view = i;
+			return true;
+		}
+	return false;
+}
+
+static int check_version(const struct hf_slice *slice)
+{
+	struct stat st;
+	int err = hf_capture_check(slice->capture, &st);
+
+	if (err && err != HF_ERR_NOT_FOUND)
+		return err;
+	return err || slice->capture->version != slice->version ? HF_ERR_CHANGED : 0;
+}
+
+/* Nobody asked for it for a while, and it has not begun. */
+static bool is_forgotten(const struct hf_measure *m)
+{
+	struct hf_slices *slices = &m->slice->capture->fs->slices;
+	int64_t asked_ns;
+
+	if (!m->turn || m->cutter)
+		return false;
+	pthread_mutex_lock(&slices->lock);
+	asked_ns = m->slice->asked_ns;
+	pthread_mutex_unlock(&slices->lock);
+	return hf_fs_now_ns() - asked_ns > WANTED_NS;
+}
+
+/* 0: all is measured. HF_NOTE_END: to be called again. HF_ERR_BUSY: it waits for its turn and is not ours any more. */
+static int run_parts(struct hf_measure *m, struct hf_worker *worker)
+{
+	struct hf_view any = {.capture = m->slice->capture, .version = m->slice->version, .view = -1};
+	int err = m->open ? 0 : hf_view_open(&any, 0, &m->open);
+
+	/* It is being made again. */
+	if (err == HF_ERR_STATE && !m->open)
+		err = HF_ERR_CANCELLED;
+
+	while (!err && !m->cutter && next_part(m, true)) {
+		err = hf_measure_lines(m, worker);
+		if (!err)
+			err = check_version(m->slice);
+		if (!err)
+			settle_part(m, 0);
+	}
+	if (err || (!m->cutter && !next_part(m, false)))
+		return err;
+	if (!m->turn && m->slice->last - m->slice->first >= SHORT)
+		return take_turn(m);
+	err = hf_measure_encoded(m, worker);
+	if (!err)
+		err = check_version(m->slice);
+	if (!err)
+		settle_part(m, 0);
+	/* There may be another one. */
+	return err ? err : HF_NOTE_END;
+}
+
+static void run_measure(struct hf_job *job, struct hf_worker *worker)
+{
+	struct hf_measure *m = (struct hf_measure *)job;
+	struct hf_fs *fs = m->slice->capture->fs;
+	int err;
+
+	do
+		err = hf_fs_stopping(fs) || is_forgotten(m) ? HF_ERR_CANCELLED : run_parts(m, worker);
+	while (err == HF_NOTE_END && !m->turn);
+	if (err == HF_NOTE_END) {
+		hf_pool_submit(fs->pool, job);
+		return;
+	}
+	if (err == HF_ERR_BUSY)
+		return;
+	if (m->open)
+		hf_open_blame(m->open, err);
+	end_measure(m, err);
+}
+
+/* ---- who wants them ---- */
+
+/* With the lock held. */
+static int start_measure(struct hf_slice *slice)
+{
+	struct hf_measure *m;
+
+	slice->asked_ns = hf_fs_now_ns();
+	if (slice->measuring)
+		return 0;
+	m = malloc(sizeof *m);
+	if (!m)
+		return HF_ERR_NOMEM;
+	memset(m, 0, offsetof(struct hf_measure, buf));
+	m->job = (struct hf_job){.fn = run_measure, .urgency = HF_URGENT};
+	m->slice = slice;
+	slice->refs++;
+	slice->measuring = true;
+	slice->started_ns = slice->asked_ns;
+	slice->done = 0;
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+		if (slice->part[i].state == HF_SLICE_UNKNOWN) {
+			slice->part[i].state = HF_SLICE_QUEUED;
+			slice->part[i].err = 0;
+		}
+	hf_pool_submit(slice->capture->fs->pool, &m->job);
+	return 0;
+}
+
+/* Waits for a part to be measured. With the lock held. */
+static void await(struct hf_slice *slice, const struct hf_slice_part *part)
+{
+	const struct hf_fs *fs = slice->capture->fs;
+	struct hf_slices *slices = &slice->capture->fs->slices;
+	const int64_t until_ns = slice->started_ns + PATIENCE_NS;
+	const struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
+	int late = 0;
+
+	while (part->state == HF_SLICE_QUEUED && late != ETIMEDOUT && !hf_fs_stopping(fs)) {
+		/* Without a mount there is nobody to see that it is not there yet. */
+		if (fs->options.no_index)
+			pthread_cond_wait(&slices->changed, &slices->lock);
+		else
+			late = pthread_cond_timedwait(&slices->changed, &slices->lock, &until);
+	}
+}
+
+int hf_slice_want(struct hf_slice *slice)
+{
+	struct hf_slices *slices = &slice->capture->fs->slices;
+	int err;
+
+	pthread_mutex_lock(&slices->lock);
+	err = start_measure(slice);
+	pthread_mutex_unlock(&slices->lock);
+	return err;
+}
+
+int hf_slice_view(struct hf_slice *slice, const struct hf_facts *facts, size_t number, struct hf_view *ret_view)
+{
+	struct hf_slices *slices = &slice->capture->fs->slices;
+	const struct hf_slice_part *part = &slice->part[number];
+	int err = 0;
+
+	pthread_mutex_lock(&slices->lock);
+	if (part->state == HF_SLICE_ABSENT)
+		err = HF_ERR_NOT_FOUND;
+	else if (part->state != HF_SLICE_READY)
+		err = start_measure(slice);
+	if (!err)
+		await(slice, part);
+	if (!err && part->state != HF_SLICE_READY)
+		err = part->state == HF_SLICE_UNKNOWN && part->err && part->err != HF_ERR_CANCELLED ? part->err
+												    : HF_ERR_BUSY;
+	if (!err) {
+		hf_slice_whole(slice, facts, number, ret_view);
+		ret_view->base = part->base;
+		ret_view->size = part->size;
+		if (part->owner) {
+			ret_view->owner = part->owner;
+			ret_view->slice = slice;
+		}
+	}
+	pthread_mutex_unlock(&slices->lock);
+	return err;
+}
+
+void hf_slice_indexing(struct hf_slice *slice, struct hf_sink *sink)
+{
+	struct hf_slices *slices = &slice->capture->fs->slices;
+	const struct hf_facts_hart *hart;
+	struct hf_facts *facts;
+	char left[32], text[HF_INFO_INDEXING_SIZE], line[HF_INFO_INDEXING_SIZE + 1];
+	double percent = 0, seconds = -1;
+
+	if (!hf_capture_facts_now(slice->capture, &facts)) {
+		hart = hf_facts_hart(facts, slice->hart);
+		pthread_mutex_lock(&slices->lock);
+		/* Chunks are about equally long. */
+		if (hart && hart->info.insns)
+			percent = 100.0 * (double)__atomic_load_n(&slice->done, __ATOMIC_RELAXED) /
+				  ((double)(slice->last - slice->first + 1) / (double)hart->info.insns *
+					   (double)hart->info.chunks + 1);
+		percent = percent > 100 ? 100 : percent;
+		if (percent > 0)
+			seconds = (double)(hf_fs_now_ns() - slice->started_ns) / 1e9 * (100 - percent) / percent;
+		pthread_mutex_unlock(&slices->lock);
+		hf_facts_unref(facts);
+	}
+	hf_info_duration(seconds, left, sizeof left);
+	snprintf(text, sizeof text, "%5.1f%% measured, %s left", percent, left);
+	/* Filled up, so that its size stays right while it changes. */
+	snprintf(line, sizeof line, "%-*s\n", HF_INFO_INDEXING_SIZE - 1, text);
+	hf_sink_write(sink, line, HF_INFO_INDEXING_SIZE);
+}

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Indexing one capture, on whichever thread was chosen for it. */
+#include "codecs/isa/disasm.h"
+#include "codecs/setup/read.h"
+#include "fs/core.h"
+#include "fs/capture/info.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Captures that are being indexed in this process: they share the threads that indexing may use. */
+static _Atomic unsigned building;
+
+struct progress {
+	struct hf_capture *capture;
+	uint64_t version;
+	struct hf_stop stop; /* is_over */
+	bool foreground; /* somebody waits for it, who will say how it went */
+	bool repair;     /* of an index that is in use */
+	const struct hf_tap *tap; /* or NULL */
+	bool (*fn)(void *ctx, double percent, uint64_t insns);
+	void *ctx;
+};
+
+/* Nobody wants the index any more, or it would be one of bytes that are gone. */
+static bool is_over(void *ctx)
+{
+	const struct progress *progress = ctx;
+
+	return hf_fs_stopping(progress->capture->fs) || progress->capture->version != progress->version;
+}
+
+static int on_progress(void *ctx, const struct hf_build_progress *now)
+{
+	struct progress *progress = ctx;
+	struct hf_capture *capture = progress->capture;
+	double percent;
+
+	pthread_mutex_lock(&capture->lock);
+	capture->progress = *now;
+	percent = hf_capture_percent(capture);
+	pthread_mutex_unlock(&capture->lock);
+	if (is_over(progress))
+		return 1;
+	return progress->fn && !progress->fn(progress->ctx, percent, now->insns);
+}
+
+static unsigned share_of_threads(void *ctx)
+{
+	const struct progress *progress = ctx;
+	unsigned count = atomic_load_explicit(&building, memory_order_relaxed);
+
+	return progress->capture->fs->jobs.threads / (count ? count : 1);
+}
+
+/* Why a description is no good, for info.json; NULL: it is. */
+static void complain(struct hf_capture *capture, const struct hf_setup_error *error)
+{
+	char *text = NULL, *old, line[16] = "";
+
+	if (error && error->line)
+		snprintf(line, sizeof line, ":%u", (unsigned)error->line);
+	if (error && asprintf(&text, "%s%s: %s", error->file, line, error->text) < 0)
+		text = NULL;
+	pthread_mutex_lock(&capture->lock);
+	old = capture->complaint;
+	capture->complaint = text;
+	pthread_mutex_unlock(&capture->lock);
+	free(old);
+}
+
+int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
+			  struct hf_diag *diag)
+{
+	struct hf_setup_error error;
+	int err = hf_trace_open(capture, stamp, ret_trace, &error);
+
+	if (err == HF_ERR_CHANGED)
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	complain(capture, err && *error.text ? &error : NULL);
+	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, error.line) : 0;
+}
+
+static uint64_t too_small(struct hf_capture *capture, uint64_t at_least)
+{
+	uint64_t bytes;
+
+	pthread_mutex_lock(&capture->lock);
+	if (capture->too_small < at_least)
+		capture->too_small = at_least;
+	bytes = capture->too_small;
+	pthread_mutex_unlock(&capture->lock);
+	return bytes;
+}
+
+/* In the index directory; or, where that fails, in memory, once each. HF_ERR_INDEX_DIR: neither can be. */
+static int build_somewhere(struct hf_capture *capture, struct hf_build *build, struct hf_diag *diag)
+{
+	struct hf_index_dir *dir = &capture->fs->index_dir;
+	uint64_t least = 0;
+	bool memory, tried_memory = false, tried_disk = false;
+	int err = HF_ERR_INDEX_DIR;
+
+	while (err == HF_ERR_INDEX_DIR) {
+		const uint64_t free_bytes = hf_index_dir_free(dir);
+
+		build->dirfd = hf_index_dir_choose(dir, too_small(capture, least), &memory);
+		if (memory ? tried_memory : tried_disk)
+			break;
+		*(memory ? &tried_memory : &tried_disk) = true;
+		err = hf_build_run(build, diag);
+		if (memory)
+			hf_index_dir_kept(dir);
+		else if (!err)
+			hf_index_dir_wrote(dir);
+		if (err != HF_ERR_INDEX_DIR)
+			break;
+		if (memory)
+			least = free_bytes;
+		else
+			hf_index_dir_failed(dir);
+	}
+	return err;
+}
+
+static void tell_bad(void *ctx, const char *name, const char *what)
+{
+	const struct hf_capture *capture = ctx;
+
+	hf_fs_log(capture->fs, 4, "%s: index file %s %s; it is made again", capture->path, name, what);
+}
+
+static int run_build(struct hf_fs *fs, const struct hf_trace *trace, const struct hf_stamp *stamp,
+		     struct progress *progress, struct hf_diag *diag)
+{
+	struct hf_view_key views[HF_VIEW_COUNT];
+	struct hf_companion companion;
+	struct hf_build build = {
+		.file = trace->file,
+		.setup = trace->setup,
+		.identity = trace->identity,
+		.members = trace->parts,
+		.member_count = trace->part_count,
+		.views = views,
+		.limits = &fs->limits,
+		.expansion = fs->options.expansion,
+		.on_progress = on_progress,
+		.threads = share_of_threads,
+		.tap = progress->tap,
+		.ctx = progress,
+	};
+	int err = hf_companion_open(&fs->held, progress->capture->path, trace, stamp->beside, fs->params,
+				    &companion);
+
+	if (err)
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	build.view_count = hf_open_views(progress->capture, &companion, views);
+	build.symbols = companion.symbols;
+	hf_index_examine(fs->index_fd, &trace->identity, views, build.view_count, HF_EXAMINE_OPENED, tell_bad,
+			 progress->capture);
+	err = hf_disasm_new(&build.disasm);
+	if (!err)
+		err = build_somewhere(progress->capture, &build, diag);
+	hf_disasm_free(build.disasm);
+	hf_companion_close(&companion);
+	return err;
+}
+
+static void count(struct hf_capture *capture, int err)
+{
+	struct hf_metrics *metrics = &capture->fs->metrics;
+
+	hf_metrics_add(&metrics->indexed, !err);
+	hf_metrics_add(&metrics->index_failed, err && err != HF_ERR_INDEX_DIR && hf_err_class(err) != HF_CLASS_state);
+	/* Only the thread whose turn it is writes started_ns. */
+	hf_metrics_add(&metrics->index_ns, (uint64_t)(hf_fs_now_ns() - capture->started_ns));
+}
+
+static void tell_density(struct hf_capture *capture, const struct hf_open *open)
+{
+	const uint64_t density = hf_info_density(open);
+
+	if (density)
+		hf_fs_log(capture->fs, 5, "%s: each of its bytes stands for %llu instructions", capture->path,
+			  (unsigned long long)density);
+}
+
+static int build_once(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
+		      struct hf_diag *diag)
+{
+	struct hf_trace trace;
+	int err = hf_capture_open_trace(capture, stamp, &trace, diag);
+
+	if (err)
+		return err;
+	trace.file->stop = &progress->stop;
+	atomic_fetch_add_explicit(&building, 1, memory_order_relaxed);
+	err = run_build(capture->fs, &trace, stamp, progress, diag);
+	atomic_fetch_sub_explicit(&building, 1, memory_order_relaxed);
+	hf_trace_close(&trace);
+	return err;
+}
+
+/* Whether all of the index can be opened: 0, HF_ERR_NOT_FOUND, or another error. */
+static int open_whole(struct hf_capture *capture, uint64_t version)
+{
+	struct hf_open *open;
+	int err = hf_open_get(capture, version, &open);
+
+	if (err)
+		return err;
+	if (open->missing)
+		err = HF_ERR_NOT_FOUND;
+	hf_open_put(open);
+	return err;
+}
+
+/* HF_ERR_NOT_FOUND: what was published cannot be opened. */
+static int build_and_open(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
+			  struct hf_diag *diag)
+{
+	struct hf_descriptors *descriptors = &capture->fs->descriptors;
+	int err;
+
+	hf_descriptors_begin_build(descriptors);
+	for (unsigned tries = 1;; tries++) {
+		err = build_once(capture, stamp, progress, diag);
+		/* What it had done is in its files: it goes on there. */
+		if (!err || !hf_descriptors_again(capture->fs, tries, err))
+			break;
+	}
+	hf_descriptors_end_build(descriptors);
+	count(capture, err);
+	if (err)
+		return err;
+	hf_fs_log(capture->fs, progress->foreground ? 7 : 6, "%s: indexed in %.1f s", capture->path,
+		  (double)(hf_fs_now_ns() - capture->started_ns) / 1e9);
+	/* One that lacks a table. */
+	hf_open_drop(capture);
+	return open_whole(capture, progress->version);
+}
+
+static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
+		 struct hf_diag *diag)
+{
+	struct hf_open *open;
+	int err = open_whole(capture, progress->version);
+
+	if (err != HF_ERR_NOT_FOUND)
+		return err;
+	err = build_and_open(capture, stamp, progress, diag);
+	/* Where the directory failed when it was opened, the next one is made in memory. */
+	if (err == HF_ERR_NOT_FOUND)
+		err = build_and_open(capture, stamp, progress, diag);
+	if (!err && !hf_open_get(capture, progress->version, &open)) {
+		tell_density(capture, open);
+		hf_open_put(open);
+	}
+	/* What was just published is not there, twice: nothing that trying again would cure. */
+	return err == HF_ERR_NOT_FOUND ? HF_ERR_STATE : err;
+}
+
+/* Waits for its turn and takes it; false if another thread has it, or it is done. *ret_err says which. */
+static bool take_turn(struct hf_capture *capture, bool wait, struct progress *progress, struct hf_stamp *ret_stamp,
+		      int *ret_err)
+{
+	bool turn = false;
+
+	pthread_mutex_lock(&capture->lock);
+	while (capture->building && wait)
+		pthread_cond_wait(&capture->changed, &capture->lock);
+	if (capture->building) {
+		*ret_err = HF_ERR_BUSY;
+	} else if ((capture->state == HF_CAPTURE_READY && !capture->facts->recalled && !capture->repair) ||
+		   capture->state == HF_CAPTURE_GONE) {
+		*ret_err = capture->state == HF_CAPTURE_READY ? 0 : HF_ERR_NOT_FOUND;
+	} else if (capture->state == HF_CAPTURE_FAILED && !wait) {
+		*ret_err = capture->facts->failure.code;
+	} else {
+		turn = true;
+		progress->repair = capture->state == HF_CAPTURE_READY && capture->repair;
+		/* What is made again is as it was, and served meanwhile as far as it can be. */
+		if (!progress->repair) {
+			hf_facts_unref(capture->facts);
+			capture->facts = NULL;
+			capture->state = HF_CAPTURE_INDEXING;
+		}
+		capture->building = true;
+		capture->progress = (struct hf_build_progress){0};
+		capture->started_ns = hf_fs_now_ns();
+		*ret_stamp = capture->stamp;
+		progress->version = capture->version;
+	}
+	pthread_mutex_unlock(&capture->lock);
+	return turn;
+}
+
+/* A shortage passes, so it is tried again; not for ever, for whoever waits for all captures. */
+enum { SHORTAGES_MAX = 8 };
+
+bool hf_capture_may_try(struct hf_capture *capture, int err)
+{
+	bool may;
+
+	pthread_mutex_lock(&capture->lock);
+	may = hf_err_is_shortage(err) && capture->shortages++ < SHORTAGES_MAX;
+	pthread_mutex_unlock(&capture->lock);
+	return may;
+}
+
+/* A repair that failed is tried again no sooner. */
+#define REPAIR_PAUSE_NS (INT64_C(2) * 1000000000)
+
+/* The turn is over: what becomes of the capture. A successful build has made it READY already. */
+static void end_turn(struct hf_capture *capture, const struct progress *progress, int err, const struct hf_diag *diag)
+{
+	const uint64_t version = progress->version;
+	const int64_t now_ns = hf_fs_now_ns();
+	char text[HF_DIAG_SIZE];
+	struct hf_facts *facts = NULL;
+	bool failed = err && err != HF_ERR_CANCELLED && err != HF_ERR_BUSY && err != HF_ERR_CHANGED &&
+		      err != HF_ERR_INDEX_DIR && !hf_capture_may_try(capture, err);
+
+	if (failed && progress->repair) {
+		hf_diag_format(diag, text, sizeof text);
+		hf_fs_log(capture->fs, 4, "%s: its index could not be made again: %s", capture->path, text);
+	} else if (failed && !hf_facts_new_failed(capture, version, diag, &facts)) {
+		hf_capture_settle(capture, version, facts);
+		hf_facts_unref(facts);
+	}
+	pthread_mutex_lock(&capture->lock);
+	capture->building = false;
+	if (err == HF_ERR_INDEX_DIR)
+		capture->failed_ns = now_ns;
+	if (progress->repair && err != HF_ERR_BUSY) {
+		capture->repair = false;
+		capture->repaired_ns = now_ns;
+		capture->repair_ns = now_ns - capture->started_ns;
+		if (err && capture->repair_ns < REPAIR_PAUSE_NS)
+			capture->repair_ns = REPAIR_PAUSE_NS;
+	}
+	if (capture->state == HF_CAPTURE_INDEXING)
+		capture->state = err == HF_ERR_BUSY	   ? HF_CAPTURE_QUEUED
+				 : err == HF_ERR_INDEX_DIR ? HF_CAPTURE_WAITING
+							   : HF_CAPTURE_UNKNOWN;
+	if (!hf_err_is_shortage(err))
+		capture->shortages = 0;
+	pthread_cond_broadcast(&capture->changed);
+	pthread_mutex_unlock(&capture->lock);
+	if (err == HF_ERR_INDEX_DIR)
+		hf_index_dir_waited_for(&capture->fs->index_dir);
+}
+
+int hf_capture_index(struct hf_capture *capture, bool wait, const struct hf_tap *tap,
+		     bool (*fn)(void *ctx, double percent, uint64_t insns), void *ctx, struct hf_diag *diag)
+{
+	struct progress progress = {.capture = capture, .foreground = wait, .tap = tap, .fn = fn, .ctx = ctx};
+	struct hf_stamp stamp;
+	int err;
+
+	progress.stop = (struct hf_stop){.wanted = is_over, .ctx = &progress};
+	hf_diag_set(diag, 0, HF_SPACE_FILE, HF_NOWHERE, 0);
+	if (!take_turn(capture, wait, &progress, &stamp, &err))
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	err = build(capture, &stamp, &progress, diag);
+	if (err && diag->code != err)
+		hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	end_turn(capture, &progress, err, diag);
+	/* The index that took the place of a damaged one is another. */
+	if (progress.repair && err == HF_ERR_MISMATCH)
+		hf_capture_distrust(capture, progress.version, err);
+	if (err == HF_ERR_CHANGED) {
+		struct stat st;
+
+		/* Begins the new version, which whoever looks next will queue. */
+		hf_capture_check(capture, &st);
+	}
+	return err;
+}
+
+bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag, char *text, size_t size)
+{
+	bool failed = false;
+
+	pthread_mutex_lock(&capture->lock);
+	if (capture->facts) {
+		*ret_diag = capture->facts->failure.code ? capture->facts->failure : capture->facts->undecoded;
+		failed = ret_diag->code;
+		if (failed && text)
+			hf_facts_failure(capture->facts, text, size);
+	}
+	pthread_mutex_unlock(&capture->lock);
+	return failed;
+}
+
+/* So often in that time a version may be indexed again because its views came out otherwise; then something is wrong with
+ * us. That the index cannot be read is something else. */
+enum { REBUILDS_MAX = 2 };
+#define REBUILDS_NS (INT64_C(60) * 1000000000)
+
+/* With the lock held. */
+static bool may_rebuild(struct hf_capture *capture)
+{
+	const int64_t now_ns = hf_fs_now_ns();
+
+	if (now_ns - capture->rebuilt_ns > REBUILDS_NS)
+		capture->rebuilt = 0;
+	capture->rebuilt_ns = now_ns;
+	/* Part of what its files are known by. */
+	capture->rebuilds++;
+	return capture->rebuilt++ < REBUILDS_MAX;
+}
+
+void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
+{
+	struct hf_fs *fs = capture->fs;
+	struct hf_diag diag = {.code = why, .offset = HF_NOWHERE};
+	char text[HF_DIAG_SIZE];
+	struct hf_facts *facts = NULL, *failed = NULL;
+	bool again = false, ours;
+
+	if (why == HF_ERR_INDEX_DIR)
+		hf_index_dir_failed(&fs->index_dir);
+	if (hf_fs_stopping(fs))
+		return;
+	hf_facts_new_failed(capture, version + 1, &diag, &failed);
+	pthread_mutex_lock(&capture->lock);
+	ours = capture->version == version && capture->state == HF_CAPTURE_READY;
+	if (ours) {
+		/* Files opened before must not get bytes of two indexes. */
+		atomic_fetch_add(&capture->version, 1);
+		facts = capture->facts;
+		capture->facts = NULL;
+		again = why == HF_ERR_INDEX_DIR || may_rebuild(capture);
+		capture->repair = false;
+		capture->state = HF_CAPTURE_UNKNOWN;
+	}
+	pthread_mutex_unlock(&capture->lock);
+	if (ours) {
+		hf_diag_format(&diag, text, sizeof text);
+		hf_fs_log(fs, 3, "%s: index: %s; %s", capture->path, text, again ? "it is built anew" : "given up");
+		hf_memory_put(capture, NULL);
+		hf_open_discard(capture, version, why);
+		hf_facts_forget(facts, fs->cache);
+		hf_facts_unref(facts);
+		if (!again && failed)
+			hf_capture_settle(capture, version + 1, failed);
+		else if (!fs->options.no_index)
+			hf_jobs_add(fs, capture, true);
+		hf_jobs_notify(fs, capture);
+	}
+	hf_facts_unref(failed);
+}

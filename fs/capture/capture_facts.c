@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of a capture: its index is looked for, asked for and waited for. What the catalogue recalled holds
+ * until bytes are wanted, a failure for a minute.
+ */
+#include "fs/capture/capture.h"
+#include "fs/core.h"
+
+#include <errno.h>
+
+/* After that long a capture that could not be indexed is tried again when someone looks for it. */
+#define RETRY_NS (INT64_C(60) * 1000000000)
+
+/* Somebody else who opens it reads the archive, and that may take long: nobody waits for him longer than for an index. */
+enum { OPEN_MS = 2000 };
+
+/* Commands, "mount --wait" too, print it themselves: no more than a notice. */
+static void log_failure(const struct hf_capture *capture, const struct hf_facts *facts)
+{
+	char text[HF_FAILURE_SIZE];
+
+	hf_facts_failure(facts, text, sizeof text);
+	hf_fs_log(capture->fs, capture->fs->options.no_index ? 7 : 5, "%s: %s", capture->path, text);
+}
+
+void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_facts *facts)
+{
+	const bool failed = hf_facts_has_failed(facts);
+	struct hf_facts *old = NULL;
+	bool settled = false, news, told = false;
+
+	pthread_mutex_lock(&capture->lock);
+	if (capture->version == version && (!capture->facts || capture->facts->recalled)) {
+		old = capture->facts;
+		capture->facts = hf_facts_ref(facts);
+		capture->state = facts->failure.code ? HF_CAPTURE_FAILED : HF_CAPTURE_READY;
+		capture->failed_ns = hf_fs_now_ns();
+		pthread_cond_broadcast(&capture->changed);
+		settled = true;
+		told = failed && capture->told == version + 1;
+		if (failed)
+			capture->told = version + 1;
+	}
+	pthread_mutex_unlock(&capture->lock);
+	if (settled && failed && !told)
+		log_failure(capture, facts);
+	news = settled && !(old && hf_facts_same(old, facts));
+	hf_facts_unref(old);
+	if (!news)
+		return;
+	hf_memory_put(capture, facts);
+	hf_jobs_notify(capture->fs, capture);
+}
+
+int hf_capture_facts_now(struct hf_capture *capture, struct hf_facts **ret_facts)
+{
+	pthread_mutex_lock(&capture->lock);
+	*ret_facts = capture->facts ? hf_facts_ref(capture->facts) : NULL;
+	pthread_mutex_unlock(&capture->lock);
+	return *ret_facts ? 0 : HF_ERR_BUSY;
+}
+
+/* A failure of long ago may have passed: forgets it. With the lock held; what is to be let go is returned. */
+static struct hf_facts *forget_failure(struct hf_capture *capture)
+{
+	struct hf_facts *facts = capture->facts;
+
+	if (capture->state != HF_CAPTURE_FAILED || hf_fs_now_ns() - capture->failed_ns < RETRY_NS)
+		return NULL;
+	capture->facts = NULL;
+	capture->state = HF_CAPTURE_UNKNOWN;
+	return facts;
+}
+
+/* Opens the index that may be there from earlier; otherwise queues the capture. */
+static int find_index(struct hf_capture *capture, bool urgent)
+{
+	struct hf_fs *fs = capture->fs;
+	uint64_t version = capture->version;
+	struct hf_facts *facts;
+	struct hf_open *open;
+	struct hf_diag diag = {.offset = HF_NOWHERE};
+	int err = hf_open_get_within(capture, version, OPEN_MS, &open);
+
+	if (!err) {
+		hf_open_put(open);
+		return 0;
+	}
+	if (err == HF_ERR_NOT_FOUND) {
+		if (!fs->options.no_index)
+			hf_jobs_add(fs, capture, urgent);
+		return 0;
+	}
+	if (err == HF_ERR_CHANGED || err == HF_ERR_BUSY)
+		return err;
+	/* That says nothing of the capture. In a mount a thread tries again. */
+	if (hf_err_is_shortage(err)) {
+		if (fs->options.no_index)
+			return err;
+		hf_jobs_add(fs, capture, urgent);
+		return 0;
+	}
+	diag.code = err;
+	err = hf_facts_new_failed(capture, version, &diag, &facts);
+	if (!err) {
+		hf_capture_settle(capture, version, facts);
+		hf_facts_unref(facts);
+	}
+	return err;
+}
+
+int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **ret_facts)
+{
+	int64_t until_ns = hf_fs_now_ns() + (int64_t)wait_ms * 1000000;
+	struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
+	struct hf_facts *old;
+	bool unknown, late = false;
+	int err = 0;
+
+	*ret_facts = NULL;
+	pthread_mutex_lock(&capture->lock);
+	old = forget_failure(capture);
+	if (capture->state == HF_CAPTURE_WAITING && wait_ms && hf_index_dir_may_try(&capture->fs->index_dir))
+		capture->state = HF_CAPTURE_UNKNOWN;
+	unknown = capture->state == HF_CAPTURE_UNKNOWN;
+	pthread_mutex_unlock(&capture->lock);
+	hf_facts_unref(old);
+	if (unknown)
+		err = find_index(capture, wait_ms > 0);
+	else if (wait_ms)
+		hf_jobs_hurry(capture->fs, capture);
+	if (err)
+		return err;
+
+	pthread_mutex_lock(&capture->lock);
+	while (!capture->facts && !late && wait_ms && !hf_fs_stopping(capture->fs) &&
+	       (capture->state == HF_CAPTURE_QUEUED || capture->state == HF_CAPTURE_INDEXING))
+		late = pthread_cond_timedwait(&capture->changed, &capture->lock, &until) == ETIMEDOUT;
+	if (capture->facts)
+		*ret_facts = hf_facts_ref(capture->facts);
+	else
+		err = capture->state == HF_CAPTURE_GONE ? HF_ERR_NOT_FOUND : HF_ERR_BUSY;
+	pthread_mutex_unlock(&capture->lock);
+	return err;
+}
+
+/* The index of which the catalogue told is not there: begins as with one that was never indexed. */
+static void forget_recalled(struct hf_capture *capture, struct hf_facts *recalled)
+{
+	bool forgotten;
+
+	pthread_mutex_lock(&capture->lock);
+	forgotten = capture->facts == recalled;
+	if (forgotten) {
+		capture->facts = NULL;
+		if (capture->state == HF_CAPTURE_READY)
+			capture->state = HF_CAPTURE_UNKNOWN;
+	}
+	pthread_mutex_unlock(&capture->lock);
+	if (!forgotten)
+		return;
+	hf_facts_unref(recalled);
+	hf_memory_put(capture, NULL);
+	hf_jobs_notify(capture->fs, capture);
+}
+
+int hf_capture_confirm(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **facts)
+{
+	struct hf_facts *recalled = *facts;
+	struct hf_open *open;
+	int err;
+
+	if (!recalled || !recalled->recalled)
+		return 0;
+	*facts = NULL;
+	err = hf_open_get_within(capture, recalled->version, OPEN_MS, &open);
+	if (!err) {
+		hf_open_put(open);
+		err = hf_capture_facts_now(capture, facts);
+	} else if (err == HF_ERR_NOT_FOUND) {
+		forget_recalled(capture, recalled);
+		err = hf_capture_facts(capture, wait_ms, facts);
+	}
+	hf_facts_unref(recalled);
+	return err == HF_ERR_BUSY ? HF_ERR_CHANGED : err;
+}
+
+double hf_capture_percent(const struct hf_capture *capture)
+{
+	const struct hf_build_progress *progress = &capture->progress;
+
+	if (capture->state == HF_CAPTURE_READY)
+		return 100;
+	if (capture->state != HF_CAPTURE_INDEXING || !progress->total)
+		return 0;
+	return progress->done >= progress->total ? 100 : 100.0 * (double)progress->done / (double)progress->total;
+}
+
+double hf_capture_seconds_left(const struct hf_capture *capture)
+{
+	const struct hf_build_progress *progress = &capture->progress;
+	double spent = (double)(hf_fs_now_ns() - capture->started_ns) / 1e9;
+
+	/* In the first moments any number would be a guess. */
+	if (capture->state != HF_CAPTURE_INDEXING || !progress->done || progress->done > progress->total || spent < 0.2)
+		return -1;
+	return spent * (double)(progress->total - progress->done) / (double)progress->done;
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/capture/info.h"
+#include "codecs/setup/trial.h"
+#include "fs/core.h"
+#include "fs/base/json.h"
+#include "fs/capture/members.h"
+#include "fs/tree/tree.h"
+
+#include <stdio.h>
+
+static const char *const arch_names[HF_ARCH_COUNT] = {"none", "riscv", "arm"};
+static const char *const isa_names[HF_ISA_COUNT] = {"none", "rv32", "rv64", "a64", "a32", "t32"};
+
+const char *hf_info_arch_name(unsigned arch)
+{
+	return arch_names[arch < HF_ARCH_COUNT ? arch : HF_ARCH_NONE];
+}
+
+const char *hf_info_isa_name(unsigned isa)
+{
+	return isa_names[isa < HF_ISA_COUNT ? isa : HF_ISA_NONE];
+}
+
+void hf_info_source_name(const struct hf_codec *codec, char *buf, size_t size)
+{
+	const char *suffix = codec->suffixes && codec->suffixes[0] ? codec->suffixes[0] : ".bin";
+
+	snprintf(buf, size, "source%s", suffix);
+}
+
+static void put_view(struct hf_json *json, const char *name, uint64_t size, const char *reason)
+{
+	hf_json_open(json, name, '{');
+	if (reason)
+		hf_json_string(json, "reason", reason);
+	else
+		hf_json_u64(json, "size", size);
+	hf_json_close(json, '}');
+}
+
+/* One view of a hart with its size, or with the reason why it is its harts' but not this one's. */
+static void put_hart_view(struct hf_json *json, const struct hf_facts *facts, const struct hf_facts_hart *hart,
+			  size_t view)
+{
+	const struct hf_enc_ops *ops = hf_fs_view_ops(view);
+	const bool program = view == HF_VIEW_PROGRAM;
+	const bool needs = view < HF_ENC_COUNT && !facts->refusal[view] && hf_view_dir(view, NULL);
+	char name[128], reason[320];
+
+	if (hart->view[view].size == HF_NOWHERE && !(hart->no_program && (program || needs)))
+		return;
+	snprintf(name, sizeof name, "hart%u/%s", (unsigned)hart->info.id, ops->view);
+	snprintf(reason, sizeof reason, "%sa program that cannot be one image: %s",
+		 program ? "" : "it needs program.elf, and this is ", hart->no_program ? hart->no_program : "");
+	put_view(json, name, hart->view[view].size, hart->view[view].size == HF_NOWHERE ? reason : NULL);
+}
+
+/* A view that no hart has, by the name of its file or of its directory, with the reason. */
+static void put_refusal(struct hf_json *json, const struct hf_facts *facts, size_t view)
+{
+	const char *name = hf_fs_view_ops(view)->view;
+	const size_t dir = hf_view_dir(view, NULL);
+	char text[128];
+
+	if (!facts->refusal[view])
+		return;
+	snprintf(text, sizeof text, "%.*s", dir ? (int)dir : (int)strlen(name), name);
+	put_view(json, text, 0, facts->refusal[view]);
+}
+
+static void put_views(struct hf_json *json, const struct hf_facts *facts)
+{
+	const struct hf_facts_hart *records;
+	char name[128];
+
+	hf_json_open(json, "views", '{');
+	put_view(json, "errors.txt", facts->errors_size, NULL);
+	if (facts->source.size != HF_NOWHERE) {
+		hf_info_source_name(facts->codec, name, sizeof name);
+		put_view(json, name, facts->source.size, NULL);
+	}
+	records = hf_facts_hart(facts, HF_HART_RECORDS);
+	if (records && records->view[HF_VIEW_RECORDS].size != HF_NOWHERE)
+		put_view(json, hf_enc_records.view, records->view[HF_VIEW_RECORDS].size, NULL);
+	for (size_t i = 0; i < facts->hart_count; i++)
+		for (size_t k = 0; k < HF_VIEW_ALL; k++)
+			put_hart_view(json, facts, &facts->hart[i], k);
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+		put_refusal(json, facts, i);
+	hf_json_close(json, '}');
+}
+
+/* Harts of packet captures may be of different word lengths. */
+static void put_harts(struct hf_json *json, const struct hf_stream *stream, const struct hf_facts *facts)
+{
+	hf_json_open(json, "harts", '[');
+	for (size_t i = 0; i < facts->hart_count; i++) {
+		hf_json_open(json, NULL, '{');
+		hf_json_u64(json, "id", facts->hart[i].info.id);
+		hf_json_u64(json, "instructions", facts->hart[i].info.insns);
+		hf_json_u64(json, "attempts", facts->hart[i].info.attempts);
+		if (stream && stream->codec->xlen)
+			hf_json_u64(json, "xlen", hf_stream_xlen(stream, facts->hart[i].info.id));
+		hf_json_close(json, '}');
+	}
+	hf_json_close(json, ']');
+}
+
+static void put_stream(struct hf_json *json, const struct hf_stream *stream)
+{
+	const struct hf_stream_info *info = &stream->info;
+
+	if (info->version)
+		hf_json_string(json, "version", info->version);
+	hf_json_string(json, "arch", hf_info_arch_name(info->arch));
+	if (info->flags & HF_STREAM_HARTS) {
+		hf_json_string(json, "isa", hf_info_isa_name(info->isa));
+		hf_json_u64(json, "xlen", info->xlen);
+		if (info->vlen)
+			hf_json_u64(json, "vlen", info->vlen);
+	}
+	hf_json_open(json, "stream", '{');
+	hf_json_raw(json, info->json ? info->json : "");
+	hf_json_close(json, '}');
+}
+
+static void put_diag(struct hf_json *json, const char *name, const struct hf_diag *diag)
+{
+	char text[HF_DIAG_SIZE];
+
+	hf_diag_format(diag, text, sizeof text);
+	hf_json_string(json, name, text);
+}
+
+static void put_failure(struct hf_json *json, const struct hf_facts *facts)
+{
+	char text[HF_FAILURE_SIZE];
+
+	hf_facts_failure(facts, text, sizeof text);
+	hf_json_string(json, "error", text);
+}
+
+/* What the description says, and what is wrong with it all the same. */
+static void put_description(struct hf_json *json, const struct hf_trace *trace)
+{
+	const struct hf_setup *setup = trace->setup;
+
+	if (!setup)
+		return;
+	hf_json_open(json, "description", '{');
+	hf_json_string(json, "file", trace->members->ini);
+	hf_json_open(json, "traces", '[');
+	for (size_t i = 0; i < setup->part_count; i++) {
+		const struct hf_setup_part *part = &setup->parts[i];
+
+		hf_json_open(json, NULL, '{');
+		hf_json_string(json, "name", part->name);
+		if (*part->framing)
+			hf_json_string(json, "framing", part->framing);
+		if (part->size != HF_NOWHERE)
+			hf_json_u64(json, "size", part->size);
+		hf_json_close(json, '}');
+	}
+	hf_json_close(json, ']');
+	hf_json_open(json, "members", '[');
+	for (size_t i = 0; i < trace->members->count; i++)
+		if (trace->members->path[i])
+			hf_json_string(json, NULL, trace->members->path[i]);
+	hf_json_close(json, ']');
+	hf_json_u64(json, "warnings", setup->warning_count);
+	hf_json_close(json, '}');
+}
+
+static void put_companion(struct hf_json *json, const struct hf_companion *companion)
+{
+	if (!companion->path)
+		return;
+	hf_json_open(json, "symbols", '{');
+	hf_json_string(json, "file", companion->path);
+	if (companion->diag.code)
+		put_diag(json, "error", &companion->diag);
+	else
+		hf_json_u64(json, "count", hf_symbols_count(companion->symbols));
+	if (companion->relocatable)
+		hf_json_string(json, "note", "position-independent: its addresses are taken for those where it ran");
+	hf_json_close(json, '}');
+}
+
+/* From where on bytes before the damage are not to be trusted: it is among the last problems, which are the file's. */
+static void put_doubt(struct hf_json *json, struct hf_index *index)
+{
+	const size_t count = hf_index_problem_count(index);
+	struct hf_index_problem problem;
+
+	for (size_t i = count; i && i + 4 > count; i--)
+		if (!hf_index_problem_at(index, i - 1, &problem) && problem.diag.code == HF_ERR_BOX_DOUBT) {
+			put_diag(json, "doubt", &problem.diag);
+			return;
+		}
+}
+
+static void put_indexed(struct hf_json *json, struct hf_open *open, const struct hf_facts *facts)
+{
+	struct hf_diag damage;
+
+	if (open->stream)
+		put_stream(json, open->stream);
+	if (facts->source.size != HF_NOWHERE)
+		hf_json_u64(json, "stream_size", facts->source.size);
+	if (facts->undecoded.code)
+		put_failure(json, facts);
+	if (hf_index_damage(open->index, &damage)) {
+		put_diag(json, "damage", &damage);
+		put_doubt(json, open->index);
+	}
+	if (hf_info_density(open))
+		hf_json_u64(json, "instructions_per_byte", hf_info_density(open));
+	hf_json_u64(json, "problems", hf_index_problem_count(open->index));
+	put_description(json, &open->trace);
+	put_companion(json, &open->companion);
+	hf_json_u64(json, "index_size", facts->index_size);
+	put_harts(json, open->stream, facts);
+	put_views(json, facts);
+}
+
+void hf_info_json(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts, struct hf_sink *sink)
+{
+	struct hf_json json;
+	const struct hf_codec *codec;
+	const struct hf_box *box;
+	char reason[HF_FAULT_SIZE + HF_PATH_SIZE];
+	uint64_t size;
+	bool waiting;
+
+	pthread_mutex_lock(&capture->lock);
+	waiting = !facts && capture->state == HF_CAPTURE_WAITING;
+	codec = capture->codec;
+	box = capture->box;
+	size = (uint64_t)capture->stamp.size;
+	pthread_mutex_unlock(&capture->lock);
+	hf_json_begin(&json, sink);
+	hf_json_open(&json, NULL, '{');
+	hf_json_string(&json, "capture", capture->path);
+	hf_json_string(&json, "state", waiting		      ? "waiting for the index directory"
+				       : !facts		      ? "indexing"
+				       : hf_facts_has_failed(facts) ? "failed"
+								    : "ready");
+	if (waiting && hf_index_dir_text(&capture->fs->index_dir, reason, sizeof reason))
+		hf_json_string(&json, "reason", reason);
+	if (codec) {
+		hf_json_string(&json, "format", codec->name);
+		hf_json_string(&json, "title", codec->title);
+	}
+	hf_json_string(&json, "container", box ? box->name : "none");
+	hf_json_u64(&json, "file_size", size);
+	if (facts && facts->failure.code)
+		put_failure(&json, facts);
+	else if (facts && open)
+		put_indexed(&json, open, facts);
+	hf_json_close(&json, '}');
+	hf_json_end(&json);
+}
+
+/* Packets of real programs come to a few dozen, of loops to some hundred. */
+enum { DENSE = 1000 };
+
+uint64_t hf_info_density(const struct hf_open *open)
+{
+	const uint64_t size = open->trace.identity.size;
+	uint64_t insns = 0;
+
+	for (size_t i = 0; i < open->facts->hart_count; i++)
+		insns += open->facts->hart[i].info.insns;
+	return size && insns / size >= DENSE ? insns / size : 0;
+}
+
+bool hf_info_cause(const struct hf_open *open, const struct hf_index_problem *problem, char *buf, size_t size)
+{
+	char words[512];
+
+	if (problem->diag.code != HF_ERR_SETUP_LIKELY)
+		return false;
+	hf_trial_text(hf_index_codec(open->index), open->trace.setup, problem->diag.detail, words, sizeof words);
+	snprintf(buf, size, "likely cause: %s", words);
+	return true;
+}
+
+void hf_info_path(struct hf_sink *sink, const char *path)
+{
+	for (const char *s = path; *s; s++)
+		hf_sink_write(sink, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
+}
+
+/* What is likely behind all that follows: in the words of the description. */
+static void put_cause(struct hf_sink *sink, const struct hf_capture *capture, const struct hf_open *open,
+		      const struct hf_index_problem *problem)
+{
+	char text[HF_FAILURE_SIZE];
+
+	hf_info_cause(open, problem, text, sizeof text);
+	hf_info_path(sink, capture->path);
+	hf_sink_printf(sink, ": ");
+	hf_info_path(sink, text);
+	hf_sink_printf(sink, "\n");
+}
+
+static void put_problem(struct hf_sink *sink, const char *path, const struct hf_index_problem *problem, bool harts)
+{
+	const char *between = ";";
+	char text[HF_DIAG_SIZE];
+
+	hf_diag_format(&problem->diag, text, sizeof text);
+	hf_info_path(sink, path);
+	hf_sink_printf(sink, ": %s", text);
+	if (harts) {
+		hf_sink_printf(sink, "%s hart %u", between, (unsigned)problem->hart);
+		between = ",";
+	}
+	if (problem->has_ordinal) {
+		hf_sink_printf(sink, "%s after %llu instructions", between, (unsigned long long)problem->ordinal);
+		between = ",";
+	}
+	if (problem->bytes)
+		hf_sink_printf(sink, "%s %llu bytes passed over", between, (unsigned long long)problem->bytes);
+	hf_sink_printf(sink, "\n");
+}
+
+/* Where a file of a description lies, and what is wrong there. */
+static void put_warnings(struct hf_sink *sink, const struct hf_trace *trace)
+{
+	char path[HF_PATH_SIZE];
+
+	for (size_t i = 0; trace->setup && i < trace->setup->warning_count; i++) {
+		const struct hf_setup_warning *warning = &trace->setup->warnings[i];
+
+		if (hf_members_resolve(trace->members->ini, warning->file, path))
+			continue;
+		hf_info_path(sink, path);
+		if (warning->line)
+			hf_sink_printf(sink, ":%u", (unsigned)warning->line);
+		hf_sink_printf(sink, ": warning: ");
+		hf_info_path(sink, warning->text);
+		hf_sink_printf(sink, "\n");
+	}
+}
+
+/* An ELF beside the capture that is no good takes all names away. */
+static void put_companion_problem(struct hf_sink *sink, const struct hf_companion *companion)
+{
+	char text[256];
+
+	if (!companion->path || !companion->diag.code)
+		return;
+	hf_diag_format(&companion->diag, text, sizeof text);
+	hf_info_path(sink, companion->path);
+	hf_sink_printf(sink, ": warning: it gives no symbols: %s\n", text);
+}
+
+void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,
+		    struct hf_sink *sink)
+{
+	struct hf_index_problem problem = {.diag = facts->failure};
+	size_t count, left, first = 0;
+
+	if (facts->failure.code && facts->complaint) {
+		hf_info_path(sink, facts->complaint);
+		hf_sink_printf(sink, "\n");
+		return;
+	}
+	if (facts->failure.code) {
+		put_problem(sink, capture->path, &problem, false);
+		return;
+	}
+	count = left = hf_index_problem_count(open->index);
+	if (count && !hf_index_problem_at(open->index, 0, &problem) && problem.diag.code == HF_ERR_SETUP_LIKELY) {
+		put_cause(sink, capture, open, &problem);
+		first = 1;
+		left--;
+	}
+	put_warnings(sink, &open->trace);
+	put_companion_problem(sink, &open->companion);
+	for (size_t i = first; i < count && i < HF_INDEX_PROBLEM_MAX; i++)
+		if (!hf_index_problem_at(open->index, i, &problem)) {
+			put_problem(sink, capture->path, &problem, facts->hart_count > 1);
+			left--;
+		}
+	if (left) {
+		hf_info_path(sink, capture->path);
+		hf_sink_printf(sink, ": and %zu more problems\n", left);
+	}
+}
+
+void hf_info_duration(double seconds, char *buf, size_t size)
+{
+	if (seconds < 0)
+		snprintf(buf, size, "?");
+	else if (seconds < 120)
+		snprintf(buf, size, "%.0f s", seconds);
+	else if (seconds < 7200)
+		snprintf(buf, size, "%.0f min", seconds / 60);
+	else
+		snprintf(buf, size, "%.0f h", seconds / 3600 < 9999 ? seconds / 3600 : 9999);
+}
+
+void hf_info_indexing(struct hf_capture *capture, struct hf_sink *sink)
+{
+	char left[32], why[64], text[HF_INFO_INDEXING_SIZE];
+	struct hf_index_dir_stats dir;
+
+	pthread_mutex_lock(&capture->lock);
+	if (capture->state == HF_CAPTURE_WAITING) {
+		hf_index_dir_get_stats(&capture->fs->index_dir, &dir);
+		snprintf(text, sizeof text, "waiting for the index directory: %s",
+			 dir.failing ? strerror_r(dir.fault.errnum, why, sizeof why) : "again soon");
+	} else {
+		hf_info_duration(hf_capture_seconds_left(capture), left, sizeof left);
+		snprintf(text, sizeof text, "%5.1f%% indexed, %s left", hf_capture_percent(capture), left);
+	}
+	pthread_mutex_unlock(&capture->lock);
+	/* Filled up, so that its size stays right while it changes. */
+	hf_sink_printf(sink, "%-*s\n", HF_INFO_INDEXING_SIZE - 1, text);
+}
+
+int hf_info_measure(struct hf_capture *capture, struct hf_open *open, struct hf_facts *facts)
+{
+	uint8_t buf[2 * HF_SINK_ROOM];
+	struct hf_sink sink;
+
+	/* info.json names the size of errors.txt. */
+	hf_sink_init_count(&sink, buf, sizeof buf);
+	hf_info_errors(capture, open, facts, &sink);
+	facts->errors_size = hf_sink_total(&sink);
+	hf_sink_init_count(&sink, buf, sizeof buf);
+	hf_info_json(capture, open, facts, &sink);
+	facts->info_size = hf_sink_total(&sink);
+	return sink.err;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/capture/memory.h"
+#include "fs/core.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+/*
+ * Between the first news and writing them down: so many ms, and so many times as long as writing took, because each
+ * time the whole catalogue is written.
+ */
+enum { DELAY_MS = 2000, DELAY_TIMES = 50, AGAIN_MS = 60000, NICE = 10 };
+
+/* At the end another process may be writing: that long is waited for it. */
+enum { LAST_TRIES = 20, LAST_WAIT_MS = 50 };
+
+static bool exists(void *ctx, const char *path)
+{
+	struct hf_fs *fs = ctx;
+	struct stat st;
+
+	return hf_archive_stat(&fs->archive, path, &st) != HF_ERR_NOT_FOUND;
+}
+
+static int open_catalogue(struct hf_fs *fs, const char *path)
+{
+	struct hf_memory *memory = &fs->memory;
+	struct hf_view_key views[HF_VIEW_ALL];
+	struct hf_catalogue_key key = {.path = path, .views = views, .exists = exists, .ctx = fs};
+	struct statx stx;
+
+	memory->view = calloc(HF_VIEW_ALL, sizeof *memory->view);
+	if (!memory->view)
+		return HF_ERR_NOMEM;
+	for (size_t i = 0; i < HF_VIEW_ALL; i++) {
+		if (!fs->wanted[i])
+			continue;
+		views[key.view_count] =
+			(struct hf_view_key){.ops = hf_fs_view_ops(i), .params = hf_view_params(fs, i)};
+		memory->view[key.view_count++] = i;
+	}
+	memory->view_count = key.view_count;
+	if (statx(fs->archive.fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &stx))
+		return HF_ERR_IO;
+	key.ino = stx.stx_ino;
+	if (stx.stx_mask & STATX_BTIME)
+		key.btime_ns = stx.stx_btime.tv_sec * INT64_C(1000000000) + stx.stx_btime.tv_nsec;
+	return hf_catalogue_open(fs->index_fd, &key, &memory->catalogue);
+}
+
+/* Whether everything is written down. */
+static int flush(struct hf_fs *fs)
+{
+	struct hf_memory *memory = &fs->memory;
+	int err;
+
+	pthread_mutex_lock(&memory->lock);
+	memory->dirty = false;
+	pthread_mutex_unlock(&memory->lock);
+	err = hf_catalogue_flush(memory->catalogue);
+	if (!err) {
+		memory->flushed++;
+		hf_index_dir_wrote(&fs->index_dir);
+	} else if (err == HF_ERR_INDEX_DIR) {
+		hf_index_dir_failed(&fs->index_dir);
+	} else if (err != HF_ERR_BUSY) {
+		hf_fs_log(fs, 7, "the catalogue cannot be written: %s", hf_err_name(err));
+	}
+	return err;
+}
+
+static void after_ms(struct timespec *ret_until, int64_t ms)
+{
+	clock_gettime(CLOCK_MONOTONIC, ret_until);
+	ret_until->tv_sec += ms / 1000;
+	ret_until->tv_nsec += ms % 1000 * 1000000;
+	ret_until->tv_sec += ret_until->tv_nsec / 1000000000;
+	ret_until->tv_nsec %= 1000000000;
+}
+
+static void *write_thread(void *arg)
+{
+	struct hf_fs *fs = arg;
+	struct hf_memory *memory = &fs->memory;
+	int64_t delay = DELAY_MS;
+	size_t many = HF_CATALOGUE_MANY;
+
+	setpriority(PRIO_PROCESS, 0, NICE);
+	pthread_mutex_lock(&memory->lock);
+	while (!memory->stop) {
+		struct timespec until;
+		int64_t begun, again;
+		int err;
+
+		while (!memory->stop && !memory->dirty)
+			pthread_cond_wait(&memory->wake, &memory->lock);
+		after_ms(&until, delay);
+		while (!memory->stop && hf_catalogue_pending(memory->catalogue) < many &&
+		       !pthread_cond_timedwait(&memory->wake, &memory->lock, &until))
+			;
+		if (memory->stop)
+			break;
+		pthread_mutex_unlock(&memory->lock);
+		begun = hf_fs_now_ns();
+		err = flush(fs);
+		again = err == HF_ERR_INDEX_DIR ? 2 * delay : 0;
+		delay = (hf_fs_now_ns() - begun) / 1000000 * DELAY_TIMES;
+		if (delay < DELAY_MS)
+			delay = DELAY_MS;
+		/* A directory that fails is tried again, less and less often. */
+		if (delay < again)
+			delay = again < AGAIN_MS ? again : AGAIN_MS;
+		pthread_mutex_lock(&memory->lock);
+		/* After another failure, whose cause will hardly have passed already: with the next news. */
+		memory->dirty |= err == HF_ERR_BUSY || err == HF_ERR_INDEX_DIR;
+		many = err ? SIZE_MAX : HF_CATALOGUE_MANY;
+	}
+	pthread_mutex_unlock(&memory->lock);
+	return NULL;
+}
+
+void hf_memory_init(struct hf_fs *fs, const char *path)
+{
+	struct hf_memory *memory = &fs->memory;
+	pthread_condattr_t attr;
+	int err;
+
+	pthread_mutex_init(&memory->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&memory->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	if (!path)
+		return;
+	err = open_catalogue(fs, path);
+	if (err)
+		hf_fs_log(fs, 7, "no catalogue: %s", hf_err_name(err));
+	else
+		memory->has_thread = !pthread_create(&memory->thread, NULL, write_thread, fs);
+}
+
+void hf_memory_stop(struct hf_fs *fs)
+{
+	struct hf_memory *memory = &fs->memory;
+
+	pthread_mutex_lock(&memory->lock);
+	memory->stop = true;
+	pthread_cond_broadcast(&memory->wake);
+	pthread_mutex_unlock(&memory->lock);
+	if (memory->has_thread)
+		pthread_join(memory->thread, NULL);
+	memory->has_thread = false;
+}
+
+void hf_memory_fini(struct hf_fs *fs)
+{
+	struct hf_memory *memory = &fs->memory;
+
+	for (int i = 0; memory->catalogue && i < LAST_TRIES && flush(fs) == HF_ERR_BUSY; i++)
+		nanosleep(&(struct timespec){.tv_nsec = LAST_WAIT_MS * 1000000L}, NULL);
+	hf_catalogue_close(memory->catalogue);
+	free(memory->view);
+	pthread_mutex_destroy(&memory->lock);
+	pthread_cond_destroy(&memory->wake);
+}
+
+int hf_memory_recall(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_catalogue_entry *ret_entry)
+{
+	const struct hf_catalogue_stamp stamp = {
+		.size = (uint64_t)st->st_size,
+		.ino = st->st_ino,
+		.mtime_ns = hf_time_ns(&st->st_mtim),
+		.ctime_ns = hf_time_ns(&st->st_ctim),
+	};
+	int err;
+
+	if (!fs->memory.catalogue)
+		return HF_ERR_NOT_FOUND;
+	err = hf_catalogue_find(fs->memory.catalogue, path, &stamp, ret_entry);
+	if (!err)
+		fs->memory.recalled++;
+	return err;
+}
+
+static int recall_hart(const struct hf_memory *memory, struct hf_facts *facts, struct hf_cache *cache,
+		       const struct hf_catalogue_entry *entry, size_t i)
+{
+	struct hf_facts_hart *hart = &facts->hart[i];
+
+	hart->info = entry->hart[i];
+	hart->view = calloc(HF_VIEW_ALL, sizeof *hart->view);
+	if (!hart->view)
+		return HF_ERR_NOMEM;
+	for (size_t k = 0; k < HF_VIEW_ALL; k++)
+		hart->view[k] = (struct hf_facts_view){.size = HF_NOWHERE, .owner = hf_cache_owner(cache)};
+	for (size_t k = 0; k < memory->view_count; k++)
+		hart->view[memory->view[k]].size = entry->size[i * memory->view_count + k];
+	return 0;
+}
+
+int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct hf_catalogue_entry *entry,
+		    struct hf_facts **ret_facts)
+{
+	struct hf_fs *fs = capture->fs;
+	struct hf_facts *facts = hf_facts_new(capture, version);
+	int err = facts ? 0 : HF_ERR_NOMEM;
+
+	*ret_facts = NULL;
+	if (err)
+		return err;
+	facts->recalled = true;
+	facts->print[0] = entry->print[0];
+	facts->print[1] = entry->print[1];
+	facts->codec = entry->stream;
+	facts->undecoded = entry->undecoded;
+	facts->problems = entry->problems;
+	facts->stream.arch = (uint8_t)entry->arch;
+	facts->stream.isa = (uint8_t)entry->isa;
+	facts->stream.xlen = (uint16_t)entry->xlen;
+	snprintf(facts->stream.version, sizeof facts->stream.version, "%.*s", (int)sizeof facts->stream.version - 1,
+		 entry->version);
+	facts->source = (struct hf_facts_view){.size = entry->stream_size, .owner = hf_cache_owner(fs->cache)};
+	facts->info_size = entry->info_size;
+	facts->errors_size = entry->errors_size;
+	if (entry->original >= 0)
+		facts->original = (int)fs->memory.view[entry->original];
+	facts->hart = calloc(entry->hart_count + 1, sizeof *facts->hart);
+	if (!facts->hart)
+		err = HF_ERR_NOMEM;
+	for (size_t i = 0; !err && i < entry->hart_count; i++) {
+		err = recall_hart(&fs->memory, facts, fs->cache, entry, i);
+		if (entry->hart[i].id == HF_HART_RECORDS)
+			facts->has_records = !err;
+		else
+			facts->hart_count += !err;
+	}
+	if (err)
+		hf_facts_unref(facts);
+	else
+		*ret_facts = facts;
+	return err;
+}
+
+static void put(struct hf_fs *fs, const char *path, const struct hf_catalogue_entry *entry)
+{
+	struct hf_memory *memory = &fs->memory;
+	bool first;
+
+	if (hf_catalogue_put(memory->catalogue, path, entry))
+		return;
+	pthread_mutex_lock(&memory->lock);
+	first = !memory->dirty;
+	memory->dirty = true;
+	if (first || hf_catalogue_pending(memory->catalogue) >= HF_CATALOGUE_MANY)
+		pthread_cond_signal(&memory->wake);
+	pthread_mutex_unlock(&memory->lock);
+}
+
+static struct hf_catalogue_stamp stamp_of(const struct hf_stamp *stamp)
+{
+	return (struct hf_catalogue_stamp){.size = (uint64_t)stamp->size,
+					   .ino = stamp->ino,
+					   .mtime_ns = stamp->mtime_ns,
+					   .ctime_ns = stamp->ctime_ns};
+}
+
+void hf_memory_put_plain(struct hf_fs *fs, const char *path, const struct hf_stamp *stamp)
+{
+	struct hf_catalogue_entry entry = {.stamp = stamp_of(stamp), .kind = HF_CATALOGUE_PLAIN};
+
+	if (fs->memory.catalogue)
+		put(fs, path, &entry);
+}
+
+/* What the facts say, into an entry whose harts and sizes are to be freed. */
+static int fill_entry(const struct hf_memory *memory, const struct hf_facts *facts, uint64_t beside,
+		      struct hf_catalogue_entry *entry)
+{
+	size_t harts = facts->hart_count + facts->has_records;
+
+	entry->kind = HF_CATALOGUE_INDEXED;
+	entry->print[0] = facts->print[0];
+	entry->print[1] = facts->print[1];
+	entry->beside = beside;
+	entry->stream = facts->codec;
+	entry->undecoded = facts->undecoded;
+	entry->stream_size = facts->source.size;
+	entry->info_size = facts->info_size;
+	entry->errors_size = facts->errors_size;
+	entry->problems = facts->problems;
+	entry->arch = facts->stream.arch;
+	entry->isa = facts->stream.isa;
+	entry->xlen = facts->stream.xlen;
+	snprintf(entry->version, sizeof entry->version, "%s", facts->stream.version);
+	entry->hart_count = harts;
+	entry->hart = calloc(harts + 1, sizeof *entry->hart);
+	entry->size = calloc(harts * memory->view_count + 1, sizeof *entry->size);
+	if (!entry->hart || !entry->size)
+		return HF_ERR_NOMEM;
+	for (size_t k = 0; k < memory->view_count; k++)
+		if (facts->original == (int)memory->view[k])
+			entry->original = (int)k;
+	for (size_t i = 0; i < harts; i++) {
+		entry->hart[i] = facts->hart[i].info;
+		for (size_t k = 0; k < memory->view_count; k++)
+			entry->size[i * memory->view_count + k] = facts->hart[i].view[memory->view[k]].size;
+	}
+	return 0;
+}
+
+void hf_memory_put(struct hf_capture *capture, const struct hf_facts *facts)
+{
+	struct hf_fs *fs = capture->fs;
+	struct hf_catalogue_entry entry = {.original = -1};
+	uint64_t beside;
+	int err = 0;
+
+	if (!fs->memory.catalogue)
+		return;
+	pthread_mutex_lock(&capture->lock);
+	entry.stamp = stamp_of(&capture->stamp);
+	beside = capture->stamp.beside;
+	entry.kind = capture->state != HF_CAPTURE_GONE ? HF_CATALOGUE_CAPTURE
+		     : capture->stamp.ino	       ? HF_CATALOGUE_PLAIN
+						       : HF_CATALOGUE_GONE;
+	entry.box = capture->box;
+	entry.codec = capture->codec;
+	if (facts && capture->version != facts->version)
+		facts = NULL;
+	pthread_mutex_unlock(&capture->lock);
+	if (facts && entry.kind == HF_CATALOGUE_CAPTURE && !facts->failure.code)
+		err = fill_entry(&fs->memory, facts, beside, &entry);
+	if (!err)
+		put(fs, capture->path, &entry);
+	hf_catalogue_clear(&entry);
+}

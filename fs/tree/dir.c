@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Directories: a list of names made when one is opened, so that a position in it stays what it was. */
+#include "fs/archive/names.h"
+#include "fs/tree/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+struct entry {
+	char *name;             /* owned */
+	struct hf_node_key key; /* without its path */
+	uint64_t size;          /* of a file of ours */
+};
+
+struct hf_dir {
+	struct hf_fs *fs;
+	struct hf_node *node; /* one reference */
+	int fd;               /* of the archive's directory while it is read; -1 */
+	dev_t dev;            /* of it, as is ino */
+	ino_t ino;
+	/* lock; the list is dropped when others need the memory, and made again */
+	pthread_mutex_t lock;
+	struct hf_kept kept;
+	struct entry *entry;  /* sorted by name */
+	size_t count, cap, sorted;
+	int err;              /* of add */
+	/* Cookies are places in the list as it was first. Where the reader stopped, by cookie and by the name before it, and
+	 * how much further on that is in the list as it is now. */
+	uint64_t stopped;
+	char last[NAME_MAX + 1];
+	ptrdiff_t shift;
+	bool listed;          /* round is to be given back: hf_node_unlist */
+	uint32_t round;
+};
+
+static void add(struct hf_dir *dir, const char *name, const struct hf_node_key *key, uint64_t size)
+{
+	struct entry *entry;
+
+	if (dir->count == dir->cap) {
+		size_t cap = dir->cap ? dir->cap * 2 : 64;
+		struct entry *bigger = realloc(dir->entry, cap * sizeof *bigger);
+
+		if (!bigger) {
+			dir->err = HF_ERR_NOMEM;
+			return;
+		}
+		dir->entry = bigger;
+		dir->cap = cap;
+	}
+	entry = &dir->entry[dir->count];
+	*entry = (struct entry){.name = strdup(name), .key = *key, .size = size};
+	if (entry->name)
+		dir->count++;
+	else
+		dir->err = HF_ERR_NOMEM;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+}
+
+static void sort(struct hf_dir *dir)
+{
+	if (dir->count)
+		qsort(dir->entry, dir->count, sizeof *dir->entry, by_name);
+	dir->sorted = dir->count;
+}
+
+/* Whether the archive's directory has that name, asked of the list. */
+static bool listed(void *ctx, const char *path, const char *name)
+{
+	struct hf_dir *dir = ctx;
+	struct entry key = {.name = (char *)name};
+
+	(void)path;
+	return dir->sorted && bsearch(&key, dir->entry, dir->sorted, sizeof key, by_name);
+}
+
+static mode_t type_of(struct hf_dir *dir, const struct dirent *entry)
+{
+	struct stat st;
+
+	if (entry->d_type != DT_UNKNOWN && (entry->d_type != DT_DIR || !dir->fs->archive.skip_count))
+		return DTTOIF(entry->d_type);
+	if (hf_archive_stat_at(&dir->fs->archive, dir->fd, entry->d_name, &st))
+		return 0;
+	return st.st_mode & S_IFMT;
+}
+
+/* The archive's own entries. */
+static int read_archive(struct hf_dir *dir)
+{
+	int fd, err = hf_archive_open_dir(&dir->fs->archive, dir->node->key.path, &dir->fd);
+	struct dirent *entry;
+	struct stat st;
+	DIR *stream;
+
+	if (!err)
+		err = hf_archive_stat_at(&dir->fs->archive, dir->fd, "", &st);
+	if (err)
+		return err;
+	dir->dev = st.st_dev;
+	dir->ino = st.st_ino;
+	fd = dup(dir->fd);
+	stream = fd < 0 ? NULL : fdopendir(fd);
+	if (!stream) {
+		err = hf_archive_error(errno);
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	while ((entry = readdir(stream))) {
+		struct hf_node_key key = {.kind = HF_NODE_PLAIN};
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		key.type = type_of(dir, entry);
+		if (key.type)
+			add(dir, entry->d_name, &key, 0);
+	}
+	closedir(stream);
+	sort(dir);
+	return 0;
+}
+
+/* The view directories of the captures among the entries. */
+static int add_views(struct hf_dir *dir)
+{
+	const char *path = dir->node->key.path;
+	char file[HF_PATH_SIZE], name[NAME_MAX + 1];
+
+	for (size_t i = 0; i < dir->sorted && !dir->err; i++) {
+		struct hf_node_key key = {.kind = HF_NODE_VIEWS};
+		struct stat st;
+		int err;
+
+		if ((!S_ISREG(dir->entry[i].key.type) && !S_ISDIR(dir->entry[i].key.type)) ||
+		    hf_path_join(file, path, dir->entry[i].name))
+			continue;
+		err = hf_archive_stat_at(&dir->fs->archive, dir->fd, dir->entry[i].name, &st);
+		if (hf_err_is_shortage(err))
+			return err;
+		if (err)
+			continue;
+		if (S_ISREG(st.st_mode))
+			dir->entry[i].key.content = st.st_ino;
+		err = hf_capture_find(dir->fs, file, &st, &key.capture);
+		if (err)
+			return err;
+		if (key.capture && !hf_tree_view_name(dir->fs, path, dir->entry[i].name, key.capture, listed,
+						      dir, name))
+			add(dir, name, &key, 0);
+	}
+	return 0;
+}
+
+static int fill_plain(struct hf_dir *dir)
+{
+	struct hf_node_key control = {.kind = HF_NODE_CONTROL};
+	int err = read_archive(dir);
+
+	if (!err)
+		err = add_views(dir);
+	if (!err && !*dir->node->key.path)
+		add(dir, hf_tree_control_name(dir->fs, listed, dir), &control, 0);
+	return err;
+}
+
+static bool add_child(void *ctx, const char *name, const struct hf_node_key *key, uint64_t size)
+{
+	struct hf_dir *dir = ctx;
+
+	add(dir, name, key, size);
+	return !dir->err;
+}
+
+static int fill_made(struct hf_dir *dir)
+{
+	struct hf_facts *facts = NULL;
+	struct stat st;
+	int err = 0;
+
+	/* Of a small capture the index is there in a moment, and nobody should see that it was not. */
+	if (hf_node_is_view(&dir->node->key))
+		err = hf_tree_look(dir->node, hf_tree_patience(dir->node->key.capture, true), &facts, &st);
+	/* What will be in it nobody knows. */
+	if (!err && !facts && hf_node_is_view(&dir->node->key) && dir->node->key.kind != HF_NODE_VIEWS)
+		err = HF_ERR_BUSY;
+	if (!err && hf_node_is_slice(&dir->node->key))
+		err = hf_tree_slice_children(dir->node, facts, NULL, add_child, dir);
+	else if (!err)
+		hf_tree_children(dir->fs, dir->node, facts, add_child, dir);
+	hf_facts_unref(facts);
+	return err;
+}
+
+/* Whoever has many directories open has no descriptor of ours for each. */
+static void close_archive(struct hf_dir *dir)
+{
+	if (dir->fd >= 0)
+		close(dir->fd);
+	dir->fd = -1;
+}
+
+/* The directory that was read; HF_ERR_NOT_FOUND if it is not there any more. */
+static int open_archive(const struct hf_dir *dir, int *ret_fd)
+{
+	struct stat st;
+	int err = hf_archive_open_dir(&dir->fs->archive, dir->node->key.path, ret_fd);
+
+	if (err)
+		return err;
+	err = hf_archive_stat_at(&dir->fs->archive, *ret_fd, "", &st);
+	if (!err && (st.st_dev != dir->dev || st.st_ino != dir->ino))
+		err = HF_ERR_NOT_FOUND;
+	if (err) {
+		close(*ret_fd);
+		*ret_fd = -1;
+	}
+	return err;
+}
+
+static void drop_list(struct hf_kept *kept)
+{
+	struct hf_dir *dir = (struct hf_dir *)((char *)kept - offsetof(struct hf_dir, kept));
+
+	for (size_t i = 0; i < dir->count; i++)
+		free(dir->entry[i].name);
+	free(dir->entry);
+	dir->entry = NULL;
+	dir->count = dir->cap = dir->sorted = 0;
+}
+
+/* Makes the list, and pins it. */
+static int fill(struct hf_dir *dir)
+{
+	size_t bytes;
+	int err;
+
+	dir->err = 0;
+	err = dir->node->key.kind == HF_NODE_PLAIN ? fill_plain(dir) : fill_made(dir);
+	if (!err)
+		err = dir->err;
+	close_archive(dir);
+	sort(dir);
+	if (err) {
+		drop_list(&dir->kept);
+		return err;
+	}
+	bytes = dir->cap * sizeof *dir->entry;
+	for (size_t i = 0; i < dir->count; i++)
+		bytes += strlen(dir->entry[i].name) + 1 + 2 * sizeof(void *);
+	hf_kept_made(&dir->fs->kepts, &dir->kept, bytes);
+	return 0;
+}
+
+/* The list again, where the reader stopped: names may have come and gone before that place. */
+static int fill_again(struct hf_dir *dir)
+{
+	size_t at = 0;
+	int err = fill(dir);
+
+	if (err || dir->stopped <= 2)
+		return err;
+	while (at < dir->count && strcmp(dir->entry[at].name, dir->last) <= 0)
+		at++;
+	dir->shift = (ptrdiff_t)at - (ptrdiff_t)(dir->stopped - 2);
+	return 0;
+}
+
+/* Of all that the kernel caches of a list, and not 0. */
+static uint64_t stamp_of(const struct hf_dir *dir)
+{
+	uint64_t stamp = 1;
+
+	for (size_t i = 0; i < dir->count; i++) {
+		const struct hf_node_key *key = &dir->entry[i].key;
+		const uint64_t words[] = {key->kind, key->type, key->content};
+
+		stamp = XXH3_64bits_withSeed(dir->entry[i].name, strlen(dir->entry[i].name) + 1, stamp);
+		stamp = XXH3_64bits_withSeed(words, sizeof words, stamp);
+	}
+	return stamp | 1;
+}
+
+int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir, bool *ret_keep)
+{
+	struct hf_dir *dir = calloc(1, sizeof *dir);
+	int err;
+
+	*ret_dir = NULL;
+	if (!dir)
+		return HF_ERR_NOMEM;
+	dir->fs = fs;
+	dir->fd = -1;
+	dir->kept.drop = drop_list;
+	pthread_mutex_init(&dir->lock, NULL);
+	dir->node = hf_node_ref(&fs->nodes, ino);
+	err = dir->node ? fill(dir) : HF_ERR_NOT_FOUND;
+	if (err) {
+		hf_dir_close(dir);
+		return err;
+	}
+	dir->listed = ret_keep;
+	if (ret_keep)
+		*ret_keep = hf_node_list(&fs->nodes, dir->node, stamp_of(dir), &dir->round);
+	hf_kept_unpin(&fs->kepts, &dir->kept);
+	*ret_dir = dir;
+	return 0;
+}
+
+void hf_dir_close(struct hf_dir *dir)
+{
+	hf_kept_end(&dir->fs->kepts, &dir->kept);
+	if (dir->listed)
+		hf_node_unlist(&dir->fs->nodes, dir->node, dir->round);
+	if (dir->node)
+		hf_node_unref(&dir->fs->nodes, dir->node, 1);
+	pthread_mutex_destroy(&dir->lock);
+	free(dir);
+}
+
+static mode_t shown_type(const struct hf_node_key *key)
+{
+	if (key->kind == HF_NODE_PLAIN)
+		return key->type;
+	return hf_node_is_dir(key) ? S_IFDIR : S_IFREG;
+}
+
+/* The directory that holds this one. */
+static uint64_t parent_number(struct hf_dir *dir)
+{
+	struct hf_node_key key = {.kind = HF_NODE_PLAIN, .type = S_IFDIR};
+	char path[HF_PATH_SIZE];
+
+	hf_path_split(path, dir->node->key.path);
+	key.path = path;
+	if (dir->node->key.kind >= HF_NODE_HART && dir->node->key.kind <= HF_NODE_DIR) {
+		key.kind = dir->node->key.kind == HF_NODE_DIR ? HF_NODE_HART : dir->node->key.kind - 1;
+		key.type = 0;
+		key.capture = dir->node->key.capture;
+		key.hart = key.kind > HF_NODE_VIEWS ? dir->node->key.hart : 0;
+	}
+	return hf_node_number(&dir->fs->nodes, &key);
+}
+
+/* "." and "..": cookies 1 and 2 come behind them. */
+static bool emit_dot(struct hf_dir *dir, uint64_t i, hf_emit_fn emit, void *ctx)
+{
+	struct hf_attr attr = {.st.st_ino = i ? parent_number(dir) : dir->node->ino, .st.st_mode = S_IFDIR};
+
+	return emit(ctx, i ? ".." : ".", &attr, i + 1);
+}
+
+/* The attributes of an entry, with a reference. fd: of the archive's directory. */
+static int enter(struct hf_dir *dir, int fd, const struct entry *entry, struct hf_node_key *key,
+		 struct hf_attr *ret_attr)
+{
+	const struct hf_archive *archive = &dir->fs->archive;
+	struct stat st;
+	int err;
+
+	if (key->kind == HF_NODE_PLAIN)
+		err = hf_archive_stat_at(archive, fd, entry->name, &st);
+	else
+		err = key->capture ? hf_capture_stat(key->capture, &st) : hf_archive_stat(archive, "", &st);
+	if (!err && key->kind == HF_NODE_PLAIN && (st.st_mode & S_IFMT) != key->type)
+		err = HF_ERR_NOT_FOUND;
+	if (!err && key->kind == HF_NODE_PLAIN && S_ISREG(st.st_mode))
+		key->content = st.st_ino;
+	return err ? err : hf_tree_enter(dir->fs, key, &st, entry->size, ret_attr);
+}
+
+/* The entries from cookie on. fd: of the archive's directory, with plus. */
+static int emit_entries(struct hf_dir *dir, int fd, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx)
+{
+	struct hf_nodes *nodes = &dir->fs->nodes;
+
+	if (cookie == 2)
+		dir->shift = 0;
+	for (;; cookie++) {
+		const ptrdiff_t at = (ptrdiff_t)(cookie - 2) + dir->shift;
+		const struct entry *entry;
+		struct hf_node_key key;
+		struct hf_attr attr = {0};
+		char path[HF_PATH_SIZE];
+		bool reachable;
+		int err;
+
+		if (at < 0 || (size_t)at >= dir->count)
+			return 0;
+		entry = &dir->entry[at];
+		key = entry->key;
+		attr.st.st_mode = shown_type(&key);
+		key.path = path;
+		reachable = !hf_path_join(path, dir->node->key.path, entry->name);
+		if (!reachable) {
+			attr.st.st_ino = HF_FS_UNREACHABLE;
+		} else if (plus) {
+			err = enter(dir, fd, entry, &key, &attr);
+			if (hf_err_is_shortage(err))
+				return err;
+			/* It vanished since the list was made. */
+			if (err)
+				continue;
+		} else {
+			attr.st.st_ino = hf_node_number(nodes, &key);
+		}
+		if (!emit(ctx, entry->name, &attr, cookie + 1)) {
+			if (plus && reachable)
+				hf_node_forget(nodes, attr.st.st_ino, 1);
+			return 0;
+		}
+		dir->stopped = cookie + 1;
+		snprintf(dir->last, sizeof dir->last, "%s", entry->name);
+	}
+}
+
+static int read_list(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx)
+{
+	const bool archive = plus && dir->node->key.kind == HF_NODE_PLAIN;
+	int fd = -1, err = archive ? open_archive(dir, &fd) : 0;
+
+	/* All of it vanished since the list was made. */
+	if (err == HF_ERR_NOT_FOUND)
+		return 0;
+	if (!err)
+		err = emit_entries(dir, fd, cookie, plus, emit, ctx);
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx)
+{
+	int err = 0;
+
+	for (; cookie < 2; cookie++)
+		if (!emit_dot(dir, cookie, emit, ctx))
+			return 0;
+	pthread_mutex_lock(&dir->lock);
+	if (!hf_kept_pin(&dir->fs->kepts, &dir->kept))
+		err = fill_again(dir);
+	if (!err) {
+		err = read_list(dir, cookie, plus, emit, ctx);
+		hf_kept_unpin(&dir->fs->kepts, &dir->kept);
+	}
+	pthread_mutex_unlock(&dir->lock);
+	return err;
+}

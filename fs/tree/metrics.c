@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* .hartfs/metrics.prom: Prometheus' text format, version 0.0.4. */
+#include "fs/tree/metrics.h"
+#include "fs/core.h"
+#include "fs/bytes/view.h"
+#include "index/spool.h"
+
+static void put_head(struct hf_sink *sink, const char *name, const char *type, const char *help)
+{
+	hf_sink_printf(sink, "# HELP hartfs_%s %s\n# TYPE hartfs_%s %s\n", name, help, name, type);
+}
+
+static void put_u64(struct hf_sink *sink, const char *name, const char *type, const char *help, uint64_t value)
+{
+	put_head(sink, name, type, help);
+	hf_sink_printf(sink, "hartfs_%s %llu\n", name, (unsigned long long)value);
+}
+
+static void put_seconds(struct hf_sink *sink, const char *name, const char *type, const char *help, uint64_t ns)
+{
+	put_head(sink, name, type, help);
+	hf_sink_printf(sink, "hartfs_%s %llu.%09llu\n", name, (unsigned long long)(ns / 1000000000),
+		       (unsigned long long)(ns % 1000000000));
+}
+
+static uint64_t get(_Atomic uint64_t *counter)
+{
+	return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void put_captures(struct hf_fs *fs, struct hf_sink *sink)
+{
+	struct hf_capture_count count;
+
+	hf_captures_count(&fs->captures, &count);
+	put_head(sink, "captures", "gauge", "Captures that were seen, by state.");
+	for (int i = 0; i < HF_CAPTURE_GONE; i++)
+		hf_sink_printf(sink, "hartfs_captures{state=\"%s\"} %zu\n",
+			       hf_capture_state_name((enum hf_capture_state)i), count.state[i]);
+}
+
+static void put_cache(struct hf_fs *fs, struct hf_sink *sink)
+{
+	struct hf_cache_stats stats;
+
+	hf_cache_get_stats(fs->cache, &stats);
+	put_u64(sink, "cache_limit_bytes", "gauge", "Most bytes that the cache of made views may hold.",
+		fs->options.cache_bytes);
+	put_u64(sink, "cache_bytes", "gauge", "Bytes in the cache.", stats.bytes);
+	put_u64(sink, "cache_hits_total", "counter", "Pieces that were in the cache when they were needed.",
+		stats.hits);
+	put_u64(sink, "cache_misses_total", "counter", "Pieces that had to be made.", stats.misses);
+	put_u64(sink, "cache_waits_total", "counter", "Pieces that were just being made.", stats.waits);
+	put_u64(sink, "cache_evicted_total", "counter", "Pieces dropped to make room.", stats.evicted);
+}
+
+static void put_reads(struct hf_metrics *metrics, struct hf_sink *sink)
+{
+	static const char *const kinds[HF_METRICS_READS] = {
+		[HF_FILE_PLAIN] = "archive", [HF_FILE_TEXT] = "text", [HF_FILE_VIEW] = "view"};
+
+	put_head(sink, "reads_total", "counter", "Read requests, by what was read.");
+	for (size_t i = 0; i < HF_METRICS_READS; i++)
+		hf_sink_printf(sink, "hartfs_reads_total{file=\"%s\"} %llu\n", kinds[i],
+			       (unsigned long long)get(&metrics->reads[i]));
+	put_u64(sink, "read_errors_total", "counter", "Read requests of views that failed, interrupted ones excepted.",
+		get(&metrics->read_errors));
+}
+
+static void put_chunks(struct hf_fs *fs, struct hf_sink *sink)
+{
+	struct hf_metrics *metrics = &fs->metrics;
+
+	put_u64(sink, "chunks_made_total", "counter", "Chunks of views that were made.", get(&metrics->chunks));
+	put_u64(sink, "chunk_bytes_total", "counter", "Bytes in these.", get(&metrics->chunk_bytes));
+	put_u64(sink, "chunk_errors_total", "counter", "Chunks that could not be made.", get(&metrics->chunk_errors));
+	put_seconds(sink, "decode_seconds_total", "counter", "Time spent making chunks, all threads together.",
+		    get(&metrics->chunk_ns));
+	put_head(sink, "decode_jobs", "gauge", "Jobs of the decode pool: waited for, or ahead of a reader.");
+	hf_sink_printf(sink, "hartfs_decode_jobs{urgency=\"waited_for\"} %zu\n", hf_pool_load(fs->pool, HF_URGENT));
+	hf_sink_printf(sink, "hartfs_decode_jobs{urgency=\"ahead\"} %zu\n", hf_pool_load(fs->pool, HF_AHEAD));
+}
+
+static void put_spools(struct hf_fs *fs, struct hf_sink *sink)
+{
+	struct hf_metrics *metrics = &fs->metrics;
+	uint64_t count, bytes;
+
+	hf_spool_count(fs->index_fd, &count, &bytes);
+	put_u64(sink, "spool_limit_bytes", "gauge", "Most bytes that spools may take in the index directory; 0: none.",
+		fs->options.spool_bytes);
+	put_u64(sink, "spool_files", "gauge", "Spools in the index directory, those of other archives too.", count);
+	put_u64(sink, "spool_bytes", "gauge", "Bytes in these.", bytes);
+	put_u64(sink, "spools_made_total", "counter", "Spools that were made.", get(&metrics->spools));
+	put_u64(sink, "spool_errors_total", "counter", "Spools that could not be made.", get(&metrics->spool_errors));
+	put_u64(sink, "spool_reads_total", "counter", "Blocks, or parts of them, that were read from spools.",
+		get(&metrics->spool_reads));
+	put_u64(sink, "spools_damaged_total", "counter", "Spools that were damaged and thrown away.",
+		get(&metrics->spools_damaged));
+}
+
+static void put_index_dir(struct hf_fs *fs, struct hf_sink *sink)
+{
+	struct hf_index_dir_stats stats;
+
+	hf_index_dir_get_stats(&fs->index_dir, &stats);
+	put_u64(sink, "index_directory_failing", "gauge", "1 while the index directory cannot be used.", stats.failing);
+	put_u64(sink, "index_directory_failures_total", "counter", "Times that the index directory failed.",
+		stats.failures);
+	put_u64(sink, "index_memory_limit_bytes", "gauge",
+		"Most bytes that indexes may take in memory while the index directory fails.", stats.memory.limit);
+	put_u64(sink, "index_memory_bytes", "gauge", "Bytes of indexes in memory.", stats.memory.bytes);
+}
+
+struct progress {
+	uint64_t done, total;
+};
+
+static void add_progress(void *ctx, struct hf_capture *capture)
+{
+	struct progress *progress = ctx;
+
+	pthread_mutex_lock(&capture->lock);
+	if (capture->state == HF_CAPTURE_INDEXING) {
+		progress->done += capture->progress.done;
+		progress->total += capture->progress.total;
+	}
+	pthread_mutex_unlock(&capture->lock);
+}
+
+static void put_indexing(struct hf_fs *fs, struct hf_sink *sink)
+{
+	struct hf_metrics *metrics = &fs->metrics;
+	struct progress progress = {0};
+	size_t walking;
+
+	hf_captures_each(&fs->captures, add_progress, &progress);
+	pthread_mutex_lock(&fs->jobs.lock);
+	walking = fs->jobs.walking;
+	pthread_mutex_unlock(&fs->jobs.lock);
+	put_u64(sink, "searching", "gauge", "1 while the archive is searched for captures.", walking > 0);
+	put_u64(sink, "indexing_done_bytes", "gauge", "Of the captures being indexed: bytes behind us.", progress.done);
+	put_u64(sink, "indexing_total_bytes", "gauge", "Of the captures being indexed: all bytes.", progress.total);
+	put_u64(sink, "indexed_total", "counter", "Captures that were indexed.", get(&metrics->indexed));
+	put_u64(sink, "index_failures_total", "counter", "Captures that could not be indexed.",
+		get(&metrics->index_failed));
+	put_seconds(sink, "index_seconds_total", "counter", "Time spent indexing, all threads together.",
+		    get(&metrics->index_ns));
+}
+
+static void put_files(struct hf_memory *memory, struct hf_sink *sink)
+{
+	put_u64(sink, "files_recalled_total", "counter", "Files that were known from the catalogue.", memory->recalled);
+	put_u64(sink, "files_probed_total", "counter", "Files that were looked into for a format.", memory->probed);
+	put_u64(sink, "indexes_opened_total", "counter", "Captures opened for their index, if there was one.",
+		memory->opened);
+	put_u64(sink, "catalogue_writes_total", "counter", "Times that the catalogue was written.", memory->flushed);
+}
+
+void hf_control_metrics(struct hf_fs *fs, struct hf_sink *sink)
+{
+	put_head(sink, "info", "gauge", "The version.");
+	hf_sink_printf(sink, "hartfs_info{version=\"%s\"} 1\n", HARTFS_VERSION);
+	put_head(sink, "start_time_seconds", "gauge", "When the file system was started, in seconds since 1970.");
+	hf_sink_printf(sink, "hartfs_start_time_seconds %lld\n", (long long)fs->started.tv_sec);
+	put_captures(fs, sink);
+	put_files(&fs->memory, sink);
+	put_cache(fs, sink);
+	put_reads(&fs->metrics, sink);
+	put_chunks(fs, sink);
+	put_spools(fs, sink);
+	put_index_dir(fs, sink);
+	put_indexing(fs, sink);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/tree/node.h"
+#include "fs/capture/capture.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { FIRST_BUCKETS = 1024 };
+
+int hf_nodes_init(struct hf_nodes *nodes)
+{
+	*nodes = (struct hf_nodes){.mask = FIRST_BUCKETS - 1};
+	nodes->bucket = calloc(FIRST_BUCKETS, sizeof *nodes->bucket);
+	if (!nodes->bucket)
+		return HF_ERR_NOMEM;
+	pthread_mutex_init(&nodes->lock, NULL);
+	return 0;
+}
+
+void hf_nodes_fini(struct hf_nodes *nodes)
+{
+	if (!nodes->bucket)
+		return;
+	for (size_t i = 0; i <= nodes->mask; i++)
+		for (struct hf_node *node = nodes->bucket[i], *next; node; node = next) {
+			next = node->next;
+			free(node);
+		}
+	free(nodes->bucket);
+	nodes->bucket = NULL;
+	pthread_mutex_destroy(&nodes->lock);
+}
+
+/* Numbers below this are not given: 0 is no inode, 1 the root. */
+#define FIRST_NUMBER 16
+
+static uint64_t number_of(const struct hf_node_key *key, uint64_t salt)
+{
+	uint64_t seed = key->kind == HF_NODE_PLAIN ? key->type : 1;
+	uint64_t hash = XXH3_64bits_withSeed(key->path, strlen(key->path), seed | salt << 32);
+
+	if (key->content)
+		hash = XXH3_64bits_withSeed(&key->content, sizeof key->content, hash);
+	return hash < FIRST_NUMBER ? hash + FIRST_NUMBER : hash;
+}
+
+static bool same_key(const struct hf_node_key *a, const struct hf_node_key *b)
+{
+	return a->kind == b->kind && a->type == b->type && a->capture == b->capture && a->hart == b->hart &&
+	       a->view == b->view && a->content == b->content && a->first == b->first && a->last == b->last &&
+	       strcmp(a->path, b->path) == 0;
+}
+
+static struct hf_node *find(struct hf_nodes *nodes, uint64_t ino)
+{
+	struct hf_node *node = nodes->bucket[ino & nodes->mask];
+
+	while (node && node->ino != ino)
+		node = node->next;
+	return node;
+}
+
+/*
+ * The node of key, or NULL and the number it would get. Two paths with one hash: the later gets the next number of
+ * its row, and the earlier stays, so that the row has no hole.
+ */
+static struct hf_node *probe(struct hf_nodes *nodes, const struct hf_node_key *key, bool crowd, uint64_t *ret_ino)
+{
+	if (key->kind == HF_NODE_PLAIN && !*key->path) {
+		*ret_ino = HF_FS_ROOT;
+		return find(nodes, HF_FS_ROOT);
+	}
+	for (uint64_t salt = 0;; salt++) {
+		struct hf_node *node = find(nodes, *ret_ino = number_of(key, salt));
+
+		if (!node || same_key(&node->key, key))
+			return node;
+		node->crowded |= crowd;
+	}
+}
+
+/* More buckets when there are more nodes than buckets; without memory the chains get longer. */
+static void grow(struct hf_nodes *nodes)
+{
+	size_t mask = nodes->mask * 2 + 1;
+	struct hf_node **bucket;
+
+	if (nodes->count <= nodes->mask)
+		return;
+	bucket = calloc(mask + 1, sizeof *bucket);
+	if (!bucket)
+		return;
+	for (size_t i = 0; i <= nodes->mask; i++)
+		for (struct hf_node *node = nodes->bucket[i], *next; node; node = next) {
+			next = node->next;
+			node->next = bucket[node->ino & mask];
+			bucket[node->ino & mask] = node;
+		}
+	free(nodes->bucket);
+	nodes->bucket = bucket;
+	nodes->mask = mask;
+}
+
+static void link_to_capture(struct hf_node *node)
+{
+	struct hf_capture *capture = node->key.capture;
+
+	if (!capture)
+		return;
+	node->next_of_capture = capture->nodes;
+	if (capture->nodes)
+		capture->nodes->prev_of_capture = node;
+	capture->nodes = node;
+}
+
+static void unlink_from_capture(struct hf_node *node)
+{
+	struct hf_capture *capture = node->key.capture;
+
+	if (!capture)
+		return;
+	if (node->prev_of_capture)
+		node->prev_of_capture->next_of_capture = node->next_of_capture;
+	else
+		capture->nodes = node->next_of_capture;
+	if (node->next_of_capture)
+		node->next_of_capture->prev_of_capture = node->prev_of_capture;
+}
+
+static struct hf_node *add(struct hf_nodes *nodes, const struct hf_node_key *key, uint64_t ino)
+{
+	size_t size = strlen(key->path) + 1;
+	struct hf_node *node = calloc(1, sizeof *node + size);
+
+	if (!node)
+		return NULL;
+	node->ino = ino;
+	node->key = *key;
+	node->key.path = memcpy(node + 1, key->path, size);
+	node->next = nodes->bucket[ino & nodes->mask];
+	nodes->bucket[ino & nodes->mask] = node;
+	nodes->count++;
+	link_to_capture(node);
+	grow(nodes);
+	return node;
+}
+
+int hf_node_get(struct hf_nodes *nodes, const struct hf_node_key *key, struct hf_node **ret_node)
+{
+	struct hf_node *node;
+	uint64_t ino;
+
+	pthread_mutex_lock(&nodes->lock);
+	node = probe(nodes, key, true, &ino);
+	if (!node)
+		node = add(nodes, key, ino);
+	if (node)
+		node->refs++;
+	pthread_mutex_unlock(&nodes->lock);
+	*ret_node = node;
+	return node ? 0 : HF_ERR_NOMEM;
+}
+
+uint64_t hf_node_number(struct hf_nodes *nodes, const struct hf_node_key *key)
+{
+	uint64_t ino;
+
+	pthread_mutex_lock(&nodes->lock);
+	probe(nodes, key, false, &ino);
+	pthread_mutex_unlock(&nodes->lock);
+	return ino;
+}
+
+struct hf_node *hf_node_ref(struct hf_nodes *nodes, uint64_t ino)
+{
+	struct hf_node *node;
+
+	pthread_mutex_lock(&nodes->lock);
+	node = find(nodes, ino);
+	if (node && !node->refs)
+		node = NULL;
+	if (node)
+		node->refs++;
+	pthread_mutex_unlock(&nodes->lock);
+	return node;
+}
+
+/* With the lock held. */
+static void drop(struct hf_nodes *nodes, struct hf_node *node, uint64_t count)
+{
+	struct hf_node **at;
+
+	node->refs -= count < node->refs ? count : node->refs;
+	if (node->refs || node->crowded)
+		return;
+	for (at = &nodes->bucket[node->ino & nodes->mask]; *at != node;)
+		at = &(*at)->next;
+	*at = node->next;
+	nodes->count--;
+	unlink_from_capture(node);
+	free(node);
+}
+
+void hf_node_unref(struct hf_nodes *nodes, struct hf_node *node, uint64_t count)
+{
+	pthread_mutex_lock(&nodes->lock);
+	drop(nodes, node, count);
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+void hf_node_forget(struct hf_nodes *nodes, uint64_t ino, uint64_t count)
+{
+	struct hf_node *node;
+
+	/* Nobody looks the root up, so there is nothing to give back; its reference is our own. */
+	if (ino == HF_FS_ROOT)
+		return;
+	pthread_mutex_lock(&nodes->lock);
+	node = find(nodes, ino);
+	if (node && node->refs)
+		drop(nodes, node, count);
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+bool hf_node_keep(struct hf_nodes *nodes, struct hf_node *node, uint64_t stamp)
+{
+	bool same;
+
+	pthread_mutex_lock(&nodes->lock);
+	same = node->kept == stamp;
+	node->kept = stamp;
+	pthread_mutex_unlock(&nodes->lock);
+	return same;
+}
+
+void hf_node_unkeep(struct hf_nodes *nodes, struct hf_node *node)
+{
+	pthread_mutex_lock(&nodes->lock);
+	node->kept = 0;
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+bool hf_node_list(struct hf_nodes *nodes, struct hf_node *node, uint64_t stamp, uint32_t *ret_round)
+{
+	bool keep;
+
+	pthread_mutex_lock(&nodes->lock);
+	if (node->kept != stamp) {
+		node->kept = stamp;
+		node->list_round++;
+		node->old_lists = node->lists;
+		node->mixed = true;
+	}
+	keep = !node->mixed;
+	/* Whoever opens it now empties the cache; from then on it holds this list alone, if nobody adds an older one. */
+	node->mixed = node->old_lists > 0;
+	node->lists++;
+	*ret_round = node->list_round;
+	pthread_mutex_unlock(&nodes->lock);
+	return keep;
+}
+
+void hf_node_unlist(struct hf_nodes *nodes, struct hf_node *node, uint32_t round)
+{
+	pthread_mutex_lock(&nodes->lock);
+	node->lists--;
+	if (round != node->list_round)
+		node->old_lists--;
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+void hf_node_show(struct hf_nodes *nodes, struct hf_node *node, size_t size)
+{
+	pthread_mutex_lock(&nodes->lock);
+	node->shown_size = size;
+	node->shown++;
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+void hf_node_unshow(struct hf_nodes *nodes, struct hf_node *node)
+{
+	pthread_mutex_lock(&nodes->lock);
+	node->shown--;
+	pthread_mutex_unlock(&nodes->lock);
+}
+
+uint64_t hf_node_shown(struct hf_nodes *nodes, struct hf_node *node)
+{
+	uint64_t size;
+
+	pthread_mutex_lock(&nodes->lock);
+	size = node->shown ? node->shown_size : HF_NOWHERE;
+	pthread_mutex_unlock(&nodes->lock);
+	return size;
+}
+
+size_t hf_nodes_of(struct hf_nodes *nodes, const struct hf_capture *capture, uint64_t *ino, size_t max)
+{
+	size_t count = 0;
+
+	pthread_mutex_lock(&nodes->lock);
+	for (struct hf_node *node = capture->nodes; node; node = node->next_of_capture) {
+		if (count < max)
+			ino[count] = node->ino;
+		count++;
+	}
+	pthread_mutex_unlock(&nodes->lock);
+	return count;
+}
