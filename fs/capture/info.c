@@ -74,7 +74,7 @@ static void put_views(struct hf_json *json, const struct hf_facts *facts)
 	char name[128];
 
 	hf_json_open(json, "views", '{');
-	put_view(json, "errors.txt", facts->errors_size, NULL);
+	put_view(json, "errors.txt", facts->text[HF_TEXT_ERRORS].size, NULL);
 	if (facts->source.size != HF_NOWHERE) {
 		hf_info_source_name(facts->codec, name, sizeof name);
 		put_view(json, name, facts->source.size, NULL);
@@ -421,6 +421,12 @@ void hf_info_indexing(struct hf_capture *capture, struct hf_sink *sink)
 	hf_sink_printf(sink, "%-*s\n", HF_INFO_INDEXING_SIZE - 1, text);
 }
 
+void hf_info_text(enum hf_text text, struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,
+		  struct hf_sink *sink)
+{
+	(text == HF_TEXT_INFO ? hf_info_json : hf_info_errors)(capture, open, facts, sink);
+}
+
 int hf_info_measure(struct hf_capture *capture, struct hf_open *open, struct hf_facts *facts)
 {
 	uint8_t buf[2 * HF_SINK_ROOM];
@@ -429,9 +435,9 @@ int hf_info_measure(struct hf_capture *capture, struct hf_open *open, struct hf_
 	/* info.json names the size of errors.txt. */
 	hf_sink_init_count(&sink, buf, sizeof buf);
 	hf_info_errors(capture, open, facts, &sink);
-	facts->errors_size = hf_sink_total(&sink);
+	facts->text[HF_TEXT_ERRORS].size = hf_sink_total(&sink);
 	hf_sink_init_count(&sink, buf, sizeof buf);
 	hf_info_json(capture, open, facts, &sink);
-	facts->info_size = hf_sink_total(&sink);
+	facts->text[HF_TEXT_INFO].size = hf_sink_total(&sink);
 	return sink.err;
 }

@@ -221,9 +221,9 @@ int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct h
 	facts->stream.xlen = (uint16_t)entry->xlen;
 	snprintf(facts->stream.version, sizeof facts->stream.version, "%.*s", (int)sizeof facts->stream.version - 1,
 		 entry->version);
-	facts->source = (struct hf_facts_view){.size = entry->stream_size, .owner = hf_cache_owner(fs->cache)};
-	facts->info_size = entry->info_size;
-	facts->errors_size = entry->errors_size;
+	facts->source.size = entry->stream_size;
+	facts->text[HF_TEXT_INFO].size = entry->info_size;
+	facts->text[HF_TEXT_ERRORS].size = entry->errors_size;
 	if (entry->original >= 0)
 		facts->original = (int)fs->memory.view[entry->original];
 	facts->hart = calloc(entry->hart_count + 1, sizeof *facts->hart);
@@ -287,8 +287,8 @@ static int fill_entry(const struct hf_memory *memory, const struct hf_facts *fac
 	entry->stream = facts->codec;
 	entry->undecoded = facts->undecoded;
 	entry->stream_size = facts->source.size;
-	entry->info_size = facts->info_size;
-	entry->errors_size = facts->errors_size;
+	entry->info_size = facts->text[HF_TEXT_INFO].size;
+	entry->errors_size = facts->text[HF_TEXT_ERRORS].size;
 	entry->problems = facts->problems;
 	entry->arch = facts->stream.arch;
 	entry->isa = facts->stream.isa;

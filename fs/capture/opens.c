@@ -33,7 +33,9 @@ struct hf_facts *hf_facts_new(struct hf_capture *capture, uint64_t version)
 	atomic_init(&facts->refs, 1);
 	facts->version = version;
 	facts->content = content_of(capture);
-	facts->source.size = HF_NOWHERE;
+	facts->source = (struct hf_facts_view){HF_NOWHERE, hf_cache_owner(capture->fs->cache)};
+	for (size_t i = 0; i < HF_TEXTS; i++)
+		facts->text[i] = (struct hf_facts_view){HF_NOWHERE, hf_cache_owner(capture->fs->cache)};
 	facts->original = -1;
 	return facts;
 }
@@ -78,7 +80,8 @@ uint64_t hf_facts_text(const struct hf_facts *facts)
 	const char *complaint = facts->complaint ? facts->complaint : "";
 	const struct hf_diag *failure = facts->failure.code ? &facts->failure : &facts->undecoded;
 	const uint64_t words[] = {
-		facts->content, facts->info_size, facts->errors_size, (uint64_t)failure->code,
+		facts->content, facts->text[HF_TEXT_INFO].size, facts->text[HF_TEXT_ERRORS].size,
+		(uint64_t)failure->code,
 		facts->failure.code ? failure->offset : 0, facts->failure.code ? failure->detail : 0,
 		XXH3_64bits(complaint, strlen(complaint)),
 	};
@@ -126,7 +129,8 @@ bool hf_facts_same(const struct hf_facts *a, const struct hf_facts *b)
 	    a->undecoded.code != b->undecoded.code || strcmp(a->stream.version, b->stream.version) != 0 ||
 	    a->stream.arch != b->stream.arch || a->stream.isa != b->stream.isa || a->stream.xlen != b->stream.xlen ||
 	    a->problems != b->problems || a->source.size != b->source.size || a->original != b->original ||
-	    a->info_size != b->info_size || a->errors_size != b->errors_size || a->hart_count != b->hart_count ||
+	    a->text[HF_TEXT_INFO].size != b->text[HF_TEXT_INFO].size ||
+	    a->text[HF_TEXT_ERRORS].size != b->text[HF_TEXT_ERRORS].size || a->hart_count != b->hart_count ||
 	    a->has_records != b->has_records || a->print[0] != b->print[0] || a->print[1] != b->print[1])
 		return false;
 	for (size_t i = 0; i < a->hart_count + a->has_records; i++)
@@ -137,8 +141,8 @@ bool hf_facts_same(const struct hf_facts *a, const struct hf_facts *b)
 
 void hf_facts_forget(const struct hf_facts *facts, struct hf_cache *cache)
 {
-	if (facts->failure.code)
-		return;
+	for (size_t i = 0; i < HF_TEXTS; i++)
+		hf_cache_drop(cache, facts->text[i].owner);
 	hf_cache_drop(cache, facts->source.owner);
 	for (size_t i = 0; i < facts->hart_count + facts->has_records; i++)
 		for (size_t k = 0; k < HF_VIEW_ALL; k++)
@@ -439,7 +443,6 @@ static bool fits(const struct hf_open *open)
 /* recalled may be NULL. */
 static int make_facts(struct hf_open *open, const struct hf_facts *recalled)
 {
-	struct hf_fs *fs = open->capture->fs;
 	struct hf_facts *facts = hf_facts_new(open->capture, open->version);
 	int err;
 
@@ -449,10 +452,7 @@ static int make_facts(struct hf_open *open, const struct hf_facts *recalled)
 	facts->print[0] = open->trace.identity.print[0];
 	facts->print[1] = open->trace.identity.print[1];
 	facts->codec = hf_index_codec(open->index);
-	facts->source = (struct hf_facts_view){
-		.size = facts->codec ? hf_index_stream_size(open->index) : HF_NOWHERE,
-		.owner = hf_cache_owner(fs->cache),
-	};
+	facts->source.size = facts->codec ? hf_index_stream_size(open->index) : HF_NOWHERE;
 	facts->refusal = calloc(HF_VIEW_COUNT, sizeof *facts->refusal);
 	if (!facts->refusal)
 		return HF_ERR_NOMEM;

@@ -39,6 +39,9 @@ struct hf_facts_stream {
 	uint16_t xlen;
 };
 
+/* The texts about an indexed capture. */
+enum hf_text { HF_TEXT_INFO, HF_TEXT_ERRORS, HF_TEXTS };
+
 /* What a directory listing needs of one version of a capture. */
 struct hf_facts {
 	atomic_uint refs;
@@ -53,7 +56,7 @@ struct hf_facts {
 	struct hf_facts_view source;  /* the decompressed stream */
 	int original;                 /* number of the view that is the source itself, or -1 */
 	const char **refusal;         /* for each number: why there is no such view, NULL if there is, or no encoder */
-	uint64_t info_size, errors_size;
+	struct hf_facts_view text[HF_TEXTS]; /* info.json and errors.txt */
 	uint64_t index_size;          /* bytes of its files, as info.json has it */
 	size_t hart_count;            /* without the records */
 	struct hf_facts_hart *hart;   /* hart_count, and then the records if has_records */

@@ -27,7 +27,7 @@ static const struct hf_facts_hart *hart_of(const struct about *about)
 {
 	const struct hf_node_key *key = about->key;
 
-	if (!about->facts || (key->kind != HF_NODE_HART && key->kind != HF_NODE_VIEW) || key->hart == HF_HART_RECORDS)
+	if (!about->facts || !hf_kind_is(key, HF_KIND_OF_HART))
 		return NULL;
 	return hf_facts_hart(about->facts, key->hart);
 }
@@ -172,7 +172,7 @@ static int begin(struct hf_fs *fs, uint64_t ino, struct about *about, struct hf_
 
 	*ret_node = NULL;
 	*about = (struct about){0};
-	if (node && hf_node_is_view(&node->key)) {
+	if (node && node->key.capture) {
 		err = hf_capture_check(node->key.capture, &st);
 		if (!err && !hf_tree_told_rights(node, &st))
 			err = HF_ERR_CHANGED;
@@ -180,7 +180,7 @@ static int begin(struct hf_fs *fs, uint64_t ino, struct about *about, struct hf_
 		if (!err)
 			fill(about, node->key.capture);
 		/* A file of an older version has nothing to say any more. */
-		if (about->facts && node->key.content && node->key.content != hf_tree_content(&node->key, about->facts))
+		if (about->facts && node->key.content && node->key.content != hf_kind_content(&node->key, about->facts))
 			err = HF_ERR_CHANGED;
 		if (!err) {
 			*ret_node = node;

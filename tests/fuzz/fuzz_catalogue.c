@@ -20,7 +20,7 @@ enum { ENTRIES = 40 };
 
 static struct hf_ixtest t;
 static char name[256];
-static struct hf_bytes valid;
+static struct hf_walk_bytes valid;
 
 static struct hf_catalogue *open_cat(void)
 {

@@ -21,7 +21,7 @@ enum { VIEW = 1, PART = 8 }; /* besides DB_FUZZ_CHANGES and DB_FUZZ_SEALED */
 
 static struct hf_ixtest t;
 static char names[2][HF_FILE_NAME_SIZE]; /* decode index, view table */
-static struct hf_bytes valid[2];
+static struct hf_walk_bytes valid[2];
 
 static void clean_up(void)
 {

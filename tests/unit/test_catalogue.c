@@ -312,14 +312,14 @@ static void survive(uint64_t n)
 static void test_damaged(void)
 {
 	enum { N = 200 };
-	struct hf_bytes good, bad;
+	struct hf_walk_bytes good, bad;
 	char name[256];
 
 	make(N);
 	name_of(name);
 	good = hf_bytes_load(t.dir, name);
 	for (size_t at = 0; at < good.n; at += at < 200 ? 1 : 997) {
-		bad = (struct hf_bytes){0};
+		bad = (struct hf_walk_bytes){0};
 		hf_bytes_add(&bad, good.p, good.n);
 		bad.p[at] ^= 0x55;
 		/* Foreign: stays. */
@@ -334,7 +334,7 @@ static void test_damaged(void)
 		survive(N);
 	}
 	/* The user version, with the right checksum: of the future. */
-	bad = (struct hf_bytes){0};
+	bad = (struct hf_walk_bytes){0};
 	hf_bytes_add(&bad, good.p, good.n);
 	bad.p[63]++;
 	hf_vfs_seal(bad.p, 0);
@@ -377,7 +377,7 @@ static void test_foreign(void)
 	for (int i = 0; i < 2; i++) {
 		const char *in_the_way = i ? part : name;
 		struct hf_catalogue *cat;
-		struct hf_bytes now;
+		struct hf_walk_bytes now;
 
 		store(in_the_way, text, sizeof text);
 		cat = open_cat();
@@ -433,7 +433,7 @@ static void test_hostile(void)
 		"UPDATE meta SET complete = 0", "UPDATE meta SET path = 'x'", "UPDATE meta SET inode = -1",
 		"UPDATE meta SET views = ''", "DELETE FROM meta", "DELETE FROM file",
 	};
-	struct hf_bytes good;
+	struct hf_walk_bytes good;
 	char name[256];
 
 	make(30);

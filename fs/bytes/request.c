@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The read of a view: which pieces it needs, all of them asked for at once, done when the last is there. A read that
+ * A read of bytes: which pieces it needs, all of them asked for at once, done when the last is there. A read that
  * needs more pieces than a struct hf_read can hold (chunks of a few bytes) goes in rounds and is copied together.
  */
-#include "fs/bytes/view.h"
-#include "fs/capture/block_source.h"
+#include "fs/bytes/request.h"
 
 #include <stdlib.h>
 
@@ -19,9 +18,9 @@ struct wait {
 struct hf_request {
 	struct hf_fs *fs;
 	struct hf_read *read;
-	struct hf_view view;
-	uint8_t *bytes;       /* owned: where the bytes are gathered, if they are not served from the cache */
-	uint64_t pos, end;    /* of the view: what is still to be got */
+	struct hf_bytes source;
+	uint8_t *own;         /* where the bytes are gathered, if they are not served from the cache */
+	uint64_t pos, end;    /* of the source: what is still to be got */
 	size_t cap;           /* of wait */
 	pthread_mutex_t lock; /* of all below: a cancellation may look at them at any moment */
 	size_t left;          /* outstanding waits, and one while a round is being started */
@@ -31,7 +30,7 @@ struct hf_request {
 	struct wait wait[];
 };
 
-int hf_request_new(struct hf_fs *fs, struct hf_read *read, size_t waits, uint8_t *bytes, struct hf_request **ret_rq)
+int hf_request_new(struct hf_fs *fs, struct hf_read *read, size_t waits, uint8_t *own, struct hf_request **ret_rq)
 {
 	struct hf_request *rq = calloc(1, sizeof *rq + waits * sizeof *rq->wait);
 
@@ -39,11 +38,26 @@ int hf_request_new(struct hf_fs *fs, struct hf_read *read, size_t waits, uint8_t
 		return HF_ERR_NOMEM;
 	rq->fs = fs;
 	rq->read = read;
-	rq->bytes = bytes;
+	rq->own = own;
 	rq->cap = waits;
 	pthread_mutex_init(&rq->lock, NULL);
 	__atomic_store_n(&read->state, rq, __ATOMIC_RELEASE);
 	*ret_rq = rq;
+	return 0;
+}
+
+int hf_read_own(struct hf_fs *fs, struct hf_read *read, uint8_t *own, size_t size)
+{
+	struct hf_request *rq;
+	int err = hf_request_new(fs, read, 0, own, &rq);
+
+	if (err) {
+		free(own);
+		return err;
+	}
+	read->pieces = size > 0;
+	read->piece[0].bytes = own;
+	read->piece[0].size = size;
 	return 0;
 }
 
@@ -65,7 +79,7 @@ void hf_fs_read_release(struct hf_read *read)
 	if (!rq)
 		return;
 	unpin_all(rq);
-	free(rq->bytes);
+	free(rq->own);
 	pthread_mutex_destroy(&rq->lock);
 	free(rq);
 }
@@ -82,24 +96,24 @@ static void finish(struct hf_request *rq, int err)
 	rq->read->done(rq->read);
 }
 
-/* Pieces of view[pos..end) that are not empty, at most max. */
-static int plan(const struct hf_view *view, unsigned wait_ms, uint64_t pos, uint64_t end, struct hf_piece *piece,
+/* Pieces of bytes[pos..end) that are not empty, at most max. */
+static int plan(const struct hf_bytes *bytes, unsigned wait_ms, uint64_t pos, uint64_t end, struct hf_piece *piece,
 		size_t max, size_t *ret_count)
 {
 	struct hf_open *open;
 	size_t n = 0;
-	int err = hf_view_open(view, wait_ms, &open);
+	int err = hf_bytes_open(bytes, wait_ms, &open);
 
 	if (err)
 		return err;
-	err = hf_view_piece_of(view, open, pos, &piece[0]);
+	err = bytes->ops->piece_at(bytes, open, pos, &piece[0]);
 	while (!err && piece[n].offset < end) {
 		uint64_t next = piece[n].number + 1;
 
 		n += piece[n].size > 0;
 		if (n == max)
 			break;
-		err = hf_view_piece(view, open, next, &piece[n]);
+		err = bytes->ops->piece(bytes, open, next, &piece[n]);
 	}
 	*ret_count = n;
 	/* The index promises bytes up to the size: then there are chunks with them. */
@@ -107,8 +121,7 @@ static int plan(const struct hf_view *view, unsigned wait_ms, uint64_t pos, uint
 		err = 0;
 	else if (err > 0 || err == HF_ERR_NOT_FOUND)
 		err = HF_ERR_MISMATCH;
-	hf_open_blame(open, err);
-	hf_open_put(open);
+	hf_bytes_close(open, err);
 	return err;
 }
 
@@ -134,7 +147,7 @@ static void set_plan(struct hf_request *rq, const struct hf_piece *piece, size_t
 /* All pieces of a gathering round are there: copies them and plans the next round. */
 static int gather(struct hf_request *rq)
 {
-	const uint64_t start = rq->read->offset + rq->view.base;
+	const uint64_t start = rq->read->offset + rq->source.base;
 	struct hf_piece piece[HF_READ_PIECES];
 	size_t count;
 	int err;
@@ -142,17 +155,17 @@ static int gather(struct hf_request *rq)
 	for (size_t i = 0; i < rq->count; i++) {
 		size_t from, n = part(rq, &rq->wait[i].piece, &from);
 
-		memcpy(rq->bytes + (rq->pos - start), rq->wait[i].block->bytes + from, n);
+		memcpy(rq->own + (rq->pos - start), rq->wait[i].block->bytes + from, n);
 		rq->pos += n;
 	}
 	unpin_all(rq);
 	if (rq->pos == rq->end) {
 		rq->read->pieces = 1;
-		rq->read->piece[0].bytes = rq->bytes;
+		rq->read->piece[0].bytes = rq->own;
 		rq->read->piece[0].size = (size_t)(rq->end - start);
 		return HF_NOTE_END;
 	}
-	err = plan(&rq->view, 0, rq->pos, rq->end, piece, rq->cap, &count);
+	err = plan(&rq->source, 0, rq->pos, rq->end, piece, rq->cap, &count);
 	if (!err)
 		set_plan(rq, piece, count);
 	return err;
@@ -190,65 +203,6 @@ static void ready(struct hf_cache_waiter *waiter, struct hf_block *block, int er
 		advance(rq);
 }
 
-static uint64_t planned(struct hf_reading *reading)
-{
-	uint64_t offset;
-
-	pthread_mutex_lock(&reading->lock);
-	offset = reading->planned;
-	pthread_mutex_unlock(&reading->lock);
-	return offset;
-}
-
-/*
- * Makes ahead what a reader that goes forward from end will want, so much that all cores have work but little enough
- * that the cache is not filled with it.
- */
-static void make_ahead(const struct hf_view *view, struct hf_reading *reading, uint64_t end)
-{
-	struct hf_fs *fs = view->capture->fs;
-	unsigned threads = hf_pool_threads(fs->pool);
-	struct hf_piece piece;
-	struct hf_open *open;
-	struct hf_block *block;
-	uint64_t bytes = 0;
-	size_t count = 0;
-	int err;
-
-	if (end >= view->base + view->size || end <= planned(reading) ||
-	    hf_pool_load(fs->pool, HF_AHEAD) > 8u * threads || hf_view_open(view, 0, &open))
-		return;
-	err = hf_view_piece_of(view, open, end - 1, &piece);
-	pthread_mutex_lock(&reading->lock);
-	if (!err)
-		reading->planned = piece.offset + piece.size;
-	while (!err && !(err = hf_view_piece(view, open, piece.number + 1, &piece))) {
-		struct hf_cache_key key = {view->owner, piece.number};
-
-		if (piece.offset >= view->base + view->size)
-			break;
-		bytes += piece.size;
-		if ((++count > 2 * threads && bytes > HF_SOURCE_PIECE) || count > 256 ||
-		    bytes > fs->options.cache_bytes / 4)
-			break;
-		if (piece.number < reading->ahead || !piece.size || hf_cache_has(fs->cache, key))
-			continue;
-		reading->ahead = piece.number + 1;
-		switch (hf_cache_acquire(fs->cache, key, NULL, &block, &err)) {
-		case HF_CACHE_MAKE:
-			hf_view_submit(view, piece.number, block, HF_AHEAD);
-			break;
-		case HF_CACHE_HIT:
-			hf_cache_unpin(fs->cache, block);
-			break;
-		default:
-			break;
-		}
-	}
-	pthread_mutex_unlock(&reading->lock);
-	hf_open_put(open);
-}
-
 /* Asks for all pieces of the round. True if the answers will come later. */
 static bool start_round(struct hf_request *rq, struct hf_reading *forward)
 {
@@ -260,7 +214,7 @@ static bool start_round(struct hf_request *rq, struct hf_reading *forward)
 	if (rq->cancelled)
 		rq->err = HF_ERR_CANCELLED;
 	for (size_t i = 0; i < rq->count && !rq->err; i++) {
-		struct hf_cache_key key = {rq->view.owner, rq->wait[i].piece.number};
+		struct hf_cache_key key = {rq->source.owner, rq->wait[i].piece.number};
 		struct wait *wait = &rq->wait[i];
 		struct hf_block *block;
 
@@ -283,10 +237,10 @@ static bool start_round(struct hf_request *rq, struct hf_reading *forward)
 	pthread_mutex_unlock(&rq->lock);
 	for (size_t i = 0; i < HF_READ_PIECES; i++)
 		if (make[i])
-			hf_view_submit(&rq->view, rq->wait[i].piece.number, make[i], HF_URGENT);
+			hf_bytes_submit(&rq->source, rq->wait[i].piece.number, make[i], HF_URGENT);
 	/* Before the round can end: the file may be closed as soon as it does. */
 	if (forward)
-		make_ahead(&rq->view, forward, rq->end);
+		hf_reading_ahead(forward, &rq->source, rq->end);
 	pthread_mutex_lock(&rq->lock);
 	pending = --rq->left > 0;
 	pthread_mutex_unlock(&rq->lock);
@@ -316,7 +270,7 @@ static void advance(struct hf_request *rq)
 			finish(rq, err);
 			return;
 		}
-		if (!rq->bytes) {
+		if (!rq->own) {
 			hand_out(rq);
 			finish(rq, 0);
 			return;
@@ -351,48 +305,11 @@ void hf_fs_read_cancel(struct hf_fs *fs, struct hf_read *read)
 		advance(rq);
 }
 
-/* How near to where the last read ended a read must be to count as going on: the kernel's own readahead comes out of
- * order. */
-#define NEAR (UINT64_C(1) << 20)
-
-/* Notes a read; whether the reader goes forward. *ret_near: at least it stays where it is. */
-static bool note_reading(struct hf_reading *reading, uint64_t offset, uint64_t end)
-{
-	bool forward;
-
-	pthread_mutex_lock(&reading->lock);
-	if (offset + NEAR >= reading->expected && offset <= reading->expected + NEAR / 8) {
-		reading->streak++;
-		if (end > reading->expected)
-			reading->expected = end;
-	} else {
-		reading->streak = 0;
-		reading->expected = end;
-		reading->ahead = reading->planned = 0;
-	}
-	forward = reading->streak >= 2;
-	pthread_mutex_unlock(&reading->lock);
-	return forward;
-}
-
 /* A small read from somewhere in a stream: decodes no more of the container than it must. */
 struct once_job {
 	struct hf_job job;
 	struct hf_request *rq;
 };
-
-static int read_all(struct hf_src *src, uint64_t offset, uint8_t *buf, size_t size)
-{
-	size_t n;
-	int err;
-
-	for (size_t have = 0; have < size; have += n) {
-		err = hf_block_source_read_once(src, offset + have, buf + have, size - have, &n, NULL);
-		if (err || !n)
-			return err ? err : HF_ERR_MISMATCH;
-	}
-	return 0;
-}
 
 static void run_once(struct hf_job *job, struct hf_worker *worker)
 {
@@ -400,25 +317,22 @@ static void run_once(struct hf_job *job, struct hf_worker *worker)
 	struct hf_read *read = rq->read;
 	size_t size = (size_t)(rq->end - rq->pos);
 	struct hf_open *open;
-	struct stat st;
 	int err;
 
 	(void)worker;
 	free(job);
-	err = hf_fs_stopping(rq->fs) ? HF_ERR_CANCELLED : hf_capture_check(rq->view.capture, &st);
+	err = hf_fs_stopping(rq->fs) ? HF_ERR_CANCELLED : hf_bytes_check(&rq->source);
 	if (!err)
-		err = hf_view_open(&rq->view, 0, &open);
+		err = hf_bytes_open(&rq->source, 0, &open);
 	if (!err) {
-		err = read_all(open->source, rq->pos, rq->bytes, size);
-		hf_open_blame(open, err);
-		hf_open_put(open);
+		err = rq->source.ops->read_once(open, rq->pos, rq->own, size);
+		hf_bytes_close(open, err);
 	}
 	/* Bytes of a file that changes while it is read are nobody's. */
-	if (!err || hf_err_class(err) == HF_CLASS_corrupt)
-		if (hf_capture_check(rq->view.capture, &st) || rq->view.capture->version != rq->view.version)
-			err = HF_ERR_CHANGED;
+	if ((!err || hf_err_class(err) == HF_CLASS_corrupt) && hf_bytes_check(&rq->source))
+		err = HF_ERR_CHANGED;
 	read->pieces = 1;
-	read->piece[0].bytes = rq->bytes;
+	read->piece[0].bytes = rq->own;
 	read->piece[0].size = size;
 	finish(rq, err);
 }
@@ -438,42 +352,24 @@ static bool submit_once(struct hf_request *rq)
 static bool read_around(struct hf_request *rq)
 {
 	rq->pos = rq->read->offset;
-	if (rq->view.view >= 0)
+	if (!rq->source.ops->read_once)
 		return false;
 	unpin_all(rq);
-	if (!rq->bytes)
-		rq->bytes = malloc((size_t)(rq->end - rq->pos));
-	return rq->bytes && submit_once(rq);
+	if (!rq->own)
+		rq->own = malloc((size_t)(rq->end - rq->pos));
+	return rq->own && submit_once(rq);
 }
 
-enum { ONCE_MAX = 64 << 10 };
-
-/* Whether a read is of the kind that run_once is for. The second one in a row from one place is not. */
-static bool goes_once(const struct hf_view *view, struct hf_reading *reading, uint64_t offset, size_t size)
+static int read_once(struct hf_fs *fs, struct hf_read *read, const struct hf_bytes *bytes, size_t size)
 {
-	uint64_t number = offset / HF_SOURCE_PIECE;
-	bool again;
-
-	if (view->view >= 0 || size > ONCE_MAX ||
-	    hf_cache_has(view->capture->fs->cache, (struct hf_cache_key){view->owner, number}))
-		return false;
-	pthread_mutex_lock(&reading->lock);
-	again = reading->once == number + 1 || !offset;
-	reading->once = number + 1;
-	pthread_mutex_unlock(&reading->lock);
-	return !again;
-}
-
-static int read_once(struct hf_fs *fs, struct hf_read *read, const struct hf_view *view, size_t size)
-{
-	uint8_t *bytes = malloc(size);
+	uint8_t *own = malloc(size);
 	struct hf_request *rq;
 
-	if (!bytes || hf_request_new(fs, read, 0, bytes, &rq)) {
-		free(bytes);
+	if (!own || hf_request_new(fs, read, 0, own, &rq)) {
+		free(own);
 		return HF_ERR_NOMEM;
 	}
-	rq->view = *view;
+	rq->source = *bytes;
 	rq->pos = read->offset;
 	rq->end = read->offset + size;
 	/* The caller ends the read; what it holds is released with it. */
@@ -481,60 +377,58 @@ static int read_once(struct hf_fs *fs, struct hf_read *read, const struct hf_vie
 }
 
 /* The request with its first round planned. */
-static int make_request(struct hf_fs *fs, struct hf_read *read, const struct hf_view *view, size_t size,
+static int make_request(struct hf_fs *fs, struct hf_read *read, const struct hf_bytes *bytes, size_t size,
 			struct hf_request **ret_rq)
 {
-	const uint64_t pos = read->offset + view->base;
+	const uint64_t pos = read->offset + bytes->base;
 	struct hf_piece piece[HF_READ_PIECES];
-	uint8_t *bytes = NULL;
+	uint8_t *own = NULL;
 	size_t count = 0;
-	int err = plan(view, HF_REPAIR_MS, pos, pos + size, piece, HF_READ_PIECES, &count);
+	int err = plan(bytes, HF_REPAIR_MS, pos, pos + size, piece, HF_READ_PIECES, &count);
 
 	if (err)
 		return err;
 	if (piece[count - 1].offset + piece[count - 1].size < pos + size) {
-		bytes = malloc(size);
-		if (!bytes)
+		own = malloc(size);
+		if (!own)
 			return HF_ERR_NOMEM;
 	}
-	err = hf_request_new(fs, read, count, bytes, ret_rq);
+	err = hf_request_new(fs, read, count, own, ret_rq);
 	if (err) {
-		free(bytes);
+		free(own);
 		return err;
 	}
-	(*ret_rq)->view = *view;
+	(*ret_rq)->source = *bytes;
 	(*ret_rq)->pos = pos;
 	(*ret_rq)->end = pos + size;
 	set_plan(*ret_rq, piece, count);
 	return 0;
 }
 
-void hf_view_read(struct hf_fs *fs, struct hf_read *read)
+void hf_bytes_read(struct hf_fs *fs, struct hf_read *read, const struct hf_bytes *bytes, struct hf_reading *reading)
 {
-	struct hf_file *file = read->file;
-	const struct hf_view *view = &file->view;
 	struct hf_request *rq;
 	size_t size = read->size;
 	bool forward;
 	int err = 0;
 
-	if (view->capture->version != view->version)
+	if (bytes->capture->version != bytes->version)
 		err = HF_ERR_CHANGED;
-	if (read->offset >= view->size)
+	if (read->offset >= bytes->size)
 		size = 0;
-	else if (size > view->size - read->offset)
-		size = (size_t)(view->size - read->offset);
+	else if (size > bytes->size - read->offset)
+		size = (size_t)(bytes->size - read->offset);
 	if (err || !size) {
 		read->err = err;
 		read->done(read);
 		return;
 	}
-	forward = note_reading(&file->reading, read->offset, read->offset + size);
-	if (!forward && goes_once(view, &file->reading, read->offset, size)) {
-		err = read_once(fs, read, view, size);
+	forward = hf_reading_note(reading, read->offset, read->offset + size);
+	if (!forward && hf_reading_goes_once(reading, bytes, read->offset, size)) {
+		err = read_once(fs, read, bytes, size);
 	} else {
-		err = make_request(fs, read, view, size, &rq);
-		if (!err && !start_round(rq, forward ? &file->reading : NULL))
+		err = make_request(fs, read, bytes, size, &rq);
+		if (!err && !start_round(rq, forward ? reading : NULL))
 			advance(rq);
 	}
 	if (err) {
