@@ -88,7 +88,7 @@ static int list_bytes(struct verify *verify, struct hf_capture *capture)
 		verify->count += !hf_bytes_of_text(capture, facts, (enum hf_text)i, &verify->bytes[verify->count]);
 	for (size_t i = 0; i < facts->hart_count + facts->has_records; i++)
 		for (int k = 0; k < HF_VIEW_ALL; k++)
-			if (k != facts->original)
+			if (k != facts->known.original)
 				verify->count += !hf_bytes_of_view(capture, facts, facts->hart[i].info.id, (size_t)k,
 								   &verify->bytes[verify->count]);
 	return 0;

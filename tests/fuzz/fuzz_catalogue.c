@@ -35,13 +35,13 @@ static void put(struct hf_catalogue *cat, unsigned i)
 {
 	struct hf_index_hart hart[2] = {{.id = i, .insns = 5, .events = 6, .chunks = 1}, {.id = i + 1, .chunks = 1}};
 	uint64_t sizes[6] = {10, HF_NOWHERE, 1000000, i, 0, HF_NOWHERE};
-	struct hf_catalogue_entry entry = {.stamp = {i, i, i, i}, .kind = HF_CATALOGUE_PLAIN + i % 3, .original = -1};
+	struct hf_catalogue_entry entry = {.stamp = {i, i, i, i}, .kind = HF_CATALOGUE_PLAIN + i % 3, .known.original = -1};
 	char path[32];
 
 	snprintf(path, sizeof path, "capture%u.toy", i);
 	entry.codec = t.codec;
-	entry.stream = t.codec;
-	entry.stream_size = 1000 + i;
+	entry.known.codec = t.codec;
+	entry.known.stream_size = 1000 + i;
 	entry.hart = hart;
 	entry.size = sizes;
 	entry.hart_count = 2;
