@@ -62,9 +62,9 @@ static void look(struct hf_catalogue *cat, unsigned i)
 		return;
 	MUST(e.kind >= HF_CATALOGUE_PLAIN && e.kind <= HF_CATALOGUE_INDEXED);
 	MUST(e.kind == HF_CATALOGUE_PLAIN || e.codec);
-	MUST(e.original >= -1 && e.original < 3);
-	MUST(e.arch < HF_ARCH_COUNT && e.isa < HF_ISA_COUNT && e.undecoded.code <= 0);
-	MUST(e.kind != HF_CATALOGUE_INDEXED || !e.stream == (e.stream_size == HF_NOWHERE));
+	MUST(e.known.original >= -1 && e.known.original < 3);
+	MUST(e.known.arch < HF_ARCH_COUNT && e.known.isa < HF_ISA_COUNT && e.known.undecoded.code <= 0);
+	MUST(e.kind != HF_CATALOGUE_INDEXED || !e.known.codec == (e.known.stream_size == HF_NOWHERE));
 	for (size_t k = 0; k < e.hart_count; k++)
 		MUST((!k || e.hart[k].id > e.hart[k - 1].id) &&
 		     (e.size[k * 3] == HF_NOWHERE || e.size[k * 3] >> 63 == 0));
