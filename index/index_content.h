@@ -3,8 +3,8 @@
  * What an opened decode index has in memory: its meta row, harts and problems, each checked as it is read, since the
  * file may be anybody's. Chunks and points stay in the file. Internal to index/.
  */
-#ifndef HF_INDEX_CONTENT_H
-#define HF_INDEX_CONTENT_H
+#ifndef HF_INDEX_INDEX_CONTENT_H
+#define HF_INDEX_INDEX_CONTENT_H
 
 #include "index/row.h"
 
