@@ -4,7 +4,7 @@
  * Every file is written under a private name and published whole.
  */
 #include "codecs/setup/trial.h"
-#include "index/crew.h"
+#include "index/pass_workers.h"
 #include "index/spool_format.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking for files of a capture that are no good: damaged, or not what their name says. */
-#include "index/builder.h"
+#include "index/pass.h"
 #include "index/index_content.h"
 #include "index/fault.h"
 #include "index/dir_entry.h"

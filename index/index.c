@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The published decode index: opening it, and looking things up in it. */
-#include "index/builder.h"
+#include "index/pass.h"
 #include "index/index_content.h"
 #include "index/fault.h"
 #include "index/row.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A published view table: where each chunk lies in a view. */
-#include "index/builder.h"
+#include "index/pass.h"
 #include "index/fault.h"
 #include "index/row.h"
 #include "index/search.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the lanes found out, into the tables. */
-#include "index/crew.h"
+#include "index/pass_workers.h"
 
 static int write_point(struct hf_builder *b, const uint8_t *bytes)
 {

@@ -7,7 +7,7 @@
  * With more than one thread, passes whose turn has not come are under way already: the records with the first hart,
  * the other harts with each other.
  */
-#include "index/crew.h"
+#include "index/pass_workers.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * View tables for chunks that a decode index has already: the events are made again, chunk by chunk, and each view
  * joins where its table ends.
  */
-#include "index/crew.h"
+#include "index/pass_workers.h"
 
 struct replay {
 	struct hf_lane lane; /* first */

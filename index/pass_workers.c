@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/crew.h"
+#include "index/pass_workers.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/lane.h"
+#include "index/pass_run.h"
 
-#include "index/crew.h"
+#include "index/pass_workers.h"
 
 #include <stdlib.h>
 

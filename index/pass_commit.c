@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The clocks of a build: progress, and keeping what has been done from time to time. */
-#include "index/crew.h"
+#include "index/pass_workers.h"
 
 #include <stdlib.h>
 #include <time.h>

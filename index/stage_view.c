@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/view_lane.h"
+#include "index/stage.h"
 
 #include "codecs/isa/disasm.h"
 

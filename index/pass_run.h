@@ -5,15 +5,15 @@
  *   decode -> segments of events -> collect (the code), one encoder a view -> join -> tape -> writer
  *
  * Every stage takes the segments in their order, so that what comes out does not depend on who ran when. The ring of
- * segments and the tape are bounded: who is ahead waits. The building thread alone writes into tables (writer.c), one
+ * segments and the tape are bounded: who is ahead waits. The building thread alone writes into tables (pass_write.c), one
  * lane after the other. Internal to index/.
  */
 #ifndef HF_INDEX_LANE_H
 #define HF_INDEX_LANE_H
 
-#include "index/builder.h"
-#include "index/tape.h"
-#include "index/view_lane.h"
+#include "index/pass.h"
+#include "index/row_queue.h"
+#include "index/stage.h"
 
 #include <stdatomic.h>
 

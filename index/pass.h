@@ -74,7 +74,7 @@ int hf_replay_run(struct hf_builder *b, struct hf_index *index);
 /* The first hart of an index in a slot at or behind from, the records among them; NULL if there is none. */
 const struct hf_index_hart *hf_index_next_slot(const struct hf_index *index, uint64_t from, uint64_t *ret_slot);
 
-/* All chunks of all harts into b->index and b->views (harts.c); goes on where an earlier build ended. */
+/* All chunks of all harts into b->index and b->views (pass_harts.c); goes on where an earlier build ended. */
 int hf_builder_walk(struct hf_builder *b);
 
 /* The records are a hart that is walked if their view is asked for. */

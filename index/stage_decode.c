@@ -7,7 +7,7 @@
  * same chunks when it goes on: a batch never goes beyond a limit, and the limit on bytes, which a decoder knows only
  * between two calls, is looked at where the number of events is a multiple of the batch, however they came.
  */
-#include "index/crew.h"
+#include "index/pass_workers.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/tape.h"
+#include "index/row_queue.h"
 
 #include "codecs/base/err.h"
 

@@ -6,7 +6,7 @@
 #ifndef HF_INDEX_CREW_H
 #define HF_INDEX_CREW_H
 
-#include "index/lane.h"
+#include "index/pass_run.h"
 
 /* Harts at a time, the records among them: what they need of memory is some ten megabytes each. */
 #define HF_CREW_LANES 8u
@@ -44,7 +44,7 @@ void hf_crew_unlock(struct hf_crew *crew);
 /* With the lock: something may be ready now. */
 void hf_crew_wake(struct hf_crew *crew);
 
-/* Writes a record of the lane's tape (writer.c). */
+/* Writes a record of the lane's tape (pass_write.c). */
 int hf_lane_write(struct hf_lane *lane, const struct hf_tape_record *record);
 
 #endif
