@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking for files of a capture that are no good: damaged, or not what their name says. */
-#include "index/pass.h"
-#include "index/index_content.h"
-#include "index/fault.h"
+#include "index/db.h"
 #include "index/dir_entry.h"
+#include "index/fault.h"
+#include "index/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

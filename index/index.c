@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The published decode index: opening it, and looking things up in it. */
-#include "index/pass.h"
-#include "index/index_content.h"
 #include "index/fault.h"
+#include "index/file.h"
+#include "index/image.h"
+#include "index/index_content.h"
 #include "index/row.h"
 #include "index/search.h"
 

@@ -25,4 +25,7 @@ struct hf_index_content {
 int hf_index_content_load(sqlite3 *db, const struct hf_identity *identity, struct hf_index_content *content);
 void hf_index_content_fini(struct hf_index_content *content);
 
+/* The first hart of an index in a slot at or behind from, the records among them; NULL if there is none. */
+const struct hf_index_hart *hf_index_next_slot(const struct hf_index *index, uint64_t from, uint64_t *ret_slot);
+
 #endif

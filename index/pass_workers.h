@@ -1,50 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The threads of a build: the building thread itself, and as many more as the build may use. Each takes whatever stage
- * of whatever lane is ready. Internal to index/.
+ * The threads of a pass: the one that called hf_build_run, and as many more as it may use. Each takes whatever stage of
+ * whatever run is ready. Nothing else in the pass knows of threads. Internal to index/.
  */
-#ifndef HF_INDEX_CREW_H
-#define HF_INDEX_CREW_H
+#ifndef HF_INDEX_PASS_WORKERS_H
+#define HF_INDEX_PASS_WORKERS_H
 
 #include "index/pass_run.h"
 
-/* Harts at a time, the records among them: what they need of memory is some ten megabytes each. */
-#define HF_CREW_LANES 8u
-#define HF_CREW_THREADS 64u
+/* Runs at a time: what they need of memory is some ten megabytes each. */
+#define HF_WORKERS_RUNS 8u
+#define HF_WORKERS_THREADS 64u
 
-struct hf_crew;
+/* Sets pass->many. */
+int hf_pass_workers_new(struct hf_pass *pass, struct hf_pass_workers **ret_workers);
+/* Ends the threads; the runs stay as they are. */
+void hf_pass_workers_stop(struct hf_pass_workers *workers);
+/* With their runs. */
+void hf_pass_workers_free(struct hf_pass_workers *workers);
 
-int hf_crew_new(struct hf_builder *b, struct hf_crew **ret_crew);
-/* Ends the threads; the lanes stay as they are. */
-void hf_crew_stop(struct hf_crew *crew);
-/* With its lanes. */
-void hf_crew_free(struct hf_crew *crew);
+/* How many runs may be ahead of the one that is written, just now. */
+size_t hf_pass_workers_ahead(const struct hf_pass_workers *workers);
+/* The run, with all its stages, is theirs from now on, also after an error. Those that come earlier go first. */
+int hf_pass_workers_add(struct hf_pass_workers *workers, struct hf_pass_run *run);
+/* Waits until no stage of it runs, and gives it back. */
+void hf_pass_workers_remove(struct hf_pass_workers *workers, struct hf_pass_run *run);
 
-/* Whether there may ever be more than one thread. */
-bool hf_crew_is_many(const struct hf_crew *crew);
-/* How many lanes may be ahead of the one that is written, just now. */
-size_t hf_crew_ahead(const struct hf_crew *crew);
+/* The run whose rows are written; without further threads only that one goes on. NULL: none. */
+void hf_pass_workers_set_turn(struct hf_pass_workers *workers, struct hf_pass_run *run);
+struct hf_pass_run *hf_pass_workers_turn(const struct hf_pass_workers *workers);
 
-/* The lane is the crew's from now on, also after an error. Those that come earlier are worked on with preference. */
-int hf_crew_add(struct hf_crew *crew, struct hf_lane *lane);
-/* Writes all of a lane, working on it and others meanwhile; then it is gone. After an error it is not. */
-int hf_crew_finish(struct hf_crew *crew, struct hf_lane *lane, struct hf_lane_end *ret_end);
-/* On the building thread, in the middle of long work: writes what there is and tells the progress. Else nothing. */
-int hf_crew_pump(struct hf_crew *crew);
+/* Runs one stage on this thread, or sleeps a little if none is ready. An error is the first one of any stage. */
+int hf_pass_workers_work(struct hf_pass_workers *workers);
+/* Moves the rows of the run whose turn it is to an empty queue. */
+void hf_pass_workers_take_rows(struct hf_pass_workers *workers, struct hf_row_queue *queue);
+/* Whether this is the thread that made them. */
+bool hf_pass_workers_are_ours(const struct hf_pass_workers *workers);
+/* Lets each stage of the run whose turn it is store what rows do not say, as at a commit. */
+int hf_pass_workers_keep(struct hf_pass_workers *workers);
 
-/* The lane that is being written, or NULL; and its code, which nobody changes until it is given back. */
-struct hf_lane *hf_crew_hold_code(struct hf_crew *crew);
-void hf_crew_release_code(struct hf_crew *crew, struct hf_lane *lane);
-
-/* For the progress: of all lanes that are under way; returns how many that are. crew may be NULL. */
-size_t hf_crew_sum(struct hf_crew *crew, uint64_t *ret_pos, uint64_t *ret_insns);
-
-void hf_crew_lock(struct hf_crew *crew);
-void hf_crew_unlock(struct hf_crew *crew);
-/* With the lock: something may be ready now. */
-void hf_crew_wake(struct hf_crew *crew);
-
-/* Writes a record of the lane's tape (pass_write.c). */
-int hf_lane_write(struct hf_lane *lane, const struct hf_tape_record *record);
+/* For the progress: of all runs that there are; returns how many. */
+size_t hf_pass_workers_sum(const struct hf_pass_workers *workers, uint64_t *ret_pos, uint64_t *ret_insns);
 
 #endif

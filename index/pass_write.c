@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the lanes found out, into the tables. */
+/* The thread that called hf_build_run: it writes what the stages found out into the tables, run after run. */
 #include "index/pass_workers.h"
 
-static int write_point(struct hf_builder *b, const uint8_t *bytes)
+static int write_point(struct hf_pass *pass, const uint8_t *bytes)
 {
-	const struct hf_box *box = b->in.box;
+	const struct hf_box *box = pass->in.box;
 	uint8_t window[HF_WINDOW_MAX];
 	struct hf_point point;
 	int err;
@@ -14,46 +14,46 @@ static int write_point(struct hf_builder *b, const uint8_t *bytes)
 		return HF_ERR_BUG;
 	memcpy(window, bytes + sizeof point, point.window_size);
 	/* If that fails, the whole window is kept. */
-	if (point.window_size && box->thin_window && hf_index_part_wants_point(b->index, &point))
-		box->thin_window(b->in.file, &point, window);
-	err = hf_index_part_add_point(b->index, &point, window);
-	return err ? err : hf_builder_tick(b, b->offset, false);
+	if (point.window_size && box->thin_window && hf_index_part_wants_point(pass->index, &point))
+		box->thin_window(pass->in.file, &point, window);
+	err = hf_index_part_add_point(pass->index, &point, window);
+	return err ? err : hf_pass_tick(pass, pass->offset, false);
 }
 
-static int write_problem(struct hf_lane *lane, const uint8_t *bytes)
+static int write_problem(struct hf_pass_run *run, const uint8_t *bytes)
 {
 	struct hf_index_problem problem;
 	uint64_t number;
 
 	memcpy(&number, bytes, sizeof number);
 	memcpy(&problem, bytes + sizeof number, sizeof problem);
-	return hf_index_part_add_problem(lane->b->index, hf_row_id(lane->slot, number), &problem);
+	return hf_index_part_add_problem(run->pass->index, hf_row_id(run->slot, number), &problem);
 }
 
-static int write_view(struct hf_lane *lane, const uint8_t *bytes, size_t size)
+static int write_view(struct hf_pass_run *run, const uint8_t *bytes, size_t size)
 {
-	struct hf_lane_place place;
+	struct hf_row_place place;
 	struct hf_view_row row;
 
 	memcpy(&place, bytes, sizeof place);
 	memcpy(&row, bytes + sizeof place, size - sizeof place);
-	return hf_view_part_add_chunk(&lane->b->views[place.view], hf_row_id(lane->slot, place.number), &row);
+	return hf_view_part_add_chunk(&run->pass->views[place.view], hf_row_id(run->slot, place.number), &row);
 }
 
-static int write_view_end(struct hf_lane *lane, const uint8_t *bytes)
+static int write_view_end(struct hf_pass_run *run, const uint8_t *bytes)
 {
-	struct hf_lane_place place;
+	struct hf_row_place place;
 	uint64_t size;
 
 	memcpy(&place, bytes, sizeof place);
 	memcpy(&size, bytes + sizeof place, sizeof size);
-	return hf_view_part_add_hart(&lane->b->views[place.view], lane->slot, lane->end.hart.id, size,
+	return hf_view_part_add_hart(&run->pass->views[place.view], run->slot, run->end.hart.id, size,
 				     place.number + 1);
 }
 
-static int write_chunk(struct hf_lane *lane, const uint8_t *bytes, size_t size)
+static int write_chunk(struct hf_pass_run *run, const uint8_t *bytes, size_t size)
 {
-	struct hf_lane_chunk counts;
+	struct hf_row_counts counts;
 	struct hf_chunk_row row;
 	int err = 0;
 
@@ -62,44 +62,99 @@ static int write_chunk(struct hf_lane *lane, const uint8_t *bytes, size_t size)
 	row.attempts = counts.attempts;
 	row.problems = counts.problems;
 	/* Of an index that is there only views are made. */
-	if (lane->b->index)
-		err = hf_index_part_add_chunk(lane->b->index, lane->slot, &row);
+	if (run->pass->index)
+		err = hf_index_part_add_chunk(run->pass->index, run->slot, &row);
 	if (err || row.chunk.last)
 		return err;
-	return hf_builder_tick(lane->b, row.chunk.stream_offset, true);
+	return hf_pass_tick(run->pass, row.chunk.stream_offset, true);
 }
 
-static int write_end(struct hf_lane *lane)
+static int write_end(struct hf_pass_run *run)
 {
-	const struct hf_lane_code *code = &lane->code;
+	int err = 0;
 
-	lane->finished = true;
-	if (!lane->b->index || !code->image || !lane->end.hart.chunks)
-		return 0;
-	return hf_index_part_set_image(lane->b->index, lane->slot, code->events, code->image);
+	run->finished = true;
+	for (size_t i = 0; run->end.hart.chunks && i < run->stage_count && !err; i++)
+		if (run->stages[i]->ops->keep)
+			err = run->stages[i]->ops->keep(run->stages[i], true);
+	return err;
 }
 
-int hf_lane_write(struct hf_lane *lane, const struct hf_tape_record *record)
+static int write_row(struct hf_pass_run *run, const struct hf_row *row)
 {
-	const uint8_t *bytes = hf_tape_bytes(record);
+	const uint8_t *bytes = hf_row_bytes(row);
 	uint32_t id;
 
-	switch ((enum hf_lane_record)record->kind) {
-	case HF_REC_POINT:
-		return write_point(lane->b, bytes);
-	case HF_REC_PROBLEM:
-		return write_problem(lane, bytes);
-	case HF_REC_ID:
+	switch ((enum hf_row_kind)row->kind) {
+	case HF_ROW_POINT:
+		return write_point(run->pass, bytes);
+	case HF_ROW_PROBLEM:
+		return write_problem(run, bytes);
+	case HF_ROW_ID:
 		memcpy(&id, bytes, sizeof id);
-		return hf_builder_add_id(lane->b, id);
-	case HF_REC_VIEW:
-		return write_view(lane, bytes, record->size);
-	case HF_REC_VIEW_END:
-		return write_view_end(lane, bytes);
-	case HF_REC_CHUNK:
-		return write_chunk(lane, bytes, record->size);
-	case HF_REC_END:
-		return write_end(lane);
+		return hf_pass_add_id(run->pass, id);
+	case HF_ROW_VIEW:
+		return write_view(run, bytes, row->size);
+	case HF_ROW_VIEW_END:
+		return write_view_end(run, bytes);
+	case HF_ROW_CHUNK:
+		return write_chunk(run, bytes, row->size);
+	case HF_ROW_END:
+		return write_end(run);
 	}
 	return HF_ERR_BUG;
+}
+
+/* Writes what the run whose turn it is has ready. */
+static int write_some(struct hf_pass *pass)
+{
+	struct hf_pass_run *run = hf_pass_workers_turn(pass->workers);
+	const struct hf_row *row;
+	struct hf_row_queue rows;
+	int err = 0;
+
+	if (!run)
+		return 0;
+	hf_row_queue_init(&rows);
+	hf_pass_workers_take_rows(pass->workers, &rows);
+	while (!err && (row = hf_row_queue_pop(&rows)))
+		err = write_row(run, row);
+	hf_row_queue_fini(&rows);
+	return err;
+}
+
+static int pump(struct hf_pass *pass)
+{
+	int err;
+
+	if (!hf_pass_workers_are_ours(pass->workers))
+		return 0;
+	err = write_some(pass);
+	return err ? err : hf_pass_tick(pass, pass->offset, false);
+}
+
+int hf_pass_begin_runs(struct hf_pass *pass)
+{
+	pass->pump = pump;
+	return hf_pass_workers_new(pass, &pass->workers);
+}
+
+int hf_pass_finish_run(struct hf_pass *pass, struct hf_pass_run *run, struct hf_run_end *ret_end)
+{
+	int err = 0;
+
+	hf_pass_workers_set_turn(pass->workers, run);
+	while (!err && !run->finished) {
+		err = hf_pass_workers_work(pass->workers);
+		if (!err)
+			err = pump(pass);
+	}
+	if (err)
+		return err;
+	hf_pass_workers_remove(pass->workers, run);
+	*ret_end = run->end;
+	hf_pass_run_free(run);
+	pass->insns += ret_end->hart.insns;
+	pass->runs_done++;
+	return 0;
 }

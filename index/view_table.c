@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A published view table: where each chunk lies in a view. */
-#include "index/pass.h"
 #include "index/fault.h"
+#include "index/file.h"
+#include "index/index_content.h"
 #include "index/row.h"
 #include "index/search.h"
 

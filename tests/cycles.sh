@@ -3,7 +3,7 @@
 # cycles.sh SOURCE BUILD FOLDER: no file of FOLDER calls another one that, by whatever way, calls it back. The object files
 # say who refers to whom: functions and variables, by name or through a pointer. A pair that stays all the same is
 # defended in FOLDER/README.md, in a line with `a.c` ↔ `b.c`: b.c may refer to a.c then.
-set -u
+set -uo pipefail
 source=$1 build=$2 folder=$3
 defended=$(grep -ohE '`[a-z0-9_]+\.c` ↔ `[a-z0-9_]+\.c`' "$source/$folder/README.md" 2>/dev/null)
 objects=
@@ -55,4 +55,4 @@ END {
 		}
 	}
 	exit bad
-}' <<<"$symbols"
+}' <<<"$symbols" | sort
