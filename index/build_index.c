@@ -131,7 +131,7 @@ static int build_open_capture(struct hf_pass *pass)
 	int err = open_views(pass);
 
 	if (!err)
-		err = hf_pass_run_harts(pass);
+		err = hf_pass_harts(pass);
 	if (!err)
 		err = find_cause(pass);
 	if (!err) {

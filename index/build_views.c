@@ -52,7 +52,7 @@ static int build(struct hf_pass *pass, struct hf_index *index, size_t harts)
 		err = open_missing(pass, index, harts);
 	if (err || !pass->view_count)
 		return err;
-	err = hf_pass_run_views(pass, index);
+	err = hf_pass_views(pass, index);
 	if (!err)
 		err = hf_pass_check_identity(pass);
 	if (!err)

@@ -168,7 +168,7 @@ static int sum_before(struct hf_index_part *p, uint64_t id, uint64_t *ret_attemp
 }
 
 /*
- * The first hart's walk finds the other harts, the points and the damage: if it is to be ended again, so are the
+ * The first hart's run finds the other harts, the points and the damage: if it is to be ended again, so are the
  * notes. Points stay, they are found again as they are; of harts the ids stay, for a decoder that is entered late
  * does not see all.
  */

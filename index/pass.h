@@ -106,9 +106,9 @@ int hf_pass_finish_run(struct hf_pass *pass, struct hf_pass_run *run, struct hf_
 
 /* One for each hart and one for the records, into pass->index and pass->views (pass_harts.c); goes on where an earlier
  * build ended. */
-int hf_pass_run_harts(struct hf_pass *pass);
+int hf_pass_harts(struct hf_pass *pass);
 /* Those that pass->views need, as far as they are not made yet, for all chunks of a published index (pass_views.c). */
-int hf_pass_run_views(struct hf_pass *pass, struct hf_index *index);
+int hf_pass_views(struct hf_pass *pass, struct hf_index *index);
 
 /* ---- the end (pass_end.c) ---- */
 

@@ -310,7 +310,7 @@ static int run_from(struct harts *h, uint64_t slot)
 	return err ? err : run_records(h, NULL);
 }
 
-int hf_pass_run_harts(struct hf_pass *pass)
+int hf_pass_harts(struct hf_pass *pass)
 {
 	struct hf_run_start *start = calloc(1, sizeof *start);
 	struct harts h = {.pass = pass};

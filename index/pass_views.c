@@ -99,7 +99,7 @@ static int fill_ahead(struct hf_pass *pass, struct hf_index *index, struct ahead
 	return err;
 }
 
-int hf_pass_run_views(struct hf_pass *pass, struct hf_index *index)
+int hf_pass_views(struct hf_pass *pass, struct hf_index *index)
 {
 	struct ahead a = {.slot = 0};
 	struct hf_run_end end;

@@ -2,7 +2,7 @@
 /*
  * The format. All numbers are little-endian:
  *   frames      zstd frames with a checksum each, of HF_SPOOL_FRAME bytes of the stream, the last of fewer
- *   head        a skippable frame (0x184d2a50) of HEAD_SIZE bytes: what it belongs to, see struct head
+ *   head        a skippable frame (0x184d2a50) of HF_SPOOL_HEAD_SIZE bytes: what it belongs to, see hf_spool_head_put
  *   seek table  of zstd's seekable format, without checksums: a skippable frame (0x184d2a5e) with the compressed and
  *               decompressed size of each frame (u32 each), the head with 0 bytes among them, the number of frames
  *               (u32), 0 (u8), 0x8f92eab1 (u32)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SQLite's view of the operating system, cut down to what an index needs: one process at a time has a file for
- * writing (file.c sees to that with a lock), published ones never change. Files are descriptors that were opened and
+ * writing (disk_file.c sees to that with a lock), published ones never change. Files are descriptors that were opened and
  * checked by us, so no path is resolved behind our back, /proc is not needed, and a sandbox that allows the
  * directory is enough. Pages carry a checksum, so that damage is met as an error, wherever it lies.
  */
