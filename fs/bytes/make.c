@@ -266,25 +266,32 @@ struct make_job {
 	struct hf_view view;
 	uint64_t number;
 	struct hf_block *block;
+	uint8_t *bytes; /* made */
+	size_t size;
 };
 
-static void run_make(struct hf_job *job, struct hf_worker *worker)
+static int run_make(struct hf_job *job, struct hf_worker *worker)
 {
 	struct make_job *make = (struct make_job *)job;
 	struct hf_fs *fs = make->view.capture->fs;
-	struct hf_cache *cache = fs->cache;
 	int64_t start_ns = hf_fs_now_ns();
-	uint8_t *bytes;
-	size_t size = 0;
-	int err = hf_view_make(&make->view, make->number, worker, &bytes, &size);
+	int err = hf_view_make(&make->view, make->number, worker, &make->bytes, &make->size);
 
 	hf_metrics_add(err ? &fs->metrics.chunk_errors : &fs->metrics.chunks, 1);
-	hf_metrics_add(&fs->metrics.chunk_bytes, err ? 0 : size);
+	hf_metrics_add(&fs->metrics.chunk_bytes, err ? 0 : make->size);
 	hf_metrics_add(&fs->metrics.chunk_ns, (uint64_t)(hf_fs_now_ns() - start_ns));
+	return err;
+}
+
+static void end_make(struct hf_job *job, int err)
+{
+	struct make_job *make = (struct make_job *)job;
+	struct hf_cache *cache = make->view.capture->fs->cache;
+
 	if (err)
 		hf_cache_fail(cache, make->block, err);
 	else
-		hf_cache_fill(cache, make->block, bytes, size);
+		hf_cache_fill(cache, make->block, make->bytes, make->size);
 	if (make->view.slice)
 		hf_slice_put(make->view.slice);
 	free(make);
@@ -299,18 +306,19 @@ void hf_view_submit(const struct hf_view *view, uint64_t number, struct hf_block
 		hf_cache_fail(fs->cache, block, HF_ERR_NOMEM);
 		return;
 	}
-	*make = (struct make_job){
-		.job = {.fn = run_make, .urgency = urgency}, .view = *view, .number = number, .block = block};
+	*make = (struct make_job){.job = {.fn = run_make, .done = end_make, .work = HF_WORK_DECODE, .urgency = urgency},
+				  .view = *view,
+				  .number = number,
+				  .block = block};
 	/* The file may be closed before the job runs. */
 	if (view->slice)
 		hf_slice_ref(view->slice);
-	hf_pool_submit(fs->pool, &make->job);
+	hf_job_submit(fs->exec, &make->job);
 }
 
-/* Checking every chunk of every view, on all threads of the pool. */
+/* Checking every chunk of every view, on all threads that decode. */
 struct verify {
 	pthread_mutex_t lock;
-	pthread_cond_t done;
 	struct hf_view *view;
 	uint64_t *bad_of; /* view[i] */
 	size_t view_count;
@@ -318,7 +326,6 @@ struct verify {
 	uint64_t next_number;
 	struct hf_open *open;
 	uint64_t chunks, bad;
-	unsigned running;
 	int err;
 };
 
@@ -349,7 +356,7 @@ static bool take_chunk(struct verify *verify, size_t *ret_i, struct hf_view *ret
 	return found;
 }
 
-static void run_verify(struct hf_job *job, struct hf_worker *worker)
+static int run_verify(struct hf_job *job, struct hf_worker *worker)
 {
 	struct verify *verify = ((struct verify_job *)job)->verify;
 	struct hf_view view;
@@ -371,10 +378,7 @@ static void run_verify(struct hf_job *job, struct hf_worker *worker)
 			verify->err = err;
 		pthread_mutex_unlock(&verify->lock);
 	}
-	pthread_mutex_lock(&verify->lock);
-	verify->running--;
-	pthread_cond_signal(&verify->done);
-	pthread_mutex_unlock(&verify->lock);
+	return 0;
 }
 
 /* All that can be made of a capture: the views with a table, and the stream. */
@@ -420,27 +424,25 @@ static void tell_bad(struct hf_fs *fs, const struct verify *verify)
 
 static int run_all(struct hf_fs *fs, struct verify *verify)
 {
-	unsigned threads = hf_pool_threads(fs->pool);
+	const unsigned threads = hf_exec_seats(fs->exec, HF_WORK_DECODE);
 	struct verify_job *job = calloc(threads, sizeof *job);
 
 	if (!job)
 		return HF_ERR_NOMEM;
-	verify->running = threads;
 	for (unsigned i = 0; i < threads; i++) {
-		job[i] = (struct verify_job){.job = {.fn = run_verify, .urgency = HF_AHEAD}, .verify = verify};
-		hf_pool_submit(fs->pool, &job[i].job);
+		job[i] = (struct verify_job){.job = {.fn = run_verify, .work = HF_WORK_DECODE, .urgency = HF_LATER},
+					     .verify = verify};
+		hf_job_submit(fs->exec, &job[i].job);
 	}
-	pthread_mutex_lock(&verify->lock);
-	while (verify->running)
-		pthread_cond_wait(&verify->done, &verify->lock);
-	pthread_mutex_unlock(&verify->lock);
+	for (unsigned i = 0; i < threads; i++)
+		hf_job_join(&job[i].job);
 	free(job);
 	return verify->err;
 }
 
 int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad, struct hf_diag *diag)
 {
-	struct verify verify = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+	struct verify verify = {.lock = PTHREAD_MUTEX_INITIALIZER};
 	struct hf_capture *capture;
 	uint64_t version = 0;
 	int err = hf_capture_at(fs, path, &capture);

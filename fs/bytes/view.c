@@ -207,7 +207,7 @@ static uint64_t planned(struct hf_reading *reading)
 static void make_ahead(const struct hf_view *view, struct hf_reading *reading, uint64_t end)
 {
 	struct hf_fs *fs = view->capture->fs;
-	unsigned threads = hf_pool_threads(fs->pool);
+	const unsigned threads = hf_exec_seats(fs->exec, HF_WORK_DECODE);
 	struct hf_piece piece;
 	struct hf_open *open;
 	struct hf_block *block;
@@ -216,7 +216,7 @@ static void make_ahead(const struct hf_view *view, struct hf_reading *reading, u
 	int err;
 
 	if (end >= view->base + view->size || end <= planned(reading) ||
-	    hf_pool_load(fs->pool, HF_AHEAD) > 8u * threads || hf_view_open(view, 0, &open))
+	    hf_exec_load(fs->exec, HF_WORK_DECODE, HF_LATER) > 8u * threads || hf_view_open(view, 0, &open))
 		return;
 	err = hf_view_piece_of(view, open, end - 1, &piece);
 	pthread_mutex_lock(&reading->lock);
@@ -236,7 +236,7 @@ static void make_ahead(const struct hf_view *view, struct hf_reading *reading, u
 		reading->ahead = piece.number + 1;
 		switch (hf_cache_acquire(fs->cache, key, NULL, &block, &err)) {
 		case HF_CACHE_MAKE:
-			hf_view_submit(view, piece.number, block, HF_AHEAD);
+			hf_view_submit(view, piece.number, block, HF_LATER);
 			break;
 		case HF_CACHE_HIT:
 			hf_cache_unpin(fs->cache, block);
@@ -394,17 +394,15 @@ static int read_all(struct hf_src *src, uint64_t offset, uint8_t *buf, size_t si
 	return 0;
 }
 
-static void run_once(struct hf_job *job, struct hf_worker *worker)
+static int run_once(struct hf_job *job, struct hf_worker *worker)
 {
 	struct hf_request *rq = ((struct once_job *)job)->rq;
-	struct hf_read *read = rq->read;
 	size_t size = (size_t)(rq->end - rq->pos);
 	struct hf_open *open;
 	struct stat st;
 	int err;
 
 	(void)worker;
-	free(job);
 	err = hf_fs_stopping(rq->fs) ? HF_ERR_CANCELLED : hf_capture_check(rq->view.capture, &st);
 	if (!err)
 		err = hf_view_open(&rq->view, 0, &open);
@@ -417,9 +415,17 @@ static void run_once(struct hf_job *job, struct hf_worker *worker)
 	if (!err || hf_err_class(err) == HF_CLASS_corrupt)
 		if (hf_capture_check(rq->view.capture, &st) || rq->view.capture->version != rq->view.version)
 			err = HF_ERR_CHANGED;
-	read->pieces = 1;
-	read->piece[0].bytes = rq->bytes;
-	read->piece[0].size = size;
+	return err;
+}
+
+static void end_once(struct hf_job *job, int err)
+{
+	struct hf_request *rq = ((struct once_job *)job)->rq;
+
+	free(job);
+	rq->read->pieces = 1;
+	rq->read->piece[0].bytes = rq->bytes;
+	rq->read->piece[0].size = (size_t)(rq->end - rq->pos);
 	finish(rq, err);
 }
 
@@ -429,8 +435,8 @@ static bool submit_once(struct hf_request *rq)
 
 	if (!once)
 		return false;
-	*once = (struct once_job){.job = {.fn = run_once, .urgency = HF_URGENT}, .rq = rq};
-	hf_pool_submit(rq->fs->pool, &once->job);
+	*once = (struct once_job){.job = {.fn = run_once, .done = end_once, .work = HF_WORK_DECODE}, .rq = rq};
+	hf_job_submit(rq->fs->exec, &once->job);
 	return true;
 }
 
