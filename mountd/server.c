@@ -24,8 +24,6 @@ struct server {
 	struct hf_session session;
 	struct hf_fs *fs;
 	struct hf_log_ring *log_ring;
-	pthread_t indexer;
-	atomic_bool indexed; /* the indexer thread has done its part */
 };
 
 static bool report(const struct server *server, struct hf_report message)
@@ -101,19 +99,11 @@ static enum hf_exit sum_up(struct server *server)
 	return HF_EXIT_SOME;
 }
 
-static void *run_indexer(void *arg)
+static void on_idle(void *ctx)
 {
-	struct server *server = arg;
-	int err = hf_fs_index_all(server->fs);
+	struct server *server = ctx;
 
-	if (err)
-		hf_log(4, "indexing could not be started: %s", hf_err_name(err));
-	if (server->plan->settings->wait) {
-		hf_fs_idle(server->fs);
-		say_ready(server, sum_up(server));
-	}
-	atomic_store(&server->indexed, true);
-	return NULL;
+	say_ready(server, sum_up(server));
 }
 
 static int mount_it(struct server *server)
@@ -198,20 +188,18 @@ static int serve(struct server *server)
 	server->session.on_init = on_init;
 	server->session.on_hangup = on_hangup;
 	server->session.ctx = server;
-	if (pthread_create(&server->indexer, NULL, run_indexer, server)) {
-		hf_log(3, "out of memory");
-		return HF_EXIT_FAILURE;
-	}
+	hf_fs_index_all(server->fs);
+	if (server->plan->settings->wait)
+		hf_fs_when_idle(server->fs, on_idle, server);
 	err = hf_session_run(&server->session);
 	/*
-	 * Whatever still hangs now, a decoder or the wait for an index, may be left where it is: all that is written
-	 * is private until it is whole, and resumable.
+	 * Whatever still hangs now, a decoder, may be left where it is: all that is written is private until it is whole,
+	 * and resumable.
 	 */
-	if (!hf_session_quiesce(&server->session) || !atomic_load(&server->indexed)) {
+	if (!hf_session_quiesce(&server->session)) {
 		hf_log(7, "ending with work under way");
 		_exit(err ? HF_EXIT_FAILURE : HF_EXIT_OK);
 	}
-	pthread_join(server->indexer, NULL);
 	hf_fs_close(server->fs);
 	return err ? HF_EXIT_FAILURE : HF_EXIT_OK;
 }

@@ -52,7 +52,7 @@ static unsigned share_of_threads(void *ctx)
 	const struct progress *progress = ctx;
 	unsigned count = atomic_load_explicit(&building, memory_order_relaxed);
 
-	return progress->capture->fs->jobs.threads / (count ? count : 1);
+	return hf_exec_seats(progress->capture->fs->exec, HF_WORK_INDEX) / (count ? count : 1);
 }
 
 /* Why a description is no good, for info.json; NULL: it is. */
