@@ -1,15 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# cycles.sh SOURCE BUILD FOLDER: no file of FOLDER calls another one that, by whatever way, calls it back. The object files
-# say who refers to whom: functions and variables, by name or through a pointer. A pair that stays all the same is
-# defended in FOLDER/README.md, in a line with `a.c` ↔ `b.c`: b.c may refer to a.c then.
+# cycles.sh SOURCE BUILD FOLDER: no file of FOLDER, or of a folder in it, calls another one that, by whatever way, calls it
+# back. The object files say who refers to whom: functions and variables, by name or through a pointer. A pair that stays
+# all the same is defended in FOLDER/README.md, in a line with `a.c` ↔ `b.c` (paths from FOLDER on): b.c may refer to a.c
+# then.
 set -uo pipefail
 source=$1 build=$2 folder=$3
-defended=$(grep -ohE '`[a-z0-9_]+\.c` ↔ `[a-z0-9_]+\.c`' "$source/$folder/README.md" 2>/dev/null)
-objects=
-for file in "$source/$folder"/*.c; do
-	objects+=" CMakeFiles/hf_$folder.dir/$folder/${file##*/}.o"
-done
+defended=$(grep -ohE '`[a-z0-9_/]+\.c` ↔ `[a-z0-9_/]+\.c`' "$source/$folder/README.md" 2>/dev/null)
+objects=$(cd "$source" && find "$folder" -name '*.c' -printf "CMakeFiles/hf_$folder.dir/%p.o ")
 
 # Lines: "PATH/file.c.o: [address] type symbol".
 # shellcheck disable=SC2086
@@ -18,7 +16,7 @@ awk -v folder="$folder" -v defended="$defended" '
 {
 	file = $1
 	sub(/\.o:.*/, "", file)
-	sub(/.*\//, "", file)
+	sub(/^CMakeFiles\/[^\/]*\/[^\/]*\//, "", file)
 	type = $(NF - 1)
 	files[file]
 	if (type == "U")
