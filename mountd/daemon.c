@@ -27,7 +27,7 @@ struct supervisor {
 	int gone_fd;   /* hf_mounts_announce */
 	int abort_fd;  /* hf_dead_handle, or -1 */
 	dev_t dev;     /* of the mount; 0 until there is one */
-	bool ending, killed, aborted;
+	bool undone, ending, killed, aborted;
 	time_t deadline; /* as are all times: of now() */
 	time_t dying;    /* when the server was first seen to have been killed; 0: never */
 };
@@ -53,15 +53,17 @@ void hf_daemon_go_quiet(struct hf_plan *plan)
 	dup2(plan->log_fd >= 0 ? plan->log_fd : plan->null_fd, STDERR_FILENO);
 }
 
-static void undo_mount(const struct supervisor *s)
+/* Once: the next mount may have the same place and number. */
+static void undo_mount(struct supervisor *s)
 {
 	struct hf_mount_entry entry;
 	int err;
 
-	if (!hf_mounts_holds(s->plan->mountpoint, s->dev, &entry))
+	if (s->undone || !hf_mounts_holds(s->plan->mountpoint, s->dev, &entry))
 		return;
 	/* Lazily: who still has files open there must not keep a dead mount in everyone's way. */
 	err = hf_mounts_detach(s->plan->mountpoint, true);
+	s->undone = !err;
 	if (err)
 		hf_log(3, "%s cannot be unmounted: %s", s->plan->mountpoint,
 		       err > 0 ? strerror(err) : "fusermount3 failed");
@@ -139,7 +141,7 @@ static void abort_connection(struct supervisor *s)
 	hf_log(3, "the server of %s is dead and does not end: its connection is aborted", s->plan->mountpoint);
 	if (s->abort_fd >= 0)
 		hf_dead_abort(s->abort_fd);
-	else if (s->dev)
+	else if (s->dev && !s->undone)
 		hf_dead_clear_own(s->plan->mountpoint, s->dev);
 	undo_mount(s);
 	s->aborted = s->ending = s->killed = true;
