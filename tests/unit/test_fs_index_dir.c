@@ -3,7 +3,7 @@
  * An index directory that fails in every way a disk can: each call that reads or writes there gives an error, for as
  * long as the test likes. No capture is lost by it, all is said, and everything gets there in the end.
  */
-#include "fs/core.h"
+#include "fs/whole.h"
 #include "tests/lib/fstest.h"
 
 #include <errno.h>
@@ -93,7 +93,7 @@ static bool is_well(void)
 {
 	struct hf_index_dir_stats stats;
 
-	hf_index_dir_get_stats(&t.fs->index_dir, &stats);
+	hf_index_dir_get_stats(&t.fs->captures.index_dir, &stats);
 	return !stats.failing && !stats.memory.files && !stats.memory.bytes;
 }
 
@@ -297,10 +297,10 @@ static void test_vanished(void)
 	snprintf(command, sizeof command, "rm -rf %s", t.index);
 	CHECK_EQ(system(command), 0);
 	for (int i = 0; i < CAPTURES; i++) {
-		struct hf_capture *capture = hf_capture_known(t.fs, i == 0 ? "c0.stf" : i == 1 ? "c1.stf" : "c2.stf");
+		struct hf_capture *capture = hf_capture_known(&t.fs->captures, i == 0 ? "c0.stf" : i == 1 ? "c1.stf" : "c2.stf");
 
 		hf_open_drop(capture);
-		hf_facts_forget(capture->facts, t.fs->cache);
+		hf_facts_forget(capture->facts, t.fs->common.cache);
 		hf_capture_distrust(capture, capture->version, HF_ERR_NOT_FOUND);
 	}
 	hf_fs_idle(t.fs);
