@@ -46,12 +46,6 @@ void hf_slice_free_part(struct hf_slice_part *part)
 	part->marks = 0;
 }
 
-void hf_slice_whole(const struct hf_slice *slice, const struct hf_facts *facts, size_t view,
-		    struct hf_bytes *ret_bytes)
-{
-	hf_bytes_of_view(slice->capture, facts, slice->hart, view, ret_bytes);
-}
-
 struct hf_cut hf_slice_cut(const struct hf_slice *slice, const struct hf_open *open, size_t view)
 {
 	return (struct hf_cut){

@@ -12,6 +12,12 @@ enum { MARKS_MAX = 4096 };
 
 /* ---- lines: a part of the whole ---- */
 
+void hf_slice_whole(const struct hf_slice *slice, const struct hf_facts *facts, size_t view,
+		    struct hf_bytes *ret_bytes)
+{
+	hf_bytes_of_view(slice->capture, facts, slice->hart, view, ret_bytes);
+}
+
 /* The offset in its chunk of the line of an instruction; HF_NOWHERE if it has none. */
 static uint64_t find_line(const uint8_t *bytes, size_t size, bool at_start, uint64_t ordinal)
 {

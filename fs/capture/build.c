@@ -57,34 +57,6 @@ static unsigned share_of_threads(void *ctx)
 	return hf_exec_seats(progress->capture->all->common->exec, HF_WORK_INDEX) / (count ? count : 1);
 }
 
-/* Why a description is no good, for info.json; NULL: it is. */
-static void complain(struct hf_capture *capture, const struct hf_setup_error *error)
-{
-	char *text = NULL, *old, line[16] = "";
-
-	if (error && error->line)
-		snprintf(line, sizeof line, ":%u", (unsigned)error->line);
-	if (error && asprintf(&text, "%s%s: %s", error->file, line, error->text) < 0)
-		text = NULL;
-	pthread_mutex_lock(&capture->lock);
-	old = capture->complaint;
-	capture->complaint = text;
-	pthread_mutex_unlock(&capture->lock);
-	free(old);
-}
-
-int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
-			  struct hf_diag *diag)
-{
-	struct hf_setup_error error;
-	int err = hf_trace_open(capture, stamp, ret_trace, &error);
-
-	if (err == HF_ERR_CHANGED)
-		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
-	complain(capture, err && *error.text ? &error : NULL);
-	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, error.line) : 0;
-}
-
 static uint64_t too_small(struct hf_capture *capture, uint64_t at_least)
 {
 	uint64_t bytes;
@@ -299,19 +271,6 @@ static bool take_turn(struct hf_capture *capture, bool wait, struct progress *pr
 	return turn;
 }
 
-/* A shortage passes, so it is tried again; not for ever, for whoever waits for all captures. */
-enum { SHORTAGES_MAX = 8 };
-
-bool hf_capture_may_try(struct hf_capture *capture, int err)
-{
-	bool may;
-
-	pthread_mutex_lock(&capture->lock);
-	may = hf_err_is_shortage(err) && capture->shortages++ < SHORTAGES_MAX;
-	pthread_mutex_unlock(&capture->lock);
-	return may;
-}
-
 /* A repair that failed is tried again no sooner. */
 #define REPAIR_PAUSE_NS (INT64_C(2) * 1000000000)
 
@@ -382,76 +341,3 @@ int hf_capture_index(struct hf_capture *capture, bool wait, const struct hf_tap 
 	return err;
 }
 
-bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag, char *text, size_t size)
-{
-	bool failed = false;
-
-	pthread_mutex_lock(&capture->lock);
-	if (capture->facts) {
-		*ret_diag = capture->facts->failure.code ? capture->facts->failure : capture->facts->known.undecoded;
-		failed = ret_diag->code;
-		if (failed && text)
-			hf_facts_failure(capture->facts, text, size);
-	}
-	pthread_mutex_unlock(&capture->lock);
-	return failed;
-}
-
-/* So often in that time a version may be indexed again because its views came out otherwise; then something is wrong with
- * us. That the index cannot be read is something else. */
-enum { REBUILDS_MAX = 2 };
-#define REBUILDS_NS (INT64_C(60) * 1000000000)
-
-/* With the lock held. */
-static bool may_rebuild(struct hf_capture *capture)
-{
-	const int64_t now_ns = hf_now_ns();
-
-	if (now_ns - capture->rebuilt_ns > REBUILDS_NS)
-		capture->rebuilt = 0;
-	capture->rebuilt_ns = now_ns;
-	/* Part of what its files are known by. */
-	capture->rebuilds++;
-	return capture->rebuilt++ < REBUILDS_MAX;
-}
-
-void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
-{
-	struct hf_captures *all = capture->all;
-	struct hf_diag diag = {.code = why, .offset = HF_NOWHERE};
-	char text[HF_DIAG_SIZE];
-	struct hf_facts *facts = NULL, *failed = NULL;
-	bool again = false, ours;
-
-	if (why == HF_ERR_INDEX_DIR)
-		hf_index_dir_failed(&all->index_dir);
-	if (hf_stopping(all->common))
-		return;
-	hf_facts_new_failed(capture, version + 1, &diag, &failed);
-	pthread_mutex_lock(&capture->lock);
-	ours = capture->version == version && capture->state == HF_CAPTURE_READY;
-	if (ours) {
-		/* Files opened before must not get bytes of two indexes. */
-		atomic_fetch_add(&capture->version, 1);
-		facts = capture->facts;
-		capture->facts = NULL;
-		again = why == HF_ERR_INDEX_DIR || may_rebuild(capture);
-		capture->repair = false;
-		capture->state = HF_CAPTURE_UNKNOWN;
-	}
-	pthread_mutex_unlock(&capture->lock);
-	if (ours) {
-		hf_diag_format(&diag, text, sizeof text);
-		hf_common_log(all->common, 3, "%s: index: %s; %s", capture->path, text, again ? "it is built anew" : "given up");
-		hf_memory_put(capture, NULL);
-		hf_open_discard(capture, version, why);
-		hf_facts_forget(facts, all->common->cache);
-		hf_facts_unref(facts);
-		if (!again && failed)
-			hf_capture_settle(capture, version + 1, failed);
-		else if (!all->common->options.no_index)
-			hf_jobs_add(all, capture, true);
-		hf_jobs_notify(all, capture);
-	}
-	hf_facts_unref(failed);
-}

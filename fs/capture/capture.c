@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which files and directories are captures: the table of those that were found, looked at anew when they change. */
+/* Which files and directories are captures: they are looked into when they are new, and anew when they change. */
 #include "fs/capture/capture.h"
 #include "fs/capture/companion.h"
 #include "fs/capture/captures.h"
@@ -9,157 +9,25 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
-
-enum { FIRST_BUCKETS = 256, PLAIN_SLOTS = 1 << 16 };
 
 /* So long what was found of who may read the views holds for lists of directories. */
 #define ACCESS_NS INT64_C(1000000000)
 
-/* A file that is no capture. A table of fixed size, so that an archive of a million other files costs no more. */
-struct hf_plain {
-	uint64_t hash, size, mtime_ns, ino;
-};
-
-static const char *const state_names[] = {"unknown", "queued", "indexing", "ready", "failed", "waiting", "gone"};
-
-const char *hf_capture_state_name(enum hf_capture_state state)
+static int add(struct hf_captures *all, const char *path, const struct hf_found *found, struct hf_capture **ret_capture)
 {
-	return state_names[state];
-}
-
-int hf_captures_init(struct hf_captures *captures)
-{
-	captures->mask = FIRST_BUCKETS - 1;
-	captures->bucket = calloc(FIRST_BUCKETS, sizeof *captures->bucket);
-	captures->plain = calloc(PLAIN_SLOTS, sizeof *captures->plain);
-	pthread_mutex_init(&captures->lock, NULL);
-	return captures->bucket && captures->plain ? 0 : HF_ERR_NOMEM;
-}
-
-void hf_captures_fini(struct hf_captures *captures)
-{
-	for (size_t i = 0; captures->bucket && i <= captures->mask; i++)
-		for (struct hf_capture *capture = captures->bucket[i], *next; capture; capture = next) {
-			next = capture->next;
-			hf_facts_unref(capture->facts);
-			hf_members_unref(capture->members);
-			free(capture->complaint);
-			pthread_mutex_destroy(&capture->lock);
-			pthread_cond_destroy(&capture->changed);
-			free(capture);
-		}
-	free(captures->bucket);
-	free(captures->plain);
-	pthread_mutex_destroy(&captures->lock);
-}
-
-/* With the lock of captures held. */
-static struct hf_capture *look_up(struct hf_captures *captures, const char *path, uint64_t hash)
-{
-	struct hf_capture *capture = captures->bucket[hash & captures->mask];
-
-	while (capture && (capture->hash != hash || strcmp(capture->path, path) != 0))
-		capture = capture->next;
-	return capture;
-}
-
-static bool known_plain(struct hf_captures *captures, uint64_t hash, const struct hf_stamp *stamp, bool remember)
-{
-	struct hf_plain *slot = &captures->plain[hash % PLAIN_SLOTS];
-	struct hf_plain plain = {hash, (uint64_t)stamp->size, (uint64_t)stamp->mtime_ns, stamp->ino};
-
-	if (remember)
-		*slot = plain;
-	return memcmp(slot, &plain, sizeof plain) == 0;
-}
-
-static void grow(struct hf_captures *captures)
-{
-	size_t mask = captures->mask * 2 + 1;
-	struct hf_capture **bucket;
-
-	if (captures->count <= captures->mask)
-		return;
-	bucket = calloc(mask + 1, sizeof *bucket);
-	if (!bucket)
-		return;
-	for (size_t i = 0; i <= captures->mask; i++)
-		for (struct hf_capture *capture = captures->bucket[i], *next; capture; capture = next) {
-			next = capture->next;
-			capture->next = bucket[capture->hash & mask];
-			bucket[capture->hash & mask] = capture;
-		}
-	free(captures->bucket);
-	captures->bucket = bucket;
-	captures->mask = mask;
-}
-
-static struct hf_capture *new_capture(struct hf_captures *all, const char *path, uint64_t hash)
-{
-	size_t size = strlen(path) + 1;
-	struct hf_capture *capture = calloc(1, sizeof *capture + size);
-	pthread_condattr_t attr;
-
-	if (!capture)
-		return NULL;
-	capture->all = all;
-	capture->common = all->common;
-	capture->path = memcpy(capture + 1, path, size);
-	capture->hash = hash;
-	atomic_init(&capture->version, 1);
-	pthread_mutex_init(&capture->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&capture->changed, &attr);
-	pthread_condattr_destroy(&attr);
-	hf_jobs_init_capture(capture);
-	return capture;
-}
-
-/* What was found out of a file or directory. */
-struct found {
-	const struct hf_box *box;
-	const struct hf_codec *codec; /* NULL: it is no capture */
-	struct hf_members *members;   /* borrowed */
-	struct hf_stamp stamp;
-};
-
-static int add(struct hf_captures *all, const char *path, uint64_t hash, const struct found *found,
-	       struct hf_capture **ret_capture)
-{
-	struct hf_captures *captures = all;
-	struct hf_capture *capture;
-
-	pthread_mutex_lock(&captures->lock);
-	capture = look_up(captures, path, hash);
-	if (!capture) {
-		capture = new_capture(all, path, hash);
-		if (capture) {
-			capture->box = found->box;
-			capture->codec = found->codec;
-			capture->stamp = found->stamp;
-			capture->members = hf_members_ref(found->members);
-			capture->next = captures->bucket[hash & captures->mask];
-			captures->bucket[hash & captures->mask] = capture;
-			captures->count++;
-			grow(captures);
-		}
-	}
-	pthread_mutex_unlock(&captures->lock);
-	*ret_capture = capture;
-	return capture ? 0 : HF_ERR_NOMEM;
+	*ret_capture = hf_table_add(all, path, found);
+	return *ret_capture ? 0 : HF_ERR_NOMEM;
 }
 
 /* A description that can be read now, though it has not changed. With the lock held. */
-static bool is_read_at_last(const struct hf_capture *capture, const struct found *found)
+static bool is_read_at_last(const struct hf_capture *capture, const struct hf_found *found)
 {
 	return capture->members && capture->members->unread && !(found->members && found->members->unread);
 }
 
 /* Begins a new version, of content that was just recognised (codec NULL: not recognised any more). False: it is known
  * already. */
-static bool renew(struct hf_capture *capture, const struct found *found)
+static bool renew(struct hf_capture *capture, const struct hf_found *found)
 {
 	struct hf_captures *all = capture->all;
 	struct hf_facts *facts = NULL;
@@ -203,7 +71,7 @@ static bool renew(struct hf_capture *capture, const struct found *found)
 		hf_facts_forget(facts, all->common->cache);
 		hf_facts_unref(facts);
 	}
-	hf_jobs_notify(all, capture);
+	hf_jobs_notify(capture);
 	if (!was_gone)
 		hf_common_log(all->common, 6, found->codec ? "%s: changed" : "%s: gone", capture->path);
 	return true;
@@ -241,7 +109,7 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool *ret_
 {
 	const int64_t begun_ns = hf_now_ns();
 	struct hf_stamp now = hf_stamp_of(st);
-	struct found found = {.box = NULL};
+	struct hf_found found = {.box = NULL};
 	struct hf_access access;
 	bool same;
 	int err;
@@ -262,7 +130,7 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool *ret_
 		return err;
 	/* What could not be read may be readable the next time: that is not remembered, and it is looked at again. */
 	if (err)
-		found = (struct found){.box = NULL};
+		found = (struct hf_found){.box = NULL};
 	else
 		found.stamp.beside = now.beside;
 	if (renew(capture, &found) && !err)
@@ -273,12 +141,12 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool *ret_
 }
 
 /* Adds a capture as the catalogue has it. */
-static int add_recalled(struct hf_captures *all, const char *path, uint64_t hash, const struct hf_catalogue_entry *entry,
-			const struct found *found, struct hf_capture **ret_capture)
+static int add_recalled(struct hf_captures *all, const char *path, const struct hf_catalogue_entry *entry,
+			const struct hf_found *found, struct hf_capture **ret_capture)
 {
 	struct hf_capture *capture;
 	struct hf_facts *facts;
-	int err = add(all, path, hash, found, &capture);
+	int err = add(all, path, found, &capture);
 
 	if (err)
 		return err;
@@ -302,15 +170,8 @@ static int add_recalled(struct hf_captures *all, const char *path, uint64_t hash
 	return 0;
 }
 
-static void remember_plain(struct hf_captures *captures, uint64_t hash, const struct hf_stamp *stamp)
-{
-	pthread_mutex_lock(&captures->lock);
-	known_plain(captures, hash, stamp, true);
-	pthread_mutex_unlock(&captures->lock);
-}
-
 /* A new file that is recognised, unless it is part of a capture with a description. */
-static int add_file(struct hf_captures *all, const char *path, uint64_t hash, struct found *found,
+static int add_file(struct hf_captures *all, const char *path, struct hf_found *found,
 		    const struct hf_catalogue_entry *entry, struct hf_capture **ret_capture)
 {
 	bool member;
@@ -322,8 +183,8 @@ static int add_file(struct hf_captures *all, const char *path, uint64_t hash, st
 	if (err)
 		return err;
 	if (entry)
-		return add_recalled(all, path, hash, entry, found, ret_capture);
-	err = add(all, path, hash, found, ret_capture);
+		return add_recalled(all, path, entry, found, ret_capture);
+	err = add(all, path, found, ret_capture);
 	if (!err)
 		hf_memory_put(*ret_capture, NULL);
 	return err;
@@ -339,10 +200,10 @@ static int unread(const struct hf_captures *all, const char *path, int err)
 }
 
 /* A new file: as the catalogue has it, or as it looks. */
-static int find_file(struct hf_captures *all, const char *path, uint64_t hash, const struct stat *st,
+static int find_file(struct hf_captures *all, const char *path, const struct stat *st,
 		     struct hf_capture **ret_capture)
 {
-	struct found found = {.stamp = hf_stamp_of(st)};
+	struct hf_found found = {.stamp = hf_stamp_of(st)};
 	struct hf_catalogue_entry entry;
 	int err;
 
@@ -350,10 +211,10 @@ static int find_file(struct hf_captures *all, const char *path, uint64_t hash, c
 		found.box = entry.box;
 		found.codec = entry.codec;
 		if (entry.kind == HF_CATALOGUE_PLAIN) {
-			remember_plain(all, hash, &found.stamp);
+			hf_plain_remember(all, path, &found.stamp);
 			err = 0;
 		} else {
-			err = add_file(all, path, hash, &found, &entry, ret_capture);
+			err = add_file(all, path, &found, &entry, ret_capture);
 		}
 		hf_catalogue_clear(&entry);
 		return err;
@@ -363,8 +224,8 @@ static int find_file(struct hf_captures *all, const char *path, uint64_t hash, c
 	if (err)
 		return unread(all, path, err);
 	if (found.codec)
-		return add_file(all, path, hash, &found, NULL, ret_capture);
-	remember_plain(all, hash, &found.stamp);
+		return add_file(all, path, &found, NULL, ret_capture);
+	hf_plain_remember(all, path, &found.stamp);
 	hf_memory_put_plain(all, path, &found.stamp);
 	return 0;
 }
@@ -383,7 +244,7 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 {
 	const struct hf_archive *archive = capture->all->archive;
 	const int64_t begun_ns = hf_now_ns();
-	struct found found = {.stamp = hf_stamp_of(st)};
+	struct hf_found found = {.stamp = hf_stamp_of(st)};
 	struct hf_members *members;
 	struct hf_access access;
 	bool same;
@@ -429,10 +290,10 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 }
 
 /* A description that is new. HF_ERR_NOT_FOUND if it is none. */
-static int find_described(struct hf_captures *all, const char *path, uint64_t hash, const char *ini, const struct stat *st,
+static int find_described(struct hf_captures *all, const char *path, const char *ini, const struct stat *st,
 			  struct hf_capture **ret_capture)
 {
-	struct found found = {.stamp = hf_stamp_of(st)};
+	struct hf_found found = {.stamp = hf_stamp_of(st)};
 	struct hf_catalogue_entry entry;
 	int err;
 
@@ -449,14 +310,14 @@ static int find_described(struct hf_captures *all, const char *path, uint64_t ha
 	}
 	if (!hf_memory_recall(all, path, st, &entry)) {
 		if (entry.kind == HF_CATALOGUE_INDEXED && entry.codec == found.codec) {
-			err = add_recalled(all, path, hash, &entry, &found, ret_capture);
+			err = add_recalled(all, path, &entry, &found, ret_capture);
 			hf_catalogue_clear(&entry);
 			hf_members_unref(found.members);
 			return err;
 		}
 		hf_catalogue_clear(&entry);
 	}
-	err = add(all, path, hash, &found, ret_capture);
+	err = add(all, path, &found, ret_capture);
 	if (!err && found.codec != &hf_members_unknown)
 		hf_memory_put(*ret_capture, NULL);
 	hf_members_unref(found.members);
@@ -465,12 +326,7 @@ static int find_described(struct hf_captures *all, const char *path, uint64_t ha
 
 struct hf_capture *hf_capture_known(struct hf_captures *all, const char *path)
 {
-	struct hf_capture *capture;
-
-	pthread_mutex_lock(&all->lock);
-	capture = look_up(all, path, XXH3_64bits(path, strlen(path)));
-	pthread_mutex_unlock(&all->lock);
-	return capture;
+	return hf_table_find(all, path);
 }
 
 bool hf_capture_is_described(struct hf_capture *capture)
@@ -540,7 +396,7 @@ int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)
 /* ---- either ---- */
 
 /* What is known of it is looked at anew; what is not, for the first time. */
-static int find(struct hf_captures *all, const char *path, uint64_t hash, const struct stat *st, struct hf_capture *known,
+static int find(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture *known,
 		struct hf_capture **ret_capture)
 {
 	char ini[HF_PATH_SIZE];
@@ -551,19 +407,19 @@ static int find(struct hf_captures *all, const char *path, uint64_t hash, const 
 	if (hf_err_is_shortage(err))
 		return err;
 	if (!known && !err) {
-		err = find_described(all, path, hash, ini, &ini_st, ret_capture);
-		return err == HF_ERR_NOT_FOUND && S_ISREG(st->st_mode) ? find_file(all, path, hash, st, ret_capture)
+		err = find_described(all, path, ini, &ini_st, ret_capture);
+		return err == HF_ERR_NOT_FOUND && S_ISREG(st->st_mode) ? find_file(all, path, st, ret_capture)
 		       : hf_err_is_shortage(err) ? err : 0;
 	}
 	if (!known)
-		return S_ISREG(st->st_mode) ? find_file(all, path, hash, st, ret_capture) : 0;
+		return S_ISREG(st->st_mode) ? find_file(all, path, st, ret_capture) : 0;
 	if (!err) {
 		err = refresh_described(known, ini, &ini_st, &gone);
 	} else if (S_ISREG(st->st_mode)) {
 		err = refresh(known, st, &gone);
 	} else {
 		err = 0;
-		if (renew(known, &(struct found){.box = NULL}))
+		if (renew(known, &(struct hf_found){.box = NULL}))
 			hf_memory_put(known, NULL);
 	}
 	if (!err && !gone)
@@ -574,21 +430,16 @@ static int find(struct hf_captures *all, const char *path, uint64_t hash, const 
 /* hf_capture_find, with the error of what cannot be read. */
 static int find_readable(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture)
 {
-	struct hf_captures *captures = all;
-	struct hf_stamp stamp = hf_stamp_of(st);
-	uint64_t hash = XXH3_64bits(path, strlen(path));
+	const struct hf_stamp stamp = hf_stamp_of(st);
 	struct hf_capture *known;
-	bool plain = false;
 
 	*ret_capture = NULL;
 	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
 		return 0;
-	pthread_mutex_lock(&captures->lock);
-	known = look_up(captures, path, hash);
-	if (!known && S_ISREG(st->st_mode))
-		plain = known_plain(captures, hash, &stamp, false);
-	pthread_mutex_unlock(&captures->lock);
-	return plain ? 0 : find(all, path, hash, st, known, ret_capture);
+	known = hf_table_find(all, path);
+	if (!known && S_ISREG(st->st_mode) && hf_plain_is_known(all, path, &stamp))
+		return 0;
+	return find(all, path, st, known, ret_capture);
 }
 
 int hf_capture_find(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture)
@@ -617,11 +468,11 @@ int hf_capture_check(struct hf_capture *capture, struct stat *ret_st)
 	if (err && err != HF_ERR_NOT_FOUND)
 		return err;
 	if (err || (!S_ISREG(ret_st->st_mode) && !S_ISDIR(ret_st->st_mode))) {
-		if (renew(capture, &(struct found){.box = NULL}))
+		if (renew(capture, &(struct hf_found){.box = NULL}))
 			hf_memory_put(capture, NULL);
 		return HF_ERR_NOT_FOUND;
 	}
-	err = find(capture->all, capture->path, capture->hash, ret_st, capture, &found);
+	err = find(capture->all, capture->path, ret_st, capture, &found);
 	if (!err && !found)
 		err = HF_ERR_NOT_FOUND;
 	if (!err)
@@ -629,19 +480,4 @@ int hf_capture_check(struct hf_capture *capture, struct stat *ret_st)
 	if (!err)
 		show_access(capture, ret_st);
 	return err;
-}
-
-void hf_captures_each(struct hf_captures *captures, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx)
-{
-	pthread_mutex_lock(&captures->lock);
-	for (size_t i = 0; i <= captures->mask; i++)
-		for (struct hf_capture *capture = captures->bucket[i]; capture; capture = capture->next)
-			fn(ctx, capture);
-	pthread_mutex_unlock(&captures->lock);
-}
-
-enum hf_capture_state hf_capture_told_state(const struct hf_capture *capture)
-{
-	return capture->state == HF_CAPTURE_READY && hf_facts_has_failed(capture->facts) ? HF_CAPTURE_FAILED
-											 : capture->state;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All captures of an archive: opening and closing what they share, and what is told of all of them. */
 #include "fs/capture/captures.h"
+#include "fs/capture/spooler.h"
 #include "index/spool.h"
 
 #include <stdio.h>
@@ -46,6 +47,11 @@ static size_t shed(void *ctx)
 	return hf_held_shed(all->held) + hf_opens_shed(&all->opens);
 }
 
+static int index_now(struct hf_capture *capture, struct hf_diag *diag)
+{
+	return hf_capture_index(capture, true, NULL, NULL, NULL, diag);
+}
+
 int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *options)
 {
 	int err;
@@ -60,7 +66,11 @@ int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *option
 	hf_executables_init(&all->executables);
 	all->executables.cache = all->common->cache;
 	hf_jobs_init(all);
-	err = hf_captures_init(all);
+	all->index_now = index_now;
+	all->want_spool = hf_spooler_want;
+	err = hf_table_init(all);
+	if (hf_plain_init(all) && !err)
+		err = HF_ERR_NOMEM;
 	all->descriptors->shed = shed;
 	all->descriptors->ctx = all;
 	if (open_index_dir(all, options) && !err)
@@ -100,7 +110,8 @@ void hf_captures_close(struct hf_captures *all)
 {
 	hf_memory_fini(all);
 	hf_jobs_fini(all);
-	hf_captures_fini(all);
+	hf_table_fini(all);
+	hf_plain_fini(all);
 	pthread_mutex_destroy(&all->params_access.lock);
 	hf_views_fini(&all->views);
 	hf_index_dir_fini(&all->index_dir);

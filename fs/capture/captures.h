@@ -34,6 +34,11 @@ struct hf_captures {
 	void (*on_change)(void *ctx, struct hf_capture *capture);
 	int (*each)(void *ctx, hf_capture_fn fn, void *fn_ctx);
 	void *ctx;
+	/* What goes up inside of this folder, set by captures.c: indexing in the background and at once, telling of a change,
+	 * making a spool. */
+	struct hf_job index_job, notice_job;
+	int (*index_now)(struct hf_capture *capture, struct hf_diag *diag);
+	void (*want_spool)(void *open);
 
 	struct hf_views views;
 	struct hf_params_access params_access;
@@ -64,8 +69,26 @@ void hf_captures_close(struct hf_captures *all);
 /* Those who wait for a capture look whether all is to end. */
 void hf_captures_wake(struct hf_captures *all);
 
-/* The table alone (capture.c). */
-int hf_captures_init(struct hf_captures *all);
-void hf_captures_fini(struct hf_captures *all);
+/* ---- the table (table.c), and files that are no captures (plain.c) ---- */
+
+/* What was found out of a file or directory. */
+struct hf_found {
+	const struct hf_box *box;
+	const struct hf_codec *codec; /* NULL: it is no capture */
+	struct hf_members *members;   /* borrowed */
+	struct hf_stamp stamp;
+};
+
+int hf_table_init(struct hf_captures *all);
+void hf_table_fini(struct hf_captures *all);
+/* NULL if there is none. */
+struct hf_capture *hf_table_find(struct hf_captures *all, const char *path);
+/* The one that is there, or a new one; NULL: out of memory. */
+struct hf_capture *hf_table_add(struct hf_captures *all, const char *path, const struct hf_found *found);
+
+int hf_plain_init(struct hf_captures *all);
+void hf_plain_fini(struct hf_captures *all);
+bool hf_plain_is_known(struct hf_captures *all, const char *path, const struct hf_stamp *stamp);
+void hf_plain_remember(struct hf_captures *all, const char *path, const struct hf_stamp *stamp);
 
 #endif

@@ -165,7 +165,7 @@ static unsigned queue_waiting(struct hf_index_dir *dir, unsigned most)
 		if (oldest.capture->state == HF_CAPTURE_WAITING)
 			oldest.capture->state = HF_CAPTURE_UNKNOWN;
 		pthread_mutex_unlock(&oldest.capture->lock);
-		hf_jobs_add(dir->all, oldest.capture, false);
+		hf_jobs_add(oldest.capture, false);
 	}
 	return count;
 }

@@ -8,29 +8,6 @@
 /* Between two looks whether another process has finished a capture. */
 #define AGAIN_NS (INT64_C(500) * 1000000)
 
-static void add(struct hf_captures *all, struct hf_capture *capture, bool urgent, int64_t delay_ns)
-{
-	pthread_mutex_lock(&capture->lock);
-	if (capture->state == HF_CAPTURE_UNKNOWN)
-		capture->state = HF_CAPTURE_QUEUED;
-	if (capture->state == HF_CAPTURE_QUEUED || (capture->state == HF_CAPTURE_READY && capture->repair)) {
-		hf_job_submit_after(all->common->exec, &capture->job, delay_ns);
-		if (urgent)
-			hf_job_hurry(&capture->job);
-	}
-	pthread_mutex_unlock(&capture->lock);
-}
-
-void hf_jobs_add(struct hf_captures *all, struct hf_capture *capture, bool urgent)
-{
-	add(all, capture, urgent, 0);
-}
-
-void hf_jobs_hurry(struct hf_capture *capture)
-{
-	hf_job_hurry(&capture->job);
-}
-
 static int run_index(struct hf_job *job, struct hf_worker *worker)
 {
 	struct hf_capture *capture = (struct hf_capture *)((char *)job - offsetof(struct hf_capture, job));
@@ -46,7 +23,7 @@ static int run_index(struct hf_job *job, struct hf_worker *worker)
 	 * out; if that happened too often it is not queued any more. */
 	if (!hf_stopping(all->common) && (err == HF_ERR_BUSY || err == HF_ERR_CHANGED || err == HF_ERR_CANCELLED ||
 			     hf_err_is_shortage(err)))
-		add(all, capture, false, AGAIN_NS);
+		hf_jobs_add_after(capture, false, AGAIN_NS);
 	return err;
 }
 
@@ -84,19 +61,6 @@ static int run_notice(struct hf_job *job, struct hf_worker *worker)
 	(void)worker;
 	capture->all->on_change(capture->all->ctx, capture);
 	return 0;
-}
-
-void hf_jobs_notify(struct hf_captures *all, struct hf_capture *capture)
-{
-	if (all->on_change)
-		hf_job_submit(all->common->exec, &capture->notice);
-}
-
-void hf_jobs_init_capture(struct hf_capture *capture)
-{
-	capture->job = (struct hf_job){
-		.fn = run_index, .done = end_index, .work = HF_WORK_INDEX, .urgency = HF_LATER};
-	capture->notice = (struct hf_job){.fn = run_notice, .work = HF_WORK_SERVE};
 }
 
 static bool add_found(void *ctx, const char *path, const char *view_dir)
@@ -161,6 +125,9 @@ void hf_jobs_init(struct hf_captures *all)
 
 	pthread_mutex_init(&jobs->lock, NULL);
 	pthread_cond_init(&jobs->idle, NULL);
+	all->index_job = (struct hf_job){
+		.fn = run_index, .done = end_index, .work = HF_WORK_INDEX, .urgency = HF_LATER};
+	all->notice_job = (struct hf_job){.fn = run_notice, .work = HF_WORK_SERVE};
 	jobs->walk = (struct hf_job){.fn = run_walk, .done = end_walk, .work = HF_WORK_CHORE};
 	jobs->tell_idle = (struct hf_job){.fn = run_tell_idle, .work = HF_WORK_CHORE};
 }

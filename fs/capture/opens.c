@@ -8,55 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Whether the stream has one hart only and is, as it is, its codec's view of it. */
-bool hf_open_is_original(const struct hf_open *open, size_t view)
-{
-	const struct hf_index_hart *harts;
-
-	return (open->stream->info.flags & HF_STREAM_ORIGINAL) && hf_views[view] == open->stream->codec->original &&
-	       hf_index_harts(open->index, &harts) == 1 && !hf_index_has_holes(open->index);
-}
-
-static struct hf_view_key key_of(const struct hf_captures *all, const struct hf_companion *companion, size_t view)
-{
-	const struct hf_enc_ops *ops = hf_fs_view_ops(view);
-
-	return (struct hf_view_key){
-		.ops = ops,
-		.params = ops && ops->flags & HF_ENC_SYMBOLS ? companion->params : hf_view_params(&all->views, view),
-		.options = all->views.options[view],
-	};
-}
-
-const char *hf_open_options(const struct hf_open *open, size_t view)
-{
-	return open->capture->all->views.options[view];
-}
-
-size_t hf_open_views(struct hf_capture *capture, const struct hf_companion *companion, struct hf_view_key *key)
-{
-	const struct hf_captures *all = capture->all;
-	const struct hf_codec *codec = capture->codec;
-	size_t n = 0;
-
-	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
-		if (all->views.wanted[i] && i != HF_VIEW_PROGRAM && (i != HF_VIEW_RECORDS || (codec && codec->records)))
-			key[n++] = key_of(all, companion, i);
-	return n;
-}
-
-/* Whether there is a table for the view: not for what the stream cannot have, or is itself. */
-bool hf_open_has_table(const struct hf_open *open, size_t view)
-{
-	const struct hf_stream *stream = open->stream;
-
-	if (!open->capture->all->views.wanted[view] || !stream || view == HF_VIEW_PROGRAM)
-		return false;
-	if (view == HF_VIEW_RECORDS)
-		return hf_index_records(open->index);
-	return !hf_enc_refusal(hf_fs_view_ops(view), &stream->info) && !hf_open_is_original(open, view);
-}
-
 void hf_open_discard_files(const struct hf_open *open, int why)
 {
 	struct hf_view_key key[HF_VIEW_COUNT];
@@ -107,7 +58,7 @@ static int open_tables(struct hf_open *open)
 	if (!open->table)
 		return HF_ERR_NOMEM;
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
-		struct hf_view_key key = key_of(all, &open->companion, i);
+		struct hf_view_key key = hf_open_view_key(all, &open->companion, i);
 		int err;
 
 		if (!hf_open_has_table(open, i))
@@ -124,6 +75,32 @@ static int open_tables(struct hf_open *open)
 		open->missing |= !open->table[i];
 	}
 	return 0;
+}
+
+bool hf_open_remove_damaged(struct hf_open *open)
+{
+	struct hf_captures *all = open->capture->all;
+	const bool first = !atomic_exchange(&open->blamed, true);
+	bool any = open->index && hf_index_is_damaged(open->index);
+
+	if (any) {
+		hf_index_remove(open->index);
+		if (first)
+			hf_common_log(all->common, 4, "%s: index file %s is damaged; it is made again", open->capture->path,
+				  hf_index_name(open->index));
+	}
+	for (size_t i = 0; open->table && i < HF_VIEW_COUNT; i++) {
+		const struct hf_view_table *table = open->table[i];
+
+		if (!table || !hf_view_table_is_damaged(table))
+			continue;
+		any = true;
+		hf_view_table_remove(table);
+		if (first)
+			hf_common_log(all->common, 4, "%s: index file %s is damaged; it is made again", open->capture->path,
+				  hf_view_table_name(table));
+	}
+	return any;
 }
 
 /* It is of no use, or cannot be read. */
@@ -153,6 +130,23 @@ static bool is_plausible(const struct hf_open *open)
 	       (stream < file && hf_index_damage(open->index, &damage));
 }
 
+static void attach_spool(struct hf_open *open)
+{
+	struct hf_captures *all = open->capture->all;
+
+	if (!all->common->options.spool_bytes)
+		return;
+	open->spooling = (struct hf_spooling){
+		.dirfd = all->index_fd,
+		.identity = open->trace.identity,
+		.wanted = all->want_spool,
+		.ctx = open,
+		.reads = &all->common->metrics.spool_reads,
+		.damaged = &all->common->metrics.spools_damaged,
+	};
+	hf_block_source_spool(open->source, &open->spooling);
+}
+
 /* What there is in the index directory. HF_ERR_NOT_FOUND also if it is of no use: then it is not there any more. */
 static int open_indexed(struct hf_open *open)
 {
@@ -169,7 +163,7 @@ static int open_indexed(struct hf_open *open)
 			open->source = NULL;
 			return err;
 		}
-		hf_spooler_attach(open);
+		attach_spool(open);
 		err = open_stream(open);
 		/* A bad disk under the archive is not the index' fault. */
 		if (err && err != HF_ERR_STATE)

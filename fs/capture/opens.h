@@ -93,6 +93,8 @@ unsigned hf_open_files(const struct hf_open *open);
 bool hf_open_is_original(const struct hf_open *open, size_t view);
 /* Whether there is a table for the view: not for what the stream cannot have, or is itself. */
 bool hf_open_has_table(const struct hf_open *open, size_t view);
+/* The key of its table. */
+struct hf_view_key hf_open_view_key(const struct hf_captures *all, const struct hf_companion *companion, size_t view);
 /* Sets open->facts, as the index has them. HF_ERR_MISMATCH: others are known; HF_ERR_NOT_FOUND: a table is missing whose
  * size nobody knows. */
 int hf_open_take_facts(struct hf_open *open);

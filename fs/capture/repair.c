@@ -9,31 +9,6 @@
 /* Nothing is there that could be opened. */
 enum { ABSENT = 1 };
 
-/* With the lock held: whether it is time. The share of the time that goes into repairs is bounded, however often files are
- * damaged. */
-static bool may_begin(struct hf_capture *capture)
-{
-	if (capture->repair)
-		return true;
-	if (hf_now_ns() - capture->repaired_ns < capture->repair_ns)
-		return false;
-	capture->repair = true;
-	return true;
-}
-
-void hf_capture_repair(struct hf_capture *capture, uint64_t version)
-{
-	struct hf_captures *all = capture->all;
-	bool begin;
-
-	pthread_mutex_lock(&capture->lock);
-	begin = capture->version == version && capture->state == HF_CAPTURE_READY && !capture->facts->recalled &&
-		may_begin(capture);
-	pthread_mutex_unlock(&capture->lock);
-	if (begin && !all->common->options.no_index)
-		hf_jobs_add(all, capture, true);
-}
-
 static int try_open(struct hf_capture *capture, uint64_t version, int view, struct hf_open **ret_open)
 {
 	int err = hf_open_get(capture, version, ret_open);
@@ -78,38 +53,12 @@ int hf_capture_reopen(struct hf_capture *capture, uint64_t version, int view, un
 	hf_capture_repair(capture, version);
 	/* Where nothing is indexed in the background, it is done here. */
 	if (wait_ms && capture->all->common->options.no_index)
-		done = !hf_capture_index(capture, true, NULL, NULL, NULL, &diag);
+		done = !capture->all->index_now(capture, &diag);
 	else if (wait_ms)
 		done = await(capture, version, wait_ms);
 	if (done)
 		err = try_open(capture, version, view, ret_open);
 	return err == ABSENT ? HF_ERR_STATE : err;
-}
-
-bool hf_open_remove_damaged(struct hf_open *open)
-{
-	struct hf_captures *all = open->capture->all;
-	const bool first = !atomic_exchange(&open->blamed, true);
-	bool any = open->index && hf_index_is_damaged(open->index);
-
-	if (any) {
-		hf_index_remove(open->index);
-		if (first)
-			hf_common_log(all->common, 4, "%s: index file %s is damaged; it is made again", open->capture->path,
-				  hf_index_name(open->index));
-	}
-	for (size_t i = 0; open->table && i < HF_VIEW_COUNT; i++) {
-		const struct hf_view_table *table = open->table[i];
-
-		if (!table || !hf_view_table_is_damaged(table))
-			continue;
-		any = true;
-		hf_view_table_remove(table);
-		if (first)
-			hf_common_log(all->common, 4, "%s: index file %s is damaged; it is made again", open->capture->path,
-				  hf_view_table_name(table));
-	}
-	return any;
 }
 
 void hf_open_blame(struct hf_open *open, int err)

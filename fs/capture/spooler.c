@@ -73,7 +73,7 @@ static void end_spool(struct hf_job *job, int err)
 	free(job);
 }
 
-static void want(void *ctx)
+void hf_spooler_want(void *ctx)
 {
 	const struct hf_open *open = ctx;
 	struct spool_job *spool = malloc(sizeof *spool);
@@ -84,21 +84,4 @@ static void want(void *ctx)
 				    .capture = open->capture,
 				    .version = open->version};
 	hf_job_submit(open->capture->all->common->exec, &spool->job);
-}
-
-void hf_spooler_attach(struct hf_open *open)
-{
-	struct hf_captures *all = open->capture->all;
-
-	if (!all->common->options.spool_bytes)
-		return;
-	open->spooling = (struct hf_spooling){
-		.dirfd = all->index_fd,
-		.identity = open->trace.identity,
-		.wanted = want,
-		.ctx = open,
-		.reads = &all->common->metrics.spool_reads,
-		.damaged = &all->common->metrics.spools_damaged,
-	};
-	hf_block_source_spool(open->source, &open->spooling);
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When spools are made: a stream that cannot be entered in the middle and is read again and again asks for one, and they
- * are made one after another. Internal to this folder.
+ * When spools are made: a stream that cannot be entered in the middle and is read again and again asks for one, which a job
+ * makes.
  */
 #ifndef HF_FS_SPOOLER_H
 #define HF_FS_SPOOLER_H
 
-struct hf_open;
-
-/* Lets the source of a capture that is being opened use spools, if the options allow them. */
-void hf_spooler_attach(struct hf_open *open);
+/* The stream of that open capture (a struct hf_open) is to have a spool: hf_spooling.wanted. */
+void hf_spooler_want(void *open);
 
 #endif

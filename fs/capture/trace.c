@@ -213,3 +213,31 @@ void hf_trace_close(struct hf_trace *trace)
 	hf_members_unref(trace->members);
 	*trace = (struct hf_trace){.file = NULL};
 }
+
+/* Why a description is no good, for info.json; NULL: it is. */
+static void complain(struct hf_capture *capture, const struct hf_setup_error *error)
+{
+	char *text = NULL, *old, line[16] = "";
+
+	if (error && error->line)
+		snprintf(line, sizeof line, ":%u", (unsigned)error->line);
+	if (error && asprintf(&text, "%s%s: %s", error->file, line, error->text) < 0)
+		text = NULL;
+	pthread_mutex_lock(&capture->lock);
+	old = capture->complaint;
+	capture->complaint = text;
+	pthread_mutex_unlock(&capture->lock);
+	free(old);
+}
+
+int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
+			  struct hf_diag *diag)
+{
+	struct hf_setup_error error;
+	int err = hf_trace_open(capture, stamp, ret_trace, &error);
+
+	if (err == HF_ERR_CHANGED)
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	complain(capture, err && *error.text ? &error : NULL);
+	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, error.line) : 0;
+}

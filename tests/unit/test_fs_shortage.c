@@ -166,7 +166,7 @@ static void test_indexing(unsigned left)
 	begin(false);
 	CHECK_EQ(hf_capture_at(&t.fs->captures, "x.stf", &capture), 0);
 	take_descriptors(left);
-	hf_jobs_add(&t.fs->captures, capture, true);
+	hf_jobs_add(capture, true);
 	hf_fst_sleep_ms(300);
 	CHECK(state_of(capture) != HF_CAPTURE_FAILED);
 	give_descriptors();

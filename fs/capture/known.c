@@ -16,52 +16,6 @@
 /* Somebody else who opens it reads the archive, and that may take long: nobody waits for him longer than for an index. */
 enum { OPEN_MS = 2000 };
 
-/* Commands, "mount --wait" too, print it themselves: no more than a notice. */
-static void log_failure(const struct hf_capture *capture, const struct hf_facts *facts)
-{
-	char text[HF_FAILURE_SIZE];
-
-	hf_facts_failure(facts, text, sizeof text);
-	hf_common_log(capture->all->common, capture->all->common->options.no_index ? 7 : 5, "%s: %s", capture->path, text);
-}
-
-void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_facts *facts)
-{
-	const bool failed = hf_facts_has_failed(facts);
-	struct hf_facts *old = NULL;
-	bool settled = false, news, told = false;
-
-	pthread_mutex_lock(&capture->lock);
-	if (capture->version == version && (!capture->facts || capture->facts->recalled)) {
-		old = capture->facts;
-		capture->facts = hf_facts_ref(facts);
-		capture->state = facts->failure.code ? HF_CAPTURE_FAILED : HF_CAPTURE_READY;
-		capture->failed_ns = hf_now_ns();
-		pthread_cond_broadcast(&capture->changed);
-		settled = true;
-		told = failed && capture->told == version + 1;
-		if (failed)
-			capture->told = version + 1;
-	}
-	pthread_mutex_unlock(&capture->lock);
-	if (settled && failed && !told)
-		log_failure(capture, facts);
-	news = settled && !(old && hf_facts_same(old, facts));
-	hf_facts_unref(old);
-	if (!news)
-		return;
-	hf_memory_put(capture, facts);
-	hf_jobs_notify(capture->all, capture);
-}
-
-int hf_capture_facts_now(struct hf_capture *capture, struct hf_facts **ret_facts)
-{
-	pthread_mutex_lock(&capture->lock);
-	*ret_facts = capture->facts ? hf_facts_ref(capture->facts) : NULL;
-	pthread_mutex_unlock(&capture->lock);
-	return *ret_facts ? 0 : HF_ERR_BUSY;
-}
-
 /* A failure of long ago may have passed: forgets it. With the lock held; what is to be let go is returned. */
 static struct hf_facts *forget_failure(struct hf_capture *capture)
 {
@@ -90,7 +44,7 @@ static int find_index(struct hf_capture *capture, bool urgent)
 	}
 	if (err == HF_ERR_NOT_FOUND) {
 		if (!all->common->options.no_index)
-			hf_jobs_add(all, capture, urgent);
+			hf_jobs_add(capture, urgent);
 		return 0;
 	}
 	if (err == HF_ERR_CHANGED || err == HF_ERR_BUSY)
@@ -99,7 +53,7 @@ static int find_index(struct hf_capture *capture, bool urgent)
 	if (hf_err_is_shortage(err)) {
 		if (all->common->options.no_index)
 			return err;
-		hf_jobs_add(all, capture, urgent);
+		hf_jobs_add(capture, urgent);
 		return 0;
 	}
 	diag.code = err;
@@ -163,7 +117,7 @@ static void forget_recalled(struct hf_capture *capture, struct hf_facts *recalle
 		return;
 	hf_facts_unref(recalled);
 	hf_memory_put(capture, NULL);
-	hf_jobs_notify(capture->all, capture);
+	hf_jobs_notify(capture);
 }
 
 int hf_capture_confirm(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **facts)
@@ -187,24 +141,3 @@ int hf_capture_confirm(struct hf_capture *capture, unsigned wait_ms, struct hf_f
 	return err == HF_ERR_BUSY ? HF_ERR_CHANGED : err;
 }
 
-double hf_capture_percent(const struct hf_capture *capture)
-{
-	const struct hf_build_progress *progress = &capture->progress;
-
-	if (capture->state == HF_CAPTURE_READY)
-		return 100;
-	if (capture->state != HF_CAPTURE_INDEXING || !progress->total)
-		return 0;
-	return progress->done >= progress->total ? 100 : 100.0 * (double)progress->done / (double)progress->total;
-}
-
-double hf_capture_seconds_left(const struct hf_capture *capture)
-{
-	const struct hf_build_progress *progress = &capture->progress;
-	double spent = (double)(hf_now_ns() - capture->started_ns) / 1e9;
-
-	/* In the first moments any number would be a guess. */
-	if (capture->state != HF_CAPTURE_INDEXING || !progress->done || progress->done > progress->total || spent < 0.2)
-		return -1;
-	return spent * (double)(progress->total - progress->done) / (double)progress->done;
-}

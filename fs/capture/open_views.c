@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which views a capture has tables for, and what these depend on. */
+#include "fs/capture/captures.h"
+
+/* Whether the stream has one hart only and is, as it is, its codec's view of it. */
+bool hf_open_is_original(const struct hf_open *open, size_t view)
+{
+	const struct hf_index_hart *harts;
+
+	return (open->stream->info.flags & HF_STREAM_ORIGINAL) && hf_views[view] == open->stream->codec->original &&
+	       hf_index_harts(open->index, &harts) == 1 && !hf_index_has_holes(open->index);
+}
+
+struct hf_view_key hf_open_view_key(const struct hf_captures *all, const struct hf_companion *companion, size_t view)
+{
+	const struct hf_enc_ops *ops = hf_fs_view_ops(view);
+
+	return (struct hf_view_key){
+		.ops = ops,
+		.params = ops && ops->flags & HF_ENC_SYMBOLS ? companion->params : hf_view_params(&all->views, view),
+		.options = all->views.options[view],
+	};
+}
+
+const char *hf_open_options(const struct hf_open *open, size_t view)
+{
+	return open->capture->all->views.options[view];
+}
+
+size_t hf_open_views(struct hf_capture *capture, const struct hf_companion *companion, struct hf_view_key *key)
+{
+	const struct hf_captures *all = capture->all;
+	const struct hf_codec *codec = capture->codec;
+	size_t n = 0;
+
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
+		if (all->views.wanted[i] && i != HF_VIEW_PROGRAM && (i != HF_VIEW_RECORDS || (codec && codec->records)))
+			key[n++] = hf_open_view_key(all, companion, i);
+	return n;
+}
+
+/* Whether there is a table for the view: not for what the stream cannot have, or is itself. */
+bool hf_open_has_table(const struct hf_open *open, size_t view)
+{
+	const struct hf_stream *stream = open->stream;
+
+	if (!open->capture->all->views.wanted[view] || !stream || view == HF_VIEW_PROGRAM)
+		return false;
+	if (view == HF_VIEW_RECORDS)
+		return hf_index_records(open->index);
+	return !hf_enc_refusal(hf_fs_view_ops(view), &stream->info) && !hf_open_is_original(open, view);
+}
