@@ -2,8 +2,8 @@
 /*
  * struct hf_fs: the parts of a file system and what they share. Internal to this folder.
  *
- * Locks, in the order in which they may be taken: captures, a capture, opens, jobs; nodes, slices, the spooler, held
- * files, kept texts and control are leaves. None is held while something is decoded, indexed or read from a disk.
+ * Locks, in the order in which they may be taken: captures, a capture, opens, jobs, the executor; nodes, slices, held files,
+ * kept texts and control are leaves. None is held while something is decoded, indexed or read from a disk.
  */
 #ifndef HF_FS_CORE_H
 #define HF_FS_CORE_H
@@ -23,7 +23,6 @@
 #include "fs/tree/node.h"
 #include "fs/capture/opens.h"
 #include "fs/archive/params.h"
-#include "fs/base/pool.h"
 #include "fs/capture/repair.h"
 #include "fs/bytes/slice.h"
 #include "fs/capture/spooler.h"
@@ -77,7 +76,7 @@ struct hf_fs {
 	uid_t uid;                  /* whose .hartfs is */
 	gid_t gid;
 	struct hf_cache *cache;
-	struct hf_pool *pool;
+	struct hf_exec *exec;
 	struct hf_nodes nodes;
 	struct hf_captures captures;
 	struct hf_descriptors descriptors;
@@ -87,7 +86,6 @@ struct hf_fs {
 	struct hf_slices slices;
 	struct hf_executables executables;
 	struct hf_jobs jobs;
-	struct hf_spooler spooler;
 	struct hf_memory memory;
 	struct hf_control control;
 	struct hf_metrics metrics;

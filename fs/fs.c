@@ -78,8 +78,6 @@ static int start(struct hf_fs *fs)
 		hf_opens_limit(&fs->opens, fs->cache, fs->descriptors.opens);
 		fs->executables.cache = fs->cache;
 	}
-	if (!err)
-		err = hf_pool_new(fs->options.threads, &fs->pool);
 	return err;
 }
 
@@ -95,6 +93,21 @@ static int open_index_dir(struct hf_fs *fs, const struct hf_fs_options *options)
 	if (fs->index_fd < 0 && fs->index_dir.memdir)
 		fs->index_fd = hf_memdir_fd(fs->index_dir.memdir);
 	return err;
+}
+
+static int start_exec(struct hf_fs *fs)
+{
+	const unsigned cores = hf_exec_cores(), threads = fs->options.index_threads ? fs->options.index_threads : cores;
+	const struct hf_exec_limits limits = {.seats = {
+		[HF_WORK_DECODE] = fs->options.threads ? fs->options.threads : cores,
+		[HF_WORK_SERVE] = 4,
+		[HF_WORK_INDEX] = threads,
+		[HF_WORK_HELP] = 64,
+		[HF_WORK_SPOOL] = 1,
+		[HF_WORK_CHORE] = 4,
+	}};
+
+	return hf_exec_new(&limits, &fs->exec);
 }
 
 int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struct hf_diag *diag)
@@ -130,18 +143,18 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	fs->stop = (struct hf_stop){.wanted = is_stopping, .ctx = fs};
 	hf_opens_init(&fs->opens);
 	hf_slices_init(&fs->slices);
-	hf_spooler_init(&fs->spooler);
 	hf_executables_init(&fs->executables);
 	hf_control_init(&fs->control);
+	hf_jobs_init(fs);
 	err = hf_archive_init(&fs->archive, options->archive_fd, options->skip, options->skip_count);
+	if (start_exec(fs) && !err)
+		err = HF_ERR_NOMEM;
 	fs->archive.make_room = hf_descriptors_make_room;
 	fs->archive.ctx = fs;
 	if (open_index_dir(fs, options) && !err)
 		err = HF_ERR_NOMEM;
 	fs->archive.stop = &fs->stop;
 	if (hf_captures_init(&fs->captures) && !err)
-		err = HF_ERR_NOMEM;
-	if (hf_jobs_init(fs) && !err)
 		err = HF_ERR_NOMEM;
 	if (!err)
 		err = read_params(fs, options->params);
@@ -176,19 +189,16 @@ void hf_fs_close(struct hf_fs *fs)
 	hf_fs_stop(fs);
 	hf_slices_stop(&fs->slices);
 	hf_index_dir_stop(&fs->index_dir);
-	hf_jobs_fini(fs);
-	hf_spooler_stop(&fs->spooler);
-	if (fs->pool)
-		hf_pool_free(fs->pool);
-	/* Its thread tells the cache what indexes take. */
-	hf_memory_stop(fs);
+	hf_jobs_stop(fs);
+	if (fs->exec)
+		hf_exec_stop(fs->exec);
 	hf_opens_fini(&fs->opens);
 	hf_slices_fini(&fs->slices, fs->cache);
-	hf_spooler_fini(&fs->spooler);
 	hf_executables_fini(&fs->executables);
 	if (fs->cache)
 		hf_cache_free(fs->cache);
 	hf_memory_fini(fs);
+	hf_jobs_fini(fs);
 	hf_nodes_fini(&fs->nodes);
 	hf_captures_fini(&fs->captures);
 	hf_control_fini(&fs->control);
@@ -201,6 +211,7 @@ void hf_fs_close(struct hf_fs *fs)
 	hf_index_dir_fini(&fs->index_dir);
 	if (fs->options.index_fd >= 0)
 		close(fs->options.index_fd);
+	hf_exec_free(fs->exec);
 	free(fs);
 }
 

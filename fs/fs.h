@@ -201,8 +201,10 @@ bool hf_fs_index_trouble(struct hf_fs *fs, char *text, size_t size, size_t *ret_
 size_t hf_fs_failures(struct hf_fs *fs, void (*fn)(void *ctx, const char *path, const struct hf_diag *diag),
 		      void *ctx);
 /* Starts indexing of every capture of the archive behind the caller's back; hf_fs_idle waits until none is left. */
-int hf_fs_index_all(struct hf_fs *fs);
+void hf_fs_index_all(struct hf_fs *fs);
 void hf_fs_idle(struct hf_fs *fs);
+/* fn is called once, by another thread, when none is left; not after hf_fs_stop. */
+void hf_fs_when_idle(struct hf_fs *fs, void (*fn)(void *ctx), void *ctx);
 
 /* Looks at every page of the index files of a capture, as far as they are there. fn hears of each that is damaged or not a
  * file of hartfs, with what is wrong in words that follow its name; it is removed, or put aside if hartfs did not make it,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs index and hartfs verify: the same walk over captures, several at a time, with a line or a bar of progress. */
-#include "fs/base/pool.h"
+#include "index/exec.h"
 #include "mountd/commands.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"
@@ -375,7 +375,7 @@ static void *run_worker(void *arg)
 
 static void run_workers(struct work *work)
 {
-	size_t count = work->settings->jobs ? work->settings->jobs : hf_pool_cores(), started = 0;
+	size_t count = work->settings->jobs ? work->settings->jobs : hf_exec_cores(), started = 0;
 	pthread_t *threads;
 
 	if (count > work->item_count)

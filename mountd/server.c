@@ -19,12 +19,11 @@
 struct server {
 	struct hf_plan *plan;
 	int supervisor_fd;
+	int start_fd;     /* to the started process; -1 in the foreground, or once it knows all */
 	int announced_fd; /* hf_mounts_announce */
 	struct hf_session session;
 	struct hf_fs *fs;
 	struct hf_log_ring *log_ring;
-	pthread_t indexer;
-	atomic_bool indexed; /* the indexer thread has done its part */
 };
 
 static bool report(const struct server *server, struct hf_report message)
@@ -35,13 +34,20 @@ static bool report(const struct server *server, struct hf_report message)
 	return false;
 }
 
+static void tell_starter(const struct server *server, struct hf_report message)
+{
+	if (server->start_fd >= 0 && write(server->start_fd, &message, sizeof message) != sizeof message)
+		hf_log(7, "nobody waits for the mount any more");
+}
+
 static void say_ready(struct server *server, enum hf_exit status)
 {
 	hf_daemon_go_quiet(server->plan);
 	hf_log(6, "%s is mounted on %s", server->plan->archive, server->plan->mountpoint);
-	/* Whoever started the mount was told that it failed. */
-	if (!report(server, (struct hf_report){.kind = HF_REPORT_READY, .status = status}))
-		kill(getpid(), SIGTERM);
+	tell_starter(server, (struct hf_report){.kind = HF_REPORT_READY, .status = status});
+	if (server->start_fd >= 0)
+		close(server->start_fd);
+	server->start_fd = -1;
 }
 
 static void on_init(void *ctx)
@@ -93,19 +99,11 @@ static enum hf_exit sum_up(struct server *server)
 	return HF_EXIT_SOME;
 }
 
-static void *run_indexer(void *arg)
+static void on_idle(void *ctx)
 {
-	struct server *server = arg;
-	int err = hf_fs_index_all(server->fs);
+	struct server *server = ctx;
 
-	if (err)
-		hf_log(4, "indexing could not be started: %s", hf_err_name(err));
-	if (server->plan->settings->wait) {
-		hf_fs_idle(server->fs);
-		say_ready(server, sum_up(server));
-	}
-	atomic_store(&server->indexed, true);
-	return NULL;
+	say_ready(server, sum_up(server));
 }
 
 static int mount_it(struct server *server)
@@ -129,9 +127,13 @@ static int mount_it(struct server *server)
 	/* Seen through the archive it is a place the file system must keep away from, also where it is mounted once more. */
 	plan->skip[plan->skip_count++] = (struct hf_fs_place){.dev = entry.dev};
 	server->announced_fd = hf_mounts_announce(entry.dev, HF_MOUNTS_SERVER);
-	if (!report(server, (struct hf_report){.kind = HF_REPORT_MOUNTED, .dev = entry.dev}))
-		return HF_EXIT_FAILURE;
-	return HF_EXIT_OK;
+	/* First to the started process: should the supervisor be killed once it knows, that process undoes the mount. */
+	tell_starter(server, (struct hf_report){.kind = HF_REPORT_MOUNTED, .dev = entry.dev});
+	if (report(server, (struct hf_report){.kind = HF_REPORT_MOUNTED, .dev = entry.dev}))
+		return HF_EXIT_OK;
+	/* Nobody else would do it, and later this process may not. */
+	hf_mounts_detach(plan->mountpoint, true);
+	return HF_EXIT_FAILURE;
 }
 
 static bool confine(const struct hf_plan *plan)
@@ -186,20 +188,18 @@ static int serve(struct server *server)
 	server->session.on_init = on_init;
 	server->session.on_hangup = on_hangup;
 	server->session.ctx = server;
-	if (pthread_create(&server->indexer, NULL, run_indexer, server)) {
-		hf_log(3, "out of memory");
-		return HF_EXIT_FAILURE;
-	}
+	hf_fs_index_all(server->fs);
+	if (server->plan->settings->wait)
+		hf_fs_when_idle(server->fs, on_idle, server);
 	err = hf_session_run(&server->session);
 	/*
-	 * Whatever still hangs now, a decoder or the wait for an index, may be left where it is: all that is written
-	 * is private until it is whole, and resumable.
+	 * Whatever still hangs now, a decoder, may be left where it is: all that is written is private until it is whole,
+	 * and resumable.
 	 */
-	if (!hf_session_quiesce(&server->session) || !atomic_load(&server->indexed)) {
+	if (!hf_session_quiesce(&server->session)) {
 		hf_log(7, "ending with work under way");
 		_exit(err ? HF_EXIT_FAILURE : HF_EXIT_OK);
 	}
-	pthread_join(server->indexer, NULL);
 	hf_fs_close(server->fs);
 	return err ? HF_EXIT_FAILURE : HF_EXIT_OK;
 }
@@ -218,9 +218,10 @@ static void block_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-int hf_server_run(struct hf_plan *plan, int supervisor_fd)
+int hf_server_run(struct hf_plan *plan, int supervisor_fd, int start_fd)
 {
-	struct server server = {.plan = plan, .supervisor_fd = supervisor_fd, .log_ring = hf_log_keep()};
+	struct server server = {
+		.plan = plan, .supervisor_fd = supervisor_fd, .start_fd = start_fd, .log_ring = hf_log_keep()};
 	int status;
 
 	block_signals();

@@ -37,7 +37,7 @@ static uint64_t planned(struct hf_reading *reading)
 void hf_reading_ahead(struct hf_reading *reading, const struct hf_bytes *source, uint64_t end)
 {
 	struct hf_fs *fs = source->capture->fs;
-	unsigned threads = hf_pool_threads(fs->pool);
+	const unsigned threads = hf_exec_seats(fs->exec, HF_WORK_DECODE);
 	struct hf_piece piece;
 	struct hf_open *open;
 	struct hf_block *block;
@@ -46,7 +46,7 @@ void hf_reading_ahead(struct hf_reading *reading, const struct hf_bytes *source,
 	int err;
 
 	if (end >= source->base + source->size || end <= planned(reading) ||
-	    hf_pool_load(fs->pool, HF_AHEAD) > 8u * threads || hf_bytes_open(source, 0, &open))
+	    hf_exec_load(fs->exec, HF_WORK_DECODE, HF_LATER) > 8u * threads || hf_bytes_open(source, 0, &open))
 		return;
 	err = source->ops->piece_at(source, open, end - 1, &piece);
 	pthread_mutex_lock(&reading->lock);
@@ -66,7 +66,7 @@ void hf_reading_ahead(struct hf_reading *reading, const struct hf_bytes *source,
 		reading->ahead = piece.number + 1;
 		switch (hf_cache_acquire(fs->cache, key, NULL, &block, &err)) {
 		case HF_CACHE_MAKE:
-			hf_bytes_submit(source, piece.number, block, HF_AHEAD);
+			hf_bytes_submit(source, piece.number, block, HF_LATER);
 			break;
 		case HF_CACHE_HIT:
 			hf_cache_unpin(fs->cache, block);

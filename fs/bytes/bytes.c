@@ -20,16 +20,16 @@ void hf_bytes_unref(const struct hf_bytes *bytes)
 /* ---- which there are ---- */
 
 static int take(struct hf_capture *capture, const struct hf_facts *facts, const struct hf_bytes_ops *ops,
-		const struct hf_facts_view *found, struct hf_bytes *ret_bytes)
+		uint64_t size, uint64_t owner, struct hf_bytes *ret_bytes)
 {
 	*ret_bytes = (struct hf_bytes){
-		.ops = ops, .capture = capture, .version = facts->version, .owner = found->owner, .size = found->size};
-	return found->size == HF_NOWHERE ? HF_ERR_NOT_FOUND : 0;
+		.ops = ops, .capture = capture, .version = facts->version, .owner = owner, .size = size};
+	return size == HF_NOWHERE ? HF_ERR_NOT_FOUND : 0;
 }
 
 int hf_bytes_of_stream(struct hf_capture *capture, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
 {
-	return take(capture, facts, &hf_bytes_stream, &facts->source, ret_bytes);
+	return take(capture, facts, &hf_bytes_stream, facts->known.stream_size, facts->stream_owner, ret_bytes);
 }
 
 int hf_bytes_of_view(struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart, size_t view,
@@ -44,9 +44,9 @@ int hf_bytes_of_view(struct hf_capture *capture, const struct hf_facts *facts, u
 	if (!found)
 		return HF_ERR_NOT_FOUND;
 	/* The original of a one-hart stream and source.stf are the same bytes: one place in the cache. */
-	if (facts->original == (int)view)
+	if (facts->known.original == (int)view)
 		return hf_bytes_of_stream(capture, facts, ret_bytes);
-	err = take(capture, facts, ops, &found->view[view], ret_bytes);
+	err = take(capture, facts, ops, found->view[view].size, found->view[view].owner, ret_bytes);
 	ret_bytes->hart = hart;
 	ret_bytes->view = view;
 	return err;
@@ -55,7 +55,7 @@ int hf_bytes_of_view(struct hf_capture *capture, const struct hf_facts *facts, u
 int hf_bytes_of_text(struct hf_capture *capture, const struct hf_facts *facts, enum hf_text text,
 		     struct hf_bytes *ret_bytes)
 {
-	int err = take(capture, facts, &hf_bytes_text, &facts->text[text], ret_bytes);
+	int err = take(capture, facts, &hf_bytes_text, facts->known.text_size[text], facts->text_owner[text], ret_bytes);
 
 	ret_bytes->view = text;
 	ret_bytes->closed = facts->failure.code;
@@ -167,24 +167,32 @@ struct make_job {
 	struct hf_bytes bytes;
 	uint64_t number;
 	struct hf_block *block;
+	uint8_t *made;
+	size_t size;
 };
 
-static void run_make(struct hf_job *job, struct hf_worker *worker)
+static int run_make(struct hf_job *job, struct hf_worker *worker)
 {
 	struct make_job *make = (struct make_job *)job;
-	struct hf_fs *fs = make->bytes.capture->fs;
-	int64_t start_ns = hf_fs_now_ns();
-	uint8_t *bytes;
-	size_t size = 0;
-	int err = hf_bytes_make(&make->bytes, make->number, worker, &bytes, &size);
+	struct hf_metrics *metrics = &make->bytes.capture->fs->metrics;
+	const int64_t start_ns = hf_fs_now_ns();
+	int err = hf_bytes_make(&make->bytes, make->number, worker, &make->made, &make->size);
 
-	hf_metrics_add(err ? &fs->metrics.chunk_errors : &fs->metrics.chunks, 1);
-	hf_metrics_add(&fs->metrics.chunk_bytes, err ? 0 : size);
-	hf_metrics_add(&fs->metrics.chunk_ns, (uint64_t)(hf_fs_now_ns() - start_ns));
+	hf_metrics_add(err ? &metrics->chunk_errors : &metrics->chunks, 1);
+	hf_metrics_add(&metrics->chunk_bytes, err ? 0 : make->size);
+	hf_metrics_add(&metrics->chunk_ns, (uint64_t)(hf_fs_now_ns() - start_ns));
+	return err;
+}
+
+static void end_make(struct hf_job *job, int err)
+{
+	struct make_job *make = (struct make_job *)job;
+	struct hf_cache *cache = make->bytes.capture->fs->cache;
+
 	if (err)
-		hf_cache_fail(fs->cache, make->block, err);
+		hf_cache_fail(cache, make->block, err);
 	else
-		hf_cache_fill(fs->cache, make->block, bytes, size);
+		hf_cache_fill(cache, make->block, make->made, make->size);
 	hf_bytes_unref(&make->bytes);
 	free(make);
 }
@@ -198,9 +206,11 @@ void hf_bytes_submit(const struct hf_bytes *bytes, uint64_t number, struct hf_bl
 		hf_cache_fail(fs->cache, block, HF_ERR_NOMEM);
 		return;
 	}
-	*make = (struct make_job){
-		.job = {.fn = run_make, .urgency = urgency}, .bytes = *bytes, .number = number, .block = block};
+	*make = (struct make_job){.job = {.fn = run_make, .done = end_make, .work = HF_WORK_DECODE, .urgency = urgency},
+				  .bytes = *bytes,
+				  .number = number,
+				  .block = block};
 	/* The file may be closed before the job runs. */
 	hf_bytes_ref(bytes);
-	hf_pool_submit(fs->pool, &make->job);
+	hf_job_submit(fs->exec, &make->job);
 }

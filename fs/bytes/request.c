@@ -311,29 +311,34 @@ struct once_job {
 	struct hf_request *rq;
 };
 
-static void run_once(struct hf_job *job, struct hf_worker *worker)
+static int run_once(struct hf_job *job, struct hf_worker *worker)
 {
 	struct hf_request *rq = ((struct once_job *)job)->rq;
-	struct hf_read *read = rq->read;
-	size_t size = (size_t)(rq->end - rq->pos);
 	struct hf_open *open;
 	int err;
 
 	(void)worker;
-	free(job);
 	err = hf_fs_stopping(rq->fs) ? HF_ERR_CANCELLED : hf_bytes_check(&rq->source);
 	if (!err)
 		err = hf_bytes_open(&rq->source, 0, &open);
 	if (!err) {
-		err = rq->source.ops->read_once(open, rq->pos, rq->own, size);
+		err = rq->source.ops->read_once(open, rq->pos, rq->own, (size_t)(rq->end - rq->pos));
 		hf_bytes_close(open, err);
 	}
 	/* Bytes of a file that changes while it is read are nobody's. */
 	if ((!err || hf_err_class(err) == HF_CLASS_corrupt) && hf_bytes_check(&rq->source))
 		err = HF_ERR_CHANGED;
-	read->pieces = 1;
-	read->piece[0].bytes = rq->own;
-	read->piece[0].size = size;
+	return err;
+}
+
+static void end_once(struct hf_job *job, int err)
+{
+	struct hf_request *rq = ((struct once_job *)job)->rq;
+
+	free(job);
+	rq->read->pieces = 1;
+	rq->read->piece[0].bytes = rq->own;
+	rq->read->piece[0].size = (size_t)(rq->end - rq->pos);
 	finish(rq, err);
 }
 
@@ -343,8 +348,8 @@ static bool submit_once(struct hf_request *rq)
 
 	if (!once)
 		return false;
-	*once = (struct once_job){.job = {.fn = run_once, .urgency = HF_URGENT}, .rq = rq};
-	hf_pool_submit(rq->fs->pool, &once->job);
+	*once = (struct once_job){.job = {.fn = run_once, .done = end_once, .work = HF_WORK_DECODE}, .rq = rq};
+	hf_job_submit(rq->fs->exec, &once->job);
 	return true;
 }
 

@@ -8,7 +8,6 @@
 #define HF_FS_SLICE_H
 
 #include "fs/capture/opens.h"
-#include "fs/base/pool.h"
 
 struct hf_slice;
 struct hf_bytes;

@@ -57,11 +57,11 @@ static void settle_part(struct hf_measure *m, int err)
 }
 
 /* Nobody measures the slice any more; what is still open of it failed with err. */
-static void end_measure(struct hf_measure *m, int err)
+static void end_measure(struct hf_job *job, int err)
 {
+	struct hf_measure *m = (struct hf_measure *)job, *next = NULL;
+	struct hf_exec *exec = m->slice->capture->fs->exec;
 	struct hf_slices *slices = &m->slice->capture->fs->slices;
-	struct hf_pool *pool = m->slice->capture->fs->pool;
-	struct hf_measure *next = NULL;
 
 	hf_cutter_free(m->cutter);
 	hf_slice_free_part(&m->part);
@@ -88,17 +88,17 @@ static void end_measure(struct hf_measure *m, int err)
 	pthread_mutex_unlock(&slices->lock);
 	free(m);
 	if (next)
-		hf_pool_submit(pool, &next->job);
+		hf_job_submit(exec, &next->job);
 }
 
-/* HF_NOTE_END: it has the turn for a long pass. HF_ERR_BUSY: it waits in the queue, may run on another thread already
- * when this returns, and must not be touched any more. HF_ERR_CANCELLED: too many wait. */
+/* HF_NOTE_END: it has the turn for a long pass. HF_ERR_BUSY: it waits in the queue, whose first one is submitted when it
+ * is its turn. HF_ERR_CANCELLED: too many wait. */
 static int take_turn(struct hf_measure *m)
 {
 	struct hf_slices *slices = &m->slice->capture->fs->slices;
 	int err = HF_NOTE_END;
 
-	m->job.urgency = HF_AHEAD;
+	m->job.urgency = HF_LATER;
 	/* While it waits it holds no capture open. */
 	hf_open_put(m->open);
 	m->open = NULL;
@@ -158,7 +158,7 @@ static bool is_forgotten(const struct hf_measure *m)
 	return hf_fs_now_ns() - asked_ns > WANTED_NS;
 }
 
-/* 0: all is measured. HF_NOTE_END: to be called again. HF_ERR_BUSY: it waits for its turn and is not ours any more. */
+/* 0: all is measured. HF_NOTE_END: to be called again. HF_ERR_BUSY: it waits for its turn. */
 static int run_parts(struct hf_measure *m, struct hf_worker *worker)
 {
 	const struct hf_bytes any = any_of(m->slice);
@@ -188,7 +188,7 @@ static int run_parts(struct hf_measure *m, struct hf_worker *worker)
 	return err ? err : HF_NOTE_END;
 }
 
-static void run_measure(struct hf_job *job, struct hf_worker *worker)
+static int run_measure(struct hf_job *job, struct hf_worker *worker)
 {
 	struct hf_measure *m = (struct hf_measure *)job;
 	struct hf_fs *fs = m->slice->capture->fs;
@@ -197,22 +197,19 @@ static void run_measure(struct hf_job *job, struct hf_worker *worker)
 	do
 		err = hf_fs_stopping(fs) || is_forgotten(m) ? HF_ERR_CANCELLED : run_parts(m, worker);
 	while (err == HF_NOTE_END && !m->turn);
-	if (err == HF_NOTE_END) {
-		hf_pool_submit(fs->pool, job);
-		return;
-	}
-	if (err == HF_ERR_BUSY)
-		return;
-	if (m->open)
+	if (err == HF_NOTE_END)
+		hf_job_submit(fs->exec, job);
+	else if (err != HF_ERR_BUSY && m->open)
 		hf_open_blame(m->open, err);
-	end_measure(m, err);
+	return err == HF_NOTE_END || err == HF_ERR_BUSY ? HF_JOB_ASIDE : err;
 }
 
 /* ---- who wants them ---- */
 
-/* With the lock held. */
+/* With the lock held, which it gives up meanwhile. */
 static int start_measure(struct hf_slice *slice)
 {
+	struct hf_slices *slices = &slice->capture->fs->slices;
 	struct hf_measure *m;
 
 	slice->asked_ns = hf_fs_now_ns();
@@ -222,7 +219,7 @@ static int start_measure(struct hf_slice *slice)
 	if (!m)
 		return HF_ERR_NOMEM;
 	memset(m, 0, offsetof(struct hf_measure, buf));
-	m->job = (struct hf_job){.fn = run_measure, .urgency = HF_URGENT};
+	m->job = (struct hf_job){.fn = run_measure, .done = end_measure, .work = HF_WORK_DECODE};
 	m->slice = slice;
 	slice->refs++;
 	slice->measuring = true;
@@ -233,7 +230,9 @@ static int start_measure(struct hf_slice *slice)
 			slice->part[i].state = HF_SLICE_QUEUED;
 			slice->part[i].err = 0;
 		}
-	hf_pool_submit(slice->capture->fs->pool, &m->job);
+	pthread_mutex_unlock(&slices->lock);
+	hf_job_submit(slice->capture->fs->exec, &m->job);
+	pthread_mutex_lock(&slices->lock);
 	return 0;
 }
 

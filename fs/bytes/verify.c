@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checking all bytes of a capture against its index, on all threads of the pool. */
+/* Checking all bytes of a capture against its index, on all threads that decode. */
 #include "fs/bytes/bytes.h"
 
 #include <stdlib.h>
 
 struct verify {
 	pthread_mutex_t lock;
-	pthread_cond_t done;
 	struct hf_bytes *bytes;
 	uint64_t *bad_of; /* bytes[i] */
 	size_t count;
@@ -14,7 +13,6 @@ struct verify {
 	uint64_t next_number;
 	struct hf_open *open;
 	uint64_t chunks, bad;
-	unsigned running;
 	int err;
 };
 
@@ -45,7 +43,7 @@ static bool take_chunk(struct verify *verify, size_t *ret_i, struct hf_bytes *re
 	return found;
 }
 
-static void run_verify(struct hf_job *job, struct hf_worker *worker)
+static int run_verify(struct hf_job *job, struct hf_worker *worker)
 {
 	struct verify *verify = ((struct verify_job *)job)->verify;
 	struct hf_bytes bytes;
@@ -67,10 +65,7 @@ static void run_verify(struct hf_job *job, struct hf_worker *worker)
 			verify->err = err;
 		pthread_mutex_unlock(&verify->lock);
 	}
-	pthread_mutex_lock(&verify->lock);
-	verify->running--;
-	pthread_cond_signal(&verify->done);
-	pthread_mutex_unlock(&verify->lock);
+	return 0;
 }
 
 /* All that can be made of a capture. */
@@ -88,7 +83,7 @@ static int list_bytes(struct verify *verify, struct hf_capture *capture)
 		verify->count += !hf_bytes_of_text(capture, facts, (enum hf_text)i, &verify->bytes[verify->count]);
 	for (size_t i = 0; i < facts->hart_count + facts->has_records; i++)
 		for (int k = 0; k < HF_VIEW_ALL; k++)
-			if (k != facts->original)
+			if (k != facts->known.original)
 				verify->count += !hf_bytes_of_view(capture, facts, facts->hart[i].info.id, (size_t)k,
 								   &verify->bytes[verify->count]);
 	return 0;
@@ -111,27 +106,25 @@ static void tell_bad(struct hf_fs *fs, const struct verify *verify)
 
 static int run_all(struct hf_fs *fs, struct verify *verify)
 {
-	unsigned threads = hf_pool_threads(fs->pool);
+	const unsigned threads = hf_exec_seats(fs->exec, HF_WORK_DECODE);
 	struct verify_job *job = calloc(threads, sizeof *job);
 
 	if (!job)
 		return HF_ERR_NOMEM;
-	verify->running = threads;
 	for (unsigned i = 0; i < threads; i++) {
-		job[i] = (struct verify_job){.job = {.fn = run_verify, .urgency = HF_AHEAD}, .verify = verify};
-		hf_pool_submit(fs->pool, &job[i].job);
+		job[i] = (struct verify_job){.job = {.fn = run_verify, .work = HF_WORK_DECODE, .urgency = HF_LATER},
+					     .verify = verify};
+		hf_job_submit(fs->exec, &job[i].job);
 	}
-	pthread_mutex_lock(&verify->lock);
-	while (verify->running)
-		pthread_cond_wait(&verify->done, &verify->lock);
-	pthread_mutex_unlock(&verify->lock);
+	for (unsigned i = 0; i < threads; i++)
+		hf_job_join(&job[i].job);
 	free(job);
 	return verify->err;
 }
 
 int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad, struct hf_diag *diag)
 {
-	struct verify verify = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
+	struct verify verify = {.lock = PTHREAD_MUTEX_INITIALIZER};
 	struct hf_capture *capture;
 	uint64_t version = 0;
 	int err = hf_capture_at(fs, path, &capture);

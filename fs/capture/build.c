@@ -52,7 +52,7 @@ static unsigned share_of_threads(void *ctx)
 	const struct progress *progress = ctx;
 	unsigned count = atomic_load_explicit(&building, memory_order_relaxed);
 
-	return progress->capture->fs->jobs.threads / (count ? count : 1);
+	return hf_exec_seats(progress->capture->fs->exec, HF_WORK_INDEX) / (count ? count : 1);
 }
 
 /* Why a description is no good, for info.json; NULL: it is. */
@@ -386,7 +386,7 @@ bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag, ch
 
 	pthread_mutex_lock(&capture->lock);
 	if (capture->facts) {
-		*ret_diag = capture->facts->failure.code ? capture->facts->failure : capture->facts->undecoded;
+		*ret_diag = capture->facts->failure.code ? capture->facts->failure : capture->facts->known.undecoded;
 		failed = ret_diag->code;
 		if (failed && text)
 			hf_facts_failure(capture->facts, text, size);

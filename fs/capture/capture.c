@@ -129,6 +129,7 @@ static struct hf_capture *new_capture(struct hf_fs *fs, const char *path, uint64
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&capture->changed, &attr);
 	pthread_condattr_destroy(&attr);
+	hf_jobs_init_capture(capture);
 	return capture;
 }
 

@@ -9,6 +9,7 @@
 
 #include "fs/archive/access.h"
 #include "fs/fs.h"
+#include "index/exec.h"
 #include "index/index.h"
 
 #include <pthread.h>
@@ -78,11 +79,8 @@ struct hf_capture {
 	struct hf_open *open;    /* the opens' lock: the index in use, if any */
 	bool opening;
 
-	struct hf_capture *spool_next; /* the spooler's lock, as spool_version: 0 if it is not queued */
-	uint64_t spool_version;
-
-	struct hf_capture *queue_next, *notify_next; /* the jobs' lock */
-	bool queued, notified;
+	struct hf_job job;       /* the executor's: indexing it */
+	struct hf_job notice;    /* telling the kernel that it changed */
 };
 
 struct hf_captures {

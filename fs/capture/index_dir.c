@@ -3,29 +3,40 @@
 #include "fs/core.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-enum { DELAY_FIRST_S = 1, DELAY_MAX_S = 60, LOOK_S = 1, NICE = 10 };
+enum { DELAY_FIRST_S = 1, DELAY_MAX_S = 60, LOOK_S = 1 };
 /* Though the disk has no more room than when it was full, what waits is tried each so many times: others' quotas and
  * reservations do not show. */
 enum { SKIP_MAX = 8 };
 
 #define S INT64_C(1000000000)
 
+static int run_retry(struct hf_job *job, struct hf_worker *worker);
+
+static bool may_retry(const struct hf_index_dir *dir)
+{
+	return !dir->stop && dir->fd >= 0 && !dir->fs->options.no_index;
+}
+
+/* At the latest. */
+static void retry_after(struct hf_index_dir *dir, unsigned seconds)
+{
+	if (may_retry(dir))
+		hf_job_submit_after(dir->fs->exec, &dir->retry, seconds * S);
+}
+
 int hf_index_dir_init(struct hf_fs *fs, int fd, const char *path, uint64_t memory, int error)
 {
 	struct hf_index_dir *dir = &fs->index_dir;
-	pthread_condattr_t attr;
 
-	*dir = (struct hf_index_dir){.fs = fs, .fd = fd, .path = path ? strdup(path) : NULL};
+	*dir = (struct hf_index_dir){.fs = fs,
+				     .fd = fd,
+				     .path = path ? strdup(path) : NULL,
+				     .retry = {.fn = run_retry, .work = HF_WORK_CHORE}};
 	pthread_mutex_init(&dir->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&dir->wake, &attr);
-	pthread_condattr_destroy(&attr);
 	/* Without memory files captures wait for the directory: no reason to give up. */
 	if (memory)
 		hf_memdir_new(fd, memory, &dir->memdir);
@@ -40,10 +51,7 @@ void hf_index_dir_stop(struct hf_index_dir *dir)
 {
 	pthread_mutex_lock(&dir->lock);
 	dir->stop = true;
-	pthread_cond_broadcast(&dir->wake);
 	pthread_mutex_unlock(&dir->lock);
-	if (dir->has_thread)
-		pthread_join(dir->thread, NULL);
 }
 
 void hf_index_dir_fini(struct hf_index_dir *dir)
@@ -52,12 +60,11 @@ void hf_index_dir_fini(struct hf_index_dir *dir)
 
 	if (!dir->fs)
 		return;
-	if (dir->has_thread && dir->memdir)
+	if (dir->has_failed && dir->memdir)
 		hf_memdir_publish(dir->memdir, &moved);
 	hf_memdir_free(dir->memdir);
 	free(dir->path);
 	pthread_mutex_destroy(&dir->lock);
-	pthread_cond_destroy(&dir->wake);
 }
 
 static struct hf_memdir_stats memory_of(const struct hf_index_dir *dir)
@@ -210,44 +217,34 @@ static void try_again(struct hf_index_dir *dir)
 		try_alone(dir);
 }
 
-static void *run(void *arg)
+static int run_retry(struct hf_job *job, struct hf_worker *worker)
 {
-	struct hf_index_dir *dir = arg;
+	struct hf_index_dir *dir = (struct hf_index_dir *)((char *)job - offsetof(struct hf_index_dir, retry));
+	bool failing;
 
-	setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+	(void)worker;
 	pthread_mutex_lock(&dir->lock);
-	while (!dir->stop) {
-		const struct timespec due = {.tv_sec = dir->due_ns / S, .tv_nsec = dir->due_ns % S};
-
-		if (!dir->failing) {
-			pthread_cond_wait(&dir->wake, &dir->lock);
-		} else if (hf_fs_now_ns() < dir->due_ns) {
-			pthread_cond_timedwait(&dir->wake, &dir->lock, &due);
-		} else {
-			dir->delay_s = 2 * dir->delay_s < DELAY_MAX_S ? 2 * dir->delay_s : DELAY_MAX_S;
-			dir->due_ns = hf_fs_now_ns() + dir->delay_s * S;
-			pthread_mutex_unlock(&dir->lock);
-			try_again(dir);
-			pthread_mutex_lock(&dir->lock);
-		}
+	failing = dir->failing;
+	if (failing) {
+		dir->delay_s = 2 * dir->delay_s < DELAY_MAX_S ? 2 * dir->delay_s : DELAY_MAX_S;
+		retry_after(dir, dir->delay_s);
 	}
 	pthread_mutex_unlock(&dir->lock);
-	return NULL;
+	if (failing)
+		try_again(dir);
+	return 0;
 }
 
-/* With the lock held. */
+/* With the lock held. Commands end before trying again pays; a directory that is not there is not met again. */
 static void begin_to_fail(struct hf_index_dir *dir)
 {
 	dir->failing = true;
 	dir->since = time(NULL);
 	dir->delay_s = DELAY_FIRST_S;
-	dir->due_ns = hf_fs_now_ns() + dir->delay_s * S;
 	dir->skipped = 0;
 	dir->told_full = dir->told_well = false;
-	/* Commands end before trying again pays; a directory that is not there is not met again. */
-	if (!dir->has_thread && !dir->stop && dir->fd >= 0 && !dir->fs->options.no_index)
-		dir->has_thread = pthread_create(&dir->thread, NULL, run, dir) == 0;
-	pthread_cond_signal(&dir->wake);
+	dir->has_failed |= may_retry(dir);
+	retry_after(dir, dir->delay_s);
 }
 
 void hf_index_dir_failed(struct hf_index_dir *dir)
@@ -330,8 +327,7 @@ void hf_index_dir_wrote(struct hf_index_dir *dir)
 	failing = dir->failing && !dir->stop;
 	if (failing) {
 		dir->delay_s = DELAY_FIRST_S;
-		dir->due_ns = hf_fs_now_ns() + DELAY_FIRST_S * S;
-		pthread_cond_signal(&dir->wake);
+		retry_after(dir, DELAY_FIRST_S);
 	}
 	pthread_mutex_unlock(&dir->lock);
 	if (!failing)
@@ -360,8 +356,7 @@ bool hf_index_dir_may_try(struct hf_index_dir *dir)
 	may = !dir->looked_ns || now - dir->looked_ns >= LOOK_S * S;
 	if (may) {
 		dir->looked_ns = now;
-		dir->due_ns = now;
-		pthread_cond_signal(&dir->wake);
+		retry_after(dir, 0);
 	}
 	pthread_mutex_unlock(&dir->lock);
 	return may;

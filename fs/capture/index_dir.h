@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The index directory as a file system uses it: written as long as that works; while it does not, memory takes its
- * place (index/memdir.h), and a thread tries again, after a second at first and a minute in the end. What fails there is
+ * place (index/memdir.h), and it is tried again, after a second at first and a minute in the end. What fails there is
  * never a capture's fault.
  */
 #ifndef HF_FS_INDEX_DIR_H
 #define HF_FS_INDEX_DIR_H
 
 #include "fs/fs.h"
+#include "index/exec.h"
 #include "index/fault.h"
 #include "index/memdir.h"
 
@@ -20,15 +21,14 @@ struct hf_index_dir {
 	char *path;                /* as it is shown */
 	struct hf_memdir *memdir;  /* NULL: nothing is kept in memory */
 	pthread_mutex_t lock;      /* from here on; a leaf */
-	pthread_cond_t wake;
-	pthread_t thread;
-	bool has_thread, stop;
+	struct hf_job retry;
+	bool stop;
+	bool has_failed;           /* it may be that something is in memory only */
 	bool failing;
 	struct hf_fault fault;     /* the last one, if failing */
 	time_t since;
 	uint64_t failures;         /* that were met */
 	unsigned delay_s;          /* between two tries */
-	int64_t due_ns;            /* the next try */
 	int64_t looked_ns;         /* the last one because somebody looked */
 	uint64_t room;             /* there was no more when it failed for want of it */
 	unsigned skipped;          /* tries that were left out since there was no more */
@@ -39,7 +39,7 @@ struct hf_index_dir {
 /* Takes fd and, copied, path (NULL: not known). memory: bytes of indexes that may be in memory, 0 for none. error: why fd
  * is -1, if it is. */
 int hf_index_dir_init(struct hf_fs *fs, int fd, const char *path, uint64_t memory, int error);
-/* Ends the thread: before what it tries again ends. */
+/* It is not tried again. */
 void hf_index_dir_stop(struct hf_index_dir *dir);
 /* After a last try to write what is in memory. */
 void hf_index_dir_fini(struct hf_index_dir *dir);

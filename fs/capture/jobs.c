@@ -2,253 +2,110 @@
 #include "fs/capture/jobs.h"
 #include "fs/core.h"
 
+#include <stddef.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <time.h>
 
 /* Between two looks whether another process has finished a capture. */
-enum { BUSY_WAIT_MS = 500, NICE = 10 };
+#define AGAIN_NS (INT64_C(500) * 1000000)
 
-static void push(struct hf_jobs_queue *queue, struct hf_capture *capture)
+static void add(struct hf_fs *fs, struct hf_capture *capture, bool urgent, int64_t delay_ns)
 {
-	capture->queue_next = NULL;
-	if (queue->last)
-		queue->last->queue_next = capture;
-	else
-		queue->first = capture;
-	queue->last = capture;
-}
-
-static struct hf_capture *pop(struct hf_jobs_queue *queue)
-{
-	struct hf_capture *capture = queue->first;
-
-	if (capture) {
-		queue->first = capture->queue_next;
-		if (!queue->first)
-			queue->last = NULL;
-	}
-	return capture;
-}
-
-static bool take_out(struct hf_jobs_queue *queue, struct hf_capture *capture)
-{
-	struct hf_capture *before = NULL;
-
-	for (struct hf_capture *at = queue->first; at; before = at, at = at->queue_next) {
-		if (at != capture)
-			continue;
-		if (before)
-			before->queue_next = at->queue_next;
-		else
-			queue->first = at->queue_next;
-		if (queue->last == at)
-			queue->last = before;
-		return true;
-	}
-	return false;
-}
-
-/* Sleeps, but not when the fs is being closed. */
-static void wait_a_little(struct hf_jobs *jobs)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += BUSY_WAIT_MS * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	pthread_mutex_lock(&jobs->lock);
-	if (!jobs->stop)
-		pthread_cond_timedwait(&jobs->work, &jobs->lock, &until);
-	pthread_mutex_unlock(&jobs->lock);
-}
-
-static void index_one(struct hf_fs *fs, struct hf_capture *capture)
-{
-	struct hf_diag diag;
-	int err = hf_capture_index(capture, false, NULL, NULL, NULL, &diag);
-
-	/* Another process is at it, the file changed meanwhile and perhaps goes on changing, or memory or descriptors ran
-	 * out; if that happened too often it is not queued any more. */
-	if (!hf_fs_stopping(fs) && (err == HF_ERR_BUSY || err == HF_ERR_CHANGED || err == HF_ERR_CANCELLED ||
-			     hf_err_is_shortage(err))) {
-		wait_a_little(&fs->jobs);
-		hf_jobs_add(fs, capture, false);
-	}
-}
-
-static void *index_thread(void *arg)
-{
-	struct hf_fs *fs = arg;
-	struct hf_jobs *jobs = &fs->jobs;
-	struct hf_capture *capture;
-
-	/* Readers come first; on Linux this is the thread's own. */
-	setpriority(PRIO_PROCESS, 0, NICE);
-	pthread_mutex_lock(&jobs->lock);
-	for (;;) {
-		while (!jobs->stop && !(capture = pop(&jobs->urgent)) && !(capture = pop(&jobs->normal)))
-			pthread_cond_wait(&jobs->work, &jobs->lock);
-		if (jobs->stop)
-			break;
-		capture->queued = false;
-		jobs->queued--;
-		jobs->running++;
-		pthread_mutex_unlock(&jobs->lock);
-		index_one(fs, capture);
-		pthread_mutex_lock(&jobs->lock);
-		jobs->running--;
-		if (!jobs->queued && !jobs->running && !jobs->walking)
-			pthread_cond_broadcast(&jobs->idle);
-	}
-	pthread_mutex_unlock(&jobs->lock);
-	return NULL;
-}
-
-/* With the lock held. */
-static void start_threads(struct hf_fs *fs)
-{
-	struct hf_jobs *jobs = &fs->jobs;
-
-	while (jobs->started < jobs->threads && jobs->started < jobs->queued + jobs->running && !jobs->stop) {
-		if (pthread_create(&jobs->thread[jobs->started], NULL, index_thread, fs))
-			break;
-		jobs->started++;
-	}
-}
-
-void hf_jobs_add(struct hf_fs *fs, struct hf_capture *capture, bool urgent)
-{
-	struct hf_jobs *jobs = &fs->jobs;
-
 	pthread_mutex_lock(&capture->lock);
 	if (capture->state == HF_CAPTURE_UNKNOWN)
 		capture->state = HF_CAPTURE_QUEUED;
 	if (capture->state == HF_CAPTURE_QUEUED || (capture->state == HF_CAPTURE_READY && capture->repair)) {
-		pthread_mutex_lock(&jobs->lock);
-		if (!capture->queued && !jobs->stop) {
-			capture->queued = true;
-			jobs->queued++;
-			push(urgent ? &jobs->urgent : &jobs->normal, capture);
-			start_threads(fs);
-			pthread_cond_signal(&jobs->work);
-		}
-		pthread_mutex_unlock(&jobs->lock);
+		hf_job_submit_after(fs->exec, &capture->job, delay_ns);
+		if (urgent)
+			hf_job_hurry(&capture->job);
 	}
 	pthread_mutex_unlock(&capture->lock);
 }
 
-void hf_jobs_hurry(struct hf_fs *fs, struct hf_capture *capture)
+void hf_jobs_add(struct hf_fs *fs, struct hf_capture *capture, bool urgent)
 {
-	struct hf_jobs *jobs = &fs->jobs;
-
-	pthread_mutex_lock(&jobs->lock);
-	if (capture->queued && take_out(&jobs->normal, capture))
-		push(&jobs->urgent, capture);
-	pthread_mutex_unlock(&jobs->lock);
+	add(fs, capture, urgent, 0);
 }
 
-void hf_jobs_notify(struct hf_fs *fs, struct hf_capture *capture)
+void hf_jobs_hurry(struct hf_capture *capture)
+{
+	hf_job_hurry(&capture->job);
+}
+
+static int run_index(struct hf_job *job, struct hf_worker *worker)
+{
+	struct hf_capture *capture = (struct hf_capture *)((char *)job - offsetof(struct hf_capture, job));
+	struct hf_fs *fs = capture->fs;
+	struct hf_diag diag;
+	int err;
+
+	(void)worker;
+	if (hf_fs_stopping(fs))
+		return HF_ERR_CANCELLED;
+	err = hf_capture_index(capture, false, NULL, NULL, NULL, &diag);
+	/* Another process is at it, the file changed meanwhile and perhaps goes on changing, or memory or descriptors ran
+	 * out; if that happened too often it is not queued any more. */
+	if (!hf_fs_stopping(fs) && (err == HF_ERR_BUSY || err == HF_ERR_CHANGED || err == HF_ERR_CANCELLED ||
+			     hf_err_is_shortage(err)))
+		add(fs, capture, false, AGAIN_NS);
+	return err;
+}
+
+static bool is_idle(struct hf_fs *fs)
+{
+	return !fs->jobs.walking && !hf_exec_load(fs->exec, HF_WORK_INDEX, HF_URGENT) &&
+	       !hf_exec_load(fs->exec, HF_WORK_INDEX, HF_LATER);
+}
+
+static void look_if_idle(struct hf_fs *fs)
 {
 	struct hf_jobs *jobs = &fs->jobs;
 
-	if (!fs->options.invalidate)
-		return;
 	pthread_mutex_lock(&jobs->lock);
-	if (!capture->notified && !jobs->stop) {
-		capture->notified = true;
-		capture->notify_next = NULL;
-		if (jobs->notify.last)
-			jobs->notify.last->notify_next = capture;
-		else
-			jobs->notify.first = capture;
-		jobs->notify.last = capture;
-		pthread_cond_signal(&jobs->notices);
+	if (is_idle(fs)) {
+		pthread_cond_broadcast(&jobs->idle);
+		if (jobs->on_idle)
+			hf_job_submit(fs->exec, &jobs->tell_idle);
 	}
 	pthread_mutex_unlock(&jobs->lock);
 }
 
-static void notify_of(struct hf_fs *fs, struct hf_capture *capture)
+static void end_index(struct hf_job *job, int err)
 {
+	struct hf_capture *capture = (struct hf_capture *)((char *)job - offsetof(struct hf_capture, job));
+
+	(void)err;
+	look_if_idle(capture->fs);
+}
+
+static int run_notice(struct hf_job *job, struct hf_worker *worker)
+{
+	struct hf_capture *capture = (struct hf_capture *)((char *)job - offsetof(struct hf_capture, notice));
+	struct hf_fs *fs = capture->fs;
 	size_t count = hf_nodes_of(&fs->nodes, capture, NULL, 0);
 	uint64_t *ino = count ? malloc(count * sizeof *ino) : NULL;
 	size_t have;
 
+	(void)worker;
 	if (!ino)
-		return;
+		return 0;
 	have = hf_nodes_of(&fs->nodes, capture, ino, count);
 	for (size_t i = 0; i < have && i < count; i++)
 		fs->options.invalidate(fs->options.invalidate_ctx, ino[i]);
 	free(ino);
-}
-
-static void *notify_thread(void *arg)
-{
-	struct hf_fs *fs = arg;
-	struct hf_jobs *jobs = &fs->jobs;
-	struct hf_capture *capture;
-
-	pthread_mutex_lock(&jobs->lock);
-	for (;;) {
-		while (!jobs->stop && !jobs->notify.first)
-			pthread_cond_wait(&jobs->notices, &jobs->lock);
-		if (jobs->stop)
-			break;
-		capture = jobs->notify.first;
-		jobs->notify.first = capture->notify_next;
-		if (!jobs->notify.first)
-			jobs->notify.last = NULL;
-		capture->notified = false;
-		pthread_mutex_unlock(&jobs->lock);
-		notify_of(fs, capture);
-		pthread_mutex_lock(&jobs->lock);
-	}
-	pthread_mutex_unlock(&jobs->lock);
-	return NULL;
-}
-
-int hf_jobs_init(struct hf_fs *fs)
-{
-	struct hf_jobs *jobs = &fs->jobs;
-
-	pthread_mutex_init(&jobs->lock, NULL);
-	pthread_cond_init(&jobs->work, NULL);
-	pthread_cond_init(&jobs->idle, NULL);
-	pthread_cond_init(&jobs->notices, NULL);
-	jobs->threads = fs->options.index_threads ? fs->options.index_threads : hf_pool_cores();
-	jobs->thread = calloc(jobs->threads, sizeof *jobs->thread);
-	if (!jobs->thread)
-		return HF_ERR_NOMEM;
-	if (fs->options.invalidate) {
-		if (pthread_create(&jobs->notifier, NULL, notify_thread, fs))
-			return HF_ERR_NOMEM;
-		jobs->has_notifier = true;
-	}
 	return 0;
 }
 
-void hf_jobs_fini(struct hf_fs *fs)
+void hf_jobs_notify(struct hf_fs *fs, struct hf_capture *capture)
 {
-	struct hf_jobs *jobs = &fs->jobs;
+	if (fs->options.invalidate)
+		hf_job_submit(fs->exec, &capture->notice);
+}
 
-	pthread_mutex_lock(&jobs->lock);
-	jobs->stop = true;
-	pthread_cond_broadcast(&jobs->work);
-	pthread_cond_broadcast(&jobs->notices);
-	pthread_cond_broadcast(&jobs->idle);
-	pthread_mutex_unlock(&jobs->lock);
-	if (jobs->has_walker)
-		pthread_join(jobs->walker, NULL);
-	for (unsigned i = 0; i < jobs->started; i++)
-		pthread_join(jobs->thread[i], NULL);
-	if (jobs->has_notifier)
-		pthread_join(jobs->notifier, NULL);
-	free(jobs->thread);
-	pthread_mutex_destroy(&jobs->lock);
-	pthread_cond_destroy(&jobs->work);
-	pthread_cond_destroy(&jobs->idle);
-	pthread_cond_destroy(&jobs->notices);
+void hf_jobs_init_capture(struct hf_capture *capture)
+{
+	capture->job = (struct hf_job){
+		.fn = run_index, .done = end_index, .work = HF_WORK_INDEX, .urgency = HF_LATER};
+	capture->notice = (struct hf_job){.fn = run_notice, .work = HF_WORK_SERVE};
 }
 
 static bool add_found(void *ctx, const char *path, const char *view_dir)
@@ -266,40 +123,85 @@ static bool add_found(void *ctx, const char *path, const char *view_dir)
 	return true;
 }
 
-static void *walk_thread(void *arg)
+static struct hf_fs *fs_of(struct hf_jobs *jobs)
 {
-	struct hf_fs *fs = arg;
-	struct hf_jobs *jobs = &fs->jobs;
-
-	setpriority(PRIO_PROCESS, 0, NICE);
-	hf_fs_each_capture(fs, "", add_found, fs);
-	pthread_mutex_lock(&jobs->lock);
-	jobs->walking--;
-	if (!jobs->queued && !jobs->running && !jobs->walking)
-		pthread_cond_broadcast(&jobs->idle);
-	pthread_mutex_unlock(&jobs->lock);
-	return NULL;
+	return (struct hf_fs *)((char *)jobs - offsetof(struct hf_fs, jobs));
 }
 
-int hf_fs_index_all(struct hf_fs *fs)
+static int run_walk(struct hf_job *job, struct hf_worker *worker)
 {
-	struct hf_jobs *jobs = &fs->jobs;
-	int err = 0;
+	struct hf_fs *fs = fs_of((struct hf_jobs *)((char *)job - offsetof(struct hf_jobs, walk)));
 
+	(void)worker;
+	return hf_fs_each_capture(fs, "", add_found, fs);
+}
+
+static void end_walk(struct hf_job *job, int err)
+{
+	struct hf_jobs *jobs = (struct hf_jobs *)((char *)job - offsetof(struct hf_jobs, walk));
+
+	(void)err;
 	pthread_mutex_lock(&jobs->lock);
-	if (!jobs->walking && !jobs->stop) {
-		/* One that walked before is done, or about to return. */
-		if (jobs->has_walker)
-			pthread_join(jobs->walker, NULL);
-		jobs->walking = 1;
-		jobs->has_walker = !pthread_create(&jobs->walker, NULL, walk_thread, fs);
-		if (!jobs->has_walker) {
-			jobs->walking = 0;
-			err = HF_ERR_NOMEM;
-		}
+	jobs->walking = false;
+	pthread_mutex_unlock(&jobs->lock);
+	look_if_idle(fs_of(jobs));
+}
+
+static int run_tell_idle(struct hf_job *job, struct hf_worker *worker)
+{
+	struct hf_jobs *jobs = (struct hf_jobs *)((char *)job - offsetof(struct hf_jobs, tell_idle));
+	void (*on_idle)(void *ctx) = NULL;
+
+	(void)worker;
+	pthread_mutex_lock(&jobs->lock);
+	if (is_idle(fs_of(jobs))) {
+		on_idle = jobs->on_idle;
+		jobs->on_idle = NULL;
 	}
 	pthread_mutex_unlock(&jobs->lock);
-	return err;
+	if (on_idle)
+		on_idle(jobs->on_idle_ctx);
+	return 0;
+}
+
+void hf_jobs_init(struct hf_fs *fs)
+{
+	struct hf_jobs *jobs = &fs->jobs;
+
+	pthread_mutex_init(&jobs->lock, NULL);
+	pthread_cond_init(&jobs->idle, NULL);
+	jobs->walk = (struct hf_job){.fn = run_walk, .done = end_walk, .work = HF_WORK_CHORE};
+	jobs->tell_idle = (struct hf_job){.fn = run_tell_idle, .work = HF_WORK_CHORE};
+}
+
+void hf_jobs_stop(struct hf_fs *fs)
+{
+	struct hf_jobs *jobs = &fs->jobs;
+
+	pthread_mutex_lock(&jobs->lock);
+	jobs->stop = true;
+	jobs->on_idle = NULL;
+	pthread_cond_broadcast(&jobs->idle);
+	pthread_mutex_unlock(&jobs->lock);
+}
+
+void hf_jobs_fini(struct hf_fs *fs)
+{
+	pthread_mutex_destroy(&fs->jobs.lock);
+	pthread_cond_destroy(&fs->jobs.idle);
+}
+
+void hf_fs_index_all(struct hf_fs *fs)
+{
+	struct hf_jobs *jobs = &fs->jobs;
+	bool begin;
+
+	pthread_mutex_lock(&jobs->lock);
+	begin = !jobs->walking && !jobs->stop;
+	jobs->walking |= begin;
+	pthread_mutex_unlock(&jobs->lock);
+	if (begin)
+		hf_job_submit(fs->exec, &jobs->walk);
 }
 
 void hf_fs_idle(struct hf_fs *fs)
@@ -307,9 +209,20 @@ void hf_fs_idle(struct hf_fs *fs)
 	struct hf_jobs *jobs = &fs->jobs;
 
 	pthread_mutex_lock(&jobs->lock);
-	while ((jobs->queued || jobs->running || jobs->walking) && !jobs->stop)
+	while (!is_idle(fs) && !jobs->stop)
 		pthread_cond_wait(&jobs->idle, &jobs->lock);
 	pthread_mutex_unlock(&jobs->lock);
+}
+
+void hf_fs_when_idle(struct hf_fs *fs, void (*fn)(void *ctx), void *ctx)
+{
+	struct hf_jobs *jobs = &fs->jobs;
+
+	pthread_mutex_lock(&jobs->lock);
+	jobs->on_idle = fn;
+	jobs->on_idle_ctx = ctx;
+	pthread_mutex_unlock(&jobs->lock);
+	look_if_idle(fs);
 }
 
 struct failures {

@@ -1,40 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Background work: the queue of captures to be indexed, with threads of low priority of its own, and the messages to
- * the kernel that something changed, which must not be sent by the thread that answers it.
+ * Background work of captures as jobs of the executor: indexing, looking for captures, and the messages to the kernel
+ * that something changed, which must not be sent by the thread that answers it.
  */
 #ifndef HF_FS_JOBS_H
 #define HF_FS_JOBS_H
 
 #include "fs/capture/capture.h"
 
-struct hf_jobs_queue {
-	struct hf_capture *first, *last;
-};
-
+/* lock may be taken with any other lock held but the executor's. */
 struct hf_jobs {
 	pthread_mutex_t lock;
-	pthread_cond_t work, idle, notices;
-	struct hf_jobs_queue urgent, normal; /* urgent: somebody looked */
-	struct hf_jobs_queue notify;
-	size_t queued, running;              /* captures */
-	size_t walking;                      /* threads that look for captures */
-	unsigned threads;                    /* wanted; started with the first capture */
-	pthread_t *thread;
-	unsigned started;
-	pthread_t notifier, walker;
-	bool has_notifier, has_walker;
+	pthread_cond_t idle;
+	struct hf_job walk, tell_idle;
+	void (*on_idle)(void *ctx); /* told once, then NULL */
+	void *on_idle_ctx;
+	bool walking; /* captures are being looked for */
 	bool stop;
 };
 
-int hf_jobs_init(struct hf_fs *fs);
-/* Cancels what is under way and joins the threads. */
+void hf_jobs_init(struct hf_fs *fs);
+/* Nobody waits any longer. */
+void hf_jobs_stop(struct hf_fs *fs);
+/* After the executor was stopped. */
 void hf_jobs_fini(struct hf_fs *fs);
+/* The jobs of a new capture. */
+void hf_jobs_init_capture(struct hf_capture *capture);
 
-/* Queues a capture for indexing unless it is queued or being indexed: it becomes QUEUED. */
+/* Queues a capture for indexing unless it is queued or being indexed: it becomes QUEUED. urgent: somebody looked. */
 void hf_jobs_add(struct hf_fs *fs, struct hf_capture *capture, bool urgent);
-/* Moves a queued capture before those nobody waits for. */
-void hf_jobs_hurry(struct hf_fs *fs, struct hf_capture *capture);
+/* Moves a queued capture before those nobody waits for, and lets one that was put aside go on. */
+void hf_jobs_hurry(struct hf_capture *capture);
 /* The kernel will be told to forget what it knows of the capture's views. */
 void hf_jobs_notify(struct hf_fs *fs, struct hf_capture *capture);
 

@@ -3,15 +3,17 @@
 #include "fs/core.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 
 /*
  * Between the first news and writing them down: so many ms, and so many times as long as writing took, because each
  * time the whole catalogue is written.
  */
-enum { DELAY_MS = 2000, DELAY_TIMES = 50, AGAIN_MS = 60000, NICE = 10 };
+enum { DELAY_TIMES = 50 };
+#define DELAY_NS (INT64_C(2) * 1000000000)
+#define AGAIN_NS (INT64_C(60) * 1000000000)
 
 /* At the end another process may be writing: that long is waited for it. */
 enum { LAST_TRIES = 20, LAST_WAIT_MS = 50 };
@@ -71,87 +73,47 @@ static int flush(struct hf_fs *fs)
 	return err;
 }
 
-static void after_ms(struct timespec *ret_until, int64_t ms)
+static int run_write(struct hf_job *job, struct hf_worker *worker)
 {
-	clock_gettime(CLOCK_MONOTONIC, ret_until);
-	ret_until->tv_sec += ms / 1000;
-	ret_until->tv_nsec += ms % 1000 * 1000000;
-	ret_until->tv_sec += ret_until->tv_nsec / 1000000000;
-	ret_until->tv_nsec %= 1000000000;
-}
+	struct hf_memory *memory = (struct hf_memory *)((char *)job - offsetof(struct hf_memory, write));
+	struct hf_fs *fs = (struct hf_fs *)((char *)memory - offsetof(struct hf_fs, memory));
+	const int64_t begun = hf_fs_now_ns();
+	const int err = flush(fs);
+	int64_t delay = (hf_fs_now_ns() - begun) * DELAY_TIMES;
+	bool again;
 
-static void *write_thread(void *arg)
-{
-	struct hf_fs *fs = arg;
-	struct hf_memory *memory = &fs->memory;
-	int64_t delay = DELAY_MS;
-	size_t many = HF_CATALOGUE_MANY;
-
-	setpriority(PRIO_PROCESS, 0, NICE);
+	(void)worker;
 	pthread_mutex_lock(&memory->lock);
-	while (!memory->stop) {
-		struct timespec until;
-		int64_t begun, again;
-		int err;
-
-		while (!memory->stop && !memory->dirty)
-			pthread_cond_wait(&memory->wake, &memory->lock);
-		after_ms(&until, delay);
-		while (!memory->stop && hf_catalogue_pending(memory->catalogue) < many &&
-		       !pthread_cond_timedwait(&memory->wake, &memory->lock, &until))
-			;
-		if (memory->stop)
-			break;
-		pthread_mutex_unlock(&memory->lock);
-		begun = hf_fs_now_ns();
-		err = flush(fs);
-		again = err == HF_ERR_INDEX_DIR ? 2 * delay : 0;
-		delay = (hf_fs_now_ns() - begun) / 1000000 * DELAY_TIMES;
-		if (delay < DELAY_MS)
-			delay = DELAY_MS;
-		/* A directory that fails is tried again, less and less often. */
-		if (delay < again)
-			delay = again < AGAIN_MS ? again : AGAIN_MS;
-		pthread_mutex_lock(&memory->lock);
-		/* After another failure, whose cause will hardly have passed already: with the next news. */
-		memory->dirty |= err == HF_ERR_BUSY || err == HF_ERR_INDEX_DIR;
-		many = err ? SIZE_MAX : HF_CATALOGUE_MANY;
-	}
+	if (delay < DELAY_NS)
+		delay = DELAY_NS;
+	/* A directory that fails is tried again, less and less often. */
+	if (err == HF_ERR_INDEX_DIR && delay < 2 * memory->delay_ns)
+		delay = 2 * memory->delay_ns < AGAIN_NS ? 2 * memory->delay_ns : AGAIN_NS;
+	memory->delay_ns = delay;
+	memory->many = err ? SIZE_MAX : HF_CATALOGUE_MANY;
+	/* After another failure, whose cause will hardly have passed already: with the next news. */
+	memory->dirty |= err == HF_ERR_BUSY || err == HF_ERR_INDEX_DIR;
+	again = memory->dirty;
 	pthread_mutex_unlock(&memory->lock);
-	return NULL;
+	if (again)
+		hf_job_submit_after(fs->exec, job, delay);
+	return err;
 }
 
 void hf_memory_init(struct hf_fs *fs, const char *path)
 {
 	struct hf_memory *memory = &fs->memory;
-	pthread_condattr_t attr;
 	int err;
 
 	pthread_mutex_init(&memory->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&memory->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	memory->write = (struct hf_job){.fn = run_write, .work = HF_WORK_CHORE};
+	memory->delay_ns = DELAY_NS;
+	memory->many = HF_CATALOGUE_MANY;
 	if (!path)
 		return;
 	err = open_catalogue(fs, path);
 	if (err)
 		hf_fs_log(fs, 7, "no catalogue: %s", hf_err_name(err));
-	else
-		memory->has_thread = !pthread_create(&memory->thread, NULL, write_thread, fs);
-}
-
-void hf_memory_stop(struct hf_fs *fs)
-{
-	struct hf_memory *memory = &fs->memory;
-
-	pthread_mutex_lock(&memory->lock);
-	memory->stop = true;
-	pthread_cond_broadcast(&memory->wake);
-	pthread_mutex_unlock(&memory->lock);
-	if (memory->has_thread)
-		pthread_join(memory->thread, NULL);
-	memory->has_thread = false;
 }
 
 void hf_memory_fini(struct hf_fs *fs)
@@ -163,7 +125,6 @@ void hf_memory_fini(struct hf_fs *fs)
 	hf_catalogue_close(memory->catalogue);
 	free(memory->view);
 	pthread_mutex_destroy(&memory->lock);
-	pthread_cond_destroy(&memory->wake);
 }
 
 int hf_memory_recall(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_catalogue_entry *ret_entry)
@@ -211,21 +172,9 @@ int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct h
 	if (err)
 		return err;
 	facts->recalled = true;
-	facts->print[0] = entry->print[0];
-	facts->print[1] = entry->print[1];
-	facts->codec = entry->stream;
-	facts->undecoded = entry->undecoded;
-	facts->problems = entry->problems;
-	facts->stream.arch = (uint8_t)entry->arch;
-	facts->stream.isa = (uint8_t)entry->isa;
-	facts->stream.xlen = (uint16_t)entry->xlen;
-	snprintf(facts->stream.version, sizeof facts->stream.version, "%.*s", (int)sizeof facts->stream.version - 1,
-		 entry->version);
-	facts->source.size = entry->stream_size;
-	facts->text[HF_TEXT_INFO].size = entry->info_size;
-	facts->text[HF_TEXT_ERRORS].size = entry->errors_size;
-	if (entry->original >= 0)
-		facts->original = (int)fs->memory.view[entry->original];
+	facts->known = entry->known;
+	if (entry->known.original >= 0)
+		facts->known.original = (int)fs->memory.view[entry->known.original];
 	facts->hart = calloc(entry->hart_count + 1, sizeof *facts->hart);
 	if (!facts->hart)
 		err = HF_ERR_NOMEM;
@@ -246,16 +195,19 @@ int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct h
 static void put(struct hf_fs *fs, const char *path, const struct hf_catalogue_entry *entry)
 {
 	struct hf_memory *memory = &fs->memory;
-	bool first;
+	int64_t delay_ns;
+	bool first, many;
 
 	if (hf_catalogue_put(memory->catalogue, path, entry))
 		return;
 	pthread_mutex_lock(&memory->lock);
 	first = !memory->dirty;
 	memory->dirty = true;
-	if (first || hf_catalogue_pending(memory->catalogue) >= HF_CATALOGUE_MANY)
-		pthread_cond_signal(&memory->wake);
+	many = hf_catalogue_pending(memory->catalogue) >= memory->many;
+	delay_ns = many ? 0 : memory->delay_ns;
 	pthread_mutex_unlock(&memory->lock);
+	if (first || many)
+		hf_job_submit_after(fs->exec, &memory->write, delay_ns);
 }
 
 static struct hf_catalogue_stamp stamp_of(const struct hf_stamp *stamp)
@@ -281,27 +233,17 @@ static int fill_entry(const struct hf_memory *memory, const struct hf_facts *fac
 	size_t harts = facts->hart_count + facts->has_records;
 
 	entry->kind = HF_CATALOGUE_INDEXED;
-	entry->print[0] = facts->print[0];
-	entry->print[1] = facts->print[1];
 	entry->beside = beside;
-	entry->stream = facts->codec;
-	entry->undecoded = facts->undecoded;
-	entry->stream_size = facts->source.size;
-	entry->info_size = facts->text[HF_TEXT_INFO].size;
-	entry->errors_size = facts->text[HF_TEXT_ERRORS].size;
-	entry->problems = facts->problems;
-	entry->arch = facts->stream.arch;
-	entry->isa = facts->stream.isa;
-	entry->xlen = facts->stream.xlen;
-	snprintf(entry->version, sizeof entry->version, "%s", facts->stream.version);
+	entry->known = facts->known;
+	entry->known.original = -1;
 	entry->hart_count = harts;
 	entry->hart = calloc(harts + 1, sizeof *entry->hart);
 	entry->size = calloc(harts * memory->view_count + 1, sizeof *entry->size);
 	if (!entry->hart || !entry->size)
 		return HF_ERR_NOMEM;
 	for (size_t k = 0; k < memory->view_count; k++)
-		if (facts->original == (int)memory->view[k])
-			entry->original = (int)k;
+		if (facts->known.original == (int)memory->view[k])
+			entry->known.original = (int)k;
 	for (size_t i = 0; i < harts; i++) {
 		entry->hart[i] = facts->hart[i].info;
 		for (size_t k = 0; k < memory->view_count; k++)
@@ -313,7 +255,7 @@ static int fill_entry(const struct hf_memory *memory, const struct hf_facts *fac
 void hf_memory_put(struct hf_capture *capture, const struct hf_facts *facts)
 {
 	struct hf_fs *fs = capture->fs;
-	struct hf_catalogue_entry entry = {.original = -1};
+	struct hf_catalogue_entry entry = {.known.original = -1};
 	uint64_t beside;
 	int err = 0;
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is remembered of the archive's files from one mount to the next: the catalogue as captures use it, and the
- * thread that writes it down every few seconds while there is something new.
+ * What is remembered of the archive's files from one mount to the next: the catalogue as captures use it,
+ * which is written down every few seconds while there is something new.
  */
 #ifndef HF_FS_MEMORY_H
 #define HF_FS_MEMORY_H
 
 #include "fs/fs.h"
 #include "index/catalogue.h"
+#include "index/exec.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,10 +21,11 @@ struct hf_memory {
 	struct hf_catalogue *catalogue; /* NULL: nothing is remembered */
 	size_t *view;                   /* numbers of the views whose sizes it has, view_count of them */
 	size_t view_count;
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	pthread_t thread;
-	bool has_thread, stop, dirty;
+	pthread_mutex_t lock; /* from here to many */
+	bool dirty;
+	int64_t delay_ns; /* from the first news to writing it down */
+	size_t many;      /* so much news is written down at once */
+	struct hf_job write;
 	/* For metrics.prom. */
 	atomic_ullong recalled; /* files that were not looked into, because they are in the catalogue */
 	atomic_ullong probed;   /* files that were looked into */
@@ -34,9 +36,7 @@ struct hf_memory {
 /* path: canonical, of the archive; NULL for no memory. That there is none, for this or any other reason, is no error:
  * then everything is found out anew. */
 void hf_memory_init(struct hf_fs *fs, const char *path);
-/* Ends its thread, which makes use of the cache. */
-void hf_memory_stop(struct hf_fs *fs);
-/* Writes down what is new. */
+/* Writes down what is new, after the executor was stopped. */
 void hf_memory_fini(struct hf_fs *fs);
 
 /* HF_ERR_NOT_FOUND, or an entry to be cleared: a file with that stat was looked at before. */

@@ -2,36 +2,14 @@
 #include "fs/capture/block_source.h"
 #include "fs/core.h"
 
-#include <sys/resource.h>
+#include <stdlib.h>
 
-/* Reads come first. */
-#define NICE 10
-
-void hf_spooler_init(struct hf_spooler *spooler)
-{
-	*spooler = (struct hf_spooler){0};
-	pthread_mutex_init(&spooler->lock, NULL);
-	pthread_cond_init(&spooler->wake, NULL);
-}
-
-void hf_spooler_fini(struct hf_spooler *spooler)
-{
-	pthread_mutex_destroy(&spooler->lock);
-	pthread_cond_destroy(&spooler->wake);
-}
-
-void hf_spooler_stop(struct hf_spooler *spooler)
-{
-	bool running;
-
-	pthread_mutex_lock(&spooler->lock);
-	spooler->stop = true;
-	running = spooler->has_thread;
-	pthread_cond_signal(&spooler->wake);
-	pthread_mutex_unlock(&spooler->lock);
-	if (running)
-		pthread_join(spooler->thread, NULL);
-}
+/* The spool of a capture that is to be made. */
+struct spool_job {
+	struct hf_job job;
+	struct hf_capture *capture;
+	uint64_t version;
+};
 
 static bool is_closing(void *ctx)
 {
@@ -70,64 +48,40 @@ static void make(struct hf_capture *capture, struct hf_open *open)
 	hf_block_source_spooled(open->source, !err || err == HF_ERR_BUSY);
 }
 
-static void *run(void *ctx)
+static int run_spool(struct hf_job *job, struct hf_worker *worker)
 {
-	struct hf_fs *fs = ctx;
-	struct hf_spooler *spooler = &fs->spooler;
+	const struct spool_job *spool = (struct spool_job *)job;
+	struct hf_open *open;
+	int err;
 
-	setpriority(PRIO_PROCESS, 0, NICE);
-	pthread_mutex_lock(&spooler->lock);
-	while (!spooler->stop) {
-		struct hf_capture *capture = spooler->first;
-		struct hf_open *open;
-		uint64_t version;
-
-		if (!capture) {
-			pthread_cond_wait(&spooler->wake, &spooler->lock);
-			continue;
-		}
-		spooler->first = capture->spool_next;
-		if (!spooler->first)
-			spooler->last = NULL;
-		version = capture->spool_version;
-		capture->spool_version = 0;
-		pthread_mutex_unlock(&spooler->lock);
-		if (!hf_open_get(capture, version, &open)) {
-			make(capture, open);
-			hf_open_put(open);
-		}
-		pthread_mutex_lock(&spooler->lock);
+	(void)worker;
+	if (hf_fs_stopping(spool->capture->fs))
+		return HF_ERR_CANCELLED;
+	err = hf_open_get(spool->capture, spool->version, &open);
+	if (!err) {
+		make(spool->capture, open);
+		hf_open_put(open);
 	}
-	pthread_mutex_unlock(&spooler->lock);
-	return NULL;
+	return err;
 }
 
-static void enqueue(struct hf_spooler *spooler, struct hf_capture *capture)
+static void end_spool(struct hf_job *job, int err)
 {
-	capture->spool_next = NULL;
-	if (spooler->last)
-		spooler->last->spool_next = capture;
-	else
-		spooler->first = capture;
-	spooler->last = capture;
+	(void)err;
+	free(job);
 }
 
 static void want(void *ctx)
 {
 	const struct hf_open *open = ctx;
-	struct hf_capture *capture = open->capture;
-	struct hf_spooler *spooler = &capture->fs->spooler;
+	struct spool_job *spool = malloc(sizeof *spool);
 
-	pthread_mutex_lock(&spooler->lock);
-	if (!spooler->stop && !spooler->has_thread)
-		spooler->has_thread = pthread_create(&spooler->thread, NULL, run, capture->fs) == 0;
-	if (!spooler->stop && spooler->has_thread) {
-		if (!capture->spool_version)
-			enqueue(spooler, capture);
-		capture->spool_version = open->version;
-		pthread_cond_signal(&spooler->wake);
-	}
-	pthread_mutex_unlock(&spooler->lock);
+	if (!spool)
+		return;
+	*spool = (struct spool_job){.job = {.fn = run_spool, .done = end_spool, .work = HF_WORK_SPOOL},
+				    .capture = open->capture,
+				    .version = open->version};
+	hf_job_submit(open->capture->fs->exec, &spool->job);
 }
 
 void hf_spooler_attach(struct hf_open *open)

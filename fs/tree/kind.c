@@ -81,7 +81,7 @@ static int write_log(struct hf_fs *fs, const struct hf_node_key *key, const stru
 
 static int size_of_text(const struct hf_facts *facts, enum hf_text text, uint64_t *ret_size)
 {
-	*ret_size = facts ? facts->text[text].size : HF_NOWHERE;
+	*ret_size = facts ? facts->known.text_size[text] : HF_NOWHERE;
 	return 0;
 }
 
@@ -142,9 +142,9 @@ static bool each_source(const struct hf_look *look, struct hf_node_key key, hf_o
 {
 	char name[64];
 
-	if (look->facts->source.size == HF_NOWHERE)
+	if (look->facts->known.stream_size == HF_NOWHERE)
 		return true;
-	hf_info_source_name(look->facts->codec, name, sizeof name);
+	hf_info_source_name(look->facts->known.codec, name, sizeof name);
 	return offer(ctx, name, &key);
 }
 
@@ -153,7 +153,7 @@ static int size_source(struct hf_fs *fs, const struct hf_node_key *key, const st
 {
 	(void)fs;
 	(void)key;
-	*ret_size = facts->source.size;
+	*ret_size = facts->known.stream_size;
 	return *ret_size == HF_NOWHERE ? HF_ERR_NOT_FOUND : 0;
 }
 

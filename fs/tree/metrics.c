@@ -76,8 +76,10 @@ static void put_chunks(struct hf_fs *fs, struct hf_sink *sink)
 	put_seconds(sink, "decode_seconds_total", "counter", "Time spent making chunks, all threads together.",
 		    get(&metrics->chunk_ns));
 	put_head(sink, "decode_jobs", "gauge", "Jobs of the decode pool: waited for, or ahead of a reader.");
-	hf_sink_printf(sink, "hartfs_decode_jobs{urgency=\"waited_for\"} %zu\n", hf_pool_load(fs->pool, HF_URGENT));
-	hf_sink_printf(sink, "hartfs_decode_jobs{urgency=\"ahead\"} %zu\n", hf_pool_load(fs->pool, HF_AHEAD));
+	hf_sink_printf(sink, "hartfs_decode_jobs{urgency=\"waited_for\"} %zu\n", 
+		       hf_exec_load(fs->exec, HF_WORK_DECODE, HF_URGENT));
+	hf_sink_printf(sink, "hartfs_decode_jobs{urgency=\"ahead\"} %zu\n", 
+		       hf_exec_load(fs->exec, HF_WORK_DECODE, HF_LATER));
 }
 
 static void put_spools(struct hf_fs *fs, struct hf_sink *sink)

@@ -64,25 +64,25 @@ static void value_container(const struct about *about, char *buf, size_t size)
 
 static void value_version(const struct about *about, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s", is_ready(about) ? about->facts->stream.version : "");
+	snprintf(buf, size, "%s", is_ready(about) ? about->facts->known.version : "");
 }
 
 static void value_arch(const struct about *about, char *buf, size_t size)
 {
-	if (is_ready(about) && about->facts->stream.arch != HF_ARCH_NONE)
-		snprintf(buf, size, "%s", hf_info_arch_name(about->facts->stream.arch));
+	if (is_ready(about) && about->facts->known.arch != HF_ARCH_NONE)
+		snprintf(buf, size, "%s", hf_info_arch_name(about->facts->known.arch));
 }
 
 static void value_isa(const struct about *about, char *buf, size_t size)
 {
-	if (is_ready(about) && about->facts->stream.isa != HF_ISA_NONE)
-		snprintf(buf, size, "%s", hf_info_isa_name(about->facts->stream.isa));
+	if (is_ready(about) && about->facts->known.isa != HF_ISA_NONE)
+		snprintf(buf, size, "%s", hf_info_isa_name(about->facts->known.isa));
 }
 
 static void value_xlen(const struct about *about, char *buf, size_t size)
 {
-	if (is_ready(about) && about->facts->stream.xlen)
-		put_u64(buf, size, about->facts->stream.xlen);
+	if (is_ready(about) && about->facts->known.xlen)
+		put_u64(buf, size, about->facts->known.xlen);
 }
 
 static void value_harts(const struct about *about, char *buf, size_t size)
@@ -125,7 +125,7 @@ static void value_attempts(const struct about *about, char *buf, size_t size)
 static void value_problems(const struct about *about, char *buf, size_t size)
 {
 	if (is_ready(about))
-		put_u64(buf, size, about->facts->problems);
+		put_u64(buf, size, about->facts->known.problems);
 }
 
 static void value_error(const struct about *about, char *buf, size_t size)

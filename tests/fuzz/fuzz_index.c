@@ -38,8 +38,8 @@ static void set_up(void)
 	hf_ixtest_capture(&t, 150, 2, HF_STREAM_HARTS | HF_STREAM_MANY, 1);
 	hf_ixtest_pack(&t, ".gz");
 	hf_ixtest_build(&t);
-	hf_idx_file_name_index(&t.identity, names[0]);
-	CHECK_EQ(hf_idx_file_name_view(&t.identity, &t.keys[0], names[1]), 0);
+	hf_index_file_name_index(&t.identity, names[0]);
+	CHECK_EQ(hf_index_file_name_view(&t.identity, &t.keys[0], names[1]), 0);
 	for (int i = 0; i < 2; i++)
 		valid[i] = hf_bytes_load(t.dir, names[i]);
 }

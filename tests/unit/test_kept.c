@@ -83,7 +83,7 @@ static void displace(const char *path)
 	struct hf_facts *facts;
 
 	CHECK_EQ(hf_capture_facts_now(hf_capture_known(t.fs, path), &facts), 0);
-	hf_cache_drop(t.fs->cache, facts->text[HF_TEXT_INFO].owner);
+	hf_cache_drop(t.fs->cache, facts->text_owner[HF_TEXT_INFO]);
 	hf_facts_unref(facts);
 }
 

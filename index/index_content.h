@@ -3,8 +3,8 @@
  * What an opened decode index has in memory: its meta row, harts and problems, each checked as it is read, since the
  * file may be anybody's. Chunks and points stay in the file. Internal to index/.
  */
-#ifndef HF_INDEX_CONTENT_H
-#define HF_INDEX_CONTENT_H
+#ifndef HF_INDEX_INDEX_CONTENT_H
+#define HF_INDEX_INDEX_CONTENT_H
 
 #include "index/row.h"
 
@@ -24,5 +24,8 @@ struct hf_index_content {
  * the content is to be finished in any case. */
 int hf_index_content_load(sqlite3 *db, const struct hf_identity *identity, struct hf_index_content *content);
 void hf_index_content_fini(struct hf_index_content *content);
+
+/* The first hart of an index in a slot at or behind from, the records among them; NULL if there is none. */
+const struct hf_index_hart *hf_index_next_slot(const struct hf_index *index, uint64_t from, uint64_t *ret_slot);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/stand.h"
+#include "index/dir_entry.h"
 
+#include "index/db.h"
 #include "index/fault.h"
+#include "index/file_name.h"
 #include "index/spool_format.h"
 
 #include <errno.h>
@@ -35,7 +37,7 @@ static bool has_header(int fd, int *ret_err)
 	return false;
 }
 
-bool hf_stand_is_ours(int fd, const char *name, int *ret_err)
+bool hf_dir_entry_is_ours(int fd, const char *name, int *ret_err)
 {
 	struct stat st;
 
@@ -57,7 +59,7 @@ bool hf_stand_is_ours(int fd, const char *name, int *ret_err)
 	return false;
 }
 
-bool hf_stand_is_aside(const char *name)
+bool hf_dir_entry_is_aside(const char *name)
 {
 	const char *tail = strstr(name, HF_ASIDE_TAIL);
 
@@ -101,7 +103,7 @@ static int make_way_of_directory(int dirfd, const char *name)
 						     : hf_fault_set("removing", name, errno);
 }
 
-int hf_stand_make_way(int dirfd, const char *name)
+int hf_dir_entry_make_way(int dirfd, const char *name)
 {
 	struct stat st;
 	bool ours;
@@ -116,23 +118,23 @@ int hf_stand_make_way(int dirfd, const char *name)
 	fd = open_to_look(dirfd, name);
 	if (fd < 0)
 		return errno == ENOENT ? 0 : hf_fault_set("opening", name, errno);
-	ours = hf_stand_is_ours(fd, name, &err);
+	ours = hf_dir_entry_is_ours(fd, name, &err);
 	close(fd);
 	if (err)
 		return err;
 	return ours ? 0 : put_aside(dirfd, name, false);
 }
 
-int hf_stand_remove(int dirfd, const char *name)
+int hf_dir_entry_remove(int dirfd, const char *name)
 {
-	int err = hf_stand_make_way(dirfd, name);
+	int err = hf_dir_entry_make_way(dirfd, name);
 
 	if (err)
 		return err;
 	return unlinkat(dirfd, name, 0) == 0 || errno == ENOENT ? 0 : hf_fault_set("removing", name, errno);
 }
 
-bool hf_stand_is_named(int dirfd, const char *name, int fd)
+bool hf_dir_entry_is_named(int dirfd, const char *name, int fd)
 {
 	struct stat st, named;
 
@@ -160,7 +162,7 @@ static void condemn(const struct stat *st)
 	pthread_mutex_unlock(&condemned.lock);
 }
 
-bool hf_stand_is_condemned(const struct stat *st)
+bool hf_dir_entry_is_condemned(const struct stat *st)
 {
 	const size_t room = sizeof condemned.file / sizeof condemned.file[0];
 	bool found = false;
@@ -174,14 +176,14 @@ bool hf_stand_is_condemned(const struct stat *st)
 	return found;
 }
 
-int hf_stand_remove_open(int dirfd, const char *name, int fd)
+int hf_dir_entry_remove_open(int dirfd, const char *name, int fd)
 {
 	struct stat st;
 	int err = 0;
 
 	/* Another one may have taken its place. */
-	if (fstat(fd, &st) == 0 && hf_stand_is_named(dirfd, name, fd))
-		err = hf_stand_remove(dirfd, name);
+	if (fstat(fd, &st) == 0 && hf_dir_entry_is_named(dirfd, name, fd))
+		err = hf_dir_entry_remove(dirfd, name);
 	if (err)
 		condemn(&st);
 	return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/content.h"
+#include "index/index_content.h"
 
 #include <stdlib.h>
 

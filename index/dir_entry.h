@@ -4,11 +4,10 @@
  * made again, so it must never stay in the way; and what somebody else may have meant to keep is never destroyed.
  * Internal to index/.
  */
-#ifndef HF_INDEX_STAND_H
-#define HF_INDEX_STAND_H
+#ifndef HF_INDEX_DIR_ENTRY_H
+#define HF_INDEX_DIR_ENTRY_H
 
-#include "index/file.h"
-
+#include <stdbool.h>
 #include <sys/stat.h>
 
 /* So many things are kept for one name, as "<name>.damaged-<n>", n from 1. */
@@ -18,7 +17,7 @@
 /* Whether hartfs made that regular file, whole or damaged: it has the header of one of our databases or a page with the
  * right checksum, or, under the name of a spool, the first or last bytes of one. false also if it cannot be read: then
  * *ret_err says so. */
-bool hf_stand_is_ours(int fd, const char *name, int *ret_err);
+bool hf_dir_entry_is_ours(int fd, const char *name, int *ret_err);
 
 /*
  * Makes sure that a regular file can be renamed to name: what hartfs made, and links, FIFOs, sockets and devices may stay,
@@ -26,18 +25,18 @@ bool hf_stand_is_ours(int fd, const char *name, int *ret_err);
  * make are renamed to the first free "<name>.damaged-<n>"; a file for which there is none is removed. HF_ERR_INDEX_DIR or a
  * shortage: it cannot be looked into or moved, and stays.
  */
-int hf_stand_make_way(int dirfd, const char *name);
+int hf_dir_entry_make_way(int dirfd, const char *name);
 /* The same, and nothing stands there any more. */
-int hf_stand_remove(int dirfd, const char *name);
+int hf_dir_entry_remove(int dirfd, const char *name);
 /* Whether the file that is open as fd is the one that stands under that name. */
-bool hf_stand_is_named(int dirfd, const char *name, int fd);
+bool hf_dir_entry_is_named(int dirfd, const char *name, int fd);
 /* Removes name if it still is the file that is open as fd. Where nothing can be removed, the file is remembered: this
  * process does not open it again. */
-int hf_stand_remove_open(int dirfd, const char *name, int fd);
+int hf_dir_entry_remove_open(int dirfd, const char *name, int fd);
 /* Whether the file with that stat is remembered as one that should be gone. */
-bool hf_stand_is_condemned(const struct stat *st);
+bool hf_dir_entry_is_condemned(const struct stat *st);
 
 /* Whether name is that of a thing that was put aside. */
-bool hf_stand_is_aside(const char *name);
+bool hf_dir_entry_is_aside(const char *name);
 
 #endif

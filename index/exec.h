@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The executor: all work that is not done on the spot is a job of it. Jobs are embedded in what they are about, wait in
+ * order of urgency, and run on threads that are started when they are needed. Each kind of work has a bounded number of
+ * seats; reading and serving have threads of their own, all other work runs on threads of low priority.
+ *
+ * No job may wait for the work of a job that may not have begun. What it needs wakes it up: HF_JOB_ASIDE.
+ */
+#ifndef HF_INDEX_EXEC_H
+#define HF_INDEX_EXEC_H
+
+#include "codecs/codec.h"
+
+#include <stdatomic.h>
+
+struct hf_exec;
+
+/* What it is, which says how many may run at a time. */
+enum hf_work {
+	HF_WORK_DECODE, /* of what somebody reads */
+	HF_WORK_SERVE,  /* short things for the kernel */
+	/* at low priority */
+	HF_WORK_INDEX,  /* of captures; these give way: hf_job_give_way */
+	HF_WORK_HELP,   /* parts of a build */
+	HF_WORK_SPOOL,  /* recompressing */
+	HF_WORK_CHORE,  /* all else: looking for captures, writing the catalogue */
+	HF_WORKS
+};
+
+enum hf_urgency {
+	HF_URGENT, /* somebody waits for it */
+	HF_LATER,  /* somebody will want it */
+	HF_URGENCIES
+};
+
+enum hf_job_state {
+	HF_JOB_NEW,
+	HF_JOB_QUEUED,   /* perhaps not before a time */
+	HF_JOB_RUNNING,
+	HF_JOB_STOPPING, /* it runs, and was told to end */
+	HF_JOB_WAITING,  /* put aside: whoever has what it needs submits it again */
+	HF_JOB_DONE,
+};
+
+/* What a job may use of the thread it runs on. */
+struct hf_worker {
+	struct hf_enc_env env; /* env.symbols is the job's to set; disasm may be NULL */
+	uint8_t *scratch;      /* room that grows and stays with the thread */
+	size_t scratch_size;
+};
+
+/* fn returned this: the job is not done, and will be submitted again (or has been already) by whom it waits for. */
+enum { HF_JOB_ASIDE = 0x5a5a };
+
+/* Embedded by the owner, who sets what is before exec, and all else to zero. */
+struct hf_job {
+	int (*fn)(struct hf_job *job, struct hf_worker *worker);
+	/* Called once for each time that it became queued from NEW or DONE, with what fn returned or HF_ERR_CANCELLED, on any
+	 * thread, without locks of the executor. The job is its owner's again: done may free it or submit it. May be NULL. */
+	void (*done)(struct hf_job *job, int status);
+	enum hf_work work;
+	enum hf_urgency urgency;
+	/* the executor's own */
+	struct hf_exec *exec;
+	_Atomic enum hf_job_state state;
+	enum hf_urgency now; /* urgency, as long as nothing changed it */
+	bool again, delayed, paused;
+	int64_t due_ns, since_ns;
+	struct hf_job *prev, *next;
+};
+
+/* What is not said (0) is as many seats as there are cores, or one of these. */
+enum { HF_PAUSED_MAX = 8 };
+#define HF_URGENT_NS (INT64_C(2) * 1000000000)
+
+struct hf_exec_limits {
+	unsigned seats[HF_WORKS]; /* how many jobs of each kind run at the same time */
+	unsigned paused;          /* how many jobs pause at the same time, of one kind */
+	int64_t urgent_ns;        /* so long a job that runs is urgent */
+};
+
+/* Cores this process may use, which taskset and containers make fewer than there are. */
+unsigned hf_exec_cores(void);
+
+/* HF_ERR_NOMEM: not even one thread of each priority can be started. */
+int hf_exec_new(const struct hf_exec_limits *limits, struct hf_exec **ret_exec);
+/* Cancels what waits, tells what runs that it is to end, and joins the threads. From then on submitting cancels. */
+void hf_exec_stop(struct hf_exec *exec);
+/* Stops it. No job may be put aside any more. May be NULL. */
+void hf_exec_free(struct hf_exec *exec);
+unsigned hf_exec_seats(const struct hf_exec *exec, enum hf_work work);
+/* Jobs of that kind that are queued, running or put aside. */
+size_t hf_exec_load(struct hf_exec *exec, enum hf_work work, enum hf_urgency urgency);
+/* Jobs that pause look whether they are still wanted. */
+void hf_exec_wake(struct hf_exec *exec);
+
+/*
+ * Queues the job, not to run before delay_ns nanoseconds have passed (0: at once). One that is queued stays so, for the
+ * earlier of the two times; one that is running runs once more, without done in between. After hf_exec_stop done is called
+ * before this returns, so that no lock may be held that done takes.
+ */
+void hf_job_submit(struct hf_exec *exec, struct hf_job *job);
+void hf_job_submit_after(struct hf_exec *exec, struct hf_job *job, int64_t delay_ns);
+/* One that is queued or paused becomes urgent, and due; one that runs stays as it is, or it could never be interrupted. */
+void hf_job_hurry(struct hf_job *job);
+/* One that is queued is done: true. One that runs is told to end. */
+bool hf_job_cancel(struct hf_job *job);
+/* Waits until the job is neither queued nor running, nor its done. Not from a job. */
+void hf_job_join(struct hf_job *job);
+/* For fn, at the bounds of chunks: whether to end with HF_ERR_CANCELLED. */
+bool hf_job_stopping(const struct hf_job *job);
+/*
+ * For fn, at the bounds of chunks. If all seats are taken and a more urgent job waits for one, this one pauses: it sleeps
+ * until there is a seat that no more urgent one wants, or it is stopped, or stop (may be NULL) says so. An urgent one
+ * becomes ordinary when it has run for limits.urgent_ns. Only limits.paused pause: then others wait for a seat.
+ * Returns how many nanoseconds it paused.
+ */
+int64_t hf_job_give_way(struct hf_job *job, const struct hf_stop *stop);
+/* Around a wait for another job that is running: its seat is free meanwhile, if not too many do so. job may be NULL. */
+bool hf_job_leave_seat(struct hf_job *job);
+void hf_job_take_seat(struct hf_job *job, bool left);
+/* The job that runs on the calling thread, or NULL. */
+struct hf_job *hf_job_here(void);
+
+#endif
