@@ -77,6 +77,7 @@ struct hf_fs {
 	gid_t gid;
 	struct hf_cache *cache;
 	struct hf_exec *exec;
+	unsigned index_threads;     /* of builds, all together */
 	struct hf_nodes nodes;
 	struct hf_captures captures;
 	struct hf_descriptors descriptors;

@@ -97,16 +97,19 @@ static int open_index_dir(struct hf_fs *fs, const struct hf_fs_options *options)
 
 static int start_exec(struct hf_fs *fs)
 {
-	const unsigned cores = hf_exec_cores(), threads = fs->options.index_threads ? fs->options.index_threads : cores;
-	const struct hf_exec_limits limits = {.seats = {
+	const unsigned cores = hf_exec_cores(), builds = (unsigned)fs->descriptors.builds;
+	struct hf_exec_limits limits = {.seats = {
 		[HF_WORK_DECODE] = fs->options.threads ? fs->options.threads : cores,
 		[HF_WORK_SERVE] = 4,
-		[HF_WORK_INDEX] = threads,
 		[HF_WORK_HELP] = 64,
 		[HF_WORK_SPOOL] = 1,
 		[HF_WORK_CHORE] = 4,
 	}};
 
+	fs->index_threads = fs->options.index_threads ? fs->options.index_threads : cores;
+	/* Captures that are being indexed hold descriptors, and go on holding them when they are put aside. */
+	limits.seats[HF_WORK_INDEX] = fs->index_threads < builds ? fs->index_threads : builds;
+	limits.paused = builds < HF_PAUSED_MAX ? builds : HF_PAUSED_MAX;
 	return hf_exec_new(&limits, &fs->exec);
 }
 
@@ -180,6 +183,8 @@ static void wake_waiters(void *ctx, struct hf_capture *capture)
 void hf_fs_stop(struct hf_fs *fs)
 {
 	fs->closing = true;
+	if (fs->exec)
+		hf_exec_wake(fs->exec);
 	if (fs->captures.bucket)
 		hf_captures_each(&fs->captures, wake_waiters, NULL);
 }
