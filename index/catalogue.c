@@ -65,7 +65,7 @@ static void name_it(struct hf_catalogue_place *place)
 
 	identity.print[0] = path.low64 ^ XXH3_64bits(place->views, strlen(place->views));
 	identity.print[1] = path.high64 ^ XXH3_64bits(HARTFS_VERSION, strlen(HARTFS_VERSION));
-	hf_idx_file_hex(&identity, hex);
+	hf_index_file_hex(&identity, hex);
 	snprintf(place->name, sizeof place->name, "%s.hfc", hex);
 }
 

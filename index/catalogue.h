@@ -40,7 +40,24 @@ enum hf_catalogue_kind {
 	HF_CATALOGUE_INDEXED, /* one with an index and view tables */
 };
 
-#define HF_CATALOGUE_VERSION_SIZE 32
+/* The texts about an indexed capture. */
+enum hf_text { HF_TEXT_INFO, HF_TEXT_ERRORS, HF_TEXTS };
+
+#define HF_KNOWN_VERSION_SIZE 32
+
+/* What is known of one version of an indexed capture as a whole: the catalogue keeps it as it is. */
+struct hf_known {
+	uint64_t print[2];             /* of the identity */
+	const struct hf_codec *codec;  /* as the index has it; NULL: the stream could not be opened */
+	struct hf_diag undecoded;      /* code 0, or why nothing of it could be decoded: not even opened, if codec is NULL */
+	uint64_t stream_size;          /* decompressed; HF_NOWHERE: there is none */
+	uint64_t text_size[HF_TEXTS];  /* HF_NOWHERE: not known yet */
+	uint64_t problems;             /* lines of errors.txt */
+	char version[HF_KNOWN_VERSION_SIZE]; /* what the stream says of itself, as the next three: all zero if it could not be opened */
+	uint32_t arch, isa;            /* enum hf_arch, enum hf_isa; isa is that of the first instruction */
+	uint32_t xlen;
+	int original;                  /* number of the view that is the stream itself, or -1 */
+};
 
 struct hf_catalogue_entry {
 	struct hf_catalogue_stamp stamp;
@@ -49,16 +66,8 @@ struct hf_catalogue_entry {
 	const struct hf_box *box;        /* NULL: plain bytes */
 	const struct hf_codec *codec;    /* as recognised */
 	/* Of indexed ones. */
-	uint64_t print[2];               /* of the identity */
+	struct hf_known known;           /* original: among the views of the key */
 	uint64_t beside;                 /* stands for the file beside it that views depend on; 0: none */
-	const struct hf_codec *stream;   /* as the index has it; NULL: the stream could not be opened */
-	struct hf_diag undecoded;        /* why nothing of it could be decoded; code 0: something was */
-	uint64_t stream_size;            /* HF_NOWHERE: there is none */
-	uint64_t info_size, errors_size; /* of info.json and errors.txt */
-	uint64_t problems;
-	char version[HF_CATALOGUE_VERSION_SIZE];
-	uint32_t arch, isa, xlen;
-	int original;                    /* number of the view that is the stream itself, or -1 */
 	size_t hart_count;
 	struct hf_index_hart *hart;      /* by id: HF_HART_RECORDS, if it is there, is the last */
 	uint64_t *size;                  /* [hart_count * view_count], HF_NOWHERE: no such view */

@@ -63,7 +63,7 @@ int hf_catalogue_file_open(const struct hf_catalogue_place *place, struct hf_cat
 	int err;
 
 	*ret_file = (struct hf_catalogue_file){.fd = -1};
-	err = hf_idx_file_open(place->dirfd, place->name, &ret_file->fd);
+	err = hf_index_file_open(place->dirfd, place->name, &ret_file->fd);
 	if (!err)
 		err = hf_db_open(ret_file->fd, HF_DB_CATALOGUE, &ret_file->db);
 	if (!err)

@@ -30,7 +30,7 @@ static const uint64_t number_max[NUMBERS] = {
 static const size_t text_max[TEXTS] = {
 	[PATH] = HF_CATALOGUE_PATH_LIMIT, [BOX] = HF_CATALOGUE_NAME_LIMIT, [CODEC] = HF_CATALOGUE_NAME_LIMIT,
 	[STREAM] = HF_CATALOGUE_NAME_LIMIT, [ORIGINAL] = HF_CATALOGUE_NAME_LIMIT,
-	[VERSION] = HF_CATALOGUE_VERSION_SIZE, [HARTS] = HF_CATALOGUE_LINES_LIMIT,
+	[VERSION] = HF_KNOWN_VERSION_SIZE, [HARTS] = HF_CATALOGUE_LINES_LIMIT,
 };
 
 int64_t hf_catalogue_row_id(const char *path)
@@ -192,25 +192,25 @@ static int take_indexed(const struct hf_catalogue_views *views, const struct hf_
 	const char *const *text = row->text;
 	int err;
 
-	entry->print[0] = number[PRINT_LOW];
-	entry->print[1] = number[PRINT_HIGH];
+	entry->known.print[0] = number[PRINT_LOW];
+	entry->known.print[1] = number[PRINT_HIGH];
 	entry->beside = number[BESIDE];
-	entry->stream_size = number[STREAM_SIZE];
-	entry->info_size = number[INFO_SIZE];
-	entry->errors_size = number[ERRORS_SIZE];
-	entry->problems = number[PROBLEMS];
-	entry->arch = (uint32_t)number[ARCH];
-	entry->isa = (uint32_t)number[ISA];
-	entry->xlen = (uint32_t)number[XLEN];
-	snprintf(entry->version, sizeof entry->version, "%s", text[VERSION] ? text[VERSION] : "");
-	if (text[STREAM] && !(entry->stream = hf_index_codec_named(text[STREAM])))
+	entry->known.stream_size = number[STREAM_SIZE];
+	entry->known.text_size[HF_TEXT_INFO] = number[INFO_SIZE];
+	entry->known.text_size[HF_TEXT_ERRORS] = number[ERRORS_SIZE];
+	entry->known.problems = number[PROBLEMS];
+	entry->known.arch = (uint32_t)number[ARCH];
+	entry->known.isa = (uint32_t)number[ISA];
+	entry->known.xlen = (uint32_t)number[XLEN];
+	snprintf(entry->known.version, sizeof entry->known.version, "%s", text[VERSION] ? text[VERSION] : "");
+	if (text[STREAM] && !(entry->known.codec = hf_index_codec_named(text[STREAM])))
 		return HF_ERR_STATE;
-	if (text[ORIGINAL] && (entry->original = view_of(views, text[ORIGINAL], strlen(text[ORIGINAL]))) < 0)
+	if (text[ORIGINAL] && (entry->known.original = view_of(views, text[ORIGINAL], strlen(text[ORIGINAL]))) < 0)
 		return HF_ERR_STATE;
-	if ((entry->stream_size == HF_NOWHERE) != !entry->stream || !text[HARTS] ||
-	    (entry->stream && entry->stream_size > HF_COUNT_MAX))
+	if ((entry->known.stream_size == HF_NOWHERE) != !entry->known.codec || !text[HARTS] ||
+	    (entry->known.codec && entry->known.stream_size > HF_COUNT_MAX))
 		return HF_ERR_STATE;
-	err = take_diag(row, &entry->undecoded);
+	err = take_diag(row, &entry->known.undecoded);
 	return err ? err : take_harts(views, text[HARTS], entry);
 }
 
@@ -220,7 +220,7 @@ int hf_catalogue_row_take(const struct hf_catalogue_views *views, const struct h
 	int err = 0;
 
 	entry->kind = (enum hf_catalogue_kind)row->number[KIND];
-	entry->original = -1;
+	entry->known.original = -1;
 	if (entry->kind == HF_CATALOGUE_GONE)
 		return HF_ERR_STATE;
 	if (entry->kind == HF_CATALOGUE_PLAIN)
@@ -275,23 +275,23 @@ static void put_indexed(const struct hf_catalogue_views *views, const struct hf_
 {
 	uint64_t *number = row->number;
 
-	number[PRINT_LOW] = entry->print[0];
-	number[PRINT_HIGH] = entry->print[1];
+	number[PRINT_LOW] = entry->known.print[0];
+	number[PRINT_HIGH] = entry->known.print[1];
 	number[BESIDE] = entry->beside;
-	number[STREAM_SIZE] = entry->stream_size;
-	number[INFO_SIZE] = entry->info_size;
-	number[ERRORS_SIZE] = entry->errors_size;
-	number[PROBLEMS] = entry->problems;
-	number[ARCH] = entry->arch;
-	number[ISA] = entry->isa;
-	number[XLEN] = entry->xlen;
-	number[ERROR_CODE] = (uint64_t)(int64_t)entry->undecoded.code;
-	number[ERROR_SPACE] = (uint64_t)entry->undecoded.space;
-	number[ERROR_OFFSET] = entry->undecoded.offset;
-	number[ERROR_DETAIL] = entry->undecoded.detail;
-	row->text[STREAM] = entry->stream ? entry->stream->name : NULL;
-	row->text[ORIGINAL] = entry->original >= 0 ? views->name[entry->original] : NULL;
-	row->text[VERSION] = *entry->version ? entry->version : NULL;
+	number[STREAM_SIZE] = entry->known.stream_size;
+	number[INFO_SIZE] = entry->known.text_size[HF_TEXT_INFO];
+	number[ERRORS_SIZE] = entry->known.text_size[HF_TEXT_ERRORS];
+	number[PROBLEMS] = entry->known.problems;
+	number[ARCH] = entry->known.arch;
+	number[ISA] = entry->known.isa;
+	number[XLEN] = entry->known.xlen;
+	number[ERROR_CODE] = (uint64_t)(int64_t)entry->known.undecoded.code;
+	number[ERROR_SPACE] = (uint64_t)entry->known.undecoded.space;
+	number[ERROR_OFFSET] = entry->known.undecoded.offset;
+	number[ERROR_DETAIL] = entry->known.undecoded.detail;
+	row->text[STREAM] = entry->known.codec ? entry->known.codec->name : NULL;
+	row->text[ORIGINAL] = entry->known.original >= 0 ? views->name[entry->known.original] : NULL;
+	row->text[VERSION] = *entry->known.version ? entry->known.version : NULL;
 }
 
 /* Of its own memory. */

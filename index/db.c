@@ -103,45 +103,25 @@ bool hf_db_is_newer(int fd)
 	return false;
 }
 
-int hf_db_err(int rc)
-{
-	switch (rc & 0xff) {
-	case SQLITE_NOMEM:
-		return HF_ERR_NOMEM;
-	case SQLITE_CANTOPEN:
-		return hf_vfs_open_error();
-	/* All of it is about files of the index directory; the VFS has noted which. */
-	case SQLITE_FULL:
-	case SQLITE_READONLY:
-		return HF_ERR_INDEX_DIR;
-	case SQLITE_IOERR:
-		return rc == SQLITE_IOERR_DATA || rc == SQLITE_IOERR_SHORT_READ || rc == SQLITE_IOERR_CORRUPTFS
-			       ? HF_ERR_STATE
-			       : HF_ERR_INDEX_DIR;
-	default:
-		return HF_ERR_STATE;
-	}
-}
-
 int hf_db_run(sqlite3 *db, const char *sql)
 {
 	int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
 
-	return rc == SQLITE_OK ? 0 : hf_db_err(rc);
+	return rc == SQLITE_OK ? 0 : hf_vfs_err(rc);
 }
 
 int hf_db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret_stmt)
 {
 	int rc = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret_stmt, NULL);
 
-	return rc == SQLITE_OK ? 0 : hf_db_err(rc);
+	return rc == SQLITE_OK ? 0 : hf_vfs_err(rc);
 }
 
 int hf_db_step(sqlite3_stmt *stmt)
 {
 	int rc = sqlite3_step(stmt);
 
-	return rc == SQLITE_ROW ? 0 : rc == SQLITE_DONE ? HF_NOTE_END : hf_db_err(rc);
+	return rc == SQLITE_ROW ? 0 : rc == SQLITE_DONE ? HF_NOTE_END : hf_vfs_err(rc);
 }
 
 int hf_db_exec(sqlite3_stmt *stmt)
@@ -284,7 +264,7 @@ static int open_vfs(const char *uri, int flags, sqlite3 **ret_db)
 	if (rc != SQLITE_OK) {
 		hf_db_close(*ret_db);
 		*ret_db = NULL;
-		return hf_db_err(rc);
+		return hf_vfs_err(rc);
 	}
 	harden(*ret_db);
 	return 0;

@@ -54,8 +54,8 @@ int hf_vfs_register(void);
 void hf_vfs_path(char path[HF_VFS_PATH_SIZE], int fd, int dirfd, const char *name);
 /* Puts the checksum into a page at that offset of the file. */
 void hf_vfs_seal(uint8_t page[HF_PAGE_SIZE], uint64_t offset);
-/* Why SQLite could not open a file (SQLITE_CANTOPEN), on this thread: HF_ERR_STATE if nothing failed and it was refused. */
-int hf_vfs_open_error(void);
+/* The error for a result of SQLite that is not OK, ROW or DONE; of SQLITE_CANTOPEN the last one on this thread. */
+int hf_vfs_err(int rc);
 /* Whether all pages have theirs: 0, HF_ERR_STATE, or why they cannot be read. */
 int hf_vfs_verify(int fd);
 /* The same of one page, at that offset of the file. */
@@ -78,8 +78,6 @@ void hf_db_close(sqlite3 *db);
 /* Bytes of memory that the connection holds: pages, schema, statements. Not while another thread uses it. */
 uint64_t hf_db_memory(sqlite3 *db);
 
-/* The error for a result of SQLite that is not OK, ROW or DONE. */
-int hf_db_err(int rc);
 int hf_db_run(sqlite3 *db, const char *sql);
 int hf_db_prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret_stmt);
 /* Steps once: 0 for a row, HF_NOTE_END for none, or an error. */

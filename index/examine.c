@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking for files of a capture that are no good: damaged, or not what their name says. */
-#include "index/builder.h"
-#include "index/content.h"
+#include "index/db.h"
+#include "index/dir_entry.h"
 #include "index/fault.h"
-#include "index/stand.h"
+#include "index/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,7 +102,7 @@ static int examine(const struct examiner *x, const char *name, const struct hf_v
 {
 	const char *kind;
 	char what[128] = "";
-	int fd, err = hf_idx_file_open(x->dirfd, name, &fd);
+	int fd, err = hf_index_file_open(x->dirfd, name, &fd);
 
 	if (err == HF_ERR_NOT_FOUND) {
 		kind = kind_of(x->dirfd, name);
@@ -115,7 +115,7 @@ static int examine(const struct examiner *x, const char *name, const struct hf_v
 	if (err || !*what)
 		return err;
 	x->fn(x->ctx, name, what);
-	return x->how == HF_EXAMINE_PAGES ? hf_stand_remove(x->dirfd, name) : 0;
+	return x->how == HF_EXAMINE_PAGES ? hf_dir_entry_remove(x->dirfd, name) : 0;
 }
 
 int hf_index_examine(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views, size_t view_count,
@@ -125,10 +125,10 @@ int hf_index_examine(int dirfd, const struct hf_identity *identity, const struct
 	char name[HF_FILE_NAME_SIZE];
 	int err;
 
-	hf_idx_file_name_index(identity, name);
+	hf_index_file_name_index(identity, name);
 	err = examine(&x, name, NULL);
 	for (size_t i = 0; !err && i < view_count; i++)
-		if (!hf_idx_file_name_view(identity, &views[i], name))
+		if (!hf_index_file_name_view(identity, &views[i], name))
 			err = examine(&x, name, &views[i]);
 	return err;
 }

@@ -1,47 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files of an index directory: their names, whom to trust, the private file that a build writes and its
- * publication. Internal to index/.
+ * The files of an index directory, on disk (disk_file.h) or in memory (memdir.h): opening published ones, dropping them,
+ * and the private file that a build writes until it is published. Internal to index/.
  */
 #ifndef HF_INDEX_FILE_H
 #define HF_INDEX_FILE_H
 
 #include "index/db.h"
-#include "index/index.h"
-
-#define HF_HEX_SIZE 33
-#define HF_FILE_NAME_SIZE 256
-
-/* 32 hexadecimal digits of everything that decides the events of a capture: identity, schema, decoder versions. */
-void hf_idx_file_hex(const struct hf_identity *identity, char hex[HF_HEX_SIZE]);
-void hf_idx_file_name_index(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE]);
-/* HF_ERR_LIMIT if the view's name is too long. */
-int hf_idx_file_name_view(const struct hf_identity *identity, const struct hf_view_key *key, char name[HF_FILE_NAME_SIZE]);
+#include "index/disk_file.h"
 
 /* Opens a published file for reading, one in memory (memdir.h) before one on disk, without waiting for anything:
  * HF_ERR_NOT_FOUND if it is not there, not a regular file, or not to be trusted, because neither we nor root own it or
  * others may write to it; HF_ERR_INDEX_DIR or a shortage if that cannot be told. */
-int hf_idx_file_open(int dirfd, const char *name, int *ret_fd);
-/* Removes a published file, in memory too, or puts it aside if hartfs did not make it (index/stand.h); what is not to be
+int hf_index_file_open(int dirfd, const char *name, int *ret_fd);
+/* Removes a published file, in memory too, or puts it aside if hartfs did not make it (index/dir_entry.h); what is not to be
  * trusted stays. While nothing may go (hf_memdir_keep), or if it cannot, it is not found any more. */
-void hf_idx_file_drop(int dirfd, const char *name);
+void hf_index_file_drop(int dirfd, const char *name);
 /* The same of the file that is open as fd, if it still stands under its name. */
-void hf_idx_file_drop_open(int dirfd, const char *name, int fd);
+void hf_index_file_drop_open(int dirfd, const char *name, int fd);
 /* What is in the directory under that name is not found any more, where files can be in memory instead. */
-void hf_idx_file_hide(int dirfd, const char *name);
-
-struct hf_memdir;
-
-/* A private file that will be published as name. */
-struct hf_part {
-	int dirfd, fd;
-	struct hf_memdir *memory; /* it is there; NULL: in the directory */
-	char name[HF_FILE_NAME_SIZE];
-	char part[HF_FILE_NAME_SIZE]; /* ".<name>.part" */
-};
+void hf_index_file_hide(int dirfd, const char *name);
 
 /* Creates or opens it and locks it against other processes and threads: HF_ERR_BUSY. What stands in the way and is not
- * ours is removed or put aside (index/stand.h); HF_ERR_INDEX_DIR if that cannot be done or the directory fails, as with
+ * ours is removed or put aside (index/dir_entry.h); HF_ERR_INDEX_DIR if that cannot be done or the directory fails, as with
  * the functions below. */
 int hf_part_open(int dirfd, const char *name, struct hf_part *ret_part);
 /* Its descriptor if it is one to be resumed after a kill, or -1. */

@@ -83,7 +83,7 @@ static uint64_t measure(const struct hf_image *image)
 	return hf_sink_total(&sink);
 }
 
-int hf_idx_image_drop(sqlite3 *db, uint64_t slot)
+int hf_index_image_drop(sqlite3 *db, uint64_t slot)
 {
 	const uint64_t range[2] = {hf_row_id(slot, 0), hf_row_id(slot + 1, 0)};
 	sqlite3_stmt *stmt;
@@ -97,10 +97,10 @@ int hf_idx_image_drop(sqlite3 *db, uint64_t slot)
 	return err;
 }
 
-int hf_idx_image_put(sqlite3 *db, ZSTD_CCtx *zstd, uint64_t slot, uint64_t events, const struct hf_image *image)
+int hf_index_image_put(sqlite3 *db, ZSTD_CCtx *zstd, uint64_t slot, uint64_t events, const struct hf_image *image)
 {
 	struct packer *packer = calloc(1, sizeof *packer);
-	int err = packer ? hf_idx_image_drop(db, slot) : HF_ERR_NOMEM;
+	int err = packer ? hf_index_image_drop(db, slot) : HF_ERR_NOMEM;
 
 	if (!err)
 		err = hf_db_prepare(db, "INSERT INTO image VALUES (?,?,?,?)", &packer->add);
@@ -120,7 +120,7 @@ int hf_idx_image_put(sqlite3 *db, ZSTD_CCtx *zstd, uint64_t slot, uint64_t event
 	return err;
 }
 
-int hf_idx_image_cut(sqlite3 *db, uint64_t slot)
+int hf_index_image_cut(sqlite3 *db, uint64_t slot)
 {
 	return hf_db_run1(db, "DELETE FROM image WHERE id >= ?", hf_row_id(slot, 0));
 }
@@ -190,7 +190,7 @@ static int unpack_all(struct unpacker *u)
 	return u->ended && u->out.pos == u->size ? 0 : HF_ERR_STATE;
 }
 
-int hf_idx_image_get(sqlite3 *db, uint64_t slot, uint64_t *ret_events, struct hf_image **ret_image)
+int hf_index_image_get(sqlite3 *db, uint64_t slot, uint64_t *ret_events, struct hf_image **ret_image)
 {
 	struct unpacker u = {.slot = slot, .piece = malloc(PIECE), .zstd = ZSTD_createDCtx()};
 	int err = u.piece && u.zstd ? 0 : HF_ERR_NOMEM;

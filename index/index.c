@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The published decode index: opening it, and looking things up in it. */
-#include "index/builder.h"
-#include "index/content.h"
 #include "index/fault.h"
+#include "index/file.h"
+#include "index/image.h"
+#include "index/index_content.h"
 #include "index/row.h"
 #include "index/search.h"
 
@@ -94,8 +95,8 @@ int hf_index_open(int dirfd, const struct hf_identity *identity, struct hf_index
 	*ret_index = NULL;
 	if (!x)
 		return HF_ERR_NOMEM;
-	hf_idx_file_name_index(identity, x->name);
-	err = hf_idx_file_open(dirfd, x->name, &x->fd);
+	hf_index_file_name_index(identity, x->name);
+	err = hf_index_file_open(dirfd, x->name, &x->fd);
 	if (err) {
 		free(x);
 		return err;
@@ -141,7 +142,7 @@ bool hf_index_is_damaged(const struct hf_index *index)
 
 void hf_index_remove(const struct hf_index *index)
 {
-	hf_idx_file_drop_open(index->dirfd, index->name, index->fd);
+	hf_index_file_drop_open(index->dirfd, index->name, index->fd);
 }
 
 const char *hf_index_name(const struct hf_index *index)
@@ -325,7 +326,7 @@ int hf_index_image(struct hf_index *index, uint32_t hart, struct hf_image **ret_
 	if (err || hart == HF_HART_RECORDS)
 		return err ? err : HF_ERR_NOT_FOUND;
 	pthread_mutex_lock(&index->lock);
-	err = hf_idx_image_get(index->db, index->content.slots[i], &events, ret_image);
+	err = hf_index_image_get(index->db, index->content.slots[i], &events, ret_image);
 	pthread_mutex_unlock(&index->lock);
 	if (!err && events == index->content.harts[i].events)
 		return 0;

@@ -102,7 +102,7 @@ int hf_index_part_open(struct hf_index_part *part, int dirfd, const struct hf_id
 	int err;
 
 	*part = (struct hf_index_part){.file.fd = -1};
-	hf_idx_file_name_index(identity, name);
+	hf_index_file_name_index(identity, name);
 	err = hf_part_open(dirfd, name, &part->file);
 	if (err)
 		return err;
@@ -168,7 +168,7 @@ static int sum_before(struct hf_index_part *p, uint64_t id, uint64_t *ret_attemp
 }
 
 /*
- * The first hart's walk finds the other harts, the points and the damage: if it is to be ended again, so are the
+ * The first hart's run finds the other harts, the points and the damage: if it is to be ended again, so are the
  * notes. Points stay, they are found again as they are; of harts the ids stay, for a decoder that is entered late
  * does not see all.
  */
@@ -182,7 +182,7 @@ static int cut_others(struct hf_index_part *p, uint64_t id)
 	if (!err)
 		err = hf_db_run1(p->db, "UPDATE hart SET insns = 0, attempts = 0, events = 0, chunks = 0 WHERE slot >= ?",
 				 slot);
-	return err ? err : hf_idx_image_cut(p->db, slot + 1);
+	return err ? err : hf_index_image_cut(p->db, slot + 1);
 }
 
 int hf_index_part_cut(struct hf_index_part *part, uint64_t id, struct hf_chunk_row *ret_row, uint64_t *ret_attempts,
@@ -340,17 +340,17 @@ int hf_index_part_drop_hart(struct hf_index_part *part, uint64_t slot)
 {
 	int err = hf_db_run1(part->db, "DELETE FROM hart WHERE slot = ?", slot);
 
-	return err ? err : hf_idx_image_drop(part->db, slot);
+	return err ? err : hf_index_image_drop(part->db, slot);
 }
 
 int hf_index_part_set_image(struct hf_index_part *part, uint64_t slot, uint64_t events, const struct hf_image *image)
 {
-	return hf_idx_image_put(part->db, part->zstd, slot, events, image);
+	return hf_index_image_put(part->db, part->zstd, slot, events, image);
 }
 
 int hf_index_part_image(struct hf_index_part *part, uint64_t slot, uint64_t *ret_events, struct hf_image **ret_image)
 {
-	int err = hf_idx_image_get(part->db, slot, ret_events, ret_image);
+	int err = hf_index_image_get(part->db, slot, ret_events, ret_image);
 
 	return err > 0 ? HF_ERR_STATE : err;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/memdir.h"
 
+#include "index/db.h"
+#include "index/disk_file.h"
 #include "index/fault.h"
 #include "index/spool_format.h"
 
@@ -386,23 +388,23 @@ static enum hf_db_kind kind_of(const char *name)
 static int move(struct hf_memdir *memdir, const char *name, int fd)
 {
 	struct hf_part part;
-	int err = hf_part_open(memdir->dirfd, name, &part);
+	int err = hf_disk_part_open(&part, memdir->dirfd, name);
 
 	if (err)
 		return err;
 	/* Whatever a build began there is less than what we have. */
-	err = hf_part_reset(&part);
+	err = hf_disk_part_reset(&part);
 	if (!err) {
 		err = copy(fd, part.fd, part.part);
 		/* Where reading is what fails it would soon be back. */
 		if (!err)
 			err = hf_vfs_verify(part.fd);
 		if (!err)
-			err = hf_part_publish(&part);
+			err = hf_disk_part_publish(&part);
 		if (err)
-			hf_part_remove(&part);
+			hf_disk_part_remove(&part);
 	}
-	hf_part_close(&part);
+	hf_disk_part_close(&part);
 	return err;
 }
 
@@ -445,14 +447,14 @@ int hf_memdir_try(int dirfd)
 {
 	static const uint8_t zeros[512];
 	struct hf_part part;
-	int err = hf_part_open(dirfd, "try", &part);
+	int err = hf_disk_part_open(&part, dirfd, "try");
 
 	if (err)
 		return err;
 	if (pwrite(part.fd, zeros, sizeof zeros, 0) != sizeof zeros || fsync(part.fd) < 0)
 		err = hf_fault_set("writing", part.part, errno);
-	hf_part_remove(&part);
-	hf_part_close(&part);
+	hf_disk_part_remove(&part);
+	hf_disk_part_close(&part);
 	return err;
 }
 

@@ -4,7 +4,7 @@
 #include "index/fault.h"
 #include "index/file.h"
 #include "index/row.h"
-#include "index/stand.h"
+#include "index/dir_entry.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -76,7 +76,7 @@ static bool looks_ours(const char *name)
 	if (strlen(name) >= HF_FILE_NAME_SIZE || strspn(hex, "0123456789abcdef") != HF_HEX_SIZE - 1 ||
 	    hex[HF_HEX_SIZE - 1] != '.')
 		return false;
-	if (hf_stand_is_aside(name))
+	if (hf_dir_entry_is_aside(name))
 		return true;
 	if (name[0] == '.')
 		return ends_with(name, ".part") || ends_with(name, ".part-journal");
@@ -159,7 +159,7 @@ static const char damaged[] = "damaged", another_version[] = "of another version
 static int look_at(struct pruner *p, const char *name, enum hf_db_kind kind, int *ret_fd, const char **ret_reason)
 {
 	bool ours;
-	int fd, err = hf_idx_file_open(p->prune->dirfd, name, &fd);
+	int fd, err = hf_index_file_open(p->prune->dirfd, name, &fd);
 
 	*ret_fd = -1;
 	*ret_reason = NULL;
@@ -171,7 +171,7 @@ static int look_at(struct pruner *p, const char *name, enum hf_db_kind kind, int
 		close(fd);
 		return err;
 	}
-	ours = hf_stand_is_ours(fd, name, &err);
+	ours = hf_dir_entry_is_ours(fd, name, &err);
 	p->strange = !ours;
 	if (err || !ours) {
 		close(fd);
@@ -335,7 +335,7 @@ static int read_index(struct pruner *p, const char *name, const char **ret_reaso
 		*ret_reason = damaged;
 	if (err)
 		goto out;
-	hf_idx_file_name_index(&meta.identity, right);
+	hf_index_file_name_index(&meta.identity, right);
 	if (strcmp(right, name) != 0 && !is_newer(&meta))
 		*ret_reason = another_version;
 	else if (strcmp(right, name) == 0 && !p->blind && !is_live(p, &meta.identity))
@@ -367,7 +367,7 @@ static int read_table(struct pruner *p, const char *name, const char **ret_reaso
 		*ret_reason = damaged;
 	if (err)
 		goto out;
-	hf_idx_file_hex(&meta->identity, right);
+	hf_index_file_hex(&meta->identity, right);
 	if (strncmp(right, name, HF_HEX_SIZE - 1) == 0 && is_live(p, &meta->identity) &&
 	    !add_name(&p->alive, &p->alive_count, name, HF_HEX_SIZE - 1))
 		err = HF_ERR_NOMEM;
@@ -398,12 +398,12 @@ static bool is_ours(const struct pruner *p, const char *name, int *ret_err)
 	*ret_err = 0;
 	if (name[0] == '.')
 		return true;
-	*ret_err = hf_idx_file_open(p->prune->dirfd, name, &fd);
+	*ret_err = hf_index_file_open(p->prune->dirfd, name, &fd);
 	if (*ret_err) {
 		*ret_err = *ret_err == HF_ERR_NOT_FOUND ? 0 : *ret_err;
 		return false;
 	}
-	ours = hf_stand_is_ours(fd, name, ret_err);
+	ours = hf_dir_entry_is_ours(fd, name, ret_err);
 	close(fd);
 	return ours;
 }
@@ -425,7 +425,7 @@ static void judge_rest(struct pruner *p, const char *name)
 	int err;
 	const bool private = name[0] == '.', alive = is_alive(p, name + private), ours = is_ours(p, name, &err);
 
-	if (hf_stand_is_aside(name))
+	if (hf_dir_entry_is_aside(name))
 		drop(p, name, "was put aside, for hartfs did not make it");
 	/* Of what cannot be read nothing is known. */
 	else if (err)

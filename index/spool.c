@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The format, and reading it. All numbers are little-endian:
- *   frames      zstd frames with a checksum each, of HF_SPOOL_FRAME bytes of the stream, the last of fewer
- *   head        a skippable frame (0x184d2a50) of HEAD_SIZE bytes: what it belongs to, see struct head
- *   seek table  of zstd's seekable format, without checksums: a skippable frame (0x184d2a5e) with the compressed and
- *               decompressed size of each frame (u32 each), the head with 0 bytes among them, the number of frames
- *               (u32), 0 (u8), 0x8f92eab1 (u32)
- * so that the zstd tool gives the stream.
- */
 #include "index/spool_format.h"
 
 #include "codecs/base/bytes.h"
 #include "index/fault.h"
+#include "index/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,52 +23,6 @@ struct hf_spool {
 	uint64_t stream_size, file_size;
 	uint64_t *at; /* [frames + 1]: where frame i begins; the last is where they end */
 };
-
-void hf_spool_name(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE])
-{
-	char hex[HF_HEX_SIZE];
-
-	hf_idx_file_hex(identity, hex);
-	snprintf(name, HF_FILE_NAME_SIZE, "%s.hfs", hex);
-}
-
-uint64_t hf_spool_frames(uint64_t stream_size)
-{
-	return stream_size / HF_SPOOL_FRAME + (stream_size % HF_SPOOL_FRAME != 0);
-}
-
-void hf_spool_head_put(const struct hf_identity *identity, uint64_t stream_size, uint64_t table_hash, uint8_t *head)
-{
-	hf_put32(head, 0x184d2a50);
-	hf_put32(head + 4, HF_SPOOL_HEAD_SIZE - 8);
-	memcpy(head + 8, "hartfs\1\0", 8);
-	hf_put64(head + 16, identity->size);
-	hf_put64(head + 24, (uint64_t)identity->mtime_ns);
-	hf_put64(head + 32, identity->print[0]);
-	hf_put64(head + 40, identity->print[1]);
-	hf_put64(head + 48, stream_size);
-	hf_put64(head + 56, table_hash);
-	hf_put64(head + 64, XXH3_64bits(head, 64));
-}
-
-/* HF_ERR_STATE if the file ends before; HF_ERR_INDEX_DIR or a shortage if it cannot be read, which is no damage. */
-static int read_at(int fd, uint64_t offset, void *buf, size_t n)
-{
-	uint8_t *to = buf;
-
-	while (n) {
-		ssize_t got = pread(fd, to, n, (off_t)offset);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return got ? hf_fault_set_fd("reading", fd, errno) : HF_ERR_STATE;
-		to += got;
-		offset += (size_t)got;
-		n -= (size_t)got;
-	}
-	return 0;
-}
 
 /* The offsets of the frames from the table's entries, which were found to be what was written. */
 static bool take_entries(struct hf_spool *s, const uint8_t *entry, uint64_t frames, uint64_t end)
@@ -108,8 +54,8 @@ static int load_table(struct hf_spool *s, const struct hf_identity *identity)
 	s->at = calloc((size_t)frames + 1, sizeof *s->at);
 	if (!table || !s->at) {
 		err = HF_ERR_NOMEM;
-	} else if (!(err = read_at(s->fd, s->file_size - size - sizeof head, head, sizeof head)) &&
-		   !(err = read_at(s->fd, s->file_size - size, table, (size_t)size))) {
+	} else if (!(err = hf_spool_read_at(s->fd, s->file_size - size - sizeof head, head, sizeof head)) &&
+		   !(err = hf_spool_read_at(s->fd, s->file_size - size, table, (size_t)size))) {
 		hf_spool_head_put(identity, s->stream_size, XXH3_64bits(table, (size_t)size), want);
 		if (memcmp(head, want, sizeof head) != 0 ||
 		    !take_entries(s, table + 8, frames, s->file_size - size - sizeof head))
@@ -117,15 +63,6 @@ static int load_table(struct hf_spool *s, const struct hf_identity *identity)
 	}
 	free(table);
 	return err;
-}
-
-bool hf_spool_is_ours(int fd, uint64_t size)
-{
-	uint8_t word[4];
-
-	if (size == 0 || (!read_at(fd, 0, word, sizeof word) && hf_get32(word) == ZSTD_MAGICNUMBER))
-		return true;
-	return size > sizeof word && !read_at(fd, size - sizeof word, word, sizeof word) && hf_get32(word) == 0x8f92eab1;
 }
 
 static void discard(struct hf_spool *s)
@@ -168,8 +105,8 @@ int hf_spool_open(int dirfd, const struct hf_identity *identity, uint64_t stream
 	atomic_init(&s->refs, 1);
 	s->dirfd = dirfd;
 	s->stream_size = stream_size;
-	hf_spool_name(identity, s->name);
-	err = hf_idx_file_open(dirfd, s->name, &s->fd);
+	hf_index_file_name_spool(identity, s->name);
+	err = hf_index_file_open(dirfd, s->name, &s->fd);
 	if (!err && fstat(s->fd, &st) < 0)
 		err = hf_fault_set("opening", s->name, errno);
 	if (!err) {
@@ -216,7 +153,7 @@ static int read_frame(const struct hf_spool *s, uint64_t i, uint8_t *packed, uin
 	const size_t size = (size_t)(s->at[i + 1] - s->at[i]);
 	const uint64_t left = s->stream_size - i * HF_SPOOL_FRAME;
 
-	int err = read_at(s->fd, s->at[i], packed, size);
+	int err = hf_spool_read_at(s->fd, s->at[i], packed, size);
 
 	if (err)
 		return err;

@@ -4,6 +4,7 @@
 
 #include "codecs/base/bytes.h"
 #include "index/fault.h"
+#include "index/file.h"
 #include "index/row.h"
 
 #include <errno.h>
@@ -186,7 +187,7 @@ int hf_spool_build(const struct hf_spool_build *build)
 	char name[HF_FILE_NAME_SIZE];
 	int err;
 
-	hf_spool_name(build->identity, name);
+	hf_index_file_name_spool(build->identity, name);
 	err = hf_part_open(build->dirfd, name, &m.part);
 	if (err)
 		return err;

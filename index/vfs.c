@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SQLite's view of the operating system, cut down to what an index needs: one process at a time has a file for
- * writing (file.c sees to that with a lock), published ones never change. Files are descriptors that were opened and
+ * writing (disk_file.c sees to that with a lock), published ones never change. Files are descriptors that were opened and
  * checked by us, so no path is resolved behind our back, /proc is not needed, and a sandbox that allows the
  * directory is enough. Pages carry a checksum, so that damage is met as an error, wherever it lies.
  */
@@ -139,6 +139,34 @@ static int file_write(sqlite3_file *file, const void *buf, int n, sqlite3_int64 
 	return write_all(f->fd, page, HF_PAGE_SIZE, (off_t)offset);
 }
 
+/* Why SQLite could not open a file, on this thread: HF_ERR_STATE if nothing failed and it was refused. */
+static int open_error(void)
+{
+	if (!last_errno) /* a file that wants others beside it, such as a write-ahead log, is none of ours */
+		return HF_ERR_STATE;
+	return last_errno == EMFILE ? HF_ERR_FILES : last_errno == ENFILE ? HF_ERR_FILES_SYSTEM : HF_ERR_INDEX_DIR;
+}
+
+int hf_vfs_err(int rc)
+{
+	switch (rc & 0xff) {
+	case SQLITE_NOMEM:
+		return HF_ERR_NOMEM;
+	case SQLITE_CANTOPEN:
+		return open_error();
+	/* All of it is about files of the index directory; failed() has noted which. */
+	case SQLITE_FULL:
+	case SQLITE_READONLY:
+		return HF_ERR_INDEX_DIR;
+	case SQLITE_IOERR:
+		return rc == SQLITE_IOERR_DATA || rc == SQLITE_IOERR_SHORT_READ || rc == SQLITE_IOERR_CORRUPTFS
+			       ? HF_ERR_STATE
+			       : HF_ERR_INDEX_DIR;
+	default:
+		return HF_ERR_STATE;
+	}
+}
+
 /* SQLite leaves this page out, for it locks files there elsewhere (sqlite.org/fileformat2.html, 1.4). */
 #define LOCK_PAGE INT64_C(0x40000000)
 
@@ -151,7 +179,7 @@ int hf_vfs_verify_page(int fd, uint64_t offset)
 	if (offset == LOCK_PAGE)
 		return 0;
 	rc = file_read((sqlite3_file *)&f, page, HF_PAGE_SIZE, (sqlite3_int64)offset);
-	return rc == SQLITE_OK ? 0 : hf_db_err(rc);
+	return rc == SQLITE_OK ? 0 : hf_vfs_err(rc);
 }
 
 int hf_vfs_verify(int fd)
@@ -271,13 +299,6 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int 
 	return SQLITE_OK;
 }
 
-int hf_vfs_open_error(void)
-{
-	if (!last_errno) /* a file that wants others beside it, such as a write-ahead log, is none of ours */
-		return HF_ERR_STATE;
-	return last_errno == EMFILE ? HF_ERR_FILES : last_errno == ENFILE ? HF_ERR_FILES_SYSTEM : HF_ERR_INDEX_DIR;
-}
-
 static int vfs_delete(sqlite3_vfs *vfs, const char *path, int sync_dir)
 {
 	const char *name;
@@ -371,5 +392,5 @@ int hf_vfs_register(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, register_once);
-	return register_result == SQLITE_OK ? 0 : hf_db_err(register_result);
+	return register_result == SQLITE_OK ? 0 : hf_vfs_err(register_result);
 }

@@ -98,7 +98,7 @@ int hf_view_part_open(struct hf_view_part *part, int dirfd, const struct hf_iden
 	*part = (struct hf_view_part){.key = key, .file.fd = -1};
 	if (strlen(key->params) >= HF_PARAMS_MAX)
 		return HF_ERR_LIMIT;
-	err = hf_idx_file_name_view(identity, key, name);
+	err = hf_index_file_name_view(identity, key, name);
 	if (!err)
 		err = hf_part_open(dirfd, name, &part->file);
 	if (err)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A published view table: where each chunk lies in a view. */
-#include "index/builder.h"
 #include "index/fault.h"
+#include "index/file.h"
+#include "index/index_content.h"
 #include "index/row.h"
 #include "index/search.h"
 
@@ -131,9 +132,9 @@ int hf_view_table_open(int dirfd, const struct hf_identity *identity, const stru
 	*ret_table = NULL;
 	if (!t)
 		return HF_ERR_NOMEM;
-	err = hf_idx_file_name_view(identity, key, t->name);
+	err = hf_index_file_name_view(identity, key, t->name);
 	if (!err)
-		err = hf_idx_file_open(dirfd, t->name, &t->fd);
+		err = hf_index_file_open(dirfd, t->name, &t->fd);
 	if (err) {
 		free(t);
 		return err;
@@ -177,7 +178,7 @@ bool hf_view_table_is_damaged(const struct hf_view_table *table)
 
 void hf_view_table_remove(const struct hf_view_table *table)
 {
-	hf_idx_file_drop_open(table->dirfd, table->name, table->fd);
+	hf_index_file_drop_open(table->dirfd, table->name, table->fd);
 }
 
 const char *hf_view_table_name(const struct hf_view_table *table)

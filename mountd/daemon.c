@@ -5,10 +5,8 @@
 #include "mountd/log.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -26,11 +24,10 @@ struct supervisor {
 	struct hf_plan *plan;
 	pid_t server;
 	int server_fd; /* reports come from there, a new log file goes there */
-	int ready_fd;  /* to the started process; -1 in the foreground, or once told */
 	int gone_fd;   /* hf_mounts_announce */
 	int abort_fd;  /* hf_dead_handle, or -1 */
 	dev_t dev;     /* of the mount; 0 until there is one */
-	bool ending, killed, aborted;
+	bool undone, ending, killed, aborted;
 	time_t deadline; /* as are all times: of now() */
 	time_t dying;    /* when the server was first seen to have been killed; 0: never */
 };
@@ -56,22 +53,17 @@ void hf_daemon_go_quiet(struct hf_plan *plan)
 	dup2(plan->log_fd >= 0 ? plan->log_fd : plan->null_fd, STDERR_FILENO);
 }
 
-/* Whether our mount is still there: another one may have taken its place. */
-static bool is_mounted(const struct supervisor *s, struct hf_mount_entry *ret_entry)
-{
-	return s->dev && hf_mounts_find(s->plan->mountpoint, ret_entry) && hf_mounts_is_ours(ret_entry) &&
-	       ret_entry->dev == s->dev;
-}
-
-static void undo_mount(const struct supervisor *s)
+/* Once: the next mount may have the same place and number. */
+static void undo_mount(struct supervisor *s)
 {
 	struct hf_mount_entry entry;
 	int err;
 
-	if (!is_mounted(s, &entry))
+	if (s->undone || !hf_mounts_holds(s->plan->mountpoint, s->dev, &entry))
 		return;
 	/* Lazily: who still has files open there must not keep a dead mount in everyone's way. */
 	err = hf_mounts_detach(s->plan->mountpoint, true);
+	s->undone = !err;
 	if (err)
 		hf_log(3, "%s cannot be unmounted: %s", s->plan->mountpoint,
 		       err > 0 ? strerror(err) : "fusermount3 failed");
@@ -113,13 +105,6 @@ static void take_report(struct supervisor *s)
 		s->dev = report.dev;
 		s->gone_fd = hf_mounts_announce(report.dev, HF_MOUNTS_SUPERVISOR);
 		s->abort_fd = hf_dead_handle(report.dev);
-	} else if (s->ready_fd >= 0) {
-		uint8_t status = (uint8_t)report.status;
-
-		if (write(s->ready_fd, &status, 1) != 1)
-			hf_log(7, "nobody waits for the mount any more");
-		close(s->ready_fd);
-		s->ready_fd = -1;
 	}
 }
 
@@ -153,13 +138,11 @@ static void take_signals(struct supervisor *s, int signal_fd)
 /* Ends the connection of a server that cannot end by itself: it, and all who wait in the mount, get away. */
 static void abort_connection(struct supervisor *s)
 {
-	struct hf_mount_entry entry;
-
 	hf_log(3, "the server of %s is dead and does not end: its connection is aborted", s->plan->mountpoint);
 	if (s->abort_fd >= 0)
 		hf_dead_abort(s->abort_fd);
-	else if (is_mounted(s, &entry))
-		hf_dead_clear(s->plan->mountpoint, &entry);
+	else if (s->dev && !s->undone)
+		hf_dead_clear_own(s->plan->mountpoint, s->dev);
 	undo_mount(s);
 	s->aborted = s->ending = s->killed = true;
 	s->deadline = now() + PATIENCE;
@@ -214,7 +197,10 @@ static int supervise(struct supervisor *s, int signal_fd)
 	/* Another process may hold the device, a debugger for one: nobody would answer, and all would wait. */
 	if (s->abort_fd >= 0)
 		hf_dead_abort(s->abort_fd);
-	undo_mount(s);
+	if (s->dev)
+		undo_mount(s);
+	else
+		hf_dead_clear_own(s->plan->mountpoint, 0);
 	return status;
 }
 
@@ -234,9 +220,9 @@ static int take_over_signals(void)
 	return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int run_supervisor(struct hf_plan *plan, int ready_fd)
+int hf_supervisor_run(struct hf_plan *plan, int start_fd)
 {
-	struct supervisor s = {.plan = plan, .server_fd = -1, .ready_fd = ready_fd, .gone_fd = -1, .abort_fd = -1};
+	struct supervisor s = {.plan = plan, .server_fd = -1, .gone_fd = -1, .abort_fd = -1};
 	int ends[2], signal_fd = take_over_signals();
 
 	if (signal_fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0 ||
@@ -247,11 +233,11 @@ static int run_supervisor(struct hf_plan *plan, int ready_fd)
 	if (s.server == 0) {
 		close(signal_fd);
 		close(ends[0]);
-		if (ready_fd >= 0)
-			close(ready_fd);
-		_exit(hf_server_run(plan, ends[1]));
+		_exit(hf_server_run(plan, ends[1], start_fd));
 	}
 	close(ends[1]);
+	if (start_fd >= 0)
+		close(start_fd);
 	s.server_fd = ends[0];
 	/* What the supervisor has to say from here on nobody waits for; what the server has, they do. */
 	close(plan->archive_fd);
@@ -259,57 +245,4 @@ static int run_supervisor(struct hf_plan *plan, int ready_fd)
 		close(plan->index_fd);
 	hf_daemon_go_quiet(plan);
 	return supervise(&s, signal_fd);
-}
-
-static volatile sig_atomic_t supervisor_pid;
-
-/* The started process was told to end before the mount answered: so shall the mount. */
-static void pass_on(int sig)
-{
-	(void)sig;
-	kill(supervisor_pid, SIGTERM);
-}
-
-static int wait_for_ready(pid_t supervisor, int ready_fd)
-{
-	struct sigaction action = {.sa_handler = pass_on};
-	uint8_t status;
-	ssize_t n;
-
-	supervisor_pid = supervisor;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	do
-		n = read(ready_fd, &status, 1);
-	while (n < 0 && errno == EINTR);
-	if (n == 1)
-		return status;
-	/* Without readiness the supervisor ends as well: afterwards nothing is left of the mount. */
-	while (waitpid(supervisor, NULL, 0) < 0 && errno == EINTR)
-		;
-	return HF_EXIT_FAILURE;
-}
-
-int hf_daemon_run(struct hf_plan *plan)
-{
-	int ready[2];
-	pid_t pid;
-
-	/* It is for the log, and it is the supervisor's; a terminal that goes away ends no mount. */
-	signal(SIGHUP, SIG_IGN);
-	if (plan->settings->foreground)
-		return run_supervisor(plan, -1);
-	if (pipe2(ready, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
-		fprintf(stderr, "hartfs mount: %s\n", strerror(errno));
-		return HF_EXIT_FAILURE;
-	}
-	if (pid > 0) {
-		close(ready[1]);
-		return wait_for_ready(pid, ready[0]);
-	}
-	close(ready[0]);
-	setsid();
-	if (chdir("/") < 0)
-		hf_log(4, "the root directory cannot be entered: %s", strerror(errno));
-	_exit(run_supervisor(plan, ready[1]));
 }

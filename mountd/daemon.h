@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The processes behind a mount: the started one waits until the mount answers; a supervisor outside the sandbox undoes
- * the mount when it is told to or the server ends; the server, confined, answers the kernel.
+ * The processes behind a mount: the started one waits until the mount answers (start.c); a supervisor outside the sandbox
+ * undoes the mount when it is told to or the server ends (daemon.c); the server, confined, answers the kernel (server.c).
  */
 #ifndef HF_MOUNTD_DAEMON_H
 #define HF_MOUNTD_DAEMON_H
@@ -25,24 +25,24 @@ struct hf_plan {
 	size_t skip_count;
 };
 
-/*
- * What the server tells the supervisor: first a mount and its device number, then that it answers (or that all is indexed).
- * The supervisor sends it nothing but a new log file, and then SIGHUP to tell of that.
- */
+/* What the server tells. The supervisor sends it nothing but a new log file, and then SIGHUP to tell of that. */
 struct hf_report {
 	enum hf_report_kind {
-		HF_REPORT_MOUNTED = 1,
-		HF_REPORT_READY,
-		HF_REPORT_REOPEN, /* the server got a SIGHUP and has no new log file */
+		HF_REPORT_MOUNTED = 1, /* there is a mount: to the started process, then to the supervisor */
+		HF_REPORT_READY,       /* the mount answers (or all is indexed): to the started process alone */
+		HF_REPORT_REOPEN,      /* the server got a SIGHUP and has no new log file: to the supervisor */
 	} kind;
-	dev_t dev;
-	enum hf_exit status; /* what the command shall end with */
+	dev_t dev;           /* of the mount */
+	enum hf_exit status; /* READY: what the command shall end with */
 };
 
 /* Forks, waits for readiness; the exit status of the command. */
 int hf_daemon_run(struct hf_plan *plan);
-/* In the server process: its exit status. supervisor_fd: a socket, of packets. */
-int hf_server_run(struct hf_plan *plan, int supervisor_fd);
+/* In the supervisor process: forks the server; its exit status. start_fd: the pipe to the started process, which is for
+ * the server and is closed here; -1 in the foreground. */
+int hf_supervisor_run(struct hf_plan *plan, int start_fd);
+/* In the server process: its exit status. supervisor_fd: a socket, of packets. start_fd: as above. */
+int hf_server_run(struct hf_plan *plan, int supervisor_fd, int start_fd);
 /* Standard streams to /dev/null, the log to where the settings say. */
 void hf_daemon_go_quiet(struct hf_plan *plan);
 

@@ -177,3 +177,12 @@ int hf_dead_clear(const char *path, const struct hf_mount_entry *entry)
 		close(pin);
 	return err;
 }
+
+void hf_dead_clear_own(const char *path, dev_t dev)
+{
+	struct hf_mount_entry entry;
+
+	if (dev ? hf_mounts_holds(path, dev, &entry)
+		: hf_mounts_find(path, &entry) && hf_mounts_is_ours(&entry) && hf_dead_ask(path, &entry) == HF_DEAD)
+		hf_dead_clear(path, &entry);
+}

@@ -23,6 +23,9 @@ enum hf_life hf_dead_ask(const char *path, const struct hf_mount_entry *entry);
 /* Ends the connection of a mount of ours at path, if the caller may, and detaches it, even if it is in use. As
  * hf_mounts_detach. */
 int hf_dead_clear(const char *path, const struct hf_mount_entry *entry);
+/* The same with the mount of that device number, if it is still there. Number 0: with any dead mount of ours there, for who
+ * tried to mount and has lost the server before it could tell the number. */
+void hf_dead_clear_own(const char *path, dev_t dev);
 
 /* A descriptor with which the connection of that device, and no later one of the same number, can be ended at any time.
  * -1 if there is none to be had: the fusectl file system is not mounted, and this is not root. */

@@ -64,6 +64,14 @@ static int clear_dead(const struct hf_settings *settings, const char *place, con
 	return err;
 }
 
+/* Whether what was found at place is there no more: the supervisor of a server that died takes it away at any moment. */
+static bool is_gone(const char *place, const struct hf_mount_entry *entry)
+{
+	struct hf_mount_entry now;
+
+	return !hf_mounts_holds(place, entry->dev, &now);
+}
+
 /*
  * Takes dead mounts of ours away, however many there are on that place; false if there is something that is not to be
  * taken away. Asks a mountpoint nothing before it is known to answer.
@@ -77,13 +85,17 @@ static bool make_way(const struct hf_settings *settings, const char *path)
 		enum hf_life life = hf_dead_ask(place, &entry);
 		int err = 0;
 
-		if (life == HF_LIVES)
+		if (life != HF_DEAD && is_gone(place, &entry))
+			life = HF_DEAD;
+		else if (life == HF_LIVES)
 			complain(path, "hartfs is mounted there already");
 		else if (life == HF_SILENT)
 			complain(path, "hartfs is mounted there already, but does not answer: remove it with 'hartfs "
 				       "umount --lazy'");
 		else
 			err = clear_dead(settings, place, &entry);
+		if (err > 0 && is_gone(place, &entry))
+			err = 0;
 		if (err > 0)
 			complain(path, strerror(err));
 		free(place);
@@ -297,6 +309,8 @@ static int umount_one(const struct hf_settings *settings, const char *path)
 		err = hf_dead_clear(mountpoint, &entry);
 	else
 		err = hf_mounts_detach(mountpoint, settings->lazy);
+	if (err > 0 && is_gone(mountpoint, &entry))
+		err = 0;
 	free(mountpoint);
 	if (err) {
 		if (err > 0)

@@ -129,6 +129,11 @@ bool hf_mounts_is_ours(const struct hf_mount_entry *entry)
 	return !strcmp(entry->type, "fuse.hartfs");
 }
 
+bool hf_mounts_holds(const char *path, dev_t dev, struct hf_mount_entry *ret_entry)
+{
+	return dev && hf_mounts_find(path, ret_entry) && hf_mounts_is_ours(ret_entry) && ret_entry->dev == dev;
+}
+
 static int run_fusermount(const char *path, bool lazy)
 {
 	int status;

@@ -23,6 +23,9 @@ bool hf_mounts_find(const char *path, struct hf_mount_entry *ret_entry);
  * nothing, so that it may be a dead one. */
 char *hf_mounts_at(const char *path, struct hf_mount_entry *ret_entry);
 bool hf_mounts_is_ours(const struct hf_mount_entry *entry);
+/* Whether the mount of ours with that device number is still the topmost at that path: another may have taken its place.
+ * False for number 0. */
+bool hf_mounts_holds(const char *path, dev_t dev, struct hf_mount_entry *ret_entry);
 
 /* umount2, or fusermount3 (which explains its failures on standard error) for who may not. 0, an errno, or -1 when
  * the reason has been printed. */

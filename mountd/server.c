@@ -19,6 +19,7 @@
 struct server {
 	struct hf_plan *plan;
 	int supervisor_fd;
+	int start_fd;     /* to the started process; -1 in the foreground, or once it knows all */
 	int announced_fd; /* hf_mounts_announce */
 	struct hf_session session;
 	struct hf_fs *fs;
@@ -33,13 +34,20 @@ static bool report(const struct server *server, struct hf_report message)
 	return false;
 }
 
+static void tell_starter(const struct server *server, struct hf_report message)
+{
+	if (server->start_fd >= 0 && write(server->start_fd, &message, sizeof message) != sizeof message)
+		hf_log(7, "nobody waits for the mount any more");
+}
+
 static void say_ready(struct server *server, enum hf_exit status)
 {
 	hf_daemon_go_quiet(server->plan);
 	hf_log(6, "%s is mounted on %s", server->plan->archive, server->plan->mountpoint);
-	/* Whoever started the mount was told that it failed. */
-	if (!report(server, (struct hf_report){.kind = HF_REPORT_READY, .status = status}))
-		kill(getpid(), SIGTERM);
+	tell_starter(server, (struct hf_report){.kind = HF_REPORT_READY, .status = status});
+	if (server->start_fd >= 0)
+		close(server->start_fd);
+	server->start_fd = -1;
 }
 
 static void on_init(void *ctx)
@@ -119,9 +127,13 @@ static int mount_it(struct server *server)
 	/* Seen through the archive it is a place the file system must keep away from, also where it is mounted once more. */
 	plan->skip[plan->skip_count++] = (struct hf_fs_place){.dev = entry.dev};
 	server->announced_fd = hf_mounts_announce(entry.dev, HF_MOUNTS_SERVER);
-	if (!report(server, (struct hf_report){.kind = HF_REPORT_MOUNTED, .dev = entry.dev}))
-		return HF_EXIT_FAILURE;
-	return HF_EXIT_OK;
+	/* First to the started process: should the supervisor be killed once it knows, that process undoes the mount. */
+	tell_starter(server, (struct hf_report){.kind = HF_REPORT_MOUNTED, .dev = entry.dev});
+	if (report(server, (struct hf_report){.kind = HF_REPORT_MOUNTED, .dev = entry.dev}))
+		return HF_EXIT_OK;
+	/* Nobody else would do it, and later this process may not. */
+	hf_mounts_detach(plan->mountpoint, true);
+	return HF_EXIT_FAILURE;
 }
 
 static bool confine(const struct hf_plan *plan)
@@ -206,9 +218,10 @@ static void block_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-int hf_server_run(struct hf_plan *plan, int supervisor_fd)
+int hf_server_run(struct hf_plan *plan, int supervisor_fd, int start_fd)
 {
-	struct server server = {.plan = plan, .supervisor_fd = supervisor_fd, .log_ring = hf_log_keep()};
+	struct server server = {
+		.plan = plan, .supervisor_fd = supervisor_fd, .start_fd = start_fd, .log_ring = hf_log_keep()};
 	int status;
 
 	block_signals();

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The walls of the design: mountd -> fs -> index -> codecs, and who may include which library. Prints each breach.
+# walls.sh SOURCE BUILD: the walls of the design: mountd -> fs -> index -> codecs, who may include which library, and
+# floors inside the folders: no call cycles. Prints each breach.
 set -u
 cd "$1" || exit 1
+build=$2
 bad=0
 
 # breach FOLDER PATTERN WHY [FILE]: no file of FOLDER but that one may include what matches PATTERN.
@@ -41,4 +43,29 @@ hits=$(grep -rnE '^#include "(fs|index|mountd)/' tests/sim | grep -vE '"(fs/fs|i
 	printf 'the simulator knows fs/fs.h and index/index.h alone:\n%s\n' "$hits"
 	bad=1
 }
+
+# Threads are the executor's, and for now those of a pass.
+hits=$(grep -rnE '\bpthread_create[[:space:]]*\(' --include='*.c' codecs index fs | grep -vE '^index/(exec|pass_workers)\.c:') && {
+	printf 'threads are made by index/exec.c alone:\n%s\n' "$hits"
+	bad=1
+}
+
+# Folders whose files do not call each other in a circle. First, that a circle is found at all: a.c calls b.c, which knows
+# a.c through a pointer.
+circle=$(mktemp -d)
+trap 'rm -rf "$circle"' EXIT
+mkdir -p "$circle/x" "$circle/CMakeFiles/hf_x.dir/x"
+echo 'int b(void); int a(void); int a(void) { return b(); }' >"$circle/x/a.c"
+echo 'int a(void); extern int (*const c)(void); int b(void) { return c == a; }' >"$circle/x/b.c"
+echo 'int a(void); extern int (*const c)(void); int (*const c)(void) = a;' >"$circle/x/c.c"
+for name in a b c; do
+	cc -c -o "$circle/CMakeFiles/hf_x.dir/x/$name.c.o" "$circle/x/$name.c" || bad=1
+done
+bash tests/cycles.sh "$circle" "$circle" x >/dev/null && {
+	echo 'tests/cycles.sh does not find a circle'
+	bad=1
+}
+for folder in index; do
+	bash tests/cycles.sh . "$build" "$folder" || bad=1
+done
 exit $bad

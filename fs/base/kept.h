@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What open files and directories hold in memory and can be made again: texts about captures, lists of names. All of
- * them together keep a bounded number of bytes; what was used longest ago is dropped, and made again when it is read.
+ * What open directories hold in memory and can be made again: lists of names. All of them together keep a bounded
+ * number of bytes; what was used longest ago is dropped, and made again when it is read.
  */
 #ifndef HF_FS_KEPT_H
 #define HF_FS_KEPT_H

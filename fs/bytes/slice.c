@@ -46,18 +46,10 @@ void hf_slice_free_part(struct hf_slice_part *part)
 	part->marks = 0;
 }
 
-void hf_slice_whole(const struct hf_slice *slice, const struct hf_facts *facts, size_t view, struct hf_view *ret_view)
+void hf_slice_whole(const struct hf_slice *slice, const struct hf_facts *facts, size_t view,
+		    struct hf_bytes *ret_bytes)
 {
-	const struct hf_facts_view *found = &hf_facts_hart(facts, slice->hart)->view[view];
-
-	*ret_view = (struct hf_view){
-		.capture = slice->capture,
-		.version = slice->version,
-		.owner = found->owner,
-		.size = found->size,
-		.hart = slice->hart,
-		.view = (int)view,
-	};
+	hf_bytes_of_view(slice->capture, facts, slice->hart, view, ret_bytes);
 }
 
 struct hf_cut hf_slice_cut(const struct hf_slice *slice, const struct hf_open *open, size_t view)
@@ -257,11 +249,12 @@ static void take_piece(const struct hf_slice_part *part, size_t i, struct hf_pie
 		.number = i, .offset = part->mark[i].offset, .size = end - part->mark[i].offset};
 }
 
-int hf_slice_piece_of(const struct hf_view *view, uint64_t offset, struct hf_piece *ret_piece)
+static int piece_at(const struct hf_bytes *bytes, struct hf_open *open, uint64_t offset, struct hf_piece *ret_piece)
 {
-	const struct hf_slice_part *part = &view->slice->part[view->view];
+	const struct hf_slice_part *part = &bytes->slice->part[bytes->view];
 	size_t low = 0, high = part->marks;
 
+	(void)open;
 	if (offset >= part->size)
 		return HF_NOTE_END;
 	/* The last that begins there or before. */
@@ -277,50 +270,37 @@ int hf_slice_piece_of(const struct hf_view *view, uint64_t offset, struct hf_pie
 	return 0;
 }
 
-int hf_slice_piece(const struct hf_view *view, uint64_t number, struct hf_piece *ret_piece)
+static int piece_of(const struct hf_bytes *bytes, struct hf_open *open, uint64_t number, struct hf_piece *ret_piece)
 {
-	const struct hf_slice_part *part = &view->slice->part[view->view];
+	const struct hf_slice_part *part = &bytes->slice->part[bytes->view];
 
+	(void)open;
 	if (number >= part->marks)
 		return HF_NOTE_END;
 	take_piece(part, (size_t)number, ret_piece);
 	return 0;
 }
 
-int hf_slice_make(const struct hf_view *view, struct hf_open *open, uint64_t number, struct hf_worker *worker,
-		  uint8_t **ret_bytes, size_t *ret_size)
+static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct hf_piece *piece,
+		struct hf_worker *worker, uint8_t *to)
 {
-	const struct hf_slice_part *part = &view->slice->part[view->view];
-	const struct hf_slice_mark *mark = &part->mark[number];
-	struct hf_cut cut = hf_slice_cut(view->slice, open, (size_t)view->view);
-	uint64_t chunk = part->number + number * part->stride;
+	const struct hf_slice_part *part = &bytes->slice->part[bytes->view];
+	const struct hf_slice_mark *mark = &part->mark[piece->number];
+	struct hf_cut cut = hf_slice_cut(bytes->slice, open, bytes->view);
+	uint64_t chunk = part->number + piece->number * part->stride;
 	struct hf_cutter *cutter;
-	struct hf_piece piece;
 	struct hf_sink sink;
-	uint8_t *bytes;
 	int err;
 
-	take_piece(part, (size_t)number, &piece);
-	bytes = piece.size < SIZE_MAX - HF_SINK_ROOM
-			? hf_cache_alloc(view->capture->fs->cache, (size_t)piece.size + HF_SINK_ROOM)
-			: NULL;
-	if (!bytes)
-		return HF_ERR_NOMEM;
-	hf_sink_init_buffer(&sink, bytes, (size_t)piece.size + HF_SINK_ROOM);
-	hf_view_env(worker, open, (size_t)view->view);
+	hf_sink_init_buffer(&sink, to, (size_t)piece->size + HF_SINK_ROOM);
+	hf_view_env(worker, open, bytes->view);
 	err = hf_cutter_new(&cut, mark->entry, mark->entry_size, &chunk, &cutter, NULL);
 	for (uint64_t i = 0; !err && i < part->stride; i++)
 		err = hf_cutter_next(cutter, &worker->env, &sink, NULL);
 	hf_cutter_free(cutter);
-	if (err < 0 && !hf_err_is_passing(err))
-		err = HF_ERR_MISMATCH;
-	if (err >= 0 && hf_sink_total(&sink) != piece.size)
-		err = HF_ERR_MISMATCH;
-	if (err < 0) {
-		free(bytes);
-		return err;
-	}
-	*ret_bytes = bytes;
-	*ret_size = (size_t)piece.size;
-	return 0;
+	if (err < 0)
+		return hf_err_is_passing(err) ? err : HF_ERR_MISMATCH;
+	return hf_sink_total(&sink) == piece->size ? 0 : HF_ERR_MISMATCH;
 }
+
+const struct hf_bytes_ops hf_bytes_slice = {.piece_at = piece_at, .piece = piece_of, .fill = fill};

@@ -10,10 +10,8 @@
 #include "fs/capture/opens.h"
 
 struct hf_slice;
-struct hf_view;
-struct hf_piece;
+struct hf_bytes;
 struct hf_measure;
-struct hf_node_key;
 
 enum { HF_SLICE_BUCKETS = 1024 };
 
@@ -47,16 +45,10 @@ void hf_slice_put(struct hf_slice *slice);
  * The view with that number, whose size is then known. HF_ERR_NOT_FOUND: the hart has no such view. Waits for it to be
  * measured, a second or two from when that began, then HF_ERR_BUSY; without a mount until it is.
  */
-int hf_slice_view(struct hf_slice *slice, const struct hf_facts *facts, size_t number, struct hf_view *ret_view);
+int hf_slice_view(struct hf_slice *slice, const struct hf_facts *facts, size_t number, struct hf_bytes *ret_bytes);
 /* Has it measured and waits for nothing: for tests. */
 int hf_slice_want(struct hf_slice *slice);
 /* Percent and time left, for INDEXING. */
 void hf_slice_indexing(struct hf_slice *slice, struct hf_sink *sink);
-
-/* Of a view with a slice: as hf_view_piece_of, hf_view_piece and hf_view_make. */
-int hf_slice_piece_of(const struct hf_view *view, uint64_t offset, struct hf_piece *ret_piece);
-int hf_slice_piece(const struct hf_view *view, uint64_t number, struct hf_piece *ret_piece);
-int hf_slice_make(const struct hf_view *view, struct hf_open *open, uint64_t number, struct hf_worker *worker,
-		  uint8_t **ret_bytes, size_t *ret_size);
 
 #endif

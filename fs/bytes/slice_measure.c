@@ -26,7 +26,7 @@ static uint64_t find_line(const uint8_t *bytes, size_t size, bool at_start, uint
 }
 
 /* The line of an instruction in the chunk that view_at is about. What is made for that goes into the cache. */
-static int find_in_chunk(struct hf_measure *m, const struct hf_view *whole, uint64_t ordinal, struct hf_worker *worker,
+static int find_in_chunk(struct hf_measure *m, const struct hf_bytes *whole, uint64_t ordinal, struct hf_worker *worker,
 			 uint64_t *ret_offset)
 {
 	struct hf_cache *cache = m->slice->capture->fs->cache;
@@ -46,7 +46,7 @@ static int find_in_chunk(struct hf_measure *m, const struct hf_view *whole, uint
 		return 0;
 	}
 	/* PENDING: to wait for it here could be to wait for ourselves. */
-	err = hf_view_make(whole, m->view_at.number, worker, &bytes, &size);
+	err = hf_bytes_make(whole, m->view_at.number, worker, &bytes, &size);
 	/* What was damaged is being made again. */
 	if (err == HF_ERR_STATE)
 		err = HF_ERR_CANCELLED;
@@ -62,7 +62,7 @@ static int find_in_chunk(struct hf_measure *m, const struct hf_view *whole, uint
 }
 
 /* Where in the whole the line of an instruction begins: ordinal may be that behind the hart's last. */
-static int find_offset(struct hf_measure *m, const struct hf_view *whole, uint64_t ordinal, struct hf_worker *worker,
+static int find_offset(struct hf_measure *m, const struct hf_bytes *whole, uint64_t ordinal, struct hf_worker *worker,
 		       uint64_t *ret_offset)
 {
 	const struct hf_facts_hart *hart = hf_facts_hart(m->open->facts, whole->hart);
@@ -92,7 +92,7 @@ static int find_offset(struct hf_measure *m, const struct hf_view *whole, uint64
 
 int hf_measure_lines(struct hf_measure *m, struct hf_worker *worker)
 {
-	struct hf_view whole;
+	struct hf_bytes whole;
 	uint64_t end;
 	int err;
 

@@ -4,8 +4,8 @@
 #define HF_FS_SLICE_PARTS_H
 
 #include "fs/core.h"
+#include "fs/bytes/bytes.h"
 #include "fs/bytes/slice.h"
-#include "fs/bytes/view.h"
 #include "index/cut.h"
 
 enum hf_slice_state {
@@ -78,7 +78,8 @@ static inline bool hf_slice_is_lines(size_t view)
 /* Its marks. */
 void hf_slice_free_part(struct hf_slice_part *part);
 /* The view that a slice is of, over all of the hart. */
-void hf_slice_whole(const struct hf_slice *slice, const struct hf_facts *facts, size_t view, struct hf_view *ret_view);
+void hf_slice_whole(const struct hf_slice *slice, const struct hf_facts *facts, size_t view,
+		    struct hf_bytes *ret_bytes);
 /* How a view that is encoded anew is made. */
 struct hf_cut hf_slice_cut(const struct hf_slice *slice, const struct hf_open *open, size_t view);
 

@@ -131,14 +131,17 @@ static bool next_part(struct hf_measure *m, bool lines)
 	return false;
 }
 
+/* All that is needed of the capture, which any of its bytes need too. */
+static struct hf_bytes any_of(const struct hf_slice *slice)
+{
+	return (struct hf_bytes){.ops = &hf_bytes_slice, .capture = slice->capture, .version = slice->version};
+}
+
 static int check_version(const struct hf_slice *slice)
 {
-	struct stat st;
-	int err = hf_capture_check(slice->capture, &st);
+	const struct hf_bytes any = any_of(slice);
 
-	if (err && err != HF_ERR_NOT_FOUND)
-		return err;
-	return err || slice->capture->version != slice->version ? HF_ERR_CHANGED : 0;
+	return hf_bytes_check(&any);
 }
 
 /* Nobody asked for it for a while, and it has not begun. */
@@ -158,8 +161,8 @@ static bool is_forgotten(const struct hf_measure *m)
 /* 0: all is measured. HF_NOTE_END: to be called again. HF_ERR_BUSY: it waits for its turn. */
 static int run_parts(struct hf_measure *m, struct hf_worker *worker)
 {
-	struct hf_view any = {.capture = m->slice->capture, .version = m->slice->version, .view = -1};
-	int err = m->open ? 0 : hf_view_open(&any, 0, &m->open);
+	const struct hf_bytes any = any_of(m->slice);
+	int err = m->open ? 0 : hf_bytes_open(&any, 0, &m->open);
 
 	/* It is being made again. */
 	if (err == HF_ERR_STATE && !m->open)
@@ -262,7 +265,7 @@ int hf_slice_want(struct hf_slice *slice)
 	return err;
 }
 
-int hf_slice_view(struct hf_slice *slice, const struct hf_facts *facts, size_t number, struct hf_view *ret_view)
+int hf_slice_view(struct hf_slice *slice, const struct hf_facts *facts, size_t number, struct hf_bytes *ret_bytes)
 {
 	struct hf_slices *slices = &slice->capture->fs->slices;
 	const struct hf_slice_part *part = &slice->part[number];
@@ -278,14 +281,19 @@ int hf_slice_view(struct hf_slice *slice, const struct hf_facts *facts, size_t n
 	if (!err && part->state != HF_SLICE_READY)
 		err = part->state == HF_SLICE_UNKNOWN && part->err && part->err != HF_ERR_CANCELLED ? part->err
 												    : HF_ERR_BUSY;
-	if (!err) {
-		hf_slice_whole(slice, facts, number, ret_view);
-		ret_view->base = part->base;
-		ret_view->size = part->size;
-		if (part->owner) {
-			ret_view->owner = part->owner;
-			ret_view->slice = slice;
-		}
+	if (!err && part->owner) {
+		*ret_bytes = (struct hf_bytes){.ops = &hf_bytes_slice,
+					       .capture = slice->capture,
+					       .version = slice->version,
+					       .owner = part->owner,
+					       .size = part->size,
+					       .hart = slice->hart,
+					       .view = number,
+					       .slice = slice};
+	} else if (!err) {
+		hf_slice_whole(slice, facts, number, ret_bytes);
+		ret_bytes->base = part->base;
+		ret_bytes->size = part->size;
 	}
 	pthread_mutex_unlock(&slices->lock);
 	return err;

@@ -413,7 +413,7 @@ bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag, ch
 
 	pthread_mutex_lock(&capture->lock);
 	if (capture->facts) {
-		*ret_diag = capture->facts->failure.code ? capture->facts->failure : capture->facts->undecoded;
+		*ret_diag = capture->facts->failure.code ? capture->facts->failure : capture->facts->known.undecoded;
 		failed = ret_diag->code;
 		if (failed && text)
 			hf_facts_failure(capture->facts, text, size);

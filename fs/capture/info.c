@@ -74,10 +74,10 @@ static void put_views(struct hf_json *json, const struct hf_facts *facts)
 	char name[128];
 
 	hf_json_open(json, "views", '{');
-	put_view(json, "errors.txt", facts->errors_size, NULL);
-	if (facts->source.size != HF_NOWHERE) {
-		hf_info_source_name(facts->codec, name, sizeof name);
-		put_view(json, name, facts->source.size, NULL);
+	put_view(json, "errors.txt", facts->known.text_size[HF_TEXT_ERRORS], NULL);
+	if (facts->known.stream_size != HF_NOWHERE) {
+		hf_info_source_name(facts->known.codec, name, sizeof name);
+		put_view(json, name, facts->known.stream_size, NULL);
 	}
 	records = hf_facts_hart(facts, HF_HART_RECORDS);
 	if (records && records->view[HF_VIEW_RECORDS].size != HF_NOWHERE)
@@ -205,9 +205,9 @@ static void put_indexed(struct hf_json *json, struct hf_open *open, const struct
 
 	if (open->stream)
 		put_stream(json, open->stream);
-	if (facts->source.size != HF_NOWHERE)
-		hf_json_u64(json, "stream_size", facts->source.size);
-	if (facts->undecoded.code)
+	if (facts->known.stream_size != HF_NOWHERE)
+		hf_json_u64(json, "stream_size", facts->known.stream_size);
+	if (facts->known.undecoded.code)
 		put_failure(json, facts);
 	if (hf_index_damage(open->index, &damage)) {
 		put_diag(json, "damage", &damage);
@@ -423,6 +423,12 @@ void hf_info_indexing(struct hf_capture *capture, struct hf_sink *sink)
 	hf_sink_printf(sink, "%-*s\n", HF_INFO_INDEXING_SIZE - 1, text);
 }
 
+void hf_info_text(enum hf_text text, struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,
+		  struct hf_sink *sink)
+{
+	(text == HF_TEXT_INFO ? hf_info_json : hf_info_errors)(capture, open, facts, sink);
+}
+
 int hf_info_measure(struct hf_capture *capture, struct hf_open *open, struct hf_facts *facts)
 {
 	uint8_t buf[2 * HF_SINK_ROOM];
@@ -431,9 +437,9 @@ int hf_info_measure(struct hf_capture *capture, struct hf_open *open, struct hf_
 	/* info.json names the size of errors.txt. */
 	hf_sink_init_count(&sink, buf, sizeof buf);
 	hf_info_errors(capture, open, facts, &sink);
-	facts->errors_size = hf_sink_total(&sink);
+	facts->known.text_size[HF_TEXT_ERRORS] = hf_sink_total(&sink);
 	hf_sink_init_count(&sink, buf, sizeof buf);
 	hf_info_json(capture, open, facts, &sink);
-	facts->info_size = hf_sink_total(&sink);
+	facts->known.text_size[HF_TEXT_INFO] = hf_sink_total(&sink);
 	return sink.err;
 }

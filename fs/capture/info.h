@@ -16,7 +16,11 @@ void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const stru
 void hf_info_indexing(struct hf_capture *capture, struct hf_sink *sink);
 #define HF_INFO_INDEXING_SIZE 64
 
-/* Sets facts->info_size and errors_size. */
+/* Either of these, as the facts say that it is there. */
+void hf_info_text(enum hf_text text, struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,
+		  struct hf_sink *sink);
+
+/* Sets the sizes of both texts in facts. */
 int hf_info_measure(struct hf_capture *capture, struct hf_open *open, struct hf_facts *facts);
 
 /* "12 s", "3 min", "2 h"; "?" for a negative number. */

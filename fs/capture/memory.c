@@ -172,21 +172,9 @@ int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct h
 	if (err)
 		return err;
 	facts->recalled = true;
-	facts->print[0] = entry->print[0];
-	facts->print[1] = entry->print[1];
-	facts->codec = entry->stream;
-	facts->undecoded = entry->undecoded;
-	facts->problems = entry->problems;
-	facts->stream.arch = (uint8_t)entry->arch;
-	facts->stream.isa = (uint8_t)entry->isa;
-	facts->stream.xlen = (uint16_t)entry->xlen;
-	snprintf(facts->stream.version, sizeof facts->stream.version, "%.*s", (int)sizeof facts->stream.version - 1,
-		 entry->version);
-	facts->source = (struct hf_facts_view){.size = entry->stream_size, .owner = hf_cache_owner(fs->cache)};
-	facts->info_size = entry->info_size;
-	facts->errors_size = entry->errors_size;
-	if (entry->original >= 0)
-		facts->original = (int)fs->memory.view[entry->original];
+	facts->known = entry->known;
+	if (entry->known.original >= 0)
+		facts->known.original = (int)fs->memory.view[entry->known.original];
 	facts->hart = calloc(entry->hart_count + 1, sizeof *facts->hart);
 	if (!facts->hart)
 		err = HF_ERR_NOMEM;
@@ -245,27 +233,17 @@ static int fill_entry(const struct hf_memory *memory, const struct hf_facts *fac
 	size_t harts = facts->hart_count + facts->has_records;
 
 	entry->kind = HF_CATALOGUE_INDEXED;
-	entry->print[0] = facts->print[0];
-	entry->print[1] = facts->print[1];
 	entry->beside = beside;
-	entry->stream = facts->codec;
-	entry->undecoded = facts->undecoded;
-	entry->stream_size = facts->source.size;
-	entry->info_size = facts->info_size;
-	entry->errors_size = facts->errors_size;
-	entry->problems = facts->problems;
-	entry->arch = facts->stream.arch;
-	entry->isa = facts->stream.isa;
-	entry->xlen = facts->stream.xlen;
-	snprintf(entry->version, sizeof entry->version, "%s", facts->stream.version);
+	entry->known = facts->known;
+	entry->known.original = -1;
 	entry->hart_count = harts;
 	entry->hart = calloc(harts + 1, sizeof *entry->hart);
 	entry->size = calloc(harts * memory->view_count + 1, sizeof *entry->size);
 	if (!entry->hart || !entry->size)
 		return HF_ERR_NOMEM;
 	for (size_t k = 0; k < memory->view_count; k++)
-		if (facts->original == (int)memory->view[k])
-			entry->original = (int)k;
+		if (facts->known.original == (int)memory->view[k])
+			entry->known.original = (int)k;
 	for (size_t i = 0; i < harts; i++) {
 		entry->hart[i] = facts->hart[i].info;
 		for (size_t k = 0; k < memory->view_count; k++)
@@ -277,7 +255,7 @@ static int fill_entry(const struct hf_memory *memory, const struct hf_facts *fac
 void hf_memory_put(struct hf_capture *capture, const struct hf_facts *facts)
 {
 	struct hf_fs *fs = capture->fs;
-	struct hf_catalogue_entry entry = {.original = -1};
+	struct hf_catalogue_entry entry = {.known.original = -1};
 	uint64_t beside;
 	int err = 0;
 

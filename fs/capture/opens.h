@@ -12,6 +12,7 @@
 #include "fs/capture/block_source.h"
 #include "fs/base/chunk_cache.h"
 #include "fs/capture/companion.h"
+#include "fs/capture/facts.h"
 #include "fs/capture/trace.h"
 
 #define HF_OPENS_MAX 64
@@ -19,66 +20,6 @@
 #define HF_OPENS_BYTES (UINT64_C(24) << 20)
 /* Descriptors that one may have: an index, a spool, and the tables of views, of which no capture has all. */
 #define HF_OPEN_FILES 10
-
-/* One view of one hart, or the source. */
-struct hf_facts_view {
-	uint64_t size;  /* HF_NOWHERE: it does not exist */
-	uint64_t owner; /* of its chunks in the cache */
-};
-
-struct hf_facts_hart {
-	struct hf_index_hart info;
-	struct hf_facts_view *view; /* one for each number, HF_VIEW_ALL */
-	char *no_program;           /* why there is no program.elf of this hart; NULL if there is, or is of none */
-};
-
-/* What a stream says of itself, for extended attributes: all zero if it could not be opened. */
-struct hf_facts_stream {
-	char version[16];
-	uint8_t arch, isa; /* enum hf_arch, enum hf_isa; isa is that of the first instruction */
-	uint16_t xlen;
-};
-
-/* What a directory listing needs of one version of a capture. */
-struct hf_facts {
-	atomic_uint refs;
-	uint64_t version;
-	uint64_t content;             /* hf_node_key.content of its files; not 0 */
-	struct hf_diag failure;       /* code 0, or why the capture could not be indexed: then nothing else is set */
-	char *complaint;              /* this, or undecoded, in words, if there are better ones than the code's */
-	const struct hf_codec *codec; /* as the index has it; NULL: the stream could not be opened */
-	struct hf_diag undecoded;     /* code 0, or why nothing of it could be decoded: not even opened, if codec is NULL */
-	struct hf_facts_stream stream;
-	uint64_t problems;            /* lines of errors.txt */
-	struct hf_facts_view source;  /* the decompressed stream */
-	int original;                 /* number of the view that is the source itself, or -1 */
-	const char **refusal;         /* for each number: why there is no such view, NULL if there is, or no encoder */
-	uint64_t info_size, errors_size;
-	uint64_t index_size;          /* bytes of its files, as info.json has it */
-	size_t hart_count;            /* without the records */
-	struct hf_facts_hart *hart;   /* hart_count, and then the records if has_records */
-	bool has_records;
-	bool recalled;                /* from the catalogue: the index has the last word; refusal is NULL */
-	uint64_t print[2];            /* of the identity */
-};
-
-/* Facts that say nothing yet, with one reference; NULL: out of memory. */
-struct hf_facts *hf_facts_new(struct hf_capture *capture, uint64_t version);
-/* Facts that say no more than that a capture could not be indexed. */
-int hf_facts_new_failed(struct hf_capture *capture, uint64_t version, const struct hf_diag *diag,
-			struct hf_facts **ret_facts);
-/* Whether it could not be indexed, or nothing of it be decoded. */
-bool hf_facts_has_failed(const struct hf_facts *facts);
-/* Why, in words. */
-void hf_facts_failure(const struct hf_facts *facts, char *buf, size_t size);
-struct hf_facts *hf_facts_ref(struct hf_facts *facts);
-void hf_facts_unref(struct hf_facts *facts);
-/* Whether they give the same names and sizes. */
-bool hf_facts_same(const struct hf_facts *a, const struct hf_facts *b);
-/* Drops what the cache has of them. */
-void hf_facts_forget(const struct hf_facts *facts, struct hf_cache *cache);
-/* NULL if there is no such hart. HF_HART_RECORDS is one. */
-const struct hf_facts_hart *hf_facts_hart(const struct hf_facts *facts, uint32_t id);
 
 struct hf_open {
 	struct hf_capture *capture;
@@ -121,9 +62,6 @@ void hf_opens_fini(struct hf_opens *opens);
 /* Closes all that nobody is using. Returns how many those were. */
 size_t hf_opens_shed(struct hf_opens *opens);
 
-/* What stands for the texts of info.json and errors.txt, as content does for the views: another one with another text. */
-uint64_t hf_facts_text(const struct hf_facts *facts);
-
 /*
  * That version of the capture, opened if it is not, with a reference. HF_ERR_CHANGED if it is another by now,
  * HF_ERR_NOT_FOUND if its index does not exist, or a view table whose size nobody knows; a table of known size may be
@@ -141,7 +79,7 @@ void hf_open_drop_if(struct hf_open *open);
  * version. */
 void hf_open_discard(struct hf_capture *capture, uint64_t version, int why);
 
-/* ---- between opens.c and open_pool.c ---- */
+/* ---- between opens.c, open_facts.c and open_pool.c ---- */
 
 /* Without a reference. Errors as hf_open_get, or for want of descriptors. */
 int hf_open_new(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open);
@@ -150,6 +88,14 @@ void hf_open_discard_files(const struct hf_open *open, int why);
 /* What it holds: bytes of memory now, and descriptors. */
 uint64_t hf_open_memory(const struct hf_open *open);
 unsigned hf_open_files(const struct hf_open *open);
+
+/* Whether the view with that number is the stream itself: of one hart only, and its codec's view of it. */
+bool hf_open_is_original(const struct hf_open *open, size_t view);
+/* Whether there is a table for the view: not for what the stream cannot have, or is itself. */
+bool hf_open_has_table(const struct hf_open *open, size_t view);
+/* Sets open->facts, as the index has them. HF_ERR_MISMATCH: others are known; HF_ERR_NOT_FOUND: a table is missing whose
+ * size nobody knows. */
+int hf_open_take_facts(struct hf_open *open);
 
 /* The views with tables that are offered, of which indexing makes those that a stream can have: key[HF_VIEW_COUNT], with
  * parameters that are the companion's or the fs's. */

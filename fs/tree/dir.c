@@ -184,20 +184,21 @@ static bool add_child(void *ctx, const char *name, const struct hf_node_key *key
 
 static int fill_made(struct hf_dir *dir)
 {
+	struct hf_look look = {.fs = dir->fs, .dir = &dir->node->key};
 	struct hf_facts *facts = NULL;
 	struct stat st;
+	uint64_t size;
 	int err = 0;
 
 	/* Of a small capture the index is there in a moment, and nobody should see that it was not. */
-	if (hf_node_is_view(&dir->node->key))
+	if (dir->node->key.capture)
 		err = hf_tree_look(dir->node, hf_tree_patience(dir->node->key.capture, true), &facts, &st);
 	/* What will be in it nobody knows. */
-	if (!err && !facts && hf_node_is_view(&dir->node->key) && dir->node->key.kind != HF_NODE_VIEWS)
-		err = HF_ERR_BUSY;
-	if (!err && hf_node_is_slice(&dir->node->key))
-		err = hf_tree_slice_children(dir->node, facts, NULL, add_child, dir);
-	else if (!err)
-		hf_tree_children(dir->fs, dir->node, facts, add_child, dir);
+	if (!err)
+		err = hf_kind_size(dir->fs, &dir->node->key, facts, &size);
+	look.facts = facts;
+	if (!err)
+		err = hf_kind_list(&look, add_child, dir);
 	hf_facts_unref(facts);
 	return err;
 }
@@ -246,7 +247,7 @@ static int fill(struct hf_dir *dir)
 	int err;
 
 	dir->err = 0;
-	err = dir->node->key.kind == HF_NODE_PLAIN ? fill_plain(dir) : fill_made(dir);
+	err = hf_kind_is(&dir->node->key, HF_KIND_ARCHIVE) ? fill_plain(dir) : fill_made(dir);
 	if (!err)
 		err = dir->err;
 	close_archive(dir);
@@ -330,32 +331,16 @@ void hf_dir_close(struct hf_dir *dir)
 
 static mode_t shown_type(const struct hf_node_key *key)
 {
-	if (key->kind == HF_NODE_PLAIN)
+	if (hf_kind_is(key, HF_KIND_ARCHIVE))
 		return key->type;
-	return hf_node_is_dir(key) ? S_IFDIR : S_IFREG;
-}
-
-/* The directory that holds this one. */
-static uint64_t parent_number(struct hf_dir *dir)
-{
-	struct hf_node_key key = {.kind = HF_NODE_PLAIN, .type = S_IFDIR};
-	char path[HF_PATH_SIZE];
-
-	hf_path_split(path, dir->node->key.path);
-	key.path = path;
-	if (dir->node->key.kind >= HF_NODE_HART && dir->node->key.kind <= HF_NODE_DIR) {
-		key.kind = dir->node->key.kind == HF_NODE_DIR ? HF_NODE_HART : dir->node->key.kind - 1;
-		key.type = 0;
-		key.capture = dir->node->key.capture;
-		key.hart = key.kind > HF_NODE_VIEWS ? dir->node->key.hart : 0;
-	}
-	return hf_node_number(&dir->fs->nodes, &key);
+	return hf_kind_is(key, HF_KIND_DIR) ? S_IFDIR : S_IFREG;
 }
 
 /* "." and "..": cookies 1 and 2 come behind them. */
 static bool emit_dot(struct hf_dir *dir, uint64_t i, hf_emit_fn emit, void *ctx)
 {
-	struct hf_attr attr = {.st.st_ino = i ? parent_number(dir) : dir->node->ino, .st.st_mode = S_IFDIR};
+	const uint64_t parent = dir->node->key.parent;
+	struct hf_attr attr = {.st.st_ino = i && parent ? parent : dir->node->ino, .st.st_mode = S_IFDIR};
 
 	return emit(ctx, i ? ".." : ".", &attr, i + 1);
 }
@@ -365,16 +350,17 @@ static int enter(struct hf_dir *dir, int fd, const struct entry *entry, struct h
 		 struct hf_attr *ret_attr)
 {
 	const struct hf_archive *archive = &dir->fs->archive;
+	const bool plain = hf_kind_is(key, HF_KIND_ARCHIVE);
 	struct stat st;
 	int err;
 
-	if (key->kind == HF_NODE_PLAIN)
+	if (plain)
 		err = hf_archive_stat_at(archive, fd, entry->name, &st);
 	else
 		err = key->capture ? hf_capture_stat(key->capture, &st) : hf_archive_stat(archive, "", &st);
-	if (!err && key->kind == HF_NODE_PLAIN && (st.st_mode & S_IFMT) != key->type)
+	if (!err && plain && (st.st_mode & S_IFMT) != key->type)
 		err = HF_ERR_NOT_FOUND;
-	if (!err && key->kind == HF_NODE_PLAIN && S_ISREG(st.st_mode))
+	if (!err && plain && S_ISREG(st.st_mode))
 		key->content = st.st_ino;
 	return err ? err : hf_tree_enter(dir->fs, key, &st, entry->size, ret_attr);
 }
@@ -401,6 +387,7 @@ static int emit_entries(struct hf_dir *dir, int fd, uint64_t cookie, bool plus, 
 		key = entry->key;
 		attr.st.st_mode = shown_type(&key);
 		key.path = path;
+		key.parent = dir->node->ino;
 		reachable = !hf_path_join(path, dir->node->key.path, entry->name);
 		if (!reachable) {
 			attr.st.st_ino = HF_FS_UNREACHABLE;
@@ -426,7 +413,7 @@ static int emit_entries(struct hf_dir *dir, int fd, uint64_t cookie, bool plus, 
 
 static int read_list(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx)
 {
-	const bool archive = plus && dir->node->key.kind == HF_NODE_PLAIN;
+	const bool archive = plus && hf_kind_is(&dir->node->key, HF_KIND_ARCHIVE);
 	int fd = -1, err = archive ? open_archive(dir, &fd) : 0;
 
 	/* All of it vanished since the list was made. */

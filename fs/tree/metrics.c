@@ -2,7 +2,6 @@
 /* .hartfs/metrics.prom: Prometheus' text format, version 0.0.4. */
 #include "fs/tree/metrics.h"
 #include "fs/core.h"
-#include "fs/bytes/view.h"
 #include "index/spool.h"
 
 static void put_head(struct hf_sink *sink, const char *name, const char *type, const char *help)
@@ -57,7 +56,7 @@ static void put_cache(struct hf_fs *fs, struct hf_sink *sink)
 static void put_reads(struct hf_metrics *metrics, struct hf_sink *sink)
 {
 	static const char *const kinds[HF_METRICS_READS] = {
-		[HF_FILE_PLAIN] = "archive", [HF_FILE_TEXT] = "text", [HF_FILE_VIEW] = "view"};
+		[HF_METRICS_ARCHIVE] = "archive", [HF_METRICS_TEXT] = "text", [HF_METRICS_BYTES] = "view"};
 
 	put_head(sink, "reads_total", "counter", "Read requests, by what was read.");
 	for (size_t i = 0; i < HF_METRICS_READS; i++)

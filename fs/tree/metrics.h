@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Reads by what was read: as enum hf_file_kind. */
-enum { HF_METRICS_READS = 3 };
+/* Reads, by what was read: a file of the archive, a text made when it was opened, bytes of a capture. */
+enum hf_metrics_read { HF_METRICS_ARCHIVE, HF_METRICS_TEXT, HF_METRICS_BYTES, HF_METRICS_READS };
 
 struct hf_metrics {
 	_Atomic uint64_t reads[HF_METRICS_READS], read_errors;

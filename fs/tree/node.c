@@ -37,7 +37,7 @@ void hf_nodes_fini(struct hf_nodes *nodes)
 
 static uint64_t number_of(const struct hf_node_key *key, uint64_t salt)
 {
-	uint64_t seed = key->kind == HF_NODE_PLAIN ? key->type : 1;
+	uint64_t seed = key->type ? key->type : 1;
 	uint64_t hash = XXH3_64bits_withSeed(key->path, strlen(key->path), seed | salt << 32);
 
 	if (key->content)
@@ -67,7 +67,7 @@ static struct hf_node *find(struct hf_nodes *nodes, uint64_t ino)
  */
 static struct hf_node *probe(struct hf_nodes *nodes, const struct hf_node_key *key, bool crowd, uint64_t *ret_ino)
 {
-	if (key->kind == HF_NODE_PLAIN && !*key->path) {
+	if (!*key->path) {
 		*ret_ino = HF_FS_ROOT;
 		return find(nodes, HF_FS_ROOT);
 	}

@@ -15,37 +15,22 @@
 struct hf_capture;
 
 enum hf_node_kind {
-	HF_NODE_PLAIN,    /* of the archive itself: file, directory, symbolic link, anything */
-	HF_NODE_VIEWS,    /* the view directory of a capture; from here to HF_NODE_VIEW capture is set */
-	HF_NODE_HART,
-	HF_NODE_AT,       /* the directory of the slices of a hart, which are not listed */
-	HF_NODE_SLICE,    /* the directory of one */
-	HF_NODE_SLICE_DIR, /* in it, the directory of a view that is one */
-	HF_NODE_DIR,      /* the same of a whole hart */
-	HF_NODE_SLICE_INDEXING,
-	HF_NODE_SLICE_VIEW,
-	HF_NODE_INFO,
-	HF_NODE_INDEXING,
-	HF_NODE_ERRORS,
-	HF_NODE_SOURCE,
-	HF_NODE_VIEW,     /* of a hart, or records.txt */
-	HF_NODE_CONTROL,  /* the .hartfs directory */
-	HF_NODE_STATUS,
-	HF_NODE_PROGRESS,
-	HF_NODE_METRICS,
-	HF_NODE_LOG,
+#define HF_NODE(id, name, parent, when, flags, each, size, write, bytes) HF_NODE_##id,
+#include "fs/tree/nodes.def"
+#undef HF_NODE
 };
 
 struct hf_node_key {
 	enum hf_node_kind kind;
-	mode_t type;                /* S_IFMT of a PLAIN one: a name that changes its type becomes another inode */
+	mode_t type;                /* S_IFMT of what the archive has itself, 0 of all else: a name that changes its type becomes another inode */
 	struct hf_capture *capture; /* of the views; NULL otherwise */
-	uint32_t hart;              /* from HART on, VIEW: source id */
-	uint32_t view;              /* VIEW, SLICE_VIEW and the directories of views: number of the view */
-	uint64_t first, last;       /* SLICE and what is in it: ordinals; the path tells them too */
+	uint32_t hart;              /* of what is in one: source id */
+	uint32_t view;              /* of views and their directories: number of the view */
+	uint64_t first, last;       /* of a slice and what is in it: ordinals; the path tells them too */
 	/* Of a file: tells apart what stood under one path at different times, so that the kernel never has two
 	 * contents in one inode. The same as long as the file is, also at the next mount. */
 	uint64_t content;
+	uint64_t parent;            /* the number of its directory; the root's is 0 */
 	const char *path;           /* as shown, relative to the root of the mount; "" is the root */
 };
 

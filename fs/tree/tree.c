@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking names up, and the attributes of what stands under them. */
 #include "fs/tree/tree.h"
-#include "fs/capture/info.h"
-#include "fs/base/log_ring.h"
-#include "fs/bytes/view.h"
 
 #include <stdio.h>
 #include <xxhash.h>
@@ -39,28 +36,12 @@ static uint64_t text_size(struct hf_fs *fs, struct hf_node *node)
 	if (shown != HF_NOWHERE)
 		return shown;
 	hf_sink_init_count(&sink, buf, sizeof buf);
-	switch (node->key.kind) {
-	case HF_NODE_STATUS:
-		hf_control_status(fs, &sink);
-		break;
-	case HF_NODE_PROGRESS:
-		hf_control_progress(fs, &sink);
-		break;
-	case HF_NODE_METRICS:
-		hf_control_metrics(fs, &sink);
-		break;
-	case HF_NODE_LOG:
-		hf_log_ring_write(fs->options.log_ring, &sink);
-		break;
-	default:
-		hf_info_json(node->key.capture, NULL, NULL, &sink);
-		break;
-	}
+	hf_kind_of(&node->key)->write(fs, &node->key, NULL, &sink);
 	return hf_sink_total(&sink);
 }
 
 /* Of .hartfs and what is in it: it names files of directories that are closed to most. */
-static void control_rights(const struct hf_fs *fs, struct stat *out)
+static void status_rights(const struct hf_fs *fs, struct stat *out)
 {
 	const mode_t read = fs->options.status_all ? 0444 : 0400;
 
@@ -69,28 +50,31 @@ static void control_rights(const struct hf_fs *fs, struct stat *out)
 	out->st_gid = fs->gid;
 }
 
+/* How long the kernel may believe it. size: HF_NOWHERE of a text that changes by itself. */
+static void set_timeouts(const struct hf_node_key *key, uint64_t size, struct hf_attr *ret_attr)
+{
+	const bool dir = hf_kind_is(key, HF_KIND_DIR);
+	const bool passing = !dir && (size == HF_NOWHERE || hf_kind_is(key, HF_KIND_PASSING));
+
+	ret_attr->entry_timeout = passing ? HF_TIMEOUT_SHORT : HF_TIMEOUT_LONG;
+	ret_attr->attr_timeout = ret_attr->entry_timeout;
+	/* A list that changes when something has been measured is not to be kept. */
+	if (hf_kind_is(key, HF_KIND_CHANGING) || (!dir && hf_kind_is(key, HF_KIND_STATUS)))
+		ret_attr->attr_timeout = 0;
+}
+
 /* Attributes of what the archive does not have itself. st is the capture's, or the root directory's. */
 static void make_attr(struct hf_fs *fs, struct hf_node *node, const struct stat *st, uint64_t size,
 		      struct hf_attr *ret_attr)
 {
-	bool dir = hf_node_is_dir(&node->key);
-	bool passing = size == HF_NOWHERE || node->key.kind == HF_NODE_INDEXING ||
-		       node->key.kind == HF_NODE_SLICE_INDEXING;
-	mode_t read = st->st_mode & 0444;
+	const bool dir = hf_kind_is(&node->key, HF_KIND_DIR);
+	const mode_t read = st->st_mode & 0444;
 	struct stat *out = &ret_attr->st;
 
+	*ret_attr = (struct hf_attr){.st = {.st_ino = node->ino}};
+	set_timeouts(&node->key, size, ret_attr);
 	if (size == HF_NOWHERE && !dir)
 		size = text_size(fs, node);
-	*ret_attr = (struct hf_attr){
-		.entry_timeout = passing ? HF_TIMEOUT_SHORT : HF_TIMEOUT_LONG,
-		.attr_timeout = node->key.kind > HF_NODE_CONTROL ? 0 : passing ? HF_TIMEOUT_SHORT : HF_TIMEOUT_LONG,
-	};
-	if (dir)
-		ret_attr->entry_timeout = ret_attr->attr_timeout = HF_TIMEOUT_LONG;
-	/* Its list changes when something has been measured, and is not to be kept. */
-	if (hf_node_is_slice(&node->key))
-		ret_attr->attr_timeout = 0;
-	out->st_ino = node->ino;
 	out->st_mode = dir ? S_IFDIR | read | read >> 2 : S_IFREG | read;
 	out->st_nlink = dir ? 2 : 1;
 	out->st_uid = st->st_uid;
@@ -101,9 +85,9 @@ static void make_attr(struct hf_fs *fs, struct hf_node *node, const struct stat 
 	out->st_atim = st->st_atim;
 	out->st_mtim = st->st_mtim;
 	out->st_ctim = st->st_ctim;
-	if (node->key.kind >= HF_NODE_CONTROL) {
+	if (hf_kind_is(&node->key, HF_KIND_STATUS)) {
 		out->st_atim = out->st_mtim = out->st_ctim = fs->started;
-		control_rights(fs, out);
+		status_rights(fs, out);
 	}
 }
 
@@ -131,7 +115,7 @@ bool hf_tree_told_rights(const struct hf_node *node, const struct stat *st)
 static void fill_attr(struct hf_fs *fs, struct hf_node *node, const struct stat *st, uint64_t size,
 		      struct hf_attr *ret_attr)
 {
-	if (node->key.kind != HF_NODE_PLAIN) {
+	if (!hf_kind_is(&node->key, HF_KIND_ARCHIVE)) {
 		make_attr(fs, node, st, size, ret_attr);
 		return;
 	}
@@ -176,11 +160,6 @@ unsigned hf_tree_patience(struct hf_capture *capture, bool only_small)
 	return wait_ms;
 }
 
-uint64_t hf_tree_content(const struct hf_node_key *key, const struct hf_facts *facts)
-{
-	return key->kind == HF_NODE_INFO || key->kind == HF_NODE_ERRORS ? hf_facts_text(facts) : facts->content;
-}
-
 int hf_tree_look(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st)
 {
 	struct hf_facts *facts;
@@ -191,7 +170,7 @@ int hf_tree_look(const struct hf_node *node, unsigned wait_ms, struct hf_facts *
 		err = hf_capture_facts(node->key.capture, wait_ms, &facts);
 	if (err && err != HF_ERR_BUSY)
 		return err;
-	if (!hf_node_is_dir(&node->key) && node->key.content != (err ? 0 : hf_tree_content(&node->key, facts))) {
+	if (node->key.content != hf_kind_content(&node->key, err ? NULL : facts)) {
 		if (!err)
 			hf_facts_unref(facts);
 		return HF_ERR_CHANGED;
@@ -213,100 +192,56 @@ int hf_tree_check(const struct hf_node *node, unsigned wait_ms, struct hf_facts 
 	return err;
 }
 
-struct seek {
-	const char *name;
-	struct hf_node_key key;
-	uint64_t size;
-	bool found;
-};
-
-static bool seek_child(void *ctx, const char *name, const struct hf_node_key *key, uint64_t size)
+/* What is known of the capture of a directory of ours in which name is looked up, and the stat that its rights are from. */
+static int look_into(struct hf_fs *fs, struct hf_node *dir, const char *name, struct hf_facts **ret_facts,
+		     struct stat *ret_st)
 {
-	struct seek *seek = ctx;
+	struct hf_capture *capture = dir->key.capture;
+	int err;
 
-	if (strcmp(name, seek->name) != 0)
-		return true;
-	seek->key = *key;
-	seek->size = size;
-	seek->found = true;
-	return false;
-}
-
-/* A slice, if the name is one's. st is the capture's. */
-static int lookup_slice(struct hf_fs *fs, const struct hf_node *at, const struct hf_facts *facts, const char *name,
-			const struct stat *st, struct hf_attr *ret_attr)
-{
-	const struct hf_facts_hart *hart = facts ? hf_facts_hart(facts, at->key.hart) : NULL;
-	struct hf_node_key key = {.kind = HF_NODE_SLICE, .capture = at->key.capture, .hart = at->key.hart};
-	char path[HF_PATH_SIZE];
-
-	key.path = path;
-	if (!hart || !hf_slice_parse(name, hart->info.insns, &key.first, &key.last) ||
-	    hf_path_join(path, at->key.path, name))
-		return HF_ERR_NOT_FOUND;
-	return hf_tree_enter(fs, &key, st, 0, ret_attr);
-}
-
-/* Whether a name may be in a directory of views as soon as the capture is indexed, of which nothing is known yet. */
-static bool may_come(const struct hf_node *dir, const char *name)
-{
-	static const char *const names[] = {"hart", "errors.txt", "records.txt", "source."};
-	bool may = dir->key.kind != HF_NODE_VIEWS;
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		may |= strncmp(name, names[i], strlen(names[i])) == 0;
-	return may;
+	*ret_facts = NULL;
+	if (!capture)
+		return hf_archive_stat(&fs->archive, "", ret_st);
+	err = hf_tree_look(dir, hf_tree_patience(capture, strcmp(name, "INDEXING") == 0), ret_facts, ret_st);
+	if (!err && !*ret_facts && hf_kind_may_come(&dir->key, name))
+		err = HF_ERR_BUSY;
+	if (!err && hf_kind_is(&dir->key, HF_KIND_CUTS))
+		err = hf_capture_confirm(capture, hf_tree_patience(capture, false), ret_facts);
+	return err;
 }
 
 /* In a directory of ours. */
 static int lookup_made(struct hf_fs *fs, struct hf_node *parent, const char *name, struct hf_attr *ret_attr)
 {
-	struct seek seek = {.name = name};
-	struct hf_facts *facts = NULL;
+	struct hf_look look = {.fs = fs, .dir = &parent->key, .name = name};
+	struct hf_node_key key;
+	struct hf_facts *facts;
 	char path[HF_PATH_SIZE];
+	uint64_t size;
 	struct stat st;
-	int err;
+	int err = look_into(fs, parent, name, &facts, &st);
 
-	if (hf_node_is_view(&parent->key))
-		err = hf_tree_look(parent, hf_tree_patience(parent->key.capture, strcmp(name, "INDEXING") == 0),
-				   &facts, &st);
-	else
-		err = hf_archive_stat(&fs->archive, "", &st);
-	if (err)
-		return err;
-	if (hf_node_is_view(&parent->key) && !facts) {
+	/* What is not known, or not measured yet, will be soon. */
+	if (parent->key.capture && (!facts || hf_kind_is(&parent->key, HF_KIND_CHANGING)))
 		ret_attr->entry_timeout = 0;
-		if (may_come(parent, name))
-			return HF_ERR_BUSY;
-	}
-	if (parent->key.kind == HF_NODE_AT) {
-		/* Slices are cut by the index itself, which must then be there. */
-		err = hf_capture_confirm(parent->key.capture, hf_tree_patience(parent->key.capture, false), &facts);
-		if (!err)
-			err = lookup_slice(fs, parent, facts, name, &st, ret_attr);
-		hf_facts_unref(facts);
-		return err;
-	}
-	if (hf_node_is_slice(&parent->key)) {
-		/* What is not measured yet will be soon. */
-		ret_attr->entry_timeout = 0;
-		err = hf_tree_slice_children(parent, facts, name, seek_child, &seek);
-	} else {
-		hf_tree_children(fs, parent, facts, seek_child, &seek);
-	}
+	look.facts = facts;
 	if (!err)
-		err = seek.found ? hf_path_join(path, parent->key.path, name) : HF_ERR_NOT_FOUND;
-	seek.key.path = path;
+		err = hf_kind_find(&look, &key, &size);
 	if (!err)
-		err = hf_tree_enter(fs, &seek.key, &st, seek.size, ret_attr);
+		err = hf_path_join(path, parent->key.path, name);
+	key.path = path;
+	key.parent = parent->ino;
+	if (!err)
+		err = hf_tree_enter(fs, &key, &st, size, ret_attr);
 	hf_facts_unref(facts);
 	return err;
 }
 
 /* In a directory of the archive. */
-static int lookup_plain(struct hf_fs *fs, const char *dir, const char *name, struct hf_attr *ret_attr)
+static int lookup_plain(struct hf_fs *fs, const struct hf_node *parent, const char *name, struct hf_attr *ret_attr)
 {
-	struct hf_node_key key = {.kind = HF_NODE_PLAIN};
+	struct hf_node_key key = {.kind = HF_NODE_PLAIN, .parent = parent->ino};
+	const char *dir = parent->key.path;
 	struct hf_capture *capture;
 	char path[HF_PATH_SIZE];
 	struct stat st;
@@ -351,8 +286,8 @@ int hf_fs_lookup(struct hf_fs *fs, uint64_t parent, const char *name, struct hf_
 		err = HF_ERR_NOT_FOUND;
 	else if (strlen(name) > NAME_MAX)
 		err = HF_ERR_PATH_LENGTH;
-	else if (node->key.kind == HF_NODE_PLAIN)
-		err = S_ISDIR(node->key.type) ? lookup_plain(fs, node->key.path, name, ret_attr) : HF_ERR_NOT_FOUND;
+	else if (hf_kind_is(&node->key, HF_KIND_ARCHIVE))
+		err = S_ISDIR(node->key.type) ? lookup_plain(fs, node, name, ret_attr) : HF_ERR_NOT_FOUND;
 	else
 		err = lookup_made(fs, node, name, ret_attr);
 	hf_node_unref(&fs->nodes, node, 1);
@@ -385,96 +320,28 @@ static int look_plain(struct hf_fs *fs, struct hf_node *node, struct stat *ret_s
 	return S_ISREG(ret_st->st_mode) && ret_st->st_ino != node->key.content ? HF_ERR_CHANGED : 0;
 }
 
-/* Of what is in a slice: it was measured once, but that may be forgotten. */
-static int slice_size_of(const struct hf_node *node, const struct hf_facts *facts, uint64_t *ret_size)
-{
-	const struct hf_node_key *key = &node->key;
-	struct hf_slice *slice;
-	struct hf_view view;
-	int err = facts ? hf_slice_get(key->capture, facts, key->hart, key->first, key->last, &slice)
-			: HF_ERR_BUSY;
-
-	*ret_size = HF_INFO_INDEXING_SIZE;
-	if (err)
-		return err;
-	if (key->kind == HF_NODE_SLICE_VIEW) {
-		err = hf_slice_view(slice, facts, key->view, &view);
-		if (!err)
-			*ret_size = view.size;
-	}
-	hf_slice_put(slice);
-	return err == HF_ERR_BUSY ? HF_ERR_CHANGED : err;
-}
-
-/* The size of a node, which is found among the children of its directory; HF_ERR_NOT_FOUND if it is not there, HF_ERR_BUSY
- * if that is not known. */
-static int size_of(const struct hf_node *node, const struct hf_facts *facts, uint64_t *ret_size)
-{
-	const struct hf_facts_hart *hart = facts ? hf_facts_hart(facts, node->key.hart) : NULL;
-	bool there = true;
-
-	*ret_size = 0;
-	if (!facts && hf_node_is_dir(&node->key) && node->key.kind != HF_NODE_VIEWS)
-		return HF_ERR_BUSY;
-	switch (node->key.kind) {
-	case HF_NODE_INFO:
-		*ret_size = facts ? facts->info_size : HF_NOWHERE;
-		break;
-	case HF_NODE_INDEXING:
-		*ret_size = HF_INFO_INDEXING_SIZE;
-		there = !facts;
-		break;
-	case HF_NODE_ERRORS:
-		*ret_size = facts ? facts->errors_size : 0;
-		there = facts;
-		break;
-	case HF_NODE_SOURCE:
-		*ret_size = facts ? facts->source.size : 0;
-		there = facts && facts->source.size != HF_NOWHERE;
-		break;
-	case HF_NODE_HART:
-	case HF_NODE_AT:
-		there = hart;
-		break;
-	case HF_NODE_SLICE:
-		there = hart && node->key.last < hart->info.insns;
-		break;
-	case HF_NODE_SLICE_DIR:
-		there = hart && node->key.last < hart->info.insns && hart->view[node->key.view].size != HF_NOWHERE;
-		break;
-	case HF_NODE_DIR:
-		there = hart && hart->view[node->key.view].size != HF_NOWHERE;
-		break;
-	case HF_NODE_SLICE_INDEXING:
-	case HF_NODE_SLICE_VIEW:
-		return slice_size_of(node, facts, ret_size);
-	case HF_NODE_VIEW:
-		*ret_size = hart ? hart->view[node->key.view].size : 0;
-		there = hart && *ret_size != HF_NOWHERE;
-		break;
-	default:
-		break;
-	}
-	return there ? 0 : HF_ERR_NOT_FOUND;
-}
-
-/* The stat from which a node's attributes are made, and its size if that is one of a capture's facts. */
+/* The stat from which a node's attributes are made, and its size. */
 static int look(struct hf_fs *fs, struct hf_node *node, struct stat *ret_st, uint64_t *ret_size)
 {
+	const struct hf_kind *kind = hf_kind_of(&node->key);
 	struct hf_facts *facts = NULL;
 	int err;
 
-	*ret_size = node->key.kind == HF_NODE_PLAIN ? 0 : HF_NOWHERE;
-	if (node->key.kind == HF_NODE_PLAIN)
+	*ret_size = 0;
+	if (hf_kind_is(&node->key, HF_KIND_ARCHIVE))
 		return look_plain(fs, node, ret_st);
+	if (!node->key.capture)
+		err = hf_archive_stat(&fs->archive, "", ret_st);
 	/* A look at the view directory from outside is no reason to index the capture. */
-	if (node->key.kind == HF_NODE_VIEWS)
-		return hf_capture_check(node->key.capture, ret_st);
-	if (!hf_node_is_view(&node->key))
-		return hf_archive_stat(&fs->archive, "", ret_st);
-	err = hf_tree_look(node, 0, &facts, ret_st);
+	else if (kind->when == HF_WHEN_ALWAYS && hf_kind_is(&node->key, HF_KIND_DIR))
+		err = hf_capture_check(node->key.capture, ret_st);
+	else
+		err = hf_tree_look(node, 0, &facts, ret_st);
 	if (!err)
-		err = size_of(node, facts, ret_size);
+		err = hf_kind_size(fs, &node->key, facts, ret_size);
+	/* The size that the kernel knows was forgotten. */
+	if (err == HF_ERR_BUSY && !hf_kind_is(&node->key, HF_KIND_DIR))
+		err = HF_ERR_CHANGED;
 	hf_facts_unref(facts);
 	return err;
 }
@@ -517,7 +384,7 @@ int hf_fs_readlink(struct hf_fs *fs, uint64_t ino, char *buf, size_t size)
 
 	if (!node)
 		return err;
-	if (node->key.kind == HF_NODE_PLAIN && S_ISLNK(node->key.type))
+	if (S_ISLNK(node->key.type))
 		err = hf_archive_readlink(&fs->archive, node->key.path, buf, size);
 	hf_node_unref(&fs->nodes, node, 1);
 	return err;

@@ -6,7 +6,7 @@
 #ifndef HF_FS_TREE_H
 #define HF_FS_TREE_H
 
-#include "fs/core.h"
+#include "fs/tree/kind.h"
 
 #include <limits.h>
 
@@ -36,23 +36,10 @@ int hf_tree_find_viewed(struct hf_fs *fs, const char *dir, const char *view, str
 /* The name of the control directory: another one if the archive has that. */
 const char *hf_tree_control_name(struct hf_fs *fs, hf_exists_fn exists, void *ctx);
 
-/* What is in a directory that is not the archive's own. key lacks its path; size is of a file. */
-typedef bool (*hf_child_fn)(void *ctx, const char *name, const struct hf_node_key *key, uint64_t size);
-/* facts: of node's capture, or NULL while it is not indexed. Ends when fn returns false. */
-void hf_tree_children(struct hf_fs *fs, const struct hf_node *node, const struct hf_facts *facts, hf_child_fn fn,
-		      void *ctx);
-
-/* Those of the directory of a slice, or of a view's in it, or only (name not NULL) that with a name, which is waited
- * for a second or two: then HF_ERR_BUSY. While some are not known yet there is INDEXING. */
-int hf_tree_slice_children(const struct hf_node *node, const struct hf_facts *facts, const char *name,
-			   hf_child_fn fn, void *ctx);
-
 /* A reference to the node of key and its attributes: st is the entry's own, or the capture's. */
 int hf_tree_enter(struct hf_fs *fs, const struct hf_node_key *key, const struct stat *st, uint64_t size,
 		  struct hf_attr *ret_attr);
 
-/* What a file of that kind is told apart by (hf_node_key.content) when these facts hold. */
-uint64_t hf_tree_content(const struct hf_node_key *key, const struct hf_facts *facts);
 /* A view directory or its part: whether it is there, with what is known of it (NULL: not indexed yet) and the
  * capture's stat. wait_ms: so long the index may be waited for. HF_ERR_CHANGED: a file of another version. */
 int hf_tree_look(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st);
@@ -66,29 +53,5 @@ bool hf_tree_told_rights(const struct hf_node *node, const struct stat *st);
 
 /* How long a look into the view directory may wait for the index: at most that long, not at all if it is hopeless. */
 unsigned hf_tree_patience(struct hf_capture *capture, bool only_small);
-
-static inline bool hf_node_is_view(const struct hf_node_key *key)
-{
-	return key->kind >= HF_NODE_VIEWS && key->kind <= HF_NODE_VIEW;
-}
-
-static inline bool hf_node_is_dir(const struct hf_node_key *key)
-{
-	return key->kind == HF_NODE_VIEWS || key->kind == HF_NODE_HART || key->kind == HF_NODE_AT ||
-	       key->kind == HF_NODE_SLICE || key->kind == HF_NODE_SLICE_DIR || key->kind == HF_NODE_DIR ||
-	       key->kind == HF_NODE_CONTROL;
-}
-
-/* A directory whose list is that of a slice. */
-static inline bool hf_node_is_slice(const struct hf_node_key *key)
-{
-	return key->kind == HF_NODE_SLICE || key->kind == HF_NODE_SLICE_DIR;
-}
-
-static inline bool hf_node_is_text(const struct hf_node_key *key)
-{
-	return key->kind == HF_NODE_INFO || key->kind == HF_NODE_INDEXING || key->kind == HF_NODE_ERRORS ||
-	       key->kind == HF_NODE_SLICE_INDEXING || key->kind > HF_NODE_CONTROL;
-}
 
 #endif

@@ -27,7 +27,7 @@ static const struct hf_facts_hart *hart_of(const struct about *about)
 {
 	const struct hf_node_key *key = about->key;
 
-	if (!about->facts || (key->kind != HF_NODE_HART && key->kind != HF_NODE_VIEW) || key->hart == HF_HART_RECORDS)
+	if (!about->facts || !hf_kind_is(key, HF_KIND_OF_HART))
 		return NULL;
 	return hf_facts_hart(about->facts, key->hart);
 }
@@ -64,25 +64,25 @@ static void value_container(const struct about *about, char *buf, size_t size)
 
 static void value_version(const struct about *about, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s", is_ready(about) ? about->facts->stream.version : "");
+	snprintf(buf, size, "%s", is_ready(about) ? about->facts->known.version : "");
 }
 
 static void value_arch(const struct about *about, char *buf, size_t size)
 {
-	if (is_ready(about) && about->facts->stream.arch != HF_ARCH_NONE)
-		snprintf(buf, size, "%s", hf_info_arch_name(about->facts->stream.arch));
+	if (is_ready(about) && about->facts->known.arch != HF_ARCH_NONE)
+		snprintf(buf, size, "%s", hf_info_arch_name(about->facts->known.arch));
 }
 
 static void value_isa(const struct about *about, char *buf, size_t size)
 {
-	if (is_ready(about) && about->facts->stream.isa != HF_ISA_NONE)
-		snprintf(buf, size, "%s", hf_info_isa_name(about->facts->stream.isa));
+	if (is_ready(about) && about->facts->known.isa != HF_ISA_NONE)
+		snprintf(buf, size, "%s", hf_info_isa_name(about->facts->known.isa));
 }
 
 static void value_xlen(const struct about *about, char *buf, size_t size)
 {
-	if (is_ready(about) && about->facts->stream.xlen)
-		put_u64(buf, size, about->facts->stream.xlen);
+	if (is_ready(about) && about->facts->known.xlen)
+		put_u64(buf, size, about->facts->known.xlen);
 }
 
 static void value_harts(const struct about *about, char *buf, size_t size)
@@ -125,7 +125,7 @@ static void value_attempts(const struct about *about, char *buf, size_t size)
 static void value_problems(const struct about *about, char *buf, size_t size)
 {
 	if (is_ready(about))
-		put_u64(buf, size, about->facts->problems);
+		put_u64(buf, size, about->facts->known.problems);
 }
 
 static void value_error(const struct about *about, char *buf, size_t size)
@@ -172,7 +172,7 @@ static int begin(struct hf_fs *fs, uint64_t ino, struct about *about, struct hf_
 
 	*ret_node = NULL;
 	*about = (struct about){0};
-	if (node && hf_node_is_view(&node->key)) {
+	if (node && node->key.capture) {
 		err = hf_capture_check(node->key.capture, &st);
 		if (!err && !hf_tree_told_rights(node, &st))
 			err = HF_ERR_CHANGED;
@@ -180,7 +180,7 @@ static int begin(struct hf_fs *fs, uint64_t ino, struct about *about, struct hf_
 		if (!err)
 			fill(about, node->key.capture);
 		/* A file of an older version has nothing to say any more. */
-		if (about->facts && node->key.content && node->key.content != hf_tree_content(&node->key, about->facts))
+		if (about->facts && node->key.content && node->key.content != hf_kind_content(&node->key, about->facts))
 			err = HF_ERR_CHANGED;
 		if (!err) {
 			*ret_node = node;

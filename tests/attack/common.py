@@ -151,11 +151,18 @@ def mounted_below(path):
     return sorted((p for p in points if p.startswith(path + "/")), key=len, reverse=True)
 
 
+# What children ended with that were collected here, and so by nobody who waits for them.
+REAPED = {}
+
+
 def reap():
     """Collects children that have ended; of servers we are the parent when their supervisor is gone."""
     try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                return
+            REAPED[pid] = os.waitstatus_to_exitcode(status)
     except ChildProcessError:
         pass
 
@@ -257,7 +264,7 @@ class Mount:
         return number
 
     def pids(self):
-        """The processes of the mount, the supervisor first."""
+        """The processes of the mount, each behind its parent: hartfs mount while it waits, supervisor, server."""
         found = []
         for name in os.listdir("/proc"):
             if not name.isdigit() or int(name) == os.getpid():
@@ -270,8 +277,11 @@ class Mount:
             if len(args) > 2 and args[1] == b"mount" and self.point.encode() in args and \
                     args[0] == self.attack.binary.encode():
                 found.append(int(name))
-        found = [pid for pid in found if alive(pid)]
-        return sorted(found, key=lambda pid: (proc_stat(pid) or ("", 0))[1] in found)
+        parents = {pid: (proc_stat(pid) or ("", 0))[1] for pid in found if alive(pid)}
+
+        def depth(pid):
+            return 1 + depth(parents[pid]) if pid in parents else 0
+        return sorted(parents, key=depth)
 
     def supervisor(self):
         pids = self.pids()

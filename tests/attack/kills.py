@@ -4,6 +4,9 @@
 Around every kill readers read, map and list. Afterwards all of them must end, no process may be left that cannot be
 killed, the mountpoint must be usable with hartfs umount or hartfs mount alone, and the next mount must show every byte
 as it should be. What hangs is set free by aborting the connection, and counts as wrong.
+
+When a mount starts, hartfs mount itself may be killed instead of the supervisor: the mount then comes to be without it.
+Otherwise its exit status must be true: 0 and the mount answers, or not 0 and nothing of the mount is left.
 """
 import mmap
 import os
@@ -14,7 +17,7 @@ import subprocess
 import time
 
 from captures import elf, stf_loop, truth_of, write
-from common import Attack, Child, Command, Hung, Mount, Wrong, alive, call, reap, settle, threads, wait_for, walk_files
+from common import REAPED, Attack, Child, Command, Hung, Mount, Wrong, alive, call, reap, settle, threads, wait_for, walk_files
 
 SLOTS = 4           # captures that are replaced
 VERSIONS = 3
@@ -178,9 +181,9 @@ class Kills:
             self.put(slot, self.versions[slot])
 
     def kill(self, target, rng):
-        mount = self.mount
-        pids = mount.pids()
-        victims = {"server": pids[-1:], "supervisor": pids[:1], "both": pids}[target]
+        pids = self.mount.pids()
+        keepers = pids[:-1] or pids
+        victims = {"server": pids[-1:], "supervisor": [rng.choice(keepers)] if pids else [], "both": pids}[target]
         if rng.random() < 0.5:
             victims = victims[::-1]
         for pid in victims:
@@ -210,9 +213,14 @@ class Kills:
         else:
             mount.start("--wait", SLOW)
         if moment == "starting":
+            wait = rng.random() < 0.5
+            REAPED.clear()
             self.process = subprocess.Popen([self.attack.binary, "mount", "--index-dir", self.index, "--log", mount.log,
-                                             CHUNK, SLOW, self.archive, self.point], stderr=subprocess.DEVNULL)
-            time.sleep(rng.uniform(0, 0.15))
+                                             CHUNK, SLOW, *["--wait"][:wait], self.archive, self.point],
+                                            stderr=subprocess.DEVNULL)
+            if wait or rng.random() < 0.5:
+                wait_for(mount.connection, 1, 0.0005)
+            time.sleep(rng.choice((0, rng.uniform(0, 0.05), rng.uniform(0, 0.15))))
             mount.connection()
             return
         if moment == "ready":
@@ -245,6 +253,25 @@ class Kills:
                                             stderr=subprocess.DEVNULL)
             time.sleep(rng.uniform(0, 0.03))
 
+    def came_or_went(self):
+        """Whether the mount that nobody waits for answers, or none of its processes is left."""
+        reap()
+        # Who was forked while the first look went on is seen by the second.
+        if not self.mount.pids() and not self.mount.pids():
+            return True
+        return self.mount.connection() and call(self.attack, answers, self.point, mount=self.mount)
+
+    def check_start(self, victims, target):
+        """hartfs mount has ended, or was killed."""
+        mount, status = self.mount, REAPED.get(self.process.pid, self.process.returncode)
+        if self.process.pid in victims:
+            if not wait_for(self.came_or_went, self.attack.patience):
+                raise Hung("hartfs mount was killed, and its mount neither comes nor goes")
+        elif status != 0 and (mount.connection() or mount.pids()):
+            raise Wrong("hartfs mount ended with %s, and left %s" % (status, mount.pids() or "a mount"))
+        elif status == 0 and target == "supervisor" and not call(self.attack, answers, self.point, mount=mount):
+            raise Wrong("hartfs mount ended well, and the mount does not answer")
+
     def check_ends(self, victims, target, moment):
         """What was killed is gone, and so are readers."""
         attack = self.attack
@@ -255,6 +282,8 @@ class Kills:
         if moment in ("starting", "ending") and not wait_for(lambda: self.process.poll() is not None, attack.patience):
             self.free()
             raise Hung("hartfs %s does not end" % moment)
+        if moment == "starting":
+            self.check_start(victims, target)
         if target == "supervisor":
             for child in self.readers:
                 if not child.kill():

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 {
 	const unsigned rounds = argc > 2 ? (unsigned)atoi(argv[2]) : 5;
 	double best[4] = {1e9, 1e9, 1e9, 1e9};
-	struct hf_bytes file;
+	struct hf_walk_bytes file;
 	const struct hf_box *box;
 	struct hf_stft t;
 	struct hf_walk w;

@@ -34,7 +34,7 @@ static size_t decode(const struct hf_stream *stream, struct hf_src *src)
 	return insns;
 }
 
-static void time_decoder(const struct hf_ntt *t, const struct hf_bytes *bytes)
+static void time_decoder(const struct hf_ntt *t, const struct hf_walk_bytes *bytes)
 {
 	struct hf_stream *stream;
 	struct hf_diag diag;
@@ -83,7 +83,7 @@ static void time_encoder(const struct hf_ntt_events *events, uint8_t xlen, const
 
 int main(int argc, char **argv)
 {
-	struct hf_bytes elf, bytes;
+	struct hf_walk_bytes elf, bytes;
 	struct hf_ntt_events events;
 	struct hf_ntt t;
 

@@ -20,7 +20,7 @@ enum { ENTRIES = 40 };
 
 static struct hf_ixtest t;
 static char name[256];
-static struct hf_bytes valid;
+static struct hf_walk_bytes valid;
 
 static struct hf_catalogue *open_cat(void)
 {
@@ -35,13 +35,13 @@ static void put(struct hf_catalogue *cat, unsigned i)
 {
 	struct hf_index_hart hart[2] = {{.id = i, .insns = 5, .events = 6, .chunks = 1}, {.id = i + 1, .chunks = 1}};
 	uint64_t sizes[6] = {10, HF_NOWHERE, 1000000, i, 0, HF_NOWHERE};
-	struct hf_catalogue_entry entry = {.stamp = {i, i, i, i}, .kind = HF_CATALOGUE_PLAIN + i % 3, .original = -1};
+	struct hf_catalogue_entry entry = {.stamp = {i, i, i, i}, .kind = HF_CATALOGUE_PLAIN + i % 3, .known.original = -1};
 	char path[32];
 
 	snprintf(path, sizeof path, "capture%u.toy", i);
 	entry.codec = t.codec;
-	entry.stream = t.codec;
-	entry.stream_size = 1000 + i;
+	entry.known.codec = t.codec;
+	entry.known.stream_size = 1000 + i;
 	entry.hart = hart;
 	entry.size = sizes;
 	entry.hart_count = 2;
@@ -62,9 +62,9 @@ static void look(struct hf_catalogue *cat, unsigned i)
 		return;
 	MUST(e.kind >= HF_CATALOGUE_PLAIN && e.kind <= HF_CATALOGUE_INDEXED);
 	MUST(e.kind == HF_CATALOGUE_PLAIN || e.codec);
-	MUST(e.original >= -1 && e.original < 3);
-	MUST(e.arch < HF_ARCH_COUNT && e.isa < HF_ISA_COUNT && e.undecoded.code <= 0);
-	MUST(e.kind != HF_CATALOGUE_INDEXED || !e.stream == (e.stream_size == HF_NOWHERE));
+	MUST(e.known.original >= -1 && e.known.original < 3);
+	MUST(e.known.arch < HF_ARCH_COUNT && e.known.isa < HF_ISA_COUNT && e.known.undecoded.code <= 0);
+	MUST(e.kind != HF_CATALOGUE_INDEXED || !e.known.codec == (e.known.stream_size == HF_NOWHERE));
 	for (size_t k = 0; k < e.hart_count; k++)
 		MUST((!k || e.hart[k].id > e.hart[k - 1].id) &&
 		     (e.size[k * 3] == HF_NOWHERE || e.size[k * 3] >> 63 == 0));

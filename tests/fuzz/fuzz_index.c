@@ -21,7 +21,7 @@ enum { VIEW = 1, PART = 8 }; /* besides DB_FUZZ_CHANGES and DB_FUZZ_SEALED */
 
 static struct hf_ixtest t;
 static char names[2][HF_FILE_NAME_SIZE]; /* decode index, view table */
-static struct hf_bytes valid[2];
+static struct hf_walk_bytes valid[2];
 
 static void clean_up(void)
 {
@@ -38,8 +38,8 @@ static void set_up(void)
 	hf_ixtest_capture(&t, 150, 2, HF_STREAM_HARTS | HF_STREAM_MANY, 1);
 	hf_ixtest_pack(&t, ".gz");
 	hf_ixtest_build(&t);
-	hf_idx_file_name_index(&t.identity, names[0]);
-	CHECK_EQ(hf_idx_file_name_view(&t.identity, &t.keys[0], names[1]), 0);
+	hf_index_file_name_index(&t.identity, names[0]);
+	CHECK_EQ(hf_index_file_name_view(&t.identity, &t.keys[0], names[1]), 0);
 	for (int i = 0; i < 2; i++)
 		valid[i] = hf_bytes_load(t.dir, names[i]);
 }

@@ -34,12 +34,12 @@ struct step {
 static struct hf_fst t;
 static int index_fd;
 static char names[16][256]; /* of the files of the index directory, in that order */
-static struct hf_bytes valid[16];
+static struct hf_walk_bytes valid[16];
 static size_t file_count;
 
 static struct {
 	const char *path;
-	struct hf_bytes truth;
+	struct hf_walk_bytes truth;
 } views[] = {
 	{.path = "x@stf/errors.txt"},	     {.path = "x@stf/records.txt"},	{.path = "x@stf/source.stf"},
 	{.path = "x@stf/hart0/listing.txt"}, {.path = "x@stf/hart0/trace.stf"}, {.path = "y@stf/records.txt"},
@@ -134,7 +134,7 @@ static void clean_up(void)
 
 static void set_up(void)
 {
-	struct hf_bytes x = hf_fst_stf(200, 7, false), y = hf_fst_stf(150, 8, true);
+	struct hf_walk_bytes x = hf_fst_stf(200, 7, false), y = hf_fst_stf(150, 8, true);
 
 	hf_fst_begin_quick(&t);
 	atexit(clean_up);
@@ -176,7 +176,7 @@ static size_t read_steps(const uint8_t *bytes, size_t n, struct step steps[STEPS
 
 static void take_step(const struct step *s)
 {
-	const struct hf_bytes *file = &valid[s->file];
+	const struct hf_walk_bytes *file = &valid[s->file];
 	const size_t number = s->n > 1 ? (size_t)(s->bytes[0] | s->bytes[1] << 8) : s->n ? s->bytes[0] : 0;
 	const unsigned sealed = s->what & SEALED ? DB_FUZZ_SEALED : 0;
 	char part[300];
@@ -227,7 +227,7 @@ static bool take_steps(const struct step *steps, size_t count, unsigned when)
 /* ---- looking ---- */
 
 /* An error, or up to SIZE_MAX_READ bytes of the file, which are its size. */
-static int read_file(const char *path, struct hf_bytes *ret)
+static int read_file(const char *path, struct hf_walk_bytes *ret)
 {
 	static uint8_t buf[SIZE_MAX_READ];
 	struct hf_attr attr;
@@ -237,7 +237,7 @@ static int read_file(const char *path, struct hf_bytes *ret)
 	bool keep;
 	int err = hf_fs_resolve(t.fs, path, &ino);
 
-	*ret = (struct hf_bytes){.p = buf};
+	*ret = (struct hf_walk_bytes){.p = buf};
 	if (err)
 		return err;
 	err = hf_fs_getattr(t.fs, ino, &attr);
@@ -255,7 +255,7 @@ static int read_file(const char *path, struct hf_bytes *ret)
 
 static void check_view(size_t i, bool forged)
 {
-	struct hf_bytes got;
+	struct hf_walk_bytes got;
 	int tries = 0, err;
 
 	while ((err = read_file(views[i].path, &got)) != 0) {
@@ -303,7 +303,7 @@ static void list(const char *path)
 static void look(bool forged)
 {
 	static const char *const dirs[] = {"x@stf", "x@stf/hart0", "y@stf", "y@stf/hart1"};
-	struct hf_bytes info;
+	struct hf_walk_bytes info;
 
 	for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
 		list(dirs[i]);

@@ -97,7 +97,7 @@ static void decode(const struct hf_ntt *t, const uint8_t *bytes, size_t n, uint3
 static void check_view(const struct hf_ntt *t, uint8_t params)
 {
 	const struct hf_ntt_events events = {.ev = pass.ev, .n = pass.n};
-	struct hf_bytes view;
+	struct hf_walk_bytes view;
 	char ini[512];
 
 	view = hf_ntt_encode_described(&t->setup, &events, 64, 0,

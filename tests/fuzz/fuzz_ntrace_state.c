@@ -9,7 +9,7 @@
 #define ROUNDS 100
 
 static struct hf_run run;
-static struct hf_bytes trace;
+static struct hf_walk_bytes trace;
 
 static void feed(struct hf_dec *dec, struct hf_enc *enc)
 {

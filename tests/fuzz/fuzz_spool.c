@@ -163,7 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (!*t.dir) {
 		hf_ixtest_init(&t);
 		atexit(clean_up);
-		hf_spool_name(&t.identity, name);
+		hf_index_file_name_spool(&t.identity, name);
 		for (unsigned i = 0; i < SPOOLS; i++)
 			make_valid(i);
 	}

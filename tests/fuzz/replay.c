@@ -15,7 +15,7 @@ static unsigned tried;
 
 static void replay_file(const char *dir, const char *name)
 {
-	struct hf_bytes b = hf_bytes_load(dir, name);
+	struct hf_walk_bytes b = hf_bytes_load(dir, name);
 	uint8_t *exact = malloc(b.n ? b.n : 1); /* so that a read past the end is seen */
 
 	if (!exact)

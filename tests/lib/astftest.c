@@ -20,7 +20,7 @@ static int type_of(const char *name)
 	return -1;
 }
 
-static void add_record(struct hf_bytes *to, const struct hf_astf_record *rec)
+static void add_record(struct hf_walk_bytes *to, const struct hf_astf_record *rec)
 {
 	uint8_t p[HF_ASTF_SIZE];
 
@@ -43,7 +43,7 @@ static void set_field(struct hf_astf_record *rec, char *word)
 	exit(1);
 }
 
-static void add_string(struct hf_bytes *to, const char *text)
+static void add_string(struct hf_walk_bytes *to, const char *text)
 {
 	struct hf_astf_record rec = {{HF_ASTF_STRING}};
 	uint32_t size = (uint32_t)strlen(text), told = size;
@@ -65,7 +65,7 @@ static void add_string(struct hf_bytes *to, const char *text)
 	}
 }
 
-static void add_line(struct hf_bytes *to, char *line)
+static void add_line(struct hf_walk_bytes *to, char *line)
 {
 	char *rest = strchr(line, ' '), *save = NULL;
 	struct hf_astf_record rec = {{0}};
@@ -96,9 +96,9 @@ static void add_line(struct hf_bytes *to, char *line)
 	add_record(to, &rec);
 }
 
-struct hf_bytes hf_astft_build(const char *text)
+struct hf_walk_bytes hf_astft_build(const char *text)
 {
-	struct hf_bytes to = {0};
+	struct hf_walk_bytes to = {0};
 	char *copy = strdup(text), *save = NULL;
 
 	CHECK(copy);
@@ -109,7 +109,7 @@ struct hf_bytes hf_astft_build(const char *text)
 	return to;
 }
 
-void hf_astft_open(struct hf_stft *t, const struct hf_bytes *bytes)
+void hf_astft_open(struct hf_stft *t, const struct hf_walk_bytes *bytes)
 {
 	struct hf_diag diag;
 
@@ -117,7 +117,7 @@ void hf_astft_open(struct hf_stft *t, const struct hf_bytes *bytes)
 	CHECK_EQ(hf_stream_open(&hf_codec_astf, t->src, NULL, &t->stream, &diag), 0);
 }
 
-struct hf_events hf_astft_decode(const struct hf_bytes *bytes)
+struct hf_events hf_astft_decode(const struct hf_walk_bytes *bytes)
 {
 	struct hf_events list;
 	struct hf_stft t;
@@ -128,9 +128,9 @@ struct hf_events hf_astft_decode(const struct hf_bytes *bytes)
 	return list;
 }
 
-struct hf_bytes hf_astft_encode(const struct hf_stream *stream, const struct hf_events *list)
+struct hf_walk_bytes hf_astft_encode(const struct hf_stream *stream, const struct hf_events *list)
 {
-	struct hf_bytes bytes = {0};
+	struct hf_walk_bytes bytes = {0};
 	struct hf_sink sink;
 	struct hf_enc *enc;
 
@@ -145,9 +145,9 @@ struct hf_bytes hf_astft_encode(const struct hf_stream *stream, const struct hf_
 	return bytes;
 }
 
-struct hf_bytes hf_astft_dump(const struct hf_bytes *bytes)
+struct hf_walk_bytes hf_astft_dump(const struct hf_walk_bytes *bytes)
 {
-	struct hf_bytes text = {0};
+	struct hf_walk_bytes text = {0};
 	struct hf_events list;
 	struct hf_stft t;
 
@@ -190,9 +190,9 @@ static void check_from(const struct hf_stft *t, uint32_t hart, const struct hf_e
 
 static void check_encoder(const struct hf_stft *t, const struct hf_events *all)
 {
-	const struct hf_bytes whole = hf_astft_encode(t->stream, all);
+	const struct hf_walk_bytes whole = hf_astft_encode(t->stream, all);
 	uint8_t blob[HF_STATE_MAX];
-	struct hf_bytes out = {0};
+	struct hf_walk_bytes out = {0};
 	struct hf_sink sink;
 	struct hf_enc *enc;
 
@@ -216,7 +216,7 @@ static void check_encoder(const struct hf_stft *t, const struct hf_events *all)
 	hf_bytes_free(&out);
 }
 
-void hf_astft_check_seek(const struct hf_bytes *bytes)
+void hf_astft_check_seek(const struct hf_walk_bytes *bytes)
 {
 	static const uint32_t harts[2] = {0, HF_HART_RECORDS};
 	struct hf_stft t;

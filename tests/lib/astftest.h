@@ -15,17 +15,17 @@
  * is a whole string, "STRING size=hex text" one whose size is told wrong; "BYTES hex..." any bytes. Lines that begin
  * with '#' are skipped.
  */
-struct hf_bytes hf_astft_build(const char *text);
+struct hf_walk_bytes hf_astft_build(const char *text);
 
 /* A stream opened from memory. */
-void hf_astft_open(struct hf_stft *t, const struct hf_bytes *bytes);
-struct hf_events hf_astft_decode(const struct hf_bytes *bytes);
-struct hf_bytes hf_astft_encode(const struct hf_stream *stream, const struct hf_events *list);
+void hf_astft_open(struct hf_stft *t, const struct hf_walk_bytes *bytes);
+struct hf_events hf_astft_decode(const struct hf_walk_bytes *bytes);
+struct hf_walk_bytes hf_astft_encode(const struct hf_stream *stream, const struct hf_events *list);
 /* records.txt, terminated. */
-struct hf_bytes hf_astft_dump(const struct hf_bytes *bytes);
+struct hf_walk_bytes hf_astft_dump(const struct hf_walk_bytes *bytes);
 
 /* Every batch size gives the same events; save and load at each boundary go on with them, and with the same bytes. */
-void hf_astft_check_seek(const struct hf_bytes *bytes);
+void hf_astft_check_seek(const struct hf_walk_bytes *bytes);
 
 /* Events of that kind; of NOTE, GAP with that code (0: any). */
 size_t hf_astft_count(const struct hf_events *list, enum hf_event_kind kind, int code);

@@ -10,7 +10,7 @@
 
 #define FILE_MAX ((size_t)1 << 20)
 
-static void change(struct hf_bytes *file, const uint8_t *p, size_t n)
+static void change(struct hf_walk_bytes *file, const uint8_t *p, size_t n)
 {
 	while (n >= 4) {
 		const size_t at = (size_t)p[0] * HF_PAGE_SIZE + (size_t)(p[1] | p[2] << 8);
@@ -23,7 +23,7 @@ static void change(struct hf_bytes *file, const uint8_t *p, size_t n)
 	}
 }
 
-static void write_file(int dirfd, const char *name, const struct hf_bytes *file)
+static void write_file(int dirfd, const char *name, const struct hf_walk_bytes *file)
 {
 	int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
@@ -32,10 +32,10 @@ static void write_file(int dirfd, const char *name, const struct hf_bytes *file)
 	close(fd);
 }
 
-void db_fuzz_store(int dirfd, const char *name, const struct hf_bytes *valid, unsigned mode, const uint8_t *bytes,
+void db_fuzz_store(int dirfd, const char *name, const struct hf_walk_bytes *valid, unsigned mode, const uint8_t *bytes,
 		   size_t n)
 {
-	struct hf_bytes file = {0};
+	struct hf_walk_bytes file = {0};
 
 	if (mode & DB_FUZZ_CHANGES) {
 		hf_bytes_add(&file, valid->p, valid->n);

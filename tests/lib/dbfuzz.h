@@ -12,7 +12,7 @@ enum {
 };
 
 /* Makes the file name in the directory, with these flags in mode; others are not looked at. */
-void db_fuzz_store(int dirfd, const char *name, const struct hf_bytes *valid, unsigned mode, const uint8_t *bytes,
+void db_fuzz_store(int dirfd, const char *name, const struct hf_walk_bytes *valid, unsigned mode, const uint8_t *bytes,
 		   size_t n);
 
 #endif

@@ -36,7 +36,7 @@ static size_t fill(uint8_t frame[16], const uint8_t *bytes, const uint8_t *ids, 
 }
 
 /* A frame, on pins with an HSYNC in some and an FSYNC before some. */
-static void put_frame(struct hf_bytes *b, enum hf_coresight_layout layout, const uint8_t frame[16], unsigned count)
+static void put_frame(struct hf_walk_bytes *b, enum hf_coresight_layout layout, const uint8_t frame[16], unsigned count)
 {
 	const size_t first = 2 * (count % 8);
 
@@ -48,7 +48,7 @@ static void put_frame(struct hf_bytes *b, enum hf_coresight_layout layout, const
 	hf_bytes_add(b, frame + first, 16 - first);
 }
 
-static void put_break(struct hf_bytes *b, enum hf_coresight_layout layout)
+static void put_break(struct hf_walk_bytes *b, enum hf_coresight_layout layout)
 {
 	if (layout == HF_CORESIGHT_ALIGNED)
 		hf_bytes_add(b, FSYNC FSYNC FSYNC FSYNC, 16);
@@ -56,9 +56,9 @@ static void put_break(struct hf_bytes *b, enum hf_coresight_layout layout)
 		hf_bytes_add(b, "\x23\1\2\3\4\5" FSYNC, 10);
 }
 
-static struct hf_bytes blocks(struct hf_bytes *synced)
+static struct hf_walk_bytes blocks(struct hf_walk_bytes *synced)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 
 	for (size_t at = 0; at < synced->n; at += BLOCK_DATA) {
 		hf_bytes_add(&b, synced->p + at, synced->n - at < BLOCK_DATA ? synced->n - at : BLOCK_DATA);
@@ -69,9 +69,9 @@ static struct hf_bytes blocks(struct hf_bytes *synced)
 	return b;
 }
 
-struct hf_bytes hf_frames(enum hf_coresight_layout layout, const uint8_t *bytes, const uint8_t *ids, size_t n)
+struct hf_walk_bytes hf_frames(enum hf_coresight_layout layout, const uint8_t *bytes, const uint8_t *ids, size_t n)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	uint8_t frame[16], cur = 0xff;
 	unsigned count = 0;
 

@@ -10,6 +10,6 @@
 #define HF_FRAMES_BREAK 0x80
 
 /* n bytes with these ids (0: padding) in that layout, not NONE. To be freed. */
-struct hf_bytes hf_frames(enum hf_coresight_layout layout, const uint8_t *bytes, const uint8_t *ids, size_t n);
+struct hf_walk_bytes hf_frames(enum hf_coresight_layout layout, const uint8_t *bytes, const uint8_t *ids, size_t n);
 
 #endif

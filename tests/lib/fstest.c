@@ -76,9 +76,9 @@ void hf_fst_write_text(struct hf_fst *t, const char *path, const char *text)
 	hf_fst_write(t, path, text, strlen(text));
 }
 
-struct hf_bytes hf_fst_stf(size_t insns, uint64_t seed, bool many_harts)
+struct hf_walk_bytes hf_fst_stf(size_t insns, uint64_t seed, bool many_harts)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	uint64_t features = HF_STF_FEATURE_EVENT64 | HF_STF_FEATURE_RV64;
 
 	hf_stft_header(&b, many_harts ? features | HF_STF_FEATURE_MULTI_CORE : features, 0x80000000);
@@ -246,9 +246,9 @@ struct hf_file *hf_fst_open_file(struct hf_fst *t, const char *path)
 	return open_file(t, path, &size);
 }
 
-struct hf_bytes hf_fst_read(struct hf_fst *t, const char *path, size_t step)
+struct hf_walk_bytes hf_fst_read(struct hf_fst *t, const char *path, size_t step)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	uint64_t size;
 	struct hf_file *file = open_file(t, path, &size);
 	uint8_t *buf = malloc(step);
@@ -267,7 +267,7 @@ struct hf_bytes hf_fst_read(struct hf_fst *t, const char *path, size_t step)
 
 char *hf_fst_text(struct hf_fst *t, const char *path)
 {
-	struct hf_bytes b = hf_fst_read(t, path, 1 << 16);
+	struct hf_walk_bytes b = hf_fst_read(t, path, 1 << 16);
 
 	hf_bytes_add(&b, "", 1);
 	return (char *)b.p;

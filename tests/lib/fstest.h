@@ -29,7 +29,7 @@ void hf_fst_write_text(struct hf_fst *t, const char *path, const char *text);
 const char *hf_fst_path(struct hf_fst *t, const char *path);
 
 /* A stream of STF with about insns instructions, some attempts, accesses and a defect or two if asked for. */
-struct hf_bytes hf_fst_stf(size_t insns, uint64_t seed, bool many_harts);
+struct hf_walk_bytes hf_fst_stf(size_t insns, uint64_t seed, bool many_harts);
 
 /* options NULL: two threads each and everything else by default; the descriptors are filled in. */
 void hf_fst_open(struct hf_fst *t, const struct hf_fs_options *options);
@@ -47,7 +47,7 @@ bool hf_fst_comes(struct hf_fst *t, const char *path);
 struct hf_file *hf_fst_open_file(struct hf_fst *t, const char *path);
 uint64_t hf_fst_size(struct hf_fst *t, const char *path);
 /* The file at path, read in pieces of step bytes; its size must be what getattr says. */
-struct hf_bytes hf_fst_read(struct hf_fst *t, const char *path, size_t step);
+struct hf_walk_bytes hf_fst_read(struct hf_fst *t, const char *path, size_t step);
 /* The same with a 0 behind it, to be freed with free(). */
 char *hf_fst_text(struct hf_fst *t, const char *path);
 /* Names in a directory, sorted, each with a line break; checks that readdir, with and without attributes, agrees with

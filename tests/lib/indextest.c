@@ -101,7 +101,7 @@ static void set_up(struct hf_ixtest *t)
 
 void hf_ixtest_bytes(struct hf_ixtest *t, const void *bytes, size_t n)
 {
-	struct hf_bytes file = {0}, stream = {0};
+	struct hf_walk_bytes file = {0}, stream = {0};
 
 	hf_bytes_add(&file, bytes, n);
 	hf_bytes_add(&stream, bytes, n);
@@ -116,7 +116,7 @@ void hf_ixtest_capture(struct hf_ixtest *t, size_t n, unsigned harts, uint8_t fl
 {
 	struct hf_toy_header header = {.flags = flags};
 	struct hf_toy_record *records = calloc(n + 1, sizeof *records);
-	struct hf_bytes all = {0};
+	struct hf_walk_bytes all = {0};
 
 	CHECK(records);
 	memcpy(header.magic, HF_TOY_MAGIC, sizeof header.magic);
@@ -309,9 +309,9 @@ static uint64_t check_hart(struct hf_ixtest *t, const struct hf_stream *stream, 
 	return number;
 }
 
-static struct hf_bytes saved(const struct hf_image *image)
+static struct hf_walk_bytes saved(const struct hf_image *image)
 {
-	struct hf_bytes all = {0};
+	struct hf_walk_bytes all = {0};
 	struct hf_sink sink;
 
 	CHECK_EQ(hf_sink_init_memory(&sink, 0), 0);
@@ -326,7 +326,7 @@ static struct hf_bytes saved(const struct hf_image *image)
 static void check_image(struct hf_ixtest *t, const struct hf_stream *stream, struct hf_index *index, uint32_t hart)
 {
 	struct hf_image *want, *got;
-	struct hf_bytes a, b;
+	struct hf_walk_bytes a, b;
 	struct hf_event ev[77];
 	struct hf_dec *dec;
 	size_t n;
@@ -403,7 +403,7 @@ void hf_ixtest_check_some(struct hf_ixtest *t, uint64_t stride)
 
 /* ---- all rows as text ---- */
 
-static void dump_row(struct hf_bytes *to, sqlite3_stmt *stmt)
+static void dump_row(struct hf_walk_bytes *to, sqlite3_stmt *stmt)
 {
 	for (int i = 0; i < sqlite3_column_count(stmt); i++) {
 		const uint8_t *p = sqlite3_column_blob(stmt, i);
@@ -418,7 +418,7 @@ static void dump_row(struct hf_bytes *to, sqlite3_stmt *stmt)
 	hf_bytes_add(to, "\n", 1);
 }
 
-static void dump_table(struct hf_bytes *to, sqlite3 *db, const char *table)
+static void dump_table(struct hf_walk_bytes *to, sqlite3 *db, const char *table)
 {
 	sqlite3_stmt *stmt;
 	char sql[80];
@@ -432,7 +432,7 @@ static void dump_table(struct hf_bytes *to, sqlite3 *db, const char *table)
 	sqlite3_finalize(stmt);
 }
 
-static void dump_file(struct hf_ixtest *t, struct hf_bytes *to, const char *name)
+static void dump_file(struct hf_ixtest *t, struct hf_walk_bytes *to, const char *name)
 {
 	char path[400];
 	sqlite3 *db;
@@ -448,10 +448,10 @@ static void dump_file(struct hf_ixtest *t, struct hf_bytes *to, const char *name
 	sqlite3_close(db);
 }
 
-struct hf_bytes hf_ixtest_dump(struct hf_ixtest *t, const char *part)
+struct hf_walk_bytes hf_ixtest_dump(struct hf_ixtest *t, const char *part)
 {
 	struct dirent **list;
-	struct hf_bytes all = {0};
+	struct hf_walk_bytes all = {0};
 	int n = scandir(t->dir, &list, NULL, alphasort);
 
 	CHECK(n >= 0);

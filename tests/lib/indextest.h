@@ -13,8 +13,8 @@
 struct hf_ixtest {
 	char dir[64];
 	int dirfd;
-	struct hf_bytes stream; /* decompressed */
-	struct hf_bytes file;   /* the same, or a container of it */
+	struct hf_walk_bytes stream; /* decompressed */
+	struct hf_walk_bytes file;   /* the same, or a container of it */
 	struct hf_src *src;     /* file */
 	struct hf_src *plain;   /* stream */
 	const struct hf_codec *codec; /* toy */
@@ -56,6 +56,6 @@ static inline void hf_ixtest_check(struct hf_ixtest *t)
 }
 /* The published files whose names contain that text, all rows: two builds of the same capture must agree. Free with
  * hf_bytes_free. */
-struct hf_bytes hf_ixtest_dump(struct hf_ixtest *t, const char *part);
+struct hf_walk_bytes hf_ixtest_dump(struct hf_ixtest *t, const char *part);
 
 #endif

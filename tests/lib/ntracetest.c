@@ -23,7 +23,7 @@ void hf_ntt_init(struct hf_ntt *t, const char *params)
 	}
 }
 
-void hf_ntt_add_elf(struct hf_ntt *t, const struct hf_bytes *elf)
+void hf_ntt_add_elf(struct hf_ntt *t, const struct hf_walk_bytes *elf)
 {
 	struct hf_diag diag;
 	struct hf_src *src;
@@ -157,21 +157,21 @@ static void read_params(const struct hf_side *side, char *ret_params, size_t siz
 	hf_sink_fini_memory(&sink);
 }
 
-struct hf_bytes hf_ntt_encode(const struct hf_ntt_events *events, uint8_t xlen, uint32_t hart, const char *params)
+struct hf_walk_bytes hf_ntt_encode(const struct hf_ntt_events *events, uint8_t xlen, uint32_t hart, const char *params)
 {
 	char ini[512];
 
 	return hf_ntt_encode_described(NULL, events, xlen, hart, params, ini, sizeof ini);
 }
 
-struct hf_bytes hf_ntt_encode_described(const struct hf_setup *setup, const struct hf_ntt_events *events, uint8_t xlen,
+struct hf_walk_bytes hf_ntt_encode_described(const struct hf_setup *setup, const struct hf_ntt_events *events, uint8_t xlen,
 					uint32_t hart, const char *params, char *ret_params, size_t size)
 {
 	const struct hf_stream stream = {
 		.info = {.arch = HF_ARCH_RISCV, .xlen = xlen, .flags = HF_STREAM_HARTS}, .setup = setup};
 	const struct hf_enc_env env = {.params = params};
 	const struct hf_side side = {.stream = &stream, .hart = hart, .env = &env};
-	struct hf_bytes bytes = {0};
+	struct hf_walk_bytes bytes = {0};
 	struct hf_sink sink;
 	struct hf_enc *enc;
 

@@ -21,7 +21,7 @@ struct hf_ntt {
 /* params: "srcbits=3,implicit_return=1", as in [parameters]. The program is empty; add to t->image.program. */
 void hf_ntt_init(struct hf_ntt *t, const char *params);
 /* The program of an ELF file in memory. */
-void hf_ntt_add_elf(struct hf_ntt *t, const struct hf_bytes *elf);
+void hf_ntt_add_elf(struct hf_ntt *t, const struct hf_walk_bytes *elf);
 void hf_ntt_add_code(struct hf_ntt *t, uint64_t address, const void *code, size_t n);
 void hf_ntt_fini(struct hf_ntt *t);
 
@@ -41,10 +41,10 @@ void hf_ntt_events_free(struct hf_ntt_events *events);
 void hf_ntt_check_cuts(const struct hf_ntt *t, const uint8_t *bytes, size_t n, uint32_t hart);
 
 /* The view of these events with parameters of the view. hart: of the events. */
-struct hf_bytes hf_ntt_encode(const struct hf_ntt_events *events, uint8_t xlen, uint32_t hart, const char *params);
+struct hf_walk_bytes hf_ntt_encode(const struct hf_ntt_events *events, uint8_t xlen, uint32_t hart, const char *params);
 
 /* The same of a source with that description; what the view's own one says is *ret_params, as hf_ntt_init takes it. */
-struct hf_bytes hf_ntt_encode_described(const struct hf_setup *setup, const struct hf_ntt_events *events, uint8_t xlen,
+struct hf_walk_bytes hf_ntt_encode_described(const struct hf_setup *setup, const struct hf_ntt_events *events, uint8_t xlen,
 					uint32_t hart, const char *params, char *ret_params, size_t size);
 
 /* The instructions are the same: pc, opcode, and whether and where they jumped. */

@@ -8,7 +8,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-static uint8_t *room(struct hf_bytes *to, size_t n)
+static uint8_t *room(struct hf_walk_bytes *to, size_t n)
 {
 	if (to->n + n > to->cap) {
 		to->cap = to->n + n;
@@ -18,7 +18,7 @@ static uint8_t *room(struct hf_bytes *to, size_t n)
 	return to->p + to->n;
 }
 
-static void gzip_head(struct hf_bytes *to, unsigned flags)
+static void gzip_head(struct hf_walk_bytes *to, unsigned flags)
 {
 	const uint8_t fixed[10] = {0x1f, 0x8b, 8, (uint8_t)flags, 1, 2, 3, 4, 0, 3};
 	const size_t start = to->n;
@@ -37,7 +37,7 @@ static void gzip_head(struct hf_bytes *to, unsigned flags)
 	}
 }
 
-void hf_pack_gzip(struct hf_bytes *to, const void *data, size_t n, int level, unsigned flags)
+void hf_pack_gzip(struct hf_walk_bytes *to, const void *data, size_t n, int level, unsigned flags)
 {
 	z_stream z = {0};
 	uint8_t tail[8];
@@ -57,7 +57,7 @@ void hf_pack_gzip(struct hf_bytes *to, const void *data, size_t n, int level, un
 }
 
 /* Feeds data[n] and then action to an encoder; returns when it is done. */
-static void encode(lzma_stream *z, struct hf_bytes *to, const uint8_t *data, size_t n, lzma_action action)
+static void encode(lzma_stream *z, struct hf_walk_bytes *to, const uint8_t *data, size_t n, lzma_action action)
 {
 	lzma_ret ret;
 
@@ -72,7 +72,7 @@ static void encode(lzma_stream *z, struct hf_bytes *to, const uint8_t *data, siz
 	CHECK(ret == LZMA_OK || ret == LZMA_STREAM_END);
 }
 
-void hf_pack_xz(struct hf_bytes *to, const void *data, size_t n, int check, size_t block_size)
+void hf_pack_xz(struct hf_walk_bytes *to, const void *data, size_t n, int check, size_t block_size)
 {
 	lzma_stream z = LZMA_STREAM_INIT;
 
@@ -83,7 +83,7 @@ void hf_pack_xz(struct hf_bytes *to, const void *data, size_t n, int check, size
 	lzma_end(&z);
 }
 
-void hf_pack_lzma(struct hf_bytes *to, const void *data, size_t n)
+void hf_pack_lzma(struct hf_walk_bytes *to, const void *data, size_t n)
 {
 	lzma_stream z = LZMA_STREAM_INIT;
 	lzma_options_lzma options;
@@ -94,7 +94,7 @@ void hf_pack_lzma(struct hf_bytes *to, const void *data, size_t n)
 	lzma_end(&z);
 }
 
-void hf_pack_zstd(struct hf_bytes *to, const void *data, size_t n, unsigned flags, int window_log)
+void hf_pack_zstd(struct hf_walk_bytes *to, const void *data, size_t n, unsigned flags, int window_log)
 {
 	ZSTD_CCtx *z = ZSTD_createCCtx();
 	ZSTD_inBuffer in = {.src = data, .size = n};
@@ -114,9 +114,9 @@ void hf_pack_zstd(struct hf_bytes *to, const void *data, size_t n, unsigned flag
 	ZSTD_freeCCtx(z);
 }
 
-void hf_pack_skippable(struct hf_bytes *to, size_t n)
+void hf_pack_skippable(struct hf_walk_bytes *to, size_t n)
 {
-	struct hf_bytes noise = hf_pack_noise(n);
+	struct hf_walk_bytes noise = hf_pack_noise(n);
 	uint8_t head[8];
 
 	hf_put32(head, ZSTD_MAGIC_SKIPPABLE_START + 5);
@@ -126,10 +126,10 @@ void hf_pack_skippable(struct hf_bytes *to, size_t n)
 	hf_bytes_free(&noise);
 }
 
-void hf_pack_zstf_chunks(struct hf_bytes *to, uint64_t insns, const struct hf_pack_chunk *chunks, size_t count)
+void hf_pack_zstf_chunks(struct hf_walk_bytes *to, uint64_t insns, const struct hf_pack_chunk *chunks, size_t count)
 {
 	uint8_t head[20] = "ZSTF", entry[24];
-	struct hf_bytes table = {0};
+	struct hf_walk_bytes table = {0};
 	const size_t start = to->n;
 
 	hf_put64(head + 4, insns);
@@ -148,7 +148,7 @@ void hf_pack_zstf_chunks(struct hf_bytes *to, uint64_t insns, const struct hf_pa
 	hf_bytes_free(&table);
 }
 
-void hf_pack_zstf(struct hf_bytes *to, const void *data, size_t n, size_t chunk_size)
+void hf_pack_zstf(struct hf_walk_bytes *to, const void *data, size_t n, size_t chunk_size)
 {
 	const size_t count = (n + chunk_size - 1) / chunk_size;
 	struct hf_pack_chunk *chunks = calloc(count + 1, sizeof *chunks);
@@ -165,9 +165,9 @@ void hf_pack_zstf(struct hf_bytes *to, const void *data, size_t n, size_t chunk_
 	free(chunks);
 }
 
-struct hf_bytes hf_pack_noise(size_t n)
+struct hf_walk_bytes hf_pack_noise(size_t n)
 {
-	struct hf_bytes b = {.p = malloc(n + 4), .n = n, .cap = n + 4};
+	struct hf_walk_bytes b = {.p = malloc(n + 4), .n = n, .cap = n + 4};
 	uint64_t seed = n;
 
 	CHECK(b.p);
@@ -176,9 +176,9 @@ struct hf_bytes hf_pack_noise(size_t n)
 	return b;
 }
 
-struct hf_bytes hf_pack_trace(size_t n)
+struct hf_walk_bytes hf_pack_trace(size_t n)
 {
-	struct hf_bytes b = {.p = malloc(n + 32), .n = n, .cap = n + 32};
+	struct hf_walk_bytes b = {.p = malloc(n + 32), .n = n, .cap = n + 32};
 	uint64_t seed = n, pc = 0x80000000;
 	size_t at = 0;
 

@@ -18,9 +18,9 @@ const char *hf_stft_corpus(void)
 	return dir;
 }
 
-struct hf_bytes hf_stft_load(const char *name)
+struct hf_walk_bytes hf_stft_load(const char *name)
 {
-	struct hf_bytes file = hf_bytes_load(hf_stft_corpus(), name);
+	struct hf_walk_bytes file = hf_bytes_load(hf_stft_corpus(), name);
 	const struct hf_box *box = hf_box_probe(file.p, file.n < HF_PROBE_SIZE ? file.n : HF_PROBE_SIZE, file.n);
 	struct hf_walk w;
 
@@ -33,9 +33,9 @@ struct hf_bytes hf_stft_load(const char *name)
 	return file;
 }
 
-struct hf_bytes hf_stft_text(const char *name)
+struct hf_walk_bytes hf_stft_text(const char *name)
 {
-	struct hf_bytes text;
+	struct hf_walk_bytes text;
 	char path[4096];
 
 	snprintf(path, sizeof path, "%s/%s", hf_stft_corpus(), name);
@@ -49,14 +49,14 @@ struct hf_bytes hf_stft_text(const char *name)
 	return text;
 }
 
-void hf_stft_put(struct hf_bytes *to, const struct hf_stf_layout *layout, const struct hf_stf_record *rec)
+void hf_stft_put(struct hf_walk_bytes *to, const struct hf_stf_layout *layout, const struct hf_stf_record *rec)
 {
 	uint8_t buf[64];
 
 	hf_bytes_add(to, buf, hf_stf_record_emit(layout, rec, buf));
 }
 
-void hf_stft_header(struct hf_bytes *to, uint64_t features, uint64_t force_pc)
+void hf_stft_header(struct hf_walk_bytes *to, uint64_t features, uint64_t force_pc)
 {
 	PUT(to, IDENTIFIER);
 	PUT(to, VERSION, .major = 1, .minor = 6);
@@ -69,18 +69,18 @@ void hf_stft_header(struct hf_bytes *to, uint64_t features, uint64_t force_pc)
 	PUT(to, END_HEADER);
 }
 
-void hf_stft_event(struct hf_bytes *to, uint64_t id, unsigned count, const uint64_t *words)
+void hf_stft_event(struct hf_walk_bytes *to, uint64_t id, unsigned count, const uint64_t *words)
 {
 	PUT(to, EVENT, .value = id, .count = count);
 	hf_bytes_add(to, words, 8 * count);
 }
 
-void hf_stft_mode(struct hf_bytes *to, uint64_t mode)
+void hf_stft_mode(struct hf_walk_bytes *to, uint64_t mode)
 {
 	hf_stft_event(to, HF_STF_EVENT_MODE_CHANGE, 1, &mode);
 }
 
-void hf_stft_open(struct hf_stft *t, const struct hf_bytes *bytes)
+void hf_stft_open(struct hf_stft *t, const struct hf_walk_bytes *bytes)
 {
 	struct hf_diag diag;
 
@@ -129,7 +129,7 @@ struct hf_events hf_stft_events(const struct hf_stream *stream, struct hf_src *s
 	return list;
 }
 
-struct hf_events hf_stft_decode(const struct hf_bytes *bytes, uint32_t hart)
+struct hf_events hf_stft_decode(const struct hf_walk_bytes *bytes, uint32_t hart)
 {
 	struct hf_events list;
 	struct hf_stft t;
@@ -168,9 +168,9 @@ void hf_events_check_same(const struct hf_events *a, const struct hf_events *b, 
 	exit(1);
 }
 
-struct hf_bytes hf_stft_encode(const struct hf_stream *stream, uint32_t hart, const struct hf_events *list)
+struct hf_walk_bytes hf_stft_encode(const struct hf_stream *stream, uint32_t hart, const struct hf_events *list)
 {
-	struct hf_bytes bytes = {0};
+	struct hf_walk_bytes bytes = {0};
 	struct hf_sink sink;
 	struct hf_enc *enc;
 

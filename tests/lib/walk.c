@@ -4,7 +4,7 @@
 #include "tests/lib/check.h"
 #include "tests/lib/sliver.h"
 
-void hf_bytes_add(struct hf_bytes *b, const void *p, size_t n)
+void hf_bytes_add(struct hf_walk_bytes *b, const void *p, size_t n)
 {
 	if (b->n + n > b->cap) {
 		b->cap = b->cap + n < 2 * b->cap ? 2 * b->cap : b->cap + n;
@@ -16,15 +16,15 @@ void hf_bytes_add(struct hf_bytes *b, const void *p, size_t n)
 	b->n += n;
 }
 
-void hf_bytes_free(struct hf_bytes *b)
+void hf_bytes_free(struct hf_walk_bytes *b)
 {
 	free(b->p);
-	*b = (struct hf_bytes){0};
+	*b = (struct hf_walk_bytes){0};
 }
 
-struct hf_bytes hf_bytes_load(const char *dir, const char *name)
+struct hf_walk_bytes hf_bytes_load(const char *dir, const char *name)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	char path[4096], buf[65536];
 	size_t got;
 	FILE *f;
@@ -62,7 +62,7 @@ static void add_point(struct hf_walk *w, const struct hf_point *point, const uin
 }
 
 /* What stands for the bytes of a damaged block. */
-static void add_hole(struct hf_bytes *out, size_t n)
+static void add_hole(struct hf_walk_bytes *out, size_t n)
 {
 	static const uint8_t none[4096];
 

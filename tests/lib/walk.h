@@ -9,19 +9,19 @@
 #include "codecs/source/source.h"
 
 /* Bytes on the heap. */
-struct hf_bytes {
+struct hf_walk_bytes {
 	uint8_t *p;
 	size_t n, cap;
 };
 
-void hf_bytes_add(struct hf_bytes *b, const void *p, size_t n);
-void hf_bytes_free(struct hf_bytes *b);
+void hf_bytes_add(struct hf_walk_bytes *b, const void *p, size_t n);
+void hf_bytes_free(struct hf_walk_bytes *b);
 /* The whole file dir/name (name, if dir is empty); ends the program if it cannot be read. */
-struct hf_bytes hf_bytes_load(const char *dir, const char *name);
+struct hf_walk_bytes hf_bytes_load(const char *dir, const char *name);
 
 struct hf_walk {
 	const struct hf_box *box;
-	struct hf_bytes out;
+	struct hf_walk_bytes out;
 	struct hf_point *points;
 	uint8_t **windows;
 	size_t count;

@@ -25,7 +25,7 @@ static void clean_up(void)
 }
 
 /* One group of the kind that i says. */
-uint64_t hf_zt_put_group(struct hf_bytes *b, unsigned i, uint64_t pc)
+uint64_t hf_zt_put_group(struct hf_walk_bytes *b, unsigned i, uint64_t pc)
 {
 	switch (i % 7) {
 	case 0:
@@ -155,7 +155,7 @@ struct hf_events hf_zt_all_events(struct hf_src *file, uint32_t hart)
 
 /* ---- the same, chunk by chunk of an index ---- */
 
-void hf_zt_serve(struct hf_zt_served *s, const struct hf_bytes *file, uint64_t insns)
+void hf_zt_serve(struct hf_zt_served *s, const struct hf_walk_bytes *file, uint64_t insns)
 {
 	struct hf_chunk_limits limits = hf_chunk_limits_default;
 	struct hf_build build = {.dirfd = index_dir, .limits = &limits};
@@ -207,7 +207,7 @@ struct hf_events hf_zt_served_events(struct hf_zt_served *s, uint32_t hart)
 	return list;
 }
 
-void hf_zt_check_entries(const struct hf_bytes *file, const struct hf_events *want, size_t harts)
+void hf_zt_check_entries(const struct hf_walk_bytes *file, const struct hf_events *want, size_t harts)
 {
 	static const uint64_t insns[] = {1, 7, 1000};
 

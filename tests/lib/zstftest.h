@@ -21,15 +21,15 @@ void hf_zt_fini(void);
 
 /* A stream cut into chunks; cut[i] is where chunk i begins, pc[i] where the flow is there. */
 struct hf_zt_cut {
-	struct hf_bytes stream;
+	struct hf_walk_bytes stream;
 	size_t count;
 	size_t cut[HF_ZT_CHUNKS + 1];
 	uint64_t pc[HF_ZT_CHUNKS];
-	struct hf_bytes file;
+	struct hf_walk_bytes file;
 };
 
 /* Appends one group of the kind that i says, at pc; returns where the flow goes on. */
-uint64_t hf_zt_put_group(struct hf_bytes *b, unsigned i, uint64_t pc);
+uint64_t hf_zt_put_group(struct hf_walk_bytes *b, unsigned i, uint64_t pc);
 /* HF_ZT_CHUNKS chunks of HF_ZT_PER_CHUNK instructions, on harts hw threads in turns. */
 struct hf_zt_cut hf_zt_make(unsigned harts);
 /* Makes the file. */
@@ -54,11 +54,11 @@ struct hf_zt_served {
 	struct hf_src *file, *src;
 	struct hf_stream *stream;
 };
-void hf_zt_serve(struct hf_zt_served *s, const struct hf_bytes *file, uint64_t insns);
+void hf_zt_serve(struct hf_zt_served *s, const struct hf_walk_bytes *file, uint64_t insns);
 void hf_zt_stop(struct hf_zt_served *s);
 /* Every chunk of the hart, each entered by itself. */
 struct hf_events hf_zt_served_events(struct hf_zt_served *s, uint32_t hart);
 /* That gives what is wanted of each hart, with chunks of several sizes. */
-void hf_zt_check_entries(const struct hf_bytes *file, const struct hf_events *want, size_t harts);
+void hf_zt_check_entries(const struct hf_walk_bytes *file, const struct hf_events *want, size_t harts);
 
 #endif

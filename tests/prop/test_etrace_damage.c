@@ -173,7 +173,7 @@ static void try(struct tally *tally, const char *ini, const struct pcs *truth, c
 static void check_capture(const char *ini, const char *trace, size_t step)
 {
 	const struct shift none = {0};
-	struct hf_bytes file = hf_stft_load(trace);
+	struct hf_walk_bytes file = hf_stft_load(trace);
 	struct outcome whole = decode(ini, file.p, file.n);
 	struct tally flips = {0}, starts = {0}, drops = {0};
 	uint8_t *copy = malloc(file.n + 1);

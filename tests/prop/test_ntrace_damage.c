@@ -64,7 +64,7 @@ struct original {
 	size_t n;
 };
 
-static struct original survey(const struct hf_ntt *t, const struct hf_bytes *bytes)
+static struct original survey(const struct hf_ntt *t, const struct hf_walk_bytes *bytes)
 {
 	struct original o = {.told = malloc((bytes->n + 1) * sizeof *o.told), .n = bytes->n};
 
@@ -184,7 +184,7 @@ static void report(const char *what, const struct toll *toll)
 }
 
 /* What is left of a stream from any byte on: only its first message can be misread, for what it never was. */
-static void start_anywhere(const struct hf_ntt *t, const struct hf_ntt_events *truth, const struct hf_bytes *bytes)
+static void start_anywhere(const struct hf_ntt *t, const struct hf_ntt_events *truth, const struct hf_walk_bytes *bytes)
 {
 	const struct original elsewhere = {0};
 	struct toll toll = {0};
@@ -196,7 +196,7 @@ static void start_anywhere(const struct hf_ntt *t, const struct hf_ntt_events *t
 	CHECK(toll.lossy > toll.streams / 2);
 }
 
-static void drop_messages(const struct hf_ntt *t, const struct hf_ntt_events *truth, const struct hf_bytes *bytes)
+static void drop_messages(const struct hf_ntt *t, const struct hf_ntt_events *truth, const struct hf_walk_bytes *bytes)
 {
 	const struct original elsewhere = {0};
 	struct toll toll = {0};
@@ -216,7 +216,7 @@ static void drop_messages(const struct hf_ntt *t, const struct hf_ntt_events *tr
 }
 
 /* At most `per_mille` of the pcs may be wrong: few bytes that stand for many instructions are more delicate. */
-static void flip_bits(const struct hf_ntt *t, const struct hf_ntt_events *truth, const struct hf_bytes *bytes,
+static void flip_bits(const struct hf_ntt *t, const struct hf_ntt_events *truth, const struct hf_walk_bytes *bytes,
 		      unsigned per_mille)
 {
 	struct original o = survey(t, bytes);
@@ -235,7 +235,7 @@ static void flip_bits(const struct hf_ntt *t, const struct hf_ntt_events *truth,
 static void check(const struct hf_ntt *t, const struct hf_ntt_events *events, uint8_t xlen, const char *params)
 {
 	struct hf_ntt_events truth = only_insns(events);
-	struct hf_bytes bytes = hf_ntt_encode(events, xlen, 0, params);
+	struct hf_walk_bytes bytes = hf_ntt_encode(events, xlen, 0, params);
 
 	printf("%s: %zu bytes\n", params, bytes.n);
 	start_anywhere(t, &truth, &bytes);
@@ -262,7 +262,7 @@ static void check_run(uint64_t seed, const char *params, const char *parameters)
 static void check_corpus(const char *corpus, const char *program, const char *file)
 {
 	char dir[512];
-	struct hf_bytes elf, bytes;
+	struct hf_walk_bytes elf, bytes;
 	struct hf_ntt_events events, truth;
 	struct hf_ntt t;
 

@@ -56,7 +56,7 @@ static void check_mode(const struct hf_run *run, const char *mode, unsigned sync
 {
 	char params[256];
 	struct hf_ntt_events again;
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 	struct hf_ntt t;
 	const uint32_t hart = strstr(mode, "srcbits") ? 17 : 0;
 	size_t gaps = 0;
@@ -94,7 +94,7 @@ static void check_run(uint64_t base, uint8_t xlen, unsigned flags, uint64_t seed
 #define ANY_LOSSES SIZE_MAX
 
 /* What decodes to something else than was encoded, or to more losses, is an error. Frees bytes. */
-static void check_same(const struct hf_run *run, const struct hf_ntt *t, struct hf_bytes *bytes, uint32_t hart,
+static void check_same(const struct hf_run *run, const struct hf_ntt *t, struct hf_walk_bytes *bytes, uint32_t hart,
 		       size_t losses, const char *what)
 {
 	struct hf_ntt_events again = hf_ntt_decode(t, bytes->p, bytes->n, hart, 0);
@@ -120,7 +120,7 @@ static void describe_source(struct hf_ntt *t, const struct hf_run *run, bool tab
 }
 
 /* A reader whose program lacks the table: not a word but a gap that names the first jump through it. */
-static void check_without_table(const struct hf_run *run, const struct hf_bytes *bytes, const char *ini, uint32_t hart)
+static void check_without_table(const struct hf_run *run, const struct hf_walk_bytes *bytes, const char *ini, uint32_t hart)
 {
 	struct hf_ntt_events again;
 	struct hf_ntt t;
@@ -150,7 +150,7 @@ static void check_code_size_mode(const struct hf_run *run, const char *mode, uns
 
 	for (unsigned table = 0; table < 2; table++) {
 		struct hf_ntt source, t;
-		struct hf_bytes bytes;
+		struct hf_walk_bytes bytes;
 
 		describe_source(&source, run, table);
 		snprintf(params, sizeof params, "%s,sync_instructions=%u", mode, sync);
@@ -175,7 +175,7 @@ static void check_code_size_told(const struct hf_run *run, const char *mode, siz
 {
 	const uint32_t hart = strstr(mode, "srcbits") ? 17 : 0;
 	char params[256], ini[512];
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 	struct hf_ntt t;
 
 	snprintf(params, sizeof params, "%s,zcmp=1,zcmt=1", mode);
@@ -211,7 +211,7 @@ static void check_code_size_elf(uint64_t base, uint8_t xlen)
 	static uint8_t code[HF_RUN_TABLE + HF_RUN_TABLE_MAX];
 	const struct hf_rvelf elf = {.xlen = xlen, .base = base, .code = code, .arch = "rv32i2p1_zca1p0_zcmp1p0_zcmt1p0",
 				     .jvt = base + HF_RUN_TABLE, .code_size = sizeof code};
-	struct hf_bytes file = {0}, bytes;
+	struct hf_walk_bytes file = {0}, bytes;
 	char ini[512];
 
 	for (unsigned off = 0; off < 2; off++) {
@@ -242,7 +242,7 @@ static void check_code_size_cuts(void)
 	hf_run_make(&run, 0x10000, 32, HF_RUN_ALL | HF_RUN_CODE_SIZE, 300, 7);
 	for (size_t i = 0; i < MODES; i += 3) {
 		struct hf_ntt source;
-		struct hf_bytes bytes;
+		struct hf_walk_bytes bytes;
 
 		describe_source(&source, &run, true);
 		bytes = hf_ntt_encode_described(&source.setup, &run.events, run.xlen, 0, modes[i], ini, sizeof ini);
@@ -260,7 +260,7 @@ static void check_code_size_cuts(void)
 /* ---- entering ---- */
 
 /* The encoder of the events, saved and loaded into a fresh one before each of them. */
-static void check_encoder_cuts(const struct hf_run *run, const char *params, const struct hf_bytes *bytes,
+static void check_encoder_cuts(const struct hf_run *run, const char *params, const struct hf_walk_bytes *bytes,
 			       uint32_t hart)
 {
 	const struct hf_stream stream = {.info = {.arch = HF_ARCH_RISCV, .xlen = run->xlen, .flags = HF_STREAM_HARTS}};
@@ -295,7 +295,7 @@ static void check_cuts(void)
 	hf_run_make(&run, 0x10000, 64, HF_RUN_ALL, 300, 77);
 	for (size_t i = 0; i < MODES; i++) {
 		char params[256];
-		struct hf_bytes bytes;
+		struct hf_walk_bytes bytes;
 		struct hf_ntt t;
 		const uint32_t hart = strstr(modes[i], "srcbits") ? 17 : 0;
 
@@ -314,7 +314,7 @@ static void check_cuts(void)
 
 struct simple {
 	struct hf_ntrace_params params;
-	struct hf_bytes out;
+	struct hf_walk_bytes out;
 	bool history;
 	uint8_t due; /* TCODE to emit at the next instruction; 0: none */
 	uint32_t icnt, hist;
@@ -378,7 +378,7 @@ static void check_same_as_simple(const struct hf_ntt_events *events, uint8_t xle
 {
 	const char *params = history ? "profile=seed" : "mode=btm,profile=seed";
 	struct simple e = {.params = {.xlen = xlen}, .history = history, .due = HF_NTRACE_SYNC, .hist = 1};
-	struct hf_bytes ours = hf_ntt_encode(events, xlen, 0, params);
+	struct hf_walk_bytes ours = hf_ntt_encode(events, xlen, 0, params);
 
 	for (size_t i = 0; i < events->n; i++)
 		if (events->ev[i].kind == HF_EVENT_INSN)
@@ -428,7 +428,7 @@ static void check_seed(uint64_t base, uint8_t xlen, bool history, uint64_t numbe
 static void check_sign_extended(void)
 {
 	const uint64_t high = UINT64_C(0xffffffff00000000);
-	struct hf_bytes plain, extended;
+	struct hf_walk_bytes plain, extended;
 	struct hf_run run;
 
 	hf_run_make(&run, 0x80000000, 32, HF_RUN_ALL, 1000, 5);

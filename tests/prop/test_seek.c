@@ -19,7 +19,7 @@ enum { VIEWS = sizeof views / sizeof *views };
 
 static struct hf_fst t;
 
-static void check_at(struct hf_file *file, const struct hf_bytes *whole, uint64_t offset, size_t size, uint8_t *buf)
+static void check_at(struct hf_file *file, const struct hf_walk_bytes *whole, uint64_t offset, size_t size, uint8_t *buf)
 {
 	uint64_t left = offset < whole->n ? whole->n - offset : 0;
 	size_t n;
@@ -29,7 +29,7 @@ static void check_at(struct hf_file *file, const struct hf_bytes *whole, uint64_
 	CHECK(memcmp(buf, whole->p + offset, n) == 0);
 }
 
-static void check_every(const char *path, const struct hf_bytes *whole)
+static void check_every(const char *path, const struct hf_walk_bytes *whole)
 {
 	struct hf_file *file = hf_fst_open_file(&t, path);
 	uint8_t *buf = malloc(whole->n + 2);
@@ -41,7 +41,7 @@ static void check_every(const char *path, const struct hf_bytes *whole)
 	hf_file_close(file);
 }
 
-static void check_random(const char *path, const struct hf_bytes *whole, unsigned count, uint64_t seed)
+static void check_random(const char *path, const struct hf_walk_bytes *whole, unsigned count, uint64_t seed)
 {
 	struct hf_file *file = hf_fst_open_file(&t, path);
 	size_t most = whole->n < 300000 ? whole->n + 1 : 300000;
@@ -59,7 +59,7 @@ static void check_random(const char *path, const struct hf_bytes *whole, unsigne
 
 struct reader {
 	pthread_t thread;
-	const struct hf_bytes *whole;
+	const struct hf_walk_bytes *whole;
 	uint64_t seed;
 };
 
@@ -74,9 +74,9 @@ static void *read_some(void *arg)
 
 static void write_captures(void)
 {
-	struct hf_bytes tiny = hf_fst_stf(30, 1, false), two = hf_fst_stf(6000, 2, true);
-	struct hf_bytes cut = hf_fst_stf(9000, 3, false);
-	struct hf_bytes gz = {0}, zstf = {0};
+	struct hf_walk_bytes tiny = hf_fst_stf(30, 1, false), two = hf_fst_stf(6000, 2, true);
+	struct hf_walk_bytes cut = hf_fst_stf(9000, 3, false);
+	struct hf_walk_bytes gz = {0}, zstf = {0};
 
 	hf_pack_gzip(&gz, two.p, two.n, -1, 0);
 	hf_pack_zstf(&zstf, cut.p, cut.n, 5000);
@@ -90,7 +90,7 @@ static void write_captures(void)
 	hf_bytes_free(&zstf);
 }
 
-static void check_all(const struct hf_bytes *whole)
+static void check_all(const struct hf_walk_bytes *whole)
 {
 	struct reader reader[4];
 
@@ -109,7 +109,7 @@ static void check_all(const struct hf_bytes *whole)
 
 int main(void)
 {
-	struct hf_bytes first[VIEWS] = {0};
+	struct hf_walk_bytes first[VIEWS] = {0};
 
 	for (size_t k = 0; k < sizeof chunk_insns / sizeof *chunk_insns; k++) {
 		/* So small a cache that chunks are made more than once. */
@@ -121,7 +121,7 @@ int main(void)
 		write_captures();
 		hf_fst_open(&t, &options);
 		for (int i = 0; i < VIEWS; i++) {
-			struct hf_bytes whole = hf_fst_read(&t, views[i], 65536);
+			struct hf_walk_bytes whole = hf_fst_read(&t, views[i], 65536);
 
 			CHECK(whole.n > 0);
 			if (!k) {

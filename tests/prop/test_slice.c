@@ -19,7 +19,7 @@ static struct hf_fst t;
 /* A hart as a whole. */
 struct whole {
 	const char *dir;        /* "two@stf@gz/hart1" */
-	struct hf_bytes listing;
+	struct hf_walk_bytes listing;
 	struct hf_events events;
 	uint64_t insns;
 	bool many;              /* its stream has other harts, which page walks count too */
@@ -28,11 +28,11 @@ struct whole {
 /* ---- captures ---- */
 
 /* With all that a slice has to carry along: ids, modes, traps and returns, page walks, accesses, comments. */
-static struct hf_bytes rich_stf(size_t groups, bool many, uint64_t seed)
+static struct hf_walk_bytes rich_stf(size_t groups, bool many, uint64_t seed)
 {
 	static const uint64_t entries[4] = {0x80, 0x81, 0x90, 0x91};
 	const uint64_t features = HF_STF_FEATURE_EVENT64 | HF_STF_FEATURE_RV64;
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 
 	hf_stft_header(&b, many ? features | HF_STF_FEATURE_MULTI_CORE : features, 0x80000000);
 	for (size_t i = 0; i < groups; i++) {
@@ -86,8 +86,8 @@ static struct hf_bytes rich_stf(size_t groups, bool many, uint64_t seed)
 
 static void write_captures(void)
 {
-	struct hf_bytes tiny = rich_stf(40, false, 5), one = rich_stf(6500, false, 6), two = rich_stf(6500, true, 7);
-	struct hf_bytes gz = {0}, cut = hf_fst_stf(4000, 3, false), zstf = {0};
+	struct hf_walk_bytes tiny = rich_stf(40, false, 5), one = rich_stf(6500, false, 6), two = rich_stf(6500, true, 7);
+	struct hf_walk_bytes gz = {0}, cut = hf_fst_stf(4000, 3, false), zstf = {0};
 
 	hf_pack_gzip(&gz, two.p, two.n, -1, 0);
 	hf_pack_zstf(&zstf, cut.p, cut.n, 1500);
@@ -124,7 +124,7 @@ static const uint8_t *line_of(const struct whole *w, uint64_t ordinal)
 static void load(struct whole *w)
 {
 	char path[200];
-	struct hf_bytes stf;
+	struct hf_walk_bytes stf;
 
 	HF_FST_WAIT(hf_fst_exists(&t, w->dir));
 	snprintf(path, sizeof path, "%s/listing.txt", w->dir);
@@ -170,7 +170,7 @@ static void follow(uint32_t *ids, const struct hf_event *ev)
 		ids[2] = ev->context.tid;
 }
 
-static void check_stf(const struct whole *w, const struct hf_bytes *stf, uint64_t first, uint64_t last)
+static void check_stf(const struct whole *w, const struct hf_walk_bytes *stf, uint64_t first, uint64_t last)
 {
 	struct hf_events got = hf_stft_decode(stf, 0);
 	uint32_t want_ids[3] = {0}, got_ids[3] = {0};
@@ -214,7 +214,7 @@ static void check_stf(const struct whole *w, const struct hf_bytes *stf, uint64_
 static void check_slice(const struct whole *w, uint64_t first, uint64_t last)
 {
 	const uint8_t *from = line_of(w, first), *to = line_of(w, last + 1);
-	struct hf_bytes listing, stf;
+	struct hf_walk_bytes listing, stf;
 	char path[200];
 
 	snprintf(path, sizeof path, "%s/at/%llu-%llu/listing.txt", w->dir, (unsigned long long)first,
@@ -259,14 +259,14 @@ static void check_slices(const struct whole *w, uint64_t k)
 struct reader {
 	pthread_t thread;
 	const char *path;
-	struct hf_bytes whole;
+	struct hf_walk_bytes whole;
 	uint64_t seed;
 };
 
 static void *read_some(void *arg)
 {
 	struct reader *reader = arg;
-	const struct hf_bytes *whole = &reader->whole;
+	const struct hf_walk_bytes *whole = &reader->whole;
 	struct hf_file *file = hf_fst_open_file(&t, reader->path);
 	uint8_t *buf = malloc(100000);
 	size_t n;
@@ -350,7 +350,7 @@ static void check_names(uint64_t insns)
 static void check_many(const struct whole *w)
 {
 	struct hf_file *file = hf_fst_open_file(&t, "one@stf/hart0/at/3-5000/trace.stf");
-	struct hf_bytes whole = hf_fst_read(&t, "one@stf/hart0/at/3-5000/trace.stf", 1 << 20);
+	struct hf_walk_bytes whole = hf_fst_read(&t, "one@stf/hart0/at/3-5000/trace.stf", 1 << 20);
 	uint8_t buf[1000];
 	struct hf_attr attr;
 	size_t n;
@@ -387,7 +387,7 @@ static void check_many(const struct whole *w)
 enum { LONG = 4300000, KINDS = 6 };
 
 /* Instructions of 2 and 4 bytes in turn: n of them from number i on. */
-static void add_plain(struct hf_bytes *b, uint64_t i, uint64_t n)
+static void add_plain(struct hf_walk_bytes *b, uint64_t i, uint64_t n)
 {
 	for (; n; n--, i++)
 		if (i % 2)
@@ -405,11 +405,11 @@ static void *wait_for(void *arg)
 }
 
 /* The body of a slice is the whole's, and the header says where it begins. */
-static void check_long(const struct hf_bytes *body, uint64_t first)
+static void check_long(const struct hf_walk_bytes *body, uint64_t first)
 {
 	/* 3 and 5 bytes in turn */
 	const uint64_t skip = first / 2 * 8 + first % 2 * 5;
-	struct hf_bytes got;
+	struct hf_walk_bytes got;
 	struct hf_stft s;
 	char path[100];
 	uint64_t at;
@@ -431,7 +431,7 @@ static void check_long(const struct hf_bytes *body, uint64_t first)
 static void test_long(bool patient)
 {
 	struct hf_fs_options options = {.chunk_insns = 1000, .no_index = patient, .cache_bytes = 8 << 20};
-	struct hf_bytes file = {0}, body = {0};
+	struct hf_walk_bytes file = {0}, body = {0};
 	char path[KINDS][100];
 	pthread_t thread[KINDS];
 

@@ -38,7 +38,7 @@ void sim_capture_remove(const struct sim_capture *capture)
 		sim_disk_remove(SIM_ARCHIVE, capture->version[0].file[i].path);
 }
 
-static void add_file(struct sim_capture *c, unsigned version, const char *path, struct hf_bytes bytes)
+static void add_file(struct sim_capture *c, unsigned version, const char *path, struct hf_walk_bytes bytes)
 {
 	struct sim_version *v = &c->version[version];
 	struct sim_file *f = &v->file[v->files++];
@@ -60,11 +60,11 @@ static struct sim_capture *begin(const char *path)
 /* ---- streams ---- */
 
 /* A run of a RISC-V program, as STF. */
-static struct hf_bytes run_stf(unsigned version)
+static struct hf_walk_bytes run_stf(unsigned version)
 {
 	struct hf_stream stream = {.info = {.arch = HF_ARCH_RISCV, .xlen = 64, .version = "1"}};
 	struct hf_events list;
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 	struct hf_run run;
 
 	hf_run_make(&run, 0x10000, 64, HF_RUN_TRAPS | HF_RUN_CONTEXTS, INSNS + 40 * version, 11 + version);
@@ -74,18 +74,18 @@ static struct hf_bytes run_stf(unsigned version)
 	return bytes;
 }
 
-static struct hf_bytes harts_stf(unsigned version)
+static struct hf_walk_bytes harts_stf(unsigned version)
 {
 	return hf_fst_stf(INSNS + 30 * version, 5 + version, true);
 }
 
 /* A loop of AArch64 with loads and calls, as ASTF. */
-static struct hf_bytes loop_astf(unsigned version)
+static struct hf_walk_bytes loop_astf(unsigned version)
 {
 	char text[INSNS * 200];
 	size_t n =
 		(size_t)snprintf(text, sizeof text, "HEADER version_minor=b timestamps=1\nCONTEXT pid_valid=1 pid=5\n");
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 
 	for (unsigned i = 0; i < INSNS / 3; i++)
 		n += (size_t)snprintf(text + n, sizeof text - n,
@@ -97,9 +97,9 @@ static struct hf_bytes loop_astf(unsigned version)
 	return bytes;
 }
 
-static struct hf_bytes boxed(struct hf_bytes stream, const char *suffix)
+static struct hf_walk_bytes boxed(struct hf_walk_bytes stream, const char *suffix)
 {
-	struct hf_bytes to = {0};
+	struct hf_walk_bytes to = {0};
 
 	if (strcmp(suffix, ".gz") == 0) {
 		hf_pack_gzip(&to, stream.p, stream.n / 2, 6, 0);
@@ -120,7 +120,7 @@ static struct hf_bytes boxed(struct hf_bytes stream, const char *suffix)
 	return to;
 }
 
-static void add_stream(const char *path, struct hf_bytes (*make)(unsigned version), const char *suffix)
+static void add_stream(const char *path, struct hf_walk_bytes (*make)(unsigned version), const char *suffix)
 {
 	struct sim_capture *c = begin(path);
 
@@ -139,7 +139,7 @@ static void add_derived(const char *path, const struct sim_capture *of, const ch
 	for (unsigned v = 0; v < SIM_VERSIONS; v++)
 		for (size_t i = 0; i < of->version[v].views; i++) {
 			const struct sim_view *from = &of->version[v].view[i];
-			struct hf_bytes copy = {0};
+			struct hf_walk_bytes copy = {0};
 			char to[128];
 
 			if (from->is_dir || from->by_name || strncmp(from->path, view, n) != 0 || from->path[n] != '/')

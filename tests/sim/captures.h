@@ -11,7 +11,7 @@ enum { SIM_VERSIONS = 2, SIM_FILES = 8, SIM_CAPTURES = 16 };
 
 struct sim_file {
 	char path[64]; /* in the archive */
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 };
 
 /* A file or directory below the view directory. */
@@ -20,7 +20,7 @@ struct sim_view {
 	bool is_dir;
 	bool loose;   /* says more than what the capture holds: its bytes are not compared */
 	bool by_name; /* of a slice: it is found, not listed */
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 };
 
 struct sim_version {

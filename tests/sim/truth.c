@@ -87,9 +87,9 @@ static uint64_t resolve(const struct walk *w, const char *path)
 	return ino;
 }
 
-static struct hf_bytes read_all(const struct walk *w, const char *path)
+static struct hf_walk_bytes read_all(const struct walk *w, const char *path)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	uint64_t ino = resolve(w, path);
 	uint8_t buf[4096];
 	struct hf_file *file;

@@ -8,7 +8,7 @@
 #define EL1 "CONTEXT el=1 handler=1\n"
 #define NOP(pc) "INSTR iword=d503201f pc=" #pc "\n"
 
-static struct hf_bytes stream;
+static struct hf_walk_bytes stream;
 static struct hf_events list;
 
 static void decode(const char *text)
@@ -103,7 +103,7 @@ static void test_strings(void)
 /* The longest string is longer than the decoder's window is at first. */
 static void test_long_string(void)
 {
-	struct hf_bytes text = {0};
+	struct hf_walk_bytes text = {0};
 
 	hf_bytes_add(&text, PLUS "STRING ", strlen(PLUS "STRING "));
 	for (unsigned i = 0; i < 65535; i++)
@@ -220,7 +220,7 @@ static void refuse(const void *bytes, size_t n, int code, uint64_t offset)
 
 static void test_refusals(void)
 {
-	struct hf_bytes b = hf_astft_build(PLUS);
+	struct hf_walk_bytes b = hf_astft_build(PLUS);
 
 	refuse(b.p, 3, HF_ERR_ASTF_MAGIC, 0);
 	refuse(b.p, 31, HF_ERR_ASTF_CUT, 0);
@@ -236,16 +236,16 @@ static void test_refusals(void)
 /* Wherever the stream is cut, what is whole comes out, and then a gap with the cut record's offset. */
 static void test_cuts(void)
 {
-	struct hf_bytes all = hf_astft_build(
+	struct hf_walk_bytes all = hf_astft_build(
 		PLUS "TIMESTAMP unit=1 value0=1\n" EL1
 		"STRING 0123456789012345678901234567890123456789\n"
 		"INSTR pc=1000 is_read=1 ea_valid=1 ea=2000 extra_eas=1\nEXTRA_EA mem0_addr=3000 extra_eas=1\n"
 		"EXTRA_EA mem0_addr=4000\n" NOP(1004));
 
 	for (size_t n = HF_ASTF_SIZE; n < all.n; n++) {
-		struct hf_bytes cut = {.p = malloc(n), .n = n, .cap = n};
+		struct hf_walk_bytes cut = {.p = malloc(n), .n = n, .cap = n};
 		const size_t whole = n / HF_ASTF_SIZE;
-		struct hf_bytes text;
+		struct hf_walk_bytes text;
 
 		CHECK(cut.p);
 		memcpy(cut.p, all.p, n);

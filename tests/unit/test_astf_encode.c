@@ -45,7 +45,7 @@ static struct hf_event *mem(uint64_t address, uint32_t size, uint8_t flags)
 /* in as trace.astf is what the text describes, behind header and comment (3 records). */
 static void expect(const char *text)
 {
-	struct hf_bytes got = hf_astft_encode(&foreign, &in), want = hf_astft_build(text), lines;
+	struct hf_walk_bytes got = hf_astft_encode(&foreign, &in), want = hf_astft_build(text), lines;
 
 	CHECK(got.n >= HEAD);
 	if (got.n - HEAD != want.n || memcmp(got.p + HEAD, want.p, want.n) != 0) {
@@ -138,7 +138,7 @@ static void test_foreign(void)
 /* A text of more than 65,535 bytes is two strings; one whose DATA never comes is zeros. */
 static void test_texts(void)
 {
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 	struct hf_events back;
 
 	add(HF_EVENT_TEXT)->size = 65600;
@@ -170,7 +170,7 @@ static void test_refusals(void)
 /* To STF, and back: the records that are expected then, behind header and comments. */
 static void through_stf(const char *text, const char *want_text)
 {
-	struct hf_bytes bytes = hf_astft_build(text), stf, back, want = hf_astft_build(want_text);
+	struct hf_walk_bytes bytes = hf_astft_build(text), stf, back, want = hf_astft_build(want_text);
 	struct hf_events list;
 	struct hf_stft t, u;
 
@@ -183,7 +183,7 @@ static void through_stf(const char *text, const char *want_text)
 	CHECK_EQ(hf_astft_count(&list, HF_EVENT_NOTE, 0), 0);
 	back = hf_astft_encode(u.stream, &list);
 	if (back.n < want.n || memcmp(back.p + back.n - want.n, want.p, want.n) != 0) {
-		struct hf_bytes lines = hf_astft_dump(&back);
+		struct hf_walk_bytes lines = hf_astft_dump(&back);
 
 		fprintf(stderr, "%s\nand not\n%s\n", (const char *)lines.p, want_text);
 		exit(1);

@@ -12,7 +12,7 @@
 #include <zlib.h>
 
 
-static struct hf_bytes read_data(const char *name, const char *suffix)
+static struct hf_walk_bytes read_data(const char *name, const char *suffix)
 {
 	char path[4096];
 
@@ -20,7 +20,7 @@ static struct hf_bytes read_data(const char *name, const char *suffix)
 	return hf_bytes_load("", path);
 }
 
-static void write_data(const char *name, const struct hf_bytes *bytes)
+static void write_data(const char *name, const struct hf_walk_bytes *bytes)
 {
 	char path[4096];
 	FILE *file;
@@ -30,9 +30,9 @@ static void write_data(const char *name, const struct hf_bytes *bytes)
 	CHECK(file && fwrite(bytes->p, 1, bytes->n, file) == bytes->n && fclose(file) == 0);
 }
 
-static struct hf_bytes build(const char *name)
+static struct hf_walk_bytes build(const char *name)
 {
-	struct hf_bytes text = read_data(name, "txt"), bytes;
+	struct hf_walk_bytes text = read_data(name, "txt"), bytes;
 
 	hf_bytes_add(&text, "", 1);
 	bytes = hf_astft_build((const char *)text.p);
@@ -41,10 +41,10 @@ static struct hf_bytes build(const char *name)
 }
 
 /* The stream of the example stored so is the RAW file. */
-static void check_storage(const struct hf_bytes *raw, const struct hf_box *box, uint8_t format,
-			  void (*pack)(struct hf_bytes *to, const void *data, size_t n))
+static void check_storage(const struct hf_walk_bytes *raw, const struct hf_box *box, uint8_t format,
+			  void (*pack)(struct hf_walk_bytes *to, const void *data, size_t n))
 {
-	struct hf_bytes file = {0};
+	struct hf_walk_bytes file = {0};
 	struct hf_walk w;
 
 	hf_bytes_add(&file, raw->p, HF_ASTF_SIZE);
@@ -59,12 +59,12 @@ static void check_storage(const struct hf_bytes *raw, const struct hf_box *box, 
 	hf_bytes_free(&file);
 }
 
-static void pack_xz(struct hf_bytes *to, const void *data, size_t n)
+static void pack_xz(struct hf_walk_bytes *to, const void *data, size_t n)
 {
 	hf_pack_xz(to, data, n, 4, 0);
 }
 
-static void pack_zlib(struct hf_bytes *to, const void *data, size_t n)
+static void pack_zlib(struct hf_walk_bytes *to, const void *data, size_t n)
 {
 	uint8_t out[4096];
 	uLongf size = sizeof out;
@@ -73,10 +73,10 @@ static void pack_zlib(struct hf_bytes *to, const void *data, size_t n)
 	hf_bytes_add(to, out, size);
 }
 
-static void check_back(const struct hf_bytes *raw)
+static void check_back(const struct hf_walk_bytes *raw)
 {
 	struct hf_events list;
-	struct hf_bytes again;
+	struct hf_walk_bytes again;
 	struct hf_stft t;
 
 	hf_astft_open(&t, raw);
@@ -135,7 +135,7 @@ static const char figure_listing[] =
 	"# context vlen=512 non-secure SM tcf=asym\n"
 	"9 EL1h ffff7dfffe7fc404 e1000004 ldr za[w12, 4], [x0, #4, mul vl] R64 ffff8000053bd500 i{5}\n";
 
-static void check_listing(const struct hf_bytes *raw)
+static void check_listing(const struct hf_walk_bytes *raw)
 {
 	struct hf_enc_env env = {0};
 	struct hf_events list;
@@ -162,7 +162,7 @@ static void check_listing(const struct hf_bytes *raw)
 
 static void test_reading(const char *name, bool write)
 {
-	struct hf_bytes raw = build(name), file, text;
+	struct hf_walk_bytes raw = build(name), file, text;
 
 	if (write)
 		write_data(name, &raw);

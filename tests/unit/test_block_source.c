@@ -79,7 +79,7 @@ int hf_index_window(struct hf_index *index, const struct hf_point *point, uint8_
 /* A container, its stream and the fake index, in one. */
 struct subject {
 	const char *name;
-	struct hf_bytes file;
+	struct hf_walk_bytes file;
 	struct hf_walk walk;
 	struct hf_index index;
 	struct hf_src *base;
@@ -192,8 +192,8 @@ static void read_in_parallel(const struct subject *s, unsigned rounds)
 }
 
 /* With a cache that holds little more than the largest block, and one that holds it all. */
-static void check_container(const char *name, const struct hf_box *box, struct hf_bytes *file,
-			    const struct hf_bytes *data, unsigned rounds)
+static void check_container(const char *name, const struct hf_box *box, struct hf_walk_bytes *file,
+			    const struct hf_walk_bytes *data, unsigned rounds)
 {
 	const uint64_t most = HF_TEST_SAMPLE ? 0 : 32 * MIB;
 
@@ -217,15 +217,15 @@ static void check_container(const char *name, const struct hf_box *box, struct h
 		tear_down(&s);
 	}
 	hf_bytes_free(file);
-	*file = (struct hf_bytes){0};
+	*file = (struct hf_walk_bytes){0};
 }
 
 #define FRAME (500 * KIB)
 
 static void test_containers(void)
 {
-	struct hf_bytes data = hf_pack_trace(3 * MIB), noise = hf_pack_noise(300 * KIB), more = hf_pack_trace(2 * MIB);
-	struct hf_bytes file = {0};
+	struct hf_walk_bytes data = hf_pack_trace(3 * MIB), noise = hf_pack_noise(300 * KIB), more = hf_pack_trace(2 * MIB);
+	struct hf_walk_bytes file = {0};
 
 	hf_bytes_add(&data, noise.p, noise.n);
 	hf_pack_gzip(&file, data.p, data.n, 6, 8);
@@ -258,7 +258,7 @@ static void test_containers(void)
 /* The good bytes come, the error comes exactly behind them, and behind that there is nothing. */
 static void test_damage(void)
 {
-	struct hf_bytes data = hf_pack_trace(3 * MIB);
+	struct hf_walk_bytes data = hf_pack_trace(3 * MIB);
 	struct subject s = {.name = "cut gzip"};
 	struct hf_diag diag = {0};
 	uint8_t buf[100];
@@ -286,7 +286,7 @@ static void test_damage(void)
 }
 
 /* A disk that fails, and the same disk when it is well again: errors are not kept. */
-static void test_failing_disk(const struct hf_box *box, struct hf_bytes file, const struct hf_bytes *data)
+static void test_failing_disk(const struct hf_box *box, struct hf_walk_bytes file, const struct hf_walk_bytes *data)
 {
 	struct subject s = {.name = box->name, .file = file};
 	struct hf_src *bad, *src;
@@ -313,11 +313,11 @@ static void test_failing_disk(const struct hf_box *box, struct hf_bytes file, co
 
 static void test_failing_disks(void)
 {
-	struct hf_bytes data = hf_pack_trace(5 * MIB), file = {0};
+	struct hf_walk_bytes data = hf_pack_trace(5 * MIB), file = {0};
 
 	hf_pack_xz(&file, data.p, data.n, LZMA_CHECK_CRC64, 300 * KIB);
 	test_failing_disk(&hf_box_xz, file, &data);
-	file = (struct hf_bytes){0};
+	file = (struct hf_walk_bytes){0};
 	hf_pack_lzma(&file, data.p, data.n);
 	test_failing_disk(&hf_box_lzma, file, &data);
 	hf_bytes_free(&data);
@@ -326,7 +326,7 @@ static void test_failing_disks(void)
 /* What an index says is not trusted with memory. */
 static void test_wrong_index(void)
 {
-	struct hf_bytes data = hf_pack_trace(3 * MIB);
+	struct hf_walk_bytes data = hf_pack_trace(3 * MIB);
 	struct subject s = {.name = "wrong index"};
 	uint8_t buf[16];
 	size_t got;
@@ -372,7 +372,7 @@ static void test_plain(void)
 /* Sequential reads look up each block once or twice, not once a read; small random reads leave the cache alone. */
 static void test_economy(void)
 {
-	struct hf_bytes data = hf_pack_trace(8 * MIB);
+	struct hf_walk_bytes data = hf_pack_trace(8 * MIB);
 	struct subject s = {.name = "economy"};
 	struct hf_cache_stats stats;
 	uint8_t buf[4096];
@@ -386,7 +386,7 @@ static void test_economy(void)
 	CHECK_EQ(stats.misses, s.walk.count);
 	tear_down(&s);
 
-	s.file = (struct hf_bytes){0};
+	s.file = (struct hf_walk_bytes){0};
 	hf_pack_zstf(&s.file, data.p, data.n, 300 * KIB);
 	set_up(&s, &hf_box_zstf, 64 * MIB);
 	for (uint64_t i = 0; i < 10; i++) /* never the same or the next block */

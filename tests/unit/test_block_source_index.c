@@ -27,7 +27,7 @@ static void clean_up(void)
 	nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-static void compare(struct hf_src *src, const struct hf_bytes *stream)
+static void compare(struct hf_src *src, const struct hf_walk_bytes *stream)
 {
 	uint8_t *buf = malloc(stream->n + 1);
 	uint64_t random = 3;
@@ -52,7 +52,7 @@ static void compare(struct hf_src *src, const struct hf_bytes *stream)
 }
 
 /* Frees file. */
-static void check_container(const struct hf_box *box, struct hf_bytes *file, const struct hf_bytes *stream)
+static void check_container(const struct hf_box *box, struct hf_walk_bytes *file, const struct hf_walk_bytes *stream)
 {
 	struct hf_build build = {.dirfd = dirfd_of_index};
 	struct hf_diag diag = {0};
@@ -74,14 +74,14 @@ static void check_container(const struct hf_box *box, struct hf_bytes *file, con
 	hf_index_close(index);
 	hf_src_free(base);
 	hf_bytes_free(file);
-	*file = (struct hf_bytes){0};
+	*file = (struct hf_walk_bytes){0};
 }
 
 /* The decompressed capture of the test data. */
-static struct hf_bytes load_stream(void)
+static struct hf_walk_bytes load_stream(void)
 {
 	const char *data = getenv("HARTFS_DATA");
-	struct hf_bytes gz = hf_bytes_load(data ? data : "tests/data", "archive/boot/rv-sys.stf.gz"), stream = {0};
+	struct hf_walk_bytes gz = hf_bytes_load(data ? data : "tests/data", "archive/boot/rv-sys.stf.gz"), stream = {0};
 	struct hf_walk walk;
 
 	hf_walk_memory(&walk, &hf_box_gzip, gz.p, gz.n);
@@ -94,7 +94,7 @@ static struct hf_bytes load_stream(void)
 
 int main(void)
 {
-	struct hf_bytes stream = load_stream(), file = {0};
+	struct hf_walk_bytes stream = load_stream(), file = {0};
 
 	CHECK(mkdtemp(dir));
 	atexit(clean_up);

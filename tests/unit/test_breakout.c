@@ -296,7 +296,7 @@ static int open_terminal(void)
 
 static void prepare_files(void)
 {
-	struct hf_bytes stf = hf_fst_stf(3000, 1, false);
+	struct hf_walk_bytes stf = hf_fst_stf(3000, 1, false);
 
 	hf_fst_begin(&w.t);
 	hf_fst_write(&w.t, "capture.stf", stf.p, stf.n);

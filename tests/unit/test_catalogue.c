@@ -46,7 +46,7 @@ static struct hf_catalogue_entry make_entry(uint64_t i, struct hf_index_hart har
 	struct hf_catalogue_entry entry = {
 		.stamp = {.size = i * 10, .ino = i + 5, .mtime_ns = (int64_t)i - 1, .ctime_ns = INT64_MIN + (int64_t)i},
 		.kind = HF_CATALOGUE_PLAIN + i % 3,
-		.original = -1,
+		.known.original = -1,
 	};
 
 	if (entry.kind >= HF_CATALOGUE_CAPTURE) {
@@ -55,25 +55,25 @@ static struct hf_catalogue_entry make_entry(uint64_t i, struct hf_index_hart har
 	}
 	if (entry.kind != HF_CATALOGUE_INDEXED)
 		return entry;
-	entry.print[0] = UINT64_MAX - i;
-	entry.print[1] = i;
+	entry.known.print[0] = UINT64_MAX - i;
+	entry.known.print[1] = i;
 	entry.beside = i % 2 ? UINT64_MAX - 7 * i : 0;
-	entry.info_size = 300 + i;
-	entry.errors_size = i % 5;
-	entry.problems = i % 7;
-	entry.stream_size = HF_NOWHERE;
+	entry.known.text_size[HF_TEXT_INFO] = 300 + i;
+	entry.known.text_size[HF_TEXT_ERRORS] = i % 5;
+	entry.known.problems = i % 7;
+	entry.known.stream_size = HF_NOWHERE;
 	if (i % 4 == 0) {
-		entry.undecoded = (struct hf_diag){
+		entry.known.undecoded = (struct hf_diag){
 			.code = HF_ERR_TRUNCATED, .space = HF_SPACE_FILE, .offset = HF_NOWHERE, .detail = i};
 		return entry;
 	}
-	entry.stream = t.codec;
-	entry.stream_size = i << 20;
-	entry.original = i % 2 ? 1 : -1;
-	snprintf(entry.version, sizeof entry.version, "1.%u", (unsigned)i % 10);
-	entry.arch = HF_ARCH_ARM;
-	entry.isa = HF_ISA_A64;
-	entry.xlen = 64;
+	entry.known.codec = t.codec;
+	entry.known.stream_size = i << 20;
+	entry.known.original = i % 2 ? 1 : -1;
+	snprintf(entry.known.version, sizeof entry.known.version, "1.%u", (unsigned)i % 10);
+	entry.known.arch = HF_ARCH_ARM;
+	entry.known.isa = HF_ISA_A64;
+	entry.known.xlen = 64;
 	entry.hart_count = 1 + i % 3;
 	entry.hart = hart;
 	entry.size = size;
@@ -121,18 +121,18 @@ static bool found(struct hf_catalogue *cat, uint64_t i)
 	}
 	CHECK(memcmp(&got.stamp, &want.stamp, sizeof want.stamp) == 0);
 	CHECK_EQ(got.kind, want.kind);
-	CHECK(got.box == want.box && got.codec == want.codec && got.stream == want.stream);
-	CHECK(memcmp(got.print, want.print, sizeof want.print) == 0);
+	CHECK(got.box == want.box && got.codec == want.codec && got.known.codec == want.known.codec);
+	CHECK(memcmp(got.known.print, want.known.print, sizeof want.known.print) == 0);
 	CHECK_EQ(got.beside, want.beside);
-	CHECK_EQ(got.stream_size, want.stream_size);
-	CHECK_EQ(got.info_size, want.info_size);
-	CHECK_EQ(got.errors_size, want.errors_size);
-	CHECK_EQ(got.problems, want.problems);
-	CHECK_STR(got.version, want.version);
-	CHECK(got.arch == want.arch && got.isa == want.isa && got.xlen == want.xlen);
-	CHECK_EQ(got.original, want.original);
-	CHECK(got.undecoded.code == want.undecoded.code && got.undecoded.offset == want.undecoded.offset &&
-	      got.undecoded.detail == want.undecoded.detail && got.undecoded.space == want.undecoded.space);
+	CHECK_EQ(got.known.stream_size, want.known.stream_size);
+	CHECK_EQ(got.known.text_size[HF_TEXT_INFO], want.known.text_size[HF_TEXT_INFO]);
+	CHECK_EQ(got.known.text_size[HF_TEXT_ERRORS], want.known.text_size[HF_TEXT_ERRORS]);
+	CHECK_EQ(got.known.problems, want.known.problems);
+	CHECK_STR(got.known.version, want.known.version);
+	CHECK(got.known.arch == want.known.arch && got.known.isa == want.known.isa && got.known.xlen == want.known.xlen);
+	CHECK_EQ(got.known.original, want.known.original);
+	CHECK(got.known.undecoded.code == want.known.undecoded.code && got.known.undecoded.offset == want.known.undecoded.offset &&
+	      got.known.undecoded.detail == want.known.undecoded.detail && got.known.undecoded.space == want.known.undecoded.space);
 	CHECK_EQ(got.hart_count, want.hart_count);
 	for (size_t k = 0; k < want.hart_count; k++) {
 		CHECK(got.hart[k].id == hart[k].id && got.hart[k].insns == hart[k].insns &&
@@ -312,14 +312,14 @@ static void survive(uint64_t n)
 static void test_damaged(void)
 {
 	enum { N = 200 };
-	struct hf_bytes good, bad;
+	struct hf_walk_bytes good, bad;
 	char name[256];
 
 	make(N);
 	name_of(name);
 	good = hf_bytes_load(t.dir, name);
 	for (size_t at = 0; at < good.n; at += at < 200 ? 1 : 997) {
-		bad = (struct hf_bytes){0};
+		bad = (struct hf_walk_bytes){0};
 		hf_bytes_add(&bad, good.p, good.n);
 		bad.p[at] ^= 0x55;
 		/* Foreign: stays. */
@@ -334,7 +334,7 @@ static void test_damaged(void)
 		survive(N);
 	}
 	/* The user version, with the right checksum: of the future. */
-	bad = (struct hf_bytes){0};
+	bad = (struct hf_walk_bytes){0};
 	hf_bytes_add(&bad, good.p, good.n);
 	bad.p[63]++;
 	hf_vfs_seal(bad.p, 0);
@@ -377,7 +377,7 @@ static void test_foreign(void)
 	for (int i = 0; i < 2; i++) {
 		const char *in_the_way = i ? part : name;
 		struct hf_catalogue *cat;
-		struct hf_bytes now;
+		struct hf_walk_bytes now;
 
 		store(in_the_way, text, sizeof text);
 		cat = open_cat();
@@ -433,7 +433,7 @@ static void test_hostile(void)
 		"UPDATE meta SET complete = 0", "UPDATE meta SET path = 'x'", "UPDATE meta SET inode = -1",
 		"UPDATE meta SET views = ''", "DELETE FROM meta", "DELETE FROM file",
 	};
-	struct hf_bytes good;
+	struct hf_walk_bytes good;
 	char name[256];
 
 	make(30);
@@ -466,8 +466,8 @@ static void test_hostile(void)
 				continue;
 			CHECK(got.kind >= HF_CATALOGUE_PLAIN && got.kind <= HF_CATALOGUE_INDEXED);
 			CHECK(got.kind == HF_CATALOGUE_PLAIN || got.codec);
-			CHECK(got.original >= -1 && got.original < 3);
-			CHECK(got.undecoded.code <= 0 && hf_err_name(got.undecoded.code));
+			CHECK(got.known.original >= -1 && got.known.original < 3);
+			CHECK(got.known.undecoded.code <= 0 && hf_err_name(got.known.undecoded.code));
 			hf_catalogue_clear(&got);
 		}
 		hf_catalogue_close(cat);

@@ -15,7 +15,7 @@ struct golden {
 
 static struct golden load_golden(const char *name)
 {
-	struct hf_bytes text = hf_stft_text(name);
+	struct hf_walk_bytes text = hf_stft_text(name);
 	struct golden g = {.pc = malloc(text.n * sizeof *g.pc)};
 
 	CHECK(g.pc);
@@ -78,7 +78,7 @@ struct trap {
 static size_t load_traps(const char *program, struct trap **ret_traps)
 {
 	char name[256];
-	struct hf_bytes text;
+	struct hf_walk_bytes text;
 	size_t n = 0, lines = 0;
 
 	snprintf(name, sizeof name, "%s/etrace/%s/expected_traps.csv", hf_stft_corpus(), program);

@@ -27,7 +27,7 @@ static void split_digits(const char *digits, struct access *a)
 static size_t load_accesses(const char *program, struct access **ret)
 {
 	char name[256];
-	struct hf_bytes text;
+	struct hf_walk_bytes text;
 	size_t n = 0, lines = 0;
 
 	snprintf(name, sizeof name, "etrace/%s/accesses.csv", program);
@@ -75,7 +75,7 @@ static void check_stream(const char *program, const char *config, bool no_addres
 	struct hf_etrace_data_state state = {0};
 	struct access *want;
 	char name[256];
-	struct hf_bytes file;
+	struct hf_walk_bytes file;
 	size_t n = load_accesses(program, &want), i = 0, seen = 0;
 	uint32_t modes = 0;
 
@@ -146,7 +146,7 @@ static void write_stream(const char *program, const char *config, uint32_t modes
 	struct hf_etrace_data_state state = {.address_known = 0xff, .data_known = 0xff}; /* of all sizes 0 */
 	struct access *list;
 	char name[256];
-	struct hf_bytes file;
+	struct hf_walk_bytes file;
 	size_t n = load_accesses(program, &list), at = 0, payloads = 0;
 	uint8_t made[1 + HF_ETRACE_PAYLOAD_MAX];
 

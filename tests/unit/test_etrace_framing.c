@@ -84,7 +84,7 @@ static void test_samples(void)
 		{"esp32_index16.bin", HF_ETRACE_FRAMING_ESP32, 0, 0, 0},
 	};
 	struct hf_etrace_params p = transport(HF_ETRACE_FRAMING_RAW, 0, 0, 0);
-	struct hf_bytes raw = hf_stft_load("etrace/corner/strict_basic/packets.te_inst_raw");
+	struct hf_walk_bytes raw = hf_stft_load("etrace/corner/strict_basic/packets.te_inst_raw");
 	uint64_t losses;
 	size_t n = all(&p, raw.p, raw.n, want, MOST, &losses);
 
@@ -92,7 +92,7 @@ static void test_samples(void)
 	CHECK_EQ(losses, 0);
 	for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
 		char name[256];
-		struct hf_bytes file;
+		struct hf_walk_bytes file;
 
 		snprintf(name, sizeof name, "etrace/framing/%s", samples[i].name);
 		file = hf_stft_load(name);
@@ -124,7 +124,7 @@ static void test_entering(void)
 {
 	static struct hf_etrace_message whole[3000], have[3000];
 	struct hf_etrace_params p = transport(HF_ETRACE_FRAMING_ENCAP, 8, 2, 0);
-	struct hf_bytes file = hf_stft_load("etrace/framing/encap_2hart_sync.bin");
+	struct hf_walk_bytes file = hf_stft_load("etrace/framing/encap_2hart_sync.bin");
 	uint64_t losses;
 	size_t n = all(&p, file.p, file.n, whole, 3000, &losses);
 

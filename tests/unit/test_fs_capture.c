@@ -12,7 +12,7 @@ static struct hf_fst t;
 
 static void write_stf(const char *path, size_t insns, uint64_t seed)
 {
-	struct hf_bytes stf = hf_fst_stf(insns, seed, false);
+	struct hf_walk_bytes stf = hf_fst_stf(insns, seed, false);
 
 	hf_fst_write(&t, path, stf.p, stf.n);
 	hf_bytes_free(&stf);
@@ -31,7 +31,7 @@ static unsigned count(const char *text, const char *what)
 static void test_recognised(void)
 {
 	static const char *const path[] = {"plain", "gz.txt", "xz", "zst", "zstf.xz", "lzma"};
-	struct hf_bytes stf = hf_fst_stf(3000, 1, false), packed[6] = {0};
+	struct hf_walk_bytes stf = hf_fst_stf(3000, 1, false), packed[6] = {0};
 
 	hf_fst_begin(&t);
 	hf_bytes_add(&packed[0], stf.p, stf.n);
@@ -45,7 +45,7 @@ static void test_recognised(void)
 	hf_fst_open(&t, NULL);
 	for (size_t i = 0; i < 6; i++) {
 		char name[64];
-		struct hf_bytes source;
+		struct hf_walk_bytes source;
 
 		/* No suffix stands for a format here but ".xz", whose dot is turned. */
 		snprintf(name, sizeof name, i == 4 ? "zstf@xz/source.stf" : "%s@stf/source.stf", path[i]);
@@ -61,7 +61,7 @@ static void test_recognised(void)
 
 static void test_contents(void)
 {
-	struct hf_bytes stf = hf_fst_stf(400, 3, false), many = hf_fst_stf(400, 3, true), trace;
+	struct hf_walk_bytes stf = hf_fst_stf(400, 3, false), many = hf_fst_stf(400, 3, true), trace;
 	char *info, *errors, *got;
 
 	hf_fst_begin(&t);
@@ -185,7 +185,7 @@ static void test_claims(void)
 /* Damaged ones beside good ones: each has its errors, and what stands before the damage is served. */
 static void test_damaged(void)
 {
-	struct hf_bytes stf = hf_fst_stf(2000, 5, false), gz = {0}, part;
+	struct hf_walk_bytes stf = hf_fst_stf(2000, 5, false), gz = {0}, part;
 	char *info, *errors;
 
 	hf_fst_begin(&t);
@@ -254,7 +254,7 @@ static void invalidate(void *ctx, uint64_t ino)
 static void test_changed(void)
 {
 	struct hf_fs_options options = {.invalidate = invalidate};
-	struct hf_bytes first, second;
+	struct hf_walk_bytes first, second;
 	struct hf_file *listing, *source, *cold;
 	struct hf_attr attr;
 	char *got;
@@ -400,7 +400,7 @@ static void test_index_lost(void)
 /* Bytes that are not as promised are not served, and the index is built anew; not for ever. */
 static void test_distrust(void)
 {
-	struct hf_bytes first, again;
+	struct hf_walk_bytes first, again;
 	struct hf_capture *capture;
 	char *errors;
 	struct stat st;

@@ -8,7 +8,7 @@ static struct hf_fst t;
 
 static void write_capture(const char *path)
 {
-	struct hf_bytes stf = hf_fst_stf(100, 3, false);
+	struct hf_walk_bytes stf = hf_fst_stf(100, 3, false);
 
 	hf_fst_write(&t, path, stf.p, stf.n);
 	hf_bytes_free(&stf);
@@ -150,7 +150,7 @@ static void check_prometheus(char *text)
 
 static void test_metrics(void)
 {
-	struct hf_bytes listing;
+	struct hf_walk_bytes listing;
 	char *text;
 
 	hf_fst_begin(&t);

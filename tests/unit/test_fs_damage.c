@@ -20,7 +20,7 @@ enum { FILES_MAX = 64, VIEWS_MAX = 64 };
 
 struct index_file {
 	char name[256];
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 	ino_t ino;        /* as it was put there last */
 	struct timespec mtime;
 };
@@ -30,7 +30,7 @@ static struct index_file files[FILES_MAX];
 static size_t file_count;
 static struct {
 	char path[128];
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 } views[VIEWS_MAX];
 static size_t view_count;
 static uint64_t seed;
@@ -56,7 +56,7 @@ static void open_fs(void)
 
 /* ---- reading ---- */
 
-static int read_text(struct hf_file *file, size_t size, struct hf_bytes *bytes)
+static int read_text(struct hf_file *file, size_t size, struct hf_walk_bytes *bytes)
 {
 	uint8_t *buf = malloc(size + 100);
 	size_t n = 0;
@@ -70,7 +70,7 @@ static int read_text(struct hf_file *file, size_t size, struct hf_bytes *bytes)
 }
 
 /* A file as a program reads it: looked up, opened, read to its end. An error, or its bytes, as many as its size. */
-static int read_once(const char *path, struct hf_bytes *ret_bytes)
+static int read_once(const char *path, struct hf_walk_bytes *ret_bytes)
 {
 	struct hf_file *file;
 	struct hf_attr attr;
@@ -78,7 +78,7 @@ static int read_once(const char *path, struct hf_bytes *ret_bytes)
 	bool keep;
 	int err = hf_fs_resolve(t.fs, path, &ino);
 
-	*ret_bytes = (struct hf_bytes){0};
+	*ret_bytes = (struct hf_walk_bytes){0};
 	if (err)
 		return err;
 	err = hf_fs_getattr(t.fs, ino, &attr);
@@ -101,7 +101,7 @@ static int read_once(const char *path, struct hf_bytes *ret_bytes)
 static void check_view(size_t i, bool forged)
 {
 	const bool told = strstr(views[i].path, "errors.txt") || strstr(views[i].path, "program.elf");
-	struct hf_bytes got;
+	struct hf_walk_bytes got;
 	int tries = 0, err;
 
 	while ((err = read_once(views[i].path, &got)) != 0) {
@@ -125,7 +125,7 @@ static void check_view(size_t i, bool forged)
 
 static void check_all(bool forged)
 {
-	struct hf_bytes info;
+	struct hf_walk_bytes info;
 
 	for (size_t i = 0; i < view_count; i++)
 		check_view(i, forged);
@@ -252,7 +252,7 @@ static void seal(uint8_t *bytes, size_t n)
 /* In the file itself, so that who has it open meets it too. */
 static void change(const struct index_file *file, enum way way, size_t header_byte)
 {
-	struct hf_bytes bytes = {0};
+	struct hf_walk_bytes bytes = {0};
 	size_t at = way == HEADER ? header_byte : below((uint32_t)file->bytes.n);
 
 	hf_bytes_add(&bytes, file->bytes.p, file->bytes.n);
@@ -415,7 +415,7 @@ static void try_case(size_t i, enum way way, size_t header_byte, bool mounted)
 
 static void begin(void)
 {
-	struct hf_bytes stf = hf_fst_stf(4000, 7, false), gz = {0};
+	struct hf_walk_bytes stf = hf_fst_stf(4000, 7, false), gz = {0};
 
 	hf_fst_begin(&t);
 	hf_fst_write(&t, "x.stf", stf.p, stf.n);

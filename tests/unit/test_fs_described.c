@@ -40,11 +40,11 @@ static void open_fs(void)
 }
 
 /* Bytes of the format. */
-static struct hf_bytes toy(uint64_t seed, unsigned harts, bool header)
+static struct hf_walk_bytes toy(uint64_t seed, unsigned harts, bool header)
 {
 	struct hf_toy_header head = {.magic = "HFTOY1", .flags = HF_STREAM_HARTS | (harts > 1 ? HF_STREAM_MANY : 0)};
 	struct hf_toy_record records[RECORDS];
-	struct hf_bytes bytes = {0};
+	struct hf_walk_bytes bytes = {0};
 
 	head.magic[6] = '\n';
 	hf_toy_fill(records, RECORDS, harts, seed);
@@ -56,7 +56,7 @@ static struct hf_bytes toy(uint64_t seed, unsigned harts, bool header)
 
 static void write_toy(const char *path, uint64_t seed, bool header)
 {
-	struct hf_bytes bytes = toy(seed, 2, header);
+	struct hf_walk_bytes bytes = toy(seed, 2, header);
 
 	hf_fst_write(&t, path, bytes.p, bytes.n);
 	hf_bytes_free(&bytes);
@@ -83,7 +83,7 @@ static void check_list(const char *path, const char *names)
 
 static void check_same(const char *a, const char *b)
 {
-	struct hf_bytes x = hf_fst_read(&t, a, 4000), y = hf_fst_read(&t, b, 777);
+	struct hf_walk_bytes x = hf_fst_read(&t, a, 4000), y = hf_fst_read(&t, b, 777);
 
 	CHECK_EQ(x.n, y.n);
 	CHECK(memcmp(x.p, y.p, x.n) == 0);
@@ -301,7 +301,7 @@ static void copy(const char *from, const char *to)
 
 	for (size_t i = 0; i < 3; i++) {
 		char source[256], target[256];
-		struct hf_bytes bytes;
+		struct hf_walk_bytes bytes;
 
 		snprintf(source, sizeof source, "%s/%s", from, name[i]);
 		snprintf(target, sizeof target, "%s/%s", to, name[i]);
@@ -371,7 +371,7 @@ static void test_no_program(void)
 {
 	const struct hf_toy_header header = {.magic = "HFTOY1\n", .flags = HF_STREAM_HARTS};
 	const struct hf_toy_record record = {.kind = HF_TOY_ATTEMPT};
-	struct hf_bytes bytes = {0};
+	struct hf_walk_bytes bytes = {0};
 
 	hf_fst_begin(&t);
 	hf_bytes_add(&bytes, &header, sizeof header);
@@ -460,7 +460,7 @@ static void test_forged(void)
 	const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
 	struct hf_capture *capture;
 	struct hf_open *held;
-	struct hf_bytes forged;
+	struct hf_walk_bytes forged;
 	struct hf_attr attr;
 	bool shown = false;
 	int fd;
@@ -523,7 +523,7 @@ static void test_quoted(void)
 /* More directories than anybody looks at: then nobody may read the views. */
 static void test_scattered(void)
 {
-	struct hf_bytes text = {0};
+	struct hf_walk_bytes text = {0};
 	struct hf_members *members;
 	struct hf_access access;
 	char line[64];

@@ -99,7 +99,7 @@ static bool is_well(void)
 
 static const char *const views[] = {"hart0/listing.txt", "source.stf", "records.txt"};
 enum { VIEWS = 3, CAPTURES = 3, INSNS = 20000 };
-static struct hf_bytes truth[CAPTURES][VIEWS];
+static struct hf_walk_bytes truth[CAPTURES][VIEWS];
 
 static void path_of(int capture, int view, char path[64])
 {
@@ -113,7 +113,7 @@ static void begin(void)
 	write_error = read_error = 0;
 	writes_left = 0;
 	for (int i = 0; i < CAPTURES; i++) {
-		struct hf_bytes stf = hf_fst_stf(INSNS, (uint64_t)i + 1, false);
+		struct hf_walk_bytes stf = hf_fst_stf(INSNS, (uint64_t)i + 1, false);
 		char name[32];
 
 		snprintf(name, sizeof name, "c%d.stf", i);
@@ -147,7 +147,7 @@ static void check_all(void)
 {
 	for (int i = 0; i < CAPTURES; i++)
 		for (int k = 0; k < VIEWS; k++) {
-			struct hf_bytes got;
+			struct hf_walk_bytes got;
 			char path[64];
 
 			path_of(i, k, path);

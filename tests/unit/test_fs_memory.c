@@ -15,7 +15,7 @@ static struct hf_fst t;
 
 static void write_stf(const char *path, size_t insns, uint64_t seed)
 {
-	struct hf_bytes stf = hf_fst_stf(insns, seed, false);
+	struct hf_walk_bytes stf = hf_fst_stf(insns, seed, false);
 
 	hf_fst_write(&t, path, stf.p, stf.n);
 	hf_bytes_free(&stf);
@@ -66,7 +66,7 @@ static char *list_all(void)
 
 static void make_archive(void)
 {
-	struct hf_bytes two = hf_fst_stf(300, 2, true);
+	struct hf_walk_bytes two = hf_fst_stf(300, 2, true);
 
 	hf_fst_begin(&t);
 	write_stf("x.stf", 200, 1);
@@ -114,7 +114,7 @@ static void change_catalogue(const char *sql)
 static void test_recalled(void)
 {
 	char *first, *second, *info;
-	struct hf_bytes listing, again;
+	struct hf_walk_bytes listing, again;
 
 	make_archive();
 	first = list_all();
@@ -212,7 +212,7 @@ static void test_index_gone(void)
 {
 	static const char *const end[] = {".hfi", ".hfv"};
 	struct hf_fs_options options = {.archive_path = "/the/archive", .no_index = true};
-	struct hf_bytes listing, again;
+	struct hf_walk_bytes listing, again;
 	struct hf_attr attr;
 	struct hf_file *file;
 	struct hf_diag diag;

@@ -42,7 +42,7 @@ static void await(struct request *rq)
 }
 
 /* Compares what came with whole[offset..), and lets it go. */
-static void check_bytes(struct request *rq, const struct hf_bytes *whole)
+static void check_bytes(struct request *rq, const struct hf_walk_bytes *whole)
 {
 	uint64_t at = rq->read.offset, end = at + rq->read.size;
 
@@ -61,7 +61,7 @@ static void check_bytes(struct request *rq, const struct hf_bytes *whole)
 
 static void begin(size_t insns, const struct hf_fs_options *options)
 {
-	struct hf_bytes stf = hf_fst_stf(insns, 7, false), gz = {0};
+	struct hf_walk_bytes stf = hf_fst_stf(insns, 7, false), gz = {0};
 
 	hf_fst_begin(&t);
 	hf_pack_gzip(&gz, stf.p, stf.n, 1, 0);
@@ -76,7 +76,7 @@ static void begin(size_t insns, const struct hf_fs_options *options)
 static void test_outstanding(const char *path)
 {
 	enum { COUNT = 200 };
-	struct hf_bytes whole = hf_fst_read(&t, path, 1 << 20);
+	struct hf_walk_bytes whole = hf_fst_read(&t, path, 1 << 20);
 	struct hf_file *file = hf_fst_open_file(&t, path);
 	struct request *rq = calloc(COUNT, sizeof *rq);
 	uint64_t seed = 1;
@@ -96,7 +96,7 @@ static void test_outstanding(const char *path)
 struct reader {
 	pthread_t thread;
 	const char *path;
-	const struct hf_bytes *whole;
+	const struct hf_walk_bytes *whole;
 	uint64_t seed;
 	int way;
 };
@@ -106,7 +106,7 @@ static void *read_all(void *arg)
 {
 	struct reader *reader = arg;
 	struct hf_file *file = hf_fst_open_file(&t, reader->path);
-	const struct hf_bytes *whole = reader->whole;
+	const struct hf_walk_bytes *whole = reader->whole;
 	uint64_t step = 1 + hf_rand_next(&reader->seed) % 300000;
 	struct request rq;
 
@@ -126,7 +126,7 @@ static void *read_all(void *arg)
 static void test_parallel(void)
 {
 	static const char *const paths[] = {"x@stf@gz/hart0/listing.txt", "x@stf@gz/source.stf", "plain"};
-	struct hf_bytes whole[3];
+	struct hf_walk_bytes whole[3];
 	struct reader reader[9];
 
 	for (int i = 0; i < 3; i++)
@@ -146,7 +146,7 @@ static void test_parallel(void)
 static void test_cancel(void)
 {
 	enum { COUNT = 64 };
-	struct hf_bytes whole = hf_fst_read(&t, "x@stf@gz/hart0/listing.txt", 1 << 20);
+	struct hf_walk_bytes whole = hf_fst_read(&t, "x@stf@gz/hart0/listing.txt", 1 << 20);
 	struct request *rq = calloc(COUNT, sizeof *rq);
 	unsigned cancelled = 0;
 
@@ -179,7 +179,7 @@ static void test_cancel(void)
 /* At any moment of a read, that in which its bytes are handed out included. */
 static void test_cancel_late(void)
 {
-	struct hf_bytes whole = hf_fst_read(&t, "x@stf@gz/hart0/listing.txt", 1 << 20);
+	struct hf_walk_bytes whole = hf_fst_read(&t, "x@stf@gz/hart0/listing.txt", 1 << 20);
 	struct hf_file *file = hf_fst_open_file(&t, "x@stf@gz/hart0/listing.txt");
 	uint64_t seed = 7;
 
@@ -206,7 +206,7 @@ static void test_edges(void)
 					    "x@stf@gz/info.json", "x@stf@gz/errors.txt"};
 
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-		struct hf_bytes whole = hf_fst_read(&t, paths[i], 1 << 20);
+		struct hf_walk_bytes whole = hf_fst_read(&t, paths[i], 1 << 20);
 		struct hf_file *file = hf_fst_open_file(&t, paths[i]);
 		const uint64_t offsets[] = {0, whole.n ? whole.n - 1 : 0, whole.n, whole.n + 1, UINT64_MAX >> 1};
 		struct request rq;

@@ -31,7 +31,7 @@ static void give_descriptors(void)
 
 static void write_stf(const char *path, size_t insns, uint64_t seed)
 {
-	struct hf_bytes stf = hf_fst_stf(insns, seed, false);
+	struct hf_walk_bytes stf = hf_fst_stf(insns, seed, false);
 
 	hf_fst_write(&t, path, stf.p, stf.n);
 	hf_bytes_free(&stf);

@@ -43,7 +43,7 @@ static void write_loop(void)
 
 static void write_captures(void)
 {
-	struct hf_bytes one = hf_fst_stf(20000, 1, false), two = hf_fst_stf(60000, 2, false), packed = {0};
+	struct hf_walk_bytes one = hf_fst_stf(20000, 1, false), two = hf_fst_stf(60000, 2, false), packed = {0};
 
 	hf_pack_gzip(&packed, two.p, two.n, 1, 0);
 	hf_fst_write(&t, "one.stf", one.p, one.n);
@@ -97,7 +97,7 @@ static unsigned index_all(const char *capture, bool verify)
 }
 
 /* Reads what it can; the bytes are those of whole, or there is an error. */
-static int read_some(unsigned questions, const char *path, const struct hf_bytes *whole)
+static int read_some(unsigned questions, const char *path, const struct hf_walk_bytes *whole)
 {
 	struct budget budget = {.left = questions};
 	struct hf_stop stop = {.wanted = is_used_up, .ctx = &budget};
@@ -128,7 +128,7 @@ static int read_some(unsigned questions, const char *path, const struct hf_bytes
 
 int main(void)
 {
-	struct hf_bytes whole[COUNT];
+	struct hf_walk_bytes whole[COUNT];
 
 	hf_fst_begin(&t);
 	write_captures();

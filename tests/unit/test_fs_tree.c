@@ -12,7 +12,7 @@ static struct hf_fst t;
 
 static void write_stf(const char *path, uint64_t seed)
 {
-	struct hf_bytes stf = hf_fst_stf(50, seed, false);
+	struct hf_walk_bytes stf = hf_fst_stf(50, seed, false);
 
 	hf_fst_write(&t, path, stf.p, stf.n);
 	hf_bytes_free(&stf);
@@ -20,7 +20,7 @@ static void write_stf(const char *path, uint64_t seed)
 
 static void write_gz(const char *path, uint64_t seed)
 {
-	struct hf_bytes stf = hf_fst_stf(500, seed, false), gz = {0};
+	struct hf_walk_bytes stf = hf_fst_stf(500, seed, false), gz = {0};
 
 	hf_pack_gzip(&gz, stf.p, stf.n, -1, 0);
 	hf_fst_write(&t, path, gz.p, gz.n);

@@ -219,7 +219,7 @@ static void test_fatal(struct hf_ixtest *t)
 /* Other views and parameters, of an index that is there. */
 static void test_views_later(struct hf_ixtest *t)
 {
-	struct hf_bytes once, later;
+	struct hf_walk_bytes once, later;
 
 	hf_ixtest_limit(t, 100);
 	hf_ixtest_capture(t, 3000, 3, HARTS, 7);

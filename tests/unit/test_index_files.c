@@ -36,7 +36,7 @@ static void name_of(struct hf_ixtest *t, const char *end, char name[256])
 	CHECK(found);
 }
 
-static struct hf_bytes load(struct hf_ixtest *t, const char *name)
+static struct hf_walk_bytes load(struct hf_ixtest *t, const char *name)
 {
 	return hf_bytes_load(t->dir, name);
 }
@@ -134,7 +134,7 @@ static int sum_file(struct hf_ixtest *t, bool view, uint64_t *ret_sum)
 /* A bit here and there: found out when it is met, if it matters at all. */
 static void test_flips(struct hf_ixtest *t, const char *name, bool view)
 {
-	struct hf_bytes bytes = load(t, name);
+	struct hf_walk_bytes bytes = load(t, name);
 	uint64_t good, sum;
 
 	CHECK_EQ(sum_file(t, view, &good), 0);
@@ -156,7 +156,7 @@ static void test_flips(struct hf_ixtest *t, const char *name, bool view)
 static void test_cuts(struct hf_ixtest *t, const char *name, bool view)
 {
 	static const uint8_t page[PAGE];
-	struct hf_bytes bytes = load(t, name);
+	struct hf_walk_bytes bytes = load(t, name);
 
 	for (size_t n = 0; n < bytes.n; n += 512) {
 		store(t, name, bytes.p, n);
@@ -175,7 +175,7 @@ static void test_cuts(struct hf_ixtest *t, const char *name, bool view)
 static void test_headers(struct hf_ixtest *t, const char *name, bool view)
 {
 	static const size_t places[] = {0, 16, 18, 19, 20, 60, 63, 68, 71};
-	struct hf_bytes bytes = load(t, name);
+	struct hf_walk_bytes bytes = load(t, name);
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		bytes.p[places[i]] += 1;
@@ -190,7 +190,7 @@ static void test_headers(struct hf_ixtest *t, const char *name, bool view)
 /* Things that have the right name and are no regular file of ours. */
 static void test_kinds(struct hf_ixtest *t, const char *name, bool view)
 {
-	struct hf_bytes bytes = load(t, name);
+	struct hf_walk_bytes bytes = load(t, name);
 
 	CHECK(renameat(t->dirfd, name, t->dirfd, "elsewhere") == 0);
 	CHECK(symlinkat("elsewhere", t->dirfd, name) == 0);
@@ -229,7 +229,7 @@ static void test_owner(struct hf_ixtest *t, const char *name, bool view)
 static void test_mistaken(struct hf_ixtest *t)
 {
 	char index[256], text[256], binary[256];
-	struct hf_bytes a, b;
+	struct hf_walk_bytes a, b;
 
 	name_of(t, ".hfi", index);
 	hf_ixtest_build(t);
@@ -284,7 +284,7 @@ static void test_in_the_way(struct hf_ixtest *t)
 {
 	static const char foreign[] = "somebody's notes";
 	char name[256], part[300], aside[320];
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 
 	hf_ixtest_build(t);
 	name_of(t, ".hfi", name);
@@ -392,7 +392,7 @@ static void hear(void *ctx, const char *name, const char *what)
 static void test_examine(struct hf_ixtest *t)
 {
 	struct heard heard = {.count = 0};
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 	char name[256];
 
 	hf_ixtest_capture(t, 2500, 2, HARTS, 1);

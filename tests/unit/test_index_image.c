@@ -32,7 +32,7 @@ static void test_chunk_sizes(struct hf_ixtest *t)
 /* A build that meets a bad disk keeps what it has, without having come to a checkpoint of its own. */
 static void test_bad_disk(struct hf_ixtest *t)
 {
-	struct hf_bytes want, got;
+	struct hf_walk_bytes want, got;
 	struct hf_src *file = t->build.file, *bad;
 
 	hf_ixtest_build(t);
@@ -98,7 +98,7 @@ static void test_large(struct hf_ixtest *t)
 	const size_t n = 300000;
 	struct hf_toy_header header = {.flags = HF_STREAM_HARTS};
 	struct hf_toy_record *records = calloc(n, sizeof *records);
-	struct hf_bytes all = {0};
+	struct hf_walk_bytes all = {0};
 	struct hf_index *index;
 	struct hf_image *image;
 	const struct hf_index_hart *harts;

@@ -30,9 +30,9 @@ static int look(void *ctx, const struct hf_build_progress *progress)
 	return 0;
 }
 
-static void compare(struct hf_ixtest *t, const struct hf_bytes *want)
+static void compare(struct hf_ixtest *t, const struct hf_walk_bytes *want)
 {
-	struct hf_bytes got = hf_ixtest_dump(t, "");
+	struct hf_walk_bytes got = hf_ixtest_dump(t, "");
 
 	CHECK_EQ(hf_ixtest_count(t, ".part"), 0);
 	CHECK_EQ(got.n, want->n);
@@ -40,7 +40,7 @@ static void compare(struct hf_ixtest *t, const struct hf_bytes *want)
 	hf_bytes_free(&got);
 }
 
-static void build_views_later(struct hf_ixtest *t, const struct hf_bytes *want)
+static void build_views_later(struct hf_ixtest *t, const struct hf_walk_bytes *want)
 {
 	for (size_t i = 0; i < t->key_count; i++) {
 		/* An index without records would be made anew. */
@@ -61,7 +61,7 @@ static void build_views_later(struct hf_ixtest *t, const struct hf_bytes *want)
 static void test_capture(struct hf_ixtest *t)
 {
 	static const unsigned counts[] = {1, 2, 5, 0};
-	struct hf_bytes want;
+	struct hf_walk_bytes want;
 
 	t->build.threads = NULL;
 	hf_ixtest_build(t);

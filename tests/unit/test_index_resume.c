@@ -33,10 +33,10 @@ static int burn(void *ctx, const struct hf_build_progress *progress)
 }
 
 /* By one thread, whoever is interrupted afterwards. */
-static struct hf_bytes reference(struct hf_ixtest *t)
+static struct hf_walk_bytes reference(struct hf_ixtest *t)
 {
 	unsigned (*threads)(void *ctx) = t->build.threads;
-	struct hf_bytes all;
+	struct hf_walk_bytes all;
 
 	t->build.threads = NULL;
 	hf_ixtest_build(t);
@@ -46,9 +46,9 @@ static struct hf_bytes reference(struct hf_ixtest *t)
 	return all;
 }
 
-static void compare(struct hf_ixtest *t, const struct hf_bytes *want)
+static void compare(struct hf_ixtest *t, const struct hf_walk_bytes *want)
 {
-	struct hf_bytes got = hf_ixtest_dump(t, "");
+	struct hf_walk_bytes got = hf_ixtest_dump(t, "");
 
 	CHECK_EQ(hf_ixtest_count(t, ".part"), 0);
 	CHECK_EQ(got.n, want->n);
@@ -102,7 +102,7 @@ static bool run_child(struct hf_ixtest *t, struct fuse fuse, useconds_t kill_aft
 /* Killed again and again after so many checkpoints: it gets there in the end. */
 static void test_kill_at_checkpoints(struct hf_ixtest *t, unsigned step)
 {
-	struct hf_bytes want = reference(t);
+	struct hf_walk_bytes want = reference(t);
 	unsigned rounds = 0;
 
 	t->build.every = 1;
@@ -119,7 +119,7 @@ static void test_kill_at_checkpoints(struct hf_ixtest *t, unsigned step)
 /* Killed at any time, also in the middle of a commit. */
 static void test_kill_at_random(struct hf_ixtest *t, uint64_t seed)
 {
-	struct hf_bytes want = reference(t);
+	struct hf_walk_bytes want = reference(t);
 	useconds_t most = HF_TEST_SANITIZED ? 50000 : 10000;
 
 	t->build.every = 1;
@@ -135,7 +135,7 @@ static void test_kill_at_random(struct hf_ixtest *t, uint64_t seed)
 
 static void test_cancel(struct hf_ixtest *t)
 {
-	struct hf_bytes want = reference(t);
+	struct hf_walk_bytes want = reference(t);
 	unsigned rounds = 0;
 	int err;
 
@@ -162,7 +162,7 @@ static void test_cancel(struct hf_ixtest *t)
 /* Cancelled with some views, gone on with others: all are there in the end, and right. */
 static void test_other_views(struct hf_ixtest *t)
 {
-	struct hf_bytes want = reference(t);
+	struct hf_walk_bytes want = reference(t);
 
 	for (unsigned left = 1; left < 55; left += 9) {
 		struct fuse fuse = {.left = left};
@@ -186,7 +186,7 @@ static void test_other_views(struct hf_ixtest *t)
 /* Only views are missing, and their build is interrupted. */
 static void test_replay(struct hf_ixtest *t)
 {
-	struct hf_bytes want = reference(t);
+	struct hf_walk_bytes want = reference(t);
 	unsigned rounds = 0;
 
 	t->build.views = t->keys + 2;
@@ -207,7 +207,7 @@ static void test_replay(struct hf_ixtest *t)
 static void test_other_limits(struct hf_ixtest *t)
 {
 	struct hf_chunk_limits limits = t->limits;
-	struct hf_bytes want = reference(t);
+	struct hf_walk_bytes want = reference(t);
 	struct fuse fuse = {.left = 10};
 
 	t->limits.insns += 3;
@@ -238,7 +238,7 @@ static int run_inside(void *ctx, const struct hf_build_progress *progress)
 
 static void test_busy(struct hf_ixtest *t)
 {
-	struct hf_bytes want = reference(t);
+	struct hf_walk_bytes want = reference(t);
 
 	t->build.every = 20;
 	t->build.on_progress = run_inside;
@@ -253,7 +253,7 @@ static void test_busy(struct hf_ixtest *t)
 /* No room on the disk, at first and then a little more: an error, nothing torn, and in the end all of it. */
 static void test_full_disk(struct hf_ixtest *t)
 {
-	struct hf_bytes want = reference(t);
+	struct hf_walk_bytes want = reference(t);
 
 	for (rlim_t most = 4096; most < 200000; most += 20480) {
 		pid_t pid = fork();
@@ -322,7 +322,7 @@ static void test_changed(struct hf_ixtest *t)
 /* Two builds of the same capture at the same time, in two processes, again and again. */
 static void test_race(struct hf_ixtest *t)
 {
-	struct hf_bytes want = reference(t);
+	struct hf_walk_bytes want = reference(t);
 
 	for (int round = 0; round < 10; round++) {
 		pid_t pid = fork();

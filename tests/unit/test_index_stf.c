@@ -27,7 +27,7 @@ static int stop(void *ctx, const struct hf_build_progress *progress)
  */
 static void test_resume(struct hf_ixtest *t, unsigned every, bool same_chunks)
 {
-	struct hf_bytes want, got;
+	struct hf_walk_bytes want, got;
 	unsigned rounds = 0, left;
 	int err;
 
@@ -82,7 +82,7 @@ static void test_file(struct hf_ixtest *t, const char *dir, const char *name)
 /* A stream of so many hardware threads with two instructions each: those within the limit are harts of the index. */
 static void test_hart_limit(struct hf_ixtest *t, uint32_t harts)
 {
-	struct hf_bytes stream = {0};
+	struct hf_walk_bytes stream = {0};
 	char path[] = "/tmp/hartfs-harts-XXXXXX";
 	const struct hf_index_hart *list;
 	struct hf_index_problem problem;

@@ -77,11 +77,21 @@ static void test_lists(void)
 	CHECK_EQ(t.fs->kepts.bytes, 0);
 }
 
-/* The texts about two captures; one changes while it is displaced. */
+/* The cache loses what it has of a capture's info.json. */
+static void displace(const char *path)
+{
+	struct hf_facts *facts;
+
+	CHECK_EQ(hf_capture_facts_now(hf_capture_known(t.fs, path), &facts), 0);
+	hf_cache_drop(t.fs->cache, facts->text_owner[HF_TEXT_INFO]);
+	hf_facts_unref(facts);
+}
+
+/* The texts about two captures; one changes while both are displaced. */
 static void test_texts(void)
 {
 	static const char *const paths[] = {"a@stf/info.json", "b@stf/info.json"};
-	struct hf_bytes stf = hf_fst_stf(500, 9, false);
+	struct hf_walk_bytes stf = hf_fst_stf(500, 9, false);
 	struct hf_file *file[2];
 	char *want[2];
 	uint8_t byte;
@@ -99,6 +109,7 @@ static void test_texts(void)
 			CHECK_EQ(hf_fs_read_wait(t.fs, file[i], at, &byte, 1, &n), 0);
 			CHECK_EQ(n, at < sizes[i]);
 			CHECK(!n || byte == (uint8_t)want[i][at]);
+			displace(i ? "b.stf" : "a.stf");
 		}
 	hf_fst_write(&t, "a.stf", stf.p, stf.n);
 	CHECK_EQ(hf_fs_read_wait(t.fs, file[0], 0, &byte, 1, &n), HF_ERR_CHANGED);
@@ -113,7 +124,7 @@ static void test_texts(void)
 
 int main(void)
 {
-	struct hf_bytes stf = hf_fst_stf(100, 1, false);
+	struct hf_walk_bytes stf = hf_fst_stf(100, 1, false);
 	char name[64];
 
 	hf_fst_begin(&t);

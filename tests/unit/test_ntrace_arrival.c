@@ -193,7 +193,7 @@ static void interleave(const struct bytes streams[2], unsigned step, struct byte
 /* CoreSight frames of bytes with these ids. */
 static struct bytes frame(const struct bytes *data, const uint8_t *ids)
 {
-	struct hf_bytes frames = hf_frames(HF_CORESIGHT_ALIGNED, data->at, ids, data->n);
+	struct hf_walk_bytes frames = hf_frames(HF_CORESIGHT_ALIGNED, data->at, ids, data->n);
 	struct bytes b = {.n = 0};
 
 	add(&b, frames.p, frames.n);

@@ -33,9 +33,9 @@ static unsigned number(const char *text, const char *end, const char *key, unsig
 	return *p == 't' ? 1 : (unsigned)strtoul(p, NULL, 0);
 }
 
-static struct hf_bytes load(const char *dir, const char *name)
+static struct hf_walk_bytes load(const char *dir, const char *name)
 {
-	struct hf_bytes raw = hf_bytes_load(dir, name);
+	struct hf_walk_bytes raw = hf_bytes_load(dir, name);
 	struct hf_walk walk;
 
 	if (raw.n < 6 || memcmp(raw.p, "\xfd" "7zXZ", 6) != 0)
@@ -44,13 +44,13 @@ static struct hf_bytes load(const char *dir, const char *name)
 	CHECK_EQ(walk.err, HF_NOTE_END);
 	hf_bytes_free(&raw);
 	raw = walk.out;
-	walk.out = (struct hf_bytes){0};
+	walk.out = (struct hf_walk_bytes){0};
 	hf_walk_free(&walk);
 	return raw;
 }
 
 /* The pcs of the events are those of the text, a line each. */
-static bool equals(const struct hf_ntt_events *events, const struct hf_bytes *pcs)
+static bool equals(const struct hf_ntt_events *events, const struct hf_walk_bytes *pcs)
 {
 	const char *p = (const char *)pcs->p, *end = p + pcs->n;
 
@@ -84,7 +84,7 @@ static unsigned icnt_limit(const struct level *l)
 static void encode(const struct level *l, const struct hf_ntt *t, const struct hf_ntt_events *events, size_t theirs)
 {
 	char params[512];
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 	struct hf_ntt_events again;
 
 	snprintf(params, sizeof params,
@@ -110,9 +110,9 @@ static void encode(const struct level *l, const struct hf_ntt *t, const struct h
  * The specification's simple encoder is a part of the reference encoder: without history both write the same messages,
  * but that it has none for the end.
  */
-static void check_seed(const struct level *l, const struct hf_ntt_events *events, const struct hf_bytes *theirs)
+static void check_seed(const struct level *l, const struct hf_ntt_events *events, const struct hf_walk_bytes *theirs)
 {
-	struct hf_bytes ours = hf_ntt_encode(events, (uint8_t)l->xlen, l->src, "mode=btm,profile=seed");
+	struct hf_walk_bytes ours = hf_ntt_encode(events, (uint8_t)l->xlen, l->src, "mode=btm,profile=seed");
 	const struct hf_ntrace_params params = {.xlen = (uint8_t)l->xlen};
 	struct hf_ntrace_message last;
 
@@ -123,10 +123,10 @@ static void check_seed(const struct level *l, const struct hf_ntt_events *events
 	hf_bytes_free(&ours);
 }
 
-static void check_level(const struct level *l, const char *dir, const struct hf_bytes *elf, const struct hf_bytes *pcs)
+static void check_level(const struct level *l, const char *dir, const struct hf_walk_bytes *elf, const struct hf_walk_bytes *pcs)
 {
 	char text[128];
-	struct hf_bytes bytes = hf_bytes_load(dir, l->file);
+	struct hf_walk_bytes bytes = hf_bytes_load(dir, l->file);
 	struct hf_ntt_events events;
 	struct hf_ntt t;
 
@@ -181,7 +181,7 @@ static void read_level(struct level *l, const char *program, const char *p, cons
 static unsigned check_program(const char *corpus, const char *program)
 {
 	char dir[512];
-	struct hf_bytes manifest, elf, pcs;
+	struct hf_walk_bytes manifest, elf, pcs;
 	const char *p;
 	char name[64];
 	unsigned count = 0, xlen;
@@ -208,7 +208,7 @@ static unsigned check_program(const char *corpus, const char *program)
 }
 
 /* Bytes of the messages of one SRC; idle ones lie between messages. */
-static size_t size_of_source(const struct hf_bytes *bytes, const struct hf_ntrace_params *params, unsigned src)
+static size_t size_of_source(const struct hf_walk_bytes *bytes, const struct hf_ntrace_params *params, unsigned src)
 {
 	struct hf_ntrace_message msg;
 	size_t size = 0;
@@ -229,7 +229,7 @@ static unsigned check_harts(const char *corpus)
 	const struct hf_ntrace_params params = {.xlen = 64, .srcbits = 2, .addr_msb_ext = true};
 	struct level l = {.file = "nex-spec-full.bin", .srcbits = 2, .depth = 8, .xlen = 64, .extended = true,
 			  .timestamps = true, .repeat_branch = true, .repeat_history = true, .sync = 1024};
-	struct hf_bytes bytes, elf;
+	struct hf_walk_bytes bytes, elf;
 	char text[512];
 	struct hf_ntt t;
 

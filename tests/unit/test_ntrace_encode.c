@@ -34,7 +34,7 @@ static const char *owners(const char *view)
 	const struct hf_ntrace_params params = {.xlen = 64};
 	static char text[256];
 	struct hf_ntrace_message msg;
-	struct hf_bytes bytes = hf_ntt_encode(&events, 64, 0, view);
+	struct hf_walk_bytes bytes = hf_ntt_encode(&events, 64, 0, view);
 	size_t used = 0;
 
 	text[0] = '\0';

@@ -26,7 +26,7 @@ static const struct {
 
 static const struct hf_ntrace_params params = {.xlen = 64, .word_bytes = 1};
 
-static void put(struct hf_bytes *b, struct hf_ntrace_message msg)
+static void put(struct hf_walk_bytes *b, struct hf_ntrace_message msg)
 {
 	uint8_t bytes[HF_NTRACE_WRITE_MAX];
 
@@ -34,7 +34,7 @@ static void put(struct hf_bytes *b, struct hf_ntrace_message msg)
 }
 
 /* A session: so many rounds, k times through the loop and more; idle bytes between some. Counts instructions. */
-static void put_session(struct hf_bytes *b, unsigned k, unsigned rounds, unsigned idle, size_t *insns)
+static void put_session(struct hf_walk_bytes *b, unsigned k, unsigned rounds, unsigned idle, size_t *insns)
 {
 	put(b, (struct hf_ntrace_message){.tcode = HF_NTRACE_SYNC, .sync = HF_NTRACE_SYNC_ENABLE, .address = BASE});
 	for (unsigned i = 0; i < rounds; i++, k = (k + 3) % 9) {
@@ -53,7 +53,7 @@ struct mix {
 	uint8_t bytes[MOST], ids[MOST];
 };
 
-static void mix(struct mix *m, const struct hf_bytes *b, size_t from, size_t to, uint8_t id)
+static void mix(struct mix *m, const struct hf_walk_bytes *b, size_t from, size_t to, uint8_t id)
 {
 	CHECK(m->n + (to - from) <= MOST);
 	memcpy(m->bytes + m->n, b->p + from, to - from);
@@ -62,7 +62,7 @@ static void mix(struct mix *m, const struct hf_bytes *b, size_t from, size_t to,
 }
 
 /* Both in turn, in pieces that end anywhere, and padding between some. */
-static void interleave(struct mix *m, const struct hf_bytes streams[2])
+static void interleave(struct mix *m, const struct hf_walk_bytes streams[2])
 {
 	size_t at[2] = {0};
 
@@ -176,10 +176,10 @@ static void check_places(struct box *box, uint32_t hart)
 	hf_ntt_events_free(&e);
 }
 
-static struct hf_bytes records(struct box *box, int end)
+static struct hf_walk_bytes records(struct box *box, int end)
 {
 	struct hf_ntt_events e = all_events(box, HF_HART_RECORDS);
-	struct hf_bytes text = {0};
+	struct hf_walk_bytes text = {0};
 
 	CHECK_EQ(e.err, end);
 	for (size_t i = 0; i < e.n; i++)
@@ -190,9 +190,9 @@ static struct hf_bytes records(struct box *box, int end)
 }
 
 /* Without offsets and ids: what the lines say. */
-static struct hf_bytes bare_lines(const char *text)
+static struct hf_walk_bytes bare_lines(const char *text)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 
 	for (const char *end; *text; text = end + 1) {
 		const char *p = strchr(text, ' '), *id;
@@ -210,7 +210,7 @@ static struct hf_bytes bare_lines(const char *text)
 	return b;
 }
 
-static size_t count(const struct hf_bytes *text, const char *what)
+static size_t count(const struct hf_walk_bytes *text, const char *what)
 {
 	size_t n = 0;
 
@@ -222,9 +222,9 @@ static size_t count(const struct hf_bytes *text, const char *what)
 /* ---- tests ---- */
 
 /* records.txt of a bare stream. */
-static void add_records(struct hf_bytes *text, const struct hf_bytes *stream)
+static void add_records(struct hf_walk_bytes *text, const struct hf_walk_bytes *stream)
 {
-	struct hf_bytes one;
+	struct hf_walk_bytes one;
 	struct box box;
 
 	open_box(&box, "", stream->p, stream->n, stream->n);
@@ -239,7 +239,7 @@ static void add_records(struct hf_bytes *text, const struct hf_bytes *stream)
 static void test_sources(void)
 {
 	static struct mix m;
-	struct hf_bytes streams[2] = {{0}}, want = {0};
+	struct hf_walk_bytes streams[2] = {{0}}, want = {0};
 	size_t insns[2] = {0};
 
 	put_session(&streams[0], 1, 900, 300, &insns[0]);
@@ -250,7 +250,7 @@ static void test_sources(void)
 	hf_bytes_add(&want, "", 1);
 	CHECK(want.n > 8 * HF_RECORDS_PAGE);
 	for (unsigned k = 0; k < LAYOUTS; k++) {
-		struct hf_bytes framed = hf_frames(layouts[k].layout, m.bytes, m.ids, m.n), text, a, b;
+		struct hf_walk_bytes framed = hf_frames(layouts[k].layout, m.bytes, m.ids, m.n), text, a, b;
 		struct box box;
 
 		open_box(&box, layouts[k].values, framed.p, framed.n, framed.n);
@@ -283,7 +283,7 @@ static void test_sources(void)
 /* Idle bytes, and bytes of no message, by the ten thousand: as they are read they have no lines of their own. */
 static void test_runs(void)
 {
-	struct hf_bytes b = {0}, text;
+	struct hf_walk_bytes b = {0}, text;
 	struct box box;
 	size_t insns = 0;
 
@@ -309,7 +309,7 @@ static void test_runs(void)
 /* Of a session that ends in the middle of a message, and the rest of another before the next. */
 static void test_break(void)
 {
-	struct hf_bytes one = {0}, two = {0};
+	struct hf_walk_bytes one = {0}, two = {0};
 	size_t insns = 0;
 
 	put_session(&one, 2, 60, 0, &insns);
@@ -317,7 +317,7 @@ static void test_break(void)
 	for (unsigned k = 0; k < LAYOUTS; k++)
 		for (size_t cut = 150; cut < 190; cut += 3) {
 			static struct mix m;
-			struct hf_bytes framed, text;
+			struct hf_walk_bytes framed, text;
 			struct hf_ntt_events e;
 			struct box box;
 
@@ -354,7 +354,7 @@ static void test_break(void)
 static void test_first_break(void)
 {
 	static struct mix m;
-	struct hf_bytes one = {0}, framed, text;
+	struct hf_walk_bytes one = {0}, framed, text;
 	struct hf_ntt_events e;
 	struct box box;
 	size_t insns = 0;
@@ -381,7 +381,7 @@ static void test_first_break(void)
 static void test_damage(void)
 {
 	static struct mix m;
-	struct hf_bytes streams[2] = {{0}}, framed;
+	struct hf_walk_bytes streams[2] = {{0}}, framed;
 	size_t insns[2] = {0};
 
 	for (unsigned i = 0; i < 2; i++)
@@ -391,7 +391,7 @@ static void test_damage(void)
 	CHECK_EQ(framed.n % 4, 0);
 	for (unsigned word = 1; word <= 4; word *= 2)
 		for (size_t good = framed.n / 2; good < framed.n / 2 + 20; good++) {
-			struct hf_bytes turned = {0}, text;
+			struct hf_walk_bytes turned = {0}, text;
 			struct hf_ntt_events e;
 			char values[64];
 			struct box box;
@@ -418,7 +418,7 @@ static void test_damage(void)
 /* Without frames a trace id names no hart. */
 static void test_no_frames(void)
 {
-	struct hf_bytes one = {0};
+	struct hf_walk_bytes one = {0};
 	size_t insns = 0;
 	struct box box;
 

@@ -154,10 +154,10 @@ static void test_round_trip(void)
 
 /* ---- records.txt ---- */
 
-static struct hf_bytes records(const struct hf_ntt *t, const uint8_t *bytes, size_t n, size_t max)
+static struct hf_walk_bytes records(const struct hf_ntt *t, const uint8_t *bytes, size_t n, size_t max)
 {
 	struct hf_ntt_events events = hf_ntt_decode(t, bytes, n, HF_HART_RECORDS, max);
-	struct hf_bytes text = {0};
+	struct hf_walk_bytes text = {0};
 
 	CHECK_EQ(events.err, HF_NOTE_END);
 	for (size_t i = 0; i < events.n; i++)
@@ -187,7 +187,7 @@ static void test_records(void)
 		"# offset 35: the trace ends inside this message; bytes=2\n";
 	uint8_t bytes[128];
 	size_t n;
-	struct hf_bytes text;
+	struct hf_walk_bytes text;
 	struct hf_ntt t;
 
 	hf_ntt_init(&t, "xlen=64");
@@ -251,7 +251,7 @@ static void check_message(const char *text, const char *end)
 static void test_corpus(const char *corpus)
 {
 	char dir[512];
-	struct hf_bytes json;
+	struct hf_walk_bytes json;
 	unsigned count = 0;
 
 	snprintf(dir, sizeof dir, "%s/ntrace/messages", corpus);

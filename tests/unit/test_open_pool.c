@@ -35,7 +35,7 @@ static void begin(void)
 
 	hf_fst_begin(&t);
 	for (unsigned i = 0; i < MANY; i++) {
-		struct hf_bytes stf = hf_fst_stf(50 + i, i, false);
+		struct hf_walk_bytes stf = hf_fst_stf(50 + i, i, false);
 
 		snprintf(name, sizeof name, "%03u.stf", i);
 		hf_fst_write(&t, name, stf.p, stf.n);

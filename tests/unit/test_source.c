@@ -72,7 +72,7 @@ static void test_file(void)
 
 static void test_reader(void)
 {
-	struct hf_bytes data = hf_pack_noise(10000);
+	struct hf_walk_bytes data = hf_pack_noise(10000);
 	struct hf_src *src, *bad;
 	struct hf_reader r;
 
@@ -99,9 +99,9 @@ static void test_reader(void)
 }
 
 /* A small container of each kind that has everything in it. */
-static struct hf_bytes small_box(const char *name, const struct hf_bytes *data)
+static struct hf_walk_bytes small_box(const char *name, const struct hf_walk_bytes *data)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	const size_t half = data->n / 2;
 
 	if (!strcmp(name, "gzip")) {
@@ -131,7 +131,7 @@ static bool is_general(const struct hf_box *box)
 	return box && strncmp(box->name, "astf-", 5) != 0 && strncmp(box->name, "hex", 3) != 0;
 }
 
-static void test_probe(const struct hf_bytes *data)
+static void test_probe(const struct hf_walk_bytes *data)
 {
 	static const uint8_t zeros[64];
 
@@ -141,7 +141,7 @@ static void test_probe(const struct hf_bytes *data)
 	CHECK(!hf_box_probe(data->p, data->n, data->n));
 	CHECK(!hf_box_by_name("zip"));
 	for (size_t i = 0; is_general(hf_boxes[i]); i++) {
-		struct hf_bytes box = small_box(hf_boxes[i]->name, data);
+		struct hf_walk_bytes box = small_box(hf_boxes[i]->name, data);
 
 		CHECK(hf_box_by_name(hf_boxes[i]->name) == hf_boxes[i]);
 		CHECK(hf_box_probe(box.p, box.n < 64 ? box.n : 64, box.n) == hf_boxes[i]);
@@ -156,7 +156,7 @@ static void test_probe(const struct hf_bytes *data)
 	}
 }
 
-static void test_cuts(const struct hf_box *box, const struct hf_bytes *packed, const struct hf_walk *all)
+static void test_cuts(const struct hf_box *box, const struct hf_walk_bytes *packed, const struct hf_walk *all)
 {
 	unsigned unseen = 0;
 
@@ -178,7 +178,7 @@ static void test_cuts(const struct hf_box *box, const struct hf_bytes *packed, c
 }
 
 /* One bit wrong anywhere: no crash; where everything has a checksum, no wrong byte either. */
-static void test_flips(const struct hf_box *box, const struct hf_bytes *packed, const struct hf_walk *all)
+static void test_flips(const struct hf_box *box, const struct hf_walk_bytes *packed, const struct hf_walk *all)
 {
 	uint8_t *flipped = malloc(packed->n);
 
@@ -201,7 +201,7 @@ static void test_flips(const struct hf_box *box, const struct hf_bytes *packed, 
 }
 
 /* A disk that fails at some place: its error, and the bytes before. */
-static void test_bad_disk(const struct hf_box *box, const struct hf_bytes *packed, const struct hf_walk *all)
+static void test_bad_disk(const struct hf_box *box, const struct hf_walk_bytes *packed, const struct hf_walk *all)
 {
 	struct hf_src *src, *bad;
 
@@ -230,7 +230,7 @@ static void test_bad_disk(const struct hf_box *box, const struct hf_bytes *packe
 }
 
 /* Points as a stored index might give them: refused or followed, but never a crash. */
-static void test_wild_points(const struct hf_box *box, const struct hf_bytes *packed)
+static void test_wild_points(const struct hf_box *box, const struct hf_walk_bytes *packed)
 {
 	static uint8_t window[HF_WINDOW_MAX], buf[5000];
 	struct hf_src *src;
@@ -265,9 +265,9 @@ static void test_wild_points(const struct hf_box *box, const struct hf_bytes *pa
 	hf_src_free(src);
 }
 
-static void test_box(const struct hf_box *box, const struct hf_bytes *data)
+static void test_box(const struct hf_box *box, const struct hf_walk_bytes *data)
 {
-	struct hf_bytes packed = small_box(box->name, data);
+	struct hf_walk_bytes packed = small_box(box->name, data);
 	struct hf_walk all;
 
 	hf_walk_memory(&all, box, packed.p, packed.n);
@@ -290,9 +290,9 @@ static int refuse_point(void *ctx, const struct hf_point *point, const uint8_t *
 	return point->out_offset >= *(const uint64_t *)ctx ? HF_ERR_CANCELLED : 0;
 }
 
-static void test_growing_cancelled(const struct hf_bytes *data)
+static void test_growing_cancelled(const struct hf_walk_bytes *data)
 {
-	struct hf_bytes packed = small_box("zstf", data);
+	struct hf_walk_bytes packed = small_box("zstf", data);
 	uint64_t from = 2000;
 	struct hf_src *src, *growing;
 	struct hf_scan *scan;
@@ -316,7 +316,7 @@ static void test_growing_cancelled(const struct hf_bytes *data)
 
 int main(void)
 {
-	struct hf_bytes data = hf_pack_trace(4000);
+	struct hf_walk_bytes data = hf_pack_trace(4000);
 
 	test_memory();
 	test_file();

@@ -11,7 +11,7 @@
 #define PREFIX 32
 
 /* As ASTF 4.2 has it; format is the low byte of format_cfg. */
-static void put_header(struct hf_bytes *to, uint8_t format)
+static void put_header(struct hf_walk_bytes *to, uint8_t format)
 {
 	uint8_t head[PREFIX] = "ASTF\0\13";
 
@@ -20,7 +20,7 @@ static void put_header(struct hf_bytes *to, uint8_t format)
 	hf_bytes_add(to, head, sizeof head);
 }
 
-static void put_zlib(struct hf_bytes *to, const void *data, size_t n)
+static void put_zlib(struct hf_walk_bytes *to, const void *data, size_t n)
 {
 	uLongf size = compressBound(n);
 	uint8_t *out = malloc(size);
@@ -31,9 +31,9 @@ static void put_zlib(struct hf_bytes *to, const void *data, size_t n)
 }
 
 /* What comes out: the header of a RAW file, and the records. */
-static void check(const struct hf_box *box, const struct hf_bytes *file, const struct hf_bytes *data, size_t n, int err)
+static void check(const struct hf_box *box, const struct hf_walk_bytes *file, const struct hf_walk_bytes *data, size_t n, int err)
 {
-	struct hf_bytes want = {0};
+	struct hf_walk_bytes want = {0};
 	struct hf_walk w;
 
 	CHECK(hf_box_probe(file->p, file->n < 64 ? file->n : 64, file->n) == box);
@@ -48,9 +48,9 @@ static void check(const struct hf_box *box, const struct hf_bytes *file, const s
 	hf_bytes_free(&want);
 }
 
-static void test_storage(const struct hf_bytes *data)
+static void test_storage(const struct hf_walk_bytes *data)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 
 	put_header(&b, 1);
 	hf_pack_xz(&b, data->p, data->n, 4, 0);
@@ -72,10 +72,10 @@ static void test_storage(const struct hf_bytes *data)
 }
 
 /* Two .xz streams with padding between and behind them; the flag says zlib. */
-static void test_streams(const struct hf_bytes *data)
+static void test_streams(const struct hf_walk_bytes *data)
 {
 	const uint8_t padding[8] = {0};
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 
 	put_header(&b, 3);
 	hf_pack_xz(&b, data->p, data->n / 2, 4, 0);
@@ -86,9 +86,9 @@ static void test_streams(const struct hf_bytes *data)
 	hf_bytes_free(&b);
 }
 
-static void test_defects(const struct hf_bytes *data)
+static void test_defects(const struct hf_walk_bytes *data)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	struct hf_walk w;
 
 	put_header(&b, 3);
@@ -123,7 +123,7 @@ static void test_defects(const struct hf_bytes *data)
 
 int main(void)
 {
-	struct hf_bytes large = hf_pack_trace(3u << 20), small = hf_pack_trace(5000), plain = {0};
+	struct hf_walk_bytes large = hf_pack_trace(3u << 20), small = hf_pack_trace(5000), plain = {0};
 
 	test_storage(&large);
 	test_storage(&small);

@@ -7,7 +7,7 @@
 #define MIB ((size_t)1 << 20)
 
 /* Walks packed, which must hold data[n] and end well without notes, and checks everything about it. */
-static struct hf_walk check_good(const struct hf_box *box, const struct hf_bytes *packed, const void *data, size_t n)
+static struct hf_walk check_good(const struct hf_box *box, const struct hf_walk_bytes *packed, const void *data, size_t n)
 {
 	struct hf_walk w;
 
@@ -21,7 +21,7 @@ static struct hf_walk check_good(const struct hf_box *box, const struct hf_bytes
 }
 
 /* The same, when only that matters; frees packed. */
-static void good(const struct hf_box *box, struct hf_bytes *packed, const void *data, size_t n)
+static void good(const struct hf_box *box, struct hf_walk_bytes *packed, const void *data, size_t n)
 {
 	struct hf_walk w = check_good(box, packed, data, n);
 
@@ -31,7 +31,7 @@ static void good(const struct hf_box *box, struct hf_bytes *packed, const void *
 
 /* Walks packed, which must give the first n bytes of data, end with err at file offset at, and have no note but that those
  * from sure on are doubtful, if there are any. */
-static void bad_from(const struct hf_box *box, struct hf_bytes *packed, const void *data, size_t n, int err, uint64_t at,
+static void bad_from(const struct hf_box *box, struct hf_walk_bytes *packed, const void *data, size_t n, int err, uint64_t at,
 		     size_t sure)
 {
 	struct hf_walk w;
@@ -54,13 +54,13 @@ static void bad_from(const struct hf_box *box, struct hf_bytes *packed, const vo
 	hf_bytes_free(packed);
 }
 
-static void bad(const struct hf_box *box, struct hf_bytes *packed, const void *data, size_t n, int err, uint64_t at)
+static void bad(const struct hf_box *box, struct hf_walk_bytes *packed, const void *data, size_t n, int err, uint64_t at)
 {
 	bad_from(box, packed, data, n, err, at, n);
 }
 
 /* Walks packed, which must give data[n], end well and have one note; frees packed. */
-static void noted(const struct hf_box *box, struct hf_bytes *packed, const void *data, size_t n, int note, uint64_t at)
+static void noted(const struct hf_box *box, struct hf_walk_bytes *packed, const void *data, size_t n, int note, uint64_t at)
 {
 	struct hf_walk w;
 
@@ -86,7 +86,7 @@ static size_t count_entries(const struct hf_walk *w)
 }
 
 /* The windows of w without what the blocks do not need: they are enough for all of w, and smaller by the factor. */
-static void check_thin(struct hf_walk *w, const struct hf_bytes *packed, size_t factor)
+static void check_thin(struct hf_walk *w, const struct hf_walk_bytes *packed, size_t factor)
 {
 	struct hf_src *src;
 	size_t whole = 0, thin = 0;
@@ -106,9 +106,9 @@ static void check_thin(struct hf_walk *w, const struct hf_bytes *packed, size_t 
 	hf_src_free(src);
 }
 
-static void test_gzip_thin(const struct hf_bytes *trace, const struct hf_bytes *noise)
+static void test_gzip_thin(const struct hf_walk_bytes *trace, const struct hf_walk_bytes *noise)
 {
-	struct hf_bytes b = {0}, far = {0};
+	struct hf_walk_bytes b = {0}, far = {0};
 	struct hf_walk w;
 
 	for (int level = 1; level <= 9; level += 4) {
@@ -143,10 +143,10 @@ static void test_gzip_thin(const struct hf_bytes *trace, const struct hf_bytes *
 }
 
 /* A file that does not hold what the point says leaves the window alone. */
-static void test_gzip_thin_refused(const struct hf_bytes *trace)
+static void test_gzip_thin_refused(const struct hf_walk_bytes *trace)
 {
 	uint8_t window[HF_WINDOW_MAX];
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	struct hf_point point;
 	struct hf_src *src;
 	struct hf_walk w;
@@ -164,9 +164,9 @@ static void test_gzip_thin_refused(const struct hf_bytes *trace)
 	hf_bytes_free(&b);
 }
 
-static void test_gzip_large(const struct hf_bytes *trace, const struct hf_bytes *noise)
+static void test_gzip_large(const struct hf_walk_bytes *trace, const struct hf_walk_bytes *noise)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	struct hf_walk w;
 
 	hf_pack_gzip(&b, trace->p, trace->n, 6, 8);
@@ -197,7 +197,7 @@ static void test_gzip_large(const struct hf_bytes *trace, const struct hf_bytes 
 /* A thousand to one: single deflate blocks of more than 4 MiB come in pieces. */
 static void test_gzip_bomb(void)
 {
-	struct hf_bytes zeros = {.p = calloc(1, 40 * MIB), .n = 40 * MIB}, b = {0};
+	struct hf_walk_bytes zeros = {.p = calloc(1, 40 * MIB), .n = 40 * MIB}, b = {0};
 	struct hf_walk w;
 
 	CHECK(zeros.p);
@@ -215,9 +215,9 @@ static void test_gzip_bomb(void)
 	hf_bytes_free(&zeros);
 }
 
-static void test_gzip_members(const struct hf_bytes *data)
+static void test_gzip_members(const struct hf_walk_bytes *data)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	size_t at;
 
 	hf_pack_gzip(&b, NULL, 0, 6, 0);
@@ -225,7 +225,7 @@ static void test_gzip_members(const struct hf_bytes *data)
 	for (unsigned flags = 0; flags < 32; flags++)
 		hf_pack_gzip(&b, flags & 1 ? NULL : data->p, flags & 1 ? 0 : 1000, 6, flags & 0x1e);
 	{
-		struct hf_bytes want = {0};
+		struct hf_walk_bytes want = {0};
 
 		for (unsigned i = 0; i < 16; i++)
 			hf_bytes_add(&want, data->p, 1000);
@@ -249,9 +249,9 @@ static void test_gzip_members(const struct hf_bytes *data)
 	noted(&hf_box_gzip, &b, data->p, 5000, HF_ERR_BOX_GARBAGE, at);
 }
 
-static void test_gzip_damage(const struct hf_bytes *data)
+static void test_gzip_damage(const struct hf_walk_bytes *data)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	size_t at, size;
 
 	hf_pack_gzip(&b, data->p, 5000, 6, 0);
@@ -296,9 +296,9 @@ static void test_gzip_damage(const struct hf_bytes *data)
 	bad(&hf_box_gzip, &b, NULL, 0, HF_ERR_BOX_CUT, 0);
 }
 
-static void test_xz_large(const struct hf_bytes *trace, const struct hf_bytes *noise)
+static void test_xz_large(const struct hf_walk_bytes *trace, const struct hf_walk_bytes *noise)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	struct hf_walk w;
 
 	/* one block of 9 MiB: 4 MiB that can be entered, then pieces */
@@ -327,10 +327,10 @@ static void test_xz_large(const struct hf_bytes *trace, const struct hf_bytes *n
 	hf_bytes_free(&b);
 }
 
-static void test_xz_streams(const struct hf_bytes *data)
+static void test_xz_streams(const struct hf_walk_bytes *data)
 {
 	static const int checks[] = {0, 1, 4, 10};
-	struct hf_bytes b = {0}, want = {0};
+	struct hf_walk_bytes b = {0}, want = {0};
 	size_t at;
 
 	hf_pack_xz(&b, NULL, 0, 4, 0);
@@ -359,9 +359,9 @@ static void test_xz_streams(const struct hf_bytes *data)
 	bad(&hf_box_xz, &b, NULL, 0, HF_ERR_BOX_CUT, 0);
 }
 
-static void test_xz_damage(const struct hf_bytes *data)
+static void test_xz_damage(const struct hf_walk_bytes *data)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	struct hf_walk w;
 
 	/* the index does not fit, but everything that it speaks of has been verified */
@@ -389,9 +389,9 @@ static void test_xz_damage(const struct hf_bytes *data)
 	hf_bytes_free(&b);
 }
 
-static void test_lzma(const struct hf_bytes *trace)
+static void test_lzma(const struct hf_walk_bytes *trace)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	struct hf_walk w;
 	size_t at;
 
@@ -418,9 +418,9 @@ static void test_lzma(const struct hf_bytes *trace)
 	bad(&hf_box_lzma, &b, NULL, 0, HF_ERR_STREAM_MEMORY, 0);
 }
 
-static void test_zstd_large(const struct hf_bytes *trace, const struct hf_bytes *noise)
+static void test_zstd_large(const struct hf_walk_bytes *trace, const struct hf_walk_bytes *noise)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	struct hf_walk w;
 
 	for (unsigned flags = 0; flags < 4; flags++) {
@@ -453,9 +453,9 @@ static void test_zstd_large(const struct hf_bytes *trace, const struct hf_bytes 
 	hf_bytes_free(&b);
 }
 
-static void test_zstd_frames(const struct hf_bytes *data)
+static void test_zstd_frames(const struct hf_walk_bytes *data)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	size_t at;
 
 	hf_pack_zstd(&b, NULL, 0, 0, 0);
@@ -496,7 +496,7 @@ static void test_zstd_frames(const struct hf_bytes *data)
 }
 
 /* What decompressing takes is known from the header: more than the source allows is refused, and how much is said. */
-static void check_memory(const struct hf_box *box, struct hf_bytes *b, uint64_t need, uint64_t at)
+static void check_memory(const struct hf_box *box, struct hf_walk_bytes *b, uint64_t need, uint64_t at)
 {
 	const uint8_t *bytes, *window;
 	struct hf_point point;
@@ -523,9 +523,9 @@ static void check_memory(const struct hf_box *box, struct hf_bytes *b, uint64_t 
 	hf_bytes_free(b);
 }
 
-static void test_memory(const struct hf_bytes *trace)
+static void test_memory(const struct hf_walk_bytes *trace)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 
 	/* dictionaries of 256 KiB (the fastest level), windows of 16 MiB */
 	hf_pack_xz(&b, trace->p, 3 * MIB, 4, 0);
@@ -536,9 +536,9 @@ static void test_memory(const struct hf_bytes *trace)
 	check_memory(&hf_box_zstd, &b, 17 * MIB, 0);
 }
 
-static void test_zstf(const struct hf_bytes *trace)
+static void test_zstf(const struct hf_walk_bytes *trace)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	struct hf_walk w;
 
 	/* chunks of 5 MiB are still blocks */
@@ -558,7 +558,7 @@ static void test_zstf(const struct hf_bytes *trace)
 
 static void test_zstf_bomb(void)
 {
-	struct hf_bytes zeros = {.p = calloc(1, 70 * MIB), .n = 70 * MIB}, b = {0};
+	struct hf_walk_bytes zeros = {.p = calloc(1, 70 * MIB), .n = 70 * MIB}, b = {0};
 	struct hf_walk w;
 
 	CHECK(zeros.p);
@@ -575,9 +575,9 @@ static void test_zstf_bomb(void)
 }
 
 /* What a writer leaves that was killed at some moment: it puts each chunk over the table of those before it. */
-static void test_zstf_killed(const struct hf_bytes *data)
+static void test_zstf_killed(const struct hf_walk_bytes *data)
 {
-	struct hf_bytes b = {0}, two = {0};
+	struct hf_walk_bytes b = {0}, two = {0};
 	uint64_t table;
 	size_t at;
 
@@ -618,9 +618,9 @@ static void test_zstf_killed(const struct hf_bytes *data)
 	noted(&hf_box_zstf, &b, data->p, 3000, HF_ERR_ZSTF_TABLE, b.n - 1);
 }
 
-static void test_zstf_damage(const struct hf_bytes *data)
+static void test_zstf_damage(const struct hf_walk_bytes *data)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	struct hf_walk w;
 	uint64_t table;
 
@@ -654,7 +654,7 @@ static void test_zstf_damage(const struct hf_bytes *data)
 
 int main(void)
 {
-	struct hf_bytes trace = hf_pack_trace(9 * MIB), noise = hf_pack_noise(6 * MIB);
+	struct hf_walk_bytes trace = hf_pack_trace(9 * MIB), noise = hf_pack_noise(6 * MIB);
 
 	test_gzip_members(&trace);
 	test_gzip_damage(&trace);

@@ -18,7 +18,7 @@ static const char *sub(const char *folder)
 	return path;
 }
 
-static void walk_file(struct hf_walk *w, struct hf_bytes *file, const char *folder, const char *name)
+static void walk_file(struct hf_walk *w, struct hf_walk_bytes *file, const char *folder, const char *name)
 {
 	const struct hf_box *box;
 
@@ -29,7 +29,7 @@ static void walk_file(struct hf_walk *w, struct hf_bytes *file, const char *fold
 	hf_walk_check_all(w, file->p, file->n);
 }
 
-static void test_variants(struct hf_bytes *ret_stream)
+static void test_variants(struct hf_walk_bytes *ret_stream)
 {
 	static const struct {
 		const char *name, *box;
@@ -49,7 +49,7 @@ static void test_variants(struct hf_bytes *ret_stream)
 	char hex[65];
 
 	for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
-		struct hf_bytes file;
+		struct hf_walk_bytes file;
 		struct hf_walk w;
 
 		walk_file(&w, &file, "variants", variants[i].name);
@@ -85,7 +85,7 @@ static void test_edge(void)
 	};
 
 	for (size_t i = 0; i < sizeof edge / sizeof *edge; i++) {
-		struct hf_bytes file, raw;
+		struct hf_walk_bytes file, raw;
 		struct hf_walk w;
 
 		walk_file(&w, &file, "edge", edge[i].name);
@@ -139,11 +139,11 @@ static const struct {
 	{"bad-bit-flip.stf.xz", HF_ERR_BOX_DAMAGED, 12375, 11 * 65536, {{0}}},
 };
 
-static void test_bad(const struct hf_bytes *stream)
+static void test_bad(const struct hf_walk_bytes *stream)
 {
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		size_t notes = 0;
-		struct hf_bytes file;
+		struct hf_walk_bytes file;
 		struct hf_walk w;
 
 		printf("%s\n", bad[i].name);
@@ -172,7 +172,7 @@ static void test_bad(const struct hf_bytes *stream)
 /* Streams of their own. */
 static void test_bad_others(void)
 {
-	struct hf_bytes file, raw;
+	struct hf_walk_bytes file, raw;
 	struct hf_walk w;
 
 	walk_file(&w, &file, "bad", "bad-two-frames-in-chunk.zstf");
@@ -199,7 +199,7 @@ static void test_bad_others(void)
 /* Cut after every byte, every container gives a prefix of what it held, and says that it was cut unless it can't. */
 static void test_cuts(const char *folder, const char *name, size_t step)
 {
-	struct hf_bytes file;
+	struct hf_walk_bytes file;
 	struct hf_walk all, w;
 
 	walk_file(&all, &file, folder, name);
@@ -224,7 +224,7 @@ static void test_raw_files(void)
 	static const char *const raw[] = {"all64.stf", "all32.stf", "pid.stf", "txn.stf", "header-only.stf"};
 
 	for (size_t i = 0; i < sizeof raw / sizeof *raw; i++) {
-		struct hf_bytes file = hf_bytes_load(sub("edge"), raw[i]);
+		struct hf_walk_bytes file = hf_bytes_load(sub("edge"), raw[i]);
 
 		for (size_t n = 0; n <= file.n; n++)
 			CHECK(!hf_box_probe(file.p, n, file.n));
@@ -235,7 +235,7 @@ static void test_raw_files(void)
 int main(void)
 {
 	const char *corpus = getenv("HARTFS_CORPUS");
-	struct hf_bytes stream = {0};
+	struct hf_walk_bytes stream = {0};
 
 	if (!corpus) {
 		printf("SKIP: HARTFS_CORPUS not set\n");

@@ -13,11 +13,11 @@
 #define SIZE ((size_t)3 << 20 | 12345)
 
 static struct hf_ixtest t;
-static struct hf_bytes stream;
+static struct hf_walk_bytes stream;
 
 /* A capture: an .lzma of the first size bytes of the stream, at a time. */
 struct subject {
-	struct hf_bytes file;
+	struct hf_walk_bytes file;
 	struct hf_src *src;
 	struct hf_spool_build build;
 	struct hf_identity identity;
@@ -119,7 +119,7 @@ static void test_format(void)
 {
 	struct subject s;
 	struct hf_walk w;
-	struct hf_bytes file;
+	struct hf_walk_bytes file;
 
 	set_up(&s, SIZE, 1);
 	CHECK_EQ(hf_spool_build(&s.build), 0);

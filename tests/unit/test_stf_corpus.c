@@ -9,7 +9,7 @@
 extern const struct hf_codec hf_codec_stf;
 
 /* Compares line by line, so that a difference is shown where it is. */
-static void check_text(const struct hf_bytes *ours, const struct hf_bytes *golden, const char *what)
+static void check_text(const struct hf_walk_bytes *ours, const struct hf_walk_bytes *golden, const char *what)
 {
 	size_t line = 1, at = 0, n = ours->n < golden->n ? ours->n : golden->n, start = 0;
 
@@ -25,7 +25,7 @@ static void check_text(const struct hf_bytes *ours, const struct hf_bytes *golde
 	exit(1);
 }
 
-static void printed(struct hf_bytes *to, const char *text, int n)
+static void printed(struct hf_walk_bytes *to, const char *text, int n)
 {
 	CHECK(n > 0 && n < 200);
 	hf_bytes_add(to, text, (size_t)n);
@@ -38,9 +38,9 @@ static void printed(struct hf_bytes *to, const char *text, int n)
 	} while (0)
 
 /* "pc opcode", of all instruction records (with " x" behind attempts, if marks) or the retired ones. */
-static struct hf_bytes insts_text(const struct hf_events *list, bool retired, bool marks, int pc_digits)
+static struct hf_walk_bytes insts_text(const struct hf_events *list, bool retired, bool marks, int pc_digits)
 {
-	struct hf_bytes text = {0};
+	struct hf_walk_bytes text = {0};
 
 	for (size_t i = 0; i < list->n; i++) {
 		const struct hf_event *ev = &list->ev[i];
@@ -55,7 +55,7 @@ static struct hf_bytes insts_text(const struct hf_events *list, bool retired, bo
 }
 
 /* Data words of the access at list->ev[i], each as format prints it. */
-static void print_words(struct hf_bytes *text, const struct hf_events *list, size_t i)
+static void print_words(struct hf_walk_bytes *text, const struct hf_events *list, size_t i)
 {
 	const struct hf_event *ev = &list->ev[i];
 
@@ -70,9 +70,9 @@ static void print_words(struct hf_bytes *text, const struct hf_events *list, siz
 }
 
 /* mem.txt of corpus/stf; which[i] is the file's instruction number of this hart's i-th, or NULL. */
-static struct hf_bytes mem_text(const struct hf_events *list, const uint32_t *which)
+static struct hf_walk_bytes mem_text(const struct hf_events *list, const uint32_t *which)
 {
-	struct hf_bytes text = {0};
+	struct hf_walk_bytes text = {0};
 	uint32_t insn = 0;
 
 	for (size_t i = 0; i < list->n; i++) {
@@ -92,9 +92,9 @@ static struct hf_bytes mem_text(const struct hf_events *list, const uint32_t *wh
 }
 
 /* mem.txt of corpus/qemu: of retired instructions, with the value as wide as the access. */
-static struct hf_bytes qemu_mem_text(const struct hf_events *list)
+static struct hf_walk_bytes qemu_mem_text(const struct hf_events *list)
 {
-	struct hf_bytes text = {0};
+	struct hf_walk_bytes text = {0};
 	const struct hf_event *insn = NULL;
 	uint32_t line = 0;
 
@@ -116,7 +116,7 @@ static struct hf_bytes qemu_mem_text(const struct hf_events *list)
 	return text;
 }
 
-static void check_and_free(struct hf_bytes ours, struct hf_bytes golden, const char *what)
+static void check_and_free(struct hf_walk_bytes ours, struct hf_walk_bytes golden, const char *what)
 {
 	check_text(&ours, &golden, what);
 	hf_bytes_free(&ours);
@@ -126,7 +126,7 @@ static void check_and_free(struct hf_bytes ours, struct hf_bytes golden, const c
 /* trace.stf of these events has the same events. Returns its bytes behind the header. */
 static void check_round(const struct hf_stream *stream, uint32_t hart, struct hf_events *list, const char *what)
 {
-	struct hf_bytes bytes = hf_stft_encode(stream, hart, list);
+	struct hf_walk_bytes bytes = hf_stft_encode(stream, hart, list);
 	struct hf_events again = hf_stft_decode(&bytes, 0);
 
 	hf_events_forget_places(list);
@@ -146,7 +146,7 @@ static void path(char *to, const char *folder, const char *name)
 static void test_trace(const char *folder, const char *file, const char *insts, const char *mem)
 {
 	char name[300];
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 	struct hf_events list;
 	struct hf_stft t;
 
@@ -171,8 +171,8 @@ static void test_trace(const char *folder, const char *file, const char *insts, 
 /* harts.txt: "hw pid tid pc opcode" of every instruction of the file, in its order. */
 static void test_harts(void)
 {
-	struct hf_bytes bytes = hf_stft_load("stf/harts/harts.zstf"), golden = hf_stft_text("stf/harts/harts.txt");
-	struct hf_bytes mem = hf_stft_text("stf/harts/mem.txt");
+	struct hf_walk_bytes bytes = hf_stft_load("stf/harts/harts.zstf"), golden = hf_stft_text("stf/harts/harts.txt");
+	struct hf_walk_bytes mem = hf_stft_text("stf/harts/mem.txt");
 	uint32_t *which = malloc(40000 * sizeof *which);
 	uint8_t *hart_of = malloc(40000);
 	struct hf_stft t;
@@ -182,7 +182,7 @@ static void test_harts(void)
 	CHECK_EQ(t.stream->info.first_hart, 0);
 	for (uint32_t hart = 0; hart < 3; hart++) {
 		struct hf_events list = hf_stft_events(t.stream, t.src, hart, 100);
-		struct hf_bytes ours = {0}, theirs = {0}, mem_of = {0};
+		struct hf_walk_bytes ours = {0}, theirs = {0}, mem_of = {0};
 		const char *line = (const char *)golden.p, *end;
 		struct hf_ev_context now = {0};
 		uint32_t count = 0, mine = 0;
@@ -225,7 +225,7 @@ static void test_harts(void)
 /* txn.transactions.txt: what a transaction holds, as the reference library prints it. */
 static void test_transactions(void)
 {
-	struct hf_bytes bytes = hf_stft_load("stf/edge/txn.stf");
+	struct hf_walk_bytes bytes = hf_stft_load("stf/edge/txn.stf");
 	struct hf_events list;
 	struct hf_stft t;
 	uint64_t id = 0;
@@ -257,7 +257,7 @@ static void test_transactions(void)
 /* Any batch, any sliver, from any saved state: the same events; any cut: a beginning of them. */
 static void test_ways(const char *name, uint32_t hart)
 {
-	struct hf_bytes bytes = hf_stft_load(name);
+	struct hf_walk_bytes bytes = hf_stft_load(name);
 	struct hf_events all, some;
 	struct hf_event ev[64];
 	struct hf_dec *dec, *other;
@@ -334,7 +334,7 @@ static void test_bad_headers(void)
 
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		char name[300];
-		struct hf_bytes bytes;
+		struct hf_walk_bytes bytes;
 		struct hf_stream *stream;
 		struct hf_diag diag = {0};
 		struct hf_src *src;
@@ -371,7 +371,7 @@ static void test_bad_bodies(void)
 
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		char name[300];
-		struct hf_bytes bytes;
+		struct hf_walk_bytes bytes;
 		struct hf_events list;
 		unsigned insns[2] = {0, 0}, losses = 0;
 
@@ -403,9 +403,9 @@ static void test_bad_bodies(void)
  * events.txt: "lines record kind cause epc tval target name" of what STF has a record for. In user mode tval is the
  * address that a signal handler is given, which is not what a hart has there.
  */
-static struct hf_bytes traps_text(const struct hf_events *list, bool user)
+static struct hf_walk_bytes traps_text(const struct hf_events *list, bool user)
 {
-	struct hf_bytes text = {0};
+	struct hf_walk_bytes text = {0};
 	const struct hf_event *insn = NULL;
 	unsigned retired = 0;
 
@@ -429,9 +429,9 @@ static struct hf_bytes traps_text(const struct hf_events *list, bool user)
 }
 
 /* The same of the golden list; of user mode without what is a FORCE_PC only. */
-static struct hf_bytes golden_traps(const char *name, bool user)
+static struct hf_walk_bytes golden_traps(const char *name, bool user)
 {
-	struct hf_bytes golden = hf_stft_text(name), text = {0};
+	struct hf_walk_bytes golden = hf_stft_text(name), text = {0};
 	const char *line = (const char *)golden.p, *end;
 
 	for (; (end = strchr(line, '\n')); line = end + 1) {
@@ -458,7 +458,7 @@ static void test_qemu(const char *folder, const char *file, const char *pcs, con
 		      const char *events)
 {
 	char name[300];
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 	struct hf_events list;
 	struct hf_stft t;
 

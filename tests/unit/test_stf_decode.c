@@ -7,15 +7,15 @@
 #define MANY (FEATURES | HF_STF_FEATURE_MULTI_CORE)
 #define NOP 0x13u
 
-static struct hf_bytes stream(uint64_t features)
+static struct hf_walk_bytes stream(uint64_t features)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 
 	hf_stft_header(&b, features, 0x1000);
 	return b;
 }
 
-static void nop(struct hf_bytes *b)
+static void nop(struct hf_walk_bytes *b)
 {
 	PUT(b, INST_OPCODE32, .size = NOP);
 }
@@ -31,14 +31,14 @@ static const struct hf_event *expect(enum hf_event_kind kind)
 	return &got.ev[cursor++];
 }
 
-static void decode(struct hf_bytes *b, uint32_t hart)
+static void decode(struct hf_walk_bytes *b, uint32_t hart)
 {
 	hf_events_free(&got);
 	got = hf_stft_decode(b, hart);
 	cursor = 0;
 }
 
-static void expect_end(struct hf_bytes *b)
+static void expect_end(struct hf_walk_bytes *b)
 {
 	CHECK_EQ(cursor, got.n);
 	hf_bytes_free(b);
@@ -83,7 +83,7 @@ static void expect_ids(uint32_t fields, uint32_t hw, uint32_t pid, uint32_t tid)
 /* stf.md 1.3: FORCE_PC is for this instruction, targets for the next; the last of each wins. */
 static void test_tracker(void)
 {
-	struct hf_bytes b = stream(FEATURES);
+	struct hf_walk_bytes b = stream(FEATURES);
 	const struct hf_event *ev;
 
 	PUT(&b, FORCE_PC, .address = 0x2000);
@@ -132,7 +132,7 @@ static void check_data(const void *bytes, size_t n)
 static void test_attachments(void)
 {
 	static const uint64_t words[5] = {1, 2, 3, 4, 5};
-	struct hf_bytes b = stream(FEATURES);
+	struct hf_walk_bytes b = stream(FEATURES);
 	const struct hf_event *ev;
 
 	nop(&b);
@@ -180,7 +180,7 @@ static void test_attachments(void)
 }
 
 /* An access whose record has this number, and the instruction that made it. */
-static void put_access(struct hf_bytes *b, uint32_t number, uint32_t opcode)
+static void put_access(struct hf_walk_bytes *b, uint32_t number, uint32_t opcode)
 {
 	PUT(b, INST_MEM_ACCESS, .size = number, .code = HF_STF_READ);
 	if (opcode > UINT16_MAX)
@@ -209,7 +209,7 @@ static void expect_access(uint32_t bytes, unsigned unit)
 /* Whatever the generator and the accesses around: the opcode says which unit a size is in. */
 static void test_units(bool dromajo)
 {
-	struct hf_bytes b = stream(FEATURES);
+	struct hf_walk_bytes b = stream(FEATURES);
 
 	for (unsigned pass = 0; pass < 2; pass++) {
 		put_access(&b, 8, LD);
@@ -245,7 +245,7 @@ static void test_units(bool dromajo)
 static void test_units_of_file(bool dromajo, bool bits)
 {
 	const uint32_t shown = bits ? 64 : 8;
-	struct hf_bytes b = stream(FEATURES);
+	struct hf_walk_bytes b = stream(FEATURES);
 
 	put_access(&b, 64, VLE64);
 	put_access(&b, shown, LD);
@@ -266,7 +266,7 @@ static void test_units_of_file(bool dromajo, bool bits)
 static void test_traps(void)
 {
 	static const uint64_t fault[3] = {0x1008, NOP, 0xdead0000}, illegal[3] = {0x100c, 0xffff, 2}, zero = 0;
-	struct hf_bytes b = stream(FEATURES);
+	struct hf_walk_bytes b = stream(FEATURES);
 	const struct hf_event *ev;
 
 	hf_stft_mode(&b, 0);
@@ -319,7 +319,7 @@ static void test_traps(void)
 /* A bare MODE_CHANGE: from the next instruction on, but with FORCE_PC or in the first group for this one. */
 static void test_modes(void)
 {
-	struct hf_bytes b = stream(FEATURES);
+	struct hf_walk_bytes b = stream(FEATURES);
 
 	PUT(&b, INST_PC_TARGET, .address = 0x2000); /* no target of the event's own */
 	hf_stft_mode(&b, 3);
@@ -349,7 +349,7 @@ static void test_modes(void)
 static void test_arm(void)
 {
 	static const uint64_t svc[3] = {0x1004, 0xd4000001, 0}, abort[3] = {0x1008, 0xf9400000, 0xbad};
-	struct hf_bytes b = stream(FEATURES);
+	struct hf_walk_bytes b = stream(FEATURES);
 	const struct hf_event *ev;
 
 	hf_put16(b.p + 14, HF_STF_ISA_ARM);
@@ -386,7 +386,7 @@ static void test_arm(void)
 /* The length of a range has 64 bits, an access of ours 32: what is cut is told, where it is cut. */
 static void test_long_range(void)
 {
-	struct hf_bytes b = stream(FEATURES);
+	struct hf_walk_bytes b = stream(FEATURES);
 	size_t at;
 
 	hf_put16(b.p + 14, HF_STF_ISA_ARM);
@@ -408,8 +408,8 @@ static void test_long_range(void)
 /* Ids of the header count; only what changed is flagged; comments stay where they are. */
 static void test_ids_and_text(void)
 {
-	struct hf_bytes b = stream(FEATURES);
-	struct hf_bytes with = {0};
+	struct hf_walk_bytes b = stream(FEATURES);
+	struct hf_walk_bytes with = {0};
 	const struct hf_event *ev;
 	uint64_t at;
 
@@ -453,7 +453,7 @@ static void test_ids_and_text(void)
 
 static void test_harts(void)
 {
-	struct hf_bytes b = stream(MANY);
+	struct hf_walk_bytes b = stream(MANY);
 	const uint32_t *ids;
 	struct hf_stft t;
 	struct hf_dec *dec;
@@ -510,7 +510,7 @@ static void test_harts(void)
 
 static void test_hart_limit(void)
 {
-	struct hf_bytes b = stream(MANY);
+	struct hf_walk_bytes b = stream(MANY);
 	struct hf_stft t;
 	struct hf_dec *dec;
 	struct hf_event ev[8];
@@ -537,7 +537,7 @@ static void test_hart_limit(void)
 
 static void test_defects(void)
 {
-	struct hf_bytes b = stream(FEATURES);
+	struct hf_walk_bytes b = stream(FEATURES);
 	uint64_t at;
 
 	/* notes: the trace goes on */
@@ -596,7 +596,7 @@ static void test_defects(void)
 static void test_group_limit(void)
 {
 	enum { RECORDS = HF_STF_GROUP_MAX / 12 };
-	struct hf_bytes b = stream(FEATURES);
+	struct hf_walk_bytes b = stream(FEATURES);
 	const struct hf_event *ev;
 	uint64_t at;
 	uint8_t *text = calloc(1, 6 << 20);
@@ -653,7 +653,7 @@ static void test_group_limit(void)
 /* A disk that fails is no gap: the error comes through, and the events before it. */
 static void test_failing_source(void)
 {
-	struct hf_bytes b = stream(FEATURES);
+	struct hf_walk_bytes b = stream(FEATURES);
 	struct hf_src *bad;
 	struct hf_stft t;
 	struct hf_event ev[64];
@@ -701,7 +701,7 @@ static void poison(struct hf_dec *dec, uint8_t byte)
 }
 
 /* From the state before any event, in another decoder, come the same events. */
-static void check_states(const struct hf_bytes *b, uint32_t hart)
+static void check_states(const struct hf_walk_bytes *b, uint32_t hart)
 {
 	struct hf_event ev[40];
 	struct hf_events all;
@@ -736,10 +736,10 @@ static void check_states(const struct hf_bytes *b, uint32_t hart)
 }
 
 /* Everything at once, twice, on two harts. */
-static struct hf_bytes mixture(uint64_t features)
+static struct hf_walk_bytes mixture(uint64_t features)
 {
 	static const uint64_t words[6] = {0x1008, NOP, 3, 4, 5, 6};
-	struct hf_bytes b = stream(features);
+	struct hf_walk_bytes b = stream(features);
 
 	for (unsigned turn = 0; turn < 4; turn++) {
 		PUT(&b, PROCESS_ID_EXT, .hw = turn % 2, .pid = 0x12345678, .tid = turn);
@@ -778,7 +778,7 @@ static struct hf_bytes mixture(uint64_t features)
 
 static void test_state(void)
 {
-	struct hf_bytes b = mixture(FEATURES);
+	struct hf_walk_bytes b = mixture(FEATURES);
 
 	check_states(&b, 0);
 	hf_bytes_free(&b);
@@ -793,7 +793,7 @@ static void test_state(void)
 static void test_cut_header(void)
 {
 	static char text[HF_STF_STRINGS_MAX];
-	struct hf_bytes body = mixture(MANY), b = {0};
+	struct hf_walk_bytes body = mixture(MANY), b = {0};
 	const size_t version = 4 + 9;
 
 	memset(text, 'x', sizeof text);
@@ -816,7 +816,7 @@ static void test_cut_header(void)
 /* A source that gives a byte at a time, batches of every size, and cuts at every byte. */
 static void test_slivers_and_cuts(void)
 {
-	struct hf_bytes b = mixture(MANY);
+	struct hf_walk_bytes b = mixture(MANY);
 	struct hf_events all, some;
 	struct hf_src *thin;
 	struct hf_stft t;
@@ -831,7 +831,7 @@ static void test_slivers_and_cuts(void)
 		hf_src_free(thin);
 	}
 	for (size_t n = 0; n < b.n; n++) {
-		struct hf_bytes part = {.p = malloc(n + 1), .n = n};
+		struct hf_walk_bytes part = {.p = malloc(n + 1), .n = n};
 		struct hf_src *src;
 		size_t same = 0;
 
@@ -857,7 +857,7 @@ static void test_slivers_and_cuts(void)
 
 static void test_bad_states(void)
 {
-	struct hf_bytes b = mixture(FEATURES);
+	struct hf_walk_bytes b = mixture(FEATURES);
 	uint8_t blob[HF_STATE_MAX];
 	struct hf_event ev[16];
 	struct hf_stft t;

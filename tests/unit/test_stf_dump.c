@@ -11,7 +11,7 @@
 /* No text is further from a place to enter than one page and one element, but inside a transaction. */
 #define FAR ((HF_RECORDS_PAGE + HF_RECORDS_LINE) / 24)
 
-static void text_of(struct hf_bytes *to, const struct hf_event *ev, size_t n)
+static void text_of(struct hf_walk_bytes *to, const struct hf_event *ev, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		CHECK_EQ(ev[i].kind, HF_EVENT_DATA);
@@ -21,10 +21,10 @@ static void text_of(struct hf_bytes *to, const struct hf_event *ev, size_t n)
 }
 
 /* The text, with a 0 behind it, of the stream's bytes as src has them. */
-static struct hf_bytes dump_source(const struct hf_stream *stream, struct hf_src *src, size_t batch)
+static struct hf_walk_bytes dump_source(const struct hf_stream *stream, struct hf_src *src, size_t batch)
 {
 	struct hf_events list = hf_stft_events(stream, src, HF_HART_RECORDS, batch);
-	struct hf_bytes text = {0};
+	struct hf_walk_bytes text = {0};
 
 	text_of(&text, list.ev, list.n);
 	hf_bytes_add(&text, "", 1);
@@ -32,9 +32,9 @@ static struct hf_bytes dump_source(const struct hf_stream *stream, struct hf_src
 	return text;
 }
 
-static struct hf_bytes dump(const struct hf_bytes *b)
+static struct hf_walk_bytes dump(const struct hf_walk_bytes *b)
 {
-	struct hf_bytes text;
+	struct hf_walk_bytes text;
 	struct hf_stft t;
 
 	hf_stft_open(&t, b);
@@ -43,7 +43,7 @@ static struct hf_bytes dump(const struct hf_bytes *b)
 	return text;
 }
 
-static void print(struct hf_bytes *to, const char *format, ...)
+static void print(struct hf_walk_bytes *to, const char *format, ...)
 {
 	char line[512];
 	va_list args;
@@ -57,7 +57,7 @@ static void print(struct hf_bytes *to, const char *format, ...)
 }
 
 /* The text from a line's offset on. */
-static const char *from(const struct hf_bytes *text, uint64_t offset)
+static const char *from(const struct hf_walk_bytes *text, uint64_t offset)
 {
 	const char *line = (const char *)text->p;
 
@@ -69,16 +69,16 @@ static const char *from(const struct hf_bytes *text, uint64_t offset)
 	return line;
 }
 
-static void check_dump(struct hf_bytes *b, uint64_t offset, const char *expected)
+static void check_dump(struct hf_walk_bytes *b, uint64_t offset, const char *expected)
 {
-	struct hf_bytes text = dump(b);
+	struct hf_walk_bytes text = dump(b);
 
 	CHECK_STR(from(&text, offset), expected);
 	hf_bytes_free(&text);
 	hf_bytes_free(b);
 }
 
-static void string(struct hf_bytes *b, const char *text, size_t n)
+static void string(struct hf_walk_bytes *b, const char *text, size_t n)
 {
 	PUT(b, COMMENT, .count = (uint32_t)n);
 	hf_bytes_add(b, text, n);
@@ -88,7 +88,7 @@ static void string(struct hf_bytes *b, const char *text, size_t n)
 
 static void test_header(void)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 
 	PUT(&b, IDENTIFIER);
 	PUT(&b, VERSION, .major = 1, .minor = 12);
@@ -128,7 +128,7 @@ static void test_header(void)
 		   "112 END_HEADER\n");
 }
 
-static void add_registers(struct hf_bytes *b)
+static void add_registers(struct hf_walk_bytes *b)
 {
 	static const uint16_t numbers[][2] = {{0x21, 0},     {0x31, 31},    {0x11, 32},	    {0x22, 31}, {0x34, 0x300},
 					      {0x34, 0x19a}, {0x34, 0xfff}, {0x34, 0x1300}, {0x70, 5},	{0xff, 65535}};
@@ -159,7 +159,7 @@ static char *strip_offsets(const char *text)
 static void test_body(void)
 {
 	const uint64_t words[] = {1, 0xfedcba9876543210, 3};
-	struct hf_bytes b = {0}, text;
+	struct hf_walk_bytes b = {0}, text;
 	char *lines;
 
 	hf_stft_header(&b, FEATURES, 0);
@@ -245,7 +245,7 @@ static void test_events(void)
 	const struct hf_stf_layout wide = hf_stft_layout;
 
 	for (unsigned narrow = 0; narrow < 2; narrow++) {
-		struct hf_bytes b = {0}, expected = {0};
+		struct hf_walk_bytes b = {0}, expected = {0};
 		uint64_t at;
 
 		hf_stft_layout.event64 = !narrow;
@@ -272,7 +272,7 @@ static void test_events(void)
 /* With ISA = ARM the ids are exception classes; INST_IEM has our own numbers. */
 static void test_arm(void)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 
 	hf_stft_header(&b, FEATURES, 0);
 	b.p[14] = HF_STF_ISA_ARM;
@@ -307,7 +307,7 @@ static void test_strings(void)
 		{"\xe2\x80\xa8\xe2\x80\xae\xe2\x81\xa9\xe2\x80\xaf",
 		 "\\xe2\\x80\\xa8\\xe2\\x80\\xae\\xe2\\x81\\xa9\xe2\x80\xaf"},
 	};
-	struct hf_bytes b = {0}, expected = {0};
+	struct hf_walk_bytes b = {0}, expected = {0};
 	uint64_t at;
 
 	hf_stft_header(&b, FEATURES, 0);
@@ -329,7 +329,7 @@ static void test_strings(void)
 /* 39 bytes: the 14th would not fit any more */
 #define EUROS EURO EURO EURO EURO EURO EURO EURO EURO EURO EURO EURO EURO EURO
 
-static void transaction_header(struct hf_bytes *b)
+static void transaction_header(struct hf_walk_bytes *b)
 {
 	static const char *const names[] = {"core", "", "bus clock \xff",
 					    "a name that is much too long to be repeated in every single line",
@@ -368,7 +368,7 @@ static void test_transactions(void)
 		 "D code=63 param=70 size=7a source=7373656372756f73 data=- sink=6b6e69736b6e6973"},
 		{"\5sinksink", 9, "E sink=6b6e69736b6e6973"},
 	};
-	struct hf_bytes b = {0}, expected = {0};
+	struct hf_walk_bytes b = {0}, expected = {0};
 	uint64_t at;
 
 	transaction_header(&b);
@@ -392,7 +392,7 @@ static void test_transactions(void)
 }
 
 /* The longest record there can be, and its text. */
-static void add_huge(struct hf_bytes *b, struct hf_bytes *expected)
+static void add_huge(struct hf_walk_bytes *b, struct hf_walk_bytes *expected)
 {
 	static const uint8_t zeros[65536];
 	uint64_t seed = 5;
@@ -419,11 +419,11 @@ static void add_huge(struct hf_bytes *b, struct hf_bytes *expected)
 	print(expected, "\n");
 }
 
-static void check_entries(const struct hf_bytes *b, size_t step, uint64_t most);
+static void check_entries(const struct hf_walk_bytes *b, size_t step, uint64_t most);
 
 static void test_huge(void)
 {
-	struct hf_bytes b = {0}, expected = {0}, text;
+	struct hf_walk_bytes b = {0}, expected = {0}, text;
 	struct hf_stft t;
 	uint64_t at;
 
@@ -457,7 +457,7 @@ static void test_huge(void)
 
 static void test_offsets(void)
 {
-	struct hf_bytes b = {0}, text;
+	struct hf_walk_bytes b = {0}, text;
 	const char *line;
 	uint64_t at;
 
@@ -486,7 +486,7 @@ static void test_offsets(void)
 /* ---- entering ---- */
 
 /* At every step-th boundary: the state is small and near, and a fresh decoder gives the same events from there. */
-static void check_entries(const struct hf_bytes *b, size_t step, uint64_t most)
+static void check_entries(const struct hf_walk_bytes *b, size_t step, uint64_t most)
 {
 	struct hf_events all;
 	struct hf_dec *dec, *other;
@@ -531,10 +531,10 @@ static void check_entries(const struct hf_bytes *b, size_t step, uint64_t most)
 }
 
 /* A bit of everything, several pages long. */
-static struct hf_bytes mixture(void)
+static struct hf_walk_bytes mixture(void)
 {
 	const uint64_t words[3] = {1, 2, 3};
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 
 	hf_stft_header(&b, FEATURES, 0x1000);
 	for (unsigned i = 0; i < 4; i++) {
@@ -556,9 +556,9 @@ static struct hf_bytes mixture(void)
 }
 
 /* The header of mixture has no protocol; its transactions are defects unless it has. */
-static struct hf_bytes mixture_with_protocol(void)
+static struct hf_walk_bytes mixture_with_protocol(void)
 {
-	struct hf_bytes b = {0}, m = mixture();
+	struct hf_walk_bytes b = {0}, m = mixture();
 
 	hf_stft_header(&b, FEATURES, 0x1000);
 	CHECK_EQ(b.p[--b.n], HF_STF_END_HEADER);
@@ -570,7 +570,7 @@ static struct hf_bytes mixture_with_protocol(void)
 
 static void test_entries(void)
 {
-	struct hf_bytes b = mixture_with_protocol();
+	struct hf_walk_bytes b = mixture_with_protocol();
 	char *text = malloc(200000);
 
 	check_entries(&b, 1, FAR);
@@ -589,7 +589,7 @@ static void test_entries(void)
 
 static void test_bad_states(void)
 {
-	struct hf_bytes b = mixture_with_protocol();
+	struct hf_walk_bytes b = mixture_with_protocol();
 	uint8_t blob[HF_STATE_MAX];
 	struct hf_event ev[16];
 	struct hf_stft t;
@@ -646,7 +646,7 @@ static void test_bad_states(void)
 
 static void test_slivers(void)
 {
-	struct hf_bytes b = mixture_with_protocol(), all, some;
+	struct hf_walk_bytes b = mixture_with_protocol(), all, some;
 	struct hf_src *thin;
 	struct hf_stft t;
 
@@ -667,7 +667,7 @@ static void test_slivers(void)
 /* Every length of the stream: the lines of whole records, then what happened. Strings go as far as they are there. */
 static void test_cuts(void)
 {
-	struct hf_bytes b = mixture_with_protocol(), all;
+	struct hf_walk_bytes b = mixture_with_protocol(), all;
 	struct hf_stft t;
 
 	hf_stft_open(&t, &b);
@@ -675,7 +675,7 @@ static void test_cuts(void)
 	for (size_t n = 0; n < b.n; n++) {
 		uint8_t *part = malloc(n ? n : 1);
 		const char *line, *last = (const char *)all.p, *rest;
-		struct hf_bytes text;
+		struct hf_walk_bytes text;
 		struct hf_src *src;
 		char expected[120];
 		uint64_t at;
@@ -728,7 +728,7 @@ static void test_defects(void)
 	};
 
 	for (size_t i = 0; i < sizeof defects / sizeof defects[0]; i++) {
-		struct hf_bytes b = {0}, packed = {0}, text, zeros = {.p = calloc(1, 300000), .n = 300000};
+		struct hf_walk_bytes b = {0}, packed = {0}, text, zeros = {.p = calloc(1, 300000), .n = 300000};
 		struct hf_src *base, *growing;
 		struct hf_scan *scan;
 		struct hf_stft t;
@@ -765,7 +765,7 @@ static void test_defects(void)
 
 static void test_failing_source(void)
 {
-	struct hf_bytes b = mixture_with_protocol(), text;
+	struct hf_walk_bytes b = mixture_with_protocol(), text;
 	struct hf_event ev[64];
 	struct hf_dec *dec;
 	struct hf_stft t;

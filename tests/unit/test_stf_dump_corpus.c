@@ -60,17 +60,17 @@ static bool is(const struct field *f, const char *text)
 	return f->n == strlen(text) && memcmp(f->p, text, f->n) == 0;
 }
 
-static void add(struct hf_bytes *to, const struct field *f)
+static void add(struct hf_walk_bytes *to, const struct field *f)
 {
 	hf_bytes_add(to, f->p, f->n);
 }
 
-static void text(struct hf_bytes *to, const char *s)
+static void text(struct hf_walk_bytes *to, const char *s)
 {
 	hf_bytes_add(to, s, strlen(s));
 }
 
-static void number(struct hf_bytes *to, const char *format, const struct field *f)
+static void number(struct hf_walk_bytes *to, const char *format, const struct field *f)
 {
 	char buf[64];
 
@@ -99,7 +99,7 @@ static bool element(const struct field *list, size_t i, char separator, struct f
 
 /* ---- in the tool's form ---- */
 
-static void convert_register(struct hf_bytes *to, const struct line *l)
+static void convert_register(struct hf_walk_bytes *to, const struct line *l)
 {
 	const struct field *reg = &l->fields[1];
 	struct field word;
@@ -125,7 +125,7 @@ static void convert_register(struct hf_bytes *to, const struct line *l)
 	}
 }
 
-static void convert_walk(struct hf_bytes *to, const struct line *l)
+static void convert_walk(struct hf_walk_bytes *to, const struct line *l)
 {
 	struct field entry;
 	size_t n = 0;
@@ -150,7 +150,7 @@ static void convert_walk(struct hf_bytes *to, const struct line *l)
 	}
 }
 
-static void convert_event(struct hf_bytes *to, const struct line *l)
+static void convert_event(struct hf_walk_bytes *to, const struct line *l)
 {
 	struct field word;
 
@@ -165,7 +165,7 @@ static void convert_event(struct hf_bytes *to, const struct line *l)
 }
 
 /* The tool prints the initiator's index, and the size of a micro-op, as a character. */
-static void convert_bus(struct hf_bytes *to, const struct line *l)
+static void convert_bus(struct hf_walk_bytes *to, const struct line *l)
 {
 	add(to, &l->name);
 	text(to, " ");
@@ -181,7 +181,7 @@ static void convert_bus(struct hf_bytes *to, const struct line *l)
 	add(to, &l->fields[5]);
 }
 
-static void convert_access(struct hf_bytes *to, const struct line *l)
+static void convert_access(struct hf_walk_bytes *to, const struct line *l)
 {
 	text(to, "INST_MEM_ACCESS");
 	for (unsigned i = 0; i < 4; i++) {
@@ -191,7 +191,7 @@ static void convert_access(struct hf_bytes *to, const struct line *l)
 }
 
 /* False for what the tool does not show. */
-static bool convert(struct hf_bytes *to, const struct line *l, bool header)
+static bool convert(struct hf_walk_bytes *to, const struct line *l, bool header)
 {
 	const struct field *name = &l->name;
 
@@ -234,9 +234,9 @@ static bool convert(struct hf_bytes *to, const struct line *l, bool header)
 
 /* ---- captures ---- */
 
-static struct hf_bytes dump(const struct hf_bytes *b)
+static struct hf_walk_bytes dump(const struct hf_walk_bytes *b)
 {
-	struct hf_bytes all = {0};
+	struct hf_walk_bytes all = {0};
 	struct hf_event ev[256];
 	struct hf_dec *dec;
 	struct hf_stft t;
@@ -261,10 +261,10 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Cuts lines off *text and sorts them; the header's come in another order there. */
-static struct hf_bytes sorted(const char **from, size_t lines)
+static struct hf_walk_bytes sorted(const char **from, size_t lines)
 {
 	char *copy[64], *p = strdup(*from), *start = p;
-	struct hf_bytes all = {0};
+	struct hf_walk_bytes all = {0};
 
 	CHECK(lines <= 64);
 	for (size_t i = 0; i < lines; i++) {
@@ -287,7 +287,7 @@ static struct hf_bytes sorted(const char **from, size_t lines)
 /* Our header in the tool's form; *p moves behind it. */
 static const char *check_header(const char **p, const char *golden)
 {
-	struct hf_bytes header = {0}, ours, theirs;
+	struct hf_walk_bytes header = {0}, ours, theirs;
 	size_t lines = 0;
 	const char *from;
 	struct line l;
@@ -319,8 +319,8 @@ static uint64_t count_of(const char *json, const char *key)
 
 static void check_golden(const char *stream, const char *records, const char *counts)
 {
-	struct hf_bytes b = hf_stft_load(stream), golden = hf_stft_text(records), json = hf_stft_text(counts);
-	struct hf_bytes all = dump(&b), ours = {0};
+	struct hf_walk_bytes b = hf_stft_load(stream), golden = hf_stft_text(records), json = hf_stft_text(counts);
+	struct hf_walk_bytes all = dump(&b), ours = {0};
 	const char *p = (const char *)all.p, *theirs = check_header(&p, (const char *)golden.p);
 	const char *const end = (const char *)golden.p + golden.n - 1;
 	uint64_t lines = 0;
@@ -375,7 +375,7 @@ static void test_goldens(void)
 
 /* ---- transactions ---- */
 
-static void convert_list(struct hf_bytes *to, const struct field *list, unsigned step, const char *lead)
+static void convert_list(struct hf_walk_bytes *to, const struct field *list, unsigned step, const char *lead)
 {
 	text(to, "[");
 	for (size_t i = 0; !is(list, "-") && i < list->n; i += step) {
@@ -386,7 +386,7 @@ static void convert_list(struct hf_bytes *to, const struct field *list, unsigned
 	text(to, "]\n");
 }
 
-static void labelled(struct hf_bytes *to, const char *label, const struct field *value)
+static void labelled(struct hf_walk_bytes *to, const char *label, const struct field *value)
 {
 	char buf[32];
 
@@ -396,7 +396,7 @@ static void labelled(struct hf_bytes *to, const char *label, const struct field 
 	text(to, "\n");
 }
 
-static void convert_transaction(struct hf_bytes *to, const struct line *l)
+static void convert_transaction(struct hf_walk_bytes *to, const struct line *l)
 {
 	/* behind id, delta, clock, metadata, channel */
 	static const char *const labels[] = {"Code", "Param", "Size", "Source", "Data", NULL, "Mask"};
@@ -442,8 +442,8 @@ static void test_transactions(void)
 				     "54 CLOCK_ID 1 system_clock\n"
 				     "70 END_HEADER\n"
 				     "71 TRANSACTION id=1 ";
-	struct hf_bytes b = hf_stft_load("stf/edge/txn.stf"), golden = hf_stft_text("stf/edge/txn.transactions.txt");
-	struct hf_bytes all = dump(&b), ours = {0};
+	struct hf_walk_bytes b = hf_stft_load("stf/edge/txn.stf"), golden = hf_stft_text("stf/edge/txn.transactions.txt");
+	struct hf_walk_bytes all = dump(&b), ours = {0};
 	struct line l;
 
 	CHECK(strncmp((const char *)all.p, header, sizeof header - 1) == 0);
@@ -478,7 +478,7 @@ static void test_bad(void)
 
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
 		char name[100];
-		struct hf_bytes b, all;
+		struct hf_walk_bytes b, all;
 		const char *last;
 
 		snprintf(name, sizeof name, "stf/bad/%s", files[i].name);
@@ -497,7 +497,7 @@ static void test_bad(void)
 
 static void check_entries(const char *name, size_t step)
 {
-	struct hf_bytes b = hf_stft_load(name);
+	struct hf_walk_bytes b = hf_stft_load(name);
 	struct hf_events all;
 	struct hf_dec *dec, *other;
 	struct hf_stft t;

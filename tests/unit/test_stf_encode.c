@@ -57,7 +57,7 @@ static struct hf_event *data(uint16_t n)
 /* in -> trace.stf -> out */
 static void turn_around(const struct hf_stream *stream)
 {
-	struct hf_bytes bytes = hf_stft_encode(stream, 3, &in);
+	struct hf_walk_bytes bytes = hf_stft_encode(stream, 3, &in);
 
 	hf_events_free(&out);
 	out = hf_stft_decode(&bytes, 0);
@@ -349,7 +349,7 @@ static void test_arm(void)
 
 static void test_header(void)
 {
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 	struct hf_event *ev = add(HF_EVENT_CONTEXT);
 	const struct hf_stf_header *h;
 	struct hf_stft t;
@@ -386,7 +386,7 @@ static void test_header(void)
 /* Of an STF source: its producers, its unit, its features but MULTI_CORE. */
 static void test_header_of_stf(void)
 {
-	struct hf_bytes b = {0}, again;
+	struct hf_walk_bytes b = {0}, again;
 	const struct hf_stf_header *h;
 	struct hf_events list;
 	struct hf_stft t, u;
@@ -417,7 +417,7 @@ static void test_header_of_stf(void)
 /* A slice: the header knows where it begins and what holds there, and records are counted from there. */
 static void test_begin(void)
 {
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 	const struct hf_stf_header *h;
 	struct hf_event *ev = add(HF_EVENT_BEGIN);
 	struct hf_stft t;
@@ -455,7 +455,7 @@ static void test_begin(void)
 
 /* The bytes of events [first, last) made by an encoder that starts from *blob and leaves its state there. */
 static void piece(const struct hf_stream *stream, const struct hf_events *list, size_t first, size_t last,
-		  uint8_t *blob, size_t *size, struct hf_bytes *to)
+		  uint8_t *blob, size_t *size, struct hf_walk_bytes *to)
 {
 	struct hf_sink sink;
 	struct hf_enc *enc;
@@ -476,11 +476,11 @@ static void piece(const struct hf_stream *stream, const struct hf_events *list, 
 /* Each event through an encoder of its own, and in pieces of other sizes, gives the same bytes. */
 static size_t check_pieces(const struct hf_stream *stream, const struct hf_events *list)
 {
-	struct hf_bytes whole = hf_stft_encode(stream, 0, list);
+	struct hf_walk_bytes whole = hf_stft_encode(stream, 0, list);
 	size_t largest = 0;
 
 	for (size_t step = 1; step < 8; step += 2) {
-		struct hf_bytes bytes = {0};
+		struct hf_walk_bytes bytes = {0};
 		uint8_t blob[HF_STATE_MAX];
 		struct hf_enc *enc;
 		size_t size;
@@ -503,9 +503,9 @@ static size_t check_pieces(const struct hf_stream *stream, const struct hf_event
 static void test_state(void)
 {
 	static const uint64_t words[6] = {0x1008, 0x13, 3, 4, 5, 6};
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	struct hf_events list, again;
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 	struct hf_stft t;
 
 	hf_stft_header(&b, FEATURES, 0xffffffffc0000000);

@@ -6,7 +6,7 @@ extern const struct hf_codec hf_codec_stf;
 
 #define FEATURES (HF_STF_FEATURE_EVENT64 | HF_STF_FEATURE_RV64)
 
-static int try(const struct hf_bytes *b, struct hf_diag *diag)
+static int try(const struct hf_walk_bytes *b, struct hf_diag *diag)
 {
 	struct hf_stream *stream;
 	struct hf_src *src;
@@ -23,7 +23,7 @@ static int try(const struct hf_bytes *b, struct hf_diag *diag)
 	return err;
 }
 
-static void check_fails(struct hf_bytes *b, int code, uint64_t offset, uint64_t detail)
+static void check_fails(struct hf_walk_bytes *b, int code, uint64_t offset, uint64_t detail)
 {
 	struct hf_diag diag;
 
@@ -33,9 +33,9 @@ static void check_fails(struct hf_bytes *b, int code, uint64_t offset, uint64_t 
 	hf_bytes_free(b);
 }
 
-static struct hf_bytes begin(uint32_t major, uint32_t minor)
+static struct hf_walk_bytes begin(uint32_t major, uint32_t minor)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 
 	PUT(&b, IDENTIFIER);
 	PUT(&b, VERSION, .major = major, .minor = minor);
@@ -51,7 +51,7 @@ static void test_versions(void)
 			{1, 99, true}, {2, 0, false}, {0, 9, false}};
 
 	for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
-		struct hf_bytes b = {0};
+		struct hf_walk_bytes b = {0};
 		struct hf_diag diag;
 		int err;
 
@@ -78,7 +78,7 @@ static void test_missing_and_twice(void)
 	const size_t n = sizeof parts / sizeof parts[0];
 
 	for (size_t special = 0; special < n; special++) {
-		struct hf_bytes missing = begin(1, 6), twice = begin(1, 6);
+		struct hf_walk_bytes missing = begin(1, 6), twice = begin(1, 6);
 		size_t second;
 
 		for (size_t i = 0; i < n; i++) {
@@ -112,7 +112,7 @@ static void test_isa(void)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		struct hf_bytes b = {0};
+		struct hf_walk_bytes b = {0};
 		struct hf_diag diag;
 
 		hf_stft_header(&b, FEATURES, 0);
@@ -141,12 +141,12 @@ static void test_isa(void)
 /* Every cut of a good header is an error at a record of it, never a crash. */
 static void test_cuts(void)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 
 	hf_stft_header(&b, FEATURES, 0);
 	for (size_t n = 0; n < b.n; n++) {
 		uint8_t *copy = malloc(n + 1);
-		struct hf_bytes part = {.p = copy, .n = n};
+		struct hf_walk_bytes part = {.p = copy, .n = n};
 		struct hf_diag diag;
 
 		memcpy(copy, b.p, n);
@@ -159,7 +159,7 @@ static void test_cuts(void)
 
 static void test_strange(void)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 
 	check_fails(&b, HF_ERR_STF_MAGIC, 0, 0);
 	hf_bytes_add(&b, "\1STX", 4);
@@ -189,7 +189,7 @@ static void test_strange(void)
 
 static void test_json(void)
 {
-	struct hf_bytes b = begin(1, 5);
+	struct hf_walk_bytes b = begin(1, 5);
 	struct hf_stft t;
 	const struct hf_stf_header *h;
 
@@ -229,7 +229,7 @@ static void test_json(void)
 /* Comments without end cost no memory and no error. */
 static void test_large_comments(void)
 {
-	struct hf_bytes b = begin(1, 6), good = {0};
+	struct hf_walk_bytes b = begin(1, 6), good = {0};
 	static char text[300000];
 	struct hf_stft t;
 
@@ -253,7 +253,7 @@ static void test_large_comments(void)
 /* The first hart is the one that the body begins with. */
 static void test_first_hart(void)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	struct hf_stft t;
 
 	hf_stft_header(&b, FEATURES | HF_STF_FEATURE_MULTI_CORE, 0);

@@ -68,9 +68,9 @@ static void check_losses(const struct hf_zt_cut *c, const struct hf_events *list
 		CHECK(list->ev[at].kind != HF_EVENT_GAP && list->ev[at].kind != HF_EVENT_NOTE);
 }
 
-static struct hf_bytes text_of(struct hf_src *src)
+static struct hf_walk_bytes text_of(struct hf_src *src)
 {
-	struct hf_bytes text = {0};
+	struct hf_walk_bytes text = {0};
 	struct hf_stream *stream;
 	struct hf_events list;
 
@@ -85,7 +85,7 @@ static struct hf_bytes text_of(struct hf_src *src)
 }
 
 /* The line that begins with a record's offset, or NULL. */
-static const char *line_at(const struct hf_bytes *text, uint64_t offset)
+static const char *line_at(const struct hf_walk_bytes *text, uint64_t offset)
 {
 	const char *line = (const char *)text->p;
 
@@ -101,7 +101,7 @@ static const char *line_at(const struct hf_bytes *text, uint64_t offset)
 static void check_records(const struct hf_zt_cut *c, struct hf_src *file, struct hf_src *blocks, unsigned mask)
 {
 	struct hf_src *growing = hf_zt_grow(file);
-	struct hf_bytes text = text_of(growing), other = text_of(blocks);
+	struct hf_walk_bytes text = text_of(growing), other = text_of(blocks);
 	char want[200];
 
 	CHECK_STR((const char *)text.p, (const char *)other.p);

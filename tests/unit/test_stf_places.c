@@ -85,7 +85,7 @@ static void test_pc(void)
 /* Where the group behind group i of the stream begins, by decoding up to there. */
 static size_t group_end(const struct hf_zt_cut *c, unsigned groups, uint64_t *ret_pc)
 {
-	struct hf_bytes b = {0};
+	struct hf_walk_bytes b = {0};
 	uint64_t pc = HF_ZT_START;
 	size_t end;
 

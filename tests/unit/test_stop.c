@@ -155,7 +155,7 @@ static bool is_watched(void *ctx)
 #define PLAIN ((size_t)48 << 20)
 
 /* A file that is all of zeros, to be skipped through to its end in one call, or block by block. */
-static void check_box(const struct hf_box *box, const struct hf_bytes *file)
+static void check_box(const struct hf_box *box, const struct hf_walk_bytes *file)
 {
 	struct watch watch = {.until = UINT32_MAX};
 	const struct hf_stop stop = {.wanted = is_watched, .ctx = &watch};
@@ -195,7 +195,7 @@ static void check_box(const struct hf_box *box, const struct hf_bytes *file)
 static void check_boxes(void)
 {
 	uint8_t *zeros = calloc(1, PLAIN);
-	struct hf_bytes file = {.n = 0};
+	struct hf_walk_bytes file = {.n = 0};
 
 	CHECK(zeros);
 	hf_pack_gzip(&file, zeros, PLAIN, 1, 0);

@@ -91,7 +91,7 @@ static struct hf_fst t;
 /* The files of one stream, the description first. */
 struct files {
 	char name[FILES_MAX][32];
-	struct hf_bytes bytes[FILES_MAX];
+	struct hf_walk_bytes bytes[FILES_MAX];
 	size_t count;
 };
 
@@ -130,7 +130,7 @@ static void make_corpus(size_t i)
 	while ((up = strstr(text, "../")))
 		memmove(up, up + 3, strlen(up + 3) + 1);
 	hf_bytes_free(&f->bytes[0]);
-	f->bytes[0] = (struct hf_bytes){0};
+	f->bytes[0] = (struct hf_walk_bytes){0};
 	hf_bytes_add(&f->bytes[0], text, strlen(text));
 	free(text);
 }
@@ -140,7 +140,7 @@ static void make_stream(size_t i)
 	const struct stream *s = &streams[i];
 	const struct hf_fs_options options = {.threads = 2, .index_threads = 2, .params = *s->params ? s->params : NULL};
 	const char *const *names = is_snapshot(i) ? of_snapshot : of_capture, *slash = strrchr(s->source, '/');
-	struct hf_bytes source = hf_bytes_load(getenv("HARTFS_DATA"), s->source);
+	struct hf_walk_bytes source = hf_bytes_load(getenv("HARTFS_DATA"), s->source);
 	struct files *f = &made[i];
 	char path[TEXT];
 

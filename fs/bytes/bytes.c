@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all kinds of bytes have in common: which there are of a capture, opening it for them, and making a piece. */
+#include "fs/bytes/bytes.h"
+#include "fs/bytes/slice.h"
+
+#include <stdlib.h>
+
+void hf_bytes_ref(const struct hf_bytes *bytes)
+{
+	if (bytes->slice)
+		hf_slice_ref(bytes->slice);
+}
+
+void hf_bytes_unref(const struct hf_bytes *bytes)
+{
+	if (bytes->slice)
+		hf_slice_put(bytes->slice);
+}
+
+/* ---- which there are ---- */
+
+static int take(struct hf_capture *capture, const struct hf_facts *facts, const struct hf_bytes_ops *ops,
+		uint64_t size, uint64_t owner, struct hf_bytes *ret_bytes)
+{
+	*ret_bytes = (struct hf_bytes){
+		.ops = ops, .capture = capture, .version = facts->version, .owner = owner, .size = size};
+	return size == HF_NOWHERE ? HF_ERR_NOT_FOUND : 0;
+}
+
+int hf_bytes_of_stream(struct hf_capture *capture, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
+{
+	return take(capture, facts, &hf_bytes_stream, facts->known.stream_size, facts->stream_owner, ret_bytes);
+}
+
+int hf_bytes_of_view(struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart, size_t view,
+		     struct hf_bytes *ret_bytes)
+{
+	const struct hf_facts_hart *found = hf_facts_hart(facts, hart);
+	const struct hf_bytes_ops *ops = view == HF_VIEW_PROGRAM ? &hf_bytes_program
+					 : view >= HF_VIEW_COUNT ? &hf_bytes_side
+								 : &hf_bytes_chunks;
+	int err;
+
+	if (!found)
+		return HF_ERR_NOT_FOUND;
+	/* The original of a one-hart stream and source.stf are the same bytes: one place in the cache. */
+	if (facts->known.original == (int)view)
+		return hf_bytes_of_stream(capture, facts, ret_bytes);
+	err = take(capture, facts, ops, found->view[view].size, found->view[view].owner, ret_bytes);
+	ret_bytes->hart = hart;
+	ret_bytes->view = view;
+	return err;
+}
+
+int hf_bytes_of_text(struct hf_capture *capture, const struct hf_facts *facts, enum hf_text text,
+		     struct hf_bytes *ret_bytes)
+{
+	int err = take(capture, facts, &hf_bytes_text, facts->known.text_size[text], facts->text_owner[text], ret_bytes);
+
+	ret_bytes->view = text;
+	ret_bytes->closed = facts->failure.code;
+	return err;
+}
+
+/* ---- what is cut evenly ---- */
+
+int hf_bytes_even(const struct hf_bytes *bytes, struct hf_open *open, uint64_t number, struct hf_piece *ret_piece)
+{
+	const uint64_t offset = number * HF_EVEN_PIECE;
+
+	(void)open;
+	if (number > UINT64_MAX / HF_EVEN_PIECE || offset >= bytes->size)
+		return HF_NOTE_END;
+	*ret_piece = (struct hf_piece){.number = number, .offset = offset, .size = bytes->size - offset};
+	if (ret_piece->size > HF_EVEN_PIECE)
+		ret_piece->size = HF_EVEN_PIECE;
+	return 0;
+}
+
+int hf_bytes_even_at(const struct hf_bytes *bytes, struct hf_open *open, uint64_t offset, struct hf_piece *ret_piece)
+{
+	return hf_bytes_even(bytes, open, offset / HF_EVEN_PIECE, ret_piece);
+}
+
+/* ---- making ---- */
+
+int hf_bytes_open(const struct hf_bytes *bytes, unsigned wait_ms, struct hf_open **ret_open)
+{
+	*ret_open = NULL;
+	if (bytes->closed)
+		return 0;
+	return hf_capture_reopen(bytes->capture, bytes->version, bytes->ops->table ? (int)bytes->view : -1, wait_ms,
+				 ret_open);
+}
+
+int hf_bytes_check(const struct hf_bytes *bytes)
+{
+	struct stat st;
+	int err = hf_capture_check(bytes->capture, &st);
+
+	if (err && err != HF_ERR_NOT_FOUND)
+		return err;
+	return err || bytes->capture->version != bytes->version ? HF_ERR_CHANGED : 0;
+}
+
+int hf_bytes_make_piece(const struct hf_bytes *bytes, struct hf_open *open, uint64_t number, struct hf_worker *worker,
+			uint8_t **ret_bytes, size_t *ret_size)
+{
+	struct hf_piece piece;
+	uint8_t *to = NULL;
+	int err = bytes->ops->piece(bytes, open, number, &piece);
+
+	/* The index does not have what it has promised. */
+	if (err == HF_ERR_NOT_FOUND || err == HF_NOTE_END)
+		return HF_ERR_MISMATCH;
+	if (err)
+		return err;
+	if (piece.size < SIZE_MAX - HF_SINK_ROOM)
+		to = hf_cache_alloc(bytes->capture->fs->cache, (size_t)piece.size + HF_SINK_ROOM);
+	if (!to)
+		return HF_ERR_NOMEM;
+	err = bytes->ops->fill(bytes, open, &piece, worker, to);
+	if (err) {
+		free(to);
+		return err == HF_ERR_NOT_FOUND ? HF_ERR_MISMATCH : err;
+	}
+	*ret_bytes = to;
+	*ret_size = (size_t)piece.size;
+	return 0;
+}
+
+int hf_bytes_make(const struct hf_bytes *bytes, uint64_t number, struct hf_worker *worker, uint8_t **ret_bytes,
+		  size_t *ret_size)
+{
+	struct hf_open *open;
+	int err, after;
+
+	if (hf_fs_stopping(bytes->capture->fs))
+		return HF_ERR_CANCELLED;
+	err = hf_bytes_check(bytes);
+	if (!err)
+		err = hf_bytes_open(bytes, 0, &open);
+	if (err)
+		return err;
+	err = hf_bytes_make_piece(bytes, open, number, worker, ret_bytes, ret_size);
+	/* Bytes of a file that changed while it was read are nobody's; nor is the index to blame for them. */
+	after = err && err != HF_ERR_MISMATCH && err != HF_ERR_STATE ? 0 : hf_bytes_check(bytes);
+	if (after) {
+		if (!err)
+			free(*ret_bytes);
+		err = after;
+	}
+	hf_bytes_close(open, err);
+	return err;
+}
+
+void hf_bytes_close(struct hf_open *open, int err)
+{
+	if (!open)
+		return;
+	hf_open_blame(open, err);
+	hf_open_put(open);
+}
+
+struct make_job {
+	struct hf_job job;
+	struct hf_bytes bytes;
+	uint64_t number;
+	struct hf_block *block;
+	uint8_t *made;
+	size_t size;
+};
+
+static int run_make(struct hf_job *job, struct hf_worker *worker)
+{
+	struct make_job *make = (struct make_job *)job;
+	struct hf_metrics *metrics = &make->bytes.capture->fs->metrics;
+	const int64_t start_ns = hf_fs_now_ns();
+	int err = hf_bytes_make(&make->bytes, make->number, worker, &make->made, &make->size);
+
+	hf_metrics_add(err ? &metrics->chunk_errors : &metrics->chunks, 1);
+	hf_metrics_add(&metrics->chunk_bytes, err ? 0 : make->size);
+	hf_metrics_add(&metrics->chunk_ns, (uint64_t)(hf_fs_now_ns() - start_ns));
+	return err;
+}
+
+static void end_make(struct hf_job *job, int err)
+{
+	struct make_job *make = (struct make_job *)job;
+	struct hf_cache *cache = make->bytes.capture->fs->cache;
+
+	if (err)
+		hf_cache_fail(cache, make->block, err);
+	else
+		hf_cache_fill(cache, make->block, make->made, make->size);
+	hf_bytes_unref(&make->bytes);
+	free(make);
+}
+
+void hf_bytes_submit(const struct hf_bytes *bytes, uint64_t number, struct hf_block *block, enum hf_urgency urgency)
+{
+	struct hf_fs *fs = bytes->capture->fs;
+	struct make_job *make = malloc(sizeof *make);
+
+	if (!make) {
+		hf_cache_fail(fs->cache, block, HF_ERR_NOMEM);
+		return;
+	}
+	*make = (struct make_job){.job = {.fn = run_make, .done = end_make, .work = HF_WORK_DECODE, .urgency = urgency},
+				  .bytes = *bytes,
+				  .number = number,
+				  .block = block};
+	/* The file may be closed before the job runs. */
+	hf_bytes_ref(bytes);
+	hf_job_submit(fs->exec, &make->job);
+}

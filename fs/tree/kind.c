@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of nodes.def, and the loops over it. */
+#include "fs/tree/kind.h"
+#include "fs/base/log_ring.h"
+#include "fs/bytes/slice.h"
+#include "fs/capture/info.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what has one name, and what is always there ---- */
+
+static bool each_one(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+{
+	(void)look;
+	return offer(ctx, hf_kind_of(&key)->name, &key);
+}
+
+static int size_none(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+{
+	(void)fs;
+	(void)key;
+	(void)facts;
+	*ret_size = 0;
+	return 0;
+}
+
+/* ---- .hartfs ---- */
+
+static bool each_log(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+{
+	return !look->fs->options.log_ring || each_one(look, key, offer, ctx);
+}
+
+static int size_made(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+{
+	(void)fs;
+	(void)key;
+	(void)facts;
+	*ret_size = HF_NOWHERE;
+	return 0;
+}
+
+static int write_status(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+			struct hf_sink *sink)
+{
+	(void)key;
+	(void)facts;
+	hf_control_status(fs, sink);
+	return 0;
+}
+
+static int write_captures(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+			  struct hf_sink *sink)
+{
+	(void)key;
+	(void)facts;
+	hf_control_progress(fs, sink);
+	return 0;
+}
+
+static int write_metrics(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+			 struct hf_sink *sink)
+{
+	(void)key;
+	(void)facts;
+	hf_control_metrics(fs, sink);
+	return 0;
+}
+
+static int write_log(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_sink *sink)
+{
+	(void)key;
+	(void)facts;
+	hf_log_ring_write(fs->options.log_ring, sink);
+	return 0;
+}
+
+/* ---- the view directory of a capture ---- */
+
+static int size_of_text(const struct hf_facts *facts, enum hf_text text, uint64_t *ret_size)
+{
+	*ret_size = facts ? facts->known.text_size[text] : HF_NOWHERE;
+	return 0;
+}
+
+static int size_info(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+{
+	(void)fs;
+	(void)key;
+	return size_of_text(facts, HF_TEXT_INFO, ret_size);
+}
+
+static int size_errors(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+		       uint64_t *ret_size)
+{
+	(void)fs;
+	(void)key;
+	return size_of_text(facts, HF_TEXT_ERRORS, ret_size);
+}
+
+static int write_info(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+		      struct hf_sink *sink)
+{
+	(void)fs;
+	(void)facts;
+	hf_info_json(key->capture, NULL, NULL, sink);
+	return 0;
+}
+
+static int bytes_info(const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
+{
+	return hf_bytes_of_text(key->capture, facts, HF_TEXT_INFO, ret_bytes);
+}
+
+static int bytes_errors(const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
+{
+	return hf_bytes_of_text(key->capture, facts, HF_TEXT_ERRORS, ret_bytes);
+}
+
+static int size_progress(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+			 uint64_t *ret_size)
+{
+	(void)fs;
+	(void)key;
+	(void)facts;
+	*ret_size = HF_INFO_INDEXING_SIZE;
+	return 0;
+}
+
+static int write_progress(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+			  struct hf_sink *sink)
+{
+	(void)fs;
+	(void)facts;
+	hf_info_indexing(key->capture, sink);
+	return 0;
+}
+
+static bool each_source(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+{
+	char name[64];
+
+	if (look->facts->known.stream_size == HF_NOWHERE)
+		return true;
+	hf_info_source_name(look->facts->known.codec, name, sizeof name);
+	return offer(ctx, name, &key);
+}
+
+static int size_source(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+		       uint64_t *ret_size)
+{
+	(void)fs;
+	(void)key;
+	*ret_size = facts->known.stream_size;
+	return *ret_size == HF_NOWHERE ? HF_ERR_NOT_FOUND : 0;
+}
+
+static int bytes_source(const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
+{
+	return hf_bytes_of_stream(key->capture, facts, ret_bytes);
+}
+
+static bool each_records(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+{
+	key.hart = HF_HART_RECORDS;
+	key.view = HF_VIEW_RECORDS;
+	return each_one(look, key, offer, ctx);
+}
+
+static bool each_hart(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+{
+	char name[64];
+	bool more = true;
+
+	for (size_t i = 0; i < look->facts->hart_count && more; i++) {
+		key.hart = look->facts->hart[i].info.id;
+		snprintf(name, sizeof name, "hart%u", (unsigned)key.hart);
+		more = offer(ctx, name, &key);
+	}
+	return more;
+}
+
+/* ---- the views of a hart ---- */
+
+static int size_hart(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+{
+	(void)fs;
+	*ret_size = 0;
+	return hf_facts_hart(facts, key->hart) ? 0 : HF_ERR_NOT_FOUND;
+}
+
+static int size_view(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+{
+	const struct hf_facts_hart *hart = hf_facts_hart(facts, key->hart);
+
+	(void)fs;
+	*ret_size = hart ? hart->view[key->view].size : HF_NOWHERE;
+	return *ret_size == HF_NOWHERE ? HF_ERR_NOT_FOUND : 0;
+}
+
+/* A directory is there if the hart's view that lies in it is; of a slice that need not be measured. */
+static int size_dir(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+{
+	int err = size_view(fs, key, facts, ret_size);
+
+	*ret_size = 0;
+	return err;
+}
+
+static int bytes_view(const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
+{
+	return hf_bytes_of_view(key->capture, facts, key->hart, key->view, ret_bytes);
+}
+
+/* The views that lie in their hart's directory itself, up to the number end. */
+static bool each_file(struct hf_node_key key, size_t end, hf_offer_fn offer, void *ctx)
+{
+	bool more = true;
+
+	for (key.view = 0; key.view < end && more; key.view++)
+		if (!hf_view_dir(key.view, NULL))
+			more = offer(ctx, hf_fs_view_ops(key.view)->view, &key);
+	return more;
+}
+
+static bool each_view(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+{
+	(void)look;
+	return each_file(key, HF_VIEW_COUNT, offer, ctx);
+}
+
+/* The directories of views that have one. */
+static bool each_dir(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+{
+	bool more = true;
+
+	(void)look;
+	for (key.view = 0; key.view < HF_ENC_COUNT && more; key.view++) {
+		const size_t length = hf_view_dir(key.view, NULL);
+		char name[64];
+
+		snprintf(name, sizeof name, "%.*s", (int)length, hf_fs_view_ops(key.view)->view);
+		if (length)
+			more = offer(ctx, name, &key);
+	}
+	return more;
+}
+
+static bool each_dir_view(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+{
+	const char *name;
+
+	(void)look;
+	hf_view_dir(key.view, &name);
+	return offer(ctx, name, &key);
+}
+
+static bool each_program(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+{
+	(void)look;
+	key.view = HF_VIEW_PROGRAM;
+	return offer(ctx, hf_view_program.view, &key);
+}
+
+/* What lies beside a view in its directory: the program, and files that its encoder adds. */
+static bool each_side(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+{
+	const size_t view = key.view;
+	bool more = each_program(look, key, offer, ctx);
+
+	for (key.view = HF_VIEW_COUNT; key.view < HF_VIEW_ALL && more; key.view++) {
+		const char *name;
+		size_t of;
+
+		if (!hf_fs_side(key.view, &of) || of != view)
+			continue;
+		hf_view_dir(key.view, &name);
+		more = offer(ctx, name, &key);
+	}
+	return more;
+}
+
+/* ---- slices ---- */
+
+static int get_slice(const struct hf_node_key *key, const struct hf_facts *facts, struct hf_slice **ret_slice)
+{
+	return hf_slice_get(key->capture, facts, key->hart, key->first, key->last, ret_slice);
+}
+
+static int size_slice(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+{
+	const struct hf_facts_hart *hart = hf_facts_hart(facts, key->hart);
+
+	(void)fs;
+	*ret_size = 0;
+	return hart && key->last < hart->info.insns ? 0 : HF_ERR_NOT_FOUND;
+}
+
+static bool each_slice_view(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+{
+	(void)look;
+	return each_file(key, HF_ENC_COUNT, offer, ctx);
+}
+
+/* They are found by name and not listed. */
+static bool each_slice(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+{
+	const struct hf_facts_hart *hart = hf_facts_hart(look->facts, key.hart);
+
+	if (!look->name || !hart || !hf_slice_parse(look->name, hart->info.insns, &key.first, &key.last))
+		return true;
+	return offer(ctx, look->name, &key);
+}
+
+/* It was measured once, but that may be forgotten. */
+static int size_cut(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+{
+	struct hf_slice *slice;
+	struct hf_bytes bytes;
+	int err = get_slice(key, facts, &slice);
+
+	(void)fs;
+	if (err)
+		return err;
+	err = hf_slice_view(slice, facts, key->view, &bytes);
+	*ret_size = err ? 0 : bytes.size;
+	hf_slice_put(slice);
+	return err;
+}
+
+static int bytes_cut(const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
+{
+	struct hf_slice *slice;
+	int err = get_slice(key, facts, &slice);
+
+	if (err)
+		return err;
+	err = hf_slice_view(slice, facts, key->view, ret_bytes);
+	if (!err)
+		hf_bytes_ref(ret_bytes);
+	hf_slice_put(slice);
+	return err == HF_ERR_BUSY ? HF_ERR_CHANGED : err;
+}
+
+static bool is_measured(void *ctx, const char *name, const struct hf_node_key *key)
+{
+	const struct hf_look *look = ctx;
+	uint64_t size;
+
+	(void)name;
+	return size_cut(look->fs, key, look->facts, &size) != HF_ERR_BUSY;
+}
+
+/* INDEXING is there as long as views in its directory are being measured: all of a slice's own, or the one of a directory. */
+static int size_measuring(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+			  uint64_t *ret_size)
+{
+	struct hf_look look = {.fs = fs, .facts = facts};
+
+	*ret_size = HF_INFO_INDEXING_SIZE;
+	return each_slice_view(&look, *key, is_measured, &look) ? HF_ERR_NOT_FOUND : 0;
+}
+
+static int size_measuring_one(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+			      uint64_t *ret_size)
+{
+	struct hf_look look = {.fs = fs, .facts = facts};
+
+	*ret_size = HF_INFO_INDEXING_SIZE;
+	return is_measured(&look, NULL, key) ? HF_ERR_NOT_FOUND : 0;
+}
+
+static int write_measuring(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+			   struct hf_sink *sink)
+{
+	struct hf_slice *slice;
+	int err = get_slice(key, facts, &slice);
+
+	(void)fs;
+	if (err)
+		return err;
+	hf_slice_indexing(slice, sink);
+	hf_slice_put(slice);
+	return 0;
+}
+
+/* ---- the table ---- */
+
+enum {
+	ARCHIVE = HF_KIND_ARCHIVE,
+	DIR = HF_KIND_DIR,
+	TEXT = HF_KIND_TEXT,
+	PASSING = HF_KIND_PASSING,
+	CHANGING = HF_KIND_CHANGING,
+	CUTS = HF_KIND_CUTS,
+	OF_HART = HF_KIND_OF_HART,
+	STATUS = HF_KIND_STATUS,
+};
+
+static const struct hf_kind kinds[] = {
+#define HF_NODE(id, name, parent, when, flags, each, size, write, bytes) \
+	[HF_NODE_##id] = {name, HF_NODE_##parent, HF_WHEN_##when, flags, each, size, write, bytes},
+#include "fs/tree/nodes.def"
+#undef HF_NODE
+};
+
+const struct hf_kind *hf_kind_of(const struct hf_node_key *key)
+{
+	return &kinds[key->kind];
+}
+
+uint64_t hf_kind_content(const struct hf_node_key *key, const struct hf_facts *facts)
+{
+	if (!facts || hf_kind_is(key, HF_KIND_DIR))
+		return 0;
+	return hf_kind_is(key, HF_KIND_TEXT) ? hf_facts_text(facts) : facts->content;
+}
+
+static bool is_there(const struct hf_kind *kind, const struct hf_facts *facts)
+{
+	return kind->when == HF_WHEN_ALWAYS || (kind->when == HF_WHEN_INDEXED) == (facts != NULL);
+}
+
+int hf_kind_size(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+{
+	const struct hf_kind *kind = hf_kind_of(key);
+
+	*ret_size = 0;
+	/* What is in a directory is not known before the capture is indexed. */
+	if (!is_there(kind, facts))
+		return hf_kind_is(key, HF_KIND_DIR) ? HF_ERR_BUSY : HF_ERR_NOT_FOUND;
+	return kind->size(fs, key, facts, ret_size);
+}
+
+/* What each offers goes to fn, if it is there. */
+struct listing {
+	const struct hf_look *look;
+	hf_child_fn fn;
+	void *ctx;
+	bool busy;
+	int err;
+};
+
+static bool offer(void *ctx, const char *name, const struct hf_node_key *offered)
+{
+	struct listing *listing = ctx;
+	const struct hf_look *look = listing->look;
+	struct hf_node_key key = *offered;
+	uint64_t size;
+	int err;
+
+	if (look->name && strcmp(name, look->name) != 0)
+		return true;
+	key.content = hf_kind_content(&key, look->facts);
+	err = hf_kind_size(look->fs, &key, look->facts, &size);
+	listing->busy |= err == HF_ERR_BUSY;
+	if (err == HF_ERR_BUSY || err == HF_ERR_NOT_FOUND)
+		return true;
+	listing->err = err;
+	return !err && listing->fn(listing->ctx, name, &key, size);
+}
+
+static int list(struct listing *listing)
+{
+	const struct hf_look *look = listing->look;
+	bool more = true;
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds && more; i++) {
+		struct hf_node_key key = *look->dir;
+
+		if (kinds[i].parent != look->dir->kind || !kinds[i].each || !is_there(&kinds[i], look->facts))
+			continue;
+		key.kind = (enum hf_node_kind)i;
+		key.path = NULL;
+		more = kinds[i].each(look, key, offer, listing);
+	}
+	return listing->err;
+}
+
+int hf_kind_list(const struct hf_look *look, hf_child_fn fn, void *ctx)
+{
+	return list(&(struct listing){.look = look, .fn = fn, .ctx = ctx});
+}
+
+struct found {
+	struct hf_node_key *key;
+	uint64_t *size;
+	bool any;
+};
+
+static bool take_found(void *ctx, const char *name, const struct hf_node_key *key, uint64_t size)
+{
+	struct found *found = ctx;
+
+	(void)name;
+	*found->key = *key;
+	*found->size = size;
+	found->any = true;
+	return false;
+}
+
+int hf_kind_find(const struct hf_look *look, struct hf_node_key *ret_key, uint64_t *ret_size)
+{
+	struct found found = {ret_key, ret_size, false};
+	struct listing listing = {.look = look, .fn = take_found, .ctx = &found};
+	int err = list(&listing);
+
+	return err || found.any ? err : listing.busy ? HF_ERR_BUSY : HF_ERR_NOT_FOUND;
+}
+
+bool hf_kind_may_come(const struct hf_node_key *dir, const char *name)
+{
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (kinds[i].parent == dir->kind && kinds[i].when == HF_WHEN_INDEXED && !fnmatch(kinds[i].name, name, 0))
+			return true;
+	return false;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The names of the files of a capture in an index directory. Internal to index/. */
+#ifndef HF_INDEX_FILE_NAME_H
+#define HF_INDEX_FILE_NAME_H
+
+#include "index/index.h"
+
+#define HF_HEX_SIZE 33
+#define HF_FILE_NAME_SIZE 256
+
+/* 32 hexadecimal digits of everything that decides the events of a capture: identity, schema, decoder versions. */
+void hf_index_file_hex(const struct hf_identity *identity, char hex[HF_HEX_SIZE]);
+/* "<hex>.hfi", the decode index. */
+void hf_index_file_name_index(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE]);
+/* "<hex>.<view>.<key>.hfv". HF_ERR_LIMIT if the view's name is too long. */
+int hf_index_file_name_view(const struct hf_identity *identity, const struct hf_view_key *key, char name[HF_FILE_NAME_SIZE]);
+/* "<hex>.hfs". */
+void hf_index_file_name_spool(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE]);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "index/pass_run.h"
+
+#include <stdlib.h>
+
+/* What may wait for its turn to be written: the rows of more than 50,000 chunks. */
+#define QUEUE_MAX ((size_t)8 << 20)
+
+/* A point of the run's source. */
+static int take_point(void *ctx, const struct hf_point *point, const uint8_t *window)
+{
+	struct hf_pass_run *run = ctx;
+	int err = 0;
+
+	/* The other runs find the same ones. */
+	if (run->in != &run->own && run->pass->index)
+		err = hf_pass_run_push(run, HF_ROW_POINT, point, sizeof *point, window, point->window_size);
+	atomic_store_explicit(&run->pos, point->in_offset, memory_order_relaxed);
+	return err ? err : run->pass->pump(run->pass);
+}
+
+static int open_input(struct hf_pass_run *run, uint32_t hart, bool first)
+{
+	struct hf_pass *pass = run->pass;
+	int err = 0;
+
+	if (first) {
+		pass->in.on_point = take_point;
+		pass->in.ctx = run;
+	} else {
+		run->in = &run->own;
+		err = hf_input_fork(&run->own, &pass->in, take_point, run, pass->diag);
+	}
+	return err ? err : hf_dec_new(pass->in.stream, run->in->src, hart, &run->dec);
+}
+
+int hf_pass_run_new(struct hf_pass *pass, uint64_t slot, uint32_t hart, bool first, struct hf_pass_run **ret_run)
+{
+	struct hf_pass_run *run = calloc(1, sizeof *run);
+	int err = HF_ERR_NOMEM;
+
+	*ret_run = NULL;
+	if (!run)
+		return err;
+	run->pass = pass;
+	run->slot = slot;
+	run->in = &pass->in;
+	run->end.hart.id = hart;
+	hf_row_queue_init(&run->rows);
+	run->ring = malloc(HF_RUN_BATCHES * sizeof *run->ring);
+	run->stages = calloc(pass->view_count + HF_RUN_STAGES, sizeof(struct hf_stage *));
+	if (run->ring && run->stages)
+		err = open_input(run, hart, first);
+	if (err)
+		hf_pass_run_free(run);
+	else
+		*ret_run = run;
+	return err;
+}
+
+void hf_pass_run_free(struct hf_pass_run *run)
+{
+	if (!run)
+		return;
+	for (size_t i = 0; i < run->stage_count; i++)
+		run->stages[i]->ops->free(run->stages[i]);
+	free(run->stages);
+	hf_dec_free(run->dec);
+	if (run->in == &run->own)
+		hf_input_close(&run->own);
+	else if (run->pass->in.ctx == run)
+		run->pass->in.on_point = NULL;
+	hf_row_queue_fini(&run->rows);
+	free(run->ring);
+	free(run);
+}
+
+void hf_pass_run_add_stage(struct hf_pass_run *run, struct hf_stage *stage)
+{
+	stage->run = run;
+	run->stages[run->stage_count++] = stage;
+}
+
+struct hf_batch *hf_pass_run_batch(struct hf_pass_run *run, unsigned i)
+{
+	return &run->ring[(run->stages[0]->done + i) % HF_RUN_BATCHES];
+}
+
+int hf_pass_run_push(struct hf_pass_run *run, enum hf_row_kind kind, const void *a, size_t an, const void *b, size_t bn)
+{
+	return hf_row_queue_push(&run->rows, kind, a, an, b, bn);
+}
+
+/* Two: the batch at hand, and the one that shows whether anything follows it. */
+static bool can_decode(struct hf_pass_run *run)
+{
+	return !run->ended && run->stages[0]->done - run->joined + 2 <= HF_RUN_BATCHES &&
+	       hf_row_queue_size(&run->rows) < QUEUE_MAX;
+}
+
+struct hf_stage *hf_pass_run_ready(struct hf_pass_run *run, unsigned thread)
+{
+	struct hf_stage *best = NULL;
+
+	/* What is decoded goes on before more is. */
+	for (size_t i = run->stage_count; i-- > 0;) {
+		struct hf_stage *stage = run->stages[i];
+
+		if (stage->running || !(i ? stage->done < run->stages[0]->done : can_decode(run)))
+			continue;
+		if (!best || (stage->last == thread && best->last != thread))
+			best = stage;
+	}
+	return best;
+}
+
+int hf_pass_run_work(struct hf_pass_run *run, struct hf_stage *stage)
+{
+	return stage->ops->work(stage, &run->ring[stage->done % HF_RUN_BATCHES]);
+}
+
+static int push_chunk(struct hf_pass_run *run, const struct hf_batch *batch)
+{
+	const struct hf_row_counts counts = {.attempts = batch->row.attempts, .problems = batch->row.problems};
+	int err;
+
+	if (batch->tail == HF_TAIL_NONE)
+		return 0;
+	err = hf_pass_run_push(run, HF_ROW_CHUNK, &counts, sizeof counts, &batch->row.chunk,
+			       offsetof(struct hf_chunk, entry) + batch->row.chunk.entry_size);
+	if (!err && batch->tail == HF_TAIL_HART)
+		err = hf_pass_run_push(run, HF_ROW_END, NULL, 0, NULL, 0);
+	return err;
+}
+
+static int join(struct hf_pass_run *run)
+{
+	uint64_t through = run->stages[0]->done;
+	int err = 0;
+
+	for (size_t i = 1; i < run->stage_count; i++)
+		if (run->stages[i]->done < through)
+			through = run->stages[i]->done;
+	for (; run->joined < through && !err; run->joined++)
+		err = push_chunk(run, &run->ring[run->joined % HF_RUN_BATCHES]);
+	return err;
+}
+
+int hf_pass_run_worked(struct hf_pass_run *run, struct hf_stage *stage, int result)
+{
+	if (result < 0 || result == HF_WORK_AGAIN)
+		return result < 0 ? result : 0;
+	if (result == HF_WORK_NONE) {
+		run->ended = true;
+		return hf_pass_run_push(run, HF_ROW_END, NULL, 0, NULL, 0);
+	}
+	if (stage == run->stages[0])
+		run->ended = hf_pass_run_batch(run, 0)->tail == HF_TAIL_HART;
+	stage->done++;
+	return join(run);
+}
+
+bool hf_pass_run_is_idle(const struct hf_pass_run *run)
+{
+	bool running = false;
+
+	for (size_t i = 0; i < run->stage_count; i++)
+		running = running || run->stages[i]->running;
+	return !running;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stages of a run: the first decodes and fills batches of events, each of the others takes every batch, in their
+ * order. A stage runs on any thread, but on one at a time, so what comes out does not depend on who ran when. Internal
+ * to index/.
+ */
+#ifndef HF_INDEX_STAGE_H
+#define HF_INDEX_STAGE_H
+
+#include "index/pass.h"
+
+/* So many events at a time come from a decoder: 16 KiB, so that what looks at them next finds them in the first-level
+ * cache. */
+#define HF_DECODE_EVENTS 512u
+/* A multiple of it: 128 KiB, which stay in the second-level cache from one stage to the next. */
+#define HF_BATCH_EVENTS 4096u
+
+enum hf_tail {
+	HF_TAIL_NONE,
+	HF_TAIL_CHUNK, /* the chunk ends with it, and another follows */
+	HF_TAIL_HART,  /* the last chunk ends with it */
+};
+
+/* Events of one chunk. */
+struct hf_batch {
+	size_t n;
+	enum hf_tail tail;
+	struct hf_chunk_row row; /* the number of the chunk; with a tail all of it */
+	struct hf_event ev[HF_BATCH_EVENTS];
+};
+
+/* What work() returns, if not a negative error. */
+enum hf_worked {
+	HF_WORKED,      /* it is through with the batch */
+	HF_WORK_AGAIN,  /* the decoding one: the batch is not full yet */
+	HF_WORK_NONE,   /* the decoding one: there is no batch, and nothing is stored of this hart */
+};
+
+struct hf_stage;
+
+struct hf_stage_ops {
+	/* Takes a batch; or fills it, the decoding one, which may fill a part of the batch after it. */
+	int (*work)(struct hf_stage *stage, struct hf_batch *batch);
+	/* At a commit, and at the end of the run: stores what rows do not say, as far as the batches that it has taken.
+	 * Nobody runs it meanwhile. NULL: there is nothing of that kind. */
+	int (*keep)(struct hf_stage *stage, bool end);
+	/* The stage too. */
+	void (*free)(struct hf_stage *stage);
+};
+
+/* First member of what a stage is made of. */
+struct hf_stage {
+	const struct hf_stage_ops *ops;
+	struct hf_pass_run *run;
+	/* with the lock of the workers */
+	uint64_t done; /* batches that it is through with */
+	bool running;
+	unsigned last; /* thread that ran it last: its caches know the state */
+};
+
+/*
+ * The stages there are. Each of these adds one to a run, which frees it.
+ */
+
+enum hf_run_mode {
+	HF_RUN_STORE, /* a hart's chunks and views, if it has any event */
+	HF_RUN_KEEP,  /* also without events */
+	HF_RUN_LOOK,  /* problems only */
+};
+
+/* Decodes, counts, and cuts chunks. start NULL: from the first event. */
+int hf_stage_decode_add(struct hf_pass_run *run, const struct hf_run_start *start, enum hf_run_mode mode);
+/* Decodes again the chunks that an index has, from that one on. */
+int hf_stage_replay_add(struct hf_pass_run *run, struct hf_index *index, const struct hf_index_hart *hart, uint64_t number);
+/* Collects the code that the hart executed. start as above. */
+int hf_stage_collect_add(struct hf_pass_run *run, const struct hf_run_start *start);
+/* Encodes view number of the pass. resume: from the chunk that its table was cut back to, else from its first byte. It
+ * takes no batch of a chunk before first. */
+int hf_stage_view_add(struct hf_pass_run *run, size_t number, uint64_t first, bool resume);
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The first stage of a run: it decodes the events of the hart, counts them, cuts chunks, and writes down how each chunk is
+ * entered again.
+ *
+ * Where a chunk ends depends on nothing but the events and the limits, so that a build that was interrupted cuts the
+ * same chunks when it goes on: what is asked of the decoder at a time never goes beyond a limit, and the limit on bytes,
+ * which a decoder knows only between two calls, is looked at where the number of events is a multiple of
+ * HF_DECODE_EVENTS, however they came.
+ */
+#include "index/pass_run.h"
+
+#include <stdlib.h>
+
+struct decode {
+	struct hf_stage stage; /* first */
+	struct hf_pass_run *run;
+	enum hf_run_mode mode;
+	struct hf_chunk_row row; /* the chunk at hand; insns and events grow */
+	bool has_pc;
+	/* the state at its end, taken before it is known whether anything follows */
+	uint8_t next_entry[HF_ENTRY_MAX];
+	uint32_t next_entry_size;
+	uint64_t next_discard, next_offset;
+	/* of the hart, without the chunk at hand */
+	uint64_t attempts, events;
+	uint64_t most; /* events of it that are decoded */
+	size_t seen; /* as many of the decoder's harts are in the queue */
+};
+
+static_assert(HF_BATCH_EVENTS % HF_DECODE_EVENTS == 0, "a chunk begins with a batch: what is asked for never outgrows it");
+
+static uint64_t offset_of(const struct decode *d)
+{
+	return d->run->dec->ops->offset(d->run->dec);
+}
+
+/* All that the hart may have was decoded. */
+static bool is_spent(const struct decode *d)
+{
+	return d->row.chunk.events && d->events + d->row.chunk.events >= d->most;
+}
+
+static bool full(const struct decode *d)
+{
+	const struct hf_chunk_limits *limits = &d->run->pass->limits;
+	const struct hf_chunk *c = &d->row.chunk;
+
+	return is_spent(d) || c->insns >= limits->insns || c->events >= limits->events ||
+	       (c->events && c->events % HF_DECODE_EVENTS == 0 && offset_of(d) - c->stream_offset >= limits->bytes);
+}
+
+/* How many events may come without passing a limit or a place where the bytes are looked at. */
+static size_t room(const struct decode *d, uint64_t insns, uint64_t events)
+{
+	const struct hf_chunk_limits *limits = &d->run->pass->limits;
+	const uint64_t all = d->events + d->row.chunk.events;
+	uint64_t max = HF_DECODE_EVENTS - events % HF_DECODE_EVENTS;
+
+	/* One more tells whether it is too much. */
+	if (all >= d->most)
+		return 1;
+	if (d->most - all < max)
+		max = d->most - all;
+
+	if (limits->insns - insns < max)
+		max = limits->insns - insns;
+	if (limits->events - events < max)
+		max = limits->events - events;
+	return (size_t)max;
+}
+
+static int add_problem(struct decode *d, const struct hf_diag *diag, uint64_t ordinal, uint64_t bytes)
+{
+	const struct hf_index_problem problem = {
+		.diag = *diag,
+		.hart = d->run->dec->hart,
+		.has_ordinal = d->mode != HF_RUN_LOOK,
+		.ordinal = ordinal,
+		.bytes = bytes,
+	};
+
+	/* The harts' decoders say it too. */
+	if (d->run->dec->hart == HF_HART_RECORDS)
+		return 0;
+	d->row.problems++;
+	return hf_pass_run_push(d->run, HF_ROW_PROBLEM, &d->row.chunk.number, sizeof d->row.chunk.number, &problem,
+			    sizeof problem);
+}
+
+/* GAP, DOUBT and NOTE events among ev[n]; ordinal: retired instructions before them. */
+static int add_problems(struct decode *d, const struct hf_event *ev, size_t n, uint64_t ordinal)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		struct hf_diag diag = {.space = HF_SPACE_STREAM};
+
+		ordinal += ev[i].kind == HF_EVENT_INSN;
+		if (ev[i].kind != HF_EVENT_GAP && ev[i].kind != HF_EVENT_DOUBT && ev[i].kind != HF_EVENT_NOTE)
+			continue;
+		if (ev[i].flags & HF_EVF_FILE)
+			diag.space = HF_SPACE_FILE;
+		diag.code = ev[i].size <= HF_ERRI_COUNT ? -(int)ev[i].size : HF_ERR_BUG;
+		diag.offset = ev[i].loss.offset;
+		diag.detail = ev[i].loss.detail;
+		err = add_problem(d, &diag, ordinal, ev[i].loss.bytes);
+	}
+	return err;
+}
+
+static int count(struct decode *d, const struct hf_event *ev, size_t n)
+{
+	const uint32_t losses = 1u << HF_EVENT_GAP | 1u << HF_EVENT_DOUBT | 1u << HF_EVENT_NOTE;
+	struct hf_chunk *c = &d->row.chunk;
+	const uint64_t ordinal = c->ordinal + c->insns;
+	uint64_t insns = 0, attempts = 0;
+	uint32_t kinds = 0;
+
+	static_assert(HF_EVENT_KINDS <= 32, "a bit for every kind");
+	for (size_t i = 0; i < n; i++) {
+		kinds |= 1u << (ev[i].kind & 31);
+		insns += ev[i].kind == HF_EVENT_INSN;
+		attempts += ev[i].kind == HF_EVENT_ATTEMPT;
+	}
+	c->events += n;
+	c->insns += insns;
+	d->row.attempts += attempts;
+	for (size_t i = 0; insns && !d->has_pc; i++) {
+		if (ev[i].kind == HF_EVENT_INSN) {
+			c->pc = ev[i].insn.pc;
+			d->has_pc = true;
+		}
+	}
+	return kinds & losses ? add_problems(d, ev, n, ordinal) : 0;
+}
+
+/* ---- decoding ---- */
+
+/* Takes down the state behind the chunk at hand. */
+static void mark(struct decode *d)
+{
+	d->next_entry_size = (uint32_t)d->run->dec->ops->save(d->run->dec, d->next_entry, &d->next_discard);
+	d->next_offset = offset_of(d);
+}
+
+/* The event that came is one too many. */
+static void cut_off(struct decode *d, struct hf_event *ev)
+{
+	hf_dec_cut(d->run->dec, d->next_offset, d->events + d->row.chunk.events, d->next_entry, ev);
+	d->next_entry_size = HF_CUT_SIZE;
+	d->next_discard = 0;
+}
+
+/* One hart too many; of where it was met only the chunk is known. */
+static int leave_out(struct decode *d, uint32_t hart)
+{
+	const struct hf_diag diag = {
+		.code = HF_ERR_STF_HART_LIMIT, .space = HF_SPACE_STREAM, .offset = HF_NOWHERE, .detail = hart};
+
+	return add_problem(d, &diag, d->row.chunk.ordinal + d->row.chunk.insns, 0);
+}
+
+static int note_harts(struct decode *d)
+{
+	size_t n;
+	const uint32_t *ids = d->run->dec->ops->harts(d->run->dec, &n);
+	const size_t max = d->run->dec->ops->harts_max;
+	int err = 0;
+
+	for (; d->seen < n && !err; d->seen++) {
+		if (max && d->seen >= max)
+			err = leave_out(d, ids[d->seen]);
+		else
+			err = hf_pass_run_push(d->run, HF_ROW_ID, &ids[d->seen], sizeof ids[d->seen], NULL, 0);
+	}
+	return err;
+}
+
+/* The chunk at hand ends with the batch at hand. */
+static void end_chunk(struct decode *d, enum hf_tail tail)
+{
+	struct hf_batch *batch = hf_pass_run_batch(d->run, 0);
+
+	batch->tail = tail;
+	batch->row = d->row;
+	batch->row.chunk.last = tail == HF_TAIL_HART;
+	d->attempts += d->row.attempts;
+	d->events += d->row.chunk.events;
+}
+
+/* Another event has come: the chunk at hand is not the last. */
+static int next_chunk(struct decode *d)
+{
+	struct hf_chunk *c = &d->row.chunk;
+	int err = d->run->slot ? 0 : note_harts(d);
+
+	end_chunk(d, HF_TAIL_CHUNK);
+	c->number++;
+	c->ordinal += c->insns;
+	c->insns = c->events = c->pc = 0;
+	c->stream_offset = d->next_offset;
+	c->discard = d->next_discard;
+	c->entry_size = d->next_entry_size;
+	memcpy(c->entry, d->next_entry, d->next_entry_size);
+	d->row.attempts = d->row.problems = 0;
+	d->has_pc = false;
+	return err;
+}
+
+static void begin_batch(struct decode *d, struct hf_batch *batch)
+{
+	batch->n = 0;
+	batch->tail = HF_TAIL_NONE;
+	batch->row.chunk.number = d->row.chunk.number;
+}
+
+static void tell(struct decode *d)
+{
+	const struct hf_input *in = d->run->in;
+
+	atomic_store_explicit(&d->run->pos, in->box ? in->in_pos : offset_of(d), memory_order_relaxed);
+	atomic_store_explicit(&d->run->insns, d->row.chunk.ordinal + d->row.chunk.insns, memory_order_relaxed);
+}
+
+/* Stores the hart, if that is wanted: the batch at hand is its last. */
+static enum hf_worked end_hart(struct decode *d)
+{
+	struct hf_index_hart *hart = &d->run->end.hart;
+	size_t known = 0;
+
+	if (d->run->slot == 0)
+		d->run->dec->ops->harts(d->run->dec, &known);
+	hart->insns = d->row.chunk.ordinal + d->row.chunk.insns;
+	if (d->mode == HF_RUN_LOOK || !(d->events || d->row.chunk.events || d->mode == HF_RUN_KEEP ||
+					 (d->run->slot == 0 && known <= 1)))
+		return HF_WORK_NONE;
+	hart->attempts = d->attempts + d->row.attempts;
+	hart->events = d->events + d->row.chunk.events;
+	hart->chunks = d->row.chunk.number + 1;
+	end_chunk(d, HF_TAIL_HART);
+	return HF_WORKED;
+}
+
+/* The decoder gives no more events, for that reason. */
+static int end(struct decode *d, int err)
+{
+	struct hf_pass_run *run = d->run;
+	const struct hf_diag diag = run->dec->diag;
+
+	if (err != HF_NOTE_END && !hf_input_is_verdict(err)) {
+		run->diag = diag;
+		run->diag.code = err;
+		return err;
+	}
+	/* What a decoder cannot go on from is the end of the hart, and a line in errors.txt. */
+	if (err != HF_NOTE_END) {
+		struct hf_diag problem = diag;
+
+		problem.code = err;
+		err = add_problem(d, &problem, d->row.chunk.ordinal + d->row.chunk.insns, 0);
+	} else {
+		err = 0;
+	}
+	if (!err && run->slot == 0 && d->mode != HF_RUN_LOOK)
+		err = note_harts(d);
+	/* The first run reads the file to its end. */
+	if (!err && run->in != &run->own)
+		err = hf_input_drain(run->in, &run->end.stream_size, &run->end.damage);
+	return err ? err : (int)end_hart(d);
+}
+
+/* Until a batch is full or its chunk ends: every event there is, in the end. */
+static int work(struct hf_stage *stage, struct hf_batch *batch)
+{
+	struct decode *d = (struct decode *)stage;
+	bool filled = false;
+	int err = 0;
+
+	while (!err && !filled) {
+		const bool cut = full(d);
+		size_t n;
+
+		filled = cut || batch->n == HF_BATCH_EVENTS;
+		if (cut)
+			mark(d);
+		if (filled)
+			batch = hf_pass_run_batch(d->run, 1);
+		err = hf_dec_next(d->run->dec, batch->ev + (filled ? 0 : batch->n),
+				  cut ? room(d, 0, 0) : room(d, d->row.chunk.insns, d->row.chunk.events), &n);
+		if (err)
+			return end(d, err);
+		if (is_spent(d))
+			cut_off(d, batch->ev);
+		if (cut)
+			err = next_chunk(d);
+		if (filled)
+			begin_batch(d, batch);
+		batch->n += n;
+		if (!err)
+			err = count(d, batch->ev + batch->n - n, n);
+	}
+	tell(d);
+	return err;
+}
+
+/* The same where nothing but problems is looked for: the events go nowhere. */
+static int look(struct hf_stage *stage, struct hf_batch *batch)
+{
+	struct decode *d = (struct decode *)stage;
+	int err = 0;
+
+	for (size_t all = 0, n; !err && all < HF_BATCH_EVENTS; all += n) {
+		err = hf_dec_next(d->run->dec, batch->ev, HF_DECODE_EVENTS, &n);
+		if (err)
+			return end(d, err);
+		err = count(d, batch->ev, n);
+	}
+	tell(d);
+	return err ? err : (int)HF_WORK_AGAIN;
+}
+
+static void free_decode(struct hf_stage *stage)
+{
+	free(stage);
+}
+
+static const struct hf_stage_ops store_ops = {.work = work, .free = free_decode};
+static const struct hf_stage_ops look_ops = {.work = look, .free = free_decode};
+
+static uint64_t most_events(const struct hf_pass_run *run)
+{
+	const uint64_t most = run->pass->most;
+
+	if (run->slot == HF_SLOT_RECORDS || most == HF_NOWHERE)
+		return HF_NOWHERE;
+	return most / (run->slot + 1);
+}
+
+int hf_stage_decode_add(struct hf_pass_run *run, const struct hf_run_start *start, enum hf_run_mode mode)
+{
+	struct decode *d = calloc(1, sizeof *d);
+	struct hf_chunk *c;
+	int err = 0;
+
+	if (!d)
+		return HF_ERR_NOMEM;
+	d->stage.ops = mode == HF_RUN_LOOK ? &look_ops : &store_ops;
+	d->run = run;
+	d->mode = mode;
+	d->most = most_events(run);
+	hf_pass_run_add_stage(run, &d->stage);
+	c = &d->row.chunk;
+	if (start) {
+		d->row = start->row;
+		d->attempts = start->attempts;
+		d->events = start->events;
+		err = hf_dec_load(run->dec, c->entry, c->entry_size, c->discard);
+	} else {
+		c->entry_size = (uint32_t)run->dec->ops->save(run->dec, c->entry, &c->discard);
+		c->stream_offset = offset_of(d);
+	}
+	begin_batch(d, hf_pass_run_batch(run, 0));
+	return err;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first stage of a run where a decode index has the chunks already: their events are decoded again. */
+#include "index/pass_run.h"
+
+#include <stdlib.h>
+
+struct replay {
+	struct hf_stage stage; /* first */
+	struct hf_pass_run *run;
+	struct hf_index *index;
+	struct hf_chunk chunk; /* at hand */
+	uint64_t left;         /* of its events */
+};
+
+/* Errors of a decoder where none was when the index was made. */
+static int decode_error(struct replay *r, int err)
+{
+	if (err > 0 || hf_input_is_verdict(err) || err == HF_ERR_STATE)
+		return hf_diag_set(&r->run->diag, HF_ERR_MISMATCH, HF_SPACE_STREAM, r->chunk.stream_offset,
+				   r->chunk.number);
+	r->run->diag = r->run->dec->diag;
+	r->run->diag.code = err;
+	return err;
+}
+
+static int open_chunk(struct replay *r, uint64_t number)
+{
+	int err = hf_index_chunk(r->index, r->run->end.hart.id, number, &r->chunk);
+
+	r->left = r->chunk.events;
+	return err;
+}
+
+/* A batch of the chunk at hand. */
+static int work(struct hf_stage *stage, struct hf_batch *batch)
+{
+	struct replay *r = (struct replay *)stage;
+	struct hf_pass_run *run = r->run;
+	const struct hf_chunk *c = &r->chunk;
+
+	for (batch->n = 0; r->left && batch->n < HF_BATCH_EVENTS;) {
+		size_t room = r->left < HF_DECODE_EVENTS ? (size_t)r->left : HF_DECODE_EVENTS, n;
+		int err = hf_dec_next(run->dec, batch->ev + batch->n, room, &n);
+
+		if (err)
+			return decode_error(r, err);
+		batch->n += n;
+		r->left -= n;
+	}
+	batch->row = (struct hf_chunk_row){.chunk = *c};
+	batch->tail = r->left ? HF_TAIL_NONE : c->last ? HF_TAIL_HART : HF_TAIL_CHUNK;
+	atomic_store_explicit(&run->pos, run->in->box ? run->in->in_pos : c->stream_offset, memory_order_relaxed);
+	atomic_store_explicit(&run->insns, c->ordinal, memory_order_relaxed);
+	return !r->left && !c->last ? open_chunk(r, c->number + 1) : (int)HF_WORKED;
+}
+
+static void free_replay(struct hf_stage *stage)
+{
+	free(stage);
+}
+
+static const struct hf_stage_ops ops = {.work = work, .free = free_replay};
+
+int hf_stage_replay_add(struct hf_pass_run *run, struct hf_index *index, const struct hf_index_hart *hart, uint64_t number)
+{
+	struct replay *r = calloc(1, sizeof *r);
+	int err;
+
+	if (!r)
+		return HF_ERR_NOMEM;
+	r->stage.ops = &ops;
+	r->run = run;
+	r->index = index;
+	run->end.hart = *hart;
+	hf_pass_run_add_stage(run, &r->stage);
+	err = open_chunk(r, number);
+	if (err)
+		return err;
+	err = hf_dec_load(run->dec, r->chunk.entry, r->chunk.entry_size, r->chunk.discard);
+	if (err)
+		err = decode_error(r, err);
+	if (err && run->pass->diag)
+		*run->pass->diag = run->diag;
+	return err;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Encodes one view of one hart: it says of each chunk where its bytes begin, their checksum, and in which state the encoder
+ * is there. The bytes go nowhere, but to who asked for them with a tap.
+ */
+#include "index/pass_run.h"
+
+#include "codecs/isa/disasm.h"
+
+#include <stdlib.h>
+#include <xxhash.h>
+
+/* Small enough to stay in the second-level cache, large enough that the checksum runs at full speed. */
+#define SINK_SIZE ((size_t)32 << 10)
+
+/* Where the bytes of a view go: into a checksum, and to a tap. */
+struct hash_sink {
+	struct hf_sink sink; /* first */
+	struct XXH3_state_s *state;
+	uint8_t *buf;
+	const struct hf_tap *tap; /* NULL: nobody wants them */
+	uint64_t base;            /* where the chunk at hand begins in the view */
+};
+
+struct view {
+	struct hf_stage stage;    /* first */
+	size_t number;            /* in pass->views */
+	struct hf_enc *enc;
+	struct hf_enc_env env;
+	struct hf_disasm *disasm; /* of its own, or NULL */
+	struct hash_sink out;
+	uint64_t first;           /* number of the chunk with which it begins */
+	struct hf_view_row row;   /* the chunk at hand; checksum and size when it is done */
+};
+
+static int flush_hash(struct hf_sink *sink)
+{
+	struct hash_sink *out = (struct hash_sink *)sink;
+	size_t n = (size_t)(sink->p - sink->start);
+
+	XXH3_64bits_update(out->state, sink->start, n);
+	if (out->tap && n)
+		out->tap->put(out->tap->ctx, out->base + sink->flushed, sink->start, n);
+	sink->flushed += n;
+	sink->p = sink->start;
+	return 0;
+}
+
+static void start_hash(struct hash_sink *out)
+{
+	XXH3_64bits_reset(out->state);
+	out->sink = (struct hf_sink){
+		.start = out->buf, .p = out->buf, .end = out->buf + SINK_SIZE, .flush = flush_hash};
+}
+
+/* Of all bytes since the last time. */
+static void take_hash(struct hash_sink *out, uint64_t *ret_size, uint64_t *ret_sum)
+{
+	flush_hash(&out->sink);
+	*ret_size = out->sink.flushed;
+	*ret_sum = XXH3_64bits_digest(out->state);
+	start_hash(out);
+}
+
+/* The chunk at hand has all its events. */
+static int end_chunk(struct view *view, const struct hf_batch *batch)
+{
+	const struct hf_row_place place = {.view = view->number, .number = batch->row.chunk.number};
+	struct hf_view_row *row = &view->row;
+	const bool last = batch->tail == HF_TAIL_HART;
+	uint64_t end;
+	int err;
+
+	if (last)
+		hf_enc_end(view->enc, &view->out.sink);
+	take_hash(&view->out, &row->size, &row->checksum);
+	end = row->offset + row->size;
+	err = hf_pass_run_push(view->stage.run, HF_ROW_VIEW, &place, sizeof place, row,
+			       offsetof(struct hf_view_row, entry) + row->entry_size);
+	if (last)
+		return err ? err : hf_pass_run_push(view->stage.run, HF_ROW_VIEW_END, &place, sizeof place, &end, sizeof end);
+	row->offset = view->out.base = end;
+	row->entry_size = (uint32_t)hf_enc_save(view->enc, row->entry);
+	return err;
+}
+
+static int work(struct hf_stage *stage, struct hf_batch *batch)
+{
+	struct view *view = (struct view *)stage;
+
+	if (batch->row.chunk.number < view->first)
+		return HF_WORKED;
+	hf_enc_put(view->enc, batch->ev, batch->n, &view->out.sink);
+	return batch->tail == HF_TAIL_NONE ? (int)HF_WORKED : end_chunk(view, batch);
+}
+
+static void free_view(struct hf_stage *stage)
+{
+	struct view *view = (struct view *)stage;
+
+	hf_enc_free(view->enc);
+	hf_disasm_free(view->disasm);
+	XXH3_freeState(view->out.state);
+	free(view->out.buf);
+	free(view);
+}
+
+static const struct hf_stage_ops ops = {.work = work, .free = free_view};
+
+static int open_encoder(struct view *view, const struct hf_view_part *part, bool resume)
+{
+	const struct hf_pass_run *run = view->stage.run;
+	int err;
+
+	view->out.state = XXH3_createState();
+	view->out.buf = malloc(SINK_SIZE);
+	if (!view->out.state || !view->out.buf)
+		return HF_ERR_NOMEM;
+	start_hash(&view->out);
+	err = hf_enc_new(part->key->ops, run->pass->in.stream, run->end.hart.id, &view->env, &view->enc);
+	if (err) {
+		view->enc = NULL;
+		return err;
+	}
+	if (resume) {
+		view->row = part->resume;
+		view->out.base = view->row.offset;
+		return hf_enc_load(view->enc, view->row.entry, view->row.entry_size);
+	}
+	view->row.entry_size = (uint32_t)hf_enc_save(view->enc, view->row.entry);
+	return 0;
+}
+
+/* Who wants the bytes of that view and hart, or NULL. A view that is the stream itself is not given. */
+static const struct hf_tap *tap_of(const struct hf_pass_run *run, const struct hf_enc_ops *encoder)
+{
+	const struct hf_stream *stream = run->pass->in.stream;
+	const struct hf_tap *tap = run->pass->build->tap;
+
+	if (!tap || tap->ops != encoder || tap->hart != run->end.hart.id)
+		return NULL;
+	return encoder == stream->codec->original && (stream->info.flags & HF_STREAM_ORIGINAL) ? NULL : tap;
+}
+
+int hf_stage_view_add(struct hf_pass_run *run, size_t number, uint64_t first, bool resume)
+{
+	const struct hf_view_part *part = &run->pass->views[number];
+	struct view *view = calloc(1, sizeof *view);
+	int err = 0;
+
+	if (!view)
+		return HF_ERR_NOMEM;
+	view->stage.ops = &ops;
+	hf_pass_run_add_stage(run, &view->stage);
+	view->number = number;
+	view->first = first;
+	view->env = run->pass->env;
+	view->env.params = part->key->options;
+	view->out.tap = tap_of(run, part->key->ops);
+	/* It may run beside other encoders. */
+	if (view->env.disasm && run->pass->many) {
+		err = hf_disasm_new(&view->disasm);
+		view->env.disasm = view->disasm;
+	}
+	return err ? err : open_encoder(view, part, resume);
+}
