@@ -4,8 +4,8 @@
  * row. A build is the same whatever was interrupted and however many threads there are; only what zstd makes of the
  * same bytes may depend on its version.
  */
-#include "index/builder.h"
-#include "index/content.h"
+#include "index/pass.h"
+#include "index/index_content.h"
 #include "index/image.h"
 #include "index/memdir.h"
 
@@ -103,7 +103,7 @@ static int unpack_image(sqlite3 *db, uint64_t slot, uint64_t *ret_events, struct
 
 	if (err)
 		return err;
-	err = hf_idx_image_get(db, slot, ret_events, &image);
+	err = hf_index_image_get(db, slot, ret_events, &image);
 	if (!err)
 		hf_image_save(image, ret_sink);
 	hf_image_free(image);
@@ -197,16 +197,16 @@ static int compare_file(const struct comparison *c, const char *name, enum hf_db
 	const char *table = NULL;
 	char what[80];
 	int stored_fd = -1, made_fd = -1;
-	int err = hf_idx_file_open(c->build->dirfd, name, &stored_fd);
+	int err = hf_index_file_open(c->build->dirfd, name, &stored_fd);
 
 	if (!err)
-		err = hf_idx_file_open(c->made_fd, name, &made_fd);
+		err = hf_index_file_open(c->made_fd, name, &made_fd);
 	if (!err)
 		err = compare_open(c, stored_fd, made_fd, kind, &table);
 	if (!err && table) {
 		snprintf(what, sizeof what, "does not say what the capture does (table %s)", table);
 		c->fn(c->ctx, name, what);
-		hf_idx_file_drop_open(c->build->dirfd, name, stored_fd);
+		hf_index_file_drop_open(c->build->dirfd, name, stored_fd);
 	}
 	if (stored_fd >= 0)
 		close(stored_fd);
@@ -221,10 +221,10 @@ static int compare_files(const struct comparison *c)
 	char name[HF_FILE_NAME_SIZE];
 	int err;
 
-	hf_idx_file_name_index(&build->identity, name);
+	hf_index_file_name_index(&build->identity, name);
 	err = compare_file(c, name, HF_DB_INDEX);
 	for (size_t i = 0; !err && i < build->view_count; i++)
-		if (!hf_idx_file_name_view(&build->identity, &build->views[i], name))
+		if (!hf_index_file_name_view(&build->identity, &build->views[i], name))
 			err = compare_file(c, name, HF_DB_VIEW);
 	return err;
 }

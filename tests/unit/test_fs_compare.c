@@ -17,7 +17,7 @@ enum { FILES_MAX = 16, NAME_MAX_HERE = 256 };
 static struct hf_fst t;
 static struct {
 	char name[NAME_MAX_HERE];
-	struct hf_bytes bytes;
+	struct hf_walk_bytes bytes;
 } files[FILES_MAX];
 static size_t file_count;
 static unsigned tried;
@@ -29,9 +29,9 @@ static void in_index(const char *name, char path[400])
 	snprintf(path, 400, "%s/%s", t.index, name);
 }
 
-static struct hf_bytes load(const char *name)
+static struct hf_walk_bytes load(const char *name)
 {
-	struct hf_bytes bytes = {0};
+	struct hf_walk_bytes bytes = {0};
 	char path[400];
 	uint8_t buf[8192];
 	ssize_t n;
@@ -46,7 +46,7 @@ static struct hf_bytes load(const char *name)
 	return bytes;
 }
 
-static void store(const char *name, const struct hf_bytes *bytes)
+static void store(const char *name, const struct hf_walk_bytes *bytes)
 {
 	char path[400];
 	int fd;
@@ -83,7 +83,7 @@ static void restore_files(void)
 
 static void seal(const char *name)
 {
-	struct hf_bytes bytes = load(name);
+	struct hf_walk_bytes bytes = load(name);
 
 	for (size_t at = 0; at + HF_PAGE_SIZE <= bytes.n; at += HF_PAGE_SIZE)
 		hf_vfs_seal(bytes.p + at, at);
@@ -158,7 +158,7 @@ static void check_well(void)
 
 static void try_sql(const char *name, const char *sql)
 {
-	struct hf_bytes forged, left;
+	struct hf_walk_bytes forged, left;
 	unsigned compared;
 	bool found;
 
@@ -170,7 +170,7 @@ static void try_sql(const char *name, const char *sql)
 	found = verify_finds(&compared);
 	hf_fst_close(&t);
 	/* What cannot be opened like this was made again before. */
-	left = found ? (struct hf_bytes){0} : load(name);
+	left = found ? (struct hf_walk_bytes){0} : load(name);
 	found = left.n != forged.n || memcmp(left.p, forged.p, left.n) != 0;
 	hf_bytes_free(&left);
 	hf_bytes_free(&forged);
@@ -244,7 +244,7 @@ int main(void)
 {
 	static const char *const index_tables[] = {"meta", "hart", "chunk", "point", "window", "image", "problem"};
 	static const char *const view_tables[] = {"meta", "hart", "chunk"};
-	struct hf_bytes stf = hf_fst_stf(3000, 5, true), packed = {0};
+	struct hf_walk_bytes stf = hf_fst_stf(3000, 5, true), packed = {0};
 
 	hf_fst_begin_quick(&t);
 	/* Cut short: there are problems. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A capture's index against one that is made again. */
 #include "codecs/isa/disasm.h"
-#include "fs/core.h"
-#include "fs/trace.h"
+#include "fs/capture/captures.h"
 
 #include <stdatomic.h>
 
@@ -22,7 +21,7 @@ static bool is_over(void *ctx)
 {
 	const struct compare *compare = ctx;
 
-	return hf_fs_stopping(compare->capture->fs) || compare->capture->version != compare->version;
+	return hf_stopping(compare->capture->common) || compare->capture->version != compare->version;
 }
 
 static int on_progress(void *ctx, const struct hf_build_progress *progress)
@@ -36,7 +35,7 @@ static unsigned share_of_threads(void *ctx)
 	const struct compare *compare = ctx;
 	const unsigned count = atomic_load_explicit(&comparing, memory_order_relaxed);
 
-	return compare->capture->fs->jobs.threads / (count ? count : 1);
+	return compare->capture->common->index_threads / (count ? count : 1);
 }
 
 static void take(void *ctx, const char *name, const char *what)
@@ -50,10 +49,10 @@ static void take(void *ctx, const char *name, const char *what)
 static int compare_companion(struct compare *compare, const struct hf_trace *trace,
 			     const struct hf_companion *companion, struct hf_diag *diag)
 {
-	struct hf_fs *fs = compare->capture->fs;
+	struct hf_captures *all = compare->capture->all;
 	struct hf_view_key views[HF_VIEW_COUNT];
 	struct hf_build build = {
-		.dirfd = fs->index_fd,
+		.dirfd = all->index_fd,
 		.file = trace->file,
 		.setup = trace->setup,
 		.identity = trace->identity,
@@ -62,7 +61,7 @@ static int compare_companion(struct compare *compare, const struct hf_trace *tra
 		.views = views,
 		.view_count = hf_open_views(compare->capture, companion, views),
 		.symbols = companion->symbols,
-		.expansion = fs->options.expansion,
+		.expansion = all->common->options.expansion,
 		.on_progress = on_progress,
 		.threads = share_of_threads,
 		.ctx = compare,
@@ -88,7 +87,7 @@ static int compare_trace(struct compare *compare, const struct hf_stamp *stamp, 
 	if (err)
 		return err;
 	trace.file->stop = &compare->stop;
-	err = hf_companion_open(&capture->fs->held, capture->path, &trace, stamp->beside, capture->fs->params, &companion);
+	err = hf_companion_open(capture->all->held, capture->path, &trace, stamp->beside, capture->all->views.common, &companion);
 	if (!err) {
 		err = compare_companion(compare, &trace, &companion, diag);
 		hf_companion_close(&companion);
@@ -97,12 +96,12 @@ static int compare_trace(struct compare *compare, const struct hf_stamp *stamp, 
 	return err;
 }
 
-int hf_fs_compare(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, const char *name, const char *what),
-		  void *ctx, struct hf_diag *diag)
+int hf_captures_compare(struct hf_captures *all, const char *path,
+			void (*fn)(void *ctx, const char *name, const char *what), void *ctx, struct hf_diag *diag)
 {
 	struct compare compare = {.fn = fn, .ctx = ctx};
 	struct hf_stamp stamp;
-	int err = hf_capture_at(fs, path, &compare.capture);
+	int err = hf_capture_at(all, path, &compare.capture);
 
 	if (!err) {
 		compare.stop = (struct hf_stop){.wanted = is_over, .ctx = &compare};
