@@ -25,6 +25,29 @@ for folder in codecs index fs; do breach $folder 'fuse' 'only mountd knows FUSE'
 breach codecs 'pthread|threads|semaphore|time\.h|sys/time' 'codecs knows no thread and no clock' codecs/isa/llvm.c
 breach . '.*\.\./' 'includes are written from the root of the project'
 
+# The floors of fs: archive <- capture <- bytes <- tree, on what knows no archive. Each knows those before it.
+above=
+for floor in tree bytes capture archive base; do
+	[ -n "$above" ] && breach fs/$floor "fs/($above)/" 'a floor looks upward'
+	above=${above:+$above|}$floor
+done
+for folder in fs/archive fs/base fs/capture fs/bytes fs/tree mountd; do
+	breach $folder 'fs/whole\.h' 'struct hf_fs is seen by fs.c alone'
+done
+for folder in fs/archive fs/base fs/bytes fs/tree mountd; do
+	breach $folder 'fs/capture/captures\.h' 'struct hf_captures is seen by its floor alone'
+done
+# What a node is, its row in nodes.def says.
+hits=$(grep -rnE '[!=]= *HF_NODE_|case HF_NODE_|kind *[<>]' --include='*.c' --include='*.h' fs mountd | grep -v '^fs/tree/kind\.c:') && {
+	printf 'kinds of nodes are compared by fs/tree/kind.c alone:\n%s\n' "$hits"
+	bad=1
+}
+# There is one list of views: a kind of bytes is told by its table of functions.
+hits=$(grep -rnE 'hf_enc_(stf|astf|listing|etrace|ntrace|ete)\b' --include='*.c' --include='*.h' index fs mountd) && {
+	printf 'views are told apart by codecs/views.def alone:\n%s\n' "$hits"
+	bad=1
+}
+
 # Functions that are banned wherever a bounded one exists.
 hits=$(grep -rnE '\b(strcpy|strcat|sprintf|vsprintf|gets|alloca|mmap)[[:space:]]*\(' --include='*.c' --include='*.h' \
 	codecs index fs mountd | grep -vE '^[^:]+:[0-9]+:[[:space:]]*(/?\*|//)') && {
@@ -65,7 +88,7 @@ bash tests/cycles.sh "$circle" "$circle" x >/dev/null && {
 	echo 'tests/cycles.sh does not find a circle'
 	bad=1
 }
-for folder in index; do
+for folder in index fs; do
 	bash tests/cycles.sh . "$build" "$folder" || bad=1
 done
 exit $bad

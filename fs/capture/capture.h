@@ -64,7 +64,8 @@ struct hf_capture {
 	int64_t failed_ns;       /* when it failed, or began to wait, to try again later */
 	uint64_t too_small;      /* its index did not fit in so many bytes of memory; 0: not known */
 	struct hf_build_progress progress;
-	int64_t started_ns;
+	int64_t started_ns;      /* as if it had not paused */
+	int64_t paused_ns;       /* since when its indexing is put aside for others; 0: it is not */
 	_Atomic uint64_t version;
 
 	struct hf_node *nodes;   /* its inodes; the nodes' lock */
@@ -125,6 +126,9 @@ void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why);
 /* The facts of this version are known: it is READY (or FAILED, if they say so). Takes a reference of its own. They take
  * the place of recalled ones. */
 void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_facts *facts);
+
+/* Moves a queued capture before those nobody waits for, and lets one that was put aside go on. */
+void hf_capture_hurry(struct hf_capture *capture);
 
 /* Whether the capture could not be indexed, or not be opened as what it claims to be: why, also in words (text may be
  * NULL). */

@@ -28,8 +28,6 @@ void hf_jobs_fini(struct hf_captures *all);
 void hf_jobs_add(struct hf_capture *capture, bool urgent);
 /* The same, not to begin before that time has passed. */
 void hf_jobs_add_after(struct hf_capture *capture, bool urgent, int64_t delay_ns);
-/* Moves a queued capture before those nobody waits for, and lets one that was put aside go on. */
-void hf_jobs_hurry(struct hf_capture *capture);
 /* The kernel will be told to forget what it knows of the capture's views. */
 void hf_jobs_notify(struct hf_capture *capture);
 /* Whether the archive is searched for captures. */

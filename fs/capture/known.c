@@ -84,7 +84,7 @@ int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_fac
 	if (unknown)
 		err = find_index(capture, wait_ms > 0);
 	else if (wait_ms)
-		hf_jobs_hurry(capture);
+		hf_capture_hurry(capture);
 	if (err)
 		return err;
 

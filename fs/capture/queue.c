@@ -21,7 +21,7 @@ void hf_jobs_add(struct hf_capture *capture, bool urgent)
 	hf_jobs_add_after(capture, urgent, 0);
 }
 
-void hf_jobs_hurry(struct hf_capture *capture)
+void hf_capture_hurry(struct hf_capture *capture)
 {
 	hf_job_hurry(&capture->job);
 }
