@@ -24,6 +24,11 @@ void hf_fs_log(struct hf_fs *fs, int level, const char *format, ...)
 	fs->options.log(fs->options.log_ctx, level, line);
 }
 
+struct hf_exec *hf_fs_exec(struct hf_fs *fs)
+{
+	return fs->exec;
+}
+
 int64_t hf_fs_now_ns(void)
 {
 	struct timespec now;
@@ -98,7 +103,7 @@ static int open_index_dir(struct hf_fs *fs, const struct hf_fs_options *options)
 static int start_exec(struct hf_fs *fs)
 {
 	const unsigned cores = hf_exec_cores(), builds = (unsigned)fs->descriptors.builds;
-	struct hf_exec_limits limits = {.seats = {
+	struct hf_exec_limits limits = {.no_nice = fs->options.no_index, .seats = {
 		[HF_WORK_DECODE] = fs->options.threads ? fs->options.threads : cores,
 		[HF_WORK_SERVE] = 4,
 		[HF_WORK_HELP] = 64,

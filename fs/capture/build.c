@@ -175,6 +175,7 @@ static int run_build(struct hf_fs *fs, const struct hf_trace *trace, const struc
 		.expansion = fs->options.expansion,
 		.on_progress = on_progress,
 		.threads = share_of_threads,
+		.exec = fs->exec,
 		.tap = progress->tap,
 		.ctx = progress,
 	};
