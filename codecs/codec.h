@@ -11,6 +11,7 @@
 #define HF_CODEC_H
 
 #include "codecs/base/err.h"
+#include "codecs/base/params.h"
 #include "codecs/base/sink.h"
 #include "codecs/base/state.h"
 #include "codecs/event.h"
@@ -102,7 +103,7 @@ struct hf_dec_ops {
 struct hf_enc_env {
 	struct hf_disasm *disasm;         /* codecs/isa/disasm.h; may be NULL: no disassembly */
 	const struct hf_symbols *symbols; /* codecs/image/symbols.h; may be NULL */
-	const char *params;               /* of this view, for hf_params_get; may be NULL: all defaults */
+	const char *params;               /* of this view, for hf_params_parse; may be NULL: all defaults */
 };
 
 /* What a side file of a view is made of: nothing that depends on the events, so that its size is known at once. */
@@ -127,8 +128,14 @@ struct hf_enc {
 	const struct hf_enc_ops *ops;
 	const struct hf_stream *stream; /* the source's; borrowed */
 	uint32_t hart;
-	const struct hf_enc_env *env;   /* borrowed */
+	const struct hf_enc_env *env;   /* borrowed; may be NULL */
 };
+
+/* The view's parameters, for hf_params_parse; NULL: all defaults. */
+static inline const char *hf_enc_params(const struct hf_enc *enc)
+{
+	return enc->env ? enc->env->params : NULL;
+}
 
 enum hf_enc_flags {
 	/*
@@ -169,7 +176,7 @@ struct hf_enc_ops {
 	 * a view that is one file. A view with side files exists only where program.elf does. */
 	const struct hf_side_file *side;
 	/* Whether these are parameters of the view, each with a value it takes; else HF_ERR_SETUP_VALUE and why[size]
-	 * says what is wrong. NULL: it has none. */
+	 * says what is wrong. hf_params_parse does both from a table. NULL: it has none. */
 	int (*check_params)(const char *params, char *why, size_t size);
 };
 

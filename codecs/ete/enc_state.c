@@ -1,71 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The view's parameters, and the encoder's state as a blob. */
-#include "codecs/base/nearest.h"
 #include "codecs/ete/encoder.h"
 
-#include <stdio.h>
+enum { SYNC_INSTRUCTIONS, RETURN_STACK, TIMESTAMPS, CONTEXTID, Q_ELEMENTS, KEYS };
 
-static const struct {
-	const char *name;
-	uint64_t max;
-} keys[] = {
-	{"sync_instructions", UINT32_MAX},
-	{"return_stack", 1},
-	{"timestamps", 1},
-	{"contextid", 1},
-	{"q_elements", 1},
+static const struct hf_param keys[KEYS + 1] = {
+	[SYNC_INSTRUCTIONS] = HF_PARAM_NUMBER("sync_instructions", UINT32_MAX),
+	[RETURN_STACK] = HF_PARAM_NUMBER("return_stack", 1),
+	[TIMESTAMPS] = HF_PARAM_NUMBER("timestamps", 1),
+	[CONTEXTID] = HF_PARAM_NUMBER("contextid", 1),
+	[Q_ELEMENTS] = HF_PARAM_NUMBER("q_elements", 1),
+	[KEYS] = HF_PARAM_END,
 };
-
-enum { KEYS = sizeof keys / sizeof *keys };
-
-/* "key=value" at item[size]. */
-static bool read_item(const char *item, size_t size, uint64_t v[KEYS], char *why, size_t room)
-{
-	const char *equals = memchr(item, '=', size);
-	const size_t n = equals ? (size_t)(equals - item) : size;
-	const char *known[KEYS + 1] = {NULL};
-	char hint[HF_NEAREST_SIZE];
-	uint64_t number = 0;
-	bool good = equals && n + 1 < size;
-
-	for (size_t i = n + 1; i < size && good; i++) {
-		good = item[i] >= '0' && item[i] <= '9' && number <= UINT32_MAX;
-		number = number * 10 + (uint64_t)(item[i] - '0');
-	}
-	for (size_t k = 0; k < KEYS; k++) {
-		if (strlen(keys[k].name) != n || memcmp(keys[k].name, item, n) != 0)
-			continue;
-		v[k] = number;
-		if ((!good || number > keys[k].max) && why)
-			snprintf(why, room, "%s must be a number from 0 to %llu", keys[k].name,
-				 (unsigned long long)keys[k].max);
-		return good && number <= keys[k].max;
-	}
-	for (size_t k = 0; k < KEYS; k++)
-		known[k] = keys[k].name;
-	if (why)
-		snprintf(why, room, "ete has no parameter '%.*s'%s", (int)n, item, hf_nearest_hint(item, n, known, hint));
-	return false;
-}
 
 int hf_ete_enc_config_read(const char *params, struct hf_ete_enc_config *ret_config, char *why, size_t size)
 {
-	uint64_t v[KEYS] = {HF_ETE_SYNC_DEFAULT, 1, 1, 1, 0};
+	uint64_t v[KEYS] = {
+		[SYNC_INSTRUCTIONS] = HF_ETE_SYNC_DEFAULT, [RETURN_STACK] = 1, [TIMESTAMPS] = 1, [CONTEXTID] = 1};
+	int err = hf_params_parse(params, keys, "ete", v, why, size);
 
-	for (const char *p = params; p && *p;) {
-		const size_t n = strcspn(p, ",");
-
-		if (!read_item(p, n, v, why, size))
-			return HF_ERR_SETUP_VALUE;
-		p += n;
-		p += *p == ',';
-	}
+	if (err)
+		return err;
 	*ret_config = (struct hf_ete_enc_config){
-		.sync_instructions = (uint32_t)v[0],
-		.return_stack = v[1],
-		.timestamps = v[2],
-		.contextid = v[3],
-		.q_elements = v[4],
+		.sync_instructions = (uint32_t)v[SYNC_INSTRUCTIONS],
+		.return_stack = v[RETURN_STACK],
+		.timestamps = v[TIMESTAMPS],
+		.contextid = v[CONTEXTID],
+		.q_elements = v[Q_ELEMENTS],
 	};
 	return 0;
 }

@@ -354,7 +354,7 @@ static int init(struct hf_enc *enc)
 	struct hf_ete_enc *e = (struct hf_ete_enc *)enc;
 	int err;
 
-	err = hf_ete_enc_config_read(enc->env ? enc->env->params : NULL, &e->c, NULL, 0);
+	err = hf_ete_enc_config_read(hf_enc_params(enc), &e->c, NULL, 0);
 	if (err)
 		return err;
 	e->unit = (struct hf_ete_config){.cid_bytes = 4, .vmid_bytes = 4, .commopt = true, .wfx = true,

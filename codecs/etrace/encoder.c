@@ -379,7 +379,7 @@ static int init(struct hf_enc *enc)
 	char why[128];
 	int err;
 
-	err = hf_etrace_config_read(&e->c, enc->env ? enc->env->params : NULL, enc->stream, enc->hart, why, sizeof why);
+	err = hf_etrace_config_read(&e->c, hf_enc_params(enc), enc->stream, enc->hart, why, sizeof why);
 	if (err)
 		return err;
 	e->xlen = hf_etrace_isa(&e->c.params, hf_stream_xlen(enc->stream, enc->hart) == 32 ? 32 : 64);

@@ -2,105 +2,23 @@
 /* The parameters of the view, and the capture.ini that tells a decoder of them. */
 #include "codecs/ntrace/encoder.h"
 
-#include "codecs/base/nearest.h"
-#include "codecs/base/number.h"
 #include "codecs/isa/riscv.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum key {
 #define HF_NTRACE_OPTION(key, max) KEY_##key,
+#define HF_NTRACE_WORD(key, ...) KEY_##key,
 #include "codecs/ntrace/options.def"
-#undef HF_NTRACE_OPTION
 	KEYS,
 };
 
-static const struct {
-	const char *name;
-	uint64_t max;
-} keys[KEYS] = {
-#define HF_NTRACE_OPTION(key, max) {#key, (max)},
+static const struct hf_param keys[KEYS + 1] = {
+#define HF_NTRACE_OPTION(key, max) HF_PARAM_NUMBER(#key, max),
+#define HF_NTRACE_WORD(key, ...) HF_PARAM_WORD(#key, ((const char *const[]){__VA_ARGS__, NULL})),
 #include "codecs/ntrace/options.def"
-#undef HF_NTRACE_OPTION
+	HF_PARAM_END,
 };
-
-/* mode and profile are words: the numbers they stand for. */
-static bool read_word(enum key key, const char *text, size_t size, uint64_t *ret_v)
-{
-	static const char *const modes[] = {"btm", "htm"}, *const profiles[] = {"default", "seed"};
-	const char *const *words = key == KEY_mode ? modes : profiles;
-
-	for (*ret_v = 0; *ret_v < 2; ++*ret_v)
-		if (strlen(words[*ret_v]) == size && memcmp(words[*ret_v], text, size) == 0)
-			return true;
-	return false;
-}
-
-static bool read_number(const char *text, size_t size, uint64_t max, uint64_t *ret_v)
-{
-	const char *end;
-
-	return hf_number_parse(text, ret_v, &end) && end == text + size && *ret_v <= max;
-}
-
-/* One "key=value": its key, and the value as a number. */
-static int read_item(const char *item, size_t size, enum key *ret_key, uint64_t *ret_v)
-{
-	const char *equals = memchr(item, '=', size);
-	const size_t n = equals ? (size_t)(equals - item) : size;
-	const char *value = item + n + 1;
-	unsigned key;
-
-	for (key = 0; key < KEYS; key++)
-		if (strlen(keys[key].name) == n && memcmp(keys[key].name, item, n) == 0)
-			break;
-	*ret_key = (enum key)key;
-	if (key == KEYS || !equals)
-		return HF_ERR_SETUP_KEY;
-	if (key == KEY_mode || key == KEY_profile)
-		return read_word((enum key)key, value, size - n - 1, ret_v) ? 0 : HF_ERR_SETUP_VALUE;
-	return read_number(value, size - n - 1, keys[key].max, ret_v) ? 0 : HF_ERR_SETUP_VALUE;
-}
-
-/* What is wrong with "name=value", where key is KEYS if there is none of that name. */
-static void explain(enum key key, const char *name, size_t n, char *why, size_t size)
-{
-	const char *known[KEYS + 1] = {NULL};
-	char hint[HF_NEAREST_SIZE];
-
-	for (unsigned i = 0; i < KEYS; i++)
-		known[i] = keys[i].name;
-	if (key == KEYS)
-		snprintf(why, size, "ntrace has no parameter '%.*s'%s", (int)n, name,
-			 hf_nearest_hint(name, n, known, hint));
-	else if (key == KEY_mode || key == KEY_profile)
-		snprintf(why, size, "%s must be %s", keys[key].name, key == KEY_mode ? "btm or htm" : "default or seed");
-	else
-		snprintf(why, size, "%s must be a number from 0 to %" PRIu64, keys[key].name, keys[key].max);
-}
-
-/* All that params say; v[key] stays where they say nothing. */
-static int read_params(const char *params, uint64_t v[KEYS], char *why, size_t size)
-{
-	for (const char *p = params; p && *p;) {
-		const size_t n = strcspn(p, ",");
-		enum key key = KEYS;
-		uint64_t value = 0;
-		int err = read_item(p, n, &key, &value);
-
-		if (err) {
-			if (why)
-				explain(key, p, strcspn(p, "=,"), why, size);
-			return HF_ERR_SETUP_VALUE;
-		}
-		v[key] = value;
-		p += n;
-		p += *p == ',';
-	}
-	return 0;
-}
 
 /* What the source says of the hart. */
 static void set_code_size(uint64_t v[KEYS], const struct hf_code_size *code_size)
@@ -161,10 +79,10 @@ int hf_ntrace_config_read(const char *params, const struct hf_stream *stream, ui
 
 	set_defaults(v);
 	set_code_size(v, &code_size);
-	err = read_params(params, v, why, size);
+	err = hf_params_parse(params, keys, "ntrace", v, why, size);
 	if (!err && v[KEY_profile]) {
 		set_seed_defaults(v);
-		err = read_params(params, v, why, size);
+		err = hf_params_parse(params, keys, "ntrace", v, why, size);
 	}
 	if (err)
 		return err;

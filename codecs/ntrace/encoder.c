@@ -351,7 +351,7 @@ static int init(struct hf_enc *enc)
 	struct hf_ntrace_enc *e = (struct hf_ntrace_enc *)enc;
 	int err;
 
-	err = hf_ntrace_config_read(enc->env ? enc->env->params : NULL, enc->stream, enc->hart, &e->c, NULL, 0);
+	err = hf_ntrace_config_read(hf_enc_params(enc), enc->stream, enc->hart, &e->c, NULL, 0);
 	if (err)
 		return err;
 	e->s.hist = 1;

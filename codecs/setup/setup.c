@@ -162,16 +162,3 @@ uint64_t hf_setup_code_size(const struct hf_setup *setup)
 		size += setup->images[i].program.bytes;
 	return size;
 }
-
-const char *hf_params_get(const char *params, const char *key, size_t *ret_size)
-{
-	const size_t n = strlen(key);
-
-	for (const char *p = params; p && *p; p = *(p + strcspn(p, ",")) ? p + strcspn(p, ",") + 1 : NULL)
-		if (strncmp(p, key, n) == 0 && p[n] == '=') {
-			*ret_size = strcspn(p + n + 1, ",");
-			return p + n + 1;
-		}
-	*ret_size = 0;
-	return NULL;
-}

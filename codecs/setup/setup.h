@@ -149,10 +149,4 @@ unsigned hf_setup_xlen(const struct hf_setup *setup, uint32_t hart);
 /* Bytes of all programs, by which decoders choose how much they remember of them. setup may be NULL. */
 uint64_t hf_setup_code_size(const struct hf_setup *setup);
 
-/*
- * View parameters: "key=value,key=value" as -o etrace.key=value and hartfs.conf give them, in ascending order of keys
- * and without the view's name. The value of key with its length, or NULL; params may be NULL.
- */
-const char *hf_params_get(const char *params, const char *key, size_t *ret_size);
-
 #endif

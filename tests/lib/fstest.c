@@ -253,10 +253,15 @@ struct hf_walk_bytes hf_fst_read(struct hf_fst *t, const char *path, size_t step
 	struct hf_file *file = open_file(t, path, &size);
 	uint8_t *buf = malloc(step);
 	size_t n;
+	int err;
 
 	CHECK(buf);
 	do {
-		CHECK_EQ(hf_fs_read_wait(t->fs, file, b.n, buf, step, &n), 0);
+		err = hf_fs_read_wait(t->fs, file, b.n, buf, step, &n);
+		if (err) {
+			fprintf(stderr, "%s: %s at byte %zu\n", path, hf_err_name(err), b.n);
+			exit(1);
+		}
 		hf_bytes_add(&b, buf, n);
 	} while (n == step);
 	CHECK_EQ(b.n, size);
