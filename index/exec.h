@@ -64,7 +64,8 @@ struct hf_job {
 	struct hf_exec *exec;
 	_Atomic enum hf_job_state state;
 	enum hf_urgency now; /* urgency, as long as nothing changed it */
-	bool again, delayed, paused;
+	bool again, delayed;
+	_Atomic bool paused;
 	int64_t due_ns, since_ns;
 	struct hf_job *prev, *next;
 };
