@@ -61,7 +61,7 @@ struct hf_job {
 	enum hf_work work;
 	enum hf_urgency urgency;
 	/* the executor's own */
-	struct hf_exec *exec;
+	struct hf_exec *_Atomic exec;
 	_Atomic enum hf_job_state state;
 	enum hf_urgency now; /* urgency, as long as nothing changed it */
 	bool again, delayed;
