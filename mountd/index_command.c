@@ -58,12 +58,13 @@ struct work {
 	int64_t drawn_ns;
 };
 
-static volatile sig_atomic_t interrupted;
+/* Lock-free: set by a signal handler, read by all threads. */
+static atomic_bool interrupted;
 
 static void interrupt(int sig)
 {
 	(void)sig;
-	interrupted = 1;
+	interrupted = true;
 }
 
 /* The first ends the work in order; a second one ends the process, which is safe too. */
