@@ -22,7 +22,7 @@ static int start_exec(struct hf_common *common, unsigned builds)
 {
 	const struct hf_fs_options *options = &common->options;
 	const unsigned cores = hf_exec_cores();
-	struct hf_exec_limits limits = {.seats = {
+	struct hf_exec_limits limits = {.no_nice = options->no_index, .seats = {
 		[HF_WORK_DECODE] = options->threads ? options->threads : cores,
 		[HF_WORK_SERVE] = 4,
 		[HF_WORK_HELP] = 64,
@@ -110,6 +110,11 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 	else if (fs)
 		hf_fs_close(fs);
 	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : 0;
+}
+
+struct hf_exec *hf_fs_exec(struct hf_fs *fs)
+{
+	return fs->common.exec;
 }
 
 void hf_fs_stop(struct hf_fs *fs)

@@ -200,6 +200,9 @@ bool hf_fs_index_trouble(struct hf_fs *fs, char *text, size_t size, size_t *ret_
 /* Captures of which nothing could be decoded, in the order of their paths, with the reason; returns how many. */
 size_t hf_fs_failures(struct hf_fs *fs, void (*fn)(void *ctx, const char *path, const struct hf_diag *diag),
 		      void *ctx);
+/* The executor of its work, for that of whoever answers the kernel (HF_WORK_SERVE). It stops in hf_fs_close. */
+struct hf_exec *hf_fs_exec(struct hf_fs *fs);
+
 /* Starts indexing of every capture of the archive behind the caller's back; hf_fs_idle waits until none is left. */
 void hf_fs_index_all(struct hf_fs *fs);
 void hf_fs_idle(struct hf_fs *fs);

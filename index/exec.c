@@ -58,6 +58,7 @@ struct hf_exec {
 	unsigned waiting;       /* for changed */
 	unsigned paused_max;
 	int64_t urgent_ns;
+	bool no_nice;
 	atomic_bool stopping;
 };
 
@@ -281,7 +282,7 @@ static void *run(void *arg)
 	struct hf_exec *exec = self->exec;
 	struct hf_job *job;
 
-	if (self->priority == BACKGROUND)
+	if (self->priority == BACKGROUND && !exec->no_nice)
 		setpriority(PRIO_PROCESS, 0, NICE); /* on Linux this is the thread's own */
 	pthread_setname_np(pthread_self(), self->priority == BACKGROUND ? "hartfs-index" : "hartfs-decode");
 	/* Without memory for the memo the jobs that need it have to try. */
@@ -375,6 +376,7 @@ int hf_exec_new(const struct hf_exec_limits *limits, struct hf_exec **ret_exec)
 	for (unsigned i = 0; i < HF_WORKS; i++)
 		exec->work[i].seats = limits->seats[i] ? limits->seats[i] : hf_exec_cores();
 	exec->paused_max = limits->paused ? limits->paused : HF_PAUSED_MAX;
+	exec->no_nice = limits->no_nice;
 	exec->urgent_ns = limits->urgent_ns ? limits->urgent_ns : HF_URGENT_NS;
 	pthread_mutex_init(&exec->lock, NULL);
 	pthread_condattr_init(&attr);

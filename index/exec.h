@@ -61,10 +61,11 @@ struct hf_job {
 	enum hf_work work;
 	enum hf_urgency urgency;
 	/* the executor's own */
-	struct hf_exec *exec;
+	struct hf_exec *_Atomic exec;
 	_Atomic enum hf_job_state state;
 	enum hf_urgency now; /* urgency, as long as nothing changed it */
-	bool again, delayed, paused;
+	bool again, delayed;
+	_Atomic bool paused;
 	int64_t due_ns, since_ns;
 	struct hf_job *prev, *next;
 };
@@ -77,6 +78,7 @@ struct hf_exec_limits {
 	unsigned seats[HF_WORKS]; /* how many jobs of each kind run at the same time */
 	unsigned paused;          /* how many jobs pause at the same time, of one kind */
 	int64_t urgent_ns;        /* so long a job that runs is urgent */
+	bool no_nice;             /* all threads are of the process's priority */
 };
 
 /* Cores this process may use, which taskset and containers make fewer than there are. */
@@ -105,7 +107,7 @@ void hf_job_submit_after(struct hf_exec *exec, struct hf_job *job, int64_t delay
 void hf_job_hurry(struct hf_job *job);
 /* One that is queued is done: true. One that runs is told to end. */
 bool hf_job_cancel(struct hf_job *job);
-/* Waits until the job is neither queued nor running, nor its done. Not from a job. */
+/* Waits until the job is neither queued nor running, nor its done. A job may only wait for one that it has cancelled. */
 void hf_job_join(struct hf_job *job);
 /* For fn, at the bounds of chunks: whether to end with HF_ERR_CANCELLED. */
 bool hf_job_stopping(const struct hf_job *job);

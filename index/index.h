@@ -12,6 +12,8 @@
 #include "codecs/codec.h"
 #include "codecs/image/collect.h"
 
+struct hf_exec;
+
 /* Which bytes an index belongs to. */
 struct hf_identity {
 	uint64_t size;     /* bytes of the file */
@@ -225,6 +227,8 @@ struct hf_build {
 	/* How many threads the build may use just now, the caller's included; asked again and again on that one. NULL:
 	 * no other. What is built is the same. */
 	unsigned (*threads)(void *ctx);
+	/* Runs the work of the others. NULL: there are none. */
+	struct hf_exec *exec;
 	/* For tests: tell the progress and make it safe after so many chunks, whatever the clock says; 0: by the clock. */
 	unsigned every;
 };

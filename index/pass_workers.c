@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/pass_workers.h"
 
+#include "index/exec.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +14,8 @@
 #define NAP_NS 5000000L
 
 struct helper {
+	struct hf_job job;
 	struct hf_pass_workers *workers;
-	pthread_t thread;
 	unsigned number; /* from 1 */
 };
 
@@ -86,13 +88,14 @@ static void run_stage(struct hf_pass_workers *workers, unsigned thread, struct h
 	wake(workers);
 }
 
-static void *help(void *arg)
+/* For as long as the pass is under way: it waits for stages that others are running. */
+static int help(struct hf_job *job, struct hf_worker *worker)
 {
-	const struct helper *helper = arg;
+	const struct helper *helper = (const struct helper *)job;
 	struct hf_pass_workers *workers = helper->workers;
 	struct hf_stage *stage;
 
-	pthread_setname_np(pthread_self(), "hartfs-index");
+	(void)worker;
 	pthread_mutex_lock(&workers->lock);
 	while (!workers->stop) {
 		stage = pick(workers, helper->number);
@@ -102,7 +105,7 @@ static void *help(void *arg)
 			sleep_on(workers);
 	}
 	pthread_mutex_unlock(&workers->lock);
-	return NULL;
+	return 0;
 }
 
 /* As many threads as there may be just now. What cannot be started is not missed. */
@@ -115,12 +118,13 @@ static void ask_allowed(struct hf_pass_workers *workers)
 		allowed = 1;
 	if (allowed > HF_WORKERS_THREADS)
 		allowed = HF_WORKERS_THREADS;
-	while (workers->started + 1 < allowed) {
+	while (build->exec && workers->started + 1 < allowed) {
 		struct helper *helper = &workers->helper[workers->started];
 
-		*helper = (struct helper){.workers = workers, .number = (unsigned)workers->started + 1};
-		if (pthread_create(&helper->thread, NULL, help, helper))
-			break;
+		*helper = (struct helper){.job = {.fn = help, .work = HF_WORK_HELP, .urgency = HF_LATER},
+					  .workers = workers,
+					  .number = (unsigned)workers->started + 1};
+		hf_job_submit(build->exec, &helper->job);
 		workers->started++;
 	}
 	pthread_mutex_lock(&workers->lock);
@@ -160,8 +164,11 @@ void hf_pass_workers_stop(struct hf_pass_workers *workers)
 	workers->stop = true;
 	pthread_cond_broadcast(&workers->changed);
 	pthread_mutex_unlock(&workers->lock);
-	for (size_t i = 0; i < workers->started; i++)
-		pthread_join(workers->helper[i].thread, NULL);
+	for (size_t i = 0; i < workers->started; i++) {
+		/* What has not begun does not begin. */
+		hf_job_cancel(&workers->helper[i].job);
+		hf_job_join(&workers->helper[i].job);
+	}
 	workers->started = 0;
 }
 

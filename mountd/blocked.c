@@ -4,16 +4,16 @@
 #include "mountd/log.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Each is a system call that somebody waits in, of any user: more than this are not put aside. */
 enum { BLOCKED_MAX = 1024 };
 
 /* They are looked at as often as that, also if nobody says that something has changed. */
-#define NAP_NS 100000000L
+#define NAP_NS (INT64_C(100) * 1000000)
 
 struct blocked {
 	struct hf_link link; /* first */
@@ -55,10 +55,11 @@ bool hf_blocked_add(struct hf_session *session, fuse_req_t req, fuse_ino_t paren
 	if (taken) {
 		all->count++;
 		hf_link_add(&all->list, &blocked->link);
-		pthread_cond_signal(&all->wake);
 	}
 	pthread_mutex_unlock(&all->lock);
-	if (!taken) {
+	if (taken) {
+		hf_blocked_wake(session);
+	} else {
 		fuse_req_interrupt_func(req, NULL, NULL);
 		free(blocked);
 	}
@@ -68,11 +69,13 @@ bool hf_blocked_add(struct hf_session *session, fuse_req_t req, fuse_ino_t paren
 void hf_blocked_wake(struct hf_session *session)
 {
 	struct hf_blockings *all = &session->blocked;
+	bool any;
 
 	pthread_mutex_lock(&all->lock);
-	all->woken = true;
-	pthread_cond_signal(&all->wake);
+	any = all->running && all->count;
 	pthread_mutex_unlock(&all->lock);
+	if (any)
+		hf_job_submit(hf_fs_exec(session->fs), &all->look);
 }
 
 static bool has_state(struct hf_session *session, const struct blocked *blocked, const char *name)
@@ -135,69 +138,49 @@ static void look_at_all(struct hf_session *session, bool stop)
 	}
 }
 
-static void nap(struct hf_blockings *all)
+static int run_look(struct hf_job *job, struct hf_worker *worker)
 {
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += NAP_NS;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	pthread_cond_timedwait(&all->wake, &all->lock, &until);
-}
-
-static void *run(void *arg)
-{
-	struct hf_session *session = arg;
+	struct hf_session *session =
+		(struct hf_session *)((char *)job - offsetof(struct hf_session, blocked) - offsetof(struct hf_blockings, look));
 	struct hf_blockings *all = &session->blocked;
+	bool again;
 
+	(void)worker;
 	pthread_mutex_lock(&all->lock);
-	while (all->running) {
-		if (all->list.next == &all->list)
-			pthread_cond_wait(&all->wake, &all->lock);
-		else if (!all->woken)
-			nap(all);
-		all->woken = false;
-		look_at_all(session, !all->running);
-	}
+	if (all->running)
+		look_at_all(session, false);
+	again = all->running && all->list.next != &all->list;
 	pthread_mutex_unlock(&all->lock);
-	return NULL;
+	if (again)
+		hf_job_submit_after(hf_fs_exec(session->fs), job, NAP_NS);
+	return 0;
 }
 
-int hf_blocked_start(struct hf_session *session)
+void hf_blocked_init(struct hf_session *session)
 {
 	struct hf_blockings *all = &session->blocked;
-	pthread_condattr_t attr;
 
+	*all = (struct hf_blockings){.look = {.fn = run_look, .work = HF_WORK_SERVE}};
 	hf_link_init(&all->list);
 	pthread_mutex_init(&all->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&all->wake, &attr);
-	pthread_condattr_destroy(&attr);
-	all->count = 0;
-	all->woken = false;
-	all->running = true;
-	if (pthread_create(&all->thread, NULL, run, session)) {
-		all->running = false;
-		return HF_ERR_NOMEM;
-	}
-	return 0;
+}
+
+void hf_blocked_start(struct hf_session *session)
+{
+	pthread_mutex_lock(&session->blocked.lock);
+	session->blocked.running = true;
+	pthread_mutex_unlock(&session->blocked.lock);
 }
 
 void hf_blocked_stop(struct hf_session *session)
 {
 	struct hf_blockings *all = &session->blocked;
-	bool running;
 
 	pthread_mutex_lock(&all->lock);
-	running = all->running;
 	all->running = false;
-	pthread_cond_signal(&all->wake);
 	pthread_mutex_unlock(&all->lock);
-	if (!running)
-		return;
-	pthread_join(all->thread, NULL);
+	hf_job_cancel(&all->look);
+	hf_job_join(&all->look);
 	pthread_mutex_lock(&all->lock);
 	look_at_all(session, true);
 	pthread_mutex_unlock(&all->lock);

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Look-ups that are answered only when a capture is indexed (option block). The threads that answer the kernel do not
- * wait for that: what has to wait is put aside here, and one thread of its own tries again.
+ * wait for that: what has to wait is put aside here, and a job tries again.
  */
 #ifndef HF_MOUNTD_BLOCKED_H
 #define HF_MOUNTD_BLOCKED_H
 
 #include "mountd/session.h"
 
-/* session->fs need not be set yet. Nothing is to be called of the others unless this has succeeded. */
-int hf_blocked_start(struct hf_session *session);
+/* Nothing is put aside yet. */
+void hf_blocked_init(struct hf_session *session);
+/* session->fs is set. */
+void hf_blocked_start(struct hf_session *session);
 /* Puts a look-up aside that gave HF_ERR_BUSY; false if it is to be answered with that. */
 bool hf_blocked_add(struct hf_session *session, fuse_req_t req, fuse_ino_t parent, const char *name);
 /* A capture may be ready. Waits for nothing. */
 void hf_blocked_wake(struct hf_session *session);
-/* Answers all of them with EINTR, and ends the thread. After hf_fs_stop. */
+/* Answers all of them with EINTR, and takes no more. After hf_fs_stop, before hf_fs_close. */
 void hf_blocked_stop(struct hf_session *session);
 
 #endif

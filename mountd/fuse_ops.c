@@ -215,7 +215,7 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 
 /*
  * A read under way. It is answered by done, on whatever thread that is called; freed when three have let go of it:
- * the thread that started it, done, and the task that cancels it, if there is one.
+ * the thread that started it, done, and the job that cancels it, if there is one.
  */
 struct pending {
 	struct hf_read read;
@@ -223,9 +223,9 @@ struct pending {
 	struct handle *handle;
 	fuse_req_t req;
 	struct hf_link link;
-	struct hf_task cancel;
+	struct hf_job cancel;
 	int refs;    /* under the session's lock, as is queued */
-	bool queued; /* its task was pushed */
+	bool queued; /* its job was submitted */
 	atomic_int state;
 };
 
@@ -286,24 +286,31 @@ static void read_done(struct hf_read *read)
 }
 
 /* Exactly one of this and op_read sees both STARTED and CANCELLED, and cancels. */
-static void run_cancel(struct hf_task *task)
+static int run_cancel(struct hf_job *job, struct hf_worker *worker)
 {
-	struct pending *pending = CONTAINER(task, struct pending, cancel);
+	struct pending *pending = CONTAINER(job, struct pending, cancel);
 
+	(void)worker;
 	if (atomic_fetch_or(&pending->state, CANCELLED) & STARTED)
 		hf_fs_read_cancel(pending->session->fs, &pending->read);
-	pending_put(pending);
+	return 0;
 }
 
-/* Under the session's lock. */
+static void end_cancel(struct hf_job *job, int err)
+{
+	(void)err;
+	pending_put(CONTAINER(job, struct pending, cancel));
+}
+
+/* Under the session's lock: while there are reads the executor has not been stopped, and refuses nothing. */
 static void queue_cancel(struct pending *pending)
 {
 	if (pending->queued)
 		return;
 	pending->queued = true;
 	pending->refs++;
-	pending->cancel.fn = run_cancel;
-	hf_tasks_push(&pending->session->cancels, &pending->cancel);
+	pending->cancel = (struct hf_job){.fn = run_cancel, .done = end_cancel, .work = HF_WORK_SERVE};
+	hf_job_submit(hf_fs_exec(pending->session->fs), &pending->cancel);
 }
 
 /* libfuse holds the request's lock here, which answering needs as well: only ask. */

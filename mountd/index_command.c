@@ -29,8 +29,12 @@ struct operand {
 	char *name;     /* of the capture, within the archive; NULL: all */
 };
 
+struct work;
+
 /* One capture to work on. */
 struct item {
+	struct hf_job job;
+	struct work *work;
 	size_t archive;
 	char *path;  /* within it */
 	double percent;
@@ -47,19 +51,20 @@ struct work {
 	size_t unreached;       /* files and directories that could not be looked at */
 
 	pthread_mutex_t lock;   /* from here on */
-	size_t next, done, failed;
+	size_t done, failed;
 	bool no_index_dir;      /* it failed: there is no use in going on */
 	double partial;         /* percents of what is under way */
 	bool bar;
 	int64_t drawn_ns;
 };
 
-static volatile sig_atomic_t interrupted;
+/* Lock-free: set by a signal handler, read by all threads. */
+static atomic_bool interrupted;
 
 static void interrupt(int sig)
 {
 	(void)sig;
-	interrupted = 1;
+	interrupted = true;
 }
 
 /* The first ends the work in order; a second one ends the process, which is safe too. */
@@ -375,37 +380,44 @@ static void do_item(struct worker *worker)
 	pthread_mutex_unlock(&work->lock);
 }
 
-static void *run_worker(void *arg)
+static int run_item(struct hf_job *job, struct hf_worker *own)
 {
-	struct worker worker = {.work = arg};
-	struct work *work = arg;
+	struct item *item = (struct item *)job;
+	struct worker worker = {.work = item->work, .item = item};
+	bool wanted;
 
-	while (!interrupted) {
-		pthread_mutex_lock(&work->lock);
-		worker.item = work->next < work->item_count && !work->no_index_dir ? &work->items[work->next++] : NULL;
-		pthread_mutex_unlock(&work->lock);
-		if (!worker.item)
-			break;
+	(void)own;
+	pthread_mutex_lock(&item->work->lock);
+	wanted = !item->work->no_index_dir;
+	pthread_mutex_unlock(&item->work->lock);
+	if (wanted && !interrupted)
 		do_item(&worker);
-	}
-	return NULL;
+	return 0;
 }
 
-static void run_workers(struct work *work)
+static void run_items(struct work *work)
 {
-	size_t count = work->settings->jobs ? work->settings->jobs : hf_exec_cores(), started = 0;
-	pthread_t *threads;
+	const size_t count = work->settings->jobs ? work->settings->jobs : hf_exec_cores();
+	/* Work of this kind has the priority of the process. */
+	const struct hf_exec_limits limits = {
+		.seats = {[HF_WORK_DECODE] = (unsigned)(count < work->item_count ? count : work->item_count)}};
+	struct hf_exec *exec = NULL;
+	const int err = work->item_count > 1 ? hf_exec_new(&limits, &exec) : HF_ERR_NOMEM;
 
-	if (count > work->item_count)
-		count = work->item_count;
-	threads = calloc(count + 1, sizeof *threads);
-	/* This thread is one of them: without memory for others it still gets done. */
-	while (threads && started + 1 < count && !pthread_create(&threads[started], NULL, run_worker, work))
-		started++;
-	run_worker(work);
-	for (size_t i = 0; i < started; i++)
-		pthread_join(threads[i], NULL);
-	free(threads);
+	for (size_t i = 0; i < work->item_count; i++) {
+		struct item *item = &work->items[i];
+
+		item->work = work;
+		item->job = (struct hf_job){.fn = run_item, .work = HF_WORK_DECODE};
+		/* Without memory for threads it still gets done. */
+		if (err)
+			run_item(&item->job, NULL);
+		else
+			hf_job_submit(exec, &item->job);
+	}
+	for (size_t i = 0; i < work->item_count; i++)
+		hf_job_join(&work->items[i].job);
+	hf_exec_free(exec);
 }
 
 static void print_sums(const struct work *work)
@@ -450,7 +462,7 @@ static int run(const struct hf_settings *settings, bool verify)
 	catch_signals();
 	if (add_operands(&work)) {
 		work.bar = settings->verbosity >= 0 && isatty(STDERR_FILENO) && work.item_count > 0;
-		run_workers(&work);
+		run_items(&work);
 		status = sum_up(&work);
 	}
 	for (size_t i = 0; i < work.item_count; i++)

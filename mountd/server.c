@@ -3,6 +3,7 @@
  * The server process: mounts, confines itself, starts the file system and answers the kernel until the mount is gone
  * or it is told to end. Threads exist from hf_fs_open on, so that all of them are confined.
  */
+#include "mountd/blocked.h"
 #include "mountd/confine.h"
 #include "mountd/daemon.h"
 #include "mountd/log.h"
@@ -188,6 +189,8 @@ static int serve(struct server *server)
 	server->session.on_init = on_init;
 	server->session.on_hangup = on_hangup;
 	server->session.ctx = server;
+	if (server->session.block)
+		hf_blocked_start(&server->session);
 	hf_fs_index_all(server->fs);
 	if (server->plan->settings->wait)
 		hf_fs_when_idle(server->fs, on_idle, server);
@@ -233,10 +236,6 @@ int hf_server_run(struct hf_plan *plan, int supervisor_fd, int start_fd)
 	if (!confine(plan))
 		return HF_EXIT_FAILURE;
 	server.session.block = plan->settings->block;
-	if (hf_session_start_tasks(&server.session)) {
-		hf_log(3, "out of memory");
-		return HF_EXIT_FAILURE;
-	}
 	status = open_fs(&server);
 	if (status)
 		return status;

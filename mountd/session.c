@@ -53,6 +53,7 @@ int hf_session_init(struct hf_session *session, const char *archive, char *const
 	pthread_cond_init(&session->no_reads, NULL);
 	hf_link_init(&session->handles);
 	hf_link_init(&session->reads);
+	hf_blocked_init(session);
 	fuse_set_log_func(log_from_libfuse);
 	if (make_args(&args, archive, options, option_count) == 0)
 		session->fuse = fuse_session_new(&args, &hf_fuse_ops, sizeof hf_fuse_ops, session);
@@ -134,13 +135,6 @@ static void wait_for_end(struct hf_session *session, const sigset_t *signals)
 	}
 }
 
-int hf_session_start_tasks(struct hf_session *session)
-{
-	int err = session->block ? hf_blocked_start(session) : 0;
-
-	return err ? err : hf_tasks_init(&session->cancels);
-}
-
 int hf_session_run(struct hf_session *session)
 {
 	pthread_t threads[THREADS];
@@ -197,9 +191,9 @@ bool hf_session_quiesce(struct hf_session *session)
 
 void hf_session_fini(struct hf_session *session)
 {
-	hf_tasks_stop(&session->cancels);
 	fuse_session_destroy(session->fuse);
 	session->fuse = NULL;
+	pthread_mutex_destroy(&session->blocked.lock);
 	pthread_mutex_destroy(&session->lock);
 	pthread_cond_destroy(&session->no_reads);
 }

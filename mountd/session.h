@@ -9,7 +9,7 @@
 #define FUSE_USE_VERSION 35
 
 #include "fs/fs.h"
-#include "mountd/tasks.h"
+#include "index/exec.h"
 
 #include <fuse_lowlevel.h>
 #include <pthread.h>
@@ -23,11 +23,10 @@ struct hf_link {
 /* Look-ups that are put aside: blocked.h. */
 struct hf_blockings {
 	pthread_mutex_t lock;
-	pthread_cond_t wake;
 	struct hf_link list;
 	size_t count;
-	bool running, woken;
-	pthread_t thread;
+	bool running;
+	struct hf_job look;
 };
 
 struct hf_session {
@@ -43,8 +42,7 @@ struct hf_session {
 	struct hf_link reads;        /* requests that somebody still holds */
 	size_t read_count;           /* of those, including the one being freed */
 
-	struct hf_tasks cancels;
-	bool block;                  /* look-ups wait for indexes; set before hf_session_start_tasks */
+	bool block;                  /* look-ups wait for indexes; set before hf_session_run */
 	struct hf_blockings blocked; /* if block */
 	atomic_int threads;          /* of the loop, that still run */
 	pthread_t main;
@@ -55,8 +53,6 @@ extern const struct fuse_lowlevel_ops hf_fuse_ops;
 /* options: of the mount, each "name" or "name=value". Messages of libfuse go to the log. */
 int hf_session_init(struct hf_session *session, const char *archive, char *const *options, int option_count);
 int hf_session_mount(struct hf_session *session, const char *mountpoint);
-/* Starts the helper that cancels. */
-int hf_session_start_tasks(struct hf_session *session);
 /* For hf_fs_options.invalidate, with the session as context. Never waits for an answer of ours. */
 void hf_session_invalidate(void *ctx, uint64_t ino);
 /* Serves until the mount is gone or SIGTERM or SIGINT comes (blocked in all threads from here on, as is SIGHUP). */

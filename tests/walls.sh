@@ -91,4 +91,11 @@ bash tests/cycles.sh "$circle" "$circle" x >/dev/null && {
 for folder in index fs; do
 	bash tests/cycles.sh . "$build" "$folder" || bad=1
 done
+# All work is a job of the executor. mountd/session.c: the threads that answer the kernel. mountd/live.c: one that waits for
+# whoever reads our output, for as long as that takes.
+hits=$(grep -rnE '\b(pthread_create|thrd_create)[[:space:]]*\(' --include='*.c' --include='*.h' codecs index fs mountd |
+	grep -vE '^(index/exec|mountd/session|mountd/live)\.c:') && {
+	printf 'threads are started by index/exec.c:\n%s\n' "$hits"
+	bad=1
+}
 exit $bad

@@ -12,6 +12,7 @@
  */
 #include "fs/base/chunk_cache.h"
 #include "fs/base/spares.h"
+#include "index/exec.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -568,12 +569,20 @@ static void wake(struct hf_cache_waiter *waiter, struct hf_block *block, int err
 	pthread_mutex_unlock(&cache->sleep_lock);
 }
 
+/* Another thread makes it: the seat of the job that waits is free meanwhile, so that a maker that stalls holds up nobody
+ * else. */
 static int sleep_until_told(struct hf_cache *cache, struct sleeper *sleeper, struct hf_block **ret_block)
 {
+	struct hf_job *job = hf_job_here();
+	bool left = false;
+
 	pthread_mutex_lock(&cache->sleep_lock);
+	if (!sleeper->awake)
+		left = hf_job_leave_seat(job);
 	while (!sleeper->awake)
 		pthread_cond_wait(&cache->woken, &cache->sleep_lock);
 	pthread_mutex_unlock(&cache->sleep_lock);
+	hf_job_take_seat(job, left);
 	*ret_block = sleeper->block;
 	return sleeper->err;
 }

@@ -63,8 +63,8 @@ void hf_cache_fail(struct hf_cache *cache, struct hf_block *block, int err);
  * hf_cache_acquire or is zeroed. The making goes on. */
 bool hf_cache_cancel(struct hf_cache *cache, struct hf_cache_waiter *waiter);
 void hf_cache_unpin(struct hf_cache *cache, struct hf_block *block);
-/* Acquire and wait, making it with make() on this thread if nobody else does. Pinned. A thread of a pool may wait so
- * only for blocks whose makers are running, never for those that are made by jobs of the same pool. */
+/* Acquire and wait, making it with make() on this thread if nobody else does. Pinned. A job may wait so only for
+ * blocks whose makers are running, and leaves its seat meanwhile. */
 typedef int (*hf_make_fn)(void *ctx, uint8_t **ret_bytes, size_t *ret_size);
 int hf_cache_get(struct hf_cache *cache, struct hf_cache_key key, hf_make_fn make, void *ctx,
 		 struct hf_block **ret_block);

@@ -149,6 +149,7 @@ static int run_build(struct hf_captures *all, const struct hf_trace *trace, cons
 		.expansion = all->common->options.expansion,
 		.on_progress = on_progress,
 		.threads = share_of_threads,
+		.exec = all->common->exec,
 		.tap = progress->tap,
 		.ctx = progress,
 	};

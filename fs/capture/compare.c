@@ -64,6 +64,7 @@ static int compare_companion(struct compare *compare, const struct hf_trace *tra
 		.expansion = all->common->options.expansion,
 		.on_progress = on_progress,
 		.threads = share_of_threads,
+		.exec = all->common->exec,
 		.ctx = compare,
 	};
 	int err = hf_disasm_new(&build.disasm);

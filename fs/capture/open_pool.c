@@ -215,17 +215,30 @@ static int fill(struct hf_capture *capture, uint64_t version, struct hf_open **r
 	return err;
 }
 
-/* Until nobody opens it, or that time has come; with the lock held. False: it is still being opened. */
-static bool await_opening(struct hf_opens *opens, const struct hf_capture *capture, const struct timespec *until)
+static bool is_open(const struct hf_capture *capture, uint64_t version)
 {
+	return capture->open && capture->open->version == version;
+}
+
+/* Until that version is open or nobody opens any, or that time has come; with the lock held. False: it is being opened. */
+static bool await_opening(struct hf_opens *opens, const struct hf_capture *capture, uint64_t version,
+			  const struct timespec *until)
+{
+	struct hf_job *job = hf_job_here();
+	bool left;
 	int late = 0;
 
-	while (capture->opening && !capture->open && late != ETIMEDOUT)
+	if (!capture->opening || is_open(capture, version))
+		return true;
+	/* Whoever opens it reads the archive, which may take long. */
+	left = hf_job_leave_seat(job);
+	while (capture->opening && !is_open(capture, version) && late != ETIMEDOUT)
 		if (until)
 			late = pthread_cond_timedwait(&opens->opened, &opens->lock, until);
 		else
 			pthread_cond_wait(&opens->opened, &opens->lock);
-	return !capture->opening || capture->open;
+	hf_job_take_seat(job, left);
+	return !capture->opening || is_open(capture, version);
 }
 
 static int get(struct hf_capture *capture, uint64_t version, const struct timespec *until, struct hf_open **ret_open)
@@ -234,12 +247,12 @@ static int get(struct hf_capture *capture, uint64_t version, const struct timesp
 	struct hf_open *open;
 
 	pthread_mutex_lock(&opens->lock);
-	if (!await_opening(opens, capture, until)) {
+	if (!await_opening(opens, capture, version, until)) {
 		pthread_mutex_unlock(&opens->lock);
 		return HF_ERR_BUSY;
 	}
 	open = capture->open;
-	if (open && open->version == version && capture->version == version) {
+	if (is_open(capture, version) && capture->version == version) {
 		open->refs++;
 		unlink_open(opens, open);
 		link_newest(opens, open);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/parked_scan.h"
 
+#include "index/exec.h"
+
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -171,6 +173,16 @@ static int find_entry(const struct hf_parked_stream *stream, uint64_t floor, str
 	return 0;
 }
 
+/* With the lock held. The scan of another thread is waited for: the seat of the job that does so is free meanwhile. */
+static void await_change(void)
+{
+	struct hf_job *job = hf_job_here();
+	const bool left = hf_job_leave_seat(job);
+
+	pthread_cond_wait(&yard.changed, &yard.lock);
+	hf_job_take_seat(job, left);
+}
+
 /* The wanted block, if a scan left it as an orphan. Called locked. */
 static uint8_t *adopt(const struct want *want)
 {
@@ -220,7 +232,7 @@ static int take_slot(struct want *want, struct hf_point *entry, struct parked **
 				end_scan(p);
 		}
 		if (want->served || !p || p->busy) {
-			pthread_cond_wait(&yard.changed, &yard.lock);
+			await_change();
 			continue;
 		}
 		if (!go_on)
@@ -406,7 +418,7 @@ int hf_parked_read(const struct hf_parked_stream *stream, const struct hf_point 
 	err = take_slot(&want, &entry, &p, diag);
 	/* A thread that has begun to hand the block over must be waited for; from here on nobody begins. */
 	while (!p && want.served && !want.bytes)
-		pthread_cond_wait(&yard.changed, &yard.lock);
+		await_change();
 	forget_want(&want);
 	pthread_mutex_unlock(&yard.lock);
 	if (!p) {

@@ -5,6 +5,7 @@
  * together; of builds by several threads also the time on the clock.
  */
 #include "codecs/isa/disasm.h"
+#include "index/exec.h"
 #include "index/index.h"
 
 #include <dirent.h>
@@ -120,6 +121,7 @@ static double plain(struct bench *b, const struct hf_enc_ops *ops)
 }
 
 static unsigned thread_count; /* of builds */
+static struct hf_exec *exec;
 
 static unsigned threads(void *ctx)
 {
@@ -137,6 +139,7 @@ static double build(struct bench *b, const struct hf_view_key *keys, size_t coun
 		.view_count = count,
 		.disasm = b->env.disasm,
 		.threads = thread_count ? threads : NULL,
+		.exec = exec,
 	};
 	struct hf_diag diag;
 	double start;
@@ -156,8 +159,10 @@ static void print(const struct bench *b, const char *what, double time)
 /* With 1, 2, ... threads, up to one a core. */
 static void build_by_many(struct bench *b, const char *what, const struct hf_view_key *keys, size_t count)
 {
+	const struct hf_exec_limits limits = {.seats = {[HF_WORK_HELP] = 64}, .no_nice = true};
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
+	must(hf_exec_new(&limits, &exec), "threads");
 	for (thread_count = 1; thread_count <= (cores > 0 ? cores : 1); thread_count++) {
 		double start = clock_seconds(CLOCK_MONOTONIC), cpu = build(b, keys, count);
 		double wall = clock_seconds(CLOCK_MONOTONIC) - start;
@@ -166,6 +171,8 @@ static void build_by_many(struct bench *b, const char *what, const struct hf_vie
 		       wall * 1e3, (double)b->insns / wall / 1e6, cpu * 1e3);
 	}
 	thread_count = 0;
+	hf_exec_free(exec);
+	exec = NULL;
 }
 
 static void sizes_and_lookups(struct bench *b, const struct hf_view_key *keys, size_t count)

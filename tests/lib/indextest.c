@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/indextest.h"
 
+#include "index/exec.h"
 #include "tests/lib/check.h"
 #include "tests/lib/pack.h"
 
@@ -12,6 +13,8 @@
 
 void hf_ixtest_init(struct hf_ixtest *t)
 {
+	const struct hf_exec_limits limits = {.seats = {[HF_WORK_HELP] = 64}};
+
 	/* Where there is no disk there is no waiting for it, and these tests commit without end. */
 	*t = (struct hf_ixtest){.dir = "/dev/shm/hartfs-index-XXXXXX"};
 	if (!mkdtemp(t->dir)) {
@@ -28,6 +31,7 @@ void hf_ixtest_init(struct hf_ixtest *t)
 	t->keys[2] = (struct hf_view_key){.ops = &hf_enc_records, .params = ""};
 	t->keys[3] = (struct hf_view_key){.ops = &hf_toy_refused, .params = ""};
 	t->key_count = 4;
+	CHECK_EQ(hf_exec_new(&limits, &t->exec), 0);
 }
 
 static DIR *open_dir(struct hf_ixtest *t)
@@ -76,6 +80,7 @@ void hf_ixtest_fini(struct hf_ixtest *t)
 	hf_bytes_free(&t->stream);
 	hf_bytes_free(&t->file);
 	hf_ixtest_clear(t);
+	hf_exec_free(t->exec);
 	rmdir(t->dir);
 	close(t->dirfd);
 }
@@ -96,6 +101,7 @@ static void set_up(struct hf_ixtest *t)
 		.disasm = t->env.disasm,
 		.symbols = t->env.symbols,
 		.threads = t->threads,
+		.exec = t->exec,
 	};
 }
 

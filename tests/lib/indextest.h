@@ -24,6 +24,7 @@ struct hf_ixtest {
 	struct hf_view_key keys[4]; /* of toy: text, binary, records, one that is refused */
 	size_t key_count;
 	unsigned (*threads)(void *ctx); /* of the builds; NULL: one */
+	struct hf_exec *exec;           /* for these */
 	struct hf_build build;
 };
 

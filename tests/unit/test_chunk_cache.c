@@ -2,6 +2,7 @@
 /* The chunk cache: single flight, its bound, replacement, cancelling, dropping, and all of it by many threads. */
 #include "codecs/base/sink.h"
 #include "fs/base/chunk_cache.h"
+#include "index/exec.h"
 #include "tests/lib/check.h"
 
 #include <pthread.h>
@@ -599,8 +600,80 @@ static void test_memory(void)
 }
 #endif
 
+/* Jobs that wait for a block whose maker stalls take no seats from the others. */
+struct stalled {
+	struct hf_job job;
+	struct hf_cache *cache;
+	atomic_bool *go_on, *making;
+	atomic_int ended;
+};
+
+static int make_slowly(void *ctx, uint8_t **ret_bytes, size_t *ret_size)
+{
+	struct stalled *s = ctx;
+
+	*s->making = true;
+	while (!*s->go_on)
+		usleep(1000);
+	*ret_bytes = malloc(1);
+	*ret_size = 1;
+	return *ret_bytes ? 0 : HF_ERR_NOMEM;
+}
+
+static int get_stalled(struct hf_job *job, struct hf_worker *worker)
+{
+	struct stalled *s = (struct stalled *)job;
+	struct hf_block *block;
+
+	(void)worker;
+	CHECK_EQ(hf_cache_get(s->cache, (struct hf_cache_key){1, 1}, make_slowly, s, &block), 0);
+	hf_cache_unpin(s->cache, block);
+	s->ended = 1;
+	return 0;
+}
+
+static int get_nothing(struct hf_job *job, struct hf_worker *worker)
+{
+	(void)worker;
+	((struct stalled *)job)->ended = 1;
+	return 0;
+}
+
+static void test_stalled_maker(void)
+{
+	const struct hf_exec_limits limits = {.seats = {[HF_WORK_DECODE] = 2}};
+	static atomic_bool go_on, making;
+	struct stalled s[8];
+	struct hf_cache *cache;
+	struct hf_exec *exec;
+
+	CHECK_EQ(hf_cache_new(1 << 20, &cache), 0);
+	CHECK_EQ(hf_exec_new(&limits, &exec), 0);
+	for (int i = 0; i < 8; i++) {
+		s[i] = (struct stalled){.job = {.fn = i < 7 ? get_stalled : get_nothing, .work = HF_WORK_DECODE},
+					.cache = cache, .go_on = &go_on, .making = &making};
+		hf_job_submit(exec, &s[i].job);
+		while (!making)
+			usleep(1000);
+	}
+	for (int i = 0; !s[7].ended; i++) {
+		CHECK(i < 10000);
+		usleep(1000);
+	}
+	for (int i = 0; i < 7; i++)
+		CHECK(!s[i].ended);
+	go_on = true;
+	for (int i = 0; i < 8; i++)
+		hf_job_join(&s[i].job);
+	for (int i = 0; i < 8; i++)
+		CHECK(s[i].ended);
+	hf_exec_free(exec);
+	hf_cache_free(cache);
+}
+
 int main(void)
 {
+	test_stalled_maker();
 	test_basics();
 	test_fail();
 	test_bound();

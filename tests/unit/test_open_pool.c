@@ -150,6 +150,65 @@ static void test_wait(void)
 	hf_opens_shed(opens);
 }
 
+struct opener {
+	pthread_t thread;
+	struct hf_capture *capture;
+	uint64_t version;
+	pthread_barrier_t *begin;
+};
+
+static void *open_version(void *arg)
+{
+	struct opener *opener = arg;
+	struct hf_open *open;
+
+	pthread_barrier_wait(opener->begin);
+	CHECK_EQ(hf_open_get(opener->capture, opener->version, &open), 0);
+	hf_open_put(open);
+	return NULL;
+}
+
+/* As when the file changed. */
+static uint64_t begin_version(struct hf_capture *capture)
+{
+	struct hf_facts *facts;
+	uint64_t version;
+
+	pthread_mutex_lock(&capture->lock);
+	version = atomic_fetch_add(&capture->version, 1) + 1;
+	facts = capture->facts;
+	capture->facts = NULL;
+	capture->state = HF_CAPTURE_UNKNOWN;
+	pthread_mutex_unlock(&capture->lock);
+	hf_facts_unref(facts);
+	return version;
+}
+
+/* A version is opened once, however many ask for it at the same time while an older one is still open. */
+static void test_one_flight(void)
+{
+	struct hf_capture *capture = capture_of(0);
+	struct opener opener[4];
+	pthread_barrier_t begin;
+
+	pthread_barrier_init(&begin, NULL, 4);
+	for (int round = 0; round < 300; round++) {
+		struct hf_open *older = open_it(0);
+		const uint64_t opened = t.fs->captures.memory.opened, version = begin_version(capture);
+
+		for (unsigned i = 0; i < 4; i++) {
+			opener[i] = (struct opener){.capture = capture, .version = version, .begin = &begin};
+			CHECK_EQ(pthread_create(&opener[i].thread, NULL, open_version, &opener[i]), 0);
+		}
+		for (unsigned i = 0; i < 4; i++)
+			CHECK_EQ(pthread_join(opener[i].thread, NULL), 0);
+		CHECK_EQ(t.fs->captures.memory.opened, opened + 1);
+		hf_open_put(older);
+	}
+	pthread_barrier_destroy(&begin);
+	hf_opens_shed(&t.fs->captures.opens);
+}
+
 /* ---- files that are held ---- */
 
 static struct hf_held_files held;
@@ -231,6 +290,7 @@ int main(void)
 	test_files();
 	test_in_use();
 	test_wait();
+	test_one_flight();
 	test_held();
 	test_shares();
 	hf_fst_end(&t);
