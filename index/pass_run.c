@@ -148,9 +148,9 @@ static int join(struct hf_pass_run *run)
 
 int hf_pass_run_worked(struct hf_pass_run *run, struct hf_stage *stage, int result)
 {
-	if (result < 0 || result == HF_WORK_AGAIN)
+	if (result < 0 || result == HF_STAGE_AGAIN)
 		return result < 0 ? result : 0;
-	if (result == HF_WORK_NONE) {
+	if (result == HF_STAGE_NONE) {
 		run->ended = true;
 		return hf_pass_run_push(run, HF_ROW_END, NULL, 0, NULL, 0);
 	}

@@ -30,10 +30,10 @@ struct hf_batch {
 };
 
 /* What work() returns, if not a negative error. */
-enum hf_worked {
-	HF_WORKED,      /* it is through with the batch */
-	HF_WORK_AGAIN,  /* the decoding one: the batch is not full yet */
-	HF_WORK_NONE,   /* the decoding one: there is no batch, and nothing is stored of this hart */
+enum hf_stage_result {
+	HF_STAGE_DONE,  /* it is through with the batch */
+	HF_STAGE_AGAIN, /* the decoding one: the batch is not full yet */
+	HF_STAGE_NONE,  /* the decoding one: there is no batch, and nothing is stored of this hart */
 };
 
 struct hf_stage;

@@ -24,7 +24,7 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 	if (known < batch->n)
 		return hf_image_put(c->image, batch->ev + known, batch->n - known);
 	/* Fewer events than there were at first. */
-	return batch->tail == HF_TAIL_HART && c->ahead ? HF_ERR_STATE : HF_WORKED;
+	return batch->tail == HF_TAIL_HART && c->ahead ? HF_ERR_STATE : HF_STAGE_DONE;
 }
 
 static int keep(struct hf_stage *stage, bool end)

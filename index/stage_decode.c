@@ -224,7 +224,7 @@ static void tell(struct decode *d)
 }
 
 /* Stores the hart, if that is wanted: the batch at hand is its last. */
-static enum hf_worked end_hart(struct decode *d)
+static enum hf_stage_result end_hart(struct decode *d)
 {
 	struct hf_index_hart *hart = &d->run->end.hart;
 	size_t known = 0;
@@ -234,12 +234,12 @@ static enum hf_worked end_hart(struct decode *d)
 	hart->insns = d->row.chunk.ordinal + d->row.chunk.insns;
 	if (d->mode == HF_RUN_LOOK || !(d->events || d->row.chunk.events || d->mode == HF_RUN_KEEP ||
 					 (d->run->slot == 0 && known <= 1)))
-		return HF_WORK_NONE;
+		return HF_STAGE_NONE;
 	hart->attempts = d->attempts + d->row.attempts;
 	hart->events = d->events + d->row.chunk.events;
 	hart->chunks = d->row.chunk.number + 1;
 	end_chunk(d, HF_TAIL_HART);
-	return HF_WORKED;
+	return HF_STAGE_DONE;
 }
 
 /* The decoder gives no more events, for that reason. */
@@ -317,7 +317,7 @@ static int look(struct hf_stage *stage, struct hf_batch *batch)
 		err = count(d, batch->ev, n);
 	}
 	tell(d);
-	return err ? err : (int)HF_WORK_AGAIN;
+	return err ? err : (int)HF_STAGE_AGAIN;
 }
 
 static void free_decode(struct hf_stage *stage)

@@ -51,7 +51,7 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 	batch->tail = r->left ? HF_TAIL_NONE : c->last ? HF_TAIL_HART : HF_TAIL_CHUNK;
 	atomic_store_explicit(&run->pos, run->in->box ? run->in->in_pos : c->stream_offset, memory_order_relaxed);
 	atomic_store_explicit(&run->insns, c->ordinal, memory_order_relaxed);
-	return !r->left && !c->last ? open_chunk(r, c->number + 1) : (int)HF_WORKED;
+	return !r->left && !c->last ? open_chunk(r, c->number + 1) : (int)HF_STAGE_DONE;
 }
 
 static void free_replay(struct hf_stage *stage)

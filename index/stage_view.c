@@ -89,9 +89,9 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 	struct view *view = (struct view *)stage;
 
 	if (batch->row.chunk.number < view->first)
-		return HF_WORKED;
+		return HF_STAGE_DONE;
 	hf_enc_put(view->enc, batch->ev, batch->n, &view->out.sink);
-	return batch->tail == HF_TAIL_NONE ? (int)HF_WORKED : end_chunk(view, batch);
+	return batch->tail == HF_TAIL_NONE ? (int)HF_STAGE_DONE : end_chunk(view, batch);
 }
 
 static void free_view(struct hf_stage *stage)

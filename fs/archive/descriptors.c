@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/core.h"
+#include "fs/archive/descriptors.h"
+#include "fs/base/views.h"
 
 #include <errno.h>
 #include <sys/resource.h>
@@ -26,11 +27,11 @@ void hf_descriptors_divide(struct hf_descriptors *d, size_t limit)
 	d->builds = limit / 8 / BUILD_FILES + 1;
 }
 
-void hf_descriptors_init(struct hf_descriptors *d)
+void hf_descriptors_init(struct hf_descriptors *d, const struct hf_common *common)
 {
 	struct rlimit limit;
 
-	*d = (struct hf_descriptors){.limit = 0};
+	*d = (struct hf_descriptors){.common = common};
 	hf_descriptors_divide(d, getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (size_t)limit.rlim_cur : 1024);
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_cond_init(&d->ended, NULL);
@@ -59,43 +60,41 @@ void hf_descriptors_end_build(struct hf_descriptors *d)
 	pthread_mutex_unlock(&d->lock);
 }
 
-static void say(struct hf_fs *fs, int errnum)
+static void say(struct hf_descriptors *d, int errnum)
 {
-	struct hf_descriptors *d = &fs->descriptors;
-	const int64_t now = hf_fs_now_ns();
+	const int64_t now = hf_now_ns();
 	int64_t told = d->told_ns;
 
 	if ((told && now - told < SAY_AGAIN_NS) || !atomic_compare_exchange_strong(&d->told_ns, &told, now))
 		return;
 	if (errnum == EMFILE)
-		hf_fs_log(fs, 4, "too many open files: the limit of this process is %zu (ulimit -n); files are closed and opened "
+		hf_common_log(d->common, 4, "too many open files: the limit of this process is %zu (ulimit -n); files are closed and opened "
 			  "again, which takes longer", d->limit);
 	else if (errnum == ENFILE)
-		hf_fs_log(fs, 4, "too many open files in the whole system (fs.file-max); files are closed and opened again, "
+		hf_common_log(d->common, 4, "too many open files in the whole system (fs.file-max); files are closed and opened again, "
 			  "which takes longer");
 	else
-		hf_fs_log(fs, 4, "out of memory; files are closed and opened again, which takes longer");
+		hf_common_log(d->common, 4, "out of memory; files are closed and opened again, which takes longer");
 }
 
 bool hf_descriptors_make_room(void *ctx, unsigned tries, int errnum)
 {
-	struct hf_fs *fs = ctx;
+	struct hf_descriptors *d = ctx;
 	const struct timespec wait = {.tv_nsec = (long)tries * WAIT_MS * 1000000};
 	size_t closed;
 
-	if (tries > TRIES || fs->closing)
+	if (tries > TRIES || d->common->closing)
 		return false;
-	say(fs, errnum);
-	closed = hf_held_shed(&fs->held);
-	closed += hf_opens_shed(&fs->opens);
+	say(d, errnum);
+	closed = d->shed(d->ctx);
 	if (!closed || tries > 1)
 		nanosleep(&wait, NULL);
 	return true;
 }
 
-bool hf_descriptors_again(struct hf_fs *fs, unsigned tries, int err)
+bool hf_descriptors_again(struct hf_descriptors *d, unsigned tries, int err)
 {
 	if (!hf_err_is_shortage(err) || tries > TRIES_AGAIN)
 		return false;
-	return hf_descriptors_make_room(fs, tries, err == HF_ERR_FILES ? EMFILE : err == HF_ERR_NOMEM ? ENOMEM : ENFILE);
+	return hf_descriptors_make_room(d, tries, err == HF_ERR_FILES ? EMFILE : err == HF_ERR_NOMEM ? ENOMEM : ENFILE);
 }

@@ -6,15 +6,23 @@
 #ifndef HF_FS_DESCRIPTORS_H
 #define HF_FS_DESCRIPTORS_H
 
+#include "fs/base/common.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct hf_fs;
+/* Descriptors that an opened capture may have: an index, a spool, and the tables of views, of which no capture has all. */
+#define HF_OPEN_FILES 10
+#define HF_OPENS_MAX 64
 
 struct hf_descriptors {
+	const struct hf_common *common;
+	/* Closes what nobody is using; returns how many that were. */
+	size_t (*shed)(void *ctx);
+	void *ctx;
 	size_t limit;  /* of the process (RLIMIT_NOFILE) */
 	size_t held;   /* of files of the archive that nobody is reading (held.h) */
 	size_t opens;  /* of indexes and view tables (opens.h) */
@@ -26,7 +34,7 @@ struct hf_descriptors {
 };
 
 /* Divides what the process may have. */
-void hf_descriptors_init(struct hf_descriptors *descriptors);
+void hf_descriptors_init(struct hf_descriptors *descriptors, const struct hf_common *common);
 /* The same of another limit: for tests. */
 void hf_descriptors_divide(struct hf_descriptors *descriptors, size_t limit);
 void hf_descriptors_fini(struct hf_descriptors *descriptors);
@@ -38,10 +46,10 @@ void hf_descriptors_end_build(struct hf_descriptors *descriptors);
 /*
  * Something failed for the time tries, counted from 1, for want of descriptors or memory (errnum: EMFILE, ENFILE,
  * ENOMEM). Closes what nobody is using, waits a moment and says so in the log, once in a while. False: it is no use to
- * try again. No lock of the fs may be held. fs: a struct hf_fs.
+ * try again. No lock of the fs may be held. descriptors: a struct hf_descriptors.
  */
-bool hf_descriptors_make_room(void *fs, unsigned tries, int errnum);
+bool hf_descriptors_make_room(void *descriptors, unsigned tries, int errnum);
 /* The same after one of our own errors; false of any other than hf_err_is_shortage. */
-bool hf_descriptors_again(struct hf_fs *fs, unsigned tries, int err);
+bool hf_descriptors_again(struct hf_descriptors *descriptors, unsigned tries, int err);
 
 #endif

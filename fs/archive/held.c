@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/archive/held.h"
 
-#include "fs/capture/capture.h"
+#include "fs/archive/stamp.h"
 
 #include <stdlib.h>
 #include <string.h>

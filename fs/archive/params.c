@@ -5,7 +5,8 @@
 #include "codecs/codec.h"
 #include "codecs/setup/ini.h"
 #include "codecs/setup/read.h"
-#include "fs/core.h"
+#include "fs/base/common.h"
+#include "fs/base/views.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -316,29 +317,9 @@ int hf_params_read(const struct hf_archive *archive, const char *given, char **r
 	return err;
 }
 
-char *hf_params_of(const char *params, const char *view)
+void hf_params_join_access(struct hf_params_access *own, const struct hf_archive *archive, struct hf_access *access)
 {
-	const size_t n = strlen(view);
-	char *own = calloc(1, params ? strlen(params) + 1 : 1), *p = own;
-
-	while (own && params && *params) {
-		const size_t length = strcspn(params, ",");
-
-		if (strncmp(params, view, n) == 0 && params[n] == '.') {
-			if (p > own)
-				*p++ = ',';
-			memcpy(p, params + n + 1, length - n - 1);
-			p += length - n - 1;
-		}
-		params += length + (params[length] == ',');
-	}
-	return own;
-}
-
-void hf_params_join_access(struct hf_fs *fs, struct hf_access *access)
-{
-	struct hf_params_access *own = &fs->params_access;
-	const int64_t now_ns = hf_fs_now_ns();
+	const int64_t now_ns = hf_now_ns();
 	struct stat st;
 
 	if (!own->read.some)
@@ -346,7 +327,7 @@ void hf_params_join_access(struct hf_fs *fs, struct hf_access *access)
 	hf_access_join(access, &own->read);
 	pthread_mutex_lock(&own->lock);
 	if (!own->now_ns || now_ns - own->now_ns > CONF_NS) {
-		int err = hf_archive_stat(&fs->archive, HF_PARAMS_FILE, &st);
+		int err = hf_archive_stat(archive, HF_PARAMS_FILE, &st);
 
 		own->now = (struct hf_access){0};
 		own->now_ns = now_ns;

@@ -11,8 +11,6 @@
 
 #include <pthread.h>
 
-struct hf_fs;
-
 #define HF_PARAMS_FILE "hartfs.conf"
 
 /*
@@ -23,9 +21,6 @@ struct hf_fs;
 int hf_params_read(const struct hf_archive *archive, const char *given, char **ret_params, struct hf_access *ret_access,
 		   char *why, size_t size);
 
-/* Those of one view, without its name; malloc'ed, NULL: out of memory. */
-char *hf_params_of(const char *params, const char *view);
-
 /* hartfs.conf as one of the files that views are made of: as it was when it was read and as it is now. */
 struct hf_params_access {
 	pthread_mutex_t lock;
@@ -34,6 +29,6 @@ struct hf_params_access {
 	int64_t now_ns;        /* when that was looked at */
 };
 /* Adds what there is of it to *access. */
-void hf_params_join_access(struct hf_fs *fs, struct hf_access *access);
+void hf_params_join_access(struct hf_params_access *own, const struct hf_archive *archive, struct hf_access *access);
 
 #endif

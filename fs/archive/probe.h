@@ -6,7 +6,8 @@
 #define HF_FS_PROBE_H
 
 #include "fs/archive/archive.h"
-#include "fs/capture/capture.h"
+#include "codecs/codec.h"
+#include "fs/archive/stamp.h"
 
 /*
  * HF_ERR_IO or a shortage if the file could not be read, which says nothing of what it is.

@@ -36,8 +36,8 @@ static uint64_t planned(struct hf_reading *reading)
 
 void hf_reading_ahead(struct hf_reading *reading, const struct hf_bytes *source, uint64_t end)
 {
-	struct hf_fs *fs = source->capture->fs;
-	const unsigned threads = hf_exec_seats(fs->exec, HF_WORK_DECODE);
+	struct hf_common *common = source->capture->common;
+	const unsigned threads = hf_exec_seats(common->exec, HF_WORK_DECODE);
 	struct hf_piece piece;
 	struct hf_open *open;
 	struct hf_block *block;
@@ -46,7 +46,7 @@ void hf_reading_ahead(struct hf_reading *reading, const struct hf_bytes *source,
 	int err;
 
 	if (end >= source->base + source->size || end <= planned(reading) ||
-	    hf_exec_load(fs->exec, HF_WORK_DECODE, HF_LATER) > 8u * threads || hf_bytes_open(source, 0, &open))
+	    hf_exec_load(common->exec, HF_WORK_DECODE, HF_LATER) > 8u * threads || hf_bytes_open(source, 0, &open))
 		return;
 	err = source->ops->piece_at(source, open, end - 1, &piece);
 	pthread_mutex_lock(&reading->lock);
@@ -59,17 +59,17 @@ void hf_reading_ahead(struct hf_reading *reading, const struct hf_bytes *source,
 			break;
 		bytes += piece.size;
 		if ((++count > 2 * threads && bytes > HF_EVEN_PIECE) || count > 256 ||
-		    bytes > fs->options.cache_bytes / 4)
+		    bytes > common->options.cache_bytes / 4)
 			break;
-		if (piece.number < reading->ahead || !piece.size || hf_cache_has(fs->cache, key))
+		if (piece.number < reading->ahead || !piece.size || hf_cache_has(common->cache, key))
 			continue;
 		reading->ahead = piece.number + 1;
-		switch (hf_cache_acquire(fs->cache, key, NULL, &block, &err)) {
+		switch (hf_cache_acquire(common->cache, key, NULL, &block, &err)) {
 		case HF_CACHE_MAKE:
 			hf_bytes_submit(source, piece.number, block, HF_LATER);
 			break;
 		case HF_CACHE_HIT:
-			hf_cache_unpin(fs->cache, block);
+			hf_cache_unpin(common->cache, block);
 			break;
 		default:
 			break;
@@ -87,7 +87,7 @@ bool hf_reading_goes_once(struct hf_reading *reading, const struct hf_bytes *byt
 	bool again;
 
 	if (!bytes->ops->read_once || size > ONCE_MAX ||
-	    hf_cache_has(bytes->capture->fs->cache, (struct hf_cache_key){bytes->owner, number}))
+	    hf_cache_has(bytes->capture->common->cache, (struct hf_cache_key){bytes->owner, number}))
 		return false;
 	pthread_mutex_lock(&reading->lock);
 	again = reading->once == number + 1 || !offset;

@@ -116,7 +116,7 @@ int hf_bytes_make_piece(const struct hf_bytes *bytes, struct hf_open *open, uint
 	if (err)
 		return err;
 	if (piece.size < SIZE_MAX - HF_SINK_ROOM)
-		to = hf_cache_alloc(bytes->capture->fs->cache, (size_t)piece.size + HF_SINK_ROOM);
+		to = hf_cache_alloc(bytes->capture->common->cache, (size_t)piece.size + HF_SINK_ROOM);
 	if (!to)
 		return HF_ERR_NOMEM;
 	err = bytes->ops->fill(bytes, open, &piece, worker, to);
@@ -135,7 +135,7 @@ int hf_bytes_make(const struct hf_bytes *bytes, uint64_t number, struct hf_worke
 	struct hf_open *open;
 	int err, after;
 
-	if (hf_fs_stopping(bytes->capture->fs))
+	if (hf_stopping(bytes->capture->common))
 		return HF_ERR_CANCELLED;
 	err = hf_bytes_check(bytes);
 	if (!err)
@@ -174,20 +174,20 @@ struct make_job {
 static int run_make(struct hf_job *job, struct hf_worker *worker)
 {
 	struct make_job *make = (struct make_job *)job;
-	struct hf_metrics *metrics = &make->bytes.capture->fs->metrics;
-	const int64_t start_ns = hf_fs_now_ns();
+	struct hf_metrics *metrics = &make->bytes.capture->common->metrics;
+	const int64_t start_ns = hf_now_ns();
 	int err = hf_bytes_make(&make->bytes, make->number, worker, &make->made, &make->size);
 
 	hf_metrics_add(err ? &metrics->chunk_errors : &metrics->chunks, 1);
 	hf_metrics_add(&metrics->chunk_bytes, err ? 0 : make->size);
-	hf_metrics_add(&metrics->chunk_ns, (uint64_t)(hf_fs_now_ns() - start_ns));
+	hf_metrics_add(&metrics->chunk_ns, (uint64_t)(hf_now_ns() - start_ns));
 	return err;
 }
 
 static void end_make(struct hf_job *job, int err)
 {
 	struct make_job *make = (struct make_job *)job;
-	struct hf_cache *cache = make->bytes.capture->fs->cache;
+	struct hf_cache *cache = make->bytes.capture->common->cache;
 
 	if (err)
 		hf_cache_fail(cache, make->block, err);
@@ -199,11 +199,11 @@ static void end_make(struct hf_job *job, int err)
 
 void hf_bytes_submit(const struct hf_bytes *bytes, uint64_t number, struct hf_block *block, enum hf_urgency urgency)
 {
-	struct hf_fs *fs = bytes->capture->fs;
+	struct hf_common *common = bytes->capture->common;
 	struct make_job *make = malloc(sizeof *make);
 
 	if (!make) {
-		hf_cache_fail(fs->cache, block, HF_ERR_NOMEM);
+		hf_cache_fail(common->cache, block, HF_ERR_NOMEM);
 		return;
 	}
 	*make = (struct make_job){.job = {.fn = run_make, .done = end_make, .work = HF_WORK_DECODE, .urgency = urgency},
@@ -212,5 +212,5 @@ void hf_bytes_submit(const struct hf_bytes *bytes, uint64_t number, struct hf_bl
 				  .block = block};
 	/* The file may be closed before the job runs. */
 	hf_bytes_ref(bytes);
-	hf_job_submit(fs->exec, &make->job);
+	hf_job_submit(common->exec, &make->job);
 }

@@ -8,7 +8,10 @@
 #ifndef HF_FS_BYTES_H
 #define HF_FS_BYTES_H
 
-#include "fs/core.h"
+#include "fs/base/common.h"
+#include "fs/base/views.h"
+#include "fs/capture/opens.h"
+#include "fs/capture/repair.h"
 
 /* Pieces of what is cut evenly. */
 #define HF_EVEN_PIECE (UINT64_C(1) << 20)
@@ -93,5 +96,9 @@ void hf_bytes_submit(const struct hf_bytes *bytes, uint64_t number, struct hf_bl
 
 /* What an encoder of that view finds outside on this thread. */
 void hf_view_env(struct hf_worker *worker, const struct hf_open *open, size_t view);
+
+/* hf_fs_verify. */
+int hf_bytes_verify(struct hf_captures *all, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad,
+		    struct hf_diag *diag);
 
 #endif

@@ -38,7 +38,7 @@ static int piece_of(const struct hf_bytes *bytes, struct hf_open *open, uint64_t
 void hf_view_env(struct hf_worker *worker, const struct hf_open *open, size_t view)
 {
 	worker->env.symbols = open->companion.symbols;
-	worker->env.params = open->capture->fs->view_options[view];
+	worker->env.params = hf_open_options(open, view);
 }
 
 static int write_chunk(const struct hf_bytes *bytes, struct hf_open *open, const struct hf_chunk *chunk,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program of a hart, and the files beside it, cut evenly. */
 #include "fs/bytes/bytes.h"
+#include "fs/capture/executable.h"
 
 #include <string.h>
 

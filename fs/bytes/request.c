@@ -16,7 +16,7 @@ struct wait {
 };
 
 struct hf_request {
-	struct hf_fs *fs;
+	struct hf_common *common;
 	struct hf_read *read;
 	struct hf_bytes source;
 	uint8_t *own;         /* where the bytes are gathered, if they are not served from the cache */
@@ -30,13 +30,13 @@ struct hf_request {
 	struct wait wait[];
 };
 
-int hf_request_new(struct hf_fs *fs, struct hf_read *read, size_t waits, uint8_t *own, struct hf_request **ret_rq)
+int hf_request_new(struct hf_common *common, struct hf_read *read, size_t waits, uint8_t *own, struct hf_request **ret_rq)
 {
 	struct hf_request *rq = calloc(1, sizeof *rq + waits * sizeof *rq->wait);
 
 	if (!rq)
 		return HF_ERR_NOMEM;
-	rq->fs = fs;
+	rq->common = common;
 	rq->read = read;
 	rq->own = own;
 	rq->cap = waits;
@@ -46,10 +46,10 @@ int hf_request_new(struct hf_fs *fs, struct hf_read *read, size_t waits, uint8_t
 	return 0;
 }
 
-int hf_read_own(struct hf_fs *fs, struct hf_read *read, uint8_t *own, size_t size)
+int hf_read_own(struct hf_common *common, struct hf_read *read, uint8_t *own, size_t size)
 {
 	struct hf_request *rq;
-	int err = hf_request_new(fs, read, 0, own, &rq);
+	int err = hf_request_new(common, read, 0, own, &rq);
 
 	if (err) {
 		free(own);
@@ -66,7 +66,7 @@ static void unpin_all(struct hf_request *rq)
 	pthread_mutex_lock(&rq->lock);
 	for (size_t i = 0; i < rq->count; i++)
 		if (rq->wait[i].block)
-			hf_cache_unpin(rq->fs->cache, rq->wait[i].block);
+			hf_cache_unpin(rq->common->cache, rq->wait[i].block);
 	rq->count = 0;
 	pthread_mutex_unlock(&rq->lock);
 }
@@ -91,7 +91,7 @@ static void finish(struct hf_request *rq, int err)
 	if (err)
 		unpin_all(rq);
 	if (err && err != HF_ERR_CANCELLED)
-		hf_metrics_add(&rq->fs->metrics.read_errors, 1);
+		hf_metrics_add(&rq->common->metrics.read_errors, 1);
 	rq->read->err = err;
 	rq->read->done(rq->read);
 }
@@ -219,7 +219,7 @@ static bool start_round(struct hf_request *rq, struct hf_reading *forward)
 		struct hf_block *block;
 
 		wait->waiter = (struct hf_cache_waiter){.ready = ready, .ctx = wait};
-		switch (hf_cache_acquire(rq->fs->cache, key, &wait->waiter, &block, &rq->err)) {
+		switch (hf_cache_acquire(rq->common->cache, key, &wait->waiter, &block, &rq->err)) {
 		case HF_CACHE_HIT:
 			wait->block = block;
 			break;
@@ -283,7 +283,7 @@ static void advance(struct hf_request *rq)
 	} while (!start_round(rq, NULL));
 }
 
-void hf_fs_read_cancel(struct hf_fs *fs, struct hf_read *read)
+void hf_request_cancel(struct hf_read *read)
 {
 	struct hf_request *rq = __atomic_load_n(&read->state, __ATOMIC_ACQUIRE);
 	size_t taken = 0;
@@ -294,7 +294,7 @@ void hf_fs_read_cancel(struct hf_fs *fs, struct hf_read *read)
 	pthread_mutex_lock(&rq->lock);
 	rq->cancelled = true;
 	for (size_t i = 0; i < rq->count; i++)
-		if (rq->wait[i].outstanding && hf_cache_cancel(fs->cache, &rq->wait[i].waiter)) {
+		if (rq->wait[i].outstanding && hf_cache_cancel(rq->common->cache, &rq->wait[i].waiter)) {
 			rq->wait[i].outstanding = false;
 			rq->left--;
 			taken++;
@@ -318,7 +318,7 @@ static int run_once(struct hf_job *job, struct hf_worker *worker)
 	int err;
 
 	(void)worker;
-	err = hf_fs_stopping(rq->fs) ? HF_ERR_CANCELLED : hf_bytes_check(&rq->source);
+	err = hf_stopping(rq->common) ? HF_ERR_CANCELLED : hf_bytes_check(&rq->source);
 	if (!err)
 		err = hf_bytes_open(&rq->source, 0, &open);
 	if (!err) {
@@ -349,7 +349,7 @@ static bool submit_once(struct hf_request *rq)
 	if (!once)
 		return false;
 	*once = (struct once_job){.job = {.fn = run_once, .done = end_once, .work = HF_WORK_DECODE}, .rq = rq};
-	hf_job_submit(rq->fs->exec, &once->job);
+	hf_job_submit(rq->common->exec, &once->job);
 	return true;
 }
 
@@ -365,12 +365,12 @@ static bool read_around(struct hf_request *rq)
 	return rq->own && submit_once(rq);
 }
 
-static int read_once(struct hf_fs *fs, struct hf_read *read, const struct hf_bytes *bytes, size_t size)
+static int read_once(struct hf_common *common, struct hf_read *read, const struct hf_bytes *bytes, size_t size)
 {
 	uint8_t *own = malloc(size);
 	struct hf_request *rq;
 
-	if (!own || hf_request_new(fs, read, 0, own, &rq)) {
+	if (!own || hf_request_new(common, read, 0, own, &rq)) {
 		free(own);
 		return HF_ERR_NOMEM;
 	}
@@ -382,7 +382,7 @@ static int read_once(struct hf_fs *fs, struct hf_read *read, const struct hf_byt
 }
 
 /* The request with its first round planned. */
-static int make_request(struct hf_fs *fs, struct hf_read *read, const struct hf_bytes *bytes, size_t size,
+static int make_request(struct hf_common *common, struct hf_read *read, const struct hf_bytes *bytes, size_t size,
 			struct hf_request **ret_rq)
 {
 	const uint64_t pos = read->offset + bytes->base;
@@ -398,7 +398,7 @@ static int make_request(struct hf_fs *fs, struct hf_read *read, const struct hf_
 		if (!own)
 			return HF_ERR_NOMEM;
 	}
-	err = hf_request_new(fs, read, count, own, ret_rq);
+	err = hf_request_new(common, read, count, own, ret_rq);
 	if (err) {
 		free(own);
 		return err;
@@ -410,7 +410,7 @@ static int make_request(struct hf_fs *fs, struct hf_read *read, const struct hf_
 	return 0;
 }
 
-void hf_bytes_read(struct hf_fs *fs, struct hf_read *read, const struct hf_bytes *bytes, struct hf_reading *reading)
+void hf_bytes_read(struct hf_common *common, struct hf_read *read, const struct hf_bytes *bytes, struct hf_reading *reading)
 {
 	struct hf_request *rq;
 	size_t size = read->size;
@@ -430,9 +430,9 @@ void hf_bytes_read(struct hf_fs *fs, struct hf_read *read, const struct hf_bytes
 	}
 	forward = hf_reading_note(reading, read->offset, read->offset + size);
 	if (!forward && hf_reading_goes_once(reading, bytes, read->offset, size)) {
-		err = read_once(fs, read, bytes, size);
+		err = read_once(common, read, bytes, size);
 	} else {
-		err = make_request(fs, read, bytes, size, &rq);
+		err = make_request(common, read, bytes, size, &rq);
 		if (!err && !start_round(rq, forward ? reading : NULL))
 			advance(rq);
 	}

@@ -62,17 +62,17 @@ struct hf_cut hf_slice_cut(const struct hf_slice *slice, const struct hf_open *o
 		.first = slice->first,
 		.last = slice->last,
 		.ops = hf_fs_view_ops(view),
-		.params = slice->capture->fs->view_options[view],
+		.params = hf_open_options(open, view),
 	};
 }
 
 /* ---- the table ---- */
 
-void hf_slices_init(struct hf_slices *slices)
+void hf_slices_init(struct hf_slices *slices, struct hf_common *common)
 {
 	pthread_condattr_t attr;
 
-	*slices = (struct hf_slices){0};
+	*slices = (struct hf_slices){.common = common};
 	pthread_mutex_init(&slices->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -90,13 +90,13 @@ static void free_slice(struct hf_slice *slice, struct hf_cache *cache)
 	free(slice);
 }
 
-void hf_slices_fini(struct hf_slices *slices, struct hf_cache *cache)
+void hf_slices_fini(struct hf_slices *slices)
 {
 	while (slices->oldest) {
 		struct hf_slice *slice = slices->oldest;
 
 		slices->oldest = slice->newer;
-		free_slice(slice, cache);
+		free_slice(slice, slices->common->cache);
 	}
 	pthread_mutex_destroy(&slices->lock);
 	pthread_cond_destroy(&slices->changed);
@@ -173,18 +173,17 @@ static struct hf_slice *new_slice(const struct hf_slice *key, const struct hf_fa
 			continue;
 		slice->part[i].state = HF_SLICE_UNKNOWN;
 		if (!hf_slice_is_lines(i))
-			slice->part[i].owner = hf_cache_owner(key->capture->fs->cache);
+			slice->part[i].owner = hf_cache_owner(key->slices->common->cache);
 	}
 	return slice;
 }
 
-int hf_slice_get(struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart, uint64_t first,
+int hf_slice_get(struct hf_slices *slices, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart, uint64_t first,
 		 uint64_t last, struct hf_slice **ret_slice)
 {
-	struct hf_slices *slices = &capture->fs->slices;
 	const struct hf_facts_hart *facts_hart = hf_facts_hart(facts, hart);
 	struct hf_slice key = {
-		.capture = capture, .version = facts->version, .hart = hart, .first = first, .last = last};
+		.slices = slices, .capture = capture, .version = facts->version, .hart = hart, .first = first, .last = last};
 	struct hf_slice *slice, **bucket = bucket_of(slices, &key), *surplus = NULL;
 
 	*ret_slice = NULL;
@@ -214,7 +213,7 @@ int hf_slice_get(struct hf_capture *capture, const struct hf_facts *facts, uint3
 	while (surplus) {
 		struct hf_slice *next = surplus->next;
 
-		free_slice(surplus, capture->fs->cache);
+		free_slice(surplus, capture->common->cache);
 		surplus = next;
 	}
 	*ret_slice = slice;
@@ -223,7 +222,7 @@ int hf_slice_get(struct hf_capture *capture, const struct hf_facts *facts, uint3
 
 void hf_slice_ref(struct hf_slice *slice)
 {
-	struct hf_slices *slices = &slice->capture->fs->slices;
+	struct hf_slices *slices = slice->slices;
 
 	pthread_mutex_lock(&slices->lock);
 	slice->refs++;
@@ -232,7 +231,7 @@ void hf_slice_ref(struct hf_slice *slice)
 
 void hf_slice_put(struct hf_slice *slice)
 {
-	struct hf_slices *slices = &slice->capture->fs->slices;
+	struct hf_slices *slices = slice->slices;
 
 	pthread_mutex_lock(&slices->lock);
 	slice->refs--;

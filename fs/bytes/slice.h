@@ -7,6 +7,7 @@
 #ifndef HF_FS_SLICE_H
 #define HF_FS_SLICE_H
 
+#include "fs/base/common.h"
 #include "fs/capture/opens.h"
 
 struct hf_slice;
@@ -17,6 +18,7 @@ enum { HF_SLICE_BUCKETS = 1024 };
 
 /* lock may be taken with any other lock held but the cache's. */
 struct hf_slices {
+	struct hf_common *common;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;                    /* of the state of any part */
 	struct hf_slice *bucket[HF_SLICE_BUCKETS];
@@ -27,8 +29,8 @@ struct hf_slices {
 	bool busy;                                 /* a long one has it */
 };
 
-void hf_slices_init(struct hf_slices *slices);
-void hf_slices_fini(struct hf_slices *slices, struct hf_cache *cache);
+void hf_slices_init(struct hf_slices *slices, struct hf_common *common);
+void hf_slices_fini(struct hf_slices *slices);
 /* Nobody waits any longer. */
 void hf_slices_stop(struct hf_slices *slices);
 
@@ -36,7 +38,7 @@ void hf_slices_stop(struct hf_slices *slices);
 bool hf_slice_parse(const char *name, uint64_t insns, uint64_t *ret_first, uint64_t *ret_last);
 
 /* With a reference. facts: the current ones of the capture, with that hart. */
-int hf_slice_get(struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart, uint64_t first,
+int hf_slice_get(struct hf_slices *slices, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart, uint64_t first,
 		 uint64_t last, struct hf_slice **ret_slice);
 void hf_slice_ref(struct hf_slice *slice);
 void hf_slice_put(struct hf_slice *slice);

@@ -29,7 +29,7 @@ static uint64_t find_line(const uint8_t *bytes, size_t size, bool at_start, uint
 static int find_in_chunk(struct hf_measure *m, const struct hf_bytes *whole, uint64_t ordinal, struct hf_worker *worker,
 			 uint64_t *ret_offset)
 {
-	struct hf_cache *cache = m->slice->capture->fs->cache;
+	struct hf_cache *cache = m->slice->capture->common->cache;
 	const struct hf_cache_key key = {whole->owner, m->view_at.number};
 	const bool start = m->view_at.offset == 0;
 	struct hf_block *block;
@@ -173,15 +173,15 @@ static int begin_part(struct hf_measure *m)
 /* Until the part is measured, or (HF_NOTE_END) time is up. */
 int hf_measure_encoded(struct hf_measure *m, struct hf_worker *worker)
 {
-	const int64_t until = hf_fs_now_ns() + STEP_NS;
+	const int64_t until = hf_now_ns() + STEP_NS;
 	int err = m->cutter ? 0 : begin_part(m);
 
 	if (!err)
 		hf_view_env(worker, m->open, m->view);
 	while (!err) {
-		if (hf_fs_stopping(m->slice->capture->fs))
+		if (hf_stopping(m->slice->capture->common))
 			return HF_ERR_CANCELLED;
-		if (m->turn && hf_fs_now_ns() > until)
+		if (m->turn && hf_now_ns() > until)
 			return HF_NOTE_END;
 		err = add_mark(m);
 		if (!err)

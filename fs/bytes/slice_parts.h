@@ -3,7 +3,6 @@
 #ifndef HF_FS_SLICE_PARTS_H
 #define HF_FS_SLICE_PARTS_H
 
-#include "fs/core.h"
 #include "fs/bytes/bytes.h"
 #include "fs/bytes/slice.h"
 #include "index/cut.h"
@@ -36,6 +35,7 @@ struct hf_slice_part {
 };
 
 struct hf_slice {
+	struct hf_slices *slices;
 	struct hf_capture *capture;
 	uint64_t version;
 	uint32_t hart;

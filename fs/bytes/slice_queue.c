@@ -29,7 +29,7 @@ static size_t bytes_of(const struct hf_slice_part *part)
 /* Of the part at hand: it is measured, or it is not. */
 static void settle_part(struct hf_measure *m, int err)
 {
-	struct hf_slices *slices = &m->slice->capture->fs->slices;
+	struct hf_slices *slices = m->slice->slices;
 	struct hf_slice_part *part = &m->slice->part[m->view];
 
 	hf_cutter_free(m->cutter);
@@ -60,8 +60,8 @@ static void settle_part(struct hf_measure *m, int err)
 static void end_measure(struct hf_job *job, int err)
 {
 	struct hf_measure *m = (struct hf_measure *)job, *next = NULL;
-	struct hf_exec *exec = m->slice->capture->fs->exec;
-	struct hf_slices *slices = &m->slice->capture->fs->slices;
+	struct hf_exec *exec = m->slice->capture->common->exec;
+	struct hf_slices *slices = m->slice->slices;
 
 	hf_cutter_free(m->cutter);
 	hf_slice_free_part(&m->part);
@@ -95,7 +95,7 @@ static void end_measure(struct hf_job *job, int err)
  * is its turn. HF_ERR_CANCELLED: too many wait. */
 static int take_turn(struct hf_measure *m)
 {
-	struct hf_slices *slices = &m->slice->capture->fs->slices;
+	struct hf_slices *slices = m->slice->slices;
 	int err = HF_NOTE_END;
 
 	m->job.urgency = HF_LATER;
@@ -147,7 +147,7 @@ static int check_version(const struct hf_slice *slice)
 /* Nobody asked for it for a while, and it has not begun. */
 static bool is_forgotten(const struct hf_measure *m)
 {
-	struct hf_slices *slices = &m->slice->capture->fs->slices;
+	struct hf_slices *slices = m->slice->slices;
 	int64_t asked_ns;
 
 	if (!m->turn || m->cutter)
@@ -155,7 +155,7 @@ static bool is_forgotten(const struct hf_measure *m)
 	pthread_mutex_lock(&slices->lock);
 	asked_ns = m->slice->asked_ns;
 	pthread_mutex_unlock(&slices->lock);
-	return hf_fs_now_ns() - asked_ns > WANTED_NS;
+	return hf_now_ns() - asked_ns > WANTED_NS;
 }
 
 /* 0: all is measured. HF_NOTE_END: to be called again. HF_ERR_BUSY: it waits for its turn. */
@@ -191,14 +191,14 @@ static int run_parts(struct hf_measure *m, struct hf_worker *worker)
 static int run_measure(struct hf_job *job, struct hf_worker *worker)
 {
 	struct hf_measure *m = (struct hf_measure *)job;
-	struct hf_fs *fs = m->slice->capture->fs;
+	struct hf_common *common = m->slice->capture->common;
 	int err;
 
 	do
-		err = hf_fs_stopping(fs) || is_forgotten(m) ? HF_ERR_CANCELLED : run_parts(m, worker);
+		err = hf_stopping(common) || is_forgotten(m) ? HF_ERR_CANCELLED : run_parts(m, worker);
 	while (err == HF_NOTE_END && !m->turn);
 	if (err == HF_NOTE_END)
-		hf_job_submit(fs->exec, job);
+		hf_job_submit(common->exec, job);
 	else if (err != HF_ERR_BUSY && m->open)
 		hf_open_blame(m->open, err);
 	return err == HF_NOTE_END || err == HF_ERR_BUSY ? HF_JOB_ASIDE : err;
@@ -209,10 +209,10 @@ static int run_measure(struct hf_job *job, struct hf_worker *worker)
 /* With the lock held, which it gives up meanwhile. */
 static int start_measure(struct hf_slice *slice)
 {
-	struct hf_slices *slices = &slice->capture->fs->slices;
+	struct hf_slices *slices = slice->slices;
 	struct hf_measure *m;
 
-	slice->asked_ns = hf_fs_now_ns();
+	slice->asked_ns = hf_now_ns();
 	if (slice->measuring)
 		return 0;
 	m = malloc(sizeof *m);
@@ -231,7 +231,7 @@ static int start_measure(struct hf_slice *slice)
 			slice->part[i].err = 0;
 		}
 	pthread_mutex_unlock(&slices->lock);
-	hf_job_submit(slice->capture->fs->exec, &m->job);
+	hf_job_submit(slice->capture->common->exec, &m->job);
 	pthread_mutex_lock(&slices->lock);
 	return 0;
 }
@@ -239,15 +239,15 @@ static int start_measure(struct hf_slice *slice)
 /* Waits for a part to be measured. With the lock held. */
 static void await(struct hf_slice *slice, const struct hf_slice_part *part)
 {
-	const struct hf_fs *fs = slice->capture->fs;
-	struct hf_slices *slices = &slice->capture->fs->slices;
+	const struct hf_common *common = slice->capture->common;
+	struct hf_slices *slices = slice->slices;
 	const int64_t until_ns = slice->started_ns + PATIENCE_NS;
 	const struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
 	int late = 0;
 
-	while (part->state == HF_SLICE_QUEUED && late != ETIMEDOUT && !hf_fs_stopping(fs)) {
+	while (part->state == HF_SLICE_QUEUED && late != ETIMEDOUT && !hf_stopping(common)) {
 		/* Without a mount there is nobody to see that it is not there yet. */
-		if (fs->options.no_index)
+		if (common->options.no_index)
 			pthread_cond_wait(&slices->changed, &slices->lock);
 		else
 			late = pthread_cond_timedwait(&slices->changed, &slices->lock, &until);
@@ -256,7 +256,7 @@ static void await(struct hf_slice *slice, const struct hf_slice_part *part)
 
 int hf_slice_want(struct hf_slice *slice)
 {
-	struct hf_slices *slices = &slice->capture->fs->slices;
+	struct hf_slices *slices = slice->slices;
 	int err;
 
 	pthread_mutex_lock(&slices->lock);
@@ -267,7 +267,7 @@ int hf_slice_want(struct hf_slice *slice)
 
 int hf_slice_view(struct hf_slice *slice, const struct hf_facts *facts, size_t number, struct hf_bytes *ret_bytes)
 {
-	struct hf_slices *slices = &slice->capture->fs->slices;
+	struct hf_slices *slices = slice->slices;
 	const struct hf_slice_part *part = &slice->part[number];
 	int err = 0;
 
@@ -301,7 +301,7 @@ int hf_slice_view(struct hf_slice *slice, const struct hf_facts *facts, size_t n
 
 void hf_slice_indexing(struct hf_slice *slice, struct hf_sink *sink)
 {
-	struct hf_slices *slices = &slice->capture->fs->slices;
+	struct hf_slices *slices = slice->slices;
 	const struct hf_facts_hart *hart;
 	struct hf_facts *facts;
 	char left[32], text[HF_INFO_INDEXING_SIZE], line[HF_INFO_INDEXING_SIZE + 1];
@@ -317,7 +317,7 @@ void hf_slice_indexing(struct hf_slice *slice, struct hf_sink *sink)
 					   (double)hart->info.chunks + 1);
 		percent = percent > 100 ? 100 : percent;
 		if (percent > 0)
-			seconds = (double)(hf_fs_now_ns() - slice->started_ns) / 1e9 * (100 - percent) / percent;
+			seconds = (double)(hf_now_ns() - slice->started_ns) / 1e9 * (100 - percent) / percent;
 		pthread_mutex_unlock(&slices->lock);
 		hf_facts_unref(facts);
 	}

@@ -90,13 +90,13 @@ static int list_bytes(struct verify *verify, struct hf_capture *capture)
 }
 
 /* Which files promised something else. */
-static void tell_bad(struct hf_fs *fs, const struct verify *verify)
+static void tell_bad(struct hf_common *common, const struct verify *verify)
 {
 	for (size_t i = 0; verify->bad_of && i < verify->count; i++) {
 		const struct hf_bytes *bytes = &verify->bytes[i];
 
 		if (verify->bad_of[i])
-			hf_fs_log(fs, 4, "%s: index file %s: %llu chunks do not come out as it promises",
+			hf_common_log(common, 4, "%s: index file %s: %llu chunks do not come out as it promises",
 				  bytes->capture->path,
 				  bytes->ops->table ? hf_view_table_name(verify->open->table[bytes->view])
 						    : hf_index_name(verify->open->index),
@@ -104,9 +104,9 @@ static void tell_bad(struct hf_fs *fs, const struct verify *verify)
 	}
 }
 
-static int run_all(struct hf_fs *fs, struct verify *verify)
+static int run_all(struct hf_common *common, struct verify *verify)
 {
-	const unsigned threads = hf_exec_seats(fs->exec, HF_WORK_DECODE);
+	const unsigned threads = hf_exec_seats(common->exec, HF_WORK_DECODE);
 	struct verify_job *job = calloc(threads, sizeof *job);
 
 	if (!job)
@@ -114,7 +114,7 @@ static int run_all(struct hf_fs *fs, struct verify *verify)
 	for (unsigned i = 0; i < threads; i++) {
 		job[i] = (struct verify_job){.job = {.fn = run_verify, .work = HF_WORK_DECODE, .urgency = HF_LATER},
 					     .verify = verify};
-		hf_job_submit(fs->exec, &job[i].job);
+		hf_job_submit(common->exec, &job[i].job);
 	}
 	for (unsigned i = 0; i < threads; i++)
 		hf_job_join(&job[i].job);
@@ -122,12 +122,12 @@ static int run_all(struct hf_fs *fs, struct verify *verify)
 	return verify->err;
 }
 
-int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad, struct hf_diag *diag)
+int hf_bytes_verify(struct hf_captures *all, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad, struct hf_diag *diag)
 {
 	struct verify verify = {.lock = PTHREAD_MUTEX_INITIALIZER};
 	struct hf_capture *capture;
 	uint64_t version = 0;
-	int err = hf_capture_at(fs, path, &capture);
+	int err = hf_capture_at(all, path, &capture);
 
 	*ret_chunks = *ret_bad = 0;
 	if (!err) {
@@ -143,10 +143,10 @@ int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint6
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 	err = list_bytes(&verify, capture);
 	if (!err)
-		err = run_all(fs, &verify);
+		err = run_all(capture->common, &verify);
 	*ret_chunks = verify.chunks;
 	*ret_bad = verify.bad;
-	tell_bad(fs, &verify);
+	tell_bad(capture->common, &verify);
 	hf_open_put(verify.open);
 	free(verify.bytes);
 	free(verify.bad_of);

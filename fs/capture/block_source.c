@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/block_source.h"
 
-#include "fs/tree/metrics.h"
+#include "fs/base/metrics.h"
 #include "fs/capture/parked_scan.h"
 
 #include <pthread.h>

@@ -2,7 +2,9 @@
 /* Indexing one capture, on whichever thread was chosen for it. */
 #include "codecs/isa/disasm.h"
 #include "codecs/setup/read.h"
-#include "fs/core.h"
+#include "fs/capture/captures.h"
+#include "fs/capture/repair.h"
+#include "fs/capture/spooler.h"
 #include "fs/capture/info.h"
 
 #include <stdatomic.h>
@@ -29,7 +31,7 @@ static bool is_over(void *ctx)
 {
 	const struct progress *progress = ctx;
 
-	return hf_fs_stopping(progress->capture->fs) || progress->capture->version != progress->version;
+	return hf_stopping(progress->capture->all->common) || progress->capture->version != progress->version;
 }
 
 static int on_progress(void *ctx, const struct hf_build_progress *now)
@@ -52,7 +54,7 @@ static unsigned share_of_threads(void *ctx)
 	const struct progress *progress = ctx;
 	unsigned count = atomic_load_explicit(&building, memory_order_relaxed);
 
-	return hf_exec_seats(progress->capture->fs->exec, HF_WORK_INDEX) / (count ? count : 1);
+	return hf_exec_seats(progress->capture->all->common->exec, HF_WORK_INDEX) / (count ? count : 1);
 }
 
 /* Why a description is no good, for info.json; NULL: it is. */
@@ -98,7 +100,7 @@ static uint64_t too_small(struct hf_capture *capture, uint64_t at_least)
 /* In the index directory; or, where that fails, in memory, once each. HF_ERR_INDEX_DIR: neither can be. */
 static int build_somewhere(struct hf_capture *capture, struct hf_build *build, struct hf_diag *diag)
 {
-	struct hf_index_dir *dir = &capture->fs->index_dir;
+	struct hf_index_dir *dir = &capture->all->index_dir;
 	uint64_t least = 0;
 	bool memory, tried_memory = false, tried_disk = false;
 	int err = HF_ERR_INDEX_DIR;
@@ -129,10 +131,10 @@ static void tell_bad(void *ctx, const char *name, const char *what)
 {
 	const struct hf_capture *capture = ctx;
 
-	hf_fs_log(capture->fs, 4, "%s: index file %s %s; it is made again", capture->path, name, what);
+	hf_common_log(capture->all->common, 4, "%s: index file %s %s; it is made again", capture->path, name, what);
 }
 
-static int run_build(struct hf_fs *fs, const struct hf_trace *trace, const struct hf_stamp *stamp,
+static int run_build(struct hf_captures *all, const struct hf_trace *trace, const struct hf_stamp *stamp,
 		     struct progress *progress, struct hf_diag *diag)
 {
 	struct hf_view_key views[HF_VIEW_COUNT];
@@ -144,21 +146,21 @@ static int run_build(struct hf_fs *fs, const struct hf_trace *trace, const struc
 		.members = trace->parts,
 		.member_count = trace->part_count,
 		.views = views,
-		.limits = &fs->limits,
-		.expansion = fs->options.expansion,
+		.limits = &all->limits,
+		.expansion = all->common->options.expansion,
 		.on_progress = on_progress,
 		.threads = share_of_threads,
 		.tap = progress->tap,
 		.ctx = progress,
 	};
-	int err = hf_companion_open(&fs->held, progress->capture->path, trace, stamp->beside, fs->params,
+	int err = hf_companion_open(all->held, progress->capture->path, trace, stamp->beside, all->views.common,
 				    &companion);
 
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
 	build.view_count = hf_open_views(progress->capture, &companion, views);
 	build.symbols = companion.symbols;
-	hf_index_examine(fs->index_fd, &trace->identity, views, build.view_count, HF_EXAMINE_OPENED, tell_bad,
+	hf_index_examine(all->index_fd, &trace->identity, views, build.view_count, HF_EXAMINE_OPENED, tell_bad,
 			 progress->capture);
 	err = hf_disasm_new(&build.disasm);
 	if (!err)
@@ -170,12 +172,12 @@ static int run_build(struct hf_fs *fs, const struct hf_trace *trace, const struc
 
 static void count(struct hf_capture *capture, int err)
 {
-	struct hf_metrics *metrics = &capture->fs->metrics;
+	struct hf_metrics *metrics = &capture->all->common->metrics;
 
 	hf_metrics_add(&metrics->indexed, !err);
 	hf_metrics_add(&metrics->index_failed, err && err != HF_ERR_INDEX_DIR && hf_err_class(err) != HF_CLASS_state);
 	/* Only the thread whose turn it is writes started_ns. */
-	hf_metrics_add(&metrics->index_ns, (uint64_t)(hf_fs_now_ns() - capture->started_ns));
+	hf_metrics_add(&metrics->index_ns, (uint64_t)(hf_now_ns() - capture->started_ns));
 }
 
 static void tell_density(struct hf_capture *capture, const struct hf_open *open)
@@ -183,7 +185,7 @@ static void tell_density(struct hf_capture *capture, const struct hf_open *open)
 	const uint64_t density = hf_info_density(open);
 
 	if (density)
-		hf_fs_log(capture->fs, 5, "%s: each of its bytes stands for %llu instructions", capture->path,
+		hf_common_log(capture->all->common, 5, "%s: each of its bytes stands for %llu instructions", capture->path,
 			  (unsigned long long)density);
 }
 
@@ -197,7 +199,7 @@ static int build_once(struct hf_capture *capture, const struct hf_stamp *stamp, 
 		return err;
 	trace.file->stop = &progress->stop;
 	atomic_fetch_add_explicit(&building, 1, memory_order_relaxed);
-	err = run_build(capture->fs, &trace, stamp, progress, diag);
+	err = run_build(capture->all, &trace, stamp, progress, diag);
 	atomic_fetch_sub_explicit(&building, 1, memory_order_relaxed);
 	hf_trace_close(&trace);
 	return err;
@@ -221,22 +223,22 @@ static int open_whole(struct hf_capture *capture, uint64_t version)
 static int build_and_open(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
 			  struct hf_diag *diag)
 {
-	struct hf_descriptors *descriptors = &capture->fs->descriptors;
+	struct hf_descriptors *descriptors = capture->all->descriptors;
 	int err;
 
 	hf_descriptors_begin_build(descriptors);
 	for (unsigned tries = 1;; tries++) {
 		err = build_once(capture, stamp, progress, diag);
 		/* What it had done is in its files: it goes on there. */
-		if (!err || !hf_descriptors_again(capture->fs, tries, err))
+		if (!err || !hf_descriptors_again(capture->all->descriptors, tries, err))
 			break;
 	}
 	hf_descriptors_end_build(descriptors);
 	count(capture, err);
 	if (err)
 		return err;
-	hf_fs_log(capture->fs, progress->foreground ? 7 : 6, "%s: indexed in %.1f s", capture->path,
-		  (double)(hf_fs_now_ns() - capture->started_ns) / 1e9);
+	hf_common_log(capture->all->common, progress->foreground ? 7 : 6, "%s: indexed in %.1f s", capture->path,
+		  (double)(hf_now_ns() - capture->started_ns) / 1e9);
 	/* One that lacks a table. */
 	hf_open_drop(capture);
 	return open_whole(capture, progress->version);
@@ -289,7 +291,7 @@ static bool take_turn(struct hf_capture *capture, bool wait, struct progress *pr
 		}
 		capture->building = true;
 		capture->progress = (struct hf_build_progress){0};
-		capture->started_ns = hf_fs_now_ns();
+		capture->started_ns = hf_now_ns();
 		*ret_stamp = capture->stamp;
 		progress->version = capture->version;
 	}
@@ -317,7 +319,7 @@ bool hf_capture_may_try(struct hf_capture *capture, int err)
 static void end_turn(struct hf_capture *capture, const struct progress *progress, int err, const struct hf_diag *diag)
 {
 	const uint64_t version = progress->version;
-	const int64_t now_ns = hf_fs_now_ns();
+	const int64_t now_ns = hf_now_ns();
 	char text[HF_DIAG_SIZE];
 	struct hf_facts *facts = NULL;
 	bool failed = err && err != HF_ERR_CANCELLED && err != HF_ERR_BUSY && err != HF_ERR_CHANGED &&
@@ -325,7 +327,7 @@ static void end_turn(struct hf_capture *capture, const struct progress *progress
 
 	if (failed && progress->repair) {
 		hf_diag_format(diag, text, sizeof text);
-		hf_fs_log(capture->fs, 4, "%s: its index could not be made again: %s", capture->path, text);
+		hf_common_log(capture->all->common, 4, "%s: its index could not be made again: %s", capture->path, text);
 	} else if (failed && !hf_facts_new_failed(capture, version, diag, &facts)) {
 		hf_capture_settle(capture, version, facts);
 		hf_facts_unref(facts);
@@ -350,7 +352,7 @@ static void end_turn(struct hf_capture *capture, const struct progress *progress
 	pthread_cond_broadcast(&capture->changed);
 	pthread_mutex_unlock(&capture->lock);
 	if (err == HF_ERR_INDEX_DIR)
-		hf_index_dir_waited_for(&capture->fs->index_dir);
+		hf_index_dir_waited_for(&capture->all->index_dir);
 }
 
 int hf_capture_index(struct hf_capture *capture, bool wait, const struct hf_tap *tap,
@@ -403,7 +405,7 @@ enum { REBUILDS_MAX = 2 };
 /* With the lock held. */
 static bool may_rebuild(struct hf_capture *capture)
 {
-	const int64_t now_ns = hf_fs_now_ns();
+	const int64_t now_ns = hf_now_ns();
 
 	if (now_ns - capture->rebuilt_ns > REBUILDS_NS)
 		capture->rebuilt = 0;
@@ -415,15 +417,15 @@ static bool may_rebuild(struct hf_capture *capture)
 
 void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
 {
-	struct hf_fs *fs = capture->fs;
+	struct hf_captures *all = capture->all;
 	struct hf_diag diag = {.code = why, .offset = HF_NOWHERE};
 	char text[HF_DIAG_SIZE];
 	struct hf_facts *facts = NULL, *failed = NULL;
 	bool again = false, ours;
 
 	if (why == HF_ERR_INDEX_DIR)
-		hf_index_dir_failed(&fs->index_dir);
-	if (hf_fs_stopping(fs))
+		hf_index_dir_failed(&all->index_dir);
+	if (hf_stopping(all->common))
 		return;
 	hf_facts_new_failed(capture, version + 1, &diag, &failed);
 	pthread_mutex_lock(&capture->lock);
@@ -440,16 +442,16 @@ void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
 	pthread_mutex_unlock(&capture->lock);
 	if (ours) {
 		hf_diag_format(&diag, text, sizeof text);
-		hf_fs_log(fs, 3, "%s: index: %s; %s", capture->path, text, again ? "it is built anew" : "given up");
+		hf_common_log(all->common, 3, "%s: index: %s; %s", capture->path, text, again ? "it is built anew" : "given up");
 		hf_memory_put(capture, NULL);
 		hf_open_discard(capture, version, why);
-		hf_facts_forget(facts, fs->cache);
+		hf_facts_forget(facts, all->common->cache);
 		hf_facts_unref(facts);
 		if (!again && failed)
 			hf_capture_settle(capture, version + 1, failed);
-		else if (!fs->options.no_index)
-			hf_jobs_add(fs, capture, true);
-		hf_jobs_notify(fs, capture);
+		else if (!all->common->options.no_index)
+			hf_jobs_add(all, capture, true);
+		hf_jobs_notify(all, capture);
 	}
 	hf_facts_unref(failed);
 }

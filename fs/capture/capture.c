@@ -2,10 +2,10 @@
 /* Which files and directories are captures: the table of those that were found, looked at anew when they change. */
 #include "fs/capture/capture.h"
 #include "fs/capture/companion.h"
-#include "fs/core.h"
+#include "fs/capture/captures.h"
 #include "fs/capture/members.h"
 #include "fs/archive/probe.h"
-#include "fs/tree/tree.h"
+#include "fs/archive/path.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ const char *hf_capture_state_name(enum hf_capture_state state)
 
 int hf_captures_init(struct hf_captures *captures)
 {
-	*captures = (struct hf_captures){.mask = FIRST_BUCKETS - 1};
+	captures->mask = FIRST_BUCKETS - 1;
 	captures->bucket = calloc(FIRST_BUCKETS, sizeof *captures->bucket);
 	captures->plain = calloc(PLAIN_SLOTS, sizeof *captures->plain);
 	pthread_mutex_init(&captures->lock, NULL);
@@ -52,23 +52,6 @@ void hf_captures_fini(struct hf_captures *captures)
 	free(captures->bucket);
 	free(captures->plain);
 	pthread_mutex_destroy(&captures->lock);
-}
-
-struct hf_stamp hf_stamp_of(const struct stat *st)
-{
-	return (struct hf_stamp){
-		.dev = st->st_dev,
-		.ino = st->st_ino,
-		.size = st->st_size,
-		.mtime_ns = hf_time_ns(&st->st_mtim),
-		.ctime_ns = hf_time_ns(&st->st_ctim),
-	};
-}
-
-bool hf_stamp_same(const struct hf_stamp *a, const struct hf_stamp *b)
-{
-	return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns &&
-	       a->beside == b->beside;
 }
 
 /* With the lock of captures held. */
@@ -112,7 +95,7 @@ static void grow(struct hf_captures *captures)
 	captures->mask = mask;
 }
 
-static struct hf_capture *new_capture(struct hf_fs *fs, const char *path, uint64_t hash)
+static struct hf_capture *new_capture(struct hf_captures *all, const char *path, uint64_t hash)
 {
 	size_t size = strlen(path) + 1;
 	struct hf_capture *capture = calloc(1, sizeof *capture + size);
@@ -120,7 +103,8 @@ static struct hf_capture *new_capture(struct hf_fs *fs, const char *path, uint64
 
 	if (!capture)
 		return NULL;
-	capture->fs = fs;
+	capture->all = all;
+	capture->common = all->common;
 	capture->path = memcpy(capture + 1, path, size);
 	capture->hash = hash;
 	atomic_init(&capture->version, 1);
@@ -141,16 +125,16 @@ struct found {
 	struct hf_stamp stamp;
 };
 
-static int add(struct hf_fs *fs, const char *path, uint64_t hash, const struct found *found,
+static int add(struct hf_captures *all, const char *path, uint64_t hash, const struct found *found,
 	       struct hf_capture **ret_capture)
 {
-	struct hf_captures *captures = &fs->captures;
+	struct hf_captures *captures = all;
 	struct hf_capture *capture;
 
 	pthread_mutex_lock(&captures->lock);
 	capture = look_up(captures, path, hash);
 	if (!capture) {
-		capture = new_capture(fs, path, hash);
+		capture = new_capture(all, path, hash);
 		if (capture) {
 			capture->box = found->box;
 			capture->codec = found->codec;
@@ -177,7 +161,7 @@ static bool is_read_at_last(const struct hf_capture *capture, const struct found
  * already. */
 static bool renew(struct hf_capture *capture, const struct found *found)
 {
-	struct hf_fs *fs = capture->fs;
+	struct hf_captures *all = capture->all;
 	struct hf_facts *facts = NULL;
 	struct hf_members *members;
 	char *complaint;
@@ -216,12 +200,12 @@ static bool renew(struct hf_capture *capture, const struct found *found)
 	hf_members_unref(members);
 	hf_open_drop(capture);
 	if (facts) {
-		hf_facts_forget(facts, fs->cache);
+		hf_facts_forget(facts, all->common->cache);
 		hf_facts_unref(facts);
 	}
-	hf_jobs_notify(fs, capture);
+	hf_jobs_notify(all, capture);
 	if (!was_gone)
-		hf_fs_log(fs, 6, found->codec ? "%s: changed" : "%s: gone", capture->path);
+		hf_common_log(all->common, 6, found->codec ? "%s: changed" : "%s: gone", capture->path);
 	return true;
 }
 
@@ -230,12 +214,12 @@ static bool renew(struct hf_capture *capture, const struct found *found)
 static void note_access(struct hf_capture *capture, const struct hf_members *members, int64_t begun_ns,
 			const struct hf_access *access)
 {
-	struct hf_access all = *access;
+	struct hf_access more = *access;
 
-	hf_params_join_access(capture->fs, &all);
+	hf_params_join_access(&capture->all->params_access, capture->all->archive, &more);
 	pthread_mutex_lock(&capture->lock);
 	if (capture->members == members && begun_ns > capture->access_ns) {
-		capture->access = all;
+		capture->access = more;
 		capture->access_ns = begun_ns;
 	}
 	pthread_mutex_unlock(&capture->lock);
@@ -244,25 +228,25 @@ static void note_access(struct hf_capture *capture, const struct hf_members *mem
 /* ---- files ---- */
 
 /* Who may read the views of a file whose stat is given, and the stamp of what lies beside it. */
-static int look_at_file(const struct hf_fs *fs, const char *path, const struct stat *st, struct hf_access *access,
+static int look_at_file(const struct hf_captures *all, const char *path, const struct stat *st, struct hf_access *access,
 			uint64_t *ret_beside)
 {
 	*access = (struct hf_access){0};
 	hf_access_add(access, st);
-	return hf_companion_look(&fs->archive, path, access, ret_beside);
+	return hf_companion_look(all->archive, path, access, ret_beside);
 }
 
 /* A known capture of which the file's stat is given: recognised anew if that differs. *ret_gone: it is none. */
 static int refresh(struct hf_capture *capture, const struct stat *st, bool *ret_gone)
 {
-	const int64_t begun_ns = hf_fs_now_ns();
+	const int64_t begun_ns = hf_now_ns();
 	struct hf_stamp now = hf_stamp_of(st);
 	struct found found = {.box = NULL};
 	struct hf_access access;
 	bool same;
 	int err;
 
-	err = look_at_file(capture->fs, capture->path, st, &access, &now.beside);
+	err = look_at_file(capture->all, capture->path, st, &access, &now.beside);
 	if (err)
 		return err;
 	note_access(capture, NULL, begun_ns, &access);
@@ -272,8 +256,8 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool *ret_
 	pthread_mutex_unlock(&capture->lock);
 	if (same)
 		return 0;
-	capture->fs->memory.probed++;
-	err = hf_probe_file(&capture->fs->archive, capture->path, &found.box, &found.codec, &found.stamp);
+	capture->all->memory.probed++;
+	err = hf_probe_file(capture->all->archive, capture->path, &found.box, &found.codec, &found.stamp);
 	if (hf_err_is_shortage(err))
 		return err;
 	/* What could not be read may be readable the next time: that is not remembered, and it is looked at again. */
@@ -289,12 +273,12 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool *ret_
 }
 
 /* Adds a capture as the catalogue has it. */
-static int add_recalled(struct hf_fs *fs, const char *path, uint64_t hash, const struct hf_catalogue_entry *entry,
+static int add_recalled(struct hf_captures *all, const char *path, uint64_t hash, const struct hf_catalogue_entry *entry,
 			const struct found *found, struct hf_capture **ret_capture)
 {
 	struct hf_capture *capture;
 	struct hf_facts *facts;
-	int err = add(fs, path, hash, found, &capture);
+	int err = add(all, path, hash, found, &capture);
 
 	if (err)
 		return err;
@@ -326,79 +310,79 @@ static void remember_plain(struct hf_captures *captures, uint64_t hash, const st
 }
 
 /* A new file that is recognised, unless it is part of a capture with a description. */
-static int add_file(struct hf_fs *fs, const char *path, uint64_t hash, struct found *found,
+static int add_file(struct hf_captures *all, const char *path, uint64_t hash, struct found *found,
 		    const struct hf_catalogue_entry *entry, struct hf_capture **ret_capture)
 {
 	bool member;
-	int err = hf_members_claim(&fs->archive, path, &member);
+	int err = hf_members_claim(all->archive, path, &member);
 
 	if (err || member)
 		return err;
-	err = hf_companion_look(&fs->archive, path, NULL, &found->stamp.beside);
+	err = hf_companion_look(all->archive, path, NULL, &found->stamp.beside);
 	if (err)
 		return err;
 	if (entry)
-		return add_recalled(fs, path, hash, entry, found, ret_capture);
-	err = add(fs, path, hash, found, ret_capture);
+		return add_recalled(all, path, hash, entry, found, ret_capture);
+	err = add(all, path, hash, found, ret_capture);
 	if (!err)
 		hf_memory_put(*ret_capture, NULL);
 	return err;
 }
 
 /* What cannot be read may be a capture. A part of a capture with a description is that one's to complain of. */
-static int unread(const struct hf_fs *fs, const char *path, int err)
+static int unread(const struct hf_captures *all, const char *path, int err)
 {
 	bool member;
-	int claim_err = hf_err_is_shortage(err) ? err : hf_members_claim(&fs->archive, path, &member);
+	int claim_err = hf_err_is_shortage(err) ? err : hf_members_claim(all->archive, path, &member);
 
 	return claim_err ? claim_err : member ? 0 : err;
 }
 
 /* A new file: as the catalogue has it, or as it looks. */
-static int find_file(struct hf_fs *fs, const char *path, uint64_t hash, const struct stat *st,
+static int find_file(struct hf_captures *all, const char *path, uint64_t hash, const struct stat *st,
 		     struct hf_capture **ret_capture)
 {
 	struct found found = {.stamp = hf_stamp_of(st)};
 	struct hf_catalogue_entry entry;
 	int err;
 
-	if (!hf_memory_recall(fs, path, st, &entry)) {
+	if (!hf_memory_recall(all, path, st, &entry)) {
 		found.box = entry.box;
 		found.codec = entry.codec;
 		if (entry.kind == HF_CATALOGUE_PLAIN) {
-			remember_plain(&fs->captures, hash, &found.stamp);
+			remember_plain(all, hash, &found.stamp);
 			err = 0;
 		} else {
-			err = add_file(fs, path, hash, &found, &entry, ret_capture);
+			err = add_file(all, path, hash, &found, &entry, ret_capture);
 		}
 		hf_catalogue_clear(&entry);
 		return err;
 	}
-	fs->memory.probed++;
-	err = hf_probe_file(&fs->archive, path, &found.box, &found.codec, &found.stamp);
+	all->memory.probed++;
+	err = hf_probe_file(all->archive, path, &found.box, &found.codec, &found.stamp);
 	if (err)
-		return unread(fs, path, err);
+		return unread(all, path, err);
 	if (found.codec)
-		return add_file(fs, path, hash, &found, NULL, ret_capture);
-	remember_plain(&fs->captures, hash, &found.stamp);
-	hf_memory_put_plain(fs, path, &found.stamp);
+		return add_file(all, path, hash, &found, NULL, ret_capture);
+	remember_plain(all, hash, &found.stamp);
+	hf_memory_put_plain(all, path, &found.stamp);
 	return 0;
 }
 
 /* ---- descriptions ---- */
 
-static void tell_scattered(struct hf_fs *fs, const struct hf_members *members)
+static void tell_scattered(struct hf_captures *all, const struct hf_members *members)
 {
 	if (members && members->scattered)
-		hf_fs_log(fs, 4, "%s: its files lie in more than %d directories: only root may read the views",
+		hf_common_log(all->common, 4, "%s: its files lie in more than %d directories: only root may read the views",
 			  members->ini, HF_MEMBERS_DIRS_MAX);
 }
 
 /* The same of a capture with a description, whose path and stat are given. */
 static int refresh_described(struct hf_capture *capture, const char *ini, const struct stat *st, bool *ret_gone)
 {
-	const struct hf_archive *archive = &capture->fs->archive;
-	const int64_t begun_ns = hf_fs_now_ns();
+	const struct hf_archive *archive = capture->all->archive;
+	const int64_t begun_ns = hf_now_ns();
 	struct found found = {.stamp = hf_stamp_of(st)};
 	struct hf_members *members;
 	struct hf_access access;
@@ -422,7 +406,7 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 	pthread_mutex_unlock(&capture->lock);
 	if (same)
 		return 0;
-	capture->fs->memory.probed++;
+	capture->all->memory.probed++;
 	err = hf_members_read(archive, ini, &found.members);
 	if (hf_err_is_shortage(err))
 		return err;
@@ -434,7 +418,7 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 			return err;
 		}
 	}
-	tell_scattered(capture->fs, found.members);
+	tell_scattered(capture->all, found.members);
 	if (renew(capture, &found) && found.codec != &hf_members_unknown)
 		hf_memory_put(capture, NULL);
 	if (found.members)
@@ -445,47 +429,47 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 }
 
 /* A description that is new. HF_ERR_NOT_FOUND if it is none. */
-static int find_described(struct hf_fs *fs, const char *path, uint64_t hash, const char *ini, const struct stat *st,
+static int find_described(struct hf_captures *all, const char *path, uint64_t hash, const char *ini, const struct stat *st,
 			  struct hf_capture **ret_capture)
 {
 	struct found found = {.stamp = hf_stamp_of(st)};
 	struct hf_catalogue_entry entry;
 	int err;
 
-	fs->memory.probed++;
-	err = hf_members_read(&fs->archive, ini, &found.members);
+	all->memory.probed++;
+	err = hf_members_read(all->archive, ini, &found.members);
 	if (err)
 		return err;
-	tell_scattered(fs, found.members);
+	tell_scattered(all, found.members);
 	found.codec = found.members->codec;
-	err = hf_members_look(&fs->archive, found.members, NULL, &found.stamp.beside);
+	err = hf_members_look(all->archive, found.members, NULL, &found.stamp.beside);
 	if (err) {
 		hf_members_unref(found.members);
 		return err;
 	}
-	if (!hf_memory_recall(fs, path, st, &entry)) {
+	if (!hf_memory_recall(all, path, st, &entry)) {
 		if (entry.kind == HF_CATALOGUE_INDEXED && entry.codec == found.codec) {
-			err = add_recalled(fs, path, hash, &entry, &found, ret_capture);
+			err = add_recalled(all, path, hash, &entry, &found, ret_capture);
 			hf_catalogue_clear(&entry);
 			hf_members_unref(found.members);
 			return err;
 		}
 		hf_catalogue_clear(&entry);
 	}
-	err = add(fs, path, hash, &found, ret_capture);
+	err = add(all, path, hash, &found, ret_capture);
 	if (!err && found.codec != &hf_members_unknown)
 		hf_memory_put(*ret_capture, NULL);
 	hf_members_unref(found.members);
 	return err;
 }
 
-struct hf_capture *hf_capture_known(struct hf_fs *fs, const char *path)
+struct hf_capture *hf_capture_known(struct hf_captures *all, const char *path)
 {
 	struct hf_capture *capture;
 
-	pthread_mutex_lock(&fs->captures.lock);
-	capture = look_up(&fs->captures, path, XXH3_64bits(path, strlen(path)));
-	pthread_mutex_unlock(&fs->captures.lock);
+	pthread_mutex_lock(&all->lock);
+	capture = look_up(all, path, XXH3_64bits(path, strlen(path)));
+	pthread_mutex_unlock(&all->lock);
 	return capture;
 }
 
@@ -523,8 +507,8 @@ static void show_access(struct hf_capture *capture, struct stat *st)
 
 int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)
 {
-	const struct hf_archive *archive = &capture->fs->archive;
-	const int64_t now_ns = hf_fs_now_ns();
+	const struct hf_archive *archive = capture->all->archive;
+	const int64_t now_ns = hf_now_ns();
 	struct hf_members *members = NULL;
 	struct hf_access access;
 	uint64_t beside;
@@ -543,7 +527,7 @@ int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)
 	if (members)
 		err = hf_members_look(archive, members, &access, &beside);
 	else if (!known)
-		err = look_at_file(capture->fs, capture->path, ret_st, &access, &beside);
+		err = look_at_file(capture->all, capture->path, ret_st, &access, &beside);
 	if (!known && !err)
 		note_access(capture, members, now_ns, &access);
 	hf_members_unref(members);
@@ -556,23 +540,23 @@ int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)
 /* ---- either ---- */
 
 /* What is known of it is looked at anew; what is not, for the first time. */
-static int find(struct hf_fs *fs, const char *path, uint64_t hash, const struct stat *st, struct hf_capture *known,
+static int find(struct hf_captures *all, const char *path, uint64_t hash, const struct stat *st, struct hf_capture *known,
 		struct hf_capture **ret_capture)
 {
 	char ini[HF_PATH_SIZE];
 	struct stat ini_st;
 	bool gone = true;
-	int err = hf_members_find(&fs->archive, path, st, ini, &ini_st);
+	int err = hf_members_find(all->archive, path, st, ini, &ini_st);
 
 	if (hf_err_is_shortage(err))
 		return err;
 	if (!known && !err) {
-		err = find_described(fs, path, hash, ini, &ini_st, ret_capture);
-		return err == HF_ERR_NOT_FOUND && S_ISREG(st->st_mode) ? find_file(fs, path, hash, st, ret_capture)
+		err = find_described(all, path, hash, ini, &ini_st, ret_capture);
+		return err == HF_ERR_NOT_FOUND && S_ISREG(st->st_mode) ? find_file(all, path, hash, st, ret_capture)
 		       : hf_err_is_shortage(err) ? err : 0;
 	}
 	if (!known)
-		return S_ISREG(st->st_mode) ? find_file(fs, path, hash, st, ret_capture) : 0;
+		return S_ISREG(st->st_mode) ? find_file(all, path, hash, st, ret_capture) : 0;
 	if (!err) {
 		err = refresh_described(known, ini, &ini_st, &gone);
 	} else if (S_ISREG(st->st_mode)) {
@@ -588,9 +572,9 @@ static int find(struct hf_fs *fs, const char *path, uint64_t hash, const struct 
 }
 
 /* hf_capture_find, with the error of what cannot be read. */
-static int find_readable(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_capture **ret_capture)
+static int find_readable(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture)
 {
-	struct hf_captures *captures = &fs->captures;
+	struct hf_captures *captures = all;
 	struct hf_stamp stamp = hf_stamp_of(st);
 	uint64_t hash = XXH3_64bits(path, strlen(path));
 	struct hf_capture *known;
@@ -604,31 +588,31 @@ static int find_readable(struct hf_fs *fs, const char *path, const struct stat *
 	if (!known && S_ISREG(st->st_mode))
 		plain = known_plain(captures, hash, &stamp, false);
 	pthread_mutex_unlock(&captures->lock);
-	return plain ? 0 : find(fs, path, hash, st, known, ret_capture);
+	return plain ? 0 : find(all, path, hash, st, known, ret_capture);
 }
 
-int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_capture **ret_capture)
+int hf_capture_find(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture)
 {
-	int err = find_readable(fs, path, st, ret_capture);
+	int err = find_readable(all, path, st, ret_capture);
 
 	return hf_err_is_shortage(err) ? err : 0;
 }
 
-int hf_capture_at(struct hf_fs *fs, const char *path, struct hf_capture **ret_capture)
+int hf_capture_at(struct hf_captures *all, const char *path, struct hf_capture **ret_capture)
 {
 	struct stat st;
-	int err = hf_archive_stat(&fs->archive, path, &st);
+	int err = hf_archive_stat(all->archive, path, &st);
 
 	*ret_capture = NULL;
 	if (!err)
-		err = find_readable(fs, path, &st, ret_capture);
+		err = find_readable(all, path, &st, ret_capture);
 	return !err && !*ret_capture ? HF_ERR_UNKNOWN_FORMAT : err;
 }
 
 int hf_capture_check(struct hf_capture *capture, struct stat *ret_st)
 {
 	struct hf_capture *found = NULL;
-	int err = hf_archive_stat(&capture->fs->archive, capture->path, ret_st);
+	int err = hf_archive_stat(capture->all->archive, capture->path, ret_st);
 
 	if (err && err != HF_ERR_NOT_FOUND)
 		return err;
@@ -637,11 +621,11 @@ int hf_capture_check(struct hf_capture *capture, struct stat *ret_st)
 			hf_memory_put(capture, NULL);
 		return HF_ERR_NOT_FOUND;
 	}
-	err = find(capture->fs, capture->path, capture->hash, ret_st, capture, &found);
+	err = find(capture->all, capture->path, capture->hash, ret_st, capture, &found);
 	if (!err && !found)
 		err = HF_ERR_NOT_FOUND;
 	if (!err)
-		err = stat_own(&capture->fs->archive, capture->path, ret_st);
+		err = stat_own(capture->all->archive, capture->path, ret_st);
 	if (!err)
 		show_access(capture, ret_st);
 	return err;
@@ -660,19 +644,4 @@ enum hf_capture_state hf_capture_told_state(const struct hf_capture *capture)
 {
 	return capture->state == HF_CAPTURE_READY && hf_facts_has_failed(capture->facts) ? HF_CAPTURE_FAILED
 											 : capture->state;
-}
-
-static void count_one(void *ctx, struct hf_capture *capture)
-{
-	struct hf_capture_count *count = ctx;
-
-	pthread_mutex_lock(&capture->lock);
-	count->state[hf_capture_told_state(capture)]++;
-	pthread_mutex_unlock(&capture->lock);
-}
-
-void hf_captures_count(struct hf_captures *captures, struct hf_capture_count *ret_count)
-{
-	*ret_count = (struct hf_capture_count){0};
-	hf_captures_each(captures, count_one, ret_count);
 }

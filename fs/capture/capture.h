@@ -8,22 +8,13 @@
 #define HF_FS_CAPTURE_H
 
 #include "fs/archive/access.h"
+#include "fs/archive/stamp.h"
 #include "fs/fs.h"
 #include "index/exec.h"
 #include "index/index.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-
-/* By what a file is taken for unchanged. */
-struct hf_stamp {
-	dev_t dev;
-	ino_t ino;
-	off_t size;
-	int64_t mtime_ns;
-	int64_t ctime_ns; /* only for the catalogue: a chmod is no change of what can be read */
-	uint64_t beside;  /* of a capture: hf_companion_look, or with a description hf_members_look */
-};
 
 enum hf_capture_state {
 	HF_CAPTURE_UNKNOWN,  /* recognised; nobody looked for an index yet */
@@ -37,6 +28,7 @@ enum hf_capture_state {
 
 const char *hf_capture_state_name(enum hf_capture_state state);
 
+struct hf_captures;
 struct hf_facts;
 struct hf_members;
 struct hf_node;
@@ -44,7 +36,8 @@ struct hf_open;
 
 /* Lives as long as the fs. */
 struct hf_capture {
-	struct hf_fs *fs;
+	struct hf_captures *all;
+	struct hf_common *common;
 	const char *path;
 	uint64_t hash;           /* of the path */
 	struct hf_capture *next; /* in its bucket */
@@ -83,33 +76,15 @@ struct hf_capture {
 	struct hf_job notice;    /* telling the kernel that it changed */
 };
 
-struct hf_captures {
-	pthread_mutex_t lock;
-	struct hf_capture **bucket;
-	size_t mask, count;
-	struct hf_plain *plain; /* memory of files that are no captures */
-};
-
-int hf_captures_init(struct hf_captures *captures);
-void hf_captures_fini(struct hf_captures *captures);
-
-struct hf_stamp hf_stamp_of(const struct stat *st);
-bool hf_stamp_same(const struct hf_stamp *a, const struct hf_stamp *b);
-
-static inline int64_t hf_time_ns(const struct timespec *time)
-{
-	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
-}
-
 /* The capture at path, whose stat is given; NULL if it is none, or cannot be read. Looks into files that are new, and for
  * descriptions in directories. */
-int hf_capture_find(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_capture **ret_capture);
+int hf_capture_find(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture);
 
 /* The same of a path alone; HF_ERR_UNKNOWN_FORMAT if it is none, or why it cannot be looked at or read. */
-int hf_capture_at(struct hf_fs *fs, const char *path, struct hf_capture **ret_capture);
+int hf_capture_at(struct hf_captures *all, const char *path, struct hf_capture **ret_capture);
 
 /* The one at path if it was found before, or NULL. */
-struct hf_capture *hf_capture_known(struct hf_fs *fs, const char *path);
+struct hf_capture *hf_capture_known(struct hf_captures *all, const char *path);
 /* Whether it has a description. */
 bool hf_capture_is_described(struct hf_capture *capture);
 /* The stat of its file, or of its description, with the owner, group and mode of the views (fs/archive/access.h), which may be
@@ -158,14 +133,6 @@ bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag, ch
 
 /* As the user is told: one of which nothing could be decoded has failed, though its index is there. With the lock held. */
 enum hf_capture_state hf_capture_told_state(const struct hf_capture *capture);
-
-/* Every capture, in no order. fn must not call back into captures. */
-void hf_captures_each(struct hf_captures *captures, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx);
-
-struct hf_capture_count {
-	size_t state[HF_CAPTURE_GONE + 1];
-};
-void hf_captures_count(struct hf_captures *captures, struct hf_capture_count *ret_count);
 
 /* Seconds until it is indexed, as far as can be told, or a negative number. With the lock of the capture held. */
 double hf_capture_seconds_left(const struct hf_capture *capture);

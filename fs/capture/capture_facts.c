@@ -4,7 +4,9 @@
  * until bytes are wanted, a failure for a minute.
  */
 #include "fs/capture/capture.h"
-#include "fs/core.h"
+#include "fs/capture/captures.h"
+#include "fs/capture/repair.h"
+#include "fs/capture/spooler.h"
 
 #include <errno.h>
 
@@ -20,7 +22,7 @@ static void log_failure(const struct hf_capture *capture, const struct hf_facts 
 	char text[HF_FAILURE_SIZE];
 
 	hf_facts_failure(facts, text, sizeof text);
-	hf_fs_log(capture->fs, capture->fs->options.no_index ? 7 : 5, "%s: %s", capture->path, text);
+	hf_common_log(capture->all->common, capture->all->common->options.no_index ? 7 : 5, "%s: %s", capture->path, text);
 }
 
 void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_facts *facts)
@@ -34,7 +36,7 @@ void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_f
 		old = capture->facts;
 		capture->facts = hf_facts_ref(facts);
 		capture->state = facts->failure.code ? HF_CAPTURE_FAILED : HF_CAPTURE_READY;
-		capture->failed_ns = hf_fs_now_ns();
+		capture->failed_ns = hf_now_ns();
 		pthread_cond_broadcast(&capture->changed);
 		settled = true;
 		told = failed && capture->told == version + 1;
@@ -49,7 +51,7 @@ void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_f
 	if (!news)
 		return;
 	hf_memory_put(capture, facts);
-	hf_jobs_notify(capture->fs, capture);
+	hf_jobs_notify(capture->all, capture);
 }
 
 int hf_capture_facts_now(struct hf_capture *capture, struct hf_facts **ret_facts)
@@ -65,7 +67,7 @@ static struct hf_facts *forget_failure(struct hf_capture *capture)
 {
 	struct hf_facts *facts = capture->facts;
 
-	if (capture->state != HF_CAPTURE_FAILED || hf_fs_now_ns() - capture->failed_ns < RETRY_NS)
+	if (capture->state != HF_CAPTURE_FAILED || hf_now_ns() - capture->failed_ns < RETRY_NS)
 		return NULL;
 	capture->facts = NULL;
 	capture->state = HF_CAPTURE_UNKNOWN;
@@ -75,7 +77,7 @@ static struct hf_facts *forget_failure(struct hf_capture *capture)
 /* Opens the index that may be there from earlier; otherwise queues the capture. */
 static int find_index(struct hf_capture *capture, bool urgent)
 {
-	struct hf_fs *fs = capture->fs;
+	struct hf_captures *all = capture->all;
 	uint64_t version = capture->version;
 	struct hf_facts *facts;
 	struct hf_open *open;
@@ -87,17 +89,17 @@ static int find_index(struct hf_capture *capture, bool urgent)
 		return 0;
 	}
 	if (err == HF_ERR_NOT_FOUND) {
-		if (!fs->options.no_index)
-			hf_jobs_add(fs, capture, urgent);
+		if (!all->common->options.no_index)
+			hf_jobs_add(all, capture, urgent);
 		return 0;
 	}
 	if (err == HF_ERR_CHANGED || err == HF_ERR_BUSY)
 		return err;
 	/* That says nothing of the capture. In a mount a thread tries again. */
 	if (hf_err_is_shortage(err)) {
-		if (fs->options.no_index)
+		if (all->common->options.no_index)
 			return err;
-		hf_jobs_add(fs, capture, urgent);
+		hf_jobs_add(all, capture, urgent);
 		return 0;
 	}
 	diag.code = err;
@@ -111,7 +113,7 @@ static int find_index(struct hf_capture *capture, bool urgent)
 
 int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **ret_facts)
 {
-	int64_t until_ns = hf_fs_now_ns() + (int64_t)wait_ms * 1000000;
+	int64_t until_ns = hf_now_ns() + (int64_t)wait_ms * 1000000;
 	struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
 	struct hf_facts *old;
 	bool unknown, late = false;
@@ -120,7 +122,7 @@ int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_fac
 	*ret_facts = NULL;
 	pthread_mutex_lock(&capture->lock);
 	old = forget_failure(capture);
-	if (capture->state == HF_CAPTURE_WAITING && wait_ms && hf_index_dir_may_try(&capture->fs->index_dir))
+	if (capture->state == HF_CAPTURE_WAITING && wait_ms && hf_index_dir_may_try(&capture->all->index_dir))
 		capture->state = HF_CAPTURE_UNKNOWN;
 	unknown = capture->state == HF_CAPTURE_UNKNOWN;
 	pthread_mutex_unlock(&capture->lock);
@@ -133,7 +135,7 @@ int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_fac
 		return err;
 
 	pthread_mutex_lock(&capture->lock);
-	while (!capture->facts && !late && wait_ms && !hf_fs_stopping(capture->fs) &&
+	while (!capture->facts && !late && wait_ms && !hf_stopping(capture->all->common) &&
 	       (capture->state == HF_CAPTURE_QUEUED || capture->state == HF_CAPTURE_INDEXING))
 		late = pthread_cond_timedwait(&capture->changed, &capture->lock, &until) == ETIMEDOUT;
 	if (capture->facts)
@@ -161,7 +163,7 @@ static void forget_recalled(struct hf_capture *capture, struct hf_facts *recalle
 		return;
 	hf_facts_unref(recalled);
 	hf_memory_put(capture, NULL);
-	hf_jobs_notify(capture->fs, capture);
+	hf_jobs_notify(capture->all, capture);
 }
 
 int hf_capture_confirm(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **facts)
@@ -199,7 +201,7 @@ double hf_capture_percent(const struct hf_capture *capture)
 double hf_capture_seconds_left(const struct hf_capture *capture)
 {
 	const struct hf_build_progress *progress = &capture->progress;
-	double spent = (double)(hf_fs_now_ns() - capture->started_ns) / 1e9;
+	double spent = (double)(hf_now_ns() - capture->started_ns) / 1e9;
 
 	/* In the first moments any number would be a guess. */
 	if (capture->state != HF_CAPTURE_INDEXING || !progress->done || progress->done > progress->total || spent < 0.2)

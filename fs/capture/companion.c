@@ -5,7 +5,7 @@
 #include "fs/capture/members.h"
 #include "fs/archive/names.h"
 #include "fs/capture/trace.h"
-#include "fs/tree/tree.h"
+#include "fs/archive/path.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files of a capture's index, looked at page by page. */
-#include "fs/core.h"
+#include "fs/capture/captures.h"
 #include "fs/capture/trace.h"
 
-static int examine(struct hf_fs *fs, struct hf_capture *capture, hf_examine_fn fn, void *ctx, struct hf_diag *diag)
+static int examine(struct hf_captures *all, struct hf_capture *capture, hf_examine_fn fn, void *ctx, struct hf_diag *diag)
 {
 	struct hf_view_key key[HF_VIEW_COUNT];
 	struct hf_companion companion;
@@ -17,9 +17,9 @@ static int examine(struct hf_fs *fs, struct hf_capture *capture, hf_examine_fn f
 	err = hf_capture_open_trace(capture, &stamp, &trace, diag);
 	if (err)
 		return err;
-	err = hf_companion_open(&fs->held, capture->path, &trace, stamp.beside, fs->params, &companion);
+	err = hf_companion_open(all->held, capture->path, &trace, stamp.beside, all->views.common, &companion);
 	if (!err) {
-		err = hf_index_examine(fs->index_fd, &trace.identity, key, hf_open_views(capture, &companion, key),
+		err = hf_index_examine(all->index_fd, &trace.identity, key, hf_open_views(capture, &companion, key),
 				       HF_EXAMINE_PAGES, fn, ctx);
 		hf_companion_close(&companion);
 	}
@@ -27,11 +27,11 @@ static int examine(struct hf_fs *fs, struct hf_capture *capture, hf_examine_fn f
 	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : 0;
 }
 
-int hf_fs_examine(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, const char *name, const char *what),
+int hf_captures_examine(struct hf_captures *all, const char *path, void (*fn)(void *ctx, const char *name, const char *what),
 		  void *ctx, struct hf_diag *diag)
 {
 	struct hf_capture *capture;
-	int err = hf_capture_at(fs, path, &capture);
+	int err = hf_capture_at(all, path, &capture);
 
-	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : examine(fs, capture, fn, ctx, diag);
+	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : examine(all, capture, fn, ctx, diag);
 }

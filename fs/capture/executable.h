@@ -10,11 +10,8 @@
 
 #include <pthread.h>
 
-struct hf_fs;
+struct hf_captures;
 struct hf_open;
-
-/* The name of the view and what it needs of a stream; it encodes nothing. */
-extern const struct hf_enc_ops hf_view_program;
 
 /* The one that was used last: there is code of up to 64 MiB in it, so there is no other. */
 struct hf_executables {

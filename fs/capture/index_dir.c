@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/index_dir.h"
-#include "fs/core.h"
+#include "fs/capture/captures.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -18,21 +18,21 @@ static int run_retry(struct hf_job *job, struct hf_worker *worker);
 
 static bool may_retry(const struct hf_index_dir *dir)
 {
-	return !dir->stop && dir->fd >= 0 && !dir->fs->options.no_index;
+	return !dir->stop && dir->fd >= 0 && !dir->all->common->options.no_index;
 }
 
 /* At the latest. */
 static void retry_after(struct hf_index_dir *dir, unsigned seconds)
 {
 	if (may_retry(dir))
-		hf_job_submit_after(dir->fs->exec, &dir->retry, seconds * S);
+		hf_job_submit_after(dir->all->common->exec, &dir->retry, seconds * S);
 }
 
-int hf_index_dir_init(struct hf_fs *fs, int fd, const char *path, uint64_t memory, int error)
+int hf_index_dir_init(struct hf_captures *all, int fd, const char *path, uint64_t memory, int error)
 {
-	struct hf_index_dir *dir = &fs->index_dir;
+	struct hf_index_dir *dir = &all->index_dir;
 
-	*dir = (struct hf_index_dir){.fs = fs,
+	*dir = (struct hf_index_dir){.all = all,
 				     .fd = fd,
 				     .path = path ? strdup(path) : NULL,
 				     .retry = {.fn = run_retry, .work = HF_WORK_CHORE}};
@@ -58,7 +58,7 @@ void hf_index_dir_fini(struct hf_index_dir *dir)
 {
 	size_t moved;
 
-	if (!dir->fs)
+	if (!dir->all)
 		return;
 	if (dir->has_failed && dir->memdir)
 		hf_memdir_publish(dir->memdir, &moved);
@@ -79,8 +79,8 @@ static struct hf_memdir_stats memory_of(const struct hf_index_dir *dir)
 /* The cache holds so much less. */
 static void lend(struct hf_index_dir *dir)
 {
-	if (dir->fs->cache && !dir->fs->closing)
-		hf_cache_lend(dir->fs->cache, HF_LEND_INDEXES, memory_of(dir).bytes);
+	if (dir->all->common->cache && !dir->all->common->closing)
+		hf_cache_lend(dir->all->common->cache, HF_LEND_INDEXES, memory_of(dir).bytes);
 }
 
 uint64_t hf_index_dir_free(struct hf_index_dir *dir)
@@ -158,14 +158,14 @@ static unsigned queue_waiting(struct hf_index_dir *dir, unsigned most)
 	for (; count < most; count++) {
 		struct oldest oldest = {0};
 
-		hf_captures_each(&dir->fs->captures, find_oldest, &oldest);
+		hf_captures_each(dir->all, find_oldest, &oldest);
 		if (!oldest.capture)
 			break;
 		pthread_mutex_lock(&oldest.capture->lock);
 		if (oldest.capture->state == HF_CAPTURE_WAITING)
 			oldest.capture->state = HF_CAPTURE_UNKNOWN;
 		pthread_mutex_unlock(&oldest.capture->lock);
-		hf_jobs_add(dir->fs, oldest.capture, false);
+		hf_jobs_add(dir->all, oldest.capture, false);
 	}
 	return count;
 }
@@ -189,7 +189,7 @@ static void try_alone(struct hf_index_dir *dir)
 	struct oldest oldest = {0};
 	int err;
 
-	hf_captures_each(&dir->fs->captures, find_oldest, &oldest);
+	hf_captures_each(dir->all, find_oldest, &oldest);
 	if (oldest.capture || memory_of(dir).files)
 		return;
 	err = hf_memdir_try(dir->fd);
@@ -274,7 +274,7 @@ void hf_index_dir_failed(struct hf_index_dir *dir)
 		hf_memdir_keep(dir->memdir, true);
 	/* Commands that cannot do without say it themselves. */
 	if (news)
-		hf_fs_log(dir->fs, dir->memdir ? 4 : 7, dir->memdir ? "%s; new indexes are kept in memory" : "%s", text);
+		hf_common_log(dir->all->common, dir->memdir ? 4 : 7, dir->memdir ? "%s; new indexes are kept in memory" : "%s", text);
 }
 
 /* With the lock held: something is still to be written, though it may have begun to work when that was nearly done. */
@@ -312,7 +312,7 @@ void hf_index_dir_waited_for(struct hf_index_dir *dir)
 	pthread_mutex_unlock(&dir->lock);
 	lend(dir);
 	if (!told && dir->memdir)
-		hf_fs_log(dir->fs, 4,
+		hf_common_log(dir->all->common, 4,
 			  "index directory%s%s: the %llu MiB of memory for indexes do not suffice: captures wait until it "
 			  "can be written",
 			  dir->path ? " " : "", dir->path ? dir->path : "", (unsigned long long)(stats.limit >> 20));
@@ -343,13 +343,13 @@ void hf_index_dir_wrote(struct hf_index_dir *dir)
 	if (dir->memdir)
 		hf_memdir_keep(dir->memdir, false);
 	if (failing)
-		hf_fs_log(dir->fs, 5, "index directory%s%s: it can be written again", dir->path ? " " : "",
+		hf_common_log(dir->all->common, 5, "index directory%s%s: it can be written again", dir->path ? " " : "",
 			  dir->path ? dir->path : "");
 }
 
 bool hf_index_dir_may_try(struct hf_index_dir *dir)
 {
-	const int64_t now = hf_fs_now_ns();
+	const int64_t now = hf_now_ns();
 	bool may;
 
 	pthread_mutex_lock(&dir->lock);

@@ -16,7 +16,7 @@
 #include <time.h>
 
 struct hf_index_dir {
-	struct hf_fs *fs;
+	struct hf_captures *all;
 	int fd;                    /* -1: there is none */
 	char *path;                /* as it is shown */
 	struct hf_memdir *memdir;  /* NULL: nothing is kept in memory */
@@ -38,7 +38,7 @@ struct hf_index_dir {
 
 /* Takes fd and, copied, path (NULL: not known). memory: bytes of indexes that may be in memory, 0 for none. error: why fd
  * is -1, if it is. */
-int hf_index_dir_init(struct hf_fs *fs, int fd, const char *path, uint64_t memory, int error);
+int hf_index_dir_init(struct hf_captures *all, int fd, const char *path, uint64_t memory, int error);
 /* It is not tried again. */
 void hf_index_dir_stop(struct hf_index_dir *dir);
 /* After a last try to write what is in memory. */

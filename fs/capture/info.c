@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/info.h"
 #include "codecs/setup/trial.h"
-#include "fs/core.h"
+#include "fs/capture/captures.h"
 #include "fs/base/json.h"
 #include "fs/capture/members.h"
-#include "fs/tree/tree.h"
+#include "fs/archive/path.h"
 
 #include <stdio.h>
 
@@ -245,7 +245,7 @@ void hf_info_json(struct hf_capture *capture, struct hf_open *open, const struct
 				       : !facts		      ? "indexing"
 				       : hf_facts_has_failed(facts) ? "failed"
 								    : "ready");
-	if (waiting && hf_index_dir_text(&capture->fs->index_dir, reason, sizeof reason))
+	if (waiting && hf_index_dir_text(&capture->all->index_dir, reason, sizeof reason))
 		hf_json_string(&json, "reason", reason);
 	if (codec) {
 		hf_json_string(&json, "format", codec->name);
@@ -409,7 +409,7 @@ void hf_info_indexing(struct hf_capture *capture, struct hf_sink *sink)
 
 	pthread_mutex_lock(&capture->lock);
 	if (capture->state == HF_CAPTURE_WAITING) {
-		hf_index_dir_get_stats(&capture->fs->index_dir, &dir);
+		hf_index_dir_get_stats(&capture->all->index_dir, &dir);
 		snprintf(text, sizeof text, "waiting for the index directory: %s",
 			 dir.failing ? strerror_r(dir.fault.errnum, why, sizeof why) : "again soon");
 	} else {

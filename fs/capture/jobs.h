@@ -19,19 +19,21 @@ struct hf_jobs {
 	bool stop;
 };
 
-void hf_jobs_init(struct hf_fs *fs);
+void hf_jobs_init(struct hf_captures *all);
 /* Nobody waits any longer. */
-void hf_jobs_stop(struct hf_fs *fs);
+void hf_jobs_stop(struct hf_captures *all);
 /* After the executor was stopped. */
-void hf_jobs_fini(struct hf_fs *fs);
+void hf_jobs_fini(struct hf_captures *all);
 /* The jobs of a new capture. */
 void hf_jobs_init_capture(struct hf_capture *capture);
 
 /* Queues a capture for indexing unless it is queued or being indexed: it becomes QUEUED. urgent: somebody looked. */
-void hf_jobs_add(struct hf_fs *fs, struct hf_capture *capture, bool urgent);
+void hf_jobs_add(struct hf_captures *all, struct hf_capture *capture, bool urgent);
 /* Moves a queued capture before those nobody waits for, and lets one that was put aside go on. */
 void hf_jobs_hurry(struct hf_capture *capture);
 /* The kernel will be told to forget what it knows of the capture's views. */
-void hf_jobs_notify(struct hf_fs *fs, struct hf_capture *capture);
+void hf_jobs_notify(struct hf_captures *all, struct hf_capture *capture);
+/* Whether the archive is searched for captures. */
+bool hf_jobs_searching(struct hf_captures *all);
 
 #endif

@@ -5,7 +5,7 @@
 #include "codecs/setup/read.h"
 #include "fs/capture/capture.h"
 #include "fs/archive/names.h"
-#include "fs/tree/tree.h"
+#include "fs/archive/path.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

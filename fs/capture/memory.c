@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/memory.h"
-#include "fs/core.h"
+#include "fs/capture/captures.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -20,42 +20,42 @@ enum { LAST_TRIES = 20, LAST_WAIT_MS = 50 };
 
 static bool exists(void *ctx, const char *path)
 {
-	struct hf_fs *fs = ctx;
+	struct hf_captures *all = ctx;
 	struct stat st;
 
-	return hf_archive_stat(&fs->archive, path, &st) != HF_ERR_NOT_FOUND;
+	return hf_archive_stat(all->archive, path, &st) != HF_ERR_NOT_FOUND;
 }
 
-static int open_catalogue(struct hf_fs *fs, const char *path)
+static int open_catalogue(struct hf_captures *all, const char *path)
 {
-	struct hf_memory *memory = &fs->memory;
+	struct hf_memory *memory = &all->memory;
 	struct hf_view_key views[HF_VIEW_ALL];
-	struct hf_catalogue_key key = {.path = path, .views = views, .exists = exists, .ctx = fs};
+	struct hf_catalogue_key key = {.path = path, .views = views, .exists = exists, .ctx = all};
 	struct statx stx;
 
 	memory->view = calloc(HF_VIEW_ALL, sizeof *memory->view);
 	if (!memory->view)
 		return HF_ERR_NOMEM;
 	for (size_t i = 0; i < HF_VIEW_ALL; i++) {
-		if (!fs->wanted[i])
+		if (!all->views.wanted[i])
 			continue;
 		views[key.view_count] =
-			(struct hf_view_key){.ops = hf_fs_view_ops(i), .params = hf_view_params(fs, i)};
+			(struct hf_view_key){.ops = hf_fs_view_ops(i), .params = hf_view_params(&all->views, i)};
 		memory->view[key.view_count++] = i;
 	}
 	memory->view_count = key.view_count;
-	if (statx(fs->archive.fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &stx))
+	if (statx(all->archive->fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &stx))
 		return HF_ERR_IO;
 	key.ino = stx.stx_ino;
 	if (stx.stx_mask & STATX_BTIME)
 		key.btime_ns = stx.stx_btime.tv_sec * INT64_C(1000000000) + stx.stx_btime.tv_nsec;
-	return hf_catalogue_open(fs->index_fd, &key, &memory->catalogue);
+	return hf_catalogue_open(all->index_fd, &key, &memory->catalogue);
 }
 
 /* Whether everything is written down. */
-static int flush(struct hf_fs *fs)
+static int flush(struct hf_captures *all)
 {
-	struct hf_memory *memory = &fs->memory;
+	struct hf_memory *memory = &all->memory;
 	int err;
 
 	pthread_mutex_lock(&memory->lock);
@@ -64,11 +64,11 @@ static int flush(struct hf_fs *fs)
 	err = hf_catalogue_flush(memory->catalogue);
 	if (!err) {
 		memory->flushed++;
-		hf_index_dir_wrote(&fs->index_dir);
+		hf_index_dir_wrote(&all->index_dir);
 	} else if (err == HF_ERR_INDEX_DIR) {
-		hf_index_dir_failed(&fs->index_dir);
+		hf_index_dir_failed(&all->index_dir);
 	} else if (err != HF_ERR_BUSY) {
-		hf_fs_log(fs, 7, "the catalogue cannot be written: %s", hf_err_name(err));
+		hf_common_log(all->common, 7, "the catalogue cannot be written: %s", hf_err_name(err));
 	}
 	return err;
 }
@@ -76,10 +76,10 @@ static int flush(struct hf_fs *fs)
 static int run_write(struct hf_job *job, struct hf_worker *worker)
 {
 	struct hf_memory *memory = (struct hf_memory *)((char *)job - offsetof(struct hf_memory, write));
-	struct hf_fs *fs = (struct hf_fs *)((char *)memory - offsetof(struct hf_fs, memory));
-	const int64_t begun = hf_fs_now_ns();
-	const int err = flush(fs);
-	int64_t delay = (hf_fs_now_ns() - begun) * DELAY_TIMES;
+	struct hf_captures *all = (struct hf_captures *)((char *)memory - offsetof(struct hf_captures, memory));
+	const int64_t begun = hf_now_ns();
+	const int err = flush(all);
+	int64_t delay = (hf_now_ns() - begun) * DELAY_TIMES;
 	bool again;
 
 	(void)worker;
@@ -96,13 +96,13 @@ static int run_write(struct hf_job *job, struct hf_worker *worker)
 	again = memory->dirty;
 	pthread_mutex_unlock(&memory->lock);
 	if (again)
-		hf_job_submit_after(fs->exec, job, delay);
+		hf_job_submit_after(all->common->exec, job, delay);
 	return err;
 }
 
-void hf_memory_init(struct hf_fs *fs, const char *path)
+void hf_memory_init(struct hf_captures *all, const char *path)
 {
-	struct hf_memory *memory = &fs->memory;
+	struct hf_memory *memory = &all->memory;
 	int err;
 
 	pthread_mutex_init(&memory->lock, NULL);
@@ -111,23 +111,23 @@ void hf_memory_init(struct hf_fs *fs, const char *path)
 	memory->many = HF_CATALOGUE_MANY;
 	if (!path)
 		return;
-	err = open_catalogue(fs, path);
+	err = open_catalogue(all, path);
 	if (err)
-		hf_fs_log(fs, 7, "no catalogue: %s", hf_err_name(err));
+		hf_common_log(all->common, 7, "no catalogue: %s", hf_err_name(err));
 }
 
-void hf_memory_fini(struct hf_fs *fs)
+void hf_memory_fini(struct hf_captures *all)
 {
-	struct hf_memory *memory = &fs->memory;
+	struct hf_memory *memory = &all->memory;
 
-	for (int i = 0; memory->catalogue && i < LAST_TRIES && flush(fs) == HF_ERR_BUSY; i++)
+	for (int i = 0; memory->catalogue && i < LAST_TRIES && flush(all) == HF_ERR_BUSY; i++)
 		nanosleep(&(struct timespec){.tv_nsec = LAST_WAIT_MS * 1000000L}, NULL);
 	hf_catalogue_close(memory->catalogue);
 	free(memory->view);
 	pthread_mutex_destroy(&memory->lock);
 }
 
-int hf_memory_recall(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_catalogue_entry *ret_entry)
+int hf_memory_recall(struct hf_captures *all, const char *path, const struct stat *st, struct hf_catalogue_entry *ret_entry)
 {
 	const struct hf_catalogue_stamp stamp = {
 		.size = (uint64_t)st->st_size,
@@ -137,11 +137,11 @@ int hf_memory_recall(struct hf_fs *fs, const char *path, const struct stat *st, 
 	};
 	int err;
 
-	if (!fs->memory.catalogue)
+	if (!all->memory.catalogue)
 		return HF_ERR_NOT_FOUND;
-	err = hf_catalogue_find(fs->memory.catalogue, path, &stamp, ret_entry);
+	err = hf_catalogue_find(all->memory.catalogue, path, &stamp, ret_entry);
 	if (!err)
-		fs->memory.recalled++;
+		all->memory.recalled++;
 	return err;
 }
 
@@ -164,7 +164,7 @@ static int recall_hart(const struct hf_memory *memory, struct hf_facts *facts, s
 int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct hf_catalogue_entry *entry,
 		    struct hf_facts **ret_facts)
 {
-	struct hf_fs *fs = capture->fs;
+	struct hf_captures *all = capture->all;
 	struct hf_facts *facts = hf_facts_new(capture, version);
 	int err = facts ? 0 : HF_ERR_NOMEM;
 
@@ -174,12 +174,12 @@ int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct h
 	facts->recalled = true;
 	facts->known = entry->known;
 	if (entry->known.original >= 0)
-		facts->known.original = (int)fs->memory.view[entry->known.original];
+		facts->known.original = (int)all->memory.view[entry->known.original];
 	facts->hart = calloc(entry->hart_count + 1, sizeof *facts->hart);
 	if (!facts->hart)
 		err = HF_ERR_NOMEM;
 	for (size_t i = 0; !err && i < entry->hart_count; i++) {
-		err = recall_hart(&fs->memory, facts, fs->cache, entry, i);
+		err = recall_hart(&all->memory, facts, all->common->cache, entry, i);
 		if (entry->hart[i].id == HF_HART_RECORDS)
 			facts->has_records = !err;
 		else
@@ -192,9 +192,9 @@ int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct h
 	return err;
 }
 
-static void put(struct hf_fs *fs, const char *path, const struct hf_catalogue_entry *entry)
+static void put(struct hf_captures *all, const char *path, const struct hf_catalogue_entry *entry)
 {
-	struct hf_memory *memory = &fs->memory;
+	struct hf_memory *memory = &all->memory;
 	int64_t delay_ns;
 	bool first, many;
 
@@ -207,7 +207,7 @@ static void put(struct hf_fs *fs, const char *path, const struct hf_catalogue_en
 	delay_ns = many ? 0 : memory->delay_ns;
 	pthread_mutex_unlock(&memory->lock);
 	if (first || many)
-		hf_job_submit_after(fs->exec, &memory->write, delay_ns);
+		hf_job_submit_after(all->common->exec, &memory->write, delay_ns);
 }
 
 static struct hf_catalogue_stamp stamp_of(const struct hf_stamp *stamp)
@@ -218,12 +218,12 @@ static struct hf_catalogue_stamp stamp_of(const struct hf_stamp *stamp)
 					   .ctime_ns = stamp->ctime_ns};
 }
 
-void hf_memory_put_plain(struct hf_fs *fs, const char *path, const struct hf_stamp *stamp)
+void hf_memory_put_plain(struct hf_captures *all, const char *path, const struct hf_stamp *stamp)
 {
 	struct hf_catalogue_entry entry = {.stamp = stamp_of(stamp), .kind = HF_CATALOGUE_PLAIN};
 
-	if (fs->memory.catalogue)
-		put(fs, path, &entry);
+	if (all->memory.catalogue)
+		put(all, path, &entry);
 }
 
 /* What the facts say, into an entry whose harts and sizes are to be freed. */
@@ -254,12 +254,12 @@ static int fill_entry(const struct hf_memory *memory, const struct hf_facts *fac
 
 void hf_memory_put(struct hf_capture *capture, const struct hf_facts *facts)
 {
-	struct hf_fs *fs = capture->fs;
+	struct hf_captures *all = capture->all;
 	struct hf_catalogue_entry entry = {.known.original = -1};
 	uint64_t beside;
 	int err = 0;
 
-	if (!fs->memory.catalogue)
+	if (!all->memory.catalogue)
 		return;
 	pthread_mutex_lock(&capture->lock);
 	entry.stamp = stamp_of(&capture->stamp);
@@ -273,8 +273,8 @@ void hf_memory_put(struct hf_capture *capture, const struct hf_facts *facts)
 		facts = NULL;
 	pthread_mutex_unlock(&capture->lock);
 	if (facts && entry.kind == HF_CATALOGUE_CAPTURE && !facts->failure.code)
-		err = fill_entry(&fs->memory, facts, beside, &entry);
+		err = fill_entry(&all->memory, facts, beside, &entry);
 	if (!err)
-		put(fs, capture->path, &entry);
+		put(all, capture->path, &entry);
 	hf_catalogue_clear(&entry);
 }

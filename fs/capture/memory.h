@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 struct hf_capture;
+struct hf_captures;
 struct hf_facts;
 struct hf_stamp;
 
@@ -35,17 +36,17 @@ struct hf_memory {
 
 /* path: canonical, of the archive; NULL for no memory. That there is none, for this or any other reason, is no error:
  * then everything is found out anew. */
-void hf_memory_init(struct hf_fs *fs, const char *path);
+void hf_memory_init(struct hf_captures *all, const char *path);
 /* Writes down what is new, after the executor was stopped. */
-void hf_memory_fini(struct hf_fs *fs);
+void hf_memory_fini(struct hf_captures *all);
 
 /* HF_ERR_NOT_FOUND, or an entry to be cleared: a file with that stat was looked at before. */
-int hf_memory_recall(struct hf_fs *fs, const char *path, const struct stat *st, struct hf_catalogue_entry *ret_entry);
+int hf_memory_recall(struct hf_captures *all, const char *path, const struct stat *st, struct hf_catalogue_entry *ret_entry);
 /* The facts of an indexed capture, recalled: that they are still true shows when the index is opened. */
 int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct hf_catalogue_entry *entry,
 		    struct hf_facts **ret_facts);
 
-void hf_memory_put_plain(struct hf_fs *fs, const char *path, const struct hf_stamp *stamp);
+void hf_memory_put_plain(struct hf_captures *all, const char *path, const struct hf_stamp *stamp);
 /* What the capture is now; facts, if they are of this version, may be NULL. */
 void hf_memory_put(struct hf_capture *capture, const struct hf_facts *facts);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The facts of a capture that was just opened: made from its index, or held against those that are known already. */
 #include "fs/capture/info.h"
-#include "fs/core.h"
+#include "fs/capture/captures.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 static void find_refusals(struct hf_open *open, struct hf_facts *facts)
 {
-	const bool *wanted = open->capture->fs->wanted;
+	const bool *wanted = open->capture->all->views.wanted;
 
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
 		const struct hf_enc_ops *enc = hf_fs_view_ops(i);
@@ -39,7 +39,7 @@ static int make_facts_hart(struct hf_open *open, const struct hf_facts *recalled
 	if (!hart->view)
 		return HF_ERR_NOMEM;
 	for (size_t i = 0; i < HF_VIEW_ALL; i++) {
-		hart->view[i].owner = hf_cache_owner(open->capture->fs->cache);
+		hart->view[i].owner = hf_cache_owner(open->capture->all->common->cache);
 		hart->view[i].size = HF_NOWHERE;
 		if (i >= HF_VIEW_COUNT)
 			continue;

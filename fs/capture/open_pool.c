@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The captures that are open: who gets one, and which one is closed for others. */
-#include "fs/core.h"
+#include "fs/capture/captures.h"
+#include "fs/capture/repair.h"
+#include "fs/capture/spooler.h"
 
 #include <errno.h>
 #include <time.h>
@@ -164,7 +166,7 @@ static int open_anew(struct hf_capture *capture, uint64_t version, struct hf_ope
 
 	for (unsigned tries = 1;; tries++) {
 		err = hf_open_new(capture, version, ret_open);
-		if (!err || !hf_descriptors_again(capture->fs, tries, err))
+		if (!err || !hf_descriptors_again(capture->all->descriptors, tries, err))
 			break;
 	}
 	if (err)
@@ -178,7 +180,7 @@ static int open_anew(struct hf_capture *capture, uint64_t version, struct hf_ope
 /* Opens what the caller has announced to be opening. With the lock held, which it leaves. */
 static int fill(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
 {
-	struct hf_opens *opens = &capture->fs->opens;
+	struct hf_opens *opens = &capture->all->opens;
 	struct hf_open *older = capture->open, *open, *surplus = NULL;
 	int err;
 
@@ -228,7 +230,7 @@ static bool await_opening(struct hf_opens *opens, const struct hf_capture *captu
 
 static int get(struct hf_capture *capture, uint64_t version, const struct timespec *until, struct hf_open **ret_open)
 {
-	struct hf_opens *opens = &capture->fs->opens;
+	struct hf_opens *opens = &capture->all->opens;
 	struct hf_open *open;
 
 	pthread_mutex_lock(&opens->lock);
@@ -260,7 +262,7 @@ int hf_open_get(struct hf_capture *capture, uint64_t version, struct hf_open **r
 
 int hf_open_get_within(struct hf_capture *capture, uint64_t version, unsigned wait_ms, struct hf_open **ret_open)
 {
-	const int64_t until_ns = hf_fs_now_ns() + (int64_t)wait_ms * 1000000;
+	const int64_t until_ns = hf_now_ns() + (int64_t)wait_ms * 1000000;
 	const struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
 
 	return get(capture, version, &until, ret_open);
@@ -281,7 +283,7 @@ static void look_again(struct hf_opens *opens, struct hf_open *open)
 
 void hf_open_put(struct hf_open *open)
 {
-	struct hf_opens *opens = &open->capture->fs->opens;
+	struct hf_opens *opens = &open->capture->all->opens;
 	struct hf_open *surplus = NULL;
 	bool last, look;
 
@@ -313,13 +315,13 @@ static bool take_out(struct hf_capture *capture, const struct hf_open *only, str
 		return false;
 	}
 	capture->open = NULL;
-	unlink_open(&capture->fs->opens, open);
+	unlink_open(&capture->all->opens, open);
 	return --open->refs == 0;
 }
 
 static void drop(struct hf_capture *capture, const struct hf_open *only)
 {
-	struct hf_opens *opens = &capture->fs->opens;
+	struct hf_opens *opens = &capture->all->opens;
 	struct hf_open *open;
 	bool last;
 
@@ -344,7 +346,7 @@ void hf_open_drop_if(struct hf_open *open)
 
 void hf_open_discard(struct hf_capture *capture, uint64_t version, int why)
 {
-	struct hf_opens *opens = &capture->fs->opens;
+	struct hf_opens *opens = &capture->all->opens;
 	struct hf_open *open;
 
 	pthread_mutex_lock(&opens->lock);

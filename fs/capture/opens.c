@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/opens.h"
 #include "fs/capture/block_source.h"
-#include "fs/core.h"
+#include "fs/capture/captures.h"
+#include "fs/capture/repair.h"
+#include "fs/capture/spooler.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,26 +17,31 @@ bool hf_open_is_original(const struct hf_open *open, size_t view)
 	       hf_index_harts(open->index, &harts) == 1 && !hf_index_has_holes(open->index);
 }
 
-static struct hf_view_key key_of(const struct hf_fs *fs, const struct hf_companion *companion, size_t view)
+static struct hf_view_key key_of(const struct hf_captures *all, const struct hf_companion *companion, size_t view)
 {
 	const struct hf_enc_ops *ops = hf_fs_view_ops(view);
 
 	return (struct hf_view_key){
 		.ops = ops,
-		.params = ops && ops->flags & HF_ENC_SYMBOLS ? companion->params : hf_view_params(fs, view),
-		.options = fs->view_options[view],
+		.params = ops && ops->flags & HF_ENC_SYMBOLS ? companion->params : hf_view_params(&all->views, view),
+		.options = all->views.options[view],
 	};
+}
+
+const char *hf_open_options(const struct hf_open *open, size_t view)
+{
+	return open->capture->all->views.options[view];
 }
 
 size_t hf_open_views(struct hf_capture *capture, const struct hf_companion *companion, struct hf_view_key *key)
 {
-	const struct hf_fs *fs = capture->fs;
+	const struct hf_captures *all = capture->all;
 	const struct hf_codec *codec = capture->codec;
 	size_t n = 0;
 
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++)
-		if (fs->wanted[i] && i != HF_VIEW_PROGRAM && (i != HF_VIEW_RECORDS || (codec && codec->records)))
-			key[n++] = key_of(fs, companion, i);
+		if (all->views.wanted[i] && i != HF_VIEW_PROGRAM && (i != HF_VIEW_RECORDS || (codec && codec->records)))
+			key[n++] = key_of(all, companion, i);
 	return n;
 }
 
@@ -43,7 +50,7 @@ bool hf_open_has_table(const struct hf_open *open, size_t view)
 {
 	const struct hf_stream *stream = open->stream;
 
-	if (!open->capture->fs->wanted[view] || !stream || view == HF_VIEW_PROGRAM)
+	if (!open->capture->all->views.wanted[view] || !stream || view == HF_VIEW_PROGRAM)
 		return false;
 	if (view == HF_VIEW_RECORDS)
 		return hf_index_records(open->index);
@@ -54,7 +61,7 @@ void hf_open_discard_files(const struct hf_open *open, int why)
 {
 	struct hf_view_key key[HF_VIEW_COUNT];
 	const size_t count = hf_open_views(open->capture, &open->companion, key);
-	const int dirfd = open->capture->fs->index_fd;
+	const int dirfd = open->capture->all->index_fd;
 
 	if (why == HF_ERR_INDEX_DIR)
 		hf_index_hide(dirfd, &open->trace.identity, key, count);
@@ -94,18 +101,18 @@ static int open_stream(struct hf_open *open)
 
 static int open_tables(struct hf_open *open)
 {
-	const struct hf_fs *fs = open->capture->fs;
+	const struct hf_captures *all = open->capture->all;
 
 	open->table = calloc(HF_VIEW_COUNT, sizeof *open->table);
 	if (!open->table)
 		return HF_ERR_NOMEM;
 	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
-		struct hf_view_key key = key_of(fs, &open->companion, i);
+		struct hf_view_key key = key_of(all, &open->companion, i);
 		int err;
 
 		if (!hf_open_has_table(open, i))
 			continue;
-		err = hf_view_table_open(fs->index_fd, &open->trace.identity, &key, &open->table[i]);
+		err = hf_view_table_open(all->index_fd, &open->trace.identity, &key, &open->table[i]);
 		if (err)
 			open->table[i] = NULL;
 		if (err && err != HF_ERR_NOT_FOUND)
@@ -123,7 +130,7 @@ static int open_tables(struct hf_open *open)
 static int discard(struct hf_open *open, int why)
 {
 	if (why == HF_ERR_INDEX_DIR)
-		hf_index_dir_failed(&open->capture->fs->index_dir);
+		hf_index_dir_failed(&open->capture->all->index_dir);
 	/* What is known to be damaged goes alone. */
 	if (why != HF_ERR_STATE || !hf_open_remove_damaged(open))
 		hf_open_discard_files(open, why);
@@ -149,15 +156,15 @@ static bool is_plausible(const struct hf_open *open)
 /* What there is in the index directory. HF_ERR_NOT_FOUND also if it is of no use: then it is not there any more. */
 static int open_indexed(struct hf_open *open)
 {
-	struct hf_fs *fs = open->capture->fs;
-	int err = hf_index_open(fs->index_fd, &open->trace.identity, &open->index);
+	struct hf_captures *all = open->capture->all;
+	int err = hf_index_open(all->index_fd, &open->trace.identity, &open->index);
 
 	if (err)
 		open->index = NULL;
 	else if (!is_plausible(open))
 		return discard(open, HF_ERR_STATE);
 	if (!err) {
-		err = hf_block_source_new(open->trace.file, open->index, fs->cache, &open->source);
+		err = hf_block_source_new(open->trace.file, open->index, all->common->cache, &open->source);
 		if (err) {
 			open->source = NULL;
 			return err;
@@ -181,8 +188,8 @@ static int open_all(struct hf_open *open, const struct hf_stamp *stamp)
 	int err = hf_capture_open_trace(open->capture, stamp, &open->trace, NULL);
 
 	if (!err)
-		err = hf_companion_open(&open->capture->fs->held, open->capture->path, &open->trace, stamp->beside,
-					open->capture->fs->params, &open->companion);
+		err = hf_companion_open(open->capture->all->held, open->capture->path, &open->trace, stamp->beside,
+					open->capture->all->views.common, &open->companion);
 	if (!err)
 		err = open_indexed(open);
 	if (!err)
@@ -246,7 +253,7 @@ int hf_open_new(struct hf_capture *capture, uint64_t version, struct hf_open **r
 	current = capture->version == version && capture->state != HF_CAPTURE_GONE;
 	stamp = capture->stamp;
 	pthread_mutex_unlock(&capture->lock);
-	capture->fs->memory.opened++;
+	capture->all->memory.opened++;
 	err = current ? open_all(open, &stamp) : HF_ERR_CHANGED;
 	if (err) {
 		hf_open_close(open);

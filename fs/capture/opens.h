@@ -15,11 +15,8 @@
 #include "fs/capture/facts.h"
 #include "fs/capture/trace.h"
 
-#define HF_OPENS_MAX 64
 /* Bytes of all captures that stay open without being used; and a quarter of the cache, which lends them that. */
 #define HF_OPENS_BYTES (UINT64_C(24) << 20)
-/* Descriptors that one may have: an index, a spool, and the tables of views, of which no capture has all. */
-#define HF_OPEN_FILES 10
 
 struct hf_open {
 	struct hf_capture *capture;
@@ -78,6 +75,9 @@ void hf_open_drop_if(struct hf_open *open);
 /* Removes its files from the index directory, or (why is HF_ERR_INDEX_DIR) hides them, and drops it, if it is open in that
  * version. */
 void hf_open_discard(struct hf_capture *capture, uint64_t version, int why);
+
+/* The parameters of a view for its encoder; NULL: none. */
+const char *hf_open_options(const struct hf_open *open, size_t view);
 
 /* ---- between opens.c, open_facts.c and open_pool.c ---- */
 

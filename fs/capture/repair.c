@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/repair.h"
-#include "fs/core.h"
+#include "fs/capture/captures.h"
+#include "fs/capture/repair.h"
+#include "fs/capture/spooler.h"
 
 #include <errno.h>
 
@@ -13,7 +15,7 @@ static bool may_begin(struct hf_capture *capture)
 {
 	if (capture->repair)
 		return true;
-	if (hf_fs_now_ns() - capture->repaired_ns < capture->repair_ns)
+	if (hf_now_ns() - capture->repaired_ns < capture->repair_ns)
 		return false;
 	capture->repair = true;
 	return true;
@@ -21,15 +23,15 @@ static bool may_begin(struct hf_capture *capture)
 
 void hf_capture_repair(struct hf_capture *capture, uint64_t version)
 {
-	struct hf_fs *fs = capture->fs;
+	struct hf_captures *all = capture->all;
 	bool begin;
 
 	pthread_mutex_lock(&capture->lock);
 	begin = capture->version == version && capture->state == HF_CAPTURE_READY && !capture->facts->recalled &&
 		may_begin(capture);
 	pthread_mutex_unlock(&capture->lock);
-	if (begin && !fs->options.no_index)
-		hf_jobs_add(fs, capture, true);
+	if (begin && !all->common->options.no_index)
+		hf_jobs_add(all, capture, true);
 }
 
 static int try_open(struct hf_capture *capture, uint64_t version, int view, struct hf_open **ret_open)
@@ -53,12 +55,12 @@ static int try_open(struct hf_capture *capture, uint64_t version, int view, stru
 /* Whether a repair came to its end. */
 static bool await(struct hf_capture *capture, uint64_t version, unsigned wait_ms)
 {
-	const int64_t until_ns = hf_fs_now_ns() + (int64_t)wait_ms * 1000000;
+	const int64_t until_ns = hf_now_ns() + (int64_t)wait_ms * 1000000;
 	const struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
 	bool done, late = false;
 
 	pthread_mutex_lock(&capture->lock);
-	while (capture->repair && capture->version == version && !late && !capture->fs->closing)
+	while (capture->repair && capture->version == version && !late && !capture->all->common->closing)
 		late = pthread_cond_timedwait(&capture->changed, &capture->lock, &until) == ETIMEDOUT;
 	done = !capture->repair;
 	pthread_mutex_unlock(&capture->lock);
@@ -75,7 +77,7 @@ int hf_capture_reopen(struct hf_capture *capture, uint64_t version, int view, un
 		return err;
 	hf_capture_repair(capture, version);
 	/* Where nothing is indexed in the background, it is done here. */
-	if (wait_ms && capture->fs->options.no_index)
+	if (wait_ms && capture->all->common->options.no_index)
 		done = !hf_capture_index(capture, true, NULL, NULL, NULL, &diag);
 	else if (wait_ms)
 		done = await(capture, version, wait_ms);
@@ -86,14 +88,14 @@ int hf_capture_reopen(struct hf_capture *capture, uint64_t version, int view, un
 
 bool hf_open_remove_damaged(struct hf_open *open)
 {
-	struct hf_fs *fs = open->capture->fs;
+	struct hf_captures *all = open->capture->all;
 	const bool first = !atomic_exchange(&open->blamed, true);
 	bool any = open->index && hf_index_is_damaged(open->index);
 
 	if (any) {
 		hf_index_remove(open->index);
 		if (first)
-			hf_fs_log(fs, 4, "%s: index file %s is damaged; it is made again", open->capture->path,
+			hf_common_log(all->common, 4, "%s: index file %s is damaged; it is made again", open->capture->path,
 				  hf_index_name(open->index));
 	}
 	for (size_t i = 0; open->table && i < HF_VIEW_COUNT; i++) {
@@ -104,7 +106,7 @@ bool hf_open_remove_damaged(struct hf_open *open)
 		any = true;
 		hf_view_table_remove(table);
 		if (first)
-			hf_fs_log(fs, 4, "%s: index file %s is damaged; it is made again", open->capture->path,
+			hf_common_log(all->common, 4, "%s: index file %s is damaged; it is made again", open->capture->path,
 				  hf_view_table_name(table));
 	}
 	return any;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/block_source.h"
-#include "fs/core.h"
+#include "fs/capture/captures.h"
+#include "fs/capture/repair.h"
+#include "fs/capture/spooler.h"
 
 #include <stdlib.h>
 
@@ -15,19 +17,19 @@ static bool is_closing(void *ctx)
 {
 	const struct hf_capture *capture = ctx;
 
-	return hf_fs_stopping(capture->fs);
+	return hf_stopping(capture->all->common);
 }
 
 static void make(struct hf_capture *capture, struct hf_open *open)
 {
-	struct hf_fs *fs = capture->fs;
+	struct hf_captures *all = capture->all;
 	const struct hf_spool_build build = {
-		.dirfd = fs->index_fd,
+		.dirfd = all->index_fd,
 		.identity = &open->trace.identity,
 		.box = hf_index_box(open->index),
 		.file = open->trace.file,
 		.stream_size = hf_index_stream_size(open->index),
-		.limit = fs->options.spool_bytes,
+		.limit = all->common->options.spool_bytes,
 		.cancelled = is_closing,
 		.ctx = capture,
 	};
@@ -35,14 +37,14 @@ static void make(struct hf_capture *capture, struct hf_open *open)
 
 	if (err == HF_ERR_CANCELLED)
 		return;
-	hf_metrics_add(err && err != HF_ERR_BUSY ? &fs->metrics.spool_errors : &fs->metrics.spools, err != HF_ERR_BUSY);
+	hf_metrics_add(err && err != HF_ERR_BUSY ? &all->common->metrics.spool_errors : &all->common->metrics.spools, err != HF_ERR_BUSY);
 	if (!err)
-		hf_fs_log(fs, 6, "%s: is recompressed in the index directory, for it is read again and again", capture->path);
+		hf_common_log(all->common, 6, "%s: is recompressed in the index directory, for it is read again and again", capture->path);
 	else if (err == HF_ERR_INDEX_DIR)
-		hf_fs_log(fs, 4, "%s: could not be recompressed in the index directory: %s failed: %s", capture->path,
+		hf_common_log(all->common, 4, "%s: could not be recompressed in the index directory: %s failed: %s", capture->path,
 			  hf_fault_last()->doing, strerror(hf_fault_last()->errnum));
 	else if (err != HF_ERR_BUSY)
-		hf_fs_log(fs, 4, "%s: could not be recompressed in the index directory: %s", capture->path,
+		hf_common_log(all->common, 4, "%s: could not be recompressed in the index directory: %s", capture->path,
 			  hf_err_name(err));
 	/* Where another process is at it, it is looked for when it would pay again. */
 	hf_block_source_spooled(open->source, !err || err == HF_ERR_BUSY);
@@ -55,7 +57,7 @@ static int run_spool(struct hf_job *job, struct hf_worker *worker)
 	int err;
 
 	(void)worker;
-	if (hf_fs_stopping(spool->capture->fs))
+	if (hf_stopping(spool->capture->all->common))
 		return HF_ERR_CANCELLED;
 	err = hf_open_get(spool->capture, spool->version, &open);
 	if (!err) {
@@ -81,22 +83,22 @@ static void want(void *ctx)
 	*spool = (struct spool_job){.job = {.fn = run_spool, .done = end_spool, .work = HF_WORK_SPOOL},
 				    .capture = open->capture,
 				    .version = open->version};
-	hf_job_submit(open->capture->fs->exec, &spool->job);
+	hf_job_submit(open->capture->all->common->exec, &spool->job);
 }
 
 void hf_spooler_attach(struct hf_open *open)
 {
-	struct hf_fs *fs = open->capture->fs;
+	struct hf_captures *all = open->capture->all;
 
-	if (!fs->options.spool_bytes)
+	if (!all->common->options.spool_bytes)
 		return;
 	open->spooling = (struct hf_spooling){
-		.dirfd = fs->index_fd,
+		.dirfd = all->index_fd,
 		.identity = open->trace.identity,
 		.wanted = want,
 		.ctx = open,
-		.reads = &fs->metrics.spool_reads,
-		.damaged = &fs->metrics.spools_damaged,
+		.reads = &all->common->metrics.spool_reads,
+		.damaged = &all->common->metrics.spools_damaged,
 	};
 	hf_block_source_spool(open->source, &open->spooling);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/trace.h"
 
-#include "fs/core.h"
+#include "fs/capture/captures.h"
 #include "fs/capture/members.h"
-#include "fs/tree/tree.h"
+#include "fs/archive/path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,8 +123,8 @@ static void doubt(struct hf_capture *capture, const struct hf_members *members)
 static int open_described(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *trace,
 			  struct hf_setup_error *error)
 {
-	const struct hf_archive *archive = &capture->fs->archive;
-	struct opener own = {.held = &capture->fs->held, .trace = trace};
+	const struct hf_archive *archive = capture->all->archive;
+	struct opener own = {.held = capture->all->held, .trace = trace};
 	const struct hf_setup_opener opener = {.ctx = &own, .open = open_member};
 	char dir[HF_PATH_SIZE];
 	uint64_t now;
@@ -158,7 +158,7 @@ static int open_single(struct hf_capture *capture, const struct hf_stamp *stamp,
 {
 	struct hf_stamp now;
 	struct stat st;
-	int err = hf_held_open_src(&capture->fs->held, capture->path, &st, &trace->file);
+	int err = hf_held_open_src(capture->all->held, capture->path, &st, &trace->file);
 
 	if (err)
 		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
@@ -196,11 +196,11 @@ int hf_trace_open(struct hf_capture *capture, const struct hf_stamp *stamp, stru
 	err = ret_trace->members ? open_described(capture, stamp, ret_trace, error)
 				 : open_single(capture, stamp, ret_trace);
 	if (!err)
-		err = add_expansion(capture->fs->options.expansion, ret_trace);
+		err = add_expansion(capture->all->common->options.expansion, ret_trace);
 	if (err)
 		hf_trace_close(ret_trace);
 	else
-		ret_trace->file->memory = capture->fs->options.stream_memory;
+		ret_trace->file->memory = capture->all->common->options.stream_memory;
 	return err;
 }
 

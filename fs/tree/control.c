@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/tree/control.h"
-#include "fs/core.h"
+#include "fs/tree/tree.h"
 #include "fs/capture/info.h"
 #include "fs/base/json.h"
 
@@ -86,9 +86,9 @@ bool hf_control_unreached(struct hf_control *control, const char *dir, const cha
 	return kept;
 }
 
-size_t hf_fs_unreached(struct hf_fs *fs, void (*fn)(void *ctx, const char *path, const char *why), void *ctx)
+size_t hf_tree_unreached(struct hf_tree *tree, void (*fn)(void *ctx, const char *path, const char *why), void *ctx)
 {
-	struct hf_control *control = &fs->control;
+	struct hf_control *control = &tree->control;
 	size_t count;
 
 	pthread_mutex_lock(&control->lock);
@@ -137,74 +137,69 @@ static void put_failure(void *ctx, struct hf_capture *capture)
 	hf_json_close(failures->json, '}');
 }
 
-static void put_failures(struct hf_fs *fs, struct hf_json *json)
+static void put_failures(struct hf_tree *tree, struct hf_json *json)
 {
 	struct failures failures = {.json = json};
 
 	hf_json_open(json, "failed_captures", '[');
-	hf_captures_each(&fs->captures, put_failure, &failures);
+	hf_captures_each(tree->captures, put_failure, &failures);
 	hf_json_close(json, ']');
 	hf_json_bool(json, "failed_captures_complete", failures.count <= PROGRESS_LINES);
 }
 
-static void put_index_dir(struct hf_fs *fs, struct hf_json *json)
+static void put_index_dir(const struct hf_captures_stats *captures, struct hf_json *json)
 {
-	struct hf_index_dir_stats stats;
+	const struct hf_index_dir_stats *stats = &captures->index_dir;
 	char text[HF_FAULT_SIZE];
 	struct tm tm;
 
-	hf_index_dir_get_stats(&fs->index_dir, &stats);
 	hf_json_open(json, "index_directory", '{');
-	if (fs->index_dir.path)
-		hf_json_string(json, "path", fs->index_dir.path);
-	hf_json_string(json, "state", stats.failing ? "failing" : "ok");
-	if (stats.failing) {
-		hf_fault_format(&stats.fault, text, sizeof text);
+	if (captures->index_path)
+		hf_json_string(json, "path", captures->index_path);
+	hf_json_string(json, "state", stats->failing ? "failing" : "ok");
+	if (stats->failing) {
+		hf_fault_format(&stats->fault, text, sizeof text);
 		hf_json_string(json, "error", text);
-		gmtime_r(&stats.since, &tm);
+		gmtime_r(&stats->since, &tm);
 		strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
 		hf_json_string(json, "since", text);
 	}
-	hf_json_u64(json, "memory_limit", stats.memory.limit);
-	hf_json_u64(json, "memory_bytes", stats.memory.bytes);
-	hf_json_u64(json, "memory_files", stats.memory.files);
+	hf_json_u64(json, "memory_limit", stats->memory.limit);
+	hf_json_u64(json, "memory_bytes", stats->memory.bytes);
+	hf_json_u64(json, "memory_files", stats->memory.files);
 	hf_json_close(json, '}');
 }
 
-void hf_control_status(struct hf_fs *fs, struct hf_sink *sink)
+void hf_control_status(struct hf_tree *tree, struct hf_sink *sink)
 {
 	struct hf_cache_stats stats;
-	struct hf_capture_count count;
+	struct hf_captures_stats captures;
 	struct hf_json json;
-	size_t walking;
 
-	hf_cache_get_stats(fs->cache, &stats);
-	hf_captures_count(&fs->captures, &count);
-	pthread_mutex_lock(&fs->jobs.lock);
-	walking = fs->jobs.walking;
-	pthread_mutex_unlock(&fs->jobs.lock);
+	hf_cache_get_stats(tree->common->cache, &stats);
+	hf_captures_get_stats(tree->captures, &captures);
 	hf_json_begin(&json, sink);
 	hf_json_open(&json, NULL, '{');
 	hf_json_string(&json, "version", HARTFS_VERSION);
-	if (fs->options.sandbox)
-		hf_json_string(&json, "sandbox", fs->options.sandbox);
-	hf_json_bool(&json, "searching", walking > 0);
+	if (tree->common->options.sandbox)
+		hf_json_string(&json, "sandbox", tree->common->options.sandbox);
+	hf_json_bool(&json, "searching", captures.searching);
 	hf_json_open(&json, "captures", '{');
 	for (int i = 0; i < HF_CAPTURE_GONE; i++)
-		hf_json_u64(&json, hf_capture_state_name((enum hf_capture_state)i), count.state[i]);
+		hf_json_u64(&json, hf_capture_state_name((enum hf_capture_state)i), captures.count.state[i]);
 	hf_json_close(&json, '}');
 	hf_json_open(&json, "cache", '{');
-	hf_json_u64(&json, "limit", fs->options.cache_bytes);
+	hf_json_u64(&json, "limit", tree->common->options.cache_bytes);
 	hf_json_u64(&json, "bytes", stats.bytes);
 	hf_json_u64(&json, "hits", stats.hits);
 	hf_json_u64(&json, "misses", stats.misses);
 	hf_json_u64(&json, "waits", stats.waits);
 	hf_json_u64(&json, "evicted", stats.evicted);
 	hf_json_close(&json, '}');
-	put_index_dir(fs, &json);
-	put_failures(fs, &json);
-	put_remarks(&fs->control, &json, &fs->control.substitutes, "substitute_names", "capture", "view_directory");
-	put_remarks(&fs->control, &json, &fs->control.unreached, "not_searched", "path", "error");
+	put_index_dir(&captures, &json);
+	put_failures(tree, &json);
+	put_remarks(&tree->control, &json, &tree->control.substitutes, "substitute_names", "capture", "view_directory");
+	put_remarks(&tree->control, &json, &tree->control.unreached, "not_searched", "path", "error");
 	hf_json_close(&json, '}');
 	hf_json_end(&json);
 }
@@ -236,7 +231,7 @@ static void put_line(void *ctx, struct hf_capture *capture)
 	hf_sink_write(lines->sink, "\n", 1);
 }
 
-void hf_control_progress(struct hf_fs *fs, struct hf_sink *sink)
+void hf_control_progress(struct hf_tree *tree, struct hf_sink *sink)
 {
 	static const enum hf_capture_state states[] = {HF_CAPTURE_INDEXING, HF_CAPTURE_QUEUED, HF_CAPTURE_WAITING};
 	struct lines lines = {.sink = sink};
@@ -244,7 +239,7 @@ void hf_control_progress(struct hf_fs *fs, struct hf_sink *sink)
 
 	for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
 		lines.state = states[i];
-		hf_captures_each(&fs->captures, put_line, &lines);
+		hf_captures_each(tree->captures, put_line, &lines);
 	}
 	if (lines.count > PROGRESS_LINES) {
 		int n = snprintf(line, sizeof line, "and %zu more\n", lines.count - PROGRESS_LINES);

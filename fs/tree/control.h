@@ -10,6 +10,8 @@
 
 #include <pthread.h>
 
+struct hf_tree;
+
 /* What status.json says of single paths: each path once, with one text. */
 #define HF_REMARKS_MAX 1000
 struct hf_remarks {
@@ -36,9 +38,9 @@ void hf_control_search_begins(struct hf_control *control);
  * many to keep: they are counted only. */
 bool hf_control_unreached(struct hf_control *control, const char *dir, const char *name, int err);
 
-void hf_control_status(struct hf_fs *fs, struct hf_sink *sink);
-void hf_control_progress(struct hf_fs *fs, struct hf_sink *sink);
+void hf_control_status(struct hf_tree *tree, struct hf_sink *sink);
+void hf_control_progress(struct hf_tree *tree, struct hf_sink *sink);
 /* metrics.c */
-void hf_control_metrics(struct hf_fs *fs, struct hf_sink *sink);
+void hf_control_metrics(struct hf_tree *tree, struct hf_sink *sink);
 
 #endif

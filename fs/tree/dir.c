@@ -19,7 +19,7 @@ struct entry {
 };
 
 struct hf_dir {
-	struct hf_fs *fs;
+	struct hf_tree *tree;
 	struct hf_node *node; /* one reference */
 	int fd;               /* of the archive's directory while it is read; -1 */
 	dev_t dev;            /* of it, as is ino */
@@ -88,9 +88,9 @@ static mode_t type_of(struct hf_dir *dir, const struct dirent *entry)
 {
 	struct stat st;
 
-	if (entry->d_type != DT_UNKNOWN && (entry->d_type != DT_DIR || !dir->fs->archive.skip_count))
+	if (entry->d_type != DT_UNKNOWN && (entry->d_type != DT_DIR || !dir->tree->archive->skip_count))
 		return DTTOIF(entry->d_type);
-	if (hf_archive_stat_at(&dir->fs->archive, dir->fd, entry->d_name, &st))
+	if (hf_archive_stat_at(dir->tree->archive, dir->fd, entry->d_name, &st))
 		return 0;
 	return st.st_mode & S_IFMT;
 }
@@ -98,13 +98,13 @@ static mode_t type_of(struct hf_dir *dir, const struct dirent *entry)
 /* The archive's own entries. */
 static int read_archive(struct hf_dir *dir)
 {
-	int fd, err = hf_archive_open_dir(&dir->fs->archive, dir->node->key.path, &dir->fd);
+	int fd, err = hf_archive_open_dir(dir->tree->archive, dir->node->key.path, &dir->fd);
 	struct dirent *entry;
 	struct stat st;
 	DIR *stream;
 
 	if (!err)
-		err = hf_archive_stat_at(&dir->fs->archive, dir->fd, "", &st);
+		err = hf_archive_stat_at(dir->tree->archive, dir->fd, "", &st);
 	if (err)
 		return err;
 	dir->dev = st.st_dev;
@@ -145,17 +145,17 @@ static int add_views(struct hf_dir *dir)
 		if ((!S_ISREG(dir->entry[i].key.type) && !S_ISDIR(dir->entry[i].key.type)) ||
 		    hf_path_join(file, path, dir->entry[i].name))
 			continue;
-		err = hf_archive_stat_at(&dir->fs->archive, dir->fd, dir->entry[i].name, &st);
+		err = hf_archive_stat_at(dir->tree->archive, dir->fd, dir->entry[i].name, &st);
 		if (hf_err_is_shortage(err))
 			return err;
 		if (err)
 			continue;
 		if (S_ISREG(st.st_mode))
 			dir->entry[i].key.content = st.st_ino;
-		err = hf_capture_find(dir->fs, file, &st, &key.capture);
+		err = hf_capture_find(dir->tree->captures, file, &st, &key.capture);
 		if (err)
 			return err;
-		if (key.capture && !hf_tree_view_name(dir->fs, path, dir->entry[i].name, key.capture, listed,
+		if (key.capture && !hf_tree_view_name(dir->tree, path, dir->entry[i].name, key.capture, listed,
 						      dir, name))
 			add(dir, name, &key, 0);
 	}
@@ -170,7 +170,7 @@ static int fill_plain(struct hf_dir *dir)
 	if (!err)
 		err = add_views(dir);
 	if (!err && !*dir->node->key.path)
-		add(dir, hf_tree_control_name(dir->fs, listed, dir), &control, 0);
+		add(dir, hf_tree_control_name(dir->tree, listed, dir), &control, 0);
 	return err;
 }
 
@@ -184,7 +184,7 @@ static bool add_child(void *ctx, const char *name, const struct hf_node_key *key
 
 static int fill_made(struct hf_dir *dir)
 {
-	struct hf_look look = {.fs = dir->fs, .dir = &dir->node->key};
+	struct hf_look look = {.tree = dir->tree, .dir = &dir->node->key};
 	struct hf_facts *facts = NULL;
 	struct stat st;
 	uint64_t size;
@@ -195,7 +195,7 @@ static int fill_made(struct hf_dir *dir)
 		err = hf_tree_look(dir->node, hf_tree_patience(dir->node->key.capture, true), &facts, &st);
 	/* What will be in it nobody knows. */
 	if (!err)
-		err = hf_kind_size(dir->fs, &dir->node->key, facts, &size);
+		err = hf_kind_size(dir->tree, &dir->node->key, facts, &size);
 	look.facts = facts;
 	if (!err)
 		err = hf_kind_list(&look, add_child, dir);
@@ -215,11 +215,11 @@ static void close_archive(struct hf_dir *dir)
 static int open_archive(const struct hf_dir *dir, int *ret_fd)
 {
 	struct stat st;
-	int err = hf_archive_open_dir(&dir->fs->archive, dir->node->key.path, ret_fd);
+	int err = hf_archive_open_dir(dir->tree->archive, dir->node->key.path, ret_fd);
 
 	if (err)
 		return err;
-	err = hf_archive_stat_at(&dir->fs->archive, *ret_fd, "", &st);
+	err = hf_archive_stat_at(dir->tree->archive, *ret_fd, "", &st);
 	if (!err && (st.st_dev != dir->dev || st.st_ino != dir->ino))
 		err = HF_ERR_NOT_FOUND;
 	if (err) {
@@ -259,7 +259,7 @@ static int fill(struct hf_dir *dir)
 	bytes = dir->cap * sizeof *dir->entry;
 	for (size_t i = 0; i < dir->count; i++)
 		bytes += strlen(dir->entry[i].name) + 1 + 2 * sizeof(void *);
-	hf_kept_made(&dir->fs->kepts, &dir->kept, bytes);
+	hf_kept_made(&dir->tree->kepts, &dir->kept, bytes);
 	return 0;
 }
 
@@ -292,7 +292,7 @@ static uint64_t stamp_of(const struct hf_dir *dir)
 	return stamp | 1;
 }
 
-int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir, bool *ret_keep)
+int hf_tree_open_dir(struct hf_tree *tree, uint64_t ino, struct hf_dir **ret_dir, bool *ret_keep)
 {
 	struct hf_dir *dir = calloc(1, sizeof *dir);
 	int err;
@@ -300,11 +300,11 @@ int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir, bool *r
 	*ret_dir = NULL;
 	if (!dir)
 		return HF_ERR_NOMEM;
-	dir->fs = fs;
+	dir->tree = tree;
 	dir->fd = -1;
 	dir->kept.drop = drop_list;
 	pthread_mutex_init(&dir->lock, NULL);
-	dir->node = hf_node_ref(&fs->nodes, ino);
+	dir->node = hf_node_ref(&tree->nodes, ino);
 	err = dir->node ? fill(dir) : HF_ERR_NOT_FOUND;
 	if (err) {
 		hf_dir_close(dir);
@@ -312,19 +312,19 @@ int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir, bool *r
 	}
 	dir->listed = ret_keep;
 	if (ret_keep)
-		*ret_keep = hf_node_list(&fs->nodes, dir->node, stamp_of(dir), &dir->round);
-	hf_kept_unpin(&fs->kepts, &dir->kept);
+		*ret_keep = hf_node_list(&tree->nodes, dir->node, stamp_of(dir), &dir->round);
+	hf_kept_unpin(&tree->kepts, &dir->kept);
 	*ret_dir = dir;
 	return 0;
 }
 
 void hf_dir_close(struct hf_dir *dir)
 {
-	hf_kept_end(&dir->fs->kepts, &dir->kept);
+	hf_kept_end(&dir->tree->kepts, &dir->kept);
 	if (dir->listed)
-		hf_node_unlist(&dir->fs->nodes, dir->node, dir->round);
+		hf_node_unlist(&dir->tree->nodes, dir->node, dir->round);
 	if (dir->node)
-		hf_node_unref(&dir->fs->nodes, dir->node, 1);
+		hf_node_unref(&dir->tree->nodes, dir->node, 1);
 	pthread_mutex_destroy(&dir->lock);
 	free(dir);
 }
@@ -349,7 +349,7 @@ static bool emit_dot(struct hf_dir *dir, uint64_t i, hf_emit_fn emit, void *ctx)
 static int enter(struct hf_dir *dir, int fd, const struct entry *entry, struct hf_node_key *key,
 		 struct hf_attr *ret_attr)
 {
-	const struct hf_archive *archive = &dir->fs->archive;
+	const struct hf_archive *archive = dir->tree->archive;
 	const bool plain = hf_kind_is(key, HF_KIND_ARCHIVE);
 	struct stat st;
 	int err;
@@ -362,13 +362,13 @@ static int enter(struct hf_dir *dir, int fd, const struct entry *entry, struct h
 		err = HF_ERR_NOT_FOUND;
 	if (!err && plain && S_ISREG(st.st_mode))
 		key->content = st.st_ino;
-	return err ? err : hf_tree_enter(dir->fs, key, &st, entry->size, ret_attr);
+	return err ? err : hf_tree_enter(dir->tree, key, &st, entry->size, ret_attr);
 }
 
 /* The entries from cookie on. fd: of the archive's directory, with plus. */
 static int emit_entries(struct hf_dir *dir, int fd, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx)
 {
-	struct hf_nodes *nodes = &dir->fs->nodes;
+	struct hf_nodes *nodes = &dir->tree->nodes;
 
 	if (cookie == 2)
 		dir->shift = 0;
@@ -434,11 +434,11 @@ int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit,
 		if (!emit_dot(dir, cookie, emit, ctx))
 			return 0;
 	pthread_mutex_lock(&dir->lock);
-	if (!hf_kept_pin(&dir->fs->kepts, &dir->kept))
+	if (!hf_kept_pin(&dir->tree->kepts, &dir->kept))
 		err = fill_again(dir);
 	if (!err) {
 		err = read_list(dir, cookie, plus, emit, ctx);
-		hf_kept_unpin(&dir->fs->kepts, &dir->kept);
+		hf_kept_unpin(&dir->tree->kepts, &dir->kept);
 	}
 	pthread_mutex_unlock(&dir->lock);
 	return err;

@@ -13,12 +13,12 @@
 struct way {
 	enum hf_metrics_read counter;
 	/* Ends with read->done, now or later. */
-	void (*read)(struct hf_fs *fs, struct hf_read *read);
+	void (*read)(struct hf_read *read);
 	void (*close)(struct hf_file *file);
 };
 
 struct hf_file {
-	struct hf_fs *fs;
+	struct hf_tree *tree;
 	struct hf_node *node;   /* one reference */
 	const struct way *way;  /* NULL: it could not be opened */
 	struct hf_held *held;   /* of the archive's own */
@@ -47,7 +47,7 @@ static int pread_all(int fd, uint8_t *bytes, size_t size, uint64_t offset, size_
 }
 
 /* The kernel has read it ahead where that pays, so this is a copy out of its cache most of the time. */
-static void read_plain(struct hf_fs *fs, struct hf_read *read)
+static void read_plain(struct hf_read *read)
 {
 	uint8_t *bytes = malloc(read->size ? read->size : 1);
 	size_t have = 0;
@@ -61,7 +61,7 @@ static void read_plain(struct hf_fs *fs, struct hf_read *read)
 	if (read->err)
 		free(bytes);
 	else
-		read->err = hf_read_own(fs, read, bytes, have);
+		read->err = hf_read_own(read->file->tree->common, read, bytes, have);
 	read->done(read);
 }
 
@@ -74,15 +74,15 @@ static const struct way plain = {HF_METRICS_ARCHIVE, read_plain, close_plain};
 
 static int open_plain(struct hf_file *file, bool *ret_keep)
 {
-	struct hf_fs *fs = file->fs;
+	struct hf_tree *tree = file->tree;
 	struct hf_stamp stamp;
 	struct stat st;
 	uint64_t words[4];
-	int fd, err = hf_archive_open_file(&fs->archive, file->node->key.path, &fd, &st);
+	int fd, err = hf_archive_open_file(tree->archive, file->node->key.path, &fd, &st);
 
 	if (err)
 		return err;
-	err = hf_held_new(&fs->held, file->node->key.path, fd, &st, HF_HELD_FILE, &file->held);
+	err = hf_held_new(tree->held, file->node->key.path, fd, &st, HF_HELD_FILE, &file->held);
 	if (err)
 		return err;
 	file->way = &plain;
@@ -91,13 +91,13 @@ static int open_plain(struct hf_file *file, bool *ret_keep)
 	stamp = hf_stamp_of(&st);
 	memcpy(words, (uint64_t[]){stamp.dev, stamp.ino, (uint64_t)stamp.size, (uint64_t)stamp.mtime_ns},
 	       sizeof words);
-	*ret_keep = hf_node_keep(&fs->nodes, file->node, XXH3_64bits(words, sizeof words));
+	*ret_keep = hf_node_keep(&tree->nodes, file->node, XXH3_64bits(words, sizeof words));
 	return 0;
 }
 
 /* ---- texts that are made when they are opened ---- */
 
-static void read_text(struct hf_fs *fs, struct hf_read *read)
+static void read_text(struct hf_read *read)
 {
 	const struct hf_sink *text = &read->file->text;
 	const size_t size = (size_t)hf_sink_total(text);
@@ -109,14 +109,14 @@ static void read_text(struct hf_fs *fs, struct hf_read *read)
 		bytes = malloc(n);
 		if (bytes)
 			memcpy(bytes, text->start + read->offset, n);
-		read->err = bytes ? hf_read_own(fs, read, bytes, n) : HF_ERR_NOMEM;
+		read->err = bytes ? hf_read_own(read->file->tree->common, read, bytes, n) : HF_ERR_NOMEM;
 	}
 	read->done(read);
 }
 
 static void close_text(struct hf_file *file)
 {
-	hf_node_unshow(&file->fs->nodes, file->node);
+	hf_node_unshow(&file->tree->nodes, file->node);
 	hf_sink_fini_memory(&file->text);
 }
 
@@ -129,19 +129,19 @@ static int open_text(struct hf_file *file, const struct hf_facts *facts)
 
 	if (err)
 		return err;
-	err = hf_kind_of(key)->write(file->fs, key, facts, &file->text);
+	err = hf_kind_of(key)->write(file->tree, key, facts, &file->text);
 	if (!err)
 		err = file->text.err;
-	hf_node_show(&file->fs->nodes, file->node, (size_t)hf_sink_total(&file->text));
+	hf_node_show(&file->tree->nodes, file->node, (size_t)hf_sink_total(&file->text));
 	file->way = &text;
 	return err;
 }
 
 /* ---- bytes ---- */
 
-static void read_bytes(struct hf_fs *fs, struct hf_read *read)
+static void read_bytes(struct hf_read *read)
 {
-	hf_bytes_read(fs, read, &read->file->bytes, &read->file->reading);
+	hf_bytes_read(read->file->tree->common, read, &read->file->bytes, &read->file->reading);
 }
 
 static void close_bytes(struct hf_file *file)
@@ -154,12 +154,12 @@ static const struct way bytes = {HF_METRICS_BYTES, read_bytes, close_bytes};
 static int open_bytes(struct hf_file *file, const struct hf_facts *facts, bool *ret_keep)
 {
 	const struct hf_node_key *key = &file->node->key;
-	int err = hf_kind_of(key)->bytes(key, facts, &file->bytes);
+	int err = hf_kind_of(key)->bytes(file->tree, key, facts, &file->bytes);
 
 	if (err)
 		return err;
 	file->way = &bytes;
-	*ret_keep = hf_node_keep(&file->fs->nodes, file->node, facts->version);
+	*ret_keep = hf_node_keep(&file->tree->nodes, file->node, facts->version);
 	return 0;
 }
 
@@ -174,7 +174,7 @@ static int open_made(struct hf_file *file, bool *ret_keep)
 	const unsigned wait_ms = key->capture && !kind->write ? hf_tree_patience(key->capture, false) : 0;
 	struct hf_facts *facts = NULL;
 	struct stat st;
-	int err = key->capture ? hf_tree_check(file->node, wait_ms, &facts, &st) : 0;
+	int err = key->capture ? hf_tree_look_to_read(file->node, wait_ms, &facts, &st) : 0;
 
 	if (!err && key->capture)
 		err = hf_capture_confirm(key->capture, wait_ms, &facts);
@@ -189,7 +189,7 @@ static int open_made(struct hf_file *file, bool *ret_keep)
 	return err;
 }
 
-int hf_file_open(struct hf_fs *fs, uint64_t ino, struct hf_file **ret_file, bool *ret_keep)
+int hf_tree_open_file(struct hf_tree *tree, uint64_t ino, struct hf_file **ret_file, bool *ret_keep)
 {
 	struct hf_file *file = calloc(1, sizeof *file);
 	int err = HF_ERR_NOT_FOUND;
@@ -198,9 +198,9 @@ int hf_file_open(struct hf_fs *fs, uint64_t ino, struct hf_file **ret_file, bool
 	*ret_keep = false;
 	if (!file)
 		return HF_ERR_NOMEM;
-	file->fs = fs;
+	file->tree = tree;
 	pthread_mutex_init(&file->reading.lock, NULL);
-	file->node = hf_node_ref(&fs->nodes, ino);
+	file->node = hf_node_ref(&tree->nodes, ino);
 	if (file->node && hf_kind_is(&file->node->key, HF_KIND_ARCHIVE))
 		err = open_plain(file, ret_keep);
 	else if (file->node && !hf_kind_is(&file->node->key, HF_KIND_DIR))
@@ -217,22 +217,22 @@ void hf_file_close(struct hf_file *file)
 	if (file->way)
 		file->way->close(file);
 	if (file->node)
-		hf_node_unref(&file->fs->nodes, file->node, 1);
+		hf_node_unref(&file->tree->nodes, file->node, 1);
 	pthread_mutex_destroy(&file->reading.lock);
 	free(file);
 }
 
 /* ---- reading ---- */
 
-void hf_fs_read(struct hf_fs *fs, struct hf_read *read)
+void hf_file_read(struct hf_read *read)
 {
 	const struct way *way = read->file->way;
 
 	read->err = 0;
 	read->pieces = 0;
 	__atomic_store_n(&read->state, NULL, __ATOMIC_RELAXED);
-	hf_metrics_add(&fs->metrics.reads[way->counter], 1);
-	way->read(fs, read);
+	hf_metrics_add(&read->file->tree->common->metrics.reads[way->counter], 1);
+	way->read(read);
 }
 
 struct waiting {
@@ -254,7 +254,7 @@ static void wake(struct hf_read *read)
 /* So much at once: what a request may gather in memory. */
 enum { WAIT_PIECE = 1 << 20 };
 
-int hf_fs_read_wait(struct hf_fs *fs, struct hf_file *file, uint64_t offset, void *buf, size_t size, size_t *ret_n)
+int hf_file_read_wait(struct hf_file *file, uint64_t offset, void *buf, size_t size, size_t *ret_n)
 {
 	struct waiting waiting = {.lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
 	uint8_t *to = buf;
@@ -268,7 +268,7 @@ int hf_fs_read_wait(struct hf_fs *fs, struct hf_file *file, uint64_t offset, voi
 			.file = file, .offset = offset + *ret_n, .size = want, .done = wake, .ctx = &waiting};
 
 		waiting.done = false;
-		hf_fs_read(fs, &read);
+		hf_file_read(&read);
 		pthread_mutex_lock(&waiting.lock);
 		while (!waiting.done)
 			pthread_cond_wait(&waiting.cond, &waiting.lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of nodes.def, and the loops over it. */
-#include "fs/tree/kind.h"
+#include "fs/tree/tree.h"
 #include "fs/base/log_ring.h"
 #include "fs/bytes/slice.h"
 #include "fs/capture/info.h"
@@ -17,9 +17,9 @@ static bool each_one(const struct hf_look *look, struct hf_node_key key, hf_offe
 	return offer(ctx, hf_kind_of(&key)->name, &key);
 }
 
-static int size_none(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+static int size_none(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
 {
-	(void)fs;
+	(void)tree;
 	(void)key;
 	(void)facts;
 	*ret_size = 0;
@@ -30,50 +30,50 @@ static int size_none(struct hf_fs *fs, const struct hf_node_key *key, const stru
 
 static bool each_log(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
 {
-	return !look->fs->options.log_ring || each_one(look, key, offer, ctx);
+	return !look->tree->common->options.log_ring || each_one(look, key, offer, ctx);
 }
 
-static int size_made(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+static int size_made(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
 {
-	(void)fs;
+	(void)tree;
 	(void)key;
 	(void)facts;
 	*ret_size = HF_NOWHERE;
 	return 0;
 }
 
-static int write_status(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+static int write_status(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
 			struct hf_sink *sink)
 {
 	(void)key;
 	(void)facts;
-	hf_control_status(fs, sink);
+	hf_control_status(tree, sink);
 	return 0;
 }
 
-static int write_captures(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+static int write_captures(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
 			  struct hf_sink *sink)
 {
 	(void)key;
 	(void)facts;
-	hf_control_progress(fs, sink);
+	hf_control_progress(tree, sink);
 	return 0;
 }
 
-static int write_metrics(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+static int write_metrics(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
 			 struct hf_sink *sink)
 {
 	(void)key;
 	(void)facts;
-	hf_control_metrics(fs, sink);
+	hf_control_metrics(tree, sink);
 	return 0;
 }
 
-static int write_log(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_sink *sink)
+static int write_log(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_sink *sink)
 {
 	(void)key;
 	(void)facts;
-	hf_log_ring_write(fs->options.log_ring, sink);
+	hf_log_ring_write(tree->common->options.log_ring, sink);
 	return 0;
 }
 
@@ -85,54 +85,56 @@ static int size_of_text(const struct hf_facts *facts, enum hf_text text, uint64_
 	return 0;
 }
 
-static int size_info(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+static int size_info(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
 {
-	(void)fs;
+	(void)tree;
 	(void)key;
 	return size_of_text(facts, HF_TEXT_INFO, ret_size);
 }
 
-static int size_errors(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+static int size_errors(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
 		       uint64_t *ret_size)
 {
-	(void)fs;
+	(void)tree;
 	(void)key;
 	return size_of_text(facts, HF_TEXT_ERRORS, ret_size);
 }
 
-static int write_info(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+static int write_info(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
 		      struct hf_sink *sink)
 {
-	(void)fs;
+	(void)tree;
 	(void)facts;
 	hf_info_json(key->capture, NULL, NULL, sink);
 	return 0;
 }
 
-static int bytes_info(const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
+static int bytes_info(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
 {
+	(void)tree;
 	return hf_bytes_of_text(key->capture, facts, HF_TEXT_INFO, ret_bytes);
 }
 
-static int bytes_errors(const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
+static int bytes_errors(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
 {
+	(void)tree;
 	return hf_bytes_of_text(key->capture, facts, HF_TEXT_ERRORS, ret_bytes);
 }
 
-static int size_progress(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+static int size_progress(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
 			 uint64_t *ret_size)
 {
-	(void)fs;
+	(void)tree;
 	(void)key;
 	(void)facts;
 	*ret_size = HF_INFO_INDEXING_SIZE;
 	return 0;
 }
 
-static int write_progress(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+static int write_progress(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
 			  struct hf_sink *sink)
 {
-	(void)fs;
+	(void)tree;
 	(void)facts;
 	hf_info_indexing(key->capture, sink);
 	return 0;
@@ -148,17 +150,18 @@ static bool each_source(const struct hf_look *look, struct hf_node_key key, hf_o
 	return offer(ctx, name, &key);
 }
 
-static int size_source(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+static int size_source(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
 		       uint64_t *ret_size)
 {
-	(void)fs;
+	(void)tree;
 	(void)key;
 	*ret_size = facts->known.stream_size;
 	return *ret_size == HF_NOWHERE ? HF_ERR_NOT_FOUND : 0;
 }
 
-static int bytes_source(const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
+static int bytes_source(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
 {
+	(void)tree;
 	return hf_bytes_of_stream(key->capture, facts, ret_bytes);
 }
 
@@ -184,33 +187,34 @@ static bool each_hart(const struct hf_look *look, struct hf_node_key key, hf_off
 
 /* ---- the views of a hart ---- */
 
-static int size_hart(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+static int size_hart(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
 {
-	(void)fs;
+	(void)tree;
 	*ret_size = 0;
 	return hf_facts_hart(facts, key->hart) ? 0 : HF_ERR_NOT_FOUND;
 }
 
-static int size_view(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+static int size_view(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
 {
 	const struct hf_facts_hart *hart = hf_facts_hart(facts, key->hart);
 
-	(void)fs;
+	(void)tree;
 	*ret_size = hart ? hart->view[key->view].size : HF_NOWHERE;
 	return *ret_size == HF_NOWHERE ? HF_ERR_NOT_FOUND : 0;
 }
 
 /* A directory is there if the hart's view that lies in it is; of a slice that need not be measured. */
-static int size_dir(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+static int size_dir(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
 {
-	int err = size_view(fs, key, facts, ret_size);
+	int err = size_view(tree, key, facts, ret_size);
 
 	*ret_size = 0;
 	return err;
 }
 
-static int bytes_view(const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
+static int bytes_view(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
 {
+	(void)tree;
 	return hf_bytes_of_view(key->capture, facts, key->hart, key->view, ret_bytes);
 }
 
@@ -284,16 +288,16 @@ static bool each_side(const struct hf_look *look, struct hf_node_key key, hf_off
 
 /* ---- slices ---- */
 
-static int get_slice(const struct hf_node_key *key, const struct hf_facts *facts, struct hf_slice **ret_slice)
+static int get_slice(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_slice **ret_slice)
 {
-	return hf_slice_get(key->capture, facts, key->hart, key->first, key->last, ret_slice);
+	return hf_slice_get(tree->slices, key->capture, facts, key->hart, key->first, key->last, ret_slice);
 }
 
-static int size_slice(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+static int size_slice(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
 {
 	const struct hf_facts_hart *hart = hf_facts_hart(facts, key->hart);
 
-	(void)fs;
+	(void)tree;
 	*ret_size = 0;
 	return hart && key->last < hart->info.insns ? 0 : HF_ERR_NOT_FOUND;
 }
@@ -315,13 +319,13 @@ static bool each_slice(const struct hf_look *look, struct hf_node_key key, hf_of
 }
 
 /* It was measured once, but that may be forgotten. */
-static int size_cut(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+static int size_cut(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
 {
 	struct hf_slice *slice;
 	struct hf_bytes bytes;
-	int err = get_slice(key, facts, &slice);
+	int err = get_slice(tree, key, facts, &slice);
 
-	(void)fs;
+	(void)tree;
 	if (err)
 		return err;
 	err = hf_slice_view(slice, facts, key->view, &bytes);
@@ -330,10 +334,10 @@ static int size_cut(struct hf_fs *fs, const struct hf_node_key *key, const struc
 	return err;
 }
 
-static int bytes_cut(const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
+static int bytes_cut(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
 {
 	struct hf_slice *slice;
-	int err = get_slice(key, facts, &slice);
+	int err = get_slice(tree, key, facts, &slice);
 
 	if (err)
 		return err;
@@ -350,35 +354,35 @@ static bool is_measured(void *ctx, const char *name, const struct hf_node_key *k
 	uint64_t size;
 
 	(void)name;
-	return size_cut(look->fs, key, look->facts, &size) != HF_ERR_BUSY;
+	return size_cut(look->tree, key, look->facts, &size) != HF_ERR_BUSY;
 }
 
 /* INDEXING is there as long as views in its directory are being measured: all of a slice's own, or the one of a directory. */
-static int size_measuring(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+static int size_measuring(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
 			  uint64_t *ret_size)
 {
-	struct hf_look look = {.fs = fs, .facts = facts};
+	struct hf_look look = {.tree = tree, .facts = facts};
 
 	*ret_size = HF_INFO_INDEXING_SIZE;
 	return each_slice_view(&look, *key, is_measured, &look) ? HF_ERR_NOT_FOUND : 0;
 }
 
-static int size_measuring_one(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+static int size_measuring_one(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
 			      uint64_t *ret_size)
 {
-	struct hf_look look = {.fs = fs, .facts = facts};
+	struct hf_look look = {.tree = tree, .facts = facts};
 
 	*ret_size = HF_INFO_INDEXING_SIZE;
 	return is_measured(&look, NULL, key) ? HF_ERR_NOT_FOUND : 0;
 }
 
-static int write_measuring(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts,
+static int write_measuring(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
 			   struct hf_sink *sink)
 {
 	struct hf_slice *slice;
-	int err = get_slice(key, facts, &slice);
+	int err = get_slice(tree, key, facts, &slice);
 
-	(void)fs;
+	(void)tree;
 	if (err)
 		return err;
 	hf_slice_indexing(slice, sink);
@@ -423,7 +427,7 @@ static bool is_there(const struct hf_kind *kind, const struct hf_facts *facts)
 	return kind->when == HF_WHEN_ALWAYS || (kind->when == HF_WHEN_INDEXED) == (facts != NULL);
 }
 
-int hf_kind_size(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+int hf_kind_size(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
 {
 	const struct hf_kind *kind = hf_kind_of(key);
 
@@ -431,7 +435,7 @@ int hf_kind_size(struct hf_fs *fs, const struct hf_node_key *key, const struct h
 	/* What is in a directory is not known before the capture is indexed. */
 	if (!is_there(kind, facts))
 		return hf_kind_is(key, HF_KIND_DIR) ? HF_ERR_BUSY : HF_ERR_NOT_FOUND;
-	return kind->size(fs, key, facts, ret_size);
+	return kind->size(tree, key, facts, ret_size);
 }
 
 /* What each offers goes to fn, if it is there. */
@@ -454,7 +458,7 @@ static bool offer(void *ctx, const char *name, const struct hf_node_key *offered
 	if (look->name && strcmp(name, look->name) != 0)
 		return true;
 	key.content = hf_kind_content(&key, look->facts);
-	err = hf_kind_size(look->fs, &key, look->facts, &size);
+	err = hf_kind_size(look->tree, &key, look->facts, &size);
 	listing->busy |= err == HF_ERR_BUSY;
 	if (err == HF_ERR_BUSY || err == HF_ERR_NOT_FOUND)
 		return true;

@@ -7,6 +7,9 @@
 #define HF_FS_KIND_H
 
 #include "fs/bytes/bytes.h"
+#include "fs/tree/node.h"
+
+struct hf_tree;
 
 enum hf_when { HF_WHEN_ALWAYS, HF_WHEN_INDEXED, HF_WHEN_UNINDEXED };
 
@@ -23,7 +26,7 @@ enum {
 
 /* A look into a directory. facts: of its capture, NULL while it is not indexed, and where there is none. */
 struct hf_look {
-	struct hf_fs *fs;
+	struct hf_tree *tree;
 	const struct hf_node_key *dir;
 	const struct hf_facts *facts;
 	const char *name; /* only this one is looked for; NULL: all that are listed */
@@ -41,10 +44,10 @@ struct hf_kind {
 	bool (*each)(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx);
 	/* The size of a file, 0 of a directory. HF_NOWHERE: of a text that changes, as long as it is when made. HF_ERR_NOT_FOUND:
 	 * there is none; HF_ERR_BUSY: that is not known yet. */
-	int (*size)(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size);
-	int (*write)(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_sink *sink);
+	int (*size)(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size);
+	int (*write)(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_sink *sink);
 	/* What they belong to is referenced: hf_bytes_unref. */
-	int (*bytes)(const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes);
+	int (*bytes)(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes);
 };
 
 const struct hf_kind *hf_kind_of(const struct hf_node_key *key);
@@ -57,7 +60,7 @@ static inline bool hf_kind_is(const struct hf_node_key *key, unsigned flag)
 /* What a file is told apart by (hf_node_key.content) while these facts hold. */
 uint64_t hf_kind_content(const struct hf_node_key *key, const struct hf_facts *facts);
 /* Its size, or whether it is there, as the kind's own function says it. */
-int hf_kind_size(struct hf_fs *fs, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size);
+int hf_kind_size(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size);
 
 /* What is in a directory that is not the archive's own. Ends when fn returns false. */
 typedef bool (*hf_child_fn)(void *ctx, const char *name, const struct hf_node_key *key, uint64_t size);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* .hartfs/metrics.prom: Prometheus' text format, version 0.0.4. */
-#include "fs/tree/metrics.h"
-#include "fs/core.h"
-#include "index/spool.h"
+#include "fs/base/metrics.h"
+#include "fs/tree/tree.h"
 
 static void put_head(struct hf_sink *sink, const char *name, const char *type, const char *help)
 {
@@ -27,24 +26,21 @@ static uint64_t get(_Atomic uint64_t *counter)
 	return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-static void put_captures(struct hf_fs *fs, struct hf_sink *sink)
+static void put_captures(const struct hf_captures_stats *captures, struct hf_sink *sink)
 {
-	struct hf_capture_count count;
-
-	hf_captures_count(&fs->captures, &count);
 	put_head(sink, "captures", "gauge", "Captures that were seen, by state.");
 	for (int i = 0; i < HF_CAPTURE_GONE; i++)
 		hf_sink_printf(sink, "hartfs_captures{state=\"%s\"} %zu\n",
-			       hf_capture_state_name((enum hf_capture_state)i), count.state[i]);
+			       hf_capture_state_name((enum hf_capture_state)i), captures->count.state[i]);
 }
 
-static void put_cache(struct hf_fs *fs, struct hf_sink *sink)
+static void put_cache(struct hf_tree *tree, struct hf_sink *sink)
 {
 	struct hf_cache_stats stats;
 
-	hf_cache_get_stats(fs->cache, &stats);
+	hf_cache_get_stats(tree->common->cache, &stats);
 	put_u64(sink, "cache_limit_bytes", "gauge", "Most bytes that the cache of made views may hold.",
-		fs->options.cache_bytes);
+		tree->common->options.cache_bytes);
 	put_u64(sink, "cache_bytes", "gauge", "Bytes in the cache.", stats.bytes);
 	put_u64(sink, "cache_hits_total", "counter", "Pieces that were in the cache when they were needed.",
 		stats.hits);
@@ -66,9 +62,9 @@ static void put_reads(struct hf_metrics *metrics, struct hf_sink *sink)
 		get(&metrics->read_errors));
 }
 
-static void put_chunks(struct hf_fs *fs, struct hf_sink *sink)
+static void put_chunks(struct hf_tree *tree, struct hf_sink *sink)
 {
-	struct hf_metrics *metrics = &fs->metrics;
+	struct hf_metrics *metrics = &tree->common->metrics;
 
 	put_u64(sink, "chunks_made_total", "counter", "Chunks of views that were made.", get(&metrics->chunks));
 	put_u64(sink, "chunk_bytes_total", "counter", "Bytes in these.", get(&metrics->chunk_bytes));
@@ -77,19 +73,19 @@ static void put_chunks(struct hf_fs *fs, struct hf_sink *sink)
 		    get(&metrics->chunk_ns));
 	put_head(sink, "decode_jobs", "gauge", "Jobs of the decode pool: waited for, or ahead of a reader.");
 	hf_sink_printf(sink, "hartfs_decode_jobs{urgency=\"waited_for\"} %zu\n", 
-		       hf_exec_load(fs->exec, HF_WORK_DECODE, HF_URGENT));
+		       hf_exec_load(tree->common->exec, HF_WORK_DECODE, HF_URGENT));
 	hf_sink_printf(sink, "hartfs_decode_jobs{urgency=\"ahead\"} %zu\n", 
-		       hf_exec_load(fs->exec, HF_WORK_DECODE, HF_LATER));
+		       hf_exec_load(tree->common->exec, HF_WORK_DECODE, HF_LATER));
 }
 
-static void put_spools(struct hf_fs *fs, struct hf_sink *sink)
+static void put_spools(struct hf_tree *tree, struct hf_sink *sink)
 {
-	struct hf_metrics *metrics = &fs->metrics;
+	struct hf_metrics *metrics = &tree->common->metrics;
 	uint64_t count, bytes;
 
-	hf_spool_count(fs->index_fd, &count, &bytes);
+	hf_captures_count_spools(tree->captures, &count, &bytes);
 	put_u64(sink, "spool_limit_bytes", "gauge", "Most bytes that spools may take in the index directory; 0: none.",
-		fs->options.spool_bytes);
+		tree->common->options.spool_bytes);
 	put_u64(sink, "spool_files", "gauge", "Spools in the index directory, those of other archives too.", count);
 	put_u64(sink, "spool_bytes", "gauge", "Bytes in these.", bytes);
 	put_u64(sink, "spools_made_total", "counter", "Spools that were made.", get(&metrics->spools));
@@ -100,48 +96,21 @@ static void put_spools(struct hf_fs *fs, struct hf_sink *sink)
 		get(&metrics->spools_damaged));
 }
 
-static void put_index_dir(struct hf_fs *fs, struct hf_sink *sink)
+static void put_index_dir(const struct hf_index_dir_stats *stats, struct hf_sink *sink)
 {
-	struct hf_index_dir_stats stats;
-
-	hf_index_dir_get_stats(&fs->index_dir, &stats);
-	put_u64(sink, "index_directory_failing", "gauge", "1 while the index directory cannot be used.", stats.failing);
+	put_u64(sink, "index_directory_failing", "gauge", "1 while the index directory cannot be used.", stats->failing);
 	put_u64(sink, "index_directory_failures_total", "counter", "Times that the index directory failed.",
-		stats.failures);
+		stats->failures);
 	put_u64(sink, "index_memory_limit_bytes", "gauge",
-		"Most bytes that indexes may take in memory while the index directory fails.", stats.memory.limit);
-	put_u64(sink, "index_memory_bytes", "gauge", "Bytes of indexes in memory.", stats.memory.bytes);
+		"Most bytes that indexes may take in memory while the index directory fails.", stats->memory.limit);
+	put_u64(sink, "index_memory_bytes", "gauge", "Bytes of indexes in memory.", stats->memory.bytes);
 }
 
-struct progress {
-	uint64_t done, total;
-};
-
-static void add_progress(void *ctx, struct hf_capture *capture)
+static void put_indexing(const struct hf_captures_stats *captures, struct hf_metrics *metrics, struct hf_sink *sink)
 {
-	struct progress *progress = ctx;
-
-	pthread_mutex_lock(&capture->lock);
-	if (capture->state == HF_CAPTURE_INDEXING) {
-		progress->done += capture->progress.done;
-		progress->total += capture->progress.total;
-	}
-	pthread_mutex_unlock(&capture->lock);
-}
-
-static void put_indexing(struct hf_fs *fs, struct hf_sink *sink)
-{
-	struct hf_metrics *metrics = &fs->metrics;
-	struct progress progress = {0};
-	size_t walking;
-
-	hf_captures_each(&fs->captures, add_progress, &progress);
-	pthread_mutex_lock(&fs->jobs.lock);
-	walking = fs->jobs.walking;
-	pthread_mutex_unlock(&fs->jobs.lock);
-	put_u64(sink, "searching", "gauge", "1 while the archive is searched for captures.", walking > 0);
-	put_u64(sink, "indexing_done_bytes", "gauge", "Of the captures being indexed: bytes behind us.", progress.done);
-	put_u64(sink, "indexing_total_bytes", "gauge", "Of the captures being indexed: all bytes.", progress.total);
+	put_u64(sink, "searching", "gauge", "1 while the archive is searched for captures.", captures->searching);
+	put_u64(sink, "indexing_done_bytes", "gauge", "Of the captures being indexed: bytes behind us.", captures->done);
+	put_u64(sink, "indexing_total_bytes", "gauge", "Of the captures being indexed: all bytes.", captures->total);
 	put_u64(sink, "indexed_total", "counter", "Captures that were indexed.", get(&metrics->indexed));
 	put_u64(sink, "index_failures_total", "counter", "Captures that could not be indexed.",
 		get(&metrics->index_failed));
@@ -149,27 +118,30 @@ static void put_indexing(struct hf_fs *fs, struct hf_sink *sink)
 		    get(&metrics->index_ns));
 }
 
-static void put_files(struct hf_memory *memory, struct hf_sink *sink)
+static void put_files(const struct hf_captures_stats *captures, struct hf_sink *sink)
 {
-	put_u64(sink, "files_recalled_total", "counter", "Files that were known from the catalogue.", memory->recalled);
-	put_u64(sink, "files_probed_total", "counter", "Files that were looked into for a format.", memory->probed);
+	put_u64(sink, "files_recalled_total", "counter", "Files that were known from the catalogue.", captures->recalled);
+	put_u64(sink, "files_probed_total", "counter", "Files that were looked into for a format.", captures->probed);
 	put_u64(sink, "indexes_opened_total", "counter", "Captures opened for their index, if there was one.",
-		memory->opened);
-	put_u64(sink, "catalogue_writes_total", "counter", "Times that the catalogue was written.", memory->flushed);
+		captures->opened);
+	put_u64(sink, "catalogue_writes_total", "counter", "Times that the catalogue was written.", captures->flushed);
 }
 
-void hf_control_metrics(struct hf_fs *fs, struct hf_sink *sink)
+void hf_control_metrics(struct hf_tree *tree, struct hf_sink *sink)
 {
+	struct hf_captures_stats captures;
+
+	hf_captures_get_stats(tree->captures, &captures);
 	put_head(sink, "info", "gauge", "The version.");
 	hf_sink_printf(sink, "hartfs_info{version=\"%s\"} 1\n", HARTFS_VERSION);
 	put_head(sink, "start_time_seconds", "gauge", "When the file system was started, in seconds since 1970.");
-	hf_sink_printf(sink, "hartfs_start_time_seconds %lld\n", (long long)fs->started.tv_sec);
-	put_captures(fs, sink);
-	put_files(&fs->memory, sink);
-	put_cache(fs, sink);
-	put_reads(&fs->metrics, sink);
-	put_chunks(fs, sink);
-	put_spools(fs, sink);
-	put_index_dir(fs, sink);
-	put_indexing(fs, sink);
+	hf_sink_printf(sink, "hartfs_start_time_seconds %lld\n", (long long)tree->common->started.tv_sec);
+	put_captures(&captures, sink);
+	put_files(&captures, sink);
+	put_cache(tree, sink);
+	put_reads(&tree->common->metrics, sink);
+	put_chunks(tree, sink);
+	put_spools(tree, sink);
+	put_index_dir(&captures.index_dir, sink);
+	put_indexing(&captures, &tree->common->metrics, sink);
 }

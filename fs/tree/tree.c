@@ -3,6 +3,8 @@
 #include "fs/tree/tree.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 /* A lookup waits that long for an index; one of a capture up to SMALL bytes is expected to be made meanwhile. */
@@ -11,43 +13,65 @@ enum { PATIENCE_MS = 2000 };
 
 #define BLOCK_SIZE (1 << 20)
 
-int hf_path_join(char buf[HF_PATH_SIZE], const char *dir, const char *name)
+int hf_tree_init(struct hf_tree *tree)
 {
-	int n = snprintf(buf, HF_PATH_SIZE, "%s%s%s", dir, *dir ? "/" : "", name);
+	const struct hf_node_key key = {.kind = HF_NODE_PLAIN, .type = S_IFDIR, .path = ""};
+	struct hf_node *root;
+	int err;
 
-	return n < HF_PATH_SIZE ? 0 : HF_ERR_PATH_LENGTH;
+	tree->uid = geteuid();
+	tree->gid = getegid();
+	hf_kepts_init(&tree->kepts);
+	hf_control_init(&tree->control);
+	err = hf_nodes_init(&tree->nodes);
+	return err ? err : hf_node_get(&tree->nodes, &key, &root);
 }
 
-const char *hf_path_split(char buf[HF_PATH_SIZE], const char *path)
+void hf_tree_fini(struct hf_tree *tree)
 {
-	const char *slash = strrchr(path, '/');
+	hf_nodes_fini(&tree->nodes);
+	hf_control_fini(&tree->control);
+	hf_kepts_fini(&tree->kepts);
+}
 
-	snprintf(buf, HF_PATH_SIZE, "%.*s", slash ? (int)(slash - path) : 0, path);
-	return slash ? slash + 1 : path;
+void hf_tree_tell_change(void *ctx, struct hf_capture *capture)
+{
+	struct hf_tree *tree = ctx;
+	const struct hf_fs_options *options = &tree->common->options;
+	size_t count = hf_nodes_of(&tree->nodes, capture, NULL, 0);
+	uint64_t *ino = count ? malloc(count * sizeof *ino) : NULL;
+	size_t have;
+
+	if (!ino)
+		return;
+	have = hf_nodes_of(&tree->nodes, capture, ino, count);
+	for (size_t i = 0; i < have && i < count; i++)
+		options->invalidate(options->invalidate_ctx, ino[i]);
+	free(ino);
 }
 
 /* The size of a text that is not a fact: it is made, and counted. */
-static uint64_t text_size(struct hf_fs *fs, struct hf_node *node)
+static uint64_t text_size(struct hf_tree *tree, struct hf_node *node)
 {
-	uint64_t shown = hf_node_shown(&fs->nodes, node);
+	uint64_t shown = hf_node_shown(&tree->nodes, node);
 	uint8_t buf[2 * HF_SINK_ROOM];
 	struct hf_sink sink;
 
 	if (shown != HF_NOWHERE)
 		return shown;
 	hf_sink_init_count(&sink, buf, sizeof buf);
-	hf_kind_of(&node->key)->write(fs, &node->key, NULL, &sink);
+	hf_kind_of(&node->key)->write(tree, &node->key, NULL, &sink);
 	return hf_sink_total(&sink);
 }
 
 /* Of .hartfs and what is in it: it names files of directories that are closed to most. */
-static void status_rights(const struct hf_fs *fs, struct stat *out)
+static void status_rights(const struct hf_tree *tree, struct stat *out)
 {
-	const mode_t read = fs->options.status_all ? 0444 : 0400;
+	const mode_t read = tree->common->options.status_all ? 0444 : 0400;
 
 	out->st_mode = (out->st_mode & S_IFMT) | read | (S_ISDIR(out->st_mode) ? read >> 2 : 0);
-	out->st_uid = fs->uid;
-	out->st_gid = fs->gid;
+	out->st_uid = tree->uid;
+	out->st_gid = tree->gid;
 }
 
 /* How long the kernel may believe it. size: HF_NOWHERE of a text that changes by itself. */
@@ -64,7 +88,7 @@ static void set_timeouts(const struct hf_node_key *key, uint64_t size, struct hf
 }
 
 /* Attributes of what the archive does not have itself. st is the capture's, or the root directory's. */
-static void make_attr(struct hf_fs *fs, struct hf_node *node, const struct stat *st, uint64_t size,
+static void make_attr(struct hf_tree *tree, struct hf_node *node, const struct stat *st, uint64_t size,
 		      struct hf_attr *ret_attr)
 {
 	const bool dir = hf_kind_is(&node->key, HF_KIND_DIR);
@@ -74,7 +98,7 @@ static void make_attr(struct hf_fs *fs, struct hf_node *node, const struct stat 
 	*ret_attr = (struct hf_attr){.st = {.st_ino = node->ino}};
 	set_timeouts(&node->key, size, ret_attr);
 	if (size == HF_NOWHERE && !dir)
-		size = text_size(fs, node);
+		size = text_size(tree, node);
 	out->st_mode = dir ? S_IFDIR | read | read >> 2 : S_IFREG | read;
 	out->st_nlink = dir ? 2 : 1;
 	out->st_uid = st->st_uid;
@@ -86,8 +110,8 @@ static void make_attr(struct hf_fs *fs, struct hf_node *node, const struct stat 
 	out->st_mtim = st->st_mtim;
 	out->st_ctim = st->st_ctim;
 	if (hf_kind_is(&node->key, HF_KIND_STATUS)) {
-		out->st_atim = out->st_mtim = out->st_ctim = fs->started;
-		status_rights(fs, out);
+		out->st_atim = out->st_mtim = out->st_ctim = tree->common->started;
+		status_rights(tree, out);
 	}
 }
 
@@ -112,11 +136,11 @@ bool hf_tree_told_rights(const struct hf_node *node, const struct stat *st)
 	return !told || (!((told ^ now) & ~(uint64_t)07777) && !(told & ~now));
 }
 
-static void fill_attr(struct hf_fs *fs, struct hf_node *node, const struct stat *st, uint64_t size,
+static void fill_attr(struct hf_tree *tree, struct hf_node *node, const struct stat *st, uint64_t size,
 		      struct hf_attr *ret_attr)
 {
 	if (!hf_kind_is(&node->key, HF_KIND_ARCHIVE)) {
-		make_attr(fs, node, st, size, ret_attr);
+		make_attr(tree, node, st, size, ret_attr);
 		return;
 	}
 	*ret_attr = (struct hf_attr){
@@ -127,14 +151,14 @@ static void fill_attr(struct hf_fs *fs, struct hf_node *node, const struct stat 
 		ret_attr->st.st_mode &= ~(mode_t)0222;
 }
 
-int hf_tree_enter(struct hf_fs *fs, const struct hf_node_key *key, const struct stat *st, uint64_t size,
+int hf_tree_enter(struct hf_tree *tree, const struct hf_node_key *key, const struct stat *st, uint64_t size,
 		  struct hf_attr *ret_attr)
 {
 	struct hf_node *node;
-	int err = hf_node_get(&fs->nodes, key, &node);
+	int err = hf_node_get(&tree->nodes, key, &node);
 
 	if (!err) {
-		fill_attr(fs, node, st, size, ret_attr);
+		fill_attr(tree, node, st, size, ret_attr);
 		hf_tree_tell_rights(node, st);
 	}
 	return err;
@@ -149,7 +173,7 @@ unsigned hf_tree_patience(struct hf_capture *capture, bool only_small)
 	left = hf_capture_seconds_left(capture);
 	if ((only_small && capture->stamp.size > SMALL) ||
 	    (capture->state == HF_CAPTURE_INDEXING && left * 1000 > PATIENCE_MS &&
-	     hf_fs_now_ns() - capture->started_ns > PATIENCE_MS * INT64_C(1000000)))
+	     hf_now_ns() - capture->started_ns > PATIENCE_MS * INT64_C(1000000)))
 		wait_ms = 0;
 	pthread_mutex_unlock(&capture->lock);
 	return wait_ms;
@@ -175,7 +199,7 @@ int hf_tree_look(const struct hf_node *node, unsigned wait_ms, struct hf_facts *
 	return 0;
 }
 
-int hf_tree_check(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st)
+int hf_tree_look_to_read(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st)
 {
 	int err = hf_tree_look(node, wait_ms, ret_facts, ret_st);
 
@@ -188,7 +212,7 @@ int hf_tree_check(const struct hf_node *node, unsigned wait_ms, struct hf_facts 
 }
 
 /* What is known of the capture of a directory of ours in which name is looked up, and the stat that its rights are from. */
-static int look_into(struct hf_fs *fs, struct hf_node *dir, const char *name, struct hf_facts **ret_facts,
+static int look_into(struct hf_tree *tree, struct hf_node *dir, const char *name, struct hf_facts **ret_facts,
 		     struct stat *ret_st)
 {
 	struct hf_capture *capture = dir->key.capture;
@@ -196,7 +220,7 @@ static int look_into(struct hf_fs *fs, struct hf_node *dir, const char *name, st
 
 	*ret_facts = NULL;
 	if (!capture)
-		return hf_archive_stat(&fs->archive, "", ret_st);
+		return hf_archive_stat(tree->archive, "", ret_st);
 	err = hf_tree_look(dir, hf_tree_patience(capture, strcmp(name, "INDEXING") == 0), ret_facts, ret_st);
 	if (!err && !*ret_facts && hf_kind_may_come(&dir->key, name))
 		err = HF_ERR_BUSY;
@@ -206,15 +230,15 @@ static int look_into(struct hf_fs *fs, struct hf_node *dir, const char *name, st
 }
 
 /* In a directory of ours. */
-static int lookup_made(struct hf_fs *fs, struct hf_node *parent, const char *name, struct hf_attr *ret_attr)
+static int lookup_made(struct hf_tree *tree, struct hf_node *parent, const char *name, struct hf_attr *ret_attr)
 {
-	struct hf_look look = {.fs = fs, .dir = &parent->key, .name = name};
+	struct hf_look look = {.tree = tree, .dir = &parent->key, .name = name};
 	struct hf_node_key key;
 	struct hf_facts *facts;
 	char path[HF_PATH_SIZE];
 	uint64_t size;
 	struct stat st;
-	int err = look_into(fs, parent, name, &facts, &st);
+	int err = look_into(tree, parent, name, &facts, &st);
 
 	/* What is not known, or not measured yet, will be soon. */
 	if (parent->key.capture && (!facts || hf_kind_is(&parent->key, HF_KIND_CHANGING)))
@@ -227,13 +251,13 @@ static int lookup_made(struct hf_fs *fs, struct hf_node *parent, const char *nam
 	key.path = path;
 	key.parent = parent->ino;
 	if (!err)
-		err = hf_tree_enter(fs, &key, &st, size, ret_attr);
+		err = hf_tree_enter(tree, &key, &st, size, ret_attr);
 	hf_facts_unref(facts);
 	return err;
 }
 
 /* In a directory of the archive. */
-static int lookup_plain(struct hf_fs *fs, const struct hf_node *parent, const char *name, struct hf_attr *ret_attr)
+static int lookup_plain(struct hf_tree *tree, const struct hf_node *parent, const char *name, struct hf_attr *ret_attr)
 {
 	struct hf_node_key key = {.kind = HF_NODE_PLAIN, .parent = parent->ino};
 	const char *dir = parent->key.path;
@@ -245,20 +269,20 @@ static int lookup_plain(struct hf_fs *fs, const struct hf_node *parent, const ch
 	key.path = path;
 	if (err)
 		return err;
-	err = hf_archive_stat(&fs->archive, path, &st);
+	err = hf_archive_stat(tree->archive, path, &st);
 	if (!err) {
 		key.type = st.st_mode & S_IFMT;
 		key.content = S_ISREG(st.st_mode) ? st.st_ino : 0;
-		return hf_tree_enter(fs, &key, &st, 0, ret_attr);
+		return hf_tree_enter(tree, &key, &st, 0, ret_attr);
 	}
 	if (err != HF_ERR_NOT_FOUND)
 		return err;
-	if (!*dir && strcmp(name, hf_tree_control_name(fs, hf_tree_exists, fs)) == 0) {
+	if (!*dir && strcmp(name, hf_tree_control_name(tree, hf_tree_exists, tree)) == 0) {
 		key.kind = HF_NODE_CONTROL;
-		err = hf_archive_stat(&fs->archive, "", &st);
-		return err ? err : hf_tree_enter(fs, &key, &st, 0, ret_attr);
+		err = hf_archive_stat(tree->archive, "", &st);
+		return err ? err : hf_tree_enter(tree, &key, &st, 0, ret_attr);
 	}
-	err = hf_tree_find_viewed(fs, dir, name, &capture);
+	err = hf_tree_find_viewed(tree, dir, name, &capture);
 	if (err || !capture)
 		return err ? err : HF_ERR_NOT_FOUND;
 	err = hf_capture_stat(capture, &st);
@@ -266,12 +290,12 @@ static int lookup_plain(struct hf_fs *fs, const struct hf_node *parent, const ch
 		return err;
 	key.kind = HF_NODE_VIEWS;
 	key.capture = capture;
-	return hf_tree_enter(fs, &key, &st, 0, ret_attr);
+	return hf_tree_enter(tree, &key, &st, 0, ret_attr);
 }
 
-int hf_fs_lookup(struct hf_fs *fs, uint64_t parent, const char *name, struct hf_attr *ret_attr)
+int hf_tree_lookup(struct hf_tree *tree, uint64_t parent, const char *name, struct hf_attr *ret_attr)
 {
-	struct hf_node *node = hf_node_ref(&fs->nodes, parent);
+	struct hf_node *node = hf_node_ref(&tree->nodes, parent);
 	int err;
 
 	*ret_attr = (struct hf_attr){.entry_timeout = HF_TIMEOUT_LONG};
@@ -282,31 +306,31 @@ int hf_fs_lookup(struct hf_fs *fs, uint64_t parent, const char *name, struct hf_
 	else if (strlen(name) > NAME_MAX)
 		err = HF_ERR_PATH_LENGTH;
 	else if (hf_kind_is(&node->key, HF_KIND_ARCHIVE))
-		err = S_ISDIR(node->key.type) ? lookup_plain(fs, node, name, ret_attr) : HF_ERR_NOT_FOUND;
+		err = S_ISDIR(node->key.type) ? lookup_plain(tree, node, name, ret_attr) : HF_ERR_NOT_FOUND;
 	else
-		err = lookup_made(fs, node, name, ret_attr);
-	hf_node_unref(&fs->nodes, node, 1);
+		err = lookup_made(tree, node, name, ret_attr);
+	hf_node_unref(&tree->nodes, node, 1);
 	return err;
 }
 
-void hf_fs_forget(struct hf_fs *fs, uint64_t ino, uint64_t count)
+void hf_tree_forget(struct hf_tree *tree, uint64_t ino, uint64_t count)
 {
-	hf_node_forget(&fs->nodes, ino, count);
+	hf_node_forget(&tree->nodes, ino, count);
 }
 
-void hf_fs_unseen(struct hf_fs *fs, uint64_t ino)
+void hf_tree_unseen(struct hf_tree *tree, uint64_t ino)
 {
-	struct hf_node *node = hf_node_ref(&fs->nodes, ino);
+	struct hf_node *node = hf_node_ref(&tree->nodes, ino);
 
 	if (!node)
 		return;
-	hf_node_unkeep(&fs->nodes, node);
-	hf_node_unref(&fs->nodes, node, 1);
+	hf_node_unkeep(&tree->nodes, node);
+	hf_node_unref(&tree->nodes, node, 1);
 }
 
-static int look_plain(struct hf_fs *fs, struct hf_node *node, struct stat *ret_st)
+static int look_plain(struct hf_tree *tree, struct hf_node *node, struct stat *ret_st)
 {
-	int err = hf_archive_stat(&fs->archive, node->key.path, ret_st);
+	int err = hf_archive_stat(tree->archive, node->key.path, ret_st);
 
 	if (err)
 		return err;
@@ -316,7 +340,7 @@ static int look_plain(struct hf_fs *fs, struct hf_node *node, struct stat *ret_s
 }
 
 /* The stat from which a node's attributes are made, and its size. */
-static int look(struct hf_fs *fs, struct hf_node *node, struct stat *ret_st, uint64_t *ret_size)
+static int look(struct hf_tree *tree, struct hf_node *node, struct stat *ret_st, uint64_t *ret_size)
 {
 	const struct hf_kind *kind = hf_kind_of(&node->key);
 	struct hf_facts *facts = NULL;
@@ -324,16 +348,16 @@ static int look(struct hf_fs *fs, struct hf_node *node, struct stat *ret_st, uin
 
 	*ret_size = 0;
 	if (hf_kind_is(&node->key, HF_KIND_ARCHIVE))
-		return look_plain(fs, node, ret_st);
+		return look_plain(tree, node, ret_st);
 	if (!node->key.capture)
-		err = hf_archive_stat(&fs->archive, "", ret_st);
+		err = hf_archive_stat(tree->archive, "", ret_st);
 	/* A look at the view directory from outside is no reason to index the capture. */
 	else if (kind->when == HF_WHEN_ALWAYS && hf_kind_is(&node->key, HF_KIND_DIR))
 		err = hf_capture_check(node->key.capture, ret_st);
 	else
 		err = hf_tree_look(node, 0, &facts, ret_st);
 	if (!err)
-		err = hf_kind_size(fs, &node->key, facts, ret_size);
+		err = hf_kind_size(tree, &node->key, facts, ret_size);
 	/* The size that the kernel knows was forgotten. */
 	if (err == HF_ERR_BUSY && !hf_kind_is(&node->key, HF_KIND_DIR))
 		err = HF_ERR_CHANGED;
@@ -341,9 +365,9 @@ static int look(struct hf_fs *fs, struct hf_node *node, struct stat *ret_st, uin
 	return err;
 }
 
-static int get_attr(struct hf_fs *fs, uint64_t ino, bool tell, struct hf_attr *ret_attr)
+static int get_attr(struct hf_tree *tree, uint64_t ino, bool tell, struct hf_attr *ret_attr)
 {
-	struct hf_node *node = hf_node_ref(&fs->nodes, ino);
+	struct hf_node *node = hf_node_ref(&tree->nodes, ino);
 	uint64_t size;
 	struct stat st;
 	int err;
@@ -351,36 +375,36 @@ static int get_attr(struct hf_fs *fs, uint64_t ino, bool tell, struct hf_attr *r
 	ret_attr->st.st_ino = 0;
 	if (!node)
 		return HF_ERR_NOT_FOUND;
-	err = look(fs, node, &st, &size);
+	err = look(tree, node, &st, &size);
 	if (!err)
-		fill_attr(fs, node, &st, size, ret_attr);
+		fill_attr(tree, node, &st, size, ret_attr);
 	if (!err && tell)
 		hf_tree_tell_rights(node, &st);
 	else if (!err && ino != HF_FS_ROOT && !hf_tree_told_rights(node, &st))
 		err = HF_ERR_CHANGED; /* of the root, which is never looked up, that would help nobody */
-	hf_node_unref(&fs->nodes, node, 1);
+	hf_node_unref(&tree->nodes, node, 1);
 	return err;
 }
 
-int hf_fs_getattr(struct hf_fs *fs, uint64_t ino, struct hf_attr *ret_attr)
+int hf_tree_getattr(struct hf_tree *tree, uint64_t ino, struct hf_attr *ret_attr)
 {
-	return get_attr(fs, ino, true, ret_attr);
+	return get_attr(tree, ino, true, ret_attr);
 }
 
-int hf_fs_check(struct hf_fs *fs, uint64_t ino, struct hf_attr *ret_attr)
+int hf_tree_check(struct hf_tree *tree, uint64_t ino, struct hf_attr *ret_attr)
 {
-	return get_attr(fs, ino, false, ret_attr);
+	return get_attr(tree, ino, false, ret_attr);
 }
 
-int hf_fs_readlink(struct hf_fs *fs, uint64_t ino, char *buf, size_t size)
+int hf_tree_readlink(struct hf_tree *tree, uint64_t ino, char *buf, size_t size)
 {
-	struct hf_node *node = hf_node_ref(&fs->nodes, ino);
+	struct hf_node *node = hf_node_ref(&tree->nodes, ino);
 	int err = HF_ERR_NOT_FOUND;
 
 	if (!node)
 		return err;
 	if (S_ISLNK(node->key.type))
-		err = hf_archive_readlink(&fs->archive, node->key.path, buf, size);
-	hf_node_unref(&fs->nodes, node, 1);
+		err = hf_archive_readlink(tree->archive, node->key.path, buf, size);
+	hf_node_unref(&tree->nodes, node, 1);
 	return err;
 }

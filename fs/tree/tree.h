@@ -6,6 +6,13 @@
 #ifndef HF_FS_TREE_H
 #define HF_FS_TREE_H
 
+#include "fs/archive/archive.h"
+#include "fs/archive/held.h"
+#include "fs/archive/path.h"
+#include "fs/base/kept.h"
+#include "fs/bytes/slice.h"
+#include "fs/capture/all.h"
+#include "fs/tree/control.h"
 #include "fs/tree/kind.h"
 
 #include <limits.h>
@@ -14,37 +21,71 @@
 #define HF_TIMEOUT_LONG 5.0
 #define HF_TIMEOUT_SHORT 0.25
 
-/* The longest path, as shown: the kernel has no longer ones. */
-#define HF_PATH_SIZE PATH_MAX
+struct hf_tree {
+	/* Borrowed. */
+	struct hf_common *common;
+	const struct hf_archive *archive;
+	struct hf_held_files *held;
+	struct hf_captures *captures;
+	struct hf_slices *slices;
 
-/* "dir/name", or "name" in the root. HF_ERR_PATH_LENGTH if it is too long. */
-int hf_path_join(char buf[HF_PATH_SIZE], const char *dir, const char *name);
-/* The directory part of a path into buf, "" for one in the root; returns the last component. */
-const char *hf_path_split(char buf[HF_PATH_SIZE], const char *path);
+	struct hf_nodes nodes;
+	struct hf_kepts kepts;
+	struct hf_control control;
+	uid_t uid; /* whose .hartfs is */
+	gid_t gid;
+};
+
+/* The borrowed ones are set. To be ended also after an error. */
+int hf_tree_init(struct hf_tree *tree);
+void hf_tree_fini(struct hf_tree *tree);
+
+/* Tells the kernel to forget what it knows of the files of a capture; tree: a struct hf_tree. */
+void hf_tree_tell_change(void *tree, struct hf_capture *capture);
+
+/* What fs/fs.h has of the same names, with hf_fs_ before them. */
+int hf_tree_lookup(struct hf_tree *tree, uint64_t parent, const char *name, struct hf_attr *ret_attr);
+void hf_tree_forget(struct hf_tree *tree, uint64_t ino, uint64_t count);
+int hf_tree_getattr(struct hf_tree *tree, uint64_t ino, struct hf_attr *ret_attr);
+int hf_tree_check(struct hf_tree *tree, uint64_t ino, struct hf_attr *ret_attr);
+int hf_tree_readlink(struct hf_tree *tree, uint64_t ino, char *buf, size_t size);
+int hf_tree_xattr(struct hf_tree *tree, uint64_t ino, const char *name, char buf[HF_FS_XATTR_SIZE], size_t *ret_size);
+int hf_tree_xattr_list(struct hf_tree *tree, uint64_t ino, char buf[HF_FS_XATTR_SIZE], size_t *ret_size);
+void hf_tree_unseen(struct hf_tree *tree, uint64_t ino);
+int hf_tree_open_dir(struct hf_tree *tree, uint64_t ino, struct hf_dir **ret_dir, bool *ret_keep);
+int hf_tree_open_file(struct hf_tree *tree, uint64_t ino, struct hf_file **ret_file, bool *ret_keep);
+int hf_tree_resolve(struct hf_tree *tree, const char *path, uint64_t *ret_ino);
+int hf_tree_each_capture(struct hf_tree *tree, const char *under, hf_capture_fn fn, void *ctx);
+/* The same of the whole archive; tree: a struct hf_tree. */
+int hf_tree_each_of_all(void *tree, hf_capture_fn fn, void *ctx);
+int hf_tree_capture_of(struct hf_tree *tree, const char *path, char ret_capture[PATH_MAX], char ret_view_dir[PATH_MAX]);
+size_t hf_tree_unreached(struct hf_tree *tree, void (*fn)(void *ctx, const char *path, const char *why), void *ctx);
+void hf_file_read(struct hf_read *read);
+int hf_file_read_wait(struct hf_file *file, uint64_t offset, void *buf, size_t size, size_t *ret_n);
 
 /* Whether a name exists in the archive's directory dir. */
 typedef bool (*hf_exists_fn)(void *ctx, const char *dir, const char *name);
-/* Asks the archive itself; ctx is the fs. */
+/* Asks the archive itself; ctx is the tree. */
 bool hf_tree_exists(void *ctx, const char *dir, const char *name);
 
 /* The last component of the view directory of a capture dir/name. HF_ERR_NOT_FOUND if no name is free. */
-int hf_tree_view_name(struct hf_fs *fs, const char *dir, const char *name, struct hf_capture *capture,
+int hf_tree_view_name(struct hf_tree *tree, const char *dir, const char *name, struct hf_capture *capture,
 		      hf_exists_fn exists, void *ctx, char buf[NAME_MAX + 1]);
 /* The capture whose view directory is dir/view, a name that the archive does not have; NULL if there is none. An error:
  * HF_ERR_NOMEM, or what kept it from reading dir. */
-int hf_tree_find_viewed(struct hf_fs *fs, const char *dir, const char *view, struct hf_capture **ret_capture);
+int hf_tree_find_viewed(struct hf_tree *tree, const char *dir, const char *view, struct hf_capture **ret_capture);
 /* The name of the control directory: another one if the archive has that. */
-const char *hf_tree_control_name(struct hf_fs *fs, hf_exists_fn exists, void *ctx);
+const char *hf_tree_control_name(struct hf_tree *tree, hf_exists_fn exists, void *ctx);
 
 /* A reference to the node of key and its attributes: st is the entry's own, or the capture's. */
-int hf_tree_enter(struct hf_fs *fs, const struct hf_node_key *key, const struct stat *st, uint64_t size,
+int hf_tree_enter(struct hf_tree *tree, const struct hf_node_key *key, const struct stat *st, uint64_t size,
 		  struct hf_attr *ret_attr);
 
 /* A view directory or its part: whether it is there, with what is known of it (NULL: not indexed yet) and the
  * capture's stat. wait_ms: so long the index may be waited for. HF_ERR_CHANGED: a file of another version. */
 int hf_tree_look(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st);
 /* The same before bytes are given: HF_ERR_CHANGED also if the kernel must look anew who may read them. */
-int hf_tree_check(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st);
+int hf_tree_look_to_read(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st);
 
 /* Notes the rights in st (owner, group, permissions) as those that the kernel has of node, or asks whether it may go on
  * with these: whether none was taken away since. */

@@ -13,28 +13,28 @@
 
 bool hf_tree_exists(void *ctx, const char *dir, const char *name)
 {
-	struct hf_fs *fs = ctx;
+	struct hf_tree *tree = ctx;
 	char path[HF_PATH_SIZE];
 	struct stat st;
 
 	int err = hf_path_join(path, dir, name);
 
 	if (!err)
-		err = hf_archive_stat(&fs->archive, path, &st);
+		err = hf_archive_stat(tree->archive, path, &st);
 	return err != HF_ERR_NOT_FOUND && err != HF_ERR_PATH_LENGTH;
 }
 
-const char *hf_tree_control_name(struct hf_fs *fs, hf_exists_fn exists, void *ctx)
+const char *hf_tree_control_name(struct hf_tree *tree, hf_exists_fn exists, void *ctx)
 {
 	if (!exists(ctx, "", HF_NAME_CONTROL))
 		return HF_NAME_CONTROL;
-	hf_control_substitute(&fs->control, HF_NAME_CONTROL, CONTROL_SUBSTITUTE);
+	hf_control_substitute(&tree->control, HF_NAME_CONTROL, CONTROL_SUBSTITUTE);
 	return CONTROL_SUBSTITUTE;
 }
 
 /* Looks through the names that have a claim to a view name. */
 struct claim {
-	struct hf_fs *fs;
+	struct hf_tree *tree;
 	const char *dir, *view;
 	const char *until;          /* stop at this one */
 	hf_exists_fn exists;
@@ -57,10 +57,10 @@ static bool claims(void *ctx, const char *name)
 		return true;
 	if (hf_path_join(path, claim->dir, name))
 		return true;
-	err = hf_archive_stat(&claim->fs->archive, path, &st);
+	err = hf_archive_stat(claim->tree->archive, path, &st);
 	if (err && !hf_err_is_shortage(err))
 		return true;
-	claim->err = err ? err : hf_capture_find(claim->fs, path, &st, &capture);
+	claim->err = err ? err : hf_capture_find(claim->tree->captures, path, &st, &capture);
 	if (claim->err)
 		return false;
 	if (!capture || hf_name_view(name, capture->codec, hf_capture_is_described(capture), wants) > NAME_MAX ||
@@ -70,12 +70,12 @@ static bool claims(void *ctx, const char *name)
 	return false;
 }
 
-int hf_tree_view_name(struct hf_fs *fs, const char *dir, const char *name, struct hf_capture *capture,
+int hf_tree_view_name(struct hf_tree *tree, const char *dir, const char *name, struct hf_capture *capture,
 		      hf_exists_fn exists, void *ctx, char buf[NAME_MAX + 1])
 {
 	const struct hf_codec *codec = capture->codec;
 	const bool described = hf_capture_is_described(capture);
-	struct claim claim = {.fs = fs, .dir = dir, .view = buf, .until = name, .exists = exists, .ctx = ctx};
+	struct claim claim = {.tree = tree, .dir = dir, .view = buf, .until = name, .exists = exists, .ctx = ctx};
 	char path[HF_PATH_SIZE];
 
 	if (hf_name_view(name, codec, described, buf) <= NAME_MAX && !exists(ctx, dir, buf)) {
@@ -88,16 +88,16 @@ int hf_tree_view_name(struct hf_fs *fs, const char *dir, const char *name, struc
 		if (exists(ctx, dir, buf))
 			continue;
 		if (!hf_path_join(path, dir, name))
-			hf_control_substitute(&fs->control, path, buf);
+			hf_control_substitute(&tree->control, path, buf);
 		return 0;
 	}
 	return HF_ERR_NOT_FOUND;
 }
 
 /* A substitute does not show whose it is: asks all files of the directory whose it could be. */
-static int find_substituted(struct hf_fs *fs, const char *dir, const char *view, struct hf_capture **ret_capture)
+static int find_substituted(struct hf_tree *tree, const char *dir, const char *view, struct hf_capture **ret_capture)
 {
-	int fd, err = hf_archive_open_dir(&fs->archive, dir, &fd);
+	int fd, err = hf_archive_open_dir(tree->archive, dir, &fd);
 	struct dirent *entry;
 	DIR *stream;
 
@@ -115,14 +115,14 @@ static int find_substituted(struct hf_fs *fs, const char *dir, const char *view,
 
 		if (!hf_name_substitute_of(view, entry->d_name) || hf_path_join(path, dir, entry->d_name))
 			continue;
-		err = hf_archive_stat(&fs->archive, path, &st);
+		err = hf_archive_stat(tree->archive, path, &st);
 		if (err) {
 			err = hf_err_is_shortage(err) ? err : 0;
 			continue;
 		}
-		err = hf_capture_find(fs, path, &st, &capture);
+		err = hf_capture_find(tree->captures, path, &st, &capture);
 		if (!err && capture &&
-		    !hf_tree_view_name(fs, dir, entry->d_name, capture, hf_tree_exists, fs, name) &&
+		    !hf_tree_view_name(tree, dir, entry->d_name, capture, hf_tree_exists, tree, name) &&
 		    strcmp(name, view) == 0)
 			*ret_capture = capture;
 	}
@@ -130,14 +130,14 @@ static int find_substituted(struct hf_fs *fs, const char *dir, const char *view,
 	return err;
 }
 
-int hf_tree_find_viewed(struct hf_fs *fs, const char *dir, const char *view, struct hf_capture **ret_capture)
+int hf_tree_find_viewed(struct hf_tree *tree, const char *dir, const char *view, struct hf_capture **ret_capture)
 {
-	struct claim claim = {.fs = fs, .dir = dir, .view = view};
+	struct claim claim = {.tree = tree, .dir = dir, .view = view};
 
 	*ret_capture = NULL;
 	hf_name_origins(view, claims, &claim);
 	*ret_capture = claim.capture;
 	if (claim.err || claim.capture || !hf_name_is_substitute(view))
 		return claim.err;
-	return find_substituted(fs, dir, view, ret_capture);
+	return find_substituted(tree, dir, view, ret_capture);
 }

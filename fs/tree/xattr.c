@@ -164,9 +164,9 @@ static void fill(struct about *about, struct hf_capture *capture)
 }
 
 /* With a reference to the node in *ret_node, which is NULL (and the result 0) if it has no attributes. */
-static int begin(struct hf_fs *fs, uint64_t ino, struct about *about, struct hf_node **ret_node)
+static int begin(struct hf_tree *tree, uint64_t ino, struct about *about, struct hf_node **ret_node)
 {
-	struct hf_node *node = hf_node_ref(&fs->nodes, ino);
+	struct hf_node *node = hf_node_ref(&tree->nodes, ino);
 	struct stat st;
 	int err = node ? 0 : HF_ERR_NOT_FOUND;
 
@@ -189,17 +189,17 @@ static int begin(struct hf_fs *fs, uint64_t ino, struct about *about, struct hf_
 	}
 	hf_facts_unref(about->facts);
 	if (node)
-		hf_node_unref(&fs->nodes, node, 1);
+		hf_node_unref(&tree->nodes, node, 1);
 	return err;
 }
 
-static void end(struct hf_fs *fs, struct about *about, struct hf_node *node)
+static void end(struct hf_tree *tree, struct about *about, struct hf_node *node)
 {
 	hf_facts_unref(about->facts);
-	hf_node_unref(&fs->nodes, node, 1);
+	hf_node_unref(&tree->nodes, node, 1);
 }
 
-int hf_fs_xattr(struct hf_fs *fs, uint64_t ino, const char *name, char buf[HF_FS_XATTR_SIZE], size_t *ret_size)
+int hf_tree_xattr(struct hf_tree *tree, uint64_t ino, const char *name, char buf[HF_FS_XATTR_SIZE], size_t *ret_size)
 {
 	struct hf_node *node;
 	struct about about;
@@ -210,23 +210,23 @@ int hf_fs_xattr(struct hf_fs *fs, uint64_t ino, const char *name, char buf[HF_FS
 	/* Most questions are about other people's attributes: ACLs, labels. */
 	if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
 		return HF_NOTE_END;
-	err = begin(fs, ino, &about, &node);
+	err = begin(tree, ino, &about, &node);
 	if (err || !node)
 		return err ? err : HF_NOTE_END;
 	for (size_t i = 0; i < COUNT; i++)
 		if (strcmp(name, attributes[i].name) == 0)
 			attributes[i].value(&about, buf, HF_FS_XATTR_SIZE);
-	end(fs, &about, node);
+	end(tree, &about, node);
 	*ret_size = strlen(buf);
 	return *ret_size ? 0 : HF_NOTE_END;
 }
 
-int hf_fs_xattr_list(struct hf_fs *fs, uint64_t ino, char buf[HF_FS_XATTR_SIZE], size_t *ret_size)
+int hf_tree_xattr_list(struct hf_tree *tree, uint64_t ino, char buf[HF_FS_XATTR_SIZE], size_t *ret_size)
 {
 	char value[HF_FS_XATTR_SIZE];
 	struct hf_node *node;
 	struct about about;
-	int err = begin(fs, ino, &about, &node);
+	int err = begin(tree, ino, &about, &node);
 
 	*ret_size = 0;
 	if (err || !node)
@@ -239,6 +239,6 @@ int hf_fs_xattr_list(struct hf_fs *fs, uint64_t ino, char buf[HF_FS_XATTR_SIZE],
 		memcpy(buf + *ret_size, attributes[i].name, strlen(attributes[i].name) + 1);
 		*ret_size += strlen(attributes[i].name) + 1;
 	}
-	end(fs, &about, node);
+	end(tree, &about, node);
 	return 0;
 }

@@ -5,7 +5,7 @@
  * on which file, a length in two bytes, and bytes. Every view then has its own bytes or gives an error, and comes back
  * where checksums can tell the damage; where they cannot, it is no longer than its size.
  */
-#include "fs/core.h"
+#include "fs/whole.h"
 #include "index/db.h"
 #include "tests/lib/dbfuzz.h"
 #include "tests/lib/fstest.h"
@@ -333,8 +333,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		forged |= take_steps(steps, count, MOUNTED);
 		/* As if others had been used more lately. */
 		hf_fs_idle(t.fs);
-		while (t.fs->opens.newest)
-			hf_open_drop(t.fs->opens.newest->capture);
+		while (t.fs->captures.opens.newest)
+			hf_open_drop(t.fs->captures.opens.newest->capture);
 		look(forged);
 	}
 	hf_fs_idle(t.fs);

@@ -5,6 +5,7 @@
  */
 #include "codecs/codec.h"
 #include "fs/archive/params.h"
+#include "fs/base/views.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/fuzz.h"
 

@@ -4,7 +4,7 @@
  * the whole from its first instruction on, for every size of chunks; reads of a slice are the same in any order and by
  * several at once; names that are no slice do not exist.
  */
-#include "fs/core.h"
+#include "fs/whole.h"
 #include "fs/tree/tree.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/pack.h"
@@ -466,9 +466,9 @@ static void test_long(bool patient)
 		struct hf_attr attr;
 
 		CHECK_EQ(hf_archive_stat(&t.fs->archive, "long.stf", &attr.st), 0);
-		CHECK_EQ(hf_capture_find(t.fs, "long.stf", &attr.st, &capture), 0);
+		CHECK_EQ(hf_capture_find(&t.fs->captures, "long.stf", &attr.st, &capture), 0);
 		CHECK_EQ(hf_capture_facts_now(capture, &facts), 0);
-		CHECK_EQ(hf_slice_get(capture, facts, 0, 100 + (uint64_t)i, LONG - 1, &slice), 0);
+		CHECK_EQ(hf_slice_get(&t.fs->slices, capture, facts, 0, 100 + (uint64_t)i, LONG - 1, &slice), 0);
 		hf_slice_want(slice);
 		hf_slice_put(slice);
 		hf_facts_unref(facts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Captures on their way to being served: recognised, indexed, changed, truncated, vanished, damaged, many at once. */
-#include "fs/core.h"
+#include "fs/whole.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/pack.h"
 
@@ -315,7 +315,7 @@ static void test_many(void)
 {
 	enum { MANY = 150 };
 	char name[64], *text;
-	struct hf_capture_count counts;
+	struct hf_captures_stats counts;
 
 	hf_fst_begin(&t);
 	for (unsigned i = 0; i < MANY; i++) {
@@ -325,9 +325,9 @@ static void test_many(void)
 	hf_fst_open(&t, NULL);
 	hf_fs_index_all(t.fs);
 	hf_fs_idle(t.fs);
-	hf_captures_count(&t.fs->captures, &counts);
-	CHECK_EQ(counts.state[HF_CAPTURE_READY], MANY);
-	CHECK(t.fs->opens.count <= HF_OPENS_MAX);
+	hf_captures_get_stats(&t.fs->captures, &counts);
+	CHECK_EQ(counts.count.state[HF_CAPTURE_READY], MANY);
+	CHECK(t.fs->captures.opens.count <= HF_OPENS_MAX);
 	for (unsigned i = 0; i < MANY; i++) {
 		snprintf(name, sizeof name, "%03u@stf/hart0/listing.txt", i);
 		text = hf_fst_text(&t, name);
@@ -338,7 +338,7 @@ static void test_many(void)
 		CHECK(strstr(text, "ready"));
 		free(text);
 	}
-	CHECK(t.fs->opens.count <= HF_OPENS_MAX);
+	CHECK(t.fs->captures.opens.count <= HF_OPENS_MAX);
 	text = hf_fst_text(&t, ".hartfs/status.json");
 	CHECK(strstr(text, "\"ready\": 150"));
 	free(text);
@@ -370,7 +370,7 @@ static void test_index_lost(void)
 	closedir(dir);
 	/* As if it had been closed for others that were used more lately. */
 	hf_fs_idle(t.fs);
-	for (struct hf_open *open = t.fs->opens.newest; open; open = t.fs->opens.newest)
+	for (struct hf_open *open = t.fs->captures.opens.newest; open; open = t.fs->captures.opens.newest)
 		hf_open_drop(open->capture);
 	/* It is made again, and what is open goes on. */
 	CHECK_EQ(read_one(file, 0), 0);
@@ -410,7 +410,7 @@ static void test_distrust(void)
 	hf_fst_open(&t, NULL);
 	first = hf_fst_read(&t, "x@stf/hart0/listing.txt", 1000);
 	CHECK_EQ(stat(hf_fst_path(&t, "x.stf"), &st), 0);
-	CHECK_EQ(hf_capture_find(t.fs, "x.stf", &st, &capture), 0);
+	CHECK_EQ(hf_capture_find(&t.fs->captures, "x.stf", &st, &capture), 0);
 	for (int i = 0; i < 2; i++) {
 		struct hf_file *file = hf_fst_open_file(&t, "x@stf/hart0/listing.txt");
 

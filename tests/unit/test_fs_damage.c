@@ -5,7 +5,7 @@
  * their sizes, nothing hangs, and the files that were good stay as they were. HARTFS_DAMAGE_CASES asks for more than the
  * suite has time for, HARTFS_DAMAGE_SEED for others.
  */
-#include "fs/core.h"
+#include "fs/whole.h"
 #include "index/db.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/pack.h"
@@ -367,7 +367,7 @@ static void damage(size_t i, enum way way, size_t header_byte)
 static void drop_opens(void)
 {
 	hf_fs_idle(t.fs);
-	for (struct hf_open *open = t.fs->opens.newest; open; open = t.fs->opens.newest)
+	for (struct hf_open *open = t.fs->captures.opens.newest; open; open = t.fs->captures.opens.newest)
 		hf_open_drop(open->capture);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Captures with a description: directories and .ini files, their members, changes of any of these; views that are
  * directories, which are captures again; parameters of views. With a toy codec in the place of STF's. */
-#include "fs/core.h"
+#include "fs/whole.h"
 #include "fs/capture/members.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/toy_codec.h"
@@ -155,15 +155,15 @@ static void test_large_programs(void)
 		snprintf(text, sizeof text, "%u.ini@toy/hart0/listing.txt", i);
 		check_same(text, "0.ini@toy/hart0/listing.txt");
 		/* Others are being indexed meanwhile. */
-		pthread_mutex_lock(&t.fs->opens.lock);
-		CHECK(t.fs->opens.bytes > SIZE);
+		pthread_mutex_lock(&t.fs->captures.opens.lock);
+		CHECK(t.fs->captures.opens.bytes > SIZE);
 		/* one more while it is read */
-		CHECK(t.fs->opens.bytes <= t.fs->opens.max_bytes + SIZE + (1 << 20));
-		pthread_mutex_unlock(&t.fs->opens.lock);
+		CHECK(t.fs->captures.opens.bytes <= t.fs->captures.opens.max_bytes + SIZE + (1 << 20));
+		pthread_mutex_unlock(&t.fs->captures.opens.lock);
 	}
-	pthread_mutex_lock(&t.fs->opens.lock);
-	CHECK(t.fs->opens.count < MANY);
-	pthread_mutex_unlock(&t.fs->opens.lock);
+	pthread_mutex_lock(&t.fs->captures.opens.lock);
+	CHECK(t.fs->captures.opens.count < MANY);
+	pthread_mutex_unlock(&t.fs->captures.opens.lock);
 	hf_fst_end(&t);
 }
 
@@ -240,7 +240,7 @@ static void test_changes(void)
 		open_fs();
 		free(hf_fst_text(&t, "run@toy/info.json"));
 		CHECK_EQ(stat(hf_fst_path(&t, "run"), &st), 0);
-		CHECK_EQ(hf_capture_find(t.fs, "run", &st, &capture), 0);
+		CHECK_EQ(hf_capture_find(&t.fs->captures, "run", &st, &capture), 0);
 		CHECK(capture);
 		HF_FST_WAIT(hf_open_get(capture, capture->version, &open) == 0);
 		seen[i] = open->trace.identity;
@@ -282,13 +282,13 @@ static void test_remembered(void)
 	hf_fst_open(&t, &options);
 	CHECK_EQ(hf_fst_size(&t, "run@toy/hart0/toy/capture.ini"), size);
 	check_list("run@toy/hart0/toy", "capture.ini\nprogram.elf\ntrace.bin\n");
-	CHECK_EQ(t.fs->memory.opened, 0);
+	CHECK_EQ(t.fs->captures.memory.opened, 0);
 	check_has("run@toy/hart0/toy/capture.ini", "step = 3");
 	hf_fst_close(&t);
 	write_toy("run/one", 5, true);
 	hf_fst_open(&t, &options);
 	check_list("run@toy/hart0/toy", "capture.ini\nprogram.elf\ntrace.bin\n");
-	CHECK(t.fs->memory.opened > 0);
+	CHECK(t.fs->captures.memory.opened > 0);
 	hf_fst_end(&t);
 }
 
@@ -474,7 +474,7 @@ static void test_forged(void)
 	open_fs();
 	CHECK_EQ(hf_fst_lookup(&t, "run@toy/source.toy", &attr), 0);
 	CHECK_EQ(attr.st.st_mode, S_IFREG | 0444);
-	CHECK_EQ(hf_capture_at(t.fs, "run", &capture), 0);
+	CHECK_EQ(hf_capture_at(&t.fs->captures, "run", &capture), 0);
 	CHECK_EQ(hf_open_get(capture, capture->version, &held), 0);
 	hf_open_put(held);
 	forged = toy(2, 2, true);

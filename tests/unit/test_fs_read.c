@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads as a mount makes them: many at once, in any order, cancelled, through a cache that is too small. */
-#include "fs/core.h"
+#include "fs/whole.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/pack.h"
 
@@ -230,14 +230,14 @@ static void test_ahead(void)
 	uint64_t size = hf_fst_size(&t, "x@stf@gz/hart0/listing.txt");
 	struct request rq;
 
-	hf_cache_get_stats(t.fs->cache, &before);
+	hf_cache_get_stats(t.fs->common.cache, &before);
 	for (uint64_t at = 0; at < size / 2; at += 65536) {
 		start(&rq, file, at, 65536);
 		await(&rq);
 		hf_fs_read_release(&rq.read);
 		hf_fst_sleep_ms(1);
 	}
-	hf_cache_get_stats(t.fs->cache, &after);
+	hf_cache_get_stats(t.fs->common.cache, &after);
 	CHECK(after.misses > before.misses);
 	/* Far more was made than the reader had to wait for: some answers at the start, and hardly one later. */
 	CHECK(after.hits - before.hits > size / 2 / 65536 / 2);

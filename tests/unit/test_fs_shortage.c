@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Descriptors run out and come back: nothing that was seen meanwhile is remembered of a file, a capture or an index. */
-#include "fs/core.h"
+#include "fs/whole.h"
 #include "tests/lib/fstest.h"
 
 #include <dirent.h>
@@ -113,10 +113,10 @@ static void test_known(unsigned left)
 	CHECK_EQ(look("d@stf/hart0/listing.txt"), 0);
 	hf_fs_idle(t.fs);
 	indexes = count_indexes();
-	CHECK_EQ(hf_capture_at(t.fs, "x.stf", &capture), 0);
+	CHECK_EQ(hf_capture_at(&t.fs->captures, "x.stf", &capture), 0);
 	version = capture->version;
-	while (t.fs->opens.newest)
-		hf_open_drop(t.fs->opens.newest->capture);
+	while (t.fs->captures.opens.newest)
+		hf_open_drop(t.fs->captures.opens.newest->capture);
 	take_descriptors(left);
 	check_shortage(hf_fs_read_wait(t.fs, file, 0, &byte, 1, &n), left);
 	check_shortage(look("d@stf/hart0/listing.txt"), left);
@@ -164,9 +164,9 @@ static void test_indexing(unsigned left)
 	struct hf_capture *capture;
 
 	begin(false);
-	CHECK_EQ(hf_capture_at(t.fs, "x.stf", &capture), 0);
+	CHECK_EQ(hf_capture_at(&t.fs->captures, "x.stf", &capture), 0);
 	take_descriptors(left);
-	hf_jobs_add(t.fs, capture, true);
+	hf_jobs_add(&t.fs->captures, capture, true);
 	hf_fst_sleep_ms(300);
 	CHECK(state_of(capture) != HF_CAPTURE_FAILED);
 	give_descriptors();

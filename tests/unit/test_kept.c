@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists and texts of open files and directories that are dropped for others and made again. */
-#include "fs/core.h"
+#include "fs/whole.h"
 #include "tests/lib/fstest.h"
 
 #include <unistd.h>
@@ -68,13 +68,13 @@ static void test_lists(void)
 			CHECK(next(dir[i], &taken[i]));
 			CHECK_STR(taken[i].name, name);
 		}
-		CHECK(t.fs->kepts.bytes < NAMES * 400);
+		CHECK(t.fs->tree.kepts.bytes < NAMES * 400);
 	}
 	for (unsigned i = 0; i < DIRS; i++) {
 		CHECK(!next(dir[i], &taken[i]));
 		hf_dir_close(dir[i]);
 	}
-	CHECK_EQ(t.fs->kepts.bytes, 0);
+	CHECK_EQ(t.fs->tree.kepts.bytes, 0);
 }
 
 /* The cache loses what it has of a capture's info.json. */
@@ -82,8 +82,8 @@ static void displace(const char *path)
 {
 	struct hf_facts *facts;
 
-	CHECK_EQ(hf_capture_facts_now(hf_capture_known(t.fs, path), &facts), 0);
-	hf_cache_drop(t.fs->cache, facts->text_owner[HF_TEXT_INFO]);
+	CHECK_EQ(hf_capture_facts_now(hf_capture_known(&t.fs->captures, path), &facts), 0);
+	hf_cache_drop(t.fs->common.cache, facts->text_owner[HF_TEXT_INFO]);
 	hf_facts_unref(facts);
 }
 
@@ -119,7 +119,7 @@ static void test_texts(void)
 		free(want[i]);
 	}
 	hf_bytes_free(&stf);
-	CHECK_EQ(t.fs->kepts.bytes, 0);
+	CHECK_EQ(t.fs->tree.kepts.bytes, 0);
 }
 
 int main(void)
@@ -135,7 +135,7 @@ int main(void)
 	hf_fst_write(&t, "a.stf", stf.p, stf.n);
 	hf_fst_write(&t, "b.stf", stf.p, stf.n);
 	hf_fst_open(&t, NULL);
-	t.fs->kepts.max_bytes = 1;
+	t.fs->tree.kepts.max_bytes = 1;
 	test_lists();
 	test_texts();
 	hf_fst_end(&t);

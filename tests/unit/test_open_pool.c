@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which captures stay open: by number, by bytes and by descriptors, never one that is in use being closed for others. */
-#include "fs/core.h"
+#include "fs/whole.h"
 #include "tests/lib/fstest.h"
 
 #include <sys/stat.h>
@@ -16,7 +16,7 @@ static struct hf_capture *capture_of(unsigned i)
 	char name[64];
 
 	snprintf(name, sizeof name, "%03u.stf", i);
-	CHECK_EQ(hf_capture_at(t.fs, name, &capture), 0);
+	CHECK_EQ(hf_capture_at(&t.fs->captures, name, &capture), 0);
 	return capture;
 }
 
@@ -44,16 +44,16 @@ static void begin(void)
 	hf_fst_open(&t, NULL);
 	hf_fs_index_all(t.fs);
 	hf_fs_idle(t.fs);
-	hf_opens_shed(&t.fs->opens);
-	CHECK_EQ(t.fs->opens.count, 0);
-	CHECK_EQ(t.fs->opens.bytes, 0);
-	CHECK_EQ(t.fs->opens.files, 0);
+	hf_opens_shed(&t.fs->captures.opens);
+	CHECK_EQ(t.fs->captures.opens.count, 0);
+	CHECK_EQ(t.fs->captures.opens.bytes, 0);
+	CHECK_EQ(t.fs->captures.opens.files, 0);
 }
 
 /* As many as fit the bytes; the ones used longest ago go. */
 static void test_bytes(void)
 {
-	struct hf_opens *opens = &t.fs->opens;
+	struct hf_opens *opens = &t.fs->captures.opens;
 	struct hf_open *open = open_it(0);
 	const uint64_t one = open->bytes;
 
@@ -82,7 +82,7 @@ static void test_bytes(void)
 /* As many as fit the descriptors, one that is being opened counted with all it may need. */
 static void test_files(void)
 {
-	struct hf_opens *opens = &t.fs->opens;
+	struct hf_opens *opens = &t.fs->captures.opens;
 	const size_t before = opens->max_files;
 
 	opens->max_files = 3 * HF_OPEN_FILES;
@@ -99,7 +99,7 @@ static void test_files(void)
 /* What is in use stays open, whatever it takes, and is closed when it is not any more. */
 static void test_in_use(void)
 {
-	struct hf_opens *opens = &t.fs->opens;
+	struct hf_opens *opens = &t.fs->captures.opens;
 	struct hf_open *open[8];
 
 	opens->max_bytes = 1;
@@ -134,7 +134,7 @@ static void *open_another(void *arg)
 /* Who needs descriptors that another is using waits for them. */
 static void test_wait(void)
 {
-	struct hf_opens *opens = &t.fs->opens;
+	struct hf_opens *opens = &t.fs->captures.opens;
 	const size_t before = opens->max_files;
 	struct waiter waiter = {.done = false};
 	struct hf_open *open = open_it(0);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The views by number: of encoders, the files beside those, and what each one's bytes depend on. */
 #include "codecs/isa/disasm.h"
-#include "fs/core.h"
+#include "fs/base/views.h"
+#include "fs/fs.h"
+#include "index/index.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +16,8 @@ static struct side {
 	size_t view;
 	const struct hf_side_file *file;
 } sides[HF_SIDES_MAX];
+
+const struct hf_enc_ops hf_view_program = {.name = "program", .view = "program.elf", .version = 2};
 
 static pthread_once_t sides_once = PTHREAD_ONCE_INIT;
 
@@ -98,55 +103,74 @@ static bool in_list(const char *list, size_t view)
 	return false;
 }
 
-void hf_views_choose(struct hf_fs *fs, const char *list)
+void hf_views_choose(struct hf_views *views, const char *list)
 {
 	for (size_t i = 0; i < HF_VIEW_ALL; i++)
-		fs->wanted[i] = hf_fs_view_ops(i) && (i == HF_VIEW_RECORDS || !list || in_list(list, i));
+		views->wanted[i] = hf_fs_view_ops(i) && (i == HF_VIEW_RECORDS || !list || in_list(list, i));
 	/* What is a directory of its own has the program in it. */
 	for (size_t i = 0; i < HF_ENC_COUNT; i++)
-		fs->wanted[HF_VIEW_PROGRAM] |= fs->wanted[i] && hf_view_dir(i, NULL);
+		views->wanted[HF_VIEW_PROGRAM] |= views->wanted[i] && hf_view_dir(i, NULL);
 }
 
 /* ---- what their bytes depend on ---- */
 
-int hf_views_init(struct hf_fs *fs, const char *params)
+char *hf_params_of(const char *params, const char *view)
+{
+	const size_t n = strlen(view);
+	char *own = calloc(1, params ? strlen(params) + 1 : 1), *p = own;
+
+	while (own && params && *params) {
+		const size_t length = strcspn(params, ",");
+
+		if (strncmp(params, view, n) == 0 && params[n] == '.') {
+			if (p > own)
+				*p++ = ',';
+			memcpy(p, params + n + 1, length - n - 1);
+			p += length - n - 1;
+		}
+		params += length + (params[length] == ',');
+	}
+	return own;
+}
+
+int hf_views_init(struct hf_views *views, const char *params, uint64_t expansion)
 {
 	int n;
 
 	if (hf_disasm_load())
 		return HF_ERR_DISASM;
-	n = snprintf(fs->params, sizeof fs->params, "disasm=%s", hf_disasm_version());
+	n = snprintf(views->common, sizeof views->common, "disasm=%s", hf_disasm_version());
 
-	if (n > 0 && (size_t)n < sizeof fs->params && fs->options.expansion && fs->options.expansion != HF_EXPANSION)
-		snprintf(fs->params + n, sizeof fs->params - (size_t)n, " expansion=%llu",
-			 (unsigned long long)fs->options.expansion);
+	if (n > 0 && (size_t)n < sizeof views->common && expansion && expansion != HF_EXPANSION)
+		snprintf(views->common + n, sizeof views->common - (size_t)n, " expansion=%llu",
+			 (unsigned long long)expansion);
 	for (size_t i = 0; i < HF_VIEW_ALL; i++) {
 		size_t view = i;
 
 		hf_fs_side(i, &view);
 		if (view >= HF_ENC_COUNT)
 			continue;
-		fs->view_options[i] = hf_params_of(params, hf_views[view]->name);
-		n = fs->view_options[i] && *fs->view_options[i]
-			    ? asprintf(&fs->view_params[i], "%s %s", fs->params, fs->view_options[i])
-			    : asprintf(&fs->view_params[i], "%s", fs->params);
+		views->options[i] = hf_params_of(params, hf_views[view]->name);
+		n = views->options[i] && *views->options[i]
+			    ? asprintf(&views->params[i], "%s %s", views->common, views->options[i])
+			    : asprintf(&views->params[i], "%s", views->common);
 		if (n < 0)
-			fs->view_params[i] = NULL;
-		if (!fs->view_options[i] || !fs->view_params[i])
+			views->params[i] = NULL;
+		if (!views->options[i] || !views->params[i])
 			return HF_ERR_NOMEM;
 	}
 	return 0;
 }
 
-void hf_views_fini(struct hf_fs *fs)
+void hf_views_fini(struct hf_views *views)
 {
 	for (size_t i = 0; i < HF_VIEW_ALL; i++) {
-		free(fs->view_options[i]);
-		free(fs->view_params[i]);
+		free(views->options[i]);
+		free(views->params[i]);
 	}
 }
 
-const char *hf_view_params(const struct hf_fs *fs, size_t view)
+const char *hf_view_params(const struct hf_views *views, size_t view)
 {
-	return fs->view_params[view] ? fs->view_params[view] : fs->params;
+	return views->params[view] ? views->params[view] : views->common;
 }

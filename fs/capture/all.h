@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All captures of an archive, as the floors above see them. */
+#ifndef HF_FS_ALL_H
+#define HF_FS_ALL_H
+
+#include "fs/capture/capture.h"
+#include "fs/capture/index_dir.h"
+
+struct hf_captures;
+
+/* Captures by how far they are. */
+struct hf_capture_count {
+	size_t state[HF_CAPTURE_GONE + 1];
+};
+
+struct hf_captures_stats {
+	struct hf_capture_count count;
+	bool searching;                          /* the archive is searched for captures */
+	uint64_t done, total;                    /* bytes of those that are being indexed */
+	struct hf_index_dir_stats index_dir;
+	const char *index_path;                  /* NULL: not known */
+	uint64_t recalled, probed, opened, flushed; /* struct hf_memory */
+};
+void hf_captures_get_stats(struct hf_captures *all, struct hf_captures_stats *ret_stats);
+/* Spools in the index directory, also of others, and their bytes. */
+void hf_captures_count_spools(struct hf_captures *all, uint64_t *ret_count, uint64_t *ret_bytes);
+
+/* Every capture, in no order. fn must not call back into captures. */
+void hf_captures_each(struct hf_captures *all, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx);
+
+/* hf_fs_index_trouble, hf_fs_explain, hf_fs_failures, hf_fs_index_tapped, hf_fs_examine, hf_fs_index_all, hf_fs_idle and
+ * hf_fs_when_idle. */
+bool hf_captures_index_trouble(struct hf_captures *all, char *text, size_t size, size_t *ret_memory, size_t *ret_waiting);
+bool hf_captures_explain(struct hf_captures *all, const char *path, char *text, size_t size);
+size_t hf_captures_failures(struct hf_captures *all,
+			    void (*fn)(void *ctx, const char *path, const struct hf_diag *diag), void *ctx);
+int hf_captures_index(struct hf_captures *all, const char *path, const char *view, hf_tap_fn put,
+		      bool (*progress)(void *ctx, double percent, uint64_t insns), void *ctx, struct hf_diag *diag);
+int hf_captures_examine(struct hf_captures *all, const char *path,
+			void (*fn)(void *ctx, const char *name, const char *what), void *ctx, struct hf_diag *diag);
+void hf_captures_index_all(struct hf_captures *all);
+void hf_captures_idle(struct hf_captures *all);
+void hf_captures_when_idle(struct hf_captures *all, void (*fn)(void *ctx), void *ctx);
+
+#endif

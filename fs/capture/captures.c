@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All captures of an archive: opening and closing what they share, and what is told of all of them. */
+#include "fs/capture/captures.h"
+#include "index/spool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int read_params(struct hf_captures *all, const char *given)
+{
+	const struct hf_fs_options *options = &all->common->options;
+	struct hf_access *read = &all->params_access.read;
+	char *params, why[256];
+	int err = hf_params_read(all->archive, given, &params, read, why, sizeof why);
+
+	if (err) {
+		hf_common_log(all->common, 3, "view parameters: %s", why);
+		return err;
+	}
+	if (read->some && !hf_access_is_everybody(read) && !options->no_index)
+		hf_common_log(all->common, 5, HF_PARAMS_FILE ": not everybody may read it: nor are the views for everybody");
+	err = hf_views_init(&all->views, params, options->expansion);
+	free(params);
+	return err;
+}
+
+static int open_index_dir(struct hf_captures *all, const struct hf_fs_options *options)
+{
+	const uint64_t memory = options->index_on_disk ? 0 : all->common->options.cache_bytes / 2;
+	int err = hf_index_dir_init(all, options->index_fd, options->index_path, memory, options->index_error);
+
+	all->index_fd = options->index_fd;
+	/* Without a directory all of it is in memory, but for what may be large. */
+	if (all->index_fd < 0)
+		all->common->options.spool_bytes = 0;
+	if (all->index_fd < 0 && all->index_dir.memdir)
+		all->index_fd = hf_memdir_fd(all->index_dir.memdir);
+	return err;
+}
+
+static size_t shed(void *ctx)
+{
+	struct hf_captures *all = ctx;
+
+	return hf_held_shed(all->held) + hf_opens_shed(&all->opens);
+}
+
+int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *options)
+{
+	int err;
+
+	all->limits = hf_chunk_limits_default;
+	if (options->chunk_insns)
+		all->limits.insns = options->chunk_insns;
+	hf_views_choose(&all->views, options->views);
+	pthread_mutex_init(&all->params_access.lock, NULL);
+	hf_opens_init(&all->opens);
+	hf_opens_limit(&all->opens, all->common->cache, all->descriptors->opens);
+	hf_executables_init(&all->executables);
+	all->executables.cache = all->common->cache;
+	hf_jobs_init(all);
+	err = hf_captures_init(all);
+	all->descriptors->shed = shed;
+	all->descriptors->ctx = all;
+	if (open_index_dir(all, options) && !err)
+		err = HF_ERR_NOMEM;
+	if (!err)
+		err = read_params(all, options->params);
+	hf_memory_init(all, err || options->index_fd < 0 ? NULL : options->archive_path);
+	return err;
+}
+
+static void wake_waiters(void *ctx, struct hf_capture *capture)
+{
+	(void)ctx;
+	pthread_mutex_lock(&capture->lock);
+	pthread_cond_broadcast(&capture->changed);
+	pthread_mutex_unlock(&capture->lock);
+}
+
+void hf_captures_wake(struct hf_captures *all)
+{
+	hf_captures_each(all, wake_waiters, NULL);
+}
+
+void hf_captures_stop(struct hf_captures *all)
+{
+	hf_index_dir_stop(&all->index_dir);
+	hf_jobs_stop(all);
+}
+
+void hf_captures_put_down(struct hf_captures *all)
+{
+	hf_opens_fini(&all->opens);
+	hf_executables_fini(&all->executables);
+}
+
+void hf_captures_close(struct hf_captures *all)
+{
+	hf_memory_fini(all);
+	hf_jobs_fini(all);
+	hf_captures_fini(all);
+	pthread_mutex_destroy(&all->params_access.lock);
+	hf_views_fini(&all->views);
+	hf_index_dir_fini(&all->index_dir);
+}
+
+/* ---- what is told of them ---- */
+
+static void add_progress(void *ctx, struct hf_capture *capture)
+{
+	struct hf_captures_stats *stats = ctx;
+
+	pthread_mutex_lock(&capture->lock);
+	stats->count.state[hf_capture_told_state(capture)]++;
+	if (capture->state == HF_CAPTURE_INDEXING) {
+		stats->done += capture->progress.done;
+		stats->total += capture->progress.total;
+	}
+	pthread_mutex_unlock(&capture->lock);
+}
+
+void hf_captures_get_stats(struct hf_captures *all, struct hf_captures_stats *ret_stats)
+{
+	*ret_stats = (struct hf_captures_stats){
+		.searching = hf_jobs_searching(all),
+		.index_path = all->index_dir.path,
+		.recalled = all->memory.recalled,
+		.probed = all->memory.probed,
+		.opened = all->memory.opened,
+		.flushed = all->memory.flushed,
+	};
+	hf_index_dir_get_stats(&all->index_dir, &ret_stats->index_dir);
+	hf_captures_each(all, add_progress, ret_stats);
+}
+
+void hf_captures_count_spools(struct hf_captures *all, uint64_t *ret_count, uint64_t *ret_bytes)
+{
+	hf_spool_count(all->index_fd, ret_count, ret_bytes);
+}
+
+bool hf_captures_index_trouble(struct hf_captures *all, char *text, size_t size, size_t *ret_memory, size_t *ret_waiting)
+{
+	struct hf_captures_stats stats;
+
+	hf_captures_get_stats(all, &stats);
+	if (ret_memory)
+		*ret_memory = stats.index_dir.memory.files;
+	if (ret_waiting)
+		*ret_waiting = stats.count.state[HF_CAPTURE_WAITING];
+	return hf_index_dir_text(&all->index_dir, text, size);
+}
+
+bool hf_captures_explain(struct hf_captures *all, const char *path, char *text, size_t size)
+{
+	struct hf_capture *capture = hf_capture_known(all, path);
+	struct hf_diag diag;
+
+	return capture && hf_capture_failure(capture, &diag, text, size);
+}
+
+/* ---- failures ---- */
+
+struct failures {
+	struct hf_capture **capture;
+	size_t count, room;
+};
+
+static void collect_failure(void *ctx, struct hf_capture *capture)
+{
+	struct failures *failures = ctx;
+	struct hf_diag diag;
+
+	if (!hf_capture_failure(capture, &diag, NULL, 0))
+		return;
+	if (failures->count < failures->room)
+		failures->capture[failures->count] = capture;
+	failures->count++;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp((*(struct hf_capture *const *)a)->path, (*(struct hf_capture *const *)b)->path);
+}
+
+size_t hf_captures_failures(struct hf_captures *all,
+			    void (*fn)(void *ctx, const char *path, const struct hf_diag *diag), void *ctx)
+{
+	struct failures failures = {0};
+	struct hf_diag diag;
+	size_t have;
+
+	hf_captures_each(all, collect_failure, &failures);
+	failures.room = failures.count;
+	failures.capture = calloc(failures.room + 1, sizeof(struct hf_capture *));
+	if (!failures.capture)
+		return failures.count;
+	failures.count = 0;
+	hf_captures_each(all, collect_failure, &failures);
+	have = failures.count < failures.room ? failures.count : failures.room;
+	qsort(failures.capture, have, sizeof(struct hf_capture *), by_path);
+	for (size_t i = 0; fn && i < have; i++)
+		if (hf_capture_failure(failures.capture[i], &diag, NULL, 0))
+			fn(ctx, failures.capture[i]->path, &diag);
+	free(failures.capture);
+	return failures.count;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * struct hf_captures: all captures of one archive and what they share. Seen by the files of this folder alone; the floors
+ * above have a pointer, and functions.
+ *
+ * Locks, in the order in which they may be taken: the table's, a capture's, the opens'. The executor's, kept texts',
+ * executables', held files' and the catalogue's are leaves. None is held while something is decoded, indexed or read from a
+ * disk.
+ */
+#ifndef HF_FS_CAPTURES_H
+#define HF_FS_CAPTURES_H
+
+#include "fs/archive/descriptors.h"
+#include "fs/archive/held.h"
+#include "fs/archive/params.h"
+#include "fs/base/common.h"
+#include "fs/base/views.h"
+#include "fs/capture/all.h"
+#include "fs/capture/capture.h"
+#include "fs/capture/executable.h"
+#include "fs/capture/index_dir.h"
+#include "fs/capture/jobs.h"
+#include "fs/capture/memory.h"
+#include "fs/capture/opens.h"
+
+struct hf_captures {
+	/* Borrowed. */
+	struct hf_common *common;
+	const struct hf_archive *archive;
+	struct hf_held_files *held;
+	struct hf_descriptors *descriptors;
+	/* What goes up, set by who opens: tells the kernel that it is to forget what it knows of a capture's files; and gives
+	 * fn every capture that the archive has. */
+	void (*on_change)(void *ctx, struct hf_capture *capture);
+	int (*each)(void *ctx, hf_capture_fn fn, void *fn_ctx);
+	void *ctx;
+
+	struct hf_views views;
+	struct hf_params_access params_access;
+	struct hf_chunk_limits limits;
+	int index_fd; /* what stands for the directory of the indexes in calls of index/ */
+	struct hf_index_dir index_dir;
+	struct hf_opens opens;
+	struct hf_executables executables;
+	struct hf_jobs jobs;
+	struct hf_memory memory;
+
+	/* The table. */
+	pthread_mutex_t lock;
+	struct hf_capture **bucket;
+	size_t mask, count;
+	struct hf_plain *plain; /* memory of files that are no captures */
+};
+
+
+/* Opens what is not borrowed: common, archive, held, descriptors and what goes up are set. To be closed also after an
+ * error. */
+int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *options);
+/* Before the executor is stopped: nobody waits any longer. */
+void hf_captures_stop(struct hf_captures *all);
+/* After that, while there still is a cache: nothing is open any more. */
+void hf_captures_put_down(struct hf_captures *all);
+void hf_captures_close(struct hf_captures *all);
+/* Those who wait for a capture look whether all is to end. */
+void hf_captures_wake(struct hf_captures *all);
+
+/* The table alone (capture.c). */
+int hf_captures_init(struct hf_captures *all);
+void hf_captures_fini(struct hf_captures *all);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Indexing a capture for whoever waits for it, and perhaps wants the bytes of a view meanwhile. */
+#include "fs/capture/captures.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The view with that path in a view directory; false: it has no encoder, or is not of a capture's own. */
+static bool find_tap(const char *view, struct hf_tap *tap)
+{
+	char prefix[24];
+	unsigned hart;
+	int n = 0;
+
+	if (strcmp(view, hf_fs_view_ops(HF_VIEW_RECORDS)->view) == 0) {
+		tap->ops = hf_fs_view_ops(HF_VIEW_RECORDS);
+		tap->hart = HF_HART_RECORDS;
+		return true;
+	}
+	if (sscanf(view, "hart%u/%n", &hart, &n) != 1 || !n)
+		return false;
+	snprintf(prefix, sizeof prefix, "hart%u/", hart);
+	if (strncmp(view, prefix, strlen(prefix)) != 0)
+		return false;
+	tap->hart = hart;
+	for (size_t i = 0; i < HF_ENC_COUNT; i++) {
+		tap->ops = hf_fs_view_ops(i);
+		if (tap->ops && strcmp(view + n, tap->ops->view) == 0)
+			return true;
+	}
+	return false;
+}
+
+int hf_captures_index(struct hf_captures *all, const char *path, const char *view, hf_tap_fn put,
+		      bool (*progress)(void *ctx, double percent, uint64_t insns), void *ctx, struct hf_diag *diag)
+{
+	struct hf_tap tap = {.put = put, .ctx = ctx};
+	const bool tapped = put && find_tap(view, &tap);
+	struct hf_capture *capture;
+	struct hf_diag failure;
+	int err = hf_capture_at(all, path, &capture);
+
+	if (err)
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	err = hf_capture_index(capture, true, tapped ? &tap : NULL, progress, ctx, diag);
+	if (!err && hf_capture_failure(capture, &failure, NULL, 0)) {
+		*diag = failure;
+		err = failure.code;
+	}
+	return err;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Paths to what stands there, and the search of an archive for captures. */
+#include "fs/tree/tree.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int hf_tree_resolve(struct hf_tree *tree, const char *path, uint64_t *ret_ino)
+{
+	uint64_t ino = HF_FS_ROOT;
+	struct hf_attr attr;
+	int err = hf_tree_getattr(tree, ino, &attr);
+
+	/* The caller's reference; the root keeps its own whatever is given back. */
+	while (!err && *path) {
+		char name[NAME_MAX + 1];
+		size_t len = strcspn(path, "/");
+
+		if (len > NAME_MAX) {
+			err = HF_ERR_PATH_LENGTH;
+		} else if (len && !(len == 1 && *path == '.')) {
+			memcpy(name, path, len);
+			name[len] = '\0';
+			err = hf_tree_lookup(tree, ino, name, &attr);
+			hf_tree_forget(tree, ino, 1);
+			ino = err ? 0 : attr.st.st_ino;
+		}
+		path += len;
+		path += *path == '/';
+	}
+	*ret_ino = ino;
+	return err;
+}
+
+/* The path of the view directory of a capture. */
+static int view_dir_of(struct hf_tree *tree, const char *path, struct hf_capture *capture, char ret_view_dir[HF_PATH_SIZE])
+{
+	char dir[HF_PATH_SIZE], name[NAME_MAX + 1];
+	const char *base = hf_path_split(dir, path);
+	int err = hf_tree_view_name(tree, dir, base, capture, hf_tree_exists, tree, name);
+
+	return err ? err : hf_path_join(ret_view_dir, dir, name);
+}
+
+/* The capture whose view directory is the first part of path that the archive does not have. */
+static int find_viewed(struct hf_tree *tree, const char *path, struct hf_capture **ret_capture, char ret_view_dir[HF_PATH_SIZE])
+{
+	char dir[HF_PATH_SIZE] = "";
+	int err = 0;
+
+	for (; *path && !err; path += strspn(path, "/")) {
+		const size_t length = strcspn(path, "/");
+		char name[NAME_MAX + 1];
+		struct stat st;
+
+		if (length > NAME_MAX)
+			return HF_ERR_PATH_LENGTH;
+		memcpy(name, path, length);
+		name[length] = '\0';
+		path += length;
+		err = hf_path_join(ret_view_dir, dir, name);
+		if (!err)
+			err = hf_archive_stat(tree->archive, ret_view_dir, &st);
+		if (err == HF_ERR_NOT_FOUND) {
+			err = hf_tree_find_viewed(tree, dir, name, ret_capture);
+			return err || *ret_capture ? err : HF_ERR_NOT_FOUND;
+		}
+		memcpy(dir, ret_view_dir, sizeof dir);
+	}
+	return err ? err : HF_ERR_NOT_FOUND;
+}
+
+int hf_tree_capture_of(struct hf_tree *tree, const char *path, char ret_capture[PATH_MAX], char ret_view_dir[PATH_MAX])
+{
+	struct hf_capture *capture = NULL;
+	int err = hf_capture_at(tree->captures, path, &capture);
+
+	if (!err)
+		err = view_dir_of(tree, path, capture, ret_view_dir);
+	else if (err == HF_ERR_NOT_FOUND)
+		err = find_viewed(tree, path, &capture, ret_view_dir);
+	if (!err)
+		snprintf(ret_capture, PATH_MAX, "%s", capture->path);
+	return err;
+}
+
+struct walk {
+	struct hf_tree *tree;
+	hf_capture_fn fn;
+	void *ctx;
+	bool stop;
+	int err;
+};
+
+struct found {
+	char **name; /* owned */
+	bool *dir;
+	size_t count, cap;
+	int err;
+};
+
+static bool collect(void *ctx, const char *name, const struct hf_attr *attr, uint64_t next_cookie)
+{
+	struct found *found = ctx;
+
+	(void)next_cookie;
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+	    (!S_ISDIR(attr->st.st_mode) && !S_ISREG(attr->st.st_mode)))
+		return true;
+	if (found->count == found->cap) {
+		size_t cap = found->cap ? found->cap * 2 : 64;
+		char **names = realloc(found->name, cap * sizeof *names);
+		bool *dirs;
+
+		if (names)
+			found->name = names;
+		dirs = names ? realloc(found->dir, cap * sizeof *dirs) : NULL;
+		if (!dirs) {
+			found->err = HF_ERR_NOMEM;
+			return false;
+		}
+		found->dir = dirs;
+		found->cap = cap;
+	}
+	found->name[found->count] = strdup(name);
+	found->dir[found->count] = S_ISDIR(attr->st.st_mode);
+	if (!found->name[found->count])
+		found->err = HF_ERR_NOMEM;
+	else
+		found->count++;
+	return !found->err;
+}
+
+/* dir/name, or dir itself (name NULL), is left out. What is no capture, or vanished meanwhile, is nothing to tell of. */
+static void leave_out(struct walk *walk, const char *dir, const char *name, int err)
+{
+	const struct hf_diag diag = {.code = err, .offset = HF_NOWHERE};
+	char text[HF_DIAG_SIZE];
+
+	if (hf_err_is_shortage(err))
+		walk->err = err;
+	if (hf_err_is_shortage(err) || err == HF_ERR_NOT_FOUND || err == HF_ERR_UNKNOWN_FORMAT || hf_stopping(walk->tree->common) ||
+	    !hf_control_unreached(&walk->tree->control, dir, name, err))
+		return;
+	hf_diag_format(&diag, text, sizeof text);
+	hf_common_log(walk->tree->common, 4, "%s%s%s: not searched for captures: %s", dir, *dir && name ? "/" : "",
+		  name ? name : "", text);
+}
+
+/* A file or directory of the archive, if it is a capture. */
+static void walk_capture(struct walk *walk, const char *path)
+{
+	struct hf_capture *capture;
+	char views[HF_PATH_SIZE];
+	int err = hf_capture_at(walk->tree->captures, path, &capture);
+
+	if (!err)
+		err = view_dir_of(walk->tree, path, capture, views);
+	if (err)
+		leave_out(walk, path, NULL, err);
+	else if (!walk->fn(walk->ctx, path, views))
+		walk->stop = true;
+}
+
+static int list_dir(struct hf_tree *tree, const char *path, struct found *found)
+{
+	struct hf_dir *dir;
+	uint64_t ino;
+	int err = hf_tree_resolve(tree, path, &ino);
+
+	if (err)
+		return err;
+	err = hf_tree_open_dir(tree, ino, &dir, NULL);
+	if (!err) {
+		err = hf_dir_read(dir, 0, false, collect, found);
+		hf_dir_close(dir);
+	}
+	hf_tree_forget(tree, ino, 1);
+	return err ? err : found->err;
+}
+
+static void walk_dir(struct walk *walk, const char *path);
+
+/* What stands under a name of a directory, and what is below it. below: HF_PATH_SIZE bytes to work in. */
+static void walk_entry(struct walk *walk, const char *dir, const char *name, bool is_dir, char *below)
+{
+	struct stat st;
+	int err = hf_path_join(below, dir, name);
+
+	/* View directories are not gone into: the archive does not have them. */
+	if (!err)
+		err = hf_archive_stat(walk->tree->archive, below, &st);
+	if (err) {
+		leave_out(walk, dir, name, err);
+		return;
+	}
+	walk_capture(walk, below);
+	if (is_dir && !walk->stop)
+		walk_dir(walk, below);
+}
+
+/* As deep as paths are long: the paths are not on the stack. */
+static void walk_dir(struct walk *walk, const char *path)
+{
+	struct found found = {0};
+	char *below = malloc(HF_PATH_SIZE);
+	int err = below ? list_dir(walk->tree, path, &found) : HF_ERR_NOMEM;
+
+	if (err)
+		leave_out(walk, path, NULL, err);
+	for (size_t i = 0; !err && i < found.count && !walk->stop && !walk->err && !hf_stopping(walk->tree->common); i++)
+		walk_entry(walk, path, found.name[i], found.dir[i], below);
+	for (size_t i = 0; i < found.count; i++)
+		free(found.name[i]);
+	free(found.name);
+	free(found.dir);
+	free(below);
+}
+
+int hf_tree_each_capture(struct hf_tree *tree, const char *under, hf_capture_fn fn, void *ctx)
+{
+	struct walk walk = {.tree = tree, .fn = fn, .ctx = ctx};
+	struct stat st;
+	int err = hf_archive_stat(tree->archive, under, &st);
+
+	if (err)
+		return err;
+	if (!*under)
+		hf_control_search_begins(&tree->control);
+	if (*under)
+		walk_capture(&walk, under);
+	if (S_ISDIR(st.st_mode) && !walk.stop)
+		walk_dir(&walk, under);
+	return walk.err;
+}
+
+int hf_tree_each_of_all(void *tree, hf_capture_fn fn, void *ctx)
+{
+	return hf_tree_each_capture(tree, "", fn, ctx);
+}

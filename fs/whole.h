@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* struct hf_fs: one of each floor. For fs.c, which puts them together, and for tests that look inside. */
+#ifndef HF_FS_WHOLE_H
+#define HF_FS_WHOLE_H
+
+#include "fs/capture/captures.h"
+#include "fs/bytes/request.h"
+#include "fs/tree/tree.h"
+
+struct hf_fs {
+	struct hf_common common;
+	struct hf_archive archive;
+	struct hf_descriptors descriptors;
+	struct hf_held_files held;
+	struct hf_captures captures;
+	struct hf_slices slices;
+	struct hf_tree tree;
+	bool opened; /* the three above */
+};
+
+#endif
