@@ -4,7 +4,7 @@
  * to wrong parameters, and a place in the manual. A failure names the view.
  */
 #include "codecs/codec.h"
-#include "fs/core.h"
+#include "fs/base/views.h"
 #include "tests/lib/check.h"
 #include "tests/lib/walk.h"
 
