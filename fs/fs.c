@@ -18,26 +18,27 @@ static bool is_stopping(void *ctx)
 	return hf_stopping(ctx);
 }
 
-static int start_exec(struct hf_common *common)
+static int start_exec(struct hf_common *common, unsigned builds)
 {
 	const struct hf_fs_options *options = &common->options;
 	const unsigned cores = hf_exec_cores();
-	const struct hf_exec_limits limits = {.seats = {
+	struct hf_exec_limits limits = {.seats = {
 		[HF_WORK_DECODE] = options->threads ? options->threads : cores,
 		[HF_WORK_SERVE] = 4,
-		[HF_WORK_INDEX] = options->index_threads ? options->index_threads : cores,
 		[HF_WORK_HELP] = 64,
 		[HF_WORK_SPOOL] = 1,
 		[HF_WORK_CHORE] = 4,
 	}};
 
+	common->index_threads = options->index_threads ? options->index_threads : cores;
+	/* Captures that are being indexed hold descriptors, and go on holding them when they are put aside. */
+	limits.seats[HF_WORK_INDEX] = common->index_threads < builds ? common->index_threads : builds;
+	limits.paused = builds < HF_PAUSED_MAX ? builds : HF_PAUSED_MAX;
 	return hf_exec_new(&limits, &common->exec);
 }
 
 static int open_common(struct hf_common *common, const struct hf_fs_options *options)
 {
-	int err;
-
 	common->options = *options;
 	if (!common->options.cache_bytes)
 		common->options.cache_bytes = CACHE_DEFAULT;
@@ -48,8 +49,7 @@ static int open_common(struct hf_common *common, const struct hf_fs_options *opt
 	clock_gettime(CLOCK_REALTIME, &common->started);
 	atomic_init(&common->closing, false);
 	common->stop = (struct hf_stop){.wanted = is_stopping, .ctx = common};
-	err = hf_cache_new(common->options.cache_bytes, &common->cache);
-	return err ? err : start_exec(common);
+	return hf_cache_new(common->options.cache_bytes, &common->cache);
 }
 
 static void borrow(struct hf_fs *fs)
@@ -81,6 +81,8 @@ static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
 	borrow(fs);
 	if (!err)
 		err = archive_err;
+	if (!err)
+		err = start_exec(&fs->common, (unsigned)fs->descriptors.builds);
 	if (err)
 		return err;
 	err = hf_captures_open(&fs->captures, options);
@@ -115,6 +117,8 @@ void hf_fs_stop(struct hf_fs *fs)
 	fs->common.closing = true;
 	if (fs->opened)
 		hf_captures_wake(&fs->captures);
+	if (fs->common.exec)
+		hf_exec_wake(fs->common.exec);
 }
 
 static void close_floors(struct hf_fs *fs)
@@ -284,6 +288,12 @@ int hf_fs_examine(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, cons
 		  void *ctx, struct hf_diag *diag)
 {
 	return hf_captures_examine(&fs->captures, path, fn, ctx, diag);
+}
+
+int hf_fs_compare(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, const char *name, const char *what),
+		  void *ctx, struct hf_diag *diag)
+{
+	return hf_captures_compare(&fs->captures, path, fn, ctx, diag);
 }
 
 int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad, struct hf_diag *diag)

@@ -215,6 +215,11 @@ int hf_fs_examine(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, cons
 /* Makes every chunk of every view of a capture and compares it with the index. *ret_bad counts chunks. */
 int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad, struct hf_diag *diag);
 
+/* Indexes a capture again, in memory, and compares all of it with what the index directory has: also what no chunk shows, as
+ * problems, counts and code. fn as of hf_fs_examine; all files of the capture go if one does. 0 if it has no index. */
+int hf_fs_compare(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, const char *name, const char *what),
+		  void *ctx, struct hf_diag *diag);
+
 /* Whether there is a view of that name, whatever a capture can have: for hf_fs_options.views. */
 bool hf_fs_knows_view(const char *name, size_t length);
 /* The i-th of those names; false behind the last. */

@@ -647,6 +647,20 @@ static void pause_job(struct hf_job *job, const struct hf_stop *stop)
 	job->paused = false;
 }
 
+bool hf_job_must_give_way(struct hf_job *job)
+{
+	struct hf_exec *exec = job->exec;
+	bool must;
+
+	pthread_mutex_lock(&exec->lock);
+	if (job->now == HF_URGENT && now_ns() - job->since_ns >= exec->urgent_ns)
+		set_urgency(job, HF_LATER);
+	enqueue_due(threads_of(job));
+	must = must_pause(job);
+	pthread_mutex_unlock(&exec->lock);
+	return must;
+}
+
 int64_t hf_job_give_way(struct hf_job *job, const struct hf_stop *stop)
 {
 	struct hf_exec *exec = job->exec;
@@ -654,9 +668,6 @@ int64_t hf_job_give_way(struct hf_job *job, const struct hf_stop *stop)
 	int64_t paused = 0;
 
 	pthread_mutex_lock(&exec->lock);
-	if (job->now == HF_URGENT && begun - job->since_ns >= exec->urgent_ns)
-		set_urgency(job, HF_LATER);
-	enqueue_due(threads_of(job));
 	if (must_pause(job)) {
 		pause_job(job, stop);
 		job->since_ns = now_ns();

@@ -110,11 +110,12 @@ void hf_job_join(struct hf_job *job);
 /* For fn, at the bounds of chunks: whether to end with HF_ERR_CANCELLED. */
 bool hf_job_stopping(const struct hf_job *job);
 /*
- * For fn, at the bounds of chunks. If all seats are taken and a more urgent job waits for one, this one pauses: it sleeps
- * until there is a seat that no more urgent one wants, or it is stopped, or stop (may be NULL) says so. An urgent one
+ * For fn, at the bounds of chunks: whether it is to give way, since all seats are taken and a more urgent job waits for
+ * one. Then it pauses: it sleeps until there is a seat that no more urgent one wants, or it is stopped, or stop (may be NULL) says so. An urgent one
  * becomes ordinary when it has run for limits.urgent_ns. Only limits.paused pause: then others wait for a seat.
  * Returns how many nanoseconds it paused.
  */
+bool hf_job_must_give_way(struct hf_job *job);
 int64_t hf_job_give_way(struct hf_job *job, const struct hf_stop *stop);
 /* Around a wait for another job that is running: its seat is free meanwhile, if not too many do so. job may be NULL. */
 bool hf_job_leave_seat(struct hf_job *job);

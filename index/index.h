@@ -250,6 +250,13 @@ typedef void (*hf_examine_fn)(void *ctx, const char *name, const char *what);
 int hf_index_examine(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views, size_t view_count,
 		     enum hf_examine how, hf_examine_fn fn, void *ctx);
 
+/*
+ * Makes all of it again, in memory (as much as the files have bytes), and compares every row with the decode index and
+ * those of build->views whose tables are in build->dirfd. fn hears of each file that says something else, as of
+ * hf_index_examine, and it is removed. build->limits and tap do not count. 0 if there is no index.
+ */
+int hf_index_compare(const struct hf_build *build, hf_examine_fn fn, void *ctx, struct hf_diag *diag);
+
 /* Removes the decode index, these views' tables and the spool, if they are there and ours: they gave other bytes than they
  * promise, and the next build makes them anew. Who has them open keeps them. */
 void hf_index_discard(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views,

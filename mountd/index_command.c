@@ -326,6 +326,22 @@ static void tell_bad_file(void *ctx, const char *name, const char *what)
 	pthread_mutex_unlock(&work->lock);
 }
 
+/* Also of a capture that failed: its index may say so without reason. */
+static int verify_item(struct worker *worker, int err, uint64_t *chunks, uint64_t *bad, struct hf_diag *diag)
+{
+	struct hf_fs *fs = worker->work->archives[worker->item->archive].fs;
+	struct hf_diag other = {0};
+	int compared = 0;
+
+	if (!err)
+		err = hf_fs_verify(fs, worker->item->path, chunks, bad, diag);
+	if (!*bad && hf_err_class(err) != HF_CLASS_state)
+		compared = hf_fs_compare(fs, worker->item->path, tell_bad_file, worker, &other);
+	if (!err && compared)
+		*diag = other;
+	return err ? err : compared;
+}
+
 static void do_item(struct worker *worker)
 {
 	struct work *work = worker->work;
@@ -341,8 +357,10 @@ static void do_item(struct worker *worker)
 	hf_fs_examine(fs, item->path, tell_bad_file, worker, &diag);
 	removed = work->verify && worker->bad_files;
 	err = removed ? 0 : hf_fs_index(fs, item->path, on_progress, worker, &diag);
-	if (!err && work->verify && !removed)
-		err = hf_fs_verify(fs, item->path, &chunks, &bad, &diag);
+	if (work->verify && !removed) {
+		err = verify_item(worker, err, &chunks, &bad, &diag);
+		removed = worker->bad_files;
+	}
 	pthread_mutex_lock(&work->lock);
 	work->partial -= item->percent;
 	if (err == HF_ERR_INDEX_DIR && !work->verify)

@@ -64,7 +64,7 @@ static int clear_dead(const struct hf_settings *settings, const char *place, con
 	return err;
 }
 
-/* Whether what was found at place is there no more: the supervisor of a server that died takes it away at any moment. */
+/* Whether what was found at place is gone: the supervisor of a server that died takes it away at any moment. */
 static bool is_gone(const char *place, const struct hf_mount_entry *entry)
 {
 	struct hf_mount_entry now;

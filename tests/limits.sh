@@ -51,6 +51,7 @@ codecs/image/elf_read.h@HF_ELF_STRINGS_MAX@(UINT64_C(64) << 20)@64 MiB of names
 codecs/image/elf_read.h@HF_ELF_SECTIONS_MAX@65536u@65,536 sections
 codecs/source/hex.c@WORD_MAX@16@16 digits
 codecs/source/source.h@HF_BLOCK_MAX@(UINT64_C(64) << 20)@| 64 MiB | the chunk is lost
+index/exec.h@HF_PAUSED_MAX@8@indexing is put aside | 8
 index/index.h@HF_INDEX_PROBLEM_MAX@4096@3,840 of the stream
 index/index_part.h@HF_FILE_PROBLEMS@256@256 of the file
 index/row.h@HF_SLOT_MAX@UINT64_C(65535)@32,768

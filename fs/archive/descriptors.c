@@ -60,6 +60,14 @@ void hf_descriptors_end_build(struct hf_descriptors *d)
 	pthread_mutex_unlock(&d->lock);
 }
 
+void hf_descriptors_pause_build(struct hf_descriptors *d, bool pause)
+{
+	pthread_mutex_lock(&d->lock);
+	d->building += pause ? -1 : 1;
+	pthread_cond_signal(&d->ended);
+	pthread_mutex_unlock(&d->lock);
+}
+
 static void say(struct hf_descriptors *d, int errnum)
 {
 	const int64_t now = hf_now_ns();

@@ -42,6 +42,8 @@ void hf_descriptors_fini(struct hf_descriptors *descriptors);
 /* One capture more is indexed: waits until it may be. */
 void hf_descriptors_begin_build(struct hf_descriptors *descriptors);
 void hf_descriptors_end_build(struct hf_descriptors *descriptors);
+/* It is put aside and does not count, until it goes on, for which it does not wait. */
+void hf_descriptors_pause_build(struct hf_descriptors *descriptors, bool pause);
 
 /*
  * Something failed for the time tries, counted from 1, for want of descriptors or memory (errnum: EMFILE, ENFILE,

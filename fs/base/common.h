@@ -17,6 +17,7 @@ struct hf_common {
 	struct hf_fs_options options; /* views, params, skip, archive_path and index_path are not valid any more */
 	struct timespec started;
 	struct hf_exec *exec;
+	unsigned index_threads; /* of builds, all together */
 	struct hf_cache *cache;
 	struct hf_metrics metrics;
 	atomic_bool closing;

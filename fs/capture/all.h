@@ -28,7 +28,7 @@ void hf_captures_count_spools(struct hf_captures *all, uint64_t *ret_count, uint
 /* Every capture, in no order. fn must not call back into captures. */
 void hf_captures_each(struct hf_captures *all, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx);
 
-/* hf_fs_index_trouble, hf_fs_explain, hf_fs_failures, hf_fs_index_tapped, hf_fs_examine, hf_fs_index_all, hf_fs_idle and
+/* hf_fs_index_trouble, hf_fs_explain, hf_fs_failures, hf_fs_index_tapped, hf_fs_examine, hf_fs_compare, hf_fs_index_all, hf_fs_idle and
  * hf_fs_when_idle. */
 bool hf_captures_index_trouble(struct hf_captures *all, char *text, size_t size, size_t *ret_memory, size_t *ret_waiting);
 bool hf_captures_explain(struct hf_captures *all, const char *path, char *text, size_t size);
@@ -37,6 +37,8 @@ size_t hf_captures_failures(struct hf_captures *all,
 int hf_captures_index(struct hf_captures *all, const char *path, const char *view, hf_tap_fn put,
 		      bool (*progress)(void *ctx, double percent, uint64_t insns), void *ctx, struct hf_diag *diag);
 int hf_captures_examine(struct hf_captures *all, const char *path,
+			void (*fn)(void *ctx, const char *name, const char *what), void *ctx, struct hf_diag *diag);
+int hf_captures_compare(struct hf_captures *all, const char *path,
 			void (*fn)(void *ctx, const char *name, const char *what), void *ctx, struct hf_diag *diag);
 void hf_captures_index_all(struct hf_captures *all);
 void hf_captures_idle(struct hf_captures *all);

@@ -34,6 +34,32 @@ static bool is_over(void *ctx)
 	return hf_stopping(progress->capture->all->common) || progress->capture->version != progress->version;
 }
 
+/*
+ * Somebody looks at another capture, and all threads that index are busy: this build stays as it is, with its files open and
+ * what it has in memory, and goes on later. It holds no lock but those of its own private files.
+ */
+static void give_way(struct progress *progress)
+{
+	struct hf_capture *capture = progress->capture;
+	struct hf_job *job = hf_job_here();
+	int64_t paused_ns;
+
+	if (!job || job->work != HF_WORK_INDEX || !hf_job_must_give_way(job))
+		return;
+	pthread_mutex_lock(&capture->lock);
+	capture->paused_ns = hf_now_ns();
+	pthread_mutex_unlock(&capture->lock);
+	atomic_fetch_sub_explicit(&building, 1, memory_order_relaxed);
+	hf_descriptors_pause_build(capture->all->descriptors, true);
+	paused_ns = hf_job_give_way(job, &progress->stop);
+	hf_descriptors_pause_build(capture->all->descriptors, false);
+	atomic_fetch_add_explicit(&building, 1, memory_order_relaxed);
+	pthread_mutex_lock(&capture->lock);
+	capture->paused_ns = 0;
+	capture->started_ns += paused_ns;
+	pthread_mutex_unlock(&capture->lock);
+}
+
 static int on_progress(void *ctx, const struct hf_build_progress *now)
 {
 	struct progress *progress = ctx;
@@ -44,6 +70,7 @@ static int on_progress(void *ctx, const struct hf_build_progress *now)
 	capture->progress = *now;
 	percent = hf_capture_percent(capture);
 	pthread_mutex_unlock(&capture->lock);
+	give_way(progress);
 	if (is_over(progress))
 		return 1;
 	return progress->fn && !progress->fn(progress->ctx, percent, now->insns);
@@ -54,7 +81,7 @@ static unsigned share_of_threads(void *ctx)
 	const struct progress *progress = ctx;
 	unsigned count = atomic_load_explicit(&building, memory_order_relaxed);
 
-	return hf_exec_seats(progress->capture->all->common->exec, HF_WORK_INDEX) / (count ? count : 1);
+	return progress->capture->common->index_threads / (count ? count : 1);
 }
 
 /* Why a description is no good, for info.json; NULL: it is. */

@@ -64,7 +64,8 @@ struct hf_capture {
 	int64_t failed_ns;       /* when it failed, or began to wait, to try again later */
 	uint64_t too_small;      /* its index did not fit in so many bytes of memory; 0: not known */
 	struct hf_build_progress progress;
-	int64_t started_ns;
+	int64_t started_ns;      /* as if it had not paused */
+	int64_t paused_ns;       /* since when its indexing is put aside for others; 0: it is not */
 	_Atomic uint64_t version;
 
 	struct hf_node *nodes;   /* its inodes; the nodes' lock */

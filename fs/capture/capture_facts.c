@@ -201,7 +201,8 @@ double hf_capture_percent(const struct hf_capture *capture)
 double hf_capture_seconds_left(const struct hf_capture *capture)
 {
 	const struct hf_build_progress *progress = &capture->progress;
-	double spent = (double)(hf_now_ns() - capture->started_ns) / 1e9;
+	const int64_t now_ns = capture->paused_ns ? capture->paused_ns : hf_now_ns();
+	const double spent = (double)(now_ns - capture->started_ns) / 1e9;
 
 	/* In the first moments any number would be a guess. */
 	if (capture->state != HF_CAPTURE_INDEXING || !progress->done || progress->done > progress->total || spent < 0.2)

@@ -221,7 +221,9 @@ static void put_line(void *ctx, struct hf_capture *capture)
 	if (capture->state == lines->state && lines->count++ < PROGRESS_LINES) {
 		hf_info_duration(hf_capture_seconds_left(capture), left, sizeof left);
 		n = snprintf(line, sizeof line, "%5.1f%% %8s  ", hf_capture_percent(capture),
-			     lines->state == HF_CAPTURE_INDEXING ? left : hf_capture_state_name(lines->state));
+			     capture->paused_ns			    ? "aside"
+			     : lines->state == HF_CAPTURE_INDEXING ? left
+								   : hf_capture_state_name(lines->state));
 	}
 	pthread_mutex_unlock(&capture->lock);
 	if (!n)

@@ -167,6 +167,7 @@ int hf_tree_enter(struct hf_tree *tree, const struct hf_node_key *key, const str
 unsigned hf_tree_patience(struct hf_capture *capture, bool only_small)
 {
 	unsigned wait_ms = PATIENCE_MS;
+	bool aside;
 	double left;
 
 	pthread_mutex_lock(&capture->lock);
@@ -175,7 +176,11 @@ unsigned hf_tree_patience(struct hf_capture *capture, bool only_small)
 	    (capture->state == HF_CAPTURE_INDEXING && left * 1000 > PATIENCE_MS &&
 	     hf_now_ns() - capture->started_ns > PATIENCE_MS * INT64_C(1000000)))
 		wait_ms = 0;
+	aside = capture->paused_ns && !only_small;
 	pthread_mutex_unlock(&capture->lock);
+	/* It goes on, though not soon enough to wait for it. */
+	if (aside)
+		hf_jobs_hurry(capture);
 	return wait_ms;
 }
 

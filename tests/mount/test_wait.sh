@@ -10,7 +10,7 @@ loop long
 mv "$archive/mini/rv32-mini.stf" "$archive/x.stf"
 capture bad 'format = ntrac' 'trace = t'
 
-# One thread indexes, and has nothing but the long one to do before that ends.
+# One thread indexes, and begins with the long one.
 begin() {
 	rm -rf "${index:?}"/*
 	loop long
@@ -55,7 +55,10 @@ for path in x.stf x@stf x@stf/hart0/listing.txt x@stf/hart9 . boot bad; do
 done
 (timeout 300 "$hartfs" wait "$mnt/long" & echo $! >"$tmp/pid"; wait $!; echo $? >"$tmp/status.killed") 2>/dev/null &
 wait_until [ -s "$tmp/pid" ]
-for n in ${waiting[x.stf]} ${waiting[.]} .killed; do [ -e "$tmp/status$n" ] && fail "hartfs wait did not wait ($n)"; done
+for n in ${waiting[.]} .killed; do [ -e "$tmp/status$n" ] && fail "hartfs wait did not wait ($n)"; done
+# What is waited for does not wait for the long one.
+wait_until [ -s "$tmp/status${waiting[x.stf]}" ] || fail "x.stf is not ready"
+[ "$(cat "$tmp/status${waiting[x.stf]}")" = 0 ] || fail "wait x.stf: $(cat "$tmp/status${waiting[x.stf]}")"
 until_killed "$tmp/pid" "$tmp/status.killed"
 [ -e "$mnt/long@ntrace/INDEXING" ] || fail "the long one was ready too early"
 end_long
@@ -82,8 +85,10 @@ for n in 1 2 3; do cat "$mnt/x@stf/hart0/listing.txt" >"$tmp/read$n" 2>"$tmp/err
 (cat "$mnt/x@stf/hart9" 2>"$tmp/err.hart9"; echo $? >"$tmp/status.hart9") &
 (cat "$mnt/long@ntrace/hart0/listing.txt" >/dev/null & echo $! >"$tmp/pid2"; wait $!; echo $? >"$tmp/status.reader") 2>/dev/null &
 wait_until [ -s "$tmp/pid2" ]
+for n in 1 2 3; do wait_until cmp -s "$tmp/listing" "$tmp/read$n" || fail "reader $n waits for the long one"; done
+wait_until [ -s "$tmp/status.hart9" ] || fail "hart9 waits for the long one"
+[ -e "$tmp/status.reader" ] && fail "the long one was not waited for"
 until_killed "$tmp/pid2" "$tmp/status.reader"
-[ -e "$tmp/status.hart9" ] && fail "hart9 was not waited for"
 [ -e "$mnt/long@ntrace/INDEXING" ] || fail "the long one was ready too early"
 end_long
 wait

@@ -133,7 +133,8 @@ static int pass_gate(struct hf_job *job, struct hf_worker *worker)
 	while (!gate->open && !hf_job_stopping(job)) {
 		if (gate->pauses) {
 			pthread_mutex_unlock(&gate->lock);
-			gate->paused_ns += hf_job_give_way(job, NULL);
+			if (hf_job_must_give_way(job))
+				gate->paused_ns += hf_job_give_way(job, NULL);
 			sleep_ms(1);
 			pthread_mutex_lock(&gate->lock);
 		} else {
@@ -491,7 +492,8 @@ static int give_way_to_all(struct hf_job *job, struct hf_worker *worker)
 	(void)worker;
 	t->runs++;
 	while (!hf_stop_wanted(&stop) && !hf_job_stopping(job)) {
-		hf_job_give_way(job, &stop);
+		if (hf_job_must_give_way(job))
+			hf_job_give_way(job, &stop);
 		sleep_ms(1);
 	}
 	return 0;

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A capture's index against one that is made again. */
+#include "codecs/isa/disasm.h"
+#include "fs/capture/captures.h"
+
+#include <stdatomic.h>
+
+struct compare {
+	struct hf_capture *capture;
+	uint64_t version;
+	struct hf_stop stop; /* is_over */
+	void (*fn)(void *ctx, const char *name, const char *what);
+	void *ctx;
+	bool differs;
+};
+
+/* Captures that are compared just now share the threads. */
+static _Atomic unsigned comparing;
+
+static bool is_over(void *ctx)
+{
+	const struct compare *compare = ctx;
+
+	return hf_stopping(compare->capture->common) || compare->capture->version != compare->version;
+}
+
+static int on_progress(void *ctx, const struct hf_build_progress *progress)
+{
+	(void)progress;
+	return is_over(ctx);
+}
+
+static unsigned share_of_threads(void *ctx)
+{
+	const struct compare *compare = ctx;
+	const unsigned count = atomic_load_explicit(&comparing, memory_order_relaxed);
+
+	return compare->capture->common->index_threads / (count ? count : 1);
+}
+
+static void take(void *ctx, const char *name, const char *what)
+{
+	struct compare *compare = ctx;
+
+	compare->differs = true;
+	compare->fn(compare->ctx, name, what);
+}
+
+static int compare_companion(struct compare *compare, const struct hf_trace *trace,
+			     const struct hf_companion *companion, struct hf_diag *diag)
+{
+	struct hf_captures *all = compare->capture->all;
+	struct hf_view_key views[HF_VIEW_COUNT];
+	struct hf_build build = {
+		.dirfd = all->index_fd,
+		.file = trace->file,
+		.setup = trace->setup,
+		.identity = trace->identity,
+		.members = trace->parts,
+		.member_count = trace->part_count,
+		.views = views,
+		.view_count = hf_open_views(compare->capture, companion, views),
+		.symbols = companion->symbols,
+		.expansion = all->common->options.expansion,
+		.on_progress = on_progress,
+		.threads = share_of_threads,
+		.ctx = compare,
+	};
+	int err = hf_disasm_new(&build.disasm);
+
+	if (err)
+		return err;
+	atomic_fetch_add_explicit(&comparing, 1, memory_order_relaxed);
+	err = hf_index_compare(&build, take, compare, diag);
+	atomic_fetch_sub_explicit(&comparing, 1, memory_order_relaxed);
+	hf_disasm_free(build.disasm);
+	return err;
+}
+
+static int compare_trace(struct compare *compare, const struct hf_stamp *stamp, struct hf_diag *diag)
+{
+	struct hf_capture *capture = compare->capture;
+	struct hf_companion companion;
+	struct hf_trace trace;
+	int err = hf_capture_open_trace(capture, stamp, &trace, diag);
+
+	if (err)
+		return err;
+	trace.file->stop = &compare->stop;
+	err = hf_companion_open(capture->all->held, capture->path, &trace, stamp->beside, capture->all->views.common, &companion);
+	if (!err) {
+		err = compare_companion(compare, &trace, &companion, diag);
+		hf_companion_close(&companion);
+	}
+	hf_trace_close(&trace);
+	return err;
+}
+
+int hf_captures_compare(struct hf_captures *all, const char *path,
+			void (*fn)(void *ctx, const char *name, const char *what), void *ctx, struct hf_diag *diag)
+{
+	struct compare compare = {.fn = fn, .ctx = ctx};
+	struct hf_stamp stamp;
+	int err = hf_capture_at(all, path, &compare.capture);
+
+	if (!err) {
+		compare.stop = (struct hf_stop){.wanted = is_over, .ctx = &compare};
+		pthread_mutex_lock(&compare.capture->lock);
+		stamp = compare.capture->stamp;
+		compare.version = compare.capture->version;
+		pthread_mutex_unlock(&compare.capture->lock);
+		err = compare_trace(&compare, &stamp, diag);
+	}
+	/* Nobody else is to be served from it. */
+	if (compare.differs)
+		hf_capture_distrust(compare.capture, compare.version, HF_ERR_MISMATCH);
+	return err && diag->code != err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : err;
+}
