@@ -225,6 +225,9 @@ int hf_fs_compare(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, cons
 
 /* Whether there is a view of that name, whatever a capture can have: for hf_fs_options.views. */
 bool hf_fs_knows_view(const char *name, size_t length);
+/* The i-th of those names; false behind the last. */
+#define HF_FS_VIEW_NAME 64
+bool hf_fs_view_name(size_t i, char buf[HF_FS_VIEW_NAME]);
 /* Whether these view parameters, and those of hartfs.conf in the archive (archive_fd < 0: none), are ones: else why[size]
  * says which is not, with what stands before it ("-o VIEW.key=value") or the line of hartfs.conf. */
 int hf_fs_check_params(int archive_fd, const char *given, char *why, size_t size);

@@ -99,11 +99,24 @@ static void print_help(void)
 	printf("\nExit status: 0 ok, 1 failure, 2 wrong usage, 3 some captures failed. See hartfs(1).\n");
 }
 
+/* The completion reads this line. */
+static void print_views(void)
+{
+	char name[HF_FS_VIEW_NAME];
+
+	printf("\nViews of a hart, for --views:\n ");
+	for (size_t i = 0; hf_fs_view_name(i, name); i++)
+		printf(" %s", name);
+	printf("\n");
+}
+
 static void print_command_help(enum hf_command command)
 {
 	printf("Usage: hartfs %s [OPTION...] %s\n%c%s.\n\n", commands[command].name, commands[command].args,
 	       commands[command].help[0] & ~0x20, commands[command].help + 1);
 	print_options("Options:", command);
+	if (valid_for(OPTION_VIEWS, command))
+		print_views();
 	if (command != HF_COMMAND_MOUNT)
 		return;
 	printf("\nThe long options may also be given to -o (cache=1G,wait,views=listing.txt+trace.stf,etrace.version=2.1)"

@@ -4,8 +4,15 @@
 _hartfs() {
 	local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]-} words
 	COMPREPLY=()
+	# "--views=lis" is three words here.
+	local at=$((COMP_CWORD - 1)) before
+	[ "$word" = = ] && word="" at=$COMP_CWORD
+	before=${COMP_WORDS[at - 1]-}${COMP_WORDS[at]-}
 	if [ "$COMP_CWORD" = 1 ]; then
 		words=$(hartfs help 2>/dev/null | sed -n 's/^  hartfs \([a-z]*\) .*/\1/p')
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+	elif [ "$before" = --views= ]; then
+		words=$(hartfs help "$command" 2>/dev/null | sed -n '/^Views/{n;p}')
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 	elif [[ $word == -* ]]; then
 		words=$(hartfs help "$command" 2>/dev/null | sed -n 's/^  .*\(--[a-z-]*=\{0,1\}\).*/\1/p')

@@ -84,6 +84,17 @@ bool hf_fs_knows_view(const char *name, size_t length)
 	return names(name, length, HF_VIEW_PROGRAM);
 }
 
+bool hf_fs_view_name(size_t i, char buf[HF_FS_VIEW_NAME])
+{
+	const size_t view = i < HF_ENC_COUNT ? i : HF_VIEW_PROGRAM;
+	const size_t dir = hf_view_dir(view, NULL);
+
+	if (i > HF_ENC_COUNT)
+		return false;
+	snprintf(buf, HF_FS_VIEW_NAME, "%.*s", dir ? (int)dir : -1, hf_fs_view_ops(view)->view);
+	return true;
+}
+
 static bool in_list(const char *list, size_t view)
 {
 	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')

@@ -2,6 +2,8 @@
 /* Looking names up, and the attributes of what stands under them. */
 #include "fs/tree/tree.h"
 
+#include "fs/capture/jobs.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -33,6 +33,8 @@ hartfs=$tmp/build/hartfs
 (cd "$tree" && block 3 | sed '/^cmake/d' | sed "s|build/release/hartfs|$hartfs|" | bash) >"$tmp/out" 2>&1
 grep -qE '^[0-9a-f]{8}$' "$tmp/out" && grep -q 'RISC-V only' "$tmp/out" || fail "its commands print $(cat "$tmp/out")"
 
+"$hartfs" help mount | grep -A1 '^Views' | grep -qw opcodes.txt || fail "the help does not list it"
+
 # The manual is asked for, by name.
 passes test_views && fail "nobody misses it in the manual"
 grep -q 'the view opcodes: .*hartfs-views.5.md' "$tmp/out" || fail "not said what is missing: $(cat "$tmp/out")"

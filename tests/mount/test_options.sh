@@ -32,6 +32,9 @@ for option in $(rows HF_FUSE_OPTION 1) $(rows HF_MOUNT_NOISE 1); do
 	grep -q "\\*\\*$option\\*\\*" "$page" || complain "hartfs(1) does not know -o $option"
 	"$hartfs" mount --help | grep -qw "$option" || complain "mount --help does not know -o $option"
 done
+# Every view is in the help: the rows of its list, and the program.
+views=$("$hartfs" help info | sed -n '/^Views/{n;p}')
+[ "$(wc -w <<<"$views")" = $(($(grep -c '^HF_VIEW(' "$root/codecs/views.def") + 1)) ] || complain "the views in the help: $views"
 # What the system's calls can fail with is explained.
 for errno in $(sed -n 's/^HF_ERR([A-Z_]*, *[a-z]*, *\(E[A-Z]*\),.*/\1/p' "$root/codecs/base/errors.def" | sort -u); do
 	grep -qw "$errno" "$page" || complain "hartfs(1) does not know $errno"
@@ -50,7 +53,13 @@ if [ -n "${BASH_VERSION:-}" ]; then
 		[ "${COMPREPLY[*]}" = --index-dir= ] || exit 1
 		COMP_WORDS=(hartfs u) COMP_CWORD=1
 		_hartfs
-		[ "${COMPREPLY[*]}" = umount ]
+		[ "${COMPREPLY[*]}" = umount ] || exit 1
+		COMP_WORDS=(hartfs mount --views = lis) COMP_CWORD=4
+		_hartfs
+		[ "${COMPREPLY[*]}" = listing.txt ] || exit 1
+		COMP_WORDS=(hartfs cat --views =) COMP_CWORD=3
+		_hartfs
+		[[ " ${COMPREPLY[*]} " == *" etrace "*" program.elf "* ]]
 	) || complain "the completion does not complete"
 fi
 exit $bad

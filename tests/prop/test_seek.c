@@ -15,6 +15,13 @@ static const char *const dirs[] = {"tiny@stf", "tiny@stf/hart0/at/3-20", "two@st
 				   "cut@zstf"};
 static const char *const left_out[] = {"info.json", "errors.txt", "at"};
 
+/* These are among them in any case. */
+static const char *const least[] = {"tiny@stf/hart0/listing.txt",   "tiny@stf/hart0/trace.stf",
+				    "tiny@stf/source.stf",	    "two@stf@gz/hart0/listing.txt",
+				    "two@stf@gz/hart1/listing.txt", "two@stf@gz/hart0/trace.stf",
+				    "two@stf@gz/hart1/trace.stf",   "two@stf@gz/source.stf",
+				    "cut@zstf/hart0/listing.txt",   "cut@zstf/source.stf"};
+
 enum { VIEWS_MOST = 128 };
 static char *views[VIEWS_MOST];
 static struct hf_walk_bytes first[VIEWS_MOST]; /* with the first size of chunks */
@@ -55,6 +62,14 @@ static void find_views(const char *path)
 		free(below);
 	}
 	free(list);
+}
+
+static bool is_found(const char *path)
+{
+	for (size_t i = 0; i < view_count; i++)
+		if (strcmp(views[i], path) == 0)
+			return first[i].n > 0;
+	return false;
 }
 
 static void check_at(struct hf_file *file, const struct hf_walk_bytes *whole, uint64_t offset, size_t size, uint8_t *buf)
@@ -179,6 +194,8 @@ int main(void)
 		}
 		for (size_t i = 0; i < view_count; i++)
 			check_same(i);
+		for (size_t i = 0; i < sizeof least / sizeof *least; i++)
+			CHECK(is_found(least[i]));
 		check_all();
 		hf_fst_end(&t);
 	}
