@@ -267,9 +267,9 @@ class Kills:
         if self.process.pid in victims:
             if not wait_for(self.came_or_went, self.attack.patience):
                 raise Hung("hartfs mount was killed, and its mount neither comes nor goes")
-        elif status != 0 and (mount.connection() or mount.pids()):
-            raise Wrong("hartfs mount ended with %s, and left %s; it said: %s" % (
-                status, mount.pids() or "a mount", open(self.attack.path("err.txt")).read()))
+        elif status != 0 and (left := [mount.connection(), mount.pids()]) != [0, []]:
+            raise Wrong("hartfs mount ended with %s, and left connection %d, processes %s; it said: %s" % (
+                status, *left, open(self.attack.path("err.txt")).read()))
         elif status == 0 and target == "supervisor" and not call(self.attack, answers, self.point, mount=mount):
             raise Wrong("hartfs mount ended well, and the mount does not answer")
 
