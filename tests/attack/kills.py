@@ -323,7 +323,8 @@ class Kills:
         if mount.connection() and mount.pids() and call(self.attack, answers, self.point, mount=mount):
             mount.umount()
         mount.start()
-        mount.connections = {mount.connection()}
+        mount.forget()
+        mount.connection()
         settle(self.attack, mount, self.truth())
 
     def run(self, case):
@@ -345,7 +346,7 @@ class Kills:
         except Wrong as error:
             attack.fault("%s killed when %s: %s: %s" % (target, moment, stage, error), keep=[self.mount.log, self.index])
             self.free()
-            self.mount.connections = set()
+            self.mount.forget()
         finally:
             for child in self.readers:
                 if not child.kill():
