@@ -26,6 +26,7 @@ struct supervisor {
 	int server_fd; /* reports come from there, a new log file goes there */
 	int gone_fd;   /* hf_mounts_announce */
 	int abort_fd;  /* hf_dead_handle, or -1 */
+	int watch_fd;  /* hf_dead_watch, or -1 */
 	dev_t dev;     /* of the mount; 0 until there is one */
 	bool undone, ending, killed, aborted;
 	time_t deadline; /* as are all times: of now() */
@@ -53,13 +54,13 @@ void hf_daemon_go_quiet(struct hf_plan *plan)
 	dup2(plan->log_fd >= 0 ? plan->log_fd : plan->null_fd, STDERR_FILENO);
 }
 
-/* Once: the next mount may have the same place and number. */
+/* Once, and not if somebody else has: the next mount may have the same place and number. */
 static void undo_mount(struct supervisor *s)
 {
 	struct hf_mount_entry entry;
 	int err;
 
-	if (s->undone || !hf_mounts_holds(s->plan->mountpoint, s->dev, &entry))
+	if (s->undone || !hf_dead_connected(s->watch_fd) || !hf_mounts_holds(s->plan->mountpoint, s->dev, &entry))
 		return;
 	/* Lazily: who still has files open there must not keep a dead mount in everyone's way. */
 	err = hf_mounts_detach(s->plan->mountpoint, true);
@@ -105,6 +106,7 @@ static void take_report(struct supervisor *s)
 		s->dev = report.dev;
 		s->gone_fd = hf_mounts_announce(report.dev, HF_MOUNTS_SUPERVISOR);
 		s->abort_fd = hf_dead_handle(report.dev);
+		s->watch_fd = hf_dead_watch(report.dev);
 	}
 }
 
@@ -222,7 +224,7 @@ static int take_over_signals(void)
 
 int hf_supervisor_run(struct hf_plan *plan, int start_fd)
 {
-	struct supervisor s = {.plan = plan, .server_fd = -1, .gone_fd = -1, .abort_fd = -1};
+	struct supervisor s = {.plan = plan, .server_fd = -1, .gone_fd = -1, .abort_fd = -1, .watch_fd = -1};
 	int ends[2], signal_fd = take_over_signals();
 
 	if (signal_fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0 ||

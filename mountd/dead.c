@@ -135,19 +135,48 @@ static int open_fusectl(void)
 	return tree;
 }
 
-int hf_dead_handle(dev_t dev)
+/* A file of the connection of that device. */
+static int open_control(dev_t dev, const char *name, int flags)
 {
 	char path[64];
 	int fd, tree;
 
-	snprintf(path, sizeof path, "/sys/fs/fuse/connections/%u/abort", minor(dev));
-	fd = open(path, O_WRONLY | O_CLOEXEC);
+	snprintf(path, sizeof path, "/sys/fs/fuse/connections/%u/%s", minor(dev), name);
+	fd = open(path, flags | O_CLOEXEC);
 	if (fd >= 0 || errno != ENOENT || (tree = open_fusectl()) < 0)
 		return fd;
-	snprintf(path, sizeof path, "%u/abort", minor(dev));
-	fd = openat(tree, path, O_WRONLY | O_CLOEXEC);
+	snprintf(path, sizeof path, "%u/%s", minor(dev), name);
+	fd = openat(tree, path, flags | O_CLOEXEC);
 	close(tree);
 	return fd;
+}
+
+int hf_dead_watch(dev_t dev)
+{
+	return open_control(dev, "waiting", O_PATH);
+}
+
+bool hf_dead_connected(int watch)
+{
+	char path[64], byte;
+	ssize_t n;
+	int fd;
+
+	if (watch < 0)
+		return true;
+	/* It can be read once, and is empty without a connection. */
+	snprintf(path, sizeof path, "/proc/self/fd/%d", watch);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return true;
+	n = read(fd, &byte, 1);
+	close(fd);
+	return n != 0;
+}
+
+int hf_dead_handle(dev_t dev)
+{
+	return open_control(dev, "abort", O_WRONLY);
 }
 
 void hf_dead_abort(int handle)

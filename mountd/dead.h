@@ -27,6 +27,11 @@ int hf_dead_clear(const char *path, const struct hf_mount_entry *entry);
  * tried to mount and has lost the server before it could tell the number. */
 void hf_dead_clear_own(const char *path, dev_t dev);
 
+/* A descriptor that tells whether the connection of that device, and no later one of the same number, is still there. -1 as
+ * below. */
+int hf_dead_watch(dev_t dev);
+/* True also if watch is -1: nobody knows. */
+bool hf_dead_connected(int watch);
 /* A descriptor with which the connection of that device, and no later one of the same number, can be ended at any time.
  * -1 if there is none to be had: the fusectl file system is not mounted, and this is not root. */
 int hf_dead_handle(dev_t dev);

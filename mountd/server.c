@@ -20,7 +20,7 @@
 struct server {
 	struct hf_plan *plan;
 	int supervisor_fd;
-	int start_fd;     /* to the started process; -1 in the foreground, or once it knows all */
+	int start_fd;     /* to the started process, which takes its end for the server's; -1 in the foreground */
 	int announced_fd; /* hf_mounts_announce */
 	struct hf_session session;
 	struct hf_fs *fs;
@@ -46,9 +46,6 @@ static void say_ready(struct server *server, enum hf_exit status)
 	hf_daemon_go_quiet(server->plan);
 	hf_log(6, "%s is mounted on %s", server->plan->archive, server->plan->mountpoint);
 	tell_starter(server, (struct hf_report){.kind = HF_REPORT_READY, .status = status});
-	if (server->start_fd >= 0)
-		close(server->start_fd);
-	server->start_fd = -1;
 }
 
 static void on_init(void *ctx)

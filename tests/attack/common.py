@@ -227,7 +227,7 @@ class Mount:
         self.attack, self.archive, self.index, self.point = attack, archive, index, point
         self.options = list(options)
         self.log = log or attack.path("log.txt")
-        self.connections = set()
+        self.connections = {}
         attack.mounts.append(self)
 
     def command(self, name, *args, seconds=None):
@@ -260,8 +260,23 @@ class Mount:
                 if fields[4] == self.point and " - fuse" in line:
                     number = int(fields[2].split(":")[1])
         if number:
-            self.connections.add(number)
+            self.remember(number)
         return number
+
+    def remember(self, number):
+        """Keeps a handle with which this connection, and no later one of the same number, can be aborted."""
+        try:
+            fd = os.open("%s/%d/abort" % (self.attack.fusectl, number), os.O_WRONLY | os.O_CLOEXEC)
+        except OSError:
+            return
+        if self.connections.setdefault(os.fstat(fd).st_ino, fd) != fd:
+            os.close(fd)
+
+    def forget(self):
+        """There is nothing left to be aborted."""
+        for fd in self.connections.values():
+            os.close(fd)
+        self.connections = {}
 
     def pids(self):
         """The processes of the mount, each behind its parent: hartfs mount while it waits, supervisor, server."""
@@ -292,13 +307,12 @@ class Mount:
         return pids[-1] if pids else 0
 
     def abort(self):
-        for number in self.connections:
+        for fd in self.connections.values():
             try:
-                with open("%s/%d/abort" % (self.attack.fusectl, number), "w") as f:
-                    f.write("1")
+                os.write(fd, b"1")
             except OSError:
                 pass
-        self.connections = set()
+        self.forget()
 
     def umount(self):
         """Raises Hung if the program or its processes do not end, Wrong if it fails."""
@@ -312,7 +326,7 @@ class Mount:
             raise Wrong("umount ended well and it is still mounted")
         if not wait_for(lambda: reap() or not self.pids(), 10):
             raise Wrong("umount returned before its processes were gone: %s" % self.pids())
-        self.connections = set()
+        self.forget()
 
     def destroy(self):
         """Whatever it takes: no mount and no process is left."""

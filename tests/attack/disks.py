@@ -3,7 +3,8 @@
 
 Each case mounts an archive with its index directory on a tmpfs that is too small in its own way. Every view must be
 right all the same. The log must name the directory and what is wrong with it. When room has been made, the indexes must
-be published without anybody's help, and the next mount must find them good.
+be published without anybody's help, and the next mount must find them good. A read-only directory may also have damaged
+files, which nobody can remove.
 """
 import os
 import shutil
@@ -16,7 +17,8 @@ from common import Attack, Mount, Wrong, settle, wait_for
 CHUNK = "--chunk=256"
 # What is tried besides sizes, one after the other.
 ODD = ("inodes", "read-only", "read-only in the middle", "removed", "full in the middle", "read-only before",
-       "full and a bit freed")
+       "full and a bit freed", "read-only and damaged", "damaged while read-only")
+DAMAGED = ODD[-2:]
 
 
 def tmpfs(path, options):
@@ -41,6 +43,21 @@ class Disks:
         self.files = {name for name in os.listdir(self.pristine) if name.endswith((".hfi", ".hfv"))}
         self.size = sum(os.path.getsize(os.path.join(self.pristine, name)) for name in self.files)
         self.log = attack.path("log.txt")
+
+    def copy_damaged(self, rng):
+        """All files; every other one with a bit flipped, a page without content, or cut."""
+        subprocess.run(["cp", "-a", self.pristine + "/.", self.index], check=True)
+        for name in sorted(self.files)[rng.randrange(2)::2]:
+            with open(os.path.join(self.index, name), "r+b") as f:
+                data = bytearray(f.read())
+                at, how = rng.randrange(len(data)), rng.randrange(3)
+                if how == 0:
+                    data[at] ^= 1 << rng.randrange(8)
+                elif how == 1:
+                    data[at & -8192:(at & -8192) + 8192] = bytes(8192)
+                f.seek(0)
+                f.write(data)
+                f.truncate(at if how == 2 else len(data))
 
     def said(self, words):
         """Whether a line of the log names the directory and the error."""
@@ -92,6 +109,15 @@ class Disks:
                 subprocess.run(["cp", "-a", *self.some_files(), self.index], check=True)
             remount(self.disk, "ro")
             words = ("Read-only file system",)
+        elif kind in DAMAGED:
+            os.mkdir(self.index, 0o700)
+            words = ()
+            if kind == "read-only and damaged":
+                self.copy_damaged(attack.rng(attack.case, "damage"))
+                words = ("Read-only file system",)
+            else:
+                subprocess.run(["cp", "-a", self.pristine + "/.", self.index], check=True)
+            remount(self.disk, "ro")
         mount.start("--wait" if kind == "size" and size % 3 == 0 else "-q", status=(0, 3))
         if kind == "read-only in the middle":
             wait_for(lambda: os.path.isdir(self.index) and len(os.listdir(self.index)) > 3, 20, 0.001)
@@ -107,8 +133,14 @@ class Disks:
             wait_for(lambda: os.path.isdir(self.index) and len(os.listdir(self.index)) > 3, 20, 0.001)
             shutil.rmtree(self.index, ignore_errors=True)
             words = ()
+        elif kind == "damaged while read-only":
+            settle(attack, mount, self.truth)
+            remount(self.disk, "rw")
+            self.copy_damaged(attack.rng(attack.case, "damage"))
+            wait_for(lambda: subprocess.run(["mount", "-o", "remount,ro", self.disk], check=False,
+                                            stderr=subprocess.DEVNULL).returncode == 0, 20, 0.001)
         settle(attack, mount, self.truth)
-        if words and not self.published() and not wait_for(lambda: self.said(words), 30):
+        if words and (kind in DAMAGED or not self.published()) and not wait_for(lambda: self.said(words), 30):
             raise Wrong("the log does not name %s and '%s'; it says: %s" % (self.index, words[0], mount.log_tail()))
         if kind == "full and a bit freed":
             time.sleep(1)
@@ -131,9 +163,14 @@ class Disks:
         if not wait_for(self.published, attack.patience, 0.1):
             raise Wrong("at the next mount %s" % self.missing())
         mount.umount()
+        if kind in DAMAGED:
+            # What nobody needed may be damaged still. It is found once.
+            mount.command("verify", CHUNK, self.archive)
         done = mount.command("verify", CHUNK, self.archive)
         if done.hung or done.status not in (0, 3) or "wrong" in done.text:
             raise Wrong("verify ended with %s: %s" % (done.status, done.text[-300:]))
+        if kind in DAMAGED and "index file" in done.text:
+            raise Wrong("verify finds damaged files twice: %s" % done.text[-300:])
 
     def fill(self):
         """The disk gets no larger than it is; fails if somebody wrote meanwhile."""

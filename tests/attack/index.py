@@ -430,7 +430,7 @@ class Round:
             attack.fault("%s\n    %s" % (error, "\n    ".join(self.told)), keep=[self.index, self.mount.log])
         finally:
             self.mount.destroy()
-            self.mount.connections = set()
+            self.mount.forget()
             subprocess.run(["rm", "-rf", self.index, self.mount.log], check=False)
 
 

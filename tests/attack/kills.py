@@ -217,7 +217,7 @@ class Kills:
             REAPED.clear()
             self.process = subprocess.Popen([self.attack.binary, "mount", "--index-dir", self.index, "--log", mount.log,
                                              CHUNK, SLOW, *["--wait"][:wait], self.archive, self.point],
-                                            stderr=subprocess.DEVNULL)
+                                            stderr=open(self.attack.path("err.txt"), "w"))
             if wait or rng.random() < 0.5:
                 wait_for(mount.connection, 1, 0.0005)
             time.sleep(rng.choice((0, rng.uniform(0, 0.05), rng.uniform(0, 0.15))))
@@ -267,8 +267,9 @@ class Kills:
         if self.process.pid in victims:
             if not wait_for(self.came_or_went, self.attack.patience):
                 raise Hung("hartfs mount was killed, and its mount neither comes nor goes")
-        elif status != 0 and (mount.connection() or mount.pids()):
-            raise Wrong("hartfs mount ended with %s, and left %s" % (status, mount.pids() or "a mount"))
+        elif status != 0 and (left := [mount.connection(), mount.pids()]) != [0, []]:
+            raise Wrong("hartfs mount ended with %s, and left connection %d, processes %s; it said: %s" % (
+                status, *left, open(self.attack.path("err.txt")).read()))
         elif status == 0 and target == "supervisor" and not call(self.attack, answers, self.point, mount=mount):
             raise Wrong("hartfs mount ended well, and the mount does not answer")
 
@@ -322,7 +323,8 @@ class Kills:
         if mount.connection() and mount.pids() and call(self.attack, answers, self.point, mount=mount):
             mount.umount()
         mount.start()
-        mount.connections = {mount.connection()}
+        mount.forget()
+        mount.connection()
         settle(self.attack, mount, self.truth())
 
     def run(self, case):
@@ -344,7 +346,7 @@ class Kills:
         except Wrong as error:
             attack.fault("%s killed when %s: %s: %s" % (target, moment, stage, error), keep=[self.mount.log, self.index])
             self.free()
-            self.mount.connections = set()
+            self.mount.forget()
         finally:
             for child in self.readers:
                 if not child.kill():

@@ -73,6 +73,25 @@ timeout 120 "$hartfs" umount "$tmp/mnt2" || fail "umount ended with $?"
 kill -CONT "$slow"
 gone "a number that is used again"
 
+# Nor must a late supervisor, whose mount somebody else took away, unmount the next one.
+reused=
+for ((i = 0; i < 20 && $(id -u) == 0; i++)); do
+	do_mount
+	number=$(device "$mnt") late=$(supervisor)
+	kill -STOP "$late"
+	kill -KILL "$(server)"
+	umount -l "$mnt"
+	"$hartfs" mount --index-dir "$index" "$archive" "$mnt" || fail "a mount after one that was taken away"
+	[ "$(device "$mnt")" = "$number" ] && reused=yes
+	kill -CONT "$late"
+	ended() { ! [ -e "/proc/$late" ]; }
+	wait_until ended || fail "a supervisor without mount does not end"
+	is_mounted "$mnt" && cmp "$archive/random.bin" "$mnt/random.bin" || fail "a late supervisor unmounts another mount"
+	"$hartfs" umount "$mnt" || fail "umount"
+	wait_until no_servers || fail "processes are left: $(servers)"
+	[ -z "$reused" ] || break
+done
+
 # SIGHUP opens the log anew, whoever gets it, and unmounts nothing.
 has() { grep -qs "$2" "$1"; }
 do_mount
