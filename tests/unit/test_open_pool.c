@@ -320,7 +320,9 @@ static void test_end(void)
 	struct hf_facts *facts;
 	struct timespec began, ended;
 
+	pthread_mutex_lock(&d->lock);
 	d->builds = 0;
+	pthread_mutex_unlock(&d->lock);
 	for (unsigned i = 0; i < 2; i++) {
 		hf_fst_write(&t, i ? "new1.stf" : "new0.stf", stf.p, stf.n);
 		CHECK_EQ(hf_capture_at(&t.fs->captures, i ? "new1.stf" : "new0.stf", &capture[i]), 0);
@@ -329,7 +331,9 @@ static void test_end(void)
 	hf_bytes_free(&stf);
 	CHECK_EQ(hf_exec_seats(t.fs->common.exec, HF_WORK_INDEX), 1);
 	HF_FST_WAIT(is_indexing(capture[0]) && is_indexing(capture[1]));
+	pthread_mutex_lock(&opens->lock);
 	opens->max_files = HF_OPEN_FILES;
+	pthread_mutex_unlock(&opens->lock);
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	CHECK_EQ(pthread_create(&waiter.thread, NULL, open_at_the_end, &waiter), 0);
 	hf_fst_sleep_ms(100);
