@@ -120,6 +120,7 @@ struct hf_exec *hf_fs_exec(struct hf_fs *fs)
 void hf_fs_stop(struct hf_fs *fs)
 {
 	fs->common.closing = true;
+	hf_descriptors_wake(&fs->descriptors);
 	if (fs->opened)
 		hf_captures_wake(&fs->captures);
 	if (fs->common.exec)

@@ -113,9 +113,9 @@ void hf_job_join(struct hf_job *job);
 bool hf_job_stopping(const struct hf_job *job);
 /*
  * For fn, at the bounds of chunks: whether it is to give way, since all seats are taken and a more urgent job waits for
- * one. Then it pauses: it sleeps until there is a seat that no more urgent one wants, or it is stopped, or stop (may be NULL) says so. An urgent one
- * becomes ordinary when it has run for limits.urgent_ns. Only limits.paused pause: then others wait for a seat.
- * Returns how many nanoseconds it paused.
+ * one. Then it pauses: it sleeps until there is a seat that no more urgent one wants, or it is stopped, or stop (may be
+ * NULL) says so. An urgent one becomes ordinary when it has run for limits.urgent_ns. Only limits.paused pause: then
+ * others wait for a seat. Returns how many nanoseconds it paused.
  */
 bool hf_job_must_give_way(struct hf_job *job);
 int64_t hf_job_give_way(struct hf_job *job, const struct hf_stop *stop);

@@ -104,7 +104,7 @@ static void take_report(struct supervisor *s)
 		reopen_log(s);
 	} else if (report.kind == HF_REPORT_MOUNTED) {
 		s->dev = report.dev;
-		s->gone_fd = hf_mounts_announce(report.dev, HF_MOUNTS_SUPERVISOR);
+		s->gone_fd = hf_mounts_announce(report.dev, report.since, HF_MOUNTS_SUPERVISOR);
 		s->abort_fd = hf_dead_handle(report.dev);
 		s->watch_fd = hf_dead_watch(report.dev);
 	}

@@ -32,7 +32,8 @@ struct hf_report {
 		HF_REPORT_READY,       /* the mount answers (or all is indexed): to the started process alone */
 		HF_REPORT_REOPEN,      /* the server got a SIGHUP and has no new log file: to the supervisor */
 	} kind;
-	dev_t dev;           /* of the mount */
+	dev_t dev;           /* MOUNTED: of the mount */
+	uint64_t since;      /* MOUNTED: hf_mounts_announce */
 	enum hf_exit status; /* READY: what the command shall end with */
 };
 

@@ -161,8 +161,8 @@ int hf_mounts_detach(const char *path, bool lazy)
 
 static const char *const role_names[] = {[HF_MOUNTS_SUPERVISOR] = "hartfs-", [HF_MOUNTS_SERVER] = "hartfs-server-"};
 
-/* since: ns of the monotonic clock. The kernel gives the number of a mount that is gone to the next one at once, maybe
- * long before the server behind the former has ended: of several names the newest is that of the mount there is. */
+/* The kernel gives the number of a mount that is gone to the next one at once, maybe long before the processes behind the
+ * former have ended: of several names the newest, of either role, tells the mount there is. */
 static socklen_t make_address(enum hf_mounts_role role, dev_t dev, uint64_t since, struct sockaddr_un *ret_address)
 {
 	int length;
@@ -173,15 +173,20 @@ static socklen_t make_address(enum hf_mounts_role role, dev_t dev, uint64_t sinc
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
-int hf_mounts_announce(dev_t dev, enum hf_mounts_role role)
+uint64_t hf_mounts_time(void)
 {
-	struct sockaddr_un address;
 	struct timespec now;
-	socklen_t length;
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	length = make_address(role, dev, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec, &address);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+int hf_mounts_announce(dev_t dev, uint64_t since, enum hf_mounts_role role)
+{
+	struct sockaddr_un address;
+	const socklen_t length = make_address(role, dev, since, &address);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
 	/* Nobody accepts: whoever connects only looks, and waits for the end. */
 	if (fd >= 0 && (bind(fd, (struct sockaddr *)&address, length) < 0 || listen(fd, SOMAXCONN) < 0)) {
 		close(fd);
@@ -190,23 +195,37 @@ int hf_mounts_announce(dev_t dev, enum hf_mounts_role role)
 	return fd;
 }
 
-/* The newest name for that device from before a time. */
-static bool find_name(enum hf_mounts_role role, dev_t dev, uint64_t before, uint64_t *ret_since)
+/* Whether a line of /proc/net/unix is a name of either role; of which device and time then. */
+static bool parse_name(const char *line, dev_t *ret_dev, uint64_t *ret_since)
 {
-	const size_t prefix = strlen(role_names[role]);
+	const char *name = strstr(line, " @");
+	unsigned of[2];
+
+	for (enum hf_mounts_role role = 0; name && role < HF_MOUNTS_ROLES; role++) {
+		const size_t prefix = strlen(role_names[role]);
+
+		if (!strncmp(name + 2, role_names[role], prefix) &&
+		    sscanf(name + 2 + prefix, "%u:%u-%16" SCNx64, &of[0], &of[1], ret_since) == 3) {
+			*ret_dev = makedev(of[0], of[1]);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The time of the newest name for that device from before a time. */
+static bool find_time(dev_t dev, uint64_t before, uint64_t *ret_since)
+{
 	FILE *file = fopen("/proc/net/unix", "re");
 	char *line = NULL;
 	size_t size = 0;
 	bool found = false;
 
 	while (file && getline(&line, &size, file) > 0) {
-		const char *name = strstr(line, " @");
-		unsigned of[2];
 		uint64_t since;
+		dev_t of;
 
-		if (!name || strncmp(name + 2, role_names[role], prefix) != 0 ||
-		    sscanf(name + 2 + prefix, "%u:%u-%16" SCNx64, &of[0], &of[1], &since) != 3 ||
-		    makedev(of[0], of[1]) != dev || since >= before || (found && since < *ret_since))
+		if (!parse_name(line, &of, &since) || of != dev || since >= before || (found && since < *ret_since))
 			continue;
 		*ret_since = since;
 		found = true;
@@ -240,10 +259,23 @@ static int watch_name(enum hf_mounts_role role, const struct hf_mount_entry *ent
 int hf_mounts_watch(const struct hf_mount_entry *entry, enum hf_mounts_role role, pid_t *ret_pid)
 {
 	uint64_t since = UINT64_MAX;
+	bool known = false;
 	int fd = -1;
 
-	while (fd < 0 && find_name(role, entry->dev, since, &since))
-		fd = watch_name(role, entry, since, ret_pid);
+	while (!known && find_time(entry->dev, since, &since)) {
+		for (enum hf_mounts_role r = 0; r < HF_MOUNTS_ROLES; r++) {
+			pid_t pid;
+			int name_fd = watch_name(r, entry, since, &pid);
+
+			known |= name_fd >= 0;
+			if (r == role && name_fd >= 0) {
+				*ret_pid = pid;
+				fd = name_fd;
+			} else if (name_fd >= 0) {
+				close(name_fd);
+			}
+		}
+	}
 	return fd;
 }
 

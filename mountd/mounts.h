@@ -2,12 +2,13 @@
 /*
  * Mounts as the kernel lists them, how to undo one as whoever we are, and how other processes learn who is behind a
  * mount: the supervisor and the server each hold, as long as they live, an abstract socket named after the device number
- * and the time of the mount.
+ * and the time of the mount, which the server takes and tells the supervisor.
  */
 #ifndef HF_MOUNTD_MOUNTS_H
 #define HF_MOUNTD_MOUNTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct hf_mount_entry {
@@ -34,12 +35,15 @@ int hf_mounts_detach(const char *path, bool lazy);
 enum hf_mounts_role {
 	HF_MOUNTS_SUPERVISOR,
 	HF_MOUNTS_SERVER,
+	HF_MOUNTS_ROLES
 };
 
-/* The calling process's socket: a descriptor to keep open, or -1. */
-int hf_mounts_announce(dev_t dev, enum hf_mounts_role role);
-/* A descriptor that hangs up when that process of the mount ends, or -1 if there is none to be seen. *ret_pid: its number,
- * 0 if that is not to be seen. */
+/* The time of a mount that was just made, in ns of the monotonic clock. */
+uint64_t hf_mounts_time(void);
+/* The calling process's socket: a descriptor to keep open, or -1. since: hf_mounts_time in the server. */
+int hf_mounts_announce(dev_t dev, uint64_t since, enum hf_mounts_role role);
+/* A descriptor that hangs up when that process of the mount ends, or -1 if there is none to be seen: never one of an
+ * earlier mount of the same device number whose other process lives. *ret_pid: its number, 0 if that is not to be seen. */
 int hf_mounts_watch(const struct hf_mount_entry *entry, enum hf_mounts_role role, pid_t *ret_pid);
 bool hf_mounts_wait_gone(int fd, int seconds);
 

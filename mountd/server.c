@@ -107,6 +107,7 @@ static void on_idle(void *ctx)
 static int mount_it(struct server *server)
 {
 	struct hf_plan *plan = server->plan;
+	struct hf_report mounted = {.kind = HF_REPORT_MOUNTED};
 	struct hf_mount_entry entry;
 
 	if (hf_session_init(&server->session, plan->archive, plan->settings->fuse_options,
@@ -124,10 +125,12 @@ static int mount_it(struct server *server)
 	}
 	/* Seen through the archive it is a place the file system must keep away from, also where it is mounted once more. */
 	plan->skip[plan->skip_count++] = (struct hf_fs_place){.dev = entry.dev};
-	server->announced_fd = hf_mounts_announce(entry.dev, HF_MOUNTS_SERVER);
+	mounted.dev = entry.dev;
+	mounted.since = hf_mounts_time();
+	server->announced_fd = hf_mounts_announce(mounted.dev, mounted.since, HF_MOUNTS_SERVER);
 	/* First to the started process: should the supervisor be killed once it knows, that process undoes the mount. */
-	tell_starter(server, (struct hf_report){.kind = HF_REPORT_MOUNTED, .dev = entry.dev});
-	if (report(server, (struct hf_report){.kind = HF_REPORT_MOUNTED, .dev = entry.dev}))
+	tell_starter(server, mounted);
+	if (report(server, mounted))
 		return HF_EXIT_OK;
 	/* Nobody else would do it, and later this process may not. */
 	hf_mounts_detach(plan->mountpoint, true);

@@ -30,11 +30,15 @@ void hf_descriptors_divide(struct hf_descriptors *d, size_t limit)
 void hf_descriptors_init(struct hf_descriptors *d, const struct hf_common *common)
 {
 	struct rlimit limit;
+	pthread_condattr_t attr;
 
 	*d = (struct hf_descriptors){.common = common};
 	hf_descriptors_divide(d, getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (size_t)limit.rlim_cur : 1024);
 	pthread_mutex_init(&d->lock, NULL);
-	pthread_cond_init(&d->ended, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&d->ended, &attr);
+	pthread_condattr_destroy(&attr);
 }
 
 void hf_descriptors_fini(struct hf_descriptors *d)
@@ -43,12 +47,43 @@ void hf_descriptors_fini(struct hf_descriptors *d)
 	pthread_cond_destroy(&d->ended);
 }
 
-void hf_descriptors_begin_build(struct hf_descriptors *d)
+/* With the lock held. */
+static int await_end(struct hf_descriptors *d, const struct hf_stop *stop)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	while (d->building >= d->builds) {
+		if (hf_stop_wanted(stop))
+			return HF_ERR_CANCELLED;
+		/* Not all who want us to stop wake us. */
+		until.tv_sec++;
+		pthread_cond_timedwait(&d->ended, &d->lock, &until);
+	}
+	return 0;
+}
+
+int hf_descriptors_begin_build(struct hf_descriptors *d, const struct hf_stop *stop)
+{
+	struct hf_job *job = hf_job_here();
+	bool left = false;
+	int err;
+
+	pthread_mutex_lock(&d->lock);
+	if (d->building >= d->builds)
+		left = hf_job_leave_seat(job);
+	err = await_end(d, stop);
+	if (!err)
+		d->building++;
+	pthread_mutex_unlock(&d->lock);
+	hf_job_take_seat(job, left);
+	return err;
+}
+
+void hf_descriptors_wake(struct hf_descriptors *d)
 {
 	pthread_mutex_lock(&d->lock);
-	while (d->building >= d->builds)
-		pthread_cond_wait(&d->ended, &d->lock);
-	d->building++;
+	pthread_cond_broadcast(&d->ended);
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -56,7 +91,7 @@ void hf_descriptors_end_build(struct hf_descriptors *d)
 {
 	pthread_mutex_lock(&d->lock);
 	d->building--;
-	pthread_cond_signal(&d->ended);
+	pthread_cond_broadcast(&d->ended);
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -64,7 +99,7 @@ void hf_descriptors_pause_build(struct hf_descriptors *d, bool pause)
 {
 	pthread_mutex_lock(&d->lock);
 	d->building += pause ? -1 : 1;
-	pthread_cond_signal(&d->ended);
+	pthread_cond_broadcast(&d->ended);
 	pthread_mutex_unlock(&d->lock);
 }
 

@@ -28,7 +28,7 @@ struct hf_descriptors {
 	size_t opens;  /* of indexes and view tables (opens.h) */
 	size_t builds; /* captures that are indexed at the same time */
 	pthread_mutex_t lock;
-	pthread_cond_t ended;
+	pthread_cond_t ended;    /* a build has ended, or pauses; or somebody is to look whether it is to stop */
 	size_t building;       /* the lock's */
 	_Atomic int64_t told_ns; /* when the log last said that there are none left; 0: never */
 };
@@ -39,8 +39,12 @@ void hf_descriptors_init(struct hf_descriptors *descriptors, const struct hf_com
 void hf_descriptors_divide(struct hf_descriptors *descriptors, size_t limit);
 void hf_descriptors_fini(struct hf_descriptors *descriptors);
 
-/* One capture more is indexed: waits until it may be. */
-void hf_descriptors_begin_build(struct hf_descriptors *descriptors);
+/*
+ * One capture more is indexed: waits until it may be, for which the job that does so leaves its seat. HF_ERR_CANCELLED:
+ * stop says so, which is looked at once a second and when hf_descriptors_wake is called.
+ */
+int hf_descriptors_begin_build(struct hf_descriptors *descriptors, const struct hf_stop *stop);
+void hf_descriptors_wake(struct hf_descriptors *descriptors);
 void hf_descriptors_end_build(struct hf_descriptors *descriptors);
 /* It is put aside and does not count, until it goes on, for which it does not wait. */
 void hf_descriptors_pause_build(struct hf_descriptors *descriptors, bool pause);

@@ -224,9 +224,10 @@ static int build_and_open(struct hf_capture *capture, const struct hf_stamp *sta
 			  struct hf_diag *diag)
 {
 	struct hf_descriptors *descriptors = capture->all->descriptors;
-	int err;
+	int err = hf_descriptors_begin_build(descriptors, &progress->stop);
 
-	hf_descriptors_begin_build(descriptors);
+	if (err)
+		return err;
 	for (unsigned tries = 1;; tries++) {
 		err = build_once(capture, stamp, progress, diag);
 		/* What it had done is in its files: it goes on there. */

@@ -92,6 +92,7 @@ static void wake_waiters(void *ctx, struct hf_capture *capture)
 void hf_captures_wake(struct hf_captures *all)
 {
 	hf_captures_each(all, wake_waiters, NULL);
+	hf_opens_wake(&all->opens);
 }
 
 void hf_captures_stop(struct hf_captures *all)

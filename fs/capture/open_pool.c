@@ -29,6 +29,13 @@ void hf_opens_limit(struct hf_opens *opens, struct hf_cache *cache, size_t max_f
 	opens->max_files = max_files;
 }
 
+void hf_opens_wake(struct hf_opens *opens)
+{
+	pthread_mutex_lock(&opens->lock);
+	pthread_cond_broadcast(&opens->opened);
+	pthread_mutex_unlock(&opens->lock);
+}
+
 static void unlink_open(struct hf_opens *opens, struct hf_open *open)
 {
 	*(open->newer ? &open->newer->older : &opens->newest) = open->older;
@@ -138,14 +145,15 @@ size_t hf_opens_shed(struct hf_opens *opens)
  * Counts the descriptors of one more, which is about to be opened; with the lock held, which it leaves to close others.
  * Nobody who has a capture open waits for another one, so waiting for those in use ends.
  */
-static void reserve(struct hf_opens *opens)
+static void reserve(struct hf_opens *opens, const struct hf_common *common)
 {
 	struct timespec until;
 	int late = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += PATIENCE_S;
-	while (opens->files && opens->files + HF_OPEN_FILES > opens->max_files && late != ETIMEDOUT) {
+	while (opens->files && opens->files + HF_OPEN_FILES > opens->max_files && late != ETIMEDOUT &&
+	       !hf_stopping(common)) {
 		const size_t files = opens->max_files > HF_OPEN_FILES ? opens->max_files - HF_OPEN_FILES : 0;
 		struct hf_open *chain = take_surplus(opens, (struct room){HF_OPENS_MAX, UINT64_MAX, files, false});
 
@@ -184,7 +192,7 @@ static int fill(struct hf_capture *capture, uint64_t version, struct hf_open **r
 	struct hf_open *older = capture->open, *open, *surplus = NULL;
 	int err;
 
-	reserve(opens);
+	reserve(opens, capture->all->common);
 	pthread_mutex_unlock(&opens->lock);
 	/* One of an older version, whose end was not noticed yet. */
 	if (older)

@@ -56,6 +56,8 @@ void hf_opens_limit(struct hf_opens *opens, struct hf_cache *cache, size_t max_f
 /* Closes all; none may be referenced. */
 void hf_opens_fini(struct hf_opens *opens);
 
+/* Those that wait for descriptors look whether all is to end. */
+void hf_opens_wake(struct hf_opens *opens);
 /* Closes all that nobody is using. Returns how many those were. */
 size_t hf_opens_shed(struct hf_opens *opens);
 

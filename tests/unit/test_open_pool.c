@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which captures stay open: by number, by bytes and by descriptors, never one that is in use being closed for others. */
+/* Which captures stay open: by number, by bytes and by descriptors, never one that is in use being closed for others; and
+ * that who waits for descriptors ends with the fs. */
 #include "fs/whole.h"
 #include "tests/lib/fstest.h"
 
@@ -41,7 +42,7 @@ static void begin(void)
 		hf_fst_write(&t, name, stf.p, stf.n);
 		hf_bytes_free(&stf);
 	}
-	hf_fst_open(&t, NULL);
+	hf_fst_open(&t, &(struct hf_fs_options){.threads = 2, .index_threads = 1});
 	hf_fs_index_all(t.fs);
 	hf_fs_idle(t.fs);
 	hf_opens_shed(&t.fs->captures.opens);
@@ -283,6 +284,69 @@ static void test_shares(void)
 	}
 }
 
+/* ---- the end ---- */
+
+static void *open_at_the_end(void *arg)
+{
+	struct waiter *waiter = arg;
+	struct hf_capture *capture = capture_of(1);
+	struct hf_open *open;
+
+	if (!hf_open_get(capture, capture->version, &open))
+		hf_open_put(open);
+	waiter->done = true;
+	return NULL;
+}
+
+static bool is_indexing(struct hf_capture *capture)
+{
+	bool indexing;
+
+	pthread_mutex_lock(&capture->lock);
+	indexing = capture->state == HF_CAPTURE_INDEXING;
+	pthread_mutex_unlock(&capture->lock);
+	return indexing;
+}
+
+/* Builds that wait for descriptors keep no other one from its seat, and end with the fs, as does who waits to open one. */
+static void test_end(void)
+{
+	struct hf_walk_bytes stf = hf_fst_stf(50, 1, false);
+	struct hf_opens *opens = &t.fs->captures.opens;
+	struct hf_descriptors *d = &t.fs->descriptors;
+	struct waiter waiter = {.done = false};
+	struct hf_open *open = open_it(0);
+	struct hf_capture *capture[2];
+	struct hf_facts *facts;
+	struct timespec began, ended;
+
+	pthread_mutex_lock(&d->lock);
+	d->builds = 0;
+	pthread_mutex_unlock(&d->lock);
+	for (unsigned i = 0; i < 2; i++) {
+		hf_fst_write(&t, i ? "new1.stf" : "new0.stf", stf.p, stf.n);
+		CHECK_EQ(hf_capture_at(&t.fs->captures, i ? "new1.stf" : "new0.stf", &capture[i]), 0);
+		CHECK_EQ(hf_capture_facts(capture[i], 0, &facts), HF_ERR_BUSY);
+	}
+	hf_bytes_free(&stf);
+	CHECK_EQ(hf_exec_seats(t.fs->common.exec, HF_WORK_INDEX), 1);
+	HF_FST_WAIT(is_indexing(capture[0]) && is_indexing(capture[1]));
+	pthread_mutex_lock(&opens->lock);
+	opens->max_files = HF_OPEN_FILES;
+	pthread_mutex_unlock(&opens->lock);
+	clock_gettime(CLOCK_MONOTONIC, &began);
+	CHECK_EQ(pthread_create(&waiter.thread, NULL, open_at_the_end, &waiter), 0);
+	hf_fst_sleep_ms(100);
+	CHECK(!waiter.done);
+	hf_fs_stop(t.fs);
+	CHECK_EQ(pthread_join(waiter.thread, NULL), 0);
+	clock_gettime(CLOCK_MONOTONIC, &ended);
+	/* Nobody else's descriptors came free: without the end it waits so long for them. */
+	CHECK(ended.tv_sec - began.tv_sec < 10);
+	hf_open_put(open);
+	hf_fst_close(&t);
+}
+
 int main(void)
 {
 	begin();
@@ -293,6 +357,7 @@ int main(void)
 	test_one_flight();
 	test_held();
 	test_shares();
+	test_end();
 	hf_fst_end(&t);
 	return 0;
 }
