@@ -54,14 +54,16 @@ struct hf_fs_options {
 	bool no_index;           /* index only what hf_fs_index is called for, nothing by itself (cat, info) */
 	uint64_t chunk_insns;    /* 0: default; tests set 1, 7, 1000 */
 	const char *views;       /* names of hart views to offer, comma-separated; NULL: all */
-	const char *params;      /* "VIEW.key=value" or "-o VIEW.key=value", comma-separated: hf_fs_check_params; NULL: none */
+	const char
+		*params; /* "VIEW.key=value" or "-o VIEW.key=value", comma-separated: hf_fs_check_params; NULL: none */
 	const char *sandbox;     /* how the process is confined, for status.json; borrowed; NULL: not told */
 	hf_log_fn log;
 	void *log_ctx;
 	bool status_all;         /* .hartfs is for everybody, not only for the user of this process */
-	struct hf_log_ring *log_ring; /* what .hartfs/log.txt shows (fs/base/log_ring.h), borrowed; NULL: no such file */
-	/* The kernel must ask for this inode's attributes before it believes them again: a file that was replaced then gives
-	 * an error also for bytes that the kernel has cached. Must not wait for anything. May be NULL. */
+	struct hf_log_ring
+		*log_ring; /* what .hartfs/log.txt shows (fs/base/log_ring.h), borrowed; NULL: no such file */
+	/* The kernel must ask for this inode's attributes before it believes them again: a file that was replaced then
+	 * gives an error also for bytes that the kernel has cached. Must not wait for anything. May be NULL. */
 	void (*invalidate)(void *ctx, uint64_t ino);
 	void *invalidate_ctx;
 	/* A second way to say hf_fs_stop, for whoever gets to know it in a signal handler; borrowed. NULL: none. */
@@ -70,8 +72,8 @@ struct hf_fs_options {
 
 /* Starts the pools. On failure the descriptors are closed. */
 int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struct hf_diag *diag);
-/* What is under way ends soon, with HF_ERR_CANCELLED where somebody waits for it: decoding, decompressing, indexing (which
- * is resumable), waiting. For any thread; nothing but hf_fs_close is of use afterwards. */
+/* What is under way ends soon, with HF_ERR_CANCELLED where somebody waits for it: decoding, decompressing, indexing
+ * (which is resumable), waiting. For any thread; nothing but hf_fs_close is of use afterwards. */
 void hf_fs_stop(struct hf_fs *fs);
 /* The same, and joins all threads. All files must have been closed. */
 void hf_fs_close(struct hf_fs *fs);
@@ -90,8 +92,8 @@ struct hf_attr {
  * Names to inodes. Errors: HF_ERR_NOT_FOUND (ret_attr->entry_timeout then says how long the kernel may believe that),
  * HF_ERR_IO. Each success holds one reference to the inode that hf_fs_forget gives back. A lookup in a view directory
  * of a capture that is not indexed yet starts its indexing and waits up to a second or two, then answers as the
- * directory is at that moment; with HF_ERR_BUSY, which the kernel must not keep, if it may have the name later. So does a
- * lookup of a slice's view that is still being measured.
+ * directory is at that moment; with HF_ERR_BUSY, which the kernel must not keep, if it may have the name later. So does
+ * a lookup of a slice's view that is still being measured.
  */
 int hf_fs_lookup(struct hf_fs *fs, uint64_t parent, const char *name, struct hf_attr *ret_attr);
 void hf_fs_forget(struct hf_fs *fs, uint64_t ino, uint64_t count);
@@ -115,7 +117,8 @@ int hf_fs_xattr_list(struct hf_fs *fs, uint64_t ino, char buf[HF_FS_XATTR_SIZE],
  * A directory as it was when opened, so that a cookie stays valid. emit returns false when it has no more room; the
  * entry is then given again next time. Never blocks on an index. attr has st_ino and the type bits of st_mode; with
  * plus, entries are looked up: attr is complete and a reference is held for each entry that emit took, ".", ".." and
- * HF_FS_UNREACHABLE excepted. *ret_keep: the kernel may keep the names that it has cached; NULL for who is not the kernel.
+ * HF_FS_UNREACHABLE excepted. *ret_keep: the kernel may keep the names that it has cached; NULL for who is not the
+ * kernel.
  */
 struct hf_dir;
 typedef bool (*hf_emit_fn)(void *ctx, const char *name, const struct hf_attr *attr, uint64_t next_cookie);
@@ -166,19 +169,19 @@ int hf_fs_resolve(struct hf_fs *fs, const char *path, uint64_t *ret_ino);
 typedef bool (*hf_capture_fn)(void *ctx, const char *path, const char *view_dir);
 int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, void *ctx);
 
-/* What the last search of the whole archive could not look at, a directory that may not be read or a file, with the reason;
- * returns how many. fn (NULL: none) gets the first thousand and must not call back. */
+/* What the last search of the whole archive could not look at, a directory that may not be read or a file, with the
+ * reason; returns how many. fn (NULL: none) gets the first thousand and must not call back. */
 size_t hf_fs_unreached(struct hf_fs *fs, void (*fn)(void *ctx, const char *path, const char *why), void *ctx);
 
 /*
  * The capture that path is, or in whose view directory path lies: its path, and that of the view directory.
- * HF_ERR_NOT_FOUND: neither the archive nor a capture has such a name; HF_ERR_UNKNOWN_FORMAT: it is no capture; or why it
- * cannot be read. Searches nothing, however large the archive is.
+ * HF_ERR_NOT_FOUND: neither the archive nor a capture has such a name; HF_ERR_UNKNOWN_FORMAT: it is no capture; or why
+ * it cannot be read. Searches nothing, however large the archive is.
  */
 int hf_fs_capture_of(struct hf_fs *fs, const char *path, char ret_capture[PATH_MAX], char ret_view_dir[PATH_MAX]);
 
-/* How many directories above its own the files lie that a description names: an archive that is to have the capture must
- * begin there. 0 also of what is no description. dir_fd: of its directory. */
+/* How many directories above its own the files lie that a description names: an archive that is to have the capture
+ * must begin there. 0 also of what is no description. dir_fd: of its directory. */
 unsigned hf_fs_reach(int dir_fd, const char *ini);
 
 /* Indexes one capture on the calling thread, with all its views. An error also if nothing of it could be decoded,
@@ -186,8 +189,8 @@ unsigned hf_fs_reach(int dir_fd, const char *ini);
 int hf_fs_index(struct hf_fs *fs, const char *path, bool (*progress)(void *ctx, double percent, uint64_t insns),
 		void *ctx, struct hf_diag *diag);
 /*
- * The same, and meanwhile put gets the bytes of a view, by its path in the view directory, as they are made: in order, from
- * any thread, perhaps not from the beginning or twice (struct hf_tap), or none of a view of which that cannot be.
+ * The same, and meanwhile put gets the bytes of a view, by its path in the view directory, as they are made: in order,
+ * from any thread, perhaps not from the beginning or twice (struct hf_tap), or none of a view of which that cannot be.
  */
 typedef void (*hf_tap_fn)(void *ctx, uint64_t offset, const uint8_t *bytes, size_t n);
 int hf_fs_index_tapped(struct hf_fs *fs, const char *path, const char *view, hf_tap_fn put,
@@ -209,17 +212,18 @@ void hf_fs_idle(struct hf_fs *fs);
 /* fn is called once, by another thread, when none is left; not after hf_fs_stop. */
 void hf_fs_when_idle(struct hf_fs *fs, void (*fn)(void *ctx), void *ctx);
 
-/* Looks at every page of the index files of a capture, as far as they are there. fn hears of each that is damaged or not a
- * file of hartfs, with what is wrong in words that follow its name; it is removed, or put aside if hartfs did not make it,
- * so that the next use makes it again. */
+/* Looks at every page of the index files of a capture, as far as they are there. fn hears of each that is damaged or
+ * not a file of hartfs, with what is wrong in words that follow its name; it is removed, or put aside if hartfs did not
+ * make it, so that the next use makes it again. */
 int hf_fs_examine(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, const char *name, const char *what),
 		  void *ctx, struct hf_diag *diag);
 
 /* Makes every chunk of every view of a capture and compares it with the index. *ret_bad counts chunks. */
 int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad, struct hf_diag *diag);
 
-/* Indexes a capture again, in memory, and compares all of it with what the index directory has: also what no chunk shows, as
- * problems, counts and code. fn as of hf_fs_examine; all files of the capture go if one does. 0 if it has no index. */
+/* Indexes a capture again, in memory, and compares all of it with what the index directory has: also what no chunk
+ * shows, as problems, counts and code. fn as of hf_fs_examine; all files of the capture go if one does. 0 if it has no
+ * index. */
 int hf_fs_compare(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, const char *name, const char *what),
 		  void *ctx, struct hf_diag *diag);
 
@@ -228,8 +232,8 @@ bool hf_fs_knows_view(const char *name, size_t length);
 /* The i-th of those names; false behind the last. */
 #define HF_FS_VIEW_NAME 64
 bool hf_fs_view_name(size_t i, char buf[HF_FS_VIEW_NAME]);
-/* Whether these view parameters, and those of hartfs.conf in the archive (archive_fd < 0: none), are ones: else why[size]
- * says which is not, with what stands before it ("-o VIEW.key=value") or the line of hartfs.conf. */
+/* Whether these view parameters, and those of hartfs.conf in the archive (archive_fd < 0: none), are ones: else
+ * why[size] says which is not, with what stands before it ("-o VIEW.key=value") or the line of hartfs.conf. */
 int hf_fs_check_params(int archive_fd, const char *given, char *why, size_t size);
 /* Names and versions of the libraries from here down, as snprintf gives them. */
 int hf_fs_libraries(char *buf, size_t size);

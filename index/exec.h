@@ -55,8 +55,9 @@ enum { HF_JOB_ASIDE = 0x5a5a };
 /* Embedded by the owner, who sets what is before exec, and all else to zero. */
 struct hf_job {
 	int (*fn)(struct hf_job *job, struct hf_worker *worker);
-	/* Called once for each time that it became queued from NEW or DONE, with what fn returned or HF_ERR_CANCELLED, on any
-	 * thread, without locks of the executor. The job is its owner's again: done may free it or submit it. May be NULL. */
+	/* Called once for each time that it became queued from NEW or DONE, with what fn returned or HF_ERR_CANCELLED,
+	 * on any thread, without locks of the executor. The job is its owner's again: done may free it or submit it.
+	 * May be NULL. */
 	void (*done)(struct hf_job *job, int status);
 	enum hf_work work;
 	enum hf_urgency urgency;
@@ -98,16 +99,18 @@ void hf_exec_wake(struct hf_exec *exec);
 
 /*
  * Queues the job, not to run before delay_ns nanoseconds have passed (0: at once). One that is queued stays so, for the
- * earlier of the two times; one that is running runs once more, without done in between. After hf_exec_stop done is called
- * before this returns, so that no lock may be held that done takes.
+ * earlier of the two times; one that is running runs once more, without done in between. After hf_exec_stop done is
+ * called before this returns, so that no lock may be held that done takes.
  */
 void hf_job_submit(struct hf_exec *exec, struct hf_job *job);
 void hf_job_submit_after(struct hf_exec *exec, struct hf_job *job, int64_t delay_ns);
-/* One that is queued or paused becomes urgent, and due; one that runs stays as it is, or it could never be interrupted. */
+/* One that is queued or paused becomes urgent, and due; one that runs stays as it is, or it could never be interrupted.
+ */
 void hf_job_hurry(struct hf_job *job);
 /* One that is queued is done: true. One that runs is told to end. */
 bool hf_job_cancel(struct hf_job *job);
-/* Waits until the job is neither queued nor running, nor its done. A job may only wait for one that it has cancelled. */
+/* Waits until the job is neither queued nor running, nor its done. A job may only wait for one that it has cancelled.
+ */
 void hf_job_join(struct hf_job *job);
 /* For fn, at the bounds of chunks: whether to end with HF_ERR_CANCELLED. */
 bool hf_job_stopping(const struct hf_job *job);

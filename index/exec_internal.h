@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of the executor share: exec_queue.c says which job is next, exec.c has the threads that run it, and on
- * these stand exec_job.c (what an owner does with a job) and exec_seats.c (what a job that runs does with its seat). All
- * is called with the executor's lock held.
+ * these stand exec_job.c (what an owner does with a job) and exec_seats.c (what a job that runs does with its seat).
+ * All is called with the executor's lock held.
  */
 #ifndef HF_INDEX_EXEC_INTERNAL_H
 #define HF_INDEX_EXEC_INTERNAL_H
@@ -111,7 +111,8 @@ struct hf_job *hf_queue_any(struct hf_exec *exec);
 
 /* ---- exec.c ---- */
 
-/* One thread for each job that could run, and one that waits for the next time. What cannot be started is not missed. */
+/* One thread for each job that could run, and one that waits for the next time. What cannot be started is not missed.
+ */
 void hf_exec_start_if_needed(struct hf_exec *exec, enum hf_exec_priority priority);
 /* Cancels one that is queued. Gives up the lock; the job may be gone afterwards. */
 void hf_exec_end_queued(struct hf_exec *exec, struct hf_job *job);

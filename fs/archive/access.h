@@ -3,9 +3,9 @@
  * Who may read what is made of several files: nobody who may not read each of them.
  *
  * One owner, one group and one mode must say so, where the kernel looks at the owner's bits for the owner, at the
- * group's for whoever else is in the group, at the others' for the rest, and at none but these. What is made of files F,
- * each beneath directories that a reader has not passed yet, is shown with owner U, group G and for each class the right
- * to read if every object, F or directory, gives it to everybody who can be in that class:
+ * group's for whoever else is in the group, at the others' for the rest, and at none but these. What is made of files
+ * F, each beneath directories that a reader has not passed yet, is shown with owner U, group G and for each class the
+ * right to read if every object, F or directory, gives it to everybody who can be in that class:
  *
  *   owner:  is U. Of an object of U its owner's bit counts; of another both its group's and its others', for U may be
  *           in that group or not.
@@ -15,8 +15,8 @@
  *           one with another group than G its group's as well.
  *
  * An object that gives the right to all three takes nothing away, whoever has it. U and G are therefore those of the
- * first object that does not, which gives most; if there is none, those of the first. What a class is not sure to have it
- * does not get: that is stricter than the truth for some, and never less. Root may read everything anyway.
+ * first object that does not, which gives most; if there is none, those of the first. What a class is not sure to have
+ * it does not get: that is stricter than the truth for some, and never less. Root may read everything anyway.
  */
 #ifndef HF_FS_ACCESS_H
 #define HF_FS_ACCESS_H

@@ -159,8 +159,8 @@ static bool skipped(const struct hf_archive *archive, int dirfd, const char *nam
 }
 
 /*
- * What access lists leave was remembered as the bits of a mode that stay, beside the upper bits of a hash of the file and
- * the time of its last change, which a new list or mode makes another one.
+ * What access lists leave was remembered as the bits of a mode that stay, beside the upper bits of a hash of the file
+ * and the time of its last change, which a new list or mode makes another one.
  */
 static uint64_t narrow_key(const struct hf_archive *archive, const struct stat *st, _Atomic uint64_t **ret_slot)
 {
@@ -201,7 +201,8 @@ static void narrow_by_list(const struct hf_archive *archive, int fd, struct stat
 
 	st->st_mode = hf_acl_narrow_fd(fd, st->st_mode);
 	/* A list taken off meanwhile leaves its mask in a mode that was read before. */
-	if (fstat(fd, &then) || then.st_ctim.tv_sec != st->st_ctim.tv_sec || then.st_ctim.tv_nsec != st->st_ctim.tv_nsec) {
+	if (fstat(fd, &then) || then.st_ctim.tv_sec != st->st_ctim.tv_sec ||
+	    then.st_ctim.tv_nsec != st->st_ctim.tv_nsec) {
 		st->st_mode &= ~(mode_t)0077;
 		return;
 	}

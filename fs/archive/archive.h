@@ -16,8 +16,8 @@ struct hf_archive {
 	uint64_t seed;            /* of its hash, so that nobody can choose what falls together */
 	size_t skip_count;
 	struct hf_fs_place *skip; /* owned */
-	/* Descriptors or memory ran out, for the time tries of one call: gives back what can be done without and waits a
-	 * moment, or says that trying again is no use. May be NULL. */
+	/* Descriptors or memory ran out, for the time tries of one call: gives back what can be done without and waits
+	 * a moment, or says that trying again is no use. May be NULL. */
 	bool (*make_room)(void *ctx, unsigned tries, int errnum);
 	void *ctx;
 	const struct hf_stop *stop; /* of what is read from it */
@@ -27,8 +27,8 @@ struct hf_archive {
 int hf_archive_init(struct hf_archive *archive, int fd, const struct hf_fs_place *skip, size_t skip_count);
 void hf_archive_fini(struct hf_archive *archive);
 
-/* Like lstat, but st_mode has no more than the file's access list gives, if it has one (fs/archive/acl.h). HF_ERR_NOT_FOUND also
- * for skipped directories and whatever leads out of the archive. */
+/* Like lstat, but st_mode has no more than the file's access list gives, if it has one (fs/archive/acl.h).
+ * HF_ERR_NOT_FOUND also for skipped directories and whatever leads out of the archive. */
 int hf_archive_stat(const struct hf_archive *archive, const char *path, struct stat *ret_st);
 /* A regular file, never anything else: opening a FIFO or a device could block or act. ret_st as hf_archive_stat. */
 int hf_archive_open_file(const struct hf_archive *archive, const char *path, int *ret_fd, struct stat *ret_st);

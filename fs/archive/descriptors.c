@@ -111,11 +111,15 @@ static void say(struct hf_descriptors *d, int errnum)
 	if ((told && now - told < SAY_AGAIN_NS) || !atomic_compare_exchange_strong(&d->told_ns, &told, now))
 		return;
 	if (errnum == EMFILE)
-		hf_common_log(d->common, 4, "too many open files: the limit of this process is %zu (ulimit -n); files are closed and opened "
-			  "again, which takes longer", d->limit);
+		hf_common_log(d->common, 4,
+			      "too many open files: the limit of this process is %zu (ulimit -n); files are closed and "
+			      "opened again, which takes longer",
+			      d->limit);
 	else if (errnum == ENFILE)
-		hf_common_log(d->common, 4, "too many open files in the whole system (fs.file-max); files are closed and opened again, "
-			  "which takes longer");
+		hf_common_log(
+			d->common, 4,
+			"too many open files in the whole system (fs.file-max); files are closed and opened again, "
+			"which takes longer");
 	else
 		hf_common_log(d->common, 4, "out of memory; files are closed and opened again, which takes longer");
 }

@@ -14,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Descriptors that an opened capture may have: an index, a spool, and the tables of views, of which no capture has all. */
+/* Descriptors that an opened capture may have: an index, a spool, and the tables of views, of which no capture has all.
+ */
 #define HF_OPEN_FILES 10
 #define HF_OPENS_MAX 64
 

@@ -48,7 +48,8 @@ static void unlink_idle(struct hf_held_files *files, struct hf_held *held)
 	files->idle--;
 }
 
-/* The descriptor of the one read longest ago, for the caller to close. With the lock held, and not without idle ones. */
+/* The descriptor of the one read longest ago, for the caller to close. With the lock held, and not without idle ones.
+ */
 static int take_oldest(struct hf_held_files *files)
 {
 	struct hf_held *held = files->oldest;

@@ -14,9 +14,10 @@
 #define HF_PARAMS_FILE "hartfs.conf"
 
 /*
- * All of them, comma-separated and in ascending order, for the caller to free. HF_ERR_SETUP_VALUE or HF_ERR_SETUP_SYNTAX
- * if one is wrong, and why[size] says which: "hartfs.conf:3: VIEW.key=value: …". given may be NULL; a parameter in it may
- * have before it, with a blank between, how it was given ("-o"), which is repeated in messages. *ret_access (may be NULL): who may read hartfs.conf, nothing if no parameter is from it.
+ * All of them, comma-separated and in ascending order, for the caller to free. HF_ERR_SETUP_VALUE or
+ * HF_ERR_SETUP_SYNTAX if one is wrong, and why[size] says which: "hartfs.conf:3: VIEW.key=value: …". given may be NULL;
+ * a parameter in it may have before it, with a blank between, how it was given ("-o"), which is repeated in messages.
+ * *ret_access (may be NULL): who may read hartfs.conf, nothing if no parameter is from it.
  */
 int hf_params_read(const struct hf_archive *archive, const char *given, char **ret_params, struct hf_access *ret_access,
 		   char *why, size_t size);

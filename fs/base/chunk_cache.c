@@ -569,8 +569,8 @@ static void wake(struct hf_cache_waiter *waiter, struct hf_block *block, int err
 	pthread_mutex_unlock(&cache->sleep_lock);
 }
 
-/* Another thread makes it: the seat of the job that waits is free meanwhile, so that a maker that stalls holds up nobody
- * else. */
+/* Another thread makes it: the seat of the job that waits is free meanwhile, so that a maker that stalls holds up
+ * nobody else. */
 static int sleep_until_told(struct hf_cache *cache, struct sleeper *sleeper, struct hf_block **ret_block)
 {
 	struct hf_job *job = hf_job_here();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all floors share: the options, the clock, the log, the executor, the cache, the counters, and whether all is to end.
+ * What all floors share: the options, the clock, the log, the executor, the cache, the counters, and whether all is to
+ * end.
  */
 #ifndef HF_FS_COMMON_H
 #define HF_FS_COMMON_H
@@ -25,7 +26,8 @@ struct hf_common {
 };
 
 /* level as in hf_log_fn. */
-__attribute__((format(printf, 3, 4))) void hf_common_log(const struct hf_common *common, int level, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void hf_common_log(const struct hf_common *common, int level, const char *format,
+							 ...);
 
 /* All work is to end soon: hf_fs_stop was called, or whoever opened it says so. */
 static inline bool hf_stopping(const struct hf_common *common)

@@ -33,8 +33,8 @@ struct hf_kepts {
 void hf_kepts_init(struct hf_kepts *kepts);
 void hf_kepts_fini(struct hf_kepts *kepts);
 
-/* True: it holds what it held, until hf_kept_unpin. False: the caller, who is the only one, is to make it and then to call
- * hf_kept_made. */
+/* True: it holds what it held, until hf_kept_unpin. False: the caller, who is the only one, is to make it and then to
+ * call hf_kept_made. */
 bool hf_kept_pin(struct hf_kepts *kepts, struct hf_kept *kept);
 /* It holds so many bytes now (counted as at least 1), and is pinned. */
 void hf_kept_made(struct hf_kepts *kepts, struct hf_kept *kept, size_t bytes);

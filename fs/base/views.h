@@ -7,8 +7,8 @@
 
 #include "codecs/codec.h"
 
-/* The views by number: those of hf_views in their order, then records.txt and program.elf, which has no encoder (its ops
- * only describe it). */
+/* The views by number: those of hf_views in their order, then records.txt and program.elf, which has no encoder (its
+ * ops only describe it). */
 enum {
 #define HF_VIEW(name) HF_VIEW_INDEX_##name,
 #include "codecs/views.def"
@@ -29,7 +29,8 @@ extern const struct hf_enc_ops hf_view_program;
 const struct hf_enc_ops *hf_fs_view_ops(size_t view);
 /* A file beside an encoder's own: *ret_view is the number of that. NULL: it is none. */
 const struct hf_side_file *hf_fs_side(size_t view, size_t *ret_view);
-/* How much of a view's name is the directory it lies in: 0 if in that of the hart. *ret_name (may be NULL) is the rest. */
+/* How much of a view's name is the directory it lies in: 0 if in that of the hart. *ret_name (may be NULL) is the rest.
+ */
 size_t hf_view_dir(size_t view, const char **ret_name);
 
 struct hf_views {

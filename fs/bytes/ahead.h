@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one reader of an open file does, told from its reads: whether it goes forward, so that pieces are made ahead of it,
- * or reads here and there, for which no whole piece is made. Thread-safe.
+ * What one reader of an open file does, told from its reads: whether it goes forward, so that pieces are made ahead of
+ * it, or reads here and there, for which no whole piece is made. Thread-safe.
  */
 #ifndef HF_FS_AHEAD_H
 #define HF_FS_AHEAD_H

@@ -55,7 +55,8 @@ int hf_bytes_of_view(struct hf_capture *capture, const struct hf_facts *facts, u
 int hf_bytes_of_text(struct hf_capture *capture, const struct hf_facts *facts, enum hf_text text,
 		     struct hf_bytes *ret_bytes)
 {
-	int err = take(capture, facts, &hf_bytes_text, facts->known.text_size[text], facts->text_owner[text], ret_bytes);
+	int err =
+		take(capture, facts, &hf_bytes_text, facts->known.text_size[text], facts->text_owner[text], ret_bytes);
 
 	ret_bytes->view = text;
 	ret_bytes->closed = facts->failure.code;

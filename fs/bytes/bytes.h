@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes that are served: what a file of a view directory holds, cut into pieces that the cache knows by number. Each kind
- * is a table of functions: the decompressed stream (stream.c), a view in chunks (chunks.c), the program of a hart and the
- * files beside it (program.c), a view of a slice (slice.c), a text about the capture (text.c). Requests, the cache and the
- * pool know nothing but this table.
+ * Bytes that are served: what a file of a view directory holds, cut into pieces that the cache knows by number. Each
+ * kind is a table of functions: the decompressed stream (stream.c), a view in chunks (chunks.c), the program of a hart
+ * and the files beside it (program.c), a view of a slice (slice.c), a text about the capture (text.c). Requests, the
+ * cache and the pool know nothing but this table.
  */
 #ifndef HF_FS_BYTES_H
 #define HF_FS_BYTES_H
@@ -24,12 +24,13 @@ struct hf_piece {
 };
 
 /*
- * open is the capture, opened in the version of the bytes; NULL if these are closed. A promise of the index that is not kept
- * is HF_ERR_MISMATCH.
+ * open is the capture, opened in the version of the bytes; NULL if these are closed. A promise of the index that is not
+ * kept is HF_ERR_MISMATCH.
  */
 struct hf_bytes_ops {
 	/* The piece at an offset, or the one with a number: HF_NOTE_END behind the last. Neither makes it. */
-	int (*piece_at)(const struct hf_bytes *bytes, struct hf_open *open, uint64_t offset, struct hf_piece *ret_piece);
+	int (*piece_at)(const struct hf_bytes *bytes, struct hf_open *open, uint64_t offset,
+			struct hf_piece *ret_piece);
 	int (*piece)(const struct hf_bytes *bytes, struct hf_open *open, uint64_t number, struct hf_piece *ret_piece);
 	/* Writes the bytes of a piece: to has room for piece->size + HF_SINK_ROOM of them. */
 	int (*fill)(const struct hf_bytes *bytes, struct hf_open *open, const struct hf_piece *piece,
@@ -56,8 +57,8 @@ struct hf_bytes {
 void hf_bytes_ref(const struct hf_bytes *bytes);
 void hf_bytes_unref(const struct hf_bytes *bytes);
 
-/* Of a capture with these facts: the decompressed stream; a view, or a file beside one, by number; a text. HF_ERR_NOT_FOUND
- * if there is none. */
+/* Of a capture with these facts: the decompressed stream; a view, or a file beside one, by number; a text.
+ * HF_ERR_NOT_FOUND if there is none. */
 int hf_bytes_of_stream(struct hf_capture *capture, const struct hf_facts *facts, struct hf_bytes *ret_bytes);
 int hf_bytes_of_view(struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart, size_t view,
 		     struct hf_bytes *ret_bytes);
@@ -85,8 +86,8 @@ int hf_bytes_check(const struct hf_bytes *bytes);
 int hf_bytes_make_piece(const struct hf_bytes *bytes, struct hf_open *open, uint64_t number, struct hf_worker *worker,
 			uint8_t **ret_bytes, size_t *ret_size);
 /*
- * Makes a piece, as long as the capture is of the version of the bytes. What does not come out as promised costs the capture
- * its index.
+ * Makes a piece, as long as the capture is of the version of the bytes. What does not come out as promised costs the
+ * capture its index.
  */
 int hf_bytes_make(const struct hf_bytes *bytes, uint64_t number, struct hf_worker *worker, uint8_t **ret_bytes,
 		  size_t *ret_size);

@@ -30,7 +30,8 @@ struct hf_request {
 	struct wait wait[];
 };
 
-int hf_request_new(struct hf_common *common, struct hf_read *read, size_t waits, uint8_t *own, struct hf_request **ret_rq)
+int hf_request_new(struct hf_common *common, struct hf_read *read, size_t waits, uint8_t *own,
+		   struct hf_request **ret_rq)
 {
 	struct hf_request *rq = calloc(1, sizeof *rq + waits * sizeof *rq->wait);
 
@@ -410,7 +411,8 @@ static int make_request(struct hf_common *common, struct hf_read *read, const st
 	return 0;
 }
 
-void hf_bytes_read(struct hf_common *common, struct hf_read *read, const struct hf_bytes *bytes, struct hf_reading *reading)
+void hf_bytes_read(struct hf_common *common, struct hf_read *read, const struct hf_bytes *bytes,
+		   struct hf_reading *reading)
 {
 	struct hf_request *rq;
 	size_t size = read->size;

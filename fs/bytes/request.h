@@ -8,13 +8,15 @@
 /* What a read holds until it is released: pinned blocks, or bytes of its own. In struct hf_read.state. */
 struct hf_request;
 /* own (malloc'ed, or NULL) becomes the request's. */
-int hf_request_new(struct hf_common *common, struct hf_read *read, size_t waits, uint8_t *own, struct hf_request **ret_rq);
+int hf_request_new(struct hf_common *common, struct hf_read *read, size_t waits, uint8_t *own,
+		   struct hf_request **ret_rq);
 
 /* hf_fs_read_cancel. */
 void hf_request_cancel(struct hf_read *read);
 
 /* The read of bytes through the cache. */
-void hf_bytes_read(struct hf_common *common, struct hf_read *read, const struct hf_bytes *bytes, struct hf_reading *reading);
+void hf_bytes_read(struct hf_common *common, struct hf_read *read, const struct hf_bytes *bytes,
+		   struct hf_reading *reading);
 /* The read of what is at hand: takes own[size], malloc'ed. */
 int hf_read_own(struct hf_common *common, struct hf_read *read, uint8_t *own, size_t size);
 

@@ -172,12 +172,16 @@ static struct hf_slice *new_slice(const struct hf_slice *key, const struct hf_fa
 	return slice;
 }
 
-int hf_slice_get(struct hf_slices *slices, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart, uint64_t first,
-		 uint64_t last, struct hf_slice **ret_slice)
+int hf_slice_get(struct hf_slices *slices, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart,
+		 uint64_t first, uint64_t last, struct hf_slice **ret_slice)
 {
 	const struct hf_facts_hart *facts_hart = hf_facts_hart(facts, hart);
-	struct hf_slice key = {
-		.slices = slices, .capture = capture, .version = facts->version, .hart = hart, .first = first, .last = last};
+	struct hf_slice key = {.slices = slices,
+			       .capture = capture,
+			       .version = facts->version,
+			       .hart = hart,
+			       .first = first,
+			       .last = last};
 	struct hf_slice *slice, **bucket = bucket_of(slices, &key), *surplus = NULL;
 
 	*ret_slice = NULL;

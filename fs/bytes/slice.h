@@ -38,8 +38,8 @@ void hf_slices_stop(struct hf_slices *slices);
 bool hf_slice_parse(const char *name, uint64_t insns, uint64_t *ret_first, uint64_t *ret_last);
 
 /* With a reference. facts: the current ones of the capture, with that hart. */
-int hf_slice_get(struct hf_slices *slices, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart, uint64_t first,
-		 uint64_t last, struct hf_slice **ret_slice);
+int hf_slice_get(struct hf_slices *slices, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart,
+		 uint64_t first, uint64_t last, struct hf_slice **ret_slice);
 void hf_slice_ref(struct hf_slice *slice);
 void hf_slice_put(struct hf_slice *slice);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of slices: slice.c keeps and reads them, slice_queue.c says when which is measured, slice_measure.c does it. */
+/* Inside of slices: slice.c keeps and reads them, slice_queue.c says when which is measured, slice_measure.c does it.
+ */
 #ifndef HF_FS_SLICE_PARTS_H
 #define HF_FS_SLICE_PARTS_H
 

@@ -91,8 +91,8 @@ static void end_measure(struct hf_job *job, int err)
 		hf_job_submit(exec, &next->job);
 }
 
-/* HF_NOTE_END: it has the turn for a long pass. HF_ERR_BUSY: it waits in the queue, whose first one is submitted when it
- * is its turn. HF_ERR_CANCELLED: too many wait. */
+/* HF_NOTE_END: it has the turn for a long pass. HF_ERR_BUSY: it waits in the queue, whose first one is submitted when
+ * it is its turn. HF_ERR_CANCELLED: too many wait. */
 static int take_turn(struct hf_measure *m)
 {
 	struct hf_slices *slices = m->slice->slices;

@@ -122,7 +122,8 @@ static int run_all(struct hf_common *common, struct verify *verify)
 	return verify->err;
 }
 
-int hf_bytes_verify(struct hf_captures *all, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad, struct hf_diag *diag)
+int hf_bytes_verify(struct hf_captures *all, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad,
+		    struct hf_diag *diag)
 {
 	struct verify verify = {.lock = PTHREAD_MUTEX_INITIALIZER};
 	struct hf_capture *capture;

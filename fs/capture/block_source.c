@@ -390,7 +390,8 @@ int hf_block_source_new(struct hf_src *file, struct hf_index *index, struct hf_c
 		bs->src = (struct hf_src){.ops = &plain_ops, .size = file->size, .stop = file->stop};
 		return 0;
 	}
-	bs->src = (struct hf_src){.ops = &blocks_ops, .size = hf_index_stream_size(index), .stop = file ? file->stop : NULL};
+	bs->src = (struct hf_src){
+		.ops = &blocks_ops, .size = hf_index_stream_size(index), .stop = file ? file->stop : NULL};
 	bs->stream.index = index;
 	bs->stream.box = hf_index_box(index);
 	bs->stream.cache = cache;

@@ -18,8 +18,8 @@ int hf_block_source_new(struct hf_src *file, struct hf_index *index, struct hf_c
 struct hf_spooling {
 	int dirfd; /* of the indexes */
 	struct hf_identity identity;
-	/* So much of the stream was decoded over and over that a spool would pay. Called once, from any thread, and again
-	 * after hf_block_source_spooled. */
+	/* So much of the stream was decoded over and over that a spool would pay. Called once, from any thread, and
+	 * again after hf_block_source_spooled. */
 	void (*wanted)(void *ctx);
 	void *ctx;
 	_Atomic uint64_t *reads, *damaged; /* counters: of reads from spools, of spools that were no good */

@@ -35,8 +35,8 @@ static bool is_over(void *ctx)
 }
 
 /*
- * Somebody looks at another capture, and all threads that index are busy: this build stays as it is, with its files open and
- * what it has in memory, and goes on later. It holds no lock but those of its own private files.
+ * Somebody looks at another capture, and all threads that index are busy: this build stays as it is, with its files
+ * open and what it has in memory, and goes on later. It holds no lock but those of its own private files.
  */
 static void give_way(struct progress *progress)
 {
@@ -185,8 +185,8 @@ static void tell_density(struct hf_capture *capture, const struct hf_open *open)
 	const uint64_t density = hf_info_density(open);
 
 	if (density)
-		hf_common_log(capture->all->common, 5, "%s: each of its bytes stands for %llu instructions", capture->path,
-			  (unsigned long long)density);
+		hf_common_log(capture->all->common, 5, "%s: each of its bytes stands for %llu instructions",
+			      capture->path, (unsigned long long)density);
 }
 
 static int build_once(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
@@ -315,7 +315,8 @@ static void end_turn(struct hf_capture *capture, const struct progress *progress
 
 	if (failed && progress->repair) {
 		hf_diag_format(diag, text, sizeof text);
-		hf_common_log(capture->all->common, 4, "%s: its index could not be made again: %s", capture->path, text);
+		hf_common_log(capture->all->common, 4, "%s: its index could not be made again: %s", capture->path,
+			      text);
 	} else if (failed && !hf_facts_new_failed(capture, version, diag, &facts)) {
 		hf_capture_settle(capture, version, facts);
 		hf_facts_unref(facts);

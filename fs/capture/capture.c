@@ -96,8 +96,8 @@ static void note_access(struct hf_capture *capture, const struct hf_members *mem
 /* ---- files ---- */
 
 /* Who may read the views of a file whose stat is given, and the stamp of what lies beside it. */
-static int look_at_file(const struct hf_captures *all, const char *path, const struct stat *st, struct hf_access *access,
-			uint64_t *ret_beside)
+static int look_at_file(const struct hf_captures *all, const char *path, const struct stat *st,
+			struct hf_access *access, uint64_t *ret_beside)
 {
 	*access = (struct hf_access){0};
 	hf_access_add(access, st);
@@ -235,8 +235,9 @@ static int find_file(struct hf_captures *all, const char *path, const struct sta
 static void tell_scattered(struct hf_captures *all, const struct hf_members *members)
 {
 	if (members && members->scattered)
-		hf_common_log(all->common, 4, "%s: its files lie in more than %d directories: only root may read the views",
-			  members->ini, HF_MEMBERS_DIRS_MAX);
+		hf_common_log(all->common, 4,
+			      "%s: its files lie in more than %d directories: only root may read the views",
+			      members->ini, HF_MEMBERS_DIRS_MAX);
 }
 
 /* The same of a capture with a description, whose path and stat are given. */
@@ -428,7 +429,8 @@ static int find(struct hf_captures *all, const char *path, const struct stat *st
 }
 
 /* hf_capture_find, with the error of what cannot be read. */
-static int find_readable(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture)
+static int find_readable(struct hf_captures *all, const char *path, const struct stat *st,
+			 struct hf_capture **ret_capture)
 {
 	const struct hf_stamp stamp = hf_stamp_of(st);
 	struct hf_capture *known;

@@ -77,8 +77,8 @@ struct hf_capture {
 	struct hf_job notice;    /* telling the kernel that it changed */
 };
 
-/* The capture at path, whose stat is given; NULL if it is none, or cannot be read. Looks into files that are new, and for
- * descriptions in directories. */
+/* The capture at path, whose stat is given; NULL if it is none, or cannot be read. Looks into files that are new, and
+ * for descriptions in directories. */
 int hf_capture_find(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture);
 
 /* The same of a path alone; HF_ERR_UNKNOWN_FORMAT if it is none, or why it cannot be looked at or read. */
@@ -88,12 +88,12 @@ int hf_capture_at(struct hf_captures *all, const char *path, struct hf_capture *
 struct hf_capture *hf_capture_known(struct hf_captures *all, const char *path);
 /* Whether it has a description. */
 bool hf_capture_is_described(struct hf_capture *capture);
-/* The stat of its file, or of its description, with the owner, group and mode of the views (fs/archive/access.h), which may be
- * those of a second ago. */
+/* The stat of its file, or of its description, with the owner, group and mode of the views (fs/archive/access.h), which
+ * may be those of a second ago. */
 int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st);
 
-/* Looks at the file: begins a new version if it changed. HF_ERR_NOT_FOUND if it is gone or no capture any more. ret_st is
- * that of hf_capture_stat, as it is now. */
+/* Looks at the file: begins a new version if it changed. HF_ERR_NOT_FOUND if it is gone or no capture any more. ret_st
+ * is that of hf_capture_stat, as it is now. */
 int hf_capture_check(struct hf_capture *capture, struct stat *ret_st);
 
 /*
@@ -103,7 +103,8 @@ int hf_capture_check(struct hf_capture *capture, struct stat *ret_st);
 int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **ret_facts);
 /* The same without starting or waiting for anything. */
 int hf_capture_facts_now(struct hf_capture *capture, struct hf_facts **ret_facts);
-/* hf_trace_open; what is wrong with a description is the capture's complaint from then on, and in *diag (may be NULL). */
+/* hf_trace_open; what is wrong with a description is the capture's complaint from then on, and in *diag (may be NULL).
+ */
 struct hf_trace;
 int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
 			  struct hf_diag *diag);
@@ -111,12 +112,13 @@ int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *sta
  * or waits for it as hf_capture_facts does. HF_ERR_CHANGED if it does not come; *facts is NULL after an error. */
 int hf_capture_confirm(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **facts);
 
-/* Indexes on the calling thread; HF_ERR_BUSY if another one (wait: does not happen, it is waited for) is at it. tap: NULL,
- * or who gets the bytes of a view meanwhile. */
+/* Indexes on the calling thread; HF_ERR_BUSY if another one (wait: does not happen, it is waited for) is at it. tap:
+ * NULL, or who gets the bytes of a view meanwhile. */
 int hf_capture_index(struct hf_capture *capture, bool wait, const struct hf_tap *tap,
 		     bool (*progress)(void *ctx, double percent, uint64_t insns), void *ctx, struct hf_diag *diag);
 
-/* Indexing or opening it met err, a shortage, and is to be tried again; counts. False: no shortage, or the last of many. */
+/* Indexing or opening it met err, a shortage, and is to be tried again; counts. False: no shortage, or the last of
+ * many. */
 bool hf_capture_may_try(struct hf_capture *capture, int err);
 
 /* The index of that version gave wrong bytes: throw it away and build it anew. Or (HF_ERR_INDEX_DIR) it cannot be read:
@@ -135,7 +137,8 @@ void hf_capture_hurry(struct hf_capture *capture);
 #define HF_FAILURE_SIZE 1024
 bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag, char *text, size_t size);
 
-/* As the user is told: one of which nothing could be decoded has failed, though its index is there. With the lock held. */
+/* As the user is told: one of which nothing could be decoded has failed, though its index is there. With the lock held.
+ */
 enum hf_capture_state hf_capture_told_state(const struct hf_capture *capture);
 
 /* Seconds until it is indexed, as far as can be told, or a negative number. With the lock of the capture held. */

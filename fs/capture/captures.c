@@ -20,7 +20,8 @@ static int read_params(struct hf_captures *all, const char *given)
 		return err;
 	}
 	if (read->some && !hf_access_is_everybody(read) && !options->no_index)
-		hf_common_log(all->common, 5, HF_PARAMS_FILE ": not everybody may read it: nor are the views for everybody");
+		hf_common_log(all->common, 5,
+			      HF_PARAMS_FILE ": not everybody may read it: nor are the views for everybody");
 	err = hf_views_init(&all->views, params, options->expansion);
 	free(params);
 	return err;
@@ -152,7 +153,8 @@ void hf_captures_count_spools(struct hf_captures *all, uint64_t *ret_count, uint
 	hf_spool_count(all->index_fd, ret_count, ret_bytes);
 }
 
-bool hf_captures_index_trouble(struct hf_captures *all, char *text, size_t size, size_t *ret_memory, size_t *ret_waiting)
+bool hf_captures_index_trouble(struct hf_captures *all, char *text, size_t size, size_t *ret_memory,
+			       size_t *ret_waiting)
 {
 	struct hf_captures_stats stats;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * struct hf_captures: all captures of one archive and what they share. Seen by the files of this folder alone; the floors
- * above have a pointer, and functions.
+ * struct hf_captures: all captures of one archive and what they share. Seen by the files of this folder alone; the
+ * floors above have a pointer, and functions.
  *
  * Locks, in the order in which they may be taken: the table's, a capture's, the opens'. The executor's, kept texts',
- * executables', held files' and the catalogue's are leaves. None is held while something is decoded, indexed or read from a
- * disk.
+ * executables', held files' and the catalogue's are leaves. None is held while something is decoded, indexed or read
+ * from a disk.
  */
 #ifndef HF_FS_CAPTURES_H
 #define HF_FS_CAPTURES_H
@@ -29,13 +29,13 @@ struct hf_captures {
 	const struct hf_archive *archive;
 	struct hf_held_files *held;
 	struct hf_descriptors *descriptors;
-	/* What goes up, set by who opens: tells the kernel that it is to forget what it knows of a capture's files; and gives
-	 * fn every capture that the archive has. */
+	/* What goes up, set by who opens: tells the kernel that it is to forget what it knows of a capture's files; and
+	 * gives fn every capture that the archive has. */
 	void (*on_change)(void *ctx, struct hf_capture *capture);
 	int (*each)(void *ctx, hf_capture_fn fn, void *fn_ctx);
 	void *ctx;
-	/* What goes up inside of this folder, set by captures.c: indexing in the background and at once, telling of a change,
-	 * making a spool. */
+	/* What goes up inside of this folder, set by captures.c: indexing in the background and at once, telling of a
+	 * change, making a spool. */
 	struct hf_job index_job, notice_job;
 	int (*index_now)(struct hf_capture *capture, struct hf_diag *diag);
 	void (*want_spool)(void *open);

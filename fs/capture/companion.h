@@ -30,8 +30,8 @@ struct hf_companion {
 	char params[320];           /* of the views that show symbols */
 };
 
-/* What tells one ELF from another without opening it: *ret_stamp is 0 if there is none beside the capture at path. It is
- * added to *access (may be NULL). The only errors are shortages (hf_err_is_shortage). */
+/* What tells one ELF from another without opening it: *ret_stamp is 0 if there is none beside the capture at path. It
+ * is added to *access (may be NULL). The only errors are shortages (hf_err_is_shortage). */
 int hf_companion_look(const struct hf_archive *archive, const char *path, struct hf_access *access,
 		      uint64_t *ret_stamp);
 

@@ -2,8 +2,8 @@
 /* An index that does not keep what it promises is thrown away. */
 #include "fs/capture/captures.h"
 
-/* So often in that time a version may be indexed again because its views came out otherwise; then something is wrong with
- * us. That the index cannot be read is something else. */
+/* So often in that time a version may be indexed again because its views came out otherwise; then something is wrong
+ * with us. That the index cannot be read is something else. */
 enum { REBUILDS_MAX = 2 };
 #define REBUILDS_NS (INT64_C(60) * 1000000000)
 
@@ -47,7 +47,8 @@ void hf_capture_distrust(struct hf_capture *capture, uint64_t version, int why)
 	pthread_mutex_unlock(&capture->lock);
 	if (ours) {
 		hf_diag_format(&diag, text, sizeof text);
-		hf_common_log(all->common, 3, "%s: index: %s; %s", capture->path, text, again ? "it is built anew" : "given up");
+		hf_common_log(all->common, 3, "%s: index: %s; %s", capture->path, text,
+			      again ? "it is built anew" : "given up");
 		hf_memory_put(capture, NULL);
 		hf_open_discard(capture, version, why);
 		hf_facts_forget(facts, all->common->cache);

@@ -3,7 +3,8 @@
 #include "fs/capture/captures.h"
 #include "fs/capture/trace.h"
 
-static int examine(struct hf_captures *all, struct hf_capture *capture, hf_examine_fn fn, void *ctx, struct hf_diag *diag)
+static int examine(struct hf_captures *all, struct hf_capture *capture, hf_examine_fn fn, void *ctx,
+		   struct hf_diag *diag)
 {
 	struct hf_view_key key[HF_VIEW_COUNT];
 	struct hf_companion companion;
@@ -27,8 +28,8 @@ static int examine(struct hf_captures *all, struct hf_capture *capture, hf_exami
 	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : 0;
 }
 
-int hf_captures_examine(struct hf_captures *all, const char *path, void (*fn)(void *ctx, const char *name, const char *what),
-		  void *ctx, struct hf_diag *diag)
+int hf_captures_examine(struct hf_captures *all, const char *path,
+			void (*fn)(void *ctx, const char *name, const char *what), void *ctx, struct hf_diag *diag)
 {
 	struct hf_capture *capture;
 	int err = hf_capture_at(all, path, &capture);

@@ -274,7 +274,8 @@ void hf_index_dir_failed(struct hf_index_dir *dir)
 		hf_memdir_keep(dir->memdir, true);
 	/* Commands that cannot do without say it themselves. */
 	if (news)
-		hf_common_log(dir->all->common, dir->memdir ? 4 : 7, dir->memdir ? "%s; new indexes are kept in memory" : "%s", text);
+		hf_common_log(dir->all->common, dir->memdir ? 4 : 7,
+			      dir->memdir ? "%s; new indexes are kept in memory" : "%s", text);
 }
 
 /* With the lock held: something is still to be written, though it may have begun to work when that was nearly done. */
@@ -313,9 +314,11 @@ void hf_index_dir_waited_for(struct hf_index_dir *dir)
 	lend(dir);
 	if (!told && dir->memdir)
 		hf_common_log(dir->all->common, 4,
-			  "index directory%s%s: the %llu MiB of memory for indexes do not suffice: captures wait until it "
-			  "can be written",
-			  dir->path ? " " : "", dir->path ? dir->path : "", (unsigned long long)(stats.limit >> 20));
+			      "index directory%s%s: the %llu MiB of memory for indexes do not suffice: captures wait "
+			      "until it "
+			      "can be written",
+			      dir->path ? " " : "", dir->path ? dir->path : "",
+			      (unsigned long long)(stats.limit >> 20));
 }
 
 void hf_index_dir_wrote(struct hf_index_dir *dir)

@@ -36,8 +36,8 @@ struct hf_index_dir {
 	bool told_well;            /* that it works, though something is still to be written */
 };
 
-/* Takes fd and, copied, path (NULL: not known). memory: bytes of indexes that may be in memory, 0 for none. error: why fd
- * is -1, if it is. */
+/* Takes fd and, copied, path (NULL: not known). memory: bytes of indexes that may be in memory, 0 for none. error: why
+ * fd is -1, if it is. */
 int hf_index_dir_init(struct hf_captures *all, int fd, const char *path, uint64_t memory, int error);
 /* It is not tried again. */
 void hf_index_dir_stop(struct hf_index_dir *dir);

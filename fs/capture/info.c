@@ -413,7 +413,8 @@ void hf_info_indexing(struct hf_capture *capture, struct hf_sink *sink)
 		snprintf(text, sizeof text, "waiting for the index directory: %s",
 			 dir.failing ? strerror_r(dir.fault.errnum, why, sizeof why) : "again soon");
 	} else if (capture->paused_ns) {
-		snprintf(text, sizeof text, "%5.1f%% indexed, put aside for another capture", hf_capture_percent(capture));
+		snprintf(text, sizeof text, "%5.1f%% indexed, put aside for another capture",
+			 hf_capture_percent(capture));
 	} else {
 		hf_info_duration(hf_capture_seconds_left(capture), left, sizeof left);
 		snprintf(text, sizeof text, "%5.1f%% indexed, %s left", hf_capture_percent(capture), left);

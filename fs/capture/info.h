@@ -37,7 +37,8 @@ const char *hf_info_isa_name(unsigned isa);
 void hf_info_source_name(const struct hf_codec *codec, char *buf, size_t size);
 
 /* A path in a line of text: what would break the line is a '?'. */
-/* Retired instructions of all harts for each byte of the capture, where it is so many that it is worth saying; else 0. */
+/* Retired instructions of all harts for each byte of the capture, where it is so many that it is worth saying; else 0.
+ */
 uint64_t hf_info_density(const struct hf_open *open);
 void hf_info_path(struct hf_sink *sink, const char *path);
 

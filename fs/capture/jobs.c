@@ -19,8 +19,8 @@ static int run_index(struct hf_job *job, struct hf_worker *worker)
 	if (hf_stopping(all->common))
 		return HF_ERR_CANCELLED;
 	err = hf_capture_index(capture, false, NULL, NULL, NULL, &diag);
-	/* Another process is at it, the file changed meanwhile and perhaps goes on changing, or memory or descriptors ran
-	 * out; if that happened too often it is not queued any more. */
+	/* Another process is at it, the file changed meanwhile and perhaps goes on changing, or memory or descriptors
+	 * ran out; if that happened too often it is not queued any more. */
 	if (!hf_stopping(all->common) && (err == HF_ERR_BUSY || err == HF_ERR_CHANGED || err == HF_ERR_CANCELLED ||
 			     hf_err_is_shortage(err)))
 		hf_jobs_add_after(capture, false, AGAIN_NS);

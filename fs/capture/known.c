@@ -13,7 +13,8 @@
 /* After that long a capture that could not be indexed is tried again when someone looks for it. */
 #define RETRY_NS (INT64_C(60) * 1000000000)
 
-/* Somebody else who opens it reads the archive, and that may take long: nobody waits for him longer than for an index. */
+/* Somebody else who opens it reads the archive, and that may take long: nobody waits for him longer than for an index.
+ */
 enum { OPEN_MS = 2000 };
 
 /* A failure of long ago may have passed: forgets it. With the lock held; what is to be let go is returned. */

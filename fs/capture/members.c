@@ -232,7 +232,8 @@ int hf_members_read(const struct hf_archive *archive, const char *ini, struct hf
 	err = hf_setup_read(&opener, base_of(ini), &setup, &error);
 	own.members->unread |= hf_err_is_passing(err);
 	if (err && !hf_err_is_shortage(err))
-		err = !*error.format && !is_description_name(base_of(ini)) ? HF_ERR_NOT_FOUND : add_path(own.members, ini);
+		err = !*error.format && !is_description_name(base_of(ini)) ? HF_ERR_NOT_FOUND
+									   : add_path(own.members, ini);
 	if (!err && *error.format && hf_codec_by_name(error.format))
 		own.members->codec = hf_codec_by_name(error.format);
 	if (!err)
@@ -273,8 +274,10 @@ void hf_members_unref(struct hf_members *members)
 struct hf_member_state hf_member_state_of(const struct stat *st)
 {
 	/* Without the device, which may be another one after the next mount of the same file system. */
-	return (struct hf_member_state){
-		.ino = st->st_ino, .size = (uint64_t)st->st_size, .mtime_ns = (uint64_t)hf_time_ns(&st->st_mtim), .opened = true};
+	return (struct hf_member_state){.ino = st->st_ino,
+					.size = (uint64_t)st->st_size,
+					.mtime_ns = (uint64_t)hf_time_ns(&st->st_mtim),
+					.opened = true};
 }
 
 static uint64_t add_state(uint64_t hash, const struct hf_member_state *state)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Captures with a description: a directory with a capture.ini or a snapshot.ini, or a capture.ini by another name. Their
- * members are the files that the description names, the description's own among them: what a change of any of them
- * makes another capture.
+ * Captures with a description: a directory with a capture.ini or a snapshot.ini, or a capture.ini by another name.
+ * Their members are the files that the description names, the description's own among them: what a change of any of
+ * them makes another capture.
  */
 #ifndef HF_FS_MEMBERS_H
 #define HF_FS_MEMBERS_H
@@ -53,11 +53,12 @@ int hf_members_read(const struct hf_archive *archive, const char *ini, struct hf
 struct hf_members *hf_members_ref(struct hf_members *members);
 void hf_members_unref(struct hf_members *members);
 
-/* *ret_stamp is a number for what the files are now, or that they are not there; not 0. *access (may be NULL) gets who may
- * read what is made of all of them. The only errors are shortages (hf_err_is_shortage). */
+/* *ret_stamp is a number for what the files are now, or that they are not there; not 0. *access (may be NULL) gets who
+ * may read what is made of all of them. The only errors are shortages (hf_err_is_shortage). */
 int hf_members_look(const struct hf_archive *archive, const struct hf_members *members, struct hf_access *access,
 		    uint64_t *ret_stamp);
-/* The same number, of the members that were opened as they were then, opened[0..count), of the others as they are now. */
+/* The same number, of the members that were opened as they were then, opened[0..count), of the others as they are now.
+ */
 int hf_members_stamp_opened(const struct hf_archive *archive, const struct hf_members *members,
 			    const struct hf_member_state *opened, uint64_t *ret_stamp);
 struct hf_member_state hf_member_state_of(const struct stat *st);

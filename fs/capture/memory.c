@@ -127,7 +127,8 @@ void hf_memory_fini(struct hf_captures *all)
 	pthread_mutex_destroy(&memory->lock);
 }
 
-int hf_memory_recall(struct hf_captures *all, const char *path, const struct stat *st, struct hf_catalogue_entry *ret_entry)
+int hf_memory_recall(struct hf_captures *all, const char *path, const struct stat *st,
+		     struct hf_catalogue_entry *ret_entry)
 {
 	const struct hf_catalogue_stamp stamp = {
 		.size = (uint64_t)st->st_size,

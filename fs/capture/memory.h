@@ -41,7 +41,8 @@ void hf_memory_init(struct hf_captures *all, const char *path);
 void hf_memory_fini(struct hf_captures *all);
 
 /* HF_ERR_NOT_FOUND, or an entry to be cleared: a file with that stat was looked at before. */
-int hf_memory_recall(struct hf_captures *all, const char *path, const struct stat *st, struct hf_catalogue_entry *ret_entry);
+int hf_memory_recall(struct hf_captures *all, const char *path, const struct stat *st,
+		     struct hf_catalogue_entry *ret_entry);
 /* The facts of an indexed capture, recalled: that they are still true shows when the index is opened. */
 int hf_memory_facts(struct hf_capture *capture, uint64_t version, const struct hf_catalogue_entry *entry,
 		    struct hf_facts **ret_facts);

@@ -162,7 +162,8 @@ static bool fits(const struct hf_open *open)
 	const struct hf_facts *facts = open->facts;
 
 	if (facts->hart_count != count || facts->has_records != (records != NULL) ||
-	    facts->known.codec != hf_index_codec(open->index) || facts->known.problems != hf_index_problem_count(open->index) ||
+	    facts->known.codec != hf_index_codec(open->index) ||
+	    facts->known.problems != hf_index_problem_count(open->index) ||
 	    facts->known.stream_size != (facts->known.codec ? hf_index_stream_size(open->index) : HF_NOWHERE))
 		return false;
 	for (size_t i = 0; i < count; i++)

@@ -228,7 +228,8 @@ static bool is_open(const struct hf_capture *capture, uint64_t version)
 	return capture->open && capture->open->version == version;
 }
 
-/* Until that version is open or nobody opens any, or that time has come; with the lock held. False: it is being opened. */
+/* Until that version is open or nobody opens any, or that time has come; with the lock held. False: it is being opened.
+ */
 static bool await_opening(struct hf_opens *opens, const struct hf_capture *capture, uint64_t version,
 			  const struct timespec *until)
 {

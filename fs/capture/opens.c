@@ -86,8 +86,8 @@ bool hf_open_remove_damaged(struct hf_open *open)
 	if (any) {
 		hf_index_remove(open->index);
 		if (first)
-			hf_common_log(all->common, 4, "%s: index file %s is damaged; it is made again", open->capture->path,
-				  hf_index_name(open->index));
+			hf_common_log(all->common, 4, "%s: index file %s is damaged; it is made again",
+				      open->capture->path, hf_index_name(open->index));
 	}
 	for (size_t i = 0; open->table && i < HF_VIEW_COUNT; i++) {
 		const struct hf_view_table *table = open->table[i];
@@ -97,8 +97,8 @@ bool hf_open_remove_damaged(struct hf_open *open)
 		any = true;
 		hf_view_table_remove(table);
 		if (first)
-			hf_common_log(all->common, 4, "%s: index file %s is damaged; it is made again", open->capture->path,
-				  hf_view_table_name(table));
+			hf_common_log(all->common, 4, "%s: index file %s is damaged; it is made again",
+				      open->capture->path, hf_view_table_name(table));
 	}
 	return any;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Captures in use: the file, its index, the decompressed stream and the view tables. As many stay open as fit a number
- * of captures, of bytes and of descriptors; the one used longest ago is closed first and opened again when it is needed,
- * but never one that is in use. What must outlive that, sizes above all, are the facts. opens.c opens and closes,
- * open_pool.c keeps.
+ * of captures, of bytes and of descriptors; the one used longest ago is closed first and opened again when it is
+ * needed, but never one that is in use. What must outlive that, sizes above all, are the facts. opens.c opens and
+ * closes, open_pool.c keeps.
  */
 #ifndef HF_FS_OPENS_H
 #define HF_FS_OPENS_H
@@ -67,15 +67,16 @@ size_t hf_opens_shed(struct hf_opens *opens);
  * missing, and is made again then. HF_ERR_MISMATCH: it is not of the sizes that are known. Opening makes it READY.
  */
 int hf_open_get(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open);
-/* The same, but HF_ERR_BUSY if somebody else opens it and is not done in wait_ms: a read of the archive may take long. */
+/* The same, but HF_ERR_BUSY if somebody else opens it and is not done in wait_ms: a read of the archive may take long.
+ */
 int hf_open_get_within(struct hf_capture *capture, uint64_t version, unsigned wait_ms, struct hf_open **ret_open);
 void hf_open_put(struct hf_open *open);
 /* Closes it as soon as nobody has a reference. */
 void hf_open_drop(struct hf_capture *capture);
 /* The same, if it is the one that the next would get. */
 void hf_open_drop_if(struct hf_open *open);
-/* Removes its files from the index directory, or (why is HF_ERR_INDEX_DIR) hides them, and drops it, if it is open in that
- * version. */
+/* Removes its files from the index directory, or (why is HF_ERR_INDEX_DIR) hides them, and drops it, if it is open in
+ * that version. */
 void hf_open_discard(struct hf_capture *capture, uint64_t version, int why);
 
 /* The parameters of a view for its encoder; NULL: none. */
@@ -97,12 +98,12 @@ bool hf_open_is_original(const struct hf_open *open, size_t view);
 bool hf_open_has_table(const struct hf_open *open, size_t view);
 /* The key of its table. */
 struct hf_view_key hf_open_view_key(const struct hf_captures *all, const struct hf_companion *companion, size_t view);
-/* Sets open->facts, as the index has them. HF_ERR_MISMATCH: others are known; HF_ERR_NOT_FOUND: a table is missing whose
- * size nobody knows. */
+/* Sets open->facts, as the index has them. HF_ERR_MISMATCH: others are known; HF_ERR_NOT_FOUND: a table is missing
+ * whose size nobody knows. */
 int hf_open_take_facts(struct hf_open *open);
 
-/* The views with tables that are offered, of which indexing makes those that a stream can have: key[HF_VIEW_COUNT], with
- * parameters that are the companion's or the fs's. */
+/* The views with tables that are offered, of which indexing makes those that a stream can have: key[HF_VIEW_COUNT],
+ * with parameters that are the companion's or the fs's. */
 size_t hf_open_views(struct hf_capture *capture, const struct hf_companion *companion, struct hf_view_key *key);
 
 #endif

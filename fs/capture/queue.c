@@ -32,8 +32,8 @@ void hf_jobs_notify(struct hf_capture *capture)
 		hf_job_submit(capture->common->exec, &capture->notice);
 }
 
-/* With the lock held: whether it is time. The share of the time that goes into repairs is bounded, however often files are
- * damaged. */
+/* With the lock held: whether it is time. The share of the time that goes into repairs is bounded, however often files
+ * are damaged. */
 static bool may_begin(struct hf_capture *capture)
 {
 	if (capture->repair)

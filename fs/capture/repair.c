@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/repair.h"
 #include "fs/capture/captures.h"
-#include "fs/capture/repair.h"
 #include "fs/capture/spooler.h"
 
 #include <errno.h>
@@ -42,7 +41,8 @@ static bool await(struct hf_capture *capture, uint64_t version, unsigned wait_ms
 	return done;
 }
 
-int hf_capture_reopen(struct hf_capture *capture, uint64_t version, int view, unsigned wait_ms, struct hf_open **ret_open)
+int hf_capture_reopen(struct hf_capture *capture, uint64_t version, int view, unsigned wait_ms,
+		      struct hf_open **ret_open)
 {
 	struct hf_diag diag;
 	bool done = false;

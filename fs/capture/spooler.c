@@ -37,12 +37,15 @@ static void make(struct hf_capture *capture, struct hf_open *open)
 
 	if (err == HF_ERR_CANCELLED)
 		return;
-	hf_metrics_add(err && err != HF_ERR_BUSY ? &all->common->metrics.spool_errors : &all->common->metrics.spools, err != HF_ERR_BUSY);
+	hf_metrics_add(err && err != HF_ERR_BUSY ? &all->common->metrics.spool_errors : &all->common->metrics.spools,
+		       err != HF_ERR_BUSY);
 	if (!err)
-		hf_common_log(all->common, 6, "%s: is recompressed in the index directory, for it is read again and again", capture->path);
+		hf_common_log(all->common, 6,
+			      "%s: is recompressed in the index directory, for it is read again and again",
+			      capture->path);
 	else if (err == HF_ERR_INDEX_DIR)
-		hf_common_log(all->common, 4, "%s: could not be recompressed in the index directory: %s failed: %s", capture->path,
-			  hf_fault_last()->doing, strerror(hf_fault_last()->errnum));
+		hf_common_log(all->common, 4, "%s: could not be recompressed in the index directory: %s failed: %s",
+			      capture->path, hf_fault_last()->doing, strerror(hf_fault_last()->errnum));
 	else if (err != HF_ERR_BUSY)
 		hf_common_log(all->common, 4, "%s: could not be recompressed in the index directory: %s", capture->path,
 			  hf_err_name(err));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When spools are made: a stream that cannot be entered in the middle and is read again and again asks for one, which a job
- * makes.
+ * When spools are made: a stream that cannot be entered in the middle and is read again and again asks for one, which a
+ * job makes.
  */
 #ifndef HF_FS_SPOOLER_H
 #define HF_FS_SPOOLER_H

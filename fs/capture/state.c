@@ -21,7 +21,8 @@ static void log_failure(const struct hf_capture *capture, const struct hf_facts 
 	char text[HF_FAILURE_SIZE];
 
 	hf_facts_failure(facts, text, sizeof text);
-	hf_common_log(capture->all->common, capture->all->common->options.no_index ? 7 : 5, "%s: %s", capture->path, text);
+	hf_common_log(capture->all->common, capture->all->common->options.no_index ? 7 : 5, "%s: %s", capture->path,
+		      text);
 }
 
 void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_facts *facts)

@@ -30,8 +30,8 @@ int hf_trace_open(struct hf_capture *capture, const struct hf_stamp *stamp, stru
 void hf_trace_close(struct hf_trace *trace);
 
 struct hf_held_files;
-/* Opens the member that the description has by that name, to be freed by the caller. HF_ERR_CHANGED if it is another file
- * than the one the trace was opened with. */
+/* Opens the member that the description has by that name, to be freed by the caller. HF_ERR_CHANGED if it is another
+ * file than the one the trace was opened with. */
 int hf_trace_open_member(struct hf_held_files *held, const struct hf_trace *trace, const char *name,
 			 struct hf_src **ret_src);
 

@@ -23,7 +23,8 @@ struct hf_remarks {
 
 struct hf_control {
 	pthread_mutex_t lock;
-	struct hf_remarks substitutes; /* captures whose view directory does not have the name it should have: its name */
+	struct hf_remarks
+		substitutes; /* captures whose view directory does not have the name it should have: its name */
 	struct hf_remarks unreached;   /* what the search for captures could not look at: why */
 };
 

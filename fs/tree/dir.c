@@ -30,8 +30,8 @@ struct hf_dir {
 	struct entry *entry;  /* sorted by name */
 	size_t count, cap, sorted;
 	int err;              /* of add */
-	/* Cookies are places in the list as it was first. Where the reader stopped, by cookie and by the name before it, and
-	 * how much further on that is in the list as it is now. */
+	/* Cookies are places in the list as it was first. Where the reader stopped, by cookie and by the name before
+	 * it, and how much further on that is in the list as it is now. */
 	uint64_t stopped;
 	char last[NAME_MAX + 1];
 	ptrdiff_t shift;

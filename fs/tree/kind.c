@@ -17,7 +17,8 @@ static bool each_one(const struct hf_look *look, struct hf_node_key key, hf_offe
 	return offer(ctx, hf_kind_of(&key)->name, &key);
 }
 
-static int size_none(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+static int size_none(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+		     uint64_t *ret_size)
 {
 	(void)tree;
 	(void)key;
@@ -33,7 +34,8 @@ static bool each_log(const struct hf_look *look, struct hf_node_key key, hf_offe
 	return !look->tree->common->options.log_ring || each_one(look, key, offer, ctx);
 }
 
-static int size_made(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+static int size_made(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+		     uint64_t *ret_size)
 {
 	(void)tree;
 	(void)key;
@@ -69,7 +71,8 @@ static int write_metrics(struct hf_tree *tree, const struct hf_node_key *key, co
 	return 0;
 }
 
-static int write_log(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_sink *sink)
+static int write_log(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+		     struct hf_sink *sink)
 {
 	(void)key;
 	(void)facts;
@@ -85,7 +88,8 @@ static int size_of_text(const struct hf_facts *facts, enum hf_text text, uint64_
 	return 0;
 }
 
-static int size_info(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+static int size_info(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+		     uint64_t *ret_size)
 {
 	(void)tree;
 	(void)key;
@@ -109,13 +113,15 @@ static int write_info(struct hf_tree *tree, const struct hf_node_key *key, const
 	return 0;
 }
 
-static int bytes_info(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
+static int bytes_info(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+		      struct hf_bytes *ret_bytes)
 {
 	(void)tree;
 	return hf_bytes_of_text(key->capture, facts, HF_TEXT_INFO, ret_bytes);
 }
 
-static int bytes_errors(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
+static int bytes_errors(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+			struct hf_bytes *ret_bytes)
 {
 	(void)tree;
 	return hf_bytes_of_text(key->capture, facts, HF_TEXT_ERRORS, ret_bytes);
@@ -159,7 +165,8 @@ static int size_source(struct hf_tree *tree, const struct hf_node_key *key, cons
 	return *ret_size == HF_NOWHERE ? HF_ERR_NOT_FOUND : 0;
 }
 
-static int bytes_source(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
+static int bytes_source(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+			struct hf_bytes *ret_bytes)
 {
 	(void)tree;
 	return hf_bytes_of_stream(key->capture, facts, ret_bytes);
@@ -187,14 +194,16 @@ static bool each_hart(const struct hf_look *look, struct hf_node_key key, hf_off
 
 /* ---- the views of a hart ---- */
 
-static int size_hart(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+static int size_hart(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+		     uint64_t *ret_size)
 {
 	(void)tree;
 	*ret_size = 0;
 	return hf_facts_hart(facts, key->hart) ? 0 : HF_ERR_NOT_FOUND;
 }
 
-static int size_view(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+static int size_view(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+		     uint64_t *ret_size)
 {
 	const struct hf_facts_hart *hart = hf_facts_hart(facts, key->hart);
 
@@ -204,7 +213,8 @@ static int size_view(struct hf_tree *tree, const struct hf_node_key *key, const 
 }
 
 /* A directory is there if the hart's view that lies in it is; of a slice that need not be measured. */
-static int size_dir(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+static int size_dir(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+		    uint64_t *ret_size)
 {
 	int err = size_view(tree, key, facts, ret_size);
 
@@ -212,7 +222,8 @@ static int size_dir(struct hf_tree *tree, const struct hf_node_key *key, const s
 	return err;
 }
 
-static int bytes_view(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
+static int bytes_view(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+		      struct hf_bytes *ret_bytes)
 {
 	(void)tree;
 	return hf_bytes_of_view(key->capture, facts, key->hart, key->view, ret_bytes);
@@ -288,12 +299,14 @@ static bool each_side(const struct hf_look *look, struct hf_node_key key, hf_off
 
 /* ---- slices ---- */
 
-static int get_slice(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_slice **ret_slice)
+static int get_slice(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+		     struct hf_slice **ret_slice)
 {
 	return hf_slice_get(tree->slices, key->capture, facts, key->hart, key->first, key->last, ret_slice);
 }
 
-static int size_slice(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+static int size_slice(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+		      uint64_t *ret_size)
 {
 	const struct hf_facts_hart *hart = hf_facts_hart(facts, key->hart);
 
@@ -319,7 +332,8 @@ static bool each_slice(const struct hf_look *look, struct hf_node_key key, hf_of
 }
 
 /* It was measured once, but that may be forgotten. */
-static int size_cut(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+static int size_cut(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+		    uint64_t *ret_size)
 {
 	struct hf_slice *slice;
 	struct hf_bytes bytes;
@@ -334,7 +348,8 @@ static int size_cut(struct hf_tree *tree, const struct hf_node_key *key, const s
 	return err;
 }
 
-static int bytes_cut(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes)
+static int bytes_cut(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+		     struct hf_bytes *ret_bytes)
 {
 	struct hf_slice *slice;
 	int err = get_slice(tree, key, facts, &slice);
@@ -357,7 +372,8 @@ static bool is_measured(void *ctx, const char *name, const struct hf_node_key *k
 	return size_cut(look->tree, key, look->facts, &size) != HF_ERR_BUSY;
 }
 
-/* INDEXING is there as long as views in its directory are being measured: all of a slice's own, or the one of a directory. */
+/* INDEXING is there as long as views in its directory are being measured: all of a slice's own, or the one of a
+ * directory. */
 static int size_measuring(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
 			  uint64_t *ret_size)
 {
@@ -517,7 +533,8 @@ int hf_kind_find(const struct hf_look *look, struct hf_node_key *ret_key, uint64
 bool hf_kind_may_come(const struct hf_node_key *dir, const char *name)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (kinds[i].parent == dir->kind && kinds[i].when == HF_WHEN_INDEXED && !fnmatch(kinds[i].name, name, 0))
+		if (kinds[i].parent == dir->kind && kinds[i].when == HF_WHEN_INDEXED &&
+		    !fnmatch(kinds[i].name, name, 0))
 			return true;
 	return false;
 }

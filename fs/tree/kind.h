@@ -14,14 +14,16 @@ struct hf_tree;
 enum hf_when { HF_WHEN_ALWAYS, HF_WHEN_INDEXED, HF_WHEN_UNINDEXED };
 
 enum {
-	HF_KIND_ARCHIVE = 1 << 0,  /* the archive's own */
+	HF_KIND_ARCHIVE = 1 << 0, /* the archive's own */
 	HF_KIND_DIR = 1 << 1,
-	HF_KIND_TEXT = 1 << 2,     /* told apart by hf_facts_text, not by facts->content */
+	HF_KIND_TEXT = 1 << 2,	   /* told apart by hf_facts_text, not by facts->content */
 	HF_KIND_PASSING = 1 << 3,  /* will not be there for long */
 	HF_KIND_CHANGING = 1 << 4, /* a directory whose list changes while somebody looks at it */
-	HF_KIND_CUTS = 1 << 5,     /* a directory whose names are understood with the index alone, not with recalled facts */
-	HF_KIND_OF_HART = 1 << 6,  /* says something about one hart as a whole */
-	HF_KIND_STATUS = 1 << 7,   /* .hartfs and what is in it: for the mounter alone, unless the options say otherwise */
+	HF_KIND_CUTS =
+		1 << 5, /* a directory whose names are understood with the index alone, not with recalled facts */
+	HF_KIND_OF_HART = 1 << 6, /* says something about one hart as a whole */
+	HF_KIND_STATUS =
+		1 << 7, /* .hartfs and what is in it: for the mounter alone, unless the options say otherwise */
 };
 
 /* A look into a directory. facts: of its capture, NULL while it is not indexed, and where there is none. */
@@ -40,14 +42,18 @@ struct hf_kind {
 	enum hf_node_kind parent;
 	enum hf_when when;
 	unsigned flags;
-	/* key: of one in that directory, which each completes. False if offer wants no more. NULL: they are not listed. */
+	/* key: of one in that directory, which each completes. False if offer wants no more. NULL: they are not listed.
+	 */
 	bool (*each)(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx);
-	/* The size of a file, 0 of a directory. HF_NOWHERE: of a text that changes, as long as it is when made. HF_ERR_NOT_FOUND:
-	 * there is none; HF_ERR_BUSY: that is not known yet. */
-	int (*size)(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size);
-	int (*write)(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_sink *sink);
+	/* The size of a file, 0 of a directory. HF_NOWHERE: of a text that changes, as long as it is when made.
+	 * HF_ERR_NOT_FOUND: there is none; HF_ERR_BUSY: that is not known yet. */
+	int (*size)(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+		    uint64_t *ret_size);
+	int (*write)(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+		     struct hf_sink *sink);
 	/* What they belong to is referenced: hf_bytes_unref. */
-	int (*bytes)(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, struct hf_bytes *ret_bytes);
+	int (*bytes)(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
+		     struct hf_bytes *ret_bytes);
 };
 
 const struct hf_kind *hf_kind_of(const struct hf_node_key *key);

@@ -98,7 +98,8 @@ static void put_spools(struct hf_tree *tree, struct hf_sink *sink)
 
 static void put_index_dir(const struct hf_index_dir_stats *stats, struct hf_sink *sink)
 {
-	put_u64(sink, "index_directory_failing", "gauge", "1 while the index directory cannot be used.", stats->failing);
+	put_u64(sink, "index_directory_failing", "gauge", "1 while the index directory cannot be used.",
+		stats->failing);
 	put_u64(sink, "index_directory_failures_total", "counter", "Times that the index directory failed.",
 		stats->failures);
 	put_u64(sink, "index_memory_limit_bytes", "gauge",
@@ -109,7 +110,8 @@ static void put_index_dir(const struct hf_index_dir_stats *stats, struct hf_sink
 static void put_indexing(const struct hf_captures_stats *captures, struct hf_metrics *metrics, struct hf_sink *sink)
 {
 	put_u64(sink, "searching", "gauge", "1 while the archive is searched for captures.", captures->searching);
-	put_u64(sink, "indexing_done_bytes", "gauge", "Of the captures being indexed: bytes behind us.", captures->done);
+	put_u64(sink, "indexing_done_bytes", "gauge", "Of the captures being indexed: bytes behind us.",
+		captures->done);
 	put_u64(sink, "indexing_total_bytes", "gauge", "Of the captures being indexed: all bytes.", captures->total);
 	put_u64(sink, "indexed_total", "counter", "Captures that were indexed.", get(&metrics->indexed));
 	put_u64(sink, "index_failures_total", "counter", "Captures that could not be indexed.",
@@ -120,7 +122,8 @@ static void put_indexing(const struct hf_captures_stats *captures, struct hf_met
 
 static void put_files(const struct hf_captures_stats *captures, struct hf_sink *sink)
 {
-	put_u64(sink, "files_recalled_total", "counter", "Files that were known from the catalogue.", captures->recalled);
+	put_u64(sink, "files_recalled_total", "counter", "Files that were known from the catalogue.",
+		captures->recalled);
 	put_u64(sink, "files_probed_total", "counter", "Files that were looked into for a format.", captures->probed);
 	put_u64(sink, "indexes_opened_total", "counter", "Captures opened for their index, if there was one.",
 		captures->opened);

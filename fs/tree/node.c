@@ -253,7 +253,8 @@ bool hf_node_list(struct hf_nodes *nodes, struct hf_node *node, uint64_t stamp, 
 		node->mixed = true;
 	}
 	keep = !node->mixed;
-	/* Whoever opens it now empties the cache; from then on it holds this list alone, if nobody adds an older one. */
+	/* Whoever opens it now empties the cache; from then on it holds this list alone, if nobody adds an older one.
+	 */
 	node->mixed = node->old_lists > 0;
 	node->lists++;
 	*ret_round = node->list_round;

@@ -22,7 +22,8 @@ enum hf_node_kind {
 
 struct hf_node_key {
 	enum hf_node_kind kind;
-	mode_t type;                /* S_IFMT of what the archive has itself, 0 of all else: a name that changes its type becomes another inode */
+	mode_t type; /* S_IFMT of what the archive has itself, 0 of all else: a name that changes its type becomes
+			another inode */
 	struct hf_capture *capture; /* of the views; NULL otherwise */
 	uint32_t hart;              /* of what is in one: source id */
 	uint32_t view;              /* of views and their directories: number of the view */
@@ -73,8 +74,9 @@ void hf_node_forget(struct hf_nodes *nodes, uint64_t ino, uint64_t count);
 /* Notes that the content of that stamp is what the kernel gets to see; whether it was the same before. */
 bool hf_node_keep(struct hf_nodes *nodes, struct hf_node *node, uint64_t stamp);
 /*
- * The same of the names in a directory, whose list of that stamp is opened: whether the kernel may keep what it has cached.
- * Never while somebody who may fill that cache has an older list open. *ret_round: for hf_node_unlist, when it is closed.
+ * The same of the names in a directory, whose list of that stamp is opened: whether the kernel may keep what it has
+ * cached. Never while somebody who may fill that cache has an older list open. *ret_round: for hf_node_unlist, when it
+ * is closed.
  */
 bool hf_node_list(struct hf_nodes *nodes, struct hf_node *node, uint64_t stamp, uint32_t *ret_round);
 void hf_node_unlist(struct hf_nodes *nodes, struct hf_node *node, uint32_t round);

@@ -218,7 +218,8 @@ int hf_tree_look_to_read(const struct hf_node *node, unsigned wait_ms, struct hf
 	return err;
 }
 
-/* What is known of the capture of a directory of ours in which name is looked up, and the stat that its rights are from. */
+/* What is known of the capture of a directory of ours in which name is looked up, and the stat that its rights are
+ * from. */
 static int look_into(struct hf_tree *tree, struct hf_node *dir, const char *name, struct hf_facts **ret_facts,
 		     struct stat *ret_st)
 {

@@ -35,7 +35,8 @@ int hf_tree_resolve(struct hf_tree *tree, const char *path, uint64_t *ret_ino)
 }
 
 /* The path of the view directory of a capture. */
-static int view_dir_of(struct hf_tree *tree, const char *path, struct hf_capture *capture, char ret_view_dir[HF_PATH_SIZE])
+static int view_dir_of(struct hf_tree *tree, const char *path, struct hf_capture *capture,
+		       char ret_view_dir[HF_PATH_SIZE])
 {
 	char dir[HF_PATH_SIZE], name[NAME_MAX + 1];
 	const char *base = hf_path_split(dir, path);
@@ -45,7 +46,8 @@ static int view_dir_of(struct hf_tree *tree, const char *path, struct hf_capture
 }
 
 /* The capture whose view directory is the first part of path that the archive does not have. */
-static int find_viewed(struct hf_tree *tree, const char *path, struct hf_capture **ret_capture, char ret_view_dir[HF_PATH_SIZE])
+static int find_viewed(struct hf_tree *tree, const char *path, struct hf_capture **ret_capture,
+		       char ret_view_dir[HF_PATH_SIZE])
 {
 	char dir[HF_PATH_SIZE] = "";
 	int err = 0;
@@ -133,7 +135,8 @@ static bool collect(void *ctx, const char *name, const struct hf_attr *attr, uin
 	return !found->err;
 }
 
-/* dir/name, or dir itself (name NULL), is left out. What is no capture, or vanished meanwhile, is nothing to tell of. */
+/* dir/name, or dir itself (name NULL), is left out. What is no capture, or vanished meanwhile, is nothing to tell of.
+ */
 static void leave_out(struct walk *walk, const char *dir, const char *name, int err)
 {
 	const struct hf_diag diag = {.code = err, .offset = HF_NOWHERE};
@@ -141,8 +144,8 @@ static void leave_out(struct walk *walk, const char *dir, const char *name, int 
 
 	if (hf_err_is_shortage(err))
 		walk->err = err;
-	if (hf_err_is_shortage(err) || err == HF_ERR_NOT_FOUND || err == HF_ERR_UNKNOWN_FORMAT || hf_stopping(walk->tree->common) ||
-	    !hf_control_unreached(&walk->tree->control, dir, name, err))
+	if (hf_err_is_shortage(err) || err == HF_ERR_NOT_FOUND || err == HF_ERR_UNKNOWN_FORMAT ||
+	    hf_stopping(walk->tree->common) || !hf_control_unreached(&walk->tree->control, dir, name, err))
 		return;
 	hf_diag_format(&diag, text, sizeof text);
 	hf_common_log(walk->tree->common, 4, "%s%s%s: not searched for captures: %s", dir, *dir && name ? "/" : "",
@@ -210,7 +213,8 @@ static void walk_dir(struct walk *walk, const char *path)
 
 	if (err)
 		leave_out(walk, path, NULL, err);
-	for (size_t i = 0; !err && i < found.count && !walk->stop && !walk->err && !hf_stopping(walk->tree->common); i++)
+	for (size_t i = 0; !err && i < found.count && !walk->stop && !walk->err && !hf_stopping(walk->tree->common);
+	     i++)
 		walk_entry(walk, path, found.name[i], found.dir[i], below);
 	for (size_t i = 0; i < found.count; i++)
 		free(found.name[i]);
