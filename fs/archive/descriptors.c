@@ -50,13 +50,13 @@ void hf_descriptors_fini(struct hf_descriptors *d)
 /* With the lock held. */
 static int await_end(struct hf_descriptors *d, const struct hf_stop *stop)
 {
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
 	while (d->building >= d->builds) {
+		struct timespec until;
+
 		if (hf_stop_wanted(stop))
 			return HF_ERR_CANCELLED;
 		/* Not all who want us to stop wake us. */
+		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_sec++;
 		pthread_cond_timedwait(&d->ended, &d->lock, &until);
 	}

@@ -42,7 +42,7 @@ void hf_descriptors_fini(struct hf_descriptors *descriptors);
 
 /*
  * One capture more is indexed: waits until it may be, for which the job that does so leaves its seat. HF_ERR_CANCELLED:
- * stop says so, which is looked at once a second and when hf_descriptors_wake is called.
+ * stop says so, which is looked at once a second and when hf_descriptors_wake is called; then there is nothing to end.
  */
 int hf_descriptors_begin_build(struct hf_descriptors *descriptors, const struct hf_stop *stop);
 void hf_descriptors_wake(struct hf_descriptors *descriptors);
