@@ -11,10 +11,22 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-void hf_ixtest_init(struct hf_ixtest *t)
+void hf_ixtest_begin_threads(struct hf_ixtest *t)
 {
 	const struct hf_exec_limits limits = {.seats = {[HF_WORK_HELP] = 64}};
 
+	CHECK_EQ(hf_exec_new(&limits, &t->exec), 0);
+	t->build.exec = t->exec;
+}
+
+void hf_ixtest_end_threads(struct hf_ixtest *t)
+{
+	hf_exec_free(t->exec);
+	t->build.exec = t->exec = NULL;
+}
+
+void hf_ixtest_init(struct hf_ixtest *t)
+{
 	/* Where there is no disk there is no waiting for it, and these tests commit without end. */
 	*t = (struct hf_ixtest){.dir = "/dev/shm/hartfs-index-XXXXXX"};
 	if (!mkdtemp(t->dir)) {
@@ -31,7 +43,7 @@ void hf_ixtest_init(struct hf_ixtest *t)
 	t->keys[2] = (struct hf_view_key){.ops = &hf_enc_records, .params = ""};
 	t->keys[3] = (struct hf_view_key){.ops = &hf_toy_refused, .params = ""};
 	t->key_count = 4;
-	CHECK_EQ(hf_exec_new(&limits, &t->exec), 0);
+	hf_ixtest_begin_threads(t);
 }
 
 static DIR *open_dir(struct hf_ixtest *t)
@@ -80,7 +92,7 @@ void hf_ixtest_fini(struct hf_ixtest *t)
 	hf_bytes_free(&t->stream);
 	hf_bytes_free(&t->file);
 	hf_ixtest_clear(t);
-	hf_exec_free(t->exec);
+	hf_ixtest_end_threads(t);
 	rmdir(t->dir);
 	close(t->dirfd);
 }

@@ -31,6 +31,9 @@ struct hf_ixtest {
 /* A directory of its own, removed at exit. */
 void hf_ixtest_init(struct hf_ixtest *t);
 void hf_ixtest_fini(struct hf_ixtest *t);
+/* The threads of its builds: a process with threads must not fork. */
+void hf_ixtest_begin_threads(struct hf_ixtest *t);
+void hf_ixtest_end_threads(struct hf_ixtest *t);
 /* Makes the capture: n records over so many harts. flags: of the header. */
 void hf_ixtest_capture(struct hf_ixtest *t, size_t n, unsigned harts, uint8_t flags, uint64_t seed);
 /* Takes these bytes for the capture. */
