@@ -236,10 +236,12 @@ void hf_exec_stop(struct hf_exec *exec)
 		pthread_cond_broadcast(&exec->threads[i].wake);
 	pthread_mutex_unlock(&exec->lock);
 	for (unsigned i = 0; i < HF_EXEC_PRIORITIES; i++)
-		for (struct hf_exec_thread *t = exec->threads[i].first, *next; t; t = next) {
-			next = t->next;
+		for (struct hf_exec_thread *t = exec->threads[i].first; t; t = t->next)
 			pthread_join(t->thread, NULL);
-			exec->threads[i].first = next;
+	/* Not before: a job that ends looks through the threads, for another one that it joins. */
+	for (unsigned i = 0; i < HF_EXEC_PRIORITIES; i++)
+		for (struct hf_exec_thread *t = exec->threads[i].first; t; t = exec->threads[i].first) {
+			exec->threads[i].first = t->next;
 			free(t);
 		}
 }

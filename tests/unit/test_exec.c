@@ -633,8 +633,48 @@ static void test_submitters(void)
 	CHECK_EQ(dones, 8000);
 }
 
+/* A build that ends because all ends joins its helpers, while the threads are joined themselves. */
+struct late {
+	struct hf_job job, helper;
+};
+
+static int end_late(struct hf_job *job, struct hf_worker *worker)
+{
+	struct late *late = (struct late *)job;
+
+	(void)worker;
+	while (!hf_job_stopping(job))
+		sleep_ms(1);
+	/* The other threads have ended by then. */
+	sleep_ms(50);
+	hf_job_join(&late->helper);
+	return HF_ERR_CANCELLED;
+}
+
+static int do_nothing(struct hf_job *job, struct hf_worker *worker)
+{
+	(void)job;
+	(void)worker;
+	return 0;
+}
+
+static void test_join_at_end(void)
+{
+	struct hf_exec *exec = new_exec(1, 1);
+	struct late late = {.job = {.fn = end_late, .work = HF_WORK_INDEX}, .helper = {.fn = do_nothing, .work = HF_WORK_HELP}};
+
+	/* One thread each: an idle one would take both. */
+	hf_job_submit(exec, &late.job);
+	sleep_ms(20);
+	hf_job_submit(exec, &late.helper);
+	sleep_ms(20);
+	hf_exec_free(exec);
+	CHECK_EQ(late.job.state, HF_JOB_DONE);
+}
+
 int main(void)
 {
+	test_join_at_end();
 	test_all_done(0);
 	test_all_done(1);
 	test_all_done(4);
