@@ -318,3 +318,21 @@ int hf_archive_readlink(const struct hf_archive *archive, const char *path, char
 	close(fd);
 	return err;
 }
+
+int hf_archive_pread(int fd, uint8_t *bytes, size_t size, uint64_t offset, size_t *ret_n)
+{
+	*ret_n = 0;
+	/* No file is as long as the largest offset. */
+	while (*ret_n < size && offset <= INT64_MAX - size) {
+		ssize_t n = pread(fd, bytes + *ret_n, size - *ret_n, (off_t)(offset + *ret_n));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return hf_archive_error(errno);
+		if (!n)
+			break;
+		*ret_n += (size_t)n;
+	}
+	return 0;
+}

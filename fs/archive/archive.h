@@ -41,6 +41,9 @@ int hf_archive_readlink(const struct hf_archive *archive, const char *path, char
 /* Like hf_archive_stat, for an entry of an open directory. */
 int hf_archive_stat_at(const struct hf_archive *archive, int dirfd, const char *name, struct stat *ret_st);
 
+/* Bytes [offset, offset + size) of an opened file; *ret_n is less only at its end, or after an error. */
+int hf_archive_pread(int fd, uint8_t *bytes, size_t size, uint64_t offset, size_t *ret_n);
+
 /* The HF_ERR_* for an errno of opening or looking at a file. */
 int hf_archive_error(int errnum);
 

@@ -3,7 +3,6 @@
 
 #include "fs/archive/names.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -12,23 +11,6 @@ static const size_t amounts[] = {16u << 10, 256u << 10, 5u << 20};
 
 /* What is looked at of a container, and what comes out of it, where the first bytes do not tell. */
 enum { PACKED_SIZE = 1 << 20, UNPACKED_SIZE = 1 << 20 };
-
-static int read_head(int fd, uint8_t *buf, size_t size, size_t *ret_n)
-{
-	*ret_n = 0;
-	while (*ret_n < size) {
-		ssize_t n = pread(fd, buf + *ret_n, size - *ret_n, (off_t)*ret_n);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return hf_archive_error(errno);
-		if (!n)
-			break;
-		*ret_n += (size_t)n;
-	}
-	return 0;
-}
 
 /* The first decompressed bytes, head[size] at the most, of the container whose first n bytes are given; *ret_n is 0 if
  * there are not enough. */
@@ -72,7 +54,7 @@ static int stream_head(int fd, const struct hf_box *box, uint8_t *head, size_t *
 
 		if (!bytes)
 			return HF_ERR_NOMEM;
-		err = read_head(fd, bytes, amounts[i], &n);
+		err = hf_archive_pread(fd, bytes, amounts[i], 0, &n);
 		if (!err)
 			err = unpack_head(box, bytes, n, head, HF_PROBE_SIZE, ret_n);
 		free(bytes);
@@ -88,7 +70,7 @@ static int confirm_packed(int fd, const struct hf_box *box, const struct hf_code
 	uint8_t *bytes = malloc(PACKED_SIZE + UNPACKED_SIZE), *stream = bytes + PACKED_SIZE;
 	struct hf_src *src = NULL;
 	size_t n;
-	int err = bytes ? read_head(fd, bytes, PACKED_SIZE, &n) : HF_ERR_NOMEM;
+	int err = bytes ? hf_archive_pread(fd, bytes, PACKED_SIZE, 0, &n) : HF_ERR_NOMEM;
 
 	if (!err)
 		err = unpack_head(box, bytes, n, stream, UNPACKED_SIZE, &n);
@@ -133,7 +115,7 @@ int hf_probe_file(const struct hf_archive *archive, const char *path, const stru
 	if (err)
 		return err;
 	*ret_stamp = hf_stamp_of(&st);
-	err = read_head(fd, head, sizeof head, &n);
+	err = hf_archive_pread(fd, head, sizeof head, 0, &n);
 	*ret_box = hf_box_probe(head, n, (uint64_t)st.st_size);
 	if (*ret_box && !err)
 		err = stream_head(fd, *ret_box, head, &n);

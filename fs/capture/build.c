@@ -138,28 +138,18 @@ static int run_build(struct hf_captures *all, const struct hf_trace *trace, cons
 {
 	struct hf_view_key views[HF_VIEW_COUNT];
 	struct hf_companion companion;
-	struct hf_build build = {
-		.file = trace->file,
-		.setup = trace->setup,
-		.identity = trace->identity,
-		.members = trace->parts,
-		.member_count = trace->part_count,
-		.views = views,
-		.limits = &all->limits,
-		.expansion = all->common->options.expansion,
-		.on_progress = on_progress,
-		.threads = share_of_threads,
-		.exec = all->common->exec,
-		.tap = progress->tap,
-		.ctx = progress,
-	};
+	struct hf_build build;
 	int err = hf_companion_open(all->held, progress->capture->path, trace, stamp->beside, all->views.common,
 				    &companion);
 
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
-	build.view_count = hf_open_views(progress->capture, &companion, views);
-	build.symbols = companion.symbols;
+	build = hf_open_build(progress->capture, trace, &companion, views);
+	build.limits = &all->limits;
+	build.on_progress = on_progress;
+	build.threads = share_of_threads;
+	build.tap = progress->tap;
+	build.ctx = progress;
 	hf_index_examine(all->index_fd, &trace->identity, views, build.view_count, HF_EXAMINE_OPENED, tell_bad,
 			 progress->capture);
 	err = hf_disasm_new(&build.disasm);

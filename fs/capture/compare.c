@@ -49,26 +49,14 @@ static void take(void *ctx, const char *name, const char *what)
 static int compare_companion(struct compare *compare, const struct hf_trace *trace,
 			     const struct hf_companion *companion, struct hf_diag *diag)
 {
-	struct hf_captures *all = compare->capture->all;
 	struct hf_view_key views[HF_VIEW_COUNT];
-	struct hf_build build = {
-		.dirfd = all->index_fd,
-		.file = trace->file,
-		.setup = trace->setup,
-		.identity = trace->identity,
-		.members = trace->parts,
-		.member_count = trace->part_count,
-		.views = views,
-		.view_count = hf_open_views(compare->capture, companion, views),
-		.symbols = companion->symbols,
-		.expansion = all->common->options.expansion,
-		.on_progress = on_progress,
-		.threads = share_of_threads,
-		.exec = all->common->exec,
-		.ctx = compare,
-	};
+	struct hf_build build = hf_open_build(compare->capture, trace, companion, views);
 	int err = hf_disasm_new(&build.disasm);
 
+	build.dirfd = compare->capture->all->index_fd;
+	build.on_progress = on_progress;
+	build.threads = share_of_threads;
+	build.ctx = compare;
 	if (err)
 		return err;
 	atomic_fetch_add_explicit(&comparing, 1, memory_order_relaxed);

@@ -50,3 +50,20 @@ bool hf_open_has_table(const struct hf_open *open, size_t view)
 		return hf_index_records(open->index);
 	return !hf_enc_refusal(hf_fs_view_ops(view), &stream->info) && !hf_open_is_original(open, view);
 }
+
+struct hf_build hf_open_build(struct hf_capture *capture, const struct hf_trace *trace,
+			      const struct hf_companion *companion, struct hf_view_key *views)
+{
+	return (struct hf_build){
+		.file = trace->file,
+		.setup = trace->setup,
+		.identity = trace->identity,
+		.members = trace->parts,
+		.member_count = trace->part_count,
+		.views = views,
+		.view_count = hf_open_views(capture, companion, views),
+		.symbols = companion->symbols,
+		.expansion = capture->common->options.expansion,
+		.exec = capture->common->exec,
+	};
+}

@@ -105,5 +105,9 @@ int hf_open_take_facts(struct hf_open *open);
 /* The views with tables that are offered, of which indexing makes those that a stream can have: key[HF_VIEW_COUNT],
  * with parameters that are the companion's or the fs's. */
 size_t hf_open_views(struct hf_capture *capture, const struct hf_companion *companion, struct hf_view_key *key);
+/* What an index of the trace is built of: without dirfd, limits, disasm, and who is told of its progress. All is borrowed;
+ * views[HF_VIEW_COUNT] is set. */
+struct hf_build hf_open_build(struct hf_capture *capture, const struct hf_trace *trace,
+			      const struct hf_companion *companion, struct hf_view_key *views);
 
 #endif

@@ -4,9 +4,7 @@
 #include "fs/bytes/request.h"
 #include "fs/tree/tree.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 /* What is done with an open file, by what it is. */
@@ -29,23 +27,6 @@ struct hf_file {
 
 /* ---- the archive's own ---- */
 
-static int pread_all(int fd, uint8_t *bytes, size_t size, uint64_t offset, size_t *ret_n)
-{
-	/* No file is as long as the largest offset. */
-	while (*ret_n < size && offset <= INT64_MAX - size) {
-		ssize_t n = pread(fd, bytes + *ret_n, size - *ret_n, (off_t)(offset + *ret_n));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return hf_archive_error(errno);
-		if (!n)
-			break;
-		*ret_n += (size_t)n;
-	}
-	return 0;
-}
-
 /* The kernel has read it ahead where that pays, so this is a copy out of its cache most of the time. */
 static void read_plain(struct hf_read *read)
 {
@@ -55,7 +36,7 @@ static void read_plain(struct hf_read *read)
 
 	read->err = bytes ? hf_held_pin(read->file->held, &fd) : HF_ERR_NOMEM;
 	if (!read->err) {
-		read->err = pread_all(fd, bytes, read->size, read->offset, &have);
+		read->err = hf_archive_pread(fd, bytes, read->size, read->offset, &have);
 		hf_held_unpin(read->file->held);
 	}
 	if (read->err)
