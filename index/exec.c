@@ -187,6 +187,8 @@ int hf_exec_new(const struct hf_exec_limits *limits, struct hf_exec **ret_exec)
 
 	if (!exec)
 		return HF_ERR_NOMEM;
+	/* Here and not in a thread: a program that ends while a thread still loads the library takes it away below it. */
+	hf_disasm_load();
 	for (unsigned i = 0; i < HF_WORKS; i++)
 		exec->work[i].seats = limits->seats[i] ? limits->seats[i] : hf_exec_cores();
 	exec->paused_max = limits->paused ? limits->paused : HF_PAUSED_MAX;

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -672,8 +673,34 @@ static void test_join_at_end(void)
 	CHECK_EQ(late.job.state, HF_JOB_DONE);
 }
 
+static struct hf_exec *at_exit;
+
+static void end_at_exit(void)
+{
+	hf_exec_free(at_exit);
+}
+
+/* A program that ends as soon as its executor has begun: the threads' first steps must not meet its last ones. */
+static void test_short_life(void)
+{
+	for (int i = 0; i < 100; i++) {
+		const pid_t child = fork();
+		int status;
+
+		if (!child) {
+			at_exit = new_exec(1, 1);
+			atexit(end_at_exit);
+			nanosleep(&(struct timespec){.tv_nsec = i * 300000}, NULL);
+			exit(0);
+		}
+		CHECK(waitpid(child, &status, 0) == child);
+		CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	}
+}
+
 int main(void)
 {
+	test_short_life(); /* first: what is loaded once in a process is not loaded yet */
 	test_join_at_end();
 	test_all_done(0);
 	test_all_done(1);
