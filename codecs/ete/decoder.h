@@ -27,9 +27,9 @@ struct hf_ete_place {
 	uint8_t stamped; /* timestamps have something to be relative to */
 	uint8_t again;   /* another part was read before: what comes does not continue it */
 	uint64_t zeros;  /* UNSYNCED: directly before here */
-	uint64_t lost_at, lost_bytes; /* UNSYNCED: since where, and how many of the lane; SYNCED: packets passed over */
+	uint64_t lost_at, lost_bytes; /* UNSYNCED: since where, and how many bytes; SYNCED: packets passed over */
 	uint32_t lost_code, lost_detail;
-	struct hf_lane_entry entry;
+	struct hf_pipeline_entry entry;
 	struct hf_ete_history history;
 	struct hf_ete_ahead ahead;
 };
@@ -38,7 +38,7 @@ struct hf_ete_dec {
 	struct hf_dec dec; /* first */
 	const struct hf_ete_stream *stream;
 	const struct hf_ete_hart *hart;
-	struct hf_lane lane;
+	struct hf_pipeline pipeline;
 	struct hf_ete_resolve resolve;
 	struct hf_ete_flow flow;
 	struct hf_ete_place now;

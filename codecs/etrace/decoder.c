@@ -38,10 +38,10 @@ static void forget_harts(struct hf_etrace_dec *d)
 }
 
 /* CoreSight: other sources are seen in the frames only. */
-static void note_lane(struct hf_etrace_dec *d)
+static void note_pipeline(struct hf_etrace_dec *d)
 {
 	for (uint32_t id = 1; id <= HF_CORESIGHT_ID_MAX; id++)
-		if (d->framer.lane.seen[id / 64] >> id % 64 & 1)
+		if (d->framer.pipeline.seen[id / 64] >> id % 64 & 1)
 			note_hart(d, id);
 }
 
@@ -354,7 +354,7 @@ static int advance(struct hf_etrace_dec *d)
 		return 0;
 	err = hf_etrace_framer_next(&d->framer, &d->msg);
 	if (d->given.framing == HF_ETRACE_FRAMING_CORESIGHT)
-		note_lane(d);
+		note_pipeline(d);
 	return err ? end(d, err) : take_message(d);
 }
 

@@ -264,7 +264,7 @@ static void put_line(struct records *r)
 /* CoreSight: the bytes of one source after the other. False: there is no further one. */
 static bool next_id(struct records *r)
 {
-	const uint64_t *seen = r->framer.lane.seen;
+	const uint64_t *seen = r->framer.pipeline.seen;
 
 	if (r->given.framing != HF_ETRACE_FRAMING_CORESIGHT)
 		return false;
@@ -338,8 +338,8 @@ static size_t mark(const struct hf_records *text, uint8_t *blob)
 	struct place place = {.at = r->framer.at, .id = r->framer.id, .ended = text->ended};
 	size_t n;
 
-	place.at.entry = hf_lane_entry(&r->framer.lane);
-	memcpy(place.seen, r->framer.lane.seen, sizeof place.seen);
+	place.at.entry = hf_pipeline_entry(&r->framer.pipeline);
+	memcpy(place.seen, r->framer.pipeline.seen, sizeof place.seen);
 	n = put_state(&place_table, &place, blob);
 	for (uint32_t i = 0; i < r->source_count; i++)
 		n += put_state(&source_table, &r->sources[i], blob + n);
@@ -374,7 +374,7 @@ static int enter(struct hf_records *text, const uint8_t *blob, size_t size)
 	err = hf_etrace_framer_seek(&r->framer, &place.at);
 	if (err)
 		return err;
-	memcpy(r->framer.lane.seen, place.seen, sizeof place.seen);
+	memcpy(r->framer.pipeline.seen, place.seen, sizeof place.seen);
 	text->ended = place.ended;
 	return load_sources(r, blob + 1 + *blob, blob + size);
 }
@@ -406,7 +406,7 @@ static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t h
 		destroy(&r->text.dec);
 		return err;
 	}
-	hf_records_begin(&r->text, &text_ops, &r->framer.lane.reader);
+	hf_records_begin(&r->text, &text_ops, &r->framer.pipeline.reader);
 	*ret_dec = &r->text.dec;
 	return 0;
 }

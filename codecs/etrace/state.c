@@ -278,7 +278,7 @@ size_t hf_etrace_state_save(const struct hf_etrace_dec *d, uint8_t *blob)
 	uint8_t *p;
 	size_t n;
 
-	st.place.entry = hf_lane_entry(&d->framer.lane);
+	st.place.entry = hf_pipeline_entry(&d->framer.pipeline);
 	if (d->core.phase != HF_ETRACE_IDLE)
 		st.place = d->framer.before;
 	st.core.time_width = d->params.time_width;

@@ -22,7 +22,7 @@ static void note_ids(struct hf_ntrace_dec *d)
 	if (d->params.srcbits || d->params.layout == HF_CORESIGHT_NONE)
 		return;
 	for (unsigned id = 1; id <= HF_CORESIGHT_ID_MAX; id++)
-		if (d->input.lane.seen[id / 64] >> id % 64 & 1)
+		if (d->input.pipeline.seen[id / 64] >> id % 64 & 1)
 			add_hart(d, id);
 }
 
@@ -76,7 +76,7 @@ static void pass(struct hf_ntrace_dec *d, uint64_t n)
 {
 	if (d->s.lost_code)
 		d->s.lost_bytes += n;
-	d->input.lane.pos += (uint32_t)n;
+	d->input.pipeline.pos += (uint32_t)n;
 }
 
 /* Up to the byte that ends a message, and over it. */
@@ -99,7 +99,7 @@ static bool pad(struct hf_ntrace_dec *d, const uint8_t *bytes, size_t n)
 
 	while (i < n && hf_ntrace_is_padding(bytes[i]))
 		i++;
-	d->input.lane.pos += (uint32_t)i;
+	d->input.pipeline.pos += (uint32_t)i;
 	return i != 0;
 }
 
@@ -137,7 +137,7 @@ static void put_message(struct hf_ntrace_dec *d, const struct hf_ntrace_message 
 
 	note_hart(d, msg);
 	s->message_at = hf_ntrace_input_at(&d->input);
-	d->input.lane.pos += msg->length;
+	d->input.pipeline.pos += msg->length;
 	if (d->params.srcbits && msg->src != d->dec.hart)
 		return;
 	count_unsynced(s, msg);
@@ -181,7 +181,7 @@ static void end_part(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
 	struct hf_ntrace_input *in = &d->input;
-	const bool last = in->lane.stop == HF_LANE_ERROR || !hf_ntrace_input_has_next(in);
+	const bool last = in->pipeline.stop == HF_PIPELINE_ERROR || !hf_ntrace_input_has_next(in);
 	if (last)
 		tell_unsynced(d);
 	if (s->lost_code)
@@ -199,19 +199,19 @@ static void end_part(struct hf_ntrace_dec *d)
 static void stop(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
-	struct hf_lane *lane = &d->input.lane;
+	struct hf_pipeline *pipeline = &d->input.pipeline;
 	const uint64_t at = hf_ntrace_input_at(&d->input);
 
-	if (lane->stop == HF_LANE_BREAK) {
+	if (pipeline->stop == HF_PIPELINE_BREAK) {
 		/* Whether a message goes on behind it is not known, unless there is no trace that it could be of. */
 		if (s->known)
 			hf_ntrace_lose(d, HF_ERR_CORESIGHT_BREAK, at, 0);
 		if (s->lost_code)
 			s->skip = 1;
-		hf_lane_resume(lane);
+		hf_pipeline_resume(pipeline);
 		return;
 	}
-	if (lane->stop == HF_LANE_FRAME)
+	if (pipeline->stop == HF_PIPELINE_FRAME)
 		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_CORESIGHT_CUT, at, 0, 0);
 	end_part(d);
 }
@@ -374,16 +374,16 @@ static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 			break;
 		err = fill(d);
 		if (err) {
-			dec->diag = d->input.lane.reader.diag;
+			dec->diag = d->input.pipeline.reader.diag;
 			return *ret_n ? 0 : err;
 		}
 	}
 	if (*ret_n)
 		return 0;
-	if (d->input.lane.reader.err == 0)
+	if (d->input.pipeline.reader.err == 0)
 		return HF_NOTE_END;
-	dec->diag = d->input.lane.reader.diag;
-	return d->input.lane.reader.err;
+	dec->diag = d->input.pipeline.reader.diag;
+	return d->input.pipeline.reader.err;
 }
 
 #define FIELD(member, max) HF_STATE_FIELD(struct hf_ntrace_state, member, max)

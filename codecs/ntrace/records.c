@@ -127,7 +127,7 @@ static size_t take_run(struct records *r, uint8_t first, const uint8_t *bytes, s
 		while (run < n && bytes[run] == first)
 			run++;
 	}
-	r->input.lane.pos += (uint32_t)run;
+	r->input.pipeline.pos += (uint32_t)run;
 	return run;
 }
 
@@ -164,7 +164,7 @@ static int put_next(struct records *r, uint8_t **t, const uint8_t *bytes, size_t
 	else
 		*t = put_damage(r, *t, err, &msg, length);
 	r->skip = (err == HF_ERR_NTRACE_MSEO || err == HF_ERR_NTRACE_LONG) && (bytes[length - 1] & 3) != 3;
-	r->input.lane.pos += (uint32_t)length;
+	r->input.pipeline.pos += (uint32_t)length;
 	return 0;
 }
 
@@ -191,7 +191,7 @@ static bool next_id(struct records *r)
 	const struct hf_ntrace_input *in = &r->input;
 
 	for (unsigned id = in->id + 1u; in->params->layout != HF_CORESIGHT_NONE && id <= HF_CORESIGHT_ID_MAX; id++)
-		if (in->lane.seen[id / 64] >> id % 64 & 1) {
+		if (in->pipeline.seen[id / 64] >> id % 64 & 1) {
 			begin_part(r, in->part, (uint8_t)id);
 			return true;
 		}
@@ -215,24 +215,24 @@ static uint8_t *put_note(const struct records *r, uint8_t *t, int code)
 /* There are no more bytes here: the other side of a break, the next id, the next part. */
 static uint8_t *go_on(struct records *r, uint8_t *t)
 {
-	struct hf_lane *lane = &r->input.lane;
+	struct hf_pipeline *pipeline = &r->input.pipeline;
 	bool damaged;
 
-	if (lane->stop == HF_LANE_BREAK) {
+	if (pipeline->stop == HF_PIPELINE_BREAK) {
 		if (r->input.id)
 			t = put_note(r, t, HF_ERR_CORESIGHT_BREAK);
 		r->skip |= r->begun;
-		hf_lane_resume(lane);
+		hf_pipeline_resume(pipeline);
 		return t;
 	}
-	if (lane->stop == HF_LANE_FRAME && !r->input.id)
+	if (pipeline->stop == HF_PIPELINE_FRAME && !r->input.id)
 		t = put_note(r, t, HF_ERR_CORESIGHT_CUT);
-	damaged = lane->stop == HF_LANE_ERROR;
+	damaged = pipeline->stop == HF_PIPELINE_ERROR;
 	if (next_id(r))
 		return t;
 	r->text.ended = damaged || !hf_ntrace_input_has_next(&r->input);
 	if (!r->text.ended) {
-		memset(lane->seen, 0, sizeof lane->seen);
+		memset(pipeline->seen, 0, sizeof pipeline->seen);
 		begin_part(r, r->input.part + 1, 0);
 	}
 	return t;
@@ -250,7 +250,7 @@ static int put(struct hf_records *text)
 		return err;
 	if (n == 0) {
 		hf_records_keep(text, go_on(r, t));
-		return text->ended ? r->input.lane.reader.err : 0;
+		return text->ended ? r->input.pipeline.reader.err : 0;
 	}
 	r->begun = true;
 	err = put_next(r, &t, bytes, n);
@@ -286,7 +286,7 @@ static size_t mark(const struct hf_records *text, uint8_t *blob)
 	struct place place = {.place = hf_ntrace_input_place(&r->input), .id = r->input.id, .skip = r->skip,
 			      .begun = r->begun, .ended = text->ended};
 
-	memcpy(place.seen, r->input.lane.seen, sizeof place.seen);
+	memcpy(place.seen, r->input.pipeline.seen, sizeof place.seen);
 	return hf_state_save(&table, &place, blob);
 }
 
@@ -302,7 +302,7 @@ static int enter(struct hf_records *text, const uint8_t *blob, size_t size)
 	if (err)
 		return err;
 	choose_hart(r);
-	memcpy(r->input.lane.seen, place.seen, sizeof place.seen);
+	memcpy(r->input.pipeline.seen, place.seen, sizeof place.seen);
 	r->skip = place.skip;
 	r->begun = place.begun;
 	text->ended = place.ended;
@@ -338,7 +338,7 @@ static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t h
 	}
 	choose_hart(r);
 	r->skip = r->params.wrapped;
-	hf_records_begin(&r->text, &text_ops, &r->input.lane.reader);
+	hf_records_begin(&r->text, &text_ops, &r->input.pipeline.reader);
 	*ret_dec = &r->text.dec;
 	return 0;
 }
