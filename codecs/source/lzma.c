@@ -101,19 +101,16 @@ static uint64_t alone_memory(const struct hf_unpack *u)
 	return lzma_memusage(&z);
 }
 
-#define OPS \
-	.size = sizeof(struct unlzma), \
-	.aim_free = HF_BLOCK_AIM, \
-	.whole = HF_BLOCK_AIM, \
-	.enterable = false, \
-	.start = alone_start, \
-	.step = alone_step, \
-	.point = alone_point, \
-	.stop = alone_stop, \
-	.memory = alone_memory
-
-static const struct hf_unpack_ops ops = {OPS};
-const struct hf_unpack_ops hf_unpack_astf_lzma = {OPS, .prefix = HF_ASTF_PREFIX, .head = hf_astf_prefix_head};
+const struct hf_unpack_ops hf_unpack_lzma = {
+	.size = sizeof(struct unlzma),
+	.aim_free = HF_BLOCK_AIM,
+	.whole = HF_BLOCK_AIM,
+	.start = alone_start,
+	.step = alone_step,
+	.point = alone_point,
+	.stop = alone_stop,
+	.memory = alone_memory,
+};
 
 /*
  * The format has no magic number, but few headers are sensible: properties lc + lp <= 4, a dictionary of 2^n or
@@ -139,22 +136,7 @@ static int alone_probe(const uint8_t *head, size_t n, uint64_t file_size)
 	return head[0] == 0x5d ? 80 : 40;
 }
 
-static int alone_scan_new(struct hf_src *base, const struct hf_point *resume, const uint8_t *window,
-			  struct hf_scan **ret_scan, struct hf_diag *diag)
-{
-	return hf_unpack_scan_new(&ops, base, resume, window, ret_scan, diag);
-}
-
 static const char *const suffixes[] = {".lzma", NULL};
 
 const struct hf_box hf_box_lzma = {
-	.name = "lzma",
-	.suffixes = suffixes,
-	.enterable = false,
-	.probe = alone_probe,
-	.scan_new = alone_scan_new,
-	.scan_next = hf_unpack_scan_next,
-	.scan_note = hf_unpack_scan_note,
-	.scan_free = hf_unpack_scan_free,
-	.scan_memory = hf_unpack_scan_memory,
-};
+	HF_UNPACK_BOX, .name = "lzma", .suffixes = suffixes, .probe = alone_probe, .unpack = &hf_unpack_lzma};

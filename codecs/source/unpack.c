@@ -27,23 +27,25 @@ struct hf_scan {
 	struct hf_diag diag;
 };
 
-static int unpack_new(const struct hf_unpack_ops *ops, struct hf_src *base, const struct hf_point *at,
-		      const uint8_t *window, bool scanning, struct hf_unpack **ret_u, struct hf_diag *diag)
+static int unpack_new(const struct hf_box *box, struct hf_src *base, const struct hf_point *at, const uint8_t *window,
+		      bool scanning, struct hf_unpack **ret_u, struct hf_diag *diag)
 {
+	const struct hf_unpack_ops *ops = box->unpack;
 	size_t cap = HF_UNPACK_INPUT;
 	struct hf_unpack *u;
 	int err;
 
 	if ((at->bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED)) || at->window_size > ops->window ||
-	    (at->window_size && !window) || (at->in_offset && at->in_offset < ops->prefix))
+	    (at->window_size && !window) || (at->in_offset && at->in_offset < box->prefix))
 		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, at->in_offset, 0);
 	if (!scanning && at->in_size && at->in_size < cap)
 		cap = at->in_size < 4096 ? 4096 : (size_t)at->in_size;
 	u = calloc(1, ops->size);
 	if (!u)
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
+	u->box = box;
 	u->ops = ops;
-	u->pos = at->in_offset ? at->in_offset : ops->prefix;
+	u->pos = at->in_offset ? at->in_offset : box->prefix;
 	u->scanning = scanning;
 	err = hf_reader_init(&u->in, base, cap);
 	if (err < 0)
@@ -143,16 +145,17 @@ void hf_unpack_note(struct hf_unpack *u, int code, uint64_t at, uint64_t detail)
 	hf_diag_set(&u->notes[u->note_count++], code, HF_SPACE_FILE, at, detail);
 }
 
-int hf_unpack_scan_new(const struct hf_unpack_ops *ops, struct hf_src *base, const struct hf_point *resume,
+int hf_unpack_scan_new(const struct hf_box *box, struct hf_src *base, const struct hf_point *resume,
 		       const uint8_t *window, struct hf_scan **ret_scan, struct hf_diag *diag)
 {
 	static const struct hf_point beginning;
+	const struct hf_unpack_ops *ops = box->unpack;
 	const struct hf_point *at = resume ? resume : &beginning;
 	struct hf_scan *scan;
 	int err;
 
 	*ret_scan = NULL;
-	if (!ops->enterable && (at->in_offset || at->out_offset))
+	if (!box->enterable && (at->in_offset || at->out_offset))
 		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, at->in_offset, 0);
 	scan = calloc(1, sizeof *scan);
 	if (!scan)
@@ -162,7 +165,7 @@ int hf_unpack_scan_new(const struct hf_unpack_ops *ops, struct hf_src *base, con
 	if (!scan->buf)
 		err = hf_diag_set(&scan->diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
 	else
-		err = unpack_new(ops, base, at, window, true, &scan->u, &scan->diag);
+		err = unpack_new(box, base, at, window, true, &scan->u, &scan->diag);
 	if (err < 0 && (hf_err_class(err) != HF_CLASS_corrupt || !scan->u)) {
 		if (diag)
 			*diag = scan->diag;
@@ -175,7 +178,7 @@ int hf_unpack_scan_new(const struct hf_unpack_ops *ops, struct hf_src *base, con
 	scan->mark_at = scan->sure_at = at->out_offset;
 	if (!resume && !err)
 		ops->point(scan->u, &scan->next);
-	scan->prefix = ops->prefix && !at->in_offset;
+	scan->prefix = box->prefix && !at->in_offset;
 	scan->history = at->window_size;
 	if (at->window_size)
 		memcpy(scan->buf + ops->window - at->window_size, window, at->window_size);
@@ -318,15 +321,15 @@ static void note_doubt(struct hf_scan *scan)
 }
 
 /* What stands before the container: bytes[n] of those from skip on, as the stream has them. */
-static int read_prefix(const struct hf_unpack_ops *ops, struct hf_src *base, uint64_t skip, uint8_t *bytes, size_t n,
+static int read_prefix(const struct hf_box *box, struct hf_src *base, uint64_t skip, uint8_t *bytes, size_t n,
 		       struct hf_diag *diag)
 {
 	uint8_t head[HF_UNPACK_PREFIX];
 	size_t have = 0;
 
-	while (have < ops->prefix) {
+	while (have < box->prefix) {
 		size_t got;
-		int err = hf_src_read_at(base, have, head + have, ops->prefix - have, &got, diag);
+		int err = hf_src_read_at(base, have, head + have, box->prefix - have, &got, diag);
 
 		if (err)
 			return err;
@@ -334,7 +337,7 @@ static int read_prefix(const struct hf_unpack_ops *ops, struct hf_src *base, uin
 			return hf_diag_set(diag, HF_ERR_BOX_CUT, HF_SPACE_FILE, have, 0);
 		have += got;
 	}
-	ops->head(head);
+	box->head(head);
 	memcpy(bytes, head + skip, n);
 	return 0;
 }
@@ -342,21 +345,21 @@ static int read_prefix(const struct hf_unpack_ops *ops, struct hf_src *base, uin
 static int next_prefix(struct hf_scan *scan, struct hf_point *ret_point, const uint8_t **ret_bytes,
 		       const uint8_t **ret_window, struct hf_diag *diag)
 {
-	const struct hf_unpack_ops *ops = scan->u->ops;
-	uint8_t *bytes = scan->buf + ops->window;
-	int err = read_prefix(ops, scan->u->in.src, 0, bytes, ops->prefix, diag);
+	const struct hf_box *box = scan->u->box;
+	uint8_t *bytes = scan->buf + scan->u->ops->window;
+	int err = read_prefix(box, scan->u->in.src, 0, bytes, box->prefix, diag);
 
 	if (err)
 		return err;
 	scan->prefix = false;
-	scan->sure_at = ops->prefix;
-	*ret_point = (struct hf_point){.in_size = ops->prefix, .out_size = ops->prefix};
+	scan->sure_at = box->prefix;
+	*ret_point = (struct hf_point){.in_size = box->prefix, .out_size = box->prefix};
 	*ret_bytes = *ret_window = bytes;
-	scan->have = ops->prefix;
+	scan->have = box->prefix;
 	scan->given = true;
-	scan->marked = ops->enterable && !scan->err;
+	scan->marked = box->enterable && !scan->err;
 	if (scan->marked)
-		ops->point(scan->u, &scan->next);
+		scan->u->ops->point(scan->u, &scan->next);
 	return 0;
 }
 
@@ -447,7 +450,7 @@ static int decode(struct hf_unpack *u, uint8_t *buf, uint64_t n, bool scratch, s
 	return 0;
 }
 
-int hf_unpack_read_block(const struct hf_unpack_ops *ops, struct hf_src *base, const struct hf_point *point,
+int hf_unpack_read_block(const struct hf_box *box, struct hf_src *base, const struct hf_point *point,
 			 const uint8_t *window, uint64_t skip, void *buf, size_t n, struct hf_diag *diag)
 {
 	struct hf_unpack *u = NULL;
@@ -458,10 +461,10 @@ int hf_unpack_read_block(const struct hf_unpack_ops *ops, struct hf_src *base, c
 		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, point->in_offset, 0);
 	if (!n)
 		return 0;
-	if (!point->in_offset && ops->prefix)
-		return skip + n <= ops->prefix ? read_prefix(ops, base, skip, buf, n, diag) :
+	if (!point->in_offset && box->prefix)
+		return skip + n <= box->prefix ? read_prefix(box, base, skip, buf, n, diag) :
 						 hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, 0, 0);
-	err = unpack_new(ops, base, point, window, false, &u, diag);
+	err = unpack_new(box, base, point, window, false, &u, diag);
 	if (!err && skip) {
 		scratch = malloc(skip < SCRATCH ? (size_t)skip : SCRATCH);
 		if (scratch)

@@ -60,7 +60,7 @@ static int xz_error(lzma_ret ret, uint64_t at, struct hf_diag *diag)
 static int next_stream(struct unxz *x, struct hf_diag *diag)
 {
 	const uint64_t at = x->u.pos;
-	const bool first = at == x->u.ops->prefix;
+	const bool first = at == x->u.box->prefix;
 	lzma_stream_flags flags;
 	const uint8_t *p;
 	size_t have;
@@ -332,19 +332,16 @@ static uint64_t xz_memory(const struct hf_unpack *u)
 	return ((const struct unxz *)u)->memory;
 }
 
-#define OPS \
-	.size = sizeof(struct unxz), \
-	.aim_free = 1, \
-	.whole = HF_UNPACK_WHOLE, \
-	.enterable = true, \
-	.start = xz_start, \
-	.step = xz_step, \
-	.point = xz_point, \
-	.stop = xz_stop, \
-	.memory = xz_memory
-
-static const struct hf_unpack_ops ops = {OPS};
-const struct hf_unpack_ops hf_unpack_astf_xz = {OPS, .prefix = HF_ASTF_PREFIX, .head = hf_astf_prefix_head};
+const struct hf_unpack_ops hf_unpack_xz = {
+	.size = sizeof(struct unxz),
+	.aim_free = 1,
+	.whole = HF_UNPACK_WHOLE,
+	.start = xz_start,
+	.step = xz_step,
+	.point = xz_point,
+	.stop = xz_stop,
+	.memory = xz_memory,
+};
 
 static int xz_probe(const uint8_t *head, size_t n, uint64_t file_size)
 {
@@ -352,29 +349,7 @@ static int xz_probe(const uint8_t *head, size_t n, uint64_t file_size)
 	return n >= sizeof magic && !memcmp(head, magic, sizeof magic) ? 100 : 0;
 }
 
-static int xz_scan_new(struct hf_src *base, const struct hf_point *resume, const uint8_t *window,
-		       struct hf_scan **ret_scan, struct hf_diag *diag)
-{
-	return hf_unpack_scan_new(&ops, base, resume, window, ret_scan, diag);
-}
-
-static int xz_read_block(struct hf_src *base, const struct hf_point *point, const uint8_t *window, uint64_t skip,
-			 void *buf, size_t n, struct hf_diag *diag)
-{
-	return hf_unpack_read_block(&ops, base, point, window, skip, buf, n, diag);
-}
-
 static const char *const suffixes[] = {".xz", NULL};
 
 const struct hf_box hf_box_xz = {
-	.name = "xz",
-	.suffixes = suffixes,
-	.enterable = true,
-	.probe = xz_probe,
-	.scan_new = xz_scan_new,
-	.scan_next = hf_unpack_scan_next,
-	.scan_note = hf_unpack_scan_note,
-	.scan_free = hf_unpack_scan_free,
-	.scan_memory = hf_unpack_scan_memory,
-	.read_block = xz_read_block,
-};
+	HF_UNPACK_BOX_ENTERABLE, .name = "xz", .suffixes = suffixes, .probe = xz_probe, .unpack = &hf_unpack_xz};

@@ -343,7 +343,6 @@ static const struct hf_unpack_ops ops = {
 	/* Every chunk is a block, however small: that is what the container's own table is about. */
 	.aim_free = 1,
 	.whole = HF_BLOCK_MAX,
-	.enterable = true,
 	.start = zstf_start,
 	.step = zstf_step,
 	.skip = zstf_skip,
@@ -358,18 +357,12 @@ static int zstf_probe(const uint8_t *head, size_t n, uint64_t file_size)
 	return n >= 4 && !memcmp(head, "ZSTF", 4) ? 100 : 0;
 }
 
-static int zstf_scan_new(struct hf_src *base, const struct hf_point *resume, const uint8_t *window,
-			 struct hf_scan **ret_scan, struct hf_diag *diag)
-{
-	return hf_unpack_scan_new(&ops, base, resume, window, ret_scan, diag);
-}
-
-static int zstf_read_block(struct hf_src *base, const struct hf_point *point, const uint8_t *window, uint64_t skip,
-			   void *buf, size_t n, struct hf_diag *diag)
+static int zstf_read_block(const struct hf_box *box, struct hf_src *base, const struct hf_point *point,
+			   const uint8_t *window, uint64_t skip, void *buf, size_t n, struct hf_diag *diag)
 {
 	if (point->bits & HF_POINT_DAMAGED)
 		return hf_diag_set(diag, HF_ERR_ZSTF_CHUNK, HF_SPACE_FILE, point->in_offset, point->bits & ORDINAL_MAX);
-	return hf_unpack_read_block(&ops, base, point, window, skip, buf, n, diag);
+	return hf_unpack_read_block(box, base, point, window, skip, buf, n, diag);
 }
 
 /* The entry behind the chunk, which names its end, is proof enough that the table is where the head says. */
@@ -410,17 +403,13 @@ static int zstf_sync_behind(struct hf_src *base, const struct hf_point *point, s
 static const char *const suffixes[] = {".zstf", NULL};
 
 const struct hf_box hf_box_zstf = {
+	HF_UNPACK_BOX,
 	.name = "zstf",
 	.suffixes = suffixes,
 	.codec = "stf",
 	.enterable = true,
 	.probe = zstf_probe,
-	.scan_new = zstf_scan_new,
-	.scan_next = hf_unpack_scan_next,
-	.scan_note = hf_unpack_scan_note,
-	.scan_free = hf_unpack_scan_free,
-	.scan_memory = hf_unpack_scan_memory,
 	.read_block = zstf_read_block,
 	.sync_behind = zstf_sync_behind,
-	.scan_base = hf_unpack_scan_base,
+	.unpack = &ops,
 };

@@ -78,7 +78,7 @@ static int decode(const struct hf_parked_stream *stream, const struct hf_point *
 
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, point->in_offset, 0);
-	return stream->box->read_block(stream->file, point, window, skip, buf, n, diag);
+	return stream->box->read_block(stream->box, stream->file, point, window, skip, buf, n, diag);
 }
 
 /* ---- the spool ---- */
@@ -270,7 +270,7 @@ static bool is_once(struct block_source *bs, const struct hf_point *point, size_
 /* Of a container that has such points; another one's comes from a damaged index. */
 static int say_damage(const struct hf_parked_stream *stream, const struct hf_point *point, struct hf_diag *diag)
 {
-	int err = stream->box->read_block ? stream->box->read_block(stream->file, point, NULL, 0, NULL, 0, diag) : 0;
+	int err = stream->box->read_block ? stream->box->read_block(stream->box, stream->file, point, NULL, 0, NULL, 0, diag) : 0;
 
 	return err < 0 ? err : hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, point->in_offset, 0);
 }

@@ -250,13 +250,13 @@ static int start_scan(const struct hf_parked_stream *stream, const struct hf_poi
 	int err;
 
 	if (entry->out_offset == 0)
-		return stream->box->scan_new(stream->file, NULL, NULL, ret_scan, diag);
+		return stream->box->scan_new(stream->box, stream->file, NULL, NULL, ret_scan, diag);
 	if (entry->window_size > sizeof window)
 		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, entry->in_offset, 0);
 	err = entry->window_size ? hf_index_window(stream->index, entry, window) : 0;
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, entry->in_offset, 0);
-	return stream->box->scan_new(stream->file, entry, window, ret_scan, diag);
+	return stream->box->scan_new(stream->box, stream->file, entry, window, ret_scan, diag);
 }
 
 static uint8_t *copy(const struct hf_parked_stream *stream, const struct hf_point *block, const uint8_t *bytes)

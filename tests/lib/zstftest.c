@@ -119,7 +119,7 @@ struct hf_src *hf_zt_grow(struct hf_src *file)
 	struct hf_scan *scan;
 	struct hf_src *src;
 
-	CHECK_EQ(hf_box_zstf.scan_new(file, NULL, NULL, &scan, NULL), 0);
+	CHECK_EQ(hf_box_zstf.scan_new(&hf_box_zstf, file, NULL, NULL, &scan, NULL), 0);
 	CHECK_EQ(hf_growing_new(&hf_box_zstf, scan, NULL, NULL, &src), 0);
 	return src;
 }

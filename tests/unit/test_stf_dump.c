@@ -748,7 +748,7 @@ static void test_defects(void)
 		hf_bytes_free(&text);
 		hf_pack_gzip(&packed, b.p, b.n, 1, 0);
 		CHECK_EQ(hf_src_memory_new(packed.p, packed.n, &base), 0);
-		CHECK_EQ(hf_box_gzip.scan_new(base, NULL, NULL, &scan, NULL), 0);
+		CHECK_EQ(hf_box_gzip.scan_new(&hf_box_gzip, base, NULL, NULL, &scan, NULL), 0);
 		CHECK_EQ(hf_growing_new(&hf_box_gzip, scan, NULL, NULL, &growing), 0);
 		text = dump_source(t.stream, growing, 10);
 		CHECK_STR(from(&text, at - 1), expected);
