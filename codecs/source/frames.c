@@ -139,8 +139,6 @@ int hf_frames_step(struct hf_frames *f, uint8_t *out, size_t cap, size_t *ret_n,
 	ZSTD_outBuffer to = {.dst = out, .size = cap};
 	int err = f->checked ? 0 : check_window(f, diag);
 
-	*ret_n = 0;
-	*ret_mark = HF_MARK_NONE;
 	if (!err)
 		err = hf_unpack_need(&f->u, 1, &p, &have, diag);
 	if (err < 0)

@@ -266,8 +266,6 @@ static int gz_step(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n,
 {
 	struct gunzip *g = (struct gunzip *)u;
 
-	*ret_n = 0;
-	*ret_mark = HF_MARK_NONE;
 	switch (g->state) {
 	case BETWEEN:
 		return next_member(g, diag);
@@ -283,11 +281,9 @@ static void gz_point(const struct hf_unpack *u, struct hf_point *ret_point)
 {
 	const struct gunzip *g = (const struct gunzip *)u;
 
-	ret_point->in_offset = u->pos;
 	if (g->state == BETWEEN) {
 		ret_point->bits = AT_MEMBER;
-		ret_point->window_size = 0;
-	} else {
+		} else {
 		ret_point->bits = (uint32_t)g->z.data_type & 7;
 		ret_point->window_size = g->out < HF_WINDOW_MAX ? (uint32_t)g->out : HF_WINDOW_MAX;
 	}

@@ -176,20 +176,7 @@ static void hex_point(const struct hf_unpack *u, struct hf_point *ret_point)
 {
 	const struct hex *h = (const struct hex *)u;
 
-	ret_point->in_offset = u->pos;
 	ret_point->bits = h->line << 1 | h->inside;
-	ret_point->window_size = 0;
-}
-
-static void hex_stop(struct hf_unpack *u)
-{
-	(void)u;
-}
-
-static uint64_t hex_memory(const struct hf_unpack *u)
-{
-	(void)u;
-	return 0;
 }
 
 static const struct hf_unpack_ops ops = {
@@ -200,8 +187,6 @@ static const struct hf_unpack_ops ops = {
 	.start = hex_start,
 	.step = hex_step,
 	.point = hex_point,
-	.stop = hex_stop,
-	.memory = hex_memory,
 };
 
 static int probe(const uint8_t *head, size_t n, uint64_t file_size)

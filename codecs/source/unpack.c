@@ -60,7 +60,8 @@ static void unpack_free(struct hf_unpack *u)
 {
 	if (!u)
 		return;
-	u->ops->stop(u);
+	if (u->ops->stop)
+		u->ops->stop(u);
 	hf_reader_fini(&u->in);
 	free(u->notes);
 	free(u);
@@ -145,6 +146,17 @@ void hf_unpack_note(struct hf_unpack *u, int code, uint64_t at, uint64_t detail)
 	hf_diag_set(&u->notes[u->note_count++], code, HF_SPACE_FILE, at, detail);
 }
 
+/* The next block can be entered where the unpacker stands. */
+static void set_entry(struct hf_scan *scan)
+{
+	const struct hf_unpack *u = scan->u;
+
+	scan->next.in_offset = u->pos;
+	scan->next.bits = scan->next.window_size = 0;
+	if (u->ops->point)
+		u->ops->point(u, &scan->next);
+}
+
 int hf_unpack_scan_new(const struct hf_box *box, struct hf_src *base, const struct hf_point *resume,
 		       const uint8_t *window, struct hf_scan **ret_scan, struct hf_diag *diag)
 {
@@ -177,7 +189,7 @@ int hf_unpack_scan_new(const struct hf_box *box, struct hf_src *base, const stru
 	scan->next = *at;
 	scan->mark_at = scan->sure_at = at->out_offset;
 	if (!resume && !err)
-		ops->point(scan->u, &scan->next);
+		set_entry(scan);
 	scan->prefix = box->prefix && !at->in_offset;
 	scan->history = at->window_size;
 	if (at->window_size)
@@ -271,7 +283,7 @@ static bool make_block(struct hf_scan *scan)
 				scan->sure_at = scan->mark_at;
 			/* Nothing has come out yet: a later entry to the same bytes is the better one. */
 			if (!scan->have)
-				u->ops->point(u, &scan->next);
+				set_entry(scan);
 		}
 		if (block_ends(scan, mark, limit))
 			return mark != HF_MARK_NONE;
@@ -295,7 +307,7 @@ static bool make_hole(struct hf_scan *scan, struct hf_point *ret_point)
 	scan->next.out_offset += hole.out_size;
 	scan->mark_at = scan->sure_at = scan->next.out_offset;
 	scan->sound = 0;
-	u->ops->point(u, &scan->next);
+	set_entry(scan);
 	return true;
 }
 
@@ -359,7 +371,7 @@ static int next_prefix(struct hf_scan *scan, struct hf_point *ret_point, const u
 	scan->given = true;
 	scan->marked = box->enterable && !scan->err;
 	if (scan->marked)
-		scan->u->ops->point(scan->u, &scan->next);
+		set_entry(scan);
 	return 0;
 }
 
@@ -392,7 +404,7 @@ int hf_unpack_scan_next(struct hf_scan *scan, struct hf_point *ret_point, const 
 	*ret_bytes = scan->buf + window;
 	*ret_window = scan->buf + window - scan->next.window_size;
 	if (scan->marked)
-		scan->u->ops->point(scan->u, &scan->next);
+		set_entry(scan);
 	scan->given = true;
 	return 0;
 }
@@ -418,7 +430,8 @@ uint64_t hf_unpack_scan_memory(const struct hf_scan *scan)
 {
 	const struct hf_unpack *u = scan->u;
 
-	return sizeof *scan + u->ops->size + u->in.cap + u->ops->window + scan->cap + u->ops->memory(u);
+	return sizeof *scan + u->ops->size + u->in.cap + u->ops->window + scan->cap +
+	       (u->ops->memory ? u->ops->memory(u) : 0);
 }
 
 struct hf_src *hf_unpack_scan_base(const struct hf_scan *scan)

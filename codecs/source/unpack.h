@@ -46,8 +46,8 @@ struct hf_unpack_ops {
 	/* Zeroed but for the members above; at->in_offset is 0 for the beginning. window holds at->window_size. */
 	int (*start)(struct hf_unpack *u, const struct hf_point *at, const uint8_t *window, struct hf_diag *diag);
 	/*
-	 * Decodes at most cap >= 1 bytes, perhaps none (a header was read); *ret_n is valid whatever is returned.
-	 * HF_NOTE_END and errors are final.
+	 * Decodes at most cap >= 1 bytes, perhaps none (a header was read); *ret_n is valid whatever is returned, and
+	 * is 0 before, as *ret_mark is HF_MARK_NONE. HF_NOTE_END and errors are final.
 	 */
 	int (*step)(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
 		    struct hf_diag *diag);
@@ -57,10 +57,11 @@ struct hf_unpack_ops {
 	 * out_size and bits, with HF_POINT_DAMAGED. Anything but 0: it is not known where the unit ends. NULL: never.
 	 */
 	int (*skip)(struct hf_unpack *u, struct hf_point *hole, struct hf_diag *diag);
-	/* Directly after a mark: in_offset, bits, window_size of the point for this place. */
+	/* Directly after a mark: bits and window_size of the point for this place, which are 0 before. NULL: they stay so. */
 	void (*point)(const struct hf_unpack *u, struct hf_point *ret_point);
+	/* What start has made, also one that failed. NULL: nothing. */
 	void (*stop)(struct hf_unpack *u);
-	/* Bytes that the decompressor holds. */
+	/* Bytes that the decompressor holds. NULL: none. */
 	uint64_t (*memory)(const struct hf_unpack *u);
 };
 

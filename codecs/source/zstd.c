@@ -64,16 +64,7 @@ static int zst_step(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n
 
 	if (f->in_frame)
 		return hf_frames_step(f, out, cap, ret_n, ret_mark, diag);
-	*ret_n = 0;
-	*ret_mark = HF_MARK_NONE;
 	return next_frame(f, diag);
-}
-
-static void zst_point(const struct hf_unpack *u, struct hf_point *ret_point)
-{
-	ret_point->in_offset = u->pos;
-	ret_point->bits = 0;
-	ret_point->window_size = 0;
 }
 
 static const struct hf_unpack_ops ops = {
@@ -83,7 +74,6 @@ static const struct hf_unpack_ops ops = {
 	.whole = HF_UNPACK_WHOLE,
 	.start = zst_start,
 	.step = zst_step,
-	.point = zst_point,
 	.stop = hf_frames_stop,
 	.memory = hf_frames_memory,
 };

@@ -277,8 +277,6 @@ static int zstf_step(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_
 	int err;
 
 	if (!z->f.in_frame) {
-		*ret_n = 0;
-		*ret_mark = HF_MARK_NONE;
 		return next_frame(z, diag);
 	}
 	err = hf_frames_step(&z->f, out, cap, ret_n, ret_mark, diag);
@@ -333,9 +331,7 @@ static void zstf_point(const struct hf_unpack *u, struct hf_point *ret_point)
 	const struct unzstf *z = (const struct unzstf *)u;
 	const uint64_t next = z->chunk + (z->frames > 0);
 
-	ret_point->in_offset = u->pos;
 	ret_point->bits = next < ORDINAL_MAX ? (uint32_t)next : ORDINAL_MAX;
-	ret_point->window_size = 0;
 }
 
 static const struct hf_unpack_ops ops = {
