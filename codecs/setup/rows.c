@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filling a setup row by row, and saying what is wrong. */
+#include "codecs/codec.h"
 #include "codecs/setup/read.h"
 
 #include <stdarg.h>
@@ -129,12 +130,10 @@ int hf_setup_add_file(struct hf_setup *setup, const struct hf_setup_file *file)
 	return row.name && row.said_in ? 0 : HF_ERR_NOMEM;
 }
 
-int hf_setup_read(const struct hf_setup_opener *opener, const char *name, struct hf_setup **ret_setup,
-		  struct hf_setup_error *error)
+const struct hf_codec *hf_setup_codec(const struct hf_setup_opener *opener, const char *name)
 {
-	const char *base = strrchr(name, '/');
-
-	return strcmp(base ? base + 1 : name, "snapshot.ini") == 0
-		       ? hf_setup_read_snapshot(opener, name, ret_setup, error)
-		       : hf_setup_read_capture(opener, name, ret_setup, error);
+	for (size_t i = 0; opener->codecs[i]; i++)
+		if (strcmp(opener->codecs[i]->name, name) == 0)
+			return opener->codecs[i];
+	return NULL;
 }

@@ -98,7 +98,7 @@ static int open_file(void *ctx, const char *name, struct hf_src **ret_src, struc
 static struct hf_etracet open_view(const struct hf_etl *l, size_t skip)
 {
 	struct reading r = {.l = l, .skip = skip};
-	const struct hf_setup_opener opener = {.ctx = &r, .open = open_file};
+	const struct hf_setup_opener opener = {.ctx = &r, .open = open_file, .codecs = hf_codecs};
 	struct hf_setup_error error = {0};
 	struct hf_etracet t;
 
