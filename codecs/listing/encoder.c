@@ -58,17 +58,6 @@ static inline void advance(struct listing *l)
 		carry(l);
 }
 
-uint8_t *hf_listing_begin(struct listing *l, uint8_t *p, enum listing_line line, const char *text)
-{
-	*p = '\n';
-	p += l->state.line != LISTING_NONE;
-	l->state.line = (uint8_t)line;
-	l->state.owed = 0;
-	l->state.run = HF_EVENT_NONE;
-	l->state.place = 0;
-	return hf_text_put(p, text);
-}
-
 /* Where an attachment goes: behind the instruction, or on a line of its own if no instruction's line is open. */
 static inline uint8_t *attach(struct listing *l, uint8_t *p, unsigned kind)
 {

@@ -4,6 +4,17 @@
 
 #include "codecs/isa/names.h"
 
+uint8_t *hf_listing_begin(struct listing *l, uint8_t *p, enum listing_line line, const char *text)
+{
+	*p = '\n';
+	p += l->state.line != LISTING_NONE;
+	l->state.line = (uint8_t)line;
+	l->state.owed = 0;
+	l->state.run = HF_EVENT_NONE;
+	l->state.place = 0;
+	return hf_text_put(p, text);
+}
+
 static uint8_t *note(struct listing *l, uint8_t *p, const struct hf_event *ev, const char *text)
 {
 	p = hf_listing_begin(l, p, LISTING_OTHER, text);
