@@ -173,7 +173,7 @@ void hf_stf_record_parse(const struct hf_stf_layout *layout, const uint8_t *p, s
 		return;
 	}
 	switch (*p) {
-#define F(offset, bits, member) ret_rec->member = hf_get##bits(p + (offset));
+#define F(offset, bits, member, shown) ret_rec->member = hf_get##bits(p + (offset));
 #define HF_STF_RECORD(number, name, head, count, unit, place, fields) \
 	case number:                                                  \
 		fields break;
@@ -191,7 +191,7 @@ size_t hf_stf_record_emit(const struct hf_stf_layout *layout, const struct hf_st
 		return emit_event32(rec, p);
 	*p = rec->descriptor;
 	switch (rec->descriptor) {
-#define F(offset, bits, member) hf_put##bits(p + (offset), (uint##bits##_t)rec->member);
+#define F(offset, bits, member, shown) hf_put##bits(p + (offset), (uint##bits##_t)rec->member);
 #define HF_STF_RECORD(number, name, head, count, unit, place, fields)            \
 	case number:                                                             \
 		fields if (number == HF_STF_IDENTIFIER) memcpy(p + 1, "STF", 3); \
