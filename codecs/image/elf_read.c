@@ -163,11 +163,13 @@ static int read_ehdr(struct hf_elf_file *file, Elf64_Ehdr *ret_ehdr, struct hf_d
 	widen_ehdr(head, is_wide(file), ret_ehdr);
 	if (ret_ehdr->e_type != ET_EXEC && ret_ehdr->e_type != ET_DYN)
 		return fail(diag, HF_ERR_UNSUPPORTED, offsetof(Elf64_Ehdr, e_type));
-	if (ret_ehdr->e_phnum && ret_ehdr->e_phentsize != phdr_size(file))
-		return fail(diag, HF_ERR_CORRUPT, 0);
-	/* More segments would be told by section 0; no program has as many. */
-	if (ret_ehdr->e_phnum == PN_XNUM)
-		return fail(diag, HF_ERR_UNSUPPORTED, 0);
+	file->type = ret_ehdr->e_type;
+	file->machine = ret_ehdr->e_machine;
+	file->flags = ret_ehdr->e_flags;
+	file->entry = ret_ehdr->e_entry;
+	file->section_offset = ret_ehdr->e_shoff;
+	file->section_count = ret_ehdr->e_shnum;
+	file->section_row = ret_ehdr->e_shentsize;
 	return 0;
 }
 
@@ -200,6 +202,11 @@ static int read_segments(struct hf_elf_file *file, const Elf64_Ehdr *ehdr, struc
 
 	if (n == 0)
 		return 0;
+	if (ehdr->e_phentsize != row)
+		return fail(diag, HF_ERR_CORRUPT, 0);
+	/* More segments would be told by section 0; no program has as many. */
+	if (n == PN_XNUM)
+		return fail(diag, HF_ERR_UNSUPPORTED, 0);
 	if (!within(ehdr->e_phoff, n * row, file->src->size))
 		return fail(diag, HF_ERR_TRUNCATED, ehdr->e_phoff);
 	file->segments = calloc(n, sizeof *file->segments);
@@ -223,20 +230,19 @@ int hf_elf_file_open(struct hf_src *src, struct hf_elf_file *ret_file, struct hf
 
 	*ret_file = (struct hf_elf_file){.src = src};
 	err = read_ehdr(ret_file, &ehdr, diag);
-	if (!err) {
-		ret_file->type = ehdr.e_type;
-		ret_file->machine = ehdr.e_machine;
-		ret_file->flags = ehdr.e_flags;
-		ret_file->entry = ehdr.e_entry;
-		/* A wrong section table costs the symbols only: it is looked at when they are wanted. */
-		ret_file->section_offset = ehdr.e_shoff;
-		ret_file->section_count = ehdr.e_shnum;
-		ret_file->section_row = ehdr.e_shentsize;
+	if (!err)
 		err = read_segments(ret_file, &ehdr, diag);
-	}
 	if (err)
 		hf_elf_file_close(ret_file);
 	return err;
+}
+
+int hf_elf_file_open_sections(struct hf_src *src, struct hf_elf_file *ret_file, struct hf_diag *diag)
+{
+	Elf64_Ehdr ehdr = {0};
+
+	*ret_file = (struct hf_elf_file){.src = src};
+	return read_ehdr(ret_file, &ehdr, diag);
 }
 
 void hf_elf_file_close(struct hf_elf_file *file)
@@ -390,10 +396,10 @@ static int walk_table(struct walk *walk, const Elf64_Shdr *symtab)
 	const size_t row = sym_size(walk->file), rows = PIECE / row;
 	const uint64_t count = symtab->sh_size / row;
 
-	if (symtab->sh_entsize != row || !within(symtab->sh_offset, symtab->sh_size, walk->file->src->size))
-		return fail(walk->diag, HF_ERR_CORRUPT, place_of(walk, symtab));
 	if (count > HF_ELF_SYMBOLS_MAX)
 		return fail(walk->diag, HF_ERR_ELF_LIMIT, place_of(walk, symtab));
+	if (!within(symtab->sh_offset, symtab->sh_size, walk->file->src->size))
+		return fail(walk->diag, HF_ERR_CORRUPT, place_of(walk, symtab));
 	for (uint64_t first = 0; first < count; first += rows) {
 		size_t n = count - first < rows ? (size_t)(count - first) : rows;
 		int err = read_all(walk->file->src, symtab->sh_offset + first * row, walk->piece, n * row, walk->diag);
