@@ -2,8 +2,8 @@
 #include "codecs/image/elf_read.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/image/elf_class.h"
 
-#include <elf.h>
 #include <stdlib.h>
 
 #define PIECE 65536u
@@ -39,99 +39,9 @@ static int read_all(struct hf_src *src, uint64_t offset, void *buf, size_t n, st
 	return 0;
 }
 
-/* ---- the two classes: 32-bit structures are widened when they are read ---- */
-
 static bool is_wide(const struct hf_elf_file *file)
 {
 	return file->xlen == 64;
-}
-
-static void widen_ehdr(const uint8_t *p, bool wide, Elf64_Ehdr *ret)
-{
-	Elf32_Ehdr narrow;
-
-	memcpy(ret, p, sizeof *ret);
-	if (wide)
-		return;
-	memcpy(&narrow, p, sizeof narrow);
-	ret->e_entry = narrow.e_entry;
-	ret->e_phoff = narrow.e_phoff;
-	ret->e_shoff = narrow.e_shoff;
-	ret->e_flags = narrow.e_flags;
-	ret->e_ehsize = narrow.e_ehsize;
-	ret->e_phentsize = narrow.e_phentsize;
-	ret->e_phnum = narrow.e_phnum;
-	ret->e_shentsize = narrow.e_shentsize;
-	ret->e_shnum = narrow.e_shnum;
-	ret->e_shstrndx = narrow.e_shstrndx;
-}
-
-static void widen_phdr(const uint8_t *p, bool wide, Elf64_Phdr *ret)
-{
-	Elf32_Phdr narrow;
-
-	if (wide) {
-		memcpy(ret, p, sizeof *ret);
-		return;
-	}
-	memcpy(&narrow, p, sizeof narrow);
-	*ret = (Elf64_Phdr){.p_type = narrow.p_type,
-			    .p_flags = narrow.p_flags,
-			    .p_offset = narrow.p_offset,
-			    .p_vaddr = narrow.p_vaddr,
-			    .p_filesz = narrow.p_filesz,
-			    .p_memsz = narrow.p_memsz};
-}
-
-static void widen_shdr(const uint8_t *p, bool wide, Elf64_Shdr *ret)
-{
-	Elf32_Shdr narrow;
-
-	if (wide) {
-		memcpy(ret, p, sizeof *ret);
-		return;
-	}
-	memcpy(&narrow, p, sizeof narrow);
-	*ret = (Elf64_Shdr){.sh_type = narrow.sh_type,
-			    .sh_flags = narrow.sh_flags,
-			    .sh_addr = narrow.sh_addr,
-			    .sh_offset = narrow.sh_offset,
-			    .sh_size = narrow.sh_size,
-			    .sh_link = narrow.sh_link,
-			    .sh_info = narrow.sh_info,
-			    .sh_entsize = narrow.sh_entsize};
-}
-
-static void widen_sym(const uint8_t *p, bool wide, Elf64_Sym *ret)
-{
-	Elf32_Sym narrow;
-
-	if (wide) {
-		memcpy(ret, p, sizeof *ret);
-		return;
-	}
-	memcpy(&narrow, p, sizeof narrow);
-	*ret = (Elf64_Sym){.st_name = narrow.st_name,
-			   .st_value = narrow.st_value,
-			   .st_size = narrow.st_size,
-			   .st_info = narrow.st_info,
-			   .st_shndx = narrow.st_shndx};
-}
-
-static size_t sym_size(const struct hf_elf_file *file)
-{
-	return is_wide(file) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-}
-
-/* The least: e_shentsize may be more. */
-static size_t shdr_size(const struct hf_elf_file *file)
-{
-	return is_wide(file) ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-}
-
-static size_t phdr_size(const struct hf_elf_file *file)
-{
-	return is_wide(file) ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
 }
 
 /* ---- headers ---- */
@@ -160,7 +70,7 @@ static int read_ehdr(struct hf_elf_file *file, Elf64_Ehdr *ret_ehdr, struct hf_d
 		err = read_all(file->src, n, head + n, sizeof head - n, diag);
 	if (err)
 		return err;
-	widen_ehdr(head, is_wide(file), ret_ehdr);
+	hf_elf_Ehdr_get(head, is_wide(file), ret_ehdr);
 	if (ret_ehdr->e_type != ET_EXEC && ret_ehdr->e_type != ET_DYN)
 		return fail(diag, HF_ERR_UNSUPPORTED, offsetof(Elf64_Ehdr, e_type));
 	file->type = ret_ehdr->e_type;
@@ -196,7 +106,7 @@ static int add_segment(struct hf_elf_file *file, const Elf64_Phdr *phdr, uint64_
 
 static int read_segments(struct hf_elf_file *file, const Elf64_Ehdr *ehdr, struct hf_diag *diag)
 {
-	const size_t row = phdr_size(file), n = ehdr->e_phnum;
+	const size_t row = hf_elf_Phdr_size(is_wide(file)), n = ehdr->e_phnum;
 	uint8_t *table;
 	int err;
 
@@ -216,7 +126,7 @@ static int read_segments(struct hf_elf_file *file, const Elf64_Ehdr *ehdr, struc
 	for (size_t i = 0; i < n && !err; i++) {
 		Elf64_Phdr phdr;
 
-		widen_phdr(table + i * row, is_wide(file), &phdr);
+		hf_elf_Phdr_get(table + i * row, is_wide(file), &phdr);
 		err = add_segment(file, &phdr, ehdr->e_phoff + i * row, diag);
 	}
 	free(table);
@@ -275,15 +185,15 @@ static int count_sections(struct walk *walk)
 	Elf64_Shdr shdr = {0};
 	int err;
 
-	if (file->section_row < shdr_size(file))
+	if (file->section_row < hf_elf_Shdr_size(is_wide(file)))
 		return fail(walk->diag, HF_ERR_CORRUPT, file->section_offset);
 	walk->section_count = file->section_count;
 	if (walk->section_count)
 		return 0;
-	err = read_all(file->src, file->section_offset, first, shdr_size(file), walk->diag);
+	err = read_all(file->src, file->section_offset, first, hf_elf_Shdr_size(is_wide(file)), walk->diag);
 	if (err)
 		return err;
-	widen_shdr(first, is_wide(file), &shdr);
+	hf_elf_Shdr_get(first, is_wide(file), &shdr);
 	if (shdr.sh_size > HF_ELF_SECTIONS_MAX)
 		return fail(walk->diag, HF_ERR_ELF_LIMIT, file->section_offset);
 	walk->section_count = (size_t)shdr.sh_size;
@@ -306,7 +216,7 @@ static int load_sections(struct walk *walk)
 	err = walk->sections && table ? read_all(file->src, file->section_offset, table, n * row, walk->diag) :
 					fail(walk->diag, HF_ERR_NOMEM, HF_NOWHERE);
 	for (size_t i = 0; i < n && !err; i++)
-		widen_shdr(table + i * row, is_wide(file), &walk->sections[i]);
+		hf_elf_Shdr_get(table + i * row, is_wide(file), &walk->sections[i]);
 	free(table);
 	return err;
 }
@@ -393,7 +303,7 @@ static int give(const struct walk *walk, const Elf64_Sym *sym)
 
 static int walk_table(struct walk *walk, const Elf64_Shdr *symtab)
 {
-	const size_t row = sym_size(walk->file), rows = PIECE / row;
+	const size_t row = hf_elf_Sym_size(is_wide(walk->file)), rows = PIECE / row;
 	const uint64_t count = symtab->sh_size / row;
 
 	if (count > HF_ELF_SYMBOLS_MAX)
@@ -407,7 +317,7 @@ static int walk_table(struct walk *walk, const Elf64_Shdr *symtab)
 		for (size_t i = 0; i < n && !err; i++) {
 			Elf64_Sym sym;
 
-			widen_sym(walk->piece + i * row, is_wide(walk->file), &sym);
+			hf_elf_Sym_get(walk->piece + i * row, is_wide(walk->file), &sym);
 			if (is_wanted(walk, &sym))
 				err = give(walk, &sym);
 		}

@@ -82,6 +82,7 @@ static int check_symbols(struct loader *l, const struct hf_setup_file *file, str
 	if (hf_err_is_passing(err))
 		return hf_setup_fail(l->error, err, file->said_in, file->line, "'%s': its symbols cannot be read", file->name);
 	diag.code = err;
+	diag.space = HF_SPACE_FILE;
 	hf_diag_format(&diag, text, sizeof text);
 	return hf_setup_warn(l->setup, file->said_in, file->line, "'%s' gives no symbols: %s", file->name, text);
 }
