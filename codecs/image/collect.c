@@ -2,6 +2,7 @@
 #include "codecs/image/collect.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/base/search.h"
 #include "codecs/image/pages.h"
 
 #include <inttypes.h>
@@ -65,17 +66,7 @@ void hf_image_free(struct hf_image *image)
 
 size_t hf_image_page_index(const struct hf_image *image, uint64_t number)
 {
-	size_t low = 0, high = image->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (image->pages[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return number ? HF_COUNT_UP_TO(image->pages, image->count, number, number - 1) : 0;
 }
 
 /* A page more at index i of the sorted pages. A row that is moved is short (16 bytes a page), and pages are few. */

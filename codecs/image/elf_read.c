@@ -22,21 +22,10 @@ static bool within(uint64_t offset, uint64_t n, uint64_t size)
 /* Exactly n bytes. */
 static int read_all(struct hf_src *src, uint64_t offset, void *buf, size_t n, struct hf_diag *diag)
 {
-	uint8_t *to = buf;
+	size_t got;
+	const int err = hf_src_read_all(src, offset, buf, n, &got, diag);
 
-	while (n) {
-		size_t got;
-		int err = hf_src_read_at(src, offset, to, n, &got, diag);
-
-		if (err)
-			return err;
-		if (got == 0)
-			return fail(diag, HF_ERR_TRUNCATED, offset);
-		offset += got;
-		to += got;
-		n -= got;
-	}
-	return 0;
+	return err || got == n ? err : fail(diag, HF_ERR_TRUNCATED, offset + got);
 }
 
 static bool is_wide(const struct hf_elf_file *file)

@@ -2,6 +2,7 @@
 #include "codecs/image/elf_write.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/base/search.h"
 #include "codecs/image/elf_class.h"
 #include "codecs/image/pages.h"
 
@@ -193,16 +194,8 @@ static uint64_t place_segments(struct hf_elf *elf)
 /* The segment that holds address, numbered from 1; 0 if none. */
 static uint32_t section_of(const struct hf_elf *elf, uint64_t address)
 {
-	size_t low = 0, high = elf->segment_count;
+	const size_t low = HF_COUNT_UP_TO(elf->segments, elf->segment_count, address, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (elf->segments[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && address - elf->segments[low - 1].address < elf->segments[low - 1].size ? (uint32_t)low : 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/image/symbols.h"
 
+#include "codecs/base/search.h"
 #include "codecs/image/elf_read.h"
 
 #include <stdlib.h>
@@ -216,16 +217,8 @@ const struct hf_symbols *hf_symbols_of(const struct hf_symbols *symbols, uint32_
 /* Whether a place that b names is named by a. */
 static bool covers(const struct hf_symbols *a, const struct hf_symbol *b)
 {
-	size_t low = 0, high = a->count;
+	const size_t low = HF_COUNT_UP_TO(a->row, a->count, end, b->start);
 
-	while (low < high) { /* the first that ends behind b's start */
-		size_t middle = low + (high - low) / 2;
-
-		if (a->row[middle].end <= b->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < a->count && a->row[low].start < b->end;
 }
 
@@ -281,16 +274,8 @@ size_t hf_symbols_count(const struct hf_symbols *symbols)
 
 const struct hf_symbol *hf_symbols_at(const struct hf_symbols *symbols, uint64_t pc)
 {
-	size_t low = 0, high = symbols->count;
+	const size_t low = HF_COUNT_UP_TO(symbols->row, symbols->count, start, pc);
 
-	while (low < high) { /* the first that begins behind pc */
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->row[middle].start <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low > 0 && pc < symbols->row[low - 1].end ? &symbols->row[low - 1] : NULL;
 }
 

@@ -162,16 +162,14 @@ static int read_bytes(struct search *s)
 	const uint64_t want = at - part.offset + BEHIND < HF_TRIAL_BYTES ? at - part.offset + BEHIND : HF_TRIAL_BYTES;
 	/* Whole words, and whole frames. */
 	const uint64_t most = part.size < want ? part.size : want & ~UINT64_C(15);
-	size_t n = 1;
-	int err = 0;
+	size_t n;
+	int err;
 
 	s->bytes = malloc(most + 1);
 	if (!s->bytes)
 		return HF_ERR_NOMEM;
-	while (s->size < most && n && !err) {
-		err = hf_src_read_at(s->trial->src, part.offset + s->size, s->bytes + s->size, most - s->size, &n, NULL);
-		s->size += n;
-	}
+	err = hf_src_read_all(s->trial->src, part.offset, s->bytes, most, &n, NULL);
+	s->size = n;
 	if (err && hf_err_is_passing(err))
 		return err;
 	s->cut = s->size == most && most < part.size;

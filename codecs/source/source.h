@@ -95,6 +95,9 @@ static inline int hf_src_read_at(struct hf_src *src, uint64_t offset, void *buf,
 	return src->ops->read_at(src, offset, buf, n, ret_n, diag);
 }
 
+/* The same again and again, until n bytes are there, the source ends, or there is an error: *ret_n came before that. */
+int hf_src_read_all(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag);
+
 static inline int hf_src_sync_after(struct hf_src *src, uint64_t offset, uint64_t limit, struct hf_sync *ret_sync,
 				    struct hf_diag *diag)
 {

@@ -337,18 +337,13 @@ static int read_prefix(const struct hf_box *box, struct hf_src *base, uint64_t s
 		       struct hf_diag *diag)
 {
 	uint8_t head[HF_UNPACK_PREFIX];
-	size_t have = 0;
+	size_t have;
+	int err = hf_src_read_all(base, 0, head, box->prefix, &have, diag);
 
-	while (have < box->prefix) {
-		size_t got;
-		int err = hf_src_read_at(base, have, head + have, box->prefix - have, &got, diag);
-
-		if (err)
-			return err;
-		if (!got)
-			return hf_diag_set(diag, HF_ERR_BOX_CUT, HF_SPACE_FILE, have, 0);
-		have += got;
-	}
+	if (err)
+		return err;
+	if (have < box->prefix)
+		return hf_diag_set(diag, HF_ERR_BOX_CUT, HF_SPACE_FILE, have, 0);
 	box->head(head);
 	memcpy(bytes, head + skip, n);
 	return 0;

@@ -40,14 +40,8 @@ struct unzstf {
 /* Up to n bytes at offset: the table is far from the chunks, so it does not go through the input window. */
 static int read_far(struct hf_src *src, uint64_t offset, uint8_t *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
 {
-	size_t got, have = 0;
-	int err;
+	const int err = hf_src_read_all(src, offset, buf, n, ret_n, diag);
 
-	do {
-		err = hf_src_read_at(src, offset + have, buf + have, n - have, &got, diag);
-		have += got;
-	} while (!err && got && have < n);
-	*ret_n = have;
 	/* Damage below us hides the table, no more. */
 	return err < 0 && hf_err_class(err) != HF_CLASS_corrupt ? err : 0;
 }
