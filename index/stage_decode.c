@@ -94,16 +94,12 @@ static int add_problems(struct decode *d, const struct hf_event *ev, size_t n, u
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
-		struct hf_diag diag = {.space = HF_SPACE_STREAM};
+		struct hf_diag diag;
 
 		ordinal += ev[i].kind == HF_EVENT_INSN;
 		if (ev[i].kind != HF_EVENT_GAP && ev[i].kind != HF_EVENT_DOUBT && ev[i].kind != HF_EVENT_NOTE)
 			continue;
-		if (ev[i].flags & HF_EVF_FILE)
-			diag.space = HF_SPACE_FILE;
-		diag.code = ev[i].size <= HF_ERRI_COUNT ? -(int)ev[i].size : HF_ERR_BUG;
-		diag.offset = ev[i].loss.offset;
-		diag.detail = ev[i].loss.detail;
+		hf_event_diag(&ev[i], &diag);
 		err = add_problem(d, &diag, ordinal, ev[i].loss.bytes);
 	}
 	return err;

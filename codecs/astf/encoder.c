@@ -297,14 +297,12 @@ static void put_time(struct hf_astf_enc *e, struct hf_sink *sink, const struct h
 
 static void put_loss(struct hf_astf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
-	struct hf_diag diag = {.code = -(int)ev->size, .offset = ev->loss.offset, .detail = ev->loss.detail};
+	struct hf_diag diag;
 	char text[HF_DIAG_SIZE];
 
 	if (ev->size == (uint32_t)-HF_ERR_ASTF_ABSENT)
 		return; /* the Context before it says so */
-	if (ev->size == 0 || ev->size > HF_ERRI_COUNT)
-		diag.code = HF_ERR_BUG;
-	diag.space = ev->flags & HF_EVF_FILE ? HF_SPACE_FILE : HF_SPACE_STREAM;
+	hf_event_diag(ev, &diag);
 	hf_diag_format(&diag, text, sizeof text);
 	hf_astf_enc_remark(e, sink, "%s: %s", ev->kind == HF_EVENT_GAP ? "gap" : "doubt", text);
 	e->s.flags |= HF_ASTF_ENC_SOFT;

@@ -154,13 +154,10 @@ static uint8_t *put_jump(struct listing *l, uint8_t *p, const struct hf_event *e
 
 static uint8_t *put_loss(struct listing *l, uint8_t *p, const struct hf_event *ev, const char *text)
 {
-	/* a code out of range becomes HF_ERR_BUG in the table of texts */
-	struct hf_diag diag = {
-		.code = ev->size < (uint32_t)INT32_MAX ? -(int)ev->size : HF_ERR_BUG,
-		.offset = HF_NOWHERE,
-		.detail = ev->loss.detail,
-	};
+	struct hf_diag diag;
 
+	hf_event_diag(ev, &diag);
+	diag.offset = HF_NOWHERE;
 	p = note(l, p, ev, text);
 	if (ev->loss.offset != HF_NOWHERE)
 		p = put_dec(p, ev->flags & HF_EVF_FILE ? " file_offset=" : " offset=", ev->loss.offset);

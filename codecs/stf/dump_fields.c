@@ -146,7 +146,7 @@ static uint8_t *put_arm_cause(uint8_t *t, const char *name)
 static uint8_t *put_riscv_cause(uint8_t *t, bool interrupt, uint64_t id)
 {
 	switch (id | (uint64_t)interrupt << 63) {
-#define HF_STF_EXCEPTION(number, name) \
+#define HF_STF_EXCEPTION(number, name, words, value) \
 	case number:                   \
 		return hf_text_put(t, name);
 #define HF_STF_INTERRUPT(number, name)                    \

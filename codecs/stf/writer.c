@@ -38,16 +38,10 @@ void hf_stf_write_remark(struct hf_sink *sink, const char *format, ...)
 
 static void remark_loss(struct hf_sink *sink, const char *what, const struct hf_event *ev)
 {
-	struct hf_diag diag = {
-		.code = -(int)ev->size,
-		.space = ev->flags & HF_EVF_FILE ? HF_SPACE_FILE : HF_SPACE_STREAM,
-		.offset = ev->loss.offset,
-		.detail = ev->loss.detail,
-	};
+	struct hf_diag diag;
 	char text[HF_DIAG_SIZE];
 
-	if (ev->size == 0 || ev->size > HF_ERRI_COUNT)
-		diag.code = HF_ERR_BUG;
+	hf_event_diag(ev, &diag);
 	hf_diag_format(&diag, text, sizeof text);
 	if (ev->loss.bytes)
 		hf_stf_write_remark(sink, "%s: %s, %llu bytes", what, text, (unsigned long long)ev->loss.bytes);
