@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The header as members of info.json. */
 #include "codecs/base/utf8.h"
+#include "codecs/isa/names.h"
 #include "codecs/stf/header.h"
 
 #include <stdarg.h>
@@ -130,13 +131,10 @@ static void members_features(FILE *out, const struct hf_stf_header *h)
 
 static void members_isa(FILE *out, const struct hf_stf_header *h)
 {
-	static const char *const names[] = {[HF_ISA_NONE] = "?",  [HF_ISA_RV32] = "RV32", [HF_ISA_RV64] = "RV64",
-					    [HF_ISA_A64] = "A64", [HF_ISA_A32] = "A32",	  [HF_ISA_T32] = "T32"};
-
 	if (!h->has[HF_STF_ISA])
 		return;
 	fprintf(out, "\"isa\":\"%s\",", h->isa == HF_STF_ISA_ARM ? "ARM" : "RISC-V");
-	fprintf(out, "\"encoding\":\"%s\",", names[hf_stf_isa_of_iem(h->isa, h->iem)]);
+	fprintf(out, "\"encoding\":\"%s\",", hf_isa_name(hf_stf_isa_of_iem(h->isa, h->iem)));
 	fprintf(out, "\"first_pc\":\"%016llx\",", (unsigned long long)h->force_pc);
 	fprintf(out, "\"access_sizes\":\"%s%s\",", h->bits ? "bits" : "bytes", h->unit_shown ? "" : " (assumed)");
 }
