@@ -31,29 +31,12 @@ static uint8_t *put_master(uint8_t *t, uint64_t number)
 
 static uint8_t *put_features(uint8_t *t, uint64_t bits)
 {
-	static const struct {
-		uint64_t bit;
-		const char *name;
-	} features[] = {
-#define HF_STF_FEATURE(bit, name) {bit, name},
-#include "codecs/stf/names.def"
-	};
-	uint8_t separator = ' ';
+	for (uint64_t left = bits; left; left &= left - 1) {
+		const unsigned bit = (unsigned)__builtin_ctzll(left);
+		const char *name = hf_stf_feature_name(bit);
 
-	for (size_t i = 0; i < sizeof features / sizeof features[0]; i++) {
-		if (!(bits & features[i].bit))
-			continue;
-		*t++ = separator;
-		t = hf_text_put(t, features[i].name);
-		bits &= ~features[i].bit;
-		separator = '|';
-	}
-	for (unsigned bit = 0; bit < 64; bit++) {
-		if (!(bits >> bit & 1))
-			continue;
-		*t++ = separator;
-		t = hf_text_put_dec(hf_text_put(t, "bit"), bit);
-		separator = '|';
+		*t++ = left == bits ? ' ' : '|';
+		t = name ? hf_text_put(t, name) : hf_text_put_dec(hf_text_put(t, "bit"), bit);
 	}
 	return t;
 }

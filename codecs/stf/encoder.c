@@ -22,10 +22,7 @@ static void put_ids(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_
 	memcpy(s->ids, ids, sizeof ids);
 	s->flags |= HF_STF_ENC_IDS;
 	if (s->flags & HF_STF_ENC_HEADER)
-		hf_stf_write_record(
-			e, sink,
-			&(struct hf_stf_record){
-				.descriptor = HF_STF_PROCESS_ID_EXT, .hw = ids[0], .pid = ids[1], .tid = ids[2]});
+		HF_STF_PUT(e, sink, PROCESS_ID_EXT, .hw = ids[0], .pid = ids[1], .tid = ids[2]);
 }
 
 /* A change that no trap explains. In the group before it holds from the next instruction on, if a reader would not
@@ -78,7 +75,7 @@ static void put_begin(struct hf_stf_enc *e, const struct hf_event *ev)
 
 static void put_text(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
-	hf_stf_write_record(e, sink, &(struct hf_stf_record){.descriptor = HF_STF_COMMENT, .count = ev->size});
+	HF_STF_PUT(e, sink, COMMENT, .count = ev->size);
 	hf_stf_enc_begin_data(e, sink, HF_EVENT_TEXT, ev->size, ev->size, 0);
 }
 

@@ -87,6 +87,8 @@ char *hf_stf_header_json(const struct hf_stf_header *header);
 
 /* Who wrote a trace, by the number that TRACE_INFO has for it; NULL for numbers without a name. */
 const char *hf_stf_generator_name(uint64_t number);
+/* Of a bit of TRACE_INFO_FEATURE. */
+const char *hf_stf_feature_name(unsigned bit);
 
 /* enum hf_isa of an INST_IEM under an ISA, HF_ISA_NONE if there is none; and back (0). */
 uint8_t hf_stf_isa_of_iem(unsigned isa, unsigned iem);

@@ -14,6 +14,18 @@ const char *hf_stf_generator_name(uint64_t number)
 	}
 }
 
+const char *hf_stf_feature_name(unsigned bit)
+{
+	switch (UINT64_C(1) << bit) {
+#define HF_STF_FEATURE(value, name) \
+	case value: \
+		return name;
+#include "codecs/stf/names.def"
+	default:
+		return NULL;
+	}
+}
+
 uint8_t hf_stf_isa_of_iem(unsigned isa, unsigned iem)
 {
 	static const uint8_t riscv[] = {HF_ISA_NONE, HF_ISA_RV32, HF_ISA_RV64};
