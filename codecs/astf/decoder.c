@@ -51,33 +51,21 @@ static void destroy(struct hf_dec *dec)
 
 static const uint8_t *at(const struct hf_astf_dec *d, uint64_t offset)
 {
-	return d->reader.buf + (offset - d->reader.start);
+	return hf_reader_at(&d->reader, offset);
 }
 
 /* Bytes from offset on that are in the window; offset is. */
 static size_t there(const struct hf_astf_dec *d, uint64_t offset)
 {
-	return (size_t)(d->reader.start + d->reader.len - offset);
+	return hf_reader_there(&d->reader, offset);
 }
 
 /* Makes n bytes from offset on lie in the window, or all that there are. */
 static int need(struct hf_astf_dec *d, uint64_t offset, size_t n)
 {
-	struct hf_reader *r = &d->reader;
+	const int err = hf_reader_need(&d->reader, offset, n, WINDOW_MAX);
 
-	for (;;) {
-		const bool inside = offset >= r->start && offset <= r->start + r->len;
-		int err;
-
-		if (inside && (r->ended || there(d, offset) >= n))
-			return 0;
-		if (inside && offset == r->start && r->len == r->cap)
-			err = hf_reader_grow(r, WINDOW_MAX);
-		else
-			err = hf_reader_seek(r, offset);
-		if (err)
-			return err;
-	}
+	return err < 0 ? err : 0;
 }
 
 /* ---- steps ---- */

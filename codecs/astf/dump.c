@@ -41,33 +41,19 @@ static void put_end(struct dump *d, size_t have)
 	hf_records_keep(&d->text, t);
 }
 
-/* Makes one whole record lie in the window, if there is one. */
-static int need(struct dump *d, size_t *ret_have)
-{
-	struct hf_reader *r = &d->reader;
-	const bool inside = d->now.offset >= r->start && d->now.offset <= r->start + r->len;
-	int err = 0;
-
-	if (!inside || (!r->ended && r->start + r->len - d->now.offset < HF_ASTF_SIZE))
-		err = hf_reader_seek(r, d->now.offset);
-	*ret_have = err ? 0 : (size_t)(r->start + r->len - d->now.offset);
-	return err;
-}
-
 static int put(struct hf_records *text)
 {
 	struct dump *d = (struct dump *)text;
-	size_t have;
-	int err = need(d, &have);
+	const int err = hf_reader_need(&d->reader, d->now.offset, HF_ASTF_SIZE, HF_READER_CAP);
 
-	if (err)
+	if (err < 0)
 		return err;
-	if (have < HF_ASTF_SIZE) {
-		put_end(d, have);
+	if (err) {
+		put_end(d, hf_reader_there(&d->reader, d->now.offset));
 		return 0;
 	}
 	hf_records_keep(text, hf_astf_dump_line(&d->now.state, hf_records_text(text), d->now.offset,
-						d->reader.buf + (d->now.offset - d->reader.start)));
+						hf_reader_at(&d->reader, d->now.offset)));
 	d->now.offset += HF_ASTF_SIZE;
 	return 0;
 }

@@ -31,4 +31,19 @@ int hf_reader_seek(struct hf_reader *r, uint64_t offset);
 /* Doubles the capacity; HF_ERR_LIMIT beyond max. */
 int hf_reader_grow(struct hf_reader *r, size_t max);
 
+/* Makes the window hold [offset, offset + n), for which it may become max long; bytes before offset may go. HF_NOTE_END:
+ * the source ends before, and what there is from offset on is held. */
+int hf_reader_need(struct hf_reader *r, uint64_t offset, uint64_t n, size_t max);
+
+/* The byte at offset, and how many there are from it on; offset is in the window, or right behind it. */
+static inline const uint8_t *hf_reader_at(const struct hf_reader *r, uint64_t offset)
+{
+	return r->buf + (offset - r->start);
+}
+
+static inline size_t hf_reader_there(const struct hf_reader *r, uint64_t offset)
+{
+	return (size_t)(r->start + r->len - offset);
+}
+
 #endif

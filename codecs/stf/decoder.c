@@ -82,13 +82,9 @@ static void destroy(struct hf_dec *dec)
 /* Makes the window hold some groups from the sync point on, if there are any. */
 static int refill(struct hf_stf_dec *d)
 {
-	const struct hf_reader *r = &d->reader;
-	const uint64_t offset = d->sync.offset;
-	const bool inside = offset >= r->start && offset <= r->start + r->len;
+	const int err = hf_reader_need(&d->reader, d->sync.offset, LOW_WATER, HF_READER_CAP);
 
-	if (inside && (r->ended || r->start + r->len - offset >= LOW_WATER))
-		return 0;
-	return hf_reader_seek(&d->reader, offset);
+	return err < 0 ? err : 0;
 }
 
 int hf_stf_dec_ask(struct hf_stf_dec *d, uint64_t limit)

@@ -37,29 +37,13 @@ static inline uint8_t *put_offset(struct hf_stf_dump *d, uint8_t *t, uint64_t of
 /* Brings n bytes at d->at into the window; HF_NOTE_END: the stream ends before. */
 static int need(struct hf_stf_dump *d, uint64_t n)
 {
-	struct hf_reader *r = &d->reader;
-
-	for (;;) {
-		const bool holds = d->at >= r->start && d->at <= r->start + r->len;
-		int err;
-
-		if (holds && n <= r->start + r->len - d->at)
-			return 0;
-		if (holds && r->ended)
-			return HF_NOTE_END;
-		if (holds && d->at == r->start && r->len == r->cap)
-			err = hf_reader_grow(r, HF_STF_DUMP_RECORD_MAX);
-		else
-			err = hf_reader_seek(r, d->at);
-		if (err)
-			return err;
-	}
+	return hf_reader_need(&d->reader, d->at, n, HF_STF_DUMP_RECORD_MAX);
 }
 
 /* Bytes from d->at on; they are in the window. */
 static size_t there(const struct hf_stf_dump *d)
 {
-	return (size_t)(d->reader.start + d->reader.len - d->at);
+	return hf_reader_there(&d->reader, d->at);
 }
 
 /* The bytes from d->at to the end of the stream, which must be read if nobody knows its size yet. */

@@ -32,25 +32,10 @@ static void drop(struct hf_stf_group *g, uint64_t offset)
 static int need(struct hf_stf_dec *d, uint64_t offset, uint64_t n)
 {
 	struct hf_stf_group *g = &d->group;
-	struct hf_reader *r = &d->reader;
 
 	if (offset + n - g->kept > HF_STF_GROUP_MAX)
 		drop(g, offset);
-	for (;;) {
-		bool holds = g->kept >= r->start && g->kept <= r->start + r->len;
-		int err;
-
-		if (holds && offset + n <= r->start + r->len)
-			return 0;
-		if (holds && r->ended)
-			return HF_NOTE_END;
-		if (!holds || g->kept > r->start)
-			err = hf_reader_seek(r, g->kept);
-		else
-			err = hf_reader_grow(r, HF_STF_GROUP_MAX);
-		if (err)
-			return err;
-	}
+	return hf_reader_need(&d->reader, g->kept, offset + n - g->kept, HF_STF_GROUP_MAX);
 }
 
 /* The stream cannot be followed any further: STF has nothing to synchronise on. */
@@ -370,7 +355,7 @@ static int scan_record(struct hf_stf_dec *d, struct hf_stf_out *out, uint64_t *r
 		p = hf_stf_dec_at(d, g->at);
 		if (known)
 			break;
-		err = hf_stf_record_size(&d->header->layout, p, (size_t)(d->reader.start + d->reader.len - g->at),
+		err = hf_stf_record_size(&d->header->layout, p, hf_reader_there(&d->reader, g->at),
 					 &size);
 		if (err < 0) {
 			err = lose(d, out, err, g->at, g->at, 0, *p);
@@ -476,7 +461,7 @@ static void push_transaction(struct hf_stf_dec *d, struct hf_stf_out *out)
 	uint64_t size = 0;
 
 	hf_stf_record_parse(layout, hf_stf_dec_at(d, g->marker), &rec);
-	hf_stf_record_size(layout, hf_stf_dec_at(d, g->marker), (size_t)(d->reader.start + d->reader.len - g->marker),
+	hf_stf_record_size(layout, hf_stf_dec_at(d, g->marker), hf_reader_there(&d->reader, g->marker),
 			   &size);
 	ev->small = rec.clock;
 	ev->size = (uint32_t)(size - HF_STF_SIZE_TRANSACTION);
@@ -634,7 +619,7 @@ static void pass_over(struct hf_stf_dec *d)
 	uint64_t size = 0;
 
 	hf_stf_record_size(&d->header->layout, hf_stf_dec_at(d, g->marker),
-			   (size_t)(d->reader.start + d->reader.len - g->marker), &size);
+			   hf_reader_there(&d->reader, g->marker), &size);
 	g->now.offset = g->marker + size;
 	conclude(d);
 }
