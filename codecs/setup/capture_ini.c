@@ -144,8 +144,7 @@ static int unknown_key(struct reader *r, const struct hf_ini_line *line)
 /* A row of the setup was added, or not. */
 static int added(struct reader *r, int err, uint32_t line)
 {
-	return err ? FAIL(r, err, line, err == HF_ERR_LIMIT ? "too many lines: 4096 files, or 4096 values, are allowed"
-									     : "out of memory") : 0;
+	return err ? hf_setup_no_room(r->error, err, r->file, line) : 0;
 }
 
 static int add_value(struct reader *r, const struct hf_ini_line *line)
@@ -387,24 +386,21 @@ int hf_setup_read_capture(const struct hf_setup_opener *opener, const char *name
 	struct hf_setup_file own = {.kind = HF_SETUP_DESCRIPTION, .name = name, .said_in = name};
 	struct reader *r = calloc(1, sizeof *r);
 	struct hf_setup *setup = calloc(1, sizeof *setup);
-	struct hf_src *src = NULL;
 	char *text = NULL;
 	size_t size;
 	int err = r && setup ? hf_setup_add_file(setup, &own) : HF_ERR_NOMEM;
 
 	*error = (struct hf_setup_error){.line = 0};
 	*ret_setup = NULL;
-	if (!err)
-		err = opener->open(opener->ctx, name, &src, NULL);
-	if (!err)
-		err = hf_ini_load(src, &text, &size, NULL);
-	if (err) {
-		hf_setup_fail(error, err, name, 0, "it cannot be read: %s", hf_err_text(err, (char[HF_DIAG_SIZE]){0}));
-	} else {
-		*r = (struct reader){.setup = setup, .opener = opener, .error = error, .file = name, .hart = HF_SETUP_ANY};
+	if (err)
+		hf_setup_no_room(error, err, name, 0);
+	else
+		err = hf_setup_read_text(opener, name, &text, &size, error);
+	if (!err) {
+		*r = (struct reader){
+			.setup = setup, .opener = opener, .error = error, .file = name, .hart = HF_SETUP_ANY};
 		err = read_text(r, text, size);
 	}
-	hf_src_free(src);
 	free(text);
 	free(r);
 	if (err)
