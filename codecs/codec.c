@@ -52,8 +52,10 @@ int hf_stream_open(const struct hf_codec *codec, struct hf_src *src, const struc
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, error.line);
 	err = codec->open(src, setup, ret_stream, diag);
-	if (!err)
+	if (!err) {
+		(*ret_stream)->codec = codec;
 		(*ret_stream)->setup = setup;
+	}
 	return err;
 }
 

@@ -223,6 +223,12 @@ struct hf_codec {
 #define HF_HART_RECORDS UINT32_MAX
 extern const struct hf_enc_ops hf_enc_records;
 
+/* Whether the view is in the format of its own source. */
+static inline bool hf_enc_is_original(const struct hf_enc *enc)
+{
+	return enc->stream->codec && enc->stream->codec->original == enc->ops;
+}
+
 /* All codecs in the order of codecs.def, ending with NULL. */
 extern const struct hf_codec *const hf_codecs_all[];
 /* The same; a test may put another list of the same length here before anything else. */

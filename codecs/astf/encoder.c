@@ -6,12 +6,6 @@
 /* ESR_ELx.EC */
 enum { EC_SVC32 = 0x11, EC_SVC = 0x15, EC_FETCH = 0x20, EC_PC = 0x22, EC_SERROR = 0x2f };
 
-void hf_astf_write(struct hf_sink *sink, const struct hf_astf_record *rec)
-{
-	hf_astf_store(rec, hf_sink_room(sink, HF_ASTF_SIZE));
-	sink->p += HF_ASTF_SIZE;
-}
-
 static bool is_call(uint32_t opcode)
 {
 	const uint32_t call = opcode & 0xffe0001f;
@@ -393,7 +387,7 @@ static int init(struct hf_enc *enc)
 {
 	struct hf_astf_enc *e = (struct hf_astf_enc *)enc;
 
-	e->source = enc->stream->codec == &hf_codec_astf ? enc->stream->info.header : NULL;
+	e->source = hf_enc_is_original(enc) ? enc->stream->info.header : NULL;
 	e->basic = enc->stream->info.flags & HF_STREAM_ONE_LEVEL;
 	e->timestamps = e->source && HF_ASTF_GET(e->source, HEADER, timestamps);
 	return 0;

@@ -66,7 +66,6 @@ int hf_astf_open(struct hf_src *src, const struct hf_setup *setup, struct hf_str
 		free(s);
 		return err;
 	}
-	s->stream.codec = &hf_codec_astf;
 	describe(s);
 	*ret_stream = &s->stream;
 	return 0;

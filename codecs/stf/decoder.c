@@ -7,23 +7,6 @@
 /* When less than this is left in the window it is moved on: no usual group is longer. */
 #define LOW_WATER 1024
 
-void hf_stf_dec_note_hart(struct hf_stf_dec *d, uint32_t hart)
-{
-	const unsigned mask = sizeof d->hart_slots / sizeof d->hart_slots[0] - 1;
-	unsigned slot = (hart * 2654435761u >> 16) & mask;
-
-	if (d->hart_count && d->last_hart == hart)
-		return;
-	d->last_hart = hart;
-	for (; d->hart_slots[slot]; slot = (slot + 1) & mask)
-		if (d->harts[d->hart_slots[slot] - 1] == hart)
-			return;
-	if (d->hart_count > HF_STF_HARTS_MAX)
-		return;
-	d->harts[d->hart_count++] = hart;
-	d->hart_slots[slot] = (uint16_t)d->hart_count;
-}
-
 static void forget_harts(struct hf_stf_dec *d)
 {
 	memset(d->hart_slots, 0, sizeof d->hart_slots);
@@ -84,18 +67,6 @@ static int refill(struct hf_stf_dec *d)
 {
 	const int err = hf_reader_need(&d->reader, d->sync.offset, LOW_WATER, HF_READER_CAP);
 
-	return err < 0 ? err : 0;
-}
-
-int hf_stf_dec_ask(struct hf_stf_dec *d, uint64_t limit)
-{
-	struct hf_reader *r = &d->reader;
-	int err = hf_src_sync_after(r->src, d->looked, limit, &d->place, &r->diag);
-
-	if (err)
-		d->place.offset = HF_NOWHERE;
-	if (err > 0)
-		d->looked = limit;
 	return err < 0 ? err : 0;
 }
 

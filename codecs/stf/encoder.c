@@ -161,7 +161,7 @@ static int init(struct hf_enc *enc)
 {
 	struct hf_stf_enc *e = (struct hf_stf_enc *)enc;
 
-	e->source = enc->stream->codec == &hf_codec_stf ? enc->stream->info.header : NULL;
+	e->source = hf_enc_is_original(enc) ? enc->stream->info.header : NULL;
 	e->layout.event64 = true;
 	e->layout.vector_words = (enc->stream->info.vlen + 63) / 64;
 	e->arch = enc->stream->info.arch;

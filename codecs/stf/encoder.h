@@ -53,8 +53,6 @@ struct hf_stf_enc {
 	struct hf_stf_enc_state s;
 };
 
-extern const struct hf_codec hf_codec_stf;
-
 /* ---- writer.c ---- */
 
 /* The header. force_pc: of the first instruction, if that is known. */

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const struct hf_codec hf_codec_stf;
-
 /* The walk over the records of the header. */
 struct walk {
 	struct hf_reader reader;
@@ -334,7 +332,6 @@ int hf_stf_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stre
 	(void)setup;
 	if (!s)
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
-	s->stream.codec = &hf_codec_stf;
 	w.h = &s->header;
 	err = hf_reader_init(&w.reader, src, HF_STF_STRINGS_MAX);
 	if (err)

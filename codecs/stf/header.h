@@ -67,6 +67,8 @@ struct hf_stf_stream {
 int hf_stf_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream, struct hf_diag *diag);
 void hf_stf_close(struct hf_stream *stream);
 
+extern const struct hf_codec hf_codec_stf;
+
 /* Sets h->bits by the n bytes at p, with which the body begins. */
 void hf_stf_header_find_unit(struct hf_stf_header *h, const uint8_t *p, size_t n);
 

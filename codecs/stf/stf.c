@@ -11,8 +11,6 @@ static int probe(const uint8_t *head, size_t n)
 
 static const char *const suffixes[] = {".stf", NULL};
 
-extern const struct hf_codec hf_codec_stf;
-
 const struct hf_codec hf_codec_stf = {
 	.name = "stf",
 	.title = "Simple Trace Format",

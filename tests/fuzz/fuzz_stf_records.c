@@ -189,7 +189,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(bytes, header, head);
 	memcpy(bytes + head, data + 2, size - 2);
 	MUST(hf_src_memory_new(bytes, head + size - 2, &src) == 0);
-	if (hf_codec_stf.open(src, NULL, &stream, &diag) == 0) {
+	if (hf_stream_open(&hf_codec_stf, src, NULL, &stream, &diag) == 0) {
 		check_stream(stream, src, data, blob);
 		hf_stream_close(stream);
 	} else {

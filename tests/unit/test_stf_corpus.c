@@ -342,7 +342,7 @@ static void test_bad_headers(void)
 		snprintf(name, sizeof name, "stf/bad/%s.stf", bad[i].file);
 		bytes = hf_stft_load(name);
 		CHECK_EQ(hf_src_memory_new(bytes.p, bytes.n, &src), 0);
-		CHECK_EQ(hf_codec_stf.open(src, NULL, &stream, &diag), bad[i].code);
+		CHECK_EQ(hf_stream_open(&hf_codec_stf, src, NULL, &stream, &diag), bad[i].code);
 		CHECK_EQ(diag.offset, bad[i].offset);
 		hf_src_free(src);
 		hf_bytes_free(&bytes);
