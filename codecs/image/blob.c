@@ -24,7 +24,6 @@
 #define FIELD(member, max) HF_STATE_FIELD(struct hf_image_facts, member, max)
 
 static const struct hf_state_field fields[] = {
-	FIELD(first, UINT64_MAX),
 	FIELD(ordinal, UINT64_MAX),
 	FIELD(entry, UINT64_MAX),
 	FIELD(conflict_address, UINT64_MAX),
@@ -33,7 +32,6 @@ static const struct hf_state_field fields[] = {
 	FIELD(misfit_ordinal, UINT64_MAX),
 	FIELD(pending_pc, UINT64_MAX),
 	FIELD(pending_ordinal, UINT64_MAX),
-	FIELD(head_cause, UINT64_MAX),
 	FIELD(pending_opcode, UINT32_MAX),
 	FIELD(conflict_old, UINT32_MAX),
 	FIELD(conflict_new, UINT32_MAX),
@@ -47,12 +45,11 @@ static const struct hf_state_field fields[] = {
 	FIELD(misfit_size, UINT8_MAX),
 	FIELD(pending_size, UINT8_MAX),
 	FIELD(pending_isa, UINT8_MAX),
-	FIELD(head_flags, UINT8_MAX),
 	FIELD(flags, HF_IMAGE_FLAGS_ALL),
 };
 
 static const struct hf_state_table table = {
-	.version = 1,
+	.version = 2,
 	.count = sizeof fields / sizeof fields[0],
 	.fields = fields,
 };
@@ -79,8 +76,6 @@ static void save_run(const struct hf_image *image, const struct hf_image_run *ru
 /* Without what is over: equal images give equal bytes. */
 static struct hf_image_facts settle(struct hf_image_facts facts)
 {
-	if (!hf_image_is_head(&facts))
-		facts.flags &= ~HF_IMAGE_HEAD;
 	if (!hf_image_is_pending(&facts)) {
 		facts.flags &= ~HF_IMAGE_PENDING;
 		facts.pending_pc = facts.pending_ordinal = 0;
@@ -186,8 +181,6 @@ static int check(const struct hf_image *image)
 
 	if (limit ? image->count != 0 : conflict != (image->changes != 0))
 		return HF_ERR_STATE;
-	if (facts->ordinal < facts->first)
-		return HF_ERR_STATE;
 	return 0;
 }
 
@@ -216,7 +209,7 @@ static int load(struct hf_image *image, const uint8_t *bytes, size_t size)
 
 int hf_image_load(const uint8_t *bytes, size_t size, struct hf_image **ret_image)
 {
-	int err = hf_image_new(0, ret_image);
+	int err = hf_image_new(ret_image);
 
 	if (err)
 		return err;
