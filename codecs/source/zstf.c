@@ -51,29 +51,38 @@ static uint64_t entry_at(uint64_t table_at, uint64_t i)
 	return table_at + COUNT_SIZE + i * ENTRY_SIZE;
 }
 
-/* *ret_known: the table has this entry, in the file too. */
-static int read_entry(struct unzstf *z, uint64_t i, uint64_t *ret_offset, uint64_t *ret_bytes, bool *ret_known,
-		      struct hf_diag *diag)
+/* An entry of the table. */
+struct entry {
+	uint64_t offset, bytes;
+	bool known; /* the table has it, in the file too */
+};
+
+static int read_entry(struct unzstf *z, uint64_t i, struct entry *ret, struct hf_diag *diag)
 {
 	uint8_t entry[ENTRY_SIZE];
 	size_t have;
 	int err;
 
-	*ret_known = false;
+	*ret = (struct entry){.known = false};
 	/* Chunks take more than 8 bytes of file each, so that i * ENTRY_SIZE cannot overflow. */
 	if (!z->table_ok || i >= z->count)
 		return 0;
 	err = read_far(z->f.u.in.src, entry_at(z->table_at, i), entry, sizeof entry, &have, diag);
 	if (err < 0)
 		return err;
-	if (have < sizeof entry) {
-		if (!z->cut_at)
-			z->cut_at = entry_at(z->table_at, i);
-		return 0;
-	}
-	*ret_offset = hf_get64(entry);
-	*ret_bytes = hf_get64(entry + ENTRY_BYTES);
-	*ret_known = true;
+	if (have == sizeof entry)
+		*ret = (struct entry){hf_get64(entry), hf_get64(entry + ENTRY_BYTES), true};
+	else if (!z->cut_at)
+		z->cut_at = entry_at(z->table_at, i);
+	return 0;
+}
+
+/* Where the chunk behind z->chunk begins, or the table: *ret_next is known. */
+static int read_next(struct unzstf *z, struct entry *ret_next, struct hf_diag *diag)
+{
+	if (z->chunk + 1 < z->count)
+		return read_entry(z, z->chunk + 1, ret_next, diag);
+	*ret_next = (struct entry){.offset = z->table_at, .known = true};
 	return 0;
 }
 
@@ -119,14 +128,13 @@ static int open_table(struct unzstf *z, const uint8_t *head, struct hf_diag *dia
  */
 static int compare_again(struct unzstf *z, struct hf_diag *diag)
 {
-	uint64_t offset, bytes;
-	bool known;
+	struct entry entry;
 	int err;
 
 	if (z->chunk == ORDINAL_MAX)
 		return 0;
-	err = read_entry(z, z->chunk, &offset, &bytes, &known, diag);
-	z->compare = !known || offset == z->f.u.pos;
+	err = read_entry(z, z->chunk, &entry, diag);
+	z->compare = !entry.known || entry.offset == z->f.u.pos;
 	return err;
 }
 
@@ -167,38 +175,30 @@ static int zstf_start(struct hf_unpack *u, const struct hf_point *at, const uint
  */
 static int chunk_goes_on(struct unzstf *z, bool *ret_goes_on, struct hf_diag *diag)
 {
-	uint64_t offset, bytes, next, unused;
-	bool known;
+	struct entry entry, next;
 	int err;
 
 	*ret_goes_on = false;
-	err = read_entry(z, z->chunk, &offset, &bytes, &known, diag);
-	if (err < 0 || !known || z->chunk_out >= bytes)
+	err = read_entry(z, z->chunk, &entry, diag);
+	if (err < 0 || !entry.known || z->chunk_out >= entry.bytes)
 		return err;
-	if (z->chunk + 1 < z->count) {
-		err = read_entry(z, z->chunk + 1, &next, &unused, &known, diag);
-		if (err < 0 || !known)
-			return err;
-	} else {
-		next = z->table_at;
-	}
-	*ret_goes_on = z->f.u.pos < next && next <= z->table_at;
-	return 0;
+	err = read_next(z, &next, diag);
+	*ret_goes_on = !err && next.known && z->f.u.pos < next.offset && next.offset <= z->table_at;
+	return err;
 }
 
 /* Compares the chunk that ends here with its entry. */
 static int end_chunk(struct unzstf *z, struct hf_diag *diag)
 {
 	struct hf_unpack *u = &z->f.u;
-	uint64_t offset, bytes;
-	bool known;
-	int err = read_entry(z, z->chunk, &offset, &bytes, &known, diag);
+	struct entry entry;
+	int err = read_entry(z, z->chunk, &entry, diag);
 
 	if (err < 0)
 		return err;
-	if (known && offset != z->chunk_at)
+	if (entry.known && entry.offset != z->chunk_at)
 		hf_unpack_note(u, HF_ERR_ZSTF_ENTRY, entry_at(z->table_at, z->chunk), z->chunk);
-	if (known && bytes != z->chunk_out)
+	if (entry.known && entry.bytes != z->chunk_out)
 		hf_unpack_note(u, HF_ERR_ZSTF_ENTRY, entry_at(z->table_at, z->chunk) + ENTRY_BYTES, z->chunk);
 	if (z->frames > 1)
 		hf_unpack_note(u, HF_ERR_ZSTF_FRAMES, z->chunk_at, z->chunk);
@@ -291,29 +291,24 @@ static int zstf_skip(struct hf_unpack *u, struct hf_point *hole, struct hf_diag 
 {
 	struct unzstf *z = (struct unzstf *)u;
 	const uint64_t at = z->frames ? z->chunk_at : u->pos, had = z->sound_out + hole->out_size;
-	uint64_t offset, bytes, next = z->table_at, unused;
-	bool known;
+	struct entry entry, next;
 	int err;
 
 	if (!z->compare || z->chunk >= ORDINAL_MAX)
 		return HF_NOTE_END;
-	err = read_entry(z, z->chunk, &offset, &bytes, &known, diag);
-	if (err || !known || offset != at || bytes <= had || bytes - had > HF_BLOCK_MAX)
+	err = read_entry(z, z->chunk, &entry, diag);
+	if (err || !entry.known || entry.offset != at || entry.bytes <= had || entry.bytes - had > HF_BLOCK_MAX)
 		return err ? err : (int)HF_NOTE_END;
-	if (z->chunk + 1 < z->count) {
-		err = read_entry(z, z->chunk + 1, &next, &unused, &known, diag);
-		if (err || !known)
-			return err ? err : (int)HF_NOTE_END;
-	}
-	if (next <= at || next > z->table_at)
-		return HF_NOTE_END;
+	err = read_next(z, &next, diag);
+	if (err || !next.known || next.offset <= at || next.offset > z->table_at)
+		return err ? err : (int)HF_NOTE_END;
 	hole->in_offset = at;
-	hole->in_size = next - at;
-	hole->out_size = bytes - had;
+	hole->in_size = next.offset - at;
+	hole->out_size = entry.bytes - had;
 	hole->bits = HF_POINT_DAMAGED | (uint32_t)z->chunk;
 	ZSTD_DCtx_reset(z->f.zstd, ZSTD_reset_session_only);
 	z->f.in_frame = z->f.checked = false;
-	u->pos = next;
+	u->pos = next.offset;
 	z->chunk++;
 	z->frames = 0;
 	z->chunk_out = z->sound_out = 0;
