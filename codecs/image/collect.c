@@ -62,7 +62,8 @@ void hf_image_free(struct hf_image *image)
 
 /* ---- pages ---- */
 
-size_t hf_image_page_index(const struct hf_image *image, uint64_t number)
+/* The first page whose number is not below number: image->count if none. */
+static size_t page_index(const struct hf_image *image, uint64_t number)
 {
 	return number ? HF_COUNT_UP_TO(image->pages, image->count, number, number - 1) : 0;
 }
@@ -99,7 +100,7 @@ struct hf_image_page *hf_image_page_make(struct hf_image *image, uint64_t number
 		return slot->page;
 	if (image->err || image->facts.flags & HF_IMAGE_LIMIT)
 		return NULL;
-	i = hf_image_page_index(image, number);
+	i = page_index(image, number);
 	if (i < image->count && image->pages[i].number == number) {
 		*slot = image->pages[i];
 		return slot->page;
@@ -479,7 +480,7 @@ uint64_t hf_image_changes(const struct hf_image *image)
 void hf_image_read(const struct hf_image *image, uint64_t address, void *buf, size_t n)
 {
 	uint8_t *to = buf;
-	size_t i = hf_image_page_index(image, address / HF_IMAGE_PAGE);
+	size_t i = page_index(image, address / HF_IMAGE_PAGE);
 
 	while (n) {
 		size_t at = address % HF_IMAGE_PAGE;

@@ -35,7 +35,8 @@ static bool is_wide(const struct hf_elf_file *file)
 
 /* ---- headers ---- */
 
-bool hf_elf_probe(const uint8_t *head, size_t n)
+/* Whether these first bytes of a file look like an ELF that open takes. */
+static bool is_elf(const uint8_t *head, size_t n)
 {
 	return n >= EI_NIDENT && memcmp(head, ELFMAG, SELFMAG) == 0 &&
 	       (head[EI_CLASS] == ELFCLASS32 || head[EI_CLASS] == ELFCLASS64) && head[EI_DATA] == ELFDATA2LSB;
@@ -52,7 +53,7 @@ static int read_ehdr(struct hf_elf_file *file, Elf64_Ehdr *ret_ehdr, struct hf_d
 	err = read_all(file->src, 0, head, n, diag);
 	if (err)
 		return err;
-	if (!hf_elf_probe(head, n))
+	if (!is_elf(head, n))
 		return fail(diag, memcmp(head, ELFMAG, SELFMAG) == 0 ? HF_ERR_UNSUPPORTED : HF_ERR_UNKNOWN_FORMAT, 0);
 	file->xlen = head[EI_CLASS] == ELFCLASS64 ? 64 : 32;
 	if (is_wide(file))

@@ -39,9 +39,6 @@ struct hf_elf_file {
 	uint16_t section_count, section_row;
 };
 
-/* Whether these first bytes of a file look like an ELF that open takes. */
-bool hf_elf_probe(const uint8_t *head, size_t n);
-
 /*
  * Reads the headers. Addresses are the file's; a load bias is the caller's to add. UNSUPPORTED for big endian,
  * relocatable and core files, and for a source of unknown size.

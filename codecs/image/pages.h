@@ -72,8 +72,6 @@ static inline bool hf_image_is_pending(const struct hf_image_facts *facts)
 
 /* Page number, made if it does not exist. NULL if the limit was met (then no page is left) or on image->err. */
 struct hf_image_page *hf_image_page_make(struct hf_image *image, uint64_t number);
-/* The first page whose number is not below number: image->count if none. */
-size_t hf_image_page_index(const struct hf_image *image, uint64_t number);
 /* Room for the changed bits of a page; false on image->err. */
 bool hf_image_page_track(struct hf_image *image, struct hf_image_page *page);
 

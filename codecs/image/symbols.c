@@ -278,13 +278,3 @@ const struct hf_symbol *hf_symbols_at(const struct hf_symbols *symbols, uint64_t
 
 	return low > 0 && pc < symbols->row[low - 1].end ? &symbols->row[low - 1] : NULL;
 }
-
-const char *hf_symbols_find(const struct hf_symbols *symbols, uint64_t pc, uint64_t *ret_offset)
-{
-	const struct hf_symbol *symbol = hf_symbols_at(symbols, pc);
-
-	if (!symbol)
-		return NULL;
-	*ret_offset = pc - symbol->start;
-	return symbol->name;
-}

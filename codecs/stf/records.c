@@ -7,17 +7,6 @@ const uint8_t hf_stf_places[256] = {
 #undef HF_STF_RECORD
 };
 
-const char *hf_stf_record_name(unsigned descriptor)
-{
-	static const char *const names[256] = {
-#define HF_STF_RECORD(number, name, head, count, unit, place, fields) [number] = #name,
-#include "codecs/stf/records.def"
-#undef HF_STF_RECORD
-	};
-
-	return descriptor < 256 ? names[descriptor] : NULL;
-}
-
 static inline uint8_t hf_get8(const uint8_t *p)
 {
 	return *p;
