@@ -29,12 +29,12 @@ struct hf_image_slot {
 };
 
 enum hf_image_flags {
-	HF_IMAGE_ENTRY = 1,      /* entry is known */
-	HF_IMAGE_CONFLICT = 2,   /* conflict_* is known */
-	HF_IMAGE_MISFIT = 4,     /* misfit_* is known: an instruction that no code can hold */
-	HF_IMAGE_PENDING = 8,    /* an attempt waits for the trap that tells whether it was fetched */
-	HF_IMAGE_SPACES = 16,    /* more than one address space was seen */
-	HF_IMAGE_LIMIT = 32,     /* more pages than the limit: the pages are gone */
+	HF_IMAGE_ENTRY = 1,    /* entry is known */
+	HF_IMAGE_CONFLICT = 2, /* conflict_* is known */
+	HF_IMAGE_MISFIT = 4,   /* misfit_* is known: an instruction that no code can hold */
+	HF_IMAGE_PENDING = 8,  /* an attempt waits for the trap that tells whether it was fetched */
+	HF_IMAGE_SPACES = 16,  /* more than one address space was seen */
+	HF_IMAGE_LIMIT = 32,   /* more pages than the limit: the pages are gone */
 	HF_IMAGE_FLAGS_ALL = 63
 };
 

@@ -35,8 +35,10 @@ int hf_setup_fail(struct hf_setup_error *error, int code, const char *file, uint
 
 int hf_setup_no_room(struct hf_setup_error *error, int err, const char *file, uint32_t line)
 {
-	return hf_setup_fail(error, err, file, line, err == HF_ERR_LIMIT ? "too many lines: 4096 files, or 4096 values, are allowed"
-									 : "out of memory");
+	const char *text =
+		err == HF_ERR_LIMIT ? "too many lines: 4096 files, or 4096 values, are allowed" : "out of memory";
+
+	return hf_setup_fail(error, err, file, line, "%s", text);
 }
 
 int hf_setup_read_text(const struct hf_setup_opener *opener, const char *name, char **ret_text, size_t *ret_size,

@@ -138,13 +138,10 @@ static const struct row *next_row(const struct doc *doc, const char *section, co
 	return NULL;
 }
 
-#define EACH_ROW(row, doc, section) \
-	for (const struct row *row = next_row(doc, section, NULL); row; row = next_row(doc, section, row))
-
 /* The first row with that key in the section with that name. */
 static const struct row *find_row(const struct doc *doc, const char *section, const char *key)
 {
-	EACH_ROW(row, doc, section)
+	for (const struct row *row = NULL; (row = next_row(doc, section, row));)
 		if (strcmp(row->key, key) == 0)
 			return row;
 	return NULL;
@@ -193,7 +190,7 @@ static const struct doc *find_device(const struct reader *r, const char *name)
 
 static int open_devices(struct reader *r)
 {
-	EACH_ROW(row, &r->main, "device_list") {
+	for (const struct row *row = NULL; (row = next_row(&r->main, "device_list", row));) {
 		struct hf_setup_file own = {.kind = HF_SETUP_DESCRIPTION, .said_in = r->main.name, .line = row->line,
 					    .optional = true};
 		struct doc doc;
@@ -232,7 +229,7 @@ static const struct row *find_register(const struct doc *doc, const char *name)
 {
 	const size_t n = register_size(name);
 
-	EACH_ROW(row, doc, "regs")
+	for (const struct row *row = NULL; (row = next_row(doc, "regs", row));)
 		if (register_size(row->key) == n && strncasecmp(row->key, name, n) == 0)
 			return row;
 	return NULL;
@@ -254,7 +251,7 @@ static bool may_be_decoded(const struct doc *doc)
 /* The first register of a that b lacks or has another value of; NULL: there is none. */
 static const struct row *other_register(const struct doc *a, const struct doc *b)
 {
-	EACH_ROW(row, a, "regs") {
+	for (const struct row *row = NULL; (row = next_row(a, "regs", row));) {
 		const struct row *other = find_register(b, row->key);
 
 		if (!other || strcmp(other->value, row->value) != 0)
@@ -304,7 +301,7 @@ static const struct doc *core_of(const struct reader *r, const struct doc *sourc
 {
 	const struct doc *only = NULL;
 
-	EACH_ROW(row, &r->trace, "core_trace_sources")
+	for (const struct row *row = NULL; (row = next_row(&r->trace, "core_trace_sources", row));)
 		if (find_device(r, row->value) == source)
 			return find_device(r, row->key);
 	for (size_t i = 0; i < r->device_count; i++) {
@@ -449,7 +446,7 @@ static int add_registers(struct reader *r, const struct source *source)
 		err = add_name(r, source, source->core, "core");
 	if (!err && source->core)
 		err = add_device(r, source, source->core, "type", "core_type");
-	EACH_ROW(row, doc, "regs") {
+	for (const struct row *row = NULL; (row = next_row(doc, "regs", row));) {
 		char name[128], decimal[DECIMAL_SIZE];
 
 		if (err)
@@ -583,7 +580,7 @@ static uint32_t hart_of_buffer(const struct reader *r, const char *buffer, unsig
 	bool said = false;
 
 	*ret_count = 0;
-	EACH_ROW(row, &r->trace, "source_buffers") {
+	for (const struct row *row = NULL; (row = next_row(&r->trace, "source_buffers", row));) {
 		const struct doc *doc = has_item(row->value, buffer) ? find_device(r, row->key) : NULL;
 
 		said = true;

@@ -10,8 +10,8 @@
 enum { HEADER_MAX = 18, BLOCK = 128 * 1024, BESIDES = 3 * BLOCK };
 
 /*
- * The free list: decompressors that nobody uses, with the memory of their last frame. A new one would touch all its pages for the first
- * time, which takes as long as decoding half a frame of one MiB: too much for a read of a few bytes.
+ * The free list: decompressors that nobody uses, with the memory of their last frame. A new one would touch all its
+ * pages for the first time, which takes as long as decoding half a frame of one MiB: too long for a few bytes.
  */
 #define FREE_MAX 4
 #define FREE_BYTES ((size_t)4 << 20)

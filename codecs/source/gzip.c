@@ -283,7 +283,7 @@ static void gz_point(const struct hf_unpack *u, struct hf_point *ret_point)
 
 	if (g->state == BETWEEN) {
 		ret_point->bits = AT_MEMBER;
-		} else {
+	} else {
 		ret_point->bits = (uint32_t)g->z.data_type & 7;
 		ret_point->window_size = g->out < HF_WINDOW_MAX ? (uint32_t)g->out : HF_WINDOW_MAX;
 	}

@@ -63,7 +63,7 @@ int hf_reader_grow(struct hf_reader *r, size_t max)
 	return fill(r);
 }
 
-int hf_reader_need(struct hf_reader *r, uint64_t offset, uint64_t n, size_t max)
+int hf_reader_fetch(struct hf_reader *r, uint64_t offset, uint64_t n, size_t max)
 {
 	for (;;) {
 		const bool holds = offset >= r->start && offset <= r->start + r->len;

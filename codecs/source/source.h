@@ -170,7 +170,8 @@ struct hf_box {
 	int (*probe)(const uint8_t *head, size_t n, uint64_t file_size);
 	/*
 	 * Starts at resume (NULL: the beginning); window[resume->window_size] is copied. box is this one, here and
-	 * below; base is borrowed. A resumed scan cannot check what covers bytes before it: the CRC of that gzip member, the index of that xz stream.
+	 * below; base is borrowed. A resumed scan cannot check what covers bytes before it: the CRC of that gzip
+	 * member, the index of that xz stream.
 	 */
 	int (*scan_new)(const struct hf_box *box, struct hf_src *base, const struct hf_point *resume,
 			const uint8_t *window, struct hf_scan **ret_scan, struct hf_diag *diag);
@@ -216,8 +217,8 @@ struct hf_box {
 	/* Of the containers of this folder, whose functions are those of unpack.h: how the inside is decoded. */
 	const struct hf_unpack_ops *unpack;
 	/*
-	 * Bytes of the file before the container, HF_UNPACK_PREFIX at most, which are a block of their own in the stream
-	 * once head has made of them what the stream has there. 0: none.
+	 * Bytes of the file before the container, HF_UNPACK_PREFIX at most, which are a block of their own in the
+	 * stream once head has made of them what the stream has there. 0: none.
 	 */
 	uint32_t prefix;
 	void (*head)(uint8_t *bytes);

@@ -57,7 +57,7 @@ struct hf_unpack_ops {
 	 * out_size and bits, with HF_POINT_DAMAGED. Anything but 0: it is not known where the unit ends. NULL: never.
 	 */
 	int (*skip)(struct hf_unpack *u, struct hf_point *hole, struct hf_diag *diag);
-	/* Directly after a mark: bits and window_size of the point for this place, which are 0 before. NULL: they stay so. */
+	/* Directly after a mark: bits and window_size of the point for this place, which are 0. NULL: they stay so. */
 	void (*point)(const struct hf_unpack *u, struct hf_point *ret_point);
 	/* What start has made, also one that failed. NULL: nothing. */
 	void (*stop)(struct hf_unpack *u);

@@ -4,8 +4,8 @@
  * larger than HF_UNPACK_WHOLE is handed out in pieces that continue it. The index is compared with the blocks by
  * its sums, so that its size is no matter of memory.
  *
- * At the end LZMA-alone (.lzma), the format before .xz and ASTF's default: one stream without blocks or checksums, which
- * can only be decoded from its beginning.
+ * At the end LZMA-alone (.lzma), the format before .xz and ASTF's default: one stream without blocks or checksums,
+ * which can only be decoded from its beginning.
  */
 #include "codecs/base/bytes.h"
 #include "codecs/source/unpack.h"

@@ -270,7 +270,8 @@ static bool is_once(struct block_source *bs, const struct hf_point *point, size_
 /* Of a container that has such points; another one's comes from a damaged index. */
 static int say_damage(const struct hf_parked_stream *stream, const struct hf_point *point, struct hf_diag *diag)
 {
-	int err = stream->box->read_block ? stream->box->read_block(stream->box, stream->file, point, NULL, 0, NULL, 0, diag) : 0;
+	const struct hf_box *box = stream->box;
+	int err = box->read_block ? box->read_block(box, stream->file, point, NULL, 0, NULL, 0, diag) : 0;
 
 	return err < 0 ? err : hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, point->in_offset, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The first byte chooses. Even: the rest is a saved image, hostile. Odd: the rest is a row of events, cut at a place;
- * a saved and loaded first part with the rest behind it must give what the whole row gives, and its ELF must be writable.
+ * a saved and loaded first part with the rest behind it gives what the whole row gives, and its ELF can be written.
  */
 #include "codecs/base/bytes.h"
 #include "codecs/image/collect.h"

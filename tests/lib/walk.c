@@ -154,7 +154,8 @@ static void check_widened(const struct hf_walk *w, struct hf_src *src, size_t i)
 		wide.out_size += w->points[k++].out_size;
 	if (k == i + 1)
 		return;
-	CHECK_EQ(w->box->read_block(w->box, src, &wide, w->windows[i], wide.out_size - sizeof buf, buf, sizeof buf, NULL), 0);
+	CHECK_EQ(w->box->read_block(w->box, src, &wide, w->windows[i], wide.out_size - sizeof buf, buf, sizeof buf,
+				    NULL), 0);
 	CHECK(!memcmp(buf, w->out.p + wide.out_offset + wide.out_size - sizeof buf, sizeof buf));
 }
 
@@ -170,9 +171,11 @@ void hf_walk_check_blocks(const struct hf_walk *w, struct hf_src *src, unsigned 
 			CHECK_EQ(w->box->read_block(w->box, src, point, NULL, 0, &byte, 1, NULL), HF_ERR_ZSTF_CHUNK);
 			continue;
 		}
-		CHECK_EQ(w->box->read_block(w->box, src, point, w->windows[i], point->out_size, &byte, 1, NULL), HF_ERR_STATE);
+		CHECK_EQ(w->box->read_block(w->box, src, point, w->windows[i], point->out_size, &byte, 1, NULL),
+			 HF_ERR_STATE);
 		if (point->bits & HF_POINT_CONTINUES) {
-			CHECK_EQ(w->box->read_block(w->box, src, point, w->windows[i], 0, &byte, 1, NULL), HF_ERR_STATE);
+			CHECK_EQ(w->box->read_block(w->box, src, point, w->windows[i], 0, &byte, 1, NULL),
+				 HF_ERR_STATE);
 			continue;
 		}
 		check_piece(w, src, i, 0, (size_t)point->out_size);
@@ -210,7 +213,8 @@ void hf_walk_check_resume(const struct hf_walk *w, struct hf_src *src)
 		struct hf_scan *scan;
 
 		if (w->points[i].bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED)) {
-			CHECK_EQ(w->box->scan_new(w->box, src, &w->points[i], w->windows[i], &scan, NULL), HF_ERR_STATE);
+			CHECK_EQ(w->box->scan_new(w->box, src, &w->points[i], w->windows[i], &scan, NULL),
+				 HF_ERR_STATE);
 			CHECK(!scan);
 			continue;
 		}
