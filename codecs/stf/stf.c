@@ -16,7 +16,7 @@ extern const struct hf_codec hf_codec_stf;
 const struct hf_codec hf_codec_stf = {
 	.name = "stf",
 	.title = "Simple Trace Format",
-	.version = 4,
+	.version = 5,
 	.suffixes = suffixes,
 	.probe = probe,
 	.open = hf_stf_open,
