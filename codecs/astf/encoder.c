@@ -393,8 +393,8 @@ static int init(struct hf_enc *enc)
 	return 0;
 }
 
-#define FIELD(member, max) HF_STATE_FIELD(struct hf_astf_enc_state, member, max)
-static const struct hf_state_field fields[] = {
+#define FIELD(member, max) HF_FIELD_ROW(struct hf_astf_enc_state, member, max)
+static const struct hf_field_row fields[] = {
 	FIELD(flags, HF_ASTF_ENC_ALL),
 	FIELD(insn.word[0], UINT64_MAX),
 	FIELD(insn.word[1], UINT64_MAX),
@@ -417,40 +417,26 @@ static const struct hf_state_field fields[] = {
 };
 #undef FIELD
 
-static const struct hf_state_table table = {
-	.version = 1,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
-};
-
-static size_t save(const struct hf_enc *enc, uint8_t *blob)
+static void state(struct hf_enc *enc, struct hf_fields *f)
 {
-	return hf_state_save(&table, &((const struct hf_astf_enc *)enc)->s, blob);
-}
+	struct hf_astf_enc_state *s = &((struct hf_astf_enc *)enc)->s;
 
-static int load(struct hf_enc *enc, const uint8_t *blob, size_t size)
-{
-	struct hf_astf_enc_state s = {0};
-	int err = hf_state_load(&table, &s, blob, size);
-
-	if (err)
-		return err;
+	if (f->loading)
+		*s = (struct hf_astf_enc_state){0};
+	HF_FIELD_ROWS(f, fields, s);
 	/* a record that is begun has bytes to come; extra holds one or the other */
-	if (s.piece > s.text || (s.text_at != 0 && (!s.piece || s.flags & (HF_ASTF_ENC_EXTRA | HF_ASTF_ENC_INSN))))
-		return HF_ERR_STATE;
-	((struct hf_astf_enc *)enc)->s = s;
-	return 0;
+	hf_fields_require(f, s->piece <= s->text);
+	hf_fields_require(f, !s->text_at || (s->piece && !(s->flags & (HF_ASTF_ENC_EXTRA | HF_ASTF_ENC_INSN))));
 }
 
 const struct hf_enc_ops hf_view_astf = {
 	.name = "astf",
 	.view = "trace.astf",
-	.version = 2,
+	.version = 3,
 	.refuses = refuses,
 	.size = sizeof(struct hf_astf_enc),
 	.init = init,
 	.put = put,
 	.end = end,
-	.save = save,
-	.load = load,
+	.state = state,
 };

@@ -309,46 +309,37 @@ static int read_on(struct hf_ete_dec *d)
 
 /* ---- the decoder ---- */
 
-static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+static int init(struct hf_dec *dec, struct hf_src *src)
 {
-	const struct hf_ete_stream *s = (const struct hf_ete_stream *)stream;
-	const struct hf_ete_hart *own = hf_ete_find_hart(s, hart);
-	struct hf_ete_dec *d;
+	const struct hf_ete_stream *s = (const struct hf_ete_stream *)dec->stream;
+	const struct hf_ete_hart *own = hf_ete_find_hart(s, dec->hart);
+	struct hf_ete_dec *d = (struct hf_ete_dec *)dec;
 	int err;
 
 	if (!own)
 		return HF_ERR_NOT_FOUND;
-	d = calloc(1, sizeof *d);
-	if (!d)
-		return HF_ERR_NOMEM;
-	d->dec.stream = stream;
-	d->dec.hart = hart;
 	d->stream = s;
 	d->hart = own;
 	err = hf_pipeline_init(&d->pipeline, src);
 	if (!err)
 		err = hf_ete_resolve_init(&d->resolve, &own->config);
 	if (!err)
-		err = hf_ete_flow_init(&d->flow, &own->config, stream->setup, hart);
-	if (err) {
-		hf_ete_dec_ops.destroy(&d->dec);
+		err = hf_ete_flow_init(&d->flow, &own->config, dec->stream->setup, dec->hart);
+	if (err)
 		return err;
-	}
 	enter_first(d);
-	if (s->strangers && hart == s->harts[0].id)
+	if (s->strangers && dec->hart == s->harts[0].id)
 		hf_ete_flow_note(&d->flow, HF_ERR_ETE_STRANGERS, s->strangers);
-	*ret_dec = &d->dec;
 	return 0;
 }
 
-static void destroy(struct hf_dec *dec)
+static void fini(struct hf_dec *dec)
 {
 	struct hf_ete_dec *d = (struct hf_ete_dec *)dec;
 
 	hf_pipeline_fini(&d->pipeline);
 	hf_ete_resolve_fini(&d->resolve);
 	hf_ete_flow_fini(&d->flow);
-	free(d);
 }
 
 static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
@@ -412,11 +403,11 @@ static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64
 }
 
 const struct hf_dec_ops hf_ete_dec_ops = {
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct hf_ete_dec),
+	.init = init,
+	.fini = fini,
 	.next = next,
-	.save = hf_ete_dec_save,
-	.load = hf_ete_dec_load,
+	.state = hf_ete_dec_state,
 	.offset = offset,
 	.harts = harts,
 	.begin = begin,

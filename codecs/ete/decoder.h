@@ -57,8 +57,7 @@ void hf_ete_dec_enter(struct hf_ete_dec *d, const struct hf_ete_place *place);
 /* Whether a place that was loaded can be one of that hart; behind the last part nothing is looked at. */
 bool hf_ete_is_place(const struct hf_ete_stream *s, const struct hf_ete_place *place, uint32_t id);
 
-size_t hf_ete_dec_save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard);
-int hf_ete_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size);
+uint64_t hf_ete_dec_state(struct hf_dec *dec, struct hf_fields *f);
 
 extern const struct hf_dec_ops hf_ete_dec_ops;
 extern const struct hf_dec_ops hf_ete_records_ops;

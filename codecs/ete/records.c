@@ -327,9 +327,9 @@ struct stored {
 	uint8_t heading;
 };
 
-#define PLACE(member, max) HF_STATE_FIELD(struct stored, place.member, max)
+#define PLACE(member, max) HF_FIELD_ROW(struct stored, place.member, max)
 
-static const struct hf_state_field fields[] = {
+static const struct hf_field_row fields[] = {
 	PLACE(part, UINT32_MAX),
 	PLACE(phase, HF_ETE_PHASES - 1),
 	PLACE(lost_at, INT64_MAX),
@@ -347,77 +347,54 @@ static const struct hf_state_field fields[] = {
 	PLACE(history.is[2], 1),
 	PLACE(history.timestamp, UINT64_MAX),
 	PLACE(history.threshold, UINT32_MAX),
-	HF_STATE_FIELD(struct stored, hart, UINT32_MAX),
-	HF_STATE_FIELD(struct stored, heading, 1),
+	HF_FIELD_ROW(struct stored, hart, UINT32_MAX),
+	HF_FIELD_ROW(struct stored, heading, 1),
 };
 
-static const struct hf_state_table table = {
-	.version = 1,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
-};
-
-static size_t mark(const struct hf_records *text, uint8_t *blob)
-{
-	const struct records *d = (const struct records *)text;
-	struct stored st = {.place = d->now, .hart = d->hart, .heading = d->heading};
-
-	if (!text->ended)
-		st.place.entry = hf_pipeline_entry(&d->pipeline);
-	return hf_state_save(&table, &st, blob);
-}
-
-static int enter(struct hf_records *text, const uint8_t *blob, size_t size)
+static void visit_place(struct hf_records *text, struct hf_fields *f)
 {
 	struct records *d = (struct records *)text;
 	const struct hf_ete_stream *s = d->stream;
-	struct stored st = {.hart = 0};
-	int err = hf_state_load(&table, &st, blob, size);
+	struct stored st = {.place = d->now, .hart = d->hart, .heading = d->heading};
 
-	if (err)
-		return err;
+	if (!f->loading && !text->ended)
+		st.place.entry = hf_pipeline_entry(&d->pipeline);
+	HF_FIELD_ROWS(f, fields, &st);
+	if (!f->loading || f->err)
+		return;
 	text->ended = st.place.part == s->part_count;
 	if (!text->ended && (st.place.part > s->part_count || st.hart >= s->hart_count || st.place.lost_code == 0 ||
-			     !hf_ete_is_place(s, &st.place, s->harts[st.hart].id)))
-		return HF_ERR_STATE;
+			     !hf_ete_is_place(s, &st.place, s->harts[st.hart].id))) {
+		hf_fields_fail(f, HF_ERR_STATE);
+		return;
+	}
 	d->now = st.place;
 	d->hart = st.hart;
 	d->heading = st.heading;
 	if (!text->ended)
 		hf_ete_start_part(s, st.place.part, s->harts[st.hart].id, &st.place.entry, &d->pipeline);
-	return 0;
 }
 
-static const struct hf_records_ops text_ops = {.put = put, .mark = mark, .enter = enter};
+static const struct hf_records_ops text_ops = {.put = put, .place = visit_place};
 
 /* ---- the decoder ---- */
 
-static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+static int init(struct hf_dec *dec, struct hf_src *src)
 {
-	struct records *d = calloc(1, sizeof *d);
-	int err;
+	struct records *d = (struct records *)dec;
+	int err = hf_pipeline_init(&d->pipeline, src);
 
-	(void)hart;
-	if (!d)
-		return HF_ERR_NOMEM;
-	d->stream = (const struct hf_ete_stream *)stream;
-	err = hf_pipeline_init(&d->pipeline, src);
-	if (err) {
-		free(d);
+	if (err)
 		return err;
-	}
+	d->stream = (const struct hf_ete_stream *)dec->stream;
 	find_source(d);
 	hf_records_begin(&d->text, &text_ops, &d->pipeline.reader);
-	*ret_dec = &d->text.dec;
 	return 0;
 }
 
-static void destroy(struct hf_dec *dec)
+static void fini(struct hf_dec *dec)
 {
-	struct records *d = (struct records *)dec;
-
-	hf_pipeline_fini(&d->pipeline);
-	free(d);
+	hf_pipeline_fini(&((struct records *)dec)->pipeline);
 }
 
 /* Parts are read once for each source: progress counts all of that as one pass over the part. */
@@ -437,11 +414,10 @@ static uint64_t offset(const struct hf_dec *dec)
 }
 
 const struct hf_dec_ops hf_ete_records_ops = {
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct records),
+	.init = init,
+	.fini = fini,
 	.next = hf_records_next,
-	.save = hf_records_save,
-	.load = hf_records_load,
+	.state = hf_records_state,
 	.offset = offset,
-	.harts = hf_dec_own_hart,
 };

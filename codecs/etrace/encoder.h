@@ -324,8 +324,7 @@ const char *hf_etrace_enc_refuses_data(const struct hf_etrace_config *config);
 
 /* ---- enc_state.c ---- */
 
-size_t hf_etrace_enc_save(const struct hf_enc *enc, uint8_t *blob);
-int hf_etrace_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size);
+void hf_etrace_enc_visit(struct hf_enc *enc, struct hf_fields *f);
 /* Bytes of the largest blob. */
 size_t hf_etrace_enc_blob_max(const struct hf_etrace_config *config);
 

@@ -324,41 +324,33 @@ static size_t give(struct hf_ntrace_dec *d, struct hf_event *ev, size_t max)
 
 /* ---- the decoder ---- */
 
-static void destroy(struct hf_dec *dec)
+static void fini(struct hf_dec *dec)
 {
 	struct hf_ntrace_dec *d = (struct hf_ntrace_dec *)dec;
 
 	hf_ntrace_input_fini(&d->input);
 	hf_blocks_fini(&d->blocks);
-	free(d);
 }
 
-static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+static int init(struct hf_dec *dec, struct hf_src *src)
 {
-	struct hf_ntrace_dec *d = calloc(1, sizeof *d);
+	struct hf_ntrace_dec *d = (struct hf_ntrace_dec *)dec;
+	const struct hf_stream *stream = dec->stream;
 	uint8_t id;
-	int err;
+	int err = hf_ntrace_params_read(stream->setup, dec->hart, &d->params, NULL);
 
-	if (!d)
-		return HF_ERR_NOMEM;
-	d->dec.stream = stream;
-	d->dec.hart = hart;
-	err = hf_ntrace_params_read(stream->setup, hart, &d->params, NULL);
-	id = d->params.srcbits ? ((const struct hf_ntrace_stream *)stream)->id : (uint8_t)hart;
+	id = d->params.srcbits ? ((const struct hf_ntrace_stream *)stream)->id : (uint8_t)dec->hart;
 	if (!err)
 		err = hf_ntrace_input_init(&d->input, stream->setup, &d->params, src, id);
 	if (!err)
 		err = hf_blocks_init(&d->blocks, d->params.xlen, &d->params.code_size, d->params.sequential_jump,
 				     hf_setup_code_size(stream->setup), HF_NTRACE_PIECE + 1);
-	if (err) {
-		destroy(&d->dec);
+	if (err)
 		return err;
-	}
-	d->harts[d->hart_count++] = hart;
+	d->harts[d->hart_count++] = dec->hart;
 	begin_part(d);
 	find_part(d);
 	d->s.place = hf_ntrace_input_place(&d->input);
-	*ret_dec = &d->dec;
 	return 0;
 }
 
@@ -386,9 +378,9 @@ static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 	return d->input.pipeline.reader.err;
 }
 
-#define FIELD(member, max) HF_STATE_FIELD(struct hf_ntrace_state, member, max)
+#define FIELD(member, max) HF_FIELD_ROW(struct hf_ntrace_state, member, max)
 
-static const struct hf_state_field fields[] = {
+static const struct hf_field_row fields[] = {
 	FIELD(place.part, UINT32_MAX),
 	FIELD(place.entry.at, INT64_MAX),
 	FIELD(place.entry.frame, INT64_MAX),
@@ -435,22 +427,6 @@ static const struct hf_state_field fields[] = {
 	HF_NTRACE_STACK_FIELDS(struct hf_ntrace_state),
 };
 
-static const struct hf_state_table table = {
-	.version = 3,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
-};
-static_assert(1 + sizeof fields / sizeof fields[0] * HF_VARINT_MAX <= HF_STATE_MAX, "a state of the largest numbers");
-
-static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
-{
-	const struct hf_ntrace_dec *d = (const struct hf_ntrace_dec *)dec;
-	const bool between = d->plan_at == d->plan_count;
-
-	*ret_discard = between ? 0 : d->given;
-	return hf_state_save(&table, between ? &d->s : &d->before, blob);
-}
-
 /* What no decoder could have saved, and what the code relies on. */
 static bool is_valid(const struct hf_ntrace_state *s)
 {
@@ -461,14 +437,22 @@ static bool is_valid(const struct hf_ntrace_state *s)
 	return s->phase != HF_NTRACE_PHASE_COUNT || !s->repeats || s->pattern != 1;
 }
 
-static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+static uint64_t state(struct hf_dec *dec, struct hf_fields *f)
 {
 	struct hf_ntrace_dec *d = (struct hf_ntrace_dec *)dec;
+	const bool between = d->plan_at == d->plan_count;
 	struct hf_ntrace_state s = {0};
-	int err = hf_state_load(&table, &s, blob, size);
 
-	if (err || !is_valid(&s) || hf_ntrace_input_seek(&d->input, &s.place))
-		return HF_ERR_STATE;
+	if (!f->loading)
+		s = between ? d->s : d->before;
+	HF_FIELD_ROWS(f, fields, &s);
+	hf_fields_require(f, is_valid(&s));
+	if (!f->loading)
+		return between ? 0 : d->given;
+	if (!f->err)
+		hf_fields_fail(f, hf_ntrace_input_seek(&d->input, &s.place));
+	if (f->err)
+		return 0;
 	d->s = s;
 	d->plan_count = d->plan_at = 0;
 	hf_ntrace_choose_program(d);
@@ -511,11 +495,11 @@ static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64
 }
 
 const struct hf_dec_ops hf_ntrace_dec_ops = {
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct hf_ntrace_dec),
+	.init = init,
+	.fini = fini,
 	.next = next,
-	.save = save,
-	.load = load,
+	.state = state,
 	.offset = offset,
 	.harts = harts,
 	.harts_max = HF_NTRACE_HARTS_MAX,

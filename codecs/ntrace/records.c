@@ -261,86 +261,63 @@ static int put(struct hf_records *text)
 
 /* ---- places ---- */
 
-static const struct hf_state_field fields[] = {
-	HF_STATE_FIELD(struct place, place.part, UINT32_MAX),
-	HF_STATE_FIELD(struct place, place.entry.at, INT64_MAX),
-	HF_STATE_FIELD(struct place, place.entry.frame, INT64_MAX),
-	HF_STATE_FIELD(struct place, place.entry.before, 127),
-	HF_STATE_FIELD(struct place, seen[0], UINT64_MAX),
-	HF_STATE_FIELD(struct place, seen[1], UINT64_MAX),
-	HF_STATE_FIELD(struct place, id, HF_CORESIGHT_ID_MAX),
-	HF_STATE_FIELD(struct place, ended, 1),
-	HF_STATE_FIELD(struct place, skip, 1),
-	HF_STATE_FIELD(struct place, begun, 1),
+static const struct hf_field_row fields[] = {
+	HF_FIELD_ROW(struct place, place.part, UINT32_MAX),
+	HF_FIELD_ROW(struct place, place.entry.at, INT64_MAX),
+	HF_FIELD_ROW(struct place, place.entry.frame, INT64_MAX),
+	HF_FIELD_ROW(struct place, place.entry.before, 127),
+	HF_FIELD_ROW(struct place, seen[0], UINT64_MAX),
+	HF_FIELD_ROW(struct place, seen[1], UINT64_MAX),
+	HF_FIELD_ROW(struct place, id, HF_CORESIGHT_ID_MAX),
+	HF_FIELD_ROW(struct place, ended, 1),
+	HF_FIELD_ROW(struct place, skip, 1),
+	HF_FIELD_ROW(struct place, begun, 1),
 };
 
-static const struct hf_state_table table = {
-	.version = 3,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
-};
-
-static size_t mark(const struct hf_records *text, uint8_t *blob)
+static void visit_place(struct hf_records *text, struct hf_fields *f)
 {
-	const struct records *r = (const struct records *)text;
+	struct records *r = (struct records *)text;
 	struct place place = {.place = hf_ntrace_input_place(&r->input), .id = r->input.id, .skip = r->skip,
 			      .begun = r->begun, .ended = text->ended};
 
 	memcpy(place.seen, r->input.pipeline.seen, sizeof place.seen);
-	return hf_state_save(&table, &place, blob);
-}
-
-static int enter(struct hf_records *text, const uint8_t *blob, size_t size)
-{
-	struct records *r = (struct records *)text;
-	struct place place = {.skip = 0};
-	int err = hf_state_load(&table, &place, blob, size);
-
+	HF_FIELD_ROWS(f, fields, &place);
+	if (!f->loading || f->err)
+		return;
 	r->input.id = place.id;
-	if (!err)
-		err = hf_ntrace_input_seek(&r->input, &place.place);
-	if (err)
-		return err;
+	hf_fields_fail(f, hf_ntrace_input_seek(&r->input, &place.place));
+	if (f->err)
+		return;
 	choose_hart(r);
 	memcpy(r->input.pipeline.seen, place.seen, sizeof place.seen);
 	r->skip = place.skip;
 	r->begun = place.begun;
 	text->ended = place.ended;
-	return 0;
 }
 
-static const struct hf_records_ops text_ops = {.put = put, .mark = mark, .enter = enter};
+static const struct hf_records_ops text_ops = {.put = put, .place = visit_place};
 
 /* ---- the decoder ---- */
 
-static void destroy(struct hf_dec *dec)
+static int init(struct hf_dec *dec, struct hf_src *src)
 {
 	struct records *r = (struct records *)dec;
+	const struct hf_setup *setup = dec->stream->setup;
+	int err = hf_ntrace_params_read(setup, HF_SETUP_ANY, &r->params, NULL);
 
-	hf_ntrace_input_fini(&r->input);
-	free(r);
-}
-
-static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
-{
-	struct records *r = calloc(1, sizeof *r);
-	int err;
-
-	(void)hart;
-	if (!r)
-		return HF_ERR_NOMEM;
-	err = hf_ntrace_params_read(stream->setup, HF_SETUP_ANY, &r->params, NULL);
 	if (!err)
-		err = hf_ntrace_input_init(&r->input, stream->setup, &r->params, src, 0);
-	if (err) {
-		destroy(&r->text.dec);
+		err = hf_ntrace_input_init(&r->input, setup, &r->params, src, 0);
+	if (err)
 		return err;
-	}
 	choose_hart(r);
 	r->skip = r->params.wrapped;
 	hf_records_begin(&r->text, &text_ops, &r->input.pipeline.reader);
-	*ret_dec = &r->text.dec;
 	return 0;
+}
+
+static void fini(struct hf_dec *dec)
+{
+	hf_ntrace_input_fini(&((struct records *)dec)->input);
 }
 
 static uint64_t offset(const struct hf_dec *dec)
@@ -349,11 +326,10 @@ static uint64_t offset(const struct hf_dec *dec)
 }
 
 const struct hf_dec_ops hf_ntrace_records_ops = {
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct records),
+	.init = init,
+	.fini = fini,
 	.next = hf_records_next,
-	.save = hf_records_save,
-	.load = hf_records_load,
+	.state = hf_records_state,
 	.offset = offset,
-	.harts = hf_dec_own_hart,
 };

@@ -80,7 +80,7 @@ static bool take(struct search *s, struct score *score, const struct hf_event *e
 static void add_ids(const struct hf_dec *dec, uint32_t *ids, size_t *count)
 {
 	size_t n;
-	const uint32_t *seen = dec->ops->harts(dec, &n);
+	const uint32_t *seen = hf_dec_harts(dec, &n);
 
 	for (size_t i = 0; i < n && *count < HARTS_MAX; i++) {
 		size_t k = 0;
@@ -107,7 +107,7 @@ static int decode(struct search *s, const struct hf_stream *stream, uint32_t har
 	while (more && score->events < s->events_max && !(err = hf_dec_next(dec, ev, 256, &n))) {
 		for (size_t i = 0; i < n && more; i++)
 			more = take(s, score, &ev[i], first);
-		if (s->cut && dec->ops->offset(dec) + TAIL >= s->size)
+		if (s->cut && hf_dec_offset(dec) + TAIL >= s->size)
 			break;
 	}
 	add_ids(dec, ids, id_count);

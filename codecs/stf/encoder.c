@@ -171,12 +171,11 @@ static int init(struct hf_enc *enc)
 const struct hf_enc_ops hf_view_stf = {
 	.name = "stf",
 	.view = "trace.stf",
-	.version = 5,
+	.version = 6,
 	.refuses = refuses,
 	.size = sizeof(struct hf_stf_enc),
 	.init = init,
 	.put = put,
 	.end = end,
-	.save = hf_stf_enc_save,
-	.load = hf_stf_enc_load,
+	.state = hf_stf_enc_visit,
 };

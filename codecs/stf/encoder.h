@@ -102,7 +102,6 @@ void hf_stf_enc_attach(struct hf_stf_enc *e, struct hf_sink *sink, const struct 
 /* ---- enc_state.c ---- */
 
 /* As hf_enc_ops has them. */
-size_t hf_stf_enc_save(const struct hf_enc *enc, uint8_t *blob);
-int hf_stf_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size);
+void hf_stf_enc_visit(struct hf_enc *enc, struct hf_fields *f);
 
 #endif

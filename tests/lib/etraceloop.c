@@ -135,7 +135,7 @@ static struct hf_dec *resume(const struct hf_etracet *t, struct hf_dec *dec)
 	uint8_t blob[HF_STATE_MAX];
 	struct hf_dec *next;
 	uint64_t discard;
-	const size_t n = dec->ops->save(dec, blob, &discard);
+	const size_t n = hf_dec_save(dec, blob, &discard);
 
 	hf_dec_free(dec);
 	CHECK_EQ(hf_dec_new(t->stream, t->src, t->stream->info.first_hart, &next), 0);

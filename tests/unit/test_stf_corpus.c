@@ -280,7 +280,7 @@ static void test_ways(const char *name, uint32_t hart)
 		struct hf_stf_dec *d = (struct hf_stf_dec *)other;
 		uint8_t blob[HF_STATE_MAX];
 		uint64_t discard;
-		size_t size = dec->ops->save(dec, blob, &discard);
+		size_t size = hf_dec_save(dec, blob, &discard);
 
 		memset(&d->sync, 0xa5, sizeof d->sync);
 		memset(&d->group, 0xa5, sizeof d->group);
