@@ -22,10 +22,10 @@
 
 struct parked {
 	const struct hf_parked_stream *stream; /* NULL: the slot is free */
-	struct hf_scan *scan;                  /* the busy thread's while busy, and NULL until it is made */
-	uint64_t at;                           /* stream offset of the block it gives next */
-	uint64_t used;                         /* when, in ticks */
-	uint64_t memory;                       /* bytes that it holds, when it was parked or started last */
+	struct hf_scan *scan;		       /* the busy thread's while busy, and NULL until it is made */
+	uint64_t at;			       /* stream offset of the block it gives next */
+	uint64_t used;			       /* when, in ticks */
+	uint64_t memory;		       /* bytes that it holds, when it was parked or started last */
 	bool busy;
 };
 
@@ -316,7 +316,7 @@ static void keep(const struct hf_parked_stream *stream, const struct hf_point *b
 {
 	struct hf_cache_key key = {stream->owner, block->out_offset};
 	struct hf_point indexed;
-	struct hf_block *made;
+	struct hf_cache_block *made;
 	uint8_t *memory;
 	int err;
 
