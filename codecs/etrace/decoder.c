@@ -47,13 +47,6 @@ static void note_pipeline(struct hf_etrace_dec *d)
 
 /* ---- a life ---- */
 
-int hf_etrace_make_tables(struct hf_etrace_dec *d)
-{
-	int err = hf_etrace_tables_init(&d->tables, &d->params);
-
-	return err ? err : hf_etrace_tables_init(&d->spare, &d->params);
-}
-
 /* As at the beginning of a recording. */
 static int reset(struct hf_etrace_dec *d)
 {

@@ -189,6 +189,9 @@ extern const struct hf_dec_ops hf_etrace_dec_ops;
  * that makes it a gap, with its place in *ret_detail. */
 int hf_etrace_walk(struct hf_etrace_dec *d, uint64_t *ret_detail);
 
+/* The pending address is finished: on to the packet's own. */
+int hf_etrace_begin_follow(struct hf_etrace_dec *d);
+
 /* Where the instruction held back sends the flow, without changing anything; false: not known. *ret_taken: it is a
  * branch or jump that is taken. */
 bool hf_etrace_successor(const struct hf_etrace_dec *d, uint64_t *ret_pc, bool *ret_taken);
@@ -257,8 +260,6 @@ static inline uint64_t hf_etrace_stack_top(const struct hf_etrace_tables *t)
 
 /* Takes the message in d->msg, of this hart. 0, or what makes it a gap. */
 int hf_etrace_dispatch(struct hf_etrace_dec *d, uint64_t *ret_detail);
-/* The pending address is finished: on to the packet's own. */
-int hf_etrace_begin_follow(struct hf_etrace_dec *d);
 /* What happens when the walk of the packet in progress has come to its end. */
 int hf_etrace_finish(struct hf_etrace_dec *d);
 /* The synchronisation packet d->pkt once more, when the walk to it has failed. */

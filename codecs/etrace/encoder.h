@@ -179,6 +179,14 @@ struct hf_etrace_enc {
 	uint8_t predictor[1u << HF_ETRACE_ENC_BPRED_MAX];
 };
 
+/* Those that wait are told, or begin anew. */
+static inline void hf_etrace_enc_forget_outcomes(struct hf_etrace_enc *e)
+{
+	e->s.branches = 0;
+	e->s.pbc = 0;
+	e->s.map = 0;
+}
+
 /* ---- enc_config.c ---- */
 
 /* What these view parameters make of that hart of that stream (NULL: any). HF_ERR_SETUP_VALUE and why[size]. */
