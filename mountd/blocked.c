@@ -2,6 +2,7 @@
 #include "mountd/blocked.h"
 
 #include "mountd/log.h"
+#include "fs/base/lock.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -167,9 +168,8 @@ void hf_blocked_init(struct hf_session *session)
 
 void hf_blocked_start(struct hf_session *session)
 {
-	pthread_mutex_lock(&session->blocked.lock);
+	HF_LOCKED(&session->blocked.lock);
 	session->blocked.running = true;
-	pthread_mutex_unlock(&session->blocked.lock);
 }
 
 void hf_blocked_stop(struct hf_session *session)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/blocked.h"
+#include "fs/base/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,9 +39,8 @@ static struct handle *handle_new(struct hf_session *session, struct hf_file *fil
 	if (!handle)
 		return NULL;
 	*handle = (struct handle){.refs = 1, .file = file, .dir = dir};
-	pthread_mutex_lock(&session->lock);
+	HF_LOCKED(&session->lock);
 	hf_link_add(&session->handles, &handle->link);
-	pthread_mutex_unlock(&session->lock);
 	return handle;
 }
 
@@ -319,9 +319,8 @@ static void on_interrupt(fuse_req_t req, void *data)
 	struct pending *pending = data;
 
 	(void)req;
-	pthread_mutex_lock(&pending->session->lock);
+	HF_LOCKED(&pending->session->lock);
 	queue_cancel(pending);
-	pthread_mutex_unlock(&pending->session->lock);
 }
 
 static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi)
@@ -363,10 +362,9 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, s
 
 void hf_fuse_cancel_reads(struct hf_session *session)
 {
-	pthread_mutex_lock(&session->lock);
+	HF_LOCKED(&session->lock);
 	for (struct hf_link *link = session->reads.next; link != &session->reads; link = link->next)
 		queue_cancel(CONTAINER(link, struct pending, link));
-	pthread_mutex_unlock(&session->lock);
 }
 
 /* Whether the caller may certainly read that. Of groups only his first is known here: who has the right by another one

@@ -78,12 +78,8 @@ static size_t close_surplus(struct hf_held_files *files, size_t max)
 
 size_t hf_held_shed(struct hf_held_files *files)
 {
-	size_t count;
-
-	pthread_mutex_lock(&files->lock);
-	count = close_surplus(files, 0);
-	pthread_mutex_unlock(&files->lock);
-	return count;
+	HF_LOCKED(&files->lock);
+	return close_surplus(files, 0);
 }
 
 int hf_held_new(struct hf_held_files *files, const char *path, int fd, const struct stat *st, enum hf_held_kind kind,
@@ -181,12 +177,11 @@ void hf_held_unpin(struct hf_held *held)
 {
 	struct hf_held_files *files = held->files;
 
-	pthread_mutex_lock(&files->lock);
+	HF_LOCKED(&files->lock);
 	if (!--held->pins) {
 		link_idle(files, held);
 		close_surplus(files, files->max);
 	}
-	pthread_mutex_unlock(&files->lock);
 }
 
 /* ---- as a source ---- */

@@ -10,8 +10,7 @@
 
 #include "codecs/source/source.h"
 #include "fs/archive/archive.h"
-
-#include <pthread.h>
+#include "fs/base/lock.h"
 
 struct hf_held;
 

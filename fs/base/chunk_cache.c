@@ -15,7 +15,6 @@
 #include "index/exec.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 enum queue_name { RECENT, FREQUENT, GHOSTS, QUEUES };
@@ -332,12 +331,8 @@ uint8_t *hf_cache_alloc(struct hf_cache *cache, size_t size)
 
 uint64_t hf_cache_owner(struct hf_cache *cache)
 {
-	uint64_t owner;
-
-	pthread_mutex_lock(&cache->lock);
-	owner = ++cache->next_owner;
-	pthread_mutex_unlock(&cache->lock);
-	return owner;
+	HF_LOCKED(&cache->lock);
+	return ++cache->next_owner;
 }
 
 static enum hf_cache_answer start_making(struct hf_cache *cache, struct hf_cache_key key, struct entry *ghost,
@@ -441,7 +436,7 @@ bool hf_cache_cancel(struct hf_cache *cache, struct hf_cache_waiter *waiter)
 {
 	bool found = false;
 
-	pthread_mutex_lock(&cache->lock);
+	HF_LOCKED(&cache->lock);
 	if (waiter->block) {
 		struct hf_cache_waiter **at = &entry_of(waiter->block)->waiters;
 
@@ -451,7 +446,6 @@ bool hf_cache_cancel(struct hf_cache *cache, struct hf_cache_waiter *waiter)
 		waiter->block = NULL;
 		found = true;
 	}
-	pthread_mutex_unlock(&cache->lock);
 	return found;
 }
 
@@ -473,13 +467,10 @@ void hf_cache_unpin(struct hf_cache *cache, struct hf_cache_block *block)
 bool hf_cache_has(struct hf_cache *cache, struct hf_cache_key key)
 {
 	const struct entry *e;
-	bool has;
 
-	pthread_mutex_lock(&cache->lock);
+	HF_LOCKED(&cache->lock);
 	e = find(cache, key);
-	has = e && e->state != GHOST;
-	pthread_mutex_unlock(&cache->lock);
-	return has;
+	return e && e->state != GHOST;
 }
 
 uint64_t hf_cache_size(const struct hf_cache *cache)
@@ -508,10 +499,9 @@ uint64_t hf_cache_lent_to_others(struct hf_cache *cache, enum hf_lender lender)
 {
 	uint64_t sum = 0;
 
-	pthread_mutex_lock(&cache->lock);
+	HF_LOCKED(&cache->lock);
 	for (size_t i = 0; i < HF_LENDERS; i++)
 		sum += i == lender ? 0 : cache->lend[i];
-	pthread_mutex_unlock(&cache->lock);
 	return sum;
 }
 
@@ -542,9 +532,8 @@ void hf_cache_drop(struct hf_cache *cache, uint64_t owner)
 
 void hf_cache_get_stats(struct hf_cache *cache, struct hf_cache_stats *ret_stats)
 {
-	pthread_mutex_lock(&cache->lock);
+	HF_LOCKED(&cache->lock);
 	*ret_stats = cache->stats;
-	pthread_mutex_unlock(&cache->lock);
 }
 
 /* Waiting. */
@@ -561,12 +550,11 @@ static void wake(struct hf_cache_waiter *waiter, struct hf_cache_block *block, i
 	struct sleeper *sleeper = (struct sleeper *)waiter;
 	struct hf_cache *cache = waiter->ctx;
 
-	pthread_mutex_lock(&cache->sleep_lock);
+	HF_LOCKED(&cache->sleep_lock);
 	sleeper->block = block;
 	sleeper->err = err;
 	sleeper->awake = true;
 	pthread_cond_broadcast(&cache->woken);
-	pthread_mutex_unlock(&cache->sleep_lock);
 }
 
 /* Another thread makes it: the seat of the job that waits is free meanwhile, so that a maker that stalls holds up

@@ -30,26 +30,24 @@ bool hf_kept_pin(struct hf_kepts *kepts, struct hf_kept *kept)
 {
 	bool there;
 
-	pthread_mutex_lock(&kepts->lock);
+	HF_LOCKED(&kepts->lock);
 	there = kept->bytes;
 	if (there && !kept->pins++)
 		unlink_kept(kepts, kept);
-	pthread_mutex_unlock(&kepts->lock);
 	return there;
 }
 
 void hf_kept_made(struct hf_kepts *kepts, struct hf_kept *kept, size_t bytes)
 {
-	pthread_mutex_lock(&kepts->lock);
+	HF_LOCKED(&kepts->lock);
 	kept->bytes = bytes ? bytes : 1;
 	kept->pins = 1;
 	kepts->bytes += kept->bytes;
-	pthread_mutex_unlock(&kepts->lock);
 }
 
 void hf_kept_unpin(struct hf_kepts *kepts, struct hf_kept *kept)
 {
-	pthread_mutex_lock(&kepts->lock);
+	HF_LOCKED(&kepts->lock);
 	if (!--kept->pins) {
 		kept->newer = NULL;
 		kept->older = kepts->newest;
@@ -63,15 +61,13 @@ void hf_kept_unpin(struct hf_kepts *kepts, struct hf_kept *kept)
 		unlink_kept(kepts, oldest);
 		drop(kepts, oldest);
 	}
-	pthread_mutex_unlock(&kepts->lock);
 }
 
 void hf_kept_end(struct hf_kepts *kepts, struct hf_kept *kept)
 {
-	pthread_mutex_lock(&kepts->lock);
+	HF_LOCKED(&kepts->lock);
 	if (kept->bytes) {
 		unlink_kept(kepts, kept);
 		drop(kepts, kept);
 	}
-	pthread_mutex_unlock(&kepts->lock);
 }

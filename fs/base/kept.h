@@ -6,7 +6,8 @@
 #ifndef HF_FS_KEPT_H
 #define HF_FS_KEPT_H
 
-#include <pthread.h>
+#include "fs/base/lock.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -64,12 +64,11 @@ int hf_read_own(struct hf_common *common, struct hf_read *read, uint8_t *own, si
 
 static void unpin_all(struct hf_request *rq)
 {
-	pthread_mutex_lock(&rq->lock);
+	HF_LOCKED(&rq->lock);
 	for (size_t i = 0; i < rq->count; i++)
 		if (rq->wait[i].block)
 			hf_cache_unpin(rq->common->cache, rq->wait[i].block);
 	rq->count = 0;
-	pthread_mutex_unlock(&rq->lock);
 }
 
 void hf_fs_read_release(struct hf_read *read)
@@ -138,11 +137,10 @@ static size_t part(const struct hf_request *rq, const struct hf_piece *piece, si
 
 static void set_plan(struct hf_request *rq, const struct hf_piece *piece, size_t count)
 {
-	pthread_mutex_lock(&rq->lock);
+	HF_LOCKED(&rq->lock);
 	rq->count = count;
 	for (size_t i = 0; i < count; i++)
 		rq->wait[i] = (struct wait){.rq = rq, .piece = piece[i]};
-	pthread_mutex_unlock(&rq->lock);
 }
 
 /* All pieces of a gathering round are there: copies them and plans the next round. */
@@ -250,12 +248,8 @@ static bool start_round(struct hf_request *rq, struct hf_reading *forward)
 
 static int outcome(struct hf_request *rq)
 {
-	int err;
-
-	pthread_mutex_lock(&rq->lock);
-	err = rq->cancelled ? HF_ERR_CANCELLED : rq->err;
-	pthread_mutex_unlock(&rq->lock);
-	return err;
+	HF_LOCKED(&rq->lock);
+	return rq->cancelled ? HF_ERR_CANCELLED : rq->err;
 }
 
 /* A round is complete, with an error or without. */

@@ -64,14 +64,9 @@ struct hf_cut hf_slice_cut(const struct hf_slice *slice, const struct hf_open *o
 
 void hf_slices_init(struct hf_slices *slices, struct hf_common *common)
 {
-	pthread_condattr_t attr;
-
 	*slices = (struct hf_slices){.common = common};
 	pthread_mutex_init(&slices->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&slices->changed, &attr);
-	pthread_condattr_destroy(&attr);
+	hf_cond_init(&slices->changed);
 }
 
 static void free_slice(struct hf_slice *slice, struct hf_cache *cache)
@@ -98,9 +93,8 @@ void hf_slices_fini(struct hf_slices *slices)
 
 void hf_slices_stop(struct hf_slices *slices)
 {
-	pthread_mutex_lock(&slices->lock);
+	HF_LOCKED(&slices->lock);
 	pthread_cond_broadcast(&slices->changed);
-	pthread_mutex_unlock(&slices->lock);
 }
 
 static struct hf_slice **bucket_of(struct hf_slices *slices, const struct hf_slice *slice)
@@ -222,18 +216,16 @@ void hf_slice_ref(struct hf_slice *slice)
 {
 	struct hf_slices *slices = slice->slices;
 
-	pthread_mutex_lock(&slices->lock);
+	HF_LOCKED(&slices->lock);
 	slice->refs++;
-	pthread_mutex_unlock(&slices->lock);
 }
 
 void hf_slice_put(struct hf_slice *slice)
 {
 	struct hf_slices *slices = slice->slices;
 
-	pthread_mutex_lock(&slices->lock);
+	HF_LOCKED(&slices->lock);
 	slice->refs--;
-	pthread_mutex_unlock(&slices->lock);
 }
 
 /* ---- reading ---- */

@@ -85,12 +85,11 @@ static void note_access(struct hf_capture *capture, const struct hf_members *mem
 	struct hf_access more = *access;
 
 	hf_params_join_access(&capture->all->params_access, capture->all->archive, &more);
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	if (capture->members == members && begun_ns > capture->access_ns) {
 		capture->access = more;
 		capture->access_ns = begun_ns;
 	}
-	pthread_mutex_unlock(&capture->lock);
 }
 
 /* ---- files ---- */
@@ -332,12 +331,8 @@ struct hf_capture *hf_capture_known(struct hf_captures *all, const char *path)
 
 bool hf_capture_is_described(struct hf_capture *capture)
 {
-	bool described;
-
-	pthread_mutex_lock(&capture->lock);
-	described = capture->members;
-	pthread_mutex_unlock(&capture->lock);
-	return described;
+	HF_LOCKED(&capture->lock);
+	return capture->members;
 }
 
 /* The stat of the capture's own file at path, of which st is the stat: the description's of a directory. */
@@ -357,9 +352,8 @@ static int stat_own(const struct hf_archive *archive, const char *path, struct s
 
 static void show_access(struct hf_capture *capture, struct stat *st)
 {
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	hf_access_show(&capture->access, st);
-	pthread_mutex_unlock(&capture->lock);
 }
 
 int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)

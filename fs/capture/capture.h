@@ -12,8 +12,8 @@
 #include "fs/fs.h"
 #include "index/exec.h"
 #include "index/index.h"
+#include "fs/base/lock.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 enum hf_capture_state {

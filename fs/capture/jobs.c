@@ -37,13 +37,12 @@ static void look_if_idle(struct hf_captures *all)
 {
 	struct hf_jobs *jobs = &all->jobs;
 
-	pthread_mutex_lock(&jobs->lock);
+	HF_LOCKED(&jobs->lock);
 	if (is_idle(all)) {
 		pthread_cond_broadcast(&jobs->idle);
 		if (jobs->on_idle)
 			hf_job_submit(all->common->exec, &jobs->tell_idle);
 	}
-	pthread_mutex_unlock(&jobs->lock);
 }
 
 static void end_index(struct hf_job *job, int err)
@@ -136,11 +135,10 @@ void hf_jobs_stop(struct hf_captures *all)
 {
 	struct hf_jobs *jobs = &all->jobs;
 
-	pthread_mutex_lock(&jobs->lock);
+	HF_LOCKED(&jobs->lock);
 	jobs->stop = true;
 	jobs->on_idle = NULL;
 	pthread_cond_broadcast(&jobs->idle);
-	pthread_mutex_unlock(&jobs->lock);
 }
 
 void hf_jobs_fini(struct hf_captures *all)
@@ -166,10 +164,9 @@ void hf_captures_idle(struct hf_captures *all)
 {
 	struct hf_jobs *jobs = &all->jobs;
 
-	pthread_mutex_lock(&jobs->lock);
+	HF_LOCKED(&jobs->lock);
 	while (!is_idle(all) && !jobs->stop)
 		pthread_cond_wait(&jobs->idle, &jobs->lock);
-	pthread_mutex_unlock(&jobs->lock);
 }
 
 void hf_captures_when_idle(struct hf_captures *all, void (*fn)(void *ctx), void *ctx)
@@ -185,10 +182,6 @@ void hf_captures_when_idle(struct hf_captures *all, void (*fn)(void *ctx), void 
 
 bool hf_jobs_searching(struct hf_captures *all)
 {
-	bool walking;
-
-	pthread_mutex_lock(&all->jobs.lock);
-	walking = all->jobs.walking;
-	pthread_mutex_unlock(&all->jobs.lock);
-	return walking;
+	HF_LOCKED(&all->jobs.lock);
+	return all->jobs.walking;
 }

@@ -114,10 +114,9 @@ static void name_file(const char *ini, struct hf_setup_error *error)
 /* The description names other files than when it was read, though it looks the same: it is read again. */
 static void doubt(struct hf_capture *capture, const struct hf_members *members)
 {
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	if (capture->members == members)
 		capture->stamp.beside = 0;
-	pthread_mutex_unlock(&capture->lock);
 }
 
 static int open_described(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *trace,

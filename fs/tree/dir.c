@@ -195,7 +195,7 @@ static int fill_made(struct hf_dir *dir)
 		err = hf_tree_look(dir->node, hf_tree_patience(dir->node->key.capture, true), &facts, &st);
 	/* What will be in it nobody knows. */
 	if (!err)
-		err = hf_kind_size(dir->tree, &dir->node->key, facts, &size);
+		err = hf_kind_size(&(struct hf_subject){dir->tree, &dir->node->key, facts}, &size);
 	look.facts = facts;
 	if (!err)
 		err = hf_kind_list(&look, add_child, dir);
@@ -433,13 +433,12 @@ int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit,
 	for (; cookie < 2; cookie++)
 		if (!emit_dot(dir, cookie, emit, ctx))
 			return 0;
-	pthread_mutex_lock(&dir->lock);
+	HF_LOCKED(&dir->lock);
 	if (!hf_kept_pin(&dir->tree->kepts, &dir->kept))
 		err = fill_again(dir);
 	if (!err) {
 		err = read_list(dir, cookie, plus, emit, ctx);
 		hf_kept_unpin(&dir->tree->kepts, &dir->kept);
 	}
-	pthread_mutex_unlock(&dir->lock);
 	return err;
 }

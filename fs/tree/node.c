@@ -166,9 +166,8 @@ uint64_t hf_node_number(struct hf_nodes *nodes, const struct hf_node_key *key)
 {
 	uint64_t ino;
 
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	probe(nodes, key, false, &ino);
-	pthread_mutex_unlock(&nodes->lock);
 	return ino;
 }
 
@@ -176,13 +175,12 @@ struct hf_node *hf_node_ref(struct hf_nodes *nodes, uint64_t ino)
 {
 	struct hf_node *node;
 
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	node = find(nodes, ino);
 	if (node && !node->refs)
 		node = NULL;
 	if (node)
 		node->refs++;
-	pthread_mutex_unlock(&nodes->lock);
 	return node;
 }
 
@@ -204,9 +202,8 @@ static void drop(struct hf_nodes *nodes, struct hf_node *node, uint64_t count)
 
 void hf_node_unref(struct hf_nodes *nodes, struct hf_node *node, uint64_t count)
 {
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	drop(nodes, node, count);
-	pthread_mutex_unlock(&nodes->lock);
 }
 
 void hf_node_forget(struct hf_nodes *nodes, uint64_t ino, uint64_t count)
@@ -216,36 +213,33 @@ void hf_node_forget(struct hf_nodes *nodes, uint64_t ino, uint64_t count)
 	/* Nobody looks the root up, so there is nothing to give back; its reference is our own. */
 	if (ino == HF_FS_ROOT)
 		return;
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	node = find(nodes, ino);
 	if (node && node->refs)
 		drop(nodes, node, count);
-	pthread_mutex_unlock(&nodes->lock);
 }
 
 bool hf_node_keep(struct hf_nodes *nodes, struct hf_node *node, uint64_t stamp)
 {
 	bool same;
 
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	same = node->kept == stamp;
 	node->kept = stamp;
-	pthread_mutex_unlock(&nodes->lock);
 	return same;
 }
 
 void hf_node_unkeep(struct hf_nodes *nodes, struct hf_node *node)
 {
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	node->kept = 0;
-	pthread_mutex_unlock(&nodes->lock);
 }
 
 bool hf_node_list(struct hf_nodes *nodes, struct hf_node *node, uint64_t stamp, uint32_t *ret_round)
 {
 	bool keep;
 
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	if (node->kept != stamp) {
 		node->kept = stamp;
 		node->list_round++;
@@ -258,54 +252,45 @@ bool hf_node_list(struct hf_nodes *nodes, struct hf_node *node, uint64_t stamp, 
 	node->mixed = node->old_lists > 0;
 	node->lists++;
 	*ret_round = node->list_round;
-	pthread_mutex_unlock(&nodes->lock);
 	return keep;
 }
 
 void hf_node_unlist(struct hf_nodes *nodes, struct hf_node *node, uint32_t round)
 {
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	node->lists--;
 	if (round != node->list_round)
 		node->old_lists--;
-	pthread_mutex_unlock(&nodes->lock);
 }
 
 void hf_node_show(struct hf_nodes *nodes, struct hf_node *node, size_t size)
 {
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	node->shown_size = size;
 	node->shown++;
-	pthread_mutex_unlock(&nodes->lock);
 }
 
 void hf_node_unshow(struct hf_nodes *nodes, struct hf_node *node)
 {
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	node->shown--;
-	pthread_mutex_unlock(&nodes->lock);
 }
 
 uint64_t hf_node_shown(struct hf_nodes *nodes, struct hf_node *node)
 {
-	uint64_t size;
-
-	pthread_mutex_lock(&nodes->lock);
-	size = node->shown ? node->shown_size : HF_NOWHERE;
-	pthread_mutex_unlock(&nodes->lock);
-	return size;
+	HF_LOCKED(&nodes->lock);
+	return node->shown ? node->shown_size : HF_NOWHERE;
 }
 
 size_t hf_nodes_of(struct hf_nodes *nodes, const struct hf_capture *capture, uint64_t *ino, size_t max)
 {
 	size_t count = 0;
 
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	for (struct hf_node *node = capture->nodes; node; node = node->next_of_capture) {
 		if (count < max)
 			ino[count] = node->ino;
 		count++;
 	}
-	pthread_mutex_unlock(&nodes->lock);
 	return count;
 }

@@ -7,9 +7,9 @@
 #ifndef HF_FS_NODE_H
 #define HF_FS_NODE_H
 
+#include "fs/base/lock.h"
 #include "fs/fs.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 struct hf_capture;

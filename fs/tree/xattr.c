@@ -154,13 +154,12 @@ static const struct {
 
 static void fill(struct about *about, struct hf_capture *capture)
 {
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	about->path = capture->path;
 	about->codec = capture->codec;
 	about->box = capture->box;
 	about->state = hf_capture_told_state(capture);
 	about->facts = capture->facts ? hf_facts_ref(capture->facts) : NULL;
-	pthread_mutex_unlock(&capture->lock);
 }
 
 /* With a reference to the node in *ret_node, which is NULL (and the result 0) if it has no attributes. */
