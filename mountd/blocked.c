@@ -141,16 +141,15 @@ static void look_at_all(struct hf_session *session, bool stop)
 
 static int run_look(struct hf_job *job, struct hf_worker *worker)
 {
-	struct hf_session *session =
-		(struct hf_session *)((char *)job - offsetof(struct hf_session, blocked) - offsetof(struct hf_blockings, look));
-	struct hf_blockings *all = &session->blocked;
+	struct hf_blockings *all = HF_OWNER(job, struct hf_blockings, look);
+	struct hf_session *session = HF_OWNER(all, struct hf_session, blocked);
 	bool again;
 
 	(void)worker;
 	pthread_mutex_lock(&all->lock);
 	if (all->running)
 		look_at_all(session, false);
-	again = all->running && all->list.next != &all->list;
+	again = all->running && !hf_link_none(&all->list);
 	pthread_mutex_unlock(&all->lock);
 	if (again)
 		hf_job_submit_after(hf_fs_exec(session->fs), job, NAP_NS);

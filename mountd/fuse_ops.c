@@ -4,12 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-
-#define CONTAINER(pointer, type, member) ((type *)((char *)(pointer) - offsetof(type, member)))
 
 static struct hf_session *session_of(fuse_req_t req)
 {
@@ -65,7 +62,7 @@ static void handle_put(struct hf_session *session, struct handle *handle)
 void hf_fuse_close_handles(struct hf_session *session)
 {
 	while (session->handles.next != &session->handles)
-		handle_put(session, CONTAINER(session->handles.next, struct handle, link));
+		handle_put(session, HF_OWNER(session->handles.next, struct handle, link));
 }
 
 static struct handle *handle_of(const struct fuse_file_info *fi)
@@ -288,7 +285,7 @@ static void read_done(struct hf_read *read)
 /* Exactly one of this and op_read sees both STARTED and CANCELLED, and cancels. */
 static int run_cancel(struct hf_job *job, struct hf_worker *worker)
 {
-	struct pending *pending = CONTAINER(job, struct pending, cancel);
+	struct pending *pending = HF_OWNER(job, struct pending, cancel);
 
 	(void)worker;
 	if (atomic_fetch_or(&pending->state, CANCELLED) & STARTED)
@@ -299,7 +296,7 @@ static int run_cancel(struct hf_job *job, struct hf_worker *worker)
 static void end_cancel(struct hf_job *job, int err)
 {
 	(void)err;
-	pending_put(CONTAINER(job, struct pending, cancel));
+	pending_put(HF_OWNER(job, struct pending, cancel));
 }
 
 /* Under the session's lock: while there are reads the executor has not been stopped, and refuses nothing. */
@@ -364,7 +361,7 @@ void hf_fuse_cancel_reads(struct hf_session *session)
 {
 	HF_LOCKED(&session->lock);
 	for (struct hf_link *link = session->reads.next; link != &session->reads; link = link->next)
-		queue_cancel(CONTAINER(link, struct pending, link));
+		queue_cancel(HF_OWNER(link, struct pending, link));
 }
 
 /* Whether the caller may certainly read that. Of groups only his first is known here: who has the right by another one

@@ -12,6 +12,7 @@
 #include "fs/fs.h"
 #include "index/exec.h"
 #include "index/index.h"
+#include "fs/base/list.h"
 #include "fs/base/lock.h"
 
 #include <stdatomic.h>
@@ -31,7 +32,6 @@ const char *hf_capture_state_name(enum hf_capture_state state);
 struct hf_captures;
 struct hf_facts;
 struct hf_members;
-struct hf_node;
 struct hf_open;
 
 /* Lives as long as the fs. */
@@ -68,7 +68,7 @@ struct hf_capture {
 	int64_t paused_ns;  /* since when its indexing is put aside for others; 0: it is not */
 	_Atomic uint64_t version;
 
-	struct hf_node *nodes; /* its inodes; the nodes' lock */
+	struct hf_link nodes; /* its inodes; the nodes' lock */
 
 	struct hf_open *open; /* the pool's lock: the index in use, if any */
 	bool opening;

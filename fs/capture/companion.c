@@ -243,15 +243,8 @@ static int add_symbol(void *ctx, const struct hf_elf_symbol *symbol)
 	const struct filling *filling = ctx;
 	struct hf_elf_symbol_list *list = filling->list;
 
-	if (list->count == list->cap) {
-		size_t cap = list->cap ? list->cap * 2 : 256;
-		struct hf_elf_symbol *bigger = realloc(list->symbol, cap * sizeof *bigger);
-
-		if (!bigger)
-			return HF_ERR_NOMEM;
-		list->symbol = bigger;
-		list->cap = cap;
-	}
+	if (hf_array_room(&list->symbol, list->count, &list->cap, sizeof *list->symbol))
+		return HF_ERR_NOMEM;
 	list->symbol[list->count] = *symbol;
 	list->symbol[list->count].address += filling->bias;
 	list->symbol[list->count].name = strdup(symbol->name);

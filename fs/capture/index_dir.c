@@ -216,7 +216,7 @@ static void try_again(struct hf_index_dir *dir)
 
 static int run_retry(struct hf_job *job, struct hf_worker *worker)
 {
-	struct hf_index_dir *dir = (struct hf_index_dir *)((char *)job - offsetof(struct hf_index_dir, retry));
+	struct hf_index_dir *dir = HF_OWNER(job, struct hf_index_dir, retry);
 	bool failing;
 
 	(void)worker;

@@ -14,6 +14,7 @@ void hf_open_pool_init(struct hf_open_pool *pool)
 {
 	*pool = (struct hf_open_pool){.max_bytes = HF_OPEN_CAPTURES_BYTES,
 				      .max_files = HF_OPEN_CAPTURES_MAX * HF_OPEN_FILES};
+	hf_link_init(&pool->used);
 	pthread_mutex_init(&pool->lock, NULL);
 	hf_cond_init(&pool->opened);
 }
@@ -33,8 +34,7 @@ void hf_open_pool_wake(struct hf_open_pool *pool)
 
 static void unlink_open(struct hf_open_pool *pool, struct hf_open *open)
 {
-	*(open->newer ? &open->newer->older : &pool->newest) = open->older;
-	*(open->older ? &open->older->newer : &pool->oldest) = open->newer;
+	hf_link_remove(&open->used);
 	open->listed = false;
 	pool->count--;
 	pool->bytes -= open->bytes;
@@ -42,10 +42,7 @@ static void unlink_open(struct hf_open_pool *pool, struct hf_open *open)
 
 static void link_newest(struct hf_open_pool *pool, struct hf_open *open)
 {
-	open->newer = NULL;
-	open->older = pool->newest;
-	*(open->older ? &open->older->newer : &pool->oldest) = open;
-	pool->newest = open;
+	hf_link_add(&pool->used, &open->used);
 	open->listed = true;
 	pool->count++;
 	pool->bytes += open->bytes;
@@ -72,16 +69,18 @@ static struct hf_open *take_surplus(struct hf_open_pool *pool, struct room room)
 	struct hf_open *chain = NULL;
 	size_t files = pool->files;
 
-	for (struct hf_open *open = pool->oldest, *newer; open; open = newer) {
-		newer = open->newer;
+	for (struct hf_link *link = pool->used.prev, *newer; link != &pool->used; link = newer) {
+		struct hf_open *open = HF_OWNER(link, struct hf_open, used);
+
+		newer = link->prev;
 		if (pool->count <= room.count && pool->bytes <= room.bytes && files <= room.files)
 			break;
-		if (open->refs > 1 || (open == pool->newest && room.newest))
+		if (open->refs > 1 || (link == pool->used.next && room.newest))
 			continue;
 		unlink_open(pool, open);
 		files -= open->files;
 		open->capture->open = NULL;
-		open->older = chain;
+		open->next = chain;
 		chain = open;
 	}
 	return chain;
@@ -114,8 +113,8 @@ static size_t close_chain(struct hf_open_pool *pool, struct hf_open *chain)
 {
 	size_t count = 0;
 
-	for (struct hf_open *open = chain, *older; open; open = older, count++) {
-		older = open->older;
+	for (struct hf_open *open = chain, *next; open; open = next, count++) {
+		next = open->next;
 		close_one(pool, open);
 	}
 	if (count)

@@ -78,6 +78,7 @@ static struct hf_capture *new_capture(struct hf_captures *all, const char *path,
 	capture->job = all->index_job;
 	capture->notice = all->notice_job;
 	atomic_init(&capture->version, 1);
+	hf_link_init(&capture->nodes);
 	pthread_mutex_init(&capture->lock, NULL);
 	hf_cond_init(&capture->changed);
 	return capture;
@@ -89,7 +90,8 @@ struct hf_capture *hf_table_find(struct hf_captures *all, const char *path)
 	return look_up(all, path, XXH3_64bits(path, strlen(path)));
 }
 
-struct hf_capture *hf_table_add(struct hf_captures *all, const char *path, const struct hf_found *found)
+int hf_table_add(struct hf_captures *all, const char *path, const struct hf_found *found,
+		 struct hf_capture **ret_capture)
 {
 	const uint64_t hash = XXH3_64bits(path, strlen(path));
 	struct hf_capture *capture;
@@ -106,7 +108,8 @@ struct hf_capture *hf_table_add(struct hf_captures *all, const char *path, const
 		all->count++;
 		grow(all);
 	}
-	return capture;
+	*ret_capture = capture;
+	return capture ? 0 : HF_ERR_NOMEM;
 }
 
 void hf_captures_each(struct hf_captures *all, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx)

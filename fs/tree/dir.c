@@ -43,16 +43,9 @@ static void add(struct hf_dir *dir, const char *name, const struct hf_node_key *
 {
 	struct entry *entry;
 
-	if (dir->count == dir->cap) {
-		size_t cap = dir->cap ? dir->cap * 2 : 64;
-		struct entry *bigger = realloc(dir->entry, cap * sizeof *bigger);
-
-		if (!bigger) {
-			dir->err = HF_ERR_NOMEM;
-			return;
-		}
-		dir->entry = bigger;
-		dir->cap = cap;
+	if (hf_array_room(&dir->entry, dir->count, &dir->cap, sizeof *dir->entry)) {
+		dir->err = HF_ERR_NOMEM;
+		return;
 	}
 	entry = &dir->entry[dir->count];
 	*entry = (struct entry){.name = strdup(name), .key = *key, .size = size};
@@ -231,7 +224,7 @@ static int open_archive(const struct hf_dir *dir, int *ret_fd)
 
 static void drop_list(struct hf_kept *kept)
 {
-	struct hf_dir *dir = (struct hf_dir *)((char *)kept - offsetof(struct hf_dir, kept));
+	struct hf_dir *dir = HF_OWNER(kept, struct hf_dir, kept);
 
 	for (size_t i = 0; i < dir->count; i++)
 		free(dir->entry[i].name);

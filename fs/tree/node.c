@@ -102,32 +102,6 @@ static void grow(struct hf_nodes *nodes)
 	nodes->mask = mask;
 }
 
-static void link_to_capture(struct hf_node *node)
-{
-	struct hf_capture *capture = node->key.capture;
-
-	if (!capture)
-		return;
-	node->next_of_capture = capture->nodes;
-	if (capture->nodes)
-		capture->nodes->prev_of_capture = node;
-	capture->nodes = node;
-}
-
-static void unlink_from_capture(struct hf_node *node)
-{
-	struct hf_capture *capture = node->key.capture;
-
-	if (!capture)
-		return;
-	if (node->prev_of_capture)
-		node->prev_of_capture->next_of_capture = node->next_of_capture;
-	else
-		capture->nodes = node->next_of_capture;
-	if (node->next_of_capture)
-		node->next_of_capture->prev_of_capture = node->prev_of_capture;
-}
-
 static struct hf_node *add(struct hf_nodes *nodes, const struct hf_node_key *key, uint64_t ino)
 {
 	size_t size = strlen(key->path) + 1;
@@ -141,7 +115,8 @@ static struct hf_node *add(struct hf_nodes *nodes, const struct hf_node_key *key
 	node->next = nodes->bucket[ino & nodes->mask];
 	nodes->bucket[ino & nodes->mask] = node;
 	nodes->count++;
-	link_to_capture(node);
+	if (key->capture)
+		hf_link_add(&key->capture->nodes, &node->of_capture);
 	grow(nodes);
 	return node;
 }
@@ -196,7 +171,8 @@ static void drop(struct hf_nodes *nodes, struct hf_node *node, uint64_t count)
 		at = &(*at)->next;
 	*at = node->next;
 	nodes->count--;
-	unlink_from_capture(node);
+	if (node->key.capture)
+		hf_link_remove(&node->of_capture);
 	free(node);
 }
 
@@ -287,10 +263,8 @@ size_t hf_nodes_of(struct hf_nodes *nodes, const struct hf_capture *capture, uin
 	size_t count = 0;
 
 	HF_LOCKED(&nodes->lock);
-	for (struct hf_node *node = capture->nodes; node; node = node->next_of_capture) {
+	for (struct hf_link *link = capture->nodes.next; link != &capture->nodes; link = link->next, count++)
 		if (count < max)
-			ino[count] = node->ino;
-		count++;
-	}
+			ino[count] = HF_OWNER(link, struct hf_node, of_capture)->ino;
 	return count;
 }
