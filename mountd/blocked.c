@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/blocked.h"
 
-#include "mountd/log.h"
 #include "fs/base/lock.h"
 
 #include <errno.h>

@@ -5,7 +5,6 @@
 #include "codecs/codec.h"
 #include "codecs/setup/ini.h"
 #include "codecs/setup/read.h"
-#include "fs/base/common.h"
 #include "fs/base/views.h"
 
 #include <stdarg.h>

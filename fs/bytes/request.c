@@ -30,7 +30,7 @@ struct hf_request {
 	struct wait wait[];
 };
 
-int hf_request_new(struct hf_common *common, struct hf_read *read, size_t waits, uint8_t *own,
+static int request_new(struct hf_common *common, struct hf_read *read, size_t waits, uint8_t *own,
 		   struct hf_request **ret_rq)
 {
 	struct hf_request *rq = calloc(1, sizeof *rq + waits * sizeof *rq->wait);
@@ -50,7 +50,7 @@ int hf_request_new(struct hf_common *common, struct hf_read *read, size_t waits,
 int hf_read_own(struct hf_common *common, struct hf_read *read, uint8_t *own, size_t size)
 {
 	struct hf_request *rq;
-	int err = hf_request_new(common, read, 0, own, &rq);
+	int err = request_new(common, read, 0, own, &rq);
 
 	if (err) {
 		free(own);
@@ -365,7 +365,7 @@ static int read_once(struct hf_common *common, struct hf_read *read, const struc
 	uint8_t *own = malloc(size);
 	struct hf_request *rq;
 
-	if (!own || hf_request_new(common, read, 0, own, &rq)) {
+	if (!own || request_new(common, read, 0, own, &rq)) {
 		free(own);
 		return HF_ERR_NOMEM;
 	}
@@ -393,7 +393,7 @@ static int make_request(struct hf_common *common, struct hf_read *read, const st
 		if (!own)
 			return HF_ERR_NOMEM;
 	}
-	err = hf_request_new(common, read, count, own, ret_rq);
+	err = request_new(common, read, count, own, ret_rq);
 	if (err) {
 		free(own);
 		return err;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Indexing one capture, on whichever thread was chosen for it. */
 #include "codecs/isa/disasm.h"
-#include "codecs/setup/read.h"
 #include "fs/capture/captures.h"
-#include "fs/capture/repair.h"
-#include "fs/capture/spooler.h"
 #include "fs/capture/info.h"
 
 #include <stdatomic.h>

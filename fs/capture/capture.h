@@ -103,8 +103,9 @@ int hf_capture_check(struct hf_capture *capture, struct stat *ret_st);
 int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **ret_facts);
 /* The same without starting or waiting for anything. */
 int hf_capture_facts_now(struct hf_capture *capture, struct hf_facts **ret_facts);
-/* hf_trace_open; what is wrong with a description is the capture's complaint from then on, and in *diag (may be NULL).
- */
+/* Opens that version of the capture, to be closed only after success. HF_ERR_CHANGED if it is another one by now, never
+ * HF_ERR_NOT_FOUND; what is wrong with a description is the capture's complaint from then on, and in *diag (may be
+ * NULL). */
 struct hf_trace;
 int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
 			  struct hf_diag *diag);

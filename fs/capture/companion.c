@@ -2,7 +2,6 @@
 #include "fs/capture/companion.h"
 
 #include "codecs/image/elf_read.h"
-#include "fs/capture/members.h"
 #include "fs/archive/names.h"
 #include "fs/capture/trace.h"
 #include "fs/archive/path.h"

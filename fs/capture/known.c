@@ -5,8 +5,6 @@
  */
 #include "fs/capture/capture.h"
 #include "fs/capture/captures.h"
-#include "fs/capture/repair.h"
-#include "fs/capture/spooler.h"
 
 #include <errno.h>
 

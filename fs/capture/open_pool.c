@@ -2,7 +2,6 @@
 /* The captures that are open: who gets one, and which one is closed for others. */
 #include "fs/capture/captures.h"
 #include "fs/capture/repair.h"
-#include "fs/capture/spooler.h"
 
 #include <errno.h>
 #include <time.h>

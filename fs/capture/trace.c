@@ -182,7 +182,7 @@ static int add_expansion(uint64_t expansion, struct hf_trace *trace)
 	return 0;
 }
 
-int hf_trace_open(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
+static int open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
 		  struct hf_setup_error *error)
 {
 	int err;
@@ -233,7 +233,7 @@ int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *sta
 			  struct hf_diag *diag)
 {
 	struct hf_setup_error error;
-	int err = hf_trace_open(capture, stamp, ret_trace, &error);
+	int err = open_trace(capture, stamp, ret_trace, &error);
 
 	if (err == HF_ERR_CHANGED)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);

@@ -2,7 +2,6 @@
 /* Looking names up, and the attributes of what stands under them. */
 #include "fs/tree/tree.h"
 
-#include "fs/capture/jobs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
