@@ -299,7 +299,7 @@ void hf_slice_indexing(struct hf_slice *slice, struct hf_sink *sink)
 	struct hf_slices *slices = slice->slices;
 	const struct hf_facts_hart *hart;
 	struct hf_facts *facts;
-	char left[32], text[HF_INFO_INDEXING_SIZE], line[HF_INFO_INDEXING_SIZE + 1];
+	char left[32], text[HF_INFO_INDEXING_SIZE];
 	double percent = 0, seconds = -1;
 
 	if (!hf_capture_facts_now(slice->capture, &facts)) {
@@ -319,6 +319,5 @@ void hf_slice_indexing(struct hf_slice *slice, struct hf_sink *sink)
 	hf_info_duration(seconds, left, sizeof left);
 	snprintf(text, sizeof text, "%5.1f%% measured, %s left", percent, left);
 	/* Filled up, so that its size stays right while it changes. */
-	snprintf(line, sizeof line, "%-*s\n", HF_INFO_INDEXING_SIZE - 1, text);
-	hf_sink_write(sink, line, HF_INFO_INDEXING_SIZE);
+	hf_sink_printf(sink, "%-*s\n", HF_INFO_INDEXING_SIZE - 1, text);
 }
