@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/blocked.h"
 
-#include "mountd/log.h"
+#include "fs/base/lock.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -140,16 +140,15 @@ static void look_at_all(struct hf_session *session, bool stop)
 
 static int run_look(struct hf_job *job, struct hf_worker *worker)
 {
-	struct hf_session *session =
-		(struct hf_session *)((char *)job - offsetof(struct hf_session, blocked) - offsetof(struct hf_blockings, look));
-	struct hf_blockings *all = &session->blocked;
+	struct hf_blockings *all = HF_OWNER(job, struct hf_blockings, look);
+	struct hf_session *session = HF_OWNER(all, struct hf_session, blocked);
 	bool again;
 
 	(void)worker;
 	pthread_mutex_lock(&all->lock);
 	if (all->running)
 		look_at_all(session, false);
-	again = all->running && all->list.next != &all->list;
+	again = all->running && !hf_link_none(&all->list);
 	pthread_mutex_unlock(&all->lock);
 	if (again)
 		hf_job_submit_after(hf_fs_exec(session->fs), job, NAP_NS);
@@ -167,9 +166,8 @@ void hf_blocked_init(struct hf_session *session)
 
 void hf_blocked_start(struct hf_session *session)
 {
-	pthread_mutex_lock(&session->blocked.lock);
+	HF_LOCKED(&session->blocked.lock);
 	session->blocked.running = true;
-	pthread_mutex_unlock(&session->blocked.lock);
 }
 
 void hf_blocked_stop(struct hf_session *session)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mountd/capabilities.h"
+#include "mountd/sandbox.h"
 
 #include <errno.h>
 #include <linux/capability.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/blocked.h"
+#include "fs/base/lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-
-#define CONTAINER(pointer, type, member) ((type *)((char *)(pointer) - offsetof(type, member)))
 
 static struct hf_session *session_of(fuse_req_t req)
 {
@@ -38,9 +36,8 @@ static struct handle *handle_new(struct hf_session *session, struct hf_file *fil
 	if (!handle)
 		return NULL;
 	*handle = (struct handle){.refs = 1, .file = file, .dir = dir};
-	pthread_mutex_lock(&session->lock);
+	HF_LOCKED(&session->lock);
 	hf_link_add(&session->handles, &handle->link);
-	pthread_mutex_unlock(&session->lock);
 	return handle;
 }
 
@@ -65,7 +62,7 @@ static void handle_put(struct hf_session *session, struct handle *handle)
 void hf_fuse_close_handles(struct hf_session *session)
 {
 	while (session->handles.next != &session->handles)
-		handle_put(session, CONTAINER(session->handles.next, struct handle, link));
+		handle_put(session, HF_OWNER(session->handles.next, struct handle, link));
 }
 
 static struct handle *handle_of(const struct fuse_file_info *fi)
@@ -288,7 +285,7 @@ static void read_done(struct hf_read *read)
 /* Exactly one of this and op_read sees both STARTED and CANCELLED, and cancels. */
 static int run_cancel(struct hf_job *job, struct hf_worker *worker)
 {
-	struct pending *pending = CONTAINER(job, struct pending, cancel);
+	struct pending *pending = HF_OWNER(job, struct pending, cancel);
 
 	(void)worker;
 	if (atomic_fetch_or(&pending->state, CANCELLED) & STARTED)
@@ -299,7 +296,7 @@ static int run_cancel(struct hf_job *job, struct hf_worker *worker)
 static void end_cancel(struct hf_job *job, int err)
 {
 	(void)err;
-	pending_put(CONTAINER(job, struct pending, cancel));
+	pending_put(HF_OWNER(job, struct pending, cancel));
 }
 
 /* Under the session's lock: while there are reads the executor has not been stopped, and refuses nothing. */
@@ -319,9 +316,8 @@ static void on_interrupt(fuse_req_t req, void *data)
 	struct pending *pending = data;
 
 	(void)req;
-	pthread_mutex_lock(&pending->session->lock);
+	HF_LOCKED(&pending->session->lock);
 	queue_cancel(pending);
-	pthread_mutex_unlock(&pending->session->lock);
 }
 
 static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi)
@@ -363,10 +359,9 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, s
 
 void hf_fuse_cancel_reads(struct hf_session *session)
 {
-	pthread_mutex_lock(&session->lock);
+	HF_LOCKED(&session->lock);
 	for (struct hf_link *link = session->reads.next; link != &session->reads; link = link->next)
-		queue_cancel(CONTAINER(link, struct pending, link));
-	pthread_mutex_unlock(&session->lock);
+		queue_cancel(HF_OWNER(link, struct pending, link));
 }
 
 /* Whether the caller may certainly read that. Of groups only his first is known here: who has the right by another one

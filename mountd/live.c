@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/live.h"
+#include "fs/base/lock.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -126,23 +127,18 @@ void hf_live_put(void *ctx, uint64_t offset, const uint8_t *bytes, size_t n)
 {
 	struct hf_live *live = ctx;
 
-	pthread_mutex_lock(&live->lock);
+	HF_LOCKED(&live->lock);
 	if (!live->closed && !live->err && offset <= live->have && n > live->have - offset) {
 		const size_t old = (size_t)(live->have - offset);
 
 		queue(live, bytes + old, n - old);
 	}
-	pthread_mutex_unlock(&live->lock);
 }
 
 bool hf_live_failed(struct hf_live *live)
 {
-	bool failed;
-
-	pthread_mutex_lock(&live->lock);
-	failed = live->err;
-	pthread_mutex_unlock(&live->lock);
-	return failed;
+	HF_LOCKED(&live->lock);
+	return live->err;
 }
 
 uint64_t hf_live_finish(struct hf_live *live, int *ret_errno)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/sandbox.h"
 
-#include "mountd/capabilities.h"
-#include "mountd/landlock.h"
-#include "mountd/syscalls.h"
 
 #include <errno.h>
 #include <stdarg.h>

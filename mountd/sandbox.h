@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Confines a process that decodes: it reads files that nobody vouches for, so it keeps no access that it does not need.
- * Three parts: Landlock (landlock.h), capabilities (capabilities.h), system calls (syscalls.h).
+ * Three parts, each in a file of its name: Landlock, capabilities, system calls.
  */
 #ifndef HF_MOUNTD_SANDBOX_H
 #define HF_MOUNTD_SANDBOX_H
@@ -43,5 +43,31 @@ struct hf_sandbox_report {
  * the system calls that are refused. What the machine cannot do is left out and reported.
  */
 void hf_sandbox_enter(const struct hf_sandbox_places *places, bool audit, struct hf_sandbox_report *ret_report);
+
+/* ---- the parts: for the calling thread and those it makes afterwards; 0 or a negative errno ---- */
+
+/* The newest version of Landlock whose rights are known. */
+#define HF_LANDLOCK_KNOWN 7
+
+/*
+ * Files are opened in the places given and nowhere else. Returns the kernel's version, which may be newer than what is
+ * known, or 0 if the kernel has no Landlock or has it switched off. *ret_known: the version of which all rights are
+ * taken.
+ */
+int hf_landlock_enter(const struct hf_sandbox_places *places, int *ret_known);
+
+/*
+ * Root gives up all capabilities but the one that reads the files of others. overriding: where the process may not have
+ * dac_read_search, as root of a container, it keeps dac_override to read with; that one also writes, so something else
+ * has to confine writing. ret_kept: what is left, for a person ("none", "dac_read_search").
+ */
+int hf_capabilities_drop(bool overriding, const char **ret_kept);
+
+/*
+ * seccomp: the process may make the system calls of syscalls.def and no other; this is for all threads. audit: the
+ * kernel writes what is refused to its audit log. After an error *ret_why says what is wrong, for a person; -ENOTSUP:
+ * there is no list for this machine or in this build.
+ */
+int hf_syscalls_enter(bool audit, const char **ret_why);
 
 #endif

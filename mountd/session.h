@@ -8,17 +8,13 @@
 
 #define FUSE_USE_VERSION 35
 
+#include "fs/base/list.h"
 #include "fs/fs.h"
 #include "index/exec.h"
 
 #include <fuse_lowlevel.h>
 #include <pthread.h>
 #include <stdatomic.h>
-
-/* A link of the lists below. */
-struct hf_link {
-	struct hf_link *prev, *next;
-};
 
 /* Look-ups that are put aside: blocked.h. */
 struct hf_blockings {
@@ -67,24 +63,5 @@ void hf_session_fini(struct hf_session *session);
 void hf_fuse_reply_lookup(fuse_req_t req, int err, const struct hf_attr *attr);
 void hf_fuse_cancel_reads(struct hf_session *session);
 void hf_fuse_close_handles(struct hf_session *session);
-
-static inline void hf_link_init(struct hf_link *head)
-{
-	head->prev = head->next = head;
-}
-
-static inline void hf_link_add(struct hf_link *head, struct hf_link *link)
-{
-	link->prev = head;
-	link->next = head->next;
-	head->next->prev = link;
-	head->next = link;
-}
-
-static inline void hf_link_remove(struct hf_link *link)
-{
-	link->prev->next = link->next;
-	link->next->prev = link->prev;
-}
 
 #endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "mountd/syscalls.h"
-
 #include "mountd/sandbox.h"
 
 #include <errno.h>

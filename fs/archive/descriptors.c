@@ -30,15 +30,11 @@ void hf_descriptors_divide(struct hf_descriptors *d, size_t limit)
 void hf_descriptors_init(struct hf_descriptors *d, const struct hf_common *common)
 {
 	struct rlimit limit;
-	pthread_condattr_t attr;
 
 	*d = (struct hf_descriptors){.common = common};
 	hf_descriptors_divide(d, getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (size_t)limit.rlim_cur : 1024);
 	pthread_mutex_init(&d->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&d->ended, &attr);
-	pthread_condattr_destroy(&attr);
+	hf_cond_init(&d->ended);
 }
 
 void hf_descriptors_fini(struct hf_descriptors *d)
@@ -51,13 +47,11 @@ void hf_descriptors_fini(struct hf_descriptors *d)
 static int await_end(struct hf_descriptors *d, const struct hf_stop *stop)
 {
 	while (d->building >= d->builds) {
-		struct timespec until;
+		const struct timespec until = hf_in_ms(1000);
 
 		if (hf_stop_wanted(stop))
 			return HF_ERR_CANCELLED;
 		/* Not all who want us to stop wake us. */
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_sec++;
 		pthread_cond_timedwait(&d->ended, &d->lock, &until);
 	}
 	return 0;
@@ -82,25 +76,22 @@ int hf_descriptors_begin_build(struct hf_descriptors *d, const struct hf_stop *s
 
 void hf_descriptors_wake(struct hf_descriptors *d)
 {
-	pthread_mutex_lock(&d->lock);
+	HF_LOCKED(&d->lock);
 	pthread_cond_broadcast(&d->ended);
-	pthread_mutex_unlock(&d->lock);
 }
 
 void hf_descriptors_end_build(struct hf_descriptors *d)
 {
-	pthread_mutex_lock(&d->lock);
+	HF_LOCKED(&d->lock);
 	d->building--;
 	pthread_cond_broadcast(&d->ended);
-	pthread_mutex_unlock(&d->lock);
 }
 
 void hf_descriptors_pause_build(struct hf_descriptors *d, bool pause)
 {
-	pthread_mutex_lock(&d->lock);
+	HF_LOCKED(&d->lock);
 	d->building += pause ? -1 : 1;
 	pthread_cond_broadcast(&d->ended);
-	pthread_mutex_unlock(&d->lock);
 }
 
 static void say(struct hf_descriptors *d, int errnum)

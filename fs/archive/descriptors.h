@@ -7,8 +7,8 @@
 #define HF_FS_DESCRIPTORS_H
 
 #include "fs/base/common.h"
+#include "fs/base/lock.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>

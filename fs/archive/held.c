@@ -16,12 +16,13 @@ struct hf_held {
 	int fd;       /* -1: closed for others */
 	unsigned pins;
 	bool opening; /* a thread is at it */
-	struct hf_held *newer, *older; /* of the idle ones */
+	struct hf_link link; /* of the idle ones */
 };
 
 void hf_held_init(struct hf_held_files *files, const struct hf_archive *archive, size_t max)
 {
 	*files = (struct hf_held_files){.archive = archive, .max = max};
+	hf_link_init(&files->unread);
 	pthread_mutex_init(&files->lock, NULL);
 	pthread_cond_init(&files->opened, NULL);
 }
@@ -34,30 +35,14 @@ void hf_held_fini(struct hf_held_files *files)
 
 static void link_idle(struct hf_held_files *files, struct hf_held *held)
 {
-	held->newer = NULL;
-	held->older = files->newest;
-	*(held->older ? &held->older->newer : &files->oldest) = held;
-	files->newest = held;
+	hf_link_add(&files->unread, &held->link);
 	files->idle++;
 }
 
 static void unlink_idle(struct hf_held_files *files, struct hf_held *held)
 {
-	*(held->newer ? &held->newer->older : &files->newest) = held->older;
-	*(held->older ? &held->older->newer : &files->oldest) = held->newer;
+	hf_link_remove(&held->link);
 	files->idle--;
-}
-
-/* The descriptor of the one read longest ago, for the caller to close. With the lock held, and not without idle ones.
- */
-static int take_oldest(struct hf_held_files *files)
-{
-	struct hf_held *held = files->oldest;
-	int fd = held->fd;
-
-	unlink_idle(files, held);
-	held->fd = -1;
-	return fd;
 }
 
 /* Closes the oldest as long as there are more than max. With the lock held, which it leaves meanwhile. */
@@ -66,8 +51,11 @@ static size_t close_surplus(struct hf_held_files *files, size_t max)
 	size_t count = 0;
 
 	while (files->idle > max) {
-		int fd = take_oldest(files);
+		struct hf_held *oldest = HF_OWNER(files->unread.prev, struct hf_held, link);
+		const int fd = oldest->fd;
 
+		unlink_idle(files, oldest);
+		oldest->fd = -1;
 		pthread_mutex_unlock(&files->lock);
 		close(fd);
 		count++;
@@ -78,12 +66,8 @@ static size_t close_surplus(struct hf_held_files *files, size_t max)
 
 size_t hf_held_shed(struct hf_held_files *files)
 {
-	size_t count;
-
-	pthread_mutex_lock(&files->lock);
-	count = close_surplus(files, 0);
-	pthread_mutex_unlock(&files->lock);
-	return count;
+	HF_LOCKED(&files->lock);
+	return close_surplus(files, 0);
 }
 
 int hf_held_new(struct hf_held_files *files, const char *path, int fd, const struct stat *st, enum hf_held_kind kind,
@@ -181,12 +165,11 @@ void hf_held_unpin(struct hf_held *held)
 {
 	struct hf_held_files *files = held->files;
 
-	pthread_mutex_lock(&files->lock);
+	HF_LOCKED(&files->lock);
 	if (!--held->pins) {
 		link_idle(files, held);
 		close_surplus(files, files->max);
 	}
-	pthread_mutex_unlock(&files->lock);
 }
 
 /* ---- as a source ---- */

@@ -10,8 +10,8 @@
 
 #include "codecs/source/source.h"
 #include "fs/archive/archive.h"
-
-#include <pthread.h>
+#include "fs/base/list.h"
+#include "fs/base/lock.h"
 
 struct hf_held;
 
@@ -20,8 +20,8 @@ struct hf_held_files {
 	pthread_mutex_t lock;
 	pthread_cond_t opened;
 	const struct hf_archive *archive;
-	struct hf_held *newest, *oldest; /* open, and nobody is reading */
-	size_t idle, max;
+	struct hf_link unread; /* open, and nobody is reading */
+	size_t idle, max; /* idle: of these */
 };
 
 /* archive is borrowed. max: descriptors of files that nobody is reading. */

@@ -5,7 +5,6 @@
 #include "codecs/codec.h"
 #include "codecs/setup/ini.h"
 #include "codecs/setup/read.h"
-#include "fs/base/common.h"
 #include "fs/base/views.h"
 
 #include <stdarg.h>
@@ -325,7 +324,7 @@ void hf_params_join_access(struct hf_params_access *own, const struct hf_archive
 	if (!own->read.some)
 		return;
 	hf_access_join(access, &own->read);
-	pthread_mutex_lock(&own->lock);
+	HF_LOCKED(&own->lock);
 	if (!own->now_ns || now_ns - own->now_ns > CONF_NS) {
 		int err = hf_archive_stat(archive, HF_PARAMS_FILE, &st);
 
@@ -337,7 +336,6 @@ void hf_params_join_access(struct hf_params_access *own, const struct hf_archive
 			hf_access_close(&own->now);
 	}
 	hf_access_join(access, &own->now);
-	pthread_mutex_unlock(&own->lock);
 }
 
 int hf_fs_check_params(int archive_fd, const char *given, char *why, size_t size)

@@ -8,8 +8,7 @@
 
 #include "fs/archive/access.h"
 #include "fs/archive/archive.h"
-
-#include <pthread.h>
+#include "fs/base/lock.h"
 
 #define HF_PARAMS_FILE "hartfs.conf"
 

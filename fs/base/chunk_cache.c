@@ -12,10 +12,10 @@
  */
 #include "fs/base/chunk_cache.h"
 #include "fs/base/free_list.h"
+#include "fs/base/list.h"
 #include "index/exec.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 enum queue_name { RECENT, FREQUENT, GHOSTS, QUEUES };
@@ -26,7 +26,7 @@ struct entry {
 	struct hf_cache_block block; /* first: blocks are cast back to entries */
 	struct hf_cache_key key;
 	struct entry *chain;	     /* the next of its bucket, or of a list of entries to be freed */
-	struct entry *older, *newer; /* in its queue */
+	struct hf_link link;         /* in its queue */
 	struct hf_cache_waiter *waiters;
 	size_t cost; /* with its bytes; a ghost keeps what it had */
 	uint32_t pins;
@@ -36,7 +36,7 @@ struct entry {
 };
 
 struct queue {
-	struct entry *oldest, *newest;
+	struct hf_link list;
 	uint64_t cost;
 };
 
@@ -139,20 +139,21 @@ static void enqueue(struct hf_cache *cache, struct entry *e)
 {
 	struct queue *q = &cache->queues[e->queue];
 
-	e->newer = NULL;
-	e->older = q->newest;
-	*(q->newest ? &q->newest->newer : &q->oldest) = e;
-	q->newest = e;
+	hf_link_add(&q->list, &e->link);
 	q->cost += e->cost;
 }
 
 static void dequeue(struct hf_cache *cache, struct entry *e)
 {
-	struct queue *q = &cache->queues[e->queue];
+	hf_link_remove(&e->link);
+	cache->queues[e->queue].cost -= e->cost;
+}
 
-	*(e->newer ? &e->newer->older : &q->newest) = e->older;
-	*(e->older ? &e->older->newer : &q->oldest) = e->newer;
-	q->cost -= e->cost;
+static struct entry *oldest_of(const struct hf_cache *cache, enum queue_name name)
+{
+	const struct queue *q = &cache->queues[name];
+
+	return hf_link_none(&q->list) ? NULL : HF_OWNER(q->list.prev, struct entry, link);
 }
 
 /* Giving memory back. */
@@ -179,7 +180,7 @@ static void empty(struct hf_cache *cache, struct entry *refuse)
 
 static void forget_oldest_ghost(struct hf_cache *cache, struct entry **refuse)
 {
-	struct entry *e = cache->queues[GHOSTS].oldest;
+	struct entry *e = oldest_of(cache, GHOSTS);
 
 	dequeue(cache, e);
 	remove_from_table(cache, e);
@@ -210,10 +211,10 @@ static void evict(struct hf_cache *cache, struct entry *e, struct entry **refuse
 static struct entry *victim(const struct hf_cache *cache)
 {
 	const struct queue *recent = &cache->queues[RECENT];
-	struct entry *frequent = cache->queues[FREQUENT].oldest;
-	bool over = recent->cost > cache->max_bytes / 4 && recent->oldest != recent->newest;
+	struct entry *oldest = oldest_of(cache, RECENT), *frequent = oldest_of(cache, FREQUENT);
+	bool over = recent->cost > cache->max_bytes / 4 && recent->list.prev != recent->list.next;
 
-	return recent->oldest && (over || !frequent) ? recent->oldest : frequent;
+	return oldest && (over || !frequent) ? oldest : frequent;
 }
 
 static void make_room(struct hf_cache *cache, struct entry **refuse)
@@ -223,7 +224,7 @@ static void make_room(struct hf_cache *cache, struct entry **refuse)
 
 		if (e)
 			evict(cache, e, refuse);
-		else if (cache->queues[GHOSTS].oldest)
+		else if (oldest_of(cache, GHOSTS))
 			forget_oldest_ghost(cache, refuse);
 		else
 			break;
@@ -295,6 +296,8 @@ int hf_cache_new(uint64_t max_bytes, struct hf_cache **ret_cache)
 		free(cache);
 		return HF_ERR_NOMEM;
 	}
+	for (size_t i = 0; i < QUEUES; i++)
+		hf_link_init(&cache->queues[i].list);
 	pthread_mutex_init(&cache->lock, NULL);
 	hf_free_list_init(&cache->free_list, max_bytes);
 	pthread_mutex_init(&cache->sleep_lock, NULL);
@@ -332,12 +335,8 @@ uint8_t *hf_cache_alloc(struct hf_cache *cache, size_t size)
 
 uint64_t hf_cache_owner(struct hf_cache *cache)
 {
-	uint64_t owner;
-
-	pthread_mutex_lock(&cache->lock);
-	owner = ++cache->next_owner;
-	pthread_mutex_unlock(&cache->lock);
-	return owner;
+	HF_LOCKED(&cache->lock);
+	return ++cache->next_owner;
 }
 
 static enum hf_cache_answer start_making(struct hf_cache *cache, struct hf_cache_key key, struct entry *ghost,
@@ -441,7 +440,7 @@ bool hf_cache_cancel(struct hf_cache *cache, struct hf_cache_waiter *waiter)
 {
 	bool found = false;
 
-	pthread_mutex_lock(&cache->lock);
+	HF_LOCKED(&cache->lock);
 	if (waiter->block) {
 		struct hf_cache_waiter **at = &entry_of(waiter->block)->waiters;
 
@@ -451,7 +450,6 @@ bool hf_cache_cancel(struct hf_cache *cache, struct hf_cache_waiter *waiter)
 		waiter->block = NULL;
 		found = true;
 	}
-	pthread_mutex_unlock(&cache->lock);
 	return found;
 }
 
@@ -473,13 +471,10 @@ void hf_cache_unpin(struct hf_cache *cache, struct hf_cache_block *block)
 bool hf_cache_has(struct hf_cache *cache, struct hf_cache_key key)
 {
 	const struct entry *e;
-	bool has;
 
-	pthread_mutex_lock(&cache->lock);
+	HF_LOCKED(&cache->lock);
 	e = find(cache, key);
-	has = e && e->state != GHOST;
-	pthread_mutex_unlock(&cache->lock);
-	return has;
+	return e && e->state != GHOST;
 }
 
 uint64_t hf_cache_size(const struct hf_cache *cache)
@@ -508,10 +503,9 @@ uint64_t hf_cache_lent_to_others(struct hf_cache *cache, enum hf_lender lender)
 {
 	uint64_t sum = 0;
 
-	pthread_mutex_lock(&cache->lock);
+	HF_LOCKED(&cache->lock);
 	for (size_t i = 0; i < HF_LENDERS; i++)
 		sum += i == lender ? 0 : cache->lend[i];
-	pthread_mutex_unlock(&cache->lock);
 	return sum;
 }
 
@@ -542,9 +536,8 @@ void hf_cache_drop(struct hf_cache *cache, uint64_t owner)
 
 void hf_cache_get_stats(struct hf_cache *cache, struct hf_cache_stats *ret_stats)
 {
-	pthread_mutex_lock(&cache->lock);
+	HF_LOCKED(&cache->lock);
 	*ret_stats = cache->stats;
-	pthread_mutex_unlock(&cache->lock);
 }
 
 /* Waiting. */
@@ -561,12 +554,11 @@ static void wake(struct hf_cache_waiter *waiter, struct hf_cache_block *block, i
 	struct sleeper *sleeper = (struct sleeper *)waiter;
 	struct hf_cache *cache = waiter->ctx;
 
-	pthread_mutex_lock(&cache->sleep_lock);
+	HF_LOCKED(&cache->sleep_lock);
 	sleeper->block = block;
 	sleeper->err = err;
 	sleeper->awake = true;
 	pthread_cond_broadcast(&cache->woken);
-	pthread_mutex_unlock(&cache->sleep_lock);
 }
 
 /* Another thread makes it: the seat of the job that waits is free meanwhile, so that a maker that stalls holds up

@@ -16,11 +16,3 @@ void hf_common_log(const struct hf_common *common, int level, const char *format
 	va_end(args);
 	common->options.log(common->options.log_ctx, level, line);
 }
-
-int64_t hf_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}

@@ -7,12 +7,12 @@
 #define HF_FS_COMMON_H
 
 #include "fs/base/chunk_cache.h"
+#include "fs/base/lock.h"
 #include "fs/base/metrics.h"
 #include "fs/fs.h"
 #include "index/exec.h"
 
 #include <stdatomic.h>
-#include <time.h>
 
 struct hf_common {
 	struct hf_fs_options options; /* views, params, skip, archive_path and index_path are not valid any more */
@@ -34,7 +34,5 @@ static inline bool hf_stopping(const struct hf_common *common)
 {
 	return common->closing || hf_stop_wanted(common->options.stop);
 }
-
-int64_t hf_now_ns(void); /* monotonic */
 
 #endif

@@ -54,7 +54,7 @@ void hf_free_list_put(struct hf_free_list *list, uint8_t *bytes, size_t room)
 		free(bytes);
 		return;
 	}
-	pthread_mutex_lock(&list->lock);
+	HF_LOCKED(&list->lock);
 	while (list->count == HF_FREE_LIST_MAX || list->bytes + room > list->max_bytes) {
 		free(list->piece[0].bytes);
 		remove_piece(list, 0);
@@ -62,7 +62,6 @@ void hf_free_list_put(struct hf_free_list *list, uint8_t *bytes, size_t room)
 	list->piece[list->count].bytes = bytes;
 	list->piece[list->count++].room = room;
 	list->bytes += room;
-	pthread_mutex_unlock(&list->lock);
 }
 
 /* A spare piece that is not much larger than size, the one used last: its pages are warmest. */
@@ -70,14 +69,13 @@ static uint8_t *take_piece(struct hf_free_list *list, size_t size)
 {
 	uint8_t *bytes = NULL;
 
-	pthread_mutex_lock(&list->lock);
+	HF_LOCKED(&list->lock);
 	for (unsigned i = list->count; i-- > 0 && !bytes;) {
 		if (list->piece[i].room >= size && list->piece[i].room <= size + size / 4) {
 			bytes = list->piece[i].bytes;
 			remove_piece(list, i);
 		}
 	}
-	pthread_mutex_unlock(&list->lock);
 	return bytes;
 }
 

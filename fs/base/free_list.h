@@ -8,7 +8,8 @@
 #ifndef HF_FS_FREE_LIST_H
 #define HF_FS_FREE_LIST_H
 
-#include <pthread.h>
+#include "fs/base/lock.h"
+
 #include <stddef.h>
 #include <stdint.h>
 

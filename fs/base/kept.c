@@ -4,18 +4,13 @@
 void hf_kepts_init(struct hf_kepts *kepts)
 {
 	*kepts = (struct hf_kepts){.max_bytes = HF_KEPT_BYTES};
+	hf_link_init(&kepts->unpinned);
 	pthread_mutex_init(&kepts->lock, NULL);
 }
 
 void hf_kepts_fini(struct hf_kepts *kepts)
 {
 	pthread_mutex_destroy(&kepts->lock);
-}
-
-static void unlink_kept(struct hf_kepts *kepts, struct hf_kept *kept)
-{
-	*(kept->newer ? &kept->newer->older : &kepts->newest) = kept->older;
-	*(kept->older ? &kept->older->newer : &kepts->oldest) = kept->newer;
 }
 
 /* With the lock held, of one that is in no list. */
@@ -30,48 +25,40 @@ bool hf_kept_pin(struct hf_kepts *kepts, struct hf_kept *kept)
 {
 	bool there;
 
-	pthread_mutex_lock(&kepts->lock);
+	HF_LOCKED(&kepts->lock);
 	there = kept->bytes;
 	if (there && !kept->pins++)
-		unlink_kept(kepts, kept);
-	pthread_mutex_unlock(&kepts->lock);
+		hf_link_remove(&kept->link);
 	return there;
 }
 
 void hf_kept_made(struct hf_kepts *kepts, struct hf_kept *kept, size_t bytes)
 {
-	pthread_mutex_lock(&kepts->lock);
+	HF_LOCKED(&kepts->lock);
 	kept->bytes = bytes ? bytes : 1;
 	kept->pins = 1;
 	kepts->bytes += kept->bytes;
-	pthread_mutex_unlock(&kepts->lock);
 }
 
 void hf_kept_unpin(struct hf_kepts *kepts, struct hf_kept *kept)
 {
-	pthread_mutex_lock(&kepts->lock);
-	if (!--kept->pins) {
-		kept->newer = NULL;
-		kept->older = kepts->newest;
-		*(kept->older ? &kept->older->newer : &kepts->oldest) = kept;
-		kepts->newest = kept;
-	}
+	HF_LOCKED(&kepts->lock);
+	if (!--kept->pins)
+		hf_link_add(&kepts->unpinned, &kept->link);
 	/* The one used last stays, however large it is: it is about to be used again. */
-	while (kepts->bytes > kepts->max_bytes && kepts->oldest && kepts->oldest != kepts->newest) {
-		struct hf_kept *oldest = kepts->oldest;
+	while (kepts->bytes > kepts->max_bytes && kepts->unpinned.prev != kepts->unpinned.next) {
+		struct hf_kept *oldest = HF_OWNER(kepts->unpinned.prev, struct hf_kept, link);
 
-		unlink_kept(kepts, oldest);
+		hf_link_remove(&oldest->link);
 		drop(kepts, oldest);
 	}
-	pthread_mutex_unlock(&kepts->lock);
 }
 
 void hf_kept_end(struct hf_kepts *kepts, struct hf_kept *kept)
 {
-	pthread_mutex_lock(&kepts->lock);
+	HF_LOCKED(&kepts->lock);
 	if (kept->bytes) {
-		unlink_kept(kepts, kept);
+		hf_link_remove(&kept->link);
 		drop(kepts, kept);
 	}
-	pthread_mutex_unlock(&kepts->lock);
 }

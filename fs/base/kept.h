@@ -6,7 +6,9 @@
 #ifndef HF_FS_KEPT_H
 #define HF_FS_KEPT_H
 
-#include <pthread.h>
+#include "fs/base/list.h"
+#include "fs/base/lock.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -19,13 +21,13 @@ struct hf_kept {
 	/* the lock's */
 	size_t bytes; /* 0: it holds nothing */
 	unsigned pins;
-	struct hf_kept *newer, *older; /* of those that are not pinned */
+	struct hf_link link; /* of those that are not pinned */
 };
 
 /* lock is a leaf. */
 struct hf_kepts {
 	pthread_mutex_t lock;
-	struct hf_kept *newest, *oldest;
+	struct hf_link unpinned;
 	size_t bytes; /* of all */
 	size_t max_bytes;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/base/log_ring.h"
+#include "fs/base/lock.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -47,7 +48,7 @@ void hf_log_ring_add(struct hf_log_ring *ring, const char *line, size_t n)
 
 	if (n > ring->size)
 		return;
-	pthread_mutex_lock(&ring->lock);
+	HF_LOCKED(&ring->lock);
 	while (ring->size - ring->used < n)
 		drop_oldest(ring);
 	at = (ring->start + ring->used) % ring->size;
@@ -55,16 +56,14 @@ void hf_log_ring_add(struct hf_log_ring *ring, const char *line, size_t n)
 	memcpy(ring->bytes + at, line, first);
 	memcpy(ring->bytes, line + first, n - first);
 	ring->used += n;
-	pthread_mutex_unlock(&ring->lock);
 }
 
 void hf_log_ring_write(struct hf_log_ring *ring, struct hf_sink *sink)
 {
 	size_t first;
 
-	pthread_mutex_lock(&ring->lock);
+	HF_LOCKED(&ring->lock);
 	first = ring->size - ring->start < ring->used ? ring->size - ring->start : ring->used;
 	hf_sink_write(sink, ring->bytes + ring->start, first);
 	hf_sink_write(sink, ring->bytes, ring->used - first);
-	pthread_mutex_unlock(&ring->lock);
 }

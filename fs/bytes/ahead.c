@@ -7,9 +7,7 @@
 
 bool hf_reading_note(struct hf_reading *reading, uint64_t offset, uint64_t end)
 {
-	bool forward;
-
-	pthread_mutex_lock(&reading->lock);
+	HF_LOCKED(&reading->lock);
 	if (offset + NEAR >= reading->expected && offset <= reading->expected + NEAR / 8) {
 		reading->streak++;
 		if (end > reading->expected)
@@ -19,19 +17,13 @@ bool hf_reading_note(struct hf_reading *reading, uint64_t offset, uint64_t end)
 		reading->expected = end;
 		reading->ahead = reading->planned = 0;
 	}
-	forward = reading->streak >= 2;
-	pthread_mutex_unlock(&reading->lock);
-	return forward;
+	return reading->streak >= 2;
 }
 
 static uint64_t planned(struct hf_reading *reading)
 {
-	uint64_t offset;
-
-	pthread_mutex_lock(&reading->lock);
-	offset = reading->planned;
-	pthread_mutex_unlock(&reading->lock);
-	return offset;
+	HF_LOCKED(&reading->lock);
+	return reading->planned;
 }
 
 void hf_reading_ahead(struct hf_reading *reading, const struct hf_bytes *source, uint64_t end)
@@ -89,9 +81,8 @@ bool hf_reading_goes_once(struct hf_reading *reading, const struct hf_bytes *byt
 	if (!bytes->ops->read_once || size > ONCE_MAX ||
 	    hf_cache_has(bytes->capture->common->cache, (struct hf_cache_key){bytes->owner, number}))
 		return false;
-	pthread_mutex_lock(&reading->lock);
+	HF_LOCKED(&reading->lock);
 	again = reading->once == number + 1 || !offset;
 	reading->once = number + 1;
-	pthread_mutex_unlock(&reading->lock);
 	return !again;
 }

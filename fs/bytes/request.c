@@ -30,7 +30,7 @@ struct hf_request {
 	struct wait wait[];
 };
 
-int hf_request_new(struct hf_common *common, struct hf_read *read, size_t waits, uint8_t *own,
+static int request_new(struct hf_common *common, struct hf_read *read, size_t waits, uint8_t *own,
 		   struct hf_request **ret_rq)
 {
 	struct hf_request *rq = calloc(1, sizeof *rq + waits * sizeof *rq->wait);
@@ -50,7 +50,7 @@ int hf_request_new(struct hf_common *common, struct hf_read *read, size_t waits,
 int hf_read_own(struct hf_common *common, struct hf_read *read, uint8_t *own, size_t size)
 {
 	struct hf_request *rq;
-	int err = hf_request_new(common, read, 0, own, &rq);
+	int err = request_new(common, read, 0, own, &rq);
 
 	if (err) {
 		free(own);
@@ -64,12 +64,11 @@ int hf_read_own(struct hf_common *common, struct hf_read *read, uint8_t *own, si
 
 static void unpin_all(struct hf_request *rq)
 {
-	pthread_mutex_lock(&rq->lock);
+	HF_LOCKED(&rq->lock);
 	for (size_t i = 0; i < rq->count; i++)
 		if (rq->wait[i].block)
 			hf_cache_unpin(rq->common->cache, rq->wait[i].block);
 	rq->count = 0;
-	pthread_mutex_unlock(&rq->lock);
 }
 
 void hf_fs_read_release(struct hf_read *read)
@@ -138,11 +137,10 @@ static size_t part(const struct hf_request *rq, const struct hf_piece *piece, si
 
 static void set_plan(struct hf_request *rq, const struct hf_piece *piece, size_t count)
 {
-	pthread_mutex_lock(&rq->lock);
+	HF_LOCKED(&rq->lock);
 	rq->count = count;
 	for (size_t i = 0; i < count; i++)
 		rq->wait[i] = (struct wait){.rq = rq, .piece = piece[i]};
-	pthread_mutex_unlock(&rq->lock);
 }
 
 /* All pieces of a gathering round are there: copies them and plans the next round. */
@@ -250,12 +248,8 @@ static bool start_round(struct hf_request *rq, struct hf_reading *forward)
 
 static int outcome(struct hf_request *rq)
 {
-	int err;
-
-	pthread_mutex_lock(&rq->lock);
-	err = rq->cancelled ? HF_ERR_CANCELLED : rq->err;
-	pthread_mutex_unlock(&rq->lock);
-	return err;
+	HF_LOCKED(&rq->lock);
+	return rq->cancelled ? HF_ERR_CANCELLED : rq->err;
 }
 
 /* A round is complete, with an error or without. */
@@ -371,7 +365,7 @@ static int read_once(struct hf_common *common, struct hf_read *read, const struc
 	uint8_t *own = malloc(size);
 	struct hf_request *rq;
 
-	if (!own || hf_request_new(common, read, 0, own, &rq)) {
+	if (!own || request_new(common, read, 0, own, &rq)) {
 		free(own);
 		return HF_ERR_NOMEM;
 	}
@@ -399,7 +393,7 @@ static int make_request(struct hf_common *common, struct hf_read *read, const st
 		if (!own)
 			return HF_ERR_NOMEM;
 	}
-	err = hf_request_new(common, read, count, own, ret_rq);
+	err = request_new(common, read, count, own, ret_rq);
 	if (err) {
 		free(own);
 		return err;

@@ -7,9 +7,6 @@
 
 /* What a read holds until it is released: pinned blocks, or bytes of its own. In struct hf_read.state. */
 struct hf_request;
-/* own (malloc'ed, or NULL) becomes the request's. */
-int hf_request_new(struct hf_common *common, struct hf_read *read, size_t waits, uint8_t *own,
-		   struct hf_request **ret_rq);
 
 /* hf_fs_read_cancel. */
 void hf_request_cancel(struct hf_read *read);

@@ -64,14 +64,10 @@ struct hf_cut hf_slice_cut(const struct hf_slice *slice, const struct hf_open *o
 
 void hf_slices_init(struct hf_slices *slices, struct hf_common *common)
 {
-	pthread_condattr_t attr;
-
 	*slices = (struct hf_slices){.common = common};
+	hf_link_init(&slices->used);
 	pthread_mutex_init(&slices->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&slices->changed, &attr);
-	pthread_condattr_destroy(&attr);
+	hf_cond_init(&slices->changed);
 }
 
 static void free_slice(struct hf_slice *slice, struct hf_cache *cache)
@@ -86,11 +82,9 @@ static void free_slice(struct hf_slice *slice, struct hf_cache *cache)
 
 void hf_slices_fini(struct hf_slices *slices)
 {
-	while (slices->oldest) {
-		struct hf_slice *slice = slices->oldest;
-
-		slices->oldest = slice->newer;
-		free_slice(slice, slices->common->cache);
+	for (struct hf_link *link = slices->used.next, *next; link != &slices->used; link = next) {
+		next = link->next;
+		free_slice(HF_OWNER(link, struct hf_slice, used), slices->common->cache);
 	}
 	pthread_mutex_destroy(&slices->lock);
 	pthread_cond_destroy(&slices->changed);
@@ -98,9 +92,8 @@ void hf_slices_fini(struct hf_slices *slices)
 
 void hf_slices_stop(struct hf_slices *slices)
 {
-	pthread_mutex_lock(&slices->lock);
+	HF_LOCKED(&slices->lock);
 	pthread_cond_broadcast(&slices->changed);
-	pthread_mutex_unlock(&slices->lock);
 }
 
 static struct hf_slice **bucket_of(struct hf_slices *slices, const struct hf_slice *slice)
@@ -118,34 +111,22 @@ static bool same(const struct hf_slice *a, const struct hf_slice *b)
 	       a->last == b->last;
 }
 
-static void unlink_used(struct hf_slices *slices, struct hf_slice *slice)
-{
-	*(slice->newer ? &slice->newer->older : &slices->newest) = slice->older;
-	*(slice->older ? &slice->older->newer : &slices->oldest) = slice->newer;
-}
-
-static void link_newest(struct hf_slices *slices, struct hf_slice *slice)
-{
-	slice->newer = NULL;
-	slice->older = slices->newest;
-	*(slice->older ? &slice->older->newer : &slices->oldest) = slice;
-	slices->newest = slice;
-}
-
 /* Takes out what is too much, the ones used longest ago; the chain that is returned is the caller's to free. */
 static struct hf_slice *take_surplus(struct hf_slices *slices)
 {
 	struct hf_slice *chain = NULL, **at;
 
-	for (struct hf_slice *slice = slices->oldest, *newer;
-	     slice && (slices->count > KEEP_COUNT || slices->bytes > KEEP_BYTES); slice = newer) {
-		newer = slice->newer;
+	for (struct hf_link *link = slices->used.prev, *newer;
+	     link != &slices->used && (slices->count > KEEP_COUNT || slices->bytes > KEEP_BYTES); link = newer) {
+		struct hf_slice *slice = HF_OWNER(link, struct hf_slice, used);
+
+		newer = link->prev;
 		if (slice->refs)
 			continue;
 		for (at = bucket_of(slices, slice); *at != slice;)
 			at = &(*at)->next;
 		*at = slice->next;
-		unlink_used(slices, slice);
+		hf_link_remove(&slice->used);
 		slices->count--;
 		slices->bytes -= slice->bytes;
 		slice->next = chain;
@@ -192,7 +173,7 @@ int hf_slice_get(struct hf_slices *slices, struct hf_capture *capture, const str
 	while (slice && !same(slice, &key))
 		slice = slice->next;
 	if (slice) {
-		unlink_used(slices, slice);
+		hf_link_remove(&slice->used);
 	} else {
 		slice = new_slice(&key, facts_hart);
 		if (slice) {
@@ -204,7 +185,7 @@ int hf_slice_get(struct hf_slices *slices, struct hf_capture *capture, const str
 	}
 	if (slice) {
 		slice->refs++;
-		link_newest(slices, slice);
+		hf_link_add(&slices->used, &slice->used);
 		surplus = take_surplus(slices);
 	}
 	pthread_mutex_unlock(&slices->lock);
@@ -222,18 +203,16 @@ void hf_slice_ref(struct hf_slice *slice)
 {
 	struct hf_slices *slices = slice->slices;
 
-	pthread_mutex_lock(&slices->lock);
+	HF_LOCKED(&slices->lock);
 	slice->refs++;
-	pthread_mutex_unlock(&slices->lock);
 }
 
 void hf_slice_put(struct hf_slice *slice)
 {
 	struct hf_slices *slices = slice->slices;
 
-	pthread_mutex_lock(&slices->lock);
+	HF_LOCKED(&slices->lock);
 	slice->refs--;
-	pthread_mutex_unlock(&slices->lock);
 }
 
 /* ---- reading ---- */

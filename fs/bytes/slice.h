@@ -22,7 +22,7 @@ struct hf_slices {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* of the state of any part */
 	struct hf_slice *bucket[HF_SLICE_BUCKETS];
-	struct hf_slice *newest, *oldest;
+	struct hf_link used;
 	size_t count, bytes;
 	struct hf_measure *first, *last; /* long ones that wait for their turn */
 	size_t waiting;

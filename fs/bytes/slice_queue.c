@@ -102,7 +102,7 @@ static int take_turn(struct hf_measure *m)
 	/* While it waits it holds no capture open. */
 	hf_open_put(m->open);
 	m->open = NULL;
-	pthread_mutex_lock(&slices->lock);
+	HF_LOCKED(&slices->lock);
 	if (!slices->busy) {
 		m->turn = slices->busy = true;
 	} else if (slices->waiting == QUEUE_MAX) {
@@ -114,7 +114,6 @@ static int take_turn(struct hf_measure *m)
 		slices->waiting++;
 		err = HF_ERR_BUSY;
 	}
-	pthread_mutex_unlock(&slices->lock);
 	return err;
 }
 
@@ -257,12 +256,9 @@ static void await(struct hf_slice *slice, const struct hf_slice_part *part)
 int hf_slice_want(struct hf_slice *slice)
 {
 	struct hf_slices *slices = slice->slices;
-	int err;
 
-	pthread_mutex_lock(&slices->lock);
-	err = start_measure(slice);
-	pthread_mutex_unlock(&slices->lock);
-	return err;
+	HF_LOCKED(&slices->lock);
+	return start_measure(slice);
 }
 
 int hf_slice_view(struct hf_slice *slice, const struct hf_facts *facts, size_t number, struct hf_bytes *ret_bytes)
@@ -271,7 +267,7 @@ int hf_slice_view(struct hf_slice *slice, const struct hf_facts *facts, size_t n
 	const struct hf_slice_part *part = &slice->part[number];
 	int err = 0;
 
-	pthread_mutex_lock(&slices->lock);
+	HF_LOCKED(&slices->lock);
 	if (part->state == HF_SLICE_ABSENT)
 		err = HF_ERR_NOT_FOUND;
 	else if (part->state != HF_SLICE_READY)
@@ -295,7 +291,6 @@ int hf_slice_view(struct hf_slice *slice, const struct hf_facts *facts, size_t n
 		ret_bytes->base = part->base;
 		ret_bytes->size = part->size;
 	}
-	pthread_mutex_unlock(&slices->lock);
 	return err;
 }
 
@@ -304,7 +299,7 @@ void hf_slice_indexing(struct hf_slice *slice, struct hf_sink *sink)
 	struct hf_slices *slices = slice->slices;
 	const struct hf_facts_hart *hart;
 	struct hf_facts *facts;
-	char left[32], text[HF_INFO_INDEXING_SIZE], line[HF_INFO_INDEXING_SIZE + 1];
+	char left[32], text[HF_INFO_INDEXING_SIZE];
 	double percent = 0, seconds = -1;
 
 	if (!hf_capture_facts_now(slice->capture, &facts)) {
@@ -324,6 +319,5 @@ void hf_slice_indexing(struct hf_slice *slice, struct hf_sink *sink)
 	hf_info_duration(seconds, left, sizeof left);
 	snprintf(text, sizeof text, "%5.1f%% measured, %s left", percent, left);
 	/* Filled up, so that its size stays right while it changes. */
-	snprintf(line, sizeof line, "%-*s\n", HF_INFO_INDEXING_SIZE - 1, text);
-	hf_sink_write(sink, line, HF_INFO_INDEXING_SIZE);
+	hf_sink_printf(sink, "%-*s\n", HF_INFO_INDEXING_SIZE - 1, text);
 }

@@ -27,7 +27,7 @@ static bool take_chunk(struct verify *verify, size_t *ret_i, struct hf_bytes *re
 	struct hf_piece piece;
 	bool found = false;
 
-	pthread_mutex_lock(&verify->lock);
+	HF_LOCKED(&verify->lock);
 	while (!found && !verify->err && verify->next < verify->count) {
 		*ret_i = verify->next;
 		*ret_bytes = verify->bytes[verify->next];
@@ -39,7 +39,6 @@ static bool take_chunk(struct verify *verify, size_t *ret_i, struct hf_bytes *re
 		}
 	}
 	verify->chunks += found;
-	pthread_mutex_unlock(&verify->lock);
 	return found;
 }
 

@@ -3,6 +3,7 @@
 
 #include "fs/base/metrics.h"
 #include "fs/capture/parked_scan.h"
+#include "fs/base/lock.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -88,14 +89,13 @@ static struct hf_spool *get_spool(struct block_source *bs)
 {
 	struct hf_spool *spool;
 
-	pthread_mutex_lock(&bs->lock);
+	HF_LOCKED(&bs->lock);
 	if (!bs->looked && bs->spooling) {
 		int err = hf_spool_open(bs->spooling->dirfd, &bs->spooling->identity, bs->src.size, &bs->spool);
 
 		bs->looked = !hf_err_is_shortage(err);
 	}
 	spool = bs->spool ? hf_spool_ref(bs->spool) : NULL;
-	pthread_mutex_unlock(&bs->lock);
 	return spool;
 }
 
@@ -168,11 +168,10 @@ void hf_block_source_spooled(struct hf_src *src, bool again)
 {
 	struct block_source *bs = (struct block_source *)src;
 
-	pthread_mutex_lock(&bs->lock);
+	HF_LOCKED(&bs->lock);
 	bs->looked = false;
 	bs->asked = !again;
 	bs->decoded = 0;
-	pthread_mutex_unlock(&bs->lock);
 }
 
 /* ---- blocks ---- */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Indexing one capture, on whichever thread was chosen for it. */
 #include "codecs/isa/disasm.h"
-#include "codecs/setup/read.h"
 #include "fs/capture/captures.h"
-#include "fs/capture/repair.h"
-#include "fs/capture/spooler.h"
 #include "fs/capture/info.h"
 
 #include <stdatomic.h>
@@ -86,14 +83,10 @@ static unsigned share_of_threads(void *ctx)
 
 static uint64_t too_small(struct hf_capture *capture, uint64_t at_least)
 {
-	uint64_t bytes;
-
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	if (capture->too_small < at_least)
 		capture->too_small = at_least;
-	bytes = capture->too_small;
-	pthread_mutex_unlock(&capture->lock);
-	return bytes;
+	return capture->too_small;
 }
 
 /* In the index directory; or, where that fails, in memory, once each. HF_ERR_INDEX_DIR: neither can be. */
@@ -261,7 +254,7 @@ static bool take_turn(struct hf_capture *capture, bool wait, struct progress *pr
 {
 	bool turn = false;
 
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	while (capture->building && wait)
 		pthread_cond_wait(&capture->changed, &capture->lock);
 	if (capture->building) {
@@ -286,7 +279,6 @@ static bool take_turn(struct hf_capture *capture, bool wait, struct progress *pr
 		*ret_stamp = capture->stamp;
 		progress->version = capture->version;
 	}
-	pthread_mutex_unlock(&capture->lock);
 	return turn;
 }
 

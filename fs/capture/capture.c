@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which files and directories are captures: they are looked into when they are new, and anew when they change. */
 #include "fs/capture/capture.h"
-#include "fs/capture/companion.h"
-#include "fs/capture/captures.h"
-#include "fs/capture/members.h"
-#include "fs/archive/probe.h"
 #include "fs/archive/path.h"
+#include "fs/archive/probe.h"
+#include "fs/capture/captures.h"
+#include "fs/capture/companion.h"
+#include "fs/capture/members.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* So long what was found of who may read the views holds for lists of directories. */
 #define ACCESS_NS INT64_C(1000000000)
-
-static int add(struct hf_captures *all, const char *path, const struct hf_found *found, struct hf_capture **ret_capture)
-{
-	*ret_capture = hf_table_add(all, path, found);
-	return *ret_capture ? 0 : HF_ERR_NOMEM;
-}
 
 /* A description that can be read now, though it has not changed. With the lock held. */
 static bool is_read_at_last(const struct hf_capture *capture, const struct hf_found *found)
@@ -85,12 +79,11 @@ static void note_access(struct hf_capture *capture, const struct hf_members *mem
 	struct hf_access more = *access;
 
 	hf_params_join_access(&capture->all->params_access, capture->all->archive, &more);
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	if (capture->members == members && begun_ns > capture->access_ns) {
 		capture->access = more;
 		capture->access_ns = begun_ns;
 	}
-	pthread_mutex_unlock(&capture->lock);
 }
 
 /* ---- files ---- */
@@ -146,7 +139,7 @@ static int add_recalled(struct hf_captures *all, const char *path, const struct 
 {
 	struct hf_capture *capture;
 	struct hf_facts *facts;
-	int err = add(all, path, found, &capture);
+	int err = hf_table_add(all, path, found, &capture);
 
 	if (err)
 		return err;
@@ -184,7 +177,7 @@ static int add_file(struct hf_captures *all, const char *path, struct hf_found *
 		return err;
 	if (entry)
 		return add_recalled(all, path, entry, found, ret_capture);
-	err = add(all, path, found, ret_capture);
+	err = hf_table_add(all, path, found, ret_capture);
 	if (!err)
 		hf_memory_put(*ret_capture, NULL);
 	return err;
@@ -200,8 +193,7 @@ static int unread(const struct hf_captures *all, const char *path, int err)
 }
 
 /* A new file: as the catalogue has it, or as it looks. */
-static int find_file(struct hf_captures *all, const char *path, const struct stat *st,
-		     struct hf_capture **ret_capture)
+static int find_file(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture)
 {
 	struct hf_found found = {.stamp = hf_stamp_of(st)};
 	struct hf_catalogue_entry entry;
@@ -232,18 +224,32 @@ static int find_file(struct hf_captures *all, const char *path, const struct sta
 
 /* ---- descriptions ---- */
 
-static void tell_scattered(struct hf_captures *all, const struct hf_members *members)
+/* What a description is now; *access is of all that it names (NULL: not asked for). HF_ERR_NOT_FOUND if it is none. */
+static int read_described(struct hf_captures *all, const char *ini, struct hf_found *found, struct hf_access *access)
 {
-	if (members && members->scattered)
+	int err;
+
+	all->memory.probed++;
+	err = hf_members_read(all->archive, ini, &found->members);
+	if (err)
+		return err;
+	err = hf_members_look(all->archive, found->members, access, &found->stamp.beside);
+	if (err) {
+		hf_members_unref(found->members);
+		found->members = NULL;
+		return err;
+	}
+	found->codec = found->members->codec;
+	if (found->members->scattered)
 		hf_common_log(all->common, 4,
-			      "%s: its files lie in more than %d directories: only root may read the views",
-			      members->ini, HF_MEMBERS_DIRS_MAX);
+			      "%s: its files lie in more than %d directories: only root may read the views", ini,
+			      HF_MEMBERS_DIRS_MAX);
+	return 0;
 }
 
 /* The same of a capture with a description, whose path and stat are given. */
 static int refresh_described(struct hf_capture *capture, const char *ini, const struct stat *st, bool *ret_gone)
 {
-	const struct hf_archive *archive = capture->all->archive;
 	const int64_t begun_ns = hf_now_ns();
 	struct hf_found found = {.stamp = hf_stamp_of(st)};
 	struct hf_members *members;
@@ -255,7 +261,7 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 	members = hf_members_ref(capture->members);
 	pthread_mutex_unlock(&capture->lock);
 	if (members && strcmp(members->ini, ini) == 0) {
-		err = hf_members_look(archive, members, &access, &found.stamp.beside);
+		err = hf_members_look(capture->all->archive, members, &access, &found.stamp.beside);
 		if (!err)
 			note_access(capture, members, begun_ns, &access);
 	}
@@ -268,19 +274,9 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 	pthread_mutex_unlock(&capture->lock);
 	if (same)
 		return 0;
-	capture->all->memory.probed++;
-	err = hf_members_read(archive, ini, &found.members);
+	err = read_described(capture->all, ini, &found, &access);
 	if (hf_err_is_shortage(err))
 		return err;
-	if (found.members) {
-		found.codec = found.members->codec;
-		err = hf_members_look(archive, found.members, &access, &found.stamp.beside);
-		if (err) {
-			hf_members_unref(found.members);
-			return err;
-		}
-	}
-	tell_scattered(capture->all, found.members);
 	if (renew(capture, &found) && found.codec != &hf_members_unknown)
 		hf_memory_put(capture, NULL);
 	if (found.members)
@@ -296,31 +292,21 @@ static int find_described(struct hf_captures *all, const char *path, const char 
 {
 	struct hf_found found = {.stamp = hf_stamp_of(st)};
 	struct hf_catalogue_entry entry;
-	int err;
+	bool recalled;
+	int err = read_described(all, ini, &found, NULL);
 
-	all->memory.probed++;
-	err = hf_members_read(all->archive, ini, &found.members);
 	if (err)
 		return err;
-	tell_scattered(all, found.members);
-	found.codec = found.members->codec;
-	err = hf_members_look(all->archive, found.members, NULL, &found.stamp.beside);
-	if (err) {
-		hf_members_unref(found.members);
-		return err;
+	recalled = !hf_memory_recall(all, path, st, &entry);
+	if (recalled && entry.kind == HF_CATALOGUE_INDEXED && entry.codec == found.codec) {
+		err = add_recalled(all, path, &entry, &found, ret_capture);
+	} else {
+		err = hf_table_add(all, path, &found, ret_capture);
+		if (!err && found.codec != &hf_members_unknown)
+			hf_memory_put(*ret_capture, NULL);
 	}
-	if (!hf_memory_recall(all, path, st, &entry)) {
-		if (entry.kind == HF_CATALOGUE_INDEXED && entry.codec == found.codec) {
-			err = add_recalled(all, path, &entry, &found, ret_capture);
-			hf_catalogue_clear(&entry);
-			hf_members_unref(found.members);
-			return err;
-		}
+	if (recalled)
 		hf_catalogue_clear(&entry);
-	}
-	err = add(all, path, &found, ret_capture);
-	if (!err && found.codec != &hf_members_unknown)
-		hf_memory_put(*ret_capture, NULL);
 	hf_members_unref(found.members);
 	return err;
 }
@@ -332,12 +318,8 @@ struct hf_capture *hf_capture_known(struct hf_captures *all, const char *path)
 
 bool hf_capture_is_described(struct hf_capture *capture)
 {
-	bool described;
-
-	pthread_mutex_lock(&capture->lock);
-	described = capture->members;
-	pthread_mutex_unlock(&capture->lock);
-	return described;
+	HF_LOCKED(&capture->lock);
+	return capture->members;
 }
 
 /* The stat of the capture's own file at path, of which st is the stat: the description's of a directory. */
@@ -357,9 +339,8 @@ static int stat_own(const struct hf_archive *archive, const char *path, struct s
 
 static void show_access(struct hf_capture *capture, struct stat *st)
 {
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	hf_access_show(&capture->access, st);
-	pthread_mutex_unlock(&capture->lock);
 }
 
 int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)
@@ -410,7 +391,8 @@ static int find(struct hf_captures *all, const char *path, const struct stat *st
 	if (!known && !err) {
 		err = find_described(all, path, ini, &ini_st, ret_capture);
 		return err == HF_ERR_NOT_FOUND && S_ISREG(st->st_mode) ? find_file(all, path, st, ret_capture)
-		       : hf_err_is_shortage(err) ? err : 0;
+		       : hf_err_is_shortage(err)		       ? err
+								       : 0;
 	}
 	if (!known)
 		return S_ISREG(st->st_mode) ? find_file(all, path, st, ret_capture) : 0;

@@ -12,8 +12,9 @@
 #include "fs/fs.h"
 #include "index/exec.h"
 #include "index/index.h"
+#include "fs/base/list.h"
+#include "fs/base/lock.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 enum hf_capture_state {
@@ -31,7 +32,6 @@ const char *hf_capture_state_name(enum hf_capture_state state);
 struct hf_captures;
 struct hf_facts;
 struct hf_members;
-struct hf_node;
 struct hf_open;
 
 /* Lives as long as the fs. */
@@ -68,7 +68,7 @@ struct hf_capture {
 	int64_t paused_ns;  /* since when its indexing is put aside for others; 0: it is not */
 	_Atomic uint64_t version;
 
-	struct hf_node *nodes; /* its inodes; the nodes' lock */
+	struct hf_link nodes; /* its inodes; the nodes' lock */
 
 	struct hf_open *open; /* the pool's lock: the index in use, if any */
 	bool opening;
@@ -103,8 +103,9 @@ int hf_capture_check(struct hf_capture *capture, struct stat *ret_st);
 int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **ret_facts);
 /* The same without starting or waiting for anything. */
 int hf_capture_facts_now(struct hf_capture *capture, struct hf_facts **ret_facts);
-/* hf_trace_open; what is wrong with a description is the capture's complaint from then on, and in *diag (may be NULL).
- */
+/* Opens that version of the capture, to be closed only after success. HF_ERR_CHANGED if it is another one by now, never
+ * HF_ERR_NOT_FOUND; what is wrong with a description is the capture's complaint from then on, and in *diag (may be
+ * NULL). */
 struct hf_trace;
 int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
 			  struct hf_diag *diag);

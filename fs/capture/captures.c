@@ -85,9 +85,8 @@ int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *option
 static void wake_waiters(void *ctx, struct hf_capture *capture)
 {
 	(void)ctx;
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	pthread_cond_broadcast(&capture->changed);
-	pthread_mutex_unlock(&capture->lock);
 }
 
 void hf_captures_wake(struct hf_captures *all)
@@ -125,13 +124,12 @@ static void add_progress(void *ctx, struct hf_capture *capture)
 {
 	struct hf_captures_stats *stats = ctx;
 
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	stats->count.state[hf_capture_told_state(capture)]++;
 	if (capture->state == HF_CAPTURE_INDEXING) {
 		stats->done += capture->progress.done;
 		stats->total += capture->progress.total;
 	}
-	pthread_mutex_unlock(&capture->lock);
 }
 
 void hf_captures_get_stats(struct hf_captures *all, struct hf_captures_stats *ret_stats)

@@ -82,8 +82,9 @@ int hf_table_init(struct hf_captures *all);
 void hf_table_fini(struct hf_captures *all);
 /* NULL if there is none. */
 struct hf_capture *hf_table_find(struct hf_captures *all, const char *path);
-/* The one that is there, or a new one; NULL: out of memory. */
-struct hf_capture *hf_table_add(struct hf_captures *all, const char *path, const struct hf_found *found);
+/* The one that is there, or a new one. */
+int hf_table_add(struct hf_captures *all, const char *path, const struct hf_found *found,
+		 struct hf_capture **ret_capture);
 
 int hf_plain_init(struct hf_captures *all);
 void hf_plain_fini(struct hf_captures *all);

@@ -2,7 +2,6 @@
 #include "fs/capture/companion.h"
 
 #include "codecs/image/elf_read.h"
-#include "fs/capture/members.h"
 #include "fs/archive/names.h"
 #include "fs/capture/trace.h"
 #include "fs/archive/path.h"
@@ -243,15 +242,8 @@ static int add_symbol(void *ctx, const struct hf_elf_symbol *symbol)
 	const struct filling *filling = ctx;
 	struct hf_elf_symbol_list *list = filling->list;
 
-	if (list->count == list->cap) {
-		size_t cap = list->cap ? list->cap * 2 : 256;
-		struct hf_elf_symbol *bigger = realloc(list->symbol, cap * sizeof *bigger);
-
-		if (!bigger)
-			return HF_ERR_NOMEM;
-		list->symbol = bigger;
-		list->cap = cap;
-	}
+	if (hf_array_room(&list->symbol, list->count, &list->cap, sizeof *list->symbol))
+		return HF_ERR_NOMEM;
 	list->symbol[list->count] = *symbol;
 	list->symbol[list->count].address += filling->bias;
 	list->symbol[list->count].name = strdup(symbol->name);

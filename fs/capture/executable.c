@@ -181,7 +181,7 @@ static struct hf_executable *find(struct hf_executables *executables, uint64_t o
 {
 	struct hf_executable *exe = NULL;
 
-	pthread_mutex_lock(&executables->lock);
+	HF_LOCKED(&executables->lock);
 	while (executables->making)
 		pthread_cond_wait(&executables->changed, &executables->lock);
 	if (executables->last && executables->last->owner == owner) {
@@ -190,7 +190,6 @@ static struct hf_executable *find(struct hf_executables *executables, uint64_t o
 	} else {
 		executables->making = true;
 	}
-	pthread_mutex_unlock(&executables->lock);
 	return exe;
 }
 

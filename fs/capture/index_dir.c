@@ -49,9 +49,8 @@ int hf_index_dir_init(struct hf_captures *all, int fd, const char *path, uint64_
 
 void hf_index_dir_stop(struct hf_index_dir *dir)
 {
-	pthread_mutex_lock(&dir->lock);
+	HF_LOCKED(&dir->lock);
 	dir->stop = true;
-	pthread_mutex_unlock(&dir->lock);
 }
 
 void hf_index_dir_fini(struct hf_index_dir *dir)
@@ -116,11 +115,10 @@ bool hf_index_dir_text(struct hf_index_dir *dir, char *buf, size_t size)
 	bool failing;
 
 	*buf = 0;
-	pthread_mutex_lock(&dir->lock);
+	HF_LOCKED(&dir->lock);
 	failing = dir->failing;
 	if (failing)
 		format(dir, &dir->fault, buf, size);
-	pthread_mutex_unlock(&dir->lock);
 	return failing;
 }
 
@@ -144,10 +142,9 @@ static void find_oldest(void *ctx, struct hf_capture *capture)
 {
 	struct oldest *oldest = ctx;
 
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	if (capture->state == HF_CAPTURE_WAITING && (!oldest->capture || capture->failed_ns < oldest->failed_ns))
 		*oldest = (struct oldest){.capture = capture, .failed_ns = capture->failed_ns};
-	pthread_mutex_unlock(&capture->lock);
 }
 
 /* Queues the captures that wait longest, so many of them; returns how many. */
@@ -219,7 +216,7 @@ static void try_again(struct hf_index_dir *dir)
 
 static int run_retry(struct hf_job *job, struct hf_worker *worker)
 {
-	struct hf_index_dir *dir = (struct hf_index_dir *)((char *)job - offsetof(struct hf_index_dir, retry));
+	struct hf_index_dir *dir = HF_OWNER(job, struct hf_index_dir, retry);
 	bool failing;
 
 	(void)worker;
@@ -355,12 +352,11 @@ bool hf_index_dir_may_try(struct hf_index_dir *dir)
 	const int64_t now = hf_now_ns();
 	bool may;
 
-	pthread_mutex_lock(&dir->lock);
+	HF_LOCKED(&dir->lock);
 	may = !dir->looked_ns || now - dir->looked_ns >= LOOK_S * S;
 	if (may) {
 		dir->looked_ns = now;
 		retry_after(dir, 0);
 	}
-	pthread_mutex_unlock(&dir->lock);
 	return may;
 }

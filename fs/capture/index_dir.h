@@ -11,8 +11,8 @@
 #include "index/exec.h"
 #include "index/fault.h"
 #include "index/memdir.h"
+#include "fs/base/lock.h"
 
-#include <pthread.h>
 #include <time.h>
 
 struct hf_index_dir {

@@ -356,8 +356,8 @@ static void put_companion_problem(struct hf_sink *sink, const struct hf_companio
 	hf_sink_printf(sink, ": warning: it gives no symbols: %s\n", text);
 }
 
-void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,
-		    struct hf_sink *sink)
+static void put_errors(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,
+		       struct hf_sink *sink)
 {
 	struct hf_index_problem problem = {.diag = facts->failure};
 	size_t count, left, first = 0;
@@ -427,7 +427,7 @@ void hf_info_indexing(struct hf_capture *capture, struct hf_sink *sink)
 void hf_info_text(enum hf_text text, struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,
 		  struct hf_sink *sink)
 {
-	(text == HF_TEXT_INFO ? hf_info_json : hf_info_errors)(capture, open, facts, sink);
+	(text == HF_TEXT_INFO ? hf_info_json : put_errors)(capture, open, facts, sink);
 }
 
 int hf_info_measure(struct hf_capture *capture, struct hf_open *open, struct hf_facts *facts)
@@ -437,7 +437,7 @@ int hf_info_measure(struct hf_capture *capture, struct hf_open *open, struct hf_
 
 	/* info.json names the size of errors.txt. */
 	hf_sink_init_count(&sink, buf, sizeof buf);
-	hf_info_errors(capture, open, facts, &sink);
+	put_errors(capture, open, facts, &sink);
 	facts->known.text_size[HF_TEXT_ERRORS] = hf_sink_total(&sink);
 	hf_sink_init_count(&sink, buf, sizeof buf);
 	hf_info_json(capture, open, facts, &sink);

@@ -10,8 +10,6 @@
 
 /* open and facts are NULL while the capture is not indexed, open also if it could not be. */
 void hf_info_json(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts, struct hf_sink *sink);
-void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,
-		    struct hf_sink *sink);
 /* The progress, HF_INFO_INDEXING_SIZE bytes however far it is. */
 void hf_info_indexing(struct hf_capture *capture, struct hf_sink *sink);
 #define HF_INFO_INDEXING_SIZE 64

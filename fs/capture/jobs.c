@@ -10,7 +10,7 @@
 
 static int run_index(struct hf_job *job, struct hf_worker *worker)
 {
-	struct hf_capture *capture = (struct hf_capture *)((char *)job - offsetof(struct hf_capture, job));
+	struct hf_capture *capture = HF_OWNER(job, struct hf_capture, job);
 	struct hf_captures *all = capture->all;
 	struct hf_diag diag;
 	int err;
@@ -37,18 +37,17 @@ static void look_if_idle(struct hf_captures *all)
 {
 	struct hf_jobs *jobs = &all->jobs;
 
-	pthread_mutex_lock(&jobs->lock);
+	HF_LOCKED(&jobs->lock);
 	if (is_idle(all)) {
 		pthread_cond_broadcast(&jobs->idle);
 		if (jobs->on_idle)
 			hf_job_submit(all->common->exec, &jobs->tell_idle);
 	}
-	pthread_mutex_unlock(&jobs->lock);
 }
 
 static void end_index(struct hf_job *job, int err)
 {
-	struct hf_capture *capture = (struct hf_capture *)((char *)job - offsetof(struct hf_capture, job));
+	struct hf_capture *capture = HF_OWNER(job, struct hf_capture, job);
 
 	(void)err;
 	look_if_idle(capture->all);
@@ -56,7 +55,7 @@ static void end_index(struct hf_job *job, int err)
 
 static int run_notice(struct hf_job *job, struct hf_worker *worker)
 {
-	struct hf_capture *capture = (struct hf_capture *)((char *)job - offsetof(struct hf_capture, notice));
+	struct hf_capture *capture = HF_OWNER(job, struct hf_capture, notice);
 
 	(void)worker;
 	capture->all->on_change(capture->all->ctx, capture);
@@ -80,12 +79,12 @@ static bool add_found(void *ctx, const char *path, const char *view_dir)
 
 static struct hf_captures *all_of(struct hf_jobs *jobs)
 {
-	return (struct hf_captures *)((char *)jobs - offsetof(struct hf_captures, jobs));
+	return HF_OWNER(jobs, struct hf_captures, jobs);
 }
 
 static int run_walk(struct hf_job *job, struct hf_worker *worker)
 {
-	struct hf_captures *all = all_of((struct hf_jobs *)((char *)job - offsetof(struct hf_jobs, walk)));
+	struct hf_captures *all = all_of(HF_OWNER(job, struct hf_jobs, walk));
 
 	(void)worker;
 	return all->each(all->ctx, add_found, all);
@@ -93,7 +92,7 @@ static int run_walk(struct hf_job *job, struct hf_worker *worker)
 
 static void end_walk(struct hf_job *job, int err)
 {
-	struct hf_jobs *jobs = (struct hf_jobs *)((char *)job - offsetof(struct hf_jobs, walk));
+	struct hf_jobs *jobs = HF_OWNER(job, struct hf_jobs, walk);
 
 	(void)err;
 	pthread_mutex_lock(&jobs->lock);
@@ -104,7 +103,7 @@ static void end_walk(struct hf_job *job, int err)
 
 static int run_tell_idle(struct hf_job *job, struct hf_worker *worker)
 {
-	struct hf_jobs *jobs = (struct hf_jobs *)((char *)job - offsetof(struct hf_jobs, tell_idle));
+	struct hf_jobs *jobs = HF_OWNER(job, struct hf_jobs, tell_idle);
 	void (*on_idle)(void *ctx) = NULL;
 
 	(void)worker;
@@ -136,11 +135,10 @@ void hf_jobs_stop(struct hf_captures *all)
 {
 	struct hf_jobs *jobs = &all->jobs;
 
-	pthread_mutex_lock(&jobs->lock);
+	HF_LOCKED(&jobs->lock);
 	jobs->stop = true;
 	jobs->on_idle = NULL;
 	pthread_cond_broadcast(&jobs->idle);
-	pthread_mutex_unlock(&jobs->lock);
 }
 
 void hf_jobs_fini(struct hf_captures *all)
@@ -166,10 +164,9 @@ void hf_captures_idle(struct hf_captures *all)
 {
 	struct hf_jobs *jobs = &all->jobs;
 
-	pthread_mutex_lock(&jobs->lock);
+	HF_LOCKED(&jobs->lock);
 	while (!is_idle(all) && !jobs->stop)
 		pthread_cond_wait(&jobs->idle, &jobs->lock);
-	pthread_mutex_unlock(&jobs->lock);
 }
 
 void hf_captures_when_idle(struct hf_captures *all, void (*fn)(void *ctx), void *ctx)
@@ -185,10 +182,6 @@ void hf_captures_when_idle(struct hf_captures *all, void (*fn)(void *ctx), void 
 
 bool hf_jobs_searching(struct hf_captures *all)
 {
-	bool walking;
-
-	pthread_mutex_lock(&all->jobs.lock);
-	walking = all->jobs.walking;
-	pthread_mutex_unlock(&all->jobs.lock);
-	return walking;
+	HF_LOCKED(&all->jobs.lock);
+	return all->jobs.walking;
 }

@@ -5,8 +5,6 @@
  */
 #include "fs/capture/capture.h"
 #include "fs/capture/captures.h"
-#include "fs/capture/repair.h"
-#include "fs/capture/spooler.h"
 
 #include <errno.h>
 
@@ -68,8 +66,7 @@ static int find_index(struct hf_capture *capture, bool urgent)
 
 int hf_capture_facts(struct hf_capture *capture, unsigned wait_ms, struct hf_facts **ret_facts)
 {
-	int64_t until_ns = hf_now_ns() + (int64_t)wait_ms * 1000000;
-	struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
+	const struct timespec until = hf_in_ms(wait_ms);
 	struct hf_facts *old;
 	bool unknown, late = false;
 	int err = 0;

@@ -3,9 +3,9 @@
 
 #include "codecs/setup/ini.h"
 #include "codecs/setup/read.h"
-#include "fs/capture/capture.h"
 #include "fs/archive/names.h"
 #include "fs/archive/path.h"
+#include "fs/archive/stamp.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -75,8 +75,8 @@ static int flush(struct hf_captures *all)
 
 static int run_write(struct hf_job *job, struct hf_worker *worker)
 {
-	struct hf_memory *memory = (struct hf_memory *)((char *)job - offsetof(struct hf_memory, write));
-	struct hf_captures *all = (struct hf_captures *)((char *)memory - offsetof(struct hf_captures, memory));
+	struct hf_memory *memory = HF_OWNER(job, struct hf_memory, write);
+	struct hf_captures *all = HF_OWNER(memory, struct hf_captures, memory);
 	const int64_t begun = hf_now_ns();
 	const int err = flush(all);
 	int64_t delay = (hf_now_ns() - begun) * DELAY_TIMES;

@@ -9,8 +9,8 @@
 #include "fs/fs.h"
 #include "index/catalogue.h"
 #include "index/exec.h"
+#include "fs/base/lock.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 struct hf_capture;

@@ -3,7 +3,6 @@
 #include "fs/capture/block_source.h"
 #include "fs/capture/captures.h"
 #include "fs/capture/repair.h"
-#include "fs/capture/spooler.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -9,6 +9,7 @@
 #define HF_FS_OPEN_CAPTURE_H
 
 #include "fs/base/chunk_cache.h"
+#include "fs/base/list.h"
 #include "fs/capture/block_source.h"
 #include "fs/capture/capture.h"
 #include "fs/capture/companion.h"
@@ -37,14 +38,15 @@ struct hf_open {
 	bool listed;
 	uint64_t bytes; /* of memory, when that was last looked at */
 	unsigned files; /* descriptors */
-	struct hf_open *newer, *older;
+	struct hf_link used;      /* in the pool's list, if listed */
+	struct hf_open *next;     /* of those that are to be closed */
 };
 
 struct hf_open_pool {
 	pthread_mutex_t lock;
 	pthread_cond_t opened;	/* one is open, or was put by its last user */
 	struct hf_cache *cache; /* is told of the bytes */
-	struct hf_open *newest, *oldest;
+	struct hf_link used;
 	size_t count;
 	uint64_t bytes, max_bytes; /* of all in the list */
 	size_t files, max_files;   /* of all that are open, or just being opened */
@@ -53,6 +55,11 @@ struct hf_open_pool {
 void hf_open_pool_init(struct hf_open_pool *pool);
 /* How much may stay open. cache is borrowed. */
 void hf_open_pool_limit(struct hf_open_pool *pool, struct hf_cache *cache, size_t max_files);
+/* The one used last, or NULL: for tests. */
+static inline struct hf_open *hf_open_pool_newest(const struct hf_open_pool *pool)
+{
+	return hf_link_none(&pool->used) ? NULL : HF_OWNER(pool->used.next, struct hf_open, used);
+}
 /* Closes all; none may be referenced. */
 void hf_open_pool_fini(struct hf_open_pool *pool);
 

@@ -2,25 +2,20 @@
 /* The captures that are open: who gets one, and which one is closed for others. */
 #include "fs/capture/captures.h"
 #include "fs/capture/repair.h"
-#include "fs/capture/spooler.h"
 
 #include <errno.h>
 #include <time.h>
 
 /* For descriptors that others are using is waited that long; then it is tried without them. */
-enum { PATIENCE_S = 10 };
+enum { PATIENCE_MS = 10000 };
 
 void hf_open_pool_init(struct hf_open_pool *pool)
 {
-	pthread_condattr_t attr;
-
 	*pool = (struct hf_open_pool){.max_bytes = HF_OPEN_CAPTURES_BYTES,
 				      .max_files = HF_OPEN_CAPTURES_MAX * HF_OPEN_FILES};
+	hf_link_init(&pool->used);
 	pthread_mutex_init(&pool->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&pool->opened, &attr);
-	pthread_condattr_destroy(&attr);
+	hf_cond_init(&pool->opened);
 }
 
 void hf_open_pool_limit(struct hf_open_pool *pool, struct hf_cache *cache, size_t max_files)
@@ -32,15 +27,13 @@ void hf_open_pool_limit(struct hf_open_pool *pool, struct hf_cache *cache, size_
 
 void hf_open_pool_wake(struct hf_open_pool *pool)
 {
-	pthread_mutex_lock(&pool->lock);
+	HF_LOCKED(&pool->lock);
 	pthread_cond_broadcast(&pool->opened);
-	pthread_mutex_unlock(&pool->lock);
 }
 
 static void unlink_open(struct hf_open_pool *pool, struct hf_open *open)
 {
-	*(open->newer ? &open->newer->older : &pool->newest) = open->older;
-	*(open->older ? &open->older->newer : &pool->oldest) = open->newer;
+	hf_link_remove(&open->used);
 	open->listed = false;
 	pool->count--;
 	pool->bytes -= open->bytes;
@@ -48,10 +41,7 @@ static void unlink_open(struct hf_open_pool *pool, struct hf_open *open)
 
 static void link_newest(struct hf_open_pool *pool, struct hf_open *open)
 {
-	open->newer = NULL;
-	open->older = pool->newest;
-	*(open->older ? &open->older->newer : &pool->oldest) = open;
-	pool->newest = open;
+	hf_link_add(&pool->used, &open->used);
 	open->listed = true;
 	pool->count++;
 	pool->bytes += open->bytes;
@@ -78,16 +68,18 @@ static struct hf_open *take_surplus(struct hf_open_pool *pool, struct room room)
 	struct hf_open *chain = NULL;
 	size_t files = pool->files;
 
-	for (struct hf_open *open = pool->oldest, *newer; open; open = newer) {
-		newer = open->newer;
+	for (struct hf_link *link = pool->used.prev, *newer; link != &pool->used; link = newer) {
+		struct hf_open *open = HF_OWNER(link, struct hf_open, used);
+
+		newer = link->prev;
 		if (pool->count <= room.count && pool->bytes <= room.bytes && files <= room.files)
 			break;
-		if (open->refs > 1 || (open == pool->newest && room.newest))
+		if (open->refs > 1 || (link == pool->used.next && room.newest))
 			continue;
 		unlink_open(pool, open);
 		files -= open->files;
 		open->capture->open = NULL;
-		open->older = chain;
+		open->next = chain;
 		chain = open;
 	}
 	return chain;
@@ -111,18 +103,17 @@ static void close_one(struct hf_open_pool *pool, struct hf_open *open)
 	const unsigned files = open->files;
 
 	hf_open_close(open);
-	pthread_mutex_lock(&pool->lock);
+	HF_LOCKED(&pool->lock);
 	pool->files -= files;
 	pthread_cond_broadcast(&pool->opened);
-	pthread_mutex_unlock(&pool->lock);
 }
 
 static size_t close_chain(struct hf_open_pool *pool, struct hf_open *chain)
 {
 	size_t count = 0;
 
-	for (struct hf_open *open = chain, *older; open; open = older, count++) {
-		older = open->older;
+	for (struct hf_open *open = chain, *next; open; open = next, count++) {
+		next = open->next;
 		close_one(pool, open);
 	}
 	if (count)
@@ -148,11 +139,9 @@ size_t hf_open_pool_shed(struct hf_open_pool *pool)
  */
 static void reserve(struct hf_open_pool *pool, const struct hf_common *common)
 {
-	struct timespec until;
+	const struct timespec until = hf_in_ms(PATIENCE_MS);
 	int late = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += PATIENCE_S;
 	while (pool->files && pool->files + HF_OPEN_FILES > pool->max_files && late != ETIMEDOUT &&
 	       !hf_stopping(common)) {
 		const size_t files = pool->max_files > HF_OPEN_FILES ? pool->max_files - HF_OPEN_FILES : 0;
@@ -286,8 +275,7 @@ int hf_open_get(struct hf_capture *capture, uint64_t version, struct hf_open **r
 
 int hf_open_get_within(struct hf_capture *capture, uint64_t version, unsigned wait_ms, struct hf_open **ret_open)
 {
-	const int64_t until_ns = hf_now_ns() + (int64_t)wait_ms * 1000000;
-	const struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
+	const struct timespec until = hf_in_ms(wait_ms);
 
 	return get(capture, version, &until, ret_open);
 }

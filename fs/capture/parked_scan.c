@@ -2,6 +2,7 @@
 #include "fs/capture/parked_scan.h"
 
 #include "index/exec.h"
+#include "fs/base/lock.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -345,13 +346,12 @@ static void set_place(struct parked *p, uint64_t at)
 {
 	const uint64_t memory = memory_of(p);
 
-	pthread_mutex_lock(&yard.lock);
+	HF_LOCKED(&yard.lock);
 	p->at = at;
 	if (p->memory != memory) {
 		p->memory = memory;
 		settle(p->stream->cache);
 	}
-	pthread_mutex_unlock(&yard.lock);
 }
 
 /*
@@ -437,7 +437,7 @@ int hf_parked_read(const struct hf_parked_stream *stream, const struct hf_point 
 
 void hf_parked_drop(const struct hf_parked_stream *stream)
 {
-	pthread_mutex_lock(&yard.lock);
+	HF_LOCKED(&yard.lock);
 	for (struct parked *p = yard.slot; p < yard.slot + SLOTS; p++) {
 		if (p->stream != stream)
 			continue;
@@ -452,5 +452,4 @@ void hf_parked_drop(const struct hf_parked_stream *stream)
 		free(o->bytes);
 		*o = (struct orphan){0};
 	}
-	pthread_mutex_unlock(&yard.lock);
 }

@@ -33,19 +33,15 @@ static struct hf_plain plain_of(const char *path, const struct hf_stamp *stamp)
 bool hf_plain_is_known(struct hf_captures *all, const char *path, const struct hf_stamp *stamp)
 {
 	const struct hf_plain plain = plain_of(path, stamp);
-	bool known;
 
-	pthread_mutex_lock(&all->lock);
-	known = memcmp(&all->plain[plain.hash % SLOTS], &plain, sizeof plain) == 0;
-	pthread_mutex_unlock(&all->lock);
-	return known;
+	HF_LOCKED(&all->lock);
+	return memcmp(&all->plain[plain.hash % SLOTS], &plain, sizeof plain) == 0;
 }
 
 void hf_plain_remember(struct hf_captures *all, const char *path, const struct hf_stamp *stamp)
 {
 	const struct hf_plain plain = plain_of(path, stamp);
 
-	pthread_mutex_lock(&all->lock);
+	HF_LOCKED(&all->lock);
 	all->plain[plain.hash % SLOTS] = plain;
-	pthread_mutex_unlock(&all->lock);
 }

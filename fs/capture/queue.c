@@ -5,7 +5,7 @@
 
 void hf_jobs_add_after(struct hf_capture *capture, bool urgent, int64_t delay_ns)
 {
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	if (capture->state == HF_CAPTURE_UNKNOWN)
 		capture->state = HF_CAPTURE_QUEUED;
 	if (capture->state == HF_CAPTURE_QUEUED || (capture->state == HF_CAPTURE_READY && capture->repair)) {
@@ -13,7 +13,6 @@ void hf_jobs_add_after(struct hf_capture *capture, bool urgent, int64_t delay_ns
 		if (urgent)
 			hf_job_hurry(&capture->job);
 	}
-	pthread_mutex_unlock(&capture->lock);
 }
 
 void hf_jobs_add(struct hf_capture *capture, bool urgent)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/repair.h"
 #include "fs/capture/captures.h"
-#include "fs/capture/spooler.h"
 
 #include <errno.h>
 
@@ -29,15 +28,13 @@ static int try_open(struct hf_capture *capture, uint64_t version, int view, stru
 /* Whether a repair came to its end. */
 static bool await(struct hf_capture *capture, uint64_t version, unsigned wait_ms)
 {
-	const int64_t until_ns = hf_now_ns() + (int64_t)wait_ms * 1000000;
-	const struct timespec until = {.tv_sec = until_ns / 1000000000, .tv_nsec = until_ns % 1000000000};
+	const struct timespec until = hf_in_ms(wait_ms);
 	bool done, late = false;
 
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	while (capture->repair && capture->version == version && !late && !capture->all->common->closing)
 		late = pthread_cond_timedwait(&capture->changed, &capture->lock, &until) == ETIMEDOUT;
 	done = !capture->repair;
-	pthread_mutex_unlock(&capture->lock);
 	return done;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/block_source.h"
 #include "fs/capture/captures.h"
-#include "fs/capture/repair.h"
 #include "fs/capture/spooler.h"
 
 #include <stdlib.h>

@@ -56,9 +56,8 @@ void hf_capture_settle(struct hf_capture *capture, uint64_t version, struct hf_f
 
 int hf_capture_facts_now(struct hf_capture *capture, struct hf_facts **ret_facts)
 {
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	*ret_facts = capture->facts ? hf_facts_ref(capture->facts) : NULL;
-	pthread_mutex_unlock(&capture->lock);
 	return *ret_facts ? 0 : HF_ERR_BUSY;
 }
 
@@ -67,26 +66,21 @@ enum { SHORTAGES_MAX = 8 };
 
 bool hf_capture_may_try(struct hf_capture *capture, int err)
 {
-	bool may;
-
-	pthread_mutex_lock(&capture->lock);
-	may = hf_err_is_shortage(err) && capture->shortages++ < SHORTAGES_MAX;
-	pthread_mutex_unlock(&capture->lock);
-	return may;
+	HF_LOCKED(&capture->lock);
+	return hf_err_is_shortage(err) && capture->shortages++ < SHORTAGES_MAX;
 }
 
 bool hf_capture_failure(struct hf_capture *capture, struct hf_diag *ret_diag, char *text, size_t size)
 {
 	bool failed = false;
 
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	if (capture->facts) {
 		*ret_diag = capture->facts->failure.code ? capture->facts->failure : capture->facts->known.undecoded;
 		failed = ret_diag->code;
 		if (failed && text)
 			hf_facts_failure(capture->facts, text, size);
 	}
-	pthread_mutex_unlock(&capture->lock);
 	return failed;
 }
 

@@ -68,7 +68,6 @@ static struct hf_capture *new_capture(struct hf_captures *all, const char *path,
 {
 	size_t size = strlen(path) + 1;
 	struct hf_capture *capture = calloc(1, sizeof *capture + size);
-	pthread_condattr_t attr;
 
 	if (!capture)
 		return NULL;
@@ -79,30 +78,25 @@ static struct hf_capture *new_capture(struct hf_captures *all, const char *path,
 	capture->job = all->index_job;
 	capture->notice = all->notice_job;
 	atomic_init(&capture->version, 1);
+	hf_link_init(&capture->nodes);
 	pthread_mutex_init(&capture->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&capture->changed, &attr);
-	pthread_condattr_destroy(&attr);
+	hf_cond_init(&capture->changed);
 	return capture;
 }
 
 struct hf_capture *hf_table_find(struct hf_captures *all, const char *path)
 {
-	struct hf_capture *capture;
-
-	pthread_mutex_lock(&all->lock);
-	capture = look_up(all, path, XXH3_64bits(path, strlen(path)));
-	pthread_mutex_unlock(&all->lock);
-	return capture;
+	HF_LOCKED(&all->lock);
+	return look_up(all, path, XXH3_64bits(path, strlen(path)));
 }
 
-struct hf_capture *hf_table_add(struct hf_captures *all, const char *path, const struct hf_found *found)
+int hf_table_add(struct hf_captures *all, const char *path, const struct hf_found *found,
+		 struct hf_capture **ret_capture)
 {
 	const uint64_t hash = XXH3_64bits(path, strlen(path));
 	struct hf_capture *capture;
 
-	pthread_mutex_lock(&all->lock);
+	HF_LOCKED(&all->lock);
 	capture = look_up(all, path, hash);
 	if (!capture && (capture = new_capture(all, path, hash))) {
 		capture->box = found->box;
@@ -114,15 +108,14 @@ struct hf_capture *hf_table_add(struct hf_captures *all, const char *path, const
 		all->count++;
 		grow(all);
 	}
-	pthread_mutex_unlock(&all->lock);
-	return capture;
+	*ret_capture = capture;
+	return capture ? 0 : HF_ERR_NOMEM;
 }
 
 void hf_captures_each(struct hf_captures *all, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx)
 {
-	pthread_mutex_lock(&all->lock);
+	HF_LOCKED(&all->lock);
 	for (size_t i = 0; i <= all->mask; i++)
 		for (struct hf_capture *capture = all->bucket[i]; capture; capture = capture->next)
 			fn(ctx, capture);
-	pthread_mutex_unlock(&all->lock);
 }

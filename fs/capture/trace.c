@@ -114,10 +114,9 @@ static void name_file(const char *ini, struct hf_setup_error *error)
 /* The description names other files than when it was read, though it looks the same: it is read again. */
 static void doubt(struct hf_capture *capture, const struct hf_members *members)
 {
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	if (capture->members == members)
 		capture->stamp.beside = 0;
-	pthread_mutex_unlock(&capture->lock);
 }
 
 static int open_described(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *trace,
@@ -183,7 +182,7 @@ static int add_expansion(uint64_t expansion, struct hf_trace *trace)
 	return 0;
 }
 
-int hf_trace_open(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
+static int open_trace(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
 		  struct hf_setup_error *error)
 {
 	int err;
@@ -234,7 +233,7 @@ int hf_capture_open_trace(struct hf_capture *capture, const struct hf_stamp *sta
 			  struct hf_diag *diag)
 {
 	struct hf_setup_error error;
-	int err = hf_trace_open(capture, stamp, ret_trace, &error);
+	int err = open_trace(capture, stamp, ret_trace, &error);
 
 	if (err == HF_ERR_CHANGED)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);

@@ -21,12 +21,6 @@ struct hf_trace {
 	struct hf_setup *setup;
 };
 
-/*
- * Opens that version of the capture. HF_ERR_CHANGED if it is another one by now, never HF_ERR_NOT_FOUND; what is wrong
- * with a description is in *error. To be closed only after success.
- */
-int hf_trace_open(struct hf_capture *capture, const struct hf_stamp *stamp, struct hf_trace *ret_trace,
-		  struct hf_setup_error *error);
 void hf_trace_close(struct hf_trace *trace);
 
 struct hf_held_files;

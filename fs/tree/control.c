@@ -60,30 +60,25 @@ static bool note(struct hf_remarks *remarks, const char *path, const char *text)
 
 void hf_control_substitute(struct hf_control *control, const char *path, const char *name)
 {
-	pthread_mutex_lock(&control->lock);
+	HF_LOCKED(&control->lock);
 	note(&control->substitutes, path, name);
-	pthread_mutex_unlock(&control->lock);
 }
 
 void hf_control_search_begins(struct hf_control *control)
 {
-	pthread_mutex_lock(&control->lock);
+	HF_LOCKED(&control->lock);
 	forget_remarks(&control->unreached);
-	pthread_mutex_unlock(&control->lock);
 }
 
 bool hf_control_unreached(struct hf_control *control, const char *dir, const char *name, int err)
 {
 	const struct hf_diag diag = {.code = err, .offset = HF_NOWHERE};
 	char path[PATH_MAX + NAME_MAX + 2], text[HF_DIAG_SIZE];
-	bool kept;
 
 	snprintf(path, sizeof path, "%s%s%s", dir, *dir && name ? "/" : "", name ? name : "");
 	hf_diag_format(&diag, text, sizeof text);
-	pthread_mutex_lock(&control->lock);
-	kept = note(&control->unreached, path, text);
-	pthread_mutex_unlock(&control->lock);
-	return kept;
+	HF_LOCKED(&control->lock);
+	return note(&control->unreached, path, text);
 }
 
 size_t hf_tree_unreached(struct hf_tree *tree, void (*fn)(void *ctx, const char *path, const char *why), void *ctx)
@@ -91,11 +86,10 @@ size_t hf_tree_unreached(struct hf_tree *tree, void (*fn)(void *ctx, const char 
 	struct hf_control *control = &tree->control;
 	size_t count;
 
-	pthread_mutex_lock(&control->lock);
+	HF_LOCKED(&control->lock);
 	count = control->unreached.count + control->unreached.more;
 	for (size_t i = 0; fn && i < control->unreached.count; i++)
 		fn(ctx, control->unreached.item[i].path, control->unreached.item[i].text);
-	pthread_mutex_unlock(&control->lock);
 	return count;
 }
 
@@ -104,7 +98,7 @@ static void put_remarks(struct hf_control *control, struct hf_json *json, const 
 {
 	char complete[64];
 
-	pthread_mutex_lock(&control->lock);
+	HF_LOCKED(&control->lock);
 	hf_json_open(json, name, '[');
 	for (size_t i = 0; i < remarks->count; i++) {
 		hf_json_open(json, NULL, '{');
@@ -115,7 +109,6 @@ static void put_remarks(struct hf_control *control, struct hf_json *json, const 
 	hf_json_close(json, ']');
 	snprintf(complete, sizeof complete, "%s_complete", name);
 	hf_json_bool(json, complete, !remarks->more);
-	pthread_mutex_unlock(&control->lock);
 }
 
 struct failures {

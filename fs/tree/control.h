@@ -7,8 +7,7 @@
 
 #include "codecs/base/sink.h"
 #include "fs/fs.h"
-
-#include <pthread.h>
+#include "fs/base/lock.h"
 
 struct hf_tree;
 

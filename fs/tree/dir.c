@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Directories: a list of names made when one is opened, so that a position in it stays what it was. */
-#include "fs/archive/names.h"
 #include "fs/tree/tree.h"
 
 #include <dirent.h>
@@ -43,16 +42,9 @@ static void add(struct hf_dir *dir, const char *name, const struct hf_node_key *
 {
 	struct entry *entry;
 
-	if (dir->count == dir->cap) {
-		size_t cap = dir->cap ? dir->cap * 2 : 64;
-		struct entry *bigger = realloc(dir->entry, cap * sizeof *bigger);
-
-		if (!bigger) {
-			dir->err = HF_ERR_NOMEM;
-			return;
-		}
-		dir->entry = bigger;
-		dir->cap = cap;
+	if (hf_array_room(&dir->entry, dir->count, &dir->cap, sizeof *dir->entry)) {
+		dir->err = HF_ERR_NOMEM;
+		return;
 	}
 	entry = &dir->entry[dir->count];
 	*entry = (struct entry){.name = strdup(name), .key = *key, .size = size};
@@ -195,7 +187,7 @@ static int fill_made(struct hf_dir *dir)
 		err = hf_tree_look(dir->node, hf_tree_patience(dir->node->key.capture, true), &facts, &st);
 	/* What will be in it nobody knows. */
 	if (!err)
-		err = hf_kind_size(dir->tree, &dir->node->key, facts, &size);
+		err = hf_kind_size(&(struct hf_subject){dir->tree, &dir->node->key, facts}, &size);
 	look.facts = facts;
 	if (!err)
 		err = hf_kind_list(&look, add_child, dir);
@@ -231,7 +223,7 @@ static int open_archive(const struct hf_dir *dir, int *ret_fd)
 
 static void drop_list(struct hf_kept *kept)
 {
-	struct hf_dir *dir = (struct hf_dir *)((char *)kept - offsetof(struct hf_dir, kept));
+	struct hf_dir *dir = HF_OWNER(kept, struct hf_dir, kept);
 
 	for (size_t i = 0; i < dir->count; i++)
 		free(dir->entry[i].name);
@@ -433,13 +425,12 @@ int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit,
 	for (; cookie < 2; cookie++)
 		if (!emit_dot(dir, cookie, emit, ctx))
 			return 0;
-	pthread_mutex_lock(&dir->lock);
+	HF_LOCKED(&dir->lock);
 	if (!hf_kept_pin(&dir->tree->kepts, &dir->kept))
 		err = fill_again(dir);
 	if (!err) {
 		err = read_list(dir, cookie, plus, emit, ctx);
 		hf_kept_unpin(&dir->tree->kepts, &dir->kept);
 	}
-	pthread_mutex_unlock(&dir->lock);
 	return err;
 }

@@ -105,12 +105,12 @@ static const struct way text = {HF_METRICS_TEXT, read_text, close_text};
 
 static int open_text(struct hf_file *file, const struct hf_facts *facts)
 {
-	const struct hf_node_key *key = &file->node->key;
+	const struct hf_subject of = {file->tree, &file->node->key, facts};
 	int err = hf_sink_init_memory(&file->text, 0);
 
 	if (err)
 		return err;
-	err = hf_kind_of(key)->write(file->tree, key, facts, &file->text);
+	err = hf_kind_of(of.key)->write(&of, &file->text);
 	if (!err)
 		err = file->text.err;
 	hf_node_show(&file->tree->nodes, file->node, (size_t)hf_sink_total(&file->text));
@@ -134,8 +134,8 @@ static const struct way bytes = {HF_METRICS_BYTES, read_bytes, close_bytes};
 
 static int open_bytes(struct hf_file *file, const struct hf_facts *facts, bool *ret_keep)
 {
-	const struct hf_node_key *key = &file->node->key;
-	int err = hf_kind_of(key)->bytes(file->tree, key, facts, &file->bytes);
+	const struct hf_subject of = {file->tree, &file->node->key, facts};
+	int err = hf_kind_of(of.key)->bytes(&of, &file->bytes);
 
 	if (err)
 		return err;
@@ -226,10 +226,9 @@ static void wake(struct hf_read *read)
 {
 	struct waiting *waiting = read->ctx;
 
-	pthread_mutex_lock(&waiting->lock);
+	HF_LOCKED(&waiting->lock);
 	waiting->done = true;
 	pthread_cond_signal(&waiting->cond);
-	pthread_mutex_unlock(&waiting->lock);
 }
 
 /* So much at once: what a request may gather in memory. */

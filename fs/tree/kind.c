@@ -1,185 +1,143 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of nodes.def, and the loops over it. */
-#include "fs/tree/tree.h"
 #include "fs/base/log_ring.h"
 #include "fs/bytes/slice.h"
 #include "fs/capture/info.h"
+#include "fs/tree/tree.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what has one name, and what is always there ---- */
-
-static bool each_one(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+static bool offer(const struct hf_look *look, const char *name, const struct hf_node_key *key)
 {
-	(void)look;
-	return offer(ctx, hf_kind_of(&key)->name, &key);
+	return look->offer(look->ctx, name, key);
 }
 
-static int size_none(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		     uint64_t *ret_size)
+/* ---- what has one name, and what is always there ---- */
+
+static bool each_one(const struct hf_look *look, struct hf_node_key key)
 {
-	(void)tree;
-	(void)key;
-	(void)facts;
+	return offer(look, hf_kind_of(&key)->name, &key);
+}
+
+static int size_none(const struct hf_subject *of, uint64_t *ret_size)
+{
+	(void)of;
 	*ret_size = 0;
 	return 0;
 }
 
 /* ---- .hartfs ---- */
 
-static bool each_log(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+static bool each_log(const struct hf_look *look, struct hf_node_key key)
 {
-	return !look->tree->common->options.log_ring || each_one(look, key, offer, ctx);
+	return !look->tree->common->options.log_ring || each_one(look, key);
 }
 
-static int size_made(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		     uint64_t *ret_size)
+static int size_made(const struct hf_subject *of, uint64_t *ret_size)
 {
-	(void)tree;
-	(void)key;
-	(void)facts;
+	(void)of;
 	*ret_size = HF_NOWHERE;
 	return 0;
 }
 
-static int write_status(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-			struct hf_sink *sink)
+static int write_status(const struct hf_subject *of, struct hf_sink *sink)
 {
-	(void)key;
-	(void)facts;
-	hf_control_status(tree, sink);
+	hf_control_status(of->tree, sink);
 	return 0;
 }
 
-static int write_captures(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-			  struct hf_sink *sink)
+static int write_captures(const struct hf_subject *of, struct hf_sink *sink)
 {
-	(void)key;
-	(void)facts;
-	hf_control_progress(tree, sink);
+	hf_control_progress(of->tree, sink);
 	return 0;
 }
 
-static int write_metrics(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-			 struct hf_sink *sink)
+static int write_metrics(const struct hf_subject *of, struct hf_sink *sink)
 {
-	(void)key;
-	(void)facts;
-	hf_control_metrics(tree, sink);
+	hf_control_metrics(of->tree, sink);
 	return 0;
 }
 
-static int write_log(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		     struct hf_sink *sink)
+static int write_log(const struct hf_subject *of, struct hf_sink *sink)
 {
-	(void)key;
-	(void)facts;
-	hf_log_ring_write(tree->common->options.log_ring, sink);
+	hf_log_ring_write(of->tree->common->options.log_ring, sink);
 	return 0;
 }
 
 /* ---- the view directory of a capture ---- */
 
-static int size_of_text(const struct hf_facts *facts, enum hf_text text, uint64_t *ret_size)
+static int size_info(const struct hf_subject *of, uint64_t *ret_size)
 {
-	*ret_size = facts ? facts->known.text_size[text] : HF_NOWHERE;
+	*ret_size = of->facts ? of->facts->known.text_size[HF_TEXT_INFO] : HF_NOWHERE;
 	return 0;
 }
 
-static int size_info(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		     uint64_t *ret_size)
+static int size_errors(const struct hf_subject *of, uint64_t *ret_size)
 {
-	(void)tree;
-	(void)key;
-	return size_of_text(facts, HF_TEXT_INFO, ret_size);
-}
-
-static int size_errors(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		       uint64_t *ret_size)
-{
-	(void)tree;
-	(void)key;
-	return size_of_text(facts, HF_TEXT_ERRORS, ret_size);
-}
-
-static int write_info(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		      struct hf_sink *sink)
-{
-	(void)tree;
-	(void)facts;
-	hf_info_json(key->capture, NULL, NULL, sink);
+	*ret_size = of->facts->known.text_size[HF_TEXT_ERRORS];
 	return 0;
 }
 
-static int bytes_info(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		      struct hf_bytes *ret_bytes)
+static int write_info(const struct hf_subject *of, struct hf_sink *sink)
 {
-	(void)tree;
-	return hf_bytes_of_text(key->capture, facts, HF_TEXT_INFO, ret_bytes);
+	hf_info_json(of->key->capture, NULL, NULL, sink);
+	return 0;
 }
 
-static int bytes_errors(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-			struct hf_bytes *ret_bytes)
+static int bytes_info(const struct hf_subject *of, struct hf_bytes *ret_bytes)
 {
-	(void)tree;
-	return hf_bytes_of_text(key->capture, facts, HF_TEXT_ERRORS, ret_bytes);
+	return hf_bytes_of_text(of->key->capture, of->facts, HF_TEXT_INFO, ret_bytes);
 }
 
-static int size_progress(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-			 uint64_t *ret_size)
+static int bytes_errors(const struct hf_subject *of, struct hf_bytes *ret_bytes)
 {
-	(void)tree;
-	(void)key;
-	(void)facts;
+	return hf_bytes_of_text(of->key->capture, of->facts, HF_TEXT_ERRORS, ret_bytes);
+}
+
+static int size_progress(const struct hf_subject *of, uint64_t *ret_size)
+{
+	(void)of;
 	*ret_size = HF_INFO_INDEXING_SIZE;
 	return 0;
 }
 
-static int write_progress(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-			  struct hf_sink *sink)
+static int write_progress(const struct hf_subject *of, struct hf_sink *sink)
 {
-	(void)tree;
-	(void)facts;
-	hf_info_indexing(key->capture, sink);
+	hf_info_indexing(of->key->capture, sink);
 	return 0;
 }
 
-static bool each_source(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+static bool each_source(const struct hf_look *look, struct hf_node_key key)
 {
 	char name[64];
 
 	if (look->facts->known.stream_size == HF_NOWHERE)
 		return true;
 	hf_info_source_name(look->facts->known.codec, name, sizeof name);
-	return offer(ctx, name, &key);
+	return offer(look, name, &key);
 }
 
-static int size_source(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		       uint64_t *ret_size)
+static int size_source(const struct hf_subject *of, uint64_t *ret_size)
 {
-	(void)tree;
-	(void)key;
-	*ret_size = facts->known.stream_size;
+	*ret_size = of->facts->known.stream_size;
 	return *ret_size == HF_NOWHERE ? HF_ERR_NOT_FOUND : 0;
 }
 
-static int bytes_source(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-			struct hf_bytes *ret_bytes)
+static int bytes_source(const struct hf_subject *of, struct hf_bytes *ret_bytes)
 {
-	(void)tree;
-	return hf_bytes_of_stream(key->capture, facts, ret_bytes);
+	return hf_bytes_of_stream(of->key->capture, of->facts, ret_bytes);
 }
 
-static bool each_records(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+static bool each_records(const struct hf_look *look, struct hf_node_key key)
 {
 	key.hart = HF_HART_RECORDS;
 	key.view = HF_VIEW_RECORDS;
-	return each_one(look, key, offer, ctx);
+	return each_one(look, key);
 }
 
-static bool each_hart(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+static bool each_hart(const struct hf_look *look, struct hf_node_key key)
 {
 	char name[64];
 	bool more = true;
@@ -187,218 +145,198 @@ static bool each_hart(const struct hf_look *look, struct hf_node_key key, hf_off
 	for (size_t i = 0; i < look->facts->hart_count && more; i++) {
 		key.hart = look->facts->hart[i].info.id;
 		snprintf(name, sizeof name, "hart%u", (unsigned)key.hart);
-		more = offer(ctx, name, &key);
+		more = offer(look, name, &key);
 	}
 	return more;
 }
 
 /* ---- the views of a hart ---- */
 
-static int size_hart(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		     uint64_t *ret_size)
+static int size_hart(const struct hf_subject *of, uint64_t *ret_size)
 {
-	(void)tree;
 	*ret_size = 0;
-	return hf_facts_hart(facts, key->hart) ? 0 : HF_ERR_NOT_FOUND;
+	return hf_facts_hart(of->facts, of->key->hart) ? 0 : HF_ERR_NOT_FOUND;
 }
 
-static int size_view(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		     uint64_t *ret_size)
+static int size_view(const struct hf_subject *of, uint64_t *ret_size)
 {
-	const struct hf_facts_hart *hart = hf_facts_hart(facts, key->hart);
+	const struct hf_facts_hart *hart = hf_facts_hart(of->facts, of->key->hart);
 
-	(void)tree;
-	*ret_size = hart ? hart->view[key->view].size : HF_NOWHERE;
+	*ret_size = hart ? hart->view[of->key->view].size : HF_NOWHERE;
 	return *ret_size == HF_NOWHERE ? HF_ERR_NOT_FOUND : 0;
 }
 
 /* A directory is there if the hart's view that lies in it is; of a slice that need not be measured. */
-static int size_dir(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		    uint64_t *ret_size)
+static int size_dir(const struct hf_subject *of, uint64_t *ret_size)
 {
-	int err = size_view(tree, key, facts, ret_size);
+	int err = size_view(of, ret_size);
 
 	*ret_size = 0;
 	return err;
 }
 
-static int bytes_view(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		      struct hf_bytes *ret_bytes)
+static int bytes_view(const struct hf_subject *of, struct hf_bytes *ret_bytes)
 {
-	(void)tree;
-	return hf_bytes_of_view(key->capture, facts, key->hart, key->view, ret_bytes);
+	return hf_bytes_of_view(of->key->capture, of->facts, of->key->hart, of->key->view, ret_bytes);
 }
 
 /* The views that lie in their hart's directory itself, up to the number end. */
-static bool each_file(struct hf_node_key key, size_t end, hf_offer_fn offer, void *ctx)
+static bool each_file(const struct hf_look *look, struct hf_node_key key, size_t end)
 {
 	bool more = true;
 
 	for (key.view = 0; key.view < end && more; key.view++)
 		if (!hf_view_dir(key.view, NULL))
-			more = offer(ctx, hf_fs_view_ops(key.view)->view, &key);
+			more = offer(look, hf_fs_view_ops(key.view)->view, &key);
 	return more;
 }
 
-static bool each_view(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+static bool each_view(const struct hf_look *look, struct hf_node_key key)
 {
-	(void)look;
-	return each_file(key, HF_VIEW_COUNT, offer, ctx);
+	return each_file(look, key, HF_VIEW_COUNT);
 }
 
 /* The directories of views that have one. */
-static bool each_dir(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+static bool each_dir(const struct hf_look *look, struct hf_node_key key)
 {
 	bool more = true;
 
-	(void)look;
 	for (key.view = 0; key.view < HF_ENC_COUNT && more; key.view++) {
 		const size_t length = hf_view_dir(key.view, NULL);
 		char name[64];
 
 		snprintf(name, sizeof name, "%.*s", (int)length, hf_fs_view_ops(key.view)->view);
 		if (length)
-			more = offer(ctx, name, &key);
+			more = offer(look, name, &key);
 	}
 	return more;
 }
 
-static bool each_dir_view(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+static bool each_dir_view(const struct hf_look *look, struct hf_node_key key)
 {
 	const char *name;
 
-	(void)look;
 	hf_view_dir(key.view, &name);
-	return offer(ctx, name, &key);
+	return offer(look, name, &key);
 }
 
-static bool each_program(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+static bool each_program(const struct hf_look *look, struct hf_node_key key)
 {
-	(void)look;
 	key.view = HF_VIEW_PROGRAM;
-	return offer(ctx, hf_view_program.view, &key);
+	return offer(look, hf_view_program.view, &key);
 }
 
 /* What lies beside a view in its directory: the program, and files that its encoder adds. */
-static bool each_side(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+static bool each_side(const struct hf_look *look, struct hf_node_key key)
 {
 	const size_t view = key.view;
-	bool more = each_program(look, key, offer, ctx);
+	bool more = each_program(look, key);
 
 	for (key.view = HF_VIEW_COUNT; key.view < HF_VIEW_ALL && more; key.view++) {
-		const char *name;
 		size_t of;
 
-		if (!hf_fs_side(key.view, &of) || of != view)
-			continue;
-		hf_view_dir(key.view, &name);
-		more = offer(ctx, name, &key);
+		if (hf_fs_side(key.view, &of) && of == view)
+			more = each_dir_view(look, key);
 	}
 	return more;
 }
 
 /* ---- slices ---- */
 
-static int get_slice(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		     struct hf_slice **ret_slice)
+static int get_slice(const struct hf_subject *of, struct hf_slice **ret_slice)
 {
-	return hf_slice_get(tree->slices, key->capture, facts, key->hart, key->first, key->last, ret_slice);
+	const struct hf_node_key *key = of->key;
+
+	return hf_slice_get(of->tree->slices, key->capture, of->facts, key->hart, key->first, key->last, ret_slice);
 }
 
-static int size_slice(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		      uint64_t *ret_size)
+static int size_slice(const struct hf_subject *of, uint64_t *ret_size)
 {
-	const struct hf_facts_hart *hart = hf_facts_hart(facts, key->hart);
+	const struct hf_facts_hart *hart = hf_facts_hart(of->facts, of->key->hart);
 
-	(void)tree;
 	*ret_size = 0;
-	return hart && key->last < hart->info.insns ? 0 : HF_ERR_NOT_FOUND;
+	return hart && of->key->last < hart->info.insns ? 0 : HF_ERR_NOT_FOUND;
 }
 
-static bool each_slice_view(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+static bool each_slice_view(const struct hf_look *look, struct hf_node_key key)
 {
-	(void)look;
-	return each_file(key, HF_ENC_COUNT, offer, ctx);
+	return each_file(look, key, HF_ENC_COUNT);
 }
 
 /* They are found by name and not listed. */
-static bool each_slice(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx)
+static bool each_slice(const struct hf_look *look, struct hf_node_key key)
 {
 	const struct hf_facts_hart *hart = hf_facts_hart(look->facts, key.hart);
 
 	if (!look->name || !hart || !hf_slice_parse(look->name, hart->info.insns, &key.first, &key.last))
 		return true;
-	return offer(ctx, look->name, &key);
+	return offer(look, look->name, &key);
 }
 
 /* It was measured once, but that may be forgotten. */
-static int size_cut(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		    uint64_t *ret_size)
+static int size_cut(const struct hf_subject *of, uint64_t *ret_size)
 {
 	struct hf_slice *slice;
 	struct hf_bytes bytes;
-	int err = get_slice(tree, key, facts, &slice);
+	int err = get_slice(of, &slice);
 
-	(void)tree;
 	if (err)
 		return err;
-	err = hf_slice_view(slice, facts, key->view, &bytes);
+	err = hf_slice_view(slice, of->facts, of->key->view, &bytes);
 	*ret_size = err ? 0 : bytes.size;
 	hf_slice_put(slice);
 	return err;
 }
 
-static int bytes_cut(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		     struct hf_bytes *ret_bytes)
+static int bytes_cut(const struct hf_subject *of, struct hf_bytes *ret_bytes)
 {
 	struct hf_slice *slice;
-	int err = get_slice(tree, key, facts, &slice);
+	int err = get_slice(of, &slice);
 
 	if (err)
 		return err;
-	err = hf_slice_view(slice, facts, key->view, ret_bytes);
+	err = hf_slice_view(slice, of->facts, of->key->view, ret_bytes);
 	if (!err)
 		hf_bytes_ref(ret_bytes);
 	hf_slice_put(slice);
 	return err == HF_ERR_BUSY ? HF_ERR_CHANGED : err;
 }
 
+/* ctx: the directory that they are in, as a subject. */
 static bool is_measured(void *ctx, const char *name, const struct hf_node_key *key)
 {
-	const struct hf_look *look = ctx;
+	struct hf_subject view = *(const struct hf_subject *)ctx;
 	uint64_t size;
 
 	(void)name;
-	return size_cut(look->tree, key, look->facts, &size) != HF_ERR_BUSY;
+	view.key = key;
+	return size_cut(&view, &size) != HF_ERR_BUSY;
 }
 
 /* INDEXING is there as long as views in its directory are being measured: all of a slice's own, or the one of a
  * directory. */
-static int size_measuring(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-			  uint64_t *ret_size)
+static int size_measuring(const struct hf_subject *of, uint64_t *ret_size)
 {
-	struct hf_look look = {.tree = tree, .facts = facts};
+	struct hf_subject dir = *of;
+	const struct hf_look look = {.offer = is_measured, .ctx = &dir};
 
 	*ret_size = HF_INFO_INDEXING_SIZE;
-	return each_slice_view(&look, *key, is_measured, &look) ? HF_ERR_NOT_FOUND : 0;
+	return each_slice_view(&look, *of->key) ? HF_ERR_NOT_FOUND : 0;
 }
 
-static int size_measuring_one(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-			      uint64_t *ret_size)
+static int size_measuring_one(const struct hf_subject *of, uint64_t *ret_size)
 {
-	struct hf_look look = {.tree = tree, .facts = facts};
+	struct hf_subject dir = *of;
 
 	*ret_size = HF_INFO_INDEXING_SIZE;
-	return is_measured(&look, NULL, key) ? HF_ERR_NOT_FOUND : 0;
+	return is_measured(&dir, NULL, of->key) ? HF_ERR_NOT_FOUND : 0;
 }
 
-static int write_measuring(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-			   struct hf_sink *sink)
+static int write_measuring(const struct hf_subject *of, struct hf_sink *sink)
 {
 	struct hf_slice *slice;
-	int err = get_slice(tree, key, facts, &slice);
+	int err = get_slice(of, &slice);
 
-	(void)tree;
 	if (err)
 		return err;
 	hf_slice_indexing(slice, sink);
@@ -443,27 +381,27 @@ static bool is_there(const struct hf_kind *kind, const struct hf_facts *facts)
 	return kind->when == HF_WHEN_ALWAYS || (kind->when == HF_WHEN_INDEXED) == (facts != NULL);
 }
 
-int hf_kind_size(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size)
+int hf_kind_size(const struct hf_subject *of, uint64_t *ret_size)
 {
-	const struct hf_kind *kind = hf_kind_of(key);
+	const struct hf_kind *kind = hf_kind_of(of->key);
 
 	*ret_size = 0;
 	/* What is in a directory is not known before the capture is indexed. */
-	if (!is_there(kind, facts))
-		return hf_kind_is(key, HF_KIND_DIR) ? HF_ERR_BUSY : HF_ERR_NOT_FOUND;
-	return kind->size(tree, key, facts, ret_size);
+	if (!is_there(kind, of->facts))
+		return hf_kind_is(of->key, HF_KIND_DIR) ? HF_ERR_BUSY : HF_ERR_NOT_FOUND;
+	return kind->size(of, ret_size);
 }
 
 /* What each offers goes to fn, if it is there. */
 struct listing {
-	const struct hf_look *look;
+	struct hf_look *look;
 	hf_child_fn fn;
 	void *ctx;
 	bool busy;
 	int err;
 };
 
-static bool offer(void *ctx, const char *name, const struct hf_node_key *offered)
+static bool take_offered(void *ctx, const char *name, const struct hf_node_key *offered)
 {
 	struct listing *listing = ctx;
 	const struct hf_look *look = listing->look;
@@ -474,7 +412,7 @@ static bool offer(void *ctx, const char *name, const struct hf_node_key *offered
 	if (look->name && strcmp(name, look->name) != 0)
 		return true;
 	key.content = hf_kind_content(&key, look->facts);
-	err = hf_kind_size(look->tree, &key, look->facts, &size);
+	err = hf_kind_size(&(struct hf_subject){look->tree, &key, look->facts}, &size);
 	listing->busy |= err == HF_ERR_BUSY;
 	if (err == HF_ERR_BUSY || err == HF_ERR_NOT_FOUND)
 		return true;
@@ -484,9 +422,11 @@ static bool offer(void *ctx, const char *name, const struct hf_node_key *offered
 
 static int list(struct listing *listing)
 {
-	const struct hf_look *look = listing->look;
+	struct hf_look *look = listing->look;
 	bool more = true;
 
+	look->offer = take_offered;
+	look->ctx = listing;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds && more; i++) {
 		struct hf_node_key key = *look->dir;
 
@@ -494,12 +434,12 @@ static int list(struct listing *listing)
 			continue;
 		key.kind = (enum hf_node_kind)i;
 		key.path = NULL;
-		more = kinds[i].each(look, key, offer, listing);
+		more = kinds[i].each(look, key);
 	}
 	return listing->err;
 }
 
-int hf_kind_list(const struct hf_look *look, hf_child_fn fn, void *ctx)
+int hf_kind_list(struct hf_look *look, hf_child_fn fn, void *ctx)
 {
 	return list(&(struct listing){.look = look, .fn = fn, .ctx = ctx});
 }
@@ -521,7 +461,7 @@ static bool take_found(void *ctx, const char *name, const struct hf_node_key *ke
 	return false;
 }
 
-int hf_kind_find(const struct hf_look *look, struct hf_node_key *ret_key, uint64_t *ret_size)
+int hf_kind_find(struct hf_look *look, struct hf_node_key *ret_key, uint64_t *ret_size)
 {
 	struct found found = {ret_key, ret_size, false};
 	struct listing listing = {.look = look, .fn = take_found, .ctx = &found};

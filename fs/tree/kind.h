@@ -26,34 +26,39 @@ enum {
 		1 << 7, /* .hartfs and what is in it: for the mounter alone, unless the options say otherwise */
 };
 
-/* A look into a directory. facts: of its capture, NULL while it is not indexed, and where there is none. */
+/* A file or directory that is asked about. facts: of its capture, NULL while it is not indexed, and where there is
+ * none. */
+struct hf_subject {
+	struct hf_tree *tree;
+	const struct hf_node_key *key;
+	const struct hf_facts *facts;
+};
+
+/* A look into a directory. */
 struct hf_look {
 	struct hf_tree *tree;
 	const struct hf_node_key *dir;
-	const struct hf_facts *facts;
-	const char *name; /* only this one is looked for; NULL: all that are listed */
+	const struct hf_facts *facts; /* as those of a subject */
+	const char *name;	      /* only this one is looked for; NULL: all that are listed */
+	/* kind.c's: takes one more that may be there; false: no more are wanted. key has no path. */
+	bool (*offer)(void *ctx, const char *name, const struct hf_node_key *key);
+	void *ctx;
 };
-
-/* One more that may be there; false: no more are wanted. key has no path. */
-typedef bool (*hf_offer_fn)(void *ctx, const char *name, const struct hf_node_key *key);
 
 struct hf_kind {
 	const char *name;
 	enum hf_node_kind parent;
 	enum hf_when when;
 	unsigned flags;
-	/* key: of one in that directory, which each completes. False if offer wants no more. NULL: they are not listed.
+	/* key: of one in that directory, which each completes. False if no more are wanted. NULL: they are not listed.
 	 */
-	bool (*each)(const struct hf_look *look, struct hf_node_key key, hf_offer_fn offer, void *ctx);
+	bool (*each)(const struct hf_look *look, struct hf_node_key key);
 	/* The size of a file, 0 of a directory. HF_NOWHERE: of a text that changes, as long as it is when made.
 	 * HF_ERR_NOT_FOUND: there is none; HF_ERR_BUSY: that is not known yet. */
-	int (*size)(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		    uint64_t *ret_size);
-	int (*write)(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		     struct hf_sink *sink);
+	int (*size)(const struct hf_subject *of, uint64_t *ret_size);
+	int (*write)(const struct hf_subject *of, struct hf_sink *sink);
 	/* What they belong to is referenced: hf_bytes_unref. */
-	int (*bytes)(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts,
-		     struct hf_bytes *ret_bytes);
+	int (*bytes)(const struct hf_subject *of, struct hf_bytes *ret_bytes);
 };
 
 const struct hf_kind *hf_kind_of(const struct hf_node_key *key);
@@ -66,13 +71,13 @@ static inline bool hf_kind_is(const struct hf_node_key *key, unsigned flag)
 /* What a file is told apart by (hf_node_key.content) while these facts hold. */
 uint64_t hf_kind_content(const struct hf_node_key *key, const struct hf_facts *facts);
 /* Its size, or whether it is there, as the kind's own function says it. */
-int hf_kind_size(struct hf_tree *tree, const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_size);
+int hf_kind_size(const struct hf_subject *of, uint64_t *ret_size);
 
 /* What is in a directory that is not the archive's own. Ends when fn returns false. */
 typedef bool (*hf_child_fn)(void *ctx, const char *name, const struct hf_node_key *key, uint64_t size);
-int hf_kind_list(const struct hf_look *look, hf_child_fn fn, void *ctx);
+int hf_kind_list(struct hf_look *look, hf_child_fn fn, void *ctx);
 /* The one with the name of the look; ret_key has no path. HF_ERR_BUSY if it may be there later. */
-int hf_kind_find(const struct hf_look *look, struct hf_node_key *ret_key, uint64_t *ret_size);
+int hf_kind_find(struct hf_look *look, struct hf_node_key *ret_key, uint64_t *ret_size);
 /* Whether that name may be in the directory as soon as its capture is indexed. */
 bool hf_kind_may_come(const struct hf_node_key *dir, const char *name);
 

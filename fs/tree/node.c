@@ -102,32 +102,6 @@ static void grow(struct hf_nodes *nodes)
 	nodes->mask = mask;
 }
 
-static void link_to_capture(struct hf_node *node)
-{
-	struct hf_capture *capture = node->key.capture;
-
-	if (!capture)
-		return;
-	node->next_of_capture = capture->nodes;
-	if (capture->nodes)
-		capture->nodes->prev_of_capture = node;
-	capture->nodes = node;
-}
-
-static void unlink_from_capture(struct hf_node *node)
-{
-	struct hf_capture *capture = node->key.capture;
-
-	if (!capture)
-		return;
-	if (node->prev_of_capture)
-		node->prev_of_capture->next_of_capture = node->next_of_capture;
-	else
-		capture->nodes = node->next_of_capture;
-	if (node->next_of_capture)
-		node->next_of_capture->prev_of_capture = node->prev_of_capture;
-}
-
 static struct hf_node *add(struct hf_nodes *nodes, const struct hf_node_key *key, uint64_t ino)
 {
 	size_t size = strlen(key->path) + 1;
@@ -141,7 +115,8 @@ static struct hf_node *add(struct hf_nodes *nodes, const struct hf_node_key *key
 	node->next = nodes->bucket[ino & nodes->mask];
 	nodes->bucket[ino & nodes->mask] = node;
 	nodes->count++;
-	link_to_capture(node);
+	if (key->capture)
+		hf_link_add(&key->capture->nodes, &node->of_capture);
 	grow(nodes);
 	return node;
 }
@@ -166,9 +141,8 @@ uint64_t hf_node_number(struct hf_nodes *nodes, const struct hf_node_key *key)
 {
 	uint64_t ino;
 
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	probe(nodes, key, false, &ino);
-	pthread_mutex_unlock(&nodes->lock);
 	return ino;
 }
 
@@ -176,13 +150,12 @@ struct hf_node *hf_node_ref(struct hf_nodes *nodes, uint64_t ino)
 {
 	struct hf_node *node;
 
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	node = find(nodes, ino);
 	if (node && !node->refs)
 		node = NULL;
 	if (node)
 		node->refs++;
-	pthread_mutex_unlock(&nodes->lock);
 	return node;
 }
 
@@ -198,15 +171,15 @@ static void drop(struct hf_nodes *nodes, struct hf_node *node, uint64_t count)
 		at = &(*at)->next;
 	*at = node->next;
 	nodes->count--;
-	unlink_from_capture(node);
+	if (node->key.capture)
+		hf_link_remove(&node->of_capture);
 	free(node);
 }
 
 void hf_node_unref(struct hf_nodes *nodes, struct hf_node *node, uint64_t count)
 {
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	drop(nodes, node, count);
-	pthread_mutex_unlock(&nodes->lock);
 }
 
 void hf_node_forget(struct hf_nodes *nodes, uint64_t ino, uint64_t count)
@@ -216,36 +189,33 @@ void hf_node_forget(struct hf_nodes *nodes, uint64_t ino, uint64_t count)
 	/* Nobody looks the root up, so there is nothing to give back; its reference is our own. */
 	if (ino == HF_FS_ROOT)
 		return;
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	node = find(nodes, ino);
 	if (node && node->refs)
 		drop(nodes, node, count);
-	pthread_mutex_unlock(&nodes->lock);
 }
 
 bool hf_node_keep(struct hf_nodes *nodes, struct hf_node *node, uint64_t stamp)
 {
 	bool same;
 
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	same = node->kept == stamp;
 	node->kept = stamp;
-	pthread_mutex_unlock(&nodes->lock);
 	return same;
 }
 
 void hf_node_unkeep(struct hf_nodes *nodes, struct hf_node *node)
 {
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	node->kept = 0;
-	pthread_mutex_unlock(&nodes->lock);
 }
 
 bool hf_node_list(struct hf_nodes *nodes, struct hf_node *node, uint64_t stamp, uint32_t *ret_round)
 {
 	bool keep;
 
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	if (node->kept != stamp) {
 		node->kept = stamp;
 		node->list_round++;
@@ -258,54 +228,43 @@ bool hf_node_list(struct hf_nodes *nodes, struct hf_node *node, uint64_t stamp, 
 	node->mixed = node->old_lists > 0;
 	node->lists++;
 	*ret_round = node->list_round;
-	pthread_mutex_unlock(&nodes->lock);
 	return keep;
 }
 
 void hf_node_unlist(struct hf_nodes *nodes, struct hf_node *node, uint32_t round)
 {
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	node->lists--;
 	if (round != node->list_round)
 		node->old_lists--;
-	pthread_mutex_unlock(&nodes->lock);
 }
 
 void hf_node_show(struct hf_nodes *nodes, struct hf_node *node, size_t size)
 {
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	node->shown_size = size;
 	node->shown++;
-	pthread_mutex_unlock(&nodes->lock);
 }
 
 void hf_node_unshow(struct hf_nodes *nodes, struct hf_node *node)
 {
-	pthread_mutex_lock(&nodes->lock);
+	HF_LOCKED(&nodes->lock);
 	node->shown--;
-	pthread_mutex_unlock(&nodes->lock);
 }
 
 uint64_t hf_node_shown(struct hf_nodes *nodes, struct hf_node *node)
 {
-	uint64_t size;
-
-	pthread_mutex_lock(&nodes->lock);
-	size = node->shown ? node->shown_size : HF_NOWHERE;
-	pthread_mutex_unlock(&nodes->lock);
-	return size;
+	HF_LOCKED(&nodes->lock);
+	return node->shown ? node->shown_size : HF_NOWHERE;
 }
 
 size_t hf_nodes_of(struct hf_nodes *nodes, const struct hf_capture *capture, uint64_t *ino, size_t max)
 {
 	size_t count = 0;
 
-	pthread_mutex_lock(&nodes->lock);
-	for (struct hf_node *node = capture->nodes; node; node = node->next_of_capture) {
+	HF_LOCKED(&nodes->lock);
+	for (struct hf_link *link = capture->nodes.next; link != &capture->nodes; link = link->next, count++)
 		if (count < max)
-			ino[count] = node->ino;
-		count++;
-	}
-	pthread_mutex_unlock(&nodes->lock);
+			ino[count] = HF_OWNER(link, struct hf_node, of_capture)->ino;
 	return count;
 }

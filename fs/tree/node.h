@@ -7,9 +7,10 @@
 #ifndef HF_FS_NODE_H
 #define HF_FS_NODE_H
 
+#include "fs/base/list.h"
+#include "fs/base/lock.h"
 #include "fs/fs.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 struct hf_capture;
@@ -49,7 +50,7 @@ struct hf_node {
 	size_t shown_size;          /* of a text that changes by itself: as last opened */
 	unsigned shown;             /* open files of it */
 	struct hf_node *next;       /* in the bucket */
-	struct hf_node *prev_of_capture, *next_of_capture;
+	struct hf_link of_capture;  /* in its capture's nodes */
 };
 
 struct hf_nodes {

@@ -2,7 +2,6 @@
 /* Looking names up, and the attributes of what stands under them. */
 #include "fs/tree/tree.h"
 
-#include "fs/capture/jobs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +61,7 @@ static uint64_t text_size(struct hf_tree *tree, struct hf_node *node)
 	if (shown != HF_NOWHERE)
 		return shown;
 	hf_sink_init_count(&sink, buf, sizeof buf);
-	hf_kind_of(&node->key)->write(tree, &node->key, NULL, &sink);
+	hf_kind_of(&node->key)->write(&(struct hf_subject){tree, &node->key, NULL}, &sink);
 	return hf_sink_total(&sink);
 }
 
@@ -365,7 +364,7 @@ static int look(struct hf_tree *tree, struct hf_node *node, struct stat *ret_st,
 	else
 		err = hf_tree_look(node, 0, &facts, ret_st);
 	if (!err)
-		err = hf_kind_size(tree, &node->key, facts, ret_size);
+		err = hf_kind_size(&(struct hf_subject){tree, &node->key, facts}, ret_size);
 	/* The size that the kernel knows was forgotten. */
 	if (err == HF_ERR_BUSY && !hf_kind_is(&node->key, HF_KIND_DIR))
 		err = HF_ERR_CHANGED;

@@ -97,8 +97,10 @@ struct walk {
 };
 
 struct found {
-	char **name; /* owned */
-	bool *dir;
+	struct found_name {
+		char *name; /* owned */
+		bool dir;
+	} *item;
 	size_t count, cap;
 	int err;
 };
@@ -111,27 +113,14 @@ static bool collect(void *ctx, const char *name, const struct hf_attr *attr, uin
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
 	    (!S_ISDIR(attr->st.st_mode) && !S_ISREG(attr->st.st_mode)))
 		return true;
-	if (found->count == found->cap) {
-		size_t cap = found->cap ? found->cap * 2 : 64;
-		char **names = realloc(found->name, cap * sizeof *names);
-		bool *dirs;
-
-		if (names)
-			found->name = names;
-		dirs = names ? realloc(found->dir, cap * sizeof *dirs) : NULL;
-		if (!dirs) {
-			found->err = HF_ERR_NOMEM;
-			return false;
-		}
-		found->dir = dirs;
-		found->cap = cap;
-	}
-	found->name[found->count] = strdup(name);
-	found->dir[found->count] = S_ISDIR(attr->st.st_mode);
-	if (!found->name[found->count])
-		found->err = HF_ERR_NOMEM;
-	else
+	found->err = hf_array_room(&found->item, found->count, &found->cap, sizeof *found->item);
+	if (found->err)
+		return false;
+	found->item[found->count] = (struct found_name){strdup(name), S_ISDIR(attr->st.st_mode)};
+	if (found->item[found->count].name)
 		found->count++;
+	else
+		found->err = HF_ERR_NOMEM;
 	return !found->err;
 }
 
@@ -215,11 +204,10 @@ static void walk_dir(struct walk *walk, const char *path)
 		leave_out(walk, path, NULL, err);
 	for (size_t i = 0; !err && i < found.count && !walk->stop && !walk->err && !hf_stopping(walk->tree->common);
 	     i++)
-		walk_entry(walk, path, found.name[i], found.dir[i], below);
+		walk_entry(walk, path, found.item[i].name, found.item[i].dir, below);
 	for (size_t i = 0; i < found.count; i++)
-		free(found.name[i]);
-	free(found.name);
-	free(found.dir);
+		free(found.item[i].name);
+	free(found.item);
 	free(below);
 }
 

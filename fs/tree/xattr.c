@@ -13,15 +13,12 @@
 /* What the attributes are made of. */
 struct about {
 	const struct hf_node_key *key;
-	const char *path;           /* of the capture */
+	const char *path; /* of the capture */
 	const struct hf_codec *codec;
 	const struct hf_box *box;
 	enum hf_capture_state state;
-	struct hf_facts *facts;     /* one reference, or NULL */
+	struct hf_facts *facts; /* one reference, or NULL */
 };
-
-/* The value, terminated, or an empty one: there is no such attribute of this one. */
-typedef void (*value_fn)(const struct about *about, char *buf, size_t size);
 
 static const struct hf_facts_hart *hart_of(const struct about *about)
 {
@@ -32,135 +29,111 @@ static const struct hf_facts_hart *hart_of(const struct about *about)
 	return hf_facts_hart(about->facts, key->hart);
 }
 
-static bool is_ready(const struct about *about)
-{
-	return about->facts && !about->facts->failure.code;
-}
+/* hartfs-views(5) documents them. From VERSION to PROBLEMS they are of what was indexed. */
+enum what {
+	CAPTURE,
+	STATE,
+	FORMAT,
+	CONTAINER,
+	VERSION,
+	ARCH,
+	ISA,
+	XLEN,
+	HARTS,
+	HART,
+	INSTRUCTIONS,
+	ATTEMPTS,
+	PROBLEMS,
+	ERROR,
+	COUNT
+};
 
-static void put_u64(char *buf, size_t size, uint64_t value)
-{
-	snprintf(buf, size, "%llu", (unsigned long long)value);
-}
-
-static void value_capture(const struct about *about, char *buf, size_t size)
-{
-	snprintf(buf, size, "%s", about->path);
-}
-
-static void value_state(const struct about *about, char *buf, size_t size)
-{
-	snprintf(buf, size, "%s", hf_capture_state_name(about->state));
-}
-
-static void value_format(const struct about *about, char *buf, size_t size)
-{
-	snprintf(buf, size, "%s", about->codec ? about->codec->name : "");
-}
-
-static void value_container(const struct about *about, char *buf, size_t size)
-{
-	snprintf(buf, size, "%s", about->box ? about->box->name : "none");
-}
-
-static void value_version(const struct about *about, char *buf, size_t size)
-{
-	snprintf(buf, size, "%s", is_ready(about) ? about->facts->known.version : "");
-}
-
-static void value_arch(const struct about *about, char *buf, size_t size)
-{
-	if (is_ready(about) && about->facts->known.arch != HF_ARCH_NONE)
-		snprintf(buf, size, "%s", hf_info_arch_name(about->facts->known.arch));
-}
-
-static void value_isa(const struct about *about, char *buf, size_t size)
-{
-	if (is_ready(about) && about->facts->known.isa != HF_ISA_NONE)
-		snprintf(buf, size, "%s", hf_info_isa_name(about->facts->known.isa));
-}
-
-static void value_xlen(const struct about *about, char *buf, size_t size)
-{
-	if (is_ready(about) && about->facts->known.xlen)
-		put_u64(buf, size, about->facts->known.xlen);
-}
-
-static void value_harts(const struct about *about, char *buf, size_t size)
-{
-	if (is_ready(about))
-		put_u64(buf, size, about->facts->hart_count);
-}
-
-static void value_hart(const struct about *about, char *buf, size_t size)
-{
-	if (hart_of(about))
-		put_u64(buf, size, about->key->hart);
-}
+static const char *const names[COUNT] = {"capture", "state", "format", "container",    "version",  "arch",     "isa",
+					 "xlen",    "harts", "hart",   "instructions", "attempts", "problems", "error"};
 
 /* Of the hart, or of all of them. */
-static void value_instructions(const struct about *about, char *buf, size_t size)
+static uint64_t count_of(const struct about *about, enum what what)
 {
 	const struct hf_facts_hart *hart = hart_of(about);
-	uint64_t sum = 0;
+	uint64_t insns = 0, attempts = 0;
 
-	if (!is_ready(about))
-		return;
-	for (size_t i = 0; i < about->facts->hart_count; i++)
-		sum += about->facts->hart[i].info.insns;
-	put_u64(buf, size, hart ? hart->info.insns : sum);
+	for (size_t i = 0; i < about->facts->hart_count; i++) {
+		insns += about->facts->hart[i].info.insns;
+		attempts += about->facts->hart[i].info.attempts;
+	}
+	if (hart)
+		return what == INSTRUCTIONS ? hart->info.insns : hart->info.attempts;
+	return what == INSTRUCTIONS ? insns : attempts;
 }
 
-static void value_attempts(const struct about *about, char *buf, size_t size)
-{
-	const struct hf_facts_hart *hart = hart_of(about);
-	uint64_t sum = 0;
-
-	if (!is_ready(about))
-		return;
-	for (size_t i = 0; i < about->facts->hart_count; i++)
-		sum += about->facts->hart[i].info.attempts;
-	put_u64(buf, size, hart ? hart->info.attempts : sum);
-}
-
-static void value_problems(const struct about *about, char *buf, size_t size)
-{
-	if (is_ready(about))
-		put_u64(buf, size, about->facts->known.problems);
-}
-
-static void value_error(const struct about *about, char *buf, size_t size)
+/* What is said as a number; HF_NOWHERE if it is not known. */
+static uint64_t number_of(const struct about *about, enum what what)
 {
 	const struct hf_facts *facts = about->facts;
 
-	if (facts && hf_facts_has_failed(facts))
-		hf_facts_failure(facts, buf, size);
+	switch (what) {
+	case XLEN:
+		return facts->known.xlen ? facts->known.xlen : HF_NOWHERE;
+	case HARTS:
+		return facts->hart_count;
+	case HART:
+		return hart_of(about) ? about->key->hart : HF_NOWHERE;
+	case PROBLEMS:
+		return facts->known.problems;
+	default:
+		return count_of(about, what);
+	}
 }
 
-/* hartfs-views(5) documents them. */
-static const struct {
-	const char *name;
-	value_fn value;
-} attributes[] = {
-	{PREFIX "capture", value_capture},     {PREFIX "state", value_state},
-	{PREFIX "format", value_format},       {PREFIX "container", value_container},
-	{PREFIX "version", value_version},     {PREFIX "arch", value_arch},
-	{PREFIX "isa", value_isa},             {PREFIX "xlen", value_xlen},
-	{PREFIX "harts", value_harts},         {PREFIX "hart", value_hart},
-	{PREFIX "instructions", value_instructions}, {PREFIX "attempts", value_attempts},
-	{PREFIX "problems", value_problems},   {PREFIX "error", value_error},
-};
+/* What is said in a word; NULL if it is not known. */
+static const char *word_of(const struct about *about, enum what what)
+{
+	const struct hf_known *known = &about->facts->known;
 
-#define COUNT (sizeof attributes / sizeof *attributes)
+	switch (what) {
+	case CAPTURE:
+		return about->path;
+	case STATE:
+		return hf_capture_state_name(about->state);
+	case FORMAT:
+		return about->codec ? about->codec->name : NULL;
+	case CONTAINER:
+		return about->box ? about->box->name : "none";
+	case VERSION:
+		return known->version;
+	case ARCH:
+		return known->arch != HF_ARCH_NONE ? hf_info_arch_name(known->arch) : NULL;
+	default:
+		return known->isa != HF_ISA_NONE ? hf_info_isa_name(known->isa) : NULL;
+	}
+}
+
+/* The value, terminated, or an empty one: there is no such attribute of this one. */
+static void put_value(const struct about *about, enum what what, char *buf, size_t size)
+{
+	const struct hf_facts *facts = about->facts;
+	uint64_t number;
+	const char *word;
+
+	*buf = '\0';
+	if (what == ERROR && facts && hf_facts_has_failed(facts))
+		hf_facts_failure(facts, buf, size);
+	if (what == ERROR || (what >= VERSION && (!facts || facts->failure.code)))
+		return;
+	if (what <= ISA && (word = word_of(about, what)))
+		snprintf(buf, size, "%s", word);
+	if (what > ISA && (number = number_of(about, what)) != HF_NOWHERE)
+		snprintf(buf, size, "%llu", (unsigned long long)number);
+}
 
 static void fill(struct about *about, struct hf_capture *capture)
 {
-	pthread_mutex_lock(&capture->lock);
+	HF_LOCKED(&capture->lock);
 	about->path = capture->path;
 	about->codec = capture->codec;
 	about->box = capture->box;
 	about->state = hf_capture_told_state(capture);
 	about->facts = capture->facts ? hf_facts_ref(capture->facts) : NULL;
-	pthread_mutex_unlock(&capture->lock);
 }
 
 /* With a reference to the node in *ret_node, which is NULL (and the result 0) if it has no attributes. */
@@ -213,9 +186,9 @@ int hf_tree_xattr(struct hf_tree *tree, uint64_t ino, const char *name, char buf
 	err = begin(tree, ino, &about, &node);
 	if (err || !node)
 		return err ? err : HF_NOTE_END;
-	for (size_t i = 0; i < COUNT; i++)
-		if (strcmp(name, attributes[i].name) == 0)
-			attributes[i].value(&about, buf, HF_FS_XATTR_SIZE);
+	for (enum what i = CAPTURE; i < COUNT; i++)
+		if (strcmp(name + strlen(PREFIX), names[i]) == 0)
+			put_value(&about, i, buf, HF_FS_XATTR_SIZE);
 	end(tree, &about, node);
 	*ret_size = strlen(buf);
 	return *ret_size ? 0 : HF_NOTE_END;
@@ -231,13 +204,12 @@ int hf_tree_xattr_list(struct hf_tree *tree, uint64_t ino, char buf[HF_FS_XATTR_
 	*ret_size = 0;
 	if (err || !node)
 		return err;
-	for (size_t i = 0; i < COUNT; i++) {
-		value[0] = '\0';
-		attributes[i].value(&about, value, sizeof value);
-		if (!value[0])
-			continue;
-		memcpy(buf + *ret_size, attributes[i].name, strlen(attributes[i].name) + 1);
-		*ret_size += strlen(attributes[i].name) + 1;
+	for (enum what i = CAPTURE; i < COUNT; i++) {
+		put_value(&about, i, value, sizeof value);
+		if (*value)
+			*ret_size +=
+				(size_t)snprintf(buf + *ret_size, HF_FS_XATTR_SIZE - *ret_size, PREFIX "%s", names[i]) +
+				1;
 	}
 	end(tree, &about, node);
 	return 0;

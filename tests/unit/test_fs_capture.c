@@ -370,7 +370,7 @@ static void test_index_lost(void)
 	closedir(dir);
 	/* As if it had been closed for others that were used more lately. */
 	hf_fs_idle(t.fs);
-	for (struct hf_open *open = t.fs->captures.open_pool.newest; open; open = t.fs->captures.open_pool.newest)
+	for (struct hf_open *open = hf_open_pool_newest(&t.fs->captures.open_pool); open; open = hf_open_pool_newest(&t.fs->captures.open_pool))
 		hf_open_drop(open->capture);
 	/* It is made again, and what is open goes on. */
 	CHECK_EQ(read_one(file, 0), 0);
