@@ -18,14 +18,15 @@ static int store_point(void *ctx, const struct hf_point *point, const uint8_t *w
 /* A capture that cannot be decoded at all: its index holds the reason. */
 static int store_fatal(struct hf_pass *pass)
 {
-	const struct hf_index_problem problem = {.diag = *pass->diag, .fatal = true};
+	const struct hf_index_problem problem = {
+		.diag = *pass->diag, .chunk = HF_NOWHERE, .ordinal = HF_NOWHERE, .fatal = true};
 	struct hf_index_part *x = pass->index;
 	int err = hf_index_part_reset(x, &pass->build->identity, &pass->limits);
 
 	if (err)
 		return err;
 	snprintf(x->meta.box, sizeof x->meta.box, "%s", pass->in.box ? pass->in.box->name : "");
-	err = hf_index_part_add_problem(x, HF_NOWHERE, &problem);
+	err = hf_index_part_add_problem(x, &problem);
 	if (!err)
 		err = hf_index_part_finish(x);
 	if (!err)
@@ -36,8 +37,7 @@ static int store_fatal(struct hf_pass *pass)
 static bool made_with(const struct hf_index_meta *meta, const struct hf_input *in)
 {
 	return strcmp(meta->box, in->box ? in->box->name : "") == 0 &&
-	       strcmp(meta->codec, in->stream->codec->name) == 0 &&
-	       meta->codec_version == in->stream->codec->version;
+	       strcmp(meta->codec, in->stream->codec->name) == 0 && meta->codec_version == in->stream->codec->version;
 }
 
 static int describe(struct hf_pass *pass)
@@ -47,13 +47,14 @@ static int describe(struct hf_pass *pass)
 	snprintf(meta->box, sizeof meta->box, "%s", pass->in.box ? pass->in.box->name : "");
 	snprintf(meta->codec, sizeof meta->codec, "%s", pass->in.stream->codec->name);
 	meta->codec_version = pass->in.stream->codec->version;
-	return hf_index_meta_write(pass->index->db, meta);
+	return hf_index_part_write_meta(pass->index);
 }
 
 /* Opens the capture; an earlier build's rows that were made by another decoder go. */
 static int open_capture(struct hf_pass *pass, bool *ret_fatal)
 {
-	int err = hf_input_open(&pass->in, pass->build->file, pass->build->setup, pass->most, store_point, pass, ret_fatal, pass->diag);
+	int err = hf_input_open(&pass->in, pass->build->file, pass->build->setup, pass->most, store_point, pass,
+				ret_fatal, pass->diag);
 
 	if (err || !*pass->index->meta.codec)
 		return err ? err : describe(pass);
@@ -62,11 +63,13 @@ static int open_capture(struct hf_pass *pass, bool *ret_fatal)
 	hf_input_close(&pass->in);
 	err = hf_index_part_reset(pass->index, &pass->build->identity, &pass->limits);
 	if (!err)
-		err = hf_input_open(&pass->in, pass->build->file, pass->build->setup, pass->most, store_point, pass, ret_fatal, pass->diag);
+		err = hf_input_open(&pass->in, pass->build->file, pass->build->setup, pass->most, store_point, pass,
+				    ret_fatal, pass->diag);
 	return err ? err : describe(pass);
 }
 
-/* A table that outlived the index: chunks that are cut by the same limits are the same, which hf_pass_build_views makes sure of. */
+/* A table that outlived the index: chunks that are cut by the same limits are the same, which hf_pass_build_views makes
+ * sure of. */
 static bool outlived(const struct hf_pass *pass, const struct hf_view_key *key)
 {
 	struct hf_view_table *table;
@@ -106,10 +109,13 @@ static size_t count_harts(struct hf_pass *pass)
 /* Where something went wrong, which value of the description may be behind it: the first of its problems then. */
 static int find_cause(struct hf_pass *pass)
 {
-	struct hf_index_problem problem, cause = {.diag = {.code = HF_ERR_SETUP_LIKELY, .offset = HF_NOWHERE}};
+	struct hf_index_problem problem, cause = {.diag = {.code = HF_ERR_SETUP_LIKELY, .offset = HF_NOWHERE},
+						  .chunk = HF_NOWHERE,
+						  .ordinal = HF_NOWHERE};
 	struct hf_trial trial = {.codec = pass->in.stream->codec, .setup = pass->build->setup};
 	struct hf_input again;
-	int err = trial.setup && trial.codec->keys ? hf_index_part_first_problem(pass->index, &problem) : (int)HF_NOTE_END;
+	int err = trial.setup && trial.codec->keys ? hf_index_part_first_problem(pass->index, &problem)
+						   : (int)HF_NOTE_END;
 
 	if (err)
 		return err < 0 ? err : 0;

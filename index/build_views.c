@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Building view tables for a decode index that is there. */
-#include "index/index_content.h"
 #include "index/pass.h"
 
 static bool has_table(const struct hf_pass *pass, const struct hf_view_key *key, const struct hf_index *index)
@@ -33,20 +32,14 @@ static int open_missing(struct hf_pass *pass, const struct hf_index *index, size
 	return err;
 }
 
-static bool has_records(const struct hf_index *index)
-{
-	uint64_t slot;
-
-	return hf_index_next_slot(index, HF_SLOT_RECORDS, &slot);
-}
-
 static int build(struct hf_pass *pass, struct hf_index *index, size_t harts)
 {
 	bool fatal;
-	int err = hf_input_open(&pass->in, pass->build->file, pass->build->setup, pass->most, NULL, NULL, &fatal, pass->diag);
+	int err = hf_input_open(&pass->in, pass->build->file, pass->build->setup, pass->most, NULL, NULL, &fatal,
+				pass->diag);
 
 	/* Made without records: it has to be made anew. */
-	if (!err && hf_pass_wants_records(pass) && !has_records(index))
+	if (!err && hf_pass_wants_records(pass) && !hf_index_records(index))
 		err = HF_ERR_MISMATCH;
 	if (!err)
 		err = open_missing(pass, index, harts);

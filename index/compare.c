@@ -4,10 +4,9 @@
  * row. A build is the same whatever was interrupted and however many threads there are; only what zstd makes of the
  * same bytes may depend on its version.
  */
-#include "index/pass.h"
-#include "index/index_content.h"
 #include "index/image.h"
 #include "index/memdir.h"
+#include "index/pass.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,6 @@ static const char *const view_tables[] = {"meta", "hart", "chunk", NULL};
 /* A file as it is stored, and as it is now. */
 struct pair {
 	sqlite3 *stored, *made;
-	struct hf_index_content content; /* of a decode index that was made */
 };
 
 struct rows {
@@ -130,14 +128,17 @@ static int compare_image(const struct pair *pair, uint64_t slot, bool *ret_same)
 
 static int compare_images(const struct pair *pair, bool *ret_same)
 {
-	const struct hf_index_content *content = &pair->content;
+	struct hf_index_hart *harts = NULL;
+	size_t count = 0;
 	int err = compare_rows(pair, "image", same_row, ret_same);
 
 	if (err || *ret_same)
 		return err;
 	*ret_same = true;
-	for (size_t i = 0; !err && *ret_same && i < content->hart_count; i++)
-		err = compare_image(pair, content->slots[i], ret_same);
+	err = hf_row_list(pair->made, &hf_table_hart, sizeof *harts, true, HF_SLOT_RECORDS + 1, &harts, &count);
+	for (size_t i = 0; !err && *ret_same && i < count; i++)
+		err = compare_image(pair, harts[i].slot, ret_same);
+	free(harts);
 	return err;
 }
 
@@ -158,16 +159,6 @@ static int compare_tables(const struct pair *pair, const char *const *tables, co
 	return err;
 }
 
-/* With its content: images are looked for by slot. */
-static int open_made(struct pair *pair, int fd, const struct hf_identity *identity, enum hf_db_kind kind)
-{
-	int err = hf_db_open(fd, kind, &pair->made);
-
-	if (!err && kind == HF_DB_INDEX)
-		err = hf_index_content_load(pair->made, identity, &pair->content);
-	return err;
-}
-
 struct comparison {
 	const struct hf_build *build;
 	int made_fd; /* the directory in memory */
@@ -175,11 +166,10 @@ struct comparison {
 	void *ctx;
 };
 
-static int compare_open(const struct comparison *c, int stored_fd, int made_fd, enum hf_db_kind kind,
-			const char **ret_table)
+static int compare_open(int stored_fd, int made_fd, enum hf_db_kind kind, const char **ret_table)
 {
 	struct pair pair = {0};
-	int err = open_made(&pair, made_fd, &c->build->identity, kind);
+	int err = hf_db_open(made_fd, kind, &pair.made);
 
 	if (!err)
 		err = hf_db_open(stored_fd, kind, &pair.stored);
@@ -187,7 +177,6 @@ static int compare_open(const struct comparison *c, int stored_fd, int made_fd, 
 		err = compare_tables(&pair, kind == HF_DB_INDEX ? index_tables : view_tables, ret_table);
 	hf_db_close(pair.stored);
 	hf_db_close(pair.made);
-	hf_index_content_fini(&pair.content);
 	return err;
 }
 
@@ -202,7 +191,7 @@ static int compare_file(const struct comparison *c, const char *name, enum hf_db
 	if (!err)
 		err = hf_index_file_open(c->made_fd, name, &made_fd);
 	if (!err)
-		err = compare_open(c, stored_fd, made_fd, kind, &table);
+		err = compare_open(stored_fd, made_fd, kind, &table);
 	if (!err && table) {
 		snprintf(what, sizeof what, "does not say what the capture does (table %s)", table);
 		c->fn(c->ctx, name, what);
@@ -266,8 +255,8 @@ int hf_index_compare(const struct hf_build *build, hf_examine_fn fn, void *ctx, 
 		err = make_again(build, index, hf_memdir_fd(memdir), diag);
 	hf_index_close(index);
 	if (!err)
-		err = compare_files(&(struct comparison){
-			.build = build, .made_fd = hf_memdir_fd(memdir), .fn = fn, .ctx = ctx});
+		err = compare_files(
+			&(struct comparison){.build = build, .made_fd = hf_memdir_fd(memdir), .fn = fn, .ctx = ctx});
 	hf_memdir_free(memdir);
 	return err;
 }

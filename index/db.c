@@ -16,8 +16,8 @@
 #define VERSION_MAX 1000
 
 static const uint32_t application_ids[] = {
-	[HF_DB_INDEX] = 0x48415254, /* "HART" */
-	[HF_DB_VIEW] = 0x48415256,  /* "HARV" */
+	[HF_DB_INDEX] = 0x48415254,	/* "HART" */
+	[HF_DB_VIEW] = 0x48415256,	/* "HARV" */
 	[HF_DB_CATALOGUE] = 0x48415243, /* "HARC" */
 };
 
@@ -69,8 +69,8 @@ enum hf_db_look hf_db_look(int fd, enum hf_db_kind kind)
 		return HF_LOOK_FOREIGN;
 	if (big32(head + 68) != application_ids[kind])
 		return HF_LOOK_FOREIGN;
-	if (big32(head + 60) != HF_SCHEMA_VERSION || head[16] != HF_PAGE_SIZE >> 8 || head[17] != 0 ||
-	    head[18] != 1 || head[19] != 1 || head[20] != HF_PAGE_SUM)
+	if (big32(head + 60) != HF_SCHEMA_VERSION || head[16] != HF_PAGE_SIZE >> 8 || head[17] != 0 || head[18] != 1 ||
+	    head[19] != 1 || head[20] != HF_PAGE_SUM)
 		return HF_LOOK_OLD;
 	if ((uint64_t)st.st_size != (uint64_t)big32(head + 28) * HF_PAGE_SIZE)
 		return HF_LOOK_OLD;
@@ -138,14 +138,14 @@ void hf_db_bind(sqlite3_stmt *stmt, size_t n, const uint64_t *values)
 		sqlite3_bind_int64(stmt, (int)i + 1, (sqlite3_int64)values[i]);
 }
 
-int hf_db_run1(sqlite3 *db, const char *sql, uint64_t value)
+int hf_db_run_with(sqlite3 *db, const char *sql, size_t n, const uint64_t *values)
 {
 	sqlite3_stmt *stmt;
 	int err = hf_db_prepare(db, sql, &stmt);
 
 	if (err)
 		return err;
-	hf_db_bind(stmt, 1, &value);
+	hf_db_bind(stmt, n, values);
 	err = hf_db_exec(stmt);
 	sqlite3_finalize(stmt);
 	return err;
@@ -194,14 +194,13 @@ int hf_col_blob(sqlite3_stmt *stmt, int i, void *buf, size_t cap, uint32_t *ret_
 	return 0;
 }
 
-int hf_col_text(sqlite3_stmt *stmt, int i, char *buf, size_t cap, bool *ret_null)
+int hf_col_text(sqlite3_stmt *stmt, int i, char *buf, size_t cap)
 {
 	const unsigned char *text;
 	size_t n;
 
 	buf[0] = 0;
-	*ret_null = sqlite3_column_type(stmt, i) == SQLITE_NULL;
-	if (*ret_null)
+	if (sqlite3_column_type(stmt, i) == SQLITE_NULL)
 		return 0;
 	if (sqlite3_column_type(stmt, i) != SQLITE_TEXT)
 		return HF_ERR_STATE;

@@ -33,9 +33,9 @@ extern const char *const hf_schema_catalogue[];
 /* What the first page says, without SQLite. */
 enum hf_db_look {
 	HF_LOOK_UNREADABLE, /* reading failed, which says nothing about the file: hf_fault_last */
-	HF_LOOK_EMPTY,   /* no byte at all */
-	HF_LOOK_FOREIGN, /* not ours: hands off */
-	HF_LOOK_OLD,     /* ours, but of another version or damaged: of no use */
+	HF_LOOK_EMPTY,	    /* no byte at all */
+	HF_LOOK_FOREIGN,    /* not ours: hands off */
+	HF_LOOK_OLD,	    /* ours, but of another version or damaged: of no use */
 	HF_LOOK_OURS,
 };
 enum hf_db_look hf_db_look(int fd, enum hf_db_kind kind);
@@ -68,7 +68,8 @@ int hf_vfs_verify_page(int fd, uint64_t offset);
 int hf_db_open(int fd, enum hf_db_kind kind, sqlite3 **ret_db);
 
 /* Opens the private file fd for writing, with the tables made if it is empty. HF_ERR_STATE as above. A transaction is
- * open from here on; hf_db_commit ends it and opens the next. fd < 0 there: the file is in memory, and not to survive. */
+ * open from here on; hf_db_commit ends it and opens the next. fd < 0 there: the file is in memory, and not to survive.
+ */
 int hf_db_open_part(int fd, int dirfd, const char *name, enum hf_db_kind kind, sqlite3 **ret_db);
 int hf_db_commit(sqlite3 *db, int fd);
 /* Ends the last transaction: the file is complete but for fsync. */
@@ -86,8 +87,8 @@ int hf_db_step(sqlite3_stmt *stmt);
 int hf_db_exec(sqlite3_stmt *stmt);
 /* Binds the values u64 from parameter 1 on. */
 void hf_db_bind(sqlite3_stmt *stmt, size_t n, const uint64_t *values);
-/* Runs sql with one parameter. */
-int hf_db_run1(sqlite3 *db, const char *sql, uint64_t value);
+/* Runs one statement with parameters. */
+int hf_db_run_with(sqlite3 *db, const char *sql, size_t n, const uint64_t *values);
 /* The number in the first column of the first row; NULL and no row are HF_NOTE_END. */
 int hf_db_number(sqlite3 *db, const char *sql, uint64_t *ret_value);
 
@@ -96,6 +97,6 @@ int hf_col_u64(sqlite3_stmt *stmt, int i, uint64_t max, uint64_t *ret_value);
 /* A column that must be a blob of at most cap bytes. */
 int hf_col_blob(sqlite3_stmt *stmt, int i, void *buf, size_t cap, uint32_t *ret_size);
 /* A column that is text of fewer than cap bytes without zero bytes, or NULL (then ""). */
-int hf_col_text(sqlite3_stmt *stmt, int i, char *buf, size_t cap, bool *ret_null);
+int hf_col_text(sqlite3_stmt *stmt, int i, char *buf, size_t cap);
 
 #endif

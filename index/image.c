@@ -12,6 +12,20 @@
 /* No image saves as more: HF_IMAGE_PAGES_MAX pages, at worst with a number or two for every few bytes. */
 #define SAVED_MAX ((uint64_t)HF_IMAGE_PAGES_MAX * HF_IMAGE_PAGE * 4)
 
+/* A row of the table. */
+struct piece {
+	uint64_t events, size;
+	uint32_t n;
+	uint8_t data[PIECE];
+};
+
+static const struct hf_column columns[] = {
+	HF_COLUMN_COUNT(piece, events),
+	HF_COLUMN(NUMBER, piece, size, SAVED_MAX),
+	HF_COLUMN_BYTES(piece, data, n),
+};
+static const struct hf_table table = HF_TABLE("image", columns);
+
 /* ---- storing: what the image saves goes through zstd, and from there into rows ---- */
 
 struct packer {
@@ -19,20 +33,16 @@ struct packer {
 	uint8_t in[4 * HF_SINK_ROOM];
 	ZSTD_CCtx *zstd;
 	sqlite3_stmt *add;
-	uint64_t values[3]; /* id, events, size */
-	ZSTD_outBuffer out; /* PIECE bytes */
+	uint64_t id; /* of the next piece */
+	struct piece piece;
+	ZSTD_outBuffer out; /* its data */
 };
 
 static int store_piece(struct packer *packer)
 {
-	int err;
-
-	hf_db_bind(packer->add, 3, packer->values);
-	sqlite3_bind_blob(packer->add, 4, packer->out.dst, (int)packer->out.pos, SQLITE_STATIC);
-	err = hf_db_exec(packer->add);
-	packer->values[0]++;
+	packer->piece.n = (uint32_t)packer->out.pos;
 	packer->out.pos = 0;
-	return err;
+	return hf_row_put(packer->add, &table, packer->id++, &packer->piece);
 }
 
 static int pack(struct packer *packer, ZSTD_EndDirective end)
@@ -86,15 +96,8 @@ static uint64_t measure(const struct hf_image *image)
 int hf_index_image_drop(sqlite3 *db, uint64_t slot)
 {
 	const uint64_t range[2] = {hf_row_id(slot, 0), hf_row_id(slot + 1, 0)};
-	sqlite3_stmt *stmt;
-	int err = hf_db_prepare(db, "DELETE FROM image WHERE id >= ? AND id < ?", &stmt);
 
-	if (err)
-		return err;
-	hf_db_bind(stmt, 2, range);
-	err = hf_db_exec(stmt);
-	sqlite3_finalize(stmt);
-	return err;
+	return hf_db_run_with(db, "DELETE FROM image WHERE id >= ? AND id < ?", 2, range);
 }
 
 int hf_index_image_put(sqlite3 *db, ZSTD_CCtx *zstd, uint64_t slot, uint64_t events, const struct hf_image *image)
@@ -103,17 +106,18 @@ int hf_index_image_put(sqlite3 *db, ZSTD_CCtx *zstd, uint64_t slot, uint64_t eve
 	int err = packer ? hf_index_image_drop(db, slot) : HF_ERR_NOMEM;
 
 	if (!err)
-		err = hf_db_prepare(db, "INSERT INTO image VALUES (?,?,?,?)", &packer->add);
+		err = hf_row_prepare(db, &table, false, &packer->add);
 	if (!err) {
 		packer->zstd = zstd;
-		packer->values[0] = hf_row_id(slot, 0);
-		packer->values[1] = events;
-		packer->values[2] = measure(image);
-		packer->out = (ZSTD_outBuffer){.dst = malloc(PIECE), .size = PIECE};
-		packer->sink = (struct hf_sink){.start = packer->in, .p = packer->in,
-						.end = packer->in + sizeof packer->in, .flush = flush_pack};
-		err = packer->out.dst ? put(packer, image) : HF_ERR_NOMEM;
-		free(packer->out.dst);
+		packer->id = hf_row_id(slot, 0);
+		packer->piece.events = events;
+		packer->piece.size = measure(image);
+		packer->out = (ZSTD_outBuffer){.dst = packer->piece.data, .size = PIECE};
+		packer->sink = (struct hf_sink){.start = packer->in,
+						.p = packer->in,
+						.end = packer->in + sizeof packer->in,
+						.flush = flush_pack};
+		err = put(packer, image);
 		sqlite3_finalize(packer->add);
 	}
 	free(packer);
@@ -122,45 +126,44 @@ int hf_index_image_put(sqlite3 *db, ZSTD_CCtx *zstd, uint64_t slot, uint64_t eve
 
 int hf_index_image_cut(sqlite3 *db, uint64_t slot)
 {
-	return hf_db_run1(db, "DELETE FROM image WHERE id >= ?", hf_row_id(slot, 0));
+	const uint64_t id = hf_row_id(slot, 0);
+
+	return hf_db_run_with(db, "DELETE FROM image WHERE id >= ?", 1, &id);
 }
 
 /* ---- loading ---- */
 
 struct unpacker {
 	sqlite3_stmt *rows;
-	uint64_t slot, number;  /* of the next piece */
-	uint64_t events, size;  /* as the first one says */
-	uint8_t *piece;         /* PIECE bytes */
+	uint64_t slot, number; /* of the next piece */
+	struct piece piece;
+	uint64_t events, size; /* as the first one says */
 	ZSTD_DCtx *zstd;
-	ZSTD_outBuffer out;     /* size bytes, from the first piece on */
-	bool ended;             /* the compressed data are at their end */
+	ZSTD_outBuffer out; /* size bytes, from the first piece on */
+	bool ended;	    /* the compressed data are at their end */
 };
 
-static int read_piece(struct unpacker *u, uint32_t *ret_n)
+static int read_piece(struct unpacker *u)
 {
-	uint64_t id, events, size;
-	int err;
+	uint64_t id;
+	int err = hf_row_read(u->rows, &table, &id, &u->piece);
 
-	if ((err = hf_col_u64(u->rows, 0, UINT64_MAX, &id)) ||
-	    (err = hf_col_u64(u->rows, 1, HF_COUNT_MAX, &events)) ||
-	    (err = hf_col_u64(u->rows, 2, SAVED_MAX, &size)) ||
-	    (err = hf_col_blob(u->rows, 3, u->piece, PIECE, ret_n)))
+	if (err)
 		return err;
 	if (u->ended || id != hf_row_id(u->slot, u->number))
 		return HF_ERR_STATE;
 	if (u->number++)
-		return events == u->events && size == u->size ? 0 : HF_ERR_STATE;
-	u->events = events;
-	u->size = size;
+		return u->piece.events == u->events && u->piece.size == u->size ? 0 : HF_ERR_STATE;
+	u->events = u->piece.events;
+	u->size = u->piece.size;
 	/* One byte more than there may be: zstd stops early otherwise. */
-	u->out = (ZSTD_outBuffer){.dst = malloc((size_t)size + 1), .size = (size_t)size + 1};
+	u->out = (ZSTD_outBuffer){.dst = malloc((size_t)u->size + 1), .size = (size_t)u->size + 1};
 	return u->out.dst ? 0 : HF_ERR_NOMEM;
 }
 
-static int unpack_piece(struct unpacker *u, uint32_t n)
+static int unpack_piece(struct unpacker *u)
 {
-	ZSTD_inBuffer in = {.src = u->piece, .size = n};
+	ZSTD_inBuffer in = {.src = u->piece.data, .size = u->piece.n};
 
 	while (in.pos < in.size) {
 		size_t left = ZSTD_decompressStream(u->zstd, &u->out, &in);
@@ -177,11 +180,10 @@ static int unpack_piece(struct unpacker *u, uint32_t n)
 static int unpack_all(struct unpacker *u)
 {
 	const uint64_t range[2] = {hf_row_id(u->slot, 0), hf_row_id(u->slot + 1, 0)};
-	uint32_t n = 0;
 	int err;
 
 	hf_db_bind(u->rows, 2, range);
-	while (!(err = hf_db_step(u->rows)) && !(err = read_piece(u, &n)) && !(err = unpack_piece(u, n)))
+	while (!(err = hf_db_step(u->rows)) && !(err = read_piece(u)) && !(err = unpack_piece(u)))
 		;
 	if (err != HF_NOTE_END)
 		return err;
@@ -192,21 +194,25 @@ static int unpack_all(struct unpacker *u)
 
 int hf_index_image_get(sqlite3 *db, uint64_t slot, uint64_t *ret_events, struct hf_image **ret_image)
 {
-	struct unpacker u = {.slot = slot, .piece = malloc(PIECE), .zstd = ZSTD_createDCtx()};
-	int err = u.piece && u.zstd ? 0 : HF_ERR_NOMEM;
+	struct unpacker *u = calloc(1, sizeof *u);
+	int err = u && (u->zstd = ZSTD_createDCtx()) ? 0 : HF_ERR_NOMEM;
 
 	*ret_image = NULL;
+	*ret_events = 0;
+	if (!err) {
+		u->slot = slot;
+		err = hf_db_prepare(db, "SELECT * FROM image WHERE id >= ? AND id < ? ORDER BY id", &u->rows);
+	}
 	if (!err)
-		err = hf_db_prepare(db, "SELECT id, events, size, data FROM image WHERE id >= ? AND id < ? ORDER BY id",
-				    &u.rows);
+		err = unpack_all(u);
 	if (!err)
-		err = unpack_all(&u);
-	sqlite3_finalize(u.rows);
-	ZSTD_freeDCtx(u.zstd);
-	free(u.piece);
-	if (!err)
-		err = hf_image_load(u.out.dst, (size_t)u.size, ret_image);
-	*ret_events = u.events;
-	free(u.out.dst);
+		err = hf_image_load(u->out.dst, (size_t)u->size, ret_image);
+	if (u) {
+		*ret_events = u->events;
+		sqlite3_finalize(u->rows);
+		ZSTD_freeDCtx(u->zstd);
+		free(u->out.dst);
+	}
+	free(u);
 	return err;
 }

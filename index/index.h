@@ -16,7 +16,7 @@ struct hf_exec;
 
 /* Which bytes an index belongs to. */
 struct hf_identity {
-	uint64_t size;     /* bytes of the file */
+	uint64_t size; /* bytes of the file */
 	int64_t mtime_ns;
 	uint64_t print[2]; /* XXH3-128 of head, tail and samples between */
 };
@@ -41,17 +41,17 @@ struct hf_view_key {
 
 /* Limits at which a chunk is cut: whichever is met first. */
 struct hf_chunk_limits {
-	uint64_t insns;  /* retired instructions, default 16384 */
+	uint64_t insns;	 /* retired instructions, default 16384 */
 	uint64_t events; /* default 131072 */
-	uint64_t bytes;  /* of the stream, default 4 MiB */
+	uint64_t bytes;	 /* of the stream, default 4 MiB */
 };
 
 extern const struct hf_chunk_limits hf_chunk_limits_default;
 
 /*
  * How much of a capture is decoded, against those that stand for hours of work in a few bytes: the first hart may have
- * that many events for each byte of the capture, the second half as many, the third a third and so on; and its container
- * may decompress to that many bytes. A smaller capture counts as HF_EXPANSION_SMALL bytes.
+ * that many events for each byte of the capture, the second half as many, the third a third and so on; and its
+ * container may decompress to that many bytes. A smaller capture counts as HF_EXPANSION_SMALL bytes.
  */
 #define HF_EXPANSION 65536
 #define HF_EXPANSION_SMALL 4096
@@ -65,15 +65,17 @@ struct hf_identity hf_expansion_identity(uint64_t expansion);
 
 /* One chunk of one hart: what a decoder needs to make its events again. */
 struct hf_chunk {
-	uint64_t number;        /* from 0 within the hart */
-	uint64_t ordinal;       /* of its first retired instruction */
-	uint64_t insns;         /* retired instructions in it */
-	uint64_t events;        /* events in it, all kinds */
+	uint64_t number;	/* from 0 within the hart */
+	uint64_t ordinal;	/* of its first retired instruction */
+	uint64_t insns;		/* retired instructions in it */
+	uint64_t events;	/* events in it, all kinds */
 	uint64_t stream_offset; /* where its first event's record or packet begins */
-	uint64_t pc;            /* of its first instruction, 0 if it has none */
-	uint64_t discard;       /* events to pass over after loading the entry */
+	uint64_t pc;		/* of its first instruction, 0 if it has none */
+	uint64_t discard;	/* events to pass over after loading the entry */
+	uint64_t attempts;	/* instructions in it that did not retire, */
+	uint64_t problems;	/* and gaps, doubts and notes */
 	uint32_t entry_size;
-	bool last;              /* of its hart */
+	bool last; /* of its hart */
 	uint8_t entry[HF_ENTRY_MAX];
 };
 
@@ -81,28 +83,30 @@ struct hf_chunk {
 struct hf_view_chunk {
 	uint64_t number;
 	uint64_t offset;   /* of its first byte in the view */
-	uint64_t size;     /* bytes; may be 0 */
+	uint64_t size;	   /* bytes; may be 0 */
 	uint64_t checksum; /* XXH3-64 of these bytes */
 	uint32_t entry_size;
 	uint8_t entry[HF_ENTRY_MAX];
 };
 
 struct hf_index_hart {
-	uint32_t id;       /* source id: the directory is "hart<id>" */
-	uint64_t insns;    /* retired */
+	uint64_t slot;	   /* the file's number for it */
+	uint32_t id;	   /* source id: the directory is "hart<id>" */
+	uint64_t insns;	   /* retired */
 	uint64_t attempts; /* not retired */
 	uint64_t events;
-	uint64_t chunks;   /* at least 1 */
+	uint64_t chunks; /* at least 1 */
 };
 
 /* A problem found while indexing, a line of errors.txt. */
 struct hf_index_problem {
 	struct hf_diag diag;
+	uint64_t chunk; /* the file's number for where it was met; HF_NOWHERE: it is of the file as such */
 	uint32_t hart;
-	bool fatal;       /* the capture could not be opened at all */
+	bool fatal; /* the capture could not be opened at all */
 	bool has_ordinal;
-	uint64_t ordinal; /* retired instructions before it */
-	uint64_t bytes;   /* passed over */
+	uint64_t ordinal; /* retired instructions before it; HF_NOWHERE without has_ordinal */
+	uint64_t bytes;	  /* passed over */
 };
 
 struct hf_index;
@@ -118,9 +122,9 @@ void hf_index_remove(const struct hf_index *index);
 
 /* Its name in the index directory. */
 const char *hf_index_name(const struct hf_index *index);
-const struct hf_box *hf_index_box(const struct hf_index *index);       /* NULL: plain bytes */
-const struct hf_codec *hf_index_codec(const struct hf_index *index);   /* NULL: the stream could not be opened */
-uint64_t hf_index_stream_size(const struct hf_index *index);           /* good decompressed bytes */
+const struct hf_box *hf_index_box(const struct hf_index *index);     /* NULL: plain bytes */
+const struct hf_codec *hf_index_codec(const struct hf_index *index); /* NULL: the stream could not be opened */
+uint64_t hf_index_stream_size(const struct hf_index *index);	     /* good decompressed bytes */
 /* The damage behind the last good byte: 0 or the error with its place. */
 int hf_index_damage(const struct hf_index *index, struct hf_diag *diag);
 /* Whether blocks before it are damaged too (HF_POINT_DAMAGED). */
@@ -129,6 +133,8 @@ bool hf_index_has_holes(const struct hf_index *index);
 size_t hf_index_harts(const struct hf_index *index, const struct hf_index_hart **ret_harts);
 /* HF_HART_RECORDS, or NULL if the capture has no records.txt. */
 const struct hf_index_hart *hf_index_records(const struct hf_index *index);
+/* The first hart in a slot at or behind from, the records among them; NULL if there is none. */
+const struct hf_index_hart *hf_index_next_slot(const struct hf_index *index, uint64_t from);
 size_t hf_index_problem_count(const struct hf_index *index);
 /* The i-th problem: those of the events in their order, then those of the file as such. HF_ERR_NOT_FOUND for problems
  * beyond HF_INDEX_PROBLEM_MAX, which are only counted. */
@@ -172,7 +178,8 @@ bool hf_view_table_has_limits(const struct hf_view_table *table, const struct hf
 /* Whether the table was made with the same chunks as the index: if not, hf_build_run makes it anew. */
 bool hf_view_table_fits(const struct hf_view_table *table, const struct hf_index *index);
 
-/* Bytes of memory that they hold now: it grows while they are used, up to a few hundred KiB and what the problems take. */
+/* Bytes of memory that they hold now: it grows while they are used, up to a few hundred KiB and what the problems take.
+ */
 uint64_t hf_index_memory(struct hf_index *index);
 uint64_t hf_view_table_memory(struct hf_view_table *table);
 
@@ -197,9 +204,9 @@ struct hf_build_progress {
 typedef int (*hf_build_fn)(void *ctx, const struct hf_build_progress *progress);
 
 /*
- * Somebody who wants the bytes of one view while the index is being made: put gets them in order, from whatever thread, and
- * not from the beginning if an earlier build had come further, or twice if the build begins anew. It must not wait. A
- * view that is the stream itself is not given.
+ * Somebody who wants the bytes of one view while the index is being made: put gets them in order, from whatever thread,
+ * and not from the beginning if an earlier build had come further, or twice if the build begins anew. It must not wait.
+ * A view that is the stream itself is not given.
  */
 struct hf_tap {
 	const struct hf_enc_ops *ops;
@@ -209,27 +216,28 @@ struct hf_tap {
 };
 
 struct hf_build {
-	int dirfd;                      /* the index directory, or hf_memdir_fd */
-	struct hf_src *file;            /* the capture as it lies in the archive; borrowed */
-	const struct hf_setup *setup;   /* what its description says; NULL: it has none */
-	struct hf_identity identity;    /* of file, with members added in this order */
+	int dirfd;		      /* the index directory, or hf_memdir_fd */
+	struct hf_src *file;	      /* the capture as it lies in the archive; borrowed */
+	const struct hf_setup *setup; /* what its description says; NULL: it has none */
+	struct hf_identity identity;  /* of file, with members added in this order */
 	const struct hf_identity *members;
 	size_t member_count;
 	const struct hf_view_key *views;
 	size_t view_count;
-	struct hf_disasm *disasm;       /* may be NULL */
+	struct hf_disasm *disasm; /* may be NULL */
 	const struct hf_symbols *symbols;
 	const struct hf_chunk_limits *limits; /* NULL: default */
-	uint64_t expansion;             /* see hf_expansion_most */
-	const struct hf_tap *tap;       /* NULL: nobody */
-	hf_build_fn on_progress;        /* may be NULL */
+	uint64_t expansion;		      /* see hf_expansion_most */
+	const struct hf_tap *tap;	      /* NULL: nobody */
+	hf_build_fn on_progress;	      /* may be NULL */
 	void *ctx;
 	/* How many threads the build may use just now, the caller's included; asked again and again on that one. NULL:
 	 * no other. What is built is the same. */
 	unsigned (*threads)(void *ctx);
 	/* Runs the work of the others. NULL: there are none. */
 	struct hf_exec *exec;
-	/* For tests: tell the progress and make it safe after so many chunks, whatever the clock says; 0: by the clock. */
+	/* For tests: tell the progress and make it safe after so many chunks, whatever the clock says; 0: by the clock.
+	 */
 	unsigned every;
 };
 
@@ -242,13 +250,13 @@ struct hf_build {
 int hf_build_run(const struct hf_build *build, struct hf_diag *diag);
 
 /*
- * Looks at the decode index and at these views' tables, as far as they are there. fn hears of each that is not valid: its
- * name in the directory, and what is wrong in words that follow it. The files of other users, which are never used, are
- * passed over. HF_ERR_INDEX_DIR or a shortage: one could not be read, which says nothing about it.
+ * Looks at the decode index and at these views' tables, as far as they are there. fn hears of each that is not valid:
+ * its name in the directory, and what is wrong in words that follow it. The files of other users, which are never used,
+ * are passed over. HF_ERR_INDEX_DIR or a shortage: one could not be read, which says nothing about it.
  */
 enum hf_examine {
-	HF_EXAMINE_OPENED,  /* only what opening them tells */
-	HF_EXAMINE_PAGES,   /* every page of them; what is not valid is removed, or put aside if hartfs did not make it */
+	HF_EXAMINE_OPENED, /* only what opening them tells */
+	HF_EXAMINE_PAGES, /* every page of them; what is not valid is removed, or put aside if hartfs did not make it */
 };
 typedef void (*hf_examine_fn)(void *ctx, const char *name, const char *what);
 int hf_index_examine(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views, size_t view_count,
@@ -261,8 +269,8 @@ int hf_index_examine(int dirfd, const struct hf_identity *identity, const struct
  */
 int hf_index_compare(const struct hf_build *build, hf_examine_fn fn, void *ctx, struct hf_diag *diag);
 
-/* Removes the decode index, these views' tables and the spool, if they are there and ours: they gave other bytes than they
- * promise, and the next build makes them anew. Who has them open keeps them. */
+/* Removes the decode index, these views' tables and the spool, if they are there and ours: they gave other bytes than
+ * they promise, and the next build makes them anew. Who has them open keeps them. */
 void hf_index_discard(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views,
 		      size_t view_count);
 /* The directory fails, which says nothing of them: they stay, and are not found any more where files can be in memory

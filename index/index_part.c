@@ -12,16 +12,24 @@
 /* What is left of a window is a kilobyte or two at this level; it takes a hundredth of the time of an index. */
 #define WINDOW_LEVEL 9
 
+/* A window, compressed. */
+struct window {
+	uint32_t size;
+	uint8_t data[ZSTD_COMPRESSBOUND(HF_WINDOW_MAX)];
+};
+static const struct hf_column window_columns[] = {HF_COLUMN_BYTES(window, data, size)};
+static const struct hf_table window_table = HF_TABLE("window", window_columns);
+
 static int prepare_all(struct hf_index_part *p)
 {
 	int err;
 
-	if ((err = hf_db_prepare(p->db, "INSERT INTO chunk VALUES (?,?,?,?,?,?,?,?,?)", &p->add_chunk)) ||
-	    (err = hf_db_prepare(p->db, "INSERT INTO point VALUES (?,?,?,?,?,?)", &p->add_point)) ||
-	    (err = hf_db_prepare(p->db, "INSERT INTO window VALUES (?,?)", &p->add_window)) ||
-	    (err = hf_db_prepare(p->db, "INSERT INTO problem VALUES (?,?,?,?,?,?,?,?,?,?)", &p->add_problem)))
+	if ((err = hf_row_prepare(p->db, &hf_table_chunk, false, &p->add_chunk)) ||
+	    (err = hf_row_prepare(p->db, &hf_table_point, false, &p->add_point)) ||
+	    (err = hf_row_prepare(p->db, &window_table, false, &p->add_window)) ||
+	    (err = hf_row_prepare(p->db, &hf_table_problem, false, &p->add_problem)))
 		return err;
-	return hf_db_prepare(p->db, "INSERT OR REPLACE INTO hart VALUES (?,?,?,?,?,?)", &p->add_hart);
+	return hf_row_prepare(p->db, &hf_table_hart, true, &p->add_hart);
 }
 
 static void close_db(struct hf_index_part *p)
@@ -69,7 +77,7 @@ static int open_db(struct hf_index_part *p, const struct hf_identity *identity, 
 	int err = hf_db_open_part(p->file.fd, p->file.dirfd, p->file.part, HF_DB_INDEX, &p->db);
 
 	if (!err)
-		err = hf_index_meta_read(p->db, &p->meta);
+		err = hf_meta_read(p->db, &hf_table_index_meta, &p->meta);
 	if (!err && (!hf_identity_equal(&p->meta.identity, identity) ||
 		     (!p->meta.complete && !hf_chunk_limits_equal(&p->meta.limits, limits))))
 		err = HF_ERR_STATE;
@@ -90,7 +98,7 @@ int hf_index_part_reset(struct hf_index_part *part, const struct hf_identity *id
 	part->problems = part->file_problems = part->known_end = 0;
 	if ((err = hf_part_reset(&part->file)) ||
 	    (err = hf_db_open_part(part->file.fd, part->file.dirfd, part->file.part, HF_DB_INDEX, &part->db)) ||
-	    (err = hf_index_meta_write(part->db, &part->meta)))
+	    (err = hf_index_part_write_meta(part)))
 		return err;
 	return prepare_all(part);
 }
@@ -133,38 +141,18 @@ int hf_index_part_last(struct hf_index_part *part, uint64_t *ret_id)
 	return hf_db_number(part->db, "SELECT max(id) FROM chunk", ret_id);
 }
 
-static int read_row(sqlite3_stmt *stmt, struct hf_chunk_row *row)
-{
-	struct hf_chunk *c = &row->chunk;
-	int err;
-
-	if ((err = hf_col_u64(stmt, 0, HF_COUNT_MAX, &c->ordinal)) ||
-	    (err = hf_col_u64(stmt, 1, HF_COUNT_MAX, &c->stream_offset)) ||
-	    (err = hf_col_u64(stmt, 2, HF_COUNT_MAX, &c->discard)))
-		return err;
-	return hf_col_blob(stmt, 3, c->entry, sizeof c->entry, &c->entry_size);
-}
-
 /* The sums of a hart's chunks before id. */
-static int sum_before(struct hf_index_part *p, uint64_t id, uint64_t *ret_attempts, uint64_t *ret_events)
+static int sum_before(struct hf_index_part *p, uint64_t id, struct hf_run_start *start)
 {
+	static const struct hf_column sums[] = {HF_COLUMN_COUNT(hf_run_start, attempts),
+						HF_COLUMN_COUNT(hf_run_start, events)};
+	static const struct hf_table table =
+		HF_TABLE("(SELECT 0, coalesce(sum(attempts), 0), coalesce(sum(events), 0) FROM chunk"
+			 " WHERE id >= ? AND id < ?)",
+			 sums);
 	const uint64_t range[2] = {id & ~HF_NUMBER_MAX, id};
-	sqlite3_stmt *stmt;
-	int err = hf_db_prepare(p->db,
-				"SELECT coalesce(sum(attempts), 0), coalesce(sum(events), 0) FROM chunk"
-				" WHERE id >= ? AND id < ?",
-				&stmt);
 
-	if (err)
-		return err;
-	hf_db_bind(stmt, 2, range);
-	err = hf_db_step(stmt);
-	if (!err)
-		err = hf_col_u64(stmt, 0, HF_COUNT_MAX, ret_attempts);
-	if (!err)
-		err = hf_col_u64(stmt, 1, HF_COUNT_MAX, ret_events);
-	sqlite3_finalize(stmt);
-	return err > 0 ? HF_ERR_STATE : err;
+	return hf_row_get(p->db, &table, "", 2, range, NULL, start);
 }
 
 /*
@@ -175,34 +163,30 @@ static int sum_before(struct hf_index_part *p, uint64_t id, uint64_t *ret_attemp
 static int cut_others(struct hf_index_part *p, uint64_t id)
 {
 	const uint64_t slot = id >> HF_NUMBER_BITS;
-	int err = hf_db_run1(p->db, "DELETE FROM problem WHERE chunk >= ?", id);
+	int err = hf_db_run_with(p->db, "DELETE FROM problem WHERE chunk >= ?", 1, &id);
 
 	if (!err && !slot)
 		err = hf_db_run(p->db, "DELETE FROM problem WHERE chunk IS NULL");
 	if (!err)
-		err = hf_db_run1(p->db, "UPDATE hart SET insns = 0, attempts = 0, events = 0, chunks = 0 WHERE slot >= ?",
-				 slot);
+		err = hf_db_run_with(p->db,
+				     "UPDATE hart SET insns = 0, attempts = 0, events = 0, chunks = 0 WHERE slot >= ?",
+				     1, &slot);
 	return err ? err : hf_index_image_cut(p->db, slot + 1);
 }
 
-int hf_index_part_cut(struct hf_index_part *part, uint64_t id, struct hf_chunk_row *ret_row, uint64_t *ret_attempts,
-		      uint64_t *ret_events)
+int hf_index_part_cut(struct hf_index_part *part, uint64_t id, struct hf_run_start *ret_start)
 {
-	sqlite3_stmt *stmt;
-	int err = hf_db_prepare(part->db, "SELECT ordinal, stream_offset, discard, entry FROM chunk WHERE id = ?", &stmt);
+	int err;
 
-	if (err)
-		return err;
-	*ret_row = (struct hf_chunk_row){.chunk.number = id & HF_NUMBER_MAX};
-	hf_db_bind(stmt, 1, &id);
-	err = hf_db_step(stmt);
-	if (!err)
-		err = read_row(stmt, ret_row);
-	sqlite3_finalize(stmt);
+	*ret_start = (struct hf_run_start){0};
+	err = hf_row_get(part->db, &hf_table_chunk, "WHERE id = ?", 1, &id, NULL, &ret_start->chunk);
 	if (err)
 		return err > 0 ? HF_ERR_STATE : err;
-	if ((err = hf_db_run1(part->db, "DELETE FROM chunk WHERE id >= ?", id)) || (err = cut_others(part, id)) ||
-	    (err = sum_before(part, id, ret_attempts, ret_events)))
+	/* Of the row only where it begins, and how it is entered: the rest is counted again. */
+	ret_start->chunk.number = id & HF_NUMBER_MAX;
+	ret_start->chunk.pc = ret_start->chunk.events = ret_start->chunk.attempts = ret_start->chunk.problems = 0;
+	if ((err = hf_db_run_with(part->db, "DELETE FROM chunk WHERE id >= ?", 1, &id)) ||
+	    (err = cut_others(part, id)) || (err = sum_before(part, id, ret_start)))
 		return err;
 	return count_rows(part);
 }
@@ -213,31 +197,23 @@ int hf_index_part_restart(struct hf_index_part *part)
 	return hf_db_run(part->db, "DELETE FROM problem; DELETE FROM hart; DELETE FROM image");
 }
 
-int hf_index_part_add_chunk(struct hf_index_part *part, uint64_t slot, const struct hf_chunk_row *row)
+int hf_index_part_add_chunk(struct hf_index_part *part, uint64_t slot, const struct hf_chunk *chunk)
 {
-	const struct hf_chunk *c = &row->chunk;
-	const uint64_t values[8] = {hf_row_id(slot, c->number), c->ordinal, c->stream_offset, c->pc, c->events,
-				    row->attempts, row->problems, c->discard};
-
-	hf_db_bind(part->add_chunk, 8, values);
-	sqlite3_bind_blob(part->add_chunk, 9, c->entry_size ? (const void *)c->entry : "", (int)c->entry_size,
-			  SQLITE_STATIC);
-	return hf_db_exec(part->add_chunk);
+	return hf_row_put(part->add_chunk, &hf_table_chunk, hf_row_id(slot, chunk->number), chunk);
 }
 
 static int add_window(struct hf_index_part *p, const struct hf_point *point, const uint8_t *window)
 {
-	uint8_t packed[ZSTD_COMPRESSBOUND(HF_WINDOW_MAX)];
+	struct window packed;
 	size_t n;
 
 	if (point->window_size > HF_WINDOW_MAX)
 		return HF_ERR_BUG;
-	n = ZSTD_compressCCtx(p->zstd, packed, sizeof packed, window, point->window_size, WINDOW_LEVEL);
+	n = ZSTD_compressCCtx(p->zstd, packed.data, sizeof packed.data, window, point->window_size, WINDOW_LEVEL);
 	if (ZSTD_isError(n))
 		return HF_ERR_NOMEM;
-	hf_db_bind(p->add_window, 1, &point->out_offset);
-	sqlite3_bind_blob(p->add_window, 2, packed, (int)n, SQLITE_STATIC);
-	return hf_db_exec(p->add_window);
+	packed.size = (uint32_t)n;
+	return hf_row_put(p->add_window, &window_table, point->out_offset, &packed);
 }
 
 bool hf_index_part_wants_point(const struct hf_index_part *part, const struct hf_point *point)
@@ -248,14 +224,11 @@ bool hf_index_part_wants_point(const struct hf_index_part *part, const struct hf
 
 int hf_index_part_add_point(struct hf_index_part *part, const struct hf_point *point, const uint8_t *window)
 {
-	const uint64_t values[6] = {point->out_offset, point->out_size, point->in_offset, point->in_size,
-				    point->bits,       point->window_size};
 	int err;
 
 	if (!hf_index_part_wants_point(part, point))
 		return 0;
-	hf_db_bind(part->add_point, 6, values);
-	err = hf_db_exec(part->add_point);
+	err = hf_row_put(part->add_point, &hf_table_point, point->out_offset, point);
 	if (!err && point->window_size)
 		err = add_window(part, point, window);
 	if (!err)
@@ -263,82 +236,44 @@ int hf_index_part_add_point(struct hf_index_part *part, const struct hf_point *p
 	return err;
 }
 
-static int insert_problem(struct hf_index_part *p, uint64_t id, uint64_t chunk, const struct hf_index_problem *problem)
+int hf_index_part_add_problem(struct hf_index_part *part, const struct hf_index_problem *problem)
 {
-	sqlite3_stmt *add = p->add_problem;
-
-	sqlite3_bind_int64(add, 1, (sqlite3_int64)id);
-	if (chunk == HF_NOWHERE)
-		sqlite3_bind_null(add, 2);
-	else
-		sqlite3_bind_int64(add, 2, (sqlite3_int64)chunk);
-	sqlite3_bind_int64(add, 3, problem->hart);
-	if (problem->has_ordinal)
-		sqlite3_bind_int64(add, 4, (sqlite3_int64)problem->ordinal);
-	else
-		sqlite3_bind_null(add, 4);
-	sqlite3_bind_int64(add, 5, problem->fatal);
-	hf_bind_diag(add, 6, &problem->diag);
-	sqlite3_bind_int64(add, 10, (sqlite3_int64)problem->bytes);
-	return hf_db_exec(add);
-}
-
-int hf_index_part_add_problem(struct hf_index_part *part, uint64_t chunk, const struct hf_index_problem *problem)
-{
-	const bool of_file = chunk == HF_NOWHERE;
+	const bool of_file = problem->chunk == HF_NOWHERE;
 	uint64_t *count = of_file ? &part->file_problems : &part->problems;
 	const uint64_t max = of_file ? HF_FILE_PROBLEMS : HF_INDEX_PROBLEM_MAX - HF_FILE_PROBLEMS;
 
 	if ((*count)++ >= max)
 		return 0;
-	return insert_problem(part, (of_file ? FILE_PROBLEM_ID : 0) + *count, chunk, problem);
+	return hf_row_put(part->add_problem, &hf_table_problem, (of_file ? FILE_PROBLEM_ID : 0) + *count, problem);
 }
 
 int hf_index_part_first_problem(struct hf_index_part *part, struct hf_index_problem *ret_problem)
 {
-	sqlite3_stmt *stmt;
-	uint64_t hart = 0;
-	int err = hf_db_prepare(part->db, "SELECT hart, code, space, offset, detail FROM problem"
-				" WHERE chunk IS NOT NULL ORDER BY id LIMIT 1", &stmt);
-
-	if (err)
-		return err;
-	*ret_problem = (struct hf_index_problem){.hart = 0};
-	err = hf_db_step(stmt);
-	if (!err)
-		err = hf_col_u64(stmt, 0, UINT32_MAX, &hart);
-	if (!err)
-		err = hf_col_diag(stmt, 1, &ret_problem->diag);
-	ret_problem->hart = (uint32_t)hart;
-	sqlite3_finalize(stmt);
-	return err;
+	return hf_row_get(part->db, &hf_table_problem, "WHERE chunk IS NOT NULL ORDER BY id LIMIT 1", 0, NULL, NULL,
+			  ret_problem);
 }
 
 int hf_index_part_set_cause(struct hf_index_part *part, const struct hf_index_problem *problem)
 {
-	int err = hf_db_run1(part->db, "DELETE FROM problem WHERE id = ?", CAUSE_ID);
+	const uint64_t id = CAUSE_ID;
+	int err = hf_db_run_with(part->db, "DELETE FROM problem WHERE id = ?", 1, &id);
 
 	if (!err)
 		err = count_rows(part);
 	if (!err)
-		err = insert_problem(part, CAUSE_ID, HF_NOWHERE, problem);
+		err = hf_row_put(part->add_problem, &hf_table_problem, id, problem);
 	part->file_problems++;
 	return err;
 }
 
 int hf_index_part_set_hart(struct hf_index_part *part, uint64_t slot, const struct hf_index_hart *hart)
 {
-	const uint64_t values[6] = {slot, hart->id, hart->insns, hart->attempts, hart->events, hart->chunks};
-
-	if (slot > HF_SLOT_RECORDS)
-		return HF_ERR_LIMIT;
-	hf_db_bind(part->add_hart, 6, values);
-	return hf_db_exec(part->add_hart);
+	return slot > HF_SLOT_RECORDS ? HF_ERR_LIMIT : hf_row_put(part->add_hart, &hf_table_hart, slot, hart);
 }
 
 int hf_index_part_drop_hart(struct hf_index_part *part, uint64_t slot)
 {
-	int err = hf_db_run1(part->db, "DELETE FROM hart WHERE slot = ?", slot);
+	int err = hf_db_run_with(part->db, "DELETE FROM hart WHERE slot = ?", 1, &slot);
 
 	return err ? err : hf_index_image_drop(part->db, slot);
 }
@@ -355,20 +290,17 @@ int hf_index_part_image(struct hf_index_part *part, uint64_t slot, uint64_t *ret
 	return err > 0 ? HF_ERR_STATE : err;
 }
 
-int hf_index_part_hart(struct hf_index_part *part, uint64_t slot, uint64_t *ret_slot, struct hf_index_hart *ret_hart)
+int hf_index_part_hart(struct hf_index_part *part, uint64_t slot, struct hf_index_hart *ret_hart)
 {
-	sqlite3_stmt *stmt;
-	int err = hf_db_prepare(
-		part->db, "SELECT " HF_INDEX_HART_COLUMNS " FROM hart WHERE slot >= ? ORDER BY slot LIMIT 1", &stmt);
+	int err = hf_row_get(part->db, &hf_table_hart, "WHERE slot >= ? ORDER BY slot LIMIT 1", 1, &slot,
+			     &ret_hart->slot, ret_hart);
 
-	if (err)
-		return err;
-	hf_db_bind(stmt, 1, &slot);
-	err = hf_db_step(stmt);
-	if (!err)
-		err = hf_index_hart_read(stmt, ret_slot, ret_hart);
-	sqlite3_finalize(stmt);
-	return err;
+	return !err && ret_hart->slot > HF_SLOT_RECORDS ? HF_ERR_STATE : err;
+}
+
+int hf_index_part_write_meta(struct hf_index_part *part)
+{
+	return hf_meta_write(part->db, &hf_table_index_meta, &part->meta);
 }
 
 int hf_index_part_commit(struct hf_index_part *part)
@@ -393,7 +325,7 @@ int hf_index_part_finish(struct hf_index_part *part)
 	part->meta.problems = part->problems + part->file_problems;
 	err = number(part, "SELECT count(*) FROM point WHERE bits & 1073741824", &part->meta.holes);
 	if (!err)
-		err = hf_index_meta_write(part->db, &part->meta);
+		err = hf_index_part_write_meta(part);
 	if (!err)
 		err = hf_db_finish(part->db);
 	close_db(part);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/pass.h"
 
-#include <stdlib.h>
+#include "index/array.h"
 
 static bool known(const struct hf_pass *pass, uint32_t id)
 {
@@ -14,16 +14,15 @@ static bool known(const struct hf_pass *pass, uint32_t id)
 int hf_pass_add_id(struct hf_pass *pass, uint32_t id)
 {
 	const struct hf_index_hart hart = {.id = id};
-	uint32_t *bigger;
+	int err;
 
 	if (known(pass, id))
 		return 0;
 	if (pass->id_count > HF_SLOT_MAX / 2)
 		return HF_ERR_HARTS_LIMIT;
-	bigger = realloc(pass->ids, (pass->id_count + 1) * sizeof *bigger);
-	if (!bigger)
-		return HF_ERR_NOMEM;
-	pass->ids = bigger;
+	err = hf_array_room(&pass->ids, pass->id_count, sizeof *pass->ids);
+	if (err)
+		return err;
 	pass->ids[pass->id_count] = id;
 	/* A slot for the time being: they are sorted when all are known. */
 	return hf_index_part_set_hart(pass->index, HF_SLOT_MAX - pass->id_count++, &hart);

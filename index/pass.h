@@ -20,32 +20,32 @@ struct hf_pass_workers;
 struct hf_pass {
 	const struct hf_build *build;
 	struct hf_chunk_limits limits;
-	uint64_t most;               /* hf_expansion_most */
+	uint64_t most; /* hf_expansion_most */
 	struct hf_enc_env env;
 	struct hf_input in;
 	struct hf_index_part *index; /* NULL while only views are made */
 	struct hf_view_part *views;  /* the tables being made */
 	size_t view_count;
 	struct hf_diag *diag;
-	uint32_t *ids;               /* of the harts found so far */
+	uint32_t *ids; /* of the harts found so far */
 	size_t id_count;
 	/* while there are runs; otherwise NULL */
 	struct hf_pass_workers *workers;
 	/* In the middle of long work on the thread that called hf_build_run: writes the rows there are and tells the
 	 * progress. On others it does nothing. */
 	int (*pump)(struct hf_pass *pass);
-	bool many;                   /* there may be more threads than that one */
+	bool many; /* there may be more threads than that one */
 	/* how it ended (pass_end.c) */
-	struct hf_fault fault;       /* of the directory */
-	bool made_room;              /* for want of which it ended: it is worth another try */
+	struct hf_fault fault; /* of the directory */
+	bool made_room;	       /* for want of which it ended: it is worth another try */
 	/* progress */
-	uint64_t runs_done, runs;    /* reading the file so often, besides once for each of ids */
-	uint64_t insns;              /* of runs that are done */
+	uint64_t runs_done, runs; /* reading the file so often, besides once for each of ids */
+	uint64_t insns;		  /* of runs that are done */
 	/* clocks, in ns */
 	uint64_t ticked, committed, commit_cost;
-	uint64_t offset;             /* stream offset up to which rows were written */
-	uint64_t committed_offset;   /* that at the last commit */
-	unsigned ticks;              /* with build->every */
+	uint64_t offset;	   /* stream offset up to which rows were written */
+	uint64_t committed_offset; /* that at the last commit */
+	unsigned ticks;		   /* with build->every */
 };
 
 /* ---- the harts ---- */
@@ -84,16 +84,10 @@ int hf_pass_commit(struct hf_pass *pass);
 
 /* ---- runs, by the thread that called hf_build_run (pass_write.c) ---- */
 
-/* Where a run begins if not at the first event: a chunk that was cut off, and what its hart had before it. */
-struct hf_run_start {
-	struct hf_chunk_row row;
-	uint64_t attempts, events;
-};
-
 /* What was found in the end. */
 struct hf_run_end {
 	struct hf_index_hart hart; /* chunks is 0 if nothing was stored */
-	uint64_t stream_size;      /* of the first run only */
+	uint64_t stream_size;	   /* of the first run only */
 	struct hf_diag damage;
 };
 
@@ -114,7 +108,8 @@ int hf_pass_views(struct hf_pass *pass, struct hf_index *index);
 
 /* Bytes that changed while they were read would be an index of neither version: HF_ERR_CHANGED. */
 int hf_pass_check_identity(struct hf_pass *pass);
-/* Whether it came to its end or not: ends the runs, and after an error keeps what is worth keeping for the next build. */
+/* Whether it came to its end or not: ends the runs, and after an error keeps what is worth keeping for the next build.
+ */
 void hf_pass_end(struct hf_pass *pass, int err);
 /* Whether an error means that what was stored, privately or publicly, does not fit: it can only be made anew. */
 bool hf_pass_is_unusable(int err);

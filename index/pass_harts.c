@@ -7,9 +7,8 @@
  * With more than one thread, runs whose turn has not come are under way already: the records with the first hart,
  * the other harts with each other.
  */
+#include "index/array.h"
 #include "index/pass_workers.h"
-
-#include <stdlib.h>
 
 /* Without chunks there is nothing that the rows of a view could belong to. */
 static int reset_views(struct hf_pass *pass)
@@ -24,21 +23,16 @@ static int reset_views(struct hf_pass *pass)
 
 static int load_ids(struct hf_pass *pass)
 {
-	uint64_t slot = 0;
-	struct hf_index_hart hart;
-	size_t n = 0;
-	int err;
+	struct hf_index_hart hart = {.slot = 0};
+	int err = 0;
 
-	while (!(err = hf_index_part_hart(pass->index, slot, &slot, &hart)) && slot <= HF_SLOT_MAX) {
-		uint32_t *bigger = realloc(pass->ids, (n + 1) * sizeof *bigger);
-
-		if (!bigger)
-			return HF_ERR_NOMEM;
-		pass->ids = bigger;
-		pass->ids[n++] = hart.id;
-		slot++;
+	for (pass->id_count = 0; !(err = hf_index_part_hart(pass->index, hart.slot, &hart)) && hart.slot <= HF_SLOT_MAX;
+	     hart.slot++) {
+		err = hf_array_room(&pass->ids, pass->id_count, sizeof *pass->ids);
+		if (err)
+			return err;
+		pass->ids[pass->id_count++] = hart.id;
 	}
-	pass->id_count = n;
 	return err < 0 ? err : 0;
 }
 
@@ -59,14 +53,15 @@ static int resume_view(struct hf_pass *pass, struct hf_view_part *view, uint64_t
 		return view->has_last ? hf_view_part_reset(view, &pass->build->identity, &pass->limits) : 0;
 	/* All harts are done, and so is the view. */
 	err = hf_db_number(pass->index->db, "SELECT max(id) FROM chunk WHERE id < (65536 << 40)", &last);
-	static_assert(HF_SLOT_RECORDS == 65536 && HF_NUMBER_BITS == 40, "the slot of the records in the statement above");
+	static_assert(HF_SLOT_RECORDS == 65536 && HF_NUMBER_BITS == 40,
+		      "the slot of the records in the statement above");
 	return err || !view->has_last || view->last != last ? HF_NOTE_END : 0;
 }
 
 /* Goes back to the last chunk that all files have. */
 static int resume(struct hf_pass *pass, uint64_t id, struct hf_run_start *start)
 {
-	int err = hf_index_part_cut(pass->index, id, &start->row, &start->attempts, &start->events);
+	int err = hf_index_part_cut(pass->index, id, start);
 
 	for (size_t i = 0; i < pass->view_count && !err;) {
 		err = resume_view(pass, &pass->views[i], id);
@@ -110,26 +105,26 @@ static int sort_harts(struct hf_pass *pass, const struct hf_index_hart *first)
 static int end_of_file(struct hf_pass *pass, const struct hf_run_end *end)
 {
 	struct hf_index_meta *meta = &pass->index->meta;
-	struct hf_index_problem problem = {.fatal = false};
+	struct hf_index_problem problem = {.chunk = HF_NOWHERE, .ordinal = HF_NOWHERE};
 	int err = 0;
 
 	meta->stream_size = end->stream_size;
 	meta->damage = end->damage;
 	for (size_t i = 0; !err && !(err = hf_input_note(&pass->in, i, &problem.diag)); i++)
-		err = hf_index_part_add_problem(pass->index, HF_NOWHERE, &problem);
+		err = hf_index_part_add_problem(pass->index, &problem);
 	if (err > 0)
 		err = 0;
 	if (!err && meta->damage.code) {
 		problem.diag = meta->damage;
-		err = hf_index_part_add_problem(pass->index, HF_NOWHERE, &problem);
+		err = hf_index_part_add_problem(pass->index, &problem);
 	}
-	return err ? err : hf_index_meta_write(pass->index->db, meta);
+	return err ? err : hf_index_part_write_meta(pass->index);
 }
 
 struct harts {
 	struct hf_pass *pass;
 	const struct hf_run_start *start; /* of the first run, or NULL */
-	struct hf_pass_run *records;      /* under way, or NULL */
+	struct hf_pass_run *records;	  /* under way, or NULL */
 };
 
 /* The stages of a run: this is where a new one is added. */
@@ -210,11 +205,11 @@ static int next_hart(struct harts *h, uint64_t *slot, uint32_t *ret_id)
 	struct hf_index_hart hart;
 	int err;
 
-	for (; !(err = hf_index_part_hart(h->pass->index, *slot, slot, &hart)) && *slot <= HF_SLOT_MAX; (*slot)++) {
-		if (!hart.chunks) {
-			*ret_id = hart.id;
+	for (; !(err = hf_index_part_hart(h->pass->index, *slot, &hart)) && hart.slot <= HF_SLOT_MAX; (*slot)++) {
+		*slot = hart.slot;
+		*ret_id = hart.id;
+		if (!hart.chunks)
 			return 0;
-		}
 	}
 	return err < 0 ? err : (int)HF_NOTE_END;
 }
@@ -273,13 +268,12 @@ static int keep_one(struct harts *h)
 {
 	struct hf_index_hart hart;
 	struct hf_pass_run *run;
-	uint64_t slot;
 	int err;
 
 	if (!(h->pass->in.stream->info.flags & HF_STREAM_HARTS))
 		return 0;
-	err = hf_index_part_hart(h->pass->index, 0, &slot, &hart);
-	if (err < 0 || (!err && slot <= HF_SLOT_MAX))
+	err = hf_index_part_hart(h->pass->index, 0, &hart);
+	if (err < 0 || (!err && hart.slot <= HF_SLOT_MAX))
 		return err;
 	err = begin_run(h->pass, 0, h->pass->in.stream->info.first_hart, NULL, HF_RUN_KEEP, &run);
 	return err ? err : finish(h, 0, run);

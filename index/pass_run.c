@@ -121,13 +121,12 @@ int hf_pass_run_work(struct hf_pass_run *run, struct hf_stage *stage)
 
 static int push_chunk(struct hf_pass_run *run, const struct hf_batch *batch)
 {
-	const struct hf_row_counts counts = {.attempts = batch->row.attempts, .problems = batch->row.problems};
 	int err;
 
 	if (batch->tail == HF_TAIL_NONE)
 		return 0;
-	err = hf_pass_run_push(run, HF_ROW_CHUNK, &counts, sizeof counts, &batch->row.chunk,
-			       offsetof(struct hf_chunk, entry) + batch->row.chunk.entry_size);
+	err = hf_pass_run_push(run, HF_ROW_CHUNK, &batch->chunk,
+			       offsetof(struct hf_chunk, entry) + batch->chunk.entry_size, NULL, 0);
 	if (!err && batch->tail == HF_TAIL_HART)
 		err = hf_pass_run_push(run, HF_ROW_END, NULL, 0, NULL, 0);
 	return err;

@@ -22,22 +22,13 @@
 
 /* Kinds of rows, with what they hold. */
 enum hf_row_kind {
-	HF_ROW_POINT,    /* struct hf_point, window */
-	HF_ROW_PROBLEM,  /* u64 number of the chunk, struct hf_index_problem */
-	HF_ROW_ID,       /* u32 of a hart */
-	HF_ROW_VIEW,     /* struct hf_row_place, struct hf_view_row up to the end of its entry */
-	HF_ROW_VIEW_END, /* struct hf_row_place, u64 size */
-	HF_ROW_CHUNK,    /* struct hf_row_counts, struct hf_chunk up to the end of its entry; all its other rows are before it */
-	HF_ROW_END,      /* nothing: that was all */
-};
-
-struct hf_row_place {
-	uint64_t view;   /* in pass->views */
-	uint64_t number; /* of the chunk */
-};
-
-struct hf_row_counts {
-	uint64_t attempts, problems;
+	HF_ROW_POINT,	 /* struct hf_point, window */
+	HF_ROW_PROBLEM,	 /* struct hf_index_problem */
+	HF_ROW_ID,	 /* u32 of a hart */
+	HF_ROW_VIEW,	 /* u64 number of the view in pass->views, struct hf_view_chunk up to the end of its entry */
+	HF_ROW_VIEW_END, /* u64 number of the view, u64 chunks, u64 size */
+	HF_ROW_CHUNK,	 /* struct hf_chunk up to the end of its entry; all its other rows are before it */
+	HF_ROW_END,	 /* nothing: that was all */
 };
 
 struct hf_pass_run {
@@ -45,23 +36,23 @@ struct hf_pass_run {
 	uint64_t slot;
 	struct hf_input *in, own;
 	struct hf_dec *dec;
-	struct hf_batch *ring;       /* HF_RUN_BATCHES */
-	struct hf_stage **stages;    /* the first one decodes */
+	struct hf_batch *ring;	  /* HF_RUN_BATCHES */
+	struct hf_stage **stages; /* the first one decodes */
 	size_t stage_count;
 	struct hf_row_queue rows;
-	struct hf_run_end end;       /* the decoding stage's until the run is finished */
-	struct hf_diag diag;         /* of an error */
+	struct hf_run_end end;	     /* the decoding stage's until the run is finished */
+	struct hf_diag diag;	     /* of an error */
 	_Atomic uint64_t pos, insns; /* for the progress: in the file; retired instructions */
 	/* with the lock of the workers */
-	uint64_t joined;             /* batches that all stages are through with */
-	bool ended;                  /* no further batch is filled */
+	uint64_t joined; /* batches that all stages are through with */
+	bool ended;	 /* no further batch is filled */
 	/* the writer's */
-	bool finished;               /* HF_ROW_END was met */
+	bool finished; /* HF_ROW_END was met */
 };
 
 /*
- * For the hart in that slot, without any stage yet. first: its input is that of the pass and its points are stored; others
- * read the file on their own.
+ * For the hart in that slot, without any stage yet. first: its input is that of the pass and its points are stored;
+ * others read the file on their own.
  */
 int hf_pass_run_new(struct hf_pass *pass, uint64_t slot, uint32_t hart, bool first, struct hf_pass_run **ret_run);
 void hf_pass_run_free(struct hf_pass_run *run);
@@ -71,7 +62,8 @@ void hf_pass_run_add_stage(struct hf_pass_run *run, struct hf_stage *stage);
 /* For the decoding stage: the batch to be filled, or the i-th after it. */
 struct hf_batch *hf_pass_run_batch(struct hf_pass_run *run, unsigned i);
 
-int hf_pass_run_push(struct hf_pass_run *run, enum hf_row_kind kind, const void *a, size_t an, const void *b, size_t bn);
+int hf_pass_run_push(struct hf_pass_run *run, enum hf_row_kind kind, const void *a, size_t an, const void *b,
+		     size_t bn);
 
 /* ---- for the workers: with their lock, unless it says otherwise ---- */
 

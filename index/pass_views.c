@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs for view tables of a decode index that is there: chunk by chunk its events are decoded again, and each view joins
- * where its table ends.
+ * Runs for view tables of a decode index that is there: chunk by chunk its events are decoded again, and each view
+ * joins where its table ends.
  */
-#include "index/index_content.h"
 #include "index/pass_workers.h"
 
 /* The first chunk of the hart that the view has yet to make (its last one is made again); false if none. */
@@ -61,10 +60,10 @@ static int add_views(struct hf_pass_run *run)
 }
 
 /* From chunk number on. */
-static int begin_run(struct hf_pass *pass, struct hf_index *index, uint64_t slot, const struct hf_index_hart *hart,
-		     uint64_t number, struct hf_pass_run **ret_run)
+static int begin_run(struct hf_pass *pass, struct hf_index *index, const struct hf_index_hart *hart, uint64_t number,
+		     struct hf_pass_run **ret_run)
 {
-	int err = hf_pass_run_new(pass, slot, hart->id, false, ret_run);
+	int err = hf_pass_run_new(pass, hart->slot, hart->id, false, ret_run);
 
 	if (err)
 		return err;
@@ -86,14 +85,14 @@ struct ahead {
 static int fill_ahead(struct hf_pass *pass, struct hf_index *index, struct ahead *a)
 {
 	const struct hf_index_hart *hart;
-	uint64_t slot, number;
+	uint64_t number;
 	int err = 0;
 
-	while (!err && a->n <= hf_pass_workers_ahead(pass->workers) && (hart = hf_index_next_slot(index, a->slot, &slot))) {
-		a->slot = slot + 1;
-		if (!first_number(pass, slot, &number))
+	while (!err && a->n <= hf_pass_workers_ahead(pass->workers) && (hart = hf_index_next_slot(index, a->slot))) {
+		a->slot = hart->slot + 1;
+		if (!first_number(pass, hart->slot, &number))
 			continue;
-		err = number < hart->chunks ? begin_run(pass, index, slot, hart, number, &a->run[a->n]) : HF_ERR_STATE;
+		err = number < hart->chunks ? begin_run(pass, index, hart, number, &a->run[a->n]) : HF_ERR_STATE;
 		a->n++;
 	}
 	return err;
@@ -102,12 +101,13 @@ static int fill_ahead(struct hf_pass *pass, struct hf_index *index, struct ahead
 int hf_pass_views(struct hf_pass *pass, struct hf_index *index)
 {
 	struct ahead a = {.slot = 0};
+	const struct hf_index_hart *hart;
 	struct hf_run_end end;
-	uint64_t slot, number;
+	uint64_t number;
 	int err = hf_pass_begin_runs(pass);
 
-	for (uint64_t from = 0; !err && hf_index_next_slot(index, from, &slot); from = slot + 1)
-		pass->runs += first_number(pass, slot, &number);
+	for (uint64_t from = 0; !err && (hart = hf_index_next_slot(index, from)); from = hart->slot + 1)
+		pass->runs += first_number(pass, hart->slot, &number);
 	if (!err)
 		err = fill_ahead(pass, index, &a);
 	while (!err && a.n) {

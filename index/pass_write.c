@@ -20,53 +20,36 @@ static int write_point(struct hf_pass *pass, const uint8_t *bytes)
 	return err ? err : hf_pass_tick(pass, pass->offset, false);
 }
 
-static int write_problem(struct hf_pass_run *run, const uint8_t *bytes)
-{
-	struct hf_index_problem problem;
-	uint64_t number;
-
-	memcpy(&number, bytes, sizeof number);
-	memcpy(&problem, bytes + sizeof number, sizeof problem);
-	return hf_index_part_add_problem(run->pass->index, hf_row_id(run->slot, number), &problem);
-}
-
 static int write_view(struct hf_pass_run *run, const uint8_t *bytes, size_t size)
 {
-	struct hf_row_place place;
-	struct hf_view_row row;
+	struct hf_view_chunk chunk;
+	uint64_t view;
 
-	memcpy(&place, bytes, sizeof place);
-	memcpy(&row, bytes + sizeof place, size - sizeof place);
-	return hf_view_part_add_chunk(&run->pass->views[place.view], hf_row_id(run->slot, place.number), &row);
+	memcpy(&view, bytes, sizeof view);
+	memcpy(&chunk, bytes + sizeof view, size - sizeof view);
+	return hf_view_part_add_chunk(&run->pass->views[view], hf_row_id(run->slot, chunk.number), &chunk);
 }
 
 static int write_view_end(struct hf_pass_run *run, const uint8_t *bytes)
 {
-	struct hf_row_place place;
-	uint64_t size;
+	uint64_t end[3];
 
-	memcpy(&place, bytes, sizeof place);
-	memcpy(&size, bytes + sizeof place, sizeof size);
-	return hf_view_part_add_hart(&run->pass->views[place.view], run->slot, run->end.hart.id, size,
-				     place.number + 1);
+	memcpy(end, bytes, sizeof end);
+	return hf_view_part_add_hart(&run->pass->views[end[0]], run->slot, run->end.hart.id, end[2], end[1]);
 }
 
 static int write_chunk(struct hf_pass_run *run, const uint8_t *bytes, size_t size)
 {
-	struct hf_row_counts counts;
-	struct hf_chunk_row row;
+	struct hf_chunk chunk;
 	int err = 0;
 
-	memcpy(&counts, bytes, sizeof counts);
-	memcpy(&row.chunk, bytes + sizeof counts, size - sizeof counts);
-	row.attempts = counts.attempts;
-	row.problems = counts.problems;
+	memcpy(&chunk, bytes, size);
 	/* Of an index that is there only views are made. */
 	if (run->pass->index)
-		err = hf_index_part_add_chunk(run->pass->index, run->slot, &row);
-	if (err || row.chunk.last)
+		err = hf_index_part_add_chunk(run->pass->index, run->slot, &chunk);
+	if (err || chunk.last)
 		return err;
-	return hf_pass_tick(run->pass, row.chunk.stream_offset, true);
+	return hf_pass_tick(run->pass, chunk.stream_offset, true);
 }
 
 static int write_end(struct hf_pass_run *run)
@@ -83,13 +66,15 @@ static int write_end(struct hf_pass_run *run)
 static int write_row(struct hf_pass_run *run, const struct hf_row *row)
 {
 	const uint8_t *bytes = hf_row_bytes(row);
+	struct hf_index_problem problem;
 	uint32_t id;
 
 	switch ((enum hf_row_kind)row->kind) {
 	case HF_ROW_POINT:
 		return write_point(run->pass, bytes);
 	case HF_ROW_PROBLEM:
-		return write_problem(run, bytes);
+		memcpy(&problem, bytes, sizeof problem);
+		return hf_index_part_add_problem(run->pass->index, &problem);
 	case HF_ROW_ID:
 		memcpy(&id, bytes, sizeof id);
 		return hf_pass_add_id(run->pass, id);

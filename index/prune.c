@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/prune.h"
 
+#include "index/dir_entry.h"
 #include "index/fault.h"
 #include "index/file.h"
 #include "index/row.h"
-#include "index/dir_entry.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,14 +24,14 @@ struct name {
 
 struct pruner {
 	struct hf_prune *prune;
-	struct name *names;   /* of the directory, that look like ours */
+	struct name *names; /* of the directory, that look like ours */
 	size_t name_count;
-	uint64_t (*live)[2];  /* identities of captures that are there, as the catalogues have them */
+	uint64_t (*live)[2]; /* identities of captures that are there, as the catalogues have them */
 	size_t live_count;
-	struct name *alive;   /* what the files of those captures begin with */
+	struct name *alive; /* what the files of those captures begin with */
 	size_t alive_count;
-	bool strange;         /* what was looked at last is not of hartfs */
-	bool blind;           /* a catalogue cannot be read: what it knew is not to go */
+	bool strange; /* what was looked at last is not of hartfs */
+	bool blind;   /* a catalogue cannot be read: what it knew is not to go */
 };
 
 static bool ends_with(const char *name, const char *end)
@@ -206,10 +206,9 @@ static bool is_same(int root, sqlite3_stmt *stmt)
 	static const char *const inside[] = {"", "/capture.ini", "/snapshot.ini"};
 	char path[PATH_SIZE], file[PATH_SIZE + 16];
 	struct stamp stamp;
-	bool null;
 
 	if (hf_col_u64(stmt, 0, UINT64_MAX, &stamp.size) || hf_col_u64(stmt, 1, UINT64_MAX, &stamp.ino) ||
-	    hf_col_u64(stmt, 2, UINT64_MAX, &stamp.mtime_ns) || hf_col_text(stmt, 5, path, sizeof path, &null))
+	    hf_col_u64(stmt, 2, UINT64_MAX, &stamp.mtime_ns) || hf_col_text(stmt, 5, path, sizeof path))
 		return false;
 	for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
 		snprintf(file, sizeof file, "%s%s", path, inside[i]);
@@ -252,11 +251,10 @@ static int open_root(sqlite3 *db, int *ret_err)
 	sqlite3_stmt *stmt;
 	uint64_t ino;
 	struct stat st;
-	bool null;
 	int fd = -1, err = hf_db_prepare(db, "SELECT path, inode FROM meta", &stmt);
 
 	*ret_err = err ? err : hf_db_step(stmt);
-	if (!*ret_err && !hf_col_text(stmt, 0, path, sizeof path, &null) && !hf_col_u64(stmt, 1, UINT64_MAX, &ino))
+	if (!*ret_err && !hf_col_text(stmt, 0, path, sizeof path) && !hf_col_u64(stmt, 1, UINT64_MAX, &ino))
 		fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0 && (fstat(fd, &st) || st.st_ino != ino)) {
 		close(fd);
@@ -328,7 +326,7 @@ static int read_index(struct pruner *p, const char *name, const char **ret_reaso
 		goto out;
 	err = hf_db_open(fd, HF_DB_INDEX, &db);
 	if (!err) {
-		err = hf_index_meta_read(db, &meta);
+		err = hf_meta_read(db, &hf_table_index_meta, &meta);
 		hf_db_close(db);
 	}
 	if (err == HF_ERR_STATE)
@@ -360,7 +358,7 @@ static int read_table(struct pruner *p, const char *name, const char **ret_reaso
 		goto out;
 	err = hf_db_open(fd, HF_DB_VIEW, &db);
 	if (!err) {
-		err = hf_view_meta_read(db, meta);
+		err = hf_meta_read(db, &hf_table_view_meta, meta);
 		hf_db_close(db);
 	}
 	if (err == HF_ERR_STATE)
@@ -432,7 +430,8 @@ static void judge_rest(struct pruner *p, const char *name)
 		p->prune->kept++;
 	else if (!private && alive && !ours)
 		drop(p, name, "is in the place of an index file and is none");
-	else if (ends_with(name, ".hfc") || ends_with(name, ".hfi") || alive || (private && is_recent(p, name)) || !ours)
+	else if (ends_with(name, ".hfc") || ends_with(name, ".hfi") || alive || (private && is_recent(p, name)) ||
+		 !ours)
 		p->prune->kept++;
 	else if (p->blind && !private)
 		p->prune->kept++;

@@ -2,8 +2,292 @@
 #include "index/row.h"
 
 #include "codecs/base/bytes.h"
+#include "index/array.h"
 
 #include <stdio.h>
+
+#define COLUMNS_IDENTITY(s) \
+	HF_COLUMN_COUNT(s, identity.size), HF_COLUMN_ANY(s, identity.mtime_ns), HF_COLUMN(WORDS, s, identity.print, 0)
+#define COLUMNS_LIMITS(s) \
+	HF_COLUMN_ANY(s, limits.insns), HF_COLUMN_ANY(s, limits.events), HF_COLUMN_ANY(s, limits.bytes)
+
+static const struct hf_column index_meta[] = {
+	HF_COLUMN(NUMBER, hf_index_meta, complete, 1),
+	COLUMNS_IDENTITY(hf_index_meta),
+	HF_COLUMN(NAME, hf_index_meta, box, 0),
+	HF_COLUMN(NAME, hf_index_meta, codec, 0),
+	HF_COLUMN(NUMBER, hf_index_meta, codec_version, UINT32_MAX),
+	COLUMNS_LIMITS(hf_index_meta),
+	HF_COLUMN_COUNT(hf_index_meta, stream_size),
+	HF_COLUMNS_DIAG(hf_index_meta, damage),
+	HF_COLUMN_COUNT(hf_index_meta, problems),
+	HF_COLUMN_COUNT(hf_index_meta, holes),
+};
+
+static const struct hf_column hart[] = {
+	HF_COLUMN(NUMBER, hf_index_hart, id, UINT32_MAX),
+	HF_COLUMN_COUNT(hf_index_hart, insns),
+	HF_COLUMN_COUNT(hf_index_hart, attempts),
+	HF_COLUMN_COUNT(hf_index_hart, events),
+	HF_COLUMN(NUMBER, hf_index_hart, chunks, HF_NUMBER_MAX),
+};
+
+static const struct hf_column chunk[] = {
+	HF_COLUMN_COUNT(hf_chunk, ordinal),  HF_COLUMN_COUNT(hf_chunk, stream_offset),
+	HF_COLUMN_ANY(hf_chunk, pc),	     HF_COLUMN_COUNT(hf_chunk, events),
+	HF_COLUMN_COUNT(hf_chunk, attempts), HF_COLUMN_COUNT(hf_chunk, problems),
+	HF_COLUMN_COUNT(hf_chunk, discard),  HF_COLUMN_BYTES(hf_chunk, entry, entry_size),
+};
+
+static const struct hf_column point[] = {
+	HF_COLUMN(NUMBER, hf_point, out_size, HF_BLOCK_MAX),
+	HF_COLUMN_COUNT(hf_point, in_offset),
+	HF_COLUMN_COUNT(hf_point, in_size),
+	HF_COLUMN(NUMBER, hf_point, bits, UINT32_MAX),
+	HF_COLUMN(NUMBER, hf_point, window_size, HF_WINDOW_MAX),
+};
+
+static const struct hf_column problem[] = {
+	HF_COLUMN(MAYBE, hf_index_problem, chunk, HF_COUNT_MAX),
+	HF_COLUMN(NUMBER, hf_index_problem, hart, UINT32_MAX),
+	HF_COLUMN(MAYBE, hf_index_problem, ordinal, HF_COUNT_MAX),
+	HF_COLUMN(NUMBER, hf_index_problem, fatal, 1),
+	HF_COLUMNS_DIAG(hf_index_problem, diag),
+	HF_COLUMN_ANY(hf_index_problem, bytes),
+};
+
+static const struct hf_column view_meta[] = {
+	HF_COLUMN(NUMBER, hf_view_meta, complete, 1), COLUMNS_IDENTITY(hf_view_meta),
+	HF_COLUMN(TEXT, hf_view_meta, view, 0),	      HF_COLUMN(NUMBER, hf_view_meta, version, UINT32_MAX),
+	HF_COLUMN(TEXT, hf_view_meta, params, 0),     COLUMNS_LIMITS(hf_view_meta),
+};
+
+static const struct hf_column view_hart[] = {
+	HF_COLUMN(NUMBER, hf_view_hart, id, UINT32_MAX),
+	HF_COLUMN_COUNT(hf_view_hart, size),
+	HF_COLUMN(NUMBER, hf_view_hart, chunks, HF_NUMBER_MAX),
+};
+
+static const struct hf_column view_chunk[] = {
+	HF_COLUMN_COUNT(hf_view_chunk, offset),
+	HF_COLUMN_ANY(hf_view_chunk, checksum),
+	HF_COLUMN_BYTES(hf_view_chunk, entry, entry_size),
+};
+
+const struct hf_table hf_table_index_meta = HF_TABLE("meta", index_meta);
+const struct hf_table hf_table_hart = HF_TABLE("hart", hart);
+const struct hf_table hf_table_chunk = HF_TABLE("chunk", chunk);
+const struct hf_table hf_table_point = HF_TABLE("point", point);
+const struct hf_table hf_table_problem = HF_TABLE("problem", problem);
+const struct hf_table hf_table_view_meta = HF_TABLE("meta", view_meta);
+const struct hf_table hf_table_view_hart = HF_TABLE("hart", view_hart);
+const struct hf_table hf_table_view_chunk = HF_TABLE("chunk", view_chunk);
+
+/* ---- reading ---- */
+
+static void set_number(const struct hf_column *c, void *to, uint64_t v)
+{
+	const uint32_t half = (uint32_t)v;
+
+	if (c->size == sizeof(bool))
+		*(bool *)to = v;
+	else
+		memcpy(to, c->size == sizeof v ? (const void *)&v : &half, c->size);
+}
+
+static int read_number(sqlite3_stmt *stmt, int i, const struct hf_column *c, void *to)
+{
+	uint64_t v = HF_NOWHERE;
+	int err = 0;
+
+	if (c->type != HF_COLUMN_MAYBE || sqlite3_column_type(stmt, i) != SQLITE_NULL)
+		err = hf_col_u64(stmt, i, c->type == HF_COLUMN_CODE ? UINT64_MAX : c->max, &v);
+	if (!err && c->type == HF_COLUMN_CODE && ((int64_t)v > 0 || (int64_t)v < -(int64_t)HF_ERRI_COUNT))
+		err = HF_ERR_STATE;
+	if (!err)
+		set_number(c, to, v);
+	return err;
+}
+
+static int read_words(sqlite3_stmt *stmt, int i, const struct hf_column *c, void *to)
+{
+	uint8_t bytes[64];
+	uint64_t *word = to;
+	uint32_t n;
+	int err = hf_col_blob(stmt, i, bytes, c->size, &n);
+
+	if (err || n != c->size)
+		return err ? err : HF_ERR_STATE;
+	for (size_t at = 0; at < n; at += sizeof *word)
+		*word++ = hf_get64(bytes + at);
+	return 0;
+}
+
+int hf_row_read(sqlite3_stmt *stmt, const struct hf_table *table, uint64_t *ret_key, void *row)
+{
+	int err = ret_key ? hf_col_u64(stmt, 0, UINT64_MAX, ret_key) : 0;
+
+	for (int i = 0; i < table->count && !err; i++) {
+		const struct hf_column *c = &table->column[i];
+		uint8_t *to = (uint8_t *)row + c->offset;
+
+		if (c->type == HF_COLUMN_BLOB)
+			err = hf_col_blob(stmt, i + 1, to, c->size, (void *)((uint8_t *)row + c->max));
+		else if (c->type == HF_COLUMN_TEXT || c->type == HF_COLUMN_NAME)
+			err = hf_col_text(stmt, i + 1, (char *)to, c->size);
+		else if (c->type == HF_COLUMN_WORDS)
+			err = read_words(stmt, i + 1, c, to);
+		else
+			err = read_number(stmt, i + 1, c, to);
+	}
+	return err;
+}
+
+static int prepare_query(sqlite3 *db, const struct hf_table *table, const char *rest, sqlite3_stmt **ret_stmt)
+{
+	char sql[256];
+
+	snprintf(sql, sizeof sql, "SELECT * FROM %s %s", table->name, rest);
+	return hf_db_prepare(db, sql, ret_stmt);
+}
+
+int hf_row_get(sqlite3 *db, const struct hf_table *table, const char *rest, size_t n, const uint64_t *values,
+	       uint64_t *ret_key, void *row)
+{
+	sqlite3_stmt *stmt = NULL;
+	int err = prepare_query(db, table, rest, &stmt);
+
+	if (err)
+		return err;
+	hf_db_bind(stmt, n, values);
+	err = hf_db_step(stmt);
+	if (!err)
+		err = hf_row_read(stmt, table, ret_key, row);
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+/* No count(*) and no sorting: what a hostile file makes long ends at the first row too many. */
+int hf_row_list(sqlite3 *db, const struct hf_table *table, size_t size, bool keyed, uint64_t max, void *ret_rows,
+		size_t *ret_count)
+{
+	sqlite3_stmt *stmt = NULL;
+	uint8_t **rows = ret_rows;
+	uint64_t key;
+	int err = prepare_query(db, table, "ORDER BY 1", &stmt);
+
+	*rows = NULL;
+	*ret_count = 0;
+	while (!err && !(err = hf_db_step(stmt))) {
+		err = *ret_count < max ? hf_array_room(rows, *ret_count, size) : HF_ERR_STATE;
+		if (!err)
+			err = hf_row_read(stmt, table, &key, *rows + *ret_count * size);
+		if (!err && keyed)
+			memcpy(*rows + *ret_count * size, &key, sizeof key);
+		*ret_count += !err;
+	}
+	sqlite3_finalize(stmt);
+	return err < 0 ? err : 0;
+}
+
+/* ---- writing ---- */
+
+static uint64_t number_of(const struct hf_column *c, const void *from)
+{
+	uint64_t v;
+	uint32_t half;
+
+	if (c->size == sizeof(bool))
+		return *(const bool *)from;
+	if (c->size == sizeof v) {
+		memcpy(&v, from, sizeof v);
+		return v;
+	}
+	memcpy(&half, from, sizeof half);
+	return c->type == HF_COLUMN_CODE ? (uint64_t)(int32_t)half : half;
+}
+
+static void bind_words(sqlite3_stmt *stmt, int i, const struct hf_column *c, const void *from)
+{
+	const uint64_t *word = from;
+	uint8_t bytes[64];
+
+	for (size_t at = 0; at < c->size; at += sizeof *word)
+		hf_put64(bytes + at, *word++);
+	sqlite3_bind_blob(stmt, i, bytes, (int)c->size, SQLITE_TRANSIENT);
+}
+
+static void bind_blob(sqlite3_stmt *stmt, int i, const void *bytes, const void *size)
+{
+	uint32_t n;
+
+	memcpy(&n, size, sizeof n);
+	sqlite3_bind_blob(stmt, i, n ? bytes : "", (int)n, SQLITE_STATIC);
+}
+
+int hf_row_put(sqlite3_stmt *insert, const struct hf_table *table, uint64_t key, const void *row)
+{
+	sqlite3_bind_int64(insert, 1, (sqlite3_int64)key);
+	for (int i = 0; i < table->count; i++) {
+		const struct hf_column *c = &table->column[i];
+		const uint8_t *from = (const uint8_t *)row + c->offset;
+
+		if (c->type == HF_COLUMN_BLOB)
+			bind_blob(insert, i + 2, from, (const uint8_t *)row + c->max);
+		else if (c->type == HF_COLUMN_WORDS)
+			bind_words(insert, i + 2, c, from);
+		else if (c->type == HF_COLUMN_TEXT || (c->type == HF_COLUMN_NAME && *from))
+			sqlite3_bind_text(insert, i + 2, (const char *)from, -1, SQLITE_STATIC);
+		else if (c->type == HF_COLUMN_NAME || (c->type == HF_COLUMN_MAYBE && number_of(c, from) == HF_NOWHERE))
+			sqlite3_bind_null(insert, i + 2);
+		else
+			sqlite3_bind_int64(insert, i + 2, (sqlite3_int64)number_of(c, from));
+	}
+	return hf_db_exec(insert);
+}
+
+int hf_row_prepare(sqlite3 *db, const struct hf_table *table, bool replace, sqlite3_stmt **ret_insert)
+{
+	char sql[128];
+	int n = snprintf(sql, sizeof sql, "INSERT %sINTO %s VALUES (?", replace ? "OR REPLACE " : "", table->name);
+
+	for (int i = 0; i < table->count; i++)
+		n += snprintf(sql + n, sizeof sql - (size_t)n, ",?");
+	snprintf(sql + n, sizeof sql - (size_t)n, ")");
+	return hf_db_prepare(db, sql, ret_insert);
+}
+
+int hf_row_replace(sqlite3 *db, const struct hf_table *table, uint64_t key, const void *row)
+{
+	sqlite3_stmt *stmt = NULL;
+	int err = hf_row_prepare(db, table, true, &stmt);
+
+	if (!err)
+		err = hf_row_put(stmt, table, key, row);
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+/* ---- table meta ---- */
+
+int hf_meta_read(sqlite3 *db, const struct hf_table *table, void *ret_meta)
+{
+	int err = hf_row_get(db, table, "WHERE id = 1", 0, NULL, NULL, ret_meta);
+
+	return err > 0 ? HF_ERR_STATE : err;
+}
+
+int hf_meta_write(sqlite3 *db, const struct hf_table *table, const void *meta)
+{
+	return hf_row_replace(db, table, 1, meta);
+}
+
+bool hf_view_meta_fits(const struct hf_view_meta *meta, const struct hf_identity *identity,
+		       const struct hf_view_key *key)
+{
+	return hf_identity_equal(&meta->identity, identity) && strcmp(meta->view, key->ops->view) == 0 &&
+	       meta->version == key->ops->version && strcmp(meta->params, key->params) == 0;
+}
 
 bool hf_identity_equal(const struct hf_identity *a, const struct hf_identity *b)
 {
@@ -14,231 +298,4 @@ bool hf_identity_equal(const struct hf_identity *a, const struct hf_identity *b)
 bool hf_chunk_limits_equal(const struct hf_chunk_limits *a, const struct hf_chunk_limits *b)
 {
 	return a->insns == b->insns && a->events == b->events && a->bytes == b->bytes;
-}
-
-/* Columns size, mtime_ns, print from i on. */
-static int read_identity(sqlite3_stmt *stmt, int i, struct hf_identity *identity)
-{
-	uint64_t mtime;
-	uint8_t print[16];
-	uint32_t n;
-	int err;
-
-	if ((err = hf_col_u64(stmt, i, HF_COUNT_MAX, &identity->size)) ||
-	    (err = hf_col_u64(stmt, i + 1, UINT64_MAX, &mtime)) ||
-	    (err = hf_col_blob(stmt, i + 2, print, sizeof print, &n)))
-		return err;
-	identity->mtime_ns = (int64_t)mtime;
-	identity->print[0] = hf_get64(print);
-	identity->print[1] = hf_get64(print + 8);
-	return n == sizeof print ? 0 : HF_ERR_STATE;
-}
-
-static void bind_identity(sqlite3_stmt *stmt, int i, const struct hf_identity *identity)
-{
-	uint8_t print[16];
-
-	hf_put64(print, identity->print[0]);
-	hf_put64(print + 8, identity->print[1]);
-	sqlite3_bind_int64(stmt, i, (sqlite3_int64)identity->size);
-	sqlite3_bind_int64(stmt, i + 1, identity->mtime_ns);
-	sqlite3_bind_blob(stmt, i + 2, print, sizeof print, SQLITE_TRANSIENT);
-}
-
-static int read_limits(sqlite3_stmt *stmt, int i, struct hf_chunk_limits *limits)
-{
-	int err = hf_col_u64(stmt, i, UINT64_MAX, &limits->insns);
-
-	if (!err)
-		err = hf_col_u64(stmt, i + 1, UINT64_MAX, &limits->events);
-	return err ? err : hf_col_u64(stmt, i + 2, UINT64_MAX, &limits->bytes);
-}
-
-static void bind_limits(sqlite3_stmt *stmt, int i, const struct hf_chunk_limits *limits)
-{
-	sqlite3_bind_int64(stmt, i, (sqlite3_int64)limits->insns);
-	sqlite3_bind_int64(stmt, i + 1, (sqlite3_int64)limits->events);
-	sqlite3_bind_int64(stmt, i + 2, (sqlite3_int64)limits->bytes);
-}
-
-/* A stored error number. */
-static int read_code(sqlite3_stmt *stmt, int i, int *ret_code)
-{
-	uint64_t v;
-	int err = hf_col_u64(stmt, i, UINT64_MAX, &v);
-
-	if (err)
-		return err;
-	if ((int64_t)v > 0 || (int64_t)v < -(int64_t)HF_ERRI_COUNT)
-		return HF_ERR_STATE;
-	*ret_code = (int)(int64_t)v;
-	return 0;
-}
-
-int hf_col_diag(sqlite3_stmt *stmt, int i, struct hf_diag *diag)
-{
-	uint64_t space;
-	int err = read_code(stmt, i, &diag->code);
-
-	if (!err)
-		err = hf_col_u64(stmt, i + 1, HF_SPACE_FILE, &space);
-	if (!err)
-		diag->space = (enum hf_space)space;
-	if (!err)
-		err = hf_col_u64(stmt, i + 2, UINT64_MAX, &diag->offset);
-	return err ? err : hf_col_u64(stmt, i + 3, UINT64_MAX, &diag->detail);
-}
-
-void hf_bind_diag(sqlite3_stmt *stmt, int i, const struct hf_diag *diag)
-{
-	sqlite3_bind_int64(stmt, i, diag->code);
-	sqlite3_bind_int64(stmt, i + 1, (int)diag->space);
-	sqlite3_bind_int64(stmt, i + 2, (sqlite3_int64)diag->offset);
-	sqlite3_bind_int64(stmt, i + 3, (sqlite3_int64)diag->detail);
-}
-
-static int read_index_columns(sqlite3_stmt *stmt, struct hf_index_meta *meta)
-{
-	uint64_t complete, version;
-	bool null;
-	int err;
-
-	if ((err = hf_col_u64(stmt, 0, 1, &complete)) || (err = read_identity(stmt, 1, &meta->identity)) ||
-	    (err = hf_col_text(stmt, 4, meta->box, sizeof meta->box, &null)) ||
-	    (err = hf_col_text(stmt, 5, meta->codec, sizeof meta->codec, &null)) ||
-	    (err = hf_col_u64(stmt, 6, UINT32_MAX, &version)) || (err = read_limits(stmt, 7, &meta->limits)) ||
-	    (err = hf_col_u64(stmt, 10, HF_COUNT_MAX, &meta->stream_size)) ||
-	    (err = hf_col_diag(stmt, 11, &meta->damage)) || (err = hf_col_u64(stmt, 15, HF_COUNT_MAX, &meta->problems)) ||
-	    (err = hf_col_u64(stmt, 16, HF_COUNT_MAX, &meta->holes)))
-		return err;
-	meta->complete = complete != 0;
-	meta->codec_version = (uint32_t)version;
-	return 0;
-}
-
-/* Prepares a query of the one row of meta and steps to it. */
-static int one_row(sqlite3 *db, const char *sql, sqlite3_stmt **ret_stmt)
-{
-	int err = hf_db_prepare(db, sql, ret_stmt);
-
-	if (!err)
-		err = hf_db_step(*ret_stmt);
-	return err > 0 ? HF_ERR_STATE : err;
-}
-
-int hf_index_meta_read(sqlite3 *db, struct hf_index_meta *ret_meta)
-{
-	sqlite3_stmt *stmt = NULL;
-	int err = one_row(db,
-			  "SELECT complete, size, mtime_ns, print, box, codec, codec_version, insns_limit, events_limit,"
-			  "bytes_limit, stream_size, damage_code, damage_space, damage_offset, damage_detail, problems,"
-			  "holes"
-			  " FROM meta WHERE id = 1",
-			  &stmt);
-
-	if (!err)
-		err = read_index_columns(stmt, ret_meta);
-	sqlite3_finalize(stmt);
-	return err;
-}
-
-static void bind_text(sqlite3_stmt *stmt, int i, const char *text)
-{
-	if (*text)
-		sqlite3_bind_text(stmt, i, text, -1, SQLITE_TRANSIENT);
-	else
-		sqlite3_bind_null(stmt, i);
-}
-
-int hf_index_meta_write(sqlite3 *db, const struct hf_index_meta *meta)
-{
-	sqlite3_stmt *stmt = NULL;
-	int err = hf_db_prepare(db, "INSERT OR REPLACE INTO meta VALUES (1,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", &stmt);
-
-	if (!err) {
-		sqlite3_bind_int64(stmt, 1, meta->complete);
-		bind_identity(stmt, 2, &meta->identity);
-		bind_text(stmt, 5, meta->box);
-		bind_text(stmt, 6, meta->codec);
-		sqlite3_bind_int64(stmt, 7, meta->codec_version);
-		bind_limits(stmt, 8, &meta->limits);
-		sqlite3_bind_int64(stmt, 11, (sqlite3_int64)meta->stream_size);
-		hf_bind_diag(stmt, 12, &meta->damage);
-		sqlite3_bind_int64(stmt, 16, (sqlite3_int64)meta->problems);
-		sqlite3_bind_int64(stmt, 17, (sqlite3_int64)meta->holes);
-		err = hf_db_exec(stmt);
-	}
-	sqlite3_finalize(stmt);
-	return err;
-}
-
-static int read_view_columns(sqlite3_stmt *stmt, struct hf_view_meta *meta)
-{
-	uint64_t complete, version;
-	bool null;
-	int err;
-
-	if ((err = hf_col_u64(stmt, 0, 1, &complete)) || (err = read_identity(stmt, 1, &meta->identity)) ||
-	    (err = hf_col_text(stmt, 4, meta->view, sizeof meta->view, &null)) ||
-	    (err = hf_col_u64(stmt, 5, UINT32_MAX, &version)) ||
-	    (err = hf_col_text(stmt, 6, meta->params, sizeof meta->params, &null)) ||
-	    (err = read_limits(stmt, 7, &meta->limits)))
-		return err;
-	meta->complete = complete != 0;
-	meta->version = (uint32_t)version;
-	return 0;
-}
-
-int hf_index_hart_read(sqlite3_stmt *stmt, uint64_t *ret_slot, struct hf_index_hart *ret_hart)
-{
-	uint64_t id;
-	int err;
-
-	if ((err = hf_col_u64(stmt, 0, HF_SLOT_RECORDS, ret_slot)) || (err = hf_col_u64(stmt, 1, UINT32_MAX, &id)) ||
-	    (err = hf_col_u64(stmt, 2, HF_COUNT_MAX, &ret_hart->insns)) ||
-	    (err = hf_col_u64(stmt, 3, HF_COUNT_MAX, &ret_hart->attempts)) ||
-	    (err = hf_col_u64(stmt, 4, HF_COUNT_MAX, &ret_hart->events)) ||
-	    (err = hf_col_u64(stmt, 5, HF_NUMBER_MAX, &ret_hart->chunks)))
-		return err;
-	ret_hart->id = (uint32_t)id;
-	return 0;
-}
-
-int hf_view_meta_read(sqlite3 *db, struct hf_view_meta *ret_meta)
-{
-	sqlite3_stmt *stmt = NULL;
-	int err = one_row(db,
-			  "SELECT complete, size, mtime_ns, print, view, version, params, insns_limit, events_limit,"
-			  "bytes_limit FROM meta WHERE id = 1",
-			  &stmt);
-
-	if (!err)
-		err = read_view_columns(stmt, ret_meta);
-	sqlite3_finalize(stmt);
-	return err;
-}
-
-int hf_view_meta_write(sqlite3 *db, const struct hf_view_meta *meta)
-{
-	sqlite3_stmt *stmt = NULL;
-	int err = hf_db_prepare(db, "INSERT OR REPLACE INTO meta VALUES (1,?,?,?,?,?,?,?,?,?,?)", &stmt);
-
-	if (!err) {
-		sqlite3_bind_int64(stmt, 1, meta->complete);
-		bind_identity(stmt, 2, &meta->identity);
-		sqlite3_bind_text(stmt, 5, meta->view, -1, SQLITE_TRANSIENT);
-		sqlite3_bind_int64(stmt, 6, meta->version);
-		sqlite3_bind_text(stmt, 7, meta->params, -1, SQLITE_TRANSIENT);
-		bind_limits(stmt, 8, &meta->limits);
-		err = hf_db_exec(stmt);
-	}
-	sqlite3_finalize(stmt);
-	return err;
-}
-
-bool hf_view_meta_fits(const struct hf_view_meta *meta, const struct hf_identity *identity,
-		       const struct hf_view_key *key)
-{
-	return hf_identity_equal(&meta->identity, identity) && strcmp(meta->view, key->ops->view) == 0 &&
-	       meta->version == key->ops->version && strcmp(meta->params, key->params) == 0;
 }

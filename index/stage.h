@@ -25,15 +25,15 @@ enum hf_tail {
 struct hf_batch {
 	size_t n;
 	enum hf_tail tail;
-	struct hf_chunk_row row; /* the number of the chunk; with a tail all of it */
+	struct hf_chunk chunk; /* its number; with a tail all of it */
 	struct hf_event ev[HF_BATCH_EVENTS];
 };
 
 /* What work() returns, if not a negative error. */
 enum hf_stage_result {
-	HF_STAGE_DONE,  /* it is through with the batch */
+	HF_STAGE_DONE,	/* it is through with the batch */
 	HF_STAGE_AGAIN, /* the decoding one: the batch is not full yet */
-	HF_STAGE_NONE,  /* the decoding one: there is no batch, and nothing is stored of this hart */
+	HF_STAGE_NONE,	/* the decoding one: there is no batch, and nothing is stored of this hart */
 };
 
 struct hf_stage;
@@ -71,7 +71,8 @@ enum hf_run_mode {
 /* Decodes, counts, and cuts chunks. start NULL: from the first event. */
 int hf_stage_decode_add(struct hf_pass_run *run, const struct hf_run_start *start, enum hf_run_mode mode);
 /* Decodes again the chunks that an index has, from that one on. */
-int hf_stage_replay_add(struct hf_pass_run *run, struct hf_index *index, const struct hf_index_hart *hart, uint64_t number);
+int hf_stage_replay_add(struct hf_pass_run *run, struct hf_index *index, const struct hf_index_hart *hart,
+			uint64_t number);
 /* Collects the code that the hart executed. start as above. */
 int hf_stage_collect_add(struct hf_pass_run *run, const struct hf_run_start *start);
 /* Encodes view number of the pass. resume: from the chunk that its table was cut back to, else from its first byte. It

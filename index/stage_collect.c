@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collects the code that a hart executed. What is kept of it at a commit goes as far as this stage is, which may be further
- * than the last chunk that is kept, and is not collected again on the way there.
+ * Collects the code that a hart executed. What is kept of it at a commit goes as far as this stage is, which may be
+ * further than the last chunk that is kept, and is not collected again on the way there.
  */
 #include "index/pass_run.h"
 
@@ -11,7 +11,7 @@ struct collect {
 	struct hf_stage stage; /* first */
 	struct hf_image *image;
 	uint64_t events; /* of the hart that are in it */
-	uint64_t ahead;  /* so many of the next events are in it already */
+	uint64_t ahead;	 /* so many of the next events are in it already */
 };
 
 static int work(struct hf_stage *stage, struct hf_batch *batch)
@@ -48,7 +48,7 @@ static int begin(struct collect *c, const struct hf_pass_run *run, const struct 
 {
 	int err;
 
-	if (!start || !(start->events || start->row.chunk.number))
+	if (!start || !(start->events || start->chunk.number))
 		return hf_image_new(&c->image);
 	err = hf_index_part_image(run->pass->index, run->slot, &c->events, &c->image);
 	if (err)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first stage of a run: it decodes the events of the hart, counts them, cuts chunks, and writes down how each chunk is
- * entered again.
+ * The first stage of a run: it decodes the events of the hart, counts them, cuts chunks, and writes down how each chunk
+ * is entered again.
  *
  * Where a chunk ends depends on nothing but the events and the limits, so that a build that was interrupted cuts the
- * same chunks when it goes on: what is asked of the decoder at a time never goes beyond a limit, and the limit on bytes,
- * which a decoder knows only between two calls, is looked at where the number of events is a multiple of
+ * same chunks when it goes on: what is asked of the decoder at a time never goes beyond a limit, and the limit on
+ * bytes, which a decoder knows only between two calls, is looked at where the number of events is a multiple of
  * HF_DECODE_EVENTS, however they came.
  */
 #include "index/pass_run.h"
@@ -16,7 +16,7 @@ struct decode {
 	struct hf_stage stage; /* first */
 	struct hf_pass_run *run;
 	enum hf_run_mode mode;
-	struct hf_chunk_row row; /* the chunk at hand; insns and events grow */
+	struct hf_chunk chunk; /* at hand; insns and events grow */
 	bool has_pc;
 	/* the state at its end, taken before it is known whether anything follows */
 	uint8_t next_entry[HF_ENTRY_MAX];
@@ -25,10 +25,11 @@ struct decode {
 	/* of the hart, without the chunk at hand */
 	uint64_t attempts, events;
 	uint64_t most; /* events of it that are decoded */
-	size_t seen; /* as many of the decoder's harts are in the queue */
+	size_t seen;   /* as many of the decoder's harts are in the queue */
 };
 
-static_assert(HF_BATCH_EVENTS % HF_DECODE_EVENTS == 0, "a chunk begins with a batch: what is asked for never outgrows it");
+static_assert(HF_BATCH_EVENTS % HF_DECODE_EVENTS == 0,
+	      "a chunk begins with a batch: what is asked for never outgrows it");
 
 static uint64_t offset_of(const struct decode *d)
 {
@@ -38,13 +39,13 @@ static uint64_t offset_of(const struct decode *d)
 /* All that the hart may have was decoded. */
 static bool is_spent(const struct decode *d)
 {
-	return d->row.chunk.events && d->events + d->row.chunk.events >= d->most;
+	return d->chunk.events && d->events + d->chunk.events >= d->most;
 }
 
 static bool full(const struct decode *d)
 {
 	const struct hf_chunk_limits *limits = &d->run->pass->limits;
-	const struct hf_chunk *c = &d->row.chunk;
+	const struct hf_chunk *c = &d->chunk;
 
 	return is_spent(d) || c->insns >= limits->insns || c->events >= limits->events ||
 	       (c->events && c->events % HF_DECODE_EVENTS == 0 && offset_of(d) - c->stream_offset >= limits->bytes);
@@ -54,7 +55,7 @@ static bool full(const struct decode *d)
 static size_t room(const struct decode *d, uint64_t insns, uint64_t events)
 {
 	const struct hf_chunk_limits *limits = &d->run->pass->limits;
-	const uint64_t all = d->events + d->row.chunk.events;
+	const uint64_t all = d->events + d->chunk.events;
 	uint64_t max = HF_DECODE_EVENTS - events % HF_DECODE_EVENTS;
 
 	/* One more tells whether it is too much. */
@@ -72,20 +73,21 @@ static size_t room(const struct decode *d, uint64_t insns, uint64_t events)
 
 static int add_problem(struct decode *d, const struct hf_diag *diag, uint64_t ordinal, uint64_t bytes)
 {
+	const bool look = d->mode == HF_RUN_LOOK;
 	const struct hf_index_problem problem = {
 		.diag = *diag,
+		.chunk = hf_row_id(d->run->slot, d->chunk.number),
 		.hart = d->run->dec->hart,
-		.has_ordinal = d->mode != HF_RUN_LOOK,
-		.ordinal = ordinal,
+		.has_ordinal = !look,
+		.ordinal = look ? HF_NOWHERE : ordinal,
 		.bytes = bytes,
 	};
 
 	/* The harts' decoders say it too. */
 	if (d->run->dec->hart == HF_HART_RECORDS)
 		return 0;
-	d->row.problems++;
-	return hf_pass_run_push(d->run, HF_ROW_PROBLEM, &d->row.chunk.number, sizeof d->row.chunk.number, &problem,
-			    sizeof problem);
+	d->chunk.problems++;
+	return hf_pass_run_push(d->run, HF_ROW_PROBLEM, &problem, sizeof problem, NULL, 0);
 }
 
 /* GAP, DOUBT and NOTE events among ev[n]; ordinal: retired instructions before them. */
@@ -108,7 +110,7 @@ static int add_problems(struct decode *d, const struct hf_event *ev, size_t n, u
 static int count(struct decode *d, const struct hf_event *ev, size_t n)
 {
 	const uint32_t losses = 1u << HF_EVENT_GAP | 1u << HF_EVENT_DOUBT | 1u << HF_EVENT_NOTE;
-	struct hf_chunk *c = &d->row.chunk;
+	struct hf_chunk *c = &d->chunk;
 	const uint64_t ordinal = c->ordinal + c->insns;
 	uint64_t insns = 0, attempts = 0;
 	uint32_t kinds = 0;
@@ -121,7 +123,7 @@ static int count(struct decode *d, const struct hf_event *ev, size_t n)
 	}
 	c->events += n;
 	c->insns += insns;
-	d->row.attempts += attempts;
+	d->chunk.attempts += attempts;
 	for (size_t i = 0; insns && !d->has_pc; i++) {
 		if (ev[i].kind == HF_EVENT_INSN) {
 			c->pc = ev[i].insn.pc;
@@ -143,7 +145,7 @@ static void mark(struct decode *d)
 /* The event that came is one too many. */
 static void cut_off(struct decode *d, struct hf_event *ev)
 {
-	hf_dec_cut(d->run->dec, d->next_offset, d->events + d->row.chunk.events, d->next_entry, ev);
+	hf_dec_cut(d->run->dec, d->next_offset, d->events + d->chunk.events, d->next_entry, ev);
 	d->next_entry_size = HF_CUT_SIZE;
 	d->next_discard = 0;
 }
@@ -154,7 +156,7 @@ static int leave_out(struct decode *d, uint32_t hart)
 	const struct hf_diag diag = {
 		.code = HF_ERR_STF_HART_LIMIT, .space = HF_SPACE_STREAM, .offset = HF_NOWHERE, .detail = hart};
 
-	return add_problem(d, &diag, d->row.chunk.ordinal + d->row.chunk.insns, 0);
+	return add_problem(d, &diag, d->chunk.ordinal + d->chunk.insns, 0);
 }
 
 static int note_harts(struct decode *d)
@@ -179,16 +181,16 @@ static void end_chunk(struct decode *d, enum hf_tail tail)
 	struct hf_batch *batch = hf_pass_run_batch(d->run, 0);
 
 	batch->tail = tail;
-	batch->row = d->row;
-	batch->row.chunk.last = tail == HF_TAIL_HART;
-	d->attempts += d->row.attempts;
-	d->events += d->row.chunk.events;
+	batch->chunk = d->chunk;
+	batch->chunk.last = tail == HF_TAIL_HART;
+	d->attempts += d->chunk.attempts;
+	d->events += d->chunk.events;
 }
 
 /* Another event has come: the chunk at hand is not the last. */
 static int next_chunk(struct decode *d)
 {
-	struct hf_chunk *c = &d->row.chunk;
+	struct hf_chunk *c = &d->chunk;
 	int err = d->run->slot ? 0 : note_harts(d);
 
 	end_chunk(d, HF_TAIL_CHUNK);
@@ -199,7 +201,7 @@ static int next_chunk(struct decode *d)
 	c->discard = d->next_discard;
 	c->entry_size = d->next_entry_size;
 	memcpy(c->entry, d->next_entry, d->next_entry_size);
-	d->row.attempts = d->row.problems = 0;
+	d->chunk.attempts = d->chunk.problems = 0;
 	d->has_pc = false;
 	return err;
 }
@@ -208,7 +210,7 @@ static void begin_batch(struct decode *d, struct hf_batch *batch)
 {
 	batch->n = 0;
 	batch->tail = HF_TAIL_NONE;
-	batch->row.chunk.number = d->row.chunk.number;
+	batch->chunk.number = d->chunk.number;
 }
 
 static void tell(struct decode *d)
@@ -216,7 +218,7 @@ static void tell(struct decode *d)
 	const struct hf_input *in = d->run->in;
 
 	atomic_store_explicit(&d->run->pos, in->box ? in->in_pos : offset_of(d), memory_order_relaxed);
-	atomic_store_explicit(&d->run->insns, d->row.chunk.ordinal + d->row.chunk.insns, memory_order_relaxed);
+	atomic_store_explicit(&d->run->insns, d->chunk.ordinal + d->chunk.insns, memory_order_relaxed);
 }
 
 /* Stores the hart, if that is wanted: the batch at hand is its last. */
@@ -227,13 +229,13 @@ static enum hf_stage_result end_hart(struct decode *d)
 
 	if (d->run->slot == 0)
 		hf_dec_harts(d->run->dec, &known);
-	hart->insns = d->row.chunk.ordinal + d->row.chunk.insns;
-	if (d->mode == HF_RUN_LOOK || !(d->events || d->row.chunk.events || d->mode == HF_RUN_KEEP ||
-					 (d->run->slot == 0 && known <= 1)))
+	hart->insns = d->chunk.ordinal + d->chunk.insns;
+	if (d->mode == HF_RUN_LOOK ||
+	    !(d->events || d->chunk.events || d->mode == HF_RUN_KEEP || (d->run->slot == 0 && known <= 1)))
 		return HF_STAGE_NONE;
-	hart->attempts = d->attempts + d->row.attempts;
-	hart->events = d->events + d->row.chunk.events;
-	hart->chunks = d->row.chunk.number + 1;
+	hart->attempts = d->attempts + d->chunk.attempts;
+	hart->events = d->events + d->chunk.events;
+	hart->chunks = d->chunk.number + 1;
 	end_chunk(d, HF_TAIL_HART);
 	return HF_STAGE_DONE;
 }
@@ -254,7 +256,7 @@ static int end(struct decode *d, int err)
 		struct hf_diag problem = diag;
 
 		problem.code = err;
-		err = add_problem(d, &problem, d->row.chunk.ordinal + d->row.chunk.insns, 0);
+		err = add_problem(d, &problem, d->chunk.ordinal + d->chunk.insns, 0);
 	} else {
 		err = 0;
 	}
@@ -283,7 +285,7 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 		if (filled)
 			batch = hf_pass_run_batch(d->run, 1);
 		err = hf_dec_next(d->run->dec, batch->ev + (filled ? 0 : batch->n),
-				  cut ? room(d, 0, 0) : room(d, d->row.chunk.insns, d->row.chunk.events), &n);
+				  cut ? room(d, 0, 0) : room(d, d->chunk.insns, d->chunk.events), &n);
 		if (err)
 			return end(d, err);
 		if (is_spent(d))
@@ -346,9 +348,9 @@ int hf_stage_decode_add(struct hf_pass_run *run, const struct hf_run_start *star
 	d->mode = mode;
 	d->most = most_events(run);
 	hf_pass_run_add_stage(run, &d->stage);
-	c = &d->row.chunk;
+	c = &d->chunk;
 	if (start) {
-		d->row = start->row;
+		d->chunk = start->chunk;
 		d->attempts = start->attempts;
 		d->events = start->events;
 		err = hf_dec_load(run->dec, c->entry, c->entry_size, c->discard);

@@ -9,7 +9,7 @@ struct replay {
 	struct hf_pass_run *run;
 	struct hf_index *index;
 	struct hf_chunk chunk; /* at hand */
-	uint64_t left;         /* of its events */
+	uint64_t left;	       /* of its events */
 };
 
 /* Errors of a decoder where none was when the index was made. */
@@ -47,7 +47,7 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 		batch->n += n;
 		r->left -= n;
 	}
-	batch->row = (struct hf_chunk_row){.chunk = *c};
+	batch->chunk = *c;
 	batch->tail = r->left ? HF_TAIL_NONE : c->last ? HF_TAIL_HART : HF_TAIL_CHUNK;
 	atomic_store_explicit(&run->pos, run->in->box ? run->in->in_pos : c->stream_offset, memory_order_relaxed);
 	atomic_store_explicit(&run->insns, c->ordinal, memory_order_relaxed);
@@ -61,7 +61,8 @@ static void free_replay(struct hf_stage *stage)
 
 static const struct hf_stage_ops ops = {.work = work, .free = free_replay};
 
-int hf_stage_replay_add(struct hf_pass_run *run, struct hf_index *index, const struct hf_index_hart *hart, uint64_t number)
+int hf_stage_replay_add(struct hf_pass_run *run, struct hf_index *index, const struct hf_index_hart *hart,
+			uint64_t number)
 {
 	struct replay *r = calloc(1, sizeof *r);
 	int err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Encodes one view of one hart: it says of each chunk where its bytes begin, their checksum, and in which state the encoder
- * is there. The bytes go nowhere, but to who asked for them with a tap.
+ * Encodes one view of one hart: it says of each chunk where its bytes begin, their checksum, and in which state the
+ * encoder is there. The bytes go nowhere, but to who asked for them with a tap.
  */
 #include "index/pass_run.h"
 
@@ -19,18 +19,18 @@ struct hash_sink {
 	struct XXH3_state_s *state;
 	uint8_t *buf;
 	const struct hf_tap *tap; /* NULL: nobody wants them */
-	uint64_t base;            /* where the chunk at hand begins in the view */
+	uint64_t base;		  /* where the chunk at hand begins in the view */
 };
 
 struct view {
-	struct hf_stage stage;    /* first */
-	size_t number;            /* in pass->views */
+	struct hf_stage stage; /* first */
+	size_t number;	       /* in pass->views */
 	struct hf_enc *enc;
 	struct hf_enc_env env;
 	struct hf_disasm *disasm; /* of its own, or NULL */
 	struct hash_sink out;
-	uint64_t first;           /* number of the chunk with which it begins */
-	struct hf_view_row row;   /* the chunk at hand; checksum and size when it is done */
+	uint64_t first;		  /* number of the chunk with which it begins */
+	struct hf_view_chunk row; /* the chunk at hand; checksum and size when it is done */
 };
 
 static int flush_hash(struct hf_sink *sink)
@@ -49,8 +49,8 @@ static int flush_hash(struct hf_sink *sink)
 static void start_hash(struct hash_sink *out)
 {
 	XXH3_64bits_reset(out->state);
-	out->sink = (struct hf_sink){
-		.start = out->buf, .p = out->buf, .end = out->buf + SINK_SIZE, .flush = flush_hash};
+	out->sink =
+		(struct hf_sink){.start = out->buf, .p = out->buf, .end = out->buf + SINK_SIZE, .flush = flush_hash};
 }
 
 /* Of all bytes since the last time. */
@@ -65,20 +65,24 @@ static void take_hash(struct hash_sink *out, uint64_t *ret_size, uint64_t *ret_s
 /* The chunk at hand has all its events. */
 static int end_chunk(struct view *view, const struct hf_batch *batch)
 {
-	const struct hf_row_place place = {.view = view->number, .number = batch->row.chunk.number};
-	struct hf_view_row *row = &view->row;
+	const uint64_t number = view->number;
+	struct hf_view_chunk *row = &view->row;
 	const bool last = batch->tail == HF_TAIL_HART;
 	uint64_t end;
 	int err;
 
+	row->number = batch->chunk.number;
 	if (last)
 		hf_enc_end(view->enc, &view->out.sink);
 	take_hash(&view->out, &row->size, &row->checksum);
 	end = row->offset + row->size;
-	err = hf_pass_run_push(view->stage.run, HF_ROW_VIEW, &place, sizeof place, row,
-			       offsetof(struct hf_view_row, entry) + row->entry_size);
-	if (last)
-		return err ? err : hf_pass_run_push(view->stage.run, HF_ROW_VIEW_END, &place, sizeof place, &end, sizeof end);
+	err = hf_pass_run_push(view->stage.run, HF_ROW_VIEW, &number, sizeof number, row,
+			       offsetof(struct hf_view_chunk, entry) + row->entry_size);
+	if (last) {
+		const uint64_t of_hart[3] = {number, row->number + 1, end};
+
+		return err ? err : hf_pass_run_push(view->stage.run, HF_ROW_VIEW_END, of_hart, sizeof of_hart, NULL, 0);
+	}
 	row->offset = view->out.base = end;
 	row->entry_size = (uint32_t)hf_enc_save(view->enc, row->entry);
 	return err;
@@ -88,7 +92,7 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 {
 	struct view *view = (struct view *)stage;
 
-	if (batch->row.chunk.number < view->first)
+	if (batch->chunk.number < view->first)
 		return HF_STAGE_DONE;
 	hf_enc_put(view->enc, batch->ev, batch->n, &view->out.sink);
 	return batch->tail == HF_TAIL_NONE ? (int)HF_STAGE_DONE : end_chunk(view, batch);

@@ -22,7 +22,7 @@ static int write_meta(const struct hf_view_part *part, const struct hf_identity 
 	if (!meta)
 		return HF_ERR_NOMEM;
 	fill_meta(part, identity, limits, complete, meta);
-	err = hf_view_meta_write(part->db, meta);
+	err = hf_meta_write(part->db, &hf_table_view_meta, meta);
 	free(meta);
 	return err;
 }
@@ -35,7 +35,7 @@ static int check_meta(struct hf_view_part *part, const struct hf_identity *ident
 
 	if (!meta)
 		return HF_ERR_NOMEM;
-	err = hf_view_meta_read(part->db, meta);
+	err = hf_meta_read(part->db, &hf_table_view_meta, meta);
 	if (!err && (!hf_view_meta_fits(meta, identity, part->key) || !hf_chunk_limits_equal(&meta->limits, limits)))
 		err = HF_ERR_STATE;
 	part->complete = meta->complete;
@@ -50,7 +50,7 @@ static int prepare(struct hf_view_part *part)
 	if (err < 0)
 		return err;
 	part->has_last = err == 0;
-	return hf_db_prepare(part->db, "INSERT INTO chunk VALUES (?,?,?,?)", &part->add_chunk);
+	return hf_row_prepare(part->db, &hf_table_view_chunk, false, &part->add_chunk);
 }
 
 static void close_db(struct hf_view_part *part)
@@ -122,52 +122,29 @@ void hf_view_part_close(struct hf_view_part *part)
 
 int hf_view_part_cut(struct hf_view_part *part, uint64_t id)
 {
-	sqlite3_stmt *stmt;
-	int err = hf_db_prepare(part->db, "SELECT offset, entry FROM chunk WHERE id = ?", &stmt);
+	const uint64_t slot = id >> HF_NUMBER_BITS;
+	int err = hf_row_get(part->db, &hf_table_view_chunk, "WHERE id = ?", 1, &id, NULL, &part->resume);
 
-	if (err)
-		return err;
-	hf_db_bind(stmt, 1, &id);
-	err = hf_db_step(stmt);
-	if (!err)
-		err = hf_col_u64(stmt, 0, HF_COUNT_MAX, &part->resume.offset);
-	if (!err)
-		err = hf_col_blob(stmt, 1, part->resume.entry, sizeof part->resume.entry,
-				  &part->resume.entry_size);
-	sqlite3_finalize(stmt);
 	if (err)
 		return err;
 	part->complete = false;
 	err = hf_db_run(part->db, "UPDATE meta SET complete = 0");
 	if (!err)
-		err = hf_db_run1(part->db, "DELETE FROM chunk WHERE id >= ?", id);
-	return err ? err : hf_db_run1(part->db, "DELETE FROM hart WHERE slot >= ?", id >> HF_NUMBER_BITS);
+		err = hf_db_run_with(part->db, "DELETE FROM chunk WHERE id >= ?", 1, &id);
+	return err ? err : hf_db_run_with(part->db, "DELETE FROM hart WHERE slot >= ?", 1, &slot);
 }
 
-int hf_view_part_add_chunk(struct hf_view_part *part, uint64_t id, const struct hf_view_row *row)
+int hf_view_part_add_chunk(struct hf_view_part *part, uint64_t id, const struct hf_view_chunk *chunk)
 {
-	const uint64_t values[3] = {id, row->offset, row->checksum};
-
-	if (row->size > HF_VIEW_CHUNK_MAX)
-		return HF_ERR_CHUNK_LIMIT;
-	hf_db_bind(part->add_chunk, 3, values);
-	sqlite3_bind_blob(part->add_chunk, 4, row->entry_size ? (const void *)row->entry : "", (int)row->entry_size,
-			  SQLITE_STATIC);
-	return hf_db_exec(part->add_chunk);
+	return chunk->size > HF_VIEW_CHUNK_MAX ? HF_ERR_CHUNK_LIMIT
+					       : hf_row_put(part->add_chunk, &hf_table_view_chunk, id, chunk);
 }
 
 int hf_view_part_add_hart(struct hf_view_part *part, uint64_t slot, uint32_t hart, uint64_t size, uint64_t chunks)
 {
-	const uint64_t values[4] = {slot, hart, size, chunks};
-	sqlite3_stmt *stmt;
-	int err = hf_db_prepare(part->db, "INSERT INTO hart VALUES (?,?,?,?)", &stmt);
+	const struct hf_view_hart row = {.id = hart, .size = size, .chunks = chunks};
 
-	if (err)
-		return err;
-	hf_db_bind(stmt, 4, values);
-	err = hf_db_exec(stmt);
-	sqlite3_finalize(stmt);
-	return err;
+	return hf_row_replace(part->db, &hf_table_view_hart, slot, &row);
 }
 
 int hf_view_part_commit(struct hf_view_part *part)

@@ -9,13 +9,6 @@
 #include "index/file.h"
 #include "index/row.h"
 
-/* A chunk of a view. */
-struct hf_view_row {
-	uint64_t offset, size, checksum;
-	uint32_t entry_size;
-	uint8_t entry[HF_ENTRY_MAX]; /* last */
-};
-
 struct hf_view_part {
 	const struct hf_view_key *key;
 	struct hf_part file;
@@ -24,7 +17,7 @@ struct hf_view_part {
 	bool complete; /* nothing is left but to publish it */
 	bool has_last; /* last: the id of its last chunk */
 	uint64_t last;
-	struct hf_view_row resume; /* offset and entry of the chunk it was cut back to */
+	struct hf_view_chunk resume; /* offset and entry of the chunk it was cut back to */
 };
 
 /* Locks, and opens or creates it. HF_ERR_BUSY. */
@@ -44,7 +37,7 @@ static inline bool hf_view_part_is_for(const struct hf_view_part *part, uint32_t
 	return (part->key->ops == &hf_enc_records) == (hart == HF_HART_RECORDS);
 }
 
-int hf_view_part_add_chunk(struct hf_view_part *part, uint64_t id, const struct hf_view_row *row);
+int hf_view_part_add_chunk(struct hf_view_part *part, uint64_t id, const struct hf_view_chunk *chunk);
 /* Behind its last chunk. size: bytes of the view. */
 int hf_view_part_add_hart(struct hf_view_part *part, uint64_t slot, uint32_t hart, uint64_t size, uint64_t chunks);
 
