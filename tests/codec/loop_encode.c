@@ -75,7 +75,7 @@ static struct hf_sink encode(const struct run *r, size_t step, bool handed)
 
 static void check_view(const struct run *r)
 {
-	const size_t few = sample_step(r->all.n, 700);
+	const size_t few = sample_step(r->all.n, 700, 1000);
 	const struct {
 		size_t step;
 		bool handed;

@@ -34,7 +34,7 @@ static void check(struct sample *s)
 	if (s->setup) {
 		CHECK(!s->codec->check || s->codec->check(s->setup, &error) == 0);
 		CHECK(!s->codec->remark || s->codec->remark(s->setup) == 0);
-		CHECK_EQ(s->setup->warning_count, 0);
+		CHECK(s->path || !s->setup->warning_count);
 	} else {
 		CHECK(found == s->codec);
 		CHECK(!found->confirm || found->confirm(s->src, &ours) == 0);

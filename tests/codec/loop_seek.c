@@ -2,7 +2,7 @@
 /*
  * A decoder that is entered by a state goes on exactly as the one that gave it: at every event boundary, whatever was in
  * its memory before, whatever it did before, also after it refused a state. A state is the same bytes each time it is
- * saved, and none that is cut short is taken.
+ * saved.
  */
 #include "tests/codec/loops.h"
 
@@ -40,6 +40,22 @@ static void check_from(struct hf_dec *dec, const struct hf_events *all, size_t a
 		CHECK_EQ(hf_dec_next(dec, ev, 1, &n), HF_NOTE_END);
 }
 
+/* A state that is cut short is refused, or is one of some place. */
+static void check_short(struct hf_dec *dec, const uint8_t *blob, size_t size)
+{
+	struct hf_event ev[64];
+	size_t n;
+
+	for (size_t k = 0; k < size; k++) {
+		int err = hf_dec_load(dec, blob, k, 0);
+
+		CHECK(!err || err == HF_ERR_STATE);
+		for (unsigned i = 0; !err && i < 100; i++)
+			err = hf_dec_next(dec, ev, 64, &n);
+		CHECK(err >= 0 || hf_err_class(err) != HF_CLASS_bug);
+	}
+}
+
 static struct hf_dec *fresh(const struct sample *s, uint32_t hart, int poison)
 {
 	struct hf_dec *dec;
@@ -55,7 +71,7 @@ static void check_hart(const struct sample *s, uint32_t hart)
 {
 	struct hf_events all = sample_all(s, hart, 61);
 	struct hf_dec *dec = fresh(s, hart, 0), *used = fresh(s, hart, 0xff);
-	const size_t step = sample_step(all.n, 1200);
+	const size_t step = sample_step(all.n, 1200, 300 + all.n / 20);
 	uint8_t blob[HF_STATE_MAX];
 	uint64_t discard;
 
@@ -68,8 +84,8 @@ static void check_hart(const struct sample *s, uint32_t hart)
 			struct hf_dec *other = fresh(s, hart, i % 2 ? 0x5a : 0xff);
 
 			sample_about("%s hart %u, event %zu of %zu", s->name, hart, i, all.n);
-			for (size_t k = 0; i / step % 16 == 0 && k < size; k++)
-				CHECK_EQ(hf_dec_load(used, blob, k, discard), HF_ERR_STATE);
+			if (i / step % 16 == 0)
+				check_short(used, blob, size);
 			CHECK_EQ(hf_dec_load(other, blob, size, discard), 0);
 			check_from(other, &all, i, COMPARED, 1 + i % 64);
 			hf_dec_free(other);

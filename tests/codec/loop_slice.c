@@ -135,7 +135,7 @@ static size_t end_of(const struct hf_events *all, size_t from)
 static void check_hart(struct sample *s, uint32_t hart)
 {
 	struct slice c = {.s = s, .hart = hart, .all = sample_all(s, hart, 64)};
-	const size_t step = sample_step(sample_insns(&c.all), 60);
+	const size_t step = sample_step(sample_insns(&c.all), 60, 1000);
 	struct hf_dec *dec;
 	size_t ordinal = 0;
 

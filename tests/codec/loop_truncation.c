@@ -90,11 +90,14 @@ static void check_disk(struct sample *s, const struct hf_events *whole, size_t n
 
 static void check(struct sample *s)
 {
-	const size_t step = sample_step(s->bytes.n, 1500);
 	struct hf_events whole[SAMPLE_HARTS];
+	size_t step, events = 0;
 
-	for (size_t h = 0; h < s->hart_count; h++)
+	for (size_t h = 0; h < s->hart_count; h++) {
 		whole[h] = sample_all(s, s->harts[h], 64);
+		events += whole[h].n;
+	}
+	step = sample_step(s->bytes.n, 1500, events);
 	for (size_t n = 0; n < s->bytes.n; n += step) {
 		sample_about("%s, %zu of %zu bytes", s->name, n, s->bytes.n);
 		check_cut(s, whole, n);

@@ -3,9 +3,9 @@
 #ifndef HF_TEST_CODEC_LOOPS_H
 #define HF_TEST_CODEC_LOOPS_H
 
-#include "tests/codec/sample.h"
+#include "tests/lib/sample.h"
 
-#define LOOP(name) void loop_##name(struct samples *all);
+#define LOOP(name, corpus) void loop_##name(struct samples *all);
 #include "tests/codec/loops.def"
 #undef LOOP
 

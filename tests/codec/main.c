@@ -5,8 +5,9 @@
 static const struct {
 	const char *name;
 	void (*run)(struct samples *all);
+	bool corpus; /* it takes the captures of the corpus too */
 } loops[] = {
-#define LOOP(name) {#name, loop_##name},
+#define LOOP(name, corpus) {#name, loop_##name, corpus},
 #include "tests/codec/loops.def"
 #undef LOOP
 };
@@ -26,6 +27,8 @@ int main(int argc, char **argv)
 		if (strcmp(loops[i].name, argv[1]) != 0)
 			continue;
 		samples_begin(&all, hf_codecs_all, argc > 2 ? argv[2] : dir);
+		if (loops[i].corpus)
+			samples_add_corpus(&all, argc > 2 ? argv[2] : dir, argv[1]);
 		loops[i].run(&all);
 		samples_end(&all);
 		return 0;

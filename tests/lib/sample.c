@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/codec/sample.h"
+#include "tests/lib/sample.h"
 
-#include "tests/codec/made.h"
+#include "tests/lib/sample_made.h"
 #include "tests/lib/files.h"
 
 #include <dirent.h>
+#include <glob.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -185,7 +186,7 @@ static void add_codec(struct samples *all, const struct hf_codec *codec, const c
 	for (int i = 0; i < n; i++) {
 		if (strcmp(list[i]->d_name, "made") == 0)
 			samples_make(all, codec, path);
-		else
+		else if (strcmp(list[i]->d_name, "corpus") != 0)
 			add_text(all, codec, path, list[i]->d_name);
 		free(list[i]);
 	}
@@ -202,9 +203,55 @@ void samples_begin(struct samples *all, const struct hf_codec *const *codecs, co
 	sample_about(NULL);
 }
 
+/* line: "PATTERN [LOOP]". */
+static void add_pattern(struct samples *all, const struct hf_codec *codec, const char *corpus, char *line,
+			const char *loop)
+{
+	const char *pattern = strsep(&line, " ");
+	char path[4096];
+	glob_t g;
+
+	if (line && strcmp(line, loop) == 0)
+		return;
+	snprintf(path, sizeof path, "%s/%s", corpus, pattern);
+	sample_about("%s", path);
+	CHECK_EQ(glob(path, 0, NULL, &g), 0);
+	for (size_t i = 0; i < g.gl_pathc; i++)
+		samples_add(all, codec, g.gl_pathv[i] + strlen(corpus) + 1)->path = strdup(g.gl_pathv[i]);
+	globfree(&g);
+}
+
+void samples_add_corpus(struct samples *all, const char *dir, const char *loop)
+{
+	const char *corpus = getenv("HARTFS_CORPUS");
+
+	for (size_t i = 0; all->codecs[i]; i++) {
+		struct hf_walk_bytes list;
+		char name[4096], *rest;
+
+		snprintf(name, sizeof name, "%s/%s/corpus", dir, all->codecs[i]->name);
+		if (access(name, R_OK))
+			continue;
+		if (!corpus || !*corpus) {
+			printf("IN PART: HARTFS_CORPUS is not set, so what %s lists is left out\n", name);
+			continue;
+		}
+		list = hf_bytes_load("", name);
+		hf_bytes_add(&list, "", 1);
+		rest = (char *)list.p;
+		for (char *line; (line = take_line(&rest));)
+			if (*line && *line != '#')
+				add_pattern(all, all->codecs[i], corpus, line, loop);
+		hf_bytes_free(&list);
+	}
+	sample_about(NULL);
+}
+
 void samples_end(struct samples *all)
 {
 	sample_about(NULL);
+	for (size_t i = 0; i < all->n; i++)
+		free(all->sample[i].path);
 	for (size_t i = 0; i < all->n; i++)
 		for (size_t h = 0; h < all->sample[i].expected_count; h++)
 			free(all->sample[i].expected[h].item);
@@ -218,7 +265,7 @@ void samples_each(struct samples *all, void (*fn)(struct sample *s))
 		struct sample *s = &all->sample[i];
 
 		sample_about("%s", s->name);
-		sample_load(s, all->codecs, hf_fst_path(&all->fst, s->name));
+		sample_load(s, all->codecs, s->path ? s->path : hf_fst_path(&all->fst, s->name));
 		fn(s);
 		sample_unload(s);
 		sample_about(NULL);
@@ -264,51 +311,70 @@ static void load_described(struct sample *s, const struct hf_codec *const *codec
 	hf_src_free(src);
 }
 
-static int is_alone(const struct dirent *entry)
+static int is_file(const struct dirent *entry)
 {
 	return entry->d_name[0] != '.' && entry->d_type == DT_REG;
 }
 
-void sample_load(struct sample *s, const struct hf_codec *const *codecs, const char *dir)
+/* The name of the file in the directory that is to be opened. */
+static void choose(const char *dir, char *name, size_t size)
 {
 	static const char *const descriptions[] = {"capture.ini", "snapshot.ini"};
 	struct dirent **list;
+	char path[4096];
+
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(path, sizeof path, "%s/%s", dir, descriptions[i]);
+		snprintf(name, size, "%s", descriptions[i]);
+		if (access(path, R_OK) == 0)
+			return;
+	}
+	CHECK_EQ(scandir(dir, &list, is_file, alphasort), 1);
+	snprintf(name, size, "%s", list[0]->d_name);
+	free(list[0]);
+	free(list);
+}
+
+static void find_harts(struct sample *s)
+{
+	struct hf_event ev[64];
 	struct hf_dec *dec;
 	const uint32_t *ids;
-	char path[4096];
-	int err;
+	size_t n;
 
-	s->setup = NULL;
-	s->bytes = (struct hf_walk_bytes){0};
-	for (size_t i = 0; i < 2 && !s->bytes.p; i++) {
-		snprintf(path, sizeof path, "%s/%s", dir, descriptions[i]);
-		if (access(path, R_OK) == 0)
-			load_described(s, codecs, dir, descriptions[i]);
-	}
-	if (!s->setup) {
-		CHECK_EQ(scandir(dir, &list, is_alone, alphasort), 1);
-		s->bytes = load_stream(dir, list[0]->d_name);
-		free(list[0]);
-		free(list);
-	}
-	CHECK_EQ(sample_open(s, s->bytes.n, &s->src, &s->stream), 0);
-	/* Those that it turns out to have. */
 	CHECK_EQ(hf_dec_new(s->stream, s->src, s->stream->info.first_hart, &dec), 0);
-	for (struct hf_event ev[64];;) {
-		size_t n;
-
-		if (hf_dec_next(dec, ev, 64, &n))
-			break;
-	}
+	while (hf_dec_next(dec, ev, 64, &n) == 0)
+		;
 	ids = hf_dec_harts(dec, &s->hart_count);
 	CHECK(s->hart_count < SAMPLE_HARTS);
 	memcpy(s->harts, ids, s->hart_count * sizeof *ids);
 	hf_dec_free(dec);
-	err = s->codec->records ? hf_dec_new(s->stream, s->src, HF_HART_RECORDS, &dec) : HF_ERR_NOT_FOUND;
-	if (!err) {
-		hf_dec_free(dec);
-		s->harts[s->hart_count++] = HF_HART_RECORDS;
+	if (hf_dec_new(s->stream, s->src, HF_HART_RECORDS, &dec))
+		return;
+	hf_dec_free(dec);
+	s->harts[s->hart_count++] = HF_HART_RECORDS;
+}
+
+void sample_load(struct sample *s, const struct hf_codec *const *codecs, const char *path)
+{
+	char dir[4096], name[512];
+	DIR *opened = opendir(path);
+
+	s->setup = NULL;
+	snprintf(dir, sizeof dir, "%s", path);
+	if (opened) {
+		closedir(opened);
+		choose(dir, name, sizeof name);
+	} else {
+		*strrchr(dir, '/') = 0;
+		snprintf(name, sizeof name, "%s", path + strlen(dir) + 1);
 	}
+	if (strlen(name) > 4 && strcmp(name + strlen(name) - 4, ".ini") == 0)
+		load_described(s, codecs, dir, name);
+	else
+		s->bytes = load_stream(dir, name);
+	CHECK_EQ(sample_open(s, s->bytes.n, &s->src, &s->stream), 0);
+	find_harts(s);
 }
 
 void sample_unload(struct sample *s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples out of the recorded captures of tests/data: a slice of one, as the view of a format, is a capture of it. */
-#include "tests/codec/made.h"
+#include "tests/lib/sample_made.h"
 
 #include "tests/lib/rvtrace.h"
 
