@@ -122,11 +122,11 @@ static void put_text(struct samples *all, struct sample *s, char *text)
 {
 	char *at = *text == '@' ? text : strstr(text, "\n@");
 
-	for (at += *at == '\n'; at && *at;) {
-		char *next = strstr(at, "\n@"), *body = at + 1, *head = take_line(&body);
+	for (at += *at == '\n'; at;) {
+		char *next = strstr(at + 1, "\n@"), *body = at + 1, *head = take_line(&body);
 
 		if (next)
-			*next = 0;
+			next[1] = 0;
 		if (strcmp(head, "expected") == 0)
 			sample_expect(s, body);
 		else
