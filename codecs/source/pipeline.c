@@ -41,9 +41,10 @@ struct hf_pipeline_entry hf_pipeline_entry(const struct hf_pipeline *pipeline)
 		return pipeline->entry[pipeline->pos];
 	if (pipeline->stop == HF_PIPELINE_BREAK) /* which is met again there */
 		return (struct hf_pipeline_entry){.at = pipeline->broken, .frame = pipeline->broken};
-	/* Inside a frame that has begun: what of it is ours comes behind this place. */
-	return (struct hf_pipeline_entry){
-		.at = cs->offset, .frame = cs->fill ? cs->at[0] : cs->offset, .before = cs->id};
+	/* Inside a frame that has begun: what of it is ours comes behind this place. Just entered: behind what is skipped. */
+	return (struct hf_pipeline_entry){.at = cs->offset > pipeline->skip ? cs->offset : pipeline->skip,
+					  .frame = cs->fill ? cs->at[0] : cs->offset,
+					  .before = cs->id};
 }
 
 /* Makes bytes of the stream available from offset on: *ret_n of them, with the end of the recording observed. */

@@ -3,6 +3,8 @@
 
 #include "codecs/codec.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The line that begins at text[at] names a file: its name[*ret_n], and where the file begins. */
@@ -40,4 +42,19 @@ static int open_one(void *ctx, const char *name, struct hf_src **ret_src, struct
 struct hf_setup_opener hf_files_opener(struct hf_files *files)
 {
 	return (struct hf_setup_opener){.ctx = files, .open = open_one, .codecs = hf_codecs};
+}
+
+static int open_below(void *ctx, const char *name, struct hf_src **ret_src, struct hf_diag *diag)
+{
+	char path[8192];
+	int fd;
+
+	snprintf(path, sizeof path, "%s/%s", (const char *)ctx, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? HF_ERR_NOT_FOUND : hf_src_file_new(fd, ret_src, diag);
+}
+
+struct hf_setup_opener hf_files_in(const char *dir, const struct hf_codec *const *codecs)
+{
+	return (struct hf_setup_opener){.ctx = (void *)(uintptr_t)dir, .open = open_below, .codecs = codecs};
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The same bytes three ways: every view read from front to end, at every offset and length (of small captures; of
- * larger ones at random places), and by several threads at once, is the same, for every size of chunks.
+ * The same bytes three ways: every file of every sample, and of a few larger captures made here, read from front to end, at
+ * every offset and length (of small ones; of larger ones at random places), and by several threads at once, is the same,
+ * for every size of chunks.
  */
-#include "tests/lib/fstest.h"
+#include "tests/codec/loops.h"
 #include "tests/lib/pack.h"
 
 #include <pthread.h>
 
 static const uint64_t chunk_insns[] = {1, 7, 1000, 16384};
 
-/* Every file below these, whatever views there are, but for what is not the same for every size of chunks. */
-static const char *const dirs[] = {"tiny@stf", "tiny@stf/hart0/at/3-20", "two@stf@gz", "two@stf@gz/hart1/at/100-1900",
-				   "cut@zstf"};
+/* Slices, beside every file of every capture. */
+static const char *const slices[] = {"tiny@stf/hart0/at/3-20", "two@stf@gz/hart1/at/100-1900"};
+/* What is not the same for every size of chunks. */
 static const char *const left_out[] = {"info.json", "errors.txt", "at"};
 
 /* These are among them in any case. */
@@ -22,12 +23,12 @@ static const char *const least[] = {"tiny@stf/hart0/listing.txt",   "tiny@stf/ha
 				    "two@stf@gz/hart1/trace.stf",   "two@stf@gz/source.stf",
 				    "cut@zstf/hart0/listing.txt",   "cut@zstf/source.stf"};
 
-enum { VIEWS_MOST = 128 };
+enum { VIEWS_MOST = 1024 };
 static char *views[VIEWS_MOST];
 static struct hf_walk_bytes first[VIEWS_MOST]; /* with the first size of chunks */
 static size_t view_count;
 
-static struct hf_fst t;
+static struct hf_fst *t;
 
 static bool is_left_out(const char *name)
 {
@@ -43,14 +44,14 @@ static void find_views(const char *path)
 	struct hf_attr attr;
 	char *list, *rest;
 
-	CHECK_EQ(hf_fst_lookup_settled(&t, path, &attr), 0);
-	hf_fs_forget(t.fs, attr.st.st_ino, 1);
+	CHECK_EQ(hf_fst_lookup_settled(t, path, &attr), 0);
+	hf_fs_forget(t->fs, attr.st.st_ino, 1);
 	if (!S_ISDIR(attr.st.st_mode)) {
 		CHECK(view_count < VIEWS_MOST);
 		views[view_count++] = strdup(path);
 		return;
 	}
-	list = hf_fst_list(&t, path);
+	list = hf_fst_list(t, path);
 	rest = list;
 	for (const char *name; (name = strsep(&rest, "\n")) && *name;) {
 		char *below;
@@ -60,6 +61,28 @@ static void find_views(const char *path)
 		CHECK(asprintf(&below, "%s/%s", path, name) > 0);
 		find_views(below);
 		free(below);
+	}
+	free(list);
+}
+
+/* The same of every capture below a directory of the archive. */
+static void find_captures(const char *path)
+{
+	char *list = hf_fst_list(t, path), *rest = list;
+
+	for (char *name; (name = strsep(&rest, "\n")) && *name;) {
+		struct hf_attr attr;
+		char below[512];
+
+		snprintf(below, sizeof below, "%s%s%s", path, *path ? "/" : "", name);
+		if (strchr(name, '@')) {
+			find_views(below);
+			continue;
+		}
+		CHECK_EQ(hf_fst_lookup_settled(t, below, &attr), 0);
+		hf_fs_forget(t->fs, attr.st.st_ino, 1);
+		if (S_ISDIR(attr.st.st_mode) && *name != '.')
+			find_captures(below);
 	}
 	free(list);
 }
@@ -77,14 +100,14 @@ static void check_at(struct hf_file *file, const struct hf_walk_bytes *whole, ui
 	uint64_t left = offset < whole->n ? whole->n - offset : 0;
 	size_t n;
 
-	CHECK_EQ(hf_fs_read_wait(t.fs, file, offset, buf, size, &n), 0);
+	CHECK_EQ(hf_fs_read_wait(t->fs, file, offset, buf, size, &n), 0);
 	CHECK_EQ(n, size < left ? size : left);
 	CHECK(memcmp(buf, whole->p + offset, n) == 0);
 }
 
 static void check_every(const char *path, const struct hf_walk_bytes *whole)
 {
-	struct hf_file *file = hf_fst_open_file(&t, path);
+	struct hf_file *file = hf_fst_open_file(t, path);
 	uint8_t *buf = malloc(whole->n + 2);
 
 	for (uint64_t offset = 0; offset <= whole->n; offset++)
@@ -96,7 +119,7 @@ static void check_every(const char *path, const struct hf_walk_bytes *whole)
 
 static void check_random(const char *path, const struct hf_walk_bytes *whole, unsigned count, uint64_t seed)
 {
-	struct hf_file *file = hf_fst_open_file(&t, path);
+	struct hf_file *file = hf_fst_open_file(t, path);
 	size_t most = whole->n < 300000 ? whole->n + 1 : 300000;
 	uint8_t *buf = malloc(most);
 
@@ -132,9 +155,9 @@ static void write_captures(void)
 
 	hf_pack_gzip(&gz, two.p, two.n, -1, 0);
 	hf_pack_zstf(&zstf, cut.p, cut.n, 5000);
-	hf_fst_write(&t, "tiny.stf", tiny.p, tiny.n);
-	hf_fst_write(&t, "two.stf.gz", gz.p, gz.n);
-	hf_fst_write(&t, "cut.zstf", zstf.p, zstf.n * 3 / 4);
+	hf_fst_write(t, "tiny.stf", tiny.p, tiny.n);
+	hf_fst_write(t, "two.stf.gz", gz.p, gz.n);
+	hf_fst_write(t, "cut.zstf", zstf.p, zstf.n * 3 / 4);
 	hf_bytes_free(&tiny);
 	hf_bytes_free(&two);
 	hf_bytes_free(&cut);
@@ -164,8 +187,8 @@ static void check_same(size_t i)
 {
 	struct hf_walk_bytes whole;
 
-	CHECK(hf_fst_comes(&t, views[i]));
-	whole = hf_fst_read(&t, views[i], 65536);
+	CHECK(hf_fst_comes(t, views[i]));
+	whole = hf_fst_read(t, views[i], 65536);
 	if (!first[i].p)
 		first[i] = whole;
 	if (whole.n != first[i].n || memcmp(whole.p, first[i].p, whole.n) != 0) {
@@ -176,32 +199,35 @@ static void check_same(size_t i)
 		hf_bytes_free(&whole);
 }
 
-int main(void)
+void loop_chunks(struct samples *all)
 {
+	t = &all->fst;
+	write_captures();
 	for (size_t k = 0; k < sizeof chunk_insns / sizeof *chunk_insns; k++) {
 		/* So small a cache that chunks are made more than once. */
 		struct hf_fs_options options = {.chunk_insns = chunk_insns[k], .cache_bytes = 300 << 10};
 
 		if (HF_TEST_SAMPLE && k % 2)
 			continue;
-		hf_fst_begin(&t);
-		write_captures();
-		hf_fst_open(&t, &options);
-		for (size_t i = 0; i < sizeof dirs / sizeof *dirs && !k; i++) {
-			if (!strchr(dirs[i], '/'))
-				hf_fst_must_be_indexed(&t, dirs[i]);
-			find_views(dirs[i]);
+		/* An index of its own. */
+		snprintf(t->index, sizeof t->index, "%s/index%zu", t->dir, k);
+		CHECK_EQ(mkdir(t->index, 0700), 0);
+		hf_fst_open(t, &options);
+		if (!view_count) {
+			hf_fst_must_be_indexed(t, "tiny@stf");
+			find_captures("");
+			for (size_t i = 0; i < sizeof slices / sizeof *slices; i++)
+				find_views(slices[i]);
 		}
 		for (size_t i = 0; i < view_count; i++)
 			check_same(i);
 		for (size_t i = 0; i < sizeof least / sizeof *least; i++)
 			CHECK(is_found(least[i]));
 		check_all();
-		hf_fst_end(&t);
+		hf_fst_close(t);
 	}
 	for (size_t i = 0; i < view_count; i++) {
 		hf_bytes_free(&first[i]);
 		free(views[i]);
 	}
-	return 0;
 }

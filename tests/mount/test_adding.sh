@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# codecs/adding-a-view.md does what it says: its code, built into a copy of the tree, is a view of every hart, the
-# captures that cannot have it say why, and the tests that it names take the view in. Without one of its steps they fail
-# with the view's name. Then the same for its second form, with a state and a parameter.
+# codecs/adding-a-format.md and adding-a-view.md do what they say. Built into a copy of the tree, the format's code reads
+# its sample, in a mount and in every loop of tests/codec; the view is one of every hart, the captures that cannot have it
+# say why, and the tests that the page names take it in. Without one of the steps they fail with the name of what is new.
+# Then the same for the view's second form, with a state and a parameter.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 command -v cmake >/dev/null && command -v ninja >/dev/null || skip "cmake or ninja is missing"
 root=$(cd "$(dirname "$0")/../.." && pwd)
-page=$root/codecs/adding-a-view.md
 tree=$tmp/tree
 mkdir "$tree"
 cp -r "$root"/{CMakeLists.txt,cmake,codecs,contrib,fs,index,mountd,tests,README.md,LICENSE} "$tree"
@@ -18,16 +18,47 @@ build() {
 	cmake --build "$tmp/build" --target hartfs "$@" >"$tmp/out" 2>&1 || fail "it does not build: $(tail -n 20 "$tmp/out")"
 }
 # passes TEST [ARGUMENT]: what it prints is in $tmp/out.
-passes() { HARTFS_DATA=$tree/tests/data "$tmp/build/tests/$1" "${@:2}" >"$tmp/out" 2>&1; }
+passes() { HARTFS_CORPUS='' HARTFS_DATA=$tree/tests/data "$tmp/build/tests/$1" "${@:2}" >"$tmp/out" 2>&1; }
 
+page=$root/codecs/adding-a-format.md
+mkdir "$tree/codecs/steps"
+block 2 >"$tree/codecs/steps/steps.c"
+block 3 >>"$tree/codecs/codecs.def"
+grep -q 'HF_CODEC(steps)' "$tree/codecs/codecs.def" || fail "the page has no row for the list"
+
+page=$root/codecs/adding-a-view.md
 mkdir "$tree/codecs/opcodes"
 block 1 >"$tree/codecs/opcodes/view.c"
 block 2 >>"$tree/codecs/views.def"
 grep -q 'HF_VIEW(opcodes)' "$tree/codecs/views.def" || fail "the page has no row for the list"
 cmake -S "$tree" -B "$tmp/build" -G Ninja -DCMAKE_BUILD_TYPE= -DCMAKE_C_FLAGS=-O0 >"$tmp/out" 2>&1 ||
 	fail "it is not configured: $(tail -n 20 "$tmp/out")"
-build test_views test_seek fuzz_encode
+build test_views codec_loops fuzz_encode
 hartfs=$tmp/build/hartfs
+
+# The format: a codec without a sample is missed; with it every loop passes.
+page=$root/codecs/adding-a-format.md
+passes codec_loops expected && fail "nobody misses the samples"
+grep -q 'the codec steps has no samples' "$tmp/out" || fail "not said what is missing: $(cat "$tmp/out")"
+mkdir "$tree/tests/codec/samples/steps"
+block 4 >"$tree/tests/codec/samples/steps/worked.txt"
+for loop in $(sed -n 's/^LOOP(\([a-z_]*\),.*/\1/p' "$tree/tests/codec/loops.def"); do
+	passes codec_loops "$loop" || fail "codec.$loop: $(cat "$tmp/out")"
+	grep -q "\`codec.$loop\`" "$page" || fail "the page does not tell of codec.$loop"
+done
+block 5 | sed '/^cmake\|^ctest/d' | sed "s|build/release/hartfs|$hartfs|; s|/tmp/two|$tmp/two|g" | bash >"$tmp/out" 2>&1
+[ "$(awk '{print $3, $4}' "$tmp/out" | tr '\n' ' ')" = "0000000080000000 00300093 0000000080000004 0001 " ] ||
+	fail "its commands print $(cat "$tmp/out")"
+mkdir "$archive/text"
+block 1 >"$archive/text/page.steps"
+do_mount --wait
+view=$mnt/text/page@steps/hart0
+[ "$(grep -v '^#' "$view/listing.txt" | awk '{print $3}' | tr '\n' ' ')" = "0000000080000000 0000000080000040 " ] ||
+	fail "the page's own example is $(cat "$view/listing.txt")"
+grep -q '^# trap exception cause=5' "$view/listing.txt" || fail "its trap is not there"
+[ -s "$view/etrace/trace.bin" ] || fail "it has no E-Trace"
+do_umount
+page=$root/codecs/adding-a-view.md
 
 # The page's own commands.
 (cd "$tree" && block 3 | sed '/^cmake/d' | sed "s|build/release/hartfs|$hartfs|" | bash) >"$tmp/out" 2>&1
@@ -59,16 +90,15 @@ grep -A1 '"opcodes.txt"' "$mnt/arm/a64-sys@astf/info.json" | grep -q 'RISC-V onl
 cp "$view/opcodes.txt" "$tmp/opcodes.txt"
 do_umount
 
-# Its second form: a state and a parameter. Without save and load the chunks show it.
-block 6 | sed '/^	\.state/d; s/if (o->numbers)/if (!o->numbers)/' >"$tree/codecs/opcodes/view.c"
-sed -i 's/^static size_t save/__attribute__((unused)) &/; s/^static int load/__attribute__((unused)) &/' \
-	"$tree/codecs/opcodes/view.c"
-build test_seek
-passes test_seek && fail "a state that is not saved is not noticed"
-grep -q 'hart[0-9]*/opcodes.txt' "$tmp/out" || fail "not said which view: $(cat "$tmp/out")"
+# Its second form: a state and a parameter. Without the state encoders that take over show it.
+block 6 | sed '/^	\.state/d; s/if (o->numbers)/if (!o->numbers)/; s/^static void state/__attribute__((unused)) &/' \
+	>"$tree/codecs/opcodes/view.c"
+build codec_loops
+passes codec_loops encode && fail "a state that is not saved is not noticed"
+grep -q 'the view opcodes' "$tmp/out" || fail "not said which view: $(cat "$tmp/out")"
 block 6 >"$tree/codecs/opcodes/view.c"
-build test_views test_seek fuzz_encode
-for test in test_views test_seek "fuzz_encode $tree/tests/fuzz/corpus/encode"; do
+build test_views codec_loops fuzz_encode
+for test in test_views "codec_loops encode" "codec_loops chunks" "fuzz_encode $tree/tests/fuzz/corpus/encode"; do
 	# shellcheck disable=SC2086
 	passes $test || fail "$test: $(cat "$tmp/out")"
 done

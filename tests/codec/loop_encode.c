@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every view of every sample is the same bytes however many events it gets at a time, and when another encoder takes over
+ * at any event: a new one, or one that has been elsewhere before. A state that is cut short is not taken.
+ */
+#include "tests/codec/loops.h"
+
+struct run {
+	const struct sample *s;
+	const struct hf_enc_ops *ops;
+	uint32_t hart;
+	struct hf_events all;
+};
+
+static struct hf_enc *fresh(const struct run *r)
+{
+	static const struct hf_enc_env env = {.params = ""};
+	struct hf_enc *enc;
+
+	CHECK_EQ(hf_enc_new(r->ops, r->s->stream, r->hart, &env, &enc), 0);
+	return enc;
+}
+
+/* Saves the encoder and goes on with another one. */
+static struct hf_enc *hand_over(const struct run *r, struct hf_enc *enc, size_t at)
+{
+	uint8_t state[HF_STATE_MAX], again[HF_STATE_MAX + 1];
+	struct hf_enc *other;
+	struct hf_sink sink;
+	size_t size;
+
+	memset(state, 0, sizeof state);
+	memset(again, 0xa5, sizeof again);
+	size = hf_enc_save(enc, state);
+	CHECK(size <= HF_STATE_MAX);
+	CHECK_EQ(hf_enc_save(enc, again), size);
+	CHECK(memcmp(state, again, size) == 0);
+	CHECK_EQ(again[size], 0xa5);
+	hf_enc_free(enc);
+	for (size_t k = 0; at % 64 == 0 && k < size; k++) {
+		other = fresh(r);
+		CHECK_EQ(hf_enc_load(other, state, k), HF_ERR_STATE);
+		hf_enc_free(other);
+	}
+	other = fresh(r);
+	if (at % 2) { /* one that was elsewhere */
+		CHECK_EQ(hf_sink_init_memory(&sink, 1 << 16), 0);
+		hf_enc_put(other, r->all.ev + at / 2, r->all.n - at / 2 < 40 ? r->all.n - at / 2 : 40, &sink);
+		hf_sink_fini_memory(&sink);
+	}
+	CHECK_EQ(hf_enc_load(other, state, size), 0);
+	return other;
+}
+
+/* step events at a time, and another encoder behind each if handed. */
+static struct hf_sink encode(const struct run *r, size_t step, bool handed)
+{
+	struct hf_enc *enc = fresh(r);
+	struct hf_sink sink;
+
+	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 16), 0);
+	for (size_t i = 0; i < r->all.n;) {
+		const size_t n = step < r->all.n - i ? step : r->all.n - i;
+
+		hf_enc_put(enc, r->all.ev + i, n, &sink);
+		i += n;
+		if (handed)
+			enc = hand_over(r, enc, i);
+	}
+	hf_enc_end(enc, &sink);
+	hf_enc_free(enc);
+	CHECK_EQ(sink.err, 0);
+	return sink;
+}
+
+static void check_view(const struct run *r)
+{
+	const size_t few = sample_step(r->all.n, 700, 1000);
+	const struct {
+		size_t step;
+		bool handed;
+	} ways[] = {{1, false}, {7, false}, {few, true}, {few + 2, true}};
+	struct hf_sink whole = encode(r, r->all.n + 1, false);
+
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		struct hf_sink sink = encode(r, ways[i].step, ways[i].handed);
+
+		sample_about("%s hart %u, the view %s, %zu events at a time", r->s->name, r->hart, r->ops->name, ways[i].step);
+		CHECK_EQ(sink.p - sink.start, whole.p - whole.start);
+		CHECK(memcmp(sink.start, whole.start, (size_t)(whole.p - whole.start)) == 0);
+		hf_sink_fini_memory(&sink);
+	}
+	hf_sink_fini_memory(&whole);
+}
+
+static void check(struct sample *s)
+{
+	for (size_t h = 0; h < s->hart_count; h++) {
+		struct run r = {.s = s, .hart = s->harts[h], .all = sample_all(s, s->harts[h], 64)};
+
+		if (r.hart == HF_HART_RECORDS) {
+			r.ops = &hf_enc_records;
+			check_view(&r);
+		}
+		for (size_t i = 0; hf_views_all[i] && r.hart != HF_HART_RECORDS; i++) {
+			r.ops = hf_views_all[i];
+			if (!hf_enc_refusal(r.ops, &s->stream->info))
+				check_view(&r);
+		}
+		hf_events_free(&r.all);
+	}
+}
+
+void loop_encode(struct samples *all)
+{
+	samples_each(all, check);
+}
