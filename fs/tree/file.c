@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Open files: the archive's own, texts made when they are opened, and bytes that are made as they are read. */
 #include "fs/archive/held.h"
+#include "fs/bytes/events.h"
 #include "fs/bytes/request.h"
 #include "fs/tree/tree.h"
 
@@ -23,6 +24,7 @@ struct hf_file {
 	struct hf_sink text;    /* in memory */
 	struct hf_bytes bytes;  /* referenced */
 	struct hf_reading reading;
+	struct hf_events events; /* of bytes */
 };
 
 /* ---- the archive's own ---- */
@@ -127,6 +129,7 @@ static void read_bytes(struct hf_read *read)
 
 static void close_bytes(struct hf_file *file)
 {
+	hf_events_fini(&file->events);
 	hf_bytes_unref(&file->bytes);
 }
 
@@ -139,6 +142,10 @@ static int open_bytes(struct hf_file *file, const struct hf_facts *facts, bool *
 
 	if (err)
 		return err;
+	file->events.bytes = &file->bytes;
+	file->events.hart = key->hart;
+	file->events.count = hf_kind_insns(key, facts, &file->events.first);
+	hf_events_init(&file->events);
 	file->way = &bytes;
 	*ret_keep = hf_node_keep(&file->tree->nodes, file->node, facts->version);
 	return 0;
@@ -270,4 +277,17 @@ int hf_file_read_wait(struct hf_file *file, uint64_t offset, void *buf, size_t s
 		}
 	}
 	return err;
+}
+
+/* ---- instructions ---- */
+
+int hf_file_events(struct hf_file *file, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n)
+{
+	*ret_n = 0;
+	return file->way == &bytes ? hf_events_read(&file->events, ordinal, ev, max, ret_n) : HF_ERR_UNSUPPORTED;
+}
+
+int hf_file_ordinal(struct hf_file *file, uint64_t offset, uint64_t *ret_ordinal)
+{
+	return file->way == &bytes ? hf_events_ordinal(&file->events, offset, ret_ordinal) : HF_ERR_UNSUPPORTED;
 }
