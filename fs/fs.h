@@ -161,6 +161,10 @@ void hf_fs_read_release(struct hf_read *read);
 void hf_fs_read_cancel(struct hf_fs *fs, struct hf_read *read);
 /* For callers that want bytes: *ret_n of them into buf, waiting; a short count only at the end of the file. */
 int hf_fs_read_wait(struct hf_fs *fs, struct hf_file *file, uint64_t offset, void *buf, size_t size, size_t *ret_n);
+/* The same without copying: fn gets them in order, where they lie; false ends it. */
+typedef bool (*hf_bytes_fn)(void *ctx, const uint8_t *bytes, size_t n);
+int hf_fs_read_each(struct hf_fs *fs, struct hf_file *file, uint64_t offset, uint64_t size, hf_bytes_fn fn, void *ctx,
+		    uint64_t *ret_n);
 
 /*
  * The instructions of the hart that a view is of, and which of them a byte of it belongs to: hartfs_view_events and

@@ -107,8 +107,7 @@ static void say(const struct hf_diag *own, struct hartfs_diag *diag)
 		hf_diag_format(own, diag->text, sizeof diag->text);
 }
 
-/* The error, and all that is known of it. capture: it is about that one, or NULL; own: where it is, or NULL. */
-static int fail(struct hf_fs *fs, const char *capture, int err, const struct hf_diag *own, struct hartfs_diag *diag)
+int hf_library_fail(struct hf_fs *fs, const char *capture, int err, const struct hf_diag *own, struct hartfs_diag *diag)
 {
 	const struct hf_diag nowhere = {.code = err, .offset = HF_NOWHERE};
 	static const char not_indexed[] = "not indexed: ";
@@ -200,7 +199,7 @@ static int open_fs(struct hartfs_archive *archive, const struct hartfs_options *
 		options.skip = &place;
 		options.skip_count = 1;
 	}
-	return fail(NULL, NULL, hf_fs_open(&options, &archive->fs, &own), &own, diag);
+	return hf_library_fail(NULL, NULL, hf_fs_open(&options, &archive->fs, &own), &own, diag);
 }
 
 static int open_archive(struct hartfs_options *options, struct hartfs_archive *archive, struct hartfs_diag *diag)
@@ -237,7 +236,7 @@ int hartfs_open(const struct hartfs_options *given, struct hartfs_archive **ret_
 	archive = calloc(1, sizeof *archive);
 	if (!archive) {
 		close_dirs(&options);
-		return fail(NULL, NULL, HF_ERR_NOMEM, NULL, diag);
+		return hf_library_fail(NULL, NULL, HF_ERR_NOMEM, NULL, diag);
 	}
 	error = open_archive(&options, archive, diag);
 	if (error)
@@ -267,7 +266,7 @@ int hartfs_index(struct hartfs_archive *archive, const char *path,
 	struct hf_diag own = {0};
 	int err = hf_fs_index(archive->fs, path, progress, ctx, &own);
 
-	return fail(archive->fs, path, err, &own, diag);
+	return hf_library_fail(archive->fs, path, err, &own, diag);
 }
 
 /* ---- views ---- */
@@ -316,7 +315,7 @@ static int open_view(struct hartfs_view *view, const char *path, const char *cap
 	int err = open_file(view, path);
 
 	return err == HF_NOTE_END ? misuse(diag, "this is a directory")
-				  : fail(view->archive->fs, capture, err, NULL, diag);
+				  : hf_library_fail(view->archive->fs, capture, err, NULL, diag);
 }
 
 int hf_library_view_open(struct hartfs_archive *archive, const char *path, hf_tap_fn put,
@@ -332,17 +331,17 @@ int hf_library_view_open(struct hartfs_archive *archive, const char *path, hf_ta
 
 	*ret_view = NULL;
 	if (err && !is_nothing(err))
-		return fail(archive->fs, NULL, err, NULL, diag);
+		return hf_library_fail(archive->fs, NULL, err, NULL, diag);
 	n = of_capture ? strlen(view_dir) : 0;
 	/* The capture's own bytes need no index. */
 	if (of_capture && strncmp(path, view_dir, n) == 0 && path[n] == '/') {
 		err = hf_fs_index_tapped(archive->fs, capture, path + n + 1, put, progress, ctx, &own);
 		if (err && !is_about_capture(err))
-			return fail(archive->fs, capture, err, &own, diag);
+			return hf_library_fail(archive->fs, capture, err, &own, diag);
 	}
 	view = calloc(1, sizeof *view);
 	if (!view)
-		return fail(NULL, NULL, HF_ERR_NOMEM, NULL, diag);
+		return hf_library_fail(NULL, NULL, HF_ERR_NOMEM, NULL, diag);
 	view->archive = archive;
 	error = open_view(view, path, of_capture ? capture : NULL, diag);
 	if (error)
@@ -371,6 +370,15 @@ int hartfs_view_read(struct hartfs_view *view, uint64_t offset, void *buf, size_
 	if (size > view->size - offset)
 		size = (size_t)(view->size - offset);
 	return error_of(hf_fs_read_wait(view->archive->fs, view->file, offset, buf, size, ret_n));
+}
+
+int hf_library_view_give(struct hartfs_view *view, uint64_t offset, uint64_t size, hf_bytes_fn fn, void *ctx,
+			 struct hartfs_diag *diag)
+{
+	struct hf_fs *fs = view->archive->fs;
+	uint64_t n;
+
+	return hf_library_fail(fs, NULL, hf_fs_read_each(fs, view->file, offset, size, fn, ctx, &n), NULL, diag);
 }
 
 /* What the view has none of is asked for in error. */

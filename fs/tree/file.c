@@ -242,16 +242,16 @@ static void wake(struct hf_read *read)
 /* So much at once: what a request may gather in memory. */
 enum { WAIT_PIECE = 1 << 20 };
 
-int hf_file_read_wait(struct hf_file *file, uint64_t offset, void *buf, size_t size, size_t *ret_n)
+int hf_file_read_each(struct hf_file *file, uint64_t offset, uint64_t size, hf_bytes_fn fn, void *ctx, uint64_t *ret_n)
 {
 	struct waiting waiting = {.lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
-	uint8_t *to = buf;
-	size_t got = 1, most = WAIT_PIECE;
+	uint64_t got = 1, most = WAIT_PIECE;
+	bool wanted = true;
 	int err = 0;
 
 	*ret_n = 0;
-	while (*ret_n < size && got && !err) {
-		size_t want = size - *ret_n < most ? size - *ret_n : most;
+	while (*ret_n < size && got && wanted && !err) {
+		const size_t want = (size_t)(size - *ret_n < most ? size - *ret_n : most);
 		struct hf_read read = {
 			.file = file, .offset = offset + *ret_n, .size = want, .done = wake, .ctx = &waiting};
 
@@ -263,11 +263,11 @@ int hf_file_read_wait(struct hf_file *file, uint64_t offset, void *buf, size_t s
 		pthread_mutex_unlock(&waiting.lock);
 		err = read.err;
 		got = 0;
-		for (size_t i = 0; !err && i < read.pieces; i++) {
-			memcpy(to + *ret_n, read.piece[i].bytes, read.piece[i].size);
-			*ret_n += read.piece[i].size;
+		for (size_t i = 0; !err && i < read.pieces && wanted; i++) {
+			wanted = fn(ctx, read.piece[i].bytes, read.piece[i].size);
 			got += read.piece[i].size;
 		}
+		*ret_n += got;
 		hf_fs_read_release(&read);
 		/* Up to a hole in the source every byte is there. */
 		if (err == HF_ERR_ZSTF_CHUNK && want > 1) {
@@ -276,6 +276,25 @@ int hf_file_read_wait(struct hf_file *file, uint64_t offset, void *buf, size_t s
 			err = 0;
 		}
 	}
+	return err;
+}
+
+static bool copy_piece(void *ctx, const uint8_t *piece, size_t n)
+{
+	uint8_t **to = ctx;
+
+	memcpy(*to, piece, n);
+	*to += n;
+	return true;
+}
+
+int hf_file_read_wait(struct hf_file *file, uint64_t offset, void *buf, size_t size, size_t *ret_n)
+{
+	uint8_t *to = buf;
+	uint64_t n;
+	int err = hf_file_read_each(file, offset, size, copy_piece, &to, &n);
+
+	*ret_n = (size_t)n;
 	return err;
 }
 
