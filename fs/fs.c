@@ -226,6 +226,13 @@ int hf_fs_read_wait(struct hf_fs *fs, struct hf_file *file, uint64_t offset, voi
 	return hf_file_read_wait(file, offset, buf, size, ret_n);
 }
 
+int hf_fs_read_each(struct hf_fs *fs, struct hf_file *file, uint64_t offset, uint64_t size, hf_bytes_fn fn, void *ctx,
+		    uint64_t *ret_n)
+{
+	(void)fs;
+	return hf_file_read_each(file, offset, size, fn, ctx, ret_n);
+}
+
 int hf_fs_resolve(struct hf_fs *fs, const char *path, uint64_t *ret_ino)
 {
 	return hf_tree_resolve(&fs->tree, path, ret_ino);

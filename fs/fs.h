@@ -5,7 +5,7 @@
  * "hartfs cat", "verify" and the tests use it as it is.
  *
  * Thread-safe: every function may be called by any number of threads. Nothing here decodes on the caller's thread
- * except hf_fs_read_wait.
+ * except hf_fs_read_wait and hf_file_events.
  */
 #ifndef HF_FS_H
 #define HF_FS_H
@@ -161,6 +161,18 @@ void hf_fs_read_release(struct hf_read *read);
 void hf_fs_read_cancel(struct hf_fs *fs, struct hf_read *read);
 /* For callers that want bytes: *ret_n of them into buf, waiting; a short count only at the end of the file. */
 int hf_fs_read_wait(struct hf_fs *fs, struct hf_file *file, uint64_t offset, void *buf, size_t size, size_t *ret_n);
+/* The same without copying: fn gets them in order, where they lie; false ends it. */
+typedef bool (*hf_bytes_fn)(void *ctx, const uint8_t *bytes, size_t n);
+int hf_fs_read_each(struct hf_fs *fs, struct hf_file *file, uint64_t offset, uint64_t size, hf_bytes_fn fn, void *ctx,
+		    uint64_t *ret_n);
+
+/*
+ * The instructions of the hart that a view is of, and which of them a byte of it belongs to: hartfs_view_events and
+ * hartfs_view_ordinal of fs/hartfs.h. Decodes on the caller's thread, or waits. HF_ERR_UNSUPPORTED: it has none.
+ */
+struct hartfs_event;
+int hf_file_events(struct hf_file *file, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n);
+int hf_file_ordinal(struct hf_file *file, uint64_t offset, uint64_t *ret_ordinal);
 
 /* Paths, for the command line: "boot/dhry@zstf/hart0/listing.txt" to an inode (one reference held). */
 int hf_fs_resolve(struct hf_fs *fs, const char *path, uint64_t *ret_ino);

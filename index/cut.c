@@ -1,77 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/cut.h"
 
-#include <stdlib.h>
+#include "index/cursor.h"
 
-#define BATCH 512
+#include <stdlib.h>
 
 struct hf_cutter {
 	struct hf_cut cut;
-	struct hf_dec *dec;
+	struct hf_cursor cursor;
 	struct hf_enc *enc;
 	struct hf_enc_env env; /* what the encoder is made with */
 	uint64_t ordinal;      /* of the next instruction */
-	uint64_t left;         /* events of the chunk at hand */
-	bool seeking;          /* the first instruction is still to be found */
-	struct hf_chunk chunk; /* at hand */
-	struct hf_event ev[BATCH];
+	bool begins;	       /* the first instruction, ev[0], is still to be put */
+	struct hf_event ev[HF_CURSOR_BATCH];
 };
 
-/* What of a decoder's error is the index's fault: see hf_chunk_make. */
-static int decode_error(struct hf_cutter *c, int err, struct hf_diag *diag)
-{
-	if (err < 0 && hf_err_class(err) == HF_CLASS_io) {
-		if (diag)
-			*diag = c->dec->diag;
-		return err;
-	}
-	if (err == HF_ERR_NOMEM || err == HF_ERR_CHANGED || err == HF_ERR_CANCELLED)
-		return hf_diag_set(diag, err, HF_SPACE_STREAM, c->chunk.stream_offset, 0);
-	return hf_diag_set(diag, HF_ERR_MISMATCH, HF_SPACE_STREAM, c->chunk.stream_offset, c->chunk.number);
-}
-
-/* At most max events of the chunk at hand. */
-static int take(struct hf_cutter *c, uint64_t max, size_t *ret_n, struct hf_diag *diag)
-{
-	int err;
-
-	if (max > BATCH)
-		max = BATCH;
-	if (max > c->left)
-		max = c->left;
-	*ret_n = 0;
-	err = max ? hf_dec_next(c->dec, c->ev, (size_t)max, ret_n) : HF_ERR_MISMATCH;
-	c->left -= *ret_n;
-	return err ? decode_error(c, err, diag) : 0;
-}
-
-/* Passes over what is before the first instruction, and begins with it. */
-static int seek_first(struct hf_cutter *c, struct hf_sink *sink, struct hf_diag *diag)
+/* The encoder gets the first instruction, and what it must know of all before. */
+static void put_first(struct hf_cutter *c, struct hf_sink *sink)
 {
 	struct hf_event begin[HF_BEGIN_EVENTS];
-	uint64_t pass = c->cut.first - c->chunk.ordinal;
-	size_t n;
-	int err;
+	const size_t n = hf_dec_begin(c->cursor.dec, &c->ev[0], c->cut.first, begin);
 
-	/* As many events as instructions at a time: that is never too many. */
-	while (pass) {
-		err = take(c, pass, &n, diag);
-		if (err)
-			return err;
-		for (size_t i = 0; i < n; i++)
-			pass -= c->ev[i].kind == HF_EVENT_INSN;
-	}
-	do {
-		err = take(c, 1, &n, diag);
-		if (err)
-			return err;
-	} while (c->ev[0].kind != HF_EVENT_INSN);
-	n = hf_dec_begin(c->dec, &c->ev[0], c->cut.first, begin);
 	hf_enc_put(c->enc, begin, n, sink);
 	hf_enc_put(c->enc, c->ev, 1, sink);
-	c->ordinal = c->cut.first + 1;
-	c->seeking = false;
-	return 0;
+	c->begins = false;
 }
 
 /* How many of the n events belong to the slice: what follows its last instruction does, up to the next one. */
@@ -87,14 +39,17 @@ static size_t count_ours(struct hf_cutter *c, size_t n)
 	return n;
 }
 
-static int open_chunk(struct hf_cutter *c, uint64_t number, struct hf_diag *diag)
+/* The next events of the chunk at hand, max of them, go through the encoder. HF_NOTE_END: some belong to it no more. */
+static int put_some(struct hf_cutter *c, size_t max, struct hf_sink *sink, struct hf_diag *diag)
 {
-	int err = hf_index_chunk(c->cut.index, c->cut.hart, number, &c->chunk);
+	size_t n, ours;
+	int err = hf_cursor_take(&c->cursor, c->ev, max, &n, diag);
 
 	if (err)
-		return hf_diag_set(diag, err == HF_ERR_NOMEM ? err : HF_ERR_MISMATCH, HF_SPACE_STREAM, HF_NOWHERE, 0);
-	c->left = c->chunk.events;
-	return 0;
+		return err;
+	ours = count_ours(c, n);
+	hf_enc_put(c->enc, c->ev, ours, sink);
+	return ours < n ? HF_NOTE_END : 0;
 }
 
 int hf_cutter_next(struct hf_cutter *c, const struct hf_enc_env *env, struct hf_sink *sink, struct hf_diag *diag)
@@ -102,28 +57,34 @@ int hf_cutter_next(struct hf_cutter *c, const struct hf_enc_env *env, struct hf_
 	int err = 0;
 
 	c->enc->env = env;
-	if (c->seeking)
-		err = seek_first(c, sink, diag);
-	while (!err && c->left && !sink->err) {
-		size_t n, ours;
-
-		err = take(c, BATCH, &n, diag);
-		if (err)
-			break;
-		ours = count_ours(c, n);
-		hf_enc_put(c->enc, c->ev, ours, sink);
-		if (ours < n) {
-			hf_enc_end(c->enc, sink);
-			err = HF_NOTE_END;
-		}
-	}
-	if (!err && c->chunk.last) {
-		hf_enc_end(c->enc, sink);
+	if (c->begins)
+		put_first(c, sink);
+	while (!err && c->cursor.left && !sink->err)
+		err = put_some(c, HF_CURSOR_BATCH, sink, diag);
+	if (!err && c->cursor.chunk.last)
 		err = HF_NOTE_END;
-	}
+	if (err == HF_NOTE_END)
+		hf_enc_end(c->enc, sink);
 	if (err >= 0 && sink->err)
 		return hf_diag_set(diag, sink->err, HF_SPACE_STREAM, HF_NOWHERE, 0);
-	return err ? err : open_chunk(c, c->chunk.number + 1, diag);
+	return err ? err : hf_cursor_advance(&c->cursor, diag);
+}
+
+int hf_cutter_find(struct hf_cutter *c, const struct hf_enc_env *env, uint64_t offset, uint64_t *ret_ordinal,
+		   struct hf_diag *diag)
+{
+	uint8_t buf[2 * HF_SINK_ROOM];
+	struct hf_sink sink;
+	int err = 0;
+
+	c->enc->env = env;
+	hf_sink_init_count(&sink, buf, sizeof buf);
+	if (c->begins)
+		put_first(c, &sink);
+	while (!err && c->cursor.left && hf_sink_total(&sink) <= offset)
+		err = put_some(c, 1, &sink, diag);
+	*ret_ordinal = c->ordinal > c->cut.first ? c->ordinal - 1 : c->cut.first;
+	return err < 0 ? err : 0;
 }
 
 size_t hf_cutter_save(const struct hf_cutter *c, uint8_t *blob)
@@ -131,24 +92,18 @@ size_t hf_cutter_save(const struct hf_cutter *c, uint8_t *blob)
 	return hf_enc_save(c->enc, blob);
 }
 
-/* The chunk to begin with. What is before the first instruction of a hart belongs to it. */
-static int find_chunk(struct hf_cutter *c, bool start, uint64_t *number, struct hf_diag *diag)
+/* Goes to where to begin. What is before the first instruction of a hart belongs to it. */
+static int enter(struct hf_cutter *c, bool start, uint64_t *number, struct hf_diag *diag)
 {
 	int err;
 
-	c->seeking = start && c->cut.first;
-	if (c->seeking) {
-		err = hf_index_chunk_of(c->cut.index, c->cut.hart, c->cut.first, &c->chunk);
-		if (err)
-			return hf_diag_set(diag, err == HF_ERR_NOMEM ? err : HF_ERR_MISMATCH, HF_SPACE_STREAM,
-					   HF_NOWHERE, 0);
-		*number = c->chunk.number;
-		c->left = c->chunk.events;
-	} else {
-		err = open_chunk(c, start ? 0 : *number, diag);
-		*number = c->chunk.number;
-	}
-	c->ordinal = c->chunk.ordinal;
+	c->begins = start && c->cut.first;
+	if (c->begins)
+		err = hf_cursor_seek(&c->cursor, c->cut.first, &c->ev[0], diag);
+	else
+		err = hf_cursor_enter(&c->cursor, start ? 0 : *number, diag);
+	*number = c->cursor.chunk.number;
+	c->ordinal = c->begins ? c->cut.first + 1 : c->cursor.chunk.ordinal;
 	return err;
 }
 
@@ -162,21 +117,15 @@ int hf_cutter_new(const struct hf_cut *cut, const uint8_t *entry, size_t entry_s
 	if (!c)
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
 	c->cut = *cut;
+	c->cursor = (struct hf_cursor){.stream = cut->stream, .src = cut->src, .index = cut->index, .hart = cut->hart};
 	c->env.params = cut->params;
-	err = find_chunk(c, !entry, ret_number, diag);
+	err = enter(c, !entry, ret_number, diag);
 	if (!err) {
-		err = hf_dec_new(cut->stream, cut->src, cut->hart, &c->dec);
-		if (!err)
-			err = hf_enc_new(cut->ops, cut->stream, cut->hart, &c->env, &c->enc);
+		err = hf_enc_new(cut->ops, cut->stream, cut->hart, &c->env, &c->enc);
 		if (!err && entry)
 			err = hf_enc_load(c->enc, entry, entry_size);
 		if (err)
-			hf_diag_set(diag, err, HF_SPACE_STREAM, c->chunk.stream_offset, 0);
-	}
-	if (!err) {
-		err = hf_dec_load(c->dec, c->chunk.entry, c->chunk.entry_size, c->chunk.discard);
-		if (err)
-			err = decode_error(c, err, diag);
+			hf_diag_set(diag, err, HF_SPACE_STREAM, c->cursor.chunk.stream_offset, 0);
 	}
 	if (err)
 		hf_cutter_free(c);
@@ -190,6 +139,6 @@ void hf_cutter_free(struct hf_cutter *c)
 	if (!c)
 		return;
 	hf_enc_free(c->enc);
-	hf_dec_free(c->dec);
+	hf_cursor_fini(&c->cursor);
 	free(c);
 }

@@ -23,8 +23,8 @@ struct hf_cut {
 struct hf_cutter;
 
 /*
- * entry NULL: from the start, and *ret_number is the number of the chunk in which that lies. Otherwise from the start of
- * chunk *ret_number with what hf_cutter_save gave there.
+ * entry NULL: from the start, and *ret_number is the number of the chunk in which that lies. Otherwise from the start
+ * of chunk *ret_number with what hf_cutter_save gave there.
  */
 int hf_cutter_new(const struct hf_cut *cut, const uint8_t *entry, size_t entry_size, uint64_t *ret_number,
 		  struct hf_cutter **ret_cutter, struct hf_diag *diag);
@@ -35,6 +35,11 @@ void hf_cutter_free(struct hf_cutter *cutter);
  * one each time. HF_ERR_MISMATCH: the index promises something else.
  */
 int hf_cutter_next(struct hf_cutter *cutter, const struct hf_enc_env *env, struct hf_sink *sink, struct hf_diag *diag);
+
+/* Instead of the bytes of that chunk: which instruction was the last before the byte at an offset of them was made. The
+ * cutter can only be freed then. */
+int hf_cutter_find(struct hf_cutter *cutter, const struct hf_enc_env *env, uint64_t offset, uint64_t *ret_ordinal,
+		   struct hf_diag *diag);
 
 /* The encoder's state before the next chunk: blob[HF_STATE_MAX]. */
 size_t hf_cutter_save(const struct hf_cutter *cutter, uint8_t *blob);

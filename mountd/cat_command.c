@@ -7,20 +7,18 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 /* An archive and a file in it: captures are named by their own path and a view, or by the path of the view. */
 struct target {
-	char *archive;  /* a directory */
-	char *path;     /* within it; "" for none */
-	char *view;     /* behind it, if path is a capture: "hart0/listing.txt" */
+	char *archive; /* a directory */
+	char *path;    /* within it; "" for none */
+	char *view;    /* behind it, if path is a capture: "hart0/listing.txt" */
 };
 
 static void target_fini(struct target *target)
@@ -114,30 +112,6 @@ static bool find_target(const struct hf_settings *settings, const char *path, co
 	return ok;
 }
 
-/* Not a word against a capture: there is none. The path may be another file of the tree. */
-static bool is_nothing(int err)
-{
-	return err == HF_ERR_NOT_FOUND || err == HF_ERR_UNKNOWN_FORMAT;
-}
-
-/* A damaged capture has views too, of what could be read: they are looked for all the same. */
-static bool is_about_capture(int err)
-{
-	return hf_err_class(err) == HF_CLASS_corrupt || hf_err_class(err) == HF_CLASS_unsupported ||
-	       hf_err_class(err) == HF_CLASS_limit;
-}
-
-/* Why a path has no view: err is of hf_fs_capture_of. */
-static void explain_none(const char *command, const char *shown, int err)
-{
-	if (err == HF_ERR_UNKNOWN_FORMAT)
-		hf_say(stderr, "hartfs %s: %s: this is not a capture (bare packets need a capture.ini)", command, shown);
-	else if (err == HF_ERR_NOT_FOUND)
-		hf_say(stderr, "hartfs %s: %s: there is no such file", command, shown);
-	else
-		hf_paths_explain(command, shown, err, NULL);
-}
-
 /* Whoever read our output has enough. */
 static bool reader_left;
 
@@ -150,244 +124,79 @@ static bool tell_write_error(const char *command, int errnum)
 	return errnum;
 }
 
+/* ctx: an int, the errno of a failure. */
+static bool write_bytes(void *ctx, const uint8_t *bytes, size_t size)
+{
+	int *errnum = ctx;
+
+	for (size_t at = 0; at < size && !*errnum;) {
+		ssize_t n = write(STDOUT_FILENO, bytes + at, size - at);
+
+		if (n < 0 && errno != EINTR)
+			*errnum = errno;
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return !*errnum;
+}
+
 static bool is_wanted(void *ctx, double percent, uint64_t insns)
 {
 	(void)percent, (void)insns;
 	return !ctx || !hf_live_failed(ctx);
 }
 
-/* Indexes a capture, and writes what is made of a view (NULL: nothing) meanwhile. *ret_done: up to there it is written. */
-static int index_and_write(struct hf_fs *fs, const struct hf_settings *settings, const char *capture, const char *view,
-			   const char *command, uint64_t *ret_done, struct hf_diag *diag)
+/* A file of the tree. What is made of it while its capture is being indexed is written at once, of a "cat". */
+static int write_path(struct hartfs_archive *archive, const struct hf_settings *settings, const char *path,
+		      const char *command, const char *shown)
 {
-	struct hf_live *live = view ? hf_live_new(settings->offset, settings->length) : NULL;
-	int errnum, err = hf_fs_index_tapped(fs, capture, live ? view : "", live ? hf_live_put : NULL, is_wanted, live, diag);
-
-	*ret_done = hf_live_finish(live, &errnum);
-	return tell_write_error(command, errnum) ? HF_ERR_CANCELLED : err;
-}
-
-/* What a target means. */
-struct meaning {
-	char *path;    /* in the tree; NULL: nothing, as was said */
-	char *capture; /* it belongs to; NULL: none */
-	uint64_t done; /* of the file: written already */
-	bool failed;   /* nothing of the capture could be decoded */
-};
-
-/* The path of the view behind a capture's view directory; NULL: it is none. */
-static const char *view_of(const struct target *target, const char *view_dir)
-{
-	const size_t n = strlen(view_dir);
-
-	if (target->view)
-		return target->view;
-	return !strncmp(target->path, view_dir, n) && target->path[n] == '/' ? target->path + n + 1 : NULL;
-}
-
-/* A capture that is not indexed gets so. live: what is made of the view meanwhile is to be written. */
-static struct meaning resolve_target(struct hf_fs *fs, const struct hf_settings *settings, const struct target *target,
-				     const char *command, const char *shown, bool live)
-{
-	char capture[PATH_MAX], view_dir[PATH_MAX];
-	struct meaning meaning = {.path = NULL};
-	struct hf_diag diag = {0};
-	int err = hf_fs_capture_of(fs, target->path, capture, view_dir);
-
-	if (err && (target->view || !is_nothing(err))) {
-		explain_none(command, shown, err);
-		return meaning;
-	}
-	if (err) {
-		meaning.path = strdup(target->path);
-		return meaning;
-	}
-	/* The capture's own bytes need no index. */
-	if (target->view || strcmp(capture, target->path) != 0)
-		err = index_and_write(fs, settings, capture, live ? view_of(target, view_dir) : NULL, command, &meaning.done,
-				      &diag);
-	if (err == HF_ERR_CANCELLED)
-		return meaning;
-	if (err && !is_about_capture(err))
-		hf_paths_explain_capture(command, shown, fs, capture, err, &diag);
-	else if (!target->view)
-		meaning.path = strdup(target->path);
-	else if (asprintf(&meaning.path, "%s/%s", view_dir, target->view) < 0)
-		meaning.path = NULL;
-	meaning.failed = err;
-	meaning.capture = strdup(capture);
-	return meaning;
-}
-
-/* Reads under way: as many as keep the decode pool busy while the oldest is being written. */
-#define AHEAD 4
-#define READ_SIZE ((size_t)1 << 20)
-
-struct slot {
-	struct hf_read read;
-	struct copier *copier;
-	bool started, done;
-};
-
-struct copier {
-	pthread_mutex_t lock;
-	pthread_cond_t done;
-	struct slot slots[AHEAD];
-};
-
-static void read_done(struct hf_read *read)
-{
-	struct slot *slot = read->ctx;
-	struct copier *copier = slot->copier;
-
-	pthread_mutex_lock(&copier->lock);
-	slot->done = true;
-	pthread_cond_signal(&copier->done);
-	pthread_mutex_unlock(&copier->lock);
-}
-
-static void start_read(struct hf_fs *fs, struct slot *slot, struct hf_file *file, uint64_t offset, size_t size)
-{
-	slot->done = false;
-	slot->started = true;
-	slot->read = (struct hf_read){.file = file, .offset = offset, .size = size, .done = read_done, .ctx = slot};
-	hf_fs_read(fs, &slot->read);
-}
-
-static void wait_read(struct slot *slot)
-{
-	struct copier *copier = slot->copier;
-
-	pthread_mutex_lock(&copier->lock);
-	while (!slot->done)
-		pthread_cond_wait(&copier->done, &copier->lock);
-	pthread_mutex_unlock(&copier->lock);
-}
-
-static int write_bytes(const uint8_t *bytes, size_t size)
-{
-	for (size_t at = 0; at < size;) {
-		ssize_t n = write(STDOUT_FILENO, bytes + at, size - at);
-
-		if (n < 0 && errno != EINTR)
-			return errno;
-		at += n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
-static int write_all(const struct hf_read *read, size_t *ret_n)
-{
-	int err = 0;
-
-	*ret_n = 0;
-	for (size_t i = 0; i < read->pieces && !err; i++) {
-		err = write_bytes(read->piece[i].bytes, read->piece[i].size);
-		*ret_n += err ? 0 : read->piece[i].size;
-	}
-	return err;
-}
-
-/* A read failed somewhere in its range: what is before that place is good. */
-static int write_before(struct hf_fs *fs, const struct hf_read *read)
-{
-	uint8_t *bytes = malloc(read->size);
-	size_t n = 0;
-	int err = 0;
-
-	if (bytes) {
-		hf_fs_read_wait(fs, read->file, read->offset, bytes, read->size, &n);
-		err = write_bytes(bytes, n);
-	}
-	free(bytes);
-	return err;
-}
-
-/* Copies [offset, offset + length) as far as the file reaches. *ret_err is an error of reading, the result one of
- * writing (an errno). */
-static int copy(struct hf_fs *fs, struct hf_file *file, uint64_t offset, uint64_t length, int *ret_err)
-{
-	struct copier copier = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
-	uint64_t asked = 0;
-	bool ended = false;
-	int write_err = 0;
-
-	*ret_err = 0;
-	for (size_t i = 0;; i = (i + 1) % AHEAD) {
-		struct slot *slot = &copier.slots[i];
-
-		if (slot->started) {
-			size_t n = 0;
-
-			if (ended)
-				hf_fs_read_cancel(fs, &slot->read);
-			wait_read(slot);
-			if (!ended && slot->read.err) {
-				*ret_err = slot->read.err;
-				write_err = write_before(fs, &slot->read);
-			} else if (!ended) {
-				write_err = write_all(&slot->read, &n);
-			}
-			ended = ended || *ret_err || write_err || n < slot->read.size;
-			hf_fs_read_release(&slot->read);
-			slot->started = false;
-		}
-		if (!ended && asked < length) {
-			size_t size = length - asked < READ_SIZE ? (size_t)(length - asked) : READ_SIZE;
-
-			slot->copier = &copier;
-			start_read(fs, slot, file, offset + asked, size);
-			asked += size;
-		} else {
-			bool under_way = false;
-
-			for (size_t k = 0; k < AHEAD; k++)
-				under_way |= copier.slots[k].started;
-			if (!under_way)
-				return write_err;
-		}
-	}
-}
-
-static bool is_directory(struct hf_fs *fs, uint64_t ino)
-{
-	struct hf_attr attr;
-
-	return hf_fs_getattr(fs, ino, &attr) == 0 && S_ISDIR(attr.st.st_mode);
-}
-
-/* capture: whose file it is, or NULL. If nothing of it could be decoded that is why its views are not there. done: up to
- * there it is written already. */
-static int write_file(struct hf_fs *fs, const char *path, const char *capture, uint64_t done,
-		      const struct hf_settings *settings, const char *command, const char *shown)
-{
+	struct hf_live *live = strcmp(command, "cat") == 0 ? hf_live_new(settings->offset, settings->length) : NULL;
+	struct hartfs_view *view;
+	struct hartfs_diag diag;
+	int error = hf_library_view_open(archive, path, live ? hf_live_put : NULL, is_wanted, live, &view, &diag);
+	int errnum;
+	const uint64_t done = hf_live_finish(live, &errnum);
 	const uint64_t skip = done > settings->offset ? done - settings->offset : 0;
-	struct hf_file *file = NULL;
-	uint64_t ino;
-	bool keep, directory = false;
-	int read_err, write_err = 0;
 
-	read_err = hf_fs_resolve(fs, path, &ino);
-	if (!read_err) {
-		directory = is_directory(fs, ino);
-		read_err = hf_file_open(fs, ino, &file, &keep);
-		if (!read_err) {
-			if (skip < settings->length)
-				write_err = copy(fs, file, settings->offset + skip, settings->length - skip, &read_err);
-			hf_file_close(file);
-		}
-		hf_fs_forget(fs, ino, 1);
+	if (!error && !errnum && skip < settings->length)
+		error = hf_library_view_give(view, settings->offset + skip, settings->length - skip, write_bytes, &errnum,
+					     &diag);
+	if (error && !errnum && error != HARTFS_ERROR_STOPPED)
+		hf_paths_complain(command, shown, &diag);
+	hartfs_view_close(view);
+	return tell_write_error(command, errnum) || error ? HF_EXIT_FAILURE : HF_EXIT_OK;
+}
+
+/* info.json of a capture. Also if nothing of it could be decoded, but that is a failure. */
+static int write_info(struct hartfs_archive *archive, const struct hf_settings *settings, const char *capture,
+		      const char *path, const char *shown)
+{
+	const int error = hartfs_index(archive, capture, NULL, NULL, NULL);
+	const int status = write_path(archive, settings, path, "info", shown);
+
+	return error ? HF_EXIT_FAILURE : status;
+}
+
+static int write_target(struct hartfs_archive *archive, const struct hf_settings *settings, const struct target *target,
+			const char *command, const char *shown)
+{
+	char capture[PATH_MAX], view_dir[PATH_MAX], *path;
+	const int err = hf_fs_capture_of(hf_library_fs(archive), target->path, capture, view_dir);
+	int status = HF_EXIT_FAILURE;
+
+	if (err && target->view) {
+		hf_paths_explain(command, shown, err, NULL);
+		return HF_EXIT_FAILURE;
 	}
-	if (directory)
-		hf_say(stderr, "hartfs %s: %s: this is a directory", command, shown);
-	else if (read_err == HF_ERR_NOT_FOUND && !capture)
-		explain_none(command, shown, read_err);
-	else if (read_err == HF_ERR_NOT_FOUND)
-		hf_paths_explain_capture(command, shown, fs, capture, read_err, NULL);
-	else if (read_err)
-		hf_paths_explain(command, shown, read_err, NULL);
-	tell_write_error(command, write_err);
-	return read_err || write_err ? HF_EXIT_FAILURE : HF_EXIT_OK;
+	if (!target->view)
+		path = strdup(target->path);
+	else if (asprintf(&path, "%s/%s", view_dir, target->view) < 0)
+		path = NULL;
+	if (path && !err && strcmp(command, "info") == 0)
+		status = write_info(archive, settings, capture, path, shown);
+	else if (path)
+		status = write_path(archive, settings, path, command, shown);
+	free(path);
+	return status;
 }
 
 struct found {
@@ -413,28 +222,20 @@ static bool add_found(void *ctx, const char *path, const char *view_dir)
 }
 
 /* info.json of every capture of the archive, one after the other. */
-static int write_infos(struct hf_fs *fs, const struct hf_settings *settings, const char *shown)
+static int write_infos(struct hartfs_archive *archive, const struct hf_settings *settings, const char *shown)
 {
 	struct found found = {0};
-	struct hf_diag diag = {0};
 	size_t good = 0;
 
-	hf_fs_each_capture(fs, "", add_found, &found);
+	hartfs_each_capture(archive, "", add_found, &found);
 	if (!found.count)
 		hf_say(stderr, "hartfs info: %s: there is no capture in it", shown);
 	for (size_t i = 0; i < found.count; i++) {
-		char *inside = NULL;
-		int err = reader_left ? HF_ERR_CANCELLED : hf_fs_index(fs, found.capture[i], NULL, NULL, &diag), status;
+		char *path = NULL;
 
-		if (!err || is_about_capture(err)) {
-			if (asprintf(&inside, "%s/info.json", found.view_dir[i]) < 0)
-				inside = NULL;
-			status = inside ? write_file(fs, inside, NULL, 0, settings, "info", found.capture[i]) : HF_EXIT_FAILURE;
-			good += !err && status == HF_EXIT_OK;
-		} else if (!reader_left) {
-			hf_paths_explain_capture("info", found.capture[i], fs, found.capture[i], err, &diag);
-		}
-		free(inside);
+		if (!reader_left && asprintf(&path, "%s/info.json", found.view_dir[i]) >= 0)
+			good += write_info(archive, settings, found.capture[i], path, found.capture[i]) == HF_EXIT_OK;
+		free(path);
 		free(found.capture[i]);
 		free(found.view_dir[i]);
 	}
@@ -442,7 +243,7 @@ static int write_infos(struct hf_fs *fs, const struct hf_settings *settings, con
 	free(found.view_dir);
 	if (!good)
 		return HF_EXIT_FAILURE;
-	return good < found.count || hf_fs_unreached(fs, NULL, NULL) ? HF_EXIT_SOME : HF_EXIT_OK;
+	return good < found.count || hf_fs_unreached(hf_library_fs(archive), NULL, NULL) ? HF_EXIT_SOME : HF_EXIT_OK;
 }
 
 /* Ends as every other tool would, but only when all threads are gone: they must not be shot while they index. */
@@ -458,9 +259,9 @@ static int end(int status)
 /* An operand on its way: first all are opened, then the process confines itself, then they are written. */
 struct job {
 	const char *path;
-	char *shown;       /* the path, and the view behind it */
-	bool all;          /* every capture of a directory */
-	bool opened;       /* false: it was said why not */
+	char *shown; /* the path, and the view behind it */
+	bool all;    /* every capture of a directory */
+	bool opened; /* false: it was said why not */
 	struct target target;
 	struct hf_opened archive;
 };
@@ -483,25 +284,14 @@ static void open_job(const struct hf_settings *settings, const char *path, const
 
 static int write_job(const struct hf_settings *settings, struct job *job, const char *command)
 {
-	struct hf_fs *fs = hf_opened_start(settings, &job->archive, false, NULL);
-	struct meaning meaning = {.path = NULL};
-	int status = HF_EXIT_FAILURE;
+	struct hartfs_archive *archive = hf_opened_start(settings, &job->archive, false, NULL);
+	int status;
 
-	if (!fs)
-		return status;
-	if (job->all) {
-		status = write_infos(fs, settings, job->path);
-	} else {
-		meaning = resolve_target(fs, settings, &job->target, command, job->shown, strcmp(command, "cat") == 0);
-		if (meaning.path)
-			status = write_file(fs, meaning.path, meaning.capture, meaning.done, settings, command, job->shown);
-		/* That of "info" is about the capture. */
-		if (meaning.failed && strcmp(command, "info") == 0)
-			status = HF_EXIT_FAILURE;
-	}
-	hf_fs_close(fs);
-	free(meaning.capture);
-	free(meaning.path);
+	if (!archive)
+		return HF_EXIT_FAILURE;
+	status = job->all ? write_infos(archive, settings, job->path)
+			  : write_target(archive, settings, &job->target, command, job->shown);
+	hartfs_close(archive);
 	return status;
 }
 

@@ -20,7 +20,7 @@ struct archive {
 	dev_t dev;
 	ino_t ino;
 	struct hf_opened opened;
-	struct hf_fs *fs; /* NULL: it could not be started */
+	struct hartfs_archive *archive; /* NULL: it could not be started */
 };
 
 /* A path that was given: a capture, or an archive with all its captures. */
@@ -175,11 +175,11 @@ static bool add_operand(struct work *work, const struct operand *operand)
 {
 	struct finder finder = {.work = work, .archive = operand->archive};
 
-	if (operand->archive == SIZE_MAX || !work->archives[operand->archive].fs)
+	if (operand->archive == SIZE_MAX || !work->archives[operand->archive].archive)
 		return false;
 	if (operand->name)
 		return add_capture(&finder, operand->name, NULL);
-	return hf_fs_each_capture(work->archives[operand->archive].fs, "", add_capture, &finder) == 0 &&
+	return hartfs_each_capture(work->archives[operand->archive].archive, "", add_capture, &finder) == 0 &&
 	       !finder.out_of_memory;
 }
 
@@ -209,13 +209,13 @@ static bool add_operands(struct work *work)
 	if (ok && work->archive_count)
 		ok = confine(work);
 	for (size_t i = 0; ok && i < work->archive_count && !interrupted; i++)
-		work->archives[i].fs =
+		work->archives[i].archive =
 			hf_opened_start(work->settings, &work->archives[i].opened, !work->verify, &interruption);
 	for (size_t i = 0; ok && i < opened && !interrupted; i++)
 		work->failed_paths += !add_operand(work, &operands[i]);
 	for (size_t i = 0; ok && i < work->archive_count; i++)
-		if (work->archives[i].fs)
-			work->unreached += hf_fs_unreached(work->archives[i].fs, NULL, NULL);
+		if (work->archives[i].archive)
+			work->unreached += hf_fs_unreached(hf_library_fs(work->archives[i].archive), NULL, NULL);
 	for (size_t i = 0; i < opened; i++)
 		free(operands[i].name);
 	free(operands);
@@ -286,19 +286,18 @@ static bool on_progress(void *ctx, double percent, uint64_t insns)
 }
 
 /* With the lock held, so that lines stay whole and the bar out of them. */
-static void tell_result(struct work *work, const struct item *item, int err, uint64_t chunks, uint64_t bad,
-			const struct hf_diag *diag)
+static void tell_result(struct work *work, const struct item *item, uint64_t chunks, uint64_t bad,
+			const struct hartfs_diag *diag)
 {
 	const char *directory = work->archives[item->archive].opened.directory;
 	bool quiet = work->settings->verbosity < 0 || (work->bar && work->settings->verbosity <= 0);
 
 	clear_bar(work);
-	if (err) {
+	if (diag->error) {
 		char name[4096];
 
 		snprintf(name, sizeof name, "%s/%s", directory, item->path);
-		hf_paths_explain_capture(work->verify ? "verify" : "index", name, work->archives[item->archive].fs,
-					 item->path, err, diag);
+		hf_paths_complain(work->verify ? "verify" : "index", name, diag);
 	} else if (bad) {
 		hf_say(stdout, "%s/%s: %llu of %llu chunks are wrong", directory, item->path, (unsigned long long)bad,
 		       (unsigned long long)chunks);
@@ -331,52 +330,58 @@ static void tell_bad_file(void *ctx, const char *name, const char *what)
 	pthread_mutex_unlock(&work->lock);
 }
 
-/* Also of a capture that failed: its index may say so without reason. */
-static int verify_item(struct worker *worker, int err, uint64_t *chunks, uint64_t *bad, struct hf_diag *diag)
+/* Whether the index could be looked at: what else is wrong with a capture, it may say without reason. */
+static bool is_comparable(int error)
 {
-	struct hf_fs *fs = worker->work->archives[worker->item->archive].fs;
-	struct hf_diag other = {0};
-	int compared = 0;
+	return !error || error == HARTFS_ERROR_DAMAGED || error == HARTFS_ERROR_UNSUPPORTED;
+}
 
-	if (!err)
-		err = hf_fs_verify(fs, worker->item->path, chunks, bad, diag);
-	if (!*bad && hf_err_class(err) != HF_CLASS_state)
-		compared = hf_fs_compare(fs, worker->item->path, tell_bad_file, worker, &other);
-	if (!err && compared)
-		*diag = other;
-	return err ? err : compared;
+static void verify_item(struct worker *worker, uint64_t *chunks, uint64_t *bad, struct hartfs_diag *diag)
+{
+	struct hf_fs *fs = hf_library_fs(worker->work->archives[worker->item->archive].archive);
+	const char *path = worker->item->path;
+	struct hf_diag own = {0};
+	struct hartfs_diag *first = diag->error ? NULL : diag; /* what indexing has said stays */
+
+	if (first)
+		hf_library_fail(fs, path, hf_fs_verify(fs, path, chunks, bad, &own), &own, first);
+	if (*bad || !is_comparable(diag->error))
+		return;
+	first = diag->error ? NULL : diag;
+	hf_library_fail(fs, path, hf_fs_compare(fs, path, tell_bad_file, worker, &own), &own, first);
 }
 
 static void do_item(struct worker *worker)
 {
 	struct work *work = worker->work;
 	struct item *item = worker->item;
-	struct hf_fs *fs = work->archives[item->archive].fs;
-	struct hf_diag diag = {0};
+	struct hartfs_archive *archive = work->archives[item->archive].archive;
+	struct hartfs_diag diag = {0};
+	struct hf_diag own = {0};
 	uint64_t chunks = 0, bad = 0;
 	bool removed, unfinished;
-	int err;
 
 	/* What it says against the capture itself, indexing says better. */
 	worker->bad_files = 0;
-	hf_fs_examine(fs, item->path, tell_bad_file, worker, &diag);
+	hf_fs_examine(hf_library_fs(archive), item->path, tell_bad_file, worker, &own);
 	removed = work->verify && worker->bad_files;
-	err = removed ? 0 : hf_fs_index(fs, item->path, on_progress, worker, &diag);
+	if (!removed)
+		hartfs_index(archive, item->path, on_progress, worker, &diag);
 	if (work->verify && !removed) {
-		err = verify_item(worker, err, &chunks, &bad, &diag);
+		verify_item(worker, &chunks, &bad, &diag);
 		removed = worker->bad_files;
 	}
 	pthread_mutex_lock(&work->lock);
 	work->partial -= item->percent;
-	if (err == HF_ERR_INDEX_DIR && !work->verify)
-		tell_index_dir(work, fs);
+	if (diag.error == HARTFS_ERROR_INDEX && !work->verify)
+		tell_index_dir(work, hf_library_fs(archive));
 	/* That says nothing of the capture. */
-	unfinished = (err == HF_ERR_INDEX_DIR && !work->verify) ||
-		     (err == HF_ERR_CANCELLED && (interrupted || work->no_index_dir));
+	unfinished = (diag.error == HARTFS_ERROR_INDEX && !work->verify) ||
+		     (diag.error == HARTFS_ERROR_STOPPED && (interrupted || work->no_index_dir));
 	work->done += !unfinished;
-	work->failed += !unfinished && (err || bad || removed);
+	work->failed += !unfinished && (diag.error || bad || removed);
 	if (!removed && !unfinished)
-		tell_result(work, item, err, chunks, bad, &diag);
+		tell_result(work, item, chunks, bad, &diag);
 	pthread_mutex_unlock(&work->lock);
 }
 
@@ -468,8 +473,7 @@ static int run(const struct hf_settings *settings, bool verify)
 	for (size_t i = 0; i < work.item_count; i++)
 		free(work.items[i].path);
 	for (size_t i = 0; i < work.archive_count; i++) {
-		if (work.archives[i].fs)
-			hf_fs_close(work.archives[i].fs);
+		hartfs_close(work.archives[i].archive);
 		hf_opened_close(&work.archives[i].opened);
 	}
 	free(work.items);

@@ -145,49 +145,34 @@ bool hf_opened_confine(const struct hf_settings *settings, const struct hf_opene
 	return ok;
 }
 
-struct hf_fs *hf_opened_start(const struct hf_settings *settings, struct hf_opened *archive, bool catalogue,
-			      const struct hf_stop *stop)
+struct hartfs_archive *hf_opened_start(const struct hf_settings *settings, struct hf_opened *opened, bool catalogue,
+				       const struct hf_stop *stop)
 {
-	struct hf_fs_options options = {.archive_fd = archive->archive_fd,
-					.index_fd = archive->index.fd,
-					.index_error = archive->index.errnum,
-					.index_path = archive->index.path,
-					.index_on_disk = settings->command == HF_COMMAND_INDEX,
-					.archive_path = catalogue ? archive->real : NULL,
-					.cache_bytes = settings->cache,
-					.stream_memory = settings->stream_memory,
-					.expansion = settings->expansion,
-					.threads = settings->threads,
-					.index_threads = settings->jobs,
-					.no_index = true,
-					.chunk_insns = settings->chunk,
-					.views = settings->views,
-					.params = settings->params,
-					.log = hf_log_line,
-					.stop = stop};
-	struct hf_fs_place place;
-	struct hf_diag diag = {0};
-	struct hf_fs *fs = NULL;
-	struct stat st;
-	char why[320];
-	int err;
+	struct hartfs_options options = HARTFS_OPTIONS_INIT;
+	struct hartfs_archive *archive;
+	struct hartfs_diag diag;
 
-	if (hf_fs_check_params(options.archive_fd, settings->params, why, sizeof why)) {
-		hf_say(stderr, "hartfs: %s: %s", archive->directory, why);
-		return NULL;
-	}
-	if (fstat(options.index_fd, &st) == 0) {
-		place = (struct hf_fs_place){.dev = st.st_dev, .ino = st.st_ino};
-		options.skip = &place;
-		options.skip_count = 1;
-	}
-	archive->archive_fd = archive->index.fd = -1;
-	err = hf_fs_open(&options, &fs, &diag);
-	if (err) {
-		hf_paths_explain("", archive->directory, err, &diag);
-		return NULL;
-	}
-	return fs;
+	options.archive = catalogue ? opened->real : NULL;
+	options.archive_fd = opened->archive_fd;
+	options.index = opened->index.path;
+	options.index_fd = opened->index.fd;
+	options.index_error = opened->index.errnum;
+	options.index_on_disk = settings->command == HF_COMMAND_INDEX;
+	options.cache_bytes = settings->cache;
+	options.stream_memory = settings->stream_memory;
+	options.expansion = settings->expansion;
+	options.chunk = settings->chunk;
+	options.threads = settings->threads;
+	options.index_threads = settings->jobs;
+	options.views = settings->views;
+	options.params = settings->params;
+	options.log = hf_log_line;
+	options.stop = stop ? stop->wanted : NULL;
+	options.stop_ctx = stop ? stop->ctx : NULL;
+	opened->archive_fd = opened->index.fd = -1;
+	if (hartfs_open(&options, &archive, &diag))
+		hf_paths_complain("", opened->directory, &diag);
+	return archive;
 }
 
 void hf_opened_close(struct hf_opened *archive)
@@ -301,24 +286,21 @@ bool hf_paths_split(const struct hf_settings *settings, const char *path, bool a
 	return *ret_name != NULL;
 }
 
-void hf_paths_explain(const char *command, const char *path, int err, const struct hf_diag *diag)
+void hf_paths_complain(const char *command, const char *shown, const struct hartfs_diag *diag)
 {
-	char text[HF_DIAG_SIZE];
-	struct hf_diag own = {.code = err, .offset = HF_NOWHERE};
-
-	hf_diag_format(diag && diag->code == err ? diag : &own, text, sizeof text);
-	hf_say(stderr, "hartfs%s%s: %s: %s", *command ? " " : "", command, path, text);
+	hf_say(stderr, "hartfs%s%s: %s: %s", *command ? " " : "", command, shown, diag->text);
 }
 
 void hf_paths_explain_capture(const char *command, const char *shown, struct hf_fs *fs, const char *path, int err,
 			      const struct hf_diag *diag)
 {
-	char text[1024];
+	struct hartfs_diag all;
 
-	if (err == HF_ERR_INDEX_DIR && hf_fs_index_trouble(fs, text, sizeof text, NULL, NULL))
-		hf_say(stderr, "hartfs %s: %s: not indexed: %s", command, shown, text);
-	else if (hf_fs_explain(fs, path, text, sizeof text))
-		hf_say(stderr, "hartfs %s: %s: %s", command, shown, text);
-	else
-		hf_paths_explain(command, shown, err, diag);
+	hf_library_fail(fs, path, err, diag, &all);
+	hf_paths_complain(command, shown, &all);
+}
+
+void hf_paths_explain(const char *command, const char *path, int err, const struct hf_diag *diag)
+{
+	hf_paths_explain_capture(command, path, NULL, NULL, err, diag);
 }

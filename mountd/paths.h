@@ -5,7 +5,7 @@
 #ifndef HF_MOUNTD_PATHS_H
 #define HF_MOUNTD_PATHS_H
 
-#include "fs/fs.h"
+#include "fs/library.h"
 #include "mountd/options.h"
 
 /* The directory of the indexes. */
@@ -32,9 +32,9 @@ struct hf_opened {
 bool hf_opened_open(const struct hf_settings *settings, const char *directory, struct hf_opened *ret_archive);
 /* Confines the process to count archives and their index directory. False after saying why. */
 bool hf_opened_confine(const struct hf_settings *settings, const struct hf_opened *archives, size_t count);
-/* Starts a file system without mount; NULL after saying why. Nothing is indexed unasked. catalogue: it uses and keeps
- * that of the archive, as a mount would. stop: see hf_fs_options; may be NULL. */
-struct hf_fs *hf_opened_start(const struct hf_settings *settings, struct hf_opened *archive, bool catalogue,
+/* Opens the archive without mount; NULL after saying why. catalogue: it uses and keeps that of the archive, as a mount
+ * would. stop: hartfs_options.stop; may be NULL. */
+struct hartfs_archive *hf_opened_start(const struct hf_settings *settings, struct hf_opened *archive, bool catalogue,
 			      const struct hf_stop *stop);
 void hf_opened_close(struct hf_opened *archive);
 
@@ -47,7 +47,9 @@ bool hf_paths_is_directory(const char *path);
 bool hf_paths_split(const struct hf_settings *settings, const char *path, bool as_capture, char **ret_directory,
 		    char **ret_name);
 
-/* What went wrong with the capture at path of fs, which is called shown, as one line. */
+/* What went wrong, as one line about what the user calls shown. */
+void hf_paths_complain(const char *command, const char *shown, const struct hartfs_diag *diag);
+/* The same of an error with the capture at path of fs (NULL: with no capture). */
 void hf_paths_explain_capture(const char *command, const char *shown, struct hf_fs *fs, const char *path, int err,
 			      const struct hf_diag *diag);
 /* What went wrong with something else, or with a capture of which no more is known. */

@@ -37,6 +37,10 @@ struct hf_bytes_ops {
 		    struct hf_worker *worker, uint8_t *to);
 	/* A small read from somewhere, which makes no more than it must; NULL: pieces are small enough. */
 	int (*read_once)(struct hf_open *open, uint64_t offset, uint8_t *buf, size_t size);
+	/* The instruction of the hart that the byte at an offset (of the whole) belongs to: hartfs_view_ordinal. NULL: no
+	 * instructions make these bytes. */
+	int (*ordinal)(const struct hf_bytes *bytes, struct hf_open *open, uint32_t hart, uint64_t offset,
+		       struct hf_worker *worker, uint64_t *ret_ordinal);
 	bool table; /* pieces are found and made with the table of the view */
 };
 

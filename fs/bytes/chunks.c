@@ -2,6 +2,7 @@
 /* A view in chunks, as its table has them. */
 #include "codecs/isa/disasm.h"
 #include "fs/bytes/bytes.h"
+#include "index/cut.h"
 
 #include <stdlib.h>
 #include <xxhash.h>
@@ -41,6 +42,17 @@ void hf_view_env(struct hf_worker *worker, const struct hf_open *open, size_t vi
 	worker->env.params = hf_open_options(open, view);
 }
 
+static int prepare(struct hf_worker *worker, const struct hf_open *open, size_t view)
+{
+	/* There was no memory for it when the thread began: other bytes would come out without. */
+	if (!worker->env.disasm && hf_disasm_new(&worker->env.disasm)) {
+		worker->env.disasm = NULL;
+		return HF_ERR_NOMEM;
+	}
+	hf_view_env(worker, open, view);
+	return 0;
+}
+
 static int write_chunk(const struct hf_bytes *bytes, struct hf_open *open, const struct hf_chunk *chunk,
 		       const struct hf_view_chunk *view_chunk, struct hf_worker *worker, uint8_t *to)
 {
@@ -48,13 +60,10 @@ static int write_chunk(const struct hf_bytes *bytes, struct hf_open *open, const
 	struct hf_sink sink;
 	int err;
 
-	/* There was no memory for it when the thread began: other bytes would come out without. */
-	if (!worker->env.disasm && hf_disasm_new(&worker->env.disasm)) {
-		worker->env.disasm = NULL;
-		return HF_ERR_NOMEM;
-	}
+	err = prepare(worker, open, bytes->view);
+	if (err)
+		return err;
 	hf_sink_init_buffer(&sink, to, (size_t)view_chunk->size + HF_SINK_ROOM);
-	hf_view_env(worker, open, bytes->view);
 	err = hf_chunk_make(open->stream, open->source, bytes->hart, chunk, &key, &worker->env, view_chunk->entry,
 			    view_chunk->entry_size, &sink, NULL);
 	if (err < 0)
@@ -83,4 +92,39 @@ static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct
 	return err;
 }
 
-const struct hf_bytes_ops hf_bytes_chunks = {.piece_at = piece_at, .piece = piece_of, .fill = fill, .table = true};
+/* The end of a line is made with the line behind it. */
+static uint64_t where_made(const struct hf_bytes *bytes, uint64_t offset)
+{
+	return offset && hf_fs_view_ops(bytes->view)->flags & HF_ENC_LINES ? offset - 1 : offset;
+}
+
+static int find_ordinal(const struct hf_bytes *bytes, struct hf_open *open, uint32_t hart, uint64_t offset,
+			struct hf_worker *worker, uint64_t *ret_ordinal)
+{
+	const struct hf_facts_hart *facts = hf_facts_hart(open->facts, hart);
+	struct hf_view_chunk *row = malloc(sizeof *row);
+	struct hf_cut cut = {.stream = open->stream,
+			     .src = open->source,
+			     .index = open->index,
+			     .hart = hart,
+			     .ops = hf_fs_view_ops(bytes->view),
+			     .params = hf_open_options(open, bytes->view)};
+	struct hf_cutter *cutter = NULL;
+	int err = facts && row ? prepare(worker, open, bytes->view) : HF_ERR_NOMEM;
+
+	offset = where_made(bytes, offset);
+	if (!err)
+		err = hf_view_table_chunk_of(open->table[bytes->view], hart, offset, row);
+	if (!err) {
+		cut.last = facts->info.insns - 1;
+		err = hf_cutter_new(&cut, row->entry, row->entry_size, &row->number, &cutter, NULL);
+	}
+	if (!err)
+		err = hf_cutter_find(cutter, &worker->env, offset - row->offset, ret_ordinal, NULL);
+	hf_cutter_free(cutter);
+	free(row);
+	return err;
+}
+
+const struct hf_bytes_ops hf_bytes_chunks = {
+	.piece_at = piece_at, .piece = piece_of, .fill = fill, .ordinal = find_ordinal, .table = true};

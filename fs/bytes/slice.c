@@ -279,4 +279,28 @@ static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct
 	return hf_sink_total(&sink) == piece->size ? 0 : HF_ERR_MISMATCH;
 }
 
-const struct hf_bytes_ops hf_bytes_slice = {.piece_at = piece_at, .piece = piece_of, .fill = fill};
+static int find_ordinal(const struct hf_bytes *bytes, struct hf_open *open, uint32_t hart, uint64_t offset,
+			struct hf_worker *worker, uint64_t *ret_ordinal)
+{
+	const struct hf_slice_part *part = &bytes->slice->part[bytes->view];
+	struct hf_cut cut = hf_slice_cut(bytes->slice, open, bytes->view);
+	struct hf_cutter *cutter;
+	struct hf_piece piece;
+	uint64_t chunk;
+	int err = piece_at(bytes, open, offset, &piece);
+
+	(void)hart;
+	if (err)
+		return HF_ERR_MISMATCH;
+	chunk = part->number + piece.number * part->stride;
+	hf_view_env(worker, open, bytes->view);
+	err = hf_cutter_new(&cut, part->mark[piece.number].entry, part->mark[piece.number].entry_size, &chunk, &cutter,
+			    NULL);
+	if (!err)
+		err = hf_cutter_find(cutter, &worker->env, offset - piece.offset, ret_ordinal, NULL);
+	hf_cutter_free(cutter);
+	return err;
+}
+
+const struct hf_bytes_ops hf_bytes_slice = {
+	.piece_at = piece_at, .piece = piece_of, .fill = fill, .ordinal = find_ordinal};

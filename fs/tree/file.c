@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Open files: the archive's own, texts made when they are opened, and bytes that are made as they are read. */
 #include "fs/archive/held.h"
+#include "fs/bytes/events.h"
 #include "fs/bytes/request.h"
 #include "fs/tree/tree.h"
 
@@ -23,6 +24,7 @@ struct hf_file {
 	struct hf_sink text;    /* in memory */
 	struct hf_bytes bytes;  /* referenced */
 	struct hf_reading reading;
+	struct hf_events events; /* of bytes */
 };
 
 /* ---- the archive's own ---- */
@@ -127,6 +129,7 @@ static void read_bytes(struct hf_read *read)
 
 static void close_bytes(struct hf_file *file)
 {
+	hf_events_fini(&file->events);
 	hf_bytes_unref(&file->bytes);
 }
 
@@ -139,6 +142,10 @@ static int open_bytes(struct hf_file *file, const struct hf_facts *facts, bool *
 
 	if (err)
 		return err;
+	file->events.bytes = &file->bytes;
+	file->events.hart = key->hart;
+	file->events.count = hf_kind_insns(key, facts, &file->events.first);
+	hf_events_init(&file->events);
 	file->way = &bytes;
 	*ret_keep = hf_node_keep(&file->tree->nodes, file->node, facts->version);
 	return 0;
@@ -234,16 +241,16 @@ static void wake(struct hf_read *read)
 /* So much at once: what a request may gather in memory. */
 enum { WAIT_PIECE = 1 << 20 };
 
-int hf_file_read_wait(struct hf_file *file, uint64_t offset, void *buf, size_t size, size_t *ret_n)
+int hf_file_read_each(struct hf_file *file, uint64_t offset, uint64_t size, hf_bytes_fn fn, void *ctx, uint64_t *ret_n)
 {
 	struct waiting waiting = {.lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
-	uint8_t *to = buf;
-	size_t got = 1, most = WAIT_PIECE;
+	uint64_t got = 1, most = WAIT_PIECE;
+	bool wanted = true;
 	int err = 0;
 
 	*ret_n = 0;
-	while (*ret_n < size && got && !err) {
-		size_t want = size - *ret_n < most ? size - *ret_n : most;
+	while (*ret_n < size && got && wanted && !err) {
+		const size_t want = (size_t)(size - *ret_n < most ? size - *ret_n : most);
 		struct hf_read read = {
 			.file = file, .offset = offset + *ret_n, .size = want, .done = wake, .ctx = &waiting};
 
@@ -255,11 +262,11 @@ int hf_file_read_wait(struct hf_file *file, uint64_t offset, void *buf, size_t s
 		pthread_mutex_unlock(&waiting.lock);
 		err = read.err;
 		got = 0;
-		for (size_t i = 0; !err && i < read.pieces; i++) {
-			memcpy(to + *ret_n, read.piece[i].bytes, read.piece[i].size);
-			*ret_n += read.piece[i].size;
+		for (size_t i = 0; !err && i < read.pieces && wanted; i++) {
+			wanted = fn(ctx, read.piece[i].bytes, read.piece[i].size);
 			got += read.piece[i].size;
 		}
+		*ret_n += got;
 		hf_fs_read_release(&read);
 		/* Up to a hole in the source every byte is there. */
 		if (err == HF_ERR_ZSTF_CHUNK && want > 1) {
@@ -269,4 +276,36 @@ int hf_file_read_wait(struct hf_file *file, uint64_t offset, void *buf, size_t s
 		}
 	}
 	return err;
+}
+
+static bool copy_piece(void *ctx, const uint8_t *piece, size_t n)
+{
+	uint8_t **to = ctx;
+
+	memcpy(*to, piece, n);
+	*to += n;
+	return true;
+}
+
+int hf_file_read_wait(struct hf_file *file, uint64_t offset, void *buf, size_t size, size_t *ret_n)
+{
+	uint8_t *to = buf;
+	uint64_t n;
+	int err = hf_file_read_each(file, offset, size, copy_piece, &to, &n);
+
+	*ret_n = (size_t)n;
+	return err;
+}
+
+/* ---- instructions ---- */
+
+int hf_file_events(struct hf_file *file, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n)
+{
+	*ret_n = 0;
+	return file->way == &bytes ? hf_events_read(&file->events, ordinal, ev, max, ret_n) : HF_ERR_UNSUPPORTED;
+}
+
+int hf_file_ordinal(struct hf_file *file, uint64_t offset, uint64_t *ret_ordinal)
+{
+	return file->way == &bytes ? hf_events_ordinal(&file->events, offset, ret_ordinal) : HF_ERR_UNSUPPORTED;
 }

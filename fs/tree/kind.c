@@ -376,6 +376,18 @@ uint64_t hf_kind_content(const struct hf_node_key *key, const struct hf_facts *f
 	return hf_kind_is(key, HF_KIND_TEXT) ? hf_facts_text(facts) : facts->content;
 }
 
+uint64_t hf_kind_insns(const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_first)
+{
+	const bool cut = hf_kind_of(key)->bytes == bytes_cut;
+	const struct hf_facts_hart *hart =
+		facts && (cut || hf_kind_is(key, HF_KIND_OF_HART)) ? hf_facts_hart(facts, key->hart) : NULL;
+
+	*ret_first = cut ? key->first : 0;
+	if (!hart)
+		return 0;
+	return cut ? key->last - key->first + 1 : hart->info.insns;
+}
+
 static bool is_there(const struct hf_kind *kind, const struct hf_facts *facts)
 {
 	return kind->when == HF_WHEN_ALWAYS || (kind->when == HF_WHEN_INDEXED) == (facts != NULL);

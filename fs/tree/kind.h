@@ -73,6 +73,9 @@ uint64_t hf_kind_content(const struct hf_node_key *key, const struct hf_facts *f
 /* Its size, or whether it is there, as the kind's own function says it. */
 int hf_kind_size(const struct hf_subject *of, uint64_t *ret_size);
 
+/* The instructions of the hart that a file is about: so many from *ret_first on, none if it is about no hart. */
+uint64_t hf_kind_insns(const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_first);
+
 /* What is in a directory that is not the archive's own. Ends when fn returns false. */
 typedef bool (*hf_child_fn)(void *ctx, const char *name, const struct hf_node_key *key, uint64_t size);
 int hf_kind_list(struct hf_look *look, hf_child_fn fn, void *ctx);

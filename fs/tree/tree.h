@@ -61,6 +61,7 @@ int hf_tree_each_of_all(void *tree, hf_capture_fn fn, void *ctx);
 int hf_tree_capture_of(struct hf_tree *tree, const char *path, char ret_capture[PATH_MAX], char ret_view_dir[PATH_MAX]);
 size_t hf_tree_unreached(struct hf_tree *tree, void (*fn)(void *ctx, const char *path, const char *why), void *ctx);
 void hf_file_read(struct hf_read *read);
+int hf_file_read_each(struct hf_file *file, uint64_t offset, uint64_t size, hf_bytes_fn fn, void *ctx, uint64_t *ret_n);
 int hf_file_read_wait(struct hf_file *file, uint64_t offset, void *buf, size_t size, size_t *ret_n);
 
 /* Whether a name exists in the archive's directory dir. */

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libhartfs: processor traces as files, without a mount. An archive is a directory of captures; each capture has views,
+ * under the paths that they have in a mount: "boot/run@stf/hart0/listing.txt". A program opens a view and reads its
+ * bytes at any offset, or the instructions of its hart as events from any ordinal on. hartfs(3) has examples.
+ *
+ * A host of this library is not confined. The program hartfs puts every process that decodes into a sandbox
+ * (hartfs-security(7)); the library changes nothing about the process that it lives in, so a host that reads captures
+ * of strangers had better confine itself. It can do so before hartfs_open: archive_fd and index_fd are for that.
+ *
+ * Threads. Every function may be called by any number of threads at the same time, with the same archive and view,
+ * except that nothing else may use what hartfs_close and hartfs_view_close close. The library has threads of its own,
+ * which make views and call log; it leaves signals, the locale and the environment alone. A process that forks may use
+ * the library in one of the two only.
+ *
+ * Ownership. Handles are the caller's and closed by the function of that name. What is passed in is only looked at
+ * during the call (hartfs_options: during hartfs_open, log, stop and their contexts until hartfs_close). Texts that
+ * come out are the library's, and the place that gives them says how long they stay.
+ *
+ * Results. Every int is 0 or an error of enum hartfs_error, which says what may follow. After an error nothing has
+ * changed, and what comes out through ret_ is NULL or 0, unless the function says otherwise. A struct hartfs_diag,
+ * which may be NULL everywhere, gets the words: of which capture, at which byte, what. Offsets and sizes are in bytes,
+ * ordinals in retired instructions of a hart, from 0.
+ */
+#ifndef HARTFS_H
+#define HARTFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+/* The version of this header: major * 1000000 + minor * 1000 + patch. */
+#define HARTFS_VERSION_NUMBER 1000u
+/* The version of the library that is in use, comparable with it. */
+unsigned hartfs_version(void);
+
+/* What may follow an error. Others may be added: take a number that is not known for HARTFS_ERROR_FAILED. */
+enum hartfs_error {
+	HARTFS_OK = 0,
+	/* The call cannot be right: an argument, or something this view has not (events of info.json). */
+	HARTFS_ERROR_MISUSE = -1,
+	/* There is no such file, or it is no capture, or it has no such view. */
+	HARTFS_ERROR_NOT_FOUND = -2,
+	/* The capture's file, or its index, is another one than when the view was opened. Close the view and open it
+	 * again. */
+	HARTFS_ERROR_CHANGED = -3,
+	/* progress or stop said so, or the archive is being closed. What was done is kept, and gone on with next time.
+	 */
+	HARTFS_ERROR_STOPPED = -4,
+	/* Memory or descriptors ran out, or another process indexes the same capture. Try again later. */
+	HARTFS_ERROR_AGAIN = -5,
+	/* The capture is damaged, beyond a limit, or not what its description says. Its view directory and info.json
+	 * are there and say more. Trying again is of no use before the file changes. */
+	HARTFS_ERROR_DAMAGED = -6,
+	/* The capture is well, and this version of the library cannot decode it. As above. */
+	HARTFS_ERROR_UNSUPPORTED = -7,
+	/* The operating system could not read the archive. */
+	HARTFS_ERROR_IO = -8,
+	/* The index directory cannot be used, which says nothing of any capture. */
+	HARTFS_ERROR_INDEX = -9,
+	/* The library went wrong, and that is worth a report. Other captures are not touched by it. */
+	HARTFS_ERROR_FAILED = -10,
+};
+
+/* An error in a few words, in English, without a capture or a place. Static, never NULL, also for other numbers. */
+const char *hartfs_error_text(int error);
+
+/* No place: hartfs_diag.offset. */
+#define HARTFS_NOWHERE UINT64_MAX
+
+/* What went wrong, and where; the caller's, written by a call that fails, and only then. */
+struct hartfs_diag {
+	int error;	    /* enum hartfs_error, as the call returned it */
+	bool in_file;	    /* offset counts bytes of the file, not of what it decompresses to */
+	uint64_t offset;    /* of the record, packet or byte that is meant; HARTFS_NOWHERE: of none alone */
+	char capture[4096]; /* its path in the archive; "" if it is about none */
+	char text[1024]; /* in words, with the offset if there is one: a part of a sentence, no line break at its end */
+};
+
+/* Begin with HARTFS_OPTIONS_INIT and set what is wanted. Members are only ever added at the end. */
+struct hartfs_options {
+	size_t size;	   /* of this struct, as the caller knows it */
+	size_t event_size; /* of struct hartfs_event, likewise: the distance from one event to the next */
+	/* The directory, by its name; or a descriptor of it, which the library then closes, also after an error. With a
+	 * name, which may be given beside a descriptor, the index directory remembers what the archive holds, and
+	 * looking for captures is quick the next time. */
+	const char *archive;
+	int archive_fd; /* -1: by name */
+	/* Likewise of the indexes, a directory that exists and that the caller can write to. Neither of them: indexes
+	 * are kept in memory, at most half of cache_bytes, and gone with the archive. It may lie in the archive. */
+	const char *index;
+	int index_fd;
+	int index_error;	/* not 0: do not open it, for this (errno) is why it could not be. Messages say so */
+	bool index_on_disk;	/* an index that cannot be written there is an error, and not kept in memory */
+	uint64_t cache_bytes;	/* of views in memory, at most; 0: 256 MiB */
+	uint64_t stream_memory; /* that decompressing one stream may take; 0: 256 MiB */
+	uint64_t expansion;	/* events for each byte of a capture, at most; 0: 65536, UINT64_MAX: any number */
+	uint64_t chunk;		/* instructions between two places where decoding may begin; 0: 16384 */
+	uint32_t threads;	/* that make views; 0: one a core */
+	uint32_t index_threads; /* that index one capture; 0: one a core */
+	const char *views;	/* the names of the views to offer, with commas between them; NULL: all */
+	const char *params;	/* parameters of views, "VIEW.key=value", with commas between them; NULL: none */
+	/* Lines about what the library does: level as in syslog(3), no line break. From any thread. */
+	void (*log)(void *ctx, int level, const char *line);
+	void *log_ctx;
+	/* Asked now and again from any thread: true ends all that is under way, once and for all, as hartfs_close does.
+	 */
+	bool (*stop)(void *ctx);
+	void *stop_ctx;
+};
+
+#define HARTFS_OPTIONS_INIT                                                                                         \
+	{                                                                                                           \
+		.size = sizeof(struct hartfs_options), .event_size = sizeof(struct hartfs_event), .archive_fd = -1, \
+		.index_fd = -1                                                                                      \
+	}
+
+struct hartfs_archive;
+struct hartfs_view;
+
+/*
+ * Opens an archive. It looks at no capture; only the threads are started and what disassembles is loaded. A member of
+ * the options that cannot be is HARTFS_ERROR_MISUSE, and diag says which.
+ */
+int hartfs_open(const struct hartfs_options *options, struct hartfs_archive **ret_archive, struct hartfs_diag *diag);
+/* Ends what is under way and frees all. Its views must have been closed. NULL is allowed. */
+void hartfs_close(struct hartfs_archive *archive);
+
+/*
+ * Gives fn each capture at or below the path under ("": all) in the order of the tree: its path, and that of its view
+ * directory, both valid during the call. fn returns false to end it, which is no error. It decodes nothing: a file that
+ * looks like a capture and is damaged is given too. fn may call the library.
+ */
+int hartfs_each_capture(struct hartfs_archive *archive, const char *under,
+			bool (*fn)(void *ctx, const char *path, const char *view_dir), void *ctx);
+
+/*
+ * Indexes the capture at path, with all its views, on the calling thread and up to index_threads others; at once if
+ * that was done before. progress, which may be NULL, hears some times a second, on that thread, how far it is (0 to
+ * 100) and how many instructions there were, and returns false to stop: what is done then is kept and gone on with next
+ * time. It must not call the library. HARTFS_ERROR_DAMAGED and HARTFS_ERROR_UNSUPPORTED: nothing of it could be
+ * decoded; damage in a part of a capture is no error, and told in its errors.txt.
+ */
+int hartfs_index(struct hartfs_archive *archive, const char *path,
+		 bool (*progress)(void *ctx, double percent, uint64_t instructions), void *ctx,
+		 struct hartfs_diag *diag);
+
+/*
+ * Opens a file, by its path in the mount: a view of a hart or of a range of its instructions (hart0/at/1000-1999/...),
+ * another file of a view directory, or a file of the archive itself. Indexes the capture first if need be, which may
+ * take as long as hartfs_index. A directory is HARTFS_ERROR_MISUSE.
+ */
+int hartfs_view_open(struct hartfs_archive *archive, const char *path, struct hartfs_view **ret_view,
+		     struct hartfs_diag *diag);
+/* Bytes in it: exact, and the same as long as the view is open. */
+uint64_t hartfs_view_size(const struct hartfs_view *view);
+/*
+ * Reads size bytes at offset into buf. *ret_n is fewer only at the end of the view, or after an error: then these first
+ * bytes are good, and the error is about the next one. Reads that follow each other are made ahead on all threads.
+ */
+int hartfs_view_read(struct hartfs_view *view, uint64_t offset, void *buf, size_t size, size_t *ret_n);
+
+/* Instruction sets. */
+enum hartfs_isa {
+	HARTFS_ISA_NONE,
+	HARTFS_ISA_RV32,
+	HARTFS_ISA_RV64,
+	HARTFS_ISA_A64,
+	HARTFS_ISA_A32,
+	HARTFS_ISA_T32,
+};
+
+/* What an instruction does to the flow, by its opcode. */
+enum hartfs_flow {
+	HARTFS_FLOW_PLAIN,
+	HARTFS_FLOW_BRANCH, /* conditional, direct */
+	HARTFS_FLOW_JUMP,   /* unconditional, direct */
+	HARTFS_FLOW_CALL,   /* direct */
+	HARTFS_FLOW_INDIRECT_JUMP,
+	HARTFS_FLOW_INDIRECT_CALL,
+	HARTFS_FLOW_RETURN,
+	HARTFS_FLOW_SWAP,	 /* return and call in one (RISC-V) */
+	HARTFS_FLOW_TRAP_CALL,	 /* ecall, ebreak; svc, hvc, smc, brk */
+	HARTFS_FLOW_TRAP_RETURN, /* mret, sret; eret */
+	HARTFS_FLOW_SYNC,	 /* fence.i, isb */
+	HARTFS_FLOW_WAIT,	 /* wfi, wfe */
+};
+
+/* hartfs_event.flags. "After" an instruction means: before the next retired one of the hart. */
+enum hartfs_event_flags {
+	HARTFS_EVENT_TAKEN = 1,	      /* the instruction sent the flow to target */
+	HARTFS_EVENT_OPEN = 2,	      /* a conditional branch, and the trace does not say whether it was taken */
+	HARTFS_EVENT_READ = 4,	      /* the first access reads, */
+	HARTFS_EVENT_WRITE = 8,	      /*   or writes; or both */
+	HARTFS_EVENT_ADDRESS = 16,    /* address is known */
+	HARTFS_EVENT_DATA = 32,	      /* data is known */
+	HARTFS_EVENT_EXCEPTION = 64,  /* an exception was taken after it */
+	HARTFS_EVENT_INTERRUPT = 128, /* an interrupt was taken after it */
+	HARTFS_EVENT_CAUSE = 256,     /* cause, of the first of these, is known */
+	HARTFS_EVENT_ATTEMPT = 512,   /* after it instructions began that did not retire */
+	HARTFS_EVENT_JUMP = 1024,     /* the flow goes on elsewhere after it, and the trace does not say why */
+	HARTFS_EVENT_LOST = 2048,     /* trace was lost after it */
+	HARTFS_EVENT_DOUBT = 4096,    /* what follows it, up to where the trace synchronises, may be wrong */
+};
+
+/*
+ * One retired instruction of a hart, whatever the format of the capture is. It is a struct of its own and not the one
+ * that the codecs hand to each other (codecs/event.h): that one has 24 kinds, changes with every format that comes, and
+ * every change of it would end the life of a program that was built with it. This one grows at its end (event_size).
+ * What it does not carry, further accesses, registers, page walks, is in listing.txt and trace.stf.
+ */
+struct hartfs_event {
+	uint64_t ordinal;
+	uint64_t pc;
+	uint64_t target;  /* with HARTFS_EVENT_TAKEN */
+	uint64_t address; /* of the first access; virtual */
+	uint64_t data;	  /* its first 8 bytes as a number, right-justified */
+	uint64_t cause;	  /* of the first trap after it, as listing.txt has it */
+	/* The function that the pc lies in, NULL if no name is known; stays until the view is closed. */
+	const char *symbol;
+	uint64_t symbol_offset; /* of the pc in it */
+	const char *mode;	/* the privilege mode that it ran in, as listing.txt has it: "M", "EL1h", "?"; static */
+	uint32_t opcode;
+	uint32_t flags;	      /* enum hartfs_event_flags */
+	uint32_t accesses;    /* to memory, as far as the trace tells */
+	uint32_t access_size; /* of the first, in bytes */
+	uint8_t size;	      /* of the instruction, in bytes: 2, 4 */
+	uint8_t isa;	      /* enum hartfs_isa */
+	uint8_t flow;	      /* enum hartfs_flow; a number that is not known is HARTFS_FLOW_PLAIN for the caller */
+};
+
+/*
+ * The instructions of the hart that a view is of, from an ordinal on: ev[0..*ret_n), without gaps in their ordinals,
+ * and fewer than max only at the end or before an error, which the next call gives. A view of a range has those of its
+ * range, with the ordinals of the hart; an ordinal before its first means the first. Decoding begins near the ordinal,
+ * wherever that is; calls that go on where the last one ended begin nowhere anew. The view may be of any format; all
+ * views of a hart give the same. HARTFS_ERROR_MISUSE: it is of no hart. The capture's files stay open until the view is
+ * closed.
+ */
+int hartfs_view_events(struct hartfs_view *view, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n);
+/*
+ * The ordinal of the instruction that the byte at offset belongs to. In listing.txt that is the one of its line, or the
+ * last one before a line that begins with '#' (the first of the view, before that). In any other view of a hart it is
+ * the instruction up to which the hart had come when the record or packet with that byte was written.
+ * HARTFS_ERROR_MISUSE: there is no such byte, or no instruction.
+ */
+int hartfs_view_ordinal(struct hartfs_view *view, uint64_t offset, uint64_t *ret_ordinal);
+/* NULL is allowed. */
+void hartfs_view_close(struct hartfs_view *view);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
