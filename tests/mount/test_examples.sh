@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The examples in README.md and in the manual pages print what the pages say. An example is a block of code with lines
+# that begin with "$ "; the lines below such a line are its output, and "..." stands for any lines. ~/traces has the
+# captures of tests/data, and is mounted on ~/mnt unless the page mounts it itself.
+. "$(dirname "$0")/../lib/mount.sh"
+need_fuse
+[ -d "${HARTFS_DATA:-}/archive" ] || skip "there is no test data (HARTFS_DATA)"
+root=$(cd "$(dirname "$0")/../.." && pwd)
+export HOME=$tmp XDG_CACHE_HOME=$tmp/cache
+archive=$tmp/traces index=$XDG_CACHE_HOME/hartfs
+
+# The lines of all examples of a page, without their indentation.
+examples() {
+	awk '/^```/ { fenced = !fenced; inside = 0; next }
+	     fenced || /^    / { line = $0; if (!fenced) sub(/^    /, "", line)
+				 if (line ~ /^\$ /) inside = 1
+				 if (inside) print line; next }
+	     { inside = 0 }' "$1" | sed 's/[[:space:]]*$//'
+}
+# A script that prints each command, and then what it prints.
+session() {
+	echo 'hartfs() { "$HARTFS_BIN" "$@"; }; cd'
+	awk 'function run() { print "cat <<\"END OF COMMAND\"\n" shown "END OF COMMAND\n" command; inside = 0 }
+	     /^\$ / || inside { shown = inside ? shown : ""; command = inside ? command : ""
+				text = $0; if (!inside) sub(/^\$ /, "", text)
+				inside = 1; if (text !~ /\\$/) run() }' "$1"
+}
+# same WANT GOT: "..." in WANT is any number of lines.
+same() {
+	awk 'FNR == NR { want[++n] = $0; next }
+	     { got[++m] = $0 }
+	     END { for (i = j = 1; i <= n; i++) {
+			if (want[i] == "...") { while (j <= m && got[j] != want[i + 1]) j++; continue }
+			if (got[j] != want[i]) { print "wanted: " want[i] "\ngot:    " got[j]; exit 1 }
+			j++ }
+		   if (j <= m) { print "also:   " got[j]; exit 1 } }' "$1" "$2"
+}
+
+pages=0
+for page in "$root"/README.md "$root"/mountd/*.[0-9].md "$root"/index/*.[0-9].md; do
+	examples "$page" >"$tmp/want"
+	[ -s "$tmp/want" ] || continue
+	pages=$((pages + 1))
+	rm -rf "$archive"
+	mkdir "$archive"
+	cp -rp "$HARTFS_DATA"/archive/. "$HARTFS_DATA/astf/a64-sys.astf" "$archive/"
+	grep -q '^\$ hartfs mount' "$tmp/want" || do_mount --wait
+	session "$tmp/want" >"$tmp/session"
+	bash "$tmp/session" 2>&1 </dev/null | sed 's/[[:space:]]*$//' >"$tmp/got"
+	same "$tmp/want" "$tmp/got" || fail "${page#"$root/"}: an example is not true"
+	is_mounted "$mnt" && do_umount
+done
+[ "$pages" -ge 10 ] || fail "only $pages pages have examples"
+finish
