@@ -1,47 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The guards around the functions of a codec: who allocates, what is called when, and how a state is framed. */
 #include "codecs/codec.h"
 
 #include "codecs/base/bytes.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
-
-#define HF_CODEC(name) extern const struct hf_codec hf_codec_##name;
-#include "codecs/codecs.def"
-#undef HF_CODEC
-
-const struct hf_codec *const hf_codecs_all[] = {
-#define HF_CODEC(name) &hf_codec_##name,
-#include "codecs/codecs.def"
-#undef HF_CODEC
-	NULL,
-};
-
-const struct hf_codec *const *hf_codecs = hf_codecs_all;
-
-const struct hf_codec *hf_codec_by_name(const char *name)
-{
-	for (size_t i = 0; hf_codecs[i]; i++)
-		if (strcmp(hf_codecs[i]->name, name) == 0)
-			return hf_codecs[i];
-	return NULL;
-}
-
-const struct hf_codec *hf_codec_probe(const uint8_t *head, size_t n)
-{
-	const struct hf_codec *best = NULL;
-	int best_bid = 0;
-
-	for (size_t i = 0; hf_codecs[i]; i++) {
-		int bid = hf_codecs[i]->probe ? hf_codecs[i]->probe(head, n) : 0;
-
-		if (bid > best_bid) {
-			best = hf_codecs[i];
-			best_bid = bid;
-		}
-	}
-	return best;
-}
 
 int hf_stream_open(const struct hf_codec *codec, struct hf_src *src, const struct hf_setup *setup,
 		   struct hf_stream **ret_stream, struct hf_diag *diag)
@@ -52,43 +17,50 @@ int hf_stream_open(const struct hf_codec *codec, struct hf_src *src, const struc
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, error.line);
 	err = codec->open(src, setup, ret_stream, diag);
-	if (!err)
+	if (!err) {
+		(*ret_stream)->codec = codec;
 		(*ret_stream)->setup = setup;
+	}
 	return err;
 }
 
 int hf_dec_new(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
 {
 	const struct hf_dec_ops *ops = hart == HF_HART_RECORDS ? stream->codec->records : stream->codec->dec;
+	struct hf_dec *dec;
 	int err;
 
 	if (!ops)
 		return HF_ERR_NOT_FOUND;
-	err = ops->create(stream, src, hart, ret_dec);
+	dec = calloc(1, ops->size);
+	if (!dec)
+		return HF_ERR_NOMEM;
+	*dec = (struct hf_dec){.ops = ops, .stream = stream, .hart = hart, .stop = src->stop};
+	err = ops->init(dec, src);
 	if (err)
-		return err;
-	(*ret_dec)->ops = ops;
-	(*ret_dec)->stream = stream;
-	(*ret_dec)->hart = hart;
-	(*ret_dec)->err = 0;
-	(*ret_dec)->stop = src->stop;
-	(*ret_dec)->cut = false;
-	return 0;
+		hf_dec_free(dec);
+	else
+		*ret_dec = dec;
+	return err;
 }
 
 void hf_dec_free(struct hf_dec *dec)
 {
-	if (dec)
-		dec->ops->destroy(dec);
+	if (!dec)
+		return;
+	dec->ops->fini(dec);
+	free(dec);
 }
 
-const uint32_t *hf_dec_own_hart(const struct hf_dec *dec, size_t *ret_n)
+const uint32_t *hf_dec_harts(const struct hf_dec *dec, size_t *ret_n)
 {
+	if (dec->ops->harts)
+		return dec->ops->harts(dec, ret_n);
 	*ret_n = 1;
 	return &dec->hart;
 }
 
-/* No codec's own blob begins so. */
+/* No state of a codec begins so, but with a version below 0x80. */
 static const uint8_t cut_mark[4] = {0xff, 'c', 'u', 't'};
 
 static struct hf_event cut_gap(uint64_t offset, uint64_t events)
@@ -142,13 +114,38 @@ int hf_dec_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 	return dec->err;
 }
 
+static uint8_t state_version(uint32_t version)
+{
+	return version & 0x7f;
+}
+
+size_t hf_dec_save(struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
+{
+	struct hf_fields f = hf_fields_save(blob + 1, HF_STATE_MAX - 1);
+
+	*blob = state_version(dec->stream->codec->version);
+	*ret_discard = dec->ops->state(dec, &f);
+	assert(!f.err);
+	return (size_t)(f.to - blob);
+}
+
+static int load_state(struct hf_dec *dec, const uint8_t *blob, size_t size)
+{
+	struct hf_fields f = hf_fields_load(blob + 1, size ? size - 1 : 0);
+
+	if (!size || *blob != state_version(dec->stream->codec->version))
+		return HF_ERR_STATE;
+	dec->ops->state(dec, &f);
+	return hf_fields_end(&f);
+}
+
 int hf_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size, uint64_t discard)
 {
 	struct hf_event ev[64];
 
 	dec->err = load_cut(dec, blob, size);
 	if (dec->err)
-		dec->err = dec->ops->load(dec, blob, size);
+		dec->err = load_state(dec, blob, size);
 	while (!dec->err && discard) {
 		size_t n;
 		int err = hf_dec_next(dec, ev, discard < 64 ? (size_t)discard : 64, &n);

@@ -11,9 +11,9 @@
 #define HF_CODEC_H
 
 #include "codecs/base/err.h"
+#include "codecs/base/fields.h"
 #include "codecs/base/params.h"
 #include "codecs/base/sink.h"
-#include "codecs/base/state.h"
 #include "codecs/event.h"
 #include "codecs/image/elf_read.h"
 #include "codecs/setup/keys.h"
@@ -60,7 +60,8 @@ struct hf_stream {
 
 /*
  * A decoder makes the events of one hart. The state at any event boundary is "blob and discard": the blob is a sync
- * point the codec chose at or before the boundary, discard the events from there to it.
+ * point the codec chose at or before the boundary, discard the events from there to it. The guard owns the object: it
+ * makes it, zero but for struct hf_dec, frames its blobs, and calls the ops in their order.
  */
 struct hf_dec {
 	const struct hf_dec_ops *ops;
@@ -74,22 +75,28 @@ struct hf_dec {
 };
 
 struct hf_dec_ops {
-	/* src is borrowed; it may be another source object over the same bytes than the stream was opened on. */
-	int (*create)(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec);
-	void (*destroy)(struct hf_dec *dec);
+	size_t size; /* of its object, which begins with a struct hf_dec */
+	/* Stands before the first event then. src is borrowed; it may be another source object over the same bytes than
+	 * the stream was opened on. HF_ERR_NOT_FOUND: there is no such hart. */
+	int (*init)(struct hf_dec *dec, struct hf_src *src);
+	/* Frees what init allocated; also what it had allocated before it failed. */
+	void (*fini)(struct hf_dec *dec);
 	/* 1 <= *ret_n <= max events and 0, or 0 events and HF_NOTE_END or a negative error. No allocation but for
 	 * a group of records that outgrows its window. */
 	int (*next)(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n);
-	/* The state before the next event: blob[HF_STATE_MAX]. */
-	size_t (*save)(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard);
-	int (*load)(struct hf_dec *dec, const uint8_t *blob, size_t size);
+	/*
+	 * Visits the fields of the sync point. Saving: the one that stands for the place before the next event, and
+	 * returns the events from there to it. Loading: goes there, whatever was before, or fails f; the return value does
+	 * not count.
+	 */
+	uint64_t (*state)(struct hf_dec *dec, struct hf_fields *f);
 	/* Stream offset up to which the source has been consumed: for progress and for cutting chunks. */
 	uint64_t (*offset)(const struct hf_dec *dec);
 	/*
 	 * Source ids of harts seen so far, hart's own included; *ret_n of them, borrowed. If harts_max is not 0, they are
-	 * harts_max at most, and one more that stands for all those that are left out.
+	 * harts_max at most, and one more that stands for all those that are left out. NULL: it sees no others.
 	 */
-	const uint32_t *(*harts)(const struct hf_dec *dec, size_t *ret_n); /* hf_dec_own_hart: it sees no others */
+	const uint32_t *(*harts)(const struct hf_dec *dec, size_t *ret_n);
 	size_t harts_max;
 	/*
 	 * The last event given, of a next with room for just one, is an instruction with which a slice begins: all that
@@ -169,9 +176,9 @@ struct hf_enc_ops {
 	int (*init)(struct hf_enc *enc);
 	/* Behind the last event of the hart: what is held back, a trailer, or the header of an empty view. */
 	void (*end)(struct hf_enc *enc, struct hf_sink *sink);
-	/* The state before the next event: blob[HF_STATE_MAX]. Both or none: then it has no state. */
-	size_t (*save)(const struct hf_enc *enc, uint8_t *blob);
-	int (*load)(struct hf_enc *enc, const uint8_t *blob, size_t size);
+	/* Visits the fields of the state before the next event; loading goes there, whatever was before, or fails f. NULL:
+	 * it has no state. */
+	void (*state)(struct hf_enc *enc, struct hf_fields *f);
 	/* Of a view that is a directory (its name has a '/'), ending with a NULL name; program.elf is added to them. NULL:
 	 * a view that is one file. A view with side files exists only where program.elf does. */
 	const struct hf_side_file *side;
@@ -223,6 +230,12 @@ struct hf_codec {
 #define HF_HART_RECORDS UINT32_MAX
 extern const struct hf_enc_ops hf_enc_records;
 
+/* Whether the view is in the format of its own source. */
+static inline bool hf_enc_is_original(const struct hf_enc *enc)
+{
+	return enc->stream->codec && enc->stream->codec->original == enc->ops;
+}
+
 /* All codecs in the order of codecs.def, ending with NULL. */
 extern const struct hf_codec *const hf_codecs_all[];
 /* The same; a test may put another list of the same length here before anything else. */
@@ -239,8 +252,15 @@ int hf_stream_open(const struct hf_codec *codec, struct hf_src *src, const struc
 		   struct hf_stream **ret_stream, struct hf_diag *diag);
 int hf_dec_new(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec);
 void hf_dec_free(struct hf_dec *dec);
-const uint32_t *hf_dec_own_hart(const struct hf_dec *dec, size_t *ret_n);
+static inline uint64_t hf_dec_offset(const struct hf_dec *dec)
+{
+	return dec->ops->offset(dec);
+}
+/* As hf_dec_ops.harts. */
+const uint32_t *hf_dec_harts(const struct hf_dec *dec, size_t *ret_n);
 int hf_dec_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n);
+/* The state before the next event: blob[HF_STATE_MAX], and the events to discard behind it. Returns the blob's size. */
+size_t hf_dec_save(struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard);
 /* Loads blob and passes over discard events. */
 int hf_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size, uint64_t discard);
 /*
@@ -276,7 +296,9 @@ static inline void hf_enc_put(struct hf_enc *enc, const struct hf_event *ev, siz
 	enc->ops->put(enc, ev, n, sink);
 }
 void hf_enc_end(struct hf_enc *enc, struct hf_sink *sink);
-size_t hf_enc_save(const struct hf_enc *enc, uint8_t *blob);
+/* The state before the next event: blob[HF_STATE_MAX]. Returns its size. */
+size_t hf_enc_save(struct hf_enc *enc, uint8_t *blob);
+/* HF_ERR_STATE if no such encoder saved it: then it can only be freed. */
 int hf_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size);
 
 /* The word length of a hart's instructions, and its enum hf_isa at the start; HF_ISA_NONE where there are none. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/event.h"
 
+#include "codecs/base/err.h"
+
 static const char *const mode_names[] = {
 #define HF_MODE(name, text) text,
 #include "codecs/modes.def"
@@ -10,4 +12,14 @@ static const char *const mode_names[] = {
 const char *hf_mode_name(unsigned mode)
 {
 	return mode < HF_MODE_COUNT ? mode_names[mode] : "?";
+}
+
+void hf_event_diag(const struct hf_event *ev, struct hf_diag *ret_diag)
+{
+	*ret_diag = (struct hf_diag){
+		.code = ev->size && ev->size <= HF_ERRI_COUNT ? -(int)ev->size : HF_ERR_BUG,
+		.space = ev->flags & HF_EVF_FILE ? HF_SPACE_FILE : HF_SPACE_STREAM,
+		.offset = ev->loss.offset,
+		.detail = ev->loss.detail,
+	};
 }

@@ -279,6 +279,10 @@ struct hf_event {
 static_assert(sizeof(struct hf_event) == 32, "an event is half a cache line");
 static_assert(offsetof(struct hf_event, insn) == 8, "the payload follows the tag");
 
+/* What a GAP, DOUBT or NOTE says is wrong, and where. */
+struct hf_diag;
+void hf_event_diag(const struct hf_event *ev, struct hf_diag *ret_diag);
+
 static inline bool hf_event_is_instruction(const struct hf_event *ev)
 {
 	return ev->kind == HF_EVENT_INSN || ev->kind == HF_EVENT_ATTEMPT;

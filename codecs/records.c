@@ -13,11 +13,14 @@
 
 static void set_mark(struct hf_records *r)
 {
-	const size_t n = r->ops->mark(r, r->mark);
+	uint8_t mark[sizeof r->mark];
+	struct hf_fields f = hf_fields_save(mark, sizeof mark);
 
-	if (n == 0)
+	r->ops->place(r, &f);
+	if (f.err)
 		return;
-	r->mark_size = n;
+	r->mark_size = (size_t)(f.to - mark);
+	memcpy(r->mark, mark, r->mark_size);
 	r->done = 0;
 }
 
@@ -80,27 +83,21 @@ int hf_records_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t 
 	return r->err;
 }
 
-size_t hf_records_save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
-{
-	const struct hf_records *r = (const struct hf_records *)dec;
-
-	memcpy(blob, r->mark, r->mark_size);
-	*ret_discard = r->done;
-	return r->mark_size;
-}
-
-int hf_records_load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+uint64_t hf_records_state(struct hf_dec *dec, struct hf_fields *f)
 {
 	struct hf_records *r = (struct hf_records *)dec;
-	int err;
 
+	if (!f->loading) {
+		hf_field_bytes(f, r->mark, r->mark_size);
+		return r->done;
+	}
 	r->ended = false;
 	r->err = 0;
 	r->used = r->given = 0;
-	err = r->ops->enter(r, blob, size);
-	if (!err)
+	r->ops->place(r, f);
+	if (!f->err)
 		set_mark(r);
-	return err;
+	return 0;
 }
 
 /* ---- the encoder ---- */

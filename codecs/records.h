@@ -25,10 +25,9 @@ struct hf_records_ops {
 	 * does. After an error, what was added is given before it.
 	 */
 	int (*put)(struct hf_records *r);
-	/* The place behind the page as blob[HF_STATE_MAX]; returns its size, 0 if it cannot be entered there. */
-	size_t (*mark)(const struct hf_records *r, uint8_t *blob);
-	/* Goes to such a place; ended is false and may be set. HF_ERR_STATE if it is none. */
-	int (*enter)(struct hf_records *r, const uint8_t *blob, size_t size);
+	/* Visits the fields of a place. Saving: the one behind the page, or fails f if it cannot be entered there. Loading:
+	 * goes there; ended is false and may be set. */
+	void (*place)(struct hf_records *r, struct hf_fields *f);
 };
 
 struct hf_records {
@@ -40,16 +39,15 @@ struct hf_records {
 	uint32_t used, given; /* bytes of the page */
 	uint64_t done;        /* events given since the mark */
 	size_t mark_size;
-	uint8_t mark[HF_STATE_MAX]; /* where this page begins, or an earlier one if that cannot be entered */
+	uint8_t mark[HF_STATE_MAX - 1]; /* where this page begins, or an earlier one if that cannot be entered */
 	uint8_t page[HF_RECORDS_PAGE + HF_RECORDS_LINE];
 };
 
-/* The last step of a create: the decoder stands where the text begins. */
+/* The last step of an init: the decoder stands where the text begins. */
 void hf_records_begin(struct hf_records *r, const struct hf_records_ops *ops, const struct hf_reader *reader);
 
 int hf_records_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n);
-size_t hf_records_save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard);
-int hf_records_load(struct hf_dec *dec, const uint8_t *blob, size_t size);
+uint64_t hf_records_state(struct hf_dec *dec, struct hf_fields *f);
 
 /* Where a put writes: the end of the page's text. */
 static inline uint8_t *hf_records_text(struct hf_records *r)

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of views, and what an encoder does that has not all hooks. */
+/* The guards around the functions of a view. */
 #include "codecs/codec.h"
 
+#include <assert.h>
 #include <stdlib.h>
-
-const struct hf_enc_ops *const hf_views_all[] = {
-#define HF_VIEW(name) &hf_view_##name,
-#include "codecs/views.def"
-#undef HF_VIEW
-	NULL,
-};
-
-const struct hf_enc_ops *const *hf_views = hf_views_all;
 
 const char *hf_enc_refusal(const struct hf_enc_ops *ops, const struct hf_stream_info *info)
 {
@@ -48,14 +40,31 @@ void hf_enc_end(struct hf_enc *enc, struct hf_sink *sink)
 		enc->ops->end(enc, sink);
 }
 
-size_t hf_enc_save(const struct hf_enc *enc, uint8_t *blob)
+static uint8_t state_version(const struct hf_enc *enc)
 {
-	return enc->ops->save ? enc->ops->save(enc, blob) : 0;
+	return enc->ops->version & 0x7f;
+}
+
+size_t hf_enc_save(struct hf_enc *enc, uint8_t *blob)
+{
+	struct hf_fields f = hf_fields_save(blob + 1, HF_STATE_MAX - 1);
+
+	if (!enc->ops->state)
+		return 0;
+	*blob = state_version(enc);
+	enc->ops->state(enc, &f);
+	assert(!f.err);
+	return (size_t)(f.to - blob);
 }
 
 int hf_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size)
 {
-	if (enc->ops->load)
-		return enc->ops->load(enc, blob, size);
-	return size == 0 ? 0 : HF_ERR_STATE;
+	struct hf_fields f = hf_fields_load(blob + 1, size ? size - 1 : 0);
+
+	if (!enc->ops->state)
+		return size == 0 ? 0 : HF_ERR_STATE;
+	if (!size || *blob != state_version(enc))
+		return HF_ERR_STATE;
+	enc->ops->state(enc, &f);
+	return hf_fields_end(&f);
 }

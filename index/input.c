@@ -34,7 +34,7 @@ static int open_src(struct hf_input *in, struct hf_diag *diag)
 		in->src = in->file;
 		return 0;
 	}
-	err = in->box->scan_new(in->file, NULL, NULL, &in->scan, diag);
+	err = in->box->scan_new(in->box, in->file, NULL, NULL, &in->scan, diag);
 	if (err)
 		return err;
 	err = hf_growing_new(in->box, in->scan, pass_point, in, &in->src);

@@ -15,7 +15,7 @@ static int write_point(struct hf_pass *pass, const uint8_t *bytes)
 	memcpy(window, bytes + sizeof point, point.window_size);
 	/* If that fails, the whole window is kept. */
 	if (point.window_size && box->thin_window && hf_index_part_wants_point(pass->index, &point))
-		box->thin_window(pass->in.file, &point, window);
+		box->thin_window(box, pass->in.file, &point, window);
 	err = hf_index_part_add_point(pass->index, &point, window);
 	return err ? err : hf_pass_tick(pass, pass->offset, false);
 }

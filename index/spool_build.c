@@ -115,7 +115,7 @@ static int copy_stream(struct making *m)
 	const uint8_t *bytes, *window;
 	struct hf_point point;
 	struct hf_scan *scan;
-	int err = build->box->scan_new(build->file, NULL, NULL, &scan, NULL);
+	int err = build->box->scan_new(build->box, build->file, NULL, NULL, &scan, NULL);
 
 	if (err)
 		return err;

@@ -49,7 +49,7 @@ static int begin(struct collect *c, const struct hf_pass_run *run, const struct 
 	int err;
 
 	if (!start || !(start->events || start->row.chunk.number))
-		return hf_image_new(0, &c->image);
+		return hf_image_new(&c->image);
 	err = hf_index_part_image(run->pass->index, run->slot, &c->events, &c->image);
 	if (err)
 		return err;

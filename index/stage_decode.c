@@ -32,7 +32,7 @@ static_assert(HF_BATCH_EVENTS % HF_DECODE_EVENTS == 0, "a chunk begins with a ba
 
 static uint64_t offset_of(const struct decode *d)
 {
-	return d->run->dec->ops->offset(d->run->dec);
+	return hf_dec_offset(d->run->dec);
 }
 
 /* All that the hart may have was decoded. */
@@ -94,16 +94,12 @@ static int add_problems(struct decode *d, const struct hf_event *ev, size_t n, u
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
-		struct hf_diag diag = {.space = HF_SPACE_STREAM};
+		struct hf_diag diag;
 
 		ordinal += ev[i].kind == HF_EVENT_INSN;
 		if (ev[i].kind != HF_EVENT_GAP && ev[i].kind != HF_EVENT_DOUBT && ev[i].kind != HF_EVENT_NOTE)
 			continue;
-		if (ev[i].flags & HF_EVF_FILE)
-			diag.space = HF_SPACE_FILE;
-		diag.code = ev[i].size <= HF_ERRI_COUNT ? -(int)ev[i].size : HF_ERR_BUG;
-		diag.offset = ev[i].loss.offset;
-		diag.detail = ev[i].loss.detail;
+		hf_event_diag(&ev[i], &diag);
 		err = add_problem(d, &diag, ordinal, ev[i].loss.bytes);
 	}
 	return err;
@@ -140,7 +136,7 @@ static int count(struct decode *d, const struct hf_event *ev, size_t n)
 /* Takes down the state behind the chunk at hand. */
 static void mark(struct decode *d)
 {
-	d->next_entry_size = (uint32_t)d->run->dec->ops->save(d->run->dec, d->next_entry, &d->next_discard);
+	d->next_entry_size = (uint32_t)hf_dec_save(d->run->dec, d->next_entry, &d->next_discard);
 	d->next_offset = offset_of(d);
 }
 
@@ -164,7 +160,7 @@ static int leave_out(struct decode *d, uint32_t hart)
 static int note_harts(struct decode *d)
 {
 	size_t n;
-	const uint32_t *ids = d->run->dec->ops->harts(d->run->dec, &n);
+	const uint32_t *ids = hf_dec_harts(d->run->dec, &n);
 	const size_t max = d->run->dec->ops->harts_max;
 	int err = 0;
 
@@ -230,7 +226,7 @@ static enum hf_stage_result end_hart(struct decode *d)
 	size_t known = 0;
 
 	if (d->run->slot == 0)
-		d->run->dec->ops->harts(d->run->dec, &known);
+		hf_dec_harts(d->run->dec, &known);
 	hart->insns = d->row.chunk.ordinal + d->row.chunk.insns;
 	if (d->mode == HF_RUN_LOOK || !(d->events || d->row.chunk.events || d->mode == HF_RUN_KEEP ||
 					 (d->run->slot == 0 && known <= 1)))
@@ -357,7 +353,7 @@ int hf_stage_decode_add(struct hf_pass_run *run, const struct hf_run_start *star
 		d->events = start->events;
 		err = hf_dec_load(run->dec, c->entry, c->entry_size, c->discard);
 	} else {
-		c->entry_size = (uint32_t)run->dec->ops->save(run->dec, c->entry, &c->discard);
+		c->entry_size = (uint32_t)hf_dec_save(run->dec, c->entry, &c->discard);
 		c->stream_offset = offset_of(d);
 	}
 	begin_batch(d, hf_pass_run_batch(run, 0));

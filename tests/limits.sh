@@ -48,7 +48,7 @@ codecs/setup/read.h@HF_SETUP_ROWS_MAX@4096u@4,096 each
 codecs/setup/capture_ini.c@SECTIONS_MAX@1024@sections | 1,024
 codecs/setup/ini.h@HF_INI_SIZE_MAX@(1u << 20)@file | 1 MiB
 codecs/image/symbols.h@HF_SYMBOL_NAME_MAX@200@200 characters
-codecs/image/elf_read.h@HF_ELF_STRINGS_MAX@(UINT64_C(64) << 20)@64 MiB of names
+codecs/image/elf_read.h@HF_ELF_STRINGS_MAX@(UINT64_C(128) << 20)@128 MiB of names
 codecs/image/elf_read.h@HF_ELF_SECTIONS_MAX@65536u@65,536 sections
 codecs/source/hex.c@WORD_MAX@16@16 digits
 codecs/source/source.h@HF_BLOCK_MAX@(UINT64_C(64) << 20)@| 64 MiB | the chunk is lost

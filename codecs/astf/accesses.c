@@ -50,54 +50,44 @@ void hf_astf_enc_flush(struct hf_astf_enc *e, struct hf_sink *sink)
 	e->s.slot = SLOT_NONE;
 }
 
-static void put_insn(struct hf_astf_enc *e, const struct access *a)
-{
-	struct hf_astf_record *rec = &e->s.insn;
+/* The fields of each place that an access may have; 0 where there is none. */
+struct slot {
+	enum hf_astf_field valid, address, size, is_read, is_write, tagged;
+	enum hf_astf_field range, range_size; /* instead of size */
+};
 
-	HF_ASTF_PUT(rec, INSTR, ea_valid, 1);
-	HF_ASTF_PUT(rec, INSTR, ea, a->address);
-	HF_ASTF_PUT(rec, INSTR, is_read, a->direction & 1);
-	HF_ASTF_PUT(rec, INSTR, is_write, a->direction >> 1);
-	HF_ASTF_PUT(rec, INSTR, ea_tagged, a->tagged);
+#define SLOT(record, prefix) \
+	.is_read = HF_ASTF_##record##_##prefix##is_read, .is_write = HF_ASTF_##record##_##prefix##is_write
+static const struct slot slots[] = {
+	[SLOT_INSN] = {SLOT(INSTR, ), .valid = HF_ASTF_INSTR_ea_valid, .address = HF_ASTF_INSTR_ea,
+		       .size = HF_ASTF_INSTR_ea_size, .tagged = HF_ASTF_INSTR_ea_tagged,
+		       .range = HF_ASTF_INSTR_xattr_mode, .range_size = HF_ASTF_INSTR_xattr},
+	[SLOT_FIRST] = {SLOT(EXTRA_EA, mem0_), .address = HF_ASTF_EXTRA_EA_mem0_addr,
+			.size = HF_ASTF_EXTRA_EA_mem0_size, .tagged = HF_ASTF_EXTRA_EA_mem0_tagged,
+			.range = HF_ASTF_EXTRA_EA_mem1_addr_range, .range_size = HF_ASTF_EXTRA_EA_mem1_addr},
+	[SLOT_SECOND] = {SLOT(EXTRA_EA, mem1_), .valid = HF_ASTF_EXTRA_EA_mem1_valid,
+			 .address = HF_ASTF_EXTRA_EA_mem1_addr, .size = HF_ASTF_EXTRA_EA_mem1_size,
+			 .tagged = HF_ASTF_EXTRA_EA_mem1_tagged},
+};
+static_assert(HF_ASTF_XATTR_RANGE == 1, "the word for a range is as of a flag");
+
+static inline void put_slot(struct hf_astf_enc *e, unsigned number, const struct access *a)
+{
+	struct hf_astf_record *rec = number == SLOT_INSN ? &e->s.insn : &e->s.extra;
+	const struct slot *slot = &slots[number];
+
+	hf_astf_put(rec, slot->valid, 1);
+	hf_astf_put(rec, slot->address, a->address);
+	hf_astf_put(rec, slot->is_read, a->direction & 1);
+	hf_astf_put(rec, slot->is_write, a->direction >> 1);
+	hf_astf_put(rec, slot->tagged, a->tagged);
 	if (a->range) {
-		HF_ASTF_PUT(rec, INSTR, xattr_mode, HF_ASTF_XATTR_RANGE);
-		HF_ASTF_PUT(rec, INSTR, xattr, a->size);
+		hf_astf_put(rec, slot->range, HF_ASTF_XATTR_RANGE);
+		hf_astf_put(rec, slot->range_size, a->size);
 	} else {
-		HF_ASTF_PUT(rec, INSTR, ea_size, size_field(a->size));
+		hf_astf_put(rec, slot->size, size_field(a->size));
 	}
-	e->s.slot = SLOT_INSN;
-}
-
-static void put_first(struct hf_astf_enc *e, const struct access *a)
-{
-	struct hf_astf_record *rec = &e->s.extra;
-
-	*rec = (struct hf_astf_record){{HF_ASTF_EXTRA_EA}};
-	HF_ASTF_PUT(rec, EXTRA_EA, mem0_addr, a->address);
-	HF_ASTF_PUT(rec, EXTRA_EA, mem0_is_read, a->direction & 1);
-	HF_ASTF_PUT(rec, EXTRA_EA, mem0_is_write, a->direction >> 1);
-	HF_ASTF_PUT(rec, EXTRA_EA, mem0_tagged, a->tagged);
-	if (a->range) {
-		HF_ASTF_PUT(rec, EXTRA_EA, mem1_addr_range, 1);
-		HF_ASTF_PUT(rec, EXTRA_EA, mem1_addr, a->size);
-	} else {
-		HF_ASTF_PUT(rec, EXTRA_EA, mem0_size, size_field(a->size));
-	}
-	e->s.slot = SLOT_FIRST;
-	e->s.flags |= HF_ASTF_ENC_EXTRA;
-}
-
-static void put_second(struct hf_astf_enc *e, const struct access *a)
-{
-	struct hf_astf_record *rec = &e->s.extra;
-
-	HF_ASTF_PUT(rec, EXTRA_EA, mem1_valid, 1);
-	HF_ASTF_PUT(rec, EXTRA_EA, mem1_addr, a->address);
-	HF_ASTF_PUT(rec, EXTRA_EA, mem1_is_read, a->direction & 1);
-	HF_ASTF_PUT(rec, EXTRA_EA, mem1_is_write, a->direction >> 1);
-	HF_ASTF_PUT(rec, EXTRA_EA, mem1_tagged, a->tagged);
-	HF_ASTF_PUT(rec, EXTRA_EA, mem1_size, size_field(a->size));
-	e->s.slot = SLOT_SECOND;
+	e->s.slot = (uint8_t)number;
 }
 
 static void put_access(struct hf_astf_enc *e, struct hf_sink *sink, const struct access *a)
@@ -106,13 +96,15 @@ static void put_access(struct hf_astf_enc *e, struct hf_sink *sink, const struct
 	const bool free_second = e->s.slot == SLOT_FIRST && !HF_ASTF_GET(&e->s.extra, EXTRA_EA, mem1_addr_range);
 
 	if (held && e->s.slot == SLOT_NONE && !HF_ASTF_GET(&e->s.insn, INSTR, is_branch)) {
-		put_insn(e, a);
+		put_slot(e, SLOT_INSN, a);
 	} else if (free_second && !a->range) {
-		put_second(e, a);
+		put_slot(e, SLOT_SECOND, a);
 	} else {
 		write_insn(e, sink, true);
 		write_extra(e, sink, true);
-		put_first(e, a);
+		e->s.extra = (struct hf_astf_record){{HF_ASTF_EXTRA_EA}};
+		e->s.flags |= HF_ASTF_ENC_EXTRA;
+		put_slot(e, SLOT_FIRST, a);
 	}
 }
 
@@ -120,25 +112,13 @@ static void put_access(struct hf_astf_enc *e, struct hf_sink *sink, const struct
 static bool join(struct hf_astf_enc *e, const struct access *a)
 {
 	struct hf_astf_record *rec = e->s.slot == SLOT_INSN ? &e->s.insn : &e->s.extra;
-	const bool second = e->s.slot == SLOT_SECOND;
-	uint64_t address, size;
+	const struct slot *slot = &slots[e->s.slot];
 
-	if (e->s.slot == SLOT_INSN) {
-		if (HF_ASTF_GET(rec, INSTR, xattr_mode) == HF_ASTF_XATTR_RANGE || !HF_ASTF_GET(rec, INSTR, is_read) ||
-		    HF_ASTF_GET(rec, INSTR, is_write) || HF_ASTF_GET(rec, INSTR, ea_tagged) != a->tagged ||
-		    HF_ASTF_GET(rec, INSTR, ea) != a->address ||
-		    HF_ASTF_GET(rec, INSTR, ea_size) != size_field(a->size))
-			return false;
-		HF_ASTF_PUT(rec, INSTR, is_write, 1);
-		return true;
-	}
-	address = second ? HF_ASTF_GET(rec, EXTRA_EA, mem1_addr) : HF_ASTF_GET(rec, EXTRA_EA, mem0_addr);
-	size = second ? HF_ASTF_GET(rec, EXTRA_EA, mem1_size) : HF_ASTF_GET(rec, EXTRA_EA, mem0_size);
-	if (address != a->address || size != size_field(a->size) ||
-	    (rec->word[second ? 2 : 0] >> 21 & 7) != (a->tagged | 1u << 1) ||
-	    HF_ASTF_GET(rec, EXTRA_EA, mem1_addr_range))
+	if (hf_astf_get(rec, slot->range) == HF_ASTF_XATTR_RANGE || !hf_astf_get(rec, slot->is_read) ||
+	    hf_astf_get(rec, slot->is_write) || hf_astf_get(rec, slot->tagged) != a->tagged ||
+	    hf_astf_get(rec, slot->address) != a->address || hf_astf_get(rec, slot->size) != size_field(a->size))
 		return false;
-	hf_astf_put(rec, second ? HF_ASTF_EXTRA_EA_mem1_is_write : HF_ASTF_EXTRA_EA_mem0_is_write, 1);
+	hf_astf_put(rec, slot->is_write, 1);
 	return true;
 }
 

@@ -16,68 +16,45 @@ static void enter(struct hf_astf_dec *d, const struct hf_astf_sync *sync)
 	d->ended = false;
 }
 
-static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+static int init(struct hf_dec *dec, struct hf_src *src)
 {
-	const struct hf_astf_record *h = stream->info.header;
-	struct hf_astf_dec *d;
+	const struct hf_astf_record *h = dec->stream->info.header;
+	struct hf_astf_dec *d = (struct hf_astf_dec *)dec;
 	int err;
 
-	if (hart != 0)
+	if (dec->hart != 0)
 		return HF_ERR_NOT_FOUND;
-	d = calloc(1, sizeof *d);
-	if (!d)
-		return HF_ERR_NOMEM;
 	err = hf_reader_init(&d->reader, src, HF_READER_CAP);
-	if (err) {
-		free(d);
+	if (err)
 		return err;
-	}
-	d->dec.stream = stream;
-	d->dec.hart = hart;
 	d->basic = HF_ASTF_GET(h, HEADER, single_el);
 	d->timestamps = HF_ASTF_GET(h, HEADER, timestamps);
 	enter(d, &(struct hf_astf_sync){.offset = HF_ASTF_SIZE});
-	*ret_dec = &d->dec;
 	return 0;
 }
 
-static void destroy(struct hf_dec *dec)
+static void fini(struct hf_dec *dec)
 {
-	struct hf_astf_dec *d = (struct hf_astf_dec *)dec;
-
-	hf_reader_fini(&d->reader);
-	free(d);
+	hf_reader_fini(&((struct hf_astf_dec *)dec)->reader);
 }
 
 static const uint8_t *at(const struct hf_astf_dec *d, uint64_t offset)
 {
-	return d->reader.buf + (offset - d->reader.start);
+	return hf_reader_at(&d->reader, offset);
 }
 
 /* Bytes from offset on that are in the window; offset is. */
 static size_t there(const struct hf_astf_dec *d, uint64_t offset)
 {
-	return (size_t)(d->reader.start + d->reader.len - offset);
+	return hf_reader_there(&d->reader, offset);
 }
 
 /* Makes n bytes from offset on lie in the window, or all that there are. */
 static int need(struct hf_astf_dec *d, uint64_t offset, size_t n)
 {
-	struct hf_reader *r = &d->reader;
+	const int err = hf_reader_need(&d->reader, offset, n, WINDOW_MAX);
 
-	for (;;) {
-		const bool inside = offset >= r->start && offset <= r->start + r->len;
-		int err;
-
-		if (inside && (r->ended || there(d, offset) >= n))
-			return 0;
-		if (inside && offset == r->start && r->len == r->cap)
-			err = hf_reader_grow(r, WINDOW_MAX);
-		else
-			err = hf_reader_seek(r, offset);
-		if (err)
-			return err;
-	}
+	return err < 0 ? err : 0;
 }
 
 /* ---- steps ---- */
@@ -183,47 +160,33 @@ static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 
 /* ---- state ---- */
 
-static const struct hf_state_field fields[] = {
-	HF_STATE_FIELD(struct hf_astf_sync, offset, INT64_MAX),
-	HF_STATE_FIELD(struct hf_astf_sync, index, INT64_MAX),
-	HF_STATE_FIELD(struct hf_astf_sync, expected, UINT64_MAX),
-	HF_STATE_FIELD(struct hf_astf_sync, time, UINT64_MAX),
-	HF_STATE_FIELD(struct hf_astf_sync, fault, UINT64_MAX),
-	HF_STATE_FIELD(struct hf_astf_sync, pid, UINT32_MAX),
-	HF_STATE_FIELD(struct hf_astf_sync, tid, UINT32_MAX),
-	HF_STATE_FIELD(struct hf_astf_sync, flags, HF_ASTF_ALL),
-	HF_STATE_FIELD(struct hf_astf_sync, noted, HF_ASTF_NOTED_ALL),
-	HF_STATE_FIELD(struct hf_astf_sync, state, HF_STATE_ALL),
-	HF_STATE_FIELD(struct hf_astf_sync, evl, 15),
-	HF_STATE_FIELD(struct hf_astf_sync, mode, HF_MODE_COUNT - 1),
+static const struct hf_field_row fields[] = {
+	HF_FIELD_ROW(struct hf_astf_sync, offset, INT64_MAX),
+	HF_FIELD_ROW(struct hf_astf_sync, index, INT64_MAX),
+	HF_FIELD_ROW(struct hf_astf_sync, expected, UINT64_MAX),
+	HF_FIELD_ROW(struct hf_astf_sync, time, UINT64_MAX),
+	HF_FIELD_ROW(struct hf_astf_sync, fault, UINT64_MAX),
+	HF_FIELD_ROW(struct hf_astf_sync, pid, UINT32_MAX),
+	HF_FIELD_ROW(struct hf_astf_sync, tid, UINT32_MAX),
+	HF_FIELD_ROW(struct hf_astf_sync, flags, HF_ASTF_ALL),
+	HF_FIELD_ROW(struct hf_astf_sync, noted, HF_ASTF_NOTED_ALL),
+	HF_FIELD_ROW(struct hf_astf_sync, state, HF_STATE_ALL),
+	HF_FIELD_ROW(struct hf_astf_sync, evl, 15),
+	HF_FIELD_ROW(struct hf_astf_sync, mode, HF_MODE_COUNT - 1),
 };
 
-static const struct hf_state_table table = {
-	.version = 1,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
-};
-
-static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
-{
-	const struct hf_astf_dec *d = (const struct hf_astf_dec *)dec;
-
-	*ret_discard = d->done;
-	return hf_state_save(&table, &d->sync, blob);
-}
-
-static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+static uint64_t state(struct hf_dec *dec, struct hf_fields *f)
 {
 	struct hf_astf_dec *d = (struct hf_astf_dec *)dec;
 	struct hf_astf_sync sync = {0};
-	int err = hf_state_load(&table, &sync, blob, size);
 
-	if (err)
-		return err;
-	if (sync.offset < HF_ASTF_SIZE || sync.offset % HF_ASTF_SIZE)
-		return HF_ERR_STATE;
-	enter(d, &sync);
-	return 0;
+	if (!f->loading)
+		sync = d->sync;
+	HF_FIELD_ROWS(f, fields, &sync);
+	hf_fields_require(f, sync.offset >= HF_ASTF_SIZE && sync.offset % HF_ASTF_SIZE == 0);
+	if (f->loading && !f->err)
+		enter(d, &sync);
+	return d->done;
 }
 
 static uint64_t offset(const struct hf_dec *dec)
@@ -237,12 +200,11 @@ static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64
 }
 
 const struct hf_dec_ops hf_astf_dec_ops = {
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct hf_astf_dec),
+	.init = init,
+	.fini = fini,
 	.next = next,
-	.save = save,
-	.load = load,
+	.state = state,
 	.offset = offset,
-	.harts = hf_dec_own_hart,
 	.begin = begin,
 };

@@ -41,89 +41,52 @@ static void put_end(struct dump *d, size_t have)
 	hf_records_keep(&d->text, t);
 }
 
-/* Makes one whole record lie in the window, if there is one. */
-static int need(struct dump *d, size_t *ret_have)
-{
-	struct hf_reader *r = &d->reader;
-	const bool inside = d->now.offset >= r->start && d->now.offset <= r->start + r->len;
-	int err = 0;
-
-	if (!inside || (!r->ended && r->start + r->len - d->now.offset < HF_ASTF_SIZE))
-		err = hf_reader_seek(r, d->now.offset);
-	*ret_have = err ? 0 : (size_t)(r->start + r->len - d->now.offset);
-	return err;
-}
-
 static int put(struct hf_records *text)
 {
 	struct dump *d = (struct dump *)text;
-	size_t have;
-	int err = need(d, &have);
+	const int err = hf_reader_need(&d->reader, d->now.offset, HF_ASTF_SIZE, HF_READER_CAP);
 
-	if (err)
+	if (err < 0)
 		return err;
-	if (have < HF_ASTF_SIZE) {
-		put_end(d, have);
+	if (err) {
+		put_end(d, hf_reader_there(&d->reader, d->now.offset));
 		return 0;
 	}
 	hf_records_keep(text, hf_astf_dump_line(&d->now.state, hf_records_text(text), d->now.offset,
-						d->reader.buf + (d->now.offset - d->reader.start)));
+						hf_reader_at(&d->reader, d->now.offset)));
 	d->now.offset += HF_ASTF_SIZE;
 	return 0;
 }
 
-static const struct hf_state_field fields[] = {
-	HF_STATE_FIELD(struct place, offset, INT64_MAX),
-	HF_STATE_FIELD(struct place, state.text, UINT16_MAX),
-	HF_STATE_FIELD(struct place, state.mode, HF_MODE_COUNT - 1),
+static const struct hf_field_row fields[] = {
+	HF_FIELD_ROW(struct place, offset, INT64_MAX),
+	HF_FIELD_ROW(struct place, state.text, UINT16_MAX),
+	HF_FIELD_ROW(struct place, state.mode, HF_MODE_COUNT - 1),
 };
 
-static const struct hf_state_table table = {
-	.version = 1,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
-};
-
-static size_t mark(const struct hf_records *text, uint8_t *blob)
-{
-	return hf_state_save(&table, &((const struct dump *)text)->now, blob);
-}
-
-static int enter(struct hf_records *text, const uint8_t *blob, size_t size)
+static void visit_place(struct hf_records *text, struct hf_fields *f)
 {
 	struct dump *d = (struct dump *)text;
-	int err = hf_state_load(&table, &d->now, blob, size);
 
-	return !err && d->now.offset % HF_ASTF_SIZE ? HF_ERR_STATE : err;
+	HF_FIELD_ROWS(f, fields, &d->now);
+	hf_fields_require(f, d->now.offset % HF_ASTF_SIZE == 0);
 }
 
-static const struct hf_records_ops text_ops = {.put = put, .mark = mark, .enter = enter};
+static const struct hf_records_ops text_ops = {.put = put, .place = visit_place};
 
-static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
-{
-	struct dump *d = calloc(1, sizeof *d);
-	int err;
-
-	(void)stream;
-	(void)hart;
-	if (!d)
-		return HF_ERR_NOMEM;
-	err = hf_reader_init(&d->reader, src, HF_READER_CAP);
-	if (err) {
-		free(d);
-		return err;
-	}
-	hf_records_begin(&d->text, &text_ops, &d->reader);
-	*ret_dec = &d->text.dec;
-	return 0;
-}
-
-static void destroy(struct hf_dec *dec)
+static int init(struct hf_dec *dec, struct hf_src *src)
 {
 	struct dump *d = (struct dump *)dec;
+	int err = hf_reader_init(&d->reader, src, HF_READER_CAP);
 
-	hf_reader_fini(&d->reader);
-	free(d);
+	if (!err)
+		hf_records_begin(&d->text, &text_ops, &d->reader);
+	return err;
+}
+
+static void fini(struct hf_dec *dec)
+{
+	hf_reader_fini(&((struct dump *)dec)->reader);
 }
 
 static uint64_t offset(const struct hf_dec *dec)
@@ -132,11 +95,10 @@ static uint64_t offset(const struct hf_dec *dec)
 }
 
 const struct hf_dec_ops hf_astf_dump_ops = {
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct dump),
+	.init = init,
+	.fini = fini,
 	.next = hf_records_next,
-	.save = hf_records_save,
-	.load = hf_records_load,
+	.state = hf_records_state,
 	.offset = offset,
-	.harts = hf_dec_own_hart,
 };

@@ -6,12 +6,6 @@
 /* ESR_ELx.EC */
 enum { EC_SVC32 = 0x11, EC_SVC = 0x15, EC_FETCH = 0x20, EC_PC = 0x22, EC_SERROR = 0x2f };
 
-void hf_astf_write(struct hf_sink *sink, const struct hf_astf_record *rec)
-{
-	hf_astf_store(rec, hf_sink_room(sink, HF_ASTF_SIZE));
-	sink->p += HF_ASTF_SIZE;
-}
-
 static bool is_call(uint32_t opcode)
 {
 	const uint32_t call = opcode & 0xffe0001f;
@@ -297,14 +291,12 @@ static void put_time(struct hf_astf_enc *e, struct hf_sink *sink, const struct h
 
 static void put_loss(struct hf_astf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
-	struct hf_diag diag = {.code = -(int)ev->size, .offset = ev->loss.offset, .detail = ev->loss.detail};
+	struct hf_diag diag;
 	char text[HF_DIAG_SIZE];
 
 	if (ev->size == (uint32_t)-HF_ERR_ASTF_ABSENT)
 		return; /* the Context before it says so */
-	if (ev->size == 0 || ev->size > HF_ERRI_COUNT)
-		diag.code = HF_ERR_BUG;
-	diag.space = ev->flags & HF_EVF_FILE ? HF_SPACE_FILE : HF_SPACE_STREAM;
+	hf_event_diag(ev, &diag);
 	hf_diag_format(&diag, text, sizeof text);
 	hf_astf_enc_remark(e, sink, "%s: %s", ev->kind == HF_EVENT_GAP ? "gap" : "doubt", text);
 	e->s.flags |= HF_ASTF_ENC_SOFT;
@@ -395,14 +387,14 @@ static int init(struct hf_enc *enc)
 {
 	struct hf_astf_enc *e = (struct hf_astf_enc *)enc;
 
-	e->source = enc->stream->codec == &hf_codec_astf ? enc->stream->info.header : NULL;
+	e->source = hf_enc_is_original(enc) ? enc->stream->info.header : NULL;
 	e->basic = enc->stream->info.flags & HF_STREAM_ONE_LEVEL;
 	e->timestamps = e->source && HF_ASTF_GET(e->source, HEADER, timestamps);
 	return 0;
 }
 
-#define FIELD(member, max) HF_STATE_FIELD(struct hf_astf_enc_state, member, max)
-static const struct hf_state_field fields[] = {
+#define FIELD(member, max) HF_FIELD_ROW(struct hf_astf_enc_state, member, max)
+static const struct hf_field_row fields[] = {
 	FIELD(flags, HF_ASTF_ENC_ALL),
 	FIELD(insn.word[0], UINT64_MAX),
 	FIELD(insn.word[1], UINT64_MAX),
@@ -425,40 +417,26 @@ static const struct hf_state_field fields[] = {
 };
 #undef FIELD
 
-static const struct hf_state_table table = {
-	.version = 1,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
-};
-
-static size_t save(const struct hf_enc *enc, uint8_t *blob)
+static void state(struct hf_enc *enc, struct hf_fields *f)
 {
-	return hf_state_save(&table, &((const struct hf_astf_enc *)enc)->s, blob);
-}
+	struct hf_astf_enc_state *s = &((struct hf_astf_enc *)enc)->s;
 
-static int load(struct hf_enc *enc, const uint8_t *blob, size_t size)
-{
-	struct hf_astf_enc_state s = {0};
-	int err = hf_state_load(&table, &s, blob, size);
-
-	if (err)
-		return err;
+	if (f->loading)
+		*s = (struct hf_astf_enc_state){0};
+	HF_FIELD_ROWS(f, fields, s);
 	/* a record that is begun has bytes to come; extra holds one or the other */
-	if (s.piece > s.text || (s.text_at != 0 && (!s.piece || s.flags & (HF_ASTF_ENC_EXTRA | HF_ASTF_ENC_INSN))))
-		return HF_ERR_STATE;
-	((struct hf_astf_enc *)enc)->s = s;
-	return 0;
+	hf_fields_require(f, s->piece <= s->text);
+	hf_fields_require(f, !s->text_at || (s->piece && !(s->flags & (HF_ASTF_ENC_EXTRA | HF_ASTF_ENC_INSN))));
 }
 
 const struct hf_enc_ops hf_view_astf = {
 	.name = "astf",
 	.view = "trace.astf",
-	.version = 2,
+	.version = 3,
 	.refuses = refuses,
 	.size = sizeof(struct hf_astf_enc),
 	.init = init,
 	.put = put,
 	.end = end,
-	.save = save,
-	.load = load,
+	.state = state,
 };

@@ -48,8 +48,11 @@ struct hf_astf_enc {
 	struct hf_astf_enc_state s;
 };
 
-
-void hf_astf_write(struct hf_sink *sink, const struct hf_astf_record *rec);
+static inline void hf_astf_write(struct hf_sink *sink, const struct hf_astf_record *rec)
+{
+	hf_astf_store(rec, hf_sink_room(sink, HF_ASTF_SIZE));
+	sink->p += HF_ASTF_SIZE;
+}
 
 /* One access of the instruction whose record is held, or Extra EA records are (accesses.c). */
 void hf_astf_enc_access(struct hf_astf_enc *e, struct hf_sink *sink, const struct hf_event *ev);

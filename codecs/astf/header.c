@@ -6,18 +6,13 @@
 
 static int read_header(struct hf_src *src, uint8_t *bytes, struct hf_diag *diag)
 {
-	size_t have = 0;
+	size_t have;
+	int err = hf_src_read_all(src, 0, bytes, HF_ASTF_SIZE, &have, diag);
 
-	while (have < HF_ASTF_SIZE) {
-		size_t got;
-		int err = hf_src_read_at(src, have, bytes + have, HF_ASTF_SIZE - have, &got, diag);
-
-		if (err)
-			return err;
-		if (!got)
-			return hf_diag_set(diag, have < 4 ? HF_ERR_ASTF_MAGIC : HF_ERR_ASTF_CUT, HF_SPACE_STREAM, 0, 0);
-		have += got;
-	}
+	if (err)
+		return err;
+	if (have < HF_ASTF_SIZE)
+		return hf_diag_set(diag, have < 4 ? HF_ERR_ASTF_MAGIC : HF_ERR_ASTF_CUT, HF_SPACE_STREAM, 0, 0);
 	return memcmp(bytes, "ASTF", 4) == 0 ? 0 : hf_diag_set(diag, HF_ERR_ASTF_MAGIC, HF_SPACE_STREAM, 0, 0);
 }
 
@@ -71,7 +66,6 @@ int hf_astf_open(struct hf_src *src, const struct hf_setup *setup, struct hf_str
 		free(s);
 		return err;
 	}
-	s->stream.codec = &hf_codec_astf;
 	describe(s);
 	*ret_stream = &s->stream;
 	return 0;

@@ -30,7 +30,7 @@ static void find_part(struct hf_ete_dec *d)
 	d->ended = d->now.part == s->part_count;
 	if (d->ended)
 		return;
-	hf_ete_start_part(s, d->now.part, d->dec.hart, NULL, &d->lane);
+	hf_ete_start_part(s, d->now.part, d->dec.hart, NULL, &d->pipeline);
 	unsync(d, s->parts[d->now.part].offset, HF_ERR_ETE_UNSYNCED, 0);
 }
 
@@ -43,7 +43,7 @@ void hf_ete_dec_enter(struct hf_ete_dec *d, const struct hf_ete_place *place)
 	hf_ete_resolve_reset(&d->resolve, &place->ahead);
 	d->resolve.mark_void = true;
 	if (!d->ended)
-		hf_ete_start_part(d->stream, place->part, d->dec.hart, &place->entry, &d->lane);
+		hf_ete_start_part(d->stream, place->part, d->dec.hart, &place->entry, &d->pipeline);
 }
 
 static void enter_first(struct hf_ete_dec *d)
@@ -52,7 +52,7 @@ static void enter_first(struct hf_ete_dec *d)
 	d->resolve.mark_void = true;
 	find_part(d);
 	if (!d->ended)
-		d->now.entry = hf_lane_entry(&d->lane);
+		d->now.entry = hf_pipeline_entry(&d->pipeline);
 	d->base = d->now;
 }
 
@@ -97,7 +97,7 @@ static void tell_lost(struct hf_ete_dec *d)
 /* Bytes from here on mean nothing. */
 static void desync(struct hf_ete_dec *d, int code, uint32_t detail)
 {
-	const uint64_t offset = hf_lane_offset(&d->lane);
+	const uint64_t offset = hf_pipeline_offset(&d->pipeline);
 
 	lose(d, offset, false);
 	tell_lost(d);
@@ -107,16 +107,16 @@ static void desync(struct hf_ete_dec *d, int code, uint32_t detail)
 /* The part ends: what was waiting never comes. */
 static void end_part(struct hf_ete_dec *d)
 {
-	const uint64_t offset = hf_lane_offset(&d->lane);
-	const struct hf_lane *lane = &d->lane;
+	const uint64_t offset = hf_pipeline_offset(&d->pipeline);
+	const struct hf_pipeline *pipeline = &d->pipeline;
 
-	if (lane->stop == HF_LANE_FRAME && lane->frames.locked)
-		push(d, HF_ETE_EL_NOTE, 0, HF_ERR_CORESIGHT_CUT, lane->frames.offset, 0, 0);
-	else if (lane->stop == HF_LANE_FRAME)
-		push(d, HF_ETE_EL_LOSS, 0, HF_ERR_CORESIGHT_CUT, lane->frames.start,
-		     lane->frames.offset - lane->frames.start, 0);
-	else if (lane->stop == HF_LANE_ERROR)
-		push(d, HF_ETE_EL_LOSS, 0, lane->reader.err, lane->frames.offset, 0, 0);
+	if (pipeline->stop == HF_PIPELINE_FRAME && pipeline->frames.locked)
+		push(d, HF_ETE_EL_NOTE, 0, HF_ERR_CORESIGHT_CUT, pipeline->frames.offset, 0, 0);
+	else if (pipeline->stop == HF_PIPELINE_FRAME)
+		push(d, HF_ETE_EL_LOSS, 0, HF_ERR_CORESIGHT_CUT, pipeline->frames.start,
+		     pipeline->frames.offset - pipeline->frames.start, 0);
+	else if (pipeline->stop == HF_PIPELINE_ERROR)
+		push(d, HF_ETE_EL_LOSS, 0, pipeline->reader.err, pipeline->frames.offset, 0, 0);
 	lose(d, offset, false);
 	tell_lost(d);
 	d->now.part++;
@@ -129,11 +129,11 @@ static void end_part(struct hf_ete_dec *d)
 /* Passes over bytes up to an A-sync and its end. */
 static void scan(struct hf_ete_dec *d)
 {
-	struct hf_lane *lane = &d->lane;
+	struct hf_pipeline *pipeline = &d->pipeline;
 	struct hf_ete_place *now = &d->now;
 
-	while (lane->pos < lane->count) {
-		const uint8_t byte = lane->bytes[lane->pos++];
+	while (pipeline->pos < pipeline->count) {
+		const uint8_t byte = pipeline->bytes[pipeline->pos++];
 
 		now->lost_bytes++;
 		if (byte == 0x80 && now->zeros >= HF_ETE_ASYNC_ZEROS) {
@@ -205,61 +205,61 @@ static int take_packet(struct hf_ete_dec *d, const struct hf_ete_packet *packet,
 	return hf_ete_elements_put(&d->resolve, packet, &meaning, now->history.threshold, offset);
 }
 
-/* Nothing more comes into the lane, and what is there is no whole packet. */
+/* Nothing more comes into the pipeline, and what is there is no whole packet. */
 static void stopped(struct hf_ete_dec *d)
 {
-	struct hf_lane *lane = &d->lane;
+	struct hf_pipeline *pipeline = &d->pipeline;
 
-	if (hf_lane_left(lane)) {
-		push(d, HF_ETE_EL_NOTE, 0, HF_ERR_ETE_CUT, hf_lane_offset(lane), hf_lane_left(lane), 0);
-		lane->pos = lane->count;
+	if (hf_pipeline_left(pipeline)) {
+		push(d, HF_ETE_EL_NOTE, 0, HF_ERR_ETE_CUT, hf_pipeline_offset(pipeline), hf_pipeline_left(pipeline), 0);
+		pipeline->pos = pipeline->count;
 	}
-	if (lane->stop != HF_LANE_BREAK) {
+	if (pipeline->stop != HF_PIPELINE_BREAK) {
 		end_part(d);
 		return;
 	}
-	lose(d, hf_lane_offset(lane), false);
+	lose(d, hf_pipeline_offset(pipeline), false);
 	tell_lost(d);
-	push(d, HF_ETE_EL_LOSS, 0, HF_ERR_CORESIGHT_BREAK, hf_lane_offset(lane), 0, 0);
-	unsync(d, hf_lane_offset(lane), HF_ERR_ETE_UNSYNCED, 0);
-	hf_lane_resume(lane);
+	push(d, HF_ETE_EL_LOSS, 0, HF_ERR_CORESIGHT_BREAK, hf_pipeline_offset(pipeline), 0, 0);
+	unsync(d, hf_pipeline_offset(pipeline), HF_ERR_ETE_UNSYNCED, 0);
+	hf_pipeline_resume(pipeline);
 }
 
 /* One packet, or what goes instead of one. */
 static int read_packet(struct hf_ete_dec *d)
 {
-	struct hf_lane *lane = &d->lane;
+	struct hf_pipeline *pipeline = &d->pipeline;
 	struct hf_ete_packet packet;
 	int n, err = 0;
 
-	if (hf_lane_left(lane) < HF_ETE_PACKET_MAX && lane->stop == HF_LANE_MORE) {
-		err = hf_lane_fill(lane);
+	if (hf_pipeline_left(pipeline) < HF_ETE_PACKET_MAX && pipeline->stop == HF_PIPELINE_MORE) {
+		err = hf_pipeline_fill(pipeline);
 		if (err)
 			return err;
 	}
-	if (d->now.phase == HF_ETE_PHASE_UNSYNCED && hf_lane_left(lane)) {
+	if (d->now.phase == HF_ETE_PHASE_UNSYNCED && hf_pipeline_left(pipeline)) {
 		scan(d);
 		return 0;
 	}
-	n = hf_ete_packet_get(&d->hart->config, lane->bytes + lane->pos, hf_lane_left(lane), &packet);
+	n = hf_ete_packet_get(&d->hart->config, pipeline->bytes + pipeline->pos, hf_pipeline_left(pipeline), &packet);
 	if (n > 0) {
-		err = take_packet(d, &packet, hf_lane_offset(lane));
+		err = take_packet(d, &packet, hf_pipeline_offset(pipeline));
 		if (err)
 			desync(d, err, HF_ETE_QUEUE_MAX);
 		else
-			lane->pos += (uint32_t)n;
+			pipeline->pos += (uint32_t)n;
 		return 0;
 	}
 	if (n < 0) {
 		desync(d, n, packet.header);
 		return 0;
 	}
-	if (lane->stop != HF_LANE_MORE) {
+	if (pipeline->stop != HF_PIPELINE_MORE) {
 		stopped(d);
 		return 0;
 	}
-	if (hf_lane_left(lane) < HF_LANE_CAP / 2)
-		return hf_lane_fill(lane);
+	if (hf_pipeline_left(pipeline) < HF_PIPELINE_CAP / 2)
+		return hf_pipeline_fill(pipeline);
 	desync(d, HF_ERR_ETE_ASYNC, 0); /* only zeros can be so many */
 	return 0;
 }
@@ -281,7 +281,7 @@ static void keep_place(struct hf_ete_dec *d)
 		d->base = d->mark;
 		d->base_passed = d->mark_passed;
 	}
-	d->now.entry = hf_lane_entry(&d->lane);
+	d->now.entry = hf_pipeline_entry(&d->pipeline);
 	d->mark = d->now;
 	hf_ete_resolve_set_mark(&d->resolve, &d->mark.ahead);
 	d->mark_passed = 0;
@@ -309,46 +309,37 @@ static int read_on(struct hf_ete_dec *d)
 
 /* ---- the decoder ---- */
 
-static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+static int init(struct hf_dec *dec, struct hf_src *src)
 {
-	const struct hf_ete_stream *s = (const struct hf_ete_stream *)stream;
-	const struct hf_ete_hart *own = hf_ete_find_hart(s, hart);
-	struct hf_ete_dec *d;
+	const struct hf_ete_stream *s = (const struct hf_ete_stream *)dec->stream;
+	const struct hf_ete_hart *own = hf_ete_find_hart(s, dec->hart);
+	struct hf_ete_dec *d = (struct hf_ete_dec *)dec;
 	int err;
 
 	if (!own)
 		return HF_ERR_NOT_FOUND;
-	d = calloc(1, sizeof *d);
-	if (!d)
-		return HF_ERR_NOMEM;
-	d->dec.stream = stream;
-	d->dec.hart = hart;
 	d->stream = s;
 	d->hart = own;
-	err = hf_lane_init(&d->lane, src);
+	err = hf_pipeline_init(&d->pipeline, src);
 	if (!err)
 		err = hf_ete_resolve_init(&d->resolve, &own->config);
 	if (!err)
-		err = hf_ete_flow_init(&d->flow, &own->config, stream->setup, hart);
-	if (err) {
-		hf_ete_dec_ops.destroy(&d->dec);
+		err = hf_ete_flow_init(&d->flow, &own->config, dec->stream->setup, dec->hart);
+	if (err)
 		return err;
-	}
 	enter_first(d);
-	if (s->strangers && hart == s->harts[0].id)
+	if (s->strangers && dec->hart == s->harts[0].id)
 		hf_ete_flow_note(&d->flow, HF_ERR_ETE_STRANGERS, s->strangers);
-	*ret_dec = &d->dec;
 	return 0;
 }
 
-static void destroy(struct hf_dec *dec)
+static void fini(struct hf_dec *dec)
 {
 	struct hf_ete_dec *d = (struct hf_ete_dec *)dec;
 
-	hf_lane_fini(&d->lane);
+	hf_pipeline_fini(&d->pipeline);
 	hf_ete_resolve_fini(&d->resolve);
 	hf_ete_flow_fini(&d->flow);
-	free(d);
 }
 
 static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
@@ -378,7 +369,7 @@ static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 	if (out.n)
 		return 0;
 	if (err)
-		dec->diag = d->lane.reader.diag;
+		dec->diag = d->pipeline.reader.diag;
 	dec->diag.code = err;
 	return err ? err : (int)HF_NOTE_END;
 }
@@ -387,7 +378,7 @@ static uint64_t offset(const struct hf_dec *dec)
 {
 	const struct hf_ete_dec *d = (const struct hf_ete_dec *)dec;
 
-	return hf_lane_offset(&d->lane);
+	return hf_pipeline_offset(&d->pipeline);
 }
 
 static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
@@ -412,11 +403,11 @@ static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64
 }
 
 const struct hf_dec_ops hf_ete_dec_ops = {
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct hf_ete_dec),
+	.init = init,
+	.fini = fini,
 	.next = next,
-	.save = hf_ete_dec_save,
-	.load = hf_ete_dec_load,
+	.state = hf_ete_dec_state,
 	.offset = offset,
 	.harts = harts,
 	.begin = begin,

@@ -27,9 +27,9 @@ struct hf_ete_place {
 	uint8_t stamped; /* timestamps have something to be relative to */
 	uint8_t again;   /* another part was read before: what comes does not continue it */
 	uint64_t zeros;  /* UNSYNCED: directly before here */
-	uint64_t lost_at, lost_bytes; /* UNSYNCED: since where, and how many of the lane; SYNCED: packets passed over */
+	uint64_t lost_at, lost_bytes; /* UNSYNCED: since where, and how many bytes; SYNCED: packets passed over */
 	uint32_t lost_code, lost_detail;
-	struct hf_lane_entry entry;
+	struct hf_pipeline_entry entry;
 	struct hf_ete_history history;
 	struct hf_ete_ahead ahead;
 };
@@ -38,7 +38,7 @@ struct hf_ete_dec {
 	struct hf_dec dec; /* first */
 	const struct hf_ete_stream *stream;
 	const struct hf_ete_hart *hart;
-	struct hf_lane lane;
+	struct hf_pipeline pipeline;
 	struct hf_ete_resolve resolve;
 	struct hf_ete_flow flow;
 	struct hf_ete_place now;
@@ -57,8 +57,7 @@ void hf_ete_dec_enter(struct hf_ete_dec *d, const struct hf_ete_place *place);
 /* Whether a place that was loaded can be one of that hart; behind the last part nothing is looked at. */
 bool hf_ete_is_place(const struct hf_ete_stream *s, const struct hf_ete_place *place, uint32_t id);
 
-size_t hf_ete_dec_save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard);
-int hf_ete_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size);
+uint64_t hf_ete_dec_state(struct hf_dec *dec, struct hf_fields *f);
 
 extern const struct hf_dec_ops hf_ete_dec_ops;
 extern const struct hf_dec_ops hf_ete_records_ops;

@@ -38,10 +38,10 @@ int hf_ete_enc_check(const char *params, char *why, size_t size)
 	return hf_ete_enc_config_read(params, &config, why, size);
 }
 
-#define F(member, maximum) HF_STATE_FIELD(struct hf_ete_enc_state, member, maximum)
+#define F(member, maximum) HF_FIELD_ROW(struct hf_ete_enc_state, member, maximum)
 #define STACK(i) F(stack[i], UINT64_MAX), F(stack_is[i], 1)
 
-static const struct hf_state_field fields[] = {
+static const struct hf_field_row fields[] = {
 	F(next, UINT64_MAX), F(next_is, 1), F(said_time, UINT64_MAX), F(time, UINT64_MAX),
 	F(address[0], UINT64_MAX), F(address[1], UINT64_MAX), F(address[2], UINT64_MAX),
 	F(is[0], 1), F(is[1], 1), F(is[2], 1),
@@ -52,22 +52,15 @@ static const struct hf_state_field fields[] = {
 	STACK(11), STACK(12), STACK(13), STACK(14),
 };
 
-static const struct hf_state_table table = {.version = 1, .count = sizeof fields / sizeof *fields, .fields = fields};
-
-size_t hf_ete_enc_save(const struct hf_enc *enc, uint8_t *blob)
+void hf_ete_enc_visit(struct hf_enc *enc, struct hf_fields *f)
 {
-	struct hf_ete_enc_state s = ((const struct hf_ete_enc *)enc)->s;
+	struct hf_ete_enc_state *s = &((struct hf_ete_enc *)enc)->s;
 
+	if (f->loading)
+		*s = (struct hf_ete_enc_state){0};
 	/* What is above the stack has no meaning. */
-	memset(s.stack + s.depth, 0, (HF_ETE_ENC_STACK - s.depth) * sizeof *s.stack);
-	memset(s.stack_is + s.depth, 0, HF_ETE_ENC_STACK - s.depth);
-	return hf_state_save(&table, &s, blob);
-}
-
-int hf_ete_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size)
-{
-	struct hf_ete_enc *e = (struct hf_ete_enc *)enc;
-	int err = hf_state_load(&table, &e->s, blob, size);
-
-	return !err && e->s.atoms >> e->s.atom_count ? HF_ERR_STATE : err;
+	memset(s->stack + s->depth, 0, (HF_ETE_ENC_STACK - s->depth) * sizeof *s->stack);
+	memset(s->stack_is + s->depth, 0, HF_ETE_ENC_STACK - s->depth);
+	HF_FIELD_ROWS(f, fields, s);
+	hf_fields_require(f, s->atoms >> s->atom_count == 0);
 }

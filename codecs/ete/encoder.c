@@ -366,14 +366,13 @@ static int init(struct hf_enc *enc)
 const struct hf_enc_ops hf_view_ete = {
 	.name = "ete",
 	.view = "ete/trace.bin",
-	.version = 3,
+	.version = 4,
 	.refuses = refuses,
 	.size = sizeof(struct hf_ete_enc),
 	.init = init,
 	.put = put,
 	.end = end,
-	.save = hf_ete_enc_save,
-	.load = hf_ete_enc_load,
+	.state = hf_ete_enc_visit,
 	.side = hf_ete_enc_side,
 	.check_params = hf_ete_enc_check,
 };

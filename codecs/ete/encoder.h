@@ -70,8 +70,7 @@ struct hf_ete_enc_place {
 int hf_ete_enc_config_read(const char *params, struct hf_ete_enc_config *ret_config, char *why, size_t size);
 int hf_ete_enc_check(const char *params, char *why, size_t size);
 
-size_t hf_ete_enc_save(const struct hf_enc *enc, uint8_t *blob);
-int hf_ete_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size);
+void hf_ete_enc_visit(struct hf_enc *enc, struct hf_fields *f);
 
 void hf_ete_enc_atom(struct hf_ete_enc *e, struct hf_sink *sink, bool taken);
 void hf_ete_enc_flush(struct hf_ete_enc *e, struct hf_sink *sink);

@@ -32,8 +32,8 @@ static_assert(4 * LINE <= HF_RECORDS_LINE, "a heading, a loss and a packet");
 struct records {
 	struct hf_records text; /* first */
 	const struct hf_ete_stream *stream;
-	struct hf_lane lane;
-	struct hf_ete_place now; /* before the next packet; entry only as of load, the lane has the present one */
+	struct hf_pipeline pipeline;
+	struct hf_ete_place now; /* before the next packet; entry only as of load, the pipeline has the present one */
 	uint32_t hart;           /* index of the source */
 	bool heading;            /* of the source: still to come */
 };
@@ -207,7 +207,7 @@ static void find_source(struct records *d)
 		while (d->hart < s->hart_count && !hf_ete_part_has(s, part, s->harts[d->hart].id))
 			d->hart++;
 		if (d->hart < s->hart_count) {
-			hf_ete_start_part(s, d->now.part, s->harts[d->hart].id, NULL, &d->lane);
+			hf_ete_start_part(s, d->now.part, s->harts[d->hart].id, NULL, &d->pipeline);
 			unsync(d, part->offset, HF_ERR_ETE_UNSYNCED, 0);
 			d->heading = true;
 			return;
@@ -219,19 +219,19 @@ static void find_source(struct records *d)
 /* Passes over bytes up to an A-sync, which is left to be read. */
 static uint8_t *scan(struct records *d, uint8_t *t)
 {
-	struct hf_lane *lane = &d->lane;
+	struct hf_pipeline *pipeline = &d->pipeline;
 
-	while (lane->pos < lane->count) {
-		const uint32_t left = lane->count - lane->pos;
-		const uint8_t *p = lane->bytes + lane->pos;
+	while (pipeline->pos < pipeline->count) {
+		const uint32_t left = pipeline->count - pipeline->pos;
+		const uint8_t *p = pipeline->bytes + pipeline->pos;
 		uint32_t zeros = 0;
 
 		while (zeros < left && p[zeros] == 0)
 			zeros++;
-		if (zeros == left && lane->stop == HF_LANE_MORE) { /* more of it to come */
-			const uint32_t passed = left < HF_LANE_CAP / 2 ? 0 : left - HF_ETE_ASYNC_ZEROS;
+		if (zeros == left && pipeline->stop == HF_PIPELINE_MORE) { /* more of it to come */
+			const uint32_t passed = left < HF_PIPELINE_CAP / 2 ? 0 : left - HF_ETE_ASYNC_ZEROS;
 
-			lane->pos += passed;
+			pipeline->pos += passed;
 			d->now.lost_bytes += passed;
 			return t;
 		}
@@ -241,7 +241,7 @@ static uint8_t *scan(struct records *d, uint8_t *t)
 			return t;
 		}
 		zeros += zeros < left; /* the byte that is none */
-		lane->pos += zeros;
+		pipeline->pos += zeros;
 		d->now.lost_bytes += zeros;
 	}
 	return t;
@@ -249,19 +249,19 @@ static uint8_t *scan(struct records *d, uint8_t *t)
 
 static uint8_t *put_end(struct records *d, uint8_t *t)
 {
-	struct hf_lane *lane = &d->lane;
-	const size_t left = hf_lane_left(lane);
+	struct hf_pipeline *pipeline = &d->pipeline;
+	const size_t left = hf_pipeline_left(pipeline);
 
 	if (left) {
-		t = hf_text_put_dec(t, hf_lane_offset(lane));
+		t = hf_text_put_dec(t, hf_pipeline_offset(pipeline));
 		t = put_dec(t, " CUT bytes=", left);
 		*t++ = '\n';
-		lane->pos = lane->count;
+		pipeline->pos = pipeline->count;
 	}
 	t = put_lost(d, t);
-	if (lane->stop == HF_LANE_BREAK) {
-		hf_lane_resume(lane);
-		unsync(d, lane->frames.offset, HF_ERR_CORESIGHT_BREAK, 0);
+	if (pipeline->stop == HF_PIPELINE_BREAK) {
+		hf_pipeline_resume(pipeline);
+		unsync(d, pipeline->frames.offset, HF_ERR_CORESIGHT_BREAK, 0);
 		return t;
 	}
 	d->hart++;
@@ -272,34 +272,35 @@ static uint8_t *put_end(struct records *d, uint8_t *t)
 /* The line of the next packet, or of what stands instead of one. */
 static int put_line(struct records *d, uint8_t **t)
 {
-	struct hf_lane *lane = &d->lane;
+	struct hf_pipeline *pipeline = &d->pipeline;
 	struct hf_ete_packet packet;
 	struct hf_ete_meaning meaning;
 	int n;
 
-	if (hf_lane_left(lane) < HF_LANE_CAP / 2 && lane->stop == HF_LANE_MORE) {
-		int err = hf_lane_fill(lane);
+	if (hf_pipeline_left(pipeline) < HF_PIPELINE_CAP / 2 && pipeline->stop == HF_PIPELINE_MORE) {
+		int err = hf_pipeline_fill(pipeline);
 
 		if (err)
 			return err;
 	}
-	if (d->now.phase == HF_ETE_PHASE_UNSYNCED && hf_lane_left(lane)) {
+	if (d->now.phase == HF_ETE_PHASE_UNSYNCED && hf_pipeline_left(pipeline)) {
 		*t = scan(d, *t);
 		return 0;
 	}
-	n = hf_ete_packet_get(&d->stream->harts[d->hart].config, lane->bytes + lane->pos, hf_lane_left(lane), &packet);
-	if (n == 0 && lane->stop != HF_LANE_MORE) {
+	n = hf_ete_packet_get(&d->stream->harts[d->hart].config, pipeline->bytes + pipeline->pos,
+			      hf_pipeline_left(pipeline), &packet);
+	if (n == 0 && pipeline->stop != HF_PIPELINE_MORE) {
 		*t = put_end(d, *t);
 	} else if (n <= 0) {
-		unsync(d, hf_lane_offset(lane), n ? n : HF_ERR_ETE_ASYNC, packet.header);
+		unsync(d, hf_pipeline_offset(pipeline), n ? n : HF_ERR_ETE_ASYNC, packet.header);
 	} else {
-		*t = hf_text_put_dec(*t, hf_lane_offset(lane));
+		*t = hf_text_put_dec(*t, hf_pipeline_offset(pipeline));
 		*(*t)++ = ' ';
 		*t = hf_text_put(*t, hf_ete_kind_names[packet.kind]);
 		hf_ete_history_apply(&d->now.history, &packet, &meaning);
 		*t = put_fields(*t, &packet, &meaning, d->now.history.threshold);
 		*(*t)++ = '\n';
-		lane->pos += (uint32_t)n;
+		pipeline->pos += (uint32_t)n;
 	}
 	return 0;
 }
@@ -326,9 +327,9 @@ struct stored {
 	uint8_t heading;
 };
 
-#define PLACE(member, max) HF_STATE_FIELD(struct stored, place.member, max)
+#define PLACE(member, max) HF_FIELD_ROW(struct stored, place.member, max)
 
-static const struct hf_state_field fields[] = {
+static const struct hf_field_row fields[] = {
 	PLACE(part, UINT32_MAX),
 	PLACE(phase, HF_ETE_PHASES - 1),
 	PLACE(lost_at, INT64_MAX),
@@ -346,77 +347,54 @@ static const struct hf_state_field fields[] = {
 	PLACE(history.is[2], 1),
 	PLACE(history.timestamp, UINT64_MAX),
 	PLACE(history.threshold, UINT32_MAX),
-	HF_STATE_FIELD(struct stored, hart, UINT32_MAX),
-	HF_STATE_FIELD(struct stored, heading, 1),
+	HF_FIELD_ROW(struct stored, hart, UINT32_MAX),
+	HF_FIELD_ROW(struct stored, heading, 1),
 };
 
-static const struct hf_state_table table = {
-	.version = 1,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
-};
-
-static size_t mark(const struct hf_records *text, uint8_t *blob)
-{
-	const struct records *d = (const struct records *)text;
-	struct stored st = {.place = d->now, .hart = d->hart, .heading = d->heading};
-
-	if (!text->ended)
-		st.place.entry = hf_lane_entry(&d->lane);
-	return hf_state_save(&table, &st, blob);
-}
-
-static int enter(struct hf_records *text, const uint8_t *blob, size_t size)
+static void visit_place(struct hf_records *text, struct hf_fields *f)
 {
 	struct records *d = (struct records *)text;
 	const struct hf_ete_stream *s = d->stream;
-	struct stored st = {.hart = 0};
-	int err = hf_state_load(&table, &st, blob, size);
+	struct stored st = {.place = d->now, .hart = d->hart, .heading = d->heading};
 
-	if (err)
-		return err;
+	if (!f->loading && !text->ended)
+		st.place.entry = hf_pipeline_entry(&d->pipeline);
+	HF_FIELD_ROWS(f, fields, &st);
+	if (!f->loading || f->err)
+		return;
 	text->ended = st.place.part == s->part_count;
 	if (!text->ended && (st.place.part > s->part_count || st.hart >= s->hart_count || st.place.lost_code == 0 ||
-			     !hf_ete_is_place(s, &st.place, s->harts[st.hart].id)))
-		return HF_ERR_STATE;
+			     !hf_ete_is_place(s, &st.place, s->harts[st.hart].id))) {
+		hf_fields_fail(f, HF_ERR_STATE);
+		return;
+	}
 	d->now = st.place;
 	d->hart = st.hart;
 	d->heading = st.heading;
 	if (!text->ended)
-		hf_ete_start_part(s, st.place.part, s->harts[st.hart].id, &st.place.entry, &d->lane);
-	return 0;
+		hf_ete_start_part(s, st.place.part, s->harts[st.hart].id, &st.place.entry, &d->pipeline);
 }
 
-static const struct hf_records_ops text_ops = {.put = put, .mark = mark, .enter = enter};
+static const struct hf_records_ops text_ops = {.put = put, .place = visit_place};
 
 /* ---- the decoder ---- */
 
-static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+static int init(struct hf_dec *dec, struct hf_src *src)
 {
-	struct records *d = calloc(1, sizeof *d);
-	int err;
+	struct records *d = (struct records *)dec;
+	int err = hf_pipeline_init(&d->pipeline, src);
 
-	(void)hart;
-	if (!d)
-		return HF_ERR_NOMEM;
-	d->stream = (const struct hf_ete_stream *)stream;
-	err = hf_lane_init(&d->lane, src);
-	if (err) {
-		free(d);
+	if (err)
 		return err;
-	}
+	d->stream = (const struct hf_ete_stream *)dec->stream;
 	find_source(d);
-	hf_records_begin(&d->text, &text_ops, &d->lane.reader);
-	*ret_dec = &d->text.dec;
+	hf_records_begin(&d->text, &text_ops, &d->pipeline.reader);
 	return 0;
 }
 
-static void destroy(struct hf_dec *dec)
+static void fini(struct hf_dec *dec)
 {
-	struct records *d = (struct records *)dec;
-
-	hf_lane_fini(&d->lane);
-	free(d);
+	hf_pipeline_fini(&((struct records *)dec)->pipeline);
 }
 
 /* Parts are read once for each source: progress counts all of that as one pass over the part. */
@@ -424,7 +402,7 @@ static uint64_t offset(const struct hf_dec *dec)
 {
 	const struct records *d = (const struct records *)dec;
 	const struct hf_ete_stream *s = d->stream;
-	const uint64_t at = hf_lane_offset(&d->lane);
+	const uint64_t at = hf_pipeline_offset(&d->pipeline);
 	const struct hf_setup_part *part;
 
 	if (d->text.ended)
@@ -436,11 +414,10 @@ static uint64_t offset(const struct hf_dec *dec)
 }
 
 const struct hf_dec_ops hf_ete_records_ops = {
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct records),
+	.init = init,
+	.fini = fini,
 	.next = hf_records_next,
-	.save = hf_records_save,
-	.load = hf_records_load,
+	.state = hf_records_state,
 	.offset = offset,
-	.harts = hf_dec_own_hart,
 };

@@ -15,10 +15,10 @@ struct stored {
 	uint64_t frame; /* bytes between the entry's frame and the entry */
 };
 
-#define PLACE(member, max) HF_STATE_FIELD(struct stored, place.member, max)
-#define FLOW(member, max) HF_STATE_FIELD(struct stored, flow.member, max)
+#define PLACE(member, max) HF_FIELD_ROW(struct stored, place.member, max)
+#define FLOW(member, max) HF_FIELD_ROW(struct stored, flow.member, max)
 
-static const struct hf_state_field fields[] = {
+static const struct hf_field_row fields[] = {
 	PLACE(part, UINT32_MAX),
 	PLACE(phase, HF_ETE_PHASES - 1),
 	PLACE(stamped, 1),
@@ -63,42 +63,9 @@ static const struct hf_state_field fields[] = {
 	FLOW(skipped, UINT64_MAX),
 	FLOW(skipped_at, UINT64_MAX),
 	FLOW(stack_is, UINT16_MAX),
-	HF_STATE_FIELD(struct stored, passed, INT64_MAX),
-	HF_STATE_FIELD(struct stored, frame, INT64_MAX),
+	HF_FIELD_ROW(struct stored, passed, INT64_MAX),
+	HF_FIELD_ROW(struct stored, frame, INT64_MAX),
 };
-
-static const struct hf_state_table table = {
-	.version = 1,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
-};
-
-size_t hf_ete_dec_save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
-{
-	const struct hf_ete_dec *d = (const struct hf_ete_dec *)dec;
-	const struct hf_ete_flow *f = &d->flow;
-	struct stored st = {.place = d->base, .flow = f->s, .passed = d->base_passed + d->swallow};
-	uint8_t *p = blob;
-
-	*ret_discard = 0;
-	st.frame = st.place.entry.at - st.place.entry.frame;
-	/* what does not matter is not told */
-	st.flow.age = f->s.marked ? f->s.age : 0;
-	st.flow.skipped_at = f->s.skipped ? f->s.skipped_at : 0;
-	p = hf_put_varint(p, f->s.stack_count);
-	for (unsigned i = 0; i < f->s.stack_count; i++)
-		p = hf_put_varint(p, f->s.stack[i]);
-	p = hf_put_varint(p, f->pending - f->given);
-	for (uint32_t i = f->given; i < f->pending; i++) {
-		uint64_t head;
-
-		memcpy(&head, &f->events[i], sizeof head);
-		p = hf_put_varint(p, head);
-		for (unsigned k = 0; k < 3; k++)
-			p = hf_put_varint(p, f->events[i].word[k]);
-	}
-	return (size_t)(p - blob) + hf_state_save(&table, &st, p);
-}
 
 /* Events that a flow leaves pending, with nothing that an encoder would wait for. */
 static bool is_pending(const struct hf_event *ev)
@@ -120,19 +87,6 @@ static bool is_pending(const struct hf_event *ev)
 	}
 }
 
-static const uint8_t *load_pending(const uint8_t *p, const uint8_t *end, struct hf_event *ev)
-{
-	uint64_t head;
-
-	p = hf_get_varint(p, end, &head);
-	if (!p)
-		return NULL;
-	memcpy(ev, &head, sizeof head);
-	for (unsigned k = 0; k < 3 && p; k++)
-		p = hf_get_varint(p, end, &ev->word[k]);
-	return p && is_pending(ev) ? p : NULL;
-}
-
 bool hf_ete_is_place(const struct hf_ete_stream *s, const struct hf_ete_place *place, uint32_t id)
 {
 	const struct hf_setup_part *part = &s->parts[place->part < s->part_count ? place->part : 0];
@@ -146,37 +100,58 @@ bool hf_ete_is_place(const struct hf_ete_stream *s, const struct hf_ete_place *p
 	return part->size == HF_NOWHERE || place->entry.at - part->offset <= part->size;
 }
 
-int hf_ete_dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+static void visit_event(struct hf_fields *f, struct hf_event *ev)
+{
+	uint64_t head;
+
+	memcpy(&head, ev, sizeof head);
+	head = hf_field(f, head, UINT64_MAX);
+	memcpy(ev, &head, sizeof head);
+	for (unsigned k = 0; k < 3; k++)
+		HF_FIELD(f, ev->word[k], UINT64_MAX);
+	hf_fields_require(f, is_pending(ev));
+}
+
+static bool is_reachable(const struct hf_ete_dec *d, const struct stored *st)
+{
+	return st->frame <= st->place.entry.at && hf_ete_is_place(d->stream, &st->place, d->dec.hart) &&
+	       (st->place.lost_code != 0 || st->place.part == d->stream->part_count);
+}
+
+uint64_t hf_ete_dec_state(struct hf_dec *dec, struct hf_fields *f)
 {
 	struct hf_ete_dec *d = (struct hf_ete_dec *)dec;
-	const uint8_t *p = blob, *end = blob + size;
+	struct hf_ete_flow *flow = &d->flow;
 	struct hf_event events[HF_ETE_PENDING_MAX];
 	struct stored st = {.passed = 0};
-	uint64_t stack_count, pending = 0;
-	int err;
+	uint32_t pending = 0;
 
-	p = hf_get_varint(p, end, &stack_count);
-	if (!p || stack_count > HF_ETE_STACK_MAX)
-		return HF_ERR_STATE;
-	for (unsigned i = 0; i < stack_count && p; i++)
-		p = hf_get_varint(p, end, &st.flow.stack[i]);
-	p = p ? hf_get_varint(p, end, &pending) : NULL;
-	if (!p || pending > HF_ETE_PENDING_MAX)
-		return HF_ERR_STATE;
-	for (unsigned i = 0; i < pending && p; i++)
-		p = load_pending(p, end, &events[i]);
-	err = p ? hf_state_load(&table, &st, p, (size_t)(end - p)) : HF_ERR_STATE;
-	if (err)
-		return err;
-	st.flow.stack_count = (uint8_t)stack_count;
+	if (!f->loading) {
+		st = (struct stored){.place = d->base, .flow = flow->s, .passed = d->base_passed + d->swallow};
+		st.frame = st.place.entry.at - st.place.entry.frame;
+		/* what does not matter is not told */
+		st.flow.age = st.flow.marked ? st.flow.age : 0;
+		st.flow.skipped_at = st.flow.skipped ? st.flow.skipped_at : 0;
+		pending = flow->pending - flow->given;
+		memcpy(events, flow->events + flow->given, pending * sizeof *events);
+	}
+	HF_FIELD(f, st.flow.stack_count, HF_ETE_STACK_MAX);
+	for (unsigned i = 0; i < st.flow.stack_count; i++)
+		HF_FIELD(f, st.flow.stack[i], UINT64_MAX);
+	HF_FIELD(f, pending, HF_ETE_PENDING_MAX);
+	for (uint32_t i = 0; i < pending && !f->err; i++)
+		visit_event(f, &events[i]);
+	HF_FIELD_ROWS(f, fields, &st);
+	if (!f->loading || f->err)
+		return 0;
 	st.place.entry.frame = st.place.entry.at - st.frame;
-	if (st.frame > st.place.entry.at || !hf_ete_is_place(d->stream, &st.place, dec->hart) ||
-	    (st.place.lost_code == 0 && st.place.part < d->stream->part_count))
-		return HF_ERR_STATE;
+	hf_fields_require(f, is_reachable(d, &st));
+	if (f->err)
+		return 0;
 	hf_ete_dec_enter(d, &st.place);
 	d->swallow = st.passed;
-	hf_ete_flow_set(&d->flow, &st.flow);
-	memcpy(d->flow.events, events, (size_t)pending * sizeof *events);
-	d->flow.pending = (uint32_t)pending;
+	hf_ete_flow_set(flow, &st.flow);
+	memcpy(flow->events, events, pending * sizeof *events);
+	flow->pending = pending;
 	return 0;
 }

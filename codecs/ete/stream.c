@@ -2,7 +2,7 @@
 #include "codecs/ete/stream.h"
 
 #include "codecs/setup/read.h"
-#include "codecs/source/lane.h"
+#include "codecs/source/pipeline.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,13 +34,13 @@ bool hf_ete_part_has(const struct hf_ete_stream *s, const struct hf_setup_part *
 	return part->hart == id || (part->hart == HF_SETUP_ANY && id == s->harts[0].id);
 }
 
-void hf_ete_start_part(const struct hf_ete_stream *s, size_t part, uint32_t id, const struct hf_lane_entry *entry,
-		       struct hf_lane *lane)
+void hf_ete_start_part(const struct hf_ete_stream *s, size_t part, uint32_t id, const struct hf_pipeline_entry *entry,
+		       struct hf_pipeline *pipeline)
 {
 	const struct hf_setup_part *p = &s->parts[part];
 
-	hf_lane_start(lane, hf_ete_layout(p), HF_ETE_TRACE_ID(id), p->offset,
-		      p->size == HF_NOWHERE ? HF_NOWHERE : p->offset + p->size, entry);
+	hf_pipeline_start(pipeline, hf_ete_layout(p), HF_ETE_TRACE_ID(id), p->offset,
+			  p->size == HF_NOWHERE ? HF_NOWHERE : p->offset + p->size, entry);
 }
 
 const struct hf_ete_hart *hf_ete_find_hart(const struct hf_ete_stream *s, uint32_t id)
@@ -218,20 +218,20 @@ static void fini(struct hf_ete_stream *s)
 #define LOOK_BYTES (UINT64_C(1) << 20)
 
 /* Adds the trace ids of a part's first bytes to seen. What cannot be read is not seen; the decoder will tell of it. */
-static int look_at_part(const struct hf_ete_stream *s, size_t part, struct hf_lane *lane, uint64_t seen[2])
+static int look_at_part(const struct hf_ete_stream *s, size_t part, struct hf_pipeline *pipeline, uint64_t seen[2])
 {
 	int err = 0;
 
-	hf_ete_start_part(s, part, s->harts[0].id, NULL, lane);
-	if (lane->end - s->parts[part].offset > LOOK_BYTES)
-		lane->end = s->parts[part].offset + LOOK_BYTES;
-	while (!err && (lane->stop == HF_LANE_MORE || lane->stop == HF_LANE_BREAK)) {
-		hf_lane_resume(lane);
-		lane->pos = lane->count;
-		err = hf_lane_fill(lane);
+	hf_ete_start_part(s, part, s->harts[0].id, NULL, pipeline);
+	if (pipeline->end - s->parts[part].offset > LOOK_BYTES)
+		pipeline->end = s->parts[part].offset + LOOK_BYTES;
+	while (!err && (pipeline->stop == HF_PIPELINE_MORE || pipeline->stop == HF_PIPELINE_BREAK)) {
+		hf_pipeline_resume(pipeline);
+		pipeline->pos = pipeline->count;
+		err = hf_pipeline_fill(pipeline);
 	}
-	seen[0] |= lane->seen[0];
-	seen[1] |= lane->seen[1];
+	seen[0] |= pipeline->seen[0];
+	seen[1] |= pipeline->seen[1];
 	return err == HF_ERR_NOMEM || err == HF_ERR_CANCELLED ? err : 0;
 }
 
@@ -246,14 +246,14 @@ static bool has_source(const struct hf_ete_stream *s, const struct hf_setup *set
 /* Ids whose data is in the frames, and of which the description knows no source. */
 static int find_strangers(struct hf_ete_stream *s, const struct hf_setup *setup, struct hf_src *src)
 {
-	struct hf_lane *lane = malloc(sizeof *lane);
+	struct hf_pipeline *pipeline = malloc(sizeof *pipeline);
 	uint64_t seen[2] = {0};
 	size_t n = strlen(s->json);
-	int err = lane ? hf_lane_init(lane, src) : HF_ERR_NOMEM;
+	int err = pipeline ? hf_pipeline_init(pipeline, src) : HF_ERR_NOMEM;
 
 	for (size_t i = 0; i < s->part_count && !err; i++)
 		if (hf_ete_layout(&s->parts[i]) != HF_CORESIGHT_NONE)
-			err = look_at_part(s, i, lane, seen);
+			err = look_at_part(s, i, pipeline, seen);
 	for (unsigned id = 1; id <= HF_CORESIGHT_ID_MAX && !err; id++) {
 		if (!(seen[id / 64] >> id % 64 & 1) || has_source(s, setup, id))
 			continue;
@@ -262,9 +262,9 @@ static int find_strangers(struct hf_ete_stream *s, const struct hf_setup *setup,
 	}
 	if (s->strangers)
 		snprintf(s->json + n, sizeof s->json - n, "]");
-	if (lane)
-		hf_lane_fini(lane);
-	free(lane);
+	if (pipeline)
+		hf_pipeline_fini(pipeline);
+	free(pipeline);
 	return err;
 }
 

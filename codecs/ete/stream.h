@@ -5,7 +5,7 @@
 
 #include "codecs/codec.h"
 #include "codecs/ete/config.h"
-#include "codecs/source/lane.h"
+#include "codecs/source/pipeline.h"
 
 struct hf_ete_hart {
 	uint32_t id;
@@ -40,8 +40,8 @@ enum hf_coresight_layout hf_ete_layout(const struct hf_setup_part *part);
 /* Whether a part may hold bytes of that hart. */
 bool hf_ete_part_has(const struct hf_ete_stream *s, const struct hf_setup_part *part, uint32_t id);
 
-/* Starts lane at the beginning of a part (entry NULL) or inside it. */
-void hf_ete_start_part(const struct hf_ete_stream *s, size_t part, uint32_t id, const struct hf_lane_entry *entry,
-		       struct hf_lane *lane);
+/* Starts pipeline at the beginning of a part (entry NULL) or inside it. */
+void hf_ete_start_part(const struct hf_ete_stream *s, size_t part, uint32_t id, const struct hf_pipeline_entry *entry,
+		       struct hf_pipeline *pipeline);
 
 #endif

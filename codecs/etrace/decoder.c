@@ -38,21 +38,14 @@ static void forget_harts(struct hf_etrace_dec *d)
 }
 
 /* CoreSight: other sources are seen in the frames only. */
-static void note_lane(struct hf_etrace_dec *d)
+static void note_pipeline(struct hf_etrace_dec *d)
 {
 	for (uint32_t id = 1; id <= HF_CORESIGHT_ID_MAX; id++)
-		if (d->framer.lane.seen[id / 64] >> id % 64 & 1)
+		if (d->framer.pipeline.seen[id / 64] >> id % 64 & 1)
 			note_hart(d, id);
 }
 
 /* ---- a life ---- */
-
-int hf_etrace_make_tables(struct hf_etrace_dec *d)
-{
-	int err = hf_etrace_tables_init(&d->tables, &d->params);
-
-	return err ? err : hf_etrace_tables_init(&d->spare, &d->params);
-}
 
 /* As at the beginning of a recording. */
 static int reset(struct hf_etrace_dec *d)
@@ -71,7 +64,7 @@ static int reset(struct hf_etrace_dec *d)
 	return hf_etrace_make_tables(d);
 }
 
-static void destroy(struct hf_dec *dec)
+static void fini(struct hf_dec *dec)
 {
 	struct hf_etrace_dec *d = (struct hf_etrace_dec *)dec;
 
@@ -81,55 +74,48 @@ static void destroy(struct hf_dec *dec)
 	hf_etrace_tables_fini(&d->spare);
 	hf_etrace_accesses_fini(d);
 	free(d->harts);
-	free(d);
 }
 
 static void mark_state(struct hf_etrace_dec *d)
 {
-	uint8_t blob[HF_STATE_MAX];
-	const size_t n = hf_etrace_state_save(d, blob);
+	uint8_t blob[sizeof d->blob];
+	struct hf_fields f = hf_fields_save(blob, sizeof blob);
 
-	if (n) { /* else the old one stays */
-		memcpy(d->blob, blob, n);
-		d->blob_size = (uint32_t)n;
-		d->done = 0;
-		d->retry = d->full_distance;
-	} else {
+	hf_etrace_state_visit(d, &f);
+	if (f.err) { /* the old one stays */
 		d->retry = d->done + d->full_distance;
+		return;
 	}
+	d->blob_size = (uint32_t)(f.to - blob);
+	memcpy(d->blob, blob, d->blob_size);
+	d->done = 0;
+	d->retry = d->full_distance;
 }
 
-static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+static int init(struct hf_dec *dec, struct hf_src *src)
 {
-	struct hf_etrace_dec *d;
+	struct hf_etrace_dec *d = (struct hf_etrace_dec *)dec;
+	const struct hf_stream *stream = dec->stream;
 	int err;
 
-	if (!(stream->info.flags & HF_STREAM_MANY) && hart != stream->info.first_hart)
+	if (!(stream->info.flags & HF_STREAM_MANY) && dec->hart != stream->info.first_hart)
 		return HF_ERR_NOT_FOUND;
-	d = calloc(1, sizeof *d);
-	if (!d)
-		return HF_ERR_NOMEM;
-	d->dec.stream = stream;
-	d->dec.hart = hart;
 	d->sync_distance = SYNC_DISTANCE;
 	d->full_distance = FULL_DISTANCE;
-	err = hf_etrace_params_read(stream->setup, hart, &d->given, NULL);
+	err = hf_etrace_params_read(stream->setup, dec->hart, &d->given, NULL);
 	if (!err)
-		err = hf_etrace_framer_init(&d->framer, &d->given, stream->setup, src, (uint8_t)hart);
+		err = hf_etrace_framer_init(&d->framer, &d->given, stream->setup, src, (uint8_t)dec->hart);
 	if (!err)
-		err = hf_etrace_flow_init(&d->flow, &d->given, hf_etrace_xlen(stream->setup, hart, &d->given),
+		err = hf_etrace_flow_init(&d->flow, &d->given, hf_etrace_xlen(stream->setup, dec->hart, &d->given),
 					  hf_setup_code_size(stream->setup));
 	if (!err)
 		err = hf_etrace_accesses_init(d);
 	if (!err)
 		err = reset(d);
-	if (err) {
-		destroy(&d->dec);
+	if (err)
 		return err;
-	}
 	forget_harts(d);
 	mark_state(d);
-	*ret_dec = &d->dec;
 	return 0;
 }
 
@@ -354,7 +340,7 @@ static int advance(struct hf_etrace_dec *d)
 		return 0;
 	err = hf_etrace_framer_next(&d->framer, &d->msg);
 	if (d->given.framing == HF_ETRACE_FRAMING_CORESIGHT)
-		note_lane(d);
+		note_pipeline(d);
 	return err ? end(d, err) : take_message(d);
 }
 
@@ -465,22 +451,11 @@ static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 
 /* ---- states ---- */
 
-static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
+/* As before the first packet, with no blocks: at the beginning of a pause, or between two packets, all may go. */
+static int clear(struct hf_etrace_dec *d)
 {
-	const struct hf_etrace_dec *d = (const struct hf_etrace_dec *)dec;
-
-	memcpy(blob, d->blob, d->blob_size);
-	*ret_discard = d->done;
-	return d->blob_size;
-}
-
-static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
-{
-	struct hf_etrace_dec *d = (struct hf_etrace_dec *)dec;
 	int err;
 
-	if (size > HF_STATE_MAX)
-		return HF_ERR_STATE;
 	d->head = d->committed = d->tail = d->trap = d->release = 0;
 	d->access_count = d->access_stale = d->extra_at = d->extra_count = 0;
 	d->access_first = 0;
@@ -488,14 +463,26 @@ static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
 	d->doubt.kind = HF_EVENT_NONE;
 	d->ended = d->synced = d->aged = d->split = false;
 	err = reset(d);
-	if (err)
-		return err;
-	/* At the beginning of a pause, or between two packets, all blocks may go. */
 	hf_etrace_flow_forget(&d->flow);
 	d->full = false;
-	err = hf_etrace_state_load(d, blob, size);
-	if (err)
-		return err;
+	return err;
+}
+
+static uint64_t state(struct hf_dec *dec, struct hf_fields *f)
+{
+	struct hf_etrace_dec *d = (struct hf_etrace_dec *)dec;
+	const uint8_t *const blob = f->from;
+	const size_t size = f->loading ? (size_t)(f->end - blob) : 0;
+
+	if (!f->loading) {
+		hf_field_bytes(f, d->blob, d->blob_size);
+		return d->done;
+	}
+	hf_fields_require(f, size <= sizeof d->blob);
+	hf_fields_fail(f, clear(d));
+	hf_etrace_state_visit(d, f);
+	if (f->err)
+		return 0;
 	memcpy(d->blob, blob, size);
 	d->blob_size = (uint32_t)size;
 	d->done = 0;
@@ -532,11 +519,11 @@ static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64
 }
 
 const struct hf_dec_ops hf_etrace_dec_ops = {
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct hf_etrace_dec),
+	.init = init,
+	.fini = fini,
 	.next = next,
-	.save = save,
-	.load = load,
+	.state = state,
 	.offset = offset,
 	.harts = harts,
 	.begin = begin,

@@ -170,7 +170,7 @@ struct hf_etrace_dec {
 	uint32_t extra_at, extra_count;
 	uint32_t said_context; /* of the last CONTEXT event given */
 	/* the state that save gives, and events given since */
-	uint8_t blob[HF_STATE_MAX];
+	uint8_t blob[HF_STATE_MAX - 1];
 	uint32_t blob_size;
 	uint64_t done, retry; /* retry: not before so many are a new one is tried, for want of a small one */
 	bool synced; /* here a new one would be small */
@@ -188,6 +188,9 @@ extern const struct hf_dec_ops hf_etrace_dec_ops;
 /* Goes on with the packet in progress. 0: done or (HF_NOTE_END) to be continued when the list is empty; else the error
  * that makes it a gap, with its place in *ret_detail. */
 int hf_etrace_walk(struct hf_etrace_dec *d, uint64_t *ret_detail);
+
+/* The pending address is finished: on to the packet's own. */
+int hf_etrace_begin_follow(struct hf_etrace_dec *d);
 
 /* Where the instruction held back sends the flow, without changing anything; false: not known. *ret_taken: it is a
  * branch or jump that is taken. */
@@ -257,8 +260,6 @@ static inline uint64_t hf_etrace_stack_top(const struct hf_etrace_tables *t)
 
 /* Takes the message in d->msg, of this hart. 0, or what makes it a gap. */
 int hf_etrace_dispatch(struct hf_etrace_dec *d, uint64_t *ret_detail);
-/* The pending address is finished: on to the packet's own. */
-int hf_etrace_begin_follow(struct hf_etrace_dec *d);
 /* What happens when the walk of the packet in progress has come to its end. */
 int hf_etrace_finish(struct hf_etrace_dec *d);
 /* The synchronisation packet d->pkt once more, when the walk to it has failed. */
@@ -281,9 +282,9 @@ void hf_etrace_settle_trap(struct hf_etrace_dec *d, const uint64_t *address);
 
 /* ---- state.c ---- */
 
-/* The blob of this moment, of at most HF_STATE_MAX bytes; 0 if it does not fit. */
-size_t hf_etrace_state_save(const struct hf_etrace_dec *d, uint8_t *blob);
-int hf_etrace_state_load(struct hf_etrace_dec *d, const uint8_t *blob, size_t size);
+/* Saves this moment, or fails f if that has no room; or goes to a moment that was saved, from the state before the first
+ * packet. */
+void hf_etrace_state_visit(struct hf_etrace_dec *d, struct hf_fields *f);
 
 enum hf_mode hf_etrace_mode_of(uint8_t privilege);
 

@@ -282,14 +282,6 @@ void hf_etrace_enc_sync_early(struct hf_etrace_enc *e, struct hf_sink *sink)
 	e->s.flags |= HF_ETRACE_ENC_SYNCED;
 }
 
-/* The sync packet that went out before told the outcome of its own branch. */
-static void clear_own_outcome(struct hf_etrace_enc *e)
-{
-	e->s.branches = 0;
-	e->s.pbc = 0;
-	e->s.map = 0;
-}
-
 /* 2.1: whether the number of implicit returns tells which return it is that goes elsewhere. */
 static bool can_miss(struct hf_etrace_enc *e, const struct plan *plan, const struct hf_etrace_step *step, bool synced)
 {
@@ -305,8 +297,8 @@ static bool tell(struct hf_etrace_enc *e, struct hf_sink *sink, const struct pla
 
 	if (synced && !(e->s.flags & HF_ETRACE_ENC_SYNCED))
 		synchronise(e, sink);
-	else if (synced)
-		clear_own_outcome(e);
+	else if (synced) /* the packet that went out before told the outcome of its own branch */
+		hf_etrace_enc_forget_outcomes(e);
 	else if (e->s.flags & HF_ETRACE_ENC_UPDISCON)
 		hf_etrace_enc_report(e, sink, (struct hf_etrace_flags){.updiscon = updiscon_flag(e, plan)});
 	else if (must_report(e, plan, step) && exact(e))

@@ -23,13 +23,6 @@ static void send(struct hf_etrace_enc *e, struct hf_sink *sink, struct hf_etrace
 	e->s.resync += e->s.resync != UINT32_MAX - 1;
 }
 
-static void clear_outcomes(struct hf_etrace_enc *e)
-{
-	e->s.branches = 0;
-	e->s.pbc = 0;
-	e->s.map = 0;
-}
-
 static bool predicts(const struct hf_etrace_enc *e)
 {
 	return e->c.params.modes & HF_ETRACE_BRANCH_PREDICTION;
@@ -94,7 +87,7 @@ void hf_etrace_enc_report(struct hf_etrace_enc *e, struct hf_sink *sink, struct 
 	e->s.base = pc;
 	e->s.run_count = 0;
 	hf_etrace_enc_settle(e, !(e->s.flags & HF_ETRACE_ENC_UPDISCON) || flags.updiscon || flags.notify);
-	clear_outcomes(e);
+	hf_etrace_enc_forget_outcomes(e);
 }
 
 /*
@@ -151,7 +144,7 @@ void hf_etrace_enc_outcomes(struct hf_etrace_enc *e, struct hf_sink *sink)
 	send(e, sink, &pkt);
 	e->s.run_count = 0;
 	hf_etrace_enc_settle(e, true);
-	clear_outcomes(e);
+	hf_etrace_enc_forget_outcomes(e);
 }
 
 /* ---- format 3 ---- */
@@ -212,7 +205,7 @@ void hf_etrace_enc_sync(struct hf_etrace_enc *e, struct hf_sink *sink)
 	e->s.resync = 0;
 	e->s.run_count = 0;
 	hf_etrace_enc_settle(e, true);
-	clear_outcomes(e);
+	hf_etrace_enc_forget_outcomes(e);
 }
 
 void hf_etrace_enc_trap(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_t address, uint8_t mode)
@@ -227,7 +220,7 @@ void hf_etrace_enc_trap(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_t 
 	e->s.resync = 0;
 	e->s.run_count = 0;
 	e->s.flags |= HF_ETRACE_ENC_TOLD;
-	clear_outcomes(e);
+	hf_etrace_enc_forget_outcomes(e);
 }
 
 void hf_etrace_enc_context(struct hf_etrace_enc *e, struct hf_sink *sink)

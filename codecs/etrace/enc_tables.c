@@ -8,18 +8,16 @@
 /* Two bits an entry: the high one is the prediction, the low one the last outcome; 1 is taken (E-Trace 3.2.6). */
 #define PREDICTOR_START 1
 
-static void forget_outcomes(struct hf_etrace_enc *e)
+static void forget(struct hf_etrace_enc *e)
 {
-	e->s.branches = 0;
-	e->s.pbc = 0;
-	e->s.map = 0;
+	hf_etrace_enc_forget_outcomes(e);
 	hf_etrace_data_sync(&e->s.data.history);
 }
 
 void hf_etrace_enc_resync(struct hf_etrace_enc *e)
 {
 	if ((e->s.flags & HF_ETRACE_ENC_TRACING) && (e->c.params.modes & HF_ETRACE_RESYNC_DISABLED))
-		forget_outcomes(e);
+		forget(e);
 	else
 		hf_etrace_enc_reset(e);
 }
@@ -35,7 +33,7 @@ void hf_etrace_enc_reset(struct hf_etrace_enc *e)
 {
 	const struct hf_etrace_params *p = &e->c.params;
 
-	forget_outcomes(e);
+	forget(e);
 	e->s.stack_count = 0;
 	if (p->modes & HF_ETRACE_BRANCH_PREDICTION)
 		memset(e->predictor, PREDICTOR_START, (size_t)1 << p->bpred_size);

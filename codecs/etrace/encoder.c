@@ -401,14 +401,13 @@ static const struct hf_side_file side[] = {
 const struct hf_enc_ops hf_view_etrace = {
 	.name = "etrace",
 	.view = "etrace/trace.bin",
-	.version = 5,
+	.version = 6,
 	.refuses = refuses,
 	.size = sizeof(struct hf_etrace_enc),
 	.init = init,
 	.put = put,
 	.end = end,
-	.save = hf_etrace_enc_save,
-	.load = hf_etrace_enc_load,
+	.state = hf_etrace_enc_visit,
 	.side = side,
 	.check_params = hf_etrace_config_check,
 };

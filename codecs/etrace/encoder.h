@@ -179,6 +179,14 @@ struct hf_etrace_enc {
 	uint8_t predictor[1u << HF_ETRACE_ENC_BPRED_MAX];
 };
 
+/* Those that wait are told, or begin anew. */
+static inline void hf_etrace_enc_forget_outcomes(struct hf_etrace_enc *e)
+{
+	e->s.branches = 0;
+	e->s.pbc = 0;
+	e->s.map = 0;
+}
+
 /* ---- enc_config.c ---- */
 
 /* What these view parameters make of that hart of that stream (NULL: any). HF_ERR_SETUP_VALUE and why[size]. */
@@ -324,8 +332,7 @@ const char *hf_etrace_enc_refuses_data(const struct hf_etrace_config *config);
 
 /* ---- enc_state.c ---- */
 
-size_t hf_etrace_enc_save(const struct hf_enc *enc, uint8_t *blob);
-int hf_etrace_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size);
+void hf_etrace_enc_visit(struct hf_enc *enc, struct hf_fields *f);
 /* Bytes of the largest blob. */
 size_t hf_etrace_enc_blob_max(const struct hf_etrace_config *config);
 

@@ -18,8 +18,8 @@ static void bound(struct hf_etrace_framer *f)
 {
 	const uint64_t start = f->setup && f->at.part < f->setup->part_count ? f->setup->parts[f->at.part].offset : 0;
 
-	if (f->lane.end > start && f->lane.end - start > LOOK_BYTES)
-		f->lane.end = start + LOOK_BYTES;
+	if (f->pipeline.end > start && f->pipeline.end - start > LOOK_BYTES)
+		f->pipeline.end = start + LOOK_BYTES;
 }
 
 /* The first source id of the stream, or the lowest whose bytes it has (CoreSight). */
@@ -38,7 +38,7 @@ static int find_first(struct hf_etrace_stream *s, const struct hf_setup *setup, 
 		break;
 	}
 	for (uint32_t id = HF_CORESIGHT_ID_MAX; f && id; id--)
-		if (s->params.framing == HF_ETRACE_FRAMING_CORESIGHT && f->lane.seen[id / 64] >> id % 64 & 1)
+		if (s->params.framing == HF_ETRACE_FRAMING_CORESIGHT && f->pipeline.seen[id / 64] >> id % 64 & 1)
 			s->stream.info.first_hart = id;
 	if (f)
 		hf_etrace_framer_fini(f);
@@ -125,7 +125,7 @@ static const char *const suffixes[] = {NULL};
 const struct hf_codec hf_codec_etrace = {
 	.name = "etrace",
 	.title = "RISC-V E-Trace (Efficient Trace)",
-	.version = 6,
+	.version = 7,
 	.suffixes = suffixes,
 	.keys = hf_etrace_keys,
 	.xlen = xlen,

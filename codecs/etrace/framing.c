@@ -33,7 +33,7 @@ bool hf_etrace_framing_has_sources(const struct hf_etrace_params *params, const 
 	return false;
 }
 
-static void start_part(struct hf_etrace_framer *f, const struct hf_lane_entry *entry)
+static void start_part(struct hf_etrace_framer *f, const struct hf_pipeline_entry *entry)
 {
 	const struct hf_setup *setup = f->setup;
 	uint64_t start = 0, end = HF_NOWHERE;
@@ -47,8 +47,9 @@ static void start_part(struct hf_etrace_framer *f, const struct hf_lane_entry *e
 		f->hart = part->hart == HF_SETUP_ANY ? 0 : part->hart;
 	}
 	f->framing = (uint8_t)hf_etrace_framing_of_part(f->params, setup, f->at.part);
-	hf_lane_start(&f->lane, f->framing == HF_ETRACE_FRAMING_CORESIGHT ? HF_CORESIGHT_ALIGNED : HF_CORESIGHT_NONE,
-		      f->id, start, end, entry);
+	hf_pipeline_start(&f->pipeline,
+			  f->framing == HF_ETRACE_FRAMING_CORESIGHT ? HF_CORESIGHT_ALIGNED : HF_CORESIGHT_NONE, f->id,
+			  start, end, entry);
 	if (entry)
 		return;
 	f->at.inside = f->at.part == 0;
@@ -66,7 +67,7 @@ int hf_etrace_framer_seek(struct hf_etrace_framer *f, const struct hf_etrace_pla
 	f->at = place ? *place : (struct hf_etrace_place){0};
 	start_part(f, place ? &place->entry : NULL);
 	f->before = f->at;
-	f->before.entry = hf_lane_entry(&f->lane);
+	f->before.entry = hf_pipeline_entry(&f->pipeline);
 	return 0;
 }
 
@@ -77,12 +78,12 @@ int hf_etrace_framer_init(struct hf_etrace_framer *f, const struct hf_etrace_par
 	f->setup = setup;
 	f->id = id;
 	f->at = (struct hf_etrace_place){0};
-	return hf_lane_init(&f->lane, src) ? HF_ERR_NOMEM : hf_etrace_framer_seek(f, NULL);
+	return hf_pipeline_init(&f->pipeline, src) ? HF_ERR_NOMEM : hf_etrace_framer_seek(f, NULL);
 }
 
 void hf_etrace_framer_fini(struct hf_etrace_framer *f)
 {
-	hf_lane_fini(&f->lane);
+	hf_pipeline_fini(&f->pipeline);
 }
 
 /* ---- runs of null bytes ---- */
@@ -142,10 +143,10 @@ static int lose(struct hf_etrace_framer *f, struct hf_etrace_message *msg, int c
 {
 	memset(msg, 0, sizeof *msg);
 	msg->kind = HF_ETRACE_MESSAGE_LOSS;
-	msg->offset = hf_lane_offset(&f->lane);
+	msg->offset = hf_pipeline_offset(&f->pipeline);
 	msg->size = n;
 	msg->code = code;
-	f->lane.pos += (uint32_t)n;
+	f->pipeline.pos += (uint32_t)n;
 	return 0;
 }
 
@@ -154,7 +155,7 @@ static uint64_t to_boundary(const struct hf_etrace_framer *f)
 {
 	const uint64_t start = f->setup && f->setup->part_count ? f->setup->parts[f->at.part].offset : 0;
 
-	return f->params->block_bytes - (hf_lane_offset(&f->lane) - start) % f->params->block_bytes;
+	return f->params->block_bytes - (hf_pipeline_offset(&f->pipeline) - start) % f->params->block_bytes;
 }
 
 /* Messages in a row that make it sure enough where one begins. */
@@ -171,11 +172,11 @@ static bool is_chain(const uint8_t *p, const uint8_t *end)
 	return true;
 }
 
-/* The bytes up to the next place where a message surely begins, as far as they are in the lane. */
+/* The bytes up to the next place where a message surely begins, as far as they are in the pipeline. */
 static int lose_alignment(struct hf_etrace_framer *f, struct hf_etrace_message *msg)
 {
-	const uint8_t *p = f->lane.bytes + f->lane.pos;
-	const size_t left = hf_lane_left(&f->lane);
+	const uint8_t *p = f->pipeline.bytes + f->pipeline.pos;
+	const size_t left = hf_pipeline_left(&f->pipeline);
 	size_t n = 0;
 
 	if (f->params->alignment == HF_ETRACE_ALIGN_BLOCKS) {
@@ -200,20 +201,20 @@ static int lose_alignment(struct hf_etrace_framer *f, struct hf_etrace_message *
 
 /* ---- messages ---- */
 
-/* The lane has no more: the next part, the other side of a break, or the end. */
+/* The pipeline has no more: the next part, the other side of a break, or the end. */
 static int go_on(struct hf_etrace_framer *f, struct hf_etrace_message *msg)
 {
 	const size_t parts = f->setup && f->setup->part_count ? f->setup->part_count : 1;
-	const uint8_t stop = f->lane.stop;
+	const uint8_t stop = f->pipeline.stop;
 
-	if (stop == HF_LANE_BREAK) {
-		hf_lane_resume(&f->lane);
+	if (stop == HF_PIPELINE_BREAK) {
+		hf_pipeline_resume(&f->pipeline);
 		f->at.run = 0;
 		f->at.aligned = f->params->alignment != HF_ETRACE_ALIGN_ZEROS;
 		return lose(f, msg, HF_ERR_ETRACE_FRAME, 0);
 	}
-	if (stop == HF_LANE_ERROR)
-		return f->lane.reader.err;
+	if (stop == HF_PIPELINE_ERROR)
+		return f->pipeline.reader.err;
 	if (f->at.part + 1 >= parts)
 		return HF_NOTE_END;
 	f->at.part++;
@@ -221,7 +222,7 @@ static int go_on(struct hf_etrace_framer *f, struct hf_etrace_message *msg)
 	f->at.inside = true;
 	memset(msg, 0, sizeof *msg);
 	msg->kind = HF_ETRACE_MESSAGE_RESTART;
-	msg->offset = hf_lane_offset(&f->lane);
+	msg->offset = hf_pipeline_offset(&f->pipeline);
 	return 0;
 }
 
@@ -240,25 +241,25 @@ static bool count(struct hf_etrace_framer *f, struct hf_etrace_message *msg)
 /* Null bytes before the next message. */
 static void pass_nulls(struct hf_etrace_framer *f)
 {
-	struct hf_lane *lane = &f->lane;
+	struct hf_pipeline *pipeline = &f->pipeline;
 	const bool runs = has_runs(f);
 
-	while (lane->pos < lane->count) {
-		const uint8_t byte = lane->bytes[lane->pos];
+	while (pipeline->pos < pipeline->count) {
+		const uint8_t byte = pipeline->bytes[pipeline->pos];
 
 		if (f->framing == HF_ETRACE_FRAMING_PULP || !is_null(f, byte) ||
 		    (f->framing == HF_ETRACE_FRAMING_ESP32 && byte))
 			break;
-		lane->pos++;
+		pipeline->pos++;
 		f->at.run += runs && f->at.run <= run_limit(f);
 	}
 }
 
-/* One message from what is in the lane, of which there is something. */
+/* One message from what is in the pipeline, of which there is something. */
 static int read_message(struct hf_etrace_framer *f, struct hf_etrace_message *msg)
 {
-	const uint8_t *p = f->lane.bytes + f->lane.pos;
-	const size_t left = hf_lane_left(&f->lane);
+	const uint8_t *p = f->pipeline.bytes + f->pipeline.pos;
+	const size_t left = hf_pipeline_left(&f->pipeline);
 	int size;
 
 	size = hf_etrace_message_read(f->params, f->framing, p, left, msg);
@@ -281,40 +282,41 @@ static int read_message(struct hf_etrace_framer *f, struct hf_etrace_message *ms
 	}
 	if (f->framing == HF_ETRACE_FRAMING_ESP32 && !count(f, msg))
 		return lose(f, msg, HF_ERR_ETRACE_LOST, 0);
-	msg->offset = hf_lane_offset(&f->lane);
+	msg->offset = hf_pipeline_offset(&f->pipeline);
 	msg->size = (uint64_t)size;
 	if (f->framing == HF_ETRACE_FRAMING_CORESIGHT && !f->params->srcid_bits)
 		msg->source = f->id;
 	else if (!f->params->srcid_bits)
 		msg->source = f->hart;
-	f->lane.pos += (uint32_t)size;
+	f->pipeline.pos += (uint32_t)size;
 	return 0;
 }
 
 int hf_etrace_framer_next(struct hf_etrace_framer *f, struct hf_etrace_message *ret_msg)
 {
-	struct hf_lane *lane = &f->lane;
+	struct hf_pipeline *pipeline = &f->pipeline;
 
 	for (;;) {
-		int err = hf_lane_left(lane) < REACH ? hf_lane_fill(lane) : 0;
+		int err = hf_pipeline_left(pipeline) < REACH ? hf_pipeline_fill(pipeline) : 0;
 
 		if (err)
 			return err;
 		f->before = f->at;
-		f->before.entry = hf_lane_entry(lane);
-		if (hf_lane_left(lane) == 0)
+		f->before.entry = hf_pipeline_entry(pipeline);
+		if (hf_pipeline_left(pipeline) == 0)
 			return go_on(f, ret_msg);
 		if (f->at.aligned || f->params->alignment != HF_ETRACE_ALIGN_BLOCKS) /* what fills a block ends with it */
 			pass_nulls(f);
-		if (!f->at.aligned && has_runs(f) && f->at.run > run_limit(f) && hf_lane_left(lane))
+		if (!f->at.aligned && has_runs(f) && f->at.run > run_limit(f) && hf_pipeline_left(pipeline))
 			f->at.aligned = true;
-		if (!f->at.aligned && hf_lane_left(lane)) {
+		if (!f->at.aligned && hf_pipeline_left(pipeline)) {
 			lose_alignment(f, ret_msg);
 			if (ret_msg->size)
 				return 0;
 			continue;
 		}
-		if (hf_lane_left(lane) >= REACH || (lane->stop != HF_LANE_MORE && hf_lane_left(lane)))
+		if (hf_pipeline_left(pipeline) >= REACH ||
+		    (pipeline->stop != HF_PIPELINE_MORE && hf_pipeline_left(pipeline)))
 			return read_message(f, ret_msg);
 	}
 }

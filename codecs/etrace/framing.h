@@ -7,7 +7,7 @@
 #define HF_ETRACE_FRAMING_H
 
 #include "codecs/etrace/packet.h"
-#include "codecs/source/lane.h"
+#include "codecs/source/pipeline.h"
 
 enum hf_etrace_message_kind {
 	HF_ETRACE_MESSAGE_INSTRUCTION, /* support packets too */
@@ -38,18 +38,18 @@ struct hf_etrace_place {
 	bool inside;     /* of the part: its RESTART, if it has one, is over */
 	bool counted;    /* counter is known */
 	bool aligned;    /* a message begins here */
-	struct hf_lane_entry entry;
+	struct hf_pipeline_entry entry;
 };
 
 struct hf_etrace_framer {
 	const struct hf_etrace_params *params; /* borrowed: the transport's are the same for all harts */
 	const struct hf_setup *setup;
 	uint8_t id;                    /* of CoreSight: whose bytes these are */
-	struct hf_etrace_place at;     /* entry only as of seek; the lane has the present one */
+	struct hf_etrace_place at;     /* entry only as of seek; the pipeline has the present one */
 	struct hf_etrace_place before; /* before the message given last */
 	uint8_t framing;               /* of the part */
 	uint32_t hart;                 /* of the part, if its bytes do not tell */
-	struct hf_lane lane;
+	struct hf_pipeline pipeline;
 };
 
 int hf_etrace_framer_init(struct hf_etrace_framer *f, const struct hf_etrace_params *params,
@@ -65,7 +65,7 @@ int hf_etrace_framer_seek(struct hf_etrace_framer *f, const struct hf_etrace_pla
 /* Stream offset up to which messages have been given. */
 static inline uint64_t hf_etrace_framer_offset(const struct hf_etrace_framer *f)
 {
-	return hf_lane_offset(&f->lane);
+	return hf_pipeline_offset(&f->pipeline);
 }
 
 /* Whether sources are told apart by the messages themselves. */

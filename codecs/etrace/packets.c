@@ -146,16 +146,6 @@ static void append_outcomes(struct hf_etrace_dec *d)
 	}
 }
 
-int hf_etrace_begin_follow(struct hf_etrace_dec *d)
-{
-	d->core.phase = HF_ETRACE_FOLLOW;
-	if (d->pkt.format != 0 || d->pkt.subformat != HF_ETRACE_INDEX)
-		return 0;
-	d->core.target = d->core.base = d->tables.cache[d->pkt.index & d->tables.cache_mask];
-	d->pkt.has_address = true;
-	return d->core.base == HF_ETRACE_CACHE_EMPTY ? HF_ERR_ETRACE_INDEX : 0;
-}
-
 /* trap_reporting = figure: the address of the packet before was final although nothing says so. */
 static bool is_final(const struct hf_etrace_dec *d)
 {

@@ -264,7 +264,7 @@ static void put_line(struct records *r)
 /* CoreSight: the bytes of one source after the other. False: there is no further one. */
 static bool next_id(struct records *r)
 {
-	const uint64_t *seen = r->framer.lane.seen;
+	const uint64_t *seen = r->framer.pipeline.seen;
 
 	if (r->given.framing != HF_ETRACE_FRAMING_CORESIGHT)
 		return false;
@@ -298,8 +298,8 @@ static int put(struct hf_records *text)
 
 /* ---- places ---- */
 
-#define FIELD(member, max) HF_STATE_FIELD(struct place, member, max)
-static const struct hf_state_field place_fields[] = {
+#define FIELD(member, max) HF_FIELD_ROW(struct place, member, max)
+static const struct hf_field_row place_fields[] = {
 	FIELD(at.part, UINT32_MAX), FIELD(at.run, 64), FIELD(at.counter, UINT16_MAX), FIELD(at.inside, 1),
 	FIELD(at.counted, 1), FIELD(at.aligned, 1), FIELD(at.entry.at, INT64_MAX), FIELD(at.entry.frame, INT64_MAX),
 	FIELD(at.entry.before, 127), FIELD(seen[0], UINT64_MAX), FIELD(seen[1], UINT64_MAX), FIELD(id, 127),
@@ -307,11 +307,8 @@ static const struct hf_state_field place_fields[] = {
 };
 #undef FIELD
 
-static const struct hf_state_table place_table = {
-	.version = 1, .count = sizeof place_fields / sizeof place_fields[0], .fields = place_fields};
-
-#define FIELD(member, max) HF_STATE_FIELD(struct source, member, max)
-static const struct hf_state_field source_fields[] = {
+#define FIELD(member, max) HF_FIELD_ROW(struct source, member, max)
+static const struct hf_field_row source_fields[] = {
 	FIELD(id, UINT32_MAX), FIELD(modes, UINT32_MAX), FIELD(params.time_width, 64),
 	FIELD(params.f0s_width, HF_ETRACE_F0S_MAX),
 	FIELD(params.return_stack_size, HF_ETRACE_TABLE_MAX), FIELD(params.call_counter_size, HF_ETRACE_TABLE_MAX),
@@ -319,96 +316,61 @@ static const struct hf_state_field source_fields[] = {
 };
 #undef FIELD
 
-static const struct hf_state_table source_table = {
-	.version = 1, .count = sizeof source_fields / sizeof source_fields[0], .fields = source_fields};
 static_assert(SOURCES * 20 + 256 < HF_STATE_MAX, "states of all sources");
 
-/* Each state is preceded by its length. */
-static size_t put_state(const struct hf_state_table *table, const void *state, uint8_t *p)
-{
-	const size_t n = hf_state_save(table, state, p + 1);
-
-	*p = (uint8_t)n;
-	return n + 1;
-}
-
-static size_t mark(const struct hf_records *text, uint8_t *blob)
-{
-	const struct records *r = (const struct records *)text;
-	struct place place = {.at = r->framer.at, .id = r->framer.id, .ended = text->ended};
-	size_t n;
-
-	place.at.entry = hf_lane_entry(&r->framer.lane);
-	memcpy(place.seen, r->framer.lane.seen, sizeof place.seen);
-	n = put_state(&place_table, &place, blob);
-	for (uint32_t i = 0; i < r->source_count; i++)
-		n += put_state(&source_table, &r->sources[i], blob + n);
-	return n;
-}
-
-static int load_sources(struct records *r, const uint8_t *p, const uint8_t *end)
+/* Sources by their ids, as many as the blob has. */
+static void load_sources(struct records *r, struct hf_fields *f)
 {
 	r->source_count = 0;
-	while (p < end) {
-		struct source *s, stored = {0};
+	while (!f->err && f->from < f->end) {
+		struct source stored = {0}, *s;
+		struct hf_fields again = *f;
 
-		if (*p >= end - p || hf_state_load(&source_table, &stored, p + 1, *p))
-			return HF_ERR_STATE;
+		HF_FIELD_ROWS(&again, source_fields, &stored);
 		s = source_of(r, stored.id);
-		if (hf_state_load(&source_table, s, p + 1, *p))
-			return HF_ERR_STATE;
-		p += *p + 1;
+		HF_FIELD_ROWS(f, source_fields, s);
 	}
-	return 0;
 }
 
-static int enter(struct hf_records *text, const uint8_t *blob, size_t size)
+static void visit_place(struct hf_records *text, struct hf_fields *f)
 {
 	struct records *r = (struct records *)text;
-	struct place place = {0};
-	int err;
+	struct place place = {.at = r->framer.at, .id = r->framer.id, .ended = text->ended};
 
-	if (size < 1 || size > HF_STATE_MAX || *blob >= size || hf_state_load(&place_table, &place, blob + 1, *blob))
-		return HF_ERR_STATE;
+	place.at.entry = hf_pipeline_entry(&r->framer.pipeline);
+	memcpy(place.seen, r->framer.pipeline.seen, sizeof place.seen);
+	HF_FIELD_ROWS(f, place_fields, &place);
+	for (uint32_t i = 0; !f->loading && i < r->source_count; i++)
+		HF_FIELD_ROWS(f, source_fields, &r->sources[i]);
+	if (!f->loading || f->err)
+		return;
 	r->framer.id = place.id;
-	err = hf_etrace_framer_seek(&r->framer, &place.at);
-	if (err)
-		return err;
-	memcpy(r->framer.lane.seen, place.seen, sizeof place.seen);
+	hf_fields_fail(f, hf_etrace_framer_seek(&r->framer, &place.at));
+	memcpy(r->framer.pipeline.seen, place.seen, sizeof place.seen);
 	text->ended = place.ended;
-	return load_sources(r, blob + 1 + *blob, blob + size);
+	load_sources(r, f);
 }
 
-static const struct hf_records_ops text_ops = {.put = put, .mark = mark, .enter = enter};
+static const struct hf_records_ops text_ops = {.put = put, .place = visit_place};
 
 /* ---- the decoder ---- */
 
-static void destroy(struct hf_dec *dec)
+static int init(struct hf_dec *dec, struct hf_src *src)
 {
 	struct records *r = (struct records *)dec;
+	const struct hf_setup *setup = dec->stream->setup;
+	int err = hf_etrace_params_read(setup, HF_SETUP_ANY, &r->given, NULL);
 
-	hf_etrace_framer_fini(&r->framer);
-	free(r);
+	if (!err)
+		err = hf_etrace_framer_init(&r->framer, &r->given, setup, src, 0);
+	if (!err)
+		hf_records_begin(&r->text, &text_ops, &r->framer.pipeline.reader);
+	return err;
 }
 
-static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+static void fini(struct hf_dec *dec)
 {
-	struct records *r = calloc(1, sizeof *r);
-	int err;
-
-	(void)hart;
-	if (!r)
-		return HF_ERR_NOMEM;
-	err = hf_etrace_params_read(stream->setup, HF_SETUP_ANY, &r->given, NULL);
-	if (!err)
-		err = hf_etrace_framer_init(&r->framer, &r->given, stream->setup, src, 0);
-	if (err) {
-		destroy(&r->text.dec);
-		return err;
-	}
-	hf_records_begin(&r->text, &text_ops, &r->framer.lane.reader);
-	*ret_dec = &r->text.dec;
-	return 0;
+	hf_etrace_framer_fini(&((struct records *)dec)->framer);
 }
 
 static uint64_t offset(const struct hf_dec *dec)
@@ -417,11 +379,10 @@ static uint64_t offset(const struct hf_dec *dec)
 }
 
 const struct hf_dec_ops hf_etrace_records_ops = {
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct records),
+	.init = init,
+	.fini = fini,
 	.next = hf_records_next,
-	.save = hf_records_save,
-	.load = hf_records_load,
+	.state = hf_records_state,
 	.offset = offset,
-	.harts = hf_dec_own_hart,
 };

@@ -35,6 +35,13 @@ int hf_etrace_tables_init(struct hf_etrace_tables *t, const struct hf_etrace_par
 	return 0;
 }
 
+int hf_etrace_make_tables(struct hf_etrace_dec *d)
+{
+	int err = hf_etrace_tables_init(&d->tables, &d->params);
+
+	return err ? err : hf_etrace_tables_init(&d->spare, &d->params);
+}
+
 void hf_etrace_tables_fini(struct hf_etrace_tables *t)
 {
 	free(t->stack);

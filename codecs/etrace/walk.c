@@ -370,6 +370,18 @@ static inline int resolve(struct hf_etrace_dec *d)
 	return 0;
 }
 
+/* ---- from one phase to the next ---- */
+
+int hf_etrace_begin_follow(struct hf_etrace_dec *d)
+{
+	d->core.phase = HF_ETRACE_FOLLOW;
+	if (d->pkt.format != 0 || d->pkt.subformat != HF_ETRACE_INDEX)
+		return 0;
+	d->core.target = d->core.base = d->tables.cache[d->pkt.index & d->tables.cache_mask];
+	d->pkt.has_address = true;
+	return d->core.base == HF_ETRACE_CACHE_EMPTY ? HF_ERR_ETRACE_INDEX : 0;
+}
+
 /* ---- where to stop ---- */
 
 /* The address at which this packet may end without an uninferable jump to it. */

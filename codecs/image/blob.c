@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The image as bytes: the length of a state blob (codecs/base/state.h) with the facts, that blob, then the runs in
+ * The image as bytes: the length of the facts, these as fields (codecs/base/fields.h) behind a version, then the runs in
  * ascending order, each as LEB128 numbers and bytes:
  *
  *	halfwords << 2 | changed << 1 | thumb      0 ends the runs
@@ -10,7 +10,7 @@
 #include "codecs/image/collect.h"
 
 #include "codecs/base/bytes.h"
-#include "codecs/base/state.h"
+#include "codecs/base/fields.h"
 #include "codecs/image/pages.h"
 
 #define RUN_THUMB 1u
@@ -21,10 +21,12 @@
 #define SPACE_HALVES (UINT64_C(1) << 63)
 #define IMAGE_HALVES (HF_IMAGE_PAGES_MAX * HF_IMAGE_HALVES)
 
-#define FIELD(member, max) HF_STATE_FIELD(struct hf_image_facts, member, max)
+/* Goes up when what is stored changes. */
+#define VERSION 3
 
-static const struct hf_state_field fields[] = {
-	FIELD(first, UINT64_MAX),
+#define FIELD(member, max) HF_FIELD_ROW(struct hf_image_facts, member, max)
+
+static const struct hf_field_row fields[] = {
 	FIELD(ordinal, UINT64_MAX),
 	FIELD(entry, UINT64_MAX),
 	FIELD(conflict_address, UINT64_MAX),
@@ -33,7 +35,6 @@ static const struct hf_state_field fields[] = {
 	FIELD(misfit_ordinal, UINT64_MAX),
 	FIELD(pending_pc, UINT64_MAX),
 	FIELD(pending_ordinal, UINT64_MAX),
-	FIELD(head_cause, UINT64_MAX),
 	FIELD(pending_opcode, UINT32_MAX),
 	FIELD(conflict_old, UINT32_MAX),
 	FIELD(conflict_new, UINT32_MAX),
@@ -47,14 +48,7 @@ static const struct hf_state_field fields[] = {
 	FIELD(misfit_size, UINT8_MAX),
 	FIELD(pending_size, UINT8_MAX),
 	FIELD(pending_isa, UINT8_MAX),
-	FIELD(head_flags, UINT8_MAX),
 	FIELD(flags, HF_IMAGE_FLAGS_ALL),
-};
-
-static const struct hf_state_table table = {
-	.version = 1,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
 };
 
 static void put_varint(struct hf_sink *sink, uint64_t value)
@@ -79,8 +73,6 @@ static void save_run(const struct hf_image *image, const struct hf_image_run *ru
 /* Without what is over: equal images give equal bytes. */
 static struct hf_image_facts settle(struct hf_image_facts facts)
 {
-	if (!hf_image_is_head(&facts))
-		facts.flags &= ~HF_IMAGE_HEAD;
 	if (!hf_image_is_pending(&facts)) {
 		facts.flags &= ~HF_IMAGE_PENDING;
 		facts.pending_pc = facts.pending_ordinal = 0;
@@ -89,17 +81,27 @@ static struct hf_image_facts settle(struct hf_image_facts facts)
 	return facts;
 }
 
+static void visit_facts(struct hf_fields *f, struct hf_image_facts *facts)
+{
+	uint8_t version = VERSION;
+
+	HF_FIELD(f, version, VERSION);
+	hf_fields_require(f, version == VERSION);
+	HF_FIELD_ROWS(f, fields, facts);
+}
+
 void hf_image_save(const struct hf_image *image, struct hf_sink *sink)
 {
-	const struct hf_image_facts settled = settle(image->facts);
+	struct hf_image_facts settled = settle(image->facts);
 	uint8_t facts[HF_STATE_MAX];
-	size_t n = hf_state_save(&table, &settled, facts);
+	struct hf_fields f = hf_fields_save(facts, sizeof facts);
 	struct hf_image_cursor cursor = {0};
 	struct hf_image_run run;
 	uint64_t end = 0;
 
-	put_varint(sink, n);
-	hf_sink_write(sink, facts, n);
+	visit_facts(&f, &settled);
+	put_varint(sink, (uint64_t)(f.to - facts));
+	hf_sink_write(sink, facts, (size_t)(f.to - facts));
 	while (hf_image_next_run(image, &cursor, &run)) {
 		save_run(image, &run, end, sink);
 		end = run.address + run.size;
@@ -186,14 +188,13 @@ static int check(const struct hf_image *image)
 
 	if (limit ? image->count != 0 : conflict != (image->changes != 0))
 		return HF_ERR_STATE;
-	if (facts->ordinal < facts->first)
-		return HF_ERR_STATE;
 	return 0;
 }
 
 static int load(struct hf_image *image, const uint8_t *bytes, size_t size)
 {
 	const uint8_t *p = bytes, *end = bytes + size;
+	struct hf_fields f;
 	uint16_t flags;
 	uint64_t n;
 	int err;
@@ -201,7 +202,9 @@ static int load(struct hf_image *image, const uint8_t *bytes, size_t size)
 	p = hf_get_varint(p, end, &n);
 	if (!p || n > (size_t)(end - p))
 		return HF_ERR_STATE;
-	err = hf_state_load(&table, &image->facts, p, (size_t)n);
+	f = hf_fields_load(p, (size_t)n);
+	visit_facts(&f, &image->facts);
+	err = hf_fields_end(&f);
 	if (err)
 		return err;
 	/* An image that was given up takes no pages; one that gives up while it is loaded is no image of ours. */
@@ -216,7 +219,7 @@ static int load(struct hf_image *image, const uint8_t *bytes, size_t size)
 
 int hf_image_load(const uint8_t *bytes, size_t size, struct hf_image **ret_image)
 {
-	int err = hf_image_new(0, ret_image);
+	int err = hf_image_new(ret_image);
 
 	if (err)
 		return err;

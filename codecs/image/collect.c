@@ -2,6 +2,7 @@
 #include "codecs/image/collect.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/base/search.h"
 #include "codecs/image/pages.h"
 
 #include <inttypes.h>
@@ -40,15 +41,13 @@ static void free_pages(struct hf_image *image)
 	clear_front(image);
 }
 
-int hf_image_new(uint64_t ordinal, struct hf_image **ret_image)
+int hf_image_new(struct hf_image **ret_image)
 {
 	struct hf_image *image = calloc(1, sizeof *image);
 
 	*ret_image = image;
 	if (!image)
 		return HF_ERR_NOMEM;
-	image->facts.first = image->facts.ordinal = ordinal;
-	image->facts.flags = HF_IMAGE_HEAD;
 	clear_front(image);
 	return 0;
 }
@@ -63,19 +62,10 @@ void hf_image_free(struct hf_image *image)
 
 /* ---- pages ---- */
 
-size_t hf_image_page_index(const struct hf_image *image, uint64_t number)
+/* The first page whose number is not below number: image->count if none. */
+static size_t page_index(const struct hf_image *image, uint64_t number)
 {
-	size_t low = 0, high = image->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (image->pages[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return number ? HF_COUNT_UP_TO(image->pages, image->count, number, number - 1) : 0;
 }
 
 /* A page more at index i of the sorted pages. A row that is moved is short (16 bytes a page), and pages are few. */
@@ -110,7 +100,7 @@ struct hf_image_page *hf_image_page_make(struct hf_image *image, uint64_t number
 		return slot->page;
 	if (image->err || image->facts.flags & HF_IMAGE_LIMIT)
 		return NULL;
-	i = hf_image_page_index(image, number);
+	i = page_index(image, number);
 	if (i < image->count && image->pages[i].number == number) {
 		*slot = image->pages[i];
 		return slot->page;
@@ -308,19 +298,6 @@ static void put_attempt(struct hf_image_facts *facts, const struct hf_ev_insn *i
 	facts->pending_ordinal = facts->ordinal;
 }
 
-static void put_trap(struct hf_image *image, const struct hf_event *ev)
-{
-	struct hf_image_facts *facts = &image->facts;
-
-	if (hf_image_is_pending(facts)) {
-		resolve(image, ev->trap.cause, ev->flags);
-	} else if (hf_image_is_head(facts) && !(facts->flags & HF_IMAGE_HEAD_TRAP)) {
-		facts->flags |= HF_IMAGE_HEAD_TRAP;
-		facts->head_cause = ev->trap.cause;
-		facts->head_flags = ev->flags;
-	}
-}
-
 /* ---- contexts ---- */
 
 static void note_space(struct hf_image_facts *facts, uint8_t field, uint32_t *first, uint32_t value)
@@ -332,14 +309,14 @@ static void note_space(struct hf_image_facts *facts, uint8_t field, uint32_t *fi
 	facts->spaces |= field;
 }
 
-static void note_spaces(struct hf_image_facts *facts, uint32_t fields, uint32_t pid, uint32_t asid, uint32_t vmid)
+static void note_spaces(struct hf_image_facts *facts, const struct hf_event *ev)
 {
-	if (fields & HF_CONTEXT_PID)
-		note_space(facts, HF_CONTEXT_PID, &facts->pid, pid);
-	if (fields & HF_CONTEXT_ASID)
-		note_space(facts, HF_CONTEXT_ASID, &facts->asid, asid);
-	if (fields & HF_CONTEXT_VMID)
-		note_space(facts, HF_CONTEXT_VMID, &facts->vmid, vmid);
+	if (ev->size & HF_CONTEXT_PID)
+		note_space(facts, HF_CONTEXT_PID, &facts->pid, ev->context.pid);
+	if (ev->size & HF_CONTEXT_ASID)
+		note_space(facts, HF_CONTEXT_ASID, &facts->asid, ev->context.asid);
+	if (ev->size & HF_CONTEXT_VMID)
+		note_space(facts, HF_CONTEXT_VMID, &facts->vmid, ev->context.vmid);
 }
 
 /* ---- events ---- */
@@ -348,15 +325,15 @@ static void put_other(struct hf_image *image, const struct hf_event *ev)
 {
 	struct hf_image_facts *facts = &image->facts;
 
-	if (ev->kind == HF_EVENT_TRAP)
-		put_trap(image, ev);
+	if (ev->kind == HF_EVENT_TRAP && hf_image_is_pending(facts))
+		resolve(image, ev->trap.cause, ev->flags);
 	if (hf_event_is_attachment(ev))
 		return;
-	facts->flags &= ~(HF_IMAGE_PENDING | HF_IMAGE_HEAD);
+	facts->flags &= ~HF_IMAGE_PENDING;
 	if (ev->kind == HF_EVENT_ATTEMPT)
 		put_attempt(facts, &ev->insn);
 	else if (ev->kind == HF_EVENT_CONTEXT)
-		note_spaces(facts, ev->size, ev->context.pid, ev->context.asid, ev->context.vmid);
+		note_spaces(facts, ev);
 }
 
 static void note_entry(struct hf_image_facts *facts, const struct hf_event *ev, size_t n)
@@ -397,99 +374,6 @@ int hf_image_put(struct hf_image *image, const struct hf_event *ev, size_t n)
 	return image->err;
 }
 
-/* ---- merging ---- */
-
-/* One page of the later image into the same one of this. */
-static void merge_page(struct hf_image *image, uint64_t number, const struct hf_image_page *from, uint64_t ordinal)
-{
-	struct hf_image_page *page = hf_image_page_make(image, number);
-
-	for (unsigned half = 0; page && half < HF_IMAGE_HALVES; half++) {
-		uint16_t old, new = hf_get16(from->bytes + 2 * half);
-
-		if (!from->present.word[half / 64])
-			half |= 63;
-		if (!hf_image_bit(&from->present, half))
-			continue;
-		old = hf_get16(page->bytes + 2 * half);
-		if (!place_half(image, page, half, new, hf_image_bit(&from->thumb, half)) &&
-		    !(image->facts.flags & HF_IMAGE_CONFLICT)) {
-			note_conflict(image, number * HF_IMAGE_PAGE + 2 * half, old, new, 2, ordinal);
-			image->facts.flags |= HF_IMAGE_INEXACT;
-		}
-		if (from->changed && hf_image_bit(from->changed, half))
-			mark_changed(image, page, half);
-	}
-}
-
-/* The pages, and with them the limit and the first conflict. */
-static void merge_pages(struct hf_image *image, const struct hf_image *later)
-{
-	const struct hf_image_facts *from = &later->facts;
-
-	if (from->flags & HF_IMAGE_LIMIT) {
-		image->facts.flags |= HF_IMAGE_LIMIT;
-		free_pages(image);
-	}
-	for (size_t i = 0; i < later->count; i++)
-		merge_page(image, later->pages[i].number, later->pages[i].page, from->first);
-	if (from->flags & HF_IMAGE_CONFLICT && !(image->facts.flags & HF_IMAGE_CONFLICT)) {
-		note_conflict(image, from->conflict_address, from->conflict_old, from->conflict_new,
-			      from->conflict_size, from->conflict_ordinal);
-		image->facts.flags |= from->flags & HF_IMAGE_INEXACT;
-	}
-}
-
-/* An attempt at the end of image and the trap at the head of later; then what later leaves open. */
-static void merge_ends(struct hf_image *image, const struct hf_image *later)
-{
-	struct hf_image_facts *facts = &image->facts;
-	const struct hf_image_facts *from = &later->facts;
-
-	if (from->flags & HF_IMAGE_HEAD_TRAP) {
-		const struct hf_event trap = {.kind = HF_EVENT_TRAP,
-					      .flags = from->head_flags,
-					      .trap = {.cause = from->head_cause}};
-
-		put_trap(image, &trap);
-	}
-	if (hf_image_is_head(from))
-		return;
-	facts->flags &= ~(HF_IMAGE_PENDING | HF_IMAGE_HEAD);
-	if (hf_image_is_pending(from)) {
-		const struct hf_ev_insn insn = {.pc = from->pending_pc,
-						.opcode = from->pending_opcode,
-						.size = from->pending_size,
-						.isa = from->pending_isa};
-
-		facts->ordinal = from->ordinal;
-		put_attempt(facts, &insn);
-	}
-}
-
-int hf_image_merge(struct hf_image *image, const struct hf_image *later)
-{
-	struct hf_image_facts *facts = &image->facts;
-	const struct hf_image_facts *from = &later->facts;
-
-	merge_ends(image, later);
-	merge_pages(image, later);
-	if (from->flags & HF_IMAGE_MISFIT)
-		note_misfit(image, from->misfit_address, from->misfit_size, from->misfit_ordinal);
-	if (from->flags & HF_IMAGE_ENTRY && !(facts->flags & HF_IMAGE_ENTRY)) {
-		facts->entry = from->entry;
-		facts->flags |= HF_IMAGE_ENTRY;
-	}
-	note_spaces(facts, from->spaces, from->pid, from->asid, from->vmid);
-	facts->flags |= from->flags & HF_IMAGE_SPACES;
-	facts->isas |= from->isas;
-	facts->sizes |= from->sizes;
-	facts->ordinal = from->ordinal;
-	if (!image->err)
-		image->err = later->err;
-	return image->err;
-}
-
 /* ---- questions ---- */
 
 #define ISA_BIT(isa) (UINT32_C(1) << (isa))
@@ -517,9 +401,9 @@ static void refuse_conflict(const struct hf_image *image, char *buf, size_t size
 
 	snprintf(buf, size,
 		 "the code at 0x%" PRIx64 " changes from %0*" PRIx32 " to %0*" PRIx32
-		 " (first at %sinstruction %" PRIu64 ", %" PRIu64 " bytes in all)%s",
+		 " (first at instruction %" PRIu64 ", %" PRIu64 " bytes in all)%s",
 		 facts->conflict_address, digits, facts->conflict_old, digits, facts->conflict_new,
-		 facts->flags & HF_IMAGE_INEXACT ? "or behind " : "", facts->conflict_ordinal, image->changes * 2,
+		 facts->conflict_ordinal, image->changes * 2,
 		 facts->flags & HF_IMAGE_SPACES ? "; the hart ran in more than one address space" : "");
 }
 
@@ -596,7 +480,7 @@ uint64_t hf_image_changes(const struct hf_image *image)
 void hf_image_read(const struct hf_image *image, uint64_t address, void *buf, size_t n)
 {
 	uint8_t *to = buf;
-	size_t i = hf_image_page_index(image, address / HF_IMAGE_PAGE);
+	size_t i = page_index(image, address / HF_IMAGE_PAGE);
 
 	while (n) {
 		size_t at = address % HF_IMAGE_PAGE;

@@ -4,8 +4,7 @@
  * program.elf is written. It exists only if the code is one image, that is if no address ever held two instructions;
  * otherwise hf_image_refuses says why not, for info.json.
  *
- * The result does not depend on the order of the events, nor on how they were split among images that were merged
- * later; only which conflict is named as the first one may.
+ * The result does not depend on the order of the events; only which conflict is named as the first one may.
  */
 #ifndef HF_IMAGE_COLLECT_H
 #define HF_IMAGE_COLLECT_H
@@ -19,8 +18,7 @@
 
 struct hf_image;
 
-/* ordinal: of the first instruction that will be put, for the text of hf_image_refuses. */
-int hf_image_new(uint64_t ordinal, struct hf_image **ret_image);
+int hf_image_new(struct hf_image **ret_image);
 void hf_image_free(struct hf_image *image);
 
 /*
@@ -28,9 +26,6 @@ void hf_image_free(struct hf_image *image);
  * T32 instruction of 4 bytes, which has its first halfword in the upper half. Only HF_ERR_NOMEM is an error, and sticky.
  */
 int hf_image_put(struct hf_image *image, const struct hf_event *ev, size_t n);
-
-/* Adds what follows image in the hart's events: so parallel indexing collects each part by itself. */
-int hf_image_merge(struct hf_image *image, const struct hf_image *later);
 
 /* Whether there is no program, and then the reason: a clause without a full stop in buf. */
 bool hf_image_refuses(const struct hf_image *image, char *buf, size_t size);

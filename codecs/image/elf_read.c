@@ -2,8 +2,8 @@
 #include "codecs/image/elf_read.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/image/elf_class.h"
 
-#include <elf.h>
 #include <stdlib.h>
 
 #define PIECE 65536u
@@ -22,121 +22,21 @@ static bool within(uint64_t offset, uint64_t n, uint64_t size)
 /* Exactly n bytes. */
 static int read_all(struct hf_src *src, uint64_t offset, void *buf, size_t n, struct hf_diag *diag)
 {
-	uint8_t *to = buf;
+	size_t got;
+	const int err = hf_src_read_all(src, offset, buf, n, &got, diag);
 
-	while (n) {
-		size_t got;
-		int err = hf_src_read_at(src, offset, to, n, &got, diag);
-
-		if (err)
-			return err;
-		if (got == 0)
-			return fail(diag, HF_ERR_TRUNCATED, offset);
-		offset += got;
-		to += got;
-		n -= got;
-	}
-	return 0;
+	return err || got == n ? err : fail(diag, HF_ERR_TRUNCATED, offset + got);
 }
-
-/* ---- the two classes: 32-bit structures are widened when they are read ---- */
 
 static bool is_wide(const struct hf_elf_file *file)
 {
 	return file->xlen == 64;
 }
 
-static void widen_ehdr(const uint8_t *p, bool wide, Elf64_Ehdr *ret)
-{
-	Elf32_Ehdr narrow;
-
-	memcpy(ret, p, sizeof *ret);
-	if (wide)
-		return;
-	memcpy(&narrow, p, sizeof narrow);
-	ret->e_entry = narrow.e_entry;
-	ret->e_phoff = narrow.e_phoff;
-	ret->e_shoff = narrow.e_shoff;
-	ret->e_flags = narrow.e_flags;
-	ret->e_ehsize = narrow.e_ehsize;
-	ret->e_phentsize = narrow.e_phentsize;
-	ret->e_phnum = narrow.e_phnum;
-	ret->e_shentsize = narrow.e_shentsize;
-	ret->e_shnum = narrow.e_shnum;
-	ret->e_shstrndx = narrow.e_shstrndx;
-}
-
-static void widen_phdr(const uint8_t *p, bool wide, Elf64_Phdr *ret)
-{
-	Elf32_Phdr narrow;
-
-	if (wide) {
-		memcpy(ret, p, sizeof *ret);
-		return;
-	}
-	memcpy(&narrow, p, sizeof narrow);
-	*ret = (Elf64_Phdr){.p_type = narrow.p_type,
-			    .p_flags = narrow.p_flags,
-			    .p_offset = narrow.p_offset,
-			    .p_vaddr = narrow.p_vaddr,
-			    .p_filesz = narrow.p_filesz,
-			    .p_memsz = narrow.p_memsz};
-}
-
-static void widen_shdr(const uint8_t *p, bool wide, Elf64_Shdr *ret)
-{
-	Elf32_Shdr narrow;
-
-	if (wide) {
-		memcpy(ret, p, sizeof *ret);
-		return;
-	}
-	memcpy(&narrow, p, sizeof narrow);
-	*ret = (Elf64_Shdr){.sh_type = narrow.sh_type,
-			    .sh_flags = narrow.sh_flags,
-			    .sh_addr = narrow.sh_addr,
-			    .sh_offset = narrow.sh_offset,
-			    .sh_size = narrow.sh_size,
-			    .sh_link = narrow.sh_link,
-			    .sh_info = narrow.sh_info,
-			    .sh_entsize = narrow.sh_entsize};
-}
-
-static void widen_sym(const uint8_t *p, bool wide, Elf64_Sym *ret)
-{
-	Elf32_Sym narrow;
-
-	if (wide) {
-		memcpy(ret, p, sizeof *ret);
-		return;
-	}
-	memcpy(&narrow, p, sizeof narrow);
-	*ret = (Elf64_Sym){.st_name = narrow.st_name,
-			   .st_value = narrow.st_value,
-			   .st_size = narrow.st_size,
-			   .st_info = narrow.st_info,
-			   .st_shndx = narrow.st_shndx};
-}
-
-static size_t sym_size(const struct hf_elf_file *file)
-{
-	return is_wide(file) ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-}
-
-/* The least: e_shentsize may be more. */
-static size_t shdr_size(const struct hf_elf_file *file)
-{
-	return is_wide(file) ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-}
-
-static size_t phdr_size(const struct hf_elf_file *file)
-{
-	return is_wide(file) ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-}
-
 /* ---- headers ---- */
 
-bool hf_elf_probe(const uint8_t *head, size_t n)
+/* Whether these first bytes of a file look like an ELF that open takes. */
+static bool is_elf(const uint8_t *head, size_t n)
 {
 	return n >= EI_NIDENT && memcmp(head, ELFMAG, SELFMAG) == 0 &&
 	       (head[EI_CLASS] == ELFCLASS32 || head[EI_CLASS] == ELFCLASS64) && head[EI_DATA] == ELFDATA2LSB;
@@ -153,21 +53,23 @@ static int read_ehdr(struct hf_elf_file *file, Elf64_Ehdr *ret_ehdr, struct hf_d
 	err = read_all(file->src, 0, head, n, diag);
 	if (err)
 		return err;
-	if (!hf_elf_probe(head, n))
+	if (!is_elf(head, n))
 		return fail(diag, memcmp(head, ELFMAG, SELFMAG) == 0 ? HF_ERR_UNSUPPORTED : HF_ERR_UNKNOWN_FORMAT, 0);
 	file->xlen = head[EI_CLASS] == ELFCLASS64 ? 64 : 32;
 	if (is_wide(file))
 		err = read_all(file->src, n, head + n, sizeof head - n, diag);
 	if (err)
 		return err;
-	widen_ehdr(head, is_wide(file), ret_ehdr);
+	hf_elf_Ehdr_get(head, is_wide(file), ret_ehdr);
 	if (ret_ehdr->e_type != ET_EXEC && ret_ehdr->e_type != ET_DYN)
 		return fail(diag, HF_ERR_UNSUPPORTED, offsetof(Elf64_Ehdr, e_type));
-	if (ret_ehdr->e_phnum && ret_ehdr->e_phentsize != phdr_size(file))
-		return fail(diag, HF_ERR_CORRUPT, 0);
-	/* More segments would be told by section 0; no program has as many. */
-	if (ret_ehdr->e_phnum == PN_XNUM)
-		return fail(diag, HF_ERR_UNSUPPORTED, 0);
+	file->type = ret_ehdr->e_type;
+	file->machine = ret_ehdr->e_machine;
+	file->flags = ret_ehdr->e_flags;
+	file->entry = ret_ehdr->e_entry;
+	file->section_offset = ret_ehdr->e_shoff;
+	file->section_count = ret_ehdr->e_shnum;
+	file->section_row = ret_ehdr->e_shentsize;
 	return 0;
 }
 
@@ -194,12 +96,17 @@ static int add_segment(struct hf_elf_file *file, const Elf64_Phdr *phdr, uint64_
 
 static int read_segments(struct hf_elf_file *file, const Elf64_Ehdr *ehdr, struct hf_diag *diag)
 {
-	const size_t row = phdr_size(file), n = ehdr->e_phnum;
+	const size_t row = hf_elf_Phdr_size(is_wide(file)), n = ehdr->e_phnum;
 	uint8_t *table;
 	int err;
 
 	if (n == 0)
 		return 0;
+	if (ehdr->e_phentsize != row)
+		return fail(diag, HF_ERR_CORRUPT, 0);
+	/* More segments would be told by section 0; no program has as many. */
+	if (n == PN_XNUM)
+		return fail(diag, HF_ERR_UNSUPPORTED, 0);
 	if (!within(ehdr->e_phoff, n * row, file->src->size))
 		return fail(diag, HF_ERR_TRUNCATED, ehdr->e_phoff);
 	file->segments = calloc(n, sizeof *file->segments);
@@ -209,7 +116,7 @@ static int read_segments(struct hf_elf_file *file, const Elf64_Ehdr *ehdr, struc
 	for (size_t i = 0; i < n && !err; i++) {
 		Elf64_Phdr phdr;
 
-		widen_phdr(table + i * row, is_wide(file), &phdr);
+		hf_elf_Phdr_get(table + i * row, is_wide(file), &phdr);
 		err = add_segment(file, &phdr, ehdr->e_phoff + i * row, diag);
 	}
 	free(table);
@@ -223,20 +130,19 @@ int hf_elf_file_open(struct hf_src *src, struct hf_elf_file *ret_file, struct hf
 
 	*ret_file = (struct hf_elf_file){.src = src};
 	err = read_ehdr(ret_file, &ehdr, diag);
-	if (!err) {
-		ret_file->type = ehdr.e_type;
-		ret_file->machine = ehdr.e_machine;
-		ret_file->flags = ehdr.e_flags;
-		ret_file->entry = ehdr.e_entry;
-		/* A wrong section table costs the symbols only: it is looked at when they are wanted. */
-		ret_file->section_offset = ehdr.e_shoff;
-		ret_file->section_count = ehdr.e_shnum;
-		ret_file->section_row = ehdr.e_shentsize;
+	if (!err)
 		err = read_segments(ret_file, &ehdr, diag);
-	}
 	if (err)
 		hf_elf_file_close(ret_file);
 	return err;
+}
+
+int hf_elf_file_open_sections(struct hf_src *src, struct hf_elf_file *ret_file, struct hf_diag *diag)
+{
+	Elf64_Ehdr ehdr = {0};
+
+	*ret_file = (struct hf_elf_file){.src = src};
+	return read_ehdr(ret_file, &ehdr, diag);
 }
 
 void hf_elf_file_close(struct hf_elf_file *file)
@@ -269,15 +175,15 @@ static int count_sections(struct walk *walk)
 	Elf64_Shdr shdr = {0};
 	int err;
 
-	if (file->section_row < shdr_size(file))
+	if (file->section_row < hf_elf_Shdr_size(is_wide(file)))
 		return fail(walk->diag, HF_ERR_CORRUPT, file->section_offset);
 	walk->section_count = file->section_count;
 	if (walk->section_count)
 		return 0;
-	err = read_all(file->src, file->section_offset, first, shdr_size(file), walk->diag);
+	err = read_all(file->src, file->section_offset, first, hf_elf_Shdr_size(is_wide(file)), walk->diag);
 	if (err)
 		return err;
-	widen_shdr(first, is_wide(file), &shdr);
+	hf_elf_Shdr_get(first, is_wide(file), &shdr);
 	if (shdr.sh_size > HF_ELF_SECTIONS_MAX)
 		return fail(walk->diag, HF_ERR_ELF_LIMIT, file->section_offset);
 	walk->section_count = (size_t)shdr.sh_size;
@@ -300,7 +206,7 @@ static int load_sections(struct walk *walk)
 	err = walk->sections && table ? read_all(file->src, file->section_offset, table, n * row, walk->diag) :
 					fail(walk->diag, HF_ERR_NOMEM, HF_NOWHERE);
 	for (size_t i = 0; i < n && !err; i++)
-		widen_shdr(table + i * row, is_wide(file), &walk->sections[i]);
+		hf_elf_Shdr_get(table + i * row, is_wide(file), &walk->sections[i]);
 	free(table);
 	return err;
 }
@@ -387,13 +293,13 @@ static int give(const struct walk *walk, const Elf64_Sym *sym)
 
 static int walk_table(struct walk *walk, const Elf64_Shdr *symtab)
 {
-	const size_t row = sym_size(walk->file), rows = PIECE / row;
+	const size_t row = hf_elf_Sym_size(is_wide(walk->file)), rows = PIECE / row;
 	const uint64_t count = symtab->sh_size / row;
 
-	if (symtab->sh_entsize != row || !within(symtab->sh_offset, symtab->sh_size, walk->file->src->size))
-		return fail(walk->diag, HF_ERR_CORRUPT, place_of(walk, symtab));
 	if (count > HF_ELF_SYMBOLS_MAX)
 		return fail(walk->diag, HF_ERR_ELF_LIMIT, place_of(walk, symtab));
+	if (!within(symtab->sh_offset, symtab->sh_size, walk->file->src->size))
+		return fail(walk->diag, HF_ERR_CORRUPT, place_of(walk, symtab));
 	for (uint64_t first = 0; first < count; first += rows) {
 		size_t n = count - first < rows ? (size_t)(count - first) : rows;
 		int err = read_all(walk->file->src, symtab->sh_offset + first * row, walk->piece, n * row, walk->diag);
@@ -401,7 +307,7 @@ static int walk_table(struct walk *walk, const Elf64_Shdr *symtab)
 		for (size_t i = 0; i < n && !err; i++) {
 			Elf64_Sym sym;
 
-			widen_sym(walk->piece + i * row, is_wide(walk->file), &sym);
+			hf_elf_Sym_get(walk->piece + i * row, is_wide(walk->file), &sym);
 			if (is_wanted(walk, &sym))
 				err = give(walk, &sym);
 		}

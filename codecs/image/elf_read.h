@@ -10,7 +10,7 @@
 #include "codecs/source/source.h"
 
 /* Limits: beyond them the file is refused (segments: the format has no more), or its symbols are. */
-#define HF_ELF_STRINGS_MAX (UINT64_C(64) << 20) /* bytes of a string table */
+#define HF_ELF_STRINGS_MAX (UINT64_C(128) << 20) /* bytes of a string table */
 #define HF_ELF_SYMBOLS_MAX (UINT64_C(1) << 24)  /* rows of a symbol table */
 #define HF_ELF_SECTIONS_MAX 65536u
 
@@ -39,14 +39,13 @@ struct hf_elf_file {
 	uint16_t section_count, section_row;
 };
 
-/* Whether these first bytes of a file look like an ELF that open takes. */
-bool hf_elf_probe(const uint8_t *head, size_t n);
-
 /*
  * Reads the headers. Addresses are the file's; a load bias is the caller's to add. UNSUPPORTED for big endian,
  * relocatable and core files, and for a source of unknown size.
  */
 int hf_elf_file_open(struct hf_src *src, struct hf_elf_file *ret_file, struct hf_diag *diag);
+/* The same without the segments, which files of symbols alone may lack: for the functions below. */
+int hf_elf_file_open_sections(struct hf_src *src, struct hf_elf_file *ret_file, struct hf_diag *diag);
 void hf_elf_file_close(struct hf_elf_file *file);
 
 /*

@@ -2,9 +2,10 @@
 #include "codecs/image/elf_write.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/base/search.h"
+#include "codecs/image/elf_class.h"
 #include "codecs/image/pages.h"
 
-#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,26 +114,6 @@ static uint64_t align_up(uint64_t offset, uint64_t to)
 	return (offset + to - 1) / to * to;
 }
 
-static uint64_t ehdr_size(const struct hf_elf *elf)
-{
-	return elf->wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
-}
-
-static uint64_t phdr_size(const struct hf_elf *elf)
-{
-	return elf->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-}
-
-static uint64_t shdr_size(const struct hf_elf *elf)
-{
-	return elf->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
-}
-
-static uint64_t sym_size(const struct hf_elf *elf)
-{
-	return elf->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-}
-
 /* Null, one for each segment, perhaps the attributes, .symtab, .strtab, .shstrtab. */
 static unsigned section_count(const struct hf_elf *elf)
 {
@@ -199,7 +180,7 @@ static int layout_segments(struct hf_elf *elf)
 /* File offsets equal addresses modulo the page (ELF, program header: p_align). */
 static uint64_t place_segments(struct hf_elf *elf)
 {
-	uint64_t offset = ehdr_size(elf) + elf->segment_count * phdr_size(elf);
+	uint64_t offset = hf_elf_Ehdr_size(elf->wide) + elf->segment_count * hf_elf_Phdr_size(elf->wide);
 
 	for (size_t i = 0; i < elf->segment_count; i++) {
 		struct segment *segment = &elf->segments[i];
@@ -213,16 +194,8 @@ static uint64_t place_segments(struct hf_elf *elf)
 /* The segment that holds address, numbered from 1; 0 if none. */
 static uint32_t section_of(const struct hf_elf *elf, uint64_t address)
 {
-	size_t low = 0, high = elf->segment_count;
+	const size_t low = HF_COUNT_UP_TO(elf->segments, elf->segment_count, address, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (elf->segments[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && address - elf->segments[low - 1].address < elf->segments[low - 1].size ? (uint32_t)low : 0;
 }
 
@@ -271,14 +244,14 @@ static void layout_tables(struct hf_elf *elf, uint64_t offset)
 	elf->attributes = offset;
 	elf->attributes_size = elf->machine == EM_RISCV ? make_attributes(elf, attributes) : 0;
 	elf->symtab = align_up(offset + elf->attributes_size, 8);
-	elf->symtab_size = (1 + elf->maps + elf->chosen_count) * sym_size(elf);
+	elf->symtab_size = (1 + elf->maps + elf->chosen_count) * hf_elf_Sym_size(elf->wide);
 	elf->strtab = elf->symtab + elf->symtab_size;
 	elf->shstrtab = elf->strtab + elf->strtab_size;
 	elf->shstrtab_size = sizeof section_names;
 	for (size_t i = 1; i < elf->segment_count; i++)
 		elf->shstrtab_size += text_name(&elf->segments[i], name) + 1;
 	elf->headers = align_up(elf->shstrtab + elf->shstrtab_size, 8);
-	elf->size = elf->headers + section_count(elf) * shdr_size(elf);
+	elf->size = elf->headers + section_count(elf) * hf_elf_Shdr_size(elf->wide);
 }
 
 static int layout(struct hf_elf *elf, size_t count)
@@ -388,6 +361,15 @@ static void emit_zeros(struct out *out, uint64_t to)
 		emit(out, zeros, to - out->at < sizeof zeros ? (size_t)(to - out->at) : sizeof zeros);
 }
 
+/* A structure in the class of the file. */
+#define EMIT(elf, out, name, from) \
+	do { \
+		uint8_t bytes[HF_ELF_STRUCTURE_MAX]; \
+		const size_t n = hf_elf_##name##_put(&(from), (elf)->wide, bytes); \
+\
+		emit(out, bytes, n); \
+	} while (0)
+
 static void write_ehdr(const struct hf_elf *elf, struct out *out)
 {
 	const Elf64_Ehdr wide = {
@@ -397,37 +379,17 @@ static void write_ehdr(const struct hf_elf *elf, struct out *out)
 		.e_machine = elf->machine,
 		.e_version = EV_CURRENT,
 		.e_entry = elf->entry,
-		.e_phoff = ehdr_size(elf),
+		.e_phoff = hf_elf_Ehdr_size(elf->wide),
 		.e_shoff = elf->headers,
 		.e_flags = elf->flags,
-		.e_ehsize = (uint16_t)ehdr_size(elf),
-		.e_phentsize = (uint16_t)phdr_size(elf),
+		.e_ehsize = (uint16_t)hf_elf_Ehdr_size(elf->wide),
+		.e_phentsize = (uint16_t)hf_elf_Phdr_size(elf->wide),
 		.e_phnum = (uint16_t)elf->segment_count,
-		.e_shentsize = (uint16_t)shdr_size(elf),
+		.e_shentsize = (uint16_t)hf_elf_Shdr_size(elf->wide),
 		.e_shnum = (uint16_t)section_count(elf),
 		.e_shstrndx = (uint16_t)(section_count(elf) - 1),
 	};
-	Elf32_Ehdr narrow = {
-		.e_type = wide.e_type,
-		.e_machine = wide.e_machine,
-		.e_version = wide.e_version,
-		.e_entry = (uint32_t)wide.e_entry,
-		.e_phoff = (uint32_t)wide.e_phoff,
-		.e_shoff = (uint32_t)wide.e_shoff,
-		.e_flags = wide.e_flags,
-		.e_ehsize = wide.e_ehsize,
-		.e_phentsize = wide.e_phentsize,
-		.e_phnum = wide.e_phnum,
-		.e_shentsize = wide.e_shentsize,
-		.e_shnum = wide.e_shnum,
-		.e_shstrndx = wide.e_shstrndx,
-	};
-
-	memcpy(narrow.e_ident, wide.e_ident, sizeof narrow.e_ident);
-	if (elf->wide)
-		emit(out, &wide, sizeof wide);
-	else
-		emit(out, &narrow, sizeof narrow);
+	EMIT(elf, out, Ehdr, wide);
 }
 
 static void write_phdr(const struct hf_elf *elf, const struct segment *segment, struct out *out)
@@ -442,21 +404,8 @@ static void write_phdr(const struct hf_elf *elf, const struct segment *segment, 
 		.p_memsz = segment->size,
 		.p_align = HF_IMAGE_PAGE,
 	};
-	const Elf32_Phdr narrow = {
-		.p_type = wide.p_type,
-		.p_flags = wide.p_flags,
-		.p_offset = (uint32_t)wide.p_offset,
-		.p_vaddr = (uint32_t)wide.p_vaddr,
-		.p_paddr = (uint32_t)wide.p_paddr,
-		.p_filesz = (uint32_t)wide.p_filesz,
-		.p_memsz = (uint32_t)wide.p_memsz,
-		.p_align = (uint32_t)wide.p_align,
-	};
 
-	if (elf->wide)
-		emit(out, &wide, sizeof wide);
-	else
-		emit(out, &narrow, sizeof narrow);
+	EMIT(elf, out, Phdr, wide);
 }
 
 static void write_segment(const struct hf_elf *elf, const struct segment *segment, struct out *out)
@@ -477,22 +426,6 @@ static void write_segment(const struct hf_elf *elf, const struct segment *segmen
 	}
 }
 
-static void write_symbol(const struct hf_elf *elf, struct out *out, const Elf64_Sym *wide)
-{
-	const Elf32_Sym narrow = {
-		.st_name = wide->st_name,
-		.st_value = (uint32_t)wide->st_value,
-		.st_size = (uint32_t)wide->st_size,
-		.st_info = wide->st_info,
-		.st_shndx = wide->st_shndx,
-	};
-
-	if (elf->wide)
-		emit(out, wide, sizeof *wide);
-	else
-		emit(out, &narrow, sizeof narrow);
-}
-
 static void write_map(const struct hf_elf *elf, struct out *out, size_t section, uint64_t address, unsigned name)
 {
 	const Elf64_Sym symbol = {
@@ -502,7 +435,7 @@ static void write_map(const struct hf_elf *elf, struct out *out, size_t section,
 		.st_shndx = (uint16_t)section,
 	};
 
-	write_symbol(elf, out, &symbol);
+	EMIT(elf, out, Sym, symbol);
 }
 
 /* The same walk as in layout_segments. A segment's last run needs no $d: its section ends there. */
@@ -513,7 +446,7 @@ static void write_maps(const struct hf_elf *elf, struct out *out)
 	uint64_t end = 0;
 	size_t section = 0;
 
-	if (skip(out, elf->maps * sym_size(elf)))
+	if (skip(out, elf->maps * hf_elf_Sym_size(elf->wide)))
 		return;
 	while (hf_image_next_run(elf->image, &cursor, &run)) {
 		if (section == 0 || run.address - end >= GAP_MAX)
@@ -534,7 +467,7 @@ static void write_symtab(const struct hf_elf *elf, struct out *out)
 	emit_zeros(out, elf->symtab);
 	if (skip(out, elf->symtab_size))
 		return;
-	write_symbol(elf, out, &null);
+	EMIT(elf, out, Sym, null);
 	write_maps(elf, out);
 	for (size_t i = 0; i < elf->chosen_count; i++) {
 		const struct hf_elf_symbol *from = &elf->symbols[elf->chosen[i].index];
@@ -547,7 +480,7 @@ static void write_symtab(const struct hf_elf *elf, struct out *out)
 			.st_shndx = (uint16_t)elf->chosen[i].section,
 		};
 
-		write_symbol(elf, out, &symbol);
+		EMIT(elf, out, Sym, symbol);
 		name += (uint32_t)strlen(from->name) + 1;
 	}
 }
@@ -574,27 +507,6 @@ static void write_strings(const struct hf_elf *elf, struct out *out)
 	}
 }
 
-static void write_shdr(const struct hf_elf *elf, struct out *out, const Elf64_Shdr *wide)
-{
-	const Elf32_Shdr narrow = {
-		.sh_name = wide->sh_name,
-		.sh_type = wide->sh_type,
-		.sh_flags = (uint32_t)wide->sh_flags,
-		.sh_addr = (uint32_t)wide->sh_addr,
-		.sh_offset = (uint32_t)wide->sh_offset,
-		.sh_size = (uint32_t)wide->sh_size,
-		.sh_link = wide->sh_link,
-		.sh_info = wide->sh_info,
-		.sh_addralign = (uint32_t)wide->sh_addralign,
-		.sh_entsize = (uint32_t)wide->sh_entsize,
-	};
-
-	if (elf->wide)
-		emit(out, wide, sizeof *wide);
-	else
-		emit(out, &narrow, sizeof narrow);
-}
-
 static void write_text_shdrs(const struct hf_elf *elf, struct out *out)
 {
 	char text[TEXT_NAME_MAX];
@@ -612,7 +524,7 @@ static void write_text_shdrs(const struct hf_elf *elf, struct out *out)
 			.sh_addralign = segment->address % 4 ? 2 : 4,
 		};
 
-		write_shdr(elf, out, &header);
+		EMIT(elf, out, Shdr, header);
 		name = next;
 		if (i + 1 < elf->segment_count)
 			next += text_name(&elf->segments[i + 1], text) + 1;
@@ -629,20 +541,20 @@ static void write_shdrs(const struct hf_elf *elf, struct out *out)
 	const Elf64_Shdr symtab = {.sh_name = NAME_SYMTAB, .sh_type = SHT_SYMTAB, .sh_offset = elf->symtab,
 				   .sh_size = elf->symtab_size, .sh_link = last - 1,
 				   .sh_info = (uint32_t)(1 + elf->maps + elf->locals), .sh_addralign = 8,
-				   .sh_entsize = sym_size(elf)};
+				   .sh_entsize = hf_elf_Sym_size(elf->wide)};
 	const Elf64_Shdr strtab = {.sh_name = NAME_STRTAB, .sh_type = SHT_STRTAB, .sh_offset = elf->strtab,
 				   .sh_size = elf->strtab_size, .sh_addralign = 1};
 	const Elf64_Shdr shstrtab = {.sh_name = NAME_SHSTRTAB, .sh_type = SHT_STRTAB, .sh_offset = elf->shstrtab,
 				     .sh_size = elf->shstrtab_size, .sh_addralign = 1};
 
 	emit_zeros(out, elf->headers);
-	write_shdr(elf, out, &null);
+	EMIT(elf, out, Shdr, null);
 	write_text_shdrs(elf, out);
 	if (elf->attributes_size)
-		write_shdr(elf, out, &attributes);
-	write_shdr(elf, out, &symtab);
-	write_shdr(elf, out, &strtab);
-	write_shdr(elf, out, &shstrtab);
+		EMIT(elf, out, Shdr, attributes);
+	EMIT(elf, out, Shdr, symtab);
+	EMIT(elf, out, Shdr, strtab);
+	EMIT(elf, out, Shdr, shstrtab);
 }
 
 int hf_elf_write(const struct hf_elf *elf, uint64_t from, uint64_t n, struct hf_sink *sink)

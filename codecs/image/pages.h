@@ -29,26 +29,22 @@ struct hf_image_slot {
 };
 
 enum hf_image_flags {
-	HF_IMAGE_ENTRY = 1,      /* entry is known */
-	HF_IMAGE_CONFLICT = 2,   /* conflict_* is known */
-	HF_IMAGE_INEXACT = 4,    /* found by merging: conflict_ordinal is a lower bound */
-	HF_IMAGE_MISFIT = 8,     /* misfit_* is known: an instruction that no code can hold */
-	HF_IMAGE_PENDING = 16,   /* an attempt waits for the trap that tells whether it was fetched */
-	HF_IMAGE_HEAD = 32,      /* nothing but attachments so far: they belong to an instruction before the first */
-	HF_IMAGE_HEAD_TRAP = 64, /* and the first trap among them is head_trap */
-	HF_IMAGE_SPACES = 128,   /* more than one address space was seen */
-	HF_IMAGE_LIMIT = 256,    /* more pages than the limit: the pages are gone */
-	HF_IMAGE_FLAGS_ALL = 511
+	HF_IMAGE_ENTRY = 1,    /* entry is known */
+	HF_IMAGE_CONFLICT = 2, /* conflict_* is known */
+	HF_IMAGE_MISFIT = 4,   /* misfit_* is known: an instruction that no code can hold */
+	HF_IMAGE_PENDING = 8,  /* an attempt waits for the trap that tells whether it was fetched */
+	HF_IMAGE_SPACES = 16,  /* more than one address space was seen */
+	HF_IMAGE_LIMIT = 32,   /* more pages than the limit: the pages are gone */
+	HF_IMAGE_FLAGS_ALL = 63
 };
 
-/* Everything but the pages. An instruction ends PENDING and HEAD without touching them: ask hf_image_is_pending. */
+/* Everything but the pages. An instruction ends PENDING without touching it: ask hf_image_is_pending. */
 struct hf_image_facts {
-	uint64_t first, ordinal; /* ordinals: of the first instruction, of the next */
+	uint64_t ordinal; /* of the next instruction */
 	uint64_t entry;
 	uint64_t conflict_address, conflict_ordinal;
 	uint64_t misfit_address, misfit_ordinal;
 	uint64_t pending_pc, pending_ordinal;
-	uint64_t head_cause;
 	uint32_t pending_opcode;
 	uint32_t conflict_old, conflict_new; /* the conflict_size bytes at conflict_address */
 	uint32_t isas;                       /* 1 << enum hf_isa */
@@ -57,7 +53,6 @@ struct hf_image_facts {
 	uint8_t sizes;                       /* OR of the sizes of all instructions */
 	uint8_t conflict_size, misfit_size;
 	uint8_t pending_size, pending_isa;
-	uint8_t head_flags;
 	uint16_t flags;
 };
 
@@ -75,16 +70,8 @@ static inline bool hf_image_is_pending(const struct hf_image_facts *facts)
 	return facts->flags & HF_IMAGE_PENDING && facts->pending_ordinal == facts->ordinal;
 }
 
-/* Whether all events so far are attachments of an instruction before this image's first. */
-static inline bool hf_image_is_head(const struct hf_image_facts *facts)
-{
-	return facts->flags & HF_IMAGE_HEAD && facts->ordinal == facts->first;
-}
-
 /* Page number, made if it does not exist. NULL if the limit was met (then no page is left) or on image->err. */
 struct hf_image_page *hf_image_page_make(struct hf_image *image, uint64_t number);
-/* The first page whose number is not below number: image->count if none. */
-size_t hf_image_page_index(const struct hf_image *image, uint64_t number);
 /* Room for the changed bits of a page; false on image->err. */
 bool hf_image_page_track(struct hf_image *image, struct hf_image_page *page);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/image/program.h"
 
+#include "codecs/base/search.h"
 #include "codecs/image/elf_riscv.h"
 
 #include <assert.h>
@@ -24,16 +25,8 @@ void hf_program_fini(struct hf_program *program)
 
 const struct hf_program_piece *hf_program_find(const struct hf_program *program, uint64_t address)
 {
-	size_t low = 0, high = program->count;
+	const size_t low = HF_COUNT_UP_TO(program->pieces, program->count, address, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (program->pieces[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0 || address - program->pieces[low - 1].address >= program->pieces[low - 1].size)
 		return NULL;
 	return &program->pieces[low - 1];
@@ -43,21 +36,17 @@ const struct hf_program_piece *hf_program_find(const struct hf_program *program,
 static int load(struct hf_src *src, uint64_t offset, uint64_t n, uint8_t **ret_bytes, struct hf_diag *diag)
 {
 	uint8_t *bytes = malloc((size_t)n);
-	uint64_t done = 0;
 	size_t got;
+	int err;
 
 	if (!bytes)
 		return fail(diag, HF_ERR_NOMEM, HF_NOWHERE);
-	while (done < n) {
-		int err = hf_src_read_at(src, offset + done, bytes + done, (size_t)(n - done), &got, diag);
-
-		if (!err && got == 0)
-			err = fail(diag, HF_ERR_TRUNCATED, offset + done);
-		if (err) {
-			free(bytes);
-			return err;
-		}
-		done += got;
+	err = hf_src_read_all(src, offset, bytes, (size_t)n, &got, diag);
+	if (!err && got < n)
+		err = fail(diag, HF_ERR_TRUNCATED, offset + got);
+	if (err) {
+		free(bytes);
+		return err;
 	}
 	*ret_bytes = bytes;
 	return 0;

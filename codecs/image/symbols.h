@@ -46,7 +46,4 @@ size_t hf_symbols_count(const struct hf_symbols *symbols);
 /* The symbol that covers pc, or NULL. Borrowed from symbols. */
 const struct hf_symbol *hf_symbols_at(const struct hf_symbols *symbols, uint64_t pc);
 
-/* The same as a name, and how far pc is into it. */
-const char *hf_symbols_find(const struct hf_symbols *symbols, uint64_t pc, uint64_t *ret_offset);
-
 #endif

@@ -58,17 +58,6 @@ static inline void advance(struct listing *l)
 		carry(l);
 }
 
-uint8_t *hf_listing_begin(struct listing *l, uint8_t *p, enum listing_line line, const char *text)
-{
-	*p = '\n';
-	p += l->state.line != LISTING_NONE;
-	l->state.line = (uint8_t)line;
-	l->state.owed = 0;
-	l->state.run = HF_EVENT_NONE;
-	l->state.place = 0;
-	return hf_text_put(p, text);
-}
-
 /* Where an attachment goes: behind the instruction, or on a line of its own if no instruction's line is open. */
 static inline uint8_t *attach(struct listing *l, uint8_t *p, unsigned kind)
 {
@@ -334,31 +323,23 @@ static void end(struct hf_enc *enc, struct hf_sink *sink)
 	sink->p = hf_listing_begin(l, hf_sink_room(sink, LISTING_ROOM), LISTING_NONE, "");
 }
 
-static const struct hf_state_field fields[] = {
-	HF_STATE_FIELD(struct listing_state, ordinal, UINT64_MAX / 2),
-	HF_STATE_FIELD(struct listing_state, line, LISTING_OTHER),
-	HF_STATE_FIELD(struct listing_state, owed, HF_DISASM_WIDTH),
-	HF_STATE_FIELD(struct listing_state, run, HF_EVENT_KINDS - 1),
-	HF_STATE_FIELD(struct listing_state, place, 2),
+static const struct hf_field_row fields[] = {
+	HF_FIELD_ROW(struct listing_state, ordinal, UINT64_MAX / 2),
+	HF_FIELD_ROW(struct listing_state, line, LISTING_OTHER),
+	HF_FIELD_ROW(struct listing_state, owed, HF_DISASM_WIDTH),
+	HF_FIELD_ROW(struct listing_state, run, HF_EVENT_KINDS - 1),
+	HF_FIELD_ROW(struct listing_state, place, 2),
 };
 
-static const struct hf_state_table table = {1, sizeof fields / sizeof fields[0], fields};
-
-static size_t save(const struct hf_enc *enc, uint8_t *blob)
-{
-	return hf_state_save(&table, &((const struct listing *)enc)->state, blob);
-}
-
-static int load(struct hf_enc *enc, const uint8_t *blob, size_t size)
+static void state(struct hf_enc *enc, struct hf_fields *f)
 {
 	struct listing *l = (struct listing *)enc;
-	int err = hf_state_load(&table, &l->state, blob, size);
 
-	if (err)
-		return err;
+	HF_FIELD_ROWS(f, fields, &l->state);
+	if (!f->loading)
+		return;
 	l->symbol = NULL;
 	set_number(l);
-	return 0;
 }
 
 static int init(struct hf_enc *enc)
@@ -375,12 +356,11 @@ static int init(struct hf_enc *enc)
 const struct hf_enc_ops hf_view_listing = {
 	.name = "listing",
 	.view = "listing.txt",
-	.version = 3,
+	.version = 4,
 	.flags = HF_ENC_LINES | HF_ENC_SYMBOLS,
 	.size = sizeof(struct listing),
 	.init = init,
 	.put = put,
 	.end = end,
-	.save = save,
-	.load = load,
+	.state = state,
 };

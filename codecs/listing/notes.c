@@ -4,6 +4,17 @@
 
 #include "codecs/isa/names.h"
 
+uint8_t *hf_listing_begin(struct listing *l, uint8_t *p, enum listing_line line, const char *text)
+{
+	*p = '\n';
+	p += l->state.line != LISTING_NONE;
+	l->state.line = (uint8_t)line;
+	l->state.owed = 0;
+	l->state.run = HF_EVENT_NONE;
+	l->state.place = 0;
+	return hf_text_put(p, text);
+}
+
 static uint8_t *note(struct listing *l, uint8_t *p, const struct hf_event *ev, const char *text)
 {
 	p = hf_listing_begin(l, p, LISTING_OTHER, text);
@@ -143,13 +154,10 @@ static uint8_t *put_jump(struct listing *l, uint8_t *p, const struct hf_event *e
 
 static uint8_t *put_loss(struct listing *l, uint8_t *p, const struct hf_event *ev, const char *text)
 {
-	/* a code out of range becomes HF_ERR_BUG in the table of texts */
-	struct hf_diag diag = {
-		.code = ev->size < (uint32_t)INT32_MAX ? -(int)ev->size : HF_ERR_BUG,
-		.offset = HF_NOWHERE,
-		.detail = ev->loss.detail,
-	};
+	struct hf_diag diag;
 
+	hf_event_diag(ev, &diag);
+	diag.offset = HF_NOWHERE;
 	p = note(l, p, ev, text);
 	if (ev->loss.offset != HF_NOWHERE)
 		p = put_dec(p, ev->flags & HF_EVF_FILE ? " file_offset=" : " offset=", ev->loss.offset);

@@ -22,7 +22,7 @@ static void note_ids(struct hf_ntrace_dec *d)
 	if (d->params.srcbits || d->params.layout == HF_CORESIGHT_NONE)
 		return;
 	for (unsigned id = 1; id <= HF_CORESIGHT_ID_MAX; id++)
-		if (d->input.lane.seen[id / 64] >> id % 64 & 1)
+		if (d->input.pipeline.seen[id / 64] >> id % 64 & 1)
 			add_hart(d, id);
 }
 
@@ -76,7 +76,7 @@ static void pass(struct hf_ntrace_dec *d, uint64_t n)
 {
 	if (d->s.lost_code)
 		d->s.lost_bytes += n;
-	d->input.lane.pos += (uint32_t)n;
+	d->input.pipeline.pos += (uint32_t)n;
 }
 
 /* Up to the byte that ends a message, and over it. */
@@ -99,7 +99,7 @@ static bool pad(struct hf_ntrace_dec *d, const uint8_t *bytes, size_t n)
 
 	while (i < n && hf_ntrace_is_padding(bytes[i]))
 		i++;
-	d->input.lane.pos += (uint32_t)i;
+	d->input.pipeline.pos += (uint32_t)i;
 	return i != 0;
 }
 
@@ -137,7 +137,7 @@ static void put_message(struct hf_ntrace_dec *d, const struct hf_ntrace_message 
 
 	note_hart(d, msg);
 	s->message_at = hf_ntrace_input_at(&d->input);
-	d->input.lane.pos += msg->length;
+	d->input.pipeline.pos += msg->length;
 	if (d->params.srcbits && msg->src != d->dec.hart)
 		return;
 	count_unsynced(s, msg);
@@ -181,7 +181,7 @@ static void end_part(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
 	struct hf_ntrace_input *in = &d->input;
-	const bool last = in->lane.stop == HF_LANE_ERROR || !hf_ntrace_input_has_next(in);
+	const bool last = in->pipeline.stop == HF_PIPELINE_ERROR || !hf_ntrace_input_has_next(in);
 	if (last)
 		tell_unsynced(d);
 	if (s->lost_code)
@@ -199,19 +199,19 @@ static void end_part(struct hf_ntrace_dec *d)
 static void stop(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
-	struct hf_lane *lane = &d->input.lane;
+	struct hf_pipeline *pipeline = &d->input.pipeline;
 	const uint64_t at = hf_ntrace_input_at(&d->input);
 
-	if (lane->stop == HF_LANE_BREAK) {
+	if (pipeline->stop == HF_PIPELINE_BREAK) {
 		/* Whether a message goes on behind it is not known, unless there is no trace that it could be of. */
 		if (s->known)
 			hf_ntrace_lose(d, HF_ERR_CORESIGHT_BREAK, at, 0);
 		if (s->lost_code)
 			s->skip = 1;
-		hf_lane_resume(lane);
+		hf_pipeline_resume(pipeline);
 		return;
 	}
-	if (lane->stop == HF_LANE_FRAME)
+	if (pipeline->stop == HF_PIPELINE_FRAME)
 		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_CORESIGHT_CUT, at, 0, 0);
 	end_part(d);
 }
@@ -324,41 +324,33 @@ static size_t give(struct hf_ntrace_dec *d, struct hf_event *ev, size_t max)
 
 /* ---- the decoder ---- */
 
-static void destroy(struct hf_dec *dec)
+static void fini(struct hf_dec *dec)
 {
 	struct hf_ntrace_dec *d = (struct hf_ntrace_dec *)dec;
 
 	hf_ntrace_input_fini(&d->input);
 	hf_blocks_fini(&d->blocks);
-	free(d);
 }
 
-static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+static int init(struct hf_dec *dec, struct hf_src *src)
 {
-	struct hf_ntrace_dec *d = calloc(1, sizeof *d);
+	struct hf_ntrace_dec *d = (struct hf_ntrace_dec *)dec;
+	const struct hf_stream *stream = dec->stream;
 	uint8_t id;
-	int err;
+	int err = hf_ntrace_params_read(stream->setup, dec->hart, &d->params, NULL);
 
-	if (!d)
-		return HF_ERR_NOMEM;
-	d->dec.stream = stream;
-	d->dec.hart = hart;
-	err = hf_ntrace_params_read(stream->setup, hart, &d->params, NULL);
-	id = d->params.srcbits ? ((const struct hf_ntrace_stream *)stream)->id : (uint8_t)hart;
+	id = d->params.srcbits ? ((const struct hf_ntrace_stream *)stream)->id : (uint8_t)dec->hart;
 	if (!err)
 		err = hf_ntrace_input_init(&d->input, stream->setup, &d->params, src, id);
 	if (!err)
 		err = hf_blocks_init(&d->blocks, d->params.xlen, &d->params.code_size, d->params.sequential_jump,
 				     hf_setup_code_size(stream->setup), HF_NTRACE_PIECE + 1);
-	if (err) {
-		destroy(&d->dec);
+	if (err)
 		return err;
-	}
-	d->harts[d->hart_count++] = hart;
+	d->harts[d->hart_count++] = dec->hart;
 	begin_part(d);
 	find_part(d);
 	d->s.place = hf_ntrace_input_place(&d->input);
-	*ret_dec = &d->dec;
 	return 0;
 }
 
@@ -374,21 +366,21 @@ static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 			break;
 		err = fill(d);
 		if (err) {
-			dec->diag = d->input.lane.reader.diag;
+			dec->diag = d->input.pipeline.reader.diag;
 			return *ret_n ? 0 : err;
 		}
 	}
 	if (*ret_n)
 		return 0;
-	if (d->input.lane.reader.err == 0)
+	if (d->input.pipeline.reader.err == 0)
 		return HF_NOTE_END;
-	dec->diag = d->input.lane.reader.diag;
-	return d->input.lane.reader.err;
+	dec->diag = d->input.pipeline.reader.diag;
+	return d->input.pipeline.reader.err;
 }
 
-#define FIELD(member, max) HF_STATE_FIELD(struct hf_ntrace_state, member, max)
+#define FIELD(member, max) HF_FIELD_ROW(struct hf_ntrace_state, member, max)
 
-static const struct hf_state_field fields[] = {
+static const struct hf_field_row fields[] = {
 	FIELD(place.part, UINT32_MAX),
 	FIELD(place.entry.at, INT64_MAX),
 	FIELD(place.entry.frame, INT64_MAX),
@@ -435,22 +427,6 @@ static const struct hf_state_field fields[] = {
 	HF_NTRACE_STACK_FIELDS(struct hf_ntrace_state),
 };
 
-static const struct hf_state_table table = {
-	.version = 3,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
-};
-static_assert(1 + sizeof fields / sizeof fields[0] * HF_VARINT_MAX <= HF_STATE_MAX, "a state of the largest numbers");
-
-static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
-{
-	const struct hf_ntrace_dec *d = (const struct hf_ntrace_dec *)dec;
-	const bool between = d->plan_at == d->plan_count;
-
-	*ret_discard = between ? 0 : d->given;
-	return hf_state_save(&table, between ? &d->s : &d->before, blob);
-}
-
 /* What no decoder could have saved, and what the code relies on. */
 static bool is_valid(const struct hf_ntrace_state *s)
 {
@@ -461,14 +437,22 @@ static bool is_valid(const struct hf_ntrace_state *s)
 	return s->phase != HF_NTRACE_PHASE_COUNT || !s->repeats || s->pattern != 1;
 }
 
-static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+static uint64_t state(struct hf_dec *dec, struct hf_fields *f)
 {
 	struct hf_ntrace_dec *d = (struct hf_ntrace_dec *)dec;
+	const bool between = d->plan_at == d->plan_count;
 	struct hf_ntrace_state s = {0};
-	int err = hf_state_load(&table, &s, blob, size);
 
-	if (err || !is_valid(&s) || hf_ntrace_input_seek(&d->input, &s.place))
-		return HF_ERR_STATE;
+	if (!f->loading)
+		s = between ? d->s : d->before;
+	HF_FIELD_ROWS(f, fields, &s);
+	hf_fields_require(f, is_valid(&s));
+	if (!f->loading)
+		return between ? 0 : d->given;
+	if (!f->err)
+		hf_fields_fail(f, hf_ntrace_input_seek(&d->input, &s.place));
+	if (f->err)
+		return 0;
 	d->s = s;
 	d->plan_count = d->plan_at = 0;
 	hf_ntrace_choose_program(d);
@@ -511,11 +495,11 @@ static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64
 }
 
 const struct hf_dec_ops hf_ntrace_dec_ops = {
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct hf_ntrace_dec),
+	.init = init,
+	.fini = fini,
 	.next = next,
-	.save = save,
-	.load = load,
+	.state = state,
 	.offset = offset,
 	.harts = harts,
 	.harts_max = HF_NTRACE_HARTS_MAX,

@@ -360,9 +360,9 @@ static int init(struct hf_enc *enc)
 	return 0;
 }
 
-#define FIELD(member, max) HF_STATE_FIELD(struct hf_ntrace_enc_state, member, max)
+#define FIELD(member, max) HF_FIELD_ROW(struct hf_ntrace_enc_state, member, max)
 
-static const struct hf_state_field fields[] = {
+static const struct hf_field_row fields[] = {
 	FIELD(pending, HF_NTRACE_PENDINGS - 1),
 	FIELD(known, 1),
 	FIELD(has_returned, 1),
@@ -397,29 +397,16 @@ static const struct hf_state_field fields[] = {
 	HF_NTRACE_STACK_FIELDS(struct hf_ntrace_enc_state),
 };
 
-static const struct hf_state_table table = {
-	.version = 1,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
-};
-static_assert(1 + sizeof fields / sizeof fields[0] * HF_VARINT_MAX <= HF_STATE_MAX, "a state of the largest numbers");
-
-static size_t save(const struct hf_enc *enc, uint8_t *blob)
+static void state(struct hf_enc *enc, struct hf_fields *f)
 {
-	return hf_state_save(&table, &((const struct hf_ntrace_enc *)enc)->s, blob);
-}
+	const struct hf_ntrace_enc *e = (const struct hf_ntrace_enc *)enc;
+	struct hf_ntrace_enc_state *s = &((struct hf_ntrace_enc *)enc)->s;
 
-static int load(struct hf_enc *enc, const uint8_t *blob, size_t size)
-{
-	struct hf_ntrace_enc *e = (struct hf_ntrace_enc *)enc;
-	struct hf_ntrace_enc_state s = {0};
-	int err = hf_state_load(&table, &s, blob, size);
-
+	if (f->loading)
+		*s = (struct hf_ntrace_enc_state){0};
+	HF_FIELD_ROWS(f, fields, s);
 	/* A history has its stop bit and room for one branch more. */
-	if (err || s.hist == 0 || s.hist >> e->c.hist_branches > 1 || s.pattern == 1)
-		return HF_ERR_STATE;
-	e->s = s;
-	return 0;
+	hf_fields_require(f, s->hist != 0 && s->hist >> e->c.hist_branches <= 1 && s->pattern != 1);
 }
 
 static const struct hf_side_file side[] = {{"ntrace/capture.ini", hf_ntrace_write_ini}, {NULL, NULL}};
@@ -427,14 +414,13 @@ static const struct hf_side_file side[] = {{"ntrace/capture.ini", hf_ntrace_writ
 const struct hf_enc_ops hf_view_ntrace = {
 	.name = "ntrace",
 	.view = "ntrace/trace.bin",
-	.version = 5,
+	.version = 6,
 	.refuses = refuses,
 	.size = sizeof(struct hf_ntrace_enc),
 	.init = init,
 	.put = put,
 	.end = end,
-	.save = save,
-	.load = load,
+	.state = state,
 	.side = side,
 	.check_params = hf_ntrace_check_params,
 };

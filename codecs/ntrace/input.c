@@ -126,12 +126,12 @@ static const struct hf_setup_part *part_of(const struct hf_ntrace_input *in)
 	return in->setup && in->part < in->setup->part_count ? &in->setup->parts[in->part] : NULL;
 }
 
-static void start(struct hf_ntrace_input *in, const struct hf_lane_entry *entry)
+static void start(struct hf_ntrace_input *in, const struct hf_pipeline_entry *entry)
 {
 	const struct hf_setup_part *part = part_of(in);
 
-	hf_lane_start(&in->lane, (enum hf_coresight_layout)in->params->layout, in->id, part ? part->offset : 0,
-		      part && part->size != HF_NOWHERE ? part->offset + part->size : HF_NOWHERE, entry);
+	hf_pipeline_start(&in->pipeline, (enum hf_coresight_layout)in->params->layout, in->id, part ? part->offset : 0,
+			  part && part->size != HF_NOWHERE ? part->offset + part->size : HF_NOWHERE, entry);
 }
 
 void hf_ntrace_input_start(struct hf_ntrace_input *in, uint32_t part, uint8_t id)
@@ -165,7 +165,7 @@ int hf_ntrace_input_init(struct hf_ntrace_input *in, const struct hf_setup *setu
 	in->size = src->size;
 	err = order(params, src, &in->ordered);
 	if (!err)
-		err = hf_lane_init(&in->lane, in->ordered ? in->ordered : src);
+		err = hf_pipeline_init(&in->pipeline, in->ordered ? in->ordered : src);
 	if (err) {
 		hf_src_free(in->ordered);
 		in->ordered = NULL;
@@ -177,7 +177,7 @@ int hf_ntrace_input_init(struct hf_ntrace_input *in, const struct hf_setup *setu
 
 void hf_ntrace_input_fini(struct hf_ntrace_input *in)
 {
-	hf_lane_fini(&in->lane);
+	hf_pipeline_fini(&in->pipeline);
 	hf_src_free(in->ordered);
 }
 
@@ -187,27 +187,27 @@ int hf_ntrace_input_seek(struct hf_ntrace_input *in, const struct hf_ntrace_plac
 		return HF_ERR_STATE;
 	in->part = place->part;
 	start(in, &place->entry);
-	if (place->entry.frame < in->lane.frames.start || place->entry.at < place->entry.frame ||
-	    place->entry.at > in->lane.end)
+	if (place->entry.frame < in->pipeline.frames.start || place->entry.at < place->entry.frame ||
+	    place->entry.at > in->pipeline.end)
 		return HF_ERR_STATE;
 	return 0;
 }
 
 struct hf_ntrace_place hf_ntrace_input_place(const struct hf_ntrace_input *in)
 {
-	return (struct hf_ntrace_place){.part = in->part, .entry = hf_lane_entry(&in->lane)};
+	return (struct hf_ntrace_place){.part = in->part, .entry = hf_pipeline_entry(&in->pipeline)};
 }
 
 int hf_ntrace_input_look(struct hf_ntrace_input *in, const uint8_t **ret_bytes, size_t *ret_n)
 {
-	if (hf_lane_left(&in->lane) < HF_NTRACE_MESSAGE_MAX && in->lane.stop == HF_LANE_MORE) {
-		int err = hf_lane_fill(&in->lane);
+	if (hf_pipeline_left(&in->pipeline) < HF_NTRACE_MESSAGE_MAX && in->pipeline.stop == HF_PIPELINE_MORE) {
+		int err = hf_pipeline_fill(&in->pipeline);
 
 		if (err)
 			return err;
 	}
-	*ret_bytes = in->lane.bytes + in->lane.pos;
-	*ret_n = hf_lane_left(&in->lane);
+	*ret_bytes = in->pipeline.bytes + in->pipeline.pos;
+	*ret_n = hf_pipeline_left(&in->pipeline);
 	return 0;
 }
 
@@ -226,21 +226,21 @@ int hf_ntrace_input_sample(const struct hf_setup *setup, const struct hf_ntrace_
 		free(in);
 		return err;
 	}
-	if (in->lane.end > n)
-		in->lane.end = n;
+	if (in->pipeline.end > n)
+		in->pipeline.end = n;
 	while (!err && *ret_n < n) {
 		err = hf_ntrace_input_look(in, &bytes, &got);
-		if (err || (!got && in->lane.stop != HF_LANE_BREAK))
+		if (err || (!got && in->pipeline.stop != HF_PIPELINE_BREAK))
 			break;
 		if (!got)
-			hf_lane_resume(&in->lane);
+			hf_pipeline_resume(&in->pipeline);
 		got = got < n - *ret_n ? got : n - *ret_n;
 		memcpy(buf + *ret_n, bytes, got);
-		in->lane.pos += (uint32_t)got;
+		in->pipeline.pos += (uint32_t)got;
 		*ret_n += got;
 	}
 	for (unsigned i = 0; ret_seen && i < 2; i++)
-		ret_seen[i] = in->lane.seen[i];
+		ret_seen[i] = in->pipeline.seen[i];
 	hf_ntrace_input_fini(in);
 	free(in);
 	return err;

@@ -8,12 +8,12 @@
 
 #include "codecs/codec.h"
 #include "codecs/ntrace/message.h"
-#include "codecs/source/lane.h"
+#include "codecs/source/pipeline.h"
 
 /* Where it can be entered again, at any byte. */
 struct hf_ntrace_place {
 	uint32_t part;
-	struct hf_lane_entry entry;
+	struct hf_pipeline_entry entry;
 };
 
 struct hf_ntrace_input {
@@ -23,7 +23,7 @@ struct hf_ntrace_input {
 	uint64_t size;                          /* of the stream; HF_NOWHERE: not known */
 	uint32_t part;                          /* trace file */
 	uint8_t id;                             /* whose bytes, where there are frames */
-	struct hf_lane lane;
+	struct hf_pipeline pipeline;
 };
 
 /* src is borrowed. At the start of the first part. After an error there is nothing to fini. */
@@ -45,15 +45,15 @@ bool hf_ntrace_input_has_next(const struct hf_ntrace_input *in);
 uint32_t hf_ntrace_input_hart(const struct hf_ntrace_input *in);
 
 /*
- * The bytes that come next, at least HF_NTRACE_MESSAGE_MAX of them unless the lane stops before (in->lane.stop); none
- * there. Whoever used some of them adds their number to in->lane.pos.
+ * The bytes that come next, at least HF_NTRACE_MESSAGE_MAX of them unless the pipeline stops before
+ * (in->pipeline.stop); none there. Whoever used some of them adds their number to in->pipeline.pos.
  */
 int hf_ntrace_input_look(struct hf_ntrace_input *in, const uint8_t **ret_bytes, size_t *ret_n);
 
 /* Offset of the next byte in the order of time, and such an offset as one of the stream. */
 static inline uint64_t hf_ntrace_input_at(const struct hf_ntrace_input *in)
 {
-	return hf_lane_offset(&in->lane);
+	return hf_pipeline_offset(&in->pipeline);
 }
 uint64_t hf_ntrace_input_offset(const struct hf_ntrace_input *in, uint64_t at);
 

@@ -127,7 +127,7 @@ static size_t take_run(struct records *r, uint8_t first, const uint8_t *bytes, s
 		while (run < n && bytes[run] == first)
 			run++;
 	}
-	r->input.lane.pos += (uint32_t)run;
+	r->input.pipeline.pos += (uint32_t)run;
 	return run;
 }
 
@@ -164,7 +164,7 @@ static int put_next(struct records *r, uint8_t **t, const uint8_t *bytes, size_t
 	else
 		*t = put_damage(r, *t, err, &msg, length);
 	r->skip = (err == HF_ERR_NTRACE_MSEO || err == HF_ERR_NTRACE_LONG) && (bytes[length - 1] & 3) != 3;
-	r->input.lane.pos += (uint32_t)length;
+	r->input.pipeline.pos += (uint32_t)length;
 	return 0;
 }
 
@@ -191,7 +191,7 @@ static bool next_id(struct records *r)
 	const struct hf_ntrace_input *in = &r->input;
 
 	for (unsigned id = in->id + 1u; in->params->layout != HF_CORESIGHT_NONE && id <= HF_CORESIGHT_ID_MAX; id++)
-		if (in->lane.seen[id / 64] >> id % 64 & 1) {
+		if (in->pipeline.seen[id / 64] >> id % 64 & 1) {
 			begin_part(r, in->part, (uint8_t)id);
 			return true;
 		}
@@ -215,24 +215,24 @@ static uint8_t *put_note(const struct records *r, uint8_t *t, int code)
 /* There are no more bytes here: the other side of a break, the next id, the next part. */
 static uint8_t *go_on(struct records *r, uint8_t *t)
 {
-	struct hf_lane *lane = &r->input.lane;
+	struct hf_pipeline *pipeline = &r->input.pipeline;
 	bool damaged;
 
-	if (lane->stop == HF_LANE_BREAK) {
+	if (pipeline->stop == HF_PIPELINE_BREAK) {
 		if (r->input.id)
 			t = put_note(r, t, HF_ERR_CORESIGHT_BREAK);
 		r->skip |= r->begun;
-		hf_lane_resume(lane);
+		hf_pipeline_resume(pipeline);
 		return t;
 	}
-	if (lane->stop == HF_LANE_FRAME && !r->input.id)
+	if (pipeline->stop == HF_PIPELINE_FRAME && !r->input.id)
 		t = put_note(r, t, HF_ERR_CORESIGHT_CUT);
-	damaged = lane->stop == HF_LANE_ERROR;
+	damaged = pipeline->stop == HF_PIPELINE_ERROR;
 	if (next_id(r))
 		return t;
 	r->text.ended = damaged || !hf_ntrace_input_has_next(&r->input);
 	if (!r->text.ended) {
-		memset(lane->seen, 0, sizeof lane->seen);
+		memset(pipeline->seen, 0, sizeof pipeline->seen);
 		begin_part(r, r->input.part + 1, 0);
 	}
 	return t;
@@ -250,7 +250,7 @@ static int put(struct hf_records *text)
 		return err;
 	if (n == 0) {
 		hf_records_keep(text, go_on(r, t));
-		return text->ended ? r->input.lane.reader.err : 0;
+		return text->ended ? r->input.pipeline.reader.err : 0;
 	}
 	r->begun = true;
 	err = put_next(r, &t, bytes, n);
@@ -261,86 +261,63 @@ static int put(struct hf_records *text)
 
 /* ---- places ---- */
 
-static const struct hf_state_field fields[] = {
-	HF_STATE_FIELD(struct place, place.part, UINT32_MAX),
-	HF_STATE_FIELD(struct place, place.entry.at, INT64_MAX),
-	HF_STATE_FIELD(struct place, place.entry.frame, INT64_MAX),
-	HF_STATE_FIELD(struct place, place.entry.before, 127),
-	HF_STATE_FIELD(struct place, seen[0], UINT64_MAX),
-	HF_STATE_FIELD(struct place, seen[1], UINT64_MAX),
-	HF_STATE_FIELD(struct place, id, HF_CORESIGHT_ID_MAX),
-	HF_STATE_FIELD(struct place, ended, 1),
-	HF_STATE_FIELD(struct place, skip, 1),
-	HF_STATE_FIELD(struct place, begun, 1),
+static const struct hf_field_row fields[] = {
+	HF_FIELD_ROW(struct place, place.part, UINT32_MAX),
+	HF_FIELD_ROW(struct place, place.entry.at, INT64_MAX),
+	HF_FIELD_ROW(struct place, place.entry.frame, INT64_MAX),
+	HF_FIELD_ROW(struct place, place.entry.before, 127),
+	HF_FIELD_ROW(struct place, seen[0], UINT64_MAX),
+	HF_FIELD_ROW(struct place, seen[1], UINT64_MAX),
+	HF_FIELD_ROW(struct place, id, HF_CORESIGHT_ID_MAX),
+	HF_FIELD_ROW(struct place, ended, 1),
+	HF_FIELD_ROW(struct place, skip, 1),
+	HF_FIELD_ROW(struct place, begun, 1),
 };
 
-static const struct hf_state_table table = {
-	.version = 3,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
-};
-
-static size_t mark(const struct hf_records *text, uint8_t *blob)
+static void visit_place(struct hf_records *text, struct hf_fields *f)
 {
-	const struct records *r = (const struct records *)text;
+	struct records *r = (struct records *)text;
 	struct place place = {.place = hf_ntrace_input_place(&r->input), .id = r->input.id, .skip = r->skip,
 			      .begun = r->begun, .ended = text->ended};
 
-	memcpy(place.seen, r->input.lane.seen, sizeof place.seen);
-	return hf_state_save(&table, &place, blob);
-}
-
-static int enter(struct hf_records *text, const uint8_t *blob, size_t size)
-{
-	struct records *r = (struct records *)text;
-	struct place place = {.skip = 0};
-	int err = hf_state_load(&table, &place, blob, size);
-
+	memcpy(place.seen, r->input.pipeline.seen, sizeof place.seen);
+	HF_FIELD_ROWS(f, fields, &place);
+	if (!f->loading || f->err)
+		return;
 	r->input.id = place.id;
-	if (!err)
-		err = hf_ntrace_input_seek(&r->input, &place.place);
-	if (err)
-		return err;
+	hf_fields_fail(f, hf_ntrace_input_seek(&r->input, &place.place));
+	if (f->err)
+		return;
 	choose_hart(r);
-	memcpy(r->input.lane.seen, place.seen, sizeof place.seen);
+	memcpy(r->input.pipeline.seen, place.seen, sizeof place.seen);
 	r->skip = place.skip;
 	r->begun = place.begun;
 	text->ended = place.ended;
-	return 0;
 }
 
-static const struct hf_records_ops text_ops = {.put = put, .mark = mark, .enter = enter};
+static const struct hf_records_ops text_ops = {.put = put, .place = visit_place};
 
 /* ---- the decoder ---- */
 
-static void destroy(struct hf_dec *dec)
+static int init(struct hf_dec *dec, struct hf_src *src)
 {
 	struct records *r = (struct records *)dec;
+	const struct hf_setup *setup = dec->stream->setup;
+	int err = hf_ntrace_params_read(setup, HF_SETUP_ANY, &r->params, NULL);
 
-	hf_ntrace_input_fini(&r->input);
-	free(r);
-}
-
-static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
-{
-	struct records *r = calloc(1, sizeof *r);
-	int err;
-
-	(void)hart;
-	if (!r)
-		return HF_ERR_NOMEM;
-	err = hf_ntrace_params_read(stream->setup, HF_SETUP_ANY, &r->params, NULL);
 	if (!err)
-		err = hf_ntrace_input_init(&r->input, stream->setup, &r->params, src, 0);
-	if (err) {
-		destroy(&r->text.dec);
+		err = hf_ntrace_input_init(&r->input, setup, &r->params, src, 0);
+	if (err)
 		return err;
-	}
 	choose_hart(r);
 	r->skip = r->params.wrapped;
-	hf_records_begin(&r->text, &text_ops, &r->input.lane.reader);
-	*ret_dec = &r->text.dec;
+	hf_records_begin(&r->text, &text_ops, &r->input.pipeline.reader);
 	return 0;
+}
+
+static void fini(struct hf_dec *dec)
+{
+	hf_ntrace_input_fini(&((struct records *)dec)->input);
 }
 
 static uint64_t offset(const struct hf_dec *dec)
@@ -349,11 +326,10 @@ static uint64_t offset(const struct hf_dec *dec)
 }
 
 const struct hf_dec_ops hf_ntrace_records_ops = {
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct records),
+	.init = init,
+	.fini = fini,
 	.next = hf_records_next,
-	.save = hf_records_save,
-	.load = hf_records_load,
+	.state = hf_records_state,
 	.offset = offset,
-	.harts = hf_dec_own_hart,
 };

@@ -6,7 +6,7 @@
 #ifndef HF_NTRACE_STACK_H
 #define HF_NTRACE_STACK_H
 
-#include "codecs/base/state.h"
+#include "codecs/base/fields.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -49,14 +49,14 @@ static inline void hf_ntrace_stack_clear(struct hf_ntrace_stack *stack)
 
 /* Its fields in the table of a state that has it as member calls. */
 #define HF_NTRACE_STACK_4(type, i) \
-	HF_STATE_FIELD(type, calls.address[(i)], UINT64_MAX), HF_STATE_FIELD(type, calls.address[(i) + 1], UINT64_MAX), \
-		HF_STATE_FIELD(type, calls.address[(i) + 2], UINT64_MAX), \
-		HF_STATE_FIELD(type, calls.address[(i) + 3], UINT64_MAX)
+	HF_FIELD_ROW(type, calls.address[(i)], UINT64_MAX), HF_FIELD_ROW(type, calls.address[(i) + 1], UINT64_MAX), \
+		HF_FIELD_ROW(type, calls.address[(i) + 2], UINT64_MAX), \
+		HF_FIELD_ROW(type, calls.address[(i) + 3], UINT64_MAX)
 #define HF_NTRACE_STACK_16(type, i) \
 	HF_NTRACE_STACK_4(type, i), HF_NTRACE_STACK_4(type, (i) + 4), HF_NTRACE_STACK_4(type, (i) + 8), \
 		HF_NTRACE_STACK_4(type, (i) + 12)
 #define HF_NTRACE_STACK_FIELDS(type) \
-	HF_STATE_FIELD(type, calls.depth, HF_NTRACE_STACK), HF_STATE_FIELD(type, calls.top, HF_NTRACE_STACK - 1), \
+	HF_FIELD_ROW(type, calls.depth, HF_NTRACE_STACK), HF_FIELD_ROW(type, calls.top, HF_NTRACE_STACK - 1), \
 		HF_NTRACE_STACK_16(type, 0), HF_NTRACE_STACK_16(type, 16)
 
 #endif

@@ -26,6 +26,7 @@ enum { SECTIONS_MAX = 1024, FORMATS_MAX = 32 };
 struct reader {
 	struct hf_setup *setup;
 	struct hf_setup_error *error;
+	const struct hf_setup_opener *opener;
 	const struct hf_codec *codec;
 	const char *file;
 	enum section section;
@@ -143,8 +144,7 @@ static int unknown_key(struct reader *r, const struct hf_ini_line *line)
 /* A row of the setup was added, or not. */
 static int added(struct reader *r, int err, uint32_t line)
 {
-	return err ? FAIL(r, err, line, err == HF_ERR_LIMIT ? "too many lines: 4096 files, or 4096 values, are allowed"
-									     : "out of memory") : 0;
+	return err ? hf_setup_no_room(r->error, err, r->file, line) : 0;
 }
 
 static int add_value(struct reader *r, const struct hf_ini_line *line)
@@ -340,12 +340,14 @@ static int unknown_format(struct reader *r, const struct format *format)
 	char hint[HF_NEAREST_SIZE], list[100] = "";
 	size_t n = 0, used = 0;
 
-	for (size_t i = 0; hf_codecs[i] && n < FORMATS_MAX; i++) {
-		if (!hf_codecs[i]->dec)
+	for (size_t i = 0; r->opener->codecs[i] && n < FORMATS_MAX; i++) {
+		const struct hf_codec *codec = r->opener->codecs[i];
+
+		if (!codec->dec)
 			continue;
-		known[n++] = hf_codecs[i]->name;
+		known[n++] = codec->name;
 		if (used < sizeof list)
-			used += (size_t)snprintf(list + used, sizeof list - used, " %s", hf_codecs[i]->name);
+			used += (size_t)snprintf(list + used, sizeof list - used, " %s", codec->name);
 	}
 	return FAIL(r, HF_ERR_SETUP_VALUE, format->line, "unknown format '%s'%s: there are%s", format->name,
 		    hf_nearest_hint(format->name, strlen(format->name), known, hint), list);
@@ -369,7 +371,7 @@ static int read_text(struct reader *r, char *text, size_t size)
 	if (!format.line)
 		return FAIL(r, HF_ERR_SETUP_MISSING, format.section, "[capture] has no 'format'");
 	r->format_line = format.line;
-	r->codec = hf_codec_by_name(format.name);
+	r->codec = hf_setup_codec(r->opener, format.name);
 	if (!r->codec || !r->codec->dec)
 		return unknown_format(r, &format);
 	err = hf_ini_walk(text, size, 0, take_line, r, &line);
@@ -384,24 +386,21 @@ int hf_setup_read_capture(const struct hf_setup_opener *opener, const char *name
 	struct hf_setup_file own = {.kind = HF_SETUP_DESCRIPTION, .name = name, .said_in = name};
 	struct reader *r = calloc(1, sizeof *r);
 	struct hf_setup *setup = calloc(1, sizeof *setup);
-	struct hf_src *src = NULL;
 	char *text = NULL;
 	size_t size;
 	int err = r && setup ? hf_setup_add_file(setup, &own) : HF_ERR_NOMEM;
 
 	*error = (struct hf_setup_error){.line = 0};
 	*ret_setup = NULL;
-	if (!err)
-		err = opener->open(opener->ctx, name, &src, NULL);
-	if (!err)
-		err = hf_ini_load(src, &text, &size, NULL);
-	if (err) {
-		hf_setup_fail(error, err, name, 0, "it cannot be read: %s", hf_err_text(err, (char[HF_DIAG_SIZE]){0}));
-	} else {
-		*r = (struct reader){.setup = setup, .error = error, .file = name, .hart = HF_SETUP_ANY};
+	if (err)
+		hf_setup_no_room(error, err, name, 0);
+	else
+		err = hf_setup_read_text(opener, name, &text, &size, error);
+	if (!err) {
+		*r = (struct reader){
+			.setup = setup, .opener = opener, .error = error, .file = name, .hart = HF_SETUP_ANY};
 		err = read_text(r, text, size);
 	}
-	hf_src_free(src);
 	free(text);
 	free(r);
 	if (err)

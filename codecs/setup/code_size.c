@@ -4,8 +4,6 @@
 #include "codecs/base/bytes.h"
 #include "codecs/isa/riscv.h"
 
-#include <stdio.h>
-
 /* Bits of csr jvt below the base: its mode, of which only 0 is a table (Unprivileged, Zcmt). */
 #define JVT_MODE 63
 
@@ -85,13 +83,10 @@ bool hf_code_size_target(const struct hf_code_size *code_size, const struct hf_p
 
 void hf_code_size_write(const struct hf_code_size *code_size, struct hf_sink *sink)
 {
-	char text[64];
-
 	if (code_size->extensions & HF_RISCV_ZCMP)
-		hf_sink_write(sink, "zcmp = 1\n", 9);
+		hf_sink_printf(sink, "zcmp = 1\n");
 	if (code_size->extensions & HF_RISCV_ZCMT)
-		hf_sink_write(sink, "zcmt = 1\n", 9);
+		hf_sink_printf(sink, "zcmt = 1\n");
 	if (code_size->has_jvt)
-		hf_sink_write(sink, text, (size_t)snprintf(text, sizeof text, "jvt = 0x%llx\n",
-							   (unsigned long long)code_size->jvt));
+		hf_sink_printf(sink, "jvt = 0x%llx\n", (unsigned long long)code_size->jvt);
 }

@@ -134,7 +134,7 @@ int hf_ini_walk(char *text, size_t size, unsigned flags, hf_ini_fn fn, void *ctx
 int hf_ini_load(struct hf_src *src, char **ret_text, size_t *ret_size, struct hf_diag *diag)
 {
 	char *text;
-	size_t have = 0, got;
+	int err;
 
 	*ret_text = NULL;
 	if (src->size > HF_INI_SIZE_MAX)
@@ -142,18 +142,13 @@ int hf_ini_load(struct hf_src *src, char **ret_text, size_t *ret_size, struct hf
 	text = malloc((size_t)src->size + 1);
 	if (!text)
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
-	while (have < src->size) {
-		int err = hf_src_read_at(src, have, text + have, (size_t)src->size - have, &got, diag);
-
-		if (!err && !got)
-			err = hf_diag_set(diag, HF_ERR_CHANGED, HF_SPACE_FILE, have, 0);
-		if (err) {
-			free(text);
-			return err;
-		}
-		have += got;
+	err = hf_src_read_all(src, 0, text, (size_t)src->size, ret_size, diag);
+	if (!err && *ret_size < src->size)
+		err = hf_diag_set(diag, HF_ERR_CHANGED, HF_SPACE_FILE, *ret_size, 0);
+	if (err) {
+		free(text);
+		return err;
 	}
 	*ret_text = text;
-	*ret_size = have;
 	return 0;
 }

@@ -82,6 +82,7 @@ static int check_symbols(struct loader *l, const struct hf_setup_file *file, str
 	if (hf_err_is_passing(err))
 		return hf_setup_fail(l->error, err, file->said_in, file->line, "'%s': its symbols cannot be read", file->name);
 	diag.code = err;
+	diag.space = HF_SPACE_FILE;
 	hf_diag_format(&diag, text, sizeof text);
 	return hf_setup_warn(l->setup, file->said_in, file->line, "'%s' gives no symbols: %s", file->name, text);
 }
@@ -373,7 +374,7 @@ static int load_traces(struct loader *l, struct hf_src **ret_stream)
 int hf_setup_load(struct hf_setup *setup, const struct hf_setup_opener *opener, struct hf_src **ret_stream,
 		  struct hf_setup_error *error)
 {
-	const struct hf_codec *codec = hf_codec_by_name(setup->format);
+	const struct hf_codec *codec = hf_setup_codec(opener, setup->format);
 	struct loader l = {.setup = setup, .opener = opener, .error = error,
 			   .arch = codec ? codec->program_arch : HF_ARCH_NONE};
 	int err;
@@ -396,4 +397,14 @@ int hf_setup_load(struct hf_setup *setup, const struct hf_setup_opener *opener, 
 		}
 	}
 	return err;
+}
+
+int hf_setup_read(const struct hf_setup_opener *opener, const char *name, struct hf_setup **ret_setup,
+		  struct hf_setup_error *error)
+{
+	const char *base = strrchr(name, '/');
+
+	return strcmp(base ? base + 1 : name, "snapshot.ini") == 0
+		       ? hf_setup_read_snapshot(opener, name, ret_setup, error)
+		       : hf_setup_read_capture(opener, name, ret_setup, error);
 }

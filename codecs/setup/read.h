@@ -8,11 +8,14 @@
 
 #include "codecs/setup/setup.h"
 
-/* Opens a file by the name that a description has for it. *ret_src is of known size and the caller's to free.
- * HF_ERR_NOT_FOUND: it is not there, or not ours to look at. */
+struct hf_codec;
+
 struct hf_setup_opener {
 	void *ctx;
+	/* Opens a file by the name that a description has for it. *ret_src is of known size and the caller's to free.
+	 * HF_ERR_NOT_FOUND: it is not there, or not ours to look at. */
 	int (*open)(void *ctx, const char *name, struct hf_src **ret_src, struct hf_diag *diag);
+	const struct hf_codec *const *codecs; /* the formats that there are, ending with NULL */
 };
 
 /* Limits of one description. */
@@ -38,8 +41,16 @@ int hf_setup_load(struct hf_setup *setup, const struct hf_setup_opener *opener, 
 
 /* ---- for the readers ---- */
 
+/* The format of that name, or NULL. */
+const struct hf_codec *hf_setup_codec(const struct hf_setup_opener *opener, const char *name);
+
 __attribute__((format(printf, 4, 5))) int hf_setup_warn(struct hf_setup *setup, const char *file, uint32_t line,
 							const char *format, ...);
+/* Says that err, HF_ERR_NOMEM or HF_ERR_LIMIT of what follows, was met there, and returns it. */
+int hf_setup_no_room(struct hf_setup_error *error, int err, const char *file, uint32_t line);
+/* A file as a text to walk through (ini.h), for the caller to free. */
+int hf_setup_read_text(const struct hf_setup_opener *opener, const char *name, char **ret_text, size_t *ret_size,
+		       struct hf_setup_error *error);
 /* Strings are copied; HF_ERR_NOMEM or HF_ERR_LIMIT. */
 int hf_setup_add_value(struct hf_setup *setup, uint32_t hart, const char *key, const char *value, const char *file,
 		       uint32_t line);

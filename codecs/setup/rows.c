@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filling a setup row by row, and saying what is wrong. */
+#include "codecs/codec.h"
+#include "codecs/setup/ini.h"
 #include "codecs/setup/read.h"
 
 #include <stdarg.h>
@@ -29,6 +31,28 @@ int hf_setup_fail(struct hf_setup_error *error, int code, const char *file, uint
 	put_text(error->text, sizeof error->text, format, args);
 	va_end(args);
 	return code;
+}
+
+int hf_setup_no_room(struct hf_setup_error *error, int err, const char *file, uint32_t line)
+{
+	const char *text =
+		err == HF_ERR_LIMIT ? "too many lines: 4096 files, or 4096 values, are allowed" : "out of memory";
+
+	return hf_setup_fail(error, err, file, line, "%s", text);
+}
+
+int hf_setup_read_text(const struct hf_setup_opener *opener, const char *name, char **ret_text, size_t *ret_size,
+		       struct hf_setup_error *error)
+{
+	struct hf_src *src = NULL;
+	int err = opener->open(opener->ctx, name, &src, NULL);
+
+	if (!err)
+		err = hf_ini_load(src, ret_text, ret_size, NULL);
+	if (err)
+		hf_setup_fail(error, err, name, 0, "it cannot be read: %s", hf_err_text(err, (char[HF_DIAG_SIZE]){0}));
+	hf_src_free(src);
+	return err;
 }
 
 int hf_setup_room(void *rows, size_t count, size_t size)
@@ -129,12 +153,10 @@ int hf_setup_add_file(struct hf_setup *setup, const struct hf_setup_file *file)
 	return row.name && row.said_in ? 0 : HF_ERR_NOMEM;
 }
 
-int hf_setup_read(const struct hf_setup_opener *opener, const char *name, struct hf_setup **ret_setup,
-		  struct hf_setup_error *error)
+const struct hf_codec *hf_setup_codec(const struct hf_setup_opener *opener, const char *name)
 {
-	const char *base = strrchr(name, '/');
-
-	return strcmp(base ? base + 1 : name, "snapshot.ini") == 0
-		       ? hf_setup_read_snapshot(opener, name, ret_setup, error)
-		       : hf_setup_read_capture(opener, name, ret_setup, error);
+	for (size_t i = 0; opener->codecs[i]; i++)
+		if (strcmp(opener->codecs[i]->name, name) == 0)
+			return opener->codecs[i];
+	return NULL;
 }

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A "key = value" of a file, or (key NULL) where a section begins. Points into the file's text. */
 struct row {
@@ -53,8 +54,7 @@ struct reader {
 
 static int no_memory(struct reader *r, int err, const char *file)
 {
-	return hf_setup_fail(r->error, err, file, 0, err == HF_ERR_LIMIT ? "too many lines: 4096 files, or 4096 values, are allowed"
-									       : "out of memory");
+	return hf_setup_no_room(r->error, err, file, 0);
 }
 
 /* ---- files ---- */
@@ -90,21 +90,14 @@ static void close_doc(struct doc *doc)
 static int open_doc(struct reader *r, const char *name, const struct hf_setup_file *own, struct doc *ret_doc)
 {
 	struct doc doc = {.name = strdup(name)};
-	struct hf_src *src = NULL;
 	uint32_t line = 0;
 	size_t size;
 	int err = doc.name ? hf_setup_add_file(r->setup, own) : HF_ERR_NOMEM;
 
 	if (err)
 		no_memory(r, err, name);
-	if (!err) {
-		err = r->opener->open(r->opener->ctx, name, &src, NULL);
-		if (!err)
-			err = hf_ini_load(src, &doc.text, &size, NULL);
-		if (err)
-			hf_setup_fail(r->error, err, name, 0, "it cannot be read: %s",
-				      hf_err_text(err, (char[HF_DIAG_SIZE]){0}));
-	}
+	if (!err)
+		err = hf_setup_read_text(r->opener, name, &doc.text, &size, r->error);
 	if (!err) {
 		err = hf_ini_walk(doc.text, size, HF_INI_LOOSE, keep_row, &doc, &line);
 		if (err)
@@ -114,7 +107,6 @@ static int open_doc(struct reader *r, const char *name, const struct hf_setup_fi
 	if (!err && doc.odd_count && hf_setup_warn(r->setup, name, doc.odd_line, "this is neither [section] nor key = value: "
 						   "it is passed over, as are %zu more lines", doc.odd_count - 1))
 		err = no_memory(r, HF_ERR_NOMEM, name);
-	hf_src_free(src);
 	if (err)
 		close_doc(&doc);
 	else
@@ -137,13 +129,21 @@ static int name_of(struct reader *r, const struct doc *doc, const struct row *ro
 	return 0;
 }
 
+/* The next "key = value" behind row (NULL: the first) of a section with that name, or NULL. */
+static const struct row *next_row(const struct doc *doc, const char *section, const struct row *row)
+{
+	for (row = row ? row + 1 : doc->rows; row < doc->rows + doc->count; row++)
+		if (row->key && strcmp(row->section, section) == 0)
+			return row;
+	return NULL;
+}
+
 /* The first row with that key in the section with that name. */
 static const struct row *find_row(const struct doc *doc, const char *section, const char *key)
 {
-	for (size_t i = 0; i < doc->count; i++)
-		if (doc->rows[i].key && strcmp(doc->rows[i].section, section) == 0 &&
-		    strcmp(doc->rows[i].key, key) == 0)
-			return &doc->rows[i];
+	for (const struct row *row = NULL; (row = next_row(doc, section, row));)
+		if (strcmp(row->key, key) == 0)
+			return row;
 	return NULL;
 }
 
@@ -190,63 +190,48 @@ static const struct doc *find_device(const struct reader *r, const char *name)
 
 static int open_devices(struct reader *r)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < r->main.count && !err; i++) {
-		const struct row *row = &r->main.rows[i];
+	for (const struct row *row = NULL; (row = next_row(&r->main, "device_list", row));) {
 		struct hf_setup_file own = {.kind = HF_SETUP_DESCRIPTION, .said_in = r->main.name, .line = row->line,
 					    .optional = true};
 		struct doc doc;
 		char name[1024];
+		int err = name_of(r, &r->main, row, name, sizeof name);
 
-		if (!row->key || strcmp(row->section, "device_list") != 0)
-			continue;
-		err = name_of(r, &r->main, row, name, sizeof name);
 		own.name = name;
 		if (!err)
 			err = open_doc(r, name, &own, &doc);
 		if (err == HF_ERR_NOT_FOUND) {
 			err = hf_setup_warn(r->setup, r->main.name, row->line, "'%s' is not there: it is left out",
 					    name);
-			continue;
+		} else if (!err) {
+			err = hf_setup_room(&r->devices, r->device_count, sizeof *r->devices);
+			if (err) {
+				close_doc(&doc);
+				return no_memory(r, err, name);
+			}
+			r->devices[r->device_count++] = doc;
 		}
 		if (err)
-			break;
-		err = hf_setup_room(&r->devices, r->device_count, sizeof *r->devices);
-		if (err) {
-			close_doc(&doc);
-			return no_memory(r, err, name);
-		}
-		r->devices[r->device_count++] = doc;
+			return err;
 	}
-	return err;
+	return 0;
 }
 
 /* ---- sources ---- */
 
-/* The name of a register in its own spelling: "TRCCONFIGR(0x004)" is TRCCONFIGR; case does not count. */
-static void register_name(const char *key, char *buf, size_t size)
+/* "TRCCONFIGR(0x004)" is the register TRCCONFIGR; case does not count. */
+static size_t register_size(const char *key)
 {
-	size_t n = strcspn(key, "( \t");
-
-	if (n >= size)
-		n = size - 1;
-	for (size_t i = 0; i < n; i++)
-		buf[i] = (char)toupper((unsigned char)key[i]);
-	buf[n] = '\0';
+	return strcspn(key, "( \t");
 }
 
 static const struct row *find_register(const struct doc *doc, const char *name)
 {
-	char own[128];
+	const size_t n = register_size(name);
 
-	for (size_t i = 0; i < doc->count; i++) {
-		if (!doc->rows[i].key || strcmp(doc->rows[i].section, "regs") != 0)
-			continue;
-		register_name(doc->rows[i].key, own, sizeof own);
-		if (strcmp(own, name) == 0)
-			return &doc->rows[i];
-	}
+	for (const struct row *row = NULL; (row = next_row(doc, "regs", row));)
+		if (register_size(row->key) == n && strncasecmp(row->key, name, n) == 0)
+			return row;
 	return NULL;
 }
 
@@ -266,14 +251,9 @@ static bool may_be_decoded(const struct doc *doc)
 /* The first register of a that b lacks or has another value of; NULL: there is none. */
 static const struct row *other_register(const struct doc *a, const struct doc *b)
 {
-	for (size_t i = 0; i < a->count; i++) {
-		const struct row *row = &a->rows[i], *other;
-		char name[128];
+	for (const struct row *row = NULL; (row = next_row(a, "regs", row));) {
+		const struct row *other = find_register(b, row->key);
 
-		if (!row->key || strcmp(row->section, "regs") != 0)
-			continue;
-		register_name(row->key, name, sizeof name);
-		other = find_register(b, name);
 		if (!other || strcmp(other->value, row->value) != 0)
 			return row;
 	}
@@ -321,13 +301,9 @@ static const struct doc *core_of(const struct reader *r, const struct doc *sourc
 {
 	const struct doc *only = NULL;
 
-	for (size_t i = 0; i < r->trace.count; i++) {
-		const struct row *row = &r->trace.rows[i];
-
-		if (row->key && strcmp(row->section, "core_trace_sources") == 0 &&
-		    find_device(r, row->value) == source)
+	for (const struct row *row = NULL; (row = next_row(&r->trace, "core_trace_sources", row));)
+		if (find_device(r, row->value) == source)
 			return find_device(r, row->key);
-	}
 	for (size_t i = 0; i < r->device_count; i++) {
 		if (!is_class(&r->devices[i], "core"))
 			continue;
@@ -470,13 +446,14 @@ static int add_registers(struct reader *r, const struct source *source)
 		err = add_name(r, source, source->core, "core");
 	if (!err && source->core)
 		err = add_device(r, source, source->core, "type", "core_type");
-	for (size_t i = 0; i < doc->count && !err; i++) {
-		const struct row *row = &doc->rows[i];
+	for (const struct row *row = NULL; (row = next_row(doc, "regs", row));) {
 		char name[128], decimal[DECIMAL_SIZE];
 
-		if (!row->key || strcmp(row->section, "regs") != 0)
-			continue;
-		register_name(row->key, name, sizeof name);
+		if (err)
+			break;
+		snprintf(name, sizeof name, "%.*s", (int)register_size(row->key), row->key);
+		for (char *c = name; *c; c++)
+			*c = (char)toupper((unsigned char)*c);
 		err = hf_setup_add_value(r->setup, source->hart, name, as_decimal(row->value, decimal), doc->name,
 					 row->line);
 	}
@@ -603,14 +580,10 @@ static uint32_t hart_of_buffer(const struct reader *r, const char *buffer, unsig
 	bool said = false;
 
 	*ret_count = 0;
-	for (size_t i = 0; i < r->trace.count; i++) {
-		const struct row *row = &r->trace.rows[i];
-		const struct doc *doc;
+	for (const struct row *row = NULL; (row = next_row(&r->trace, "source_buffers", row));) {
+		const struct doc *doc = has_item(row->value, buffer) ? find_device(r, row->key) : NULL;
 
-		if (!row->key || strcmp(row->section, "source_buffers") != 0)
-			continue;
 		said = true;
-		doc = has_item(row->value, buffer) ? find_device(r, row->key) : NULL;
 		for (size_t k = 0; k < r->source_count; k++)
 			if (doc && r->sources[k].doc == doc && !(*ret_count)++)
 				hart = r->sources[k].hart;

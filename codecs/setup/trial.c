@@ -80,7 +80,7 @@ static bool take(struct search *s, struct score *score, const struct hf_event *e
 static void add_ids(const struct hf_dec *dec, uint32_t *ids, size_t *count)
 {
 	size_t n;
-	const uint32_t *seen = dec->ops->harts(dec, &n);
+	const uint32_t *seen = hf_dec_harts(dec, &n);
 
 	for (size_t i = 0; i < n && *count < HARTS_MAX; i++) {
 		size_t k = 0;
@@ -107,7 +107,7 @@ static int decode(struct search *s, const struct hf_stream *stream, uint32_t har
 	while (more && score->events < s->events_max && !(err = hf_dec_next(dec, ev, 256, &n))) {
 		for (size_t i = 0; i < n && more; i++)
 			more = take(s, score, &ev[i], first);
-		if (s->cut && dec->ops->offset(dec) + TAIL >= s->size)
+		if (s->cut && hf_dec_offset(dec) + TAIL >= s->size)
 			break;
 	}
 	add_ids(dec, ids, id_count);
@@ -162,16 +162,14 @@ static int read_bytes(struct search *s)
 	const uint64_t want = at - part.offset + BEHIND < HF_TRIAL_BYTES ? at - part.offset + BEHIND : HF_TRIAL_BYTES;
 	/* Whole words, and whole frames. */
 	const uint64_t most = part.size < want ? part.size : want & ~UINT64_C(15);
-	size_t n = 1;
-	int err = 0;
+	size_t n;
+	int err;
 
 	s->bytes = malloc(most + 1);
 	if (!s->bytes)
 		return HF_ERR_NOMEM;
-	while (s->size < most && n && !err) {
-		err = hf_src_read_at(s->trial->src, part.offset + s->size, s->bytes + s->size, most - s->size, &n, NULL);
-		s->size += n;
-	}
+	err = hf_src_read_all(s->trial->src, part.offset, s->bytes, most, &n, NULL);
+	s->size = n;
 	if (err && hf_err_is_passing(err))
 		return err;
 	s->cut = s->size == most && most < part.size;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/source/concat.h"
 
+#include "codecs/base/search.h"
+
 #include <stdlib.h>
 
 struct row {
@@ -19,17 +21,9 @@ struct concat {
 /* The last row that begins at or before offset. */
 static size_t find(const struct concat *c, uint64_t offset)
 {
-	size_t low = 0, high = c->count;
+	const size_t n = HF_COUNT_UP_TO(c->row, c->count, start, offset);
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->row[middle].start <= offset)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return n ? n - 1 : 0;
 }
 
 static int read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag)

@@ -10,33 +10,33 @@
 enum { HEADER_MAX = 18, BLOCK = 128 * 1024, BESIDES = 3 * BLOCK };
 
 /*
- * Decompressors that nobody uses, with the memory of their last frame. A new one would touch all its pages for the first
- * time, which takes as long as decoding half a frame of one MiB: too much for a read of a few bytes.
+ * The free list: decompressors that nobody uses, with the memory of their last frame. A new one would touch all its
+ * pages for the first time, which takes as long as decoding half a frame of one MiB: too long for a few bytes.
  */
-#define SPARES 4
-#define SPARE_MAX ((size_t)4 << 20)
+#define FREE_MAX 4
+#define FREE_BYTES ((size_t)4 << 20)
 
-static _Atomic(ZSTD_DCtx *) spares[SPARES];
+static _Atomic(ZSTD_DCtx *) free_list[FREE_MAX];
 
-static ZSTD_DCtx *take_spare(void)
+static ZSTD_DCtx *take_free(void)
 {
 	ZSTD_DCtx *zstd = NULL;
 
-	for (unsigned i = 0; i < SPARES && !zstd; i++)
-		zstd = atomic_exchange(&spares[i], NULL);
+	for (unsigned i = 0; i < FREE_MAX && !zstd; i++)
+		zstd = atomic_exchange(&free_list[i], NULL);
 	return zstd ? zstd : ZSTD_createDCtx();
 }
 
-static void leave_spare(ZSTD_DCtx *zstd)
+static void put_free(ZSTD_DCtx *zstd)
 {
-	const bool keep = zstd && ZSTD_sizeof_DCtx(zstd) <= SPARE_MAX;
+	const bool keep = zstd && ZSTD_sizeof_DCtx(zstd) <= FREE_BYTES;
 
 	if (keep)
 		ZSTD_DCtx_reset(zstd, ZSTD_reset_session_and_parameters);
-	for (unsigned i = 0; keep && i < SPARES; i++) {
+	for (unsigned i = 0; keep && i < FREE_MAX; i++) {
 		ZSTD_DCtx *none = NULL;
 
-		if (atomic_compare_exchange_strong(&spares[i], &none, zstd))
+		if (atomic_compare_exchange_strong(&free_list[i], &none, zstd))
 			return;
 	}
 	ZSTD_freeDCtx(zstd);
@@ -47,7 +47,7 @@ int hf_frames_start(struct hf_frames *f, struct hf_diag *diag)
 	/* The limit that counts is ours. */
 	const ZSTD_bounds bounds = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
 
-	f->zstd = take_spare();
+	f->zstd = take_free();
 	if (!f->zstd || ZSTD_isError(bounds.error) ||
 	    ZSTD_isError(ZSTD_DCtx_setParameter(f->zstd, ZSTD_d_windowLogMax, bounds.upperBound)))
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
@@ -56,7 +56,7 @@ int hf_frames_start(struct hf_frames *f, struct hf_diag *diag)
 
 void hf_frames_stop(struct hf_unpack *u)
 {
-	leave_spare(((struct hf_frames *)u)->zstd);
+	put_free(((struct hf_frames *)u)->zstd);
 }
 
 uint64_t hf_frames_memory(const struct hf_unpack *u)
@@ -139,8 +139,6 @@ int hf_frames_step(struct hf_frames *f, uint8_t *out, size_t cap, size_t *ret_n,
 	ZSTD_outBuffer to = {.dst = out, .size = cap};
 	int err = f->checked ? 0 : check_window(f, diag);
 
-	*ret_n = 0;
-	*ret_mark = HF_MARK_NONE;
 	if (!err)
 		err = hf_unpack_need(&f->u, 1, &p, &have, diag);
 	if (err < 0)

@@ -122,7 +122,7 @@ static void advance(struct hf_growing *g)
 		g->block_len = (size_t)point.out_size;
 	g->hole = !err && (point.bits & HF_POINT_DAMAGED);
 	if (g->hole)
-		g->box->read_block(g->box->scan_base(g->scan), &point, NULL, 0, NULL, 0, &g->hole_diag);
+		g->box->read_block(g->box, g->box->scan_base(g->scan), &point, NULL, 0, NULL, 0, &g->hole_diag);
 	if (err == HF_NOTE_END)
 		g->src.size = g->block_start;
 	g->err = err;

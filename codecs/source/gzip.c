@@ -36,7 +36,7 @@ struct gunzip {
 static int gz_start(struct hf_unpack *u, const struct hf_point *at, const uint8_t *window, struct hf_diag *diag)
 {
 	struct gunzip *g = (struct gunzip *)u;
-	const uint32_t bits = u->ops->prefix ? at->bits & ~IS_ZLIB : at->bits;
+	const uint32_t bits = u->box->prefix ? at->bits & ~IS_ZLIB : at->bits;
 	const uint8_t *p;
 	size_t have;
 	int err;
@@ -44,7 +44,7 @@ static int gz_start(struct hf_unpack *u, const struct hf_point *at, const uint8_
 	if (inflateInit2(&g->z, -MAX_WBITS) != Z_OK)
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
 	g->z_ready = true;
-	g->zlib = at->bits & IS_ZLIB && u->ops->prefix;
+	g->zlib = at->bits & IS_ZLIB && u->box->prefix;
 	if (!at->in_offset || bits == AT_MEMBER)
 		return 0;
 	if (bits > 7)
@@ -169,7 +169,7 @@ static int begin_zlib(struct gunzip *g, const uint8_t *p, struct hf_diag *diag)
 static int next_member(struct gunzip *g, struct hf_diag *diag)
 {
 	const uint64_t at = g->u.pos;
-	const bool first = at == g->u.ops->prefix;
+	const bool first = at == g->u.box->prefix;
 	const uint8_t *p;
 	uint8_t flags;
 	size_t have;
@@ -266,8 +266,6 @@ static int gz_step(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n,
 {
 	struct gunzip *g = (struct gunzip *)u;
 
-	*ret_n = 0;
-	*ret_mark = HF_MARK_NONE;
 	switch (g->state) {
 	case BETWEEN:
 		return next_member(g, diag);
@@ -283,10 +281,8 @@ static void gz_point(const struct hf_unpack *u, struct hf_point *ret_point)
 {
 	const struct gunzip *g = (const struct gunzip *)u;
 
-	ret_point->in_offset = u->pos;
 	if (g->state == BETWEEN) {
 		ret_point->bits = AT_MEMBER;
-		ret_point->window_size = 0;
 	} else {
 		ret_point->bits = (uint32_t)g->z.data_type & 7;
 		ret_point->window_size = g->out < HF_WINDOW_MAX ? (uint32_t)g->out : HF_WINDOW_MAX;
@@ -314,21 +310,18 @@ static uint64_t gz_memory(const struct hf_unpack *u)
  * Member starts need no window, so they are taken earlier where there are many (bgzip, pigz -i). Deflate blocks are
  * long in traces, 300 KiB and more: with three quarters of a MiB aimed at, points are about a MiB apart.
  */
-#define OPS \
-	.size = sizeof(struct gunzip), \
-	.aim_free = HF_BLOCK_AIM / 2, \
-	.aim_window = HF_BLOCK_AIM * 3 / 4, \
-	.whole = HF_UNPACK_WHOLE, \
-	.window = HF_WINDOW_MAX, \
-	.enterable = true, \
-	.start = gz_start, \
-	.step = gz_step, \
-	.point = gz_point, \
-	.stop = gz_stop, \
-	.memory = gz_memory
-
-static const struct hf_unpack_ops ops = {OPS};
-const struct hf_unpack_ops hf_unpack_astf_zlib = {OPS, .prefix = HF_ASTF_PREFIX, .head = hf_astf_prefix_head};
+const struct hf_unpack_ops hf_unpack_gzip = {
+	.size = sizeof(struct gunzip),
+	.aim_free = HF_BLOCK_AIM / 2,
+	.aim_window = HF_BLOCK_AIM * 3 / 4,
+	.whole = HF_UNPACK_WHOLE,
+	.window = HF_WINDOW_MAX,
+	.start = gz_start,
+	.step = gz_step,
+	.point = gz_point,
+	.stop = gz_stop,
+	.memory = gz_memory,
+};
 
 static int gz_probe(const uint8_t *head, size_t n, uint64_t file_size)
 {
@@ -336,35 +329,13 @@ static int gz_probe(const uint8_t *head, size_t n, uint64_t file_size)
 	return n >= 4 && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8 && !(head[3] & FLG_RESERVED) ? 100 : 0;
 }
 
-static int gz_scan_new(struct hf_src *base, const struct hf_point *resume, const uint8_t *window,
-		       struct hf_scan **ret_scan, struct hf_diag *diag)
-{
-	return hf_unpack_scan_new(&ops, base, resume, window, ret_scan, diag);
-}
-
-static int gz_read_block(struct hf_src *base, const struct hf_point *point, const uint8_t *window, uint64_t skip,
-			 void *buf, size_t n, struct hf_diag *diag)
-{
-	return hf_unpack_read_block(&ops, base, point, window, skip, buf, n, diag);
-}
-
-static int gz_thin_window(struct hf_src *base, struct hf_point *point, uint8_t *window)
-{
-	return hf_unpack_thin_window(&ops, base, point, window);
-}
-
 static const char *const suffixes[] = {".gz", NULL};
 
 const struct hf_box hf_box_gzip = {
+	HF_UNPACK_BOX_ENTERABLE,
 	.name = "gzip",
 	.suffixes = suffixes,
-	.enterable = true,
 	.probe = gz_probe,
-	.scan_new = gz_scan_new,
-	.scan_next = hf_unpack_scan_next,
-	.scan_note = hf_unpack_scan_note,
-	.scan_free = hf_unpack_scan_free,
-	.scan_memory = hf_unpack_scan_memory,
-	.read_block = gz_read_block,
-	.thin_window = gz_thin_window,
+	.thin_window = hf_unpack_thin_window,
+	.unpack = &hf_unpack_gzip,
 };

@@ -153,9 +153,10 @@ static int step_inside(struct hex *h, bool words, uint8_t *out, size_t *n, struc
 	return 0;
 }
 
-static int step(struct hf_unpack *u, bool words, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
-		struct hf_diag *diag)
+static int hex_step(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
+		    struct hf_diag *diag)
 {
+	const bool words = u->box == &hf_box_hex_words;
 	struct hex *h = (struct hex *)u;
 	size_t n = 0;
 	int err = 0;
@@ -171,53 +172,22 @@ static int step(struct hf_unpack *u, bool words, uint8_t *out, size_t cap, size_
 	return err;
 }
 
-static int step_bytes(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
-		      struct hf_diag *diag)
-{
-	return step(u, false, out, cap, ret_n, ret_mark, diag);
-}
-
-static int step_words(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
-		      struct hf_diag *diag)
-{
-	return step(u, true, out, cap, ret_n, ret_mark, diag);
-}
-
 static void hex_point(const struct hf_unpack *u, struct hf_point *ret_point)
 {
 	const struct hex *h = (const struct hex *)u;
 
-	ret_point->in_offset = u->pos;
 	ret_point->bits = h->line << 1 | h->inside;
-	ret_point->window_size = 0;
 }
 
-static void hex_stop(struct hf_unpack *u)
-{
-	(void)u;
-}
-
-static uint64_t hex_memory(const struct hf_unpack *u)
-{
-	(void)u;
-	return 0;
-}
-
-#define OPS \
-	.size = sizeof(struct hex), \
-	.aim_free = HF_BLOCK_AIM, \
-	.aim_window = HF_BLOCK_AIM, \
-	.whole = HF_UNPACK_WHOLE, \
-	.enterable = true, \
-	.start = hex_start, \
-	.point = hex_point, \
-	.stop = hex_stop, \
-	.memory = hex_memory
-
-static const struct hf_unpack_ops bytes_ops = {OPS, .step = step_bytes};
-static const struct hf_unpack_ops words_ops = {OPS, .step = step_words};
-
-/* ---- the containers ---- */
+static const struct hf_unpack_ops ops = {
+	.size = sizeof(struct hex),
+	.aim_free = HF_BLOCK_AIM,
+	.aim_window = HF_BLOCK_AIM,
+	.whole = HF_UNPACK_WHOLE,
+	.start = hex_start,
+	.step = hex_step,
+	.point = hex_point,
+};
 
 static int probe(const uint8_t *head, size_t n, uint64_t file_size)
 {
@@ -227,42 +197,9 @@ static int probe(const uint8_t *head, size_t n, uint64_t file_size)
 	return 0;
 }
 
-static int bytes_scan_new(struct hf_src *base, const struct hf_point *resume, const uint8_t *window,
-			  struct hf_scan **ret_scan, struct hf_diag *diag)
-{
-	return hf_unpack_scan_new(&bytes_ops, base, resume, window, ret_scan, diag);
-}
-
-static int words_scan_new(struct hf_src *base, const struct hf_point *resume, const uint8_t *window,
-			  struct hf_scan **ret_scan, struct hf_diag *diag)
-{
-	return hf_unpack_scan_new(&words_ops, base, resume, window, ret_scan, diag);
-}
-
-static int bytes_read_block(struct hf_src *base, const struct hf_point *point, const uint8_t *window, uint64_t skip,
-			    void *buf, size_t n, struct hf_diag *diag)
-{
-	return hf_unpack_read_block(&bytes_ops, base, point, window, skip, buf, n, diag);
-}
-
-static int words_read_block(struct hf_src *base, const struct hf_point *point, const uint8_t *window, uint64_t skip,
-			    void *buf, size_t n, struct hf_diag *diag)
-{
-	return hf_unpack_read_block(&words_ops, base, point, window, skip, buf, n, diag);
-}
-
 static const char *const suffixes[] = {NULL};
 
-#define BOX \
-	.suffixes = suffixes, \
-	.enterable = true, \
-	.probe = probe, \
-	.scan_next = hf_unpack_scan_next, \
-	.scan_note = hf_unpack_scan_note, \
-	.scan_free = hf_unpack_scan_free, \
-	.scan_memory = hf_unpack_scan_memory
+#define BOX HF_UNPACK_BOX_ENTERABLE, .suffixes = suffixes, .probe = probe, .unpack = &ops
 
-const struct hf_box hf_box_hex = {
-	.name = "hex", .scan_new = bytes_scan_new, .read_block = bytes_read_block, BOX};
-const struct hf_box hf_box_hex_words = {
-	.name = "hex_words", .scan_new = words_scan_new, .read_block = words_read_block, BOX};
+const struct hf_box hf_box_hex = {BOX, .name = "hex"};
+const struct hf_box hf_box_hex_words = {BOX, .name = "hex_words"};

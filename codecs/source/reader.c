@@ -62,3 +62,22 @@ int hf_reader_grow(struct hf_reader *r, size_t max)
 	r->cap *= 2;
 	return fill(r);
 }
+
+int hf_reader_fetch(struct hf_reader *r, uint64_t offset, uint64_t n, size_t max)
+{
+	for (;;) {
+		const bool holds = offset >= r->start && offset <= r->start + r->len;
+		int err;
+
+		if (holds && n <= hf_reader_there(r, offset))
+			return 0;
+		if (holds && r->ended)
+			return HF_NOTE_END;
+		if (holds && offset == r->start && r->len == r->cap)
+			err = hf_reader_grow(r, max);
+		else
+			err = hf_reader_seek(r, offset);
+		if (err)
+			return err;
+	}
+}

@@ -31,4 +31,27 @@ int hf_reader_seek(struct hf_reader *r, uint64_t offset);
 /* Doubles the capacity; HF_ERR_LIMIT beyond max. */
 int hf_reader_grow(struct hf_reader *r, size_t max);
 
+/* The byte at offset, and how many there are from it on; offset is in the window, or right behind it. */
+static inline const uint8_t *hf_reader_at(const struct hf_reader *r, uint64_t offset)
+{
+	return r->buf + (offset - r->start);
+}
+
+static inline size_t hf_reader_there(const struct hf_reader *r, uint64_t offset)
+{
+	return (size_t)(r->start + r->len - offset);
+}
+
+/* The same as hf_reader_need where the bytes are not at hand. */
+int hf_reader_fetch(struct hf_reader *r, uint64_t offset, uint64_t n, size_t max);
+
+/* Makes the window hold [offset, offset + n), for which it may become max long; bytes before offset may go.
+ * HF_NOTE_END: the source ends before, and what there is from offset on is held. */
+static inline int hf_reader_need(struct hf_reader *r, uint64_t offset, uint64_t n, size_t max)
+{
+	if (offset >= r->start && offset <= r->start + r->len && n <= hf_reader_there(r, offset))
+		return 0;
+	return hf_reader_fetch(r, offset, n, max);
+}
+
 #endif

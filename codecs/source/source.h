@@ -95,6 +95,9 @@ static inline int hf_src_read_at(struct hf_src *src, uint64_t offset, void *buf,
 	return src->ops->read_at(src, offset, buf, n, ret_n, diag);
 }
 
+/* The same again and again, until n bytes are there, the source ends, or there is an error: *ret_n came before that. */
+int hf_src_read_all(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag);
+
 static inline int hf_src_sync_after(struct hf_src *src, uint64_t offset, uint64_t limit, struct hf_sync *ret_sync,
 				    struct hf_diag *diag)
 {
@@ -152,6 +155,7 @@ struct hf_point {
 #define HF_WINDOW_MAX 32768
 
 struct hf_scan;
+struct hf_unpack_ops;
 
 /*
  * Walks a container from a point to its end, block by block: how points are found, and how a stream that cannot
@@ -165,11 +169,12 @@ struct hf_box {
 	/* 0..100: how sure we are that these first n bytes of a file of file_size bytes are such a container. */
 	int (*probe)(const uint8_t *head, size_t n, uint64_t file_size);
 	/*
-	 * Starts at resume (NULL: the beginning); window[resume->window_size] is copied. base is borrowed. A resumed
-	 * scan cannot check what covers bytes before it: the CRC of that gzip member, the index of that xz stream.
+	 * Starts at resume (NULL: the beginning); window[resume->window_size] is copied. box is this one, here and
+	 * below; base is borrowed. A resumed scan cannot check what covers bytes before it: the CRC of that gzip
+	 * member, the index of that xz stream.
 	 */
-	int (*scan_new)(struct hf_src *base, const struct hf_point *resume, const uint8_t *window,
-			struct hf_scan **ret_scan, struct hf_diag *diag);
+	int (*scan_new)(const struct hf_box *box, struct hf_src *base, const struct hf_point *resume,
+			const uint8_t *window, struct hf_scan **ret_scan, struct hf_diag *diag);
 	/*
 	 * The next block. *ret_point describes it, *ret_bytes[out_size] and *ret_window[window_size] are borrowed
 	 * until the next call. HF_NOTE_END at the end. On damage the bytes that came out right before it are given
@@ -191,14 +196,14 @@ struct hf_box {
 	 * Decodes bytes [skip, skip + n) of one block into buf; skip + n <= out_size. Thread-safe: all state is the
 	 * call's own. NULL when not enterable.
 	 */
-	int (*read_block)(struct hf_src *base, const struct hf_point *point, const uint8_t *window, uint64_t skip,
-			  void *buf, size_t n, struct hf_diag *diag);
+	int (*read_block)(const struct hf_box *box, struct hf_src *base, const struct hf_point *point,
+			  const uint8_t *window, uint64_t skip, void *buf, size_t n, struct hf_diag *diag);
 	/*
 	 * Leaves of window[point->window_size] what decoding the block needs: other bytes become zeros, and those before
 	 * the first needed one go, with point->window_size as much less. On any error (there is no memory, the file
 	 * cannot be read) both stay as they are, and are right. Thread-safe. NULL where there are no windows.
 	 */
-	int (*thin_window)(struct hf_src *base, struct hf_point *point, uint8_t *window);
+	int (*thin_window)(const struct hf_box *box, struct hf_src *base, struct hf_point *point, uint8_t *window);
 	/*
 	 * What the container says of the place where the block of that point ends, or HF_NOTE_END. Thread-safe. NULL
 	 * if it has nothing of the kind.
@@ -209,6 +214,14 @@ struct hf_box {
 	uint64_t (*scan_memory)(const struct hf_scan *scan);
 	/* What the scan was given as base; where there is sync_behind. */
 	struct hf_src *(*scan_base)(const struct hf_scan *scan);
+	/* Of the containers of this folder, whose functions are those of unpack.h: how the inside is decoded. */
+	const struct hf_unpack_ops *unpack;
+	/*
+	 * Bytes of the file before the container, HF_UNPACK_PREFIX at most, which are a block of their own in the
+	 * stream once head has made of them what the stream has there. 0: none.
+	 */
+	uint32_t prefix;
+	void (*head)(uint8_t *bytes);
 };
 
 extern const struct hf_box hf_box_gzip, hf_box_xz, hf_box_lzma, hf_box_zstd, hf_box_zstf;

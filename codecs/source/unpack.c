@@ -27,23 +27,25 @@ struct hf_scan {
 	struct hf_diag diag;
 };
 
-static int unpack_new(const struct hf_unpack_ops *ops, struct hf_src *base, const struct hf_point *at,
-		      const uint8_t *window, bool scanning, struct hf_unpack **ret_u, struct hf_diag *diag)
+static int unpack_new(const struct hf_box *box, struct hf_src *base, const struct hf_point *at, const uint8_t *window,
+		      bool scanning, struct hf_unpack **ret_u, struct hf_diag *diag)
 {
+	const struct hf_unpack_ops *ops = box->unpack;
 	size_t cap = HF_UNPACK_INPUT;
 	struct hf_unpack *u;
 	int err;
 
 	if ((at->bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED)) || at->window_size > ops->window ||
-	    (at->window_size && !window) || (at->in_offset && at->in_offset < ops->prefix))
+	    (at->window_size && !window) || (at->in_offset && at->in_offset < box->prefix))
 		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, at->in_offset, 0);
 	if (!scanning && at->in_size && at->in_size < cap)
 		cap = at->in_size < 4096 ? 4096 : (size_t)at->in_size;
 	u = calloc(1, ops->size);
 	if (!u)
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
+	u->box = box;
 	u->ops = ops;
-	u->pos = at->in_offset ? at->in_offset : ops->prefix;
+	u->pos = at->in_offset ? at->in_offset : box->prefix;
 	u->scanning = scanning;
 	err = hf_reader_init(&u->in, base, cap);
 	if (err < 0)
@@ -58,7 +60,8 @@ static void unpack_free(struct hf_unpack *u)
 {
 	if (!u)
 		return;
-	u->ops->stop(u);
+	if (u->ops->stop)
+		u->ops->stop(u);
 	hf_reader_fini(&u->in);
 	free(u->notes);
 	free(u);
@@ -143,16 +146,28 @@ void hf_unpack_note(struct hf_unpack *u, int code, uint64_t at, uint64_t detail)
 	hf_diag_set(&u->notes[u->note_count++], code, HF_SPACE_FILE, at, detail);
 }
 
-int hf_unpack_scan_new(const struct hf_unpack_ops *ops, struct hf_src *base, const struct hf_point *resume,
+/* The next block can be entered where the unpacker stands. */
+static void set_entry(struct hf_scan *scan)
+{
+	const struct hf_unpack *u = scan->u;
+
+	scan->next.in_offset = u->pos;
+	scan->next.bits = scan->next.window_size = 0;
+	if (u->ops->point)
+		u->ops->point(u, &scan->next);
+}
+
+int hf_unpack_scan_new(const struct hf_box *box, struct hf_src *base, const struct hf_point *resume,
 		       const uint8_t *window, struct hf_scan **ret_scan, struct hf_diag *diag)
 {
 	static const struct hf_point beginning;
+	const struct hf_unpack_ops *ops = box->unpack;
 	const struct hf_point *at = resume ? resume : &beginning;
 	struct hf_scan *scan;
 	int err;
 
 	*ret_scan = NULL;
-	if (!ops->enterable && (at->in_offset || at->out_offset))
+	if (!box->enterable && (at->in_offset || at->out_offset))
 		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, at->in_offset, 0);
 	scan = calloc(1, sizeof *scan);
 	if (!scan)
@@ -162,7 +177,7 @@ int hf_unpack_scan_new(const struct hf_unpack_ops *ops, struct hf_src *base, con
 	if (!scan->buf)
 		err = hf_diag_set(&scan->diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
 	else
-		err = unpack_new(ops, base, at, window, true, &scan->u, &scan->diag);
+		err = unpack_new(box, base, at, window, true, &scan->u, &scan->diag);
 	if (err < 0 && (hf_err_class(err) != HF_CLASS_corrupt || !scan->u)) {
 		if (diag)
 			*diag = scan->diag;
@@ -174,8 +189,8 @@ int hf_unpack_scan_new(const struct hf_unpack_ops *ops, struct hf_src *base, con
 	scan->next = *at;
 	scan->mark_at = scan->sure_at = at->out_offset;
 	if (!resume && !err)
-		ops->point(scan->u, &scan->next);
-	scan->prefix = ops->prefix && !at->in_offset;
+		set_entry(scan);
+	scan->prefix = box->prefix && !at->in_offset;
 	scan->history = at->window_size;
 	if (at->window_size)
 		memcpy(scan->buf + ops->window - at->window_size, window, at->window_size);
@@ -268,7 +283,7 @@ static bool make_block(struct hf_scan *scan)
 				scan->sure_at = scan->mark_at;
 			/* Nothing has come out yet: a later entry to the same bytes is the better one. */
 			if (!scan->have)
-				u->ops->point(u, &scan->next);
+				set_entry(scan);
 		}
 		if (block_ends(scan, mark, limit))
 			return mark != HF_MARK_NONE;
@@ -292,7 +307,7 @@ static bool make_hole(struct hf_scan *scan, struct hf_point *ret_point)
 	scan->next.out_offset += hole.out_size;
 	scan->mark_at = scan->sure_at = scan->next.out_offset;
 	scan->sound = 0;
-	u->ops->point(u, &scan->next);
+	set_entry(scan);
 	return true;
 }
 
@@ -318,23 +333,18 @@ static void note_doubt(struct hf_scan *scan)
 }
 
 /* What stands before the container: bytes[n] of those from skip on, as the stream has them. */
-static int read_prefix(const struct hf_unpack_ops *ops, struct hf_src *base, uint64_t skip, uint8_t *bytes, size_t n,
+static int read_prefix(const struct hf_box *box, struct hf_src *base, uint64_t skip, uint8_t *bytes, size_t n,
 		       struct hf_diag *diag)
 {
 	uint8_t head[HF_UNPACK_PREFIX];
-	size_t have = 0;
+	size_t have;
+	int err = hf_src_read_all(base, 0, head, box->prefix, &have, diag);
 
-	while (have < ops->prefix) {
-		size_t got;
-		int err = hf_src_read_at(base, have, head + have, ops->prefix - have, &got, diag);
-
-		if (err)
-			return err;
-		if (!got)
-			return hf_diag_set(diag, HF_ERR_BOX_CUT, HF_SPACE_FILE, have, 0);
-		have += got;
-	}
-	ops->head(head);
+	if (err)
+		return err;
+	if (have < box->prefix)
+		return hf_diag_set(diag, HF_ERR_BOX_CUT, HF_SPACE_FILE, have, 0);
+	box->head(head);
 	memcpy(bytes, head + skip, n);
 	return 0;
 }
@@ -342,21 +352,21 @@ static int read_prefix(const struct hf_unpack_ops *ops, struct hf_src *base, uin
 static int next_prefix(struct hf_scan *scan, struct hf_point *ret_point, const uint8_t **ret_bytes,
 		       const uint8_t **ret_window, struct hf_diag *diag)
 {
-	const struct hf_unpack_ops *ops = scan->u->ops;
-	uint8_t *bytes = scan->buf + ops->window;
-	int err = read_prefix(ops, scan->u->in.src, 0, bytes, ops->prefix, diag);
+	const struct hf_box *box = scan->u->box;
+	uint8_t *bytes = scan->buf + scan->u->ops->window;
+	int err = read_prefix(box, scan->u->in.src, 0, bytes, box->prefix, diag);
 
 	if (err)
 		return err;
 	scan->prefix = false;
-	scan->sure_at = ops->prefix;
-	*ret_point = (struct hf_point){.in_size = ops->prefix, .out_size = ops->prefix};
+	scan->sure_at = box->prefix;
+	*ret_point = (struct hf_point){.in_size = box->prefix, .out_size = box->prefix};
 	*ret_bytes = *ret_window = bytes;
-	scan->have = ops->prefix;
+	scan->have = box->prefix;
 	scan->given = true;
-	scan->marked = ops->enterable && !scan->err;
+	scan->marked = box->enterable && !scan->err;
 	if (scan->marked)
-		ops->point(scan->u, &scan->next);
+		set_entry(scan);
 	return 0;
 }
 
@@ -389,7 +399,7 @@ int hf_unpack_scan_next(struct hf_scan *scan, struct hf_point *ret_point, const 
 	*ret_bytes = scan->buf + window;
 	*ret_window = scan->buf + window - scan->next.window_size;
 	if (scan->marked)
-		scan->u->ops->point(scan->u, &scan->next);
+		set_entry(scan);
 	scan->given = true;
 	return 0;
 }
@@ -415,7 +425,8 @@ uint64_t hf_unpack_scan_memory(const struct hf_scan *scan)
 {
 	const struct hf_unpack *u = scan->u;
 
-	return sizeof *scan + u->ops->size + u->in.cap + u->ops->window + scan->cap + u->ops->memory(u);
+	return sizeof *scan + u->ops->size + u->in.cap + u->ops->window + scan->cap +
+	       (u->ops->memory ? u->ops->memory(u) : 0);
 }
 
 struct hf_src *hf_unpack_scan_base(const struct hf_scan *scan)
@@ -447,7 +458,7 @@ static int decode(struct hf_unpack *u, uint8_t *buf, uint64_t n, bool scratch, s
 	return 0;
 }
 
-int hf_unpack_read_block(const struct hf_unpack_ops *ops, struct hf_src *base, const struct hf_point *point,
+int hf_unpack_read_block(const struct hf_box *box, struct hf_src *base, const struct hf_point *point,
 			 const uint8_t *window, uint64_t skip, void *buf, size_t n, struct hf_diag *diag)
 {
 	struct hf_unpack *u = NULL;
@@ -458,10 +469,10 @@ int hf_unpack_read_block(const struct hf_unpack_ops *ops, struct hf_src *base, c
 		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, point->in_offset, 0);
 	if (!n)
 		return 0;
-	if (!point->in_offset && ops->prefix)
-		return skip + n <= ops->prefix ? read_prefix(ops, base, skip, buf, n, diag) :
+	if (!point->in_offset && box->prefix)
+		return skip + n <= box->prefix ? read_prefix(box, base, skip, buf, n, diag) :
 						 hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, 0, 0);
-	err = unpack_new(ops, base, point, window, false, &u, diag);
+	err = unpack_new(box, base, point, window, false, &u, diag);
 	if (!err && skip) {
 		scratch = malloc(skip < SCRATCH ? (size_t)skip : SCRATCH);
 		if (scratch)

@@ -29,7 +29,8 @@ enum hf_mark {
 };
 
 struct hf_unpack {
-	const struct hf_unpack_ops *ops;
+	const struct hf_box *box;
+	const struct hf_unpack_ops *ops; /* of box */
 	struct hf_reader in;
 	uint64_t pos;  /* file offset of the next byte that the unpacker takes */
 	bool scanning; /* checksums, notes and marks are wanted; otherwise it is one block being read */
@@ -42,18 +43,11 @@ struct hf_unpack_ops {
 	/* Blocks end at the first FREE or WINDOW mark at or behind this many bytes, or at whole bytes. */
 	uint64_t aim_free, aim_window, whole;
 	uint32_t window; /* bytes of history that windows are made of, 0 without WINDOW marks */
-	bool enterable;
-	/*
-	 * Bytes of the file before the container, HF_UNPACK_PREFIX at most, which are a block of their own in the stream
-	 * once head has made of them what the stream has there. 0: none.
-	 */
-	uint32_t prefix;
-	void (*head)(uint8_t *bytes);
 	/* Zeroed but for the members above; at->in_offset is 0 for the beginning. window holds at->window_size. */
 	int (*start)(struct hf_unpack *u, const struct hf_point *at, const uint8_t *window, struct hf_diag *diag);
 	/*
-	 * Decodes at most cap >= 1 bytes, perhaps none (a header was read); *ret_n is valid whatever is returned.
-	 * HF_NOTE_END and errors are final.
+	 * Decodes at most cap >= 1 bytes, perhaps none (a header was read); *ret_n is valid whatever is returned, and
+	 * is 0 before, as *ret_mark is HF_MARK_NONE. HF_NOTE_END and errors are final.
 	 */
 	int (*step)(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
 		    struct hf_diag *diag);
@@ -63,15 +57,16 @@ struct hf_unpack_ops {
 	 * out_size and bits, with HF_POINT_DAMAGED. Anything but 0: it is not known where the unit ends. NULL: never.
 	 */
 	int (*skip)(struct hf_unpack *u, struct hf_point *hole, struct hf_diag *diag);
-	/* Directly after a mark: in_offset, bits, window_size of the point for this place. */
+	/* Directly after a mark: bits and window_size of the point for this place, which are 0. NULL: they stay so. */
 	void (*point)(const struct hf_unpack *u, struct hf_point *ret_point);
+	/* What start has made, also one that failed. NULL: nothing. */
 	void (*stop)(struct hf_unpack *u);
-	/* Bytes that the decompressor holds. */
+	/* Bytes that the decompressor holds. NULL: none. */
 	uint64_t (*memory)(const struct hf_unpack *u);
 };
 
-/* The functions of struct hf_box, with the container's ops in front. */
-int hf_unpack_scan_new(const struct hf_unpack_ops *ops, struct hf_src *base, const struct hf_point *resume,
+/* The functions of struct hf_box for what has unpack. */
+int hf_unpack_scan_new(const struct hf_box *box, struct hf_src *base, const struct hf_point *resume,
 		       const uint8_t *window, struct hf_scan **ret_scan, struct hf_diag *diag);
 int hf_unpack_scan_next(struct hf_scan *scan, struct hf_point *ret_point, const uint8_t **ret_bytes,
 			const uint8_t **ret_window, struct hf_diag *diag);
@@ -79,17 +74,20 @@ int hf_unpack_scan_note(struct hf_scan *scan, size_t i, struct hf_diag *ret_diag
 void hf_unpack_scan_free(struct hf_scan *scan);
 uint64_t hf_unpack_scan_memory(const struct hf_scan *scan);
 struct hf_src *hf_unpack_scan_base(const struct hf_scan *scan);
-int hf_unpack_read_block(const struct hf_unpack_ops *ops, struct hf_src *base, const struct hf_point *point,
+int hf_unpack_read_block(const struct hf_box *box, struct hf_src *base, const struct hf_point *point,
 			 const uint8_t *window, uint64_t skip, void *buf, size_t n, struct hf_diag *diag);
 
 /* struct hf_box's thin_window, for what refers to nothing further back than HF_WINDOW_MAX bytes (window.c). */
-int hf_unpack_thin_window(const struct hf_unpack_ops *ops, struct hf_src *base, struct hf_point *point,
-			  uint8_t *window);
+int hf_unpack_thin_window(const struct hf_box *box, struct hf_src *base, struct hf_point *point, uint8_t *window);
 
-/* ASTF: the records of a file in a container behind its header (astf.c); each is its container's with a prefix. */
-#define HF_ASTF_PREFIX 32
-void hf_astf_prefix_head(uint8_t *bytes);
-extern const struct hf_unpack_ops hf_unpack_astf_xz, hf_unpack_astf_lzma, hf_unpack_astf_zlib;
+/* The rows of struct hf_box that all of them have; those with blocks also ENTERABLE. */
+#define HF_UNPACK_BOX \
+	.scan_new = hf_unpack_scan_new, .scan_next = hf_unpack_scan_next, .scan_note = hf_unpack_scan_note, \
+	.scan_free = hf_unpack_scan_free, .scan_memory = hf_unpack_scan_memory, .scan_base = hf_unpack_scan_base
+#define HF_UNPACK_BOX_ENTERABLE HF_UNPACK_BOX, .enterable = true, .read_block = hf_unpack_read_block
+
+/* What is inside more than one container: the records of an ASTF file are behind its header in one of these. */
+extern const struct hf_unpack_ops hf_unpack_gzip, hf_unpack_xz, hf_unpack_lzma;
 
 /*
  * Makes n <= HF_UNPACK_INPUT bytes at u->pos contiguous: *ret_p[*ret_n], more than n if they are at hand, fewer only

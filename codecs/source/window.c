@@ -54,7 +54,7 @@ static size_t make_thin(struct marks *m, const uint8_t *window, size_t size)
 	return first;
 }
 
-int hf_unpack_thin_window(const struct hf_unpack_ops *ops, struct hf_src *base, struct hf_point *point, uint8_t *window)
+int hf_unpack_thin_window(const struct hf_box *box, struct hf_src *base, struct hf_point *point, uint8_t *window)
 {
 	const size_t n = point->out_size < REACH ? (size_t)point->out_size : REACH;
 	struct hf_point thin = *point;
@@ -64,20 +64,20 @@ int hf_unpack_thin_window(const struct hf_unpack_ops *ops, struct hf_src *base, 
 
 	if (!m)
 		return HF_ERR_NOMEM;
-	err = hf_unpack_read_block(ops, base, point, window, 0, m->real, n, NULL);
+	err = hf_unpack_read_block(box, base, point, window, 0, m->real, n, NULL);
 	mark_low(point->window_size, m->window);
 	if (!err)
-		err = hf_unpack_read_block(ops, base, point, m->window, 0, m->low, n, NULL);
+		err = hf_unpack_read_block(box, base, point, m->window, 0, m->low, n, NULL);
 	mark_high(window, point->window_size, m->window);
 	if (!err)
-		err = hf_unpack_read_block(ops, base, point, m->window, 0, m->high, n, NULL);
+		err = hf_unpack_read_block(box, base, point, m->window, 0, m->high, n, NULL);
 	if (err)
 		goto out;
 	find_used(m, n);
 	first = make_thin(m, window, point->window_size);
 	thin.window_size -= (uint32_t)first;
 	/* The proof: what the block begins with comes out of it as out of the whole one. */
-	err = hf_unpack_read_block(ops, base, &thin, m->window + first, 0, m->low, n, NULL);
+	err = hf_unpack_read_block(box, base, &thin, m->window + first, 0, m->low, n, NULL);
 	if (!err && memcmp(m->low, m->real, n) != 0)
 		err = HF_ERR_MISMATCH;
 	if (!err) {

@@ -3,6 +3,9 @@
  * .xz files: streams of blocks, read forward without the index at their end. Points are at block starts; a block
  * larger than HF_UNPACK_WHOLE is handed out in pieces that continue it. The index is compared with the blocks by
  * its sums, so that its size is no matter of memory.
+ *
+ * At the end LZMA-alone (.lzma), the format before .xz and ASTF's default: one stream without blocks or checksums,
+ * which can only be decoded from its beginning.
  */
 #include "codecs/base/bytes.h"
 #include "codecs/source/unpack.h"
@@ -60,7 +63,7 @@ static int xz_error(lzma_ret ret, uint64_t at, struct hf_diag *diag)
 static int next_stream(struct unxz *x, struct hf_diag *diag)
 {
 	const uint64_t at = x->u.pos;
-	const bool first = at == x->u.ops->prefix;
+	const bool first = at == x->u.box->prefix;
 	lzma_stream_flags flags;
 	const uint8_t *p;
 	size_t have;
@@ -152,37 +155,51 @@ static void end_block(struct unxz *x)
 	x->state = BLOCK_START;
 }
 
-static int block_step(struct unxz *x, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
-		      struct hf_diag *diag)
+/* A step of the library; *ret_ended: what it decodes ends here. */
+static int lzma_step(struct hf_unpack *u, lzma_stream *z, uint8_t *out, size_t cap, size_t *ret_n,
+		     enum hf_mark *ret_mark, bool *ret_ended, struct hf_diag *diag)
 {
 	const uint8_t *p;
-	size_t have, used;
+	size_t have;
 	lzma_ret ret;
-	int err = hf_unpack_need(&x->u, 1, &p, &have, diag);
+	int err = hf_unpack_need(u, 1, &p, &have, diag);
 
 	if (err < 0)
 		return err;
-	x->z.next_in = p;
-	x->z.avail_in = have;
-	x->z.next_out = out;
-	x->z.avail_out = cap;
-	ret = lzma_code(&x->z, LZMA_RUN);
-	used = have - x->z.avail_in;
-	*ret_n = cap - x->z.avail_out;
-	x->u.pos += used;
+	z->next_in = p;
+	z->avail_in = have;
+	z->next_out = out;
+	z->avail_out = cap;
+	ret = lzma_code(z, LZMA_RUN);
+	u->pos += have - z->avail_in;
+	*ret_n = cap - z->avail_out;
+	*ret_ended = ret == LZMA_STREAM_END;
 	switch (ret) {
 	case LZMA_STREAM_END:
-		end_block(x);
-		*ret_mark = HF_MARK_FREE;
 		return 0;
 	case LZMA_OK:
 	case LZMA_BUF_ERROR:
-		return !have && !*ret_n ? hf_unpack_cut(&x->u, diag) : 0;
+		return !have && !*ret_n ? hf_unpack_cut(u, diag) : 0;
 	case LZMA_MEM_ERROR:
 		return xz_error(ret, HF_NOWHERE, diag);
+	case LZMA_MEMLIMIT_ERROR: /* only .lzma has a limit: a block's memory was looked at before */
+		return hf_unpack_afford(u, lzma_memusage(z), 0, diag);
 	default:
-		return hf_unpack_doubt(HF_ERR_BOX_DAMAGED, x->u.pos, ret_mark, diag);
+		return hf_unpack_doubt(HF_ERR_BOX_DAMAGED, u->pos, ret_mark, diag);
 	}
+}
+
+static int block_step(struct unxz *x, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
+		      struct hf_diag *diag)
+{
+	bool ended = false;
+	int err = lzma_step(&x->u, &x->z, out, cap, ret_n, ret_mark, &ended, diag);
+
+	if (!err && ended) {
+		end_block(x);
+		*ret_mark = HF_MARK_FREE;
+	}
+	return err;
 }
 
 static int index_byte(struct unxz *x, uint8_t *ret_byte, struct hf_diag *diag)
@@ -298,8 +315,6 @@ static int xz_step(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n,
 {
 	struct unxz *x = (struct unxz *)u;
 
-	*ret_n = 0;
-	*ret_mark = HF_MARK_NONE;
 	switch (x->state) {
 	case BETWEEN:
 		return next_stream(x, diag);
@@ -317,9 +332,7 @@ static void xz_point(const struct hf_unpack *u, struct hf_point *ret_point)
 {
 	const struct unxz *x = (const struct unxz *)u;
 
-	ret_point->in_offset = u->pos;
 	ret_point->bits = x->state == BETWEEN ? 0 : IN_STREAM | (uint32_t)x->check;
-	ret_point->window_size = 0;
 }
 
 static void xz_stop(struct hf_unpack *u)
@@ -332,19 +345,16 @@ static uint64_t xz_memory(const struct hf_unpack *u)
 	return ((const struct unxz *)u)->memory;
 }
 
-#define OPS \
-	.size = sizeof(struct unxz), \
-	.aim_free = 1, \
-	.whole = HF_UNPACK_WHOLE, \
-	.enterable = true, \
-	.start = xz_start, \
-	.step = xz_step, \
-	.point = xz_point, \
-	.stop = xz_stop, \
-	.memory = xz_memory
-
-static const struct hf_unpack_ops ops = {OPS};
-const struct hf_unpack_ops hf_unpack_astf_xz = {OPS, .prefix = HF_ASTF_PREFIX, .head = hf_astf_prefix_head};
+const struct hf_unpack_ops hf_unpack_xz = {
+	.size = sizeof(struct unxz),
+	.aim_free = 1,
+	.whole = HF_UNPACK_WHOLE,
+	.start = xz_start,
+	.step = xz_step,
+	.point = xz_point,
+	.stop = xz_stop,
+	.memory = xz_memory,
+};
 
 static int xz_probe(const uint8_t *head, size_t n, uint64_t file_size)
 {
@@ -352,29 +362,102 @@ static int xz_probe(const uint8_t *head, size_t n, uint64_t file_size)
 	return n >= sizeof magic && !memcmp(head, magic, sizeof magic) ? 100 : 0;
 }
 
-static int xz_scan_new(struct hf_src *base, const struct hf_point *resume, const uint8_t *window,
-		       struct hf_scan **ret_scan, struct hf_diag *diag)
-{
-	return hf_unpack_scan_new(&ops, base, resume, window, ret_scan, diag);
-}
-
-static int xz_read_block(struct hf_src *base, const struct hf_point *point, const uint8_t *window, uint64_t skip,
-			 void *buf, size_t n, struct hf_diag *diag)
-{
-	return hf_unpack_read_block(&ops, base, point, window, skip, buf, n, diag);
-}
-
 static const char *const suffixes[] = {".xz", NULL};
 
 const struct hf_box hf_box_xz = {
-	.name = "xz",
-	.suffixes = suffixes,
-	.enterable = true,
-	.probe = xz_probe,
-	.scan_new = xz_scan_new,
-	.scan_next = hf_unpack_scan_next,
-	.scan_note = hf_unpack_scan_note,
-	.scan_free = hf_unpack_scan_free,
-	.scan_memory = hf_unpack_scan_memory,
-	.read_block = xz_read_block,
+	HF_UNPACK_BOX_ENTERABLE, .name = "xz", .suffixes = suffixes, .probe = xz_probe, .unpack = &hf_unpack_xz};
+
+enum { ALONE_HEADER = 13 };
+
+struct unlzma {
+	struct hf_unpack u;
+	lzma_stream z;
+	bool ended;
 };
+
+static int alone_start(struct hf_unpack *u, const struct hf_point *at, const uint8_t *window, struct hf_diag *diag)
+{
+	struct unlzma *l = (struct unlzma *)u;
+
+	(void)at;
+	(void)window;
+	l->z = (lzma_stream)LZMA_STREAM_INIT;
+	if (lzma_alone_decoder(&l->z, hf_unpack_limit(u)) != LZMA_OK)
+		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
+	return 0;
+}
+
+static int end_of_stream(struct unlzma *l, struct hf_diag *diag)
+{
+	const uint8_t *p;
+	size_t have;
+	int err = hf_unpack_need(&l->u, 1, &p, &have, diag);
+
+	if (err < 0 && hf_err_class(err) != HF_CLASS_corrupt)
+		return err;
+	if (have)
+		hf_unpack_note(&l->u, HF_ERR_BOX_GARBAGE, l->u.pos, 0);
+	return HF_NOTE_END;
+}
+
+static int alone_step(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
+		      struct hf_diag *diag)
+{
+	struct unlzma *l = (struct unlzma *)u;
+
+	if (l->ended)
+		return end_of_stream(l, diag);
+	return lzma_step(u, &l->z, out, cap, ret_n, ret_mark, &l->ended, diag);
+}
+
+static void alone_stop(struct hf_unpack *u)
+{
+	lzma_end(&((struct unlzma *)u)->z);
+}
+
+static uint64_t alone_memory(const struct hf_unpack *u)
+{
+	/* A copy of the handle: the library wants it writable, and only reads. */
+	lzma_stream z = ((const struct unlzma *)u)->z;
+
+	return lzma_memusage(&z);
+}
+
+const struct hf_unpack_ops hf_unpack_lzma = {
+	.size = sizeof(struct unlzma),
+	.aim_free = HF_BLOCK_AIM,
+	.whole = HF_BLOCK_AIM,
+	.start = alone_start,
+	.step = alone_step,
+	.stop = alone_stop,
+	.memory = alone_memory,
+};
+
+/*
+ * The format has no magic number, but few headers are sensible: properties lc + lp <= 4, a dictionary of 2^n or
+ * 2^n + 2^(n-1) bytes, a size that is unknown or below 256 GiB, and a first byte of the range coder that is 0.
+ */
+static int alone_probe(const uint8_t *head, size_t n, uint64_t file_size)
+{
+	uint32_t dict, low;
+	uint64_t size;
+	unsigned lc, lp;
+
+	if (n < ALONE_HEADER + 1 || file_size < ALONE_HEADER + 5 || head[0] >= 225 || head[ALONE_HEADER] != 0)
+		return 0;
+	lc = head[0] % 9;
+	lp = head[0] / 9 % 5;
+	dict = hf_get32(head + 1);
+	size = hf_get64(head + 5);
+	if (lc + lp > 4 || (size != UINT64_MAX && size >= UINT64_C(1) << 38))
+		return 0;
+	low = dict & -dict;
+	if (dict < 4096 || (dict != UINT32_MAX && dict != low && dict != low * 3))
+		return 0;
+	return head[0] == 0x5d ? 80 : 40;
+}
+
+static const char *const alone_suffixes[] = {".lzma", NULL};
+
+const struct hf_box hf_box_lzma = {
+	HF_UNPACK_BOX, .name = "lzma", .suffixes = alone_suffixes, .probe = alone_probe, .unpack = &hf_unpack_lzma};

@@ -64,16 +64,7 @@ static int zst_step(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_n
 
 	if (f->in_frame)
 		return hf_frames_step(f, out, cap, ret_n, ret_mark, diag);
-	*ret_n = 0;
-	*ret_mark = HF_MARK_NONE;
 	return next_frame(f, diag);
-}
-
-static void zst_point(const struct hf_unpack *u, struct hf_point *ret_point)
-{
-	ret_point->in_offset = u->pos;
-	ret_point->bits = 0;
-	ret_point->window_size = 0;
 }
 
 static const struct hf_unpack_ops ops = {
@@ -81,10 +72,8 @@ static const struct hf_unpack_ops ops = {
 	/* Many small frames (pipes flushed line by line) make one block: a point takes more room than it saves. */
 	.aim_free = HF_BLOCK_AIM / 8,
 	.whole = HF_UNPACK_WHOLE,
-	.enterable = true,
 	.start = zst_start,
 	.step = zst_step,
-	.point = zst_point,
 	.stop = hf_frames_stop,
 	.memory = hf_frames_memory,
 };
@@ -96,29 +85,7 @@ static int zst_probe(const uint8_t *head, size_t n, uint64_t file_size)
 	return hf_frames_magic(head, n) ? 100 : skippable_magic(head, n) ? 50 : 0;
 }
 
-static int zst_scan_new(struct hf_src *base, const struct hf_point *resume, const uint8_t *window,
-			struct hf_scan **ret_scan, struct hf_diag *diag)
-{
-	return hf_unpack_scan_new(&ops, base, resume, window, ret_scan, diag);
-}
-
-static int zst_read_block(struct hf_src *base, const struct hf_point *point, const uint8_t *window, uint64_t skip,
-			  void *buf, size_t n, struct hf_diag *diag)
-{
-	return hf_unpack_read_block(&ops, base, point, window, skip, buf, n, diag);
-}
-
 static const char *const suffixes[] = {".zst", NULL};
 
 const struct hf_box hf_box_zstd = {
-	.name = "zstd",
-	.suffixes = suffixes,
-	.enterable = true,
-	.probe = zst_probe,
-	.scan_new = zst_scan_new,
-	.scan_next = hf_unpack_scan_next,
-	.scan_note = hf_unpack_scan_note,
-	.scan_free = hf_unpack_scan_free,
-	.scan_memory = hf_unpack_scan_memory,
-	.read_block = zst_read_block,
-};
+	HF_UNPACK_BOX_ENTERABLE, .name = "zstd", .suffixes = suffixes, .probe = zst_probe, .unpack = &ops};

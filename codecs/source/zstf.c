@@ -40,14 +40,8 @@ struct unzstf {
 /* Up to n bytes at offset: the table is far from the chunks, so it does not go through the input window. */
 static int read_far(struct hf_src *src, uint64_t offset, uint8_t *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
 {
-	size_t got, have = 0;
-	int err;
+	const int err = hf_src_read_all(src, offset, buf, n, ret_n, diag);
 
-	do {
-		err = hf_src_read_at(src, offset + have, buf + have, n - have, &got, diag);
-		have += got;
-	} while (!err && got && have < n);
-	*ret_n = have;
 	/* Damage below us hides the table, no more. */
 	return err < 0 && hf_err_class(err) != HF_CLASS_corrupt ? err : 0;
 }
@@ -57,29 +51,38 @@ static uint64_t entry_at(uint64_t table_at, uint64_t i)
 	return table_at + COUNT_SIZE + i * ENTRY_SIZE;
 }
 
-/* *ret_known: the table has this entry, in the file too. */
-static int read_entry(struct unzstf *z, uint64_t i, uint64_t *ret_offset, uint64_t *ret_bytes, bool *ret_known,
-		      struct hf_diag *diag)
+/* An entry of the table. */
+struct entry {
+	uint64_t offset, bytes;
+	bool known; /* the table has it, in the file too */
+};
+
+static int read_entry(struct unzstf *z, uint64_t i, struct entry *ret, struct hf_diag *diag)
 {
 	uint8_t entry[ENTRY_SIZE];
 	size_t have;
 	int err;
 
-	*ret_known = false;
+	*ret = (struct entry){.known = false};
 	/* Chunks take more than 8 bytes of file each, so that i * ENTRY_SIZE cannot overflow. */
 	if (!z->table_ok || i >= z->count)
 		return 0;
 	err = read_far(z->f.u.in.src, entry_at(z->table_at, i), entry, sizeof entry, &have, diag);
 	if (err < 0)
 		return err;
-	if (have < sizeof entry) {
-		if (!z->cut_at)
-			z->cut_at = entry_at(z->table_at, i);
-		return 0;
-	}
-	*ret_offset = hf_get64(entry);
-	*ret_bytes = hf_get64(entry + ENTRY_BYTES);
-	*ret_known = true;
+	if (have == sizeof entry)
+		*ret = (struct entry){hf_get64(entry), hf_get64(entry + ENTRY_BYTES), true};
+	else if (!z->cut_at)
+		z->cut_at = entry_at(z->table_at, i);
+	return 0;
+}
+
+/* Where the chunk behind z->chunk begins, or the table: *ret_next is known. */
+static int read_next(struct unzstf *z, struct entry *ret_next, struct hf_diag *diag)
+{
+	if (z->chunk + 1 < z->count)
+		return read_entry(z, z->chunk + 1, ret_next, diag);
+	*ret_next = (struct entry){.offset = z->table_at, .known = true};
 	return 0;
 }
 
@@ -125,14 +128,13 @@ static int open_table(struct unzstf *z, const uint8_t *head, struct hf_diag *dia
  */
 static int compare_again(struct unzstf *z, struct hf_diag *diag)
 {
-	uint64_t offset, bytes;
-	bool known;
+	struct entry entry;
 	int err;
 
 	if (z->chunk == ORDINAL_MAX)
 		return 0;
-	err = read_entry(z, z->chunk, &offset, &bytes, &known, diag);
-	z->compare = !known || offset == z->f.u.pos;
+	err = read_entry(z, z->chunk, &entry, diag);
+	z->compare = !entry.known || entry.offset == z->f.u.pos;
 	return err;
 }
 
@@ -173,38 +175,30 @@ static int zstf_start(struct hf_unpack *u, const struct hf_point *at, const uint
  */
 static int chunk_goes_on(struct unzstf *z, bool *ret_goes_on, struct hf_diag *diag)
 {
-	uint64_t offset, bytes, next, unused;
-	bool known;
+	struct entry entry, next;
 	int err;
 
 	*ret_goes_on = false;
-	err = read_entry(z, z->chunk, &offset, &bytes, &known, diag);
-	if (err < 0 || !known || z->chunk_out >= bytes)
+	err = read_entry(z, z->chunk, &entry, diag);
+	if (err < 0 || !entry.known || z->chunk_out >= entry.bytes)
 		return err;
-	if (z->chunk + 1 < z->count) {
-		err = read_entry(z, z->chunk + 1, &next, &unused, &known, diag);
-		if (err < 0 || !known)
-			return err;
-	} else {
-		next = z->table_at;
-	}
-	*ret_goes_on = z->f.u.pos < next && next <= z->table_at;
-	return 0;
+	err = read_next(z, &next, diag);
+	*ret_goes_on = !err && next.known && z->f.u.pos < next.offset && next.offset <= z->table_at;
+	return err;
 }
 
 /* Compares the chunk that ends here with its entry. */
 static int end_chunk(struct unzstf *z, struct hf_diag *diag)
 {
 	struct hf_unpack *u = &z->f.u;
-	uint64_t offset, bytes;
-	bool known;
-	int err = read_entry(z, z->chunk, &offset, &bytes, &known, diag);
+	struct entry entry;
+	int err = read_entry(z, z->chunk, &entry, diag);
 
 	if (err < 0)
 		return err;
-	if (known && offset != z->chunk_at)
+	if (entry.known && entry.offset != z->chunk_at)
 		hf_unpack_note(u, HF_ERR_ZSTF_ENTRY, entry_at(z->table_at, z->chunk), z->chunk);
-	if (known && bytes != z->chunk_out)
+	if (entry.known && entry.bytes != z->chunk_out)
 		hf_unpack_note(u, HF_ERR_ZSTF_ENTRY, entry_at(z->table_at, z->chunk) + ENTRY_BYTES, z->chunk);
 	if (z->frames > 1)
 		hf_unpack_note(u, HF_ERR_ZSTF_FRAMES, z->chunk_at, z->chunk);
@@ -277,8 +271,6 @@ static int zstf_step(struct hf_unpack *u, uint8_t *out, size_t cap, size_t *ret_
 	int err;
 
 	if (!z->f.in_frame) {
-		*ret_n = 0;
-		*ret_mark = HF_MARK_NONE;
 		return next_frame(z, diag);
 	}
 	err = hf_frames_step(&z->f, out, cap, ret_n, ret_mark, diag);
@@ -299,29 +291,24 @@ static int zstf_skip(struct hf_unpack *u, struct hf_point *hole, struct hf_diag 
 {
 	struct unzstf *z = (struct unzstf *)u;
 	const uint64_t at = z->frames ? z->chunk_at : u->pos, had = z->sound_out + hole->out_size;
-	uint64_t offset, bytes, next = z->table_at, unused;
-	bool known;
+	struct entry entry, next;
 	int err;
 
 	if (!z->compare || z->chunk >= ORDINAL_MAX)
 		return HF_NOTE_END;
-	err = read_entry(z, z->chunk, &offset, &bytes, &known, diag);
-	if (err || !known || offset != at || bytes <= had || bytes - had > HF_BLOCK_MAX)
+	err = read_entry(z, z->chunk, &entry, diag);
+	if (err || !entry.known || entry.offset != at || entry.bytes <= had || entry.bytes - had > HF_BLOCK_MAX)
 		return err ? err : (int)HF_NOTE_END;
-	if (z->chunk + 1 < z->count) {
-		err = read_entry(z, z->chunk + 1, &next, &unused, &known, diag);
-		if (err || !known)
-			return err ? err : (int)HF_NOTE_END;
-	}
-	if (next <= at || next > z->table_at)
-		return HF_NOTE_END;
+	err = read_next(z, &next, diag);
+	if (err || !next.known || next.offset <= at || next.offset > z->table_at)
+		return err ? err : (int)HF_NOTE_END;
 	hole->in_offset = at;
-	hole->in_size = next - at;
-	hole->out_size = bytes - had;
+	hole->in_size = next.offset - at;
+	hole->out_size = entry.bytes - had;
 	hole->bits = HF_POINT_DAMAGED | (uint32_t)z->chunk;
 	ZSTD_DCtx_reset(z->f.zstd, ZSTD_reset_session_only);
 	z->f.in_frame = z->f.checked = false;
-	u->pos = next;
+	u->pos = next.offset;
 	z->chunk++;
 	z->frames = 0;
 	z->chunk_out = z->sound_out = 0;
@@ -333,9 +320,7 @@ static void zstf_point(const struct hf_unpack *u, struct hf_point *ret_point)
 	const struct unzstf *z = (const struct unzstf *)u;
 	const uint64_t next = z->chunk + (z->frames > 0);
 
-	ret_point->in_offset = u->pos;
 	ret_point->bits = next < ORDINAL_MAX ? (uint32_t)next : ORDINAL_MAX;
-	ret_point->window_size = 0;
 }
 
 static const struct hf_unpack_ops ops = {
@@ -343,7 +328,6 @@ static const struct hf_unpack_ops ops = {
 	/* Every chunk is a block, however small: that is what the container's own table is about. */
 	.aim_free = 1,
 	.whole = HF_BLOCK_MAX,
-	.enterable = true,
 	.start = zstf_start,
 	.step = zstf_step,
 	.skip = zstf_skip,
@@ -358,18 +342,12 @@ static int zstf_probe(const uint8_t *head, size_t n, uint64_t file_size)
 	return n >= 4 && !memcmp(head, "ZSTF", 4) ? 100 : 0;
 }
 
-static int zstf_scan_new(struct hf_src *base, const struct hf_point *resume, const uint8_t *window,
-			 struct hf_scan **ret_scan, struct hf_diag *diag)
-{
-	return hf_unpack_scan_new(&ops, base, resume, window, ret_scan, diag);
-}
-
-static int zstf_read_block(struct hf_src *base, const struct hf_point *point, const uint8_t *window, uint64_t skip,
-			   void *buf, size_t n, struct hf_diag *diag)
+static int zstf_read_block(const struct hf_box *box, struct hf_src *base, const struct hf_point *point,
+			   const uint8_t *window, uint64_t skip, void *buf, size_t n, struct hf_diag *diag)
 {
 	if (point->bits & HF_POINT_DAMAGED)
 		return hf_diag_set(diag, HF_ERR_ZSTF_CHUNK, HF_SPACE_FILE, point->in_offset, point->bits & ORDINAL_MAX);
-	return hf_unpack_read_block(&ops, base, point, window, skip, buf, n, diag);
+	return hf_unpack_read_block(box, base, point, window, skip, buf, n, diag);
 }
 
 /* The entry behind the chunk, which names its end, is proof enough that the table is where the head says. */
@@ -410,17 +388,13 @@ static int zstf_sync_behind(struct hf_src *base, const struct hf_point *point, s
 static const char *const suffixes[] = {".zstf", NULL};
 
 const struct hf_box hf_box_zstf = {
+	HF_UNPACK_BOX,
 	.name = "zstf",
 	.suffixes = suffixes,
 	.codec = "stf",
 	.enterable = true,
 	.probe = zstf_probe,
-	.scan_new = zstf_scan_new,
-	.scan_next = hf_unpack_scan_next,
-	.scan_note = hf_unpack_scan_note,
-	.scan_free = hf_unpack_scan_free,
-	.scan_memory = hf_unpack_scan_memory,
 	.read_block = zstf_read_block,
 	.sync_behind = zstf_sync_behind,
-	.scan_base = hf_unpack_scan_base,
+	.unpack = &ops,
 };

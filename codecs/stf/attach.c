@@ -170,7 +170,7 @@ void hf_stf_group_attach(struct hf_stf_dec *d, struct hf_stf_out *out)
 	uint64_t size;
 	struct hf_event *ev;
 
-	hf_stf_record_size(&d->header->layout, p, (size_t)(d->reader.start + d->reader.len - g->at), &size);
+	hf_stf_record_size(&d->header->layout, p, hf_reader_there(&d->reader, g->at), &size);
 	hf_stf_record_parse(&d->header->layout, p, &rec);
 	switch (rec.descriptor) {
 	case HF_STF_INST_MEM_ACCESS:

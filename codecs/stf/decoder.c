@@ -7,23 +7,6 @@
 /* When less than this is left in the window it is moved on: no usual group is longer. */
 #define LOW_WATER 1024
 
-void hf_stf_dec_note_hart(struct hf_stf_dec *d, uint32_t hart)
-{
-	const unsigned mask = sizeof d->hart_slots / sizeof d->hart_slots[0] - 1;
-	unsigned slot = (hart * 2654435761u >> 16) & mask;
-
-	if (d->hart_count && d->last_hart == hart)
-		return;
-	d->last_hart = hart;
-	for (; d->hart_slots[slot]; slot = (slot + 1) & mask)
-		if (d->harts[d->hart_slots[slot] - 1] == hart)
-			return;
-	if (d->hart_count > HF_STF_HARTS_MAX)
-		return;
-	d->harts[d->hart_count++] = hart;
-	d->hart_slots[slot] = (uint16_t)d->hart_count;
-}
-
 static void forget_harts(struct hf_stf_dec *d)
 {
 	memset(d->hart_slots, 0, sizeof d->hart_slots);
@@ -38,24 +21,18 @@ static void look_from(struct hf_stf_dec *d, uint64_t offset)
 	d->looked = offset;
 }
 
-static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+static int init(struct hf_dec *dec, struct hf_src *src)
 {
+	const struct hf_stream *stream = dec->stream;
 	const struct hf_stf_header *h = stream->info.header;
-	struct hf_stf_dec *d;
+	struct hf_stf_dec *d = (struct hf_stf_dec *)dec;
 	int err;
 
-	if (!(stream->info.flags & HF_STREAM_MANY) && hart != 0)
+	if (!(stream->info.flags & HF_STREAM_MANY) && dec->hart != 0)
 		return HF_ERR_NOT_FOUND;
-	d = calloc(1, sizeof *d);
-	if (!d)
-		return HF_ERR_NOMEM;
 	err = hf_reader_init(&d->reader, src, HF_READER_CAP);
-	if (err) {
-		free(d);
+	if (err)
 		return err;
-	}
-	d->dec.stream = stream;
-	d->dec.hart = hart;
 	d->header = h;
 	d->many = stream->info.flags & HF_STREAM_MANY;
 	d->sync = (struct hf_stf_sync){.offset = h->body,
@@ -67,39 +44,19 @@ static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t h
 	look_from(d, h->body);
 	forget_harts(d);
 	hf_stf_group_begin(d);
-	*ret_dec = &d->dec;
 	return 0;
 }
 
-static void destroy(struct hf_dec *dec)
+static void fini(struct hf_dec *dec)
 {
-	struct hf_stf_dec *d = (struct hf_stf_dec *)dec;
-
-	hf_reader_fini(&d->reader);
-	free(d);
+	hf_reader_fini(&((struct hf_stf_dec *)dec)->reader);
 }
 
 /* Makes the window hold some groups from the sync point on, if there are any. */
 static int refill(struct hf_stf_dec *d)
 {
-	const struct hf_reader *r = &d->reader;
-	const uint64_t offset = d->sync.offset;
-	const bool inside = offset >= r->start && offset <= r->start + r->len;
+	const int err = hf_reader_need(&d->reader, d->sync.offset, LOW_WATER, HF_READER_CAP);
 
-	if (inside && (r->ended || r->start + r->len - offset >= LOW_WATER))
-		return 0;
-	return hf_reader_seek(&d->reader, offset);
-}
-
-int hf_stf_dec_ask(struct hf_stf_dec *d, uint64_t limit)
-{
-	struct hf_reader *r = &d->reader;
-	int err = hf_src_sync_after(r->src, d->looked, limit, &d->place, &r->diag);
-
-	if (err)
-		d->place.offset = HF_NOWHERE;
-	if (err > 0)
-		d->looked = limit;
 	return err < 0 ? err : 0;
 }
 
@@ -144,82 +101,34 @@ static int next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret
 
 /* ---- state ---- */
 
-/* The sync point as it is stored: what is usually equal or near to something else becomes a small number. */
-struct stored {
-	uint64_t offset, index, next, expected, drift;
-	uint32_t ids[3], said[3];
-	uint8_t flags, mode, isa;
-};
-
-enum { FLAG_BEGUN = 1, FLAG_IDS = 2, FLAG_SAID = 4, FLAGS_ALL = 7 };
-
-static const struct hf_state_field fields[] = {
-	HF_STATE_FIELD(struct stored, offset, INT64_MAX),     HF_STATE_FIELD(struct stored, index, INT64_MAX),
-	HF_STATE_FIELD(struct stored, next, UINT64_MAX),      HF_STATE_FIELD(struct stored, expected, UINT64_MAX),
-	HF_STATE_FIELD(struct stored, ids[0], UINT32_MAX),    HF_STATE_FIELD(struct stored, ids[1], UINT32_MAX),
-	HF_STATE_FIELD(struct stored, ids[2], UINT32_MAX),    HF_STATE_FIELD(struct stored, said[0], UINT32_MAX),
-	HF_STATE_FIELD(struct stored, said[1], UINT32_MAX),   HF_STATE_FIELD(struct stored, said[2], UINT32_MAX),
-	HF_STATE_FIELD(struct stored, flags, FLAGS_ALL),      HF_STATE_FIELD(struct stored, mode, HF_MODE_COUNT - 1),
-	HF_STATE_FIELD(struct stored, isa, HF_ISA_COUNT - 1), HF_STATE_FIELD(struct stored, drift, UINT64_MAX),
-};
-
-static const struct hf_state_table table = {
-	.version = 2,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
-};
-
-static size_t save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
-{
-	const struct hf_stf_dec *d = (const struct hf_stf_dec *)dec;
-	const struct hf_stf_sync *s = &d->sync;
-	struct stored st = {
-		.offset = s->offset,
-		.index = s->index,
-		.next = hf_zigzag(s->next),
-		.expected = hf_zigzag(s->expected - s->next),
-		.drift = hf_zigzag(s->drift),
-		.flags = (uint8_t)((s->begun ? FLAG_BEGUN : 0) | (s->has_ids ? FLAG_IDS : 0) |
-				   (s->has_said ? FLAG_SAID : 0)),
-		.mode = s->mode,
-		.isa = s->isa,
-	};
-
-	for (unsigned i = 0; i < 3; i++) {
-		st.ids[i] = s->ids[i];
-		st.said[i] = s->has_said ? s->said[i] ^ s->ids[i] : 0;
-	}
-	*ret_discard = d->done;
-	return hf_state_save(&table, &st, blob);
-}
-
-static int load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+/* What is usually equal or near to something else becomes a small number. */
+static uint64_t state(struct hf_dec *dec, struct hf_fields *f)
 {
 	struct hf_stf_dec *d = (struct hf_stf_dec *)dec;
 	struct hf_stf_sync *s = &d->sync;
-	struct stored st = {0};
-	int err = hf_state_load(&table, &st, blob, size);
 
-	if (err)
-		return err;
-	if (st.offset < d->header->body || (st.isa == HF_ISA_NONE) != (d->dec.stream->info.isa == HF_ISA_NONE))
-		return HF_ERR_STATE;
-	*s = (struct hf_stf_sync){
-		.offset = st.offset,
-		.index = st.index,
-		.next = hf_unzigzag(st.next),
-		.drift = hf_unzigzag(st.drift),
-		.mode = st.mode,
-		.isa = st.isa,
-		.begun = st.flags & FLAG_BEGUN,
-		.has_ids = st.flags & FLAG_IDS,
-		.has_said = st.flags & FLAG_SAID,
-	};
-	s->expected = s->next + hf_unzigzag(st.expected);
+	if (f->loading)
+		*s = (struct hf_stf_sync){0};
+	HF_FIELD(f, s->offset, INT64_MAX);
+	HF_FIELD(f, s->index, INT64_MAX);
+	HF_FIELD_NEAR(f, s->next, 0);
+	HF_FIELD_NEAR(f, s->expected, s->next);
+	HF_FIELD_NEAR(f, s->drift, 0);
+	HF_FIELD(f, s->begun, 1);
+	HF_FIELD(f, s->has_ids, 1);
+	HF_FIELD(f, s->has_said, 1);
+	HF_FIELD(f, s->mode, HF_MODE_COUNT - 1);
+	HF_FIELD(f, s->isa, HF_ISA_COUNT - 1);
 	for (unsigned i = 0; i < 3; i++) {
-		s->ids[i] = st.ids[i];
-		s->said[i] = s->has_said ? st.said[i] ^ st.ids[i] : 0;
+		HF_FIELD(f, s->ids[i], UINT32_MAX);
+		s->said[i] = s->has_said ? (uint32_t)hf_field(f, s->said[i] ^ s->ids[i], UINT32_MAX) ^ s->ids[i] : 0;
 	}
+	if (!f->loading)
+		return d->done;
+	hf_fields_require(f, s->offset >= d->header->body);
+	hf_fields_require(f, (s->isa == HF_ISA_NONE) == (dec->stream->info.isa == HF_ISA_NONE));
+	if (f->err)
+		return 0;
 	d->done = 0;
 	look_from(d, s->offset);
 	forget_harts(d);
@@ -257,11 +166,11 @@ static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64
 }
 
 const struct hf_dec_ops hf_stf_dec_ops = {
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct hf_stf_dec),
+	.init = init,
+	.fini = fini,
 	.next = next,
-	.save = save,
-	.load = load,
+	.state = state,
 	.offset = offset,
 	.harts = harts,
 	.harts_max = HF_STF_HARTS_MAX,

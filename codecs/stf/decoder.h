@@ -156,7 +156,7 @@ static inline bool hf_stf_dec_owes_header(const struct hf_stf_dec *d)
 /* The byte at a stream offset that is in the window. */
 static inline const uint8_t *hf_stf_dec_at(const struct hf_stf_dec *d, uint64_t offset)
 {
-	return d->reader.buf + (offset - d->reader.start);
+	return hf_reader_at(&d->reader, offset);
 }
 
 /* One more event; there is room. */

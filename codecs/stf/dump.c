@@ -37,29 +37,13 @@ static inline uint8_t *put_offset(struct hf_stf_dump *d, uint8_t *t, uint64_t of
 /* Brings n bytes at d->at into the window; HF_NOTE_END: the stream ends before. */
 static int need(struct hf_stf_dump *d, uint64_t n)
 {
-	struct hf_reader *r = &d->reader;
-
-	for (;;) {
-		const bool holds = d->at >= r->start && d->at <= r->start + r->len;
-		int err;
-
-		if (holds && n <= r->start + r->len - d->at)
-			return 0;
-		if (holds && r->ended)
-			return HF_NOTE_END;
-		if (holds && d->at == r->start && r->len == r->cap)
-			err = hf_reader_grow(r, HF_STF_DUMP_RECORD_MAX);
-		else
-			err = hf_reader_seek(r, d->at);
-		if (err)
-			return err;
-	}
+	return hf_reader_need(&d->reader, d->at, n, HF_STF_DUMP_RECORD_MAX);
 }
 
 /* Bytes from d->at on; they are in the window. */
 static size_t there(const struct hf_stf_dump *d)
 {
-	return (size_t)(d->reader.start + d->reader.len - d->at);
+	return hf_reader_there(&d->reader, d->at);
 }
 
 /* The bytes from d->at to the end of the stream, which must be read if nobody knows its size yet. */
@@ -304,71 +288,48 @@ struct place {
 	uint64_t offset, skip;
 };
 
-static const struct hf_state_field fields[] = {
-	HF_STATE_FIELD(struct place, offset, INT64_MAX),
-	HF_STATE_FIELD(struct place, skip, UINT32_MAX + UINT64_C(256)),
+static const struct hf_field_row fields[] = {
+	HF_FIELD_ROW(struct place, offset, INT64_MAX),
+	HF_FIELD_ROW(struct place, skip, UINT32_MAX + UINT64_C(256)),
 };
 
-static const struct hf_state_table table = {
-	.version = 2,
-	.count = sizeof fields / sizeof fields[0],
-	.fields = fields,
-};
-
-static size_t mark(const struct hf_records *text, uint8_t *blob)
-{
-	const struct hf_stf_dump *d = (const struct hf_stf_dump *)text;
-	struct place place = {.offset = d->at, .skip = d->skip};
-
-	if (d->run && (d->run != HF_STF_RUN_STRING || d->at == d->string))
-		return 0;
-	if (d->run)
-		place = (struct place){.offset = d->record, .skip = d->at - d->record};
-	return hf_state_save(&table, &place, blob);
-}
-
-static int enter(struct hf_records *text, const uint8_t *blob, size_t size)
+static void visit_place(struct hf_records *text, struct hf_fields *f)
 {
 	struct hf_stf_dump *d = (struct hf_stf_dump *)text;
-	struct place place = {0};
-	int err = hf_state_load(&table, &place, blob, size);
+	struct place place = {.offset = d->at, .skip = d->skip};
 
+	if (!f->loading && d->run && (d->run != HF_STF_RUN_STRING || d->at == d->string))
+		hf_fields_fail(f, HF_ERR_STATE);
+	if (d->run)
+		place = (struct place){.offset = d->record, .skip = d->at - d->record};
+	HF_FIELD_ROWS(f, fields, &place);
+	if (!f->loading)
+		return;
 	d->at = place.offset;
 	d->skip = place.skip;
 	d->run = HF_STF_RUN_NONE;
-	return err;
 }
 
-static const struct hf_records_ops text_ops = {.put = put, .mark = mark, .enter = enter};
+static const struct hf_records_ops text_ops = {.put = put, .place = visit_place};
 
 /* ---- the decoder ---- */
 
-static int create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+static int init(struct hf_dec *dec, struct hf_src *src)
 {
-	struct hf_stf_dump *d = calloc(1, sizeof *d);
-	int err;
+	struct hf_stf_dump *d = (struct hf_stf_dump *)dec;
+	int err = hf_reader_init(&d->reader, src, HF_READER_CAP);
 
-	(void)hart;
-	if (!d)
-		return HF_ERR_NOMEM;
-	err = hf_reader_init(&d->reader, src, HF_READER_CAP);
-	if (err) {
-		free(d);
+	if (err)
 		return err;
-	}
-	d->header = stream->info.header;
+	d->header = dec->stream->info.header;
 	hf_stf_dump_name_clocks(d);
 	hf_records_begin(&d->text, &text_ops, &d->reader);
-	*ret_dec = &d->text.dec;
 	return 0;
 }
 
-static void destroy(struct hf_dec *dec)
+static void fini(struct hf_dec *dec)
 {
-	struct hf_stf_dump *d = (struct hf_stf_dump *)dec;
-
-	hf_reader_fini(&d->reader);
-	free(d);
+	hf_reader_fini(&((struct hf_stf_dump *)dec)->reader);
 }
 
 /* A record that is entered behind its beginning is passed over up to there. */
@@ -380,11 +341,10 @@ static uint64_t offset(const struct hf_dec *dec)
 }
 
 const struct hf_dec_ops hf_stf_dump_ops = {
-	.create = create,
-	.destroy = destroy,
+	.size = sizeof(struct hf_stf_dump),
+	.init = init,
+	.fini = fini,
 	.next = hf_records_next,
-	.save = hf_records_save,
-	.load = hf_records_load,
+	.state = hf_records_state,
 	.offset = offset,
-	.harts = hf_dec_own_hart,
 };

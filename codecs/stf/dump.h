@@ -108,7 +108,7 @@ bool hf_stf_dump_is_string(unsigned descriptor);
 /* The byte at d->at, which is in the window, as the following ones are. */
 static inline const uint8_t *hf_stf_dump_here(const struct hf_stf_dump *d)
 {
-	return d->reader.buf + (d->at - d->reader.start);
+	return hf_reader_at(&d->reader, d->at);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fields of a record's head as text, from the list in records.def: which member is shown how. */
+/* The fields of a record's head as text, from the list in records.def, which says how each is shown. */
 #include "codecs/isa/names.h"
 #include "codecs/stf/dump.h"
 
@@ -16,43 +16,27 @@ static uint8_t *put_name(uint8_t *t, const char *name, uint64_t number)
 	return t;
 }
 
-static const char *master_name(uint64_t number)
+static uint8_t *put_master(uint8_t *t, uint64_t number)
 {
+	t = hf_text_put(t, " master=");
 	switch (number) {
 #define HF_STF_MASTER(value, name) \
-	case value:                \
-		return name;
+	case value: \
+		return hf_text_put(t, name);
 #include "codecs/stf/names.def"
 	default:
-		return NULL;
+		return hf_text_put_dec(t, number);
 	}
 }
 
 static uint8_t *put_features(uint8_t *t, uint64_t bits)
 {
-	static const struct {
-		uint64_t bit;
-		const char *name;
-	} features[] = {
-#define HF_STF_FEATURE(bit, name) {bit, name},
-#include "codecs/stf/names.def"
-	};
-	uint8_t separator = ' ';
+	for (uint64_t left = bits; left; left &= left - 1) {
+		const unsigned bit = (unsigned)__builtin_ctzll(left);
+		const char *name = hf_stf_feature_name(bit);
 
-	for (size_t i = 0; i < sizeof features / sizeof features[0]; i++) {
-		if (!(bits & features[i].bit))
-			continue;
-		*t++ = separator;
-		t = hf_text_put(t, features[i].name);
-		bits &= ~features[i].bit;
-		separator = '|';
-	}
-	for (unsigned bit = 0; bit < 64; bit++) {
-		if (!(bits >> bit & 1))
-			continue;
-		*t++ = separator;
-		t = hf_text_put_dec(hf_text_put(t, "bit"), bit);
-		separator = '|';
+		*t++ = left == bits ? ' ' : '|';
+		t = name ? hf_text_put(t, name) : hf_text_put_dec(hf_text_put(t, "bit"), bit);
 	}
 	return t;
 }
@@ -83,6 +67,7 @@ static inline uint8_t *put_role(uint8_t *t, unsigned role)
 		uint8_t len;
 	} names[4] = {{"", 0}, {"STATE", 5}, {"SOURCE", 6}, {"DEST", 4}};
 
+	*t++ = ' ';
 	if (role < 1 || role > 3)
 		return hf_text_put_dec(t, role);
 	memcpy(t, &names[role], 8);
@@ -121,176 +106,15 @@ static inline uint8_t *put_direction(uint8_t *t, unsigned type)
 	return put_name(t, NULL, type);
 }
 
-/*
- * One function a member: record is a constant in each call, so that nothing is left of the choice. p: the record.
- * digits: of a hexadecimal number of this width.
- */
-#define FIELD(member)                                                                                 \
-	static inline uint8_t *put_##member(const struct hf_stf_dump *d, unsigned record, uint8_t *t, \
-					    const uint8_t *p, uint64_t value, unsigned digits)
-#define UNUSED (void)d, (void)record, (void)p, (void)digits, (void)value
-
-FIELD(code)
+static uint8_t *put_clock(const struct hf_stf_dump *d, uint8_t *t, unsigned clock)
 {
-	UNUSED;
-	switch (record) {
-	case HF_STF_ISA:
-		return put_isa(t, value);
-	case HF_STF_INST_IEM:
-		return put_iem(d, t, (unsigned)value);
-	case HF_STF_TRACE_INFO:
-		return put_name(t, hf_stf_generator_name(value), value);
-	case HF_STF_PROTOCOL_ID:
-		return put_name(t, value == HF_STF_PROTOCOL_TILELINK ? "TILELINK" : NULL, value);
-	case HF_STF_INST_REG:
-		*t++ = ' ';
-		return put_role(t, (unsigned)value >> 4);
-	case HF_STF_INST_MEM_ACCESS:
-	case HF_STF_BUS_MASTER_ACCESS:
-		return put_direction(t, (unsigned)value);
-	case HF_STF_INST_MICROOP:
-		return hf_text_put_dec(hf_text_put(t, " size="), value);
-	default:
-		return put_name(t, NULL, value);
-	}
-}
-
-FIELD(major)
-{
-	UNUSED;
-	return put_name(t, NULL, value);
-}
-
-FIELD(minor)
-{
-	UNUSED;
-	*t++ = '.';
-	return hf_text_put_dec(t, value);
-}
-
-FIELD(patch)
-{
-	UNUSED;
-	*t++ = '.';
-	return hf_text_put_dec(t, value);
-}
-
-/* What is counted follows. */
-FIELD(count)
-{
-	UNUSED;
-	return t;
-}
-
-FIELD(value)
-{
-	UNUSED;
-	switch (record) {
-	case HF_STF_TRACE_INFO_FEATURE:
-		*t++ = ' ';
-		return put_features(hf_text_put_hex16(t, value), value);
-	case HF_STF_INST_REG:
-		return hf_text_put_hex16(hf_text_put(t, " value="), value);
-	case HF_STF_PAGE_TABLE_WALK:
-		return hf_text_put_dec(hf_text_put(t, " first="), value);
-	case HF_STF_TRANSACTION:
-	case HF_STF_TRANSACTION_DEPENDENCY:
-		return hf_text_put_dec(hf_text_put(t, " id="), value);
-	default:
-		*t++ = ' ';
-		return hf_text_put_hex16(t, value);
-	}
-}
-
-FIELD(hw)
-{
-	UNUSED;
-	return hf_text_put_dec(hf_text_put(t, " hw_thread="), value);
-}
-
-FIELD(pid)
-{
-	UNUSED;
-	return hf_text_put_dec(hf_text_put(t, " pid="), value);
-}
-
-FIELD(tid)
-{
-	UNUSED;
-	return hf_text_put_dec(hf_text_put(t, " tid="), value);
-}
-
-FIELD(address)
-{
-	const bool among = record == HF_STF_INST_MEM_ACCESS || record == HF_STF_BUS_MASTER_ACCESS ||
-			   record == HF_STF_PAGE_TABLE_WALK;
-
-	UNUSED;
-	return hf_text_put_hex16(hf_text_put(t, among ? " address=" : " "), value);
-}
-
-FIELD(clock)
-{
-	UNUSED;
-	if (record == HF_STF_CLOCK_ID)
-		return put_name(t, NULL, value);
-	t = hf_text_put_dec(hf_text_put(t, " clock="), value);
-	if (d->clocks[value].len) {
+	t = hf_text_put_dec(hf_text_put(t, " clock="), clock);
+	if (d->clocks[clock].len) {
 		*t++ = ':';
-		memcpy(t, d->clocks[value].text, sizeof d->clocks[value].text);
-		t += d->clocks[value].len;
+		memcpy(t, d->clocks[clock].text, sizeof d->clocks[clock].text);
+		t += d->clocks[clock].len;
 	}
 	return t;
-}
-
-FIELD(number)
-{
-	UNUSED;
-	if (record == HF_STF_INST_REG)
-		return put_register(t, p[3] & 0xf, (unsigned)value);
-	return put_name(t, NULL, value);
-}
-
-FIELD(size)
-{
-	UNUSED;
-	switch (record) {
-	case HF_STF_INST_MEM_ACCESS:
-	case HF_STF_BUS_MASTER_ACCESS:
-		return hf_text_put_dec(hf_text_put(t, " size="), value);
-	case HF_STF_PAGE_TABLE_WALK:
-		return hf_text_put_hex_width(hf_text_put(t, " page_size="), value, digits);
-	default: /* an opcode */
-		*t++ = ' ';
-		return hf_text_put_hex_width(t, value, digits);
-	}
-}
-
-FIELD(attr)
-{
-	UNUSED;
-	return hf_text_put_hex_width(hf_text_put(t, " attr="), value, digits);
-}
-
-FIELD(master)
-{
-	const char *name = master_name(value);
-
-	UNUSED;
-	t = hf_text_put(t, " master=");
-	return name ? hf_text_put(t, name) : hf_text_put_dec(t, value);
-}
-
-FIELD(index)
-{
-	UNUSED;
-	return hf_text_put_dec(hf_text_put(t, " index="), value);
-}
-
-FIELD(delta)
-{
-	UNUSED;
-	return hf_text_put_dec(hf_text_put(t, " delta="), value);
 }
 
 /* ---- EVENT: its id is 32 or 64 bits wide ---- */
@@ -305,7 +129,7 @@ static uint8_t *put_arm_cause(uint8_t *t, const char *name)
 static uint8_t *put_riscv_cause(uint8_t *t, bool interrupt, uint64_t id)
 {
 	switch (id | (uint64_t)interrupt << 63) {
-#define HF_STF_EXCEPTION(number, name) \
+#define HF_STF_EXCEPTION(number, name, words, value) \
 	case number:                   \
 		return hf_text_put(t, name);
 #define HF_STF_INTERRUPT(number, name)                    \
@@ -360,31 +184,40 @@ static inline uint8_t get8(const uint8_t *p)
 #define get32 hf_get32
 #define get64 hf_get64
 
+/* How a field is shown: t, behind what is text already, p, the record, value and its digits are there. */
+#define SHOW_nothing t
+#define SHOW_dec(key) hf_text_put_dec(hf_text_put(t, key), value)
+#define SHOW_hex(key) \
+	(digits == 16 ? hf_text_put_hex16(hf_text_put(t, key), value) : \
+			hf_text_put_hex_width(hf_text_put(t, key), value, digits))
+#define SHOW_isa put_isa(t, value)
+#define SHOW_iem put_iem(d, t, (unsigned)value)
+#define SHOW_generator put_name(t, hf_stf_generator_name(value), value)
+#define SHOW_protocol put_name(t, value == HF_STF_PROTOCOL_TILELINK ? "TILELINK" : NULL, value)
+#define SHOW_features put_features(hf_text_put_hex16(hf_text_put(t, " "), value), value)
+#define SHOW_role put_role(t, (unsigned)value >> 4)
+#define SHOW_reg put_register(t, p[3] & 0xf, (unsigned)value)
+#define SHOW_direction put_direction(t, (unsigned)value)
+#define SHOW_master put_master(t, value)
+#define SHOW_clock put_clock(d, t, (unsigned)value)
+
 uint8_t *hf_stf_dump_head(const struct hf_stf_dump *d, uint8_t *t, const uint8_t *p)
 {
 	switch (*p) {
-/* The fields are walked twice: what kind of record it is comes first, whatever its place in the record. */
-#define F(offset, bits, member)                          \
-	if ((strcmp(#member, "code") == 0) == (int)PASS) \
-		t = put_##member(d, RECORD, t, p, get##bits(p + (offset)), (bits) / 4);
-#define HF_STF_RECORD(number, name, head, count, unit, place, fields) \
-	case number: {                                                \
-		enum { RECORD = number };                             \
-		if (number == HF_STF_EVENT)                           \
-			return put_event(d, t, p);                    \
-		t = hf_text_put(t, " " #name);                        \
-		if (number == HF_STF_IDENTIFIER)                      \
-			t = hf_text_put(t, " STF");                   \
-		{                                                     \
-			enum { PASS = true };                         \
-			fields                                        \
-		}                                                     \
-		{                                                     \
-			enum { PASS = false };                        \
-			fields                                        \
-		}                                                     \
-		return t;                                             \
+#define F(offset, bits, member, shown) \
+	{ \
+		enum { digits = (bits) / 4 }; \
+		const uint64_t value = get##bits(p + (offset)); \
+\
+		(void)value; \
+		t = SHOW_##shown; \
 	}
+#define HF_STF_RECORD(number, name, head, count, unit, place, fields) \
+	case number: \
+		if (number == HF_STF_EVENT) \
+			return put_event(d, t, p); \
+		t = hf_text_put(t, number == HF_STF_IDENTIFIER ? " " #name " STF" : " " #name); \
+		fields return t;
 #include "codecs/stf/records.def"
 #undef HF_STF_RECORD
 #undef F

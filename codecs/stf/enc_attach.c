@@ -264,10 +264,7 @@ static void put_return(struct hf_stf_enc *e, struct hf_sink *sink, const struct 
 static void put_uop(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	hf_stf_enc_flush_mode(e, sink);
-	hf_stf_write_record(e, sink,
-			    &(struct hf_stf_record){.descriptor = HF_STF_INST_MICROOP,
-						    .code = ev->small,
-						    .size = (uint32_t)ev->uop.opcode});
+	HF_STF_PUT(e, sink, INST_MICROOP, .code = ev->small, .size = (uint32_t)ev->uop.opcode);
 }
 
 void hf_stf_enc_attach(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
@@ -286,9 +283,7 @@ void hf_stf_enc_attach(struct hf_stf_enc *e, struct hf_sink *sink, const struct 
 		put_register(e, sink, ev);
 		break;
 	case HF_EVENT_READY_REG:
-		hf_stf_write_record(
-			e, sink,
-			&(struct hf_stf_record){.descriptor = HF_STF_INST_READY_REG, .number = ev->reg.number});
+		HF_STF_PUT(e, sink, INST_READY_REG, .number = ev->reg.number);
 		break;
 	case HF_EVENT_UOP:
 		put_uop(e, sink, ev);

@@ -146,8 +146,7 @@ void hf_stf_enc_need_header(struct hf_stf_enc *e, struct hf_sink *sink)
 static void explain_attempt(struct hf_stf_enc *e, struct hf_sink *sink)
 {
 	hf_stf_write_remark(sink, "the cause of this event is not known, its number is made up");
-	hf_stf_write_record(e, sink,
-			    &(struct hf_stf_record){.descriptor = HF_STF_EVENT, .value = HF_STF_CAUSE_UNKNOWN});
+	HF_STF_PUT(e, sink, EVENT, .value = HF_STF_CAUSE_UNKNOWN);
 }
 
 void hf_stf_enc_close(struct hf_stf_enc *e, struct hf_sink *sink)
@@ -201,9 +200,7 @@ void hf_stf_enc_insn(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf
 	if (!(s->flags & HF_STF_ENC_HEADER))
 		hf_stf_write_header(e, sink, insn->pc, insn->isa);
 	if (insn->isa != s->isa) {
-		hf_stf_write_record(
-			e, sink,
-			&(struct hf_stf_record){.descriptor = HF_STF_INST_IEM, .code = hf_stf_iem_of_isa(insn->isa)});
+		HF_STF_PUT(e, sink, INST_IEM, .code = hf_stf_iem_of_isa(insn->isa));
 		s->isa = insn->isa;
 	}
 	if (insn->mode != s->said_mode)
@@ -211,8 +208,7 @@ void hf_stf_enc_insn(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf
 	/* a mode that holds for this instruction already needs FORCE_PC, but in the first group */
 	if (insn->pc != s->next || (s->flags & HF_STF_ENC_FORCE) ||
 	    (s->flags & (HF_STF_ENC_MODE | HF_STF_ENC_BEGUN)) == (HF_STF_ENC_MODE | HF_STF_ENC_BEGUN)) {
-		hf_stf_write_record(e, sink,
-				    &(struct hf_stf_record){.descriptor = HF_STF_FORCE_PC, .address = insn->pc});
+		HF_STF_PUT(e, sink, FORCE_PC, .address = insn->pc);
 		s->flags |= HF_STF_ENC_NOW;
 	}
 	if (!(s->flags & HF_STF_ENC_BEGUN))

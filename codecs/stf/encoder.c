@@ -22,10 +22,7 @@ static void put_ids(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_
 	memcpy(s->ids, ids, sizeof ids);
 	s->flags |= HF_STF_ENC_IDS;
 	if (s->flags & HF_STF_ENC_HEADER)
-		hf_stf_write_record(
-			e, sink,
-			&(struct hf_stf_record){
-				.descriptor = HF_STF_PROCESS_ID_EXT, .hw = ids[0], .pid = ids[1], .tid = ids[2]});
+		HF_STF_PUT(e, sink, PROCESS_ID_EXT, .hw = ids[0], .pid = ids[1], .tid = ids[2]);
 }
 
 /* A change that no trap explains. In the group before it holds from the next instruction on, if a reader would not
@@ -78,7 +75,7 @@ static void put_begin(struct hf_stf_enc *e, const struct hf_event *ev)
 
 static void put_text(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
-	hf_stf_write_record(e, sink, &(struct hf_stf_record){.descriptor = HF_STF_COMMENT, .count = ev->size});
+	HF_STF_PUT(e, sink, COMMENT, .count = ev->size);
 	hf_stf_enc_begin_data(e, sink, HF_EVENT_TEXT, ev->size, ev->size, 0);
 }
 
@@ -164,7 +161,7 @@ static int init(struct hf_enc *enc)
 {
 	struct hf_stf_enc *e = (struct hf_stf_enc *)enc;
 
-	e->source = enc->stream->codec == &hf_codec_stf ? enc->stream->info.header : NULL;
+	e->source = hf_enc_is_original(enc) ? enc->stream->info.header : NULL;
 	e->layout.event64 = true;
 	e->layout.vector_words = (enc->stream->info.vlen + 63) / 64;
 	e->arch = enc->stream->info.arch;
@@ -174,12 +171,11 @@ static int init(struct hf_enc *enc)
 const struct hf_enc_ops hf_view_stf = {
 	.name = "stf",
 	.view = "trace.stf",
-	.version = 5,
+	.version = 6,
 	.refuses = refuses,
 	.size = sizeof(struct hf_stf_enc),
 	.init = init,
 	.put = put,
 	.end = end,
-	.save = hf_stf_enc_save,
-	.load = hf_stf_enc_load,
+	.state = hf_stf_enc_visit,
 };

@@ -53,13 +53,14 @@ struct hf_stf_enc {
 	struct hf_stf_enc_state s;
 };
 
-extern const struct hf_codec hf_codec_stf;
-
 /* ---- writer.c ---- */
 
 /* The header. force_pc: of the first instruction, if that is known. */
 void hf_stf_write_header(struct hf_stf_enc *e, struct hf_sink *sink, uint64_t force_pc, uint8_t isa);
 void hf_stf_write_record(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_stf_record *rec);
+/* The record with these members: HF_STF_PUT(e, sink, FORCE_PC, .address = pc). */
+#define HF_STF_PUT(e, sink, name, ...) \
+	hf_stf_write_record(e, sink, &(struct hf_stf_record){.descriptor = HF_STF_##name, __VA_ARGS__})
 /* A COMMENT: "hartfs: " and the text, at most 600 bytes. */
 void hf_stf_write_remark(struct hf_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The remark on an event that STF has no record for, without its DATA. */
@@ -101,7 +102,6 @@ void hf_stf_enc_attach(struct hf_stf_enc *e, struct hf_sink *sink, const struct 
 /* ---- enc_state.c ---- */
 
 /* As hf_enc_ops has them. */
-size_t hf_stf_enc_save(const struct hf_enc *enc, uint8_t *blob);
-int hf_stf_enc_load(struct hf_enc *enc, const uint8_t *blob, size_t size);
+void hf_stf_enc_visit(struct hf_enc *enc, struct hf_fields *f);
 
 #endif

@@ -204,7 +204,7 @@ static void run_ours(struct hf_stf_dec *d, struct fast *f)
 		index++;
 		group = f->p;
 	}
-	s->offset += (uint64_t)(group - (d->reader.buf + (s->offset - d->reader.start)));
+	s->offset += (uint64_t)(group - hf_reader_at(&d->reader, s->offset));
 	s->index = index;
 	s->next = pc;
 	s->expected = pc;
@@ -275,7 +275,7 @@ static void run_others(struct hf_stf_dec *d, const uint8_t *p, const uint8_t *la
 		}
 	}
 leave:
-	s->offset += (uint64_t)(group - (d->reader.buf + (s->offset - d->reader.start)));
+	s->offset += (uint64_t)(group - hf_reader_at(&d->reader, s->offset));
 	s->next = pc;
 }
 

@@ -8,6 +8,35 @@
 #include "codecs/isa/riscv.h"
 #include "codecs/stf/decoder.h"
 
+void hf_stf_dec_note_hart(struct hf_stf_dec *d, uint32_t hart)
+{
+	const unsigned mask = sizeof d->hart_slots / sizeof d->hart_slots[0] - 1;
+	unsigned slot = (hart * 2654435761u >> 16) & mask;
+
+	if (d->hart_count && d->last_hart == hart)
+		return;
+	d->last_hart = hart;
+	for (; d->hart_slots[slot]; slot = (slot + 1) & mask)
+		if (d->harts[d->hart_slots[slot] - 1] == hart)
+			return;
+	if (d->hart_count > HF_STF_HARTS_MAX)
+		return;
+	d->harts[d->hart_count++] = hart;
+	d->hart_slots[slot] = (uint16_t)d->hart_count;
+}
+
+int hf_stf_dec_ask(struct hf_stf_dec *d, uint64_t limit)
+{
+	struct hf_reader *r = &d->reader;
+	int err = hf_src_sync_after(r->src, d->looked, limit, &d->place, &r->diag);
+
+	if (err)
+		d->place.offset = HF_NOWHERE;
+	if (err > 0)
+		d->looked = limit;
+	return err < 0 ? err : 0;
+}
+
 static void push_loss(struct hf_stf_out *out, enum hf_event_kind kind, int code, uint64_t offset, uint64_t bytes,
 		      uint64_t detail)
 {
@@ -32,25 +61,10 @@ static void drop(struct hf_stf_group *g, uint64_t offset)
 static int need(struct hf_stf_dec *d, uint64_t offset, uint64_t n)
 {
 	struct hf_stf_group *g = &d->group;
-	struct hf_reader *r = &d->reader;
 
 	if (offset + n - g->kept > HF_STF_GROUP_MAX)
 		drop(g, offset);
-	for (;;) {
-		bool holds = g->kept >= r->start && g->kept <= r->start + r->len;
-		int err;
-
-		if (holds && offset + n <= r->start + r->len)
-			return 0;
-		if (holds && r->ended)
-			return HF_NOTE_END;
-		if (!holds || g->kept > r->start)
-			err = hf_reader_seek(r, g->kept);
-		else
-			err = hf_reader_grow(r, HF_STF_GROUP_MAX);
-		if (err)
-			return err;
-	}
+	return hf_reader_need(&d->reader, g->kept, offset + n - g->kept, HF_STF_GROUP_MAX);
 }
 
 /* The stream cannot be followed any further: STF has nothing to synchronise on. */
@@ -370,7 +384,7 @@ static int scan_record(struct hf_stf_dec *d, struct hf_stf_out *out, uint64_t *r
 		p = hf_stf_dec_at(d, g->at);
 		if (known)
 			break;
-		err = hf_stf_record_size(&d->header->layout, p, (size_t)(d->reader.start + d->reader.len - g->at),
+		err = hf_stf_record_size(&d->header->layout, p, hf_reader_there(&d->reader, g->at),
 					 &size);
 		if (err < 0) {
 			err = lose(d, out, err, g->at, g->at, 0, *p);
@@ -476,7 +490,7 @@ static void push_transaction(struct hf_stf_dec *d, struct hf_stf_out *out)
 	uint64_t size = 0;
 
 	hf_stf_record_parse(layout, hf_stf_dec_at(d, g->marker), &rec);
-	hf_stf_record_size(layout, hf_stf_dec_at(d, g->marker), (size_t)(d->reader.start + d->reader.len - g->marker),
+	hf_stf_record_size(layout, hf_stf_dec_at(d, g->marker), hf_reader_there(&d->reader, g->marker),
 			   &size);
 	ev->small = rec.clock;
 	ev->size = (uint32_t)(size - HF_STF_SIZE_TRANSACTION);
@@ -634,7 +648,7 @@ static void pass_over(struct hf_stf_dec *d)
 	uint64_t size = 0;
 
 	hf_stf_record_size(&d->header->layout, hf_stf_dec_at(d, g->marker),
-			   (size_t)(d->reader.start + d->reader.len - g->marker), &size);
+			   hf_reader_there(&d->reader, g->marker), &size);
 	g->now.offset = g->marker + size;
 	conclude(d);
 }

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const struct hf_codec hf_codec_stf;
-
 /* The walk over the records of the header. */
 struct walk {
 	struct hf_reader reader;
@@ -36,20 +34,15 @@ static int fail_end(struct walk *w, int code, uint64_t offset, uint64_t detail)
 /* Brings n bytes at the record into the window; HF_NOTE_END if the stream is shorter. */
 static int need(struct walk *w, uint64_t n)
 {
-	struct hf_reader *r = &w->reader;
-	int err;
+	const int err = hf_reader_need(&w->reader, w->at, n, w->reader.cap);
+	const struct hf_diag *diag = &w->reader.diag;
 
-	if (w->at + n <= r->start + r->len)
-		return 0;
-	err = hf_reader_seek(r, w->at);
-	if (err)
-		return hf_diag_set(w->diag, err, r->diag.space, r->diag.offset, r->diag.detail);
-	return n <= r->len ? 0 : HF_NOTE_END;
+	return err < 0 ? hf_diag_set(w->diag, err, diag->space, diag->offset, diag->detail) : err;
 }
 
 static const uint8_t *here(const struct walk *w)
 {
-	return w->reader.buf + (w->at - w->reader.start);
+	return hf_reader_at(&w->reader, w->at);
 }
 
 /* Keeps the last n bytes of the record (or the part of them the limit allows) for good. */
@@ -171,7 +164,7 @@ static int measure(struct walk *w, uint64_t *ret_size)
 	if (hf_stf_places[*here(w)] == HF_STF_PLACE_body)
 		return fail(w, HF_ERR_STF_HEADER, w->at, 0);
 	for (;;) {
-		size_t there = (size_t)(w->reader.start + w->reader.len - w->at);
+		size_t there = hf_reader_there(&w->reader, w->at);
 
 		err = hf_stf_record_size(&w->h->layout, here(w), there, &size);
 		if (err < 0)
@@ -321,7 +314,7 @@ static int read_header(struct hf_stf_stream *s, struct walk *w)
 	if (err < 0)
 		return err;
 	if (s->header.has[HF_STF_ISA])
-		hf_stf_header_find_unit(&s->header, here(w), (size_t)(w->reader.start + w->reader.len - w->at));
+		hf_stf_header_find_unit(&s->header, here(w), hf_reader_there(&w->reader, w->at));
 	hart = s->header.features & HF_STF_FEATURE_MULTI_CORE ? first_hart(w) : 0;
 	s->json = hf_stf_header_json(&s->header);
 	if (!s->json)
@@ -339,7 +332,6 @@ int hf_stf_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stre
 	(void)setup;
 	if (!s)
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
-	s->stream.codec = &hf_codec_stf;
 	w.h = &s->header;
 	err = hf_reader_init(&w.reader, src, HF_STF_STRINGS_MAX);
 	if (err)

@@ -67,6 +67,8 @@ struct hf_stf_stream {
 int hf_stf_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream, struct hf_diag *diag);
 void hf_stf_close(struct hf_stream *stream);
 
+extern const struct hf_codec hf_codec_stf;
+
 /* Sets h->bits by the n bytes at p, with which the body begins. */
 void hf_stf_header_find_unit(struct hf_stf_header *h, const uint8_t *p, size_t n);
 
@@ -87,6 +89,8 @@ char *hf_stf_header_json(const struct hf_stf_header *header);
 
 /* Who wrote a trace, by the number that TRACE_INFO has for it; NULL for numbers without a name. */
 const char *hf_stf_generator_name(uint64_t number);
+/* Of a bit of TRACE_INFO_FEATURE. */
+const char *hf_stf_feature_name(unsigned bit);
 
 /* enum hf_isa of an INST_IEM under an ISA, HF_ISA_NONE if there is none; and back (0). */
 uint8_t hf_stf_isa_of_iem(unsigned isa, unsigned iem);

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The header as members of info.json. */
 #include "codecs/base/utf8.h"
+#include "codecs/isa/names.h"
 #include "codecs/stf/header.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static const struct {
-	uint64_t bit;
-	const char *name;
-} features[] = {
-#define HF_STF_FEATURE(bit, name) {bit, name},
-#include "codecs/stf/names.def"
-};
 
 static void number(FILE *out, const char *key, uint64_t value)
 {
@@ -42,101 +35,70 @@ static void quote(FILE *out, const uint8_t *p, size_t n)
 	putc('"', out);
 }
 
-static void members_comments(FILE *out, const struct hf_stf_header *h)
+/* The members that fn makes of the records of the header, one after another: it returns the size of the one at p. */
+static void members_list(FILE *out, const char *key, const struct hf_stf_bytes *records,
+			 size_t (*fn)(FILE *out, const uint8_t *p))
 {
-	const char *comma = "";
-
-	if (h->comments.n == 0)
+	if (records->n == 0)
 		return;
-	fputs("\"comments\":[", out);
-	for (size_t at = 0; at < h->comments.n;) {
-		size_t n = hf_get32(h->comments.p + at + 1);
-
-		fputs(comma, out);
-		quote(out, h->comments.p + at + 5, n);
-		comma = ",";
-		at += 5 + n;
+	fprintf(out, "\"%s\":[", key);
+	for (size_t at = 0; at < records->n;) {
+		if (at)
+			putc(',', out);
+		at += fn(out, records->p + at);
 	}
 	fputs("],", out);
 }
 
-static void members_generators(FILE *out, const struct hf_stf_header *h)
+static size_t comment(FILE *out, const uint8_t *p)
 {
-	const char *comma = "";
-
-	if (h->infos.n == 0)
-		return;
-	fputs("\"generators\":[", out);
-	for (size_t at = 0; at < h->infos.n;) {
-		const uint8_t *p = h->infos.p + at;
-		const char *name = hf_stf_generator_name(p[1]);
-		size_t n = hf_get16(p + 5);
-
-		fputs(comma, out);
-		if (name)
-			fprintf(out, "{\"name\":\"%s\"", name);
-		else
-			fprintf(out, "{\"name\":\"generator %u\"", p[1]);
-		fprintf(out, ",\"version\":\"%u.%u.%u\",\"comment\":", p[2], p[3], p[4]);
-		quote(out, p + 7, n);
-		putc('}', out);
-		comma = ",";
-		at += 7 + n;
-	}
-	fputs("],", out);
+	quote(out, p + HF_STF_SIZE_COMMENT, hf_get32(p + 1));
+	return HF_STF_SIZE_COMMENT + hf_get32(p + 1);
 }
 
-static void members_clocks(FILE *out, const struct hf_stf_header *h)
+static size_t generator(FILE *out, const uint8_t *p)
 {
-	const char *comma = "";
+	const char *name = hf_stf_generator_name(p[1]);
 
-	if (h->clocks.n == 0)
-		return;
-	fputs("\"clocks\":[", out);
-	for (size_t at = 0; at < h->clocks.n;) {
-		const uint8_t *p = h->clocks.p + at;
-		size_t n = hf_get16(p + 2);
+	if (name)
+		fprintf(out, "{\"name\":\"%s\"", name);
+	else
+		fprintf(out, "{\"name\":\"generator %u\"", p[1]);
+	fprintf(out, ",\"version\":\"%u.%u.%u\",\"comment\":", p[2], p[3], p[4]);
+	quote(out, p + HF_STF_SIZE_TRACE_INFO, hf_get16(p + 5));
+	putc('}', out);
+	return HF_STF_SIZE_TRACE_INFO + hf_get16(p + 5);
+}
 
-		fprintf(out, "%s{\"id\":%u,\"name\":", comma, p[1]);
-		quote(out, p + 4, n);
-		putc('}', out);
-		comma = ",";
-		at += 4 + n;
-	}
-	fputs("],", out);
+static size_t clock_name(FILE *out, const uint8_t *p)
+{
+	fprintf(out, "{\"id\":%u,\"name\":", p[1]);
+	quote(out, p + HF_STF_SIZE_CLOCK_ID, hf_get16(p + 2));
+	putc('}', out);
+	return HF_STF_SIZE_CLOCK_ID + hf_get16(p + 2);
 }
 
 static void members_features(FILE *out, const struct hf_stf_header *h)
 {
-	uint64_t left = h->features;
-	const char *comma = "";
-
 	fputs("\"features\":[", out);
-	for (size_t i = 0; i < sizeof features / sizeof features[0]; i++) {
-		if (!(left & features[i].bit))
-			continue;
-		fprintf(out, "%s\"%s\"", comma, features[i].name);
-		left &= ~features[i].bit;
-		comma = ",";
-	}
-	for (unsigned bit = 0; bit < 64; bit++) {
-		if (!(left >> bit & 1))
-			continue;
-		fprintf(out, "%s\"bit %u\"", comma, bit);
-		comma = ",";
+	for (uint64_t left = h->features; left; left &= left - 1) {
+		const unsigned bit = (unsigned)__builtin_ctzll(left);
+		const char *name = hf_stf_feature_name(bit), *comma = left == h->features ? "" : ",";
+
+		if (name)
+			fprintf(out, "%s\"%s\"", comma, name);
+		else
+			fprintf(out, "%s\"bit %u\"", comma, bit);
 	}
 	fputs("],", out);
 }
 
 static void members_isa(FILE *out, const struct hf_stf_header *h)
 {
-	static const char *const names[] = {[HF_ISA_NONE] = "?",  [HF_ISA_RV32] = "RV32", [HF_ISA_RV64] = "RV64",
-					    [HF_ISA_A64] = "A64", [HF_ISA_A32] = "A32",	  [HF_ISA_T32] = "T32"};
-
 	if (!h->has[HF_STF_ISA])
 		return;
 	fprintf(out, "\"isa\":\"%s\",", h->isa == HF_STF_ISA_ARM ? "ARM" : "RISC-V");
-	fprintf(out, "\"encoding\":\"%s\",", names[hf_stf_isa_of_iem(h->isa, h->iem)]);
+	fprintf(out, "\"encoding\":\"%s\",", hf_isa_name(hf_stf_isa_of_iem(h->isa, h->iem)));
 	fprintf(out, "\"first_pc\":\"%016llx\",", (unsigned long long)h->force_pc);
 	fprintf(out, "\"access_sizes\":\"%s%s\",", h->bits ? "bits" : "bytes", h->unit_shown ? "" : " (assumed)");
 }
@@ -156,8 +118,8 @@ char *hf_stf_header_json(const struct hf_stf_header *h)
 		quote(out, h->extended.p, h->extended.n);
 		putc(',', out);
 	}
-	members_generators(out, h);
-	members_comments(out, h);
+	members_list(out, "generators", &h->infos, generator);
+	members_list(out, "comments", &h->comments, comment);
 	if (h->has[HF_STF_VLEN_CONFIG])
 		number(out, "vlen", h->vlen);
 	if (h->has[HF_STF_PROCESS_ID_EXT]) {
@@ -171,7 +133,7 @@ char *hf_stf_header_json(const struct hf_stf_header *h)
 		else
 			number(out, "protocol", h->layout.protocol);
 	}
-	members_clocks(out, h);
+	members_list(out, "clocks", &h->clocks, clock_name);
 	if (h->cut)
 		fputs("\"strings_cut\":true,", out);
 	members_features(out, h);

@@ -14,6 +14,18 @@ const char *hf_stf_generator_name(uint64_t number)
 	}
 }
 
+const char *hf_stf_feature_name(unsigned bit)
+{
+	switch (UINT64_C(1) << bit) {
+#define HF_STF_FEATURE(value, name) \
+	case value: \
+		return name;
+#include "codecs/stf/names.def"
+	default:
+		return NULL;
+	}
+}
+
 uint8_t hf_stf_isa_of_iem(unsigned isa, unsigned iem)
 {
 	static const uint8_t riscv[] = {HF_ISA_NONE, HF_ISA_RV32, HF_ISA_RV64};
@@ -83,57 +95,22 @@ bool hf_stf_word_of_mode(unsigned mode, uint64_t *ret_word)
 	return true;
 }
 
-/*
- * Seed, "STF Exception Event and Event Meta-Data": how many words, and which is the trap value. Word 0 is the address
- * of the instruction, word 1 its opcode, word 2 the address that was accessed or the encoding mode; of a system call,
- * word 0 is its number.
- */
-static const struct hf_stf_event_layout event_layouts[] = {
-	/* INST_ADDR_MISALIGN, INST_ADDR_FAULT */
-	[0x00] = {1, 0},
-	[0x01] = {1, 0},
-	/* ILLEGAL_INST */
-	[0x02] = {3, 1},
-	/* BREAKPOINT: mtval need not be the address of the instruction */
-	[0x03] = {1, -1},
-	/* LOAD_ADDR_MISALIGN, LOAD_ACCESS_FAULT, STORE_ADDR_MISALIGN, STORE_ACCESS_FAULT */
-	[0x04] = {3, 2},
-	[0x05] = {3, 2},
-	[0x06] = {3, 2},
-	[0x07] = {3, 2},
-	/* USER_ECALL, SUPERVISOR_ECALL, HYPERVISOR_ECALL, MACHINE_ECALL */
-	[0x08] = {1, -1},
-	[0x09] = {1, -1},
-	[0x0a] = {1, -1},
-	[0x0b] = {1, -1},
-	/* INST_PAGE_FAULT, LOAD_PAGE_FAULT, STORE_PAGE_FAULT */
-	[0x0c] = {2, 0},
-	[0x0d] = {3, 2},
-	[0x0e] = {0, -1},
-	[0x0f] = {3, 2},
-	/* not in the table */
-	[0x10] = {0, -1},
-	[0x11] = {0, -1},
-	[0x12] = {0, -1},
-	[0x13] = {0, -1},
-	/* GUEST_INST_PAGE_FAULT, GUEST_LOAD_PAGE_FAULT, VIRTUAL_INST, GUEST_STORE_PAGE_FAULT */
-	[0x14] = {2, 0},
-	[0x15] = {3, 2},
-	[0x16] = {3, 1},
-	[0x17] = {3, 2},
-};
-
 struct hf_stf_event_layout hf_stf_event_layout(unsigned arch, uint64_t id)
 {
 	/* Interrupts: where they come from. */
 	if (id & (HF_STF_EVENT_INTERRUPT | HF_STF_EVENT_SPECIAL))
 		return (struct hf_stf_event_layout){1, -1};
-	/* ARM: our own, the most common of the above. */
+	/* ARM: our own, the most common of those in names.def. */
 	if (arch == HF_ARCH_ARM)
 		return (struct hf_stf_event_layout){3, 2};
-	if (id < sizeof event_layouts / sizeof event_layouts[0])
-		return event_layouts[id];
-	return (struct hf_stf_event_layout){0, -1};
+	switch (id) {
+#define HF_STF_EXCEPTION(number, name, words, value) \
+	case number: \
+		return (struct hf_stf_event_layout){words, value};
+#include "codecs/stf/names.def"
+	default:
+		return (struct hf_stf_event_layout){0, -1};
+	}
 }
 
 bool hf_stf_event_retires(unsigned arch, uint64_t id)

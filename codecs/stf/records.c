@@ -7,17 +7,6 @@ const uint8_t hf_stf_places[256] = {
 #undef HF_STF_RECORD
 };
 
-const char *hf_stf_record_name(unsigned descriptor)
-{
-	static const char *const names[256] = {
-#define HF_STF_RECORD(number, name, head, count, unit, place, fields) [number] = #name,
-#include "codecs/stf/records.def"
-#undef HF_STF_RECORD
-	};
-
-	return descriptor < 256 ? names[descriptor] : NULL;
-}
-
 static inline uint8_t hf_get8(const uint8_t *p)
 {
 	return *p;
@@ -173,7 +162,7 @@ void hf_stf_record_parse(const struct hf_stf_layout *layout, const uint8_t *p, s
 		return;
 	}
 	switch (*p) {
-#define F(offset, bits, member) ret_rec->member = hf_get##bits(p + (offset));
+#define F(offset, bits, member, shown) ret_rec->member = hf_get##bits(p + (offset));
 #define HF_STF_RECORD(number, name, head, count, unit, place, fields) \
 	case number:                                                  \
 		fields break;
@@ -191,7 +180,7 @@ size_t hf_stf_record_emit(const struct hf_stf_layout *layout, const struct hf_st
 		return emit_event32(rec, p);
 	*p = rec->descriptor;
 	switch (rec->descriptor) {
-#define F(offset, bits, member) hf_put##bits(p + (offset), (uint##bits##_t)rec->member);
+#define F(offset, bits, member, shown) hf_put##bits(p + (offset), (uint##bits##_t)rec->member);
 #define HF_STF_RECORD(number, name, head, count, unit, place, fields)            \
 	case number:                                                             \
 		fields if (number == HF_STF_IDENTIFIER) memcpy(p + 1, "STF", 3); \

@@ -75,8 +75,6 @@ static inline unsigned hf_stf_event_head(const struct hf_stf_layout *layout)
 }
 
 extern const uint8_t hf_stf_places[256];
-/* "INST_OPCODE32"; NULL for descriptors that do not exist. */
-const char *hf_stf_record_name(unsigned descriptor);
 
 /*
  * The size of the record at p, of which n >= 1 bytes are there. 0: *ret_size is it, and may be larger than n.

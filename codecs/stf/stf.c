@@ -11,12 +11,10 @@ static int probe(const uint8_t *head, size_t n)
 
 static const char *const suffixes[] = {".stf", NULL};
 
-extern const struct hf_codec hf_codec_stf;
-
 const struct hf_codec hf_codec_stf = {
 	.name = "stf",
 	.title = "Simple Trace Format",
-	.version = 4,
+	.version = 5,
 	.suffixes = suffixes,
 	.probe = probe,
 	.open = hf_stf_open,

@@ -38,16 +38,10 @@ void hf_stf_write_remark(struct hf_sink *sink, const char *format, ...)
 
 static void remark_loss(struct hf_sink *sink, const char *what, const struct hf_event *ev)
 {
-	struct hf_diag diag = {
-		.code = -(int)ev->size,
-		.space = ev->flags & HF_EVF_FILE ? HF_SPACE_FILE : HF_SPACE_STREAM,
-		.offset = ev->loss.offset,
-		.detail = ev->loss.detail,
-	};
+	struct hf_diag diag;
 	char text[HF_DIAG_SIZE];
 
-	if (ev->size == 0 || ev->size > HF_ERRI_COUNT)
-		diag.code = HF_ERR_BUG;
+	hf_event_diag(ev, &diag);
 	hf_diag_format(&diag, text, sizeof text);
 	if (ev->loss.bytes)
 		hf_stf_write_remark(sink, "%s: %s, %llu bytes", what, text, (unsigned long long)ev->loss.bytes);
@@ -210,22 +204,20 @@ void hf_stf_write_header(struct hf_stf_enc *e, struct hf_sink *sink, uint64_t fo
 	const uint32_t vlen = e->enc.stream->info.vlen;
 	const uint32_t *ids = e->s.ids;
 
-#define PUT(...) hf_stf_write_record(e, sink, &(struct hf_stf_record){__VA_ARGS__})
-	PUT(.descriptor = HF_STF_IDENTIFIER);
-	PUT(.descriptor = HF_STF_VERSION, .major = 1, .minor = 6);
+	HF_STF_PUT(e, sink, IDENTIFIER, );
+	HF_STF_PUT(e, sink, VERSION, .major = 1, .minor = 6);
 	write_origin(e, sink);
-	PUT(.descriptor = HF_STF_ISA, .code = e->arch == HF_ARCH_ARM ? HF_STF_ISA_ARM : HF_STF_ISA_RISCV);
-	PUT(.descriptor = HF_STF_INST_IEM, .code = hf_stf_iem_of_isa(isa));
+	HF_STF_PUT(e, sink, ISA, .code = e->arch == HF_ARCH_ARM ? HF_STF_ISA_ARM : HF_STF_ISA_RISCV);
+	HF_STF_PUT(e, sink, INST_IEM, .code = hf_stf_iem_of_isa(isa));
 	write_infos(e, sink);
-	PUT(.descriptor = HF_STF_TRACE_INFO_FEATURE, .value = features(e));
+	HF_STF_PUT(e, sink, TRACE_INFO_FEATURE, .value = features(e));
 	if (e->s.flags & HF_STF_ENC_IDS)
-		PUT(.descriptor = HF_STF_PROCESS_ID_EXT, .hw = ids[0], .pid = ids[1], .tid = ids[2]);
-	PUT(.descriptor = HF_STF_FORCE_PC, .address = force_pc);
+		HF_STF_PUT(e, sink, PROCESS_ID_EXT, .hw = ids[0], .pid = ids[1], .tid = ids[2]);
+	HF_STF_PUT(e, sink, FORCE_PC, .address = force_pc);
 	if (vlen)
-		PUT(.descriptor = HF_STF_VLEN_CONFIG, .code = vlen);
+		HF_STF_PUT(e, sink, VLEN_CONFIG, .code = vlen);
 	write_extended(e, sink);
-	PUT(.descriptor = HF_STF_END_HEADER);
-#undef PUT
+	HF_STF_PUT(e, sink, END_HEADER, );
 	e->s.flags |= HF_STF_ENC_HEADER;
 	e->s.next = force_pc;
 	e->s.isa = isa;

@@ -21,9 +21,9 @@ void hf_descriptors_divide(struct hf_descriptors *d, size_t limit)
 {
 	d->limit = limit;
 	d->held = limit / 8 < HELD_MAX ? limit / 8 : HELD_MAX;
-	d->opens = limit / 4 < HF_OPENS_MAX * HF_OPEN_FILES ? limit / 4 : HF_OPENS_MAX * HF_OPEN_FILES;
-	if (d->opens < HF_OPEN_FILES)
-		d->opens = HF_OPEN_FILES;
+	d->open = limit / 4 < HF_OPEN_CAPTURES_MAX * HF_OPEN_FILES ? limit / 4 : HF_OPEN_CAPTURES_MAX * HF_OPEN_FILES;
+	if (d->open < HF_OPEN_FILES)
+		d->open = HF_OPEN_FILES;
 	d->builds = limit / 8 / BUILD_FILES + 1;
 }
 

@@ -17,7 +17,7 @@
 /* Descriptors that an opened capture may have: an index, a spool, and the tables of views, of which no capture has all.
  */
 #define HF_OPEN_FILES 10
-#define HF_OPENS_MAX 64
+#define HF_OPEN_CAPTURES_MAX 64
 
 struct hf_descriptors {
 	const struct hf_common *common;
@@ -26,11 +26,11 @@ struct hf_descriptors {
 	void *ctx;
 	size_t limit;  /* of the process (RLIMIT_NOFILE) */
 	size_t held;   /* of files of the archive that nobody is reading (held.h) */
-	size_t opens;  /* of indexes and view tables (opens.h) */
+	size_t open;   /* of indexes and view tables (open_capture.h) */
 	size_t builds; /* captures that are indexed at the same time */
 	pthread_mutex_t lock;
-	pthread_cond_t ended;    /* a build has ended, or pauses; or somebody is to look whether it is to stop */
-	size_t building;       /* the lock's */
+	pthread_cond_t ended;	 /* a build has ended, or pauses; or somebody is to look whether it is to stop */
+	size_t building;	 /* the lock's */
 	_Atomic int64_t told_ns; /* when the log last said that there are none left; 0: never */
 };
 

@@ -26,7 +26,7 @@ static int unpack_head(const struct hf_box *box, const uint8_t *bytes, size_t n,
 	*ret_n = 0;
 	if (err)
 		return err;
-	err = box->scan_new(src, NULL, NULL, &scan, NULL);
+	err = box->scan_new(box, src, NULL, NULL, &scan, NULL);
 	if (!err) {
 		while (*ret_n < size && !(err = box->scan_next(scan, &point, &out, &window, NULL)) && out) {
 			size_t room = size - *ret_n;

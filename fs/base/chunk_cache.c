@@ -11,7 +11,7 @@
  * Both queues hold unpinned blocks only, the one that was unpinned last at the newest end: evicting never searches.
  */
 #include "fs/base/chunk_cache.h"
-#include "fs/base/spares.h"
+#include "fs/base/free_list.h"
 #include "index/exec.h"
 
 #include <assert.h>
@@ -23,9 +23,9 @@ enum queue_name { RECENT, FREQUENT, GHOSTS, QUEUES };
 enum entry_state { MAKING, READY, GHOST };
 
 struct entry {
-	struct hf_block block; /* first: blocks are cast back to entries */
+	struct hf_cache_block block; /* first: blocks are cast back to entries */
 	struct hf_cache_key key;
-	struct entry *chain;         /* the next of its bucket, or of a list of entries to be freed */
+	struct entry *chain;	     /* the next of its bucket, or of a list of entries to be freed */
 	struct entry *older, *newer; /* in its queue */
 	struct hf_cache_waiter *waiters;
 	size_t cost; /* with its bytes; a ghost keeps what it had */
@@ -53,14 +53,14 @@ struct hf_cache {
 	struct queue queues[QUEUES];
 	uint64_t next_owner;
 	struct hf_cache_stats stats;
-	struct hf_spares spares;
+	struct hf_free_list free_list;
 
 	/* For hf_cache_get, whose waiters live on stacks: they sleep on something that outlives them. */
 	pthread_mutex_t sleep_lock;
 	pthread_cond_t woken;
 };
 
-static struct entry *entry_of(struct hf_block *block)
+static struct entry *entry_of(struct hf_cache_block *block)
 {
 	return (struct entry *)block;
 }
@@ -170,7 +170,7 @@ static void empty(struct hf_cache *cache, struct entry *refuse)
 	for (struct entry *e = refuse, *next; e; e = next) {
 		next = e->chain;
 		if (e->block.bytes)
-			hf_spares_keep(&cache->spares, (uint8_t *)(uintptr_t)e->block.bytes, e->cost - ENTRY_COST);
+			hf_free_list_put(&cache->free_list, (uint8_t *)(uintptr_t)e->block.bytes, e->cost - ENTRY_COST);
 		free(e);
 	}
 }
@@ -272,7 +272,7 @@ static struct hf_cache_waiter *take_waiters(struct entry *e, uint32_t *ret_count
 }
 
 /* A waiter may be gone as soon as it was told. */
-static void tell(struct hf_cache_waiter *first, struct hf_block *block, int err)
+static void tell(struct hf_cache_waiter *first, struct hf_cache_block *block, int err)
 {
 	for (struct hf_cache_waiter *w = first, *next; w; w = next) {
 		next = w->next;
@@ -296,7 +296,7 @@ int hf_cache_new(uint64_t max_bytes, struct hf_cache **ret_cache)
 		return HF_ERR_NOMEM;
 	}
 	pthread_mutex_init(&cache->lock, NULL);
-	hf_spares_init(&cache->spares, max_bytes);
+	hf_free_list_init(&cache->free_list, max_bytes);
 	pthread_mutex_init(&cache->sleep_lock, NULL);
 	pthread_cond_init(&cache->woken, NULL);
 	*ret_cache = cache;
@@ -317,7 +317,7 @@ void hf_cache_free(struct hf_cache *cache)
 		}
 	}
 	assert(cache->stats.bytes == 0); /* else someone still has a block that was dropped */
-	hf_spares_fini(&cache->spares);
+	hf_free_list_fini(&cache->free_list);
 	pthread_cond_destroy(&cache->woken);
 	pthread_mutex_destroy(&cache->sleep_lock);
 	pthread_mutex_destroy(&cache->lock);
@@ -327,7 +327,7 @@ void hf_cache_free(struct hf_cache *cache)
 
 uint8_t *hf_cache_alloc(struct hf_cache *cache, size_t size)
 {
-	return hf_spares_alloc(&cache->spares, size);
+	return hf_free_list_alloc(&cache->free_list, size);
 }
 
 uint64_t hf_cache_owner(struct hf_cache *cache)
@@ -341,7 +341,7 @@ uint64_t hf_cache_owner(struct hf_cache *cache)
 }
 
 static enum hf_cache_answer start_making(struct hf_cache *cache, struct hf_cache_key key, struct entry *ghost,
-					 struct hf_cache_waiter *waiter, struct hf_block **ret_block)
+					 struct hf_cache_waiter *waiter, struct hf_cache_block **ret_block)
 {
 	struct entry *e = ghost;
 
@@ -363,7 +363,7 @@ static enum hf_cache_answer start_making(struct hf_cache *cache, struct hf_cache
 }
 
 enum hf_cache_answer hf_cache_acquire(struct hf_cache *cache, struct hf_cache_key key, struct hf_cache_waiter *waiter,
-				      struct hf_block **ret_block, int *ret_err)
+				      struct hf_cache_block **ret_block, int *ret_err)
 {
 	enum hf_cache_answer answer;
 	struct entry *e;
@@ -393,7 +393,7 @@ enum hf_cache_answer hf_cache_acquire(struct hf_cache *cache, struct hf_cache_ke
 	return answer;
 }
 
-void hf_cache_fill(struct hf_cache *cache, struct hf_block *block, uint8_t *bytes, size_t size)
+void hf_cache_fill(struct hf_cache *cache, struct hf_cache_block *block, uint8_t *bytes, size_t size)
 {
 	struct entry *e = entry_of(block);
 	struct entry *refuse = NULL;
@@ -405,9 +405,9 @@ void hf_cache_fill(struct hf_cache *cache, struct hf_block *block, uint8_t *byte
 		bytes = NULL;
 	}
 	if (bytes)
-		bytes = hf_spares_fit(bytes, size, &room);
+		bytes = hf_free_list_fit(bytes, size, &room);
 	pthread_mutex_lock(&cache->lock);
-	e->block = (struct hf_block){.bytes = bytes, .size = size};
+	e->block = (struct hf_cache_block){.bytes = bytes, .size = size};
 	e->state = READY;
 	e->cost = ENTRY_COST + room;
 	cache->stats.bytes += room;
@@ -420,7 +420,7 @@ void hf_cache_fill(struct hf_cache *cache, struct hf_block *block, uint8_t *byte
 	empty(cache, refuse);
 }
 
-void hf_cache_fail(struct hf_cache *cache, struct hf_block *block, int err)
+void hf_cache_fail(struct hf_cache *cache, struct hf_cache_block *block, int err)
 {
 	struct entry *e = entry_of(block);
 	struct entry *refuse = NULL;
@@ -455,7 +455,7 @@ bool hf_cache_cancel(struct hf_cache *cache, struct hf_cache_waiter *waiter)
 	return found;
 }
 
-void hf_cache_unpin(struct hf_cache *cache, struct hf_block *block)
+void hf_cache_unpin(struct hf_cache *cache, struct hf_cache_block *block)
 {
 	struct entry *e = entry_of(block);
 	struct entry *refuse = NULL;
@@ -490,7 +490,7 @@ uint64_t hf_cache_size(const struct hf_cache *cache)
 void hf_cache_lend(struct hf_cache *cache, enum hf_lender lender, uint64_t bytes)
 {
 	/* Spare pieces are kept beside the cache too. */
-	uint64_t sum = cache->spares.max_bytes;
+	uint64_t sum = cache->free_list.max_bytes;
 	struct entry *refuse = NULL;
 
 	pthread_mutex_lock(&cache->lock);
@@ -551,12 +551,12 @@ void hf_cache_get_stats(struct hf_cache *cache, struct hf_cache_stats *ret_stats
 
 struct sleeper {
 	struct hf_cache_waiter waiter; /* first: cast back; ctx is the cache */
-	struct hf_block *block;
+	struct hf_cache_block *block;
 	int err;
 	bool awake;
 };
 
-static void wake(struct hf_cache_waiter *waiter, struct hf_block *block, int err)
+static void wake(struct hf_cache_waiter *waiter, struct hf_cache_block *block, int err)
 {
 	struct sleeper *sleeper = (struct sleeper *)waiter;
 	struct hf_cache *cache = waiter->ctx;
@@ -571,7 +571,7 @@ static void wake(struct hf_cache_waiter *waiter, struct hf_block *block, int err
 
 /* Another thread makes it: the seat of the job that waits is free meanwhile, so that a maker that stalls holds up
  * nobody else. */
-static int sleep_until_told(struct hf_cache *cache, struct sleeper *sleeper, struct hf_block **ret_block)
+static int sleep_until_told(struct hf_cache *cache, struct sleeper *sleeper, struct hf_cache_block **ret_block)
 {
 	struct hf_job *job = hf_job_here();
 	bool left = false;
@@ -588,11 +588,11 @@ static int sleep_until_told(struct hf_cache *cache, struct sleeper *sleeper, str
 }
 
 int hf_cache_get(struct hf_cache *cache, struct hf_cache_key key, hf_make_fn make, void *ctx,
-		 struct hf_block **ret_block)
+		 struct hf_cache_block **ret_block)
 {
 	struct sleeper sleeper = {.waiter = {.ready = wake, .ctx = cache}};
 	enum hf_cache_answer answer;
-	struct hf_block *block;
+	struct hf_cache_block *block;
 	int err;
 
 	answer = hf_cache_acquire(cache, key, &sleeper.waiter, &block, &err);

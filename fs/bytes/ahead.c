@@ -40,7 +40,7 @@ void hf_reading_ahead(struct hf_reading *reading, const struct hf_bytes *source,
 	const unsigned threads = hf_exec_seats(common->exec, HF_WORK_DECODE);
 	struct hf_piece piece;
 	struct hf_open *open;
-	struct hf_block *block;
+	struct hf_cache_block *block;
 	uint64_t bytes = 0;
 	size_t count = 0;
 	int err;

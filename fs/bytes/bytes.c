@@ -19,8 +19,8 @@ void hf_bytes_unref(const struct hf_bytes *bytes)
 
 /* ---- which there are ---- */
 
-static int take(struct hf_capture *capture, const struct hf_facts *facts, const struct hf_bytes_ops *ops,
-		uint64_t size, uint64_t owner, struct hf_bytes *ret_bytes)
+static int take(struct hf_capture *capture, const struct hf_facts *facts, const struct hf_bytes_ops *ops, uint64_t size,
+		uint64_t owner, struct hf_bytes *ret_bytes)
 {
 	*ret_bytes = (struct hf_bytes){
 		.ops = ops, .capture = capture, .version = facts->version, .owner = owner, .size = size};
@@ -147,7 +147,7 @@ struct make_job {
 	struct hf_job job;
 	struct hf_bytes bytes;
 	uint64_t number;
-	struct hf_block *block;
+	struct hf_cache_block *block;
 	uint8_t *made;
 	size_t size;
 };
@@ -178,7 +178,8 @@ static void end_make(struct hf_job *job, int err)
 	free(make);
 }
 
-void hf_bytes_submit(const struct hf_bytes *bytes, uint64_t number, struct hf_block *block, enum hf_urgency urgency)
+void hf_bytes_submit(const struct hf_bytes *bytes, uint64_t number, struct hf_cache_block *block,
+		     enum hf_urgency urgency)
 {
 	struct hf_common *common = bytes->capture->common;
 	struct make_job *make = malloc(sizeof *make);

@@ -10,7 +10,7 @@
 
 #include "fs/base/common.h"
 #include "fs/base/views.h"
-#include "fs/capture/opens.h"
+#include "fs/capture/open_capture.h"
 #include "fs/capture/repair.h"
 
 /* Pieces of what is cut evenly. */
@@ -47,9 +47,9 @@ struct hf_bytes {
 	uint64_t owner; /* in the cache */
 	uint64_t size;
 	uint32_t hart;
-	size_t view;            /* its number, of a view; of a text, which one */
-	bool closed;            /* the capture could not be indexed: there is nothing to open */
-	uint64_t base;          /* of a slice of lines: it begins there in the whole, whose pieces these are */
+	size_t view;		/* its number, of a view; of a text, which one */
+	bool closed;		/* the capture could not be indexed: there is nothing to open */
+	uint64_t base;		/* of a slice of lines: it begins there in the whole, whose pieces these are */
 	struct hf_slice *slice; /* of any other slice, whose own they are; borrowed: hf_bytes_ref */
 };
 
@@ -93,7 +93,8 @@ int hf_bytes_make(const struct hf_bytes *bytes, uint64_t number, struct hf_worke
 		  size_t *ret_size);
 
 /* Has block, which the cache wants to be made, made by the pool. */
-void hf_bytes_submit(const struct hf_bytes *bytes, uint64_t number, struct hf_block *block, enum hf_urgency urgency);
+void hf_bytes_submit(const struct hf_bytes *bytes, uint64_t number, struct hf_cache_block *block,
+		     enum hf_urgency urgency);
 
 /* What an encoder of that view finds outside on this thread. */
 void hf_view_env(struct hf_worker *worker, const struct hf_open *open, size_t view);

@@ -11,22 +11,22 @@ struct wait {
 	struct hf_cache_waiter waiter;
 	struct hf_request *rq;
 	struct hf_piece piece;
-	struct hf_block *block; /* pinned */
-	bool outstanding;       /* ready will be called */
+	struct hf_cache_block *block; /* pinned */
+	bool outstanding;	      /* ready will be called */
 };
 
 struct hf_request {
 	struct hf_common *common;
 	struct hf_read *read;
 	struct hf_bytes source;
-	uint8_t *own;         /* where the bytes are gathered, if they are not served from the cache */
+	uint8_t *own;	      /* where the bytes are gathered, if they are not served from the cache */
 	uint64_t pos, end;    /* of the source: what is still to be got */
-	size_t cap;           /* of wait */
+	size_t cap;	      /* of wait */
 	pthread_mutex_t lock; /* of all below: a cancellation may look at them at any moment */
-	size_t left;          /* outstanding waits, and one while a round is being started */
+	size_t left;	      /* outstanding waits, and one while a round is being started */
 	bool cancelled;
 	int err;
-	size_t count;         /* waits of this round */
+	size_t count; /* waits of this round */
 	struct wait wait[];
 };
 
@@ -187,7 +187,7 @@ static void hand_out(struct hf_request *rq)
 
 static void advance(struct hf_request *rq);
 
-static void ready(struct hf_cache_waiter *waiter, struct hf_block *block, int err)
+static void ready(struct hf_cache_waiter *waiter, struct hf_cache_block *block, int err)
 {
 	struct wait *wait = waiter->ctx;
 	struct hf_request *rq = wait->rq;
@@ -207,7 +207,7 @@ static void ready(struct hf_cache_waiter *waiter, struct hf_block *block, int er
 /* Asks for all pieces of the round. True if the answers will come later. */
 static bool start_round(struct hf_request *rq, struct hf_reading *forward)
 {
-	struct hf_block *make[HF_READ_PIECES] = {0};
+	struct hf_cache_block *make[HF_READ_PIECES] = {0};
 	bool pending;
 
 	pthread_mutex_lock(&rq->lock);
@@ -217,7 +217,7 @@ static bool start_round(struct hf_request *rq, struct hf_reading *forward)
 	for (size_t i = 0; i < rq->count && !rq->err; i++) {
 		struct hf_cache_key key = {rq->source.owner, rq->wait[i].piece.number};
 		struct wait *wait = &rq->wait[i];
-		struct hf_block *block;
+		struct hf_cache_block *block;
 
 		wait->waiter = (struct hf_cache_waiter){.ready = ready, .ctx = wait};
 		switch (hf_cache_acquire(rq->common->cache, key, &wait->waiter, &block, &rq->err)) {

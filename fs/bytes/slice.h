@@ -8,7 +8,7 @@
 #define HF_FS_SLICE_H
 
 #include "fs/base/common.h"
-#include "fs/capture/opens.h"
+#include "fs/capture/open_capture.h"
 
 struct hf_slice;
 struct hf_bytes;
@@ -20,13 +20,13 @@ enum { HF_SLICE_BUCKETS = 1024 };
 struct hf_slices {
 	struct hf_common *common;
 	pthread_mutex_t lock;
-	pthread_cond_t changed;                    /* of the state of any part */
+	pthread_cond_t changed; /* of the state of any part */
 	struct hf_slice *bucket[HF_SLICE_BUCKETS];
 	struct hf_slice *newest, *oldest;
 	size_t count, bytes;
-	struct hf_measure *first, *last;           /* long ones that wait for their turn */
+	struct hf_measure *first, *last; /* long ones that wait for their turn */
 	size_t waiting;
-	bool busy;                                 /* a long one has it */
+	bool busy; /* a long one has it */
 };
 
 void hf_slices_init(struct hf_slices *slices, struct hf_common *common);

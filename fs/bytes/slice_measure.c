@@ -12,8 +12,7 @@ enum { MARKS_MAX = 4096 };
 
 /* ---- lines: a part of the whole ---- */
 
-void hf_slice_whole(const struct hf_slice *slice, const struct hf_facts *facts, size_t view,
-		    struct hf_bytes *ret_bytes)
+void hf_slice_whole(const struct hf_slice *slice, const struct hf_facts *facts, size_t view, struct hf_bytes *ret_bytes)
 {
 	hf_bytes_of_view(slice->capture, facts, slice->hart, view, ret_bytes);
 }
@@ -38,7 +37,7 @@ static int find_in_chunk(struct hf_measure *m, const struct hf_bytes *whole, uin
 	struct hf_cache *cache = m->slice->capture->common->cache;
 	const struct hf_cache_key key = {whole->owner, m->view_at.number};
 	const bool start = m->view_at.offset == 0;
-	struct hf_block *block;
+	struct hf_cache_block *block;
 	uint8_t *bytes;
 	size_t size;
 	int err;

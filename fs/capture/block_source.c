@@ -20,9 +20,9 @@ struct block_source {
 	struct hf_point hint[HINTS];
 	struct hf_point once; /* of the block that hf_block_source_read_once read a part of last */
 	const struct hf_spooling *spooling;
-	struct hf_spool *spool; /* one reference, or NULL */
-	bool looked;            /* for a spool */
-	bool asked;             /* for one to be made */
+	struct hf_spool *spool;	  /* one reference, or NULL */
+	bool looked;		  /* for a spool */
+	bool asked;		  /* for one to be made */
 	_Atomic uint64_t decoded; /* bytes that scans gave, since the stream was opened or had a spool last */
 };
 
@@ -78,7 +78,7 @@ static int decode(const struct hf_parked_stream *stream, const struct hf_point *
 
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, point->in_offset, 0);
-	return stream->box->read_block(stream->file, point, window, skip, buf, n, diag);
+	return stream->box->read_block(stream->box, stream->file, point, window, skip, buf, n, diag);
 }
 
 /* ---- the spool ---- */
@@ -227,7 +227,7 @@ static int read_cached(struct block_source *bs, const struct hf_point *point, ui
 	struct hf_cache_key key = {bs->stream.owner, point->out_offset};
 	struct hf_diag made_diag = {0};
 	struct make make = {.bs = bs, .point = point, .diag = &made_diag};
-	struct hf_block *block;
+	struct hf_cache_block *block;
 	int err = hf_cache_get(bs->stream.cache, key, make_block, &make, &block);
 
 	if (err) {
@@ -261,8 +261,8 @@ static bool is_once(struct block_source *bs, const struct hf_point *point, size_
 	last = bs->once;
 	bs->once = *point;
 	pthread_mutex_unlock(&bs->lock);
-	if (last.out_size && (point->out_offset == last.out_offset ||
-			      point->out_offset == last.out_offset + last.out_size))
+	if (last.out_size &&
+	    (point->out_offset == last.out_offset || point->out_offset == last.out_offset + last.out_size))
 		return false;
 	return !hf_cache_has(bs->stream.cache, key);
 }
@@ -270,7 +270,8 @@ static bool is_once(struct block_source *bs, const struct hf_point *point, size_
 /* Of a container that has such points; another one's comes from a damaged index. */
 static int say_damage(const struct hf_parked_stream *stream, const struct hf_point *point, struct hf_diag *diag)
 {
-	int err = stream->box->read_block ? stream->box->read_block(stream->file, point, NULL, 0, NULL, 0, diag) : 0;
+	const struct hf_box *box = stream->box;
+	int err = box->read_block ? box->read_block(box, stream->file, point, NULL, 0, NULL, 0, diag) : 0;
 
 	return err < 0 ? err : hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, point->in_offset, 0);
 }
@@ -309,8 +310,7 @@ static int read_blocks(struct block_source *bs, uint64_t offset, uint8_t *buf, s
 	return 0;
 }
 
-static int blocks_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
-			  struct hf_diag *diag)
+static int blocks_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
 {
 	return read_blocks((struct block_source *)src, offset, buf, n, false, ret_n, diag);
 }
@@ -359,14 +359,11 @@ static int blocks_extent_at(struct hf_src *src, uint64_t offset, struct hf_exten
 	return err ? err : hf_box_extent(bs->stream.box, bs->stream.file, &point, ret_extent, diag);
 }
 
-static const struct hf_src_ops blocks_ops = {.read_at = blocks_read_at,
-					     .free = blocks_free,
-					     .sync_after = blocks_sync_after,
-					     .extent_at = blocks_extent_at};
+static const struct hf_src_ops blocks_ops = {
+	.read_at = blocks_read_at, .free = blocks_free, .sync_after = blocks_sync_after, .extent_at = blocks_extent_at};
 
 /* Plain bytes: nothing to decode, and the kernel caches the file itself. */
-static int plain_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
-			 struct hf_diag *diag)
+static int plain_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
 {
 	return hf_src_read_at(((struct block_source *)src)->stream.file, offset, buf, n, ret_n, diag);
 }

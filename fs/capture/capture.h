@@ -17,13 +17,13 @@
 #include <stdatomic.h>
 
 enum hf_capture_state {
-	HF_CAPTURE_UNKNOWN,  /* recognised; nobody looked for an index yet */
+	HF_CAPTURE_UNKNOWN, /* recognised; nobody looked for an index yet */
 	HF_CAPTURE_QUEUED,
 	HF_CAPTURE_INDEXING,
 	HF_CAPTURE_READY,
-	HF_CAPTURE_FAILED,   /* could not be indexed; facts say why */
-	HF_CAPTURE_WAITING,  /* for the index directory, which fails */
-	HF_CAPTURE_GONE,     /* the file is not there, or is no capture any more */
+	HF_CAPTURE_FAILED,  /* could not be indexed; facts say why */
+	HF_CAPTURE_WAITING, /* for the index directory, which fails */
+	HF_CAPTURE_GONE,    /* the file is not there, or is no capture any more */
 };
 
 const char *hf_capture_state_name(enum hf_capture_state state);
@@ -39,42 +39,42 @@ struct hf_capture {
 	struct hf_captures *all;
 	struct hf_common *common;
 	const char *path;
-	uint64_t hash;           /* of the path */
+	uint64_t hash;		 /* of the path */
 	struct hf_capture *next; /* in its bucket */
 
-	pthread_mutex_t lock;    /* from here to nodes */
-	pthread_cond_t changed;  /* of the state */
-	struct hf_stamp stamp;        /* of the file, or of the description */
-	struct hf_members *members;   /* one reference; NULL: a file that needs no description */
-	struct hf_access access;      /* who may read the views: of all that they are made of */
-	int64_t access_ns;            /* when that was looked at; 0: never */
-	uint64_t told;                /* 1 + the version whose failure was logged; 0: none */
-	char *complaint;              /* what was wrong with the description, or NULL */
-	const struct hf_box *box;     /* as recognised; NULL: plain bytes */
+	pthread_mutex_t lock;	    /* from here to nodes */
+	pthread_cond_t changed;	    /* of the state */
+	struct hf_stamp stamp;	    /* of the file, or of the description */
+	struct hf_members *members; /* one reference; NULL: a file that needs no description */
+	struct hf_access access;    /* who may read the views: of all that they are made of */
+	int64_t access_ns;	    /* when that was looked at; 0: never */
+	uint64_t told;		    /* 1 + the version whose failure was logged; 0: none */
+	char *complaint;	    /* what was wrong with the description, or NULL */
+	const struct hf_box *box;   /* as recognised; NULL: plain bytes */
 	const struct hf_codec *codec;
 	enum hf_capture_state state;
-	struct hf_facts *facts;  /* READY and FAILED: one reference */
-	bool building;           /* a thread is indexing it, perhaps an older version */
-	unsigned rebuilds;       /* of this version, because bytes were not as promised */
-	unsigned rebuilt;        /* those of late; the last one of them */
+	struct hf_facts *facts; /* READY and FAILED: one reference */
+	bool building;		/* a thread is indexing it, perhaps an older version */
+	unsigned rebuilds;	/* of this version, because bytes were not as promised */
+	unsigned rebuilt;	/* those of late; the last one of them */
 	int64_t rebuilt_ns;
-	bool repair;             /* READY, and files of its index are to be made again: hf_capture_repair */
+	bool repair;			/* READY, and files of its index are to be made again: hf_capture_repair */
 	int64_t repaired_ns, repair_ns; /* when that ended last, and how long it took */
-	unsigned shortages;      /* times in a row that it could not be indexed for want of memory or descriptors */
-	int64_t failed_ns;       /* when it failed, or began to wait, to try again later */
-	uint64_t too_small;      /* its index did not fit in so many bytes of memory; 0: not known */
+	unsigned shortages; /* times in a row that it could not be indexed for want of memory or descriptors */
+	int64_t failed_ns;  /* when it failed, or began to wait, to try again later */
+	uint64_t too_small; /* its index did not fit in so many bytes of memory; 0: not known */
 	struct hf_build_progress progress;
-	int64_t started_ns;      /* as if it had not paused */
-	int64_t paused_ns;       /* since when its indexing is put aside for others; 0: it is not */
+	int64_t started_ns; /* as if it had not paused */
+	int64_t paused_ns;  /* since when its indexing is put aside for others; 0: it is not */
 	_Atomic uint64_t version;
 
-	struct hf_node *nodes;   /* its inodes; the nodes' lock */
+	struct hf_node *nodes; /* its inodes; the nodes' lock */
 
-	struct hf_open *open;    /* the opens' lock: the index in use, if any */
+	struct hf_open *open; /* the pool's lock: the index in use, if any */
 	bool opening;
 
-	struct hf_job job;       /* the executor's: indexing it */
-	struct hf_job notice;    /* telling the kernel that it changed */
+	struct hf_job job;    /* the executor's: indexing it */
+	struct hf_job notice; /* telling the kernel that it changed */
 };
 
 /* The capture at path, whose stat is given; NULL if it is none, or cannot be read. Looks into files that are new, and

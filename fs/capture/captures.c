@@ -45,7 +45,7 @@ static size_t shed(void *ctx)
 {
 	struct hf_captures *all = ctx;
 
-	return hf_held_shed(all->held) + hf_opens_shed(&all->opens);
+	return hf_held_shed(all->held) + hf_open_pool_shed(&all->open_pool);
 }
 
 static int index_now(struct hf_capture *capture, struct hf_diag *diag)
@@ -62,8 +62,8 @@ int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *option
 		all->limits.insns = options->chunk_insns;
 	hf_views_choose(&all->views, options->views);
 	pthread_mutex_init(&all->params_access.lock, NULL);
-	hf_opens_init(&all->opens);
-	hf_opens_limit(&all->opens, all->common->cache, all->descriptors->opens);
+	hf_open_pool_init(&all->open_pool);
+	hf_open_pool_limit(&all->open_pool, all->common->cache, all->descriptors->open);
 	hf_executables_init(&all->executables);
 	all->executables.cache = all->common->cache;
 	hf_jobs_init(all);
@@ -93,7 +93,7 @@ static void wake_waiters(void *ctx, struct hf_capture *capture)
 void hf_captures_wake(struct hf_captures *all)
 {
 	hf_captures_each(all, wake_waiters, NULL);
-	hf_opens_wake(&all->opens);
+	hf_open_pool_wake(&all->open_pool);
 }
 
 void hf_captures_stop(struct hf_captures *all)
@@ -104,7 +104,7 @@ void hf_captures_stop(struct hf_captures *all)
 
 void hf_captures_put_down(struct hf_captures *all)
 {
-	hf_opens_fini(&all->opens);
+	hf_open_pool_fini(&all->open_pool);
 	hf_executables_fini(&all->executables);
 }
 

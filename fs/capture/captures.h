@@ -3,7 +3,7 @@
  * struct hf_captures: all captures of one archive and what they share. Seen by the files of this folder alone; the
  * floors above have a pointer, and functions.
  *
- * Locks, in the order in which they may be taken: the table's, a capture's, the opens'. The executor's, kept texts',
+ * Locks, in the order in which they may be taken: the table's, a capture's, the pool's. The executor's, kept texts',
  * executables', held files' and the catalogue's are leaves. None is held while something is decoded, indexed or read
  * from a disk.
  */
@@ -21,7 +21,7 @@
 #include "fs/capture/index_dir.h"
 #include "fs/capture/jobs.h"
 #include "fs/capture/memory.h"
-#include "fs/capture/opens.h"
+#include "fs/capture/open_capture.h"
 
 struct hf_captures {
 	/* Borrowed. */
@@ -45,7 +45,7 @@ struct hf_captures {
 	struct hf_chunk_limits limits;
 	int index_fd; /* what stands for the directory of the indexes in calls of index/ */
 	struct hf_index_dir index_dir;
-	struct hf_opens opens;
+	struct hf_open_pool open_pool;
 	struct hf_executables executables;
 	struct hf_jobs jobs;
 	struct hf_memory memory;
@@ -56,7 +56,6 @@ struct hf_captures {
 	size_t mask, count;
 	struct hf_plain *plain; /* memory of files that are no captures */
 };
-
 
 /* Opens what is not borrowed: common, archive, held, descriptors and what goes up are set. To be closed also after an
  * error. */

@@ -221,7 +221,7 @@ static int find_dirs(struct hf_members *members)
 int hf_members_read(const struct hf_archive *archive, const char *ini, struct hf_members **ret_members)
 {
 	struct opener own = {archive, new_members(ini)};
-	const struct hf_setup_opener opener = {.ctx = &own, .open = open_text};
+	const struct hf_setup_opener opener = {.ctx = &own, .open = open_text, .codecs = hf_codecs};
 	struct hf_setup *setup = NULL;
 	struct hf_setup_error error;
 	int err;
@@ -429,7 +429,7 @@ static unsigned levels_of(const char *name)
 
 unsigned hf_fs_reach(int dir_fd, const char *ini)
 {
-	const struct hf_setup_opener opener = {.ctx = &dir_fd, .open = open_beside};
+	const struct hf_setup_opener opener = {.ctx = &dir_fd, .open = open_beside, .codecs = hf_codecs};
 	struct hf_setup_error error;
 	struct hf_setup *setup;
 	unsigned most = 0;

@@ -10,50 +10,51 @@
 /* For descriptors that others are using is waited that long; then it is tried without them. */
 enum { PATIENCE_S = 10 };
 
-void hf_opens_init(struct hf_opens *opens)
+void hf_open_pool_init(struct hf_open_pool *pool)
 {
 	pthread_condattr_t attr;
 
-	*opens = (struct hf_opens){.max_bytes = HF_OPENS_BYTES, .max_files = HF_OPENS_MAX * HF_OPEN_FILES};
-	pthread_mutex_init(&opens->lock, NULL);
+	*pool = (struct hf_open_pool){.max_bytes = HF_OPEN_CAPTURES_BYTES,
+				      .max_files = HF_OPEN_CAPTURES_MAX * HF_OPEN_FILES};
+	pthread_mutex_init(&pool->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&opens->opened, &attr);
+	pthread_cond_init(&pool->opened, &attr);
 	pthread_condattr_destroy(&attr);
 }
 
-void hf_opens_limit(struct hf_opens *opens, struct hf_cache *cache, size_t max_files)
+void hf_open_pool_limit(struct hf_open_pool *pool, struct hf_cache *cache, size_t max_files)
 {
-	opens->cache = cache;
-	opens->max_bytes = HF_OPENS_BYTES + hf_cache_size(cache) / 4;
-	opens->max_files = max_files;
+	pool->cache = cache;
+	pool->max_bytes = HF_OPEN_CAPTURES_BYTES + hf_cache_size(cache) / 4;
+	pool->max_files = max_files;
 }
 
-void hf_opens_wake(struct hf_opens *opens)
+void hf_open_pool_wake(struct hf_open_pool *pool)
 {
-	pthread_mutex_lock(&opens->lock);
-	pthread_cond_broadcast(&opens->opened);
-	pthread_mutex_unlock(&opens->lock);
+	pthread_mutex_lock(&pool->lock);
+	pthread_cond_broadcast(&pool->opened);
+	pthread_mutex_unlock(&pool->lock);
 }
 
-static void unlink_open(struct hf_opens *opens, struct hf_open *open)
+static void unlink_open(struct hf_open_pool *pool, struct hf_open *open)
 {
-	*(open->newer ? &open->newer->older : &opens->newest) = open->older;
-	*(open->older ? &open->older->newer : &opens->oldest) = open->newer;
+	*(open->newer ? &open->newer->older : &pool->newest) = open->older;
+	*(open->older ? &open->older->newer : &pool->oldest) = open->newer;
 	open->listed = false;
-	opens->count--;
-	opens->bytes -= open->bytes;
+	pool->count--;
+	pool->bytes -= open->bytes;
 }
 
-static void link_newest(struct hf_opens *opens, struct hf_open *open)
+static void link_newest(struct hf_open_pool *pool, struct hf_open *open)
 {
 	open->newer = NULL;
-	open->older = opens->newest;
-	*(open->older ? &open->older->newer : &opens->oldest) = open;
-	opens->newest = open;
+	open->older = pool->newest;
+	*(open->older ? &open->older->newer : &pool->oldest) = open;
+	pool->newest = open;
 	open->listed = true;
-	opens->count++;
-	opens->bytes += open->bytes;
+	pool->count++;
+	pool->bytes += open->bytes;
 }
 
 /* ---- closing ---- */
@@ -66,24 +67,24 @@ struct room {
 	bool newest; /* nor is the one used last to be closed: somebody is about to use it again */
 };
 
-static struct room room_of(const struct hf_opens *opens)
+static struct room room_of(const struct hf_open_pool *pool)
 {
-	return (struct room){HF_OPENS_MAX, opens->max_bytes, opens->max_files, true};
+	return (struct room){HF_OPEN_CAPTURES_MAX, pool->max_bytes, pool->max_files, true};
 }
 
 /* Takes out of the list what was not used for longest; the chain that is returned is the caller's to close. */
-static struct hf_open *take_surplus(struct hf_opens *opens, struct room room)
+static struct hf_open *take_surplus(struct hf_open_pool *pool, struct room room)
 {
 	struct hf_open *chain = NULL;
-	size_t files = opens->files;
+	size_t files = pool->files;
 
-	for (struct hf_open *open = opens->oldest, *newer; open; open = newer) {
+	for (struct hf_open *open = pool->oldest, *newer; open; open = newer) {
 		newer = open->newer;
-		if (opens->count <= room.count && opens->bytes <= room.bytes && files <= room.files)
+		if (pool->count <= room.count && pool->bytes <= room.bytes && files <= room.files)
 			break;
-		if (open->refs > 1 || (open == opens->newest && room.newest))
+		if (open->refs > 1 || (open == pool->newest && room.newest))
 			continue;
-		unlink_open(opens, open);
+		unlink_open(pool, open);
 		files -= open->files;
 		open->capture->open = NULL;
 		open->older = chain;
@@ -93,50 +94,50 @@ static struct hf_open *take_surplus(struct hf_opens *opens, struct room room)
 }
 
 /* After the list or its bytes changed, without the lock. */
-static void lend(struct hf_opens *opens)
+static void lend(struct hf_open_pool *pool)
 {
 	uint64_t bytes;
 
-	pthread_mutex_lock(&opens->lock);
-	bytes = opens->bytes;
-	pthread_mutex_unlock(&opens->lock);
-	if (opens->cache)
-		hf_cache_lend(opens->cache, HF_LEND_OPENS, bytes);
+	pthread_mutex_lock(&pool->lock);
+	bytes = pool->bytes;
+	pthread_mutex_unlock(&pool->lock);
+	if (pool->cache)
+		hf_cache_lend(pool->cache, HF_LEND_OPEN_CAPTURES, bytes);
 }
 
 /* Closes one that is in no list and nobody's. */
-static void close_one(struct hf_opens *opens, struct hf_open *open)
+static void close_one(struct hf_open_pool *pool, struct hf_open *open)
 {
 	const unsigned files = open->files;
 
 	hf_open_close(open);
-	pthread_mutex_lock(&opens->lock);
-	opens->files -= files;
-	pthread_cond_broadcast(&opens->opened);
-	pthread_mutex_unlock(&opens->lock);
+	pthread_mutex_lock(&pool->lock);
+	pool->files -= files;
+	pthread_cond_broadcast(&pool->opened);
+	pthread_mutex_unlock(&pool->lock);
 }
 
-static size_t close_chain(struct hf_opens *opens, struct hf_open *chain)
+static size_t close_chain(struct hf_open_pool *pool, struct hf_open *chain)
 {
 	size_t count = 0;
 
 	for (struct hf_open *open = chain, *older; open; open = older, count++) {
 		older = open->older;
-		close_one(opens, open);
+		close_one(pool, open);
 	}
 	if (count)
-		lend(opens);
+		lend(pool);
 	return count;
 }
 
-size_t hf_opens_shed(struct hf_opens *opens)
+size_t hf_open_pool_shed(struct hf_open_pool *pool)
 {
 	struct hf_open *chain;
 
-	pthread_mutex_lock(&opens->lock);
-	chain = take_surplus(opens, (struct room){0});
-	pthread_mutex_unlock(&opens->lock);
-	return close_chain(opens, chain);
+	pthread_mutex_lock(&pool->lock);
+	chain = take_surplus(pool, (struct room){0});
+	pthread_mutex_unlock(&pool->lock);
+	return close_chain(pool, chain);
 }
 
 /* ---- opening ---- */
@@ -145,27 +146,28 @@ size_t hf_opens_shed(struct hf_opens *opens)
  * Counts the descriptors of one more, which is about to be opened; with the lock held, which it leaves to close others.
  * Nobody who has a capture open waits for another one, so waiting for those in use ends.
  */
-static void reserve(struct hf_opens *opens, const struct hf_common *common)
+static void reserve(struct hf_open_pool *pool, const struct hf_common *common)
 {
 	struct timespec until;
 	int late = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += PATIENCE_S;
-	while (opens->files && opens->files + HF_OPEN_FILES > opens->max_files && late != ETIMEDOUT &&
+	while (pool->files && pool->files + HF_OPEN_FILES > pool->max_files && late != ETIMEDOUT &&
 	       !hf_stopping(common)) {
-		const size_t files = opens->max_files > HF_OPEN_FILES ? opens->max_files - HF_OPEN_FILES : 0;
-		struct hf_open *chain = take_surplus(opens, (struct room){HF_OPENS_MAX, UINT64_MAX, files, false});
+		const size_t files = pool->max_files > HF_OPEN_FILES ? pool->max_files - HF_OPEN_FILES : 0;
+		struct hf_open *chain =
+			take_surplus(pool, (struct room){HF_OPEN_CAPTURES_MAX, UINT64_MAX, files, false});
 
 		if (!chain) {
-			late = pthread_cond_timedwait(&opens->opened, &opens->lock, &until);
+			late = pthread_cond_timedwait(&pool->opened, &pool->lock, &until);
 			continue;
 		}
-		pthread_mutex_unlock(&opens->lock);
-		close_chain(opens, chain);
-		pthread_mutex_lock(&opens->lock);
+		pthread_mutex_unlock(&pool->lock);
+		close_chain(pool, chain);
+		pthread_mutex_lock(&pool->lock);
 	}
-	opens->files += HF_OPEN_FILES;
+	pool->files += HF_OPEN_FILES;
 }
 
 static int open_anew(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
@@ -179,7 +181,7 @@ static int open_anew(struct hf_capture *capture, uint64_t version, struct hf_ope
 	}
 	if (err)
 		return err;
-	(*ret_open)->refs = 2; /* the caller's and the opens' own */
+	(*ret_open)->refs = 2; /* the caller's and the pool's own */
 	(*ret_open)->bytes = hf_open_memory(*ret_open);
 	(*ret_open)->files = hf_open_files(*ret_open);
 	return 0;
@@ -188,12 +190,12 @@ static int open_anew(struct hf_capture *capture, uint64_t version, struct hf_ope
 /* Opens what the caller has announced to be opening. With the lock held, which it leaves. */
 static int fill(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open)
 {
-	struct hf_opens *opens = &capture->all->opens;
+	struct hf_open_pool *pool = &capture->all->open_pool;
 	struct hf_open *older = capture->open, *open, *surplus = NULL;
 	int err;
 
-	reserve(opens, capture->all->common);
-	pthread_mutex_unlock(&opens->lock);
+	reserve(pool, capture->all->common);
+	pthread_mutex_unlock(&pool->lock);
 	/* One of an older version, whose end was not noticed yet. */
 	if (older)
 		hf_open_drop(capture);
@@ -202,22 +204,22 @@ static int fill(struct hf_capture *capture, uint64_t version, struct hf_open **r
 		hf_capture_settle(capture, version, open->facts);
 	if (!err && open->missing)
 		hf_capture_repair(capture, version);
-	pthread_mutex_lock(&opens->lock);
-	opens->files -= HF_OPEN_FILES;
+	pthread_mutex_lock(&pool->lock);
+	pool->files -= HF_OPEN_FILES;
 	if (!err)
-		opens->files += open->files;
+		pool->files += open->files;
 	capture->opening = false;
-	pthread_cond_broadcast(&opens->opened);
+	pthread_cond_broadcast(&pool->opened);
 	if (!err && capture->version == version) {
 		capture->open = open;
-		link_newest(opens, open);
-		surplus = take_surplus(opens, room_of(opens));
+		link_newest(pool, open);
+		surplus = take_surplus(pool, room_of(pool));
 	} else if (!err) {
 		open->refs--;
 	}
-	pthread_mutex_unlock(&opens->lock);
-	close_chain(opens, surplus);
-	lend(opens);
+	pthread_mutex_unlock(&pool->lock);
+	close_chain(pool, surplus);
+	lend(pool);
 	if (!err)
 		*ret_open = open;
 	return err;
@@ -230,7 +232,7 @@ static bool is_open(const struct hf_capture *capture, uint64_t version)
 
 /* Until that version is open or nobody opens any, or that time has come; with the lock held. False: it is being opened.
  */
-static bool await_opening(struct hf_opens *opens, const struct hf_capture *capture, uint64_t version,
+static bool await_opening(struct hf_open_pool *pool, const struct hf_capture *capture, uint64_t version,
 			  const struct timespec *until)
 {
 	struct hf_job *job = hf_job_here();
@@ -243,34 +245,34 @@ static bool await_opening(struct hf_opens *opens, const struct hf_capture *captu
 	left = hf_job_leave_seat(job);
 	while (capture->opening && !is_open(capture, version) && late != ETIMEDOUT)
 		if (until)
-			late = pthread_cond_timedwait(&opens->opened, &opens->lock, until);
+			late = pthread_cond_timedwait(&pool->opened, &pool->lock, until);
 		else
-			pthread_cond_wait(&opens->opened, &opens->lock);
+			pthread_cond_wait(&pool->opened, &pool->lock);
 	hf_job_take_seat(job, left);
 	return !capture->opening || is_open(capture, version);
 }
 
 static int get(struct hf_capture *capture, uint64_t version, const struct timespec *until, struct hf_open **ret_open)
 {
-	struct hf_opens *opens = &capture->all->opens;
+	struct hf_open_pool *pool = &capture->all->open_pool;
 	struct hf_open *open;
 
-	pthread_mutex_lock(&opens->lock);
-	if (!await_opening(opens, capture, version, until)) {
-		pthread_mutex_unlock(&opens->lock);
+	pthread_mutex_lock(&pool->lock);
+	if (!await_opening(pool, capture, version, until)) {
+		pthread_mutex_unlock(&pool->lock);
 		return HF_ERR_BUSY;
 	}
 	open = capture->open;
 	if (is_open(capture, version) && capture->version == version) {
 		open->refs++;
-		unlink_open(opens, open);
-		link_newest(opens, open);
-		pthread_mutex_unlock(&opens->lock);
+		unlink_open(pool, open);
+		link_newest(pool, open);
+		pthread_mutex_unlock(&pool->lock);
 		*ret_open = open;
 		return 0;
 	}
 	if (capture->version != version) {
-		pthread_mutex_unlock(&opens->lock);
+		pthread_mutex_unlock(&pool->lock);
 		return HF_ERR_CHANGED;
 	}
 	capture->opening = true;
@@ -291,40 +293,40 @@ int hf_open_get_within(struct hf_capture *capture, uint64_t version, unsigned wa
 }
 
 /* Looks anew at what it holds, after 1, 2, 4, 8... uses: pages of databases come as they are needed. */
-static void look_again(struct hf_opens *opens, struct hf_open *open)
+static void look_again(struct hf_open_pool *pool, struct hf_open *open)
 {
 	const uint64_t bytes = hf_open_memory(open);
 
-	pthread_mutex_lock(&opens->lock);
+	pthread_mutex_lock(&pool->lock);
 	if (open->listed)
-		opens->bytes += bytes - open->bytes;
+		pool->bytes += bytes - open->bytes;
 	open->bytes = bytes;
-	pthread_mutex_unlock(&opens->lock);
-	lend(opens);
+	pthread_mutex_unlock(&pool->lock);
+	lend(pool);
 }
 
 void hf_open_put(struct hf_open *open)
 {
-	struct hf_opens *opens = &open->capture->all->opens;
+	struct hf_open_pool *pool = &open->capture->all->open_pool;
 	struct hf_open *surplus = NULL;
 	bool last, look;
 
-	pthread_mutex_lock(&opens->lock);
+	pthread_mutex_lock(&pool->lock);
 	open->uses++;
 	look = !(open->uses & (open->uses - 1));
-	pthread_mutex_unlock(&opens->lock);
+	pthread_mutex_unlock(&pool->lock);
 	if (look)
-		look_again(opens, open);
-	pthread_mutex_lock(&opens->lock);
+		look_again(pool, open);
+	pthread_mutex_lock(&pool->lock);
 	last = --open->refs == 0;
 	if (!last && open->refs == 1) {
-		surplus = take_surplus(opens, room_of(opens));
-		pthread_cond_broadcast(&opens->opened);
+		surplus = take_surplus(pool, room_of(pool));
+		pthread_cond_broadcast(&pool->opened);
 	}
-	pthread_mutex_unlock(&opens->lock);
-	close_chain(opens, surplus);
+	pthread_mutex_unlock(&pool->lock);
+	close_chain(pool, surplus);
 	if (last)
-		close_one(opens, open);
+		close_one(pool, open);
 }
 
 /* Takes it out of the list; whether it is the caller's to close. only NULL: whichever it is. With the lock held. */
@@ -337,23 +339,23 @@ static bool take_out(struct hf_capture *capture, const struct hf_open *only, str
 		return false;
 	}
 	capture->open = NULL;
-	unlink_open(&capture->all->opens, open);
+	unlink_open(&capture->all->open_pool, open);
 	return --open->refs == 0;
 }
 
 static void drop(struct hf_capture *capture, const struct hf_open *only)
 {
-	struct hf_opens *opens = &capture->all->opens;
+	struct hf_open_pool *pool = &capture->all->open_pool;
 	struct hf_open *open;
 	bool last;
 
-	pthread_mutex_lock(&opens->lock);
+	pthread_mutex_lock(&pool->lock);
 	last = take_out(capture, only, &open);
-	pthread_mutex_unlock(&opens->lock);
+	pthread_mutex_unlock(&pool->lock);
 	if (last)
-		close_one(opens, open);
+		close_one(pool, open);
 	if (open)
-		lend(opens);
+		lend(pool);
 }
 
 void hf_open_drop(struct hf_capture *capture)
@@ -368,16 +370,16 @@ void hf_open_drop_if(struct hf_open *open)
 
 void hf_open_discard(struct hf_capture *capture, uint64_t version, int why)
 {
-	struct hf_opens *opens = &capture->all->opens;
+	struct hf_open_pool *pool = &capture->all->open_pool;
 	struct hf_open *open;
 
-	pthread_mutex_lock(&opens->lock);
+	pthread_mutex_lock(&pool->lock);
 	open = capture->open;
 	if (open && open->version == version)
 		open->refs++;
 	else
 		open = NULL;
-	pthread_mutex_unlock(&opens->lock);
+	pthread_mutex_unlock(&pool->lock);
 	if (!open)
 		return;
 	hf_open_discard_files(open, why);
@@ -385,9 +387,9 @@ void hf_open_discard(struct hf_capture *capture, uint64_t version, int why)
 	hf_open_put(open);
 }
 
-void hf_opens_fini(struct hf_opens *opens)
+void hf_open_pool_fini(struct hf_open_pool *pool)
 {
-	hf_opens_shed(opens);
-	pthread_mutex_destroy(&opens->lock);
-	pthread_cond_destroy(&opens->opened);
+	hf_open_pool_shed(pool);
+	pthread_mutex_destroy(&pool->lock);
+	pthread_cond_destroy(&pool->opened);
 }

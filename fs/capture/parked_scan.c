@@ -22,10 +22,10 @@
 
 struct parked {
 	const struct hf_parked_stream *stream; /* NULL: the slot is free */
-	struct hf_scan *scan;                  /* the busy thread's while busy, and NULL until it is made */
-	uint64_t at;                           /* stream offset of the block it gives next */
-	uint64_t used;                         /* when, in ticks */
-	uint64_t memory;                       /* bytes that it holds, when it was parked or started last */
+	struct hf_scan *scan;		       /* the busy thread's while busy, and NULL until it is made */
+	uint64_t at;			       /* stream offset of the block it gives next */
+	uint64_t used;			       /* when, in ticks */
+	uint64_t memory;		       /* bytes that it holds, when it was parked or started last */
 	bool busy;
 };
 
@@ -250,13 +250,13 @@ static int start_scan(const struct hf_parked_stream *stream, const struct hf_poi
 	int err;
 
 	if (entry->out_offset == 0)
-		return stream->box->scan_new(stream->file, NULL, NULL, ret_scan, diag);
+		return stream->box->scan_new(stream->box, stream->file, NULL, NULL, ret_scan, diag);
 	if (entry->window_size > sizeof window)
 		return hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, entry->in_offset, 0);
 	err = entry->window_size ? hf_index_window(stream->index, entry, window) : 0;
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_FILE, entry->in_offset, 0);
-	return stream->box->scan_new(stream->file, entry, window, ret_scan, diag);
+	return stream->box->scan_new(stream->box, stream->file, entry, window, ret_scan, diag);
 }
 
 static uint8_t *copy(const struct hf_parked_stream *stream, const struct hf_point *block, const uint8_t *bytes)
@@ -316,7 +316,7 @@ static void keep(const struct hf_parked_stream *stream, const struct hf_point *b
 {
 	struct hf_cache_key key = {stream->owner, block->out_offset};
 	struct hf_point indexed;
-	struct hf_block *made;
+	struct hf_cache_block *made;
 	uint8_t *memory;
 	int err;
 

@@ -125,7 +125,7 @@ static int open_described(struct hf_capture *capture, const struct hf_stamp *sta
 {
 	const struct hf_archive *archive = capture->all->archive;
 	struct opener own = {.held = capture->all->held, .trace = trace};
-	const struct hf_setup_opener opener = {.ctx = &own, .open = open_member};
+	const struct hf_setup_opener opener = {.ctx = &own, .open = open_member, .codecs = hf_codecs};
 	char dir[HF_PATH_SIZE];
 	uint64_t now;
 	int stamp_err, err;

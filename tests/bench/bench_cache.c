@@ -18,9 +18,9 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static struct hf_block *start_making(struct hf_cache *cache, uint64_t owner, uint64_t number)
+static struct hf_cache_block *start_making(struct hf_cache *cache, uint64_t owner, uint64_t number)
 {
-	struct hf_block *block;
+	struct hf_cache_block *block;
 	int err;
 
 	CHECK_EQ(hf_cache_acquire(cache, (struct hf_cache_key){owner, number}, NULL, &block, &err), HF_CACHE_MAKE);
@@ -30,7 +30,7 @@ static struct hf_block *start_making(struct hf_cache *cache, uint64_t owner, uin
 static void *hit(void *ctx)
 {
 	struct hf_cache *cache = ctx;
-	struct hf_block *block;
+	struct hf_cache_block *block;
 	int err;
 
 	for (uint64_t i = 0; i < ROUNDS; i++) {

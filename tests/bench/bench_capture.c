@@ -64,7 +64,7 @@ static uint64_t plain_pass(const char *path, double *ret_cpu)
 		struct hf_point point;
 		const uint8_t *bytes, *window;
 
-		err = box->scan_new(file, NULL, NULL, &scan, &diag);
+		err = box->scan_new(box, file, NULL, NULL, &scan, &diag);
 		if (err)
 			die("scan", err);
 		while (box->scan_next(scan, &point, &bytes, &window, &diag) == 0)
@@ -136,7 +136,7 @@ static double decode_alone(const char *path, uint64_t stream_size, uint64_t *ret
 		struct hf_point point;
 		const uint8_t *piece, *window;
 
-		box->scan_new(file, NULL, NULL, &scan, &diag);
+		box->scan_new(box, file, NULL, NULL, &scan, &diag);
 		while (box->scan_next(scan, &point, &piece, &window, &diag) == 0) {
 			memcpy(bytes + at, piece, point.out_size);
 			at += point.out_size;

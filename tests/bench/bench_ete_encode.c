@@ -69,7 +69,7 @@ static struct hf_stream *read_trace(const char *path, struct hf_src **ret_src)
 	CHECK_EQ(hf_src_read_at(*ret_src, 0, head, sizeof head, &n, NULL), 0);
 	box = hf_box_probe(head, n, (*ret_src)->size);
 	if (box) {
-		CHECK_EQ(box->scan_new(*ret_src, NULL, NULL, &scan, &diag), 0);
+		CHECK_EQ(box->scan_new(box, *ret_src, NULL, NULL, &scan, &diag), 0);
 		CHECK_EQ(hf_growing_new(box, scan, pass, NULL, ret_src), 0);
 		CHECK_EQ(hf_src_read_at(*ret_src, 0, head, sizeof head, &n, NULL), 0);
 	}

@@ -27,7 +27,7 @@ static double run(uint64_t code, uint64_t insns, uint64_t step)
 	uint64_t pc = 0, rnd = 88172645463325252u, base = 0x80000000;
 	double spent = 0, start;
 
-	if (hf_image_new(0, &image))
+	if (hf_image_new(&image))
 		exit(1);
 	for (uint64_t done = 0; done < insns; done += BATCH) {
 		for (unsigned i = 0; i < BATCH; i++) {

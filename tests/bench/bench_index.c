@@ -77,7 +77,7 @@ static struct hf_src *open_stream(struct bench *b, struct hf_stream **ret_stream
 	if (box) {
 		struct hf_scan *scan;
 
-		must(box->scan_new(b->file, NULL, NULL, &scan, &diag), "scan");
+		must(box->scan_new(box, b->file, NULL, NULL, &scan, &diag), "scan");
 		must(hf_growing_new(box, scan, NULL, NULL, &src), "growing");
 		must(hf_src_read_at(src, 0, head, sizeof head, &n, &diag), "head");
 	}

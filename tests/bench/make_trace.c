@@ -156,7 +156,7 @@ static struct hf_src *load(const char *path)
 	box = hf_box_probe(head, n, file->size);
 	if (!box)
 		return file;
-	if (hf_sink_init_memory(&sink, 1 << 20) || box->scan_new(file, NULL, NULL, &scan, &diag))
+	if (hf_sink_init_memory(&sink, 1 << 20) || box->scan_new(box, file, NULL, NULL, &scan, &diag))
 		die("cannot open the container");
 	while (box->scan_next(scan, &point, &piece, &window, &diag) == 0)
 		hf_sink_write(&sink, piece, point.out_size);

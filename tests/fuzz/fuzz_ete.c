@@ -23,7 +23,7 @@ static size_t run(const struct ete_fuzz *f, uint32_t hart, size_t batch, size_t 
 		int err;
 
 		if (place && n >= place) {
-			const size_t used = dec->ops->save(dec, blob, &discard);
+			const size_t used = hf_dec_save(dec, blob, &discard);
 
 			place = 0;
 			MUST(used <= sizeof blob);

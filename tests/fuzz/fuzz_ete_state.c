@@ -15,7 +15,7 @@ static void run(const struct ete_fuzz *f, uint32_t hart, const uint8_t *blob, si
 
 	MUST(hf_dec_new(f->stream, f->src, hart, &dec) == 0);
 	if (hf_dec_load(dec, blob, n, 0) == 0) {
-		const size_t used = dec->ops->save(dec, again, &discard);
+		const size_t used = hf_dec_save(dec, again, &discard);
 
 		MUST(used <= sizeof again);
 		while (events < 100000 && hf_dec_next(dec, ev, 64, &got) == 0)

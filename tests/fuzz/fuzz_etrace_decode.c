@@ -79,7 +79,7 @@ static void check_hart(struct hf_etracet_made *m, uint32_t hart)
 		((struct hf_etrace_dec *)a)->retry = 1;
 	}
 	run(a, 64, n / 2, &half);
-	n = a->ops->save(a, blob, &discard);
+	n = hf_dec_save(a, blob, &discard);
 	MUST(n <= HF_STATE_MAX);
 	MUST(hf_dec_load(b, blob, n, discard) == 0);
 	whole = run(a, 64, MOST / 4, &n);

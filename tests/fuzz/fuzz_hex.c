@@ -100,7 +100,7 @@ static void scan(const struct hf_box *box, struct hf_src *src, const struct plai
 	struct hf_scan *s;
 	int err;
 
-	MUST(box->scan_new(src, NULL, NULL, &s, &diag) == 0);
+	MUST(box->scan_new(box, src, NULL, NULL, &s, &diag) == 0);
 	while ((err = box->scan_next(s, &point, &bytes, &window, &diag)) == 0) {
 		MUST(bytes && point.out_size && point.out_offset == seen->n && point.out_size <= plain->n - seen->n);
 		MUST(memcmp(bytes, plain->out + seen->n, (size_t)point.out_size) == 0);
@@ -129,10 +129,10 @@ static void look_again(const struct hf_box *box, struct hf_src *src, const struc
 			free(again);
 			continue;
 		}
-		MUST(again && box->read_block(src, p, NULL, skip, again, n, NULL) == 0);
+		MUST(again && box->read_block(box, src, p, NULL, skip, again, n, NULL) == 0);
 		MUST(memcmp(again, plain->out + p->out_offset + skip, n) == 0);
 		free(again);
-		MUST(box->scan_new(src, p, NULL, &s, NULL) == 0);
+		MUST(box->scan_new(box, src, p, NULL, &s, NULL) == 0);
 		MUST(box->scan_next(s, &point, &bytes, &window, NULL) == 0);
 		MUST(memcmp(&point, p, sizeof point) == 0);
 		MUST(memcmp(bytes, plain->out + p->out_offset, (size_t)p->out_size) == 0);

@@ -333,8 +333,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		forged |= take_steps(steps, count, MOUNTED);
 		/* As if others had been used more lately. */
 		hf_fs_idle(t.fs);
-		while (t.fs->captures.opens.newest)
-			hf_open_drop(t.fs->captures.opens.newest->capture);
+		while (t.fs->captures.open_pool.newest)
+			hf_open_drop(t.fs->captures.open_pool.newest->capture);
 		look(forged);
 	}
 	hf_fs_idle(t.fs);

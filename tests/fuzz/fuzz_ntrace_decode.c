@@ -51,7 +51,7 @@ static void run(struct hf_dec *dec, size_t at)
 	pass.n = pass.at = 0;
 	for (pass.err = 0; !pass.err && pass.n < EVENTS_MAX; pass.n += got) {
 		if (pass.n && pass.n >= at && !pass.at) {
-			pass.size = dec->ops->save(dec, pass.blob, &pass.discard);
+			pass.size = hf_dec_save(dec, pass.blob, &pass.discard);
 			pass.at = pass.n;
 		}
 		pass.err = hf_dec_next(dec, pass.ev + pass.n, pass.n < at && at - pass.n < BATCH ? at - pass.n : BATCH, &got);

@@ -29,7 +29,7 @@ static void scan(const struct hf_box *box, struct hf_src *src)
 	struct hf_point point;
 	struct hf_scan *s;
 	size_t notes = 0;
-	int err = box->scan_new(src, NULL, NULL, &s, &diag);
+	int err = box->scan_new(box, src, NULL, NULL, &s, &diag);
 
 	MUST(err == 0);
 	while (seen.n < OUT_MAX && (err = box->scan_next(s, &point, &bytes, &window, &diag)) == 0) {
@@ -66,9 +66,9 @@ static void read_blocks(const struct hf_box *box, struct hf_src *src)
 
 		MUST(buf);
 		if (p->bits & HF_POINT_DAMAGED) {
-			MUST(hf_err_class(box->read_block(src, p, NULL, skip, buf, n, NULL)) == HF_CLASS_corrupt);
+			MUST(hf_err_class(box->read_block(box, src, p, NULL, skip, buf, n, NULL)) == HF_CLASS_corrupt);
 		} else if (!(p->bits & HF_POINT_CONTINUES)) {
-			MUST(box->read_block(src, p, seen.windows[i], skip, buf, n, NULL) == 0);
+			MUST(box->read_block(box, src, p, seen.windows[i], skip, buf, n, NULL) == 0);
 			MUST(!memcmp(buf, out + p->out_offset + skip, n));
 		}
 		free(buf);
@@ -83,7 +83,7 @@ static void resume(const struct hf_box *box, struct hf_src *src, size_t i)
 
 	if (seen.points[i].bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED))
 		return;
-	MUST(box->scan_new(src, &seen.points[i], seen.windows[i], &s, NULL) == 0);
+	MUST(box->scan_new(box, src, &seen.points[i], seen.windows[i], &s, NULL) == 0);
 	for (; i < seen.count; i++) {
 		MUST(box->scan_next(s, &point, &bytes, &window, NULL) == 0);
 		MUST(!memcmp(&point, &seen.points[i], sizeof point));

@@ -88,7 +88,7 @@ static void check_again(struct hf_sink *sink)
 	size_t n;
 
 	MUST(hf_src_memory_new(sink->start, (size_t)(sink->p - sink->start), &src) == 0);
-	MUST(hf_codec_stf.open(src, NULL, &stream, NULL) == 0);
+	MUST(hf_stream_open(&hf_codec_stf, src, NULL, &stream, NULL) == 0);
 	MUST(hf_dec_new(stream, src, 0, &dec) == 0);
 	while (hf_dec_next(dec, ev, 64, &n) == 0)
 		for (size_t i = 0; i < n; i++)
@@ -107,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	bool harts;
 
 	MUST(hf_src_memory_new(bytes, n, &src) == 0);
-	if (hf_codec_stf.open(src, NULL, &stream, NULL)) {
+	if (hf_stream_open(&hf_codec_stf, src, NULL, &stream, NULL)) {
 		hf_src_free(src);
 		return 0;
 	}

@@ -109,7 +109,7 @@ static void check_takeover(const struct hf_stream *stream, struct hf_src *src, c
 	MUST(hf_dec_new(stream, src, HF_HART_RECORDS, &first) == 0);
 	MUST(hf_dec_new(stream, src, HF_HART_RECORDS, &second) == 0);
 	before = run(first, 64, place);
-	n = first->ops->save(first, blob, &discard);
+	n = hf_dec_save(first, blob, &discard);
 	MUST(n < 16);
 	MUST(hf_dec_load(second, blob, n, discard) == 0);
 	after = run(second, 64, UINT64_MAX);
@@ -189,7 +189,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(bytes, header, head);
 	memcpy(bytes + head, data + 2, size - 2);
 	MUST(hf_src_memory_new(bytes, head + size - 2, &src) == 0);
-	if (hf_codec_stf.open(src, NULL, &stream, &diag) == 0) {
+	if (hf_stream_open(&hf_codec_stf, src, NULL, &stream, &diag) == 0) {
 		check_stream(stream, src, data, blob);
 		hf_stream_close(stream);
 	} else {

@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		return 0;
 	first = bytes[0] < n - 1 ? bytes[0] : n - 1;
 	MUST(hf_src_memory_new(stream_bytes, sizeof stream_bytes - 1, &src) == 0);
-	MUST(hf_codec_stf.open(src, NULL, &stream, NULL) == 0);
+	MUST(hf_stream_open(&hf_codec_stf, src, NULL, &stream, NULL) == 0);
 	MUST(hf_enc_new(&hf_view_stf, stream, 0, NULL, &enc) == 0);
 	if (hf_enc_load(enc, bytes + 1 + first, n - 1 - first))
 		MUST(hf_enc_load(enc, (const uint8_t *)"", 0) == HF_ERR_STATE);

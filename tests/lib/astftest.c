@@ -175,7 +175,7 @@ static void check_from(const struct hf_stft *t, uint32_t hart, const struct hf_e
 	while (at < n && hf_dec_next(first, ev, n - at < 64 ? n - at : 64, &got) == 0)
 		at += got;
 	CHECK_EQ(at, n);
-	size = first->ops->save(first, blob, &discard);
+	size = hf_dec_save(first, blob, &discard);
 	CHECK_EQ(hf_dec_load(second, blob, size, discard), 0);
 	while (hf_dec_next(second, ev, 64, &got) == 0) {
 		CHECK(at + got <= all->n);

@@ -66,7 +66,7 @@ void ete_loop_open(struct ete_loop *l, const struct hf_event *all, size_t n, con
 	const struct hf_enc_env env = {.params = params};
 	const struct hf_side side = {
 		.stream = &arm, .hart = 1, .env = &env, .segments = &segment, .segment_count = 1, .entry = base};
-	const struct hf_setup_opener opener = {.ctx = l, .open = open_file};
+	const struct hf_setup_opener opener = {.ctx = l, .open = open_file, .codecs = hf_codecs};
 	struct hf_setup_error error = {.line = 0};
 
 	memset(l, 0, sizeof *l);

@@ -22,7 +22,7 @@ static int open_in(void *ctx, const char *name, struct hf_src **ret_src, struct 
 
 void ete_open(struct ete_capture *c, const char *dir)
 {
-	struct hf_setup_opener opener = {.ctx = (void *)dir, .open = open_in};
+	struct hf_setup_opener opener = {.ctx = (void *)dir, .open = open_in, .codecs = hf_codecs};
 	struct hf_setup_error error = {.line = 0};
 	struct hf_diag diag = {.code = 0};
 

@@ -98,7 +98,7 @@ static int open_file(void *ctx, const char *name, struct hf_src **ret_src, struc
 static struct hf_etracet open_view(const struct hf_etl *l, size_t skip)
 {
 	struct reading r = {.l = l, .skip = skip};
-	const struct hf_setup_opener opener = {.ctx = &r, .open = open_file};
+	const struct hf_setup_opener opener = {.ctx = &r, .open = open_file, .codecs = hf_codecs};
 	struct hf_setup_error error = {0};
 	struct hf_etracet t;
 
@@ -135,7 +135,7 @@ static struct hf_dec *resume(const struct hf_etracet *t, struct hf_dec *dec)
 	uint8_t blob[HF_STATE_MAX];
 	struct hf_dec *next;
 	uint64_t discard;
-	const size_t n = dec->ops->save(dec, blob, &discard);
+	const size_t n = hf_dec_save(dec, blob, &discard);
 
 	hf_dec_free(dec);
 	CHECK_EQ(hf_dec_new(t->stream, t->src, t->stream->info.first_hart, &next), 0);

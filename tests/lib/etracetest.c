@@ -24,7 +24,7 @@ static int open_file(void *ctx, const char *name, struct hf_src **ret_src, struc
 static bool read_setup(struct hf_etracet *t, const char *ini)
 {
 	struct place place;
-	const struct hf_setup_opener opener = {.ctx = &place, .open = open_file};
+	const struct hf_setup_opener opener = {.ctx = &place, .open = open_file, .codecs = hf_codecs};
 	struct hf_setup_error error = {0};
 	const char *name = strrchr(ini, '/');
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/files.h"
 
+#include "codecs/codec.h"
+
 #include <string.h>
 
 /* The line that begins at text[at] names a file: its name[*ret_n], and where the file begins. */
@@ -37,5 +39,5 @@ static int open_one(void *ctx, const char *name, struct hf_src **ret_src, struct
 
 struct hf_setup_opener hf_files_opener(struct hf_files *files)
 {
-	return (struct hf_setup_opener){.ctx = files, .open = open_one};
+	return (struct hf_setup_opener){.ctx = files, .open = open_one, .codecs = hf_codecs};
 }

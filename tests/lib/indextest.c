@@ -350,7 +350,7 @@ static void check_image(struct hf_ixtest *t, const struct hf_stream *stream, str
 	size_t n;
 
 	CHECK_EQ(hf_dec_new(stream, t->plain, hart, &dec), 0);
-	CHECK_EQ(hf_image_new(0, &want), 0);
+	CHECK_EQ(hf_image_new(&want), 0);
 	while (hf_dec_next(dec, ev, 77, &n) == 0)
 		CHECK_EQ(hf_image_put(want, ev, n), 0);
 	hf_dec_free(dec);

@@ -125,7 +125,7 @@ void hf_ntt_check_cuts(const struct hf_ntt *t, const uint8_t *bytes, size_t n, u
 	CHECK_EQ(hf_stream_open(hf_codec_by_name("ntrace"), src, &t->setup, &stream, &diag), 0);
 	CHECK_EQ(hf_dec_new(stream, src, hart, &dec), 0);
 	for (size_t i = 0; i < all.n; i++) {
-		const size_t size = dec->ops->save(dec, blob, &discard);
+		const size_t size = hf_dec_save(dec, blob, &discard);
 		size_t got;
 
 		check_enter(stream, src, hart, &all, i, blob, size, discard);

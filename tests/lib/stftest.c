@@ -85,7 +85,7 @@ void hf_stft_open(struct hf_stft *t, const struct hf_walk_bytes *bytes)
 	struct hf_diag diag;
 
 	CHECK_EQ(hf_src_memory_new(bytes->p, bytes->n, &t->src), 0);
-	CHECK_EQ(hf_codec_stf.open(t->src, NULL, &t->stream, &diag), 0);
+	CHECK_EQ(hf_stream_open(&hf_codec_stf, t->src, NULL, &t->stream, &diag), 0);
 }
 
 void hf_stft_close(struct hf_stft *t)

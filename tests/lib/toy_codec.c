@@ -88,31 +88,22 @@ static void toy_close(struct hf_stream *stream)
 	free(stream);
 }
 
-static int dec_create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
-{
-	struct toy_dec *d = calloc(1, sizeof *d);
-
-	if (!d)
-		return HF_ERR_NOMEM;
-	if (hf_reader_init(&d->reader, src, WINDOW)) {
-		free(d);
-		return HF_ERR_NOMEM;
-	}
-	d->at = d->sync = (struct place){.offset = HEADER, .pc = 0x1000};
-	d->ids[d->id_count++] = hart;
-	if (hart < HARTS)
-		d->seen[hart] = true;
-	(void)stream;
-	*ret_dec = &d->dec;
-	return 0;
-}
-
-static void dec_destroy(struct hf_dec *dec)
+static int dec_init(struct hf_dec *dec, struct hf_src *src)
 {
 	struct toy_dec *d = (struct toy_dec *)dec;
 
-	hf_reader_fini(&d->reader);
-	free(d);
+	if (hf_reader_init(&d->reader, src, WINDOW))
+		return HF_ERR_NOMEM;
+	d->at = d->sync = (struct place){.offset = HEADER, .pc = 0x1000};
+	d->ids[d->id_count++] = dec->hart;
+	if (dec->hart < HARTS)
+		d->seen[dec->hart] = true;
+	return 0;
+}
+
+static void dec_fini(struct hf_dec *dec)
+{
+	hf_reader_fini(&((struct toy_dec *)dec)->reader);
 }
 
 /* The record at d->at, or HF_NOTE_END, or an error. */
@@ -209,24 +200,15 @@ static int dec_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t 
 	return n ? 0 : err;
 }
 
-static size_t dec_save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
-{
-	const struct toy_dec *d = (const struct toy_dec *)dec;
-	uint8_t *p = hf_put_varint(blob, d->sync.offset);
-
-	*ret_discard = d->since;
-	return (size_t)(hf_put_varint(p, d->sync.pc) - blob);
-}
-
-static int dec_load(struct hf_dec *dec, const uint8_t *blob, size_t size)
+static uint64_t dec_state(struct hf_dec *dec, struct hf_fields *f)
 {
 	struct toy_dec *d = (struct toy_dec *)dec;
-	const uint8_t *end = blob + size, *p = hf_get_varint(blob, end, &d->sync.offset);
 
-	if (p)
-		p = hf_get_varint(p, end, &d->sync.pc);
-	if (p != end || d->sync.offset < HEADER || (d->sync.offset - HEADER) % RECORD)
-		return HF_ERR_STATE;
+	HF_FIELD(f, d->sync.offset, INT64_MAX);
+	HF_FIELD(f, d->sync.pc, UINT64_MAX);
+	if (!f->loading)
+		return d->since;
+	hf_fields_require(f, d->sync.offset >= HEADER && (d->sync.offset - HEADER) % RECORD == 0);
 	d->at = d->sync;
 	d->since = d->step = 0;
 	return 0;
@@ -246,11 +228,11 @@ static const uint32_t *dec_harts(const struct hf_dec *dec, size_t *ret_n)
 }
 
 static const struct hf_dec_ops dec_ops = {
-	.create = dec_create,
-	.destroy = dec_destroy,
+	.size = sizeof(struct toy_dec),
+	.init = dec_init,
+	.fini = dec_fini,
 	.next = dec_next,
-	.save = dec_save,
-	.load = dec_load,
+	.state = dec_state,
 	.offset = dec_offset,
 	.harts = dec_harts,
 };
@@ -263,23 +245,18 @@ struct toy_records {
 	uint64_t offset;
 };
 
-static int records_create(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, struct hf_dec **ret_dec)
+static int records_init(struct hf_dec *dec, struct hf_src *src)
 {
-	struct toy_records *d = calloc(1, sizeof *d);
+	struct toy_records *d = (struct toy_records *)dec;
 
-	(void)stream;
-	(void)hart;
-	if (!d)
-		return HF_ERR_NOMEM;
 	d->src = src;
 	d->offset = HEADER;
-	*ret_dec = &d->dec;
 	return 0;
 }
 
-static void records_destroy(struct hf_dec *dec)
+static void records_fini(struct hf_dec *dec)
 {
-	free(dec);
+	(void)dec;
 }
 
 static int records_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
@@ -303,15 +280,10 @@ static int records_next(struct hf_dec *dec, struct hf_event *ev, size_t max, siz
 	return 0;
 }
 
-static size_t records_save(const struct hf_dec *dec, uint8_t *blob, uint64_t *ret_discard)
+static uint64_t records_state(struct hf_dec *dec, struct hf_fields *f)
 {
-	*ret_discard = 0;
-	return (size_t)(hf_put_varint(blob, ((const struct toy_records *)dec)->offset) - blob);
-}
-
-static int records_load(struct hf_dec *dec, const uint8_t *blob, size_t size)
-{
-	return hf_get_varint(blob, blob + size, &((struct toy_records *)dec)->offset) == blob + size ? 0 : HF_ERR_STATE;
+	HF_FIELD(f, ((struct toy_records *)dec)->offset, INT64_MAX);
+	return 0;
 }
 
 static uint64_t records_offset(const struct hf_dec *dec)
@@ -319,20 +291,13 @@ static uint64_t records_offset(const struct hf_dec *dec)
 	return ((const struct toy_records *)dec)->offset;
 }
 
-static const uint32_t *records_harts(const struct hf_dec *dec, size_t *ret_n)
-{
-	*ret_n = 1;
-	return &dec->hart;
-}
-
 static const struct hf_dec_ops records_ops = {
-	.create = records_create,
-	.destroy = records_destroy,
+	.size = sizeof(struct toy_records),
+	.init = records_init,
+	.fini = records_fini,
 	.next = records_next,
-	.save = records_save,
-	.load = records_load,
+	.state = records_state,
 	.offset = records_offset,
-	.harts = records_harts,
 };
 
 /* ---- views ---- */
@@ -343,14 +308,12 @@ struct toy_enc {
 	uint8_t open; /* an instruction is held back */
 };
 
-static const struct hf_state_field text_fields[] = {
-	HF_STATE_FIELD(struct toy_enc, ordinal, UINT64_MAX),
-	HF_STATE_FIELD(struct toy_enc, pc, UINT64_MAX),
-	HF_STATE_FIELD(struct toy_enc, mems, UINT64_MAX),
-	HF_STATE_FIELD(struct toy_enc, open, 1),
+static const struct hf_field_row text_fields[] = {
+	HF_FIELD_ROW(struct toy_enc, ordinal, UINT64_MAX),
+	HF_FIELD_ROW(struct toy_enc, pc, UINT64_MAX),
+	HF_FIELD_ROW(struct toy_enc, mems, UINT64_MAX),
+	HF_FIELD_ROW(struct toy_enc, open, 1),
 };
-static const struct hf_state_table text_table = {1, sizeof text_fields / sizeof *text_fields, text_fields};
-
 static const char *never(const struct hf_stream_info *info)
 {
 	(void)info;
@@ -396,14 +359,9 @@ static void text_end(struct hf_enc *enc, struct hf_sink *sink)
 	hf_sink_write(sink, "end\n", 4);
 }
 
-static size_t text_save(const struct hf_enc *enc, uint8_t *blob)
+static void text_state(struct hf_enc *enc, struct hf_fields *f)
 {
-	return hf_state_save(&text_table, enc, blob);
-}
-
-static int text_load(struct hf_enc *enc, const uint8_t *blob, size_t size)
-{
-	return hf_state_load(&text_table, enc, blob, size);
+	HF_FIELD_ROWS(f, text_fields, (struct toy_enc *)enc);
 }
 
 static void binary_put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
@@ -428,8 +386,7 @@ const struct hf_enc_ops hf_toy_text = {
 	.size = sizeof(struct toy_enc),
 	.put = text_put,
 	.end = text_end,
-	.save = text_save,
-	.load = text_load,
+	.state = text_state,
 };
 
 const struct hf_enc_ops hf_toy_binary = {
@@ -465,12 +422,10 @@ struct dir_enc {
 	uint8_t begun;
 };
 
-static const struct hf_state_field dir_fields[] = {
-	HF_STATE_FIELD(struct dir_enc, pc, UINT64_MAX),
-	HF_STATE_FIELD(struct dir_enc, begun, 1),
+static const struct hf_field_row dir_fields[] = {
+	HF_FIELD_ROW(struct dir_enc, pc, UINT64_MAX),
+	HF_FIELD_ROW(struct dir_enc, begun, 1),
 };
-static const struct hf_state_table dir_table = {1, sizeof dir_fields / sizeof *dir_fields, dir_fields};
-
 static int dir_init(struct hf_enc *enc)
 {
 	((struct dir_enc *)enc)->pc = 0x1000;
@@ -508,14 +463,9 @@ static void dir_end(struct hf_enc *enc, struct hf_sink *sink)
 	dir_begin((struct dir_enc *)enc, sink);
 }
 
-static size_t dir_save(const struct hf_enc *enc, uint8_t *blob)
+static void dir_state(struct hf_enc *enc, struct hf_fields *f)
 {
-	return hf_state_save(&dir_table, enc, blob);
-}
-
-static int dir_load(struct hf_enc *enc, const uint8_t *blob, size_t size)
-{
-	return hf_state_load(&dir_table, enc, blob, size);
+	HF_FIELD_ROWS(f, dir_fields, (struct dir_enc *)enc);
 }
 
 static void write_ini(const struct hf_side *side, struct hf_sink *sink)
@@ -553,8 +503,7 @@ const struct hf_enc_ops hf_toy_dir = {
 	.init = dir_init,
 	.put = dir_put,
 	.end = dir_end,
-	.save = dir_save,
-	.load = dir_load,
+	.state = dir_state,
 	.side = dir_side,
 	.check_params = dir_check,
 };

@@ -91,7 +91,7 @@ void hf_walk_run(struct hf_walk *w, const struct hf_box *box, struct hf_src *src
 	struct hf_point point;
 
 	*w = (struct hf_walk){.box = box};
-	CHECK_EQ(box->scan_new(src, resume, window, &scan, &w->diag), 0);
+	CHECK_EQ(box->scan_new(box, src, resume, window, &scan, &w->diag), 0);
 	while ((w->err = box->scan_next(scan, &point, &bytes, &win, &w->diag)) == 0) {
 		CHECK_EQ(point.out_offset, at);
 		CHECK(point.out_size > 0 && point.out_size <= HF_BLOCK_MAX);
@@ -138,7 +138,7 @@ static void check_piece(const struct hf_walk *w, struct hf_src *src, size_t i, u
 	uint8_t *buf = malloc(n ? n : 1);
 
 	CHECK(buf);
-	CHECK_EQ(w->box->read_block(src, point, w->windows[i], skip, buf, n, NULL), 0);
+	CHECK_EQ(w->box->read_block(w->box, src, point, w->windows[i], skip, buf, n, NULL), 0);
 	CHECK(!memcmp(buf, w->out.p + (point->out_offset - w->points[0].out_offset) + skip, n));
 	free(buf);
 }
@@ -154,7 +154,8 @@ static void check_widened(const struct hf_walk *w, struct hf_src *src, size_t i)
 		wide.out_size += w->points[k++].out_size;
 	if (k == i + 1)
 		return;
-	CHECK_EQ(w->box->read_block(src, &wide, w->windows[i], wide.out_size - sizeof buf, buf, sizeof buf, NULL), 0);
+	CHECK_EQ(w->box->read_block(w->box, src, &wide, w->windows[i], wide.out_size - sizeof buf, buf, sizeof buf,
+				    NULL), 0);
 	CHECK(!memcmp(buf, w->out.p + wide.out_offset + wide.out_size - sizeof buf, sizeof buf));
 }
 
@@ -167,12 +168,14 @@ void hf_walk_check_blocks(const struct hf_walk *w, struct hf_src *src, unsigned 
 		const struct hf_point *point = &w->points[i];
 
 		if (point->bits & HF_POINT_DAMAGED) {
-			CHECK_EQ(w->box->read_block(src, point, NULL, 0, &byte, 1, NULL), HF_ERR_ZSTF_CHUNK);
+			CHECK_EQ(w->box->read_block(w->box, src, point, NULL, 0, &byte, 1, NULL), HF_ERR_ZSTF_CHUNK);
 			continue;
 		}
-		CHECK_EQ(w->box->read_block(src, point, w->windows[i], point->out_size, &byte, 1, NULL), HF_ERR_STATE);
+		CHECK_EQ(w->box->read_block(w->box, src, point, w->windows[i], point->out_size, &byte, 1, NULL),
+			 HF_ERR_STATE);
 		if (point->bits & HF_POINT_CONTINUES) {
-			CHECK_EQ(w->box->read_block(src, point, w->windows[i], 0, &byte, 1, NULL), HF_ERR_STATE);
+			CHECK_EQ(w->box->read_block(w->box, src, point, w->windows[i], 0, &byte, 1, NULL),
+				 HF_ERR_STATE);
 			continue;
 		}
 		check_piece(w, src, i, 0, (size_t)point->out_size);
@@ -210,7 +213,8 @@ void hf_walk_check_resume(const struct hf_walk *w, struct hf_src *src)
 		struct hf_scan *scan;
 
 		if (w->points[i].bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED)) {
-			CHECK_EQ(w->box->scan_new(src, &w->points[i], w->windows[i], &scan, NULL), HF_ERR_STATE);
+			CHECK_EQ(w->box->scan_new(w->box, src, &w->points[i], w->windows[i], &scan, NULL),
+				 HF_ERR_STATE);
 			CHECK(!scan);
 			continue;
 		}
@@ -290,7 +294,7 @@ void hf_walk_check_growing(const struct hf_walk *w, struct hf_src *src)
 	uint64_t seed = 7, at = 0;
 	uint8_t byte;
 
-	CHECK_EQ(w->box->scan_new(src, NULL, NULL, &scan, NULL), 0);
+	CHECK_EQ(w->box->scan_new(w->box, src, NULL, NULL, &scan, NULL), 0);
 	CHECK_EQ(hf_growing_new(w->box, scan, count_point, &points, &growing), 0);
 	CHECK_EQ(growing->size, HF_NOWHERE);
 	while (at < w->out.n) {

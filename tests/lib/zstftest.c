@@ -119,7 +119,7 @@ struct hf_src *hf_zt_grow(struct hf_src *file)
 	struct hf_scan *scan;
 	struct hf_src *src;
 
-	CHECK_EQ(hf_box_zstf.scan_new(file, NULL, NULL, &scan, NULL), 0);
+	CHECK_EQ(hf_box_zstf.scan_new(&hf_box_zstf, file, NULL, NULL, &scan, NULL), 0);
 	CHECK_EQ(hf_growing_new(&hf_box_zstf, scan, NULL, NULL, &src), 0);
 	return src;
 }
@@ -131,7 +131,7 @@ struct hf_events hf_zt_growing_events(struct hf_src *file, uint32_t hart, size_t
 	struct hf_events list;
 
 	CHECK_EQ(hf_sliver_new(growing, most, &sliver), 0);
-	CHECK_EQ(hf_codec_stf.open(sliver, NULL, &stream, NULL), 0);
+	CHECK_EQ(hf_stream_open(&hf_codec_stf, sliver, NULL, &stream, NULL), 0);
 	list = hf_stft_events(stream, sliver, hart, batch);
 	hf_stream_close(stream);
 	hf_src_free(sliver);
@@ -170,7 +170,7 @@ void hf_zt_serve(struct hf_zt_served *s, const struct hf_walk_bytes *file, uint6
 	CHECK_EQ(hf_index_open(index_dir, &build.identity, &s->index), 0);
 	CHECK_EQ(hf_cache_new(16 << 20, &s->cache), 0);
 	CHECK_EQ(hf_block_source_new(s->file, s->index, s->cache, &s->src), 0);
-	CHECK_EQ(hf_codec_stf.open(s->src, NULL, &s->stream, NULL), 0);
+	CHECK_EQ(hf_stream_open(&hf_codec_stf, s->src, NULL, &s->stream, NULL), 0);
 }
 
 void hf_zt_stop(struct hf_zt_served *s)

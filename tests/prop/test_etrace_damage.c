@@ -136,7 +136,7 @@ static struct outcome decode(const char *ini, const uint8_t *bytes, size_t n)
 			continue;
 		o.pcs.pc = grown(o.pcs.pc, o.pcs.n);
 		o.pcs.offset = grown(o.pcs.offset, o.pcs.n);
-		o.pcs.offset[o.pcs.n] = dec->ops->offset(dec);
+		o.pcs.offset[o.pcs.n] = hf_dec_offset(dec);
 		o.pcs.pc[o.pcs.n++] = ev.insn.pc;
 	}
 	CHECK_EQ(dec->err, HF_NOTE_END);

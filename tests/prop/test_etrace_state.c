@@ -71,7 +71,7 @@ static void check_sample(const struct sample *s, uint32_t hart, bool often)
 
 		if (i % s->step == 0) {
 			uint64_t discard;
-			size_t size = d->dec.ops->save(&d->dec, blob, &discard);
+			size_t size = hf_dec_save(&d->dec, blob, &discard);
 
 			CHECK(size <= HF_STATE_MAX);
 			largest = size > largest ? size : largest;

@@ -433,11 +433,12 @@ static struct hf_point fake_point(uint64_t number, bool enterable)
 				 .bits = (enterable ? number % FAKE_PERIOD : number) ? HF_POINT_CONTINUES : 0};
 }
 
-static int fake_scan_new(struct hf_src *base, const struct hf_point *resume, const uint8_t *window,
-			 struct hf_scan **ret_scan, struct hf_diag *diag)
+static int fake_scan_new(const struct hf_box *box, struct hf_src *base, const struct hf_point *resume,
+			 const uint8_t *window, struct hf_scan **ret_scan, struct hf_diag *diag)
 {
 	struct hf_scan *scan = calloc(1, sizeof *scan + FAKE_BLOCK);
 
+	(void)box;
 	(void)base;
 	(void)window;
 	(void)diag;
@@ -492,9 +493,10 @@ static void fake_scan_free(struct hf_scan *scan)
 	free(scan);
 }
 
-static int fake_read_block(struct hf_src *base, const struct hf_point *point, const uint8_t *window, uint64_t skip,
-			   void *buf, size_t n, struct hf_diag *diag)
+static int fake_read_block(const struct hf_box *box, struct hf_src *base, const struct hf_point *point,
+			   const uint8_t *window, uint64_t skip, void *buf, size_t n, struct hf_diag *diag)
 {
+	(void)box;
 	(void)base;
 	(void)window;
 	(void)diag;

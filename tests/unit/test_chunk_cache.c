@@ -47,7 +47,7 @@ static uint8_t *content(struct hf_cache *cache, struct hf_cache_key key, size_t 
 	return bytes;
 }
 
-static bool is_content(const struct hf_block *block, struct hf_cache_key key, size_t size)
+static bool is_content(const struct hf_cache_block *block, struct hf_cache_key key, size_t size)
 {
 	uint8_t want = (uint8_t)(key.number * 7 + key.owner);
 
@@ -78,10 +78,10 @@ static int make(void *ctx, uint8_t **ret_bytes, size_t *ret_size)
 }
 
 /* Pins the block, making it if it is not there. */
-static struct hf_block *want(struct hf_cache *cache, uint64_t owner, uint64_t number, size_t size, bool *ret_hit)
+static struct hf_cache_block *want(struct hf_cache *cache, uint64_t owner, uint64_t number, size_t size, bool *ret_hit)
 {
 	struct make m = {.cache = cache, .key = {owner, number}, .size = size};
-	struct hf_block *block;
+	struct hf_cache_block *block;
 
 	CHECK_EQ(hf_cache_get(cache, m.key, make, &m, &block), 0);
 	CHECK(is_content(block, m.key, size));
@@ -103,11 +103,11 @@ static bool touch(struct hf_cache *cache, uint64_t owner, uint64_t number, size_
 struct told {
 	struct hf_cache_waiter waiter;
 	atomic_int calls;
-	struct hf_block *block;
+	struct hf_cache_block *block;
 	int err;
 };
 
-static void on_ready(struct hf_cache_waiter *waiter, struct hf_block *block, int err)
+static void on_ready(struct hf_cache_waiter *waiter, struct hf_cache_block *block, int err)
 {
 	struct told *told = (struct told *)waiter;
 
@@ -125,7 +125,7 @@ static void test_basics(void)
 	struct hf_cache_key key = {owner, 5};
 	struct told maker = TOLD, second = TOLD, third = TOLD;
 	struct hf_cache_stats stats;
-	struct hf_block *making, *block;
+	struct hf_cache_block *making, *block;
 	int err;
 
 	CHECK(hf_cache_owner(cache) != owner);
@@ -159,7 +159,7 @@ static void test_fail(void)
 	struct hf_cache *cache = new_cache(MIB);
 	struct make m = {.cache = cache, .key = {1, 1}, .err = HF_ERR_CORRUPT};
 	struct told a = TOLD, b = TOLD;
-	struct hf_block *making, *block;
+	struct hf_cache_block *making, *block;
 	int err;
 
 	CHECK_EQ(hf_cache_acquire(cache, m.key, &a.waiter, &making, &err), HF_CACHE_MAKE);
@@ -181,7 +181,7 @@ static void test_fail(void)
 static void test_bound(void)
 {
 	struct hf_cache *cache = new_cache(MIB);
-	struct hf_block *pinned[4], *ahead;
+	struct hf_cache_block *pinned[4], *ahead;
 	int err;
 
 	for (uint64_t i = 0; i < 4; i++)
@@ -248,7 +248,7 @@ static void test_cancel(void)
 	struct hf_cache *cache = new_cache(MIB);
 	struct hf_cache_key key = {1, 1};
 	struct told w[4] = {TOLD, TOLD, TOLD, TOLD};
-	struct hf_block *making, *block;
+	struct hf_cache_block *making, *block;
 	int err;
 
 	CHECK(!hf_cache_cancel(cache, &w[0].waiter)); /* never waited */
@@ -271,7 +271,7 @@ static void test_drop(void)
 {
 	struct hf_cache *cache = new_cache(MIB);
 	struct told w = TOLD, other = TOLD;
-	struct hf_block *pinned, *making, *again, *failing;
+	struct hf_cache_block *pinned, *making, *again, *failing;
 	int err;
 
 	/* Pinned: its bytes stay until it is unpinned. */
@@ -357,7 +357,7 @@ static void *get_all(void *ctx)
 	for (int i = 0; i < 5000; i++) {
 		uint64_t number = next_random(&random) % KEYS;
 		struct once_make m = {.once = once, .key = {1, number}, .size = 1 + number * 13};
-		struct hf_block *block;
+		struct hf_cache_block *block;
 
 		CHECK_EQ(hf_cache_get(once->cache, m.key, make_once, &m, &block), 0);
 		CHECK(is_content(block, m.key, m.size));
@@ -387,7 +387,7 @@ struct chaos {
 	struct hf_cache *cache;
 	pthread_mutex_t lock;
 	struct {
-		struct hf_block *block;
+		struct hf_cache_block *block;
 		struct hf_cache_key key;
 	} slot[CHAOS_SLOTS];
 	unsigned slots;
@@ -396,7 +396,7 @@ struct chaos {
 	atomic_uint hits, told, cancelled, failed;
 };
 
-static void finish(struct chaos *chaos, struct hf_block *block, struct hf_cache_key key, uint32_t random)
+static void finish(struct chaos *chaos, struct hf_cache_block *block, struct hf_cache_key key, uint32_t random)
 {
 	if (key.owner == 0)
 		CHECK_EQ(atomic_fetch_sub(&chaos->making[key.number], 1), 1);
@@ -409,7 +409,7 @@ static void finish(struct chaos *chaos, struct hf_block *block, struct hf_cache_
 
 static void finish_any(struct chaos *chaos, uint32_t random)
 {
-	struct hf_block *block = NULL;
+	struct hf_cache_block *block = NULL;
 	struct hf_cache_key key = {0};
 
 	pthread_mutex_lock(&chaos->lock);
@@ -425,7 +425,7 @@ static void finish_any(struct chaos *chaos, uint32_t random)
 		finish(chaos, block, key, random >> 8);
 }
 
-static void take_on(struct chaos *chaos, struct hf_block *block, struct hf_cache_key key, uint32_t random)
+static void take_on(struct chaos *chaos, struct hf_cache_block *block, struct hf_cache_key key, uint32_t random)
 {
 	bool kept = false;
 
@@ -475,7 +475,7 @@ static void *cause_chaos(void *ctx)
 		uint64_t owner = next_random(&random) % 2 ? 0 : atomic_load(&chaos->owner);
 		struct hf_cache_key key = {owner, next_random(&random) % 40};
 		struct told told = TOLD;
-		struct hf_block *block;
+		struct hf_cache_block *block;
 		int err;
 
 		switch (hf_cache_acquire(chaos->cache, key, &told.waiter, &block, &err)) {
@@ -577,7 +577,7 @@ static void *churn(void *ctx)
 		size_t size = (size_t)1 << (6 + next_random(&random) % 18); /* 64 bytes to 8 MiB */
 		struct churn_make m = {.cache = c->cache, .size = size + next_random(&random) % size, .grow = i & 1};
 		struct hf_cache_key key = {1, next_random(&random)};
-		struct hf_block *block;
+		struct hf_cache_block *block;
 
 		CHECK_EQ(hf_cache_get(c->cache, key, make_churn, &m, &block), 0);
 		hf_cache_unpin(c->cache, block);
@@ -623,7 +623,7 @@ static int make_slowly(void *ctx, uint8_t **ret_bytes, size_t *ret_size)
 static int get_stalled(struct hf_job *job, struct hf_worker *worker)
 {
 	struct stalled *s = (struct stalled *)job;
-	struct hf_block *block;
+	struct hf_cache_block *block;
 
 	(void)worker;
 	CHECK_EQ(hf_cache_get(s->cache, (struct hf_cache_key){1, 1}, make_slowly, s, &block), 0);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CoreSight frames and lanes: frames worked out by hand, then streams of a writer that knows nothing of the reader. */
-#include "codecs/source/lane.h"
+/* CoreSight frames and pipelines: frames worked out by hand, then streams of a writer that does not know the reader. */
+#include "codecs/source/pipeline.h"
 #include "tests/lib/check.h"
 
 #define STREAM_MAX 65536
 
-static struct hf_lane lane;
+static struct hf_pipeline pipeline;
 
 /* One frame of each rule: ids in even places, the delayed change, byte 14, padding. */
 static void test_frames(void)
@@ -141,19 +141,19 @@ static void make_stream(enum hf_coresight_layout layout, unsigned junk)
 	}
 }
 
-/* Takes the lane's bytes, checks them against the data of that id from *pos on. */
-static void check_lane(uint8_t id, size_t *pos, size_t max)
+/* Takes the pipeline's bytes, checks them against the data of that id from *pos on. */
+static void check_pipeline(uint8_t id, size_t *pos, size_t max)
 {
 	for (size_t done = 0; done < max;) {
-		CHECK_EQ(hf_lane_fill(&lane), 0);
-		if (hf_lane_left(&lane) == 0)
+		CHECK_EQ(hf_pipeline_fill(&pipeline), 0);
+		if (hf_pipeline_left(&pipeline) == 0)
 			break;
-		for (; hf_lane_left(&lane) && done < max; done++, (*pos)++) {
+		for (; hf_pipeline_left(&pipeline) && done < max; done++, (*pos)++) {
 			while (data_id[*pos] != id)
 				(*pos)++;
 			CHECK(*pos < data_count);
-			CHECK_EQ(lane.bytes[lane.pos], data_byte[*pos]);
-			lane.pos++;
+			CHECK_EQ(pipeline.bytes[pipeline.pos], data_byte[*pos]);
+			pipeline.pos++;
 		}
 	}
 }
@@ -164,27 +164,27 @@ static void check_stream(enum hf_coresight_layout layout, unsigned junk)
 
 	make_stream(layout, junk);
 	CHECK_EQ(hf_src_memory_new(stream, stream_size, &src), 0);
-	CHECK_EQ(hf_lane_init(&lane, src), 0);
+	CHECK_EQ(hf_pipeline_init(&pipeline, src), 0);
 	for (uint8_t id = 0x10; id < 0x15; id++) {
 		size_t pos = 0;
 
-		hf_lane_start(&lane, layout, id, 0, stream_size, NULL);
+		hf_pipeline_start(&pipeline, layout, id, 0, stream_size, NULL);
 		/* left and entered again at many places */
-		for (unsigned i = 0; lane.stop == HF_LANE_MORE || hf_lane_left(&lane); i++) {
-			struct hf_lane_entry entry;
+		for (unsigned i = 0; pipeline.stop == HF_PIPELINE_MORE || hf_pipeline_left(&pipeline); i++) {
+			struct hf_pipeline_entry entry;
 
-			check_lane(id, &pos, 1 + i % 37);
-			entry = hf_lane_entry(&lane);
-			hf_lane_start(&lane, layout, id, 0, stream_size, &entry);
-			CHECK_EQ(hf_lane_fill(&lane), 0);
+			check_pipeline(id, &pos, 1 + i % 37);
+			entry = hf_pipeline_entry(&pipeline);
+			hf_pipeline_start(&pipeline, layout, id, 0, stream_size, &entry);
+			CHECK_EQ(hf_pipeline_fill(&pipeline), 0);
 		}
-		CHECK_EQ(lane.stop, HF_LANE_END);
+		CHECK_EQ(pipeline.stop, HF_PIPELINE_END);
 		while (pos < data_count && data_id[pos] != id)
 			pos++;
 		CHECK_EQ(pos, data_count);
-		CHECK_EQ(lane.seen[0], 0x1f0000);
+		CHECK_EQ(pipeline.seen[0], 0x1f0000);
 	}
-	hf_lane_fini(&lane);
+	hf_pipeline_fini(&pipeline);
 	hf_src_free(src);
 }
 
@@ -200,19 +200,19 @@ static void test_reset(void)
 	bytes[34] = 0x23;
 	bytes[35] = 7;
 	CHECK_EQ(hf_src_memory_new(bytes, sizeof bytes, &src), 0);
-	CHECK_EQ(hf_lane_init(&lane, src), 0);
-	hf_lane_start(&lane, HF_CORESIGHT_ALIGNED, 0x11, 0, HF_NOWHERE, NULL);
-	CHECK_EQ(hf_lane_fill(&lane), 0);
-	CHECK_EQ(lane.stop, HF_LANE_BREAK);
-	CHECK_EQ(lane.count, 0);
-	CHECK_EQ(hf_lane_offset(&lane), 32);
-	hf_lane_resume(&lane);
-	CHECK_EQ(hf_lane_fill(&lane), 0);
-	CHECK_EQ(lane.stop, HF_LANE_END);
-	CHECK_EQ(lane.count, 12);
-	CHECK_EQ(lane.bytes[0], 7);
-	CHECK_EQ(lane.entry[0].at, 35);
-	hf_lane_fini(&lane);
+	CHECK_EQ(hf_pipeline_init(&pipeline, src), 0);
+	hf_pipeline_start(&pipeline, HF_CORESIGHT_ALIGNED, 0x11, 0, HF_NOWHERE, NULL);
+	CHECK_EQ(hf_pipeline_fill(&pipeline), 0);
+	CHECK_EQ(pipeline.stop, HF_PIPELINE_BREAK);
+	CHECK_EQ(pipeline.count, 0);
+	CHECK_EQ(hf_pipeline_offset(&pipeline), 32);
+	hf_pipeline_resume(&pipeline);
+	CHECK_EQ(hf_pipeline_fill(&pipeline), 0);
+	CHECK_EQ(pipeline.stop, HF_PIPELINE_END);
+	CHECK_EQ(pipeline.count, 12);
+	CHECK_EQ(pipeline.bytes[0], 7);
+	CHECK_EQ(pipeline.entry[0].at, 35);
+	hf_pipeline_fini(&pipeline);
 	hf_src_free(src);
 }
 
@@ -229,17 +229,17 @@ static void test_cut_frame(void)
 	bytes[22] = 0x21;
 	bytes[23] = 9;
 	CHECK_EQ(hf_src_memory_new(bytes, 45, &src), 0);
-	CHECK_EQ(hf_lane_init(&lane, src), 0);
-	hf_lane_start(&lane, HF_CORESIGHT_SYNCED, 0x10, 0, 45, NULL);
-	CHECK_EQ(hf_lane_fill(&lane), 0);
-	CHECK_EQ(lane.stop, HF_LANE_BREAK);
-	CHECK_EQ(lane.count, 0);
-	hf_lane_resume(&lane);
-	CHECK_EQ(hf_lane_fill(&lane), 0);
-	CHECK_EQ(lane.count, 14);
-	CHECK_EQ(lane.bytes[0], 9);
-	CHECK_EQ(lane.stop, HF_LANE_FRAME); /* 7 bytes more */
-	hf_lane_fini(&lane);
+	CHECK_EQ(hf_pipeline_init(&pipeline, src), 0);
+	hf_pipeline_start(&pipeline, HF_CORESIGHT_SYNCED, 0x10, 0, 45, NULL);
+	CHECK_EQ(hf_pipeline_fill(&pipeline), 0);
+	CHECK_EQ(pipeline.stop, HF_PIPELINE_BREAK);
+	CHECK_EQ(pipeline.count, 0);
+	hf_pipeline_resume(&pipeline);
+	CHECK_EQ(hf_pipeline_fill(&pipeline), 0);
+	CHECK_EQ(pipeline.count, 14);
+	CHECK_EQ(pipeline.bytes[0], 9);
+	CHECK_EQ(pipeline.stop, HF_PIPELINE_FRAME); /* 7 bytes more */
+	hf_pipeline_fini(&pipeline);
 	hf_src_free(src);
 }
 

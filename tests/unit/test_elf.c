@@ -153,7 +153,7 @@ static struct hf_image *make_image(uint8_t isa)
 				      0x200000};
 	struct hf_image *image;
 
-	CHECK_EQ(hf_image_new(0, &image), 0);
+	CHECK_EQ(hf_image_new(&image), 0);
 	for (size_t i = 0; i < sizeof at / sizeof at[0]; i++)
 		put_insn(image, BASE + at[i], 0x00500513 + ((uint32_t)i << 20), 4, isa);
 	return image;
@@ -289,7 +289,7 @@ static void test_refused(void)
 	struct hf_image *image;
 	struct hf_elf *elf;
 
-	CHECK_EQ(hf_image_new(0, &image), 0);
+	CHECK_EQ(hf_image_new(&image), 0);
 	CHECK_EQ(hf_elf_new(image, NULL, 0, &elf), HF_ERR_UNSUPPORTED);
 	CHECK(!elf);
 	put_insn(image, 0, 0x13, 4, HF_ISA_RV64);
@@ -306,7 +306,7 @@ static void test_many(void)
 	struct hf_elf_file file;
 	struct hf_src *src;
 
-	CHECK_EQ(hf_image_new(0, &image), 0);
+	CHECK_EQ(hf_image_new(&image), 0);
 	for (uint64_t i = 0; i < HF_IMAGE_PAGES_MAX; i++)
 		put_insn(image, i * 2 * HF_IMAGE_PAGE, 0x4505, 2, HF_ISA_RV64);
 	bytes = write_elf(image, NULL, 0);
@@ -450,7 +450,7 @@ static void test_damaged(uint8_t isa)
 	struct hf_image *image;
 	struct bytes bytes;
 
-	CHECK_EQ(hf_image_new(0, &image), 0);
+	CHECK_EQ(hf_image_new(&image), 0);
 	put_insn(image, BASE + 0x200, 0x00500513, 4, isa);
 	bytes = write_elf(image, some_symbols + 1, 1);
 	for (size_t n = 0; n < bytes.n; n++) {

@@ -251,20 +251,20 @@ static void test_refused(void)
 
 static void test_states(void)
 {
-	struct hf_ete_enc e = {.s = {.atom_count = 3, .atoms = 5, .depth = 15, .flags = 511}};
+	struct hf_ete_enc e = {.enc = {.ops = &hf_view_ete}, .s = {.atom_count = 3, .atoms = 5, .depth = 15, .flags = 511}};
 	uint8_t blob[HF_STATE_MAX];
-	size_t n = hf_ete_enc_save(&e.enc, blob);
+	size_t n = hf_enc_save(&e.enc, blob);
 
-	CHECK_EQ(hf_ete_enc_load(&e.enc, blob, n), 0);
+	CHECK_EQ(hf_enc_load(&e.enc, blob, n), 0);
 	for (size_t i = 0; i < n; i++)
-		CHECK_EQ(hf_ete_enc_load(&e.enc, blob, i), HF_ERR_STATE);
+		CHECK_EQ(hf_enc_load(&e.enc, blob, i), HF_ERR_STATE);
 	e.s.atoms = 9; /* of three */
-	n = hf_ete_enc_save(&e.enc, blob);
-	CHECK_EQ(hf_ete_enc_load(&e.enc, blob, n), HF_ERR_STATE);
+	n = hf_enc_save(&e.enc, blob);
+	CHECK_EQ(hf_enc_load(&e.enc, blob, n), HF_ERR_STATE);
 	e.s.atoms = 0;
 	e.s.atom_count = HF_ETE_ENC_ATOMS;
-	n = hf_ete_enc_save(&e.enc, blob);
-	CHECK_EQ(hf_ete_enc_load(&e.enc, blob, n), HF_ERR_STATE);
+	n = hf_enc_save(&e.enc, blob);
+	CHECK_EQ(hf_enc_load(&e.enc, blob, n), HF_ERR_STATE);
 }
 
 int main(void)

@@ -41,12 +41,12 @@ static void check_hart(const struct ete_capture *c, uint32_t hart)
 	CHECK_EQ(hf_dec_new(c->stream, c->src, hart, &other), 0);
 	for (size_t i = 0; i <= n; i++) {
 		if (n < 4000 || i % 23 == 0) {
-			size = dec->ops->save(dec, blob, &discard);
+			size = hf_dec_save(dec, blob, &discard);
 			CHECK(size <= HF_STATE_MAX);
 			CHECK_EQ(discard, 0);
 			CHECK_EQ(hf_dec_load(other, blob, size, discard), 0);
 			/* what was entered can be left at once */
-			size = other->ops->save(other, blob, &discard);
+			size = hf_dec_save(other, blob, &discard);
 			CHECK_EQ(hf_dec_load(other, blob, size, discard), 0);
 			check_from(other, all, n, i, i % 301 == 0 ? n : 50, 1 + i % 64);
 			blobs++;

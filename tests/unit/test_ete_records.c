@@ -163,7 +163,7 @@ static void test_entering(const char *corpus)
 	CHECK_EQ(hf_dec_new(c.stream, c.src, HF_HART_RECORDS, &other), 0);
 	for (size_t i = 0; i < n; i++) {
 		if (i % 97 == 0 || i < 300) {
-			size = dec->ops->save(dec, blob, &discard);
+			size = hf_dec_save(dec, blob, &discard);
 			CHECK_EQ(hf_dec_load(other, blob, size, discard), 0);
 			CHECK_EQ(hf_dec_next(other, &ev, 1, &got), 0);
 			CHECK(memcmp(&ev, &all[i], sizeof ev) == 0);

@@ -327,7 +327,7 @@ static void test_many(void)
 	hf_fs_idle(t.fs);
 	hf_captures_get_stats(&t.fs->captures, &counts);
 	CHECK_EQ(counts.count.state[HF_CAPTURE_READY], MANY);
-	CHECK(t.fs->captures.opens.count <= HF_OPENS_MAX);
+	CHECK(t.fs->captures.open_pool.count <= HF_OPEN_CAPTURES_MAX);
 	for (unsigned i = 0; i < MANY; i++) {
 		snprintf(name, sizeof name, "%03u@stf/hart0/listing.txt", i);
 		text = hf_fst_text(&t, name);
@@ -338,7 +338,7 @@ static void test_many(void)
 		CHECK(strstr(text, "ready"));
 		free(text);
 	}
-	CHECK(t.fs->captures.opens.count <= HF_OPENS_MAX);
+	CHECK(t.fs->captures.open_pool.count <= HF_OPEN_CAPTURES_MAX);
 	text = hf_fst_text(&t, ".hartfs/status.json");
 	CHECK(strstr(text, "\"ready\": 150"));
 	free(text);
@@ -370,7 +370,7 @@ static void test_index_lost(void)
 	closedir(dir);
 	/* As if it had been closed for others that were used more lately. */
 	hf_fs_idle(t.fs);
-	for (struct hf_open *open = t.fs->captures.opens.newest; open; open = t.fs->captures.opens.newest)
+	for (struct hf_open *open = t.fs->captures.open_pool.newest; open; open = t.fs->captures.open_pool.newest)
 		hf_open_drop(open->capture);
 	/* It is made again, and what is open goes on. */
 	CHECK_EQ(read_one(file, 0), 0);

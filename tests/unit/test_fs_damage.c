@@ -367,7 +367,7 @@ static void damage(size_t i, enum way way, size_t header_byte)
 static void drop_opens(void)
 {
 	hf_fs_idle(t.fs);
-	for (struct hf_open *open = t.fs->captures.opens.newest; open; open = t.fs->captures.opens.newest)
+	for (struct hf_open *open = t.fs->captures.open_pool.newest; open; open = t.fs->captures.open_pool.newest)
 		hf_open_drop(open->capture);
 }
 

@@ -155,15 +155,15 @@ static void test_large_programs(void)
 		snprintf(text, sizeof text, "%u.ini@toy/hart0/listing.txt", i);
 		check_same(text, "0.ini@toy/hart0/listing.txt");
 		/* Others are being indexed meanwhile. */
-		pthread_mutex_lock(&t.fs->captures.opens.lock);
-		CHECK(t.fs->captures.opens.bytes > SIZE);
+		pthread_mutex_lock(&t.fs->captures.open_pool.lock);
+		CHECK(t.fs->captures.open_pool.bytes > SIZE);
 		/* one more while it is read */
-		CHECK(t.fs->captures.opens.bytes <= t.fs->captures.opens.max_bytes + SIZE + (1 << 20));
-		pthread_mutex_unlock(&t.fs->captures.opens.lock);
+		CHECK(t.fs->captures.open_pool.bytes <= t.fs->captures.open_pool.max_bytes + SIZE + (1 << 20));
+		pthread_mutex_unlock(&t.fs->captures.open_pool.lock);
 	}
-	pthread_mutex_lock(&t.fs->captures.opens.lock);
-	CHECK(t.fs->captures.opens.count < MANY);
-	pthread_mutex_unlock(&t.fs->captures.opens.lock);
+	pthread_mutex_lock(&t.fs->captures.open_pool.lock);
+	CHECK(t.fs->captures.open_pool.count < MANY);
+	pthread_mutex_unlock(&t.fs->captures.open_pool.lock);
 	hf_fst_end(&t);
 }
 

@@ -115,8 +115,8 @@ static void test_known(unsigned left)
 	indexes = count_indexes();
 	CHECK_EQ(hf_capture_at(&t.fs->captures, "x.stf", &capture), 0);
 	version = capture->version;
-	while (t.fs->captures.opens.newest)
-		hf_open_drop(t.fs->captures.opens.newest->capture);
+	while (t.fs->captures.open_pool.newest)
+		hf_open_drop(t.fs->captures.open_pool.newest->capture);
 	take_descriptors(left);
 	check_shortage(hf_fs_read_wait(t.fs, file, 0, &byte, 1, &n), left);
 	check_shortage(look("d@stf/hart0/listing.txt"), left);

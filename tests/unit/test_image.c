@@ -14,7 +14,7 @@ static struct hf_image *new_image(void)
 {
 	struct hf_image *image;
 
-	CHECK_EQ(hf_image_new(0, &image), 0);
+	CHECK_EQ(hf_image_new(&image), 0);
 	return image;
 }
 
@@ -451,38 +451,26 @@ static void test_isas(void)
 
 static void test_limit(void)
 {
-	struct hf_image *image = new_image(), *half = new_image();
+	struct hf_image *image = new_image();
 
 	for (uint64_t i = 0; i < HF_IMAGE_PAGES_MAX; i++) { /* scattered, in no order, all in few slots of the cache */
 		uint64_t number = i * 40503 % HF_IMAGE_PAGES_MAX;
 
 		put_insn(image, number * HF_IMAGE_PAGE * 4096, NOP, 4);
-		if (i % 2)
-			put_insn(half, (number + HF_IMAGE_PAGES_MAX / 2) * HF_IMAGE_PAGE * 4096, NOP, 4);
 	}
 	CHECK_EQ(hf_image_pages(image), HF_IMAGE_PAGES_MAX);
 	check_reason(image, NULL);
 	hf_image_free(reload(image));
-	CHECK_EQ(hf_image_merge(half, image), 0);
-	check_reason(half, "the code lies in more than 16384 pages of 4096 bytes");
-	CHECK_EQ(hf_image_pages(half), 0);
 	put_insn(image, 0x1ffe, NOP, 4);
 	check_reason(image, "the code lies in more than 16384 pages of 4096 bytes");
 	CHECK_EQ(hf_image_pages(image), 0);
 	put_insn(image, 0, NOP, 4);
 	CHECK_EQ(hf_image_pages(image), 0);
 	hf_image_free(reload(image));
-	hf_image_free(half);
-	half = new_image();
-	put_insn(half, 0, NOP, 4);
-	CHECK_EQ(hf_image_merge(half, image), 0); /* giving up is passed on */
-	CHECK_EQ(hf_image_pages(half), 0);
-	check_reason(half, "the code lies in more than 16384 pages of 4096 bytes");
-	hf_image_free(half);
 	hf_image_free(image);
 }
 
-/* ---- splitting: merged, saved and loaded at every place ---- */
+/* ---- splitting: saved and loaded at every place ---- */
 
 static uint64_t rnd_state = 0x9e3779b97f4a7c15;
 
@@ -527,15 +515,6 @@ static void make_events(struct hf_event ev[EVENTS], bool changes, uint8_t isa)
 	}
 }
 
-static uint64_t count_insns(const struct hf_event *ev, size_t n)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < n; i++)
-		count += ev[i].kind == HF_EVENT_INSN;
-	return count;
-}
-
 static void check_equal_but_first(const struct hf_image *a, const struct hf_image *b)
 {
 	char left[256] = "", right[256] = "";
@@ -558,30 +537,16 @@ static void test_splits(uint8_t isa)
 		make_events(ev, round % 2, isa);
 		CHECK_EQ(hf_image_put(whole, ev, EVENTS), 0);
 		for (unsigned cut = 0; cut <= EVENTS; cut++) {
-			unsigned second = cut + rnd(EVENTS + 1 - cut);
-			struct hf_image *left = new_image(), *middle, *right, *copy;
+			struct hf_image *part = new_image(), *copy;
 
-			CHECK_EQ(hf_image_new(count_insns(ev, cut), &middle), 0);
-			CHECK_EQ(hf_image_new(count_insns(ev, second), &right), 0);
-			CHECK_EQ(hf_image_put(left, ev, cut), 0);
-			copy = reload(left);
-			CHECK_EQ(hf_image_put(middle, ev + cut, second - cut), 0);
-			CHECK_EQ(hf_image_put(right, ev + second, EVENTS - second), 0);
-			/* the parts in either grouping */
-			if (round % 4 < 2) {
-				CHECK_EQ(hf_image_merge(left, middle), 0);
-				CHECK_EQ(hf_image_merge(left, right), 0);
-			} else {
-				CHECK_EQ(hf_image_merge(middle, right), 0);
-				CHECK_EQ(hf_image_merge(left, middle), 0);
-			}
-			check_equal_but_first(whole, left);
+			CHECK_EQ(hf_image_put(part, ev, cut), 0);
+			copy = reload(part);
+			CHECK_EQ(hf_image_put(part, ev + cut, EVENTS - cut), 0);
+			check_same(whole, part);
 			/* and the rest behind a checkpoint */
 			CHECK_EQ(hf_image_put(copy, ev + cut, EVENTS - cut), 0);
 			check_same(whole, copy);
-			hf_image_free(left);
-			hf_image_free(middle);
-			hf_image_free(right);
+			hf_image_free(part);
 			hf_image_free(copy);
 		}
 		hf_image_free(whole);

@@ -274,7 +274,7 @@ static void check_points(struct hf_ixtest *t, struct hf_index *index)
 		CHECK(buf);
 		CHECK_EQ(hf_index_window(index, &point, window), 0);
 		if (box->enterable && !(point.bits & HF_POINT_CONTINUES)) {
-			CHECK_EQ(box->read_block(t->src, &point, window, 0, buf, point.out_size, NULL), 0);
+			CHECK_EQ(box->read_block(box, t->src, &point, window, 0, buf, point.out_size, NULL), 0);
 			CHECK(memcmp(buf, t->stream.p + at, point.out_size) == 0);
 		}
 		free(buf);

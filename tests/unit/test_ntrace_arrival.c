@@ -254,7 +254,7 @@ static void check_harts(const char *values, const struct bytes *b, uint32_t firs
 	CHECK_EQ(hf_dec_new(stream, src, first, &dec), 0);
 	while (!hf_dec_next(dec, ev, 64, &n))
 		;
-	harts = dec->ops->harts(dec, &n);
+	harts = hf_dec_harts(dec, &n);
 	CHECK_EQ(n, 2);
 	CHECK(harts[0] == other || harts[1] == other);
 	hf_dec_free(dec);

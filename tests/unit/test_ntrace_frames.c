@@ -160,7 +160,7 @@ static void check_places(struct box *box, uint32_t hart)
 	CHECK_EQ(hf_dec_new(box->stream, &box->src.src, hart, &other), 0);
 	for (size_t i = 0; i < e.n; i++) {
 		uint64_t discard;
-		const size_t size = dec->ops->save(dec, blob, &discard);
+		const size_t size = hf_dec_save(dec, blob, &discard);
 		size_t most = i % 97 ? 3 : e.n, at = i;
 
 		CHECK_EQ(hf_dec_load(other, blob, size, discard), 0);

@@ -45,77 +45,77 @@ static void begin(void)
 	hf_fst_open(&t, &(struct hf_fs_options){.threads = 2, .index_threads = 1});
 	hf_fs_index_all(t.fs);
 	hf_fs_idle(t.fs);
-	hf_opens_shed(&t.fs->captures.opens);
-	CHECK_EQ(t.fs->captures.opens.count, 0);
-	CHECK_EQ(t.fs->captures.opens.bytes, 0);
-	CHECK_EQ(t.fs->captures.opens.files, 0);
+	hf_open_pool_shed(&t.fs->captures.open_pool);
+	CHECK_EQ(t.fs->captures.open_pool.count, 0);
+	CHECK_EQ(t.fs->captures.open_pool.bytes, 0);
+	CHECK_EQ(t.fs->captures.open_pool.files, 0);
 }
 
 /* As many as fit the bytes; the ones used longest ago go. */
 static void test_bytes(void)
 {
-	struct hf_opens *opens = &t.fs->captures.opens;
+	struct hf_open_pool *pool = &t.fs->captures.open_pool;
 	struct hf_open *open = open_it(0);
 	const uint64_t one = open->bytes;
 
 	CHECK(one > 1 << 16);
 	hf_open_put(open);
-	opens->max_bytes = one * 5;
+	pool->max_bytes = one * 5;
 	for (unsigned i = 0; i < MANY; i++) {
 		hf_open_put(open_it(i));
-		CHECK(opens->bytes <= opens->max_bytes);
+		CHECK(pool->bytes <= pool->max_bytes);
 		CHECK(capture_of(i)->open);
 	}
-	CHECK(opens->count >= 2 && opens->count < 10);
+	CHECK(pool->count >= 2 && pool->count < 10);
 	CHECK(!capture_of(0)->open);
 	/* One that alone is too large stays until there is another. */
-	opens->max_bytes = 1;
+	pool->max_bytes = 1;
 	hf_open_put(open_it(3));
-	CHECK_EQ(opens->count, 1);
+	CHECK_EQ(pool->count, 1);
 	hf_open_put(open_it(3));
 	hf_open_put(open_it(4));
-	CHECK_EQ(opens->count, 1);
+	CHECK_EQ(pool->count, 1);
 	CHECK(capture_of(4)->open && !capture_of(3)->open);
-	opens->max_bytes = HF_OPENS_BYTES;
-	hf_opens_shed(opens);
+	pool->max_bytes = HF_OPEN_CAPTURES_BYTES;
+	hf_open_pool_shed(pool);
 }
 
 /* As many as fit the descriptors, one that is being opened counted with all it may need. */
 static void test_files(void)
 {
-	struct hf_opens *opens = &t.fs->captures.opens;
-	const size_t before = opens->max_files;
+	struct hf_open_pool *pool = &t.fs->captures.open_pool;
+	const size_t before = pool->max_files;
 
-	opens->max_files = 3 * HF_OPEN_FILES;
+	pool->max_files = 3 * HF_OPEN_FILES;
 	for (unsigned i = 0; i < MANY; i++) {
 		hf_open_put(open_it(i));
-		CHECK(opens->files <= opens->max_files);
+		CHECK(pool->files <= pool->max_files);
 	}
-	CHECK(opens->count >= 2 && opens->count < MANY / 2);
-	opens->max_files = before;
-	hf_opens_shed(opens);
-	CHECK_EQ(opens->files, 0);
+	CHECK(pool->count >= 2 && pool->count < MANY / 2);
+	pool->max_files = before;
+	hf_open_pool_shed(pool);
+	CHECK_EQ(pool->files, 0);
 }
 
 /* What is in use stays open, whatever it takes, and is closed when it is not any more. */
 static void test_in_use(void)
 {
-	struct hf_opens *opens = &t.fs->captures.opens;
+	struct hf_open_pool *pool = &t.fs->captures.open_pool;
 	struct hf_open *open[8];
 
-	opens->max_bytes = 1;
+	pool->max_bytes = 1;
 	for (unsigned i = 0; i < 8; i++)
 		open[i] = open_it(i);
-	CHECK_EQ(opens->count, 8);
-	CHECK_EQ(hf_opens_shed(opens), 0);
+	CHECK_EQ(pool->count, 8);
+	CHECK_EQ(hf_open_pool_shed(pool), 0);
 	for (unsigned i = 0; i < 8; i++)
 		CHECK(capture_of(i)->open == open[i] && open[i]->index);
 	for (unsigned i = 0; i < 8; i++)
 		hf_open_put(open[i]);
-	CHECK(opens->count <= 1);
-	opens->max_bytes = HF_OPENS_BYTES;
-	hf_opens_shed(opens);
-	CHECK_EQ(opens->bytes, 0);
+	CHECK(pool->count <= 1);
+	pool->max_bytes = HF_OPEN_CAPTURES_BYTES;
+	hf_open_pool_shed(pool);
+	CHECK_EQ(pool->bytes, 0);
 }
 
 struct waiter {
@@ -135,20 +135,20 @@ static void *open_another(void *arg)
 /* Who needs descriptors that another is using waits for them. */
 static void test_wait(void)
 {
-	struct hf_opens *opens = &t.fs->captures.opens;
-	const size_t before = opens->max_files;
+	struct hf_open_pool *pool = &t.fs->captures.open_pool;
+	const size_t before = pool->max_files;
 	struct waiter waiter = {.done = false};
 	struct hf_open *open = open_it(0);
 
-	opens->max_files = HF_OPEN_FILES;
+	pool->max_files = HF_OPEN_FILES;
 	CHECK_EQ(pthread_create(&waiter.thread, NULL, open_another, &waiter), 0);
 	hf_fst_sleep_ms(100);
 	CHECK(!waiter.done);
 	hf_open_put(open);
 	CHECK_EQ(pthread_join(waiter.thread, NULL), 0);
 	CHECK(waiter.done && !capture_of(0)->open);
-	opens->max_files = before;
-	hf_opens_shed(opens);
+	pool->max_files = before;
+	hf_open_pool_shed(pool);
 }
 
 struct opener {
@@ -207,7 +207,7 @@ static void test_one_flight(void)
 		hf_open_put(older);
 	}
 	pthread_barrier_destroy(&begin);
-	hf_opens_shed(&t.fs->captures.opens);
+	hf_open_pool_shed(&t.fs->captures.open_pool);
 }
 
 /* ---- files that are held ---- */
@@ -277,10 +277,10 @@ static void test_shares(void)
 		struct hf_descriptors d = {.limit = 0};
 
 		hf_descriptors_divide(&d, limits[i]);
-		CHECK(d.held && d.opens >= HF_OPEN_FILES && d.builds);
+		CHECK(d.held && d.open >= HF_OPEN_FILES && d.builds);
 		/* Half is left for the moment, where there is any choice. */
 		if (limits[i] >= 256)
-			CHECK(d.held + d.opens + d.builds * 2 * (HF_VIEW_COUNT + 1) <= limits[i] * 5 / 8);
+			CHECK(d.held + d.open + d.builds * 2 * (HF_VIEW_COUNT + 1) <= limits[i] * 5 / 8);
 	}
 }
 
@@ -312,7 +312,7 @@ static bool is_indexing(struct hf_capture *capture)
 static void test_end(void)
 {
 	struct hf_walk_bytes stf = hf_fst_stf(50, 1, false);
-	struct hf_opens *opens = &t.fs->captures.opens;
+	struct hf_open_pool *pool = &t.fs->captures.open_pool;
 	struct hf_descriptors *d = &t.fs->descriptors;
 	struct waiter waiter = {.done = false};
 	struct hf_open *open = open_it(0);
@@ -331,9 +331,9 @@ static void test_end(void)
 	hf_bytes_free(&stf);
 	CHECK_EQ(hf_exec_seats(t.fs->common.exec, HF_WORK_INDEX), 1);
 	HF_FST_WAIT(is_indexing(capture[0]) && is_indexing(capture[1]));
-	pthread_mutex_lock(&opens->lock);
-	opens->max_files = HF_OPEN_FILES;
-	pthread_mutex_unlock(&opens->lock);
+	pthread_mutex_lock(&pool->lock);
+	pool->max_files = HF_OPEN_FILES;
+	pthread_mutex_unlock(&pool->lock);
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	CHECK_EQ(pthread_create(&waiter.thread, NULL, open_at_the_end, &waiter), 0);
 	hf_fst_sleep_ms(100);

@@ -23,7 +23,7 @@ static int open_file(void *ctx, const char *name, struct hf_src **ret_src, struc
 
 static void load(char *directory)
 {
-	const struct hf_setup_opener opener = {.ctx = directory, .open = open_file};
+	const struct hf_setup_opener opener = {.ctx = directory, .open = open_file, .codecs = hf_codecs};
 	struct hf_setup_error error;
 	int err = hf_setup_read(&opener, "snapshot.ini", &setup, &error);
 

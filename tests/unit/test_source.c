@@ -212,7 +212,7 @@ static void test_bad_disk(const struct hf_box *box, const struct hf_walk_bytes *
 		int err;
 
 		CHECK_EQ(hf_sliver_new_failing(src, at, HF_ERR_IO, &bad), 0);
-		err = box->scan_new(bad, NULL, NULL, &scan, NULL);
+		err = box->scan_new(box, bad, NULL, NULL, &scan, NULL);
 		if (err) {
 			CHECK_EQ(err, HF_ERR_IO);
 			CHECK(!scan);
@@ -253,8 +253,8 @@ static void test_wild_points(const struct hf_box *box, const struct hf_walk_byte
 		if (i % 50 == 0)
 			p.in_offset = UINT64_MAX - i;
 		if (box->read_block)
-			box->read_block(src, &p, i & 1 ? window : NULL, skip, buf, n, NULL);
-		if (box->scan_new(src, &p, i & 1 ? window : NULL, &scan, NULL) == 0) {
+			box->read_block(box, src, &p, i & 1 ? window : NULL, skip, buf, n, NULL);
+		if (box->scan_new(box, src, &p, i & 1 ? window : NULL, &scan, NULL) == 0) {
 			const uint8_t *bytes, *win;
 
 			while (box->scan_next(scan, &p, &bytes, &win, NULL) == 0)
@@ -301,7 +301,7 @@ static void test_growing_cancelled(const struct hf_walk_bytes *data)
 	size_t got;
 
 	CHECK_EQ(hf_src_memory_new(packed.p, packed.n, &src), 0);
-	CHECK_EQ(hf_box_zstf.scan_new(src, NULL, NULL, &scan, NULL), 0);
+	CHECK_EQ(hf_box_zstf.scan_new(&hf_box_zstf, src, NULL, NULL, &scan, NULL), 0);
 	CHECK_EQ(hf_growing_new(&hf_box_zstf, scan, refuse_point, &from, &growing), 0);
 	CHECK_EQ(hf_src_read_at(growing, 0, buf, sizeof buf, &got, &diag), 0);
 	CHECK_EQ(got, 2000);

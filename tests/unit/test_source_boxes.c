@@ -96,7 +96,7 @@ static void check_thin(struct hf_walk *w, const struct hf_walk_bytes *packed, si
 		if (!w->points[i].window_size)
 			continue;
 		whole += w->points[i].window_size;
-		CHECK_EQ(w->box->thin_window(src, &w->points[i], w->windows[i]), 0);
+		CHECK_EQ(w->box->thin_window(w->box, src, &w->points[i], w->windows[i]), 0);
 		for (size_t k = 0; k < w->points[i].window_size; k++)
 			thin += w->windows[i][k] != 0;
 		CHECK(!w->points[i].window_size || w->windows[i][0] || w->points[i].window_size < HF_WINDOW_MAX);
@@ -156,7 +156,7 @@ static void test_gzip_thin_refused(const struct hf_walk_bytes *trace)
 	point = w.points[1];
 	memcpy(window, w.windows[1], sizeof window);
 	CHECK_EQ(hf_src_memory_new(b.p, (size_t)point.in_offset + 100, &src), 0);
-	CHECK(w.box->thin_window(src, &point, window) != 0);
+	CHECK(w.box->thin_window(w.box, src, &point, window) != 0);
 	CHECK(!memcmp(&point, &w.points[1], sizeof point));
 	CHECK(!memcmp(window, w.windows[1], sizeof window));
 	hf_src_free(src);
@@ -508,7 +508,7 @@ static void check_memory(const struct hf_box *box, struct hf_walk_bytes *b, uint
 		struct hf_scan *scan;
 
 		src->memory = enough ? need : need / 2;
-		CHECK_EQ(box->scan_new(src, NULL, NULL, &scan, &diag), 0);
+		CHECK_EQ(box->scan_new(box, src, NULL, NULL, &scan, &diag), 0);
 		CHECK_EQ(box->scan_next(scan, &point, &bytes, &window, &diag), enough ? 0 : HF_ERR_STREAM_MEMORY);
 		if (enough) {
 			CHECK(box->scan_memory(scan) > point.out_size && box->scan_memory(scan) < need + 8 * MIB);

@@ -17,7 +17,7 @@ static int scan(const struct hf_box *box, const char *text, size_t size, uint8_t
 
 	*ret_n = 0;
 	CHECK_EQ(hf_src_memory_new(text, size, &src), 0);
-	CHECK_EQ(box->scan_new(src, NULL, NULL, &scan, diag), 0);
+	CHECK_EQ(box->scan_new(box, src, NULL, NULL, &scan, diag), 0);
 	for (;;) {
 		const uint8_t *p, *window;
 		struct hf_point point;
@@ -28,7 +28,7 @@ static int scan(const struct hf_box *box, const char *text, size_t size, uint8_t
 			break;
 		memcpy(bytes + *ret_n, p, point.out_size);
 		for (uint64_t i = 0; i < point.out_size; i += 1 + point.out_size / 7) {
-			CHECK_EQ(box->read_block(src, &point, NULL, i, &byte, 1, diag), 0);
+			CHECK_EQ(box->read_block(box, src, &point, NULL, i, &byte, 1, diag), 0);
 			CHECK_EQ(byte, p[i]);
 		}
 		*ret_n += point.out_size;

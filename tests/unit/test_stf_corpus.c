@@ -280,7 +280,7 @@ static void test_ways(const char *name, uint32_t hart)
 		struct hf_stf_dec *d = (struct hf_stf_dec *)other;
 		uint8_t blob[HF_STATE_MAX];
 		uint64_t discard;
-		size_t size = dec->ops->save(dec, blob, &discard);
+		size_t size = hf_dec_save(dec, blob, &discard);
 
 		memset(&d->sync, 0xa5, sizeof d->sync);
 		memset(&d->group, 0xa5, sizeof d->group);
@@ -342,7 +342,7 @@ static void test_bad_headers(void)
 		snprintf(name, sizeof name, "stf/bad/%s.stf", bad[i].file);
 		bytes = hf_stft_load(name);
 		CHECK_EQ(hf_src_memory_new(bytes.p, bytes.n, &src), 0);
-		CHECK_EQ(hf_codec_stf.open(src, NULL, &stream, &diag), bad[i].code);
+		CHECK_EQ(hf_stream_open(&hf_codec_stf, src, NULL, &stream, &diag), bad[i].code);
 		CHECK_EQ(diag.offset, bad[i].offset);
 		hf_src_free(src);
 		hf_bytes_free(&bytes);

@@ -500,9 +500,9 @@ static void test_harts(void)
 	CHECK_EQ(t.stream->info.first_hart, 7);
 	CHECK_EQ(hf_dec_new(t.stream, t.src, 1000, &dec), 0);
 	CHECK_EQ(hf_dec_next(dec, ev, 8, &n), HF_NOTE_END);
-	ids = dec->ops->harts(dec, &n);
+	ids = hf_dec_harts(dec, &n);
 	CHECK(n == 3 && ids[0] == 1000 && ids[1] == 7 && ids[2] == 40);
-	CHECK_EQ(dec->ops->offset(dec), b.n);
+	CHECK_EQ(hf_dec_offset(dec), b.n);
 	hf_dec_free(dec);
 	hf_stft_close(&t);
 	hf_bytes_free(&b);
@@ -526,7 +526,7 @@ static void test_hart_limit(void)
 		;
 	CHECK_EQ(dec->ops->harts_max, HF_STF_HARTS_MAX);
 	/* one more than there may be: the first that is left out */
-	CHECK_EQ(dec->ops->harts(dec, &n)[HF_STF_HARTS_MAX], HF_STF_HARTS_MAX * 65536 + 1);
+	CHECK_EQ(hf_dec_harts(dec, &n)[HF_STF_HARTS_MAX], HF_STF_HARTS_MAX * 65536 + 1);
 	CHECK_EQ(n, HF_STF_HARTS_MAX + 1);
 	hf_dec_free(dec);
 	hf_stft_close(&t);
@@ -716,7 +716,7 @@ static void check_states(const struct hf_walk_bytes *b, uint32_t hart)
 	for (size_t i = 0; i <= all.n; i++) {
 		uint8_t blob[HF_STATE_MAX];
 		uint64_t discard;
-		size_t size = dec->ops->save(dec, blob, &discard);
+		size_t size = hf_dec_save(dec, blob, &discard);
 
 		poison(other, i % 2 ? 0xa5 : 0);
 		CHECK_EQ(hf_dec_load(other, blob, size, discard), 0);
@@ -869,11 +869,11 @@ static void test_bad_states(void)
 	CHECK_EQ(hf_dec_new(t.stream, t.src, 0, &dec), 0);
 	for (unsigned i = 0; i < 5; i++)
 		CHECK_EQ(hf_dec_next(dec, ev, 16, &n), 0);
-	size = dec->ops->save(dec, blob, &discard);
+	size = hf_dec_save(dec, blob, &discard);
 	CHECK(size < 64);
 	for (size_t i = 0; i < size; i++)
-		CHECK_EQ(dec->ops->load(dec, blob, i), HF_ERR_STATE);
-	CHECK_EQ(dec->ops->load(dec, blob, size + 1), HF_ERR_STATE);
+		CHECK_EQ(hf_dec_load(dec, blob, i, 0), HF_ERR_STATE);
+	CHECK_EQ(hf_dec_load(dec, blob, size + 1, 0), HF_ERR_STATE);
 	for (size_t i = 0; i < size * 8; i++) {
 		uint8_t copy[HF_STATE_MAX];
 

@@ -512,7 +512,7 @@ static void check_entries(const char *name, size_t step)
 		uint64_t discard;
 
 		if (i % step == 0) {
-			const size_t size = dec->ops->save(dec, blob, &discard);
+			const size_t size = hf_dec_save(dec, blob, &discard);
 
 			CHECK(size < 16);
 			CHECK_EQ(hf_dec_new(t.stream, t.src, HF_HART_RECORDS, &other), 0);

@@ -14,7 +14,7 @@ static int try(const struct hf_walk_bytes *b, struct hf_diag *diag)
 
 	*diag = (struct hf_diag){0};
 	CHECK_EQ(hf_src_memory_new(b->p, b->n, &src), 0);
-	err = hf_codec_stf.open(src, NULL, &stream, diag);
+	err = hf_stream_open(&hf_codec_stf, src, NULL, &stream, diag);
 	if (!err)
 		hf_stream_close(stream);
 	else

@@ -74,7 +74,7 @@ static struct hf_walk_bytes text_of(struct hf_src *src)
 	struct hf_stream *stream;
 	struct hf_events list;
 
-	CHECK_EQ(hf_codec_stf.open(src, NULL, &stream, NULL), 0);
+	CHECK_EQ(hf_stream_open(&hf_codec_stf, src, NULL, &stream, NULL), 0);
 	list = hf_stft_events(stream, src, HF_HART_RECORDS, 64);
 	for (size_t i = 0; i < list.n; i++)
 		hf_bytes_add(&text, list.ev[i].data.bytes, list.ev[i].small);
@@ -201,7 +201,7 @@ static void test_first(void)
 	damage(&c, 0, NOISE);
 	CHECK_EQ(hf_src_memory_new(c.file.p, c.file.n, &file), 0);
 	growing = hf_zt_grow(file);
-	CHECK(hf_codec_stf.open(growing, NULL, &stream, &diag) < 0);
+	CHECK(hf_stream_open(&hf_codec_stf, growing, NULL, &stream, &diag) < 0);
 	hf_src_free(growing);
 	hf_src_free(file);
 	hf_zt_drop(&c);

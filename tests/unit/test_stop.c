@@ -170,7 +170,7 @@ static void check_box(const struct hf_box *box, const struct hf_walk_bytes *file
 
 	CHECK_EQ(hf_src_memory_new(file->p, file->n, &src), 0);
 	src->stop = &stop;
-	CHECK_EQ(box->scan_new(src, NULL, NULL, &scan, NULL), 0);
+	CHECK_EQ(box->scan_new(box, src, NULL, NULL, &scan, NULL), 0);
 	while (!(err = box->scan_next(scan, &point, &bytes, &window, NULL))) {
 		size += point.out_size;
 		CHECK(size <= (watch.asked + 1) * BETWEEN);
@@ -183,10 +183,10 @@ static void check_box(const struct hf_box *box, const struct hf_walk_bytes *file
 	box->scan_free(scan);
 	if (box->read_block && box->enterable) {
 		watch = (struct watch){.until = UINT32_MAX};
-		CHECK_EQ(box->read_block(src, &whole, NULL, PLAIN - 1, &end, 1, NULL), 0);
+		CHECK_EQ(box->read_block(box, src, &whole, NULL, PLAIN - 1, &end, 1, NULL), 0);
 		CHECK((uint64_t)watch.asked * BETWEEN >= PLAIN);
 		watch = (struct watch){.until = watch.asked / 2};
-		CHECK_EQ(box->read_block(src, &whole, NULL, PLAIN - 1, &end, 1, NULL), HF_ERR_CANCELLED);
+		CHECK_EQ(box->read_block(box, src, &whole, NULL, PLAIN - 1, &end, 1, NULL), HF_ERR_CANCELLED);
 		CHECK_EQ(watch.asked, watch.until + 1);
 	}
 	hf_src_free(src);

@@ -102,11 +102,10 @@ static int load(const void *bytes, size_t size, uint64_t bias, struct hf_symbols
 
 static void check_at(const struct hf_symbols *table, uint64_t pc, const char *name, uint64_t offset)
 {
-	uint64_t got = 0;
-	const char *found = hf_symbols_find(table, pc, &got);
+	const struct hf_symbol *symbol = hf_symbols_at(table, pc);
 
-	CHECK_STR(found ? found : "none", name);
-	CHECK_EQ(got, offset);
+	CHECK_STR(symbol ? symbol->name : "none", name);
+	CHECK_EQ(symbol ? pc - symbol->start : 0, offset);
 }
 
 static void check_table(const struct hf_symbols *table, uint64_t bias)

@@ -52,8 +52,7 @@ static void check_hooks(const struct hf_enc_ops *view)
 	must(view->version > 0, view, "version is 0");
 	must(view->put, view, "put is missing");
 	must(!view->size || view->size >= sizeof(struct hf_enc), view, "size is less than that of struct hf_enc");
-	must(!view->save == !view->load, view, "save and load are not both there, or both missing");
-	must(!view->save || view->size > sizeof(struct hf_enc), view, "it saves a state, and size has no room for one");
+	must(!view->state || view->size > sizeof(struct hf_enc), view, "it saves a state, and size has no room for one");
 	must(!view->side || strchr(view->view, '/'), view, "it has side files and is no directory");
 	for (const struct hf_side_file *side = view->side; side && side->name; side++)
 		must(strncmp(side->name, view->view, top(view->view) + 1) == 0, view, "a side file is not in its directory");

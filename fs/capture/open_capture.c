@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fs/capture/opens.h"
+#include "fs/capture/open_capture.h"
 #include "fs/capture/block_source.h"
 #include "fs/capture/captures.h"
 #include "fs/capture/repair.h"
@@ -126,8 +126,7 @@ static bool is_plausible(const struct hf_open *open)
 	if (codec->records && !hf_index_records(open->index))
 		return false;
 	/* Of plain bytes there are as many as the file has, or fewer before damage. */
-	return hf_index_box(open->index) || stream == file ||
-	       (stream < file && hf_index_damage(open->index, &damage));
+	return hf_index_box(open->index) || stream == file || (stream < file && hf_index_damage(open->index, &damage));
 }
 
 static void attach_spool(struct hf_open *open)

@@ -2,21 +2,21 @@
 /*
  * Captures in use: the file, its index, the decompressed stream and the view tables. As many stay open as fit a number
  * of captures, of bytes and of descriptors; the one used longest ago is closed first and opened again when it is
- * needed, but never one that is in use. What must outlive that, sizes above all, are the facts. opens.c opens and
- * closes, open_pool.c keeps.
+ * needed, but never one that is in use. What must outlive that, sizes above all, are the facts. open_capture.c opens
+ * and closes, open_pool.c keeps.
  */
-#ifndef HF_FS_OPENS_H
-#define HF_FS_OPENS_H
+#ifndef HF_FS_OPEN_CAPTURE_H
+#define HF_FS_OPEN_CAPTURE_H
 
-#include "fs/capture/capture.h"
-#include "fs/capture/block_source.h"
 #include "fs/base/chunk_cache.h"
+#include "fs/capture/block_source.h"
+#include "fs/capture/capture.h"
 #include "fs/capture/companion.h"
 #include "fs/capture/facts.h"
 #include "fs/capture/trace.h"
 
 /* Bytes of all captures that stay open without being used; and a quarter of the cache, which lends them that. */
-#define HF_OPENS_BYTES (UINT64_C(24) << 20)
+#define HF_OPEN_CAPTURES_BYTES (UINT64_C(24) << 20)
 
 struct hf_open {
 	struct hf_capture *capture;
@@ -26,40 +26,40 @@ struct hf_open {
 	struct hf_src *source;
 	struct hf_spooling spooling; /* of source */
 	struct hf_companion companion;
-	struct hf_stream *stream;        /* NULL if the index says that it could not be opened */
-	struct hf_view_table **table;    /* one for each number, NULL where there is none */
-	bool missing;                    /* a table that there should be is not there, or is of no use */
-	atomic_bool blamed;              /* its damage was told */
+	struct hf_stream *stream;     /* NULL if the index says that it could not be opened */
+	struct hf_view_table **table; /* one for each number, NULL where there is none */
+	bool missing;		      /* a table that there should be is not there, or is of no use */
+	atomic_bool blamed;	      /* its damage was told */
 	struct hf_facts *facts;
-	/* the opens' lock */
+	/* the pool's lock */
 	unsigned refs;
-	unsigned uses;  /* since it was opened */
+	unsigned uses; /* since it was opened */
 	bool listed;
 	uint64_t bytes; /* of memory, when that was last looked at */
 	unsigned files; /* descriptors */
 	struct hf_open *newer, *older;
 };
 
-struct hf_opens {
+struct hf_open_pool {
 	pthread_mutex_t lock;
-	pthread_cond_t opened;           /* one is open, or was put by its last user */
-	struct hf_cache *cache;          /* is told of the bytes */
+	pthread_cond_t opened;	/* one is open, or was put by its last user */
+	struct hf_cache *cache; /* is told of the bytes */
 	struct hf_open *newest, *oldest;
 	size_t count;
-	uint64_t bytes, max_bytes;       /* of all in the list */
-	size_t files, max_files;         /* of all that are open, or just being opened */
+	uint64_t bytes, max_bytes; /* of all in the list */
+	size_t files, max_files;   /* of all that are open, or just being opened */
 };
 
-void hf_opens_init(struct hf_opens *opens);
+void hf_open_pool_init(struct hf_open_pool *pool);
 /* How much may stay open. cache is borrowed. */
-void hf_opens_limit(struct hf_opens *opens, struct hf_cache *cache, size_t max_files);
+void hf_open_pool_limit(struct hf_open_pool *pool, struct hf_cache *cache, size_t max_files);
 /* Closes all; none may be referenced. */
-void hf_opens_fini(struct hf_opens *opens);
+void hf_open_pool_fini(struct hf_open_pool *pool);
 
 /* Those that wait for descriptors look whether all is to end. */
-void hf_opens_wake(struct hf_opens *opens);
+void hf_open_pool_wake(struct hf_open_pool *pool);
 /* Closes all that nobody is using. Returns how many those were. */
-size_t hf_opens_shed(struct hf_opens *opens);
+size_t hf_open_pool_shed(struct hf_open_pool *pool);
 
 /*
  * That version of the capture, opened if it is not, with a reference. HF_ERR_CHANGED if it is another by now,
@@ -82,7 +82,7 @@ void hf_open_discard(struct hf_capture *capture, uint64_t version, int why);
 /* The parameters of a view for its encoder; NULL: none. */
 const char *hf_open_options(const struct hf_open *open, size_t view);
 
-/* ---- between opens.c, open_facts.c and open_pool.c ---- */
+/* ---- between open_capture.c, open_facts.c and open_pool.c ---- */
 
 /* Without a reference. Errors as hf_open_get, or for want of descriptors. */
 int hf_open_new(struct hf_capture *capture, uint64_t version, struct hf_open **ret_open);
@@ -105,8 +105,8 @@ int hf_open_take_facts(struct hf_open *open);
 /* The views with tables that are offered, of which indexing makes those that a stream can have: key[HF_VIEW_COUNT],
  * with parameters that are the companion's or the fs's. */
 size_t hf_open_views(struct hf_capture *capture, const struct hf_companion *companion, struct hf_view_key *key);
-/* What an index of the trace is built of: without dirfd, limits, disasm, and who is told of its progress. All is borrowed;
- * views[HF_VIEW_COUNT] is set. */
+/* What an index of the trace is built of: without dirfd, limits, disasm, and who is told of its progress. All is
+ * borrowed; views[HF_VIEW_COUNT] is set. */
 struct hf_build hf_open_build(struct hf_capture *capture, const struct hf_trace *trace,
 			      const struct hf_companion *companion, struct hf_view_key *views);
 
