@@ -12,11 +12,13 @@ archive=$tmp/traces index=$XDG_CACHE_HOME/hartfs
 
 # The lines of all examples of a page, without their indentation.
 examples() {
-	awk '/^```/ { fenced = !fenced; inside = 0; next }
+	awk '/^```/ { fenced = !fenced; inside = blank = 0; next }
+	     /^$/ { blank++; next }
 	     fenced || /^    / { line = $0; if (!fenced) sub(/^    /, "", line)
-				 if (line ~ /^\$ /) inside = 1
+				 if (line ~ /^\$ /) { inside = 1; blank = 0 }
+				 for (; inside && blank; blank--) print ""
 				 if (inside) print line; next }
-	     { inside = 0 }' "$1" | sed 's/[[:space:]]*$//'
+	     { inside = blank = 0 }' "$1" | sed 's/[[:space:]]*$//'
 }
 # A script that prints each command, and then what it prints.
 session() {
@@ -24,6 +26,7 @@ session() {
 	awk 'function run() { print "cat <<\"END OF COMMAND\"\n" shown "END OF COMMAND\n" command; inside = 0 }
 	     /^\$ / || inside { shown = inside ? shown : ""; command = inside ? command : ""
 				text = $0; if (!inside) sub(/^\$ /, "", text)
+				shown = shown $0 "\n"; command = command text "\n"
 				inside = 1; if (text !~ /\\$/) run() }' "$1"
 }
 # same WANT GOT: "..." in WANT is any number of lines.
@@ -38,7 +41,8 @@ same() {
 }
 
 pages=0
-for page in "$root"/README.md "$root"/mountd/*.[0-9].md "$root"/index/*.[0-9].md; do
+for page in "$root"/README.md "$root"/{mountd,index}/*.[0-9].md; do
+	[[ $page == *${ONLY-}* ]] || continue
 	examples "$page" >"$tmp/want"
 	[ -s "$tmp/want" ] || continue
 	pages=$((pages + 1))
@@ -48,6 +52,7 @@ for page in "$root"/README.md "$root"/mountd/*.[0-9].md "$root"/index/*.[0-9].md
 	grep -q '^\$ hartfs mount' "$tmp/want" || do_mount --wait
 	session "$tmp/want" >"$tmp/session"
 	bash "$tmp/session" 2>&1 </dev/null | sed 's/[[:space:]]*$//' >"$tmp/got"
+	[ -z "${SHOW-}" ] || cat "$tmp/got"
 	same "$tmp/want" "$tmp/got" || fail "${page#"$root/"}: an example is not true"
 	is_mounted "$mnt" && do_umount
 done
