@@ -136,7 +136,7 @@ static void value_error(const struct about *about, char *buf, size_t size)
 		hf_facts_failure(facts, buf, size);
 }
 
-/* hartfs-views(5) documents them. */
+/* hartfs-info(5) documents them. */
 static const struct {
 	const char *name;
 	value_fn value;
