@@ -57,5 +57,15 @@ for page in "$root"/README.md "$root"/{mountd,index}/*.[0-9].md; do
 	same "$tmp/want" "$tmp/got" || fail "${page#"$root/"}: an example is not true"
 	is_mounted "$mnt" && do_umount
 done
+# The commands of README's table of questions find something.
+do_mount --wait
+questions=0
+while read -r command; do
+	questions=$((questions + 1))
+	(cd "$mnt/boot/rv-sys@stf@gz" && bash -c "$command" 2>&1) >"$tmp/got" && [ -s "$tmp/got" ] ||
+		fail "README.md: $command: $(head -n 1 "$tmp/got")"
+done < <(sed -n '/^| question/,/^$/s/.*`\(.*\)` |$/\1/p' "$root/README.md")
+[ "$questions" -ge 8 ] || fail "only $questions questions in README.md"
+do_umount
 [ "$pages" -ge 10 ] || [ -n "${ONLY-}" ] || fail "only $pages pages have examples"
 finish
