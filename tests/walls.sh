@@ -89,7 +89,7 @@ bash tests/cycles.sh "$circle" "$circle" x >/dev/null && {
 	echo 'tests/cycles.sh does not find a circle'
 	bad=1
 }
-for folder in index fs; do
+for folder in codecs index fs; do
 	bash tests/cycles.sh . "$build" "$folder" || bad=1
 done
 # All work is a job of the executor. mountd/session.c: the threads that answer the kernel. mountd/live.c: one that waits for

@@ -34,18 +34,6 @@ static void find_part(struct hf_ete_dec *d)
 	unsync(d, s->parts[d->now.part].offset, HF_ERR_ETE_UNSYNCED, 0);
 }
 
-void hf_ete_dec_enter(struct hf_ete_dec *d, const struct hf_ete_place *place)
-{
-	d->now = d->base = *place;
-	d->base_passed = d->mark_passed = d->swallow = 0;
-	d->closed = false;
-	d->ended = place->part >= d->stream->part_count;
-	hf_ete_resolve_reset(&d->resolve, &place->ahead);
-	d->resolve.mark_void = true;
-	if (!d->ended)
-		hf_ete_start_part(d->stream, place->part, d->dec.hart, &place->entry, &d->pipeline);
-}
-
 static void enter_first(struct hf_ete_dec *d)
 {
 	d->now = (struct hf_ete_place){.part = 0};

@@ -67,6 +67,18 @@ static const struct hf_field_row fields[] = {
 	HF_FIELD_ROW(struct stored, frame, INT64_MAX),
 };
 
+void hf_ete_dec_enter(struct hf_ete_dec *d, const struct hf_ete_place *place)
+{
+	d->now = d->base = *place;
+	d->base_passed = d->mark_passed = d->swallow = 0;
+	d->closed = false;
+	d->ended = place->part >= d->stream->part_count;
+	hf_ete_resolve_reset(&d->resolve, &place->ahead);
+	d->resolve.mark_void = true;
+	if (!d->ended)
+		hf_ete_start_part(d->stream, place->part, d->dec.hart, &place->entry, &d->pipeline);
+}
+
 /* Events that a flow leaves pending, with nothing that an encoder would wait for. */
 static bool is_pending(const struct hf_event *ev)
 {

@@ -307,7 +307,6 @@ int hf_ete_remark(struct hf_setup *setup)
 	return err;
 }
 
-extern const struct hf_codec hf_codec_ete;
 
 int hf_ete_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stream **ret_stream, struct hf_diag *diag)
 {
@@ -320,7 +319,6 @@ int hf_ete_open(struct hf_src *src, const struct hf_setup *setup, struct hf_stre
 	s = calloc(1, sizeof *s);
 	if (!s)
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
-	s->stream.codec = &hf_codec_ete;
 	s->stream.setup = setup;
 	err = open_all(s, setup, NULL);
 	if (!err)

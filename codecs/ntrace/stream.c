@@ -213,7 +213,6 @@ int hf_ntrace_open(struct hf_src *src, const struct hf_setup *setup, struct hf_s
 
 	if (!stream)
 		return HF_ERR_NOMEM;
-	stream->base.codec = &hf_codec_ntrace;
 	stream->base.setup = setup;
 	err = describe(stream, src, setup, diag);
 	if (err) {
