@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * capture.ini: the project's own description of a capture (hartfs-views(5)). Strict: what is not known is an error, with
+ * capture.ini: the project's own description of a capture (hartfs-capture(5)). Strict: what is not known is an error, with
  * its line, because a key that is passed over would decode to something else without a word.
  */
 #include "codecs/base/nearest.h"

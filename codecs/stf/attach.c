@@ -107,7 +107,7 @@ static bool find_target(const struct hf_stf_dec *d, uint64_t offset, bool throug
 	return found;
 }
 
-/* Under ARM 0 says nothing (hartfs-views(5)). */
+/* Under ARM 0 says nothing (hartfs-stf(5)). */
 static bool trap_value(unsigned arch, const struct hf_stf_record *rec, const uint8_t *words, uint64_t *ret_value)
 {
 	struct hf_stf_event_layout layout = hf_stf_event_layout(arch, rec->value);

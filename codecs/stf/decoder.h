@@ -198,13 +198,13 @@ static inline uint32_t hf_stf_access_bytes(const struct hf_stf_header *h, uint32
 	return *ret_flags & HF_EVF_SIZE_BITS ? number / 8 : number;
 }
 
-/* ARM: whether an access is of a range, whose length is the word of content behind it (hartfs-views(5)). */
+/* ARM: whether an access is of a range, whose length is the word of content behind it (hartfs-stf(5)). */
 static inline bool hf_stf_access_is_range(const struct hf_stf_header *h, uint32_t attr)
 {
 	return h->isa == HF_STF_ISA_ARM && (attr & HF_ARM_ATTR_RANGE);
 }
 
-/* ARM attributes are ours (hartfs-views(5)): bit 4 says that bits 3:0 are an MTE tag. */
+/* ARM attributes are ours (hartfs-stf(5)): bit 4 says that bits 3:0 are an MTE tag. */
 static inline uint8_t hf_stf_access_tag(const struct hf_stf_header *h, uint32_t attr)
 {
 	return h->isa == HF_STF_ISA_ARM && (attr & 0x10) ? attr & 0xf : 0;

@@ -2,7 +2,7 @@
 /* What the STF encoder writes into an open group: accesses, registers, page walks, traps. */
 #include "codecs/stf/encoder.h"
 
-/* What an access of an Arm source other than STF has of the attributes in hartfs-views(5). */
+/* What an access of an Arm source other than STF has of the attributes in hartfs-stf(5). */
 static uint16_t arm_attr(const struct hf_ev_mem *mem)
 {
 	const uint16_t attr = mem->attr & (HF_ARM_ATTR_CHECKED | HF_ARM_ATTR_RANGE);
@@ -47,7 +47,7 @@ static void put_mem(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_
 		if (!kind)
 			break;
 	}
-	/* of a range the content is its length, for which the size has too few bits (hartfs-views(5)) */
+	/* of a range the content is its length, for which the size has too few bits (hartfs-stf(5)) */
 	range = e->arch == HF_ARCH_ARM && (attr & HF_ARM_ATTR_RANGE);
 	if (ev->small || range) {
 		*p = HF_STF_INST_MEM_CONTENT;
@@ -134,7 +134,7 @@ static unsigned make_metadata(const struct hf_stf_enc *e, const struct hf_event 
 	const bool other = ev->flags & HF_EVF_ASYNC || ecall;
 	unsigned known = layout.fields;
 
-	if (e->arch == HF_ARCH_ARM) /* 0 is what is not known (hartfs-views(5)) */
+	if (e->arch == HF_ARCH_ARM) /* 0 is what is not known (hartfs-stf(5)) */
 		made_up = false;
 	else if (other)
 		known = 0;

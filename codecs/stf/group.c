@@ -272,7 +272,7 @@ static void scan_target(struct hf_stf_group *g, const struct hf_stf_record *rec)
 
 /*
  * An access opens a row of contents; contents outside of one, or of a strange access, are worth a note. Under ISA = ARM
- * one that neither reads nor writes is a prefetch, cache maintenance, or what faulted (hartfs-views(5)).
+ * one that neither reads nor writes is a prefetch, cache maintenance, or what faulted (hartfs-stf(5)).
  */
 static void scan_access(struct hf_stf_dec *d, struct hf_stf_out *out, const struct hf_stf_record *rec)
 {

@@ -53,7 +53,7 @@ void hf_stf_header_find_unit(struct hf_stf_header *h, const uint8_t *p, size_t n
 	enum hf_isa isa = hf_stf_isa_of_iem(h->isa, h->iem);
 	struct votes v = {.count = 0};
 
-	if (h->isa != HF_STF_ISA_RISCV) { /* under ARM it is ours to say: bytes (hartfs-views(5)) */
+	if (h->isa != HF_STF_ISA_RISCV) { /* under ARM it is ours to say: bytes (hartfs-stf(5)) */
 		h->bits = false;
 		h->unit_shown = true;
 		return;

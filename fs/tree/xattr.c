@@ -29,7 +29,7 @@ static const struct hf_facts_hart *hart_of(const struct about *about)
 	return hf_facts_hart(about->facts, key->hart);
 }
 
-/* hartfs-views(5) documents them. From VERSION to PROBLEMS they are of what was indexed. */
+/* hartfs-info(5) documents them. From VERSION to PROBLEMS they are of what was indexed. */
 enum what {
 	CAPTURE,
 	STATE,

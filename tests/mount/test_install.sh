@@ -45,8 +45,9 @@ for manager in system user; do
 	starts_from "$prefix/lib/systemd/$manager/hartfs@.service" '' "$prefix"
 done
 if [ -d "$prefix/share/man" ]; then
-	for page in man1/hartfs.1 man5/hartfs-views.5 man5/hartfs-index.5 man7/hartfs-security.7 \
-		man7/hartfs-limits.7; do
+	for page in "$root"/mountd/hartfs*.[0-9].md "$root"/index/hartfs*.[0-9].md; do
+		page=$(basename "$page" .md)
+		page=man${page##*.}/$page
 		[ -s "$prefix/share/man/$page" ] || fail "$page is not installed"
 		if command -v man >/dev/null; then
 			# How a table falls on a page costs nothing but looks.

@@ -20,7 +20,7 @@ plain=$'cut.data\nintel.data\npacked.gz\nperf.data'
 [ "$(ls "$mnt/plain")" = "$plain" ] || fail "a plain perf.data has views: $(ls "$mnt/plain")"
 cmp -s "$mnt/plain/perf.data" "$seeds/samples" || fail "a plain perf.data is not itself"
 grep -q plain/ "$mnt/.hartfs/status.json" && fail "status.json tells of an ordinary file"
-reason='this perf.data holds CoreSight trace (CS_ETM) of 6 trace units, .* see PERF.DATA in hartfs-views(5)'
+reason='this perf.data holds CoreSight trace (CS_ETM) of 6 trace units, .* see PERF.DATA in hartfs-ete(5)'
 for view in trace/perf.data@perf trace/pipe@gz; do
 	[ -e "$mnt/$view" ] || fail "there is no $view: $(ls "$mnt/trace")"
 	grep -q '"state": "failed"' "$mnt/$view/info.json" || fail "$view: $(cat "$mnt/$view/info.json")"

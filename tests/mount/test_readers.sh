@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The options that hartfs-views(5) gives for other readers are options, and a view made with them is read back whole.
+# The options that hartfs-readers(7) gives for other readers are options, and a view made with them is read back whole.
 . "$(dirname "$0")/../lib/mount.sh"
-manual=$(cd "$(dirname "$0")/../../mountd" && pwd)/hartfs-views.5.md
+manual=$(cd "$(dirname "$0")/../../mountd" && pwd)/hartfs-readers.7.md
 capture_archive
 capture=$archive/mini/rv32-mini.stf
 
@@ -29,6 +29,6 @@ while IFS='|' read -r _ reader view options _; do
 	done
 	"$hartfs" cat --index-dir "$index" "$tmp/copy" hart0/listing.txt >"$tmp/listing"
 	retired "$tmp/listing" | cmp -s - "$tmp/want" || fail "$reader: ${params[*]}: $(head -n 3 "$tmp/listing")"
-done < <(sed -n '/^# OTHER READERS/,/^# EXTENDED/p' "$manual" | grep '^| .*/ |\|^| .*trace.stf')
+done < <(sed -n '/^# READERS/,/^# SEE ALSO/p' "$manual" | grep '^| .*/ |\|^| .*trace.stf')
 [ $rows = 5 ] || fail "$rows readers in the manual"
 finish

@@ -73,7 +73,7 @@ done
 # The promise of the manual: awk on a listing finds the retired instructions.
 for listing in $(listings); do
 	awk '!/^#/ && ($1 != n++ || length($3) != 16 || length($4) % 4 || ($3 $4) ~ /[^0-9a-f]/) {bad++}
-		END {exit !(n > 0 && !bad)}' "$mnt/$listing" || fail "$listing is not as hartfs-views(5) says"
+		END {exit !(n > 0 && !bad)}' "$mnt/$listing" || fail "$listing is not as hartfs-listing(5) says"
 	grep -c . "$mnt/$listing" >/dev/null || fail "$listing: grep"
 done
 

@@ -91,7 +91,7 @@ static void test_manual(void)
 
 	if (!data)
 		return;
-	snprintf(path, sizeof path, "%s/../../mountd/hartfs-views.5.md", data);
+	snprintf(path, sizeof path, "%s/../../mountd/hartfs-etrace.5.md", data);
 	text = hf_rvtrace_read_file(path, &n);
 	CHECK(text);
 	section = strstr(text, "# THE VIEW etrace/");

@@ -84,7 +84,7 @@ static void check(bool capture, const char *units)
 	char why[256];
 
 	CHECK_EQ(is_capture(count, why, sizeof why), capture);
-	CHECK(strstr(why, "hartfs-views(5)"));
+	CHECK(strstr(why, "hartfs-ete(5)"));
 	if (capture)
 		CHECK(strstr(why, units));
 }

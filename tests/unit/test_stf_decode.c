@@ -345,7 +345,7 @@ static void test_modes(void)
 	expect_end(&b);
 }
 
-/* ARM: the mapping of hartfs-views(5). A system call retires. */
+/* ARM: the mapping of hartfs-stf(5). A system call retires. */
 static void test_arm(void)
 {
 	static const uint64_t svc[3] = {0x1004, 0xd4000001, 0}, abort[3] = {0x1008, 0xf9400000, 0xbad};
