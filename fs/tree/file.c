@@ -143,8 +143,8 @@ static int open_bytes(struct hf_file *file, const struct hf_facts *facts, bool *
 	if (err)
 		return err;
 	file->events.bytes = &file->bytes;
-	file->events.hart = key->hart;
-	file->events.count = hf_kind_insns(key, facts, &file->events.first);
+	file->events.hart = of.key->hart;
+	file->events.count = hf_kind_insns(of.key, facts, &file->events.first);
 	hf_events_init(&file->events);
 	file->way = &bytes;
 	*ret_keep = hf_node_keep(&file->tree->nodes, file->node, facts->version);
