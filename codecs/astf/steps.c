@@ -334,7 +334,7 @@ static void fill_context(const struct hf_astf_sync *now, struct hf_event *ev)
 {
 	ev->state = now->state;
 	ev->fields |= HF_CONTEXT_STATE | (now->flags & HF_ASTF_PID ? HF_CONTEXT_PID : 0) |
-		    (now->flags & HF_ASTF_TID ? HF_CONTEXT_TID : 0);
+		      (now->flags & HF_ASTF_TID ? HF_CONTEXT_TID : 0);
 	ev->context.pid = now->flags & HF_ASTF_PID ? now->pid : 0;
 	ev->context.tid = now->flags & HF_ASTF_TID ? now->tid : 0;
 	ev->context.vlen = (uint16_t)(16 * (now->evl + 1));

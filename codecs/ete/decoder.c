@@ -383,7 +383,7 @@ static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64
 
 	*ret_record = 0;
 	ret_context->fields = (s->context.byte & HF_ETE_CONTEXT_CID ? HF_CONTEXT_PID : 0u) |
-			    (s->context.byte & HF_ETE_CONTEXT_VMID ? HF_CONTEXT_VMID : 0u);
+			      (s->context.byte & HF_ETE_CONTEXT_VMID ? HF_CONTEXT_VMID : 0u);
 	ret_context->context = (struct hf_ev_context){
 		.pid = ret_context->fields & HF_CONTEXT_PID ? s->context.cid : 0,
 		.vmid = ret_context->fields & HF_CONTEXT_VMID ? s->context.vmid : 0,
