@@ -50,17 +50,17 @@ static void add_register(struct hf_etrace_dec *d, uint8_t class, uint16_t number
 }
 
 /* What it read, and what it wrote as that and its operand say. */
-static void add_atomic(struct hf_etrace_dec *d, const struct hf_etrace_wish *w, uint32_t opcode,
+static void add_atomic(struct hf_etrace_dec *d, const struct hf_etrace_expectation *x, uint32_t opcode,
 		       const struct hf_etrace_access *a)
 {
 	const bool data = a->flags & HF_ETRACE_HAS_DATA, operand = a->flags & HF_ETRACE_HAS_OPERAND;
 	uint64_t new = 0;
-	bool known = hf_etrace_wish_result(opcode, a->size, a->data, a->operand, &new);
+	bool known = hf_etrace_atomic_result(opcode, a->size, a->data, a->operand, &new);
 
 	if (a->subtype == HF_ETRACE_FAILED_SC)
 		return;
-	if (operand && w->source)
-		add_register(d, 1, w->source, a->operand);
+	if (operand && x->source)
+		add_register(d, 1, x->source, a->operand);
 	add_mem(d, a, HF_EVF_READ, data, a->data);
 	if (a->subtype == HF_ETRACE_FAILED_CAS)
 		return;
@@ -68,18 +68,18 @@ static void add_atomic(struct hf_etrace_dec *d, const struct hf_etrace_wish *w, 
 	add_mem(d, a, HF_EVF_WRITE, known, new);
 }
 
-static void add_access(struct hf_etrace_dec *d, const struct hf_etrace_wish *w, uint32_t opcode,
+static void add_access(struct hf_etrace_dec *d, const struct hf_etrace_expectation *x, uint32_t opcode,
 		       const struct hf_etrace_access *a)
 {
 	switch (a->kind) {
 	case HF_ETRACE_CSR:
-		if (a->flags & HF_ETRACE_HAS_OPERAND && !w->immediate && w->source)
-			add_register(d, 1, w->source, a->operand);
+		if (a->flags & HF_ETRACE_HAS_OPERAND && !x->immediate && x->source)
+			add_register(d, 1, x->source, a->operand);
 		if (a->flags & HF_ETRACE_HAS_DATA)
 			add_register(d, 4, (uint16_t)a->address, a->data);
 		break;
 	case HF_ETRACE_ATOMIC:
-		add_atomic(d, w, opcode, a);
+		add_atomic(d, x, opcode, a);
 		break;
 	default:
 		add_mem(d, a, a->kind == HF_ETRACE_LOAD ? HF_EVF_READ : HF_EVF_WRITE, a->flags & HF_ETRACE_HAS_DATA,
@@ -213,8 +213,8 @@ static bool may_begin(const struct hf_etrace_dec *d)
 
 bool hf_etrace_merges(const struct hf_etrace_dec *d)
 {
-	return d->access_count || d->taker.wants || d->extra_at < d->extra_count || d->core.fenced == HF_ETRACE_FENCED ||
-	       may_be_late(d) || may_begin(d);
+	return d->access_count || d->taker.expects || d->extra_at < d->extra_count ||
+	       d->core.fenced == HF_ETRACE_FENCED || may_be_late(d) || may_begin(d);
 }
 
 /* Nothing more will come for the instruction at the head of the list. */
@@ -239,32 +239,32 @@ void hf_etrace_fence_accesses(struct hf_etrace_dec *d)
 }
 
 /* The oldest access becomes the instruction's; what else that takes is in d->taker. */
-static void take_access(struct hf_etrace_dec *d, const struct hf_etrace_wish *w, uint32_t opcode)
+static void take_access(struct hf_etrace_dec *d, const struct hf_etrace_expectation *x, uint32_t opcode)
 {
 	const struct hf_etrace_access a = *oldest(d);
 
-	d->taker = *w;
+	d->taker = *x;
 	d->taker_opcode = opcode;
-	d->taker.wants = w->many && w->limit != 1;
-	d->taker.limit = w->limit ? w->limit - 1 : 0;
-	if (w->kind == HF_ETRACE_ATOMIC && a.kind == HF_ETRACE_LOAD) { /* told as a load and a store */
-		d->taker.wants = true;
+	d->taker.expects = x->many && x->limit != 1;
+	d->taker.limit = x->limit ? x->limit - 1 : 0;
+	if (x->kind == HF_ETRACE_ATOMIC && a.kind == HF_ETRACE_LOAD) { /* told as a load and a store */
+		d->taker.expects = true;
 		d->taker.kind = HF_ETRACE_STORE;
 	}
 	d->extra_count = d->extra_at = 0;
-	add_access(d, w, opcode, &a);
+	add_access(d, x, opcode, &a);
 	drop(d, 1);
 }
 
 bool hf_etrace_give_more(struct hf_etrace_dec *d)
 {
-	if (!d->taker.wants)
+	if (!d->taker.expects)
 		return false;
-	if (available(d) && hf_etrace_wish_takes(&d->taker, oldest(d))) {
+	if (available(d) && hf_etrace_expect_takes(&d->taker, oldest(d))) {
 		take_access(d, &d->taker, d->taker_opcode);
 		return true;
 	}
-	d->taker.wants = false;
+	d->taker.expects = false;
 	return false;
 }
 
@@ -276,14 +276,14 @@ static bool is_last(const struct hf_etrace_dec *d)
 
 bool hf_etrace_attach(struct hf_etrace_dec *d, const struct hf_ev_insn *insn)
 {
-	const struct hf_etrace_wish w = hf_etrace_wish_of(&d->given, insn);
+	const struct hf_etrace_expectation x = hf_etrace_expect(&d->given, insn);
 	const struct hf_etrace_access *a = oldest(d);
 
 	if (d->core.fenced == HF_ETRACE_PASSING)
 		d->core.fenced = HF_ETRACE_UNFENCED;
 	if (d->core.fenced == HF_ETRACE_FENCED)
 		d->core.fenced = HF_ETRACE_PASSING;
-	if (!w.wants || d->core.data_lost)
+	if (!x.expects || d->core.data_lost)
 		return true;
 	if (!available(d) && waits(d) && !is_released(d))
 		return false;
@@ -295,15 +295,15 @@ bool hf_etrace_attach(struct hf_etrace_dec *d, const struct hf_ev_insn *insn)
 			d->core.unmet = insn->pc | 1;
 		return true;
 	}
-	if (hf_etrace_wish_may_take_two(&w, a) && is_last(d))
+	if (hf_etrace_expect_may_take_two(&x, a) && is_last(d))
 		return false;
-	if (!hf_etrace_wish_takes(&w, a) && !(available(d) > 1 && hf_etrace_wish_takes_two(&w, a, a + 1))) {
-		d->core.passed_over |= !w.optional;
+	if (!hf_etrace_expect_takes(&x, a) && !(available(d) > 1 && hf_etrace_expect_takes_two(&x, a, a + 1))) {
+		d->core.passed_over |= !x.optional;
 		return true;
 	}
 	if ((a->flags & HF_ETRACE_SPLIT) && !is_released(d))
 		return false;
-	take_access(d, &w, insn->opcode);
+	take_access(d, &x, insn->opcode);
 	return true;
 }
 

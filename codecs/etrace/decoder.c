@@ -418,7 +418,7 @@ static size_t give(struct hf_etrace_dec *d, struct hf_event *ev, size_t max)
 			continue;
 		}
 		n += hf_etrace_merges(d) ? give_merged(d, item, ev + n, max - n) : give_stretch(item, ev + n, max - n);
-		if (item->from == item->to && !d->taker.wants && d->extra_at == d->extra_count)
+		if (item->from == item->to && !d->taker.expects && d->extra_at == d->extra_count)
 			d->head++;
 		else if (n < max)
 			break; /* it waits */
@@ -459,7 +459,7 @@ static int clear(struct hf_etrace_dec *d)
 	d->head = d->committed = d->tail = d->trap = d->release = 0;
 	d->access_count = d->access_stale = d->extra_at = d->extra_count = 0;
 	d->access_first = 0;
-	d->taker.wants = false;
+	d->taker.expects = false;
 	d->doubt.kind = HF_EVENT_NONE;
 	d->ended = d->synced = d->aged = d->split = false;
 	err = reset(d);

@@ -9,7 +9,7 @@
 #ifndef HF_ETRACE_DECODER_H
 #define HF_ETRACE_DECODER_H
 
-#include "codecs/etrace/wish.h"
+#include "codecs/etrace/expectation.h"
 #include "codecs/etrace/flow.h"
 #include "codecs/etrace/framing.h"
 
@@ -164,7 +164,7 @@ struct hf_etrace_dec {
 	bool aged;              /* the synchronisation that was given last has aged them */
 	struct hf_event doubt;  /* to be given before anything else, if it has a kind */
 	uint32_t release;       /* instructions in the list before this index wait for no access */
-	struct hf_etrace_wish taker; /* what else the instruction given last takes; wants: anything */
+	struct hf_etrace_expectation taker; /* what else the instruction given last takes; expects: anything */
 	uint32_t taker_opcode;
 	struct hf_event extra[4]; /* of that instruction; [extra_at, extra_count) is still to be given */
 	uint32_t extra_at, extra_count;

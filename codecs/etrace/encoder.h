@@ -10,7 +10,7 @@
 #ifndef HF_ETRACE_ENCODER_H
 #define HF_ETRACE_ENCODER_H
 
-#include "codecs/etrace/wish.h"
+#include "codecs/etrace/expectation.h"
 
 /*
  * Whose habits the stream has. EXACT reports so that every decoder finds every instruction; the others follow the
