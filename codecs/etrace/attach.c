@@ -14,7 +14,7 @@ static void add_mem(struct hf_etrace_attach *a, const struct hf_etrace_access *a
 	struct hf_event ev = {
 		.kind = HF_EVENT_MEM,
 		.flags = (uint8_t)flags,
-		.small = known,
+		.words = known,
 		.mem = {.address = access->address, .data = known ? data : 0, .size = 1u << access->size},
 	};
 
@@ -23,11 +23,11 @@ static void add_mem(struct hf_etrace_attach *a, const struct hf_etrace_access *a
 	add_extra(a, &ev);
 }
 
-/* A register as it was read: class 1 integer, 4 CSR. */
+/* A register as it was read. */
 static void add_register(struct hf_etrace_attach *a, uint8_t class, uint16_t number, uint64_t value)
 {
 	const struct hf_event ev = {.kind = HF_EVENT_REG,
-				    .reg = {.value = value, .number = number, .class = class, .role = 2}};
+				    .reg = {.value = value, .number = number, .class = class, .role = HF_REG_SOURCE}};
 
 	add_extra(a, &ev);
 }
@@ -43,7 +43,7 @@ static void add_atomic(struct hf_etrace_attach *a, const struct hf_etrace_expect
 	if (access->subtype == HF_ETRACE_FAILED_SC)
 		return;
 	if (operand && x->source)
-		add_register(a, 1, x->source, access->operand);
+		add_register(a, HF_REG_INTEGER, x->source, access->operand);
 	add_mem(a, access, HF_EVF_READ, data, access->data);
 	if (access->subtype == HF_ETRACE_FAILED_CAS)
 		return;
@@ -57,9 +57,9 @@ static void add_access(struct hf_etrace_attach *a, const struct hf_etrace_expect
 	switch (access->kind) {
 	case HF_ETRACE_CSR:
 		if (access->flags & HF_ETRACE_HAS_OPERAND && !x->immediate && x->source)
-			add_register(a, 1, x->source, access->operand);
+			add_register(a, HF_REG_INTEGER, x->source, access->operand);
 		if (access->flags & HF_ETRACE_HAS_DATA)
-			add_register(a, 4, (uint16_t)access->address, access->data);
+			add_register(a, HF_REG_CSR, (uint16_t)access->address, access->data);
 		break;
 	case HF_ETRACE_ATOMIC:
 		add_atomic(a, x, opcode, access);
@@ -78,7 +78,7 @@ static void lose_track(struct hf_etrace_attach *a, int code, uint64_t offset, ui
 	a->data_lost = true;
 	hf_etrace_accesses_lose(&a->accesses);
 	a->doubt = (struct hf_event){
-		.kind = HF_EVENT_DOUBT, .size = (uint32_t)-code, .loss = {.offset = offset, .detail = detail}};
+		.kind = HF_EVENT_DOUBT, .code = (uint32_t)-code, .loss = {.offset = offset, .detail = detail}};
 }
 
 static bool is_early(const struct hf_etrace_attach *a)
@@ -243,7 +243,7 @@ static bool take_event(struct hf_etrace_attach *a, struct hf_event *ev)
 		a->said_context = ev->context.pid;
 	if (ev->kind == HF_EVENT_GAP)
 		hf_etrace_accesses_lose(&a->accesses);
-	return ev->kind != HF_EVENT_NOTE || ev->size != (uint32_t)-HF_ERR_ETRACE_DATA || count_lost(a, ev);
+	return ev->kind != HF_EVENT_NOTE || ev->code != (uint32_t)-HF_ERR_ETRACE_DATA || count_lost(a, ev);
 }
 
 static size_t give_doubt(struct hf_etrace_attach *a, struct hf_event *ev)
@@ -315,7 +315,7 @@ static void tell_lost(struct hf_etrace_attach *a)
 {
 	const struct hf_event ev = {
 		.kind = HF_EVENT_NOTE,
-		.size = (uint32_t)-HF_ERR_ETRACE_DATA,
+		.code = (uint32_t)-HF_ERR_ETRACE_DATA,
 		.loss = {.offset = a->follow.behind, .detail = a->accesses.lost},
 	};
 

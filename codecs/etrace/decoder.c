@@ -270,7 +270,7 @@ static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64
 	*ret_record = 0;
 	if (!d->attach.said_context)
 		return;
-	ret_context->size = HF_CONTEXT_PID;
+	ret_context->fields = HF_CONTEXT_PID;
 	ret_context->context.pid = d->attach.said_context;
 }
 

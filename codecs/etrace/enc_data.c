@@ -84,7 +84,7 @@ static void gather_access(struct hf_etrace_enc *e, struct hf_sink *sink, const s
 				.kind = (uint8_t)kind, .size = (uint8_t)__builtin_ctz(size), .address = ev->mem.address,
 				.data = ev->mem.data,
 				.flags = (ev->flags & HF_EVF_NO_ADDRESS ? 0 : HF_ETRACE_HAS_ADDRESS) |
-					 (ev->small ? HF_ETRACE_HAS_DATA : 0)});
+					 (ev->words ? HF_ETRACE_HAS_DATA : 0)});
 		return;
 	}
 	at = ev->flags & HF_EVF_READ ? HF_ETRACE_GOT_READ_AT : 0;
@@ -92,13 +92,13 @@ static void gather_access(struct hf_etrace_enc *e, struct hf_sink *sink, const s
 	if (size != 1u << x->size || (s->got & at))
 		return;
 	s->address = ev->mem.address;
-	value = !ev->small ? 0 : kind == HF_ETRACE_STORE ? HF_ETRACE_GOT_WRITTEN : HF_ETRACE_GOT_READ;
+	value = !ev->words ? 0 : kind == HF_ETRACE_STORE ? HF_ETRACE_GOT_WRITTEN : HF_ETRACE_GOT_READ;
 	value |= ev->flags & HF_EVF_NO_ADDRESS ? HF_ETRACE_GOT_NO_ADDRESS : 0;
 	*(kind == HF_ETRACE_STORE ? &s->written : &s->read) = low(ev->mem.data, x->size);
 	s->got |= (uint16_t)(at | value);
 }
 
-/* Registers of atomics and CSR accesses. Role 2 is a source, 3 a destination; class 1 integer, 4 CSR. */
+/* Registers of atomics and CSR accesses. */
 static void gather_register(struct hf_etrace_enc *e, const struct hf_etrace_expectation *x, const struct hf_ev_reg *reg)
 {
 	struct hf_etrace_enc_data *s = &e->s.data;
@@ -106,13 +106,14 @@ static void gather_register(struct hf_etrace_enc *e, const struct hf_etrace_expe
 	unsigned flag = 0;
 	uint64_t *to = &s->read;
 
-	if (x->kind == HF_ETRACE_CSR && reg->class == 4 && reg->number == x->csr) {
+	if (x->kind == HF_ETRACE_CSR && reg->class == HF_REG_CSR && reg->number == x->csr) {
 		flag = reg->role == 3 ? HF_ETRACE_GOT_WRITTEN : HF_ETRACE_GOT_READ;
 		to = reg->role == 3 ? &s->written : &s->read;
-	} else if (reg->class == 1 && reg->role == 2 && reg->number == x->source && !x->immediate) {
+	} else if (reg->class == HF_REG_INTEGER && reg->role == HF_REG_SOURCE && reg->number == x->source &&
+		   !x->immediate) {
 		flag = HF_ETRACE_GOT_OPERAND;
 		to = &s->operand;
-	} else if (reg->class == 1 && reg->role == 3 && reg->number == rd && rd) {
+	} else if (reg->class == HF_REG_INTEGER && reg->role == HF_REG_DESTINATION && reg->number == rd && rd) {
 		flag = HF_ETRACE_GOT_READ;
 	}
 	if (!flag || (s->got & flag) || (x->kind != HF_ETRACE_CSR && x->kind != HF_ETRACE_ATOMIC))

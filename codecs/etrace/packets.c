@@ -23,7 +23,7 @@ static void close_gap(struct hf_etrace_follow *f)
 	struct hf_etrace_follow_state *s = &f->s;
 	const struct hf_event ev = {
 		.kind = HF_EVENT_GAP,
-		.size = s->gap_code,
+		.code = s->gap_code,
 		.loss = {.offset = s->gap_offset, .bytes = s->gap_bytes, .detail = s->gap_detail},
 	};
 
@@ -91,7 +91,7 @@ static bool set_context(struct hf_etrace_follow *f)
 	const struct hf_program *before = f->flow.program;
 	const struct hf_event ev = {
 		.kind = HF_EVENT_CONTEXT,
-		.size = HF_CONTEXT_PID,
+		.fields = HF_CONTEXT_PID,
 		.context.pid = (uint32_t)r->pkt.context,
 	};
 
@@ -273,7 +273,7 @@ static void doubt_tables(struct hf_etrace_follow *f)
 	struct hf_etrace_report *r = &f->report;
 	const uint32_t learning = HF_ETRACE_IMPLICIT_RETURN | HF_ETRACE_BRANCH_PREDICTION | HF_ETRACE_JUMP_TARGET_CACHE;
 	const struct hf_event ev = {
-		.kind = HF_EVENT_DOUBT, .size = (uint32_t)-HF_ERR_ETRACE_TABLES, .loss.offset = f->s.offset};
+		.kind = HF_EVENT_DOUBT, .code = (uint32_t)-HF_ERR_ETRACE_TABLES, .loss.offset = f->s.offset};
 
 	if ((r->modes & HF_ETRACE_RESYNC_DISABLED) && (r->modes & learning) && !hf_etrace_has(f, HF_ETRACE_ANEW))
 		hf_etrace_add(f, &ev);

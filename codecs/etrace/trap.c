@@ -123,7 +123,7 @@ void hf_etrace_settle_trap(struct hf_etrace_follow *f, const uint64_t *address)
 		/* That of a later trap's own handler says nothing of this one's. */
 		if (r->pkt.subformat == HF_ETRACE_SYNC || !r->pkt.thaddr || f->trap == f->tail) {
 			ev->flags |= HF_EVF_MODE;
-			ev->small = (uint16_t)hf_etrace_mode_of(r->pkt.privilege);
+			ev->mode = (uint16_t)hf_etrace_mode_of(r->pkt.privilege);
 		}
 		ev->trap.handler = hf_etrace_full(&f->flow, *address);
 	}
