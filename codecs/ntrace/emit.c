@@ -108,7 +108,7 @@ static void reset_all(struct hf_ntrace_enc *e, uint64_t pc)
 	reset_counts(s);
 	s->ref = pc;
 	s->since = 0;
-	hf_ntrace_stack_clear(&s->calls);
+	hf_return_stack_clear(&e->calls);
 	s->last_tcode = 0;
 	s->said_mode = HF_MODE_UNKNOWN;
 	s->owner_due = s->ids != 0;

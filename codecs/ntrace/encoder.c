@@ -103,18 +103,18 @@ static void put_indirect(struct hf_ntrace_enc *e, const struct hf_event *ev, uin
 	const bool call = insn->flow == HF_FLOW_INDIRECT_CALL || insn->flow == HF_FLOW_SWAP;
 	uint64_t target;
 
-	if (s->paired && hf_walk_sequential(e->c.wire.isa, s->upper_pc, s->upper_opcode, insn->opcode, &target)) {
+	if (s->paired && hf_walk_pair(e->c.wire.isa, s->upper_pc, s->upper_opcode, insn->opcode, &target)) {
 		set_pending(s, HF_NTRACE_PENDING_NONE, target);
 		s->plain = 0;
 	} else {
 		s->has_returned = 0;
 		if (insn->flow == HF_FLOW_RETURN || insn->flow == HF_FLOW_SWAP)
-			s->has_returned = hf_ntrace_stack_pop(&s->calls, &s->returned);
+			s->has_returned = hf_return_stack_pop(&e->calls, &s->returned);
 		set_pending(s, HF_NTRACE_PENDING_INDIRECT, insn->target);
 		s->known = ev->flags & HF_EVF_TAKEN;
 	}
 	if (call)
-		hf_ntrace_stack_push(&s->calls, e->c.call_stack, behind);
+		hf_return_stack_push(&e->calls, behind);
 }
 
 /* A direct jump to target, as readers see it. */
@@ -123,7 +123,7 @@ static void put_jump(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 {
 	e->s.plain = 0;
 	if (insn->flow == HF_FLOW_CALL || insn->flow == HF_FLOW_INDIRECT_CALL)
-		hf_ntrace_stack_push(&e->s.calls, e->c.call_stack, behind);
+		hf_return_stack_push(&e->calls, behind);
 	if (e->c.wire.all_jumps)
 		put_taken(e, sink, target);
 	else
@@ -354,6 +354,7 @@ static int init(struct hf_enc *enc)
 	err = hf_ntrace_config_read(hf_enc_params(enc), enc->stream, enc->hart, &e->c, NULL, 0);
 	if (err)
 		return err;
+	hf_return_stack_init(&e->calls, e->calls_room, HF_NTRACE_STACK, e->c.call_stack);
 	e->s.hist = 1;
 	e->s.owning = e->c.ownership == HF_NTRACE_OWNERSHIP_ALWAYS;
 	e->s.start = e->c.seed ? HF_NTRACE_SYNC_RESET : HF_NTRACE_SYNC_ENABLE;
@@ -394,17 +395,17 @@ static const struct hf_field_row fields[] = {
 	FIELD(last_icnt, UINT32_MAX),
 	FIELD(last_hist, UINT32_MAX),
 	FIELD(repeats, UINT32_MAX),
-	HF_NTRACE_STACK_FIELDS(struct hf_ntrace_enc_state),
 };
 
 static void state(struct hf_enc *enc, struct hf_fields *f)
 {
-	const struct hf_ntrace_enc *e = (const struct hf_ntrace_enc *)enc;
-	struct hf_ntrace_enc_state *s = &((struct hf_ntrace_enc *)enc)->s;
+	struct hf_ntrace_enc *e = (struct hf_ntrace_enc *)enc;
+	struct hf_ntrace_enc_state *s = &e->s;
 
 	if (f->loading)
 		*s = (struct hf_ntrace_enc_state){0};
 	HF_FIELD_ROWS(f, fields, s);
+	hf_return_stack_visit(&e->calls, f);
 	/* A history has its stop bit and room for one branch more. */
 	hf_fields_require(f, s->hist != 0 && s->hist >> e->c.hist_branches <= 1 && s->pattern != 1);
 }
@@ -414,7 +415,7 @@ static const struct hf_side_file side[] = {{"ntrace/capture.ini", hf_ntrace_writ
 const struct hf_enc_ops hf_view_ntrace = {
 	.name = "ntrace",
 	.view = "ntrace/trace.bin",
-	.version = 6,
+	.version = 7,
 	.refuses = refuses,
 	.size = sizeof(struct hf_ntrace_enc),
 	.init = init,

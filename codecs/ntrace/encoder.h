@@ -87,15 +87,15 @@ struct hf_ntrace_enc_state {
 	uint8_t last_tcode, last_btype;
 	uint32_t last_icnt, last_hist;
 	uint32_t repeats;       /* so often more, not said yet */
-	struct hf_ntrace_stack calls;
 };
 
 struct hf_ntrace_enc {
 	struct hf_enc enc; /* first */
 	struct hf_ntrace_config c;
 	struct hf_ntrace_enc_state s;
+	struct hf_return_stack calls;
+	uint64_t calls_room[HF_NTRACE_STACK];
 };
-
 
 /* ---- emit.c ---- */
 
