@@ -6,6 +6,14 @@
 
 /* ---- a life ---- */
 
+static void forget_blocks(struct hf_etrace_follow *f)
+{
+	hf_walk_blocks_reset(&f->blocks);
+	f->blocks.rules.pairs = f->report.modes & HF_ETRACE_SIJUMP;
+	f->full = false;
+	f->cur = NULL;
+}
+
 int hf_etrace_follow_reset(struct hf_etrace_follow *f)
 {
 	int err;
@@ -26,27 +34,40 @@ int hf_etrace_follow_clear(struct hf_etrace_follow *f)
 	f->head = f->committed = f->tail = f->trap = f->final = 0;
 	f->synced = f->split = false;
 	err = hf_etrace_follow_reset(f);
-	hf_etrace_flow_forget(&f->flow);
-	f->full = false;
+	forget_blocks(f);
+	return err;
+}
+
+static int init_blocks(struct hf_etrace_follow *f)
+{
+	const struct hf_etrace_params *given = &f->report.given;
+	const unsigned xlen = hf_etrace_xlen(f->setup, f->hart, given);
+	const struct hf_walk_rules rules = {
+		.xlen = hf_etrace_isa(given, xlen),
+		.absolute = true,
+		.x1_alone = !given->link_x5,
+	};
+	int err = hf_walk_blocks_init(&f->blocks, &rules, hf_setup_code_size(f->setup), 1);
+
+	f->blocks.mask = hf_etrace_address_mask(given);
+	f->blocks.isa = xlen == 32 ? HF_ISA_RV32 : HF_ISA_RV64;
 	return err;
 }
 
 int hf_etrace_follow_init(struct hf_etrace_follow *f, const struct hf_setup *setup, uint32_t hart)
 {
-	const struct hf_etrace_params *given = &f->report.given;
 	int err = hf_etrace_params_read(setup, hart, &f->report.given, NULL);
 
 	f->setup = setup;
 	f->hart = hart;
 	if (!err)
-		err = hf_etrace_flow_init(&f->flow, given, hf_etrace_xlen(setup, hart, given),
-					  hf_setup_code_size(setup));
+		err = init_blocks(f);
 	return err ? err : hf_etrace_follow_reset(f);
 }
 
 void hf_etrace_follow_fini(struct hf_etrace_follow *f)
 {
-	hf_etrace_flow_fini(&f->flow);
+	hf_walk_blocks_fini(&f->blocks);
 	hf_etrace_report_fini(&f->report);
 }
 
@@ -92,11 +113,8 @@ static int fail(struct hf_etrace_follow *f, int code, uint64_t detail)
 
 bool hf_etrace_follow_is_ready(struct hf_etrace_follow *f)
 {
-	if (f->full) {
-		hf_etrace_flow_forget(&f->flow);
-		f->full = false;
-		f->cur = NULL;
-	}
+	if (f->full)
+		forget_blocks(f);
 	if (f->s.phase != HF_ETRACE_IDLE)
 		return false;
 	if (!f->cur && hf_etrace_has(f, HF_ETRACE_HELD) && !hf_etrace_locate(f) && !f->full)
@@ -217,7 +235,7 @@ static const struct hf_field_row fields[] = {FIELD(pc, UINT64_MAX),
 					     FIELD(privilege, UINT8_MAX),
 					     FIELD(phase, HF_ETRACE_ENTER),
 					     FIELD(adjacent, 4),
-					     FIELD(prev_end, HF_ETRACE_END_TRAP_CALL),
+					     FIELD(prev_end, HF_WALK_ENDS - 1),
 					     FIELD(entering, 2),
 					     FIELD(flags, HF_ETRACE_FLAGS),
 					     FIELD(reported, 1)};
@@ -231,8 +249,10 @@ void hf_etrace_follow_visit(struct hf_etrace_follow *f, struct hf_fields *fields
 	hf_etrace_report_visit(&f->report, fields_of);
 	pause = f->s.phase != HF_ETRACE_IDLE;
 	hf_fields_require(fields_of, pause == (f->s.entering != 0) && (pause || f->report.outcomes.count <= 1));
-	if (loading && !fields_of->err)
-		hf_etrace_choose_program(f);
+	if (!loading || fields_of->err)
+		return;
+	hf_etrace_choose_program(f);
+	forget_blocks(f);
 }
 
 int hf_etrace_follow_reread(struct hf_etrace_follow *f, const struct hf_etrace_message *msg)

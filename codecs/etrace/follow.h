@@ -11,9 +11,9 @@
 #ifndef HF_ETRACE_FOLLOW_H
 #define HF_ETRACE_FOLLOW_H
 
-#include "codecs/etrace/flow.h"
 #include "codecs/etrace/framing.h"
 #include "codecs/etrace/report.h"
+#include "codecs/walk/limits.h"
 
 /* A walk without a branch or an uninferable jump is no longer than this, in instructions. */
 #define HF_ETRACE_WALK_MAX (UINT64_C(1) << 20)
@@ -37,7 +37,7 @@ union hf_etrace_item {
 		uint8_t flags; /* HF_EVF_TAKEN, of the last instruction */
 		uint8_t mode;
 		uint8_t from, to; /* instructions [from, to) */
-		const struct hf_etrace_block *block;
+		const struct hf_walk_block *block;
 		uint64_t target; /* with TAKEN */
 	};
 	struct hf_event event;
@@ -75,7 +75,7 @@ struct hf_etrace_follow_state {
 	uint8_t privilege;
 	uint8_t phase;
 	uint8_t adjacent;      /* bytes of the instruction right before pc if that is known to have retired there, or 0 */
-	uint8_t prev_end;      /* enum hf_etrace_end of the instruction before pc */
+	uint8_t prev_end;      /* enum hf_walk_end of the instruction before pc */
 	uint8_t entering;      /* pc is not reached yet: 1, or 2 by an uninferable jump or trap return */
 	uint16_t flags;        /* enum hf_etrace_follow_flags */
 	uint8_t reported;      /* the instruction held back was; all before it are not given yet */
@@ -86,26 +86,25 @@ struct hf_etrace_follow_state {
 struct hf_etrace_follow {
 	struct hf_etrace_report report;
 	struct hf_etrace_follow_state s;
-	struct hf_etrace_flow flow;
+	struct hf_walk_blocks blocks;
 	const struct hf_setup *setup; /* borrowed: where programs are */
 	uint32_t hart;
 	uint64_t behind;       /* stream offset behind all that was read, for who reports a loss */
 	bool synced;           /* a synchronisation came since the list was empty */
 	bool full;             /* blocks must be forgotten before the walk goes on */
 	/* where the walk is: cur is NULL while entering */
-	struct hf_etrace_block *cur;
+	struct hf_walk_block *cur;
 	uint32_t index, open;  /* in cur: of s.pc, and of the first that is not in the list yet */
-	uint64_t brent, brent_power; /* blocks without an outcome */
-	const struct hf_etrace_block *seen;
+	struct hf_walk_circle circle;
 	uint8_t finished;      /* phase in which the walk came to its end */
 	/* where the packet in progress began, to go back to; mark: end of the list then */
 	uint32_t mark;
-	struct hf_etrace_block *start;
+	struct hf_walk_block *start;
 	uint32_t start_index;
 	struct hf_etrace_outcomes start_outcomes;
 	bool split;            /* it was committed in part */
 	/* where a walk may have come to its end by another reading, NULL: nowhere; the report keeps its part */
-	struct hf_etrace_block *second;
+	struct hf_walk_block *second;
 	struct hf_etrace_follow_state second_state;
 	uint32_t second_tail;
 	/* list: [head, committed) may become events, and what is behind holds no stretches between two packets */

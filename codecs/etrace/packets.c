@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What each packet does to the walk (1.1.1, chapter 11). */
 #include "codecs/etrace/follow.h"
+#include "codecs/isa/riscv.h"
 
 /* ---- losses ---- */
 
@@ -76,19 +77,37 @@ void hf_etrace_close(struct hf_etrace_follow *f)
 
 /* ---- context ---- */
 
+/* Narrow addresses are extended with their sign, unless that is where the program has no code and with zeros it has. */
+static uint64_t high_bits(const struct hf_program *program, uint64_t mask)
+{
+	bool positive = false;
+
+	for (size_t i = 0; program && i < program->count; i++) {
+		const struct hf_program_piece *piece = &program->pieces[i];
+
+		if (piece->address >= ~(mask >> 1))
+			return ~mask;
+		positive |= piece->address <= mask && piece->address + (piece->size - 1) > mask >> 1;
+	}
+	return positive ? 0 : ~mask;
+}
+
 void hf_etrace_choose_program(struct hf_etrace_follow *f)
 {
 	const uint64_t context = hf_etrace_has(f, HF_ETRACE_CONTEXTED) ? f->s.context : HF_SETUP_NO_CONTEXT;
 
-	hf_etrace_flow_set(&f->flow, hf_setup_program(f->setup, f->hart, context, HF_MEMORY_ANY),
-			   f->report.modes & HF_ETRACE_SIJUMP);
+	const struct hf_etrace_params *p = &f->report.given;
+	const bool narrow = (f->blocks.rules.xlen & HF_RISCV_XLEN) > p->iaddress_width;
+
+	f->blocks.program = hf_setup_program(f->setup, f->hart, context, HF_MEMORY_ANY);
+	f->blocks.high = narrow ? high_bits(f->blocks.program, f->blocks.mask) : 0;
 }
 
 /* True if another program is walked from here on. */
 static bool set_context(struct hf_etrace_follow *f)
 {
 	struct hf_etrace_report *r = &f->report;
-	const struct hf_program *before = f->flow.program;
+	const struct hf_program *before = f->blocks.program;
 	const struct hf_event ev = {
 		.kind = HF_EVENT_CONTEXT,
 		.fields = HF_CONTEXT_PID,
@@ -103,7 +122,7 @@ static bool set_context(struct hf_etrace_follow *f)
 	f->s.context = r->pkt.context;
 	f->s.flags |= HF_ETRACE_CONTEXTED;
 	hf_etrace_choose_program(f);
-	return f->flow.program != before;
+	return f->blocks.program != before;
 }
 
 /* ---- formats 0, 1 and 2 ---- */
@@ -111,10 +130,10 @@ static bool set_context(struct hf_etrace_follow *f)
 /* trap_reporting = figure: the address of the packet before was final although nothing says so. */
 static bool is_final(const struct hf_etrace_follow *f)
 {
-	const struct hf_etrace_block *b = f->cur;
+	const struct hf_walk_block *b = f->cur;
 
 	return f->report.params.figure && b && f->index + 1u == b->count &&
-	       (b->end == HF_ETRACE_END_INDIRECT || b->end == HF_ETRACE_END_TRAP_RETURN) &&
+	       (b->end == HF_WALK_INDIRECT || b->end == HF_WALK_TRAP_RETURN) &&
 	       (hf_etrace_has(f, HF_ETRACE_INFERRED) || hf_etrace_has(f, HF_ETRACE_FINAL));
 }
 
@@ -182,8 +201,8 @@ static void add_discontinuity(struct hf_etrace_follow *f, uint64_t to)
 	const struct hf_event ev = {
 		.kind = HF_EVENT_DISCONTINUITY,
 		.flags = HF_EVF_UNTRACED,
-		.jump = {.from = known ? hf_etrace_full(&f->flow, s->prev_address) : 0,
-			 .to = hf_etrace_full(&f->flow, to)},
+		.jump = {.from = known ? hf_walk_full(&f->blocks, s->prev_address) : 0,
+			 .to = hf_walk_full(&f->blocks, to)},
 	};
 
 	if (hf_etrace_has(f, HF_ETRACE_ENDED) && !(known && s->prev_address == to))
@@ -204,7 +223,7 @@ static void enter(struct hf_etrace_follow *f, uint64_t address)
 	s->privilege = r->pkt.privilege;
 	s->phase = HF_ETRACE_ENTER;
 	s->entering = 1;
-	s->prev_end = HF_ETRACE_END_PLAIN;
+	s->prev_end = HF_WALK_ON;
 	f->cur = NULL;
 	set_context(f);
 	/* All that is in the list now stays, even if there is no code at address. */
@@ -284,7 +303,7 @@ static void finish_sync(struct hf_etrace_follow *f)
 	struct hf_etrace_report *r = &f->report;
 	struct hf_etrace_follow_state *s = &f->s;
 
-	if (f->finished == HF_ETRACE_ENTER && f->cur->end == HF_ETRACE_END_BRANCH && f->cur->count == 1)
+	if (f->finished == HF_ETRACE_ENTER && f->cur->end == HF_WALK_BRANCH && f->cur->count == 1)
 		hf_etrace_add_outcome(r, r->pkt.branch); /* entering forgot all others */
 	s->privilege = r->pkt.privilege;
 	/* 2.1: where nothing is synchronised but the start, what was learned stays */
@@ -340,7 +359,6 @@ static int take_options(struct hf_etrace_follow *f)
 	int err = hf_etrace_report_support(r);
 
 	f->full |= (r->modes ^ before) & HF_ETRACE_SIJUMP;
-	hf_etrace_choose_program(f);
 	return err;
 }
 

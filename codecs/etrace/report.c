@@ -7,9 +7,18 @@
 
 static int make_tables(struct hf_etrace_report *r)
 {
-	int err = hf_etrace_tables_init(&r->tables, &r->params);
+	int err = hf_etrace_tables_make(&r->tables, &r->params);
 
-	return err ? err : hf_etrace_tables_init(&r->spare, &r->params);
+	return err ? err : hf_etrace_tables_make(&r->spare, &r->params);
+}
+
+/* The tables are as the parameters and modes in force have them: others, if sizes have changed. */
+static int agree(struct hf_etrace_report *r, bool sizes)
+{
+	int err = sizes ? make_tables(r) : 0;
+
+	r->tables.stack.repeat_max = (uint16_t)hf_etrace_repeat_max(&r->params, r->modes);
+	return err;
 }
 
 int hf_etrace_report_reset(struct hf_etrace_report *r)
@@ -19,13 +28,13 @@ int hf_etrace_report_reset(struct hf_etrace_report *r)
 	r->data_on = r->given.data_order == HF_ETRACE_ORDER_ANY;
 	r->outcomes = (struct hf_etrace_outcomes){0};
 	r->base = r->target = 0;
-	return make_tables(r);
+	return agree(r, true);
 }
 
 void hf_etrace_report_fini(struct hf_etrace_report *r)
 {
-	hf_etrace_tables_fini(&r->tables);
-	hf_etrace_tables_fini(&r->spare);
+	hf_etrace_tables_free(&r->tables);
+	hf_etrace_tables_free(&r->spare);
 }
 
 void hf_etrace_report_keep(struct hf_etrace_report *r)
@@ -79,7 +88,7 @@ int hf_etrace_report_index(struct hf_etrace_report *r)
 {
 	if (!hf_etrace_is_index(&r->pkt))
 		return 0;
-	r->target = r->base = r->tables.cache[r->pkt.index & r->tables.cache_mask];
+	r->target = r->base = r->tables.room.cache[r->pkt.index & r->tables.cache_mask];
 	r->pkt.has_address = true;
 	return r->base == HF_ETRACE_CACHE_EMPTY ? HF_ERR_ETRACE_INDEX : 0;
 }
@@ -106,7 +115,7 @@ int hf_etrace_report_support(struct hf_etrace_report *r)
 	if (hf_etrace_support_has_data(&r->params) && r->pkt.enable)
 		r->data_on = r->pkt.denable;
 	hf_etrace_support_params(&r->params, &r->pkt);
-	return memcmp(&before, &r->params, sizeof before) ? make_tables(r) : 0;
+	return agree(r, memcmp(&before, &r->params, sizeof before));
 }
 
 bool hf_etrace_report_vector(const struct hf_etrace_report *r, uint64_t *ret_address)
@@ -138,7 +147,7 @@ void hf_etrace_report_visit(struct hf_etrace_report *r, struct hf_fields *f)
 {
 	HF_FIELD_ROWS(f, fields, r);
 	if (f->loading && !f->err)
-		hf_fields_fail(f, make_tables(r));
+		hf_fields_fail(f, agree(r, true));
 	if (!f->err)
 		hf_etrace_tables_visit(&r->tables, f);
 }

@@ -73,7 +73,7 @@ static inline bool hf_etrace_has_irets(const struct hf_etrace_report *r)
 /* The target of a return, if the stack foretells it. */
 static inline bool hf_etrace_foretells_return(const struct hf_etrace_report *r)
 {
-	return (r->modes & HF_ETRACE_IMPLICIT_RETURN) && r->tables.depth;
+	return (r->modes & HF_ETRACE_IMPLICIT_RETURN) && r->tables.stack.depth;
 }
 
 /* ---- outcomes ---- */

@@ -19,16 +19,16 @@ static bool is_at_discontinuity(const struct hf_etrace_follow *f)
 
 	if (!is_last(f))
 		return false;
-	if (f->cur->end != HF_ETRACE_END_JUMP)
-		return f->cur->end == HF_ETRACE_END_INDIRECT || f->cur->end == HF_ETRACE_END_TRAP_RETURN;
-	return hf_riscv_jump(f->cur->insn[f->index].insn.opcode, f->flow.xlen, &jump) && jump.indirect && jump.rs1;
+	if (f->cur->end != HF_WALK_JUMP)
+		return f->cur->end == HF_WALK_INDIRECT || f->cur->end == HF_WALK_TRAP_RETURN;
+	return hf_riscv_jump(f->cur->insn[f->index].insn.opcode, f->blocks.rules.xlen, &jump) && jump.indirect && jump.rs1;
 }
 
 static bool is_ebreak(const struct hf_etrace_follow *f, uint64_t pc)
 {
 	struct hf_event ev;
 
-	return hf_etrace_flow_insn(&f->flow, pc, &ev) && (ev.insn.opcode == 0x00100073 || ev.insn.opcode == 0x9002);
+	return hf_walk_insn(&f->blocks, pc, &ev) && (ev.insn.opcode == 0x00100073 || ev.insn.opcode == 0x9002);
 }
 
 /*
@@ -40,7 +40,7 @@ static bool epc_of_value(const struct hf_etrace_follow *f, uint64_t *ret_epc)
 	const struct hf_etrace_report *r = &f->report;
 	const struct hf_etrace_packet *pkt = &r->pkt;
 
-	*ret_epc = pkt->tval & f->flow.mask;
+	*ret_epc = pkt->tval & f->blocks.mask;
 	if (r->params.version != HF_ETRACE_1_1_1 || pkt->interrupt)
 		return false;
 	switch (pkt->ecause) {
@@ -66,7 +66,7 @@ static bool is_of_handler(const struct hf_etrace_follow *f)
 	const struct hf_etrace_packet *pkt = &r->pkt;
 
 	return r->params.figure && !pkt->interrupt && pkt->ecause == CAUSE_ILLEGAL &&
-	       (pkt->tval & f->flow.mask) == hf_etrace_unshift(&r->params, pkt->address);
+	       (pkt->tval & f->blocks.mask) == hf_etrace_unshift(&r->params, pkt->address);
 }
 
 /*
@@ -100,7 +100,7 @@ static bool find_epc(const struct hf_etrace_follow *f, uint64_t *ret_epc)
 		*ret_epc = hf_etrace_unshift(&r->params, pkt->address);
 		return true;
 	}
-	if (r->params.ecall_retires && is_last(f) && f->cur->end == HF_ETRACE_END_TRAP_CALL) {
+	if (r->params.ecall_retires && is_last(f) && f->cur->end == HF_WALK_TRAP_CALL) {
 		*ret_epc = f->s.pc;
 		return true;
 	}
@@ -125,7 +125,7 @@ void hf_etrace_settle_trap(struct hf_etrace_follow *f, const uint64_t *address)
 			ev->flags |= HF_EVF_MODE;
 			ev->mode = (uint16_t)hf_etrace_mode_of(r->pkt.privilege);
 		}
-		ev->trap.handler = hf_etrace_full(&f->flow, *address);
+		ev->trap.handler = hf_walk_full(&f->blocks, *address);
 	}
 	f->trap = 0;
 }
@@ -141,7 +141,7 @@ static bool is_not_retired(const struct hf_etrace_follow *f)
 	if (s->flags & HF_ETRACE_SUSPECT)
 		return true;
 	return (s->flags & HF_ETRACE_AFTER_TRAP) && r->pkt.ecause == CAUSE_ILLEGAL && !r->pkt.interrupt &&
-	       (r->pkt.tval & f->flow.mask) == s->pc;
+	       (r->pkt.tval & f->blocks.mask) == s->pc;
 }
 
 /* What came before the trap becomes final; its address is *ret_epc if that is known. */
@@ -183,7 +183,7 @@ void hf_etrace_trap(struct hf_etrace_follow *f)
 {
 	struct hf_etrace_report *r = &f->report;
 	const struct hf_etrace_packet *pkt = &r->pkt;
-	const bool was_call = is_last(f) && f->cur->end == HF_ETRACE_END_TRAP_CALL;
+	const bool was_call = is_last(f) && f->cur->end == HF_WALK_TRAP_CALL;
 	const bool no_cause = r->params.has_unknown_cause && pkt->ecause == r->params.unknown_cause;
 	struct hf_event attempt, trap = {
 					 .kind = HF_EVENT_TRAP,
@@ -196,7 +196,7 @@ void hf_etrace_trap(struct hf_etrace_follow *f)
 	const bool static_after = hf_etrace_successor(f, &after, &taken);
 	const bool known = leave(f, &epc);
 
-	if (known && is_attempt(f, was_call, epc) && hf_etrace_flow_insn(&f->flow, epc, &attempt)) {
+	if (known && is_attempt(f, was_call, epc) && hf_walk_insn(&f->blocks, epc, &attempt)) {
 		attempt.kind = HF_EVENT_ATTEMPT;
 		attempt.insn.mode = (uint8_t)mode_before(f, !static_after || after == epc, own);
 		hf_etrace_add(f, &attempt);

@@ -4,21 +4,34 @@
 
 #define NOWHERE UINT64_MAX /* odd, so never the address of an instruction */
 
-static inline bool is_branch(const struct hf_etrace_block *b, uint32_t index)
+static inline bool is_branch(const struct hf_walk_block *b, uint32_t index)
 {
-	return b->end == HF_ETRACE_END_BRANCH && index + 1u == b->count;
+	return b->end == HF_WALK_BRANCH && index + 1u == b->count;
 }
 
 static inline bool is_discontinuity(uint8_t end)
 {
-	return end == HF_ETRACE_END_INDIRECT || end == HF_ETRACE_END_TRAP_RETURN;
+	return end == HF_WALK_INDIRECT || end == HF_WALK_TRAP_RETURN;
+}
+
+/* NULL: there is no code or, with f->full, no room. */
+static struct hf_walk_block *find(struct hf_etrace_follow *f, uint64_t pc)
+{
+	struct hf_walk_block *b;
+
+	if (!hf_walk_blocks_have_room(&f->blocks, 1)) {
+		f->full = true;
+		return NULL;
+	}
+	b = hf_walk_find(&f->blocks, pc);
+	return b->count ? b : NULL;
 }
 
 bool hf_etrace_is_branch_at(const struct hf_etrace_follow *f, uint64_t pc)
 {
 	struct hf_event ev;
 
-	return hf_etrace_flow_insn(&f->flow, pc, &ev) && ev.insn.flow == HF_FLOW_BRANCH;
+	return hf_walk_insn(&f->blocks, pc, &ev) && ev.insn.flow == HF_FLOW_BRANCH;
 }
 
 /*
@@ -32,11 +45,11 @@ static bool is_reported_return(const struct hf_etrace_follow *f)
 
 	if (s->phase == HF_ETRACE_INFER)
 		return (s->flags & HF_ETRACE_IRREPORTED) &&
-		       s->prev_irets == (hf_etrace_has_irets(r) ? r->outcomes.irets : r->tables.depth);
+		       s->prev_irets == (hf_etrace_has_irets(r) ? r->outcomes.irets : r->tables.stack.depth);
 	if (s->phase != HF_ETRACE_FOLLOW || !r->pkt.irreport)
 		return false;
 	if (!hf_etrace_has_irets(r))
-		return r->pkt.irdepth == r->tables.depth;
+		return r->pkt.irdepth == r->tables.stack.depth;
 	return r->pkt.irdepth == r->outcomes.irets &&
 	       hf_etrace_outcomes_left(r) == hf_etrace_is_branch_at(f, r->target);
 }
@@ -45,8 +58,8 @@ static bool is_reported_return(const struct hf_etrace_follow *f)
 static bool has_returns_left(const struct hf_etrace_follow *f, uint32_t index)
 {
 	const struct hf_etrace_report *r = &f->report;
-	const struct hf_etrace_block *b = f->cur;
-	const bool itself = (b->flags & HF_ETRACE_BLOCK_RETURN) && index + 1u == b->count && r->tables.depth;
+	const struct hf_walk_block *b = f->cur;
+	const bool itself = (b->flags & HF_WALK_RETURN) && index + 1u == b->count && r->tables.stack.depth;
 
 	return r->pkt.irreport && r->pkt.irdepth > r->outcomes.irets + itself;
 }
@@ -61,7 +74,7 @@ enum hf_mode hf_etrace_mode_of(uint8_t privilege)
 	return privilege < 8 ? (enum hf_mode)modes[privilege] : HF_MODE_UNKNOWN;
 }
 
-static inline void add_stretch(struct hf_etrace_follow *f, const struct hf_etrace_block *b, uint32_t to, bool taken,
+static inline void add_stretch(struct hf_etrace_follow *f, const struct hf_walk_block *b, uint32_t to, bool taken,
 			       uint64_t target)
 {
 	union hf_etrace_item *item = &f->list[f->tail];
@@ -86,7 +99,7 @@ static void add_trap_return(struct hf_etrace_follow *f, uint64_t to)
 		.kind = HF_EVENT_TRAP_RETURN,
 		.flags = HF_EVF_HANDLER | HF_EVF_MODE,
 		.mode = (uint16_t)hf_etrace_mode_of(privilege),
-		.trap.handler = hf_etrace_full(&f->flow, to),
+		.trap.handler = hf_walk_full(&f->blocks, to),
 	};
 
 	hf_etrace_add(f, &ev);
@@ -95,34 +108,34 @@ static void add_trap_return(struct hf_etrace_follow *f, uint64_t to)
 bool hf_etrace_successor(const struct hf_etrace_follow *f, uint64_t *ret_pc, bool *ret_taken)
 {
 	const struct hf_etrace_report *r = &f->report;
-	const struct hf_etrace_block *b = f->cur;
+	const struct hf_walk_block *b = f->cur;
 
 	*ret_taken = false;
 	if (!b)
 		return false;
 	if (f->index + 1u < b->count) {
-		*ret_pc = b->insn[f->index + 1].insn.pc & f->flow.mask;
+		*ret_pc = b->insn[f->index + 1].insn.pc & f->blocks.mask;
 		return true;
 	}
-	*ret_pc = b->behind;
+	*ret_pc = b->next;
 	switch (b->end) {
-	case HF_ETRACE_END_BRANCH:
+	case HF_WALK_BRANCH:
 		if (!hf_etrace_outcomes_left(r))
 			return false;
 		*ret_taken = hf_etrace_is_taken(r, b->last);
-		*ret_pc = *ret_taken ? b->target : b->behind;
+		*ret_pc = *ret_taken ? b->target : b->next;
 		return true;
-	case HF_ETRACE_END_JUMP:
+	case HF_WALK_JUMP:
 		*ret_taken = true;
 		*ret_pc = b->target;
 		return true;
-	case HF_ETRACE_END_INDIRECT:
-		if (!(b->flags & HF_ETRACE_BLOCK_RETURN) || !hf_etrace_foretells_return(r))
+	case HF_WALK_INDIRECT:
+		if (!(b->flags & HF_WALK_RETURN) || !hf_etrace_foretells_return(r))
 			return false;
 		*ret_taken = true;
-		*ret_pc = hf_etrace_stack_top(&r->tables);
+		*ret_pc = hf_return_stack_top(&r->tables.stack);
 		return true;
-	case HF_ETRACE_END_TRAP_RETURN:
+	case HF_WALK_TRAP_RETURN:
 		return false;
 	default:
 		return true;
@@ -131,7 +144,7 @@ bool hf_etrace_successor(const struct hf_etrace_follow *f, uint64_t *ret_pc, boo
 
 void hf_etrace_release(struct hf_etrace_follow *f, const uint64_t *target)
 {
-	struct hf_etrace_block *b = f->cur;
+	struct hf_walk_block *b = f->cur;
 	uint64_t to = 0;
 	bool taken;
 
@@ -144,24 +157,24 @@ void hf_etrace_release(struct hf_etrace_follow *f, const uint64_t *target)
 	} else {
 		hf_etrace_successor(f, &to, &taken);
 	}
-	add_stretch(f, b, f->index + 1, taken, hf_etrace_full(&f->flow, to));
-	if (f->index + 1u == b->count && b->end == HF_ETRACE_END_BRANCH && !hf_etrace_outcomes_left(&f->report))
+	add_stretch(f, b, f->index + 1, taken, hf_walk_full(&f->blocks, to));
+	if (f->index + 1u == b->count && b->end == HF_WALK_BRANCH && !hf_etrace_outcomes_left(&f->report))
 		f->list[f->tail - 1].flags = HF_EVF_OPEN;
-	if (taken && b->end == HF_ETRACE_END_TRAP_RETURN && f->index + 1u == b->count)
+	if (taken && b->end == HF_WALK_TRAP_RETURN && f->index + 1u == b->count)
 		add_trap_return(f, to);
 	f->cur = NULL;
 }
 
 bool hf_etrace_locate(struct hf_etrace_follow *f)
 {
-	const uint64_t before = (f->s.pc - f->s.adjacent) & f->flow.mask;
-	struct hf_etrace_block *b = f->s.adjacent ? hf_etrace_flow_block(&f->flow, before, &f->full) : NULL;
+	const uint64_t before = (f->s.pc - f->s.adjacent) & f->blocks.mask;
+	struct hf_walk_block *b = f->s.adjacent ? find(f, before) : NULL;
 
 	f->index = f->open = 0;
 	if (b && b->count > 1 && b->insn[0].insn.size == f->s.adjacent)
 		f->index = f->open = 1;
 	else if (!f->full)
-		b = hf_etrace_flow_block(&f->flow, f->s.pc, &f->full);
+		b = find(f, f->s.pc);
 	f->cur = b;
 	return b;
 }
@@ -169,7 +182,7 @@ bool hf_etrace_locate(struct hf_etrace_follow *f)
 /* ---- one step ---- */
 
 /* A return or another uninferable jump, or a trap return. */
-static int resolve_indirect(struct hf_etrace_follow *f, const struct hf_etrace_block *b, uint64_t *ret_pc,
+static int resolve_indirect(struct hf_etrace_follow *f, const struct hf_walk_block *b, uint64_t *ret_pc,
 			    bool *ret_explicit)
 {
 	struct hf_etrace_report *r = &f->report;
@@ -179,10 +192,10 @@ static int resolve_indirect(struct hf_etrace_follow *f, const struct hf_etrace_b
 	uint64_t foretold = NOWHERE;
 
 	*ret_explicit = false;
-	if ((b->flags & HF_ETRACE_BLOCK_RETURN) && hf_etrace_foretells_return(r)) {
-		*ret_pc = foretold = hf_etrace_stack_top(t);
+	if ((b->flags & HF_WALK_RETURN) && hf_etrace_foretells_return(r)) {
+		*ret_pc = foretold = hf_return_stack_top(&t->stack);
 		if (!reported || hf_etrace_has_irets(r)) {
-			hf_etrace_pop(t);
+			hf_return_stack_drop(&t->stack);
 			r->outcomes.irets++;
 		}
 		if (!reported)
@@ -192,93 +205,79 @@ static int resolve_indirect(struct hf_etrace_follow *f, const struct hf_etrace_b
 		return HF_ERR_ETRACE_PATH;
 	*ret_pc = following ? r->target : s->prev_address;
 	*ret_explicit = true;
-	if (b->end == HF_ETRACE_END_INDIRECT && (r->modes & HF_ETRACE_JUMP_TARGET_CACHE) && !r->params.jtc_all &&
+	if (b->end == HF_WALK_INDIRECT && (r->modes & HF_ETRACE_JUMP_TARGET_CACHE) && !r->params.jtc_all &&
 	    !(hf_etrace_has_irets(r) && *ret_pc == foretold))
 		hf_etrace_learn_target(t, *ret_pc);
 	return 0;
 }
 
 /*
- * Whether the walk runs in a circle that nothing can end: no outcome was used and nothing popped since, so it goes on
- * as it went. What calls push matters only to a packet that waits for a depth.
+ * Where an outcome was used or something popped, the walk does not go on as it went. What calls push matters only to a
+ * packet that waits for a depth.
  */
-static inline bool is_circle(struct hf_etrace_follow *f, const struct hf_etrace_block *b)
-{
-	if (f->seen == b)
-		return true;
-	if (++f->brent == f->brent_power) {
-		f->brent_power *= 2;
-		f->brent = 0;
-		f->seen = b;
-	}
-	return false;
-}
-
 static inline void forget_circle(struct hf_etrace_follow *f)
 {
-	f->seen = NULL;
-	f->brent = 0;
-	f->brent_power = 16;
+	f->circle = (struct hf_walk_circle){0};
 }
 
 /* The last instruction of f->cur: where it goes. The walk then stands before entering there. */
 static inline int resolve(struct hf_etrace_follow *f)
 {
 	struct hf_etrace_report *r = &f->report;
-	struct hf_etrace_block *b = f->cur;
+	struct hf_walk_block *b = f->cur;
 	struct hf_etrace_follow_state *s = &f->s;
-	struct hf_etrace_block **link = &b->next;
-	uint64_t next = b->behind;
+	struct hf_walk_block **link = &b->link[0];
+	uint64_t next = b->next;
 	bool taken = false, explicit = false;
 	int err;
 
 	switch (b->end) {
-	case HF_ETRACE_END_BRANCH:
+	case HF_WALK_BRANCH:
 		if (!hf_etrace_outcomes_left(r))
 			return HF_ERR_ETRACE_PATH;
 		taken = hf_etrace_use_outcome(r, b->last);
 		if (taken) {
 			next = b->target;
-			link = &b->taken;
+			link = &b->link[1];
 		}
 		f->s.steps = 0;
 		forget_circle(f);
 		break;
-	case HF_ETRACE_END_JUMP:
+	case HF_WALK_JUMP:
 		taken = true;
 		next = b->target;
-		link = &b->taken;
-		if (is_circle(f, b))
+		link = &b->link[1];
+		if (hf_walk_is_circle(&f->circle, b))
 			return HF_ERR_ETRACE_WALK;
 		break;
-	case HF_ETRACE_END_INDIRECT:
-	case HF_ETRACE_END_TRAP_RETURN:
+	case HF_WALK_INDIRECT:
+	case HF_WALK_TRAP_RETURN:
 		err = resolve_indirect(f, b, &next, &explicit);
 		if (err)
 			return err;
 		taken = true;
-		link = &b->taken;
+		link = &b->link[1];
 		forget_circle(f);
 		break;
 	default:
 		break;
 	}
-	if ((b->flags & HF_ETRACE_BLOCK_CALL) && (r->modes & HF_ETRACE_IMPLICIT_RETURN)) {
-		hf_etrace_push(&r->tables, b->behind, hf_etrace_repeat_max(&r->params, r->modes));
-		if (r->pkt.irreport && r->tables.depth <= r->pkt.irdepth)
+	if ((b->flags & HF_WALK_CALL) && (r->modes & HF_ETRACE_IMPLICIT_RETURN)) {
+		hf_return_stack_push(&r->tables.stack, b->next);
+		if (r->pkt.irreport && r->tables.stack.depth <= r->pkt.irdepth)
 			forget_circle(f);
 	}
-	add_stretch(f, b, b->count, taken, hf_etrace_full(&f->flow, next));
-	if (b->end == HF_ETRACE_END_TRAP_RETURN)
+	add_stretch(f, b, b->count, taken, hf_walk_full(&f->blocks, next));
+	if (b->end == HF_WALK_TRAP_RETURN)
 		add_trap_return(f, next);
 	s->pc = next;
 	s->prev_end = b->end;
 	s->entering = 1 + explicit;
 	f->cur = NULL;
 	/* The successor is usually known. The program may have changed since (a context), so it is compared too. */
-	if (*link && (*link)->pc == next && (*link)->program == f->flow.program)
+	if (*link && (*link)->pc == next && (*link)->program == f->blocks.program)
 		f->cur = *link;
-	else if ((f->cur = hf_etrace_flow_block(&f->flow, next, &f->full)))
+	else if ((f->cur = find(f, next)))
 		*link = f->cur;
 	return 0;
 }
@@ -353,12 +352,12 @@ static bool is_end(struct hf_etrace_follow *f, uint32_t index, uint8_t prev_end)
 	if (hf_etrace_outcomes_left(r) != is_branch(f->cur, index))
 		return false;
 	if (pkt->format == 3)
-		return pkt->privilege == s->privilege || prev_end == HF_ETRACE_END_TRAP_RETURN;
+		return pkt->privilege == s->privilege || prev_end == HF_WALK_TRAP_RETURN;
 	if (hf_etrace_has_irets(r) && has_returns_left(f, index))
 		return false;
 	if (pkt->notify)
 		return true;
-	if (!hf_etrace_has_irets(r) && pkt->irreport && pkt->irdepth != r->tables.depth)
+	if (!hf_etrace_has_irets(r) && pkt->irreport && pkt->irdepth != r->tables.stack.depth)
 		return false;
 	if (is_discontinuity(prev_end)) {
 		remember(f);
@@ -371,12 +370,12 @@ static bool is_end(struct hf_etrace_follow *f, uint32_t index, uint8_t prev_end)
 /* The packet's walk is over at instruction index of f->cur. */
 static void end_at(struct hf_etrace_follow *f, uint32_t index)
 {
-	const struct hf_etrace_block *b = f->cur;
+	const struct hf_walk_block *b = f->cur;
 
 	if (index > f->open)
 		add_stretch(f, b, index, false, 0);
 	f->index = index;
-	f->s.pc = b->insn[index].insn.pc & f->flow.mask;
+	f->s.pc = b->insn[index].insn.pc & f->blocks.mask;
 	f->s.adjacent = index ? b->insn[index - 1].insn.size : 0;
 	f->finished = f->s.phase;
 	f->s.phase = HF_ETRACE_IDLE;
@@ -389,7 +388,7 @@ static inline int arrive(struct hf_etrace_follow *f)
 {
 	struct hf_etrace_report *r = &f->report;
 	struct hf_etrace_follow_state *s = &f->s;
-	const struct hf_etrace_block *b = f->cur;
+	const struct hf_walk_block *b = f->cur;
 	const uint8_t entering = s->entering;
 
 	s->entering = 0;
@@ -416,8 +415,8 @@ static inline int arrive(struct hf_etrace_follow *f)
 static inline int run(struct hf_etrace_follow *f)
 {
 	struct hf_etrace_report *r = &f->report;
-	const struct hf_etrace_block *b = f->cur;
-	const uint64_t pc = b->insn[f->index].insn.pc & f->flow.mask, stop = stop_at(f);
+	const struct hf_walk_block *b = f->cur;
+	const uint64_t pc = b->insn[f->index].insn.pc & f->blocks.mask, stop = stop_at(f);
 	const uint32_t last = b->count - 1u;
 
 	f->s.steps += b->count - f->index;
@@ -427,7 +426,7 @@ static inline int run(struct hf_etrace_follow *f)
 		return 0;
 	if (stop - pc - 1 < b->last - pc)
 		for (uint32_t i = f->index + 1; i <= last; i++)
-			if ((b->insn[i].insn.pc & f->flow.mask) == stop && is_end(f, i, HF_ETRACE_END_PLAIN)) {
+			if ((b->insn[i].insn.pc & f->blocks.mask) == stop && is_end(f, i, HF_WALK_ON)) {
 				end_at(f, i);
 				return HF_NOTE_END;
 			}
@@ -450,7 +449,7 @@ static int walk(struct hf_etrace_follow *f)
 		if (s->entering) {
 			if (f->tail > HF_ETRACE_LIST - HF_ETRACE_LIST_ROOM)
 				return HF_NOTE_END;
-			if (!f->cur && !(f->cur = hf_etrace_flow_block(&f->flow, s->pc, &f->full)))
+			if (!f->cur && !(f->cur = find(f, s->pc)))
 				return f->full ? (int)HF_NOTE_END : HF_ERR_ETRACE_NO_CODE;
 			err = arrive(f);
 			if (err == HF_NOTE_END)
@@ -479,6 +478,6 @@ int hf_etrace_walk(struct hf_etrace_follow *f, uint64_t *ret_detail)
 		end_at(f, 0);
 		err = 0;
 	}
-	*ret_detail = hf_etrace_full(&f->flow, f->s.pc);
+	*ret_detail = hf_walk_full(&f->blocks, f->s.pc);
 	return err;
 }
