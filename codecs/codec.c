@@ -30,6 +30,7 @@ int hf_dec_new(const struct hf_stream *stream, struct hf_src *src, uint32_t hart
 	struct hf_dec *dec;
 	int err;
 
+	*ret_dec = NULL;
 	if (!ops)
 		return HF_ERR_NOT_FOUND;
 	dec = calloc(1, ops->size);
