@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/ete/flow.h"
 
-#include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 
 #include <string.h>
@@ -19,7 +18,8 @@ int hf_ete_flow_init(struct hf_ete_flow *f, const struct hf_ete_config *config, 
 	f->config = config;
 	f->setup = setup;
 	f->hart = hart;
-	hf_return_stack_init(&f->links, f->links_room, HF_ETE_STACK_MAX + 1, config->return_stack ? HF_ETE_STACK_MAX : 0);
+	hf_return_stack_init(&f->links, f->links_room, HF_ETE_STACK_MAX + 1,
+			     config->return_stack ? HF_ETE_STACK_MAX : 0);
 	err = hf_walk_blocks_init(&f->blocks, &rules, hf_setup_code_size(setup), 1);
 	hf_ete_flow_set(f, &(struct hf_ete_flow_state){0});
 	return err;
@@ -89,11 +89,12 @@ static uint32_t space_of(uint8_t byte)
 static void derive(struct hf_ete_flow *f)
 {
 	const struct hf_ete_context *c = &f->s.context;
+	struct hf_walk_blocks *w = &f->blocks;
 
-	f->blocks.isa = c->byte & HF_ETE_CONTEXT_SF ? HF_ISA_A64 : f->s.is ? HF_ISA_T32 : HF_ISA_A32;
-	f->blocks.mask = f->blocks.isa == HF_ISA_A64 ? UINT64_MAX : UINT32_MAX;
-	f->blocks.mode = (uint8_t)mode_of(c->byte);
-	f->blocks.program = hf_setup_program(f->setup, f->hart, c->byte & HF_ETE_CONTEXT_CID ? c->cid : HF_SETUP_NO_CONTEXT,
+	w->isa = c->byte & HF_ETE_CONTEXT_SF ? HF_ISA_A64 : f->s.is ? HF_ISA_T32 : HF_ISA_A32;
+	w->mask = w->isa == HF_ISA_A64 ? UINT64_MAX : UINT32_MAX;
+	w->mode = (uint8_t)mode_of(c->byte);
+	w->program = hf_setup_program(f->setup, f->hart, c->byte & HF_ETE_CONTEXT_CID ? c->cid : HF_SETUP_NO_CONTEXT,
 				      space_of(c->byte));
 }
 
