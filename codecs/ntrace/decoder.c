@@ -340,12 +340,7 @@ static void fini(struct hf_dec *dec)
 /* What is walked and how; the context has no program yet. */
 static int init_walk(struct hf_ntrace_dec *d)
 {
-	const struct hf_walk_rules rules = {
-		.xlen = d->params.isa,
-		.code_size = d->params.code_size,
-		.pairs = d->params.sequential_jump,
-		.swaps = true,
-	};
+	const struct hf_walk_rules rules = hf_ntrace_rules(&d->params);
 	const uint32_t limit = d->params.implicit_return ? HF_NTRACE_STACK : 0;
 	int err = hf_walk_blocks_init(&d->blocks, &rules, hf_setup_code_size(d->dec.stream->setup), BLOCKS);
 

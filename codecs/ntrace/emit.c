@@ -97,7 +97,7 @@ static void reset_counts(struct hf_ntrace_enc_state *s)
 {
 	s->icnt = 0;
 	s->hist = 1;
-	s->paired = 0;
+	s->upper_opcode = 0;
 }
 
 /* What a synchronisation resets beyond that (8.4); a reader wants to know the context again. */

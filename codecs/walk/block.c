@@ -118,7 +118,8 @@ static void leave_pair(const struct hf_walk_blocks *w, struct hf_walk_block *b)
 		return;
 	b->count--;
 	b->halfwords -= last->size / 2;
-	b->next = last->pc & w->mask;
+	b->next = b->last;
+	b->last = b->insn[b->count - 1].insn.pc & w->mask;
 }
 
 static void end_block(const struct hf_walk_blocks *w, struct hf_walk_block *b, const struct hf_walk_ending *e)
@@ -137,13 +138,16 @@ static void end_block(const struct hf_walk_blocks *w, struct hf_walk_block *b, c
 static void build(const struct hf_walk_blocks *w, struct hf_walk_block *b)
 {
 	struct hf_walk_ending e = {.end = HF_WALK_ON};
+	uint32_t opcode = 0;
 
 	while (e.end == HF_WALK_ON && b->count < HF_WALK_BLOCK_MAX && hf_walk_insn(w, b->next, &b->insn[b->count])) {
-		const struct hf_event *insn = &b->insn[b->count];
+		const struct hf_ev_insn *insn = &b->insn[b->count].insn;
 
-		e = hf_walk_ending(&w->rules, w->program, &insn->insn, b->count ? &insn[-1].insn : NULL);
-		b->halfwords += insn->insn.size / 2;
-		b->next = (b->next + insn->insn.size) & w->mask;
+		e = hf_walk_ending(&w->rules, w->program, insn, b->last, opcode);
+		opcode = insn->opcode;
+		b->last = b->next;
+		b->next = (b->next + insn->size) & w->mask;
+		b->halfwords += insn->size / 2;
 		b->count++;
 	}
 	if (e.end != HF_WALK_ON)
@@ -152,7 +156,6 @@ static void build(const struct hf_walk_blocks *w, struct hf_walk_block *b)
 		leave_pair(w, b);
 	else
 		b->end = HF_WALK_NO_CODE;
-	b->last = b->count ? b->insn[b->count - 1].insn.pc & w->mask : b->pc;
 }
 
 static bool is_at(const struct hf_walk_blocks *w, const struct hf_walk_block *b, uint64_t pc)
@@ -172,7 +175,7 @@ struct hf_walk_block *hf_walk_find(struct hf_walk_blocks *w, uint64_t pc)
 		return b;
 	b = (struct hf_walk_block *)(void *)(w->arena + w->used);
 	*b = (struct hf_walk_block){
-		.pc = pc, .next = pc, .chain = *slot, .program = w->program, .isa = w->isa, .mode = w->mode};
+		.pc = pc, .last = pc, .next = pc, .chain = *slot, .program = w->program, .isa = w->isa, .mode = w->mode};
 	build(w, b);
 	w->used += sizeof *b + b->count * sizeof *b->insn;
 	*slot = b;

@@ -4,21 +4,31 @@
 #include "codecs/isa/arm.h"
 #include "codecs/isa/riscv.h"
 
-uint8_t hf_walk_links(const struct hf_walk_rules *rules, uint32_t opcode, uint8_t flow)
+/* The registers of a jump, where x1 alone keeps return addresses. Zcmp and Zcmt have none to ask for. */
+static bool is_by_registers(const struct hf_walk_rules *rules, uint32_t opcode, uint8_t *ret_flags)
 {
 	struct hf_riscv_jump jump;
 
-	/* Zcmp and Zcmt have no registers to ask for. */
-	if (rules->x1_alone && hf_riscv_jump(opcode, rules->xlen, &jump))
-		return jump.rd == 1					   ? HF_WALK_CALL :
-		       jump.indirect && jump.rd == 0 && jump.rs1 == 1 ? HF_WALK_RETURN : 0;
-	switch (flow) {
-	case HF_FLOW_CALL:
-	case HF_FLOW_INDIRECT_CALL: return HF_WALK_CALL;
-	case HF_FLOW_RETURN: return HF_WALK_RETURN;
-	case HF_FLOW_SWAP: return rules->swaps ? HF_WALK_CALL | HF_WALK_RETURN : 0;
-	default: return 0;
-	}
+	if (!hf_riscv_jump(opcode, rules->xlen, &jump))
+		return false;
+	*ret_flags = jump.rd == 1					    ? HF_WALK_CALL :
+		     jump.indirect && jump.rd == 0 && jump.rs1 == 1 ? HF_WALK_RETURN : 0;
+	return true;
+}
+
+uint8_t hf_walk_links(const struct hf_walk_rules *rules, uint32_t opcode, uint8_t flow)
+{
+	static const uint8_t by_flow[HF_FLOW_COUNT] = {
+		[HF_FLOW_CALL] = HF_WALK_CALL,
+		[HF_FLOW_INDIRECT_CALL] = HF_WALK_CALL,
+		[HF_FLOW_RETURN] = HF_WALK_RETURN,
+		[HF_FLOW_SWAP] = HF_WALK_CALL | HF_WALK_RETURN,
+	};
+	uint8_t flags;
+
+	if (rules->x1_alone && is_by_registers(rules, opcode, &flags))
+		return flags;
+	return flow == HF_FLOW_SWAP && !rules->swaps ? 0 : by_flow[flow];
 }
 
 bool hf_walk_pair(unsigned xlen, uint64_t last_pc, uint32_t last_opcode, uint32_t opcode, uint64_t *ret_target)
@@ -38,14 +48,14 @@ bool hf_walk_pair(unsigned xlen, uint64_t last_pc, uint32_t last_opcode, uint32_
 
 /* Whether the program tells where a jump through a register or a table goes after all. */
 static bool is_inferred(const struct hf_walk_rules *rules, const struct hf_program *program,
-			const struct hf_ev_insn *insn, const struct hf_ev_insn *last, struct hf_walk_ending *e)
+			const struct hf_ev_insn *insn, uint64_t last_pc, uint32_t last_opcode,
+			struct hf_walk_ending *e)
 {
 	unsigned index;
 
 	if (rules->absolute && hf_riscv_target(insn->opcode, rules->xlen, insn->pc, &e->target))
 		return true;
-	if (rules->pairs && last &&
-	    hf_walk_pair(rules->xlen, last->pc, last->opcode, insn->opcode, &e->target)) {
+	if (rules->pairs && hf_walk_pair(rules->xlen, last_pc, last_opcode, insn->opcode, &e->target)) {
 		e->flags |= HF_WALK_PAIRED;
 		return true;
 	}
@@ -54,29 +64,34 @@ static bool is_inferred(const struct hf_walk_rules *rules, const struct hf_progr
 }
 
 static struct hf_walk_ending riscv(const struct hf_walk_rules *rules, const struct hf_program *program,
-				   const struct hf_ev_insn *insn, const struct hf_ev_insn *last)
+				   const struct hf_ev_insn *insn, uint64_t last_pc, uint32_t last_opcode)
 {
-	struct hf_walk_ending e = {.flags = hf_walk_links(rules, insn->opcode, insn->flow)};
+	struct hf_walk_ending e = {.target = insn->target};
 
 	switch (insn->flow) {
 	case HF_FLOW_BRANCH:
+		e.end = HF_WALK_BRANCH;
+		hf_riscv_target(insn->opcode, rules->xlen, insn->pc, &e.target);
+		return e;
 	case HF_FLOW_JUMP:
 	case HF_FLOW_CALL:
-		e.end = insn->flow == HF_FLOW_BRANCH ? HF_WALK_BRANCH : HF_WALK_JUMP;
+		e.end = HF_WALK_JUMP;
 		hf_riscv_target(insn->opcode, rules->xlen, insn->pc, &e.target);
 		break;
 	case HF_FLOW_INDIRECT_JUMP:
 	case HF_FLOW_INDIRECT_CALL:
 	case HF_FLOW_RETURN:
 	case HF_FLOW_SWAP:
-		e.end = is_inferred(rules, program, insn, last, &e) ? HF_WALK_JUMP : HF_WALK_INDIRECT;
-		if (e.end == HF_WALK_JUMP)
-			e.flags &= (uint8_t)~HF_WALK_RETURN;
+		e.end = is_inferred(rules, program, insn, last_pc, last_opcode, &e) ? HF_WALK_JUMP :
+										     HF_WALK_INDIRECT;
 		break;
-	case HF_FLOW_TRAP_CALL: e.end = HF_WALK_TRAP_CALL; break;
-	case HF_FLOW_TRAP_RETURN: e.end = HF_WALK_TRAP_RETURN; break;
-	default: break;
+	case HF_FLOW_TRAP_CALL: e.end = HF_WALK_TRAP_CALL; return e;
+	case HF_FLOW_TRAP_RETURN: e.end = HF_WALK_TRAP_RETURN; return e;
+	default: return e;
 	}
+	e.flags |= hf_walk_links(rules, insn->opcode, insn->flow);
+	if (e.end == HF_WALK_JUMP)
+		e.flags &= (uint8_t)~HF_WALK_RETURN;
 	return e;
 }
 
@@ -99,7 +114,7 @@ static struct hf_walk_ending arm(const struct hf_walk_rules *rules, const struct
 }
 
 struct hf_walk_ending hf_walk_ending(const struct hf_walk_rules *rules, const struct hf_program *program,
-				     const struct hf_ev_insn *insn, const struct hf_ev_insn *last)
+				     const struct hf_ev_insn *insn, uint64_t last_pc, uint32_t last_opcode)
 {
-	return rules->xlen ? riscv(rules, program, insn, last) : arm(rules, insn);
+	return rules->xlen ? riscv(rules, program, insn, last_pc, last_opcode) : arm(rules, insn);
 }

@@ -55,8 +55,11 @@ struct hf_walk_ending {
 	uint8_t flags;
 };
 
-/* insn as it ends a block, behind last (NULL: it is the first one). program has the jump table, if one is known. */
+/*
+ * insn as it ends a block, right behind last_opcode (0: that is not known) at last_pc. program has the jump table, if
+ * one is known. insn's own target counts where its opcode tells none.
+ */
 struct hf_walk_ending hf_walk_ending(const struct hf_walk_rules *rules, const struct hf_program *program,
-				     const struct hf_ev_insn *insn, const struct hf_ev_insn *last);
+				     const struct hf_ev_insn *insn, uint64_t last_pc, uint32_t last_opcode);
 
 #endif
