@@ -66,7 +66,7 @@ static void hold(struct hf_etrace_enc *e, const struct hf_event *ev)
 static void hold_first(struct hf_etrace_enc *e, const struct hf_event *ev)
 {
 	e->s.flags &= ~(uint32_t)(HF_ETRACE_ENC_UPDISCON | HF_ETRACE_ENC_INFERRED);
-	e->s.before = 0;
+	e->s.before.opcode = 0;
 	e->s.run_count = 0;
 	e->s.run = ev->insn.pc;
 }
@@ -207,7 +207,7 @@ static void hold_trap(struct hf_etrace_enc *e, struct hf_sink *sink, const struc
 		flags |= HF_ETRACE_ENC_SYNC;
 	keep_trap(e, ev, epc, mode);
 	s->flags = (s->flags & ~(uint32_t)(HF_ETRACE_ENC_TRAP | HF_ETRACE_ENC_INFERRED)) | flags;
-	s->before = 0;
+	s->before.opcode = 0;
 	e->held = (struct hf_event){.kind = HF_EVENT_INSN, .insn = {.pc = epc, .mode = mode}};
 	enter_mode(e, ev);
 }
@@ -342,8 +342,8 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 
 			for (e->s.left--; ev + 1 < end && passes(e, ev, ev + 1); e->s.left--)
 				held = ev++;
-			e->s.before = held->insn.opcode;
-			e->s.before_pc = held->insn.pc;
+			e->s.before.opcode = held->insn.opcode;
+			e->s.before.pc = held->insn.pc;
 			e->held = *ev;
 		} else if (quiet && e->held.insn.flow == HF_FLOW_BRANCH && follows(e, &e->held, ev) &&
 			   hf_etrace_enc_branch(e, sink, ev->insn.pc)) {
@@ -373,6 +373,23 @@ static const char *refuses(const struct hf_stream_info *info)
 	return NULL;
 }
 
+static void init_tables(struct hf_etrace_enc *e)
+{
+	const struct hf_etrace_params *p = &e->c.params;
+	const uint32_t repeat_max = hf_etrace_repeat_max(p, p->modes);
+	const struct hf_etrace_room room = {
+		.stack = e->c.profile == HF_ETRACE_C111 ? NULL : e->stack,
+		.repeat = repeat_max && e->c.profile != HF_ETRACE_C111 ? e->repeat : NULL,
+		.predictor = e->predictor,
+		.cache = e->cache,
+	};
+
+	e->rules = (struct hf_walk_rules){
+		.xlen = e->xlen, .pairs = p->modes & HF_ETRACE_SIJUMP, .absolute = true, .x1_alone = !p->link_x5};
+	hf_etrace_tables_place(&e->tables, p, p->modes, &room);
+	e->tables.stack.repeat_max = (uint16_t)repeat_max;
+}
+
 static int init(struct hf_enc *enc)
 {
 	struct hf_etrace_enc *e = (struct hf_etrace_enc *)enc;
@@ -389,7 +406,7 @@ static int init(struct hf_enc *enc)
 	e->s.flags = HF_ETRACE_ENC_UNALIGNED;
 	e->s.left = e->c.sync ? e->c.sync : UINT32_MAX;
 	e->s.left += e->s.left != UINT32_MAX; /* the first instruction has its sync */
-	hf_etrace_enc_reset(e);
+	init_tables(e);
 	return 0;
 }
 
@@ -401,7 +418,7 @@ static const struct hf_side_file side[] = {
 const struct hf_enc_ops hf_view_etrace = {
 	.name = "etrace",
 	.view = "etrace/trace.bin",
-	.version = 6,
+	.version = 7,
 	.refuses = refuses,
 	.size = sizeof(struct hf_etrace_enc),
 	.init = init,
