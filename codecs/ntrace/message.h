@@ -22,7 +22,7 @@ enum hf_ntrace_tcode {
 
 enum hf_ntrace_field {
 	HF_NTRACE_FIELD_NONE,
-#define HF_NTRACE_FIELD(name, text, width, max) HF_NTRACE_FIELD_##name,
+#define HF_NTRACE_FIELD(name, ...) HF_NTRACE_FIELD_##name,
 #include "codecs/ntrace/fields.def"
 #undef HF_NTRACE_FIELD
 	HF_NTRACE_FIELDS,
@@ -87,6 +87,8 @@ const uint8_t *hf_ntrace_fields(unsigned tcode);
 const char *hf_ntrace_tcode_name(unsigned tcode); /* NULL if it has none */
 const char *hf_ntrace_field_name(unsigned field);
 uint64_t hf_ntrace_field(const struct hf_ntrace_message *msg, unsigned field);
+/* The field as records.txt shows it: an address with its bit 0. Whether in hexadecimal digits. */
+bool hf_ntrace_show_field(const struct hf_ntrace_message *msg, unsigned field, uint64_t *ret_value);
 
 /* Whether that field, one of the message's TCODE, is there. */
 bool hf_ntrace_has_field(const struct hf_ntrace_message *msg, unsigned field);
