@@ -82,18 +82,17 @@ static bool rdata_is_history(const struct hf_ntrace_message *msg)
 	return msg->rcode == HF_NTRACE_RCODE_HIST || msg->rcode == HF_NTRACE_RCODE_HREPEAT;
 }
 
+#define VISIT(member, shift) \
+	((set ? (msg->member = (__typeof__(msg->member))(v << (shift))) : (uint64_t)msg->member) >> (shift))
+
 /* Reads the member that a field is in, or sets it. */
-static inline __attribute__((always_inline)) uint64_t visit_member(struct hf_ntrace_message *msg, unsigned field,
-								   bool set, uint64_t v)
+static inline __attribute__((always_inline)) uint64_t visit_field(struct hf_ntrace_message *msg, unsigned field,
+								  bool set, uint64_t v)
 {
-	if (field == RDATA && rdata_is_history(msg))
-		field = HIST;
 	switch (field) {
 #define HF_NTRACE_FIELD(name, text, width, max, member, hex) \
 	case name: \
-		if (set) \
-			msg->member = (__typeof__(msg->member))v; \
-		return msg->member;
+		return name == RDATA && rdata_is_history(msg) ? VISIT(hist, 0) : VISIT(member, is_address(name));
 #include "codecs/ntrace/fields.def"
 #undef HF_NTRACE_FIELD
 	default: return 0;
@@ -102,12 +101,12 @@ static inline __attribute__((always_inline)) uint64_t visit_member(struct hf_ntr
 
 uint64_t hf_ntrace_field(const struct hf_ntrace_message *msg, unsigned field)
 {
-	return visit_member((struct hf_ntrace_message *)(uintptr_t)msg, field, false, 0) >> is_address(field);
+	return visit_field((struct hf_ntrace_message *)(uintptr_t)msg, field, false, 0);
 }
 
 static void set_field(struct hf_ntrace_message *msg, unsigned field, uint64_t v)
 {
-	visit_member(msg, field, true, v << is_address(field));
+	visit_field(msg, field, true, v);
 }
 
 bool hf_ntrace_show_field(const struct hf_ntrace_message *msg, unsigned field, uint64_t *ret_value)
