@@ -669,8 +669,9 @@ uint8_t *hf_ete_packet_put(const struct hf_ete_config *config, uint8_t *p, const
 }
 
 /* Apart from the atoms, which are most of all packets. */
-static __attribute__((noinline)) uint8_t *show_fields(struct hf_ete_packet *packet, const struct hf_ete_meaning *meaning,
-						      uint32_t threshold, uint8_t *t)
+static __attribute__((noinline)) uint8_t *show_fields(struct hf_ete_packet *packet,
+						      const struct hf_ete_meaning *meaning, uint32_t threshold,
+						      uint8_t *t)
 {
 	struct cursor c = {
 		.use = SHOW, .header = packet->header, .to = t, .meaning = meaning, .threshold = threshold};
