@@ -44,14 +44,11 @@ int hf_maker_init(struct hf_maker *m, const struct hf_stream *stream, struct hf_
 {
 	int err = hf_dec_new(stream, src, hart, &m->dec);
 
-	if (err)
-		m->dec = NULL;
-	else
+	m->enc = NULL;
+	if (!err)
 		err = hf_enc_new(key->ops, stream, hart, env, &m->enc);
-	if (err) {
-		m->enc = NULL;
+	if (err)
 		hf_maker_fini(m);
-	}
 	return err;
 }
 
