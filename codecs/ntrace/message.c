@@ -109,13 +109,25 @@ static void set_field(struct hf_ntrace_message *msg, unsigned field, uint64_t v)
 	visit_field(msg, field, true, v);
 }
 
-bool hf_ntrace_show_field(const struct hf_ntrace_message *msg, unsigned field, uint64_t *ret_value)
+/* RDATA0 of ResourceFull may be a count. */
+static bool is_hex(const struct hf_ntrace_message *msg, unsigned field)
 {
-	*ret_value = hf_ntrace_field(msg, field) << is_address(field);
 	if (field != RDATA)
 		return field_table[field].hex;
 	return msg->rcode != HF_NTRACE_RCODE_ICNT && msg->rcode != HF_NTRACE_RCODE_NOT_TAKEN &&
 	       msg->rcode != HF_NTRACE_RCODE_TAKEN;
+}
+
+bool hf_ntrace_show_field(const struct hf_ntrace_message *msg, unsigned field, struct hf_ntrace_shown *ret_shown)
+{
+	if (!hf_ntrace_has_field(msg, field))
+		return false;
+	*ret_shown = (struct hf_ntrace_shown){
+		.name = field_table[field].text,
+		.value = is_address(field) ? msg->address : hf_ntrace_field(msg, field),
+		.hex = is_hex(msg, field),
+	};
+	return true;
 }
 
 /* ---- reading ---- */

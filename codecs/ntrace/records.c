@@ -49,7 +49,7 @@ static uint8_t *put_number(uint8_t *t, const char *name, uint64_t v, bool hex)
 static uint8_t *put_message(const struct records *r, uint8_t *t, const struct hf_ntrace_message *msg)
 {
 	const char *name = hf_ntrace_tcode_name(msg->tcode);
-	uint64_t v;
+	struct hf_ntrace_shown shown;
 
 	t = hf_text_put_dec(t, msg->tcode);
 	*t++ = ' ';
@@ -60,13 +60,9 @@ static uint8_t *put_message(const struct records *r, uint8_t *t, const struct hf
 		t = put_number(t, "ID", r->input.id, false);
 	if (r->params.srcbits)
 		t = put_number(t, "SRC", msg->src, false);
-	for (const uint8_t *field = hf_ntrace_fields(msg->tcode); *field; field++) {
-		if (hf_ntrace_has_field(msg, *field)) {
-			const bool hex = hf_ntrace_show_field(msg, *field, &v);
-
-			t = put_number(t, hf_ntrace_field_name(*field), v, hex);
-		}
-	}
+	for (const uint8_t *field = hf_ntrace_fields(msg->tcode); *field; field++)
+		if (hf_ntrace_show_field(msg, *field, &shown))
+			t = put_number(t, shown.name, shown.value, shown.hex);
 	if (!*hf_ntrace_fields(msg->tcode))
 		t = put_number(t, "DATA", msg->value, true);
 	if (msg->has_time)
