@@ -135,7 +135,9 @@ static void take_line(struct listing *l, char *text, size_t offset)
 			take_note(text, &l->line[l->n - 1].ev);
 		return;
 	}
-	CHECK_EQ(sscanf(text, "%" SCNu64 " %15s %" SCNx64 " %15s%n", &line.ev.ordinal, line.mode, &line.ev.pc, opcode, &n), 4);
+	CHECK_EQ(sscanf(text, "%" SCNu64 " %15s %" SCNx64 " %15s%n", &line.ev.ordinal, line.mode, &line.ev.pc, opcode,
+			&n),
+		 4);
 	line.ev.opcode = (uint32_t)strtoul(opcode, NULL, 16);
 	line.ev.size = (uint8_t)(strlen(opcode) / 2);
 	take_words(text + n, &line);
