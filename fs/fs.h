@@ -37,7 +37,7 @@ struct hf_fs_place {
 struct hf_fs_options {
 	int archive_fd;          /* O_PATH or O_DIRECTORY descriptor of the archive; owned by the fs from then on */
 	int index_fd;            /* directory of the indexes; owned likewise; -1: there is none */
-	int index_error;         /* why it is -1 (errno) */
+	int index_error;         /* why it is -1 (errno); 0: because nobody wants one */
 	const char *index_path;  /* its name in messages; copied by hf_fs_open; NULL: it has none */
 	bool index_on_disk;      /* an index that cannot be written there fails, instead of being kept in memory */
 	const char *archive_path; /* canonical: what was found is remembered in the catalogue of that; NULL: in none */

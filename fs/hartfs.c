@@ -157,6 +157,8 @@ static int check(const struct hartfs_options *options, struct hartfs_diag *diag)
 		return hf_library_misuse(diag, "hartfs_options asks for more than 1024 threads");
 	if (options->views && !hf_fs_knows_views(options->views))
 		return hf_library_misuse(diag, "hartfs_options.views names a view that there is not");
+	if (options->index_on_disk && options->index_fd < 0 && !options->index_error)
+		return hf_library_misuse(diag, "hartfs_options.index_on_disk without an index directory");
 	if (hf_fs_check_params(options->archive_fd, options->params, why, sizeof why))
 		return hf_library_misuse(diag, why);
 	return hartfs_load(diag);

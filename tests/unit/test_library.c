@@ -133,6 +133,9 @@ static void check_options(void)
 	options = options_of(t.archive, NULL);
 	options.threads = 1025;
 	FAILS(hartfs_open(&options, &archive, &diag), HARTFS_ERROR_MISUSE, "", "threads");
+	options = options_of(t.archive, NULL);
+	options.index_on_disk = true;
+	FAILS(hartfs_open(&options, &archive, &diag), HARTFS_ERROR_MISUSE, "", "index_on_disk");
 	options = options_of("/nowhere/at/all", NULL);
 	FAILS(hartfs_open(&options, &archive, &diag), HARTFS_ERROR_NOT_FOUND, "", "archive /nowhere/at/all");
 	options = options_of(t.archive, "/nowhere/at/all");
@@ -498,12 +501,24 @@ static void check_index(void)
 	hartfs_view_close(view);
 	hartfs_close(archive);
 	CHECK_EQ(index_files(), files);
+	/* Without one memory is the place, which is no news, and may be too small. */
+	options.log = note;
+	options.log_ctx = &log;
+	must(hartfs_open(&options, &archive, &diag));
+	must(hartfs_index(archive, "two.stf", NULL, NULL, &diag));
+	hartfs_close(archive);
+	CHECK(!strstr(log.text, "<3>") && !strstr(log.text, "<4>"));
+	options.cache_bytes = 1000;
+	must(hartfs_open(&options, &archive, &diag));
+	FAILS(hartfs_index(archive, "two.stf", NULL, NULL, &diag), HARTFS_ERROR_INDEX, "two.stf",
+	      "not indexed: there is no index directory, and");
+	hartfs_close(archive);
+	options.cache_bytes = 0;
+	CHECK(!strstr(log.text, "<3>") && !strstr(log.text, "<4>"));
 	/* A directory that failed is told, and memory takes its place; or is an error, which says nothing of a capture.
 	 */
 	options.index = "/lost/index";
 	options.index_error = ENOSPC;
-	options.log = note;
-	options.log_ctx = &log;
 	must(hartfs_open(&options, &archive, &diag));
 	must(hartfs_index(archive, "two.stf", NULL, NULL, &diag));
 	hartfs_close(archive);
