@@ -5,7 +5,7 @@
  */
 #include "fs/hartfs.h"
 #include "tests/lib/fstest.h"
-#include "tests/lib/stftest.h"
+#include "tests/lib/zstftest.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -382,6 +382,39 @@ static void check_damaged(void)
 	hartfs_close(archive);
 }
 
+/* A read that meets a damaged chunk gives what is before it, and the next one the error. */
+static void check_hole(void)
+{
+	struct hf_zt_cut cut = hf_zt_make(1);
+	struct hartfs_options options = options_of(NULL, NULL);
+	struct hartfs_archive *archive;
+	struct hartfs_view *view;
+	const size_t hole = cut.cut[3], behind = cut.cut[4];
+	uint8_t *buf = malloc(cut.stream.n);
+	size_t n;
+
+	CHECK(buf);
+	hf_zt_pack(&cut);
+	cut.file.p[hf_zt_chunk_at(&cut, 3)] ^= 1;
+	hf_fst_write(&t, "hole/run.zstf", cut.file.p, cut.file.n);
+	options.capture = hf_fst_path(&t, "hole/run.zstf");
+	must(hartfs_open(&options, &archive, &diag));
+	must(hartfs_view_open(archive, "source.stf", &view, &diag));
+	CHECK_EQ(hartfs_view_size(view), cut.stream.n);
+	FAILS(hartfs_view_read(view, 0, buf, cut.stream.n, &n, &diag), HARTFS_ERROR_DAMAGED, "run.zstf", "damaged");
+	CHECK_EQ(n, hole);
+	CHECK(memcmp(buf, cut.stream.p, n) == 0);
+	FAILS(hartfs_view_read(view, hole, buf, 10, &n, &diag), HARTFS_ERROR_DAMAGED, "run.zstf", "damaged");
+	CHECK_EQ(n, 0);
+	must(hartfs_view_read(view, behind, buf, cut.stream.n, &n, &diag));
+	CHECK_EQ(n, cut.stream.n - behind);
+	CHECK(memcmp(buf, cut.stream.p + behind, n) == 0);
+	hartfs_view_close(view);
+	hartfs_close(archive);
+	hf_zt_drop(&cut);
+	free(buf);
+}
+
 static void check_changed(void)
 {
 	struct hartfs_archive *archive = open_archive(NULL);
@@ -548,6 +581,7 @@ int main(void)
 	check_capture_alone();
 	check_misuse();
 	check_damaged();
+	check_hole();
 	check_changed();
 	check_stop();
 	check_index();

@@ -6,6 +6,7 @@
  */
 #include "fs/hartfs.h"
 #include "tests/lib/sample.h"
+#include "tests/lib/zstftest.h"
 
 #include <pthread.h>
 
@@ -27,7 +28,7 @@ struct listing {
 
 static struct hartfs_archive *archive;
 static struct hartfs_diag diag;
-static size_t harts, formats;
+static size_t harts, formats, lost;
 
 static void must(int error)
 {
@@ -306,6 +307,8 @@ static void check_hart(const char *capture, const struct hartfs_file *file)
 	must(hartfs_each_file(archive, capture, check_file, &hart, &diag));
 	CHECK(hart.files >= 2);
 	harts++;
+	for (size_t i = 0; i < l.n; i++)
+		lost += (l.line[i].ev.flags & HARTFS_EVENT_LOST) != 0;
 	free_listing(&l);
 	free(dir);
 }
@@ -344,10 +347,30 @@ static void open_archive(const char *dir, const char *index)
 	must(hartfs_open(&options, &archive, &diag));
 }
 
-/* Those of each format at least once, with an index in memory. */
+/* A container of which two chunks are damaged, and a stream with bytes of no record. */
+static void write_damaged(struct hf_fst *t)
+{
+	struct hf_walk_bytes stf = hf_fst_stf(500, 4, false);
+	struct hf_zt_cut cut = hf_zt_make(1);
+
+	hf_zt_pack(&cut);
+	cut.file.p[hf_zt_chunk_at(&cut, 3)] ^= 1;
+	cut.file.p[hf_zt_chunk_at(&cut, 5)] ^= 1;
+	hf_fst_write(t, "damaged/chunks.zstf", cut.file.p, cut.file.n);
+	hf_zt_drop(&cut);
+	memset(stf.p + stf.n / 2, 0xff, 9);
+	hf_fst_write(t, "damaged/bytes.stf", stf.p, stf.n);
+	hf_bytes_free(&stf);
+}
+
+/* Those of each format at least once, and what is damaged, with an index in memory. */
 static void check_samples(struct samples *all)
 {
+	write_damaged(&all->fst);
 	open_archive(all->fst.archive, NULL);
+	must(hartfs_each_capture(archive, "damaged", check_capture, NULL, &diag));
+	CHECK_EQ(harts, 2);
+	CHECK(lost >= 3);
 	for (size_t i = 0; all->codecs[i]; i++) {
 		const size_t before = harts;
 
