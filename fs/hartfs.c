@@ -164,13 +164,20 @@ static int check(const struct hartfs_options *options, struct hartfs_diag *diag)
 	return hartfs_load(diag);
 }
 
-/* That what the archive was opened as is one. */
-static int check_capture(struct hartfs_archive *archive, struct hartfs_diag *diag)
+/* That what the archive was opened as is a capture, by its own path or that of its view directory. */
+static int find_capture(struct hartfs_archive *archive, struct hartfs_diag *diag)
 {
 	char capture[PATH_MAX], view_dir[PATH_MAX];
+	int err = hf_fs_capture_of(archive->fs, archive->capture, capture, view_dir);
+	char *own = err ? NULL : strdup(capture);
 
-	return hf_library_fail(archive->fs, archive->capture,
-			       hf_fs_capture_of(archive->fs, archive->capture, capture, view_dir), NULL, diag);
+	if (!err && !own)
+		err = HF_ERR_NOMEM;
+	if (err)
+		return hf_library_fail(archive->fs, archive->capture, err, NULL, diag);
+	free(archive->capture);
+	archive->capture = own;
+	return 0;
 }
 
 static int open_archive(struct hartfs_options *options, struct hartfs_archive *archive, struct hartfs_diag *diag)
@@ -190,7 +197,7 @@ static int open_archive(struct hartfs_options *options, struct hartfs_archive *a
 	archive->stop = (struct hf_stop){.wanted = options->stop, .ctx = options->stop_ctx};
 	error = open_fs(archive, options, name, diag);
 	free(name);
-	return error || !archive->capture ? error : check_capture(archive, diag);
+	return error || !archive->capture ? error : find_capture(archive, diag);
 }
 
 int hartfs_open(const struct hartfs_options *given, struct hartfs_archive **ret_archive, struct hartfs_diag *diag)

@@ -106,8 +106,9 @@ struct hartfs_options {
 	 * or archive_fd it is a path in there; else one in the file system, and the archive begins where it must for
 	 * the files of the capture to be in it. */
 	const char *capture;
-	/* Likewise of the indexes, a directory that exists and that the caller can write to. Neither of them: indexes
-	 * are kept in memory, at most half of cache_bytes, and gone with the archive. It may lie in the archive. */
+	/* The directory of the indexes, by its name or a descriptor likewise: it exists, and the caller can write to
+	 * it; it may lie in the archive. Neither of them: indexes are kept in memory, at most half of cache_bytes, and
+	 * gone with the archive. HARTFS_ERROR_INDEX says that this does not suffice. */
 	const char *index;
 	int index_fd;
 	int index_error;	/* not 0: do not open it, for this (errno) is why it could not be. Messages say so */

@@ -21,6 +21,8 @@ export PKG_CONFIG_PATH=${pc%/*} LD_LIBRARY_PATH=${pc%/pkgconfig/*}
 library=$LD_LIBRARY_PATH/libhartfs.so
 sanitizers=$(sed -n 's/^HARTFS_SANITIZE:STRING=//p' "$build/CMakeCache.txt")
 flags=(-Wall -Wextra -Wpedantic -Werror ${sanitizers:+-fsanitize=$sanitizers -fno-sanitize-recover=all})
+[ "$(sed -n 's/^#define HARTFS_VERSION_NUMBER \([0-9]*\)u$/\1/p' "$header")" = "$(pkg-config --modversion hartfs |
+	awk -F. '{print $1 * 1000000 + $2 * 1000 + $3}')" ] || fail "the header is of another version"
 
 # What is exported, and in which version of it.
 cc -E -P "$header" | grep -oE '\bhartfs_[a-z_]+ ?\(' | tr -d ' (' | grep -vx hartfs_options_init | sort -u >"$tmp/want"

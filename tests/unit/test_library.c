@@ -306,6 +306,9 @@ static void check_capture_alone(void)
 	options.archive_fd = open(t.archive, O_PATH | O_DIRECTORY);
 	options.capture = "deep/loop";
 	check_alone(options, "hart0/etrace/trace.bin");
+	options = options_of(t.archive, NULL);
+	options.capture = "deep/loop@ntrace";
+	check_alone(options, "hart0/program.elf");
 	options = options_of(NULL, NULL);
 	options.capture = hf_fst_path(&t, "deep");
 	CHECK_EQ(hartfs_open(&options, &archive, &diag), HARTFS_ERROR_NOT_FOUND);
