@@ -260,6 +260,56 @@ static void check_files(void)
 	hartfs_close(archive);
 }
 
+struct sizes {
+	struct hartfs_archive *archive;
+	const char *info; /* info.json */
+	size_t count;
+};
+
+/* Each can be opened, is as long as is said, and has its line in info.json. */
+static bool check_size(void *ctx, const struct hartfs_file *file)
+{
+	struct sizes *sizes = ctx;
+	struct hartfs_view *view;
+	char line[512];
+
+	must(hartfs_view_open(sizes->archive, file->path, &view, &diag));
+	CHECK_EQ(hartfs_view_size(view), file->size);
+	hartfs_view_close(view);
+	/* Which does not list itself, nor the program again that lies beside packets. */
+	if (strcmp(file->path, "info.json") == 0 || strstr(file->path, "trace/program.elf"))
+		return true;
+	snprintf(line, sizeof line, "\"%s\": {\n      \"size\": %" PRIu64 "\n", file->path, file->size);
+	if (!strstr(sizes->info, line))
+		CHECK_STR(sizes->info, line);
+	sizes->count++;
+	return true;
+}
+
+/* The files of a capture are those of its info.json. */
+static void check_sizes(const char *capture)
+{
+	struct hartfs_options options = options_of(t.archive, NULL);
+	struct sizes sizes = {0};
+	struct hartfs_view *view;
+	char info[16384];
+	size_t n, count = 0;
+
+	options.capture = capture;
+	must(hartfs_open(&options, &sizes.archive, &diag));
+	must(hartfs_index(sizes.archive, "", NULL, NULL, &diag));
+	must(hartfs_view_open(sizes.archive, "info.json", &view, &diag));
+	must(hartfs_view_read(view, 0, info, sizeof info - 1, &n, &diag));
+	info[n] = 0;
+	hartfs_view_close(view);
+	sizes.info = info;
+	must(hartfs_each_file(sizes.archive, "", check_size, &sizes, &diag));
+	for (const char *at = strstr(info, "\"views\""); (at = strstr(at, "      \"size\": ")); at++)
+		count++;
+	CHECK_EQ(sizes.count, count);
+	hartfs_close(sizes.archive);
+}
+
 /* One capture, given by name, whose paths are those in its view directory. */
 static void check_alone(struct hartfs_options options, const char *file)
 {
@@ -581,6 +631,8 @@ int main(void)
 	check_event_size(sizeof(struct hartfs_event) + 40);
 	check_captures();
 	check_files();
+	check_sizes("two.stf");
+	check_sizes("deep/loop");
 	check_capture_alone();
 	check_misuse();
 	check_damaged();
