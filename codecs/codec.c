@@ -30,6 +30,7 @@ int hf_dec_new(const struct hf_stream *stream, struct hf_src *src, uint32_t hart
 	struct hf_dec *dec;
 	int err;
 
+	*ret_dec = NULL;
 	if (!ops)
 		return HF_ERR_NOT_FOUND;
 	dec = calloc(1, ops->size);
@@ -168,12 +169,12 @@ size_t hf_dec_begin(const struct hf_dec *dec, const struct hf_event *insn, uint6
 	if (dec->ops->begin)
 		dec->ops->begin(dec, &context, &record);
 	if (insn->insn.mode != HF_MODE_UNKNOWN) {
-		context.size |= HF_CONTEXT_MODE;
+		context.fields |= HF_CONTEXT_MODE;
 		context.context.mode = insn->insn.mode;
 	}
 	ret_ev[0] = (struct hf_event){
 		.kind = HF_EVENT_BEGIN,
-		.small = insn->insn.isa,
+		.isa = insn->insn.isa,
 		.begin = {.ordinal = ordinal, .record = record, .pc = insn->insn.pc},
 	};
 	ret_ev[1] = context;

@@ -4,7 +4,7 @@
 #include "codecs/base/err.h"
 
 static const char *const mode_names[] = {
-#define HF_MODE(name, text) text,
+#define HF_MODE(name, text, level, word) text,
 #include "codecs/modes.def"
 #undef HF_MODE
 };
@@ -17,7 +17,7 @@ const char *hf_mode_name(unsigned mode)
 void hf_event_diag(const struct hf_event *ev, struct hf_diag *ret_diag)
 {
 	*ret_diag = (struct hf_diag){
-		.code = ev->size && ev->size <= HF_ERRI_COUNT ? -(int)ev->size : HF_ERR_BUG,
+		.code = ev->code && ev->code <= HF_ERRI_COUNT ? -(int)ev->code : HF_ERR_BUG,
 		.space = ev->flags & HF_EVF_FILE ? HF_SPACE_FILE : HF_SPACE_STREAM,
 		.offset = ev->loss.offset,
 		.detail = ev->loss.detail,

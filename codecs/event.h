@@ -59,13 +59,13 @@ enum hf_isa {
 
 /* Privilege modes of all architectures; modes.def has their names. */
 enum hf_mode {
-#define HF_MODE(name, text) HF_MODE_##name,
+#define HF_MODE(name, text, level, word) HF_MODE_##name,
 #include "codecs/modes.def"
 #undef HF_MODE
 	HF_MODE_COUNT
 };
 
-/* The word in the second field of a listing line: "M", "EL1h", "?". */
+/* The word in the second field of a listing line: "M", "EL1h", "svc", "?". */
 const char *hf_mode_name(unsigned mode);
 
 /* What an instruction does to the flow. Classified from the opcode alone. */
@@ -90,7 +90,7 @@ enum hf_event_flags {
 	/* INSN, ATTEMPT */
 	HF_EVF_TAKEN = 1,        /* INSN: target is where this instruction itself sent the flow */
 	HF_EVF_OPEN = 2,         /* INSN: a conditional branch of which the source does not say whether it was taken */
-	HF_EVF_RECORD = 4,       /* ATTEMPT: target is known */
+	HF_EVF_RECORD = 4,       /* ATTEMPT: insn.record is known */
 	/* MEM, BUS */
 	HF_EVF_READ = 1,
 	HF_EVF_WRITE = 2,        /* both: read-modify-write */
@@ -100,7 +100,7 @@ enum hf_event_flags {
 	/* TRAP */
 	HF_EVF_ASYNC = 1,        /* interrupt */
 	HF_EVF_HANDLER = 2,      /* TRAP, TRAP_RETURN: trap.handler is known */
-	HF_EVF_MODE = 4,         /* TRAP, TRAP_RETURN: hf_event.small is the mode afterwards */
+	HF_EVF_MODE = 4,         /* TRAP, TRAP_RETURN: hf_event.mode is the mode afterwards */
 	HF_EVF_CAUSE = 8,        /* TRAP: trap.cause is known */
 	HF_EVF_VIRTUAL = 16,     /* TRAP: a virtual interrupt or SError */
 	HF_EVF_VALUE = 32,       /* TRAP: trap.value is known */
@@ -115,7 +115,10 @@ enum hf_event_flags {
 
 struct hf_ev_insn {
 	uint64_t pc;
-	uint64_t target;  /* with HF_EVF_TAKEN; with HF_EVF_RECORD the number of its instruction record in the source */
+	union {
+		uint64_t target; /* with HF_EVF_TAKEN */
+		uint64_t record; /* with HF_EVF_RECORD: the number of its instruction record in the source */
+	};
 	uint32_t opcode;  /* 32-bit T32: first halfword in the upper half */
 	uint8_t size;     /* bytes: 2, 4 */
 	uint8_t isa;      /* enum hf_isa */
@@ -125,7 +128,7 @@ struct hf_ev_insn {
 
 struct hf_ev_mem {
 	uint64_t address; /* virtual */
-	uint64_t data;    /* first 8 bytes, right-justified, if small (words known) > 0; further ones as DATA */
+	uint64_t data;    /* first 8 bytes, right-justified, if hf_event.words > 0; further ones as DATA */
 	uint32_t size;    /* bytes */
 	uint16_t attr;    /* the source's own attribute bits; of Arm sources enum hf_arm_attr */
 	uint8_t tag;      /* MTE tag */
@@ -139,19 +142,49 @@ enum hf_arm_attr {
 	HF_ARM_ATTR_RANGE = 0x40,   /* as many bytes as a register says: FEAT_MOPS, TLBI by range */
 };
 
+/*
+ * Classes of registers, and what hf_ev_reg.number counts in each. Those of Arm name a register as its architecture does:
+ * DDI 0487, B1.2 (AArch64), G1.9 (AArch32 and its banks), D18.1 (system registers).
+ */
+enum hf_reg_class {
+	HF_REG_NONE,          /* READY_REG */
+	HF_REG_INTEGER,       /* x0.., 0x20: pc. STF's numbers of classes, also in Arm captures, from here */
+	HF_REG_FLOAT,         /* f0.. */
+	HF_REG_VECTOR,        /* v0.. */
+	HF_REG_CSR,           /* its address; to here */
+	HF_REG_ZA_INDEX,      /* no register: the index into ZA that the instruction computed is its value */
+	HF_REG_ARM_GENERAL,   /* AArch64: 0 to 30 x0 to x30, 31 sp, 32 pc */
+	HF_REG_ARM_VECTOR,    /* AArch64: 0 to 31 v0 to v31, or z where more than 16 bytes are known */
+	HF_REG_ARM_PREDICATE, /* AArch64: 0 to 15 p0 to p15, 16 ffr */
+	HF_REG_ARM_SYSTEM,    /* AArch64: op0, op1, CRn, CRm, op2 as an MRS has them, in bits 15:14, 13:11, 10:7, 6:3, 2:0 */
+	HF_REG_ARM32_GENERAL, /* AArch32: 0 to 15 r0 to r15, 16 cpsr, 17 spsr; bits 12:8: PSTATE.M of their bank, or 0 */
+	HF_REG_ARM32_FLOAT,   /* AArch32: 0 to 31 d0 to d31, 32 to 63 s0 to s31 */
+	HF_REG_ARM32_SYSTEM,  /* AArch32: bit 14: cp15, not cp14; opc1, CRn, CRm, opc2 in bits 13:11, 10:7, 6:3, 2:0 */
+	HF_REG_UNKNOWN,       /* a class that the source does not explain */
+	HF_REG_CLASS_COUNT
+};
+
+/* What a value of a register is to the instruction; STF's numbers. */
+enum hf_reg_role {
+	HF_REG_ROLE_NONE,
+	HF_REG_STATE,         /* as it is after the instruction */
+	HF_REG_SOURCE,        /* as the instruction read it */
+	HF_REG_DESTINATION,   /* as the instruction wrote it */
+	HF_REG_ROLE_COUNT
+};
+
 struct hf_ev_reg {
 	uint64_t value;   /* of a vector register its first 8 bytes; hf_event.size more follow as DATA */
 	uint64_t pad;
-	uint16_t number;  /* RISC-V: x0.., f0.., v0.., CSR address */
-	uint8_t class;    /* 1 integer, 2 floating point, 3 vector, 4 CSR (STF's numbers; 0 for READY_REG), 5 SME: the
-			   * index into ZA that the instruction computed */
-	uint8_t role;     /* 1 state, 2 source, 3 destination */
+	uint16_t number;
+	uint8_t class;    /* enum hf_reg_class */
+	uint8_t role;     /* enum hf_reg_role */
 	uint32_t pad2;
 };
 
 struct hf_ev_uop {
-	uint64_t opcode;
-	uint64_t pad[2];  /* hf_event.small: size in bytes */
+	uint64_t opcode;  /* of hf_event.uop_size bytes */
+	uint64_t pad[2];
 };
 
 struct hf_ev_walk {
@@ -183,10 +216,10 @@ struct hf_ev_trap {
 enum hf_context_field {
 	HF_CONTEXT_HW = 1, HF_CONTEXT_PID = 2, HF_CONTEXT_TID = 4, HF_CONTEXT_ASID = 8, HF_CONTEXT_VMID = 16,
 	HF_CONTEXT_MODE = 32, HF_CONTEXT_VLEN = 64, HF_CONTEXT_ISA = 128,
-	HF_CONTEXT_STATE = 256, /* hf_event.small: enum hf_context_state */
+	HF_CONTEXT_STATE = 256, /* hf_event.state */
 };
 
-/* What else an Arm PE is in. */
+/* What else an Arm PE is in: hf_event.state. */
 enum hf_context_state {
 	HF_STATE_SM = 1, HF_STATE_DIT = 2, HF_STATE_SSBS = 4, /* PSTATE */
 	HF_STATE_TCF = 0x18, /* MTE tag check fault mode: 0 none, 8 synchronous, 0x10 asynchronous, 0x18 asymmetric */
@@ -196,7 +229,7 @@ enum hf_context_state {
 	HF_STATE_ALL = 0x1ff,
 };
 
-struct hf_ev_context {      /* hf_event.size: the fields that are meant, enum hf_context_field */
+struct hf_ev_context {      /* hf_event.fields says which of them are meant */
 	uint32_t hw, pid, tid, asid, vmid;
 	uint16_t vlen;      /* bits / 8 */
 	uint8_t mode, isa;
@@ -214,7 +247,7 @@ struct hf_ev_marker {
 	uint64_t type;      /* the source format's own */
 };
 
-struct hf_ev_txn {          /* hf_event.small: clock id; hf_event.size bytes of DATA: metadata, then protocol data */
+struct hf_ev_txn {          /* hf_event.size bytes of DATA: metadata, then protocol data */
 	uint64_t id;
 	uint64_t delta;     /* cycles */
 	uint16_t meta_count;
@@ -233,18 +266,18 @@ struct hf_ev_jump {
 	uint64_t pad;
 };
 
-struct hf_ev_loss {         /* hf_event.size: -code, an enum hf_err */
+struct hf_ev_loss {         /* hf_event.code: what is wrong */
 	uint64_t offset;    /* stream offset of the record or packet, or see HF_EVF_FILE */
 	uint64_t bytes;     /* of the stream that were passed over, 0 if unknown */
 	uint64_t detail;    /* as in hf_diag */
 };
 
 struct hf_ev_data {
-	uint8_t bytes[24];  /* hf_event.small of them */
+	uint8_t bytes[24];  /* hf_event.used of them */
 };
 
 /* What a slice begins with; a CONTEXT with all that still holds and then the instruction itself come next. */
-struct hf_ev_begin {        /* hf_event.small: enum hf_isa of the instruction */
+struct hf_ev_begin {        /* hf_event.isa: that of the instruction */
 	uint64_t ordinal;   /* of the first instruction, in the whole */
 	uint64_t record;    /* number of its instruction record, as in the source; 0 if the source numbers none */
 	uint64_t pc;        /* of it */
@@ -253,8 +286,21 @@ struct hf_ev_begin {        /* hf_event.small: enum hf_isa of the instruction */
 struct hf_event {
 	uint8_t kind;   /* enum hf_event_kind */
 	uint8_t flags;  /* enum hf_event_flags */
-	uint16_t small; /* see the kind; MEM, BUS: 64-bit words of data known */
-	uint32_t size;  /* bytes that follow as DATA, or see the kind */
+	union {
+		uint16_t words;    /* MEM, BUS: 64-bit words of data that are known */
+		uint16_t mode;     /* TRAP, TRAP_RETURN: enum hf_mode, with HF_EVF_MODE */
+		uint16_t uop_size; /* UOP: bytes */
+		uint16_t state;    /* CONTEXT: enum hf_context_state, with HF_CONTEXT_STATE */
+		uint16_t clock;    /* TRANSACTION, DEPENDENCY: number of the clock */
+		uint16_t used;     /* DATA: bytes of data.bytes */
+		uint16_t isa;      /* BEGIN: enum hf_isa */
+		uint16_t any;      /* of all kinds: whatever it is; 0 where it has no other name */
+	};
+	union {
+		uint32_t size;     /* bytes that follow as DATA */
+		uint32_t fields;   /* CONTEXT: enum hf_context_field */
+		uint32_t code;     /* GAP, DOUBT, NOTE: an enum hf_err, negated */
+	};
 	union {
 		struct hf_ev_insn insn;
 		struct hf_ev_mem mem;

@@ -44,14 +44,14 @@ static size_t give(struct hf_records *r, struct hf_event *ev, size_t max)
 		ev[n].flags = 0;
 		ev[n].size = 0;
 		if (left >= PIECE) {
-			ev[n].small = (uint16_t)PIECE;
+			ev[n].used = (uint16_t)PIECE;
 			memcpy(ev[n].data.bytes, r->page + r->given, PIECE);
 		} else {
-			ev[n].small = (uint16_t)left;
+			ev[n].used = (uint16_t)left;
 			ev[n].data = (struct hf_ev_data){0};
 			memcpy(ev[n].data.bytes, r->page + r->given, left);
 		}
-		r->given += ev[n].small;
+		r->given += ev[n].used;
 	}
 	r->done += n;
 	return n;
@@ -106,7 +106,7 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 {
 	(void)enc;
 	for (size_t i = 0; i < n; i++) {
-		const size_t used = ev[i].small <= sizeof ev[i].data.bytes ? ev[i].small : sizeof ev[i].data.bytes;
+		const size_t used = ev[i].used <= sizeof ev[i].data.bytes ? ev[i].used : sizeof ev[i].data.bytes;
 
 		if (ev[i].kind != HF_EVENT_DATA)
 			continue;

@@ -117,10 +117,10 @@ static void give_text(struct hf_astf_dec *d, struct hf_event *ev)
 	const uint8_t *p = at(d, d->sync.offset);
 
 	*ev = (struct hf_event){.kind = HF_EVENT_DATA};
-	ev->small = left < sizeof ev->data.bytes ? (uint16_t)left : (uint16_t)sizeof ev->data.bytes;
-	for (uint32_t i = 0; i < ev->small; i++)
+	ev->used = left < sizeof ev->data.bytes ? (uint16_t)left : (uint16_t)sizeof ev->data.bytes;
+	for (uint32_t i = 0; i < ev->used; i++)
 		ev->data.bytes[i] = *hf_astf_string_byte(p, d->text_given + i);
-	d->text_given += ev->small;
+	d->text_given += ev->used;
 	d->done++;
 }
 

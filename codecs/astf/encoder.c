@@ -40,15 +40,20 @@ static void need_header(struct hf_astf_enc *e, struct hf_sink *sink)
 	hf_astf_enc_remark(e, sink, "what the capture does not say of Contexts and Traps is 0: EL0, non-secure, target 0");
 }
 
-/* el and handler, as bits 1:0 and 2. Where the stack pointer is not known, as an exception finds it. */
+/* el and handler, as bits 1:0 and 2, of the modes of AArch64; 0 of all others. */
 static unsigned level_of_mode(unsigned mode)
 {
-	static const uint8_t levels[HF_MODE_COUNT] = {
-		[HF_MODE_EL1t] = 1, [HF_MODE_EL1h] = 5, [HF_MODE_EL2t] = 2, [HF_MODE_EL2h] = 6, [HF_MODE_EL3t] = 3,
-		[HF_MODE_EL3h] = 7, [HF_MODE_EL1] = 5,	[HF_MODE_EL2] = 6,  [HF_MODE_EL3] = 7,
+	static const struct {
+		int8_t level, word;
+	} modes[HF_MODE_COUNT] = {
+#define HF_MODE(name, text, level, word) {level, word},
+#include "codecs/modes.def"
+#undef HF_MODE
 	};
 
-	return mode < HF_MODE_COUNT ? levels[mode] : 0;
+	if (mode < HF_MODE_EL0t || mode > HF_MODE_EL3)
+		return 0;
+	return (unsigned)(modes[mode].level | (modes[mode].word & 1) << 2);
 }
 
 static void write_context(struct hf_astf_enc *e, struct hf_sink *sink)
@@ -111,21 +116,21 @@ static void put_context(struct hf_astf_enc *e, struct hf_sink *sink, const struc
 	const struct hf_ev_context *c = &ev->context;
 
 	close_step(e, sink);
-	if (ev->size & HF_CONTEXT_STATE) {
-		s->state = ev->small & HF_STATE_ALL;
+	if (ev->fields & HF_CONTEXT_STATE) {
+		s->state = ev->state & HF_STATE_ALL;
 		s->flags |= HF_ASTF_ENC_STATE;
 		if (s->state & HF_STATE_NO_PID)
 			s->flags &= ~(uint32_t)HF_ASTF_ENC_PID;
 		if (s->state & HF_STATE_NO_TID)
 			s->flags &= ~(uint32_t)HF_ASTF_ENC_TID;
 	}
-	if (ev->size & HF_CONTEXT_MODE)
+	if (ev->fields & HF_CONTEXT_MODE)
 		s->mode = c->mode < HF_MODE_COUNT ? c->mode : (uint8_t)HF_MODE_UNKNOWN;
-	if (ev->size & HF_CONTEXT_PID)
+	if (ev->fields & HF_CONTEXT_PID)
 		set_id(e, HF_ASTF_ENC_PID, &s->pid, c->pid);
-	if (ev->size & HF_CONTEXT_TID)
+	if (ev->fields & HF_CONTEXT_TID)
 		set_id(e, HF_ASTF_ENC_TID, &s->tid, c->tid);
-	if (ev->size & HF_CONTEXT_VLEN && c->vlen)
+	if (ev->fields & HF_CONTEXT_VLEN && c->vlen)
 		s->evl = c->vlen <= 256 ? (uint8_t)((c->vlen - 1) / 16) : 15;
 	s->flags |= HF_ASTF_ENC_HARD;
 }
@@ -196,7 +201,7 @@ static void put_reg(struct hf_astf_enc *e, const struct hf_event *ev)
 {
 	struct hf_astf_record *rec = &e->s.insn;
 
-	if (ev->reg.class != 5 || !(e->s.flags & HF_ASTF_ENC_HELD) || HF_ASTF_GET(rec, INSTR, xattr_mode))
+	if (ev->reg.class != HF_REG_ZA_INDEX || !(e->s.flags & HF_ASTF_ENC_HELD) || HF_ASTF_GET(rec, INSTR, xattr_mode))
 		return;
 	HF_ASTF_PUT(rec, INSTR, xattr_mode, HF_ASTF_XATTR_SME);
 	HF_ASTF_PUT(rec, INSTR, xattr, ev->reg.value & 0xff);
@@ -265,8 +270,8 @@ static void put_trap(struct hf_astf_enc *e, struct hf_sink *sink, const struct h
 		hf_astf_enc_remark(e, sink, "the cause of this trap is not known, its type is made up");
 	if (e->basic)
 		s->flags |= HF_ASTF_ENC_SOFT;
-	if (ev->flags & HF_EVF_MODE && ev->small < HF_MODE_COUNT && ev->small != s->mode) {
-		s->mode = (uint8_t)ev->small;
+	if (ev->flags & HF_EVF_MODE && ev->mode < HF_MODE_COUNT && ev->mode != s->mode) {
+		s->mode = (uint8_t)ev->mode;
 		s->flags |= HF_ASTF_ENC_SOFT;
 	}
 }
@@ -294,7 +299,7 @@ static void put_loss(struct hf_astf_enc *e, struct hf_sink *sink, const struct h
 	struct hf_diag diag;
 	char text[HF_DIAG_SIZE];
 
-	if (ev->size == (uint32_t)-HF_ERR_ASTF_ABSENT)
+	if (ev->code == (uint32_t)-HF_ERR_ASTF_ABSENT)
 		return; /* the Context before it says so */
 	hf_event_diag(ev, &diag);
 	hf_diag_format(&diag, text, sizeof text);
@@ -354,7 +359,7 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 		} else if (ev->kind == HF_EVENT_DATA) {
 			if (e->s.text)
 				hf_astf_enc_text_data(e, sink, ev->data.bytes,
-						      ev->small < sizeof ev->data.bytes ? ev->small :
+						      ev->used < sizeof ev->data.bytes ? ev->used :
 											  sizeof ev->data.bytes);
 		} else if (hf_event_is_attachment(ev)) {
 			put_attachment(e, sink, ev);

@@ -18,7 +18,7 @@ static void push_loss(struct hf_astf_step *s, enum hf_event_kind kind, int code,
 {
 	struct hf_event *ev = push(s, kind);
 
-	ev->size = (uint32_t)-code;
+	ev->code = (uint32_t)-code;
 	ev->loss = (struct hf_ev_loss){.offset = s->now->offset, .bytes = bytes, .detail = detail};
 }
 
@@ -48,10 +48,10 @@ static void push_opaque(struct hf_astf_step *s)
 
 	ev->size = HF_ASTF_SIZE;
 	ev->text.offset = s->now->offset;
-	for (unsigned at = 0; at < HF_ASTF_SIZE; at += ev->small) {
+	for (unsigned at = 0; at < HF_ASTF_SIZE; at += ev->used) {
 		ev = push(s, HF_EVENT_DATA);
-		ev->small = at == 0 ? sizeof ev->data.bytes : HF_ASTF_SIZE - sizeof ev->data.bytes;
-		memcpy(ev->data.bytes, s->p + at, ev->small);
+		ev->used = at == 0 ? sizeof ev->data.bytes : HF_ASTF_SIZE - sizeof ev->data.bytes;
+		memcpy(ev->data.bytes, s->p + at, ev->used);
 	}
 }
 
@@ -183,7 +183,8 @@ static void push_sme(struct hf_astf_step *s, const struct hf_astf_record *rec)
 {
 	struct hf_event *ev = push(s, HF_EVENT_REG);
 
-	ev->reg = (struct hf_ev_reg){.value = HF_ASTF_GET(rec, INSTR, xattr) & 0xff, .class = 5, .role = 1};
+	ev->reg = (struct hf_ev_reg){
+		.value = HF_ASTF_GET(rec, INSTR, xattr) & 0xff, .class = HF_REG_ZA_INDEX, .role = HF_REG_STATE};
 }
 
 static inline void step_insn(struct hf_astf_step *s, const struct hf_astf_record *rec)
@@ -206,7 +207,7 @@ static inline void step_insn(struct hf_astf_step *s, const struct hf_astf_record
 	now->expected = pc + 4;
 	if (attempt) {
 		ev->flags = HF_EVF_RECORD;
-		ev->insn.target = now->index;
+		ev->insn.record = now->index;
 	} else if (branch && valid) {
 		ev->flags = HF_EVF_TAKEN;
 		now->expected = ev->insn.target = HF_ASTF_GET(rec, INSTR, ea);
@@ -238,7 +239,7 @@ static void look_for_mode(struct hf_astf_step *s, struct hf_event *ev)
 	    hf_astf_type(&rec) == HF_ASTF_CONTEXT)
 		s->now->mode = hf_astf_mode(&rec);
 	ev->flags |= HF_EVF_MODE;
-	ev->small = s->now->mode;
+	ev->mode = s->now->mode;
 }
 
 static void find_value(const struct hf_astf_step *s, const struct hf_astf_record *rec, struct hf_event *ev)
@@ -331,9 +332,9 @@ static void check_context(struct hf_astf_step *s, const struct hf_astf_record *r
 /* The fields of a CONTEXT event for what holds now, the mode aside. */
 static void fill_context(const struct hf_astf_sync *now, struct hf_event *ev)
 {
-	ev->small = now->state;
-	ev->size |= HF_CONTEXT_STATE | (now->flags & HF_ASTF_PID ? HF_CONTEXT_PID : 0) |
-		    (now->flags & HF_ASTF_TID ? HF_CONTEXT_TID : 0);
+	ev->state = now->state;
+	ev->fields |= HF_CONTEXT_STATE | (now->flags & HF_ASTF_PID ? HF_CONTEXT_PID : 0) |
+		      (now->flags & HF_ASTF_TID ? HF_CONTEXT_TID : 0);
 	ev->context.pid = now->flags & HF_ASTF_PID ? now->pid : 0;
 	ev->context.tid = now->flags & HF_ASTF_TID ? now->tid : 0;
 	ev->context.vlen = (uint16_t)(16 * (now->evl + 1));
@@ -349,7 +350,7 @@ static void step_context(struct hf_astf_step *s, const struct hf_astf_record *re
 
 	check_context(s, rec);
 	ev = push(s, HF_EVENT_CONTEXT);
-	ev->size = (changed ? HF_CONTEXT_MODE : 0) | (evl != now->evl ? HF_CONTEXT_VLEN : 0);
+	ev->fields = (changed ? HF_CONTEXT_MODE : 0) | (evl != now->evl ? HF_CONTEXT_VLEN : 0);
 	now->flags &= ~(uint32_t)(HF_ASTF_PID | HF_ASTF_TID | (s->d->basic ? HF_ASTF_DUE : 0));
 	now->flags |= HF_ASTF_CONTEXT_SEEN | HF_ASTF_FRESH |
 		      (HF_ASTF_GET(rec, CONTEXT, pid_valid) ? HF_ASTF_PID : 0) |
@@ -570,7 +571,7 @@ void hf_astf_begin(const struct hf_astf_sync *now, struct hf_event *ret_context,
 {
 	if (now->flags & HF_ASTF_CONTEXT_SEEN) {
 		fill_context(now, ret_context);
-		ret_context->size |= now->evl ? HF_CONTEXT_VLEN : 0;
+		ret_context->fields |= now->evl ? HF_CONTEXT_VLEN : 0;
 	}
 	*ret_record = now->index - 1;
 }

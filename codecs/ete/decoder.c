@@ -382,11 +382,11 @@ static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64
 	const struct hf_ete_flow_state *s = &((const struct hf_ete_dec *)dec)->flow.s;
 
 	*ret_record = 0;
-	ret_context->size = (s->context.byte & HF_ETE_CONTEXT_CID ? HF_CONTEXT_PID : 0u) |
-			    (s->context.byte & HF_ETE_CONTEXT_VMID ? HF_CONTEXT_VMID : 0u);
+	ret_context->fields = (s->context.byte & HF_ETE_CONTEXT_CID ? HF_CONTEXT_PID : 0u) |
+			      (s->context.byte & HF_ETE_CONTEXT_VMID ? HF_CONTEXT_VMID : 0u);
 	ret_context->context = (struct hf_ev_context){
-		.pid = ret_context->size & HF_CONTEXT_PID ? s->context.cid : 0,
-		.vmid = ret_context->size & HF_CONTEXT_VMID ? s->context.vmid : 0,
+		.pid = ret_context->fields & HF_CONTEXT_PID ? s->context.cid : 0,
+		.vmid = ret_context->fields & HF_CONTEXT_VMID ? s->context.vmid : 0,
 	};
 }
 

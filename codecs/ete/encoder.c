@@ -15,9 +15,9 @@
 static uint8_t context_of(const struct hf_ete_enc_state *s, unsigned isa, unsigned mode)
 {
 	static const uint8_t levels[HF_MODE_COUNT] = {
-		[HF_MODE_EL0t] = 1, [HF_MODE_EL1t] = 2, [HF_MODE_EL1h] = 2, [HF_MODE_EL2t] = 3, [HF_MODE_EL2h] = 3,
-		[HF_MODE_EL3t] = 4, [HF_MODE_EL3h] = 4, [HF_MODE_EL0] = 1, [HF_MODE_EL1] = 2, [HF_MODE_EL2] = 3,
-		[HF_MODE_EL3] = 4, [HF_MODE_U] = 1, [HF_MODE_S] = 2,
+#define HF_MODE(name, text, level, word) level + 1,
+#include "codecs/modes.def"
+#undef HF_MODE
 	};
 	const unsigned level = mode < HF_MODE_COUNT && levels[mode] ? levels[mode] - 1u :
 								     s->context & HF_ETE_CONTEXT_EL;
@@ -235,7 +235,7 @@ static void go_to(struct hf_ete_enc_state *s, const struct hf_event *ev)
 		return;
 	s->flags |= HF_ETE_ENC_TARGET;
 	s->next = ev->trap.handler;
-	s->next_context = context_of(s, isa, ev->flags & HF_EVF_MODE ? ev->small : HF_MODE_UNKNOWN);
+	s->next_context = context_of(s, isa, ev->flags & HF_EVF_MODE ? ev->mode : HF_MODE_UNKNOWN);
 }
 
 /* Its address is where the flow was: that of the attempt, or behind what retired. */
@@ -272,10 +272,10 @@ static void put_trap(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf
 
 static void put_context(struct hf_ete_enc_state *s, const struct hf_event *ev)
 {
-	if (ev->size & (HF_CONTEXT_PID | HF_CONTEXT_ASID))
-		s->cid = ev->size & HF_CONTEXT_PID ? ev->context.pid : ev->context.asid;
-	if (ev->size & HF_CONTEXT_STATE)
-		s->secure = (ev->small & HF_STATE_SECURE) != 0;
+	if (ev->fields & (HF_CONTEXT_PID | HF_CONTEXT_ASID))
+		s->cid = ev->fields & HF_CONTEXT_PID ? ev->context.pid : ev->context.asid;
+	if (ev->fields & HF_CONTEXT_STATE)
+		s->secure = (ev->state & HF_STATE_SECURE) != 0;
 }
 
 static void put_other(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_event *ev)

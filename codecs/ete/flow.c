@@ -39,7 +39,7 @@ static void emit_loss(struct hf_ete_flow *f, unsigned kind, int code, uint64_t o
 {
 	struct hf_event *ev = emit(f, kind);
 
-	ev->size = (uint32_t)-code;
+	ev->code = (uint32_t)-code;
 	ev->loss = (struct hf_ev_loss){.offset = offset, .bytes = bytes, .detail = detail};
 }
 
@@ -185,11 +185,11 @@ static void tell_context(struct hf_ete_flow *f)
 	const struct hf_ete_context *c = &f->s.context;
 	struct hf_event *ev = emit(f, HF_EVENT_CONTEXT);
 
-	ev->size = HF_CONTEXT_MODE | (c->byte & HF_ETE_CONTEXT_CID ? HF_CONTEXT_PID : 0u) |
+	ev->fields = HF_CONTEXT_MODE | (c->byte & HF_ETE_CONTEXT_CID ? HF_CONTEXT_PID : 0u) |
 		   (c->byte & HF_ETE_CONTEXT_VMID ? HF_CONTEXT_VMID : 0u);
 	ev->context = (struct hf_ev_context){
-		.pid = ev->size & HF_CONTEXT_PID ? c->cid : 0,
-		.vmid = ev->size & HF_CONTEXT_VMID ? c->vmid : 0,
+		.pid = ev->fields & HF_CONTEXT_PID ? c->cid : 0,
+		.vmid = ev->fields & HF_CONTEXT_VMID ? c->vmid : 0,
 		.mode = (uint8_t)mode_of(c->byte),
 	};
 	f->s.told = 1;
@@ -501,7 +501,7 @@ static void tell_trap(struct hf_ete_flow *f, const struct hf_ete_resolve *r, con
 	}
 	if (follow.context) {
 		ev->flags |= HF_EVF_MODE;
-		ev->small = (uint16_t)mode_of(follow.context->info);
+		ev->mode = (uint16_t)mode_of(follow.context->info);
 	}
 }
 

@@ -86,7 +86,7 @@ static bool is_pending(const struct hf_event *ev)
 	case HF_EVENT_ATTEMPT:
 		return ev->insn.isa < HF_ISA_COUNT && ev->insn.mode < HF_MODE_COUNT && ev->insn.flow < HF_FLOW_COUNT &&
 		       (ev->insn.size == 2 || ev->insn.size == 4);
-	case HF_EVENT_TRAP: return ev->size == 0 && ev->small < HF_MODE_COUNT;
+	case HF_EVENT_TRAP: return ev->size == 0 && ev->mode < HF_MODE_COUNT;
 	case HF_EVENT_CONTEXT: return ev->context.mode < HF_MODE_COUNT && ev->context.isa < HF_ISA_COUNT;
 	case HF_EVENT_TIMESTAMP:
 	case HF_EVENT_CYCLES:
@@ -94,7 +94,7 @@ static bool is_pending(const struct hf_event *ev)
 	case HF_EVENT_DISCONTINUITY: return ev->size == 0;
 	case HF_EVENT_GAP:
 	case HF_EVENT_DOUBT:
-	case HF_EVENT_NOTE: return ev->size > 0 && ev->size <= HF_ERRI_COUNT;
+	case HF_EVENT_NOTE: return ev->code > 0 && ev->code <= HF_ERRI_COUNT;
 	default: return false;
 	}
 }

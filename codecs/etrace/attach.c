@@ -30,7 +30,7 @@ static void add_mem(struct hf_etrace_dec *d, const struct hf_etrace_access *a, u
 	struct hf_event ev = {
 		.kind = HF_EVENT_MEM,
 		.flags = (uint8_t)flags,
-		.small = known,
+		.words = known,
 		.mem = {.address = a->address, .data = known ? data : 0, .size = 1u << a->size},
 	};
 
@@ -40,11 +40,11 @@ static void add_mem(struct hf_etrace_dec *d, const struct hf_etrace_access *a, u
 	add_extra(d, &ev);
 }
 
-/* A register as it was read: class 1 integer, 4 CSR. */
+/* A register as it was read. */
 static void add_register(struct hf_etrace_dec *d, uint8_t class, uint16_t number, uint64_t value)
 {
 	const struct hf_event ev = {.kind = HF_EVENT_REG,
-				    .reg = {.value = value, .number = number, .class = class, .role = 2}};
+				    .reg = {.value = value, .number = number, .class = class, .role = HF_REG_SOURCE}};
 
 	add_extra(d, &ev);
 }
@@ -60,7 +60,7 @@ static void add_atomic(struct hf_etrace_dec *d, const struct hf_etrace_wish *w, 
 	if (a->subtype == HF_ETRACE_FAILED_SC)
 		return;
 	if (operand && w->source)
-		add_register(d, 1, w->source, a->operand);
+		add_register(d, HF_REG_INTEGER, w->source, a->operand);
 	add_mem(d, a, HF_EVF_READ, data, a->data);
 	if (a->subtype == HF_ETRACE_FAILED_CAS)
 		return;
@@ -74,9 +74,9 @@ static void add_access(struct hf_etrace_dec *d, const struct hf_etrace_wish *w, 
 	switch (a->kind) {
 	case HF_ETRACE_CSR:
 		if (a->flags & HF_ETRACE_HAS_OPERAND && !w->immediate && w->source)
-			add_register(d, 1, w->source, a->operand);
+			add_register(d, HF_REG_INTEGER, w->source, a->operand);
 		if (a->flags & HF_ETRACE_HAS_DATA)
-			add_register(d, 4, (uint16_t)a->address, a->data);
+			add_register(d, HF_REG_CSR, (uint16_t)a->address, a->data);
 		break;
 	case HF_ETRACE_ATOMIC:
 		add_atomic(d, w, opcode, a);
@@ -184,7 +184,7 @@ static void lose_track(struct hf_etrace_dec *d, int code, uint64_t offset, uint6
 	d->core.data_lost = true;
 	hf_etrace_lose_accesses(d);
 	d->doubt = (struct hf_event){
-		.kind = HF_EVENT_DOUBT, .size = (uint32_t)-code, .loss = {.offset = offset, .detail = detail}};
+		.kind = HF_EVENT_DOUBT, .code = (uint32_t)-code, .loss = {.offset = offset, .detail = detail}};
 }
 
 /* ---- merging ---- */
@@ -374,7 +374,7 @@ void hf_etrace_tell_lost_data(struct hf_etrace_dec *d)
 {
 	const struct hf_event ev = {
 		.kind = HF_EVENT_NOTE,
-		.size = (uint32_t)-HF_ERR_ETRACE_DATA,
+		.code = (uint32_t)-HF_ERR_ETRACE_DATA,
 		.loss = {.offset = hf_etrace_framer_offset(&d->framer), .detail = d->core.access_lost},
 	};
 

@@ -372,7 +372,7 @@ static bool take_event(struct hf_etrace_dec *d, struct hf_event *ev)
 		d->said_context = ev->context.pid;
 	if (ev->kind == HF_EVENT_GAP)
 		hf_etrace_lose_accesses(d);
-	return ev->kind != HF_EVENT_NOTE || ev->size != (uint32_t)-HF_ERR_ETRACE_DATA || hf_etrace_count_lost_data(d, ev);
+	return ev->kind != HF_EVENT_NOTE || ev->code != (uint32_t)-HF_ERR_ETRACE_DATA || hf_etrace_count_lost_data(d, ev);
 }
 
 static size_t give_doubt(struct hf_etrace_dec *d, struct hf_event *ev)
@@ -514,7 +514,7 @@ static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64
 	*ret_record = 0;
 	if (!d->said_context)
 		return;
-	ret_context->size = HF_CONTEXT_PID;
+	ret_context->fields = HF_CONTEXT_PID;
 	ret_context->context.pid = d->said_context;
 }
 

@@ -84,7 +84,7 @@ static void gather_access(struct hf_etrace_enc *e, struct hf_sink *sink, const s
 				.kind = (uint8_t)kind, .size = (uint8_t)__builtin_ctz(size), .address = ev->mem.address,
 				.data = ev->mem.data,
 				.flags = (ev->flags & HF_EVF_NO_ADDRESS ? 0 : HF_ETRACE_HAS_ADDRESS) |
-					 (ev->small ? HF_ETRACE_HAS_DATA : 0)});
+					 (ev->words ? HF_ETRACE_HAS_DATA : 0)});
 		return;
 	}
 	at = ev->flags & HF_EVF_READ ? HF_ETRACE_GOT_READ_AT : 0;
@@ -92,7 +92,7 @@ static void gather_access(struct hf_etrace_enc *e, struct hf_sink *sink, const s
 	if (size != 1u << w->size || (s->got & at))
 		return;
 	s->address = ev->mem.address;
-	value = !ev->small ? 0 : kind == HF_ETRACE_STORE ? HF_ETRACE_GOT_WRITTEN : HF_ETRACE_GOT_READ;
+	value = !ev->words ? 0 : kind == HF_ETRACE_STORE ? HF_ETRACE_GOT_WRITTEN : HF_ETRACE_GOT_READ;
 	value |= ev->flags & HF_EVF_NO_ADDRESS ? HF_ETRACE_GOT_NO_ADDRESS : 0;
 	*(kind == HF_ETRACE_STORE ? &s->written : &s->read) = low(ev->mem.data, w->size);
 	s->got |= (uint16_t)(at | value);
@@ -106,13 +106,13 @@ static void gather_register(struct hf_etrace_enc *e, const struct hf_etrace_wish
 	unsigned flag = 0;
 	uint64_t *to = &s->read;
 
-	if (w->kind == HF_ETRACE_CSR && reg->class == 4 && reg->number == w->csr) {
+	if (w->kind == HF_ETRACE_CSR && reg->class == HF_REG_CSR && reg->number == w->csr) {
 		flag = reg->role == 3 ? HF_ETRACE_GOT_WRITTEN : HF_ETRACE_GOT_READ;
 		to = reg->role == 3 ? &s->written : &s->read;
-	} else if (reg->class == 1 && reg->role == 2 && reg->number == w->source && !w->immediate) {
+	} else if (reg->class == HF_REG_INTEGER && reg->role == HF_REG_SOURCE && reg->number == w->source && !w->immediate) {
 		flag = HF_ETRACE_GOT_OPERAND;
 		to = &s->operand;
-	} else if (reg->class == 1 && reg->role == 3 && reg->number == rd && rd) {
+	} else if (reg->class == HF_REG_INTEGER && reg->role == HF_REG_DESTINATION && reg->number == rd && rd) {
 		flag = HF_ETRACE_GOT_READ;
 	}
 	if (!flag || (s->got & flag) || (w->kind != HF_ETRACE_CSR && w->kind != HF_ETRACE_ATOMIC))

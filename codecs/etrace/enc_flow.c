@@ -159,7 +159,7 @@ static struct plan plan_trap(struct hf_etrace_enc *e, const struct hf_etrace_ste
 	struct plan plan = {.behind = HF_ETRACE_BEHIND_TRAP};
 
 	plan.privilege = (trap->flags & HF_EVF_MODE) &&
-			 hf_etrace_enc_privilege(e, trap->small) != hf_etrace_enc_privilege(e, e->held.insn.mode);
+			 hf_etrace_enc_privilege(e, trap->mode) != hf_etrace_enc_privilege(e, e->held.insn.mode);
 	plan.traps_itself = !attempt && step->way == HF_ETRACE_WAY_ECALL;
 	plan_way(e, &plan, step, attempt && step->known && step->target != pc);
 	/* whether a trap behind a retired ecall is its own is a parameter, and here it is the other way */

@@ -189,7 +189,7 @@ static void keep_trap(struct hf_etrace_enc *e, const struct hf_event *ev, uint64
 static void enter_mode(struct hf_etrace_enc *e, const struct hf_event *ev)
 {
 	if (ev->flags & HF_EVF_MODE)
-		e->s.mode = ev->small < HF_MODE_COUNT ? (uint8_t)ev->small : (uint8_t)HF_MODE_UNKNOWN;
+		e->s.mode = ev->mode < HF_MODE_COUNT ? (uint8_t)ev->mode : (uint8_t)HF_MODE_UNKNOWN;
 }
 
 /* trap_reporting = figure: a trap has a cycle of its own, which is reported like that of an instruction at epc. */
@@ -262,7 +262,7 @@ static void put_context(struct hf_etrace_enc *e, const struct hf_event *ev)
 	uint64_t context = 0;
 
 	for (unsigned i = 0; i < 4; i++)
-		if (ev->size & fields[i])
+		if (ev->fields & fields[i])
 			s->ids[i] = told[i];
 	if (e->c.params.context_width == 0)
 		return;

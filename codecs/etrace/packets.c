@@ -39,7 +39,7 @@ static void close_gap(struct hf_etrace_dec *d)
 	struct hf_etrace_core *core = &d->core;
 	const struct hf_event ev = {
 		.kind = HF_EVENT_GAP,
-		.size = core->gap_code,
+		.code = core->gap_code,
 		.loss = {.offset = core->gap_offset, .bytes = core->gap_bytes, .detail = core->gap_detail},
 	};
 
@@ -108,7 +108,7 @@ static bool set_context(struct hf_etrace_dec *d)
 	const struct hf_program *before = d->flow.program;
 	const struct hf_event ev = {
 		.kind = HF_EVENT_CONTEXT,
-		.size = HF_CONTEXT_PID,
+		.fields = HF_CONTEXT_PID,
 		.context.pid = (uint32_t)d->pkt.context,
 	};
 
@@ -325,7 +325,7 @@ static void doubt_tables(struct hf_etrace_dec *d)
 {
 	const uint32_t learning = HF_ETRACE_IMPLICIT_RETURN | HF_ETRACE_BRANCH_PREDICTION | HF_ETRACE_JUMP_TARGET_CACHE;
 	const struct hf_event ev = {
-		.kind = HF_EVENT_DOUBT, .size = (uint32_t)-HF_ERR_ETRACE_TABLES, .loss.offset = d->msg.offset};
+		.kind = HF_EVENT_DOUBT, .code = (uint32_t)-HF_ERR_ETRACE_TABLES, .loss.offset = d->msg.offset};
 
 	if ((d->core.modes & HF_ETRACE_RESYNC_DISABLED) && (d->core.modes & learning) && !has(d, HF_ETRACE_ANEW))
 		hf_etrace_add(d, &ev);

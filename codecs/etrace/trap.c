@@ -130,7 +130,7 @@ void hf_etrace_settle_trap(struct hf_etrace_dec *d, const uint64_t *address)
 		/* That of a later trap's own handler says nothing of this one's. */
 		if (d->pkt.subformat == HF_ETRACE_SYNC || !d->pkt.thaddr || d->trap == d->tail) {
 			ev->flags |= HF_EVF_MODE;
-			ev->small = (uint16_t)hf_etrace_mode_of(d->pkt.privilege);
+			ev->mode = (uint16_t)hf_etrace_mode_of(d->pkt.privilege);
 		}
 		ev->trap.handler = hf_etrace_full(&d->flow, *address);
 	}

@@ -142,7 +142,7 @@ static void add_trap_return(struct hf_etrace_dec *d, uint64_t to)
 	const struct hf_event ev = {
 		.kind = HF_EVENT_TRAP_RETURN,
 		.flags = HF_EVF_HANDLER | HF_EVF_MODE,
-		.small = (uint16_t)hf_etrace_mode_of(privilege),
+		.mode = (uint16_t)hf_etrace_mode_of(privilege),
 		.trap.handler = hf_etrace_full(&d->flow, to),
 	};
 

@@ -311,11 +311,11 @@ static void note_space(struct hf_image_facts *facts, uint8_t field, uint32_t *fi
 
 static void note_spaces(struct hf_image_facts *facts, const struct hf_event *ev)
 {
-	if (ev->size & HF_CONTEXT_PID)
+	if (ev->fields & HF_CONTEXT_PID)
 		note_space(facts, HF_CONTEXT_PID, &facts->pid, ev->context.pid);
-	if (ev->size & HF_CONTEXT_ASID)
+	if (ev->fields & HF_CONTEXT_ASID)
 		note_space(facts, HF_CONTEXT_ASID, &facts->asid, ev->context.asid);
-	if (ev->size & HF_CONTEXT_VMID)
+	if (ev->fields & HF_CONTEXT_VMID)
 		note_space(facts, HF_CONTEXT_VMID, &facts->vmid, ev->context.vmid);
 }
 

@@ -15,10 +15,10 @@ static const char blanks[HF_DISASM_WIDTH + 1] = "                               
 
 /* " M ", " EL1h ": what stands between ordinal and pc. */
 static const struct {
-	char text[7];
+	char text[11];
 	uint8_t len;
 } modes[HF_MODE_COUNT] = {
-#define HF_MODE(name, word) {" " word " ", sizeof word + 1},
+#define HF_MODE(name, word, level, stf) {" " word " ", sizeof word + 1},
 #include "codecs/modes.def"
 #undef HF_MODE
 };
@@ -99,7 +99,7 @@ static inline uint8_t *put_body(struct listing *l, uint8_t *p, const struct hf_e
 	unsigned mode = insn->mode < HF_MODE_COUNT ? insn->mode : HF_MODE_UNKNOWN;
 	uint8_t *start;
 
-	memcpy(p, &modes[mode], 8);
+	memcpy(p, &modes[mode], sizeof modes[mode]);
 	p += modes[mode].len;
 	start = p = hf_text_put_hex16(p, insn->pc) + 1;
 	p[-1] = ' ';
@@ -165,7 +165,7 @@ static uint8_t *put_attempt(struct listing *l, uint8_t *p, const struct hf_event
 	p = put_place(l, p, ev->insn.pc);
 	if (!(ev->flags & HF_EVF_RECORD))
 		return p;
-	return hf_text_put_dec(hf_text_put(pad(l, p), " record="), ev->insn.target);
+	return hf_text_put_dec(hf_text_put(pad(l, p), " record="), ev->insn.record);
 }
 
 /* "{tag=a,attr=20,stored=64}" */
@@ -216,7 +216,7 @@ static inline uint8_t *put_mem(struct listing *l, uint8_t *p, const struct hf_ev
 	p = attach(l, p, HF_EVENT_MEM);
 	*p++ = ' ';
 	p = put_access(p, ev->flags, mem->size, mem->address, mem->tag, mem->attr);
-	return ev->small ? put_value(p, mem->size, mem->data) : p;
+	return ev->words ? put_value(p, mem->size, mem->data) : p;
 }
 
 static uint8_t *put_bus(struct listing *l, uint8_t *p, const struct hf_event *ev)
@@ -231,14 +231,17 @@ static uint8_t *put_bus(struct listing *l, uint8_t *p, const struct hf_event *ev
 	p = hf_text_put_dec(p, bus->index);
 	*p++ = ':';
 	p = put_access(p, ev->flags, bus->size, bus->address, 0, bus->attr);
-	return ev->small ? put_value(p, bus->size, bus->data) : p;
+	return ev->words ? put_value(p, bus->size, bus->data) : p;
 }
 
-static inline uint8_t *put_register_name(uint8_t *p, unsigned class, unsigned number)
+static inline uint8_t *put_register_name(uint8_t *p, const struct hf_event *ev)
 {
 	static const char letters[8] = "rxfv";
+	const unsigned class = ev->reg.class, number = ev->reg.number;
 
-	if (class == 4) {
+	if (class > HF_REG_CSR)
+		return hf_listing_put_arm_register(p, ev);
+	if (class == HF_REG_CSR) {
 		const struct hf_csr *csr = &hf_csrs[number & 0xfff];
 
 		if (csr->len && number < 4096) {
@@ -247,9 +250,9 @@ static inline uint8_t *put_register_name(uint8_t *p, unsigned class, unsigned nu
 		}
 		return hf_text_put_hex_width(hf_text_put(p, "csr_"), number, number < 4096 ? 3 : 4);
 	}
-	if (class == 1 && number == 0x20) /* STF's number of the pc */
+	if (class == HF_REG_INTEGER && number == 0x20)
 		return hf_text_put(p, "pc");
-	*p++ = class < 4 ? (uint8_t)letters[class] : '?';
+	*p++ = (uint8_t)letters[class];
 	return hf_text_put_dec(p, number);
 }
 
@@ -259,12 +262,12 @@ static inline uint8_t *put_reg(struct listing *l, uint8_t *p, const struct hf_ev
 	const struct hf_ev_reg *reg = &ev->reg;
 
 	p = attach(l, p, HF_EVENT_REG);
-	if (reg->class == 5) /* the index into ZA */
+	if (reg->class == HF_REG_ZA_INDEX)
 		return hf_text_put(hf_text_put_dec(hf_text_put(p, " i{"), reg->value), "}");
 	*p++ = ' ';
-	p = put_register_name(p, reg->class, reg->number);
-	*p++ = (uint8_t)roles[reg->role < 4 ? reg->role : 0];
-	return reg->class == 3 ? hf_text_put_hex16(p, reg->value) : hf_text_put_hex(p, reg->value);
+	p = put_register_name(p, ev);
+	*p++ = (uint8_t)roles[reg->role < HF_REG_ROLE_COUNT ? reg->role : 0];
+	return reg->class == HF_REG_VECTOR || reg->class == HF_REG_ARM_VECTOR ? hf_text_put_hex16(p, reg->value) : hf_text_put_hex(p, reg->value);
 }
 
 static uint8_t *put_walk(struct listing *l, uint8_t *p, const struct hf_event *ev)
@@ -285,7 +288,7 @@ static uint8_t *put_ready(struct listing *l, uint8_t *p, const struct hf_event *
 
 static uint8_t *put_uop(struct listing *l, uint8_t *p, const struct hf_event *ev)
 {
-	unsigned size = ev->small >= 1 && ev->small <= 8 ? ev->small : 8;
+	unsigned size = ev->uop_size >= 1 && ev->uop_size <= 8 ? ev->uop_size : 8;
 
 	p = hf_text_put(attach(l, p, HF_EVENT_UOP), " uop:");
 	return hf_text_put_hex_width(p, ev->uop.opcode, 2 * size);
@@ -356,7 +359,7 @@ static int init(struct hf_enc *enc)
 const struct hf_enc_ops hf_view_listing = {
 	.name = "listing",
 	.view = "listing.txt",
-	.version = 4,
+	.version = 5,
 	.flags = HF_ENC_LINES | HF_ENC_SYMBOLS,
 	.size = sizeof(struct listing),
 	.init = init,

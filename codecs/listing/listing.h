@@ -94,6 +94,9 @@ struct listing {
 /* Ends the open line and begins one that starts with text, or is a bare "#" for attachments. */
 uint8_t *hf_listing_begin(struct listing *l, uint8_t *p, enum listing_line line, const char *text);
 
+/* The name of a register: of class HF_REG_ARM_GENERAL and those after it. */
+uint8_t *hf_listing_put_arm_register(uint8_t *p, const struct hf_event *ev);
+
 /* Events other than instructions, memory accesses and registers. */
 uint8_t *hf_listing_put_other(struct listing *l, uint8_t *p, const struct hf_event *ev);
 

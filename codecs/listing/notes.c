@@ -57,7 +57,7 @@ static uint8_t *put_trap(struct listing *l, uint8_t *p, const struct hf_event *e
 	if (ev->flags & HF_EVF_HANDLER)
 		p = hf_text_put_hex16(hf_text_put(p, " -> "), trap->handler);
 	if (ev->flags & HF_EVF_MODE)
-		p = hf_text_put(hf_text_put(p, " mode="), hf_mode_name(ev->small));
+		p = hf_text_put(hf_text_put(p, " mode="), hf_mode_name(ev->mode));
 	return p;
 }
 
@@ -94,15 +94,15 @@ static uint8_t *put_context(struct listing *l, uint8_t *p, const struct hf_event
 
 	p = note(l, p, ev, "# context");
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-		if (ev->size & numbers[i].field)
+		if (ev->fields & numbers[i].field)
 			p = put_dec(p, numbers[i].key, numbers[i].value);
-	if (ev->size & HF_CONTEXT_MODE)
+	if (ev->fields & HF_CONTEXT_MODE)
 		p = hf_text_put(hf_text_put(p, " mode="), hf_mode_name(context->mode));
-	if (ev->size & HF_CONTEXT_VLEN)
+	if (ev->fields & HF_CONTEXT_VLEN)
 		p = put_dec(p, " vlen=", (uint64_t)context->vlen * 8);
-	if (ev->size & HF_CONTEXT_ISA)
+	if (ev->fields & HF_CONTEXT_ISA)
 		p = hf_text_put(hf_text_put(p, " isa="), hf_isa_name(context->isa));
-	return ev->size & HF_CONTEXT_STATE ? put_state(p, ev->small) : p;
+	return ev->fields & HF_CONTEXT_STATE ? put_state(p, ev->state) : p;
 }
 
 static uint8_t *put_time(struct listing *l, uint8_t *p, const struct hf_event *ev)
@@ -124,7 +124,7 @@ static uint8_t *put_transaction(struct listing *l, uint8_t *p, const struct hf_e
 	bool head = ev->kind == HF_EVENT_TRANSACTION;
 
 	p = put_hex(note(l, p, ev, head ? "# transaction" : "# dependency"), " id=", ev->txn.id);
-	p = put_dec(p, " clock=", ev->small);
+	p = put_dec(p, " clock=", ev->clock);
 	p = put_dec(p, " delta=", ev->txn.delta);
 	if (!head)
 		return p;
@@ -214,7 +214,7 @@ static uint8_t *put_data(struct listing *l, uint8_t *p, const struct hf_event *e
 {
 	static const char *const joined[3] = {"_", "_", "_"}, *const list[3] = {" meta=", ",", ","},
 				 *const pairs[3] = {" ", ":", " "};
-	unsigned n = ev->small < sizeof ev->data.bytes ? ev->small : sizeof ev->data.bytes;
+	unsigned n = ev->used < sizeof ev->data.bytes ? ev->used : sizeof ev->data.bytes;
 	const uint8_t *bytes = ev->data.bytes;
 
 	switch (l->state.run) {

@@ -477,7 +477,7 @@ static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64
 {
 	const struct hf_ntrace_dec *d = (const struct hf_ntrace_dec *)dec;
 
-	ret_context->size = d->before.ids;
+	ret_context->fields = d->before.ids;
 	ret_context->context.pid = d->before.pid;
 	ret_context->context.vmid = d->before.vmid;
 	for (uint32_t i = 0; i < d->plan_at; i++) {
@@ -485,11 +485,11 @@ static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64
 
 		if (ev->kind != HF_EVENT_CONTEXT)
 			continue;
-		if (ev->size & HF_CONTEXT_PID)
+		if (ev->fields & HF_CONTEXT_PID)
 			ret_context->context.pid = ev->context.pid;
-		if (ev->size & HF_CONTEXT_VMID)
+		if (ev->fields & HF_CONTEXT_VMID)
 			ret_context->context.vmid = ev->context.vmid;
-		ret_context->size |= ev->size & (HF_CONTEXT_PID | HF_CONTEXT_VMID);
+		ret_context->fields |= ev->fields & (HF_CONTEXT_PID | HF_CONTEXT_VMID);
 	}
 	*ret_record = 0;
 }

@@ -255,11 +255,11 @@ static void set_id(struct hf_ntrace_enc *e, uint8_t id, uint32_t *held, uint32_t
 
 static void put_context(struct hf_ntrace_enc *e, const struct hf_event *ev)
 {
-	if (ev->size & HF_CONTEXT_MODE && ev->context.mode < HF_MODE_COUNT)
+	if (ev->fields & HF_CONTEXT_MODE && ev->context.mode < HF_MODE_COUNT)
 		e->s.mode = ev->context.mode;
-	if (ev->size & HF_CONTEXT_PID)
+	if (ev->fields & HF_CONTEXT_PID)
 		set_id(e, HF_CONTEXT_PID, &e->s.pid, ev->context.pid);
-	if (ev->size & HF_CONTEXT_VMID)
+	if (ev->fields & HF_CONTEXT_VMID)
 		set_id(e, HF_CONTEXT_VMID, &e->s.vmid, ev->context.vmid);
 }
 

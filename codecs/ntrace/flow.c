@@ -45,7 +45,7 @@ void hf_ntrace_push_loss(struct hf_ntrace_dec *d, uint8_t kind, int code, uint64
 {
 	struct hf_event *ev = hf_ntrace_single(d, kind);
 
-	ev->size = (uint32_t)-code;
+	ev->code = (uint32_t)-code;
 	ev->loss.offset = hf_ntrace_input_offset(&d->input, at);
 	ev->loss.bytes = bytes;
 	ev->loss.detail = detail;
@@ -675,14 +675,14 @@ static void set_context(struct hf_ntrace_dec *d, uint64_t process)
 	}
 	s->mode = mode;
 	ev = hf_ntrace_single(d, HF_EVENT_CONTEXT);
-	ev->size = HF_CONTEXT_MODE;
+	ev->fields = HF_CONTEXT_MODE;
 	ev->context.mode = s->mode;
 	if ((process & 3) == 2) {
-		ev->size |= HF_CONTEXT_PID;
+		ev->fields |= HF_CONTEXT_PID;
 		ev->context.pid = s->pid = (uint32_t)(process >> 5);
 		s->ids |= HF_CONTEXT_PID;
 	} else if ((process & 3) == 3) {
-		ev->size |= HF_CONTEXT_VMID;
+		ev->fields |= HF_CONTEXT_VMID;
 		ev->context.vmid = s->vmid = (uint32_t)(process >> 5);
 		s->ids |= HF_CONTEXT_VMID;
 	}

@@ -37,7 +37,7 @@ static uint64_t attach_access(struct hf_stf_dec *d, struct hf_stf_out *out, cons
 	ev->flags = (uint8_t)((rec->code == HF_STF_READ || rec->code == HF_STF_WRITE ? rec->code : 0) | unit);
 	if (range)
 		bytes = word < UINT32_MAX ? (uint32_t)word : UINT32_MAX;
-	ev->small = words;
+	ev->words = words;
 	ev->size = words > 1 ? 8 * (words - 1u) : 0;
 	if (mem) {
 		ev->mem = (struct hf_ev_mem){.address = rec->address,
@@ -68,7 +68,7 @@ static void attach_register(struct hf_stf_dec *d, struct hf_stf_out *out, const 
 	ev->size = (uint32_t)size - HF_STF_SIZE_INST_REG;
 	ev->reg = (struct hf_ev_reg){.value = rec->value,
 				     .number = rec->number,
-				     .class = rec->code & 0xf,
+				     .class = hf_stf_register_class(rec->code),
 				     .role = (uint8_t)(rec->code >> 4)};
 	d->group.span = (struct hf_stf_span){.offset = d->group.at + HF_STF_SIZE_INST_REG, .left = ev->size};
 }
@@ -136,7 +136,7 @@ static void attach_trap(struct hf_stf_dec *d, struct hf_stf_out *out, const stru
 		ev->flags |= HF_EVF_HANDLER;
 	if (with_mode) {
 		ev->flags |= HF_EVF_MODE;
-		ev->small = g->last_mode;
+		ev->mode = g->last_mode;
 		g->now.mode = g->last_mode;
 	}
 	ev->size = 8 * rec->count;
@@ -157,8 +157,8 @@ static void attach_event(struct hf_stf_dec *d, struct hf_stf_out *out, const str
 		ev->flags = HF_EVF_HANDLER | HF_EVF_MODE;
 		ev->trap.handler = handler;
 		if (rec->count)
-			ev->small = hf_stf_mode_of_word(d->dec.stream->info.arch, hf_get64(words));
-		g->now.mode = (uint8_t)ev->small;
+			ev->mode = hf_stf_mode_of_word(d->dec.stream->info.arch, hf_get64(words));
+		g->now.mode = (uint8_t)ev->mode;
 	}
 }
 
@@ -191,12 +191,12 @@ void hf_stf_group_attach(struct hf_stf_dec *d, struct hf_stf_out *out)
 		break;
 	case HF_STF_INST_MICROOP:
 		ev = hf_stf_out_push(out, HF_EVENT_UOP);
-		ev->small = (uint16_t)rec.code;
+		ev->uop_size = (uint16_t)rec.code;
 		ev->uop.opcode = rec.size;
 		break;
 	case HF_STF_TRANSACTION_DEPENDENCY:
 		ev = hf_stf_out_push(out, HF_EVENT_DEPENDENCY);
-		ev->small = rec.clock;
+		ev->clock = rec.clock;
 		ev->txn = (struct hf_ev_txn){.id = rec.value, .delta = rec.delta};
 		break;
 	default:

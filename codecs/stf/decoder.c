@@ -157,7 +157,7 @@ static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64
 	const struct hf_stf_sync *s = &d->group.now;
 
 	if (s->has_said) {
-		ret_context->size = HF_CONTEXT_HW | HF_CONTEXT_PID | HF_CONTEXT_TID;
+		ret_context->fields = HF_CONTEXT_HW | HF_CONTEXT_PID | HF_CONTEXT_TID;
 		ret_context->context =
 			(struct hf_ev_context){.hw = s->said[0], .pid = s->said[1], .tid = s->said[2]};
 	}

@@ -49,7 +49,7 @@ static void put_mem(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_
 	}
 	/* of a range the content is its length, for which the size has too few bits (hartfs-stf(5)) */
 	range = e->arch == HF_ARCH_ARM && (attr & HF_ARM_ATTR_RANGE);
-	if (ev->small || range) {
+	if (ev->words || range) {
 		*p = HF_STF_INST_MEM_CONTENT;
 		hf_put64(p + 1, range ? mem->size : mem->data);
 		p += HF_STF_SIZE_INST_MEM_CONTENT;
@@ -77,14 +77,14 @@ static void put_bus(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_
 		}
 	if (!kind)
 		hf_stf_write_record(e, sink, &rec);
-	if (ev->small)
+	if (ev->words)
 		hf_stf_enc_write_words(sink, HF_STF_BUS_MASTER_CONTENT, (const uint8_t *)&ev->bus.data, 8);
 	hf_stf_enc_begin_data(e, sink, HF_EVENT_BUS, ev->size, ev->size, 0);
 }
 
 static void put_register(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
-	const bool vector = ev->reg.class == HF_STF_REG_VECTOR;
+	const bool vector = ev->reg.class == HF_REG_VECTOR;
 	/* a vector register is as long as VLEN says, whatever is known of it */
 	const uint32_t room = vector && e->layout.vector_words ? 8 * (e->layout.vector_words - 1) : 0;
 	const uint32_t take = ev->size < room ? ev->size : room;
@@ -95,7 +95,7 @@ static void put_register(struct hf_stf_enc *e, struct hf_sink *sink, const struc
 		.value = ev->reg.value,
 	};
 
-	if ((vector && !e->layout.vector_words) || ev->reg.class > 4)
+	if ((vector && !e->layout.vector_words) || ev->reg.class > HF_REG_CSR)
 		hf_stf_write_foreign(sink, ev);
 	else
 		hf_stf_write_record(e, sink, &rec);
@@ -243,7 +243,7 @@ static void put_trap(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf
 	}
 	if (ev->flags & HF_EVF_MODE) {
 		s->flags |= HF_STF_ENC_AFTER;
-		s->after_mode = ev->small < HF_MODE_COUNT ? (uint8_t)ev->small : (uint8_t)HF_MODE_UNKNOWN;
+		s->after_mode = ev->mode < HF_MODE_COUNT ? (uint8_t)ev->mode : (uint8_t)HF_MODE_UNKNOWN;
 	}
 	hf_stf_enc_begin_data(e, sink, HF_EVENT_TRAP, ev->size, take, -take & 7);
 }
@@ -255,7 +255,7 @@ static void put_return(struct hf_stf_enc *e, struct hf_sink *sink, const struct 
 		hf_stf_write_foreign(sink, ev);
 	} else {
 		hf_stf_enc_flush_mode(e, sink);
-		hf_stf_enc_write_mode(e, sink, ev->flags & HF_EVF_MODE ? ev->small : (unsigned)HF_MODE_UNKNOWN);
+		hf_stf_enc_write_mode(e, sink, ev->flags & HF_EVF_MODE ? ev->mode : (unsigned)HF_MODE_UNKNOWN);
 		hf_stf_enc_write_target(e, sink, ev->trap.handler);
 	}
 	hf_stf_enc_begin_data(e, sink, HF_EVENT_TRAP_RETURN, ev->size, 0, 0);
@@ -264,7 +264,7 @@ static void put_return(struct hf_stf_enc *e, struct hf_sink *sink, const struct 
 static void put_uop(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	hf_stf_enc_flush_mode(e, sink);
-	HF_STF_PUT(e, sink, INST_MICROOP, .code = ev->small, .size = (uint32_t)ev->uop.opcode);
+	HF_STF_PUT(e, sink, INST_MICROOP, .code = ev->uop_size, .size = (uint32_t)ev->uop.opcode);
 }
 
 void hf_stf_enc_attach(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)

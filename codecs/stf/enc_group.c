@@ -108,7 +108,7 @@ void hf_stf_enc_write_words(struct hf_sink *sink, uint8_t descriptor, const uint
 void hf_stf_enc_data(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	struct hf_stf_enc_state *s = &e->s;
-	uint32_t n = ev->small < sizeof ev->data.bytes ? ev->small : (uint32_t)sizeof ev->data.bytes;
+	uint32_t n = ev->used < sizeof ev->data.bytes ? ev->used : (uint32_t)sizeof ev->data.bytes;
 	uint32_t take;
 
 	n = n < s->left ? n : s->left;

@@ -12,7 +12,7 @@ static void put_ids(struct hf_stf_enc *e, struct hf_sink *sink, const struct hf_
 
 	memcpy(ids, s->ids, sizeof ids);
 	for (unsigned i = 0; i < 3; i++)
-		if (ev->size & (uint32_t)HF_CONTEXT_HW << i)
+		if (ev->fields & (uint32_t)HF_CONTEXT_HW << i)
 			ids[i] = told[i];
 	if ((s->flags & HF_STF_ENC_IDS) && memcmp(ids, s->ids, sizeof ids) == 0)
 		return;
@@ -47,18 +47,18 @@ static void put_context(struct hf_stf_enc *e, struct hf_sink *sink, const struct
 	const struct hf_ev_context *c = &ev->context;
 
 	hf_stf_enc_break_data(e, sink);
-	if (ev->size & HF_CONTEXT_MODE)
+	if (ev->fields & HF_CONTEXT_MODE)
 		put_mode(e, sink, c->mode < HF_MODE_COUNT ? c->mode : (uint8_t)HF_MODE_UNKNOWN);
 	hf_stf_enc_close(e, sink);
-	if (ev->size & (HF_CONTEXT_HW | HF_CONTEXT_PID | HF_CONTEXT_TID))
+	if (ev->fields & (HF_CONTEXT_HW | HF_CONTEXT_PID | HF_CONTEXT_TID))
 		put_ids(e, sink, ev);
-	if (ev->size & (HF_CONTEXT_ASID | HF_CONTEXT_VMID | HF_CONTEXT_VLEN))
+	if (ev->fields & (HF_CONTEXT_ASID | HF_CONTEXT_VMID | HF_CONTEXT_VLEN))
 		hf_stf_enc_need_header(e, sink);
-	if (ev->size & HF_CONTEXT_ASID)
+	if (ev->fields & HF_CONTEXT_ASID)
 		hf_stf_write_remark(sink, "address space %u", c->asid);
-	if (ev->size & HF_CONTEXT_VMID)
+	if (ev->fields & HF_CONTEXT_VMID)
 		hf_stf_write_remark(sink, "virtual machine %u", c->vmid);
-	if (ev->size & HF_CONTEXT_VLEN)
+	if (ev->fields & HF_CONTEXT_VLEN)
 		hf_stf_write_remark(sink, "vector length %u bits", c->vlen * 8u);
 }
 
@@ -69,7 +69,7 @@ static void put_begin(struct hf_stf_enc *e, const struct hf_event *ev)
 		return;
 	e->s.flags = HF_STF_ENC_CUT;
 	e->s.next = ev->begin.pc;
-	e->s.isa = ev->small < HF_ISA_COUNT ? (uint8_t)ev->small : (uint8_t)HF_ISA_NONE;
+	e->s.isa = ev->isa < HF_ISA_COUNT ? (uint8_t)ev->isa : (uint8_t)HF_ISA_NONE;
 	e->s.base = ev->begin.record;
 }
 

@@ -27,7 +27,7 @@ static void push_data(struct fast *f, const uint8_t *words, uint32_t size, unsig
 	for (; size; f->ev++) {
 		const uint32_t n = size < 24 ? size : 24;
 
-		*f->ev = (struct hf_event){.kind = HF_EVENT_DATA, .small = (uint16_t)n};
+		*f->ev = (struct hf_event){.kind = HF_EVENT_DATA, .used = (uint16_t)n};
 		for (uint32_t i = 0; i < n; i += 8, words += stride)
 			memcpy(f->ev->data.bytes + i, words, 8);
 		size -= n;
@@ -53,7 +53,7 @@ static bool take_words(struct fast *f, struct hf_event *ev, const uint8_t *p)
 	}
 	if (!data_fits(f, 8 * words))
 		return false;
-	ev->small = (uint16_t)(words + 1);
+	ev->words = (uint16_t)(words + 1);
 	ev->size = 8 * words;
 	push_data(f, first + 1, ev->size, HF_STF_SIZE_INST_MEM_CONTENT);
 	f->p = p;
@@ -76,11 +76,11 @@ static inline bool take_access(struct fast *f)
 	ev->mem.size = stored; /* bytes or bits: the opcode behind it says */
 	ev->mem.tag = hf_stf_access_tag(f->h, ev->mem.attr);
 	ev->flags = type;
-	ev->small = 0;
+	ev->words = 0;
 	p += HF_STF_SIZE_INST_MEM_ACCESS;
 	f->ev++;
 	if (*p == HF_STF_INST_MEM_CONTENT) {
-		ev->small = 1;
+		ev->words = 1;
 		ev->mem.data = hf_get64(p + 1);
 		p += HF_STF_SIZE_INST_MEM_CONTENT;
 		if (*p == HF_STF_INST_MEM_CONTENT)
@@ -102,7 +102,8 @@ static inline bool take_register(struct fast *f)
 	*ev = (struct hf_event){
 		.kind = HF_EVENT_REG,
 		.size = 8 * (words - 1),
-		.reg = {.value = hf_get64(p + 4), .number = hf_get16(p + 1), .class = p[3] & 0xf, .role = p[3] >> 4}};
+		.reg = {.value = hf_get64(p + 4), .number = hf_get16(p + 1), .class = hf_stf_register_class(p[3]),
+			.role = p[3] >> 4}};
 	f->ev++;
 	if (words > 1) {
 		if (!data_fits(f, ev->size))
@@ -190,7 +191,7 @@ static void run_ours(struct hf_stf_dec *d, struct fast *f)
 			settle_sizes(f, insn + 1, hf_riscv_access_sizes(end.opcode, end.size, isa));
 		insn->kind = HF_EVENT_INSN;
 		insn->flags = end.taken;
-		insn->small = 0;
+		insn->any = 0;
 		insn->size = 0;
 		insn->insn = (struct hf_ev_insn){.pc = pc,
 						 .target = end.target,

@@ -42,7 +42,7 @@ static void push_loss(struct hf_stf_out *out, enum hf_event_kind kind, int code,
 {
 	struct hf_event *ev = hf_stf_out_push(out, kind);
 
-	ev->size = (uint32_t)-code;
+	ev->code = (uint32_t)-code;
 	ev->loss = (struct hf_ev_loss){.offset = offset, .bytes = bytes, .detail = detail};
 }
 
@@ -157,7 +157,7 @@ static void push_ids(struct hf_stf_out *out, struct hf_stf_sync *s)
 
 	for (unsigned i = 0; i < 3; i++)
 		if (!s->has_said || s->said[i] != s->ids[i])
-			ev->size |= (uint32_t)HF_CONTEXT_HW << i;
+			ev->fields |= (uint32_t)HF_CONTEXT_HW << i;
 	ev->context = (struct hf_ev_context){.hw = s->ids[0], .pid = s->ids[1], .tid = s->ids[2]};
 	memcpy(s->said, s->ids, sizeof s->said);
 	s->has_said = true;
@@ -455,7 +455,7 @@ static void push_mode(struct hf_stf_out *out, struct hf_stf_group *g)
 {
 	struct hf_event *ev = hf_stf_out_push(out, HF_EVENT_CONTEXT);
 
-	ev->size = HF_CONTEXT_MODE;
+	ev->fields = HF_CONTEXT_MODE;
 	ev->context.mode = g->mode;
 	g->now.mode = g->mode;
 }
@@ -474,7 +474,7 @@ static void push_insn(struct hf_stf_dec *d, struct hf_stf_out *out)
 		ev->insn.flow = hf_arm_classify(g->opcode, g->opcode_size, isa).flow;
 	if (g->attempt) {
 		ev->flags = HF_EVF_RECORD;
-		ev->insn.target = g->now.index;
+		ev->insn.record = g->now.index;
 	} else if (g->has_target) {
 		ev->flags = HF_EVF_TAKEN;
 		ev->insn.target = g->target;
@@ -492,7 +492,7 @@ static void push_transaction(struct hf_stf_dec *d, struct hf_stf_out *out)
 	hf_stf_record_parse(layout, hf_stf_dec_at(d, g->marker), &rec);
 	hf_stf_record_size(layout, hf_stf_dec_at(d, g->marker), hf_reader_there(&d->reader, g->marker),
 			   &size);
-	ev->small = rec.clock;
+	ev->clock = rec.clock;
 	ev->size = (uint32_t)(size - HF_STF_SIZE_TRANSACTION);
 	ev->txn = (struct hf_ev_txn){.id = rec.value, .delta = rec.delta, .meta_count = (uint16_t)rec.count};
 	ev->txn.meta_size = hf_stf_meta_size(hf_stf_dec_at(d, g->marker) + HF_STF_SIZE_TRANSACTION, rec.count);
@@ -659,7 +659,7 @@ static void push_data(struct hf_stf_dec *d, struct hf_stf_out *out)
 	struct hf_event *ev = hf_stf_out_push(out, HF_EVENT_DATA);
 	uint32_t n = span->left < sizeof ev->data.bytes ? span->left : (uint32_t)sizeof ev->data.bytes;
 
-	ev->small = (uint16_t)n;
+	ev->used = (uint16_t)n;
 	if (span->stride == 0) {
 		memcpy(ev->data.bytes, hf_stf_dec_at(d, span->offset), n);
 		span->offset += n;

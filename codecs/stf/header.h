@@ -100,6 +100,12 @@ unsigned hf_stf_iem_of_isa(unsigned hf_isa);
 uint8_t hf_stf_mode_of_word(unsigned arch, uint64_t word);
 bool hf_stf_word_of_mode(unsigned mode, uint64_t *ret_word);
 
+/* enum hf_reg_class of the code of an INST_REG record. */
+static inline uint8_t hf_stf_register_class(unsigned code)
+{
+	return (code & 0xf) <= HF_REG_CSR ? code & 0xf : (uint8_t)HF_REG_UNKNOWN;
+}
+
 /* How many metadata words the seed's event table gives an EVENT, and which of them is the trap value (-1: none). */
 struct hf_stf_event_layout {
 	uint8_t fields;

@@ -48,47 +48,25 @@ unsigned hf_stf_iem_of_isa(unsigned isa)
 	return isa < HF_ISA_COUNT ? iem[isa] : 0;
 }
 
-/* ARM: our own mapping, the field M[3:0] of PSTATE. */
-static const uint8_t arm_modes[16] = {
-	[0] = HF_MODE_EL0t, [4] = HF_MODE_EL1t,	 [5] = HF_MODE_EL1h,  [8] = HF_MODE_EL2t,
-	[9] = HF_MODE_EL2h, [12] = HF_MODE_EL3t, [13] = HF_MODE_EL3h,
+static const int8_t words[HF_MODE_COUNT] = {
+#define HF_MODE(name, text, level, word) word,
+#include "codecs/modes.def"
+#undef HF_MODE
 };
 
 uint8_t hf_stf_mode_of_word(unsigned arch, uint64_t word)
 {
-	static const uint8_t riscv[] = {HF_MODE_U, HF_MODE_S, HF_MODE_H, HF_MODE_M};
+	const bool arm = arch == HF_ARCH_ARM;
+	const unsigned end = arm ? HF_MODE_COUNT : HF_MODE_VU;
 
-	if (arch == HF_ARCH_ARM)
-		return word < 16 ? arm_modes[word] : (uint8_t)HF_MODE_UNKNOWN;
-	return word < sizeof riscv ? riscv[word] : (uint8_t)HF_MODE_UNKNOWN;
+	for (unsigned mode = arm ? HF_MODE_EL0t : HF_MODE_U; mode < end; mode++)
+		if (words[mode] >= 0 && (uint64_t)words[mode] == word)
+			return (uint8_t)mode;
+	return HF_MODE_UNKNOWN;
 }
 
 bool hf_stf_word_of_mode(unsigned mode, uint64_t *ret_word)
 {
-	static const int8_t words[HF_MODE_COUNT] = {
-		[HF_MODE_UNKNOWN] = -1,
-		[HF_MODE_U] = 0,
-		[HF_MODE_S] = 1,
-		[HF_MODE_H] = 2,
-		[HF_MODE_M] = 3,
-		/* STF knows four modes: a guest's appear as what the guest takes them for, debug as the highest. */
-		[HF_MODE_VU] = 0,
-		[HF_MODE_VS] = 1,
-		[HF_MODE_D] = 3,
-		[HF_MODE_EL0t] = 0,
-		[HF_MODE_EL1t] = 4,
-		[HF_MODE_EL1h] = 5,
-		[HF_MODE_EL2t] = 8,
-		[HF_MODE_EL2h] = 9,
-		[HF_MODE_EL3t] = 12,
-		[HF_MODE_EL3h] = 13,
-		/* Where the stack pointer is not known: the handler's, as an exception finds it. */
-		[HF_MODE_EL0] = 0,
-		[HF_MODE_EL1] = 5,
-		[HF_MODE_EL2] = 9,
-		[HF_MODE_EL3] = 13,
-	};
-
 	if (mode >= HF_MODE_COUNT || words[mode] < 0)
 		return false;
 	*ret_word = (uint64_t)words[mode];

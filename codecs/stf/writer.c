@@ -71,7 +71,7 @@ static void remark_access(struct hf_sink *sink, const struct hf_event *ev)
 
 	if (!(ev->flags & HF_EVF_NO_ADDRESS))
 		hf_stf_write_remark(sink, "%s at 0x%llx without an instruction", kind, (unsigned long long)ev->word[0]);
-	else if (ev->small)
+	else if (ev->words)
 		hf_stf_write_remark(sink, "%s of %u bytes, 0x%llx, at an address that is not known", kind, ev->mem.size,
 				    (unsigned long long)ev->mem.data);
 	else

@@ -91,9 +91,9 @@ static void add_access(const struct hf_event *from, struct hartfs_event *ev)
 	ev->flags |= from->flags & HF_EVF_READ ? HARTFS_EVENT_READ : 0u;
 	ev->flags |= from->flags & HF_EVF_WRITE ? HARTFS_EVENT_WRITE : 0u;
 	ev->flags |= from->flags & HF_EVF_NO_ADDRESS ? 0u : HARTFS_EVENT_ADDRESS;
-	ev->flags |= from->small ? HARTFS_EVENT_DATA : 0u;
+	ev->flags |= from->words ? HARTFS_EVENT_DATA : 0u;
 	ev->address = from->mem.address;
-	ev->data = from->small ? from->mem.data : 0;
+	ev->data = from->words ? from->mem.data : 0;
 	ev->access_size = from->mem.size;
 }
 

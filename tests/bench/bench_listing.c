@@ -50,7 +50,7 @@ static size_t make(struct hf_event *ev, bool regs)
 		if (loop[i].access) {
 			unsigned bytes = (unsigned)loop[i].size;
 
-			ev[n] = (struct hf_event){.kind = HF_EVENT_MEM, .small = 1,
+			ev[n] = (struct hf_event){.kind = HF_EVENT_MEM, .words = 1,
 						  .flags = loop[i].access == 'R' ? HF_EVF_READ : HF_EVF_WRITE};
 			ev[n].mem = (struct hf_ev_mem){.address = 0x80027c08 + 8 * (n % 32), .size = bytes,
 						       .data = data >> (64 - 8 * bytes)};

@@ -50,7 +50,7 @@ static struct hf_walk_bytes text_of(const struct hf_events *list)
 	struct hf_walk_bytes text = {0};
 
 	for (size_t i = 0; i < list->n; i++)
-		hf_bytes_add(&text, list->ev[i].data.bytes, list->ev[i].small);
+		hf_bytes_add(&text, list->ev[i].data.bytes, list->ev[i].used);
 	return text;
 }
 

@@ -18,8 +18,8 @@ struct sums {
 static void check_event(uint64_t *left, const struct hf_event *ev)
 {
 	if (ev->kind == HF_EVENT_DATA) {
-		MUST(ev->small && ev->small <= sizeof ev->data.bytes && ev->small <= *left);
-		*left -= ev->small;
+		MUST(ev->used && ev->used <= sizeof ev->data.bytes && ev->used <= *left);
+		*left -= ev->used;
 		return;
 	}
 	MUST(*left == 0);
@@ -27,7 +27,7 @@ static void check_event(uint64_t *left, const struct hf_event *ev)
 	if (ev->kind == HF_EVENT_TEXT || ev->kind == HF_EVENT_OPAQUE)
 		*left = ev->size;
 	if (ev->kind == HF_EVENT_GAP || ev->kind == HF_EVENT_NOTE)
-		MUST(ev->size > 0 && ev->size <= HF_ERRI_COUNT);
+		MUST(ev->code > 0 && ev->code <= HF_ERRI_COUNT);
 	if (hf_event_is_instruction(ev))
 		MUST(ev->insn.mode < HF_MODE_COUNT && ev->insn.size == 4 && ev->insn.flow < HF_FLOW_COUNT);
 }
@@ -51,7 +51,7 @@ static struct sums run(const struct hf_stream *stream, struct hf_src *src, size_
 				check_event(&left, &ev[i]);
 			for (unsigned k = 0; k < 3; k++)
 				sums.all = (sums.all ^ ev[i].word[k]) * 0x9e3779b97f4a7c15;
-			sums.all += ev[i].kind + ev[i].flags * 3u + ev[i].small * 5u + ev[i].size * 7u;
+			sums.all += ev[i].kind + ev[i].flags * 3u + ev[i].any * 5u + ev[i].size * 7u;
 			if (ev[i].kind == HF_EVENT_INSN)
 				sums.insns = (sums.insns ^ hf_astf_sanitise(ev[i].insn.pc) ^ ev[i].insn.opcode) *
 					     0x9e3779b97f4a7c15;
@@ -100,7 +100,7 @@ static void check_records(const struct hf_stream *stream, struct hf_src *src)
 	MUST(hf_dec_new(stream, src, HF_HART_RECORDS, &dec) == 0);
 	while (hf_dec_next(dec, ev, 16, &n) == 0)
 		for (size_t i = 0; i < n; i++)
-			for (unsigned k = 0; k < ev[i].small; k++) {
+			for (unsigned k = 0; k < ev[i].used; k++) {
 				const uint8_t c = ev[i].data.bytes[k];
 
 				MUST(c == '\n' || (c >= ' ' && c <= '~'));

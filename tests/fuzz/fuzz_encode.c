@@ -105,7 +105,7 @@ static void set_insn(struct hf_event *ev, const uint8_t *p)
 
 static struct hf_event event(const uint8_t *p)
 {
-	struct hf_event ev = {.kind = 1 + p[0] % (HF_EVENT_KINDS - 1), .flags = p[1], .small = p[2], .size = p[3] & 63};
+	struct hf_event ev = {.kind = 1 + p[0] % (HF_EVENT_KINDS - 1), .flags = p[1], .any = p[2], .size = p[3] & 63};
 	const uint64_t high = p[1] & 128 ? UINT64_C(0xffff800000000000) : 0x80000000;
 
 	if (p[0] & 128) /* most are instructions */
@@ -117,7 +117,7 @@ static struct hf_event event(const uint8_t *p)
 		set_insn(&ev, p);
 	} else if (ev.kind == HF_EVENT_MEM) {
 		ev.mem.size = 1u << p[6] % 7;
-		ev.small = p[2] & 1;
+		ev.any = p[2] & 1;
 		ev.size = 0;
 	} else if (ev.kind == HF_EVENT_REG) {
 		ev.reg.number = p[4] & 31;
@@ -126,15 +126,15 @@ static struct hf_event event(const uint8_t *p)
 		ev.size = 0;
 	} else if (ev.kind == HF_EVENT_CONTEXT) {
 		ev.size = hf_get16(p + 4) & 0x1ff;
-		ev.small = p[2];
+		ev.any = p[2];
 		ev.context.vlen = 2;
 		ev.context.mode = p[3] % HF_MODE_COUNT;
 		ev.context.isa = p[7] % HF_ISA_COUNT;
 	} else if (ev.kind == HF_EVENT_BEGIN) {
-		ev.small = isa_of(p);
+		ev.isa = isa_of(p);
 		ev.size = 0;
 	} else if (ev.kind == HF_EVENT_DATA) {
-		ev.small %= 25;
+		ev.any %= 25;
 		ev.size = 0;
 	}
 	return ev;

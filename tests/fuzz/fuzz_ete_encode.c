@@ -20,7 +20,7 @@ static struct hf_event event(const uint8_t *p)
 					HF_EVENT_GAP, HF_EVENT_DISCONTINUITY, HF_EVENT_TIMESTAMP, HF_EVENT_BEGIN,
 					HF_EVENT_DATA, HF_EVENT_TRAP_RETURN};
 	static const uint8_t sets[] = {HF_ISA_A64, HF_ISA_A64, HF_ISA_A32, HF_ISA_T32};
-	struct hf_event ev = {.kind = kinds[p[0] & 15], .flags = p[1] & 15, .small = p[2], .size = hf_get16(p + 2)};
+	struct hf_event ev = {.kind = kinds[p[0] & 15], .flags = p[1] & 15, .any = p[2], .size = hf_get16(p + 2)};
 	const uint64_t high = p[1] & 128 ? UINT64_C(0xffff800000000000) : 0;
 
 	ev.word[0] = high + 2 * (uint64_t)hf_get16(p + 2);

@@ -20,10 +20,10 @@ static void check_event(const struct hf_event *ev)
 		break;
 	case HF_EVENT_GAP:
 	case HF_EVENT_NOTE:
-		MUST(ev->size > 0 && ev->size <= HF_ERRI_COUNT);
+		MUST(ev->code > 0 && ev->code <= HF_ERRI_COUNT);
 		break;
 	case HF_EVENT_DATA:
-		MUST(ev->small > 0 && ev->small <= sizeof ev->data.bytes);
+		MUST(ev->used > 0 && ev->used <= sizeof ev->data.bytes);
 		break;
 	default:
 		break;

@@ -25,7 +25,7 @@ static struct hf_event event(const uint8_t *p)
 					HF_EVENT_REG, HF_EVENT_ATTEMPT, HF_EVENT_TRAP, HF_EVENT_MEM, HF_EVENT_CONTEXT,
 					HF_EVENT_GAP, HF_EVENT_DISCONTINUITY, HF_EVENT_TIMESTAMP, HF_EVENT_BEGIN,
 					HF_EVENT_DATA, HF_EVENT_TRAP_RETURN};
-	struct hf_event ev = {.kind = kinds[p[0] & 15], .flags = p[1], .small = p[1] & 1, .size = p[2]};
+	struct hf_event ev = {.kind = kinds[p[0] & 15], .flags = p[1], .any = p[1] & 1, .size = p[2]};
 	const uint32_t opcode = hf_get32(p + 4);
 
 	ev.word[0] = 0x80000000 + hf_get16(p + 2);
@@ -45,7 +45,7 @@ static struct hf_event event(const uint8_t *p)
 		ev.reg.class = p[0] & 0x80 ? 4 : 1;
 		ev.reg.role = p[0] >> 4 & 3;
 	} else if (ev.kind == HF_EVENT_TRAP) {
-		ev.small = p[3] % HF_MODE_COUNT;
+		ev.mode = p[3] % HF_MODE_COUNT;
 	}
 	return ev;
 }

@@ -16,8 +16,8 @@ struct promise {
 static void check_event(struct promise *p, const struct hf_event *ev)
 {
 	if (ev->kind == HF_EVENT_DATA) {
-		MUST(ev->small && ev->small <= sizeof ev->data.bytes && ev->small <= p->left);
-		p->left -= ev->small;
+		MUST(ev->used && ev->used <= sizeof ev->data.bytes && ev->used <= p->left);
+		p->left -= ev->used;
 		return;
 	}
 	MUST(p->left == 0);
@@ -38,7 +38,7 @@ static void check_event(struct promise *p, const struct hf_event *ev)
 		break;
 	case HF_EVENT_GAP:
 	case HF_EVENT_NOTE:
-		MUST(ev->size > 0 && ev->size <= HF_ERRI_COUNT);
+		MUST(ev->code > 0 && ev->code <= HF_ERRI_COUNT);
 		break;
 	default:
 		break;
@@ -64,7 +64,7 @@ static uint64_t run(const struct hf_stream *stream, struct hf_src *src, uint32_t
 			check_event(&promise, &ev[i]);
 			for (unsigned k = 0; k < 3; k++)
 				sum = (sum ^ ev[i].word[k]) * 0x9e3779b97f4a7c15;
-			sum += ev[i].kind + ev[i].flags * 3u + ev[i].small * 5u + ev[i].size * 7u;
+			sum += ev[i].kind + ev[i].flags * 3u + ev[i].any * 5u + ev[i].size * 7u;
 		}
 		if (enc)
 			hf_enc_put(enc, ev, n, sink);

@@ -27,14 +27,14 @@ struct text {
 static void add(struct text *t, const struct hf_event *ev, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		MUST(ev[i].kind == HF_EVENT_DATA && ev[i].small >= 1 && ev[i].small <= sizeof ev[i].data.bytes);
+		MUST(ev[i].kind == HF_EVENT_DATA && ev[i].used >= 1 && ev[i].used <= sizeof ev[i].data.bytes);
 		if (t->n + sizeof ev[i].data.bytes > t->cap) {
 			t->cap = 2 * t->cap + 4096;
 			t->p = realloc(t->p, t->cap);
 			MUST(t->p);
 		}
-		memcpy(t->p + t->n, ev[i].data.bytes, ev[i].small);
-		t->n += ev[i].small;
+		memcpy(t->p + t->n, ev[i].data.bytes, ev[i].used);
+		t->n += ev[i].used;
 	}
 }
 

@@ -165,7 +165,7 @@ static unsigned trap(struct hf_armwalk *w, unsigned flags, uint64_t cause)
 
 	w->mode = HF_MODE_EL1;
 	ev->flags = (uint8_t)(flags | HF_EVF_CAUSE | (one_in(w, 3) ? 0 : HF_EVF_HANDLER | HF_EVF_MODE));
-	ev->small = (uint16_t)w->mode;
+	ev->mode = (uint16_t)w->mode;
 	ev->trap.cause = cause;
 	ev->trap.handler = w->pc[to];
 	/* A second one where the first went: only if that was said, and in this instruction set. */
@@ -189,7 +189,7 @@ static unsigned go(struct hf_armwalk *w, struct hf_event *ev, struct hf_arm_clas
 			struct hf_event *back = add(w, HF_EVENT_TRAP_RETURN);
 
 			back->flags = HF_EVF_HANDLER | HF_EVF_MODE;
-			back->small = (uint16_t)w->mode;
+			back->mode = (uint16_t)w->mode;
 			back->trap.handler = w->pc[to];
 		}
 	}
@@ -250,7 +250,7 @@ static unsigned meanwhile(struct hf_armwalk *w, unsigned i)
 		if (one_in(w, 3)) {
 			struct hf_event *ev = add(w, HF_EVENT_GAP);
 
-			ev->size = (uint32_t)-HF_ERR_ETE_OVERFLOW;
+			ev->code = (uint32_t)-HF_ERR_ETE_OVERFLOW;
 		} else {
 			add(w, HF_EVENT_DISCONTINUITY)->flags = one_in(w, 2) ? HF_EVF_UNTRACED : 0;
 		}
@@ -273,7 +273,7 @@ void hf_armwalk_run(struct hf_armwalk *w, unsigned insns, unsigned flags)
 		if (flags & HF_ARMWALK_IDS && one_in(w, 50)) {
 			struct hf_event *ev = add(w, HF_EVENT_CONTEXT);
 
-			ev->size = HF_CONTEXT_PID;
+			ev->fields = HF_CONTEXT_PID;
 			ev->context.pid = draw(w, 4);
 		}
 		i = step(w, i);

@@ -154,7 +154,7 @@ struct hf_walk_bytes hf_astft_dump(const struct hf_walk_bytes *bytes)
 	hf_astft_open(&t, bytes);
 	list = hf_stft_events(t.stream, t.src, HF_HART_RECORDS, 7);
 	for (size_t i = 0; i < list.n; i++)
-		hf_bytes_add(&text, list.ev[i].data.bytes, list.ev[i].small);
+		hf_bytes_add(&text, list.ev[i].data.bytes, list.ev[i].used);
 	hf_bytes_add(&text, "", 1);
 	hf_events_free(&list);
 	hf_stft_close(&t);
@@ -242,6 +242,6 @@ size_t hf_astft_count(const struct hf_events *list, enum hf_event_kind kind, int
 	size_t n = 0;
 
 	for (size_t i = 0; i < list->n; i++)
-		n += list->ev[i].kind == kind && (!code || list->ev[i].size == (uint32_t)-code);
+		n += list->ev[i].kind == kind && (!code || list->ev[i].code == (uint32_t)-code);
 	return n;
 }

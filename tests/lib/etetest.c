@@ -173,7 +173,7 @@ void ete_make(struct ete_capture *c, const char *registers, const char *code, co
 static int word_of(const struct hf_event *ev, char *t, size_t n)
 {
 	const char *err = ev->kind == HF_EVENT_GAP || ev->kind == HF_EVENT_DOUBT || ev->kind == HF_EVENT_NOTE ?
-				  hf_err_name(-(int)ev->size) : "";
+				  hf_err_name(-(int)ev->code) : "";
 
 	switch (ev->kind) {
 	case HF_EVENT_INSN:

@@ -242,7 +242,7 @@ static bool same(const struct hf_event *a, const struct hf_event *b, uint64_t ep
 	case HF_EVENT_TRAP:
 		return same_trap(a, b, epc_a, epc_b, what);
 	case HF_EVENT_MEM:
-		return a->flags == b->flags && a->small == b->small && a->mem.address == b->mem.address &&
+		return a->flags == b->flags && a->words == b->words && a->mem.address == b->mem.address &&
 		       a->mem.size == b->mem.size && a->mem.data == b->mem.data;
 	case HF_EVENT_REG:
 		return a->reg.number == b->reg.number && a->reg.value == b->reg.value && a->reg.role == b->reg.role;
@@ -261,7 +261,7 @@ static void show(const char *which, const struct hf_rvtrace *trace, const struct
 		const struct hf_event *ev = &trace->events[k];
 
 		fprintf(stderr, "%s kind %u flags %u small %u size %u words %" PRIx64 " %" PRIx64 " %" PRIx64 "\n",
-			k == i ? " >" : "  ", ev->kind, ev->flags, ev->small, ev->size, ev->word[0], ev->word[1], ev->word[2]);
+			k == i ? " >" : "  ", ev->kind, ev->flags, ev->any, ev->size, ev->word[0], ev->word[1], ev->word[2]);
 	}
 	if (!at)
 		fprintf(stderr, " > the end\n");
@@ -277,7 +277,7 @@ static void show_records(const struct hf_etl *l)
 	CHECK_EQ(hf_dec_new(t.stream, t.src, HF_HART_RECORDS, &dec), 0);
 	while (hf_dec_next(dec, &ev, 1, &n) == 0)
 		if (ev.kind == HF_EVENT_DATA)
-			fwrite(ev.data.bytes, 1, ev.small, stderr);
+			fwrite(ev.data.bytes, 1, ev.used, stderr);
 	hf_dec_free(dec);
 	hf_etracet_close(&t);
 }

@@ -291,7 +291,7 @@ static uint64_t say(struct maker *m, uint64_t pc)
 		push(m, HF_EVENT_TIMESTAMP)->time.value = m->time += pick(m, 1000);
 	if (m->flags & HF_RUN_CONTEXTS && pick(m, 100) == 0) {
 		ev = push(m, HF_EVENT_CONTEXT);
-		ev->size = HF_CONTEXT_MODE | HF_CONTEXT_PID;
+		ev->fields = HF_CONTEXT_MODE | HF_CONTEXT_PID;
 		ev->context.mode = m->mode = pick(m, 2) ? HF_MODE_U : HF_MODE_M;
 		ev->context.pid = pick(m, 100);
 	}
@@ -299,7 +299,7 @@ static uint64_t say(struct maker *m, uint64_t pc)
 		return pc;
 	ev = push(m, pick(m, 2) ? HF_EVENT_DISCONTINUITY : HF_EVENT_GAP);
 	if (ev->kind == HF_EVENT_GAP)
-		ev->size = (uint32_t)-HF_ERR_NTRACE_OVERRUN;
+		ev->code = (uint32_t)-HF_ERR_NTRACE_OVERRUN;
 	return anywhere(m);
 }
 

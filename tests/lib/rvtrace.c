@@ -100,7 +100,7 @@ static void set_trap_mode(struct hf_rvtrace *trace, unsigned mode)
 	if (!last || last->kind != HF_EVENT_TRAP)
 		return;
 	last->flags |= HF_EVF_MODE;
-	last->small = (uint16_t)mode;
+	last->mode = (uint16_t)mode;
 }
 
 static struct hf_event instruction(const struct hf_rvtrace *trace, uint64_t pc, uint32_t opcode, unsigned mode)

@@ -229,7 +229,7 @@ static void hole(struct walker *w)
 
 static void change_context(struct walker *w)
 {
-	struct hf_event ev = {.kind = HF_EVENT_CONTEXT, .size = HF_CONTEXT_PID | HF_CONTEXT_ASID};
+	struct hf_event ev = {.kind = HF_EVENT_CONTEXT, .fields = HF_CONTEXT_PID | HF_CONTEXT_ASID};
 	struct hf_event time = {.kind = HF_EVENT_TIMESTAMP, .time.value = w->trace->count};
 
 	ev.context.pid = ev.context.asid = hf_rvwalk_random(w->walk, 3);
@@ -299,7 +299,7 @@ static void access_list(struct walker *w, uint32_t opcode)
 		return;
 	for (unsigned i = 0; i < (list == 15 ? 13 : list - 3); i++)
 		hf_rvtrace_add(w->trace, (struct hf_event){
-			.kind = HF_EVENT_MEM, .flags = store ? HF_EVF_WRITE : HF_EVF_READ, .small = 1,
+			.kind = HF_EVENT_MEM, .flags = store ? HF_EVF_WRITE : HF_EVF_READ, .words = 1,
 			.mem = {.address = 0x80200000 - i * size, .size = size, .data = hf_rvwalk_random(w->walk, 1u << 31)}});
 }
 
@@ -308,7 +308,7 @@ static void access(struct walker *w, uint32_t opcode)
 	struct hf_rvwalk *walk = w->walk;
 	const bool store = (opcode & 0x7f) == 0x23;
 	const unsigned size = 1u << (opcode >> 12 & 3);
-	struct hf_event ev = {.kind = HF_EVENT_MEM, .flags = store ? HF_EVF_WRITE : HF_EVF_READ, .small = 1};
+	struct hf_event ev = {.kind = HF_EVENT_MEM, .flags = store ? HF_EVF_WRITE : HF_EVF_READ, .words = 1};
 
 	if ((opcode & 3) != 3)
 		access_list(w, opcode);

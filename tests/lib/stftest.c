@@ -149,7 +149,7 @@ static void show(const char *title, const struct hf_events *list, size_t i)
 	else
 		fprintf(stderr,
 			"%s: %zu: kind %u flags %x small %u size %u: %016" PRIx64 " %016" PRIx64 " %016" PRIx64 "\n",
-			title, i, ev->kind, ev->flags, ev->small, ev->size, ev->word[0], ev->word[1], ev->word[2]);
+			title, i, ev->kind, ev->flags, ev->any, ev->size, ev->word[0], ev->word[1], ev->word[2]);
 }
 
 void hf_events_check_same(const struct hf_events *a, const struct hf_events *b, const char *what)

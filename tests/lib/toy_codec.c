@@ -149,7 +149,7 @@ static void make_event(struct toy_dec *d, const struct hf_toy_record *r, struct 
 	}
 	if (r->kind == HF_TOY_GAP) {
 		ev->kind = HF_EVENT_GAP;
-		ev->size = -HF_ERR_CORRUPT;
+		ev->code = -HF_ERR_CORRUPT;
 		ev->loss = (struct hf_ev_loss){.offset = d->at.offset, .bytes = r->value, .detail = r->arg};
 		return;
 	}
@@ -273,7 +273,7 @@ static int records_next(struct hf_dec *dec, struct hf_event *ev, size_t max, siz
 	snprintf(line, sizeof line, "%8" PRIu64 " %3u %3u %5u\n", d->offset, r.hart, r.kind, r.arg);
 	memset(ev, 0, sizeof *ev);
 	ev->kind = HF_EVENT_DATA;
-	ev->small = 23;
+	ev->used = 23;
 	memcpy(ev->data.bytes, line, 23);
 	d->offset += RECORD;
 	*ret_n = 1;

@@ -48,7 +48,7 @@ static void forward(struct cursor *c)
 			c->untraced |= c->ev->flags & HF_EVF_UNTRACED;
 			break;
 		case HF_EVENT_DOUBT: case HF_EVENT_NOTE:
-			fprintf(stderr, "%s\n", hf_err_name(-(int)c->ev->size));
+			fprintf(stderr, "%s\n", hf_err_name(-(int)c->ev->code));
 			exit(1);
 		default: break;
 		}
@@ -122,7 +122,7 @@ static int64_t next_value(struct cursor *c, unsigned kind)
 	while (c->ev < c->end) {
 		const struct hf_event *ev = c->ev++;
 
-		if (ev->kind == kind && kind == HF_EVENT_CONTEXT && ev->size & HF_CONTEXT_PID)
+		if (ev->kind == kind && kind == HF_EVENT_CONTEXT && ev->fields & HF_CONTEXT_PID)
 			return ev->context.pid;
 		if (ev->kind == kind && kind == HF_EVENT_TIMESTAMP && ev->time.value)
 			return (int64_t)(ev->time.value >> 1);

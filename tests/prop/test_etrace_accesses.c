@@ -130,14 +130,14 @@ static uint64_t modify(char what, unsigned size, uint64_t old, uint64_t operand)
 /* An access of the source; wanted: it has a packet. */
 static void put_mem(struct source *s, unsigned flags, unsigned size, uint64_t address, bool known, uint64_t data, bool wanted)
 {
-	struct hf_event ev = {.kind = HF_EVENT_MEM, .flags = (uint8_t)flags, .small = known,
+	struct hf_event ev = {.kind = HF_EVENT_MEM, .flags = (uint8_t)flags, .words = known,
 			      .mem = {.address = address, .size = 1u << size, .data = known ? data : 0}};
 
 	hf_rvtrace_append(&s->trace, &ev);
 	if (!wanted || size > s->widest)
 		return;
 	if (s->no_data)
-		ev.small = 0, ev.mem.data = 0;
+		ev.words = 0, ev.mem.data = 0;
 	if (s->no_address) {
 		ev.mem.address = 0;
 		ev.flags |= HF_EVF_NO_ADDRESS;

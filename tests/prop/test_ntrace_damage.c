@@ -136,7 +136,7 @@ static void judge(struct toll *toll, const struct original *o, const struct hf_n
 		if (kind != HF_EVENT_GAP && kind != HF_EVENT_DOUBT && kind != HF_EVENT_DISCONTINUITY)
 			continue;
 		/* The last of them are announced by the doubt itself. */
-		if (kind == HF_EVENT_DOUBT && got->ev[i].size == (uint32_t)-HF_ERR_NTRACE_UNSURE)
+		if (kind == HF_EVENT_DOUBT && got->ev[i].code == (uint32_t)-HF_ERR_NTRACE_UNSURE)
 			n -= got->ev[i].loss.detail < n ? got->ev[i].loss.detail : n;
 		if (!doubt)
 			wrong += count_wrong(truth, pcs, n, &at, &skips);

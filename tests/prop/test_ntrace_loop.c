@@ -133,7 +133,7 @@ static void check_without_table(const struct hf_run *run, const struct hf_walk_b
 	while (i < again.n && again.ev[i].kind != HF_EVENT_GAP)
 		i++;
 	CHECK(i < again.n);
-	CHECK_EQ(again.ev[i].size, -HF_ERR_NTRACE_TABLE);
+	CHECK_EQ(again.ev[i].code, -HF_ERR_NTRACE_TABLE);
 	for (size_t k = 0; k < run->code_size; k += 2)
 		if (run->base + k == again.ev[i].loss.detail)
 			CHECK(hf_riscv_table_jump(hf_get16(run->code + k), run->isa, &index));

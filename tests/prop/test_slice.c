@@ -162,11 +162,11 @@ static void follow(uint32_t *ids, const struct hf_event *ev)
 {
 	if (ev->kind != HF_EVENT_CONTEXT)
 		return;
-	if (ev->size & HF_CONTEXT_HW)
+	if (ev->fields & HF_CONTEXT_HW)
 		ids[0] = ev->context.hw;
-	if (ev->size & HF_CONTEXT_PID)
+	if (ev->fields & HF_CONTEXT_PID)
 		ids[1] = ev->context.pid;
-	if (ev->size & HF_CONTEXT_TID)
+	if (ev->fields & HF_CONTEXT_TID)
 		ids[2] = ev->context.tid;
 }
 

@@ -135,7 +135,7 @@ static void test_traps(void)
 	CHECK_EQ(COUNT(TRAP), 6);
 	CHECK_EQ(nth(HF_EVENT_TRAP, 0)->trap.value, 7);
 	CHECK_EQ(nth(HF_EVENT_TRAP, 0)->flags, HF_EVF_CAUSE | HF_EVF_HANDLER | HF_EVF_MODE | HF_EVF_VALUE);
-	CHECK_EQ(nth(HF_EVENT_TRAP, 0)->small, HF_MODE_EL1h);
+	CHECK_EQ(nth(HF_EVENT_TRAP, 0)->mode, HF_MODE_EL1h);
 	CHECK_EQ(nth(HF_EVENT_TRAP, 1)->trap.cause, 0x24);
 	CHECK_EQ(nth(HF_EVENT_TRAP, 1)->trap.value, 0x77);
 	CHECK_EQ(nth(HF_EVENT_TRAP, 2)->trap.cause, 1);
@@ -144,7 +144,7 @@ static void test_traps(void)
 	CHECK_EQ(nth(HF_EVENT_TRAP, 3)->trap.cause, 0);
 	CHECK_EQ(nth(HF_EVENT_TRAP, 4)->trap.value, 0x9384); /* what could not be fetched */
 	CHECK_EQ(nth(HF_EVENT_TRAP, 5)->trap.cause, 3);
-	CHECK_EQ(nth(HF_EVENT_TRAP_RETURN, 0)->small, HF_MODE_EL0t);
+	CHECK_EQ(nth(HF_EVENT_TRAP_RETURN, 0)->mode, HF_MODE_EL0t);
 	CHECK_EQ(COUNT(DISCONTINUITY), 0);
 	/* a call that was not taken as one */
 	clean(PLUS EL0 "INSTR iword=d4000002 pc=1000 trap=1\nTRAP ec=0 target_pc=9000\n" EL1 NOP(9000));
@@ -191,7 +191,7 @@ static void test_plus(void)
 	clean(PLUS "CONTEXT evl=3 pstate_sm=1 pstate_dit=1 pstate_ssbs=1 mte_tcf=2 el=3 secure=1\n");
 	CHECK_EQ(nth(HF_EVENT_CONTEXT, 0)->context.vlen, 64);
 	CHECK_EQ(nth(HF_EVENT_CONTEXT, 0)->context.mode, HF_MODE_EL3t);
-	CHECK_EQ(nth(HF_EVENT_CONTEXT, 0)->small, HF_STATE_SM | HF_STATE_DIT | HF_STATE_SSBS | 0x10 | HF_STATE_SECURE |
+	CHECK_EQ(nth(HF_EVENT_CONTEXT, 0)->state, HF_STATE_SM | HF_STATE_DIT | HF_STATE_SSBS | 0x10 | HF_STATE_SECURE |
 							  HF_STATE_NO_PID | HF_STATE_NO_TID);
 }
 

@@ -136,11 +136,11 @@ static void test_context(void)
 {
 	struct hf_event *ev = add(HF_EVENT_CONTEXT);
 
-	ev->size = HF_CONTEXT_PID;
+	ev->fields = HF_CONTEXT_PID;
 	ev->context.pid = 0x1234;
 	insn(0x1000, BNE, 0);
 	ev = add(HF_EVENT_CONTEXT);
-	ev->size = HF_CONTEXT_PID;
+	ev->fields = HF_CONTEXT_PID;
 	ev->context.pid = 0x1235;
 	insn(0x1004, BNE, 0);
 	check("timestamps=0", "SYNC 04 82 00 08 00 00 b1 34 12 00 00 f6 81 b1 35 12 00 00 f6");

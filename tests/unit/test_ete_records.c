@@ -21,8 +21,8 @@ static void load_text(const struct ete_capture *c, size_t batch)
 	text_size = 0;
 	for (size_t i = 0; i < n; i++) {
 		CHECK_EQ(ev[i].kind, HF_EVENT_DATA);
-		memcpy(text + text_size, ev[i].data.bytes, ev[i].small);
-		text_size += ev[i].small;
+		memcpy(text + text_size, ev[i].data.bytes, ev[i].used);
+		text_size += ev[i].used;
 	}
 	text[text_size] = '\0';
 	free(ev);

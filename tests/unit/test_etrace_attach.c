@@ -132,9 +132,9 @@ static struct found decode(struct made *m, bool resumed)
 			f.accesses++;
 		} else if (ev->kind == HF_EVENT_DOUBT) {
 			f.first_doubt = f.doubts++ ? f.first_doubt : f.insns;
-			f.code = -(int)ev->size;
+			f.code = -(int)ev->code;
 		} else if (ev->kind == HF_EVENT_NOTE) {
-			CHECK_EQ(ev->size, -HF_ERR_ETRACE_DATA);
+			CHECK_EQ(ev->code, -HF_ERR_ETRACE_DATA);
 			f.notes++;
 			f.lost += ev->loss.detail;
 		}

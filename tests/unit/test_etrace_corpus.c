@@ -139,7 +139,7 @@ static struct found compare_traps(const char *name, const struct hf_events *list
 		    (attempt && attempt->insn.mode != HF_MODE_UNKNOWN &&
 		     attempt->insn.mode != hf_etrace_mode_of((uint8_t)traps[t].before)) ||
 		    ((ev->flags & HF_EVF_MODE) && traps[t].has_handler &&
-		     ev->small != hf_etrace_mode_of((uint8_t)traps[t].handler))) {
+		     ev->mode != hf_etrace_mode_of((uint8_t)traps[t].handler))) {
 			if (!f.wrong++)
 				fprintf(stderr, "%s: trap %zu behind %zu instructions: cause %llu attempt %llx value %llx\n",
 					name, f.count - 1, retired, (unsigned long long)ev->trap.cause,

@@ -139,11 +139,11 @@ static char *show(char *t, const struct hf_event *ev)
 	case HF_EVENT_TRAP_RETURN:
 		return t + snprintf(t, 64, "ret");
 	case HF_EVENT_GAP:
-		return t + snprintf(t, 64, "%s:%llu", hf_err_name(-(int)ev->size), (unsigned long long)ev->loss.bytes);
+		return t + snprintf(t, 64, "%s:%llu", hf_err_name(-(int)ev->code), (unsigned long long)ev->loss.bytes);
 	case HF_EVENT_DOUBT:
-		return t + snprintf(t, 64, "doubt:%s", hf_err_name(-(int)ev->size));
+		return t + snprintf(t, 64, "doubt:%s", hf_err_name(-(int)ev->code));
 	case HF_EVENT_NOTE:
-		return t + snprintf(t, 64, "%s", hf_err_name(-(int)ev->size));
+		return t + snprintf(t, 64, "%s", hf_err_name(-(int)ev->code));
 	case HF_EVENT_CONTEXT:
 		return t + snprintf(t, 64, "context%u", ev->context.pid);
 	case HF_EVENT_DISCONTINUITY:

@@ -113,7 +113,7 @@ static void test_doubt(const char *params)
 	hf_rvtrace_init(&doubtful, walk.xlen);
 	for (size_t i = 0; i < trace.count; i++) {
 		if (i % 500 == 250 && trace.events[i].kind == HF_EVENT_INSN) {
-			const struct hf_event ev = {.kind = HF_EVENT_DOUBT, .size = (uint32_t)-HF_ERR_NTRACE_ODD};
+			const struct hf_event ev = {.kind = HF_EVENT_DOUBT, .code = (uint32_t)-HF_ERR_NTRACE_ODD};
 
 			hf_rvtrace_append(&doubtful, &ev);
 			n++;

@@ -25,16 +25,32 @@ struct golden {
 #define INSN(address, code, bytes, does, ...) \
 	{.kind = HF_EVENT_INSN, .insn = {.pc = (address), .opcode = (code), .size = (bytes), .isa = HF_ISA_RV64, \
 	 .flow = (does), .mode = HF_MODE_M}, __VA_ARGS__}
-#define DATA(n, ...) {.kind = HF_EVENT_DATA, .small = (n), .data = {{__VA_ARGS__}}}
-#define LOSS(what, code, at, lost, value) \
-	{.kind = HF_EVENT_##what, .size = -HF_ERR_##code, .loss = {.offset = (at), .bytes = (lost), .detail = (value)}}
+#define DATA(n, ...) {.kind = HF_EVENT_DATA, .used = (n), .data = {{__VA_ARGS__}}}
+#define LOSS(what, error, at, lost, value) \
+	{.kind = HF_EVENT_##what, .code = -HF_ERR_##error, .loss = {.offset = (at), .bytes = (lost), .detail = (value)}}
 #define REG(which, group, how, v) \
 	{.kind = HF_EVENT_REG, .reg = {.number = (which), .class = (group), .role = (how), .value = (v)}}
 
 static const struct golden goldens[] = {
 	/* attachments without an instruction: the known state at the start */
-	{"# x1~0 f31~3ff0000000000000 mstatus~a00001800\n",
-	 {REG(1, 1, 1, 0), REG(31, 2, 1, 0x3ff0000000000000), REG(0x300, 4, 1, 0xa00001800)}},
+	{"# x1~0 f31~3ff0000000000000 mstatus~a00001800 i{7} x30:1 sp=2 pc~3 v31=0000000000000004 "
+	 "z2=0000000000000005_0000000000000006_0000000000000007 p15=8 ffr=9 s3_0_c1_c0_2=a r13=b r13_svc=c cpsr=d "
+	 "spsr_und=e r5_?20=f d31=10 s31=11 p15_7_c1_c0_2=12 p14_0_c0_c1_0=13 ?9=14\n",
+	 {REG(1, 1, 1, 0), REG(31, 2, 1, 0x3ff0000000000000), REG(0x300, 4, 1, 0xa00001800),
+	  REG(0, HF_REG_ZA_INDEX, HF_REG_STATE, 7)}},
+	{NULL,
+	 {REG(30, HF_REG_ARM_GENERAL, HF_REG_SOURCE, 1), REG(31, HF_REG_ARM_GENERAL, 3, 2),
+	  REG(32, HF_REG_ARM_GENERAL, 1, 3), REG(31, HF_REG_ARM_VECTOR, 3, 4),
+	  {.kind = HF_EVENT_REG, .size = 16, .reg = {.number = 2, .class = HF_REG_ARM_VECTOR, .role = 3, .value = 5}},
+	  DATA(16, [0] = 6, [8] = 7)}},
+	{NULL,
+	 {REG(15, HF_REG_ARM_PREDICATE, 3, 8), REG(16, HF_REG_ARM_PREDICATE, 3, 9), REG(0xc082, HF_REG_ARM_SYSTEM, 3, 10),
+	  REG(13, HF_REG_ARM32_GENERAL, 3, 11), REG(0x130d, HF_REG_ARM32_GENERAL, 3, 12),
+	  REG(16, HF_REG_ARM32_GENERAL, 3, 13)}},
+	{NULL,
+	 {REG(0x1b11, HF_REG_ARM32_GENERAL, 3, 14), REG(0x1405, HF_REG_ARM32_GENERAL, 3, 15),
+	  REG(31, HF_REG_ARM32_FLOAT, 3, 16), REG(63, HF_REG_ARM32_FLOAT, 3, 17), REG(0x7882, HF_REG_ARM32_SYSTEM, 3, 18)}},
+	{NULL, {REG(8, HF_REG_ARM32_SYSTEM, 3, 19), REG(9, HF_REG_UNKNOWN, 3, 20)}},
 	{"0 M 0000000080004748 02061713 slli a4, a2, 32\n",
 	 {INSN(0x80004748, 0x02061713, 4, HF_FLOW_PLAIN)}},
 	{"1 M 0000000080004750 02f71663 bne a4, a5, 44          -> 000000008000477c\n",
@@ -43,22 +59,22 @@ static const struct golden goldens[] = {
 	 {INSN(0x8000477c, 0x02f71663, 4, HF_FLOW_BRANCH)}},
 	{"3 M 0000000080004780 60e2     ld ra, 24(sp)           R8 0000000080027c08=1111111111111111\n",
 	 {INSN(0x80004780, 0x60e2, 2, HF_FLOW_PLAIN),
-	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ, .small = 1,
+	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ, .words = 1,
 	   .mem = {.address = 0x80027c08, .size = 8, .data = 0x1111111111111111}}}},
 	/* data narrower than the value the source holds; none known; all attributes; 16 bytes */
 	{"4 M 0000000080004782 00058503 lb a0, 0(a1)            R1 0000000000001000=80 "
 	 "R1 0000000000001000=ffffffffffffff80 W4 0000000000002000{tag=3,attr=beef} "
 	 "RW16 0000000000003000=0000000000000001_0000000000000002 ?0 0000000000000000=0000000000000005\n",
 	 {INSN(0x80004782, 0x00058503, 4, HF_FLOW_PLAIN),
-	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ, .small = 1, .mem = {.address = 0x1000, .size = 1, .data = 0x80}},
-	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ, .small = 1,
+	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ, .words = 1, .mem = {.address = 0x1000, .size = 1, .data = 0x80}},
+	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ, .words = 1,
 	   .mem = {.address = 0x1000, .size = 1, .data = 0xffffffffffffff80}},
 	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_WRITE,
 	   .mem = {.address = 0x2000, .size = 4, .attr = 0xbeef, .tag = 3}},
-	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ | HF_EVF_WRITE, .small = 2, .size = 8,
+	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ | HF_EVF_WRITE, .words = 2, .size = 8,
 	   .mem = {.address = 0x3000, .size = 16, .data = 1}},
 	  DATA(8, 2)}},
-	{NULL, {{.kind = HF_EVENT_MEM, .small = 1, .mem = {.data = 5}}}},
+	{NULL, {{.kind = HF_EVENT_MEM, .words = 1, .mem = {.data = 5}}}},
 	/* registers, and what else belongs to an instruction */
 	{"5 M 0000000080004786 30529073 csrw mtvec, t0          x5:80000100 mtvec=80000100 csr_7ff=1 pc~80004786 "
 	 "v8=0000000000000001_0000000000000002_0000000000000003_0000000000000004\n",
@@ -71,11 +87,11 @@ static const struct golden goldens[] = {
 	 "0000000080100000:0000000002004001 0000000000000003:0000000000000004 bus:DMA0:W2 0000000000009000=0001\n",
 	 {INSN(0x8000478a, 0x00000013, 4, HF_FLOW_PLAIN),
 	  {.kind = HF_EVENT_READY_REG, .reg.number = 7},
-	  {.kind = HF_EVENT_UOP, .small = 2, .uop.opcode = 0x1234},
+	  {.kind = HF_EVENT_UOP, .uop_size = 2, .uop.opcode = 0x1234},
 	  {.kind = HF_EVENT_TRANSLATION, .size = 32,
 	   .walk = {.va = 0x40001000, .first = 7, .page_size = 0x1000, .entries = 2}},
 	  DATA(24, [2] = 0x10, [3] = 0x80, [8] = 0x01, [9] = 0x40, [11] = 0x02, [16] = 3), DATA(8, 4)}},
-	{NULL, {{.kind = HF_EVENT_BUS, .flags = HF_EVF_WRITE, .small = 1,
+	{NULL, {{.kind = HF_EVENT_BUS, .flags = HF_EVF_WRITE, .words = 1,
 		 .bus = {.address = 0x9000, .data = 1, .size = 2, .master = 3}}}},
 	/* an attempt and its trap; the second trap tells nothing; return; loose attachment behind it */
 	{"# attempt M 000000008000478e 00058503 lb a0, 0(a1)            record=12 R1 0000000000001000\n"
@@ -85,7 +101,7 @@ static const struct golden goldens[] = {
 		    .target = 12}},
 	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ, .mem = {.address = 0x1000, .size = 1}},
 	  {.kind = HF_EVENT_TRAP, .flags = HF_EVF_CAUSE | HF_EVF_HANDLER | HF_EVF_MODE | HF_EVF_VALUE,
-	   .small = HF_MODE_S, .size = 32,
+	   .mode = HF_MODE_S, .size = 32,
 	   .trap = {.cause = 13, .value = 0x1000, .handler = 0x80000100}},
 	  DATA(24, [0] = 13, [9] = 0x10), DATA(8, 1)}},
 	{"# trap interrupt cause=?\n# trap interrupt cause=7 (machine timer)\n# trap exception cause=99\n"
@@ -93,7 +109,7 @@ static const struct golden goldens[] = {
 	 {{.kind = HF_EVENT_TRAP, .flags = HF_EVF_ASYNC},
 	  {.kind = HF_EVENT_TRAP, .flags = HF_EVF_ASYNC | HF_EVF_CAUSE, .trap.cause = 7},
 	  {.kind = HF_EVENT_TRAP, .flags = HF_EVF_CAUSE, .trap.cause = 99},
-	  {.kind = HF_EVENT_TRAP_RETURN, .flags = HF_EVF_HANDLER | HF_EVF_MODE, .small = HF_MODE_U,
+	  {.kind = HF_EVENT_TRAP_RETURN, .flags = HF_EVF_HANDLER | HF_EVF_MODE, .mode = HF_MODE_U,
 	   .trap.handler = 0x80000200},
 	  REG(1, 1, 3, 5)}},
 	{"# attempt ? 0000000000000004 - record=3\n",
@@ -105,7 +121,7 @@ static const struct golden goldens[] = {
 	 {{.kind = HF_EVENT_ATTEMPT, .insn = {.pc = 4}},
 	  {.kind = HF_EVENT_TRAP, .flags = HF_EVF_CAUSE, .trap.cause = 13},
 	  {.kind = HF_EVENT_TRAP, .flags = HF_EVF_CAUSE | HF_EVF_VALUE, .trap.cause = 13},
-	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ | HF_EVF_NO_ADDRESS, .small = 1, .mem = {.data = 7, .size = 4}},
+	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ | HF_EVF_NO_ADDRESS, .words = 1, .mem = {.data = 7, .size = 4}},
 	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_WRITE | HF_EVF_NO_ADDRESS, .mem = {.size = 8}},
 	  {.kind = HF_EVENT_MEM, .flags = HF_EVF_READ, .mem = {.size = 8}}}},
 	{"# time 1\n# R8 0000000000000010{attr=20,stored=64} R3 0000000000000010{stored=3}\n",
@@ -116,7 +132,7 @@ static const struct golden goldens[] = {
 	/* events on their own */
 	{"# context hw=1 pid=2 tid=3 asid=4 vmid=5 mode=VS vlen=256 isa=RV64\n# context pid=9\n",
 	 {{.kind = HF_EVENT_CONTEXT, .size = 0xff, .context = {1, 2, 3, 4, 5, 32, HF_MODE_VS, HF_ISA_RV64}},
-	  {.kind = HF_EVENT_CONTEXT, .size = HF_CONTEXT_PID, .context = {.pid = 9, .tid = 8}}}},
+	  {.kind = HF_EVENT_CONTEXT, .fields = HF_CONTEXT_PID, .context = {.pid = 9, .tid = 8}}}},
 	{"# time 18446744073709551615\n# time 12 back=3\n# cycles 5\n# marker type=1 number=2 value=ff\n",
 	 {{.kind = HF_EVENT_TIMESTAMP, .time.value = UINT64_MAX},
 	  {.kind = HF_EVENT_TIMESTAMP, .flags = HF_EVF_BACK, .time = {12, 3, 0}},
@@ -139,9 +155,9 @@ static const struct golden goldens[] = {
 	  LOSS(NOTE, TRUNCATED, HF_NOWHERE, 0, 0),
 	  {.kind = HF_EVENT_GAP, .size = UINT32_MAX}}},
 	{"# transaction id=1f clock=2 delta=10 metas=1 metasize=2 data=010203\n# dependency id=1e clock=2 delta=9\n",
-	 {{.kind = HF_EVENT_TRANSACTION, .small = 2, .size = 3,
+	 {{.kind = HF_EVENT_TRANSACTION, .clock = 2, .size = 3,
 	   .txn = {.id = 0x1f, .delta = 10, .meta_count = 1, .meta_size = 2}},
-	  DATA(3, 1, 2, 3), {.kind = HF_EVENT_DEPENDENCY, .small = 2, .txn = {.id = 0x1e, .delta = 9}}}},
+	  DATA(3, 1, 2, 3), {.kind = HF_EVENT_DEPENDENCY, .clock = 2, .txn = {.id = 0x1e, .delta = 9}}}},
 	{"7 EL1h 0000000000000000 d65f03c0 ret                     -> 0000000000000010\n"
 	 "8 ? 0000000000000010 ffffffff unknown\n",
 	 {{.kind = HF_EVENT_INSN, .flags = HF_EVF_TAKEN, .insn = {.opcode = 0xd65f03c0, .size = 4, .isa = HF_ISA_A64,

@@ -98,7 +98,7 @@ static void check(const char *what, const char *values, const struct bytes *b, u
 
 	for (size_t i = 0; i < events.n; i++)
 		told |= (events.ev[i].kind == HF_EVENT_GAP || events.ev[i].kind == HF_EVENT_DOUBT ||
-			 events.ev[i].kind == HF_EVENT_NOTE) && events.ev[i].size == (uint32_t)-code_told;
+			 events.ev[i].kind == HF_EVENT_NOTE) && events.ev[i].code == (uint32_t)-code_told;
 	if (events.insns != insns || events.losses != losses || !told) {
 		fprintf(stderr, "%s: %zu instructions instead of %zu, %zu losses instead of %zu, %s\n", what, events.insns,
 			insns, events.losses, losses, told ? "told" : "not told");
@@ -302,7 +302,7 @@ static void test_width(void)
 		CHECK(events.n > 0);
 		if (bits < 3) {
 			CHECK_EQ(events.ev[0].kind, HF_EVENT_NOTE);
-			CHECK_EQ(events.ev[0].size, -HF_ERR_NTRACE_SRCBITS);
+			CHECK_EQ(events.ev[0].code, -HF_ERR_NTRACE_SRCBITS);
 			CHECK_EQ(events.ev[0].loss.detail, 3);
 		} else if (bits == 3) {
 			CHECK_EQ(events.losses, 0);
@@ -339,7 +339,7 @@ static void test_words(void)
 				CHECK_EQ(events.losses, 0);
 			} else {
 				CHECK_EQ(events.ev[0].kind, HF_EVENT_NOTE);
-				CHECK_EQ(events.ev[0].size, -HF_ERR_NTRACE_WORDS);
+				CHECK_EQ(events.ev[0].code, -HF_ERR_NTRACE_WORDS);
 				CHECK_EQ(events.ev[0].loss.detail, word);
 			}
 			hf_ntt_events_free(&events);

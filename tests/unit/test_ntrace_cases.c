@@ -317,7 +317,7 @@ static void check_told(const struct script *s, uint32_t hart)
 
 	CHECK_EQ(events.n, 1);
 	CHECK_EQ(events.ev[0].kind, HF_EVENT_GAP);
-	CHECK_EQ(events.ev[0].size, -HF_ERR_NTRACE_NEVER);
+	CHECK_EQ(events.ev[0].code, -HF_ERR_NTRACE_NEVER);
 	CHECK_EQ(events.ev[0].loss.detail, 1);
 	hf_ntt_events_free(&events);
 }

@@ -23,7 +23,7 @@ static void context(uint32_t pid)
 {
 	struct hf_event *ev = &list[count++];
 
-	*ev = (struct hf_event){.kind = HF_EVENT_CONTEXT, .size = HF_CONTEXT_PID};
+	*ev = (struct hf_event){.kind = HF_EVENT_CONTEXT, .fields = HF_CONTEXT_PID};
 	ev->context.pid = pid;
 }
 

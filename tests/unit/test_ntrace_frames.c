@@ -183,7 +183,7 @@ static struct hf_walk_bytes records(struct box *box, int end)
 
 	CHECK_EQ(e.err, end);
 	for (size_t i = 0; i < e.n; i++)
-		hf_bytes_add(&text, e.ev[i].data.bytes, e.ev[i].small);
+		hf_bytes_add(&text, e.ev[i].data.bytes, e.ev[i].used);
 	hf_bytes_add(&text, "", 1);
 	hf_ntt_events_free(&e);
 	return text;

@@ -161,7 +161,7 @@ static struct hf_walk_bytes records(const struct hf_ntt *t, const uint8_t *bytes
 
 	CHECK_EQ(events.err, HF_NOTE_END);
 	for (size_t i = 0; i < events.n; i++)
-		hf_bytes_add(&text, events.ev[i].data.bytes, events.ev[i].small);
+		hf_bytes_add(&text, events.ev[i].data.bytes, events.ev[i].used);
 	hf_bytes_add(&text, "", 1);
 	hf_ntt_events_free(&events);
 	return text;

@@ -59,9 +59,9 @@ static void print_words(struct hf_walk_bytes *text, const struct hf_events *list
 {
 	const struct hf_event *ev = &list->ev[i];
 
-	if (ev->small)
+	if (ev->words)
 		PRINT(text, " %" PRIx64, ev->mem.data);
-	for (unsigned word = 1; word < ev->small; word++) {
+	for (unsigned word = 1; word < ev->words; word++) {
 		const struct hf_event *data = &list->ev[i + 1 + (word - 1) / 3];
 
 		CHECK_EQ(data->kind, HF_EVENT_DATA);
@@ -108,7 +108,7 @@ static struct hf_walk_bytes qemu_mem_text(const struct hf_events *list)
 			continue;
 		PRINT(&text, "%u %" PRIx64 " %c %u %" PRIx64, line - 1, insn->insn.pc,
 		      ev->flags & HF_EVF_READ ? 'R' : 'W', ev->mem.size, ev->mem.address);
-		if (ev->small)
+		if (ev->words)
 			PRINT(&text, " %0*" PRIx64, (int)ev->mem.size * 2, ev->mem.data);
 		PRINT(&text, "\n");
 	}
@@ -197,7 +197,7 @@ static void test_harts(void)
 		for (size_t i = 0; i < list.n; i++) {
 			const struct hf_event *ev = &list.ev[i];
 
-			if (ev->kind == HF_EVENT_CONTEXT && (ev->size & 7))
+			if (ev->kind == HF_EVENT_CONTEXT && (ev->fields & 7))
 				now = ev->context;
 			if (hf_event_is_instruction(ev))
 				PRINT(&ours, "%u %u %u %" PRIx64 " %0*x\n", now.hw, now.pid, now.tid, ev->insn.pc,
@@ -241,7 +241,7 @@ static void test_transactions(void)
 
 		if (ev->kind == HF_EVENT_TRANSACTION) {
 			CHECK_EQ(ev->txn.id, ++id);
-			CHECK_EQ(ev->small, 1);
+			CHECK_EQ(ev->words, 1);
 			CHECK_EQ(ev->txn.delta, id < 6 ? (id - 1) * 10 : 0);
 			CHECK_EQ(ev[1].data.bytes[ev->txn.meta_size], id < 6 ? id : 1);
 		} else {
@@ -385,7 +385,7 @@ static void test_bad_bodies(void)
 				insns[losses]++;
 			if (ev->kind != HF_EVENT_GAP && ev->kind != HF_EVENT_NOTE)
 				continue;
-			CHECK_EQ(-(int)ev->size, bad[i].code);
+			CHECK_EQ(-(int)ev->code, bad[i].code);
 			CHECK_EQ(ev->loss.offset, bad[i].offset);
 			CHECK_EQ(++losses, 1);
 		}

@@ -57,7 +57,7 @@ static void expect_loss(enum hf_event_kind kind, int code, uint64_t offset, uint
 {
 	const struct hf_event *ev = expect(kind);
 
-	CHECK_EQ((int)ev->size, -code);
+	CHECK_EQ((int)ev->code, -code);
 	CHECK_EQ(ev->loss.offset, offset);
 	CHECK_EQ(ev->loss.detail, detail);
 }
@@ -66,7 +66,7 @@ static void expect_mode(enum hf_mode mode)
 {
 	const struct hf_event *ev = expect(HF_EVENT_CONTEXT);
 
-	CHECK_EQ(ev->size, HF_CONTEXT_MODE);
+	CHECK_EQ(ev->fields, HF_CONTEXT_MODE);
 	CHECK_EQ(ev->context.mode, mode);
 }
 
@@ -74,7 +74,7 @@ static void expect_ids(uint32_t fields, uint32_t hw, uint32_t pid, uint32_t tid)
 {
 	const struct hf_event *ev = expect(HF_EVENT_CONTEXT);
 
-	CHECK_EQ(ev->size, fields);
+	CHECK_EQ(ev->fields, fields);
 	CHECK_EQ(ev->context.hw, hw);
 	CHECK_EQ(ev->context.pid, pid);
 	CHECK_EQ(ev->context.tid, tid);
@@ -123,9 +123,9 @@ static void check_data(const void *bytes, size_t n)
 	for (size_t at = 0; at < n;) {
 		const struct hf_event *ev = expect(HF_EVENT_DATA);
 
-		CHECK_EQ(ev->small, n - at < 24 ? n - at : 24);
-		CHECK(memcmp(ev->data.bytes, (const uint8_t *)bytes + at, ev->small) == 0);
-		at += ev->small;
+		CHECK_EQ(ev->used, n - at < 24 ? n - at : 24);
+		CHECK(memcmp(ev->data.bytes, (const uint8_t *)bytes + at, ev->used) == 0);
+		at += ev->used;
 	}
 }
 
@@ -139,6 +139,7 @@ static void test_attachments(void)
 	PUT(&b, INST_REG, .number = 0x300, .code = 0x34, .value = 9);
 	PUT(&b, INST_REG, .number = 3, .code = 0x33, .value = 1);
 	hf_bytes_add(&b, words + 1, 24);
+	PUT(&b, INST_REG, .number = 4, .code = 0x35, .value = 2); /* STF has four classes */
 	PUT(&b, INST_READY_REG, .number = 12);
 	PUT(&b, PAGE_TABLE_WALK, .address = 0x7000, .value = 7, .size = 4096, .count = 2);
 	hf_bytes_add(&b, words, 32);
@@ -160,6 +161,7 @@ static void test_attachments(void)
 	ev = expect(HF_EVENT_REG);
 	CHECK(ev->reg.number == 3 && ev->reg.class == 3 && ev->reg.value == 1 && ev->size == 24);
 	check_data(words + 1, 24);
+	CHECK_EQ(expect(HF_EVENT_REG)->reg.class, HF_REG_UNKNOWN);
 	CHECK_EQ(expect(HF_EVENT_READY_REG)->reg.number, 12);
 	ev = expect(HF_EVENT_TRANSLATION);
 	CHECK(ev->walk.va == 0x7000 && ev->walk.first == 7 && ev->walk.page_size == 4096 && ev->walk.entries == 2);
@@ -167,15 +169,15 @@ static void test_attachments(void)
 	check_data(words, 32);
 	ev = expect(HF_EVENT_MEM);
 	CHECK(ev->mem.address == 0x10 && ev->mem.size == 40 && ev->mem.attr == 0xbeef && ev->mem.data == 1);
-	CHECK(ev->flags == (HF_EVF_WRITE | HF_EVF_SIZE_ASSUMED) && ev->small == 5 && ev->size == 32);
+	CHECK(ev->flags == (HF_EVF_WRITE | HF_EVF_SIZE_ASSUMED) && ev->words == 5 && ev->size == 32);
 	check_data(words + 1, 32);
 	ev = expect(HF_EVENT_MEM);
-	CHECK(ev->mem.address == 0x20 && ev->mem.size == 4 && ev->flags == (HF_EVF_READ | HF_EVF_SIZE_ASSUMED) && ev->small == 0);
+	CHECK(ev->mem.address == 0x20 && ev->mem.size == 4 && ev->flags == (HF_EVF_READ | HF_EVF_SIZE_ASSUMED) && ev->words == 0);
 	ev = expect(HF_EVENT_BUS);
 	CHECK(ev->bus.address == 0x30 && ev->bus.size == 8 && ev->bus.master == 3 && ev->bus.index == 1);
-	CHECK(ev->bus.attr == 77 && ev->bus.data == 11 && ev->small == 1 && ev->flags == (HF_EVF_READ | HF_EVF_SIZE_ASSUMED));
+	CHECK(ev->bus.attr == 77 && ev->bus.data == 11 && ev->words == 1 && ev->flags == (HF_EVF_READ | HF_EVF_SIZE_ASSUMED));
 	ev = expect(HF_EVENT_UOP);
-	CHECK(ev->small == 2 && ev->uop.opcode == 0x4501);
+	CHECK(ev->uop_size == 2 && ev->uop.opcode == 0x4501);
 	expect_end(&b);
 }
 
@@ -296,17 +298,17 @@ static void test_traps(void)
 	ev = expect(HF_EVENT_TRAP);
 	CHECK_EQ(ev->flags, HF_EVF_CAUSE | HF_EVF_HANDLER | HF_EVF_MODE | HF_EVF_VALUE);
 	CHECK(ev->trap.cause == 13 && ev->trap.value == 0xdead0000 && ev->trap.handler == 0x8000);
-	CHECK(ev->small == HF_MODE_S && ev->size == 24);
+	CHECK(ev->mode == HF_MODE_S && ev->size == 24);
 	check_data(fault, 24);
 	ev = expect_insn(0x8000, HF_MODE_S);
 	CHECK(ev->flags == 0 && ev->insn.flow == HF_FLOW_TRAP_RETURN);
 	ev = expect(HF_EVENT_TRAP_RETURN);
-	CHECK(ev->flags == (HF_EVF_HANDLER | HF_EVF_MODE) && ev->small == HF_MODE_U && ev->trap.handler == 0x1008);
+	CHECK(ev->flags == (HF_EVF_HANDLER | HF_EVF_MODE) && ev->mode == HF_MODE_U && ev->trap.handler == 0x1008);
 	ev = expect(HF_EVENT_ATTEMPT);
 	CHECK(ev->insn.pc == 0x1008 && ev->insn.target == 4 && ev->insn.mode == HF_MODE_U);
 	ev = expect(HF_EVENT_TRAP);
 	CHECK_EQ(ev->flags, HF_EVF_CAUSE | HF_EVF_HANDLER | HF_EVF_MODE | HF_EVF_ASYNC);
-	CHECK(ev->trap.cause == 7 && ev->trap.value == 0 && ev->trap.handler == 0x9000 && ev->small == HF_MODE_M);
+	CHECK(ev->trap.cause == 7 && ev->trap.value == 0 && ev->trap.handler == 0x9000 && ev->mode == HF_MODE_M);
 	check_data(&zero, 8);
 	CHECK_EQ(expect(HF_EVENT_ATTEMPT)->insn.pc, 0x9000);
 	ev = expect(HF_EVENT_TRAP);
@@ -374,7 +376,7 @@ static void test_arm(void)
 	expect_insn(0x1008, HF_MODE_EL0t);
 	CHECK_EQ(expect(HF_EVENT_MEM)->mem.tag, 0xb);
 	ev = expect(HF_EVENT_TRAP);
-	CHECK(ev->trap.cause == 0x15 && ev->small == HF_MODE_EL1h && ev->trap.handler == 0x8000);
+	CHECK(ev->trap.cause == 0x15 && ev->mode == HF_MODE_EL1h && ev->trap.handler == 0x8000);
 	check_data(svc, 24);
 	CHECK_EQ(expect(HF_EVENT_ATTEMPT)->insn.pc, 0x8000);
 	CHECK_EQ(expect(HF_EVENT_TRAP)->trap.value, 0xbad);
@@ -636,7 +638,7 @@ static void test_group_limit(void)
 		left -= ev->size;
 	}
 	ev = expect(HF_EVENT_GAP);
-	CHECK_EQ((int)ev->size, -HF_ERR_STF_GROUP_LIMIT);
+	CHECK_EQ((int)ev->code, -HF_ERR_STF_GROUP_LIMIT);
 	expect(HF_EVENT_DISCONTINUITY); /* what led to 0x6000 was dropped */
 	expect_insn(0x6000, HF_MODE_H);
 	for (size_t left = 6 << 20; left; left -= HF_STF_TEXT_MAX) {
@@ -806,7 +808,7 @@ static void test_cut_header(void)
 		if (hart == 0)
 			expect_loss(HF_EVENT_NOTE, HF_ERR_STF_STRINGS, 0, 0);
 		for (size_t i = cursor; i < got.n; i++)
-			CHECK(got.ev[i].kind != HF_EVENT_NOTE || got.ev[i].size != (uint32_t)-HF_ERR_STF_STRINGS);
+			CHECK(got.ev[i].kind != HF_EVENT_NOTE || got.ev[i].code != (uint32_t)-HF_ERR_STF_STRINGS);
 		check_states(&b, hart);
 	}
 	hf_bytes_free(&b);

@@ -15,8 +15,8 @@ static void text_of(struct hf_walk_bytes *to, const struct hf_event *ev, size_t 
 {
 	for (size_t i = 0; i < n; i++) {
 		CHECK_EQ(ev[i].kind, HF_EVENT_DATA);
-		CHECK(ev[i].small >= 1 && ev[i].small <= 24);
-		hf_bytes_add(to, ev[i].data.bytes, ev[i].small);
+		CHECK(ev[i].used >= 1 && ev[i].used <= 24);
+		hf_bytes_add(to, ev[i].data.bytes, ev[i].used);
 	}
 }
 
@@ -635,7 +635,7 @@ static void test_bad_states(void)
 	CHECK_EQ(hf_dec_load(dec, blob, size, 0), 0);
 	CHECK_EQ(hf_dec_next(dec, ev, 16, &n), 0);
 	CHECK_EQ(n, 1);
-	CHECK(ev[0].small == 2 && memcmp(ev[0].data.bytes, "9\n", 2) == 0);
+	CHECK(ev[0].used == 2 && memcmp(ev[0].data.bytes, "9\n", 2) == 0);
 	hf_dec_free(dec);
 	hf_stft_close(&t);
 	hf_bytes_free(&b);

@@ -49,7 +49,7 @@ static struct hf_event *data(uint16_t n)
 {
 	struct hf_event *ev = add(HF_EVENT_DATA);
 
-	ev->small = n;
+	ev->used = n;
 	memset(ev->data.bytes, 'd', n);
 	return ev;
 }
@@ -80,9 +80,9 @@ static void expect_text(const char *want)
 	size_t n = 0;
 
 	CHECK(ev->size < sizeof text);
-	for (size_t size = ev->size; n < size; n += ev->small) {
+	for (size_t size = ev->size; n < size; n += ev->used) {
 		ev = expect(HF_EVENT_DATA);
-		memcpy(text + n, ev->data.bytes, ev->small);
+		memcpy(text + n, ev->data.bytes, ev->used);
 	}
 	text[n] = 0;
 	CHECK_STR(text, want);
@@ -100,7 +100,7 @@ static void expect_mode(uint8_t mode)
 {
 	const struct hf_event *ev = expect(HF_EVENT_CONTEXT);
 
-	CHECK_EQ(ev->size, HF_CONTEXT_MODE);
+	CHECK_EQ(ev->fields, HF_CONTEXT_MODE);
 	CHECK_EQ(ev->context.mode, mode);
 }
 
@@ -109,7 +109,7 @@ static void test_foreign_events(void)
 {
 	struct hf_event *ev = add(HF_EVENT_GAP);
 
-	ev->size = -HF_ERR_TRUNCATED;
+	ev->code = -HF_ERR_TRUNCATED;
 	ev->loss = (struct hf_ev_loss){.offset = 77, .bytes = 9};
 	insn(HF_EVENT_INSN, 0x1000, HF_MODE_UNKNOWN);
 	ev = add(HF_EVENT_TIMESTAMP);
@@ -124,7 +124,7 @@ static void test_foreign_events(void)
 	data(24);
 	data(6);
 	ev = add(HF_EVENT_CONTEXT);
-	ev->size = HF_CONTEXT_ASID | HF_CONTEXT_VMID | HF_CONTEXT_VLEN;
+	ev->fields = HF_CONTEXT_ASID | HF_CONTEXT_VMID | HF_CONTEXT_VLEN;
 	ev->context.asid = 1;
 	ev->context.vmid = 2;
 	ev->context.vlen = 16;
@@ -132,16 +132,16 @@ static void test_foreign_events(void)
 	ev->flags = HF_EVF_UNTRACED;
 	ev = add(HF_EVENT_MEM);
 	ev->mem.address = 0x40;
-	ev->small = 1;
+	ev->words = 1;
 	ev = add(HF_EVENT_MEM);
 	ev->flags = HF_EVF_READ | HF_EVF_NO_ADDRESS;
 	ev->mem.size = 4;
 	insn(HF_EVENT_INSN, 0x1004, HF_MODE_UNKNOWN);
 	ev = add(HF_EVENT_CONTEXT);
-	ev->size = HF_CONTEXT_MODE;
+	ev->fields = HF_CONTEXT_MODE;
 	ev->context.mode = HF_MODE_S;
 	ev = add(HF_EVENT_DOUBT);
-	ev->size = -HF_ERR_CORRUPT;
+	ev->code = -HF_ERR_CORRUPT;
 	ev->loss.offset = 5;
 	add(HF_EVENT_TRANSACTION);
 	turn_around(&foreign);
@@ -173,7 +173,7 @@ static void test_attachments(void)
 	insn(HF_EVENT_INSN, 0x1000, HF_MODE_U);
 	ev = add(HF_EVENT_MEM);
 	ev->flags = HF_EVF_READ | HF_EVF_WRITE;
-	ev->small = 4;
+	ev->words = 4;
 	ev->size = 24;
 	ev->mem = (struct hf_ev_mem){.address = 0x10, .size = 32, .data = 7};
 	data(24);
@@ -194,9 +194,9 @@ static void test_attachments(void)
 	expect_mode(HF_MODE_U);
 	expect_insn(0x1000, HF_MODE_U);
 	ev = (struct hf_event *)expect(HF_EVENT_MEM);
-	CHECK(ev->flags == (HF_EVF_READ | HF_EVF_SIZE_ASSUMED) && ev->small == 0 && ev->mem.size == 32);
+	CHECK(ev->flags == (HF_EVF_READ | HF_EVF_SIZE_ASSUMED) && ev->words == 0 && ev->mem.size == 32);
 	ev = (struct hf_event *)expect(HF_EVENT_MEM);
-	CHECK(ev->flags == (HF_EVF_WRITE | HF_EVF_SIZE_ASSUMED) && ev->small == 4 && ev->mem.data == 7 &&
+	CHECK(ev->flags == (HF_EVF_WRITE | HF_EVF_SIZE_ASSUMED) && ev->words == 4 && ev->mem.data == 7 &&
 	      ev->mem.address == 0x10);
 	CHECK_EQ(expect(HF_EVENT_DATA)->data.bytes[23], 'd');
 	CHECK_EQ(expect(HF_EVENT_REG)->size, 24);
@@ -206,7 +206,7 @@ static void test_attachments(void)
 	CHECK_EQ(expect(HF_EVENT_DATA)->data.bytes[23], 'd');
 	CHECK_EQ(expect(HF_EVENT_TRANSLATION)->size, 32);
 	CHECK_EQ(expect(HF_EVENT_DATA)->data.bytes[0], 0);
-	CHECK_EQ(expect(HF_EVENT_DATA)->small, 8);
+	CHECK_EQ(expect(HF_EVENT_DATA)->used, 8);
 	expect_mode(HF_MODE_S); /* STF has no VS */
 	expect_insn(0x1004, HF_MODE_S);
 	CHECK_EQ(cursor, out.n);
@@ -225,12 +225,12 @@ static void test_traps(void)
 	ev = insn(HF_EVENT_ATTEMPT, 0x8004, HF_MODE_M);
 	ev = add(HF_EVENT_TRAP);
 	ev->flags = HF_EVF_CAUSE | HF_EVF_HANDLER | HF_EVF_MODE | HF_EVF_VALUE;
-	ev->small = HF_MODE_S;
+	ev->mode = HF_MODE_S;
 	ev->trap = (struct hf_ev_trap){.cause = 13, .value = 0xbad, .handler = 0x9000};
 	insn(HF_EVENT_INSN, 0x9000, HF_MODE_S);
 	ev = add(HF_EVENT_TRAP_RETURN);
 	ev->flags = HF_EVF_HANDLER | HF_EVF_MODE;
-	ev->small = HF_MODE_U;
+	ev->mode = HF_MODE_U;
 	ev->trap.handler = 0x1004;
 	insn(HF_EVENT_ATTEMPT, 0x1004, HF_MODE_U); /* nobody says why */
 	insn(HF_EVENT_INSN, 0x1008, HF_MODE_U);
@@ -246,7 +246,7 @@ static void test_traps(void)
 	expect_insn(0x8000, HF_MODE_M);
 	CHECK_EQ(expect(HF_EVENT_ATTEMPT)->insn.pc, 0x8004);
 	ev = (struct hf_event *)expect(HF_EVENT_TRAP);
-	CHECK(ev->trap.cause == 13 && ev->trap.value == 0xbad && ev->trap.handler == 0x9000 && ev->small == HF_MODE_S);
+	CHECK(ev->trap.cause == 13 && ev->trap.value == 0xbad && ev->trap.handler == 0x9000 && ev->mode == HF_MODE_S);
 	ev = (struct hf_event *)expect(HF_EVENT_DATA);
 	CHECK(hf_get64(ev->data.bytes) == 0x8004 && hf_get64(ev->data.bytes + 8) == 0x13);
 	expect_insn(0x9000, HF_MODE_S);
@@ -267,7 +267,7 @@ static void test_unknown(void)
 	ev->insn.opcode = 0x00b50463;
 	ev = add(HF_EVENT_MEM);
 	ev->flags = HF_EVF_WRITE | HF_EVF_NO_ADDRESS;
-	ev->small = 1;
+	ev->words = 1;
 	ev->mem = (struct hf_ev_mem){.data = 7, .size = 4};
 	insn(HF_EVENT_ATTEMPT, 0x1004, HF_MODE_U);
 	ev = add(HF_EVENT_TRAP); /* a page fault at an address that nobody says */
@@ -330,7 +330,7 @@ static void test_arm(void)
 	ev->mem = (struct hf_ev_mem){.address = 0x10, .size = 8, .tag = 5};
 	ev = add(HF_EVENT_TRAP);
 	ev->flags = HF_EVF_CAUSE | HF_EVF_HANDLER | HF_EVF_MODE;
-	ev->small = HF_MODE_EL1h;
+	ev->mode = HF_MODE_EL1h;
 	ev->trap = (struct hf_ev_trap){.cause = 0x15, .handler = 0x8000};
 	ev = insn(HF_EVENT_INSN, 0x8000, HF_MODE_EL1h);
 	ev->insn.isa = HF_ISA_T32;
@@ -340,7 +340,7 @@ static void test_arm(void)
 	ev = (struct hf_event *)expect(HF_EVENT_MEM);
 	CHECK(ev->mem.tag == 5 && ev->mem.attr == 0x15);
 	ev = (struct hf_event *)expect(HF_EVENT_TRAP);
-	CHECK(ev->trap.cause == 0x15 && ev->small == HF_MODE_EL1h);
+	CHECK(ev->trap.cause == 0x15 && ev->mode == HF_MODE_EL1h);
 	expect(HF_EVENT_DATA);
 	expect_insn(0x8000, HF_MODE_EL1h);
 	CHECK_EQ(out.ev[cursor - 1].insn.isa, HF_ISA_T32);
@@ -357,7 +357,7 @@ static void test_header(void)
 	CHECK(hf_enc_refusal(&hf_view_stf, &foreign.info) == NULL);
 	CHECK(hf_enc_refusal(&hf_view_stf, &foreign_arm.info) == NULL);
 	CHECK(hf_enc_refusal(&hf_view_stf, &(struct hf_stream_info){.arch = HF_ARCH_RISCV}));
-	ev->size = HF_CONTEXT_HW | HF_CONTEXT_PID | HF_CONTEXT_TID;
+	ev->fields = HF_CONTEXT_HW | HF_CONTEXT_PID | HF_CONTEXT_TID;
 	ev->context.pid = 9;
 	insn(HF_EVENT_INSN, 0x4000, HF_MODE_UNKNOWN);
 	bytes = hf_stft_encode(&foreign, 3, &in);
@@ -422,10 +422,10 @@ static void test_begin(void)
 	struct hf_event *ev = add(HF_EVENT_BEGIN);
 	struct hf_stft t;
 
-	ev->small = HF_ISA_RV64;
+	ev->isa = HF_ISA_RV64;
 	ev->begin = (struct hf_ev_begin){.ordinal = 70, .record = 100, .pc = 0x4000};
 	ev = add(HF_EVENT_CONTEXT);
-	ev->size = HF_CONTEXT_MODE | HF_CONTEXT_PID | HF_CONTEXT_ASID;
+	ev->fields = HF_CONTEXT_MODE | HF_CONTEXT_PID | HF_CONTEXT_ASID;
 	ev->context = (struct hf_ev_context){.mode = HF_MODE_S, .pid = 9, .asid = 3};
 	for (uint64_t first = 99; first < 103; first++) {
 		insn(HF_EVENT_INSN, 0x4000 + (first - 99) * 4, HF_MODE_S);
@@ -608,8 +608,26 @@ static void test_claimed_data(void)
 	hf_enc_free(enc);
 }
 
+/* Every mode of an Arm PE comes back, those of AArch32 too; EL1 as that of the handler's stack. */
+static void test_arm_modes(void)
+{
+	uint64_t word;
+
+	for (unsigned mode = HF_MODE_EL0t; mode <= HF_MODE_SYS; mode++) {
+		const unsigned back = hf_stf_word_of_mode(mode, &word) ? hf_stf_mode_of_word(HF_ARCH_ARM, word) : 0;
+		const unsigned alone = mode >= HF_MODE_EL0 && mode <= HF_MODE_EL3;
+
+		CHECK_EQ(back, !alone ? mode : mode == HF_MODE_EL0 ? HF_MODE_EL0t : HF_MODE_EL1h + 2 * (mode - HF_MODE_EL1));
+	}
+	CHECK(!hf_stf_word_of_mode(HF_MODE_THREAD, &word) && !hf_stf_word_of_mode(HF_MODE_UNKNOWN, &word));
+	CHECK_EQ(hf_stf_mode_of_word(HF_ARCH_RISCV, 19), HF_MODE_UNKNOWN);
+	CHECK_EQ(hf_stf_mode_of_word(HF_ARCH_RISCV, 1), HF_MODE_S);
+	CHECK_EQ(hf_stf_mode_of_word(HF_ARCH_ARM, 1), HF_MODE_UNKNOWN);
+}
+
 int main(void)
 {
+	test_arm_modes();
 	test_claimed_data();
 	test_foreign_events();
 	test_attachments();

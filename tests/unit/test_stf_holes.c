@@ -51,7 +51,7 @@ static void check_losses(const struct hf_zt_cut *c, const struct hf_events *list
 		while (at < list->n && list->ev[at].kind != HF_EVENT_GAP)
 			CHECK(list->ev[at++].kind != HF_EVENT_NOTE);
 		CHECK(at < list->n);
-		CHECK_EQ((int)list->ev[at].size, -HF_ERR_ZSTF_CHUNK);
+		CHECK_EQ((int)list->ev[at].code, -HF_ERR_ZSTF_CHUNK);
 		CHECK_EQ(list->ev[at].loss.offset, c->cut[i]);
 		CHECK_EQ(list->ev[at].loss.bytes, c->cut[i + 1] - c->cut[i]);
 		CHECK_EQ(list->ev[at].loss.detail, i);
@@ -59,7 +59,7 @@ static void check_losses(const struct hf_zt_cut *c, const struct hf_events *list
 		if (i + 1 == c->count || (mask >> (i + 1) & 1))
 			continue;
 		CHECK_EQ(list->ev[at].kind, HF_EVENT_NOTE);
-		CHECK_EQ((int)list->ev[at].size, -HF_ERR_RESUMED);
+		CHECK_EQ((int)list->ev[at].code, -HF_ERR_RESUMED);
 		CHECK_EQ(list->ev[at].loss.offset, c->cut[i + 1]);
 		CHECK_EQ(list->ev[at].loss.detail, i + 1);
 		at++;
@@ -77,7 +77,7 @@ static struct hf_walk_bytes text_of(struct hf_src *src)
 	CHECK_EQ(hf_stream_open(&hf_codec_stf, src, NULL, &stream, NULL), 0);
 	list = hf_stft_events(stream, src, HF_HART_RECORDS, 64);
 	for (size_t i = 0; i < list.n; i++)
-		hf_bytes_add(&text, list.ev[i].data.bytes, list.ev[i].small);
+		hf_bytes_add(&text, list.ev[i].data.bytes, list.ev[i].used);
 	hf_bytes_add(&text, "", 1);
 	hf_events_free(&list);
 	hf_stream_close(stream);

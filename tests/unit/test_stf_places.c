@@ -24,7 +24,7 @@ static size_t take_notes(struct hf_events *list, const struct note *notes, size_
 			continue;
 		}
 		CHECK(first < count);
-		CHECK_EQ((int)ev->size, -notes[first].code);
+		CHECK_EQ((int)ev->code, -notes[first].code);
 		CHECK_EQ(ev->flags, HF_EVF_FILE);
 		CHECK_EQ(ev->loss.offset, notes[first].at);
 		CHECK_EQ(ev->loss.detail, notes[first].part);
@@ -217,7 +217,7 @@ static void test_harts(void)
 				continue;
 			notes++;
 			part = ev->loss.detail;
-			CHECK_EQ((int)ev->size, -HF_ERR_ZSTF_PC);
+			CHECK_EQ((int)ev->code, -HF_ERR_ZSTF_PC);
 			CHECK_EQ(ev->loss.offset, hf_zt_pc_at(&c, part));
 			CHECK_EQ((part * HF_ZT_PER_CHUNK - 1) / 9 % HARTS, h);
 		}
