@@ -387,8 +387,8 @@ static void go_on(struct hf_etrace_enc *e, struct plan *plan, const struct hf_et
 	}
 	if (exact(e))
 		follow_runs(e, step, told || insn->flow == HF_FLOW_BRANCH || step->way >= HF_ETRACE_WAY_JUMP, next);
-	s->before.opcode = step->jumps ? 0 : insn->opcode;
-	s->before.pc = insn->pc;
+	s->before = step->jumps ? 0 : insn->opcode;
+	s->before_pc = insn->pc;
 }
 
 bool hf_etrace_enc_branch(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_t pc)
@@ -409,8 +409,8 @@ bool hf_etrace_enc_branch(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_
 	s->depth = 0;
 	s->run_count = 0;
 	s->run = exact(e) ? pc : s->run;
-	s->before.opcode = 0;
-	s->before.pc = insn->pc;
+	s->before = 0;
+	s->before_pc = insn->pc;
 	return true;
 }
 
@@ -440,7 +440,7 @@ void hf_etrace_enc_finish(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf
 	if (synced && !early)
 		hf_etrace_enc_resync(e);
 	if (synced)
-		s->before.opcode = 0;
+		s->before = 0;
 	step = hf_etrace_enc_step(e, &e->held.insn, taken);
 	if (e->held.insn.flow == HF_FLOW_BRANCH)
 		count_branch(e, taken);

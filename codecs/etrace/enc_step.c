@@ -53,7 +53,7 @@ static struct hf_walk_ending ending_of(const struct hf_etrace_enc *e, const stru
 {
 	if (insn->flow == HF_FLOW_PLAIN || insn->flow >= HF_FLOW_SYNC)
 		return (struct hf_walk_ending){.end = HF_WALK_ON};
-	return hf_walk_ending(&e->rules, NULL, insn, e->s.before.opcode ? &e->s.before : NULL);
+	return hf_walk_ending(&e->rules, NULL, insn, e->s.before_pc, e->s.before);
 }
 
 struct hf_etrace_step hf_etrace_enc_step(const struct hf_etrace_enc *e, const struct hf_ev_insn *insn, bool taken)

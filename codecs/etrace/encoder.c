@@ -66,7 +66,7 @@ static void hold(struct hf_etrace_enc *e, const struct hf_event *ev)
 static void hold_first(struct hf_etrace_enc *e, const struct hf_event *ev)
 {
 	e->s.flags &= ~(uint32_t)(HF_ETRACE_ENC_UPDISCON | HF_ETRACE_ENC_INFERRED);
-	e->s.before.opcode = 0;
+	e->s.before = 0;
 	e->s.run_count = 0;
 	e->s.run = ev->insn.pc;
 }
@@ -207,7 +207,7 @@ static void hold_trap(struct hf_etrace_enc *e, struct hf_sink *sink, const struc
 		flags |= HF_ETRACE_ENC_SYNC;
 	keep_trap(e, ev, epc, mode);
 	s->flags = (s->flags & ~(uint32_t)(HF_ETRACE_ENC_TRAP | HF_ETRACE_ENC_INFERRED)) | flags;
-	s->before.opcode = 0;
+	s->before = 0;
 	e->held = (struct hf_event){.kind = HF_EVENT_INSN, .insn = {.pc = epc, .mode = mode}};
 	enter_mode(e, ev);
 }
@@ -342,8 +342,8 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 
 			for (e->s.left--; ev + 1 < end && passes(e, ev, ev + 1); e->s.left--)
 				held = ev++;
-			e->s.before.opcode = held->insn.opcode;
-			e->s.before.pc = held->insn.pc;
+			e->s.before = held->insn.opcode;
+			e->s.before_pc = held->insn.pc;
 			e->held = *ev;
 		} else if (quiet && e->held.insn.flow == HF_FLOW_BRANCH && follows(e, &e->held, ev) &&
 			   hf_etrace_enc_branch(e, sink, ev->insn.pc)) {

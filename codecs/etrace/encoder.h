@@ -144,7 +144,8 @@ struct hf_etrace_enc_state {
 	uint32_t depth;          /* of the return stack at the return that MISSED; 2.1: implicit returns before it */
 	uint32_t irets;          /* implicit returns since the last packet or branch (2.1) */
 	/* the instruction before the held one, if that ran right before it and is traced; opcode 0: none */
-	struct hf_ev_insn before; /* its pc and opcode alone */
+	uint32_t before;
+	uint64_t before_pc;
 	/* the trap */
 	uint64_t cause, value, epc;
 	uint8_t trap_mode;       /* in which it came */
