@@ -152,10 +152,11 @@ static void end_indirect(const struct hf_etrace_flow *flow, struct hf_etrace_blo
 	if (jump.rs1 == 0) {
 		b->end = HF_ETRACE_END_JUMP;
 		b->target = (uint64_t)(int64_t)jump.offset & ~UINT64_C(1) & flow->mask;
-	} else if (flow->sijump && before && before->insn.pc + before->insn.size == insn->insn.pc &&
+	} else if (before && before->insn.pc + before->insn.size == insn->insn.pc &&
 		   hf_riscv_upper(before->insn.opcode, flow->xlen, before->insn.pc, &rd, &value) && rd == jump.rs1) {
-		b->end = HF_ETRACE_END_JUMP;
+		b->end = flow->sijump ? HF_ETRACE_END_JUMP : HF_ETRACE_END_INDIRECT;
 		b->target = (value + (uint64_t)(int64_t)jump.offset) & ~UINT64_C(1) & flow->mask;
+		b->flags |= HF_ETRACE_BLOCK_KNOWN;
 	}
 	if (b->end == HF_ETRACE_END_JUMP)
 		b->flags &= HF_ETRACE_BLOCK_CALL;

@@ -21,6 +21,7 @@ enum hf_etrace_end {
 enum hf_etrace_block_flags {
 	HF_ETRACE_BLOCK_CALL = 1,   /* pushes a return address */
 	HF_ETRACE_BLOCK_RETURN = 2, /* an implicit return if there is a stack */
+	HF_ETRACE_BLOCK_KNOWN = 4,  /* INDIRECT: only target can be where it goes, though packets tell it */
 };
 
 /* Instructions of a block at most. */
@@ -30,7 +31,7 @@ struct hf_etrace_block {
 	uint64_t pc;      /* of the first instruction, as packets say it */
 	uint64_t last;    /* of the last one */
 	uint64_t behind;  /* where it ends */
-	uint64_t target;  /* BRANCH, JUMP */
+	uint64_t target;  /* BRANCH, JUMP, and with KNOWN */
 	struct hf_etrace_block *chain;      /* in its hash slot */
 	struct hf_etrace_block *next;       /* at behind, or NULL if not looked up yet */
 	struct hf_etrace_block *taken;      /* at target, or (END_INDIRECT) the last target: a guess */

@@ -5,7 +5,7 @@
 #include "codecs/isa/riscv.h"
 
 /* RISC-V causes. */
-enum { CAUSE_FETCH_ACCESS = 1, CAUSE_ILLEGAL = 2, CAUSE_BREAKPOINT = 3, CAUSE_FETCH_PAGE = 12 };
+enum { CAUSE_FETCH_ACCESS = 1, CAUSE_ILLEGAL = 2, CAUSE_BREAKPOINT = 3, CAUSE_FETCH_PAGE = 12, CAUSE_STORE_PAGE = 15 };
 
 static bool is_last(const struct hf_etrace_dec *d)
 {
@@ -183,12 +183,38 @@ static bool is_attempt(const struct hf_etrace_dec *d, bool was_call, uint64_t ep
 	return !d->pkt.interrupt && !(d->params.ecall_retires && was_call && d->core.pc == epc);
 }
 
+/* What was attempted has been fetched, so there must be code. */
+static bool was_fetched(const struct hf_etrace_packet *pkt)
+{
+	return pkt->ecause >= CAUSE_ILLEGAL && pkt->ecause <= CAUSE_STORE_PAGE && pkt->ecause != CAUSE_FETCH_PAGE;
+}
+
+static void add_attempt(struct hf_etrace_dec *d, uint64_t epc, enum hf_mode mode, bool fetched)
+{
+	const uint64_t full = hf_etrace_full(&d->flow, epc);
+	struct hf_event ev;
+
+	if (hf_etrace_flow_insn(&d->flow, epc, &ev)) {
+		ev.kind = HF_EVENT_ATTEMPT;
+		ev.insn.mode = (uint8_t)mode;
+	} else if (fetched && !(d->flow.program && hf_program_find(d->flow.program, full))) {
+		ev = (struct hf_event){
+			.kind = HF_EVENT_NOTE,
+			.size = (uint32_t)-HF_ERR_ETRACE_NO_CODE,
+			.loss = {.offset = d->msg.offset, .detail = full},
+		};
+	} else {
+		return;
+	}
+	hf_etrace_add(d, &ev);
+}
+
 void hf_etrace_trap(struct hf_etrace_dec *d)
 {
 	const struct hf_etrace_packet *pkt = &d->pkt;
 	const bool was_call = is_last(d) && d->cur->end == HF_ETRACE_END_TRAP_CALL;
 	const bool no_cause = d->params.has_unknown_cause && pkt->ecause == d->params.unknown_cause;
-	struct hf_event attempt, trap = {
+	struct hf_event trap = {
 		.kind = HF_EVENT_TRAP,
 		.flags = (no_cause ? 0 : HF_EVF_CAUSE) | (pkt->interrupt ? HF_EVF_ASYNC : 0),
 		.trap.cause = no_cause ? 0 : pkt->ecause,
@@ -199,11 +225,8 @@ void hf_etrace_trap(struct hf_etrace_dec *d)
 	const bool static_after = hf_etrace_successor(d, &after, &taken);
 	const bool known = leave(d, &epc);
 
-	if (known && is_attempt(d, was_call, epc) && hf_etrace_flow_insn(&d->flow, epc, &attempt)) {
-		attempt.kind = HF_EVENT_ATTEMPT;
-		attempt.insn.mode = (uint8_t)mode_before(d, !static_after || after == epc, own);
-		hf_etrace_add(d, &attempt);
-	}
+	if (known && is_attempt(d, was_call, epc))
+		add_attempt(d, epc, mode_before(d, !static_after || after == epc, own), !no_cause && was_fetched(pkt));
 	if (!pkt->interrupt && (d->params.version != HF_ETRACE_1_1_1 || pkt->ecause != CAUSE_ILLEGAL)) {
 		trap.flags |= HF_EVF_VALUE;
 		trap.trap.value = pkt->tval;

@@ -276,6 +276,8 @@ static int resolve_indirect(struct hf_etrace_dec *d, const struct hf_etrace_bloc
 		return HF_ERR_ETRACE_PATH;
 	*ret_pc = following ? core->target : core->prev_address;
 	*ret_explicit = true;
+	if ((b->flags & HF_ETRACE_BLOCK_KNOWN) && *ret_pc != b->target)
+		return HF_ERR_ETRACE_PATH;
 	if (b->end == HF_ETRACE_END_INDIRECT && (core->modes & HF_ETRACE_JUMP_TARGET_CACHE) && !d->params.jtc_all &&
 	    !(has_irets(d) && *ret_pc == foretold)) {
 		uint64_t *entry = &t->cache[*ret_pc >> d->params.iaddress_lsb & t->cache_mask];

@@ -278,11 +278,21 @@ bool hf_info_cause(const struct hf_open *open, const struct hf_index_problem *pr
 {
 	char words[512];
 
-	if (problem->diag.code != HF_ERR_SETUP_LIKELY)
+	switch (problem->diag.code) {
+	case HF_ERR_SETUP_LIKELY:
+		hf_trial_text(hf_index_codec(open->index), open->trace.setup, problem->diag.detail, words,
+			      sizeof words);
+		snprintf(buf, size, "likely cause: %s", words);
+		return true;
+	case HF_ERR_SETUP_PROGRAM:
+		hf_setup_code_text(open->trace.setup, problem->hart, words, sizeof words);
+		snprintf(buf, size,
+			 "likely cause: the program: the trace goes to %llx, and the description has code at %s only",
+			 (unsigned long long)problem->diag.detail, *words ? words : "no address");
+		return true;
+	default:
 		return false;
-	hf_trial_text(hf_index_codec(open->index), open->trace.setup, problem->diag.detail, words, sizeof words);
-	snprintf(buf, size, "likely cause: %s", words);
-	return true;
+	}
 }
 
 void hf_info_path(struct hf_sink *sink, const char *path)
@@ -291,17 +301,19 @@ void hf_info_path(struct hf_sink *sink, const char *path)
 		hf_sink_write(sink, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
 }
 
-/* What is likely behind all that follows: in the words of the description. */
-static void put_cause(struct hf_sink *sink, const struct hf_capture *capture, const struct hf_open *open,
+/* If it is what is likely behind all that follows: in the words of the description. */
+static bool put_cause(struct hf_sink *sink, const struct hf_capture *capture, const struct hf_open *open,
 		      const struct hf_index_problem *problem)
 {
 	char text[HF_FAILURE_SIZE];
 
-	hf_info_cause(open, problem, text, sizeof text);
+	if (!hf_info_cause(open, problem, text, sizeof text))
+		return false;
 	hf_info_path(sink, capture->path);
 	hf_sink_printf(sink, ": ");
 	hf_info_path(sink, text);
 	hf_sink_printf(sink, "\n");
+	return true;
 }
 
 static void put_problem(struct hf_sink *sink, const char *path, const struct hf_index_problem *problem, bool harts)
@@ -372,8 +384,7 @@ void hf_info_errors(struct hf_capture *capture, struct hf_open *open, const stru
 		return;
 	}
 	count = left = hf_index_problem_count(open->index);
-	if (count && !hf_index_problem_at(open->index, 0, &problem) && problem.diag.code == HF_ERR_SETUP_LIKELY) {
-		put_cause(sink, capture, open, &problem);
+	if (count && !hf_index_problem_at(open->index, 0, &problem) && put_cause(sink, capture, open, &problem)) {
 		first = 1;
 		left--;
 	}
