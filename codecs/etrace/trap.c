@@ -226,7 +226,8 @@ void hf_etrace_trap(struct hf_etrace_dec *d)
 	const bool known = leave(d, &epc);
 
 	if (known && is_attempt(d, was_call, epc))
-		add_attempt(d, epc, mode_before(d, !static_after || after == epc, own), !no_cause && was_fetched(pkt));
+		add_attempt(d, epc, mode_before(d, !static_after || after == epc, own),
+			    own && !no_cause && was_fetched(pkt));
 	if (!pkt->interrupt && (d->params.version != HF_ETRACE_1_1_1 || pkt->ecause != CAUSE_ILLEGAL)) {
 		trap.flags |= HF_EVF_VALUE;
 		trap.trap.value = pkt->tval;
