@@ -102,6 +102,17 @@ void hf_etrace_choose_program(struct hf_etrace_dec *d)
 			   d->core.modes & HF_ETRACE_SIJUMP);
 }
 
+static void note(struct hf_etrace_dec *d, int code, uint64_t detail)
+{
+	const struct hf_event ev = {
+		.kind = HF_EVENT_NOTE,
+		.size = (uint32_t)-code,
+		.loss = {.offset = d->msg.offset, .detail = detail},
+	};
+
+	hf_etrace_add(d, &ev);
+}
+
 /* True if another program is walked from here on. */
 static bool set_context(struct hf_etrace_dec *d)
 {
@@ -117,6 +128,8 @@ static bool set_context(struct hf_etrace_dec *d)
 	/* That it is 0 from the start, as where nobody sets it, goes without saying. */
 	if (has(d, HF_ETRACE_CONTEXTED) || d->pkt.context)
 		hf_etrace_add(d, &ev);
+	if (d->pkt.context > UINT32_MAX)
+		note(d, HF_ERR_CONTEXT_WIDE, d->pkt.context);
 	d->core.context = d->pkt.context;
 	d->core.flags |= HF_ETRACE_CONTEXTED;
 	hf_etrace_choose_program(d);
