@@ -195,6 +195,18 @@ static inline void hf_etrace_add(struct hf_etrace_follow *f, const struct hf_eve
 	f->list[f->tail++].event = *ev;
 }
 
+/* A note of the message at hand. */
+static inline void hf_etrace_note(struct hf_etrace_follow *f, int code, uint64_t detail)
+{
+	const struct hf_event ev = {
+		.kind = HF_EVENT_NOTE,
+		.code = (uint32_t)-code,
+		.loss = {.offset = f->offset, .detail = detail},
+	};
+
+	hf_etrace_add(f, &ev);
+}
+
 static inline void hf_etrace_add_time(struct hf_etrace_follow *f, uint64_t value)
 {
 	const struct hf_event ev = {.kind = HF_EVENT_TIMESTAMP, .time.value = value};

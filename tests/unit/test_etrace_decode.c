@@ -500,6 +500,18 @@ static void test_contexts(void)
 	put(&m, (struct hf_etrace_packet){.format = 3, .subformat = 2, .privilege = 3, .context = 6});
 	put(&m, report(&m, 0x08, 0, 0));
 	expect("an imprecise change", &m, "context5 context6 00 04 08");
+
+	make(&m, "2.0", NULL, NULL);
+	m.values[m.setup.value_count - 1].value = "33"; /* context_width */
+	CHECK_EQ(hf_etrace_params_read(&m.setup, 0, &m.params, NULL), 0);
+	put(&m, (struct hf_etrace_packet){.format = 3,
+					  .branch = true,
+					  .privilege = 3,
+					  .context = UINT64_C(0x100000007),
+					  .has_address = true,
+					  .address = (BASE + 4) >> 1});
+	put(&m, (struct hf_etrace_packet){.format = 3, .subformat = 2, .privilege = 3, .context = 7});
+	expect("wider than what is shown", &m, "context7 CONTEXT_WIDE context7 04");
 }
 
 static void test_losses(void)
