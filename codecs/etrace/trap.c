@@ -220,6 +220,8 @@ void hf_etrace_trap(struct hf_etrace_dec *d)
 		.trap.cause = no_cause ? 0 : pkt->ecause,
 	};
 	const bool unknown = is_of_handler(d), own = tells_own_epc(d), chained = d->core.flags & HF_ETRACE_NEXT_EPC;
+	/* The packet before says where it came, 0 if its encoder did not know. */
+	const bool foretold = chained && !(d->core.flags & HF_ETRACE_HELD);
 	uint64_t epc = 0, after = 0;
 	bool taken;
 	const bool static_after = hf_etrace_successor(d, &after, &taken);
@@ -227,7 +229,7 @@ void hf_etrace_trap(struct hf_etrace_dec *d)
 
 	if (known && is_attempt(d, was_call, epc))
 		add_attempt(d, epc, mode_before(d, !static_after || after == epc, own),
-			    own && !no_cause && was_fetched(pkt));
+			    !foretold && !no_cause && was_fetched(pkt));
 	if (!pkt->interrupt && (d->params.version != HF_ETRACE_1_1_1 || pkt->ecause != CAUSE_ILLEGAL)) {
 		trap.flags |= HF_EVF_VALUE;
 		trap.trap.value = pkt->tval;
