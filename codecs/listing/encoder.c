@@ -365,7 +365,7 @@ static int init(struct hf_enc *enc)
 const struct hf_enc_ops hf_view_listing = {
 	.name = "listing",
 	.view = "listing.txt",
-	.version = 4,
+	.version = 5,
 	.flags = HF_ENC_LINES | HF_ENC_SYMBOLS,
 	.size = sizeof(struct listing),
 	.init = init,
