@@ -18,7 +18,7 @@ while IFS='@' read -r file name value words; do
 		bad "$file: $name is not $value any more: $page says '$words'"
 	grep -qF -- "$words" "$page" || bad "$page: nothing of '$words' ($file, $name)"
 done <<'END'
-codecs/perf/perf.c@LOOK_MAX@(UINT64_C(16) << 20)@16 MiB of their heads
+codecs/perf/perf.c@LOOK_MAX@(UINT64_C(16) << 20)@16 MiB, the trace itself not counted
 codecs/image/elf_riscv.c@ATTRIBUTES_MAX@65536u@64 KiB | they count as none
 codecs/stf/header.h@HF_STF_HEADER_RECORDS_MAX@4096@records of the header | 4,096
 codecs/stf/header.h@HF_STF_STRINGS_MAX@(256u * 1024)@strings of the header together | 256 KiB

@@ -211,6 +211,8 @@ void hf_etrace_trap(struct hf_etrace_follow *f)
 		.trap.cause = no_cause ? 0 : pkt->ecause,
 	};
 	const bool unknown = is_of_handler(f), own = tells_own_epc(f), chained = f->s.flags & HF_ETRACE_NEXT_EPC;
+	/* The packet before says where it came, 0 if its encoder did not know. */
+	const bool foretold = chained && !(f->s.flags & HF_ETRACE_HELD);
 	uint64_t epc = 0, after = 0;
 	bool taken;
 	const bool static_after = hf_etrace_successor(f, &after, &taken);
@@ -218,7 +220,7 @@ void hf_etrace_trap(struct hf_etrace_follow *f)
 
 	if (known && is_attempt(f, was_call, epc))
 		add_attempt(f, epc, mode_before(f, !static_after || after == epc, own),
-			    own && !no_cause && was_fetched(pkt));
+			    !foretold && !no_cause && was_fetched(pkt));
 	if (!pkt->interrupt && (r->params.version != HF_ETRACE_1_1_1 || pkt->ecause != CAUSE_ILLEGAL)) {
 		trap.flags |= HF_EVF_VALUE;
 		trap.trap.value = pkt->tval;
