@@ -27,6 +27,9 @@ enum hf_arch {
 	HF_ARCH_COUNT
 };
 
+/* Whether code of an ELF file with that e_machine is of that architecture; HF_ARCH_NONE: of any. */
+bool hf_arch_has_machine(uint8_t arch, uint16_t machine);
+
 enum hf_stream_flags {
 	HF_STREAM_HARTS = 1,    /* it holds instructions; without: records only (transactions) */
 	HF_STREAM_MANY = 2,     /* the source separates harts; decoders find their ids */

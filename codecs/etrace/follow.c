@@ -107,7 +107,7 @@ static int fail(struct hf_etrace_follow *f, int code, uint64_t detail)
 	hf_etrace_lose(f, code, detail);
 	if (!sync)
 		return 0;
-	f->s.gap_bytes -= f->s.size;
+	f->s.gap_bytes -= f->size;
 	return hf_etrace_resync(f);
 }
 
@@ -222,8 +222,7 @@ static const struct hf_field_row fields[] = {FIELD(pc, UINT64_MAX),
 					     FIELD(prev_address, UINT64_MAX),
 					     FIELD(context, UINT64_MAX),
 					     FIELD(next_epc, UINT64_MAX),
-					     FIELD(offset, UINT64_MAX),
-					     FIELD(size, UINT64_MAX),
+
 					     FIELD(gap_offset, UINT64_MAX),
 					     FIELD(gap_bytes, UINT64_MAX),
 					     FIELD(gap_detail, UINT64_MAX),

@@ -28,6 +28,7 @@ enum hf_walk_flags {
 	HF_WALK_PAIRED = 4,      /* RISC-V: jumps through a register that the instruction right before it set */
 	HF_WALK_CONDITIONAL = 8, /* Arm: may fail its condition */
 	HF_WALK_TO_T32 = 16,     /* Arm: target is T32 code */
+	HF_WALK_KNOWN = 32,      /* RISC-V, INDIRECT: only target can be where it goes, though the trace tells it */
 };
 
 struct hf_walk_rules {

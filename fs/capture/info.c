@@ -171,14 +171,20 @@ static void put_description(struct hf_json *json, const struct hf_trace *trace)
 	hf_json_close(json, '}');
 }
 
-static void put_companion(struct hf_json *json, const struct hf_companion *companion)
+static const char of_another_machine[] = "it is code of another machine than the trace";
+
+static void put_companion(struct hf_json *json, const struct hf_open *open)
 {
+	const struct hf_companion *companion = &open->companion;
+
 	if (!companion->path)
 		return;
 	hf_json_open(json, "symbols", '{');
 	hf_json_string(json, "file", companion->path);
 	if (companion->diag.code)
 		put_diag(json, "error", &companion->diag);
+	else if (open->stream && !hf_companion_fits(companion, open->stream->info.arch))
+		hf_json_string(json, "error", of_another_machine);
 	else
 		hf_json_u64(json, "count", hf_symbols_count(companion->symbols));
 	if (companion->relocatable)
@@ -217,7 +223,7 @@ static void put_indexed(struct hf_json *json, struct hf_open *open, const struct
 		hf_json_u64(json, "instructions_per_byte", hf_info_density(open));
 	hf_json_u64(json, "problems", hf_index_problem_count(open->index));
 	put_description(json, &open->trace);
-	put_companion(json, &open->companion);
+	put_companion(json, open);
 	hf_json_u64(json, "index_size", facts->index_size);
 	put_harts(json, open->stream, facts);
 	put_views(json, facts);
@@ -278,11 +284,21 @@ bool hf_info_cause(const struct hf_open *open, const struct hf_index_problem *pr
 {
 	char words[512];
 
-	if (problem->diag.code != HF_ERR_SETUP_LIKELY)
+	switch (problem->diag.code) {
+	case HF_ERR_SETUP_LIKELY:
+		hf_trial_text(hf_index_codec(open->index), open->trace.setup, problem->diag.detail, words,
+			      sizeof words);
+		snprintf(buf, size, "likely cause: %s", words);
+		return true;
+	case HF_ERR_SETUP_PROGRAM:
+		hf_setup_code_text(open->trace.setup, problem->hart, words, sizeof words);
+		snprintf(buf, size,
+			 "likely cause: the program: the trace goes to %llx, and the description has code at %s only",
+			 (unsigned long long)problem->diag.detail, *words ? words : "no address");
+		return true;
+	default:
 		return false;
-	hf_trial_text(hf_index_codec(open->index), open->trace.setup, problem->diag.detail, words, sizeof words);
-	snprintf(buf, size, "likely cause: %s", words);
-	return true;
+	}
 }
 
 void hf_info_path(struct hf_sink *sink, const char *path)
@@ -291,17 +307,19 @@ void hf_info_path(struct hf_sink *sink, const char *path)
 		hf_sink_write(sink, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
 }
 
-/* What is likely behind all that follows: in the words of the description. */
-static void put_cause(struct hf_sink *sink, const struct hf_capture *capture, const struct hf_open *open,
+/* If it is what is likely behind all that follows: in the words of the description. */
+static bool put_cause(struct hf_sink *sink, const struct hf_capture *capture, const struct hf_open *open,
 		      const struct hf_index_problem *problem)
 {
 	char text[HF_FAILURE_SIZE];
 
-	hf_info_cause(open, problem, text, sizeof text);
+	if (!hf_info_cause(open, problem, text, sizeof text))
+		return false;
 	hf_info_path(sink, capture->path);
 	hf_sink_printf(sink, ": ");
 	hf_info_path(sink, text);
 	hf_sink_printf(sink, "\n");
+	return true;
 }
 
 static void put_problem(struct hf_sink *sink, const char *path, const struct hf_index_problem *problem, bool harts)
@@ -345,13 +363,19 @@ static void put_warnings(struct hf_sink *sink, const struct hf_trace *trace)
 }
 
 /* An ELF beside the capture that is no good takes all names away. */
-static void put_companion_problem(struct hf_sink *sink, const struct hf_companion *companion)
+static void put_companion_problem(struct hf_sink *sink, const struct hf_open *open)
 {
+	const struct hf_companion *companion = &open->companion;
 	char text[256];
 
-	if (!companion->path || !companion->diag.code)
+	if (!companion->path)
 		return;
-	hf_diag_format(&companion->diag, text, sizeof text);
+	if (companion->diag.code)
+		hf_diag_format(&companion->diag, text, sizeof text);
+	else if (open->stream && !hf_companion_fits(companion, open->stream->info.arch))
+		snprintf(text, sizeof text, "%s", of_another_machine);
+	else
+		return;
 	hf_info_path(sink, companion->path);
 	hf_sink_printf(sink, ": warning: it gives no symbols: %s\n", text);
 }
@@ -372,13 +396,12 @@ static void put_errors(struct hf_capture *capture, struct hf_open *open, const s
 		return;
 	}
 	count = left = hf_index_problem_count(open->index);
-	if (count && !hf_index_problem_at(open->index, 0, &problem) && problem.diag.code == HF_ERR_SETUP_LIKELY) {
-		put_cause(sink, capture, open, &problem);
+	if (count && !hf_index_problem_at(open->index, 0, &problem) && put_cause(sink, capture, open, &problem)) {
 		first = 1;
 		left--;
 	}
 	put_warnings(sink, &open->trace);
-	put_companion_problem(sink, &open->companion);
+	put_companion_problem(sink, open);
 	for (size_t i = first; i < count && i < HF_INDEX_PROBLEM_MAX; i++)
 		if (!hf_index_problem_at(open->index, i, &problem)) {
 			put_problem(sink, capture->path, &problem, facts->hart_count > 1);
