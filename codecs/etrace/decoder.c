@@ -156,8 +156,8 @@ static int take_message(struct hf_etrace_dec *d)
 	const struct hf_etrace_message *msg = &d->msg;
 	const bool packet = msg->kind == HF_ETRACE_MESSAGE_INSTRUCTION || msg->kind == HF_ETRACE_MESSAGE_DATA;
 
-	a->follow.offset = msg->offset;
-	a->follow.size = msg->size;
+	a->follow.s.offset = msg->offset;
+	a->follow.s.size = msg->size;
 	if (packet)
 		note_hart(d, msg->source);
 	if (packet && msg->source != d->dec.hart)
@@ -185,8 +185,8 @@ static int end(struct hf_etrace_dec *d, int err)
 	if (err < 0 && hf_err_class(err) != HF_CLASS_corrupt)
 		return err;
 	if (err < 0) {
-		f->offset = f->behind;
-		f->size = 0;
+		f->s.offset = f->behind;
+		f->s.size = 0;
 		hf_etrace_follow_lose(f, err);
 	}
 	return hf_etrace_attach_stop(&d->attach, true);

@@ -65,6 +65,7 @@ struct hf_etrace_follow_state {
 	uint64_t pc;           /* of the instruction held back, or (entering) to be reached next */
 	uint64_t prev_address; /* with INFERRED: the address; with ENDED_AT: where the flow would have gone on */
 	uint64_t context, next_epc;
+	uint64_t offset, size; /* of the message that was read last, in the stream; not stored */
 	uint64_t gap_offset, gap_bytes, gap_detail;
 	uint64_t unsynced;     /* packets that need a synchronisation, none of which has come; HF_ETRACE_SYNCED: one has */
 	uint64_t time;         /* of the transport, unwrapped */
@@ -88,7 +89,6 @@ struct hf_etrace_follow {
 	struct hf_walk_blocks blocks;
 	const struct hf_setup *setup; /* borrowed: where programs are */
 	uint32_t hart;
-	uint64_t offset, size; /* of the message that was read last, in the stream */
 	uint64_t behind;       /* stream offset behind all that was read, for who reports a loss */
 	bool synced;           /* a synchronisation came since the list was empty */
 	bool full;             /* blocks must be forgotten before the walk goes on */
@@ -129,7 +129,7 @@ int hf_etrace_follow_take(struct hf_etrace_follow *f, const struct hf_etrace_mes
 /* The list is empty: whether it is ready for a packet. If not, go on first. */
 bool hf_etrace_follow_is_ready(struct hf_etrace_follow *f);
 int hf_etrace_follow_go_on(struct hf_etrace_follow *f);
-/* Bytes at f->offset that are no packets. */
+/* Bytes at s.offset that are no packets. */
 void hf_etrace_follow_lose(struct hf_etrace_follow *f, int code);
 /* Nothing follows (end), or another recording does. */
 void hf_etrace_follow_stop(struct hf_etrace_follow *f, bool end);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The layouts, each described once: the same function reads or writes, by the direction of its cursor, and is
- * instantiated for both.
+ * instantiated for both. Where a text is wanted, it is written on the way.
  */
 #include "codecs/etrace/packet.h"
 
+#include "codecs/base/text.h"
 #include "codecs/etrace/bits.h"
 
 struct cursor {
@@ -12,7 +13,26 @@ struct cursor {
 	const struct hf_etrace_params *params;
 	uint32_t modes;
 	unsigned address_end; /* writing: position behind an address of formats 1 and 2, 0: none */
+	uint8_t *text;        /* writing: behind what was shown so far; NULL: nothing is to be shown */
 };
+
+static inline void show(struct cursor *c, const char *name)
+{
+	if (c->text)
+		c->text = hf_text_put(c->text, name);
+}
+
+static inline void show_dec(struct cursor *c, const char *name, uint64_t v)
+{
+	if (c->text)
+		c->text = hf_text_put_dec(hf_text_put(c->text, name), v);
+}
+
+static inline void show_hex(struct cursor *c, const char *name, uint64_t v)
+{
+	if (c->text)
+		c->text = hf_text_put_hex(hf_text_put(c->text, name), v);
+}
 
 /* The bit before the next field. */
 static inline bool last_bit(const struct cursor *c)
@@ -21,6 +41,8 @@ static inline bool last_bit(const struct cursor *c)
 }
 
 #define FIELD(c, member, width) HF_ETRACE_FIELD(&(c)->b, member, width)
+#define DEC(c, name, member, width) (FIELD(c, member, width), show_dec(c, name, member))
+#define HEX(c, name, member, width) (FIELD(c, member, width), show_hex(c, name, member))
 
 /* A flag that is coded against the bit before it; returns the bit itself. */
 static inline bool flag(struct cursor *c, bool before, bool *flag)
@@ -36,11 +58,25 @@ static inline unsigned address_width(const struct cursor *c)
 	return c->params->iaddress_width - c->params->iaddress_lsb;
 }
 
+/* A signed difference, or an address. */
+static void show_address(struct cursor *c, const struct hf_etrace_packet *pkt)
+{
+	const int64_t delta = (int64_t)(pkt->address << c->params->iaddress_lsb);
+
+	if (pkt->format == 3 || (c->modes & HF_ETRACE_FULL_ADDRESS))
+		show_hex(c, " address=", hf_etrace_unshift(c->params, pkt->address));
+	else if (delta < 0)
+		show_hex(c, " address=-", -(uint64_t)delta);
+	else
+		show_hex(c, " address=+", (uint64_t)delta);
+}
+
 static inline void address(struct cursor *c, struct hf_etrace_packet *pkt, unsigned width)
 {
 	c->b.bad |= c->b.writing && hf_etrace_extend(pkt->address, width) != pkt->address;
 	pkt->address = hf_etrace_signed_field(&c->b, pkt->address, width);
 	pkt->has_address = true;
+	show_address(c, pkt);
 }
 
 /* irreport and the depth, or 2.1's irets, behind it. */
@@ -56,6 +92,8 @@ static inline void report(struct cursor *c, struct hf_etrace_packet *pkt, bool b
 		hf_etrace_field(&c->b, hf_etrace_low(bit ? UINT64_MAX : 0, width), width);
 	else
 		FIELD(c, pkt->irdepth, width);
+	if (pkt->irreport)
+		show_dec(c, " irreport irdepth=", pkt->irdepth);
 }
 
 /*
@@ -90,9 +128,19 @@ static inline void tail(struct cursor *c, struct hf_etrace_packet *pkt)
 	bit = flag(c, pkt->address >> 63, &pkt->notify);
 	if (pulp)
 		pkt->notify = false;
+	show(c, pkt->notify ? " notify" : "");
 	bit = flag(c, bit, &pkt->updiscon);
+	show(c, pkt->updiscon ? " updiscon" : "");
 	report(c, pkt, bit);
 	c->address_end = c->b.pos;
+}
+
+/* Oldest first: T taken, N not. */
+static void show_map(struct cursor *c, const struct hf_etrace_packet *pkt, unsigned outcomes)
+{
+	show(c, outcomes ? " map=" : "");
+	for (unsigned i = 0; i < outcomes; i++)
+		show(c, pkt->branch_map >> i & 1 ? "N" : "T");
 }
 
 static inline void map(struct cursor *c, struct hf_etrace_packet *pkt, unsigned outcomes)
@@ -100,6 +148,8 @@ static inline void map(struct cursor *c, struct hf_etrace_packet *pkt, unsigned 
 	FIELD(c, pkt->branch_map, hf_etrace_map_width(outcomes));
 	if (!c->b.writing)
 		pkt->branch_map = (uint32_t)hf_etrace_low(pkt->branch_map, outcomes);
+	if (c->text)
+		show_map(c, pkt, outcomes);
 }
 
 static inline void format0(struct cursor *c, struct hf_etrace_packet *pkt)
@@ -112,18 +162,21 @@ static inline void format0(struct cursor *c, struct hf_etrace_packet *pkt)
 		c->b.bad = true; /* nothing says which of them it is */
 	else
 		pkt->subformat = c->modes & HF_ETRACE_BRANCH_PREDICTION ? HF_ETRACE_COUNT : HF_ETRACE_INDEX;
+	show_dec(c, ".", pkt->subformat);
 	if (pkt->subformat == HF_ETRACE_INDEX) {
 		bool before;
 
-		FIELD(c, pkt->index, c->params->cache_size);
-		before = FIELD(c, pkt->branches, 5) >> 4;
+		DEC(c, " index=", pkt->index, c->params->cache_size);
+		DEC(c, " branches=", pkt->branches, 5);
+		before = pkt->branches >> 4;
 		map(c, pkt, pkt->branches);
 		if (pkt->branches) /* as received: bits above the outcomes count */
 			before = last_bit(c);
 		report(c, pkt, before);
 	} else if (pkt->subformat == HF_ETRACE_COUNT) {
 		FIELD(c, pkt->branch_count, 32);
-		FIELD(c, pkt->branch_fmt, 2);
+		show_dec(c, " correct=", pkt->branch_count + UINT64_C(31));
+		DEC(c, " branch_fmt=", pkt->branch_fmt, 2);
 		c->b.bad |= pkt->branch_fmt == 1;
 		if (pkt->branch_fmt != HF_ETRACE_FAILED)
 			tail(c, pkt);
@@ -135,56 +188,64 @@ static inline void format0(struct cursor *c, struct hf_etrace_packet *pkt)
 
 static inline void sync_head(struct cursor *c, struct hf_etrace_packet *pkt)
 {
-	FIELD(c, pkt->privilege, c->params->privilege_width);
-	FIELD(c, pkt->time, c->params->time_width);
-	FIELD(c, pkt->context, c->params->context_width);
+	DEC(c, " privilege=", pkt->privilege, c->params->privilege_width);
+	if (c->params->time_width)
+		DEC(c, " time=", pkt->time, c->params->time_width);
+	if (c->params->context_width)
+		HEX(c, " context=", pkt->context, c->params->context_width);
 }
 
 static inline void trap(struct cursor *c, struct hf_etrace_packet *pkt)
 {
 	const bool old = c->params->version == HF_ETRACE_1_1_1;
 
-	FIELD(c, pkt->ecause, c->params->ecause_width);
-	FIELD(c, pkt->interrupt, 1);
+	DEC(c, " ecause=", pkt->ecause, c->params->ecause_width);
+	DEC(c, " interrupt=", pkt->interrupt, 1);
 	if (old)
 		pkt->thaddr = true;
 	else
-		FIELD(c, pkt->thaddr, 1);
+		DEC(c, " thaddr=", pkt->thaddr, 1);
 	if (!(c->modes & HF_ETRACE_IMPLICIT_EXCEPTION) || !pkt->thaddr)
 		address(c, pkt, address_width(c));
 	if (old || !pkt->interrupt)
-		FIELD(c, pkt->tval, c->params->iaddress_width);
+		HEX(c, old ? " tvalepc=" : " tval=", pkt->tval, c->params->iaddress_width);
 }
 
+/* A dialect without a field has no bits of it. */
 static inline void support(struct cursor *c, struct hf_etrace_packet *pkt)
 {
+	static const char *const status[] = {"no_change", "ended_rep", "trace_lost", "ended_upd"};
 	const uint8_t layout = c->params->support;
+	const bool standard = layout == HF_ETRACE_SUPPORT_STANDARD, pulp = layout == HF_ETRACE_SUPPORT_PULP;
+	const bool esp32 = layout == HF_ETRACE_SUPPORT_ESP32, data = !esp32 && !pulp;
 
-	FIELD(c, pkt->enable, 1);
-	if (layout != HF_ETRACE_SUPPORT_ESP32)
-		FIELD(c, pkt->encoder_mode, layout == HF_ETRACE_SUPPORT_STANDARD ? 2 : c->params->encoder_mode_width);
+	DEC(c, " enable=", pkt->enable, 1);
+	DEC(c, " encoder_mode=", pkt->encoder_mode, esp32 ? 0 : standard ? 2 : c->params->encoder_mode_width);
 	FIELD(c, pkt->qual_status, 2);
-	if (layout == HF_ETRACE_SUPPORT_ESP32)
+	show(c, " qual_status=");
+	show(c, status[pkt->qual_status]);
+	HEX(c, " options=", pkt->options, esp32 ? 0 : standard ? 26 : pulp ? 7 : 5);
+	if (c->params->version == HF_ETRACE_1_1_1)
 		return;
-	FIELD(c, pkt->options, layout == HF_ETRACE_SUPPORT_STANDARD ? 26 : layout == HF_ETRACE_SUPPORT_PULP ? 7 : 5);
-	if (layout == HF_ETRACE_SUPPORT_PULP || c->params->version == HF_ETRACE_1_1_1)
-		return;
-	FIELD(c, pkt->denable, 1);
-	FIELD(c, pkt->dloss, 1);
-	FIELD(c, pkt->doptions, layout == HF_ETRACE_SUPPORT_STANDARD ? 5 : 4);
+	DEC(c, " denable=", pkt->denable, data);
+	DEC(c, " dloss=", pkt->dloss, data);
+	HEX(c, " doptions=", pkt->doptions, !data ? 0 : standard ? 5 : 4);
 }
 
 static inline void format3(struct cursor *c, struct hf_etrace_packet *pkt)
 {
-	FIELD(c, pkt->subformat, 2);
+	static const char *const names[] = {" sync", " trap", " context", " support"};
+
+	DEC(c, ".", pkt->subformat, 2);
+	show(c, names[pkt->subformat]);
 	switch (pkt->subformat) {
 	case HF_ETRACE_SYNC:
-		FIELD(c, pkt->branch, 1);
+		DEC(c, " branch=", pkt->branch, 1);
 		sync_head(c, pkt);
 		address(c, pkt, address_width(c));
 		break;
 	case HF_ETRACE_TRAP:
-		FIELD(c, pkt->branch, 1);
+		DEC(c, " branch=", pkt->branch, 1);
 		sync_head(c, pkt);
 		trap(c, pkt);
 		break;
@@ -198,13 +259,13 @@ static inline void format3(struct cursor *c, struct hf_etrace_packet *pkt)
 
 static inline __attribute__((always_inline)) void packet(struct cursor *c, struct hf_etrace_packet *pkt)
 {
-	FIELD(c, pkt->format, 2);
+	DEC(c, "F", pkt->format, 2);
 	switch (pkt->format) {
 	case 0:
 		format0(c, pkt);
 		break;
 	case 1:
-		FIELD(c, pkt->branches, 5);
+		DEC(c, " branches=", pkt->branches, 5);
 		map(c, pkt, hf_etrace_outcomes(pkt));
 		if (pkt->branches)
 			tail(c, pkt);
@@ -241,6 +302,7 @@ int hf_etrace_packet_read(const struct hf_etrace_params *params, uint32_t modes,
 		return HF_ERR_ETRACE_PACKET;
 	c.params = params;
 	c.modes = modes;
+	c.text = NULL;
 	hf_etrace_bits_read(&c.b, payload, n);
 	memset(ret_pkt, 0, sizeof *ret_pkt);
 	ret_pkt->length = (uint8_t)n;
@@ -272,6 +334,16 @@ size_t hf_etrace_packet_write(const struct hf_etrace_params *params, uint32_t mo
 	memcpy(payload, c.b.bytes, n);
 	pkt->length = (uint8_t)n;
 	return n;
+}
+
+uint8_t *hf_etrace_packet_show(const struct hf_etrace_params *params, uint32_t modes,
+			       const struct hf_etrace_packet *pkt, uint8_t *text)
+{
+	struct hf_etrace_packet copy = *pkt;
+	struct cursor c = {.b.writing = true, .params = params, .modes = modes, .text = text};
+
+	packet(&c, &copy);
+	return c.text;
 }
 
 unsigned hf_etrace_packet_bits(const struct hf_etrace_params *params, uint32_t modes,

@@ -12,11 +12,11 @@ static void open_gap(struct hf_etrace_follow *f, int code, uint64_t detail)
 	hf_etrace_clear(f, HF_ETRACE_ANEW);
 	if (!s->gap_code) {
 		s->gap_code = (uint32_t)-code;
-		s->gap_offset = f->offset;
+		s->gap_offset = f->s.offset;
 		s->gap_detail = detail;
 		s->gap_bytes = 0;
 	}
-	s->gap_bytes += f->size;
+	s->gap_bytes += f->s.size;
 }
 
 static void close_gap(struct hf_etrace_follow *f)
@@ -294,7 +294,7 @@ static void doubt_tables(struct hf_etrace_follow *f)
 	struct hf_etrace_report *r = &f->report;
 	const uint32_t learning = HF_ETRACE_IMPLICIT_RETURN | HF_ETRACE_BRANCH_PREDICTION | HF_ETRACE_JUMP_TARGET_CACHE;
 	const struct hf_event ev = {
-		.kind = HF_EVENT_DOUBT, .code = (uint32_t)-HF_ERR_ETRACE_TABLES, .loss.offset = f->offset};
+		.kind = HF_EVENT_DOUBT, .code = (uint32_t)-HF_ERR_ETRACE_TABLES, .loss.offset = f->s.offset};
 
 	if ((r->modes & HF_ETRACE_RESYNC_DISABLED) && (r->modes & learning) && !hf_etrace_has(f, HF_ETRACE_ANEW))
 		hf_etrace_add(f, &ev);
