@@ -43,9 +43,6 @@ struct hf_walk_rules {
 	bool wfx;                      /* WFI and WFE have atoms */
 };
 
-/* Calls and returns (HF_WALK_CALL, HF_WALK_RETURN) by a RISC-V instruction's opcode and enum hf_flow. */
-uint8_t hf_walk_links(const struct hf_walk_rules *rules, uint32_t opcode, uint8_t flow);
-
 /* Where the RISC-V jump with that opcode goes if the instruction right before it, at last_pc, set its register to a
  * constant. False if it did not. */
 bool hf_walk_pair(unsigned xlen, uint64_t last_pc, uint32_t last_opcode, uint32_t opcode, uint64_t *ret_target);
