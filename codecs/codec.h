@@ -294,6 +294,8 @@ const char *hf_enc_refusal(const struct hf_enc_ops *ops, const struct hf_stream_
 int hf_enc_new(const struct hf_enc_ops *ops, const struct hf_stream *stream, uint32_t hart,
 	       const struct hf_enc_env *env, struct hf_enc **ret_enc);
 void hf_enc_free(struct hf_enc *enc);
+/* As a new one, whatever was before. After an error it can only be freed. */
+int hf_enc_reset(struct hf_enc *enc, const struct hf_enc_env *env);
 static inline void hf_enc_put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
 {
 	enc->ops->put(enc, ev, n, sink);
