@@ -190,7 +190,8 @@ int hartfs_each_file(struct hartfs_archive *archive, const char *path,
  * Opens a file, by its path: a view of a hart or of a range of its instructions (hart0/at/1000-1999/...),
  * another file of a view directory, or a file of the archive itself. Indexes the capture first if need be, which may
  * take as long as hartfs_index. A directory is HARTFS_ERROR_MISUSE; a view that a capture cannot have because nothing
- * of it could be decoded is the error of hartfs_index.
+ * of it could be decoded is the error of hartfs_index. HARTFS_ERROR_NOT_FOUND: diag says why the capture has no such
+ * view, if it knows.
  */
 int hartfs_view_open(struct hartfs_archive *archive, const char *path, struct hartfs_view **ret_view,
 		     struct hartfs_diag *diag);
