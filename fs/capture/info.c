@@ -7,6 +7,7 @@
 #include "fs/archive/path.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char *const arch_names[HF_ARCH_COUNT] = {"none", "riscv", "arm"};
 static const char *const isa_names[HF_ISA_COUNT] = {"none", "rv32", "rv64", "a64", "a32", "t32"};
@@ -38,21 +39,32 @@ static void put_view(struct hf_json *json, const char *name, uint64_t size, cons
 	hf_json_close(json, '}');
 }
 
+/* Why a hart has not the program that others have, or a view that needs it; false: that is not why. */
+static bool lacks_program(const struct hf_facts *facts, const struct hf_facts_hart *hart, size_t view, char *buf,
+			  size_t size)
+{
+	const bool program = view == HF_VIEW_PROGRAM;
+	const bool needs = view < HF_ENC_COUNT && !facts->refusal[view] && hf_view_dir(view, NULL);
+
+	if (hart->view[view].size != HF_NOWHERE || !hart->no_program || !(program || needs))
+		return false;
+	snprintf(buf, size, "%sa program that cannot be one image: %s",
+		 program ? "" : "it needs program.elf, and this is ", hart->no_program);
+	return true;
+}
+
 /* One view of a hart with its size, or with the reason why it is its harts' but not this one's. */
 static void put_hart_view(struct hf_json *json, const struct hf_facts *facts, const struct hf_facts_hart *hart,
 			  size_t view)
 {
 	const struct hf_enc_ops *ops = hf_fs_view_ops(view);
-	const bool program = view == HF_VIEW_PROGRAM;
-	const bool needs = view < HF_ENC_COUNT && !facts->refusal[view] && hf_view_dir(view, NULL);
 	char name[128], reason[320];
+	const bool lacking = lacks_program(facts, hart, view, reason, sizeof reason);
 
-	if (hart->view[view].size == HF_NOWHERE && !(hart->no_program && (program || needs)))
+	if (hart->view[view].size == HF_NOWHERE && !lacking)
 		return;
 	snprintf(name, sizeof name, "hart%u/%s", (unsigned)hart->info.id, ops->view);
-	snprintf(reason, sizeof reason, "%sa program that cannot be one image: %s",
-		 program ? "" : "it needs program.elf, and this is ", hart->no_program ? hart->no_program : "");
-	put_view(json, name, hart->view[view].size, hart->view[view].size == HF_NOWHERE ? reason : NULL);
+	put_view(json, name, hart->view[view].size, lacking ? reason : NULL);
 }
 
 /* A view that no hart has, by the name of its file or of its directory, with the reason. */
@@ -66,6 +78,26 @@ static void put_refusal(struct hf_json *json, const struct hf_facts *facts, size
 		return;
 	snprintf(text, sizeof text, "%.*s", dir ? (int)dir : (int)strlen(name), name);
 	put_view(json, text, 0, facts->refusal[view]);
+}
+
+bool hf_info_refusal(const struct hf_facts *facts, const char *path, char *buf, size_t size)
+{
+	const struct hf_facts_hart *hart = NULL;
+	unsigned id;
+	int n = 0;
+
+	if (sscanf(path, "hart%u/%n", &id, &n) == 1 && n)
+		hart = hf_facts_hart(facts, id);
+	path += n;
+	for (size_t i = 0; facts->refusal && i < HF_VIEW_COUNT; i++) {
+		if (!hf_view_is_named(i, path, strcspn(path, "/")))
+			continue;
+		if (facts->refusal[i])
+			snprintf(buf, size, "%s", facts->refusal[i]);
+		if (facts->refusal[i] || (hart && lacks_program(facts, hart, i, buf, size)))
+			return true;
+	}
+	return false;
 }
 
 static void put_views(struct hf_json *json, const struct hf_facts *facts)
