@@ -5,6 +5,7 @@
 #include "mountd/log.h"
 #include "mountd/paths.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -175,7 +176,10 @@ static bool add_operand(struct work *work, const struct operand *operand)
 {
 	struct finder finder = {.work = work, .archive = operand->archive};
 
-	if (operand->archive == SIZE_MAX || !work->archives[operand->archive].archive)
+	if (operand->archive == SIZE_MAX)
+		return false;
+	assert(work->archives);
+	if (!work->archives[operand->archive].archive)
 		return false;
 	if (operand->name)
 		return add_capture(&finder, operand->name, NULL);

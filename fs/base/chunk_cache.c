@@ -182,6 +182,7 @@ static void forget_oldest_ghost(struct hf_cache *cache, struct entry **refuse)
 {
 	struct entry *e = oldest_of(cache, GHOSTS);
 
+	assert(e);
 	dequeue(cache, e);
 	remove_from_table(cache, e);
 	discard(cache, refuse, e);
