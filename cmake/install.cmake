@@ -5,6 +5,7 @@ install(FILES contrib/completion/hartfs.bash DESTINATION ${CMAKE_INSTALL_DATADIR
 install(FILES README.md CHANGES.md LICENSE contrib/packaging/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES contrib/systemd/mnt-traces.mount contrib/systemd/mnt-traces.automount
 	contrib/systemd/hartfs-example.conf contrib/slurm/hartfs-index.sbatch
+	contrib/examples/count_opcodes.c contrib/examples/print_function.c
 	DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
 # The same unit for the system's manager and for those of users; both find it below the prefixes /usr and /usr/local.

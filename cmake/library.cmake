@@ -9,7 +9,8 @@ set(LIBHARTFS_MAP ${CMAKE_SOURCE_DIR}/cmake/libhartfs.map)
 
 add_library(hartfs_static STATIC ${LIBHARTFS_OBJECTS})
 add_library(hartfs_shared SHARED ${LIBHARTFS_OBJECTS})
-target_link_options(hartfs_shared PRIVATE -Wl,--version-script=${LIBHARTFS_MAP})
+# SQLite and LLVM keep what points into the library, so it is never unloaded.
+target_link_options(hartfs_shared PRIVATE -Wl,--version-script=${LIBHARTFS_MAP} -Wl,-z,nodelete)
 set_property(TARGET hartfs_shared PROPERTY LINK_DEPENDS ${LIBHARTFS_MAP})
 # The number goes up when a program that was built with an older library would no longer run; the map's name with it.
 set_target_properties(hartfs_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)

@@ -243,6 +243,11 @@ int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, vo
 	return hf_tree_each_capture(&fs->tree, under, fn, ctx);
 }
 
+int hf_fs_each_file(struct hf_fs *fs, const char *view_dir, hf_file_fn fn, void *ctx)
+{
+	return hf_tree_each_file(&fs->tree, view_dir, fn, ctx);
+}
+
 size_t hf_fs_unreached(struct hf_fs *fs, void (*fn)(void *ctx, const char *path, const char *why), void *ctx)
 {
 	return hf_tree_unreached(&fs->tree, fn, ctx);

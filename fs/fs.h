@@ -37,7 +37,7 @@ struct hf_fs_place {
 struct hf_fs_options {
 	int archive_fd;          /* O_PATH or O_DIRECTORY descriptor of the archive; owned by the fs from then on */
 	int index_fd;            /* directory of the indexes; owned likewise; -1: there is none */
-	int index_error;         /* why it is -1 (errno) */
+	int index_error;         /* why it is -1 (errno); 0: because nobody wants one */
 	const char *index_path;  /* its name in messages; copied by hf_fs_open; NULL: it has none */
 	bool index_on_disk;      /* an index that cannot be written there fails, instead of being kept in memory */
 	const char *archive_path; /* canonical: what was found is remembered in the catalogue of that; NULL: in none */
@@ -171,7 +171,8 @@ int hf_fs_read_each(struct hf_fs *fs, struct hf_file *file, uint64_t offset, uin
  * hartfs_view_ordinal of fs/hartfs.h. Decodes on the caller's thread, or waits. HF_ERR_UNSUPPORTED: it has none.
  */
 struct hartfs_event;
-int hf_file_events(struct hf_file *file, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n);
+int hf_file_events(struct hf_file *file, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n,
+		   struct hf_diag *diag);
 int hf_file_ordinal(struct hf_file *file, uint64_t offset, uint64_t *ret_ordinal);
 
 /* Paths, for the command line: "boot/dhry@zstf/hart0/listing.txt" to an inode (one reference held). */
@@ -184,6 +185,12 @@ int hf_fs_each_capture(struct hf_fs *fs, const char *under, hf_capture_fn fn, vo
 /* What the last search of the whole archive could not look at, a directory that may not be read or a file, with the
  * reason; returns how many. fn (NULL: none) gets the first thousand and must not call back. */
 size_t hf_fs_unreached(struct hf_fs *fs, void (*fn)(void *ctx, const char *path, const char *why), void *ctx);
+
+/* Gives fn each file of the view directory of a capture that is indexed: its own first, then those of its harts one
+ * after the other, but none of a range. A false return stops. HF_ERR_BUSY: it is not indexed any more. */
+struct hartfs_file;
+typedef bool (*hf_file_fn)(void *ctx, const struct hartfs_file *file);
+int hf_fs_each_file(struct hf_fs *fs, const char *view_dir, hf_file_fn fn, void *ctx);
 
 /*
  * The capture that path is, or in whose view directory path lies: its path, and that of the view directory.
@@ -239,8 +246,8 @@ int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint6
 int hf_fs_compare(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, const char *name, const char *what),
 		  void *ctx, struct hf_diag *diag);
 
-/* Whether there is a view of that name, whatever a capture can have: for hf_fs_options.views. */
-bool hf_fs_knows_view(const char *name, size_t length);
+/* Whether there are views of these names, whatever a capture can have: of hf_fs_options.views. */
+bool hf_fs_knows_views(const char *list);
 /* The i-th of those names; false behind the last. */
 #define HF_FS_VIEW_NAME 64
 bool hf_fs_view_name(size_t i, char buf[HF_FS_VIEW_NAME]);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libhartfs: the functions of hartfs.h, on top of fs.h. */
 #include "fs/hartfs.h"
+#include "codecs/isa/disasm.h"
 #include "fs/library.h"
+#include "fs/locate.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,16 +12,19 @@
 #include <string.h>
 #include <unistd.h>
 
-static_assert(sizeof((struct hartfs_diag *)NULL)->capture >= PATH_MAX, "any path fits");
+/* As hartfs has it for --threads and --jobs. */
+#define THREADS_MAX 1024
 
 struct hartfs_archive {
 	struct hf_fs *fs;
+	char *capture; /* its path, if it was opened as one; NULL */
 	size_t event_size;
 	struct hf_stop stop;
 };
 
 struct hartfs_view {
 	struct hartfs_archive *archive;
+	char *capture; /* path of the one that it is of; NULL: of none */
 	struct hf_file *file;
 	uint64_t ino, size;
 };
@@ -35,100 +39,20 @@ unsigned hartfs_version(void)
 	return HARTFS_VERSION_NUMBER;
 }
 
-/* ---- errors ---- */
-
-const char *hartfs_error_text(int error)
-{
-	static const char *const texts[] = {
-		[-HARTFS_OK] = "no error",
-		[-HARTFS_ERROR_MISUSE] = "this cannot be asked",
-		[-HARTFS_ERROR_NOT_FOUND] = "there is no such file or view",
-		[-HARTFS_ERROR_CHANGED] = "the capture changed: open its view again",
-		[-HARTFS_ERROR_STOPPED] = "stopped",
-		[-HARTFS_ERROR_AGAIN] = "something is short or in use: try again later",
-		[-HARTFS_ERROR_DAMAGED] = "the capture is damaged",
-		[-HARTFS_ERROR_UNSUPPORTED] = "the capture is of a kind that is not supported",
-		[-HARTFS_ERROR_IO] = "reading failed",
-		[-HARTFS_ERROR_INDEX] = "the index directory failed",
-		[-HARTFS_ERROR_FAILED] = "an error of the library",
-	};
-
-	return error <= 0 && error >= HARTFS_ERROR_FAILED ? texts[-error] : texts[-HARTFS_ERROR_FAILED];
-}
-
-/* The public error of one of errors.def. */
-static int error_of(int err)
-{
-	static const int8_t classes[] = {
-		[HF_CLASS_nomem] = HARTFS_ERROR_AGAIN,
-		[HF_CLASS_io] = HARTFS_ERROR_IO,
-		[HF_CLASS_bug] = HARTFS_ERROR_FAILED,
-		[HF_CLASS_state] = HARTFS_ERROR_CHANGED,
-		[HF_CLASS_unsupported] = HARTFS_ERROR_UNSUPPORTED,
-		[HF_CLASS_limit] = HARTFS_ERROR_DAMAGED,
-		[HF_CLASS_corrupt] = HARTFS_ERROR_DAMAGED,
-	};
-
-	switch (err) {
-	case HF_OK:
-		return HARTFS_OK;
-	case HF_ERR_CANCELLED:
-		return HARTFS_ERROR_STOPPED;
-	case HF_ERR_BUSY:
-		return HARTFS_ERROR_AGAIN;
-	case HF_ERR_INDEX_DIR:
-		return HARTFS_ERROR_INDEX;
-	case HF_ERR_NOT_FOUND:
-	case HF_ERR_PATH_LENGTH:
-	case HF_ERR_UNKNOWN_FORMAT:
-		return HARTFS_ERROR_NOT_FOUND;
-	default:
-		return classes[hf_err_class(err)];
-	}
-}
-
-static int misuse(struct hartfs_diag *diag, const char *text)
-{
-	if (diag) {
-		*diag = (struct hartfs_diag){.error = HARTFS_ERROR_MISUSE, .offset = HARTFS_NOWHERE};
-		snprintf(diag->text, sizeof diag->text, "%s", text);
-	}
-	return HARTFS_ERROR_MISUSE;
-}
-
-/* err in words, as far as no more is known than itself. */
-static void say(const struct hf_diag *own, struct hartfs_diag *diag)
-{
-	if (own->code == HF_ERR_UNKNOWN_FORMAT)
-		snprintf(diag->text, sizeof diag->text, "this is not a capture (bare packets need a capture.ini)");
-	else if (own->code == HF_ERR_NOT_FOUND)
-		snprintf(diag->text, sizeof diag->text, "there is no such file");
-	else
-		hf_diag_format(own, diag->text, sizeof diag->text);
-}
-
-int hf_library_fail(struct hf_fs *fs, const char *capture, int err, const struct hf_diag *own, struct hartfs_diag *diag)
-{
-	const struct hf_diag nowhere = {.code = err, .offset = HF_NOWHERE};
-	static const char not_indexed[] = "not indexed: ";
-	const size_t n = sizeof not_indexed - 1;
-
-	if (!err || !diag)
-		return error_of(err);
-	if (!own || own->code != err)
-		own = &nowhere;
-	*diag = (struct hartfs_diag){
-		.error = error_of(err), .in_file = own->space == HF_SPACE_FILE, .offset = own->offset};
-	if (capture)
-		snprintf(diag->capture, sizeof diag->capture, "%s", capture);
-	if (fs && err == HF_ERR_INDEX_DIR && hf_fs_index_trouble(fs, diag->text + n, sizeof diag->text - n, NULL, NULL))
-		memcpy(diag->text, not_indexed, n);
-	else if (!capture || !hf_fs_explain(fs, capture, diag->text, sizeof diag->text))
-		say(own, diag);
-	return error_of(err);
-}
-
 /* ---- archives ---- */
+
+int hartfs_load(struct hartfs_diag *diag)
+{
+	const char *why = hf_disasm_load();
+	int error;
+
+	if (!why)
+		return 0;
+	error = hf_library_fail(NULL, NULL, HF_ERR_DISASM, NULL, diag);
+	if (diag)
+		snprintf(diag->text + strlen(diag->text), sizeof diag->text - strlen(diag->text), ": %s", why);
+	return error;
+}
 
 static int open_dir(const char *path, const char *what, int *ret_fd, struct hartfs_diag *diag)
 {
@@ -147,14 +71,36 @@ static int open_dir(const char *path, const char *what, int *ret_fd, struct hart
 	return error;
 }
 
+/* A capture by its name in the file system: the directory in which its archive begins, and its path there. */
+static int open_around(struct hartfs_options *options, char **ret_capture, struct hartfs_diag *diag)
+{
+	char *dir = NULL;
+	int error;
+
+	if (!hf_locate(options->capture, true, NULL, NULL, &dir, ret_capture)) {
+		error = hf_library_fail(NULL, NULL, errno == ENOMEM ? HF_ERR_NOMEM : HF_ERR_NOT_FOUND, NULL, diag);
+		if (diag)
+			snprintf(diag->capture, sizeof diag->capture, "%s", options->capture);
+	} else {
+		error = open_dir(dir, "directory", &options->archive_fd, diag);
+	}
+	free(dir);
+	return error;
+}
+
 /* Opens what was given by name. */
-static int open_dirs(struct hartfs_options *options, struct hartfs_diag *diag)
+static int open_dirs(struct hartfs_options *options, char **ret_capture, struct hartfs_diag *diag)
 {
 	int error = 0;
 
-	if (options->archive_fd < 0)
-		error = options->archive ? open_dir(options->archive, "archive", &options->archive_fd, diag)
-					 : misuse(diag, "hartfs_options names no archive");
+	if (options->archive_fd < 0 && options->archive)
+		error = open_dir(options->archive, "archive", &options->archive_fd, diag);
+	else if (options->archive_fd < 0 && options->capture)
+		error = open_around(options, ret_capture, diag);
+	else if (options->archive_fd < 0)
+		error = hf_library_misuse(diag, "hartfs_options names neither archive nor capture");
+	if (!error && options->capture && !*ret_capture && !(*ret_capture = strdup(options->capture)))
+		error = hf_library_fail(NULL, NULL, HF_ERR_NOMEM, NULL, diag);
 	if (!error && options->index_fd < 0 && options->index && !options->index_error)
 		error = open_dir(options->index, "index directory", &options->index_fd, diag);
 	return error;
@@ -202,13 +148,45 @@ static int open_fs(struct hartfs_archive *archive, const struct hartfs_options *
 	return hf_library_fail(NULL, NULL, hf_fs_open(&options, &archive->fs, &own), &own, diag);
 }
 
+/* What the file system would take without a word. */
+static int check(const struct hartfs_options *options, struct hartfs_diag *diag)
+{
+	char why[320];
+
+	if (options->threads > THREADS_MAX || options->index_threads > THREADS_MAX)
+		return hf_library_misuse(diag, "hartfs_options asks for more than 1024 threads");
+	if (options->views && !hf_fs_knows_views(options->views))
+		return hf_library_misuse(diag, "hartfs_options.views names a view that there is not");
+	if (options->index_on_disk && options->index_fd < 0 && !options->index_error)
+		return hf_library_misuse(diag, "hartfs_options.index_on_disk without an index directory");
+	if (hf_fs_check_params(options->archive_fd, options->params, why, sizeof why))
+		return hf_library_misuse(diag, why);
+	return hartfs_load(diag);
+}
+
+/* That what the archive was opened as is a capture, by its own path or that of its view directory. */
+static int find_capture(struct hartfs_archive *archive, struct hartfs_diag *diag)
+{
+	char capture[PATH_MAX], view_dir[PATH_MAX];
+	int err = hf_fs_capture_of(archive->fs, archive->capture, capture, view_dir);
+	char *own = err ? NULL : strdup(capture);
+
+	if (!err && !own)
+		err = HF_ERR_NOMEM;
+	if (err)
+		return hf_library_fail(archive->fs, archive->capture, err, NULL, diag);
+	free(archive->capture);
+	archive->capture = own;
+	return 0;
+}
+
 static int open_archive(struct hartfs_options *options, struct hartfs_archive *archive, struct hartfs_diag *diag)
 {
-	char *name = NULL, why[320];
-	int error = open_dirs(options, diag);
+	char *name = NULL;
+	int error = open_dirs(options, &archive->capture, diag);
 
-	if (!error && hf_fs_check_params(options->archive_fd, options->params, why, sizeof why))
-		error = misuse(diag, why);
+	if (!error)
+		error = check(options, diag);
 	if (error) {
 		close_dirs(options);
 		return error;
@@ -219,7 +197,7 @@ static int open_archive(struct hartfs_options *options, struct hartfs_archive *a
 	archive->stop = (struct hf_stop){.wanted = options->stop, .ctx = options->stop_ctx};
 	error = open_fs(archive, options, name, diag);
 	free(name);
-	return error;
+	return error || !archive->capture ? error : find_capture(archive, diag);
 }
 
 int hartfs_open(const struct hartfs_options *given, struct hartfs_archive **ret_archive, struct hartfs_diag *diag)
@@ -231,7 +209,7 @@ int hartfs_open(const struct hartfs_options *given, struct hartfs_archive **ret_
 	*ret_archive = NULL;
 	/* What a later library knows more of stays as if it were not asked for. */
 	if (given->size < offsetof(struct hartfs_options, stop_ctx) + sizeof given->stop_ctx || !given->event_size)
-		return misuse(diag, "hartfs_options was not begun with HARTFS_OPTIONS_INIT");
+		return hf_library_misuse(diag, "hartfs_options was not begun with HARTFS_OPTIONS_INIT");
 	memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
 	archive = calloc(1, sizeof *archive);
 	if (!archive) {
@@ -240,7 +218,7 @@ int hartfs_open(const struct hartfs_options *given, struct hartfs_archive **ret_
 	}
 	error = open_archive(&options, archive, diag);
 	if (error)
-		free(archive);
+		hartfs_close(archive);
 	else
 		*ret_archive = archive;
 	return error;
@@ -248,15 +226,36 @@ int hartfs_open(const struct hartfs_options *given, struct hartfs_archive **ret_
 
 void hartfs_close(struct hartfs_archive *archive)
 {
-	if (archive)
+	if (archive && archive->fs)
 		hf_fs_close(archive->fs);
+	if (archive)
+		free(archive->capture);
 	free(archive);
 }
 
-int hartfs_each_capture(struct hartfs_archive *archive, const char *under,
-			bool (*fn)(void *ctx, const char *path, const char *view_dir), void *ctx)
+/* ---- captures ---- */
+
+/* The path in the archive of the capture that the caller calls path; NULL: it is none, which *ret_error says. */
+static const char *capture_called(const struct hartfs_archive *archive, const char *path, int *ret_error,
+				  struct hartfs_diag *diag)
 {
-	return error_of(hf_fs_each_capture(archive->fs, under, fn, ctx));
+	*ret_error = archive->capture && *path
+			     ? hf_library_misuse(diag, "of a capture that was opened alone the path is empty")
+			     : 0;
+	return *ret_error ? NULL : archive->capture ? archive->capture : path;
+}
+
+int hartfs_each_capture(struct hartfs_archive *archive, const char *under,
+			bool (*fn)(void *ctx, const char *path, const char *view_dir), void *ctx,
+			struct hartfs_diag *diag)
+{
+	int error;
+
+	if (!archive->capture)
+		return hf_library_fail(archive->fs, NULL, hf_fs_each_capture(archive->fs, under, fn, ctx), NULL, diag);
+	if (capture_called(archive, under, &error, diag))
+		fn(ctx, "", "");
+	return error;
 }
 
 int hartfs_index(struct hartfs_archive *archive, const char *path,
@@ -264,9 +263,58 @@ int hartfs_index(struct hartfs_archive *archive, const char *path,
 		 struct hartfs_diag *diag)
 {
 	struct hf_diag own = {0};
-	int err = hf_fs_index(archive->fs, path, progress, ctx, &own);
+	int error;
+	const char *capture = capture_called(archive, path, &error, diag);
 
-	return hf_library_fail(archive->fs, path, err, &own, diag);
+	if (!capture)
+		return error;
+	return hf_library_fail(archive->fs, capture, hf_fs_index(archive->fs, capture, progress, ctx, &own), &own,
+			       diag);
+}
+
+/* A damaged capture has views too, of what could be read. */
+static bool is_about_capture(int err)
+{
+	return hf_err_class(err) == HF_CLASS_corrupt || hf_err_class(err) == HF_CLASS_unsupported ||
+	       hf_err_class(err) == HF_CLASS_limit;
+}
+
+struct file_giver {
+	bool (*fn)(void *ctx, const struct hartfs_file *file);
+	void *ctx;
+	size_t cut; /* of the paths: what is before those in the view directory */
+};
+
+static bool give_file(void *ctx, const struct hartfs_file *file)
+{
+	const struct file_giver *giver = ctx;
+	struct hartfs_file given = *file;
+
+	given.path += giver->cut;
+	return giver->fn(giver->ctx, &given);
+}
+
+int hartfs_each_file(struct hartfs_archive *archive, const char *path,
+		     bool (*fn)(void *ctx, const struct hartfs_file *file), void *ctx, struct hartfs_diag *diag)
+{
+	char capture[PATH_MAX], view_dir[PATH_MAX];
+	struct file_giver giver = {.fn = fn, .ctx = ctx};
+	struct hf_diag own = {0};
+	int error, err, list_err;
+	const char *called = capture_called(archive, path, &error, diag);
+
+	if (!called)
+		return error;
+	err = hf_fs_capture_of(archive->fs, called, capture, view_dir);
+	if (err)
+		return hf_library_fail(archive->fs, called, err, NULL, diag);
+	err = hf_fs_index(archive->fs, capture, NULL, NULL, &own);
+	if (err && !is_about_capture(err))
+		return hf_library_fail(archive->fs, capture, err, &own, diag);
+	if (archive->capture)
+		giver.cut = strlen(view_dir) + 1;
+	list_err = hf_fs_each_file(archive->fs, view_dir, give_file, &giver);
+	return hf_library_fail(archive->fs, capture, err ? err : list_err, &own, diag);
 }
 
 /* ---- views ---- */
@@ -275,13 +323,6 @@ int hartfs_index(struct hartfs_archive *archive, const char *path,
 static bool is_nothing(int err)
 {
 	return err == HF_ERR_NOT_FOUND || err == HF_ERR_UNKNOWN_FORMAT;
-}
-
-/* A damaged capture has views too, of what could be read. */
-static bool is_about_capture(int err)
-{
-	return hf_err_class(err) == HF_CLASS_corrupt || hf_err_class(err) == HF_CLASS_unsupported ||
-	       hf_err_class(err) == HF_CLASS_limit;
 }
 
 /* HF_NOTE_END: it is a directory. */
@@ -310,12 +351,38 @@ static int open_file(struct hartfs_view *view, const char *path)
 	return err;
 }
 
-static int open_view(struct hartfs_view *view, const char *path, const char *capture, struct hartfs_diag *diag)
+/* failed: why its capture has no more than info.json, or 0. */
+static int open_view(struct hartfs_view *view, const char *path, int failed, const struct hf_diag *own,
+		     struct hartfs_diag *diag)
 {
 	int err = open_file(view, path);
 
-	return err == HF_NOTE_END ? misuse(diag, "this is a directory")
-				  : hf_library_fail(view->archive->fs, capture, err, NULL, diag);
+	if (err == HF_NOTE_END)
+		return hf_library_misuse(diag, "this is a directory");
+	if (err == HF_ERR_NOT_FOUND && failed)
+		err = failed;
+	return hf_library_fail(view->archive->fs, view->capture, err, own, diag);
+}
+
+static int new_view(struct hartfs_archive *archive, const char *capture, struct hartfs_view **ret_view)
+{
+	struct hartfs_view *view = calloc(1, sizeof *view);
+
+	*ret_view = view;
+	if (!view)
+		return HF_ERR_NOMEM;
+	view->archive = archive;
+	if (capture && !(view->capture = strdup(capture))) {
+		free(view);
+		return HF_ERR_NOMEM;
+	}
+	return 0;
+}
+
+static void free_view(struct hartfs_view *view)
+{
+	free(view->capture);
+	free(view);
 }
 
 int hf_library_view_open(struct hartfs_archive *archive, const char *path, hf_tap_fn put,
@@ -326,7 +393,7 @@ int hf_library_view_open(struct hartfs_archive *archive, const char *path, hf_ta
 	struct hf_diag own = {0};
 	struct hartfs_view *view;
 	size_t n;
-	int error, err = hf_fs_capture_of(archive->fs, path, capture, view_dir);
+	int error, failed = 0, err = hf_fs_capture_of(archive->fs, path, capture, view_dir);
 	const bool of_capture = !err;
 
 	*ret_view = NULL;
@@ -335,17 +402,16 @@ int hf_library_view_open(struct hartfs_archive *archive, const char *path, hf_ta
 	n = of_capture ? strlen(view_dir) : 0;
 	/* The capture's own bytes need no index. */
 	if (of_capture && strncmp(path, view_dir, n) == 0 && path[n] == '/') {
-		err = hf_fs_index_tapped(archive->fs, capture, path + n + 1, put, progress, ctx, &own);
-		if (err && !is_about_capture(err))
-			return hf_library_fail(archive->fs, capture, err, &own, diag);
+		failed = hf_fs_index_tapped(archive->fs, capture, path + n + 1, put, progress, ctx, &own);
+		if (failed && !is_about_capture(failed))
+			return hf_library_fail(archive->fs, capture, failed, &own, diag);
 	}
-	view = calloc(1, sizeof *view);
-	if (!view)
-		return hf_library_fail(NULL, NULL, HF_ERR_NOMEM, NULL, diag);
-	view->archive = archive;
-	error = open_view(view, path, of_capture ? capture : NULL, diag);
+	err = new_view(archive, of_capture ? capture : NULL, &view);
+	if (err)
+		return hf_library_fail(NULL, NULL, err, NULL, diag);
+	error = open_view(view, path, failed, &own, diag);
 	if (error)
-		free(view);
+		free_view(view);
 	else
 		*ret_view = view;
 	return error;
@@ -354,7 +420,20 @@ int hf_library_view_open(struct hartfs_archive *archive, const char *path, hf_ta
 int hartfs_view_open(struct hartfs_archive *archive, const char *path, struct hartfs_view **ret_view,
 		     struct hartfs_diag *diag)
 {
-	return hf_library_view_open(archive, path, NULL, NULL, NULL, ret_view, diag);
+	char capture[PATH_MAX], view_dir[PATH_MAX], *full;
+	int err, error;
+
+	*ret_view = NULL;
+	if (!archive->capture)
+		return hf_library_view_open(archive, path, NULL, NULL, NULL, ret_view, diag);
+	err = hf_fs_capture_of(archive->fs, archive->capture, capture, view_dir);
+	if (!err && asprintf(&full, "%s/%s", view_dir, path) < 0)
+		err = HF_ERR_NOMEM;
+	if (err)
+		return hf_library_fail(archive->fs, archive->capture, err, NULL, diag);
+	error = hf_library_view_open(archive, full, NULL, NULL, NULL, ret_view, diag);
+	free(full);
+	return error;
 }
 
 uint64_t hartfs_view_size(const struct hartfs_view *view)
@@ -362,33 +441,40 @@ uint64_t hartfs_view_size(const struct hartfs_view *view)
 	return view->size;
 }
 
-int hartfs_view_read(struct hartfs_view *view, uint64_t offset, void *buf, size_t size, size_t *ret_n)
+/* What went wrong with an open view: that says nothing of why its capture may have no other. */
+static int fail(const struct hartfs_view *view, int err, const struct hf_diag *own, struct hartfs_diag *diag)
+{
+	return hf_library_fail(NULL, view->capture, err, own, diag);
+}
+
+int hartfs_view_read(struct hartfs_view *view, uint64_t offset, void *buf, size_t size, size_t *ret_n,
+		     struct hartfs_diag *diag)
 {
 	*ret_n = 0;
 	if (offset >= view->size)
 		return 0;
 	if (size > view->size - offset)
 		size = (size_t)(view->size - offset);
-	return error_of(hf_fs_read_wait(view->archive->fs, view->file, offset, buf, size, ret_n));
+	return fail(view, hf_fs_read_wait(view->archive->fs, view->file, offset, buf, size, ret_n), NULL, diag);
 }
 
 int hf_library_view_give(struct hartfs_view *view, uint64_t offset, uint64_t size, hf_bytes_fn fn, void *ctx,
 			 struct hartfs_diag *diag)
 {
-	struct hf_fs *fs = view->archive->fs;
 	uint64_t n;
 
-	return hf_library_fail(fs, NULL, hf_fs_read_each(fs, view->file, offset, size, fn, ctx, &n), NULL, diag);
+	return fail(view, hf_fs_read_each(view->archive->fs, view->file, offset, size, fn, ctx, &n), NULL, diag);
 }
 
-/* What the view has none of is asked for in error. */
-static int event_error(int err)
+static int fail_events(const struct hartfs_view *view, int err, const struct hf_diag *own, struct hartfs_diag *diag)
 {
-	return err == HF_ERR_UNSUPPORTED ? HARTFS_ERROR_MISUSE : error_of(err);
+	return err == HF_ERR_UNSUPPORTED ? hf_library_misuse(diag, "this has no instruction of a hart")
+					 : fail(view, err, own, diag);
 }
 
 /* The caller knows a longer or a shorter struct. */
-static int read_resized(struct hartfs_view *view, uint64_t ordinal, uint8_t *to, size_t max, size_t *ret_n)
+static int read_resized(struct hartfs_view *view, uint64_t ordinal, uint8_t *to, size_t max, size_t *ret_n,
+			struct hf_diag *own)
 {
 	const size_t step = view->archive->event_size;
 	const size_t common = step < sizeof(struct hartfs_event) ? step : sizeof(struct hartfs_event);
@@ -399,7 +485,7 @@ static int read_resized(struct hartfs_view *view, uint64_t ordinal, uint8_t *to,
 	do {
 		const size_t want = max - *ret_n < 64 ? max - *ret_n : 64;
 
-		err = hf_file_events(view->file, ordinal, ev, want, &n);
+		err = hf_file_events(view->file, ordinal, ev, want, &n, own);
 		for (size_t i = 0; i < n; i++, to += step) {
 			memset(to, 0, step);
 			memcpy(to, &ev[i], common);
@@ -410,18 +496,22 @@ static int read_resized(struct hartfs_view *view, uint64_t ordinal, uint8_t *to,
 	return *ret_n ? 0 : err;
 }
 
-int hartfs_view_events(struct hartfs_view *view, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n)
+int hartfs_view_events(struct hartfs_view *view, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n,
+		       struct hartfs_diag *diag)
 {
+	struct hf_diag own = {0};
+	int err;
+
 	*ret_n = 0;
-	if (view->archive->event_size != sizeof *ev)
-		return event_error(read_resized(view, ordinal, (uint8_t *)ev, max, ret_n));
-	return event_error(hf_file_events(view->file, ordinal, ev, max, ret_n));
+	err = view->archive->event_size == sizeof *ev ? hf_file_events(view->file, ordinal, ev, max, ret_n, &own)
+						      : read_resized(view, ordinal, (uint8_t *)ev, max, ret_n, &own);
+	return fail_events(view, err, &own, diag);
 }
 
-int hartfs_view_ordinal(struct hartfs_view *view, uint64_t offset, uint64_t *ret_ordinal)
+int hartfs_view_ordinal(struct hartfs_view *view, uint64_t offset, uint64_t *ret_ordinal, struct hartfs_diag *diag)
 {
 	*ret_ordinal = 0;
-	return event_error(hf_file_ordinal(view->file, offset, ret_ordinal));
+	return fail_events(view, hf_file_ordinal(view->file, offset, ret_ordinal), NULL, diag);
 }
 
 void hartfs_view_close(struct hartfs_view *view)
@@ -430,5 +520,5 @@ void hartfs_view_close(struct hartfs_view *view)
 		return;
 	hf_file_close(view->file);
 	hf_fs_forget(view->archive->fs, view->ino, 1);
-	free(view);
+	free_view(view);
 }

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libhartfs: processor traces as files, without a mount. An archive is a directory of captures; each capture has views,
- * under the paths that they have in a mount: "boot/run@stf/hart0/listing.txt". A program opens a view and reads its
- * bytes at any offset, or the instructions of its hart as events from any ordinal on. hartfs(3) has examples.
+ * libhartfs: processor traces as files, without a mount. An archive is a directory of captures, and each capture has
+ * views, one set for each hart. A program opens an archive or a single capture, lists captures, harts and views, opens
+ * a view and reads its bytes at any offset, or the instructions of its hart as events from any ordinal on. hartfs(3)
+ * has examples.
+ *
+ * Paths. In an archive they are those of a mount: "boot/run.stf" is a capture, "boot/run@stf/hart0/listing.txt" a view
+ * of it. In an archive that was opened as one capture they are those in its view directory: "hart0/listing.txt", and
+ * the capture itself is "".
  *
  * A host of this library is not confined. The program hartfs puts every process that decodes into a sandbox
- * (hartfs-security(7)); the library changes nothing about the process that it lives in, so a host that reads captures
- * of strangers had better confine itself. It can do so before hartfs_open: archive_fd and index_fd are for that.
+ * (hartfs-security(7)); the library leaves that to its host, so one that reads captures of strangers had better confine
+ * itself. It can do so before hartfs_open: hartfs_load, archive_fd and index_fd are for that.
+ *
+ * The process. Two things outlive hartfs_close: LLVM, which is loaded, and SQLite, which is initialised and told to
+ * take no pages ahead (SQLITE_CONFIG_PAGECACHE). A host that calls sqlite3_config does so before hartfs_open, and not
+ * for the single-threaded mode. The library itself stays in memory too, whatever dlclose is told.
  *
  * Threads. Every function may be called by any number of threads at the same time, with the same archive and view,
  * except that nothing else may use what hartfs_close and hartfs_view_close close. The library has threads of its own,
- * which make views and call log; it leaves signals, the locale and the environment alone. A process that forks may use
- * the library in one of the two only.
+ * which make views and call log, and which no signal reaches; it leaves the locale and the environment alone. A process
+ * that forks may use the library in one of the two only.
  *
  * Ownership. Handles are the caller's and closed by the function of that name. What is passed in is only looked at
  * during the call (hartfs_options: during hartfs_open, log, stop and their contexts until hartfs_close). Texts that
@@ -28,6 +37,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,7 +70,7 @@ enum hartfs_error {
 	HARTFS_ERROR_DAMAGED = -6,
 	/* The capture is well, and this version of the library cannot decode it. As above. */
 	HARTFS_ERROR_UNSUPPORTED = -7,
-	/* The operating system could not read the archive. */
+	/* The operating system could not read the archive, or not load what disassembles. */
 	HARTFS_ERROR_IO = -8,
 	/* The index directory cannot be used, which says nothing of any capture. */
 	HARTFS_ERROR_INDEX = -9,
@@ -87,13 +97,18 @@ struct hartfs_diag {
 struct hartfs_options {
 	size_t size;	   /* of this struct, as the caller knows it */
 	size_t event_size; /* of struct hartfs_event, likewise: the distance from one event to the next */
-	/* The directory, by its name; or a descriptor of it, which the library then closes, also after an error. With a
-	 * name, which may be given beside a descriptor, the index directory remembers what the archive holds, and
-	 * looking for captures is quick the next time. */
+	/* The directory, by its name; or a descriptor of it, which the library then closes, also after an error other
+	 * than that of a wrong size. With a name, which may be given beside a descriptor, the index directory remembers
+	 * what the archive holds, and looking for captures is quick the next time. */
 	const char *archive;
 	int archive_fd; /* -1: by name */
-	/* Likewise of the indexes, a directory that exists and that the caller can write to. Neither of them: indexes
-	 * are kept in memory, at most half of cache_bytes, and gone with the archive. It may lie in the archive. */
+	/* Not the archive but this capture alone: a file, or what has a description (hartfs-capture(5)). With archive
+	 * or archive_fd it is a path in there; else one in the file system, and the archive begins where it must for
+	 * the files of the capture to be in it. */
+	const char *capture;
+	/* The directory of the indexes, by its name or a descriptor likewise: it exists, and the caller can write to
+	 * it; it may lie in the archive. Neither of them: indexes are kept in memory, at most half of cache_bytes, and
+	 * gone with the archive. HARTFS_ERROR_INDEX says that this does not suffice. */
 	const char *index;
 	int index_fd;
 	int index_error;	/* not 0: do not open it, for this (errno) is why it could not be. Messages say so */
@@ -115,18 +130,16 @@ struct hartfs_options {
 	void *stop_ctx;
 };
 
-#define HARTFS_OPTIONS_INIT                                                                                         \
-	{                                                                                                           \
-		.size = sizeof(struct hartfs_options), .event_size = sizeof(struct hartfs_event), .archive_fd = -1, \
-		.index_fd = -1                                                                                      \
-	}
-
 struct hartfs_archive;
 struct hartfs_view;
 
+/* Loads what disassembles, as hartfs_open does: for a host that cannot open libraries any more by then. Once is enough.
+ */
+int hartfs_load(struct hartfs_diag *diag);
+
 /*
- * Opens an archive. It looks at no capture; only the threads are started and what disassembles is loaded. A member of
- * the options that cannot be is HARTFS_ERROR_MISUSE, and diag says which.
+ * Opens an archive, or a capture alone. Of an archive it looks at no capture; only the threads are started and what
+ * disassembles is loaded. A member of the options that cannot be is HARTFS_ERROR_MISUSE, and diag says which.
  */
 int hartfs_open(const struct hartfs_options *options, struct hartfs_archive **ret_archive, struct hartfs_diag *diag);
 /* Ends what is under way and frees all. Its views must have been closed. NULL is allowed. */
@@ -135,10 +148,12 @@ void hartfs_close(struct hartfs_archive *archive);
 /*
  * Gives fn each capture at or below the path under ("": all) in the order of the tree: its path, and that of its view
  * directory, both valid during the call. fn returns false to end it, which is no error. It decodes nothing: a file that
- * looks like a capture and is damaged is given too. fn may call the library.
+ * looks like a capture and is damaged is given too. What may not be read is left out, and log hears of it. fn may call
+ * the library. HARTFS_ERROR_NOT_FOUND: there is nothing at under.
  */
 int hartfs_each_capture(struct hartfs_archive *archive, const char *under,
-			bool (*fn)(void *ctx, const char *path, const char *view_dir), void *ctx);
+			bool (*fn)(void *ctx, const char *path, const char *view_dir), void *ctx,
+			struct hartfs_diag *diag);
 
 /*
  * Indexes the capture at path, with all its views, on the calling thread and up to index_threads others; at once if
@@ -151,10 +166,31 @@ int hartfs_index(struct hartfs_archive *archive, const char *path,
 		 bool (*progress)(void *ctx, double percent, uint64_t instructions), void *ctx,
 		 struct hartfs_diag *diag);
 
+/* Of a file that is about no hart: hartfs_file.hart. */
+#define HARTFS_NO_HART UINT32_MAX
+
+/* A file in a view directory. The library's; it may grow at its end. */
+struct hartfs_file {
+	const char *path;      /* as hartfs_view_open takes it */
+	uint64_t size;	       /* in bytes */
+	uint64_t instructions; /* that its hart retired; 0 without a hart */
+	uint32_t hart;	       /* its number, or HARTFS_NO_HART */
+};
+
 /*
- * Opens a file, by its path in the mount: a view of a hart or of a range of its instructions (hart0/at/1000-1999/...),
+ * Gives fn each file of the view directory of the capture at path, valid during the call: info.json and the others of
+ * the capture, then those of each hart, hart by hart. Ranges of instructions are not among them. fn returns false to
+ * end it, which is no error, and may call the library. Indexes the capture first, as hartfs_index. HARTFS_ERROR_DAMAGED
+ * and HARTFS_ERROR_UNSUPPORTED: the few files that such a capture has were given all the same.
+ */
+int hartfs_each_file(struct hartfs_archive *archive, const char *path,
+		     bool (*fn)(void *ctx, const struct hartfs_file *file), void *ctx, struct hartfs_diag *diag);
+
+/*
+ * Opens a file, by its path: a view of a hart or of a range of its instructions (hart0/at/1000-1999/...),
  * another file of a view directory, or a file of the archive itself. Indexes the capture first if need be, which may
- * take as long as hartfs_index. A directory is HARTFS_ERROR_MISUSE.
+ * take as long as hartfs_index. A directory is HARTFS_ERROR_MISUSE; a view that a capture cannot have because nothing
+ * of it could be decoded is the error of hartfs_index.
  */
 int hartfs_view_open(struct hartfs_archive *archive, const char *path, struct hartfs_view **ret_view,
 		     struct hartfs_diag *diag);
@@ -164,7 +200,8 @@ uint64_t hartfs_view_size(const struct hartfs_view *view);
  * Reads size bytes at offset into buf. *ret_n is fewer only at the end of the view, or after an error: then these first
  * bytes are good, and the error is about the next one. Reads that follow each other are made ahead on all threads.
  */
-int hartfs_view_read(struct hartfs_view *view, uint64_t offset, void *buf, size_t size, size_t *ret_n);
+int hartfs_view_read(struct hartfs_view *view, uint64_t offset, void *buf, size_t size, size_t *ret_n,
+		     struct hartfs_diag *diag);
 
 /* Instruction sets. */
 enum hartfs_isa {
@@ -243,18 +280,31 @@ struct hartfs_event {
  * views of a hart give the same. HARTFS_ERROR_MISUSE: it is of no hart. The capture's files stay open until the view is
  * closed.
  */
-int hartfs_view_events(struct hartfs_view *view, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n);
+int hartfs_view_events(struct hartfs_view *view, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n,
+		       struct hartfs_diag *diag);
 /*
  * The ordinal of the instruction that the byte at offset belongs to. In listing.txt that is the one of its line, or the
  * last one before a line that begins with '#' (the first of the view, before that). In any other view of a hart it is
  * the instruction up to which the hart had come when the record or packet with that byte was written.
  * HARTFS_ERROR_MISUSE: there is no such byte, or no instruction.
  */
-int hartfs_view_ordinal(struct hartfs_view *view, uint64_t offset, uint64_t *ret_ordinal);
+int hartfs_view_ordinal(struct hartfs_view *view, uint64_t offset, uint64_t *ret_ordinal, struct hartfs_diag *diag);
 /* NULL is allowed. */
 void hartfs_view_close(struct hartfs_view *view);
 
 #pragma GCC visibility pop
+
+static inline struct hartfs_options hartfs_options_init(void)
+{
+	struct hartfs_options options;
+
+	memset(&options, 0, sizeof options);
+	options.size = sizeof options;
+	options.event_size = sizeof(struct hartfs_event);
+	options.archive_fd = options.index_fd = -1;
+	return options;
+}
+#define HARTFS_OPTIONS_INIT hartfs_options_init()
 
 #ifdef __cplusplus
 }

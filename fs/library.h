@@ -14,6 +14,10 @@ struct hf_fs *hf_library_fs(const struct hartfs_archive *archive);
 int hf_library_fail(struct hf_fs *fs, const char *capture, int err, const struct hf_diag *own,
 		    struct hartfs_diag *diag);
 
+/* The public error of one of errors.def, and misuse in words. */
+int hf_library_error(int err);
+int hf_library_misuse(struct hartfs_diag *diag, const char *text);
+
 /* hartfs_view_open; a capture that is indexed meanwhile tells progress of it, and gives put the view's bytes as
  * hf_fs_index_tapped does. Both may be NULL. */
 int hf_library_view_open(struct hartfs_archive *archive, const char *path, hf_tap_fn put,

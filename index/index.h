@@ -188,13 +188,25 @@ uint64_t hf_index_file_size(const struct hf_index *index);
 uint64_t hf_view_table_file_size(const struct hf_view_table *table);
 
 /*
- * Makes the bytes of one chunk of one view into sink: a decoder on src (any thread-safe or private source over the
- * decompressed stream) entered at chunk, an encoder entered at view_entry. HF_ERR_MISMATCH if the events run out
- * early. What the index promises of the bytes is the caller's to compare.
+ * What makes chunks of one view of one hart, in any order: a decoder on src (any thread-safe or private source over the
+ * decompressed stream) and an encoder, which are entered anew for each. What they learned of the program stays.
  */
-int hf_chunk_make(const struct hf_stream *stream, struct hf_src *src, uint32_t hart, const struct hf_chunk *chunk,
-		  const struct hf_view_key *key, const struct hf_enc_env *env, const uint8_t *view_entry,
-		  size_t view_entry_size, struct hf_sink *sink, struct hf_diag *diag);
+struct hf_maker {
+	struct hf_dec *dec;
+	struct hf_enc *enc;
+};
+
+/* stream and src are borrowed as long as it lives, env for the call. */
+int hf_maker_init(struct hf_maker *maker, const struct hf_stream *stream, struct hf_src *src, uint32_t hart,
+		  const struct hf_view_key *key, const struct hf_enc_env *env);
+void hf_maker_fini(struct hf_maker *maker);
+/*
+ * Makes the bytes of one chunk into sink: the decoder entered at chunk, the encoder at view_entry. HF_ERR_MISMATCH if
+ * the events run out early. What the index promises of the bytes is the caller's to compare. env is for this chunk and
+ * has the same parameters as the one before.
+ */
+int hf_maker_make(struct hf_maker *maker, const struct hf_chunk *chunk, const struct hf_enc_env *env,
+		  const uint8_t *view_entry, size_t view_entry_size, struct hf_sink *sink, struct hf_diag *diag);
 
 /* How far a build is. Called every few milliseconds from the building thread; non-zero cancels (HF_ERR_CANCELLED). */
 struct hf_build_progress {

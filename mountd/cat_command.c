@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs cat and hartfs info: single files of the tree on standard output, without a mount. */
+#include "fs/locate.h"
 #include "mountd/commands.h"
 #include "mountd/live.h"
 #include "mountd/log.h"
@@ -34,7 +35,7 @@ static bool is_archive(const char *path)
 	char info[PATH_MAX];
 
 	snprintf(info, sizeof info, "%s/info.json", path);
-	return hf_paths_is_directory(path) && access(info, F_OK) < 0;
+	return hf_locate_is_directory(path) && access(info, F_OK) < 0;
 }
 
 /* The longest beginning of path that exists ("." if none does); *ret_rest is what follows it. */
@@ -96,7 +97,7 @@ static bool find_target(const struct hf_settings *settings, const char *path, co
 	*ret_target = (struct target){0};
 	if (!part)
 		return false;
-	if (hf_paths_is_directory(part)) {
+	if (hf_locate_is_directory(part)) {
 		ret_target->archive = part;
 		if (asprintf(&ret_target->path, "%s%s%s", rest, *rest && view ? "/" : "", view ? view : "") < 0)
 			ret_target->path = NULL;
@@ -227,7 +228,7 @@ static int write_infos(struct hartfs_archive *archive, const struct hf_settings 
 	struct found found = {0};
 	size_t good = 0;
 
-	hartfs_each_capture(archive, "", add_found, &found);
+	hartfs_each_capture(archive, "", add_found, &found, NULL);
 	if (!found.count)
 		hf_say(stderr, "hartfs info: %s: there is no capture in it", shown);
 	for (size_t i = 0; i < found.count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/confine.h"
 
-#include "codecs/isa/disasm.h"
+#include "fs/hartfs.h"
 #include "mountd/log.h"
 
 #include <errno.h>
@@ -54,11 +54,12 @@ static bool refuse(const char *missing)
 
 bool hf_load_disassembler(void)
 {
-	const char *why = hf_disasm_load();
+	struct hartfs_diag diag;
+	const int error = hartfs_load(&diag);
 
-	if (why)
-		hf_log(3, "LLVM, which disassembles, cannot be loaded: %s", why);
-	return !why;
+	if (error)
+		hf_log(3, "%s", diag.text);
+	return !error;
 }
 
 bool hf_confine(const struct hf_settings *settings, const struct hf_sandbox_places *places)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs index and hartfs verify: the same walk over captures, several at a time, with a line or a bar of progress. */
 #include "index/exec.h"
+#include "fs/locate.h"
 #include "mountd/commands.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"
@@ -160,7 +161,7 @@ static struct operand open_operand(struct work *work, const char *path)
 	struct operand operand = {.archive = SIZE_MAX};
 	char *directory;
 
-	if (hf_paths_is_directory(path)) {
+	if (hf_locate_is_directory(path)) {
 		operand.archive = take_archive(work, path);
 		return operand;
 	}
@@ -183,7 +184,7 @@ static bool add_operand(struct work *work, const struct operand *operand)
 		return false;
 	if (operand->name)
 		return add_capture(&finder, operand->name, NULL);
-	return hartfs_each_capture(work->archives[operand->archive].archive, "", add_capture, &finder) == 0 &&
+	return hartfs_each_capture(work->archives[operand->archive].archive, "", add_capture, &finder, NULL) == 0 &&
 	       !finder.out_of_memory;
 }
 

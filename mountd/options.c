@@ -175,19 +175,6 @@ static bool parse_shard(const char *text, struct hf_settings *settings)
 	       settings->shard < settings->shards;
 }
 
-static bool are_views(const char *list)
-{
-	size_t length;
-
-	for (;; list += length + 1) {
-		length = strcspn(list, ",");
-		if (!hf_fs_knows_view(list, length))
-			return false;
-		if (!list[length])
-			return true;
-	}
-}
-
 static bool parse_sandbox(const char *text, enum hf_sandbox_mode *ret_mode)
 {
 	static const char *const names[] = {
@@ -243,7 +230,7 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 		for (char *plus = value; (plus = strchr(plus, '+'));)
 			*plus = ',';
 		settings->views = value;
-		return are_views(value);
+		return hf_fs_knows_views(value);
 	case OPTION_SANDBOX:
 		return parse_sandbox(value, &settings->sandbox);
 	case OPTION_WAIT:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/paths.h"
 
+#include "fs/locate.h"
 #include "mountd/confine.h"
 #include "mountd/log.h"
 
@@ -187,39 +188,10 @@ void hf_opened_close(struct hf_opened *archive)
 	*archive = (struct hf_opened){.archive_fd = -1, .index.fd = -1};
 }
 
-static const char *const descriptions[] = {"capture.ini", "snapshot.ini"};
-
-static bool is_capture_dir(const char *path)
-{
-	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	bool found = false;
-
-	if (fd < 0)
-		return false;
-	for (size_t i = 0; i < sizeof descriptions / sizeof descriptions[0]; i++)
-		found |= faccessat(fd, descriptions[i], F_OK, 0) == 0;
-	close(fd);
-	return found;
-}
-
-bool hf_paths_is_directory(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !is_capture_dir(path);
-}
-
-static bool is_description(const char *real)
-{
-	const size_t n = strlen(real);
-
-	return is_capture_dir(real) || (n > 4 && strcmp(real + n - 4, ".ini") == 0);
-}
-
 /* What hf_fs_reach is asked, in a process that reads nothing else, for nobody vouches for a description. */
 struct reach {
 	int fd;
-	const char *name; /* of the description in fd; NULL: fd is a directory that is a capture */
+	const char *ini;
 };
 
 static void find_reach(void *ctx, void *result)
@@ -227,63 +199,22 @@ static void find_reach(void *ctx, void *result)
 	const struct reach *reach = ctx;
 	unsigned *levels = result;
 
-	if (reach->name)
-		*levels = hf_fs_reach(reach->fd, reach->name);
-	for (size_t i = 0; !reach->name && i < 2 && !*levels; i++)
-		*levels = hf_fs_reach(reach->fd, descriptions[i]);
+	*levels = hf_fs_reach(reach->fd, reach->ini);
 }
 
-/* How many directories above the one that holds it an archive with this capture must begin. */
-static unsigned reach(const struct hf_settings *settings, const char *real, bool directory)
+static unsigned reach_confined(void *ctx, int dir_fd, const char *ini)
 {
-	char *copy = strdup(real), *slash = copy ? strrchr(copy, '/') : NULL;
-	struct reach reach = {.fd = -1};
+	const struct hf_settings *settings = ctx;
+	struct reach reach = {dir_fd, ini};
 	unsigned levels = 0;
 
-	if (slash && !directory) {
-		*slash = 0;
-		reach.name = slash + 1;
-	}
-	if (slash)
-		reach.fd = open(*copy ? copy : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (reach.fd >= 0) {
-		if (!hf_confine_call(settings, reach.fd, find_reach, &reach, &levels, sizeof levels))
-			levels = 0;
-		close(reach.fd);
-	}
-	free(copy);
-	return directory && levels ? levels - 1 : levels;
-}
-
-/* In the root of an archive, which nothing can lie beside, a description is a capture itself. */
-static void cut_description(char *name)
-{
-	char *slash = strrchr(name, '/');
-
-	for (size_t i = 0; slash && i < sizeof descriptions / sizeof descriptions[0]; i++)
-		if (strcmp(slash + 1, descriptions[i]) == 0) {
-			*slash = 0;
-			return;
-		}
+	return hf_confine_call(settings, dir_fd, find_reach, &reach, &levels, sizeof levels) ? levels : 0;
 }
 
 bool hf_paths_split(const struct hf_settings *settings, const char *path, bool as_capture, char **ret_directory,
 		    char **ret_name)
 {
-	char *real = realpath(path, NULL), *slash;
-
-	*ret_directory = *ret_name = NULL;
-	if (!real)
-		return false;
-	slash = strrchr(real, '/');
-	for (unsigned up = is_description(real) ? reach(settings, real, is_capture_dir(real)) : 0; up && slash > real; up--)
-		slash = memrchr(real, '/', (size_t)(slash - real));
-	*ret_name = strdup(slash + 1);
-	slash[slash == real] = 0;
-	*ret_directory = real;
-	if (*ret_name && as_capture)
-		cut_description(*ret_name);
-	return *ret_name != NULL;
+	return hf_locate(path, as_capture, reach_confined, (void *)settings, ret_directory, ret_name);
 }
 
 void hf_paths_complain(const char *command, const char *shown, const struct hartfs_diag *diag)

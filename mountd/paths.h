@@ -38,12 +38,7 @@ struct hartfs_archive *hf_opened_start(const struct hf_settings *settings, struc
 			      const struct hf_stop *stop);
 void hf_opened_close(struct hf_opened *archive);
 
-/* Whether path is a directory, and not one that is a capture itself (capture.ini, snapshot.ini). */
-bool hf_paths_is_directory(const char *path);
-
-/* The directory that holds path, or of a capture with a description a higher one if its files need that, and path's name
- * in it, both malloc'ed; false: out of memory or no such path. as_capture: a capture.ini that describes the directory in
- * which it lies means that directory. */
+/* hf_locate, whose description is read by a process that is confined. */
 bool hf_paths_split(const struct hf_settings *settings, const char *path, bool as_capture, char **ret_directory,
 		    char **ret_name);
 

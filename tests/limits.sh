@@ -28,12 +28,12 @@ codecs/stf/dump_parts.c@CLOCK_NAME_MAX@40@40 characters
 codecs/astf/accesses.c@ACCESS_MAX@256u@256; 2,048
 codecs/astf/accesses.c@PIECES_MAX@(8u * ACCESS_MAX)@256; 2,048
 codecs/astf/strings.c@STRING_MAX@65535u@65,535 | several strings
-codecs/etrace/decoder.h@HF_ETRACE_WALK_MAX@(UINT64_C(1) << 20)@one packet walks | 1,048,576
+codecs/etrace/follow.h@HF_ETRACE_WALK_MAX@(UINT64_C(1) << 20)@one packet walks | 1,048,576
 codecs/etrace/params.h@HF_ETRACE_PREDICTED_MAX@(UINT32_C(1) << 28)@268,435,456
 codecs/etrace/params.h@HF_ETRACE_TABLE_MAX@16@2 to the power of 16
 codecs/etrace/encoder.h@HF_ETRACE_ENC_TABLE_MAX@8@2 to the power of 8
 codecs/etrace/encoder.h@HF_ETRACE_ENC_BPRED_MAX@12@predictor 12
-codecs/etrace/decoder.h@HF_ETRACE_ACCESSES@65536@data accesses that wait for their instruction | 65,536
+codecs/etrace/accesses.h@HF_ETRACE_ACCESSES@65536@data accesses that wait for their instruction | 65,536
 codecs/etrace/data.h@HF_ETRACE_DATA_ATOMICS@16@split atomics that wait for their data | 16
 codecs/ntrace/message.h@HF_NTRACE_MESSAGE_MAX@128@one message | 128
 codecs/ntrace/flow.c@STRAIGHT_MAX@(UINT64_C(1) << 18)@262,144

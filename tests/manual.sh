@@ -22,12 +22,12 @@ for reference in $(grep -rhoE '\bhartfs(-[a-z]+)?(\*\*)?\([0-9]\)' --include='*.
 	README.md CHANGES.md codecs index fs mountd contrib tests | tr -d '*' | sort -u); do
 	count=$((count + 1))
 	name=${reference%(*} section=${reference: -2:1}
-	ls {mountd,index}/"$name.$section.md" 2>/dev/null | grep -q . || bad "there is no page $reference: $(grep -rlF -- "$reference" \
+	ls {mountd,index,fs}/"$name.$section.md" 2>/dev/null | grep -q . || bad "there is no page $reference: $(grep -rlF -- "$reference" \
 		--include='*.md' --include='*.[ch]' --include='*.def' README.md CHANGES.md codecs index fs mountd | tr '\n' ' ')"
 done
 [ "$count" -gt 10 ] || bad "no references to pages found"
 
-for page in {mountd,index}/hartfs*.[0-9].md; do
+for page in {mountd,index,fs}/hartfs*.[0-9].md; do
 	name=$(basename "$page" .md)
 	[ "$name" = hartfs-views.5 ] || grep -qF "**${name%.*}**(${name##*.})" mountd/hartfs-views.5.md ||
 		bad "hartfs-views(5) does not lead to $name"

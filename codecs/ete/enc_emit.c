@@ -171,7 +171,7 @@ static void put_sync(struct hf_ete_enc *e, struct hf_sink *sink)
 	memset(s->address, 0, sizeof s->address);
 	memset(s->is, 0, sizeof s->is);
 	s->said_time = 0;
-	s->depth = 0;
+	hf_return_stack_clear(&e->links);
 	s->flags &= (uint16_t)~HF_ETE_ENC_CID;
 	s->left = e->c.sync_instructions ? e->c.sync_instructions : UINT32_MAX;
 }

@@ -39,7 +39,6 @@ int hf_ete_enc_check(const char *params, char *why, size_t size)
 }
 
 #define F(member, maximum) HF_FIELD_ROW(struct hf_ete_enc_state, member, maximum)
-#define STACK(i) F(stack[i], UINT64_MAX), F(stack_is[i], 1)
 
 static const struct hf_field_row fields[] = {
 	F(next, UINT64_MAX), F(next_is, 1), F(said_time, UINT64_MAX), F(time, UINT64_MAX),
@@ -47,20 +46,17 @@ static const struct hf_field_row fields[] = {
 	F(is[0], 1), F(is[1], 1), F(is[2], 1),
 	F(atoms, (1u << HF_ETE_ENC_ATOMS) - 1), F(atom_count, HF_ETE_ENC_ATOMS - 1), F(ran, UINT32_MAX),
 	F(left, UINT32_MAX), F(cid, UINT32_MAX), F(said_cid, UINT32_MAX), F(flags, 511),
-	F(context, HF_ETE_CONTEXT_STATE), F(next_context, HF_ETE_CONTEXT_STATE), F(secure, 1), F(depth, HF_ETE_ENC_STACK),
-	STACK(0), STACK(1), STACK(2), STACK(3), STACK(4), STACK(5), STACK(6), STACK(7), STACK(8), STACK(9), STACK(10),
-	STACK(11), STACK(12), STACK(13), STACK(14),
+	F(context, HF_ETE_CONTEXT_STATE), F(next_context, HF_ETE_CONTEXT_STATE), F(secure, 1),
 };
 
 void hf_ete_enc_visit(struct hf_enc *enc, struct hf_fields *f)
 {
-	struct hf_ete_enc_state *s = &((struct hf_ete_enc *)enc)->s;
+	struct hf_ete_enc *e = (struct hf_ete_enc *)enc;
+	struct hf_ete_enc_state *s = &e->s;
 
 	if (f->loading)
 		*s = (struct hf_ete_enc_state){0};
-	/* What is above the stack has no meaning. */
-	memset(s->stack + s->depth, 0, (HF_ETE_ENC_STACK - s->depth) * sizeof *s->stack);
-	memset(s->stack_is + s->depth, 0, HF_ETE_ENC_STACK - s->depth);
 	HF_FIELD_ROWS(f, fields, s);
+	hf_return_stack_visit(&e->links, f);
 	hf_fields_require(f, s->atoms >> s->atom_count == 0);
 }

@@ -25,24 +25,10 @@ static uint8_t context_of(const struct hf_ete_enc_state *s, unsigned isa, unsign
 	return (uint8_t)(level | (isa == HF_ISA_A64 ? HF_ETE_CONTEXT_SF : 0) | (s->secure ? 0 : HF_ETE_CONTEXT_NS));
 }
 
-/* The return stack (D4.4.5): what a call keeps, and whether the branch went where the newest call came from. */
-static void push(struct hf_ete_enc_state *s, uint64_t address, uint8_t is)
+/* Whether the branch went to where the newest call came from (D4.4.5). */
+static bool pop(struct hf_ete_enc *e, const struct hf_ete_enc_place *at)
 {
-	if (s->depth == HF_ETE_ENC_STACK) {
-		memmove(s->stack, s->stack + 1, sizeof s->stack - sizeof *s->stack);
-		memmove(s->stack_is, s->stack_is + 1, sizeof s->stack_is - sizeof *s->stack_is);
-		s->depth--;
-	}
-	s->stack[s->depth] = address;
-	s->stack_is[s->depth++] = is;
-}
-
-static bool pop(struct hf_ete_enc_state *s, const struct hf_ete_enc_place *at)
-{
-	if (!s->depth || s->stack[s->depth - 1] != at->pc || s->stack_is[s->depth - 1] != at->is)
-		return false;
-	s->depth--;
-	return true;
+	return hf_return_stack_take(&e->links, at->pc | at->is);
 }
 
 /* Where the flow is known to have gone. In AArch32 no event says in which instruction set; A32 has no odd halfwords. */
@@ -85,7 +71,7 @@ static void synchronise(struct hf_ete_enc *e, struct hf_sink *sink, const struct
 {
 	struct hf_ete_enc_state *s = &e->s;
 
-	if (s->flags & HF_ETE_ENC_ADDRESS || (s->flags & HF_ETE_ENC_INDIRECT && s->depth && !pop(s, at)))
+	if (s->flags & HF_ETE_ENC_ADDRESS || (s->flags & HF_ETE_ENC_INDIRECT && e->links.depth && !pop(e, at)))
 		hf_ete_enc_target(e, sink, at);
 	hf_ete_enc_sync(e, sink, at);
 }
@@ -108,7 +94,7 @@ static void reach(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_et
 		hf_ete_enc_target(e, sink, at);
 	} else if (s->flags & HF_ETE_ENC_INDIRECT) {
 		/* Popped by the decoder at its next P0 element, whatever the context is by then. */
-		if (!pop(s, at))
+		if (!pop(e, at))
 			hf_ete_enc_target(e, sink, at);
 		else
 			hf_ete_enc_context(e, sink, at->context);
@@ -145,8 +131,8 @@ static void put_p0(struct hf_ete_enc *e, struct hf_sink *sink, const struct hf_e
 	s->flags |= HF_ETE_ENC_BRANCHED;
 	if (!taken || !moves)
 		return;
-	if (class.flags & HF_ARM_LINK && e->c.return_stack)
-		push(s, insn->pc + insn->size, s->next_is);
+	if (class.flags & HF_ARM_LINK)
+		hf_return_stack_push(&e->links, (insn->pc + insn->size) | s->next_is);
 	if (class.flags & HF_ARM_INDIRECT) {
 		s->flags |= HF_ETE_ENC_INDIRECT;
 		if (ev->flags & HF_EVF_TAKEN) {
@@ -359,6 +345,7 @@ static int init(struct hf_enc *enc)
 		return err;
 	e->unit = (struct hf_ete_config){.cid_bytes = 4, .vmid_bytes = 4, .commopt = true, .wfx = true,
 					 .return_stack = e->c.return_stack};
+	hf_return_stack_init(&e->links, e->links_room, HF_ETE_ENC_STACK + 1, e->c.return_stack ? HF_ETE_ENC_STACK : 0);
 	e->s.left = UINT32_MAX;
 	return 0;
 }
@@ -366,7 +353,7 @@ static int init(struct hf_enc *enc)
 const struct hf_enc_ops hf_view_ete = {
 	.name = "ete",
 	.view = "ete/trace.bin",
-	.version = 4,
+	.version = 5,
 	.refuses = refuses,
 	.size = sizeof(struct hf_ete_enc),
 	.init = init,

@@ -8,6 +8,7 @@
 
 #include "codecs/codec.h"
 #include "codecs/ete/packet.h"
+#include "codecs/walk/return_stack.h"
 
 /* Return addresses a trace unit keeps at the most (D4.4.5). */
 #define HF_ETE_ENC_STACK 15
@@ -37,16 +38,15 @@ enum hf_ete_enc_flags {
 struct hf_ete_enc_state {
 	uint64_t next;       /* where the flow goes on by itself */
 	uint64_t address[3]; /* said last, the newest first */
-	uint64_t stack[HF_ETE_ENC_STACK]; /* oldest first */
 	uint64_t said_time, time;
 	uint32_t atoms;      /* that wait; bit 0 is the oldest */
 	uint32_t ran;        /* instructions since the newest P0 element or address */
 	uint32_t left;       /* instructions until a synchronisation is due */
 	uint32_t cid, said_cid;
 	uint16_t flags;      /* enum hf_ete_enc_flags */
-	uint8_t is[3], stack_is[HF_ETE_ENC_STACK];
+	uint8_t is[3];
 	uint8_t next_is;
-	uint8_t atom_count, depth;
+	uint8_t atom_count;
 	uint8_t context;     /* context byte without ids, as said last */
 	uint8_t next_context; /* with TARGET: of what is there */
 	uint8_t secure;
@@ -57,6 +57,8 @@ struct hf_ete_enc {
 	struct hf_ete_enc_config c;
 	struct hf_ete_config unit; /* of the trace unit that it plays */
 	struct hf_ete_enc_state s;
+	struct hf_return_stack links; /* bit 0 of an address: T32 */
+	uint64_t links_room[HF_ETE_ENC_STACK + 1];
 };
 
 /* A place that the flow reaches. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/ete/flow.h"
 
-#include "codecs/base/bytes.h"
 #include "codecs/base/err.h"
 
 #include <string.h>
@@ -12,17 +11,23 @@ enum { STEP_START, STEP_WALK, STEP_BEHIND };
 int hf_ete_flow_init(struct hf_ete_flow *f, const struct hf_ete_config *config, const struct hf_setup *setup,
 		     uint32_t hart)
 {
+	const struct hf_walk_rules rules = {.wfx = config->wfx};
+	int err;
+
 	memset(f, 0, sizeof *f);
 	f->config = config;
 	f->setup = setup;
 	f->hart = hart;
-	hf_ete_flow_set(f, NULL);
-	return hf_ete_walk_init(&f->walk, config->wfx, hf_setup_code_size(setup));
+	hf_return_stack_init(&f->links, f->links_room, HF_ETE_STACK_MAX + 1,
+			     config->return_stack ? HF_ETE_STACK_MAX : 0);
+	err = hf_walk_blocks_init(&f->blocks, &rules, hf_setup_code_size(setup), 1);
+	hf_ete_flow_set(f, &(struct hf_ete_flow_state){0});
+	return err;
 }
 
 void hf_ete_flow_fini(struct hf_ete_flow *f)
 {
-	hf_ete_walk_fini(&f->walk);
+	hf_walk_blocks_fini(&f->blocks);
 }
 
 /* ---- events ---- */
@@ -84,53 +89,45 @@ static uint32_t space_of(uint8_t byte)
 static void derive(struct hf_ete_flow *f)
 {
 	const struct hf_ete_context *c = &f->s.context;
+	struct hf_walk_blocks *w = &f->blocks;
 
-	f->isa = c->byte & HF_ETE_CONTEXT_SF ? HF_ISA_A64 : f->s.is ? HF_ISA_T32 : HF_ISA_A32;
-	f->mode = (uint8_t)mode_of(c->byte);
-	f->program = hf_setup_program(f->setup, f->hart, c->byte & HF_ETE_CONTEXT_CID ? c->cid : HF_SETUP_NO_CONTEXT,
+	w->isa = c->byte & HF_ETE_CONTEXT_SF ? HF_ISA_A64 : f->s.is ? HF_ISA_T32 : HF_ISA_A32;
+	w->mask = w->isa == HF_ISA_A64 ? UINT64_MAX : UINT32_MAX;
+	w->mode = (uint8_t)mode_of(c->byte);
+	w->program = hf_setup_program(f->setup, f->hart, c->byte & HF_ETE_CONTEXT_CID ? c->cid : HF_SETUP_NO_CONTEXT,
 				      space_of(c->byte));
 }
 
 void hf_ete_flow_set(struct hf_ete_flow *f, const struct hf_ete_flow_state *state)
 {
-	f->s = state ? *state : (struct hf_ete_flow_state){0};
+	f->s = *state;
 	f->given = f->pending = 0;
 	derive(f);
 }
 
 static void set_is(struct hf_ete_flow *f, unsigned is)
 {
-	f->s.is = (uint8_t)is;
+	f->s.is = is != 0;
 	if (!(f->s.context.byte & HF_ETE_CONTEXT_SF))
-		f->isa = is ? HF_ISA_T32 : HF_ISA_A32;
+		f->blocks.isa = is ? HF_ISA_T32 : HF_ISA_A32;
 }
 
 static void push_link(struct hf_ete_flow *f, uint64_t address)
 {
-	struct hf_ete_flow_state *s = &f->s;
-
-	if (!f->config->return_stack || s->missing)
-		return;
-	if (s->stack_count == HF_ETE_STACK_MAX) {
-		memmove(s->stack, s->stack + 1, (HF_ETE_STACK_MAX - 1) * sizeof *s->stack);
-		s->stack_is >>= 1;
-		s->stack_count--;
-	}
-	s->stack[s->stack_count] = address;
-	s->stack_is = (uint16_t)((s->stack_is & ~(1u << s->stack_count)) | (unsigned)s->is << s->stack_count);
-	s->stack_count++;
+	if (!f->s.missing)
+		hf_return_stack_push(&f->links, address | f->s.is);
 }
 
 /* Before any P0 element, and at Trace Info: no address came, so it is on the stack. */
 static void pop_link(struct hf_ete_flow *f)
 {
 	struct hf_ete_flow_state *s = &f->s;
+	uint64_t link;
 
-	if (s->sync != HF_ETE_SYNC_TARGET || s->stack_count == 0)
+	if (s->sync != HF_ETE_SYNC_TARGET || !hf_return_stack_pop(&f->links, &link))
 		return;
-	s->stack_count--;
-	s->pc = s->stack[s->stack_count];
-	set_is(f, s->stack_is >> s->stack_count & 1);
+	s->pc = link & ~UINT64_C(1);
+	set_is(f, link & 1);
 	s->sync = HF_ETE_SYNC_FULL;
 	s->fresh = 1;
 }
@@ -156,7 +153,7 @@ static void stray(struct hf_ete_flow *f, const struct hf_ete_element *e, int cod
 {
 	emit_loss(f, HF_EVENT_GAP, code, e->offset, 0, detail);
 	f->s.sync = HF_ETE_SYNC_CONTEXT;
-	f->s.stack_count = 0;
+	hf_return_stack_clear(&f->links);
 }
 
 static void take_target(struct hf_ete_flow *f, const struct hf_ete_element *e)
@@ -219,130 +216,77 @@ static void take_context(struct hf_ete_flow *f, const struct hf_ete_element *e)
 
 /* ---- instructions ---- */
 
-/* The last instruction of a block. */
-static void put_last(struct hf_ete_flow *f, struct hf_event *ev, const struct hf_ete_block *b)
-{
-	*ev = (struct hf_event){
-		.kind = HF_EVENT_INSN,
-		.insn = {.pc = f->s.pc,
-			 .opcode = b->opcode,
-			 .size = b->size,
-			 .isa = b->isa,
-			 .flow = b->flow,
-			 .mode = f->mode},
-	};
-}
-
-static void put_any(struct hf_ete_flow *f, struct hf_event *ev, const struct hf_ete_block *b, unsigned i)
-{
-	const struct hf_ete_block_detail *detail = hf_ete_walk_detail(&f->walk, b);
-
-	*ev = (struct hf_event){
-		.kind = HF_EVENT_INSN,
-		.insn = {.pc = f->s.pc,
-			 .opcode = detail->opcodes[i],
-			 .size = detail->sizes[i],
-			 .isa = b->isa,
-			 .flow = detail->flows[i],
-			 .mode = f->mode},
-	};
-}
-
-static void step_pc(struct hf_ete_flow *f, unsigned size)
-{
-	f->s.pc += size;
-	if (f->isa != HF_ISA_A64)
-		f->s.pc &= UINT32_MAX;
-}
-
-/* n instructions of a plain block, none of them its P0 instruction. */
-static void put_plain(struct hf_ete_flow *f, const struct hf_ete_block *b, unsigned n, struct hf_event *ev)
-{
-	const uint64_t rest = (uint64_t)f->mode << 56 | (uint64_t)HF_FLOW_PLAIN << 48 | (uint64_t)HF_ISA_A64 << 40 |
-			      UINT64_C(4) << 32;
-	const uint64_t head = HF_EVENT_INSN;
-	uint64_t pc = f->s.pc;
-
-	for (unsigned i = 0; i < n; i++, pc += 4) {
-		memcpy(&ev[i], &head, sizeof head);
-		ev[i].word[0] = pc;
-		ev[i].word[1] = 0;
-		ev[i].word[2] = rest | hf_get32(b->bytes + 4 * (size_t)i);
-	}
-	f->s.pc = pc;
-}
-
 /* Gives up to n instructions of b from the first on, none of them taken, that lie before limit. */
-static unsigned put_run(struct hf_ete_flow *f, const struct hf_ete_block *b, unsigned n, uint64_t limit,
+static unsigned put_run(struct hf_ete_flow *f, const struct hf_walk_block *b, unsigned n, uint64_t limit,
 			struct hf_ete_out *out)
 {
 	const size_t room = out->max - out->n;
-	struct hf_event *ev = out->ev + out->n;
-	unsigned i = 0;
+	unsigned count = 0;
 
 	n = n < room ? n : (unsigned)room;
-	if (b->plain && limit - f->s.pc < 4 * (uint64_t)n)
-		n = (unsigned)((limit - f->s.pc + 3) / 4);
-	if (b->plain) {
-		const unsigned before = b->count - (unsigned)b->ends;
+	while (count < n && b->insn[count].insn.pc < limit)
+		count++;
+	memcpy(out->ev + out->n, b->insn, count * sizeof *b->insn);
+	f->s.pc = count == b->count ? b->next : b->insn[count].insn.pc;
+	out->n += count;
+	f->s.age += count;
+	f->s.walked += count;
+	f->s.fresh &= count == 0;
+	f->s.ran |= count != 0;
+	return count;
+}
 
-		i = n < before ? n : before;
-		put_plain(f, b, i, ev);
-	}
-	for (; i < n && f->s.pc < limit; i++) {
-		if (i + 1 == b->count)
-			put_last(f, &ev[i], b);
-		else
-			put_any(f, &ev[i], b, i);
-		step_pc(f, ev[i].insn.size);
-	}
-	out->n += i;
-	f->s.age += i;
-	f->s.walked += i;
-	f->s.fresh &= i == 0;
-	f->s.ran |= i != 0;
-	return i;
+/* Whether the last instruction of b is a P0 instruction. */
+static bool is_ended(const struct hf_walk_block *b)
+{
+	return b->end != HF_WALK_ON && b->end != HF_WALK_NO_CODE;
+}
+
+/* Whether the program tells where that goes, if it is taken. */
+static bool is_direct(const struct hf_walk_block *b)
+{
+	return b->end == HF_WALK_BRANCH || b->end == HF_WALK_JUMP;
 }
 
 /* Where the last instruction of b, a taken branch, goes: for its event. False: that is not known. */
-static bool find_target(const struct hf_ete_flow *f, const struct hf_ete_resolve *r, const struct hf_ete_block *b,
+static bool find_target(const struct hf_ete_flow *f, const struct hf_ete_resolve *r, const struct hf_walk_block *b,
 			uint64_t *ret_target)
 {
 	struct hf_ete_follow follow;
 
-	if (b->direct) {
+	if (is_direct(b)) {
 		*ret_target = b->target;
 		return true;
 	}
-	if (!(b->flags & HF_ARM_INDIRECT))
+	if (b->end != HF_WALK_INDIRECT)
 		return false;
 	hf_ete_resolve_follow(r, &follow);
 	if (follow.target)
 		*ret_target = follow.target->value;
-	else if (follow.pops && f->s.stack_count)
-		*ret_target = f->s.stack[f->s.stack_count - 1];
+	else if (follow.pops && f->links.depth)
+		*ret_target = hf_return_stack_top(&f->links) & ~UINT64_C(1);
 	else
 		return false;
 	return true;
 }
 
 /* The P0 instruction that ends b, b's only one left, at pc. */
-static void put_p0(struct hf_ete_flow *f, const struct hf_ete_resolve *r, const struct hf_ete_block *b, bool taken,
+static void put_p0(struct hf_ete_flow *f, const struct hf_ete_resolve *r, const struct hf_walk_block *b, bool taken,
 		   bool initially, struct hf_ete_out *out)
 {
 	const struct hf_ete_element *e = hf_ete_resolve_front(r);
 	struct hf_event *ev = &out->ev[out->n++];
 	uint64_t target;
 
-	put_last(f, ev, b);
+	*ev = b->insn[b->count - 1];
 	f->s.age++;
 	f->s.fresh = 0;
 	f->s.ran = 1;
-	step_pc(f, b->size);
-	if (initially && b->flags & HF_ARM_LINK)
+	f->s.pc = b->next;
+	if (initially && b->flags & HF_WALK_CALL)
 		push_link(f, f->s.pc);
 	if (!taken) {
-		if (b->isa == HF_ISA_A64 && b->flow != HF_FLOW_BRANCH)
+		if (b->isa == HF_ISA_A64 && b->end != HF_WALK_BRANCH)
 			emit_loss(f, HF_EVENT_DOUBT, HF_ERR_ETE_NOT_TAKEN, e->offset, 0, ev->insn.pc);
 		return;
 	}
@@ -350,20 +294,23 @@ static void put_p0(struct hf_ete_flow *f, const struct hf_ete_resolve *r, const 
 		ev->flags = HF_EVF_TAKEN;
 		ev->insn.target = target;
 	}
-	if (b->direct) {
+	if (is_direct(b)) {
 		f->s.pc = b->target;
-		set_is(f, b->target_isa == HF_ISA_T32);
-	} else if (b->flags & HF_ARM_INDIRECT) {
+		set_is(f, b->flags & HF_WALK_TO_T32);
+	} else if (b->end == HF_WALK_INDIRECT) {
 		f->s.sync = HF_ETE_SYNC_TARGET;
 	}
 }
 
 /* The next block of a walk; NULL if it cannot go on, which is told. */
-static const struct hf_ete_block *next_block(struct hf_ete_flow *f, const struct hf_ete_element *e)
+static const struct hf_walk_block *next_block(struct hf_ete_flow *f, const struct hf_ete_element *e)
 {
-	const struct hf_ete_block *b = hf_ete_walk_find(&f->walk, f->program, f->s.pc, f->isa);
+	const struct hf_walk_block *b;
 
-	if (!b)
+	if (!hf_walk_blocks_have_room(&f->blocks, 1))
+		hf_walk_blocks_reset(&f->blocks);
+	b = hf_walk_find(&f->blocks, f->s.pc);
+	if (b->count == 0)
 		stray(f, e, HF_ERR_ETE_NO_IMAGE, f->s.pc);
 	else if (f->s.walked >= HF_ETE_WALK_MAX)
 		stray(f, e, HF_ERR_ETE_WALK, f->s.pc);
@@ -390,14 +337,14 @@ static bool run_atom(struct hf_ete_flow *f, const struct hf_ete_resolve *r, stru
 	if (f->s.step == STEP_START && !begin_walk(f, e))
 		return true;
 	while (out->n < out->max) {
-		const struct hf_ete_block *b = next_block(f, e);
-		const unsigned plain = b ? b->count - (unsigned)b->ends : 0;
+		const struct hf_walk_block *b = next_block(f, e);
+		const unsigned plain = b ? b->count - (unsigned)is_ended(b) : 0;
 
 		if (!b)
 			return true;
-		if (put_run(f, b, plain, UINT64_MAX, out) < plain || (b->ends && out->n == out->max))
+		if (put_run(f, b, plain, UINT64_MAX, out) < plain || (plain < b->count && out->n == out->max))
 			return false;
-		if (b->ends) {
+		if (plain < b->count) {
 			const bool taken = e->flags & HF_ETE_EL_TAKEN;
 
 			put_p0(f, r, b, taken, e->flags & HF_ETE_EL_INITIAL, out);
@@ -411,7 +358,7 @@ static bool run_atom(struct hf_ete_flow *f, const struct hf_ete_resolve *r, stru
 static bool run_up_to(struct hf_ete_flow *f, const struct hf_ete_element *e, struct hf_ete_out *out)
 {
 	while (f->s.pc < e->value) {
-		const struct hf_ete_block *b;
+		const struct hf_walk_block *b;
 
 		if (out->n == out->max)
 			return false;
@@ -427,7 +374,7 @@ static bool run_up_to(struct hf_ete_flow *f, const struct hf_ete_element *e, str
 static bool run_source(struct hf_ete_flow *f, const struct hf_ete_resolve *r, struct hf_ete_out *out)
 {
 	const struct hf_ete_element *e = hf_ete_resolve_front(r);
-	const struct hf_ete_block *b;
+	const struct hf_walk_block *b;
 
 	if (f->s.step == STEP_START && !begin_walk(f, e))
 		return true;
@@ -438,7 +385,7 @@ static bool run_source(struct hf_ete_flow *f, const struct hf_ete_resolve *r, st
 	b = f->s.pc == e->value ? next_block(f, e) : NULL;
 	if (f->s.sync != HF_ETE_SYNC_FULL)
 		return true;
-	if (!b || b->count != 1 || !b->ends) {
+	if (!b || b->count != 1 || !is_ended(b)) {
 		stray(f, e, HF_ERR_ETE_SOURCE_ADDRESS, e->value);
 		return true;
 	}
@@ -457,14 +404,13 @@ static bool run_source(struct hf_ete_flow *f, const struct hf_ete_resolve *r, st
 /* ESR.EC of the call that was executed last, which lies before pc. */
 static uint64_t call_class(struct hf_ete_flow *f)
 {
-	const struct hf_ete_block *b;
+	struct hf_event call;
 	uint32_t opcode;
 
-	if (f->isa == HF_ISA_T32)
+	if (f->blocks.isa == HF_ISA_T32)
 		return 0x11; /* SVC; HVC and SMC have 4 bytes and are not told apart from two others of 2 */
-	b = f->s.ran ? hf_ete_walk_find(&f->walk, f->program, f->s.pc - 4, f->isa) : NULL;
-	opcode = b ? hf_ete_walk_detail(&f->walk, b)->opcodes[0] : 0;
-	if (f->isa == HF_ISA_A64)
+	opcode = f->s.ran && hf_walk_insn(&f->blocks, f->s.pc - 4, &call) ? call.insn.opcode : 0;
+	if (f->blocks.isa == HF_ISA_A64)
 		return (opcode & 0xffe0001c) == 0xd4000000 && opcode & 3 ? 0x14 + (opcode & 3) :
 									   HF_TRAP_ETE + HF_ETE_EXC_CALL;
 	return (opcode & 0x0f000000) == 0x0f000000 ? 0x11 :
@@ -508,14 +454,12 @@ static void tell_trap(struct hf_ete_flow *f, const struct hf_ete_resolve *r, con
 /* The instruction at pc began and raised the exception. */
 static void tell_attempt(struct hf_ete_flow *f)
 {
-	const struct hf_ete_block *b = hf_ete_walk_find(&f->walk, f->program, f->s.pc, f->isa);
-	struct hf_event *ev;
+	struct hf_event attempt;
 
-	if (!b)
+	if (!hf_walk_insn(&f->blocks, f->s.pc, &attempt))
 		return;
-	ev = emit(f, HF_EVENT_ATTEMPT);
-	put_any(f, ev, b, 0);
-	ev->kind = HF_EVENT_ATTEMPT;
+	attempt.kind = HF_EVENT_ATTEMPT;
+	*emit(f, HF_EVENT_ATTEMPT) = attempt;
 }
 
 static bool run_exception(struct hf_ete_flow *f, const struct hf_ete_resolve *r, struct hf_ete_out *out)
@@ -554,7 +498,7 @@ static bool run_exception(struct hf_ete_flow *f, const struct hf_ete_resolve *r,
 /* ---- Q ---- */
 
 /* The last of the counted instructions is a branch: whether it was taken shows where the flow goes on. */
-static void put_last_of_q(struct hf_ete_flow *f, const struct hf_ete_resolve *r, const struct hf_ete_block *b,
+static void put_last_of_q(struct hf_ete_flow *f, const struct hf_ete_resolve *r, const struct hf_walk_block *b,
 			  struct hf_ete_out *out)
 {
 	struct hf_event *ev = &out->ev[out->n];
@@ -564,11 +508,11 @@ static void put_last_of_q(struct hf_ete_flow *f, const struct hf_ete_resolve *r,
 	put_run(f, b, 1, UINT64_MAX, out);
 	next = f->s.pc;
 	hf_ete_resolve_follow(r, &follow);
-	if (follow.target && (b->direct ? follow.target->value == b->target && b->target != next :
-					  (b->flags & HF_ARM_INDIRECT) != 0)) {
+	if (follow.target && (is_direct(b) ? follow.target->value == b->target && b->target != next :
+					     b->end == HF_WALK_INDIRECT)) {
 		ev->flags = HF_EVF_TAKEN;
 		ev->insn.target = follow.target->value;
-	} else if (!follow.target && (b->flags & HF_ARM_CONDITIONAL)) {
+	} else if (!follow.target && (b->flags & HF_WALK_CONDITIONAL)) {
 		ev->flags = HF_EVF_OPEN;
 	}
 }
@@ -577,8 +521,8 @@ static void put_last_of_q(struct hf_ete_flow *f, const struct hf_ete_resolve *r,
 static bool run_q_block(struct hf_ete_flow *f, const struct hf_ete_resolve *r, struct hf_ete_out *out)
 {
 	const struct hf_ete_element *e = hf_ete_resolve_front(r);
-	const struct hf_ete_block *b = next_block(f, e);
-	const unsigned plain = b ? b->count - (unsigned)b->ends : 0;
+	const struct hf_walk_block *b = next_block(f, e);
+	const unsigned plain = b ? b->count - (unsigned)is_ended(b) : 0;
 
 	if (!b)
 		return false;
@@ -587,15 +531,11 @@ static bool run_q_block(struct hf_ete_flow *f, const struct hf_ete_resolve *r, s
 	} else if (f->s.left == 1) {
 		put_last_of_q(f, r, b, out);
 		f->s.left = 0;
-	} else if (b->direct && !(b->flags & HF_ARM_CONDITIONAL)) {
-		const uint8_t missing = f->s.missing;
-
-		f->s.missing = 1; /* nothing is pushed */
+	} else if (b->end == HF_WALK_JUMP) {
 		put_p0(f, r, b, true, false, out);
-		f->s.missing = missing;
 		f->s.walked++;
 		f->s.left--;
-	} else if (!b->direct && !(b->flags & (HF_ARM_INDIRECT | HF_ARM_CONDITIONAL))) {
+	} else if (b->end == HF_WALK_STAY && !(b->flags & HF_WALK_CONDITIONAL)) {
 		f->s.left -= put_run(f, b, 1, UINT64_MAX, out);
 	} else {
 		stray(f, e, HF_ERR_ETE_Q, f->s.pc);
@@ -643,7 +583,7 @@ static void take_trace_on(struct hf_ete_flow *f)
 	}
 	s->sync = s->sync == HF_ETE_SYNC_NONE || s->sync == HF_ETE_SYNC_ADDRESS ? HF_ETE_SYNC_NONE :
 										    HF_ETE_SYNC_CONTEXT;
-	s->stack_count = 0;
+	hf_return_stack_clear(&f->links);
 	s->ran = 0;
 }
 
@@ -658,7 +598,7 @@ static void take_loss(struct hf_ete_flow *f, const struct hf_ete_element *e)
 		emit(f, HF_EVENT_DISCONTINUITY)->jump.from = s->sync == HF_ETE_SYNC_FULL ? s->pc : 0;
 	}
 	s->sync = HF_ETE_SYNC_NONE;
-	s->stack_count = 0;
+	hf_return_stack_clear(&f->links);
 	s->ran = s->marked = 0;
 }
 
@@ -709,7 +649,7 @@ static void take(struct hf_ete_flow *f, const struct hf_ete_element *e)
 	case HF_ETE_EL_TRACE_ON: take_trace_on(f); break;
 	case HF_ETE_EL_TRACE_INFO:
 		pop_link(f);
-		f->s.stack_count = 0;
+		hf_return_stack_clear(&f->links);
 		f->s.missing = 3;
 		break;
 	case HF_ETE_EL_TIMESTAMP: take_timestamp(f, e); break;

@@ -7,11 +7,12 @@
 #define HF_ETE_FLOW_H
 
 #include "codecs/ete/resolve.h"
-#include "codecs/ete/walk.h"
+#include "codecs/walk/block.h"
+#include "codecs/walk/return_stack.h"
 
 /* Instructions that one element may stand for without a branch, and the most that a Q element may count. */
 #define HF_ETE_WALK_MAX (1u << 16)
-#define HF_ETE_STACK_MAX 15 /* K10.5.5.3 */
+#define HF_ETE_STACK_MAX 15 /* return addresses that are kept (K10.5.5.3) */
 #define HF_ETE_PENDING_MAX 8 /* events of one element but its instructions */
 
 enum hf_ete_sync {
@@ -46,9 +47,6 @@ struct hf_ete_flow_state {
 	uint32_t walked; /* instructions of this element */
 	uint64_t age;
 	uint64_t skipped, skipped_at; /* P0 elements without address or context, and the first one's offset */
-	uint8_t stack_count;
-	uint16_t stack_is; /* one bit for each */
-	uint64_t stack[HF_ETE_STACK_MAX]; /* the newest is the last */
 };
 
 struct hf_ete_flow {
@@ -56,9 +54,9 @@ struct hf_ete_flow {
 	const struct hf_ete_config *config; /* borrowed */
 	const struct hf_setup *setup;       /* borrowed */
 	uint32_t hart;
-	const struct hf_program *program; /* for the context, NULL: none */
-	struct hf_ete_walk walk;
-	uint8_t isa, mode;
+	struct hf_walk_blocks blocks; /* of the program for the context */
+	struct hf_return_stack links; /* bit 0 of an address: T32 */
+	uint64_t links_room[HF_ETE_STACK_MAX + 1];
 	uint32_t given, pending;
 	struct hf_event events[HF_ETE_PENDING_MAX]; /* [given, pending) are to be given before anything else */
 };
@@ -71,7 +69,7 @@ struct hf_ete_out {
 int hf_ete_flow_init(struct hf_ete_flow *f, const struct hf_ete_config *config, const struct hf_setup *setup,
 		     uint32_t hart);
 void hf_ete_flow_fini(struct hf_ete_flow *f);
-/* As at the start of a recording; NULL: nothing is known. */
+/* Goes on from there; links are the caller's to set. */
 void hf_ete_flow_set(struct hf_ete_flow *f, const struct hf_ete_flow_state *state);
 
 /* Goes on with the front element of r. True: it is done with. False: there is no room. */

@@ -1,71 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The layouts, each described once: the same function reads a packet, writes it or shows it in records.txt, by what its
+ * cursor is for, and is instantiated for each.
+ */
 #include "codecs/ete/packet.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/base/text.h"
 
-const char *const hf_ete_kind_names[HF_ETE_KINDS] = {
-	"?",
-#define HF_ETE_PACKET(kind, text) text,
-#include "codecs/ete/packets.def"
-#undef HF_ETE_PACKET
-};
-
-enum { EXTENSION = HF_ETE_KINDS }; /* 00: a second byte says which */
-
-/* Of every header; 0 is reserved. 07 is ETMv4's alone. */
+/* Of every header; 0 is reserved. Behind 00 another byte says which it is, first of all an A-sync. */
 static const uint8_t kinds[256] = {
-	[0x00] = EXTENSION,
-	[0x01] = HF_ETE_TRACE_INFO,
-	[0x02 ... 0x03] = HF_ETE_TIMESTAMP,
-	[0x04] = HF_ETE_TRACE_ON,
-	[0x06] = HF_ETE_EXCEPTION,
-	[0x07] = HF_ETE_EXCEPTION_RETURN,
-	[0x09] = HF_ETE_INSTRUMENTATION,
-	[0x0a] = HF_ETE_TRANSACTION_START,
-	[0x0b] = HF_ETE_TRANSACTION_COMMIT,
-	[0x0c ... 0x0d] = HF_ETE_CYCLE_COUNT_F2,
-	[0x0e ... 0x0f] = HF_ETE_CYCLE_COUNT_F1,
-	[0x10 ... 0x1f] = HF_ETE_CYCLE_COUNT_F3,
-	[0x2d] = HF_ETE_COMMIT,
-	[0x2e ... 0x2f] = HF_ETE_CANCEL_F1,
-	[0x30 ... 0x33] = HF_ETE_MISPREDICT,
-	[0x34 ... 0x37] = HF_ETE_CANCEL_F2,
-	[0x38 ... 0x3f] = HF_ETE_CANCEL_F3,
-	[0x70] = HF_ETE_IGNORE,
-	[0x71 ... 0x7f] = HF_ETE_EVENT,
-	[0x80 ... 0x81] = HF_ETE_CONTEXT,
-	[0x82 ... 0x83] = HF_ETE_TARGET_CONTEXT,
-	[0x85 ... 0x86] = HF_ETE_TARGET_CONTEXT,
-	[0x88] = HF_ETE_TIMESTAMP_MARKER,
-	[0x90 ... 0x92] = HF_ETE_TARGET,
-	[0x95 ... 0x96] = HF_ETE_TARGET,
-	[0x9a ... 0x9b] = HF_ETE_TARGET,
-	[0x9d ... 0x9e] = HF_ETE_TARGET,
-	[0xa0 ... 0xa2] = HF_ETE_Q,
-	[0xa5 ... 0xa6] = HF_ETE_Q,
-	[0xaa ... 0xac] = HF_ETE_Q,
-	[0xaf] = HF_ETE_Q,
-	[0xb0 ... 0xb2] = HF_ETE_SOURCE,
-	[0xb4 ... 0xb9] = HF_ETE_SOURCE,
-	[0xc0 ... 0xff] = HF_ETE_ATOM,
+	[0x00] = HF_ETE_ASYNC,
+	[0xaf] = HF_ETE_Q, /* without a count */
+#define HF_ETE_PACKET(kind, form, first, last) [first ... last] = HF_ETE_##kind,
+#define HF_ETE_FURTHER HF_ETE_PACKET
+#include "codecs/ete/packets.def"
 };
 
-/* What the header of a packet with an address says of it. */
-#define MATCH(n) {.form = HF_ETE_ADDRESS_MATCH, .match = (n)}
-#define FORM(f, i) {.form = HF_ETE_ADDRESS_##f, .is = (i)}
-static const struct hf_ete_address addresses[256] = {
-	[0x82] = FORM(32, 0), [0x83] = FORM(32, 1), [0x85] = FORM(64, 0), [0x86] = FORM(64, 1),
-	[0x90] = MATCH(0), [0x91] = MATCH(1), [0x92] = MATCH(2),
-	[0x95] = FORM(SHORT, 0), [0x96] = FORM(SHORT, 1), [0x9a] = FORM(32, 0), [0x9b] = FORM(32, 1),
-	[0x9d] = FORM(64, 0), [0x9e] = FORM(64, 1),
-	[0xa0] = MATCH(0), [0xa1] = MATCH(1), [0xa2] = MATCH(2),
-	[0xa5] = FORM(SHORT, 0), [0xa6] = FORM(SHORT, 1), [0xaa] = FORM(32, 0), [0xab] = FORM(32, 1),
-	[0xb0] = MATCH(0), [0xb1] = MATCH(1), [0xb2] = MATCH(2),
-	[0xb4] = FORM(SHORT, 0), [0xb5] = FORM(SHORT, 1), [0xb6] = FORM(32, 0), [0xb7] = FORM(32, 1),
-	[0xb8] = FORM(64, 0), [0xb9] = FORM(64, 1),
+/* What form of an address it announces, and the first of the headers that announce it for a kind. */
+static const uint8_t forms[256] = {
+#define HF_ETE_PACKET(kind, form, first, last) [first ... last] = HF_ETE_ADDRESS_##form,
+#define HF_ETE_FURTHER HF_ETE_PACKET
+#include "codecs/ete/packets.def"
 };
-#undef MATCH
-#undef FORM
+
+static const uint8_t headers[HF_ETE_KINDS][HF_ETE_ADDRESS_FORMS] = {
+#define HF_ETE_PACKET(kind, form, first, last) [HF_ETE_##kind][HF_ETE_ADDRESS_##form] = (first),
+#define HF_ETE_FURTHER HF_ETE_PACKET
+#include "codecs/ete/packets.def"
+};
+
+/* Of those that begin with 00. */
+static const uint8_t last_bytes[HF_ETE_KINDS] = {
+#define HF_ETE_EXTENDED(kind, last) [HF_ETE_##kind] = (last),
+#define HF_ETE_PACKET(...)
+#include "codecs/ete/packets.def"
+};
 
 const char *hf_ete_exception_name(unsigned type)
 {
@@ -96,185 +66,7 @@ const char *hf_ete_exception_name(unsigned type)
 	return type < sizeof names / sizeof names[0] ? names[type] : NULL;
 }
 
-/* ---- reading ---- */
-
-/* Errors stay: a cut packet or a bad field is looked for once, at its end. */
-struct cursor {
-	const uint8_t *p, *end;
-	bool cut, bad;
-};
-
-static uint8_t get_byte(struct cursor *c)
-{
-	if (c->p == c->end) {
-		c->cut = true;
-		return 0;
-	}
-	return *c->p++;
-}
-
-/*
- * 7 bits a byte, the low ones first; the last byte that a field of so many bits can have has no continuation flag.
- * *ret_bits is how many bits there were: bits for all of it.
- */
-static uint64_t get_leb(struct cursor *c, unsigned bits, unsigned *ret_bits)
-{
-	uint64_t v = 0;
-	unsigned at = 0;
-	uint8_t byte;
-
-	do {
-		byte = get_byte(c);
-		v |= (uint64_t)(byte & 0x7f) << at;
-		at += 7;
-	} while (byte & 0x80 && at + 8 < bits);
-	if (byte & 0x80) {
-		byte = get_byte(c);
-		if (bits - at < 8)
-			c->bad |= byte >> (bits - at) != 0;
-		v |= (uint64_t)byte << at;
-		at = bits;
-	}
-	*ret_bits = at;
-	return v;
-}
-
-static uint32_t get_number(struct cursor *c, unsigned bits)
-{
-	unsigned used;
-
-	return (uint32_t)get_leb(c, bits, &used);
-}
-
-static uint64_t get_bytes(struct cursor *c, unsigned n)
-{
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		v |= (uint64_t)get_byte(c) << (8 * i);
-	return v;
-}
-
-/* Sheet 3.5: the first byte holds 7 bits from A[2] or A[1] on; in the longer forms the second is filled up. */
-static void get_address(struct cursor *c, uint8_t header, struct hf_ete_address *a)
-{
-	*a = addresses[header];
-	if (a->form == HF_ETE_ADDRESS_SHORT) {
-		const uint8_t low = get_byte(c);
-
-		a->bits = (uint8_t)(9 - a->is);
-		a->value = (uint64_t)(low & 0x7f) << (2 - a->is);
-		if (low & 0x80) {
-			a->value |= (uint64_t)get_byte(c) << a->bits;
-			a->bits += 8;
-		}
-	} else if (a->form == HF_ETE_ADDRESS_32 || a->form == HF_ETE_ADDRESS_64) {
-		const uint8_t low = get_byte(c), next = get_byte(c);
-
-		c->bad |= (low & 0x80) || (!a->is && next & 0x80);
-		a->bits = a->form == HF_ETE_ADDRESS_32 ? 32 : 64;
-		a->value = (uint64_t)low << (2 - a->is) | (uint64_t)next << (9 - a->is);
-		a->value |= get_bytes(c, a->bits / 8 - 2u) << 16;
-	}
-}
-
-static void get_context(struct cursor *c, const struct hf_ete_config *config, struct hf_ete_packet *ret)
-{
-	ret->flags |= HF_ETE_HAS_CONTEXT;
-	ret->context.byte = get_byte(c);
-	c->bad |= (ret->context.byte & 4) != 0;
-	if (ret->context.byte & HF_ETE_CONTEXT_VMID)
-		ret->context.vmid = (uint32_t)get_bytes(c, config->vmid_bytes);
-	if (ret->context.byte & HF_ETE_CONTEXT_CID)
-		ret->context.cid = (uint32_t)get_bytes(c, config->cid_bytes);
-}
-
-static void get_exception(struct cursor *c, const struct hf_ete_config *config, struct hf_ete_packet *ret)
-{
-	const uint8_t info = get_byte(c);
-	uint8_t header;
-
-	ret->info = info >> 1 & 31;
-	if (info & 0x80) /* ETMv4: five more bits of the type, which are the M profile's */
-		c->bad |= !config->etm || get_byte(c) != 0;
-	ret->flags |= info & 0x40 ? HF_ETE_HAS_TARGET : 0;
-	c->bad |= (info >> 6 & 1) == (info & 1) || !hf_ete_exception_name(ret->info);
-	header = get_byte(c);
-	if (c->cut)
-		return;
-	if (kinds[header] == HF_ETE_IGNORE) {
-		ret->address.form = HF_ETE_ADDRESS_UNKNOWN;
-		c->bad |= ret->info != HF_ETE_EXC_RESET && ret->info != HF_ETE_EXC_TRANSACTION_FAILURE;
-	} else if (kinds[header] == HF_ETE_TARGET || kinds[header] == HF_ETE_TARGET_CONTEXT) {
-		get_address(c, header, &ret->address);
-		if (kinds[header] == HF_ETE_TARGET_CONTEXT)
-			get_context(c, config, ret);
-	} else {
-		c->bad = true;
-	}
-}
-
-static void get_cycle_count(struct cursor *c, const struct hf_ete_config *config, struct hf_ete_packet *ret)
-{
-	const uint8_t h = ret->header;
-	const uint8_t commits = config->commopt ? 0 : HF_ETE_HAS_COMMIT;
-	uint8_t byte;
-
-	ret->flags |= commits | HF_ETE_HAS_COUNT;
-	if (ret->kind == HF_ETE_CYCLE_COUNT_F1) {
-		if (commits)
-			ret->commit = get_number(c, 32);
-		if (h & 1)
-			ret->flags &= (uint8_t)~HF_ETE_HAS_COUNT;
-		else
-			ret->count = get_number(c, 20);
-	} else if (ret->kind == HF_ETE_CYCLE_COUNT_F2) {
-		byte = get_byte(c);
-		ret->count = byte & 15;
-		if (!(h & 1))
-			ret->commit = (byte >> 4) + 1u;
-		else if (commits)
-			ret->commit = config->max_spec + (byte >> 4) - 15;
-		c->bad |= !commits && !(h & 1);
-		c->bad |= commits && h & 1 && config->max_spec + UINT64_C(0) + (byte >> 4) < 15;
-	} else {
-		ret->count = h & 3;
-		ret->commit = commits ? (h >> 2 & 3) + 1u : 0;
-		c->bad |= !commits && h > 0x13;
-	}
-}
-
-static void get_trace_info(struct cursor *c, const struct hf_ete_config *config, struct hf_ete_packet *ret)
-{
-	const uint8_t plctl = get_byte(c);
-
-	ret->flags = (uint8_t)((plctl & 1 ? HF_ETE_HAS_INFO : 0) | (plctl & 4 ? HF_ETE_HAS_SPEC : 0) |
-			       (plctl & 8 ? HF_ETE_HAS_CYCT : 0));
-	c->bad |= (plctl & 0xf0) != 0 || (plctl & 2 && !config->etm);
-	ret->info = plctl & 1 ? get_byte(c) : 0;
-	if (plctl & 2)
-		get_number(c, 32); /* KEY: of data transfers, which no A profile has */
-	ret->commit = plctl & 4 ? get_number(c, 32) : 0;
-	ret->count = plctl & 8 ? get_number(c, 12) : 0;
-}
-
-static void get_q(struct cursor *c, struct hf_ete_packet *ret)
-{
-	get_address(c, ret->header, &ret->address);
-	if (ret->header != 0xaf) {
-		ret->count = get_number(c, 32);
-		ret->flags |= HF_ETE_HAS_COUNT;
-	}
-}
-
-/* The atoms of a MISPREDICT or CANCEL_F2 header. */
-static void get_few_atoms(struct hf_ete_packet *ret)
-{
-	static const uint8_t counts[4] = {0, 1, 2, 1}, atoms[4] = {0, 1, 3, 0};
-
-	ret->atom_count = counts[ret->header & 3];
-	ret->atoms = atoms[ret->header & 3];
-}
+/* ---- atoms ---- */
 
 static void get_atoms(struct hf_ete_packet *ret)
 {
@@ -305,261 +97,6 @@ static void get_atoms(struct hf_ete_packet *ret)
 	}
 }
 
-static void get_timestamp(struct cursor *c, struct hf_ete_packet *ret)
-{
-	unsigned bits;
-
-	ret->value = get_leb(c, 64, &bits);
-	ret->value_bits = (uint8_t)bits;
-	if (ret->header & 1) {
-		ret->count = get_number(c, 20);
-		ret->flags |= HF_ETE_HAS_COUNT;
-	}
-}
-
-/* Everything but atoms, of which there are so many. */
-static void get_payload(struct cursor *c, const struct hf_ete_config *config, struct hf_ete_packet *ret)
-{
-	switch (ret->kind) {
-	case HF_ETE_TRACE_INFO: get_trace_info(c, config, ret); break;
-	case HF_ETE_TIMESTAMP: get_timestamp(c, ret); break;
-	case HF_ETE_EXCEPTION: get_exception(c, config, ret); break;
-	case HF_ETE_EXCEPTION_RETURN: c->bad |= !config->etm; break;
-	case HF_ETE_INSTRUMENTATION:
-		ret->info = get_byte(c);
-		c->bad |= ret->info > 3;
-		ret->value = get_bytes(c, 8);
-		break;
-	case HF_ETE_CYCLE_COUNT_F1:
-	case HF_ETE_CYCLE_COUNT_F2:
-	case HF_ETE_CYCLE_COUNT_F3: get_cycle_count(c, config, ret); break;
-	case HF_ETE_COMMIT: ret->commit = get_number(c, 32); break;
-	case HF_ETE_CANCEL_F1:
-		ret->cancel = get_number(c, 32);
-		ret->flags = ret->header & 1 ? HF_ETE_HAS_MISPREDICT : 0;
-		break;
-	case HF_ETE_CANCEL_F2:
-		ret->cancel = 1;
-		ret->flags = HF_ETE_HAS_MISPREDICT;
-		get_few_atoms(ret);
-		break;
-	case HF_ETE_CANCEL_F3:
-		ret->cancel = (ret->header >> 1 & 3) + 2u;
-		ret->flags = HF_ETE_HAS_MISPREDICT;
-		ret->atom_count = ret->header & 1;
-		ret->atoms = ret->header & 1;
-		break;
-	case HF_ETE_MISPREDICT: get_few_atoms(ret); break;
-	case HF_ETE_EVENT: ret->info = ret->header & 15; break;
-	case HF_ETE_CONTEXT:
-		if (ret->header & 1)
-			get_context(c, config, ret);
-		break;
-	case HF_ETE_TARGET:
-	case HF_ETE_SOURCE: get_address(c, ret->header, &ret->address); break;
-	case HF_ETE_TARGET_CONTEXT:
-		get_address(c, ret->header, &ret->address);
-		get_context(c, config, ret);
-		break;
-	case HF_ETE_Q: get_q(c, ret); break;
-	default: break;
-	}
-}
-
-/* Behind 00: zeros up to 80, or one of two others. */
-static int get_extension(const uint8_t *p, size_t n, struct hf_ete_packet *ret)
-{
-	size_t zeros = 1;
-
-	if (n < 2)
-		return 0;
-	ret->size = 2;
-	ret->kind = p[1] == 3 ? HF_ETE_DISCARD : p[1] == 5 ? HF_ETE_OVERFLOW : HF_ETE_ASYNC;
-	if (ret->kind != HF_ETE_ASYNC)
-		return 2;
-	if (p[1] != 0)
-		return HF_ERR_ETE_HEADER;
-	while (zeros < n && p[zeros] == 0)
-		zeros++;
-	if (zeros == n)
-		return 0;
-	ret->size = (uint32_t)zeros + 1;
-	return p[zeros] == 0x80 && zeros >= HF_ETE_ASYNC_ZEROS ? (int)ret->size : HF_ERR_ETE_ASYNC;
-}
-
-int hf_ete_packet_get(const struct hf_ete_config *config, const uint8_t *p, size_t n, struct hf_ete_packet *ret)
-{
-	struct cursor c = {.p = p + 1, .end = p + n};
-
-	if (n == 0)
-		return 0;
-	*ret = (struct hf_ete_packet){.size = 1, .kind = kinds[p[0]], .header = p[0]};
-	if (ret->kind == HF_ETE_ATOM) {
-		get_atoms(ret);
-		return 1;
-	}
-	if (ret->kind == EXTENSION)
-		return get_extension(p, n, ret);
-	if (ret->kind == HF_ETE_NONE || (ret->kind == HF_ETE_EXCEPTION_RETURN && !config->etm))
-		return HF_ERR_ETE_HEADER;
-	get_payload(&c, config, ret);
-	ret->size = (uint32_t)(c.p - p);
-	if (c.cut)
-		return 0;
-	return c.bad ? HF_ERR_ETE_FIELD : (int)ret->size;
-}
-
-/* ---- writing ---- */
-
-static uint8_t *put_leb(uint8_t *p, uint64_t v, unsigned bits)
-{
-	for (unsigned at = 0; v >= 0x80 && (at == 0 || at + 8 < bits); at += 7, v >>= 7)
-		*p++ = (uint8_t)(v | 0x80);
-	*p++ = (uint8_t)v;
-	return p;
-}
-
-static uint8_t *put_bytes(uint8_t *p, uint64_t v, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		*p++ = (uint8_t)(v >> (8 * i));
-	return p;
-}
-
-/* The header that says that of an address; base is the one of a match with the newest. */
-static uint8_t address_header(const struct hf_ete_address *a, unsigned kind)
-{
-	static const uint8_t first[HF_ETE_ADDRESS_64 + 1][4] = {
-		[HF_ETE_ADDRESS_MATCH] = {0x90, 0x00, 0xa0, 0xb0},
-		[HF_ETE_ADDRESS_SHORT] = {0x95, 0x00, 0xa5, 0xb4},
-		[HF_ETE_ADDRESS_32] = {0x9a, 0x82, 0xaa, 0xb6},
-		[HF_ETE_ADDRESS_64] = {0x9d, 0x85, 0x00, 0xb8},
-	};
-	const unsigned column = kind == HF_ETE_TARGET	      ? 0 :
-				kind == HF_ETE_TARGET_CONTEXT ? 1 :
-				kind == HF_ETE_Q	      ? 2 :
-								3;
-
-	return (uint8_t)(first[a->form][column] + (a->form == HF_ETE_ADDRESS_MATCH ? a->match : a->is));
-}
-
-static uint8_t *put_address(uint8_t *p, const struct hf_ete_address *a)
-{
-	const unsigned low = 2u - a->is; /* the lowest bit that is sent */
-
-	if (a->form == HF_ETE_ADDRESS_SHORT) {
-		*p++ = (uint8_t)((a->value >> low & 0x7f) | (a->bits > 9 ? 0x80 : 0));
-		if (a->bits > 9)
-			*p++ = (uint8_t)(a->value >> (low + 7));
-	} else if (a->form == HF_ETE_ADDRESS_32 || a->form == HF_ETE_ADDRESS_64) {
-		*p++ = a->value >> low & 0x7f;
-		*p++ = (uint8_t)((a->value & 0xffff) >> (low + 7));
-		p = put_bytes(p, a->value >> 16, a->form == HF_ETE_ADDRESS_32 ? 2 : 6);
-	}
-	return p;
-}
-
-static uint8_t *put_context(uint8_t *p, const struct hf_ete_config *config, const struct hf_ete_context *context)
-{
-	*p++ = context->byte;
-	if (context->byte & HF_ETE_CONTEXT_VMID)
-		p = put_bytes(p, context->vmid, config->vmid_bytes);
-	if (context->byte & HF_ETE_CONTEXT_CID)
-		p = put_bytes(p, context->cid, config->cid_bytes);
-	return p;
-}
-
-static uint8_t *put_target(uint8_t *p, const struct hf_ete_config *config, const struct hf_ete_packet *packet,
-			   unsigned kind)
-{
-	*p++ = address_header(&packet->address, kind);
-	p = put_address(p, &packet->address);
-	return kind == HF_ETE_TARGET_CONTEXT ? put_context(p, config, &packet->context) : p;
-}
-
-static uint8_t *put_exception(uint8_t *p, const struct hf_ete_config *config, const struct hf_ete_packet *packet)
-{
-	*p++ = 0x06;
-	*p++ = (uint8_t)(packet->info << 1 | (packet->flags & HF_ETE_HAS_TARGET ? 0x40 : 1));
-	if (packet->address.form == HF_ETE_ADDRESS_UNKNOWN) {
-		*p++ = 0x70;
-		return p;
-	}
-	return put_target(p, config, packet,
-			  packet->flags & HF_ETE_HAS_CONTEXT ? HF_ETE_TARGET_CONTEXT : HF_ETE_TARGET);
-}
-
-static uint8_t *put_cycle_count(uint8_t *p, const struct hf_ete_config *config, const struct hf_ete_packet *packet)
-{
-	const bool known = packet->flags & HF_ETE_HAS_COUNT;
-
-	if (packet->kind == HF_ETE_CYCLE_COUNT_F3) {
-		*p++ = (uint8_t)(0x10 | (config->commopt ? 0 : (packet->commit - 1) << 2) | packet->count);
-	} else if (packet->kind == HF_ETE_CYCLE_COUNT_F2) {
-		const bool small = !config->commopt && packet->commit >= 1 && packet->commit <= 16;
-		const uint32_t a = config->commopt ? 15 : small ? packet->commit - 1 :
-								   packet->commit + 15 - config->max_spec;
-
-		*p++ = small ? 0x0c : 0x0d;
-		*p++ = (uint8_t)(a << 4 | packet->count);
-	} else {
-		*p++ = known ? 0x0e : 0x0f;
-		if (!config->commopt)
-			p = put_leb(p, packet->commit, 32);
-		if (known)
-			p = put_leb(p, packet->count, 20);
-	}
-	return p;
-}
-
-static uint8_t *put_trace_info(uint8_t *p, const struct hf_ete_packet *packet)
-{
-	*p++ = 0x01;
-	*p++ = (uint8_t)((packet->flags & HF_ETE_HAS_INFO ? 1 : 0) | (packet->flags & HF_ETE_HAS_SPEC ? 4 : 0) |
-			 (packet->flags & HF_ETE_HAS_CYCT ? 8 : 0));
-	if (packet->flags & HF_ETE_HAS_INFO)
-		*p++ = packet->info;
-	if (packet->flags & HF_ETE_HAS_SPEC)
-		p = put_leb(p, packet->commit, 32);
-	if (packet->flags & HF_ETE_HAS_CYCT)
-		p = put_leb(p, packet->count, 12);
-	return p;
-}
-
-static uint8_t *put_timestamp(uint8_t *p, const struct hf_ete_packet *packet)
-{
-	const unsigned n = packet->value_bits / 7; /* 9 of 64 bits */
-
-	*p++ = packet->flags & HF_ETE_HAS_COUNT ? 0x03 : 0x02;
-	for (unsigned i = 0; i < n; i++)
-		*p++ = (uint8_t)((packet->value >> (7 * i) & (i == 8 ? 0xff : 0x7f)) | (i + 1 < n ? 0x80 : 0));
-	return packet->flags & HF_ETE_HAS_COUNT ? put_leb(p, packet->count, 20) : p;
-}
-
-static uint8_t *put_q(uint8_t *p, const struct hf_ete_packet *packet)
-{
-	if (packet->address.form == HF_ETE_ADDRESS_NONE) {
-		*p++ = packet->flags & HF_ETE_HAS_COUNT ? 0xac : 0xaf;
-	} else {
-		*p++ = address_header(&packet->address, HF_ETE_Q);
-		p = put_address(p, &packet->address);
-	}
-	return packet->flags & HF_ETE_HAS_COUNT ? put_leb(p, packet->count, 32) : p;
-}
-
-/* Of a MISPREDICT or CANCEL_F2: none, E, EE, N. */
-static uint8_t few_atoms(const struct hf_ete_packet *packet)
-{
-	return packet->atom_count == 2 ? 2 : packet->atom_count == 0 ? 0 : packet->atoms ? 1 : 3;
-}
-
-static uint8_t *put_async(uint8_t *p)
-{
-	memset(p, 0, HF_ETE_ASYNC_ZEROS);
-	p[HF_ETE_ASYNC_ZEROS] = 0x80;
-	return p + HF_ETE_ASYNC_ZEROS + 1;
-}
-
 uint8_t hf_ete_atom_header(uint32_t atoms, unsigned count)
 {
 	const uint32_t all = count < 32 ? (UINT32_C(1) << count) - 1 : 0;
@@ -583,42 +120,577 @@ uint8_t hf_ete_atom_header(uint32_t atoms, unsigned count)
 	return 0;
 }
 
-uint8_t *hf_ete_packet_put(const struct hf_ete_config *config, uint8_t *p, const struct hf_ete_packet *packet)
+/* Of a MISPREDICT or CANCEL_F2, by the low bits of the header. */
+static const struct {
+	uint8_t count, atoms;
+} few_atoms[4] = {{0, 0}, {1, 1}, {2, 3}, {1, 0}};
+
+static uint8_t few_atoms_bits(const struct hf_ete_packet *packet)
+{
+	return packet->atom_count == 2 ? 2 : packet->atom_count == 0 ? 0 : packet->atoms ? 1 : 3;
+}
+
+/* ---- fields ---- */
+
+enum use { READ, WRITE, SHOW };
+
+struct cursor {
+	enum use use;
+	uint8_t header;                       /* of the packet; writing: its low bits come with the fields */
+	bool cut, bad;                        /* reading: looked for once, at the end */
+	const uint8_t *p, *end;               /* reading */
+	uint8_t *to;                          /* writing the next byte, showing the end of the text */
+	const struct hf_ete_config *config;   /* not showing */
+	const struct hf_ete_meaning *meaning; /* showing */
+	uint32_t threshold;
+};
+
+#define VISIT static inline __attribute__((always_inline))
+
+VISIT uint8_t byte(struct cursor *c, uint64_t v)
+{
+	if (c->use == WRITE)
+		*c->to++ = (uint8_t)v;
+	else if (c->p < c->end)
+		return *c->p++;
+	else
+		c->cut = true;
+	return c->use == WRITE ? (uint8_t)v : 0;
+}
+
+VISIT uint64_t bytes(struct cursor *c, uint64_t v, unsigned n)
+{
+	uint64_t got = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		got |= (uint64_t)byte(c, v >> (8 * i)) << (8 * i);
+	return got;
+}
+
+/* Bits of the header. */
+VISIT uint8_t header_bits(struct cursor *c, unsigned v, unsigned low, unsigned width)
+{
+	const unsigned mask = ((1u << width) - 1) << low;
+
+	if (c->use == WRITE)
+		c->header = (uint8_t)((c->header & ~mask) | (v << low & mask));
+	return (uint8_t)((c->header & mask) >> low);
+}
+
+VISIT void header_flag(struct cursor *c, struct hf_ete_packet *packet, uint8_t flag)
+{
+	if (header_bits(c, (packet->flags & flag) != 0, 0, 1))
+		packet->flags |= flag;
+}
+
+static uint8_t *put_leb(uint8_t *p, uint64_t v, unsigned bits, unsigned least)
+{
+	for (unsigned at = 0; (v >= 0x80 || at + 7 < least) && (at == 0 || at + 8 < bits); at += 7, v >>= 7)
+		*p++ = (uint8_t)(v | 0x80);
+	*p++ = (uint8_t)v;
+	return p;
+}
+
+/*
+ * 7 bits a byte, the low ones first; the last byte that a field of so many bits can have has no continuation flag.
+ * *used is how many bits there are: bits for all of it. Writing: at least so many.
+ */
+VISIT uint64_t leb(struct cursor *c, uint64_t v, unsigned bits, uint8_t *used)
+{
+	unsigned at = 0;
+	uint8_t part;
+
+	if (c->use == WRITE) {
+		c->to = put_leb(c->to, v, bits, *used);
+		return v;
+	}
+	v = 0;
+	do {
+		part = byte(c, 0);
+		v |= (uint64_t)(part & 0x7f) << at;
+		at += 7;
+	} while (part & 0x80 && at + 8 < bits);
+	if (part & 0x80) {
+		part = byte(c, 0);
+		if (bits - at < 8)
+			c->bad |= part >> (bits - at) != 0;
+		v |= (uint64_t)part << at;
+		at = bits;
+	}
+	*used = (uint8_t)at;
+	return v;
+}
+
+static uint8_t *put_dec(uint8_t *t, const char *key, uint64_t v)
+{
+	return hf_text_put_dec(hf_text_put(t, key), v);
+}
+
+static uint8_t *put_hex(uint8_t *t, const char *key, uint64_t v)
+{
+	return hf_text_put_hex(hf_text_put(t, key), v);
+}
+
+/* A number: decimal where it is shown, behind the key. */
+VISIT uint32_t number(struct cursor *c, uint32_t v, unsigned bits, const char *key)
+{
+	uint8_t used = 0;
+
+	if (c->use != SHOW)
+		return (uint32_t)leb(c, v, bits, &used);
+	c->to = put_dec(c->to, key, v);
+	return v;
+}
+
+/* One of n bytes: hexadecimal where it is shown. */
+VISIT uint64_t fixed(struct cursor *c, uint64_t v, unsigned n, const char *key)
+{
+	if (c->use != SHOW)
+		return bytes(c, v, n);
+	c->to = put_hex(c->to, key, v);
+	return v;
+}
+
+static uint8_t *show_count(uint8_t *t, const char *key, const struct hf_ete_packet *packet, uint64_t more)
+{
+	t = hf_text_put(t, key);
+	return packet->flags & HF_ETE_HAS_COUNT ? hf_text_put_dec(t, packet->count + more) : hf_text_put(t, "?");
+}
+
+/* ---- addresses and contexts ---- */
+
+/* What the header, which is that of a packet of that kind, says of the address. */
+VISIT uint8_t address_header(const struct cursor *c, unsigned kind, uint8_t header, struct hf_ete_address *a)
+{
+	uint8_t *low;
+
+	if (c->use == READ)
+		a->form = forms[header];
+	low = a->form == HF_ETE_ADDRESS_MATCH ? &a->match : &a->is;
+	if (c->use == READ && a->form)
+		*low = (uint8_t)(header - headers[kind][a->form]);
+	return (uint8_t)(headers[kind][a->form] + *low);
+}
+
+static uint8_t *show_address(uint8_t *t, const struct hf_ete_address *a, const struct hf_ete_meaning *meaning)
+{
+	static const char *const names[] = {"", "match", "short", "32", "64", ""};
+
+	if (a->form == HF_ETE_ADDRESS_NONE)
+		return t;
+	if (a->form == HF_ETE_ADDRESS_UNKNOWN)
+		return hf_text_put(t, " address=?");
+	t = hf_text_put_hex16(hf_text_put(t, " address="), meaning->address);
+	t = hf_text_put(hf_text_put(t, " form="), names[a->form]);
+	if (a->form == HF_ETE_ADDRESS_MATCH)
+		t = hf_text_put_dec(t, a->match);
+	return meaning->is ? hf_text_put(t, " is=1") : t;
+}
+
+/* Sheet 3.5: the first byte holds 7 bits from A[2] or A[1] on; in the longer forms the second is filled up. */
+VISIT void address(struct cursor *c, struct hf_ete_address *a)
+{
+	const unsigned low = 2u - a->is;
+	const uint64_t v = a->value;
+	uint8_t first, second;
+
+	if (c->use == SHOW) {
+		c->to = show_address(c->to, a, c->meaning);
+	} else if (a->form == HF_ETE_ADDRESS_SHORT) {
+		first = byte(c, (v >> low & 0x7f) | (a->bits > 9 ? 0x80 : 0));
+		second = first & 0x80 ? byte(c, v >> (low + 7)) : 0;
+		a->value = (uint64_t)(first & 0x7f) << low | (uint64_t)second << (low + 7);
+		a->bits = (uint8_t)(low + (first & 0x80 ? 15 : 7));
+	} else if (a->form == HF_ETE_ADDRESS_32 || a->form == HF_ETE_ADDRESS_64) {
+		a->bits = a->form == HF_ETE_ADDRESS_32 ? 32 : 64;
+		first = byte(c, v >> low & 0x7f);
+		second = byte(c, (v & 0xffff) >> (low + 7));
+		c->bad |= (first & 0x80) || (!a->is && second & 0x80);
+		a->value = (uint64_t)first << low | (uint64_t)second << (low + 7);
+		a->value |= bytes(c, v >> 16, a->bits / 8 - 2u) << 16;
+	}
+}
+
+VISIT void context(struct cursor *c, struct hf_ete_packet *packet)
+{
+	struct hf_ete_context *context = &packet->context;
+
+	if (c->use == SHOW) {
+		c->to = put_dec(c->to, " el=", context->byte & HF_ETE_CONTEXT_EL);
+		c->to = put_dec(c->to, " sf=", context->byte & HF_ETE_CONTEXT_SF ? 1 : 0);
+		c->to = put_dec(c->to, " ns=", context->byte & HF_ETE_CONTEXT_NS ? 1 : 0);
+		c->to = put_dec(c->to, " nse=", context->byte & HF_ETE_CONTEXT_NSE ? 1 : 0);
+	} else {
+		packet->flags |= HF_ETE_HAS_CONTEXT;
+		context->byte = byte(c, context->byte);
+		c->bad |= (context->byte & 4) != 0;
+	}
+	if (context->byte & HF_ETE_CONTEXT_VMID)
+		context->vmid = (uint32_t)fixed(c, context->vmid, c->use == SHOW ? 0 : c->config->vmid_bytes, " vmid=");
+	if (context->byte & HF_ETE_CONTEXT_CID)
+		context->cid = (uint32_t)fixed(c, context->cid, c->use == SHOW ? 0 : c->config->cid_bytes, " cid=");
+}
+
+/* ---- packets ---- */
+
+VISIT void trace_info(struct cursor *c, struct hf_ete_packet *packet)
+{
+	const bool shows = c->use == SHOW;
+	const uint8_t plctl = shows ? 0 : byte(c, packet->flags >> 4 & 13);
+
+	if (c->use == READ)
+		packet->flags = (uint8_t)((plctl & ~2u) << 4);
+	c->bad |= (plctl & 0xf0) != 0 || (plctl & 2 && !c->config->etm);
+	if (packet->flags & HF_ETE_HAS_INFO || shows)
+		packet->info = (uint8_t)fixed(c, packet->info, 1, " info=");
+	if (plctl & 2)
+		number(c, 0, 32, ""); /* KEY: of data transfers, which no A profile has */
+	if (packet->flags & HF_ETE_HAS_SPEC)
+		packet->commit = number(c, packet->commit, 32, " spec=");
+	if (packet->flags & HF_ETE_HAS_CYCT)
+		packet->count = number(c, packet->count, 12, " cyct=");
+}
+
+VISIT void timestamp(struct cursor *c, struct hf_ete_packet *packet)
+{
+	header_flag(c, packet, HF_ETE_HAS_COUNT);
+	if (c->use == SHOW)
+		c->to = hf_text_put_hex16(hf_text_put(c->to, " "), c->meaning->timestamp);
+	else if (c->use == WRITE && packet->value_bits < 64)
+		leb(c, packet->value & ((UINT64_C(1) << packet->value_bits) - 1), 64, &packet->value_bits);
+	else
+		packet->value = leb(c, packet->value, 64, &packet->value_bits);
+	if (packet->flags & HF_ETE_HAS_COUNT)
+		packet->count = number(c, packet->count, 20, " cycles=");
+}
+
+/* Behind the type: 70, or the header of a TARGET or TARGET_CONTEXT with what follows it. */
+VISIT void exception_address(struct cursor *c, struct hf_ete_packet *packet)
+{
+	unsigned kind = packet->flags & HF_ETE_HAS_CONTEXT ? HF_ETE_TARGET_CONTEXT : HF_ETE_TARGET;
+	uint8_t header = 0;
+
+	if (c->use == WRITE)
+		header = packet->address.form == HF_ETE_ADDRESS_UNKNOWN ?
+				 headers[HF_ETE_IGNORE][HF_ETE_ADDRESS_NONE] :
+				 address_header(c, kind, 0, &packet->address);
+	header = byte(c, header);
+	kind = kinds[header];
+	if (kind == HF_ETE_IGNORE) {
+		packet->address.form = HF_ETE_ADDRESS_UNKNOWN;
+		c->bad |= packet->info != HF_ETE_EXC_RESET && packet->info != HF_ETE_EXC_TRANSACTION_FAILURE;
+	} else if (kind == HF_ETE_TARGET || kind == HF_ETE_TARGET_CONTEXT) {
+		address_header(c, kind, header, &packet->address);
+		address(c, &packet->address);
+		if (kind == HF_ETE_TARGET_CONTEXT)
+			context(c, packet);
+	} else {
+		c->bad = true;
+	}
+}
+
+VISIT void exception(struct cursor *c, struct hf_ete_packet *packet)
+{
+	uint8_t info;
+
+	if (c->use == SHOW) {
+		c->to = hf_text_put(put_dec(c->to, " type=", packet->info), " (");
+		c->to = hf_text_put(hf_text_put(c->to, hf_ete_exception_name(packet->info)), ")");
+		c->to = hf_text_put(c->to, packet->flags & HF_ETE_HAS_TARGET ? " target" : "");
+		address(c, &packet->address);
+		if (packet->flags & HF_ETE_HAS_CONTEXT)
+			context(c, packet);
+		return;
+	}
+	info = byte(c, (unsigned)packet->info << 1 | (packet->flags & HF_ETE_HAS_TARGET ? 0x40 : 1));
+	packet->info = info >> 1 & 31;
+	if (info & 0x80) /* ETMv4: five more bits of the type, which are the M profile's */
+		c->bad |= !c->config->etm || byte(c, 0) != 0;
+	packet->flags |= info & 0x40 ? HF_ETE_HAS_TARGET : 0;
+	c->bad |= (info >> 6 & 1) == (info & 1) || !hf_ete_exception_name(packet->info);
+	exception_address(c, packet);
+}
+
+VISIT void instrumentation(struct cursor *c, struct hf_ete_packet *packet)
+{
+	packet->info = (uint8_t)fixed(c, packet->info, 1, " el=");
+	c->bad |= packet->info > 3;
+	packet->value = fixed(c, packet->value, 8, " value=");
+}
+
+VISIT void cycle_count_f1(struct cursor *c, struct hf_ete_packet *packet, uint8_t commits)
+{
+	if (header_bits(c, !(packet->flags & HF_ETE_HAS_COUNT), 0, 1))
+		packet->flags &= (uint8_t)~HF_ETE_HAS_COUNT;
+	if (commits)
+		packet->commit = number(c, packet->commit, 32, "");
+	if (packet->flags & HF_ETE_HAS_COUNT)
+		packet->count = number(c, packet->count, 20, "");
+}
+
+/* Few that are committed, or as many less than MAXSPEC. */
+VISIT void cycle_count_f2(struct cursor *c, struct hf_ete_packet *packet, uint8_t commits)
+{
+	const bool few = commits && packet->commit >= 1 && packet->commit <= 16;
+	const uint32_t written = !commits ? 15 : few ? packet->commit - 1 : packet->commit + 15 - c->config->max_spec;
+	const bool many = header_bits(c, !few, 0, 1);
+	const uint8_t both = byte(c, written << 4 | packet->count);
+
+	if (c->use == WRITE)
+		return;
+	packet->count = both & 15;
+	packet->commit = !many ? (both >> 4) + 1u : commits ? c->config->max_spec + (both >> 4) - 15 : 0;
+	c->bad |= !commits && !many;
+	c->bad |= commits && many && c->config->max_spec + UINT64_C(0) + (both >> 4) < 15;
+}
+
+VISIT void cycle_count_f3(struct cursor *c, struct hf_ete_packet *packet, uint8_t commits)
+{
+	const unsigned more = header_bits(c, commits ? packet->commit - 1 : 0, 2, 2);
+
+	packet->count = header_bits(c, packet->count, 0, 2);
+	packet->commit = commits ? more + 1 : 0;
+	c->bad |= !commits && more;
+}
+
+VISIT void cycle_count(struct cursor *c, struct hf_ete_packet *packet)
+{
+	uint8_t commits;
+
+	if (c->use == SHOW) {
+		if (packet->flags & HF_ETE_HAS_COMMIT)
+			number(c, packet->commit, 32, " commit=");
+		c->to = show_count(c->to, " cycles=", packet, c->threshold);
+		return;
+	}
+	commits = c->config->commopt ? 0 : HF_ETE_HAS_COMMIT;
+	if (c->use == READ)
+		packet->flags |= commits | HF_ETE_HAS_COUNT;
+	if (packet->kind == HF_ETE_CYCLE_COUNT_F1)
+		cycle_count_f1(c, packet, commits);
+	else if (packet->kind == HF_ETE_CYCLE_COUNT_F2)
+		cycle_count_f2(c, packet, commits);
+	else
+		cycle_count_f3(c, packet, commits);
+}
+
+static uint8_t *show_atoms(uint8_t *t, const struct hf_ete_packet *packet)
+{
+	uint32_t left = packet->atoms;
+
+	if (packet->atom_count)
+		*t++ = ' ';
+	for (unsigned n = packet->atom_count; n; n--, left >>= 1)
+		*t++ = left & 1 ? 'E' : 'N';
+	return t;
+}
+
+VISIT void atoms(struct cursor *c, struct hf_ete_packet *packet)
+{
+	if (c->use == SHOW) {
+		c->to = show_atoms(c->to, packet);
+	} else if (packet->kind == HF_ETE_CANCEL_F3) {
+		packet->atoms = packet->atom_count = header_bits(c, packet->atom_count, 0, 1);
+	} else {
+		const unsigned which = header_bits(c, few_atoms_bits(packet), 0, 2);
+
+		packet->atom_count = few_atoms[which].count;
+		packet->atoms = few_atoms[which].atoms;
+	}
+}
+
+VISIT void cancel(struct cursor *c, struct hf_ete_packet *packet)
+{
+	if (packet->kind == HF_ETE_CANCEL_F1)
+		header_flag(c, packet, HF_ETE_HAS_MISPREDICT);
+	else
+		packet->flags |= HF_ETE_HAS_MISPREDICT;
+	if (packet->kind != HF_ETE_CANCEL_F1)
+		atoms(c, packet);
+	if (packet->kind == HF_ETE_CANCEL_F1 || c->use == SHOW)
+		packet->cancel = number(c, packet->cancel, 32, " ");
+	else if (packet->kind == HF_ETE_CANCEL_F2)
+		packet->cancel = 1;
+	else
+		packet->cancel = header_bits(c, packet->cancel - 2, 1, 2) + 2u;
+	if (c->use == SHOW)
+		c->to = hf_text_put(c->to, packet->flags & HF_ETE_HAS_MISPREDICT ? " mispredict" : "");
+}
+
+VISIT void event(struct cursor *c, struct hf_ete_packet *packet)
+{
+	char separator = ' ';
+
+	if (c->use != SHOW) {
+		packet->info = header_bits(c, packet->info, 0, 4);
+		return;
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		if (!(packet->info >> i & 1))
+			continue;
+		*c->to++ = (uint8_t)separator;
+		*c->to++ = (uint8_t)('0' + i);
+		separator = ',';
+	}
+}
+
+/* The packet's own header says what address follows, if one does. */
+VISIT void own_address(struct cursor *c, struct hf_ete_packet *packet)
+{
+	if (c->use != SHOW)
+		c->header = address_header(c, packet->kind, c->header, &packet->address);
+	address(c, &packet->address);
+}
+
+VISIT void q(struct cursor *c, struct hf_ete_packet *packet)
+{
+	if (c->use == SHOW) {
+		c->to = show_count(c->to, " count=", packet, 0);
+		address(c, &packet->address);
+		return;
+	}
+	if (c->use == READ && c->header != 0xaf)
+		packet->flags |= HF_ETE_HAS_COUNT;
+	if (packet->flags & HF_ETE_HAS_COUNT || c->use == WRITE)
+		own_address(c, packet);
+	if (packet->flags & HF_ETE_HAS_COUNT)
+		packet->count = number(c, packet->count, 32, "");
+	else if (packet->address.form == HF_ETE_ADDRESS_NONE)
+		c->header = 0xaf;
+}
+
+VISIT void own_context(struct cursor *c, struct hf_ete_packet *packet)
+{
+	header_flag(c, packet, HF_ETE_HAS_CONTEXT);
+	if (packet->flags & HF_ETE_HAS_CONTEXT)
+		context(c, packet);
+	else if (c->use == SHOW)
+		c->to = hf_text_put(c->to, " same");
+}
+
+/* All but atoms and what begins with 00; kinds that are not named have nothing but their header. */
+VISIT void visit(struct cursor *c, struct hf_ete_packet *packet)
 {
 	switch (packet->kind) {
-	case HF_ETE_ASYNC: return put_async(p);
-	case HF_ETE_DISCARD: return put_bytes(p, 0x0300, 2);
-	case HF_ETE_OVERFLOW: return put_bytes(p, 0x0500, 2);
-	case HF_ETE_TRACE_INFO: return put_trace_info(p, packet);
-	case HF_ETE_TIMESTAMP: return put_timestamp(p, packet);
-	case HF_ETE_TRACE_ON: return put_bytes(p, 0x04, 1);
-	case HF_ETE_EXCEPTION: return put_exception(p, config, packet);
-	case HF_ETE_EXCEPTION_RETURN: return put_bytes(p, 0x07, 1);
-	case HF_ETE_INSTRUMENTATION:
-		p = put_bytes(p, 0x09 | (unsigned)packet->info << 8, 2);
-		return put_bytes(p, packet->value, 8);
-	case HF_ETE_TRANSACTION_START: return put_bytes(p, 0x0a, 1);
-	case HF_ETE_TRANSACTION_COMMIT: return put_bytes(p, 0x0b, 1);
+	case HF_ETE_TRACE_INFO: trace_info(c, packet); break;
+	case HF_ETE_TIMESTAMP: timestamp(c, packet); break;
+	case HF_ETE_EXCEPTION: exception(c, packet); break;
+	case HF_ETE_INSTRUMENTATION: instrumentation(c, packet); break;
 	case HF_ETE_CYCLE_COUNT_F1:
 	case HF_ETE_CYCLE_COUNT_F2:
-	case HF_ETE_CYCLE_COUNT_F3: return put_cycle_count(p, config, packet);
-	case HF_ETE_COMMIT: return put_leb(put_bytes(p, 0x2d, 1), packet->commit, 32);
+	case HF_ETE_CYCLE_COUNT_F3: cycle_count(c, packet); break;
+	case HF_ETE_COMMIT: packet->commit = number(c, packet->commit, 32, " "); break;
 	case HF_ETE_CANCEL_F1:
-		*p++ = packet->flags & HF_ETE_HAS_MISPREDICT ? 0x2f : 0x2e;
-		return put_leb(p, packet->cancel, 32);
-	case HF_ETE_CANCEL_F2: return put_bytes(p, 0x34u | few_atoms(packet), 1);
-	case HF_ETE_CANCEL_F3: return put_bytes(p, 0x38u | (packet->cancel - 2) << 1 | packet->atom_count, 1);
-	case HF_ETE_MISPREDICT: return put_bytes(p, 0x30u | few_atoms(packet), 1);
-	case HF_ETE_IGNORE: return put_bytes(p, 0x70, 1);
-	case HF_ETE_EVENT: return put_bytes(p, 0x70u | packet->info, 1);
-	case HF_ETE_CONTEXT:
-		*p++ = packet->flags & HF_ETE_HAS_CONTEXT ? 0x81 : 0x80;
-		return packet->flags & HF_ETE_HAS_CONTEXT ? put_context(p, config, &packet->context) : p;
-	case HF_ETE_TIMESTAMP_MARKER: return put_bytes(p, 0x88, 1);
-	case HF_ETE_Q: return put_q(p, packet);
-	case HF_ETE_ATOM: return put_bytes(p, hf_ete_atom_header(packet->atoms, packet->atom_count), 1);
-	default: return put_target(p, config, packet, packet->kind);
+	case HF_ETE_CANCEL_F2:
+	case HF_ETE_CANCEL_F3: cancel(c, packet); break;
+	case HF_ETE_MISPREDICT: atoms(c, packet); break;
+	case HF_ETE_EVENT: event(c, packet); break;
+	case HF_ETE_CONTEXT: own_context(c, packet); break;
+	case HF_ETE_TARGET:
+	case HF_ETE_SOURCE: own_address(c, packet); break;
+	case HF_ETE_TARGET_CONTEXT:
+		own_address(c, packet);
+		context(c, packet);
+		break;
+	case HF_ETE_Q: q(c, packet); break;
+	default: break;
 	}
+}
+
+/* Behind 00: zeros up to 80, or one of two others. */
+static int get_extension(const uint8_t *p, size_t n, struct hf_ete_packet *ret)
+{
+	size_t zeros = 1;
+
+	if (n < 2)
+		return 0;
+	ret->size = 2;
+	if (p[1] == last_bytes[HF_ETE_DISCARD] || p[1] == last_bytes[HF_ETE_OVERFLOW])
+		ret->kind = p[1] == last_bytes[HF_ETE_DISCARD] ? HF_ETE_DISCARD : HF_ETE_OVERFLOW;
+	if (ret->kind != HF_ETE_ASYNC)
+		return 2;
+	if (p[1] != 0)
+		return HF_ERR_ETE_HEADER;
+	while (zeros < n && p[zeros] == 0)
+		zeros++;
+	if (zeros == n)
+		return 0;
+	ret->size = (uint32_t)zeros + 1;
+	return p[zeros] == 0x80 && zeros >= HF_ETE_ASYNC_ZEROS ? (int)ret->size : HF_ERR_ETE_ASYNC;
+}
+
+int hf_ete_packet_get(const struct hf_ete_config *config, const uint8_t *p, size_t n, struct hf_ete_packet *ret)
+{
+	struct cursor c = {.use = READ, .config = config, .p = p + 1, .end = p + n};
+
+	if (n == 0)
+		return 0;
+	*ret = (struct hf_ete_packet){.size = 1, .kind = kinds[p[0]], .header = c.header = p[0]};
+	if (ret->kind == HF_ETE_ATOM) {
+		get_atoms(ret);
+		return 1;
+	}
+	if (ret->kind == HF_ETE_ASYNC)
+		return get_extension(p, n, ret);
+	if (ret->kind == HF_ETE_NONE || (ret->kind == HF_ETE_EXCEPTION_RETURN && !config->etm))
+		return HF_ERR_ETE_HEADER;
+	visit(&c, ret);
+	ret->size = (uint32_t)(c.p - p);
+	if (c.cut)
+		return 0;
+	return c.bad ? HF_ERR_ETE_FIELD : (int)ret->size;
+}
+
+static uint8_t *put_extension(uint8_t *p, unsigned kind)
+{
+	const size_t zeros = kind == HF_ETE_ASYNC ? HF_ETE_ASYNC_ZEROS : 1;
+
+	memset(p, 0, zeros);
+	p[zeros] = last_bytes[kind];
+	return p + zeros + 1;
+}
+
+uint8_t *hf_ete_packet_put(const struct hf_ete_config *config, uint8_t *p, const struct hf_ete_packet *packet)
+{
+	struct cursor c = {.use = WRITE, .config = config, .to = p + 1};
+	struct hf_ete_packet copy;
+
+	if (last_bytes[packet->kind])
+		return put_extension(p, packet->kind);
+	if (packet->kind == HF_ETE_ATOM) {
+		*p++ = hf_ete_atom_header(packet->atoms, packet->atom_count);
+		return p;
+	}
+	copy = *packet;
+	c.header = headers[packet->kind][HF_ETE_ADDRESS_NONE];
+	visit(&c, &copy);
+	*p = c.header;
+	return c.to;
+}
+
+/* Apart from the atoms, which are most of all packets. */
+static __attribute__((noinline)) uint8_t *show_fields(struct hf_ete_packet *packet,
+						      const struct hf_ete_meaning *meaning, uint32_t threshold,
+						      uint8_t *t)
+{
+	struct cursor c = {
+		.use = SHOW, .header = packet->header, .to = t, .meaning = meaning, .threshold = threshold};
+
+	visit(&c, packet);
+	return c.to;
+}
+
+uint8_t *hf_ete_packet_show(struct hf_ete_packet *packet, const struct hf_ete_meaning *meaning, uint32_t threshold,
+			    uint8_t *text)
+{
+	static const char *const names[HF_ETE_KINDS] = {
+#define HF_ETE_PACKET(kind, ...) [HF_ETE_##kind] = #kind,
+#define HF_ETE_EXTENDED HF_ETE_PACKET
+#include "codecs/ete/packets.def"
+	};
+	uint8_t *t = hf_text_put(text, names[packet->kind]);
+
+	return packet->kind == HF_ETE_ATOM ? show_atoms(t, packet) : show_fields(packet, meaning, threshold, t);
 }
 
 /* ---- what packets leave out ---- */

@@ -10,13 +10,11 @@
 
 enum hf_ete_kind {
 	HF_ETE_NONE,
-#define HF_ETE_PACKET(kind, text) HF_ETE_##kind,
+#define HF_ETE_EXTENDED(kind, ...) HF_ETE_##kind,
+#define HF_ETE_PACKET(kind, ...) HF_ETE_##kind,
 #include "codecs/ete/packets.def"
-#undef HF_ETE_PACKET
 	HF_ETE_KINDS
 };
-
-extern const char *const hf_ete_kind_names[HF_ETE_KINDS];
 
 /* An alignment synchronisation: so many zeros at least, then 80. */
 #define HF_ETE_ASYNC_ZEROS 11
@@ -31,6 +29,7 @@ enum hf_ete_address_form {
 	HF_ETE_ADDRESS_32,
 	HF_ETE_ADDRESS_64,
 	HF_ETE_ADDRESS_UNKNOWN, /* of an exception: 70 */
+	HF_ETE_ADDRESS_FORMS
 };
 
 struct hf_ete_address {
@@ -69,8 +68,10 @@ enum hf_ete_flags {
 	HF_ETE_HAS_COMMIT = 2,     /* cycle counts: commit is meant; COMMOPT 1 never has it */
 	HF_ETE_HAS_COUNT = 4,      /* count is known */
 	HF_ETE_HAS_MISPREDICT = 8, /* cancels */
-	HF_ETE_HAS_TARGET = 16,    /* EXCEPTION: its address is also where the last branch went (E1E0 10) */
-	HF_ETE_HAS_INFO = 32, HF_ETE_HAS_SPEC = 64, HF_ETE_HAS_CYCT = 128, /* sections of a TRACE_INFO */
+	HF_ETE_HAS_INFO = 16,      /* TRACE_INFO: its sections, as its PLCTL has them in the low bits */
+	HF_ETE_HAS_SPEC = 64,
+	HF_ETE_HAS_CYCT = 128,
+	HF_ETE_HAS_TARGET = 32,    /* EXCEPTION: its address is also where the last branch went (E1E0 10) */
 };
 
 /* Fields that a kind does not have are 0. */
@@ -126,5 +127,11 @@ struct hf_ete_meaning {
 
 void hf_ete_history_apply(struct hf_ete_history *history, const struct hf_ete_packet *packet,
 			  struct hf_ete_meaning *ret);
+
+/* Name and fields of a packet that was read, which stays as it is, as in records.txt, to text[HF_ETE_TEXT_MAX]; returns
+ * the end. threshold: of cycle counts. */
+#define HF_ETE_TEXT_MAX 256
+uint8_t *hf_ete_packet_show(struct hf_ete_packet *packet, const struct hf_ete_meaning *meaning, uint32_t threshold,
+			    uint8_t *text);
 
 #endif

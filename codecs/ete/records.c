@@ -26,7 +26,7 @@
 
 #include <stdlib.h>
 
-#define LINE 256
+#define LINE HF_ETE_TEXT_MAX
 static_assert(4 * LINE <= HF_RECORDS_LINE, "a heading, a loss and a packet");
 
 struct records {
@@ -39,122 +39,6 @@ struct records {
 };
 
 /* ---- text ---- */
-
-static uint8_t *put_dec(uint8_t *t, const char *key, uint64_t v)
-{
-	return hf_text_put_dec(hf_text_put(t, key), v);
-}
-
-static uint8_t *put_atoms(uint8_t *t, const struct hf_ete_packet *packet)
-{
-	if (packet->atom_count)
-		*t++ = ' ';
-	for (unsigned i = 0; i < packet->atom_count; i++)
-		*t++ = packet->atoms >> i & 1 ? 'E' : 'N';
-	return t;
-}
-
-static uint8_t *put_address(uint8_t *t, const struct hf_ete_packet *packet, const struct hf_ete_meaning *meaning)
-{
-	static const char *const forms[] = {"", "match", "short", "32", "64", ""};
-
-	if (packet->address.form == HF_ETE_ADDRESS_NONE)
-		return t;
-	if (packet->address.form == HF_ETE_ADDRESS_UNKNOWN)
-		return hf_text_put(t, " address=?");
-	t = hf_text_put_hex16(hf_text_put(t, " address="), meaning->address);
-	t = hf_text_put(hf_text_put(t, " form="), forms[packet->address.form]);
-	if (packet->address.form == HF_ETE_ADDRESS_MATCH)
-		t = hf_text_put_dec(t, packet->address.match);
-	return meaning->is ? hf_text_put(t, " is=1") : t;
-}
-
-static uint8_t *put_context(uint8_t *t, const struct hf_ete_packet *packet)
-{
-	const uint8_t byte = packet->context.byte;
-
-	t = put_dec(t, " el=", byte & HF_ETE_CONTEXT_EL);
-	t = put_dec(t, " sf=", byte & HF_ETE_CONTEXT_SF ? 1 : 0);
-	t = put_dec(t, " ns=", byte & HF_ETE_CONTEXT_NS ? 1 : 0);
-	t = put_dec(t, " nse=", byte & HF_ETE_CONTEXT_NSE ? 1 : 0);
-	if (byte & HF_ETE_CONTEXT_VMID)
-		t = hf_text_put_hex(hf_text_put(t, " vmid="), packet->context.vmid);
-	if (byte & HF_ETE_CONTEXT_CID)
-		t = hf_text_put_hex(hf_text_put(t, " cid="), packet->context.cid);
-	return t;
-}
-
-static uint8_t *put_trace_info(uint8_t *t, const struct hf_ete_packet *packet)
-{
-	t = hf_text_put_hex(hf_text_put(t, " info="), packet->info);
-	if (packet->flags & HF_ETE_HAS_SPEC)
-		t = put_dec(t, " spec=", packet->commit);
-	return packet->flags & HF_ETE_HAS_CYCT ? put_dec(t, " cyct=", packet->count) : t;
-}
-
-static uint8_t *put_exception(uint8_t *t, const struct hf_ete_packet *packet)
-{
-	t = hf_text_put(put_dec(t, " type=", packet->info), " (");
-	t = hf_text_put(hf_text_put(t, hf_ete_exception_name(packet->info)), ")");
-	return packet->flags & HF_ETE_HAS_TARGET ? hf_text_put(t, " target") : t;
-}
-
-static uint8_t *put_count(uint8_t *t, const char *key, const struct hf_ete_packet *packet, uint64_t more)
-{
-	t = hf_text_put(t, key);
-	return packet->flags & HF_ETE_HAS_COUNT ? hf_text_put_dec(t, packet->count + more) : hf_text_put(t, "?");
-}
-
-static uint8_t *put_events(uint8_t *t, const struct hf_ete_packet *packet)
-{
-	char separator = ' ';
-
-	for (unsigned i = 0; i < 4; i++) {
-		if (!(packet->info >> i & 1))
-			continue;
-		*t++ = (uint8_t)separator;
-		*t++ = (uint8_t)('0' + i);
-		separator = ',';
-	}
-	return t;
-}
-
-static uint8_t *put_fields(uint8_t *t, const struct hf_ete_packet *packet, const struct hf_ete_meaning *meaning,
-			   uint32_t threshold)
-{
-	switch (packet->kind) {
-	case HF_ETE_TRACE_INFO: return put_trace_info(t, packet);
-	case HF_ETE_TIMESTAMP:
-		*t++ = ' ';
-		t = hf_text_put_hex16(t, meaning->timestamp);
-		return packet->flags & HF_ETE_HAS_COUNT ? put_dec(t, " cycles=", packet->count) : t;
-	case HF_ETE_EXCEPTION: t = put_exception(t, packet); break;
-	case HF_ETE_INSTRUMENTATION:
-		t = put_dec(t, " el=", packet->info);
-		return hf_text_put_hex(hf_text_put(t, " value="), packet->value);
-	case HF_ETE_CYCLE_COUNT_F1:
-	case HF_ETE_CYCLE_COUNT_F2:
-	case HF_ETE_CYCLE_COUNT_F3:
-		if (packet->flags & HF_ETE_HAS_COMMIT)
-			t = put_dec(t, " commit=", packet->commit);
-		return put_count(t, " cycles=", packet, threshold);
-	case HF_ETE_COMMIT: return put_dec(t, " ", packet->commit);
-	case HF_ETE_CANCEL_F1:
-	case HF_ETE_CANCEL_F2:
-	case HF_ETE_CANCEL_F3:
-		t = put_dec(put_atoms(t, packet), " ", packet->cancel);
-		return packet->flags & HF_ETE_HAS_MISPREDICT ? hf_text_put(t, " mispredict") : t;
-	case HF_ETE_EVENT: return put_events(t, packet);
-	case HF_ETE_Q: t = put_count(t, " count=", packet, 0); break;
-	case HF_ETE_CONTEXT:
-		if (!(packet->flags & HF_ETE_HAS_CONTEXT))
-			return hf_text_put(t, " same");
-		break;
-	default: t = put_atoms(t, packet); break;
-	}
-	t = put_address(t, packet, meaning);
-	return packet->flags & HF_ETE_HAS_CONTEXT ? put_context(t, packet) : t;
-}
 
 static uint8_t *put_lost(struct records *d, uint8_t *t)
 {
@@ -254,7 +138,7 @@ static uint8_t *put_end(struct records *d, uint8_t *t)
 
 	if (left) {
 		t = hf_text_put_dec(t, hf_pipeline_offset(pipeline));
-		t = put_dec(t, " CUT bytes=", left);
+		t = hf_text_put_dec(hf_text_put(t, " CUT bytes="), left);
 		*t++ = '\n';
 		pipeline->pos = pipeline->count;
 	}
@@ -296,9 +180,8 @@ static int put_line(struct records *d, uint8_t **t)
 	} else {
 		*t = hf_text_put_dec(*t, hf_pipeline_offset(pipeline));
 		*(*t)++ = ' ';
-		*t = hf_text_put(*t, hf_ete_kind_names[packet.kind]);
 		hf_ete_history_apply(&d->now.history, &packet, &meaning);
-		*t = put_fields(*t, &packet, &meaning, d->now.history.threshold);
+		*t = hf_ete_packet_show(&packet, &meaning, d->now.history.threshold, *t);
 		*(*t)++ = '\n';
 		pipeline->pos += (uint32_t)n;
 	}

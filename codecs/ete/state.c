@@ -62,7 +62,6 @@ static const struct hf_field_row fields[] = {
 	FLOW(age, UINT64_MAX),
 	FLOW(skipped, UINT64_MAX),
 	FLOW(skipped_at, UINT64_MAX),
-	FLOW(stack_is, UINT16_MAX),
 	HF_FIELD_ROW(struct stored, passed, INT64_MAX),
 	HF_FIELD_ROW(struct stored, frame, INT64_MAX),
 };
@@ -147,9 +146,7 @@ uint64_t hf_ete_dec_state(struct hf_dec *dec, struct hf_fields *f)
 		pending = flow->pending - flow->given;
 		memcpy(events, flow->events + flow->given, pending * sizeof *events);
 	}
-	HF_FIELD(f, st.flow.stack_count, HF_ETE_STACK_MAX);
-	for (unsigned i = 0; i < st.flow.stack_count; i++)
-		HF_FIELD(f, st.flow.stack[i], UINT64_MAX);
+	hf_return_stack_visit(&flow->links, f);
 	HF_FIELD(f, pending, HF_ETE_PENDING_MAX);
 	for (uint32_t i = 0; i < pending && !f->err; i++)
 		visit_event(f, &events[i]);

@@ -1,392 +1,468 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Data trace and instructions: two rows in program order that come by different ways. They are merged where events are
- * given: each load, store, atomic or CSR instruction takes the oldest access if that is of its kind and size.
- *
- * An access may come before or behind the packet that reports its instruction. So an instruction for which there is none
- * waits, and with it all that follows, until one comes: if that is of its kind it is its own; if not, it belongs to a
- * later instruction, and this one has none. A trace in which instructions turn out to have none (a filter, a source
- * without them) cannot be read so, for any that waits would take what belongs to the next: there, up to the next
- * synchronisation, nothing waits, as nothing does with data_order = before.
- *
- * Where the two rows cannot be brought together (too many accesses wait, one could not be read, an instruction without
- * one cannot wait), nothing is attached up to the next synchronisation, and a doubt says so: the wrong access is worse
- * than none.
- */
-#include "codecs/etrace/decoder.h"
+#include "codecs/etrace/attach.h"
 
-#include <stdlib.h>
+/* ---- what an access is as events ---- */
 
-/* As many as fit a blob of HF_STATE_MAX bytes, and more. */
-#define ROOM_FIRST 512u
-
-static void add_extra(struct hf_etrace_dec *d, const struct hf_event *ev)
+static void add_extra(struct hf_etrace_attach *a, const struct hf_event *ev)
 {
-	d->extra[d->extra_count++] = *ev;
+	a->extra[a->extra_count++] = *ev;
 }
 
-static void add_mem(struct hf_etrace_dec *d, const struct hf_etrace_access *a, unsigned flags, bool known, uint64_t data)
+static void add_mem(struct hf_etrace_attach *a, const struct hf_etrace_access *access, unsigned flags, bool known,
+		    uint64_t data)
 {
 	struct hf_event ev = {
 		.kind = HF_EVENT_MEM,
 		.flags = (uint8_t)flags,
 		.words = known,
-		.mem = {.address = a->address, .data = known ? data : 0, .size = 1u << a->size},
+		.mem = {.address = access->address, .data = known ? data : 0, .size = 1u << access->size},
 	};
 
-	if (!(a->flags & HF_ETRACE_HAS_ADDRESS))
+	if (!(access->flags & HF_ETRACE_HAS_ADDRESS))
 		ev.flags |= HF_EVF_NO_ADDRESS;
-
-	add_extra(d, &ev);
+	add_extra(a, &ev);
 }
 
 /* A register as it was read. */
-static void add_register(struct hf_etrace_dec *d, uint8_t class, uint16_t number, uint64_t value)
+static void add_register(struct hf_etrace_attach *a, uint8_t class, uint16_t number, uint64_t value)
 {
 	const struct hf_event ev = {.kind = HF_EVENT_REG,
 				    .reg = {.value = value, .number = number, .class = class, .role = HF_REG_SOURCE}};
 
-	add_extra(d, &ev);
+	add_extra(a, &ev);
 }
 
 /* What it read, and what it wrote as that and its operand say. */
-static void add_atomic(struct hf_etrace_dec *d, const struct hf_etrace_wish *w, uint32_t opcode,
-		       const struct hf_etrace_access *a)
+static void add_atomic(struct hf_etrace_attach *a, const struct hf_etrace_expectation *x, uint32_t opcode,
+		       const struct hf_etrace_access *access)
 {
-	const bool data = a->flags & HF_ETRACE_HAS_DATA, operand = a->flags & HF_ETRACE_HAS_OPERAND;
+	const bool data = access->flags & HF_ETRACE_HAS_DATA, operand = access->flags & HF_ETRACE_HAS_OPERAND;
 	uint64_t new = 0;
-	bool known = hf_etrace_wish_result(opcode, a->size, a->data, a->operand, &new);
+	bool known = hf_etrace_atomic_result(opcode, access->size, access->data, access->operand, &new);
 
-	if (a->subtype == HF_ETRACE_FAILED_SC)
+	if (access->subtype == HF_ETRACE_FAILED_SC)
 		return;
-	if (operand && w->source)
-		add_register(d, HF_REG_INTEGER, w->source, a->operand);
-	add_mem(d, a, HF_EVF_READ, data, a->data);
-	if (a->subtype == HF_ETRACE_FAILED_CAS)
+	if (operand && x->source)
+		add_register(a, HF_REG_INTEGER, x->source, access->operand);
+	add_mem(a, access, HF_EVF_READ, data, access->data);
+	if (access->subtype == HF_ETRACE_FAILED_CAS)
 		return;
-	known = known && operand && (data || a->subtype == HF_ETRACE_SWAP);
-	add_mem(d, a, HF_EVF_WRITE, known, new);
+	known = known && operand && (data || access->subtype == HF_ETRACE_SWAP);
+	add_mem(a, access, HF_EVF_WRITE, known, new);
 }
 
-static void add_access(struct hf_etrace_dec *d, const struct hf_etrace_wish *w, uint32_t opcode,
-		       const struct hf_etrace_access *a)
+static void add_access(struct hf_etrace_attach *a, const struct hf_etrace_expectation *x, uint32_t opcode,
+		       const struct hf_etrace_access *access)
 {
-	switch (a->kind) {
+	switch (access->kind) {
 	case HF_ETRACE_CSR:
-		if (a->flags & HF_ETRACE_HAS_OPERAND && !w->immediate && w->source)
-			add_register(d, HF_REG_INTEGER, w->source, a->operand);
-		if (a->flags & HF_ETRACE_HAS_DATA)
-			add_register(d, HF_REG_CSR, (uint16_t)a->address, a->data);
+		if (access->flags & HF_ETRACE_HAS_OPERAND && !x->immediate && x->source)
+			add_register(a, HF_REG_INTEGER, x->source, access->operand);
+		if (access->flags & HF_ETRACE_HAS_DATA)
+			add_register(a, HF_REG_CSR, (uint16_t)access->address, access->data);
 		break;
 	case HF_ETRACE_ATOMIC:
-		add_atomic(d, w, opcode, a);
+		add_atomic(a, x, opcode, access);
 		break;
 	default:
-		add_mem(d, a, a->kind == HF_ETRACE_LOAD ? HF_EVF_READ : HF_EVF_WRITE, a->flags & HF_ETRACE_HAS_DATA,
-			a->data);
+		add_mem(a, access, access->kind == HF_ETRACE_LOAD ? HF_EVF_READ : HF_EVF_WRITE,
+			access->flags & HF_ETRACE_HAS_DATA, access->data);
 	}
 }
 
-/* ---- those that wait ---- */
-
-static struct hf_etrace_access *oldest(const struct hf_etrace_dec *d)
-{
-	return d->accesses + d->access_first;
-}
-
-static void drop(struct hf_etrace_dec *d, uint32_t n)
-{
-	d->access_count -= n;
-	d->access_first += n;
-	d->access_dropped += n;
-	d->access_stale -= n < d->access_stale ? n : d->access_stale;
-	d->core.fence -= n < d->core.fence ? n : d->core.fence;
-}
-
-static int make_room(struct hf_etrace_dec *d)
-{
-	const uint32_t room = d->access_room ? 2 * d->access_room : ROOM_FIRST;
-	struct hf_etrace_access *bigger;
-
-	if (d->access_first + d->access_count < d->access_room)
-		return 0;
-	if (d->access_first > d->access_count) {
-		memmove(d->accesses, oldest(d), d->access_count * sizeof *d->accesses);
-		d->access_first = 0;
-		return 0;
-	}
-	bigger = realloc(d->accesses, room * sizeof *bigger);
-	if (!bigger)
-		return HF_ERR_NOMEM;
-	d->accesses = bigger;
-	d->access_room = room;
-	return 0;
-}
-
-/* Where the split access with this id and kind is found: counted from the first that was ever appended. */
-static uint32_t *split_slot(const struct hf_etrace_dec *d, uint8_t kind, unsigned id)
-{
-	return &d->splits[(kind == HF_ETRACE_ATOMIC) << d->given.lrid_width | id];
-}
-
-/* The one that still waits for its data, or NULL. */
-static struct hf_etrace_access *find_split(const struct hf_etrace_dec *d, uint8_t kind, unsigned id)
-{
-	struct hf_etrace_access *a;
-	uint32_t at;
-
-	if (id >> d->given.lrid_width)
-		return NULL;
-	at = *split_slot(d, kind, id) - d->access_dropped;
-	a = oldest(d) + at;
-	return at < d->access_count && (a->flags & HF_ETRACE_SPLIT) && a->id == id && a->kind == kind ? a : NULL;
-}
-
-int hf_etrace_append_access(struct hf_etrace_dec *d, const struct hf_etrace_access *a)
-{
-	int err = make_room(d);
-
-	if (err)
-		return err;
-	if ((a->flags & HF_ETRACE_SPLIT) && !(a->id >> d->given.lrid_width)) {
-		struct hf_etrace_access *before = find_split(d, a->kind, a->id);
-
-		if (before) /* an id that is used again: what had it before gets no answer */
-			before->flags &= (uint8_t)~HF_ETRACE_SPLIT;
-		*split_slot(d, a->kind, a->id) = d->access_dropped + d->access_count;
-	}
-	oldest(d)[d->access_count++] = *a;
-	return 0;
-}
-
-int hf_etrace_accesses_init(struct hf_etrace_dec *d)
-{
-	d->splits = calloc((size_t)2 << d->given.lrid_width, sizeof *d->splits);
-	return d->splits ? make_room(d) : HF_ERR_NOMEM;
-}
-
-void hf_etrace_accesses_fini(struct hf_etrace_dec *d)
-{
-	free(d->accesses);
-	free(d->splits);
-}
-
-void hf_etrace_lose_accesses(struct hf_etrace_dec *d)
-{
-	d->core.access_lost += d->access_count;
-	drop(d, d->access_count);
-	d->access_first = 0;
-}
+/* ---- which instruction takes which ---- */
 
 /* Which access belongs to which instruction is not known from here to the next synchronisation. */
-static void lose_track(struct hf_etrace_dec *d, int code, uint64_t offset, uint64_t detail)
+static void lose_track(struct hf_etrace_attach *a, int code, uint64_t offset, uint64_t detail)
 {
-	d->core.data_lost = true;
-	hf_etrace_lose_accesses(d);
-	d->doubt = (struct hf_event){
+	a->data_lost = true;
+	hf_etrace_accesses_lose(&a->accesses);
+	a->doubt = (struct hf_event){
 		.kind = HF_EVENT_DOUBT, .code = (uint32_t)-code, .loss = {.offset = offset, .detail = detail}};
 }
 
-/* ---- merging ---- */
-
-static bool is_early(const struct hf_etrace_dec *d)
+static bool is_early(const struct hf_etrace_attach *a)
 {
-	return d->given.data_order == HF_ETRACE_ORDER_BEFORE;
+	return a->follow.report.given.data_order == HF_ETRACE_ORDER_BEFORE;
 }
 
 /* An access may come behind the packet that reports its instruction. */
-static bool may_be_late(const struct hf_etrace_dec *d)
+static bool may_be_late(const struct hf_etrace_attach *a)
 {
-	return d->core.data_on && !d->core.data_lost && !is_early(d);
+	return a->follow.report.data_on && !a->data_lost && !is_early(a);
 }
 
-static bool waits(const struct hf_etrace_dec *d)
+static bool waits(const struct hf_etrace_attach *a)
 {
-	return may_be_late(d) && !d->core.passed_over;
+	return may_be_late(a) && !a->passed_over;
 }
 
 /* Whether there is data trace is not known yet: it shows with the first access. */
-static bool may_begin(const struct hf_etrace_dec *d)
+static bool may_begin(const struct hf_etrace_attach *a)
 {
-	return !d->core.data_on && !d->core.data_lost && !d->core.unmet && !is_early(d);
+	return !a->follow.report.data_on && !a->data_lost && !a->unmet && !is_early(a);
 }
 
-bool hf_etrace_merges(const struct hf_etrace_dec *d)
+/* Whether the next instruction cannot just be given. */
+static bool merges(const struct hf_etrace_attach *a)
 {
-	return d->access_count || d->taker.wants || d->extra_at < d->extra_count || d->core.fenced == HF_ETRACE_FENCED ||
-	       may_be_late(d) || may_begin(d);
+	return a->accesses.count || a->taker.expects || a->extra_at < a->extra_count || a->fenced == HF_ETRACE_FENCED ||
+	       may_be_late(a) || may_begin(a);
 }
 
 /* Nothing more will come for the instruction at the head of the list. */
-static bool is_released(const struct hf_etrace_dec *d)
+static bool is_released(const struct hf_etrace_attach *a)
 {
-	return d->head < d->release || is_early(d);
+	return a->follow.head < a->follow.final || is_early(a);
 }
 
 /* How many accesses the next instruction may choose from. */
-static uint32_t available(const struct hf_etrace_dec *d)
+static uint32_t available(const struct hf_etrace_attach *a)
 {
-	return d->core.fenced >= HF_ETRACE_FENCED ? d->core.fence : d->access_count;
+	return a->fenced >= HF_ETRACE_FENCED ? a->accesses.fence : a->accesses.count;
 }
 
-void hf_etrace_fence_accesses(struct hf_etrace_dec *d)
+/* All before the instruction held back has been given. */
+static void fence(struct hf_etrace_attach *a)
 {
-	if (d->core.reported && is_early(d)) {
-		d->core.fenced = HF_ETRACE_FENCED;
-		d->core.fence = d->access_count;
+	if (a->follow.s.reported && is_early(a)) {
+		a->fenced = HF_ETRACE_FENCED;
+		a->accesses.fence = a->accesses.count;
 	}
-	d->core.reported = false;
+	a->follow.s.reported = false;
 }
 
-/* The oldest access becomes the instruction's; what else that takes is in d->taker. */
-static void take_access(struct hf_etrace_dec *d, const struct hf_etrace_wish *w, uint32_t opcode)
+/* The oldest access becomes the instruction's; what else that takes is in a->taker. */
+static void take_access(struct hf_etrace_attach *a, const struct hf_etrace_expectation *x, uint32_t opcode)
 {
-	const struct hf_etrace_access a = *oldest(d);
+	const struct hf_etrace_access access = *hf_etrace_oldest(&a->accesses);
 
-	d->taker = *w;
-	d->taker_opcode = opcode;
-	d->taker.wants = w->many && w->limit != 1;
-	d->taker.limit = w->limit ? w->limit - 1 : 0;
-	if (w->kind == HF_ETRACE_ATOMIC && a.kind == HF_ETRACE_LOAD) { /* told as a load and a store */
-		d->taker.wants = true;
-		d->taker.kind = HF_ETRACE_STORE;
+	a->taker = *x;
+	a->taker_opcode = opcode;
+	a->taker.expects = x->many && x->limit != 1;
+	a->taker.limit = x->limit ? x->limit - 1 : 0;
+	if (x->kind == HF_ETRACE_ATOMIC && access.kind == HF_ETRACE_LOAD) { /* told as a load and a store */
+		a->taker.expects = true;
+		a->taker.kind = HF_ETRACE_STORE;
 	}
-	d->extra_count = d->extra_at = 0;
-	add_access(d, w, opcode, &a);
-	drop(d, 1);
+	a->extra_count = a->extra_at = 0;
+	add_access(a, x, opcode, &access);
+	hf_etrace_accesses_drop(&a->accesses, 1);
 }
 
-bool hf_etrace_give_more(struct hf_etrace_dec *d)
+/* The extra events are given: whether there are more of the same instruction now. */
+static bool give_more(struct hf_etrace_attach *a)
 {
-	if (!d->taker.wants)
+	if (!a->taker.expects)
 		return false;
-	if (available(d) && hf_etrace_wish_takes(&d->taker, oldest(d))) {
-		take_access(d, &d->taker, d->taker_opcode);
+	if (available(a) && hf_etrace_expect_takes(&a->taker, hf_etrace_oldest(&a->accesses))) {
+		take_access(a, &a->taker, a->taker_opcode);
 		return true;
 	}
-	d->taker.wants = false;
+	a->taker.expects = false;
 	return false;
 }
 
 /* Nothing is known yet of what is behind the oldest access, and something may come. */
-static bool is_last(const struct hf_etrace_dec *d)
+static bool is_last(const struct hf_etrace_attach *a)
 {
-	return available(d) == 1 && waits(d) && !is_released(d);
+	return available(a) == 1 && waits(a) && !is_released(a);
 }
 
-bool hf_etrace_attach(struct hf_etrace_dec *d, const struct hf_ev_insn *insn)
+/* What belongs to insn, the next one to be given, becomes extra events. False: it must wait for its access. */
+static bool attach(struct hf_etrace_attach *a, const struct hf_ev_insn *insn)
 {
-	const struct hf_etrace_wish w = hf_etrace_wish_of(&d->given, insn);
-	const struct hf_etrace_access *a = oldest(d);
+	const struct hf_etrace_expectation x = hf_etrace_expect(&a->follow.report.given, insn);
+	const struct hf_etrace_access *access = hf_etrace_oldest(&a->accesses);
 
-	if (d->core.fenced == HF_ETRACE_PASSING)
-		d->core.fenced = HF_ETRACE_UNFENCED;
-	if (d->core.fenced == HF_ETRACE_FENCED)
-		d->core.fenced = HF_ETRACE_PASSING;
-	if (!w.wants || d->core.data_lost)
+	if (a->fenced == HF_ETRACE_PASSING)
+		a->fenced = HF_ETRACE_UNFENCED;
+	if (a->fenced == HF_ETRACE_FENCED)
+		a->fenced = HF_ETRACE_PASSING;
+	if (!x.expects || a->data_lost)
 		return true;
-	if (!available(d) && waits(d) && !is_released(d))
+	if (!available(a) && waits(a) && !is_released(a))
 		return false;
-	if (!available(d)) {
+	if (!available(a)) {
 		/* if it has an access that comes late, that would be taken for the next one's */
-		if (may_be_late(d) && d->core.passed_over && !d->ended)
-			lose_track(d, HF_ERR_ETRACE_DATA_NONE, hf_etrace_framer_offset(&d->framer), insn->pc);
-		else if (may_begin(d))
-			d->core.unmet = insn->pc | 1;
+		if (may_be_late(a) && a->passed_over && !a->ended)
+			lose_track(a, HF_ERR_ETRACE_DATA_NONE, a->follow.behind, insn->pc);
+		else if (may_begin(a))
+			a->unmet = insn->pc | 1;
 		return true;
 	}
-	if (hf_etrace_wish_may_take_two(&w, a) && is_last(d))
+	if (hf_etrace_expect_may_take_two(&x, access) && is_last(a))
 		return false;
-	if (!hf_etrace_wish_takes(&w, a) && !(available(d) > 1 && hf_etrace_wish_takes_two(&w, a, a + 1))) {
-		d->core.passed_over |= !w.optional;
+	if (!hf_etrace_expect_takes(&x, access) &&
+	    !(available(a) > 1 && hf_etrace_expect_takes_two(&x, access, access + 1))) {
+		a->passed_over |= !x.optional;
 		return true;
 	}
-	if ((a->flags & HF_ETRACE_SPLIT) && !is_released(d))
+	if ((access->flags & HF_ETRACE_SPLIT) && !is_released(a))
 		return false;
-	take_access(d, &w, insn->opcode);
+	take_access(a, &x, insn->opcode);
+	return true;
+}
+
+/* ---- list to events ---- */
+
+/* Instructions of one stretch, at most max; returns how many. */
+static inline size_t give_stretch(union hf_etrace_item *item, struct hf_event *ev, size_t max)
+{
+	const struct hf_event *insn = item->block->insn + item->from;
+	const size_t left = (size_t)(item->to - item->from), n = left < max ? left : max;
+	const uint8_t mode = item->mode;
+
+	for (size_t i = 0; i < n; i++) {
+		ev[i] = insn[i];
+		ev[i].insn.mode = mode;
+	}
+	item->from = (uint8_t)(item->from + n);
+	if (n == left && item->flags) {
+		ev[n - 1].flags = item->flags;
+		ev[n - 1].insn.target = item->target;
+	}
+	return n;
+}
+
+/* Data packets without an instruction since the last such note; false: there were none. Nobody knows yet of those that
+ * wait, unless nothing follows. */
+static bool count_lost(struct hf_etrace_attach *a, struct hf_event *note)
+{
+	if (!a->aged)
+		hf_etrace_accesses_lose(&a->accesses);
+	note->loss.detail += a->accesses.lost;
+	a->accesses.lost = 0;
+	return note->loss.detail != 0;
+}
+
+/* Whether it is one to be given. */
+static bool take_event(struct hf_etrace_attach *a, struct hf_event *ev)
+{
+	if (ev->kind == HF_EVENT_CONTEXT)
+		a->said_context = ev->context.pid;
+	if (ev->kind == HF_EVENT_GAP)
+		hf_etrace_accesses_lose(&a->accesses);
+	return ev->kind != HF_EVENT_NOTE || ev->code != (uint32_t)-HF_ERR_ETRACE_DATA || count_lost(a, ev);
+}
+
+static size_t give_doubt(struct hf_etrace_attach *a, struct hf_event *ev)
+{
+	*ev = a->doubt;
+	a->doubt.kind = HF_EVENT_NONE;
+	return 1;
+}
+
+/* Instructions and what belongs to them, at most max, up to one that waits for its access. */
+static size_t give_merged(struct hf_etrace_attach *a, union hf_etrace_item *item, struct hf_event *ev, size_t max)
+{
+	size_t n = 0;
+
+	while (n < max) {
+		if (a->doubt.kind)
+			n += give_doubt(a, ev + n);
+		else if (a->extra_at < a->extra_count)
+			ev[n++] = a->extra[a->extra_at++];
+		else if (give_more(a))
+			continue;
+		else if (item->from == item->to || !attach(a, &item->block->insn[item->from].insn))
+			break;
+		else if (!a->doubt.kind) /* which comes before the instruction */
+			n += give_stretch(item, ev + n, 1);
+	}
+	return n;
+}
+
+size_t hf_etrace_attach_give(struct hf_etrace_attach *a, struct hf_event *ev, size_t max)
+{
+	struct hf_etrace_follow *f = &a->follow;
+	size_t n = 0;
+
+	if (a->doubt.kind && n < max)
+		n += give_doubt(a, ev);
+	while (n < max && f->head < f->committed) {
+		union hf_etrace_item *item = &f->list[f->head];
+
+		if (item->kind != HF_EVENT_NONE) {
+			if (take_event(a, &item->event))
+				ev[n++] = item->event;
+			f->head++;
+			continue;
+		}
+		n += merges(a) ? give_merged(a, item, ev + n, max - n) : give_stretch(item, ev + n, max - n);
+		if (item->from == item->to && !a->taker.expects && a->extra_at == a->extra_count)
+			f->head++;
+		else if (n < max)
+			break; /* it waits */
+	}
+	return n;
+}
+
+bool hf_etrace_attach_hurry(struct hf_etrace_attach *a)
+{
+	struct hf_etrace_follow *f = &a->follow;
+
+	hf_etrace_compact(f);
+	if (f->head == f->committed || (f->tail <= HF_ETRACE_LIST / 2 && !f->full && f->s.phase == HF_ETRACE_IDLE))
+		return false;
+	f->final = f->tail;
+	a->passed_over = true;
+	return true;
+}
+
+/* Into the list a note of how many data packets there were without an instruction; when it is given it counts them. */
+static void tell_lost(struct hf_etrace_attach *a)
+{
+	const struct hf_event ev = {
+		.kind = HF_EVENT_NOTE,
+		.code = (uint32_t)-HF_ERR_ETRACE_DATA,
+		.loss = {.offset = a->follow.behind, .detail = a->accesses.lost},
+	};
+
+	a->accesses.lost = 0;
+	hf_etrace_add(&a->follow, &ev);
+	hf_etrace_commit(&a->follow);
+}
+
+/* A synchronisation has been given: accesses that waited since the one before it have no instruction. */
+static void age(struct hf_etrace_attach *a)
+{
+	hf_etrace_accesses_age(&a->accesses);
+	a->passed_over = a->data_lost = false;
+	a->unmet = 0;
+	a->aged = true;
+}
+
+bool hf_etrace_attach_settle(struct hf_etrace_attach *a)
+{
+	struct hf_etrace_follow *f = &a->follow;
+
+	f->head = f->committed = f->tail = f->final = 0;
+	if (f->synced && !a->aged) {
+		age(a);
+		if (a->accesses.lost) {
+			tell_lost(a);
+			return false;
+		}
+	}
+	fence(a);
+	f->synced = a->aged = false;
 	return true;
 }
 
 /* ---- packets ---- */
 
-/* Data of a split access: its request still waits, or its instruction is gone. */
-static bool take_response(struct hf_etrace_dec *d, const struct hf_etrace_access *response)
+int hf_etrace_attach_take(struct hf_etrace_attach *a, const struct hf_etrace_message *msg)
 {
-	const uint8_t kind = response->kind == HF_ETRACE_LOAD_DATA ? HF_ETRACE_LOAD : HF_ETRACE_ATOMIC;
-	struct hf_etrace_access *a = find_split(d, kind, response->id);
+	struct hf_etrace_follow *f = &a->follow;
+	struct hf_etrace_report *r = &f->report;
+	struct hf_etrace_accesses *q = &a->accesses;
+	const bool wanted = hf_etrace_has(f, HF_ETRACE_STARTED | HF_ETRACE_HELD) || f->head < f->committed;
+	struct hf_etrace_access access;
+	int err = hf_etrace_data_read(&r->params, r->modes, &a->data, msg->payload, msg->length, &access);
 
-	if (!a)
-		return false;
-	a->data = response->data;
-	a->flags |= response->flags & HF_ETRACE_HAS_DATA;
-	a->flags &= (uint8_t)~HF_ETRACE_SPLIT;
-	return true;
-}
-
-int hf_etrace_take_data(struct hf_etrace_dec *d)
-{
-	const bool wanted = d->core.flags & (HF_ETRACE_STARTED | HF_ETRACE_HELD) || d->head < d->committed;
-	struct hf_etrace_access a;
-	int err = hf_etrace_data_read(&d->params, d->core.modes, &d->data, d->msg.payload, d->msg.length, &a);
-
-	if (err && wanted && !d->core.data_lost)
-		lose_track(d, HF_ERR_ETRACE_DATA_PACKET, d->msg.offset, 0);
-	if (err || !wanted || d->core.data_lost) {
-		d->core.access_lost++;
+	if (err && wanted && !a->data_lost)
+		lose_track(a, HF_ERR_ETRACE_DATA_PACKET, msg->offset, 0);
+	if (err || !wanted || a->data_lost) {
+		q->lost++;
 		return 0;
 	}
 	/* the first of all may be that of an instruction that did not wait for it */
-	if (!d->core.data_on && d->core.unmet) {
-		lose_track(d, HF_ERR_ETRACE_DATA_NONE, d->msg.offset, d->core.unmet & ~UINT64_C(1));
-		d->core.access_lost++;
+	if (!r->data_on && a->unmet) {
+		lose_track(a, HF_ERR_ETRACE_DATA_NONE, msg->offset, a->unmet & ~UINT64_C(1));
+		q->lost++;
 	}
-	d->core.data_on = true;
-	if (d->core.data_lost)
+	r->data_on = true;
+	if (a->data_lost)
 		return 0;
-	if (a.kind == HF_ETRACE_LOAD_DATA || a.kind == HF_ETRACE_ATOMIC_DATA) {
-		d->core.access_lost += (a.flags & HF_ETRACE_UNSIZED) || !take_response(d, &a);
+	if (access.kind == HF_ETRACE_LOAD_DATA || access.kind == HF_ETRACE_ATOMIC_DATA) {
+		q->lost += (access.flags & HF_ETRACE_UNSIZED) || !hf_etrace_accesses_answer(q, &access);
 		return 0;
 	}
-	if (d->access_count == HF_ETRACE_ACCESSES) {
-		lose_track(d, HF_ERR_ETRACE_DATA_WAIT, d->msg.offset, HF_ETRACE_ACCESSES);
-		d->core.access_lost++;
+	if (q->count == HF_ETRACE_ACCESSES) {
+		lose_track(a, HF_ERR_ETRACE_DATA_WAIT, msg->offset, HF_ETRACE_ACCESSES);
+		q->lost++;
 		return 0;
 	}
 	/* without data there is nothing more to come */
-	if (d->core.modes & HF_ETRACE_NO_DATA)
-		a.flags &= (uint8_t)~HF_ETRACE_SPLIT;
-	return hf_etrace_append_access(d, &a);
+	if (r->modes & HF_ETRACE_NO_DATA)
+		access.flags &= (uint8_t)~HF_ETRACE_SPLIT;
+	return hf_etrace_accesses_append(q, &access);
 }
 
-void hf_etrace_age_accesses(struct hf_etrace_dec *d)
+/* As at the beginning of a recording. */
+static void reset(struct hf_etrace_attach *a)
 {
-	d->core.access_lost += d->access_stale;
-	drop(d, d->access_stale);
-	d->access_stale = d->access_count;
-	d->core.passed_over = false;
-	d->core.data_lost = false;
-	d->core.unmet = 0;
+	a->accesses.lost = a->unmet = 0;
+	a->accesses.fence = 0;
+	a->passed_over = a->fenced = a->data_lost = false;
+	a->data = (struct hf_etrace_data_state){0};
 }
 
-/* ---- losses ---- */
-
-void hf_etrace_tell_lost_data(struct hf_etrace_dec *d)
+int hf_etrace_attach_stop(struct hf_etrace_attach *a, bool end)
 {
-	const struct hf_event ev = {
-		.kind = HF_EVENT_NOTE,
-		.code = (uint32_t)-HF_ERR_ETRACE_DATA,
-		.loss = {.offset = hf_etrace_framer_offset(&d->framer), .detail = d->core.access_lost},
-	};
-
-	d->core.access_lost = 0;
-	hf_etrace_add(d, &ev);
+	hf_etrace_follow_stop(&a->follow, end);
+	tell_lost(a);
+	a->follow.final = a->follow.tail;
+	a->ended = end;
+	if (end)
+		return 0;
+	reset(a);
+	return hf_etrace_follow_reset(&a->follow);
 }
 
-bool hf_etrace_count_lost_data(struct hf_etrace_dec *d, struct hf_event *ev)
+/* ---- a life ---- */
+
+int hf_etrace_attach_init(struct hf_etrace_attach *a, const struct hf_setup *setup, uint32_t hart)
 {
-	if (!d->aged) /* nothing follows */
-		hf_etrace_lose_accesses(d);
-	ev->loss.detail += d->core.access_lost;
-	d->core.access_lost = 0;
-	return ev->loss.detail != 0;
+	int err = hf_etrace_follow_init(&a->follow, setup, hart);
+
+	return err ? err : hf_etrace_accesses_init(&a->accesses, a->follow.report.given.lrid_width);
+}
+
+void hf_etrace_attach_fini(struct hf_etrace_attach *a)
+{
+	hf_etrace_follow_fini(&a->follow);
+	hf_etrace_accesses_fini(&a->accesses);
+}
+
+int hf_etrace_attach_clear(struct hf_etrace_attach *a)
+{
+	hf_etrace_accesses_drop(&a->accesses, a->accesses.count);
+	a->extra_at = a->extra_count = 0;
+	a->taker.expects = false;
+	a->doubt.kind = HF_EVENT_NONE;
+	a->ended = a->aged = false;
+	reset(a);
+	return hf_etrace_follow_clear(&a->follow);
+}
+
+/* ---- states ---- */
+
+/* What differences are formed against. */
+static void visit_history(struct hf_fields *f, struct hf_etrace_data_state *s)
+{
+	for (unsigned i = 0; i < HF_ETRACE_DATA_SIZES; i++) {
+		HF_FIELD(f, s->address[i], UINT64_MAX);
+		HF_FIELD(f, s->data[i], UINT64_MAX);
+	}
+	HF_FIELD(f, s->atomic_count, HF_ETRACE_DATA_ATOMICS);
+	for (unsigned i = 0; i < s->atomic_count && !f->err; i++) {
+		HF_FIELD(f, s->atomic_id[i], UINT16_MAX);
+		HF_FIELD(f, s->atomic_size[i], 3);
+	}
+}
+
+void hf_etrace_attach_visit(struct hf_etrace_attach *a, struct hf_fields *f)
+{
+	hf_etrace_follow_visit(&a->follow, f);
+	HF_FIELD(f, a->unmet, UINT64_MAX);
+	HF_FIELD(f, a->passed_over, 1);
+	HF_FIELD(f, a->fenced, HF_ETRACE_FENCES - 1);
+	HF_FIELD(f, a->data_lost, 1);
+	if (HF_FIELD(f, a->data.used, 1) && !f->err)
+		visit_history(f, &a->data);
+	hf_etrace_accesses_visit(&a->accesses, f);
+	if (f->loading && !f->err)
+		a->said_context = hf_etrace_has(&a->follow, HF_ETRACE_CONTEXTED) ? (uint32_t)a->follow.s.context : 0;
 }

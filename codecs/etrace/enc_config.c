@@ -463,13 +463,12 @@ int hf_etrace_config_check(const char *params, char *why, size_t size)
 
 void hf_etrace_config_defaults(struct hf_etrace_params *params, unsigned version, unsigned iaddress_width)
 {
-	static const char *const versions[] = {"1.1.1", "2.0", "2.1"};
 	struct reading r = {0};
 	char text[16];
 
 	r.setup.values = r.values;
 	snprintf(text, sizeof text, "%u", iaddress_width);
-	add_default(&r, "version", versions[version]);
+	add_default(&r, "version", hf_etrace_versions[version]);
 	add_default(&r, "iaddress_width", text);
 	hf_etrace_params_read(&r.setup, HF_SETUP_ANY, params, NULL);
 }

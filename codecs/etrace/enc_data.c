@@ -68,7 +68,7 @@ static bool send_access(struct hf_etrace_enc *e, struct hf_sink *sink, struct hf
 
 /* ---- what the source says ---- */
 
-static void gather_access(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_etrace_wish *w,
+static void gather_access(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_etrace_expectation *x,
 			  const struct hf_event *ev)
 {
 	const unsigned kind = ev->flags & HF_EVF_WRITE ? HF_ETRACE_STORE : HF_ETRACE_LOAD;
@@ -76,10 +76,10 @@ static void gather_access(struct hf_etrace_enc *e, struct hf_sink *sink, const s
 	const uint32_t size = ev->mem.size;
 	unsigned at, value;
 
-	if (w->kind == HF_ETRACE_CSR || size == 0 || size > 8 || (size & (size - 1)))
+	if (x->kind == HF_ETRACE_CSR || size == 0 || size > 8 || (size & (size - 1)))
 		return;
-	if (w->many) {
-		if (kind == w->kind)
+	if (x->many) {
+		if (kind == x->kind)
 			send_access(e, sink, (struct hf_etrace_access){
 				.kind = (uint8_t)kind, .size = (uint8_t)__builtin_ctz(size), .address = ev->mem.address,
 				.data = ev->mem.data,
@@ -89,82 +89,83 @@ static void gather_access(struct hf_etrace_enc *e, struct hf_sink *sink, const s
 	}
 	at = ev->flags & HF_EVF_READ ? HF_ETRACE_GOT_READ_AT : 0;
 	at |= ev->flags & HF_EVF_WRITE ? HF_ETRACE_GOT_WRITE_AT : 0;
-	if (size != 1u << w->size || (s->got & at))
+	if (size != 1u << x->size || (s->got & at))
 		return;
 	s->address = ev->mem.address;
 	value = !ev->words ? 0 : kind == HF_ETRACE_STORE ? HF_ETRACE_GOT_WRITTEN : HF_ETRACE_GOT_READ;
 	value |= ev->flags & HF_EVF_NO_ADDRESS ? HF_ETRACE_GOT_NO_ADDRESS : 0;
-	*(kind == HF_ETRACE_STORE ? &s->written : &s->read) = low(ev->mem.data, w->size);
+	*(kind == HF_ETRACE_STORE ? &s->written : &s->read) = low(ev->mem.data, x->size);
 	s->got |= (uint16_t)(at | value);
 }
 
-/* Registers of atomics and CSR accesses. Role 2 is a source, 3 a destination; class 1 integer, 4 CSR. */
-static void gather_register(struct hf_etrace_enc *e, const struct hf_etrace_wish *w, const struct hf_ev_reg *reg)
+/* Registers of atomics and CSR accesses. */
+static void gather_register(struct hf_etrace_enc *e, const struct hf_etrace_expectation *x, const struct hf_ev_reg *reg)
 {
 	struct hf_etrace_enc_data *s = &e->s.data;
 	const unsigned rd = e->held.insn.opcode >> 7 & 31;
 	unsigned flag = 0;
 	uint64_t *to = &s->read;
 
-	if (w->kind == HF_ETRACE_CSR && reg->class == HF_REG_CSR && reg->number == w->csr) {
+	if (x->kind == HF_ETRACE_CSR && reg->class == HF_REG_CSR && reg->number == x->csr) {
 		flag = reg->role == 3 ? HF_ETRACE_GOT_WRITTEN : HF_ETRACE_GOT_READ;
 		to = reg->role == 3 ? &s->written : &s->read;
-	} else if (reg->class == HF_REG_INTEGER && reg->role == HF_REG_SOURCE && reg->number == w->source && !w->immediate) {
+	} else if (reg->class == HF_REG_INTEGER && reg->role == HF_REG_SOURCE && reg->number == x->source &&
+		   !x->immediate) {
 		flag = HF_ETRACE_GOT_OPERAND;
 		to = &s->operand;
 	} else if (reg->class == HF_REG_INTEGER && reg->role == HF_REG_DESTINATION && reg->number == rd && rd) {
 		flag = HF_ETRACE_GOT_READ;
 	}
-	if (!flag || (s->got & flag) || (w->kind != HF_ETRACE_CSR && w->kind != HF_ETRACE_ATOMIC))
+	if (!flag || (s->got & flag) || (x->kind != HF_ETRACE_CSR && x->kind != HF_ETRACE_ATOMIC))
 		return;
-	*to = w->kind == HF_ETRACE_CSR ? reg->value : low(reg->value, w->size);
+	*to = x->kind == HF_ETRACE_CSR ? reg->value : low(reg->value, x->size);
 	s->got |= (uint16_t)flag;
 }
 
 void hf_etrace_enc_gather(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
-	const struct hf_etrace_wish w = hf_etrace_wish_of(&e->c.params, &e->held.insn);
+	const struct hf_etrace_expectation x = hf_etrace_expect(&e->c.params, &e->held.insn);
 
-	if (!(e->s.flags & HF_ETRACE_ENC_HELD) || !w.wants)
+	if (!(e->s.flags & HF_ETRACE_ENC_HELD) || !x.expects)
 		return;
 	if (ev->kind == HF_EVENT_MEM)
-		gather_access(e, sink, &w, ev);
+		gather_access(e, sink, &x, ev);
 	else
-		gather_register(e, &w, &ev->reg);
+		gather_register(e, &x, &ev->reg);
 }
 
 /* ---- what follows from it ---- */
 
 /* Of what was read, what was written and the operand, two give the third for some operations. */
-static void complete_atomic(struct hf_etrace_enc *e, const struct hf_etrace_wish *w)
+static void complete_atomic(struct hf_etrace_enc *e, const struct hf_etrace_expectation *x)
 {
 	const uint32_t opcode = e->held.insn.opcode;
 	struct hf_etrace_enc_data *s = &e->s.data;
-	const bool reversible = w->subtype == HF_ETRACE_ADD || w->subtype == HF_ETRACE_XOR;
+	const bool reversible = x->subtype == HF_ETRACE_ADD || x->subtype == HF_ETRACE_XOR;
 
-	if (w->source == 0 && !got(e, HF_ETRACE_GOT_OPERAND)) {
+	if (x->source == 0 && !got(e, HF_ETRACE_GOT_OPERAND)) {
 		s->operand = 0;
 		s->got |= HF_ETRACE_GOT_OPERAND;
 	}
 	if (got(e, HF_ETRACE_GOT_READ | HF_ETRACE_GOT_WRITTEN) && !got(e, HF_ETRACE_GOT_OPERAND) &&
-	    hf_etrace_wish_operand(opcode, s->read, s->written, &s->operand))
+	    hf_etrace_atomic_operand(opcode, s->read, s->written, &s->operand))
 		s->got |= HF_ETRACE_GOT_OPERAND;
 	if (reversible && got(e, HF_ETRACE_GOT_OPERAND | HF_ETRACE_GOT_WRITTEN) && !got(e, HF_ETRACE_GOT_READ) &&
-	    hf_etrace_wish_operand(opcode, s->operand, s->written, &s->read))
+	    hf_etrace_atomic_operand(opcode, s->operand, s->written, &s->read))
 		s->got |= HF_ETRACE_GOT_READ;
-	s->operand = low(s->operand, w->size);
-	s->read = low(s->read, w->size);
+	s->operand = low(s->operand, x->size);
+	s->read = low(s->read, x->size);
 }
 
 /* What is known does not contradict itself: the opcode says what the operation makes of it. */
-static bool is_consistent(const struct hf_etrace_enc *e, const struct hf_etrace_wish *w)
+static bool is_consistent(const struct hf_etrace_enc *e, const struct hf_etrace_expectation *x)
 {
 	const struct hf_etrace_enc_data *s = &e->s.data;
 	uint64_t new;
 
 	if (!got(e, HF_ETRACE_GOT_READ | HF_ETRACE_GOT_WRITTEN | HF_ETRACE_GOT_OPERAND))
 		return true;
-	return hf_etrace_wish_result(e->held.insn.opcode, w->size, s->read, s->operand, &new) && new == s->written;
+	return hf_etrace_atomic_result(e->held.insn.opcode, x->size, s->read, s->operand, &new) && new == s->written;
 }
 
 /* HAS_DATA and HAS_OPERAND of an atomic or CSR access. */
@@ -180,13 +181,13 @@ static uint8_t address_flag(const struct hf_etrace_enc *e)
 }
 
 /* A load or store, or this half of an atomic. */
-static struct hf_etrace_access half(const struct hf_etrace_enc *e, const struct hf_etrace_wish *w, bool store)
+static struct hf_etrace_access half(const struct hf_etrace_enc *e, const struct hf_etrace_expectation *x, bool store)
 {
 	const struct hf_etrace_enc_data *s = &e->s.data;
 
 	return (struct hf_etrace_access){
 		.kind = store ? HF_ETRACE_STORE : HF_ETRACE_LOAD,
-		.size = w->size,
+		.size = x->size,
 		.address = s->address,
 		.data = store ? s->written : s->read,
 		.flags = address_flag(e) |
@@ -194,11 +195,12 @@ static struct hf_etrace_access half(const struct hf_etrace_enc *e, const struct 
 	};
 }
 
-static bool send_single(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_etrace_wish *w)
+static bool send_single(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_etrace_expectation *x)
 {
-	const bool store = w->kind == HF_ETRACE_STORE;
+	const bool store = x->kind == HF_ETRACE_STORE;
 
-	return got(e, store ? HF_ETRACE_GOT_WRITE_AT : HF_ETRACE_GOT_READ_AT) && send_access(e, sink, half(e, w, store));
+	return got(e, store ? HF_ETRACE_GOT_WRITE_AT : HF_ETRACE_GOT_READ_AT) &&
+	       send_access(e, sink, half(e, x, store));
 }
 
 /* Whether a load or store has a packet, and room for it behind one more. */
@@ -213,13 +215,13 @@ static bool has_packet(const struct hf_etrace_enc *e, const struct hf_etrace_acc
 }
 
 /* An atomic as a load and a store, or not at all: decoders take but both, and know them by their address. */
-static bool send_two(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_etrace_wish *w)
+static bool send_two(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_etrace_expectation *x)
 {
-	const struct hf_etrace_access store = half(e, w, true);
+	const struct hf_etrace_access store = half(e, x, true);
 
 	return got(e, HF_ETRACE_GOT_READ_AT | HF_ETRACE_GOT_WRITE_AT) && !got(e, HF_ETRACE_GOT_NO_ADDRESS) &&
 	       !(e->c.params.modes & HF_ETRACE_NO_ADDRESS) && has_packet(e, &store) &&
-	       send_access(e, sink, half(e, w, false)) && send_access(e, sink, store);
+	       send_access(e, sink, half(e, x, false)) && send_access(e, sink, store);
 }
 
 /* Kinds and sizes of accesses, as bits. */
@@ -228,68 +230,68 @@ static unsigned bit(unsigned kind, unsigned size)
 	return 1u << (kind * HF_ETRACE_ENC_SIZES + size);
 }
 
-static unsigned bits_of(const struct hf_etrace_wish *w)
+static unsigned bits_of(const struct hf_etrace_expectation *x)
 {
-	if (!w->wants)
+	if (!x->expects)
 		return 0;
-	if (w->many)
-		return bit(w->kind, 0) * 15;
-	if (w->kind == HF_ETRACE_ATOMIC) /* one told as two begins with the load */
-		return bit(HF_ETRACE_ATOMIC, w->size) | bit(HF_ETRACE_LOAD, w->size);
-	return bit(w->kind, w->size);
+	if (x->many)
+		return bit(x->kind, 0) * 15;
+	if (x->kind == HF_ETRACE_ATOMIC) /* one told as two begins with the load */
+		return bit(HF_ETRACE_ATOMIC, x->size) | bit(HF_ETRACE_LOAD, x->size);
+	return bit(x->kind, x->size);
 }
 
 /* As one packet if all of it is known, else as a load and a store; what it could take if it is not told. */
-static unsigned send_atomic(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_etrace_wish *w)
+static unsigned send_atomic(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_etrace_expectation *x)
 {
 	struct hf_etrace_enc_data *s = &e->s.data;
-	struct hf_etrace_access a = {.kind = HF_ETRACE_ATOMIC, .size = w->size, .subtype = w->subtype};
+	struct hf_etrace_access a = {.kind = HF_ETRACE_ATOMIC, .size = x->size, .subtype = x->subtype};
 
-	complete_atomic(e, w);
+	complete_atomic(e, x);
 	a.address = s->address;
 	a.data = s->read;
 	a.operand = s->operand;
 	a.flags = known(e) | address_flag(e);
 	if (!(s->got & (HF_ETRACE_GOT_READ_AT | HF_ETRACE_GOT_WRITE_AT)))
-		return bits_of(w);
-	if (w->subtype != HF_ETRACE_ATOMICS && is_consistent(e, w) && send_access(e, sink, a))
+		return bits_of(x);
+	if (x->subtype != HF_ETRACE_ATOMICS && is_consistent(e, x) && send_access(e, sink, a))
 		return 0;
-	return send_two(e, sink, w) ? 0 : bits_of(w);
+	return send_two(e, sink, x) ? 0 : bits_of(x);
 }
 
 /* csrrw writes its operand, so what was written tells that, too. */
-static unsigned send_csr(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_etrace_wish *w)
+static unsigned send_csr(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_etrace_expectation *x)
 {
 	struct hf_etrace_enc_data *s = &e->s.data;
-	struct hf_etrace_access a = {.kind = HF_ETRACE_CSR, .subtype = w->subtype, .address = w->csr};
+	struct hf_etrace_access a = {.kind = HF_ETRACE_CSR, .subtype = x->subtype, .address = x->csr};
 
-	if (w->immediate || w->source == 0) {
-		s->operand = w->source;
+	if (x->immediate || x->source == 0) {
+		s->operand = x->source;
 		s->got |= HF_ETRACE_GOT_OPERAND;
-	} else if (w->subtype == 0 && got(e, HF_ETRACE_GOT_WRITTEN) && !got(e, HF_ETRACE_GOT_OPERAND)) {
+	} else if (x->subtype == 0 && got(e, HF_ETRACE_GOT_WRITTEN) && !got(e, HF_ETRACE_GOT_OPERAND)) {
 		s->operand = s->written;
 		s->got |= HF_ETRACE_GOT_OPERAND;
 	}
 	a.data = s->read;
 	a.operand = s->operand;
 	a.flags = known(e) | HF_ETRACE_HAS_ADDRESS;
-	return send_access(e, sink, a) ? 0 : bits_of(w);
+	return send_access(e, sink, a) ? 0 : bits_of(x);
 }
 
 void hf_etrace_enc_accesses(struct hf_etrace_enc *e, struct hf_sink *sink)
 {
-	const struct hf_etrace_wish w = hf_etrace_wish_of(&e->c.params, &e->held.insn);
+	const struct hf_etrace_expectation x = hf_etrace_expect(&e->c.params, &e->held.insn);
 	struct hf_etrace_enc_data *s = &e->s.data;
 	unsigned missed = 0;
 
-	if (w.many)
-		missed = bits_of(&w);
-	else if (w.wants && w.kind == HF_ETRACE_ATOMIC)
-		missed = send_atomic(e, sink, &w);
-	else if (w.wants && w.kind == HF_ETRACE_CSR)
-		missed = send_csr(e, sink, &w);
-	else if (w.wants && !send_single(e, sink, &w))
-		missed = bits_of(&w);
+	if (x.many)
+		missed = bits_of(&x);
+	else if (x.expects && x.kind == HF_ETRACE_ATOMIC)
+		missed = send_atomic(e, sink, &x);
+	else if (x.expects && x.kind == HF_ETRACE_CSR)
+		missed = send_csr(e, sink, &x);
+	else if (x.expects && !send_single(e, sink, &x))
+		missed = bits_of(&x);
 	s->missed |= (uint16_t)missed;
 	s->got = 0;
 	s->address = s->read = s->written = s->operand = 0;
@@ -297,9 +299,9 @@ void hf_etrace_enc_accesses(struct hf_etrace_enc *e, struct hf_sink *sink)
 
 bool hf_etrace_enc_confuses(const struct hf_etrace_enc *e, const struct hf_ev_insn *next)
 {
-	const struct hf_etrace_wish w = hf_etrace_wish_of(&e->c.params, next);
+	const struct hf_etrace_expectation x = hf_etrace_expect(&e->c.params, next);
 
-	return e->s.data.missed & bits_of(&w);
+	return e->s.data.missed & bits_of(&x);
 }
 
 void hf_etrace_enc_settle(struct hf_etrace_enc *e, bool final)

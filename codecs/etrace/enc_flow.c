@@ -42,6 +42,19 @@ static void forget_returns(struct hf_etrace_enc_state *s)
 	s->flags &= ~(uint32_t)HF_ETRACE_ENC_UNSURE;
 }
 
+/* Whether the predictor foretold the held branch's outcome, which it then learns. */
+static bool is_foretold(struct hf_etrace_enc *e, bool taken)
+{
+	const uint64_t pc = e->held.insn.pc;
+	bool foretold;
+
+	if (!(e->c.params.modes & HF_ETRACE_BRANCH_PREDICTION))
+		return false;
+	foretold = hf_etrace_foretells_taken(&e->tables, pc);
+	hf_etrace_learn_outcome(&e->tables, pc, taken);
+	return foretold == taken;
+}
+
 /* Outcome of the held branch. */
 static void count_branch(struct hf_etrace_enc *e, bool taken)
 {
@@ -50,7 +63,7 @@ static void count_branch(struct hf_etrace_enc *e, bool taken)
 	if (s->branches < 31 && !taken)
 		s->map |= 1u << s->branches;
 	s->branches++;
-	if ((e->c.params.modes & HF_ETRACE_BRANCH_PREDICTION) && hf_etrace_enc_predict(e, e->held.insn.pc, taken))
+	if (is_foretold(e, taken))
 		s->pbc++;
 }
 
@@ -82,7 +95,7 @@ static void miss(const struct hf_etrace_enc *e, struct plan *plan)
 	plan->next |= HF_ETRACE_ENC_JUMP | HF_ETRACE_ENC_MISSED;
 	plan->missed = true;
 	/* a call counter has no code for a full stack */
-	if (plan->privilege || (!hf_etrace_enc_has_irets(e) && e->s.stack_count >> width))
+	if (plan->privilege || (!hf_etrace_enc_has_irets(e) && e->tables.stack.depth >> width))
 		stop_there(plan);
 }
 
@@ -117,9 +130,7 @@ static void plan_way(struct hf_etrace_enc *e, struct plan *plan, const struct hf
 /* A decoder that begins at insn would not know where it jumps to. */
 static bool needs_before(const struct hf_etrace_enc *e, const struct hf_event *insn)
 {
-	uint64_t target;
-
-	return hf_etrace_enc_pair(e, e->held.insn.opcode, e->held.insn.pc, &insn->insn, &target);
+	return hf_etrace_enc_pair(e, &e->held.insn, &insn->insn);
 }
 
 static struct plan plan_insn(struct hf_etrace_enc *e, const struct hf_etrace_step *step, const struct hf_event *insn)
@@ -362,16 +373,17 @@ static void go_on(struct hf_etrace_enc *e, struct plan *plan, const struct hf_et
 	struct hf_etrace_enc_state *s = &e->s;
 	const struct hf_ev_insn *insn = &e->held.insn;
 
-	s->depth = hf_etrace_enc_has_irets(e) ? s->irets : plan->missed ? s->stack_count : 0;
+	s->depth = hf_etrace_enc_has_irets(e) ? s->irets : plan->missed ? e->tables.stack.depth : 0;
 	if (e->c.params.modes & HF_ETRACE_IMPLICIT_RETURN) {
 		if (hf_etrace_enc_has_irets(e))
 			count_return(e, plan, step, told);
 		if (insn->flow == HF_FLOW_BRANCH)
 			forget_returns(s);
 		if (step->pops && !(plan->missed && !hf_etrace_enc_has_irets(e)))
-			hf_etrace_enc_pop(e);
+			hf_return_stack_drop(&e->tables.stack);
 		if (step->call)
-			hf_etrace_enc_push(e, (insn->pc + insn->size) & hf_etrace_address_mask(&e->c.params));
+			hf_return_stack_push(&e->tables.stack,
+					     (insn->pc + insn->size) & hf_etrace_address_mask(&e->c.params));
 	}
 	if (exact(e))
 		follow_runs(e, step, told || insn->flow == HF_FLOW_BRANCH || step->way >= HF_ETRACE_WAY_JUMP, next);

@@ -45,6 +45,18 @@ static void add_outcomes(const struct hf_etrace_enc *e, struct hf_etrace_packet 
 	}
 }
 
+/* Whether the cache holds the held instruction's address, at *ret_index; if not, it does from now on. */
+static bool is_cached(struct hf_etrace_enc *e, uint32_t *ret_index)
+{
+	const uint64_t target = e->held.insn.pc;
+	bool cached;
+
+	*ret_index = hf_etrace_cache_index(&e->tables, target);
+	cached = e->cache[*ret_index] == target;
+	hf_etrace_learn_target(&e->tables, target);
+	return cached;
+}
+
 /*
  * Puts an index of the jump target cache in place of the address where that is no longer. F0.1 has none of the three
  * flags; the C encoder drops an updiscon flag that is due.
@@ -59,7 +71,7 @@ static void try_index(struct hf_etrace_enc *e, struct hf_etrace_packet *pkt, boo
 	size_t n;
 
 	if (!(p->modes & HF_ETRACE_JUMP_TARGET_CACHE) || !(p->jtc_all || (e->s.flags & HF_ETRACE_ENC_JUMP)) ||
-	    !hf_etrace_enc_lookup(e, e->held.insn.pc, &index.index) || pkt->format == 0 || pkt->notify || irreport)
+	    !is_cached(e, &index.index) || pkt->format == 0 || pkt->notify || irreport)
 		return;
 	if (updiscon && e->c.profile != HF_ETRACE_C111)
 		return;

@@ -8,7 +8,7 @@
 #include "codecs/isa/riscv.h"
 
 /* What the fields, the held instruction and the counts take at most. */
-#define FIELDS_MAX 360
+#define FIELDS_MAX 320
 
 /* Of a run's length, HF_ETRACE_ENC_RUN_MAX at most, and passes. */
 #define RUN_BYTES (3 + 1)
@@ -45,7 +45,6 @@ static const struct hf_field_row fields[] = {
 	STATE(ids[3], UINT32_MAX),
 	STATE(run, UINT64_MAX),
 	STATE(run_count, HF_ETRACE_ENC_RUNS),
-	STATE(stack_count, 1u << HF_ETRACE_TABLE_MAX),
 	STATE(told_time, UINT64_MAX),
 	STATE(block, 1u << 24),
 	STATE(number, UINT16_MAX),
@@ -91,12 +90,11 @@ size_t hf_etrace_enc_blob_max(const struct hf_etrace_config *c)
 	const struct hf_etrace_params *p = &c->params;
 	const size_t cache = size_if(p->modes, HF_ETRACE_JUMP_TARGET_CACHE, p->cache_size);
 	const size_t predictor = size_if(p->modes, HF_ETRACE_BRANCH_PREDICTION, p->bpred_size);
-	const size_t stack = keeps_stack(c) ? (size_t)1 << (p->return_stack_size ? p->return_stack_size :
-									      p->call_counter_size) : 0;
+	const size_t stack = keeps_stack(c) ? hf_etrace_stack_size(p) : 0;
 
 	return FIELDS_MAX + (HF_VARINT_MAX + RUN_BYTES) * HF_ETRACE_ENC_RUNS + (predictor + 3) / 4 +
-	       (HF_VARINT_MAX + (keeps_repeats(c) ? REPEAT_BYTES : 0)) * stack + (cache + 7) / 8 + HF_VARINT_MAX * cache +
-	       (c->data ? DATA_MAX : 0);
+	       (HF_VARINT_MAX + (keeps_repeats(c) ? REPEAT_BYTES : 0)) * stack + (cache + 7) / 8 * 2 +
+	       HF_VARINT_MAX * cache + (c->data ? DATA_MAX : 0);
 }
 
 /*
@@ -131,70 +129,28 @@ static void visit_held(struct hf_fields *f, struct hf_event *held)
 	HF_FIELD(f, held->flags, HF_EVF_TAKEN | HF_EVF_OPEN);
 }
 
-static void visit_runs(struct hf_fields *f, struct hf_etrace_enc *e, uint64_t *last)
+static void visit_runs(struct hf_fields *f, struct hf_etrace_enc *e)
 {
+	uint64_t last = e->s.base;
+
 	for (uint32_t i = 0; i < e->s.run_count && !f->err; i++) {
 		struct hf_etrace_run *run = &e->runs[i];
 
-		HF_FIELD_NEAR(f, run->first, *last);
+		HF_FIELD_NEAR(f, run->first, last);
 		HF_FIELD(f, run->length, HF_ETRACE_ENC_RUN_MAX);
 		HF_FIELD(f, run->passes, HF_ETRACE_ENC_RUN_PASSES);
 		hf_fields_require(f, run->passes != 0);
-		*last = run->first + run->length;
+		last = run->first + run->length;
 	}
 }
 
-static void visit_stack(struct hf_fields *f, struct hf_etrace_enc *e, uint32_t count, uint64_t *last)
+/* The next sync packet forgets all but what it says of the held branch itself. */
+static void visit_own_counter(struct hf_fields *f, struct hf_etrace_enc *e)
 {
-	for (uint32_t i = 0; keeps_stack(&e->c) && i < count && !f->err; i++) {
-		HF_FIELD_NEAR(f, e->stack[i], *last);
-		if (keeps_repeats(&e->c))
-			HF_FIELD(f, e->repeat[i], UINT16_MAX);
-		else if (f->loading)
-			e->repeat[i] = 0;
-		*last = e->stack[i];
-	}
-}
+	uint8_t *counter = hf_etrace_counter(&e->tables, e->held.insn.pc);
 
-static void visit_predictor(struct hf_fields *f, struct hf_etrace_enc *e, bool ends)
-{
-	const size_t n = size_if(e->c.params.modes, HF_ETRACE_BRANCH_PREDICTION, e->c.params.bpred_size);
-	const size_t own = e->held.insn.pc >> e->c.params.iaddress_lsb & (n - 1);
-
-	if (n && ends) {
-		HF_FIELD(f, e->predictor[own], 3);
-		return;
-	}
-	for (size_t i = 0; i < n && !f->err; i += 4) {
-		uint8_t four = 0;
-
-		for (size_t k = i; k < i + 4 && k < n; k++)
-			four |= (uint8_t)(e->predictor[k] << 2 * (k - i));
-		hf_field_bytes(f, &four, 1);
-		for (size_t k = i; f->loading && k < i + 4 && k < n; k++)
-			e->predictor[k] = four >> 2 * (k - i) & 3;
-	}
-}
-
-static void visit_cache(struct hf_fields *f, struct hf_etrace_enc *e, bool ends)
-{
-	const size_t n = size_if(e->c.params.modes, HF_ETRACE_JUMP_TARGET_CACHE, e->c.params.cache_size);
-	uint64_t last = e->s.base;
-
-	if (ends)
-		return;
-	for (size_t i = 0; i < n && !f->err; i += 8) {
-		uint8_t eight = 0;
-
-		for (size_t k = i; k < i + 8 && k < n; k++)
-			eight |= (uint8_t)(e->cached[k] << (k - i));
-		hf_field_bytes(f, &eight, 1);
-		for (size_t k = i; f->loading && k < i + 8 && k < n; k++)
-			e->cached[k] = eight >> (k - i) & 1;
-	}
-	for (size_t i = 0; i < n && !f->err; i++)
-		if (e->cached[i])
-			last = HF_FIELD_NEAR(f, e->cache[i], last);
+	HF_FIELD(f, *counter, 3);
+	e->tables.predicted = true;
 }
 
 static void visit_data(struct hf_fields *f, struct hf_etrace_enc *e)
@@ -215,10 +171,8 @@ static void visit_data(struct hf_fields *f, struct hf_etrace_enc *e)
 static bool fits(const struct hf_etrace_enc *e)
 {
 	const struct hf_etrace_enc_state *s = &e->s;
-	const bool returns = e->c.params.modes & HF_ETRACE_IMPLICIT_RETURN;
 
-	return s->pbc <= s->branches && s->left != 0 && (returns || s->stack_count == 0) &&
-	       (!returns || s->stack_count <= hf_etrace_enc_stack_limit(e)) &&
+	return s->pbc <= s->branches && s->left != 0 &&
 	       (s->branches <= 31 || (e->c.params.modes & HF_ETRACE_BRANCH_PREDICTION));
 }
 
@@ -226,31 +180,20 @@ void hf_etrace_enc_visit(struct hf_enc *enc, struct hf_fields *f)
 {
 	struct hf_etrace_enc *e = (struct hf_etrace_enc *)enc;
 	struct hf_etrace_enc_state *s = &e->s;
-	uint32_t stack_count, stored;
-	uint64_t last;
-	bool ends;
 
 	if (f->loading)
 		hf_etrace_enc_reset(e);
-	/* Saving: a stack that a sync packet empties is told as empty. */
-	stack_count = s->stack_count;
-	if (!f->loading && tables_end(e))
-		s->stack_count = 0;
 	HF_FIELD_ROWS(f, fields, s);
-	stored = s->stack_count;
-	if (!f->loading)
-		s->stack_count = stack_count;
 	hf_fields_require(f, fits(e));
 	if (f->err)
 		return;
 	if (s->flags & HF_ETRACE_ENC_HELD)
 		visit_held(f, &e->held);
-	ends = tables_end(e);
-	last = s->base;
-	visit_runs(f, e, &last);
-	visit_stack(f, e, stored, &last);
-	visit_predictor(f, e, ends);
-	visit_cache(f, e, ends);
+	visit_runs(f, e);
+	if (!tables_end(e))
+		hf_etrace_tables_visit(&e->tables, f);
+	else if (e->c.params.modes & HF_ETRACE_BRANCH_PREDICTION)
+		visit_own_counter(f, e);
 	visit_data(f, e);
 	hf_field_bytes(f, s->frame, s->frame_count);
 }

@@ -373,6 +373,23 @@ static const char *refuses(const struct hf_stream_info *info)
 	return NULL;
 }
 
+static void init_tables(struct hf_etrace_enc *e)
+{
+	const struct hf_etrace_params *p = &e->c.params;
+	const uint32_t repeat_max = hf_etrace_repeat_max(p, p->modes);
+	const struct hf_etrace_room room = {
+		.stack = e->c.profile == HF_ETRACE_C111 ? NULL : e->stack,
+		.repeat = repeat_max && e->c.profile != HF_ETRACE_C111 ? e->repeat : NULL,
+		.predictor = e->predictor,
+		.cache = e->cache,
+	};
+
+	e->rules = (struct hf_walk_rules){
+		.xlen = e->xlen, .pairs = p->modes & HF_ETRACE_SIJUMP, .absolute = true, .x1_alone = !p->link_x5};
+	hf_etrace_tables_place(&e->tables, p, p->modes, &room);
+	e->tables.stack.repeat_max = (uint16_t)repeat_max;
+}
+
 static int init(struct hf_enc *enc)
 {
 	struct hf_etrace_enc *e = (struct hf_etrace_enc *)enc;
@@ -389,7 +406,7 @@ static int init(struct hf_enc *enc)
 	e->s.flags = HF_ETRACE_ENC_UNALIGNED;
 	e->s.left = e->c.sync ? e->c.sync : UINT32_MAX;
 	e->s.left += e->s.left != UINT32_MAX; /* the first instruction has its sync */
-	hf_etrace_enc_reset(e);
+	init_tables(e);
 	return 0;
 }
 
@@ -401,7 +418,7 @@ static const struct hf_side_file side[] = {
 const struct hf_enc_ops hf_view_etrace = {
 	.name = "etrace",
 	.view = "etrace/trace.bin",
-	.version = 6,
+	.version = 7,
 	.refuses = refuses,
 	.size = sizeof(struct hf_etrace_enc),
 	.init = init,

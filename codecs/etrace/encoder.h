@@ -4,13 +4,15 @@
  * back, because what it needs (a report, an updiscon flag) depends on what comes behind it.
  *
  * Layers: encoder.c takes events; enc_flow.c decides what the held instruction needs (chapter 8's decision flow);
- * enc_report.c makes the packets, enc_frame.c their framing; enc_tables.c is what both sides remember (predictor, return
+ * enc_report.c makes the packets, enc_frame.c their framing; tables.h is what both sides remember (predictor, return
  * stack, jump target cache); enc_config.c reads the view's parameters, enc_capture.c writes them into capture.ini.
  */
 #ifndef HF_ETRACE_ENCODER_H
 #define HF_ETRACE_ENCODER_H
 
-#include "codecs/etrace/wish.h"
+#include "codecs/etrace/expectation.h"
+#include "codecs/etrace/tables.h"
+#include "codecs/walk/ending.h"
 
 /*
  * Whose habits the stream has. EXACT reports so that every decoder finds every instruction; the others follow the
@@ -154,7 +156,6 @@ struct hf_etrace_enc_state {
 	uint32_t ids[4];         /* pid, tid, asid, vmid */
 	uint64_t run;            /* where the straight line began in which the held instruction lies */
 	uint32_t run_count;
-	uint32_t stack_count;
 	struct hf_etrace_enc_data data;
 	/* the transport */
 	uint64_t told_time;
@@ -168,14 +169,16 @@ struct hf_etrace_enc {
 	struct hf_enc enc; /* first */
 	struct hf_etrace_config c;
 	unsigned xlen;     /* of the instructions, as riscv.h wants it */
+	struct hf_walk_rules rules;
 	uint32_t source;   /* id in the framing */
 	struct hf_event held;
 	struct hf_etrace_enc_state s;
 	struct hf_etrace_run runs[HF_ETRACE_ENC_RUNS];
-	uint64_t stack[1u << HF_ETRACE_ENC_TABLE_MAX];  /* a ring would save no byte of a blob: index 0 is the oldest */
-	uint16_t repeat[1u << HF_ETRACE_ENC_TABLE_MAX]; /* of each, how often more it lies there (2.1) */
+	struct hf_etrace_tables tables;
+	/* their room */
+	uint64_t stack[1u << HF_ETRACE_ENC_TABLE_MAX];
+	uint16_t repeat[1u << HF_ETRACE_ENC_TABLE_MAX];
 	uint64_t cache[1u << HF_ETRACE_ENC_TABLE_MAX];
-	uint8_t cached[1u << HF_ETRACE_ENC_TABLE_MAX];  /* whether an entry is filled */
 	uint8_t predictor[1u << HF_ETRACE_ENC_BPRED_MAX];
 };
 
@@ -200,7 +203,7 @@ void hf_etrace_config_defaults(struct hf_etrace_params *params, unsigned version
 
 void hf_etrace_write_capture(const struct hf_side *side, struct hf_sink *sink);
 
-/* ---- enc_tables.c ---- */
+/* ---- enc_step.c ---- */
 
 /* How the flow leaves an instruction. */
 enum hf_etrace_way {
@@ -222,22 +225,18 @@ struct hf_etrace_step {
 };
 
 struct hf_etrace_step hf_etrace_enc_step(const struct hf_etrace_enc *e, const struct hf_ev_insn *insn, bool taken);
-/* Whether insn, right behind the instruction before_*, is the jump of a sequentially inferable pair. */
-bool hf_etrace_enc_pair(const struct hf_etrace_enc *e, uint32_t before, uint64_t before_pc,
-			const struct hf_ev_insn *insn, uint64_t *ret_target);
+/* Whether insn, right behind before, is the jump of a sequentially inferable pair. */
+bool hf_etrace_enc_pair(const struct hf_etrace_enc *e, const struct hf_ev_insn *before, const struct hf_ev_insn *insn);
 void hf_etrace_enc_reset(struct hf_etrace_enc *e);
 /* At a sync packet: as after a reset, or in 2.1 without resynchronisation with what was learned since the start. */
 void hf_etrace_enc_resync(struct hf_etrace_enc *e);
 /* Whether packets count implicit returns, and not the depth of the stack (2.1). */
-bool hf_etrace_enc_has_irets(const struct hf_etrace_enc *e);
-void hf_etrace_enc_push(struct hf_etrace_enc *e, uint64_t address);
-void hf_etrace_enc_pop(struct hf_etrace_enc *e);
-/* Whether the predictor foretold this outcome, which it then learns. */
-bool hf_etrace_enc_predict(struct hf_etrace_enc *e, uint64_t pc, bool taken);
-/* Whether the cache holds target, at *ret_index; if not, it does from now on. */
-bool hf_etrace_enc_lookup(struct hf_etrace_enc *e, uint64_t target, uint32_t *ret_index);
-/* Entries of the return stack that both sides keep at most. */
-uint32_t hf_etrace_enc_stack_limit(const struct hf_etrace_enc *e);
+static inline bool hf_etrace_enc_has_irets(const struct hf_etrace_enc *e)
+{
+	const uint32_t both = HF_ETRACE_IRET_EXT | HF_ETRACE_IMPLICIT_RETURN;
+
+	return (e->c.params.modes & both) == both;
+}
 
 /* ---- enc_report.c ---- */
 

@@ -46,8 +46,6 @@ static int find_first(struct hf_etrace_stream *s, const struct hf_setup *setup, 
 	return err == HF_ERR_NOMEM || err == HF_ERR_CANCELLED ? err : 0;
 }
 
-static const char *const versions[] = {"1.1.1", "2.0", "2.1"};
-
 static int check_framings(const struct hf_etrace_params *params, const struct hf_setup *setup,
 			  struct hf_setup_error *error)
 {
@@ -106,7 +104,7 @@ static int open_stream(struct hf_src *src, const struct hf_setup *setup, struct 
 	s->stream.info.flags = HF_STREAM_HARTS;
 	if (hf_etrace_framing_has_sources(&s->params, setup))
 		s->stream.info.flags |= HF_STREAM_MANY;
-	s->stream.info.version = versions[s->params.version];
+	s->stream.info.version = hf_etrace_versions[s->params.version];
 	s->stream.info.header = &s->params;
 	snprintf(s->json, sizeof s->json, "\"iaddress_width\":%u,\"iaddress_lsb\":%u", s->params.iaddress_width,
 		 s->params.iaddress_lsb);
@@ -125,7 +123,7 @@ static const char *const suffixes[] = {NULL};
 const struct hf_codec hf_codec_etrace = {
 	.name = "etrace",
 	.title = "RISC-V E-Trace (Efficient Trace)",
-	.version = 7,
+	.version = 8,
 	.suffixes = suffixes,
 	.keys = hf_etrace_keys,
 	.xlen = xlen,

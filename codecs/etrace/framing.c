@@ -66,8 +66,7 @@ int hf_etrace_framer_seek(struct hf_etrace_framer *f, const struct hf_etrace_pla
 		return HF_ERR_STATE;
 	f->at = place ? *place : (struct hf_etrace_place){0};
 	start_part(f, place ? &place->entry : NULL);
-	f->before = f->at;
-	f->before.entry = hf_pipeline_entry(&f->pipeline);
+	f->before = hf_etrace_framer_place(f);
 	return 0;
 }
 
@@ -84,6 +83,18 @@ int hf_etrace_framer_init(struct hf_etrace_framer *f, const struct hf_etrace_par
 void hf_etrace_framer_fini(struct hf_etrace_framer *f)
 {
 	hf_pipeline_fini(&f->pipeline);
+}
+
+#define PLACE(member, max) HF_FIELD_ROW(struct hf_etrace_place, member, max)
+
+static const struct hf_field_row place_fields[] = {
+	PLACE(part, UINT32_MAX), PLACE(run, 64), PLACE(counter, UINT16_MAX), PLACE(inside, 1), PLACE(counted, 1),
+	PLACE(aligned, 1), PLACE(entry.at, INT64_MAX), PLACE(entry.frame, INT64_MAX), PLACE(entry.before, 127),
+};
+
+void hf_etrace_place_visit(struct hf_etrace_place *place, struct hf_fields *f)
+{
+	HF_FIELD_ROWS(f, place_fields, place);
 }
 
 /* ---- runs of null bytes ---- */
@@ -301,8 +312,7 @@ int hf_etrace_framer_next(struct hf_etrace_framer *f, struct hf_etrace_message *
 
 		if (err)
 			return err;
-		f->before = f->at;
-		f->before.entry = hf_pipeline_entry(pipeline);
+		f->before = hf_etrace_framer_place(f);
 		if (hf_pipeline_left(pipeline) == 0)
 			return go_on(f, ret_msg);
 		if (f->at.aligned || f->params->alignment != HF_ETRACE_ALIGN_BLOCKS) /* what fills a block ends with it */

@@ -6,6 +6,7 @@
 #ifndef HF_ETRACE_FRAMING_H
 #define HF_ETRACE_FRAMING_H
 
+#include "codecs/base/fields.h"
 #include "codecs/etrace/packet.h"
 #include "codecs/source/pipeline.h"
 
@@ -61,6 +62,18 @@ int hf_etrace_framer_next(struct hf_etrace_framer *f, struct hf_etrace_message *
 
 /* Goes to a place; NULL: to the beginning. HF_ERR_STATE if there is none such. */
 int hf_etrace_framer_seek(struct hf_etrace_framer *f, const struct hf_etrace_place *place);
+
+/* Where it stands now. */
+static inline struct hf_etrace_place hf_etrace_framer_place(const struct hf_etrace_framer *f)
+{
+	struct hf_etrace_place place = f->at;
+
+	place.entry = hf_pipeline_entry(&f->pipeline);
+	return place;
+}
+
+/* A place as part of a state. */
+void hf_etrace_place_visit(struct hf_etrace_place *place, struct hf_fields *f);
 
 /* Stream offset up to which messages have been given. */
 static inline uint64_t hf_etrace_framer_offset(const struct hf_etrace_framer *f)

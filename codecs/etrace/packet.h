@@ -82,6 +82,17 @@ static inline bool hf_etrace_is_sync(const struct hf_etrace_packet *pkt)
 	return pkt->format == 3 && pkt->subformat <= HF_ETRACE_TRAP;
 }
 
+/* Its address is an index of the jump target cache. */
+static inline bool hf_etrace_is_index(const struct hf_etrace_packet *pkt)
+{
+	return pkt->format == 0 && pkt->subformat == HF_ETRACE_INDEX;
+}
+
+static inline bool hf_etrace_is_support(const struct hf_etrace_packet *pkt)
+{
+	return pkt->format == 3 && pkt->subformat == HF_ETRACE_SUPPORT;
+}
+
 /* An address field as an address, or as the difference of two. */
 static inline uint64_t hf_etrace_unshift(const struct hf_etrace_params *params, uint64_t field)
 {

@@ -1,486 +1,448 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each packet does to the decoder (1.1.1, chapter 11). */
-#include "codecs/etrace/decoder.h"
-
-static void clear(struct hf_etrace_dec *d, unsigned flags)
-{
-	d->core.flags &= (uint16_t)~flags;
-}
-
-static bool has(const struct hf_etrace_dec *d, unsigned flag)
-{
-	return d->core.flags & flag;
-}
-
-static void forget_outcomes(struct hf_etrace_dec *d)
-{
-	d->core.bits = d->core.predicted = 0;
-	d->core.nbits = d->core.against = 0;
-}
+/* What each packet does to the walk (1.1.1, chapter 11). */
+#include "codecs/etrace/follow.h"
+#include "codecs/isa/riscv.h"
 
 /* ---- losses ---- */
 
-static void open_gap(struct hf_etrace_dec *d, int code, uint64_t detail)
+static void open_gap(struct hf_etrace_follow *f, int code, uint64_t detail)
 {
-	struct hf_etrace_core *core = &d->core;
+	struct hf_etrace_follow_state *s = &f->s;
 
-	clear(d, HF_ETRACE_ANEW);
-	if (!core->gap_code) {
-		core->gap_code = (uint32_t)-code;
-		core->gap_offset = d->msg.offset;
-		core->gap_detail = detail;
-		core->gap_bytes = 0;
+	hf_etrace_clear(f, HF_ETRACE_ANEW);
+	if (!s->gap_code) {
+		s->gap_code = (uint32_t)-code;
+		s->gap_offset = f->s.offset;
+		s->gap_detail = detail;
+		s->gap_bytes = 0;
 	}
-	core->gap_bytes += d->msg.size;
+	s->gap_bytes += f->s.size;
 }
 
-static void close_gap(struct hf_etrace_dec *d)
+static void close_gap(struct hf_etrace_follow *f)
 {
-	struct hf_etrace_core *core = &d->core;
+	struct hf_etrace_follow_state *s = &f->s;
 	const struct hf_event ev = {
 		.kind = HF_EVENT_GAP,
-		.code = core->gap_code,
-		.loss = {.offset = core->gap_offset, .bytes = core->gap_bytes, .detail = core->gap_detail},
+		.code = s->gap_code,
+		.loss = {.offset = s->gap_offset, .bytes = s->gap_bytes, .detail = s->gap_detail},
 	};
 
-	if (core->gap_code)
-		hf_etrace_add(d, &ev);
-	core->gap_code = 0;
+	if (s->gap_code)
+		hf_etrace_add(f, &ev);
+	s->gap_code = 0;
 }
 
 /* Back to where the packet began: what it made of the program is not believed. */
-static void roll_back(struct hf_etrace_dec *d)
+static void roll_back(struct hf_etrace_follow *f)
 {
-	if (d->split) {
-		d->cur = NULL;
-		clear(d, HF_ETRACE_HELD);
+	if (f->split) {
+		f->cur = NULL;
+		hf_etrace_clear(f, HF_ETRACE_HELD);
 		return;
 	}
-	d->tail = d->mark;
-	d->cur = d->start;
-	d->index = d->open = d->start_index;
-	d->core.bits = d->start_bits;
-	d->core.nbits = d->start_nbits;
-	d->core.predicted = d->core.against = 0;
+	f->tail = f->mark;
+	f->cur = f->start;
+	f->index = f->open = f->start_index;
+	f->report.outcomes = f->start_outcomes;
 }
 
-void hf_etrace_lose(struct hf_etrace_dec *d, int code, uint64_t detail)
+void hf_etrace_lose(struct hf_etrace_follow *f, int code, uint64_t detail)
 {
-	hf_etrace_settle_trap(d, NULL);
-	if (has(d, HF_ETRACE_STARTED) || d->core.phase != HF_ETRACE_IDLE) {
-		if (d->core.phase != HF_ETRACE_IDLE)
-			roll_back(d);
-		hf_etrace_release(d, NULL);
+	hf_etrace_settle_trap(f, NULL);
+	if (hf_etrace_has(f, HF_ETRACE_STARTED) || f->s.phase != HF_ETRACE_IDLE) {
+		if (f->s.phase != HF_ETRACE_IDLE)
+			roll_back(f);
+		hf_etrace_release(f, NULL);
 	}
-	d->release = d->tail;
-	open_gap(d, code, detail);
-	forget_outcomes(d);
-	d->core.phase = HF_ETRACE_IDLE;
-	d->core.entering = 0;
-	d->cur = NULL;
-	d->core.flags &= HF_ETRACE_CONTEXTED;
+	f->final = f->tail;
+	open_gap(f, code, detail);
+	hf_etrace_forget_outcomes(&f->report);
+	f->s.phase = HF_ETRACE_IDLE;
+	f->s.entering = 0;
+	f->cur = NULL;
+	f->s.flags &= HF_ETRACE_CONTEXTED;
 }
 
-void hf_etrace_stop(struct hf_etrace_dec *d)
+void hf_etrace_close(struct hf_etrace_follow *f)
 {
-	const bool started = has(d, HF_ETRACE_STARTED);
+	const bool started = hf_etrace_has(f, HF_ETRACE_STARTED);
 
-	hf_etrace_settle_trap(d, NULL);
-	hf_etrace_release(d, NULL);
-	close_gap(d);
-	forget_outcomes(d);
-	d->core.flags = started ? HF_ETRACE_ENDED : d->core.flags & HF_ETRACE_ENDED;
+	hf_etrace_settle_trap(f, NULL);
+	hf_etrace_release(f, NULL);
+	close_gap(f);
+	hf_etrace_forget_outcomes(&f->report);
+	f->s.flags = started ? HF_ETRACE_ENDED : f->s.flags & HF_ETRACE_ENDED;
 }
 
 /* ---- context ---- */
 
-void hf_etrace_choose_program(struct hf_etrace_dec *d)
+/* Narrow addresses are extended with their sign, unless that is where the program has no code and with zeros it has. */
+static uint64_t high_bits(const struct hf_program *program, uint64_t mask)
 {
-	const uint64_t context = has(d, HF_ETRACE_CONTEXTED) ? d->core.context : HF_SETUP_NO_CONTEXT;
+	bool positive = false;
 
-	hf_etrace_flow_set(&d->flow, hf_setup_program(d->dec.stream->setup, d->dec.hart, context, HF_MEMORY_ANY),
-			   d->core.modes & HF_ETRACE_SIJUMP);
+	for (size_t i = 0; program && i < program->count; i++) {
+		const struct hf_program_piece *piece = &program->pieces[i];
+
+		if (piece->address >= ~(mask >> 1))
+			return ~mask;
+		positive |= piece->address <= mask && piece->address + (piece->size - 1) > mask >> 1;
+	}
+	return positive ? 0 : ~mask;
+}
+
+void hf_etrace_choose_program(struct hf_etrace_follow *f)
+{
+	const uint64_t context = hf_etrace_has(f, HF_ETRACE_CONTEXTED) ? f->s.context : HF_SETUP_NO_CONTEXT;
+
+	const struct hf_etrace_params *p = &f->report.given;
+	const bool narrow = (f->blocks.rules.xlen & HF_RISCV_XLEN) > p->iaddress_width;
+
+	f->blocks.program = hf_setup_program(f->setup, f->hart, context, HF_MEMORY_ANY);
+	f->blocks.high = narrow ? high_bits(f->blocks.program, f->blocks.mask) : 0;
 }
 
 /* True if another program is walked from here on. */
-static bool set_context(struct hf_etrace_dec *d)
+static bool set_context(struct hf_etrace_follow *f)
 {
-	const struct hf_program *before = d->flow.program;
+	struct hf_etrace_report *r = &f->report;
+	const struct hf_program *before = f->blocks.program;
 	const struct hf_event ev = {
 		.kind = HF_EVENT_CONTEXT,
 		.fields = HF_CONTEXT_PID,
-		.context.pid = (uint32_t)d->pkt.context,
+		.context.pid = (uint32_t)r->pkt.context,
 	};
 
-	if (!d->params.context_width || (has(d, HF_ETRACE_CONTEXTED) && d->core.context == d->pkt.context))
+	if (!r->params.context_width || (hf_etrace_has(f, HF_ETRACE_CONTEXTED) && f->s.context == r->pkt.context))
 		return false;
 	/* That it is 0 from the start, as where nobody sets it, goes without saying. */
-	if (has(d, HF_ETRACE_CONTEXTED) || d->pkt.context)
-		hf_etrace_add(d, &ev);
-	d->core.context = d->pkt.context;
-	d->core.flags |= HF_ETRACE_CONTEXTED;
-	hf_etrace_choose_program(d);
-	return d->flow.program != before;
-}
-
-static void add_time(struct hf_etrace_dec *d, uint64_t value)
-{
-	const struct hf_event ev = {.kind = HF_EVENT_TIMESTAMP, .time.value = value};
-
-	hf_etrace_add(d, &ev);
+	if (hf_etrace_has(f, HF_ETRACE_CONTEXTED) || r->pkt.context)
+		hf_etrace_add(f, &ev);
+	f->s.context = r->pkt.context;
+	f->s.flags |= HF_ETRACE_CONTEXTED;
+	hf_etrace_choose_program(f);
+	return f->blocks.program != before;
 }
 
 /* ---- formats 0, 1 and 2 ---- */
 
-static void append_outcomes(struct hf_etrace_dec *d)
-{
-	struct hf_etrace_core *core = &d->core;
-	const struct hf_etrace_packet *pkt = &d->pkt;
-
-	if (pkt->format == 1 || (pkt->format == 0 && pkt->subformat == HF_ETRACE_INDEX)) {
-		core->bits |= (uint64_t)pkt->branch_map << core->nbits;
-		core->nbits = (uint8_t)(core->nbits + hf_etrace_outcomes(pkt));
-	} else if (pkt->format == 0) {
-		core->predicted = (uint64_t)pkt->branch_count + 31;
-		core->against = pkt->branch_fmt != HF_ETRACE_ADDRESS;
-	}
-}
-
 /* trap_reporting = figure: the address of the packet before was final although nothing says so. */
-static bool is_final(const struct hf_etrace_dec *d)
+static bool is_final(const struct hf_etrace_follow *f)
 {
-	const struct hf_etrace_block *b = d->cur;
+	const struct hf_walk_block *b = f->cur;
 
-	return d->params.figure && b && d->index + 1u == b->count &&
-	       (b->end == HF_ETRACE_END_INDIRECT || b->end == HF_ETRACE_END_TRAP_RETURN) &&
-	       (has(d, HF_ETRACE_INFERRED) || has(d, HF_ETRACE_FINAL));
+	return f->report.params.figure && b && f->index + 1u == b->count &&
+	       (b->end == HF_WALK_INDIRECT || b->end == HF_WALK_TRAP_RETURN) &&
+	       (hf_etrace_has(f, HF_ETRACE_INFERRED) || hf_etrace_has(f, HF_ETRACE_FINAL));
 }
 
-static int take_report(struct hf_etrace_dec *d)
+static int take_report(struct hf_etrace_follow *f)
 {
-	struct hf_etrace_core *core = &d->core;
-	const struct hf_etrace_packet *pkt = &d->pkt;
-	const bool final = is_final(d);
+	struct hf_etrace_report *r = &f->report;
+	struct hf_etrace_follow_state *s = &f->s;
+	const bool final = is_final(f);
+	int err;
 
-	if (!has(d, HF_ETRACE_STARTED)) {
-		open_gap(d, HF_ERR_ETRACE_UNSYNCED, 0);
+	if (!hf_etrace_has(f, HF_ETRACE_STARTED)) {
+		open_gap(f, HF_ERR_ETRACE_UNSYNCED, 0);
 		return 0;
 	}
-	if (!d->cur)
+	if (!f->cur)
 		return HF_ERR_ETRACE_PATH;
-	if (pkt->format == 0 && pkt->subformat != HF_ETRACE_INDEX && pkt->branch_count > HF_ETRACE_PREDICTED_MAX - 31)
-		return HF_ERR_ETRACE_WALK;
-	if (!has(d, HF_ETRACE_INFERRED)) /* else they count from where that address is found */
-		core->irets = 0;
-	append_outcomes(d);
-	if (pkt->has_address) {
-		const uint64_t base = core->modes & HF_ETRACE_FULL_ADDRESS ? 0 : core->base;
-
-		core->base = core->target = (base + hf_etrace_unshift(&d->params, pkt->address)) & d->flow.mask;
-	}
-	clear(d, HF_ETRACE_SUSPECT | HF_ETRACE_FINAL | HF_ETRACE_AFTER_TRAP);
+	if (!hf_etrace_has(f, HF_ETRACE_INFERRED)) /* else they count from where that address is found */
+		r->outcomes.irets = 0;
+	err = hf_etrace_report_take(r);
+	if (err)
+		return err;
+	hf_etrace_clear(f, HF_ETRACE_SUSPECT | HF_ETRACE_FINAL | HF_ETRACE_AFTER_TRAP);
 	if (final) {
-		clear(d, HF_ETRACE_INFERRED);
-		core->irets = 0;
-		core->flags |= HF_ETRACE_SUSPECT;
+		hf_etrace_clear(f, HF_ETRACE_INFERRED);
+		r->outcomes.irets = 0;
+		s->flags |= HF_ETRACE_SUSPECT;
 	}
-	if (has(d, HF_ETRACE_INFERRED)) {
-		core->phase = HF_ETRACE_INFER;
+	if (hf_etrace_has(f, HF_ETRACE_INFERRED)) {
+		s->phase = HF_ETRACE_INFER;
 		return 0;
 	}
-	return hf_etrace_begin_follow(d);
+	return hf_etrace_begin_follow(f);
 }
 
 /* An outcome that is left is of the branch held back: it stands by itself from here on. */
-static void settle_outcome(struct hf_etrace_dec *d)
+static void settle_outcome(struct hf_etrace_follow *f)
 {
+	struct hf_etrace_report *r = &f->report;
 	uint64_t pc;
 	bool taken;
 
-	if (!d->core.predicted && !d->core.against)
+	if (!r->outcomes.predicted && !r->outcomes.against)
 		return;
-	hf_etrace_successor(d, &pc, &taken);
-	forget_outcomes(d);
-	d->core.bits = !taken;
-	d->core.nbits = 1;
+	hf_etrace_successor(f, &pc, &taken);
+	hf_etrace_forget_outcomes(r);
+	hf_etrace_add_outcome(r, !taken);
 }
 
-static void finish_report(struct hf_etrace_dec *d)
+static void finish_report(struct hf_etrace_follow *f)
 {
-	struct hf_etrace_core *core = &d->core;
-
-	settle_outcome(d);
-	core->reported = true;
-	if (d->params.figure && d->pkt.updiscon)
-		core->flags |= HF_ETRACE_FINAL;
-	if (d->params.jtc_all && d->pkt.has_address && (core->modes & HF_ETRACE_JUMP_TARGET_CACHE)) {
-		uint64_t *entry = &d->tables.cache[core->base >> d->params.iaddress_lsb & d->tables.cache_mask];
-
-		d->tables.cache_used += *entry == HF_ETRACE_CACHE_EMPTY;
-		*entry = core->base;
-	}
+	settle_outcome(f);
+	f->s.reported = true;
+	if (f->report.params.figure && f->report.pkt.updiscon)
+		f->s.flags |= HF_ETRACE_FINAL;
+	hf_etrace_report_learn(&f->report);
 }
 
 /* ---- synchronisation ---- */
 
 /* Where the flow goes on is not where it came from. */
-static void add_discontinuity(struct hf_etrace_dec *d, uint64_t to)
+static void add_discontinuity(struct hf_etrace_follow *f, uint64_t to)
 {
-	struct hf_etrace_core *core = &d->core;
-	const bool known = has(d, HF_ETRACE_ENDED_AT);
+	struct hf_etrace_follow_state *s = &f->s;
+	const bool known = hf_etrace_has(f, HF_ETRACE_ENDED_AT);
 	const struct hf_event ev = {
 		.kind = HF_EVENT_DISCONTINUITY,
 		.flags = HF_EVF_UNTRACED,
-		.jump = {.from = known ? hf_etrace_full(&d->flow, core->prev_address) : 0,
-			 .to = hf_etrace_full(&d->flow, to)},
+		.jump = {.from = known ? hf_walk_full(&f->blocks, s->prev_address) : 0,
+			 .to = hf_walk_full(&f->blocks, to)},
 	};
 
-	if (has(d, HF_ETRACE_ENDED) && !(known && core->prev_address == to))
-		hf_etrace_add(d, &ev);
-	clear(d, HF_ETRACE_ENDED | HF_ETRACE_ENDED_AT);
+	if (hf_etrace_has(f, HF_ETRACE_ENDED) && !(known && s->prev_address == to))
+		hf_etrace_add(f, &ev);
+	hf_etrace_clear(f, HF_ETRACE_ENDED | HF_ETRACE_ENDED_AT);
 }
 
 /* Without regard to what came before: the walk stands before address. */
-static void enter(struct hf_etrace_dec *d, uint64_t address)
+static void enter(struct hf_etrace_follow *f, uint64_t address)
 {
-	struct hf_etrace_core *core = &d->core;
+	struct hf_etrace_report *r = &f->report;
+	struct hf_etrace_follow_state *s = &f->s;
 
-	forget_outcomes(d);
-	close_gap(d);
-	add_discontinuity(d, address);
-	core->pc = core->target = address;
-	core->privilege = d->pkt.privilege;
-	core->phase = HF_ETRACE_ENTER;
-	core->entering = 1;
-	core->prev_end = HF_ETRACE_END_PLAIN;
-	d->cur = NULL;
-	set_context(d);
+	hf_etrace_forget_outcomes(r);
+	close_gap(f);
+	add_discontinuity(f, address);
+	s->pc = r->target = address;
+	s->privilege = r->pkt.privilege;
+	s->phase = HF_ETRACE_ENTER;
+	s->entering = 1;
+	s->prev_end = HF_WALK_ON;
+	f->cur = NULL;
+	set_context(f);
 	/* All that is in the list now stays, even if there is no code at address. */
-	d->mark = d->tail;
-	d->start = NULL;
+	f->mark = f->tail;
+	f->start = NULL;
 }
 
-static bool is_branch_at(const struct hf_etrace_dec *d, uint64_t pc)
+static int take_sync(struct hf_etrace_follow *f)
 {
-	struct hf_event ev;
+	struct hf_etrace_report *r = &f->report;
+	struct hf_etrace_follow_state *s = &f->s;
+	const uint64_t address = hf_etrace_unshift(&r->params, r->pkt.address);
 
-	return hf_etrace_flow_insn(&d->flow, pc, &ev) && ev.insn.flow == HF_FLOW_BRANCH;
-}
-
-static int take_sync(struct hf_etrace_dec *d)
-{
-	struct hf_etrace_core *core = &d->core;
-	const uint64_t address = hf_etrace_unshift(&d->params, d->pkt.address);
-
-	clear(d, HF_ETRACE_INFERRED | HF_ETRACE_SUSPECT | HF_ETRACE_FINAL | HF_ETRACE_AFTER_TRAP);
-	core->irets = 0;
-	if (!has(d, HF_ETRACE_STARTED) || has(d, HF_ETRACE_TRAP0) || !d->cur) {
-		hf_etrace_settle_trap(d, &address);
-		enter(d, address);
+	hf_etrace_clear(f, HF_ETRACE_INFERRED | HF_ETRACE_SUSPECT | HF_ETRACE_FINAL | HF_ETRACE_AFTER_TRAP);
+	r->outcomes.irets = 0;
+	if (!hf_etrace_has(f, HF_ETRACE_STARTED) || hf_etrace_has(f, HF_ETRACE_TRAP0) || !f->cur) {
+		hf_etrace_settle_trap(f, &address);
+		enter(f, address);
 		return 0;
 	}
-	if (is_branch_at(d, address))
-		core->bits |= (uint64_t)d->pkt.branch << core->nbits++;
-	core->target = address;
-	core->phase = HF_ETRACE_FOLLOW;
+	if (hf_etrace_is_branch_at(f, address))
+		hf_etrace_add_outcome(r, r->pkt.branch);
+	r->target = address;
+	s->phase = HF_ETRACE_FOLLOW;
 	return 0;
 }
 
-static int take_trap(struct hf_etrace_dec *d)
+static int take_trap(struct hf_etrace_follow *f)
 {
-	struct hf_etrace_core *core = &d->core;
-	uint64_t address = hf_etrace_unshift(&d->params, d->pkt.address);
+	struct hf_etrace_report *r = &f->report;
+	struct hf_etrace_follow_state *s = &f->s;
+	uint64_t address = hf_etrace_unshift(&r->params, r->pkt.address);
 
 	/* behind an announced loss it may be what tracing starts with */
-	if (!d->pkt.thaddr && core->gap_code && core->gap_code != (uint32_t)-HF_ERR_ETRACE_LOST) {
-		open_gap(d, HF_ERR_ETRACE_UNSYNCED, 0);
+	if (!r->pkt.thaddr && s->gap_code && s->gap_code != (uint32_t)-HF_ERR_ETRACE_LOST) {
+		open_gap(f, HF_ERR_ETRACE_UNSYNCED, 0);
 		return 0;
 	}
-	if (!d->pkt.has_address && !hf_etrace_vector(d, &address))
+	if (!r->pkt.has_address && !hf_etrace_report_vector(r, &address))
 		return HF_ERR_ETRACE_VECTOR;
-	clear(d, HF_ETRACE_INFERRED);
-	close_gap(d);
+	hf_etrace_clear(f, HF_ETRACE_INFERRED);
+	close_gap(f);
 	/* The handler of a trap that was reported alone is where the next one came. */
-	if (has(d, HF_ETRACE_NEXT_EPC))
-		hf_etrace_settle_trap(d, &core->next_epc);
+	if (hf_etrace_has(f, HF_ETRACE_NEXT_EPC))
+		hf_etrace_settle_trap(f, &s->next_epc);
 	else
-		hf_etrace_settle_trap(d, has(d, HF_ETRACE_TRAP0) && !d->pkt.thaddr ? &address : NULL);
-	if (has(d, HF_ETRACE_ENDED) && d->pkt.thaddr)
-		add_discontinuity(d, address);
-	hf_etrace_trap(d);
-	forget_outcomes(d);
-	clear(d, HF_ETRACE_SUSPECT | HF_ETRACE_FINAL | HF_ETRACE_AFTER_TRAP | HF_ETRACE_TRAP0);
-	core->irets = 0;
-	if (!d->pkt.thaddr) {
-		core->flags |= HF_ETRACE_TRAP0;
+		hf_etrace_settle_trap(f, hf_etrace_has(f, HF_ETRACE_TRAP0) && !r->pkt.thaddr ? &address : NULL);
+	if (hf_etrace_has(f, HF_ETRACE_ENDED) && r->pkt.thaddr)
+		add_discontinuity(f, address);
+	hf_etrace_trap(f);
+	hf_etrace_forget_outcomes(r);
+	hf_etrace_clear(f, HF_ETRACE_SUSPECT | HF_ETRACE_FINAL | HF_ETRACE_AFTER_TRAP | HF_ETRACE_TRAP0);
+	r->outcomes.irets = 0;
+	if (!r->pkt.thaddr) {
+		s->flags |= HF_ETRACE_TRAP0;
 		return 0;
 	}
-	hf_etrace_settle_trap(d, &address);
-	enter(d, address);
+	hf_etrace_settle_trap(f, &address);
+	enter(f, address);
 	return 0;
 }
 
 /* 2.1: tables that outlive synchronisation are not known to who did not see tracing start. */
-static void doubt_tables(struct hf_etrace_dec *d)
+static void doubt_tables(struct hf_etrace_follow *f)
 {
+	struct hf_etrace_report *r = &f->report;
 	const uint32_t learning = HF_ETRACE_IMPLICIT_RETURN | HF_ETRACE_BRANCH_PREDICTION | HF_ETRACE_JUMP_TARGET_CACHE;
 	const struct hf_event ev = {
-		.kind = HF_EVENT_DOUBT, .code = (uint32_t)-HF_ERR_ETRACE_TABLES, .loss.offset = d->msg.offset};
+		.kind = HF_EVENT_DOUBT, .code = (uint32_t)-HF_ERR_ETRACE_TABLES, .loss.offset = f->s.offset};
 
-	if ((d->core.modes & HF_ETRACE_RESYNC_DISABLED) && (d->core.modes & learning) && !has(d, HF_ETRACE_ANEW))
-		hf_etrace_add(d, &ev);
+	if ((r->modes & HF_ETRACE_RESYNC_DISABLED) && (r->modes & learning) && !hf_etrace_has(f, HF_ETRACE_ANEW))
+		hf_etrace_add(f, &ev);
 }
 
-static void finish_sync(struct hf_etrace_dec *d)
+static void finish_sync(struct hf_etrace_follow *f)
 {
-	struct hf_etrace_core *core = &d->core;
+	struct hf_etrace_report *r = &f->report;
+	struct hf_etrace_follow_state *s = &f->s;
 
-	if (d->finished == HF_ETRACE_ENTER && d->cur->end == HF_ETRACE_END_BRANCH && d->cur->count == 1) {
-		core->bits = d->pkt.branch;
-		core->nbits = 1;
-	}
-	core->privilege = d->pkt.privilege;
-	core->base = core->target;
+	if (f->finished == HF_ETRACE_ENTER && f->cur->end == HF_WALK_BRANCH && f->cur->count == 1)
+		hf_etrace_add_outcome(r, r->pkt.branch); /* entering forgot all others */
+	s->privilege = r->pkt.privilege;
 	/* 2.1: where nothing is synchronised but the start, what was learned stays */
-	if (!has(d, HF_ETRACE_STARTED) || !(core->modes & HF_ETRACE_RESYNC_DISABLED))
-		hf_etrace_tables_reset(&d->tables);
-	doubt_tables(d);
-	clear(d, HF_ETRACE_TRAP0 | HF_ETRACE_INFERRED | HF_ETRACE_NEXT_EPC);
-	core->flags |= HF_ETRACE_STARTED;
-	if (d->pkt.subformat == HF_ETRACE_TRAP)
-		core->flags |= HF_ETRACE_AFTER_TRAP;
-	if (d->params.time_width)
-		add_time(d, d->pkt.time);
-	d->synced = true;
-	if (set_context(d)) { /* the same address, but of another program */
-		d->cur = NULL;
-		core->adjacent = 0;
+	hf_etrace_report_sync(r, hf_etrace_has(f, HF_ETRACE_STARTED));
+	doubt_tables(f);
+	hf_etrace_clear(f, HF_ETRACE_TRAP0 | HF_ETRACE_INFERRED | HF_ETRACE_NEXT_EPC);
+	s->flags |= HF_ETRACE_STARTED;
+	if (r->pkt.subformat == HF_ETRACE_TRAP)
+		s->flags |= HF_ETRACE_AFTER_TRAP;
+	if (r->params.time_width)
+		hf_etrace_add_time(f, r->pkt.time);
+	f->synced = true;
+	if (set_context(f)) { /* the same address, but of another program */
+		f->cur = NULL;
+		s->adjacent = 0;
 	}
 }
 
 /* ---- context and support ---- */
 
-static void take_context(struct hf_etrace_dec *d)
+static void take_context(struct hf_etrace_follow *f)
 {
-	if (!has(d, HF_ETRACE_INFERRED))
-		d->core.irets = 0;
-	d->core.privilege = d->pkt.privilege;
-	if (d->params.time_width)
-		add_time(d, d->pkt.time);
-	set_context(d);
+	struct hf_etrace_report *r = &f->report;
+
+	if (!hf_etrace_has(f, HF_ETRACE_INFERRED))
+		r->outcomes.irets = 0;
+	f->s.privilege = r->pkt.privilege;
+	if (r->params.time_width)
+		hf_etrace_add_time(f, r->pkt.time);
+	set_context(f);
 }
 
 /* Tracing ends behind the instruction held back. */
-static void end_trace(struct hf_etrace_dec *d)
+static void end_trace(struct hf_etrace_follow *f)
 {
-	struct hf_etrace_core *core = &d->core;
+	struct hf_etrace_follow_state *s = &f->s;
 	bool taken;
 
-	if (!has(d, HF_ETRACE_STARTED))
+	if (!hf_etrace_has(f, HF_ETRACE_STARTED))
 		return;
-	core->flags |= HF_ETRACE_ENDED;
-	if (hf_etrace_successor(d, &core->prev_address, &taken))
-		core->flags |= HF_ETRACE_ENDED_AT;
-	hf_etrace_release(d, NULL);
-	forget_outcomes(d);
+	s->flags |= HF_ETRACE_ENDED;
+	if (hf_etrace_successor(f, &s->prev_address, &taken))
+		s->flags |= HF_ETRACE_ENDED_AT;
+	hf_etrace_release(f, NULL);
+	hf_etrace_forget_outcomes(&f->report);
 }
 
 /* Modes and sizes as the packet has them. */
-static int take_options(struct hf_etrace_dec *d)
+static int take_options(struct hf_etrace_follow *f)
 {
-	const uint32_t modes = hf_etrace_support_modes(&d->params, &d->pkt);
-	const struct hf_etrace_params before = d->params;
+	struct hf_etrace_report *r = &f->report;
+	const uint32_t before = r->modes;
+	int err = hf_etrace_report_support(r);
 
-	d->full |= (modes ^ d->core.modes) & HF_ETRACE_SIJUMP;
-	d->core.modes = modes;
-	/* the last accesses may come behind the packet that ends both traces */
-	if (hf_etrace_support_has_data(&d->params) && d->pkt.enable)
-		d->core.data_on = d->pkt.denable;
-	hf_etrace_support_params(&d->params, &d->pkt);
-	hf_etrace_choose_program(d);
-	if (memcmp(&before, &d->params, sizeof before) == 0)
-		return 0;
-	return hf_etrace_make_tables(d);
+	f->full |= (r->modes ^ before) & HF_ETRACE_SIJUMP;
+	return err;
 }
 
-static int finish_support(struct hf_etrace_dec *d)
+static int finish_support(struct hf_etrace_follow *f)
 {
-	const uint8_t status = d->pkt.qual_status;
-	const bool first = !has(d, HF_ETRACE_STARTED) && !d->core.gap_code;
+	const uint8_t status = f->report.pkt.qual_status;
+	const bool first = !hf_etrace_has(f, HF_ETRACE_STARTED) && !f->s.gap_code;
 	int err;
 
 	if (status == HF_ETRACE_ENDED_REP || status == HF_ETRACE_ENDED_UPD)
-		end_trace(d);
-	err = take_options(d);
+		end_trace(f);
+	err = take_options(f);
 	if (err)
 		return err;
 	if (status == HF_ETRACE_TRACE_LOST) {
-		hf_etrace_lose(d, HF_ERR_ETRACE_LOST, 0);
-		d->core.gap_bytes = 0; /* they never were in the stream */
+		hf_etrace_lose(f, HF_ERR_ETRACE_LOST, 0);
+		f->s.gap_bytes = 0; /* they never were in the stream */
 	} else if (status != HF_ETRACE_NO_CHANGE) {
-		hf_etrace_settle_trap(d, NULL); /* its handler was not traced */
-		clear(d, HF_ETRACE_STARTED | HF_ETRACE_INFERRED | HF_ETRACE_TRAP0 | HF_ETRACE_NEXT_EPC);
+		hf_etrace_settle_trap(f, NULL); /* its handler was not traced */
+		hf_etrace_clear(f, HF_ETRACE_STARTED | HF_ETRACE_INFERRED | HF_ETRACE_TRAP0 | HF_ETRACE_NEXT_EPC);
 	}
 	if (first || status != HF_ETRACE_NO_CHANGE)
-		d->core.flags |= HF_ETRACE_ANEW;
+		f->s.flags |= HF_ETRACE_ANEW;
 	return 0;
 }
 
-static int take_support(struct hf_etrace_dec *d)
+static int take_support(struct hf_etrace_follow *f)
 {
-	if (!has(d, HF_ETRACE_INFERRED))
-		d->core.irets = 0;
-	if (d->pkt.qual_status == HF_ETRACE_ENDED_UPD && has(d, HF_ETRACE_INFERRED) && d->cur) {
-		d->core.phase = HF_ETRACE_INFER;
+	struct hf_etrace_report *r = &f->report;
+
+	if (!hf_etrace_has(f, HF_ETRACE_INFERRED))
+		r->outcomes.irets = 0;
+	if (r->pkt.qual_status == HF_ETRACE_ENDED_UPD && hf_etrace_has(f, HF_ETRACE_INFERRED) && f->cur) {
+		f->s.phase = HF_ETRACE_INFER;
 		return 0;
 	}
-	return finish_support(d);
+	return finish_support(f);
 }
 
 /* ---- all of them ---- */
 
-int hf_etrace_finish(struct hf_etrace_dec *d)
+int hf_etrace_finish(struct hf_etrace_follow *f)
 {
-	if (d->pkt.format == 3 && d->pkt.subformat == HF_ETRACE_SUPPORT)
-		return finish_support(d);
-	if (d->pkt.format == 3)
-		finish_sync(d);
+	if (hf_etrace_is_support(&f->report.pkt))
+		return finish_support(f);
+	if (f->report.pkt.format == 3)
+		finish_sync(f);
 	else
-		finish_report(d);
+		finish_report(f);
 	return 0;
 }
 
-int hf_etrace_resync(struct hf_etrace_dec *d)
+int hf_etrace_resync(struct hf_etrace_follow *f)
 {
-	return take_sync(d);
+	return take_sync(f);
 }
 
-int hf_etrace_dispatch(struct hf_etrace_dec *d, uint64_t *ret_detail)
+int hf_etrace_dispatch(struct hf_etrace_follow *f, const struct hf_etrace_message *msg, uint64_t *ret_detail)
 {
-	int err = hf_etrace_packet_read(&d->params, d->core.modes, d->msg.payload, d->msg.length, &d->pkt);
+	struct hf_etrace_report *r = &f->report;
+	const struct hf_etrace_packet *pkt = &r->pkt;
+	int err = hf_etrace_report_read(r, msg->payload, msg->length);
 
-	d->start = d->cur;
-	d->start_index = d->index;
-	d->start_bits = d->core.bits;
-	d->start_nbits = d->core.nbits;
-	d->mark = d->tail;
-	d->split = false;
-	d->core.steps = 0;
+	f->start = f->cur;
+	f->start_index = f->index;
+	f->start_outcomes = r->outcomes;
+	f->mark = f->tail;
+	f->split = false;
+	f->s.steps = 0;
 	*ret_detail = 0;
 	if (err)
 		return err;
-	*ret_detail = d->pkt.format == 0 && d->pkt.subformat == HF_ETRACE_INDEX ? d->pkt.index : 0;
-	if (d->pkt.format != 3)
-		return take_report(d);
-	switch (d->pkt.subformat) {
+	*ret_detail = hf_etrace_is_index(pkt) ? pkt->index : 0;
+	if (pkt->format != 3)
+		return take_report(f);
+	switch (pkt->subformat) {
 	case HF_ETRACE_SYNC:
-		return take_sync(d);
+		return take_sync(f);
 	case HF_ETRACE_TRAP:
-		return take_trap(d);
+		return take_trap(f);
 	case HF_ETRACE_CONTEXT:
-		take_context(d);
+		take_context(f);
 		return 0;
 	default:
-		return take_support(d);
+		return take_support(f);
 	}
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/etrace/params.h"
 
+#include "codecs/base/sink.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/setup/code_size.h"
 
+#include <stddef.h>
 #include <string.h>
 
-static const char *const versions[] = {"1.1.1", "2.0", "2.1", NULL};
+const char *const hf_etrace_versions[] = {"1.1.1", "2.0", "2.1", NULL};
 static const char *const supports[] = {"reference", "pulp", "esp32", "standard", NULL};
 static const char *const compressions[] = {"full", "none", "address", NULL};
 static const char *const links[] = {"x1", "x1,x5", NULL};
@@ -30,66 +32,39 @@ static const uint32_t mode_bits[] = {
 	HF_ETRACE_JUMP_TARGET_CACHE, HF_ETRACE_IMPLICIT_EXCEPTION};
 
 const struct hf_setup_key hf_etrace_keys[] = {
-	/* of the trace unit */
-	HF_KEY_NUMBER("privilege_width", 1, 8),
-	HF_KEY_FLAG("nocontext"),
-	HF_KEY_NUMBER("context_width", 1, 64),
-	HF_KEY_FLAG("notime"),
-	HF_KEY_NUMBER("time_width", 1, 64),
-	HF_KEY_NUMBER("iaddress_lsb", 0, 3),
-	HF_KEY_NUMBER("iaddress_width", 8, 64),
-	HF_KEY_WORD("version", versions),
-	HF_KEY_NUMBER("ecause_width", 1, 64),
-	HF_KEY_NUMBER("f0s_width", 0, HF_ETRACE_F0S_MAX),
-	HF_KEY_NUMBER("return_stack_size", 0, HF_ETRACE_TABLE_MAX),
-	HF_KEY_NUMBER("call_counter_size", 0, HF_ETRACE_TABLE_MAX),
-	HF_KEY_NUMBER("bpred_size", 0, HF_ETRACE_TABLE_MAX),
-	HF_KEY_NUMBER("cache_size", 0, HF_ETRACE_TABLE_MAX),
-	HF_KEY_FLAG("sijump"),
-	HF_KEY_FLAG("irreport"),
-	HF_KEY_WORD("support_options", supports),
-	HF_KEY_NUMBER("encoder_mode_width", 0, 8),
-	HF_KEY_SET("options", mode_names),
-	HF_KEY_WORD("link_registers", links),
-	HF_KEY_FLAG("ecall_retires"),
-	HF_KEY_OPEN("sync_instructions"),
-	HF_KEY_WORD("trap_reporting", reportings),
-	HF_KEY_WORD("jtc_policy", policies),
-	HF_KEY_WORD("compression", compressions),
-	HF_KEY_OPEN("mtvec"),
-	HF_KEY_OPEN("stvec"),
-	HF_KEY_OPEN("vstvec"),
-	HF_KEY_FLAG("irets"),
-	HF_KEY_FLAG("resync_disabled"),
-	HF_KEY_FLAG("mmacas"),
-	HF_KEY_FLAG("zcmp"),
-	HF_KEY_FLAG("zcmt"),
-	HF_KEY_OPEN("jvt"),
-	HF_KEY_OPEN("unknown_cause"),
-	HF_KEY_NUMBER("daddress_width", 8, 64),
-	HF_KEY_NUMBER("data_width", 8, 64),
-	HF_KEY_NUMBER("data_format_width", 0, 3),
-	HF_KEY_NUMBER("lrid_width", 0, 16),
-	HF_KEY_WORD("data_diff", diffs),
-	HF_KEY_NUMBER("data_diff_width", 0, 2),
-	HF_KEY_WORD("data_order", orders),
-	HF_KEY_FLAG("no_address"),
-	HF_KEY_FLAG("no_data"),
-	HF_KEY_FLAG("full_daddress"),
-	HF_KEY_FLAG("full_data"),
-	/* the same as the unit shows them: attribute values, or the two registers of the example in chapter 9 */
-	HF_KEY_WORD("widths", kinds),
-	HF_KEY_OPEN("discovery_info_0"),
-	HF_KEY_OPEN("discovery_info_1"),
-	/* of the transport */
-	HF_KEY_WIDE_WORD("framing", framings),
-	HF_KEY_WIDE_NUMBER("srcid_bits", 0, 16),
-	HF_KEY_WIDE_NUMBER("timestamp_bytes", 0, 8),
-	HF_KEY_WIDE_NUMBER("type_bits", 0, 8),
-	HF_KEY_WIDE_WORD("alignment", alignments),
-	HF_KEY_WIDE_WORD("block_bytes", blocks),
-	HF_KEY_OPEN("text"),
+#define KEY(key) key,
+#define SIZE(member, low, high) HF_KEY_NUMBER(#member, low, high),
+#define WIDTH(member, low, high) HF_KEY_NUMBER(#member, low, high),
+#define WORD(key, member, words) HF_KEY_WORD(key, words),
+#define MODE(key, mode) HF_KEY_FLAG(key),
+#define WIDE_SIZE(member, low, high) HF_KEY_WIDE_NUMBER(#member, low, high),
+#define WIDE_WORD(key, member, words) HF_KEY_WIDE_WORD(key, words),
+#include "codecs/etrace/params.def"
 	HF_KEY_END,
+};
+#undef KEY
+#undef SIZE
+#undef WIDTH
+#undef WORD
+#undef MODE
+#undef WIDE_SIZE
+#undef WIDE_WORD
+
+/* What is read by the key in the same place, and written with it. */
+static const struct row {
+	enum { NOTHING, A_SIZE, A_WIDTH, A_WORD, A_MODE } form;
+	uint32_t mode;
+	size_t offset; /* of a member of one byte */
+} rows[] = {
+#define MEMBER(form, member) {form, 0, offsetof(struct hf_etrace_params, member)},
+#define KEY(key) {NOTHING, 0, 0},
+#define SIZE(member, low, high) MEMBER(A_SIZE, member)
+#define WIDTH(member, low, high) MEMBER(A_WIDTH, member)
+#define WORD(key, member, words) MEMBER(A_WORD, member)
+#define MODE(key, mode) {A_MODE, mode, 0},
+#define WIDE_SIZE SIZE
+#define WIDE_WORD WORD
+#include "codecs/etrace/params.def"
 };
 
 struct reading {
@@ -119,11 +94,6 @@ static uint8_t width(struct reading *r, const char *key, unsigned min, unsigned 
 	return (uint8_t)(number(r, key, min - less, max - less, fallback) + less);
 }
 
-static uint8_t size(struct reading *r, const char *key, unsigned max, uint8_t fallback)
-{
-	return (uint8_t)number(r, key, 0, max, fallback);
-}
-
 static bool on(struct reading *r, const char *key, bool fallback)
 {
 	return number(r, key, 0, 1, fallback);
@@ -145,11 +115,6 @@ enum hf_etrace_framing hf_etrace_framing_of(const char *name)
 		if (strcmp(framings[i], name) == 0)
 			return (enum hf_etrace_framing)(HF_ETRACE_FRAMING_RAW + i);
 	return HF_ETRACE_FRAMING_NONE;
-}
-
-const char *hf_etrace_framing_name(enum hf_etrace_framing framing)
-{
-	return framings[framing - HF_ETRACE_FRAMING_RAW];
 }
 
 void hf_etrace_params_default(struct hf_etrace_params *params, unsigned xlen)
@@ -219,31 +184,49 @@ static uint8_t optional(struct reading *r, const char *absent, const char *key, 
 	return on(r, absent, fallback == 0) ? 0 : v;
 }
 
+static void read_row(struct reading *r, const struct hf_setup_key *key, const struct row *row,
+		     struct hf_etrace_params *params)
+{
+	uint8_t *member = (uint8_t *)params + row->offset;
+
+	switch (row->form) {
+	case A_SIZE:
+		*member = (uint8_t)number(r, key->key, key->min, key->max, *member);
+		break;
+	case A_WIDTH:
+		*member = width(r, key->key, key->min, key->max, *member);
+		break;
+	case A_WORD:
+		*member = word(r, key->key, key->words, *member);
+		break;
+	case A_MODE:
+		params->modes = on(r, key->key, params->modes & row->mode) ? params->modes | row->mode :
+									     params->modes & ~row->mode;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Every row, and what is of several keys or of another form. */
 static void read_unit(struct reading *r, struct hf_etrace_params *params)
 {
 	params->iaddress_width = width(r, "iaddress_width", 8, 64, params->iaddress_width);
+	params->daddress_width = params->iaddress_width;
+	params->data_width = params->iaddress_width > 32 ? 64 : 32;
+	for (size_t i = 0; hf_etrace_keys[i].key; i++)
+		read_row(r, &hf_etrace_keys[i], &rows[i], params);
 	if (hf_setup_get(r->setup, r->hart, "iaddress_lsb"))
-		params->iaddress_lsb = (uint8_t)(number(r, "iaddress_lsb", 0, 3, 0) + r->attributes);
-	params->privilege_width = width(r, "privilege_width", 1, 8, params->privilege_width);
+		params->iaddress_lsb = (uint8_t)(params->iaddress_lsb + r->attributes);
 	params->context_width = optional(r, "nocontext", "context_width", params->context_width);
 	params->time_width = optional(r, "notime", "time_width", 0);
 	if (params->version == HF_ETRACE_1_1_1)
 		params->time_width = 0;
-	params->ecause_width = width(r, "ecause_width", 1, 64, params->ecause_width);
-	params->f0s_width = size(r, "f0s_width", HF_ETRACE_F0S_MAX, params->f0s_width);
-	params->return_stack_size = size(r, "return_stack_size", HF_ETRACE_TABLE_MAX, params->return_stack_size);
-	params->call_counter_size = size(r, "call_counter_size", HF_ETRACE_TABLE_MAX, params->call_counter_size);
-	params->bpred_size = size(r, "bpred_size", HF_ETRACE_TABLE_MAX, params->bpred_size);
-	params->cache_size = size(r, "cache_size", HF_ETRACE_TABLE_MAX, params->cache_size);
-	params->encoder_mode_width = size(r, "encoder_mode_width", 8, params->encoder_mode_width);
-	params->support = word(r, "support_options", supports, params->support);
-	params->irreport = on(r, "irreport", params->irreport);
-	params->link_x5 = word(r, "link_registers", links, params->link_x5);
-	params->ecall_retires = on(r, "ecall_retires", false);
-	params->figure = word(r, "trap_reporting", reportings, 0);
-	params->jtc_all = word(r, "jtc_policy", policies, 0);
-	params->compression = word(r, "compression", compressions, 0);
 	params->sync_instructions = (uint32_t)number(r, "sync_instructions", 0, UINT32_MAX, 0);
+	if (hf_setup_get(r->setup, r->hart, "framing"))
+		params->framing = (uint8_t)(HF_ETRACE_FRAMING_RAW + word(r, "framing", framings, 0));
+	word(r, "text", texts, 0); /* taken off before */
+	params->block_bytes = (uint32_t)number(r, "block_bytes", 32, 1u << 24, params->block_bytes);
 }
 
 static uint32_t mode_of(const char *name, size_t n)
@@ -258,21 +241,7 @@ static uint32_t mode_of(const char *name, size_t n)
 static void read_modes(struct reading *r, struct hf_etrace_params *params)
 {
 	const struct hf_setup_value *value = hf_setup_get(r->setup, r->hart, "options");
-	static const struct {
-		const char *key;
-		uint32_t mode;
-	} single[] = {
-		{"sijump", HF_ETRACE_SIJUMP},         {"irets", HF_ETRACE_IRET_EXT}, {"mmacas", HF_ETRACE_MMACAS},
-		{"resync_disabled", HF_ETRACE_RESYNC_DISABLED},
-		{"no_address", HF_ETRACE_NO_ADDRESS}, {"no_data", HF_ETRACE_NO_DATA},
-		{"full_daddress", HF_ETRACE_FULL_DADDRESS}, {"full_data", HF_ETRACE_FULL_DATA},
-	};
 
-	for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
-		if (on(r, single[i].key, params->modes & single[i].mode))
-			params->modes |= single[i].mode;
-		else
-			params->modes &= ~single[i].mode;
 	for (const char *p = value ? value->value : ""; *p;) {
 		const size_t n = strcspn(p, ", \t");
 		const uint32_t mode = mode_of(p, n);
@@ -298,13 +267,13 @@ static void read_code_size(struct reading *r, struct hf_etrace_params *params)
 	params->zcmt = code_size.extensions & HF_RISCV_ZCMT;
 }
 
+static const char *const vectors[] = {"mtvec", "stvec", "vstvec"};
+
 static void read_vectors(struct reading *r, struct hf_etrace_params *params)
 {
-	static const char *const keys[] = {"mtvec", "stvec", "vstvec"};
-
 	for (unsigned i = 0; i < 3; i++) {
-		params->has_tvec[i] = hf_setup_get(r->setup, r->hart, keys[i]);
-		params->tvec[i] = number(r, keys[i], 0, UINT64_MAX, 0);
+		params->has_tvec[i] = hf_setup_get(r->setup, r->hart, vectors[i]);
+		params->tvec[i] = number(r, vectors[i], 0, UINT64_MAX, 0);
 	}
 }
 
@@ -315,29 +284,6 @@ static void read_unknown_cause(struct reading *r, struct hf_etrace_params *param
 
 	params->has_unknown_cause = hf_setup_get(r->setup, r->hart, "unknown_cause");
 	params->unknown_cause = number(r, "unknown_cause", 0, max, 0);
-}
-
-static void read_data(struct reading *r, struct hf_etrace_params *params)
-{
-	params->daddress_width = width(r, "daddress_width", 8, 64, params->iaddress_width);
-	params->data_width = width(r, "data_width", 8, 64, params->iaddress_width > 32 ? 64 : 32);
-	params->data_format_width = size(r, "data_format_width", 3, params->data_format_width);
-	params->lrid_width = size(r, "lrid_width", 16, params->lrid_width);
-	params->data_diff_width = size(r, "data_diff_width", 2, params->data_diff_width);
-	params->data_reference = word(r, "data_diff", diffs, 0);
-	params->data_order = word(r, "data_order", orders, 0);
-}
-
-static void read_transport(struct reading *r, struct hf_etrace_params *params)
-{
-	if (hf_setup_get(r->setup, r->hart, "framing"))
-		params->framing = (uint8_t)(HF_ETRACE_FRAMING_RAW + word(r, "framing", framings, 0));
-	word(r, "text", texts, 0); /* taken off before */
-	params->srcid_bits = size(r, "srcid_bits", 16, 0);
-	params->timestamp_bytes = size(r, "timestamp_bytes", 8, 0);
-	params->type_bits = size(r, "type_bits", 8, 0);
-	params->alignment = word(r, "alignment", alignments, 0);
-	params->block_bytes = (uint32_t)number(r, "block_bytes", 32, 1u << 24, params->block_bytes);
 }
 
 unsigned hf_etrace_xlen(const struct hf_setup *setup, uint32_t hart, const struct hf_etrace_params *params)
@@ -359,7 +305,7 @@ int hf_etrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf
 	const unsigned xlen = hf_setup_xlen(setup, hart);
 
 	hf_etrace_params_default(ret_params, xlen ? xlen : 32);
-	ret_params->version = word(&r, "version", versions, HF_ETRACE_1_1_1);
+	ret_params->version = word(&r, "version", hf_etrace_versions, HF_ETRACE_1_1_1);
 	r.attributes = word(&r, "widths", kinds, 0);
 	default_of_version(ret_params);
 	read_registers(&r, ret_params);
@@ -368,7 +314,75 @@ int hf_etrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf
 	read_code_size(&r, ret_params);
 	read_vectors(&r, ret_params);
 	read_unknown_cause(&r, ret_params);
-	read_data(&r, ret_params);
-	read_transport(&r, ret_params);
 	return r.err;
+}
+
+/* ---- the reverse ---- */
+
+static void write_row(const struct hf_setup_key *key, const struct row *row, const struct hf_etrace_params *p,
+		      const struct hf_etrace_params *usual, struct hf_sink *sink)
+{
+	const uint8_t member = *((const uint8_t *)p + row->offset), other = *((const uint8_t *)usual + row->offset);
+
+	if (row->form == A_MODE && ((p->modes ^ usual->modes) & row->mode))
+		hf_sink_printf(sink, "%s = %d\n", key->key, (p->modes & row->mode) != 0);
+	else if (row->form == A_WORD && member != other)
+		hf_sink_printf(sink, "%s = %s\n", key->key, key->words[member]);
+	else if ((row->form == A_SIZE || row->form == A_WIDTH) && member != other)
+		hf_sink_printf(sink, "%s = %u\n", key->key, member);
+}
+
+static void write_rows(const struct hf_etrace_params *p, const struct hf_etrace_params *usual, bool whole_stream,
+		       struct hf_sink *sink)
+{
+	for (size_t i = 0; hf_etrace_keys[i].key; i++)
+		if (hf_etrace_keys[i].whole_stream == whole_stream)
+			write_row(&hf_etrace_keys[i], &rows[i], p, usual, sink);
+}
+
+static void write_width(const char *absent, const char *key, unsigned width, unsigned usual, struct hf_sink *sink)
+{
+	if (width != usual)
+		hf_sink_printf(sink, "%s = %d\n", absent, width == 0);
+	if (width != usual && width)
+		hf_sink_printf(sink, "%s = %u\n", key, width);
+}
+
+static void write_modes(uint32_t modes, struct hf_sink *sink)
+{
+	const char *before = "options = ";
+
+	for (size_t i = 0; mode_names[i]; i++)
+		if (modes & mode_bits[i]) {
+			hf_sink_printf(sink, "%s%s", before, mode_names[i]);
+			before = " ";
+		}
+	if (*before == ' ')
+		hf_sink_printf(sink, "\n");
+}
+
+void hf_etrace_params_write_transport(const struct hf_etrace_params *p, const struct hf_etrace_params *usual,
+				      struct hf_sink *sink)
+{
+	hf_sink_printf(sink, "framing = %s\n", framings[p->framing - HF_ETRACE_FRAMING_RAW]);
+	write_rows(p, usual, true, sink);
+	if (p->alignment == HF_ETRACE_ALIGN_BLOCKS)
+		hf_sink_printf(sink, "block_bytes = %u\n", p->block_bytes);
+}
+
+void hf_etrace_params_write(const struct hf_etrace_params *p, const struct hf_etrace_params *usual,
+			    struct hf_sink *sink)
+{
+	hf_sink_printf(sink, "version = %s\niaddress_width = %u\n", hf_etrace_versions[p->version], p->iaddress_width);
+	write_rows(p, usual, false, sink);
+	write_width("nocontext", "context_width", p->context_width, usual->context_width, sink);
+	write_width("notime", "time_width", p->time_width, usual->time_width, sink);
+	write_modes(p->modes, sink);
+	for (unsigned i = 0; i < 3; i++)
+		if (p->has_tvec[i])
+			hf_sink_printf(sink, "%s = 0x%llx\n", vectors[i], (unsigned long long)p->tvec[i]);
+	if (p->has_unknown_cause)
+		hf_sink_printf(sink, "unknown_cause = %llu\n", (unsigned long long)p->unknown_cause);
+	if (p->sync_instructions)
+		hf_sink_printf(sink, "sync_instructions = %u\n", p->sync_instructions);
 }

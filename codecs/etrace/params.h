@@ -126,6 +126,8 @@ struct hf_etrace_params {
 
 /* The keys that a description of E-Trace may have in [parameters] and [capture]. */
 extern const struct hf_setup_key hf_etrace_keys[];
+/* By enum hf_etrace_version; ends with NULL. */
+extern const char *const hf_etrace_versions[];
 
 /* Everything at its default; xlen 32 or 64 gives the width of addresses. */
 void hf_etrace_params_default(struct hf_etrace_params *params, unsigned xlen);
@@ -134,14 +136,17 @@ void hf_etrace_params_default(struct hf_etrace_params *params, unsigned xlen);
 int hf_etrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf_etrace_params *ret_params,
 			  struct hf_setup_error *error);
 
+/* The reverse: lines of [capture] and of [parameters] for what is not as usual. */
+void hf_etrace_params_write_transport(const struct hf_etrace_params *params, const struct hf_etrace_params *usual,
+				      struct hf_sink *sink);
+void hf_etrace_params_write(const struct hf_etrace_params *params, const struct hf_etrace_params *usual,
+			    struct hf_sink *sink);
+
 /* Word length of a hart's instructions: of its first program that says one, else by the width of addresses. */
 unsigned hf_etrace_xlen(const struct hf_setup *setup, uint32_t hart, const struct hf_etrace_params *params);
 
 /* xlen with the extensions of that hart, as codecs/isa/riscv.h wants it. */
 unsigned hf_etrace_isa(const struct hf_etrace_params *params, unsigned xlen);
-
-/* The name of a framing that is one. */
-const char *hf_etrace_framing_name(enum hf_etrace_framing framing);
 
 /* enum hf_etrace_framing of its name in a description; NONE if there is no such framing. */
 enum hf_etrace_framing hf_etrace_framing_of(const char *name);

@@ -300,10 +300,7 @@ static int put(struct hf_records *text)
 
 #define FIELD(member, max) HF_FIELD_ROW(struct place, member, max)
 static const struct hf_field_row place_fields[] = {
-	FIELD(at.part, UINT32_MAX), FIELD(at.run, 64), FIELD(at.counter, UINT16_MAX), FIELD(at.inside, 1),
-	FIELD(at.counted, 1), FIELD(at.aligned, 1), FIELD(at.entry.at, INT64_MAX), FIELD(at.entry.frame, INT64_MAX),
-	FIELD(at.entry.before, 127), FIELD(seen[0], UINT64_MAX), FIELD(seen[1], UINT64_MAX), FIELD(id, 127),
-	FIELD(ended, 1),
+	FIELD(seen[0], UINT64_MAX), FIELD(seen[1], UINT64_MAX), FIELD(id, 127), FIELD(ended, 1),
 };
 #undef FIELD
 
@@ -335,10 +332,10 @@ static void load_sources(struct records *r, struct hf_fields *f)
 static void visit_place(struct hf_records *text, struct hf_fields *f)
 {
 	struct records *r = (struct records *)text;
-	struct place place = {.at = r->framer.at, .id = r->framer.id, .ended = text->ended};
+	struct place place = {.at = hf_etrace_framer_place(&r->framer), .id = r->framer.id, .ended = text->ended};
 
-	place.at.entry = hf_pipeline_entry(&r->framer.pipeline);
 	memcpy(place.seen, r->framer.pipeline.seen, sizeof place.seen);
+	hf_etrace_place_visit(&place.at, f);
 	HF_FIELD_ROWS(f, place_fields, &place);
 	for (uint32_t i = 0; !f->loading && i < r->source_count; i++)
 		HF_FIELD_ROWS(f, source_fields, &r->sources[i]);

@@ -153,6 +153,7 @@ static void begin_part(struct hf_ntrace_dec *d)
 
 	*s = (struct hf_ntrace_state){
 		.place = s->place, .hinted = s->hinted, .unsynced = s->unsynced, .stopped = 1, .mode = HF_MODE_UNKNOWN};
+	hf_return_stack_clear(&d->calls);
 	if (d->params.wrapped)
 		s->skip = 1;
 	hf_ntrace_choose_program(d);
@@ -266,10 +267,13 @@ static int fetch(struct hf_ntrace_dec *d)
 
 /* ---- batches ---- */
 
+/* Of the program that one piece may ask for. */
+#define BLOCKS (HF_NTRACE_PIECE + 1)
+
 static bool has_room(const struct hf_ntrace_dec *d)
 {
 	return d->plan_count + HF_NTRACE_PIECE_PLANS <= HF_NTRACE_PLANS && d->planned < HF_NTRACE_BATCH &&
-	       hf_blocks_have_room(&d->blocks);
+	       hf_walk_blocks_have_room(&d->blocks, BLOCKS);
 }
 
 /* Plans events until there are enough, or the stream ends. A batch ends where a piece does. */
@@ -278,12 +282,13 @@ static int fill(struct hf_ntrace_dec *d)
 	int err = 0;
 
 	d->before = d->s;
+	hf_return_stack_copy(&d->calls_before, &d->calls);
 	d->given = 0;
 	d->plan_count = d->plan_at = d->plan_used = 0;
 	d->planned = 0;
 	d->single_count = 0;
-	if (!hf_blocks_have_room(&d->blocks))
-		hf_blocks_reset(&d->blocks);
+	if (!hf_walk_blocks_have_room(&d->blocks, BLOCKS))
+		hf_walk_blocks_reset(&d->blocks);
 	while (!err && d->s.phase != HF_NTRACE_PHASE_END && has_room(d)) {
 		if (d->s.phase == HF_NTRACE_PHASE_FETCH)
 			err = fetch(d);
@@ -329,7 +334,21 @@ static void fini(struct hf_dec *dec)
 	struct hf_ntrace_dec *d = (struct hf_ntrace_dec *)dec;
 
 	hf_ntrace_input_fini(&d->input);
-	hf_blocks_fini(&d->blocks);
+	hf_walk_blocks_fini(&d->blocks);
+}
+
+/* What is walked and how; the context has no program yet. */
+static int init_walk(struct hf_ntrace_dec *d)
+{
+	const struct hf_walk_rules rules = hf_ntrace_rules(&d->params);
+	const uint32_t limit = d->params.implicit_return ? HF_NTRACE_STACK : 0;
+	int err = hf_walk_blocks_init(&d->blocks, &rules, hf_setup_code_size(d->dec.stream->setup), BLOCKS);
+
+	d->blocks.isa = d->params.xlen == 32 ? HF_ISA_RV32 : HF_ISA_RV64;
+	d->blocks.mask = d->params.xlen == 32 ? UINT32_MAX : UINT64_MAX;
+	hf_return_stack_init(&d->calls, d->calls_room[0], HF_NTRACE_STACK, limit);
+	hf_return_stack_init(&d->calls_before, d->calls_room[1], HF_NTRACE_STACK, limit);
+	return err;
 }
 
 static int init(struct hf_dec *dec, struct hf_src *src)
@@ -343,8 +362,7 @@ static int init(struct hf_dec *dec, struct hf_src *src)
 	if (!err)
 		err = hf_ntrace_input_init(&d->input, stream->setup, &d->params, src, id);
 	if (!err)
-		err = hf_blocks_init(&d->blocks, d->params.xlen, &d->params.code_size, d->params.sequential_jump,
-				     hf_setup_code_size(stream->setup), HF_NTRACE_PIECE + 1);
+		err = init_walk(d);
 	if (err)
 		return err;
 	d->harts[d->hart_count++] = dec->hart;
@@ -424,7 +442,6 @@ static const struct hf_field_row fields[] = {
 	FIELD(lost_bytes, UINT64_MAX),
 	FIELD(lost_detail, UINT64_MAX),
 	FIELD(unsynced, UINT64_MAX),
-	HF_NTRACE_STACK_FIELDS(struct hf_ntrace_state),
 };
 
 /* What no decoder could have saved, and what the code relies on. */
@@ -446,6 +463,7 @@ static uint64_t state(struct hf_dec *dec, struct hf_fields *f)
 	if (!f->loading)
 		s = between ? d->s : d->before;
 	HF_FIELD_ROWS(f, fields, &s);
+	hf_return_stack_visit(f->loading || between ? &d->calls : &d->calls_before, f);
 	hf_fields_require(f, is_valid(&s));
 	if (!f->loading)
 		return between ? 0 : d->given;

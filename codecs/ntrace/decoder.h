@@ -12,8 +12,8 @@
 
 #include "codecs/codec.h"
 #include "codecs/ntrace/input.h"
-#include "codecs/ntrace/stack.h"
-#include "codecs/ntrace/walk.h"
+#include "codecs/walk/limits.h"
+#include "codecs/walk/return_stack.h"
 
 /* Source ids that are told apart. */
 #define HF_NTRACE_HARTS_MAX 256
@@ -66,8 +66,10 @@ struct hf_ntrace_state {
 	uint32_t lost_code;
 	uint64_t lost_at, lost_bytes, lost_detail;
 	uint64_t unsynced;    /* messages that need a synchronising one, none of which has come; HF_NTRACE_SYNCED: one has */
-	struct hf_ntrace_stack calls;
 };
+
+/* Return addresses that a decoder keeps (9.2). */
+#define HF_NTRACE_STACK 32
 
 /* Events to give: count of them from ev on, the last one changed if it is an instruction that jumped. */
 struct hf_ntrace_plan {
@@ -97,10 +99,10 @@ struct hf_ntrace_dec {
 	struct hf_dec dec; /* first */
 	struct hf_ntrace_params params;
 	struct hf_ntrace_input input;
-	struct hf_blocks blocks;
-	const struct hf_program *program; /* of the context; NULL: none */
-	uint32_t tag;                     /* of its blocks */
+	struct hf_walk_blocks blocks;
 	struct hf_ntrace_state s, before; /* now, and before this batch */
+	struct hf_return_stack calls, calls_before;
+	uint64_t calls_room[2][HF_NTRACE_STACK];
 	uint64_t given;                   /* events of this batch */
 	uint32_t plan_count, plan_at, plan_used; /* entries; the first with events left, and how many of it are given */
 	uint32_t planned;                 /* events */

@@ -97,7 +97,7 @@ static void reset_counts(struct hf_ntrace_enc_state *s)
 {
 	s->icnt = 0;
 	s->hist = 1;
-	s->paired = 0;
+	s->upper_opcode = 0;
 }
 
 /* What a synchronisation resets beyond that (8.4); a reader wants to know the context again. */
@@ -108,7 +108,7 @@ static void reset_all(struct hf_ntrace_enc *e, uint64_t pc)
 	reset_counts(s);
 	s->ref = pc;
 	s->since = 0;
-	hf_ntrace_stack_clear(&s->calls);
+	hf_return_stack_clear(&e->calls);
 	s->last_tcode = 0;
 	s->said_mode = HF_MODE_UNKNOWN;
 	s->owner_due = s->ids != 0;

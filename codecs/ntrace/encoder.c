@@ -78,94 +78,57 @@ static void put_taken(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t ne
 	set_pending(&e->s, e->c.history ? HF_NTRACE_PENDING_NONE : HF_NTRACE_PENDING_TAKEN, next);
 }
 
-/* Where a direct branch or jump leads according to the program, whatever the event says: that is what readers see. */
-static uint64_t static_target(const struct hf_ntrace_enc *e, const struct hf_ev_insn *insn)
+static void put_branch(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
-	uint64_t target = insn->target;
+	uint64_t target = ev->insn.target;
 
-	hf_riscv_target(insn->opcode, e->c.wire.isa, insn->pc, &target);
-	return target;
-}
-
-/* Whether a table jump leaves nothing to be told, because readers know the table. */
-static bool table_target(const struct hf_ntrace_enc *e, const struct hf_ev_insn *insn, uint64_t *ret_target)
-{
-	unsigned index;
-
-	return hf_riscv_table_jump(insn->opcode, e->c.wire.isa, &index) &&
-	       hf_code_size_target(&e->c.wire.code_size, e->c.tables, e->c.wire.isa, index, ret_target);
-}
-
-static void put_indirect(struct hf_ntrace_enc *e, const struct hf_event *ev, uint64_t behind)
-{
-	const struct hf_ev_insn *insn = &ev->insn;
-	struct hf_ntrace_enc_state *s = &e->s;
-	const bool call = insn->flow == HF_FLOW_INDIRECT_CALL || insn->flow == HF_FLOW_SWAP;
-	uint64_t target;
-
-	if (s->paired && hf_walk_sequential(e->c.wire.isa, s->upper_pc, s->upper_opcode, insn->opcode, &target)) {
-		set_pending(s, HF_NTRACE_PENDING_NONE, target);
-		s->plain = 0;
-	} else {
-		s->has_returned = 0;
-		if (insn->flow == HF_FLOW_RETURN || insn->flow == HF_FLOW_SWAP)
-			s->has_returned = hf_ntrace_stack_pop(&s->calls, &s->returned);
-		set_pending(s, HF_NTRACE_PENDING_INDIRECT, insn->target);
-		s->known = ev->flags & HF_EVF_TAKEN;
-	}
-	if (call)
-		hf_ntrace_stack_push(&s->calls, e->c.call_stack, behind);
-}
-
-/* A direct jump to target, as readers see it. */
-static void put_jump(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_ev_insn *insn, uint64_t target,
-		     uint64_t behind)
-{
 	e->s.plain = 0;
-	if (insn->flow == HF_FLOW_CALL || insn->flow == HF_FLOW_INDIRECT_CALL)
-		hf_ntrace_stack_push(&e->s.calls, e->c.call_stack, behind);
-	if (e->c.wire.all_jumps)
+	if (ev->flags & HF_EVF_TAKEN) {
+		hf_riscv_target(ev->insn.opcode, e->c.wire.isa, ev->insn.pc, &target);
 		put_taken(e, sink, target);
-	else
-		set_pending(&e->s, HF_NTRACE_PENDING_NONE, target);
+	} else if (e->c.history) {
+		hf_ntrace_emit_history(e, sink, false);
+	}
 }
 
-/* An instruction that does something to the flow. */
+/*
+ * An instruction that does something to the flow. Where it leads according to the program counts, whatever the event
+ * says: that is what readers see.
+ */
 static void put_flow(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev, uint64_t behind)
 {
+	struct hf_ntrace_enc_state *s = &e->s;
 	const struct hf_ev_insn *insn = &ev->insn;
-	uint64_t target;
+	struct hf_walk_ending ending;
 
-	switch (insn->flow) {
-	case HF_FLOW_BRANCH:
-		if (ev->flags & HF_EVF_TAKEN)
-			put_taken(e, sink, static_target(e, insn));
-		else if (e->c.history)
-			hf_ntrace_emit_history(e, sink, false);
-		break;
-	case HF_FLOW_JUMP:
-	case HF_FLOW_CALL:
-		put_jump(e, sink, insn, static_target(e, insn), behind);
-		break;
-	case HF_FLOW_INDIRECT_JUMP:
-	case HF_FLOW_INDIRECT_CALL:
-		if (table_target(e, insn, &target))
-			put_jump(e, sink, insn, target, behind);
+	if (insn->flow == HF_FLOW_BRANCH) {
+		put_branch(e, sink, ev);
+		return;
+	}
+	ending = hf_walk_ending(&e->rules, e->c.tables, insn, s->upper_pc, s->upper_opcode);
+	switch (ending.end) {
+	case HF_WALK_JUMP:
+		s->plain = 0;
+		if (e->c.wire.all_jumps && !(ending.flags & HF_WALK_PAIRED))
+			put_taken(e, sink, ending.target);
 		else
-			put_indirect(e, ev, behind);
+			set_pending(s, HF_NTRACE_PENDING_NONE, ending.target);
 		break;
-	case HF_FLOW_RETURN:
-	case HF_FLOW_SWAP:
-	case HF_FLOW_TRAP_RETURN:
-		put_indirect(e, ev, behind);
+	case HF_WALK_INDIRECT:
+	case HF_WALK_TRAP_RETURN:
+		s->has_returned = ending.flags & HF_WALK_RETURN && hf_return_stack_pop(&e->calls, &s->returned);
+		set_pending(s, HF_NTRACE_PENDING_INDIRECT, insn->target);
+		s->known = ev->flags & HF_EVF_TAKEN;
 		break;
-	case HF_FLOW_TRAP_CALL: /* that retires: readers need to be told, for it usually does not */
-		set_pending(&e->s, HF_NTRACE_PENDING_INDIRECT, ev->flags & HF_EVF_TAKEN ? insn->target : behind);
-		e->s.has_returned = 0;
+	case HF_WALK_TRAP_CALL: /* that retires: readers need to be told, for it usually does not */
+		set_pending(s, HF_NTRACE_PENDING_INDIRECT, ev->flags & HF_EVF_TAKEN ? insn->target : behind);
+		s->has_returned = 0;
 		break;
 	default:
 		break;
 	}
+	if (ending.flags & HF_WALK_CALL)
+		hf_return_stack_push(&e->calls, behind);
 }
 
 static void put_insn(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
@@ -185,13 +148,12 @@ static void put_insn(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 	hf_ntrace_emit_count(e, sink, insn->size / 2u);
 	s->next = behind;
 	s->known = 1;
-	s->plain = insn->flow != HF_FLOW_BRANCH && insn->flow != HF_FLOW_JUMP && insn->flow != HF_FLOW_CALL;
+	s->plain = 1;
 	if (insn->flow != HF_FLOW_PLAIN)
 		put_flow(e, sink, ev, behind);
 	if (e->c.wire.sequential_jump) {
 		s->upper_pc = insn->pc;
 		s->upper_opcode = insn->opcode;
-		s->paired = 1;
 	}
 }
 
@@ -354,6 +316,8 @@ static int init(struct hf_enc *enc)
 	err = hf_ntrace_config_read(hf_enc_params(enc), enc->stream, enc->hart, &e->c, NULL, 0);
 	if (err)
 		return err;
+	e->rules = hf_ntrace_rules(&e->c.wire);
+	hf_return_stack_init(&e->calls, e->calls_room, HF_NTRACE_STACK, e->c.call_stack);
 	e->s.hist = 1;
 	e->s.owning = e->c.ownership == HF_NTRACE_OWNERSHIP_ALWAYS;
 	e->s.start = e->c.seed ? HF_NTRACE_SYNC_RESET : HF_NTRACE_SYNC_ENABLE;
@@ -369,7 +333,6 @@ static const struct hf_field_row fields[] = {
 	FIELD(btype, 3),
 	FIELD(start, 15),
 	FIELD(plain, 1),
-	FIELD(paired, 1),
 	FIELD(mode, HF_MODE_COUNT - 1),
 	FIELD(said_mode, HF_MODE_COUNT - 1),
 	FIELD(ids, HF_CONTEXT_PID | HF_CONTEXT_VMID),
@@ -394,17 +357,17 @@ static const struct hf_field_row fields[] = {
 	FIELD(last_icnt, UINT32_MAX),
 	FIELD(last_hist, UINT32_MAX),
 	FIELD(repeats, UINT32_MAX),
-	HF_NTRACE_STACK_FIELDS(struct hf_ntrace_enc_state),
 };
 
 static void state(struct hf_enc *enc, struct hf_fields *f)
 {
-	const struct hf_ntrace_enc *e = (const struct hf_ntrace_enc *)enc;
-	struct hf_ntrace_enc_state *s = &((struct hf_ntrace_enc *)enc)->s;
+	struct hf_ntrace_enc *e = (struct hf_ntrace_enc *)enc;
+	struct hf_ntrace_enc_state *s = &e->s;
 
 	if (f->loading)
 		*s = (struct hf_ntrace_enc_state){0};
 	HF_FIELD_ROWS(f, fields, s);
+	hf_return_stack_visit(&e->calls, f);
 	/* A history has its stop bit and room for one branch more. */
 	hf_fields_require(f, s->hist != 0 && s->hist >> e->c.hist_branches <= 1 && s->pattern != 1);
 }
@@ -414,7 +377,7 @@ static const struct hf_side_file side[] = {{"ntrace/capture.ini", hf_ntrace_writ
 const struct hf_enc_ops hf_view_ntrace = {
 	.name = "ntrace",
 	.view = "ntrace/trace.bin",
-	.version = 6,
+	.version = 7,
 	.refuses = refuses,
 	.size = sizeof(struct hf_ntrace_enc),
 	.init = init,

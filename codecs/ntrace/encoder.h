@@ -64,7 +64,6 @@ struct hf_ntrace_enc_state {
 	uint8_t btype;          /* of the trap that leads to the next instruction; 0: none does */
 	uint8_t start;          /* SYNC of the next start */
 	uint8_t plain;          /* the last instruction was no branch or jump: it may have jumped all the same (10.1) */
-	uint8_t paired;         /* upper is an instruction of the message to come */
 	uint8_t mode;           /* enum hf_mode of the instructions */
 	uint8_t said_mode;      /* the one that a reader knows */
 	uint8_t ids;            /* HF_CONTEXT_PID, HF_CONTEXT_VMID: known */
@@ -76,7 +75,7 @@ struct hf_ntrace_enc_state {
 	uint64_t ref;           /* address sent last */
 	uint64_t since;         /* instructions or halfwords since the last synchronisation */
 	uint64_t upper_pc;      /* the instruction before: it may set the register of a sequential jump */
-	uint32_t upper_opcode;
+	uint32_t upper_opcode;  /* 0: it is not of the message to come */
 	uint32_t icnt;
 	uint32_t hist;          /* with its stop bit */
 	uint32_t pattern;       /* history that is held back, with its stop bit; 0: none */
@@ -87,15 +86,16 @@ struct hf_ntrace_enc_state {
 	uint8_t last_tcode, last_btype;
 	uint32_t last_icnt, last_hist;
 	uint32_t repeats;       /* so often more, not said yet */
-	struct hf_ntrace_stack calls;
 };
 
 struct hf_ntrace_enc {
 	struct hf_enc enc; /* first */
 	struct hf_ntrace_config c;
 	struct hf_ntrace_enc_state s;
+	struct hf_walk_rules rules;
+	struct hf_return_stack calls;
+	uint64_t calls_room[HF_NTRACE_STACK];
 };
-
 
 /* ---- emit.c ---- */
 

@@ -14,7 +14,7 @@
 
 /* What was executed last, and where that leads. */
 struct outcome {
-	struct hf_block *block;       /* whose last instruction it was; NULL: nothing, or not a block's last */
+	struct hf_walk_block *block;  /* whose last instruction it was; NULL: nothing, or not a block's last */
 	struct hf_ntrace_plan *entry; /* of it; NULL: nothing was executed */
 	uint64_t next;
 	bool known;                   /* next is */
@@ -68,9 +68,8 @@ static void push_trap(struct hf_ntrace_dec *d, const struct outcome *o)
 
 	/* An interrupt stands between two instructions; of an exception one was tried, unless it is an ecall's own. */
 	if (s->btype == HF_NTRACE_BTYPE_EXCEPTION && o->known &&
-	    !(o->block && o->block->end == HF_BLOCK_TRAP_CALL) &&
-	    hf_walk_insn(d->program, d->params.isa, o->next, &attempt)) {
-		attempt.insn.mode = s->mode;
+	    !(o->block && o->block->end == HF_WALK_TRAP_CALL) &&
+	    hf_walk_insn(&d->blocks, o->next, &attempt)) {
 		ev = hf_ntrace_single(d, HF_EVENT_ATTEMPT);
 		*ev = attempt;
 		ev->kind = HF_EVENT_ATTEMPT;
@@ -90,11 +89,13 @@ static void push_time(struct hf_ntrace_dec *d)
 
 /* ---- losing and finding the place ---- */
 
-static void forget(struct hf_ntrace_state *s)
+static void forget(struct hf_ntrace_dec *d)
 {
+	struct hf_ntrace_state *s = &d->s;
+
 	s->debt = 0;
 	s->unsure = 0;
-	hf_ntrace_stack_clear(&s->calls);
+	hf_return_stack_clear(&d->calls);
 	s->last_tcode = 0;
 }
 
@@ -110,7 +111,7 @@ void hf_ntrace_lose(struct hf_ntrace_dec *d, int code, uint64_t at, uint64_t det
 	}
 	s->known = 0;
 	s->phase = HF_NTRACE_PHASE_FETCH;
-	forget(s);
+	forget(d);
 }
 
 static bool is_misfit(int code)
@@ -143,7 +144,7 @@ static void synchronise(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
 
-	forget(s);
+	forget(d);
 	s->pc = s->ref = s->address;
 	s->known = 1;
 	s->stopped = 0;
@@ -182,9 +183,9 @@ static void abandon(struct hf_ntrace_dec *d, int code, uint64_t detail, uint32_t
 
 /* ---- walking ---- */
 
-static struct hf_block *find(struct hf_ntrace_dec *d, uint64_t pc)
+static struct hf_walk_block *find(struct hf_ntrace_dec *d, uint64_t pc)
 {
-	return hf_blocks_find(&d->blocks, d->program, d->tag, pc);
+	return hf_walk_find(&d->blocks, pc);
 }
 
 /* The next bit of HIST: the one under the stop bit (8.2.1). */
@@ -198,43 +199,55 @@ static unsigned take_bit(uint32_t *hist)
 }
 
 /* Where a return that is not reported goes, with its event and the block there; NULL: nobody knows. */
-static struct hf_block *follow_return(struct hf_ntrace_dec *d, struct hf_block *block, struct hf_ntrace_plan *entry)
+static struct hf_walk_block *follow_return(struct hf_ntrace_dec *d, struct hf_walk_block *block,
+					   struct hf_ntrace_plan *entry)
 {
 	uint64_t target;
 
-	if (!d->params.implicit_return || !hf_ntrace_stack_pop(&d->s.calls, &target))
+	if (!hf_return_stack_pop(&d->calls, &target))
 		return NULL;
-	if (block->end == HF_BLOCK_SWAP)
-		hf_ntrace_stack_push(&d->s.calls, HF_NTRACE_STACK, block->next);
+	if (block->flags & HF_WALK_CALL)
+		hf_return_stack_push(&d->calls, block->next);
 	if (block->target != target) {
 		block->target = target;
-		block->successor[1] = 0;
+		block->link[1] = NULL;
 	}
 	entry->taken = true;
 	entry->target = target;
-	return hf_blocks_follow(&d->blocks, d->program, block, 1);
+	return hf_walk_follow(&d->blocks, block, 1);
 }
 
 /* Why nobody knows where the end of a block leads. */
-static int lost_way(const struct hf_ntrace_dec *d, const struct hf_block *block)
+static int lost_way(const struct hf_ntrace_dec *d, const struct hf_walk_block *block)
 {
 	unsigned index;
 
-	return block->count && hf_riscv_table_jump(hf_blocks_events(&d->blocks, block)[block->count - 1].insn.opcode,
-						   d->params.isa, &index) ? HF_ERR_NTRACE_TABLE : HF_ERR_NTRACE_FLOW;
+	return hf_riscv_table_jump(block->insn[block->count - 1].insn.opcode, d->params.isa, &index) ?
+		       HF_ERR_NTRACE_TABLE :
+		       HF_ERR_NTRACE_FLOW;
+}
+
+/* A jump to where the program says, with its bit where direct jumps have one. False: there is none. */
+static bool take_jump(struct hf_ntrace_dec *d, const struct hf_walk_block *block)
+{
+	if (d->params.all_jumps && !(block->flags & HF_WALK_PAIRED) && (d->s.hist <= 1 || !take_bit(&d->s.hist)))
+		return false;
+	if (block->flags & HF_WALK_CALL)
+		hf_return_stack_push(&d->calls, block->next);
+	return true;
 }
 
 /* On from the last instruction of a block that is not the message's last; NULL: *ret_err says why not. */
-static struct hf_block *step(struct hf_ntrace_dec *d, struct hf_block *block, struct hf_ntrace_plan *entry,
-			     int *ret_err)
+static struct hf_walk_block *step(struct hf_ntrace_dec *d, struct hf_walk_block *block, struct hf_ntrace_plan *entry,
+				  int *ret_err)
 {
 	struct hf_ntrace_state *s = &d->s;
 	unsigned taken = 0;
 
 	switch (block->end) {
-	case HF_BLOCK_ON:
+	case HF_WALK_ON:
 		break;
-	case HF_BLOCK_BRANCH:
+	case HF_WALK_BRANCH:
 		if (s->hist > 1) {
 			taken = take_bit(&s->hist);
 			entry->taken = taken;
@@ -245,64 +258,35 @@ static struct hf_block *step(struct hf_ntrace_dec *d, struct hf_block *block, st
 			return NULL;
 		}
 		break;
-	case HF_BLOCK_CALL:
-	case HF_BLOCK_JUMP:
-		if (d->params.all_jumps && (s->hist <= 1 || !take_bit(&s->hist))) {
+	case HF_WALK_JUMP:
+		if (!take_jump(d, block)) {
 			*ret_err = HF_ERR_NTRACE_HISTORY;
 			return NULL;
 		}
-		if (block->end == HF_BLOCK_CALL)
-			hf_ntrace_stack_push(&s->calls, HF_NTRACE_STACK, block->next);
 		taken = 1;
 		break;
-	case HF_BLOCK_SET_CALL:
-		hf_ntrace_stack_push(&s->calls, HF_NTRACE_STACK, block->next);
-		taken = 1;
-		break;
-	case HF_BLOCK_SET_JUMP:
-		taken = 1;
-		break;
-	case HF_BLOCK_RETURN:
-	case HF_BLOCK_SWAP:
-		*ret_err = HF_ERR_NTRACE_FLOW;
-		return follow_return(d, block, entry);
-	case HF_BLOCK_NO_CODE:
+	case HF_WALK_NO_CODE:
 		*ret_err = HF_ERR_NTRACE_NO_CODE;
 		return NULL;
 	default:
 		*ret_err = lost_way(d, block);
-		return NULL;
+		return block->flags & HF_WALK_RETURN ? follow_return(d, block, entry) : NULL;
 	}
-	return hf_blocks_follow(&d->blocks, d->program, block, taken);
+	return hf_walk_follow(&d->blocks, block, taken);
 }
 
 /* The address in the message about an error at a block's end. */
-static uint64_t place(const struct hf_ntrace_dec *d, const struct hf_block *block)
+static uint64_t place(const struct hf_walk_block *block)
 {
-	if (block->end == HF_BLOCK_NO_CODE || block->count == 0)
-		return block->next;
-	return hf_blocks_events(&d->blocks, block)[block->count - 1].insn.pc;
+	return block->end == HF_WALK_NO_CODE ? block->next : block->last;
 }
 
-/* Watches for jumps in a circle, which never come to the branch that HIST promises. Calls and returns may end one. */
-struct circle {
-	const struct hf_block *seen;
-	uint32_t steps, mark;
-};
-
-static bool is_circle(struct circle *c, const struct hf_block *block)
+/* Whether jumps in a circle never come to the branch that HIST promises. Calls and returns may end one. */
+static bool is_circle(struct hf_walk_circle *circle, const struct hf_walk_block *block)
 {
-	if (block->end != HF_BLOCK_ON && block->end != HF_BLOCK_JUMP && block->end != HF_BLOCK_SET_JUMP) {
-		c->seen = NULL;
-		c->steps = c->mark = 0;
-		return false;
-	}
-	if (block == c->seen)
-		return true;
-	if (c->steps++ == c->mark) { /* a new one each time, further and further apart, so that any circle closes */
-		c->seen = block;
-		c->mark = 2 * c->steps;
-	}
+	if (block->end == HF_WALK_ON || (block->end == HF_WALK_JUMP && !(block->flags & HF_WALK_CALL)))
+		return hf_walk_is_circle(circle, block);
+	*circle = (struct hf_walk_circle){0};
 	return false;
 }
 
@@ -311,25 +295,25 @@ static void run_history(struct hf_ntrace_dec *d)
 {
 	const uint32_t mark = d->plan_count;
 	struct hf_ntrace_state *s = &d->s;
-	struct hf_block *block = find(d, s->pc);
-	struct circle circle = {0};
+	struct hf_walk_block *block = find(d, s->pc);
+	struct hf_walk_circle circle = {0};
 	uint64_t insns = 0;
 
 	for (unsigned used = 0; used < HF_NTRACE_PIECE; used++) {
-		struct hf_ntrace_plan *entry = push(d, hf_blocks_events(&d->blocks, block), block->count);
-		struct hf_block *from = block;
+		struct hf_ntrace_plan *entry = push(d, block->insn, block->count);
+		struct hf_walk_block *from = block;
 		int err = 0;
 
 		s->debt -= block->halfwords;
 		s->straight += block->halfwords;
 		insns += block->count;
 		if (s->straight > STRAIGHT_MAX || (!d->params.all_jumps && is_circle(&circle, block))) {
-			fail(d, HF_ERR_NTRACE_HISTORY, place(d, from), mark);
+			fail(d, HF_ERR_NTRACE_HISTORY, place(from), mark);
 			return;
 		}
 		block = step(d, from, entry, &err);
 		if (!block) {
-			fail(d, err, place(d, from), mark);
+			fail(d, err, place(from), mark);
 			return;
 		}
 		s->pc = block->pc;
@@ -347,9 +331,9 @@ static void run_history(struct hf_ntrace_dec *d)
 }
 
 /* The last halfwords of a message lie inside this block: 0, or an error if they end inside an instruction. */
-static int run_partly(struct hf_ntrace_dec *d, const struct hf_block *block, struct outcome *o)
+static int run_partly(struct hf_ntrace_dec *d, const struct hf_walk_block *block, struct outcome *o)
 {
-	const struct hf_event *ev = hf_blocks_events(&d->blocks, block);
+	const struct hf_event *ev = block->insn;
 	uint64_t left = d->s.left;
 	uint32_t n = 0;
 
@@ -378,7 +362,7 @@ static const struct hf_ev_insn *last_insn(const struct outcome *o)
  * Whether a branch before a synchronising message was taken, where no bit says so. DirectBranchSync may be about one
  * that was, but it and the others may also stand in linear code (7.6, 8.4), behind one that was not: the address tells.
  */
-static bool is_taken_to(const struct hf_ntrace_state *s, const struct hf_block *block)
+static bool is_taken_to(const struct hf_ntrace_state *s, const struct hf_walk_block *block)
 {
 	if (s->btype != HF_NTRACE_BTYPE_JUMP || s->address != block->target)
 		return false;
@@ -407,46 +391,39 @@ static int end_branch(struct hf_ntrace_dec *d, struct outcome *o)
 static int end_block(struct hf_ntrace_dec *d, struct outcome *o)
 {
 	struct hf_ntrace_state *s = &d->s;
-	struct hf_block *block = o->block;
+	struct hf_walk_block *block = o->block;
+	bool told = false; /* it is a direct jump, as messages count them */
 	const bool direct = s->tcode == HF_NTRACE_DIRECT_BRANCH || s->tcode == HF_NTRACE_DIRECT_BRANCH_SYNC;
 
 	o->known = true;
 	o->next = block->next;
 	switch (block->end) {
-	case HF_BLOCK_BRANCH:
+	case HF_WALK_BRANCH:
 		return end_branch(d, o);
-	case HF_BLOCK_JUMP:
-	case HF_BLOCK_CALL:
-		if (d->params.all_jumps && !direct && (s->hist <= 1 || !take_bit(&s->hist)))
+	case HF_WALK_JUMP:
+		told = !(block->flags & HF_WALK_PAIRED);
+		if (told && d->params.all_jumps && !direct && (s->hist <= 1 || !take_bit(&s->hist)))
 			return HF_ERR_NTRACE_HISTORY;
-		if (s->tcode == HF_NTRACE_DIRECT_BRANCH && !d->params.all_jumps)
+		if (told && s->tcode == HF_NTRACE_DIRECT_BRANCH && !d->params.all_jumps)
 			return HF_ERR_NTRACE_FLOW;
 		o->next = block->target;
 		break;
-	case HF_BLOCK_SET_JUMP:
-	case HF_BLOCK_SET_CALL:
-		o->next = block->target;
-		break;
-	case HF_BLOCK_RETURN:
-	case HF_BLOCK_SWAP:
-		o->known = d->params.implicit_return && hf_ntrace_stack_pop(&s->calls, &o->next);
+	case HF_WALK_INDIRECT:
+		o->known = block->flags & HF_WALK_RETURN && hf_return_stack_pop(&d->calls, &o->next);
 		if (o->known) {
 			o->entry->taken = true;
 			o->entry->target = o->next;
 		}
 		break;
-	case HF_BLOCK_INDIRECT:
-	case HF_BLOCK_INDIRECT_CALL:
-	case HF_BLOCK_TRAP_RETURN:
+	case HF_WALK_TRAP_RETURN:
 		o->known = false;
 		break;
 	default:
 		break;
 	}
-	if (block->end == HF_BLOCK_CALL || block->end == HF_BLOCK_SET_CALL || block->end == HF_BLOCK_SWAP ||
-	    block->end == HF_BLOCK_INDIRECT_CALL)
-		hf_ntrace_stack_push(&s->calls, HF_NTRACE_STACK, block->next);
-	if (!direct || block->end == HF_BLOCK_JUMP || block->end == HF_BLOCK_CALL)
+	if (block->flags & HF_WALK_CALL)
+		hf_return_stack_push(&d->calls, block->next);
+	if (!direct || told)
 		return 0;
 	return s->tcode == HF_NTRACE_DIRECT_BRANCH || !o->known ? lost_way(d, block) : 0;
 }
@@ -454,8 +431,7 @@ static int end_block(struct hf_ntrace_dec *d, struct outcome *o)
 /* Whether the message's address says where its last instruction went. */
 static bool is_indirect(const struct outcome *o)
 {
-	return o->block && ((o->block->end >= HF_BLOCK_INDIRECT && o->block->end <= HF_BLOCK_SWAP) ||
-			    o->block->end == HF_BLOCK_TRAP_RETURN);
+	return o->block && (o->block->end == HF_WALK_INDIRECT || o->block->end == HF_WALK_TRAP_RETURN);
 }
 
 /* custom-0 to custom-3 (Unprivileged, opcode map): they may jump, and are then traced as indirect jumps (10.1). */
@@ -475,8 +451,8 @@ static bool may_jump(const struct hf_ntrace_dec *d, const struct outcome *o)
 {
 	if (!o->entry)
 		return false;
-	if (o->block && o->block->end != HF_BLOCK_ON && o->block->end != HF_BLOCK_NO_CODE &&
-	    o->block->end != HF_BLOCK_TRAP_CALL)
+	if (o->block && o->block->end != HF_WALK_ON && o->block->end != HF_WALK_NO_CODE &&
+	    o->block->end != HF_WALK_TRAP_CALL)
 		return false;
 	return is_custom(o) || !hf_ntrace_is_sync(d->s.tcode);
 }
@@ -505,7 +481,7 @@ static int arrive(struct hf_ntrace_dec *d, struct outcome *o)
 		return HF_ERR_NTRACE_WHERE;
 	o->entry->taken = true;
 	o->entry->target = s->address;
-	if (o->block && o->block->end == HF_BLOCK_TRAP_RETURN)
+	if (o->block && o->block->end == HF_WALK_TRAP_RETURN)
 		push_return_from_trap(d);
 	if (!indirect && !is_custom(o))
 		hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_ODD, s->message_at, 0, last_insn(o)->pc);
@@ -517,7 +493,7 @@ static void stop(struct hf_ntrace_dec *d, const struct outcome *o)
 {
 	struct hf_ntrace_state *s = &d->s;
 
-	forget(s);
+	forget(d);
 	s->pc = o->known ? o->next : 0;
 	s->known = 0;
 	s->stopped = 1;
@@ -597,8 +573,8 @@ static void run_count(struct hf_ntrace_dec *d)
 	const uint32_t mark = d->plan_count;
 	struct hf_ntrace_state *s = &d->s;
 	struct outcome o = {.next = s->pc, .known = true};
-	struct hf_block *block = s->left ? find(d, s->pc) : NULL;
-	struct circle circle = {0};
+	struct hf_walk_block *block = s->left ? find(d, s->pc) : NULL;
+	struct hf_walk_circle circle = {0};
 	uint64_t insns = 0;
 	int err = 0;
 
@@ -615,7 +591,7 @@ static void run_count(struct hf_ntrace_dec *d)
 			}
 			break;
 		}
-		o.entry = push(d, hf_blocks_events(&d->blocks, block), block->count);
+		o.entry = push(d, block->insn, block->count);
 		s->left -= block->halfwords;
 		insns += block->count;
 		if (s->left == 0) {
@@ -624,12 +600,12 @@ static void run_count(struct hf_ntrace_dec *d)
 		}
 		o.block = block;
 		if (s->hist > 1 && !d->params.all_jumps && is_circle(&circle, block)) {
-			abandon(d, HF_ERR_NTRACE_HISTORY, place(d, block), mark);
+			abandon(d, HF_ERR_NTRACE_HISTORY, place(block), mark);
 			return;
 		}
 		block = step(d, block, o.entry, &err);
 		if (!block) {
-			abandon(d, err, place(d, o.block), mark);
+			abandon(d, err, place(o.block), mark);
 			return;
 		}
 		o.block = NULL;
@@ -695,11 +671,8 @@ void hf_ntrace_choose_program(struct hf_ntrace_dec *d)
 	const struct hf_setup *setup = d->dec.stream->setup;
 	const uint64_t context = s->ids & HF_CONTEXT_PID ? s->pid : HF_SETUP_NO_CONTEXT;
 
-	d->program = hf_setup_program(setup, d->dec.hart, context, HF_MEMORY_ANY);
-	d->tag = s->mode;
-	for (size_t i = 0; setup && i < setup->image_count; i++)
-		if (&setup->images[i].program == d->program)
-			d->tag |= (uint32_t)(i + 1) << 8;
+	d->blocks.program = hf_setup_program(setup, d->dec.hart, context, HF_MEMORY_ANY);
+	d->blocks.mode = s->mode;
 }
 
 /* A run of branches of one kind: a history of one bit, that often. */

@@ -17,7 +17,7 @@ enum mseo {
 
 /* The .def files name fields without a prefix. */
 enum {
-#define HF_NTRACE_FIELD(name, text, width, max) name = HF_NTRACE_FIELD_##name,
+#define HF_NTRACE_FIELD(name, ...) name = HF_NTRACE_FIELD_##name,
 #include "codecs/ntrace/fields.def"
 #undef HF_NTRACE_FIELD
 };
@@ -40,9 +40,10 @@ static const char *const message_names[HF_NTRACE_TCODES] = {
 static const struct {
 	const char *text;
 	uint8_t width; /* bits; 0: variable */
+	bool hex;
 	uint64_t max;
 } field_table[HF_NTRACE_FIELDS] = {
-#define HF_NTRACE_FIELD(name, text, width, max) [name] = {(text), (width), (max)},
+#define HF_NTRACE_FIELD(name, text, width, max, member, hex) [name] = {(text), (width), (hex), (max)},
 #include "codecs/ntrace/fields.def"
 #undef HF_NTRACE_FIELD
 };
@@ -81,49 +82,52 @@ static bool rdata_is_history(const struct hf_ntrace_message *msg)
 	return msg->rcode == HF_NTRACE_RCODE_HIST || msg->rcode == HF_NTRACE_RCODE_HREPEAT;
 }
 
-uint64_t hf_ntrace_field(const struct hf_ntrace_message *msg, unsigned field)
+#define VISIT(member, shift) \
+	((set ? (msg->member = (__typeof__(msg->member))(v << (shift))) : (uint64_t)msg->member) >> (shift))
+
+/* Reads the member that a field is in, or sets it. */
+static inline __attribute__((always_inline)) uint64_t visit_field(struct hf_ntrace_message *msg, unsigned field,
+								  bool set, uint64_t v)
 {
 	switch (field) {
-	case SYNC: return msg->sync;
-	case BTYPE: return msg->btype;
-	case RCODE: return msg->rcode;
-	case ETYPE: return msg->etype;
-	case EVCODE: return msg->evcode;
-	case CDF: return msg->cdf;
-	case ICNT: return msg->icnt;
-	case FADDR:
-	case UADDR: return msg->address >> 1;
-	case HIST: return msg->hist;
-	case RDATA: return rdata_is_history(msg) ? msg->hist : msg->icnt;
-	case HREPEAT:
-	case BCNT: return msg->hrepeat;
-	default: return msg->value;
+#define HF_NTRACE_FIELD(name, text, width, max, member, hex) \
+	case name: \
+		return name == RDATA && rdata_is_history(msg) ? VISIT(hist, 0) : VISIT(member, is_address(name));
+#include "codecs/ntrace/fields.def"
+#undef HF_NTRACE_FIELD
+	default: return 0;
 	}
+}
+
+uint64_t hf_ntrace_field(const struct hf_ntrace_message *msg, unsigned field)
+{
+	return visit_field((struct hf_ntrace_message *)(uintptr_t)msg, field, false, 0);
 }
 
 static void set_field(struct hf_ntrace_message *msg, unsigned field, uint64_t v)
 {
-	switch (field) {
-	case SYNC: msg->sync = (uint8_t)v; break;
-	case BTYPE: msg->btype = (uint8_t)v; break;
-	case RCODE: msg->rcode = (uint8_t)v; break;
-	case ETYPE: msg->etype = (uint8_t)v; break;
-	case EVCODE: msg->evcode = (uint8_t)v; break;
-	case CDF: msg->cdf = (uint8_t)v; break;
-	case ICNT: msg->icnt = v; break;
-	case FADDR:
-	case UADDR: msg->address = v << 1; break;
-	case HIST: msg->hist = (uint32_t)v; break;
-	case RDATA:
-		if (rdata_is_history(msg))
-			msg->hist = (uint32_t)v;
-		else
-			msg->icnt = v;
-		break;
-	case HREPEAT:
-	case BCNT: msg->hrepeat = (uint32_t)v; break;
-	default: msg->value = v; break;
-	}
+	visit_field(msg, field, true, v);
+}
+
+/* RDATA0 of ResourceFull may be a count. */
+static bool is_hex(const struct hf_ntrace_message *msg, unsigned field)
+{
+	if (field != RDATA)
+		return field_table[field].hex;
+	return msg->rcode != HF_NTRACE_RCODE_ICNT && msg->rcode != HF_NTRACE_RCODE_NOT_TAKEN &&
+	       msg->rcode != HF_NTRACE_RCODE_TAKEN;
+}
+
+bool hf_ntrace_show_field(const struct hf_ntrace_message *msg, unsigned field, struct hf_ntrace_shown *ret_shown)
+{
+	if (!hf_ntrace_has_field(msg, field))
+		return false;
+	*ret_shown = (struct hf_ntrace_shown){
+		.name = field_table[field].text,
+		.value = is_address(field) ? msg->address : hf_ntrace_field(msg, field),
+		.hex = is_hex(msg, field),
+	};
+	return true;
 }
 
 /* ---- reading ---- */

@@ -22,7 +22,7 @@ enum hf_ntrace_tcode {
 
 enum hf_ntrace_field {
 	HF_NTRACE_FIELD_NONE,
-#define HF_NTRACE_FIELD(name, text, width, max) HF_NTRACE_FIELD_##name,
+#define HF_NTRACE_FIELD(name, ...) HF_NTRACE_FIELD_##name,
 #include "codecs/ntrace/fields.def"
 #undef HF_NTRACE_FIELD
 	HF_NTRACE_FIELDS,
@@ -87,9 +87,18 @@ const uint8_t *hf_ntrace_fields(unsigned tcode);
 const char *hf_ntrace_tcode_name(unsigned tcode); /* NULL if it has none */
 const char *hf_ntrace_field_name(unsigned field);
 uint64_t hf_ntrace_field(const struct hf_ntrace_message *msg, unsigned field);
-
 /* Whether that field, one of the message's TCODE, is there. */
 bool hf_ntrace_has_field(const struct hf_ntrace_message *msg, unsigned field);
+
+/* As records.txt has it: an address with its bit 0. */
+struct hf_ntrace_shown {
+	const char *name;
+	uint64_t value;
+	bool hex; /* its digits */
+};
+
+/* False if that field is not there. */
+bool hf_ntrace_show_field(const struct hf_ntrace_message *msg, unsigned field, struct hf_ntrace_shown *ret_shown);
 
 /* Whether SYNC, ETYPE or EVCODE is a reserved value (7.4, 7.12, 8.4). Nothing of the flow depends on it. */
 bool hf_ntrace_is_odd(const struct hf_ntrace_message *msg);

@@ -6,8 +6,8 @@
 #ifndef HF_NTRACE_PARAMS_H
 #define HF_NTRACE_PARAMS_H
 
-#include "codecs/setup/code_size.h"
 #include "codecs/setup/keys.h"
+#include "codecs/walk/ending.h"
 
 /* The widest SRC field (6.2). */
 #define HF_NTRACE_SRCBITS_MAX 12
@@ -41,6 +41,13 @@ extern const struct hf_setup_key hf_ntrace_keys[];
 /* Those of one hart. setup may be NULL: all defaults. HF_ERR_SETUP_VALUE; error may be NULL. */
 int hf_ntrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf_ntrace_params *ret_params,
 			  struct hf_setup_error *error);
+
+/* What instructions are to readers of the stream. */
+static inline struct hf_walk_rules hf_ntrace_rules(const struct hf_ntrace_params *params)
+{
+	return (struct hf_walk_rules){
+		.xlen = params->isa, .code_size = params->code_size, .pairs = params->sequential_jump, .swaps = true};
+}
 
 static inline bool hf_ntrace_source_in(const struct hf_ntrace_sources *sources, unsigned src)
 {

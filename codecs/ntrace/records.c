@@ -45,34 +45,11 @@ static uint8_t *put_number(uint8_t *t, const char *name, uint64_t v, bool hex)
 	return hex ? hf_text_put_hex(hf_text_put(t, "0x"), v) : hf_text_put_dec(t, v);
 }
 
-static bool is_hex(unsigned field)
-{
-	return field >= HF_NTRACE_FIELD_FADDR && field <= HF_NTRACE_FIELD_HIST;
-}
-
-/* Whether RDATA0 of ResourceFull counts something. */
-static bool is_count(const struct hf_ntrace_message *msg)
-{
-	return msg->rcode == HF_NTRACE_RCODE_ICNT || msg->rcode == HF_NTRACE_RCODE_NOT_TAKEN ||
-	       msg->rcode == HF_NTRACE_RCODE_TAKEN;
-}
-
-static uint8_t *put_field(uint8_t *t, const struct hf_ntrace_message *msg, unsigned field)
-{
-	uint64_t v = hf_ntrace_field(msg, field);
-	bool hex = is_hex(field) || field == HF_NTRACE_FIELD_PROCESS ||
-		   (field == HF_NTRACE_FIELD_RDATA && !is_count(msg));
-
-	/* Addresses as addresses, with the bit that is not sent. */
-	if (field == HF_NTRACE_FIELD_FADDR || field == HF_NTRACE_FIELD_UADDR)
-		v = msg->address;
-	return put_number(t, hf_ntrace_field_name(field), v, hex);
-}
-
 /* TCODE and its name, SRC, all fields. */
 static uint8_t *put_message(const struct records *r, uint8_t *t, const struct hf_ntrace_message *msg)
 {
 	const char *name = hf_ntrace_tcode_name(msg->tcode);
+	struct hf_ntrace_shown shown;
 
 	t = hf_text_put_dec(t, msg->tcode);
 	*t++ = ' ';
@@ -84,8 +61,8 @@ static uint8_t *put_message(const struct records *r, uint8_t *t, const struct hf
 	if (r->params.srcbits)
 		t = put_number(t, "SRC", msg->src, false);
 	for (const uint8_t *field = hf_ntrace_fields(msg->tcode); *field; field++)
-		if (hf_ntrace_has_field(msg, *field))
-			t = put_field(t, msg, *field);
+		if (hf_ntrace_show_field(msg, *field, &shown))
+			t = put_number(t, shown.name, shown.value, shown.hex);
 	if (!*hf_ntrace_fields(msg->tcode))
 		t = put_number(t, "DATA", msg->value, true);
 	if (msg->has_time)

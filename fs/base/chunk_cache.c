@@ -8,7 +8,11 @@
  * queue RECENT and stays there however often it is hit; when it leaves, its key is remembered for a while (GHOSTS);
  * only a block that is wanted again after it was gone has proved its worth and goes to FREQUENT. RECENT gives
  * way first while it holds more than a quarter of the cache; until something is in FREQUENT it may use all of it.
- * Both queues hold unpinned blocks only, the one that was unpinned last at the newest end: evicting never searches.
+ *
+ * What a reader that goes forward has passed is kept for a short while only (PASSED), in case another one follows it
+ * closely. The kernel has its bytes; and fresh memory for each block costs more than what is made in it.
+ *
+ * All queues hold unpinned blocks only, the one that was unpinned last at the newest end: evicting never searches.
  */
 #include "fs/base/chunk_cache.h"
 #include "fs/base/free_list.h"
@@ -18,7 +22,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum queue_name { RECENT, FREQUENT, GHOSTS, QUEUES };
+enum queue_name { PASSED, RECENT, FREQUENT, GHOSTS, QUEUES };
+
+/* Of the cache, a part of at most that many bytes has what readers passed. */
+#define PASSED_BYTES_MAX ((uint64_t)32 << 20)
 
 enum entry_state { MAKING, READY, GHOST };
 
@@ -188,16 +195,18 @@ static void forget_oldest_ghost(struct hf_cache *cache, struct entry **refuse)
 	discard(cache, refuse, e);
 }
 
-/* A ghost is an entry of its own, so that everything to be freed is a whole entry. Without memory it is left out. */
+/* A ghost is an entry of its own, so that everything to be freed is a whole entry. Without memory it is left out. What
+ * was passed has none: reading a long file twice proves nothing of its blocks. */
 static void evict(struct hf_cache *cache, struct entry *e, struct entry **refuse)
 {
+	const bool passed = e->queue == PASSED;
 	struct entry *ghost;
 
 	dequeue(cache, e);
 	remove_from_table(cache, e);
 	discard(cache, refuse, e);
 	cache->stats.evicted++;
-	ghost = add_entry(cache, e->key);
+	ghost = passed ? NULL : add_entry(cache, e->key);
 	if (!ghost)
 		return;
 	ghost->state = GHOST;
@@ -212,14 +221,21 @@ static void evict(struct hf_cache *cache, struct entry *e, struct entry **refuse
 static struct entry *victim(const struct hf_cache *cache)
 {
 	const struct queue *recent = &cache->queues[RECENT];
+	struct entry *passed = oldest_of(cache, PASSED);
 	struct entry *oldest = oldest_of(cache, RECENT), *frequent = oldest_of(cache, FREQUENT);
 	bool over = recent->cost > cache->max_bytes / 4 && recent->list.prev != recent->list.next;
 
+	if (passed)
+		return passed;
 	return oldest && (over || !frequent) ? oldest : frequent;
 }
 
 static void make_room(struct hf_cache *cache, struct entry **refuse)
 {
+	const uint64_t passed = cache->max_bytes / 8 < PASSED_BYTES_MAX ? cache->max_bytes / 8 : PASSED_BYTES_MAX;
+
+	while (cache->queues[PASSED].cost > passed)
+		evict(cache, oldest_of(cache, PASSED), refuse);
 	while (cache->stats.bytes > cache->max_bytes - cache->lent) {
 		struct entry *e = victim(cache);
 
@@ -454,19 +470,31 @@ bool hf_cache_cancel(struct hf_cache *cache, struct hf_cache_waiter *waiter)
 	return found;
 }
 
-void hf_cache_unpin(struct hf_cache *cache, struct hf_cache_block *block)
+static void unpin(struct hf_cache *cache, struct hf_cache_block *block, bool passed)
 {
 	struct entry *e = entry_of(block);
 	struct entry *refuse = NULL;
 
 	pthread_mutex_lock(&cache->lock);
 	assert(e->pins > 0);
+	if (passed && e->queue == RECENT)
+		e->queue = PASSED;
 	if (--e->pins == 0) {
 		settle(cache, e, &refuse);
 		make_room(cache, &refuse);
 	}
 	pthread_mutex_unlock(&cache->lock);
 	empty(cache, refuse);
+}
+
+void hf_cache_unpin(struct hf_cache *cache, struct hf_cache_block *block)
+{
+	unpin(cache, block, false);
+}
+
+void hf_cache_unpin_passed(struct hf_cache *cache, struct hf_cache_block *block)
+{
+	unpin(cache, block, true);
 }
 
 bool hf_cache_has(struct hf_cache *cache, struct hf_cache_key key)

@@ -63,6 +63,9 @@ void hf_cache_fail(struct hf_cache *cache, struct hf_cache_block *block, int err
  * hf_cache_acquire or is zeroed. The making goes on. */
 bool hf_cache_cancel(struct hf_cache *cache, struct hf_cache_waiter *waiter);
 void hf_cache_unpin(struct hf_cache *cache, struct hf_cache_block *block);
+/* The same, by a reader that goes forward and has read it to its end: it is among the first to go, so that the next
+ * blocks are made in its memory, which is warm. */
+void hf_cache_unpin_passed(struct hf_cache *cache, struct hf_cache_block *block);
 /* Acquire and wait, making it with make() on this thread if nobody else does. Pinned. A job may wait so only for
  * blocks whose makers are running, and leaves its seat meanwhile. */
 typedef int (*hf_make_fn)(void *ctx, uint8_t **ret_bytes, size_t *ret_size);

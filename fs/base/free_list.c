@@ -64,18 +64,25 @@ void hf_free_list_put(struct hf_free_list *list, uint8_t *bytes, size_t room)
 	list->bytes += room;
 }
 
-/* A spare piece that is not much larger than size, the one used last: its pages are warmest. */
+/* The smallest spare piece that size fits in and is not much larger, or else those of one size would be used up for the
+ * smaller ones of another; of these the one used last, whose pages are warmest. */
 static uint8_t *take_piece(struct hf_free_list *list, size_t size)
 {
-	uint8_t *bytes = NULL;
+	size_t best = 2 * size;
+	unsigned at = HF_FREE_LIST_MAX;
+	uint8_t *bytes;
 
 	HF_LOCKED(&list->lock);
-	for (unsigned i = list->count; i-- > 0 && !bytes;) {
-		if (list->piece[i].room >= size && list->piece[i].room <= size + size / 4) {
-			bytes = list->piece[i].bytes;
-			remove_piece(list, i);
+	for (unsigned i = list->count; i-- > 0;) {
+		if (list->piece[i].room >= size && list->piece[i].room < best) {
+			best = list->piece[i].room;
+			at = i;
 		}
 	}
+	if (at == HF_FREE_LIST_MAX)
+		return NULL;
+	bytes = list->piece[at].bytes;
+	remove_piece(list, at);
 	return bytes;
 }
 
@@ -85,23 +92,24 @@ uint8_t *hf_free_list_alloc(struct hf_free_list *list, size_t size)
 
 	if (size >= MAP_BYTES) {
 		uint8_t *spare = take_piece(list, size);
-		size_t step = (size_t)1 << (60 - __builtin_clzll(size));
+		size_t step = (size_t)1 << (62 - __builtin_clzll(size));
 
 		if (spare)
 			return spare;
-		room = (size + step - 1) & ~(step - 1); /* eight sizes to each power of two, so that many fit */
+		/* Two sizes to each power of two, so that many fit; nobody touches the rest. */
+		room = (size + step - 1) & ~(step - 1);
 		if (room < size)
 			return NULL;
 	}
 	return malloc(room);
 }
 
-/* A buffer that grew by doubling may be half empty. Shrinking it copies nothing. */
+/* A buffer that grew, or was another one's, may be mostly empty. Shrinking it copies nothing. */
 uint8_t *hf_free_list_fit(uint8_t *bytes, size_t size, size_t *ret_room)
 {
 	size_t room = malloc_usable_size(bytes);
 
-	if (size && room - size > size / 4 + 64) {
+	if (size && room - size > size + 64) {
 		uint8_t *fitting = realloc(bytes, size);
 
 		if (fitting)

@@ -76,12 +76,25 @@ static bool names(const char *name, size_t length, size_t view)
 	return ops && (dir ? dir : strlen(ops->view)) == length && memcmp(ops->view, name, length) == 0;
 }
 
-bool hf_fs_knows_view(const char *name, size_t length)
+static bool is_name(const char *name, size_t length)
 {
 	for (size_t i = 0; i < HF_ENC_COUNT; i++)
 		if (names(name, length, i))
 			return true;
 	return names(name, length, HF_VIEW_PROGRAM);
+}
+
+bool hf_fs_knows_views(const char *list)
+{
+	for (;; list++) {
+		const size_t length = strcspn(list, ",");
+
+		if (!is_name(list, length))
+			return false;
+		list += length;
+		if (!*list)
+			return true;
+	}
 }
 
 bool hf_fs_view_name(size_t i, char buf[HF_FS_VIEW_NAME])

@@ -2,6 +2,7 @@
 /* A view in chunks, as its table has them. */
 #include "codecs/isa/disasm.h"
 #include "fs/bytes/bytes.h"
+#include "fs/capture/makers.h"
 #include "index/cut.h"
 
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static int prepare(struct hf_worker *worker, const struct hf_open *open, size_t 
 static int write_chunk(const struct hf_bytes *bytes, struct hf_open *open, const struct hf_chunk *chunk,
 		       const struct hf_view_chunk *view_chunk, struct hf_worker *worker, uint8_t *to)
 {
-	const struct hf_view_key key = {.ops = hf_fs_view_ops(bytes->view)};
+	struct hf_lent_maker lent;
 	struct hf_sink sink;
 	int err;
 
@@ -64,8 +65,12 @@ static int write_chunk(const struct hf_bytes *bytes, struct hf_open *open, const
 	if (err)
 		return err;
 	hf_sink_init_buffer(&sink, to, (size_t)view_chunk->size + HF_SINK_ROOM);
-	err = hf_chunk_make(open->stream, open->source, bytes->hart, chunk, &key, &worker->env, view_chunk->entry,
-			    view_chunk->entry_size, &sink, NULL);
+	err = hf_maker_take(open, bytes->hart, bytes->view, &worker->env, &lent);
+	if (!err) {
+		err = hf_maker_make(&lent.maker, chunk, &worker->env, view_chunk->entry, view_chunk->entry_size, &sink,
+				    NULL);
+		hf_maker_put(&lent, err);
+	}
 	if (err < 0)
 		return hf_err_is_passing(err) ? err : HF_ERR_MISMATCH;
 	if (sink.err || hf_sink_total(&sink) != view_chunk->size ||

@@ -17,6 +17,7 @@ struct hf_event_place {
 	uint64_t next;	      /* its ordinal */
 	struct hf_event insn; /* it; kind HF_EVENT_NONE: there is none any more */
 	int err;	      /* why not, if that is not the end */
+	struct hf_diag diag;  /* of that */
 	const struct hf_symbols *symbols;
 	const struct hf_symbol *symbol; /* that the last one lay in */
 	size_t at, count;
@@ -164,9 +165,9 @@ static const struct hf_event *peek(struct hf_event_place *place)
 	while (place->at == place->count && !err) {
 		place->at = place->count = 0;
 		if (!place->cursor.left)
-			err = hf_cursor_advance(&place->cursor, NULL);
+			err = hf_cursor_advance(&place->cursor, &place->diag);
 		if (!err && place->cursor.left)
-			err = hf_cursor_take(&place->cursor, place->ev, HF_CURSOR_BATCH, &place->count, NULL);
+			err = hf_cursor_take(&place->cursor, place->ev, HF_CURSOR_BATCH, &place->count, &place->diag);
 	}
 	place->err = err == HF_NOTE_END ? 0 : err;
 	return err ? NULL : &place->ev[place->at++];
@@ -191,7 +192,7 @@ static void read_one(struct hf_event_place *place, struct hartfs_event *ev)
 }
 
 static int new_place(const struct hf_events *events, struct hf_open *open, uint64_t ordinal,
-		     struct hf_event_place **ret_place)
+		     struct hf_event_place **ret_place, struct hf_diag *diag)
 {
 	struct hf_event_place *place = calloc(1, sizeof *place);
 	int err;
@@ -204,7 +205,7 @@ static int new_place(const struct hf_events *events, struct hf_open *open, uint6
 	if (open->companion.symbols)
 		place->symbols = hf_symbols_of(open->companion.symbols, events->hart);
 	place->next = ordinal;
-	err = hf_cursor_seek(&place->cursor, ordinal, &place->insn, NULL);
+	err = hf_cursor_seek(&place->cursor, ordinal, &place->insn, diag);
 	if (err)
 		free_place(place);
 	else
@@ -214,7 +215,7 @@ static int new_place(const struct hf_events *events, struct hf_open *open, uint6
 
 /* The place before an ordinal: where the last call ended, or a new one. */
 static int take_place(struct hf_events *events, struct hf_open *open, uint64_t ordinal,
-		      struct hf_event_place **ret_place)
+		      struct hf_event_place **ret_place, struct hf_diag *diag)
 {
 	struct hf_event_place *place = NULL;
 
@@ -225,7 +226,7 @@ static int take_place(struct hf_events *events, struct hf_open *open, uint64_t o
 	}
 	pthread_mutex_unlock(&events->lock);
 	*ret_place = place;
-	return place ? 0 : new_place(events, open, ordinal, ret_place);
+	return place ? 0 : new_place(events, open, ordinal, ret_place, diag);
 }
 
 static void keep_place(struct hf_events *events, struct hf_event_place *place)
@@ -241,18 +242,20 @@ static void keep_place(struct hf_events *events, struct hf_event_place *place)
 
 /* 1 to max instructions from ordinal on. */
 static int read_from(struct hf_events *events, struct hf_open *open, uint64_t ordinal, struct hartfs_event *ev,
-		     uint64_t max, size_t *ret_n)
+		     uint64_t max, size_t *ret_n, struct hf_diag *diag)
 {
 	struct hf_event_place *place;
-	int err = take_place(events, open, ordinal, &place);
+	int err = take_place(events, open, ordinal, &place, diag);
 
 	if (err)
 		return err;
 	while (*ret_n < max && place->insn.kind == HF_EVENT_INSN)
 		read_one(place, &ev[(*ret_n)++]);
 	/* The index has promised them. */
-	if (!*ret_n)
+	if (!*ret_n) {
 		err = place->err ? place->err : HF_ERR_MISMATCH;
+		*diag = place->diag;
+	}
 	if (place->insn.kind == HF_EVENT_INSN)
 		keep_place(events, place);
 	else
@@ -260,7 +263,8 @@ static int read_from(struct hf_events *events, struct hf_open *open, uint64_t or
 	return err;
 }
 
-int hf_events_read(struct hf_events *events, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n)
+int hf_events_read(struct hf_events *events, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n,
+		   struct hf_diag *diag)
 {
 	struct hf_open *open;
 	uint64_t left;
@@ -277,7 +281,7 @@ int hf_events_read(struct hf_events *events, uint64_t ordinal, struct hartfs_eve
 	err = pin(events, &open);
 	if (err)
 		return err;
-	err = read_from(events, open, ordinal, ev, left < max ? left : max, ret_n);
+	err = read_from(events, open, ordinal, ev, left < max ? left : max, ret_n, diag);
 	/* Instructions of a file that changed while it was read are nobody's; nor is the index to blame for them. */
 	after = err && err != HF_ERR_MISMATCH && err != HF_ERR_STATE ? 0 : hf_bytes_check(events->bytes);
 	if (after) {

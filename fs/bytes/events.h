@@ -25,7 +25,8 @@ void hf_events_init(struct hf_events *events);
 void hf_events_fini(struct hf_events *events);
 
 /* hf_file_events, hf_file_ordinal. */
-int hf_events_read(struct hf_events *events, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n);
+int hf_events_read(struct hf_events *events, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n,
+		   struct hf_diag *diag);
 int hf_events_ordinal(struct hf_events *events, uint64_t offset, uint64_t *ret_ordinal);
 
 #endif

@@ -21,6 +21,7 @@ struct hf_request {
 	struct hf_bytes source;
 	uint8_t *own;	      /* where the bytes are gathered, if they are not served from the cache */
 	uint64_t pos, end;    /* of the source: what is still to be got */
+	bool forward;         /* the reader goes on behind end */
 	size_t cap;	      /* of wait */
 	pthread_mutex_t lock; /* of all below: a cancellation may look at them at any moment */
 	size_t left;	      /* outstanding waits, and one while a round is being started */
@@ -65,9 +66,14 @@ int hf_read_own(struct hf_common *common, struct hf_read *read, uint8_t *own, si
 static void unpin_all(struct hf_request *rq)
 {
 	HF_LOCKED(&rq->lock);
-	for (size_t i = 0; i < rq->count; i++)
-		if (rq->wait[i].block)
-			hf_cache_unpin(rq->common->cache, rq->wait[i].block);
+	for (size_t i = 0; i < rq->count; i++) {
+		const struct wait *wait = &rq->wait[i];
+
+		if (wait->block && rq->forward && wait->piece.offset + wait->piece.size <= rq->end)
+			hf_cache_unpin_passed(rq->common->cache, wait->block);
+		else if (wait->block)
+			hf_cache_unpin(rq->common->cache, wait->block);
+	}
 	rq->count = 0;
 }
 
@@ -429,8 +435,11 @@ void hf_bytes_read(struct hf_common *common, struct hf_read *read, const struct 
 		err = read_once(common, read, bytes, size);
 	} else {
 		err = make_request(common, read, bytes, size, &rq);
-		if (!err && !start_round(rq, forward ? reading : NULL))
-			advance(rq);
+		if (!err) {
+			rq->forward = forward;
+			if (!start_round(rq, forward ? reading : NULL))
+				advance(rq);
+		}
 	}
 	if (err) {
 		read->err = err;

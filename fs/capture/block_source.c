@@ -25,6 +25,7 @@ struct block_source {
 	bool looked;		  /* for a spool */
 	bool asked;		  /* for one to be made */
 	_Atomic uint64_t decoded; /* bytes that scans gave, since the stream was opened or had a spool last */
+	_Atomic uint64_t passed;  /* end of the block that was read to its end last */
 };
 
 /*
@@ -219,6 +220,21 @@ static int make_block(void *ctx, uint8_t **ret_bytes, size_t *ret_size)
 	return 0;
 }
 
+/* So near to each other the ends of blocks are that several threads reach in turn, who read a stream forward. */
+#define PASSED_NEAR (UINT64_C(8) << 20)
+
+/* Whether a block was read to its end by those who go forward. Who jumps about may want it again. */
+static bool is_passed(struct block_source *bs, const struct hf_point *point, uint64_t end)
+{
+	const uint64_t block_end = point->out_offset + point->out_size;
+	uint64_t last;
+
+	if (end != point->out_size)
+		return false;
+	last = atomic_exchange_explicit(&bs->passed, block_end, memory_order_relaxed);
+	return last + PASSED_NEAR >= block_end && last <= block_end + PASSED_NEAR;
+}
+
 /* Copies bytes [skip, skip + n) of a block through the cache. */
 static int read_cached(struct block_source *bs, const struct hf_point *point, uint64_t skip, void *buf, size_t n,
 		       struct hf_diag *diag)
@@ -241,7 +257,10 @@ static int read_cached(struct block_source *bs, const struct hf_point *point, ui
 		memcpy(buf, block->bytes + skip, n);
 	else
 		err = hf_diag_set(diag, HF_ERR_BUG, HF_SPACE_STREAM, point->out_offset, 0);
-	hf_cache_unpin(bs->stream.cache, block);
+	if (is_passed(bs, point, skip + n))
+		hf_cache_unpin_passed(bs->stream.cache, block);
+	else
+		hf_cache_unpin(bs->stream.cache, block);
 	return err;
 }
 

@@ -64,6 +64,7 @@ int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *option
 	pthread_mutex_init(&all->params_access.lock, NULL);
 	hf_open_pool_init(&all->open_pool);
 	hf_open_pool_limit(&all->open_pool, all->common->cache, all->descriptors->open);
+	hf_makers_init(&all->makers);
 	hf_executables_init(&all->executables);
 	all->executables.cache = all->common->cache;
 	hf_jobs_init(all);
@@ -104,6 +105,7 @@ void hf_captures_stop(struct hf_captures *all)
 void hf_captures_put_down(struct hf_captures *all)
 {
 	hf_open_pool_fini(&all->open_pool);
+	hf_makers_fini(&all->makers);
 	hf_executables_fini(&all->executables);
 }
 

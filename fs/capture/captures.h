@@ -3,9 +3,9 @@
  * struct hf_captures: all captures of one archive and what they share. Seen by the files of this folder alone; the
  * floors above have a pointer, and functions.
  *
- * Locks, in the order in which they may be taken: the table's, a capture's, the pool's. The executor's, kept texts',
- * executables', held files' and the catalogue's are leaves. None is held while something is decoded, indexed or read
- * from a disk.
+ * Locks, in the order in which they may be taken: the table's, a capture's, the pool's. The executor's, the makers',
+ * kept texts', executables', held files' and the catalogue's are leaves. None is held while something is decoded,
+ * indexed or read from a disk.
  */
 #ifndef HF_FS_CAPTURES_H
 #define HF_FS_CAPTURES_H
@@ -20,6 +20,7 @@
 #include "fs/capture/executable.h"
 #include "fs/capture/index_dir.h"
 #include "fs/capture/jobs.h"
+#include "fs/capture/makers.h"
 #include "fs/capture/memory.h"
 #include "fs/capture/open_capture.h"
 
@@ -46,6 +47,7 @@ struct hf_captures {
 	int index_fd; /* what stands for the directory of the indexes in calls of index/ */
 	struct hf_index_dir index_dir;
 	struct hf_open_pool open_pool;
+	struct hf_makers makers;
 	struct hf_executables executables;
 	struct hf_jobs jobs;
 	struct hf_memory memory;

@@ -35,6 +35,8 @@ int hf_index_dir_init(struct hf_captures *all, int fd, const char *path, uint64_
 	*dir = (struct hf_index_dir){.all = all,
 				     .fd = fd,
 				     .path = path ? strdup(path) : NULL,
+				     .unwanted = fd < 0 && !error,
+				     .memory = memory,
 				     .retry = {.fn = run_retry, .work = HF_WORK_CHORE}};
 	pthread_mutex_init(&dir->lock, NULL);
 	/* Without memory files captures wait for the directory: no reason to give up. */
@@ -106,6 +108,12 @@ static void format(const struct hf_index_dir *dir, const struct hf_fault *fault,
 {
 	char what[HF_FAULT_SIZE];
 
+	if (dir->unwanted) {
+		snprintf(buf, size,
+			 "there is no index directory, and the %llu MiB of memory for indexes do not suffice",
+			 (unsigned long long)(dir->memory >> 20));
+		return;
+	}
 	hf_fault_format(fault, what, sizeof what);
 	snprintf(buf, size, "index directory%s%s: %s", dir->path ? " " : "", dir->path ? dir->path : "", what);
 }
@@ -270,7 +278,7 @@ void hf_index_dir_failed(struct hf_index_dir *dir)
 	if (dir->memdir)
 		hf_memdir_keep(dir->memdir, true);
 	/* Commands that cannot do without say it themselves. */
-	if (news)
+	if (news && !dir->unwanted)
 		hf_common_log(dir->all->common, dir->memdir ? 4 : 7,
 			      dir->memdir ? "%s; new indexes are kept in memory" : "%s", text);
 }
@@ -309,7 +317,7 @@ void hf_index_dir_waited_for(struct hf_index_dir *dir)
 	go_on(dir);
 	pthread_mutex_unlock(&dir->lock);
 	lend(dir);
-	if (!told && dir->memdir)
+	if (!told && dir->memdir && !dir->unwanted)
 		hf_common_log(dir->all->common, 4,
 			      "index directory%s%s: the %llu MiB of memory for indexes do not suffice: captures wait "
 			      "until it "

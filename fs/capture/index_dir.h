@@ -19,6 +19,8 @@ struct hf_index_dir {
 	struct hf_captures *all;
 	int fd;                    /* -1: there is none */
 	char *path;                /* as it is shown */
+	bool unwanted;             /* there is none and nobody asked for one: indexes are kept in memory */
+	uint64_t memory;           /* bytes that they may take there */
 	struct hf_memdir *memdir;  /* NULL: nothing is kept in memory */
 	pthread_mutex_t lock;      /* from here on; a leaf */
 	struct hf_job retry;
@@ -37,7 +39,7 @@ struct hf_index_dir {
 };
 
 /* Takes fd and, copied, path (NULL: not known). memory: bytes of indexes that may be in memory, 0 for none. error: why
- * fd is -1, if it is. */
+ * fd is -1, if it is; 0: nobody asked for a directory. */
 int hf_index_dir_init(struct hf_captures *all, int fd, const char *path, uint64_t memory, int error);
 /* It is not tried again. */
 void hf_index_dir_stop(struct hf_index_dir *dir);

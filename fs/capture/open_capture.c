@@ -21,6 +21,7 @@ void hf_open_discard_files(const struct hf_open *open, int why)
 
 void hf_open_close(struct hf_open *open)
 {
+	hf_makers_drop(open);
 	for (size_t i = 0; open->table && i < HF_VIEW_COUNT; i++)
 		if (open->table[i])
 			hf_view_table_close(open->table[i]);

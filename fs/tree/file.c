@@ -299,10 +299,11 @@ int hf_file_read_wait(struct hf_file *file, uint64_t offset, void *buf, size_t s
 
 /* ---- instructions ---- */
 
-int hf_file_events(struct hf_file *file, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n)
+int hf_file_events(struct hf_file *file, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n,
+		   struct hf_diag *diag)
 {
 	*ret_n = 0;
-	return file->way == &bytes ? hf_events_read(&file->events, ordinal, ev, max, ret_n) : HF_ERR_UNSUPPORTED;
+	return file->way == &bytes ? hf_events_read(&file->events, ordinal, ev, max, ret_n, diag) : HF_ERR_UNSUPPORTED;
 }
 
 int hf_file_ordinal(struct hf_file *file, uint64_t offset, uint64_t *ret_ordinal)

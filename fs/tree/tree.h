@@ -58,6 +58,7 @@ int hf_tree_resolve(struct hf_tree *tree, const char *path, uint64_t *ret_ino);
 int hf_tree_each_capture(struct hf_tree *tree, const char *under, hf_capture_fn fn, void *ctx);
 /* The same of the whole archive; tree: a struct hf_tree. */
 int hf_tree_each_of_all(void *tree, hf_capture_fn fn, void *ctx);
+int hf_tree_each_file(struct hf_tree *tree, const char *view_dir, hf_file_fn fn, void *ctx);
 int hf_tree_capture_of(struct hf_tree *tree, const char *path, char ret_capture[PATH_MAX], char ret_view_dir[PATH_MAX]);
 size_t hf_tree_unreached(struct hf_tree *tree, void (*fn)(void *ctx, const char *path, const char *why), void *ctx);
 void hf_file_read(struct hf_read *read);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Paths to what stands there, and the search of an archive for captures. */
+#include "fs/hartfs.h"
 #include "fs/tree/tree.h"
 
 #include <errno.h>
@@ -231,4 +232,71 @@ int hf_tree_each_capture(struct hf_tree *tree, const char *under, hf_capture_fn 
 int hf_tree_each_of_all(void *tree, hf_capture_fn fn, void *ctx)
 {
 	return hf_tree_each_capture(tree, "", fn, ctx);
+}
+
+/* ---- the files of a view directory ---- */
+
+struct file_walk {
+	struct hf_tree *tree;
+	const struct hf_facts *facts;
+	hf_file_fn fn;
+	void *ctx;
+	bool stop;
+	int err;
+};
+
+/* A directory on its way: with its path. */
+struct files_in {
+	struct file_walk *walk;
+	const char *path;
+};
+
+static bool walk_file(void *ctx, const char *name, const struct hf_node_key *key, uint64_t size)
+{
+	const struct files_in *in = ctx;
+	struct file_walk *walk = in->walk;
+	struct hf_look look = {.tree = walk->tree, .dir = key, .facts = walk->facts};
+	char path[HF_PATH_SIZE];
+	struct files_in below = {walk, path};
+	struct hartfs_file file = {.path = path, .size = size, .hart = HARTFS_NO_HART};
+	uint64_t first;
+
+	if (hf_kind_is(key, HF_KIND_CUTS))
+		return true;
+	walk->err = hf_path_join(path, in->path, name);
+	if (hf_kind_is(key, HF_KIND_OF_HART))
+		file.hart = key->hart;
+	file.instructions = hf_kind_insns(key, walk->facts, &first);
+	if (!walk->err && hf_kind_is(key, HF_KIND_DIR))
+		walk->err = hf_kind_list(&look, walk_file, &below);
+	else if (!walk->err)
+		walk->stop = !walk->fn(walk->ctx, &file);
+	return !walk->err && !walk->stop;
+}
+
+int hf_tree_each_file(struct hf_tree *tree, const char *view_dir, hf_file_fn fn, void *ctx)
+{
+	struct file_walk walk = {.tree = tree, .fn = fn, .ctx = ctx};
+	struct files_in in = {&walk, view_dir};
+	struct hf_facts *facts = NULL;
+	struct hf_node *node;
+	struct stat st;
+	uint64_t ino;
+	int err = hf_tree_resolve(tree, view_dir, &ino);
+
+	if (err)
+		return err;
+	node = hf_node_ref(&tree->nodes, ino);
+	hf_tree_forget(tree, ino, 1);
+	if (!node)
+		return HF_ERR_NOT_FOUND;
+	err = hf_tree_look(node, hf_tree_patience(node->key.capture, false), &facts, &st);
+	walk.facts = facts;
+	if (!err)
+		err = facts ? hf_kind_list(&(struct hf_look){.tree = tree, .dir = &node->key, .facts = facts},
+					   walk_file, &in)
+			    : HF_ERR_BUSY;
+	hf_facts_unref(facts);
+	hf_node_unref(&tree->nodes, node, 1);
+	return err ? err : walk.err;
 }

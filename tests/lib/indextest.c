@@ -232,26 +232,42 @@ struct view_check {
 	const struct hf_view_key *key;
 	const uint8_t *bytes; /* what the whole view is */
 	uint64_t stride;
+	struct hf_maker used; /* made other chunks before */
 };
 
-/* One chunk of a view: made again it is the same slice, and every offset of it is found in it. */
-static uint64_t check_view_chunk(const struct view_check *v, uint32_t hart, uint64_t number)
+static void init_maker(const struct view_check *v, uint32_t hart, struct hf_maker *maker)
+{
+	CHECK_EQ(hf_maker_init(maker, v->stream, v->t->plain, hart, v->key, &v->t->env), 0);
+}
+
+static void make_chunk(const struct view_check *v, struct hf_maker *maker, const struct hf_chunk *chunk,
+		       const struct hf_view_chunk *row)
+{
+	struct hf_sink sink;
+
+	CHECK_EQ(hf_sink_init_memory(&sink, 0), 0);
+	CHECK_EQ(hf_maker_make(maker, chunk, &v->t->env, row->entry, row->entry_size, &sink, NULL), 0);
+	CHECK_EQ(hf_sink_total(&sink), row->size);
+	CHECK_EQ(XXH3_64bits(sink.start, row->size), row->checksum);
+	CHECK(memcmp(sink.start, v->bytes + row->offset, row->size) == 0);
+	hf_sink_fini_memory(&sink);
+}
+
+/* One chunk of a view: made again, by a new maker or another, it is the same slice, and every offset of it is found in
+ * it. */
+static uint64_t check_view_chunk(struct view_check *v, uint32_t hart, uint64_t number)
 {
 	struct hf_view_chunk row, found;
+	struct hf_maker fresh;
 	struct hf_chunk chunk;
-	struct hf_sink sink;
 
 	CHECK_EQ(hf_index_chunk(v->index, hart, number, &chunk), 0);
 	CHECK_EQ(hf_view_table_chunk(v->table, hart, number, &row), 0);
 	CHECK_EQ(row.number, number);
-	CHECK_EQ(hf_sink_init_memory(&sink, 0), 0);
-	CHECK_EQ(hf_chunk_make(v->stream, v->t->plain, hart, &chunk, v->key, &v->t->env, row.entry, row.entry_size,
-			       &sink, NULL),
-		 0);
-	CHECK_EQ(hf_sink_total(&sink), row.size);
-	CHECK_EQ(XXH3_64bits(sink.start, row.size), row.checksum);
-	CHECK(memcmp(sink.start, v->bytes + row.offset, row.size) == 0);
-	hf_sink_fini_memory(&sink);
+	init_maker(v, hart, &fresh);
+	make_chunk(v, &fresh, &chunk, &row);
+	hf_maker_fini(&fresh);
+	make_chunk(v, &v->used, &chunk, &row);
 	for (uint64_t o = row.offset; o < row.offset + row.size; o += v->stride) {
 		CHECK_EQ(hf_view_table_chunk_of(v->table, hart, o, &found), 0);
 		CHECK_EQ(found.number, number);
@@ -270,6 +286,7 @@ static void check_view(const struct view_check *base, uint32_t hart, uint64_t ch
 	encode_all(v.t, v.stream, hart, v.key->ops, &sink);
 	v.bytes = sink.start;
 	CHECK_EQ(hf_view_table_size(v.table, hart), hf_sink_total(&sink));
+	init_maker(&v, hart, &v.used);
 	for (uint64_t i = 0; i < chunks; i++) {
 		struct hf_view_chunk row;
 
@@ -277,6 +294,8 @@ static void check_view(const struct view_check *base, uint32_t hart, uint64_t ch
 		CHECK_EQ(row.offset, end);
 		end = check_view_chunk(&v, hart, i);
 	}
+	check_view_chunk(&v, hart, 0);
+	hf_maker_fini(&v.used);
 	CHECK_EQ(end, hf_sink_total(&sink));
 	CHECK_EQ(hf_view_table_chunk_of(v.table, hart, end, &found), HF_ERR_NOT_FOUND);
 	CHECK_EQ(hf_view_table_chunk(v.table, hart, chunks, &found), HF_ERR_NOT_FOUND);

@@ -321,7 +321,7 @@ static void choose(const char *dir, char *name, size_t size)
 {
 	static const char *const descriptions[] = {"capture.ini", "snapshot.ini"};
 	struct dirent **list;
-	char path[4096];
+	char path[4096 + 16];
 
 	for (size_t i = 0; i < 2; i++) {
 		snprintf(path, sizeof path, "%s/%s", dir, descriptions[i]);

@@ -42,7 +42,7 @@ same() {
 }
 
 pages=0
-for page in "$root"/README.md "$root"/{mountd,index}/*.[0-9].md; do
+for page in "$root"/README.md "$root"/{mountd,index,fs}/*.[0-9].md; do
 	[[ $page == *${ONLY-}* ]] || continue
 	examples "$page" >"$tmp/want"
 	[ -s "$tmp/want" ] || continue

@@ -45,7 +45,7 @@ for manager in system user; do
 	starts_from "$prefix/lib/systemd/$manager/hartfs@.service" '' "$prefix"
 done
 if [ -d "$prefix/share/man" ]; then
-	for page in "$root"/mountd/hartfs*.[0-9].md "$root"/index/hartfs*.[0-9].md; do
+	for page in "$root"/mountd/hartfs*.[0-9].md "$root"/index/hartfs*.[0-9].md "$root"/fs/hartfs*.[0-9].md; do
 		page=$(basename "$page" .md)
 		page=man${page##*.}/$page
 		[ -s "$prefix/share/man/$page" ] || fail "$page is not installed"

@@ -243,6 +243,31 @@ static void test_scan_resistance(void)
 	hf_cache_free(cache);
 }
 
+/* What a reader passed goes first, without room for it elsewhere being needed; what is wanted again stays. */
+static void test_passed(void)
+{
+	struct hf_cache *cache = new_cache(64 * MIB);
+	const struct hf_cache_key first = {1, 0};
+	struct hf_cache_block *block;
+	int err;
+
+	for (uint64_t i = 0; i < 20; i++)
+		touch(cache, 2, i, MIB);
+	for (uint64_t i = 0; i < 1000; i++) {
+		CHECK(!touch(cache, 1, i, MIB));
+		CHECK_EQ(hf_cache_acquire(cache, (struct hf_cache_key){1, i}, NULL, &block, &err), HF_CACHE_HIT);
+		hf_cache_unpin_passed(cache, block);
+		if (i % 4 == 0) /* somebody else wants it again and again */
+			CHECK(touch(cache, 1, 0, MIB));
+		CHECK(bytes_of(cache) < 32 * MIB);
+	}
+	CHECK(hf_cache_has(cache, first) && hf_cache_has(cache, (struct hf_cache_key){1, 999}));
+	CHECK(!hf_cache_has(cache, (struct hf_cache_key){1, 980}));
+	for (uint64_t i = 0; i < 20; i++)
+		CHECK(hf_cache_has(cache, (struct hf_cache_key){2, i}));
+	hf_cache_free(cache);
+}
+
 static void test_cancel(void)
 {
 	struct hf_cache *cache = new_cache(MIB);
@@ -678,6 +703,7 @@ int main(void)
 	test_fail();
 	test_bound();
 	test_scan_resistance();
+	test_passed();
 	test_cancel();
 	test_drop();
 	test_single_flight();

@@ -251,10 +251,14 @@ static void test_refused(void)
 
 static void test_states(void)
 {
-	struct hf_ete_enc e = {.enc = {.ops = &hf_view_ete}, .s = {.atom_count = 3, .atoms = 5, .depth = 15, .flags = 511}};
+	struct hf_ete_enc e = {.enc = {.ops = &hf_view_ete}, .s = {.atom_count = 3, .atoms = 5, .flags = 511}};
 	uint8_t blob[HF_STATE_MAX];
-	size_t n = hf_enc_save(&e.enc, blob);
+	size_t n;
 
+	hf_return_stack_init(&e.links, e.links_room, HF_ETE_ENC_STACK + 1, HF_ETE_ENC_STACK);
+	for (uint64_t i = 0; i < HF_ETE_ENC_STACK; i++)
+		hf_return_stack_push(&e.links, 0x1000 - 8 * i);
+	n = hf_enc_save(&e.enc, blob);
 	CHECK_EQ(hf_enc_load(&e.enc, blob, n), 0);
 	for (size_t i = 0; i < n; i++)
 		CHECK_EQ(hf_enc_load(&e.enc, blob, i), HF_ERR_STATE);

@@ -196,7 +196,7 @@ static void test_too_many(const char *order)
 /* A packet that stands for more instructions than can wait for accesses that come behind it. */
 static void test_too_late(const char *order)
 {
-	const uint64_t n = 60000, more = 50;
+	const uint64_t n = HF_ETRACE_LIST / 2 * HF_WALK_BLOCK_MAX + 4000, more = 50;
 	struct made m = begin("2.0", order);
 	struct found f;
 

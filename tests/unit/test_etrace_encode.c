@@ -267,6 +267,18 @@ static uint64_t most_predicted(const uint8_t *p, const uint8_t *end, const struc
 	return most;
 }
 
+static unsigned support_packets(const uint8_t *p, const uint8_t *end, const struct hf_etrace_params *params)
+{
+	struct hf_etrace_packet pkt;
+	unsigned count = 0;
+
+	for (; p < end; p += 1 + (*p & 31)) {
+		CHECK_EQ(hf_etrace_packet_read(params, params->modes, p + 1, *p & 31, &pkt), 0);
+		count += hf_etrace_is_support(&pkt);
+	}
+	return count;
+}
+
 /* A loop that goes on for longer than a reader takes in one packet. */
 static void test_predicted_max(void)
 {
@@ -296,10 +308,35 @@ static void test_predicted_max(void)
 	hf_rvtrace_fini(&trace);
 }
 
+/* Addresses that are wider than packets have them: a jump leads where the program says all the same. */
+static void test_narrow_addresses(void)
+{
+	struct hf_enc_env env = {.params = "options=none,iaddress_width=39,sync_instructions=0"};
+	const uint64_t base = UINT64_C(0xffffffff80000000);
+	struct hf_etrace_config config;
+	struct hf_rvtrace trace;
+	struct hf_sink sink;
+	struct hf_enc *enc;
+
+	hf_rvtrace_init(&trace, 64);
+	for (unsigned i = 0; i < 200; i++)
+		hf_rvtrace_insn(&trace, base + i % 2 * 4, i % 2 ? 0xffdff06f : 0x00000013, HF_MODE_S);
+	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 12), 0);
+	CHECK_EQ(hf_enc_new(&hf_view_etrace, &trace.stream, 0, &env, &enc), 0);
+	CHECK_EQ(hf_etrace_config_read(&config, env.params, &trace.stream, 0, NULL, 0), 0);
+	hf_enc_put(enc, trace.events, trace.count, &sink);
+	hf_enc_end(enc, &sink);
+	CHECK_EQ(support_packets(sink.start, sink.p, &config.params), 2); /* the first and the last */
+	hf_enc_free(enc);
+	hf_sink_fini_memory(&sink);
+	hf_rvtrace_fini(&trace);
+}
+
 int main(void)
 {
 	check_walk_states();
 	test_predicted_max();
+	test_narrow_addresses();
 	corpus = getenv("HARTFS_CORPUS");
 	if (!corpus) {
 		fprintf(stderr, "HARTFS_CORPUS is not set: no streams to compare with\n");

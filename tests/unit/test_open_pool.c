@@ -9,7 +9,7 @@
 
 static struct hf_fst t;
 
-enum { MANY = 24 };
+enum { MANY = 24, THREADS = 2, CHUNK = 16 };
 
 static struct hf_capture *capture_of(unsigned i)
 {
@@ -42,7 +42,7 @@ static void begin(void)
 		hf_fst_write(&t, name, stf.p, stf.n);
 		hf_bytes_free(&stf);
 	}
-	hf_fst_open(&t, &(struct hf_fs_options){.threads = 2, .index_threads = 1});
+	hf_fst_open(&t, &(struct hf_fs_options){.threads = THREADS, .index_threads = 1, .chunk_insns = CHUNK});
 	hf_fs_index_all(t.fs);
 	hf_fs_idle(t.fs);
 	hf_open_pool_shed(&t.fs->captures.open_pool);
@@ -116,6 +116,43 @@ static void test_in_use(void)
 	pool->max_bytes = HF_OPEN_CAPTURES_BYTES;
 	hf_open_pool_shed(pool);
 	CHECK_EQ(pool->bytes, 0);
+}
+
+/* Returns how many chunks those that wait have made of it, which are all. */
+static unsigned read_listing(unsigned i)
+{
+	struct hf_makers *makers = &t.fs->captures.makers;
+	unsigned chunks = 0;
+	char path[64];
+
+	snprintf(path, sizeof path, "%03u@stf/hart0/listing.txt", i);
+	free(hf_fst_text(&t, path));
+	hf_fs_idle(t.fs);
+	for (unsigned k = 0; k < makers->count; k++)
+		chunks += makers->waiting[k].open == capture_of(i)->open ? makers->waiting[k].chunks : 0;
+	CHECK_EQ(chunks, hf_facts_hart(capture_of(i)->open->facts, 0)->info.chunks);
+	return chunks;
+}
+
+/* What made a chunk makes the next ones too; few wait, and none longer than the capture is open. */
+static void test_makers(void)
+{
+	struct hf_makers *makers = &t.fs->captures.makers;
+	const struct hf_open *open;
+
+	CHECK_EQ(makers->count, 0);
+	CHECK(read_listing(2) > 1);
+	CHECK(makers->count >= 1 && makers->count <= THREADS);
+	for (unsigned i = 3; i < 4 + HF_MAKERS_MAX; i++)
+		read_listing(i);
+	CHECK_EQ(makers->count, HF_MAKERS_MAX);
+	open = makers->waiting[1].open;
+	hf_open_drop(open->capture);
+	CHECK(makers->count < HF_MAKERS_MAX);
+	for (unsigned k = 0; k < makers->count; k++)
+		CHECK(makers->waiting[k].open != open);
+	hf_open_pool_shed(&t.fs->captures.open_pool);
+	CHECK_EQ(makers->count, 0);
 }
 
 struct waiter {
@@ -353,6 +390,7 @@ int main(void)
 	test_bytes();
 	test_files();
 	test_in_use();
+	test_makers();
 	test_wait();
 	test_one_flight();
 	test_held();

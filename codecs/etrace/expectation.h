@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an instruction accesses, by its opcode: how accesses of the data trace and instructions find each other. */
-#ifndef HF_ETRACE_WISH_H
-#define HF_ETRACE_WISH_H
+#ifndef HF_ETRACE_EXPECTATION_H
+#define HF_ETRACE_EXPECTATION_H
 
 #include "codecs/etrace/data.h"
 
-struct hf_etrace_wish {
-	bool wants;     /* it accesses something that has packets */
+struct hf_etrace_expectation {
+	bool expects;   /* it accesses something that has packets */
 	bool many;      /* vectors: as many accesses as there are, of any size; Zcmp */
 	uint8_t limit;  /* of many: no more than so many, of that size; 0: any */
 	bool optional;  /* it may well do without: a store-conditional, an atomic where these have no packets */
@@ -18,23 +18,23 @@ struct hf_etrace_wish {
 	uint16_t csr;
 };
 
-/* wants is false, too, where these parameters have no packet for it. */
-struct hf_etrace_wish hf_etrace_wish_of(const struct hf_etrace_params *params, const struct hf_ev_insn *insn);
+/* expects is false, too, where these parameters have no packet for it. */
+struct hf_etrace_expectation hf_etrace_expect(const struct hf_etrace_params *params, const struct hf_ev_insn *insn);
 
 /* Whether this access can be the next of such an instruction. */
-bool hf_etrace_wish_takes(const struct hf_etrace_wish *wish, const struct hf_etrace_access *access);
+bool hf_etrace_expect_takes(const struct hf_etrace_expectation *x, const struct hf_etrace_access *access);
 /*
  * An atomic may be told as a load and a store. Where a trace leaves atomics out, a load is the next instruction's: so both
  * are its own only if the store is right behind the load and of the same address and size.
  */
-bool hf_etrace_wish_takes_two(const struct hf_etrace_wish *wish, const struct hf_etrace_access *load,
+bool hf_etrace_expect_takes_two(const struct hf_etrace_expectation *x, const struct hf_etrace_access *load,
 			      const struct hf_etrace_access *store);
 /* Whether there is a store with which it takes that load. */
-bool hf_etrace_wish_may_take_two(const struct hf_etrace_wish *wish, const struct hf_etrace_access *load);
+bool hf_etrace_expect_may_take_two(const struct hf_etrace_expectation *x, const struct hf_etrace_access *load);
 
 /* What an atomic of size (log2 of bytes) leaves in memory; false if its opcode does not say. */
-bool hf_etrace_wish_result(uint32_t opcode, unsigned size, uint64_t old, uint64_t operand, uint64_t *ret_new);
+bool hf_etrace_atomic_result(uint32_t opcode, unsigned size, uint64_t old, uint64_t operand, uint64_t *ret_new);
 /* The operand of an atomic that made new of old, if there is only one. */
-bool hf_etrace_wish_operand(uint32_t opcode, uint64_t old, uint64_t new, uint64_t *ret_operand);
+bool hf_etrace_atomic_operand(uint32_t opcode, uint64_t old, uint64_t new, uint64_t *ret_operand);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "codecs/etrace/wish.h"
+#include "codecs/etrace/expectation.h"
 #include "codecs/isa/access.h"
 
 /* Major opcodes, without their two low bits. */
@@ -7,8 +7,16 @@ enum { OP_AMO = 0x0b, OP_SYSTEM = 0x1c };
 
 /* funct5 of OP_AMO; the low bit of max and min is for unsigned values. */
 enum {
-	AMO_ADD = 0x00, AMO_SWAP = 0x01, AMO_XOR = 0x04, AMO_OR = 0x08, AMO_SSSWAP = 0x09, AMO_AND = 0x0c,
-	AMO_MIN = 0x10, AMO_MAX = 0x14, AMO_MINU = 0x18, AMO_MAXU = 0x1c,
+	AMO_ADD = 0x00,
+	AMO_SWAP = 0x01,
+	AMO_XOR = 0x04,
+	AMO_OR = 0x08,
+	AMO_SSSWAP = 0x09,
+	AMO_AND = 0x0c,
+	AMO_MIN = 0x10,
+	AMO_MAX = 0x14,
+	AMO_MINU = 0x18,
+	AMO_MAXU = 0x1c,
 };
 
 static uint8_t atomic_of(unsigned funct5)
@@ -36,46 +44,53 @@ static uint8_t atomic_of(unsigned funct5)
 	}
 }
 
-static struct hf_etrace_wish wish_csr(uint32_t opcode)
+static struct hf_etrace_expectation expect_csr(uint32_t opcode)
 {
 	const unsigned funct3 = opcode >> 12 & 7;
 
-	return (struct hf_etrace_wish){.wants = true, .kind = HF_ETRACE_CSR, .subtype = (uint8_t)((funct3 & 3) - 1),
-				       .source = opcode >> 15 & 31, .immediate = funct3 & 4,
-				       .csr = (uint16_t)(opcode >> 20)};
+	return (struct hf_etrace_expectation){.expects = true,
+					      .kind = HF_ETRACE_CSR,
+					      .subtype = (uint8_t)((funct3 & 3) - 1),
+					      .source = opcode >> 15 & 31,
+					      .immediate = funct3 & 4,
+					      .csr = (uint16_t)(opcode >> 20)};
 }
 
-static struct hf_etrace_wish wish_of(const struct hf_ev_insn *insn, bool code_size)
+static struct hf_etrace_expectation expect(const struct hf_ev_insn *insn, bool code_size)
 {
-	static const uint8_t kinds[] = {[HF_RISCV_LOAD] = HF_ETRACE_LOAD, [HF_RISCV_STORE] = HF_ETRACE_STORE,
+	static const uint8_t kinds[] = {[HF_RISCV_LOAD] = HF_ETRACE_LOAD,
+					[HF_RISCV_STORE] = HF_ETRACE_STORE,
 					[HF_RISCV_STORE_CONDITIONAL] = HF_ETRACE_STORE,
 					[HF_RISCV_ATOMIC] = HF_ETRACE_ATOMIC};
 	const uint32_t opcode = insn->opcode, major = opcode >> 2 & 31;
 	const struct hf_riscv_access a = hf_riscv_access(opcode, insn->size, insn->isa, code_size);
-	struct hf_etrace_wish w = {.wants = a.kind != HF_RISCV_NO_ACCESS && a.size <= 3, .many = a.many,
-				   .limit = a.limit, .kind = kinds[a.kind], .size = a.size};
+	struct hf_etrace_expectation x = {.expects = a.kind != HF_RISCV_NO_ACCESS && a.size <= 3,
+					  .many = a.many,
+					  .limit = a.limit,
+					  .kind = kinds[a.kind],
+					  .size = a.size};
 
 	if (insn->size == 4 && major == OP_SYSTEM && (opcode >> 12 & 3))
-		return wish_csr(opcode);
+		return expect_csr(opcode);
 	if (insn->size == 4 && major == OP_AMO)
-		w.source = opcode >> 20 & 31;
+		x.source = opcode >> 20 & 31;
 	if (a.kind == HF_RISCV_ATOMIC)
-		w.subtype = atomic_of(opcode >> 27);
-	w.optional = a.kind == HF_RISCV_STORE_CONDITIONAL;
-	return w;
+		x.subtype = atomic_of(opcode >> 27);
+	x.optional = a.kind == HF_RISCV_STORE_CONDITIONAL;
+	return x;
 }
 
-struct hf_etrace_wish hf_etrace_wish_of(const struct hf_etrace_params *params, const struct hf_ev_insn *insn)
+struct hf_etrace_expectation hf_etrace_expect(const struct hf_etrace_params *params, const struct hf_ev_insn *insn)
 {
-	struct hf_etrace_wish w = wish_of(insn, params->zcmp || params->zcmt);
+	struct hf_etrace_expectation x = expect(insn, params->zcmp || params->zcmt);
 	const bool only_memory = params->data_format_width <= 2 && params->version != HF_ETRACE_2_1;
 
-	if (w.kind == HF_ETRACE_CSR)
-		w.wants &= !only_memory;
-	else if (!w.many)
-		w.wants &= 8u << w.size <= params->data_width;
-	w.optional |= only_memory && w.kind == HF_ETRACE_ATOMIC;
-	return w;
+	if (x.kind == HF_ETRACE_CSR)
+		x.expects &= !only_memory;
+	else if (!x.many)
+		x.expects &= 8u << x.size <= params->data_width;
+	x.optional |= only_memory && x.kind == HF_ETRACE_ATOMIC;
+	return x;
 }
 
 static bool is_failure(const struct hf_etrace_access *a)
@@ -83,33 +98,33 @@ static bool is_failure(const struct hf_etrace_access *a)
 	return a->kind == HF_ETRACE_ATOMIC && a->subtype == HF_ETRACE_FAILED_SC;
 }
 
-bool hf_etrace_wish_takes(const struct hf_etrace_wish *w, const struct hf_etrace_access *a)
+bool hf_etrace_expect_takes(const struct hf_etrace_expectation *x, const struct hf_etrace_access *a)
 {
-	if (!w->wants)
+	if (!x->expects)
 		return false;
-	if (a->kind == HF_ETRACE_CSR || w->kind == HF_ETRACE_CSR)
-		return a->kind == w->kind && a->address == w->csr;
-	if ((!w->many || w->limit) && a->size != w->size)
+	if (a->kind == HF_ETRACE_CSR || x->kind == HF_ETRACE_CSR)
+		return a->kind == x->kind && a->address == x->csr;
+	if ((!x->many || x->limit) && a->size != x->size)
 		return false;
-	if (w->kind == HF_ETRACE_ATOMIC)
+	if (x->kind == HF_ETRACE_ATOMIC)
 		return a->kind == HF_ETRACE_ATOMIC && !is_failure(a);
-	return a->kind == w->kind || (w->optional && is_failure(a));
+	return a->kind == x->kind || (x->optional && is_failure(a));
 }
 
-bool hf_etrace_wish_may_take_two(const struct hf_etrace_wish *w, const struct hf_etrace_access *load)
+bool hf_etrace_expect_may_take_two(const struct hf_etrace_expectation *x, const struct hf_etrace_access *load)
 {
-	return w->wants && w->kind == HF_ETRACE_ATOMIC && load->kind == HF_ETRACE_LOAD && load->size == w->size &&
+	return x->expects && x->kind == HF_ETRACE_ATOMIC && load->kind == HF_ETRACE_LOAD && load->size == x->size &&
 	       (load->flags & HF_ETRACE_HAS_ADDRESS);
 }
 
-bool hf_etrace_wish_takes_two(const struct hf_etrace_wish *w, const struct hf_etrace_access *load,
-			      const struct hf_etrace_access *store)
+bool hf_etrace_expect_takes_two(const struct hf_etrace_expectation *x, const struct hf_etrace_access *load,
+				const struct hf_etrace_access *store)
 {
-	return hf_etrace_wish_may_take_two(w, load) && store->kind == HF_ETRACE_STORE && store->size == w->size &&
+	return hf_etrace_expect_may_take_two(x, load) && store->kind == HF_ETRACE_STORE && store->size == x->size &&
 	       (store->flags & HF_ETRACE_HAS_ADDRESS) && store->address == load->address;
 }
 
-bool hf_etrace_wish_result(uint32_t opcode, unsigned size, uint64_t old, uint64_t operand, uint64_t *ret_new)
+bool hf_etrace_atomic_result(uint32_t opcode, unsigned size, uint64_t old, uint64_t operand, uint64_t *ret_new)
 {
 	const unsigned up = 64 - (size >= 3 ? 64 : 8u << size);
 	const uint64_t a = old << up, b = operand << up;
@@ -150,7 +165,7 @@ bool hf_etrace_wish_result(uint32_t opcode, unsigned size, uint64_t old, uint64_
 	return true;
 }
 
-bool hf_etrace_wish_operand(uint32_t opcode, uint64_t old, uint64_t new, uint64_t *ret_operand)
+bool hf_etrace_atomic_operand(uint32_t opcode, uint64_t old, uint64_t new, uint64_t *ret_operand)
 {
 	switch (opcode >> 27) {
 	case AMO_SWAP:
