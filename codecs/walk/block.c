@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { SLOT_BITS_MIN = 6, SLOT_BITS_MAX = 14 };
+enum { SLOT_BITS_MIN = 6, SLOT_BITS_MAX = 13 };
 /* The blocks of a program take some 15 times its bytes; where the flow enters in the middle of one, another begins. */
 enum { ARENA_FACTOR = 32, ARENA_MIN = 64 << 10, ARENA_MAX = 12 << 20 };
 /* Of the longest block. */
@@ -20,7 +20,7 @@ int hf_walk_blocks_init(struct hf_walk_blocks *w, const struct hf_walk_rules *ru
 
 	*w = (struct hf_walk_blocks){.rules = *rules, .mask = UINT64_MAX, .slot_bits = SLOT_BITS_MIN};
 	w->size = at_a_time * BLOCK_SIZE + ARENA_MIN + (size_t)bytes * ARENA_FACTOR;
-	while (w->slot_bits < SLOT_BITS_MAX && (uint64_t)1 << w->slot_bits < program_size / 4)
+	while (w->slot_bits < SLOT_BITS_MAX && (uint64_t)1 << w->slot_bits < program_size / 8)
 		w->slot_bits++;
 	w->arena = malloc(w->size);
 	w->slots = calloc((size_t)1 << w->slot_bits, sizeof(struct hf_walk_block *));

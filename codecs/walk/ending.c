@@ -4,18 +4,6 @@
 #include "codecs/isa/arm.h"
 #include "codecs/isa/riscv.h"
 
-/* The registers of a jump, where x1 alone keeps return addresses. Zcmp and Zcmt have none to ask for. */
-static bool is_by_registers(const struct hf_walk_rules *rules, uint32_t opcode, uint8_t *ret_flags)
-{
-	struct hf_riscv_jump jump;
-
-	if (!hf_riscv_jump(opcode, rules->xlen, &jump))
-		return false;
-	*ret_flags = jump.rd == 1					    ? HF_WALK_CALL :
-		     jump.indirect && jump.rd == 0 && jump.rs1 == 1 ? HF_WALK_RETURN : 0;
-	return true;
-}
-
 uint8_t hf_walk_links(const struct hf_walk_rules *rules, uint32_t opcode, uint8_t flow)
 {
 	static const uint8_t by_flow[HF_FLOW_COUNT] = {
@@ -24,10 +12,12 @@ uint8_t hf_walk_links(const struct hf_walk_rules *rules, uint32_t opcode, uint8_
 		[HF_FLOW_RETURN] = HF_WALK_RETURN,
 		[HF_FLOW_SWAP] = HF_WALK_CALL | HF_WALK_RETURN,
 	};
-	uint8_t flags;
+	struct hf_riscv_jump jump;
 
-	if (rules->x1_alone && is_by_registers(rules, opcode, &flags))
-		return flags;
+	/* Zcmp and Zcmt have no registers to ask for. */
+	if (rules->x1_alone && hf_riscv_jump(opcode, rules->xlen, &jump))
+		return jump.rd == 1				      ? HF_WALK_CALL :
+		       jump.indirect && jump.rd == 0 && jump.rs1 == 1 ? HF_WALK_RETURN : 0;
 	return flow == HF_FLOW_SWAP && !rules->swaps ? 0 : by_flow[flow];
 }
 
