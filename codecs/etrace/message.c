@@ -47,7 +47,7 @@ static uint64_t take(const uint8_t *p, unsigned *pos, unsigned width)
 	const unsigned shift = *pos % 8;
 	uint64_t v = hf_get64(q) >> shift;
 
-	if (shift + width > 64)
+	if (shift && shift + width > 64)
 		v |= (uint64_t)q[8] << (64 - shift);
 	*pos += width;
 	return width >= 64 ? v : v & ((UINT64_C(1) << width) - 1);
