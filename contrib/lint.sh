@@ -32,12 +32,17 @@ analyze() {
 export -f analyze
 export out analyzer
 
-jobs=$(nproc)
-printf '%s\0' "${files[@]}" | xargs -0 -n 4 -P "$jobs" clang-tidy -p "$out" --quiet >"$out/tidy.log" 2>&1 || true
+jobs=$(nproc) failed=
+printf '%s\0' "${files[@]}" | xargs -0 -n 4 -P "$jobs" clang-tidy -p "$out" --quiet >"$out/tidy.log" 2>&1 ||
+	failed=clang-tidy
 printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$jobs" bash -c 'said=$(analyze "$1"); [ -z "$said" ] || echo "$said"' - \
-	>"$out/analyzer.log"
+	>"$out/analyzer.log" || failed="${failed:+$failed, }the analyzer"
 # A header is read by many.
 findings=$(grep -hE '^[^ ]+: (warning|error): ' "$out/tidy.log" "$out/analyzer.log" | sed "s|^$PWD/||" | sort -u)
-[ -z "$findings" ] || echo "$findings"
+if [ -n "$findings" ]; then
+	echo "$findings"
+elif [ -n "$failed" ]; then
+	echo "failed without a finding: $failed; see $out/*.log" >&2
+fi
 echo "${#files[@]} files, $(grep -c . <<<"$findings" || true) findings"
-[ -z "$findings" ]
+[ -z "$findings$failed" ]
