@@ -26,7 +26,7 @@ void hf_job_submit_after(struct hf_exec *exec, struct hf_job *job, int64_t delay
 
 	pthread_mutex_lock(&exec->lock);
 	job->exec = exec;
-	switch (job->state) {
+	switch ((enum hf_job_state)job->state) {
 	case HF_JOB_RUNNING:
 	case HF_JOB_STOPPING:
 		if (!job->again || due_ns < job->due_ns)

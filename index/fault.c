@@ -29,15 +29,15 @@ int hf_fault_set(const char *doing, const char *file, int errnum)
 
 int hf_fault_set_fd(const char *doing, int fd, int errnum)
 {
-	char link[32], path[PATH_MAX];
+	char entry[32], target[PATH_MAX];
 	const char *slash = NULL;
 	ssize_t n;
 
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof path - 1);
+	snprintf(entry, sizeof entry, "/proc/self/fd/%d", fd);
+	n = readlink(entry, target, sizeof target - 1);
 	if (n > 0) {
-		path[n] = 0;
-		slash = strrchr(path, '/');
+		target[n] = 0;
+		slash = strrchr(target, '/');
 	}
 	return hf_fault_set(doing, slash ? slash + 1 : NULL, errnum);
 }

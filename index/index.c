@@ -105,7 +105,7 @@ static int check_ends(struct hf_index *x)
 {
 	const uint64_t size = x->meta.stream_size;
 	struct hf_chunk *chunk = malloc(sizeof *chunk);
-	struct hf_point point;
+	struct hf_point point = {0};
 	int err = chunk ? 0 : HF_ERR_NOMEM;
 
 	for (size_t i = 0; !err && i < x->hart_count; i++)

@@ -425,15 +425,11 @@ static void judge_rest(struct pruner *p, const char *name)
 
 	if (hf_dir_entry_is_aside(name))
 		drop(p, name, "was put aside, for hartfs did not make it");
-	/* Of what cannot be read nothing is known. */
-	else if (err)
-		p->prune->kept++;
-	else if (!private && alive && !ours)
+	else if (!err && !private && alive && !ours)
 		drop(p, name, "is in the place of an index file and is none");
-	else if (ends_with(name, ".hfc") || ends_with(name, ".hfi") || alive || (private && is_recent(p, name)) ||
-		 !ours)
-		p->prune->kept++;
-	else if (p->blind && !private)
+	/* Of what cannot be read nothing is known. */
+	else if (err || ends_with(name, ".hfc") || ends_with(name, ".hfi") || alive || (private && is_recent(p, name)) ||
+		 !ours || (p->blind && !private))
 		p->prune->kept++;
 	else
 		drop(p, name, private ? "an interrupted build" : "without an index that is of use");
@@ -459,7 +455,7 @@ static int judge(struct pruner *p, const char *end, read_fn read)
 		if (!reasons[i])
 			continue;
 		drop(p, p->names[i].name, reasons[i]);
-		/* It was judged. */
+		/* It was judged. NOLINTNEXTLINE(clang-analyzer-unix.Malloc): p->names still has the row */
 		p->names[i].name[0] = '\0';
 	}
 	free(reasons);

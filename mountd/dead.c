@@ -26,6 +26,7 @@ static bool has_kill_pending(const char *line)
 {
 	uint64_t pending;
 
+	/* NOLINTNEXTLINE(cert-err34-c): these are the kernel's own numbers */
 	return (sscanf(line, "SigPnd: %" SCNx64, &pending) == 1 || sscanf(line, "ShdPnd: %" SCNx64, &pending) == 1) &&
 	       pending >> (SIGKILL - 1) & 1;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs index and hartfs verify: the same walk over captures, several at a time, with a line or a bar of progress. */
-#include "index/exec.h"
+#include "fs/base/list.h"
 #include "fs/locate.h"
+#include "index/exec.h"
 #include "mountd/commands.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -97,7 +99,7 @@ static int64_t now_ns(void)
 static size_t take_archive(struct work *work, const char *directory)
 {
 	struct archive *bigger, *archive;
-	struct stat st;
+	struct stat st = {0};
 
 	if (stat(directory, &st) == 0)
 		for (size_t i = 0; i < work->archive_count; i++)
@@ -135,23 +137,21 @@ static bool add_capture(void *ctx, const char *path, const char *view_dir)
 	struct finder *finder = ctx;
 	struct work *work = finder->work;
 	const struct hf_settings *settings = work->settings;
+	char *copy;
 
 	(void)view_dir;
+	if (interrupted)
+		return false;
 	if (settings->shards && hash_path(path) % settings->shards != settings->shard)
 		return true;
-	if (work->item_count == work->item_room) {
-		size_t room = work->item_room ? work->item_room * 2 : 64;
-		struct item *bigger = realloc(work->items, room * sizeof *bigger);
-
-		if (!bigger) {
-			finder->out_of_memory = true;
-			return false;
-		}
-		work->items = bigger;
-		work->item_room = room;
+	copy = strdup(path);
+	if (!copy || hf_array_room(&work->items, work->item_count, &work->item_room, sizeof *work->items)) {
+		free(copy);
+		finder->out_of_memory = true;
+		return false;
 	}
-	work->items[work->item_count] = (struct item){.archive = finder->archive, .path = strdup(path)};
-	return !interrupted && work->items[work->item_count++].path;
+	work->items[work->item_count++] = (struct item){.archive = finder->archive, .path = copy};
+	return true;
 }
 
 /* Opens what lies behind a path, before the process confines itself. */
@@ -172,16 +172,28 @@ static struct operand open_operand(struct work *work, const char *path)
 	return operand;
 }
 
+/* False after saying why. */
 static bool add_operand(struct work *work, const struct operand *operand)
 {
 	struct finder finder = {.work = work, .archive = operand->archive};
+	struct hartfs_diag diag = {0};
+	const struct archive *archive;
 
-	if (operand->archive == SIZE_MAX || !work->archives[operand->archive].archive)
+	if (operand->archive == SIZE_MAX)
+		return false;
+	assert(work->archives);
+	archive = &work->archives[operand->archive];
+	if (!archive->archive)
 		return false;
 	if (operand->name)
-		return add_capture(&finder, operand->name, NULL);
-	return hartfs_each_capture(work->archives[operand->archive].archive, "", add_capture, &finder, NULL) == 0 &&
-	       !finder.out_of_memory;
+		add_capture(&finder, operand->name, NULL);
+	else
+		hartfs_each_capture(archive->archive, "", add_capture, &finder, &diag);
+	if (finder.out_of_memory)
+		hf_say(stderr, "hartfs: %s: out of memory", archive->opened.directory);
+	else if (diag.error)
+		hf_paths_complain(work->verify ? "verify" : "index", archive->opened.directory, &diag);
+	return !finder.out_of_memory && !diag.error;
 }
 
 static bool confine(const struct work *work)

@@ -202,7 +202,7 @@ static bool add_params(struct hf_settings *settings, const char *option, const c
 	return !list[n] || add_params(settings, option, list + n + 1);
 }
 
-/* value is NULL exactly for options without argument. */
+/* value: of options with an argument. */
 static bool set_option(struct hf_settings *settings, enum option_id id, char *value)
 {
 	switch (id) {
@@ -302,7 +302,7 @@ static bool set_mount_option(struct hf_settings *settings, char *item)
 		if (i != OPTION_OPTIONS && i != OPTION_PARAM && valid_for((enum option_id)i, HF_COMMAND_MOUNT) &&
 		    same_name(options[i].name, item, length))
 			return !options[i].arg == !equals &&
-			       set_option(settings, (enum option_id)i, equals ? equals + 1 : NULL);
+			       set_option(settings, (enum option_id)i, equals ? equals + 1 : item + length);
 	if (equals && memchr(item, '.', length))
 		return add_params(settings, "-o", item);
 	if (in_list(mount_noise, COUNT(mount_noise), item, length))

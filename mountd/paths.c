@@ -65,7 +65,7 @@ bool hf_paths_open_index(const struct hf_settings *settings, struct hf_index_pla
 		place->fd = open(place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		place->errnum = place->fd < 0 ? errno : 0;
 	}
-	if (place->errnum == ENOENT) {
+	if (place->path && place->errnum == ENOENT) {
 		place->errnum = make_directories(place->path);
 		if (!place->errnum)
 			place->fd = open(place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

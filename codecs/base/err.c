@@ -49,11 +49,10 @@ int hf_err_errno(int code)
 	return table[row_of(code)].errnum;
 }
 
-int hf_diag_set(struct hf_diag *diag, int code, enum hf_space space, uint64_t offset, uint64_t detail)
+void hf_diag_fill(struct hf_diag *diag, int code, enum hf_space space, uint64_t offset, uint64_t detail)
 {
 	if (diag)
 		*diag = (struct hf_diag){.code = code, .space = space, .offset = offset, .detail = detail};
-	return code;
 }
 
 int hf_diag_format(const struct hf_diag *diag, char *buf, int size)

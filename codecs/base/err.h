@@ -54,8 +54,15 @@ struct hf_diag {
 	uint64_t detail;
 };
 
-/* Fills *diag (which may be NULL) and returns code, so that "return hf_diag_set(...)" reads well. */
-int hf_diag_set(struct hf_diag *diag, int code, enum hf_space space, uint64_t offset, uint64_t detail);
+/* Fills *diag (which may be NULL). */
+void hf_diag_fill(struct hf_diag *diag, int code, enum hf_space space, uint64_t offset, uint64_t detail);
+
+/* The same, and returns code: here, so that who reads the caller, compilers too, knows that it is an error. */
+static inline int hf_diag_set(struct hf_diag *diag, int code, enum hf_space space, uint64_t offset, uint64_t detail)
+{
+	hf_diag_fill(diag, code, space, offset, detail);
+	return code;
+}
 
 const char *hf_err_name(int code);
 enum hf_err_class hf_err_class(int code);

@@ -3,10 +3,20 @@
 
 #include "codecs/base/err.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Steps of an element that walks. */
 enum { STEP_START, STEP_WALK, STEP_BEHIND };
+
+/* The element that is being told. */
+static inline const struct hf_ete_element *front(const struct hf_ete_resolve *r)
+{
+	const struct hf_ete_element *e = hf_ete_resolve_front(r);
+
+	assert(e);
+	return e;
+}
 
 int hf_ete_flow_init(struct hf_ete_flow *f, const struct hf_ete_config *config, const struct hf_setup *setup,
 		     uint32_t hart)
@@ -274,7 +284,7 @@ static bool find_target(const struct hf_ete_flow *f, const struct hf_ete_resolve
 static void put_p0(struct hf_ete_flow *f, const struct hf_ete_resolve *r, const struct hf_walk_block *b, bool taken,
 		   bool initially, struct hf_ete_out *out)
 {
-	const struct hf_ete_element *e = hf_ete_resolve_front(r);
+	const struct hf_ete_element *e = front(r);
 	struct hf_event *ev = &out->ev[out->n++];
 	uint64_t target;
 
@@ -332,7 +342,7 @@ static bool begin_walk(struct hf_ete_flow *f, const struct hf_ete_element *e)
 
 static bool run_atom(struct hf_ete_flow *f, const struct hf_ete_resolve *r, struct hf_ete_out *out)
 {
-	const struct hf_ete_element *e = hf_ete_resolve_front(r);
+	const struct hf_ete_element *e = front(r);
 
 	if (f->s.step == STEP_START && !begin_walk(f, e))
 		return true;
@@ -373,7 +383,7 @@ static bool run_up_to(struct hf_ete_flow *f, const struct hf_ete_element *e, str
 /* The branch at this address was taken, those before it were not. */
 static bool run_source(struct hf_ete_flow *f, const struct hf_ete_resolve *r, struct hf_ete_out *out)
 {
-	const struct hf_ete_element *e = hf_ete_resolve_front(r);
+	const struct hf_ete_element *e = front(r);
 	const struct hf_walk_block *b;
 
 	if (f->s.step == STEP_START && !begin_walk(f, e))
@@ -464,7 +474,7 @@ static void tell_attempt(struct hf_ete_flow *f)
 
 static bool run_exception(struct hf_ete_flow *f, const struct hf_ete_resolve *r, struct hf_ete_out *out)
 {
-	const struct hf_ete_element *e = hf_ete_resolve_front(r);
+	const struct hf_ete_element *e = front(r);
 	struct hf_ete_flow_state *s = &f->s;
 	const bool known = e->flags & HF_ETE_EL_KNOWN;
 
@@ -520,7 +530,7 @@ static void put_last_of_q(struct hf_ete_flow *f, const struct hf_ete_resolve *r,
 /* One block of the n instructions; false: the path is not known any more, which is told. */
 static bool run_q_block(struct hf_ete_flow *f, const struct hf_ete_resolve *r, struct hf_ete_out *out)
 {
-	const struct hf_ete_element *e = hf_ete_resolve_front(r);
+	const struct hf_ete_element *e = front(r);
 	const struct hf_walk_block *b = next_block(f, e);
 	const unsigned plain = b ? b->count - (unsigned)is_ended(b) : 0;
 
@@ -546,7 +556,7 @@ static bool run_q_block(struct hf_ete_flow *f, const struct hf_ete_resolve *r, s
 
 static bool run_q(struct hf_ete_flow *f, const struct hf_ete_resolve *r, struct hf_ete_out *out)
 {
-	const struct hf_ete_element *e = hf_ete_resolve_front(r);
+	const struct hf_ete_element *e = front(r);
 
 	if (f->s.step == STEP_START) {
 		if (!begin_walk(f, e)) {
@@ -673,7 +683,7 @@ static void take(struct hf_ete_flow *f, const struct hf_ete_element *e)
 
 bool hf_ete_flow_run(struct hf_ete_flow *f, const struct hf_ete_resolve *r, struct hf_ete_out *out)
 {
-	const struct hf_ete_element *e = hf_ete_resolve_front(r);
+	const struct hf_ete_element *e = front(r);
 	bool done = true;
 
 	if (!hf_ete_flow_drain(f, out))

@@ -133,7 +133,7 @@ uint64_t hf_ete_dec_state(struct hf_dec *dec, struct hf_fields *f)
 {
 	struct hf_ete_dec *d = (struct hf_ete_dec *)dec;
 	struct hf_ete_flow *flow = &d->flow;
-	struct hf_event events[HF_ETE_PENDING_MAX];
+	struct hf_event events[HF_ETE_PENDING_MAX] = {0};
 	struct stored st = {.passed = 0};
 	uint32_t pending = 0;
 

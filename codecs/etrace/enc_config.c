@@ -6,15 +6,19 @@
 #include "codecs/isa/riscv.h"
 #include "codecs/setup/code_size.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Every key that a view may have, and defaults. */
-#define VALUES_MAX 64
+#define VALUES_MAX 96
 #define KEYS_MAX 96
-#define TEXT_MAX 2048
+#define TEXT_MAX 3072
+/* Of these, for the defaults: they always fit. */
+#define DEFAULT_VALUES 32
+#define DEFAULT_TEXT 1024
 #define BLOCK_MIN 64 /* bytes, so that every message fits */
 #define DEFAULT_SYNC 16384
 #define DEFAULT_TABLE 7 /* 128 entries: more make hardly a difference, and 2.1 has three bits for it */
@@ -71,8 +75,19 @@ static int add(struct reading *r, const char *key, size_t key_size, const char *
 /* What holds where the parameters do not say otherwise. */
 static void add_default(struct reading *r, const char *key, const char *value)
 {
-	if (!get(r, key))
-		add(r, key, strlen(key), value, strlen(value));
+	int err = get(r, key) ? 0 : add(r, key, strlen(key), value, strlen(value));
+
+	assert(!err);
+	(void)err;
+}
+
+/* One that has its default. */
+static const char *get_set(const struct reading *r, const char *key)
+{
+	const char *value = get(r, key);
+
+	assert(value);
+	return value;
 }
 
 /* Lists have their members joined by '+' here: a comma would end the parameter. */
@@ -129,6 +144,8 @@ static int parse(struct reading *r, const char *params)
 		if (key == n)
 			return refuse(r, "%s", "a parameter is KEY=VALUE");
 		err = add(r, p, key, p + key + 1, n - key - 1);
+		if (!err && (r->setup.value_count > VALUES_MAX - DEFAULT_VALUES || r->used > TEXT_MAX - DEFAULT_TEXT))
+			err = refuse(r, "%s", "too many parameters");
 		if (!err)
 			err = check_key(r, r->values[r->setup.value_count - 1].key);
 		if (err)
@@ -258,7 +275,7 @@ static void add_transport(struct reading *r, const struct hf_etrace_config *c)
 	enum hf_etrace_framing framing;
 
 	add_default(r, "framing", "te_inst_raw");
-	framing = hf_etrace_framing_of(get(r, "framing"));
+	framing = hf_etrace_framing_of(get_set(r, "framing"));
 	if (framing == HF_ETRACE_FRAMING_SMI) {
 		add_default(r, "srcid_bits", "6");
 		add_default(r, "type_bits", "2");
@@ -278,7 +295,7 @@ static void add_unknown_cause(struct reading *r)
 	uint64_t width;
 	char text[24];
 
-	if (!hf_number_parse(get(r, "ecause_width"), &width, &end) || *end || width < 4 || width > 64)
+	if (!hf_number_parse(get_set(r, "ecause_width"), &width, &end) || *end || width < 4 || width > 64)
 		return; /* it is refused */
 	snprintf(text, sizeof text, "%llu", width == 4 ? 14 : ~0ull >> (64 - width));
 	add_default(r, "unknown_cause", text);
@@ -294,8 +311,8 @@ static void add_defaults(struct reading *r, const struct hf_etrace_config *c, co
 
 	add_default(r, "version", c->profile == HF_ETRACE_C111 ? "1.1.1" : "2.0");
 	add_default(r, "options", exact ? "implicit_return branch_prediction" : "");
-	if (strcmp(get(r, "options"), "none") == 0)
-		*(char *)get(r, "options") = 0;
+	if (strcmp(get_set(r, "options"), "none") == 0)
+		*(char *)get_set(r, "options") = 0;
 	add_default(r, "iaddress_width", stream && hf_stream_xlen(stream, hart) == 32 ? "32" : "64");
 	/* packet formats have ecalls that retire and trap; with those that trap alone this changes nothing */
 	add_default(r, "ecall_retires", stream && stream->setup ? "1" : "0");
@@ -321,9 +338,9 @@ static void add_defaults(struct reading *r, const struct hf_etrace_config *c, co
 		add_default(r, "f0s_width", "1");
 	snprintf(text, sizeof text, "%u", exact ? DEFAULT_SYNC : 0);
 	add_default(r, "sync_instructions", text);
-	if (exact && strcmp(get(r, "version"), "2.1") == 0) {
+	if (exact && strcmp(get_set(r, "version"), "2.1") == 0) {
 		add_default(r, "irets", has_option(r, "implicit_return") ? "1" : "0");
-		add_default(r, "resync_disabled", strcmp(get(r, "sync_instructions"), "0") == 0 ? "1" : "0");
+		add_default(r, "resync_disabled", strcmp(get_set(r, "sync_instructions"), "0") == 0 ? "1" : "0");
 	}
 	add_transport(r, c);
 }

@@ -62,6 +62,7 @@ static inline void hf_etrace_learn_outcome(struct hf_etrace_tables *t, uint64_t 
 	uint8_t *counter = hf_etrace_counter(t, pc);
 	const bool foretold = *counter >> 1, last = *counter & 1;
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): all of them are 0 or 1 */
 	*counter = (uint8_t)((foretold == last ? foretold : taken) << 1 | taken);
 	t->predicted = true;
 }

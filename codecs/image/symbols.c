@@ -155,12 +155,12 @@ static int copy_rows(const struct heap *heap, size_t n, struct hf_symbols *symbo
 	return 0;
 }
 
-int hf_symbols_new(struct hf_src *src, uint64_t bias, struct hf_symbols **ret_symbols, struct hf_diag *diag)
+int hf_symbols_new(struct hf_src *elf, uint64_t bias, struct hf_symbols **ret_symbols, struct hf_diag *diag)
 {
 	struct heap heap = {.bias = bias};
 	struct hf_symbols *symbols = calloc(1, sizeof *symbols);
 	struct hf_elf_file file;
-	int err = symbols ? hf_elf_file_open_sections(src, &file, diag) : HF_ERR_NOMEM;
+	int err = symbols ? hf_elf_file_open_sections(elf, &file, diag) : HF_ERR_NOMEM;
 
 	if (!err) {
 		symbols->machine = file.machine;

@@ -6,6 +6,8 @@
 #include "codecs/isa/riscv.h"
 #include "codecs/ntrace/decoder.h"
 
+#include <assert.h>
+
 /*
  * HIST alone does not say where to stop on code without branches. More halfwords than this without one are not the code
  * that was traced but a loop of jumps.
@@ -479,6 +481,7 @@ static int arrive(struct hf_ntrace_dec *d, struct outcome *o)
 	}
 	if (!indirect && !may_jump(d, o))
 		return HF_ERR_NTRACE_WHERE;
+	assert(o->entry); /* where there is a block, too */
 	o->entry->taken = true;
 	o->entry->target = s->address;
 	if (o->block && o->block->end == HF_WALK_TRAP_RETURN)

@@ -186,7 +186,7 @@ static int take_trace(struct reader *r, const struct hf_ini_line *line)
 {
 	struct hf_setup_file file = {.kind = HF_SETUP_TRACE, .said_in = r->file, .line = line->number};
 	char name[4096];
-	const char *rest;
+	const char *rest = "";
 	int err = take_name(r, line, name, sizeof name, &rest);
 
 	if (err)
@@ -250,7 +250,7 @@ static int take_program(struct reader *r, const struct hf_ini_line *line)
 				     .context = HF_SETUP_NO_CONTEXT,
 				     .size = HF_NOWHERE};
 	char name[4096], item[256];
-	const char *rest;
+	const char *rest = "";
 	unsigned had = 0;
 	int err;
 

@@ -329,8 +329,10 @@ static int load_traces(struct loader *l, struct hf_src **ret_stream)
 	struct hf_concat_piece *pieces = calloc(setup->file_count + 1, sizeof *pieces);
 	uint64_t offset = 0;
 	size_t n = 0;
-	int err = pieces ? 0 : hf_setup_fail(l->error, HF_ERR_NOMEM, "", 0, "out of memory");
+	int err = 0;
 
+	if (!pieces)
+		return hf_setup_fail(l->error, HF_ERR_NOMEM, "", 0, "out of memory");
 	for (size_t i = 0; i < setup->file_count && !err; i++) {
 		const struct hf_setup_file *file = &setup->files[i];
 		struct hf_src *src = NULL;

@@ -54,7 +54,8 @@ struct reader {
 
 static int no_memory(struct reader *r, int err, const char *file)
 {
-	return hf_setup_no_room(r->error, err, file, 0);
+	hf_setup_no_room(r->error, err, file, 0);
+	return err;
 }
 
 /* ---- files ---- */
@@ -527,7 +528,7 @@ static int add_dump(struct reader *r, const struct source *source, const struct 
 				     section->section);
 	if (space)
 		dump.spaces = parse_spaces(space->value);
-	if (!dump.spaces) {
+	if (space && !dump.spaces) {
 		dump.spaces = HF_MEMORY_ANY;
 		err = hf_setup_warn(r->setup, core->name, space->line, "'%s' is no memory space: all are taken",
 				    space->value);
@@ -697,13 +698,14 @@ static int add_buffers(struct reader *r)
 {
 	const struct row *row = find_row(&r->trace, "trace_buffers", "buffers");
 	const char *list = row ? row->value : "";
+	const uint32_t line = row ? row->line : 0;
 	char section[256];
 	int err = 0;
 
 	while (!err && (list = next_item(list, section, sizeof section)))
-		err = add_buffer(r, section, row->line);
+		err = add_buffer(r, section, line);
 	if (!err && !r->setup->part_count)
-		err = hf_setup_fail(r->error, HF_ERR_SETUP_MISSING, r->trace.name, row ? row->line : 0,
+		err = hf_setup_fail(r->error, HF_ERR_SETUP_MISSING, r->trace.name, line,
 				    "it names no trace buffer that could be read");
 	if (!err && !r->source_count)
 		err = hf_setup_fail(r->error, HF_ERR_SETUP_MISSING, r->main.name, 0,

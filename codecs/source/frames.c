@@ -75,7 +75,6 @@ static int frame_error(const struct hf_frames *f, size_t ret, enum hf_mark *ret_
 	case ZSTD_error_memory_allocation:
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_FILE, HF_NOWHERE, 0);
 	case ZSTD_error_frameParameter_windowTooLarge:
-		return hf_diag_set(diag, HF_ERR_UNSUPPORTED, HF_SPACE_FILE, f->frame_at, 0);
 	case ZSTD_error_frameParameter_unsupported:
 	case ZSTD_error_dictionary_wrong:
 		return hf_diag_set(diag, HF_ERR_UNSUPPORTED, HF_SPACE_FILE, f->frame_at, 0);
@@ -141,7 +140,7 @@ int hf_frames_step(struct hf_frames *f, uint8_t *out, size_t cap, size_t *ret_n,
 
 	if (!err)
 		err = hf_unpack_need(&f->u, 1, &p, &have, diag);
-	if (err < 0)
+	if (err)
 		return err;
 	in = (ZSTD_inBuffer){.src = p, .size = have};
 	ret = ZSTD_decompressStream(f->zstd, &to, &in);

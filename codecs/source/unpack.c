@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/source/unpack.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,6 +225,7 @@ static int make_room(struct hf_scan *scan, uint64_t limit)
 	size_t cap = scan->cap * 2 < limit ? scan->cap * 2 : (size_t)limit;
 	uint8_t *bigger;
 
+	assert(scan->cap);
 	if (scan->have < scan->cap || scan->cap >= limit)
 		return 0;
 	bigger = realloc(scan->buf, window + cap);

@@ -58,9 +58,12 @@ static int count_rest(struct hf_stf_dump *d, uint64_t *ret_n)
 		uint64_t next = r->start + r->len;
 		int err;
 
-		if (r->ended && (!r->err || hf_src_extent_at(r->src, next, &extent, &unused) || !extent.lost))
-			break;
-		err = hf_reader_seek(r, r->ended ? extent.end : next);
+		if (r->ended) {
+			if (!r->err || hf_src_extent_at(r->src, next, &extent, &unused) || !extent.lost)
+				break;
+			next = extent.end;
+		}
+		err = hf_reader_seek(r, next);
 		if (err)
 			return err;
 	}

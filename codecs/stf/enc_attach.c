@@ -134,14 +134,14 @@ static unsigned make_metadata(const struct hf_stf_enc *e, const struct hf_event 
 	const bool other = ev->flags & HF_EVF_ASYNC || ecall;
 	unsigned known = layout.fields;
 
-	if (e->arch == HF_ARCH_ARM) /* 0 is what is not known (hartfs-stf(5)) */
-		made_up = false;
-	else if (other)
-		known = 0;
-	else if (made_up)
-		known = layout.value == 0 && valued;
-	else if (!valued && (layout.value == 0 || layout.value == 2)) /* word 1 is the opcode, whatever the value is */
-		known = (unsigned)layout.value;
+	if (e->arch != HF_ARCH_ARM) { /* there 0 is what is not known (hartfs-stf(5)) */
+		if (other)
+			known = 0;
+		else if (made_up)
+			known = layout.value == 0 && valued;
+		else if (!valued && (layout.value == 0 || layout.value == 2)) /* word 1 is the opcode in any case */
+			known = (unsigned)layout.value;
+	}
 	if (!other) {
 		words[0] = e->s.pc;
 		words[1] = e->s.opcode;

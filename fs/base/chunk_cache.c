@@ -189,6 +189,7 @@ static void forget_oldest_ghost(struct hf_cache *cache, struct entry **refuse)
 {
 	struct entry *e = oldest_of(cache, GHOSTS);
 
+	assert(e);
 	dequeue(cache, e);
 	remove_from_table(cache, e);
 	discard(cache, refuse, e);
@@ -198,9 +199,11 @@ static void forget_oldest_ghost(struct hf_cache *cache, struct entry **refuse)
  * was passed has none: reading a long file twice proves nothing of its blocks. */
 static void evict(struct hf_cache *cache, struct entry *e, struct entry **refuse)
 {
-	const bool passed = e->queue == PASSED;
 	struct entry *ghost;
+	bool passed;
 
+	assert(e);
+	passed = e->queue == PASSED;
 	dequeue(cache, e);
 	remove_from_table(cache, e);
 	discard(cache, refuse, e);

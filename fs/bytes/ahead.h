@@ -25,6 +25,6 @@ bool hf_reading_goes_once(struct hf_reading *reading, const struct hf_bytes *byt
  * Makes ahead what a reader that goes forward from end will want, so much that all cores have work but little enough
  * that the cache is not filled with it.
  */
-void hf_reading_ahead(struct hf_reading *reading, const struct hf_bytes *bytes, uint64_t end);
+void hf_reading_ahead(struct hf_reading *reading, const struct hf_bytes *source, uint64_t end);
 
 #endif

@@ -98,7 +98,7 @@ static int find_offset(struct hf_measure *m, const struct hf_bytes *whole, uint6
 int hf_measure_lines(struct hf_measure *m, struct hf_worker *worker)
 {
 	struct hf_bytes whole;
-	uint64_t end;
+	uint64_t end = 0;
 	int err;
 
 	hf_slice_whole(m->slice, m->open->facts, m->view, &whole);

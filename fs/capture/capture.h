@@ -116,7 +116,7 @@ int hf_capture_confirm(struct hf_capture *capture, unsigned wait_ms, struct hf_f
 /* Indexes on the calling thread; HF_ERR_BUSY if another one (wait: does not happen, it is waited for) is at it. tap:
  * NULL, or who gets the bytes of a view meanwhile. */
 int hf_capture_index(struct hf_capture *capture, bool wait, const struct hf_tap *tap,
-		     bool (*progress)(void *ctx, double percent, uint64_t insns), void *ctx, struct hf_diag *diag);
+		     bool (*fn)(void *ctx, double percent, uint64_t insns), void *ctx, struct hf_diag *diag);
 
 /* Indexing or opening it met err, a shortage, and is to be tried again; counts. False: no shortage, or the last of
  * many. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Indexing a capture for whoever waits for it, and perhaps wants the bytes of a view meanwhile. */
+#include "codecs/base/number.h"
 #include "fs/capture/captures.h"
 
 #include <stdio.h>
@@ -9,23 +10,24 @@
 static bool find_tap(const char *view, struct hf_tap *tap)
 {
 	char prefix[24];
-	unsigned hart;
-	int n = 0;
+	const char *rest;
+	uint64_t hart;
 
 	if (strcmp(view, hf_fs_view_ops(HF_VIEW_RECORDS)->view) == 0) {
 		tap->ops = hf_fs_view_ops(HF_VIEW_RECORDS);
 		tap->hart = HF_HART_RECORDS;
 		return true;
 	}
-	if (sscanf(view, "hart%u/%n", &hart, &n) != 1 || !n)
+	if (strncmp(view, "hart", 4) != 0 || !hf_number_parse(view + 4, &hart, &rest) || hart > UINT32_MAX)
 		return false;
-	snprintf(prefix, sizeof prefix, "hart%u/", hart);
+	/* Without leading zeros, as names are. */
+	snprintf(prefix, sizeof prefix, "hart%u/", (unsigned)hart);
 	if (strncmp(view, prefix, strlen(prefix)) != 0)
 		return false;
-	tap->hart = hart;
+	tap->hart = (uint32_t)hart;
 	for (size_t i = 0; i < HF_ENC_COUNT; i++) {
 		tap->ops = hf_fs_view_ops(i);
-		if (tap->ops && strcmp(view + n, tap->ops->view) == 0)
+		if (tap->ops && strcmp(rest + 1, tap->ops->view) == 0)
 			return true;
 	}
 	return false;

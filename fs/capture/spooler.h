@@ -6,7 +6,7 @@
 #ifndef HF_FS_SPOOLER_H
 #define HF_FS_SPOOLER_H
 
-/* The stream of that open capture (a struct hf_open) is to have a spool: hf_spooling.wanted. */
-void hf_spooler_want(void *open);
+/* The stream of an open capture (ctx: a struct hf_open) is to have a spool: hf_spooling.wanted. */
+void hf_spooler_want(void *ctx);
 
 #endif

@@ -40,8 +40,8 @@ struct hf_tree {
 int hf_tree_init(struct hf_tree *tree);
 void hf_tree_fini(struct hf_tree *tree);
 
-/* Tells the kernel to forget what it knows of the files of a capture; tree: a struct hf_tree. */
-void hf_tree_tell_change(void *tree, struct hf_capture *capture);
+/* Tells the kernel to forget what it knows of the files of a capture; ctx: a struct hf_tree. */
+void hf_tree_tell_change(void *ctx, struct hf_capture *capture);
 
 /* What fs/fs.h has of the same names, with hf_fs_ before them. */
 int hf_tree_lookup(struct hf_tree *tree, uint64_t parent, const char *name, struct hf_attr *ret_attr);

@@ -6,6 +6,7 @@
 #include "fs/capture/info.h"
 #include "fs/tree/tree.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #define PREFIX "user.hartfs."
@@ -88,8 +89,9 @@ static uint64_t number_of(const struct about *about, enum what what)
 /* What is said in a word; NULL if it is not known. */
 static const char *word_of(const struct about *about, enum what what)
 {
-	const struct hf_known *known = &about->facts->known;
+	const struct hf_facts *facts = about->facts;
 
+	assert(facts || what < VERSION);
 	switch (what) {
 	case CAPTURE:
 		return about->path;
@@ -100,11 +102,11 @@ static const char *word_of(const struct about *about, enum what what)
 	case CONTAINER:
 		return about->box ? about->box->name : "none";
 	case VERSION:
-		return known->version;
+		return facts->known.version;
 	case ARCH:
-		return known->arch != HF_ARCH_NONE ? hf_info_arch_name(known->arch) : NULL;
+		return facts->known.arch != HF_ARCH_NONE ? hf_info_arch_name(facts->known.arch) : NULL;
 	default:
-		return known->isa != HF_ISA_NONE ? hf_info_isa_name(known->isa) : NULL;
+		return facts->known.isa != HF_ISA_NONE ? hf_info_isa_name(facts->known.isa) : NULL;
 	}
 }
 

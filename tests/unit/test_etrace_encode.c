@@ -332,9 +332,21 @@ static void test_narrow_addresses(void)
 	hf_rvtrace_fini(&trace);
 }
 
+/* A parameter that leaves little room, or none, for the defaults behind it. */
+static void test_long_parameter(void)
+{
+	char params[4096], why[256];
+
+	for (int size = 1; size < 4000; size++) {
+		snprintf(params, sizeof params, "version=%0*d", size, 7);
+		CHECK_EQ(hf_etrace_config_check(params, why, sizeof why), HF_ERR_SETUP_VALUE);
+	}
+}
+
 int main(void)
 {
 	check_walk_states();
+	test_long_parameter();
 	test_predicted_max();
 	test_narrow_addresses();
 	corpus = getenv("HARTFS_CORPUS");
