@@ -11,14 +11,14 @@
 
 struct hf_etrace_accesses {
 	uint32_t count;
-	uint32_t stale;   /* of them, the oldest, that were there at the last synchronisation */
-	uint32_t fence;   /* of them, the oldest, that came before the report (enum hf_etrace_fence) */
+	uint32_t stale; /* of them, the oldest, that were there at the last synchronisation */
+	uint32_t fence; /* of them, the oldest, that came before the report (enum hf_etrace_fence) */
 	uint32_t first, room;
 	uint32_t dropped; /* how many were there that are gone, modulo 2^32 */
-	uint64_t lost;    /* data packets for which there was no instruction */
+	uint64_t lost;	  /* data packets for which there was no instruction */
 	unsigned id_width;
 	struct hf_etrace_access *items; /* owned; count from first on, oldest first */
-	uint32_t *splits; /* owned; of each kind and id, where that was appended last */
+	uint32_t *splits;		/* owned; of each kind and id, where that was appended last */
 };
 
 /* Empty; ids of split accesses have so many bits. 0 or HF_ERR_NOMEM; fini in any case. */

@@ -3,10 +3,10 @@
  * Data trace and instructions: two rows in program order that come by different ways. They are merged where events are
  * given: each load, store, atomic or CSR instruction takes the oldest access if that is of its kind and size.
  *
- * An access may come before or behind the packet that reports its instruction. So an instruction for which there is none
- * waits, and with it all that follows, until one comes: if that is of its kind it is its own; if not, it belongs to a
- * later instruction, and this one has none. A trace in which instructions turn out to have none (a filter, a source
- * without them) cannot be read so, for any that waits would take what belongs to the next: there, up to the next
+ * An access may come before or behind the packet that reports its instruction. So an instruction for which there is
+ * none waits, and with it all that follows, until one comes: if that is of its kind it is its own; if not, it belongs
+ * to a later instruction, and this one has none. A trace in which instructions turn out to have none (a filter, a
+ * source without them) cannot be read so, for any that waits would take what belongs to the next: there, up to the next
  * synchronisation, nothing waits, as nothing does with data_order = before.
  *
  * Where the two rows cannot be brought together (too many accesses wait, one could not be read, an instruction without
@@ -32,13 +32,13 @@ struct hf_etrace_attach {
 	struct hf_etrace_follow follow;
 	struct hf_etrace_accesses accesses;
 	struct hf_etrace_data_state data;
-	uint64_t unmet;       /* 1 + pc of the first since the last synchronisation that might have an access, or 0 */
-	uint8_t passed_over;  /* since the last synchronisation an instruction turned out to have no access in it */
-	uint8_t fenced;       /* enum hf_etrace_fence */
-	uint8_t data_lost;    /* which access belongs to which instruction is not known up to the next synchronisation */
-	bool aged;            /* the synchronisation that was given last has aged the accesses */
-	bool ended;           /* nothing follows what is in the list */
-	struct hf_event doubt; /* to be given before anything else, if it has a kind */
+	uint64_t unmet;	     /* 1 + pc of the first since the last synchronisation that may have an access, or 0 */
+	uint8_t passed_over; /* since the last synchronisation an instruction turned out to have no access in it */
+	uint8_t fenced;	     /* enum hf_etrace_fence */
+	uint8_t data_lost;   /* which access belongs to which instruction is not known up to the next synchronisation */
+	bool aged;	     /* the synchronisation that was given last has aged the accesses */
+	bool ended;	     /* nothing follows what is in the list */
+	struct hf_event doubt;		    /* to be given before anything else, if it has a kind */
 	struct hf_etrace_expectation taker; /* what else the instruction given last takes; expects: anything */
 	uint32_t taker_opcode;
 	struct hf_event extra[4]; /* of that instruction; [extra_at, extra_count) is still to be given */

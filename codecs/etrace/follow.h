@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The walk over the program from one report to the next. A packet's walk is made as a list of stretches of blocks first;
- * only when the packet fits the program to its end is the list given on. So a packet that does not fit leaves nothing
- * but a gap.
+ * The walk over the program from one report to the next. A packet's walk is made as a list of stretches of blocks
+ * first; only when the packet fits the program to its end is the list given on. So a packet that does not fit leaves
+ * nothing but a gap.
  *
  * The instruction at s.pc, the last one reached, is held back: only the next packet tells where it went.
  *
@@ -24,7 +24,7 @@
 
 /* What a packet in progress is at. Values are stored. */
 enum hf_etrace_phase {
-	HF_ETRACE_IDLE,   /* none is in progress */
+	HF_ETRACE_IDLE,	  /* none is in progress */
 	HF_ETRACE_INFER,  /* the pending address of the packet before is being finished */
 	HF_ETRACE_FOLLOW, /* to the packet's own end */
 	HF_ETRACE_ENTER,  /* at the address of a synchronisation packet */
@@ -33,7 +33,7 @@ enum hf_etrace_phase {
 /* Stretch of a block, or an event (event.kind != NONE). */
 union hf_etrace_item {
 	struct {
-		uint8_t kind; /* HF_EVENT_NONE */
+		uint8_t kind;  /* HF_EVENT_NONE */
 		uint8_t flags; /* HF_EVF_TAKEN, of the last instruction */
 		uint8_t mode;
 		uint8_t from, to; /* instructions [from, to) */
@@ -45,40 +45,40 @@ union hf_etrace_item {
 
 enum hf_etrace_follow_flags {
 	HF_ETRACE_STARTED = 1,
-	HF_ETRACE_INFERRED = 2,  /* the address reported last may be reached once more */
-	HF_ETRACE_TRAP0 = 4,     /* a trap was reported whose handler did not retire anything yet */
-	HF_ETRACE_HELD = 8,      /* there is an instruction held back */
-	HF_ETRACE_CONTEXTED = 16, /* context is known */
-	HF_ETRACE_SUSPECT = 32,  /* trap_reporting = figure: the instruction held back may not have retired */
-	HF_ETRACE_FINAL = 64,    /* the packet before had its updiscon flag set */
-	HF_ETRACE_AFTER_TRAP = 128, /* the packet before was F3.1 */
-	HF_ETRACE_ENDED = 256,      /* tracing was ended; prev_address is where the flow would have gone on, if... */
-	HF_ETRACE_ENDED_AT = 512,   /* ...this is set */
-	HF_ETRACE_NEXT_EPC = 1024,  /* next_epc is known: a handler whose first instruction trapped */
+	HF_ETRACE_INFERRED = 2,	     /* the address reported last may be reached once more */
+	HF_ETRACE_TRAP0 = 4,	     /* a trap was reported whose handler did not retire anything yet */
+	HF_ETRACE_HELD = 8,	     /* there is an instruction held back */
+	HF_ETRACE_CONTEXTED = 16,    /* context is known */
+	HF_ETRACE_SUSPECT = 32,	     /* trap_reporting = figure: what is held back may not have retired */
+	HF_ETRACE_FINAL = 64,	     /* the packet before had its updiscon flag set */
+	HF_ETRACE_AFTER_TRAP = 128,  /* the packet before was F3.1 */
+	HF_ETRACE_ENDED = 256,	     /* tracing was ended; prev_address is where the flow would go on, if... */
+	HF_ETRACE_ENDED_AT = 512,    /* ...this is set */
+	HF_ETRACE_NEXT_EPC = 1024,   /* next_epc is known: a handler whose first instruction trapped */
 	HF_ETRACE_IRREPORTED = 2048, /* the packet of the INFERRED address had its irreport flag set */
-	HF_ETRACE_ANEW = 4096,       /* tracing started anew, and nothing was missed since: the tables are the trace unit's */
+	HF_ETRACE_ANEW = 4096, /* tracing started anew, and nothing was missed since: the tables are the trace unit's */
 	HF_ETRACE_FLAGS = 8191,
 };
 
 /* Where the walk is, and what is to be said of the packets so far. */
 struct hf_etrace_follow_state {
-	uint64_t pc;           /* of the instruction held back, or (entering) to be reached next */
+	uint64_t pc;	       /* of the instruction held back, or (entering) to be reached next */
 	uint64_t prev_address; /* with INFERRED: the address; with ENDED_AT: where the flow would have gone on */
 	uint64_t context, next_epc;
 	uint64_t offset, size; /* of the message that was read last, in the stream; not stored */
 	uint64_t gap_offset, gap_bytes, gap_detail;
-	uint64_t unsynced;     /* packets that need a synchronisation, none of which has come; HF_ETRACE_SYNCED: one has */
-	uint64_t time;         /* of the transport, unwrapped */
-	uint64_t steps;        /* instructions since the last outcome */
-	uint32_t prev_irets;   /* with INFERRED and IRREPORTED: what its packet said */
-	uint32_t gap_code;     /* -enum hf_err, 0: none open */
+	uint64_t unsynced; /* packets that need a synchronisation, none of which has come; HF_ETRACE_SYNCED: one has */
+	uint64_t time;	   /* of the transport, unwrapped */
+	uint64_t steps;	   /* instructions since the last outcome */
+	uint32_t prev_irets; /* with INFERRED and IRREPORTED: what its packet said */
+	uint32_t gap_code;   /* -enum hf_err, 0: none open */
 	uint8_t privilege;
 	uint8_t phase;
-	uint8_t adjacent;      /* bytes of the instruction right before pc if that is known to have retired there, or 0 */
-	uint8_t prev_end;      /* enum hf_walk_end of the instruction before pc */
-	uint8_t entering;      /* pc is not reached yet: 1, or 2 by an uninferable jump or trap return */
-	uint16_t flags;        /* enum hf_etrace_follow_flags */
-	uint8_t reported;      /* the instruction held back was; all before it are not given yet */
+	uint8_t adjacent; /* bytes of the instruction right before pc if that is known to have retired there, or 0 */
+	uint8_t prev_end; /* enum hf_walk_end of the instruction before pc */
+	uint8_t entering; /* pc is not reached yet: 1, or 2 by an uninferable jump or trap return */
+	uint16_t flags;	  /* enum hf_etrace_follow_flags */
+	uint8_t reported; /* the instruction held back was; all before it are not given yet */
 };
 
 #define HF_ETRACE_SYNCED UINT64_MAX
@@ -89,28 +89,29 @@ struct hf_etrace_follow {
 	struct hf_walk_blocks blocks;
 	const struct hf_setup *setup; /* borrowed: where programs are */
 	uint32_t hart;
-	uint64_t behind;       /* stream offset behind all that was read, for who reports a loss */
-	bool synced;           /* a synchronisation came since the list was empty */
-	bool full;             /* blocks must be forgotten before the walk goes on */
+	uint64_t behind; /* stream offset behind all that was read, for who reports a loss */
+	bool synced;	 /* a synchronisation came since the list was empty */
+	bool full;	 /* blocks must be forgotten before the walk goes on */
 	/* where the walk is: cur is NULL while entering */
 	struct hf_walk_block *cur;
-	uint32_t index, open;  /* in cur: of s.pc, and of the first that is not in the list yet */
+	uint32_t index, open; /* in cur: of s.pc, and of the first that is not in the list yet */
 	struct hf_walk_circle circle;
-	uint8_t finished;      /* phase in which the walk came to its end */
+	uint8_t finished; /* phase in which the walk came to its end */
 	/* where the packet in progress began, to go back to; mark: end of the list then */
 	uint32_t mark;
 	struct hf_walk_block *start;
 	uint32_t start_index;
 	struct hf_etrace_outcomes start_outcomes;
-	bool split;            /* it was committed in part */
+	bool split; /* it was committed in part */
 	/* where a walk may have come to its end by another reading, NULL: nowhere; the report keeps its part */
 	struct hf_walk_block *second;
 	struct hf_etrace_follow_state second_state;
 	uint32_t second_tail;
 	/* list: [head, committed) may become events, and what is behind holds no stretches between two packets */
 	uint32_t head, committed, tail;
-	uint32_t final; /* nothing comes any more for instructions before this index: a loss or the end is behind them */
-	uint32_t trap;  /* 1 + index of a TRAP in the list whose handler is not known yet, 0: none */
+	uint32_t
+		final; /* nothing comes any more for instructions before this index: a loss or the end is behind them */
+	uint32_t trap; /* 1 + index of a TRAP in the list whose handler is not known yet, 0: none */
 	union hf_etrace_item list[HF_ETRACE_LIST];
 };
 

@@ -12,22 +12,22 @@
 
 /* Outcomes that no branch has used up yet. */
 struct hf_etrace_outcomes {
-	uint64_t bits;      /* count outcomes, oldest lowest, 1 not taken */
+	uint64_t bits;	    /* count outcomes, oldest lowest, 1 not taken */
 	uint64_t predicted; /* behind bits so many as predicted... */
-	uint32_t irets;     /* implicit returns since the last branch or packet (2.1) */
+	uint32_t irets;	    /* implicit returns since the last branch or packet (2.1) */
 	uint8_t count;
-	uint8_t against;    /* ...then so many, 0 or 1, that are not */
+	uint8_t against; /* ...then so many, 0 or 1, that are not */
 };
 
 struct hf_etrace_report {
-	struct hf_etrace_params given;  /* what the description says */
+	struct hf_etrace_params given;	/* what the description says */
 	struct hf_etrace_params params; /* with what support packets say */
 	uint32_t modes;
-	uint8_t data_on;                /* there is data trace: a packet said so, or was one */
-	struct hf_etrace_packet pkt;    /* the one in progress */
+	uint8_t data_on;	     /* there is data trace: a packet said so, or was one */
+	struct hf_etrace_packet pkt; /* the one in progress */
 	struct hf_etrace_outcomes outcomes;
-	uint64_t base;                  /* the address reported last */
-	uint64_t target;                /* of the packet in progress */
+	uint64_t base;	 /* the address reported last */
+	uint64_t target; /* of the packet in progress */
 	struct hf_etrace_tables tables;
 	/* a moment to go back to */
 	struct hf_etrace_tables spare;

@@ -25,7 +25,7 @@ struct hf_etrace_tables {
 	struct hf_return_stack stack;
 	uint32_t predictor_mask, cache_mask;
 	uint32_t cache_used;
-	uint8_t lsb;    /* iaddress_lsb */
+	uint8_t lsb;	/* iaddress_lsb */
 	bool predicted; /* the predictor was touched since it was reset */
 };
 

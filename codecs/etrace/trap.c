@@ -16,12 +16,14 @@ static bool is_last(const struct hf_etrace_follow *f)
 static bool is_at_discontinuity(const struct hf_etrace_follow *f)
 {
 	struct hf_riscv_jump jump;
+	uint32_t opcode;
 
 	if (!is_last(f))
 		return false;
+	opcode = f->cur->insn[f->index].insn.opcode;
 	if (f->cur->end != HF_WALK_JUMP)
 		return f->cur->end == HF_WALK_INDIRECT || f->cur->end == HF_WALK_TRAP_RETURN;
-	return hf_riscv_jump(f->cur->insn[f->index].insn.opcode, f->blocks.rules.xlen, &jump) && jump.indirect && jump.rs1;
+	return hf_riscv_jump(opcode, f->blocks.rules.xlen, &jump) && jump.indirect && jump.rs1;
 }
 
 static bool is_ebreak(const struct hf_etrace_follow *f, uint64_t pc)
