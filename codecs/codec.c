@@ -8,6 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { EM_ARM = 40, EM_AARCH64 = 183, EM_RISCV = 243 };
+
+bool hf_arch_has_machine(uint8_t arch, uint16_t machine)
+{
+	switch (arch) {
+	case HF_ARCH_RISCV:
+		return machine == EM_RISCV;
+	case HF_ARCH_ARM:
+		return machine == EM_AARCH64 || machine == EM_ARM;
+	default:
+		return true;
+	}
+}
+
 int hf_stream_open(const struct hf_codec *codec, struct hf_src *src, const struct hf_setup *setup,
 		   struct hf_stream **ret_stream, struct hf_diag *diag)
 {

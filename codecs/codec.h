@@ -27,6 +27,9 @@ enum hf_arch {
 	HF_ARCH_COUNT
 };
 
+/* Whether code of an ELF file with that e_machine is of that architecture; HF_ARCH_NONE: of any. */
+bool hf_arch_has_machine(uint8_t arch, uint16_t machine);
+
 enum hf_stream_flags {
 	HF_STREAM_HARTS = 1,    /* it holds instructions; without: records only (transactions) */
 	HF_STREAM_MANY = 2,     /* the source separates harts; decoders find their ids */
@@ -291,6 +294,8 @@ const char *hf_enc_refusal(const struct hf_enc_ops *ops, const struct hf_stream_
 int hf_enc_new(const struct hf_enc_ops *ops, const struct hf_stream *stream, uint32_t hart,
 	       const struct hf_enc_env *env, struct hf_enc **ret_enc);
 void hf_enc_free(struct hf_enc *enc);
+/* As a new one, whatever was before. After an error it can only be freed. */
+int hf_enc_reset(struct hf_enc *enc, const struct hf_enc_env *env);
 static inline void hf_enc_put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
 {
 	enc->ops->put(enc, ev, n, sink);

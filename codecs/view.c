@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *hf_enc_refusal(const struct hf_enc_ops *ops, const struct hf_stream_info *info)
 {
@@ -12,21 +13,36 @@ const char *hf_enc_refusal(const struct hf_enc_ops *ops, const struct hf_stream_
 	return ops->refuses ? ops->refuses(info) : NULL;
 }
 
+static size_t size_of(const struct hf_enc_ops *ops)
+{
+	return ops->size ? ops->size : sizeof(struct hf_enc);
+}
+
 int hf_enc_new(const struct hf_enc_ops *ops, const struct hf_stream *stream, uint32_t hart,
 	       const struct hf_enc_env *env, struct hf_enc **ret_enc)
 {
-	struct hf_enc *enc = calloc(1, ops->size ? ops->size : sizeof *enc);
-	int err = enc ? 0 : HF_ERR_NOMEM;
+	struct hf_enc *enc = malloc(size_of(ops));
+	int err;
 
-	if (err)
-		return err;
-	*enc = (struct hf_enc){.ops = ops, .stream = stream, .hart = hart, .env = env};
-	err = ops->init ? ops->init(enc) : 0;
+	if (!enc)
+		return HF_ERR_NOMEM;
+	*enc = (struct hf_enc){.ops = ops, .stream = stream, .hart = hart};
+	err = hf_enc_reset(enc, env);
 	if (err)
 		free(enc);
 	else
 		*ret_enc = enc;
 	return err;
+}
+
+int hf_enc_reset(struct hf_enc *enc, const struct hf_enc_env *env)
+{
+	struct hf_enc head = *enc;
+
+	head.env = env;
+	memset(enc, 0, size_of(head.ops));
+	*enc = head;
+	return head.ops->init ? head.ops->init(enc) : 0;
 }
 
 void hf_enc_free(struct hf_enc *enc)

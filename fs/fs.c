@@ -277,6 +277,11 @@ bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size)
 	return hf_captures_explain(&fs->captures, path, text, size);
 }
 
+bool hf_fs_refusal(struct hf_fs *fs, const char *path, const char *view, char *text, size_t size)
+{
+	return hf_captures_refusal(&fs->captures, path, view, text, size);
+}
+
 bool hf_fs_index_trouble(struct hf_fs *fs, char *text, size_t size, size_t *ret_memory, size_t *ret_waiting)
 {
 	return hf_captures_index_trouble(&fs->captures, text, size, ret_memory, ret_waiting);

@@ -216,6 +216,8 @@ int hf_fs_index_tapped(struct hf_fs *fs, const char *path, const char *view, hf_
 		       bool (*progress)(void *ctx, double percent, uint64_t insns), void *ctx, struct hf_diag *diag);
 /* The same in words, which say more of a description: false if there is nothing to say. Looks at nothing anew. */
 bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size);
+/* Why the capture at path has no such file in its view directory; false if that is not known. Looks at nothing anew. */
+bool hf_fs_refusal(struct hf_fs *fs, const char *path, const char *view, char *text, size_t size);
 /* Whether the index directory fails, or was missing: in words. *ret_memory: indexes that are only in memory;
  * *ret_waiting: captures for which there is none, because there was no room for it (both may be NULL). */
 bool hf_fs_index_trouble(struct hf_fs *fs, char *text, size_t size, size_t *ret_memory, size_t *ret_waiting);

@@ -351,17 +351,23 @@ static int open_file(struct hartfs_view *view, const char *path)
 	return err;
 }
 
-/* failed: why its capture has no more than info.json, or 0. */
-static int open_view(struct hartfs_view *view, const char *path, int failed, const struct hf_diag *own,
-		     struct hartfs_diag *diag)
+/* failed: why its capture has no more than info.json, or 0; inner: where path leads to in the view directory, or NULL.
+ */
+static int open_view(struct hartfs_view *view, const char *path, int failed, const char *inner,
+		     const struct hf_diag *own, struct hartfs_diag *diag)
 {
+	char why[320];
 	int err = open_file(view, path);
 
 	if (err == HF_NOTE_END)
 		return hf_library_misuse(diag, "this is a directory");
 	if (err == HF_ERR_NOT_FOUND && failed)
 		err = failed;
-	return hf_library_fail(view->archive->fs, view->capture, err, own, diag);
+	hf_library_fail(view->archive->fs, view->capture, err, own, diag);
+	if (err == HF_ERR_NOT_FOUND && inner && diag &&
+	    hf_fs_refusal(view->archive->fs, view->capture, inner, why, sizeof why))
+		snprintf(diag->text, sizeof diag->text, "there is no such view: %s", why);
+	return hf_library_error(err);
 }
 
 static int new_view(struct hartfs_archive *archive, const char *capture, struct hartfs_view **ret_view)
@@ -392,6 +398,7 @@ int hf_library_view_open(struct hartfs_archive *archive, const char *path, hf_ta
 	char capture[PATH_MAX], view_dir[PATH_MAX];
 	struct hf_diag own = {0};
 	struct hartfs_view *view;
+	const char *inner = NULL;
 	size_t n;
 	int error, failed = 0, err = hf_fs_capture_of(archive->fs, path, capture, view_dir);
 	const bool of_capture = !err;
@@ -402,14 +409,15 @@ int hf_library_view_open(struct hartfs_archive *archive, const char *path, hf_ta
 	n = of_capture ? strlen(view_dir) : 0;
 	/* The capture's own bytes need no index. */
 	if (of_capture && strncmp(path, view_dir, n) == 0 && path[n] == '/') {
-		failed = hf_fs_index_tapped(archive->fs, capture, path + n + 1, put, progress, ctx, &own);
+		inner = path + n + 1;
+		failed = hf_fs_index_tapped(archive->fs, capture, inner, put, progress, ctx, &own);
 		if (failed && !is_about_capture(failed))
 			return hf_library_fail(archive->fs, capture, failed, &own, diag);
 	}
 	err = new_view(archive, of_capture ? capture : NULL, &view);
 	if (err)
 		return hf_library_fail(NULL, NULL, err, NULL, diag);
-	error = open_view(view, path, failed, &own, diag);
+	error = open_view(view, path, failed, inner, &own, diag);
 	if (error)
 		free_view(view);
 	else

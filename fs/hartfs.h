@@ -190,7 +190,8 @@ int hartfs_each_file(struct hartfs_archive *archive, const char *path,
  * Opens a file, by its path: a view of a hart or of a range of its instructions (hart0/at/1000-1999/...),
  * another file of a view directory, or a file of the archive itself. Indexes the capture first if need be, which may
  * take as long as hartfs_index. A directory is HARTFS_ERROR_MISUSE; a view that a capture cannot have because nothing
- * of it could be decoded is the error of hartfs_index.
+ * of it could be decoded is the error of hartfs_index. HARTFS_ERROR_NOT_FOUND: diag says why the capture has no such
+ * view, if it knows.
  */
 int hartfs_view_open(struct hartfs_archive *archive, const char *path, struct hartfs_view **ret_view,
 		     struct hartfs_diag *diag);
@@ -276,9 +277,9 @@ struct hartfs_event {
  * The instructions of the hart that a view is of, from an ordinal on: ev[0..*ret_n), without gaps in their ordinals,
  * and fewer than max only at the end or before an error, which the next call gives. A view of a range has those of its
  * range, with the ordinals of the hart; an ordinal before its first means the first. Decoding begins near the ordinal,
- * wherever that is; calls that go on where the last one ended begin nowhere anew. The view may be of any format; all
- * views of a hart give the same. HARTFS_ERROR_MISUSE: it is of no hart. The capture's files stay open until the view is
- * closed.
+ * wherever that is; a call that goes on where one of the last few ended begins nowhere anew. The view may be of any
+ * format; all views of a hart give the same. HARTFS_ERROR_MISUSE: it is of no hart. The capture's files stay open until
+ * the view is closed.
  */
 int hartfs_view_events(struct hartfs_view *view, uint64_t ordinal, struct hartfs_event *ev, size_t max, size_t *ret_n,
 		       struct hartfs_diag *diag);

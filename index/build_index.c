@@ -106,7 +106,13 @@ static size_t count_harts(struct hf_pass *pass)
 	return (size_t)n;
 }
 
-/* Where something went wrong, which value of the description may be behind it: the first of its problems then. */
+static bool is_no_code(int code)
+{
+	return code == HF_ERR_ETRACE_NO_CODE || code == HF_ERR_NTRACE_NO_CODE || code == HF_ERR_ETE_NO_IMAGE;
+}
+
+/* Where something went wrong, which value of the description may be behind it, or its program: the first problem then.
+ */
 static int find_cause(struct hf_pass *pass)
 {
 	struct hf_index_problem problem, cause = {.diag = {.code = HF_ERR_SETUP_LIKELY, .offset = HF_NOWHERE},
@@ -126,8 +132,12 @@ static int find_cause(struct hf_pass *pass)
 	if (!err)
 		err = hf_trial_run(&trial, &cause.diag.detail);
 	hf_input_close(&again);
-	if (err || !cause.diag.detail)
+	if (!err && !cause.diag.detail && is_no_code(problem.diag.code))
+		cause.diag = (struct hf_diag){
+			.code = HF_ERR_SETUP_PROGRAM, .offset = HF_NOWHERE, .detail = problem.diag.detail};
+	if (err || (cause.diag.code == HF_ERR_SETUP_LIKELY && !cause.diag.detail))
 		return err;
+	cause.hart = problem.hart;
 	return hf_index_part_set_cause(pass->index, &cause);
 }
 

@@ -8,7 +8,8 @@
 
 #include "index/index.h"
 
-/* Zero but for the first four, which are borrowed, before the first use. */
+/* Zero but for the first four, which are borrowed, before the first use; or for index, hart and a borrowed dec, and then
+ * there is nothing to free. */
 struct hf_cursor {
 	const struct hf_stream *stream;
 	struct hf_src *src;

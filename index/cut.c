@@ -7,11 +7,10 @@
 
 struct hf_cutter {
 	struct hf_cut cut;
-	struct hf_cursor cursor;
-	struct hf_enc *enc;
-	struct hf_enc_env env; /* what the encoder is made with */
-	uint64_t ordinal;      /* of the next instruction */
-	bool begins;	       /* the first instruction, ev[0], is still to be put */
+	struct hf_cursor cursor; /* with the maker's decoder */
+	struct hf_enc *enc;	 /* the maker's */
+	uint64_t ordinal;	 /* of the next instruction */
+	bool begins;		 /* the first instruction, ev[0], is still to be put */
 	struct hf_event ev[HF_CURSOR_BATCH];
 };
 
@@ -107,8 +106,8 @@ static int enter(struct hf_cutter *c, bool start, uint64_t *number, struct hf_di
 	return err;
 }
 
-int hf_cutter_new(const struct hf_cut *cut, const uint8_t *entry, size_t entry_size, uint64_t *ret_number,
-		  struct hf_cutter **ret_cutter, struct hf_diag *diag)
+int hf_cutter_new(const struct hf_cut *cut, const struct hf_enc_env *env, const uint8_t *entry, size_t entry_size,
+		  uint64_t *ret_number, struct hf_cutter **ret_cutter, struct hf_diag *diag)
 {
 	struct hf_cutter *c = calloc(1, sizeof *c);
 	int err;
@@ -117,13 +116,11 @@ int hf_cutter_new(const struct hf_cut *cut, const uint8_t *entry, size_t entry_s
 	if (!c)
 		return hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
 	c->cut = *cut;
-	c->cursor = (struct hf_cursor){.stream = cut->stream, .src = cut->src, .index = cut->index, .hart = cut->hart};
-	c->env.params = cut->params;
+	c->enc = cut->maker->enc;
+	c->cursor = (struct hf_cursor){.index = cut->index, .dec = cut->maker->dec, .hart = cut->maker->dec->hart};
 	err = enter(c, !entry, ret_number, diag);
 	if (!err) {
-		err = hf_enc_new(cut->ops, cut->stream, cut->hart, &c->env, &c->enc);
-		if (!err && entry)
-			err = hf_enc_load(c->enc, entry, entry_size);
+		err = entry ? hf_enc_load(c->enc, entry, entry_size) : hf_enc_reset(c->enc, env);
 		if (err)
 			hf_diag_set(diag, err, HF_SPACE_STREAM, c->cursor.chunk.stream_offset, 0);
 	}
@@ -136,9 +133,5 @@ int hf_cutter_new(const struct hf_cut *cut, const uint8_t *entry, size_t entry_s
 
 void hf_cutter_free(struct hf_cutter *c)
 {
-	if (!c)
-		return;
-	hf_enc_free(c->enc);
-	hf_cursor_fini(&c->cursor);
 	free(c);
 }

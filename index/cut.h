@@ -11,13 +11,9 @@
 
 /* Everything is borrowed. */
 struct hf_cut {
-	const struct hf_stream *stream;
-	struct hf_src *src;
+	struct hf_maker *maker; /* of the view; as long as the cutter lives it makes nothing else */
 	struct hf_index *index;
-	uint32_t hart;
 	uint64_t first, last; /* ordinals; both belong to it, and the hart has them */
-	const struct hf_enc_ops *ops;
-	const char *params; /* of the view; NULL: all defaults */
 };
 
 struct hf_cutter;
@@ -26,8 +22,8 @@ struct hf_cutter;
  * entry NULL: from the start, and *ret_number is the number of the chunk in which that lies. Otherwise from the start
  * of chunk *ret_number with what hf_cutter_save gave there.
  */
-int hf_cutter_new(const struct hf_cut *cut, const uint8_t *entry, size_t entry_size, uint64_t *ret_number,
-		  struct hf_cutter **ret_cutter, struct hf_diag *diag);
+int hf_cutter_new(const struct hf_cut *cut, const struct hf_enc_env *env, const uint8_t *entry, size_t entry_size,
+		  uint64_t *ret_number, struct hf_cutter **ret_cutter, struct hf_diag *diag);
 void hf_cutter_free(struct hf_cutter *cutter);
 
 /*

@@ -18,6 +18,8 @@ while IFS='@' read -r file name value words; do
 		bad "$file: $name is not $value any more: $page says '$words'"
 	grep -qF -- "$words" "$page" || bad "$page: nothing of '$words' ($file, $name)"
 done <<'END'
+codecs/perf/perf.c@LOOK_MAX@(UINT64_C(16) << 20)@16 MiB, the trace itself not counted
+codecs/image/elf_riscv.c@ATTRIBUTES_MAX@65536u@64 KiB | they count as none
 codecs/stf/header.h@HF_STF_HEADER_RECORDS_MAX@4096@records of the header | 4,096
 codecs/stf/header.h@HF_STF_STRINGS_MAX@(256u * 1024)@strings of the header together | 256 KiB
 codecs/stf/decoder.h@HF_STF_GROUP_MAX@(4u * 1024 * 1024)@records of one group | 4 MiB
@@ -29,6 +31,7 @@ codecs/astf/accesses.c@ACCESS_MAX@256u@256; 2,048
 codecs/astf/accesses.c@PIECES_MAX@(8u * ACCESS_MAX)@256; 2,048
 codecs/astf/strings.c@STRING_MAX@65535u@65,535 | several strings
 codecs/etrace/follow.h@HF_ETRACE_WALK_MAX@(UINT64_C(1) << 20)@one packet walks | 1,048,576
+codecs/etrace/accesses.h@HF_ETRACE_ACCESSES@65536@wait for their instruction | 65,536
 codecs/etrace/params.h@HF_ETRACE_PREDICTED_MAX@(UINT32_C(1) << 28)@268,435,456
 codecs/etrace/params.h@HF_ETRACE_TABLE_MAX@16@2 to the power of 16
 codecs/etrace/encoder.h@HF_ETRACE_ENC_TABLE_MAX@8@2 to the power of 8
@@ -49,6 +52,8 @@ codecs/setup/capture_ini.c@SECTIONS_MAX@1024@sections | 1,024
 codecs/setup/ini.h@HF_INI_SIZE_MAX@(1u << 20)@file | 1 MiB
 codecs/image/symbols.h@HF_SYMBOL_NAME_MAX@200@200 characters
 codecs/image/elf_read.h@HF_ELF_STRINGS_MAX@(UINT64_C(128) << 20)@128 MiB of names
+codecs/image/symbols.c@CANDIDATES_MAX@((size_t)2 << 20)@2,097,152 symbols of code
+codecs/image/symbols.c@NAMES_MAX@((size_t)64 << 20)@64 MiB of their names
 codecs/image/elf_read.h@HF_ELF_SECTIONS_MAX@65536u@65,536 sections
 codecs/source/hex.c@WORD_MAX@16@16 digits
 codecs/source/source.h@HF_BLOCK_MAX@(UINT64_C(64) << 20)@| 64 MiB | the chunk is lost

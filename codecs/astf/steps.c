@@ -341,6 +341,12 @@ static void fill_context(const struct hf_astf_sync *now, struct hf_event *ev)
 	ev->context.mode = now->mode;
 }
 
+static void note_wide(struct hf_astf_step *s, bool valid, uint64_t id)
+{
+	if (valid && id > UINT32_MAX)
+		note(s, HF_ERR_CONTEXT_WIDE, id);
+}
+
 static void step_context(struct hf_astf_step *s, const struct hf_astf_record *rec)
 {
 	struct hf_astf_sync *now = s->now;
@@ -361,6 +367,8 @@ static void step_context(struct hf_astf_step *s, const struct hf_astf_record *re
 	now->tid = (uint32_t)HF_ASTF_GET(rec, CONTEXT, tid);
 	now->state = context_state(rec);
 	fill_context(now, ev);
+	note_wide(s, now->flags & HF_ASTF_PID, HF_ASTF_GET(rec, CONTEXT, pid));
+	note_wide(s, now->flags & HF_ASTF_TID, HF_ASTF_GET(rec, CONTEXT, tid));
 	if (now->state & HF_STATE_ABSENT) {
 		push_loss(s, HF_EVENT_GAP, HF_ERR_ASTF_ABSENT, 0, 0);
 		now->flags &= ~(uint32_t)HF_ASTF_EXPECT;

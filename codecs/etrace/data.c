@@ -2,10 +2,7 @@
 /* Each layout of chapter 7 once, for both directions: a field is taken out of the payload, or put into it. */
 #include "codecs/etrace/data.h"
 
-#include "codecs/base/bytes.h"
-
-/* Longest data packet: an atomic of 64 bits with two data and an address, and what a field may touch behind it. */
-#define BUFFER 64
+#include "codecs/etrace/bits.h"
 
 enum { LOAD = 0, STORE = 2, SPLIT_LOAD = 4, CSR = 5, ATOMIC = 6, SPLIT_ATOMIC = 7, UNALIGNED_BIT = 1 };
 
@@ -16,43 +13,17 @@ enum { DIFF_FULL = 0, DIFF_XOR = 1, DIFF_ADDRESS = 2, DIFF_BOTH = 3 };
 enum { RESP_ERROR = 0, RESP_FULL = 2 };
 
 struct cursor {
+	struct hf_etrace_bits b;
 	const struct hf_etrace_params *params;
 	uint32_t modes;
 	struct hf_etrace_data_state *state;
 	struct hf_etrace_access *access;
-	bool writing;
-	unsigned pos;
-	uint8_t bytes[BUFFER];
 };
 
-static uint64_t low_bits(uint64_t v, unsigned width)
-{
-	return width >= 64 ? v : v & ((UINT64_C(1) << width) - 1);
-}
-
-static uint64_t sign_extend(uint64_t v, unsigned width)
-{
-	return width == 0 ? 0 : (uint64_t)((int64_t)(v << (64 - width)) >> (64 - width));
-}
-
-/* Takes a field, or puts v there; its value either way. */
+/* Takes a field, or puts the low bits of v there; its value either way. */
 static uint64_t field(struct cursor *c, unsigned width, uint64_t v)
 {
-	uint8_t *p = c->bytes + c->pos / 8;
-	const unsigned shift = c->pos % 8;
-
-	c->pos += width;
-	if (c->writing) {
-		v = low_bits(v, width);
-		hf_put64(p, hf_get64(p) | v << shift);
-		if (shift + width > 64)
-			p[8] = (uint8_t)(p[8] | v >> (64 - shift));
-		return v;
-	}
-	v = hf_get64(p) >> shift;
-	if (shift + width > 64)
-		v |= (uint64_t)p[8] << (64 - shift);
-	return low_bits(v, width);
+	return hf_etrace_field(&c->b, c->b.writing ? hf_etrace_low(v, width) : 0, width);
 }
 
 /* ---- fields ---- */
@@ -90,7 +61,7 @@ static void put_atomic_subtype(struct cursor *c)
 	struct hf_etrace_access *a = c->access;
 	const bool reference = c->params->data_reference && !(c->modes & HF_ETRACE_MMACAS);
 
-	if (c->writing && reference && a->subtype >= HF_ETRACE_XOR)
+	if (c->b.writing && reference && a->subtype >= HF_ETRACE_XOR)
 		a->subtype++;
 	put_subtype(c, 3);
 	if (reference && a->subtype > HF_ETRACE_XOR)
@@ -132,11 +103,11 @@ static uint64_t put_value(struct cursor *c, unsigned width, uint64_t v)
 	const unsigned bits = bits_of(c->access->size);
 	uint64_t *last = &c->state->data[c->access->size];
 
-	if (c->writing) /* the reference encoder does not wrap around at the size */
-		field(c, width, sign_extend(difference(c, v, *last), c->params->data_reference ? 64 : bits));
+	if (c->b.writing) /* the reference encoder does not wrap around at the size */
+		field(c, width, hf_etrace_extend(difference(c, v, *last), c->params->data_reference ? 64 : bits));
 	else
-		v = undo(c, sign_extend(field(c, width, 0), width), *last);
-	*last = low_bits(v, bits);
+		v = undo(c, hf_etrace_extend(field(c, width, 0), width), *last);
+	*last = hf_etrace_low(v, bits);
 	c->state->data_known |= (uint8_t)(1u << c->access->size);
 	return *last;
 }
@@ -145,12 +116,12 @@ static uint64_t put_value(struct cursor *c, unsigned width, uint64_t v)
 static unsigned length_of(const struct cursor *c, uint64_t v)
 {
 	const unsigned bits = bits_of(c->access->size);
-	const uint64_t difference_of = sign_extend(difference(c, v, c->state->data[c->access->size]), bits);
+	const uint64_t difference_of = hf_etrace_extend(difference(c, v, c->state->data[c->access->size]), bits);
 	unsigned n = 1;
 
 	if (c->params->data_reference)
 		return bits / 8;
-	while (8 * n < bits && sign_extend(difference_of, 8 * n) != difference_of)
+	while (8 * n < bits && hf_etrace_extend(difference_of, 8 * n) != difference_of)
 		n++;
 	return n;
 }
@@ -158,7 +129,7 @@ static unsigned length_of(const struct cursor *c, uint64_t v)
 /* A length of so many bits, then that many bytes. */
 static uint64_t put_sized(struct cursor *c, unsigned length_width, uint64_t v)
 {
-	const unsigned length = 1 + (unsigned)field(c, length_width, c->writing ? length_of(c, v) - 1 : 0);
+	const unsigned length = 1 + (unsigned)field(c, length_width, c->b.writing ? length_of(c, v) - 1 : 0);
 
 	return put_value(c, 8 * (length < 8 ? length : 8), v);
 }
@@ -176,13 +147,13 @@ static void put_address(struct cursor *c)
 	const bool full = a->diff == DIFF_FULL;
 	uint64_t *last = &c->state->address[a->size], v;
 
-	if (c->writing) {
-		v = sign_extend(full ? a->address : a->address - *last, width);
+	if (c->b.writing) {
+		v = hf_etrace_extend(full ? a->address : a->address - *last, width);
 		field(c, width, (uint64_t)((int64_t)v >> shift));
-		*last = low_bits(a->address, width);
+		*last = hf_etrace_low(a->address, width);
 	} else {
-		v = sign_extend(field(c, width, 0), width);
-		*last = low_bits((full ? v : v + (*last >> shift)) << shift, width);
+		v = hf_etrace_extend(field(c, width, 0), width);
+		*last = hf_etrace_low((full ? v : v + (*last >> shift)) << shift, width);
 	}
 	c->state->address_known |= (uint8_t)(1u << a->size);
 	a->address = *last;
@@ -301,7 +272,7 @@ static void atomic(struct cursor *c)
 	if (split) {
 		a->flags |= HF_ETRACE_SPLIT;
 		put_id(c);
-		if (!c->writing)
+		if (!c->b.writing)
 			remember_atomic(c->state, a);
 	}
 	put_diff(c, diff_width(c));
@@ -321,11 +292,11 @@ static void split_atomic(struct cursor *c)
 	struct hf_etrace_data_state *s = c->state;
 
 	put_id(c);
-	if (!c->writing) {
+	if (!c->b.writing) {
 		a->size = (uint8_t)word_size(c);
 		a->flags |= HF_ETRACE_UNSIZED;
 	}
-	for (unsigned i = 0; i < s->atomic_count && !c->writing; i++)
+	for (unsigned i = 0; i < s->atomic_count && !c->b.writing; i++)
 		if (s->atomic_id[i] == a->id) {
 			a->size = s->atomic_size[i];
 			a->flags &= (uint8_t)~HF_ETRACE_UNSIZED;
@@ -454,11 +425,10 @@ int hf_etrace_data_read(const struct hf_etrace_params *params, uint32_t modes, s
 	*ret_access = (struct hf_etrace_access){.length = (uint8_t)n};
 	if (n == 0 || n > HF_ETRACE_PAYLOAD_MAX)
 		return HF_ERR_ETRACE_PACKET;
-	memset(c.bytes, payload[n - 1] & 0x80 ? 0xff : 0, sizeof c.bytes);
-	memcpy(c.bytes, payload, n);
+	hf_etrace_bits_read(&c.b, payload, n);
 	err = packet(&c);
 	/* As of other packets: longer than its fields by more than the filling of a transport it is none. */
-	return !err && 8 * n >= c.pos + 16 ? HF_ERR_ETRACE_PACKET : err;
+	return !err && 8 * n >= c.b.pos + 16 ? HF_ERR_ETRACE_PACKET : err;
 }
 
 /* ---- writing ---- */
@@ -559,24 +529,12 @@ static unsigned reference_choices(const struct cursor *c, unsigned set)
 	return full || (!(set & 1u << DIFF_XOR) && !number_only) ? 1u << DIFF_FULL : 1u << DIFF_XOR;
 }
 
-/* Bytes without those that repeat the top bit. */
-static size_t compress_sign(struct cursor *c)
-{
-	size_t n = (c->pos + 7) / 8;
-
-	if (c->pos % 8 && c->bytes[n - 1] >> (c->pos - 1) % 8 & 1)
-		c->bytes[n - 1] |= (uint8_t)(0xff << c->pos % 8);
-	while (n > 1 && c->bytes[n - 1] == (c->bytes[n - 2] & 0x80 ? 0xff : 0))
-		n--;
-	return n;
-}
-
 size_t hf_etrace_data_write(const struct hf_etrace_params *params, uint32_t modes, enum hf_etrace_data_compress compress,
 			    struct hf_etrace_data_state *state, const struct hf_etrace_access *access, uint8_t *payload)
 {
 	struct hf_etrace_access a = *access;
 	struct hf_etrace_data_state best = *state;
-	const struct cursor start = {.params = params, .modes = modes, .state = state, .access = &a, .writing = true};
+	const struct cursor start = {.params = params, .modes = modes, .state = state, .access = &a, .b.writing = true};
 	size_t shortest = 0;
 	unsigned set;
 
@@ -599,12 +557,12 @@ size_t hf_etrace_data_write(const struct hf_etrace_params *params, uint32_t mode
 		c.access = &tried;
 		c.state = &s;
 		packet(&c);
-		n = compress_sign(&c);
+		n = hf_etrace_bits_compress(&c.b, hf_etrace_bits_end(&c.b));
 		if (n > HF_ETRACE_PAYLOAD_MAX || (shortest && n >= shortest))
 			continue;
 		shortest = n;
 		best = s;
-		memcpy(payload, c.bytes, n);
+		memcpy(payload, c.b.bytes, n);
 	}
 	*state = best;
 	return shortest;

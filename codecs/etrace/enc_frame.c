@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Payloads to the bytes of a transport: the messages that framing.c reads, what aligns a reader that begins in the middle
- * of them (chapter 6), and CoreSight frames around them.
+ * Messages to the bytes of a transport: what aligns a reader that begins in the middle of them (chapter 6), and
+ * CoreSight frames around them.
  */
-#include "codecs/base/bytes.h"
 #include "codecs/etrace/encoder.h"
+#include "codecs/etrace/framing.h"
 
-/* The longest message: header, source id, timestamp, and what five bits of length say. */
-#define MESSAGE_MAX 48
-static_assert(MESSAGE_MAX >= 1 + 2 + 8 + HF_ETRACE_PAYLOAD_MAX, "headers of the encapsulation");
-
-#define PULP_RECORD 40
-#define PULP_HEADER 0x80
-#define ESP32_HEADER 3
 #define ALIGNMENT 0x80 /* the null message that ends a run of them */
 
 /* ---- bytes ---- */
@@ -51,7 +44,7 @@ static void put_bytes(struct hf_etrace_enc *e, struct hf_sink *sink, const uint8
 /* No message crosses the end of a block. */
 static void put_message(struct hf_etrace_enc *e, struct hf_sink *sink, const uint8_t *p, size_t n)
 {
-	static const uint8_t zeros[MESSAGE_MAX];
+	static const uint8_t zeros[HF_ETRACE_MESSAGE_MAX];
 
 	if (e->c.params.alignment == HF_ETRACE_ALIGN_BLOCKS) {
 		const uint32_t left = e->c.params.block_bytes - e->s.block;
@@ -67,32 +60,6 @@ static void put_message(struct hf_etrace_enc *e, struct hf_sink *sink, const uin
 
 /* ---- messages ---- */
 
-struct bits {
-	uint8_t bytes[MESSAGE_MAX + 8];
-	unsigned pos;
-};
-
-static void put(struct bits *b, uint64_t v, unsigned width)
-{
-	for (unsigned i = 0; i < width; i++, b->pos++)
-		b->bytes[b->pos / 8] |= (uint8_t)((i < 64 ? v >> i & 1 : 0) << b->pos % 8);
-}
-
-static bool bit_of(const uint8_t *payload, size_t i)
-{
-	return payload[i / 8] >> i % 8 & 1;
-}
-
-/* Bits of a payload without what repeats its top bit. */
-static unsigned significant(const uint8_t *payload, size_t n)
-{
-	unsigned bits = 8 * (unsigned)n;
-
-	while (bits > 1 && bit_of(payload, bits - 1) == bit_of(payload, bits - 2))
-		bits--;
-	return bits;
-}
-
 /* A time goes with the first instruction trace packet behind it, if it has not gone backwards. */
 static bool has_time(struct hf_etrace_enc *e, bool data)
 {
@@ -103,84 +70,21 @@ static bool has_time(struct hf_etrace_enc *e, bool data)
 	return true;
 }
 
-static unsigned type_of(const struct hf_etrace_params *p, bool data)
-{
-	return p->type_bits > 1 ? 2u + data : data;
-}
-
-/* See read_encap() in message.c. */
-static size_t write_encap(struct hf_etrace_enc *e, bool data, const uint8_t *payload, size_t n, uint8_t *out)
-{
-	const struct hf_etrace_params *p = &e->c.params;
-	const bool smi = p->framing == HF_ETRACE_FRAMING_SMI, time = has_time(e, data);
-	const unsigned bits = p->compression == HF_ETRACE_COMPRESS_FULL ? significant(payload, n) : 8 * (unsigned)n;
-	const unsigned length = (p->srcid_bits % 8 + p->type_bits + bits + 7) / 8;
-	struct bits b = {.pos = 8};
-
-	b.bytes[0] = (uint8_t)(length | (time ? 0x80 : 0));
-	put(&b, e->source, p->srcid_bits);
-	if (time && !smi)
-		put(&b, e->s.time, 8u * p->timestamp_bytes);
-	put(&b, type_of(p, data), p->type_bits);
-	if (time && smi)
-		put(&b, e->s.time, 8u * p->timestamp_bytes);
-	for (unsigned i = 0; i < bits; i++)
-		put(&b, bit_of(payload, i), 1);
-	while (b.pos % 8)
-		put(&b, bit_of(payload, bits - 1), 1);
-	memcpy(out, b.bytes, b.pos / 8);
-	return b.pos / 8;
-}
-
-static size_t write_raw(bool data, const uint8_t *payload, size_t n, uint8_t *out)
-{
-	out[0] = (uint8_t)(n | (data ? 3u : 2u) << 5);
-	memcpy(out + 1, payload, n);
-	return 1 + n;
-}
-
-static size_t write_pulp(const struct hf_etrace_enc *e, const uint8_t *payload, size_t n, uint8_t *out)
-{
-	const uint64_t time = e->s.flags & HF_ETRACE_ENC_TRACING ? e->s.time : 0;
-
-	memset(out, 0, PULP_RECORD);
-	for (size_t i = 0; i < n; i++)
-		out[30 - i] = payload[i];
-	for (unsigned i = 0; i < 8; i++)
-		out[31 + i] = (uint8_t)(time >> 8 * (7 - i));
-	out[39] = (uint8_t)(PULP_HEADER | n);
-	return PULP_RECORD;
-}
-
-static size_t write_esp32(struct hf_etrace_enc *e, const uint8_t *payload, size_t n, uint8_t *out)
-{
-	out[0] = (uint8_t)(ESP32_HEADER + n);
-	hf_put16(out + 1, e->s.number++);
-	memcpy(out + ESP32_HEADER, payload, n);
-	return ESP32_HEADER + n;
-}
-
 void hf_etrace_enc_message(struct hf_etrace_enc *e, struct hf_sink *sink, bool data, const uint8_t *payload, size_t n)
 {
-	uint8_t out[MESSAGE_MAX];
-	size_t size;
+	const struct hf_etrace_params *p = &e->c.params;
+	struct hf_etrace_message msg = {.source = e->source,
+					.type = hf_etrace_type_of(p, data),
+					.length = (uint8_t)n,
+					.timestamp = e->s.flags & HF_ETRACE_ENC_TRACING ? e->s.time : 0};
+	uint8_t out[HF_ETRACE_MESSAGE_MAX];
 
-	switch (e->c.params.framing) {
-	case HF_ETRACE_FRAMING_ENCAP:
-	case HF_ETRACE_FRAMING_SMI:
-	case HF_ETRACE_FRAMING_CORESIGHT:
-		size = write_encap(e, data, payload, n, out);
-		break;
-	case HF_ETRACE_FRAMING_PULP:
-		size = write_pulp(e, payload, n, out);
-		break;
-	case HF_ETRACE_FRAMING_ESP32:
-		size = write_esp32(e, payload, n, out);
-		break;
-	default:
-		size = write_raw(data, payload, n, out);
-	}
-	put_message(e, sink, out, size);
+	memcpy(msg.payload, payload, n);
+	if (p->framing == HF_ETRACE_FRAMING_ESP32)
+		msg.timestamp = e->s.number++;
+	else
+		msg.has_timestamp = has_time(e, data);
+	put_message(e, sink, out, hf_etrace_message_write(p, &msg, out));
 }
 
 /* ---- alignment ---- */
@@ -189,7 +93,7 @@ void hf_etrace_enc_align(struct hf_etrace_enc *e, struct hf_sink *sink)
 {
 	const struct hf_etrace_params *p = &e->c.params;
 	const bool raw = p->framing == HF_ETRACE_FRAMING_RAW;
-	uint8_t run[MESSAGE_MAX] = {0};
+	uint8_t run[HF_ETRACE_MESSAGE_MAX] = {0};
 	/* one more than a message can hold */
 	size_t n = HF_ETRACE_PAYLOAD_MAX + (raw ? 1u : p->timestamp_bytes + p->srcid_bits / 8u);
 
@@ -213,24 +117,10 @@ void hf_etrace_enc_fill_frame(struct hf_etrace_enc *e, struct hf_sink *sink)
 
 /* ---- what fits ---- */
 
-/* Bits that a payload may have. */
-static unsigned room(const struct hf_etrace_params *p)
-{
-	switch (p->framing) {
-	case HF_ETRACE_FRAMING_ESP32:
-		return 8 * (HF_ETRACE_PAYLOAD_MAX - ESP32_HEADER);
-	case HF_ETRACE_FRAMING_RAW:
-	case HF_ETRACE_FRAMING_PULP:
-		return 8 * HF_ETRACE_PAYLOAD_MAX;
-	default:
-		return 8 * HF_ETRACE_PAYLOAD_MAX - p->srcid_bits % 8u - p->type_bits;
-	}
-}
-
 bool hf_etrace_enc_fits_framing(const struct hf_etrace_params *p)
 {
 	const struct hf_etrace_packet longest = {.format = 3, .subformat = HF_ETRACE_TRAP, .has_address = true};
 	const unsigned bits = hf_etrace_packet_bits(p, p->modes, &longest);
 
-	return bits && (bits + 7) / 8 * 8 <= room(p);
+	return bits && (bits + 7) / 8 * 8 <= hf_etrace_message_room(p);
 }

@@ -65,7 +65,7 @@ struct hf_etrace_follow_state {
 	uint64_t pc;           /* of the instruction held back, or (entering) to be reached next */
 	uint64_t prev_address; /* with INFERRED: the address; with ENDED_AT: where the flow would have gone on */
 	uint64_t context, next_epc;
-	uint64_t offset, size; /* of the message that was read last, in the stream */
+	uint64_t offset, size; /* of the message that was read last, in the stream; not stored */
 	uint64_t gap_offset, gap_bytes, gap_detail;
 	uint64_t unsynced;     /* packets that need a synchronisation, none of which has come; HF_ETRACE_SYNCED: one has */
 	uint64_t time;         /* of the transport, unwrapped */
@@ -193,6 +193,18 @@ enum hf_mode hf_etrace_mode_of(uint8_t privilege);
 static inline void hf_etrace_add(struct hf_etrace_follow *f, const struct hf_event *ev)
 {
 	f->list[f->tail++].event = *ev;
+}
+
+/* A note of the message at hand. */
+static inline void hf_etrace_note(struct hf_etrace_follow *f, int code, uint64_t detail)
+{
+	const struct hf_event ev = {
+		.kind = HF_EVENT_NOTE,
+		.code = (uint32_t)-code,
+		.loss = {.offset = f->offset, .detail = detail},
+	};
+
+	hf_etrace_add(f, &ev);
 }
 
 static inline void hf_etrace_add_time(struct hf_etrace_follow *f, uint64_t value)

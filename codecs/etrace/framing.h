@@ -101,4 +101,15 @@ static inline bool hf_etrace_is_raw_header(uint8_t byte)
 int hf_etrace_message_read(const struct hf_etrace_params *params, enum hf_etrace_framing framing, const uint8_t *p,
 			   size_t n, struct hf_etrace_message *msg);
 
+/* Bytes of a message at most: header, source id, timestamp, and what five bits of length say. */
+#define HF_ETRACE_MESSAGE_MAX 48
+static_assert(HF_ETRACE_MESSAGE_MAX >= 1 + 2 + 8 + HF_ETRACE_PAYLOAD_MAX, "headers of the encapsulation");
+
+/* The reverse, in the framing of params: *msg to out[HF_ETRACE_MESSAGE_MAX]; returns its bytes. */
+size_t hf_etrace_message_write(const struct hf_etrace_params *params, struct hf_etrace_message *msg, uint8_t *out);
+/* The type of a packet of the instruction or data trace there. */
+uint8_t hf_etrace_type_of(const struct hf_etrace_params *params, bool data);
+/* Bits that a payload may have there. */
+unsigned hf_etrace_message_room(const struct hf_etrace_params *params);
+
 #endif

@@ -1,86 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The layouts, each described once: the same function reads or writes, by the direction of its cursor, and is
- * instantiated for both.
+ * instantiated for both. Where a text is wanted, it is written on the way.
  */
 #include "codecs/etrace/packet.h"
 
-#include "codecs/base/bytes.h"
-
-/* The fields of the longest packet (a trap with all widths at 64) and what a 64-bit access behind them touches. */
-#define BUFFER 64
+#include "codecs/base/text.h"
+#include "codecs/etrace/bits.h"
 
 struct cursor {
+	struct hf_etrace_bits b;
 	const struct hf_etrace_params *params;
 	uint32_t modes;
-	unsigned pos;         /* bits */
-	unsigned size;        /* reading: bits of the payload */
-	bool writing, bad;
-	/* writing */
-	unsigned address_end; /* position behind an address of formats 1 and 2, 0: none */
-	uint64_t word;        /* the last pos % 64 bits; those before are in bytes */
-	uint8_t bytes[BUFFER];
+	unsigned address_end; /* writing: position behind an address of formats 1 and 2, 0: none */
+	uint8_t *text;        /* writing: behind what was shown so far; NULL: nothing is to be shown */
 };
 
-static inline uint64_t low_bits(uint64_t v, unsigned width)
+static inline void show(struct cursor *c, const char *name)
 {
-	return width >= 64 ? v : v & ((UINT64_C(1) << width) - 1);
+	if (c->text)
+		c->text = hf_text_put(c->text, name);
 }
 
-static inline uint64_t extend(uint64_t v, unsigned width)
+static inline void show_dec(struct cursor *c, const char *name, uint64_t v)
 {
-	return width == 0 ? 0 : (uint64_t)((int64_t)(v << (64 - width)) >> (64 - width));
+	if (c->text)
+		c->text = hf_text_put_dec(hf_text_put(c->text, name), v);
 }
 
-static inline uint64_t get(struct cursor *c, unsigned width)
+static inline void show_hex(struct cursor *c, const char *name, uint64_t v)
 {
-	const uint8_t *p = c->bytes + c->pos / 8;
-	const unsigned shift = c->pos % 8;
-	uint64_t v = hf_get64(p) >> shift;
-
-	if (shift + width > 64)
-		v |= (uint64_t)p[8] << (64 - shift);
-	c->pos += width;
-	return low_bits(v, width);
+	if (c->text)
+		c->text = hf_text_put_hex(hf_text_put(c->text, name), v);
 }
 
-static inline void put(struct cursor *c, uint64_t v, unsigned width)
-{
-	const unsigned shift = c->pos % 64;
-	const uint64_t bits = low_bits(v, width);
-
-	c->bad |= bits != v;
-	c->word |= bits << shift;
-	if (shift + width >= 64) {
-		hf_put64(c->bytes + c->pos / 64 * 8, c->word);
-		c->word = shift ? bits >> (64 - shift) : 0;
-	}
-	c->pos += width;
-}
-
-/* The bit before the next field, of the first 64. */
+/* The bit before the next field. */
 static inline bool last_bit(const struct cursor *c)
 {
-	const uint64_t first = c->writing ? c->word : hf_get64(c->bytes);
-
-	return first >> (c->pos - 1) & 1;
+	return c->b.bytes[(c->b.pos - 1) / 8] >> (c->b.pos - 1) % 8 & 1;
 }
 
-/* One field: its value as read, or as written. */
-static inline uint64_t field(struct cursor *c, uint64_t v, unsigned width)
-{
-	if (!c->writing)
-		return get(c, width);
-	put(c, v, width);
-	return v;
-}
-
-#define FIELD(c, member, width) ((member) = (__typeof__(member))field((c), (member), (width)))
+#define FIELD(c, member, width) HF_ETRACE_FIELD(&(c)->b, member, width)
+#define DEC(c, name, member, width) (FIELD(c, member, width), show_dec(c, name, member))
+#define HEX(c, name, member, width) (FIELD(c, member, width), show_hex(c, name, member))
 
 /* A flag that is coded against the bit before it; returns the bit itself. */
 static inline bool flag(struct cursor *c, bool before, bool *flag)
 {
-	const bool bit = field(c, before ^ *flag, 1);
+	const bool bit = hf_etrace_field(&c->b, before ^ *flag, 1);
 
 	*flag = before ^ bit;
 	return bit;
@@ -91,15 +58,25 @@ static inline unsigned address_width(const struct cursor *c)
 	return c->params->iaddress_width - c->params->iaddress_lsb;
 }
 
+/* A signed difference, or an address. */
+static void show_address(struct cursor *c, const struct hf_etrace_packet *pkt)
+{
+	const int64_t delta = (int64_t)(pkt->address << c->params->iaddress_lsb);
+
+	if (pkt->format == 3 || (c->modes & HF_ETRACE_FULL_ADDRESS))
+		show_hex(c, " address=", hf_etrace_unshift(c->params, pkt->address));
+	else if (delta < 0)
+		show_hex(c, " address=-", -(uint64_t)delta);
+	else
+		show_hex(c, " address=+", (uint64_t)delta);
+}
+
 static inline void address(struct cursor *c, struct hf_etrace_packet *pkt, unsigned width)
 {
-	if (c->writing) {
-		c->bad |= extend(pkt->address, width) != pkt->address;
-		put(c, low_bits(pkt->address, width), width);
-	} else {
-		pkt->address = extend(get(c, width), width);
-	}
+	c->b.bad |= c->b.writing && hf_etrace_extend(pkt->address, width) != pkt->address;
+	pkt->address = hf_etrace_signed_field(&c->b, pkt->address, width);
 	pkt->has_address = true;
+	show_address(c, pkt);
 }
 
 /* irreport and the depth, or 2.1's irets, behind it. */
@@ -111,10 +88,12 @@ static inline void report(struct cursor *c, struct hf_etrace_packet *pkt, bool b
 	if (!c->params->irreport)
 		return;
 	bit = flag(c, before, &pkt->irreport);
-	if (c->writing && !pkt->irreport)
-		put(c, low_bits(bit ? UINT64_MAX : 0, width), width);
+	if (c->b.writing && !pkt->irreport)
+		hf_etrace_field(&c->b, hf_etrace_low(bit ? UINT64_MAX : 0, width), width);
 	else
 		FIELD(c, pkt->irdepth, width);
+	if (pkt->irreport)
+		show_dec(c, " irreport irdepth=", pkt->irdepth);
 }
 
 /*
@@ -127,13 +106,13 @@ static unsigned pulp_width(const struct cursor *c, const struct hf_etrace_packet
 	const unsigned behind = 2 + depth, most = address_width(c);
 	unsigned width = 9;
 
-	if (!c->writing) {
-		const unsigned left = c->size > c->pos + behind ? c->size - c->pos - behind : 0;
+	if (!c->b.writing) {
+		const unsigned left = c->b.size > c->b.pos + behind ? c->b.size - c->b.pos - behind : 0;
 
 		width = left < 9 ? 0 : 8 * ((left - 1) / 8) + 1;
 		return width < most ? width : most;
 	}
-	while (width < most && extend(pkt->address, width) != pkt->address)
+	while (width < most && hf_etrace_extend(pkt->address, width) != pkt->address)
 		width += 8;
 	return width < most ? width : most;
 }
@@ -149,16 +128,28 @@ static inline void tail(struct cursor *c, struct hf_etrace_packet *pkt)
 	bit = flag(c, pkt->address >> 63, &pkt->notify);
 	if (pulp)
 		pkt->notify = false;
+	show(c, pkt->notify ? " notify" : "");
 	bit = flag(c, bit, &pkt->updiscon);
+	show(c, pkt->updiscon ? " updiscon" : "");
 	report(c, pkt, bit);
-	c->address_end = c->pos;
+	c->address_end = c->b.pos;
+}
+
+/* Oldest first: T taken, N not. */
+static void show_map(struct cursor *c, const struct hf_etrace_packet *pkt, unsigned outcomes)
+{
+	show(c, outcomes ? " map=" : "");
+	for (unsigned i = 0; i < outcomes; i++)
+		show(c, pkt->branch_map >> i & 1 ? "N" : "T");
 }
 
 static inline void map(struct cursor *c, struct hf_etrace_packet *pkt, unsigned outcomes)
 {
 	FIELD(c, pkt->branch_map, hf_etrace_map_width(outcomes));
-	if (!c->writing)
-		pkt->branch_map = (uint32_t)low_bits(pkt->branch_map, outcomes);
+	if (!c->b.writing)
+		pkt->branch_map = (uint32_t)hf_etrace_low(pkt->branch_map, outcomes);
+	if (c->text)
+		show_map(c, pkt, outcomes);
 }
 
 static inline void format0(struct cursor *c, struct hf_etrace_packet *pkt)
@@ -168,82 +159,93 @@ static inline void format0(struct cursor *c, struct hf_etrace_packet *pkt)
 	if (c->params->f0s_width)
 		FIELD(c, pkt->subformat, c->params->f0s_width);
 	else if ((c->modes & both) == 0 || (c->modes & both) == both)
-		c->bad = true; /* nothing says which of them it is */
+		c->b.bad = true; /* nothing says which of them it is */
 	else
 		pkt->subformat = c->modes & HF_ETRACE_BRANCH_PREDICTION ? HF_ETRACE_COUNT : HF_ETRACE_INDEX;
+	show_dec(c, ".", pkt->subformat);
 	if (pkt->subformat == HF_ETRACE_INDEX) {
 		bool before;
 
-		FIELD(c, pkt->index, c->params->cache_size);
-		before = FIELD(c, pkt->branches, 5) >> 4;
+		DEC(c, " index=", pkt->index, c->params->cache_size);
+		DEC(c, " branches=", pkt->branches, 5);
+		before = pkt->branches >> 4;
 		map(c, pkt, pkt->branches);
 		if (pkt->branches) /* as received: bits above the outcomes count */
 			before = last_bit(c);
 		report(c, pkt, before);
 	} else if (pkt->subformat == HF_ETRACE_COUNT) {
 		FIELD(c, pkt->branch_count, 32);
-		FIELD(c, pkt->branch_fmt, 2);
-		c->bad |= pkt->branch_fmt == 1;
+		show_dec(c, " correct=", pkt->branch_count + UINT64_C(31));
+		DEC(c, " branch_fmt=", pkt->branch_fmt, 2);
+		c->b.bad |= pkt->branch_fmt == 1;
 		if (pkt->branch_fmt != HF_ETRACE_FAILED)
 			tail(c, pkt);
 		c->address_end = 0;
 	} else {
-		c->bad = true;
+		c->b.bad = true;
 	}
 }
 
 static inline void sync_head(struct cursor *c, struct hf_etrace_packet *pkt)
 {
-	FIELD(c, pkt->privilege, c->params->privilege_width);
-	FIELD(c, pkt->time, c->params->time_width);
-	FIELD(c, pkt->context, c->params->context_width);
+	DEC(c, " privilege=", pkt->privilege, c->params->privilege_width);
+	if (c->params->time_width)
+		DEC(c, " time=", pkt->time, c->params->time_width);
+	if (c->params->context_width)
+		HEX(c, " context=", pkt->context, c->params->context_width);
 }
 
 static inline void trap(struct cursor *c, struct hf_etrace_packet *pkt)
 {
 	const bool old = c->params->version == HF_ETRACE_1_1_1;
 
-	FIELD(c, pkt->ecause, c->params->ecause_width);
-	FIELD(c, pkt->interrupt, 1);
+	DEC(c, " ecause=", pkt->ecause, c->params->ecause_width);
+	DEC(c, " interrupt=", pkt->interrupt, 1);
 	if (old)
 		pkt->thaddr = true;
 	else
-		FIELD(c, pkt->thaddr, 1);
+		DEC(c, " thaddr=", pkt->thaddr, 1);
 	if (!(c->modes & HF_ETRACE_IMPLICIT_EXCEPTION) || !pkt->thaddr)
 		address(c, pkt, address_width(c));
 	if (old || !pkt->interrupt)
-		FIELD(c, pkt->tval, c->params->iaddress_width);
+		HEX(c, old ? " tvalepc=" : " tval=", pkt->tval, c->params->iaddress_width);
 }
 
+/* A dialect without a field has no bits of it. */
 static inline void support(struct cursor *c, struct hf_etrace_packet *pkt)
 {
+	static const char *const status[] = {"no_change", "ended_rep", "trace_lost", "ended_upd"};
 	const uint8_t layout = c->params->support;
+	const bool standard = layout == HF_ETRACE_SUPPORT_STANDARD, pulp = layout == HF_ETRACE_SUPPORT_PULP;
+	const bool esp32 = layout == HF_ETRACE_SUPPORT_ESP32, data = !esp32 && !pulp;
 
-	FIELD(c, pkt->enable, 1);
-	if (layout != HF_ETRACE_SUPPORT_ESP32)
-		FIELD(c, pkt->encoder_mode, layout == HF_ETRACE_SUPPORT_STANDARD ? 2 : c->params->encoder_mode_width);
+	DEC(c, " enable=", pkt->enable, 1);
+	DEC(c, " encoder_mode=", pkt->encoder_mode, esp32 ? 0 : standard ? 2 : c->params->encoder_mode_width);
 	FIELD(c, pkt->qual_status, 2);
-	if (layout == HF_ETRACE_SUPPORT_ESP32)
+	show(c, " qual_status=");
+	show(c, status[pkt->qual_status]);
+	HEX(c, " options=", pkt->options, esp32 ? 0 : standard ? 26 : pulp ? 7 : 5);
+	if (c->params->version == HF_ETRACE_1_1_1)
 		return;
-	FIELD(c, pkt->options, layout == HF_ETRACE_SUPPORT_STANDARD ? 26 : layout == HF_ETRACE_SUPPORT_PULP ? 7 : 5);
-	if (layout == HF_ETRACE_SUPPORT_PULP || c->params->version == HF_ETRACE_1_1_1)
-		return;
-	FIELD(c, pkt->denable, 1);
-	FIELD(c, pkt->dloss, 1);
-	FIELD(c, pkt->doptions, layout == HF_ETRACE_SUPPORT_STANDARD ? 5 : 4);
+	DEC(c, " denable=", pkt->denable, data);
+	DEC(c, " dloss=", pkt->dloss, data);
+	HEX(c, " doptions=", pkt->doptions, !data ? 0 : standard ? 5 : 4);
 }
 
 static inline void format3(struct cursor *c, struct hf_etrace_packet *pkt)
 {
-	FIELD(c, pkt->subformat, 2);
+	static const char *const names[] = {" sync", " trap", " context", " support"};
+
+	DEC(c, ".", pkt->subformat, 2);
+	show(c, names[pkt->subformat]);
 	switch (pkt->subformat) {
 	case HF_ETRACE_SYNC:
-		FIELD(c, pkt->branch, 1);
+		DEC(c, " branch=", pkt->branch, 1);
 		sync_head(c, pkt);
 		address(c, pkt, address_width(c));
 		break;
 	case HF_ETRACE_TRAP:
-		FIELD(c, pkt->branch, 1);
+		DEC(c, " branch=", pkt->branch, 1);
 		sync_head(c, pkt);
 		trap(c, pkt);
 		break;
@@ -257,13 +259,13 @@ static inline void format3(struct cursor *c, struct hf_etrace_packet *pkt)
 
 static inline __attribute__((always_inline)) void packet(struct cursor *c, struct hf_etrace_packet *pkt)
 {
-	FIELD(c, pkt->format, 2);
+	DEC(c, "F", pkt->format, 2);
 	switch (pkt->format) {
 	case 0:
 		format0(c, pkt);
 		break;
 	case 1:
-		FIELD(c, pkt->branches, 5);
+		DEC(c, " branches=", pkt->branches, 5);
 		map(c, pkt, hf_etrace_outcomes(pkt));
 		if (pkt->branches)
 			tail(c, pkt);
@@ -288,7 +290,7 @@ static bool is_implausible(const struct cursor *c, const struct hf_etrace_packet
 		return false; /* vendors may add to it */
 	if (pkt->format == 3 && (pkt->privilege == 2 || pkt->privilege > 6))
 		return true;
-	return layout != HF_ETRACE_SUPPORT_PULP && layout != HF_ETRACE_SUPPORT_ESP32 && c->size >= c->pos + 16;
+	return layout != HF_ETRACE_SUPPORT_PULP && layout != HF_ETRACE_SUPPORT_ESP32 && c->b.size >= c->b.pos + 16;
 }
 
 int hf_etrace_packet_read(const struct hf_etrace_params *params, uint32_t modes, const uint8_t *payload, size_t n,
@@ -300,37 +302,20 @@ int hf_etrace_packet_read(const struct hf_etrace_params *params, uint32_t modes,
 		return HF_ERR_ETRACE_PACKET;
 	c.params = params;
 	c.modes = modes;
-	c.pos = 0;
-	c.size = 8 * (unsigned)n;
-	c.writing = c.bad = false;
-	memset(c.bytes, payload[n - 1] & 0x80 ? 0xff : 0, sizeof c.bytes);
-	memcpy(c.bytes, payload, n);
+	c.text = NULL;
+	hf_etrace_bits_read(&c.b, payload, n);
 	memset(ret_pkt, 0, sizeof *ret_pkt);
 	ret_pkt->length = (uint8_t)n;
 	packet(&c, ret_pkt);
-	c.bad |= is_implausible(&c, ret_pkt);
-	return c.bad ? HF_ERR_ETRACE_PACKET : 0;
+	c.b.bad |= is_implausible(&c, ret_pkt);
+	return c.b.bad ? HF_ERR_ETRACE_PACKET : 0;
 }
 
 static void write_fields(struct cursor *c, const struct hf_etrace_params *params, uint32_t modes,
 			 struct hf_etrace_packet *pkt)
 {
-	c->params = params;
-	c->modes = modes;
-	c->pos = c->address_end = 0;
-	c->word = 0;
-	c->writing = true;
-	c->bad = false;
+	*c = (struct cursor){.b.writing = true, .params = params, .modes = modes};
 	packet(c, pkt);
-	hf_put64(c->bytes + c->pos / 64 * 8, c->word);
-}
-
-/* Bytes that are left when all that repeats the top bit is dropped. */
-static size_t compressed(const uint8_t *bytes, size_t n)
-{
-	while (n > 1 && bytes[n - 1] == (bytes[n - 2] & 0x80 ? 0xff : 0))
-		n--;
-	return n;
 }
 
 size_t hf_etrace_packet_write(const struct hf_etrace_params *params, uint32_t modes, struct hf_etrace_packet *pkt,
@@ -340,17 +325,25 @@ size_t hf_etrace_packet_write(const struct hf_etrace_params *params, uint32_t mo
 	size_t n;
 
 	write_fields(&c, params, modes, pkt);
-	n = (c.pos + 7) / 8;
-	if (c.pos % 8 && c.bytes[n - 1] >> (c.pos - 1) % 8 & 1)
-		c.bytes[n - 1] |= (uint8_t)(0xff << c.pos % 8);
+	n = hf_etrace_bits_end(&c.b);
 	if (params->support != HF_ETRACE_SUPPORT_PULP && (params->compression == HF_ETRACE_COMPRESS_FULL ||
 	    (params->compression == HF_ETRACE_COMPRESS_ADDRESS && c.address_end)))
-		n = compressed(c.bytes, n);
-	if (c.bad || n > HF_ETRACE_PAYLOAD_MAX)
+		n = hf_etrace_bits_compress(&c.b, n);
+	if (c.b.bad || n > HF_ETRACE_PAYLOAD_MAX)
 		return 0;
-	memcpy(payload, c.bytes, n);
+	memcpy(payload, c.b.bytes, n);
 	pkt->length = (uint8_t)n;
 	return n;
+}
+
+uint8_t *hf_etrace_packet_show(const struct hf_etrace_params *params, uint32_t modes,
+			       const struct hf_etrace_packet *pkt, uint8_t *text)
+{
+	struct hf_etrace_packet copy = *pkt;
+	struct cursor c = {.b.writing = true, .params = params, .modes = modes, .text = text};
+
+	packet(&c, &copy);
+	return c.text;
 }
 
 unsigned hf_etrace_packet_bits(const struct hf_etrace_params *params, uint32_t modes,
@@ -360,5 +353,5 @@ unsigned hf_etrace_packet_bits(const struct hf_etrace_params *params, uint32_t m
 	struct cursor c;
 
 	write_fields(&c, params, modes, &copy);
-	return c.bad ? 0 : c.pos;
+	return c.b.bad ? 0 : c.b.pos;
 }

@@ -118,6 +118,10 @@ int hf_etrace_packet_read(const struct hf_etrace_params *params, uint32_t modes,
 size_t hf_etrace_packet_write(const struct hf_etrace_params *params, uint32_t modes, struct hf_etrace_packet *pkt,
 			      uint8_t *payload);
 
+/* Its fields one after the other: "F1 branches=3 map=TNT address=+12". text has room for a line; returns its end. */
+uint8_t *hf_etrace_packet_show(const struct hf_etrace_params *params, uint32_t modes,
+			       const struct hf_etrace_packet *pkt, uint8_t *text);
+
 /* Bits of the fields of *pkt without compression; 0 if it is not a packet of these parameters. */
 unsigned hf_etrace_packet_bits(const struct hf_etrace_params *params, uint32_t modes,
 			       const struct hf_etrace_packet *pkt);

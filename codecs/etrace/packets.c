@@ -119,6 +119,8 @@ static bool set_context(struct hf_etrace_follow *f)
 	/* That it is 0 from the start, as where nobody sets it, goes without saying. */
 	if (hf_etrace_has(f, HF_ETRACE_CONTEXTED) || r->pkt.context)
 		hf_etrace_add(f, &ev);
+	if (r->pkt.context > UINT32_MAX)
+		hf_etrace_note(f, HF_ERR_CONTEXT_WIDE, r->pkt.context);
 	f->s.context = r->pkt.context;
 	f->s.flags |= HF_ETRACE_CONTEXTED;
 	hf_etrace_choose_program(f);

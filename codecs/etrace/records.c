@@ -65,109 +65,6 @@ static uint8_t *put_dec(uint8_t *t, const char *name, uint64_t v)
 	return hf_text_put_dec(hf_text_put(t, name), v);
 }
 
-/* A signed difference, or an address. */
-static uint8_t *put_address(const struct source *s, uint8_t *t, const struct hf_etrace_packet *pkt)
-{
-	const bool full = pkt->format == 3 || (s->modes & HF_ETRACE_FULL_ADDRESS);
-	const int64_t delta = (int64_t)(pkt->address << s->params.iaddress_lsb);
-
-	if (!pkt->has_address)
-		return t;
-	if (full)
-		return put_hex(t, " address=", hf_etrace_unshift(&s->params, pkt->address));
-	return delta < 0 ? put_hex(t, " address=-", -(uint64_t)delta) : put_hex(t, " address=+", (uint64_t)delta);
-}
-
-static uint8_t *put_flags(uint8_t *t, const struct hf_etrace_packet *pkt)
-{
-	if (pkt->notify)
-		t = hf_text_put(t, " notify");
-	if (pkt->updiscon)
-		t = hf_text_put(t, " updiscon");
-	return pkt->irreport ? put_dec(t, " irreport irdepth=", pkt->irdepth) : t;
-}
-
-/* Oldest first: T taken, N not. */
-static uint8_t *put_map(uint8_t *t, const struct hf_etrace_packet *pkt)
-{
-	const unsigned n = hf_etrace_outcomes(pkt);
-
-	t = put_dec(t, " branches=", pkt->branches);
-	if (n)
-		t = hf_text_put(t, " map=");
-	for (unsigned i = 0; i < n; i++)
-		*t++ = pkt->branch_map >> i & 1 ? 'N' : 'T';
-	return t;
-}
-
-static uint8_t *put_sync(const struct source *s, uint8_t *t, const struct hf_etrace_packet *pkt)
-{
-	if (pkt->subformat != HF_ETRACE_CONTEXT)
-		t = put_dec(t, " branch=", pkt->branch);
-	t = put_dec(t, " privilege=", pkt->privilege);
-	if (s->params.time_width)
-		t = put_dec(t, " time=", pkt->time);
-	return s->params.context_width ? put_hex(t, " context=", pkt->context) : t;
-}
-
-static uint8_t *put_support(const struct source *s, uint8_t *t, const struct hf_etrace_packet *pkt)
-{
-	static const char *const status[] = {"no_change", "ended_rep", "trace_lost", "ended_upd"};
-
-	t = put_dec(t, " enable=", pkt->enable);
-	t = put_dec(t, " encoder_mode=", pkt->encoder_mode);
-	t = hf_text_put(hf_text_put(t, " qual_status="), status[pkt->qual_status & 3]);
-	t = put_hex(t, " options=", pkt->options);
-	if (s->params.version == HF_ETRACE_1_1_1)
-		return t;
-	t = put_dec(t, " denable=", pkt->denable);
-	return put_hex(put_dec(t, " dloss=", pkt->dloss), " doptions=", pkt->doptions);
-}
-
-static uint8_t *put_format3(const struct source *s, uint8_t *t, const struct hf_etrace_packet *pkt)
-{
-	static const char *const names[] = {" sync", " trap", " context", " support"};
-
-	t = hf_text_put(t, names[pkt->subformat & 3]);
-	if (pkt->subformat == HF_ETRACE_SUPPORT)
-		return put_support(s, t, pkt);
-	t = put_sync(s, t, pkt);
-	if (pkt->subformat == HF_ETRACE_TRAP) {
-		t = put_dec(put_dec(t, " ecause=", pkt->ecause), " interrupt=", pkt->interrupt);
-		if (s->params.version != HF_ETRACE_1_1_1)
-			t = put_dec(t, " thaddr=", pkt->thaddr);
-	}
-	t = put_address(s, t, pkt);
-	if (pkt->subformat == HF_ETRACE_TRAP && (s->params.version == HF_ETRACE_1_1_1 || !pkt->interrupt))
-		t = put_hex(t, s->params.version == HF_ETRACE_1_1_1 ? " tvalepc=" : " tval=", pkt->tval);
-	return t;
-}
-
-static uint8_t *put_packet(const struct source *s, uint8_t *t, const struct hf_etrace_packet *pkt)
-{
-	*t++ = 'F';
-	t = hf_text_put_dec(t, pkt->format);
-	if (pkt->format == 0 || pkt->format == 3)
-		t = put_dec(t, ".", pkt->subformat);
-	switch (pkt->format) {
-	case 0:
-		if (pkt->subformat == HF_ETRACE_COUNT)
-			t = put_dec(put_dec(t, " correct=", pkt->branch_count + UINT64_C(31)), " branch_fmt=",
-				    pkt->branch_fmt);
-		else
-			t = put_map(put_dec(t, " index=", pkt->index), pkt);
-		break;
-	case 1:
-		t = put_map(t, pkt);
-		break;
-	case 2:
-		break;
-	default:
-		return put_format3(s, t, pkt);
-	}
-	return put_flags(put_address(s, t, pkt), pkt);
-}
-
 static uint8_t *put_access(uint8_t *t, const struct hf_etrace_access *a)
 {
 	static const char *const names[] = {"load", "store", "atomic", "csr", "response", "response"};
@@ -206,7 +103,7 @@ static uint8_t *put_instruction(struct records *r, uint8_t *t)
 
 	if (hf_etrace_packet_read(&s->params, s->modes, r->msg.payload, r->msg.length, &pkt))
 		return put_bytes(hf_text_put(t, "not a packet of these parameters"), &r->msg);
-	t = put_bytes(put_packet(s, t, &pkt), &r->msg);
+	t = put_bytes(hf_etrace_packet_show(&s->params, s->modes, &pkt, t), &r->msg);
 	if (pkt.format == 3 && pkt.subformat == HF_ETRACE_SUPPORT) {
 		s->modes = hf_etrace_support_modes(&s->params, &pkt);
 		hf_etrace_support_params(&s->params, &pkt);

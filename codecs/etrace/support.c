@@ -2,89 +2,87 @@
 /* What the option bits of a support packet mean: implementation-defined before 2.1, hence by parameter. */
 #include "codecs/etrace/packet.h"
 
+#include <stddef.h>
+
+#define NO (-1)
+
+/* Which bit says which mode, by enum hf_etrace_support. */
 struct option {
-	uint32_t mode; /* 0 ends a table */
-	unsigned bit;
+	uint32_t mode;
+	int8_t bit[4];
 };
 
-static const struct option reference[] = {
-	{HF_ETRACE_IMPLICIT_RETURN, 0},   {HF_ETRACE_IMPLICIT_EXCEPTION, 1}, {HF_ETRACE_FULL_ADDRESS, 2},
-	{HF_ETRACE_JUMP_TARGET_CACHE, 3}, {HF_ETRACE_BRANCH_PREDICTION, 4},  {0, 0},
+static const struct option options[] = {
+	{HF_ETRACE_IMPLICIT_RETURN, {0, 2, NO, 1}},
+	{HF_ETRACE_IMPLICIT_EXCEPTION, {1, 4, NO, 4}},
+	{HF_ETRACE_FULL_ADDRESS, {2, 5, NO, 5}},
+	{HF_ETRACE_JUMP_TARGET_CACHE, {3, 0, NO, 3}},
+	{HF_ETRACE_BRANCH_PREDICTION, {4, 1, NO, 2}},
+	{HF_ETRACE_SIJUMP, {NO, 3, NO, 0}},
+	{HF_ETRACE_RESYNC_DISABLED, {NO, NO, NO, 6}},
+	{HF_ETRACE_IRET_EXT, {NO, NO, NO, 7}},
+	{0, {0}},
 };
 
-/* Bit 6, delta_address, is the opposite of bit 5. */
-static const struct option pulp[] = {
-	{HF_ETRACE_JUMP_TARGET_CACHE, 0}, {HF_ETRACE_BRANCH_PREDICTION, 1},  {HF_ETRACE_IMPLICIT_RETURN, 2},
-	{HF_ETRACE_SIJUMP, 3},            {HF_ETRACE_IMPLICIT_EXCEPTION, 4}, {HF_ETRACE_FULL_ADDRESS, 5},
-	{0, 0},
+/* The same of data_options. */
+static const struct option data_options[] = {
+	{HF_ETRACE_NO_ADDRESS, {0, NO, NO, 1}},
+	{HF_ETRACE_NO_DATA, {1, NO, NO, 2}},
+	{HF_ETRACE_FULL_DADDRESS, {2, NO, NO, 3}},
+	{HF_ETRACE_FULL_DATA, {3, NO, NO, 4}},
+	{HF_ETRACE_MMACAS, {NO, NO, NO, 0}},
+	{0, {0}},
 };
+
+/* PULP's delta_address is the opposite of its full_address. */
 #define PULP_DELTA_ADDRESS 64u
 
-static const struct option standard[] = {
-	{HF_ETRACE_SIJUMP, 0},            {HF_ETRACE_IMPLICIT_RETURN, 1},    {HF_ETRACE_BRANCH_PREDICTION, 2},
-	{HF_ETRACE_JUMP_TARGET_CACHE, 3}, {HF_ETRACE_IMPLICIT_EXCEPTION, 4}, {HF_ETRACE_FULL_ADDRESS, 5},
-	{HF_ETRACE_RESYNC_DISABLED, 6},   {HF_ETRACE_IRET_EXT, 7},           {0, 0},
-};
-
-static const struct option reference_data[] = {
-	{HF_ETRACE_NO_ADDRESS, 0}, {HF_ETRACE_NO_DATA, 1}, {HF_ETRACE_FULL_DADDRESS, 2}, {HF_ETRACE_FULL_DATA, 3},
-	{0, 0},
-};
-
-static const struct option standard_data[] = {
-	{HF_ETRACE_MMACAS, 0},        {HF_ETRACE_NO_ADDRESS, 1}, {HF_ETRACE_NO_DATA, 2},
-	{HF_ETRACE_FULL_DADDRESS, 3}, {HF_ETRACE_FULL_DATA, 4},  {0, 0},
-};
-
-static const struct option none[] = {{0, 0}};
-
-static const struct option *options_of(const struct hf_etrace_params *params)
-{
-	switch (params->support) {
-	case HF_ETRACE_SUPPORT_REFERENCE:
-		return reference;
-	case HF_ETRACE_SUPPORT_PULP:
-		return pulp;
-	case HF_ETRACE_SUPPORT_STANDARD:
-		return standard;
-	default:
-		return none;
-	}
-}
-
-static const struct option *data_options_of(const struct hf_etrace_params *params)
-{
-	if (params->support == HF_ETRACE_SUPPORT_STANDARD)
-		return standard_data;
-	return params->support == HF_ETRACE_SUPPORT_REFERENCE && params->version != HF_ETRACE_1_1_1 ? reference_data
-												   : none;
-}
-
-static uint32_t take(const struct option *table, uint32_t bits, uint32_t modes)
+static uint32_t take(const struct option *table, unsigned layout, uint32_t bits, uint32_t modes)
 {
 	for (; table->mode; table++)
-		modes = bits >> table->bit & 1 ? modes | table->mode : modes & ~table->mode;
+		if (table->bit[layout] != NO)
+			modes = bits >> table->bit[layout] & 1 ? modes | table->mode : modes & ~table->mode;
 	return modes;
 }
 
-static uint32_t give(const struct option *table, uint32_t modes)
+static uint32_t give(const struct option *table, unsigned layout, uint32_t modes)
 {
 	uint32_t bits = 0;
 
 	for (; table->mode; table++)
-		bits |= modes & table->mode ? 1u << table->bit : 0;
+		if (table->bit[layout] != NO && (modes & table->mode))
+			bits |= 1u << table->bit[layout];
 	return bits;
+}
+
+static bool has_data_options(const struct hf_etrace_params *params)
+{
+	return params->support == HF_ETRACE_SUPPORT_STANDARD || hf_etrace_support_has_data(params);
 }
 
 uint32_t hf_etrace_support_modes(const struct hf_etrace_params *params, const struct hf_etrace_packet *pkt)
 {
-	return take(data_options_of(params), pkt->doptions, take(options_of(params), pkt->options, params->modes));
+	const uint32_t modes = take(options, params->support, pkt->options, params->modes);
+
+	return has_data_options(params) ? take(data_options, params->support, pkt->doptions, modes) : modes;
 }
 
 /* ---- sizes, in 2.1 ---- */
 
-/* Positions in options of the standard layout; time_width counts 16 bits. */
-enum { TIME_WIDTH = 8, F0S_WIDTH = 11, RETURN_STACK = 13, CALL_COUNTER = 16, BPRED = 20, CACHE = 23 };
+/* Behind the bits of the standard layout; time_width, the first, counts 16 bits. */
+enum { TIME_WIDTH = 8, TIME_BITS = 3 };
+
+static const struct {
+	uint8_t at, width;
+	size_t offset;
+} sizes[] = {
+	{11, 2, offsetof(struct hf_etrace_params, f0s_width)},
+	{13, 3, offsetof(struct hf_etrace_params, return_stack_size)},
+	{16, 4, offsetof(struct hf_etrace_params, call_counter_size)},
+	{20, 3, offsetof(struct hf_etrace_params, bpred_size)},
+	{23, 3, offsetof(struct hf_etrace_params, cache_size)},
+};
+#define SIZES (sizeof sizes / sizeof sizes[0])
 
 static uint8_t size_at(const struct hf_etrace_packet *pkt, unsigned bit, unsigned width)
 {
@@ -93,29 +91,26 @@ static uint8_t size_at(const struct hf_etrace_packet *pkt, unsigned bit, unsigne
 
 void hf_etrace_support_params(struct hf_etrace_params *params, const struct hf_etrace_packet *pkt)
 {
-	const uint8_t time_units = size_at(pkt, TIME_WIDTH, 3);
+	const uint8_t time_units = size_at(pkt, TIME_WIDTH, TIME_BITS);
 
 	if (params->support != HF_ETRACE_SUPPORT_STANDARD)
 		return;
 	/* The description may know the width better than units of 16 bits can say it. */
 	if ((params->time_width + 15) / 16 != time_units)
 		params->time_width = (uint8_t)(time_units > 4 ? 64 : 16 * time_units);
-	params->f0s_width = size_at(pkt, F0S_WIDTH, 2);
-	params->return_stack_size = size_at(pkt, RETURN_STACK, 3);
-	params->call_counter_size = size_at(pkt, CALL_COUNTER, 4);
-	params->bpred_size = size_at(pkt, BPRED, 3);
-	params->cache_size = size_at(pkt, CACHE, 3);
+	for (size_t i = 0; i < SIZES; i++)
+		((uint8_t *)params)[sizes[i].offset] = size_at(pkt, sizes[i].at, sizes[i].width);
 }
 
 void hf_etrace_support_options(const struct hf_etrace_params *params, uint32_t modes, struct hf_etrace_packet *pkt)
 {
-	pkt->options = give(options_of(params), modes);
-	pkt->doptions = give(data_options_of(params), modes);
+	pkt->options = give(options, params->support, modes);
+	pkt->doptions = has_data_options(params) ? give(data_options, params->support, modes) : 0;
 	if (params->support == HF_ETRACE_SUPPORT_PULP && !(modes & HF_ETRACE_FULL_ADDRESS))
 		pkt->options |= PULP_DELTA_ADDRESS;
-	if (params->support == HF_ETRACE_SUPPORT_STANDARD)
-		pkt->options |= (params->time_width + 15u) / 16 << TIME_WIDTH | (uint32_t)params->f0s_width << F0S_WIDTH |
-				(uint32_t)params->return_stack_size << RETURN_STACK |
-				(uint32_t)params->call_counter_size << CALL_COUNTER |
-				(uint32_t)params->bpred_size << BPRED | (uint32_t)params->cache_size << CACHE;
+	if (params->support != HF_ETRACE_SUPPORT_STANDARD)
+		return;
+	pkt->options |= (params->time_width + 15u) / 16 << TIME_WIDTH;
+	for (size_t i = 0; i < SIZES; i++)
+		pkt->options |= (uint32_t)((const uint8_t *)params)[sizes[i].offset] << sizes[i].at;
 }

@@ -5,7 +5,7 @@
 #include "codecs/isa/riscv.h"
 
 /* RISC-V causes. */
-enum { CAUSE_FETCH_ACCESS = 1, CAUSE_ILLEGAL = 2, CAUSE_BREAKPOINT = 3, CAUSE_FETCH_PAGE = 12 };
+enum { CAUSE_FETCH_ACCESS = 1, CAUSE_ILLEGAL = 2, CAUSE_BREAKPOINT = 3, CAUSE_FETCH_PAGE = 12, CAUSE_STORE_PAGE = 15 };
 
 static bool is_last(const struct hf_etrace_follow *f)
 {
@@ -179,28 +179,48 @@ static bool is_attempt(const struct hf_etrace_follow *f, bool was_call, uint64_t
 	return !r->pkt.interrupt && !(r->params.ecall_retires && was_call && f->s.pc == epc);
 }
 
+/* What was attempted has been fetched, so there must be code. */
+static bool was_fetched(const struct hf_etrace_packet *pkt)
+{
+	return pkt->ecause >= CAUSE_ILLEGAL && pkt->ecause <= CAUSE_STORE_PAGE && pkt->ecause != CAUSE_FETCH_PAGE;
+}
+
+static void add_attempt(struct hf_etrace_follow *f, uint64_t epc, enum hf_mode mode, bool fetched)
+{
+	const uint64_t full = hf_walk_full(&f->blocks, epc);
+	struct hf_event ev;
+
+	if (hf_walk_insn(&f->blocks, epc, &ev)) {
+		ev.kind = HF_EVENT_ATTEMPT;
+		ev.insn.mode = (uint8_t)mode;
+		hf_etrace_add(f, &ev);
+	} else if (fetched && !(f->blocks.program && hf_program_find(f->blocks.program, full))) {
+		hf_etrace_note(f, HF_ERR_ETRACE_NO_CODE, full);
+	}
+}
+
 void hf_etrace_trap(struct hf_etrace_follow *f)
 {
 	struct hf_etrace_report *r = &f->report;
 	const struct hf_etrace_packet *pkt = &r->pkt;
 	const bool was_call = is_last(f) && f->cur->end == HF_WALK_TRAP_CALL;
 	const bool no_cause = r->params.has_unknown_cause && pkt->ecause == r->params.unknown_cause;
-	struct hf_event attempt, trap = {
-					 .kind = HF_EVENT_TRAP,
-					 .flags = (no_cause ? 0 : HF_EVF_CAUSE) | (pkt->interrupt ? HF_EVF_ASYNC : 0),
-					 .trap.cause = no_cause ? 0 : pkt->ecause,
-				 };
+	struct hf_event trap = {
+		.kind = HF_EVENT_TRAP,
+		.flags = (no_cause ? 0 : HF_EVF_CAUSE) | (pkt->interrupt ? HF_EVF_ASYNC : 0),
+		.trap.cause = no_cause ? 0 : pkt->ecause,
+	};
 	const bool unknown = is_of_handler(f), own = tells_own_epc(f), chained = f->s.flags & HF_ETRACE_NEXT_EPC;
+	/* The packet before says where it came, 0 if its encoder did not know. */
+	const bool foretold = chained && !(f->s.flags & HF_ETRACE_HELD);
 	uint64_t epc = 0, after = 0;
 	bool taken;
 	const bool static_after = hf_etrace_successor(f, &after, &taken);
 	const bool known = leave(f, &epc);
 
-	if (known && is_attempt(f, was_call, epc) && hf_walk_insn(&f->blocks, epc, &attempt)) {
-		attempt.kind = HF_EVENT_ATTEMPT;
-		attempt.insn.mode = (uint8_t)mode_before(f, !static_after || after == epc, own);
-		hf_etrace_add(f, &attempt);
-	}
+	if (known && is_attempt(f, was_call, epc))
+		add_attempt(f, epc, mode_before(f, !static_after || after == epc, own),
+			    !foretold && !no_cause && was_fetched(pkt));
 	if (!pkt->interrupt && (r->params.version != HF_ETRACE_1_1_1 || pkt->ecause != CAUSE_ILLEGAL)) {
 		trap.flags |= HF_EVF_VALUE;
 		trap.trap.value = pkt->tval;

@@ -205,6 +205,8 @@ static int resolve_indirect(struct hf_etrace_follow *f, const struct hf_walk_blo
 		return HF_ERR_ETRACE_PATH;
 	*ret_pc = following ? r->target : s->prev_address;
 	*ret_explicit = true;
+	if (b->end == HF_WALK_INDIRECT && (b->flags & HF_WALK_KNOWN) && *ret_pc != b->target)
+		return HF_ERR_ETRACE_PATH;
 	if (b->end == HF_WALK_INDIRECT && (r->modes & HF_ETRACE_JUMP_TARGET_CACHE) && !r->params.jtc_all &&
 	    !(hf_etrace_has_irets(r) && *ret_pc == foretold))
 		hf_etrace_learn_target(t, *ret_pc);

@@ -20,6 +20,7 @@ struct hf_symbols {
 		struct hf_symbols *symbols;
 	} *own; /* of harts that have others */
 	size_t own_count;
+	uint16_t machine;
 };
 
 /* One symbol worth keeping, before overlaps are resolved. */
@@ -161,8 +162,10 @@ int hf_symbols_new(struct hf_src *elf, uint64_t bias, struct hf_symbols **ret_sy
 	struct hf_elf_file file;
 	int err = symbols ? hf_elf_file_open_sections(elf, &file, diag) : HF_ERR_NOMEM;
 
-	if (!err)
+	if (!err) {
+		symbols->machine = file.machine;
 		err = hf_elf_file_symbols(&file, add_candidate, &heap, diag);
+	}
 	if (!err)
 		err = copy_rows(&heap, resolve(heap.row, heap.count), symbols);
 	free(heap.row);
@@ -270,6 +273,11 @@ size_t hf_symbols_memory(const struct hf_symbols *symbols)
 size_t hf_symbols_count(const struct hf_symbols *symbols)
 {
 	return symbols->count;
+}
+
+uint16_t hf_symbols_machine(const struct hf_symbols *symbols)
+{
+	return symbols->machine;
 }
 
 const struct hf_symbol *hf_symbols_at(const struct hf_symbols *symbols, uint64_t pc)

@@ -42,6 +42,8 @@ const struct hf_symbols *hf_symbols_of(const struct hf_symbols *symbols, uint32_
 /* Bytes of memory. symbols may be NULL. */
 size_t hf_symbols_memory(const struct hf_symbols *symbols);
 size_t hf_symbols_count(const struct hf_symbols *symbols);
+/* e_machine of their file; 0 if they were joined from several. */
+uint16_t hf_symbols_machine(const struct hf_symbols *symbols);
 
 /* The symbol that covers pc, or NULL. Borrowed from symbols. */
 const struct hf_symbol *hf_symbols_at(const struct hf_symbols *symbols, uint64_t pc);

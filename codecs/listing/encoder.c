@@ -73,13 +73,22 @@ static inline uint8_t *attach(struct listing *l, uint8_t *p, unsigned kind)
 	return p;
 }
 
+/* The symbol at pc, or NULL, also if they are those of another machine. */
+static const struct hf_symbol *find_symbol(const struct listing *l, uint64_t pc)
+{
+	const struct hf_symbols *symbols = hf_symbols_of(l->enc.env->symbols, l->enc.hart);
+	const uint16_t machine = hf_symbols_machine(symbols);
+
+	return !machine || hf_arch_has_machine(l->enc.stream->info.arch, machine) ? hf_symbols_at(symbols, pc) : NULL;
+}
+
 /* " <name+0x10>" */
 static uint8_t *put_symbol(struct listing *l, uint8_t *p, uint64_t pc)
 {
 	const struct hf_symbol *symbol = l->symbol;
 
 	if (!symbol || pc < symbol->start || pc >= symbol->end)
-		symbol = l->symbol = hf_symbols_at(hf_symbols_of(l->enc.env->symbols, l->enc.hart), pc);
+		symbol = l->symbol = find_symbol(l, pc);
 	if (!symbol)
 		return p;
 	*p++ = ' ';

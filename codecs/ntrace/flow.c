@@ -665,6 +665,8 @@ static void set_context(struct hf_ntrace_dec *d, uint64_t process)
 		ev->context.vmid = s->vmid = (uint32_t)(process >> 5);
 		s->ids |= HF_CONTEXT_VMID;
 	}
+	if ((process & 2) && process >> 5 > UINT32_MAX)
+		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_CONTEXT_WIDE, s->message_at, 0, process >> 5);
 	hf_ntrace_choose_program(d);
 }
 

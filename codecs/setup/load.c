@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ET_DYN = 3, EM_ARM = 40, EM_AARCH64 = 183, EM_RISCV = 243 };
+enum { ET_DYN = 3 };
 
 struct loader {
 	struct hf_setup *setup;
@@ -55,18 +55,6 @@ static int open_file(struct loader *l, const struct hf_setup_file *file, struct 
 
 /* ---- programs ---- */
 
-static bool is_machine(uint16_t machine, uint8_t arch)
-{
-	switch (arch) {
-	case HF_ARCH_RISCV:
-		return machine == EM_RISCV;
-	case HF_ARCH_ARM:
-		return machine == EM_AARCH64 || machine == EM_ARM;
-	default:
-		return true;
-	}
-}
-
 /* A damaged symbol table takes no code away, but all names. */
 static int check_symbols(struct loader *l, const struct hf_setup_file *file, struct hf_src *src)
 {
@@ -98,7 +86,7 @@ static int add_elf(struct loader *l, struct hf_program *program, const struct hf
 	type = elf.type;
 	machine = elf.machine;
 	hf_elf_file_close(&elf);
-	if (!is_machine(machine, l->arch))
+	if (!hf_arch_has_machine(l->arch, machine))
 		return blame(l, file, HF_ERR_SETUP_FILE, "is for another machine (e_machine %u): format %s needs %s",
 			     (unsigned)machine, l->setup->format,
 			     l->arch == HF_ARCH_RISCV ? "RISC-V (243)" : "AArch64 (183) or Arm (40)");

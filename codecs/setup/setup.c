@@ -154,6 +154,48 @@ unsigned hf_setup_xlen(const struct hf_setup *setup, uint32_t hart)
 	return 0;
 }
 
+/* One more range, or how many more there are. */
+struct ranges {
+	char *buf;
+	size_t size, used, left_out;
+};
+
+static void add_range(struct ranges *r, uint64_t first, uint64_t last)
+{
+	const size_t room = r->size - r->used;
+	const int n = snprintf(r->buf + r->used, room, "%s%llx-%llx", r->used ? ", " : "", (unsigned long long)first,
+			       (unsigned long long)last);
+
+	if (r->left_out || (size_t)n + sizeof ", and 18446744073709551615 more" > room) {
+		r->buf[r->used] = '\0';
+		r->left_out++;
+		return;
+	}
+	r->used += (size_t)n;
+}
+
+const char *hf_setup_code_text(const struct hf_setup *setup, uint32_t hart, char *buf, size_t size)
+{
+	struct ranges r = {.buf = buf, .size = size};
+
+	*buf = '\0';
+	for (size_t i = 0; setup && i < setup->image_count; i++) {
+		const struct hf_program *program = &setup->images[i].program;
+
+		for (size_t k = 0; k < program->count && hf_setup_runs(setup, hart, &setup->images[i]); k++) {
+			const uint64_t first = program->pieces[k].address;
+
+			while (k + 1 < program->count &&
+			       program->pieces[k].address + program->pieces[k].size == program->pieces[k + 1].address)
+				k++;
+			add_range(&r, first, program->pieces[k].address + (program->pieces[k].size - 1));
+		}
+	}
+	if (r.left_out)
+		snprintf(buf + r.used, size - r.used, ", and %zu more", r.left_out);
+	return buf;
+}
+
 uint64_t hf_setup_code_size(const struct hf_setup *setup)
 {
 	uint64_t size = 0;

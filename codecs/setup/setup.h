@@ -146,6 +146,9 @@ bool hf_setup_runs(const struct hf_setup *setup, uint32_t hart, const struct hf_
  * hart may be HF_SETUP_ANY: of any hart. */
 unsigned hf_setup_xlen(const struct hf_setup *setup, uint32_t hart);
 
+/* Where that hart has code, in any context: "1000-103f, 80000000-80000adb", cut to size. Returns buf. */
+const char *hf_setup_code_text(const struct hf_setup *setup, uint32_t hart, char *buf, size_t size);
+
 /* Bytes of all programs, by which decoders choose how much they remember of them. setup may be NULL. */
 uint64_t hf_setup_code_size(const struct hf_setup *setup);
 

@@ -87,6 +87,18 @@ static void close_doc(struct doc *doc)
 	*doc = (struct doc){.name = NULL};
 }
 
+static int warn_odd(struct reader *r, const char *name, const struct doc *doc)
+{
+	char others[64] = "";
+	int err;
+
+	if (doc->odd_count > 1)
+		snprintf(others, sizeof others, ", and so are others: %zu lines in all", doc->odd_count);
+	err = hf_setup_warn(r->setup, name, doc->odd_line,
+			    "this is neither [section] nor key = value: it is passed over%s", others);
+	return err ? no_memory(r, HF_ERR_NOMEM, name) : 0;
+}
+
 /* HF_ERR_NOT_FOUND is the caller's to tell of. */
 static int open_doc(struct reader *r, const char *name, const struct hf_setup_file *own, struct doc *ret_doc)
 {
@@ -105,9 +117,8 @@ static int open_doc(struct reader *r, const char *name, const struct hf_setup_fi
 			hf_setup_fail(r->error, err, name, line, err == HF_ERR_SETUP_SYNTAX ? "this is no text"
 											    : "too many lines");
 	}
-	if (!err && doc.odd_count && hf_setup_warn(r->setup, name, doc.odd_line, "this is neither [section] nor key = value: "
-						   "it is passed over, as are %zu more lines", doc.odd_count - 1))
-		err = no_memory(r, HF_ERR_NOMEM, name);
+	if (!err && doc.odd_count)
+		err = warn_odd(r, name, &doc);
 	if (err)
 		close_doc(&doc);
 	else

@@ -16,6 +16,8 @@
 /* Problems of what is written that are compared. */
 #define PROBLEMS_MAX 256u
 #define HARTS_MAX 4u
+/* Instructions for each problem below which nothing is said to fit. */
+#define STRETCH_MIN 16u
 /* Of a key with many values: where so many change nothing, no other will. */
 #define IDLE_MAX 8u
 #define MANY 33u
@@ -225,6 +227,8 @@ static bool is_better(const struct hf_setup_key *key, const struct score *a, con
 		return false;
 	if (!a->problems)
 		return a->insns * 2 >= b->insns;
+	if (a->insns < STRETCH_MIN * a->problems)
+		return false;
 	if (a->problems * 2 > b->problems)
 		return a->insns >= 8 * b->insns;
 	return a->insns * (b->problems + 1) >= 4 * b->insns * (a->problems + 1);

@@ -144,6 +144,9 @@ static void build(const struct hf_walk_blocks *w, struct hf_walk_block *b)
 		const struct hf_ev_insn *insn = &b->insn[b->count].insn;
 
 		e = hf_walk_ending(&w->rules, w->program, insn, b->last, opcode);
+		if (e.end == HF_WALK_INDIRECT && w->rules.xlen &&
+		    hf_walk_pair(w->rules.xlen, b->last, opcode, insn->opcode, &e.target))
+			e.flags |= HF_WALK_KNOWN;
 		opcode = insn->opcode;
 		b->last = b->next;
 		b->next = (b->next + insn->size) & w->mask;

@@ -28,6 +28,7 @@ enum hf_walk_flags {
 	HF_WALK_PAIRED = 4,      /* RISC-V: jumps through a register that the instruction right before it set */
 	HF_WALK_CONDITIONAL = 8, /* Arm: may fail its condition */
 	HF_WALK_TO_T32 = 16,     /* Arm: target is T32 code */
+	HF_WALK_KNOWN = 32,      /* RISC-V, INDIRECT: only target can be where it goes, though the trace tells it */
 };
 
 struct hf_walk_rules {
@@ -41,9 +42,6 @@ struct hf_walk_rules {
 	/* Arm */
 	bool wfx;                      /* WFI and WFE have atoms */
 };
-
-/* Calls and returns (HF_WALK_CALL, HF_WALK_RETURN) by a RISC-V instruction's opcode and enum hf_flow. */
-uint8_t hf_walk_links(const struct hf_walk_rules *rules, uint32_t opcode, uint8_t flow);
 
 /* Where the RISC-V jump with that opcode goes if the instruction right before it, at last_pc, set its register to a
  * constant. False if it did not. */

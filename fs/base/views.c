@@ -67,8 +67,7 @@ size_t hf_view_dir(size_t view, const char **ret_name)
 
 /* ---- which are offered ---- */
 
-/* Whether a list of length bytes names the view: by its file, or by its directory. */
-static bool names(const char *name, size_t length, size_t view)
+bool hf_view_is_named(size_t view, const char *name, size_t length)
 {
 	const struct hf_enc_ops *ops = hf_fs_view_ops(view);
 	const size_t dir = hf_view_dir(view, NULL);
@@ -79,9 +78,9 @@ static bool names(const char *name, size_t length, size_t view)
 static bool is_name(const char *name, size_t length)
 {
 	for (size_t i = 0; i < HF_ENC_COUNT; i++)
-		if (names(name, length, i))
+		if (hf_view_is_named(i, name, length))
 			return true;
-	return names(name, length, HF_VIEW_PROGRAM);
+	return hf_view_is_named(HF_VIEW_PROGRAM, name, length);
 }
 
 bool hf_fs_knows_views(const char *list)
@@ -111,7 +110,7 @@ bool hf_fs_view_name(size_t i, char buf[HF_FS_VIEW_NAME])
 static bool in_list(const char *list, size_t view)
 {
 	for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
-		if (names(at, strcspn(at, ","), view))
+		if (hf_view_is_named(view, at, strcspn(at, ",")))
 			return true;
 	return false;
 }

@@ -32,6 +32,8 @@ const struct hf_side_file *hf_fs_side(size_t view, size_t *ret_view);
 /* How much of a view's name is the directory it lies in: 0 if in that of the hart. *ret_name (may be NULL) is the rest.
  */
 size_t hf_view_dir(size_t view, const char **ret_name);
+/* Whether these length bytes name it: by its file, or by its directory. */
+bool hf_view_is_named(size_t view, const char *name, size_t length);
 
 struct hf_views {
 	bool wanted[HF_VIEW_ALL];   /* hf_fs_options.views */

@@ -108,25 +108,24 @@ static int find_ordinal(const struct hf_bytes *bytes, struct hf_open *open, uint
 {
 	const struct hf_facts_hart *facts = hf_facts_hart(open->facts, hart);
 	struct hf_view_chunk *row = malloc(sizeof *row);
-	struct hf_cut cut = {.stream = open->stream,
-			     .src = open->source,
-			     .index = open->index,
-			     .hart = hart,
-			     .ops = hf_fs_view_ops(bytes->view),
-			     .params = hf_open_options(open, bytes->view)};
-	struct hf_cutter *cutter = NULL;
+	struct hf_lent_maker lent;
+	struct hf_cut cut = {.maker = &lent.maker, .index = open->index};
+	struct hf_cutter *cutter;
 	int err = facts && row ? prepare(worker, open, bytes->view) : HF_ERR_NOMEM;
 
 	offset = where_made(bytes, offset);
 	if (!err)
 		err = hf_view_table_chunk_of(open->table[bytes->view], hart, offset, row);
+	if (!err)
+		err = hf_maker_take(open, hart, bytes->view, &worker->env, &lent);
 	if (!err) {
 		cut.last = facts->info.insns - 1;
-		err = hf_cutter_new(&cut, row->entry, row->entry_size, &row->number, &cutter, NULL);
+		err = hf_cutter_new(&cut, &worker->env, row->entry, row->entry_size, &row->number, &cutter, NULL);
+		if (!err)
+			err = hf_cutter_find(cutter, &worker->env, offset - row->offset, ret_ordinal, NULL);
+		hf_cutter_free(cutter);
+		hf_maker_put(&lent, err);
 	}
-	if (!err)
-		err = hf_cutter_find(cutter, &worker->env, offset - row->offset, ret_ordinal, NULL);
-	hf_cutter_free(cutter);
 	free(row);
 	return err;
 }

@@ -38,7 +38,8 @@ static void free_place(struct hf_event_place *place)
 
 void hf_events_fini(struct hf_events *events)
 {
-	free_place(events->place);
+	for (size_t i = 0; i < HF_EVENT_PLACES; i++)
+		free_place(events->place[i]);
 	if (events->open)
 		hf_open_put(events->open);
 	pthread_mutex_destroy(&events->lock);
@@ -213,17 +214,18 @@ static int new_place(const struct hf_events *events, struct hf_open *open, uint6
 	return err;
 }
 
-/* The place before an ordinal: where the last call ended, or a new one. */
+/* The place before an ordinal: where a call ended, or a new one. */
 static int take_place(struct hf_events *events, struct hf_open *open, uint64_t ordinal,
 		      struct hf_event_place **ret_place, struct hf_diag *diag)
 {
 	struct hf_event_place *place = NULL;
 
 	pthread_mutex_lock(&events->lock);
-	if (events->place && events->place->next == ordinal) {
-		place = events->place;
-		events->place = NULL;
-	}
+	for (size_t i = 0; i < HF_EVENT_PLACES && !place; i++)
+		if (events->place[i] && events->place[i]->next == ordinal) {
+			place = events->place[i];
+			events->place[i] = NULL;
+		}
 	pthread_mutex_unlock(&events->lock);
 	*ret_place = place;
 	return place ? 0 : new_place(events, open, ordinal, ret_place, diag);
@@ -232,10 +234,15 @@ static int take_place(struct hf_events *events, struct hf_open *open, uint64_t o
 static void keep_place(struct hf_events *events, struct hf_event_place *place)
 {
 	struct hf_event_place *old;
+	size_t i = 0;
 
 	pthread_mutex_lock(&events->lock);
-	old = events->place;
-	events->place = place;
+	while (i < HF_EVENT_PLACES && events->place[i])
+		i++;
+	if (i == HF_EVENT_PLACES)
+		i = events->next++ % HF_EVENT_PLACES;
+	old = events->place[i];
+	events->place[i] = place;
 	pthread_mutex_unlock(&events->lock);
 	free_place(old);
 }

@@ -11,6 +11,9 @@
 
 struct hf_event_place;
 
+/* So many readers go on where they were, each in its part or all in one. */
+enum { HF_EVENT_PLACES = 4 };
+
 /* Zero before hf_events_init; then none but lock may be zero. */
 struct hf_events {
 	const struct hf_bytes *bytes; /* borrowed: the file's */
@@ -18,7 +21,8 @@ struct hf_events {
 	uint64_t first, count;	      /* ordinals that belong to it; count 0: it is of no hart, or of one without any */
 	pthread_mutex_t lock;	      /* from here on */
 	struct hf_open *open;	      /* one reference, from the first call on: names that were given out stay */
-	struct hf_event_place *place; /* where the last call ended, if nobody goes on from there */
+	struct hf_event_place *place[HF_EVENT_PLACES]; /* where calls ended and nobody goes on from; NULL */
+	unsigned next;				       /* of them to be given up */
 };
 
 void hf_events_init(struct hf_events *events);

@@ -46,18 +46,22 @@ void hf_slice_free_part(struct hf_slice_part *part)
 	part->marks = 0;
 }
 
-struct hf_cut hf_slice_cut(const struct hf_slice *slice, const struct hf_open *open, size_t view)
+int hf_slice_cutter(const struct hf_slice *slice, struct hf_open *open, size_t view, const struct hf_enc_env *env,
+		    const struct hf_slice_mark *mark, uint64_t *ret_number, struct hf_lent_maker *ret_maker,
+		    struct hf_cutter **ret_cutter)
 {
-	return (struct hf_cut){
-		.stream = open->stream,
-		.src = open->source,
-		.index = open->index,
-		.hart = slice->hart,
-		.first = slice->first,
-		.last = slice->last,
-		.ops = hf_fs_view_ops(view),
-		.params = hf_open_options(open, view),
-	};
+	const struct hf_cut cut = {
+		.maker = &ret_maker->maker, .index = open->index, .first = slice->first, .last = slice->last};
+	int err = hf_maker_take(open, slice->hart, view, env, ret_maker);
+
+	*ret_cutter = NULL;
+	if (err)
+		return err;
+	err = hf_cutter_new(&cut, env, mark ? mark->entry : NULL, mark ? mark->entry_size : 0, ret_number, ret_cutter,
+			    NULL);
+	if (err)
+		hf_maker_put(ret_maker, err);
+	return err;
 }
 
 /* ---- the table ---- */
@@ -257,23 +261,33 @@ static int piece_of(const struct hf_bytes *bytes, struct hf_open *open, uint64_t
 	return 0;
 }
 
+static int enter(const struct hf_bytes *bytes, struct hf_open *open, uint64_t piece, struct hf_worker *worker,
+		 struct hf_lent_maker *ret_maker, struct hf_cutter **ret_cutter)
+{
+	const struct hf_slice_part *part = &bytes->slice->part[bytes->view];
+	uint64_t chunk = part->number + piece * part->stride;
+
+	hf_view_env(worker, open, bytes->view);
+	return hf_slice_cutter(bytes->slice, open, bytes->view, &worker->env, &part->mark[piece], &chunk, ret_maker,
+			       ret_cutter);
+}
+
 static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct hf_piece *piece,
 		struct hf_worker *worker, uint8_t *to)
 {
 	const struct hf_slice_part *part = &bytes->slice->part[bytes->view];
-	const struct hf_slice_mark *mark = &part->mark[piece->number];
-	struct hf_cut cut = hf_slice_cut(bytes->slice, open, bytes->view);
-	uint64_t chunk = part->number + piece->number * part->stride;
+	struct hf_lent_maker lent;
 	struct hf_cutter *cutter;
 	struct hf_sink sink;
-	int err;
+	int err = enter(bytes, open, piece->number, worker, &lent, &cutter);
 
 	hf_sink_init_buffer(&sink, to, (size_t)piece->size + HF_SINK_ROOM);
-	hf_view_env(worker, open, bytes->view);
-	err = hf_cutter_new(&cut, mark->entry, mark->entry_size, &chunk, &cutter, NULL);
-	for (uint64_t i = 0; !err && i < part->stride; i++)
-		err = hf_cutter_next(cutter, &worker->env, &sink, NULL);
-	hf_cutter_free(cutter);
+	if (!err) {
+		for (uint64_t i = 0; !err && i < part->stride; i++)
+			err = hf_cutter_next(cutter, &worker->env, &sink, NULL);
+		hf_cutter_free(cutter);
+		hf_maker_put(&lent, err < 0 ? err : 0);
+	}
 	if (err < 0)
 		return hf_err_is_passing(err) ? err : HF_ERR_MISMATCH;
 	return hf_sink_total(&sink) == piece->size ? 0 : HF_ERR_MISMATCH;
@@ -282,23 +296,20 @@ static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct
 static int find_ordinal(const struct hf_bytes *bytes, struct hf_open *open, uint32_t hart, uint64_t offset,
 			struct hf_worker *worker, uint64_t *ret_ordinal)
 {
-	const struct hf_slice_part *part = &bytes->slice->part[bytes->view];
-	struct hf_cut cut = hf_slice_cut(bytes->slice, open, bytes->view);
+	struct hf_lent_maker lent;
 	struct hf_cutter *cutter;
 	struct hf_piece piece;
-	uint64_t chunk;
 	int err = piece_at(bytes, open, offset, &piece);
 
 	(void)hart;
 	if (err)
 		return HF_ERR_MISMATCH;
-	chunk = part->number + piece.number * part->stride;
-	hf_view_env(worker, open, bytes->view);
-	err = hf_cutter_new(&cut, part->mark[piece.number].entry, part->mark[piece.number].entry_size, &chunk, &cutter,
-			    NULL);
-	if (!err)
-		err = hf_cutter_find(cutter, &worker->env, offset - piece.offset, ret_ordinal, NULL);
+	err = enter(bytes, open, piece.number, worker, &lent, &cutter);
+	if (err)
+		return err;
+	err = hf_cutter_find(cutter, &worker->env, offset - piece.offset, ret_ordinal, NULL);
 	hf_cutter_free(cutter);
+	hf_maker_put(&lent, err);
 	return err;
 }
 

@@ -162,10 +162,9 @@ static int add_mark(struct hf_measure *m)
 	return 0;
 }
 
-static int begin_part(struct hf_measure *m)
+static int begin_part(struct hf_measure *m, const struct hf_enc_env *env)
 {
-	struct hf_cut cut = hf_slice_cut(m->slice, m->open, m->view);
-	int err = hf_cutter_new(&cut, NULL, 0, &m->part.number, &m->cutter, NULL);
+	int err = hf_slice_cutter(m->slice, m->open, m->view, env, NULL, &m->part.number, &m->maker, &m->cutter);
 
 	if (err)
 		return err;
@@ -179,10 +178,10 @@ static int begin_part(struct hf_measure *m)
 int hf_measure_encoded(struct hf_measure *m, struct hf_worker *worker)
 {
 	const int64_t until = hf_now_ns() + STEP_NS;
-	int err = m->cutter ? 0 : begin_part(m);
+	int err;
 
-	if (!err)
-		hf_view_env(worker, m->open, m->view);
+	hf_view_env(worker, m->open, m->view);
+	err = m->cutter ? 0 : begin_part(m, &worker->env);
 	while (!err) {
 		if (hf_stopping(m->slice->capture->common))
 			return HF_ERR_CANCELLED;

@@ -6,6 +6,7 @@
 
 #include "fs/bytes/bytes.h"
 #include "fs/bytes/slice.h"
+#include "fs/capture/makers.h"
 #include "index/cut.h"
 
 enum hf_slice_state {
@@ -59,7 +60,8 @@ struct hf_measure {
 	struct hf_slice *slice; /* one reference */
 	struct hf_measure *next;
 	struct hf_open *open;
-	struct hf_cutter *cutter; /* of part view */
+	struct hf_cutter *cutter; /* of part view, with maker */
+	struct hf_lent_maker maker;
 	size_t view;
 	uint64_t chunk;           /* the cutter's next */
 	bool turn;                /* it has the turn of the long ones */
@@ -81,8 +83,11 @@ void hf_slice_free_part(struct hf_slice_part *part);
 /* The view that a slice is of, over all of the hart. */
 void hf_slice_whole(const struct hf_slice *slice, const struct hf_facts *facts, size_t view,
 		    struct hf_bytes *ret_bytes);
-/* How a view that is encoded anew is made. */
-struct hf_cut hf_slice_cut(const struct hf_slice *slice, const struct hf_open *open, size_t view);
+/* What makes a view anew: from a mark, with *ret_number its chunk, or (NULL) from the start. *ret_maker is to be put when
+ * the cutter is freed. */
+int hf_slice_cutter(const struct hf_slice *slice, struct hf_open *open, size_t view, const struct hf_enc_env *env,
+		    const struct hf_slice_mark *mark, uint64_t *ret_number, struct hf_lent_maker *ret_maker,
+		    struct hf_cutter **ret_cutter);
 
 /* Measures m->part, of the view m->view: where its lines are in the whole; or in steps, at the end of which there is
  * HF_NOTE_END, its size and marks. */

@@ -26,14 +26,23 @@ static size_t bytes_of(const struct hf_slice_part *part)
 	return bytes;
 }
 
+/* What was used for long learned much, and is not kept. */
+static void end_cutter(struct hf_measure *m, int err)
+{
+	if (!m->cutter)
+		return;
+	hf_cutter_free(m->cutter);
+	hf_maker_put(&m->maker, m->turn ? (int)HF_NOTE_END : err);
+	m->cutter = NULL;
+}
+
 /* Of the part at hand: it is measured, or it is not. */
 static void settle_part(struct hf_measure *m, int err)
 {
 	struct hf_slices *slices = m->slice->slices;
 	struct hf_slice_part *part = &m->slice->part[m->view];
 
-	hf_cutter_free(m->cutter);
-	m->cutter = NULL;
+	end_cutter(m, err);
 	if (err)
 		hf_slice_free_part(&m->part);
 	pthread_mutex_lock(&slices->lock);
@@ -63,7 +72,7 @@ static void end_measure(struct hf_job *job, int err)
 	struct hf_exec *exec = m->slice->capture->common->exec;
 	struct hf_slices *slices = m->slice->slices;
 
-	hf_cutter_free(m->cutter);
+	end_cutter(m, err);
 	hf_slice_free_part(&m->part);
 	if (m->open)
 		hf_open_put(m->open);

@@ -33,6 +33,7 @@ void hf_captures_each(struct hf_captures *all, void (*fn)(void *ctx, struct hf_c
 bool hf_captures_index_trouble(struct hf_captures *all, char *text, size_t size, size_t *ret_memory,
 			       size_t *ret_waiting);
 bool hf_captures_explain(struct hf_captures *all, const char *path, char *text, size_t size);
+bool hf_captures_refusal(struct hf_captures *all, const char *path, const char *view, char *text, size_t size);
 size_t hf_captures_failures(struct hf_captures *all,
 			    void (*fn)(void *ctx, const char *path, const struct hf_diag *diag), void *ctx);
 int hf_captures_index(struct hf_captures *all, const char *path, const char *view, hf_tap_fn put,

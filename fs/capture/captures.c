@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All captures of an archive: opening and closing what they share, and what is told of all of them. */
 #include "fs/capture/captures.h"
+#include "fs/capture/info.h"
 #include "fs/capture/spooler.h"
 #include "index/spool.h"
 
@@ -172,6 +173,17 @@ bool hf_captures_explain(struct hf_captures *all, const char *path, char *text, 
 	struct hf_diag diag;
 
 	return capture && hf_capture_failure(capture, &diag, text, size);
+}
+
+bool hf_captures_refusal(struct hf_captures *all, const char *path, const char *view, char *text, size_t size)
+{
+	struct hf_capture *capture = hf_capture_known(all, path);
+	struct hf_facts *facts = NULL;
+	bool known;
+
+	known = capture && !hf_capture_facts_now(capture, &facts) && hf_info_refusal(facts, view, text, size);
+	hf_facts_unref(facts);
+	return known;
 }
 
 /* ---- failures ---- */

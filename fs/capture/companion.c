@@ -229,6 +229,13 @@ void hf_companion_close(struct hf_companion *companion)
 	*companion = (struct hf_companion){.path = NULL};
 }
 
+bool hf_companion_fits(const struct hf_companion *companion, uint8_t arch)
+{
+	const uint16_t machine = companion->symbols ? hf_symbols_machine(companion->symbols) : 0;
+
+	return !machine || hf_arch_has_machine(arch, machine);
+}
+
 /* ---- all symbols ---- */
 
 /* A list being filled from a file whose addresses are moved. */

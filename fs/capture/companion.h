@@ -45,6 +45,9 @@ int hf_companion_open(struct hf_held_files *held, const char *path, const struct
 		      uint64_t stamp, const char *params, struct hf_companion *ret_companion);
 void hf_companion_close(struct hf_companion *companion);
 
+/* Whether what it names is code of that architecture (enum hf_arch). */
+bool hf_companion_fits(const struct hf_companion *companion, uint8_t arch);
+
 /* All symbols of a hart, for program.elf. To be freed, names included, by hf_companion_free_list. */
 struct hf_elf_symbol_list {
 	struct hf_elf_symbol *symbol;

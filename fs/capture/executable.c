@@ -67,7 +67,8 @@ static int load(struct hf_executable *exe, struct hf_open *open, uint32_t hart, 
 	err = add_table(exe, open->stream, hart);
 	if (err)
 		return err;
-	err = hf_companion_list(&open->companion, hart, &exe->symbols);
+	if (hf_companion_fits(&open->companion, open->stream->info.arch))
+		err = hf_companion_list(&open->companion, hart, &exe->symbols);
 	if (err)
 		return err;
 	err = hf_elf_new(exe->image, exe->symbols.symbol, exe->symbols.count, &exe->elf);

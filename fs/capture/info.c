@@ -7,6 +7,7 @@
 #include "fs/archive/path.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char *const arch_names[HF_ARCH_COUNT] = {"none", "riscv", "arm"};
 static const char *const isa_names[HF_ISA_COUNT] = {"none", "rv32", "rv64", "a64", "a32", "t32"};
@@ -38,21 +39,32 @@ static void put_view(struct hf_json *json, const char *name, uint64_t size, cons
 	hf_json_close(json, '}');
 }
 
+/* Why a hart has not the program that others have, or a view that needs it; false: that is not why. */
+static bool lacks_program(const struct hf_facts *facts, const struct hf_facts_hart *hart, size_t view, char *buf,
+			  size_t size)
+{
+	const bool program = view == HF_VIEW_PROGRAM;
+	const bool needs = view < HF_ENC_COUNT && !facts->refusal[view] && hf_view_dir(view, NULL);
+
+	if (hart->view[view].size != HF_NOWHERE || !hart->no_program || !(program || needs))
+		return false;
+	snprintf(buf, size, "%sa program that cannot be one image: %s",
+		 program ? "" : "it needs program.elf, and this is ", hart->no_program);
+	return true;
+}
+
 /* One view of a hart with its size, or with the reason why it is its harts' but not this one's. */
 static void put_hart_view(struct hf_json *json, const struct hf_facts *facts, const struct hf_facts_hart *hart,
 			  size_t view)
 {
 	const struct hf_enc_ops *ops = hf_fs_view_ops(view);
-	const bool program = view == HF_VIEW_PROGRAM;
-	const bool needs = view < HF_ENC_COUNT && !facts->refusal[view] && hf_view_dir(view, NULL);
 	char name[128], reason[320];
+	const bool lacking = lacks_program(facts, hart, view, reason, sizeof reason);
 
-	if (hart->view[view].size == HF_NOWHERE && !(hart->no_program && (program || needs)))
+	if (hart->view[view].size == HF_NOWHERE && !lacking)
 		return;
 	snprintf(name, sizeof name, "hart%u/%s", (unsigned)hart->info.id, ops->view);
-	snprintf(reason, sizeof reason, "%sa program that cannot be one image: %s",
-		 program ? "" : "it needs program.elf, and this is ", hart->no_program ? hart->no_program : "");
-	put_view(json, name, hart->view[view].size, hart->view[view].size == HF_NOWHERE ? reason : NULL);
+	put_view(json, name, hart->view[view].size, lacking ? reason : NULL);
 }
 
 /* A view that no hart has, by the name of its file or of its directory, with the reason. */
@@ -66,6 +78,26 @@ static void put_refusal(struct hf_json *json, const struct hf_facts *facts, size
 		return;
 	snprintf(text, sizeof text, "%.*s", dir ? (int)dir : (int)strlen(name), name);
 	put_view(json, text, 0, facts->refusal[view]);
+}
+
+bool hf_info_refusal(const struct hf_facts *facts, const char *path, char *buf, size_t size)
+{
+	const struct hf_facts_hart *hart = NULL;
+	unsigned id;
+	int n = 0;
+
+	if (sscanf(path, "hart%u/%n", &id, &n) == 1 && n)
+		hart = hf_facts_hart(facts, id);
+	path += n;
+	for (size_t i = 0; facts->refusal && i < HF_VIEW_COUNT; i++) {
+		if (!hf_view_is_named(i, path, strcspn(path, "/")))
+			continue;
+		if (facts->refusal[i])
+			snprintf(buf, size, "%s", facts->refusal[i]);
+		if (facts->refusal[i] || (hart && lacks_program(facts, hart, i, buf, size)))
+			return true;
+	}
+	return false;
 }
 
 static void put_views(struct hf_json *json, const struct hf_facts *facts)
@@ -171,14 +203,20 @@ static void put_description(struct hf_json *json, const struct hf_trace *trace)
 	hf_json_close(json, '}');
 }
 
-static void put_companion(struct hf_json *json, const struct hf_companion *companion)
+static const char of_another_machine[] = "it is code of another machine than the trace";
+
+static void put_companion(struct hf_json *json, const struct hf_open *open)
 {
+	const struct hf_companion *companion = &open->companion;
+
 	if (!companion->path)
 		return;
 	hf_json_open(json, "symbols", '{');
 	hf_json_string(json, "file", companion->path);
 	if (companion->diag.code)
 		put_diag(json, "error", &companion->diag);
+	else if (open->stream && !hf_companion_fits(companion, open->stream->info.arch))
+		hf_json_string(json, "error", of_another_machine);
 	else
 		hf_json_u64(json, "count", hf_symbols_count(companion->symbols));
 	if (companion->relocatable)
@@ -217,7 +255,7 @@ static void put_indexed(struct hf_json *json, struct hf_open *open, const struct
 		hf_json_u64(json, "instructions_per_byte", hf_info_density(open));
 	hf_json_u64(json, "problems", hf_index_problem_count(open->index));
 	put_description(json, &open->trace);
-	put_companion(json, &open->companion);
+	put_companion(json, open);
 	hf_json_u64(json, "index_size", facts->index_size);
 	put_harts(json, open->stream, facts);
 	put_views(json, facts);
@@ -278,11 +316,21 @@ bool hf_info_cause(const struct hf_open *open, const struct hf_index_problem *pr
 {
 	char words[512];
 
-	if (problem->diag.code != HF_ERR_SETUP_LIKELY)
+	switch (problem->diag.code) {
+	case HF_ERR_SETUP_LIKELY:
+		hf_trial_text(hf_index_codec(open->index), open->trace.setup, problem->diag.detail, words,
+			      sizeof words);
+		snprintf(buf, size, "likely cause: %s", words);
+		return true;
+	case HF_ERR_SETUP_PROGRAM:
+		hf_setup_code_text(open->trace.setup, problem->hart, words, sizeof words);
+		snprintf(buf, size,
+			 "likely cause: the program: the trace goes to %llx, and the description has code at %s only",
+			 (unsigned long long)problem->diag.detail, *words ? words : "no address");
+		return true;
+	default:
 		return false;
-	hf_trial_text(hf_index_codec(open->index), open->trace.setup, problem->diag.detail, words, sizeof words);
-	snprintf(buf, size, "likely cause: %s", words);
-	return true;
+	}
 }
 
 void hf_info_path(struct hf_sink *sink, const char *path)
@@ -291,17 +339,19 @@ void hf_info_path(struct hf_sink *sink, const char *path)
 		hf_sink_write(sink, (unsigned char)*s < 0x20 || *s == 0x7f ? "?" : s, 1);
 }
 
-/* What is likely behind all that follows: in the words of the description. */
-static void put_cause(struct hf_sink *sink, const struct hf_capture *capture, const struct hf_open *open,
+/* If it is what is likely behind all that follows: in the words of the description. */
+static bool put_cause(struct hf_sink *sink, const struct hf_capture *capture, const struct hf_open *open,
 		      const struct hf_index_problem *problem)
 {
 	char text[HF_FAILURE_SIZE];
 
-	hf_info_cause(open, problem, text, sizeof text);
+	if (!hf_info_cause(open, problem, text, sizeof text))
+		return false;
 	hf_info_path(sink, capture->path);
 	hf_sink_printf(sink, ": ");
 	hf_info_path(sink, text);
 	hf_sink_printf(sink, "\n");
+	return true;
 }
 
 static void put_problem(struct hf_sink *sink, const char *path, const struct hf_index_problem *problem, bool harts)
@@ -345,13 +395,19 @@ static void put_warnings(struct hf_sink *sink, const struct hf_trace *trace)
 }
 
 /* An ELF beside the capture that is no good takes all names away. */
-static void put_companion_problem(struct hf_sink *sink, const struct hf_companion *companion)
+static void put_companion_problem(struct hf_sink *sink, const struct hf_open *open)
 {
+	const struct hf_companion *companion = &open->companion;
 	char text[256];
 
-	if (!companion->path || !companion->diag.code)
+	if (!companion->path)
 		return;
-	hf_diag_format(&companion->diag, text, sizeof text);
+	if (companion->diag.code)
+		hf_diag_format(&companion->diag, text, sizeof text);
+	else if (open->stream && !hf_companion_fits(companion, open->stream->info.arch))
+		snprintf(text, sizeof text, "%s", of_another_machine);
+	else
+		return;
 	hf_info_path(sink, companion->path);
 	hf_sink_printf(sink, ": warning: it gives no symbols: %s\n", text);
 }
@@ -372,13 +428,12 @@ static void put_errors(struct hf_capture *capture, struct hf_open *open, const s
 		return;
 	}
 	count = left = hf_index_problem_count(open->index);
-	if (count && !hf_index_problem_at(open->index, 0, &problem) && problem.diag.code == HF_ERR_SETUP_LIKELY) {
-		put_cause(sink, capture, open, &problem);
+	if (count && !hf_index_problem_at(open->index, 0, &problem) && put_cause(sink, capture, open, &problem)) {
 		first = 1;
 		left--;
 	}
 	put_warnings(sink, &open->trace);
-	put_companion_problem(sink, &open->companion);
+	put_companion_problem(sink, open);
 	for (size_t i = first; i < count && i < HF_INDEX_PROBLEM_MAX; i++)
 		if (!hf_index_problem_at(open->index, i, &problem)) {
 			put_problem(sink, capture->path, &problem, facts->hart_count > 1);

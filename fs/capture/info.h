@@ -21,6 +21,9 @@ void hf_info_text(enum hf_text text, struct hf_capture *capture, struct hf_open 
 /* Sets the sizes of both texts in facts. */
 int hf_info_measure(struct hf_capture *capture, struct hf_open *open, struct hf_facts *facts);
 
+/* Why a capture has no such file, by its path in the view directory; false: that is not known. */
+bool hf_info_refusal(const struct hf_facts *facts, const char *path, char *buf, size_t size);
+
 /* "12 s", "3 min", "2 h"; "?" for a negative number. */
 void hf_info_duration(double seconds, char *buf, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What made chunks of open captures and waits for the next one. A decoder and an encoder for each chunk would cost
- * large blocks that are mapped, faulted in and unmapped, and a second look at all code that the chunk executes.
+ * What made chunks of open captures, or of slices of them, and waits for the next one. A decoder and an encoder for
+ * each would cost large blocks that are mapped, faulted in and unmapped, and a second look at all code that it executes.
  */
 #ifndef HF_FS_MAKERS_H
 #define HF_FS_MAKERS_H
@@ -38,7 +38,7 @@ void hf_makers_fini(struct hf_makers *makers);
 /* One for that view of an open capture, a new one if none waits. env as for hf_maker_init. */
 int hf_maker_take(struct hf_open *open, uint32_t hart, size_t view, const struct hf_enc_env *env,
 		  struct hf_lent_maker *ret_maker);
-/* It has made a chunk, or failed. */
+/* It has made a chunk, or some, or failed. */
 void hf_maker_put(struct hf_lent_maker *maker, int err);
 /* The capture is about to be closed. */
 void hf_makers_drop(const struct hf_open *open);

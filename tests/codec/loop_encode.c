@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every view of every sample is the same bytes however many events it gets at a time, and when another encoder takes over
- * at any event: a new one, or one that has been elsewhere before. A state that is cut short is not taken.
+ * at any event: a new one, or one that has been elsewhere before. One that is reset is as a new one. A state that is cut
+ * short is not taken.
  */
 #include "tests/codec/loops.h"
 
@@ -12,13 +13,24 @@ struct run {
 	struct hf_events all;
 };
 
+static const struct hf_enc_env env = {.params = ""};
+
 static struct hf_enc *fresh(const struct run *r)
 {
-	static const struct hf_enc_env env = {.params = ""};
 	struct hf_enc *enc;
 
 	CHECK_EQ(hf_enc_new(r->ops, r->s->stream, r->hart, &env, &enc), 0);
 	return enc;
+}
+
+/* Some events from there on. */
+static void lead_astray(const struct run *r, struct hf_enc *enc, size_t at)
+{
+	struct hf_sink sink;
+
+	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 16), 0);
+	hf_enc_put(enc, r->all.ev + at, r->all.n - at < 40 ? r->all.n - at : 40, &sink);
+	hf_sink_fini_memory(&sink);
 }
 
 /* Saves the encoder and goes on with another one. */
@@ -26,7 +38,6 @@ static struct hf_enc *hand_over(const struct run *r, struct hf_enc *enc, size_t 
 {
 	uint8_t state[HF_STATE_MAX], again[HF_STATE_MAX + 1];
 	struct hf_enc *other;
-	struct hf_sink sink;
 	size_t size;
 
 	memset(state, 0, sizeof state);
@@ -43,11 +54,8 @@ static struct hf_enc *hand_over(const struct run *r, struct hf_enc *enc, size_t 
 		hf_enc_free(other);
 	}
 	other = fresh(r);
-	if (at % 2) { /* one that was elsewhere */
-		CHECK_EQ(hf_sink_init_memory(&sink, 1 << 16), 0);
-		hf_enc_put(other, r->all.ev + at / 2, r->all.n - at / 2 < 40 ? r->all.n - at / 2 : 40, &sink);
-		hf_sink_fini_memory(&sink);
-	}
+	if (at % 2) /* one that was elsewhere */
+		lead_astray(r, other, at / 2);
 	CHECK_EQ(hf_enc_load(other, state, size), 0);
 	return other;
 }
@@ -58,6 +66,10 @@ static struct hf_sink encode(const struct run *r, size_t step, bool handed)
 	struct hf_enc *enc = fresh(r);
 	struct hf_sink sink;
 
+	if (handed) {
+		lead_astray(r, enc, r->all.n / 2);
+		CHECK_EQ(hf_enc_reset(enc, &env), 0);
+	}
 	CHECK_EQ(hf_sink_init_memory(&sink, 1 << 16), 0);
 	for (size_t i = 0; i < r->all.n;) {
 		const size_t n = step < r->all.n - i ? step : r->all.n - i;

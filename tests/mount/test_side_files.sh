@@ -54,16 +54,21 @@ damage gone ete1.ini '/^TRCCONF/d' \
 damage id ete1.ini 's/=0x10$/=0x11/' \
 	'ete1.ini:6: warning: TRCTRACEIDR(0x010) is not as that of ETE_0, which traces the same core: they are harts 17 and 16'
 damage line ete1.ini 's/^TRCCONFIGR(0x004)=/TRCCONFIGR(0x004)-/' \
-	'ete1.ini:7: warning: this is neither [section] nor key = value: it is passed over, as are 0 more lines'
+	'ete1.ini:7: warning: this is neither [section] nor key = value: it is passed over'
 damage class ete1.ini 's/trace_source/trace_sourxe/' \
 	"ete1.ini:3: warning: ETE_1 has a trace id, and its class is 'trace_sourxe', not trace_source: it is left out"
 damage stranger trace.ini 's/^ETE_1=/ETE_i=/' "trace.ini:15: warning: no device is called 'ETE_i'"
 damage core trace.ini 's/^cpu_0=ETE_0/cpu_0=ETE_O/' "trace.ini:12: warning: no device is called 'ETE_O'"
 damage dump cpu.ini 's/^length=8/length=16/' "cpu.ini:5: warning: 'dump.bin' has 8 of the 16 bytes: the rest is not known"
 
+# The same names in an ELF of x86.
+mkdir "$archive/other"
+cp "$archive/good/rv-sys.stf.gz" "$archive/good/rv-sys.elf" "$archive/other"
+printf '\x3e' | dd of="$archive/other/rv-sys.elf" bs=1 seek=18 conv=notrunc status=none
+
 do_mount --wait
 for name in "${!expected[@]}"; do
-	grep -qF -- "${expected[$name]}" "$mnt/$name@ete/errors.txt" ||
+	[[ $(cat "$mnt/$name@ete/errors.txt")$'\n' == *"${expected[$name]}"$'\n'* ]] ||
 		fail "errors.txt of $name: '$(cat "$mnt/$name@ete/errors.txt")' instead of '${expected[$name]}'"
 done
 grep warning "$mnt/snapshot@ete/errors.txt" && fail "a whole snapshot has warnings"
@@ -75,5 +80,11 @@ grep -q '^boot/rv-sys.elf: warning: it gives no symbols: file offset 23488: the 
 	"$mnt/boot/rv-sys@stf@gz/errors.txt" || fail "errors.txt of boot: $(cat "$mnt/boot/rv-sys@stf@gz/errors.txt")"
 [ -s "$mnt/good/rv-sys@stf@gz/errors.txt" ] && fail "a whole ELF: $(cat "$mnt/good/rv-sys@stf@gz/errors.txt")"
 grep -qm1 '<' "$mnt/good/rv-sys@stf@gz/hart0/listing.txt" || fail "a whole ELF gives no symbols"
+other=$mnt/other/rv-sys@stf@gz
+grep -q '^other/rv-sys.elf: warning: it gives no symbols: it is code of another machine than the trace$' "$other/errors.txt" ||
+	fail "an ELF of another machine: $(cat "$other/errors.txt")"
+grep -qm1 '<' "$other/hart0/listing.txt" && fail "names of another machine in the listing"
+[ "$(stat -c %s "$other/hart0/program.elf")" -lt "$(stat -c %s "$mnt/good/rv-sys@stf@gz/hart0/program.elf")" ] ||
+	fail "names of another machine in program.elf"
 do_umount
 finish

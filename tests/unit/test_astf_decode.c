@@ -180,6 +180,7 @@ static void test_plus(void)
 	noted(PLUS "TIMESTAMP unit=1 value0=ffffffffffffffff\n", HF_ERR_ASTF_TIME);
 	noted(PLUS "TIMESTAMP unit=2 value0=5\n", HF_ERR_ASTF_RESERVED);
 	noted(PLUS "CONTEXT tid_valid=1 tid=5\n", HF_ERR_ASTF_RESERVED);
+	noted(PLUS "CONTEXT pid_valid=1 pid=ffffffff00000005\n" NOP(1000), HF_ERR_CONTEXT_WIDE);
 	noted("HEADER version_minor=c\n", HF_ERR_ASTF_MINOR);
 	noted("HEADER version_minor=a use_zlib=1\n", HF_ERR_ASTF_RESERVED);
 	noted("HEADER version_minor=b meminfo=1\n", HF_ERR_ASTF_RESERVED);

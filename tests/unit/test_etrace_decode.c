@@ -159,6 +159,31 @@ static char *show(char *t, const struct hf_event *ev)
 	}
 }
 
+/* The same events of decoders each of which goes on from the state of the one before, after every event. */
+static void check_resumed(struct hf_stream *stream, struct hf_src *src, const struct hf_events *list)
+{
+	uint8_t blob[HF_STATE_MAX];
+	struct hf_dec *dec;
+	struct hf_event ev;
+	uint64_t discard;
+	size_t n;
+
+	CHECK_EQ(hf_dec_new(stream, src, 0, &dec), 0);
+	for (size_t i = 0; i < list->n; i++) {
+		struct hf_etrace_dec *d = (struct hf_etrace_dec *)dec;
+
+		d->sync_distance = d->full_distance = 1; /* it makes a state wherever it can */
+		d->retry = 1;
+		CHECK_EQ(hf_dec_next(dec, &ev, 1, &n), 0);
+		CHECK(memcmp(&ev, &list->ev[i], sizeof ev) == 0);
+		n = hf_dec_save(dec, blob, &discard);
+		hf_dec_free(dec);
+		CHECK_EQ(hf_dec_new(stream, src, 0, &dec), 0);
+		CHECK_EQ(hf_dec_load(dec, blob, n, discard), 0);
+	}
+	hf_dec_free(dec);
+}
+
 static void expect(const char *what, struct made *m, const char *want)
 {
 	struct hf_src *src;
@@ -178,6 +203,7 @@ static void expect(const char *what, struct made *m, const char *want)
 	if (strcmp(text, want) != 0)
 		fprintf(stderr, "%s:\n", what);
 	CHECK_STR(text, want);
+	check_resumed(stream, src, &list);
 	hf_events_free(&list);
 	hf_stream_close(stream);
 	hf_src_free(src);
@@ -461,10 +487,31 @@ static void test_contexts(void)
 	expect("the program is that of the context", &m, "00 04 context7 08>00 00");
 
 	make(&m, "2.0", NULL, NULL);
+	image(&m, 1, 7, other_code, sizeof other_code);
+	m.setup.image_count = 2;
+	sync(&m, 0x24, 0);
+	sync(&m, 0x28, 7);
+	put(&m, report(&m, 0x2c, 0, 0));
+	sync(&m, 0x04, 7);
+	expect("a context whose program has no code there", &m, "24 context7 ETRACE_NO_CODE:9 04");
+
+	make(&m, "2.0", NULL, NULL);
 	sync(&m, 0, 5);
 	put(&m, (struct hf_etrace_packet){.format = 3, .subformat = 2, .privilege = 3, .context = 6});
 	put(&m, report(&m, 0x08, 0, 0));
 	expect("an imprecise change", &m, "context5 context6 00 04 08");
+
+	make(&m, "2.0", NULL, NULL);
+	m.values[m.setup.value_count - 1].value = "33"; /* context_width */
+	CHECK_EQ(hf_etrace_params_read(&m.setup, 0, &m.params, NULL), 0);
+	put(&m, (struct hf_etrace_packet){.format = 3,
+					  .branch = true,
+					  .privilege = 3,
+					  .context = UINT64_C(0x100000007),
+					  .has_address = true,
+					  .address = (BASE + 4) >> 1});
+	put(&m, (struct hf_etrace_packet){.format = 3, .subformat = 2, .privilege = 3, .context = 7});
+	expect("wider than what is shown", &m, "context7 CONTEXT_WIDE context7 04");
 }
 
 static void test_losses(void)

@@ -472,7 +472,7 @@ static void test_forged(void)
 	hf_fst_write_text(&t, "run/capture.ini", text);
 	CHECK_EQ(utimensat(AT_FDCWD, hf_fst_path(&t, "run/capture.ini"), times, 0), 0);
 	open_fs();
-	CHECK_EQ(hf_fst_lookup(&t, "run@toy/source.toy", &attr), 0);
+	CHECK_EQ(hf_fst_lookup_settled(&t, "run@toy/source.toy", &attr), 0);
 	CHECK_EQ(attr.st.st_mode, S_IFREG | 0444);
 	CHECK_EQ(hf_capture_at(&t.fs->captures, "run", &capture), 0);
 	CHECK_EQ(hf_open_get(capture, capture->version, &held), 0);

@@ -384,6 +384,10 @@ static void check_misuse(void)
 	FAILS(hartfs_view_open(archive, "deep", &view, &diag), HARTFS_ERROR_MISUSE, "", "directory");
 	FAILS(hartfs_view_open(archive, "run@stf/hart7/listing.txt", &view, &diag), HARTFS_ERROR_NOT_FOUND, "run.stf",
 	      "no such");
+	FAILS(hartfs_view_open(archive, "run@stf/hart0/trace.astf", &view, &diag), HARTFS_ERROR_NOT_FOUND, "run.stf",
+	      "there is no such view: ASTF is AArch64 only");
+	FAILS(hartfs_view_open(archive, "run@stf/hart0/ete/trace.bin", &view, &diag), HARTFS_ERROR_NOT_FOUND, "run.stf",
+	      "ETE is Arm only");
 	FAILS(hartfs_view_open(archive, "nonsense", &view, &diag), HARTFS_ERROR_NOT_FOUND, "", "no such");
 	FAILS(hartfs_view_open(archive, "run@stf/hart0/at/5-4/listing.txt", &view, &diag), HARTFS_ERROR_NOT_FOUND,
 	      "run.stf", "no such");

@@ -107,6 +107,14 @@ static void test_reserved(void)
 		add_stop(&s, 4, 2);
 		end(&s, "PROCESS", 11, 0, format == 1 || prv == 2 || (virtual && prv == 3), 0);
 	}
+	for (unsigned v = 0; v < 2; v++) {
+		begin(&s);
+		add_sync(&s, 5, 0, BASE);
+		add(&s, (struct hf_ntrace_message){.tcode = HF_NTRACE_OWNERSHIP, .value = (2 | v) | UINT64_C(1) << 37});
+		add_taken(&s, 10);
+		add_stop(&s, 4, 2);
+		end(&s, "an id of 33 bits", 11, 1, 0, 0);
+	}
 	for (uint32_t repeats = 0; repeats < 3; repeats++) {
 		begin(&s);
 		add_sync(&s, 5, 0, BASE);

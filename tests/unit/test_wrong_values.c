@@ -27,7 +27,8 @@ static const struct stream streams[] = {
 	 " privilege_width nocontext notime iaddress_lsb version ecause_width f0s_width sijump support_options "
 	 "encoder_mode_width resync_disabled framing alignment "},
 	{"etrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000",
-	 "etrace.options=jump_target_cache+branch_prediction,etrace.cache_size=6,etrace.bpred_size=6,etrace.f0s_width=1",
+	 "etrace.options=jump_target_cache+branch_prediction,etrace.cache_size=6,etrace.bpred_size=6,etrace.f0s_width="
+	 "1",
 	 " bpred_size cache_size f0s_width "},
 	{"etrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000",
 	 "etrace.framing=encap,etrace.srcid_bits=8,etrace.timestamp_bytes=2,etrace.type_bits=2,etrace.data=1",
@@ -45,15 +46,17 @@ static const struct stream streams[] = {
 	{"etrace", "archive/mini/rv32-mini.stf", "rv32-mini@stf", "0-20000", "", " widths "},
 	{"ntrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000", "",
 	 " srcbits framing addr_msb_ext implicit_return all_jumps wrapped "},
-	{"ntrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000", "ntrace.srcbits=3", " srcbits word_bytes "},
+	{"ntrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000", "ntrace.srcbits=3",
+	 " srcbits word_bytes "},
 	{"ntrace", "archive/boot/rv-sys.stf.gz", "rv-sys@stf@gz", "0-30000",
 	 "ntrace.sequential_jump=1,ntrace.all_jumps=1", " sequential_jump all_jumps "},
-	{"ete", "astf/a64-sys.astf", "a64-sys@astf", "0-30000", "",
-	 " TRCCONFIGR.RS TRCIDR2.CIDSIZE TRCIDR8 "},
+	{"ete", "astf/a64-sys.astf", "a64-sys@astf", "0-30000", "", " TRCCONFIGR.RS TRCIDR2.CIDSIZE TRCIDR8 "},
 	{"etrace", "etrace/corner/safe_all_rs16", NULL, "", "",
-	 " privilege_width nocontext context_width iaddress_lsb iaddress_width ecause_width f0s_width return_stack_size "
+	 " privilege_width nocontext context_width iaddress_lsb iaddress_width ecause_width f0s_width "
+	 "return_stack_size "
 	 "cache_size support_options link_registers resync_disabled framing "},
 	{"etrace", "etrace/corner/strict_basic", NULL, "", "", " privilege_width context_width ecause_width version "},
+	{"etrace", "etrace/corner/c111_full_rs16", NULL, "", "", " iaddress_width sijump "},
 };
 
 #define STREAMS (sizeof streams / sizeof *streams)
