@@ -200,23 +200,23 @@ static int open_archive(struct hartfs_options *options, struct hartfs_archive *a
 	return error || !archive->capture ? error : find_capture(archive, diag);
 }
 
-int hartfs_open(const struct hartfs_options *given, struct hartfs_archive **ret_archive, struct hartfs_diag *diag)
+int hartfs_open(const struct hartfs_options *options, struct hartfs_archive **ret_archive, struct hartfs_diag *diag)
 {
-	struct hartfs_options options = {.archive_fd = -1, .index_fd = -1};
+	struct hartfs_options known = {.archive_fd = -1, .index_fd = -1};
 	struct hartfs_archive *archive;
 	int error;
 
 	*ret_archive = NULL;
 	/* What a later library knows more of stays as if it were not asked for. */
-	if (given->size < offsetof(struct hartfs_options, stop_ctx) + sizeof given->stop_ctx || !given->event_size)
+	if (options->size < offsetof(struct hartfs_options, stop_ctx) + sizeof options->stop_ctx || !options->event_size)
 		return hf_library_misuse(diag, "hartfs_options was not begun with HARTFS_OPTIONS_INIT");
-	memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+	memcpy(&known, options, options->size < sizeof known ? options->size : sizeof known);
 	archive = calloc(1, sizeof *archive);
 	if (!archive) {
-		close_dirs(&options);
+		close_dirs(&known);
 		return hf_library_fail(NULL, NULL, HF_ERR_NOMEM, NULL, diag);
 	}
-	error = open_archive(&options, archive, diag);
+	error = open_archive(&known, archive, diag);
 	if (error)
 		hartfs_close(archive);
 	else

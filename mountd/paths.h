@@ -34,7 +34,7 @@ bool hf_opened_open(const struct hf_settings *settings, const char *directory, s
 bool hf_opened_confine(const struct hf_settings *settings, const struct hf_opened *archives, size_t count);
 /* Opens the archive without mount; NULL after saying why. catalogue: it uses and keeps that of the archive, as a mount
  * would. stop: hartfs_options.stop; may be NULL. */
-struct hartfs_archive *hf_opened_start(const struct hf_settings *settings, struct hf_opened *archive, bool catalogue,
+struct hartfs_archive *hf_opened_start(const struct hf_settings *settings, struct hf_opened *opened, bool catalogue,
 			      const struct hf_stop *stop);
 void hf_opened_close(struct hf_opened *archive);
 

@@ -54,12 +54,12 @@ static inline uint64_t hf_etrace_field(struct hf_etrace_bits *b, uint64_t v, uns
 		bits = hf_etrace_low(v, width);
 		b->bad |= bits != v;
 		hf_put64(p, hf_get64(p) | bits << shift);
-		if (shift + width > 64)
+		if (shift + width > 64 && shift)
 			p[8] = (uint8_t)(bits >> (64 - shift));
 		return bits;
 	}
 	bits = hf_get64(p) >> shift;
-	if (shift + width > 64)
+	if (shift + width > 64 && shift)
 		bits |= (uint64_t)p[8] << (64 - shift);
 	return hf_etrace_low(bits, width);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codecs/etrace/report.h"
 
-#include <string.h>
-
 /* ---- a life ---- */
 
 static int make_tables(struct hf_etrace_report *r)
@@ -106,6 +104,14 @@ void hf_etrace_report_sync(struct hf_etrace_report *r, bool keep)
 		hf_etrace_tables_reset(&r->tables);
 }
 
+/* Of what hf_etrace_support_params sets. */
+static bool same_sizes(const struct hf_etrace_params *a, const struct hf_etrace_params *b)
+{
+	return a->time_width == b->time_width && a->f0s_width == b->f0s_width &&
+	       a->return_stack_size == b->return_stack_size && a->call_counter_size == b->call_counter_size &&
+	       a->bpred_size == b->bpred_size && a->cache_size == b->cache_size;
+}
+
 int hf_etrace_report_support(struct hf_etrace_report *r)
 {
 	const struct hf_etrace_params before = r->params;
@@ -115,7 +121,7 @@ int hf_etrace_report_support(struct hf_etrace_report *r)
 	if (hf_etrace_support_has_data(&r->params) && r->pkt.enable)
 		r->data_on = r->pkt.denable;
 	hf_etrace_support_params(&r->params, &r->pkt);
-	return agree(r, memcmp(&before, &r->params, sizeof before));
+	return agree(r, !same_sizes(&before, &r->params));
 }
 
 bool hf_etrace_report_vector(const struct hf_etrace_report *r, uint64_t *ret_address)

@@ -413,11 +413,19 @@ static inline int arrive(struct hf_etrace_follow *f)
 	return s->pc == stop_at(f) && is_end(f, 0, s->prev_end) ? (int)HF_NOTE_END : 0;
 }
 
+/* f->cur, which walk has found; that it says so costs nothing. */
+static inline const struct hf_walk_block *current(const struct hf_etrace_follow *f)
+{
+	if (!f->cur)
+		__builtin_unreachable();
+	return f->cur;
+}
+
 /* The instructions of f->cur behind f->index, none of which jumps before the last. HF_NOTE_END: the walk is over. */
 static inline int run(struct hf_etrace_follow *f)
 {
 	struct hf_etrace_report *r = &f->report;
-	const struct hf_walk_block *b = f->cur;
+	const struct hf_walk_block *b = current(f);
 	const uint64_t pc = b->insn[f->index].insn.pc & f->blocks.mask, stop = stop_at(f);
 	const uint32_t last = b->count - 1u;
 
