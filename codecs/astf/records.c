@@ -33,22 +33,25 @@ static uint64_t reserved_last(const struct hf_astf_record *rec)
 	}
 }
 
-struct hf_astf_record hf_astf_reserved(const struct hf_astf_record *rec)
-{
-	struct hf_astf_record mask = {{0}};
-
-	switch (hf_astf_type(rec)) {
-#define HF_ASTF_RECORD(name, number, w0, w1, w2, w3) \
-	case number: \
-		mask = (struct hf_astf_record){{w0, w1, w2, w3}}; \
-		break;
+/* Of all types of records; of others nothing. */
+static const uint64_t reserved[256][4] = {
+#define HF_ASTF_RECORD(name, number, w0, w1, w2, w3) [number] = {w0, w1, w2, w3},
 #include "codecs/astf/records.def"
 #undef HF_ASTF_RECORD
-	default:
-		return mask;
-	}
-	mask.word[3] |= reserved_last(rec);
-	for (unsigned i = 0; i < 4; i++)
-		mask.word[i] &= rec->word[i];
-	return mask;
+};
+
+struct hf_astf_record hf_astf_reserved(const struct hf_astf_record *rec)
+{
+	const uint64_t *mask = reserved[hf_astf_type(rec)];
+
+	return (struct hf_astf_record){{rec->word[0] & mask[0], rec->word[1] & mask[1], rec->word[2] & mask[2],
+					rec->word[3] & (mask[3] | reserved_last(rec))}};
+}
+
+bool hf_astf_has_reserved(const struct hf_astf_record *rec)
+{
+	const uint64_t *mask = reserved[hf_astf_type(rec)];
+
+	return (rec->word[0] & mask[0]) | (rec->word[1] & mask[1]) | (rec->word[2] & mask[2]) |
+	       (rec->word[3] & (mask[3] | reserved_last(rec)));
 }

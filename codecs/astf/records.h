@@ -85,12 +85,8 @@ const char *hf_astf_name(unsigned type);
 
 /* The bits that should be 0 and are not, of a record of a known type. */
 struct hf_astf_record hf_astf_reserved(const struct hf_astf_record *rec);
-static inline bool hf_astf_has_reserved(const struct hf_astf_record *rec)
-{
-	const struct hf_astf_record bits = hf_astf_reserved(rec);
-
-	return bits.word[0] | bits.word[1] | bits.word[2] | bits.word[3];
-}
+/* Whether there are any, without putting them together in memory: every record is asked. */
+bool hf_astf_has_reserved(const struct hf_astf_record *rec);
 
 /* Records that a string of so many bytes takes, the String record included. */
 static inline uint32_t hf_astf_string_records(uint32_t size)
