@@ -202,6 +202,39 @@ static bool add_params(struct hf_settings *settings, const char *option, const c
 	return !list[n] || add_params(settings, option, list + n + 1);
 }
 
+/* Options without an argument. */
+static bool set_flag(struct hf_settings *settings, enum option_id id)
+{
+	switch (id) {
+	case OPTION_WAIT:
+		settings->wait = true;
+		return true;
+	case OPTION_BLOCK:
+		settings->block = true;
+		return true;
+	case OPTION_FOREGROUND:
+		settings->foreground = true;
+		return true;
+	case OPTION_LAZY:
+		settings->lazy = true;
+		return true;
+	case OPTION_PRUNE:
+		settings->prune = true;
+		return true;
+	case OPTION_DRY_RUN:
+		settings->dry_run = true;
+		return true;
+	case OPTION_VERBOSE:
+		settings->verbosity += settings->verbosity < 2;
+		return true;
+	case OPTION_QUIET:
+		settings->verbosity -= settings->verbosity > -2;
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* value: of options with an argument. */
 static bool set_option(struct hf_settings *settings, enum option_id id, char *value)
 {
@@ -233,44 +266,20 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 		return hf_fs_knows_views(value);
 	case OPTION_SANDBOX:
 		return parse_sandbox(value, &settings->sandbox);
-	case OPTION_WAIT:
-		settings->wait = true;
-		return true;
-	case OPTION_BLOCK:
-		settings->block = true;
-		return true;
-	case OPTION_FOREGROUND:
-		settings->foreground = true;
-		return true;
 	case OPTION_LOG:
 		settings->log_file = value;
 		return *value;
 	case OPTION_STATUS:
 		settings->status_all = !strcmp(value, "all");
 		return settings->status_all || !strcmp(value, "owner");
-	case OPTION_LAZY:
-		settings->lazy = true;
-		return true;
-	case OPTION_PRUNE:
-		settings->prune = true;
-		return true;
-	case OPTION_DRY_RUN:
-		settings->dry_run = true;
-		return true;
 	case OPTION_SHARD:
 		return parse_shard(value, settings);
 	case OPTION_OFFSET:
 		return parse_size(value, true, &settings->offset);
 	case OPTION_LENGTH:
 		return parse_size(value, true, &settings->length);
-	case OPTION_VERBOSE:
-		settings->verbosity += settings->verbosity < 2;
-		return true;
-	case OPTION_QUIET:
-		settings->verbosity -= settings->verbosity > -2;
-		return true;
 	default:
-		return false;
+		return set_flag(settings, id);
 	}
 }
 
