@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages of the encoder: what is held back to be counted, and the counters that a message resets. */
+/* Writes the messages of the encoder. Holds back what may repeat itself, and resets the counters after a message. */
 #include "codecs/ntrace/encoder.h"
 
 /* The largest B-CNT and HREPEAT (6.2). */
@@ -63,8 +63,8 @@ void hf_ntrace_emit(struct hf_ntrace_enc *e, struct hf_sink *sink, struct hf_ntr
 /* ---- branch messages ---- */
 
 /*
- * Whether it is the message before it once more. Readers disagree on what a repeated U-ADDR is relative to, so only
- * messages whose U-ADDR is 0 are (7.11).
+ * Whether the message repeats the one before it, so that RepeatBranch can count it (7.11). Readers disagree on what a
+ * repeated U-ADDR is relative to, so a message with another U-ADDR than 0 does not.
  */
 static bool is_again(const struct hf_ntrace_enc *e, const struct hf_ntrace_message *msg)
 {
@@ -280,8 +280,8 @@ static void hold(struct hf_ntrace_enc *e, struct hf_sink *sink, uint32_t pattern
 }
 
 /*
- * HIST is full: as much of it as repeats itself is held back as a pattern, in the hope of more of the same. A period
- * longer than half the register shows only together with the register before.
+ * HIST is full. The part of it that repeats itself is held back as a pattern, because more of the same may follow. A
+ * period longer than half the register shows only if the register is compared with the one before.
  */
 static void hold_history(struct hf_ntrace_enc *e, struct hf_sink *sink)
 {
