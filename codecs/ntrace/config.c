@@ -20,7 +20,7 @@ static const struct hf_param keys[KEYS + 1] = {
 	HF_PARAM_END,
 };
 
-/* What the source says of the hart. */
+/* Sets what the source says about the extensions of the hart. */
 static void set_code_size(uint64_t v[KEYS], const struct hf_code_size *code_size)
 {
 	v[KEY_zcmp] = (code_size->extensions & HF_RISCV_ZCMP) != 0;
@@ -50,7 +50,7 @@ static void set_seed_defaults(uint64_t v[KEYS])
 	v[KEY_hist_branches] = 29;
 }
 
-/* What a decoder must be told. */
+/* The parameters that a decoder of the view needs. */
 static struct hf_ntrace_params wire_of(const uint64_t v[KEYS], uint8_t xlen, const struct hf_code_size *code_size)
 {
 	struct hf_ntrace_params p = {

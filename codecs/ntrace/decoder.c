@@ -26,7 +26,7 @@ static void note_ids(struct hf_ntrace_dec *d)
 			add_hart(d, id);
 }
 
-/* Whether it says something of the flow. */
+/* Whether the message is about the flow. */
 static bool is_flow(const struct hf_ntrace_message *msg)
 {
 	return msg->tcode != HF_NTRACE_OWNERSHIP && msg->tcode != HF_NTRACE_ERROR && msg->tcode < HF_NTRACE_VENDOR_FIRST;
@@ -79,7 +79,7 @@ static void pass(struct hf_ntrace_dec *d, uint64_t n)
 	d->input.pipeline.pos += (uint32_t)n;
 }
 
-/* Up to the byte that ends a message, and over it. */
+/* Skips the bytes up to and with the one that ends a message. */
 static void skip(struct hf_ntrace_dec *d, const uint8_t *bytes, size_t n)
 {
 	size_t i = 0;
@@ -146,7 +146,7 @@ static void put_message(struct hf_ntrace_dec *d, const struct hf_ntrace_message 
 
 /* ---- parts ---- */
 
-/* The stream or a part of it begins: nothing is known. */
+/* At the beginning of the stream, or of a part of it, nothing is known. */
 static void begin_part(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -267,7 +267,7 @@ static int fetch(struct hf_ntrace_dec *d)
 
 /* ---- batches ---- */
 
-/* Of the program that one piece may ask for. */
+/* The most blocks of the program that one piece may ask for. */
 #define BLOCKS (HF_NTRACE_PIECE + 1)
 
 static bool has_room(const struct hf_ntrace_dec *d)
@@ -300,7 +300,7 @@ static int fill(struct hf_ntrace_dec *d)
 	return err;
 }
 
-/* Planned events, at most max. */
+/* Gives planned events, at most max. */
 static size_t give(struct hf_ntrace_dec *d, struct hf_event *ev, size_t max)
 {
 	size_t n = 0;
@@ -337,7 +337,7 @@ static void fini(struct hf_dec *dec)
 	hf_walk_blocks_fini(&d->blocks);
 }
 
-/* What is walked and how; the context has no program yet. */
+/* Sets up the walk; the program is chosen later, with the context. */
 static int init_walk(struct hf_ntrace_dec *d)
 {
 	const struct hf_walk_rules rules = hf_ntrace_rules(&d->params);

@@ -70,7 +70,7 @@ static void set_pending(struct hf_ntrace_enc_state *s, uint8_t pending, uint64_t
 	s->known = 1;
 }
 
-/* A taken branch, or what is traced like one, to next. */
+/* A taken branch to next, or a jump that is traced like one. */
 static void put_taken(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t next)
 {
 	if (e->c.history)
@@ -159,7 +159,7 @@ static void put_insn(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 
 /* ---- other events ---- */
 
-/* An exception or interrupt where the flow has come to. Before anything is traced the trace begins with it. */
+/* An exception or interrupt, at the place where the flow is. If nothing was traced before, the trace begins with it. */
 static void put_trap(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
@@ -177,7 +177,7 @@ static void put_trap(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 	s->known = (ev->flags & HF_EVF_HANDLER) != 0;
 }
 
-/* Tracing ends here; what follows starts with that reason. */
+/* Tracing ends here. start is the SYNC with which it starts again. */
 static void stop(struct hf_ntrace_enc *e, struct hf_sink *sink, uint8_t start)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
@@ -192,7 +192,7 @@ static void stop(struct hf_ntrace_enc *e, struct hf_sink *sink, uint8_t start)
 	s->start = e->c.seed ? HF_NTRACE_SYNC_RESET : start;
 }
 
-/* Behind a jump whose target the source does not tell, it is the target: no reason to stop. */
+/* After a jump whose target the source does not give, the discontinuity gives it, and tracing does not stop. */
 static void put_discontinuity(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	const struct hf_ntrace_enc_state *s = &e->s;
@@ -203,7 +203,7 @@ static void put_discontinuity(struct hf_ntrace_enc *e, struct hf_sink *sink, con
 		stop(e, sink, HF_NTRACE_SYNC_ENABLE);
 }
 
-/* An id as it is now; the first change of one begins Ownership messages where they wait for it. */
+/* Sets an id. With HF_NTRACE_OWNERSHIP_IDS the first change of an id begins the Ownership messages. */
 static void set_id(struct hf_ntrace_enc *e, uint8_t id, uint32_t *held, uint32_t now)
 {
 	struct hf_ntrace_enc_state *s = &e->s;

@@ -156,7 +156,7 @@ static void synchronise(struct hf_ntrace_dec *d)
 	push_time(d);
 }
 
-/* A synchronising message where the place was not known. There need not be code: a fetch may fail there (8.6). */
+/* A synchronising message while pc was not known. Its address need not have code: a fetch may fail there (8.6). */
 static void restart(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -175,7 +175,7 @@ static void restart(struct hf_ntrace_dec *d)
 	synchronise(d);
 }
 
-/* A message with I-CNT does not fit. If it synchronises, it does so none the less: any of them begins anew (8.4). */
+/* A message with I-CNT does not fit the program. If it is a synchronising one, it synchronises all the same (8.4). */
 static void abandon(struct hf_ntrace_dec *d, int code, uint64_t detail, uint32_t mark)
 {
 	fail(d, code, detail, mark);
@@ -219,7 +219,7 @@ static struct hf_walk_block *follow_return(struct hf_ntrace_dec *d, struct hf_wa
 	return hf_walk_follow(&d->blocks, block, 1);
 }
 
-/* Why nobody knows where the end of a block leads. */
+/* The error for a block whose end leads to an unknown place. */
 static int lost_way(const struct hf_ntrace_dec *d, const struct hf_walk_block *block)
 {
 	unsigned index;
@@ -283,7 +283,7 @@ static uint64_t place(const struct hf_walk_block *block)
 	return block->end == HF_WALK_NO_CODE ? block->next : block->last;
 }
 
-/* Whether jumps in a circle never come to the branch that HIST promises. Calls and returns may end one. */
+/* Whether the walk is in a circle of jumps that never comes to the branch in HIST. Calls and returns may leave one. */
 static bool is_circle(struct hf_walk_circle *circle, const struct hf_walk_block *block)
 {
 	if (block->end == HF_WALK_ON || (block->end == HF_WALK_JUMP && !(block->flags & HF_WALK_CALL)))
@@ -292,7 +292,7 @@ static bool is_circle(struct hf_walk_circle *circle, const struct hf_walk_block 
 	return false;
 }
 
-/* ResourceFull with a history: as far as its last branch, and not beyond (7.8). */
+/* ResourceFull with a history: walks as far as its last branch, and no further (7.8). */
 static void run_history(struct hf_ntrace_dec *d)
 {
 	const uint32_t mark = d->plan_count;
@@ -332,7 +332,7 @@ static void run_history(struct hf_ntrace_dec *d)
 	s->unsure += insns;
 }
 
-/* The last halfwords of a message lie inside this block: 0, or an error if they end inside an instruction. */
+/* The last halfwords of a message end inside this block. An error if they end inside an instruction, else 0. */
 static int run_partly(struct hf_ntrace_dec *d, const struct hf_walk_block *block, struct outcome *o)
 {
 	const struct hf_event *ev = block->insn;

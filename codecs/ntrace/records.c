@@ -88,7 +88,7 @@ static uint8_t *put_damage(const struct records *r, uint8_t *t, int code, const 
 
 /* ---- the stream ---- */
 
-/* Bytes of one line at most. */
+/* The most bytes of one line. */
 #define RUN_MAX (1u << 16)
 
 /* So many of bytes[n] continue the run, which begins with first. */
