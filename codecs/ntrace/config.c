@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters of the view, and the capture.ini that tells a decoder of them. */
+/* The parameters of the view, and the capture.ini that gives them to a decoder. */
 #include "codecs/ntrace/encoder.h"
 
 #include "codecs/isa/riscv.h"
@@ -20,15 +20,16 @@ static const struct hf_param keys[KEYS + 1] = {
 	HF_PARAM_END,
 };
 
-/* What the source says of the hart. */
+/* Sets what the source says about the extensions of the hart. */
 static void set_code_size(uint64_t v[KEYS], const struct hf_code_size *code_size)
 {
 	v[KEY_zcmp] = (code_size->extensions & HF_RISCV_ZCMP) != 0;
 	v[KEY_zcmt] = (code_size->extensions & HF_RISCV_ZCMT) != 0;
 }
 
-/* What every decoder reads, as compact as that allows: no repeats, which one of the public ones cannot follow, and no
- * Ownership, at which the reference decoder ends, as long as nothing but modes and the id of the one process is lost. */
+/* The most compact stream that every decoder reads. It has no repeats: one of the public decoders cannot follow them.
+ * It has no Ownership while there is one process: the reference decoder ends at it, and only modes and one id are
+ * lost. */
 static void set_defaults(uint64_t v[KEYS])
 {
 	v[KEY_mode] = 1;
@@ -49,7 +50,7 @@ static void set_seed_defaults(uint64_t v[KEYS])
 	v[KEY_hist_branches] = 29;
 }
 
-/* What a decoder must be told. */
+/* The parameters that a decoder of the view needs. */
 static struct hf_ntrace_params wire_of(const uint64_t v[KEYS], uint8_t xlen, const struct hf_code_size *code_size)
 {
 	struct hf_ntrace_params p = {

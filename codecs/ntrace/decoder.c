@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From bytes to messages of one hart, and batches of events out. */
+/* Reads the messages of one hart from the bytes, and gives the planned events out in batches. */
 #include "codecs/base/bytes.h"
 #include "codecs/ntrace/decoder.h"
 
@@ -16,7 +16,7 @@ static void add_hart(struct hf_ntrace_dec *d, uint32_t hart)
 		d->harts[d->hart_count++] = hart;
 }
 
-/* Other ids are seen in the frames only. */
+/* Without SRC the other harts are the trace ids that the CoreSight frames have had so far. */
 static void note_ids(struct hf_ntrace_dec *d)
 {
 	if (d->params.srcbits || d->params.layout == HF_CORESIGHT_NONE)
@@ -26,16 +26,16 @@ static void note_ids(struct hf_ntrace_dec *d)
 			add_hart(d, id);
 }
 
-/* Whether it says something of the flow. */
+/* Whether the message is about the flow. */
 static bool is_flow(const struct hf_ntrace_message *msg)
 {
 	return msg->tcode != HF_NTRACE_OWNERSHIP && msg->tcode != HF_NTRACE_ERROR && msg->tcode < HF_NTRACE_VENDOR_FIRST;
 }
 
-/* Messages of a SRC that damage does not make. */
+/* A SRC with this many messages is not made by damage. */
 #define BELIEVED 8
 
-/* A damaged SRC would make up harts: one that never synchronises has no instructions, and is told of if it sent more. */
+/* A damaged SRC must not make up a hart: a source is a hart if it synchronised, or sent enough messages. */
 static void note_hart(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
 {
 	uint8_t *heard = &d->heard[msg->src];
@@ -71,7 +71,7 @@ static void tell_unsynced(struct hf_ntrace_dec *d)
 
 /* ---- bytes ---- */
 
-/* Bytes that are nobody's: lost, if the trace of this hart is in one piece neither before nor behind them. */
+/* Skips bytes of no message. If the trace of this hart is lost already, they are counted as lost. */
 static void pass(struct hf_ntrace_dec *d, uint64_t n)
 {
 	if (d->s.lost_code)
@@ -79,7 +79,7 @@ static void pass(struct hf_ntrace_dec *d, uint64_t n)
 	d->input.pipeline.pos += (uint32_t)n;
 }
 
-/* Up to the byte that ends a message, and over it. */
+/* Skips the bytes up to and with the one that ends a message. */
 static void skip(struct hf_ntrace_dec *d, const uint8_t *bytes, size_t n)
 {
 	size_t i = 0;
@@ -105,8 +105,8 @@ static bool pad(struct hf_ntrace_dec *d, const uint8_t *bytes, size_t n)
 
 /* ---- messages ---- */
 
-/* Bytes that are no message. Whose it was may still be known; another's is a reason to doubt ours, which may have
- * been swallowed with it. */
+/* Bytes that are a damaged message. If it is surely of another hart, ours is in doubt all the same: the damage may have
+ * swallowed a message of it. */
 static void put_damage(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg, int code, const uint8_t *bytes,
 		       size_t n)
 {
@@ -146,7 +146,7 @@ static void put_message(struct hf_ntrace_dec *d, const struct hf_ntrace_message 
 
 /* ---- parts ---- */
 
-/* The stream or a part of it begins: nothing is known. */
+/* At the beginning of the stream, or of a part of it, nothing is known. */
 static void begin_part(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -159,7 +159,7 @@ static void begin_part(struct hf_ntrace_dec *d)
 	hf_ntrace_choose_program(d);
 }
 
-/* From this part on to the first that may have something of this hart; none: the end. */
+/* Goes to the first part, from this one on, that may hold bytes of this hart. If there is none, the stream ends. */
 static void find_part(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_input *in = &d->input;
@@ -267,7 +267,7 @@ static int fetch(struct hf_ntrace_dec *d)
 
 /* ---- batches ---- */
 
-/* Of the program that one piece may ask for. */
+/* The most blocks of the program that one piece may ask for. */
 #define BLOCKS (HF_NTRACE_PIECE + 1)
 
 static bool has_room(const struct hf_ntrace_dec *d)
@@ -300,7 +300,7 @@ static int fill(struct hf_ntrace_dec *d)
 	return err;
 }
 
-/* Planned events, at most max. */
+/* Gives planned events, at most max. */
 static size_t give(struct hf_ntrace_dec *d, struct hf_event *ev, size_t max)
 {
 	size_t n = 0;
@@ -337,7 +337,7 @@ static void fini(struct hf_dec *dec)
 	hf_walk_blocks_fini(&d->blocks);
 }
 
-/* What is walked and how; the context has no program yet. */
+/* Sets up the walk; the program is chosen later, with the context. */
 static int init_walk(struct hf_ntrace_dec *d)
 {
 	const struct hf_walk_rules rules = hf_ntrace_rules(&d->params);
@@ -444,7 +444,7 @@ static const struct hf_field_row fields[] = {
 	FIELD(unsynced, UINT64_MAX),
 };
 
-/* What no decoder could have saved, and what the code relies on. */
+/* False for a state that no decoder could have saved; the code relies on it. */
 static bool is_valid(const struct hf_ntrace_state *s)
 {
 	if (s->hist == 0 && s->phase != HF_NTRACE_PHASE_FETCH && s->phase != HF_NTRACE_PHASE_END)
@@ -490,7 +490,7 @@ static const uint32_t *harts(const struct hf_dec *dec, size_t *ret_n)
 	return d->harts;
 }
 
-/* What was said up to the last event given: planned ones may have said more. */
+/* The ids as of the last event given. The state may be ahead of it, because of planned events. */
 static void begin(const struct hf_dec *dec, struct hf_event *ret_context, uint64_t *ret_record)
 {
 	const struct hf_ntrace_dec *d = (const struct hf_ntrace_dec *)dec;

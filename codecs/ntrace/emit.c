@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages of the encoder: what is held back to be counted, and the counters that a message resets. */
+/* Writes the messages of the encoder. Holds back what may repeat itself, and resets the counters after a message. */
 #include "codecs/ntrace/encoder.h"
 
 /* The largest B-CNT and HREPEAT (6.2). */
@@ -36,7 +36,7 @@ static void flush_repeats(struct hf_ntrace_enc *e, struct hf_sink *sink)
 	e->s.repeats = 0;
 }
 
-/* History that is complete as it is. */
+/* Writes the history that is held back: it will not grow any more. */
 static void flush_pattern(struct hf_ntrace_enc *e, struct hf_sink *sink)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
@@ -63,8 +63,8 @@ void hf_ntrace_emit(struct hf_ntrace_enc *e, struct hf_sink *sink, struct hf_ntr
 /* ---- branch messages ---- */
 
 /*
- * Whether it is the message before it once more. Readers disagree on what a repeated U-ADDR is relative to, so only
- * messages whose U-ADDR is 0 are (7.11).
+ * Whether the message repeats the one before it, so that RepeatBranch can count it (7.11). Readers disagree on what a
+ * repeated U-ADDR is relative to, so a message with another U-ADDR than 0 does not.
  */
 static bool is_again(const struct hf_ntrace_enc *e, const struct hf_ntrace_message *msg)
 {
@@ -92,7 +92,7 @@ static void emit_branch(struct hf_ntrace_enc *e, struct hf_sink *sink, struct hf
 	s->last_hist = msg->hist;
 }
 
-/* What every message with I-CNT resets. */
+/* Resets what every message with I-CNT resets. */
 static void reset_counts(struct hf_ntrace_enc_state *s)
 {
 	s->icnt = 0;
@@ -100,7 +100,7 @@ static void reset_counts(struct hf_ntrace_enc_state *s)
 	s->upper_opcode = 0;
 }
 
-/* What a synchronisation resets beyond that (8.4); a reader wants to know the context again. */
+/* Resets what a synchronising message resets besides (8.4). The context is due again, for readers that start here. */
 static void reset_all(struct hf_ntrace_enc *e, uint64_t pc)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
@@ -156,7 +156,7 @@ void hf_ntrace_emit_taken(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_
 	}
 }
 
-/* Without history the short message will do (8.4.1, note 2). */
+/* If HIST is empty, the shorter message is enough (8.4.1, note 2). */
 void hf_ntrace_emit_sync(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc)
 {
 	struct hf_ntrace_message msg = {
@@ -249,7 +249,7 @@ void hf_ntrace_emit_ownership(struct hf_ntrace_enc *e, struct hf_sink *sink)
 
 /* ---- full counters ---- */
 
-/* The count is sent as it was before the instruction that does not fit any more. */
+/* If n does not fit, I-CNT is sent as it was before this instruction. */
 void hf_ntrace_emit_count(struct hf_ntrace_enc *e, struct hf_sink *sink, uint32_t n)
 {
 	struct hf_ntrace_message msg = {
@@ -271,7 +271,7 @@ static bool repeats_every(uint64_t v, unsigned n, unsigned d)
 	return ((v ^ v >> d) & ((UINT64_C(1) << (n - d)) - 1)) == 0;
 }
 
-/* Holds count times the pattern back; what was held back before goes first. */
+/* Holds back the pattern, count times. What was held back before is written first. */
 static void hold(struct hf_ntrace_enc *e, struct hf_sink *sink, uint32_t pattern, uint32_t count)
 {
 	flush_pattern(e, sink);
@@ -280,8 +280,8 @@ static void hold(struct hf_ntrace_enc *e, struct hf_sink *sink, uint32_t pattern
 }
 
 /*
- * HIST is full: as much of it as repeats itself is held back as a pattern, in the hope of more of the same. A period
- * longer than half the register shows only together with the register before.
+ * HIST is full. The part of it that repeats itself is held back as a pattern, because more of the same may follow. A
+ * period longer than half the register shows only if the register is compared with the one before.
  */
 static void hold_history(struct hf_ntrace_enc *e, struct hf_sink *sink)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events to messages: which of them the flow makes necessary. References are to N-Trace 1.0. */
+/* Follows the events of a hart and decides which messages the flow needs. References are to N-Trace 1.0. */
 #include "codecs/base/bytes.h"
 #include "codecs/isa/riscv.h"
 #include "codecs/ntrace/encoder.h"
@@ -8,7 +8,7 @@
 
 /* ---- before an instruction ---- */
 
-/* The flow is not where the program leads, for no reason that the events give: tracing stops and starts. */
+/* The flow is not where the program leads, and the events do not say why: tracing stops and starts. */
 static void go_on_elsewhere(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc)
 {
 	hf_ntrace_emit_stop(e, sink);
@@ -18,8 +18,8 @@ static void go_on_elsewhere(struct hf_ntrace_enc *e, struct hf_sink *sink, uint6
 }
 
 /*
- * The flow has come to pc: says what a reader could not tell. may_sync: an instruction retires there, and it may be
- * time to synchronise.
+ * The flow has come to pc. Writes the message that a reader needs to follow, if any. may_sync: an instruction retires
+ * at pc, so the message may synchronise if that is due.
  */
 static void resolve(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc, bool may_sync)
 {
@@ -70,7 +70,7 @@ static void set_pending(struct hf_ntrace_enc_state *s, uint8_t pending, uint64_t
 	s->known = 1;
 }
 
-/* A taken branch, or what is traced like one, to next. */
+/* A taken branch to next, or a jump that is traced like one. */
 static void put_taken(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t next)
 {
 	if (e->c.history)
@@ -92,8 +92,8 @@ static void put_branch(struct hf_ntrace_enc *e, struct hf_sink *sink, const stru
 }
 
 /*
- * An instruction that does something to the flow. Where it leads according to the program counts, whatever the event
- * says: that is what readers see.
+ * An instruction that may change the flow. The program says where it leads, whatever the event says, because a reader
+ * has only the program.
  */
 static void put_flow(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev, uint64_t behind)
 {
@@ -159,7 +159,7 @@ static void put_insn(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 
 /* ---- other events ---- */
 
-/* An exception or interrupt where the flow has come to. Before anything is traced the trace begins with it. */
+/* An exception or interrupt, at the place where the flow is. If nothing was traced before, the trace begins with it. */
 static void put_trap(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
@@ -177,7 +177,7 @@ static void put_trap(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 	s->known = (ev->flags & HF_EVF_HANDLER) != 0;
 }
 
-/* Tracing ends here; what follows starts with that reason. */
+/* Tracing ends here. start is the SYNC with which it starts again. */
 static void stop(struct hf_ntrace_enc *e, struct hf_sink *sink, uint8_t start)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
@@ -192,7 +192,7 @@ static void stop(struct hf_ntrace_enc *e, struct hf_sink *sink, uint8_t start)
 	s->start = e->c.seed ? HF_NTRACE_SYNC_RESET : start;
 }
 
-/* Behind a jump whose target the source does not tell, it is the target: no reason to stop. */
+/* After a jump whose target the source does not give, the discontinuity gives it, and tracing does not stop. */
 static void put_discontinuity(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	const struct hf_ntrace_enc_state *s = &e->s;
@@ -203,7 +203,7 @@ static void put_discontinuity(struct hf_ntrace_enc *e, struct hf_sink *sink, con
 		stop(e, sink, HF_NTRACE_SYNC_ENABLE);
 }
 
-/* An id as it is now; the first change of one begins Ownership messages where they wait for it. */
+/* Sets an id. With HF_NTRACE_OWNERSHIP_IDS the first change of an id begins the Ownership messages. */
 static void set_id(struct hf_ntrace_enc *e, uint8_t id, uint32_t *held, uint32_t now)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
@@ -256,9 +256,9 @@ static void put_other(struct hf_ntrace_enc *e, struct hf_sink *sink, const struc
 }
 
 /*
- * As readers will see it, in *room if that differs. Of RV32 some sources extend addresses with their sign: only 32 bits
- * go into a message. And the source may have another opinion of what Zcmp and Zcmt share with c.fsdsp than the view,
- * whose readers are told.
+ * The event as readers will see it; in *room if that differs. Some sources sign-extend the addresses of RV32, but a
+ * message has 32 bits of them. The opcodes of Zcmp and Zcmt are also those of c.fsdsp: the view's parameters decide
+ * what they are, and not the source, because readers get the parameters.
  */
 static const struct hf_event *seen(const struct hf_ntrace_enc *e, const struct hf_event *ev, struct hf_event *room)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The N-Trace encoder: the retired instructions and traps of one hart to ntrace/trace.bin, with a capture.ini beside
- * it. A message is written one instruction late, when the address that it may have to carry is known. encoder.c
- * follows the flow, emit.c makes the messages, config.c reads the view's parameters.
+ * The N-Trace encoder. It turns the retired instructions and traps of one hart into ntrace/trace.bin, with a
+ * capture.ini beside it. A message may have to carry the address of the next instruction, so the encoder writes it when
+ * that instruction comes. encoder.c follows the flow, emit.c writes the messages, config.c reads the view's parameters.
  */
 #ifndef HF_NTRACE_ENCODER_H
 #define HF_NTRACE_ENCODER_H
@@ -10,10 +10,10 @@
 #include "codecs/codec.h"
 #include "codecs/ntrace/decoder.h"
 
-/* Every so many instructions the view synchronises unless it is told otherwise. */
+/* The default of sync_instructions: a synchronising message after so many instructions. */
 #define HF_NTRACE_SYNC_DEFAULT 16384
 
-/* When the view has Ownership messages, by which readers learn mode and ids; not every one reads them. */
+/* When the view has Ownership messages. They tell a reader the mode and the ids, but not every reader knows them. */
 enum hf_ntrace_ownership {
 	HF_NTRACE_OWNERSHIP_NEVER,
 	HF_NTRACE_OWNERSHIP_ALWAYS, /* where mode or an id changes */
@@ -22,7 +22,7 @@ enum hf_ntrace_ownership {
 
 /* Parameters of the view. */
 struct hf_ntrace_config {
-	struct hf_ntrace_params wire; /* what a decoder must be told */
+	struct hf_ntrace_params wire; /* what a decoder must know, from capture.ini */
 	bool history;                 /* HTM; else BTM */
 	bool seed;                    /* the specification's simple encoder, message for message (10.2) */
 	bool repeat_branch;
@@ -33,59 +33,59 @@ struct hf_ntrace_config {
 	uint8_t call_stack;           /* 0: returns are reported */
 	uint8_t hist_branches;        /* bits of HIST under the stop bit */
 	uint32_t icnt_max;
-	uint64_t sync;                /* instructions, or halfwords of them; 0: never again after the start */
+	uint64_t sync;                /* in instructions or halfwords; 0: only starts synchronise */
 	bool sync_halfwords;
 	uint16_t src;
-	const struct hf_program *tables; /* borrowed: where the jump table is that readers know; NULL: none */
+	const struct hf_program *tables; /* borrowed: the program with the jump table that readers know; NULL: none */
 };
 
-/* stream (NULL: any) and hart: of the events; SRC says the hart. Wrong values are HF_ERR_SETUP_VALUE; why[size] says
- * which, may be NULL. */
+/* stream (NULL: any) and hart are those of the events; SRC is the hart. A wrong value is HF_ERR_SETUP_VALUE, and
+ * why[size], which may be NULL, names it. */
 int hf_ntrace_config_read(const char *params, const struct hf_stream *stream, uint32_t hart,
 			  struct hf_ntrace_config *ret_config, char *why, size_t size);
 int hf_ntrace_check_params(const char *params, char *why, size_t size);
 /* ntrace/capture.ini */
 void hf_ntrace_write_ini(const struct hf_side *side, struct hf_sink *sink);
 
-/* What the next instruction's address must be told for. */
+/* Why a message may have to carry the address of the next instruction. */
 enum hf_ntrace_pending {
 	HF_NTRACE_PENDING_START,    /* nothing was traced yet, or the trace was stopped */
-	HF_NTRACE_PENDING_NONE,     /* it can be inferred: next */
+	HF_NTRACE_PENDING_NONE,     /* no reason: a reader infers it, and it is next */
 	HF_NTRACE_PENDING_TAKEN,    /* BTM: a branch was taken, to next */
-	HF_NTRACE_PENDING_INDIRECT, /* it was jumped to; returned, if there is one, need not be told */
-	HF_NTRACE_PENDING_TRAP,     /* it is a trap handler's */
+	HF_NTRACE_PENDING_INDIRECT, /* an indirect jump leads to it; a reader infers returned, if there is one */
+	HF_NTRACE_PENDING_TRAP,     /* it begins a trap handler */
 	HF_NTRACE_PENDINGS,
 };
 
 struct hf_ntrace_enc_state {
 	uint8_t pending;        /* enum hf_ntrace_pending */
-	uint8_t known;          /* next is known, as far as the events say */
+	uint8_t known;          /* the events so far say what next is */
 	uint8_t has_returned;
 	uint8_t btype;          /* of the trap that leads to the next instruction; 0: none does */
 	uint8_t start;          /* SYNC of the next start */
-	uint8_t plain;          /* the last instruction was no branch or jump: it may have jumped all the same (10.1) */
+	uint8_t plain;          /* the last instruction was no branch or jump; if pc is not next, it jumped (10.1) */
 	uint8_t mode;           /* enum hf_mode of the instructions */
-	uint8_t said_mode;      /* the one that a reader knows */
+	uint8_t said_mode;      /* the mode that a reader knows from Ownership; a synchronisation makes it unknown */
 	uint8_t ids;            /* HF_CONTEXT_PID, HF_CONTEXT_VMID: known */
-	uint8_t owner_due;      /* an Ownership message is due, */
-	uint8_t owning;         /*   if there are any */
+	uint8_t owner_due;      /* an Ownership message is due, unless */
+	uint8_t owning;         /*   the view has none so far */
 	uint32_t pid, vmid;
 	uint64_t next;
 	uint64_t returned;
 	uint64_t ref;           /* address sent last */
 	uint64_t since;         /* instructions or halfwords since the last synchronisation */
-	uint64_t upper_pc;      /* the instruction before: it may set the register of a sequential jump */
-	uint32_t upper_opcode;  /* 0: it is not of the message to come */
+	uint64_t upper_pc;      /* the last instruction; it may set the register of a sequential jump (9.1) */
+	uint32_t upper_opcode;  /* 0: its halfwords are not in the next message */
 	uint32_t icnt;
 	uint32_t hist;          /* with its stop bit */
 	uint32_t pattern;       /* history that is held back, with its stop bit; 0: none */
-	uint32_t pattern_count; /* so often */
-	uint64_t time;          /* now, and as the messages said it last */
-	uint64_t said_time;
+	uint32_t pattern_count; /* how many times it occurred */
+	uint64_t time;          /* now */
+	uint64_t said_time;     /* in the last message with a time */
 	/* the branch message that RepeatBranch can repeat; tcode 0: none */
 	uint8_t last_tcode, last_btype;
 	uint32_t last_icnt, last_hist;
-	uint32_t repeats;       /* so often more, not said yet */
+	uint32_t repeats;       /* how many times it occurred again, not written yet */
 };
 
 struct hf_ntrace_enc {
@@ -99,21 +99,21 @@ struct hf_ntrace_enc {
 
 /* ---- emit.c ---- */
 
-/* A message that is no branch message: what is held back goes before it. */
+/* Writes a message that is no branch message. What is held back is written before it. */
 void hf_ntrace_emit(struct hf_ntrace_enc *e, struct hf_sink *sink, struct hf_ntrace_message *msg);
-/* The flow goes on at pc for that reason, after what I-CNT and HIST hold; sync: for readers to start at. */
+/* After the instructions in I-CNT and HIST the flow goes on at pc; btype says why. sync: the message synchronises. */
 void hf_ntrace_emit_flow(struct hf_ntrace_enc *e, struct hf_sink *sink, uint8_t btype, uint64_t pc, bool sync);
-/* It does, by a taken branch that ends I-CNT. */
+/* The same for a taken branch, which is the last instruction that I-CNT counts. */
 void hf_ntrace_emit_taken(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc, bool sync);
-/* It does by itself: for readers to start at. */
+/* The flow comes to pc, which a reader infers; the message only synchronises. */
 void hf_ntrace_emit_sync(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc);
 void hf_ntrace_emit_start(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc);
 void hf_ntrace_emit_stop(struct hf_ntrace_enc *e, struct hf_sink *sink);
 void hf_ntrace_emit_error(struct hf_ntrace_enc *e, struct hf_sink *sink);
 void hf_ntrace_emit_ownership(struct hf_ntrace_enc *e, struct hf_sink *sink);
-/* n halfwords more. */
+/* Counts n halfwords more in I-CNT. */
 void hf_ntrace_emit_count(struct hf_ntrace_enc *e, struct hf_sink *sink, uint32_t n);
-/* The outcome of a branch more. */
+/* Adds the outcome of a branch to HIST. */
 void hf_ntrace_emit_history(struct hf_ntrace_enc *e, struct hf_sink *sink, bool taken);
 
 #endif

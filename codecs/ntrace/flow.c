@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages on a program. What a message says about the instructions since the one before it (I-CNT, HIST) is walked
- * first; then its address or its end of trace takes effect. References are to N-Trace 1.0.
+ * Executes messages on the program. I-CNT and HIST of a message are about the instructions since the message before it:
+ * these are walked first. Then its address, or the end of tracing, takes effect. References are to N-Trace 1.0.
  */
 #include "codecs/isa/riscv.h"
 #include "codecs/ntrace/decoder.h"
@@ -9,17 +9,17 @@
 #include <assert.h>
 
 /*
- * HIST alone does not say where to stop on code without branches. More halfwords than this without one are not the code
- * that was traced but a loop of jumps.
+ * A walk by HIST alone does not end on code without branches. After this many halfwords without a branch it is not on
+ * the code that was traced, but in a loop of jumps.
  */
 #define STRAIGHT_MAX (UINT64_C(1) << 18)
 
 /* What was executed last, and where that leads. */
 struct outcome {
-	struct hf_walk_block *block;  /* whose last instruction it was; NULL: nothing, or not a block's last */
-	struct hf_ntrace_plan *entry; /* of it; NULL: nothing was executed */
+	struct hf_walk_block *block;  /* the block that ended with it; NULL: none did */
+	struct hf_ntrace_plan *entry; /* its entry in the plan; NULL: nothing was executed */
 	uint64_t next;
-	bool known;                   /* next is */
+	bool known;                   /* next is known */
 };
 
 /* ---- events ---- */
@@ -68,7 +68,7 @@ static void push_trap(struct hf_ntrace_dec *d, const struct outcome *o)
 	struct hf_event attempt;
 	struct hf_event *ev;
 
-	/* An interrupt stands between two instructions; of an exception one was tried, unless it is an ecall's own. */
+	/* An interrupt has no attempt. An exception has one, unless the walk ended at the ecall that raised it. */
 	if (s->btype == HF_NTRACE_BTYPE_EXCEPTION && o->known &&
 	    !(o->block && o->block->end == HF_WALK_TRAP_CALL) &&
 	    hf_walk_insn(&d->blocks, o->next, &attempt)) {
@@ -123,8 +123,8 @@ static bool is_misfit(int code)
 }
 
 /*
- * The message that is executed does not fit: all that was planned of it since mark is taken back. What was given
- * before I-CNT could be compared with it cannot be, and is told of.
+ * The message that is executed does not fit the program. Its events since mark are removed from the plan. Instructions
+ * before mark stay, but I-CNT was not compared with them yet: a DOUBT says how many.
  */
 static void fail(struct hf_ntrace_dec *d, int code, uint64_t detail, uint32_t mark)
 {
@@ -141,7 +141,7 @@ static void fail(struct hf_ntrace_dec *d, int code, uint64_t detail, uint32_t ma
 	d->s.lost_bytes += d->s.message_length;
 }
 
-/* All that a synchronising message begins anew (8.4). */
+/* Sets all that a synchronising message sets anew (8.4). */
 static void synchronise(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -156,7 +156,7 @@ static void synchronise(struct hf_ntrace_dec *d)
 	push_time(d);
 }
 
-/* A synchronising message where the place was not known. There need not be code: a fetch may fail there (8.6). */
+/* A synchronising message while pc was not known. Its address need not have code: a fetch may fail there (8.6). */
 static void restart(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -175,7 +175,7 @@ static void restart(struct hf_ntrace_dec *d)
 	synchronise(d);
 }
 
-/* A message with I-CNT does not fit. If it synchronises, it does so none the less: any of them begins anew (8.4). */
+/* A message with I-CNT does not fit the program. If it is a synchronising one, it synchronises all the same (8.4). */
 static void abandon(struct hf_ntrace_dec *d, int code, uint64_t detail, uint32_t mark)
 {
 	fail(d, code, detail, mark);
@@ -200,7 +200,7 @@ static unsigned take_bit(uint32_t *hist)
 	return bit;
 }
 
-/* Where a return that is not reported goes, with its event and the block there; NULL: nobody knows. */
+/* Follows a return that is not reported, and sets its target in the plan; returns the block there. NULL: not known. */
 static struct hf_walk_block *follow_return(struct hf_ntrace_dec *d, struct hf_walk_block *block,
 					   struct hf_ntrace_plan *entry)
 {
@@ -219,7 +219,7 @@ static struct hf_walk_block *follow_return(struct hf_ntrace_dec *d, struct hf_wa
 	return hf_walk_follow(&d->blocks, block, 1);
 }
 
-/* Why nobody knows where the end of a block leads. */
+/* The error for a block whose end leads to an unknown place. */
 static int lost_way(const struct hf_ntrace_dec *d, const struct hf_walk_block *block)
 {
 	unsigned index;
@@ -239,7 +239,7 @@ static bool take_jump(struct hf_ntrace_dec *d, const struct hf_walk_block *block
 	return true;
 }
 
-/* On from the last instruction of a block that is not the message's last; NULL: *ret_err says why not. */
+/* The block after this one, while the message goes on. NULL: not known, and *ret_err says why. */
 static struct hf_walk_block *step(struct hf_ntrace_dec *d, struct hf_walk_block *block, struct hf_ntrace_plan *entry,
 				  int *ret_err)
 {
@@ -283,7 +283,7 @@ static uint64_t place(const struct hf_walk_block *block)
 	return block->end == HF_WALK_NO_CODE ? block->next : block->last;
 }
 
-/* Whether jumps in a circle never come to the branch that HIST promises. Calls and returns may end one. */
+/* Whether the walk is in a circle of jumps that never comes to the branch in HIST. Calls and returns may leave one. */
 static bool is_circle(struct hf_walk_circle *circle, const struct hf_walk_block *block)
 {
 	if (block->end == HF_WALK_ON || (block->end == HF_WALK_JUMP && !(block->flags & HF_WALK_CALL)))
@@ -292,7 +292,7 @@ static bool is_circle(struct hf_walk_circle *circle, const struct hf_walk_block 
 	return false;
 }
 
-/* ResourceFull with a history: as far as its last branch, and not beyond (7.8). */
+/* ResourceFull with a history: walks as far as its last branch, and no further (7.8). */
 static void run_history(struct hf_ntrace_dec *d)
 {
 	const uint32_t mark = d->plan_count;
@@ -332,7 +332,7 @@ static void run_history(struct hf_ntrace_dec *d)
 	s->unsure += insns;
 }
 
-/* The last halfwords of a message lie inside this block: 0, or an error if they end inside an instruction. */
+/* The last halfwords of a message end inside this block. An error if they end inside an instruction, else 0. */
 static int run_partly(struct hf_ntrace_dec *d, const struct hf_walk_block *block, struct outcome *o)
 {
 	const struct hf_event *ev = block->insn;

@@ -21,8 +21,8 @@ static bool is_damage(int err)
 	return err && hf_err_class(err) == HF_CLASS_corrupt;
 }
 
-/* Bytes of whole words, each turned round. Of an incomplete one those at the end stay as they are; before damage there
- * are none. */
+/* Reads bytes of whole words, and reverses the bytes of each word. The bytes of an incomplete word at the end of the
+ * source stay in their order; those of one before damage are left out. */
 static int read_words(const struct ordered *o, uint64_t at, uint8_t *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
 {
 	uint8_t words[WORDS_MAX];

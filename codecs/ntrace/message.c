@@ -246,7 +246,7 @@ static int read_field(const struct hf_ntrace_params *params, struct cursor *c, u
 	return 0;
 }
 
-/* What no encoder may send and no reader can make sense of. */
+/* Whether the message has a value that no encoder may send and no reader understands. */
 static bool is_reserved(const struct hf_ntrace_message *msg)
 {
 	switch (msg->tcode) {
@@ -299,7 +299,7 @@ static int read_fields(const struct hf_ntrace_params *params, struct cursor *c, 
 	return is_reserved(msg) ? HF_ERR_NTRACE_VALUE : 0;
 }
 
-/* Bits of any meaning, up to 64 of them. */
+/* Reads up to 64 bits, whatever they mean. */
 static uint64_t read_raw(struct cursor *c)
 {
 	uint64_t v = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages of N-Trace: bytes to struct hf_ntrace_message and back. A byte holds six bits of fields, lowest first, and
- * in its low two bits MSEO: 00 goes on, 01 ends a variable field, 11 ends the message (3.1).
+ * Messages of N-Trace: bytes to struct hf_ntrace_message and back. The upper six bits of a byte (MDO) hold bits of
+ * fields, the lowest first. The low two bits are MSEO: 00 continues, 01 ends a variable field, 11 ends the message
+ * (3.1).
  */
 #ifndef HF_NTRACE_MESSAGE_H
 #define HF_NTRACE_MESSAGE_H
@@ -48,12 +49,12 @@ enum hf_ntrace_rcode {
 	HF_NTRACE_RCODE_ICNT,
 	HF_NTRACE_RCODE_HIST,
 	HF_NTRACE_RCODE_HREPEAT,
-	/* Of SiFive's encoders before 1.0: so many branches in a row that were not taken, that were. */
+	/* Of SiFive's encoders before 1.0: the number of branches in a row that were not taken, or taken. */
 	HF_NTRACE_RCODE_NOT_TAKEN = 8,
 	HF_NTRACE_RCODE_TAKEN = 9,
 };
 
-/* The longest such run: I-CNT would be full before (6.2). */
+/* The longest such run. In a longer one I-CNT would have been full before (6.2). */
 #define HF_NTRACE_RUN_MAX 0x3fffff
 
 /* ECODE of Error: program trace was lost. */
@@ -61,46 +62,46 @@ enum hf_ntrace_rcode {
 #define HF_NTRACE_EVCODE_DISABLED 4
 
 /*
- * The longest standard message has 38 bytes (3). Vendors' may be longer; what goes on for more than this is no message
- * but memory that was never written.
+ * The longest standard message has 38 bytes (3). Messages of vendors may be longer. Bytes without an end of message for
+ * longer than this are no message, but memory that was never written.
  */
 #define HF_NTRACE_MESSAGE_MAX 128
 
 /* A parsed message. Fields that it does not have are 0. */
 struct hf_ntrace_message {
 	uint8_t tcode;
-	bool has_src;     /* far enough to have had its SRC; always if the whole message was read */
+	bool has_src;     /* SRC was read; always true if the whole message was */
 	bool has_time;    /* TSTAMP */
 	uint8_t sync, btype, rcode, etype, evcode, cdf;
 	uint16_t src;
 	uint32_t length;  /* bytes */
-	uint32_t hrepeat; /* HREPEAT; of RepeatBranch B-CNT */
-	uint32_t hist;    /* HIST; of ResourceFull RCODE 1 and 2 RDATA0 */
-	uint64_t icnt;    /* I-CNT; of ResourceFull with another RCODE RDATA0 */
+	uint32_t hrepeat; /* HREPEAT; in RepeatBranch: B-CNT */
+	uint32_t hist;    /* HIST; in ResourceFull with RCODE 1 or 2: RDATA0 */
+	uint64_t icnt;    /* I-CNT; in ResourceFull with another RCODE: RDATA0 */
 	uint64_t address; /* F-ADDR or U-ADDR, with bit 0 back in place */
-	uint64_t value;   /* PROCESS, ECODE; of a vendor's message its first 64 bits behind SRC */
+	uint64_t value;   /* PROCESS or ECODE; in a vendor's message: the first 64 bits behind SRC */
 	uint64_t time;
 };
 
-/* Fields of a TCODE in their order, ending with HF_NTRACE_FIELD_NONE; that alone for reserved and vendors'. */
+/* Fields of a TCODE in their order, up to HF_NTRACE_FIELD_NONE. A reserved or a vendor's TCODE has none. */
 const uint8_t *hf_ntrace_fields(unsigned tcode);
 const char *hf_ntrace_tcode_name(unsigned tcode); /* NULL if it has none */
 const char *hf_ntrace_field_name(unsigned field);
 uint64_t hf_ntrace_field(const struct hf_ntrace_message *msg, unsigned field);
-/* Whether that field, one of the message's TCODE, is there. */
+/* Whether the message has that field of its TCODE. */
 bool hf_ntrace_has_field(const struct hf_ntrace_message *msg, unsigned field);
 
-/* As records.txt has it: an address with its bit 0. */
+/* A field as records.txt shows it: an address has its bit 0. */
 struct hf_ntrace_shown {
 	const char *name;
 	uint64_t value;
-	bool hex; /* its digits */
+	bool hex; /* the value is shown in hexadecimal */
 };
 
 /* False if that field is not there. */
 bool hf_ntrace_show_field(const struct hf_ntrace_message *msg, unsigned field, struct hf_ntrace_shown *ret_shown);
 
-/* Whether SYNC, ETYPE or EVCODE is a reserved value (7.4, 7.12, 8.4). Nothing of the flow depends on it. */
+/* Whether SYNC, ETYPE or EVCODE is a reserved value (7.4, 7.12, 8.4). The flow does not depend on these fields. */
 bool hf_ntrace_is_odd(const struct hf_ntrace_message *msg);
 
 static inline bool hf_ntrace_is_sync(unsigned tcode)
@@ -116,9 +117,10 @@ static inline bool hf_ntrace_is_padding(uint8_t byte)
 }
 
 /*
- * Reads the message at bytes[n], whose first byte is no padding. *ret_msg is the whole message, 0; or what could be
- * read of it and an error, NTRACE_TCODE, _VALUE or _FIELDS where it ends as it should (length bytes), NTRACE_MSEO or
- * _LONG where its end is not known (pass over bytes until one ends a message). HF_NOTE_END: it goes on behind n.
+ * Reads the message at bytes[n], whose first byte is no padding. 0: *ret_msg is the whole message. An error: *ret_msg
+ * is what could be read of it. After HF_ERR_NTRACE_TCODE, _VALUE and _FIELDS its end is known (length bytes). After
+ * HF_ERR_NTRACE_MSEO and _LONG it is not: skip bytes up to one that ends a message. HF_NOTE_END: the message goes on
+ * behind the n bytes.
  */
 int hf_ntrace_message_read(const struct hf_ntrace_params *params, const uint8_t *bytes, size_t n,
 			   struct hf_ntrace_message *ret_msg);
@@ -126,7 +128,7 @@ int hf_ntrace_message_read(const struct hf_ntrace_params *params, const uint8_t 
 /* The longest message that hf_ntrace_message_write makes. */
 #define HF_NTRACE_WRITE_MAX 48
 
-/* Writes the message, whatever length says, to bytes[HF_NTRACE_WRITE_MAX]; returns its length. No vendors' ones. */
+/* Writes the message to bytes[HF_NTRACE_WRITE_MAX], returns its length. msg->length is not used. Not for vendors'. */
 size_t hf_ntrace_message_write(const struct hf_ntrace_params *params, const struct hf_ntrace_message *msg,
 			       uint8_t *bytes);
 

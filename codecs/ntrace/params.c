@@ -29,7 +29,7 @@ const struct hf_setup_key hf_ntrace_keys[] = {
 	HF_KEY_END,
 };
 
-/* Of the stream, and not of one of its harts. */
+/* Keys that are about the whole stream, and not about one hart. */
 static const char *const common[] = {"srcbits", "wrap_offset", "wrapped", "word_bytes", "text", "trace_id", NULL};
 
 struct reading {
@@ -39,7 +39,7 @@ struct reading {
 	int err;
 };
 
-/* The first error stays; what comes after it is the fallback. */
+/* The first error is kept; all values read after it are their fallbacks. */
 static uint64_t number(struct reading *r, const char *key, uint64_t max, uint64_t fallback)
 {
 	uint64_t v = fallback;
@@ -54,7 +54,7 @@ static bool flag(struct reading *r, const char *key, bool fallback)
 	return number(r, key, 1, fallback) != 0;
 }
 
-/* xlen is the program's if nobody says it. */
+/* If the description does not say xlen, it is that of the program. */
 static uint8_t read_xlen(struct reading *r)
 {
 	const unsigned program = hf_setup_xlen(r->setup, r->hart);
@@ -77,7 +77,7 @@ static bool says_of_harts(const struct hf_setup *setup)
 	return false;
 }
 
-/* How wide the addresses of other sources are. What is wrong with what is said of them is not this hart's. */
+/* Reads how wide the addresses of other sources are. An error in their parameters is not reported for this hart. */
 static void read_sources(const struct hf_setup *setup, struct hf_ntrace_params *p)
 {
 	for (unsigned src = 0; src < 1u << p->srcbits; src++) {
@@ -132,7 +132,7 @@ int hf_ntrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf
 	return r.err;
 }
 
-/* What is of the whole stream stands in [parameters], not in [parameters N]. */
+/* Keys about the whole stream stand in [parameters], not in [parameters N]. */
 static int check_common(const struct hf_setup *setup, struct hf_setup_error *error)
 {
 	for (size_t i = 0; i < setup->value_count; i++)
@@ -143,7 +143,7 @@ static int check_common(const struct hf_setup *setup, struct hf_setup_error *err
 	return 0;
 }
 
-/* A circular buffer is one file, of which the end is known before it is read; words are whole. */
+/* A circular buffer is one file whose size is known before it is read. With word_bytes a file holds whole words. */
 static int check_order(const struct hf_setup *setup, const struct hf_ntrace_params *params, struct hf_setup_error *error)
 {
 	const struct hf_setup_value *wrap = hf_setup_get(setup, HF_SETUP_ANY, "wrap_offset");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an N-Trace stream does not say of itself (trace control registers of the encoder): from the [parameters] of
- * its description.
+ * What an N-Trace stream does not say: how the trace control registers of the encoder were set. It comes from
+ * [parameters] of the description.
  */
 #ifndef HF_NTRACE_PARAMS_H
 #define HF_NTRACE_PARAMS_H
@@ -20,17 +20,17 @@ struct hf_ntrace_sources {
 struct hf_ntrace_params {
 	uint8_t srcbits;         /* width of SRC in every message; 0: there is none */
 	uint8_t xlen;            /* 32, 64 */
-	bool addr_msb_ext;       /* trTeInstExtendAddrMSB: addresses are cut where their high bits are equal (9.4) */
-	bool implicit_return;    /* returns to where the call was are not reported (9.2) */
-	bool sequential_jump;    /* nor are jumps through a register that the instruction before set (9.1) */
+	bool addr_msb_ext;       /* trTeInstExtendAddrMSB: high bits that are all equal are not sent (9.4) */
+	bool implicit_return;    /* the encoder does not report returns to where the call was (9.2) */
+	bool sequential_jump;    /* nor jumps through a register that the instruction before has set (9.1) */
 	bool all_jumps;          /* trTeInstEnAllJumps: direct jumps are reported like taken branches (2) */
 	bool wrapped;            /* the buffer begins inside a message */
 	struct hf_code_size code_size;
 	uint16_t isa;            /* xlen, with its extensions */
-	/* With SRC: sources whose xlen or addr_msb_ext is the other one, as far as their messages are looked at. */
+	/* With SRC: sources whose xlen or addr_msb_ext differs. Their messages are parsed too. */
 	struct hf_ntrace_sources other_xlen, other_msb_ext;
 	uint8_t layout;          /* enum hf_coresight_layout */
-	uint8_t trace_id;        /* with frames and SRC: whose bytes these are; 0: of the first id there is */
+	uint8_t trace_id;        /* with frames and SRC: the trace id that is read; 0: the lowest one */
 	uint8_t word_bytes;      /* 1, or the size of the words whose bytes a dump has in the wrong order */
 	uint64_t wrap_offset;    /* where the oldest byte of a circular buffer lies (trRamWP - trRamStart) */
 };
@@ -38,11 +38,11 @@ struct hf_ntrace_params {
 /* The keys that hf_ntrace_params_read takes. */
 extern const struct hf_setup_key hf_ntrace_keys[];
 
-/* Those of one hart. setup may be NULL: all defaults. HF_ERR_SETUP_VALUE; error may be NULL. */
+/* The parameters of one hart. setup may be NULL: all defaults. Or HF_ERR_SETUP_VALUE; error may be NULL. */
 int hf_ntrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf_ntrace_params *ret_params,
 			  struct hf_setup_error *error);
 
-/* What instructions are to readers of the stream. */
+/* How a reader of the stream classifies instructions. */
 static inline struct hf_walk_rules hf_ntrace_rules(const struct hf_ntrace_params *params)
 {
 	return (struct hf_walk_rules){

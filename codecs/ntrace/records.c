@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * records.txt of N-Trace: one line a message of any hart, field by field, with its offset, its reason if it is damaged;
- * and one for each run of bytes between messages. Of a part with CoreSight frames one source id after the other.
+ * records.txt of N-Trace. It has a line for each message of any hart: the offset, all fields, and the reason if the
+ * message is damaged. Each run of bytes between messages has a line too. If a part has CoreSight frames, its trace ids
+ * follow one another.
  */
 #include "codecs/records.h"
 #include "codecs/base/text.h"
@@ -87,7 +88,7 @@ static uint8_t *put_damage(const struct records *r, uint8_t *t, int code, const 
 
 /* ---- the stream ---- */
 
-/* Bytes of one line at most. */
+/* The most bytes of one line. */
 #define RUN_MAX (1u << 16)
 
 /* So many of bytes[n] continue the run, which begins with first. */
@@ -108,7 +109,7 @@ static size_t take_run(struct records *r, uint8_t first, const uint8_t *bytes, s
 	return run;
 }
 
-/* A run of one byte value between messages, or of bytes that belong to none; of how it was read it says nothing. */
+/* A run between messages: padding of one byte value, or bytes of no message. Its line depends on the bytes alone. */
 static int put_run(struct records *r, uint8_t **t, const uint8_t *bytes, size_t n)
 {
 	const uint8_t first = bytes[0];

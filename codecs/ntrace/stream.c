@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the description of an N-Trace capture says: parameters, parts, and what its first bytes do. */
+/* Opens an N-Trace capture: what its description says (parameters, parts), and what its first bytes show. */
 #include "codecs/ntrace/decoder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* So many bytes of the stream are looked at when it is opened. */
+/* The most bytes of the stream that are looked at when it is opened. */
 #define LOOK_MAX (1u << 20)
 
 /*
- * The SRC of the first synchronising message: of the hart that is walked first. If none synchronises, that of the first
- * message at all, so that somebody tells of the loss.
+ * The SRC of the hart that is walked first: that of the first synchronising message. If no message synchronises, it is
+ * that of the first message, so that one hart reports the loss.
  */
 static uint32_t first_source(const struct hf_ntrace_params *params, const uint8_t *bytes, size_t n)
 {
@@ -42,7 +42,7 @@ static uint32_t first_source(const struct hf_ntrace_params *params, const uint8_
 	return first;
 }
 
-/* What of the messages so far no encoder sends. */
+/* Counts messages, and those among them that no encoder sends (odd). */
 struct oddity {
 	unsigned messages, odd;
 };
@@ -99,8 +99,8 @@ static bool is_right(struct oddity o)
 }
 
 /*
- * The width of SRC that the description has, unless some messages are out of order with it and none with another one: the
- * smallest of these, because too wide a SRC takes bits of fields that may have any value.
+ * The width of SRC in the description, unless that makes odd messages and another width makes none. Of such widths the
+ * smallest is taken: too wide a SRC takes bits of fields that may have any value, and is not noticed.
  */
 static uint8_t guess_srcbits(const struct hf_setup *setup, const struct hf_ntrace_params *params, const uint8_t *bytes,
 			     size_t n)
@@ -115,7 +115,7 @@ static uint8_t guess_srcbits(const struct hf_setup *setup, const struct hf_ntrac
 	return params->srcbits;
 }
 
-/* The same of the words of a dump: where those of the description are out of order and others are not. */
+/* The same for word_bytes: another size of words is taken if that of the description makes odd messages and it none. */
 static int guess_word_bytes(const struct hf_setup *setup, const struct hf_ntrace_params *params, struct hf_src *src,
 			    uint8_t id, const uint8_t *bytes, size_t n, uint8_t *ret_word_bytes)
 {
@@ -148,7 +148,7 @@ static uint8_t lowest_id(const uint64_t seen[2])
 	return 0;
 }
 
-/* What only the stream's beginning tells: the first hart, the id whose bytes have SRC, whether SRC is as wide as said. */
+/* Learns from the first bytes: the first hart, the trace id whose bytes have SRC, whether the description fits. */
 static int look_at(struct hf_ntrace_stream *stream, struct hf_src *src, const struct hf_setup *setup,
 		   const struct hf_ntrace_params *params)
 {
