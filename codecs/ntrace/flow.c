@@ -361,8 +361,9 @@ static const struct hf_ev_insn *last_insn(const struct outcome *o)
 }
 
 /*
- * Whether a branch before a synchronising message was taken, where no bit says so. DirectBranchSync may be about one
- * that was, but it and the others may also stand in linear code (7.6, 8.4), behind one that was not: the address tells.
+ * Whether the branch right before a synchronising message was taken, where no history bit says so. A DirectBranchSync
+ * may stand behind a taken branch. All synchronising messages may also stand in linear code (7.6, 8.4), behind a branch
+ * that was not taken. The address of the message tells which it was.
  */
 static bool is_taken_to(const struct hf_ntrace_state *s, const struct hf_walk_block *block)
 {
@@ -371,7 +372,8 @@ static bool is_taken_to(const struct hf_ntrace_state *s, const struct hf_walk_bl
 	return s->tcode == HF_NTRACE_DIRECT_BRANCH_SYNC || s->address != block->next;
 }
 
-/* A branch that ends a message: by its bit; without one, only a message about a taken branch takes it. */
+/* Whether a branch that ends a message was taken: its history bit says so. Without a bit it was taken only if the
+ * message is about a taken branch. */
 static int end_branch(struct hf_ntrace_dec *d, struct outcome *o)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -389,7 +391,7 @@ static int end_branch(struct hf_ntrace_dec *d, struct outcome *o)
 	return 0;
 }
 
-/* What the last instruction of a message does, as far as the message's address is not needed for it. */
+/* Finds out what the last instruction of a message does, as far as that needs no address of the message. */
 static int end_block(struct hf_ntrace_dec *d, struct outcome *o)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -430,13 +432,13 @@ static int end_block(struct hf_ntrace_dec *d, struct outcome *o)
 	return s->tcode == HF_NTRACE_DIRECT_BRANCH || !o->known ? lost_way(d, block) : 0;
 }
 
-/* Whether the message's address says where its last instruction went. */
+/* Whether the address of the message says where the message's last instruction went. */
 static bool is_indirect(const struct outcome *o)
 {
 	return o->block && (o->block->end == HF_WALK_INDIRECT || o->block->end == HF_WALK_TRAP_RETURN);
 }
 
-/* custom-0 to custom-3 (Unprivileged, opcode map): they may jump, and are then traced as indirect jumps (10.1). */
+/* Instructions custom-0 to custom-3 (Unprivileged, opcode map) may jump. Then they are traced as indirect jumps (10.1). */
 static bool is_custom(const struct outcome *o)
 {
 	const uint32_t opcode = o->entry ? last_insn(o)->opcode & 0x5f : 0;
@@ -541,7 +543,7 @@ static int end_message(struct hf_ntrace_dec *d, struct outcome *o)
 	return err;
 }
 
-/* All halfwords are executed. */
+/* All halfwords that I-CNT counts are executed. */
 static void finish(struct hf_ntrace_dec *d, struct outcome *o, uint32_t mark)
 {
 	struct hf_ntrace_state *s = &d->s;

@@ -141,7 +141,7 @@ struct cursor {
 	bool bad;      /* a field was not where it should be */
 };
 
-/* On to the next byte if this one's bits are read: a fixed field may not end where a variable one does. */
+/* Goes to the next byte if all bits of this one are read. False: there the field ends, or the message. */
 static inline bool turn(struct cursor *c)
 {
 	if (c->bit == MDO_BITS) {
@@ -172,7 +172,7 @@ static uint32_t read_fixed(struct cursor *c, unsigned width)
 	return v;
 }
 
-/* A variable field of any length. More than 64 bits: the others are ORed into *ret_surplus. */
+/* Reads a variable-length field. Bits beyond the 64th are ORed into *ret_surplus. */
 static uint64_t read_variable(struct cursor *c, unsigned *ret_width, uint64_t *ret_surplus)
 {
 	uint64_t v = 0, surplus = 0;
@@ -204,7 +204,7 @@ static uint64_t read_variable(struct cursor *c, unsigned *ret_width, uint64_t *r
 	return v;
 }
 
-/* An address field: its high bits may be cut (9.4), or written again beyond the width of an address. */
+/* Reads an address field. Its high bits may be cut (9.4), or there may be more bits than an address has. */
 static int read_address(const struct hf_ntrace_params *params, unsigned src, struct cursor *c, uint64_t *ret_v)
 {
 	const bool narrow = (params->xlen == 32) != hf_ntrace_source_in(&params->other_xlen, src);
@@ -395,8 +395,8 @@ static void write_variable(struct writer *w, uint64_t v)
 }
 
 /*
- * An address where cut high bits are understood to equal the highest one sent (9.4): as few MDOs as keep its value.
- * Addresses begin in a byte of their own, for I-CNT stands before them.
+ * Writes an address in as few MDOs as keep its value: readers take the high bits that are cut for copies of the
+ * highest one sent (9.4). An address begins in a byte of its own, because I-CNT stands before it.
  */
 static void write_extended(struct writer *w, unsigned bits, uint64_t v)
 {

@@ -91,7 +91,7 @@ static uint8_t *put_damage(const struct records *r, uint8_t *t, int code, const 
 /* The most bytes of one line. */
 #define RUN_MAX (1u << 16)
 
-/* So many of bytes[n] continue the run, which begins with first. */
+/* Returns how many of the n bytes continue a run of the byte first. */
 static size_t take_run(struct records *r, uint8_t first, const uint8_t *bytes, size_t n)
 {
 	size_t run = 0;
@@ -146,7 +146,7 @@ static int put_next(struct records *r, uint8_t **t, const uint8_t *bytes, size_t
 	return 0;
 }
 
-/* What is known of those whose messages come now: messages with SRC say themselves of whom they are. */
+/* Takes the parameters of the hart whose messages come now. A message with SRC names its hart itself. */
 static void choose_hart(struct records *r)
 {
 	const bool framed = r->params.layout != HF_CORESIGHT_NONE;
@@ -155,7 +155,7 @@ static void choose_hart(struct records *r)
 	hf_ntrace_params_read(r->input.setup, hart, &r->params, NULL); /* they were checked */
 }
 
-/* Where a part begins, which may be inside a message. Ids are known when one has been looked for: 0 is none's. */
+/* Starts a part of the stream, which may begin inside a message. id: a trace id, or 0 before one was found. */
 static void begin_part(struct records *r, uint32_t part, uint8_t id)
 {
 	hf_ntrace_input_start(&r->input, part, id);
