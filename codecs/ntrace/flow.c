@@ -438,7 +438,7 @@ static bool is_indirect(const struct outcome *o)
 	return o->block && (o->block->end == HF_WALK_INDIRECT || o->block->end == HF_WALK_TRAP_RETURN);
 }
 
-/* Instructions custom-0 to custom-3 (Unprivileged, opcode map) may jump. Then they are traced as indirect jumps (10.1). */
+/* custom-0 to custom-3 (Unprivileged, opcode map) may jump. Then they are traced as indirect jumps (10.1) */
 static bool is_custom(const struct outcome *o)
 {
 	const uint32_t opcode = o->entry ? last_insn(o)->opcode & 0x5f : 0;
