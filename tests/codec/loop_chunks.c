@@ -65,6 +65,15 @@ static void find_views(const char *path)
 	free(list);
 }
 
+/* Until a capture is indexed its directory changes. */
+static void wait_for(const char *views_dir)
+{
+	char path[600];
+
+	snprintf(path, sizeof path, "%s/errors.txt", views_dir);
+	CHECK(hf_fst_comes(t, path));
+}
+
 /* The same of every capture below a directory of the archive. */
 static void find_captures(const char *path)
 {
@@ -76,6 +85,7 @@ static void find_captures(const char *path)
 
 		snprintf(below, sizeof below, "%s%s%s", path, *path ? "/" : "", name);
 		if (strchr(name, '@')) {
+			wait_for(below);
 			find_views(below);
 			continue;
 		}
