@@ -79,7 +79,8 @@ get_stuck() {
 		# Requests that were not taken yet can be given up, those that were not.
 		kill -KILL "$victim"
 		sleep 0.3
-		stuck "$victim" && return
+		# Twice: a process that ends may wait for its disk for a moment.
+		stuck "$victim" && sleep 0.7 && stuck "$victim" && return
 		kill -CONT "$blocked"
 		wait
 		"$hartfs" umount "$mnt" "$inner" 2>/dev/null
