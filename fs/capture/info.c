@@ -86,6 +86,7 @@ bool hf_info_refusal(const struct hf_facts *facts, const char *path, char *buf, 
 	unsigned id;
 	int n = 0;
 
+	/* NOLINTNEXTLINE(cert-err34-c): it only chooses the words of a reason */
 	if (sscanf(path, "hart%u/%n", &id, &n) == 1 && n)
 		hart = hf_facts_hart(facts, id);
 	path += n;
