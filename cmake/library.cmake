@@ -3,8 +3,8 @@
 # exports the functions of that header and nothing else (cmake/libhartfs.map); programs of this project do not use it,
 # but the same objects.
 set(LIBHARTFS_OBJECTS $<TARGET_OBJECTS:hf_codecs> $<TARGET_OBJECTS:hf_index> $<TARGET_OBJECTS:hf_fs>)
-set(LIBHARTFS_NEEDS PkgConfig::SQLITE PkgConfig::LZMA PkgConfig::ZLIB PkgConfig::ZSTD PkgConfig::XXHASH
-    Threads::Threads hf_llvm)
+set(LIBHARTFS_NEEDS PkgConfig::SQLITE PkgConfig::LZMA PkgConfig::ZLIB PkgConfig::DEFLATE PkgConfig::ZSTD PkgConfig::XXHASH
+    Threads::Threads hf_llvm hf_demangle)
 set(LIBHARTFS_MAP ${CMAKE_SOURCE_DIR}/cmake/libhartfs.map)
 
 add_library(hartfs_static STATIC ${LIBHARTFS_OBJECTS})
@@ -21,8 +21,9 @@ endforeach()
 
 # What a program that links the static library links too.
 get_target_property(LIBHARTFS_LLVM hf_llvm INTERFACE_LINK_LIBRARIES)
+get_target_property(LIBHARTFS_DEMANGLE hf_demangle INTERFACE_LINK_LIBRARIES)
 set(LIBHARTFS_PRIVATE ${CMAKE_THREAD_LIBS_INIT})
-foreach(library ${LIBHARTFS_LLVM})
+foreach(library ${LIBHARTFS_LLVM} ${LIBHARTFS_DEMANGLE})
 	if(library MATCHES "^[-/]")
 		list(APPEND LIBHARTFS_PRIVATE ${library})
 	elseif(library)

@@ -114,6 +114,9 @@ struct hf_enc_env {
 	struct hf_disasm *disasm;         /* codecs/isa/disasm.h; may be NULL: no disassembly */
 	const struct hf_symbols *symbols; /* codecs/image/symbols.h; may be NULL */
 	const char *params;               /* of this view, for hf_params_parse; may be NULL: all defaults */
+	/* codecs/base/memo.h, zeroed, for the life of one encoder whose sink may only count; may be NULL: then it counts what
+	 * it writes. */
+	struct hf_memo *memo;
 };
 
 /* What a side file of a view is made of: nothing that depends on the events, so that its size is known at once. */
@@ -154,7 +157,8 @@ enum hf_enc_flags {
 	 * part of the whole's bytes. The slice of any other view is encoded anew, from a BEGIN event on.
 	 */
 	HF_ENC_LINES = 1,
-	HF_ENC_SYMBOLS = 2, /* its bytes depend on env->symbols */
+	HF_ENC_SYMBOLS = 2, /* its bytes depend on env->symbols: those that its hook symbols asks for */
+	HF_ENC_COUNTS = 4, /* where a sink only counts, it adds up lengths that env->memo has, and makes no bytes */
 };
 
 struct hf_enc_ops {
@@ -188,7 +192,11 @@ struct hf_enc_ops {
 	/* Whether these are parameters of the view, each with a value it takes; else HF_ERR_SETUP_VALUE and why[size]
 	 * says what is wrong. hf_params_parse does both from a table. NULL: it has none. */
 	int (*check_params)(const char *params, char *why, size_t size);
+	/* Of a view with HF_ENC_SYMBOLS: what it wants of them with these parameters, enum hf_symbols_options. NULL: 0. */
+	unsigned (*symbols)(const char *params);
 };
+
+struct hf_record_ops;
 
 struct hf_codec {
 	const char *name;             /* "stf" */
@@ -211,6 +219,7 @@ struct hf_codec {
 	const struct hf_dec_ops *dec;
 	const struct hf_enc_ops *original; /* the view that a stream with HF_STREAM_ORIGINAL is; NULL: none */
 	const struct hf_dec_ops *records; /* of hart HF_HART_RECORDS; NULL: no records.txt */
+	const struct hf_record_ops *record; /* codecs/records.h: the lines of RECORD events; NULL: records makes none */
 	/* What a capture.ini of this format may say, in [capture] or [parameters], ending with HF_KEY_END; several rows may
 	 * be about one key. NULL: nothing but "format", "trace", "framing" and programs. */
 	const struct hf_setup_key *keys;
@@ -227,8 +236,9 @@ struct hf_codec {
 
 /*
  * The source's records or packets as text are a hart of their own, with this id, where a codec has them. Its decoder
- * makes nothing but DATA events, whose bytes one after the other are records.txt; the one encoder copies them. So
- * records.txt is cut, entered and checked like every other view, by stream offset instead of instructions.
+ * makes DATA events, whose bytes one after the other are records.txt, and RECORD events, each of which is a line that the
+ * one encoder has the codec write. So records.txt is cut, entered and checked like every other view, by stream offset
+ * instead of instructions.
  */
 #define HF_HART_RECORDS UINT32_MAX
 extern const struct hf_enc_ops hf_enc_records;
@@ -240,9 +250,7 @@ static inline bool hf_enc_is_original(const struct hf_enc *enc)
 }
 
 /* All codecs in the order of codecs.def, ending with NULL. */
-extern const struct hf_codec *const hf_codecs_all[];
-/* The same; a test may put another list of the same length here before anything else. */
-extern const struct hf_codec *const *hf_codecs;
+extern const struct hf_codec *const hf_codecs[];
 
 const struct hf_codec *hf_codec_by_name(const char *name);
 /* The codec whose probe of these first bytes is surest, or NULL. */
@@ -283,9 +291,7 @@ size_t hf_dec_begin(const struct hf_dec *dec, const struct hf_event *insn, uint6
 #undef HF_VIEW
 
 /* All views that encoders make but records.txt, in the order of views.def, ending with NULL. */
-extern const struct hf_enc_ops *const hf_views_all[];
-/* The same; a test may put another list of the same length here before anything else. */
-extern const struct hf_enc_ops *const *hf_views;
+extern const struct hf_enc_ops *const hf_views[];
 
 /* Why a stream has no such view; NULL: it has. */
 const char *hf_enc_refusal(const struct hf_enc_ops *ops, const struct hf_stream_info *info);

@@ -43,6 +43,7 @@ enum hf_event_kind {
 	HF_EVENT_OPAQUE,        /* text: bytes of the source that no view but the source's own can carry */
 	HF_EVENT_DATA,          /* data: continues the head before it until its size is met; all but the last are full */
 	HF_EVENT_BEGIN,         /* begin: first event of a slice, and only there; no decoder makes it */
+	HF_EVENT_RECORD,        /* data: a record of the source, of which records.txt makes a line (codecs/records.h) */
 	HF_EVENT_KINDS
 };
 
@@ -273,7 +274,7 @@ struct hf_ev_loss {         /* hf_event.code: what is wrong */
 };
 
 struct hf_ev_data {
-	uint8_t bytes[24];  /* hf_event.used of them */
+	uint8_t bytes[24];  /* hf_event.used of them; of a RECORD what its codec says */
 };
 
 /* What a slice begins with; a CONTEXT with all that still holds and then the instruction itself come next. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* records.txt: its pages as events, and the encoder that copies their bytes. */
+/* records.txt: its pages and records as events, and the encoder that makes their bytes or counts them. */
 #include "codecs/records.h"
 
+#include "codecs/base/memo.h"
+#include "codecs/base/text.h"
 #include "codecs/source/reader.h"
 
 #include <stdlib.h>
@@ -26,33 +28,44 @@ static void set_mark(struct hf_records *r)
 
 static void make_page(struct hf_records *r)
 {
+	const uint32_t enough = r->ops->give ? 1 : HF_RECORDS_PAGE;
+
 	set_mark(r);
 	r->used = r->given = 0;
-	while (!r->err && !r->ended && r->used < HF_RECORDS_PAGE)
+	while (!r->err && !r->ended && r->used < enough)
 		r->err = r->ops->put(r);
 }
 
-/* What is left of the page, max events at the most; returns their number. */
-static size_t give(struct hf_records *r, struct hf_event *ev, size_t max)
+static inline void set_piece(struct hf_event *ev, const uint8_t *from)
 {
+	static const struct hf_event full = {.kind = HF_EVENT_DATA, .used = (uint16_t)PIECE};
+
+	memcpy(ev, &full, offsetof(struct hf_event, data));
+	memcpy(ev->data.bytes, from, PIECE);
+}
+
+/* What is left of the page, max events at the most; returns their number. */
+static size_t give_page(struct hf_records *r, struct hf_event *ev, size_t max)
+{
+	const uint8_t *from = r->page + r->given, *const end = r->page + r->used;
 	size_t n = 0;
 
-	for (; n < max && r->given < r->used; n++) {
-		const uint32_t left = r->used - r->given;
-
-		ev[n].kind = HF_EVENT_DATA;
-		ev[n].flags = 0;
-		ev[n].size = 0;
-		if (left >= PIECE) {
-			ev[n].used = (uint16_t)PIECE;
-			memcpy(ev[n].data.bytes, r->page + r->given, PIECE);
-		} else {
-			ev[n].used = (uint16_t)left;
-			ev[n].data = (struct hf_ev_data){0};
-			memcpy(ev[n].data.bytes, r->page + r->given, left);
-		}
-		r->given += ev[n].used;
+	for (; n < max && (size_t)(end - from) >= PIECE; n++, from += PIECE)
+		set_piece(&ev[n], from);
+	if (n < max && from < end) {
+		ev[n] = (struct hf_event){.kind = HF_EVENT_DATA, .used = (uint16_t)(end - from)};
+		memcpy(ev[n++].data.bytes, from, (size_t)(end - from));
+		from = end;
 	}
+	r->given = (uint32_t)(from - r->page);
+	r->done += n;
+	return n;
+}
+
+static size_t give_records(struct hf_records *r, struct hf_event *ev, size_t max)
+{
+	const size_t n = r->ops->give ? r->ops->give(r, ev, max) : 0;
+
 	r->done += n;
 	return n;
 }
@@ -67,11 +80,16 @@ void hf_records_begin(struct hf_records *r, const struct hf_records_ops *ops, co
 int hf_records_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n)
 {
 	struct hf_records *r = (struct hf_records *)dec;
-	size_t n = give(r, ev, max);
+	size_t n = give_page(r, ev, max);
 
 	while (n < max && !r->ended && !r->err) {
+		const size_t records = give_records(r, ev + n, max - n);
+
+		n += records;
+		if (records)
+			continue;
 		make_page(r);
-		n += give(r, ev + n, max - n);
+		n += give_page(r, ev + n, max - n);
 	}
 	*ret_n = n;
 	if (n)
@@ -88,6 +106,8 @@ uint64_t hf_records_state(struct hf_dec *dec, struct hf_fields *f)
 	struct hf_records *r = (struct hf_records *)dec;
 
 	if (!f->loading) {
+		if (r->ops->give && r->given == r->used && !r->ended && !r->err)
+			set_mark(r);
 		hf_field_bytes(f, r->mark, r->mark_size);
 		return r->done;
 	}
@@ -102,22 +122,124 @@ uint64_t hf_records_state(struct hf_dec *dec, struct hf_fields *f)
 
 /* ---- the encoder ---- */
 
+/* What an event needs at most: an offset and a line. */
+#define ROOM (HF_RECORDS_LINE + 32)
+
+struct encoder {
+	struct hf_enc enc; /* first */
+	/* Of the offsets of lines; all of it follows from the last one. */
+	uint64_t base; /* digits of the first offset with the same ones but the last four, without those */
+	unsigned base_digits;
+	uint8_t base_text[16];
+	uint64_t least, power; /* offsets from least to below power have so many digits */
+	unsigned digits;
+	uint16_t line[256]; /* the length of a line by its record's first byte, where that says it; 0: not, or not yet */
+};
+
+/* Digits that rarely change, and the last four worked out side by side. */
+static inline uint8_t *put_offset(struct encoder *e, uint8_t *t, uint64_t offset)
+{
+	uint32_t low, hundreds, both, tens;
+
+	if (offset < 10000)
+		return hf_text_put_dec(t, offset);
+	if (offset - e->base >= 10000) {
+		uint8_t digits[24];
+
+		e->base = offset - offset % 10000;
+		e->base_digits = (unsigned)(hf_text_put_dec(digits, e->base / 10000) - digits);
+		memcpy(e->base_text, digits, sizeof e->base_text);
+	}
+	memcpy(t, e->base_text, sizeof e->base_text);
+	t += e->base_digits;
+	low = (uint32_t)(offset - e->base);
+	hundreds = low * 5243 >> 19;
+	both = hundreds | (low - 100 * hundreds) << 16;
+	tens = both * 103 >> 10 & 0x000f000f;
+	hf_put32(t, (tens | (both - 10 * tens) << 8) + 0x30303030);
+	return t + 4;
+}
+
+/* The same counted. */
+static inline unsigned count_offset(struct encoder *e, uint64_t offset)
+{
+	if (offset - e->least >= e->power - e->least) {
+		e->least = 0;
+		for (e->power = 10, e->digits = 1; e->power <= offset; e->power *= 10, e->digits++)
+			e->least = e->power;
+	}
+	return e->digits;
+}
+
+/* NULL: there are no RECORD events. */
+static const struct hf_record_ops *ops_of(const struct encoder *e)
+{
+	return e->enc.stream->codec ? e->enc.stream->codec->record : NULL;
+}
+
+/* The length of a line, but for its offset. */
+static uint32_t count_record(struct encoder *e, const struct hf_record_ops *ops, const struct hf_event *ev)
+{
+	const uint64_t key = ops->key(ev);
+	struct hf_memo_slot *slot = hf_memo_at(e->enc.env->memo, key, HF_EVENT_RECORD);
+
+	if (!hf_memo_is(slot, key, 0, HF_EVENT_RECORD)) {
+		uint8_t nowhere[HF_RECORDS_LINE];
+
+		*slot = (struct hf_memo_slot){.a = key, .of = HF_EVENT_RECORD};
+		slot->value = (uint32_t)(ops->put(nowhere, ev) - nowhere);
+	}
+	if (key <= UINT8_MAX)
+		e->line[key] = (uint16_t)slot->value;
+	return slot->value;
+}
+
+static uint64_t count(struct encoder *e, const struct hf_event *ev, size_t n)
+{
+	const struct hf_record_ops *ops = ops_of(e);
+	uint64_t size = 0;
+
+	for (; n; n--, ev++)
+		if (ev->kind == HF_EVENT_RECORD && ops) {
+			const uint32_t line = e->line[ev->data.bytes[0]];
+
+			size += count_offset(e, hf_record_offset(ev)) + (line ? line : count_record(e, ops, ev));
+		} else if (ev->kind == HF_EVENT_DATA) {
+			size += ev->used < PIECE ? ev->used : PIECE;
+		}
+	return size;
+}
+
 static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
 {
-	(void)enc;
-	for (size_t i = 0; i < n; i++) {
-		const size_t used = ev[i].used <= sizeof ev[i].data.bytes ? ev[i].used : sizeof ev[i].data.bytes;
+	struct encoder *e = (struct encoder *)enc;
+	const struct hf_record_ops *ops = ops_of(e);
+	uint8_t *p = sink->p;
 
-		if (ev[i].kind != HF_EVENT_DATA)
-			continue;
-		memcpy(hf_sink_room(sink, sizeof ev[i].data.bytes), ev[i].data.bytes, sizeof ev[i].data.bytes);
-		sink->p += used;
+	if (sink->counts && enc->env && enc->env->memo) {
+		hf_sink_count(sink, count(e, ev, n));
+		return;
 	}
+	for (; n; n--, ev++) {
+		if (sink->end - p < ROOM) {
+			sink->p = p;
+			p = hf_sink_room(sink, ROOM);
+		}
+		if (ev->kind == HF_EVENT_RECORD && ops) {
+			p = ops->put(put_offset(e, p, hf_record_offset(ev)), ev);
+		} else if (ev->kind == HF_EVENT_DATA) {
+			memcpy(p, ev->data.bytes, PIECE);
+			p += ev->used < PIECE ? ev->used : PIECE;
+		}
+	}
+	sink->p = p;
 }
 
 const struct hf_enc_ops hf_enc_records = {
 	.name = "records",
 	.view = "records.txt",
-	.version = 1,
+	.version = 2,
+	.flags = HF_ENC_COUNTS,
+	.size = sizeof(struct encoder),
 	.put = put,
 };

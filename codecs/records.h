@@ -7,6 +7,9 @@
  *
  * A codec embeds struct hf_records first in its decoder, says in struct hf_records_ops how the text of its records is
  * made, and has the functions below in its struct hf_dec_ops.
+ *
+ * A codec with many small records need not make their text: it gives each as a RECORD event, and struct hf_record_ops
+ * says what line that is. The encoder makes it, or looks up its length where nobody wants the bytes.
  */
 #ifndef HF_RECORDS_H
 #define HF_RECORDS_H
@@ -25,6 +28,9 @@ struct hf_records_ops {
 	 * does. After an error, what was added is given before it.
 	 */
 	int (*put)(struct hf_records *r);
+	/* Gives the next records as events, max at the most: as many as can be, whatever is in the window. 0: what
+	 * comes next is text. A page is then what one put adds. NULL: all is text. */
+	size_t (*give)(struct hf_records *r, struct hf_event *ev, size_t max);
 	/* Visits the fields of a place. Saving: the one behind the page, or fails f if it cannot be entered there. Loading:
 	 * goes there; ended is false and may be set. */
 	void (*place)(struct hf_records *r, struct hf_fields *f);
@@ -48,6 +54,28 @@ void hf_records_begin(struct hf_records *r, const struct hf_records_ops *ops, co
 
 int hf_records_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n);
 uint64_t hf_records_state(struct hf_dec *dec, struct hf_fields *f);
+
+/* How the encoder tells RECORD events. */
+struct hf_record_ops {
+	/* The line from behind its offset on, its end included, to t[HF_RECORDS_LINE]; returns its end. */
+	uint8_t *(*put)(uint8_t *t, const struct hf_event *ev);
+	/* All that the length of that depends on; up to 255: the first byte, and it says it for all records that have it. */
+	uint64_t (*key)(const struct hf_event *ev);
+};
+
+/* Records that begin behind that are text. */
+#define HF_RECORD_OFFSET_MAX ((UINT64_C(1) << 48) - 1)
+
+/* A RECORD event of the record at that offset of the stream: flags and bytes are the codec's to fill in. */
+static inline void hf_record_begin(struct hf_event *ev, uint64_t offset)
+{
+	*ev = (struct hf_event){.kind = HF_EVENT_RECORD, .any = (uint16_t)offset, .size = (uint32_t)(offset >> 16)};
+}
+
+static inline uint64_t hf_record_offset(const struct hf_event *ev)
+{
+	return ev->any | (uint64_t)ev->size << 16;
+}
 
 /* Where a put writes: the end of the page's text. */
 static inline uint8_t *hf_records_text(struct hf_records *r)

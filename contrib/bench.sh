@@ -7,6 +7,7 @@
 # --instructions N  millions of instructions of the captures that most rows are measured on (10)
 # --long            also the rows that take minutes a pair
 # --no-count        without the instruction counts of callgrind
+# --curves DIR      instead of the table: curves over length, archive size, threads, chunk and cache, as SVG in DIR
 # --work DIR        keeps the captures it makes there for the next run
 # --build HARTFS    measures that program instead of building this tree
 # What is not installed (squashfuse, mksquashfs, trc_pkt_lister, valgrind, strace) is said in its row.

@@ -45,7 +45,8 @@ static int open_common(struct hf_common *common, const struct hf_fs_options *opt
 	/* Borrowed, and only as long as this is being opened. */
 	common->options.views = common->options.params = NULL;
 	common->options.skip = NULL;
-	common->options.archive_path = common->options.index_path = NULL;
+	common->options.debug_fd = options->debug_path ? options->debug_fd : -1;
+	common->options.archive_path = common->options.index_path = common->options.debug_path = NULL;
 	clock_gettime(CLOCK_REALTIME, &common->started);
 	atomic_init(&common->closing, false);
 	common->stop = (struct hf_stop){.wanted = is_stopping, .ctx = common};
@@ -104,6 +105,8 @@ int hf_fs_open(const struct hf_fs_options *options, struct hf_fs **ret_fs, struc
 		close(options->archive_fd);
 		if (options->index_fd >= 0)
 			close(options->index_fd);
+		if (options->debug_path)
+			close(options->debug_fd);
 	}
 	if (!err)
 		*ret_fs = fs;
@@ -152,6 +155,8 @@ void hf_fs_close(struct hf_fs *fs)
 		hf_cache_free(fs->common.cache);
 	if (fs->common.options.index_fd >= 0)
 		close(fs->common.options.index_fd);
+	if (fs->common.options.debug_fd >= 0)
+		close(fs->common.options.debug_fd);
 	hf_exec_free(fs->common.exec);
 	free(fs);
 }
@@ -280,6 +285,11 @@ bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size)
 bool hf_fs_refusal(struct hf_fs *fs, const char *path, const char *view, char *text, size_t size)
 {
 	return hf_captures_refusal(&fs->captures, path, view, text, size);
+}
+
+int hf_fs_flush(struct hf_fs *fs)
+{
+	return hf_captures_flush(&fs->captures);
 }
 
 bool hf_fs_index_trouble(struct hf_fs *fs, char *text, size_t size, size_t *ret_memory, size_t *ret_waiting)

@@ -34,6 +34,8 @@ struct hf_fs_place {
 	ino_t ino;
 };
 
+#define HF_PACK_BELOW ((uint64_t)16 << 10)
+
 struct hf_fs_options {
 	int archive_fd;          /* O_PATH or O_DIRECTORY descriptor of the archive; owned by the fs from then on */
 	int index_fd;            /* directory of the indexes; owned likewise; -1: there is none */
@@ -48,11 +50,15 @@ struct hf_fs_options {
 	uint64_t cache_bytes;    /* chunk cache, default 256 MiB; up to half of it for indexes that cannot be written */
 	uint64_t stream_memory;  /* what decompressing a stream may take; 0: default */
 	uint64_t expansion;      /* events for each byte of a capture; 0: default, HF_NOWHERE: no limit */
+	uint64_t pack_below;     /* indexes of captures of fewer bytes go into packs; 0: none. HF_PACK_BELOW is usual */
+	bool summary;		 /* indexing sums up what harts execute (index/summary.h) */
 	uint64_t spool_bytes;    /* what spools may take in the index directory; 0: there are none */
 	unsigned threads;        /* decode pool; 0: one a core */
 	unsigned index_threads;  /* of indexing: captures at a time, or parts of the last ones; 0: one a core */
 	bool no_index;           /* index only what hf_fs_index is called for, nothing by itself (cat, info) */
 	uint64_t chunk_insns;    /* 0: default; tests set 1, 7, 1000 */
+	const char *debug_path; /* directory of debug files, in messages; copied by hf_fs_open; NULL: there is none */
+	int debug_fd;           /* its descriptor, if there is one; owned likewise */
 	const char *views;       /* names of hart views to offer, comma-separated; NULL: all */
 	const char
 		*params; /* "VIEW.key=value" or "-o VIEW.key=value", comma-separated: hf_fs_check_params; NULL: none */
@@ -117,8 +123,8 @@ int hf_fs_xattr_list(struct hf_fs *fs, uint64_t ino, char buf[HF_FS_XATTR_SIZE],
  * A directory as it was when opened, so that a cookie stays valid. emit returns false when it has no more room; the
  * entry is then given again next time. Never blocks on an index. attr has st_ino and the type bits of st_mode; with
  * plus, entries are looked up: attr is complete and a reference is held for each entry that emit took, ".", ".." and
- * HF_FS_UNREACHABLE excepted. *ret_keep: the kernel may keep the names that it has cached; NULL for who is not the
- * kernel.
+ * HF_FS_UNREACHABLE excepted. *ret_keep: the kernel may keep the names that it has cached. Who opens for it has just
+ * asked hf_fs_check, and the capture is not looked at again; NULL for everybody else.
  */
 struct hf_dir;
 typedef bool (*hf_emit_fn)(void *ctx, const char *name, const struct hf_attr *attr, uint64_t next_cookie);
@@ -218,6 +224,8 @@ int hf_fs_index_tapped(struct hf_fs *fs, const char *path, const char *view, hf_
 bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size);
 /* Why the capture at path has no such file in its view directory; false if that is not known. Looks at nothing anew. */
 bool hf_fs_refusal(struct hf_fs *fs, const char *path, const char *view, char *text, size_t size);
+/* Small captures that were indexed are published within a second or so (pack_below); this does it now: 0, or why not. */
+int hf_fs_flush(struct hf_fs *fs);
 /* Whether the index directory fails, or was missing: in words. *ret_memory: indexes that are only in memory;
  * *ret_waiting: captures for which there is none, because there was no room for it (both may be NULL). */
 bool hf_fs_index_trouble(struct hf_fs *fs, char *text, size_t size, size_t *ret_memory, size_t *ret_waiting);

@@ -103,6 +103,8 @@ static int open_dirs(struct hartfs_options *options, char **ret_capture, struct 
 		error = hf_library_fail(NULL, NULL, HF_ERR_NOMEM, NULL, diag);
 	if (!error && options->index_fd < 0 && options->index && !options->index_error)
 		error = open_dir(options->index, "index directory", &options->index_fd, diag);
+	if (!error && options->debug_fd < 0 && options->debug_dir)
+		error = open_dir(options->debug_dir, "debug directory", &options->debug_fd, diag);
 	return error;
 }
 
@@ -112,6 +114,8 @@ static void close_dirs(const struct hartfs_options *options)
 		close(options->archive_fd);
 	if (options->index_fd >= 0)
 		close(options->index_fd);
+	if (options->debug_fd >= 0)
+		close(options->debug_fd);
 }
 
 /* Both descriptors are gone then, whatever comes out. */
@@ -124,6 +128,10 @@ static int open_fs(struct hartfs_archive *archive, const struct hartfs_options *
 					.index_path = given->index,
 					.index_on_disk = given->index_on_disk,
 					.archive_path = name,
+					.debug_path = given->debug_fd < 0 ? NULL : given->debug_dir ? given->debug_dir : ".",
+					.debug_fd = given->debug_fd,
+					.pack_below = given->pack_below ? given->pack_below : HF_PACK_BELOW,
+					.summary = given->summary,
 					.cache_bytes = given->cache_bytes,
 					.stream_memory = given->stream_memory,
 					.expansion = given->expansion,
@@ -202,7 +210,7 @@ static int open_archive(struct hartfs_options *options, struct hartfs_archive *a
 
 int hartfs_open(const struct hartfs_options *options, struct hartfs_archive **ret_archive, struct hartfs_diag *diag)
 {
-	struct hartfs_options known = {.archive_fd = -1, .index_fd = -1};
+	struct hartfs_options known = {.archive_fd = -1, .index_fd = -1, .debug_fd = -1};
 	struct hartfs_archive *archive;
 	int error;
 

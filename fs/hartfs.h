@@ -128,6 +128,15 @@ struct hartfs_options {
 	 */
 	bool (*stop)(void *ctx);
 	void *stop_ctx;
+	/* Indexes of captures of fewer bytes share files; 0: 16 KiB; 1: none does. They are written about a second after
+	 * they were made, or by hartfs_close; what cannot be is logged, and made again when it is needed. */
+	uint64_t pack_below;
+	/* A directory outside of the archive in which to look for programs, libraries and debug files too, by its name
+	 * or a descriptor as above; with a descriptor the name is for messages. NULL and -1: none. */
+	const char *debug_dir;
+	int debug_fd;
+	/* Indexing also sums up what harts execute, into a file of its own beside the index. */
+	bool summary;
 };
 
 struct hartfs_archive;
@@ -302,7 +311,7 @@ static inline struct hartfs_options hartfs_options_init(void)
 	memset(&options, 0, sizeof options);
 	options.size = sizeof options;
 	options.event_size = sizeof(struct hartfs_event);
-	options.archive_fd = options.index_fd = -1;
+	options.archive_fd = options.index_fd = options.debug_fd = -1;
 	return options;
 }
 #define HARTFS_OPTIONS_INIT hartfs_options_init()

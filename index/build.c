@@ -35,13 +35,13 @@ static int run(struct hf_pass *pass)
 	pass->committed = pass->ticked = hf_pass_now();
 	if (err == HF_ERR_NOT_FOUND) {
 		err = hf_pass_build_index(pass);
-		if (!err)
+		if (!err && !pass->whole)
 			err = hf_index_open(build->dirfd, &build->identity, &index);
 		/* What an earlier build had ready may be no good. */
 		if (err == HF_ERR_NOT_FOUND)
 			err = HF_ERR_STATE;
 	}
-	if (!err)
+	if (!err && !pass->whole)
 		err = hf_pass_build_views(pass, index);
 	hf_index_close(index);
 	free(pass->ids);

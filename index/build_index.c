@@ -91,19 +91,36 @@ static int open_views(struct hf_pass *pass)
 	for (size_t i = 0; i < pass->build->view_count && !err; i++) {
 		const struct hf_view_key *key = &pass->build->views[i];
 
-		if (hf_pass_wants_view(pass, key) &&
-		    !hf_pass_view_is_stream(pass, key, flags & HF_STREAM_MANY ? 2 : 1, false) && !outlived(pass, key))
+		if (!hf_pass_wants_view(pass, key) ||
+		    hf_pass_view_is_stream(pass, key, flags & HF_STREAM_MANY ? 2 : 1, false))
+			continue;
+		if (outlived(pass, key))
+			pass->left = true;
+		else
 			err = hf_pass_add_view(pass, key);
 	}
-	return err;
+	return !err && hf_pass_wants_summary(pass) ? hf_pass_open_summary(pass) : err;
+}
+
+/* As hf_summary_is_wanted says of a published one. */
+static bool has_chunks(struct hf_pass *pass)
+{
+	struct hf_index_hart hart = {0};
+	bool more = false;
+
+	for (; !hf_index_part_hart(pass->index, hart.slot, &hart) && hart.slot <= HF_SLOT_MAX; hart.slot++)
+		more = more || hart.chunks > 1;
+	return more;
 }
 
 static size_t count_harts(struct hf_pass *pass)
 {
-	uint64_t n = 0;
+	struct hf_index_hart hart = {0};
+	size_t n = 0;
 
-	hf_db_number(pass->index->db, "SELECT count(*) FROM hart WHERE id != 4294967295", &n);
-	return (size_t)n;
+	for (; !hf_index_part_hart(pass->index, hart.slot, &hart); hart.slot++)
+		n += hart.id != HF_HART_RECORDS;
+	return n;
 }
 
 static bool is_no_code(int code)
@@ -144,6 +161,7 @@ static int find_cause(struct hf_pass *pass)
 static int build_open_capture(struct hf_pass *pass)
 {
 	size_t harts = 0;
+	bool sum = false;
 	int err = open_views(pass);
 
 	if (!err)
@@ -152,13 +170,19 @@ static int build_open_capture(struct hf_pass *pass)
 		err = find_cause(pass);
 	if (!err) {
 		harts = count_harts(pass);
+		sum = has_chunks(pass);
 		err = hf_pass_check_identity(pass);
 	}
 	if (err)
 		return err;
-	if (!(err = hf_pass_finish_views(pass)) && !(err = hf_index_part_finish(pass->index)) &&
-	    !(err = hf_pass_publish_views(pass, harts, pass->index->meta.holes)))
+	if (!(err = hf_pass_finish_views(pass)) && !(err = hf_pass_finish_summary(pass)) &&
+	    !(err = hf_index_part_finish(pass->index)) &&
+	    !(err = hf_pass_publish_views(pass, harts, pass->index->meta.holes)) &&
+	    !(err = hf_pass_publish_summary(pass, sum)))
 		err = hf_part_publish(&pass->index->file);
+	/* Views were left out as if there were one hart, or many, and no holes. */
+	pass->whole = !err && !pass->left && !pass->index->meta.holes &&
+		      (harts == 1 || pass->in.stream->info.flags & HF_STREAM_MANY);
 	return err;
 }
 
@@ -206,6 +230,7 @@ int hf_pass_build_index(struct hf_pass *pass)
 		hf_pass_end(pass, err);
 		hf_input_close(&pass->in);
 		hf_pass_close_views(pass);
+		hf_pass_close_summary(pass);
 		hf_index_part_close(x);
 		pass->index = NULL;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Building view tables for a decode index that is there. */
 #include "index/pass.h"
+#include "index/summary.h"
 
 static bool has_table(const struct hf_pass *pass, const struct hf_view_key *key, const struct hf_index *index)
 {
@@ -12,6 +13,20 @@ static bool has_table(const struct hf_pass *pass, const struct hf_view_key *key,
 	fits = hf_view_table_fits(table, index);
 	hf_view_table_close(table);
 	return fits;
+}
+
+static bool is_summary_missing(const struct hf_pass *pass, const struct hf_index *index)
+{
+	struct hf_summary *summary;
+	bool fits;
+
+	if (!hf_pass_wants_summary(pass) || !hf_summary_is_wanted(index))
+		return false;
+	if (hf_summary_open(pass->build->dirfd, &pass->build->identity, &summary))
+		return true;
+	fits = hf_summary_fits(summary, index);
+	hf_summary_close(summary);
+	return !fits;
 }
 
 static int open_missing(struct hf_pass *pass, const struct hf_index *index, size_t harts)
@@ -29,7 +44,7 @@ static int open_missing(struct hf_pass *pass, const struct hf_index *index, size
 		if (!err && has_table(pass, key, index))
 			hf_pass_leave_view(pass, pass->view_count - 1);
 	}
-	return err;
+	return !err && is_summary_missing(pass, index) ? hf_pass_open_summary(pass) : err;
 }
 
 static int build(struct hf_pass *pass, struct hf_index *index, size_t harts)
@@ -43,13 +58,17 @@ static int build(struct hf_pass *pass, struct hf_index *index, size_t harts)
 		err = HF_ERR_MISMATCH;
 	if (!err)
 		err = open_missing(pass, index, harts);
-	if (err || !pass->view_count)
+	if (err || (!pass->view_count && !pass->summary.store))
 		return err;
 	err = hf_pass_views(pass, index);
 	if (!err)
 		err = hf_pass_check_identity(pass);
 	if (!err)
 		err = hf_pass_finish_views(pass);
+	if (!err)
+		err = hf_pass_finish_summary(pass);
+	if (!err)
+		err = hf_pass_publish_summary(pass, true);
 	return err ? err : hf_pass_publish_views(pass, harts, hf_index_has_holes(index));
 }
 
@@ -61,6 +80,7 @@ int hf_pass_build_views(struct hf_pass *pass, struct hf_index *index)
 
 	for (size_t i = 0; i < pass->build->view_count; i++)
 		missing += !has_table(pass, &pass->build->views[i], index);
+	missing += is_summary_missing(pass, index);
 	if (!missing || !hf_index_codec(index))
 		return 0;
 	pass->limits = *hf_index_limits(index);
@@ -70,5 +90,6 @@ int hf_pass_build_views(struct hf_pass *pass, struct hf_index *index)
 	hf_pass_end(pass, err);
 	hf_input_close(&pass->in);
 	hf_pass_close_views(pass);
+	hf_pass_close_summary(pass);
 	return err;
 }

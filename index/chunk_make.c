@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/index.h"
+#include "index/digest.h"
+#include "index/hash.h"
+
+#include "codecs/base/memo.h"
+
+#include <stdlib.h>
 
 #define BATCH 512
+/* Of a part so many events are written together, of which only some bytes may be wanted. */
+#define PART_BATCH 64
 
 /* What of a decoder's error is the index's fault: a chunk that was indexed cannot be damaged, only changed. */
 static int decode_error(const struct hf_dec *dec, int err, const struct hf_chunk *chunk, struct hf_diag *diag)
@@ -16,7 +23,11 @@ static int decode_error(const struct hf_dec *dec, int err, const struct hf_chunk
 	return hf_diag_set(diag, HF_ERR_MISMATCH, HF_SPACE_STREAM, chunk->stream_offset, chunk->number);
 }
 
-static int convert(const struct hf_maker *m, const struct hf_chunk *chunk, struct hf_sink *sink, struct hf_diag *diag)
+/* Takes events of a chunk: 0, or why no more are wanted. */
+typedef int (*take_fn)(void *ctx, const struct hf_event *ev, size_t n);
+
+static int convert(const struct hf_maker *m, const struct hf_chunk *chunk, take_fn take, void *ctx,
+		   struct hf_digester *digester, struct hf_diag *diag)
 {
 	struct hf_event ev[BATCH];
 	uint64_t left = chunk->events;
@@ -25,18 +36,38 @@ static int convert(const struct hf_maker *m, const struct hf_chunk *chunk, struc
 	err = hf_dec_load(m->dec, chunk->entry, chunk->entry_size, chunk->discard);
 	if (err)
 		return decode_error(m->dec, err, chunk, diag);
-	while (left && !sink->err) {
+	while (left) {
 		size_t n;
 
 		err = hf_dec_next(m->dec, ev, left < BATCH ? (size_t)left : BATCH, &n);
 		if (err)
 			return decode_error(m->dec, err, chunk, diag);
-		hf_enc_put(m->enc, ev, n, sink);
+		err = take(ctx, ev, n);
+		if (err)
+			return hf_diag_set(diag, err, HF_SPACE_STREAM, HF_NOWHERE, 0);
+		if (digester)
+			hf_digester_put(digester, ev, n);
 		left -= n;
 	}
-	if (chunk->last)
-		hf_enc_end(m->enc, sink);
-	return sink->err ? hf_diag_set(diag, sink->err, HF_SPACE_STREAM, HF_NOWHERE, 0) : 0;
+	return 0;
+}
+
+/* The same, with what else is to come out of it. */
+static int convert_all(const struct hf_maker *m, const struct hf_chunk *chunk, take_fn take, void *ctx,
+		       struct hf_chunk_made *made, struct hf_diag *diag)
+{
+	struct hf_digester digester;
+	int err;
+
+	if (!made)
+		return convert(m, chunk, take, ctx, NULL, diag);
+	hf_digester_begin(&digester, chunk->ordinal);
+	err = convert(m, chunk, take, ctx, &digester, diag);
+	if (err)
+		return err;
+	made->digest = hf_digester_end(&digester);
+	made->exit_size = (uint32_t)hf_enc_save(m->enc, made->exit);
+	return 0;
 }
 
 int hf_maker_init(struct hf_maker *m, const struct hf_stream *stream, struct hf_src *src, uint32_t hart,
@@ -45,6 +76,7 @@ int hf_maker_init(struct hf_maker *m, const struct hf_stream *stream, struct hf_
 	int err = hf_dec_new(stream, src, hart, &m->dec);
 
 	m->enc = NULL;
+	m->memo = NULL;
 	if (!err)
 		err = hf_enc_new(key->ops, stream, hart, env, &m->enc);
 	if (err)
@@ -54,18 +86,163 @@ int hf_maker_init(struct hf_maker *m, const struct hf_stream *stream, struct hf_
 
 void hf_maker_fini(struct hf_maker *m)
 {
+	free(m->memo);
 	hf_enc_free(m->enc);
 	hf_dec_free(m->dec);
 	*m = (struct hf_maker){0};
 }
 
-int hf_maker_make(struct hf_maker *m, const struct hf_chunk *chunk, const struct hf_enc_env *env,
-		  const uint8_t *view_entry, size_t view_entry_size, struct hf_sink *sink, struct hf_diag *diag)
+struct whole {
+	struct hf_enc *enc;
+	struct hf_sink *sink;
+};
+
+static int take_whole(void *ctx, const struct hf_event *ev, size_t n)
 {
+	const struct whole *whole = ctx;
+
+	hf_enc_put(whole->enc, ev, n, whole->sink);
+	return whole->sink->err;
+}
+
+int hf_maker_make(struct hf_maker *m, const struct hf_chunk *chunk, const struct hf_enc_env *env,
+		  const uint8_t *view_entry, size_t view_entry_size, struct hf_sink *sink, struct hf_chunk_made *ret_made,
+		  struct hf_diag *diag)
+{
+	struct whole whole = {m->enc, sink};
 	int err = hf_enc_load(m->enc, view_entry, view_entry_size);
 
 	m->enc->env = env;
 	if (err)
 		return hf_diag_set(diag, err, HF_SPACE_STREAM, chunk->stream_offset, 0);
-	return convert(m, chunk, sink, diag);
+	err = convert_all(m, chunk, take_whole, &whole, ret_made, diag);
+	if (!err && chunk->last)
+		hf_enc_end(m->enc, sink);
+	if (!err && sink->err)
+		err = hf_diag_set(diag, sink->err, HF_SPACE_STREAM, HF_NOWHERE, 0);
+	return err;
+}
+
+/* ---- a part ---- */
+
+/* What comes is written to a place in the chunk, of which the part is kept. */
+struct part_sink {
+	struct hf_sink sink; /* first; flushed counts from the beginning of the chunk */
+	const struct hf_chunk_part *part;
+	uint8_t buf[2 * HF_SINK_ROOM];
+};
+
+struct part {
+	struct hf_enc *enc;
+	struct hf_sink count;
+	struct part_sink out;
+	uint8_t nowhere[2 * HF_SINK_ROOM];
+	uint8_t state[HF_STATE_MAX];
+};
+
+static int flush_part(struct hf_sink *sink)
+{
+	const struct part_sink *out = (const struct part_sink *)sink;
+	const struct hf_chunk_part *part = out->part;
+	const uint64_t start = sink->flushed, end = hf_sink_total(sink), part_end = part->offset + part->size;
+	const uint64_t from = start > part->offset ? start : part->offset, to = end < part_end ? end : part_end;
+
+	if (from < to)
+		memcpy(part->to + (from - part->offset), sink->start + (from - start), (size_t)(to - from));
+	sink->flushed = end;
+	sink->p = sink->start;
+	return 0;
+}
+
+/* Writes events whose bytes are [start, end) of the chunk, from the state that was saved before them. */
+static int write_part(struct part *p, size_t state_size, const struct hf_event *ev, size_t n, uint64_t start,
+		      uint64_t end)
+{
+	struct hf_sink *sink = &p->out.sink;
+	int err = hf_enc_load(p->enc, p->state, state_size);
+
+	if (err)
+		return err;
+	*sink = (struct hf_sink){.start = p->out.buf,
+				 .p = p->out.buf,
+				 .end = p->out.buf + sizeof p->out.buf,
+				 .flushed = start,
+				 .flush = flush_part};
+	hf_enc_put(p->enc, ev, n, sink);
+	flush_part(sink);
+	return sink->err ? sink->err : sink->flushed == end ? 0 : HF_ERR_MISMATCH;
+}
+
+static int take_part(void *ctx, const struct hf_event *ev, size_t n)
+{
+	struct part *p = ctx;
+	const struct hf_chunk_part *part = p->out.part;
+	int err = 0;
+
+	while (n && !err) {
+		const size_t batch = n < PART_BATCH ? n : PART_BATCH;
+		const uint64_t start = hf_sink_total(&p->count);
+		const bool passed = start >= part->offset + part->size;
+		const size_t state_size = passed ? 0 : hf_enc_save(p->enc, p->state);
+		uint64_t end;
+
+		hf_enc_put(p->enc, ev, passed ? n : batch, &p->count);
+		if (passed)
+			return p->count.err;
+		end = hf_sink_total(&p->count);
+		err = end > part->offset ? write_part(p, state_size, ev, batch, start, end) : p->count.err;
+		ev += batch;
+		n -= batch;
+	}
+	return err;
+}
+
+int hf_maker_make_part(struct hf_maker *m, const struct hf_chunk *chunk, const struct hf_enc_env *env,
+		       const struct hf_view_chunk *view, const struct hf_chunk_part *part,
+		       struct hf_chunk_made *ret_made, uint64_t *ret_size, struct hf_diag *diag)
+{
+	struct part *p = malloc(sizeof *p);
+	struct hf_enc_env counting = *env;
+	int err;
+
+	if (!m->memo)
+		m->memo = calloc(1, sizeof *m->memo);
+	err = p && m->memo ? hf_enc_load(m->enc, view->entry, view->entry_size) : HF_ERR_NOMEM;
+	if (!err) {
+		counting.memo = m->memo;
+		m->enc->env = &counting;
+		p->enc = m->enc;
+		p->out.part = part;
+		hf_sink_init_count(&p->count, p->nowhere, sizeof p->nowhere);
+		err = convert_all(m, chunk, take_part, p, ret_made, diag);
+		*ret_size = hf_sink_total(&p->count);
+		m->enc->env = env;
+	} else {
+		hf_diag_set(diag, err, HF_SPACE_STREAM, chunk->stream_offset, 0);
+	}
+	free(p);
+	return err;
+}
+
+bool hf_view_chunk_has(const struct hf_view_chunk *chunk, const uint8_t *bytes)
+{
+	XXH3_state_t *state = chunk->checked <= chunk->size ? XXH3_createState() : NULL;
+	uint64_t sum = ~chunk->checksum;
+
+	if (state) {
+		XXH3_64bits_reset(state);
+		if (chunk->checked)
+			XXH3_64bits_update(state, bytes + (chunk->size - chunk->checked), (size_t)chunk->checked);
+		XXH3_64bits_update(state, chunk->entry, chunk->entry_size);
+		sum = XXH3_64bits_digest(state);
+	}
+	XXH3_freeState(state);
+	return sum == chunk->checksum;
+}
+
+bool hf_chunk_made_fits(const struct hf_chunk_made *made, const struct hf_chunk *chunk,
+			const struct hf_view_chunk *next)
+{
+	return hf_digest_equal(&made->digest, &chunk->digest) &&
+	       (!next || (made->exit_size == next->entry_size && !memcmp(made->exit, next->entry, next->entry_size)));
 }

@@ -7,101 +7,113 @@
 #include "index/image.h"
 #include "index/memdir.h"
 #include "index/pass.h"
+#include "index/summary.h"
+#include "index/summary/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static const char *const index_tables[] = {"meta", "hart", "chunk", "point", "window", "image", "problem", NULL};
-static const char *const view_tables[] = {"meta", "hart", "chunk", NULL};
+static const struct hf_table *const index_tables[] = {
+	&hf_table_index_meta, &hf_table_hart,  &hf_table_chunk,	  &hf_table_point,
+	&hf_table_window,     &hf_table_image, &hf_table_problem, NULL,
+};
+static const struct hf_table *const view_tables[] = {
+	&hf_table_view_meta, &hf_table_view_hart, &hf_table_view_chunk, NULL};
+
+static const struct hf_table *const summary_tables[] = {
+	&hf_table_summary_meta,
+	&hf_table_summary_hart,
+	&hf_table_summary_span,
+	&hf_table_summary_context,
+	&hf_table_summary_page,
+	&hf_table_summary_piece,
+	NULL,
+};
+static const struct hf_table *const *const tables_of[] = {
+	[HF_DB_INDEX] = index_tables, [HF_DB_VIEW] = view_tables, [HF_DB_SUMMARY] = summary_tables};
 
 /* A file as it is stored, and as it is now. */
 struct pair {
-	sqlite3 *stored, *made;
+	struct hf_store *stored, *made;
 };
 
-struct rows {
-	sqlite3_stmt *stored, *made;
-};
-
-static bool same_column(const struct rows *rows, int i)
+static bool same_window(const void *stored, const void *made)
 {
-	const int n = sqlite3_column_bytes(rows->made, i);
-
-	return sqlite3_column_type(rows->stored, i) == sqlite3_column_type(rows->made, i) &&
-	       sqlite3_column_bytes(rows->stored, i) == n &&
-	       (!n || !memcmp(sqlite3_column_blob(rows->stored, i), sqlite3_column_blob(rows->made, i), (size_t)n));
-}
-
-static bool same_row(const struct rows *rows)
-{
-	const int n = sqlite3_column_count(rows->made);
-	bool same = sqlite3_column_count(rows->stored) == n;
-
-	for (int i = 0; same && i < n; i++)
-		same = same_column(rows, i);
-	return same;
-}
-
-static bool same_window(const struct rows *rows)
-{
-	static const int data = 1;
+	const struct hf_packed_window *const packed[2] = {stored, made};
 	uint8_t bytes[2][HF_WINDOW_MAX];
-	sqlite3_stmt *const stmt[2] = {rows->stored, rows->made};
 	size_t n[2];
 
 	for (int i = 0; i < 2; i++)
-		n[i] = ZSTD_decompress(bytes[i], sizeof bytes[i], sqlite3_column_blob(stmt[i], data),
-				       (size_t)sqlite3_column_bytes(stmt[i], data));
-	return same_column(rows, 0) && n[0] == n[1] && !ZSTD_isError(n[0]) && !memcmp(bytes[0], bytes[1], n[0]);
+		n[i] = ZSTD_decompress(bytes[i], sizeof bytes[i], packed[i]->data, packed[i]->size);
+	return n[0] == n[1] && !ZSTD_isError(n[0]) && !memcmp(bytes[0], bytes[1], n[0]);
 }
 
-/* One row of each, or the end of both, in *ret_same: what is stored and cannot be read is another. */
-static int same_step(const struct rows *rows, bool (*same)(const struct rows *rows), bool *ret_same, bool *ret_end)
+static bool same_page(const void *stored, const void *made)
 {
-	const int stored = hf_db_step(rows->stored), made = hf_db_step(rows->made);
+	const struct hf_summary_page *const pages[2] = {stored, made};
+	uint8_t bytes[2][HF_PAGE_BYTES_MAX];
+	size_t n[2];
 
-	*ret_same = stored == made;
+	for (int i = 0; i < 2; i++)
+		n[i] = ZSTD_decompress(bytes[i], sizeof bytes[i], pages[i]->data, pages[i]->n);
+	return pages[0]->first == pages[1]->first && pages[0]->end == pages[1]->end &&
+	       pages[0]->runs == pages[1]->runs && pages[0]->list == pages[1]->list &&
+	       pages[0]->size == pages[1]->size && n[0] == n[1] && !ZSTD_isError(n[0]) &&
+	       !memcmp(bytes[0], bytes[1], n[0]);
+}
+
+static bool same_row(const struct hf_table *table, const void *stored, const void *made)
+{
+	if (table == &hf_table_window)
+		return same_window(stored, made);
+	return table == &hf_table_summary_page ? same_page(stored, made) : hf_row_equal(table, stored, made);
+}
+
+/* The next rows at or behind *key, or the end of both, in *ret_same: what is stored and cannot be read is another. */
+static int same_step(const struct pair *pair, const struct hf_table *table, uint64_t *key, void *rows[2],
+		     bool *ret_same, bool *ret_end)
+{
+	uint64_t stored_key = *key, made_key = *key;
+	const int stored = hf_store_find(pair->stored, table, HF_SEEK_FROM, *key, &stored_key, rows[0]);
+	const int made = hf_store_find(pair->made, table, HF_SEEK_FROM, *key, &made_key, rows[1]);
+
+	*ret_same = stored == made && stored_key == made_key;
 	*ret_end = made == HF_NOTE_END;
 	if (made < 0)
 		return made;
 	if (stored < 0)
 		return stored == HF_ERR_STATE ? 0 : stored;
 	if (*ret_same && !*ret_end)
-		*ret_same = same(rows);
+		*ret_same = same_row(table, rows[0], rows[1]);
+	*key = made_key + 1;
 	return 0;
 }
 
-static int compare_rows(const struct pair *pair, const char *table, bool (*same)(const struct rows *rows),
-			bool *ret_same)
+static int compare_rows(const struct pair *pair, const struct hf_table *table, bool *ret_same)
 {
-	struct rows rows = {0};
+	void *rows[2] = {calloc(1, table->row_size), calloc(1, table->row_size)};
+	int err = rows[0] && rows[1] ? 0 : HF_ERR_NOMEM;
+	uint64_t key = 0;
 	bool end = false;
-	char sql[64];
-	int err;
 
-	snprintf(sql, sizeof sql, "SELECT * FROM %s ORDER BY 1", table);
-	err = hf_db_prepare(pair->stored, sql, &rows.stored);
-	if (!err)
-		err = hf_db_prepare(pair->made, sql, &rows.made);
 	*ret_same = true;
 	while (!err && *ret_same && !end)
-		err = same_step(&rows, same, ret_same, &end);
-	sqlite3_finalize(rows.stored);
-	sqlite3_finalize(rows.made);
+		err = same_step(pair, table, &key, rows, ret_same, &end);
+	free(rows[0]);
+	free(rows[1]);
 	return err;
 }
 
 /* The code of the hart in that slot, unpacked: the caller frees it with hf_sink_fini_memory. */
-static int unpack_image(sqlite3 *db, uint64_t slot, uint64_t *ret_events, struct hf_sink *ret_sink)
+static int unpack_image(struct hf_store *store, uint64_t slot, uint64_t *ret_events, struct hf_sink *ret_sink)
 {
 	struct hf_image *image;
 	int err = hf_sink_init_memory(ret_sink, 0);
 
 	if (err)
 		return err;
-	err = hf_index_image_get(db, slot, ret_events, &image);
+	err = hf_index_image_get(store, slot, ret_events, &image);
 	if (!err)
 		hf_image_save(image, ret_sink);
 	hf_image_free(image);
@@ -130,12 +142,12 @@ static int compare_images(const struct pair *pair, bool *ret_same)
 {
 	struct hf_index_hart *harts = NULL;
 	size_t count = 0;
-	int err = compare_rows(pair, "image", same_row, ret_same);
+	int err = compare_rows(pair, &hf_table_image, ret_same);
 
 	if (err || *ret_same)
 		return err;
 	*ret_same = true;
-	err = hf_row_list(pair->made, &hf_table_hart, sizeof *harts, true, HF_SLOT_RECORDS + 1, &harts, &count);
+	err = hf_store_list(pair->made, &hf_table_hart, true, HF_SLOT_RECORDS + 1, &harts, &count);
 	for (size_t i = 0; !err && *ret_same && i < count; i++)
 		err = compare_image(pair, harts[i].slot, ret_same);
 	free(harts);
@@ -143,16 +155,14 @@ static int compare_images(const struct pair *pair, bool *ret_same)
 }
 
 /* *ret_table: the first that is another; NULL: none. */
-static int compare_tables(const struct pair *pair, const char *const *tables, const char **ret_table)
+static int compare_tables(const struct pair *pair, const struct hf_table *const *tables,
+			  const struct hf_table **ret_table)
 {
 	bool same = true;
 	int err = 0;
 
 	for (*ret_table = NULL; !err && same && *tables; tables++) {
-		if (!strcmp(*tables, "image"))
-			err = compare_images(pair, &same);
-		else
-			err = compare_rows(pair, *tables, !strcmp(*tables, "window") ? same_window : same_row, &same);
+		err = *tables == &hf_table_image ? compare_images(pair, &same) : compare_rows(pair, *tables, &same);
 		if (!same)
 			*ret_table = *tables;
 	}
@@ -166,41 +176,25 @@ struct comparison {
 	void *ctx;
 };
 
-static int compare_open(int stored_fd, int made_fd, enum hf_db_kind kind, const char **ret_table)
-{
-	struct pair pair = {0};
-	int err = hf_db_open(made_fd, kind, &pair.made);
-
-	if (!err)
-		err = hf_db_open(stored_fd, kind, &pair.stored);
-	if (!err)
-		err = compare_tables(&pair, kind == HF_DB_INDEX ? index_tables : view_tables, ret_table);
-	hf_db_close(pair.stored);
-	hf_db_close(pair.made);
-	return err;
-}
-
 /* A file that is not there, or is none, promises nothing; a view that nobody would make anew is not shown. */
 static int compare_file(const struct comparison *c, const char *name, enum hf_db_kind kind)
 {
-	const char *table = NULL;
+	const struct hf_table *table = NULL;
+	struct pair pair = {0};
 	char what[80];
-	int stored_fd = -1, made_fd = -1;
-	int err = hf_index_file_open(c->build->dirfd, name, &stored_fd);
+	int err = hf_store_open(c->build->dirfd, name, kind, &pair.stored);
 
 	if (!err)
-		err = hf_index_file_open(c->made_fd, name, &made_fd);
+		err = hf_store_open(c->made_fd, name, kind, &pair.made);
 	if (!err)
-		err = compare_open(stored_fd, made_fd, kind, &table);
+		err = compare_tables(&pair, tables_of[kind], &table);
 	if (!err && table) {
-		snprintf(what, sizeof what, "does not say what the capture does (table %s)", table);
+		snprintf(what, sizeof what, "does not say what the capture does (table %s)", table->name);
 		c->fn(c->ctx, name, what);
-		hf_index_file_drop_open(c->build->dirfd, name, stored_fd);
+		hf_index_file_drop_open(c->build->dirfd, name, hf_store_fd(pair.stored));
 	}
-	if (stored_fd >= 0)
-		close(stored_fd);
-	if (made_fd >= 0)
-		close(made_fd);
+	hf_store_close(pair.stored);
+	hf_store_close(pair.made);
 	return err == HF_ERR_NOT_FOUND || err == HF_ERR_STATE ? 0 : err;
 }
 
@@ -212,13 +206,26 @@ static int compare_files(const struct comparison *c)
 
 	hf_index_file_name_index(&build->identity, name);
 	err = compare_file(c, name, HF_DB_INDEX);
+	hf_index_file_name_summary(&build->identity, name);
+	if (!err)
+		err = compare_file(c, name, HF_DB_SUMMARY);
 	for (size_t i = 0; !err && i < build->view_count; i++)
 		if (!hf_index_file_name_view(&build->identity, &build->views[i], name))
 			err = compare_file(c, name, HF_DB_VIEW);
 	return err;
 }
 
-/* As the index that is there was made: with its limits, and with the records if it has them. */
+static bool has_summary(const struct hf_build *build)
+{
+	struct hf_summary *summary;
+
+	if (hf_summary_open(build->dirfd, &build->identity, &summary))
+		return false;
+	hf_summary_close(summary);
+	return true;
+}
+
+/* As the index that is there was made: with its limits, and with the records or a summary if it has them. */
 static int make_again(const struct hf_build *build, struct hf_index *index, int dirfd, struct hf_diag *diag)
 {
 	struct hf_build again = *build;
@@ -237,6 +244,7 @@ static int make_again(const struct hf_build *build, struct hf_index *index, int 
 	again.views = views;
 	again.limits = hf_index_limits(index);
 	again.dirfd = dirfd;
+	again.summary = has_summary(build);
 	err = hf_build_run(&again, diag);
 	free(views);
 	return err;

@@ -18,12 +18,20 @@
 static const uint32_t application_ids[] = {
 	[HF_DB_INDEX] = 0x48415254,	/* "HART" */
 	[HF_DB_VIEW] = 0x48415256,	/* "HARV" */
+	[HF_DB_SUMMARY] = 0x48415253,	/* "HARS" */
 	[HF_DB_CATALOGUE] = 0x48415243, /* "HARC" */
 };
 
 static const char *const *schema_of(enum hf_db_kind kind)
 {
-	return kind == HF_DB_INDEX ? hf_schema_index : kind == HF_DB_VIEW ? hf_schema_view : hf_schema_catalogue;
+	static const char *const *const schemas[] = {
+		[HF_DB_INDEX] = hf_schema_index,
+		[HF_DB_VIEW] = hf_schema_view,
+		[HF_DB_SUMMARY] = hf_schema_summary,
+		[HF_DB_CATALOGUE] = hf_schema_catalogue,
+	};
+
+	return schemas[kind];
 }
 
 static uint32_t big32(const uint8_t *p)

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* Changes with schema.sql, page layout and the meaning of columns. */
-#define HF_SCHEMA_VERSION 4
+#define HF_SCHEMA_VERSION 5
 
 #define HF_PAGE_SIZE 8192
 #define HF_PAGE_SUM 8 /* of which the last bytes are its checksum */
@@ -22,12 +22,14 @@
 enum hf_db_kind {
 	HF_DB_INDEX,
 	HF_DB_VIEW,
+	HF_DB_SUMMARY,
 	HF_DB_CATALOGUE,
 };
 
 /* The statements of schema.sql, each ending with NULL. */
 extern const char *const hf_schema_index[];
 extern const char *const hf_schema_view[];
+extern const char *const hf_schema_summary[];
 extern const char *const hf_schema_catalogue[];
 
 /* What the first page says, without SQLite. */

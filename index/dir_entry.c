@@ -4,6 +4,7 @@
 #include "index/db.h"
 #include "index/fault.h"
 #include "index/file_name.h"
+#include "index/pack.h"
 #include "index/spool_format.h"
 
 #include <errno.h>
@@ -46,7 +47,8 @@ bool hf_dir_entry_is_ours(int fd, const char *name, int *ret_err)
 		*ret_err = hf_fault_set("opening", name, errno);
 		return false;
 	}
-	if (has_header(fd, ret_err) || (strstr(name, ".hfs") && hf_spool_is_ours(fd, (uint64_t)st.st_size)))
+	if (has_header(fd, ret_err) || (strstr(name, ".hfs") && hf_spool_is_ours(fd, (uint64_t)st.st_size)) ||
+	    (strstr(name, ".hfp") && hf_pack_is_ours(fd)))
 		return true;
 	for (uint64_t i = 0; !*ret_err && i < PAGES_LOOKED_AT && (i + 1) * HF_PAGE_SIZE <= (uint64_t)st.st_size; i++) {
 		int err = hf_vfs_verify_page(fd, i * HF_PAGE_SIZE);

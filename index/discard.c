@@ -8,6 +8,8 @@ static void each(void (*fn)(int dirfd, const char *name), int dirfd, const struc
 
 	hf_index_file_name_spool(identity, name);
 	fn(dirfd, name);
+	hf_index_file_name_summary(identity, name);
+	fn(dirfd, name);
 	hf_index_file_name_index(identity, name);
 	fn(dirfd, name);
 	for (size_t i = 0; i < view_count; i++)

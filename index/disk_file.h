@@ -13,11 +13,15 @@
 int hf_disk_file_open(int dirfd, const char *name, int *ret_fd);
 
 struct hf_memdir;
+struct hf_packs;
 
 /* A private file that will be published as name. */
 struct hf_part {
 	int dirfd, fd;
-	struct hf_memdir *memory; /* it is there; NULL: in the directory, as hf_disk_part_open makes it */
+	struct hf_memdir *memory; /* it is there */
+	struct hf_packs *packs;   /* it will wait there; both NULL: in the directory, as hf_disk_part_open makes it */
+	uint8_t *bytes;           /* of one that will wait, once it is complete */
+	size_t size;
 	char name[HF_FILE_NAME_SIZE];
 	char part[HF_FILE_NAME_SIZE]; /* ".<name>.part" */
 };

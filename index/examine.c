@@ -4,10 +4,12 @@
 #include "index/dir_entry.h"
 #include "index/fault.h"
 #include "index/file.h"
+#include "index/summary.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,11 +81,34 @@ static int open_as_view(const struct examiner *x, const struct hf_view_key *key)
 	return err;
 }
 
-/* Sets what[] if the file is no good. key NULL: the decode index. */
-static int look_at_file(const struct examiner *x, int fd, const struct hf_view_key *key, char *what,
-			size_t size)
+static int open_as_summary(const struct examiner *x)
 {
-	const char *header = header_of(fd, key ? HF_DB_VIEW : HF_DB_INDEX);
+	struct hf_summary *summary;
+	int err = hf_summary_open(x->dirfd, x->identity, &summary);
+
+	if (!err && x->how == HF_EXAMINE_PAGES)
+		err = hf_summary_check(summary);
+	hf_summary_close(summary);
+	return err;
+}
+
+static int open_as(const struct examiner *x, enum hf_db_kind kind, const struct hf_view_key *key)
+{
+	switch (kind) {
+	case HF_DB_VIEW:
+		return open_as_view(x, key);
+	case HF_DB_SUMMARY:
+		return open_as_summary(x);
+	default:
+		return open_as_index(x);
+	}
+}
+
+/* Sets what[] if the file is no good. key: of a view table. */
+static int look_at_file(const struct examiner *x, int fd, enum hf_db_kind kind, const struct hf_view_key *key,
+			char *what, size_t size)
+{
+	const char *header = header_of(fd, kind);
 	int err;
 
 	if (header) {
@@ -92,30 +117,52 @@ static int look_at_file(const struct examiner *x, int fd, const struct hf_view_k
 	}
 	err = x->how == HF_EXAMINE_PAGES ? look_at_pages(fd, what, size) : 0;
 	if (!err)
-		err = key ? open_as_view(x, key) : open_as_index(x);
-	if (err == HF_ERR_NOT_FOUND)
+		err = open_as(x, kind, key);
+	if (err == HF_ERR_NOT_FOUND || (err == HF_ERR_STATE && !*what))
 		snprintf(what, size, "is damaged, or of another capture");
 	return err == HF_ERR_NOT_FOUND || err == HF_ERR_STATE ? 0 : err;
 }
 
-static int examine(const struct examiner *x, const char *name, const struct hf_view_key *key)
+/* The same of one that has no file of its own. */
+static int look_in_packs(const struct examiner *x, const char *name, enum hf_db_kind kind,
+			 const struct hf_view_key *key, char *what, size_t size)
 {
-	const char *kind;
+	uint8_t *bytes;
+	size_t n;
+	int err = hf_index_file_read(x->dirfd, name, &bytes, &n);
+
+	free(bytes);
+	if (err == HF_ERR_NOT_FOUND) {
+		const char *is = kind_of(x->dirfd, name);
+
+		snprintf(what, size, "%s", is ? is : "");
+		return 0;
+	}
+	if (!err)
+		err = open_as(x, kind, key);
+	if (err == HF_ERR_STATE || err == HF_ERR_NOT_FOUND)
+		snprintf(what, size, "is damaged in its pack");
+	return err == HF_ERR_STATE || err == HF_ERR_NOT_FOUND ? 0 : err;
+}
+
+static int examine(const struct examiner *x, const char *name, enum hf_db_kind kind, const struct hf_view_key *key)
+{
 	char what[128] = "";
 	int fd, err = hf_index_file_open(x->dirfd, name, &fd);
 
 	if (err == HF_ERR_NOT_FOUND) {
-		kind = kind_of(x->dirfd, name);
-		snprintf(what, sizeof what, "%s", kind ? kind : "");
-		err = 0;
+		err = look_in_packs(x, name, kind, key, what, sizeof what);
 	} else if (!err) {
-		err = look_at_file(x, fd, key, what, sizeof what);
+		err = look_at_file(x, fd, kind, key, what, sizeof what);
 		close(fd);
 	}
 	if (err || !*what)
 		return err;
 	x->fn(x->ctx, name, what);
-	return x->how == HF_EXAMINE_PAGES ? hf_dir_entry_remove(x->dirfd, name) : 0;
+	if (x->how != HF_EXAMINE_PAGES)
+		return 0;
+	hf_index_file_drop(x->dirfd, name);
+	return hf_dir_entry_remove(x->dirfd, name);
 }
 
 int hf_index_examine(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views, size_t view_count,
@@ -126,9 +173,12 @@ int hf_index_examine(int dirfd, const struct hf_identity *identity, const struct
 	int err;
 
 	hf_index_file_name_index(identity, name);
-	err = examine(&x, name, NULL);
+	err = examine(&x, name, HF_DB_INDEX, NULL);
+	hf_index_file_name_summary(identity, name);
+	if (!err)
+		err = examine(&x, name, HF_DB_SUMMARY, NULL);
 	for (size_t i = 0; !err && i < view_count; i++)
 		if (!hf_index_file_name_view(identity, &views[i], name))
-			err = examine(&x, name, &views[i]);
+			err = examine(&x, name, HF_DB_VIEW, &views[i]);
 	return err;
 }

@@ -32,12 +32,12 @@ void hf_index_file_hex(const struct hf_identity *identity, char hex[HF_HEX_SIZE]
 	hf_put64(p + 24, identity->print[0]);
 	hf_put64(p + 32, identity->print[1]);
 	p += 40;
-	for (size_t i = 0; hf_index_codecs[i] && p < buf + sizeof buf - 8; i++) {
-		if (!hf_index_codecs[i]->dec)
+	for (size_t i = 0; hf_codecs[i] && p < buf + sizeof buf - 8; i++) {
+		if (!hf_codecs[i]->dec)
 			continue;
-		hf_put32(p, hf_index_codecs[i]->version);
+		hf_put32(p, hf_codecs[i]->version);
 		p += 4;
-		add_text(&p, buf + sizeof buf - 8, hf_index_codecs[i]->name);
+		add_text(&p, buf + sizeof buf - 8, hf_codecs[i]->name);
 	}
 	hash = XXH3_128bits(buf, (size_t)(p - buf));
 	snprintf(hex, HF_HEX_SIZE, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
@@ -91,4 +91,12 @@ void hf_index_file_name_spool(const struct hf_identity *identity, char name[HF_F
 
 	hf_index_file_hex(identity, hex);
 	snprintf(name, HF_FILE_NAME_SIZE, "%s.hfs", hex);
+}
+
+void hf_index_file_name_summary(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE])
+{
+	char hex[HF_HEX_SIZE];
+
+	hf_index_file_hex(identity, hex);
+	snprintf(name, HF_FILE_NAME_SIZE, "%s.hfq", hex);
 }

@@ -16,5 +16,7 @@ void hf_index_file_name_index(const struct hf_identity *identity, char name[HF_F
 int hf_index_file_name_view(const struct hf_identity *identity, const struct hf_view_key *key, char name[HF_FILE_NAME_SIZE]);
 /* "<hex>.hfs". */
 void hf_index_file_name_spool(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE]);
+/* "<hex>.hfq". */
+void hf_index_file_name_summary(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE]);
 
 #endif

@@ -1,48 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/image.h"
 
-#include "index/row.h"
-
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Code compresses to a half or a third; better levels gain a tenth and cost several times as much. */
 #define LEVEL 3
-/* A row of a megabyte is SQLite's limit in these files. */
-#define PIECE ((size_t)256 << 10)
-/* No image saves as more: HF_IMAGE_PAGES_MAX pages, at worst with a number or two for every few bytes. */
-#define SAVED_MAX ((uint64_t)HF_IMAGE_PAGES_MAX * HF_IMAGE_PAGE * 4)
-
-/* A row of the table. */
-struct piece {
-	uint64_t events, size;
-	uint32_t n;
-	uint8_t data[PIECE];
-};
-
-static const struct hf_column columns[] = {
-	HF_COLUMN_COUNT(piece, events),
-	HF_COLUMN(NUMBER, piece, size, SAVED_MAX),
-	HF_COLUMN_BYTES(piece, data, n),
-};
-static const struct hf_table table = HF_TABLE("image", columns);
-
 /* ---- storing: what the image saves goes through zstd, and from there into rows ---- */
 
 struct packer {
 	struct hf_sink sink; /* comes first */
 	uint8_t in[4 * HF_SINK_ROOM];
 	ZSTD_CCtx *zstd;
-	sqlite3_stmt *add;
-	uint64_t id; /* of the next piece */
-	struct piece piece;
-	ZSTD_outBuffer out; /* its data */
+	struct hf_store *store;
+	uint64_t id;		     /* of the next piece */
+	ZSTD_outBuffer out;	     /* its data */
+	struct hf_image_piece piece; /* comes last */
 };
 
 static int store_piece(struct packer *packer)
 {
 	packer->piece.n = (uint32_t)packer->out.pos;
 	packer->out.pos = 0;
-	return hf_row_put(packer->add, &table, packer->id++, &packer->piece);
+	return hf_store_put(packer->store, &hf_table_image, packer->id++, &packer->piece);
 }
 
 static int pack(struct packer *packer, ZSTD_EndDirective end)
@@ -93,64 +74,60 @@ static uint64_t measure(const struct hf_image *image)
 	return hf_sink_total(&sink);
 }
 
-int hf_index_image_drop(sqlite3 *db, uint64_t slot)
+int hf_index_image_drop(struct hf_store *store, uint64_t slot)
 {
-	const uint64_t range[2] = {hf_row_id(slot, 0), hf_row_id(slot + 1, 0)};
-
-	return hf_db_run_with(db, "DELETE FROM image WHERE id >= ? AND id < ?", 2, range);
+	return hf_store_cut(store, &hf_table_image, hf_row_id(slot, 0), hf_row_id(slot, HF_NUMBER_MAX));
 }
 
-int hf_index_image_put(sqlite3 *db, ZSTD_CCtx *zstd, uint64_t slot, uint64_t events, const struct hf_image *image)
+int hf_index_image_put(struct hf_store *store, ZSTD_CCtx *zstd, uint64_t slot, uint64_t events,
+		       const struct hf_image *image)
 {
-	struct packer *packer = calloc(1, sizeof *packer);
-	int err = packer ? hf_index_image_drop(db, slot) : HF_ERR_NOMEM;
+	struct packer *packer = malloc(sizeof *packer);
+	int err = packer ? hf_index_image_drop(store, slot) : HF_ERR_NOMEM;
 
-	if (!err)
-		err = hf_row_prepare(db, &table, false, &packer->add);
 	if (!err) {
+		/* Of a small capture nearly all of the piece is never touched. */
+		memset(packer, 0, offsetof(struct packer, piece));
+		packer->store = store;
 		packer->zstd = zstd;
 		packer->id = hf_row_id(slot, 0);
 		packer->piece.events = events;
 		packer->piece.size = measure(image);
-		packer->out = (ZSTD_outBuffer){.dst = packer->piece.data, .size = PIECE};
+		packer->out = (ZSTD_outBuffer){.dst = packer->piece.data, .size = HF_IMAGE_PIECE};
 		packer->sink = (struct hf_sink){.start = packer->in,
 						.p = packer->in,
 						.end = packer->in + sizeof packer->in,
 						.flush = flush_pack};
 		err = put(packer, image);
-		sqlite3_finalize(packer->add);
 	}
 	free(packer);
 	return err;
 }
 
-int hf_index_image_cut(sqlite3 *db, uint64_t slot)
+int hf_index_image_cut(struct hf_store *store, uint64_t slot)
 {
-	const uint64_t id = hf_row_id(slot, 0);
-
-	return hf_db_run_with(db, "DELETE FROM image WHERE id >= ?", 1, &id);
+	return hf_store_cut(store, &hf_table_image, hf_row_id(slot, 0), HF_COUNT_MAX);
 }
 
 /* ---- loading ---- */
 
 struct unpacker {
-	sqlite3_stmt *rows;
+	struct hf_store *store;
 	uint64_t slot, number; /* of the next piece */
-	struct piece piece;
 	uint64_t events, size; /* as the first one says */
 	ZSTD_DCtx *zstd;
-	ZSTD_outBuffer out; /* size bytes, from the first piece on */
-	bool ended;	    /* the compressed data are at their end */
+	ZSTD_outBuffer out;	     /* size bytes, from the first piece on */
+	bool ended;		     /* the compressed data are at their end */
+	struct hf_image_piece piece; /* comes last */
 };
 
 static int read_piece(struct unpacker *u)
 {
-	uint64_t id;
-	int err = hf_row_read(u->rows, &table, &id, &u->piece);
+	int err = hf_store_find(u->store, &hf_table_image, HF_SEEK_AT, hf_row_id(u->slot, u->number), NULL, &u->piece);
 
 	if (err)
 		return err;
-	if (u->ended || id != hf_row_id(u->slot, u->number))
+	if (u->ended)
 		return HF_ERR_STATE;
 	if (u->number++)
 		return u->piece.events == u->events && u->piece.size == u->size ? 0 : HF_ERR_STATE;
@@ -179,11 +156,9 @@ static int unpack_piece(struct unpacker *u)
 
 static int unpack_all(struct unpacker *u)
 {
-	const uint64_t range[2] = {hf_row_id(u->slot, 0), hf_row_id(u->slot + 1, 0)};
 	int err;
 
-	hf_db_bind(u->rows, 2, range);
-	while (!(err = hf_db_step(u->rows)) && !(err = read_piece(u)) && !(err = unpack_piece(u)))
+	while (!(err = read_piece(u)) && !(err = unpack_piece(u)))
 		;
 	if (err != HF_NOTE_END)
 		return err;
@@ -192,24 +167,27 @@ static int unpack_all(struct unpacker *u)
 	return u->ended && u->out.pos == u->size ? 0 : HF_ERR_STATE;
 }
 
-int hf_index_image_get(sqlite3 *db, uint64_t slot, uint64_t *ret_events, struct hf_image **ret_image)
+int hf_index_image_get(struct hf_store *store, uint64_t slot, uint64_t *ret_events, struct hf_image **ret_image)
 {
-	struct unpacker *u = calloc(1, sizeof *u);
-	int err = u && (u->zstd = ZSTD_createDCtx()) ? 0 : HF_ERR_NOMEM;
+	struct unpacker *u = malloc(sizeof *u);
+	int err = HF_ERR_NOMEM;
 
 	*ret_image = NULL;
 	*ret_events = 0;
-	if (!err) {
-		u->slot = slot;
-		err = hf_db_prepare(db, "SELECT * FROM image WHERE id >= ? AND id < ? ORDER BY id", &u->rows);
+	if (u) {
+		memset(u, 0, offsetof(struct unpacker, piece));
+		u->zstd = ZSTD_createDCtx();
+		err = u->zstd ? 0 : HF_ERR_NOMEM;
 	}
-	if (!err)
+	if (!err) {
+		u->store = store;
+		u->slot = slot;
 		err = unpack_all(u);
+	}
 	if (!err)
 		err = hf_image_load(u->out.dst, (size_t)u->size, ret_image);
 	if (u) {
 		*ret_events = u->events;
-		sqlite3_finalize(u->rows);
 		ZSTD_freeDCtx(u->zstd);
 		free(u->out.dst);
 	}

@@ -8,7 +8,6 @@
 
 struct hf_index {
 	struct hf_published file;
-	sqlite3_stmt *point, *window;
 	struct hf_index_meta meta;
 	const struct hf_codec *codec; /* NULL: the stream could not be opened */
 	const struct hf_box *box;     /* NULL: plain bytes */
@@ -23,7 +22,7 @@ struct hf_index {
 
 static int load_meta(struct hf_index *x, const struct hf_identity *identity)
 {
-	int err = hf_meta_read(x->file.db, &hf_table_index_meta, &x->meta);
+	int err = hf_store_meta(x->file.store, &hf_table_index_meta, &x->meta);
 
 	if (err)
 		return err;
@@ -52,7 +51,7 @@ static bool makes_sense(const struct hf_index_hart *hart)
 
 static int load_harts(struct hf_index *x)
 {
-	int err = hf_row_list(x->file.db, &hf_table_hart, sizeof *x->harts, true, HF_SLOT_RECORDS + 1, &x->harts,
+	int err = hf_store_list(x->file.store, &hf_table_hart, true, HF_SLOT_RECORDS + 1, &x->harts,
 			      &x->hart_count);
 
 	if (err || !x->hart_count)
@@ -71,20 +70,12 @@ static int load_harts(struct hf_index *x)
 static int load_problems(struct hf_index *x)
 {
 	const uint64_t max = x->meta.problems < HF_INDEX_PROBLEM_MAX ? x->meta.problems : HF_INDEX_PROBLEM_MAX;
-	int err = hf_row_list(x->file.db, &hf_table_problem, sizeof *x->problems, false, max, &x->problems,
+	int err = hf_store_list(x->file.store, &hf_table_problem, false, max, &x->problems,
 			      &x->problem_count);
 
 	for (size_t i = 0; i < x->problem_count; i++)
 		x->problems[i].has_ordinal = x->problems[i].ordinal != HF_NOWHERE;
 	return err;
-}
-
-static int prepare(struct hf_index *x)
-{
-	int err = hf_db_prepare(
-		x->file.db, "SELECT * FROM point WHERE out_offset <= ? ORDER BY out_offset DESC LIMIT 1", &x->point);
-
-	return err ? err : hf_db_prepare(x->file.db, "SELECT data FROM window WHERE out_offset = ?", &x->window);
 }
 
 static int fetch_chunk(struct hf_index *x, const struct hf_index_hart *hart, uint64_t number, struct hf_chunk *c)
@@ -130,7 +121,7 @@ int hf_index_open(int dirfd, const struct hf_identity *identity, struct hf_index
 		return HF_ERR_NOMEM;
 	hf_index_file_name_index(identity, x->file.name);
 	if (!(err = hf_published_open(&x->file, dirfd, HF_DB_INDEX)) && !(err = load_meta(x, identity)) &&
-	    !(err = load_harts(x)) && !(err = load_problems(x)) && !(err = prepare(x)))
+	    !(err = load_harts(x)) && !(err = load_problems(x)))
 		err = check_ends(x);
 	if (err)
 		hf_index_close(x);
@@ -143,8 +134,6 @@ void hf_index_close(struct hf_index *index)
 {
 	if (!index)
 		return;
-	sqlite3_finalize(index->point);
-	sqlite3_finalize(index->window);
 	hf_published_close(&index->file);
 	free(index->harts);
 	free(index->problems);
@@ -160,7 +149,7 @@ bool hf_index_is_damaged(const struct hf_index *index)
 
 void hf_index_remove(const struct hf_index *index)
 {
-	hf_index_file_drop_open(index->file.dirfd, index->file.name, index->file.fd);
+	hf_published_remove(&index->file);
 }
 
 const char *hf_index_name(const struct hf_index *index)
@@ -227,7 +216,7 @@ uint64_t hf_index_memory(struct hf_index *index)
 
 uint64_t hf_index_file_size(const struct hf_index *index)
 {
-	return index->file.file_size;
+	return hf_store_file_size(index->file.store);
 }
 
 const struct hf_chunk_limits *hf_index_limits(const struct hf_index *index)
@@ -276,7 +265,7 @@ int hf_index_chunk_of(struct hf_index *index, uint32_t hart, uint64_t ordinal, s
 	if (!h)
 		return HF_ERR_NOT_FOUND;
 	pthread_mutex_lock(&index->file.lock);
-	err = hf_published_search(&index->file, h->slot, h->chunks, h->insns, ordinal, &number);
+	err = hf_published_search(&index->file, &hf_table_chunk, h->slot, h->chunks, h->insns, ordinal, &number);
 	if (!err)
 		err = fetch_chunk(index, h, number, ret_chunk);
 	pthread_mutex_unlock(&index->file.lock);
@@ -295,7 +284,7 @@ int hf_index_image(struct hf_index *index, uint32_t hart, struct hf_image **ret_
 	if (!h || hart == HF_HART_RECORDS)
 		return HF_ERR_NOT_FOUND;
 	pthread_mutex_lock(&index->file.lock);
-	err = hf_index_image_get(index->file.db, h->slot, &events, ret_image);
+	err = hf_index_image_get(index->file.store, h->slot, &events, ret_image);
 	pthread_mutex_unlock(&index->file.lock);
 	if (!err && events == h->events)
 		return 0;
@@ -317,24 +306,17 @@ int hf_index_point_of(struct hf_index *index, uint64_t offset, struct hf_point *
 	if (offset >= index->meta.stream_size || !index->box)
 		return HF_ERR_NOT_FOUND;
 	pthread_mutex_lock(&index->file.lock);
-	hf_db_bind(index->point, 1, &offset);
-	err = hf_db_step(index->point);
-	if (!err)
-		err = hf_row_read(index->point, &hf_table_point, &ret_point->out_offset, ret_point);
-	sqlite3_reset(index->point);
+	err = hf_store_find(index->file.store, &hf_table_point, HF_SEEK_BACK, offset, &ret_point->out_offset,
+			    ret_point);
 	pthread_mutex_unlock(&index->file.lock);
 	if (err > 0 || (!err && !holds(index, ret_point, offset)))
 		err = HF_ERR_STATE;
 	return hf_published_noted(&index->file, err);
 }
 
-/* Compressed, a window is hardly larger than what it holds. */
-#define PACKED_MAX (HF_WINDOW_MAX + 1024)
-
 int hf_index_window(struct hf_index *index, const struct hf_point *point, uint8_t *window)
 {
-	uint8_t packed[PACKED_MAX];
-	uint32_t n = 0;
+	struct hf_packed_window packed;
 	int err;
 
 	if (!point->window_size)
@@ -342,13 +324,9 @@ int hf_index_window(struct hf_index *index, const struct hf_point *point, uint8_
 	if (point->window_size > HF_WINDOW_MAX)
 		return HF_ERR_STATE;
 	pthread_mutex_lock(&index->file.lock);
-	hf_db_bind(index->window, 1, &point->out_offset);
-	err = hf_db_step(index->window);
-	if (!err)
-		err = hf_col_blob(index->window, 0, packed, sizeof packed, &n);
-	sqlite3_reset(index->window);
+	err = hf_store_find(index->file.store, &hf_table_window, HF_SEEK_AT, point->out_offset, NULL, &packed);
 	pthread_mutex_unlock(&index->file.lock);
-	if (err > 0 || (!err && ZSTD_decompress(window, point->window_size, packed, n) != point->window_size))
+	if (err > 0 || (!err && ZSTD_decompress(window, point->window_size, packed.data, packed.size) != point->window_size))
 		err = HF_ERR_STATE;
 	return hf_published_noted(&index->file, err);
 }

@@ -2,7 +2,8 @@
 /*
  * The seek index of a capture: which events each chunk of each hart holds and how to enter it (the decode index), and
  * where each chunk lies in each view (a view table per view and parameter set). All of it is a cache that can be
- * thrown away at any time. The files are SQLite databases; schema.sql is their documentation.
+ * thrown away at any time. The files are SQLite databases, or, of small captures, sheets in packs (packs.h); schema.sql
+ * is the documentation of both.
  *
  * Opened objects are read-only and may be used by any number of threads.
  */
@@ -13,6 +14,7 @@
 #include "codecs/image/collect.h"
 
 struct hf_exec;
+struct hf_tally_room;
 
 /* Which bytes an index belongs to. */
 struct hf_identity {
@@ -25,8 +27,6 @@ int hf_identity_of(struct hf_src *file, int64_t mtime_ns, struct hf_identity *re
 /* Makes it that of a capture of several files: of the file with the trace, and of a further one. */
 void hf_identity_add(struct hf_identity *identity, const struct hf_identity *member);
 
-/* The codecs that captures are looked for among: hf_codecs. A test may put its own list here before anything else. */
-extern const struct hf_codec *const *hf_index_codecs;
 /* The one of them that decodes the format of that name; NULL: there is none. */
 const struct hf_codec *hf_index_codec_named(const char *name);
 
@@ -63,6 +63,11 @@ struct hf_identity hf_expansion_identity(uint64_t expansion);
 
 #define HF_ENTRY_MAX HF_STATE_MAX
 
+/* Of a chunk's events: pcs and opcodes; accesses; all else that they say. Of the records all are 0. */
+struct hf_digest {
+	uint64_t flow, data, rest;
+};
+
 /* One chunk of one hart: what a decoder needs to make its events again. */
 struct hf_chunk {
 	uint64_t number;	/* from 0 within the hart */
@@ -74,6 +79,7 @@ struct hf_chunk {
 	uint64_t discard;	/* events to pass over after loading the entry */
 	uint64_t attempts;	/* instructions in it that did not retire, */
 	uint64_t problems;	/* and gaps, doubts and notes */
+	struct hf_digest digest;
 	uint32_t entry_size;
 	bool last; /* of its hart */
 	uint8_t entry[HF_ENTRY_MAX];
@@ -84,7 +90,8 @@ struct hf_view_chunk {
 	uint64_t number;
 	uint64_t offset;   /* of its first byte in the view */
 	uint64_t size;	   /* bytes; may be 0 */
-	uint64_t checksum; /* XXH3-64 of these bytes */
+	uint64_t checked;  /* so many of the last ones are in the checksum */
+	uint64_t checksum; /* XXH3-64 of these, and of the entry behind them */
 	uint32_t entry_size;
 	uint8_t entry[HF_ENTRY_MAX];
 };
@@ -173,6 +180,9 @@ int hf_view_table_chunk(struct hf_view_table *table, uint32_t hart, uint64_t num
 int hf_view_table_chunk_of(struct hf_view_table *table, uint32_t hart, uint64_t offset,
 			   struct hf_view_chunk *ret_chunk);
 
+/* A chunk with that sum of its bytes is served. false: it was before, with other bytes, as far as is remembered. */
+bool hf_view_table_serves(struct hf_view_table *table, uint32_t hart, uint64_t number, uint64_t sum);
+
 /* Whether its chunks were cut by these limits. */
 bool hf_view_table_has_limits(const struct hf_view_table *table, const struct hf_chunk_limits *limits);
 /* Whether the table was made with the same chunks as the index: if not, hf_build_run makes it anew. */
@@ -183,9 +193,16 @@ bool hf_view_table_fits(const struct hf_view_table *table, const struct hf_index
 uint64_t hf_index_memory(struct hf_index *index);
 uint64_t hf_view_table_memory(struct hf_view_table *table);
 
-/* Bytes on disk, for info.json and budgets. */
+/* Bytes of its file, for info.json and budgets; of a sheet before it is packed. */
 uint64_t hf_index_file_size(const struct hf_index *index);
 uint64_t hf_view_table_file_size(const struct hf_view_table *table);
+
+/* What came out with the bytes of a chunk: its events' digest, and the state of the encoder behind them. */
+struct hf_chunk_made {
+	struct hf_digest digest;
+	uint32_t exit_size;
+	uint8_t exit[HF_ENTRY_MAX];
+};
 
 /*
  * What makes chunks of one view of one hart, in any order: a decoder on src (any thread-safe or private source over the
@@ -194,6 +211,7 @@ uint64_t hf_view_table_file_size(const struct hf_view_table *table);
 struct hf_maker {
 	struct hf_dec *dec;
 	struct hf_enc *enc;
+	struct hf_memo *memo; /* of the encoder's lengths, once a part was made; or NULL */
 };
 
 /* stream and src are borrowed as long as it lives, env for the call. */
@@ -203,10 +221,42 @@ void hf_maker_fini(struct hf_maker *maker);
 /*
  * Makes the bytes of one chunk into sink: the decoder entered at chunk, the encoder at view_entry. HF_ERR_MISMATCH if
  * the events run out early. What the index promises of the bytes is the caller's to compare. env is for this chunk and
- * has the same parameters as the one before.
+ * has the same parameters as the one before. ret_made may be NULL.
  */
 int hf_maker_make(struct hf_maker *maker, const struct hf_chunk *chunk, const struct hf_enc_env *env,
-		  const uint8_t *view_entry, size_t view_entry_size, struct hf_sink *sink, struct hf_diag *diag);
+		  const uint8_t *view_entry, size_t view_entry_size, struct hf_sink *sink, struct hf_chunk_made *ret_made,
+		  struct hf_diag *diag);
+
+/*
+ * Makes some bytes of one chunk, those from an offset of it on. What is checked of a part: all events of the chunk are
+ * made, so *ret_made tells of them as of a whole chunk; the bytes before and behind the part are counted, so *ret_size
+ * is that of the whole chunk, and the part lies where it does in that. The bytes of the part are what the encoder
+ * writes from these events in that state: no checksum is of them. Only for encoders that can count (HF_ENC_COUNTS).
+ */
+struct hf_chunk_part {
+	uint64_t offset;
+	size_t size;
+	uint8_t *to;
+};
+int hf_maker_make_part(struct hf_maker *maker, const struct hf_chunk *chunk, const struct hf_enc_env *env,
+		       const struct hf_view_chunk *view, const struct hf_chunk_part *part,
+		       struct hf_chunk_made *ret_made, uint64_t *ret_size, struct hf_diag *diag);
+
+/* Whether these are its bytes, bytes[chunk->size], as far as they are in the checksum; of one that has parts, any. */
+bool hf_view_chunk_has(const struct hf_view_chunk *chunk, const uint8_t *bytes);
+/* Whether they all are. Of the others the digest of the events and the encoder's state behind them tell. */
+static inline bool hf_view_chunk_is_whole(const struct hf_view_chunk *chunk)
+{
+	return chunk->checked == chunk->size;
+}
+/* Whether none of them is, and a part tells as much as all. The end of a hart always is. */
+static inline bool hf_view_chunk_has_parts(const struct hf_view_chunk *chunk)
+{
+	return !chunk->checked && chunk->size;
+}
+/* Whether that is what was promised of chunk and of next, the view's chunk behind it; NULL: it is the last. */
+bool hf_chunk_made_fits(const struct hf_chunk_made *made, const struct hf_chunk *chunk,
+			const struct hf_view_chunk *next);
 
 /* How far a build is. Called every few milliseconds from the building thread; non-zero cancels (HF_ERR_CANCELLED). */
 struct hf_build_progress {
@@ -228,7 +278,7 @@ struct hf_tap {
 };
 
 struct hf_build {
-	int dirfd;		      /* the index directory, or hf_memdir_fd */
+	int dirfd;		      /* the index directory, hf_memdir_fd, or hf_packs_fd */
 	struct hf_src *file;	      /* the capture as it lies in the archive; borrowed */
 	const struct hf_setup *setup; /* what its description says; NULL: it has none */
 	struct hf_identity identity;  /* of file, with members added in this order */
@@ -241,6 +291,7 @@ struct hf_build {
 	const struct hf_chunk_limits *limits; /* NULL: default */
 	uint64_t expansion;		      /* see hf_expansion_most */
 	const struct hf_tap *tap;	      /* NULL: nobody */
+	bool summary;			      /* what the harts do is summed up too (summary.h) */
 	hf_build_fn on_progress;	      /* may be NULL */
 	void *ctx;
 	/* How many threads the build may use just now, the caller's included; asked again and again on that one. NULL:
@@ -251,6 +302,8 @@ struct hf_build {
 	/* For tests: tell the progress and make it safe after so many chunks, whatever the clock says; 0: by the clock.
 	 */
 	unsigned every;
+	/* For tests: what a summary's memory is divided into (summary/tally.h); NULL: as usual. */
+	const struct hf_tally_room *room;
 };
 
 /*

@@ -12,77 +12,78 @@
 /* What is left of a window is a kilobyte or two at this level; it takes a hundredth of the time of an index. */
 #define WINDOW_LEVEL 9
 
-/* A window, compressed. */
-struct window {
-	uint32_t size;
-	uint8_t data[ZSTD_COMPRESSBOUND(HF_WINDOW_MAX)];
+static void close_store(struct hf_index_part *p)
+{
+	hf_store_close(p->store);
+	p->store = NULL;
+}
+
+/* What a range of chunks adds up to. */
+struct sums {
+	uint64_t attempts, events, problems;
 };
-static const struct hf_column window_columns[] = {HF_COLUMN_BYTES(window, data, size)};
-static const struct hf_table window_table = HF_TABLE("window", window_columns);
 
-static int prepare_all(struct hf_index_part *p)
+static int sum_chunks(struct hf_index_part *p, uint64_t first, uint64_t end, struct sums *ret_sums)
 {
-	int err;
+	struct hf_chunk chunk;
+	uint64_t id = first;
+	int err = 0;
 
-	if ((err = hf_row_prepare(p->db, &hf_table_chunk, false, &p->add_chunk)) ||
-	    (err = hf_row_prepare(p->db, &hf_table_point, false, &p->add_point)) ||
-	    (err = hf_row_prepare(p->db, &window_table, false, &p->add_window)) ||
-	    (err = hf_row_prepare(p->db, &hf_table_problem, false, &p->add_problem)))
-		return err;
-	return hf_row_prepare(p->db, &hf_table_hart, true, &p->add_hart);
+	*ret_sums = (struct sums){0};
+	for (; !(err = hf_store_find(p->store, &hf_table_chunk, HF_SEEK_FROM, id, &id, &chunk)) && id < end; id++) {
+		ret_sums->attempts += chunk.attempts;
+		ret_sums->events += chunk.events;
+		ret_sums->problems += chunk.problems;
+	}
+	return err < 0 ? err : 0;
 }
 
-static void close_db(struct hf_index_part *p)
+static int count_problems(struct hf_index_part *p)
 {
-	sqlite3_finalize(p->add_chunk);
-	sqlite3_finalize(p->add_point);
-	sqlite3_finalize(p->add_window);
-	sqlite3_finalize(p->add_problem);
-	sqlite3_finalize(p->add_hart);
-	p->add_chunk = p->add_point = p->add_window = p->add_problem = p->add_hart = NULL;
-	hf_db_close(p->db);
-	p->db = NULL;
+	struct hf_index_problem problem;
+	int err = 0;
+
+	p->file_problems = 0;
+	for (uint64_t id = 0; !(err = hf_store_find(p->store, &hf_table_problem, HF_SEEK_FROM, id, &id, &problem)); id++)
+		p->file_problems += problem.chunk == HF_NOWHERE;
+	return err < 0 ? err : 0;
 }
 
-/* The number sql gives, 0 for none. */
-static int number(struct hf_index_part *p, const char *sql, uint64_t *ret_value)
+static int count_points(struct hf_index_part *p)
 {
-	int err;
+	struct hf_point point;
+	int err = 0;
 
-	*ret_value = 0;
-	err = hf_db_number(p->db, sql, ret_value);
-	return err > 0 ? 0 : err;
+	p->holes = p->known_end = 0;
+	for (uint64_t at = 0; !(err = hf_store_find(p->store, &hf_table_point, HF_SEEK_FROM, at, &at, &point)); at++) {
+		p->holes += !!(point.bits & HF_POINT_DAMAGED);
+		p->known_end = at + point.out_size;
+	}
+	return err < 0 ? err : 0;
 }
 
 /* What is kept in memory of what the tables hold. */
 static int count_rows(struct hf_index_part *p)
 {
-	uint64_t highest;
+	struct sums sums;
 	int err;
 
-	if ((err = number(p, "SELECT sum(problems) FROM chunk", &p->problems)) ||
-	    (err = number(p, "SELECT count(*) FROM problem WHERE chunk IS NULL", &p->file_problems)) ||
-	    (err = number(p, "SELECT max(out_offset) FROM point", &highest)) ||
-	    (err = number(p, "SELECT out_offset + out_size FROM point ORDER BY out_offset DESC LIMIT 1",
-			  &p->known_end)))
+	if ((err = sum_chunks(p, 0, HF_COUNT_MAX, &sums)) || (err = count_problems(p)) || (err = count_points(p)))
 		return err;
-	/* Of a stream without harts, whose problems no chunk counts. */
-	if (p->problems < p->meta.problems)
-		p->problems = p->meta.problems;
-	return p->known_end < highest ? HF_ERR_STATE : 0;
+	/* A stream without harts has problems that no chunk counts. */
+	p->problems = sums.problems < p->meta.problems ? p->meta.problems : sums.problems;
+	return 0;
 }
 
 static int open_db(struct hf_index_part *p, const struct hf_identity *identity, const struct hf_chunk_limits *limits)
 {
-	int err = hf_db_open_part(p->file.fd, p->file.dirfd, p->file.part, HF_DB_INDEX, &p->db);
+	int err = hf_store_open_part(&p->file, HF_DB_INDEX, &p->store);
 
 	if (!err)
-		err = hf_meta_read(p->db, &hf_table_index_meta, &p->meta);
+		err = hf_store_meta(p->store, &hf_table_index_meta, &p->meta);
 	if (!err && (!hf_identity_equal(&p->meta.identity, identity) ||
 		     (!p->meta.complete && !hf_chunk_limits_equal(&p->meta.limits, limits))))
 		err = HF_ERR_STATE;
-	if (!err)
-		err = prepare_all(p);
 	if (!err && !p->meta.complete)
 		err = count_rows(p);
 	return err;
@@ -93,14 +94,13 @@ int hf_index_part_reset(struct hf_index_part *part, const struct hf_identity *id
 {
 	int err;
 
-	close_db(part);
+	close_store(part);
 	part->meta = (struct hf_index_meta){.identity = *identity, .limits = *limits};
-	part->problems = part->file_problems = part->known_end = 0;
-	if ((err = hf_part_reset(&part->file)) ||
-	    (err = hf_db_open_part(part->file.fd, part->file.dirfd, part->file.part, HF_DB_INDEX, &part->db)) ||
-	    (err = hf_index_part_write_meta(part)))
-		return err;
-	return prepare_all(part);
+	part->problems = part->file_problems = part->known_end = part->holes = 0;
+	err = hf_part_reset(&part->file);
+	if (!err)
+		err = hf_store_open_part(&part->file, HF_DB_INDEX, &part->store);
+	return err ? err : hf_index_part_write_meta(part);
 }
 
 int hf_index_part_open(struct hf_index_part *part, int dirfd, const struct hf_identity *identity,
@@ -117,7 +117,7 @@ int hf_index_part_open(struct hf_index_part *part, int dirfd, const struct hf_id
 	part->zstd = ZSTD_createCCtx();
 	if (!part->zstd)
 		err = HF_ERR_NOMEM;
-	else if (hf_db_look(part->file.fd, HF_DB_INDEX) == HF_LOOK_EMPTY)
+	else if (hf_part_is_empty(&part->file))
 		err = hf_index_part_reset(part, identity, limits);
 	else
 		err = open_db(part, identity, limits);
@@ -130,29 +130,30 @@ int hf_index_part_open(struct hf_index_part *part, int dirfd, const struct hf_id
 
 void hf_index_part_close(struct hf_index_part *part)
 {
-	close_db(part);
+	close_store(part);
 	ZSTD_freeCCtx(part->zstd);
 	part->zstd = NULL;
 	hf_part_close(&part->file);
 }
 
-int hf_index_part_last(struct hf_index_part *part, uint64_t *ret_id)
+int hf_index_part_last(struct hf_index_part *part, uint64_t most, uint64_t *ret_id)
 {
-	return hf_db_number(part->db, "SELECT max(id) FROM chunk", ret_id);
+	struct hf_chunk chunk;
+
+	return hf_store_find(part->store, &hf_table_chunk, HF_SEEK_BACK, most, ret_id, &chunk);
 }
 
-/* The sums of a hart's chunks before id. */
-static int sum_before(struct hf_index_part *p, uint64_t id, struct hf_run_start *start)
+/* Removes the problems that were met in that chunk or behind it; of the file as such too, if of_file says so. */
+static int cut_problems(struct hf_index_part *p, uint64_t chunk, bool of_file)
 {
-	static const struct hf_column sums[] = {HF_COLUMN_COUNT(hf_run_start, attempts),
-						HF_COLUMN_COUNT(hf_run_start, events)};
-	static const struct hf_table table =
-		HF_TABLE("(SELECT 0, coalesce(sum(attempts), 0), coalesce(sum(events), 0) FROM chunk"
-			 " WHERE id >= ? AND id < ?)",
-			 sums);
-	const uint64_t range[2] = {id & ~HF_NUMBER_MAX, id};
+	struct hf_index_problem problem;
+	int err = 0;
 
-	return hf_row_get(p->db, &table, "", 2, range, NULL, start);
+	for (uint64_t id = 0;
+	     !err && !(err = hf_store_find(p->store, &hf_table_problem, HF_SEEK_FROM, id, &id, &problem)); id++)
+		if (problem.chunk == HF_NOWHERE ? of_file : problem.chunk >= chunk)
+			err = hf_store_cut(p->store, &hf_table_problem, id, id);
+	return err < 0 ? err : 0;
 }
 
 /*
@@ -162,49 +163,54 @@ static int sum_before(struct hf_index_part *p, uint64_t id, struct hf_run_start 
  */
 static int cut_others(struct hf_index_part *p, uint64_t id)
 {
-	const uint64_t slot = id >> HF_NUMBER_BITS;
-	int err = hf_db_run_with(p->db, "DELETE FROM problem WHERE chunk >= ?", 1, &id);
+	const uint64_t first = id >> HF_NUMBER_BITS;
+	struct hf_index_hart hart = {0};
+	int err = cut_problems(p, id, !first);
 
-	if (!err && !slot)
-		err = hf_db_run(p->db, "DELETE FROM problem WHERE chunk IS NULL");
-	if (!err)
-		err = hf_db_run_with(p->db,
-				     "UPDATE hart SET insns = 0, attempts = 0, events = 0, chunks = 0 WHERE slot >= ?",
-				     1, &slot);
-	return err ? err : hf_index_image_cut(p->db, slot + 1);
+	for (uint64_t slot = first;
+	     !err && !(err = hf_store_find(p->store, &hf_table_hart, HF_SEEK_FROM, slot, &slot, &hart)); slot++)
+		err = hf_store_put(p->store, &hf_table_hart, slot, &(struct hf_index_hart){.id = hart.id});
+	return err < 0 ? err : hf_index_image_cut(p->store, first + 1);
 }
 
 int hf_index_part_cut(struct hf_index_part *part, uint64_t id, struct hf_run_start *ret_start)
 {
+	struct sums before;
 	int err;
 
 	*ret_start = (struct hf_run_start){0};
-	err = hf_row_get(part->db, &hf_table_chunk, "WHERE id = ?", 1, &id, NULL, &ret_start->chunk);
+	err = hf_store_find(part->store, &hf_table_chunk, HF_SEEK_AT, id, NULL, &ret_start->chunk);
 	if (err)
 		return err > 0 ? HF_ERR_STATE : err;
 	/* Of the row only where it begins, and how it is entered: the rest is counted again. */
 	ret_start->chunk.number = id & HF_NUMBER_MAX;
 	ret_start->chunk.pc = ret_start->chunk.events = ret_start->chunk.attempts = ret_start->chunk.problems = 0;
-	if ((err = hf_db_run_with(part->db, "DELETE FROM chunk WHERE id >= ?", 1, &id)) ||
-	    (err = cut_others(part, id)) || (err = sum_before(part, id, ret_start)))
+	if ((err = hf_store_cut(part->store, &hf_table_chunk, id, HF_COUNT_MAX)) || (err = cut_others(part, id)) ||
+	    (err = sum_chunks(part, id & ~HF_NUMBER_MAX, id, &before)))
 		return err;
+	ret_start->attempts = before.attempts;
+	ret_start->events = before.events;
 	return count_rows(part);
 }
 
 int hf_index_part_restart(struct hf_index_part *part)
 {
+	int err = hf_store_cut(part->store, &hf_table_problem, 0, HF_COUNT_MAX);
+
 	part->problems = part->file_problems = 0;
-	return hf_db_run(part->db, "DELETE FROM problem; DELETE FROM hart; DELETE FROM image");
+	if (!err)
+		err = hf_index_part_drop_harts(part);
+	return err ? err : hf_index_image_cut(part->store, 0);
 }
 
 int hf_index_part_add_chunk(struct hf_index_part *part, uint64_t slot, const struct hf_chunk *chunk)
 {
-	return hf_row_put(part->add_chunk, &hf_table_chunk, hf_row_id(slot, chunk->number), chunk);
+	return hf_store_put(part->store, &hf_table_chunk, hf_row_id(slot, chunk->number), chunk);
 }
 
 static int add_window(struct hf_index_part *p, const struct hf_point *point, const uint8_t *window)
 {
-	struct window packed;
+	struct hf_packed_window packed;
 	size_t n;
 
 	if (point->window_size > HF_WINDOW_MAX)
@@ -213,7 +219,7 @@ static int add_window(struct hf_index_part *p, const struct hf_point *point, con
 	if (ZSTD_isError(n))
 		return HF_ERR_NOMEM;
 	packed.size = (uint32_t)n;
-	return hf_row_put(p->add_window, &window_table, point->out_offset, &packed);
+	return hf_store_put(p->store, &hf_table_window, point->out_offset, &packed);
 }
 
 bool hf_index_part_wants_point(const struct hf_index_part *part, const struct hf_point *point)
@@ -228,11 +234,13 @@ int hf_index_part_add_point(struct hf_index_part *part, const struct hf_point *p
 
 	if (!hf_index_part_wants_point(part, point))
 		return 0;
-	err = hf_row_put(part->add_point, &hf_table_point, point->out_offset, point);
+	err = hf_store_put(part->store, &hf_table_point, point->out_offset, point);
 	if (!err && point->window_size)
 		err = add_window(part, point, window);
-	if (!err)
+	if (!err) {
 		part->known_end = point->out_offset + point->out_size;
+		part->holes += !!(point->bits & HF_POINT_DAMAGED);
+	}
 	return err;
 }
 
@@ -244,73 +252,76 @@ int hf_index_part_add_problem(struct hf_index_part *part, const struct hf_index_
 
 	if ((*count)++ >= max)
 		return 0;
-	return hf_row_put(part->add_problem, &hf_table_problem, (of_file ? FILE_PROBLEM_ID : 0) + *count, problem);
+	return hf_store_put(part->store, &hf_table_problem, (of_file ? FILE_PROBLEM_ID : 0) + *count, problem);
 }
 
 int hf_index_part_first_problem(struct hf_index_part *part, struct hf_index_problem *ret_problem)
 {
-	return hf_row_get(part->db, &hf_table_problem, "WHERE chunk IS NOT NULL ORDER BY id LIMIT 1", 0, NULL, NULL,
-			  ret_problem);
+	int err = 0;
+
+	for (uint64_t id = 0;
+	     !(err = hf_store_find(part->store, &hf_table_problem, HF_SEEK_FROM, id, &id, ret_problem)); id++)
+		if (ret_problem->chunk != HF_NOWHERE)
+			return 0;
+	return err;
 }
 
 int hf_index_part_set_cause(struct hf_index_part *part, const struct hf_index_problem *problem)
 {
-	const uint64_t id = CAUSE_ID;
-	int err = hf_db_run_with(part->db, "DELETE FROM problem WHERE id = ?", 1, &id);
+	struct hf_index_problem earlier;
+	int err = hf_store_find(part->store, &hf_table_problem, HF_SEEK_AT, CAUSE_ID, NULL, &earlier);
 
-	if (!err)
-		err = count_rows(part);
-	if (!err)
-		err = hf_row_put(part->add_problem, &hf_table_problem, id, problem);
-	part->file_problems++;
-	return err;
+	if (err < 0)
+		return err;
+	part->file_problems += err == HF_NOTE_END;
+	return hf_store_put(part->store, &hf_table_problem, CAUSE_ID, problem);
 }
 
 int hf_index_part_set_hart(struct hf_index_part *part, uint64_t slot, const struct hf_index_hart *hart)
 {
-	return slot > HF_SLOT_RECORDS ? HF_ERR_LIMIT : hf_row_put(part->add_hart, &hf_table_hart, slot, hart);
+	return slot > HF_SLOT_RECORDS ? HF_ERR_LIMIT : hf_store_put(part->store, &hf_table_hart, slot, hart);
 }
 
 int hf_index_part_drop_hart(struct hf_index_part *part, uint64_t slot)
 {
-	int err = hf_db_run_with(part->db, "DELETE FROM hart WHERE slot = ?", 1, &slot);
+	int err = hf_store_cut(part->store, &hf_table_hart, slot, slot);
 
-	return err ? err : hf_index_image_drop(part->db, slot);
+	return err ? err : hf_index_image_drop(part->store, slot);
+}
+
+int hf_index_part_drop_harts(struct hf_index_part *part)
+{
+	return hf_store_cut(part->store, &hf_table_hart, 0, HF_COUNT_MAX);
 }
 
 int hf_index_part_set_image(struct hf_index_part *part, uint64_t slot, uint64_t events, const struct hf_image *image)
 {
-	return hf_index_image_put(part->db, part->zstd, slot, events, image);
+	return hf_index_image_put(part->store, part->zstd, slot, events, image);
 }
 
 int hf_index_part_image(struct hf_index_part *part, uint64_t slot, uint64_t *ret_events, struct hf_image **ret_image)
 {
-	int err = hf_index_image_get(part->db, slot, ret_events, ret_image);
+	int err = hf_index_image_get(part->store, slot, ret_events, ret_image);
 
 	return err > 0 ? HF_ERR_STATE : err;
 }
 
 int hf_index_part_hart(struct hf_index_part *part, uint64_t slot, struct hf_index_hart *ret_hart)
 {
-	int err = hf_row_get(part->db, &hf_table_hart, "WHERE slot >= ? ORDER BY slot LIMIT 1", 1, &slot,
-			     &ret_hart->slot, ret_hart);
+	int err = hf_store_find(part->store, &hf_table_hart, HF_SEEK_FROM, slot, &ret_hart->slot, ret_hart);
 
 	return !err && ret_hart->slot > HF_SLOT_RECORDS ? HF_ERR_STATE : err;
 }
 
 int hf_index_part_write_meta(struct hf_index_part *part)
 {
-	return hf_meta_write(part->db, &hf_table_index_meta, &part->meta);
+	return hf_store_set_meta(part->store, &hf_table_index_meta, &part->meta);
 }
 
 int hf_index_part_commit(struct hf_index_part *part)
 {
-	int err = hf_db_commit(part->db, hf_part_journaled(&part->file));
-
-	return err ? err : hf_part_count(&part->file);
+	return hf_store_commit(part->store);
 }
-
-static_assert(HF_POINT_DAMAGED == 1073741824, "as the statement below has it");
 
 int hf_index_part_finish(struct hf_index_part *part)
 {
@@ -318,16 +329,15 @@ int hf_index_part_finish(struct hf_index_part *part)
 
 	/* By an earlier build, which did not come to publish it. */
 	if (part->meta.complete) {
-		close_db(part);
+		close_store(part);
 		return 0;
 	}
 	part->meta.complete = true;
 	part->meta.problems = part->problems + part->file_problems;
-	err = number(part, "SELECT count(*) FROM point WHERE bits & 1073741824", &part->meta.holes);
+	part->meta.holes = part->holes;
+	err = hf_index_part_write_meta(part);
 	if (!err)
-		err = hf_index_part_write_meta(part);
-	if (!err)
-		err = hf_db_finish(part->db);
-	close_db(part);
+		err = hf_store_finish(part->store);
+	close_store(part);
 	return err;
 }

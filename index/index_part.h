@@ -6,21 +6,19 @@
 #ifndef HF_INDEX_INDEX_PART_H
 #define HF_INDEX_INDEX_PART_H
 
-#include "index/file.h"
 #include "index/image.h"
-#include "index/row.h"
 
 /* Of the problems that are stored the last so many are for those of the file as such. */
 #define HF_FILE_PROBLEMS 256
 
 struct hf_index_part {
 	struct hf_part file;
-	sqlite3 *db;
-	sqlite3_stmt *add_chunk, *add_point, *add_window, *add_problem, *add_hart;
+	struct hf_store *store;
 	struct hf_index_meta meta;
 	uint64_t problems;	/* of events, stored and not */
 	uint64_t file_problems; /* of the file as such, stored and not */
 	uint64_t known_end;	/* the stream up to here has its points stored */
+	uint64_t holes;		/* of these, with HF_POINT_DAMAGED */
 	ZSTD_CCtx *zstd;
 };
 
@@ -40,8 +38,8 @@ int hf_index_part_reset(struct hf_index_part *part, const struct hf_identity *id
 /* Without removing anything but an empty file. */
 void hf_index_part_close(struct hf_index_part *part);
 
-/* The id of the last chunk, or HF_NOTE_END. */
-int hf_index_part_last(struct hf_index_part *part, uint64_t *ret_id);
+/* The id of the last chunk at or before most, or HF_NOTE_END. */
+int hf_index_part_last(struct hf_index_part *part, uint64_t most, uint64_t *ret_id);
 /* Removes that chunk and all that came with or after it; gives it back, and what its hart had before it. */
 int hf_index_part_cut(struct hf_index_part *part, uint64_t id, struct hf_run_start *ret_start);
 
@@ -62,6 +60,7 @@ int hf_index_part_set_cause(struct hf_index_part *part, const struct hf_index_pr
 int hf_index_part_set_hart(struct hf_index_part *part, uint64_t slot, const struct hf_index_hart *hart);
 /* With its image. */
 int hf_index_part_drop_hart(struct hf_index_part *part, uint64_t slot);
+int hf_index_part_drop_harts(struct hf_index_part *part);
 /* The first hart at or behind slot, or HF_NOTE_END. */
 int hf_index_part_hart(struct hf_index_part *part, uint64_t slot, struct hf_index_hart *ret_hart);
 

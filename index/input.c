@@ -74,8 +74,8 @@ static const struct hf_codec *probe_codec(const uint8_t *head, size_t n)
 	const struct hf_codec *best = NULL;
 	int best_bid = 0;
 
-	for (size_t i = 0; hf_index_codecs[i]; i++) {
-		const struct hf_codec *codec = hf_index_codecs[i];
+	for (size_t i = 0; hf_codecs[i]; i++) {
+		const struct hf_codec *codec = hf_codecs[i];
 		int bid = codec->probe ? codec->probe(head, n) : 0;
 
 		if (bid > best_bid) {

@@ -4,18 +4,18 @@
 #include "index/db.h"
 #include "index/disk_file.h"
 #include "index/fault.h"
+#include "index/memory_file.h"
 #include "index/spool_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { COPY_SIZE = 256 << 10, NOEXEC_SEAL = 8 };
+enum { COPY_SIZE = 256 << 10 };
 
 /* A complete file, one being made, or both: somebody makes it anew. */
 struct memfile {
@@ -41,14 +41,6 @@ struct hf_memdir {
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct hf_memdir *list;
 
-/* Where the system allows no other memory files, they must not be executable; older ones do not know that. */
-static int make_memfd(void)
-{
-	int fd = memfd_create("hartfs-index", MFD_CLOEXEC | NOEXEC_SEAL);
-
-	return fd < 0 && errno == EINVAL ? memfd_create("hartfs-index", MFD_CLOEXEC) : fd;
-}
-
 int hf_memdir_new(int dirfd, uint64_t limit, struct hf_memdir **ret_memdir)
 {
 	struct hf_memdir *memdir = calloc(1, sizeof *memdir);
@@ -58,7 +50,7 @@ int hf_memdir_new(int dirfd, uint64_t limit, struct hf_memdir **ret_memdir)
 		return HF_ERR_NOMEM;
 	memdir->dirfd = dirfd;
 	memdir->limit = limit;
-	memdir->own_fd = make_memfd();
+	memdir->own_fd = hf_memory_file_new();
 	if (memdir->own_fd < 0) {
 		free(memdir);
 		return HF_ERR_NOMEM;
@@ -268,7 +260,7 @@ int hf_memdir_begin(struct hf_memdir *memdir, const char *name, int *ret_fd)
 		err = HF_ERR_BUSY;
 	else if (memdir->bytes >= memdir->limit)
 		err = hf_fault_set("keeping in memory", name, ENOSPC);
-	else if ((f->making_fd = make_memfd()) < 0)
+	else if ((f->making_fd = hf_memory_file_new()) < 0)
 		err = hf_fault_set("keeping in memory", name, errno);
 	else
 		*ret_fd = f->making_fd;
@@ -380,9 +372,11 @@ static int copy(int from, int to, const char *name)
 
 static enum hf_db_kind kind_of(const char *name)
 {
-	const size_t n = strlen(name);
+	const char *end = strrchr(name, '.');
 
-	return n > 4 && strcmp(name + n - 4, ".hfv") == 0 ? HF_DB_VIEW : HF_DB_INDEX;
+	return end && strcmp(end, ".hfv") == 0	 ? HF_DB_VIEW
+	       : end && strcmp(end, ".hfq") == 0 ? HF_DB_SUMMARY
+						 : HF_DB_INDEX;
 }
 
 static int move(struct hf_memdir *memdir, const char *name, int fd)
@@ -505,7 +499,7 @@ int hf_memdir_publish(struct hf_memdir *memdir, size_t *ret_moved)
 	int err = 0;
 
 	*ret_moved = 0;
-	if (move_kind(memdir, HF_DB_VIEW, ret_moved, &err))
+	if (move_kind(memdir, HF_DB_VIEW, ret_moved, &err) && move_kind(memdir, HF_DB_SUMMARY, ret_moved, &err))
 		move_kind(memdir, HF_DB_INDEX, ret_moved, &err);
 	return err;
 }

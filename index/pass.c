@@ -56,6 +56,7 @@ int hf_pass_add_view(struct hf_pass *pass, const struct hf_view_key *key)
 void hf_pass_leave_view(struct hf_pass *pass, size_t i)
 {
 	hf_view_part_close(&pass->views[i]);
+	pass->left = true;
 	pass->view_count--;
 	for (; i < pass->view_count; i++)
 		pass->views[i] = pass->views[i + 1];
@@ -112,6 +113,8 @@ void hf_pass_remove_parts(struct hf_pass *pass)
 {
 	for (size_t i = 0; i < pass->view_count; i++)
 		hf_part_remove(&pass->views[i].file);
+	if (*pass->summary.file.name)
+		hf_part_remove(&pass->summary.file);
 	if (pass->index)
 		hf_part_remove(&pass->index->file);
 }

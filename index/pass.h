@@ -12,6 +12,7 @@
 #include "index/fault.h"
 #include "index/index_part.h"
 #include "index/input.h"
+#include "index/summary_part.h"
 #include "index/view_part.h"
 
 struct hf_pass_run;
@@ -26,6 +27,7 @@ struct hf_pass {
 	struct hf_index_part *index; /* NULL while only views are made */
 	struct hf_view_part *views;  /* the tables being made */
 	size_t view_count;
+	struct hf_summary_part summary; /* without a store none is made */
 	struct hf_diag *diag;
 	uint32_t *ids; /* of the harts found so far */
 	size_t id_count;
@@ -35,6 +37,8 @@ struct hf_pass {
 	 * progress. On others it does nothing. */
 	int (*pump)(struct hf_pass *pass);
 	bool many; /* there may be more threads than that one */
+	bool left; /* some views' tables are of an earlier build, or a summary: hf_pass_build_views looks at them */
+	bool whole; /* all that is asked for was made and published by this pass */
 	/* how it ended (pass_end.c) */
 	struct hf_fault fault; /* of the directory */
 	bool made_room;	       /* for want of which it ended: it is worth another try */
@@ -74,6 +78,18 @@ int hf_pass_finish_views(struct hf_pass *pass);
 int hf_pass_publish_views(struct hf_pass *pass, size_t harts, bool holes);
 /* All private files go, that of the index too. */
 void hf_pass_remove_parts(struct hf_pass *pass);
+
+/* ---- the summary (pass_summary.c) ---- */
+
+/* Whether one is asked for, and can be. */
+bool hf_pass_wants_summary(const struct hf_pass *pass);
+int hf_pass_open_summary(struct hf_pass *pass);
+/* It is made afterwards: it cannot go on where an earlier build ended. */
+void hf_pass_leave_summary(struct hf_pass *pass);
+int hf_pass_finish_summary(struct hf_pass *pass);
+/* wanted: hf_summary_is_wanted; otherwise there is none. */
+int hf_pass_publish_summary(struct hf_pass *pass, bool wanted);
+void hf_pass_close_summary(struct hf_pass *pass);
 
 /* ---- progress and commits (pass_commit.c) ---- */
 

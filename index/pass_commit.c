@@ -45,8 +45,10 @@ int hf_pass_commit(struct hf_pass *pass)
 
 	/* The index last: what it holds, all views hold. */
 	for (size_t i = 0; i < pass->view_count && !err; i++)
-		if (pass->views[i].db)
+		if (pass->views[i].store)
 			err = hf_view_part_commit(&pass->views[i]);
+	if (!err && pass->summary.store)
+		err = hf_summary_part_commit(&pass->summary);
 	/* What that costs is part of commit_cost: the larger the program, the more rarely. */
 	if (!err && pass->index && pass->workers)
 		err = hf_pass_workers_keep(pass->workers);

@@ -39,7 +39,7 @@ static void rescue(struct hf_pass *pass, int err)
 		hf_pass_remove_parts(pass);
 	else if (err == HF_ERR_INDEX_DIR)
 		hf_pass_make_room(pass);
-	else if ((err == HF_ERR_CANCELLED || hf_err_class(err) == HF_CLASS_io) && (!pass->index || pass->index->db))
+	else if ((err == HF_ERR_CANCELLED || hf_err_class(err) == HF_CLASS_io) && (!pass->index || pass->index->store))
 		hf_pass_commit(pass);
 }
 

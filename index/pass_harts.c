@@ -52,9 +52,7 @@ static int resume_view(struct hf_pass *pass, struct hf_view_part *view, uint64_t
 	if (is_records)
 		return view->has_last ? hf_view_part_reset(view, &pass->build->identity, &pass->limits) : 0;
 	/* All harts are done, and so is the view. */
-	err = hf_db_number(pass->index->db, "SELECT max(id) FROM chunk WHERE id < (65536 << 40)", &last);
-	static_assert(HF_SLOT_RECORDS == 65536 && HF_NUMBER_BITS == 40,
-		      "the slot of the records in the statement above");
+	err = hf_index_part_last(pass->index, records - 1, &last);
 	return err || !view->has_last || view->last != last ? HF_NOTE_END : 0;
 }
 
@@ -86,7 +84,7 @@ static int compare_ids(const void *a, const void *b)
 static int sort_harts(struct hf_pass *pass, const struct hf_index_hart *first)
 {
 	uint64_t slot = 1;
-	int err = hf_db_run(pass->index->db, "DELETE FROM hart");
+	int err = hf_index_part_drop_harts(pass->index);
 
 	if (pass->id_count)
 		qsort(pass->ids, pass->id_count, sizeof *pass->ids, compare_ids);
@@ -135,8 +133,12 @@ static int add_stages(struct hf_pass_run *run, const struct hf_run_start *start,
 
 	if (mode == HF_RUN_LOOK)
 		return err;
+	if (!err)
+		err = hf_stage_digest_add(run);
 	if (!err && run->slot != HF_SLOT_RECORDS)
 		err = hf_stage_collect_add(run, start);
+	if (!err && run->slot != HF_SLOT_RECORDS && pass->summary.store)
+		err = hf_stage_summary_add(run);
 	for (size_t i = 0; i < pass->view_count && !err; i++)
 		if (hf_view_part_is_for(&pass->views[i], run->end.hart.id))
 			err = hf_stage_view_add(run, i, 0, start != NULL);
@@ -313,7 +315,7 @@ int hf_pass_harts(struct hf_pass *pass)
 
 	pass->runs = hf_pass_wants_records(pass);
 	if (!err)
-		err = hf_index_part_last(pass->index, &id);
+		err = hf_index_part_last(pass->index, HF_COUNT_MAX, &id);
 	if (err > 0) {
 		err = hf_index_part_restart(pass->index);
 		if (!err)
@@ -321,6 +323,7 @@ int hf_pass_harts(struct hf_pass *pass)
 	} else if (!err) {
 		slot = id >> HF_NUMBER_BITS;
 		h.start = start;
+		hf_pass_leave_summary(pass);
 		err = resume(pass, id, start);
 		pass->runs_done = slot < pass->id_count ? slot : pass->id_count;
 	}

@@ -20,12 +20,20 @@ static bool first_missing(const struct hf_view_part *view, uint64_t slot, uint64
 	return true;
 }
 
-/* The first chunk that any view is missing. */
+/* From the first chunk on. */
+static bool makes_summary(const struct hf_pass *pass, uint64_t slot)
+{
+	return pass->summary.store && slot != HF_SLOT_RECORDS;
+}
+
+/* The first chunk that any view, or the summary, is missing. */
 static bool first_number(const struct hf_pass *pass, uint64_t slot, uint64_t *ret_number)
 {
 	bool any = false;
 
 	*ret_number = 0;
+	if (makes_summary(pass, slot))
+		return true;
 	for (size_t i = 0; i < pass->view_count; i++) {
 		uint64_t number;
 
@@ -69,7 +77,11 @@ static int begin_run(struct hf_pass *pass, struct hf_index *index, const struct 
 		return err;
 	err = hf_stage_replay_add(*ret_run, index, hart, number);
 	if (!err)
+		err = hf_stage_digest_add(*ret_run);
+	if (!err)
 		err = add_views(*ret_run);
+	if (!err && makes_summary(pass, hart->slot))
+		err = hf_stage_summary_add(*ret_run);
 	if (err)
 		hf_pass_run_free(*ret_run);
 	return err ? err : hf_pass_workers_add(pass->workers, *ret_run);

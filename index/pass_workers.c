@@ -63,6 +63,9 @@ static struct hf_stage *pick(struct hf_pass_workers *workers, unsigned thread)
 
 	if (workers->err || thread >= workers->allowed)
 		return NULL;
+	/* Each begins with another run, if there are several: what one has decoded is far from the caches of the others. */
+	if (thread < workers->run_count && workers->allowed > 1)
+		stage = hf_pass_run_ready(workers->run[thread], thread);
 	for (size_t i = 0; i < workers->run_count && !stage; i++)
 		if (workers->allowed > 1 || workers->run[i] == workers->turn)
 			stage = hf_pass_run_ready(workers->run[i], thread);

@@ -3,8 +3,8 @@
 
 #include "index/dir_entry.h"
 #include "index/fault.h"
-#include "index/file.h"
-#include "index/row.h"
+#include "index/pack.h"
+#include "index/store.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -80,7 +80,8 @@ static bool looks_ours(const char *name)
 		return true;
 	if (name[0] == '.')
 		return ends_with(name, ".part") || ends_with(name, ".part-journal");
-	return ends_with(name, ".hfi") || ends_with(name, ".hfv") || ends_with(name, ".hfs") || ends_with(name, ".hfc");
+	return ends_with(name, ".hfi") || ends_with(name, ".hfv") || ends_with(name, ".hfs") ||
+	       ends_with(name, ".hfc") || ends_with(name, ".hfp") || ends_with(name, ".hfq");
 }
 
 static int list(struct pruner *p)
@@ -319,16 +320,15 @@ static int read_index(struct pruner *p, const char *name, const char **ret_reaso
 {
 	struct hf_index_meta meta;
 	char right[HF_FILE_NAME_SIZE];
-	sqlite3 *db;
+	struct hf_store *store = NULL;
 	int fd, err = look_at(p, name, HF_DB_INDEX, &fd, ret_reason);
 
 	if (err || fd < 0 || *ret_reason)
 		goto out;
-	err = hf_db_open(fd, HF_DB_INDEX, &db);
-	if (!err) {
-		err = hf_meta_read(db, &hf_table_index_meta, &meta);
-		hf_db_close(db);
-	}
+	err = hf_store_open(p->prune->dirfd, name, HF_DB_INDEX, &store);
+	if (!err)
+		err = hf_store_meta(store, &hf_table_index_meta, &meta);
+	hf_store_close(store);
 	if (err == HF_ERR_STATE)
 		*ret_reason = damaged;
 	if (err)
@@ -346,21 +346,88 @@ out:
 	return err == HF_ERR_STATE ? 0 : err;
 }
 
+/* Whether a file in a pack is the decode index of a capture that is there. */
+static int read_packed(const struct pruner *p, const struct hf_pack *pack, const struct hf_pack_entry *entry,
+		       bool *ret_live)
+{
+	struct hf_index_meta meta;
+	struct hf_store *store = NULL;
+	uint8_t *bytes;
+	int err = hf_pack_read(pack, entry, &bytes);
+
+	*ret_live = false;
+	if (!err)
+		err = hf_store_open_bytes(bytes, entry->size, HF_DB_INDEX, &store);
+	if (!err)
+		err = hf_store_meta(store, &hf_table_index_meta, &meta);
+	hf_store_close(store);
+	*ret_live = !err && (p->blind || is_live(p, &meta.identity));
+	return err == HF_ERR_STATE ? 0 : err;
+}
+
+/* The captures of a pack that are there are alive; without any it can go. */
+static int read_captures(struct pruner *p, const struct hf_pack *pack, const char **ret_reason)
+{
+	size_t live_count = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < pack->count && !err; i++) {
+		const struct hf_pack_entry *entry = &pack->entries[i];
+		char hex[HF_HEX_SIZE];
+		bool live = false;
+
+		if (entry->index)
+			err = read_packed(p, pack, entry, &live);
+		if (err || !live)
+			continue;
+		live_count++;
+		for (size_t j = 0; j < (HF_HEX_SIZE - 1) / 2; j++)
+			snprintf(hex + 2 * j, 3, "%02x", entry->key.bytes[j]);
+		err = add_name(&p->alive, &p->alive_count, hex, HF_HEX_SIZE - 1) ? 0 : HF_ERR_NOMEM;
+	}
+	if (!err && !live_count)
+		*ret_reason = "its captures are gone, changed or not known";
+	return err;
+}
+
+static int read_pack(struct pruner *p, const char *name, const char **ret_reason)
+{
+	struct hf_pack *pack;
+	int fd, err = hf_index_file_open(p->prune->dirfd, name, &fd);
+
+	*ret_reason = NULL;
+	if (err)
+		return err == HF_ERR_NOT_FOUND ? 0 : err;
+	if (!hf_pack_is_ours(fd) || hf_pack_is_newer(fd)) {
+		close(fd);
+		return 0;
+	}
+	err = hf_pack_open(fd, name, &pack);
+	if (err == HF_ERR_STATE) {
+		*ret_reason = another_version;
+		return 0;
+	}
+	if (err)
+		return err;
+	err = read_captures(p, pack, ret_reason);
+	hf_pack_close(pack);
+	return err;
+}
+
 /* A view table of a capture that is there speaks for itself: its index may be damaged, and be made again. */
 static int read_table(struct pruner *p, const char *name, const char **ret_reason)
 {
 	struct hf_view_meta *meta = calloc(1, sizeof *meta);
 	char right[HF_HEX_SIZE];
-	sqlite3 *db;
+	struct hf_store *store = NULL;
 	int fd = -1, err = meta ? look_at(p, name, HF_DB_VIEW, &fd, ret_reason) : HF_ERR_NOMEM;
 
 	if (err || fd < 0 || *ret_reason)
 		goto out;
-	err = hf_db_open(fd, HF_DB_VIEW, &db);
-	if (!err) {
-		err = hf_meta_read(db, &hf_table_view_meta, meta);
-		hf_db_close(db);
-	}
+	err = hf_store_open(p->prune->dirfd, name, HF_DB_VIEW, &store);
+	if (!err)
+		err = hf_store_meta(store, &hf_table_view_meta, meta);
+	hf_store_close(store);
 	if (err == HF_ERR_STATE)
 		*ret_reason = damaged;
 	if (err)
@@ -374,6 +441,16 @@ out:
 		close(fd);
 	free(meta);
 	return err == HF_ERR_STATE ? 0 : err;
+}
+
+/* A summary goes with its capture, and by itself if it is damaged. */
+static int read_summary(struct pruner *p, const char *name, const char **ret_reason)
+{
+	int fd, err = look_at(p, name, HF_DB_SUMMARY, &fd, ret_reason);
+
+	if (fd >= 0)
+		close(fd);
+	return err;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -428,8 +505,8 @@ static void judge_rest(struct pruner *p, const char *name)
 	else if (!err && !private && alive && !ours)
 		drop(p, name, "is in the place of an index file and is none");
 	/* Of what cannot be read nothing is known. */
-	else if (err || ends_with(name, ".hfc") || ends_with(name, ".hfi") || alive || (private && is_recent(p, name)) ||
-		 !ours || (p->blind && !private))
+	else if (err || ends_with(name, ".hfc") || ends_with(name, ".hfi") || ends_with(name, ".hfp") || alive ||
+		 (private && is_recent(p, name)) || !ours || (p->blind && !private))
 		p->prune->kept++;
 	else
 		drop(p, name, private ? "an interrupted build" : "without an index that is of use");
@@ -473,7 +550,11 @@ int hf_prune_run(struct hf_prune *prune)
 	if (!err)
 		err = judge(&p, ".hfi", read_index);
 	if (!err)
+		err = judge(&p, ".hfp", read_pack);
+	if (!err)
 		err = judge(&p, ".hfv", read_table);
+	if (!err)
+		err = judge(&p, ".hfq", read_summary);
 	if (p.alive_count)
 		qsort(p.alive, p.alive_count, sizeof *p.alive, compare_names);
 	for (size_t i = 0; i < p.name_count && !err; i++)

@@ -1,42 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/published.h"
 
-#include "index/fault.h"
-
-#include <errno.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* The first column behind the key. */
-enum { COUNTER = 1 };
-
 int hf_published_open(struct hf_published *file, int dirfd, enum hf_db_kind kind)
 {
-	struct stat st;
-	int err;
-
 	pthread_mutex_init(&file->lock, NULL);
 	file->dirfd = dirfd;
-	err = hf_index_file_open(dirfd, file->name, &file->fd);
-	if (!err && fstat(file->fd, &st) < 0)
-		err = hf_fault_set_fd("reading", file->fd, errno);
-	if (err)
-		return err;
-	file->file_size = (uint64_t)st.st_size;
-	err = hf_db_open(file->fd, kind, &file->db);
-	/* The row behind a chunk says where it ends. */
-	return err ? err
-		   : hf_db_prepare(file->db, "SELECT * FROM chunk WHERE id BETWEEN ?1 AND ?1 + 1 ORDER BY id",
-				   &file->chunk);
+	return hf_store_open(dirfd, file->name, kind, &file->store);
 }
 
 void hf_published_close(struct hf_published *file)
 {
-	sqlite3_finalize(file->chunk);
-	hf_db_close(file->db);
-	if (file->fd >= 0)
-		close(file->fd);
+	hf_store_close(file->store);
 	pthread_mutex_destroy(&file->lock);
+}
+
+void hf_published_remove(const struct hf_published *file)
+{
+	hf_index_file_drop_open(file->dirfd, file->name, hf_store_fd(file->store));
 }
 
 uint64_t hf_published_memory(struct hf_published *file)
@@ -44,7 +24,7 @@ uint64_t hf_published_memory(struct hf_published *file)
 	uint64_t bytes;
 
 	pthread_mutex_lock(&file->lock);
-	bytes = hf_db_memory(file->db);
+	bytes = hf_store_memory(file->store);
 	pthread_mutex_unlock(&file->lock);
 	return bytes;
 }
@@ -56,49 +36,30 @@ int hf_published_noted(struct hf_published *file, int err)
 	return err;
 }
 
-/* Steps to the row of the chunk, which must be there: the statement is to be reset in any case. */
-static int step_to(struct hf_published *file, uint64_t id)
+/* What counts up, of a chunk that must be there. */
+static int counter_of(struct hf_published *file, const struct hf_table *table, uint64_t id, uint64_t max,
+		      uint64_t *ret_counter)
 {
-	uint64_t got;
-	int err;
+	int err = hf_store_number(file->store, table, id, ret_counter);
 
-	hf_db_bind(file->chunk, 1, &id);
-	err = hf_db_step(file->chunk);
-	if (!err)
-		err = hf_col_u64(file->chunk, 0, UINT64_MAX, &got);
-	return err > 0 || (!err && got != id) ? HF_ERR_STATE : err;
+	return err > 0 || (!err && *ret_counter > max) ? HF_ERR_STATE : err;
 }
 
 int hf_published_chunk(struct hf_published *file, const struct hf_table *table, uint64_t slot, uint64_t number,
 		       uint64_t count, uint64_t total, void *ret_chunk, uint64_t *ret_end)
 {
+	const uint64_t id = hf_row_id(slot, number);
 	uint64_t start;
-	int err = step_to(file, hf_row_id(slot, number));
+	int err = hf_store_find(file->store, table, HF_SEEK_AT, id, NULL, ret_chunk);
 
 	*ret_end = total;
-	if (!err)
-		err = hf_col_u64(file->chunk, COUNTER, total, &start);
-	if (!err)
-		err = hf_row_read(file->chunk, table, NULL, ret_chunk);
-	if (!err && number + 1 < count) {
-		err = hf_db_step(file->chunk);
-		if (!err)
-			err = hf_col_u64(file->chunk, COUNTER, total, ret_end);
-	}
-	sqlite3_reset(file->chunk);
+	/* The row behind a chunk says where it ends. */
+	if (!err && number + 1 < count)
+		err = counter_of(file, table, id + 1, total, ret_end);
 	if (err)
 		return err > 0 ? HF_ERR_STATE : err;
-	return *ret_end < start || (number == 0 && start != 0) ? HF_ERR_STATE : 0;
-}
-
-static int counter_of(struct hf_published *file, uint64_t id, uint64_t *ret_counter)
-{
-	int err = step_to(file, id);
-
-	if (!err)
-		err = hf_col_u64(file->chunk, COUNTER, HF_COUNT_MAX, ret_counter);
-	sqlite3_reset(file->chunk);
-	return err;
+	start = hf_column_number(table->column, ret_chunk);
+	return start > total || *ret_end < start || (number == 0 && start != 0) ? HF_ERR_STATE : 0;
 }
 
 /* Chunks are nearly even in most traces, so that the first guess hits; bisection bounds the cost in the others. */
@@ -111,8 +72,8 @@ static uint64_t guess(uint64_t low, uint64_t high, double share)
 	return at <= low ? low + 1 : at >= high ? high - 1 : at;
 }
 
-int hf_published_search(struct hf_published *file, uint64_t slot, uint64_t count, uint64_t total, uint64_t target,
-			uint64_t *ret_number)
+int hf_published_search(struct hf_published *file, const struct hf_table *table, uint64_t slot, uint64_t count,
+			uint64_t total, uint64_t target, uint64_t *ret_number)
 {
 	uint64_t low = 0, high = count, from = 0, to = total;
 
@@ -124,7 +85,7 @@ int hf_published_search(struct hf_published *file, uint64_t slot, uint64_t count
 
 		if (round < GUESSES)
 			at = guess(low, high, (double)(target - from) / (double)(to - from));
-		err = counter_of(file, hf_row_id(slot, at), &counter);
+		err = counter_of(file, table, hf_row_id(slot, at), HF_COUNT_MAX, &counter);
 		if (err)
 			return err;
 		if (counter < from || counter > to)

@@ -6,8 +6,7 @@
 #ifndef HF_INDEX_PUBLISHED_H
 #define HF_INDEX_PUBLISHED_H
 
-#include "index/file.h"
-#include "index/row.h"
+#include "index/store.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,19 +16,19 @@
  * long.
  */
 struct hf_published {
-	int dirfd, fd;
+	int dirfd;
 	char name[HF_FILE_NAME_SIZE];
 	atomic_bool damaged;
-	sqlite3 *db;
-	pthread_mutex_t lock; /* of the statements */
-	sqlite3_stmt *chunk;
-	uint64_t file_size;
+	pthread_mutex_t lock;
+	struct hf_store *store; /* with it */
 };
 
 /* Into a zeroed one with its name, to be closed in any case. HF_ERR_NOT_FOUND if there is none, HF_ERR_STATE if it is
  * not of that kind. */
 int hf_published_open(struct hf_published *file, int dirfd, enum hf_db_kind kind);
 void hf_published_close(struct hf_published *file);
+/* Removes its file, if that still stands under its name. */
+void hf_published_remove(const struct hf_published *file);
 uint64_t hf_published_memory(struct hf_published *file);
 /* Returns the result of a look-up, of which damage is noted. */
 int hf_published_noted(struct hf_published *file, int err);
@@ -43,7 +42,7 @@ int hf_published_noted(struct hf_published *file, int err);
 int hf_published_chunk(struct hf_published *file, const struct hf_table *table, uint64_t slot, uint64_t number,
 		       uint64_t count, uint64_t total, void *ret_chunk, uint64_t *ret_end);
 /* The number of the chunk that holds target: HF_ERR_NOT_FOUND if that is not below total. */
-int hf_published_search(struct hf_published *file, uint64_t slot, uint64_t count, uint64_t total, uint64_t target,
-			uint64_t *ret_number);
+int hf_published_search(struct hf_published *file, const struct hf_table *table, uint64_t slot, uint64_t count,
+			uint64_t total, uint64_t target, uint64_t *ret_number);
 
 #endif

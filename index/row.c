@@ -2,9 +2,8 @@
 #include "index/row.h"
 
 #include "codecs/base/bytes.h"
-#include "index/array.h"
 
-#include <stdio.h>
+#include <string.h>
 
 #define COLUMNS_IDENTITY(s) \
 	HF_COLUMN_COUNT(s, identity.size), HF_COLUMN_ANY(s, identity.mtime_ns), HF_COLUMN(WORDS, s, identity.print, 0)
@@ -33,10 +32,17 @@ static const struct hf_column hart[] = {
 };
 
 static const struct hf_column chunk[] = {
-	HF_COLUMN_COUNT(hf_chunk, ordinal),  HF_COLUMN_COUNT(hf_chunk, stream_offset),
-	HF_COLUMN_ANY(hf_chunk, pc),	     HF_COLUMN_COUNT(hf_chunk, events),
-	HF_COLUMN_COUNT(hf_chunk, attempts), HF_COLUMN_COUNT(hf_chunk, problems),
-	HF_COLUMN_COUNT(hf_chunk, discard),  HF_COLUMN_BYTES(hf_chunk, entry, entry_size),
+	HF_COLUMN_COUNT(hf_chunk, ordinal),
+	HF_COLUMN_COUNT(hf_chunk, stream_offset),
+	HF_COLUMN_ANY(hf_chunk, pc),
+	HF_COLUMN_COUNT(hf_chunk, events),
+	HF_COLUMN_COUNT(hf_chunk, attempts),
+	HF_COLUMN_COUNT(hf_chunk, problems),
+	HF_COLUMN_COUNT(hf_chunk, discard),
+	HF_COLUMN_ANY(hf_chunk, digest.flow),
+	HF_COLUMN_ANY(hf_chunk, digest.data),
+	HF_COLUMN_ANY(hf_chunk, digest.rest),
+	HF_COLUMN_BYTES(hf_chunk, entry, entry_size),
 };
 
 static const struct hf_column point[] = {
@@ -70,217 +76,236 @@ static const struct hf_column view_hart[] = {
 
 static const struct hf_column view_chunk[] = {
 	HF_COLUMN_COUNT(hf_view_chunk, offset),
+	HF_COLUMN_COUNT(hf_view_chunk, checked),
 	HF_COLUMN_ANY(hf_view_chunk, checksum),
 	HF_COLUMN_BYTES(hf_view_chunk, entry, entry_size),
 };
 
-const struct hf_table hf_table_index_meta = HF_TABLE("meta", index_meta);
-const struct hf_table hf_table_hart = HF_TABLE("hart", hart);
-const struct hf_table hf_table_chunk = HF_TABLE("chunk", chunk);
-const struct hf_table hf_table_point = HF_TABLE("point", point);
-const struct hf_table hf_table_problem = HF_TABLE("problem", problem);
-const struct hf_table hf_table_view_meta = HF_TABLE("meta", view_meta);
-const struct hf_table hf_table_view_hart = HF_TABLE("hart", view_hart);
-const struct hf_table hf_table_view_chunk = HF_TABLE("chunk", view_chunk);
+static const struct hf_column window[] = {HF_COLUMN_BYTES(hf_packed_window, data, size)};
 
-/* ---- reading ---- */
+static const struct hf_column image[] = {
+	HF_COLUMN_COUNT(hf_image_piece, events),
+	HF_COLUMN(NUMBER, hf_image_piece, size, HF_IMAGE_SAVED_MAX),
+	HF_COLUMN_BYTES(hf_image_piece, data, n),
+};
 
-static void set_number(const struct hf_column *c, void *to, uint64_t v)
+static const struct hf_column summary_meta[] = {
+	HF_COLUMN(NUMBER, hf_summary_meta, complete, 1),
+	COLUMNS_IDENTITY(hf_summary_meta),
+	HF_COLUMN(NUMBER, hf_summary_meta, version, UINT32_MAX),
+	COLUMNS_LIMITS(hf_summary_meta),
+};
+
+static const struct hf_column summary_hart[] = {
+	HF_COLUMN(NUMBER, hf_summary_hart, id, UINT32_MAX),
+	HF_COLUMN_COUNT(hf_summary_hart, insns),
+	HF_COLUMN(NUMBER, hf_summary_hart, chunks, HF_NUMBER_MAX),
+	HF_COLUMN(NUMBER, hf_summary_hart, spans, HF_NUMBER_MAX),
+	HF_COLUMN(NUMBER, hf_summary_hart, contexts, HF_NUMBER_MAX),
+};
+
+static const struct hf_column summary_span[] = {
+	HF_COLUMN(NUMBER, hf_summary_span, chunk, HF_NUMBER_MAX),
+	HF_COLUMN(NUMBER, hf_summary_span, end, HF_NUMBER_MAX),
+	HF_COLUMN_COUNT(hf_summary_span, insns),
+	HF_COLUMN(NUMBER, hf_summary_span, runs, UINT32_MAX),
+	HF_COLUMN(NUMBER, hf_summary_span, page, HF_NUMBER_MAX),
+	HF_COLUMN(NUMBER, hf_summary_span, pages, UINT32_MAX),
+	HF_COLUMN(NUMBER, hf_summary_span, list, HF_NUMBER_MAX),
+	HF_COLUMN(NUMBER, hf_summary_span, lists, UINT32_MAX),
+};
+
+static const struct hf_column summary_context[] = {
+	HF_COLUMN(NUMBER, hf_summary_context, fields, UINT32_MAX),
+	HF_COLUMN(NUMBER, hf_summary_context, hw, UINT32_MAX),
+	HF_COLUMN(NUMBER, hf_summary_context, pid, UINT32_MAX),
+	HF_COLUMN(NUMBER, hf_summary_context, tid, UINT32_MAX),
+	HF_COLUMN(NUMBER, hf_summary_context, asid, UINT32_MAX),
+	HF_COLUMN(NUMBER, hf_summary_context, vmid, UINT32_MAX),
+	HF_COLUMN(NUMBER, hf_summary_context, state, UINT32_MAX),
+};
+
+static const struct hf_column summary_page[] = {
+	HF_COLUMN_ANY(hf_summary_page, first),
+	HF_COLUMN_ANY(hf_summary_page, end),
+	HF_COLUMN(NUMBER, hf_summary_page, runs, UINT32_MAX),
+	HF_COLUMN_COUNT(hf_summary_page, list),
+	HF_COLUMN(NUMBER, hf_summary_page, size, UINT32_MAX),
+	HF_COLUMN_BYTES(hf_summary_page, data, n),
+};
+
+static const struct hf_column summary_piece[] = {HF_COLUMN_BYTES(hf_summary_piece, data, n)};
+
+const struct hf_table hf_table_index_meta = HF_TABLE("meta", HF_TABLE_META, index_meta, struct hf_index_meta);
+const struct hf_table hf_table_hart = HF_TABLE("hart", HF_TABLE_HART, hart, struct hf_index_hart);
+const struct hf_table hf_table_chunk = HF_TABLE("chunk", HF_TABLE_CHUNK, chunk, struct hf_chunk);
+const struct hf_table hf_table_point = HF_TABLE("point", HF_TABLE_POINT, point, struct hf_point);
+const struct hf_table hf_table_window = HF_TABLE("window", HF_TABLE_WINDOW, window, struct hf_packed_window);
+const struct hf_table hf_table_image = HF_TABLE("image", HF_TABLE_IMAGE, image, struct hf_image_piece);
+const struct hf_table hf_table_problem = HF_TABLE("problem", HF_TABLE_PROBLEM, problem, struct hf_index_problem);
+const struct hf_table hf_table_view_meta = HF_TABLE("meta", HF_TABLE_META, view_meta, struct hf_view_meta);
+const struct hf_table hf_table_view_hart = HF_TABLE("hart", HF_TABLE_HART, view_hart, struct hf_view_hart);
+const struct hf_table hf_table_view_chunk = HF_TABLE("chunk", HF_TABLE_CHUNK, view_chunk, struct hf_view_chunk);
+const struct hf_table hf_table_summary_meta = HF_TABLE("meta", HF_TABLE_META, summary_meta, struct hf_summary_meta);
+const struct hf_table hf_table_summary_hart = HF_TABLE("hart", HF_TABLE_HART, summary_hart, struct hf_summary_hart);
+const struct hf_table hf_table_summary_span = HF_TABLE("span", HF_TABLE_SPAN, summary_span, struct hf_summary_span);
+const struct hf_table hf_table_summary_context =
+	HF_TABLE("context", HF_TABLE_CONTEXT, summary_context, struct hf_summary_context);
+const struct hf_table hf_table_summary_page = HF_TABLE("page", HF_TABLE_PAGE, summary_page, struct hf_summary_page);
+const struct hf_table hf_table_summary_piece = HF_TABLE("list", HF_TABLE_LIST, summary_piece, struct hf_summary_piece);
+
+/* ---- numbers ---- */
+
+uint64_t hf_column_number(const struct hf_column *column, const void *row)
 {
-	const uint32_t half = (uint32_t)v;
-
-	if (c->size == sizeof(bool))
-		*(bool *)to = v;
-	else
-		memcpy(to, c->size == sizeof v ? (const void *)&v : &half, c->size);
-}
-
-static int read_number(sqlite3_stmt *stmt, int i, const struct hf_column *c, void *to)
-{
-	uint64_t v = HF_NOWHERE;
-	int err = 0;
-
-	if (c->type != HF_COLUMN_MAYBE || sqlite3_column_type(stmt, i) != SQLITE_NULL)
-		err = hf_col_u64(stmt, i, c->type == HF_COLUMN_CODE ? UINT64_MAX : c->max, &v);
-	if (!err && c->type == HF_COLUMN_CODE && ((int64_t)v > 0 || (int64_t)v < -(int64_t)HF_ERRI_COUNT))
-		err = HF_ERR_STATE;
-	if (!err)
-		set_number(c, to, v);
-	return err;
-}
-
-static int read_words(sqlite3_stmt *stmt, int i, const struct hf_column *c, void *to)
-{
-	uint8_t bytes[64];
-	uint64_t *word = to;
-	uint32_t n;
-	int err = hf_col_blob(stmt, i, bytes, c->size, &n);
-
-	if (err || n != c->size)
-		return err ? err : HF_ERR_STATE;
-	for (size_t at = 0; at < n; at += sizeof *word)
-		*word++ = hf_get64(bytes + at);
-	return 0;
-}
-
-int hf_row_read(sqlite3_stmt *stmt, const struct hf_table *table, uint64_t *ret_key, void *row)
-{
-	int err = ret_key ? hf_col_u64(stmt, 0, UINT64_MAX, ret_key) : 0;
-
-	for (int i = 0; i < table->count && !err; i++) {
-		const struct hf_column *c = &table->column[i];
-		uint8_t *to = (uint8_t *)row + c->offset;
-
-		if (c->type == HF_COLUMN_BLOB)
-			err = hf_col_blob(stmt, i + 1, to, c->size, (void *)((uint8_t *)row + c->max));
-		else if (c->type == HF_COLUMN_TEXT || c->type == HF_COLUMN_NAME)
-			err = hf_col_text(stmt, i + 1, (char *)to, c->size);
-		else if (c->type == HF_COLUMN_WORDS)
-			err = read_words(stmt, i + 1, c, to);
-		else
-			err = read_number(stmt, i + 1, c, to);
-	}
-	return err;
-}
-
-static int prepare_query(sqlite3 *db, const struct hf_table *table, const char *rest, sqlite3_stmt **ret_stmt)
-{
-	char sql[256];
-
-	snprintf(sql, sizeof sql, "SELECT * FROM %s %s", table->name, rest);
-	return hf_db_prepare(db, sql, ret_stmt);
-}
-
-int hf_row_get(sqlite3 *db, const struct hf_table *table, const char *rest, size_t n, const uint64_t *values,
-	       uint64_t *ret_key, void *row)
-{
-	sqlite3_stmt *stmt = NULL;
-	int err = prepare_query(db, table, rest, &stmt);
-
-	if (err)
-		return err;
-	hf_db_bind(stmt, n, values);
-	err = hf_db_step(stmt);
-	if (!err)
-		err = hf_row_read(stmt, table, ret_key, row);
-	sqlite3_finalize(stmt);
-	return err;
-}
-
-/* No count(*) and no sorting: what a hostile file makes long ends at the first row too many. */
-int hf_row_list(sqlite3 *db, const struct hf_table *table, size_t size, bool keyed, uint64_t max, void *ret_rows,
-		size_t *ret_count)
-{
-	sqlite3_stmt *stmt = NULL;
-	uint8_t **rows = ret_rows;
-	uint64_t key;
-	int err = prepare_query(db, table, "ORDER BY 1", &stmt);
-
-	*rows = NULL;
-	*ret_count = 0;
-	while (!err && !(err = hf_db_step(stmt))) {
-		err = *ret_count < max ? hf_array_room(rows, *ret_count, size) : HF_ERR_STATE;
-		if (!err)
-			err = hf_row_read(stmt, table, &key, *rows + *ret_count * size);
-		if (!err && keyed)
-			memcpy(*rows + *ret_count * size, &key, sizeof key);
-		*ret_count += !err;
-	}
-	sqlite3_finalize(stmt);
-	return err < 0 ? err : 0;
-}
-
-/* ---- writing ---- */
-
-static uint64_t number_of(const struct hf_column *c, const void *from)
-{
+	const uint8_t *from = (const uint8_t *)row + column->offset;
 	uint64_t v;
 	uint32_t half;
 
-	if (c->size == sizeof(bool))
+	if (column->size == sizeof(bool))
 		return *(const bool *)from;
-	if (c->size == sizeof v) {
+	if (column->size == sizeof v) {
 		memcpy(&v, from, sizeof v);
 		return v;
 	}
 	memcpy(&half, from, sizeof half);
-	return c->type == HF_COLUMN_CODE ? (uint64_t)(int32_t)half : half;
+	return column->type == HF_COLUMN_CODE ? (uint64_t)(int32_t)half : half;
 }
 
-static void bind_words(sqlite3_stmt *stmt, int i, const struct hf_column *c, const void *from)
+int hf_column_set_number(const struct hf_column *column, uint64_t number, void *row)
 {
-	const uint64_t *word = from;
-	uint8_t bytes[64];
+	uint8_t *to = (uint8_t *)row + column->offset;
+	const uint32_t half = (uint32_t)number;
 
-	for (size_t at = 0; at < c->size; at += sizeof *word)
-		hf_put64(bytes + at, *word++);
-	sqlite3_bind_blob(stmt, i, bytes, (int)c->size, SQLITE_TRANSIENT);
+	if (column->type == HF_COLUMN_CODE
+		    ? (int64_t)number > 0 || (int64_t)number < -(int64_t)HF_ERRI_COUNT
+		    : number > column->max && !(column->type == HF_COLUMN_MAYBE && number == HF_NOWHERE))
+		return HF_ERR_STATE;
+	if (column->size == sizeof(bool))
+		*(bool *)to = number;
+	else
+		memcpy(to, column->size == sizeof number ? (const void *)&number : &half, column->size);
+	return 0;
 }
 
-static void bind_blob(sqlite3_stmt *stmt, int i, const void *bytes, const void *size)
+/* ---- bytes ---- */
+
+static bool is_number(const struct hf_column *c)
+{
+	return c->type == HF_COLUMN_NUMBER || c->type == HF_COLUMN_MAYBE || c->type == HF_COLUMN_CODE;
+}
+
+/* Of a blob or text in a row. */
+static uint32_t bytes_of(const struct hf_column *c, const void *row)
 {
 	uint32_t n;
 
-	memcpy(&n, size, sizeof n);
-	sqlite3_bind_blob(stmt, i, n ? bytes : "", (int)n, SQLITE_STATIC);
+	if (c->type != HF_COLUMN_BLOB)
+		return (uint32_t)strlen((const char *)row + c->offset);
+	memcpy(&n, (const uint8_t *)row + c->max, sizeof n);
+	return n;
 }
 
-int hf_row_put(sqlite3_stmt *insert, const struct hf_table *table, uint64_t key, const void *row)
+static size_t column_size(const struct hf_column *c, const void *row)
 {
-	sqlite3_bind_int64(insert, 1, (sqlite3_int64)key);
+	return is_number(c) ? 8 : c->type == HF_COLUMN_WORDS ? c->size : 4 + bytes_of(c, row);
+}
+
+size_t hf_row_size(const struct hf_table *table, const void *row)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < table->count; i++)
+		n += column_size(&table->column[i], row);
+	return n;
+}
+
+void hf_row_save(const struct hf_table *table, const void *row, uint8_t *to)
+{
 	for (int i = 0; i < table->count; i++) {
 		const struct hf_column *c = &table->column[i];
 		const uint8_t *from = (const uint8_t *)row + c->offset;
 
-		if (c->type == HF_COLUMN_BLOB)
-			bind_blob(insert, i + 2, from, (const uint8_t *)row + c->max);
-		else if (c->type == HF_COLUMN_WORDS)
-			bind_words(insert, i + 2, c, from);
-		else if (c->type == HF_COLUMN_TEXT || (c->type == HF_COLUMN_NAME && *from))
-			sqlite3_bind_text(insert, i + 2, (const char *)from, -1, SQLITE_STATIC);
-		else if (c->type == HF_COLUMN_NAME || (c->type == HF_COLUMN_MAYBE && number_of(c, from) == HF_NOWHERE))
-			sqlite3_bind_null(insert, i + 2);
-		else
-			sqlite3_bind_int64(insert, i + 2, (sqlite3_int64)number_of(c, from));
+		if (is_number(c)) {
+			hf_put64(to, hf_column_number(c, row));
+		} else if (c->type == HF_COLUMN_WORDS) {
+			for (size_t at = 0; at < c->size; at += 8)
+				hf_put64(to + at, ((const uint64_t *)(const void *)from)[at / 8]);
+		} else {
+			hf_put32(to, bytes_of(c, row));
+			memcpy(to + 4, from, bytes_of(c, row));
+		}
+		to += column_size(c, row);
 	}
-	return hf_db_exec(insert);
 }
 
-int hf_row_prepare(sqlite3 *db, const struct hf_table *table, bool replace, sqlite3_stmt **ret_insert)
+/* A blob or text of n bytes. Text has a byte behind it in the row, and no zero in it. */
+static int load_bytes(const struct hf_column *c, const uint8_t *bytes, uint32_t n, void *row)
 {
-	char sql[128];
-	int n = snprintf(sql, sizeof sql, "INSERT %sINTO %s VALUES (?", replace ? "OR REPLACE " : "", table->name);
+	uint8_t *to = (uint8_t *)row + c->offset;
+	const bool text = c->type != HF_COLUMN_BLOB;
 
-	for (int i = 0; i < table->count; i++)
-		n += snprintf(sql + n, sizeof sql - (size_t)n, ",?");
-	snprintf(sql + n, sizeof sql - (size_t)n, ")");
-	return hf_db_prepare(db, sql, ret_insert);
+	if (n > c->size - text || (text && memchr(bytes, 0, n)))
+		return HF_ERR_STATE;
+	memcpy(to, bytes, n);
+	if (text)
+		to[n] = 0;
+	else
+		memcpy((uint8_t *)row + c->max, &n, sizeof n);
+	return 0;
 }
 
-int hf_row_replace(sqlite3 *db, const struct hf_table *table, uint64_t key, const void *row)
+/* *at is moved behind it. */
+static int load_column(const struct hf_column *c, const uint8_t **at, const uint8_t *end, void *row)
 {
-	sqlite3_stmt *stmt = NULL;
-	int err = hf_row_prepare(db, table, true, &stmt);
+	const size_t fixed = is_number(c) ? 8 : c->type == HF_COLUMN_WORDS ? c->size : 4;
+	const uint8_t *from = *at;
+	uint32_t n;
 
-	if (!err)
-		err = hf_row_put(stmt, table, key, row);
-	sqlite3_finalize(stmt);
-	return err;
+	if ((size_t)(end - from) < fixed)
+		return HF_ERR_STATE;
+	*at += fixed;
+	if (is_number(c))
+		return hf_column_set_number(c, hf_get64(from), row);
+	if (c->type == HF_COLUMN_WORDS) {
+		for (size_t i = 0; i < fixed; i += 8)
+			((uint64_t *)(void *)((uint8_t *)row + c->offset))[i / 8] = hf_get64(from + i);
+		return 0;
+	}
+	n = hf_get32(from);
+	if ((size_t)(end - *at) < n)
+		return HF_ERR_STATE;
+	*at += n;
+	return load_bytes(c, from + 4, n, row);
 }
 
-/* ---- table meta ---- */
-
-int hf_meta_read(sqlite3 *db, const struct hf_table *table, void *ret_meta)
+int hf_row_load(const struct hf_table *table, const uint8_t *bytes, size_t n, void *ret_row)
 {
-	int err = hf_row_get(db, table, "WHERE id = 1", 0, NULL, NULL, ret_meta);
+	const uint8_t *at = bytes, *end = bytes + n;
+	int err = 0;
 
-	return err > 0 ? HF_ERR_STATE : err;
+	for (int i = 0; i < table->count && !err; i++)
+		err = load_column(&table->column[i], &at, end, ret_row);
+	return !err && at != end ? HF_ERR_STATE : err;
 }
 
-int hf_meta_write(sqlite3 *db, const struct hf_table *table, const void *meta)
+bool hf_row_equal(const struct hf_table *table, const void *a, const void *b)
 {
-	return hf_row_replace(db, table, 1, meta);
+	for (int i = 0; i < table->count; i++) {
+		const struct hf_column *c = &table->column[i];
+		const uint8_t *x = (const uint8_t *)a + c->offset, *y = (const uint8_t *)b + c->offset;
+
+		if (is_number(c) || c->type == HF_COLUMN_WORDS) {
+			if (memcmp(x, y, c->size) != 0)
+				return false;
+		} else if (bytes_of(c, a) != bytes_of(c, b) || memcmp(x, y, bytes_of(c, a)) != 0) {
+			return false;
+		}
+	}
+	return true;
 }
+
+/* ---- what rows are of ---- */
 
 bool hf_view_meta_fits(const struct hf_view_meta *meta, const struct hf_identity *identity,
 		       const struct hf_view_key *key)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows: a table of columns for each table of schema.sql says which member of a struct holds which column. Reading, with
- * the check of every value (the file may be anybody's), and writing follow from it. Internal to index/.
+ * the check of every value (the file may be anybody's), and writing follow from it: in a database (row_db.h), and as
+ * bytes. Internal to index/.
  *
  * The first column of every table is its key; it is not among the columns here.
  */
 #ifndef HF_INDEX_ROW_H
 #define HF_INDEX_ROW_H
 
-#include "index/db.h"
 #include "index/index.h"
 
 /* Chunk ids: slot << 40 | number. */
@@ -53,31 +53,49 @@ struct hf_column {
 	HF_COLUMN(CODE, s, diag.code, 0), HF_COLUMN(NUMBER, s, diag.space, HF_SPACE_FILE), \
 		HF_COLUMN_ANY(s, diag.offset), HF_COLUMN_ANY(s, diag.detail)
 
-struct hf_table {
-	const char *name;
-	const struct hf_column *column;
-	int count;
+/* The tables of a file: those of a view table are the first three. */
+enum hf_table_id {
+	HF_TABLE_META,
+	HF_TABLE_HART,
+	HF_TABLE_CHUNK,
+	HF_TABLE_POINT,
+	HF_TABLE_WINDOW,
+	HF_TABLE_IMAGE,
+	HF_TABLE_PROBLEM,
+	HF_TABLES,
+	HF_TABLES_VIEW = HF_TABLE_POINT,
+	/* those of a summary, besides the first two */
+	HF_TABLE_SPAN = HF_TABLE_CHUNK,
+	HF_TABLE_CONTEXT,
+	HF_TABLE_PAGE,
+	HF_TABLE_LIST,
 };
 
-#define HF_TABLE(name, columns)                                           \
-	{                                                                 \
-		name, columns, (int)(sizeof(columns) / sizeof *(columns)) \
+struct hf_table {
+	const char *name;
+	enum hf_table_id id;
+	const struct hf_column *column;
+	int count;
+	size_t row_size; /* bytes of the struct */
+};
+
+#define HF_TABLE(name, id, columns, s)                                                   \
+	{                                                                                \
+		name, id, columns, (int)(sizeof(columns) / sizeof *(columns)), sizeof(s) \
 	}
 
-/* The row that a statement SELECT * stands at: HF_ERR_STATE if a value cannot be. ret_key may be NULL. */
-int hf_row_read(sqlite3_stmt *stmt, const struct hf_table *table, uint64_t *ret_key, void *row);
-/* The first row of the table that the rest of the query with these parameters gives: HF_NOTE_END if there is none. */
-int hf_row_get(sqlite3 *db, const struct hf_table *table, const char *rest, size_t n, const uint64_t *values,
-	       uint64_t *ret_key, void *row);
-/* All rows in the order of their keys, of so many bytes each, for free() whatever is returned. One whose row begins
- * with a uint64_t slot has its key there: keyed. HF_ERR_STATE: they are more than max. */
-int hf_row_list(sqlite3 *db, const struct hf_table *table, size_t size, bool keyed, uint64_t max, void *ret_rows,
-		size_t *ret_count);
-/* A statement for hf_row_put, which takes the place of the row with that key, if replace says so. */
-int hf_row_prepare(sqlite3 *db, const struct hf_table *table, bool replace, sqlite3_stmt **ret_insert);
-int hf_row_put(sqlite3_stmt *insert, const struct hf_table *table, uint64_t key, const void *row);
-/* Both at once. */
-int hf_row_replace(sqlite3 *db, const struct hf_table *table, uint64_t key, const void *row);
+/* The number that a column has in a row. */
+uint64_t hf_column_number(const struct hf_column *column, const void *row);
+/* Puts it there: HF_ERR_STATE if it cannot be. */
+int hf_column_set_number(const struct hf_column *column, uint64_t number, void *row);
+
+/* A row as bytes: 8 for a number, little-endian; of blobs and text their size, 4 bytes, before them. */
+size_t hf_row_size(const struct hf_table *table, const void *row);
+void hf_row_save(const struct hf_table *table, const void *row, uint8_t *to);
+/* HF_ERR_STATE: a value cannot be, or these are not n bytes of one row. */
+int hf_row_load(const struct hf_table *table, const uint8_t *bytes, size_t n, void *ret_row);
+/* Whether all columns are the same. */
+bool hf_row_equal(const struct hf_table *table, const void *a, const void *b);
 
 /* Table meta of a decode index. */
 struct hf_index_meta {
@@ -109,15 +127,77 @@ struct hf_view_hart {
 	uint32_t id;
 };
 
-/* Of the decode index: rows are struct hf_index_meta, hf_index_hart, hf_chunk, hf_point and hf_index_problem. */
-extern const struct hf_table hf_table_index_meta, hf_table_hart, hf_table_chunk, hf_table_point, hf_table_problem;
+/* Table window: the bytes before a block, compressed, which makes them hardly larger at worst. */
+struct hf_packed_window {
+	uint32_t size;
+	uint8_t data[HF_WINDOW_MAX + 1024];
+};
+
+/* Table image. A row of a megabyte is SQLite's limit in these files. */
+#define HF_IMAGE_PIECE ((size_t)256 << 10)
+/* No image saves as more: HF_IMAGE_PAGES_MAX pages, at worst with a number or two for every few bytes. */
+#define HF_IMAGE_SAVED_MAX ((uint64_t)HF_IMAGE_PAGES_MAX * HF_IMAGE_PAGE * 4)
+struct hf_image_piece {
+	uint64_t events, size;
+	uint32_t n;
+	uint8_t data[HF_IMAGE_PIECE];
+};
+
+/* Table meta of a summary. */
+struct hf_summary_meta {
+	bool complete;
+	struct hf_identity identity;
+	uint32_t version; /* HF_SUMMARY_VERSION */
+	struct hf_chunk_limits limits;
+};
+
+/* Table hart of a summary. */
+struct hf_summary_hart {
+	uint64_t slot, insns, chunks, spans, contexts;
+	uint32_t id;
+};
+
+/* Table span: what was executed from one place of the hart to the next. */
+struct hf_summary_span {
+	uint64_t chunk, end; /* in these chunks, [chunk, end) */
+	uint64_t insns, runs;
+	uint64_t page, pages; /* its first page, and how many there are */
+	uint64_t list, lists; /* the same of the pieces of its lists */
+};
+
+/* Table context: struct hf_run_context. */
+struct hf_summary_context {
+	uint32_t fields, hw, pid, tid, asid, vmid, state;
+};
+
+/* Table page: runs in the order of their keys (summary/page.h), compressed. */
+#define HF_SUMMARY_PAGE_MAX ((size_t)52 << 10)
+struct hf_summary_page {
+	uint64_t first, end;
+	uint64_t runs, list;
+	uint32_t size; /* not compressed */
+	uint32_t n;
+	uint8_t data[HF_SUMMARY_PAGE_MAX];
+};
+
+/* Table list: a piece of the lists. */
+#define HF_SUMMARY_PIECE ((size_t)32 << 10)
+struct hf_summary_piece {
+	uint32_t n;
+	uint8_t data[HF_SUMMARY_PIECE];
+};
+
+/* Of the decode index: rows are struct hf_index_meta, hf_index_hart, hf_chunk, hf_point, hf_packed_window,
+ * hf_image_piece and hf_index_problem. */
+extern const struct hf_table hf_table_index_meta, hf_table_hart, hf_table_chunk, hf_table_point, hf_table_window,
+	hf_table_image, hf_table_problem;
 /* Of view tables: struct hf_view_meta, hf_view_hart and hf_view_chunk. */
 extern const struct hf_table hf_table_view_meta, hf_table_view_hart, hf_table_view_chunk;
+/* Of summaries: the structs of these names. */
+extern const struct hf_table hf_table_summary_meta, hf_table_summary_hart, hf_table_summary_span,
+	hf_table_summary_context, hf_table_summary_page, hf_table_summary_piece;
 
-/* The one row of table meta. HF_ERR_STATE: it is not there. */
-int hf_meta_read(sqlite3 *db, const struct hf_table *table, void *ret_meta);
-int hf_meta_write(sqlite3 *db, const struct hf_table *table, const void *meta);
-/* Whether it is of the table of that capture and key. */
+/* Whether it is that of the table of that capture and key. */
 bool hf_view_meta_fits(const struct hf_view_meta *meta, const struct hf_identity *identity,
 		       const struct hf_view_key *key);
 

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The three kinds of files of an index directory. Each is one SQLite database, page size 8192, of which 8 bytes a page
--- are a checksum (below); they are written once, published whole and never changed. hartfs-index(5) says more.
+-- The four kinds of files of an index directory that are SQLite databases. Page size 8192, of which 8 bytes a page are a
+-- checksum (below); they are written once, published whole and never changed. Small captures have the tables of
+-- the first two as sheets (index/sheet.h). hartfs-index(5) says more.
 --
 -- A chunk is a run of events of one hart. Its id is slot << 40 | number, where slot numbers the harts of the file and
 -- number the chunks of a hart, both from 0; so all chunks of a hart lie side by side in the order of its events, and
@@ -54,6 +55,9 @@ CREATE TABLE chunk (
 	attempts INTEGER NOT NULL,
 	problems INTEGER NOT NULL,      -- gaps, doubts and notes among the events
 	discard INTEGER NOT NULL,       -- events to pass over after entering
+	flow INTEGER NOT NULL,          -- digests of its events (index/digest.h): pcs and opcodes,
+	data INTEGER NOT NULL,          --   accesses,
+	rest INTEGER NOT NULL,          --   all else; of the records they are 0
 	entry BLOB NOT NULL             -- state of the decoder
 ) STRICT;
 
@@ -122,8 +126,76 @@ CREATE TABLE hart (
 CREATE TABLE chunk (
 	id INTEGER PRIMARY KEY,
 	offset INTEGER NOT NULL,        -- of its first byte in the view
-	checksum INTEGER NOT NULL,      -- XXH3-64 of its bytes
+	checked INTEGER NOT NULL,       -- so many of its last bytes are in the checksum: in listing.txt not always all
+	checksum INTEGER NOT NULL,      -- XXH3-64 of these, and of entry behind them
 	entry BLOB NOT NULL             -- state of the encoder
+) STRICT;
+
+-- ==== summary: application_id 0x48415253 "HARS", <identity>.hfq
+
+-- One row.
+CREATE TABLE meta (
+	id INTEGER PRIMARY KEY CHECK (id = 1),
+	complete INTEGER NOT NULL,
+	size INTEGER NOT NULL,          -- identity, as above
+	mtime_ns INTEGER NOT NULL,
+	print BLOB NOT NULL,
+	version INTEGER NOT NULL,       -- of what is in pages and lists
+	insns_limit INTEGER NOT NULL,   -- as in the decode index it belongs to
+	events_limit INTEGER NOT NULL,
+	bytes_limit INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE hart (
+	slot INTEGER PRIMARY KEY,
+	id INTEGER NOT NULL,
+	insns INTEGER NOT NULL,
+	chunks INTEGER NOT NULL,
+	spans INTEGER NOT NULL,
+	contexts INTEGER NOT NULL
+) STRICT;
+
+-- What was executed from one place of the hart to the next: a hart of which there is much has several. Ids here and
+-- below are slot << 40 | number, from 0 within the hart.
+CREATE TABLE span (
+	id INTEGER PRIMARY KEY,
+	chunk INTEGER NOT NULL,         -- in the chunks from this one
+	end INTEGER NOT NULL,           --   to before this one
+	insns INTEGER NOT NULL,
+	runs INTEGER NOT NULL,          -- different ones
+	page INTEGER NOT NULL,          -- number of its first page,
+	pages INTEGER NOT NULL,         --   and how many it has
+	list INTEGER NOT NULL,          -- number of the first piece of its lists,
+	lists INTEGER NOT NULL          --   and how many there are
+) STRICT;
+
+-- What the numbers of contexts in runs mean.
+CREATE TABLE context (
+	id INTEGER PRIMARY KEY,
+	fields INTEGER NOT NULL,        -- bits: 1 hardware thread, 2 process, 4 thread, 8 ASID, 16 VMID are known
+	hw INTEGER NOT NULL,
+	pid INTEGER NOT NULL,
+	tid INTEGER NOT NULL,
+	asid INTEGER NOT NULL,
+	vmid INTEGER NOT NULL,
+	state INTEGER NOT NULL          -- 32: Secure
+) STRICT;
+
+-- Runs of a span, in the order of their keys (index/summary/page.c), compressed with zstd.
+CREATE TABLE page (
+	id INTEGER PRIMARY KEY,
+	first INTEGER NOT NULL,         -- the lowest pc,
+	end INTEGER NOT NULL,           -- the end of all code
+	runs INTEGER NOT NULL,
+	list INTEGER NOT NULL,          -- where the first list is: bytes from the start of piece 0 of the hart
+	size INTEGER NOT NULL,          -- bytes, not compressed
+	data BLOB NOT NULL
+) STRICT;
+
+-- The lists of a span (index/summary/list.h), one behind the other, in pieces of 32768 bytes.
+CREATE TABLE list (
+	id INTEGER PRIMARY KEY,
+	data BLOB NOT NULL
 ) STRICT;
 
 -- ==== catalogue: application_id 0x48415243 "HARC", <archive>.hfc
@@ -148,7 +220,7 @@ CREATE TABLE file (
 	kind INTEGER NOT NULL,          -- 1 no capture, 2 a capture, 3 one with an index: then all that follows counts
 	print_low INTEGER NOT NULL,     -- identity: the words of print in the decode index
 	print_high INTEGER NOT NULL,
-	beside INTEGER NOT NULL,        -- stands for the ELF beside it, its size, time and inode; 0: there is none
+	beside INTEGER NOT NULL,        -- stands for the ELF files beside it, their sizes, times and inodes; 0: there are none
 	stream_size INTEGER NOT NULL,   -- good bytes of the decompressed stream, -1: it could not be opened
 	info_size INTEGER NOT NULL,     -- bytes of info.json
 	errors_size INTEGER NOT NULL,   -- bytes of errors.txt

@@ -25,9 +25,19 @@ enum hf_tail {
 struct hf_batch {
 	size_t n;
 	enum hf_tail tail;
-	struct hf_chunk chunk; /* its number; with a tail all of it */
+	struct hf_chunk chunk; /* its number and ordinal; with a tail all of it, once the digest's stage is through */
 	struct hf_event ev[HF_BATCH_EVENTS];
 };
+
+/* Before it is filled: a decoder that writes event after event would wait for each line that another thread has read,
+ * one store a line waits for all of them together. */
+static inline void hf_batch_fetch(struct hf_batch *batch)
+{
+	volatile uint8_t *const p = (volatile uint8_t *)batch->ev;
+
+	for (size_t i = 0; i < sizeof batch->ev; i += 64)
+		p[i] = 0;
+}
 
 /* What work() returns, if not a negative error. */
 enum hf_stage_result {
@@ -73,8 +83,12 @@ int hf_stage_decode_add(struct hf_pass_run *run, const struct hf_run_start *star
 /* Decodes again the chunks that an index has, from that one on. */
 int hf_stage_replay_add(struct hf_pass_run *run, struct hf_index *index, const struct hf_index_hart *hart,
 			uint64_t number);
+/* Takes the digest of each chunk's events, or compares it with that of the index there is. */
+int hf_stage_digest_add(struct hf_pass_run *run);
 /* Collects the code that the hart executed. start as above. */
 int hf_stage_collect_add(struct hf_pass_run *run, const struct hf_run_start *start);
+/* Sums up what the hart executes, from its first event on. */
+int hf_stage_summary_add(struct hf_pass_run *run);
 /* Encodes view number of the pass. resume: from the chunk that its table was cut back to, else from its first byte. It
  * takes no batch of a chunk before first. */
 int hf_stage_view_add(struct hf_pass_run *run, size_t number, uint64_t first, bool resume);

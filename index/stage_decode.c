@@ -116,12 +116,15 @@ static int count(struct decode *d, const struct hf_event *ev, size_t n)
 	uint32_t kinds = 0;
 
 	static_assert(HF_EVENT_KINDS <= 32, "a bit for every kind");
+	c->events += n;
+	/* The records are DATA alone. */
+	if (d->run->slot == HF_SLOT_RECORDS)
+		return 0;
 	for (size_t i = 0; i < n; i++) {
 		kinds |= 1u << (ev[i].kind & 31);
 		insns += ev[i].kind == HF_EVENT_INSN;
 		attempts += ev[i].kind == HF_EVENT_ATTEMPT;
 	}
-	c->events += n;
 	c->insns += insns;
 	d->chunk.attempts += attempts;
 	for (size_t i = 0; insns && !d->has_pc; i++) {
@@ -211,6 +214,7 @@ static void begin_batch(struct decode *d, struct hf_batch *batch)
 	batch->n = 0;
 	batch->tail = HF_TAIL_NONE;
 	batch->chunk.number = d->chunk.number;
+	batch->chunk.ordinal = d->chunk.ordinal;
 }
 
 static void tell(struct decode *d)
@@ -282,8 +286,12 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 		filled = cut || batch->n == HF_BATCH_EVENTS;
 		if (cut)
 			mark(d);
-		if (filled)
+		if (filled) {
 			batch = hf_pass_run_batch(d->run, 1);
+			/* Chunks that fill less would not pay for it. */
+			if (d->chunk.events >= HF_BATCH_EVENTS)
+				hf_batch_fetch(batch);
+		}
 		err = hf_dec_next(d->run->dec, batch->ev + (filled ? 0 : batch->n),
 				  cut ? room(d, 0, 0) : room(d, d->chunk.insns, d->chunk.events), &n);
 		if (err)

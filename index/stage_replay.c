@@ -38,9 +38,13 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 	struct hf_pass_run *run = r->run;
 	const struct hf_chunk *c = &r->chunk;
 
+	if (r->left >= HF_BATCH_EVENTS)
+		hf_batch_fetch(batch);
 	for (batch->n = 0; r->left && batch->n < HF_BATCH_EVENTS;) {
-		size_t room = r->left < HF_DECODE_EVENTS ? (size_t)r->left : HF_DECODE_EVENTS, n;
-		int err = hf_dec_next(run->dec, batch->ev + batch->n, room, &n);
+		/* As when the index was made: a batch has the same events, and never more than fit. */
+		const size_t most = HF_DECODE_EVENTS - batch->n % HF_DECODE_EVENTS;
+		size_t n;
+		int err = hf_dec_next(run->dec, batch->ev + batch->n, r->left < most ? (size_t)r->left : most, &n);
 
 		if (err)
 			return decode_error(r, err);

@@ -2,16 +2,22 @@
 /*
  * Encodes one view of one hart: it says of each chunk where its bytes begin, their checksum, and in which state the
  * encoder is there. The bytes go nowhere, but to who asked for them with a tap.
+ *
+ * Of a view that can be counted most bytes are not made at all: they follow from the events, whose digest the index
+ * has, and from the encoder's entry. In the checksum are all bytes of every SAMPLE-th chunk, the first among them, and
+ * those from a batch on that has a problem or ends the hart: what a batch is, the events say.
  */
+#include "index/hash.h"
 #include "index/pass_run.h"
 
+#include "codecs/base/memo.h"
 #include "codecs/isa/disasm.h"
 
 #include <stdlib.h>
-#include <xxhash.h>
 
 /* Small enough to stay in the second-level cache, large enough that the checksum runs at full speed. */
 #define SINK_SIZE ((size_t)32 << 10)
+#define SAMPLE 64u
 
 /* Where the bytes of a view go: into a checksum, and to a tap. */
 struct hash_sink {
@@ -20,6 +26,8 @@ struct hash_sink {
 	uint8_t *buf;
 	const struct hf_tap *tap; /* NULL: nobody wants them */
 	uint64_t base;		  /* where the chunk at hand begins in the view */
+	bool sums;		  /* what comes is in the checksum: */
+	uint64_t summed;	  /*   so many bytes are */
 };
 
 struct view {
@@ -28,6 +36,7 @@ struct view {
 	struct hf_enc *enc;
 	struct hf_enc_env env;
 	struct hf_disasm *disasm; /* of its own, or NULL */
+	struct hf_memo *memo;	  /* the same; with it, bytes that nobody asks for are counted */
 	struct hash_sink out;
 	uint64_t first;		  /* number of the chunk with which it begins */
 	struct hf_view_chunk row; /* the chunk at hand; checksum and size when it is done */
@@ -38,7 +47,10 @@ static int flush_hash(struct hf_sink *sink)
 	struct hash_sink *out = (struct hash_sink *)sink;
 	size_t n = (size_t)(sink->p - sink->start);
 
-	XXH3_64bits_update(out->state, sink->start, n);
+	if (out->sums) {
+		XXH3_64bits_update(out->state, sink->start, n);
+		out->summed += n;
+	}
 	if (out->tap && n)
 		out->tap->put(out->tap->ctx, out->base + sink->flushed, sink->start, n);
 	sink->flushed += n;
@@ -46,20 +58,35 @@ static int flush_hash(struct hf_sink *sink)
 	return 0;
 }
 
-static void start_hash(struct hash_sink *out)
+static void start_chunk(struct hash_sink *out)
 {
 	XXH3_64bits_reset(out->state);
-	out->sink =
-		(struct hf_sink){.start = out->buf, .p = out->buf, .end = out->buf + SINK_SIZE, .flush = flush_hash};
+	out->sink = (struct hf_sink){.start = out->buf,
+				     .p = out->buf,
+				     .end = out->buf + SINK_SIZE,
+				     .flush = flush_hash,
+				     .counts = !out->tap};
+	out->sums = false;
+	out->summed = 0;
 }
 
-/* Of all bytes since the last time. */
-static void take_hash(struct hash_sink *out, uint64_t *ret_size, uint64_t *ret_sum)
+/* What follows in the chunk is in the checksum. */
+static void start_hash(struct hash_sink *out)
 {
 	flush_hash(&out->sink);
-	*ret_size = out->sink.flushed;
-	*ret_sum = XXH3_64bits_digest(out->state);
-	start_hash(out);
+	out->sums = true;
+	out->sink.counts = false;
+}
+
+/* Of the chunk that ends here. */
+static void take_hash(struct hash_sink *out, struct hf_view_chunk *row)
+{
+	flush_hash(&out->sink);
+	XXH3_64bits_update(out->state, row->entry, row->entry_size);
+	row->size = out->sink.flushed;
+	row->checked = out->summed;
+	row->checksum = XXH3_64bits_digest(out->state);
+	start_chunk(out);
 }
 
 /* The chunk at hand has all its events. */
@@ -74,7 +101,7 @@ static int end_chunk(struct view *view, const struct hf_batch *batch)
 	row->number = batch->chunk.number;
 	if (last)
 		hf_enc_end(view->enc, &view->out.sink);
-	take_hash(&view->out, &row->size, &row->checksum);
+	take_hash(&view->out, row);
 	end = row->offset + row->size;
 	err = hf_pass_run_push(view->stage.run, HF_ROW_VIEW, &number, sizeof number, row,
 			       offsetof(struct hf_view_chunk, entry) + row->entry_size);
@@ -88,12 +115,29 @@ static int end_chunk(struct view *view, const struct hf_batch *batch)
 	return err;
 }
 
+static bool has_problem(const struct hf_batch *batch)
+{
+	const uint32_t problems = 1u << HF_EVENT_GAP | 1u << HF_EVENT_DOUBT | 1u << HF_EVENT_NOTE;
+	uint32_t kinds = 0;
+
+	for (size_t i = 0; i < batch->n; i++)
+		kinds |= 1u << (batch->ev[i].kind & 31);
+	return kinds & problems;
+}
+
+static bool is_to_be_summed(const struct view *view, const struct hf_batch *batch)
+{
+	return !view->memo || batch->chunk.number % SAMPLE == 0 || batch->tail == HF_TAIL_HART || has_problem(batch);
+}
+
 static int work(struct hf_stage *stage, struct hf_batch *batch)
 {
 	struct view *view = (struct view *)stage;
 
 	if (batch->chunk.number < view->first)
 		return HF_STAGE_DONE;
+	if (!view->out.sums && is_to_be_summed(view, batch))
+		start_hash(&view->out);
 	hf_enc_put(view->enc, batch->ev, batch->n, &view->out.sink);
 	return batch->tail == HF_TAIL_NONE ? (int)HF_STAGE_DONE : end_chunk(view, batch);
 }
@@ -104,6 +148,7 @@ static void free_view(struct hf_stage *stage)
 
 	hf_enc_free(view->enc);
 	hf_disasm_free(view->disasm);
+	free(view->memo);
 	XXH3_freeState(view->out.state);
 	free(view->out.buf);
 	free(view);
@@ -120,7 +165,7 @@ static int open_encoder(struct view *view, const struct hf_view_part *part, bool
 	view->out.buf = malloc(SINK_SIZE);
 	if (!view->out.state || !view->out.buf)
 		return HF_ERR_NOMEM;
-	start_hash(&view->out);
+	start_chunk(&view->out);
 	err = hf_enc_new(part->key->ops, run->pass->in.stream, run->end.hart.id, &view->env, &view->enc);
 	if (err) {
 		view->enc = NULL;
@@ -161,8 +206,12 @@ int hf_stage_view_add(struct hf_pass_run *run, size_t number, uint64_t first, bo
 	view->env = run->pass->env;
 	view->env.params = part->key->options;
 	view->out.tap = tap_of(run, part->key->ops);
+	if (part->key->ops->flags & HF_ENC_COUNTS) {
+		view->env.memo = view->memo = calloc(1, sizeof *view->memo);
+		err = view->memo ? 0 : HF_ERR_NOMEM;
+	}
 	/* It may run beside other encoders. */
-	if (view->env.disasm && run->pass->many) {
+	if (!err && view->env.disasm && run->pass->many) {
 		err = hf_disasm_new(&view->disasm);
 		view->env.disasm = view->disasm;
 	}

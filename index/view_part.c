@@ -22,7 +22,7 @@ static int write_meta(const struct hf_view_part *part, const struct hf_identity 
 	if (!meta)
 		return HF_ERR_NOMEM;
 	fill_meta(part, identity, limits, complete, meta);
-	err = hf_meta_write(part->db, &hf_table_view_meta, meta);
+	err = hf_store_set_meta(part->store, &hf_table_view_meta, meta);
 	free(meta);
 	return err;
 }
@@ -35,7 +35,7 @@ static int check_meta(struct hf_view_part *part, const struct hf_identity *ident
 
 	if (!meta)
 		return HF_ERR_NOMEM;
-	err = hf_meta_read(part->db, &hf_table_view_meta, meta);
+	err = hf_store_meta(part->store, &hf_table_view_meta, meta);
 	if (!err && (!hf_view_meta_fits(meta, identity, part->key) || !hf_chunk_limits_equal(&meta->limits, limits)))
 		err = HF_ERR_STATE;
 	part->complete = meta->complete;
@@ -43,27 +43,24 @@ static int check_meta(struct hf_view_part *part, const struct hf_identity *ident
 	return err;
 }
 
-static int prepare(struct hf_view_part *part)
+static int find_last(struct hf_view_part *part)
 {
-	int err = hf_db_number(part->db, "SELECT max(id) FROM chunk", &part->last);
+	struct hf_view_chunk chunk;
+	int err = hf_store_find(part->store, &hf_table_view_chunk, HF_SEEK_BACK, HF_COUNT_MAX, &part->last, &chunk);
 
-	if (err < 0)
-		return err;
 	part->has_last = err == 0;
-	return hf_row_prepare(part->db, &hf_table_view_chunk, false, &part->add_chunk);
+	return err < 0 ? err : 0;
 }
 
-static void close_db(struct hf_view_part *part)
+static void close_store(struct hf_view_part *part)
 {
-	sqlite3_finalize(part->add_chunk);
-	part->add_chunk = NULL;
-	hf_db_close(part->db);
-	part->db = NULL;
+	hf_store_close(part->store);
+	part->store = NULL;
 }
 
-static int open_db(struct hf_view_part *part)
+static int open_store(struct hf_view_part *part)
 {
-	return hf_db_open_part(part->file.fd, part->file.dirfd, part->file.part, HF_DB_VIEW, &part->db);
+	return hf_store_open_part(&part->file, HF_DB_VIEW, &part->store);
 }
 
 int hf_view_part_reset(struct hf_view_part *part, const struct hf_identity *identity,
@@ -71,22 +68,21 @@ int hf_view_part_reset(struct hf_view_part *part, const struct hf_identity *iden
 {
 	int err;
 
-	close_db(part);
+	close_store(part);
 	part->complete = part->has_last = false;
-	if ((err = hf_part_reset(&part->file)) || (err = open_db(part)) ||
-	    (err = write_meta(part, identity, limits, false)))
+	if ((err = hf_part_reset(&part->file)) || (err = open_store(part)))
 		return err;
-	return prepare(part);
+	return write_meta(part, identity, limits, false);
 }
 
-static int resume_db(struct hf_view_part *part, const struct hf_identity *identity,
+static int resume(struct hf_view_part *part, const struct hf_identity *identity,
 		     const struct hf_chunk_limits *limits)
 {
-	int err = open_db(part);
+	int err = open_store(part);
 
 	if (!err)
 		err = check_meta(part, identity, limits);
-	return err ? err : prepare(part);
+	return err ? err : find_last(part);
 }
 
 int hf_view_part_open(struct hf_view_part *part, int dirfd, const struct hf_identity *identity,
@@ -103,10 +99,10 @@ int hf_view_part_open(struct hf_view_part *part, int dirfd, const struct hf_iden
 		err = hf_part_open(dirfd, name, &part->file);
 	if (err)
 		return err;
-	if (hf_db_look(part->file.fd, HF_DB_VIEW) == HF_LOOK_EMPTY)
+	if (hf_part_is_empty(&part->file))
 		err = hf_view_part_reset(part, identity, limits);
 	else
-		err = resume_db(part, identity, limits);
+		err = resume(part, identity, limits);
 	if (err == HF_ERR_STATE)
 		err = hf_view_part_reset(part, identity, limits);
 	if (err)
@@ -116,42 +112,50 @@ int hf_view_part_open(struct hf_view_part *part, int dirfd, const struct hf_iden
 
 void hf_view_part_close(struct hf_view_part *part)
 {
-	close_db(part);
+	close_store(part);
 	hf_part_close(&part->file);
+}
+
+static int set_incomplete(struct hf_view_part *part)
+{
+	struct hf_view_meta *meta = calloc(1, sizeof *meta);
+	int err = meta ? hf_store_meta(part->store, &hf_table_view_meta, meta) : HF_ERR_NOMEM;
+
+	if (!err) {
+		meta->complete = part->complete = false;
+		err = hf_store_set_meta(part->store, &hf_table_view_meta, meta);
+	}
+	free(meta);
+	return err;
 }
 
 int hf_view_part_cut(struct hf_view_part *part, uint64_t id)
 {
-	const uint64_t slot = id >> HF_NUMBER_BITS;
-	int err = hf_row_get(part->db, &hf_table_view_chunk, "WHERE id = ?", 1, &id, NULL, &part->resume);
+	int err = hf_store_find(part->store, &hf_table_view_chunk, HF_SEEK_AT, id, NULL, &part->resume);
 
-	if (err)
-		return err;
-	part->complete = false;
-	err = hf_db_run(part->db, "UPDATE meta SET complete = 0");
 	if (!err)
-		err = hf_db_run_with(part->db, "DELETE FROM chunk WHERE id >= ?", 1, &id);
-	return err ? err : hf_db_run_with(part->db, "DELETE FROM hart WHERE slot >= ?", 1, &slot);
+		err = set_incomplete(part);
+	if (!err)
+		err = hf_store_cut(part->store, &hf_table_view_chunk, id, HF_COUNT_MAX);
+	return err ? err : hf_store_cut(part->store, &hf_table_view_hart, id >> HF_NUMBER_BITS, HF_COUNT_MAX);
 }
 
 int hf_view_part_add_chunk(struct hf_view_part *part, uint64_t id, const struct hf_view_chunk *chunk)
 {
 	return chunk->size > HF_VIEW_CHUNK_MAX ? HF_ERR_CHUNK_LIMIT
-					       : hf_row_put(part->add_chunk, &hf_table_view_chunk, id, chunk);
+					       : hf_store_put(part->store, &hf_table_view_chunk, id, chunk);
 }
 
 int hf_view_part_add_hart(struct hf_view_part *part, uint64_t slot, uint32_t hart, uint64_t size, uint64_t chunks)
 {
 	const struct hf_view_hart row = {.id = hart, .size = size, .chunks = chunks};
 
-	return hf_row_replace(part->db, &hf_table_view_hart, slot, &row);
+	return hf_store_put(part->store, &hf_table_view_hart, slot, &row);
 }
 
 int hf_view_part_commit(struct hf_view_part *part)
 {
-	int err = hf_db_commit(part->db, hf_part_journaled(&part->file));
-
-	return err ? err : hf_part_count(&part->file);
+	return hf_store_commit(part->store);
 }
 
 int hf_view_part_finish(struct hf_view_part *part, const struct hf_identity *identity,
@@ -160,7 +164,7 @@ int hf_view_part_finish(struct hf_view_part *part, const struct hf_identity *ide
 	int err = write_meta(part, identity, limits, true);
 
 	if (!err)
-		err = hf_db_finish(part->db);
-	close_db(part);
+		err = hf_store_finish(part->store);
+	close_store(part);
 	return err;
 }

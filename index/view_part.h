@@ -6,14 +6,12 @@
 #ifndef HF_INDEX_VIEW_PART_H
 #define HF_INDEX_VIEW_PART_H
 
-#include "index/file.h"
-#include "index/row.h"
+#include "index/store.h"
 
 struct hf_view_part {
 	const struct hf_view_key *key;
 	struct hf_part file;
-	sqlite3 *db;
-	sqlite3_stmt *add_chunk;
+	struct hf_store *store;
 	bool complete; /* nothing is left but to publish it */
 	bool has_last; /* last: the id of its last chunk */
 	uint64_t last;

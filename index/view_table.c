@@ -4,8 +4,19 @@
 
 #include <stdlib.h>
 
+/* A chunk that was served, and what its bytes were. */
+struct served {
+	uint64_t number, sum;
+	uint32_t hart;
+	bool used;
+};
+
+/* So many are remembered, each in a place of its own: the last one that was to be there. */
+#define SERVED_MAX 1024u
+
 struct hf_view_table {
 	struct hf_published file;
+	struct served *served; /* SERVED_MAX; NULL until one is */
 	struct hf_chunk_limits limits;
 	size_t hart_count;
 	struct hf_view_hart *harts;
@@ -47,7 +58,7 @@ static int check_harts(struct hf_view_table *t)
 static int load_meta(struct hf_view_table *t, const struct hf_identity *identity, const struct hf_view_key *key)
 {
 	struct hf_view_meta *meta = calloc(1, sizeof *meta);
-	int err = meta ? hf_meta_read(t->file.db, &hf_table_view_meta, meta) : HF_ERR_NOMEM;
+	int err = meta ? hf_store_meta(t->file.store, &hf_table_view_meta, meta) : HF_ERR_NOMEM;
 
 	if (!err && (!meta->complete || !hf_view_meta_fits(meta, identity, key)))
 		err = HF_ERR_STATE;
@@ -72,7 +83,7 @@ int hf_view_table_open(int dirfd, const struct hf_identity *identity, const stru
 		return err;
 	}
 	if (!(err = hf_published_open(&t->file, dirfd, HF_DB_VIEW)) && !(err = load_meta(t, identity, key)) &&
-	    !(err = hf_row_list(t->file.db, &hf_table_view_hart, sizeof *t->harts, true, HF_SLOT_RECORDS + 1, &t->harts,
+	    !(err = hf_store_list(t->file.store, &hf_table_view_hart, true, HF_SLOT_RECORDS + 1, &t->harts,
 				&t->hart_count)))
 		err = check_harts(t);
 	if (err)
@@ -88,6 +99,7 @@ void hf_view_table_close(struct hf_view_table *table)
 		return;
 	hf_published_close(&table->file);
 	free(table->harts);
+	free(table->served);
 	free(table);
 }
 
@@ -98,7 +110,7 @@ bool hf_view_table_is_damaged(const struct hf_view_table *table)
 
 void hf_view_table_remove(const struct hf_view_table *table)
 {
-	hf_index_file_drop_open(table->file.dirfd, table->file.name, table->file.fd);
+	hf_published_remove(&table->file);
 }
 
 const char *hf_view_table_name(const struct hf_view_table *table)
@@ -123,12 +135,17 @@ uint64_t hf_view_table_size(const struct hf_view_table *table, uint32_t hart)
 
 uint64_t hf_view_table_memory(struct hf_view_table *table)
 {
-	return sizeof *table + table->hart_count * sizeof *table->harts + hf_published_memory(&table->file);
+	uint64_t served;
+
+	pthread_mutex_lock(&table->file.lock);
+	served = table->served ? SERVED_MAX * sizeof *table->served : 0;
+	pthread_mutex_unlock(&table->file.lock);
+	return sizeof *table + table->hart_count * sizeof *table->harts + served + hf_published_memory(&table->file);
 }
 
 uint64_t hf_view_table_file_size(const struct hf_view_table *table)
 {
-	return table->file.file_size;
+	return hf_store_file_size(table->file.store);
 }
 
 bool hf_view_table_has_limits(const struct hf_view_table *table, const struct hf_chunk_limits *limits)
@@ -169,6 +186,27 @@ int hf_view_table_chunk(struct hf_view_table *table, uint32_t hart, uint64_t num
 	return hf_published_noted(&table->file, err);
 }
 
+bool hf_view_table_serves(struct hf_view_table *table, uint32_t hart, uint64_t number, uint64_t sum)
+{
+	const size_t place = (size_t)((number ^ (uint64_t)hart << 5) % SERVED_MAX);
+	bool same = true;
+
+	pthread_mutex_lock(&table->file.lock);
+	if (!table->served)
+		table->served = calloc(SERVED_MAX, sizeof *table->served);
+	/* Without memory nothing is remembered. */
+	if (table->served) {
+		struct served *served = &table->served[place];
+
+		if (served->used && served->number == number && served->hart == hart)
+			same = served->sum == sum;
+		else
+			*served = (struct served){.number = number, .hart = hart, .sum = sum, .used = true};
+	}
+	pthread_mutex_unlock(&table->file.lock);
+	return same;
+}
+
 int hf_view_table_chunk_of(struct hf_view_table *table, uint32_t hart, uint64_t offset, struct hf_view_chunk *ret_chunk)
 {
 	const struct hf_view_hart *h = find_hart(table, hart);
@@ -178,7 +216,7 @@ int hf_view_table_chunk_of(struct hf_view_table *table, uint32_t hart, uint64_t 
 	if (!h)
 		return HF_ERR_NOT_FOUND;
 	pthread_mutex_lock(&table->file.lock);
-	err = hf_published_search(&table->file, h->slot, h->chunks, h->size, offset, &number);
+	err = hf_published_search(&table->file, &hf_table_view_chunk, h->slot, h->chunks, h->size, offset, &number);
 	if (!err)
 		err = fetch_chunk(table, h, number, ret_chunk);
 	pthread_mutex_unlock(&table->file.lock);

@@ -245,6 +245,8 @@ int hf_supervisor_run(struct hf_plan *plan, int start_fd)
 	close(plan->archive_fd);
 	if (plan->index_fd >= 0)
 		close(plan->index_fd);
+	if (plan->debug_path)
+		close(plan->debug_fd);
 	hf_daemon_go_quiet(plan);
 	return supervise(&s, signal_fd);
 }

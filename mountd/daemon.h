@@ -19,6 +19,8 @@ struct hf_plan {
 	int archive_fd, log_fd;
 	int index_fd, index_error;  /* -1: there is none, and why (errno) */
 	char *index_path;
+	int debug_fd;               /* of a directory of debug files, if there is its path */
+	char *debug_path;           /* absolute; NULL: there is none */
 	int null_fd;                /* /dev/null, for when it cannot be opened any more */
 	atomic_bool quiet;          /* hf_daemon_go_quiet was called */
 	struct hf_fs_place skip[3];

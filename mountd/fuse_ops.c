@@ -80,6 +80,10 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	conn->want &= ~(unsigned)FUSE_CAP_ASYNC_DIO;
 	conn->want |= conn->capable & (FUSE_CAP_ASYNC_READ | FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_READDIRPLUS |
 				       FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_AUTO_INVAL_DATA);
+	conn->max_readahead = HF_SESSION_READ_AHEAD;
+#ifdef FUSE_CAP_DIRECT_IO_ALLOW_MMAP
+	conn->want |= conn->capable & (unsigned)FUSE_CAP_DIRECT_IO_ALLOW_MMAP;
+#endif
 	/* Readahead of all readers together; a dozen of them would share the default. */
 	conn->max_background = 64;
 	conn->congestion_threshold = 48;
@@ -199,7 +203,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	}
 	fi->fh = (uintptr_t)handle;
-	fi->keep_cache = keep;
+	fi->keep_cache = keep && !session->direct;
+	fi->direct_io = session->direct;
 	reply_open(req, ino, fi);
 }
 
@@ -412,6 +417,9 @@ static void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info 
 	op_release(req, ino, fi);
 }
 
+/* More is asked for, a block of a file; but fresh memory of that size costs more than what is put there. */
+#define LISTING_MAX ((size_t)64 << 10)
+
 /* One answer to readdir being filled. */
 struct listing {
 	fuse_req_t req;
@@ -445,9 +453,10 @@ static bool emit_entry(void *ctx, const char *name, const struct hf_attr *attr, 
 
 static void read_dir(fuse_req_t req, size_t size, off_t cookie, const struct fuse_file_info *fi, bool plus)
 {
-	struct listing listing = {.req = req, .buf = malloc(size), .size = size, .plus = plus};
+	struct listing listing = {.req = req, .size = size < LISTING_MAX ? size : LISTING_MAX, .plus = plus};
 	int err = HF_ERR_NOMEM;
 
+	listing.buf = malloc(listing.size);
 	if (listing.buf)
 		err = hf_dir_read(handle_of(fi)->dir, (uint64_t)cookie, plus, emit_entry, &listing);
 	/* Entries that are in the buffer hold references: an error behind them is given next time. */
@@ -494,8 +503,14 @@ static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t
 {
 	char value[HF_FS_XATTR_SIZE];
 	size_t have;
-	int err = hf_fs_xattr(session_of(req)->fs, ino, name, value, &have);
+	int err;
 
+	/* ACLs, labels, capabilities: of a file system that knows none, ls asks once instead of twice a file. */
+	if (strncmp(name, "user.", 5) != 0) {
+		fuse_reply_err(req, EOPNOTSUPP);
+		return;
+	}
+	err = hf_fs_xattr(session_of(req)->fs, ino, name, value, &have);
 	if (err == HF_NOTE_END)
 		fuse_reply_err(req, ENODATA);
 	else if (err)

@@ -438,6 +438,17 @@ static void run_items(struct work *work)
 	hf_exec_free(exec);
 }
 
+/* What still waits to be written is as good as not indexed. */
+static void flush(struct work *work)
+{
+	for (size_t i = 0; i < work->archive_count; i++) {
+		struct hf_fs *fs = work->archives[i].archive ? hf_library_fs(work->archives[i].archive) : NULL;
+
+		if (fs && hf_fs_flush(fs))
+			tell_index_dir(work, fs);
+	}
+}
+
 static void print_sums(const struct work *work)
 {
 	const size_t left = work->item_count - work->done;
@@ -481,6 +492,7 @@ static int run(const struct hf_settings *settings, bool verify)
 	if (add_operands(&work)) {
 		work.bar = settings->verbosity >= 0 && isatty(STDERR_FILENO) && work.item_count > 0;
 		run_items(&work);
+		flush(&work);
 		status = sum_up(&work);
 	}
 	for (size_t i = 0; i < work.item_count; i++)

@@ -12,7 +12,7 @@ static int (*const commands[])(const struct hf_settings *settings) = {
 	[HF_COMMAND_MOUNT] = hf_command_mount, [HF_COMMAND_UMOUNT] = hf_command_umount,
 	[HF_COMMAND_INDEX] = hf_command_index, [HF_COMMAND_INFO] = hf_command_info,
 	[HF_COMMAND_CAT] = hf_command_cat,     [HF_COMMAND_WAIT] = hf_command_wait,
-	[HF_COMMAND_VERIFY] = hf_command_verify,
+	[HF_COMMAND_RECORD] = hf_command_record, [HF_COMMAND_VERIFY] = hf_command_verify,
 };
 
 /* A closed standard stream would be given out again by the next open, and then written to. */
@@ -46,8 +46,10 @@ int main(int argc, char **argv)
 	fill_standard_streams();
 	/* A limit of file sizes is an error like a full disk, and no reason to die. */
 	signal(SIGXFSZ, SIG_IGN);
-	raise_limit();
 	if (hf_settings_parse(&settings, argc, argv, &status)) {
+		/* A program that is recorded has the limit that its user gave it. */
+		if (settings.command != HF_COMMAND_RECORD)
+			raise_limit();
 		hf_log_init(settings.verbosity, settings.foreground);
 		status = commands[settings.command](&settings);
 	}

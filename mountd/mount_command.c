@@ -44,6 +44,16 @@ static bool open_archive(struct hf_plan *plan, const char *path)
 	return true;
 }
 
+static bool open_debug_dir(struct hf_plan *plan)
+{
+	const char *path = plan->settings->debug_dir;
+
+	if (!path)
+		return true;
+	plan->debug_fd = hf_paths_open_debug_dir(path, &plan->debug_path);
+	return plan->debug_fd >= 0;
+}
+
 /* As hf_dead_clear. */
 static int clear_dead(const struct hf_settings *settings, const char *place, const struct hf_mount_entry *entry)
 {
@@ -261,11 +271,13 @@ int hf_command_mount(const struct hf_settings *settings)
 	if (!settings->foreground)
 		close_range(STDERR_FILENO + 1, ~0u, 0);
 	if (open_archive(&plan, settings->operands[0]) && check_params(&plan, &status) &&
-	    check_mountpoint(&plan, settings->operands[1]) && check_fuse() && open_index(&plan) && open_log(&plan))
+	    check_mountpoint(&plan, settings->operands[1]) && check_fuse() && open_index(&plan) && open_debug_dir(&plan) &&
+	    open_log(&plan))
 		status = hf_daemon_run(&plan);
 	free(plan.archive);
 	free(plan.mountpoint);
 	free(plan.index_path);
+	free(plan.debug_path);
 	free(plan.log_path);
 	return status;
 }

@@ -67,6 +67,19 @@ static bool parse_line(char *line, const char *path, struct hf_mount_entry *ret_
 	return true;
 }
 
+void hf_mounts_read_ahead(dev_t dev, uint32_t size)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof path, "/sys/class/bdi/%u:%u/read_ahead_kb", major(dev), minor(dev));
+	file = fopen(path, "we");
+	if (!file)
+		return;
+	fprintf(file, "%u", (unsigned)(size >> 10));
+	fclose(file);
+}
+
 bool hf_mounts_find(const char *path, struct hf_mount_entry *ret_entry)
 {
 	FILE *file = fopen("/proc/self/mountinfo", "re");

@@ -28,6 +28,9 @@ bool hf_mounts_is_ours(const struct hf_mount_entry *entry);
  * False for number 0. */
 bool hf_mounts_holds(const char *path, dev_t dev, struct hf_mount_entry *ret_entry);
 
+/* How far the kernel reads ahead in that mount, in bytes. Only root may say so; for all others it stays as it is. */
+void hf_mounts_read_ahead(dev_t dev, uint32_t size);
+
 /* umount2, or fusermount3 (which explains its failures on standard error) for who may not. 0, an errno, or -1 when
  * the reason has been printed. */
 int hf_mounts_detach(const char *path, bool lazy);

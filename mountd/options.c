@@ -212,6 +212,9 @@ static bool set_flag(struct hf_settings *settings, enum option_id id)
 	case OPTION_BLOCK:
 		settings->block = true;
 		return true;
+	case OPTION_DIRECT:
+		settings->direct = true;
+		return true;
 	case OPTION_FOREGROUND:
 		settings->foreground = true;
 		return true;
@@ -223,6 +226,9 @@ static bool set_flag(struct hf_settings *settings, enum option_id id)
 		return true;
 	case OPTION_DRY_RUN:
 		settings->dry_run = true;
+		return true;
+	case OPTION_SYSTEM:
+		settings->system = true;
 		return true;
 	case OPTION_VERBOSE:
 		settings->verbosity += settings->verbosity < 2;
@@ -242,6 +248,14 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 	case OPTION_INDEX_DIR:
 		settings->index_dir = value;
 		return *value;
+	case OPTION_DEBUG_DIR:
+		settings->debug_dir = value;
+		return *value;
+	case OPTION_PACK_BELOW:
+		if (!parse_size(value, true, &settings->pack_below))
+			return false;
+		settings->pack_below = settings->pack_below ? settings->pack_below : 1;
+		return true;
 	case OPTION_CACHE:
 		return parse_size(value, true, &settings->cache);
 	case OPTION_STREAM_MEMORY:
@@ -259,11 +273,20 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 		return parse_count(value, &settings->jobs);
 	case OPTION_CHUNK:
 		return parse_size(value, true, &settings->chunk);
+	case OPTION_SUMMARY:
+		settings->summary = !strcmp(value, "on");
+		return settings->summary || !strcmp(value, "off");
 	case OPTION_VIEWS:
 		for (char *plus = value; (plus = strchr(plus, '+'));)
 			*plus = ',';
 		settings->views = value;
 		return hf_fs_knows_views(value);
+	case OPTION_OUTPUT:
+		settings->output = value;
+		return *value;
+	case OPTION_SYSROOT:
+		settings->sysroot = value;
+		return *value;
 	case OPTION_SANDBOX:
 		return parse_sandbox(value, &settings->sandbox);
 	case OPTION_LOG:
@@ -385,6 +408,9 @@ static bool parse_command(struct hf_settings *settings, int argc, char **argv, i
 
 static void make_tables(enum hf_command command, struct option *longs, char *shorts)
 {
+	/* What follows the program's name is the program's. */
+	if (command == HF_COMMAND_RECORD)
+		*shorts++ = '+';
 	*shorts++ = ':';
 	for (size_t i = 0; i < OPTION_COUNT; i++) {
 		if (!valid_for((enum option_id)i, command))
@@ -402,12 +428,12 @@ static void make_tables(enum hf_command command, struct option *longs, char *sho
 	*longs = (struct option){0};
 }
 
-static int id_of(int value)
+static int id_of(enum hf_command command, int value)
 {
 	if (value >= LONG)
 		return value - LONG;
 	for (int i = 0; i < OPTION_COUNT; i++)
-		if (options[i].letter == value && value)
+		if (options[i].letter == value && valid_for((enum option_id)i, command))
 			return i;
 	return -1;
 }
@@ -446,7 +472,7 @@ static bool parse_one(struct hf_settings *settings, enum option_id id, char *val
 bool hf_settings_parse(struct hf_settings *settings, int argc, char **argv, int *ret_exit)
 {
 	struct option longs[OPTION_COUNT + 1];
-	char shorts[2 * OPTION_COUNT + 2], why[320];
+	char shorts[2 * OPTION_COUNT + 3], why[320];
 	int value;
 
 	*settings = (struct hf_settings){.length = UINT64_MAX, .spool = UINT64_C(4) << 30};
@@ -469,7 +495,7 @@ bool hf_settings_parse(struct hf_settings *settings, int argc, char **argv, int 
 						      argv[optind - 1]);
 			return false;
 		}
-		if (!parse_one(settings, (enum option_id)id_of(value), optarg, ret_exit))
+		if (!parse_one(settings, (enum option_id)id_of(settings->command, value), optarg, ret_exit))
 			return false;
 	}
 	settings->operands = argv + optind;

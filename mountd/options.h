@@ -33,17 +33,21 @@ enum hf_sandbox_mode {
 
 struct hf_settings {
 	enum hf_command command;
-	const char *index_dir, *views, *log_file;
+	const char *index_dir, *debug_dir; /* NULL: not given */
+	const char *views, *log_file;
 	uint64_t cache, chunk;           /* 0: default */
 	uint64_t stream_memory;          /* 0: default */
 	uint64_t expansion;              /* 0: default, UINT64_MAX: none */
+	uint64_t pack_below;             /* bytes; 0: default, 1: no capture is small */
 	uint64_t spool;                  /* bytes; 0: none */
 	unsigned threads, jobs;          /* 0: default */
 	uint64_t offset, length;         /* of cat */
 	uint64_t shard, shards;          /* shards 0: not given */
+	bool summary;			 /* what is executed is summed up */
 	bool status_all;                 /* .hartfs is for everybody */
 	enum hf_sandbox_mode sandbox;
-	bool wait, block, foreground, lazy, prune, dry_run;
+	bool wait, block, direct, foreground, lazy, prune, dry_run, system;
+	const char *output, *sysroot;    /* of record; NULL: not given */
 	int verbosity;                   /* -2 .. 2 */
 	char *params;                    /* view parameters, comma-separated; NULL: none */
 	char **fuse_options;             /* for libfuse, each name or name=value */

@@ -13,19 +13,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* mkdir -p with mode 0700. */
-static int make_directories(char *path)
+static int make_one(const char *path, mode_t mode)
 {
-	for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-		int err;
+	return mkdir(path, mode) < 0 && errno != EEXIST ? errno : 0;
+}
 
+int hf_paths_make(const char *path, mode_t mode)
+{
+	char *part = strdup(path);
+	int err = !part ? ENOMEM : *part ? 0 : ENOENT;
+
+	for (char *slash = part; !err && (slash = strchr(slash + 1, '/'));) {
 		*slash = 0;
-		err = mkdir(path, 0700) < 0 && errno != EEXIST ? errno : 0;
+		err = make_one(part, mode);
 		*slash = '/';
-		if (err)
-			return err;
 	}
-	return mkdir(path, 0700) < 0 && errno != EEXIST ? errno : 0;
+	if (!err)
+		err = make_one(part, mode);
+	free(part);
+	return err;
 }
 
 static char *default_index_dir(void)
@@ -66,7 +72,7 @@ bool hf_paths_open_index(const struct hf_settings *settings, struct hf_index_pla
 		place->errnum = place->fd < 0 ? errno : 0;
 	}
 	if (place->path && place->errnum == ENOENT) {
-		place->errnum = make_directories(place->path);
+		place->errnum = hf_paths_make(place->path, 0700);
 		if (!place->errnum)
 			place->fd = open(place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (!place->errnum && place->fd < 0)
@@ -93,6 +99,21 @@ int hf_paths_need_index(const struct hf_settings *settings)
 	return place.fd;
 }
 
+int hf_paths_open_debug_dir(const char *path, char **ret_path)
+{
+	int fd = -1;
+
+	*ret_path = realpath(path, NULL);
+	if (*ret_path)
+		fd = open(*ret_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	hf_say(stderr, "hartfs: %s: the directory of debug files cannot be used: %s", path, strerror(errno));
+	free(*ret_path);
+	*ret_path = NULL;
+	return -1;
+}
+
 /* Indexing has no use without a directory to write to; all else can do without. */
 static bool open_own_index(const struct hf_settings *settings, struct hf_index_place *ret_index)
 {
@@ -106,7 +127,7 @@ static bool open_own_index(const struct hf_settings *settings, struct hf_index_p
 
 bool hf_opened_open(const struct hf_settings *settings, const char *directory, struct hf_opened *ret_archive)
 {
-	struct hf_opened archive = {.archive_fd = -1, .index.fd = -1};
+	struct hf_opened archive = {.archive_fd = -1, .index.fd = -1, .debug_fd = -1};
 	bool ok = false;
 
 	archive.archive_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -114,6 +135,10 @@ bool hf_opened_open(const struct hf_settings *settings, const char *directory, s
 		hf_say(stderr, "hartfs: %s: %s", directory, strerror(errno));
 	else
 		ok = open_own_index(settings, &archive.index);
+	if (ok && settings->debug_dir) {
+		archive.debug_fd = hf_paths_open_debug_dir(settings->debug_dir, &archive.debug_path);
+		ok = archive.debug_fd >= 0;
+	}
 	archive.directory = strdup(directory);
 	archive.real = realpath(directory, NULL);
 	*ret_archive = archive;
@@ -135,8 +160,12 @@ bool hf_opened_confine(const struct hf_settings *settings, const struct hf_opene
 	}
 	for (size_t i = 0; fds && i < count; i++) {
 		fds[i] = archives[i].archive_fd;
-		places.write = archives[i].index.fd; /* of all of them the same directory */
+		/* Of all of them the same directories. */
+		places.write = archives[i].index.fd;
+		fds[count] = archives[i].debug_fd;
 	}
+	if (fds && count && fds[count] >= 0)
+		places.read_count++;
 	places.read = fds;
 	if (fds)
 		ok = hf_confine(settings, &places);
@@ -158,7 +187,11 @@ struct hartfs_archive *hf_opened_start(const struct hf_settings *settings, struc
 	options.index = opened->index.path;
 	options.index_fd = opened->index.fd;
 	options.index_error = opened->index.errnum;
+	options.debug_dir = opened->debug_path;
+	options.debug_fd = opened->debug_fd;
 	options.index_on_disk = settings->command == HF_COMMAND_INDEX;
+	options.pack_below = settings->pack_below;
+	options.summary = settings->summary;
 	options.cache_bytes = settings->cache;
 	options.stream_memory = settings->stream_memory;
 	options.expansion = settings->expansion;
@@ -170,7 +203,7 @@ struct hartfs_archive *hf_opened_start(const struct hf_settings *settings, struc
 	options.log = hf_log_line;
 	options.stop = stop ? stop->wanted : NULL;
 	options.stop_ctx = stop ? stop->ctx : NULL;
-	opened->archive_fd = opened->index.fd = -1;
+	opened->archive_fd = opened->index.fd = opened->debug_fd = -1;
 	if (hartfs_open(&options, &archive, &diag))
 		hf_paths_complain("", opened->directory, &diag);
 	return archive;
@@ -182,10 +215,13 @@ void hf_opened_close(struct hf_opened *archive)
 		close(archive->archive_fd);
 	if (archive->index.fd >= 0)
 		close(archive->index.fd);
+	if (archive->debug_fd >= 0)
+		close(archive->debug_fd);
+	free(archive->debug_path);
 	free(archive->index.path);
 	free(archive->directory);
 	free(archive->real);
-	*archive = (struct hf_opened){.archive_fd = -1, .index.fd = -1};
+	*archive = (struct hf_opened){.archive_fd = -1, .index.fd = -1, .debug_fd = -1};
 }
 
 /* What hf_fs_reach is asked, in a process that reads nothing else, for nobody vouches for a description. */

@@ -8,6 +8,9 @@
 #include "fs/library.h"
 #include "mountd/options.h"
 
+/* Makes the directory and those above it that are missing; an errno if that fails, 0 if it is there already. */
+int hf_paths_make(const char *path, mode_t mode);
+
 /* The directory of the indexes. */
 struct hf_index_place {
 	int fd;      /* -1: it could be neither opened nor made */
@@ -21,11 +24,16 @@ bool hf_paths_open_index(const struct hf_settings *settings, struct hf_index_pla
 /* For those that cannot: -1 after saying why. */
 int hf_paths_need_index(const struct hf_settings *settings);
 
+/* The directory that --debug-dir names, with its absolute path, which is the caller's to free; -1 after saying why. */
+int hf_paths_open_debug_dir(const char *path, char **ret_path);
+
 /* An archive for a command that works without a mount: what must be open before the process confines itself. */
 struct hf_opened {
 	char *directory, *real;      /* as it was given; without links and dots; owned */
 	int archive_fd;              /* owned until hf_opened_start */
 	struct hf_index_place index; /* likewise, but for the path */
+	int debug_fd;                /* likewise; -1: there is none */
+	char *debug_path;            /* owned */
 };
 
 /* False after saying why; there is nothing to close then. */

@@ -125,6 +125,7 @@ static int mount_it(struct server *server)
 	}
 	/* Seen through the archive it is a place the file system must keep away from, also where it is mounted once more. */
 	plan->skip[plan->skip_count++] = (struct hf_fs_place){.dev = entry.dev};
+	hf_mounts_read_ahead(entry.dev, HF_SESSION_READ_AHEAD);
 	mounted.dev = entry.dev;
 	mounted.since = hf_mounts_time();
 	server->announced_fd = hf_mounts_announce(mounted.dev, mounted.since, HF_MOUNTS_SERVER);
@@ -139,8 +140,11 @@ static int mount_it(struct server *server)
 
 static bool confine(const struct hf_plan *plan)
 {
-	return hf_confine(plan->settings, &(struct hf_sandbox_places){
-						  .read = &plan->archive_fd, .read_count = 1, .write = plan->index_fd});
+	const int read[] = {plan->archive_fd, plan->debug_fd};
+
+	return hf_confine(plan->settings, &(struct hf_sandbox_places){.read = read,
+								      .read_count = plan->debug_path ? 2 : 1,
+								      .write = plan->index_fd});
 }
 
 static int open_fs(struct server *server)
@@ -151,8 +155,12 @@ static int open_fs(struct server *server)
 					.index_error = server->plan->index_error,
 					.index_path = server->plan->index_path,
 					.archive_path = server->plan->archive,
+					.debug_path = server->plan->debug_path,
+					.debug_fd = server->plan->debug_fd,
 					.skip_count = server->plan->skip_count,
 					.skip = server->plan->skip,
+					.pack_below = settings->pack_below ? settings->pack_below : HF_PACK_BELOW,
+					.summary = settings->summary,
 					.cache_bytes = settings->cache,
 					.stream_memory = settings->stream_memory,
 					.expansion = settings->expansion,
@@ -236,6 +244,7 @@ int hf_server_run(struct hf_plan *plan, int supervisor_fd, int start_fd)
 	if (!confine(plan))
 		return HF_EXIT_FAILURE;
 	server.session.block = plan->settings->block;
+	server.session.direct = plan->settings->direct;
 	status = open_fs(&server);
 	if (status)
 		return status;

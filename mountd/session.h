@@ -25,6 +25,9 @@ struct hf_blockings {
 	struct hf_job look;
 };
 
+/* How far the kernel reads ahead, in bytes, where we may say so; otherwise 128 KiB. A page fault reads as much. */
+#define HF_SESSION_READ_AHEAD (512u << 10)
+
 struct hf_session {
 	struct fuse_session *fuse;
 	struct hf_fs *fs;            /* set before hf_session_run */
@@ -38,6 +41,7 @@ struct hf_session {
 	struct hf_link reads;        /* requests that somebody still holds */
 	size_t read_count;           /* of those, including the one being freed */
 
+	bool direct;                 /* reads go past the page cache; set before hf_session_run */
 	bool block;                  /* look-ups wait for indexes; set before hf_session_run */
 	struct hf_blockings blocked; /* if block */
 	atomic_int threads;          /* of the loop, that still run */

@@ -19,6 +19,19 @@ while IFS='@' read -r file name value words; do
 	grep -qF -- "$words" "$page" || bad "$page: nothing of '$words' ($file, $name)"
 done <<'END'
 codecs/perf/perf.c@LOOK_MAX@(UINT64_C(16) << 20)@16 MiB, the trace itself not counted
+fs/capture/beside.c@ENTRIES_MAX@4096@512 files, 4,096 entries, 8 directories deep
+fs/capture/beside.h@HF_BESIDE_MAX@512@512 files, 4,096 entries, 8 directories deep
+fs/capture/beside.h@HF_BESIDE_DEPTH@8@512 files, 4,096 entries, 8 directories deep
+fs/capture/places.h@HF_PLACES_FILES_MAX@64@64 files with 64 executable segments
+fs/capture/places.h@HF_PLACES_WORK_MAX@(UINT64_C(4) << 30)@4 GiB of the files' code
+fs/capture/places.h@HF_PLACES_INSTANCES_MAX@8@8 places of a file in a hart
+fs/capture/places.c@ROWS_MAX@4096@4,096 places in all
+codecs/image/demangle.h@HF_DEMANGLE_MAX@4096@what it stands for | 4,096 bytes
+codecs/image/lines.h@HF_LINES_SECTION_MAX@(UINT64_C(256) << 20)@256 MiB of *.debug_line*
+codecs/image/lines.h@HF_LINES_ROWS_MAX@(UINT32_C(1) << 24)@16,777,216 places
+codecs/image/lines.h@HF_LINES_NAME_MAX@100@name of a source file in the listing | 100
+codecs/image/elf_debug.h@HF_ELF_DEBUG_LINE_MAX@(UINT64_C(64) << 20)@lines in *program.elf* | 64 MiB
+codecs/image/bias.c@PIECES_MAX@64@64 executable segments
 codecs/image/elf_riscv.c@ATTRIBUTES_MAX@65536u@64 KiB | they count as none
 codecs/stf/header.h@HF_STF_HEADER_RECORDS_MAX@4096@records of the header | 4,096
 codecs/stf/header.h@HF_STF_STRINGS_MAX@(256u * 1024)@strings of the header together | 256 KiB
@@ -67,6 +80,9 @@ fs/capture/members.h@HF_MEMBERS_DIRS_MAX@4096@4,096 | the views are for root
 fs/tree/control.h@HF_REMARKS_MAX@1000@1,000
 fs/tree/control.c@PROGRESS_LINES@1000@1,000
 fs/bytes/slice_queue.c@QUEUE_MAX@64@their pass | 64
+contrib/capture/ring.h@RING_SLOTS@512@at a time | 512
+contrib/capture/ring.h@RING_LOADS@512@has in its memory | 512
+contrib/capture/hartfs_capture.c@ACCESS_MAX@512@accesses of one instruction | 512
 mountd/log.c@KEPT_BYTES@((size_t)1 << 20)@1 MiB | the oldest
 END
 [ "$count" -gt 30 ] || bad "only $count limits were compared"

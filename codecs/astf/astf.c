@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arm's Architectural Structured Trace Format as a codec. */
-#include "codecs/astf/decoder.h"
+#include "codecs/astf/dump.h"
 #include "codecs/astf/encoder.h"
 
 static int probe(const uint8_t *head, size_t n)
@@ -13,7 +13,7 @@ static const char *const suffixes[] = {".astf", NULL};
 const struct hf_codec hf_codec_astf = {
 	.name = "astf",
 	.title = "Architectural Structured Trace Format",
-	.version = 4,
+	.version = 5,
 	.suffixes = suffixes,
 	.probe = probe,
 	.open = hf_astf_open,
@@ -21,4 +21,5 @@ const struct hf_codec hf_codec_astf = {
 	.dec = &hf_astf_dec_ops,
 	.original = &hf_view_astf,
 	.records = &hf_astf_dump_ops,
+	.record = &hf_astf_dump_record,
 };

@@ -41,6 +41,25 @@ static void put_end(struct dump *d, size_t have)
 	hf_records_keep(&d->text, t);
 }
 
+static size_t give(struct hf_records *text, struct hf_event *ev, size_t max)
+{
+	struct dump *d = (struct dump *)text;
+	struct hf_astf_record rec;
+	size_t n = 0;
+
+	while (n < max && d->now.offset <= HF_RECORD_OFFSET_MAX &&
+	       !hf_reader_need(&d->reader, d->now.offset, HF_ASTF_SIZE, HF_READER_CAP)) {
+		hf_astf_load(&rec, hf_reader_at(&d->reader, d->now.offset));
+		hf_record_begin(&ev[n], d->now.offset);
+		if (!hf_astf_dump_pack(&d->now.state, &rec, &ev[n]))
+			break;
+		d->now.state.text = 0;
+		d->now.offset += HF_ASTF_SIZE;
+		n++;
+	}
+	return n;
+}
+
 static int put(struct hf_records *text)
 {
 	struct dump *d = (struct dump *)text;
@@ -72,7 +91,7 @@ static void visit_place(struct hf_records *text, struct hf_fields *f)
 	hf_fields_require(f, d->now.offset % HF_ASTF_SIZE == 0);
 }
 
-static const struct hf_records_ops text_ops = {.put = put, .place = visit_place};
+static const struct hf_records_ops text_ops = {.put = put, .give = give, .place = visit_place};
 
 static int init(struct hf_dec *dec, struct hf_src *src)
 {

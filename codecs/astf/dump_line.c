@@ -182,3 +182,44 @@ uint8_t *hf_astf_dump_line(struct hf_astf_dump_state *state, uint8_t *t, uint64_
 	*t++ = '\n';
 	return t;
 }
+
+/* ---- records that are events ---- */
+
+bool hf_astf_dump_pack(const struct hf_astf_dump_state *state, const struct hf_astf_record *rec, struct hf_event *ev)
+{
+	if (hf_astf_has_reserved(rec))
+		return false;
+	ev->flags = state->mode;
+	memcpy(ev->word, rec->word, sizeof ev->word);
+	if (hf_astf_type(rec) == HF_ASTF_INSTR)
+		return rec->word[3] == 0;
+	ev->word[0] |= rec->word[2] << 32;
+	ev->word[2] = rec->word[3];
+	return hf_astf_type(rec) == HF_ASTF_EXTRA_EA;
+}
+
+static uint8_t *put_packed(uint8_t *t, const struct hf_event *ev)
+{
+	const struct hf_astf_dump_state state = {.mode = ev->flags};
+	struct hf_astf_record rec = {{ev->word[0], ev->word[1], ev->word[2], 0}};
+
+	if (hf_astf_type(&rec) == HF_ASTF_INSTR) {
+		t = put_insn(&state, hf_text_put(t, " INSTR"), &rec);
+	} else {
+		rec = (struct hf_astf_record){{(uint32_t)ev->word[0], ev->word[1], ev->word[0] >> 32, ev->word[2]}};
+		t = put_extra(hf_text_put(t, " EXTRA_EA"), &rec);
+	}
+	*t++ = '\n';
+	return t;
+}
+
+/* Addresses and the opcode have as many digits as they may. */
+static uint64_t key(const struct hf_event *ev)
+{
+	const uint64_t more = 1 << 10; /* than the type; the bit is reserved in both */
+	const bool is_insn = (uint8_t)ev->word[0] == HF_ASTF_INSTR;
+
+	return more | (is_insn ? (uint32_t)ev->word[0] | (uint64_t)ev->flags << 32 : ev->word[0]);
+}
+
+const struct hf_record_ops hf_astf_dump_record = {.put = put_packed, .key = key};

@@ -103,4 +103,5 @@ static int flush_drop(struct hf_sink *sink)
 void hf_sink_init_count(struct hf_sink *sink, uint8_t *buf, size_t cap)
 {
 	init(sink, buf, cap, flush_drop);
+	sink->counts = true;
 }

@@ -8,6 +8,7 @@
 
 #include "codecs/base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -20,11 +21,18 @@ struct hf_sink {
 	/* Takes [start, p) and leaves at least HF_SINK_ROOM bytes of room, or returns an error and leaves it full. */
 	int (*flush)(struct hf_sink *sink);
 	int err; /* sticky */
+	bool counts; /* the bytes are dropped: an encoder that knows how many there are may say so instead */
 };
 
 static inline uint64_t hf_sink_total(const struct hf_sink *sink)
 {
 	return sink->flushed + (uint64_t)(sink->p - sink->start);
+}
+
+/* For a sink that counts: n bytes, as if they had been written. */
+static inline void hf_sink_count(struct hf_sink *sink, uint64_t n)
+{
+	sink->flushed += n;
 }
 
 int hf_sink_refill(struct hf_sink *sink);

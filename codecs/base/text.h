@@ -39,9 +39,14 @@ static inline uint8_t *hf_text_put_hex_width(uint8_t *p, uint64_t v, unsigned di
 }
 
 /* As many digits as v needs, at least one. */
+static inline unsigned hf_text_hex_digits(uint64_t v)
+{
+	return (67 - (unsigned)__builtin_clzll(v | 1)) / 4;
+}
+
 static inline uint8_t *hf_text_put_hex(uint8_t *p, uint64_t v)
 {
-	return hf_text_put_hex_width(p, v, (67 - (unsigned)__builtin_clzll(v | 1)) / 4);
+	return hf_text_put_hex_width(p, v, hf_text_hex_digits(v));
 }
 
 static inline uint8_t *hf_text_put_dec(uint8_t *p, uint64_t v)

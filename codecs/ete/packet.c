@@ -8,6 +8,8 @@
 #include "codecs/base/bytes.h"
 #include "codecs/base/text.h"
 
+#include <assert.h>
+
 /* Of every header; 0 is reserved. Behind 00 another byte says which it is, first of all an A-sync. */
 static const uint8_t kinds[256] = {
 	[0x00] = HF_ETE_ASYNC,
@@ -394,8 +396,11 @@ VISIT void exception(struct cursor *c, struct hf_ete_packet *packet)
 	uint8_t info;
 
 	if (c->use == SHOW) {
+		const char *name = hf_ete_exception_name(packet->info);
+
+		assert(name); /* a packet without one is bad, and is not shown */
 		c->to = hf_text_put(put_dec(c->to, " type=", packet->info), " (");
-		c->to = hf_text_put(hf_text_put(c->to, hf_ete_exception_name(packet->info)), ")");
+		c->to = hf_text_put(hf_text_put(c->to, name), ")");
 		c->to = hf_text_put(c->to, packet->flags & HF_ETE_HAS_TARGET ? " target" : "");
 		address(c, &packet->address);
 		if (packet->flags & HF_ETE_HAS_CONTEXT)
@@ -650,22 +655,23 @@ static uint8_t *put_extension(uint8_t *p, unsigned kind)
 	return p + zeros + 1;
 }
 
-uint8_t *hf_ete_packet_put(const struct hf_ete_config *config, uint8_t *p, const struct hf_ete_packet *packet)
+static uint8_t *put_fields(const struct hf_ete_config *config, uint8_t *p, struct hf_ete_packet packet)
 {
-	struct cursor c = {.use = WRITE, .config = config, .to = p + 1};
-	struct hf_ete_packet copy;
+	struct cursor c = {.use = WRITE, .config = config, .to = p + 1, .header = headers[packet.kind][HF_ETE_ADDRESS_NONE]};
 
-	if (last_bytes[packet->kind])
-		return put_extension(p, packet->kind);
-	if (packet->kind == HF_ETE_ATOM) {
-		*p++ = hf_ete_atom_header(packet->atoms, packet->atom_count);
-		return p;
-	}
-	copy = *packet;
-	c.header = headers[packet->kind][HF_ETE_ADDRESS_NONE];
-	visit(&c, &copy);
+	visit(&c, &packet);
 	*p = c.header;
 	return c.to;
+}
+
+uint8_t *hf_ete_packet_put(const struct hf_ete_config *config, uint8_t *p, const struct hf_ete_packet *packet)
+{
+	if (last_bytes[packet->kind])
+		return put_extension(p, packet->kind);
+	if (packet->kind != HF_ETE_ATOM)
+		return put_fields(config, p, *packet);
+	*p = hf_ete_atom_header(packet->atoms, packet->atom_count);
+	return p + 1;
 }
 
 /* Apart from the atoms, which are most of all packets. */

@@ -21,6 +21,7 @@
 #define HF_ELF_FIELDS_Shdr(F) \
 	F(sh_name) F(sh_type) F(sh_flags) F(sh_addr) F(sh_offset) F(sh_size) F(sh_link) F(sh_info) F(sh_addralign) \
 	F(sh_entsize)
+#define HF_ELF_FIELDS_Rela(F) F(r_offset) F(r_info) F(r_addend)
 #define HF_ELF_FIELDS_Sym(F) F(st_name) F(st_info) F(st_other) F(st_shndx) F(st_value) F(st_size)
 
 #define HF_ELF_WIDEN(field) ret->field = narrow.field;
@@ -54,6 +55,7 @@ HF_ELF_STRUCTURE(Ehdr)
 HF_ELF_STRUCTURE(Phdr)
 HF_ELF_STRUCTURE(Shdr)
 HF_ELF_STRUCTURE(Sym)
+HF_ELF_STRUCTURE(Rela)
 
 /* The longest of them. */
 #define HF_ELF_STRUCTURE_MAX sizeof(Elf64_Ehdr)

@@ -4,9 +4,14 @@
 #include "codecs/base/bytes.h"
 #include "codecs/image/elf_class.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <zlib.h>
+#include <zstd.h>
 
 #define PIECE 65536u
+#define COMPRESS_ZSTD 2 /* ELFCOMPRESS_ZSTD, which glibc has since 2.37 */
 
 static int fail(struct hf_diag *diag, int code, uint64_t offset)
 {
@@ -61,6 +66,8 @@ static int read_ehdr(struct hf_elf_file *file, Elf64_Ehdr *ret_ehdr, struct hf_d
 	if (err)
 		return err;
 	hf_elf_Ehdr_get(head, is_wide(file), ret_ehdr);
+	if (ret_ehdr->e_type == ET_REL)
+		return fail(diag, HF_ERR_ELF_RELOCATABLE, HF_NOWHERE);
 	if (ret_ehdr->e_type != ET_EXEC && ret_ehdr->e_type != ET_DYN)
 		return fail(diag, HF_ERR_UNSUPPORTED, offsetof(Elf64_Ehdr, e_type));
 	file->type = ret_ehdr->e_type;
@@ -70,6 +77,7 @@ static int read_ehdr(struct hf_elf_file *file, Elf64_Ehdr *ret_ehdr, struct hf_d
 	file->section_offset = ret_ehdr->e_shoff;
 	file->section_count = ret_ehdr->e_shnum;
 	file->section_row = ret_ehdr->e_shentsize;
+	file->section_names = ret_ehdr->e_shstrndx;
 	return 0;
 }
 
@@ -283,6 +291,7 @@ static int give(const struct walk *walk, const Elf64_Sym *sym)
 		.end = section ? section->sh_addr + section->sh_size : 0,
 		.function = ELF64_ST_TYPE(sym->st_info) != STT_NOTYPE,
 		.local = ELF64_ST_BIND(sym->st_info) == STB_LOCAL,
+		.weak = ELF64_ST_BIND(sym->st_info) == STB_WEAK,
 	};
 
 	/* AAELF32 5.5.3: bit 0 of a function's value says that it is T32 code. */
@@ -357,24 +366,6 @@ int hf_elf_file_symbols(const struct hf_elf_file *file, hf_elf_symbol_fn fn, voi
 	return walk_symbols(&walk);
 }
 
-static int take_value(void *ctx, const struct hf_elf_symbol *symbol)
-{
-	*(uint64_t *)ctx = symbol->address;
-	return 1;
-}
-
-int hf_elf_file_symbol(const struct hf_elf_file *file, const char *name, uint64_t *ret_value, struct hf_diag *diag)
-{
-	struct walk walk = {.file = file, .fn = take_value, .ctx = ret_value, .only = name, .diag = diag};
-	const int err = walk_symbols(&walk);
-
-	if (err == 1)
-		return 0;
-	return err ? err : fail(diag, HF_ERR_NOT_FOUND, HF_NOWHERE);
-}
-
-/* ---- other sections ---- */
-
 /* max: of its bytes. */
 static int read_section(const struct walk *walk, const Elf64_Shdr *section, size_t max, uint8_t **ret_bytes)
 {
@@ -396,6 +387,186 @@ static int read_section(const struct walk *walk, const Elf64_Shdr *section, size
 	return err;
 }
 
+/* ---- stubs of the procedure linkage table ---- */
+
+enum { PLT_HEADER = 32, PLT_STUB = 16, PLT_STUB_MAX = 64, PLT_BYTES_MAX = 64 << 20 };
+
+/* The first section of that name, or NULL; names: of sections, a zero byte behind them. */
+static const Elf64_Shdr *section_named(const struct walk *walk, const uint8_t *names, size_t size, const char *name)
+{
+	for (size_t i = 0; i < walk->section_count; i++)
+		if (walk->sections[i].sh_name < size &&
+		    strcmp((const char *)names + walk->sections[i].sh_name, name) == 0)
+			return &walk->sections[i];
+	return NULL;
+}
+
+static int load_section(const struct walk *walk, size_t index, uint8_t **ret_bytes, size_t *ret_size)
+{
+	int err;
+
+	*ret_bytes = NULL;
+	if (index >= walk->section_count)
+		return fail(walk->diag, HF_ERR_CORRUPT, HF_NOWHERE);
+	err = read_section(walk, &walk->sections[index], PLT_BYTES_MAX, ret_bytes);
+	if (err)
+		return err;
+	*ret_size = (size_t)walk->sections[index].sh_size;
+	(*ret_bytes)[*ret_size] = 0;
+	return 0;
+}
+
+static bool is_jump_slot(const struct hf_elf_file *file, uint32_t type)
+{
+	if (file->machine == EM_RISCV)
+		return type == R_RISCV_JUMP_SLOT || type == R_RISCV_IRELATIVE;
+	return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_IRELATIVE;
+}
+
+/* What the stubs are made of. */
+struct plt {
+	const struct walk *walk;
+	const Elf64_Shdr *section;
+	uint8_t *relocations, *symbols, *strings;
+	size_t relocations_size, symbols_size, strings_size;
+};
+
+/* The name of the symbol with that number, or NULL. */
+static const char *plt_name(const struct plt *plt, uint64_t number)
+{
+	const bool wide = is_wide(plt->walk->file);
+	const size_t row = hf_elf_Sym_size(wide);
+	Elf64_Sym sym;
+
+	if (number >= plt->symbols_size / row)
+		return NULL;
+	hf_elf_Sym_get(plt->symbols + number * row, wide, &sym);
+	return sym.st_name < plt->strings_size ? (const char *)plt->strings + sym.st_name : NULL;
+}
+
+static int give_stub(const struct plt *plt, const Elf64_Rela *rela, uint64_t address, uint64_t size)
+{
+	const uint64_t number = is_wide(plt->walk->file) ? rela->r_info >> 32 : rela->r_info >> 8;
+	const char *name = number ? plt_name(plt, number) : "";
+	char text[512];
+
+	if (!name)
+		return 0;
+	if (number)
+		snprintf(text, sizeof text, "%.500s@plt", name);
+	else
+		snprintf(text, sizeof text, "*ABS*+0x%" PRIx64 "@plt", (uint64_t)rela->r_addend);
+	return plt->walk->fn(plt->walk->ctx,
+			     &(struct hf_elf_symbol){.address = address,
+						     .size = size,
+						     .name = text,
+						     .end = plt->section->sh_addr + plt->section->sh_size,
+						     .function = true,
+						     .local = true});
+}
+
+/* The n-th stub belongs to the n-th relocation that fills a slot; the stubs share the table evenly. */
+static int give_stubs(const struct plt *plt)
+{
+	const bool wide = is_wide(plt->walk->file);
+	const size_t row = hf_elf_Rela_size(wide), rows = plt->relocations_size / row;
+	uint64_t count = 0, size, address = plt->section->sh_addr + PLT_HEADER;
+	int err = 0;
+
+	for (int pass = 0; pass < 2 && !err; pass++) {
+		size = count ? (plt->section->sh_size - PLT_HEADER) / count : 0;
+		if (pass && (size < PLT_STUB || size > PLT_STUB_MAX || size % 4))
+			return 0;
+		for (size_t i = 0; i < rows && !err; i++) {
+			Elf64_Rela rela;
+
+			hf_elf_Rela_get(plt->relocations + i * row, wide, &rela);
+			if (!is_jump_slot(plt->walk->file, (uint32_t)(wide ? rela.r_info : rela.r_info & 0xff)))
+				continue;
+			count += !pass;
+			if (pass) {
+				err = give_stub(plt, &rela, address, size);
+				address += size;
+			}
+		}
+	}
+	return err;
+}
+
+static int load_plt(struct plt *plt, const Elf64_Shdr *relocations)
+{
+	const struct walk *walk = plt->walk;
+	const size_t symtab = relocations->sh_link;
+	int err = load_section(walk, (size_t)(relocations - walk->sections), &plt->relocations, &plt->relocations_size);
+
+	if (!err)
+		err = load_section(walk, symtab, &plt->symbols, &plt->symbols_size);
+	if (!err)
+		err = load_section(walk, walk->sections[symtab].sh_link, &plt->strings, &plt->strings_size);
+	return err;
+}
+
+static int walk_plt(const struct walk *walk)
+{
+	struct plt plt = {.walk = walk};
+	const Elf64_Shdr *relocations;
+	uint8_t *names;
+	size_t size;
+	int err = load_section(walk, walk->file->section_names, &names, &size);
+
+	if (err)
+		return err;
+	plt.section = section_named(walk, names, size, ".plt");
+	relocations = section_named(walk, names, size, ".rela.plt");
+	free(names);
+	if (!plt.section || !relocations || plt.section->sh_size < PLT_HEADER)
+		return 0;
+	err = load_plt(&plt, relocations);
+	if (!err)
+		err = give_stubs(&plt);
+	free(plt.relocations);
+	free(plt.symbols);
+	free(plt.strings);
+	return err;
+}
+
+int hf_elf_file_plt(const struct hf_elf_file *file, hf_elf_symbol_fn fn, void *ctx, struct hf_diag *diag)
+{
+	struct walk walk = {.file = file, .fn = fn, .ctx = ctx, .diag = diag};
+	int err;
+
+	if (!file->section_offset || (file->machine != EM_RISCV && file->machine != EM_AARCH64))
+		return 0;
+	err = count_sections(&walk);
+	if (!err)
+		err = load_sections(&walk);
+	if (!err)
+		err = walk_plt(&walk);
+	free(walk.sections);
+	/* Names of stubs are a bonus: without them the others stay. */
+	return err == HF_ERR_CORRUPT || err == HF_ERR_ELF_LIMIT ? 0 : err;
+}
+
+/* ---- one symbol ---- */
+
+static int take_value(void *ctx, const struct hf_elf_symbol *symbol)
+{
+	*(uint64_t *)ctx = symbol->address;
+	return 1;
+}
+
+int hf_elf_file_symbol(const struct hf_elf_file *file, const char *name, uint64_t *ret_value, struct hf_diag *diag)
+{
+	struct walk walk = {.file = file, .fn = take_value, .ctx = ret_value, .only = name, .diag = diag};
+	const int err = walk_symbols(&walk);
+
+	if (err == 1)
+		return 0;
+	return err ? err : fail(diag, HF_ERR_NOT_FOUND, HF_NOWHERE);
+}
+
+/* ---- other sections ---- */
+
 int hf_elf_file_section(const struct hf_elf_file *file, uint32_t type, size_t max, uint8_t **ret_bytes,
 			size_t *ret_size, struct hf_diag *diag)
 {
@@ -415,5 +586,79 @@ int hf_elf_file_section(const struct hf_elf_file *file, uint32_t type, size_t ma
 	if (section && !err)
 		*ret_size = (size_t)section->sh_size;
 	free(walk.sections);
+	return err;
+}
+
+/* A section begins with how and to what size it is compressed. */
+static int decompress(const struct walk *walk, size_t max, uint8_t **bytes, size_t *size)
+{
+	const bool wide = is_wide(walk->file);
+	const size_t head = wide ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+	uint64_t whole;
+	uint8_t *out;
+	uLongf got;
+	bool good;
+
+	if (*size < head)
+		return fail(walk->diag, HF_ERR_CORRUPT, HF_NOWHERE);
+	whole = wide ? hf_get64(*bytes + 8) : hf_get32(*bytes + 4);
+	if (whole > max)
+		return fail(walk->diag, HF_ERR_ELF_LIMIT, HF_NOWHERE);
+	out = malloc((size_t)whole + 1);
+	if (!out)
+		return fail(walk->diag, HF_ERR_NOMEM, HF_NOWHERE);
+	got = (uLongf)whole;
+	if (hf_get32(*bytes) == ELFCOMPRESS_ZLIB)
+		good = uncompress(out, &got, *bytes + head, (uLong)(*size - head)) == Z_OK && got == whole;
+	else
+		good = hf_get32(*bytes) == COMPRESS_ZSTD &&
+		       ZSTD_decompress(out, (size_t)whole, *bytes + head, *size - head) == whole;
+	free(*bytes);
+	*bytes = out;
+	*size = (size_t)whole;
+	out[whole] = 0;
+	return good ? 0 : fail(walk->diag, HF_ERR_CORRUPT, HF_NOWHERE);
+}
+
+static int read_named(const struct walk *walk, const char *name, size_t max, uint8_t **ret_bytes, size_t *ret_size)
+{
+	const Elf64_Shdr *section;
+	uint8_t *names;
+	size_t size;
+	int err = load_section(walk, walk->file->section_names, &names, &size);
+
+	if (err)
+		return err;
+	section = section_named(walk, names, size, name);
+	free(names);
+	if (!section || section->sh_type == SHT_NOBITS)
+		return 0;
+	err = read_section(walk, section, max, ret_bytes);
+	if (err)
+		return err;
+	*ret_size = (size_t)section->sh_size;
+	(*ret_bytes)[*ret_size] = 0;
+	return section->sh_flags & SHF_COMPRESSED ? decompress(walk, max, ret_bytes, ret_size) : 0;
+}
+
+int hf_elf_file_named(const struct hf_elf_file *file, const char *name, size_t max, uint8_t **ret_bytes,
+		      size_t *ret_size, struct hf_diag *diag)
+{
+	struct walk walk = {.file = file, .diag = diag};
+	int err;
+
+	*ret_bytes = NULL;
+	*ret_size = 0;
+	if (!file->section_offset || !file->section_names)
+		return 0;
+	err = count_sections(&walk);
+	err = err ? err : load_sections(&walk);
+	err = err ? err : read_named(&walk, name, max, ret_bytes, ret_size);
+	free(walk.sections);
+	if (err) {
+		free(*ret_bytes);
+		*ret_bytes = NULL;
+		*ret_size = 0;
+	}
 	return err;
 }

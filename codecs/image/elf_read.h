@@ -36,12 +36,12 @@ struct hf_elf_file {
 	size_t segment_count;
 	/* e_shoff, e_shnum, e_shentsize as they are, for the symbols */
 	uint64_t section_offset;
-	uint16_t section_count, section_row;
+	uint16_t section_count, section_row, section_names;
 };
 
 /*
- * Reads the headers. Addresses are the file's; a load bias is the caller's to add. UNSUPPORTED for big endian,
- * relocatable and core files, and for a source of unknown size.
+ * Reads the headers. Addresses are the file's; a load bias is the caller's to add. UNSUPPORTED for big endian
+ * and core files, and for a source of unknown size; ELF_RELOCATABLE for files without segments of their own.
  */
 int hf_elf_file_open(struct hf_src *src, struct hf_elf_file *ret_file, struct hf_diag *diag);
 /* The same without the segments, which files of symbols alone may lack: for the functions below. */
@@ -57,6 +57,13 @@ void hf_elf_file_close(struct hf_elf_file *file);
 typedef int (*hf_elf_symbol_fn)(void *ctx, const struct hf_elf_symbol *symbol);
 int hf_elf_file_symbols(const struct hf_elf_file *file, hf_elf_symbol_fn fn, void *ctx, struct hf_diag *diag);
 
+/*
+ * Gives fn a symbol "NAME@plt" for each stub of the procedure linkage table, which the file has no symbols for: the
+ * names are those of its relocations, as binutils makes them. RISC-V and AArch64; none of other machines, and none of a
+ * table that is not as expected.
+ */
+int hf_elf_file_plt(const struct hf_elf_file *file, hf_elf_symbol_fn fn, void *ctx, struct hf_diag *diag);
+
 /* The value of the defined symbol of that name, of whatever type; HF_ERR_NOT_FOUND, or what is wrong with the table. */
 int hf_elf_file_symbol(const struct hf_elf_file *file, const char *name, uint64_t *ret_value, struct hf_diag *diag);
 
@@ -64,5 +71,10 @@ int hf_elf_file_symbol(const struct hf_elf_file *file, const char *name, uint64_
  * more than max. */
 int hf_elf_file_section(const struct hf_elf_file *file, uint32_t type, size_t max, uint8_t **ret_bytes,
 			size_t *ret_size, struct hf_diag *diag);
+
+/* The bytes of the section of that name, decompressed (zlib, zstd), with a zero byte behind them, for the caller to
+ * free; NULL and 0 if there is none. HF_ERR_ELF_LIMIT if they are more than max. */
+int hf_elf_file_named(const struct hf_elf_file *file, const char *name, size_t max, uint8_t **ret_bytes,
+		      size_t *ret_size, struct hf_diag *diag);
 
 #endif

@@ -12,7 +12,7 @@ struct hf_elf_symbol {
 	const char *name; /* not empty */
 	uint64_t end;     /* of the section it lies in, 0 if it lies in none; not used for writing */
 	bool function;    /* else untyped */
-	bool local;
+	bool local, weak;
 };
 
 #endif

@@ -4,6 +4,7 @@
 #include "codecs/base/bytes.h"
 #include "codecs/base/search.h"
 #include "codecs/image/elf_class.h"
+#include "codecs/image/elf_debug.h"
 #include "codecs/image/pages.h"
 
 #include <inttypes.h>
@@ -47,6 +48,8 @@ struct hf_elf {
 	uint64_t entry;
 	/* offsets and sizes of what follows the code, in this order */
 	uint64_t attributes, attributes_size; /* 0: none */
+	struct hf_elf_debug debug;
+	uint64_t debug_offset;
 	uint64_t symtab, symtab_size;
 	uint64_t strtab, strtab_size;
 	uint64_t shstrtab, shstrtab_size;
@@ -64,14 +67,26 @@ enum {
 	MAP_THUMB = 10,
 };
 
-static const char section_names[] = "\0.symtab\0.strtab\0.shstrtab\0.riscv.attributes\0.text";
+static const char section_names[] = "\0.symtab\0.strtab\0.shstrtab\0.riscv.attributes\0.debug_abbrev\0.debug_info"
+				    "\0.debug_line\0.debug_ranges\0.text";
 enum {
 	NAME_SYMTAB = 1,
 	NAME_STRTAB = 9,
 	NAME_SHSTRTAB = 17,
 	NAME_ATTRIBUTES = 27,
-	NAME_TEXT = 45, /* the first segment's; the others have their address behind it */
-	NAME_MORE = 51
+	NAME_ABBREV = 45,
+	NAME_INFO = 59,
+	NAME_LINE = 71,
+	NAME_RANGES = 83,
+	NAME_TEXT = 97, /* the first segment's; the others have their address behind it */
+	NAME_MORE = 103
+};
+
+static const uint8_t debug_names[HF_ELF_DEBUG_COUNT] = {
+	[HF_ELF_DEBUG_ABBREV] = NAME_ABBREV,
+	[HF_ELF_DEBUG_INFO] = NAME_INFO,
+	[HF_ELF_DEBUG_LINE] = NAME_LINE,
+	[HF_ELF_DEBUG_RANGES] = NAME_RANGES,
 };
 
 static_assert(sizeof section_names == NAME_MORE, "the offsets above are those of the string");
@@ -114,14 +129,15 @@ static uint64_t align_up(uint64_t offset, uint64_t to)
 	return (offset + to - 1) / to * to;
 }
 
-/* Null, one for each segment, perhaps the attributes, .symtab, .strtab, .shstrtab. */
+/* Null, one for each segment, perhaps the attributes and the lines, .symtab, .strtab, .shstrtab. */
 static unsigned section_count(const struct hf_elf *elf)
 {
-	return 1 + (unsigned)elf->segment_count + (elf->attributes_size ? 1 : 0) + 3;
+	return 1 + (unsigned)elf->segment_count + (elf->attributes_size ? 1 : 0) +
+	       (elf->debug.bytes ? HF_ELF_DEBUG_COUNT : 0) + 3;
 }
 
 /* Both counts fit the 16-bit fields of the header: segments are a page apart, so there are no more than pages. */
-static_assert(HF_IMAGE_PAGES_MAX + 5 < SHN_LORESERVE && HF_IMAGE_PAGES_MAX < PN_XNUM, "no extended numbering");
+static_assert(HF_IMAGE_PAGES_MAX + 5 + HF_ELF_DEBUG_COUNT < SHN_LORESERVE && HF_IMAGE_PAGES_MAX < PN_XNUM, "no extended numbering");
 
 static void choose_machine(struct hf_elf *elf)
 {
@@ -243,7 +259,8 @@ static void layout_tables(struct hf_elf *elf, uint64_t offset)
 
 	elf->attributes = offset;
 	elf->attributes_size = elf->machine == EM_RISCV ? make_attributes(elf, attributes) : 0;
-	elf->symtab = align_up(offset + elf->attributes_size, 8);
+	elf->debug_offset = offset + elf->attributes_size;
+	elf->symtab = align_up(elf->debug_offset + elf->debug.offset[HF_ELF_DEBUG_COUNT], 8);
 	elf->symtab_size = (1 + elf->maps + elf->chosen_count) * hf_elf_Sym_size(elf->wide);
 	elf->strtab = elf->symtab + elf->symtab_size;
 	elf->shstrtab = elf->strtab + elf->strtab_size;
@@ -254,10 +271,26 @@ static void layout_tables(struct hf_elf *elf, uint64_t offset)
 	elf->size = elf->headers + section_count(elf) * hf_elf_Shdr_size(elf->wide);
 }
 
-static int layout(struct hf_elf *elf, size_t count)
+static int layout_lines(struct hf_elf *elf, const struct hf_symbols *lines)
+{
+	struct hf_elf_debug_range *range = calloc(elf->segment_count + 1, sizeof *range);
+	int err = HF_ERR_NOMEM;
+
+	if (!range)
+		return err;
+	for (size_t i = 0; i < elf->segment_count; i++)
+		range[i] = (struct hf_elf_debug_range){elf->segments[i].address, elf->segments[i].size};
+	err = hf_elf_debug_init(elf->image, lines, range, elf->segment_count, elf->wide, &elf->debug);
+	free(range);
+	return err;
+}
+
+static int layout(struct hf_elf *elf, size_t count, const struct hf_symbols *lines)
 {
 	int err = layout_segments(elf);
 
+	if (!err)
+		err = layout_lines(elf, lines);
 	if (!err)
 		err = layout_symbols(elf, count);
 	if (err)
@@ -266,7 +299,8 @@ static int layout(struct hf_elf *elf, size_t count)
 	return elf->wide || elf->size <= UINT32_MAX ? 0 : HF_ERR_LIMIT;
 }
 
-int hf_elf_new(const struct hf_image *image, const struct hf_elf_symbol *symbols, size_t count, struct hf_elf **ret_elf)
+int hf_elf_new(const struct hf_image *image, const struct hf_elf_symbol *symbols, size_t count,
+	       const struct hf_symbols *lines, struct hf_elf **ret_elf)
 {
 	struct hf_elf *elf;
 	char reason[256];
@@ -282,7 +316,7 @@ int hf_elf_new(const struct hf_image *image, const struct hf_elf_symbol *symbols
 	elf->symbols = symbols;
 	elf->entry = entry_of(image);
 	choose_machine(elf);
-	err = layout(elf, count);
+	err = layout(elf, count, lines);
 	if (err) {
 		hf_elf_free(elf);
 		return err;
@@ -295,6 +329,7 @@ void hf_elf_free(struct hf_elf *elf)
 {
 	if (!elf)
 		return;
+	hf_elf_debug_fini(&elf->debug);
 	free(elf->segments);
 	free(elf->chosen);
 	free(elf);
@@ -314,6 +349,11 @@ struct hf_elf_segment *hf_elf_segments(const struct hf_elf *elf, size_t *ret_cou
 		};
 	*ret_count = elf->segment_count;
 	return segments;
+}
+
+size_t hf_elf_lines_memory(const struct hf_elf *elf)
+{
+	return elf->debug.offset[HF_ELF_DEBUG_COUNT];
 }
 
 uint64_t hf_elf_size(const struct hf_elf *elf)
@@ -531,6 +571,21 @@ static void write_text_shdrs(const struct hf_elf *elf, struct out *out)
 	}
 }
 
+static void write_debug_shdrs(const struct hf_elf *elf, struct out *out)
+{
+	for (size_t i = 0; elf->debug.bytes && i < HF_ELF_DEBUG_COUNT; i++) {
+		const Elf64_Shdr header = {
+			.sh_name = debug_names[i],
+			.sh_type = SHT_PROGBITS,
+			.sh_offset = elf->debug_offset + elf->debug.offset[i],
+			.sh_size = elf->debug.offset[i + 1] - elf->debug.offset[i],
+			.sh_addralign = 1,
+		};
+
+		EMIT(elf, out, Shdr, header);
+	}
+}
+
 static void write_shdrs(const struct hf_elf *elf, struct out *out)
 {
 	const uint32_t last = section_count(elf) - 1;
@@ -552,6 +607,7 @@ static void write_shdrs(const struct hf_elf *elf, struct out *out)
 	write_text_shdrs(elf, out);
 	if (elf->attributes_size)
 		EMIT(elf, out, Shdr, attributes);
+	write_debug_shdrs(elf, out);
 	EMIT(elf, out, Shdr, symtab);
 	EMIT(elf, out, Shdr, strtab);
 	EMIT(elf, out, Shdr, shstrtab);
@@ -570,6 +626,7 @@ int hf_elf_write(const struct hf_elf *elf, uint64_t from, uint64_t n, struct hf_
 		write_segment(elf, &elf->segments[i], &out);
 	if (elf->attributes_size)
 		emit(&out, attributes, make_attributes(elf, attributes));
+	emit(&out, elf->debug.bytes, elf->debug.offset[HF_ELF_DEBUG_COUNT]);
 	write_symtab(elf, &out);
 	write_strings(elf, &out);
 	write_shdrs(elf, &out);

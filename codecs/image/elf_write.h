@@ -5,8 +5,9 @@
  * symbols alone.
  *
  * File: ELF header, program headers, the code (one PT_LOAD and one .text section for each stretch without a gap of a
- * page), .riscv.attributes, .symtab, .strtab, .shstrtab, section headers. Unknown bytes inside a stretch are zero and
- * marked as data by mapping symbols ($d), so that a disassembler passes over them.
+ * page), .riscv.attributes, the lines if there are any (elf_debug.h), .symtab, .strtab, .shstrtab, section headers.
+ * Unknown bytes inside a stretch are zero and marked as data by mapping symbols ($d), so that a disassembler passes
+ * over them.
  */
 #ifndef HF_IMAGE_ELF_WRITE_H
 #define HF_IMAGE_ELF_WRITE_H
@@ -14,17 +15,22 @@
 #include "codecs/image/collect.h"
 #include "codecs/image/elf_read.h"
 #include "codecs/image/elf_symbol.h"
+#include "codecs/image/symbols.h"
 
 struct hf_elf;
 
 /*
  * Lays out the file. image and symbols are borrowed and must not change; the symbols appear in the order given, those
- * outside the code or at odd addresses not at all. HF_ERR_UNSUPPORTED if the image refuses (hf_image_refuses),
- * HF_ERR_LIMIT if a name is absurdly long or a 32-bit file would outgrow its offsets.
+ * outside the code or at odd addresses not at all. lines, which is for this call only, may be NULL. HF_ERR_UNSUPPORTED
+ * if the image refuses (hf_image_refuses), HF_ERR_LIMIT if a name is absurdly long or a 32-bit file would outgrow its
+ * offsets.
  */
 int hf_elf_new(const struct hf_image *image, const struct hf_elf_symbol *symbols, size_t count,
-	       struct hf_elf **ret_elf);
+	       const struct hf_symbols *lines, struct hf_elf **ret_elf);
 void hf_elf_free(struct hf_elf *elf);
+
+/* Bytes of memory that lines take. */
+size_t hf_elf_lines_memory(const struct hf_elf *elf);
 
 uint64_t hf_elf_size(const struct hf_elf *elf);
 

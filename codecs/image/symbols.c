@@ -2,14 +2,17 @@
 #include "codecs/image/symbols.h"
 
 #include "codecs/base/search.h"
+#include "codecs/image/demangle.h"
 #include "codecs/image/elf_read.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* More than any kernel has; what is larger is taken for damage. */
 #define CANDIDATES_MAX ((size_t)2 << 20)
 #define NAMES_MAX ((size_t)64 << 20)
+#define SHOWN_MAX ((size_t)512 << 20)
 
 struct hf_symbols {
 	struct hf_symbol *row; /* sorted, not overlapping */
@@ -20,6 +23,8 @@ struct hf_symbols {
 		struct hf_symbols *symbols;
 	} *own; /* of harts that have others */
 	size_t own_count;
+	struct hf_lines **lines; /* of each file */
+	size_t lines_count;
 	uint16_t machine;
 };
 
@@ -29,6 +34,9 @@ struct candidate {
 	uint32_t name; /* offset among the names */
 	uint8_t rank;  /* among symbols at one address the highest is kept */
 };
+
+/* What a rank is made of. */
+enum { BINDING = 3, SIZED = 4, FUNCTION = 8 };
 
 /* What is gathered from a file. */
 struct heap {
@@ -58,13 +66,17 @@ static int make_room(void *rows, size_t count, size_t *cap, size_t more, size_t 
 	return 0;
 }
 
-/* A name as it is shown. Returns its length. */
-static size_t copy_name(char *to, const char *name)
+/* A name as it is shown: that of the file, or what the demangler made of it. Returns its length. */
+static size_t copy_name(char *to, const char *name, struct hf_demangler *demangler)
 {
-	const size_t n = strnlen(name, HF_SYMBOL_NAME_MAX);
+	const bool demangled = demangler && hf_demangle(demangler, name);
+	size_t n;
 
+	name = demangled ? demangler->text : name;
+	n = strnlen(name, HF_SYMBOL_NAME_MAX);
 	for (size_t i = 0; i < n; i++)
-		to[i] = name[i] > ' ' && name[i] <= '~' && name[i] != '<' && name[i] != '>' ? name[i] : '?';
+		to[i] = demangled || (name[i] > ' ' && name[i] <= '~' && name[i] != '<' && name[i] != '>') ? name[i]
+													   : '?';
 	if (n == HF_SYMBOL_NAME_MAX && name[n])
 		memcpy(to + n - strlen("..."), "...", strlen("..."));
 	to[n] = '\0';
@@ -75,47 +87,58 @@ static int add_candidate(void *ctx, const struct hf_elf_symbol *symbol)
 {
 	struct heap *heap = ctx;
 	struct candidate c = {.start = symbol->address + heap->bias, .name = (uint32_t)heap->names_size};
+	/* What is longer is not demangled, and cut when it is shown. */
+	const size_t size = strnlen(symbol->name, HF_DEMANGLE_MAX);
 	int err;
 
 	/* without a size it reaches to the next symbol, at most to the end of its section */
 	c.end = c.start + (symbol->size ? symbol->size : symbol->end - symbol->address);
-	c.rank = (uint8_t)(4 * symbol->function + 2 * (symbol->size != 0) + !symbol->local);
+	c.rank = (uint8_t)(FUNCTION * symbol->function + SIZED * (symbol->size != 0) +
+			   (symbol->local ? 0 : symbol->weak ? 1 : 2));
 	/* mapping symbols ($x, $d, $a, $t) and assembler labels are no names of places */
 	if (!symbol->end || *symbol->name == '$' || *symbol->name == '.' || c.end <= c.start)
 		return 0;
 	err = make_room(&heap->row, heap->count, &heap->cap, 1, CANDIDATES_MAX, sizeof *heap->row);
 	if (!err)
-		err = make_room(&heap->names, heap->names_size, &heap->names_cap, HF_SYMBOL_NAME_MAX + 1, NAMES_MAX, 1);
+		err = make_room(&heap->names, heap->names_size, &heap->names_cap, size + 1, NAMES_MAX, 1);
 	if (err)
 		return err;
-	heap->names_size += copy_name(heap->names + heap->names_size, symbol->name) + 1;
+	memcpy(heap->names + heap->names_size, symbol->name, size);
+	heap->names_size += size + 1;
+	heap->names[heap->names_size - 1] = '\0';
 	heap->row[heap->count++] = c;
 	return 0;
 }
 
-static int order(const void *a, const void *b)
+static int order(const void *a, const void *b, void *names)
 {
 	const struct candidate *x = a, *y = b;
+	int by_name;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank > y->rank ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
+	if (x->end != y->end)
+		return x->end > y->end ? -1 : 1;
+	by_name = strcmp((const char *)names + x->name, (const char *)names + y->name);
+	return by_name ? by_name : x->name < y->name ? -1 : x->name > y->name;
 }
 
 /* Leaves one symbol to each address: untyped labels inside functions go, a function ends where the next begins. */
-static size_t resolve(struct candidate *c, size_t n)
+static size_t resolve(struct heap *heap)
 {
+	struct candidate *c = heap->row;
+	const size_t n = heap->count;
 	size_t kept = 0;
 
 	if (n)
-		qsort(c, n, sizeof *c, order);
+		qsort_r(c, n, sizeof *c, order, heap->names);
 	for (size_t i = 0; i < n; i++) {
 		struct candidate *last = kept ? &c[kept - 1] : NULL;
 
 		if (last && (c[i].start == last->start ||
-			     (c[i].rank < 4 && last->rank >= 6 && c[i].start < last->end)))
+			     (c[i].rank < FUNCTION && last->rank >= FUNCTION + SIZED && c[i].start < last->end)))
 			continue;
 		if (last && last->end > c[i].start)
 			last->end = c[i].start;
@@ -133,41 +156,60 @@ static void copy_row(struct hf_symbol *to, const struct hf_symbol *from, char **
 	*(*p)++ = '\0';
 }
 
-/* The first n candidates with their names, and no more memory than these need. */
-static int copy_rows(const struct heap *heap, size_t n, struct hf_symbols *symbols)
+/* The first n candidates with their names as they are shown, and no more memory than these need. */
+static int copy_rows(const struct heap *heap, size_t n, struct hf_demangler *demangler, struct hf_symbols *symbols)
 {
-	size_t total = 0;
-	char *p;
+	char name[HF_SYMBOL_NAME_MAX + 1];
+	size_t size = 0, cap = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < n; i++)
-		total += strlen(heap->names + heap->row[i].name) + 1;
 	symbols->row = calloc(n + 1, sizeof *symbols->row);
-	p = symbols->names = malloc(total + 1);
-	if (!symbols->row || !p)
+	if (!symbols->row)
 		return HF_ERR_NOMEM;
-	symbols->count = n;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && !err; i++) {
 		const struct candidate *c = &heap->row[i];
-		const char *name = heap->names + c->name;
+		const size_t length = copy_name(name, heap->names + c->name, demangler);
 
-		copy_row(&symbols->row[i], &(struct hf_symbol){c->start, c->end, name, (uint32_t)strlen(name)}, &p);
+		err = make_room(&symbols->names, size, &cap, length + 1, SHOWN_MAX, 1);
+		if (err)
+			return err;
+		assert(symbols->names);
+		symbols->row[i] = (struct hf_symbol){c->start, c->end, NULL, (uint32_t)length};
+		memcpy(symbols->names + size, name, length + 1);
+		size += length + 1;
 	}
+	symbols->count = n;
+	for (size_t i = 0, at = 0; i < n; at += symbols->row[i++].name_size + 1)
+		symbols->row[i].name = symbols->names + at;
 	return 0;
 }
 
-int hf_symbols_new(struct hf_src *elf, uint64_t bias, struct hf_symbols **ret_symbols, struct hf_diag *diag)
+/* All of the file into the heap. */
+static int gather(struct hf_src *elf, struct heap *heap, uint16_t *ret_machine, struct hf_diag *diag)
+{
+	struct hf_elf_file file;
+	int err = hf_elf_file_open_sections(elf, &file, diag);
+
+	if (err)
+		return err;
+	*ret_machine = file.machine;
+	err = hf_elf_file_symbols(&file, add_candidate, heap, diag);
+	return err ? err : hf_elf_file_plt(&file, add_candidate, heap, diag);
+}
+
+int hf_symbols_new(struct hf_src *elf, uint64_t bias, unsigned options, struct hf_symbols **ret_symbols,
+		   struct hf_diag *diag)
 {
 	struct heap heap = {.bias = bias};
 	struct hf_symbols *symbols = calloc(1, sizeof *symbols);
-	struct hf_elf_file file;
-	int err = symbols ? hf_elf_file_open_sections(elf, &file, diag) : HF_ERR_NOMEM;
+	struct hf_demangler *demangler = options & HF_SYMBOLS_DEMANGLE ? calloc(1, sizeof *demangler) : NULL;
+	int err = symbols && (demangler || !(options & HF_SYMBOLS_DEMANGLE)) ? 0 : HF_ERR_NOMEM;
 
-	if (!err) {
-		symbols->machine = file.machine;
-		err = hf_elf_file_symbols(&file, add_candidate, &heap, diag);
-	}
 	if (!err)
-		err = copy_rows(&heap, resolve(heap.row, heap.count), symbols);
+		err = gather(elf, &heap, &symbols->machine, diag);
+	if (!err)
+		err = copy_rows(&heap, resolve(&heap), demangler, symbols);
+	free(demangler);
 	free(heap.row);
 	free(heap.names);
 	if (err) {
@@ -190,6 +232,9 @@ void hf_symbols_free(struct hf_symbols *symbols)
 		return;
 	for (size_t i = 0; i < symbols->own_count; i++)
 		hf_symbols_free(symbols->own[i].symbols);
+	for (size_t i = 0; i < symbols->lines_count; i++)
+		hf_lines_free(symbols->lines[i]);
+	free(symbols->lines);
 	free(symbols->own);
 	free(symbols->row);
 	free(symbols->names);
@@ -257,6 +302,38 @@ int hf_symbols_join(struct hf_symbols *symbols, const struct hf_symbols *more)
 	return 0;
 }
 
+int hf_symbols_add_lines(struct hf_symbols *symbols, struct hf_lines *lines)
+{
+	struct hf_lines **bigger = realloc(symbols->lines, (symbols->lines_count + 1) * sizeof(struct hf_lines *));
+
+	if (!bigger) {
+		hf_lines_free(lines);
+		return HF_ERR_NOMEM;
+	}
+	symbols->lines = bigger;
+	symbols->lines[symbols->lines_count++] = lines;
+	return 0;
+}
+
+bool hf_symbols_have_lines(const struct hf_symbols *symbols)
+{
+	return symbols->lines_count > 0;
+}
+
+void hf_symbols_line_at(const struct hf_symbols *symbols, uint64_t pc, struct hf_line *ret_line)
+{
+	struct hf_line one;
+
+	*ret_line = (struct hf_line){.end = UINT64_MAX};
+	for (size_t i = 0; i < symbols->lines_count && !ret_line->line; i++) {
+		hf_lines_at(symbols->lines[i], pc, &one);
+		/* As far as none before it has a line. */
+		one.start = one.start > ret_line->start ? one.start : ret_line->start;
+		one.end = one.end < ret_line->end ? one.end : ret_line->end;
+		*ret_line = one;
+	}
+}
+
 size_t hf_symbols_memory(const struct hf_symbols *symbols)
 {
 	size_t bytes = 0;
@@ -265,6 +342,8 @@ size_t hf_symbols_memory(const struct hf_symbols *symbols)
 		return 0;
 	for (size_t i = 0; i < symbols->count; i++)
 		bytes += sizeof *symbols->row + symbols->row[i].name_size + 1;
+	for (size_t i = 0; i < symbols->lines_count; i++)
+		bytes += hf_lines_memory(symbols->lines[i]);
 	for (size_t i = 0; i < symbols->own_count; i++)
 		bytes += hf_symbols_memory(symbols->own[i].symbols);
 	return bytes + sizeof *symbols;

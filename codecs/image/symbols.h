@@ -6,12 +6,19 @@
 #ifndef HF_IMAGE_SYMBOLS_H
 #define HF_IMAGE_SYMBOLS_H
 
+#include "codecs/image/lines.h"
 #include "codecs/source/source.h"
 
 /* Longer names are cut, and end with "...". */
 #define HF_SYMBOL_NAME_MAX 200
 
-/* [start, end) is named so. Every character of the name is printable and not a blank, '<' or '>'. */
+enum hf_symbols_options {
+	HF_SYMBOLS_DEMANGLE = 1, /* names as they are in C++ and Rust */
+	HF_SYMBOLS_LINES = 2,	 /* places of the source, which hf_symbols_add_lines gives them */
+};
+
+/* [start, end) is named so. Every character of the name is printable, and, but in a name that was demangled, none is a
+ * blank, '<' or '>'. */
 struct hf_symbol {
 	uint64_t start, end;
 	const char *name;
@@ -21,11 +28,14 @@ struct hf_symbol {
 struct hf_symbols;
 
 /*
- * The function symbols, and the untyped ones in executable sections, of an ELF32 or ELF64 (little endian); bias is
- * added to their values. A file without symbols gives an empty table. HF_ERR_CORRUPT, HF_ERR_UNSUPPORTED,
- * HF_ERR_ELF_LIMIT, and what reading returns. elf is borrowed for the call.
+ * The function symbols, the untyped ones in executable sections, and the stubs of the PLT, of an ELF32 or ELF64 (little
+ * endian); bias is added to their values. Of several at one address a function comes before an untyped one, one with a
+ * size before one without, a global before a weak before a local one, then the larger, then by name. A file without symbols
+ * gives an empty table. HF_ERR_CORRUPT, HF_ERR_UNSUPPORTED, HF_ERR_ELF_RELOCATABLE, HF_ERR_ELF_LIMIT, and what
+ * reading returns. elf is borrowed for the call.
  */
-int hf_symbols_new(struct hf_src *elf, uint64_t bias, struct hf_symbols **ret_symbols, struct hf_diag *diag);
+int hf_symbols_new(struct hf_src *elf, uint64_t bias, unsigned options, struct hf_symbols **ret_symbols,
+		   struct hf_diag *diag);
 /* None, to be joined by others. */
 int hf_symbols_new_empty(struct hf_symbols **ret_symbols);
 void hf_symbols_free(struct hf_symbols *symbols);
@@ -33,6 +43,12 @@ void hf_symbols_free(struct hf_symbols *symbols);
 /* Adds a copy of those of more, which is of no further use here; where both name a place the ones that were there stay.
  * On HF_ERR_NOMEM symbols is as before. */
 int hf_symbols_join(struct hf_symbols *symbols, const struct hf_symbols *more);
+
+/* Lines of a file, which are owned by symbols from here on, also on failure. */
+int hf_symbols_add_lines(struct hf_symbols *symbols, struct hf_lines *lines);
+bool hf_symbols_have_lines(const struct hf_symbols *symbols);
+/* The line of pc, as hf_lines_at gives it: of the first file that has one. */
+void hf_symbols_line_at(const struct hf_symbols *symbols, uint64_t pc, struct hf_line *ret_line);
 
 /* From here on that hart has symbols of its own, which are owned by symbols, also on failure. */
 int hf_symbols_set_hart(struct hf_symbols *symbols, uint32_t hart, struct hf_symbols *own);

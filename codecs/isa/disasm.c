@@ -57,6 +57,9 @@ const char *hf_disasm_load(void)
 	return hf_llvm_load() ? NULL : hf_llvm_error();
 }
 
+#define ALIGN sizeof(struct hf_listed_line)
+static_assert(ALIGN % sizeof(struct hf_disasm_slot) == 0, "lines are aligned, behind slots");
+
 int hf_disasm_new(struct hf_disasm **ret_disasm)
 {
 	struct hf_disasm *disasm = calloc(1, sizeof *disasm);
@@ -68,13 +71,15 @@ int hf_disasm_new(struct hf_disasm **ret_disasm)
 		free(disasm);
 		return HF_ERR_DISASM;
 	}
-	disasm->slots = aligned_alloc(64, HF_DISASM_SLOTS * sizeof *disasm->slots);
+	/* Zero pages: those that a short trace does not need are never touched. */
+	disasm->memory = calloc(1, ALIGN + HF_DISASM_SLOTS * sizeof *disasm->slots + sizeof *disasm->lines);
 	disasm->tails = malloc(HF_DISASM_SLOTS * sizeof *disasm->tails);
-	if (!disasm->slots || !disasm->tails) {
+	if (!disasm->memory || !disasm->tails) {
 		hf_disasm_free(disasm);
 		return HF_ERR_NOMEM;
 	}
-	memset(disasm->slots, 0, HF_DISASM_SLOTS * sizeof *disasm->slots);
+	disasm->slots = (void *)(((uintptr_t)disasm->memory + ALIGN - 1) & ~(uintptr_t)(ALIGN - 1));
+	disasm->lines = (void *)(disasm->slots + HF_DISASM_SLOTS);
 	*ret_disasm = disasm;
 	return 0;
 }
@@ -89,7 +94,7 @@ void hf_disasm_free(struct hf_disasm *disasm)
 	for (unsigned wide = 0; wide < 2; wide++)
 		if (disasm->code_size[wide])
 			disasm->llvm->LLVMDisasmDispose(disasm->code_size[wide]);
-	free(disasm->slots);
+	free(disasm->memory);
 	free(disasm->tails);
 	free(disasm);
 }

@@ -13,7 +13,7 @@
 #define HF_ISA_DISASM_H
 
 #include "codecs/base/bytes.h"
-#include "codecs/event.h"
+#include "codecs/isa/listed_lines.h"
 
 /* Bytes written by hf_disasm_put at most, and the width to which texts are filled with blanks. */
 #define HF_DISASM_ROOM 256
@@ -44,7 +44,9 @@ static_assert(sizeof(struct hf_disasm_slot) == 64, "one text, one cache line");
 /* For one thread. */
 struct hf_disasm {
 	const struct hf_llvm *llvm;
-	struct hf_disasm_slot *slots;      /* owned, aligned */
+	struct hf_disasm_slot *slots;      /* aligned, in memory */
+	struct hf_listed_lines *lines;            /* the same: whole lines, for the encoder that uses the disassembler */
+	void *memory;                      /* owned */
 	uint8_t (*tails)[HF_DISASM_TAIL];  /* owned */
 	/* owned; LLVM's, made when first needed; the last ones with HF_DISASM_CODE_SIZE */
 	void *context[HF_ISA_COUNT], *code_size[2];

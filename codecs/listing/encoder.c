@@ -8,8 +8,13 @@
 
 #include <stdlib.h>
 
-static_assert(HF_DISASM_ROOM + HF_SYMBOL_NAME_MAX + 256 <= LISTING_ROOM, "an instruction's line fits");
+static_assert(HF_DISASM_ROOM + HF_SYMBOL_NAME_MAX + HF_LINES_NAME_MAX + 256 <= LISTING_ROOM,
+	      "an instruction's line fits");
 static_assert(LISTING_ROOM <= HF_SINK_ROOM, "a sink gives that much");
+static_assert(HF_DISASM_ROOM >= HF_LISTED_LINE_TEXT, "so much is there behind where a line begins");
+
+/* So many events before its turn a line is looked for. */
+#define AHEAD 4
 
 static const char blanks[HF_DISASM_WIDTH + 1] = "                                ";
 
@@ -23,7 +28,7 @@ static const struct {
 #undef HF_MODE
 };
 
-/* Sets the digits of the next ordinal: after loading, and when a carry runs through all of them. */
+/* Sets the digits of the next ordinal: after loading or counting, and when a carry runs through all of them. */
 static void set_number(struct listing *l)
 {
 	uint8_t digits[24] = {0};
@@ -32,7 +37,7 @@ static void set_number(struct listing *l)
 	memcpy(l->number.byte, digits, sizeof digits);
 }
 
-static void carry(struct listing *l)
+static __attribute__((noinline)) void carry(struct listing *l)
 {
 	unsigned i = l->digits;
 
@@ -56,6 +61,18 @@ static inline void advance(struct listing *l)
 	l->number.word[last / 8] = word;
 	if ((word >> shift & 0xff) > '9')
 		carry(l);
+}
+
+/* Word by word, as advance has stored them: a wider load would wait until that store is through. */
+static inline uint8_t *put_number(uint8_t *p, const struct listing *l)
+{
+	memcpy(p, &l->number.word[0], 8);
+	if (l->digits > 8) {
+		memcpy(p + 8, &l->number.word[1], 8);
+		if (l->digits > 16)
+			memcpy(p + 16, &l->number.word[2], 8);
+	}
+	return p + l->digits;
 }
 
 /* Where an attachment goes: behind the instruction, or on a line of its own if no instruction's line is open. */
@@ -82,7 +99,23 @@ static const struct hf_symbol *find_symbol(const struct listing *l, uint64_t pc)
 	return !machine || hf_arch_has_machine(l->enc.stream->info.arch, machine) ? hf_symbols_at(symbols, pc) : NULL;
 }
 
-/* " <name+0x10>" */
+/* " sort.c:42" */
+static uint8_t *put_source(struct listing *l, uint8_t *p, uint64_t pc)
+{
+	struct hf_line *line = &l->line;
+
+	if (pc - line->start >= line->end - line->start)
+		hf_symbols_line_at(hf_symbols_of(l->enc.env->symbols, l->enc.hart), pc, line);
+	if (!line->line)
+		return p;
+	*p++ = ' ';
+	memcpy(p, line->file, line->file_size);
+	p += line->file_size;
+	*p++ = ':';
+	return hf_text_put_dec(p, line->line);
+}
+
+/* " <name+0x10 sort.c:42>" */
 static uint8_t *put_symbol(struct listing *l, uint8_t *p, uint64_t pc)
 {
 	const struct hf_symbol *symbol = l->symbol;
@@ -97,6 +130,8 @@ static uint8_t *put_symbol(struct listing *l, uint8_t *p, uint64_t pc)
 	p += symbol->name_size;
 	if (pc != symbol->start)
 		p = hf_text_put_hex(hf_text_put(p, "+0x"), pc - symbol->start);
+	if (l->has_lines)
+		p = put_source(l, p, pc);
 	*p++ = '>';
 	return p;
 }
@@ -140,15 +175,9 @@ static inline uint8_t *put_place(struct listing *l, uint8_t *p, uint64_t pc)
 	return put_symbol(l, pad(l, p), pc);
 }
 
-static inline uint8_t *put_insn(struct listing *l, uint8_t *p, const struct hf_event *ev)
+/* The line behind the ordinal. */
+static uint8_t *put_line(struct listing *l, uint8_t *p, const struct hf_event *ev)
 {
-	*p = '\n';
-	p += l->state.line != LISTING_NONE;
-	l->state.line = LISTING_INSN;
-	l->state.run = HF_EVENT_NONE;
-	memcpy(p, &l->number, sizeof l->number);
-	p += l->digits;
-	advance(l);
 	p = put_body(l, p, &ev->insn);
 	p = put_place(l, p, ev->insn.pc);
 	if (ev->flags & HF_EVF_TAKEN) {
@@ -159,6 +188,45 @@ static inline uint8_t *put_insn(struct listing *l, uint8_t *p, const struct hf_e
 		p = hf_text_put(pad(l, p), " (not taken)");
 	}
 	return p;
+}
+
+/* The same, remembered. */
+static uint8_t *put_new_line(struct listing *l, uint8_t *p, const struct hf_event *ev, struct hf_listed_line *line)
+{
+	uint8_t *const start = p;
+	size_t len;
+
+	p = put_line(l, p, ev);
+	len = (size_t)(p - start);
+	if (len + l->state.owed > HF_LISTED_LINE_TEXT)
+		return p;
+	memcpy(line, &(struct hf_listed_line){.use = l->use, .flags = ev->flags, .len = (uint8_t)len, .owed = l->state.owed},
+	       offsetof(struct hf_listed_line, text));
+	memcpy(line->word, ev->word, sizeof line->word);
+	memcpy(line->text, start, HF_LISTED_LINE_TEXT);
+	return p;
+}
+
+/* lines: NULL, or this encoder's */
+static inline uint8_t *put_insn(struct listing *l, uint8_t *p, const struct hf_event *ev, struct hf_listed_lines *lines)
+{
+	struct hf_listed_line *line;
+
+	*p = '\n';
+	p += l->state.line != LISTING_NONE;
+	l->state.line = LISTING_INSN;
+	l->state.run = HF_EVENT_NONE;
+	p = put_number(p, l);
+	advance(l);
+	if (!lines)
+		return put_line(l, p, ev);
+	line = hf_listed_line_at(lines, ev);
+	if ((line->word[0] ^ ev->word[0]) | (line->word[1] ^ ev->word[1]) | (line->word[2] ^ ev->word[2]) |
+	    (line->use ^ l->use) | (line->flags ^ ev->flags))
+		return put_new_line(l, p, ev, line);
+	memcpy(p, line->text, HF_LISTED_LINE_TEXT);
+	l->state.owed = line->owed;
+	return p + line->len;
 }
 
 static uint8_t *put_attempt(struct listing *l, uint8_t *p, const struct hf_event *ev)
@@ -303,27 +371,55 @@ static uint8_t *put_uop(struct listing *l, uint8_t *p, const struct hf_event *ev
 	return hf_text_put_hex_width(p, ev->uop.opcode, 2 * size);
 }
 
+/* p[LISTING_ROOM] */
+static uint8_t *put_event(struct listing *l, uint8_t *p, const struct hf_event *ev)
+{
+	switch (ev->kind) {
+	case HF_EVENT_INSN: return put_insn(l, p, ev, NULL);
+	case HF_EVENT_MEM: return put_mem(l, p, ev);
+	case HF_EVENT_REG: return put_reg(l, p, ev);
+	case HF_EVENT_ATTEMPT: return put_attempt(l, p, ev);
+	case HF_EVENT_READY_REG: return put_ready(l, p, ev);
+	case HF_EVENT_UOP: return put_uop(l, p, ev);
+	case HF_EVENT_TRANSLATION: return put_walk(l, p, ev);
+	case HF_EVENT_BUS: return put_bus(l, p, ev);
+	default: return hf_listing_put_other(l, p, ev);
+	}
+}
+
+/* Those of the disassembler. What another encoder wrote there, or this one with other symbols, counts no more. */
+static struct hf_listed_lines *use_lines(struct listing *l)
+{
+	struct hf_listed_lines *lines = l->enc.env && l->enc.env->disasm ? l->enc.env->disasm->lines : NULL;
+
+	if (lines && (lines->user != l || lines->uses != l->use)) {
+		lines->user = l;
+		l->use = ++lines->uses;
+	}
+	return lines;
+}
+
 static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
 {
 	struct listing *l = (struct listing *)enc;
+	struct hf_listed_lines *lines;
 	uint8_t *p = sink->p;
 
+	if (sink->counts && enc->env && enc->env->memo) {
+		hf_sink_count(sink, hf_listing_count(l, put_event, ev, n));
+		set_number(l);
+		return;
+	}
+
+	lines = use_lines(l);
 	for (; n; n--, ev++) {
 		if (sink->end - p < LISTING_ROOM) {
 			sink->p = p;
 			p = hf_sink_room(sink, LISTING_ROOM);
 		}
-		switch (ev->kind) {
-		case HF_EVENT_INSN: p = put_insn(l, p, ev); break;
-		case HF_EVENT_MEM: p = put_mem(l, p, ev); break;
-		case HF_EVENT_REG: p = put_reg(l, p, ev); break;
-		case HF_EVENT_ATTEMPT: p = put_attempt(l, p, ev); break;
-		case HF_EVENT_READY_REG: p = put_ready(l, p, ev); break;
-		case HF_EVENT_UOP: p = put_uop(l, p, ev); break;
-		case HF_EVENT_TRANSLATION: p = put_walk(l, p, ev); break;
-		case HF_EVENT_BUS: p = put_bus(l, p, ev); break;
-		default: p = hf_listing_put_other(l, p, ev); break;
-		}
+		if (lines && n > AHEAD)
+			hf_listed_line_prefetch(lines, ev + AHEAD);
+		p = ev->kind == HF_EVENT_INSN ? put_insn(l, p, ev, lines) : put_event(l, p, ev);
 	}
 	sink->p = p;
 }
@@ -350,7 +446,10 @@ static void state(struct hf_enc *enc, struct hf_fields *f)
 	HF_FIELD_ROWS(f, fields, &l->state);
 	if (!f->loading)
 		return;
+	/* There may be other symbols. */
 	l->symbol = NULL;
+	l->use = 0;
+	l->line = (struct hf_line){0};
 	set_number(l);
 }
 
@@ -362,17 +461,21 @@ static int init(struct hf_enc *enc)
 	hf_code_size_read(enc->stream->setup, enc->hart, &code_size, NULL);
 	l->code_size = code_size.extensions ? HF_DISASM_CODE_SIZE : 0;
 	set_number(l);
+	l->has_lines = enc->env && enc->env->symbols &&
+		       hf_symbols_have_lines(hf_symbols_of(enc->env->symbols, enc->hart));
 	return 0;
 }
 
 const struct hf_enc_ops hf_view_listing = {
 	.name = "listing",
 	.view = "listing.txt",
-	.version = 5,
-	.flags = HF_ENC_LINES | HF_ENC_SYMBOLS,
+	.version = 6,
+	.flags = HF_ENC_LINES | HF_ENC_SYMBOLS | HF_ENC_COUNTS,
 	.size = sizeof(struct listing),
 	.init = init,
 	.put = put,
 	.end = end,
 	.state = state,
+	.check_params = hf_listing_check_params,
+	.symbols = hf_listing_symbols,
 };

@@ -54,6 +54,7 @@
 #ifndef HF_LISTING_LISTING_H
 #define HF_LISTING_LISTING_H
 
+#include "codecs/base/memo.h"
 #include "codecs/base/text.h"
 #include "codecs/codec.h"
 #include "codecs/image/symbols.h"
@@ -85,14 +86,28 @@ struct listing {
 	} number;                     /* the ordinal's digits */
 	unsigned digits;
 	unsigned code_size;             /* HF_DISASM_CODE_SIZE if the hart has Zcmp or Zcmt */
+	bool has_lines;
 	const struct hf_symbol *symbol; /* of the last instruction, or NULL */
+	uint32_t use;                   /* of the disassembler's lines that are its own; 0: none */
+	struct hf_line line;            /* of the source, the same; [0, 0) before the first one */
 };
 
 /* Room that any one event needs at most. */
 #define LISTING_ROOM 1024
 
+/* As hf_enc_ops has them. */
+int hf_listing_check_params(const char *params, char *why, size_t size);
+unsigned hf_listing_symbols(const char *params);
+
 /* Ends the open line and begins one that starts with text, or is a bare "#" for attachments. */
 uint8_t *hf_listing_begin(struct listing *l, uint8_t *p, enum listing_line line, const char *text);
+
+/* Writes one event to p[LISTING_ROOM]. */
+typedef uint8_t *(*listing_put_fn)(struct listing *l, uint8_t *p, const struct hf_event *ev);
+
+/* The length of n events, by what env->memo, which must be there, remembers of events that put wrote. The state is then as
+ * if they had been written; the ordinal's digits are the caller's to set. */
+uint64_t hf_listing_count(struct listing *l, listing_put_fn put, const struct hf_event *ev, size_t n);
 
 /* The name of a register: of class HF_REG_ARM_GENERAL and those after it. */
 uint8_t *hf_listing_put_arm_register(uint8_t *p, const struct hf_event *ev);

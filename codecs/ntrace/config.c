@@ -27,9 +27,9 @@ static void set_code_size(uint64_t v[KEYS], const struct hf_code_size *code_size
 	v[KEY_zcmt] = (code_size->extensions & HF_RISCV_ZCMT) != 0;
 }
 
-/* The most compact stream that every decoder reads. It has no repeats: one of the public decoders cannot follow them.
- * It has no Ownership while there is one process: the reference decoder ends at it, and only modes and one id are
- * lost. */
+/* The most compact stream that every decoder reads. It has no repeats, because one of the public decoders cannot follow
+ * them. It has no Ownership as long as there is one process, because the reference decoder ends at the first; without
+ * Ownership only modes and one id are lost. */
 static void set_defaults(uint64_t v[KEYS])
 {
 	v[KEY_mode] = 1;
@@ -120,7 +120,7 @@ void hf_ntrace_write_ini(const struct hf_side *side, struct hf_sink *sink)
 	char text[1024];
 	int n;
 
-	/* They were checked before a view was made with them. */
+	/* The parameters were checked before a view was made with them. */
 	if (hf_ntrace_config_read(side->env ? side->env->params : NULL, side->stream, side->hart, &c, NULL, 0))
 		return;
 	n = snprintf(text, sizeof text,

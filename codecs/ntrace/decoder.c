@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the messages of one hart from the bytes, and gives the planned events out in batches. */
+/* Reads the messages of one hart from the bytes, and hands out the planned events in batches. */
 #include "codecs/base/bytes.h"
 #include "codecs/ntrace/decoder.h"
 
@@ -32,7 +32,7 @@ static bool is_flow(const struct hf_ntrace_message *msg)
 	return msg->tcode != HF_NTRACE_OWNERSHIP && msg->tcode != HF_NTRACE_ERROR && msg->tcode < HF_NTRACE_VENDOR_FIRST;
 }
 
-/* A SRC with this many messages is not made by damage. */
+/* If a SRC has so many messages, it does not come from damage. */
 #define BELIEVED 8
 
 /* A damaged SRC must not make up a hart: a source is a hart if it synchronised, or sent enough messages. */
@@ -56,7 +56,7 @@ static void count_unsynced(struct hf_ntrace_state *s, const struct hf_ntrace_mes
 		s->unsynced += is_flow(msg);
 }
 
-/* At the end: a hart without a synchronising message has nothing else to show. */
+/* At the end: reports that the hart never synchronised, as it has nothing else to show. */
 static void tell_unsynced(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -71,7 +71,7 @@ static void tell_unsynced(struct hf_ntrace_dec *d)
 
 /* ---- bytes ---- */
 
-/* Skips bytes of no message. If the trace of this hart is lost already, they are counted as lost. */
+/* Skips bytes that belong to no message. If the trace of this hart is lost already, they are counted as lost. */
 static void pass(struct hf_ntrace_dec *d, uint64_t n)
 {
 	if (d->s.lost_code)
@@ -79,7 +79,7 @@ static void pass(struct hf_ntrace_dec *d, uint64_t n)
 	d->input.pipeline.pos += (uint32_t)n;
 }
 
-/* Skips the bytes up to and with the one that ends a message. */
+/* Skips the bytes up to the end of a message. */
 static void skip(struct hf_ntrace_dec *d, const uint8_t *bytes, size_t n)
 {
 	size_t i = 0;
@@ -105,8 +105,8 @@ static bool pad(struct hf_ntrace_dec *d, const uint8_t *bytes, size_t n)
 
 /* ---- messages ---- */
 
-/* Bytes that are a damaged message. If it is surely of another hart, ours is in doubt all the same: the damage may have
- * swallowed a message of it. */
+/* Skips a damaged message and reports it. Even if its SRC is another hart's, this hart is in doubt: the damage may have
+ * swallowed a message of this hart. */
 static void put_damage(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg, int code, const uint8_t *bytes,
 		       size_t n)
 {
@@ -116,7 +116,7 @@ static void put_damage(struct hf_ntrace_dec *d, const struct hf_ntrace_message *
 	const uint64_t detail = code == HF_ERR_NTRACE_LONG ? length : msg->tcode;
 
 	if (code == HF_ERR_NTRACE_TCODE) {
-		/* It may have been one that matters, damaged. */
+		/* It may be a damaged message about the flow. */
 		if (ours && s->known)
 			hf_ntrace_push_loss(d, HF_EVENT_DOUBT, code, at, length, detail);
 		pass(d, length);
@@ -204,7 +204,7 @@ static void stop(struct hf_ntrace_dec *d)
 	const uint64_t at = hf_ntrace_input_at(&d->input);
 
 	if (pipeline->stop == HF_PIPELINE_BREAK) {
-		/* Whether a message goes on behind it is not known, unless there is no trace that it could be of. */
+		/* A message may go on behind the break, but not if there is no trace before it. */
 		if (s->known)
 			hf_ntrace_lose(d, HF_ERR_CORESIGHT_BREAK, at, 0);
 		if (s->lost_code)
@@ -217,7 +217,7 @@ static void stop(struct hf_ntrace_dec *d)
 	end_part(d);
 }
 
-/* The description's width of SRC, or of the words of a dump, does not fit the messages, and there is one that does. */
+/* Adds a note if srcbits or word_bytes of the description does not fit the messages, and another value does. */
 static void hint(struct hf_ntrace_dec *d)
 {
 	const struct hf_ntrace_stream *stream = (const struct hf_ntrace_stream *)d->dec.stream;
@@ -231,7 +231,7 @@ static void hint(struct hf_ntrace_dec *d)
 				    stream->guessed_word_bytes);
 }
 
-/* One message, or what there is between two. */
+/* Reads messages, and the bytes between them, until a message has to be executed in pieces. */
 static int fetch(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -276,7 +276,7 @@ static bool has_room(const struct hf_ntrace_dec *d)
 	       hf_walk_blocks_have_room(&d->blocks, BLOCKS);
 }
 
-/* Plans events until there are enough, or the stream ends. A batch ends where a piece does. */
+/* Plans events until there are enough, or the stream ends. A batch ends between two pieces. */
 static int fill(struct hf_ntrace_dec *d)
 {
 	int err = 0;
@@ -444,7 +444,7 @@ static const struct hf_field_row fields[] = {
 	FIELD(unsynced, UINT64_MAX),
 };
 
-/* False for a state that no decoder could have saved; the code relies on it. */
+/* False for a state that no decoder could have saved. The code relies on this check. */
 static bool is_valid(const struct hf_ntrace_state *s)
 {
 	if (s->hist == 0 && s->phase != HF_NTRACE_PHASE_FETCH && s->phase != HF_NTRACE_PHASE_END)

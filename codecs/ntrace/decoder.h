@@ -3,10 +3,10 @@
  * The N-Trace decoder. decoder.c reads messages from the stream. flow.c walks the program as the messages say, and
  * makes the events. stream.c reads what the description says.
  *
- * Events are made in batches. A batch is a plan: a list whose entries are runs of instructions or single events. While
- * a piece of a message is executed, its events are in the plan only. If it does not fit the program, they are removed
- * from the plan, and nobody sees them. The sync point (codecs/README.md) is the beginning of the batch; the events to
- * discard are those given since.
+ * Events are made in batches. A batch is a plan: a list whose entries are runs of instructions or single events. A
+ * message is executed in pieces of at most HF_NTRACE_PIECE blocks. Meanwhile the events of the piece are in the plan
+ * only. If the piece does not fit the program, they are removed from the plan, and nobody sees them. The sync point
+ * (codecs/README.md) is the beginning of the batch; the events to discard are those given since.
  */
 #ifndef HF_NTRACE_DECODER_H
 #define HF_NTRACE_DECODER_H
@@ -21,8 +21,8 @@
 
 enum hf_ntrace_phase {
 	HF_NTRACE_PHASE_FETCH,   /* a message is to be read */
-	HF_NTRACE_PHASE_HISTORY, /* ResourceFull: up to the last branch of its HIST */
-	HF_NTRACE_PHASE_COUNT,   /* a message with I-CNT: that many halfwords */
+	HF_NTRACE_PHASE_HISTORY, /* a ResourceFull is executed, up to the last branch of its HIST */
+	HF_NTRACE_PHASE_COUNT,   /* a message with I-CNT is executed: as many halfwords as it counts */
 	HF_NTRACE_PHASE_END,     /* the stream has ended */
 	HF_NTRACE_PHASES,
 };
@@ -45,7 +45,7 @@ struct hf_ntrace_state {
 	uint32_t pid, vmid;
 	uint64_t pc;
 	uint64_t ref;         /* address sent last, which U-ADDR is relative to (8.1) */
-	uint64_t debt;        /* halfwords to add to the next I-CNT; negative (two's complement): executed already */
+	uint64_t debt;        /* to add to the next I-CNT; negative (two's complement): halfwords executed already */
 	uint64_t time;
 	/* the message that is being executed */
 	uint64_t message_at;
@@ -53,12 +53,12 @@ struct hf_ntrace_state {
 	uint8_t tcode, btype, message_timed;
 	uint8_t reset;        /* SYNC is a reset or power-up: the flow may go on at another address (8.4) */
 	uint32_t pattern;     /* HIST as it was sent; 0: none */
-	uint32_t hist;        /* what is left of it, with its stop bit */
-	uint32_t repeats;     /* how many more times, after this one */
+	uint32_t hist;        /* what is left of HIST, with its stop bit */
+	uint32_t repeats;     /* how often the message is executed again after this time */
 	uint64_t left;        /* halfwords of I-CNT still to execute */
 	uint64_t straight;    /* HISTORY: halfwords since the last branch */
 	uint64_t unsure;      /* instructions since I-CNT was last compared with what was executed */
-	uint64_t address;     /* absolute; execution goes on there */
+	uint64_t address;     /* where execution goes on after the message; absolute */
 	/* the branch message that RepeatBranch would repeat; tcode 0: none */
 	uint8_t last_tcode, last_btype;
 	uint32_t last_icnt, last_hist;
@@ -85,7 +85,7 @@ struct hf_ntrace_plan {
 /* The most entries of a piece: its blocks and a few single events. */
 #define HF_NTRACE_PIECE_PLANS (HF_NTRACE_PIECE + 16)
 #define HF_NTRACE_PLANS 1024
-/* A batch ends with the piece that brings it to this many events. */
+/* A batch ends with the piece that brings it to so many events. */
 #define HF_NTRACE_BATCH 8192
 
 struct hf_ntrace_stream {
@@ -104,8 +104,8 @@ struct hf_ntrace_dec {
 	struct hf_ntrace_state s, before; /* now, and before this batch */
 	struct hf_return_stack calls, calls_before;
 	uint64_t calls_room[2][HF_NTRACE_STACK];
-	uint64_t given;                   /* events of this batch */
-	uint32_t plan_count, plan_at, plan_used; /* entries; the first not given as a whole; its events given */
+	uint64_t given;                   /* events of this batch that the caller has */
+	uint32_t plan_count, plan_at, plan_used; /* entries; the first not given completely; events given of it */
 	uint32_t planned;                 /* events */
 	uint32_t single_count;
 	struct hf_ntrace_plan plans[HF_NTRACE_PLANS];
@@ -132,20 +132,20 @@ extern const struct hf_dec_ops hf_ntrace_records_ops;
 
 /* ---- flow.c ---- */
 
-/* One event of its own, to be filled in. */
+/* Adds a single event to the plan. The caller fills it in. */
 struct hf_event *hf_ntrace_single(struct hf_ntrace_dec *d, uint8_t kind);
 
-/* A GAP, DOUBT or NOTE. */
+/* Adds a GAP, DOUBT or NOTE to the plan. */
 void hf_ntrace_push_loss(struct hf_ntrace_dec *d, uint8_t kind, int code, uint64_t at, uint64_t bytes,
 			 uint64_t detail);
 
 /* Trace is lost from here on, and code says why. If trace is lost already, that loss goes on. */
 void hf_ntrace_lose(struct hf_ntrace_dec *d, int code, uint64_t at, uint64_t detail);
 
-/* Starts a whole message of this hart. In a phase other than FETCH hf_ntrace_run has to execute the rest of it. */
+/* Starts a message of this hart. If the phase is not FETCH then, hf_ntrace_run has to execute the rest of it. */
 void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg);
 
-/* One piece of the current phase. */
+/* Executes one piece of the message, as the phase says. */
 void hf_ntrace_run(struct hf_ntrace_dec *d);
 
 /* Chooses the program for the context in the state. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the messages of the encoder. Holds back what may repeat itself, and resets the counters after a message. */
+/* Writes the messages of the encoder, holds back those that may repeat, and resets the counters after a message. */
 #include "codecs/ntrace/encoder.h"
 
 /* The largest B-CNT and HREPEAT (6.2). */
@@ -36,7 +36,7 @@ static void flush_repeats(struct hf_ntrace_enc *e, struct hf_sink *sink)
 	e->s.repeats = 0;
 }
 
-/* Writes the history that is held back: it will not grow any more. */
+/* Writes the history that is held back, because it cannot repeat any more. */
 static void flush_pattern(struct hf_ntrace_enc *e, struct hf_sink *sink)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
@@ -64,7 +64,7 @@ void hf_ntrace_emit(struct hf_ntrace_enc *e, struct hf_sink *sink, struct hf_ntr
 
 /*
  * Whether the message repeats the one before it, so that RepeatBranch can count it (7.11). Readers disagree on what a
- * repeated U-ADDR is relative to, so a message with another U-ADDR than 0 does not.
+ * repeated U-ADDR is relative to, so a message with another U-ADDR than 0 is no repeat.
  */
 static bool is_again(const struct hf_ntrace_enc *e, const struct hf_ntrace_message *msg)
 {
@@ -75,7 +75,7 @@ static bool is_again(const struct hf_ntrace_enc *e, const struct hf_ntrace_messa
 	       s->repeats < REPEATS_MAX && !(e->c.timestamps && s->time != s->said_time);
 }
 
-/* A message without SYNC. The last one is remembered if it can be repeated: B-TYPE 0 without an instruction cannot. */
+/* Writes a message without SYNC, or counts it as a repeat. RepeatBranch cannot repeat a jump without an instruction. */
 static void emit_branch(struct hf_ntrace_enc *e, struct hf_sink *sink, struct hf_ntrace_message *msg)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
@@ -100,7 +100,7 @@ static void reset_counts(struct hf_ntrace_enc_state *s)
 	s->upper_opcode = 0;
 }
 
-/* Resets what a synchronising message resets besides (8.4). The context is due again, for readers that start here. */
+/* Resets all that a synchronising message resets (8.4). The context is due again, for readers that start here. */
 static void reset_all(struct hf_ntrace_enc *e, uint64_t pc)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
@@ -156,7 +156,7 @@ void hf_ntrace_emit_taken(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_
 	}
 }
 
-/* If HIST is empty, the shorter message is enough (8.4.1, note 2). */
+/* With history, emit_flow writes the shorter IndirectBranchSync if HIST is empty (8.4.1, note 2). */
 void hf_ntrace_emit_sync(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc)
 {
 	struct hf_ntrace_message msg = {
@@ -176,7 +176,7 @@ void hf_ntrace_emit_sync(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t
 
 /* ---- starts and stops ---- */
 
-/* Another message than ProgTraceSync may start a trace (8.4.1, note 1): in a trap handler. */
+/* A trace starts with ProgTraceSync, or in a trap handler with IndirectBranchSync (8.4.1, note 1). */
 void hf_ntrace_emit_start(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc)
 {
 	struct hf_ntrace_message msg = {
@@ -212,7 +212,7 @@ void hf_ntrace_emit_error(struct hf_ntrace_enc *e, struct hf_sink *sink)
 	hf_ntrace_emit(e, sink, &msg);
 }
 
-/* PRV and V of PROCESS (7.1); false: it has none for this mode. */
+/* PRV and V of PROCESS (7.1); false: PROCESS has no value for this mode. */
 static bool process_of_mode(unsigned mode, uint64_t *ret_process)
 {
 	switch (mode) {
@@ -249,7 +249,7 @@ void hf_ntrace_emit_ownership(struct hf_ntrace_enc *e, struct hf_sink *sink)
 
 /* ---- full counters ---- */
 
-/* If n does not fit, I-CNT is sent as it was before this instruction. */
+/* If I-CNT has no room for n more, a ResourceFull carries it as it was before this instruction. */
 void hf_ntrace_emit_count(struct hf_ntrace_enc *e, struct hf_sink *sink, uint32_t n)
 {
 	struct hf_ntrace_message msg = {
@@ -265,13 +265,13 @@ void hf_ntrace_emit_count(struct hf_ntrace_enc *e, struct hf_sink *sink, uint32_
 	e->s.icnt += n;
 }
 
-/* Whether each of the low n bits of v equals the one d places above it, as far as there is one. */
+/* Whether each of the low n bits of v equals the bit d places above it, if that is one of the n. */
 static bool repeats_every(uint64_t v, unsigned n, unsigned d)
 {
 	return ((v ^ v >> d) & ((UINT64_C(1) << (n - d)) - 1)) == 0;
 }
 
-/* Holds back the pattern, count times. What was held back before is written first. */
+/* Holds back a history: the pattern, repeated count times. First writes what was held back before. */
 static void hold(struct hf_ntrace_enc *e, struct hf_sink *sink, uint32_t pattern, uint32_t count)
 {
 	flush_pattern(e, sink);
@@ -281,7 +281,7 @@ static void hold(struct hf_ntrace_enc *e, struct hf_sink *sink, uint32_t pattern
 
 /*
  * HIST is full. The part of it that repeats itself is held back as a pattern, because more of the same may follow. A
- * period longer than half the register shows only if the register is compared with the one before.
+ * period longer than half of HIST shows only if HIST is compared with the full HIST before it.
  */
 static void hold_history(struct hf_ntrace_enc *e, struct hf_sink *sink)
 {

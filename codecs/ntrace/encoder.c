@@ -8,7 +8,7 @@
 
 /* ---- before an instruction ---- */
 
-/* The flow is not where the program leads, and the events do not say why: tracing stops and starts. */
+/* The flow is not where the program leads, and the events do not say why. So the trace stops and starts again. */
 static void go_on_elsewhere(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc)
 {
 	hf_ntrace_emit_stop(e, sink);
@@ -92,8 +92,8 @@ static void put_branch(struct hf_ntrace_enc *e, struct hf_sink *sink, const stru
 }
 
 /*
- * An instruction that may change the flow. The program says where it leads, whatever the event says, because a reader
- * has only the program.
+ * An instruction that may change the flow. Its target is taken from the program and not from the event, because a
+ * reader has only the program.
  */
 static void put_flow(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev, uint64_t behind)
 {
@@ -120,7 +120,7 @@ static void put_flow(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 		set_pending(s, HF_NTRACE_PENDING_INDIRECT, insn->target);
 		s->known = ev->flags & HF_EVF_TAKEN;
 		break;
-	case HF_WALK_TRAP_CALL: /* that retires: readers need to be told, for it usually does not */
+	case HF_WALK_TRAP_CALL: /* an ecall that retires, which is unusual: readers need the address */
 		set_pending(s, HF_NTRACE_PENDING_INDIRECT, ev->flags & HF_EVF_TAKEN ? insn->target : behind);
 		s->has_returned = 0;
 		break;
@@ -159,7 +159,7 @@ static void put_insn(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct
 
 /* ---- other events ---- */
 
-/* An exception or interrupt, at the place where the flow is. If nothing was traced before, the trace begins with it. */
+/* An exception or interrupt, where the flow has come to. If nothing was traced before, the trace begins with it. */
 static void put_trap(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	struct hf_ntrace_enc_state *s = &e->s;
@@ -192,7 +192,7 @@ static void stop(struct hf_ntrace_enc *e, struct hf_sink *sink, uint8_t start)
 	s->start = e->c.seed ? HF_NTRACE_SYNC_RESET : start;
 }
 
-/* After a jump whose target the source does not give, the discontinuity gives it, and tracing does not stop. */
+/* If a jump has no target in the source, the discontinuity after it gives the target, and the trace does not stop. */
 static void put_discontinuity(struct hf_ntrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
 {
 	const struct hf_ntrace_enc_state *s = &e->s;
@@ -256,9 +256,9 @@ static void put_other(struct hf_ntrace_enc *e, struct hf_sink *sink, const struc
 }
 
 /*
- * The event as readers will see it; in *room if that differs. Some sources sign-extend the addresses of RV32, but a
- * message has 32 bits of them. The opcodes of Zcmp and Zcmt are also those of c.fsdsp: the view's parameters decide
- * what they are, and not the source, because readers get the parameters.
+ * Returns the event as readers will see it: ev, or *room if that differs. Some sources sign-extend the addresses of
+ * RV32, but a message has 32 bits of them. The opcodes of Zcmp and Zcmt are also those of c.fsdsp. The view's
+ * parameters, which readers get, decide what they are; the source does not.
  */
 static const struct hf_event *seen(const struct hf_ntrace_enc *e, const struct hf_event *ev, struct hf_event *room)
 {

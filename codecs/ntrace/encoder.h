@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The N-Trace encoder. It turns the retired instructions and traps of one hart into ntrace/trace.bin, with a
- * capture.ini beside it. A message may have to carry the address of the next instruction, so the encoder writes it when
- * that instruction comes. encoder.c follows the flow, emit.c writes the messages, config.c reads the view's parameters.
+ * capture.ini beside it. A message may have to carry the address of the next instruction, so the encoder writes the
+ * message when that instruction comes. encoder.c follows the flow, emit.c writes the messages, and config.c reads the
+ * parameters of the view.
  */
 #ifndef HF_NTRACE_ENCODER_H
 #define HF_NTRACE_ENCODER_H
@@ -24,7 +25,7 @@ enum hf_ntrace_ownership {
 struct hf_ntrace_config {
 	struct hf_ntrace_params wire; /* what a decoder must know, from capture.ini */
 	bool history;                 /* HTM; else BTM */
-	bool seed;                    /* the specification's simple encoder, message for message (10.2) */
+	bool seed;                    /* write the same messages as the specification's simple encoder (10.2) */
 	bool repeat_branch;
 	bool repeat_history;
 	bool timestamps;
@@ -39,8 +40,8 @@ struct hf_ntrace_config {
 	const struct hf_program *tables; /* borrowed: the program with the jump table that readers know; NULL: none */
 };
 
-/* stream (NULL: any) and hart are those of the events; SRC is the hart. A wrong value is HF_ERR_SETUP_VALUE, and
- * why[size], which may be NULL, names it. */
+/* stream and hart are those of the events; SRC is the number of the hart. stream may be NULL. If a value is wrong, the
+ * result is HF_ERR_SETUP_VALUE, and why[size] names the value; why may be NULL. */
 int hf_ntrace_config_read(const char *params, const struct hf_stream *stream, uint32_t hart,
 			  struct hf_ntrace_config *ret_config, char *why, size_t size);
 int hf_ntrace_check_params(const char *params, char *why, size_t size);
@@ -50,9 +51,9 @@ void hf_ntrace_write_ini(const struct hf_side *side, struct hf_sink *sink);
 /* Why a message may have to carry the address of the next instruction. */
 enum hf_ntrace_pending {
 	HF_NTRACE_PENDING_START,    /* nothing was traced yet, or the trace was stopped */
-	HF_NTRACE_PENDING_NONE,     /* no reason: a reader infers it, and it is next */
+	HF_NTRACE_PENDING_NONE,     /* no reason: a reader infers the address, which is next */
 	HF_NTRACE_PENDING_TAKEN,    /* BTM: a branch was taken, to next */
-	HF_NTRACE_PENDING_INDIRECT, /* an indirect jump leads to it; a reader infers returned, if there is one */
+	HF_NTRACE_PENDING_INDIRECT, /* an indirect jump leads to it; if has_returned, a reader expects returned */
 	HF_NTRACE_PENDING_TRAP,     /* it begins a trap handler */
 	HF_NTRACE_PENDINGS,
 };
@@ -63,25 +64,25 @@ struct hf_ntrace_enc_state {
 	uint8_t has_returned;
 	uint8_t btype;          /* of the trap that leads to the next instruction; 0: none does */
 	uint8_t start;          /* SYNC of the next start */
-	uint8_t plain;          /* the last instruction was no branch or jump; if pc is not next, it jumped (10.1) */
+	uint8_t plain;          /* the last instruction is no known jump; if pc is not next, it jumped (10.1) */
 	uint8_t mode;           /* enum hf_mode of the instructions */
 	uint8_t said_mode;      /* the mode that a reader knows from Ownership; a synchronisation makes it unknown */
 	uint8_t ids;            /* HF_CONTEXT_PID, HF_CONTEXT_VMID: known */
-	uint8_t owner_due;      /* an Ownership message is due, unless */
-	uint8_t owning;         /*   the view has none so far */
+	uint8_t owner_due;      /* an Ownership message is due, if owning */
+	uint8_t owning;         /* the view has Ownership messages from here on */
 	uint32_t pid, vmid;
 	uint64_t next;
 	uint64_t returned;
 	uint64_t ref;           /* address sent last */
 	uint64_t since;         /* instructions or halfwords since the last synchronisation */
 	uint64_t upper_pc;      /* the last instruction; it may set the register of a sequential jump (9.1) */
-	uint32_t upper_opcode;  /* 0: its halfwords are not in the next message */
+	uint32_t upper_opcode;  /* its opcode; 0: the next message does not count it */
 	uint32_t icnt;
 	uint32_t hist;          /* with its stop bit */
 	uint32_t pattern;       /* history that is held back, with its stop bit; 0: none */
 	uint32_t pattern_count; /* how many times it occurred */
 	uint64_t time;          /* now */
-	uint64_t said_time;     /* in the last message with a time */
+	uint64_t said_time;     /* the time in the last message that had one */
 	/* the branch message that RepeatBranch can repeat; tcode 0: none */
 	uint8_t last_tcode, last_btype;
 	uint32_t last_icnt, last_hist;
@@ -101,11 +102,12 @@ struct hf_ntrace_enc {
 
 /* Writes a message that is no branch message. What is held back is written before it. */
 void hf_ntrace_emit(struct hf_ntrace_enc *e, struct hf_sink *sink, struct hf_ntrace_message *msg);
-/* After the instructions in I-CNT and HIST the flow goes on at pc; btype says why. sync: the message synchronises. */
+/* Writes that after the instructions in I-CNT and HIST the flow goes on at pc, for the reason btype. sync: the message
+ * synchronises. */
 void hf_ntrace_emit_flow(struct hf_ntrace_enc *e, struct hf_sink *sink, uint8_t btype, uint64_t pc, bool sync);
 /* The same for a taken branch, which is the last instruction that I-CNT counts. */
 void hf_ntrace_emit_taken(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc, bool sync);
-/* The flow comes to pc, which a reader infers; the message only synchronises. */
+/* Writes a message that only synchronises: a reader infers that the flow comes to pc. */
 void hf_ntrace_emit_sync(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc);
 void hf_ntrace_emit_start(struct hf_ntrace_enc *e, struct hf_sink *sink, uint64_t pc);
 void hf_ntrace_emit_stop(struct hf_ntrace_enc *e, struct hf_sink *sink);

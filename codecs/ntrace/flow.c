@@ -16,7 +16,7 @@
 
 /* What was executed last, and where that leads. */
 struct outcome {
-	struct hf_walk_block *block;  /* the block that ended with it; NULL: none did */
+	struct hf_walk_block *block;  /* the block that the last instruction ends; NULL: it ends none */
 	struct hf_ntrace_plan *entry; /* its entry in the plan; NULL: nothing was executed */
 	uint64_t next;
 	bool known;                   /* next is known */
@@ -141,7 +141,7 @@ static void fail(struct hf_ntrace_dec *d, int code, uint64_t detail, uint32_t ma
 	d->s.lost_bytes += d->s.message_length;
 }
 
-/* Sets all that a synchronising message sets anew (8.4). */
+/* Sets all that a synchronising message sets (8.4). */
 static void synchronise(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -156,7 +156,7 @@ static void synchronise(struct hf_ntrace_dec *d)
 	push_time(d);
 }
 
-/* A synchronising message while pc was not known. Its address need not have code: a fetch may fail there (8.6). */
+/* Starts at a synchronising message while pc is not known. There may be no code at its address (8.6: a fetch fails). */
 static void restart(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -229,7 +229,7 @@ static int lost_way(const struct hf_ntrace_dec *d, const struct hf_walk_block *b
 		       HF_ERR_NTRACE_FLOW;
 }
 
-/* A jump to where the program says, with its bit where direct jumps have one. False: there is none. */
+/* Follows a direct jump. With all_jumps it takes a bit of HIST. False: the bit is missing, or says not taken. */
 static bool take_jump(struct hf_ntrace_dec *d, const struct hf_walk_block *block)
 {
 	if (d->params.all_jumps && !(block->flags & HF_WALK_PAIRED) && (d->s.hist <= 1 || !take_bit(&d->s.hist)))
@@ -277,13 +277,13 @@ static struct hf_walk_block *step(struct hf_ntrace_dec *d, struct hf_walk_block 
 	return hf_walk_follow(&d->blocks, block, taken);
 }
 
-/* The address in the message about an error at a block's end. */
+/* The address that is named in an error about a block's end. */
 static uint64_t place(const struct hf_walk_block *block)
 {
 	return block->end == HF_WALK_NO_CODE ? block->next : block->last;
 }
 
-/* Whether the walk is in a circle of jumps that never comes to the branch in HIST. Calls and returns may leave one. */
+/* Whether the walk is in a circle of jumps that never comes to the branch in HIST. A call or return may lead out. */
 static bool is_circle(struct hf_walk_circle *circle, const struct hf_walk_block *block)
 {
 	if (block->end == HF_WALK_ON || (block->end == HF_WALK_JUMP && !(block->flags & HF_WALK_CALL)))
@@ -292,7 +292,7 @@ static bool is_circle(struct hf_walk_circle *circle, const struct hf_walk_block 
 	return false;
 }
 
-/* ResourceFull with a history: walks as far as its last branch, and no further (7.8). */
+/* Executes a ResourceFull with a history as far as its last branch, and no further (7.8). */
 static void run_history(struct hf_ntrace_dec *d)
 {
 	const uint32_t mark = d->plan_count;
@@ -332,7 +332,7 @@ static void run_history(struct hf_ntrace_dec *d)
 	s->unsure += insns;
 }
 
-/* The last halfwords of a message end inside this block. An error if they end inside an instruction, else 0. */
+/* The last halfwords of a message end inside this block. It is an error if they end inside an instruction. */
 static int run_partly(struct hf_ntrace_dec *d, const struct hf_walk_block *block, struct outcome *o)
 {
 	const struct hf_event *ev = block->insn;
@@ -391,12 +391,12 @@ static int end_branch(struct hf_ntrace_dec *d, struct outcome *o)
 	return 0;
 }
 
-/* Finds out what the last instruction of a message does, as far as that needs no address of the message. */
+/* Finds where the last instruction of a message leads, if that needs no address from the message. */
 static int end_block(struct hf_ntrace_dec *d, struct outcome *o)
 {
 	struct hf_ntrace_state *s = &d->s;
 	struct hf_walk_block *block = o->block;
-	bool told = false; /* it is a direct jump, as messages count them */
+	bool told = false; /* it is a direct jump that messages may report */
 	const bool direct = s->tcode == HF_NTRACE_DIRECT_BRANCH || s->tcode == HF_NTRACE_DIRECT_BRANCH_SYNC;
 
 	o->known = true;
@@ -438,7 +438,7 @@ static bool is_indirect(const struct outcome *o)
 	return o->block && (o->block->end == HF_WALK_INDIRECT || o->block->end == HF_WALK_TRAP_RETURN);
 }
 
-/* custom-0 to custom-3 (Unprivileged, opcode map) may jump. Then they are traced as indirect jumps (10.1) */
+/* custom-0 to custom-3 (Unprivileged, opcode map) may jump. Then they are traced as indirect jumps (10.1). */
 static bool is_custom(const struct outcome *o)
 {
 	const uint32_t opcode = o->entry ? last_insn(o)->opcode & 0x5f : 0;
@@ -447,9 +447,9 @@ static bool is_custom(const struct outcome *o)
 }
 
 /*
- * Whether an address may stand behind that instruction though it is not where it leads by itself. Any may have one that
- * is no branch or direct jump (10.1), but unless it is a custom one, damage is likelier: that is announced. Where a
- * message synchronises in linear code its address is the place that was reached.
+ * Whether the message's address may be another one than where its last instruction leads by itself. That is allowed
+ * after any instruction but branches and direct jumps (10.1). If it is no custom instruction, damage is likelier, and
+ * arrive() adds a DOUBT. If a message synchronises in linear code, its address is the place that was reached.
  */
 static bool may_jump(const struct hf_ntrace_dec *d, const struct outcome *o)
 {
@@ -469,7 +469,7 @@ static void push_return_from_trap(struct hf_ntrace_dec *d)
 	ev->trap.handler = d->s.address;
 }
 
-/* The flow goes on at the message's address. */
+/* The flow goes on at the message's address: checks that it can, and plans the events of the jump. */
 static int arrive(struct hf_ntrace_dec *d, struct outcome *o)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -483,7 +483,7 @@ static int arrive(struct hf_ntrace_dec *d, struct outcome *o)
 	}
 	if (!indirect && !may_jump(d, o))
 		return HF_ERR_NTRACE_WHERE;
-	assert(o->entry); /* where there is a block, too */
+	assert(o->entry); /* may_jump has checked it, and a block has one */
 	o->entry->taken = true;
 	o->entry->target = s->address;
 	if (o->block && o->block->end == HF_WALK_TRAP_RETURN)
@@ -506,7 +506,7 @@ static void stop(struct hf_ntrace_dec *d, const struct outcome *o)
 	s->phase = HF_NTRACE_PHASE_FETCH;
 }
 
-/* A branch message has been executed; RepeatBranch executes it again. */
+/* A branch message has been executed. If RepeatBranch repeats it, it starts again. */
 static void finish_branch(struct hf_ntrace_dec *d)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -553,7 +553,7 @@ static void finish(struct hf_ntrace_dec *d, struct outcome *o, uint32_t mark)
 
 	if (err) {
 		abandon(d, err, err == HF_ERR_NTRACE_WHERE ? o->next : last, mark);
-		/* I-CNT and HIST did fit. Without I-CNT it is a start, and what went before was not told to have ended. */
+		/* I-CNT and HIST fitted. Without I-CNT the message is a start: the message of the stop is missing. */
 		if (sync && err == HF_ERR_NTRACE_WHERE && o->entry)
 			hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_EITHER, s->message_at, 0, s->pc);
 		return;
@@ -572,7 +572,7 @@ static void finish(struct hf_ntrace_dec *d, struct outcome *o, uint32_t mark)
 
 /* ---- messages ---- */
 
-/* A message with I-CNT. */
+/* Executes a piece of a message with I-CNT. */
 static void run_count(struct hf_ntrace_dec *d)
 {
 	const uint32_t mark = d->plan_count;
@@ -627,7 +627,7 @@ void hf_ntrace_run(struct hf_ntrace_dec *d)
 		run_count(d);
 }
 
-/* Executes halfwords of a message that is in s, with its HIST. */
+/* Begins to execute icnt halfwords of the message in s. Its HIST is in s, too. */
 static void start_count(struct hf_ntrace_dec *d, uint64_t icnt)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -635,11 +635,11 @@ static void start_count(struct hf_ntrace_dec *d, uint64_t icnt)
 	s->left = icnt + s->debt;
 	s->debt = 0;
 	s->phase = HF_NTRACE_PHASE_COUNT;
-	if (s->left > INT64_MAX) /* more was executed than there was */
+	if (s->left > INT64_MAX) /* more was executed than I-CNT counts */
 		abandon(d, HF_ERR_NTRACE_COUNT, s->pc, d->plan_count);
 }
 
-/* PROCESS: FORMAT, PRV, V, CONTEXT (7.1). */
+/* Takes mode and id from PROCESS, whose fields are FORMAT, PRV, V and CONTEXT (7.1). */
 static void set_context(struct hf_ntrace_dec *d, uint64_t process)
 {
 	static const uint8_t modes[2][4] = {
@@ -650,7 +650,7 @@ static void set_context(struct hf_ntrace_dec *d, uint64_t process)
 	struct hf_ntrace_state *s = &d->s;
 	struct hf_event *ev;
 
-	if ((process & 3) == 1 || mode == HF_MODE_UNKNOWN) { /* reserved: another message that was damaged is likelier */
+	if ((process & 3) == 1 || mode == HF_MODE_UNKNOWN) { /* reserved: it is likelier a damaged message */
 		hf_ntrace_push_loss(d, HF_EVENT_DOUBT, HF_ERR_NTRACE_VALUE, s->message_at, s->message_length, s->tcode);
 		return;
 	}
@@ -682,7 +682,7 @@ void hf_ntrace_choose_program(struct hf_ntrace_dec *d)
 	d->blocks.mode = s->mode;
 }
 
-/* A run of branches of one kind: a history of one bit, that often. */
+/* Branches in a row, all taken or all not taken. They are a history of one bit that is repeated. */
 static void start_run(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -704,7 +704,7 @@ static void start_resource(struct hf_ntrace_dec *d, const struct hf_ntrace_messa
 
 	s->last_tcode = 0;
 	switch (msg->rcode) {
-	case HF_NTRACE_RCODE_ICNT: /* the branches of that stretch come later */
+	case HF_NTRACE_RCODE_ICNT: /* a later message has the branches of these halfwords */
 		s->debt += msg->icnt;
 		push_time(d);
 		break;
@@ -742,7 +742,7 @@ static void start_branch(struct hf_ntrace_dec *d, const struct hf_ntrace_message
 	start_count(d, msg->icnt);
 }
 
-/* The branch message before it, B-CNT times more, to the same absolute address (7.11). */
+/* Executes the branch message before it B-CNT more times, to the same absolute address (7.11). */
 static void start_repeat(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
 {
 	struct hf_ntrace_state *s = &d->s;
@@ -778,7 +778,7 @@ static void start_sync(struct hf_ntrace_dec *d, const struct hf_ntrace_message *
 
 static void start_error(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
 {
-	/* Something was lost, but no program trace. */
+	/* The encoder lost something, but no program trace. */
 	if (msg->value && !(msg->value & HF_NTRACE_ECODE_PROGRAM)) {
 		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_NTRACE_OVERRUN, d->s.message_at, 0, msg->value);
 		return;
@@ -787,7 +787,7 @@ static void start_error(struct hf_ntrace_dec *d, const struct hf_ntrace_message 
 	d->s.lost_bytes += msg->length;
 }
 
-/* Messages that say nothing of the flow: true if this is one. */
+/* Executes a message that says nothing about the flow. False: this message is about the flow. */
 static bool start_other(struct hf_ntrace_dec *d, const struct hf_ntrace_message *msg)
 {
 	struct hf_event *ev;
@@ -808,7 +808,7 @@ static bool start_other(struct hf_ntrace_dec *d, const struct hf_ntrace_message 
 	return true;
 }
 
-/* Times are absolute where the trace synchronises and otherwise counted from the last one (8.5). */
+/* The time of a synchronising message is absolute. Another message has the difference to the time before it (8.5). */
 static void keep_time(struct hf_ntrace_state *s, const struct hf_ntrace_message *msg)
 {
 	s->message_timed = msg->has_time;
@@ -818,7 +818,7 @@ static void keep_time(struct hf_ntrace_state *s, const struct hf_ntrace_message 
 		s->time += msg->time;
 }
 
-/* Tracing was off, and this says no more: the hart halted meanwhile, or the trace begins without being on (8.6). */
+/* The message only says that tracing is off, as was known: the hart halted, or the trace begins in this state (8.6). */
 static bool is_still_off(const struct hf_ntrace_state *s, const struct hf_ntrace_message *msg)
 {
 	return s->stopped && !s->lost_code && msg->tcode == HF_NTRACE_CORRELATION && msg->icnt == 0 && msg->hist <= 1;
@@ -838,7 +838,7 @@ void hf_ntrace_start(struct hf_ntrace_dec *d, const struct hf_ntrace_message *ms
 	keep_time(s, msg);
 	if (hf_ntrace_is_odd(msg))
 		hf_ntrace_push_loss(d, HF_EVENT_NOTE, HF_ERR_NTRACE_VALUE, s->message_at, 0, msg->tcode);
-	/* Two messages that were merged by damage look like one with a time: there is none if the last sync had none. */
+	/* Damage can merge two messages into one with a time. If the last sync had no time, no message has one. */
 	if (s->known && !sync && msg->has_time && !s->timed) {
 		fail(d, HF_ERR_NTRACE_FIELDS, msg->tcode, d->plan_count);
 		return;

@@ -6,7 +6,7 @@
 
 /* ---- the order of time ---- */
 
-/* Logical offset L of a dump lies, with words turned round, at L ^ (word_bytes - 1); time begins at wrap_offset. */
+/* A dump in the order of time: its oldest byte is at wrap_offset, and each word is reversed (L ^ (word_bytes - 1)). */
 struct ordered {
 	struct hf_src src; /* first */
 	struct hf_src *base;
@@ -22,7 +22,7 @@ static bool is_damage(int err)
 }
 
 /* Reads bytes of whole words, and reverses the bytes of each word. The bytes of an incomplete word at the end of the
- * source stay in their order; those of one before damage are left out. */
+ * source stay in their order; those of a word that damage cuts are left out. */
 static int read_words(const struct ordered *o, uint64_t at, uint8_t *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
 {
 	uint8_t words[WORDS_MAX];

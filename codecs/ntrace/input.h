@@ -20,14 +20,14 @@ struct hf_ntrace_place {
 struct hf_ntrace_input {
 	const struct hf_setup *setup;           /* borrowed; may be NULL */
 	const struct hf_ntrace_params *params;  /* borrowed */
-	struct hf_src *ordered;                 /* owned: the stream in the order of time; NULL: it is so already */
+	struct hf_src *ordered;                 /* owned: the stream in the order of time; NULL: src has that order */
 	uint64_t size;                          /* of the stream; HF_NOWHERE: not known */
 	uint32_t part;                          /* trace file */
 	uint8_t id;                             /* with frames: the trace id whose bytes are read */
 	struct hf_pipeline pipeline;
 };
 
-/* Begins at the start of the first part. src is borrowed. After an error there is nothing to fini. */
+/* Begins at the start of the first part. src is borrowed. After an error do not call fini. */
 int hf_ntrace_input_init(struct hf_ntrace_input *in, const struct hf_setup *setup,
 			 const struct hf_ntrace_params *params, struct hf_src *src, uint8_t id);
 void hf_ntrace_input_fini(struct hf_ntrace_input *in);
@@ -42,16 +42,16 @@ void hf_ntrace_input_start(struct hf_ntrace_input *in, uint32_t part, uint8_t id
 /* Whether there is a part behind this one. */
 bool hf_ntrace_input_has_next(const struct hf_ntrace_input *in);
 
-/* The hart whose raw bytes the part holds; HF_SETUP_ANY: frames or SRC say it. */
+/* The hart whose raw bytes the part holds; HF_SETUP_ANY: frames or SRC name the hart. */
 uint32_t hf_ntrace_input_hart(const struct hf_ntrace_input *in);
 
 /*
  * The next bytes. They are at least HF_NTRACE_MESSAGE_MAX, or fewer before a place where the pipeline stops
- * (in->pipeline.stop); at that place there are none. A caller that used n of them adds n to in->pipeline.pos.
+ * (in->pipeline.stop); at that place n is 0. A caller that used n of them adds n to in->pipeline.pos.
  */
 int hf_ntrace_input_look(struct hf_ntrace_input *in, const uint8_t **ret_bytes, size_t *ret_n);
 
-/* The offset of the next byte, in the order of time. hf_ntrace_input_offset makes of it one in the stream. */
+/* The offset of the next byte, in the order of time. hf_ntrace_input_offset turns it into one in the stream. */
 static inline uint64_t hf_ntrace_input_at(const struct hf_ntrace_input *in)
 {
 	return hf_pipeline_offset(&in->pipeline);
@@ -59,7 +59,7 @@ static inline uint64_t hf_ntrace_input_at(const struct hf_ntrace_input *in)
 uint64_t hf_ntrace_input_offset(const struct hf_ntrace_input *in, uint64_t at);
 
 /* The bytes of one trace id among the first n of the stream; without frames, the first n bytes. ret_seen[2] (or NULL)
- * gets a bit for each trace id that has bytes there. Damage of the source ends them. */
+ * gets a bit for each trace id that has bytes there. The bytes end where the source is damaged. */
 int hf_ntrace_input_sample(const struct hf_setup *setup, const struct hf_ntrace_params *params, struct hf_src *src,
 			   uint8_t id, uint8_t *buf, size_t n, size_t *ret_n, uint64_t *ret_seen);
 

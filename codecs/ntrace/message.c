@@ -109,7 +109,7 @@ static void set_field(struct hf_ntrace_message *msg, unsigned field, uint64_t v)
 	visit_field(msg, field, true, v);
 }
 
-/* RDATA0 of ResourceFull may be a count. */
+/* RDATA0 of ResourceFull may be a count, which is shown in decimal. */
 static bool is_hex(const struct hf_ntrace_message *msg, unsigned field)
 {
 	if (field != RDATA)
@@ -132,7 +132,7 @@ bool hf_ntrace_show_field(const struct hf_ntrace_message *msg, unsigned field, s
 
 /* ---- reading ---- */
 
-/* Where reading has come to in a message whose end is known. */
+/* How far a message has been read. Its end is known. */
 struct cursor {
 	const uint8_t *bytes;
 	uint32_t n;    /* bytes of the message */
@@ -311,7 +311,7 @@ static uint64_t read_raw(struct cursor *c)
 	return v;
 }
 
-/* TCODE and SRC, as far as the bytes say them. */
+/* Reads TCODE and SRC, if the bytes are enough. */
 static void read_head(const struct hf_ntrace_params *params, struct cursor *c, struct hf_ntrace_message *msg)
 {
 	msg->tcode = (uint8_t)read_fixed(c, 6);
@@ -320,7 +320,7 @@ static void read_head(const struct hf_ntrace_params *params, struct cursor *c, s
 	msg->has_src = !c->bad;
 }
 
-/* The bytes up to the first that ends a message. */
+/* Finds the first byte that ends a message. */
 static int find_end(const uint8_t *bytes, size_t n, uint32_t *ret_length)
 {
 	const size_t most = n < HF_NTRACE_MESSAGE_MAX ? n : HF_NTRACE_MESSAGE_MAX;
@@ -380,7 +380,7 @@ static void write_fixed(struct writer *w, unsigned width, uint32_t v)
 	}
 }
 
-/* A field has at least one bit, so 0 takes the rest of an open byte or one of its own. */
+/* A field has at least one bit, so the value 0 takes the rest of an open byte, or a byte of its own. */
 static void write_variable(struct writer *w, uint64_t v)
 {
 	do {
@@ -395,8 +395,8 @@ static void write_variable(struct writer *w, uint64_t v)
 }
 
 /*
- * Writes an address in as few MDOs as keep its value: readers take the high bits that are cut for copies of the
- * highest one sent (9.4). An address begins in a byte of its own, because I-CNT stands before it.
+ * Writes an address in as few MDOs as keep its value: readers fill the high bits that are not sent with the highest bit
+ * that is (9.4). An address begins in a byte of its own, because I-CNT stands before it.
  */
 static void write_extended(struct writer *w, unsigned bits, uint64_t v)
 {

@@ -62,15 +62,15 @@ enum hf_ntrace_rcode {
 #define HF_NTRACE_EVCODE_DISABLED 4
 
 /*
- * The longest standard message has 38 bytes (3). Messages of vendors may be longer. Bytes without an end of message for
- * longer than this are no message, but memory that was never written.
+ * The longest standard message has 38 bytes (3). Messages of vendors may be longer. If no message ends for longer than
+ * this, the bytes are memory that was never written.
  */
 #define HF_NTRACE_MESSAGE_MAX 128
 
 /* A parsed message. Fields that it does not have are 0. */
 struct hf_ntrace_message {
 	uint8_t tcode;
-	bool has_src;     /* SRC was read; always true if the whole message was */
+	bool has_src;     /* SRC was read; true if the whole message was read */
 	bool has_time;    /* TSTAMP */
 	uint8_t sync, btype, rcode, etype, evcode, cdf;
 	uint16_t src;
@@ -88,17 +88,17 @@ const uint8_t *hf_ntrace_fields(unsigned tcode);
 const char *hf_ntrace_tcode_name(unsigned tcode); /* NULL if it has none */
 const char *hf_ntrace_field_name(unsigned field);
 uint64_t hf_ntrace_field(const struct hf_ntrace_message *msg, unsigned field);
-/* Whether the message has that field of its TCODE. */
+/* Whether the message has that field. Its TCODE must have it. */
 bool hf_ntrace_has_field(const struct hf_ntrace_message *msg, unsigned field);
 
-/* A field as records.txt shows it: an address has its bit 0. */
+/* A field as records.txt shows it: addresses with their bit 0. */
 struct hf_ntrace_shown {
 	const char *name;
 	uint64_t value;
 	bool hex; /* the value is shown in hexadecimal */
 };
 
-/* False if that field is not there. */
+/* False: the message does not have that field. */
 bool hf_ntrace_show_field(const struct hf_ntrace_message *msg, unsigned field, struct hf_ntrace_shown *ret_shown);
 
 /* Whether SYNC, ETYPE or EVCODE is a reserved value (7.4, 7.12, 8.4). The flow does not depend on these fields. */
@@ -128,7 +128,7 @@ int hf_ntrace_message_read(const struct hf_ntrace_params *params, const uint8_t 
 /* The longest message that hf_ntrace_message_write makes. */
 #define HF_NTRACE_WRITE_MAX 48
 
-/* Writes the message to bytes[HF_NTRACE_WRITE_MAX], returns its length. msg->length is not used. Not for vendors'. */
+/* Writes the message to bytes[HF_NTRACE_WRITE_MAX], returns its length. Not for a vendor's. msg->length is not used. */
 size_t hf_ntrace_message_write(const struct hf_ntrace_params *params, const struct hf_ntrace_message *msg,
 			       uint8_t *bytes);
 

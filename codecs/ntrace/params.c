@@ -39,7 +39,7 @@ struct reading {
 	int err;
 };
 
-/* The first error is kept; all values read after it are their fallbacks. */
+/* The first error is kept. After it every value is its fallback. */
 static uint64_t number(struct reading *r, const char *key, uint64_t max, uint64_t fallback)
 {
 	uint64_t v = fallback;
@@ -77,7 +77,7 @@ static bool says_of_harts(const struct hf_setup *setup)
 	return false;
 }
 
-/* Reads how wide the addresses of other sources are. An error in their parameters is not reported for this hart. */
+/* Finds the sources with another xlen or addr_msb_ext. Errors in their parameters are reported elsewhere. */
 static void read_sources(const struct hf_setup *setup, struct hf_ntrace_params *p)
 {
 	for (unsigned src = 0; src < 1u << p->srcbits; src++) {
@@ -101,7 +101,7 @@ static void read_transport(struct reading *r, struct hf_ntrace_params *p)
 		r->err = hf_setup_word(r->setup, r->hart, "framing", framings, 0, &layout, r->error);
 	if (!r->err)
 		r->err = hf_setup_word(r->setup, r->hart, "word_bytes", words, 0, &word, r->error);
-	if (!r->err) /* taken off before */
+	if (!r->err) /* only checked; the text was turned into bytes before */
 		r->err = hf_setup_word(r->setup, r->hart, "text", texts, 0, &text, r->error);
 	p->layout = (uint8_t)layout;
 	p->word_bytes = (uint8_t)(1u << word);

@@ -22,11 +22,11 @@ struct hf_ntrace_params {
 	uint8_t xlen;            /* 32, 64 */
 	bool addr_msb_ext;       /* trTeInstExtendAddrMSB: high bits that are all equal are not sent (9.4) */
 	bool implicit_return;    /* the encoder does not report returns to where the call was (9.2) */
-	bool sequential_jump;    /* nor jumps through a register that the instruction before has set (9.1) */
+	bool sequential_jump;    /* nor does it report jumps through a register that the instruction before set (9.1) */
 	bool all_jumps;          /* trTeInstEnAllJumps: direct jumps are reported like taken branches (2) */
 	bool wrapped;            /* the buffer begins inside a message */
 	struct hf_code_size code_size;
-	uint16_t isa;            /* xlen, with its extensions */
+	uint16_t isa;            /* xlen and the hart's extensions */
 	/* With SRC: sources whose xlen or addr_msb_ext differs. Their messages are parsed too. */
 	struct hf_ntrace_sources other_xlen, other_msb_ext;
 	uint8_t layout;          /* enum hf_coresight_layout */
@@ -38,7 +38,7 @@ struct hf_ntrace_params {
 /* The keys that hf_ntrace_params_read takes. */
 extern const struct hf_setup_key hf_ntrace_keys[];
 
-/* The parameters of one hart. setup may be NULL: all defaults. Or HF_ERR_SETUP_VALUE; error may be NULL. */
+/* Reads the parameters of one hart, or returns HF_ERR_SETUP_VALUE. setup may be NULL (all defaults), error as well. */
 int hf_ntrace_params_read(const struct hf_setup *setup, uint32_t hart, struct hf_ntrace_params *ret_params,
 			  struct hf_setup_error *error);
 
@@ -54,7 +54,7 @@ static inline bool hf_ntrace_source_in(const struct hf_ntrace_sources *sources, 
 	return sources->bits[src / 64] >> src % 64 & 1;
 }
 
-/* hf_codec.check */
+/* The codec's check (codecs/codec.h). */
 int hf_ntrace_check(const struct hf_setup *setup, struct hf_setup_error *error);
 
 #endif

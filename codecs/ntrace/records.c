@@ -14,7 +14,7 @@
 /* A place between two lines. */
 struct place {
 	struct hf_ntrace_place place;
-	uint64_t seen[2]; /* source ids of the part, as far as they are known */
+	uint64_t seen[2]; /* trace ids of the part that are known so far */
 	uint8_t id;
 	uint8_t skip;
 	uint8_t begun;
@@ -25,8 +25,8 @@ struct records {
 	struct hf_records text; /* first */
 	struct hf_ntrace_params params;
 	struct hf_ntrace_input input;
-	bool skip;  /* passing over bytes */
-	bool begun; /* the id has had bytes in this part */
+	bool skip;  /* bytes are skipped, up to one that ends a message */
+	bool begun; /* there were bytes of this trace id in this part */
 };
 
 /* ---- lines ---- */
@@ -88,7 +88,7 @@ static uint8_t *put_damage(const struct records *r, uint8_t *t, int code, const 
 
 /* ---- the stream ---- */
 
-/* The most bytes of one line. */
+/* The most bytes of a run that one line stands for. */
 #define RUN_MAX (1u << 16)
 
 /* Returns how many of the n bytes continue a run of the byte first. */
@@ -190,7 +190,7 @@ static uint8_t *put_note(const struct records *r, uint8_t *t, int code)
 	return t;
 }
 
-/* There are no more bytes here: the other side of a break, the next id, the next part. */
+/* There are no more bytes here. Goes on behind a break, with the next trace id or with the next part. */
 static uint8_t *go_on(struct records *r, uint8_t *t)
 {
 	struct hf_pipeline *pipeline = &r->input.pipeline;

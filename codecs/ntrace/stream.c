@@ -9,7 +9,7 @@
 #define LOOK_MAX (1u << 20)
 
 /*
- * The SRC of the hart that is walked first: that of the first synchronising message. If no message synchronises, it is
+ * The SRC of the hart that is decoded first: that of the first synchronising message. If no message synchronises, it is
  * that of the first message, so that one hart reports the loss.
  */
 static uint32_t first_source(const struct hf_ntrace_params *params, const uint8_t *bytes, size_t n)
@@ -84,7 +84,7 @@ static struct oddity count_oddities(const struct hf_setup *setup, struct hf_ntra
 	return o;
 }
 
-/* Messages that are looked at to tell how wide SRC is and how words are stored. */
+/* Bytes and messages that are looked at to guess how wide SRC is and how words are stored. */
 #define GUESS_LOOK (1u << 15)
 #define GUESS_MESSAGES 16
 
@@ -100,7 +100,7 @@ static bool is_right(struct oddity o)
 
 /*
  * The width of SRC in the description, unless that makes odd messages and another width makes none. Of such widths the
- * smallest is taken: too wide a SRC takes bits of fields that may have any value, and is not noticed.
+ * smallest is taken: a SRC that is too wide takes bits from fields that may have any value, so nothing looks odd.
  */
 static uint8_t guess_srcbits(const struct hf_setup *setup, const struct hf_ntrace_params *params, const uint8_t *bytes,
 			     size_t n)
@@ -115,7 +115,7 @@ static uint8_t guess_srcbits(const struct hf_setup *setup, const struct hf_ntrac
 	return params->srcbits;
 }
 
-/* The same for word_bytes: another size of words is taken if that of the description makes odd messages and it none. */
+/* The same for word_bytes: another size is taken if it makes no odd messages, and the size in the description does. */
 static int guess_word_bytes(const struct hf_setup *setup, const struct hf_ntrace_params *params, struct hf_src *src,
 			    uint8_t id, const uint8_t *bytes, size_t n, uint8_t *ret_word_bytes)
 {

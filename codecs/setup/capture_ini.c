@@ -103,7 +103,7 @@ static int begin_section(struct reader *r, const struct hf_ini_line *line)
 
 /* What [capture] has of every format. */
 static const char *const capture_keys[] = {"format", "trace", "framing", NULL};
-static const char *const program_keys[] = {"elf", "raw", NULL};
+static const char *const program_keys[] = {"elf", "raw", "symbols", NULL};
 
 static bool is_one_of(const char *const *words, const char *key)
 {
@@ -200,6 +200,24 @@ static int take_trace(struct reader *r, const struct hf_ini_line *line)
 	return added(r, err ? err : hf_setup_add_file(r->setup, &file), line->number);
 }
 
+/* Where it lies is found out, and for which hart. */
+static int take_symbols(struct reader *r, const struct hf_ini_line *line)
+{
+	struct hf_setup_file file = {.kind = HF_SETUP_SYMBOLS, .said_in = r->file, .line = line->number};
+	char name[4096];
+	const char *rest = "";
+	int err = take_name(r, line, name, sizeof name, &rest);
+
+	if (err)
+		return err;
+	if (*rest)
+		return FAIL(r, HF_ERR_SETUP_VALUE, line->number, "one file a line; 'symbols' may be repeated");
+	if (r->hart != HF_SETUP_ANY)
+		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "'symbols' belongs to [program], without a number");
+	file.name = name;
+	return added(r, hf_setup_add_file(r->setup, &file), line->number);
+}
+
 /* One "key = number" behind the name of a program. */
 static int take_attribute(struct reader *r, const struct hf_ini_line *line, struct hf_setup_file *file, char *item,
 			  unsigned *had)
@@ -255,8 +273,10 @@ static int take_program(struct reader *r, const struct hf_ini_line *line)
 	int err;
 
 	if (!is_one_of(program_keys, line->key))
-		return FAIL(r, HF_ERR_SETUP_KEY, line->number, "unknown key '%s': a program has 'elf' and 'raw'",
-			    line->key);
+		return FAIL(r, HF_ERR_SETUP_KEY, line->number,
+			    "unknown key '%s': a program has 'elf', 'raw' and 'symbols'", line->key);
+	if (*line->key == 's')
+		return take_symbols(r, line);
 	file.kind = *line->key == 'e' ? HF_SETUP_ELF : HF_SETUP_RAW;
 	err = take_name(r, line, name, sizeof name, &rest);
 	while (!err && *rest == ',') {

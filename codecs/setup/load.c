@@ -61,7 +61,7 @@ static int check_symbols(struct loader *l, const struct hf_setup_file *file, str
 	struct hf_diag diag = {.code = 0};
 	struct hf_symbols *symbols;
 	char text[160];
-	int err = hf_symbols_new(src, 0, &symbols, &diag);
+	int err = hf_symbols_new(src, 0, 0, &symbols, &diag);
 
 	if (!err) {
 		hf_symbols_free(symbols);

@@ -60,6 +60,7 @@ enum hf_setup_file_kind {
 	HF_SETUP_TRACE,
 	HF_SETUP_ELF,
 	HF_SETUP_RAW,         /* a dump of memory */
+	HF_SETUP_SYMBOLS,     /* an ELF of which nothing is said but that it may have names; nobody reads it here */
 };
 
 struct hf_setup_file {

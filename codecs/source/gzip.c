@@ -7,6 +7,7 @@
 #include "codecs/base/bytes.h"
 #include "codecs/source/unpack.h"
 
+#include <libdeflate.h>
 #include <limits.h>
 #include <zlib.h>
 
@@ -221,7 +222,7 @@ static int gz_inflate(struct gunzip *g, uint8_t *out, size_t cap, size_t *ret_n,
 	g->u.pos += used;
 	g->out += *ret_n;
 	if (g->u.scanning && g->whole && *ret_n)
-		g->crc = (uint32_t)(g->zlib ? adler32_z : crc32_z)(g->crc, out, *ret_n);
+		g->crc = g->zlib ? libdeflate_adler32(g->crc, out, *ret_n) : libdeflate_crc32(g->crc, out, *ret_n);
 	switch (ret) {
 	case Z_STREAM_END:
 		g->state = TRAILER;

@@ -4,35 +4,11 @@
 
 #include <stdlib.h>
 
-/* Bytes that a record of fixed size may have, its neighbours not counted. */
-#define REACH 32
-static_assert(REACH >= HF_STF_SIZE_BUS_MASTER_ACCESS && REACH >= HF_STF_SIZE_TRANSACTION_DEPENDENCY, "longest");
+/* What an event has of a record, and of the stream behind it. */
+#define REACH sizeof(((struct hf_ev_data *)0)->bytes)
+static_assert(REACH >= HF_STF_SIZE_BUS_MASTER_ACCESS, "the longest record that is an event");
 
 /* ---- places ---- */
-
-/* The offset: digits that rarely change, and the last four worked out side by side. */
-static inline uint8_t *put_offset(struct hf_stf_dump *d, uint8_t *t, uint64_t offset)
-{
-	uint32_t low, hundreds, both, tens;
-
-	if (offset < 10000)
-		return hf_text_put_dec(t, offset);
-	if (offset - d->base >= 10000) {
-		uint8_t digits[24];
-
-		d->base = offset - offset % 10000;
-		d->base_digits = (unsigned)(hf_text_put_dec(digits, d->base / 10000) - digits);
-		memcpy(d->base_text, digits, sizeof d->base_text);
-	}
-	memcpy(t, d->base_text, sizeof d->base_text);
-	t += d->base_digits;
-	low = (uint32_t)(offset - d->base);
-	hundreds = low * 5243 >> 19;
-	both = hundreds | (low - 100 * hundreds) << 16;
-	tens = both * 103 >> 10 & 0x000f000f;
-	hf_put32(t, (tens | (both - 10 * tens) << 8) + 0x30303030);
-	return t + 4;
-}
 
 /* Brings n bytes at d->at into the window; HF_NOTE_END: the stream ends before. */
 static int need(struct hf_stf_dump *d, uint64_t n)
@@ -128,18 +104,23 @@ static int end_stream(struct hf_stf_dump *d, bool inside)
 	return 0;
 }
 
-/* ---- records ---- */
+/* ---- records that are events ---- */
 
-/* The size of a record that has but a head; 0 for all others. */
-static inline unsigned simple_size(const uint8_t *p)
+/* The size of a record that is an event: most are of this kind. 0 for all others: what has a part behind its head, or
+ * needs the header to be told. */
+static inline unsigned event_size(const uint8_t *p)
 {
 	static const uint8_t sizes[256] = {
-#define SIZE_none(head) (head)
-#define SIZE_count(head) 0
+#define SIZE_none_body(head) (head)
+#define SIZE_none_both(head) 0
+#define SIZE_none_header(head) 0
+#define SIZE_count_body(head) 0
+#define SIZE_count_both(head) 0
+#define SIZE_count_header(head) 0
 #define IRREGULAR(number) \
-	((number) == HF_STF_IDENTIFIER || (number) == HF_STF_INST_REG || (number) == HF_STF_TRANSACTION)
+	((number) == HF_STF_INST_REG || (number) == HF_STF_TRANSACTION || (number) == HF_STF_TRANSACTION_DEPENDENCY)
 #define HF_STF_RECORD(number, name, head, count, unit, place, fields) \
-	[number] = IRREGULAR(number) ? 0 : SIZE_##count(head),
+	[number] = IRREGULAR(number) ? 0 : SIZE_##count##_##place(head),
 #include "codecs/stf/records.def"
 #undef HF_STF_RECORD
 	};
@@ -149,30 +130,54 @@ static inline unsigned simple_size(const uint8_t *p)
 	return sizes[*p];
 }
 
-/* Lines of simple records, as far as the page and the window reach. */
-static void put_simple(struct hf_stf_dump *d)
+/* As far as the window reaches. */
+static size_t give_window(struct hf_stf_dump *d, struct hf_event *ev, size_t max)
 {
 	const struct hf_reader *r = &d->reader;
-	const uint8_t *const stop = d->text.page + HF_RECORDS_PAGE;
-	uint8_t *t = hf_records_text(&d->text);
-	const uint8_t *p, *last;
+	const uint8_t *p = hf_stf_dump_here(d), *const last = r->buf + r->len - REACH;
+	size_t n = 0;
 
-	if (d->at < r->start || d->at + REACH > r->start + r->len)
-		return;
-	p = hf_stf_dump_here(d);
-	last = r->buf + r->len - REACH;
-	while (t < stop && p <= last) {
-		const unsigned size = simple_size(p);
+	for (; n < max && p <= last && d->at <= HF_RECORD_OFFSET_MAX; n++) {
+		const unsigned size = event_size(p);
 
 		if (!size)
 			break;
-		t = hf_stf_dump_head(d, put_offset(d, t, d->at), p);
-		*t++ = '\n';
+		hf_record_begin(&ev[n], d->at);
+		memcpy(ev[n].data.bytes, p, sizeof ev[n].data.bytes);
 		p += size;
 		d->at += size;
 	}
-	hf_records_keep(&d->text, t);
+	return n;
 }
+
+static size_t give(struct hf_records *text, struct hf_event *ev, size_t max)
+{
+	struct hf_stf_dump *d = (struct hf_stf_dump *)text;
+	size_t n = 0, more = 1;
+
+	if (d->run || d->skip)
+		return 0;
+	for (; n < max && more && !need(d, REACH); n += more)
+		more = give_window(d, ev + n, max - n);
+	return n;
+}
+
+static uint8_t *put_event_record(uint8_t *t, const struct hf_event *ev)
+{
+	if (event_size(ev->data.bytes))
+		t = hf_stf_dump_head(NULL, t, ev->data.bytes);
+	*t++ = '\n';
+	return t;
+}
+
+static uint64_t key(const struct hf_event *ev)
+{
+	return hf_stf_dump_key(ev->data.bytes);
+}
+
+const struct hf_record_ops hf_stf_dump_record = {.put = put_event_record, .key = key};
+
+/* ---- all others ---- */
 
 /* The size of the record at d->at; of one with a string the head is in the window then, of others all. Or ends. */
 static int measure(struct hf_stf_dump *d, uint64_t *ret_size)
@@ -214,7 +219,7 @@ static int put_record(struct hf_stf_dump *d)
 	if (d->at != d->record)
 		return 0;
 	p = hf_stf_dump_here(d);
-	t = hf_stf_dump_head(d, put_offset(d, t, d->at), p);
+	t = hf_stf_dump_head(d, hf_text_put_dec(t, d->at), p);
 	t = hf_stf_dump_begin(d, t, p, size);
 	hf_records_keep(&d->text, t);
 	return 0;
@@ -280,8 +285,7 @@ static int put(struct hf_records *text)
 	}
 	if (d->skip)
 		return enter_string(d);
-	put_simple(d);
-	return text->used < HF_RECORDS_PAGE ? put_record(d) : 0;
+	return put_record(d);
 }
 
 /* ---- places ---- */
@@ -313,7 +317,7 @@ static void visit_place(struct hf_records *text, struct hf_fields *f)
 	d->run = HF_STF_RUN_NONE;
 }
 
-static const struct hf_records_ops text_ops = {.put = put, .place = visit_place};
+static const struct hf_records_ops text_ops = {.put = put, .give = give, .place = visit_place};
 
 /* ---- the decoder ---- */
 

@@ -76,10 +76,6 @@ struct hf_stf_dump {
 	uint64_t left; /* elements of the run */
 	uint8_t run;   /* enum hf_stf_run */
 	uint8_t channel;
-	/* digits of the offset but the last four; they change rarely */
-	uint64_t base;
-	unsigned base_digits;
-	uint8_t base_text[16];
 	struct {
 		uint8_t len; /* 0: the header does not name it */
 		char text[47];
@@ -87,9 +83,14 @@ struct hf_stf_dump {
 };
 
 extern const struct hf_dec_ops hf_stf_dump_ops;
+extern const struct hf_record_ops hf_stf_dump_record;
 
-/* The line of the record at p up to where its string or list begins; all of its head is there. */
+/* The line of the record at p up to where its string or list begins; all of its head is there. d may be NULL of a
+ * record that is an event. */
 uint8_t *hf_stf_dump_head(const struct hf_stf_dump *d, uint8_t *t, const uint8_t *p);
+
+/* All that the length of that depends on, of a record that is an event. */
+uint64_t hf_stf_dump_key(const uint8_t *p);
 
 /* Begins what follows the head of the record at p, of size bytes, and moves d->at there; or ends the line. */
 uint8_t *hf_stf_dump_begin(struct hf_stf_dump *d, uint8_t *t, const uint8_t *p, uint64_t size);

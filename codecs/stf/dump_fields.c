@@ -225,3 +225,37 @@ uint8_t *hf_stf_dump_head(const struct hf_stf_dump *d, uint8_t *t, const uint8_t
 		return t;
 	}
 }
+
+/* Whether the length of a field's text depends on its value. */
+#define VARIES_nothing false
+#define VARIES_dec(key) true
+#define VARIES_hex(key) false
+#define VARIES_isa true
+#define VARIES_iem true
+#define VARIES_generator true
+#define VARIES_protocol true
+#define VARIES_features true
+#define VARIES_role true
+#define VARIES_reg true
+#define VARIES_direction true
+#define VARIES_master true
+#define VARIES_clock true
+
+uint64_t hf_stf_dump_key(const uint8_t *p)
+{
+	uint64_t key = *p;
+
+	switch (key) {
+#define F(offset, bits, member, shown) \
+	if (VARIES_##shown) \
+		key = key << (bits) % 64 | get##bits(p + (offset));
+#define HF_STF_RECORD(number, name, head, count, unit, place, fields) \
+	case number: \
+		fields return key;
+#include "codecs/stf/records.def"
+#undef HF_STF_RECORD
+#undef F
+	default:
+		return key;
+	}
+}

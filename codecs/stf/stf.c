@@ -14,7 +14,7 @@ static const char *const suffixes[] = {".stf", NULL};
 const struct hf_codec hf_codec_stf = {
 	.name = "stf",
 	.title = "Simple Trace Format",
-	.version = 6,
+	.version = 7,
 	.suffixes = suffixes,
 	.probe = probe,
 	.open = hf_stf_open,
@@ -22,4 +22,5 @@ const struct hf_codec hf_codec_stf = {
 	.dec = &hf_stf_dec_ops,
 	.original = &hf_view_stf,
 	.records = &hf_stf_dump_ops,
+	.record = &hf_stf_dump_record,
 };

@@ -6,16 +6,23 @@
  *
  * It needs no header of QEMU's: what it calls is declared here, in the shape that interface versions 1 to 4 share.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
+#include "ring.h"
+
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/shm.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -56,12 +63,18 @@ void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn,
 				      void (*cb)(unsigned int, uint32_t, uint64_t, void *), int regs, int rw,
 				      void *data);
 void qemu_plugin_register_vcpu_exit_cb(plugin_id id, void (*cb)(plugin_id, unsigned int));
+void qemu_plugin_register_vcpu_syscall_cb(plugin_id id,
+					  void (*cb)(plugin_id, unsigned int, int64_t, uint64_t, uint64_t, uint64_t,
+						     uint64_t, uint64_t, uint64_t, uint64_t, uint64_t));
+void qemu_plugin_register_vcpu_syscall_ret_cb(plugin_id id, void (*cb)(plugin_id, unsigned int, int64_t, int64_t));
 void qemu_plugin_register_atexit_cb(plugin_id id, void (*cb)(plugin_id, void *), void *data);
+int qemu_plugin_install(plugin_id id, const struct qemu_info *info, int argc, char **argv);
 
 /* QEMU reads this and refuses a version that it does not have; 7.2 has 0 and 1, 10.0 has 2 to 4. */
 int qemu_plugin_version = 1;
 
-/* Since interface 3 the function of this name copies, also for a plugin that asks for less; it returned a pointer before. */
+/* Since interface 3 the function of this name copies, also for a plugin that asks for less; it returned a pointer
+ * before. */
 static void *insn_data;
 static bool insn_data_copies;
 static struct mem_value (*mem_get_value)(uint32_t info); /* interface 4 */
@@ -114,7 +127,12 @@ enum {
 
 struct hart {
 	int fd;
-	unsigned int number; /* in order of creation */
+	struct ring_slot *slot; /* instead of a file */
+	uint64_t sent;		/* bytes of the stream, in the ring */
+	uint64_t rung;		/* how many of them when the reader was woken */
+	bool lost;		/* nothing of it is written */
+	bool maps_code;		/* the system call at hand does */
+	unsigned int number;	/* in order of creation */
 	const struct insn *pending;
 	uint64_t expected; /* where a reader goes on */
 	uint64_t seen, written;
@@ -136,6 +154,8 @@ static bool arm, rv32, system_mode;
 static const char *out = "capture";
 static uint64_t skip, count = UINT64_MAX;
 static char name[64];
+static struct ring *ring; /* of hartfs record */
+static _Atomic uint32_t cut; /* without one: accesses that are left out */
 
 static void stop(const char *what)
 {
@@ -144,10 +164,148 @@ static void stop(const char *what)
 	stopped = true;
 }
 
+/* Bytes to the ring */
+
+static bool reader_lives(void)
+{
+	if (atomic_load(&ring->stop) || getppid() != ring->reader)
+		stopped = true;
+	return !stopped;
+}
+
+static void wait_for_reader(struct ring_slot *s, uint32_t seen)
+{
+	ring_wake(&ring->bell);
+	ring_wait(&s->moved, seen, 100);
+}
+
+static void ring_flush(struct hart *h)
+{
+	struct ring_slot *s = h->slot;
+	uint32_t seen = atomic_load(&s->moved);
+
+	for (; h->sent + h->used - atomic_load(&s->read) > RING_BYTES; seen = atomic_load(&s->moved)) {
+		if (!reader_lives())
+			return;
+		wait_for_reader(s, seen);
+	}
+	size_t at = h->sent % RING_BYTES, first = RING_BYTES - at < h->used ? RING_BYTES - at : h->used;
+	memcpy(s->bytes + at, h->buffer, first);
+	memcpy(s->bytes, h->buffer + first, h->used - first);
+	h->sent += h->used;
+	h->used = 0;
+	atomic_store_explicit(&s->insns, h->written, memory_order_relaxed);
+	atomic_store_explicit(&s->written, h->sent, memory_order_release);
+	if (h->sent - h->rung >= RING_BELL) {
+		h->rung = h->sent;
+		ring_wake(&ring->bell);
+	}
+}
+
+static void ring_mark(struct hart *h, uint64_t pc)
+{
+	struct ring_slot *s = h->slot;
+	uint32_t n = atomic_load(&s->marks_written), seen = atomic_load(&s->moved);
+
+	for (; n - atomic_load(&s->marks_read) >= RING_MARKS; seen = atomic_load(&s->moved)) {
+		if (!reader_lives())
+			return;
+		wait_for_reader(s, seen);
+	}
+	s->marks[n % RING_MARKS] = (struct ring_mark){.at = h->sent, .pc = pc};
+	atomic_store_explicit(&s->marks_written, n + 1, memory_order_release);
+}
+
+/* With the lock held. If all are in use, the reader may just be behind. */
+static struct ring_slot *ring_slot(unsigned int number)
+{
+	for (bool behind = true; behind && reader_lives(); usleep(1000)) {
+		behind = false;
+		for (unsigned int i = 0; i < RING_SLOTS; i++) {
+			struct ring_slot *s = &ring->slot[i];
+			uint32_t state = atomic_load(&s->state);
+			if (state == RING_FREE) {
+				atomic_store(&s->number, number);
+				atomic_store(&s->state, RING_OPEN);
+				return s;
+			}
+			behind |= state == RING_DONE;
+		}
+	}
+	atomic_fetch_add(&ring->lost, 1);
+	return NULL;
+}
+
+static bool ring_attach(const char *id)
+{
+	struct ring *r = shmat(atoi(id), NULL, 0);
+
+	if (r == (void *)-1 || r->version != RING_VERSION)
+		return false;
+	ring = r;
+	return true;
+}
+
+/* What of the program's memory is files */
+
+static bool is_guest_elf(const char *path)
+{
+	Elf64_Ehdr e;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool is = fd >= 0 && pread(fd, &e, sizeof(e), 0) == sizeof(e) && memcmp(e.e_ident, ELFMAG, SELFMAG) == 0 &&
+		  e.e_machine == (arm ? EM_AARCH64 : EM_RISCV);
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+/* With the lock held. */
+static void add_load(uint64_t address, const char *path)
+{
+	uint32_t n = atomic_load(&ring->loads);
+
+	for (uint32_t i = 0; i < n && i < RING_LOADS; i++)
+		if (ring->load[i].address == address && strcmp(ring->load[i].path, path) == 0)
+			return;
+	if (n > RING_LOADS || !is_guest_elf(path))
+		return;
+	if (n < RING_LOADS) {
+		ring->load[n].address = address;
+		snprintf(ring->load[n].path, RING_PATH, "%s", path);
+	}
+	atomic_store(&ring->loads, n + 1);
+	ring_wake(&ring->bell);
+}
+
+/* The emulator has the program's files in its own memory, guest_base further up. */
+static void find_loads(void)
+{
+	char line[RING_PATH + 128];
+	FILE *maps = guest_base ? fopen("/proc/self/maps", "re") : NULL;
+
+	pthread_mutex_lock(&lock);
+	while (maps && fgets(line, sizeof(line), maps)) {
+		uint64_t from, offset;
+		int at = 0;
+		line[strcspn(line, "\n")] = 0;
+		if (sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64 " %*s %*s %n", &from, &offset, &at) == 2 && at > 0 &&
+		    line[at] == '/' && offset == 0 && from >= *guest_base)
+			add_load(from - *guest_base, line + at);
+	}
+	pthread_mutex_unlock(&lock);
+	if (maps)
+		fclose(maps);
+}
+
 /* Bytes to the file */
 
 static void flush(struct hart *h)
 {
+	if (h->slot) {
+		ring_flush(h);
+		return;
+	}
 	for (size_t at = 0; at < h->used && !stopped;) {
 		ssize_t n = write(h->fd, h->buffer + at, h->used - at);
 		if (n < 0 && errno != EINTR)
@@ -342,6 +500,8 @@ static void complete(struct hart *h, const uint64_t *next)
 	if (next && in->flow == FLOW_INDIRECT)
 		taken = true, target = *next;
 
+	if (h->slot && h->written % RING_CHUNK == 0)
+		ring_mark(h, in->pc);
 	if (!h->begun)
 		begin(h, in->pc);
 	if (arm)
@@ -350,7 +510,7 @@ static void complete(struct hart *h, const uint64_t *next)
 		stf_group(h, in, taken, target);
 	h->written++;
 	h->expected = taken ? target : after;
-	if (h->used > BUFFER - GROUP_MAX)
+	if (h->slot || h->used > BUFFER - GROUP_MAX)
 		flush(h);
 }
 
@@ -358,25 +518,26 @@ static void finish(struct hart *h)
 {
 	if (h->pending)
 		complete(h, NULL);
-	flush(h);
-	close(h->fd);
+	if (!h->lost)
+		flush(h);
+	if (h->slot) {
+		atomic_store(&h->slot->state, RING_DONE);
+		ring_wake(&ring->bell);
+	} else if (!h->lost) {
+		close(h->fd);
+	}
 	free(h);
 }
 
-static struct hart *create(unsigned int vcpu)
+static bool create_file(struct hart *h)
 {
-	struct hart *h = calloc(1, sizeof(*h));
 	char path[4096];
 
-	pthread_mutex_lock(&lock);
-	unsigned int number = created++;
-	pthread_mutex_unlock(&lock);
-	snprintf(path, sizeof(path), "%s.t%u.%s", out, number, arm ? "astf" : "stf");
-	int fd = h ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
+	snprintf(path, sizeof(path), "%s.t%u.%s", out, h->number, arm ? "astf" : "stf");
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0) {
 		stop(path);
-		free(h);
-		return NULL;
+		return false;
 	}
 	/* The guest shares our descriptors and uses the low ones. */
 	h->fd = fcntl(fd, F_DUPFD_CLOEXEC, 512);
@@ -384,7 +545,29 @@ static struct hart *create(unsigned int vcpu)
 		h->fd = fd;
 	else
 		close(fd);
-	h->number = number;
+	return true;
+}
+
+static struct hart *create(unsigned int vcpu)
+{
+	struct hart *h = calloc(1, sizeof(*h));
+
+	if (!h) {
+		stop("a thread");
+		return NULL;
+	}
+	pthread_mutex_lock(&lock);
+	h->number = created++;
+	if (ring)
+		h->slot = ring_slot(h->number);
+	pthread_mutex_unlock(&lock);
+	if (ring ? stopped : !create_file(h)) {
+		free(h);
+		return NULL;
+	}
+	h->lost = ring && !h->slot;
+	if (ring && h->number == 0)
+		find_loads();
 	return harts[vcpu] = h;
 }
 
@@ -400,7 +583,7 @@ static void on_insn(unsigned int vcpu, void *data)
 	const struct insn *in = data;
 	struct hart *h = hart_of(vcpu);
 
-	if (!h)
+	if (!h || h->lost)
 		return;
 	if (h->pending)
 		complete(h, &in->pc);
@@ -430,8 +613,12 @@ static void on_access(unsigned int vcpu, uint32_t info, uint64_t address, void *
 	unsigned int rw = info >> 16;
 
 	(void)data;
-	if (!h || h->accesses == ACCESS_MAX)
+	if (!h || h->lost)
 		return;
+	if (h->accesses == ACCESS_MAX) {
+		atomic_fetch_add(ring ? &ring->cut : &cut, 1);
+		return;
+	}
 	struct access *a = &h->access[h->accesses++];
 	*a = (struct access){.address = address, .size = (uint16_t)(1u << qemu_plugin_mem_size_shift(info))};
 	a->read = rw & READ;
@@ -600,6 +787,27 @@ static void on_translation(plugin_id id, struct qemu_plugin_tb *tb)
 	}
 }
 
+enum { SYS_MMAP = 222, CODE = 4, ANONYMOUS = 0x20 }; /* of all three machines */
+
+static void on_syscall(plugin_id id, unsigned int vcpu, int64_t number, uint64_t address, uint64_t size,
+		       uint64_t protection, uint64_t flags, uint64_t fd, uint64_t offset, uint64_t a7, uint64_t a8)
+{
+	struct hart *h = hart_of(vcpu);
+
+	(void)id, (void)address, (void)size, (void)fd, (void)offset, (void)a7, (void)a8;
+	if (h)
+		h->maps_code = number == SYS_MMAP && (protection & CODE) && !(flags & ANONYMOUS);
+}
+
+static void on_syscall_end(plugin_id id, unsigned int vcpu, int64_t number, int64_t result)
+{
+	struct hart *h = hart_of(vcpu);
+
+	(void)id, (void)number, (void)result;
+	if (h && h->maps_code)
+		find_loads();
+}
+
 static void on_vcpu_exit(plugin_id id, unsigned int vcpu)
 {
 	(void)id;
@@ -614,14 +822,15 @@ static void on_exit_all(plugin_id id, void *data)
 	(void)data;
 	for (unsigned int i = 0; i < HART_MAX; i++)
 		on_vcpu_exit(id, i);
+	if (cut)
+		fprintf(stderr, "hartfs_capture: %u accesses are left out: there were too many in one instruction\n",
+			(unsigned int)cut);
 }
 
 /* The child has copies of the buffers, which are the parent's to write. */
 static void on_fork(void)
 {
-	for (unsigned int i = 0; i < HART_MAX; i++)
-		if (harts[i])
-			harts[i]->used = 0;
+	memset(harts, 0, sizeof(harts));
 	stopped = true;
 }
 
@@ -629,6 +838,8 @@ static bool option(const char *arg)
 {
 	if (strncmp(arg, "out=", 4) == 0)
 		out = strdup(arg + 4);
+	else if (strncmp(arg, "ring=", 5) == 0)
+		return ring_attach(arg + 5);
 	else if (strncmp(arg, "skip=", 5) == 0)
 		skip = strtoull(arg + 5, NULL, 0);
 	else if (strncmp(arg, "count=", 6) == 0)
@@ -662,6 +873,12 @@ __attribute__((visibility("default"))) int qemu_plugin_install(plugin_id id, con
 	snprintf(name, sizeof(name), "QEMU %s, %s mode", info->target_name, system_mode ? "system" : "user");
 	if (!system_mode)
 		guest_base = dlsym(RTLD_DEFAULT, "guest_base");
+	if (ring)
+		atomic_store(&ring->attached, 1);
+	if (ring && !system_mode) {
+		qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
+		qemu_plugin_register_vcpu_syscall_ret_cb(id, on_syscall_end);
+	}
 	pthread_atfork(NULL, NULL, on_fork);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
 	qemu_plugin_register_vcpu_exit_cb(id, on_vcpu_exit);

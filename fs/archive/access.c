@@ -60,6 +60,14 @@ void hf_access_join(struct hf_access *access, const struct hf_access *more)
 		add(access, more->uid, more->gid, more->bits);
 }
 
+bool hf_access_suffices(const struct hf_access *access, const struct stat *st)
+{
+	struct hf_access more = *access;
+
+	hf_access_add(&more, st);
+	return more.bits == access->bits;
+}
+
 bool hf_access_is_everybody(const struct hf_access *access)
 {
 	return access->some && access->bits == ALL;

@@ -40,6 +40,8 @@ void hf_access_close(struct hf_access *access);
 /* The objects of more, too. Stricter than adding them one by one if both have objects that not everybody may read. */
 void hf_access_join(struct hf_access *access, const struct hf_access *more);
 
+/* Whether everybody whom access lets read may read that object too: adding it takes nothing away. */
+bool hf_access_suffices(const struct hf_access *access, const struct stat *st);
 bool hf_access_is_everybody(const struct hf_access *access);
 
 /* Owner, group and permissions (0444 at most) into st, whose other members stay. Without any object nobody may. */

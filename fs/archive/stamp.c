@@ -15,5 +15,11 @@ struct hf_stamp hf_stamp_of(const struct stat *st)
 bool hf_stamp_same(const struct hf_stamp *a, const struct hf_stamp *b)
 {
 	return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns &&
-	       a->beside == b->beside;
+	       a->beside == b->beside && a->debug == b->debug;
+}
+
+uint64_t hf_stamp_around(const struct hf_stamp *stamp)
+{
+	/* Both are hashes, of other things. */
+	return stamp->beside ^ stamp->debug;
 }

@@ -14,12 +14,21 @@
 
 #include <stdatomic.h>
 
+/* Which pieces with a table were read around the cache lately, by whichever reader: a bit each, of a hash of owner and
+ * number. */
+enum { HF_ONCE_BITS = 65536 };
+struct hf_once {
+	_Atomic uint64_t bits[HF_ONCE_BITS / 64];
+	atomic_uint count; /* of those that are set; at half of them all are forgotten */
+};
+
 struct hf_common {
-	struct hf_fs_options options; /* views, params, skip, archive_path and index_path are not valid any more */
+	struct hf_fs_options options; /* views, params, skip and the paths are not valid any more */
 	struct timespec started;
 	struct hf_exec *exec;
 	unsigned index_threads; /* of builds, all together */
 	struct hf_cache *cache;
+	struct hf_once once; /* hf_reading_goes_once */
 	struct hf_metrics metrics;
 	atomic_bool closing;
 	struct hf_stop stop; /* hf_stopping, for sources */

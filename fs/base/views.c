@@ -17,7 +17,7 @@ static struct side {
 	const struct hf_side_file *file;
 } sides[HF_SIDES_MAX];
 
-const struct hf_enc_ops hf_view_program = {.name = "program", .view = "program.elf", .version = 2};
+const struct hf_enc_ops hf_view_program = {.name = "program", .view = "program.elf", .version = 3};
 
 static pthread_once_t sides_once = PTHREAD_ONCE_INIT;
 
@@ -180,6 +180,22 @@ void hf_views_fini(struct hf_views *views)
 		free(views->options[i]);
 		free(views->params[i]);
 	}
+}
+
+size_t hf_views_naming(void)
+{
+	size_t i = 0;
+
+	while (i < HF_ENC_COUNT && !(hf_views[i]->flags & HF_ENC_SYMBOLS))
+		i++;
+	return i < HF_ENC_COUNT ? i : HF_VIEW_COUNT;
+}
+
+unsigned hf_views_symbols(const struct hf_views *views)
+{
+	const size_t view = hf_views_naming();
+
+	return view < HF_ENC_COUNT && hf_views[view]->symbols ? hf_views[view]->symbols(views->options[view]) : 0;
 }
 
 const char *hf_view_params(const struct hf_views *views, size_t view)

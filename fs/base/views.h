@@ -49,6 +49,10 @@ int hf_views_init(struct hf_views *views, const char *params, uint64_t expansion
 void hf_views_fini(struct hf_views *views);
 /* Everything that the view's bytes depend on besides the events and symbols. */
 const char *hf_view_params(const struct hf_views *views, size_t view);
+/* The view that shows symbols; HF_VIEW_COUNT: none does. */
+size_t hf_views_naming(void);
+/* What it wants of them, enum hf_symbols_options. */
+unsigned hf_views_symbols(const struct hf_views *views);
 /* The parameters of one view in such a list, without its name; malloc'ed, NULL: out of memory. */
 char *hf_params_of(const char *params, const char *view);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/bytes/ahead.h"
 
+#include <xxhash.h>
+
 /* How near to where the last read ended a read must be to count as going on: the kernel's own readahead comes out of
  * order. */
 #define NEAR (UINT64_C(1) << 20)
@@ -73,16 +75,47 @@ void hf_reading_ahead(struct hf_reading *reading, const struct hf_bytes *source,
 
 enum { ONCE_MAX = 64 << 10 };
 
-bool hf_reading_goes_once(struct hf_reading *reading, const struct hf_bytes *bytes, uint64_t offset, size_t size)
+/* Whether this is the first time, as far as is remembered. */
+static bool note_once(struct hf_once *once, uint64_t owner, uint64_t number)
 {
-	uint64_t number = offset / HF_EVEN_PIECE;
+	const uint64_t words[2] = {owner, number};
+	const uint64_t bit = XXH3_64bits(words, sizeof words) % HF_ONCE_BITS, mask = UINT64_C(1) << bit % 64;
+
+	if (atomic_fetch_or_explicit(&once->bits[bit / 64], mask, memory_order_relaxed) & mask)
+		return false;
+	if (atomic_fetch_add(&once->count, 1) + 1 == HF_ONCE_BITS / 2) {
+		for (size_t i = 0; i < HF_ONCE_BITS / 64; i++)
+			atomic_store_explicit(&once->bits[i], 0, memory_order_relaxed);
+		atomic_store(&once->count, 0);
+	}
+	return true;
+}
+
+static bool is_again(struct hf_reading *reading, uint64_t number)
+{
 	bool again;
 
-	if (!bytes->ops->read_once || size > ONCE_MAX ||
-	    hf_cache_has(bytes->capture->common->cache, (struct hf_cache_key){bytes->owner, number}))
-		return false;
 	HF_LOCKED(&reading->lock);
-	again = reading->once == number + 1 || !offset;
+	again = reading->once == number + 1;
 	reading->once = number + 1;
-	return !again;
+	return again;
+}
+
+bool hf_reading_goes_once(struct hf_reading *reading, const struct hf_bytes *bytes, const struct hf_piece *piece,
+			  size_t count, uint64_t offset, size_t size)
+{
+	/* With pieces so small that there are more of them, whole ones are as good. */
+	bool once = offset && size <= ONCE_MAX &&
+		    piece[count - 1].offset + piece[count - 1].size >= bytes->base + offset + size;
+
+	for (size_t i = 0; i < count && once; i++)
+		once = piece[i].parts && !hf_cache_has(bytes->capture->common->cache,
+						       (struct hf_cache_key){bytes->owner, piece[i].number});
+	if (!once)
+		return false;
+	if (!bytes->ops->table)
+		return !is_again(reading, piece[count - 1].number);
+	for (size_t i = 0; i < count; i++)
+		once &= note_once(&bytes->capture->common->once, bytes->owner, piece[i].number);
+	return once;
 }

@@ -14,13 +14,16 @@ struct hf_reading {
 	unsigned streak;      /* reads near expected, one after the other */
 	uint64_t ahead;       /* pieces before this number were asked for */
 	uint64_t planned;     /* reads up to here see nothing more to be asked for */
-	uint64_t once;        /* piece + 1 of the last read that went around the cache */
+	uint64_t once;	      /* of a stream, piece + 1 of the last read that went around the cache */
 };
 
 /* Notes a read; whether the reader goes forward. */
 bool hf_reading_note(struct hf_reading *reading, uint64_t offset, uint64_t end);
-/* Whether a read is to go around the cache: a small one from somewhere, and not the second in a row from one place. */
-bool hf_reading_goes_once(struct hf_reading *reading, const struct hf_bytes *bytes, uint64_t offset, size_t size);
+/* Whether a read of these pieces is to go around the cache: a small one from somewhere, of pieces that have parts, are
+ * not at hand, and that nobody read like that before, as far as is remembered; of a stream, whose parts cost little,
+ * not the second in a row from one place. */
+bool hf_reading_goes_once(struct hf_reading *reading, const struct hf_bytes *bytes, const struct hf_piece *piece,
+			  size_t count, uint64_t offset, size_t size);
 /*
  * Makes ahead what a reader that goes forward from end will want, so much that all cores have work but little enough
  * that the cache is not filled with it.

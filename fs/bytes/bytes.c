@@ -84,6 +84,14 @@ int hf_bytes_check(const struct hf_bytes *bytes)
 	return err || bytes->capture->version != bytes->version ? HF_ERR_CHANGED : 0;
 }
 
+int hf_bytes_check_made(const struct hf_bytes *bytes, int err)
+{
+	const bool blamed = err == HF_ERR_MISMATCH || err == HF_ERR_STATE;
+	const int now = err == HF_ERR_CANCELLED ? 0 : hf_bytes_check(bytes);
+
+	return now && (!err || blamed || now == HF_ERR_CHANGED) ? now : err;
+}
+
 int hf_bytes_make_piece(const struct hf_bytes *bytes, struct hf_open *open, uint64_t number, struct hf_worker *worker,
 			uint8_t **ret_bytes, size_t *ret_size)
 {
@@ -114,23 +122,16 @@ int hf_bytes_make(const struct hf_bytes *bytes, uint64_t number, struct hf_worke
 		  size_t *ret_size)
 {
 	struct hf_open *open;
-	int err, after;
+	int err, made;
 
 	if (hf_stopping(bytes->capture->common))
 		return HF_ERR_CANCELLED;
-	err = hf_bytes_check(bytes);
-	if (!err)
-		err = hf_bytes_open(bytes, 0, &open);
-	if (err)
-		return err;
-	err = hf_bytes_make_piece(bytes, open, number, worker, ret_bytes, ret_size);
-	/* Bytes of a file that changed while it was read are nobody's; nor is the index to blame for them. */
-	after = err && err != HF_ERR_MISMATCH && err != HF_ERR_STATE ? 0 : hf_bytes_check(bytes);
-	if (after) {
-		if (!err)
-			free(*ret_bytes);
-		err = after;
-	}
+	made = hf_bytes_open(bytes, 0, &open);
+	if (!made)
+		made = hf_bytes_make_piece(bytes, open, number, worker, ret_bytes, ret_size);
+	err = hf_bytes_check_made(bytes, made);
+	if (err && !made)
+		free(*ret_bytes);
 	hf_bytes_close(open, err);
 	return err;
 }

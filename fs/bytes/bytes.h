@@ -21,6 +21,7 @@ struct hf_bytes;
 /* One piece as the cache knows it. Offsets are those of the whole if the bytes have a base. */
 struct hf_piece {
 	uint64_t number, offset, size;
+	bool parts; /* a part of it can be made alone */
 };
 
 /*
@@ -35,8 +36,9 @@ struct hf_bytes_ops {
 	/* Writes the bytes of a piece: to has room for piece->size + HF_SINK_ROOM of them. */
 	int (*fill)(const struct hf_bytes *bytes, struct hf_open *open, const struct hf_piece *piece,
 		    struct hf_worker *worker, uint8_t *to);
-	/* A small read from somewhere, which makes no more than it must; NULL: pieces are small enough. */
-	int (*read_once)(struct hf_open *open, uint64_t offset, uint8_t *buf, size_t size);
+	/* A small read from somewhere within pieces that have parts: makes no more than it must. */
+	int (*read_once)(const struct hf_bytes *bytes, struct hf_open *open, struct hf_worker *worker, uint64_t offset,
+			 uint8_t *buf, size_t size);
 	/* The instruction of the hart that the byte at an offset (of the whole) belongs to: hartfs_view_ordinal. NULL: no
 	 * instructions make these bytes. */
 	int (*ordinal)(const struct hf_bytes *bytes, struct hf_open *open, uint32_t hart, uint64_t offset,
@@ -85,6 +87,11 @@ int hf_bytes_open(const struct hf_bytes *bytes, unsigned wait_ms, struct hf_open
 void hf_bytes_close(struct hf_open *open, int err);
 /* Whether the capture is still of their version: looks at the file. HF_ERR_CHANGED. */
 int hf_bytes_check(const struct hf_bytes *bytes);
+/*
+ * The same behind what was made of the capture with this outcome, and the outcome as it is then. This one look is enough,
+ * for bytes and errors of a file that changed before or meanwhile are nobody's; nor is the index to blame for them.
+ */
+int hf_bytes_check_made(const struct hf_bytes *bytes, int err);
 
 /* Makes a piece, malloc'ed, and looks at nothing else. */
 int hf_bytes_make_piece(const struct hf_bytes *bytes, struct hf_open *open, uint64_t number, struct hf_worker *worker,

@@ -9,7 +9,8 @@ int hf_bytes_even(const struct hf_bytes *bytes, struct hf_open *open, uint64_t n
 	(void)open;
 	if (number > UINT64_MAX / HF_EVEN_PIECE || offset >= bytes->size)
 		return HF_NOTE_END;
-	*ret_piece = (struct hf_piece){.number = number, .offset = offset, .size = bytes->size - offset};
+	*ret_piece = (struct hf_piece){
+		.number = number, .offset = offset, .size = bytes->size - offset, .parts = bytes->ops->read_once};
 	if (ret_piece->size > HF_EVEN_PIECE)
 		ret_piece->size = HF_EVEN_PIECE;
 	return 0;

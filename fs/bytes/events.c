@@ -275,7 +275,7 @@ int hf_events_read(struct hf_events *events, uint64_t ordinal, struct hartfs_eve
 {
 	struct hf_open *open;
 	uint64_t left;
-	int err, after;
+	int err;
 
 	*ret_n = 0;
 	if (!events->count)
@@ -289,12 +289,9 @@ int hf_events_read(struct hf_events *events, uint64_t ordinal, struct hartfs_eve
 	if (err)
 		return err;
 	err = read_from(events, open, ordinal, ev, left < max ? left : max, ret_n, diag);
-	/* Instructions of a file that changed while it was read are nobody's; nor is the index to blame for them. */
-	after = err && err != HF_ERR_MISMATCH && err != HF_ERR_STATE ? 0 : hf_bytes_check(events->bytes);
-	if (after) {
+	err = hf_bytes_check_made(events->bytes, err);
+	if (err)
 		*ret_n = 0;
-		err = after;
-	}
 	hf_open_blame(open, err);
 	return err;
 }
@@ -314,17 +311,14 @@ static int run_find(struct hf_job *job, struct hf_worker *worker)
 	struct find_job *find = (struct find_job *)job;
 	const struct hf_bytes *bytes = find->events->bytes;
 	struct hf_open *open;
-	int err = hf_bytes_check(bytes);
+	int err = hf_bytes_open(bytes, HF_REPAIR_MS, &open);
 
 	if (!err)
-		err = hf_bytes_open(bytes, HF_REPAIR_MS, &open);
-	if (!err) {
 		err = bytes->ops->ordinal(bytes, open, find->events->hart, find->offset + bytes->base, worker,
 					  &find->ordinal);
-		hf_bytes_close(open, err);
-	}
-	find->err = err;
-	return err;
+	find->err = hf_bytes_check_made(bytes, err);
+	hf_bytes_close(open, find->err);
+	return find->err;
 }
 
 int hf_events_ordinal(struct hf_events *events, uint64_t offset, uint64_t *ret_ordinal)

@@ -306,7 +306,7 @@ void hf_request_cancel(struct hf_read *read)
 		advance(rq);
 }
 
-/* A small read from somewhere in a stream: decodes no more of the container than it must. */
+/* A small read from somewhere: makes no more than it must. */
 struct once_job {
 	struct hf_job job;
 	struct hf_request *rq;
@@ -318,17 +318,14 @@ static int run_once(struct hf_job *job, struct hf_worker *worker)
 	struct hf_open *open;
 	int err;
 
-	(void)worker;
-	err = hf_stopping(rq->common) ? HF_ERR_CANCELLED : hf_bytes_check(&rq->source);
+	if (hf_stopping(rq->common))
+		return HF_ERR_CANCELLED;
+	err = hf_bytes_open(&rq->source, 0, &open);
 	if (!err)
-		err = hf_bytes_open(&rq->source, 0, &open);
-	if (!err) {
-		err = rq->source.ops->read_once(open, rq->pos, rq->own, (size_t)(rq->end - rq->pos));
-		hf_bytes_close(open, err);
-	}
-	/* Bytes of a file that changes while it is read are nobody's. */
-	if ((!err || hf_err_class(err) == HF_CLASS_corrupt) && hf_bytes_check(&rq->source))
-		err = HF_ERR_CHANGED;
+		err = rq->source.ops->read_once(&rq->source, open, worker, rq->pos, rq->own,
+						(size_t)(rq->end - rq->pos));
+	err = hf_bytes_check_made(&rq->source, err);
+	hf_bytes_close(open, err);
 	return err;
 }
 
@@ -358,7 +355,7 @@ static bool submit_once(struct hf_request *rq)
 static bool read_around(struct hf_request *rq)
 {
 	rq->pos = rq->read->offset;
-	if (!rq->source.ops->read_once)
+	if (rq->source.ops != &hf_bytes_stream)
 		return false;
 	unpin_all(rq);
 	if (!rq->own)
@@ -376,24 +373,20 @@ static int read_once(struct hf_common *common, struct hf_read *read, const struc
 		return HF_ERR_NOMEM;
 	}
 	rq->source = *bytes;
-	rq->pos = read->offset;
-	rq->end = read->offset + size;
+	rq->pos = read->offset + bytes->base;
+	rq->end = rq->pos + size;
 	/* The caller ends the read; what it holds is released with it. */
 	return submit_once(rq) ? 0 : HF_ERR_NOMEM;
 }
 
-/* The request with its first round planned. */
+/* The request with its first round planned: these pieces. */
 static int make_request(struct hf_common *common, struct hf_read *read, const struct hf_bytes *bytes, size_t size,
-			struct hf_request **ret_rq)
+			const struct hf_piece *piece, size_t count, struct hf_request **ret_rq)
 {
 	const uint64_t pos = read->offset + bytes->base;
-	struct hf_piece piece[HF_READ_PIECES];
 	uint8_t *own = NULL;
-	size_t count = 0;
-	int err = plan(bytes, HF_REPAIR_MS, pos, pos + size, piece, HF_READ_PIECES, &count);
+	int err;
 
-	if (err)
-		return err;
 	if (piece[count - 1].offset + piece[count - 1].size < pos + size) {
 		own = malloc(size);
 		if (!own)
@@ -411,12 +404,34 @@ static int make_request(struct hf_common *common, struct hf_read *read, const st
 	return 0;
 }
 
+/* Reads size > 0 bytes that are there; an error: the caller ends the read. */
+static int start_read(struct hf_common *common, struct hf_read *read, const struct hf_bytes *bytes, size_t size,
+		      struct hf_reading *reading)
+{
+	const bool forward = hf_reading_note(reading, read->offset, read->offset + size);
+	const uint64_t pos = read->offset + bytes->base;
+	struct hf_piece piece[HF_READ_PIECES];
+	struct hf_request *rq;
+	size_t count = 0;
+	int err = plan(bytes, HF_REPAIR_MS, pos, pos + size, piece, HF_READ_PIECES, &count);
+
+	if (err)
+		return err;
+	if (!forward && hf_reading_goes_once(reading, bytes, piece, count, read->offset, size))
+		return read_once(common, read, bytes, size);
+	err = make_request(common, read, bytes, size, piece, count, &rq);
+	if (err)
+		return err;
+	rq->forward = forward;
+	if (!start_round(rq, forward ? reading : NULL))
+		advance(rq);
+	return 0;
+}
+
 void hf_bytes_read(struct hf_common *common, struct hf_read *read, const struct hf_bytes *bytes,
 		   struct hf_reading *reading)
 {
-	struct hf_request *rq;
 	size_t size = read->size;
-	bool forward;
 	int err = 0;
 
 	if (bytes->capture->version != bytes->version)
@@ -430,17 +445,7 @@ void hf_bytes_read(struct hf_common *common, struct hf_read *read, const struct 
 		read->done(read);
 		return;
 	}
-	forward = hf_reading_note(reading, read->offset, read->offset + size);
-	if (!forward && hf_reading_goes_once(reading, bytes, read->offset, size)) {
-		err = read_once(common, read, bytes, size);
-	} else {
-		err = make_request(common, read, bytes, size, &rq);
-		if (!err) {
-			rq->forward = forward;
-			if (!start_round(rq, forward ? reading : NULL))
-				advance(rq);
-		}
-	}
+	err = start_read(common, read, bytes, size, reading);
 	if (err) {
 		read->err = err;
 		read->done(read);

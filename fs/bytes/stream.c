@@ -23,10 +23,13 @@ static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct
 }
 
 /* Decodes no more of the container than it must. */
-static int read_once(struct hf_open *open, uint64_t offset, uint8_t *buf, size_t size)
+static int read_once(const struct hf_bytes *bytes, struct hf_open *open, struct hf_worker *worker, uint64_t offset,
+		     uint8_t *buf, size_t size)
 {
 	size_t n;
 
+	(void)bytes;
+	(void)worker;
 	for (size_t have = 0; have < size; have += n) {
 		int err = hf_block_source_read_once(open->source, offset + have, buf + have, size - have, &n, NULL);
 

@@ -28,8 +28,9 @@ void hf_captures_count_spools(struct hf_captures *all, uint64_t *ret_count, uint
 /* Every capture, in no order. fn must not call back into captures. */
 void hf_captures_each(struct hf_captures *all, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx);
 
-/* hf_fs_index_trouble, hf_fs_explain, hf_fs_failures, hf_fs_index_tapped, hf_fs_examine, hf_fs_compare,
+/* hf_fs_flush, hf_fs_index_trouble, hf_fs_explain, hf_fs_failures, hf_fs_index_tapped, hf_fs_examine, hf_fs_compare,
  * hf_fs_index_all, hf_fs_idle and hf_fs_when_idle. */
+int hf_captures_flush(struct hf_captures *all);
 bool hf_captures_index_trouble(struct hf_captures *all, char *text, size_t size, size_t *ret_memory,
 			       size_t *ret_waiting);
 bool hf_captures_explain(struct hf_captures *all, const char *path, char *text, size_t size);

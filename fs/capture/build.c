@@ -104,6 +104,8 @@ static int build_somewhere(struct hf_capture *capture, struct hf_build *build, s
 		if (memory ? tried_memory : tried_disk)
 			break;
 		*(memory ? &tried_memory : &tried_disk) = true;
+		/* Memory is for what has to be there. */
+		build->summary = capture->common->options.summary && !memory;
 		err = hf_build_run(build, diag);
 		if (memory)
 			hf_index_dir_kept(dir);
@@ -119,6 +121,38 @@ static int build_somewhere(struct hf_capture *capture, struct hf_build *build, s
 	return err;
 }
 
+/* A small one goes into a pack, unless its index turns out large. */
+static int build_in_place(struct hf_capture *capture, struct hf_build *build, struct hf_diag *diag)
+{
+	struct hf_index_dir *dir = &capture->all->index_dir;
+	int err = HF_ERR_INDEX_DIR;
+
+	build->dirfd = hf_index_dir_choose_pack(dir, build->identity.size);
+	if (build->dirfd >= 0)
+		err = hf_build_run(build, diag);
+	if (!err)
+		hf_index_dir_packed(dir);
+	return err == HF_ERR_INDEX_DIR ? build_somewhere(capture, build, diag) : err;
+}
+
+/* A new one clears two megabytes. */
+static int take_disasm(struct hf_captures *all, struct hf_disasm **ret_disasm)
+{
+	for (size_t i = 0; i < sizeof all->spare_disasm / sizeof *all->spare_disasm; i++) {
+		*ret_disasm = atomic_exchange(&all->spare_disasm[i], NULL);
+		if (*ret_disasm)
+			return 0;
+	}
+	return hf_disasm_new(ret_disasm);
+}
+
+static void give_disasm(struct hf_captures *all, struct hf_disasm *disasm)
+{
+	for (size_t i = 0; i < sizeof all->spare_disasm / sizeof *all->spare_disasm && disasm; i++)
+		disasm = atomic_exchange(&all->spare_disasm[i], disasm);
+	hf_disasm_free(disasm);
+}
+
 static void tell_bad(void *ctx, const char *name, const char *what)
 {
 	const struct hf_capture *capture = ctx;
@@ -126,29 +160,76 @@ static void tell_bad(void *ctx, const char *name, const char *what)
 	hf_common_log(capture->all->common, 4, "%s: index file %s %s; it is made again", capture->path, name, what);
 }
 
-static int run_build(struct hf_captures *all, const struct hf_trace *trace, const struct hf_stamp *stamp,
-		     struct progress *progress, struct hf_diag *diag)
+/* The views without names, as long as it is not known which these are. */
+static size_t without_names(struct hf_view_key *views, size_t count)
 {
-	struct hf_view_key views[HF_VIEW_COUNT];
-	struct hf_companion companion;
-	struct hf_build build;
-	int err = hf_companion_open(all->held, progress->capture->path, trace, stamp->beside, all->views.common,
-				    &companion);
+	size_t n = 0;
 
-	if (err)
-		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
-	build = hf_open_build(progress->capture, trace, &companion, views);
+	for (size_t i = 0; i < count; i++)
+		if (!(views[i].ops->flags & HF_ENC_SYMBOLS))
+			views[n++] = views[i];
+	return n;
+}
+
+/* One build with the names that the companion has by now. *ret_dirfd: where its files are. */
+static int build_named(const struct hf_trace *trace, const struct hf_companion *companion, struct hf_disasm *disasm,
+		       struct progress *progress, int *ret_dirfd, struct hf_diag *diag)
+{
+	struct hf_captures *all = progress->capture->all;
+	struct hf_view_key views[HF_VIEW_COUNT];
+	struct hf_build build = hf_open_build(progress->capture, trace, companion, views);
+	int err;
+
 	build.limits = &all->limits;
 	build.on_progress = on_progress;
 	build.threads = share_of_threads;
 	build.tap = progress->tap;
 	build.ctx = progress;
+	build.disasm = disasm;
+	if (companion->waiting)
+		build.view_count = without_names(views, build.view_count);
 	hf_index_examine(all->index_fd, &trace->identity, views, build.view_count, HF_EXAMINE_OPENED, tell_bad,
 			 progress->capture);
-	err = hf_disasm_new(&build.disasm);
+	err = build_in_place(progress->capture, &build, diag);
+	*ret_dirfd = build.dirfd;
+	return err;
+}
+
+/* Where the ELF files beside a capture lay is known when its code is: then the views with names follow. */
+static int build_placed(const struct hf_trace *trace, struct hf_companion *companion, struct hf_disasm *disasm,
+			struct progress *progress, struct hf_diag *diag)
+{
+	bool moved = false;
+	int dirfd, err;
+
+	for (size_t i = 0; i < companion->file_count; i++)
+		if (companion->file[i].src)
+			companion->file[i].src->stop = &progress->stop;
+	err = build_named(trace, companion, disasm, progress, &dirfd, diag);
+
+	if (err)
+		return err;
+	err = hf_companion_place_in(companion, progress->capture, progress->version, dirfd, &trace->identity, &moved);
+	if (err)
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	return moved ? build_named(trace, companion, disasm, progress, &dirfd, diag) : 0;
+}
+
+static int run_build(struct hf_captures *all, const struct hf_trace *trace, const struct hf_stamp *stamp,
+		     struct progress *progress, struct hf_diag *diag)
+{
+	struct hf_companion companion;
+	struct hf_disasm *disasm;
+	int err = hf_companion_open(progress->capture, trace, stamp, &companion);
+
+	if (err)
+		return hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0);
+	err = take_disasm(all, &disasm);
 	if (!err)
-		err = build_somewhere(progress->capture, &build, diag);
-	hf_disasm_free(build.disasm);
+		err = hf_companion_trust(&companion, &all->views);
+	if (!err)
+		err = build_placed(trace, &companion, disasm, progress, diag);
+	give_disasm(all, disasm);
 	hf_companion_close(&companion);
 	return err;
 }

@@ -4,7 +4,7 @@
 #include "fs/archive/path.h"
 #include "fs/archive/probe.h"
 #include "fs/capture/captures.h"
-#include "fs/capture/companion.h"
+#include "fs/capture/beside.h"
 #include "fs/capture/members.h"
 
 #include <stdlib.h>
@@ -79,6 +79,7 @@ static void note_access(struct hf_capture *capture, const struct hf_members *mem
 	struct hf_access more = *access;
 
 	hf_params_join_access(&capture->all->params_access, capture->all->archive, &more);
+	hf_debug_dir_join_access(&capture->all->debug_dir, &more);
 	HF_LOCKED(&capture->lock);
 	if (capture->members == members && begun_ns > capture->access_ns) {
 		capture->access = more;
@@ -88,13 +89,27 @@ static void note_access(struct hf_capture *capture, const struct hf_members *mem
 
 /* ---- files ---- */
 
+/* The stamp of what lies beside the file; access may be NULL. */
+static int look_beside(const struct hf_captures *all, const char *path, struct hf_access *access, uint64_t *ret_beside)
+{
+	struct hf_beside beside;
+	int err = hf_beside_list(all->archive, path, access, &beside);
+
+	*ret_beside = 0;
+	if (err)
+		return err;
+	*ret_beside = hf_beside_stamp(&beside);
+	hf_beside_free(&beside);
+	return 0;
+}
+
 /* Who may read the views of a file whose stat is given, and the stamp of what lies beside it. */
 static int look_at_file(const struct hf_captures *all, const char *path, const struct stat *st,
 			struct hf_access *access, uint64_t *ret_beside)
 {
 	*access = (struct hf_access){0};
 	hf_access_add(access, st);
-	return hf_companion_look(all->archive, path, access, ret_beside);
+	return look_beside(all, path, access, ret_beside);
 }
 
 /* A known capture of which the file's stat is given: recognised anew if that differs. *ret_gone: it is none. */
@@ -108,6 +123,8 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool *ret_
 	int err;
 
 	err = look_at_file(capture->all, capture->path, st, &access, &now.beside);
+	if (!err)
+		err = hf_debug_dir_look(&capture->all->debug_dir, &now.debug);
 	if (err)
 		return err;
 	note_access(capture, NULL, begun_ns, &access);
@@ -124,8 +141,10 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool *ret_
 	/* What could not be read may be readable the next time: that is not remembered, and it is looked at again. */
 	if (err)
 		found = (struct hf_found){.box = NULL};
-	else
+	else {
 		found.stamp.beside = now.beside;
+		found.stamp.debug = now.debug;
+	}
 	if (renew(capture, &found) && !err)
 		hf_memory_put(capture, NULL);
 	note_access(capture, NULL, begun_ns, &access);
@@ -145,7 +164,7 @@ static int add_recalled(struct hf_captures *all, const char *path, const struct 
 		return err;
 	*ret_capture = capture;
 	/* With another file beside it, or another member, than then the sizes are others. */
-	if (entry->kind != HF_CATALOGUE_INDEXED || entry->beside != found->stamp.beside)
+	if (entry->kind != HF_CATALOGUE_INDEXED || entry->beside != hf_stamp_around(&found->stamp))
 		return 0;
 	err = hf_memory_facts(capture, 1, entry, &facts);
 	if (err)
@@ -172,7 +191,9 @@ static int add_file(struct hf_captures *all, const char *path, struct hf_found *
 
 	if (err || member)
 		return err;
-	err = hf_companion_look(all->archive, path, NULL, &found->stamp.beside);
+	err = look_beside(all, path, NULL, &found->stamp.beside);
+	if (!err)
+		err = hf_debug_dir_look(&all->debug_dir, &found->stamp.debug);
 	if (err)
 		return err;
 	if (entry)
@@ -224,8 +245,10 @@ static int find_file(struct hf_captures *all, const char *path, const struct sta
 
 /* ---- descriptions ---- */
 
-/* What a description is now; *access is of all that it names (NULL: not asked for). HF_ERR_NOT_FOUND if it is none. */
-static int read_described(struct hf_captures *all, const char *ini, struct hf_found *found, struct hf_access *access)
+/* What a description, whose stat is given, is now; *access is of all that it names (NULL: not asked for).
+ * HF_ERR_NOT_FOUND if it is none. */
+static int read_described(struct hf_captures *all, const char *ini, const struct stat *st, struct hf_found *found,
+			  struct hf_access *access)
 {
 	int err;
 
@@ -233,7 +256,9 @@ static int read_described(struct hf_captures *all, const char *ini, struct hf_fo
 	err = hf_members_read(all->archive, ini, &found->members);
 	if (err)
 		return err;
-	err = hf_members_look(all->archive, found->members, access, &found->stamp.beside);
+	err = hf_members_look(all->archive, found->members, st, access, &found->stamp.beside);
+	if (!err)
+		err = hf_debug_dir_look(&all->debug_dir, &found->stamp.debug);
 	if (err) {
 		hf_members_unref(found->members);
 		found->members = NULL;
@@ -261,7 +286,9 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 	members = hf_members_ref(capture->members);
 	pthread_mutex_unlock(&capture->lock);
 	if (members && strcmp(members->ini, ini) == 0) {
-		err = hf_members_look(capture->all->archive, members, &access, &found.stamp.beside);
+		err = hf_members_look(capture->all->archive, members, st, &access, &found.stamp.beside);
+		if (!err)
+			err = hf_debug_dir_look(&capture->all->debug_dir, &found.stamp.debug);
 		if (!err)
 			note_access(capture, members, begun_ns, &access);
 	}
@@ -274,7 +301,7 @@ static int refresh_described(struct hf_capture *capture, const char *ini, const 
 	pthread_mutex_unlock(&capture->lock);
 	if (same)
 		return 0;
-	err = read_described(capture->all, ini, &found, &access);
+	err = read_described(capture->all, ini, st, &found, &access);
 	if (hf_err_is_shortage(err))
 		return err;
 	if (renew(capture, &found) && found.codec != &hf_members_unknown)
@@ -293,7 +320,7 @@ static int find_described(struct hf_captures *all, const char *path, const char 
 	struct hf_found found = {.stamp = hf_stamp_of(st)};
 	struct hf_catalogue_entry entry;
 	bool recalled;
-	int err = read_described(all, ini, &found, NULL);
+	int err = read_described(all, ini, st, &found, NULL);
 
 	if (err)
 		return err;
@@ -363,7 +390,7 @@ int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)
 		members = hf_members_ref(capture->members);
 	pthread_mutex_unlock(&capture->lock);
 	if (members)
-		err = hf_members_look(archive, members, &access, &beside);
+		err = hf_members_look(archive, members, ret_st, &access, &beside);
 	else if (!known)
 		err = look_at_file(capture->all, capture->path, ret_st, &access, &beside);
 	if (!known && !err)
@@ -377,37 +404,39 @@ int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st)
 
 /* ---- either ---- */
 
-/* What is known of it is looked at anew; what is not, for the first time. */
-static int find(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture *known,
-		struct hf_capture **ret_capture)
+/* Looks at what is not known yet. */
+static int find_new(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture)
 {
 	char ini[HF_PATH_SIZE];
 	struct stat ini_st;
-	bool gone = true;
 	int err = hf_members_find(all->archive, path, st, ini, &ini_st);
 
+	if (!err)
+		err = find_described(all, path, ini, &ini_st, ret_capture);
 	if (hf_err_is_shortage(err))
 		return err;
-	if (!known && !err) {
-		err = find_described(all, path, ini, &ini_st, ret_capture);
-		return err == HF_ERR_NOT_FOUND && S_ISREG(st->st_mode) ? find_file(all, path, st, ret_capture)
-		       : hf_err_is_shortage(err)		       ? err
-								       : 0;
-	}
-	if (!known)
-		return S_ISREG(st->st_mode) ? find_file(all, path, st, ret_capture) : 0;
+	return err == HF_ERR_NOT_FOUND && S_ISREG(st->st_mode) ? find_file(all, path, st, ret_capture) : 0;
+}
+
+/* Looks anew at what is known, of whose path *st is the stat; it becomes that of the capture's own file. */
+static int find_again(struct hf_capture *known, struct stat *st, bool *ret_gone)
+{
+	char ini[HF_PATH_SIZE];
+	struct stat ini_st;
+	int err = hf_members_find(known->all->archive, known->path, st, ini, &ini_st);
+
+	*ret_gone = true;
+	if (hf_err_is_shortage(err))
+		return err;
 	if (!err) {
-		err = refresh_described(known, ini, &ini_st, &gone);
-	} else if (S_ISREG(st->st_mode)) {
-		err = refresh(known, st, &gone);
-	} else {
-		err = 0;
-		if (renew(known, &(struct hf_found){.box = NULL}))
-			hf_memory_put(known, NULL);
+		*st = ini_st;
+		return refresh_described(known, ini, st, ret_gone);
 	}
-	if (!err && !gone)
-		*ret_capture = known;
-	return err;
+	if (S_ISREG(st->st_mode))
+		return refresh(known, st, ret_gone);
+	if (renew(known, &(struct hf_found){.box = NULL}))
+		hf_memory_put(known, NULL);
+	return 0;
 }
 
 /* hf_capture_find, with the error of what cannot be read. */
@@ -415,7 +444,10 @@ static int find_readable(struct hf_captures *all, const char *path, const struct
 			 struct hf_capture **ret_capture)
 {
 	const struct hf_stamp stamp = hf_stamp_of(st);
+	struct stat own = *st;
 	struct hf_capture *known;
+	bool gone;
+	int err;
 
 	*ret_capture = NULL;
 	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
@@ -423,7 +455,11 @@ static int find_readable(struct hf_captures *all, const char *path, const struct
 	known = hf_table_find(all, path);
 	if (!known && S_ISREG(st->st_mode) && hf_plain_is_known(all, path, &stamp))
 		return 0;
-	return find(all, path, st, known, ret_capture);
+	if (!known)
+		return find_new(all, path, st, ret_capture);
+	err = find_again(known, &own, &gone);
+	*ret_capture = err || gone ? NULL : known;
+	return err;
 }
 
 int hf_capture_find(struct hf_captures *all, const char *path, const struct stat *st, struct hf_capture **ret_capture)
@@ -446,7 +482,7 @@ int hf_capture_at(struct hf_captures *all, const char *path, struct hf_capture *
 
 int hf_capture_check(struct hf_capture *capture, struct stat *ret_st)
 {
-	struct hf_capture *found = NULL;
+	bool gone;
 	int err = hf_archive_stat(capture->all->archive, capture->path, ret_st);
 
 	if (err && err != HF_ERR_NOT_FOUND)
@@ -456,11 +492,9 @@ int hf_capture_check(struct hf_capture *capture, struct stat *ret_st)
 			hf_memory_put(capture, NULL);
 		return HF_ERR_NOT_FOUND;
 	}
-	err = find(capture->all, capture->path, ret_st, capture, &found);
-	if (!err && !found)
+	err = find_again(capture, ret_st, &gone);
+	if (!err && gone)
 		err = HF_ERR_NOT_FOUND;
-	if (!err)
-		err = stat_own(capture->all->archive, capture->path, ret_st);
 	if (!err)
 		show_access(capture, ret_st);
 	return err;

@@ -33,6 +33,7 @@ struct hf_captures;
 struct hf_facts;
 struct hf_members;
 struct hf_open;
+struct hf_places;
 
 /* Lives as long as the fs. */
 struct hf_capture {
@@ -67,6 +68,9 @@ struct hf_capture {
 	int64_t started_ns; /* as if it had not paused */
 	int64_t paused_ns;  /* since when its indexing is put aside for others; 0: it is not */
 	_Atomic uint64_t version;
+
+	struct hf_places *places;	/* where the ELF files beside it lay, in that version; NULL: nobody asked */
+	uint64_t places_version;
 
 	struct hf_link nodes; /* its inodes; the nodes' lock */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All captures of an archive: opening and closing what they share, and what is told of all of them. */
 #include "fs/capture/captures.h"
+#include "codecs/isa/disasm.h"
 #include "fs/capture/info.h"
 #include "fs/capture/spooler.h"
 #include "index/spool.h"
@@ -46,7 +47,7 @@ static size_t shed(void *ctx)
 {
 	struct hf_captures *all = ctx;
 
-	return hf_held_shed(all->held) + hf_open_pool_shed(&all->open_pool);
+	return hf_held_shed(all->held) + hf_held_shed(&all->debug_dir.held) + hf_open_pool_shed(&all->open_pool);
 }
 
 static int index_now(struct hf_capture *capture, struct hf_diag *diag)
@@ -56,7 +57,7 @@ static int index_now(struct hf_capture *capture, struct hf_diag *diag)
 
 int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *options)
 {
-	int err;
+	int err, debug_err = hf_debug_dir_init(&all->debug_dir, all->archive, all->descriptors->held, options);
 
 	all->limits = hf_chunk_limits_default;
 	if (options->chunk_insns)
@@ -74,6 +75,8 @@ int hf_captures_open(struct hf_captures *all, const struct hf_fs_options *option
 	err = hf_table_init(all);
 	if (hf_plain_init(all) && !err)
 		err = HF_ERR_NOMEM;
+	if (!err)
+		err = debug_err;
 	all->descriptors->shed = shed;
 	all->descriptors->ctx = all;
 	if (open_index_dir(all, options) && !err)
@@ -99,8 +102,8 @@ void hf_captures_wake(struct hf_captures *all)
 
 void hf_captures_stop(struct hf_captures *all)
 {
-	hf_index_dir_stop(&all->index_dir);
 	hf_jobs_stop(all);
+	hf_index_dir_stop(&all->index_dir);
 }
 
 void hf_captures_put_down(struct hf_captures *all)
@@ -118,7 +121,10 @@ void hf_captures_close(struct hf_captures *all)
 	hf_plain_fini(all);
 	pthread_mutex_destroy(&all->params_access.lock);
 	hf_views_fini(&all->views);
+	for (size_t i = 0; i < sizeof all->spare_disasm / sizeof *all->spare_disasm; i++)
+		hf_disasm_free(all->spare_disasm[i]);
 	hf_index_dir_fini(&all->index_dir);
+	hf_debug_dir_fini(&all->debug_dir);
 }
 
 /* ---- what is told of them ---- */
@@ -152,6 +158,11 @@ void hf_captures_get_stats(struct hf_captures *all, struct hf_captures_stats *re
 void hf_captures_count_spools(struct hf_captures *all, uint64_t *ret_count, uint64_t *ret_bytes)
 {
 	hf_spool_count(all->index_fd, ret_count, ret_bytes);
+}
+
+int hf_captures_flush(struct hf_captures *all)
+{
+	return hf_index_dir_flush(&all->index_dir);
 }
 
 bool hf_captures_index_trouble(struct hf_captures *all, char *text, size_t size, size_t *ret_memory,

@@ -5,7 +5,7 @@
  *
  * Locks, in the order in which they may be taken: the table's, a capture's, the pool's. The executor's, the makers',
  * kept texts', executables', held files' and the catalogue's are leaves. None is held while something is decoded,
- * indexed or read from a disk.
+ * indexed or read from a disk; that of the debug directory is while it is listed.
  */
 #ifndef HF_FS_CAPTURES_H
 #define HF_FS_CAPTURES_H
@@ -17,12 +17,15 @@
 #include "fs/base/views.h"
 #include "fs/capture/all.h"
 #include "fs/capture/capture.h"
+#include "fs/capture/debug_dir.h"
 #include "fs/capture/executable.h"
 #include "fs/capture/index_dir.h"
 #include "fs/capture/jobs.h"
 #include "fs/capture/makers.h"
 #include "fs/capture/memory.h"
 #include "fs/capture/open_capture.h"
+
+#include <stdatomic.h>
 
 struct hf_captures {
 	/* Borrowed. */
@@ -43,9 +46,11 @@ struct hf_captures {
 
 	struct hf_views views;
 	struct hf_params_access params_access;
+	struct hf_debug_dir debug_dir;
 	struct hf_chunk_limits limits;
 	int index_fd; /* what stands for the directory of the indexes in calls of index/ */
 	struct hf_index_dir index_dir;
+	_Atomic(struct hf_disasm *) spare_disasm[2]; /* of builds that are over: what they remember helps the next */
 	struct hf_open_pool open_pool;
 	struct hf_makers makers;
 	struct hf_executables executables;

@@ -76,10 +76,12 @@ static int compare_trace(struct compare *compare, const struct hf_stamp *stamp, 
 	if (err)
 		return err;
 	trace.file->stop = &compare->stop;
-	err = hf_companion_open(capture->all->held, capture->path, &trace, stamp->beside, capture->all->views.common,
-				&companion);
+	err = hf_companion_open(capture, &trace, stamp, &companion);
 	if (!err) {
-		err = compare_companion(compare, &trace, &companion, diag);
+		err = hf_companion_place_in(&companion, capture, compare->version, capture->all->index_fd,
+					    &trace.identity, NULL);
+		if (!err)
+			err = compare_companion(compare, &trace, &companion, diag);
 		hf_companion_close(&companion);
 	}
 	hf_trace_close(&trace);

@@ -10,18 +10,22 @@ static int examine(struct hf_captures *all, struct hf_capture *capture, hf_exami
 	struct hf_companion companion;
 	struct hf_trace trace;
 	struct hf_stamp stamp;
+	uint64_t version;
 	int err;
 
 	pthread_mutex_lock(&capture->lock);
 	stamp = capture->stamp;
+	version = capture->version;
 	pthread_mutex_unlock(&capture->lock);
 	err = hf_capture_open_trace(capture, &stamp, &trace, diag);
 	if (err)
 		return err;
-	err = hf_companion_open(all->held, capture->path, &trace, stamp.beside, all->views.common, &companion);
+	err = hf_companion_open(capture, &trace, &stamp, &companion);
 	if (!err) {
-		err = hf_index_examine(all->index_fd, &trace.identity, key, hf_open_views(capture, &companion, key),
-				       HF_EXAMINE_PAGES, fn, ctx);
+		err = hf_companion_place_in(&companion, capture, version, all->index_fd, &trace.identity, NULL);
+		if (!err)
+			err = hf_index_examine(all->index_fd, &trace.identity, key,
+					       hf_open_views(capture, &companion, key), HF_EXAMINE_PAGES, fn, ctx);
 		hf_companion_close(&companion);
 	}
 	hf_trace_close(&trace);

@@ -58,6 +58,7 @@ static int add_table(struct hf_executable *exe, const struct hf_stream *stream, 
 /* HF_ERR_UNSUPPORTED with the reason if it cannot be one image. */
 static int load(struct hf_executable *exe, struct hf_open *open, uint32_t hart, char *reason, size_t size)
 {
+	const struct hf_symbols *lines = NULL;
 	int err = hf_index_image(open->index, hart, &exe->image);
 
 	if (err)
@@ -67,11 +68,13 @@ static int load(struct hf_executable *exe, struct hf_open *open, uint32_t hart, 
 	err = add_table(exe, open->stream, hart);
 	if (err)
 		return err;
-	if (hf_companion_fits(&open->companion, open->stream->info.arch))
+	if (hf_companion_fits(&open->companion, open->stream->info.arch)) {
+		lines = open->companion.symbols ? hf_symbols_of(open->companion.symbols, hart) : NULL;
 		err = hf_companion_list(&open->companion, hart, &exe->symbols);
+	}
 	if (err)
 		return err;
-	err = hf_elf_new(exe->image, exe->symbols.symbol, exe->symbols.count, &exe->elf);
+	err = hf_elf_new(exe->image, exe->symbols.symbol, exe->symbols.count, lines, &exe->elf);
 	if (err == HF_ERR_LIMIT)
 		snprintf(reason, size, "the file would be too large");
 	return err == HF_ERR_LIMIT ? HF_ERR_UNSUPPORTED : err;
@@ -199,7 +202,7 @@ static uint64_t memory_of(const struct hf_executable *exe)
 {
 	enum { SYMBOL = 160 };
 
-	return exe ? hf_image_memory(exe->image) + exe->symbols.count * SYMBOL : 0;
+	return exe ? hf_image_memory(exe->image) + exe->symbols.count * SYMBOL + hf_elf_lines_memory(exe->elf) : 0;
 }
 
 /* Ends what find began. exe is NULL if it could not be made. */

@@ -16,7 +16,7 @@ static uint64_t content_of(struct hf_capture *capture)
 	words[1] = (uint64_t)capture->stamp.size;
 	words[2] = (uint64_t)capture->stamp.mtime_ns;
 	words[3] = capture->rebuilds;
-	words[4] = capture->stamp.beside;
+	words[4] = hf_stamp_around(&capture->stamp);
 	pthread_mutex_unlock(&capture->lock);
 	return XXH3_64bits(words, sizeof words) | 1;
 }

@@ -15,6 +15,7 @@ enum { SKIP_MAX = 8 };
 #define S INT64_C(1000000000)
 
 static int run_retry(struct hf_job *job, struct hf_worker *worker);
+static int run_pack(struct hf_job *job, struct hf_worker *worker);
 
 static bool may_retry(const struct hf_index_dir *dir)
 {
@@ -37,11 +38,16 @@ int hf_index_dir_init(struct hf_captures *all, int fd, const char *path, uint64_
 				     .path = path ? strdup(path) : NULL,
 				     .unwanted = fd < 0 && !error,
 				     .memory = memory,
+				     .pack_below = all->common->options.pack_below,
+				     .pack = {.fn = run_pack, .work = HF_WORK_CHORE},
 				     .retry = {.fn = run_retry, .work = HF_WORK_CHORE}};
 	pthread_mutex_init(&dir->lock, NULL);
 	/* Without memory files captures wait for the directory: no reason to give up. */
 	if (memory)
 		hf_memdir_new(fd, memory, &dir->memdir);
+	/* Without packs each index has its own files. */
+	if (fd >= 0)
+		hf_packs_new(fd, &dir->packs);
 	if (fd < 0) {
 		hf_fault_set("opening", NULL, error);
 		hf_index_dir_failed(dir);
@@ -64,6 +70,9 @@ void hf_index_dir_fini(struct hf_index_dir *dir)
 	if (dir->has_failed && dir->memdir)
 		hf_memdir_publish(dir->memdir, &moved);
 	hf_memdir_free(dir->memdir);
+	if (dir->packs)
+		hf_packs_flush(dir->packs);
+	hf_packs_free(dir->packs);
 	free(dir->path);
 	pthread_mutex_destroy(&dir->lock);
 }
@@ -100,6 +109,42 @@ int hf_index_dir_choose(struct hf_index_dir *dir, uint64_t too_small, bool *ret_
 	pthread_mutex_unlock(&dir->lock);
 	*ret_memory = failing && hf_index_dir_free(dir) > too_small;
 	return *ret_memory ? hf_memdir_fd(dir->memdir) : dir->fd;
+}
+
+/* ---- packs ---- */
+
+int hf_index_dir_choose_pack(struct hf_index_dir *dir, uint64_t size)
+{
+	HF_LOCKED(&dir->lock);
+	return dir->packs && !dir->failing && size < dir->pack_below ? hf_packs_fd(dir->packs) : -1;
+}
+
+int hf_index_dir_flush(struct hf_index_dir *dir)
+{
+	int err = dir->packs && hf_packs_waiting(dir->packs) ? hf_packs_flush(dir->packs) : 0;
+
+	if (err == HF_ERR_INDEX_DIR)
+		hf_index_dir_failed(dir);
+	return err;
+}
+
+/* What was not written is tried with all else that was not, or with the next captures. */
+static int run_pack(struct hf_job *job, struct hf_worker *worker)
+{
+	(void)worker;
+	hf_index_dir_flush(HF_OWNER(job, struct hf_index_dir, pack));
+	return 0;
+}
+
+void hf_index_dir_packed(struct hf_index_dir *dir)
+{
+	if (hf_packs_is_full(dir->packs)) {
+		hf_index_dir_flush(dir);
+		return;
+	}
+	HF_LOCKED(&dir->lock);
+	if (!dir->stop)
+		hf_job_submit_after(dir->all->common->exec, &dir->pack, S);
 }
 
 /* ---- words ---- */
@@ -195,7 +240,7 @@ static void try_alone(struct hf_index_dir *dir)
 	int err;
 
 	hf_captures_each(dir->all, find_oldest, &oldest);
-	if (oldest.capture || memory_of(dir).files)
+	if (oldest.capture || memory_of(dir).files || (dir->packs && hf_packs_waiting(dir->packs)))
 		return;
 	err = hf_memdir_try(dir->fd);
 	if (!err)
@@ -207,8 +252,12 @@ static void try_alone(struct hf_index_dir *dir)
 static void try_again(struct hf_index_dir *dir)
 {
 	size_t moved = 0;
-	int err = dir->memdir ? hf_memdir_publish(dir->memdir, &moved) : 0;
-	const bool room = err == HF_ERR_INDEX_DIR && hf_fault_is_room(hf_fault_last());
+	int err = dir->packs ? hf_packs_flush(dir->packs) : 0;
+	bool room;
+
+	if (!err && dir->memdir)
+		err = hf_memdir_publish(dir->memdir, &moved);
+	room = err == HF_ERR_INDEX_DIR && hf_fault_is_room(hf_fault_last());
 
 	if (err == HF_ERR_INDEX_DIR)
 		hf_index_dir_failed(dir);
@@ -341,7 +390,7 @@ void hf_index_dir_wrote(struct hf_index_dir *dir)
 	if (!failing)
 		return;
 	/* Each success is worth two more tries: soon all, if there is room for all, and few if there is not. */
-	well = !queue_waiting(dir, 2) && memory_of(dir).files == 0;
+	well = !queue_waiting(dir, 2) && memory_of(dir).files == 0 && !(dir->packs && hf_packs_waiting(dir->packs));
 	if (!well)
 		return;
 	pthread_mutex_lock(&dir->lock);

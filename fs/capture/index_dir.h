@@ -11,6 +11,7 @@
 #include "index/exec.h"
 #include "index/fault.h"
 #include "index/memdir.h"
+#include "index/packs.h"
 #include "fs/base/lock.h"
 
 #include <time.h>
@@ -22,6 +23,9 @@ struct hf_index_dir {
 	bool unwanted;             /* there is none and nobody asked for one: indexes are kept in memory */
 	uint64_t memory;           /* bytes that they may take there */
 	struct hf_memdir *memdir;  /* NULL: nothing is kept in memory */
+	struct hf_packs *packs;    /* NULL: there is no directory */
+	uint64_t pack_below;       /* captures of fewer bytes go into packs */
+	struct hf_job pack;        /* publishes those that wait for one */
 	pthread_mutex_t lock;      /* from here on; a leaf */
 	struct hf_job retry;
 	bool stop;
@@ -52,6 +56,12 @@ int hf_index_dir_choose(struct hf_index_dir *dir, uint64_t too_small, bool *ret_
 uint64_t hf_index_dir_free(struct hf_index_dir *dir);
 /* HF_ERR_INDEX_DIR was returned to this thread by a call that had to do with the directory itself. */
 void hf_index_dir_failed(struct hf_index_dir *dir);
+/* Where the index of a capture of that size is to be written if it is to go into a pack, or -1. */
+int hf_index_dir_choose_pack(struct hf_index_dir *dir, uint64_t size);
+/* An index was written there: it is published within a second or so. */
+void hf_index_dir_packed(struct hf_index_dir *dir);
+/* Publishes what waits to go into a pack: 0, or why it waits still. */
+int hf_index_dir_flush(struct hf_index_dir *dir);
 /* Something was written to memory instead. */
 void hf_index_dir_kept(struct hf_index_dir *dir);
 /* Memory did not suffice either: a capture waits, and is tried again when the directory is. */

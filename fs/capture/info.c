@@ -6,6 +6,7 @@
 #include "fs/capture/members.h"
 #include "fs/archive/path.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -206,22 +207,90 @@ static void put_description(struct hf_json *json, const struct hf_trace *trace)
 
 static const char of_another_machine[] = "it is code of another machine than the trace";
 
+/* Why the file gives no symbols; false: it does, or nothing of it ran. */
+static bool has_problem(const struct hf_open *open, size_t i, char buf[HF_DIAG_SIZE])
+{
+	const struct hf_companion *companion = &open->companion;
+	const struct hf_companion_file *file = &companion->file[i];
+	const struct hf_bias *found = companion->places ? &companion->places->file[i] : NULL;
+
+	if (file->diag.code)
+		hf_diag_format(&file->diag, buf, HF_DIAG_SIZE);
+	else if (open->stream && file->machine && !hf_arch_has_machine(open->stream->info.arch, file->machine))
+		snprintf(buf, HF_DIAG_SIZE, "%s", of_another_machine);
+	else if (found && found->verdict == HF_BIAS_DIFFERS && found->bytes)
+		snprintf(buf, HF_DIAG_SIZE, "%.0f%% of the code that ran there is another: is it of another build?",
+			 (double)found->differs * 100 / (double)found->bytes);
+	else if (found && found->verdict == HF_BIAS_SEVERAL)
+		snprintf(buf, HF_DIAG_SIZE, "its code fits at more than one address");
+	else
+		return false;
+	return true;
+}
+
+static void put_places(struct hf_json *json, const struct hf_companion *companion, size_t i)
+{
+	const struct hf_places *places = companion->places;
+	char text[24];
+
+	if (!places || places->file[i].verdict != HF_BIAS_FOUND) {
+		hf_json_string(json, "note", "nothing of it is found in the code that ran");
+		return;
+	}
+	hf_json_open(json, "bias", '[');
+	for (size_t k = 0; k < places->count; k++)
+		if (places->row[k].file == i) {
+			snprintf(text, sizeof text, "0x%" PRIx64, places->row[k].bias);
+			hf_json_string(json, NULL, text);
+		}
+	hf_json_close(json, ']');
+	hf_json_u64(json, "executed", places->file[i].bytes);
+	hf_json_u64(json, "differs", places->file[i].differs);
+}
+
+static void put_companion_file(struct hf_json *json, const struct hf_open *open, size_t i)
+{
+	char text[HF_DIAG_SIZE];
+
+	hf_json_open(json, NULL, '{');
+	hf_json_string(json, "file", open->companion.file[i].path);
+	if (has_problem(open, i, text))
+		hf_json_string(json, "error", text);
+	else
+		put_places(json, &open->companion, i);
+	hf_json_close(json, '}');
+}
+
 static void put_companion(struct hf_json *json, const struct hf_open *open)
 {
 	const struct hf_companion *companion = &open->companion;
 
-	if (!companion->path)
+	if (!companion->file_count && !companion->debug_count && !companion->relocatable)
 		return;
 	hf_json_open(json, "symbols", '{');
-	hf_json_string(json, "file", companion->path);
-	if (companion->diag.code)
-		put_diag(json, "error", &companion->diag);
-	else if (open->stream && !hf_companion_fits(companion, open->stream->info.arch))
-		hf_json_string(json, "error", of_another_machine);
-	else
-		hf_json_u64(json, "count", hf_symbols_count(companion->symbols));
+	hf_json_u64(json, "count", companion->symbols ? hf_symbols_count(companion->symbols) : 0);
+	if (companion->places) {
+		hf_json_u64(json, "executed", companion->places->executed);
+		hf_json_u64(json, "in_no_file", companion->places->unknown);
+	}
+	if (companion->left_out)
+		hf_json_u64(json, "files_left_out", companion->left_out);
 	if (companion->relocatable)
-		hf_json_string(json, "note", "position-independent: its addresses are taken for those where it ran");
+		hf_json_u64(json, "files_relocatable", companion->relocatable);
+	if (companion->withheld)
+		hf_json_u64(json, "files_withheld", companion->withheld);
+	if (companion->places && companion->places->tired)
+		hf_json_string(json, "note", "the files are too large to look for all of them");
+	hf_json_open(json, "files", '[');
+	for (size_t i = 0; i < companion->file_count; i++)
+		put_companion_file(json, open, i);
+	hf_json_close(json, ']');
+	if (companion->debug_count) {
+		hf_json_open(json, "debug_files", '[');
+		for (size_t i = 0; i < companion->debug_count; i++)
+			hf_json_string(json, NULL, companion->debug[i].path);
+		hf_json_close(json, ']');
+	}
 	hf_json_close(json, '}');
 }
 
@@ -395,22 +464,39 @@ static void put_warnings(struct hf_sink *sink, const struct hf_trace *trace)
 	}
 }
 
-/* An ELF beside the capture that is no good takes all names away. */
-static void put_companion_problem(struct hf_sink *sink, const struct hf_open *open)
+/* What is wrong with an ELF beside the capture takes its names away. */
+static void put_companion_problems(struct hf_sink *sink, const struct hf_capture *capture, const struct hf_open *open)
 {
 	const struct hf_companion *companion = &open->companion;
-	char text[256];
+	char text[HF_DIAG_SIZE];
 
-	if (!companion->path)
-		return;
-	if (companion->diag.code)
-		hf_diag_format(&companion->diag, text, sizeof text);
-	else if (open->stream && !hf_companion_fits(companion, open->stream->info.arch))
-		snprintf(text, sizeof text, "%s", of_another_machine);
-	else
-		return;
-	hf_info_path(sink, companion->path);
-	hf_sink_printf(sink, ": warning: it gives no symbols: %s\n", text);
+	for (size_t i = 0; i < companion->file_count; i++)
+		if (has_problem(open, i, text)) {
+			hf_info_path(sink, companion->file[i].path);
+			hf_sink_printf(sink, ": warning: it gives no symbols: %s\n", text);
+		}
+	if (companion->left_out) {
+		hf_info_path(sink, capture->path);
+		hf_sink_printf(sink, ": warning: of the files beside it %" PRIu64 " are not looked at\n",
+			       companion->left_out);
+	}
+	if (companion->relocatable) {
+		hf_info_path(sink, capture->path);
+		hf_sink_printf(sink,
+			       ": warning: of the files beside it %" PRIu64 " are relocatable (.o, .ko) and give no "
+			       "symbols: where each of their sections was placed is not looked for\n",
+			       companion->relocatable);
+	}
+	if (companion->withheld) {
+		hf_info_path(sink, companion->dir->path);
+		hf_sink_printf(sink,
+			       ": warning: %" PRIu64 " files give no symbols: fewer may read them than the directory\n",
+			       companion->withheld);
+	}
+	if (companion->places && companion->places->tired) {
+		hf_info_path(sink, capture->path);
+		hf_sink_printf(sink, ": warning: the ELF files beside it are too large to look for all of them\n");
+	}
 }
 
 static void put_errors(struct hf_capture *capture, struct hf_open *open, const struct hf_facts *facts,
@@ -434,7 +520,7 @@ static void put_errors(struct hf_capture *capture, struct hf_open *open, const s
 		left--;
 	}
 	put_warnings(sink, &open->trace);
-	put_companion_problem(sink, open);
+	put_companion_problems(sink, capture, open);
 	for (size_t i = first; i < count && i < HF_INDEX_PROBLEM_MAX; i++)
 		if (!hf_index_problem_at(open->index, i, &problem)) {
 			put_problem(sink, capture->path, &problem, facts->hart_count > 1);

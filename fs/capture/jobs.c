@@ -108,7 +108,8 @@ static int run_tell_idle(struct hf_job *job, struct hf_worker *worker)
 
 	(void)worker;
 	pthread_mutex_lock(&jobs->lock);
-	if (is_idle(all_of(jobs))) {
+	/* Jobs that were cancelled because all is to end have left nothing done. */
+	if (is_idle(all_of(jobs)) && !hf_stopping(all_of(jobs)->common)) {
 		on_idle = jobs->on_idle;
 		jobs->on_idle = NULL;
 	}

@@ -159,7 +159,7 @@ static struct hf_members *new_members(const char *ini)
 	atomic_init(&members->refs, 1);
 	members->codec = &hf_members_unknown;
 	members->ini = strdup(ini);
-	if (members->ini)
+	if (members->ini && !add_path(members, ini))
 		return members;
 	hf_members_unref(members);
 	return NULL;
@@ -232,8 +232,7 @@ int hf_members_read(const struct hf_archive *archive, const char *ini, struct hf
 	err = hf_setup_read(&opener, base_of(ini), &setup, &error);
 	own.members->unread |= hf_err_is_passing(err);
 	if (err && !hf_err_is_shortage(err))
-		err = !*error.format && !is_description_name(base_of(ini)) ? HF_ERR_NOT_FOUND
-									   : add_path(own.members, ini);
+		err = !*error.format && !is_description_name(base_of(ini)) ? HF_ERR_NOT_FOUND : 0;
 	if (!err && *error.format && hf_codec_by_name(error.format))
 		own.members->codec = hf_codec_by_name(error.format);
 	if (!err)
@@ -311,21 +310,22 @@ static int look_at_member(const struct hf_archive *archive, const char *path, st
 	return hf_err_is_shortage(err) ? err : 0;
 }
 
-int hf_members_look(const struct hf_archive *archive, const struct hf_members *members, struct hf_access *access,
-		    uint64_t *ret_stamp)
+int hf_members_look(const struct hf_archive *archive, const struct hf_members *members, const struct stat *ini_st,
+		    struct hf_access *access, uint64_t *ret_stamp)
 {
-	uint64_t hash = members->count;
+	const struct hf_member_state ini = hf_member_state_of(ini_st);
+	uint64_t hash = add_state(members->count, &ini);
 	struct stat st;
 
 	if (access) {
 		*access = (struct hf_access){0};
-		look(archive, members->ini, access, &st);
+		hf_access_add(access, ini_st);
 		for (size_t i = 0; i < members->dir_count; i++)
 			look(archive, members->dir[i], access, &st);
 		if (members->scattered)
 			hf_access_close(access);
 	}
-	for (size_t i = 0; i < members->count; i++) {
+	for (size_t i = 1; i < members->count; i++) {
 		struct hf_member_state state = {0};
 		int err = look_at_member(archive, members->path[i], access, &state);
 

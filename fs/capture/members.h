@@ -19,7 +19,7 @@ struct hf_members {
 	char *ini;                    /* path of the description */
 	const struct hf_codec *codec; /* of its format; hf_members_unknown if that is not known */
 	size_t count;
-	char **path;                  /* within the archive, each once; NULL: a name that leads out of it */
+	char **path;                  /* within the archive, each once, ini first; NULL: a name that leads out of it */
 	uint64_t *hash;               /* of each */
 	/* The directories in which they lie, as far as who comes to the views has not passed them: each once. */
 	char **dir;
@@ -53,10 +53,11 @@ int hf_members_read(const struct hf_archive *archive, const char *ini, struct hf
 struct hf_members *hf_members_ref(struct hf_members *members);
 void hf_members_unref(struct hf_members *members);
 
-/* *ret_stamp is a number for what the files are now, or that they are not there; not 0. *access (may be NULL) gets who
- * may read what is made of all of them. The only errors are shortages (hf_err_is_shortage). */
-int hf_members_look(const struct hf_archive *archive, const struct hf_members *members, struct hf_access *access,
-		    uint64_t *ret_stamp);
+/* *ret_stamp is a number for what the files are now, or that they are not there; not 0. *ini_st: hf_archive_stat of the
+ * description itself, from just before. *access (may be NULL) gets who may read what is made of all of them. The only
+ * errors are shortages (hf_err_is_shortage). */
+int hf_members_look(const struct hf_archive *archive, const struct hf_members *members, const struct stat *ini_st,
+		    struct hf_access *access, uint64_t *ret_stamp);
 /* The same number, of the members that were opened as they were then, opened[0..count), of the others as they are now.
  */
 int hf_members_stamp_opened(const struct hf_archive *archive, const struct hf_members *members,

@@ -39,8 +39,10 @@ static int open_catalogue(struct hf_captures *all, const char *path)
 	for (size_t i = 0; i < HF_VIEW_ALL; i++) {
 		if (!all->views.wanted[i])
 			continue;
-		views[key.view_count] =
-			(struct hf_view_key){.ops = hf_fs_view_ops(i), .params = hf_view_params(&all->views, i)};
+		/* program.elf has the lines that the listing shows. */
+		views[key.view_count] = (struct hf_view_key){
+			.ops = hf_fs_view_ops(i),
+			.params = hf_view_params(&all->views, i == HF_VIEW_PROGRAM ? hf_views_naming() : i)};
 		memory->view[key.view_count++] = i;
 	}
 	memory->view_count = key.view_count;
@@ -264,7 +266,7 @@ void hf_memory_put(struct hf_capture *capture, const struct hf_facts *facts)
 		return;
 	pthread_mutex_lock(&capture->lock);
 	entry.stamp = stamp_of(&capture->stamp);
-	beside = capture->stamp.beside;
+	beside = hf_stamp_around(&capture->stamp);
 	entry.kind = capture->state != HF_CAPTURE_GONE ? HF_CATALOGUE_CAPTURE
 		     : capture->stamp.ino	       ? HF_CATALOGUE_PLAIN
 						       : HF_CATALOGUE_GONE;

@@ -157,6 +157,9 @@ static int open_indexed(struct hf_open *open)
 	else if (!is_plausible(open))
 		return discard(open, HF_ERR_STATE);
 	if (!err) {
+		err = hf_companion_place(&open->companion, open->capture, open->version, open->index, NULL);
+		if (err)
+			return err;
 		err = hf_block_source_new(open->trace.file, open->index, all->common->cache, &open->source);
 		if (err) {
 			open->source = NULL;
@@ -181,8 +184,7 @@ static int open_all(struct hf_open *open, const struct hf_stamp *stamp)
 	int err = hf_capture_open_trace(open->capture, stamp, &open->trace, NULL);
 
 	if (!err)
-		err = hf_companion_open(open->capture->all->held, open->capture->path, &open->trace, stamp->beside,
-					open->capture->all->views.common, &open->companion);
+		err = hf_companion_open(open->capture, &open->trace, stamp, &open->companion);
 	if (!err)
 		err = open_indexed(open);
 	if (!err)

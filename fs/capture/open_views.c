@@ -64,6 +64,7 @@ struct hf_build hf_open_build(struct hf_capture *capture, const struct hf_trace 
 		.view_count = hf_open_views(capture, companion, views),
 		.symbols = companion->symbols,
 		.expansion = capture->common->options.expansion,
+		.summary = capture->common->options.summary,
 		.exec = capture->common->exec,
 	};
 }

@@ -24,6 +24,7 @@ void hf_table_fini(struct hf_captures *all)
 			next = capture->next;
 			hf_facts_unref(capture->facts);
 			hf_members_unref(capture->members);
+			hf_places_unref(capture->places);
 			free(capture->complaint);
 			pthread_mutex_destroy(&capture->lock);
 			pthread_cond_destroy(&capture->changed);

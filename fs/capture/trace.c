@@ -163,6 +163,7 @@ static int open_single(struct hf_capture *capture, const struct hf_stamp *stamp,
 		return err == HF_ERR_NOT_FOUND ? HF_ERR_CHANGED : err;
 	now = hf_stamp_of(&st);
 	now.beside = stamp->beside;
+	now.debug = stamp->debug;
 	if (!hf_stamp_same(&now, stamp))
 		return HF_ERR_CHANGED;
 	return hf_identity_of(trace->file, stamp->mtime_ns, &trace->identity, NULL);

@@ -174,17 +174,25 @@ static bool add_child(void *ctx, const char *name, const struct hf_node_key *key
 	return !dir->err;
 }
 
-static int fill_made(struct hf_dir *dir)
+static int look_at_capture(const struct hf_dir *dir, bool checked, struct hf_facts **ret_facts)
+{
+	const unsigned wait_ms = hf_tree_patience(dir->node->key.capture, true);
+	struct stat st;
+
+	return checked ? hf_tree_look_on(dir->node, wait_ms, ret_facts)
+		       : hf_tree_look(dir->node, wait_ms, ret_facts, &st);
+}
+
+static int fill_made(struct hf_dir *dir, bool checked)
 {
 	struct hf_look look = {.tree = dir->tree, .dir = &dir->node->key};
 	struct hf_facts *facts = NULL;
-	struct stat st;
 	uint64_t size;
 	int err = 0;
 
 	/* Of a small capture the index is there in a moment, and nobody should see that it was not. */
 	if (dir->node->key.capture)
-		err = hf_tree_look(dir->node, hf_tree_patience(dir->node->key.capture, true), &facts, &st);
+		err = look_at_capture(dir, checked, &facts);
 	/* What will be in it nobody knows. */
 	if (!err)
 		err = hf_kind_size(&(struct hf_subject){dir->tree, &dir->node->key, facts}, &size);
@@ -232,14 +240,14 @@ static void drop_list(struct hf_kept *kept)
 	dir->count = dir->cap = dir->sorted = 0;
 }
 
-/* Makes the list, and pins it. */
-static int fill(struct hf_dir *dir)
+/* Makes the list, and pins it. checked: somebody has just looked whether the capture is still the same. */
+static int fill(struct hf_dir *dir, bool checked)
 {
 	size_t bytes;
 	int err;
 
 	dir->err = 0;
-	err = hf_kind_is(&dir->node->key, HF_KIND_ARCHIVE) ? fill_plain(dir) : fill_made(dir);
+	err = hf_kind_is(&dir->node->key, HF_KIND_ARCHIVE) ? fill_plain(dir) : fill_made(dir, checked);
 	if (!err)
 		err = dir->err;
 	close_archive(dir);
@@ -259,7 +267,7 @@ static int fill(struct hf_dir *dir)
 static int fill_again(struct hf_dir *dir)
 {
 	size_t at = 0;
-	int err = fill(dir);
+	int err = fill(dir, false);
 
 	if (err || dir->stopped <= 2)
 		return err;
@@ -297,7 +305,7 @@ int hf_tree_open_dir(struct hf_tree *tree, uint64_t ino, struct hf_dir **ret_dir
 	dir->kept.drop = drop_list;
 	pthread_mutex_init(&dir->lock, NULL);
 	dir->node = hf_node_ref(&tree->nodes, ino);
-	err = dir->node ? fill(dir) : HF_ERR_NOT_FOUND;
+	err = dir->node ? fill(dir, ret_keep) : HF_ERR_NOT_FOUND;
 	if (err) {
 		hf_dir_close(dir);
 		return err;
@@ -337,30 +345,56 @@ static bool emit_dot(struct hf_dir *dir, uint64_t i, hf_emit_fn emit, void *ctx)
 	return emit(ctx, i ? ".." : ".", &attr, i + 1);
 }
 
-/* The attributes of an entry, with a reference. fd: of the archive's directory. */
-static int enter(struct hf_dir *dir, int fd, const struct entry *entry, struct hf_node_key *key,
+/* What the attributes of entries are made of. */
+struct origin {
+	int fd; /* of the archive's directory */
+	bool any;
+	const struct hf_capture *capture; /* what was looked at last, if any; NULL: the archive */
+	struct stat st;
+	int err;
+};
+
+/* Of what is made of a capture, or of none. In a directory of ours all is made of the same one. */
+static int look_at_origin(const struct hf_archive *archive, struct origin *origin, struct hf_capture *capture)
+{
+	if (!origin->any || origin->capture != capture) {
+		origin->err = capture ? hf_capture_stat(capture, &origin->st) : hf_archive_stat(archive, "", &origin->st);
+		origin->capture = capture;
+		origin->any = true;
+	}
+	return origin->err;
+}
+
+static int look_at_plain(const struct hf_archive *archive, const struct origin *origin, const char *name,
+			 struct hf_node_key *key, struct stat *ret_st)
+{
+	int err = hf_archive_stat_at(archive, origin->fd, name, ret_st);
+
+	if (!err && (ret_st->st_mode & S_IFMT) != key->type)
+		err = HF_ERR_NOT_FOUND;
+	if (!err && S_ISREG(ret_st->st_mode))
+		key->content = ret_st->st_ino;
+	return err;
+}
+
+/* The attributes of an entry, with a reference. */
+static int enter(struct hf_dir *dir, struct origin *origin, const struct entry *entry, struct hf_node_key *key,
 		 struct hf_attr *ret_attr)
 {
 	const struct hf_archive *archive = dir->tree->archive;
 	const bool plain = hf_kind_is(key, HF_KIND_ARCHIVE);
 	struct stat st;
-	int err;
+	int err = plain ? look_at_plain(archive, origin, entry->name, key, &st)
+			: look_at_origin(archive, origin, key->capture);
 
-	if (plain)
-		err = hf_archive_stat_at(archive, fd, entry->name, &st);
-	else
-		err = key->capture ? hf_capture_stat(key->capture, &st) : hf_archive_stat(archive, "", &st);
-	if (!err && plain && (st.st_mode & S_IFMT) != key->type)
-		err = HF_ERR_NOT_FOUND;
-	if (!err && plain && S_ISREG(st.st_mode))
-		key->content = st.st_ino;
-	return err ? err : hf_tree_enter(dir->tree, key, &st, entry->size, ret_attr);
+	return err ? err : hf_tree_enter(dir->tree, key, plain ? &st : &origin->st, entry->size, ret_attr);
 }
 
 /* The entries from cookie on. fd: of the archive's directory, with plus. */
 static int emit_entries(struct hf_dir *dir, int fd, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx)
 {
 	struct hf_nodes *nodes = &dir->tree->nodes;
+	struct origin origin = {.fd = fd};
 
 	if (cookie == 2)
 		dir->shift = 0;
@@ -384,7 +418,7 @@ static int emit_entries(struct hf_dir *dir, int fd, uint64_t cookie, bool plus, 
 		if (!reachable) {
 			attr.st.st_ino = HF_FS_UNREACHABLE;
 		} else if (plus) {
-			err = enter(dir, fd, entry, &key, &attr);
+			err = enter(dir, &origin, entry, &key, &attr);
 			if (hf_err_is_shortage(err))
 				return err;
 			/* It vanished since the list was made. */

@@ -187,12 +187,18 @@ unsigned hf_tree_patience(struct hf_capture *capture, bool only_small)
 
 int hf_tree_look(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st)
 {
-	struct hf_facts *facts;
 	int err = hf_capture_check(node->key.capture, ret_st);
 
 	*ret_facts = NULL;
-	if (!err)
-		err = hf_capture_facts(node->key.capture, wait_ms, &facts);
+	return err ? err : hf_tree_look_on(node, wait_ms, ret_facts);
+}
+
+int hf_tree_look_on(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts)
+{
+	struct hf_facts *facts;
+	int err = hf_capture_facts(node->key.capture, wait_ms, &facts);
+
+	*ret_facts = NULL;
 	if (err && err != HF_ERR_BUSY)
 		return err;
 	if (node->key.content != hf_kind_content(&node->key, err ? NULL : facts)) {

@@ -86,6 +86,7 @@ int hf_tree_enter(struct hf_tree *tree, const struct hf_node_key *key, const str
 /* A view directory or its part: whether it is there, with what is known of it (NULL: not indexed yet) and the
  * capture's stat. wait_ms: so long the index may be waited for. HF_ERR_CHANGED: a file of another version. */
 int hf_tree_look(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts, struct stat *ret_st);
+int hf_tree_look_on(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts);
 /* The same before bytes are given: HF_ERR_CHANGED also if the kernel must look anew who may read them. */
 int hf_tree_look_to_read(const struct hf_node *node, unsigned wait_ms, struct hf_facts **ret_facts,
 			 struct stat *ret_st);

@@ -14,7 +14,8 @@ import time
 from captures import small_archive, truth_of
 from common import Attack, Mount, Wrong, settle, wait_for
 
-CHUNK = "--chunk=256"
+# Each capture has files of its own.
+OPTIONS = ("--chunk=256", "--pack-below=0")
 # What is tried besides sizes, one after the other.
 ODD = ("inodes", "read-only", "read-only in the middle", "removed", "full in the middle", "read-only before",
        "full and a bit freed", "read-only and damaged", "damaged while read-only")
@@ -39,7 +40,7 @@ class Disks:
         os.mkdir(self.point)
         os.mkdir(self.archive)
         small_archive(attack, self.archive, insns=2000)
-        self.truth = truth_of(attack, self.archive, [CHUNK], index=self.pristine)
+        self.truth = truth_of(attack, self.archive, OPTIONS, index=self.pristine)
         self.files = {name for name in os.listdir(self.pristine) if name.endswith((".hfi", ".hfv"))}
         self.size = sum(os.path.getsize(os.path.join(self.pristine, name)) for name in self.files)
         self.log = attack.path("log.txt")
@@ -85,7 +86,7 @@ class Disks:
     def run(self, case, kind, size):
         attack = self.attack
         attack.begin(case)
-        mount = Mount(attack, self.archive, self.index, self.point, [CHUNK], log=self.log)
+        mount = Mount(attack, self.archive, self.index, self.point, OPTIONS, log=self.log)
         told = "%d KiB" % (size >> 10) if kind == "size" else kind
         try:
             self.attack_once(mount, kind, size)
@@ -165,8 +166,8 @@ class Disks:
         mount.umount()
         if kind in DAMAGED:
             # What nobody needed may be damaged still. It is found once.
-            mount.command("verify", CHUNK, self.archive)
-        done = mount.command("verify", CHUNK, self.archive)
+            mount.command("verify", *OPTIONS, self.archive)
+        done = mount.command("verify", *OPTIONS, self.archive)
         if done.hung or done.status not in (0, 3) or "wrong" in done.text:
             raise Wrong("verify ended with %s: %s" % (done.status, done.text[-300:]))
         if kind in DAMAGED and "index file" in done.text:

@@ -21,6 +21,8 @@ from common import Attack, Mount, Wrong, differences, settle, tree_of
 
 PAGE = 8192
 CHUNK = "--chunk=256"
+# How small captures are kept: in files of their own, or in a pack.
+KEPT = ("--pack-below=0", "--pack-below=1M")
 INTEGERS = (0, 1, -1, 2, 255, 4096, 1 << 31, -(1 << 31), 1 << 40, (1 << 40) - 1, 1 << 62, (1 << 63) - 1, -(1 << 63))
 
 try:
@@ -160,7 +162,7 @@ def device(_, path, rng):
 
 
 def hard(round_, path, rng):
-    other = os.path.join(round_.index, rng.choice([name for name in os.listdir(round_.index) if name.endswith(".hfv")]))
+    other = os.path.join(round_.index, rng.choice([name for name in os.listdir(round_.index) if name.endswith((".hfv", ".hfp"))]))
     if other == path or not os.path.isfile(other) or os.path.islink(other):
         return cut(round_, path, rng)
     os.unlink(path)
@@ -298,16 +300,17 @@ RETOLD = ("info.json", "errors.txt", "program.elf", "capture.ini", "snapshot.ini
 
 
 class Round:
-    def __init__(self, attack):
+    def __init__(self, attack, kept):
         self.attack = attack
+        self.options = (CHUNK, kept)
         self.archive, self.pristine, self.index, self.point, self.victim = (
-            attack.path(name) for name in ("archive", "pristine", "index", "mnt", "victim"))
+            attack.path(name + kept) for name in ("archive", "pristine", "index", "mnt", "victim"))
         os.mkdir(self.point)
         os.mkdir(self.archive)
         small_archive(attack, self.archive, insns=2000)
-        self.truth = truth_of(attack, self.archive, [CHUNK], index=self.pristine)
-        self.mount = Mount(attack, self.archive, self.index, self.point, [CHUNK, "--cache=1M"])
-        self.verified = self.mount.command("verify", "--index-dir", self.pristine, CHUNK, self.archive).status
+        self.truth = truth_of(attack, self.archive, self.options, index=self.pristine)
+        self.mount = Mount(attack, self.archive, self.index, self.point, [*self.options, "--cache=1M"])
+        self.verified = self.mount.command("verify", "--index-dir", self.pristine, *self.options, self.archive).status
 
     def prepare(self, rng, number):
         """A copy of the good directory; which files are to be damaged."""
@@ -315,7 +318,8 @@ class Round:
         open(self.victim, "w").write("not ours\n")
         self.touched = set()
         self.aside = []
-        return rng.sample(sorted(os.listdir(self.pristine)), number)
+        names = sorted(os.listdir(self.pristine))
+        return rng.sample(names, min(number, len(names)))
 
     def damage(self, names, kinds, rng):
         told = []
@@ -339,14 +343,13 @@ class Round:
 
     def use_tools(self, rng):
         """The commands on a damaged directory: no crash, no hang."""
-        for name, *args in rng.sample((("verify", CHUNK), ("index", CHUNK), ("index", CHUNK, "--prune"), ("info", CHUNK)),
-                                      rng.randint(1, 3)):
-            done = self.mount.command(name, *args, self.archive)
+        for name, *args in rng.sample((("verify",), ("index",), ("index", "--prune"), ("info",)), rng.randint(1, 3)):
+            done = self.mount.command(name, *self.options, *args, self.archive)
             if done.hung:
                 raise Wrong("hartfs %s does not end" % name)
             if done.status not in (0, 1, 3) or "Sanitizer" in done.text:
                 raise Wrong("hartfs %s ended with %s: %s" % (name, done.status, done.text[-500:]))
-        return args[-1] == "--prune"
+        return "--prune" in args
 
     def check_others(self, before, pruned):
         after = self.states()
@@ -365,7 +368,7 @@ class Round:
         mount.umount()
         # What nobody needed may be damaged still. It is found once.
         for last in (False, True):
-            done = mount.command("verify", CHUNK, self.archive)
+            done = mount.command("verify", *self.options, self.archive)
             if done.hung or done.status not in (0, 3) or (last and done.status != self.verified):
                 raise Wrong("verify ends with %s after everything was made again: %s" % (done.status, done.text[-500:]))
         mount.start()
@@ -417,7 +420,7 @@ class Round:
         self.told = []
         names = self.prepare(rng, files)
         try:
-            if xxhash and rng.random() < 0.3:
+            if xxhash and self.options[1] == KEPT[0] and rng.random() < 0.3:
                 self.run_forged(names, rng)
             else:
                 self.run_damage(names, rng)
@@ -435,12 +438,12 @@ class Round:
 
 
 def main(attack):
-    round_ = Round(attack)
+    rounds = [Round(attack, kept) for kept in KEPT]
     left, number = attack.options.count, 0
     while left > 0:
         files = min(left, attack.rng("files", number).choice((1, 1, 2, 4, 8, 12)))
         if attack.options.only in (None, number):
-            round_.run(number, files)
+            rounds[number % 4 == 3].run(number, files)
         left -= files
         number += 1
         if number % 20 == 0:

@@ -69,9 +69,10 @@ class Bench:
         return run([build, "cat", "--threads=1", "--index-dir", self.indexed(build, archive)] + list(options) +
                    [os.path.join(archive, capture), view])[0]
 
-    def mounted(self, build, archive, *options):
+    def mounted(self, build, archive, *options, kept=None):
+        """A mount of the archive with that index directory, or one that is made once."""
         point = os.path.join(self.work, "mnt")
-        command = [build, "mount", "-f", "--index-dir", self.indexed(build, archive)] + list(options)
+        command = [build, "mount", "-f", "--index-dir", kept or self.indexed(build, archive)] + list(options)
         return Server(command + [archive, point], point, [build, "umount"])
 
     def read_mounted(self, build, archive, view):

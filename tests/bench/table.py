@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 
+import curves
 import rows
 from inputs import Inputs
 from measure import instructions, open_sandbox
@@ -25,6 +26,7 @@ def options():
     parser.add_argument("--instructions", type=int, default=10, help="millions of instructions of the captures")
     parser.add_argument("--long", action="store_true", help="rows that take minutes a pair, too")
     parser.add_argument("--no-count", action="store_true", help="without callgrind")
+    parser.add_argument("--curves", metavar="DIR", help="instead of the table: curves as SVG, in that directory")
     parser.add_argument("--work", help="directory that keeps the captures for the next run")
     return parser.parse_args()
 
@@ -79,6 +81,9 @@ def main():
     try:
         bench = rows.Bench(Inputs(given.corpus, given.work or work, given.tools), work)
         bench.build, bench.other = given.build, given.against
+        if given.curves:
+            curves.draw(bench, given.pairs, given.instructions * rows.MILLION, given.curves)
+            return
         show("CPU time unless it says otherwise; %d pairs" % given.pairs,
              ("this", "other", "/ other", "peer", "/ peer", "to reach"))
         for row in rows.rows(bench, given.tools, given.instructions * rows.MILLION):

@@ -2,9 +2,13 @@
 /*
  * Every view of every sample is the same bytes however many events it gets at a time, and when another encoder takes over
  * at any event: a new one, or one that has been elsewhere before. One that is reset is as a new one. A state that is cut
- * short is not taken.
+ * short is not taken. Counted, they are as long as written, with and without disassembly.
  */
+#include "codecs/isa/disasm.h"
 #include "tests/codec/loops.h"
+#include "tests/lib/counted.h"
+
+static struct hf_disasm *disasm;
 
 struct run {
 	const struct sample *s;
@@ -85,6 +89,24 @@ static struct hf_sink encode(const struct run *r, size_t step, bool handed)
 	return sink;
 }
 
+static void check_counted(const struct run *r)
+{
+	const size_t steps[] = {1, 7, 1000, 16384};
+
+	for (size_t i = 0; i < 2 * sizeof steps / sizeof *steps; i++) {
+		const struct counted c = {.ops = r->ops,
+					  .stream = r->s->stream,
+					  .hart = r->hart,
+					  .env = {.params = "", .disasm = i % 2 ? disasm : NULL},
+					  .ev = r->all.ev,
+					  .n = steps[i / 2] == 1 && r->all.n > 20000 ? 20000 : r->all.n,
+					  .step = steps[i / 2]};
+
+		sample_about("%s hart %u, the view %s, %zu events counted at a time", r->s->name, r->hart, r->ops->name, c.step);
+		CHECK(counted_is_written(&c));
+	}
+}
+
 static void check_view(const struct run *r)
 {
 	const size_t few = sample_step(r->all.n, 700, 1000);
@@ -103,6 +125,7 @@ static void check_view(const struct run *r)
 		hf_sink_fini_memory(&sink);
 	}
 	hf_sink_fini_memory(&whole);
+	check_counted(r);
 }
 
 static void check(struct sample *s)
@@ -114,8 +137,8 @@ static void check(struct sample *s)
 			r.ops = &hf_enc_records;
 			check_view(&r);
 		}
-		for (size_t i = 0; hf_views_all[i] && r.hart != HF_HART_RECORDS; i++) {
-			r.ops = hf_views_all[i];
+		for (size_t i = 0; hf_views[i] && r.hart != HF_HART_RECORDS; i++) {
+			r.ops = hf_views[i];
 			if (!hf_enc_refusal(r.ops, &s->stream->info))
 				check_view(&r);
 		}
@@ -125,5 +148,7 @@ static void check(struct sample *s)
 
 void loop_encode(struct samples *all)
 {
+	CHECK_EQ(hf_disasm_new(&disasm), 0);
 	samples_each(all, check);
+	hf_disasm_free(disasm);
 }

@@ -51,24 +51,24 @@ static void encode_some(const struct sample *s, const struct hf_enc_ops *ops, ui
 
 static void poison_views(const struct sample *s, uint32_t hart, const struct hf_events *all)
 {
-	for (size_t i = 0; hf_views_all[i]; i++) {
+	for (size_t i = 0; hf_views[i]; i++) {
 		static const struct hf_enc_env env = {.params = ""};
 		uint8_t blob[HF_STATE_MAX];
 		struct hf_enc *enc;
 		struct hf_sink sink;
 		size_t size;
 
-		if (hf_enc_refusal(hf_views_all[i], &s->stream->info))
+		if (hf_enc_refusal(hf_views[i], &s->stream->info))
 			continue;
-		sample_about("%s hart %u, the view %s", s->name, hart, hf_views_all[i]->name);
-		CHECK_EQ(hf_enc_new(hf_views_all[i], s->stream, hart, &env, &enc), 0);
+		sample_about("%s hart %u, the view %s", s->name, hart, hf_views[i]->name);
+		CHECK_EQ(hf_enc_new(hf_views[i], s->stream, hart, &env, &enc), 0);
 		CHECK_EQ(hf_sink_init_memory(&sink, 1 << 16), 0);
 		hf_enc_put(enc, all->ev, all->n / 2, &sink);
 		size = hf_enc_save(enc, blob);
 		hf_enc_free(enc);
 		hf_sink_fini_memory(&sink);
 		EACH_MUTATION(blob, size, at)
-			encode_some(s, hf_views_all[i], hart, blob, size, all);
+			encode_some(s, hf_views[i], hart, blob, size, all);
 	}
 }
 

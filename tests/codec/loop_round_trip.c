@@ -92,15 +92,15 @@ static void check(struct sample *s)
 		const uint32_t hart = s->expected[n].hart;
 
 		snprintf(dir, sizeof dir, "%s/hart%u", capture, hart == UINT32_MAX ? s->stream->info.first_hart : hart);
-		for (size_t i = 0; hf_views_all[i]; i++) {
-			const struct hf_codec *codec = codec_of(hf_views_all[i]);
+		for (size_t i = 0; hf_views[i]; i++) {
+			const struct hf_codec *codec = codec_of(hf_views[i]);
 
-			snprintf(file, sizeof file, "%s/%s", dir, hf_views_all[i]->view);
-			if (!codec || hf_enc_refusal(hf_views_all[i], &s->stream->info))
+			snprintf(file, sizeof file, "%s/%s", dir, hf_views[i]->view);
+			if (!codec || hf_enc_refusal(hf_views[i], &s->stream->info))
 				continue;
 			sample_about("%s", file);
 			CHECK(hf_fst_comes(&samples->fst, file));
-			check_view(s, n, dir, hf_views_all[i], codec);
+			check_view(s, n, dir, hf_views[i], codec);
 		}
 	}
 }

@@ -102,8 +102,8 @@ static const struct hf_codec *reader_of(const struct hf_enc_ops *ops)
 
 static void check_slice(const struct slice *c)
 {
-	for (size_t i = 0; hf_views_all[i]; i++) {
-		const struct hf_enc_ops *ops = hf_views_all[i];
+	for (size_t i = 0; hf_views[i]; i++) {
+		const struct hf_enc_ops *ops = hf_views[i];
 
 		if (hf_enc_refusal(ops, &c->s->stream->info))
 			continue;

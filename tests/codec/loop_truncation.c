@@ -4,6 +4,7 @@
  * comes to an end. A disk that fails anywhere: what comes before is the same, and the error is the disk's.
  */
 #include "tests/codec/loops.h"
+#include "tests/lib/recordtext.h"
 #include "tests/lib/sliver.h"
 
 /* The instructions of part are the first ones of the whole. */
@@ -44,25 +45,24 @@ static void check_cut(struct sample *s, const struct hf_events *whole, size_t n)
 	hf_src_free(src);
 }
 
-/* The bytes of DATA events, which are the text of records.txt. */
-static struct hf_walk_bytes text_of(const struct hf_events *list)
+static struct hf_walk_bytes text_of(const struct hf_stream *stream, const struct hf_events *list)
 {
 	struct hf_walk_bytes text = {0};
 
-	for (size_t i = 0; i < list->n; i++)
-		hf_bytes_add(&text, list->ev[i].data.bytes, list->ev[i].used);
+	hf_bytes_add_records(&text, stream, list->ev, list->n);
 	return text;
 }
 
 /* All that part has comes first in the whole, however the text of records is cut into events. */
-static void check_beginning(const struct hf_events *part, const struct hf_events *whole, bool is_text)
+static void check_beginning(const struct hf_stream *stream, const struct hf_events *part, const struct hf_events *whole,
+			    bool is_text)
 {
 	struct hf_walk_bytes a = {.p = (uint8_t *)part->ev, .n = part->n * sizeof *part->ev};
 	struct hf_walk_bytes b = {.p = (uint8_t *)whole->ev, .n = whole->n * sizeof *whole->ev};
 
 	if (is_text) {
-		a = text_of(part);
-		b = text_of(whole);
+		a = text_of(stream, part);
+		b = text_of(stream, whole);
 	}
 	CHECK(a.n <= b.n);
 	CHECK(!a.n || memcmp(a.p, b.p, a.n) == 0);
@@ -82,7 +82,7 @@ static void check_disk(struct sample *s, const struct hf_events *whole, size_t n
 		struct hf_events part = sample_events(s->stream, src, s->harts[h], 64, &err);
 
 		CHECK_EQ(err, HF_ERR_IO);
-		check_beginning(&part, &whole[h], s->harts[h] == HF_HART_RECORDS);
+		check_beginning(s->stream, &part, &whole[h], s->harts[h] == HF_HART_RECORDS);
 		hf_events_free(&part);
 	}
 	hf_src_free(src);

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
 		if (strcmp(loops[i].name, argv[1]) != 0)
 			continue;
-		samples_begin(&all, hf_codecs_all, argc > 2 ? argv[2] : dir);
+		samples_begin(&all, hf_codecs, argc > 2 ? argv[2] : dir);
 		if (loops[i].corpus)
 			samples_add_corpus(&all, argc > 2 ? argv[2] : dir, argv[1]);
 		loops[i].run(&all);

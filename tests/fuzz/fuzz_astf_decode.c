@@ -94,21 +94,25 @@ static void check_records(const struct hf_stream *stream, struct hf_src *src)
 {
 	struct hf_event ev[16];
 	struct hf_dec *dec;
+	struct hf_enc *enc;
+	struct hf_sink sink;
 	bool begins = true;
 	size_t n;
 
 	MUST(hf_dec_new(stream, src, HF_HART_RECORDS, &dec) == 0);
+	MUST(hf_enc_new(&hf_enc_records, stream, HF_HART_RECORDS, NULL, &enc) == 0);
+	MUST(hf_sink_init_memory(&sink, 1 << 16) == 0);
 	while (hf_dec_next(dec, ev, 16, &n) == 0)
-		for (size_t i = 0; i < n; i++)
-			for (unsigned k = 0; k < ev[i].used; k++) {
-				const uint8_t c = ev[i].data.bytes[k];
-
-				MUST(c == '\n' || (c >= ' ' && c <= '~'));
-				if (begins)
-					MUST(c == '#' || (c >= '0' && c <= '9'));
-				begins = c == '\n';
-			}
-	MUST(dec->err == HF_NOTE_END && begins);
+		hf_enc_put(enc, ev, n, &sink);
+	for (const uint8_t *p = sink.start; p < sink.p; p++) {
+		MUST(*p == '\n' || (*p >= ' ' && *p <= '~'));
+		if (begins)
+			MUST(*p == '#' || (*p >= '0' && *p <= '9'));
+		begins = *p == '\n';
+	}
+	MUST(dec->err == HF_NOTE_END && begins && !sink.err);
+	hf_sink_fini_memory(&sink);
+	hf_enc_free(enc);
 	hf_dec_free(dec);
 }
 

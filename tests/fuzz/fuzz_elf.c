@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arbitrary bytes as an ELF: what is read lies in the file, and a program made of it is sorted and has no overlaps. */
+/*
+ * Arbitrary bytes as an ELF: what is read lies in the file, a program made of it is sorted and has no overlaps, and what
+ * is its debug file is one of the same build, or of the name and checksum that it says.
+ */
 #include "codecs/image/elf_read.h"
 #include "codecs/image/program.h"
+#include "fs/capture/debug_file.h"
 #include "tests/lib/fuzz.h"
 
 #include <string.h>
+#include <zlib.h>
 
 static int check_symbol(void *ctx, const struct hf_elf_symbol *symbol)
 {
@@ -14,7 +19,21 @@ static int check_symbol(void *ctx, const struct hf_elf_symbol *symbol)
 	return --*left == 0;
 }
 
-static void check_file(struct hf_src *src)
+/* The file as its own debug file. */
+static void check_debug(const struct hf_elf_file *file, struct hf_src *src, const uint8_t *data)
+{
+	struct hf_debug_id id;
+	bool is;
+
+	MUST(hf_debug_id_read(file, &id) == 0);
+	MUST(id.build_id_size <= sizeof id.build_id && strnlen(id.link, sizeof id.link) < sizeof id.link);
+	MUST(!strchr(id.link, '/'));
+	MUST(hf_debug_is_of(&id, &id, id.link, src, &is) == 0);
+	MUST(is == (id.build_id_size || (*id.link && crc32_z(0, data, src->size) == id.link_sum)));
+	MUST(hf_debug_is_of(&id, &(struct hf_debug_id){0}, "", src, &is) == 0 && !is);
+}
+
+static void check_file(struct hf_src *src, const uint8_t *data)
 {
 	size_t most = 1000;
 	struct hf_elf_file file;
@@ -30,6 +49,7 @@ static void check_file(struct hf_src *src)
 		MUST(segment->address + (segment->memory_size - 1) >= segment->address);
 	}
 	hf_elf_file_symbols(&file, check_symbol, &most, &diag);
+	check_debug(&file, src, data);
 	hf_elf_file_close(&file);
 }
 
@@ -66,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (hf_src_memory_new(data, size, &src))
 		return 0;
-	check_file(src);
+	check_file(src, data);
 	check_program(src, data, 0);
 	check_program(src, data, UINT64_C(0xfffffffffffff000));
 	hf_src_free(src);

@@ -52,7 +52,7 @@ static void check_elf(const struct hf_image *image)
 	struct hf_elf *elf;
 	char reason[256];
 	uint64_t from, n;
-	int err = hf_elf_new(image, NULL, 0, &elf);
+	int err = hf_elf_new(image, NULL, 0, NULL, &elf);
 
 	MUST((err == HF_ERR_UNSUPPORTED) == hf_image_refuses(image, reason, sizeof reason));
 	if (err || hf_elf_size(elf) > 1 << 20) {

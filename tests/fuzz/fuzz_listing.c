@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arbitrary events, in any order: every line of the listing must be an instruction's or begin with '#', there must
- * be as many of the former as INSN events, and an encoder that takes over at any boundary must go on the same.
+ * be as many of the former as INSN events, an encoder that takes over at any boundary must go on the same, and counting them
+ * must come to their length.
  */
 #include "codecs/codec.h"
 #include "codecs/isa/disasm.h"
 #include "codecs/listing/listing.h"
+#include "tests/lib/counted.h"
 #include "tests/lib/fuzz.h"
 
 #include <ctype.h>
@@ -123,6 +125,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(memcmp(whole.start, parts.start, (size_t)(whole.p - whole.start)) == 0);
 	hf_sink_fini_memory(&whole);
 	hf_sink_fini_memory(&parts);
+	MUST(counted_is_written(&(struct counted){.ops = &hf_view_listing, .stream = &stream, .env = env, .ev = ev, .n = n,
+						  .step = 1 + data[1] % 8}));
 	free(ev);
 	return 0;
 }

@@ -55,7 +55,7 @@ static void store(size_t i, struct hf_src *src)
 static void lay_out(const uint8_t *bytes, size_t n)
 {
 	struct hf_files files = {(const char *)bytes, n};
-	const struct hf_setup_opener opener = hf_files_opener(&files);
+	const struct hf_setup_opener opener = hf_files_opener(&files, hf_codecs);
 	struct hf_src *src;
 
 	for (size_t i = 0; i < NAMES; i++) {
@@ -92,8 +92,9 @@ static void check_stamps(const struct hf_members *members)
 	struct stat st;
 
 	MUST(state);
-	MUST(hf_members_look(&archive, members, &access, &stamp) == 0 && stamp);
-	MUST(hf_members_look(&archive, members, NULL, &again) == 0 && again == stamp);
+	MUST(hf_archive_stat(&archive, members->ini, &st) == 0);
+	MUST(hf_members_look(&archive, members, &st, &access, &stamp) == 0 && stamp);
+	MUST(hf_members_look(&archive, members, &st, NULL, &again) == 0 && again == stamp);
 	MUST(access.some);
 	for (size_t i = 0; i < members->count; i++)
 		if (members->path[i] && hf_archive_stat(&archive, members->path[i], &st) == 0)

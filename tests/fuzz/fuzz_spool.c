@@ -10,6 +10,7 @@
 #include "tests/lib/check.h"
 #include "tests/lib/fuzz.h"
 #include "tests/lib/indextest.h"
+#include "tests/registry/toy.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -21,21 +21,26 @@ static const char transactions[] = "\1STF\2\1\0\0\0\6\0\0\0\6\6\1\0\0\0\0\7\0\0\
 
 struct text {
 	uint8_t *p;
-	size_t n, cap;
+	size_t n;
 };
 
-static void add(struct text *t, const struct hf_event *ev, size_t n)
+static void add(struct text *t, const struct hf_stream *stream, const struct hf_event *ev, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		MUST(ev[i].kind == HF_EVENT_DATA && ev[i].used >= 1 && ev[i].used <= sizeof ev[i].data.bytes);
-		if (t->n + sizeof ev[i].data.bytes > t->cap) {
-			t->cap = 2 * t->cap + 4096;
-			t->p = realloc(t->p, t->cap);
-			MUST(t->p);
-		}
-		memcpy(t->p + t->n, ev[i].data.bytes, ev[i].used);
-		t->n += ev[i].used;
-	}
+	struct hf_enc *enc;
+	struct hf_sink sink;
+
+	for (size_t i = 0; i < n; i++)
+		MUST(ev[i].kind == HF_EVENT_RECORD ||
+		     (ev[i].kind == HF_EVENT_DATA && ev[i].used >= 1 && ev[i].used <= sizeof ev[i].data.bytes));
+	MUST(hf_enc_new(&hf_enc_records, stream, HF_HART_RECORDS, NULL, &enc) == 0);
+	MUST(hf_sink_init_memory(&sink, 4096) == 0);
+	hf_enc_put(enc, ev, n, &sink);
+	hf_enc_free(enc);
+	t->p = realloc(t->p, t->n + hf_sink_total(&sink) + 1);
+	MUST(t->p && !sink.err);
+	memcpy(t->p + t->n, sink.start, hf_sink_total(&sink));
+	t->n += hf_sink_total(&sink);
+	hf_sink_fini_memory(&sink);
 }
 
 /* At most events of them; then save, into blob. Returns the text. */
@@ -50,7 +55,7 @@ static struct text run(struct hf_dec *dec, size_t batch, uint64_t events)
 
 		err = hf_dec_next(dec, ev, batch < events ? batch : (size_t)events, &n);
 		MUST(err ? n == 0 : n >= 1 && n <= batch);
-		add(&t, ev, n);
+		add(&t, dec->stream, ev, n);
 		events -= n;
 	}
 	MUST(err >= 0);

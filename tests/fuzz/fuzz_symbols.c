@@ -6,9 +6,20 @@
 #include "codecs/image/symbols.h"
 #include "tests/lib/fuzz.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define BIAS 0x24
+
+/* Whether names are demangled. */
+static unsigned options;
+
+static bool is_printable(const char *name)
+{
+	while (*name >= (options ? ' ' : '!') && *name <= '~' && (options || (*name != '<' && *name != '>')))
+		name++;
+	return !*name;
+}
 
 static void check(const struct hf_symbols *symbols, uint64_t from)
 {
@@ -17,7 +28,7 @@ static void check(const struct hf_symbols *symbols, uint64_t from)
 	if (!symbol)
 		return;
 	if (symbol->start > from || symbol->end <= from || symbol->name_size > HF_SYMBOL_NAME_MAX ||
-	    symbol->name_size != strlen(symbol->name) || strpbrk(symbol->name, " <>\n"))
+	    symbol->name_size != strlen(symbol->name) || !is_printable(symbol->name))
 		abort();
 	/* no other symbol begins inside this one */
 	if (hf_symbols_at(symbols, symbol->end - 1) != symbol)
@@ -40,7 +51,7 @@ static void check_join(const struct hf_symbols *symbols, struct hf_src *src, con
 {
 	struct hf_symbols *joined, *more;
 
-	MUST(hf_symbols_new_empty(&joined) == 0 && hf_symbols_new(src, BIAS, &more, NULL) == 0);
+	MUST(hf_symbols_new_empty(&joined) == 0 && hf_symbols_new(src, BIAS, options, &more, NULL) == 0);
 	MUST(hf_symbols_join(joined, symbols) == 0 && hf_symbols_count(joined) == hf_symbols_count(symbols));
 	MUST(hf_symbols_join(joined, more) == 0 && hf_symbols_count(joined) >= hf_symbols_count(symbols));
 	check_all(joined, data, size);
@@ -53,19 +64,25 @@ static void check_join(const struct hf_symbols *symbols, struct hf_src *src, con
 	hf_symbols_free(joined);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_file(const uint8_t *data, size_t size)
 {
 	struct hf_symbols *symbols;
 	struct hf_diag diag;
 	struct hf_src *src;
 
 	if (hf_src_memory_new(data, size, &src))
-		return 0;
-	if (hf_symbols_new(src, 0, &symbols, &diag) == 0) {
+		return;
+	if (hf_symbols_new(src, 0, options, &symbols, &diag) == 0) {
 		check_all(symbols, data, size);
 		check_join(symbols, src, data, size);
 		hf_symbols_free(symbols);
 	}
 	hf_src_free(src);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	for (options = 0; options <= HF_SYMBOLS_DEMANGLE; options++)
+		check_file(data, size);
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/astftest.h"
+#include "tests/lib/recordtext.h"
 
 static const struct {
 	uint8_t type;
@@ -153,8 +154,7 @@ struct hf_walk_bytes hf_astft_dump(const struct hf_walk_bytes *bytes)
 
 	hf_astft_open(&t, bytes);
 	list = hf_stft_events(t.stream, t.src, HF_HART_RECORDS, 7);
-	for (size_t i = 0; i < list.n; i++)
-		hf_bytes_add(&text, list.ev[i].data.bytes, list.ev[i].used);
+	hf_bytes_add_records(&text, t.stream, list.ev, list.n);
 	hf_bytes_add(&text, "", 1);
 	hf_events_free(&list);
 	hf_stft_close(&t);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/encfuzz.h"
+#include "tests/lib/counted.h"
 
 #define EVENTS_MAX 96
 
@@ -84,4 +85,6 @@ void enc_fuzz_run(const struct enc_fuzz *f, const uint8_t *bytes, size_t n)
 	MUST(size == (size_t)(anew.p - anew.start) && memcmp(once.start, anew.start, size) == 0);
 	hf_sink_fini_memory(&once);
 	hf_sink_fini_memory(&anew);
+	MUST(counted_is_written(&(struct counted){.ops = run.ops, .stream = &stream, .env = run.env, .ev = ev, .n = run.n,
+						  .step = 1 + bytes[0] % 8, .blob = run.blob, .blob_size = run.blob_size}));
 }

@@ -39,9 +39,9 @@ static int open_one(void *ctx, const char *name, struct hf_src **ret_src, struct
 	return hf_diag_set(diag, HF_ERR_NOT_FOUND, HF_SPACE_FILE, HF_NOWHERE, 0);
 }
 
-struct hf_setup_opener hf_files_opener(struct hf_files *files)
+struct hf_setup_opener hf_files_opener(struct hf_files *files, const struct hf_codec *const *codecs)
 {
-	return (struct hf_setup_opener){.ctx = files, .open = open_one, .codecs = hf_codecs};
+	return (struct hf_setup_opener){.ctx = files, .open = open_one, .codecs = codecs};
 }
 
 static int open_below(void *ctx, const char *name, struct hf_src **ret_src, struct hf_diag *diag)

@@ -15,6 +15,6 @@ struct hf_files {
 struct hf_setup_opener hf_files_in(const char *dir, const struct hf_codec *const *codecs);
 
 /* An opener of these files. */
-struct hf_setup_opener hf_files_opener(struct hf_files *files);
+struct hf_setup_opener hf_files_opener(struct hf_files *files, const struct hf_codec *const *codecs);
 
 #endif

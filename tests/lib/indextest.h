@@ -25,6 +25,7 @@ struct hf_ixtest {
 	size_t key_count;
 	unsigned (*threads)(void *ctx); /* of the builds; NULL: one */
 	struct hf_exec *exec;           /* for these */
+	bool summary;			/* the builds make one */
 	struct hf_build build;
 };
 

@@ -112,9 +112,9 @@ static void copy_file(struct samples *all, const struct sample *s, struct hf_fst
 /* The view of the codec's name. */
 static const char *view_of(const struct hf_codec *codec)
 {
-	for (size_t i = 0; hf_views_all[i]; i++)
-		if (strcmp(hf_views_all[i]->name, codec->name) == 0)
-			return hf_views_all[i]->view;
+	for (size_t i = 0; hf_views[i]; i++)
+		if (strcmp(hf_views[i]->name, codec->name) == 0)
+			return hf_views[i]->view;
 	fprintf(stderr, "no view has the name of the codec\n");
 	exit(1);
 }

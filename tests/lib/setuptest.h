@@ -6,8 +6,8 @@
 #include "codecs/codec.h"
 #include "codecs/setup/read.h"
 
-/* Puts them in the place of hf_codecs. */
-void hf_setup_test_codecs(void);
+/* For hf_setup_opener.codecs. */
+extern const struct hf_codec *const hf_setup_codecs[];
 
 /* Reads the files that data holds (tests/lib/files.h), the one called name first: an error has its text, and what is read
  * holds together. Aborts if not. */

@@ -68,7 +68,7 @@ static int toy_open(struct hf_src *src, const struct hf_setup *setup, struct hf_
 	s = calloc(1, sizeof *s);
 	if (!s)
 		return HF_ERR_NOMEM;
-	s->stream.codec = hf_codec_by_name("toy") ? hf_codec_by_name("toy") : &hf_codec_toy;
+	s->stream.codec = &hf_codec_toy;
 	snprintf(s->json, sizeof s->json, "\"step\":%llu,\"parts\":%zu", (unsigned long long)step,
 		 setup ? setup->part_count : 0);
 	s->stream.info = (struct hf_stream_info){
@@ -400,20 +400,6 @@ const struct hf_enc_ops hf_toy_refused = {.name = "never", .view = "never", .ver
 
 static const char *const suffixes[] = {".toy", NULL};
 
-const struct hf_codec hf_codec_toy = {
-	.name = "toy",
-	.title = "Toy",
-	.version = 1,
-	.suffixes = suffixes,
-	.probe = toy_probe,
-	.check = toy_check,
-	.open = toy_open,
-	.close = toy_close,
-	.dec = &dec_ops,
-	.original = &hf_toy_binary,
-	.records = &records_ops,
-};
-
 /* ---- a view that is a directory ---- */
 
 struct dir_enc {
@@ -510,9 +496,9 @@ const struct hf_enc_ops hf_toy_dir = {
 
 static const struct hf_setup_key dir_keys[] = {HF_KEY_NUMBER("step", 0, 100), HF_KEY_END};
 
-const struct hf_codec hf_codec_toy_dir = {
+const struct hf_codec hf_codec_toy = {
 	.name = "toy",
-	.title = "Toy with a directory",
+	.title = "Toy",
 	.version = 1,
 	.suffixes = suffixes,
 	.probe = toy_probe,
@@ -525,8 +511,6 @@ const struct hf_codec hf_codec_toy_dir = {
 	.keys = dir_keys,
 	.program_arch = HF_ARCH_RISCV,
 };
-
-const struct hf_codec *const hf_toy_codecs[] = {&hf_codec_toy, NULL};
 
 void hf_toy_fill(struct hf_toy_record *records, size_t n, unsigned harts, uint64_t seed)
 {

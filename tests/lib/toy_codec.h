@@ -33,20 +33,15 @@ struct hf_toy_record {
 	uint32_t value;
 };
 
+/* Its own view is a directory, toy/trace.bin with toy/capture.ini, of which every copy is a capture again. Its description
+ * may have the parameter "step" (a number), and its view "pad" (a number): bytes of zeros at the end of capture.ini's
+ * comment. */
 extern const struct hf_codec hf_codec_toy;
 
-/* The same with a view that is a directory, toy/trace.bin with toy/capture.ini, of which every copy is a capture again.
- * Its description may have the parameter "step" (a number), and its view "pad" (a number): bytes of zeros at the end of
- * capture.ini's comment. */
-extern const struct hf_codec hf_codec_toy_dir;
-
-/* The only codec of this list, for hf_index_codecs. */
-extern const struct hf_codec *const hf_toy_codecs[];
-
-/* Its views. text: a line an instruction, held back by one; binary (the codec's own): a byte an event; refused: never
+/* Its views. text: a line an instruction, held back by one; binary: a byte an event; refused: never
  * exists. */
 extern const struct hf_enc_ops hf_toy_text, hf_toy_binary, hf_toy_refused;
-extern const struct hf_enc_ops hf_toy_dir; /* a view that is a directory, for hf_codec_toy_dir */
+extern const struct hf_enc_ops hf_toy_dir; /* the one that is a directory */
 
 /* n records of what the seed says, over that many harts, with a loss now and then. */
 void hf_toy_fill(struct hf_toy_record *records, size_t n, unsigned harts, uint64_t seed);

@@ -46,6 +46,8 @@ for path in (views, views + "/info.json", views + "/hart0", views + "/hart0/list
 for path in (top, top + "boot", top + "boot/rv-sys.stf.gz", top + ".hartfs/status.json"):
     expect(path + " has none", not os.listxattr(path) and fails(errno.ENODATA, os.getxattr, path, "user.hartfs.state"))
 expect("an unknown name", fails(errno.ENODATA, os.getxattr, views, "user.hartfs.frobnicate"))
+expect("no access lists", fails(errno.ENOTSUP, os.getxattr, views, "system.posix_acl_access"))
+expect("no labels", fails(errno.ENOTSUP, os.getxattr, views, "security.selinux"))
 expect("set", fails(errno.EROFS, os.setxattr, views, "user.hartfs.state", b"x"))
 expect("remove", fails(errno.EROFS, os.removexattr, views, "user.hartfs.state"))
 

@@ -6,8 +6,8 @@
 . "$(dirname "$0")/../lib/hostile.sh"
 capture_archive
 h() { timeout 300 "$hartfs" "$1" --index-dir "$index" "${@:2}"; }
-# A decode index that is whole: its private form has another name.
-published() { [ -n "$(find "$index" -name '*.hfi' 2>/dev/null)" ]; }
+# A decode index that is whole, or a pack with it: private forms have other names.
+published() { [ -n "$(find "$index" -name '*.hf[ip]' 2>/dev/null)" ]; }
 fresh() { rm -rf "${index:?}"/*; }
 
 # The first lines come long before the last ones are known.

@@ -143,5 +143,6 @@ conf "hartfs.conf:3: etrace.version=3: " <<<$'ntrace.mode = btm\n\netrace.versio
 conf "hartfs.conf:2: ntrace.mode=btm: it is given twice" <<<$'ntrace.mode = btm\nntrace.mode = btm'
 conf "hartfs.conf:1: [ntrace]: it has no sections" <<<$'[ntrace]\nmode = btm'
 conf "hartfs.conf:1: this is no 'VIEW.key = value'" <<<"mode"
-conf "hartfs.conf:1: listing.width=80: there is no view listing with parameters" <<<"listing.width = 80"
+conf "hartfs.conf:1: astf.width=80: there is no view astf with parameters" <<<"astf.width = 80"
+conf "hartfs.conf:1: listing.width=80: listing has no parameter 'width'" <<<"listing.width = 80"
 finish

@@ -39,6 +39,19 @@ for file in bin/hartfs share/bash-completion/completions/hartfs lib/systemd/syst
 	lib/systemd/user/hartfs@.service; do
 	[ -s "$prefix/$file" ] || fail "$file is not installed"
 done
+plugin=$(find "$prefix" -path '*/hartfs/hartfs_capture.so')
+[ -n "$plugin" ] || fail "the plugin is not installed"
+# The installed program finds the installed plugin, and no other one.
+if command -v qemu-riscv64 riscv64-unknown-elf-as riscv64-unknown-elf-ld >/dev/null; then
+	printf '_start: li a0, 5\nli a7, 93\necall\n.globl _start\n' | riscv64-unknown-elf-as -march=rv64gc -o "$tmp/five.o" - &&
+		riscv64-unknown-elf-ld -o "$tmp/five" "$tmp/five.o"
+	"$prefix/bin/hartfs" record -q -o "$tmp/five.out" "$tmp/five"
+	[ $? = 5 ] && [ -s "$tmp/five.out/five.zstf" ] || fail "the installed program does not record"
+	rm "$plugin"
+	"$prefix/bin/hartfs" record -q -o "$tmp/five.out" "$tmp/five" 2>&1 | grep -q 'plugin is not installed' ||
+		fail "a plugin from elsewhere"
+	cp "$build/hartfs_capture.so" "$plugin"
+fi
 "$prefix/bin/hartfs" --version | grep -q '^hartfs ' || fail "the installed program does not run"
 grep -h '@[A-Z_]*@' "$prefix"/lib/systemd/*/* && fail "a unit is not filled in"
 for manager in system user; do

@@ -106,11 +106,11 @@ check framed@ntrace 2 32 41
 check_insns() { [ "$(instructions "$mnt/$1" "$2" | wc -l)" = "$3" ] || fail "$1: $(head "$mnt/$1/hart$2/listing.txt")"; }
 check_insns quiet-n@ntrace 0 120
 check_insns quiet-n@ntrace 1 0
-grep -q '42 messages of this source, never synchronised; .*hart 1' "$mnt/quiet-n@ntrace/errors.txt" ||
+grep -q 'this source sent 42 messages, and never synchronised; .*hart 1' "$mnt/quiet-n@ntrace/errors.txt" ||
 	fail "$(cat "$mnt/quiet-n@ntrace/errors.txt")"
 check_insns quiet-e@etrace 0 1
 check_insns quiet-e@etrace 1 0
-grep -q '5 packets of this source, never synchronised; .*hart 1' "$mnt/quiet-e@etrace/errors.txt" ||
+grep -q 'this source sent 5 packets, and never synchronised; .*hart 1' "$mnt/quiet-e@etrace/errors.txt" ||
 	fail "$(cat "$mnt/quiet-e@etrace/errors.txt")"
 [ "$(cat "$mnt"/quiet-*/errors.txt | wc -l)" = 2 ] || fail "$(cat "$mnt"/quiet-*/errors.txt)"
 for hart in 0 1; do

@@ -316,6 +316,11 @@ void sim_world_draw(struct sim_history history[SIM_CHOSEN])
 		.views = sim_one_in(2) ? NULL : NULL,
 	};
 	sim_world.ending = endings[sim_below(6)];
+	/* All captures are small, but with chunks of one instruction some indexes are not. */
+	if (sim_one_in(2)) {
+		sim_world.options.pack_below = 1 << 20;
+		tell("packs");
+	}
 	if (sim_world.ending == SIM_KILL || sim_world.ending == SIM_POWER) {
 		sim_state->kill_step = 1 + sim_below(1u << (6 + sim_below(11)));
 		sim_world.rots = sim_one_in(4);

@@ -11,7 +11,7 @@ static struct hf_setup_error error;
 static int load(const char *text, struct hf_setup **ret_setup, struct hf_src **ret_stream)
 {
 	struct hf_files files = {text, strlen(text)};
-	const struct hf_setup_opener opener = hf_files_opener(&files);
+	const struct hf_setup_opener opener = hf_files_opener(&files, hf_setup_codecs);
 	int err = hf_setup_read(&opener, "capture.ini", ret_setup, &error);
 
 	*ret_stream = NULL;
@@ -189,7 +189,7 @@ static int load_elf(const char *format, const char *line, uint8_t type, uint8_t 
 	int n = snprintf(text, sizeof text, "@capture.ini\n[capture]\nformat = %s\ntrace = t\n[program]\nelf = e%s\n@t\n\n@e\n",
 			 format, line);
 	struct hf_files files = {text, (size_t)n + sizeof bytes};
-	const struct hf_setup_opener opener = hf_files_opener(&files);
+	const struct hf_setup_opener opener = hf_files_opener(&files, hf_setup_codecs);
 	int err;
 
 	elf(bytes, type, machine);
@@ -234,7 +234,7 @@ static void test_hostile(void)
 	static char text[2 << 20];
 	struct hf_setup *setup;
 	struct hf_files files = {text, 0};
-	const struct hf_setup_opener opener = hf_files_opener(&files);
+	const struct hf_setup_opener opener = hf_files_opener(&files, hf_setup_codecs);
 	int n = snprintf(text, sizeof text, INI);
 
 	memset(text + n, ' ', sizeof text - (size_t)n);
@@ -275,7 +275,6 @@ static void test_many_warnings(void)
 
 int main(void)
 {
-	hf_setup_test_codecs();
 	test_all();
 	test_syntax();
 	test_keys();

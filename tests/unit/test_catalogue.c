@@ -7,6 +7,7 @@
 #include "index/file.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
+#include "tests/registry/toy.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -34,7 +34,7 @@ static struct bytes write_elf(const struct hf_image *image, const struct hf_elf_
 	struct hf_sink sink;
 	struct bytes bytes;
 
-	CHECK_EQ(hf_elf_new(image, symbols, count, &elf), 0);
+	CHECK_EQ(hf_elf_new(image, symbols, count, NULL, &elf), 0);
 	CHECK_EQ(hf_sink_init_memory(&sink, 0), 0);
 	CHECK_EQ(hf_elf_write(elf, 0, UINT64_MAX, &sink), 0);
 	bytes.n = (size_t)hf_elf_size(elf);
@@ -55,7 +55,7 @@ static void check_ranges(const struct hf_image *image, const struct hf_elf_symbo
 	struct hf_elf *elf;
 	struct hf_sink sink;
 
-	CHECK_EQ(hf_elf_new(image, symbols, count, &elf), 0);
+	CHECK_EQ(hf_elf_new(image, symbols, count, NULL, &elf), 0);
 	for (uint64_t n = 1; n <= 4099; n += n < 8 ? 1 : n * 3 + 1) {
 		for (uint64_t from = 0; from < whole.n + 3; from += n < 8 ? 1 : n / 3) {
 			uint64_t want = from >= whole.n ? 0 : n < whole.n - from ? n : whole.n - from;
@@ -290,11 +290,11 @@ static void test_refused(void)
 	struct hf_elf *elf;
 
 	CHECK_EQ(hf_image_new(&image), 0);
-	CHECK_EQ(hf_elf_new(image, NULL, 0, &elf), HF_ERR_UNSUPPORTED);
+	CHECK_EQ(hf_elf_new(image, NULL, 0, NULL, &elf), HF_ERR_UNSUPPORTED);
 	CHECK(!elf);
 	put_insn(image, 0, 0x13, 4, HF_ISA_RV64);
 	put_insn(image, 0, 0x33, 4, HF_ISA_RV64);
-	CHECK_EQ(hf_elf_new(image, NULL, 0, &elf), HF_ERR_UNSUPPORTED);
+	CHECK_EQ(hf_elf_new(image, NULL, 0, NULL, &elf), HF_ERR_UNSUPPORTED);
 	hf_image_free(image);
 }
 

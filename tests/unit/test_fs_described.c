@@ -5,30 +5,24 @@
 #include "fs/capture/members.h"
 #include "tests/lib/fstest.h"
 #include "tests/lib/toy_codec.h"
+#include "tests/registry/toy.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct hf_fst t;
 
 #define RECORDS 600
 
-/* hf_codecs and hf_views with the toy's for STF's, however many there are. */
-static void use_toy(void)
-{
-	static const struct hf_codec *list[64];
-	static const struct hf_enc_ops *views[64];
-	size_t n = 0;
+/* How often anything of the archive was looked at: in the place of the C library's. */
+static atomic_uint looks;
 
-	for (; hf_codecs_all[n]; n++)
-		list[n] = strcmp(hf_codecs_all[n]->name, "stf") == 0 ? &hf_codec_toy_dir : hf_codecs_all[n];
-	CHECK(n < 63);
-	hf_codecs = hf_index_codecs = list;
-	for (n = 0; hf_views_all[n]; n++)
-		views[n] = hf_views_all[n] == &hf_view_stf ? &hf_toy_dir : hf_views_all[n];
-	CHECK(n < 63);
-	hf_views = views;
+int fstatat(int dirfd, const char *restrict name, struct stat *restrict ret_st, int flags)
+{
+	atomic_fetch_add(&looks, 1);
+	return (int)syscall(SYS_newfstatat, dirfd, name, ret_st, flags);
 }
 
 /* The views that these tests are about, whatever else is built in. */
@@ -265,6 +259,43 @@ static void test_changes(void)
 	hf_fst_end(&t);
 }
 
+/* For each chunk that is made what its bytes depend on is looked at once, and a change is seen by that. */
+static void test_looks(void)
+{
+	/* capture.ini, what it names, and run, as the capture and as a directory of these. */
+	static const unsigned paths = 6;
+	const struct hf_fs_options options = {.threads = 2, .index_threads = 2, .views = "listing.txt", .chunk_insns = 20};
+	struct hf_file *file;
+	uint8_t buf[512];
+	uint64_t made, size;
+	size_t n;
+
+	hf_fst_begin(&t);
+	write_toy("run/one", 1, true);
+	write_toy("run/two", 2, false);
+	write_toy("code", 3, true);
+	hf_fst_write_text(&t, "run/capture.ini",
+			  "[capture]\nformat = toy\ntrace = one\ntrace = two\n[program]\nraw = ../code, address = 16\n");
+	hf_fst_open(&t, &options);
+	size = hf_fst_size(&t, "run@toy/hart0/listing.txt");
+	file = hf_fst_open_file(&t, "run@toy/hart0/listing.txt");
+	CHECK_EQ(hf_fs_read_wait(t.fs, file, 0, buf, sizeof buf, &n), 0);
+	made = t.fs->common.metrics.chunks;
+	looks = 0;
+	for (uint64_t at = n; at < size; at += n)
+		CHECK_EQ(hf_fs_read_wait(t.fs, file, at, buf, sizeof buf, &n), 0);
+	HF_FST_WAIT(hf_exec_load(t.fs->common.exec, HF_WORK_DECODE, HF_LATER) == 0);
+	made = t.fs->common.metrics.chunks - made;
+	CHECK(made > 4);
+	CHECK(looks <= made * paths);
+	hf_file_close(file);
+	file = hf_fst_open_file(&t, "run@toy/hart1/listing.txt");
+	write_toy("run/two", 99, false);
+	CHECK_EQ(hf_fs_read_wait(t.fs, file, 0, buf, sizeof buf, &n), HF_ERR_CHANGED);
+	hf_file_close(file);
+	hf_fst_end(&t);
+}
+
 /* A capture that was seen before is listed without being opened. */
 static void test_remembered(void)
 {
@@ -439,7 +470,8 @@ static void test_wrong_params(void)
 	check_params(NULL, "toy.pad=1,toy.pad=2", "toy.pad=2: it is given twice");
 	check_params(NULL, "toy.pad", "it is not VIEW.key=value");
 	check_params(NULL, "toy.pad=", "it is not VIEW.key=value");
-	check_params(NULL, "listing.pad=1", "there is no view listing with parameters");
+	check_params(NULL, "astf.pad=1", "there is no view astf with parameters");
+	check_params(NULL, "listing.pad=1", "listing has no parameter 'pad'");
 	check_params(NULL, "x.pad=1", "there is no view x with parameters");
 	check_params("toy.pad = 1\ntoy.pad = 2\n", NULL, "hartfs.conf:2:");
 	check_params("[toy]\npad = 1\n", NULL, "hartfs.conf:1: [toy]: it has no sections");
@@ -526,6 +558,7 @@ static void test_scattered(void)
 	struct hf_walk_bytes text = {0};
 	struct hf_members *members;
 	struct hf_access access;
+	struct stat st;
 	char line[64];
 
 	hf_fst_begin(&t);
@@ -539,7 +572,8 @@ static void test_scattered(void)
 	CHECK_EQ(members->count, HF_MEMBERS_DIRS_MAX / 2 + 2);
 	CHECK_EQ(members->dir_count, HF_MEMBERS_DIRS_MAX);
 	CHECK(members->scattered);
-	CHECK_EQ(hf_members_look(&t.fs->archive, members, &access, &(uint64_t){0}), 0);
+	CHECK_EQ(hf_archive_stat(&t.fs->archive, "one.ini", &st), 0);
+	CHECK_EQ(hf_members_look(&t.fs->archive, members, &st, &access, &(uint64_t){0}), 0);
 	CHECK_EQ(access.bits, 0);
 	hf_members_unref(members);
 	hf_fst_end(&t);
@@ -547,13 +581,13 @@ static void test_scattered(void)
 
 int main(void)
 {
-	use_toy();
 	test_directory();
 	test_files();
 	test_large_programs();
 	test_wrong();
 	test_unreadable();
 	test_changes();
+	test_looks();
 	test_remembered();
 	test_view_directory();
 	test_no_program();

@@ -4,7 +4,9 @@
 #include "tests/lib/fstest.h"
 #include "tests/lib/pack.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 
 static struct hf_fst t;
 
@@ -244,6 +246,82 @@ static void test_ahead(void)
 	hf_file_close(file);
 }
 
+/* ---- a part of a chunk ---- */
+
+/* A chunk of the listing, far from what the capture is known by, and where the stream's records of its second half begin. */
+static uint64_t find_chunk(struct hf_view_chunk *ret_row)
+{
+	struct hf_chunk chunk, next;
+	struct hf_capture *capture;
+	struct hf_open *open;
+	struct stat st;
+
+	CHECK_EQ(stat(hf_fst_path(&t, "x.stf"), &st), 0);
+	CHECK_EQ(hf_capture_find(&t.fs->captures, "x.stf", &st, &capture), 0);
+	HF_FST_WAIT(hf_open_get(capture, capture->version, &open) == 0);
+	CHECK_EQ(hf_index_chunk(open->index, 0, 30, &chunk), 0);
+	CHECK_EQ(hf_index_chunk(open->index, 0, 31, &next), 0);
+	CHECK_EQ(hf_view_table_chunk(open->table[HF_VIEW_INDEX_listing], 0, 30, ret_row), 0);
+	hf_open_put(open);
+	return (chunk.stream_offset + next.stream_offset) / 2;
+}
+
+/* Always with the same time. */
+static void write_old(const struct hf_walk_bytes *stf)
+{
+	static const struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+
+	hf_fst_write(&t, "x.stf", stf->p, stf->n);
+	CHECK_EQ(utimensat(AT_FDCWD, hf_fst_path(&t, "x.stf"), times, 0), 0);
+}
+
+/* Another destination register in an opcode from offset at on, which nothing but the events' digest can tell. */
+static void exchange_opcode(struct hf_walk_bytes *stf, uint64_t at)
+{
+	while ((stf->p[at] & 0x7f) != 0x13 || stf->p[at + 1] > 15 || stf->p[at + 2] || stf->p[at + 3])
+		at++;
+	stf->p[at + 1] ^= 1;
+	write_old(stf);
+}
+
+/* For a small read from somewhere no whole chunk is made; that another event of it is another one shows all the same.
+ */
+static void test_part(void)
+{
+	const struct hf_fs_options options = {.chunk_insns = 2000, .threads = 1, .index_threads = 1};
+	struct hf_walk_bytes stf = hf_fst_stf(120000, 7, false), whole;
+	struct hf_view_chunk row;
+	struct hf_file *file;
+	uint64_t at, chunks;
+	uint8_t buf[100];
+	size_t n;
+
+	hf_fst_begin(&t);
+	write_old(&stf);
+	hf_fst_open(&t, &options);
+	whole = hf_fst_read(&t, "x@stf/hart0/listing.txt", 1 << 20);
+	at = find_chunk(&row);
+	CHECK(hf_view_chunk_has_parts(&row));
+	hf_fst_close(&t);
+	hf_fst_open(&t, &options);
+	file = hf_fst_open_file(&t, "x@stf/hart0/listing.txt");
+	chunks = t.fs->common.metrics.chunks;
+	CHECK_EQ(hf_fs_read_wait(t.fs, file, row.offset + 10, buf, sizeof buf, &n), 0);
+	CHECK(n == sizeof buf && memcmp(buf, whole.p + row.offset + 10, n) == 0);
+	CHECK_EQ(t.fs->common.metrics.chunks, chunks);
+	hf_file_close(file);
+	/* A decoder that waits has read the stream. */
+	hf_fst_close(&t);
+	exchange_opcode(&stf, at);
+	hf_fst_open(&t, &options);
+	file = hf_fst_open_file(&t, "x@stf/hart0/listing.txt");
+	CHECK(hf_fs_read_wait(t.fs, file, row.offset + 20, buf, sizeof buf, &n) < 0);
+	hf_file_close(file);
+	hf_bytes_free(&whole);
+	hf_bytes_free(&stf);
+	hf_fst_end(&t);
+}
+
 int main(void)
 {
 	struct hf_fs_options small = {.chunk_insns = 100, .cache_bytes = 1 << 20, .threads = 3};
@@ -257,6 +335,8 @@ int main(void)
 	test_outstanding("plain");
 	test_edges();
 	hf_fst_end(&t);
+
+	test_part();
 
 	begin(30000, &small);
 	test_parallel();

@@ -2,6 +2,7 @@
 /* What an index says against one sequential pass: every chunk, ordinal and offset, for several sizes of chunks. */
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
+#include "tests/registry/toy.h"
 
 #define HARTS (HF_STREAM_HARTS | HF_STREAM_MANY)
 

@@ -5,6 +5,7 @@
  */
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
+#include "tests/registry/toy.h"
 #include "tests/lib/sliver.h"
 
 #define HARTS (HF_STREAM_HARTS | HF_STREAM_MANY)

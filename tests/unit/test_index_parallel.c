@@ -6,6 +6,7 @@
 #include "codecs/isa/disasm.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
+#include "tests/registry/toy.h"
 
 #define HARTS (HF_STREAM_HARTS | HF_STREAM_MANY)
 
@@ -136,6 +137,7 @@ int main(void)
 	if (!data)
 		return 77;
 	hf_ixtest_init(&t);
+	t.summary = true;
 	test_toy(&t);
 	CHECK_EQ(hf_disasm_new(&disasm), 0);
 	t.env.disasm = disasm;

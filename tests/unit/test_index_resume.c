@@ -5,6 +5,7 @@
  */
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
+#include "tests/registry/toy.h"
 
 #include <signal.h>
 #include <sys/mman.h>

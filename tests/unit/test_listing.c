@@ -7,6 +7,9 @@
 #include "codecs/isa/disasm.h"
 #include "codecs/listing/listing.h"
 #include "tests/lib/check.h"
+#include "tests/lib/counted.h"
+
+#include <elf.h>
 
 extern const struct hf_codec hf_codec_stf;
 
@@ -322,6 +325,103 @@ static void test_entry_points(void)
 	free(whole);
 }
 
+/* Where an ordinal gets a digit more; twice, so that what was measured is used; and with the names of symbols. */
+static void test_counted(void)
+{
+	static const uint64_t starts[] = {0, 1, 5, 9, 10, 95, 99999990, UINT64_MAX / 2 - 200};
+	static struct hf_event twice[2 * GOLDENS * 6];
+
+	memcpy(twice, all, all_count * sizeof *all);
+	memcpy(twice + all_count, all, all_count * sizeof *all);
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+		struct hf_enc *enc = new_encoder(&riscv, NULL);
+		uint8_t blob[HF_STATE_MAX];
+		struct counted c = {.ops = &hf_view_listing, .stream = &riscv, .env = env, .ev = twice, .n = 2 * all_count,
+				    .blob = blob};
+
+		((struct listing *)enc)->state.ordinal = starts[i];
+		c.blob_size = hf_enc_save(enc, blob);
+		hf_enc_free(enc);
+		for (c.step = 1; c.step <= c.n; c.step++)
+			CHECK(counted_is_written(&c));
+		c.stream = &arm;
+		CHECK(counted_is_written(&c));
+	}
+}
+
+/* Those of an ELF that has one, of 16 bytes. */
+static struct hf_symbols *one_symbol(uint64_t at)
+{
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Shdr section[4];
+		Elf64_Sym symbol[2];
+		char names[8];
+	} elf = {
+		.header = {.e_ident = ELFMAG "\2\1\1", .e_type = ET_EXEC, .e_machine = EM_RISCV, .e_version = EV_CURRENT,
+			   .e_ehsize = sizeof elf.header, .e_shoff = sizeof elf.header,
+			   .e_shentsize = sizeof elf.section[0], .e_shnum = 4},
+		.section = {[1] = {.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR, .sh_addr = at, .sh_size = 16},
+			    [2] = {.sh_type = SHT_SYMTAB, .sh_offset = (size_t)((char *)elf.symbol - (char *)&elf),
+				   .sh_size = sizeof elf.symbol, .sh_link = 3, .sh_entsize = sizeof elf.symbol[0]},
+			    [3] = {.sh_type = SHT_STRTAB, .sh_offset = (size_t)(elf.names - (char *)&elf),
+				   .sh_size = sizeof elf.names}},
+		.symbol = {[1] = {.st_name = 1, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1, .st_value = at,
+				  .st_size = 16}},
+		.names = "\0loop",
+	};
+	struct hf_symbols *symbols;
+	struct hf_src *src;
+
+	CHECK_EQ(hf_src_memory_new(&elf, sizeof elf, &src), 0);
+	CHECK_EQ(hf_symbols_new(src, 0, 0, &symbols, NULL), 0);
+	CHECK_EQ(hf_symbols_count(symbols), 1);
+	hf_src_free(src);
+	return symbols;
+}
+
+/* Encoders that take turns with one disassembler have no line of another; nor has one that was loaded, of itself before. */
+static void test_lines(void)
+{
+	static const struct hf_event loop[] = {
+		INSN(0x1000, 0x00000013, 4, HF_FLOW_PLAIN), INSN(0x1004, 0x0000a001, 2, HF_FLOW_PLAIN),
+		INSN(0x1000, 0x00000013, 4, HF_FLOW_PLAIN), INSN(0x1004, 0x0000a001, 2, HF_FLOW_PLAIN),
+	};
+	struct hf_symbols *symbols = one_symbol(0x1000);
+	struct hf_enc_env with = {.disasm = env.disasm, .symbols = symbols};
+	struct hf_enc *enc[2] = {new_encoder(&riscv, &with), new_encoder(&riscv, &env)};
+	char *alone[2] = {encode(&riscv, &with, loop, 4), encode(&riscv, &env, loop, 4)};
+	uint8_t blob[HF_STATE_MAX];
+	struct hf_sink sink[2];
+
+	CHECK(strcmp(alone[0], alone[1]) != 0);
+	for (size_t k = 0; k < 2; k++)
+		CHECK_EQ(hf_sink_init_memory(&sink[k], 0), 0);
+	for (size_t i = 0; i < 8; i++)
+		hf_enc_put(enc[i % 2], &loop[i / 2], 1, &sink[i % 2]);
+	for (size_t k = 0; k < 2; k++) {
+		hf_enc_end(enc[k], &sink[k]);
+		*hf_sink_room(&sink[k], 1) = 0;
+		CHECK_STR((char *)sink[k].start, alone[k]);
+	}
+	hf_enc_free(enc[1]);
+	enc[1] = new_encoder(&riscv, &with);
+	hf_enc_put(enc[0], loop, 4, &sink[0]);
+	CHECK_EQ(hf_enc_load(enc[0], blob, hf_enc_save(enc[1], blob)), 0);
+	with.symbols = NULL;
+	sink[0].p = sink[0].start;
+	hf_enc_put(enc[0], loop, 4, &sink[0]);
+	hf_enc_end(enc[0], &sink[0]);
+	*hf_sink_room(&sink[0], 1) = 0;
+	CHECK_STR((char *)sink[0].start, alone[1]);
+	for (size_t k = 0; k < 2; k++) {
+		hf_sink_fini_memory(&sink[k]);
+		hf_enc_free(enc[k]);
+		free(alone[k]);
+	}
+	hf_symbols_free(symbols);
+}
+
 /* Blobs are taken for hostile. */
 static void test_bad_blobs(void)
 {
@@ -357,6 +457,8 @@ int main(void)
 	test_variants();
 	test_ordinals();
 	test_entry_points();
+	test_counted();
+	test_lines();
 	test_bad_blobs();
 	test_refusal();
 	hf_disasm_free(env.disasm);

@@ -23,7 +23,7 @@ static int open_file(void *ctx, const char *name, struct hf_src **ret_src, struc
 
 static void load(char *directory)
 {
-	const struct hf_setup_opener opener = {.ctx = directory, .open = open_file, .codecs = hf_codecs};
+	const struct hf_setup_opener opener = {.ctx = directory, .open = open_file, .codecs = hf_setup_codecs};
 	struct hf_setup_error error;
 	int err = hf_setup_read(&opener, "snapshot.ini", &setup, &error);
 
@@ -130,7 +130,6 @@ int main(void)
 		printf("SKIP: HARTFS_CORPUS is not set\n");
 		return 77;
 	}
-	hf_setup_test_codecs();
 	if (check_all(corpus, "snapshots") + check_all(corpus, "crafted") == 0) {
 		printf("SKIP: no ete in HARTFS_CORPUS\n");
 		return 77;

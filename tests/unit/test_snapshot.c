@@ -11,7 +11,7 @@ static struct hf_src *stream;
 static int load(const char *text)
 {
 	struct hf_files files = {text, strlen(text)};
-	const struct hf_setup_opener opener = hf_files_opener(&files);
+	const struct hf_setup_opener opener = hf_files_opener(&files, hf_setup_codecs);
 	int err = hf_setup_read(&opener, "snapshot.ini", &setup, &error);
 
 	if (err)
@@ -226,7 +226,6 @@ static void test_odd(void)
 
 int main(void)
 {
-	hf_setup_test_codecs();
 	test_all();
 	test_ids();
 	test_spaces();

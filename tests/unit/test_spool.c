@@ -3,6 +3,7 @@
 #include "index/spool.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
+#include "tests/registry/toy.h"
 #include "tests/lib/pack.h"
 
 #include <dirent.h>

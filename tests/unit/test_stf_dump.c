@@ -2,6 +2,7 @@
 /* records.txt of STF streams made here: every field of every record, long texts, defects, cuts, entering anywhere. */
 #include "codecs/stf/dump.h"
 #include "tests/lib/pack.h"
+#include "tests/lib/recordtext.h"
 #include "tests/lib/sliver.h"
 #include "tests/lib/stftest.h"
 
@@ -11,13 +12,12 @@
 /* No text is further from a place to enter than one page and one element, but inside a transaction. */
 #define FAR ((HF_RECORDS_PAGE + HF_RECORDS_LINE) / 24)
 
-static void text_of(struct hf_walk_bytes *to, const struct hf_event *ev, size_t n)
+static void text_of(struct hf_walk_bytes *to, const struct hf_stream *stream, const struct hf_event *ev, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		CHECK_EQ(ev[i].kind, HF_EVENT_DATA);
-		CHECK(ev[i].used >= 1 && ev[i].used <= 24);
-		hf_bytes_add(to, ev[i].data.bytes, ev[i].used);
-	}
+	for (size_t i = 0; i < n; i++)
+		CHECK(ev[i].kind == HF_EVENT_RECORD ||
+		      (ev[i].kind == HF_EVENT_DATA && ev[i].used >= 1 && ev[i].used <= 24));
+	hf_bytes_add_records(to, stream, ev, n);
 }
 
 /* The text, with a 0 behind it, of the stream's bytes as src has them. */
@@ -26,7 +26,7 @@ static struct hf_walk_bytes dump_source(const struct hf_stream *stream, struct h
 	struct hf_events list = hf_stft_events(stream, src, HF_HART_RECORDS, batch);
 	struct hf_walk_bytes text = {0};
 
-	text_of(&text, list.ev, list.n);
+	text_of(&text, stream, list.ev, list.n);
 	hf_bytes_add(&text, "", 1);
 	hf_events_free(&list);
 	return text;

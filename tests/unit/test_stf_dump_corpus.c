@@ -4,6 +4,7 @@
  * lines have other fields in other places, so ours are turned into its form, line by line.
  */
 #include "codecs/stf/dump.h"
+#include "tests/lib/recordtext.h"
 #include "tests/lib/sliver.h"
 #include "tests/lib/stftest.h"
 
@@ -246,8 +247,7 @@ static struct hf_walk_bytes dump(const struct hf_walk_bytes *b)
 	hf_stft_open(&t, b);
 	CHECK_EQ(hf_dec_new(t.stream, t.src, HF_HART_RECORDS, &dec), 0);
 	while ((err = hf_dec_next(dec, ev, 256, &n)) == 0)
-		for (size_t i = 0; i < n; i++)
-			hf_bytes_add(&all, ev[i].data.bytes, ev[i].used);
+		hf_bytes_add_records(&all, t.stream, ev, n);
 	CHECK_EQ(err, HF_NOTE_END);
 	hf_bytes_add(&all, "", 1);
 	hf_dec_free(dec);

@@ -3,6 +3,7 @@
  * Damaged chunks of a .zstf: their size and the next one's start are known from the chunk table, so everything else is
  * decoded, the same however it was entered, and each loss is announced.
  */
+#include "tests/lib/recordtext.h"
 #include "tests/lib/zstftest.h"
 
 /* What a chunk's frame becomes. */
@@ -76,8 +77,7 @@ static struct hf_walk_bytes text_of(struct hf_src *src)
 
 	CHECK_EQ(hf_stream_open(&hf_codec_stf, src, NULL, &stream, NULL), 0);
 	list = hf_stft_events(stream, src, HF_HART_RECORDS, 64);
-	for (size_t i = 0; i < list.n; i++)
-		hf_bytes_add(&text, list.ev[i].data.bytes, list.ev[i].used);
+	hf_bytes_add_records(&text, stream, list.ev, list.n);
 	hf_bytes_add(&text, "", 1);
 	hf_events_free(&list);
 	hf_stream_close(stream);

@@ -82,7 +82,7 @@ static void decode(const struct hf_stream *stream, struct endless *e, uint32_t h
 static void check_stream(const char *ini, uint8_t byte)
 {
 	struct hf_files files = {.text = ini, .size = strlen(ini)};
-	const struct hf_setup_opener opener = hf_files_opener(&files);
+	const struct hf_setup_opener opener = hf_files_opener(&files, hf_codecs);
 	struct hf_setup_error error = {.line = 0};
 	struct hf_setup *setup;
 	struct hf_src *none;

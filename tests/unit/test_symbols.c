@@ -95,7 +95,7 @@ static int load(const void *bytes, size_t size, uint64_t bias, struct hf_symbols
 	int err;
 
 	CHECK_EQ(hf_src_memory_new(bytes, size, &src), 0);
-	err = hf_symbols_new(src, bias, ret, &diag);
+	err = hf_symbols_new(src, bias, HF_SYMBOLS_DEMANGLE, ret, &diag);
 	hf_src_free(src);
 	return err;
 }
@@ -193,6 +193,8 @@ static void test_bad(void)
 	for (size_t size = 0; size < sizeof wide; size++) /* cut anywhere: an error and nothing leaked */
 		CHECK(load(&wide, size, 0, &table) < 0);
 	wide.header.e_type = ET_REL;
+	CHECK_EQ(load(&wide, sizeof wide, 0, &table), HF_ERR_ELF_RELOCATABLE);
+	wide.header.e_type = ET_CORE;
 	CHECK_EQ(load(&wide, sizeof wide, 0, &table), HF_ERR_UNSUPPORTED);
 	FILL(&wide, 64);
 	wide.header.e_ident[EI_DATA] = ELFDATA2MSB;

@@ -409,22 +409,22 @@ static void test_complete(void)
 {
 	char name[TEXT];
 
-	for (size_t c = 0; hf_codecs_all[c]; c++)
-		for (const struct hf_setup_key *key = hf_codecs_all[c]->keys; key && key->key; key++) {
+	for (size_t c = 0; hf_codecs[c]; c++)
+		for (const struct hf_setup_key *key = hf_codecs[c]->keys; key && key->key; key++) {
 			bool known = false;
 
 			name_of(key, name, sizeof name);
 			for (size_t i = 0; i < STREAMS; i++)
-				known |= !strcmp(streams[i].format, hf_codecs_all[c]->name) && strstr(streams[i].keys, name);
+				known |= !strcmp(streams[i].format, hf_codecs[c]->name) && strstr(streams[i].keys, name);
 			for (size_t i = 0; i < sizeof untold / sizeof *untold; i++) {
-				const bool here = !strcmp(untold[i].format, hf_codecs_all[c]->name) && strstr(untold[i].keys, name);
+				const bool here = !strcmp(untold[i].format, hf_codecs[c]->name) && strstr(untold[i].keys, name);
 
 				if (here)
 					printf("%s%s: cannot be told: %s\n", untold[i].format, name, untold[i].why);
 				known |= here;
 			}
 			if (!known)
-				fprintf(stderr, "%s:%sis in no list\n", hf_codecs_all[c]->name, name);
+				fprintf(stderr, "%s:%sis in no list\n", hf_codecs[c]->name, name);
 			CHECK(known);
 		}
 }
@@ -432,10 +432,10 @@ static void test_complete(void)
 /* What the table says a key may have is what the reader takes: no more and no less. */
 static void test_ranges(void)
 {
-	for (size_t c = 0; hf_codecs_all[c]; c++)
-		for (const struct hf_setup_key *key = hf_codecs_all[c]->keys; key && key->key; key++) {
+	for (size_t c = 0; hf_codecs[c]; c++)
+		for (const struct hf_setup_key *key = hf_codecs[c]->keys; key && key->key; key++) {
 			struct hf_setup_value value = {.hart = HF_SETUP_ANY, .key = key->key, .file = ""};
-			struct hf_setup setup = {.format = hf_codecs_all[c]->name, .values = &value, .value_count = 1};
+			struct hf_setup setup = {.format = hf_codecs[c]->name, .values = &value, .value_count = 1};
 			struct hf_setup_error error;
 			char text[TEXT];
 
@@ -443,7 +443,7 @@ static void test_ranges(void)
 				hf_key_value(key, i, NULL, text, sizeof text);
 				value.value = text;
 				*error.text = '\0';
-				hf_codecs_all[c]->check(&setup, &error);
+				hf_codecs[c]->check(&setup, &error);
 				/* The other keys may want something, and a unit be refused. */
 				if (strstr(error.text, key->key) && !key->field && !isupper((unsigned char)*key->key))
 					fprintf(stderr, "%s = %s: %s\n", key->key, text, error.text);

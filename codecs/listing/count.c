@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The length of a listing without its bytes. There is no second grammar here: an event is written once, to nowhere, and
+ * the length of what came out is remembered with all that it depends on. Of an instruction that is everything but the
+ * digits of its ordinal, of an access all but address and data, of a register all but the digits of its value.
+ */
+#include "codecs/listing/listing.h"
+
+/* What of hf_event.flags an instruction's line depends on. */
+#define INSN_FLAGS (HF_EVF_TAKEN | HF_EVF_OPEN)
+#define MEM_FLAGS 0x1fu
+#define MEM_WORDS 0x100u
+#define MEM_WIDE 0x200u /* data has more bytes than the access */
+
+/* The value of an instruction: its length, and the blanks that are owed behind it. */
+#define OWED_SHIFT 16
+
+static_assert(LISTING_ROOM < 1 << OWED_SHIFT, "a length fits");
+
+/* How long the event is on that kind of line, begun before it or by it; l is as it was but for symbol and line. */
+static uint32_t measure(struct listing *l, listing_put_fn put, enum listing_line line, const struct hf_event *ev)
+{
+	uint8_t nowhere[LISTING_ROOM];
+	struct listing probe = *l;
+	uint32_t size;
+
+	probe.state.line = (uint8_t)line;
+	size = (uint32_t)(put(&probe, nowhere, ev) - nowhere);
+	l->symbol = probe.symbol;
+	l->line = probe.line;
+	if (ev->kind == HF_EVENT_INSN)
+		size = (size - l->digits) | (uint32_t)probe.state.owed << OWED_SHIFT;
+	return size;
+}
+
+static inline uint32_t remember(struct listing *l, listing_put_fn put, enum listing_line line,
+				const struct hf_event *ev, uint64_t a, uint64_t b, uint32_t of)
+{
+	struct hf_memo_slot *slot = hf_memo_at(l->enc.env->memo, a, of);
+
+	if (!hf_memo_is(slot, a, b, of))
+		*slot = (struct hf_memo_slot){.a = a, .b = b, .of = of, .value = measure(l, put, line, ev)};
+	return slot->value;
+}
+
+/* Without its ordinal. */
+static inline uint64_t count_insn(struct listing *l, listing_put_fn put, const struct hf_event *ev)
+{
+	const uint32_t of = HF_EVENT_INSN | (uint32_t)(ev->flags & INSN_FLAGS) << 8;
+	const uint32_t value = remember(l, put, LISTING_NONE, ev, ev->word[0], ev->word[2], of);
+	const bool ends = l->state.line != LISTING_NONE;
+
+	l->state.line = LISTING_INSN;
+	l->state.run = HF_EVENT_NONE;
+	l->state.owed = (uint8_t)(value >> OWED_SHIFT);
+	return (value & ((1u << OWED_SHIFT) - 1)) + ends;
+}
+
+/* Room for an attachment on the line that is open, if one is that takes it. */
+static inline bool attach(struct listing *l, unsigned kind, uint64_t *size)
+{
+	if (l->state.line != LISTING_INSN && l->state.line != LISTING_LOOSE)
+		return false;
+	*size += l->state.owed;
+	l->state.owed = 0;
+	l->state.run = (uint8_t)kind;
+	l->state.place = 0;
+	return true;
+}
+
+static inline bool count_mem(struct listing *l, listing_put_fn put, const struct hf_event *ev, uint64_t *size)
+{
+	const struct hf_ev_mem *mem = &ev->mem;
+	uint64_t a = ev->flags & MEM_FLAGS;
+
+	if (!attach(l, HF_EVENT_MEM, size))
+		return false;
+	if (ev->words)
+		a |= mem->size - 1 < 7 && mem->data >> (8 * mem->size) ? MEM_WORDS | MEM_WIDE : MEM_WORDS;
+	*size += remember(l, put, LISTING_LOOSE, ev, a ^ ev->word[2] << 10, ev->word[2],
+			  HF_EVENT_MEM | (uint32_t)a << 8);
+	return true;
+}
+
+static inline bool count_reg(struct listing *l, listing_put_fn put, const struct hf_event *ev, uint64_t *size)
+{
+	const struct hf_ev_reg *reg = &ev->reg;
+	const bool whole = reg->class == HF_REG_VECTOR || reg->class == HF_REG_ARM_VECTOR;
+	/* A number of the value's digits has a length of its own: that of the others is the same. */
+	const uint32_t digits = whole ? 0 : hf_text_hex_digits(reg->value);
+
+	if (reg->class == HF_REG_ZA_INDEX || !attach(l, HF_EVENT_REG, size))
+		return false;
+	*size += remember(l, put, LISTING_LOOSE, ev, ev->word[2] << 5 | digits, ev->size, HF_EVENT_REG);
+	return true;
+}
+
+/* Digits of the numbers from first on: one each, and one more for each power of ten that is not above it. */
+static uint64_t count_digits(uint64_t first, uint64_t n)
+{
+	const uint64_t end = first + n;
+	uint64_t size = n, power = 10;
+
+	while (power < end) {
+		size += end - (power > first ? power : first);
+		if (power > UINT64_MAX / 10)
+			break;
+		power *= 10;
+	}
+	return size;
+}
+
+uint64_t hf_listing_count(struct listing *l, listing_put_fn put, const struct hf_event *ev, size_t n)
+{
+	uint64_t size = 0, insns = 0;
+
+	for (; n; n--, ev++) {
+		uint8_t nowhere[LISTING_ROOM];
+
+		if (ev->kind == HF_EVENT_INSN) {
+			size += count_insn(l, put, ev);
+			insns++;
+		} else if (!(ev->kind == HF_EVENT_MEM && count_mem(l, put, ev, &size)) &&
+			   !(ev->kind == HF_EVENT_REG && count_reg(l, put, ev, &size))) {
+			size += (uint64_t)(put(l, nowhere, ev) - nowhere);
+		}
+	}
+	size += count_digits(l->state.ordinal, insns);
+	l->state.ordinal += insns;
+	return size;
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "index/summary.h"
+
+#include "index/published.h"
+#include "index/summary/page.h"
+
+#include <stdlib.h>
+#include <zstd.h>
+
+/* No list has more bytes: a posting takes at most 32. */
+#define LIST_MAX (UINT64_C(1) << 30)
+
+struct hf_summary {
+	struct hf_published file;
+	struct hf_chunk_limits limits;
+	size_t hart_count;
+	struct hf_summary_hart *harts;
+};
+
+/* ---- opening ---- */
+
+static int load_meta(struct hf_summary *s, const struct hf_identity *identity)
+{
+	struct hf_summary_meta meta = {0};
+	int err = hf_store_meta(s->file.store, &hf_table_summary_meta, &meta);
+
+	if (!err &&
+	    (!meta.complete || meta.version != HF_SUMMARY_VERSION || !hf_identity_equal(&meta.identity, identity)))
+		err = HF_ERR_STATE;
+	s->limits = meta.limits;
+	return err;
+}
+
+int hf_summary_open(int dirfd, const struct hf_identity *identity, struct hf_summary **ret_summary)
+{
+	struct hf_summary *s = calloc(1, sizeof *s);
+	int err;
+
+	*ret_summary = NULL;
+	if (!s)
+		return HF_ERR_NOMEM;
+	hf_index_file_name_summary(identity, s->file.name);
+	if (!(err = hf_published_open(&s->file, dirfd, HF_DB_SUMMARY)) && !(err = load_meta(s, identity)))
+		err = hf_store_list(s->file.store, &hf_table_summary_hart, true, HF_SLOT_MAX, &s->harts,
+				    &s->hart_count);
+	if (err)
+		hf_summary_close(s);
+	else
+		*ret_summary = s;
+	return err == HF_ERR_STATE ? HF_ERR_NOT_FOUND : err;
+}
+
+void hf_summary_close(struct hf_summary *s)
+{
+	if (!s)
+		return;
+	hf_published_close(&s->file);
+	free(s->harts);
+	free(s);
+}
+
+bool hf_summary_is_damaged(const struct hf_summary *summary)
+{
+	return summary->file.damaged;
+}
+
+void hf_summary_remove(const struct hf_summary *summary)
+{
+	hf_published_remove(&summary->file);
+}
+
+const char *hf_summary_name(const struct hf_summary *summary)
+{
+	return summary->file.name;
+}
+
+uint64_t hf_summary_file_size(const struct hf_summary *summary)
+{
+	return hf_store_file_size(summary->file.store);
+}
+
+static const struct hf_summary_hart *find_hart(const struct hf_summary *s, uint32_t id)
+{
+	for (size_t i = 0; i < s->hart_count; i++)
+		if (s->harts[i].id == id)
+			return &s->harts[i];
+	return NULL;
+}
+
+bool hf_summary_fits(const struct hf_summary *summary, const struct hf_index *index)
+{
+	const struct hf_index_hart *harts;
+	const size_t n = hf_index_harts(index, &harts);
+
+	if (!hf_chunk_limits_equal(&summary->limits, hf_index_limits(index)) || n != summary->hart_count)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const struct hf_summary_hart *h = find_hart(summary, harts[i].id);
+
+		if (!h || h->slot != harts[i].slot || h->chunks != harts[i].chunks || h->insns != harts[i].insns)
+			return false;
+	}
+	return true;
+}
+
+bool hf_summary_is_wanted(const struct hf_index *index)
+{
+	const struct hf_index_hart *harts;
+	const size_t n = hf_index_harts(index, &harts);
+	bool wanted = false;
+
+	for (size_t i = 0; i < n; i++)
+		wanted = wanted || harts[i].chunks > 1;
+	return wanted;
+}
+
+/* ---- rows ---- */
+
+/* One that must be there. */
+static int fetch(struct hf_summary *s, const struct hf_table *table, uint64_t slot, uint64_t number, void *ret_row)
+{
+	int err;
+
+	if (number > HF_NUMBER_MAX)
+		return HF_ERR_STATE;
+	pthread_mutex_lock(&s->file.lock);
+	err = hf_store_find(s->file.store, table, HF_SEEK_AT, hf_row_id(slot, number), NULL, ret_row);
+	pthread_mutex_unlock(&s->file.lock);
+	return err > 0 ? HF_ERR_STATE : err;
+}
+
+int hf_summary_context(struct hf_summary *summary, uint32_t hart, uint32_t number, struct hf_run_context *ret_context)
+{
+	const struct hf_summary_hart *h = find_hart(summary, hart);
+	struct hf_summary_context row;
+	int err;
+
+	if (!h || number >= h->contexts)
+		return HF_ERR_NOT_FOUND;
+	err = fetch(summary, &hf_table_summary_context, h->slot, number, &row);
+	*ret_context = (struct hf_run_context){.fields = row.fields,
+					       .hw = row.hw,
+					       .pid = row.pid,
+					       .tid = row.tid,
+					       .asid = row.asid,
+					       .vmid = row.vmid,
+					       .state = row.state};
+	return hf_published_noted(&summary->file, err);
+}
+
+/* ---- runs ---- */
+
+/* A look-up, with room for one page. */
+struct search {
+	struct hf_summary *summary;
+	const struct hf_summary_hart *hart;
+	uint64_t first, end;
+	hf_summary_fn fn;
+	void *ctx;
+	struct hf_summary_span span;
+	struct hf_summary_page row;
+	uint8_t bytes[HF_PAGE_BYTES_MAX];
+};
+
+/* The lowest pc of a page of the span. */
+static int first_of(struct search *s, uint64_t page, uint64_t *ret_first)
+{
+	struct hf_summary *summary = s->summary;
+	int err;
+
+	pthread_mutex_lock(&summary->file.lock);
+	err = hf_store_number(summary->file.store, &hf_table_summary_page,
+			      hf_row_id(s->hart->slot, s->span.page + page), ret_first);
+	pthread_mutex_unlock(&summary->file.lock);
+	return err > 0 ? HF_ERR_STATE : err;
+}
+
+/* The last page that begins before every run that can reach s->first: runs are not longer than HF_RUN_BYTES. */
+static int first_page(struct search *s, uint64_t *ret_page)
+{
+	const uint64_t lowest = s->first > HF_RUN_BYTES ? s->first - HF_RUN_BYTES : 0;
+	uint64_t low = 0, high = s->span.pages;
+
+	while (high - low > 1) {
+		const uint64_t middle = low + (high - low) / 2;
+		uint64_t first;
+		int err = first_of(s, middle, &first);
+
+		if (err)
+			return err;
+		if (first < lowest)
+			low = middle;
+		else
+			high = middle;
+	}
+	*ret_page = low;
+	return 0;
+}
+
+static bool reaches(const struct search *s, const struct hf_run *run)
+{
+	/* The code may end at the last address there is. */
+	return run->key.first < s->end && (run->key.first > s->first || s->first - run->key.first < run->bytes);
+}
+
+static int give(const struct search *s, const struct hf_page_run *run)
+{
+	const struct hf_summary_run known = {
+		.run = run->run,
+		.count = run->count,
+		.facts = {.postings = run->postings, .total = run->count, .first = s->span.chunk, .end = s->span.end},
+		.slot = s->hart->slot,
+		.chunk = run->chunk,
+		.list = run->list,
+		.list_size = run->list_size};
+
+	if (run->postings == 1 && (run->chunk < s->span.chunk || run->chunk >= s->span.end))
+		return HF_ERR_STATE;
+	return reaches(s, &run->run) ? s->fn(s->ctx, &known) : 0;
+}
+
+static int search_page(struct search *s)
+{
+	const struct hf_page_facts facts = {.first = s->row.first,
+					    .end = s->row.end,
+					    .runs = s->row.runs,
+					    .list = s->row.list,
+					    .base = s->span.chunk};
+	struct hf_page_reader reader;
+	struct hf_page_run run;
+	int err;
+
+	if (s->row.size > sizeof s->bytes ||
+	    ZSTD_decompress(s->bytes, sizeof s->bytes, s->row.data, s->row.n) != s->row.size)
+		return HF_ERR_STATE;
+	hf_page_open(&reader, s->bytes, s->row.size, &facts);
+	while (!(err = hf_page_next(&reader, &run)))
+		if ((err = give(s, &run)))
+			return err;
+	return err == HF_NOTE_END ? 0 : err;
+}
+
+static int search_span(struct search *s)
+{
+	uint64_t page = 0;
+	int err = first_page(s, &page);
+
+	for (; !err && page < s->span.pages; page++) {
+		err = fetch(s->summary, &hf_table_summary_page, s->hart->slot, s->span.page + page, &s->row);
+		if (!err && s->row.first >= s->end)
+			break;
+		if (!err && s->row.end > s->first)
+			err = search_page(s);
+	}
+	return err;
+}
+
+static int search(struct hf_summary *summary, const struct hf_summary_hart *hart, struct search *s)
+{
+	int err = 0;
+
+	s->summary = summary;
+	s->hart = hart;
+	for (uint64_t i = 0; !err && i < hart->spans; i++) {
+		err = fetch(summary, &hf_table_summary_span, hart->slot, i, &s->span);
+		if (!err && (s->span.chunk >= s->span.end || s->span.end > hart->chunks))
+			err = HF_ERR_STATE;
+		if (!err)
+			err = search_span(s);
+	}
+	return hf_published_noted(&summary->file, err);
+}
+
+int hf_summary_runs(struct hf_summary *summary, uint32_t hart, uint64_t first, uint64_t end, hf_summary_fn fn,
+		    void *ctx)
+{
+	const struct hf_summary_hart *h = find_hart(summary, hart);
+	struct search *s = h ? malloc(sizeof *s) : NULL;
+	int err;
+
+	if (!s)
+		return h ? HF_ERR_NOMEM : HF_ERR_NOT_FOUND;
+	s->first = first;
+	s->end = end;
+	s->fn = fn;
+	s->ctx = ctx;
+	err = search(summary, h, s);
+	free(s);
+	return err;
+}
+
+struct counting {
+	uint64_t pc, count;
+};
+
+static int add_count(void *ctx, const struct hf_summary_run *run)
+{
+	struct counting *c = ctx;
+	uint32_t opcode;
+
+	if (!hf_run_has(&run->run, c->pc, &opcode))
+		return 0;
+	return __builtin_add_overflow(c->count, run->count, &c->count) ? HF_ERR_STATE : 0;
+}
+
+int hf_summary_count(struct hf_summary *summary, uint32_t hart, uint64_t pc, uint64_t *ret_count)
+{
+	struct counting c = {.pc = pc};
+	/* Nothing begins at the last address. */
+	int err = pc == UINT64_MAX ? 0 : hf_summary_runs(summary, hart, pc, pc + 1, add_count, &c);
+
+	*ret_count = c.count;
+	return err;
+}
+
+/* ---- lists ---- */
+
+/* Bytes of the hart's lists, of as many pieces as they lie in. */
+static int read_lists(struct hf_summary *s, const struct hf_summary_run *run, uint8_t *bytes)
+{
+	struct hf_summary_piece *piece = malloc(sizeof *piece);
+	int err = piece ? 0 : HF_ERR_NOMEM;
+
+	for (uint64_t done = 0; !err && done < run->list_size;) {
+		const uint64_t at = run->list + done, within = at % HF_SUMMARY_PIECE;
+		uint64_t n;
+
+		err = fetch(s, &hf_table_summary_piece, run->slot, at / HF_SUMMARY_PIECE, piece);
+		if (!err && piece->n <= within)
+			err = HF_ERR_STATE;
+		if (err)
+			break;
+		n = piece->n - within;
+		n = n < run->list_size - done ? n : run->list_size - done;
+		memcpy(bytes + done, piece->data + within, (size_t)n);
+		done += n;
+	}
+	free(piece);
+	return err;
+}
+
+/* One posting, as a list of its own. */
+static int make_list(const struct hf_summary_run *run, struct hf_list *ret_list, uint8_t **ret_bytes)
+{
+	const struct hf_posting posting = {.chunk = run->chunk, .count = run->count};
+	struct hf_list_writer w = {0};
+	int err;
+
+	hf_list_begin(&w, &run->facts, run->chunk);
+	err = hf_list_add(&w, &posting);
+	if (!err)
+		err = hf_list_end(&w);
+	if (!err)
+		err = hf_list_open(ret_list, w.out.p, w.out.n, &run->facts);
+	if (!err) {
+		*ret_bytes = w.out.p;
+		w.out.p = NULL;
+	}
+	hf_list_writer_fini(&w);
+	return err;
+}
+
+int hf_summary_list(struct hf_summary *summary, const struct hf_summary_run *run, struct hf_list *ret_list,
+		    uint8_t **ret_bytes)
+{
+	uint8_t *bytes;
+	int err;
+
+	*ret_bytes = NULL;
+	if (run->facts.postings == 1)
+		return make_list(run, ret_list, ret_bytes);
+	if (run->list_size > LIST_MAX)
+		return hf_published_noted(&summary->file, HF_ERR_STATE);
+	bytes = malloc((size_t)run->list_size + 1);
+	if (!bytes)
+		return HF_ERR_NOMEM;
+	err = read_lists(summary, run, bytes);
+	if (!err)
+		err = hf_list_open(ret_list, bytes, (size_t)run->list_size, &run->facts);
+	if (err)
+		free(bytes);
+	else
+		*ret_bytes = bytes;
+	return hf_published_noted(&summary->file, err);
+}
+
+/* ---- all of it ---- */
+
+struct check {
+	struct hf_summary *summary;
+	uint64_t insns;
+};
+
+static int check_run(void *ctx, const struct hf_summary_run *run)
+{
+	struct check *c = ctx;
+	struct hf_posting posting;
+	struct hf_list list;
+	uint8_t *bytes;
+	int err = hf_summary_list(c->summary, run, &list, &bytes);
+
+	while (!err)
+		err = hf_list_next(&list, &posting);
+	free(bytes);
+	if (run->count > HF_COUNT_MAX / run->run.insns ||
+	    __builtin_add_overflow(c->insns, run->count * run->run.insns, &c->insns))
+		return HF_ERR_STATE;
+	return err == HF_NOTE_END ? 0 : err;
+}
+
+int hf_summary_check(struct hf_summary *summary)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < summary->hart_count && !err; i++) {
+		struct check check = {.summary = summary};
+
+		err = hf_summary_runs(summary, summary->harts[i].id, 0, UINT64_MAX, check_run, &check);
+		if (!err && check.insns != summary->harts[i].insns)
+			err = HF_ERR_STATE;
+	}
+	return hf_published_noted(&summary->file, err);
+}

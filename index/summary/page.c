@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "index/summary/page.h"
+
+#include "codecs/base/bytes.h"
+
+/*
+ * A run: pc less that of the one before; a byte, how it was entered and how it ended and these flags; context, mode and
+ * instruction set, if they are others; instructions, bytes of code, count, postings; the chunk, or the size of the
+ * list; the code. Numbers are LEB128.
+ */
+enum { ENDED_SHIFT = 3, SAME = 0x40, HOW_MASK = 7 };
+
+static_assert(HF_ENTERED_COUNT <= HOW_MASK + 1 && HF_ENDED_COUNT <= HOW_MASK + 1, "three bits hold them");
+
+static bool is_same(const struct hf_run_key *a, const struct hf_run_key *b)
+{
+	return a->context == b->context && a->mode == b->mode && a->isa == b->isa;
+}
+
+void hf_page_begin(struct hf_page_writer *w, uint64_t base)
+{
+	w->facts = (struct hf_page_facts){.base = base};
+	w->previous = (struct hf_run_key){0};
+	w->n = 0;
+}
+
+static void note(struct hf_page_writer *w, const struct hf_page_run *run)
+{
+	const uint64_t end = run->run.key.first + run->run.bytes;
+
+	if (!w->facts.runs++) {
+		w->facts.first = run->run.key.first;
+		w->facts.list = run->list;
+	}
+	/* The code may end at the last address there is. */
+	if (end < run->run.key.first)
+		w->facts.end = UINT64_MAX;
+	else if (end > w->facts.end)
+		w->facts.end = end;
+}
+
+void hf_page_put(struct hf_page_writer *w, const struct hf_page_run *run)
+{
+	const struct hf_run_key *k = &run->run.key;
+	bool same;
+	uint8_t *p;
+
+	note(w, run);
+	same = is_same(k, &w->previous);
+	p = hf_put_varint(w->bytes + w->n, w->n ? k->first - w->previous.first : 0);
+	*p++ = (uint8_t)(k->entered | k->ended << ENDED_SHIFT | (same ? SAME : 0));
+	if (!same) {
+		p = hf_put_varint(p, k->context);
+		*p++ = k->mode;
+		*p++ = k->isa;
+	}
+	p = hf_put_varint(p, run->run.insns);
+	p = hf_put_varint(p, run->run.bytes);
+	p = hf_put_varint(p, run->count);
+	p = hf_put_varint(p, run->postings);
+	p = hf_put_varint(p, run->postings == 1 ? run->chunk - w->facts.base : run->list_size);
+	memcpy(p, run->run.code, run->run.bytes);
+	w->n = (size_t)(p - w->bytes) + run->run.bytes;
+	w->previous = *k;
+}
+
+void hf_page_open(struct hf_page_reader *r, const uint8_t *bytes, size_t n, const struct hf_page_facts *facts)
+{
+	*r = (struct hf_page_reader){.facts = *facts,
+				     .at = bytes,
+				     .end = bytes + n,
+				     .previous = {.first = facts->first},
+				     .left = facts->runs,
+				     .list = facts->list};
+}
+
+static int get_key(struct hf_page_reader *r, struct hf_run_key *k)
+{
+	const struct hf_run_key *previous = &r->previous;
+	uint64_t step, context = previous->context;
+	uint8_t how;
+
+	if (!(r->at = hf_get_varint(r->at, r->end, &step)) || r->at == r->end)
+		return HF_ERR_STATE;
+	how = *r->at++;
+	*k = (struct hf_run_key){.first = previous->first + step,
+				 .mode = previous->mode,
+				 .isa = previous->isa,
+				 .entered = how & HOW_MASK,
+				 .ended = how >> ENDED_SHIFT & HOW_MASK};
+	if (!(how & SAME)) {
+		if (!(r->at = hf_get_varint(r->at, r->end, &context)) || r->end - r->at < 2)
+			return HF_ERR_STATE;
+		k->mode = *r->at++;
+		k->isa = *r->at++;
+	}
+	k->context = (uint32_t)context;
+	return k->first < previous->first || how >> 7 || context > HF_RUN_OTHERS || k->mode >= HF_MODE_COUNT ||
+			       k->isa >= HF_ISA_COUNT || k->entered >= HF_ENTERED_COUNT || k->ended >= HF_ENDED_COUNT
+		       ? HF_ERR_STATE
+		       : 0;
+}
+
+static int get_numbers(struct hf_page_reader *r, uint64_t *numbers, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!(r->at = hf_get_varint(r->at, r->end, &numbers[i])))
+			return HF_ERR_STATE;
+	return 0;
+}
+
+/* The code must be as many instructions as it says: the last one's pc follows. */
+static int get_code(struct hf_page_reader *r, struct hf_run *run)
+{
+	uint32_t opcode, at = 0, insns = 0;
+	unsigned size = 0;
+
+	if (run->bytes > (size_t)(r->end - r->at))
+		return HF_ERR_STATE;
+	run->code = r->at;
+	r->at += run->bytes;
+	for (; at < run->bytes; at += size, insns++)
+		if (!(size = hf_run_opcode(run, at, &opcode)))
+			return HF_ERR_STATE;
+	run->key.last = run->key.first + at - size;
+	return insns == run->insns && run->key.last >= run->key.first ? 0 : HF_ERR_STATE;
+}
+
+static int get_list(struct hf_page_reader *r, struct hf_page_run *run, uint64_t number)
+{
+	if (!run->count || !run->postings || run->postings > run->count || number > INT64_MAX)
+		return HF_ERR_STATE;
+	run->list = r->list;
+	if (run->postings == 1)
+		run->chunk = r->facts.base + number;
+	else
+		run->list_size = number;
+	r->list += run->list_size;
+	return 0;
+}
+
+int hf_page_next(struct hf_page_reader *r, struct hf_page_run *ret_run)
+{
+	uint64_t n[5];
+	int err;
+
+	if (!r->left)
+		return r->at == r->end ? (int)HF_NOTE_END : HF_ERR_STATE;
+	*ret_run = (struct hf_page_run){0};
+	err = get_key(r, &ret_run->run.key);
+	if (!err)
+		err = get_numbers(r, n, sizeof n / sizeof *n);
+	if (err || !n[0] || n[0] > HF_RUN_INSNS || n[1] > HF_RUN_BYTES || (n[0] == 1 && n[1] != 2 && n[1] != 4))
+		return HF_ERR_STATE;
+	ret_run->run.insns = (uint32_t)n[0];
+	ret_run->run.bytes = (uint32_t)n[1];
+	ret_run->count = n[2];
+	ret_run->postings = n[3];
+	err = get_list(r, ret_run, n[4]);
+	if (!err)
+		err = get_code(r, &ret_run->run);
+	r->previous = ret_run->run.key;
+	r->left--;
+	return err;
+}

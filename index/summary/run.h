@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs: instructions that a hart executed one behind the other without any transfer between them. The cutter makes runs
+ * of the events of a hart; summed up by key they tell how often every instruction was executed, and where. Internal to
+ * index/.
+ */
+#ifndef HF_INDEX_SUMMARY_RUN_H
+#define HF_INDEX_SUMMARY_RUN_H
+
+#include "codecs/event.h"
+
+/* No run has more instructions. */
+#define HF_RUN_INSNS 4096u
+/* Nor more bytes of code. */
+#define HF_RUN_BYTES (4 * HF_RUN_INSNS)
+/* So many contexts have numbers; all further ones share the number behind them. */
+#define HF_RUN_CONTEXTS 4096u
+#define HF_RUN_OTHERS HF_RUN_CONTEXTS
+
+/* What sent the flow to the first instruction. */
+enum hf_entered {
+	HF_ENTERED_SEQUENCE, /* nothing: the run before was cut */
+	HF_ENTERED_JUMP,     /* also a branch */
+	HF_ENTERED_CALL,     /* also a swap of co-routines */
+	HF_ENTERED_RETURN,
+	HF_ENTERED_TRAP,
+	HF_ENTERED_OTHER, /* a trap return, or nobody knows */
+	HF_ENTERED_COUNT
+};
+
+/* What is behind the last instruction. */
+enum hf_ended {
+	HF_ENDED_TAKEN,
+	HF_ENDED_TRAP,
+	HF_ENDED_LIMIT,	 /* the run or the chunk is full: one entered by sequence continues it, if it goes on */
+	HF_ENDED_LOSS,	 /* a gap, a doubt, a discontinuity; a branch of which nobody knows whether it was taken */
+	HF_ENDED_CHANGE, /* another context, mode or instruction set */
+	HF_ENDED_COUNT
+};
+
+/* The address space and the program, as far as the source tells. */
+struct hf_run_context {
+	uint32_t fields; /* enum hf_context_field: those that are known */
+	uint32_t hw, pid, tid, asid, vmid;
+	uint32_t state; /* HF_STATE_SECURE or 0 */
+};
+
+struct hf_run_key {
+	uint64_t first, last; /* pcs */
+	uint32_t context;     /* its number, in the order in which they were first executed */
+	uint8_t mode, isa;
+	uint8_t entered, ended;
+};
+
+struct hf_run {
+	struct hf_run_key key;
+	uint32_t insns, bytes;
+	uint64_t hash;	     /* of the code */
+	const uint8_t *code; /* opcodes as they lie in memory */
+};
+
+/* The instruction whose opcode is code[at] of the run: its size in bytes, and the opcode as events have it. 0: there is
+ * none, or it is cut short. */
+unsigned hf_run_opcode(const struct hf_run *run, uint32_t at, uint32_t *ret_opcode);
+
+/* Whether an instruction of the run begins at pc: its opcode. */
+bool hf_run_has(const struct hf_run *run, uint64_t pc, uint32_t *ret_opcode);
+
+/* Takes a run, whose code is valid for the call. An error ends the cutting. */
+typedef int (*hf_run_fn)(void *ctx, const struct hf_run *run);
+
+struct hf_run_cutter {
+	hf_run_fn put;
+	void *ctx;
+	struct hf_run run; /* at hand; no instruction: there is none */
+	uint64_t next;	   /* pc behind it */
+	uint64_t how;	   /* HOW of the instructions that can go on; NO_HOW: none is, without a closer look */
+	uint8_t entered;   /* the next run, unless it is its sequence */
+	bool odd;	   /* its opcode does not tell its size: it has but one */
+	struct hf_run_context context, *contexts;
+	size_t context_count;
+	uint32_t number;		/* of context */
+	bool context_changed;		/* number has to be found again */
+	uint8_t code[HF_RUN_BYTES + 4]; /* an opcode is written as if it had 4 bytes */
+};
+
+int hf_run_cutter_new(hf_run_fn put, void *ctx, struct hf_run_cutter **ret_cutter);
+void hf_run_cutter_free(struct hf_run_cutter *cutter);
+/* The next events of the hart. */
+int hf_run_cutter_put(struct hf_run_cutter *cutter, const struct hf_event *ev, size_t n);
+/* A chunk, or the hart, ends here. */
+int hf_run_cutter_cut(struct hf_run_cutter *cutter);
+
+#endif

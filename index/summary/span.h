@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A span of a hart's summary: what a tally holds, as rows. A hart of which there is much has several, each of all that
+ * was executed from one place to the next; what is asked is asked of all of them. Internal to index/.
+ */
+#ifndef HF_INDEX_SUMMARY_SPAN_H
+#define HF_INDEX_SUMMARY_SPAN_H
+
+#include "index/row.h"
+#include "index/summary/tally.h"
+
+/* Takes a row of one of the tables of a summary, whose number within the hart is given. */
+typedef int (*hf_summary_row_fn)(void *ctx, const struct hf_table *table, uint64_t number, const void *row);
+
+struct hf_span_writer;
+
+int hf_span_writer_new(hf_summary_row_fn put, void *ctx, struct hf_span_writer **ret_writer);
+void hf_span_writer_free(struct hf_span_writer *writer);
+/* All that it holds, unless that is nothing; the tally is empty then. */
+int hf_span_writer_put(struct hf_span_writer *writer, struct hf_tally *tally);
+/* The hart is complete: which contexts its runs are of. Adds to *ret_hart what is the summary's. */
+int hf_span_writer_end(struct hf_span_writer *writer, const struct hf_run_cutter *cutter,
+		       struct hf_summary_hart *ret_hart);
+
+#endif

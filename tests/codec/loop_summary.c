@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The summary of every sample (index/summary.h), built with chunks of several sizes, with much memory and with so
+ * little that it has many spans: what it says of every pc is what counting the events says, chunk by chunk.
+ */
+#include "index/summary.h"
+#include "index/summary/tally.h"
+#include "tests/codec/loops.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static const uint64_t chunk_insns[] = {3, 7, 1000};
+static const struct hf_tally_room little = {.runs = 40, .code = HF_RUN_BYTES + 2000, .lists = 3000};
+
+/* How often one instruction was executed in one chunk. */
+struct item {
+	uint64_t pc, chunk, count;
+	uint32_t opcode;
+};
+
+struct items {
+	struct item *item;
+	size_t n, cap;
+};
+
+static void add(struct items *items, uint64_t pc, uint32_t opcode, uint64_t chunk, uint64_t count)
+{
+	if (items->n == items->cap) {
+		items->cap = items->cap ? 2 * items->cap : 256;
+		items->item = realloc(items->item, items->cap * sizeof *items->item);
+		CHECK(items->item);
+	}
+	items->item[items->n++] = (struct item){.pc = pc, .opcode = opcode, .chunk = chunk, .count = count};
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->pc != y->pc)
+		return x->pc < y->pc ? -1 : 1;
+	if (x->opcode != y->opcode)
+		return x->opcode < y->opcode ? -1 : 1;
+	return (x->chunk > y->chunk) - (x->chunk < y->chunk);
+}
+
+/* One item for each instruction and chunk, in their order. */
+static void put_together(struct items *items)
+{
+	size_t n = 0;
+
+	if (items->n)
+		qsort(items->item, items->n, sizeof *items->item, compare);
+	for (size_t i = 0; i < items->n; i++)
+		if (n && !compare(&items->item[n - 1], &items->item[i]))
+			items->item[n - 1].count += items->item[i].count;
+		else
+			items->item[n++] = items->item[i];
+	items->n = n;
+}
+
+/* By brute force: all events, and the chunks that the index has. */
+static struct items count_events(const struct sample *s, struct hf_index *index, const struct hf_index_hart *hart)
+{
+	struct hf_events all = sample_all(s, hart->id, 512);
+	struct hf_chunk chunk = {.number = UINT64_MAX};
+	struct items items = {0};
+	uint64_t ordinal = 0, end = 0;
+
+	for (size_t i = 0; i < all.n; i++) {
+		const struct hf_event *ev = &all.ev[i];
+
+		if (ev->kind != HF_EVENT_INSN)
+			continue;
+		if (ordinal >= end) {
+			CHECK_EQ(hf_index_chunk_of(index, hart->id, ordinal, &chunk), 0);
+			end = chunk.ordinal + chunk.insns;
+		}
+		add(&items, ev->insn.pc, ev->insn.opcode, chunk.number, 1);
+		ordinal++;
+	}
+	CHECK_EQ(ordinal, hart->insns);
+	hf_events_free(&all);
+	put_together(&items);
+	return items;
+}
+
+struct asking {
+	struct hf_summary *summary;
+	uint64_t first, end;
+	struct items items;
+};
+
+/* Those of its instructions that begin in the range. */
+static void add_run(struct asking *a, const struct hf_summary_run *run, const struct hf_posting *posting)
+{
+	uint64_t pc = run->run.key.first;
+	uint32_t opcode;
+	unsigned size;
+
+	for (uint32_t at = 0; (size = hf_run_opcode(&run->run, at, &opcode)); at += size, pc += size)
+		if (pc >= a->first && pc < a->end)
+			add(&a->items, pc, opcode, posting->chunk, posting->count);
+}
+
+static int take(void *ctx, const struct hf_summary_run *run)
+{
+	struct asking *a = ctx;
+	struct hf_posting posting;
+	struct hf_list list;
+	uint8_t *bytes;
+	int err;
+
+	CHECK_EQ(hf_summary_list(a->summary, run, &list, &bytes), 0);
+	while (!(err = hf_list_next(&list, &posting)))
+		add_run(a, run, &posting);
+	CHECK_EQ(err, HF_NOTE_END);
+	free(bytes);
+	return 0;
+}
+
+static void check_range(struct hf_summary *summary, uint32_t hart, const struct items *want, uint64_t first,
+			uint64_t end)
+{
+	struct asking a = {.summary = summary, .first = first, .end = end};
+	size_t at = 0, n = 0;
+
+	CHECK_EQ(hf_summary_runs(summary, hart, first, end, take, &a), 0);
+	put_together(&a.items);
+	while (at < want->n && want->item[at].pc < first)
+		at++;
+	for (; at < want->n && want->item[at].pc < end; at++, n++) {
+		CHECK(n < a.items.n);
+		CHECK(compare(&want->item[at], &a.items.item[n]) == 0);
+		CHECK_EQ(want->item[at].count, a.items.item[n].count);
+	}
+	CHECK_EQ(n, a.items.n);
+	free(a.items.item);
+}
+
+/* Of the pc of that item, and of one that nobody executed. */
+static void check_count(struct hf_summary *summary, uint32_t hart, const struct items *want, size_t i)
+{
+	const uint64_t pc = want->item[i].pc;
+	uint64_t count, sum = 0;
+
+	while (i && want->item[i - 1].pc == pc)
+		i--;
+	for (; i < want->n && want->item[i].pc == pc; i++)
+		sum += want->item[i].count;
+	CHECK_EQ(hf_summary_count(summary, hart, pc, &count), 0);
+	CHECK_EQ(count, sum);
+	CHECK_EQ(hf_summary_count(summary, hart, pc | 1, &count), 0);
+	CHECK_EQ(count, 0);
+}
+
+static void check_hart(const struct sample *s, struct hf_index *index, struct hf_summary *summary,
+		       const struct hf_index_hart *hart)
+{
+	struct items want = count_events(s, index, hart);
+	const size_t step = want.n / 100 + 1;
+
+	check_range(summary, hart->id, &want, 0, UINT64_MAX);
+	for (size_t i = 0; i < want.n; i += step) {
+		const uint64_t pc = want.item[i].pc;
+
+		check_range(summary, hart->id, &want, pc, pc + 1);
+		check_count(summary, hart->id, &want, i);
+		check_range(summary, hart->id, &want, pc + 1, pc + 1 + 64 * (i % 9));
+	}
+	free(want.item);
+}
+
+static void check_built(const struct sample *s, const struct hf_build *build)
+{
+	const struct hf_index_hart *harts;
+	struct hf_summary *summary;
+	struct hf_index *index;
+	size_t n;
+
+	CHECK_EQ(hf_index_open(build->dirfd, &build->identity, &index), 0);
+	n = hf_index_harts(index, &harts);
+	if (!hf_summary_is_wanted(index)) {
+		CHECK_EQ(hf_summary_open(build->dirfd, &build->identity, &summary), HF_ERR_NOT_FOUND);
+		hf_index_close(index);
+		return;
+	}
+	CHECK_EQ(hf_summary_open(build->dirfd, &build->identity, &summary), 0);
+	CHECK(hf_summary_fits(summary, index));
+	CHECK_EQ(hf_summary_check(summary), 0);
+	for (size_t i = 0; i < n; i++)
+		check_hart(s, index, summary, &harts[i]);
+	CHECK(!hf_summary_is_damaged(summary));
+	hf_summary_close(summary);
+	hf_index_close(index);
+}
+
+static char base[] = "/tmp/hartfs-summary-XXXXXX";
+static unsigned directory;
+
+static void check_with(const struct sample *s, uint64_t insns, const struct hf_tally_room *room)
+{
+	const struct hf_chunk_limits limits = {.insns = insns};
+	struct hf_build build = {.file = s->src, .setup = s->setup, .limits = &limits, .summary = true, .room = room};
+	struct hf_diag diag;
+	char dir[64];
+
+	sample_about("%s, chunks of %llu%s", s->name, (unsigned long long)insns, room ? ", little memory" : "");
+	snprintf(dir, sizeof dir, "%s/%u", base, directory++);
+	CHECK_EQ(mkdir(dir, 0700), 0);
+	build.dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(build.dirfd >= 0);
+	CHECK_EQ(hf_identity_of(s->src, 0, &build.identity, &diag), 0);
+	CHECK_EQ(hf_build_run(&build, &diag), 0);
+	check_built(s, &build);
+	close(build.dirfd);
+}
+
+static void check(struct sample *s)
+{
+	for (size_t i = 0; i < sizeof chunk_insns / sizeof *chunk_insns; i++) {
+		check_with(s, chunk_insns[i], NULL);
+		check_with(s, chunk_insns[i], &little);
+	}
+}
+
+void loop_summary(struct samples *all)
+{
+	char command[64];
+
+	CHECK(mkdtemp(base));
+	samples_each(all, check);
+	snprintf(command, sizeof command, "rm -rf %s", base);
+	CHECK_EQ(system(command), 0);
+}

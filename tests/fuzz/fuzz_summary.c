@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Summaries as hostile input. The low two bits of the first byte choose:
+ * 0: a list: number of postings, total, first chunk, chunks (a byte each), then its bytes.
+ * 1: a page: number of runs (a byte), then its bytes, not compressed.
+ * 2: changes to a valid file (tests/lib/dbfuzz.h), with the flags of that in the same byte.
+ * 3: events, in slivers: however they are cut, the same runs come of them.
+ */
+#include "index/file.h"
+#include "index/summary.h"
+#include "index/summary/page.h"
+#include "tests/lib/check.h"
+#include "tests/lib/dbfuzz.h"
+#include "tests/lib/indextest.h"
+#include "tests/registry/toy.h"
+
+enum { WHAT = 3, EVENTS_MOST = 256, EVENT_BYTES = 6, SLIVER = 3 };
+
+static bool is_answer(int err)
+{
+	return err == 0 || err == HF_NOTE_END || err == HF_ERR_STATE;
+}
+
+/* All postings, by steps and leaps: in order, within bounds, and no more than the facts say. */
+static void walk_list(struct hf_list *list, unsigned leap)
+{
+	const struct hf_list_facts facts = list->facts;
+	struct hf_posting posting;
+	uint64_t sum = 0, before, chunk = facts.first, n = 0;
+	int err;
+
+	do {
+		if (leap && n % leap == 1)
+			err = hf_list_seek(list, chunk + leap, &posting);
+		else if (leap && n % leap == 2)
+			err = hf_list_nth(list, list->sum + leap, &posting, &before);
+		else
+			err = hf_list_next(list, &posting);
+		MUST(is_answer(err));
+		if (err)
+			break;
+		MUST(posting.count && posting.chunk >= chunk && posting.chunk < facts.end);
+		sum += posting.count;
+		chunk = posting.chunk + 1;
+		MUST(sum <= facts.total && ++n <= facts.postings);
+	} while (!err);
+	MUST(leap || err != HF_NOTE_END || (sum == facts.total && n == facts.postings));
+}
+
+static void try_list(const uint8_t *data, size_t size)
+{
+	struct hf_list_facts facts;
+	struct hf_list list;
+
+	if (size < 4)
+		return;
+	facts = (struct hf_list_facts){
+		.postings = data[0] * 3u, .total = data[1] * 1000u, .first = data[2], .end = data[2] + data[3] * 300u};
+	for (unsigned leap = 0; leap < 5; leap++)
+		if (hf_list_open(&list, data + 4, size - 4, &facts) == 0)
+			walk_list(&list, leap);
+}
+
+static void try_page(const uint8_t *data, size_t size)
+{
+	static struct hf_page_writer w;
+	struct hf_page_facts facts = {.first = 0x1000, .list = 5, .base = 2};
+	struct hf_page_reader reader;
+	struct hf_page_run run;
+	int err;
+
+	if (!size || size > HF_PAGE_FULL)
+		return;
+	facts.runs = data[0];
+	hf_page_open(&reader, data + 1, size - 1, &facts);
+	hf_page_begin(&w, facts.base);
+	while (!(err = hf_page_next(&reader, &run))) {
+		MUST(run.run.insns && run.run.insns <= HF_RUN_INSNS && run.run.bytes <= HF_RUN_BYTES);
+		MUST(run.run.key.last >= run.run.key.first && run.postings && run.postings <= run.count);
+		if (w.n < HF_PAGE_FULL)
+			hf_page_put(&w, &run);
+	}
+	MUST(is_answer(err));
+}
+
+/* ---- a file ---- */
+
+static struct hf_ixtest t;
+static char name[HF_FILE_NAME_SIZE];
+static struct hf_walk_bytes valid;
+
+static void clean_up(void)
+{
+	hf_bytes_free(&valid);
+	hf_ixtest_fini(&t);
+}
+
+static void set_up(void)
+{
+	hf_ixtest_init(&t);
+	atexit(clean_up);
+	t.summary = true;
+	hf_ixtest_limit(&t, 10);
+	hf_ixtest_capture(&t, 150, 2, HF_STREAM_HARTS | HF_STREAM_MANY, 1);
+	hf_ixtest_build(&t);
+	hf_index_file_name_summary(&t.identity, name);
+	valid = hf_bytes_load(t.dir, name);
+}
+
+static int look(void *ctx, const struct hf_summary_run *run)
+{
+	struct hf_summary *summary = ctx;
+	struct hf_list list;
+	uint8_t *bytes;
+	int err = hf_summary_list(summary, run, &list, &bytes);
+
+	MUST(is_answer(err));
+	if (!err)
+		walk_list(&list, 0);
+	free(bytes);
+	return 0;
+}
+
+static void try_file(unsigned mode, const uint8_t *data, size_t size)
+{
+	static bool ready;
+	struct hf_run_context context;
+	struct hf_summary *summary;
+	int err;
+
+	if (!ready)
+		set_up();
+	ready = true;
+	hf_ixtest_clear(&t);
+	db_fuzz_store(t.dirfd, name, &valid, mode | DB_FUZZ_CHANGES, data, size);
+	err = hf_summary_open(t.dirfd, &t.identity, &summary);
+	MUST(err == 0 || err == HF_ERR_NOT_FOUND);
+	if (err)
+		return;
+	for (uint32_t hart = 0; hart < 2; hart++) {
+		err = hf_summary_runs(summary, hart, 0, UINT64_MAX, look, summary);
+		MUST(err == HF_ERR_NOT_FOUND || is_answer(err));
+		err = hf_summary_context(summary, hart, 0, &context);
+		MUST(err == HF_ERR_NOT_FOUND || is_answer(err));
+	}
+	MUST(is_answer(hf_summary_check(summary)));
+	hf_summary_close(summary);
+}
+
+/* ---- events ---- */
+
+/* kind, flags, step of the pc, opcode, flow and size, mode and instruction set: small numbers, so that they meet. */
+static struct hf_event event_of(const uint8_t *p, uint64_t *pc)
+{
+	struct hf_event ev = {.kind = p[0] < 200 ? HF_EVENT_INSN : p[0] % HF_EVENT_KINDS, .flags = p[1] & 3};
+
+	if (ev.kind == HF_EVENT_CONTEXT) {
+		ev.fields = p[1];
+		ev.state = p[2];
+		ev.context.pid = p[3] & 3;
+		ev.context.asid = p[4] & 1;
+	} else if (ev.kind == HF_EVENT_INSN) {
+		ev.insn.size = p[4] & 1 ? 2 : 4;
+		ev.insn.flow = p[4] / 2 % HF_FLOW_COUNT;
+		ev.insn.mode = p[5] & 64 ? 1 : 2;
+		ev.insn.isa = p[5] & 128 ? HF_ISA_T32 : HF_ISA_RV64;
+		ev.insn.opcode = (ev.insn.size == 4 ? 0xe8000003u : 0) | p[3];
+		ev.insn.pc = p[2] < 128 ? *pc : p[2];
+		*pc = ev.insn.pc + ev.insn.size;
+	}
+	return ev;
+}
+
+struct sum {
+	uint64_t hash, insns;
+};
+
+static int add(void *ctx, const struct hf_run *run)
+{
+	struct sum *sum = ctx;
+	uint32_t opcode, n = 0;
+	unsigned size;
+
+	for (uint32_t at = 0; (size = hf_run_opcode(run, at, &opcode)); at += size, n++)
+		sum->hash = (sum->hash ^ opcode) * UINT64_C(0x9e3779b97f4a7c15);
+	MUST(n == run->insns);
+	sum->hash = (sum->hash ^ run->key.first ^ run->key.last << 20) * UINT64_C(0x9e3779b97f4a7c15);
+	sum->hash ^= (uint64_t)run->key.entered << 60 ^ (uint64_t)run->key.ended << 56 ^ run->key.context;
+	sum->insns += run->insns;
+	return 0;
+}
+
+static struct sum cut(const struct hf_event *ev, size_t n, size_t sliver)
+{
+	struct hf_run_cutter *cutter;
+	struct sum sum = {0};
+
+	MUST(hf_run_cutter_new(add, &sum, &cutter) == 0);
+	for (size_t at = 0; at < n; at += sliver)
+		MUST(hf_run_cutter_put(cutter, ev + at, sliver < n - at ? sliver : n - at) == 0);
+	MUST(hf_run_cutter_cut(cutter) == 0);
+	hf_run_cutter_free(cutter);
+	return sum;
+}
+
+static void try_events(const uint8_t *data, size_t size)
+{
+	static struct hf_event ev[EVENTS_MOST];
+	struct sum whole;
+	uint64_t pc = 0x100, insns = 0;
+	size_t n = 0;
+
+	for (; n < EVENTS_MOST && (n + 1) * EVENT_BYTES <= size; n++) {
+		ev[n] = event_of(data + n * EVENT_BYTES, &pc);
+		insns += ev[n].kind == HF_EVENT_INSN;
+	}
+	whole = cut(ev, n, EVENTS_MOST);
+	MUST(whole.insns == insns);
+	for (size_t sliver = 1; sliver <= SLIVER; sliver++)
+		MUST(cut(ev, n, sliver).hash == whole.hash);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (!size)
+		return 0;
+	switch (data[0] & WHAT) {
+	case 0:
+		try_list(data + 1, size - 1);
+		break;
+	case 1:
+		try_page(data + 1, size - 1);
+		break;
+	case 2:
+		try_file(data[0], data + 1, size - 1);
+		break;
+	default:
+		try_events(data + 1, size - 1);
+	}
+	return 0;
+}

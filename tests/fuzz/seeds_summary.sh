@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes the seeds of fuzz_summary anew: tests/fuzz/seeds_summary.sh. The target makes the file that some of them change.
+set -eu
+cd "$(dirname "$0")"
+to=corpus/summary
+mkdir -p "$to"
+
+seed() { # NAME BYTES...: bytes in hexadecimal
+	local name=$1
+	shift
+	printf "$(printf '\\x%s' "$@")" >"$to/$name"
+}
+bytes() { # COUNT VALUE
+	for ((i = 0; i < $1; i++)); do echo "$2"; done
+}
+# postings / 3, total / 1000, first chunk, chunks / 300; orders; codes
+seed list-three 00 01 01 05 01 00 ff ff 80 ff
+seed list-orders 00 01 01 05 01 53 ff ff 80 ff ff ff
+seed list-empty 00 00 00 00 00
+seed list-cut 00 40 ff 00 ff 00 80
+# shellcheck disable=SC2046
+seed list-blocks 00 56 ff 00 ff 00 80 01 80 01 20 80 01 80 01 20 $(bytes 120 ff)
+# shellcheck disable=SC2046
+seed list-skips-wrong 00 56 ff 00 ff 00 ff ff ff ff ff ff ff ff ff 01 ff ff ff ff ff ff ff ff ff 01 20 $(bytes 40 ff)
+# runs; pc step, how, context, mode, instruction set, instructions, bytes, count, postings, chunk or size, code
+seed page-two 01 02 00 00 00 01 02 02 08 05 01 03 13 00 00 00 13 00 00 00 10 41 01 02 07 02 09 01 45
+seed page-code-short 01 01 00 00 00 01 02 02 08 05 01 03 13 00
+seed page-wrap 01 01 ff ff ff ff ff ff ff ff ff 01 00 00 01 02 01 04 01 01 00 13 00 00 00
+seed page-none 01 00
+seed file-valid 02
+seed file-sealed 06
+seed file-user 06 00 3c 00 04 00 00 00 02
+for page in 01 02 03 04 05 06 07 08; do
+	seed "file-cells-$page" 06 $page 08 00 08 ff ff 00 00 1f ff 00 01
+	seed "file-end-$page" 06 $page e0 1f 08 ff 00 ff 00 ff 00 ff 00
+	seed "file-late-$page" 06 $page c0 1f 04 01 02 03 04
+done
+# kind, flags, pc, opcode, flow and size, mode and instruction set
+seed events-run 03 00 00 00 13 00 00 00 00 00 13 00 00 00 01 00 13 06 00 00 00 90 13 00 00
+seed events-context 03 00 00 00 13 00 00 d0 02 00 01 00 00 00 00 00 13 00 00 00 00 00 13 00 40
+seed events-odd 03 00 00 00 01 00 00 00 00 00 03 01 00 00 00 00 13 00 80 00 00 00 13 01 80
+seed events-loss 03 00 02 00 13 00 00 d8 00 00 00 00 00 00 00 00 13 00 00 da 00 00 00 00 00 00 00 00 13 00 00

@@ -1,0 +1,108 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What a new user does with the installed program: compile a program of one's own as compilers do by default
+# (position-independent, C++, a shared library), record it, mount it, and find a function and its line in the listing.
+# Prints what that took; then compares every place with the files, and its line with another reader of them.
+# HARTFS_SEED draws the places.
+. "$(dirname "$0")/../lib/mount.sh"
+need_fuse
+for tool in {riscv64,aarch64}-linux-gnu-g++ qemu-{riscv64,aarch64} llvm-addr2line-19 python3; do
+	command -v "$tool" >/dev/null || skip "no $tool (contrib/packages.sh has the list)"
+done
+here=$(cd "$(dirname "$0")" && pwd) build=$(dirname "$hartfs") seed=${HARTFS_SEED:-$RANDOM}
+
+# From a build directory it is installed first; elsewhere it is installed.
+if [ -e "$build/cmake_install.cmake" ]; then
+	command -v cmake >/dev/null || skip "cmake is needed"
+	cmake --install "$build" --prefix "$tmp/prefix" >"$tmp/out" 2>&1 || fail "cmake --install: $(tail -n 3 "$tmp/out")"
+	hartfs=$tmp/prefix/bin/hartfs
+fi
+PATH=$(dirname "$hartfs"):$PATH
+export HOME=$tmp/home
+unset XDG_CACHE_HOME XDG_CONFIG_HOME
+mkdir "$HOME"
+cd "$HOME" || exit 1
+
+cat >tally.h <<'END'
+#include <map>
+#include <string>
+#include <vector>
+namespace tally {
+class Words {
+public:
+	void add(const std::string &text);
+	std::vector<std::pair<std::string, int>> by_count() const;
+private:
+	std::map<std::string, int> counts;
+};
+}
+END
+cat >tally.cpp <<'END'
+#include "tally.h"
+#include <algorithm>
+#include <regex>
+namespace tally {
+void Words::add(const std::string &text)
+{
+	static const std::regex word("[a-z]+");
+	for (std::sregex_iterator i(text.begin(), text.end(), word), end; i != end; ++i)
+		counts[i->str()]++;
+}
+std::vector<std::pair<std::string, int>> Words::by_count() const
+{
+	std::vector<std::pair<std::string, int>> all(counts.begin(), counts.end());
+	std::stable_sort(all.begin(), all.end(), [](const auto &a, const auto &b) { return a.second > b.second; });
+	return all;
+}
+}
+END
+cat >words.cpp <<'END'
+#include "tally.h"
+#include <iostream>
+#include <sstream>
+template <class T> static T total(const std::vector<std::pair<std::string, T>> &all)
+{
+	T sum = 0;
+	for (const auto &word : all)
+		sum += word.second;
+	return sum;
+}
+int main()
+{
+	tally::Words words;
+	std::ostringstream text;
+	for (int i = 0; i < 40; i++)
+		text << (i % 3 ? "the cat sat " : "on the mat, ") << i << "\n";
+	words.add(text.str());
+	for (const auto &word : words.by_count())
+		std::cout << word.second << " " << word.first << "\n";
+	std::cout << total(words.by_count()) << std::endl;
+}
+END
+
+# walk MACHINE: each command as one types it.
+walk() {
+	local machine=$1 capture=traces/$1/words views found begin
+	begin=$(date +%s%N)
+	"$machine-linux-gnu-g++" -g -shared -fPIC -o libtally.so tally.cpp &&
+		"$machine-linux-gnu-g++" -g -o words words.cpp -L. -ltally -Wl,-rpath,'$ORIGIN' || { fail "$machine: the compiler"; return; }
+	hartfs record -o "traces/$machine" -- ./words >"$tmp/out" 2>"$tmp/err" || fail "$machine: record ended with $?: $(cat "$tmp/err")"
+	[ "$(tail -n 1 "$tmp/out")" = 120 ] || fail "$machine: the program printed $(tail -n 1 "$tmp/out")"
+	hartfs mount --wait --log "$log" traces "$mnt" || fail "$machine: mount ended with $?"
+	views=$(echo "$mnt/$machine"/words@*)
+	found=$(grep -m1 '<tally::Words::add(std::[^ ]*.* tally.cpp:6>' "$views/hart0/listing.txt")
+	printf '%s: from the source to this line in %d ms:\n%s\n' "$machine" $((($(date +%s%N) - begin) / 1000000)) "$found"
+	[ -n "$found" ] || fail "$machine: the function of the library is not there with its line"
+	grep -q '<int total<int>(.* words.cpp:4>' "$views/hart0/listing.txt" || fail "$machine: no template of the program"
+	[ -s "$views/errors.txt" ] && fail "$machine: $(head -n 3 "$views/errors.txt")"
+	cp "$views/hart0/listing.txt" "$tmp/listing"
+	hartfs umount "$mnt" || fail "$machine: umount ended with $?"
+	found=$(python3 "$here/../lib/source_lines.py" "$capture.d" "$seed" <"$tmp/listing" 2>&1)
+	echo "$machine: places, files, lines compared (seed $seed): $found"
+	read -r places files lines <<<"$found"
+	[ "${places:-0}" -gt 10000 ] 2>/dev/null && [ "$files" -ge 6 ] && [ "$lines" -ge 2000 ] || fail "$machine: $found"
+	rm libtally.so words
+}
+walk riscv64
+walk aarch64
+finish

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Packs: what is built for one can be used at once, from the pack, and after packs were put together; damage, a kill
+ * and a lost race cost building again and nothing else.
+ */
+#include "index/packs.h"
+
+#include "index/fault.h"
+#include "index/pack.h"
+#include "tests/lib/check.h"
+#include "tests/lib/indextest.h"
+#include "tests/registry/toy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HARTS (HF_STREAM_HARTS | HF_STREAM_MANY)
+
+static struct hf_ixtest t;
+static struct hf_packs *packs;
+static int dir;		    /* the index directory */
+static int calls_left = -1; /* of those below until the process dies; negative: never */
+static int write_error;	    /* errno of all writing to the directory; 0: none */
+
+static void count_call(void)
+{
+	if (calls_left >= 0 && calls_left-- == 0)
+		kill(getpid(), SIGKILL);
+}
+
+/* These take the place of the library's, for this program alone. */
+int fsync(int fd)
+{
+	count_call();
+	return (int)syscall(SYS_fsync, fd);
+}
+
+int renameat(int from_dir, const char *from, int to_dir, const char *to)
+{
+	count_call();
+	if (write_error) {
+		errno = write_error;
+		return -1;
+	}
+	return (int)syscall(SYS_renameat, from_dir, from, to_dir, to);
+}
+
+int unlinkat(int at, const char *name, int flags)
+{
+	count_call();
+	return (int)syscall(SYS_unlinkat, at, name, flags);
+}
+
+/* As another process finds the directory. */
+static void reopen(void)
+{
+	hf_packs_free(packs);
+	CHECK_EQ(hf_packs_new(dir, &packs), 0);
+	t.dirfd = hf_packs_fd(packs);
+}
+
+static void begin(void)
+{
+	t.dirfd = dir;
+	hf_ixtest_clear(&t);
+	reopen();
+}
+
+/* What is there is taken, the rest is built. */
+static void build(uint64_t seed)
+{
+	hf_ixtest_capture(&t, 200, 2, HARTS, seed);
+	hf_ixtest_build(&t);
+}
+
+/* Whether the capture with that seed has an index, which is right then. */
+static bool is_there(uint64_t seed)
+{
+	struct hf_index *index;
+	int err;
+
+	hf_ixtest_capture(&t, 200, 2, HARTS, seed);
+	err = hf_index_open(t.dirfd, &t.identity, &index);
+	CHECK(!err || err == HF_ERR_NOT_FOUND);
+	if (err)
+		return false;
+	hf_index_close(index);
+	hf_ixtest_check(&t);
+	return true;
+}
+
+static size_t count(const char *part)
+{
+	const int own = t.dirfd;
+	size_t n;
+
+	t.dirfd = dir;
+	n = hf_ixtest_count(&t, part);
+	t.dirfd = own;
+	return n;
+}
+
+static void test_life(void)
+{
+	begin();
+	for (uint64_t seed = 1; seed <= 10; seed++)
+		build(seed);
+	CHECK(hf_packs_waiting(packs) >= 20);
+	CHECK_EQ(count(".hf"), 0);
+	CHECK(is_there(1) && is_there(10) && !is_there(11));
+	CHECK_EQ(hf_packs_flush(packs), 0);
+	CHECK_EQ(hf_packs_waiting(packs), 0);
+	CHECK_EQ(count(".hf"), 1);
+	CHECK_EQ(count(".hfp"), 1);
+	CHECK(is_there(1) && is_there(10) && !is_there(11));
+	reopen();
+	CHECK(is_there(1) && is_there(10) && !is_there(11));
+	/* Whoever does not pack reads them, too. */
+	t.dirfd = dir;
+	CHECK(is_there(5));
+	CHECK_EQ(hf_packs_flush(packs), 0);
+	CHECK_EQ(count(".hfp"), 1);
+}
+
+/* Of others: a pack is found while the directory is open. */
+static void test_others(void)
+{
+	struct hf_packs *first;
+
+	begin();
+	CHECK(!is_there(1));
+	first = packs;
+	CHECK_EQ(hf_packs_new(dup(dir), &packs), 0);
+	t.dirfd = hf_packs_fd(packs);
+	build(1);
+	CHECK_EQ(hf_packs_flush(packs), 0);
+	close(hf_packs_dirfd(packs));
+	hf_packs_free(packs);
+	packs = first;
+	t.dirfd = hf_packs_fd(packs);
+	/* It is looked for once a second. */
+	for (int i = 0; i < 100 && !is_there(1); i++)
+		usleep(50000);
+	CHECK(is_there(1));
+}
+
+static void test_merge(void)
+{
+	begin();
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		build(seed);
+		CHECK_EQ(hf_packs_flush(packs), 0);
+		CHECK(count(".hfp") <= 8);
+	}
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		CHECK(is_there(seed));
+	reopen();
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		CHECK(is_there(seed));
+}
+
+/* A file that is found to be of no use is made again, and the new one counts. */
+static void test_drop(void)
+{
+	struct hf_index *index;
+
+	begin();
+	build(1);
+	build(2);
+	CHECK_EQ(hf_packs_flush(packs), 0);
+	hf_ixtest_capture(&t, 200, 2, HARTS, 1);
+	CHECK_EQ(hf_index_open(t.dirfd, &t.identity, &index), 0);
+	hf_index_remove(index);
+	hf_index_close(index);
+	CHECK(!is_there(1) && is_there(2));
+	build(1);
+	CHECK(is_there(1));
+	CHECK_EQ(hf_packs_flush(packs), 0);
+	CHECK(is_there(1));
+	CHECK_EQ(count(".hfp"), 2);
+	hf_ixtest_capture(&t, 200, 2, HARTS, 2);
+	hf_index_discard(t.dirfd, &t.identity, t.keys, t.key_count);
+	CHECK(is_there(1) && !is_there(2));
+}
+
+static char *find_pack(void)
+{
+	static char name[HF_FILE_NAME_SIZE];
+	struct hf_pack *pack = NULL;
+	char command[256];
+	FILE *out;
+
+	snprintf(command, sizeof command, "ls %s | grep 'hfp$'", t.dir);
+	out = popen(command, "r");
+	CHECK(out && fscanf(out, "%255s", name) == 1);
+	pclose(out);
+	CHECK_EQ(hf_pack_open(openat(dir, name, O_RDONLY), name, &pack), 0);
+	hf_pack_close(pack);
+	return name;
+}
+
+/* A byte that is wrong, wherever it is, costs building again. */
+static void test_damage(void)
+{
+	unsigned damaged = 0;
+	struct stat st;
+	char *name;
+	int fd;
+
+	begin();
+	for (uint64_t seed = 1; seed <= 3; seed++)
+		build(seed);
+	CHECK_EQ(hf_packs_flush(packs), 0);
+	name = find_pack();
+	fd = openat(dir, name, O_RDWR);
+	CHECK(fd >= 0 && fstat(fd, &st) == 0);
+	for (off_t at = 0; at < st.st_size; at += 1 + at / (HF_TEST_SANITIZED ? 2 : 8)) {
+		uint8_t byte, wrong;
+
+		CHECK(pread(fd, &byte, 1, at) == 1);
+		wrong = byte ^ 0x10;
+		CHECK(pwrite(fd, &wrong, 1, at) == 1);
+		reopen();
+		for (uint64_t seed = 1; seed <= 3; seed++) {
+			build(seed);
+			CHECK(is_there(seed));
+		}
+		damaged += hf_packs_waiting(packs) > 0;
+		CHECK(pwrite(fd, &byte, 1, at) == 1);
+	}
+	for (off_t size = 0; size < st.st_size; size += 1 + size / 2) {
+		CHECK_EQ(ftruncate(fd, size), 0);
+		reopen();
+		CHECK(!is_there(1));
+		build(1);
+		CHECK(is_there(1));
+	}
+	CHECK(damaged > 5);
+	close(fd);
+	/* Of another pack nothing is lost. */
+	CHECK_EQ(hf_packs_flush(packs), 0);
+	reopen();
+	CHECK(is_there(1));
+}
+
+/* The directory cannot be written: what waits is served, and written when that works. */
+static void test_no_directory(void)
+{
+	begin();
+	build(1);
+	write_error = ENOSPC;
+	CHECK_EQ(hf_packs_flush(packs), HF_ERR_INDEX_DIR);
+	build(2);
+	CHECK_EQ(hf_packs_flush(packs), HF_ERR_INDEX_DIR);
+	CHECK(is_there(1) && is_there(2));
+	CHECK_EQ(count(".hf"), 0);
+	write_error = 0;
+	CHECK_EQ(hf_packs_flush(packs), 0);
+	reopen();
+	CHECK(is_there(1) && is_there(2));
+}
+
+/* A kill at any moment of packing and of putting packs together: what was published is there, the rest is built. */
+static void test_kill(void)
+{
+	int status = 0;
+
+	begin();
+	for (uint64_t seed = 1; seed <= 7; seed++) {
+		build(seed);
+		CHECK_EQ(hf_packs_flush(packs), 0);
+	}
+	for (int calls = 0; calls < 100; calls++) {
+		pid_t child = fork();
+
+		CHECK(child >= 0);
+		if (!child) {
+			build(8 + (uint64_t)calls);
+			calls_left = calls;
+			CHECK_EQ(hf_packs_flush(packs), 0);
+			_exit(0);
+		}
+		CHECK(waitpid(child, &status, 0) == child);
+		reopen();
+		for (uint64_t seed = 1; seed <= 7; seed++)
+			CHECK(is_there(seed));
+		if (WIFEXITED(status))
+			break;
+		CHECK_EQ(WTERMSIG(status), SIGKILL);
+	}
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	build(8);
+	CHECK_EQ(hf_packs_flush(packs), 0);
+	reopen();
+	for (uint64_t seed = 1; seed <= 8; seed++)
+		CHECK(is_there(seed));
+}
+
+/* Too large for a pack: it is said, so that whoever builds goes elsewhere. */
+static void test_too_large(void)
+{
+	struct hf_diag diag;
+
+	begin();
+	hf_ixtest_limit(&t, 1);
+	hf_ixtest_capture(&t, 20000, 2, HARTS, 1);
+	t.build.dirfd = t.dirfd;
+	CHECK_EQ(hf_build_run(&t.build, &diag), HF_ERR_INDEX_DIR);
+	CHECK_EQ(hf_fault_last()->errnum, E2BIG);
+	t.dirfd = t.build.dirfd = dir;
+	hf_ixtest_build(&t);
+}
+
+/* ---- many threads: each file is of 64 that all of them make, read, drop and publish ---- */
+
+enum { FILES = 64, THREADS = 4, ROUNDS = HF_TEST_SANITIZED ? 150 : 2000 };
+
+static void name_of(uint32_t file, char name[HF_FILE_NAME_SIZE])
+{
+	snprintf(name, HF_FILE_NAME_SIZE, "%08x%024x.hfi", file * 0x9e3779b1u, file);
+}
+
+/* All of a file's bytes are alike, and longer files are later ones. */
+static void make_file(uint32_t file, size_t size)
+{
+	char name[HF_FILE_NAME_SIZE];
+	uint8_t *bytes;
+	int err;
+
+	name_of(file, name);
+	err = hf_packs_begin(packs, name);
+	if (err == HF_ERR_BUSY)
+		return;
+	CHECK_EQ(err, 0);
+	bytes = malloc(size);
+	CHECK(bytes);
+	memset(bytes, (int)file, size);
+	CHECK_EQ(hf_packs_finish(packs, name, bytes, size), 0);
+	hf_packs_end(packs, name);
+}
+
+static bool read_file(uint32_t file)
+{
+	char name[HF_FILE_NAME_SIZE];
+	uint8_t *bytes;
+	size_t size;
+	int err;
+
+	name_of(file, name);
+	err = hf_packs_read(packs, name, &bytes, &size);
+	CHECK(!err || err == HF_ERR_NOT_FOUND);
+	for (size_t i = 0; !err && i < size; i++)
+		CHECK_EQ(bytes[i], (uint8_t)file);
+	free(bytes);
+	return !err;
+}
+
+static void *churn(void *arg)
+{
+	uint32_t random = (uint32_t)(uintptr_t)arg;
+	char name[HF_FILE_NAME_SIZE];
+
+	for (int round = 0; round < ROUNDS; round++) {
+		const uint32_t file = (random = random * 1664525u + 1013904223u) >> 26, what = random >> 8 & 255;
+
+		if (what < 100) {
+			make_file(file, 1 + what * 10);
+		} else if (what < 110) {
+			name_of(file, name);
+			hf_packs_drop(packs, name);
+		} else if (what < 114) {
+			CHECK_EQ(hf_packs_flush(packs), 0);
+		} else {
+			read_file(file);
+		}
+	}
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	pthread_t thread[THREADS];
+
+	begin();
+	for (size_t i = 0; i < THREADS; i++)
+		CHECK_EQ(pthread_create(&thread[i], NULL, churn, (void *)(uintptr_t)(i + 1)), 0);
+	for (size_t i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	for (uint32_t file = 0; file < FILES; file++)
+		make_file(file, 100);
+	CHECK_EQ(hf_packs_flush(packs), 0);
+	CHECK_EQ(hf_packs_waiting(packs), 0);
+	for (int again = 0; again < 2; again++, reopen())
+		for (uint32_t file = 0; file < FILES; file++)
+			CHECK(read_file(file));
+}
+
+/* The newest pack has all that eight others have: put together they are what it is. */
+static void test_merge_same(void)
+{
+	begin();
+	for (int pack = 0; pack < 8; pack++) {
+		for (uint32_t file = 0; file < 4; file++)
+			make_file(file, 100);
+		CHECK_EQ(hf_packs_flush(packs), 0);
+	}
+	CHECK_EQ(count(".hfp"), 1);
+	for (uint32_t file = 0; file < 4; file++)
+		CHECK(read_file(file));
+}
+
+/* What waits is bounded in bytes, and packs are. */
+static void test_full(void)
+{
+	struct hf_pack *pack = NULL;
+	uint32_t file = 0;
+
+	begin();
+	CHECK(!hf_packs_is_full(packs));
+	for (; file < 60; file++)
+		make_file(file, HF_PACK_FILE_MAX);
+	CHECK(!hf_packs_is_full(packs));
+	for (; file < 300; file++)
+		make_file(file, HF_PACK_FILE_MAX);
+	CHECK(hf_packs_is_full(packs));
+	CHECK_EQ(hf_packs_flush(packs), 0);
+	CHECK(!hf_packs_is_full(packs));
+	CHECK_EQ(count(".hfp"), 2);
+	CHECK_EQ(hf_pack_open(openat(dir, find_pack(), O_RDONLY), "", &pack), 0);
+	CHECK(pack->count * HF_PACK_FILE_MAX <= HF_PACK_BYTES_MAX);
+	hf_pack_close(pack);
+	while (file--)
+		CHECK(read_file(file));
+}
+
+int main(void)
+{
+	hf_ixtest_init(&t);
+	dir = t.dirfd;
+	test_life();
+	test_others();
+	test_merge();
+	test_drop();
+	test_damage();
+	test_no_directory();
+	test_kill();
+	test_too_large();
+	test_threads();
+	test_merge_same();
+	test_full();
+	hf_packs_free(packs);
+	t.dirfd = dir;
+	hf_ixtest_fini(&t);
+	return 0;
+}
