@@ -287,6 +287,11 @@ bool hf_fs_refusal(struct hf_fs *fs, const char *path, const char *view, char *t
 	return hf_captures_refusal(&fs->captures, path, view, text, size);
 }
 
+int hf_fs_page(struct hf_fs *fs, const char *path, char **ret_text)
+{
+	return hf_captures_page(&fs->captures, path, ret_text);
+}
+
 int hf_fs_flush(struct hf_fs *fs)
 {
 	return hf_captures_flush(&fs->captures);

@@ -224,6 +224,8 @@ int hf_fs_index_tapped(struct hf_fs *fs, const char *path, const char *view, hf_
 bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size);
 /* Why the capture at path has no such file in its view directory; false if that is not known. Looks at nothing anew. */
 bool hf_fs_refusal(struct hf_fs *fs, const char *path, const char *view, char *text, size_t size);
+/* What is known of a capture that was indexed, as a page for people: lines, to be freed. */
+int hf_fs_page(struct hf_fs *fs, const char *path, char **ret_text);
 /* Small captures that were indexed are published within a second or so (pack_below); this does it now: 0, or why not. */
 int hf_fs_flush(struct hf_fs *fs);
 /* Whether the index directory fails, or was missing: in words. *ret_memory: indexes that are only in memory;

@@ -167,12 +167,26 @@ static int write_path(struct hartfs_archive *archive, const struct hf_settings *
 	return tell_write_error(command, errnum) || error ? HF_EXIT_FAILURE : HF_EXIT_OK;
 }
 
-/* info.json of a capture. Also if nothing of it could be decoded, but that is a failure. */
+static int write_page(struct hartfs_archive *archive, const char *capture, const char *shown)
+{
+	char *text = NULL;
+	int errnum = 0, err = hf_fs_page(hf_library_fs(archive), capture, &text);
+
+	if (err)
+		hf_paths_explain("info", shown, err, NULL);
+	else
+		write_bytes(&errnum, (const uint8_t *)text, strlen(text));
+	free(text);
+	return tell_write_error("info", errnum) || err ? HF_EXIT_FAILURE : HF_EXIT_OK;
+}
+
+/* What is known of a capture. Also if nothing of it could be decoded, but that is a failure. */
 static int write_info(struct hartfs_archive *archive, const struct hf_settings *settings, const char *capture,
 		      const char *path, const char *shown)
 {
 	const int error = hartfs_index(archive, capture, NULL, NULL, NULL);
-	const int status = write_path(archive, settings, path, "info", shown);
+	const int status = settings->json ? write_path(archive, settings, path, "info", shown)
+					  : write_page(archive, capture, shown);
 
 	return error ? HF_EXIT_FAILURE : status;
 }
@@ -222,7 +236,7 @@ static bool add_found(void *ctx, const char *path, const char *view_dir)
 	return captures[found->count] && view_dirs[found->count++];
 }
 
-/* info.json of every capture of the archive, one after the other. */
+/* Every capture of the archive, one after the other. */
 static int write_infos(struct hartfs_archive *archive, const struct hf_settings *settings, const char *shown)
 {
 	struct found found = {0};

@@ -224,6 +224,9 @@ static bool set_flag(struct hf_settings *settings, enum option_id id)
 	case OPTION_PRUNE:
 		settings->prune = true;
 		return true;
+	case OPTION_JSON:
+		settings->json = true;
+		return true;
 	case OPTION_DRY_RUN:
 		settings->dry_run = true;
 		return true;

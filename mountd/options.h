@@ -46,7 +46,7 @@ struct hf_settings {
 	bool summary;			 /* what is executed is summed up */
 	bool status_all;                 /* .hartfs is for everybody */
 	enum hf_sandbox_mode sandbox;
-	bool wait, block, direct, foreground, lazy, prune, dry_run, system;
+	bool wait, block, direct, foreground, lazy, prune, dry_run, system, json;
 	const char *output, *sysroot;    /* of record; NULL: not given */
 	int verbosity;                   /* -2 .. 2 */
 	char *params;                    /* view parameters, comma-separated; NULL: none */

@@ -127,7 +127,7 @@ refused "-o entrace.mode=btm: there is no view entrace with parameters (did you 
 refused "--param ntrace.mode: it is not VIEW.key=value" --param ntrace.mode
 refused "--param ntrace.mode=btm: it is given twice" -o ntrace.mode=htm --param ntrace.mode=btm
 # Two that go together only with a third, which comes last; and one that the others do not go with.
-"$hartfs" info --index-dir "$index" --param etrace.options=implicit_exception --param etrace.mtvec=0x80000000 \
+"$hartfs" info --json --index-dir "$index" --param etrace.options=implicit_exception --param etrace.mtvec=0x80000000 \
 	"$archive/none" >/dev/null || fail "a parameter that another one needs is not waited for"
 refused "--param etrace.cache_size=9: jump_target_cache needs a cache_size of 1 to 8" \
 	--param etrace.options=jump_target_cache --param etrace.cache_size=9

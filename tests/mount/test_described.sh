@@ -47,7 +47,7 @@ do_umount
 "$hartfs" index -q --index-dir "$index" "$archive" || fail "index ended with $?"
 cmp -s <("$hartfs" cat --index-dir "$index" "$archive/run" hart0/listing.txt) \
 	<("$hartfs" cat --index-dir "$index" "$archive/$plain") || fail "hartfs cat of a directory"
-"$hartfs" info --index-dir "$index" "$archive/run" | grep -q '"file": "run/capture.ini"' || fail "hartfs info"
+"$hartfs" info --json --index-dir "$index" "$archive/run" | grep -q '"file": "run/capture.ini"' || fail "hartfs info"
 
 # A capture given by itself whose description leads upwards: the archive begins where it must.
 mkdir -p "$archive/deep/er"

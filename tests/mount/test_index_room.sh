@@ -148,7 +148,7 @@ status_has '"memory_files": 0' || fail "read-only, all there: made again"
 do_umount
 "$hartfs" index "${own[@]}" --index-dir "$disk" "$archive" >/dev/null 2>&1 || fail "read-only, all there: index ended with $?"
 touch "$archive/mini/a.stf"
-"$hartfs" info --index-dir "$disk" "$archive/mini/a.stf" 2>"$tmp/err" | grep -q '"state": "ready"' || fail "read-only: info"
+"$hartfs" info --json --index-dir "$disk" "$archive/mini/a.stf" 2>"$tmp/err" | grep -q '"state": "ready"' || fail "read-only: info"
 "$hartfs" cat --index-dir "$disk" "$archive/mini/a.stf" hart0/listing.txt 2>/dev/null | cmp - "$tmp/listing" ||
 	fail "read-only: cat"
 "$hartfs" index "${own[@]}" --index-dir "$disk" "$archive" >/dev/null 2>"$tmp/err"

@@ -97,7 +97,7 @@ one_line() {
 	said "$1"
 	[ "$(grep -c '^hartfs record: ' "$tmp/err")" = 1 ] || fail "more than one line: $(cat "$tmp/err")"
 }
-count_of() { "$hartfs" info "$1" | sed -n 's/^ *"instructions": \([0-9]*\).*/\1/p' | head -n 1; }
+count_of() { "$hartfs" info --json "$1" | sed -n 's/^ *"instructions": \([0-9]*\).*/\1/p' | head -n 1; }
 # whole FILE MINIMUM: no problems, and so many instructions at least.
 whole() {
 	local errors count

@@ -26,16 +26,19 @@ for again in 1 2; do
 done
 "$hartfs" verify --index-dir "$index" "$archive" >"$tmp/out" 2>&1
 [ $? = 1 ] || fail "verify: $(cat "$tmp/out")"
-"$hartfs" info --index-dir "$index" "$archive/bad/capture.ini" >"$tmp/out" 2>&1
+"$hartfs" info --json --index-dir "$index" "$archive/bad/capture.ini" >"$tmp/out" 2>&1
 [ $? = 1 ] || fail "info: a status of $?"
 grep -q '"state": "failed"' "$tmp/out" || fail "info: $(grep state "$tmp/out")"
 grep -qF "$cause" "$tmp/out" || fail "info: $(grep error "$tmp/out")"
 grep -q '"instructions": 0,' "$tmp/out" || fail "info: something was decoded: $(cat "$tmp/out")"
+"$hartfs" info --index-dir "$index" "$archive/bad/capture.ini" >"$tmp/out" 2>&1
+[ $? = 1 ] || fail "info for people: a status of $?"
+grep -F "  failed  " "$tmp/out" | grep -qF "$cause" || fail "info for people: $(cat "$tmp/out")"
 cp -r "$tmp/copy/good" "$archive/good"
 "$hartfs" index --index-dir "$index" "$archive" >"$tmp/out" 2>&1
 [ $? = 3 ] || fail "beside a good one: $(cat "$tmp/out")"
 grep -q '2 captures: 1 indexed, 1 failed' "$tmp/out" || fail "$(cat "$tmp/out")"
-"$hartfs" info --index-dir "$index" "$archive" >"$tmp/out" 2>&1
+"$hartfs" info --json --index-dir "$index" "$archive" >"$tmp/out" 2>&1
 [ $? = 3 ] || fail "info of both: a status of $?"
 
 # In the mount, a first time and a second time, when it is known from the catalogue.
