@@ -70,6 +70,7 @@ static void borrow(struct hf_fs *fs)
 	fs->tree.held = &fs->held;
 	fs->tree.captures = &fs->captures;
 	fs->tree.slices = &fs->slices;
+	fs->tree.profiles = &fs->profiles;
 }
 
 static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
@@ -89,6 +90,7 @@ static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
 	err = hf_captures_open(&fs->captures, options);
 	fs->opened = true;
 	hf_slices_init(&fs->slices, &fs->common);
+	hf_profiles_init(&fs->profiles, &fs->common);
 	archive_err = hf_tree_init(&fs->tree);
 	return err ? err : archive_err;
 }
@@ -136,6 +138,7 @@ static void close_floors(struct hf_fs *fs)
 	hf_captures_stop(&fs->captures);
 	hf_exec_stop(fs->common.exec);
 	hf_captures_put_down(&fs->captures);
+	hf_profiles_fini(&fs->profiles);
 	hf_slices_fini(&fs->slices);
 	hf_cache_free(fs->common.cache);
 	fs->common.cache = NULL;

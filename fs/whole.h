@@ -14,6 +14,7 @@ struct hf_fs {
 	struct hf_held_files held;
 	struct hf_captures captures;
 	struct hf_slices slices;
+	struct hf_profiles profiles;
 	struct hf_tree tree;
 	bool opened; /* the three above */
 };

@@ -27,11 +27,11 @@ breach . '.*\.\./' 'includes are written from the root of the project'
 
 # The floors of fs: archive <- capture <- bytes <- tree, on what knows no archive. Each knows those before it.
 above=
-for floor in tree bytes capture archive base; do
+for floor in tree profile bytes capture archive base; do
 	[ -n "$above" ] && breach fs/$floor "fs/($above)/" 'a floor looks upward'
 	above=${above:+$above|}$floor
 done
-for folder in fs/archive fs/base fs/capture fs/bytes fs/tree mountd; do
+for folder in fs/archive fs/base fs/capture fs/bytes fs/profile fs/tree mountd; do
 	breach $folder 'fs/whole\.h' 'struct hf_fs is seen by fs.c alone'
 done
 for folder in fs/archive fs/base fs/bytes fs/tree mountd; do

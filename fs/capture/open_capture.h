@@ -89,6 +89,10 @@ void hf_open_discard(struct hf_capture *capture, uint64_t version, int why);
 /* The parameters of a view for its encoder; NULL: none. */
 const char *hf_open_options(const struct hf_open *open, size_t view);
 
+/* The summary of what its harts executed, to be closed. HF_ERR_NOT_FOUND: it has none, or one of another index. */
+struct hf_summary;
+int hf_open_summary(const struct hf_open *open, struct hf_summary **ret_summary);
+
 /* ---- between open_capture.c, open_facts.c and open_pool.c ---- */
 
 /* Without a reference. Errors as hf_open_get, or for want of descriptors. */

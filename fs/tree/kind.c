@@ -3,6 +3,7 @@
 #include "fs/base/log_ring.h"
 #include "fs/bytes/slice.h"
 #include "fs/capture/info.h"
+#include "fs/profile/profile.h"
 #include "fs/tree/tree.h"
 
 #include <fnmatch.h>
@@ -341,6 +342,58 @@ static int write_measuring(const struct hf_subject *of, struct hf_sink *sink)
 		return err;
 	hf_slice_indexing(slice, sink);
 	hf_slice_put(slice);
+	return 0;
+}
+
+/* ---- profiles ---- */
+
+/* They are found by name and not listed: their sizes are known when they are made, and whoever lists everything wants
+ * none of them. */
+static bool each_named(const struct hf_look *look, struct hf_node_key key)
+{
+	return !look->name || each_one(look, key);
+}
+
+static bool each_profile(const struct hf_look *look, struct hf_node_key key)
+{
+	bool more = true;
+
+	for (key.view = 0; look->name && more && key.view < HF_PROFILE_FILES; key.view++)
+		more = offer(look, hf_profile_name((enum hf_profile_file)key.view), &key);
+	return more;
+}
+
+static int get_profile(const struct hf_subject *of, struct hf_profile **ret_profile)
+{
+	return hf_profile_get(of->tree->profiles, of->key->capture, of->facts, of->key->hart, ret_profile);
+}
+
+static int size_profile(const struct hf_subject *of, uint64_t *ret_size)
+{
+	struct hf_profile *profile;
+	size_t size;
+	int err = get_profile(of, &profile);
+
+	if (err)
+		return err;
+	hf_profile_text(profile, (enum hf_profile_file)of->key->view, &size);
+	*ret_size = size;
+	hf_profile_put(profile);
+	return 0;
+}
+
+static int write_profile(const struct hf_subject *of, struct hf_sink *sink)
+{
+	struct hf_profile *profile;
+	const uint8_t *text;
+	size_t size;
+	int err = get_profile(of, &profile);
+
+	if (err)
+		return err;
+	text = hf_profile_text(profile, (enum hf_profile_file)of->key->view, &size);
+	hf_sink_write(sink, text, size);
+	hf_profile_put(profile);
 	return 0;
 }
 

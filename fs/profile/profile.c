@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles as they are made, kept and found again. */
+#include "fs/profile/profile.h"
+#include "fs/capture/repair.h"
+#include "fs/profile/texts.h"
+
+#include <stdlib.h>
+
+struct text {
+	uint8_t *bytes;
+	size_t size;
+};
+
+struct hf_profile {
+	struct hf_profiles *profiles;
+	struct hf_capture *capture;
+	uint64_t version;
+	uint32_t hart;
+	int err; /* why there is none */
+	struct text text[HF_PROFILE_FILES];
+	/* the profiles' lock */
+	unsigned refs;
+	bool making;
+	size_t bytes;
+	struct hf_link used;
+};
+
+static const struct {
+	const char *name;
+	int (*write)(const struct hf_profiled *of, struct hf_sink *sink);
+} files[] = {
+#define HF_PROFILE(id, name, write) {name, write},
+#include "fs/profile/profiles.def"
+#undef HF_PROFILE
+};
+
+const char *hf_profile_name(enum hf_profile_file file)
+{
+	return files[file].name;
+}
+
+/* ---- making ---- */
+
+static bool is_stopping(void *ctx)
+{
+	return hf_stopping(ctx);
+}
+
+static int count_events(const struct hf_profile *profile, struct hf_open *open, struct hf_counts *counts)
+{
+	struct hf_cursor cursor = {
+		.stream = open->stream, .src = open->source, .index = open->index, .hart = profile->hart};
+	struct hf_diag diag;
+	int err = hf_counts_of_events(&cursor, is_stopping, profile->capture->common, counts, &diag);
+
+	hf_cursor_fini(&cursor);
+	return err;
+}
+
+/* A summary that is damaged is made again when the capture is indexed with one; until then the hart is decoded. */
+static int count(const struct hf_profile *profile, struct hf_open *open, struct hf_counts *counts)
+{
+	const struct hf_facts_hart *hart = hf_facts_hart(open->facts, profile->hart);
+	struct hf_summary *summary;
+	int err = HF_ERR_STATE;
+
+	if (!hart || !open->stream)
+		return HF_ERR_NOT_FOUND;
+	if (!hf_open_summary(open, &summary)) {
+		err = hf_counts_of_summary(summary, profile->hart, counts);
+		if (err == HF_ERR_STATE)
+			hf_summary_remove(summary);
+		hf_summary_close(summary);
+	}
+	if (err != HF_ERR_STATE)
+		return err;
+	return hart->info.insns > HF_PROFILE_DECODED ? HF_ERR_NOT_FOUND : count_events(profile, open, counts);
+}
+
+static int write_text(const struct hf_profiled *of, size_t file, struct text *text)
+{
+	struct hf_sink sink;
+	int err = hf_sink_init_memory(&sink, 0);
+
+	if (err)
+		return err;
+	err = files[file].write(of, &sink);
+	text->size = (size_t)hf_sink_total(&sink);
+	text->bytes = err ? NULL : malloc(text->size + 1);
+	if (text->bytes)
+		memcpy(text->bytes, sink.start, text->size);
+	else if (!err)
+		err = HF_ERR_NOMEM;
+	hf_sink_fini_memory(&sink);
+	return err;
+}
+
+static int write_texts(struct hf_profile *profile, struct hf_open *open, struct hf_worker *worker)
+{
+	const struct hf_symbols *symbols = open->companion.symbols;
+	struct hf_counts counts;
+	const struct hf_profiled of = {
+		.hart = profile->hart,
+		.counts = &counts,
+		.symbols = symbols ? hf_symbols_of(symbols, profile->hart) : NULL,
+		.disasm = worker->env.disasm,
+	};
+	int err = count(profile, open, &counts);
+
+	for (size_t i = 0; !err && i < HF_PROFILE_FILES; i++)
+		err = write_text(&of, i, &profile->text[i]);
+	if (!err)
+		hf_counts_free(&counts);
+	return err;
+}
+
+struct make_job {
+	struct hf_job job;
+	struct hf_profile *profile;
+	int err;
+};
+
+/* By a thread of the executor, which has what disassembles. */
+static int run_make(struct hf_job *job, struct hf_worker *worker)
+{
+	struct make_job *make = (struct make_job *)job;
+	struct hf_profile *profile = make->profile;
+	struct hf_open *open;
+
+	make->err = HF_ERR_NOMEM;
+	if (!worker->env.disasm && hf_disasm_new(&worker->env.disasm)) {
+		worker->env.disasm = NULL;
+		return make->err;
+	}
+	make->err = hf_capture_reopen(profile->capture, profile->version, -1, HF_REPAIR_MS, &open);
+	if (make->err)
+		return make->err;
+	make->err = write_texts(profile, open, worker);
+	hf_open_put(open);
+	return make->err;
+}
+
+static int make(struct hf_profile *profile)
+{
+	struct make_job job = {
+		.job = {.fn = run_make, .work = HF_WORK_DECODE}, .profile = profile, .err = HF_ERR_CANCELLED};
+
+	hf_job_submit(profile->capture->common->exec, &job.job);
+	hf_job_join(&job.job);
+	return job.err;
+}
+
+/* ---- keeping ---- */
+
+void hf_profiles_init(struct hf_profiles *profiles, struct hf_common *common)
+{
+	*profiles = (struct hf_profiles){.common = common};
+	hf_link_init(&profiles->used);
+	pthread_mutex_init(&profiles->lock, NULL);
+	pthread_cond_init(&profiles->made, NULL);
+}
+
+static void free_profile(struct hf_profile *profile)
+{
+	for (size_t i = 0; i < HF_PROFILE_FILES; i++)
+		free(profile->text[i].bytes);
+	free(profile);
+}
+
+void hf_profiles_fini(struct hf_profiles *profiles)
+{
+	for (struct hf_link *link = profiles->used.next, *next; link != &profiles->used; link = next) {
+		next = link->next;
+		free_profile(HF_OWNER(link, struct hf_profile, used));
+	}
+	pthread_mutex_destroy(&profiles->lock);
+	pthread_cond_destroy(&profiles->made);
+}
+
+static struct hf_profile *find(const struct hf_profiles *profiles, const struct hf_profile *key)
+{
+	for (struct hf_link *link = profiles->used.next; link != &profiles->used; link = link->next) {
+		struct hf_profile *profile = HF_OWNER(link, struct hf_profile, used);
+
+		if (profile->capture == key->capture && profile->version == key->version && profile->hart == key->hart)
+			return profile;
+	}
+	return NULL;
+}
+
+static bool is_surplus(const struct hf_profiles *profiles, const struct hf_profile *profile)
+{
+	return !profile->refs && (profile->err || profiles->count > HF_PROFILES_KEPT || profiles->bytes > HF_PROFILES_BYTES);
+}
+
+/* With the lock held: from the one used longest ago on. */
+static void drop_surplus(struct hf_profiles *profiles)
+{
+	for (struct hf_link *link = profiles->used.prev, *newer; link != &profiles->used; link = newer) {
+		struct hf_profile *profile = HF_OWNER(link, struct hf_profile, used);
+
+		newer = link->prev;
+		if (!is_surplus(profiles, profile))
+			continue;
+		hf_link_remove(link);
+		profiles->count--;
+		profiles->bytes -= profile->bytes;
+		free_profile(profile);
+	}
+}
+
+/* With the lock held: the profile, with a reference; one that is new is to be made by the caller. */
+static struct hf_profile *find_or_add(struct hf_profiles *profiles, const struct hf_profile *key, bool *ret_new)
+{
+	struct hf_profile *profile = find(profiles, key);
+
+	*ret_new = !profile;
+	if (profile) {
+		hf_link_remove(&profile->used);
+	} else {
+		profile = malloc(sizeof *profile);
+		if (!profile)
+			return NULL;
+		*profile = *key;
+		profile->making = true;
+		profiles->count++;
+	}
+	hf_link_add(&profiles->used, &profile->used);
+	profile->refs++;
+	return profile;
+}
+
+int hf_profile_get(struct hf_profiles *profiles, struct hf_capture *capture, const struct hf_facts *facts,
+		   uint32_t hart, struct hf_profile **ret_profile)
+{
+	const struct hf_profile key = {
+		.profiles = profiles, .capture = capture, .version = facts->version, .hart = hart};
+	struct hf_profile *profile;
+	bool new;
+	int err;
+
+	*ret_profile = NULL;
+	pthread_mutex_lock(&profiles->lock);
+	profile = find_or_add(profiles, &key, &new);
+	while (profile && !new && profile->making)
+		pthread_cond_wait(&profiles->made, &profiles->lock);
+	pthread_mutex_unlock(&profiles->lock);
+	if (!profile)
+		return HF_ERR_NOMEM;
+	if (new) {
+		err = make(profile);
+		pthread_mutex_lock(&profiles->lock);
+		profile->err = err;
+		profile->making = false;
+		for (size_t i = 0; i < HF_PROFILE_FILES; i++)
+			profile->bytes += profile->text[i].size;
+		profiles->bytes += profile->bytes;
+		pthread_cond_broadcast(&profiles->made);
+		pthread_mutex_unlock(&profiles->lock);
+	}
+	err = profile->err;
+	if (err)
+		hf_profile_put(profile);
+	else
+		*ret_profile = profile;
+	return err;
+}
+
+void hf_profile_put(struct hf_profile *profile)
+{
+	struct hf_profiles *profiles = profile->profiles;
+
+	HF_LOCKED(&profiles->lock);
+	profile->refs--;
+	drop_surplus(profiles);
+}
+
+const uint8_t *hf_profile_text(const struct hf_profile *profile, enum hf_profile_file file, size_t *ret_size)
+{
+	*ret_size = profile->text[file].size;
+	return profile->text[file].bytes;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Profiles: what a hart spent its instructions on, as the texts in hartN/profile/. They are made of the hart's summary,
+ * or by decoding it where there is none and it is short. All texts of a hart are made at once and kept in memory, of a
+ * bounded number of harts, as long as they are used.
+ */
+#ifndef HF_FS_PROFILE_H
+#define HF_FS_PROFILE_H
+
+#include "fs/base/common.h"
+#include "fs/capture/open_capture.h"
+
+/* Without a summary a hart of more instructions has no profile. */
+#define HF_PROFILE_DECODED (UINT64_C(10) << 20)
+/* What stays in memory of texts that nobody reads: of so many harts, and so many bytes. */
+#define HF_PROFILES_KEPT 64
+#define HF_PROFILES_BYTES ((size_t)32 << 20)
+
+enum hf_profile_file {
+#define HF_PROFILE(id, name, write) HF_PROFILE_##id,
+#include "fs/profile/profiles.def"
+#undef HF_PROFILE
+	HF_PROFILE_FILES
+};
+
+struct hf_profile;
+
+/* lock is a leaf. */
+struct hf_profiles {
+	struct hf_common *common;
+	pthread_mutex_t lock;
+	pthread_cond_t made;
+	struct hf_link used; /* the one used last first */
+	size_t count, bytes;
+};
+
+void hf_profiles_init(struct hf_profiles *profiles, struct hf_common *common);
+void hf_profiles_fini(struct hf_profiles *profiles);
+
+const char *hf_profile_name(enum hf_profile_file file);
+
+/*
+ * With a reference. Waits until it is made, by a thread of the executor: a second for 10^9 instructions with a summary,
+ * or as long as decoding HF_PROFILE_DECODED takes. HF_ERR_NOT_FOUND: there is none; HF_ERR_COUNTS_LIMIT: the hart executed
+ * too many different instructions; or what reading the capture or its index returns.
+ */
+int hf_profile_get(struct hf_profiles *profiles, struct hf_capture *capture, const struct hf_facts *facts,
+		   uint32_t hart, struct hf_profile **ret_profile);
+void hf_profile_put(struct hf_profile *profile);
+/* Borrowed from the profile. */
+const uint8_t *hf_profile_text(const struct hf_profile *profile, enum hf_profile_file file, size_t *ret_size);
+
+#endif

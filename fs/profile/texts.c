@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the texts of a profile have in common. */
+#include "fs/profile/texts.h"
+#include "codecs/isa/arm.h"
+#include "codecs/isa/riscv.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The columns of an opcode in front of the text. */
+enum { TEXT_AT = 9 };
+
+uint8_t hf_profile_flow(const struct hf_count *row)
+{
+	switch (row->isa) {
+	case HF_ISA_RV32:
+		return hf_riscv_flow(row->opcode, 32);
+	case HF_ISA_RV64:
+		return hf_riscv_flow(row->opcode, 64);
+	default:
+		return hf_arm_classify(row->opcode, row->size, row->isa).flow;
+	}
+}
+
+bool hf_profile_target(const struct hf_count *row, uint64_t *ret_target)
+{
+	unsigned isa;
+
+	if (row->isa == HF_ISA_RV32 || row->isa == HF_ISA_RV64)
+		return hf_riscv_target(row->opcode, row->isa == HF_ISA_RV32 ? 32 : 64, row->pc, ret_target);
+	return hf_arm_target(row->opcode, row->size, row->isa, row->pc, ret_target, &isa);
+}
+
+void hf_profile_text_of(const struct hf_profiled *of, const struct hf_count *row, char buf[HF_DISASM_ROOM])
+{
+	uint8_t text[HF_DISASM_ROOM];
+	const uint8_t *end = hf_disasm_put(of->disasm, text, row->opcode, row->size, row->isa);
+	const size_t n = end - text > TEXT_AT ? (size_t)(end - text) - TEXT_AT : 0;
+
+	memcpy(buf, text + TEXT_AT, n);
+	buf[n] = 0;
+}
+
+void hf_profile_put_place(const struct hf_profiled *of, uint64_t pc, struct hf_sink *sink)
+{
+	const struct hf_symbol *symbol = of->symbols ? hf_symbols_at(of->symbols, pc) : NULL;
+
+	if (!symbol)
+		return;
+	hf_sink_write(sink, symbol->name, symbol->name_size);
+	if (pc != symbol->start)
+		hf_sink_printf(sink, "+0x%" PRIx64, pc - symbol->start);
+}
+
+void hf_profile_put_head(const struct hf_profiled *of, struct hf_sink *sink)
+{
+	hf_sink_printf(sink, "# hart%" PRIu32 ": %" PRIu64 " instructions retired\n", of->hart, of->counts->insns);
+}
+
+double hf_profile_share(const struct hf_profiled *of, uint64_t count)
+{
+	return of->counts->insns ? 100.0 * (double)count / (double)of->counts->insns : 0;
+}

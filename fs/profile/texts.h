@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the texts of a profile are made of its counts. Internal to fs/profile/. */
+#ifndef HF_FS_PROFILE_TEXTS_H
+#define HF_FS_PROFILE_TEXTS_H
+
+#include "codecs/base/sink.h"
+#include "codecs/image/symbols.h"
+#include "codecs/isa/disasm.h"
+#include "index/counts.h"
+
+struct hf_profiled {
+	uint32_t hart;
+	const struct hf_counts *counts;
+	const struct hf_symbols *symbols; /* of the hart; NULL: there are none */
+	struct hf_disasm *disasm;
+};
+
+/* Each returns 0, HF_ERR_NOMEM, or the sink's error. */
+int hf_profile_functions(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_lines(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_branches(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_mix(const struct hf_profiled *of, struct hf_sink *sink);
+
+/* What the instruction does to the flow: enum hf_flow. */
+uint8_t hf_profile_flow(const struct hf_count *row);
+/* Where it goes if it is taken; false: its opcode does not tell. */
+bool hf_profile_target(const struct hf_count *row, uint64_t *ret_target);
+/* Its text as in the listing, without the opcode: "bne a4, a5, 44". Ends with a 0. */
+void hf_profile_text_of(const struct hf_profiled *of, const struct hf_count *row, char buf[HF_DISASM_ROOM]);
+/* "memcpy+0x1c", or nothing. */
+void hf_profile_put_place(const struct hf_profiled *of, uint64_t pc, struct hf_sink *sink);
+/* The first line of a text: how many instructions it is about. */
+void hf_profile_put_head(const struct hf_profiled *of, struct hf_sink *sink);
+/* Percent of all executions. */
+double hf_profile_share(const struct hf_profiled *of, uint64_t count);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How often each instruction of a hart was executed. The same table comes out of a summary, which is quick however long
+ * the capture is, and of the hart's events.
+ */
+#ifndef HF_INDEX_COUNTS_H
+#define HF_INDEX_COUNTS_H
+
+#include "index/cursor.h"
+#include "index/summary.h"
+
+/* Rows of a table: 64 bytes each, and half as much again while it is made. */
+#define HF_COUNTS_MAX (UINT32_C(1) << 21)
+
+/* An instruction at a place. Code that changed has a row for each opcode. */
+struct hf_count {
+	uint64_t pc;
+	uint32_t opcode;
+	uint8_t size, isa; /* bytes; enum hf_isa */
+	uint64_t count;	   /* executions */
+	uint64_t taken;	   /* of these, how often it sent the flow elsewhere itself */
+	uint64_t open;	   /* of a branch: how often nobody knows whether it was taken */
+	uint64_t called;   /* how often a call came here */
+};
+
+/* A zeroed one is empty. */
+struct hf_counts {
+	struct hf_count *row; /* owned; of hf_counts_end: by pc, then opcode */
+	size_t n, room;
+	uint64_t insns;	  /* of all */
+	uint32_t *slot;	  /* while it is made: 1 + number of a row, 0 for none */
+	size_t slot_mask;
+};
+
+/* A run that was executed count times. HF_ERR_COUNTS_LIMIT: too many rows. HF_ERR_STATE: more executions than can be. */
+int hf_counts_add(struct hf_counts *counts, const struct hf_run *run, uint64_t count);
+/* Nothing is added any more. */
+void hf_counts_end(struct hf_counts *counts);
+void hf_counts_free(struct hf_counts *counts);
+
+/* All of a hart, ended: from the summary, whose damage is HF_ERR_STATE; */
+int hf_counts_of_summary(struct hf_summary *summary, uint32_t hart, struct hf_counts *ret_counts);
+/* or by decoding it from its first chunk on. cursor is new, and to be ended by the caller. stop: asked for each chunk;
+ * HF_ERR_CANCELLED. */
+int hf_counts_of_events(struct hf_cursor *cursor, bool (*stop)(void *ctx), void *ctx, struct hf_counts *ret_counts,
+			struct hf_diag *diag);
+
+#endif

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# hartN/profile/: its counts are those of the listing, from a summary as well as without one; calls are those that a
+# program counts itself.
+. "$(dirname "$0")/../lib/mount.sh"
+need_fuse
+command -v python3 >/dev/null || skip "python3 is needed"
+capture_archive
+mkdir "$archive/arm"
+cp "$HARTFS_DATA/astf/a64-sys.astf" "$archive/arm/"
+files="functions lines branches mix"
+
+# What the profile says, and what the listing says: LISTING PROFILE_DIRECTORY.
+cat >"$tmp/check.py" <<'END'
+import collections, re, sys
+own, line, mix, executed, taken, total = (collections.Counter() for _ in range(6))
+for text in open(sys.argv[1]):
+    if text[0] == "#":
+        continue
+    fields = text.split(None, 5)
+    place = re.search(r" <([^+> ]+(?: [^+>]*)?)(?:\+0x[0-9a-f]+)?(?: ([^ >]+:\d+))?>", text)
+    total["all"] += 1
+    own[place[1] if place else "?"] += 1
+    if place and place[2]:
+        line[place[2]] += 1
+    mix[fields[4]] += 1
+    executed[fields[2]] += 1
+    taken[fields[2]] += " -> " in text
+
+def rows(name, columns):
+    for text in open(sys.argv[2] + "/" + name):
+        if text[0] != "#":
+            yield text.rstrip("\n").split(None, columns)
+
+def same(what, wanted, found):
+    if wanted != found:
+        odd = [(k, wanted.get(k), found.get(k)) for k in set(wanted) | set(found) if wanted.get(k) != found.get(k)]
+        sys.exit("%s: %d differ, first %s" % (what, len(odd), odd[:3]))
+
+found = collections.Counter()
+for row in rows("functions.txt", 4):
+    found[row[4]] += int(row[0])
+same("functions.txt", own, found)
+same("functions.txt, all", total["all"], sum(found.values()))
+found = collections.Counter()
+for row in rows("mix.txt", 3):
+    found[row[3]] += int(row[0])
+same("mix.txt", mix, found)
+found = {row[3]: int(row[0]) for row in rows("lines.txt", 3)}
+same("lines.txt", dict(line), found)
+for row in rows("branches.txt", 6):
+    count, was_taken, was_not, unknown, pc = [int(n) for n in row[:4]] + [row[4]]
+    if (executed[pc], taken[pc]) != (count, was_taken) or count != was_taken + was_not + unknown:
+        sys.exit("branches.txt: %s: %d executed, %d taken; but %s" % (pc, executed[pc], taken[pc], row))
+END
+
+do_mount --wait
+# Two who ask at once for what nobody has made yet.
+for i in 1 2; do
+	cat "$mnt/boot/rv-sys@stf@gz/hart0/profile/functions.txt" >"$tmp/at-once-$i" &
+	reader[i]=$!
+done
+wait "${reader[1]}" && wait "${reader[2]}" || fail "two readers at once"
+cmp "$tmp/at-once-1" "$tmp/at-once-2" || fail "two readers at once get different bytes"
+for capture in boot/rv-sys@stf@gz mini/rv32-mini@stf arm/a64-sys@astf; do
+	hart=$mnt/$capture/hart0
+	for file in $files; do
+		cp "$hart/profile/$file.txt" "$tmp/$file.txt" || fail "$capture: cp of $file.txt"
+		[ "$(stat -c %s "$hart/profile/$file.txt")" = "$(stat -c %s "$tmp/$file.txt")" ] || fail "$capture: size of $file.txt"
+		tail -c 100 "$hart/profile/$file.txt" | cmp -s - <(tail -c 100 "$tmp/$file.txt") || fail "$capture: tail of $file.txt"
+	done
+	python3 "$tmp/check.py" "$hart/listing.txt" "$tmp" >"$tmp/out" 2>&1 || fail "$capture: $(tail -n 1 "$tmp/out")"
+	mkdir -p "$tmp/kept/$capture"
+	cp "$hart"/profile/{functions,lines,branches,mix}.txt "$tmp/kept/$capture/"
+done
+# By name only: whoever lists everything makes no profile.
+ls "$hart" | grep -q profile && fail "profile is listed"
+[ -z "$(ls "$hart/profile")" ] || fail "something in profile is listed"
+[ -e "$hart/profile/nothing.txt" ] && fail "there is nothing.txt"
+[ -e "$hart/at/0-9/profile" ] && fail "a slice has a profile"
+do_umount
+
+# From a summary, of many chunks: the same bytes.
+for capture in boot/rv-sys.stf.gz mini/rv32-mini.stf arm/a64-sys.astf; do
+	"$hartfs" index -q --index-dir "$tmp/summed" --chunk=1000 --summary=on "$archive/$capture" || fail "$capture: index"
+	kept=$tmp/kept/$(dirname "$capture")/$(basename "$capture" | tr . @)
+	for file in $files; do
+		"$hartfs" cat --index-dir "$tmp/summed" --chunk=1000 "$archive/$capture" "hart0/profile/$file.txt" |
+			cmp - "$kept/$file.txt" || fail "$capture: $file.txt of the summary"
+	done
+done
+[ -n "$(find "$tmp/summed" -name '*.hfq')" ] || fail "there is no summary"
+
+# A program that counts its own calls.
+command -v riscv64-linux-gnu-gcc >/dev/null && command -v qemu-riscv64 >/dev/null || skip "no compiler or QEMU for riscv64: calls are not compared"
+cat >"$tmp/count.c" <<'END'
+#include <stdio.h>
+static unsigned fibs, leaves;
+__attribute__((noinline)) static unsigned leaf(unsigned n) { leaves++; return n; }
+__attribute__((noinline)) unsigned fib(unsigned n) { fibs++; return n < 2 ? leaf(n) : fib(n - 1) + fib(n - 2); }
+int main(void)
+{
+	unsigned n = fib(12);
+	printf("%u fib %u leaf %u\n", n, fibs, leaves);
+	return 0;
+}
+END
+riscv64-linux-gnu-gcc -g -O1 -fno-optimize-sibling-calls -static -o "$tmp/count" "$tmp/count.c" || fail "the compiler"
+"$hartfs" record -o "$tmp/rec" -- "$tmp/count" >"$tmp/out" 2>"$tmp/err" || fail "record: $(cat "$tmp/err")"
+read -r _ _ fibs _ leaves < <(grep ' fib ' "$tmp/out")
+"$hartfs" cat --index-dir "$index" "$tmp/rec/count.zstf" hart0/profile/functions.txt >"$tmp/functions"
+for row in "fib $fibs" "leaf $leaves" "main 1"; do
+	[ "$(awk -v name="${row% *}" '$5 == name {print $3}' "$tmp/functions")" = "${row#* }" ] ||
+		fail "calls of ${row% *}: $(grep -w "${row% *}" "$tmp/functions"); it counted ${row#* }"
+done
+"$hartfs" cat --index-dir "$index" "$tmp/rec/count.zstf" hart0/profile/lines.txt | grep -q ' count\.c:[45]$' || fail "no line of count.c"
+
+finish
