@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The file system: its floors put together, and its functions handed on to them. */
 #include "fs/fs.h"
+#include "fs/find/run.h"
 #include "fs/whole.h"
 
 #include <stdlib.h>
@@ -335,6 +336,11 @@ int hf_fs_compare(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, cons
 		  void *ctx, struct hf_diag *diag)
 {
 	return hf_captures_compare(&fs->captures, path, fn, ctx, diag);
+}
+
+int hf_fs_find(struct hf_fs *fs, const struct hf_find *find, uint64_t *ret_count, char *why, size_t size)
+{
+	return hf_find_run(&fs->captures, find, ret_count, why, size);
 }
 
 int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad, struct hf_diag *diag)

@@ -5,6 +5,7 @@
 #include "mountd/live.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"
+#include "mountd/target.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,20 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* An archive and a file in it: captures are named by their own path and a view, or by the path of the view. */
-struct target {
-	char *archive; /* a directory */
-	char *path;    /* within it; "" for none */
-	char *view;    /* behind it, if path is a capture: "hart0/listing.txt" */
-};
-
-static void target_fini(struct target *target)
-{
-	free(target->archive);
-	free(target->path);
-	free(target->view);
-}
-
 /* A directory, but not the directory of a capture's views, in a mount or copied from one. */
 static bool is_archive(const char *path)
 {
@@ -36,81 +23,6 @@ static bool is_archive(const char *path)
 
 	snprintf(info, sizeof info, "%s/info.json", path);
 	return hf_locate_is_directory(path) && access(info, F_OK) < 0;
-}
-
-/* The longest beginning of path that exists ("." if none does); *ret_rest is what follows it. */
-static char *existing_part(const char *path, const char **ret_rest)
-{
-	char *part = strdup(path);
-	struct stat st;
-
-	*ret_rest = "";
-	while (part && stat(part, &st) < 0) {
-		char *slash = strrchr(part, '/');
-
-		if (!slash || slash == part) {
-			*ret_rest = slash ? path + 1 : path;
-			free(part);
-			return strdup(slash ? "/" : ".");
-		}
-		*slash = 0;
-		*ret_rest = path + (slash - part) + 1;
-	}
-	return part;
-}
-
-/* The path of something in the directory part: of a view of a capture there with a description (run@etrace/...), whose
- * files may lie above part, the archive is the one of that capture. *target has part as its archive and changes. */
-static bool find_beneath(const struct hf_settings *settings, const char *part, const char *rest, struct target *target)
-{
-	const char *at = memrchr(rest, '@', strcspn(rest, "/"));
-	char *capture = NULL, *archive = NULL, *name = NULL;
-	bool ok = true;
-
-	if (at && asprintf(&capture, "%s/%.*s", part, (int)(at - rest), rest) < 0)
-		return false;
-	if (capture && hf_paths_split(settings, capture, true, &archive, &name)) {
-		const char *slash = strrchr(name, '/');
-		char *path;
-
-		ok = asprintf(&path, "%.*s%s", slash ? (int)(slash + 1 - name) : 0, name, target->path) >= 0;
-		if (ok) {
-			free(target->archive);
-			free(target->path);
-			*target = (struct target){.archive = archive, .path = path};
-			archive = NULL;
-		}
-	}
-	free(capture);
-	free(archive);
-	free(name);
-	return ok;
-}
-
-static bool find_target(const struct hf_settings *settings, const char *path, const char *view,
-			struct target *ret_target)
-{
-	const char *rest;
-	char *part = existing_part(path, &rest);
-	bool ok;
-
-	*ret_target = (struct target){0};
-	if (!part)
-		return false;
-	if (hf_locate_is_directory(part)) {
-		ret_target->archive = part;
-		if (asprintf(&ret_target->path, "%s%s%s", rest, *rest && view ? "/" : "", view ? view : "") < 0)
-			ret_target->path = NULL;
-		return ret_target->path && find_beneath(settings, part, rest, ret_target);
-	}
-	ok = hf_paths_split(settings, part, view || *rest, &ret_target->archive, &ret_target->path);
-	free(part);
-	if (ok && (view || *rest)) {
-		ok = asprintf(&ret_target->view, "%s%s%s", rest, *rest && view ? "/" : "", view ? view : "") >= 0;
-		if (!ok)
-			ret_target->view = NULL;
-	}
-	return ok;
 }
 
 /* Whoever read our output has enough. */
@@ -191,7 +103,7 @@ static int write_info(struct hartfs_archive *archive, const struct hf_settings *
 	return error ? HF_EXIT_FAILURE : status;
 }
 
-static int write_target(struct hartfs_archive *archive, const struct hf_settings *settings, const struct target *target,
+static int write_target(struct hartfs_archive *archive, const struct hf_settings *settings, const struct hf_target *target,
 			const char *command, const char *shown)
 {
 	char capture[PATH_MAX], view_dir[PATH_MAX], *path;
@@ -277,7 +189,7 @@ struct job {
 	char *shown; /* the path, and the view behind it */
 	bool all;    /* every capture of a directory */
 	bool opened; /* false: it was said why not */
-	struct target target;
+	struct hf_target target;
 	struct hf_opened archive;
 };
 
@@ -288,7 +200,7 @@ static void open_job(const struct hf_settings *settings, const char *path, const
 
 	if (asprintf(&job.shown, "%s%s%s", path, view ? "/" : "", view ? view : "") < 0)
 		job.shown = NULL;
-	else if (!find_target(settings, path, view, &job.target))
+	else if (!hf_target_find(settings, path, view, view != NULL, &job.target))
 		hf_say(stderr, "hartfs %s: %s: there is no such file", command, job.shown);
 	else if (!*job.target.path)
 		hf_say(stderr, "hartfs %s: %s: this is a directory", command, job.shown);
@@ -314,7 +226,7 @@ static void close_job(struct job *job)
 {
 	if (job->opened)
 		hf_opened_close(&job->archive);
-	target_fini(&job->target);
+	hf_target_fini(&job->target);
 	free(job->shown);
 }
 

@@ -51,6 +51,12 @@ static bool valid_for(enum option_id id, enum hf_command command)
 	return strchr(options[id].commands, commands[command].letter) != NULL;
 }
 
+/* Whether it may stand without its argument. */
+static bool is_optional(enum option_id id)
+{
+	return options[id].arg && options[id].arg[0] == '[';
+}
+
 int hf_settings_usage(const struct hf_settings *settings, const char *format, ...)
 {
 	const char *name = commands[settings->command].name;
@@ -74,7 +80,8 @@ static void print_options(const char *title, enum hf_command command)
 			continue;
 		if (options[i].letter)
 			snprintf(letter, sizeof letter, "-%c, ", options[i].letter);
-		snprintf(left, sizeof left, "%s--%s%s%s", letter, options[i].name, options[i].arg ? "=" : "",
+		snprintf(left, sizeof left, "%s--%s%s%s", letter, options[i].name,
+			 options[i].arg && !is_optional((enum option_id)i) ? "=" : "",
 			 options[i].arg ? options[i].arg : "");
 		printf("  %-24s %s\n", left, options[i].help);
 	}
@@ -96,7 +103,7 @@ static void print_help(void)
 	printf("  hartfs help [COMMAND]\n\nCommands:\n");
 	for (size_t i = 0; i < HF_COMMAND_COUNT; i++)
 		printf("  %-10s %s\n", commands[i].name, commands[i].help);
-	printf("\nExit status: 0 ok, 1 failure, 2 wrong usage, 3 some captures failed. See hartfs(1).\n");
+	printf("\nExit status: 0 ok, 1 failure, 2 wrong usage, 3 some captures failed; of find: 0 found, 1 not\nfound, 2 failure. See hartfs(1).\n");
 }
 
 /* The completion reads this line. */
@@ -202,6 +209,30 @@ static bool add_params(struct hf_settings *settings, const char *option, const c
 	return !list[n] || add_params(settings, option, list + n + 1);
 }
 
+/* One that the command reads itself. */
+static bool is_of_find(enum option_id id)
+{
+	switch (id) {
+#define HF_OPTION(id, commands, letter, name, arg, help)
+#define HF_FIND_OPTION(id, name, arg, help) case OPTION_##id:
+#include "mountd/options.def"
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool add_asked(struct hf_settings *settings, const char *name, const char *value)
+{
+	struct hf_asked *bigger = realloc(settings->asked, (settings->asked_count + 1) * sizeof *bigger);
+
+	if (!bigger)
+		return false;
+	settings->asked = bigger;
+	bigger[settings->asked_count++] = (struct hf_asked){name, value};
+	return true;
+}
+
 /* Options without an argument. */
 static bool set_flag(struct hf_settings *settings, enum option_id id)
 {
@@ -224,7 +255,7 @@ static bool set_flag(struct hf_settings *settings, enum option_id id)
 	case OPTION_PRUNE:
 		settings->prune = true;
 		return true;
-	case OPTION_JSON:
+	case OPTION_AS_JSON:
 		settings->json = true;
 		return true;
 	case OPTION_DRY_RUN:
@@ -419,7 +450,9 @@ static void make_tables(enum hf_command command, struct option *longs, char *sho
 		if (!valid_for((enum option_id)i, command))
 			continue;
 		*longs++ = (struct option){.name = options[i].name,
-					   .has_arg = options[i].arg ? required_argument : no_argument,
+					   .has_arg = is_optional((enum option_id)i) ? optional_argument
+						      : options[i].arg		     ? required_argument
+										     : no_argument,
 					   .val = LONG + (int)i};
 		if (!options[i].letter)
 			continue;
@@ -456,6 +489,12 @@ static bool parse_one(struct hf_settings *settings, enum option_id id, char *val
 	}
 	if (id == OPTION_PARAM) {
 		if (add_params(settings, "--param", value))
+			return true;
+		*ret_exit = hf_settings_usage(settings, "out of memory");
+		return false;
+	}
+	if (is_of_find(id)) {
+		if (add_asked(settings, options[id].name, value))
 			return true;
 		*ret_exit = hf_settings_usage(settings, "out of memory");
 		return false;
@@ -513,6 +552,8 @@ void hf_settings_free(struct hf_settings *settings)
 {
 	free(settings->fuse_options);
 	free(settings->params);
+	free(settings->asked);
+	settings->asked = NULL;
 	settings->fuse_options = NULL;
 	settings->params = NULL;
 }

@@ -6,6 +6,7 @@
 #define HF_MOUNTD_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum hf_command {
@@ -43,6 +44,10 @@ struct hf_settings {
 	unsigned threads, jobs;          /* 0: default */
 	uint64_t offset, length;         /* of cat */
 	uint64_t shard, shards;          /* shards 0: not given */
+	struct hf_asked {
+		const char *name, *value;	 /* value NULL: none */
+	} *asked;                        /* options of find, in their order; owned */
+	size_t asked_count;
 	bool summary;			 /* what is executed is summed up */
 	bool status_all;                 /* .hartfs is for everybody */
 	enum hf_sandbox_mode sandbox;

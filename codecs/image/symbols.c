@@ -365,3 +365,10 @@ const struct hf_symbol *hf_symbols_at(const struct hf_symbols *symbols, uint64_t
 
 	return low > 0 && pc < symbols->row[low - 1].end ? &symbols->row[low - 1] : NULL;
 }
+
+const struct hf_symbol *hf_symbols_next(const struct hf_symbols *symbols, const struct hf_symbol *symbol)
+{
+	const size_t next = symbol ? (size_t)(symbol - symbols->row) + 1 : 0;
+
+	return next < symbols->count ? &symbols->row[next] : NULL;
+}

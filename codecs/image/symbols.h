@@ -63,5 +63,7 @@ uint16_t hf_symbols_machine(const struct hf_symbols *symbols);
 
 /* The symbol that covers pc, or NULL. Borrowed from symbols. */
 const struct hf_symbol *hf_symbols_at(const struct hf_symbols *symbols, uint64_t pc);
+/* The one behind symbol, in the order of addresses; the first one behind NULL. NULL: there are no more. */
+const struct hf_symbol *hf_symbols_next(const struct hf_symbols *symbols, const struct hf_symbol *symbol);
 
 #endif

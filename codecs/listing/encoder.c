@@ -333,6 +333,11 @@ static inline uint8_t *put_register_name(uint8_t *p, const struct hf_event *ev)
 	return hf_text_put_dec(p, number);
 }
 
+uint8_t *hf_listing_put_register_name(uint8_t *p, const struct hf_event *ev)
+{
+	return put_register_name(p, ev);
+}
+
 static inline uint8_t *put_reg(struct listing *l, uint8_t *p, const struct hf_event *ev)
 {
 	static const char roles[4] = "?~:=";

@@ -112,6 +112,9 @@ uint64_t hf_listing_count(struct listing *l, listing_put_fn put, const struct hf
 /* The name of a register: of class HF_REG_ARM_GENERAL and those after it. */
 uint8_t *hf_listing_put_arm_register(uint8_t *p, const struct hf_event *ev);
 
+/* The name of the register of a REG event of any class but HF_REG_ZA_INDEX: at most 32 bytes. */
+uint8_t *hf_listing_put_register_name(uint8_t *p, const struct hf_event *ev);
+
 /* Events other than instructions, memory accesses and registers. */
 uint8_t *hf_listing_put_other(struct listing *l, uint8_t *p, const struct hf_event *ev);
 

@@ -3,7 +3,6 @@
 #include "fs/capture/block_source.h"
 #include "fs/capture/captures.h"
 #include "fs/capture/repair.h"
-#include "index/summary.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -145,18 +144,6 @@ static void attach_spool(struct hf_open *open)
 		.damaged = &all->common->metrics.spools_damaged,
 	};
 	hf_block_source_spool(open->source, &open->spooling);
-}
-
-int hf_open_summary(const struct hf_open *open, struct hf_summary **ret_summary)
-{
-	const int dirfd = open->capture->all->index_fd;
-	int err = dirfd < 0 ? HF_ERR_NOT_FOUND : hf_summary_open(dirfd, &open->trace.identity, ret_summary);
-
-	if (err || hf_summary_fits(*ret_summary, open->index))
-		return err;
-	hf_summary_close(*ret_summary);
-	*ret_summary = NULL;
-	return HF_ERR_NOT_FOUND;
 }
 
 /* What there is in the index directory. HF_ERR_NOT_FOUND also if it is of no use: then it is not there any more. */

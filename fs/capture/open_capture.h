@@ -86,12 +86,12 @@ void hf_open_drop_if(struct hf_open *open);
  * that version. */
 void hf_open_discard(struct hf_capture *capture, uint64_t version, int why);
 
+struct hf_summary;
+/* Its summary, for the caller to close. HF_ERR_NOT_FOUND: there is none, or one of other chunks. */
+int hf_open_summary(const struct hf_open *open, struct hf_summary **ret_summary);
+
 /* The parameters of a view for its encoder; NULL: none. */
 const char *hf_open_options(const struct hf_open *open, size_t view);
-
-/* The summary of what its harts executed, to be closed. HF_ERR_NOT_FOUND: it has none, or one of another index. */
-struct hf_summary;
-int hf_open_summary(const struct hf_open *open, struct hf_summary **ret_summary);
 
 /* ---- between open_capture.c, open_facts.c and open_pool.c ---- */
 

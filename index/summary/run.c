@@ -83,7 +83,7 @@ static bool same_context(const struct hf_run_context *a, const struct hf_run_con
 	return memcmp(a, b, sizeof *a) == 0;
 }
 
-static void change(struct hf_run_context *to, const struct hf_event *ev)
+void hf_run_context_put(struct hf_run_context *to, const struct hf_event *ev)
 {
 	const struct hf_ev_context *from = &ev->context;
 
@@ -217,7 +217,7 @@ static int put_insn(struct hf_run_cutter *c, const struct hf_event *ev)
 
 static void put_context(struct hf_run_cutter *c, const struct hf_event *ev)
 {
-	change(&c->context, ev);
+	hf_run_context_put(&c->context, ev);
 	c->how = NO_HOW;
 	c->context_changed =
 		!c->context_count || c->number == HF_RUN_OTHERS || !same_context(&c->context, &c->contexts[c->number]);

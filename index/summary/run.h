@@ -45,6 +45,9 @@ struct hf_run_context {
 	uint32_t state; /* HF_STATE_SECURE or 0 */
 };
 
+/* What a CONTEXT event changes of it. */
+void hf_run_context_put(struct hf_run_context *context, const struct hf_event *ev);
+
 struct hf_run_key {
 	uint64_t first, last; /* pcs */
 	uint32_t context;     /* its number, in the order in which they were first executed */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The answers in one chunk of a hart, and their lines. Internal to fs/find/. */
+#ifndef HF_FIND_CHUNK_H
+#define HF_FIND_CHUNK_H
+
+#include "fs/bytes/bytes.h"
+#include "fs/find/match.h"
+#include "index/cursor.h"
+
+/* What is looked through: shared, immutable. */
+struct hf_find_source {
+	struct hf_open *open;
+	const struct hf_terms *terms;
+	uint32_t hart;
+	struct hf_bytes listing; /* of the hart; ops NULL: lines are not wanted */
+};
+
+/* What came out of one. Of the answers at item[i] the lines are text[line[i]..line[i + 1]). */
+struct hf_find_chunk {
+	struct hf_find_items items;
+	char *text;   /* owned; NULL: no lines */
+	size_t *line; /* owned */
+	unsigned decoded; /* chunks, to get there */
+};
+
+void hf_find_chunk_fini(struct hf_find_chunk *chunk);
+
+/* Decodes chunks one after the other, by one thread at a time. Zero but for source before the first. */
+struct hf_find_reader {
+	const struct hf_find_source *source;
+	struct hf_cursor cursor, before;
+	struct hf_event ev[HF_CURSOR_BATCH];
+	unsigned decoded;
+	int err;
+};
+
+/* *ret_chunk is the caller's, empty after an error. */
+int hf_find_chunk(struct hf_find_reader *reader, uint64_t number, struct hf_worker *worker,
+		  struct hf_find_chunk *ret_chunk);
+void hf_find_reader_fini(struct hf_find_reader *reader);
+
+/* lines.c: makes text and line of a chunk with that number. */
+int hf_find_lines(const struct hf_find_source *source, uint64_t number, struct hf_worker *worker,
+		  struct hf_find_chunk *chunk);
+
+#endif

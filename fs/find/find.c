@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A question to a capture: hart by hart, with the summary if there is a good one. */
+#include "fs/find/run.h"
+
+#include "fs/find/scan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct finding {
+	const struct hf_find *find;
+	struct hf_open *open;
+	struct hf_summary *summary; /* NULL: there is none, or it is not trusted */
+	struct hf_disasm *disasm;
+	struct hf_find_state state;
+	uint64_t unknown;
+	char *why;
+	size_t size;
+};
+
+static void say(const struct finding *f, const char *text)
+{
+	if (f->find->say)
+		f->find->say(f->find->ctx, text);
+}
+
+/* ---- a hart ---- */
+
+/* The chunks between after and before: *ret_low == *ret_high if there are none. */
+static int find_window(const struct finding *f, const struct hf_index_hart *hart, uint64_t *ret_low, uint64_t *ret_high)
+{
+	const struct hf_find *find = f->find;
+	const uint64_t first = find->has_after ? find->after + 1 : 0;
+	const uint64_t end = find->has_before && find->before < hart->insns ? find->before : hart->insns;
+	struct hf_chunk chunk;
+	int err = 0;
+
+	*ret_low = *ret_high = 0;
+	if ((find->has_after && !first) || first >= end)
+		return 0;
+	if (first)
+		err = hf_index_chunk_of(f->open->index, hart->id, first, &chunk);
+	if (!err && first)
+		*ret_low = chunk.number;
+	if (!err)
+		err = hf_index_chunk_of(f->open->index, hart->id, end - 1, &chunk);
+	*ret_high = err ? *ret_low : chunk.number + 1;
+	return err ? HF_ERR_MISMATCH : 0;
+}
+
+/* It was wrong: nobody uses it any more. */
+static void distrust(struct finding *f)
+{
+	hf_summary_remove(f->summary);
+	hf_summary_close(f->summary);
+	f->summary = NULL;
+	say(f, "the summary is damaged and was removed: all chunks are decoded (hartfs index --summary=on makes it again)");
+}
+
+/* With a plan of these chunks. HF_ERR_STATE: the summary is not to be trusted, and nothing was given. */
+static int answer(struct finding *f, const struct hf_find_source *source, uint64_t low, uint64_t high,
+		  struct hf_find_told *told)
+{
+	const struct hf_find_state before = f->state;
+	struct hf_find_plan plan;
+	bool astray = false;
+	int err = hf_find_plan_new(source->terms, f->summary, source->hart, low, high, f->disasm, &plan);
+
+	if (err)
+		return err;
+	told->list = plan.list;
+	told->no_list = plan.no_list;
+	told->exact = plan.exact && plan.list;
+	told->candidates = plan.candidates;
+	err = hf_find_scan(f->find, source, &plan, &f->state, told, &astray);
+	hf_find_plan_fini(&plan);
+	if (err || !astray)
+		return err == HF_ERR_STATE ? HF_ERR_MISMATCH : err;
+	if (f->state.given > before.given) {
+		distrust(f);
+		snprintf(f->why, f->size, "the answers above are right, but others may be missing between them: ask again");
+		return HF_ERR_MISMATCH;
+	}
+	f->state = before;
+	return HF_ERR_STATE;
+}
+
+static int ask_hart(struct finding *f, const struct hf_index_hart *hart, struct hf_find_source *source)
+{
+	struct hf_find_told told = {.hart = hart->id};
+	uint64_t low, high;
+	int err = find_window(f, hart, &low, &high);
+
+	told.chunks = high - low;
+	if (!err) {
+		err = answer(f, source, low, high, &told);
+		if (err == HF_ERR_STATE && f->summary) {
+			distrust(f);
+			told = (struct hf_find_told){.hart = hart->id, .chunks = high - low};
+			err = answer(f, source, low, high, &told);
+		}
+	}
+	if (!err && hart->chunks == 1 && told.no_list)
+		told.no_list = "the hart has but one chunk";
+	f->unknown += told.unknown;
+	if (!err && f->find->told)
+		f->find->told(f->find->ctx, &told);
+	return err;
+}
+
+/* The listing of the hart, which has the lines. */
+static int find_listing(struct finding *f, struct hf_find_source *source)
+{
+	const struct hf_open *open = f->open;
+
+	for (size_t view = 0; f->find->lines && view < HF_ENC_COUNT; view++)
+		if (hf_fs_view_ops(view)->flags & HF_ENC_LINES &&
+		    hf_bytes_of_view(open->capture, open->facts, source->hart, view, &source->listing) == 0)
+			return 0;
+	source->listing.ops = NULL;
+	if (!f->find->lines)
+		return 0;
+	snprintf(f->why, f->size, "listing.txt is not among the views that are offered, so there are no lines");
+	return HF_ERR_UNSUPPORTED;
+}
+
+static int open_hart(struct finding *f, const struct hf_index_hart *hart)
+{
+	struct hf_find_source source = {.open = f->open, .hart = hart->id};
+	struct hf_terms *terms = NULL;
+	int err = find_listing(f, &source);
+
+	if (!err)
+		err = hf_terms_new(f->find->question, f->open, hart->id, &terms, f->why, f->size);
+	source.terms = terms;
+	if (!err && hart->insns)
+		err = ask_hart(f, hart, &source);
+	hf_terms_free(terms);
+	return err;
+}
+
+/* ---- all harts ---- */
+
+static int ask_harts(struct finding *f)
+{
+	const struct hf_index_hart *harts;
+	const size_t n = hf_index_harts(f->open->index, &harts);
+	bool found = f->find->hart == HF_FIND_ALL;
+	size_t nameless = 0;
+	int err = 0;
+
+	f->state = (struct hf_find_state){.skip = f->find->skip, .left = f->find->limit, .done = !f->find->limit};
+	f->unknown = 0;
+	for (size_t i = 0; i < n && !err && !f->state.done; i++) {
+		const struct hf_index_hart *hart = &harts[f->find->reverse ? n - 1 - i : i];
+
+		if (f->find->hart != HF_FIND_ALL && f->find->hart != hart->id)
+			continue;
+		found = true;
+		err = open_hart(f, hart);
+		/* Harts may have programs of their own: the symbol needs to be one of any. */
+		if (err == HF_ERR_NOT_FOUND && f->find->hart == HF_FIND_ALL) {
+			nameless++;
+			err = nameless == n ? err : 0;
+		}
+	}
+	if (err || found)
+		return err;
+	snprintf(f->why, f->size, "there is no hart %u", f->find->hart);
+	return HF_ERR_NOT_FOUND;
+}
+
+static bool asks(const struct hf_question *question, uint32_t kinds)
+{
+	for (size_t i = 0; i < question->count; i++)
+		if (kinds >> question->term[i].kind & 1)
+			return true;
+	return false;
+}
+
+#define ACCESSES (1u << HF_ASK_READ | 1u << HF_ASK_WRITE | 1u << HF_ASK_ACCESS)
+
+/* What the format of the capture cannot tell. */
+static int refuse(const struct finding *f)
+{
+	const unsigned flags = f->open->stream->info.flags;
+	const struct hf_question *question = f->find->question;
+	const char *what = NULL;
+
+	if (flags & HF_STREAM_NO_ACCESSES && asks(question, ACCESSES | 1u << HF_ASK_VALUE))
+		what = "memory accesses";
+	if (flags & HF_STREAM_ONE_LEVEL && asks(question, 1u << HF_ASK_TRAP))
+		what = "traps";
+	if (!what)
+		return 0;
+	snprintf(f->why, f->size, "a trace of this kind does not tell of %s", what);
+	return HF_ERR_UNSUPPORTED;
+}
+
+/* Whether the harts have anything of that kind at all. */
+static int probe(struct finding *f, const struct hf_find_term *term, bool *ret_any)
+{
+	const struct hf_find *asked = f->find;
+	struct hf_question question = {.count = 1, .term = {*term}};
+	const struct hf_find find = {
+		.question = &question, .hart = asked->hart, .limit = 1, .count = true, .ctx = asked->ctx,
+		.progress = asked->progress};
+	int err;
+
+	f->find = &find;
+	err = ask_harts(f);
+	*ret_any = f->state.count || f->unknown;
+	f->find = asked;
+	return err;
+}
+
+/* Nothing was found: because there is nothing, or because the trace says nothing of that kind? */
+static int doubt(struct finding *f)
+{
+	static const struct {
+		uint32_t kinds;
+		struct hf_find_term any;
+		const char *what;
+	} probes[] = {
+		{ACCESSES, {.kind = HF_ASK_ACCESS, .range = {0, UINT64_MAX}}, "no memory access"},
+		{1u << HF_ASK_REGISTER, {.kind = HF_ASK_REGISTER}, "no register that was written"},
+		{1u << HF_ASK_VALUE, {.kind = HF_ASK_VALUE}, "no value of an access or a register"},
+	};
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof probes / sizeof probes[0]; i++) {
+		bool any = true;
+
+		if (!asks(f->find->question, probes[i].kinds))
+			continue;
+		err = probe(f, &probes[i].any, &any);
+		if (err || any)
+			continue;
+		snprintf(f->why, f->size, "the trace tells %s at all, so it cannot say", probes[i].what);
+		err = HF_ERR_UNSUPPORTED;
+	}
+	return err;
+}
+
+static int find_opened(struct finding *f, uint64_t *ret_count)
+{
+	uint64_t unknown;
+	int err = f->open->stream ? refuse(f) : HF_ERR_UNSUPPORTED;
+
+	if (!err)
+		err = hf_disasm_new(&f->disasm);
+	if (!err && !f->find->no_summary && hf_open_summary(f->open, &f->summary))
+		f->summary = NULL;
+	if (!err)
+		err = ask_harts(f);
+	*ret_count = f->state.count;
+	unknown = f->unknown;
+	if (!err && !f->state.seen && !unknown && f->find->limit)
+		err = doubt(f);
+	if (f->summary)
+		hf_summary_close(f->summary);
+	hf_disasm_free(f->disasm);
+	return err;
+}
+
+int hf_find_run(struct hf_captures *all, const struct hf_find *find, uint64_t *ret_count, char *why, size_t size)
+{
+	struct finding f = {.find = find, .why = why, .size = size};
+	struct hf_capture *capture;
+	int err = hf_capture_at(all, find->path, &capture);
+
+	*ret_count = 0;
+	*why = 0;
+	if (!err)
+		err = hf_open_get(capture, capture->version, &f.open);
+	if (err)
+		return err;
+	err = find_opened(&f, ret_count);
+	/* What there are words for is no fault of the index. */
+	if (!*why)
+		hf_open_blame(f.open, err);
+	hf_open_put(f.open);
+	return err;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a question is made of, as it was asked: no capture is known yet. Internal to fs/find/. */
+#ifndef HF_FIND_QUESTION_H
+#define HF_FIND_QUESTION_H
+
+#include "fs/find/find.h"
+#include "index/summary/run.h"
+
+enum hf_question_kind {
+#define HF_QUESTION(id, name, parse, list) HF_ASK_##id,
+#include "fs/find/questions.def"
+#undef HF_QUESTION
+	HF_ASK_KINDS
+};
+
+/* A value has at most so many words: a vector register of 2048 bits. */
+#define HF_FIND_WORDS 32
+
+/* Both ends belong to it. */
+struct hf_find_range {
+	uint64_t first, last;
+};
+
+/* A trap is asked for by its cause if by neither of the others. */
+enum hf_find_trap { HF_TRAP_ANY, HF_TRAP_CAUSE, HF_TRAP_EXCEPTION, HF_TRAP_INTERRUPT, HF_TRAP_NAME };
+
+struct hf_find_value {
+	unsigned count; /* of words; 0: any value */
+	uint64_t word[HF_FIND_WORDS];
+};
+
+struct hf_find_term {
+	enum hf_question_kind kind;
+	char *text;		    /* a symbol, mnemonic, register, or name of a trap; owned; NULL: none, of a register any */
+	struct hf_find_range range; /* without a symbol: where; with one: its last is the bytes after the first */
+	uint32_t opcode, mask;
+	unsigned mode;
+	struct hf_run_context context;
+	enum hf_find_trap trap;
+	uint64_t cause;
+	struct hf_find_value value;
+};
+
+struct hf_question {
+	size_t count;
+	struct hf_find_term term[HF_QUESTION_TERMS];
+};
+
+/* A number as the listing has it, in hexadecimal with or without "0x". */
+bool hf_find_hex(const char *text, size_t n, uint64_t *ret_value);
+bool hf_find_dec(const char *text, size_t n, uint64_t *ret_value);
+
+#endif

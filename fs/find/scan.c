@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/find/scan.h"
+
+#include <stdlib.h>
+
+/* A chunk that is being decoded, or was and waits for its turn. */
+struct slot {
+	struct hf_job job;
+	struct hf_find_reader reader;
+	uint64_t number;
+	struct hf_find_chunk chunk;
+	int err;
+};
+
+struct scan {
+	const struct hf_find *find;
+	const struct hf_find_source *source;
+	const struct hf_find_plan *plan;
+	struct hf_find_state *state;
+	struct hf_find_told *told;
+	struct hf_exec *exec;
+	struct slot *slots; /* a ring: first, and in_flight of them */
+	size_t count, first, in_flight;
+	size_t window;	    /* so many are decoded at a time */
+	uint64_t next;	    /* chunks of the plan that were looked at */
+	bool astray;
+};
+
+static int run_slot(struct hf_job *job, struct hf_worker *worker)
+{
+	struct slot *slot = (struct slot *)job;
+	const struct hf_open *open = slot->reader.source->open;
+	const struct hf_bytes bytes = {.capture = open->capture, .version = open->version};
+	int err = 0;
+
+	if (!worker->env.disasm && hf_disasm_new(&worker->env.disasm)) {
+		worker->env.disasm = NULL;
+		err = HF_ERR_NOMEM;
+	}
+	if (!err)
+		err = hf_find_chunk(&slot->reader, slot->number, worker, &slot->chunk);
+	slot->err = hf_bytes_check_made(&bytes, err);
+	return slot->err;
+}
+
+static void submit(struct scan *s, uint64_t number)
+{
+	struct slot *slot = &s->slots[(s->first + s->in_flight++) % s->count];
+
+	slot->job = (struct hf_job){.fn = run_slot, .work = HF_WORK_DECODE};
+	slot->reader.source = s->source;
+	slot->number = number;
+	slot->chunk = (struct hf_find_chunk){0};
+	slot->err = HF_ERR_CANCELLED;
+	hf_job_submit(s->exec, &slot->job);
+}
+
+/* ---- what comes out ---- */
+
+static bool is_inside(const struct hf_find *find, uint64_t ordinal)
+{
+	return !(find->has_after && ordinal <= find->after) && !(find->has_before && ordinal >= find->before);
+}
+
+static void give(struct scan *s, const struct hf_find_chunk *chunk, size_t i)
+{
+	struct hf_find_state *state = s->state;
+	const struct hf_find_hit hit = {.hart = s->source->hart,
+					.ordinal = chunk->items.item[i],
+					.lines = chunk->text ? chunk->text + chunk->line[i] : NULL,
+					.size = chunk->text ? chunk->line[i + 1] - chunk->line[i] : 0};
+
+	state->seen++;
+	if (state->skip) {
+		state->skip--;
+		return;
+	}
+	state->count++;
+	state->done = --state->left == 0;
+	if (s->find->count)
+		return;
+	state->given++;
+	state->done |= !s->find->hit(s->find->ctx, &hit);
+}
+
+static void give_chunk(struct scan *s, const struct hf_find_chunk *chunk)
+{
+	const size_t n = chunk->items.count;
+
+	for (size_t k = 0; k < n && !s->state->done; k++) {
+		const size_t i = s->find->reverse ? n - 1 - k : k;
+		const uint64_t item = chunk->items.item[i];
+
+		if (!is_inside(s->find, item & ~HF_ITEM_UNKNOWN))
+			continue;
+		if (item & HF_ITEM_UNKNOWN)
+			s->told->unknown++;
+		else
+			give(s, chunk, i);
+	}
+}
+
+/* The next one in order, once it is there. */
+static int take(struct scan *s)
+{
+	struct slot *slot = &s->slots[s->first];
+	const struct hf_find_plan *plan = s->plan;
+	int err;
+
+	hf_job_join(&slot->job);
+	err = slot->err;
+	s->first = (s->first + 1) % s->count;
+	s->in_flight--;
+	s->told->decoded += slot->chunk.decoded;
+	if (!err && plan->count) {
+		const uint64_t promised = plan->count[slot->number - plan->low];
+
+		s->astray |= plan->exact ? slot->chunk.items.yes != promised : slot->chunk.items.yes > promised;
+	}
+	if (!err && !s->astray)
+		give_chunk(s, &slot->chunk);
+	hf_find_chunk_fini(&slot->chunk);
+	if (s->window < s->count)
+		s->window = 2 * s->window < s->count ? 2 * s->window : s->count;
+	if (s->find->progress && plan->high > plan->low)
+		s->find->progress(s->find->ctx, s->source->hart, (double)s->next / (double)(plan->high - plan->low));
+	return err;
+}
+
+/* ---- what is looked at ---- */
+
+/* The count of a chunk, if that is all that is needed of it now. */
+static bool answers_by_list(const struct scan *s, uint64_t chunk, uint64_t *ret_count)
+{
+	const struct hf_find *find = s->find;
+	const struct hf_find_plan *plan = s->plan;
+	const bool cut = (find->has_after && chunk == plan->low) || (find->has_before && chunk == plan->high - 1);
+
+	if (!plan->count || !plan->exact || cut)
+		return false;
+	*ret_count = plan->count[chunk - plan->low];
+	return find->count || s->state->skip >= *ret_count;
+}
+
+static void count_by_list(struct scan *s, uint64_t count)
+{
+	struct hf_find_state *state = s->state;
+	const uint64_t skipped = count < state->skip ? count : state->skip;
+	const uint64_t rest = count - skipped, taken = rest < state->left ? rest : state->left;
+
+	state->seen += count;
+	state->skip -= skipped;
+	state->count += taken;
+	state->left -= taken;
+	state->done = !state->left;
+}
+
+/* Goes on to the next chunk that has to be decoded, and submits it; false: there is none, or one before it must be done
+ * first. */
+static bool advance(struct scan *s)
+{
+	const struct hf_find_plan *plan = s->plan;
+
+	for (; s->next < plan->high - plan->low && !s->state->done; s->next++) {
+		const uint64_t chunk = s->find->reverse ? plan->high - 1 - s->next : plan->low + s->next;
+		uint64_t count;
+
+		if (!hf_find_plan_has(plan, chunk))
+			continue;
+		/* How many are to be skipped is known once all before it are done. */
+		if (plan->exact && plan->count && (s->find->count || s->state->skip) && s->in_flight)
+			return false;
+		if (answers_by_list(s, chunk, &count)) {
+			count_by_list(s, count);
+			continue;
+		}
+		submit(s, chunk);
+		s->next++;
+		return true;
+	}
+	return false;
+}
+
+static int run_scan(struct scan *s)
+{
+	int err = 0;
+
+	while (!err && !s->astray && !s->state->done) {
+		while (s->in_flight < s->window && advance(s))
+			;
+		if (!s->in_flight)
+			break;
+		err = take(s);
+	}
+	return err;
+}
+
+/* Nobody wants what is still under way. */
+static void end(struct scan *s)
+{
+	for (size_t i = 0; i < s->in_flight; i++)
+		hf_job_cancel(&s->slots[(s->first + i) % s->count].job);
+	for (size_t i = 0; i < s->in_flight; i++) {
+		struct slot *slot = &s->slots[(s->first + i) % s->count];
+
+		hf_job_join(&slot->job);
+		s->told->decoded += slot->chunk.decoded;
+		hf_find_chunk_fini(&slot->chunk);
+	}
+	for (size_t i = 0; i < s->count; i++)
+		hf_find_reader_fini(&s->slots[i].reader);
+	free(s->slots);
+}
+
+int hf_find_scan(const struct hf_find *find, const struct hf_find_source *source, const struct hf_find_plan *plan,
+		 struct hf_find_state *state, struct hf_find_told *told, bool *ret_astray)
+{
+	struct scan scan = {.find = find, .source = source, .plan = plan, .state = state, .told = told};
+	int err;
+
+	scan.exec = source->open->capture->common->exec;
+	scan.count = 2 * (size_t)hf_exec_seats(scan.exec, HF_WORK_DECODE);
+	/* Whoever wants few answers is not to pay for many chunks. */
+	scan.window = state->left == UINT64_MAX ? scan.count : 1;
+	scan.slots = calloc(scan.count, sizeof *scan.slots);
+	*ret_astray = false;
+	if (!scan.slots)
+		return HF_ERR_NOMEM;
+	err = run_scan(&scan);
+	end(&scan);
+	*ret_astray = scan.astray;
+	return err;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The answers of one hart, chunk by chunk on all cores, in order. Internal to fs/find/. */
+#ifndef HF_FIND_SCAN_H
+#define HF_FIND_SCAN_H
+
+#include "fs/find/chunk.h"
+#include "fs/find/plan.h"
+
+/* How far the answers have come, from hart to hart. */
+struct hf_find_state {
+	uint64_t skip, left; /* of the answers to come */
+	uint64_t count;	     /* of those that were counted or given */
+	uint64_t seen;	     /* the same, with those that were skipped */
+	uint64_t given;	     /* calls of hit */
+	bool done;	     /* there is no need to look further */
+};
+
+/* told: candidates are set; decoded and unknown are added to. *ret_astray: the plan promised something else than what
+ * the events are; then the state is of no use. */
+int hf_find_scan(const struct hf_find *find, const struct hf_find_source *source, const struct hf_find_plan *plan,
+		 struct hf_find_state *state, struct hf_find_told *told, bool *ret_astray);
+
+#endif

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/find/terms.h"
+
+#include "codecs/isa/names.h"
+#include "codecs/isa/riscv.h"
+#include "codecs/listing/listing.h"
+#include "codecs/setup/code_size.h"
+#include "fs/base/list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- symbols ---- */
+
+/* What the first symbol lies at, and how much further. */
+struct named {
+	const char *name;
+	size_t size;
+	uint64_t offset;
+};
+
+/* Adds the place of every symbol of that name. */
+static int add_symbols(struct hf_terms *terms, size_t i, const struct hf_symbols *symbols, const struct named *named)
+{
+	const uint64_t more = named->offset + terms->question->term[i].range.last;
+	const struct hf_symbol *symbol = NULL;
+	int err = 0;
+
+	while (!err && (symbol = hf_symbols_next(symbols, symbol))) {
+		struct hf_find_range range = {.first = symbol->start + named->offset};
+
+		if (symbol->name_size != named->size || memcmp(symbol->name, named->name, named->size) != 0 ||
+		    __builtin_add_overflow(symbol->start, more, &range.last) || range.last < range.first)
+			continue;
+		err = hf_array_room(&terms->place[i].range, terms->place[i].count, &terms->place[i].room, sizeof range);
+		if (!err)
+			terms->place[i].range[terms->place[i].count++] = range;
+	}
+	return err;
+}
+
+/* "+0x1c" is hexadecimal, "+28" decimal. */
+static bool read_offset(const char *text, uint64_t *ret_offset)
+{
+	return strncmp(text, "0x", 2) == 0 ? hf_find_hex(text, strlen(text), ret_offset)
+					   : hf_find_dec(text, strlen(text), ret_offset);
+}
+
+static int find_symbols(struct hf_terms *terms, size_t i, const struct hf_symbols *symbols, char *why, size_t size)
+{
+	const char *text = terms->question->term[i].text, *plus = strrchr(text, '+');
+	struct named named = {.name = text, .size = strlen(text)};
+	uint64_t offset;
+	int err = symbols ? add_symbols(terms, i, symbols, &named) : 0;
+
+	if (!err && symbols && !terms->place[i].count && plus && read_offset(plus + 1, &named.offset)) {
+		named.size = (size_t)(plus - text);
+		err = add_symbols(terms, i, symbols, &named);
+	}
+	if (err || terms->place[i].count)
+		return err;
+	snprintf(why, size, "%s '%s'%s", symbols ? "there is no symbol" : "the capture has no symbols, and so no", text,
+		 hf_find_hex(text, strlen(text), &offset) ? " (an address that begins with a letter is written 0xa...)" : "");
+	return HF_ERR_NOT_FOUND;
+}
+
+static int find_places(struct hf_terms *terms, const struct hf_open *open, uint32_t hart, char *why, size_t size)
+{
+	const struct hf_symbols *all = open->companion.symbols;
+	const struct hf_symbols *symbols = all ? hf_symbols_of(all, hart) : NULL;
+	const uint16_t machine = symbols ? hf_symbols_machine(symbols) : 0;
+	int err = 0;
+
+	/* As listings do: those of another machine name nothing. */
+	if (machine && !hf_arch_has_machine(open->stream->info.arch, machine))
+		symbols = NULL;
+	for (size_t i = 0; !err && i < terms->question->count; i++) {
+		const struct hf_find_term *term = &terms->question->term[i];
+		const uint32_t placed = 1u << HF_ASK_PC | 1u << HF_ASK_CALL | 1u << HF_ASK_READ | 1u << HF_ASK_WRITE |
+					1u << HF_ASK_ACCESS;
+
+		if (!(placed >> term->kind & 1))
+			continue;
+		if (term->text) {
+			err = find_symbols(terms, i, symbols, why, size);
+			continue;
+		}
+		err = hf_array_room(&terms->place[i].range, 0, &terms->place[i].room, sizeof term->range);
+		if (!err)
+			terms->place[i].range[terms->place[i].count++] = term->range;
+	}
+	return err;
+}
+
+/* ---- sorting ---- */
+
+static void sort_term(struct hf_terms *terms, size_t i)
+{
+	const uint32_t bit = 1u << i;
+
+	switch (terms->question->term[i].kind) {
+	case HF_ASK_READ:
+	case HF_ASK_WRITE:
+	case HF_ASK_ACCESS:
+		terms->access |= bit;
+		break;
+	case HF_ASK_REGISTER:
+		terms->reg |= bit;
+		break;
+	case HF_ASK_TRAP:
+	case HF_ASK_GAP:
+		terms->behind |= bit;
+		break;
+	case HF_ASK_VALUE:
+		return;
+	case HF_ASK_CALL:
+		terms->called |= bit;
+		terms->code |= bit;
+		break;
+	case HF_ASK_CONTEXT:
+		terms->context = true;
+		terms->code |= bit;
+		break;
+	default:
+		terms->code |= bit;
+	}
+	terms->all |= bit;
+}
+
+/* A value is one of the accesses and registers that are named beside it, or of any if none is. */
+static void sort_value(struct hf_terms *terms)
+{
+	for (size_t i = 0; i < terms->question->count; i++) {
+		if (terms->question->term[i].kind != HF_ASK_VALUE)
+			continue;
+		if (terms->question->term[i].value.count)
+			terms->value = &terms->question->term[i].value;
+		if (terms->access | terms->reg)
+			continue;
+		terms->all |= 1u << i;
+		terms->access = terms->reg = 1u << i;
+	}
+}
+
+int hf_terms_new(const struct hf_question *question, const struct hf_open *open, uint32_t hart,
+		 struct hf_terms **ret_terms, char *why, size_t size)
+{
+	struct hf_terms *terms = calloc(1, sizeof *terms);
+	struct hf_code_size code_size;
+	int err;
+
+	*ret_terms = terms;
+	if (!terms)
+		return HF_ERR_NOMEM;
+	terms->question = question;
+	terms->arm = open->stream->info.arch == HF_ARCH_ARM;
+	hf_code_size_read(open->stream->setup, hart, &code_size, NULL);
+	terms->code_size = code_size.extensions ? HF_DISASM_CODE_SIZE : 0;
+	for (size_t i = 0; i < question->count; i++)
+		sort_term(terms, i);
+	sort_value(terms);
+	err = find_places(terms, open, hart, why, size);
+	if (err) {
+		hf_terms_free(terms);
+		*ret_terms = NULL;
+	}
+	return err;
+}
+
+void hf_terms_free(struct hf_terms *terms)
+{
+	for (size_t i = 0; terms && i < terms->question->count; i++)
+		free(terms->place[i].range);
+	free(terms);
+}
+
+/* ---- asking ---- */
+
+static enum hf_verdict verdict(bool yes)
+{
+	return yes ? HF_YES : HF_NO;
+}
+
+static bool lies_in(const struct hf_terms *terms, unsigned term, uint64_t first, uint64_t last)
+{
+	for (size_t i = 0; i < terms->place[term].count; i++)
+		if (first <= terms->place[term].range[i].last && last >= terms->place[term].range[i].first)
+			return true;
+	return false;
+}
+
+static bool is_everywhere(const struct hf_terms *terms, unsigned term)
+{
+	return terms->place[term].range[0].first == 0 && terms->place[term].range[0].last == UINT64_MAX;
+}
+
+/* "EL1" is EL1t or EL1h. */
+static enum hf_verdict of_mode(unsigned wanted, unsigned mode)
+{
+	const char *want = hf_mode_name(wanted), *is = hf_mode_name(mode);
+
+	if (strcmp(want, is) == 0)
+		return HF_YES;
+	if (strcmp(is, "?") == 0)
+		return HF_PERHAPS;
+	if (strncmp(want, "EL", 2) != 0 || strncmp(is, want, 3) != 0)
+		return HF_NO;
+	return want[3] == 0 ? HF_YES : is[3] == 0 ? HF_PERHAPS : HF_NO;
+}
+
+static enum hf_verdict of_context(const struct hf_run_context *wanted, const struct hf_run_context *is)
+{
+	const uint32_t pairs[][3] = {{HF_CONTEXT_HW, wanted->hw, is ? is->hw : 0},
+				     {HF_CONTEXT_PID, wanted->pid, is ? is->pid : 0},
+				     {HF_CONTEXT_TID, wanted->tid, is ? is->tid : 0},
+				     {HF_CONTEXT_ASID, wanted->asid, is ? is->asid : 0},
+				     {HF_CONTEXT_VMID, wanted->vmid, is ? is->vmid : 0}};
+	enum hf_verdict all = HF_YES;
+
+	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+		if (!(wanted->fields & pairs[i][0]))
+			continue;
+		if (!is || !(is->fields & pairs[i][0]))
+			all = HF_PERHAPS;
+		else if (pairs[i][1] != pairs[i][2])
+			return HF_NO;
+	}
+	return all;
+}
+
+/* The text is opcode, blanks, mnemonic, and perhaps a blank and operands. */
+static bool has_mnemonic(const struct hf_terms *terms, const char *name, const struct hf_ev_insn *insn,
+			 struct hf_disasm *disasm)
+{
+	const unsigned code_size = hf_riscv_is_code_size(insn->opcode) ? terms->code_size : 0;
+	uint8_t text[HF_DISASM_ROOM];
+	const uint8_t *end = hf_disasm_put(disasm, text, insn->opcode, insn->size, insn->isa | code_size), *p = text;
+	const size_t n = strlen(name);
+
+	while (p < end && *p != ' ')
+		p++;
+	while (p < end && *p == ' ')
+		p++;
+	return (size_t)(end - p) >= n && strncasecmp((const char *)p, name, n) == 0 && (p + n == end || p[n] == ' ');
+}
+
+enum hf_verdict hf_terms_of_code(const struct hf_terms *terms, unsigned term, const struct hf_find_code *code,
+				 struct hf_disasm *disasm)
+{
+	const struct hf_find_term *t = &terms->question->term[term];
+	const struct hf_ev_insn *insn = code->insn;
+
+	switch (t->kind) {
+	case HF_ASK_PC:
+		return verdict(lies_in(terms, term, insn->pc, insn->pc));
+	case HF_ASK_CALL:
+		return lies_in(terms, term, insn->pc, insn->pc) ? code->called : HF_NO;
+	case HF_ASK_OPCODE:
+		return verdict(((insn->opcode ^ t->opcode) & t->mask) == 0);
+	case HF_ASK_MNEMONIC:
+		return verdict(has_mnemonic(terms, t->text, insn, disasm));
+	case HF_ASK_TAKEN:
+		return code->taken;
+	case HF_ASK_NOT_TAKEN:
+		return code->not_taken;
+	case HF_ASK_MODE:
+		return of_mode(t->mode, insn->mode);
+	case HF_ASK_CONTEXT:
+		return of_context(&t->context, code->context);
+	default:
+		return HF_NO;
+	}
+}
+
+enum hf_verdict hf_terms_of_access(const struct hf_terms *terms, unsigned term, const struct hf_event *ev)
+{
+	const struct hf_find_term *t = &terms->question->term[term];
+	const unsigned kind = ev->flags & (HF_EVF_READ | HF_EVF_WRITE);
+	const uint64_t first = ev->mem.address;
+	uint64_t last;
+	enum hf_verdict how = HF_YES;
+
+	if (t->kind == HF_ASK_VALUE)
+		return HF_YES;
+	if (t->kind == HF_ASK_READ || t->kind == HF_ASK_WRITE)
+		how = !kind ? HF_PERHAPS : verdict(kind & (t->kind == HF_ASK_READ ? HF_EVF_READ : HF_EVF_WRITE));
+	if (!how || is_everywhere(terms, term))
+		return how;
+	if (ev->flags & HF_EVF_NO_ADDRESS)
+		return HF_PERHAPS;
+	if (__builtin_add_overflow(first, ev->mem.size ? ev->mem.size - 1 : 0, &last))
+		last = UINT64_MAX;
+	return lies_in(terms, term, first, last) ? how : HF_NO;
+}
+
+enum hf_verdict hf_terms_of_register(const struct hf_terms *terms, unsigned term, const struct hf_event *ev)
+{
+	const struct hf_find_term *t = &terms->question->term[term];
+	uint8_t name[64];
+	size_t n;
+
+	if (ev->reg.role != HF_REG_DESTINATION || ev->reg.class == HF_REG_ZA_INDEX)
+		return HF_NO;
+	if (t->kind == HF_ASK_VALUE || !t->text)
+		return HF_YES;
+	n = (size_t)(hf_listing_put_register_name(name, ev) - name);
+	return verdict(strlen(t->text) == n && memcmp(t->text, name, n) == 0);
+}
+
+static enum hf_verdict of_trap(const struct hf_terms *terms, const struct hf_find_term *t, const struct hf_event *ev)
+{
+	const bool interrupt = ev->flags & HF_EVF_ASYNC;
+	const char *name;
+
+	switch (t->trap) {
+	case HF_TRAP_ANY:
+		return HF_YES;
+	case HF_TRAP_EXCEPTION:
+		return verdict(!interrupt);
+	case HF_TRAP_INTERRUPT:
+		return verdict(interrupt);
+	default:
+		if (!(ev->flags & HF_EVF_CAUSE))
+			return HF_PERHAPS;
+		if (t->trap == HF_TRAP_CAUSE)
+			return verdict(ev->trap.cause == t->cause);
+		name = hf_cause_name(terms->arm, interrupt, ev->trap.cause);
+		return verdict(name && strcmp(name, t->text) == 0);
+	}
+}
+
+enum hf_verdict hf_terms_of_event(const struct hf_terms *terms, unsigned term, const struct hf_event *ev)
+{
+	const struct hf_find_term *t = &terms->question->term[term];
+
+	if (t->kind == HF_ASK_GAP)
+		return verdict(ev->kind == HF_EVENT_GAP);
+	return ev->kind == HF_EVENT_TRAP ? of_trap(terms, t, ev) : HF_NO;
+}
+
+struct hf_find_range hf_terms_span(const struct hf_terms *terms)
+{
+	struct hf_find_range span = {0, UINT64_MAX};
+
+	for (size_t i = 0; i < terms->question->count; i++) {
+		const enum hf_question_kind kind = terms->question->term[i].kind;
+		struct hf_find_range own = {UINT64_MAX, 0};
+
+		if (kind != HF_ASK_PC && kind != HF_ASK_CALL)
+			continue;
+		for (size_t k = 0; k < terms->place[i].count; k++) {
+			const struct hf_find_range *range = &terms->place[i].range[k];
+
+			own.first = range->first < own.first ? range->first : own.first;
+			own.last = range->last > own.last ? range->last : own.last;
+		}
+		span.first = own.first > span.first ? own.first : span.first;
+		span.last = own.last < span.last ? own.last : span.last;
+	}
+	return span;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A question to one hart of an opened capture: symbols are addresses, and every term can be asked of code, of accesses
+ * and of the rest alone. Three answers: what the trace does not tell is neither yes nor no. Immutable once made.
+ * Internal to fs/find/.
+ */
+#ifndef HF_FIND_TERMS_H
+#define HF_FIND_TERMS_H
+
+#include "fs/find/question.h"
+#include "fs/capture/open_capture.h"
+#include "codecs/isa/disasm.h"
+
+enum hf_verdict { HF_NO, HF_PERHAPS, HF_YES };
+
+struct hf_terms {
+	const struct hf_question *question;
+	uint32_t all;    /* a bit for each term that counts, and of these */
+	uint32_t code;   /* those about the instruction itself, */
+	uint32_t access, reg, behind; /* its accesses; the registers it writes; what comes behind it: traps and gaps */
+	uint32_t called; /* those that ask how it was entered */
+	bool context;	 /* one asks for the context */
+	const struct hf_find_value *value; /* of accesses and registers; NULL: any */
+	bool arm;
+	unsigned code_size; /* HF_DISASM_CODE_SIZE or 0 */
+	struct {
+		struct hf_find_range *range; /* owned */
+		size_t count, room;
+	} place[HF_QUESTION_TERMS];
+};
+
+/* HF_ERR_NOT_FOUND, with why[size]: there is no such symbol. */
+int hf_terms_new(const struct hf_question *question, const struct hf_open *open, uint32_t hart,
+		 struct hf_terms **ret_terms, char *why, size_t size);
+void hf_terms_free(struct hf_terms *terms);
+
+/* An instruction, as an event or a run tells it. */
+struct hf_find_code {
+	const struct hf_ev_insn *insn;
+	enum hf_verdict taken, not_taken, called;
+	const struct hf_run_context *context; /* NULL: not known */
+};
+
+/* term: one of terms->code. disasm may be NULL if no mnemonic is asked for. */
+enum hf_verdict hf_terms_of_code(const struct hf_terms *terms, unsigned term, const struct hf_find_code *code,
+				 struct hf_disasm *disasm);
+/* term: one of terms->access, and a MEM event; of terms->reg, and a REG event; of terms->behind, and any. Without a
+ * look at its value. */
+enum hf_verdict hf_terms_of_access(const struct hf_terms *terms, unsigned term, const struct hf_event *ev);
+enum hf_verdict hf_terms_of_register(const struct hf_terms *terms, unsigned term, const struct hf_event *ev);
+enum hf_verdict hf_terms_of_event(const struct hf_terms *terms, unsigned term, const struct hf_event *ev);
+
+/* Pcs outside of it are no answers. */
+struct hf_find_range hf_terms_span(const struct hf_terms *terms);
+
+#endif

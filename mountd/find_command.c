@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hartfs find: its options, and answers as lines, ordinals, a count or JSON. */
+#include "fs/find/find.h"
+#include "mountd/commands.h"
+#include "mountd/log.h"
+#include "mountd/paths.h"
+#include "mountd/target.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* As grep: nothing was found. Failures are HF_EXIT_USAGE, too. */
+enum { NOT_FOUND = 1, FAILED = HF_EXIT_USAGE };
+
+struct command {
+	const struct hf_settings *settings;
+	const char *shown;
+	struct hf_find find;
+	struct hf_question *question;
+	bool count, ordinals, json, explain;
+	bool choice; /* one of first, last, nth and limit was given */
+	bool many;   /* harts: answers say of which they are */
+	uint32_t hart;
+	bool any;	  /* hart is that of the last answer */
+	uint64_t unknown; /* instructions of which nobody knows */
+	struct timespec begun;
+	bool bar;
+};
+
+/* ---- options ---- */
+
+static bool read_number(const char *text, uint64_t *ret_value)
+{
+	unsigned long long value;
+	char *end;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	*ret_value = value;
+	return *text >= '0' && *text <= '9' && !errno && !*end;
+}
+
+static bool set_flag(struct command *c, const char *name)
+{
+	const struct {
+		const char *name;
+		bool *flag;
+	} flags[] = {{"count", &c->count},     {"ordinals", &c->ordinals}, {"json", &c->json},
+		     {"explain", &c->explain}, {"reverse", &c->find.reverse}};
+
+	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+		if (strcmp(flags[i].name, name) == 0)
+			return *flags[i].flag = true;
+	return false;
+}
+
+/* first, last, nth and limit: at most one of them. */
+static int choose(struct command *c, const struct hf_asked *asked)
+{
+	const bool number = asked->value;
+	uint64_t n = 1;
+
+	if (c->choice)
+		return hf_settings_usage(c->settings, "only one of --first, --last, --nth and --limit can be");
+	if (number && (!read_number(asked->value, &n) || !n))
+		return hf_settings_usage(c->settings, "'%s' is not a valid value of --%s", asked->value, asked->name);
+	c->choice = true;
+	c->find.limit = strcmp(asked->name, "limit") == 0 ? n : 1;
+	c->find.skip = strcmp(asked->name, "nth") == 0 ? n - 1 : 0;
+	c->find.reverse ^= strcmp(asked->name, "last") == 0;
+	return 0;
+}
+
+static int bound(struct command *c, const struct hf_asked *asked)
+{
+	uint64_t n;
+
+	if (!read_number(asked->value, &n) || (strcmp(asked->name, "hart") == 0 && n >= HF_FIND_ALL))
+		return hf_settings_usage(c->settings, "'%s' is not a valid value of --%s", asked->value, asked->name);
+	if (strcmp(asked->name, "hart") == 0) {
+		c->find.hart = (uint32_t)n;
+	} else if (strcmp(asked->name, "after") == 0) {
+		c->find.has_after = true;
+		c->find.after = n;
+	} else {
+		c->find.has_before = true;
+		c->find.before = n;
+	}
+	return 0;
+}
+
+static int take_option(struct command *c, const struct hf_asked *asked)
+{
+	static const char *const choices[] = {"first", "last", "nth", "limit"}, *const bounds[] = {"hart", "after", "before"};
+	char why[320];
+	int err = hf_question_add(c->question, asked->name, asked->value, why, sizeof why);
+
+	if (err == HF_ERR_SETUP_VALUE || err == HF_ERR_LIMIT)
+		return hf_settings_usage(c->settings, "--%s: %s", asked->name, why);
+	if (err != HF_ERR_NOT_FOUND)
+		return err ? hf_settings_usage(c->settings, "out of memory") : 0;
+	for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
+		if (strcmp(choices[i], asked->name) == 0)
+			return choose(c, asked);
+	for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++)
+		if (strcmp(bounds[i], asked->name) == 0)
+			return bound(c, asked);
+	set_flag(c, asked->name);
+	return 0;
+}
+
+static int take_options(struct command *c)
+{
+	const struct hf_settings *settings = c->settings;
+	int status = hf_question_new(&c->question) ? hf_settings_usage(settings, "out of memory") : 0;
+
+	for (size_t i = 0; !status && i < settings->asked_count; i++)
+		status = take_option(c, &settings->asked[i]);
+	if (status)
+		return status;
+	if (settings->operand_count != 1)
+		return hf_settings_usage(settings, "%s", settings->operand_count ? "one capture is needed, and a value "
+										   "is written --trap=5"
+										 : "a capture is needed");
+	if (!hf_question_terms(c->question))
+		return hf_settings_usage(settings, "a question is needed: --pc, --call, --opcode, --write ...");
+	if (c->count && c->ordinals)
+		return hf_settings_usage(settings, "either --count or --ordinals can be");
+	c->shown = settings->operands[0];
+	c->find.question = c->question;
+	c->find.count = c->count;
+	c->find.lines = !c->count && !c->ordinals;
+	return 0;
+}
+
+/* ---- what is printed ---- */
+
+static void clear_bar(struct command *c)
+{
+	if (c->bar)
+		fputs("\r\033[K", stderr);
+	c->bar = false;
+}
+
+static void put_json_text(const char *text, size_t size)
+{
+	putchar('"');
+	for (size_t i = 0; i < size; i++) {
+		const unsigned char byte = (unsigned char)text[i];
+
+		if (byte < 0x20)
+			printf("\\u%04x", byte);
+		else if (byte == '"' || byte == '\\')
+			printf("\\%c", byte);
+		else
+			putchar(byte);
+	}
+	putchar('"');
+}
+
+static void put_json(const struct hf_find_hit *hit)
+{
+	const char *p = hit->lines, *end = p ? p + hit->size : NULL;
+
+	printf("{\"hart\":%u,\"ordinal\":%llu", hit->hart, (unsigned long long)hit->ordinal);
+	if (p)
+		fputs(",\"lines\":[", stdout);
+	for (bool first = true; p < end; first = false) {
+		const char *stop = memchr(p, '\n', (size_t)(end - p));
+
+		stop = stop ? stop : end;
+		if (!first)
+			putchar(',');
+		put_json_text(p, (size_t)(stop - p));
+		p = stop < end ? stop + 1 : end;
+	}
+	puts(hit->lines ? "]}" : "}");
+}
+
+static bool put_hit(void *ctx, const struct hf_find_hit *hit)
+{
+	struct command *c = ctx;
+	const bool new_hart = !c->any || c->hart != hit->hart;
+
+	clear_bar(c);
+	c->any = true;
+	c->hart = hit->hart;
+	if (c->json) {
+		put_json(hit);
+	} else if (c->ordinals) {
+		if (c->many)
+			printf("%u ", hit->hart);
+		printf("%llu\n", (unsigned long long)hit->ordinal);
+	} else {
+		if (c->many && new_hart)
+			printf("# hart %u\n", hit->hart);
+		fwrite(hit->lines, 1, hit->size, stdout);
+	}
+	return !ferror(stdout);
+}
+
+static void put_told(void *ctx, const struct hf_find_told *told)
+{
+	struct command *c = ctx;
+
+	clear_bar(c);
+	c->unknown += told->unknown;
+	if (!c->explain)
+		return;
+	fprintf(stderr, "hart %u: ", told->hart);
+	if (told->list)
+		fprintf(stderr, "list of %s, %s", told->list, told->exact ? "exact" : "an upper bound");
+	else
+		fprintf(stderr, "scan, for %s", told->no_list);
+	fprintf(stderr, "; %llu of %llu chunks are candidates, %llu decoded\n", (unsigned long long)told->candidates,
+		(unsigned long long)told->chunks, (unsigned long long)told->decoded);
+}
+
+static void put_words(void *ctx, const char *text)
+{
+	struct command *c = ctx;
+
+	clear_bar(c);
+	hf_say(stderr, "hartfs find: %s: %s", c->shown, text);
+}
+
+/* From the second second on. */
+static void put_progress(void *ctx, uint32_t hart, double share)
+{
+	struct command *c = ctx;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (c->settings->verbosity < 0 || now.tv_sec - c->begun.tv_sec < 2 || !isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, "\rhart %u: %.0f%%", hart, 100 * share);
+	c->bar = true;
+}
+
+static bool put_index_progress(void *ctx, double percent, uint64_t insns)
+{
+	struct command *c = ctx;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (c->settings->verbosity < 0 || now.tv_sec - c->begun.tv_sec < 2 || !isatty(STDERR_FILENO))
+		return true;
+	fprintf(stderr, "\rindexing: %.0f%%, %llu instructions", percent, (unsigned long long)insns);
+	c->bar = true;
+	return true;
+}
+
+/* ---- asking ---- */
+
+/* Whether the capture has more harts than one. */
+static bool has_many(void *ctx, const struct hartfs_file *file)
+{
+	struct command *c = ctx;
+
+	if (file->hart == HARTFS_NO_HART)
+		return true;
+	c->many = c->any && c->hart != file->hart;
+	c->any = true;
+	c->hart = file->hart;
+	return !c->many;
+}
+
+static int fail(struct command *c, struct hartfs_archive *archive, int err, const char *why)
+{
+	struct hartfs_diag diag;
+
+	clear_bar(c);
+	if (*why) {
+		hf_say(stderr, "hartfs find: %s: %s", c->shown, why);
+	} else {
+		hf_library_fail(hf_library_fs(archive), c->find.path, err, NULL, &diag);
+		hf_paths_complain("find", c->shown, &diag);
+	}
+	return FAILED;
+}
+
+static int end_well(struct command *c, uint64_t count)
+{
+	clear_bar(c);
+	if (c->count && c->json)
+		printf("{\"count\":%llu}\n", (unsigned long long)count);
+	else if (c->count)
+		printf("%llu\n", (unsigned long long)count);
+	if (c->unknown)
+		hf_say(stderr, "hartfs find: %s: of %llu instructions the trace does not tell whether they are answers; they are "
+			       "left out",
+		       c->shown, (unsigned long long)c->unknown);
+	return count ? HF_EXIT_OK : c->unknown ? FAILED : NOT_FOUND;
+}
+
+static int ask(struct command *c, struct hartfs_archive *archive, const struct hf_target *target)
+{
+	char capture[PATH_MAX], view_dir[PATH_MAX], why[400] = "";
+	struct hartfs_diag diag;
+	uint64_t count;
+	int err = hf_fs_capture_of(hf_library_fs(archive), target->path, capture, view_dir);
+
+	if (err) {
+		hf_paths_explain("find", c->shown, err, NULL);
+		return FAILED;
+	}
+	if (hartfs_index(archive, capture, put_index_progress, c, &diag)) {
+		clear_bar(c);
+		hf_paths_complain("find", c->shown, &diag);
+		return FAILED;
+	}
+	clear_bar(c);
+	if (c->find.hart == HF_FIND_ALL)
+		hartfs_each_file(archive, capture, has_many, c, NULL);
+	c->any = false;
+	c->find.path = capture;
+	err = hf_fs_find(hf_library_fs(archive), &c->find, &count, why, sizeof why);
+	return err ? fail(c, archive, err, why) : end_well(c, count);
+}
+
+static int ask_path(struct command *c)
+{
+	const struct hf_settings *settings = c->settings;
+	struct hf_target target;
+	struct hf_opened opened;
+	int status = FAILED;
+
+	if (!hf_target_find(settings, c->shown, NULL, true, &target)) {
+		hf_say(stderr, "hartfs find: %s: there is no such file", c->shown);
+	} else if (!*target.path) {
+		hf_say(stderr, "hartfs find: %s: this is a directory", c->shown);
+	} else if (hf_opened_open(settings, target.archive, &opened)) {
+		struct hartfs_archive *archive = NULL;
+
+		if (hf_opened_confine(settings, &opened, 1))
+			archive = hf_opened_start(settings, &opened, false, NULL);
+		if (archive)
+			status = ask(c, archive, &target);
+		hartfs_close(archive);
+		hf_opened_close(&opened);
+	}
+	hf_target_fini(&target);
+	return status;
+}
+
+int hf_command_find(const struct hf_settings *settings)
+{
+	struct command c = {.settings = settings,
+			    .find = {.hart = HF_FIND_ALL,
+				     .limit = UINT64_MAX,
+				     .hit = put_hit,
+				     .told = put_told,
+				     .say = put_words,
+				     .progress = put_progress}};
+	int status = take_options(&c);
+
+	c.find.ctx = &c;
+	if (!status) {
+		signal(SIGPIPE, SIG_IGN);
+		clock_gettime(CLOCK_MONOTONIC, &c.begun);
+		status = ask_path(&c);
+	}
+	hf_question_free(c.question);
+	errno = 0;
+	if (fflush(stdout) == EOF && errno == EPIPE) {
+		signal(SIGPIPE, SIG_DFL);
+		raise(SIGPIPE);
+	}
+	return ferror(stdout) ? FAILED : status;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * find_batch INDEX CAPTURE CHUNK [no-summary]: asks many questions in one process, for tests/find/judge.py. A line of
+ * standard input is a question: parts with tabs between them, each a name of hartfs find's options, with '=' and a value
+ * or not. The answer is a line: error, count, instructions that nobody knows of, chunks that were candidates and that were
+ * decoded, CRC-32 of the lines, and the ordinals.
+ */
+#include "fs/find/find.h"
+#include "fs/library.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+struct answer {
+	uint64_t *ordinal;
+	size_t count, room;
+	uint64_t unknown, candidates, decoded;
+	unsigned long crc;
+};
+
+static bool take_hit(void *ctx, const struct hf_find_hit *hit)
+{
+	struct answer *a = ctx;
+
+	if (a->count == a->room) {
+		a->room = a->room ? 2 * a->room : 64;
+		a->ordinal = realloc(a->ordinal, a->room * sizeof *a->ordinal);
+		if (!a->ordinal)
+			abort();
+	}
+	a->ordinal[a->count++] = hit->ordinal;
+	if (hit->lines)
+		a->crc = crc32(a->crc, (const unsigned char *)hit->lines, (unsigned)hit->size);
+	return true;
+}
+
+static void take_told(void *ctx, const struct hf_find_told *told)
+{
+	struct answer *a = ctx;
+
+	a->unknown += told->unknown;
+	a->candidates += told->candidates;
+	a->decoded += told->decoded;
+}
+
+/* One part; false: it is none. */
+static bool take_part(struct hf_find *find, struct hf_question *question, char *part)
+{
+	char *value = strchr(part, '='), why[320] = "";
+	uint64_t n;
+
+	if (value)
+		*value++ = 0;
+	n = value ? strtoull(value, NULL, 10) : 0;
+	if (!hf_question_add(question, part, value, why, sizeof why))
+		return true;
+	if (*why) {
+		fprintf(stderr, "find_batch: %s: %s\n", part, why);
+		return false;
+	}
+	if (strcmp(part, "hart") == 0)
+		find->hart = (uint32_t)n;
+	else if (strcmp(part, "after") == 0)
+		find->has_after = true, find->after = n;
+	else if (strcmp(part, "before") == 0)
+		find->has_before = true, find->before = n;
+	else if (strcmp(part, "limit") == 0)
+		find->limit = n;
+	else if (strcmp(part, "skip") == 0)
+		find->skip = n;
+	else if (strcmp(part, "reverse") == 0)
+		find->reverse = true;
+	else if (strcmp(part, "count") == 0)
+		find->count = true;
+	else if (strcmp(part, "lines") == 0)
+		find->lines = true;
+	else
+		return false;
+	return true;
+}
+
+static void ask(struct hf_fs *fs, const char *capture, bool no_summary, char *line)
+{
+	struct answer a = {0};
+	struct hf_find find = {.path = capture,
+			       .hart = HF_FIND_ALL,
+			       .limit = UINT64_MAX,
+			       .no_summary = no_summary,
+			       .ctx = &a,
+			       .hit = take_hit,
+			       .told = take_told};
+	struct hf_question *question;
+	char why[400], *save = NULL;
+	uint64_t count = 0;
+	int err = hf_question_new(&question);
+
+	for (char *part = strtok_r(line, "\t\n", &save); part && !err; part = strtok_r(NULL, "\t\n", &save))
+		if (!take_part(&find, question, part))
+			err = HF_ERR_SETUP_VALUE;
+	find.question = question;
+	if (!err)
+		err = hf_fs_find(fs, &find, &count, why, sizeof why);
+	printf("%d %llu %llu %llu %llu %lu", err, (unsigned long long)count, (unsigned long long)a.unknown,
+	       (unsigned long long)a.candidates, (unsigned long long)a.decoded, a.crc);
+	for (size_t i = 0; i < a.count; i++)
+		printf(" %llu", (unsigned long long)a.ordinal[i]);
+	putchar('\n');
+	free(a.ordinal);
+	hf_question_free(question);
+}
+
+int main(int argc, char **argv)
+{
+	struct hartfs_options options = HARTFS_OPTIONS_INIT;
+	struct hartfs_archive *archive;
+	struct hartfs_diag diag;
+	char *line = NULL, *slash;
+	size_t room = 0;
+
+	if (argc < 4 || !(slash = strrchr(argv[2], '/')))
+		return 2;
+	*slash = 0;
+	options.archive = argv[2];
+	options.index = argv[1];
+	options.chunk = strtoull(argv[3], NULL, 10);
+	options.summary = true;
+	if (hartfs_open(&options, &archive, &diag) || hartfs_index(archive, slash + 1, NULL, NULL, &diag)) {
+		fprintf(stderr, "find_batch: %s\n", diag.text);
+		return 1;
+	}
+	while (getline(&line, &room, stdin) > 0)
+		ask(hf_library_fs(archive), slash + 1, argc > 4, line);
+	free(line);
+	hartfs_close(archive);
+	return 0;
+}

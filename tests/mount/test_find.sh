@@ -1,0 +1,201 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# hartfs find, as a user types it: what it prints is what a search in listing.txt finds, with and without a summary and
+# for chunks of any size; exit statuses; what is no question; what a trace cannot tell; damage; and 2,000 random questions
+# to a judge that reads nothing but listings.
+. "$(dirname "$0")/../lib/mount.sh"
+[ -d "${HARTFS_DATA:-}/archive" ] || skip "there is no test data (HARTFS_DATA)"
+capture_archive
+cp "$HARTFS_DATA"/astf/*.astf "$archive/"
+here=$(cd "$(dirname "$0")/.." && pwd)
+export XDG_CACHE_HOME=$tmp/cache
+rv=$archive/boot/rv-sys.stf.gz a64=$archive/a64-sys.astf mini=$archive/mini/rv32-mini.stf
+chunk=16384
+find_in() { timeout 300 "$hartfs" find --index-dir "$index" --chunk "$chunk" "$@"; }
+listing() { timeout 300 "$hartfs" cat --index-dir "$index" --chunk "$chunk" "$1" hart0/listing.txt; }
+
+# finds STATUS CAPTURE WANTED OPTION...: that file is what comes out.
+finds() {
+	local status=$1 capture=$2 wanted=$3 got
+	shift 3
+	find_in "$capture" "$@" >"$tmp/out" 2>"$tmp/err"
+	got=$?
+	[ "$got" = "$status" ] || fail "find $* of $(basename "$capture") ended with $got: $(cat "$tmp/err")"
+	cmp -s "$wanted" "$tmp/out" || fail "find $* of $(basename "$capture"), chunks of $chunk: $(diff "$wanted" "$tmp/out" | head -n 3)"
+}
+
+# ---- every question, against grep and awk ----
+ask_all() {
+	local count=$tmp/count
+	awk '$3 == "0000000080001028"' "$tmp/rv" >"$tmp/want"
+	finds 0 "$rv" "$tmp/want" --pc 80001028
+	finds 0 "$rv" "$tmp/want" --pc page+0x28
+	finds 0 "$rv" "$tmp/want" --pc 'page+40' --hart 0
+	head -n 1 "$tmp/want" >"$tmp/one"
+	finds 0 "$rv" "$tmp/one" --pc 80001028 --first
+	tail -n 1 "$tmp/want" >"$tmp/one"
+	finds 0 "$rv" "$tmp/one" --pc 80001028 --last
+	finds 0 "$rv" "$tmp/one" --pc 80001028 --first --reverse
+	sed -n 1000p "$tmp/want" >"$tmp/one"
+	finds 0 "$rv" "$tmp/one" --pc 80001028 --nth 1000
+	cut -d' ' -f1 "$tmp/want" >"$tmp/ordinals"
+	finds 0 "$rv" "$tmp/ordinals" --pc 80001028 --ordinals
+	wc -l <"$tmp/want" >"$count"
+	finds 0 "$rv" "$count" --pc 80001028 --count
+	grep -c -- '-> ' "$tmp/want" >"$count"
+	finds 0 "$rv" "$count" --pc 80001028 --taken --count
+	grep -c '(not taken)' "$tmp/want" >"$count"
+	finds 0 "$rv" "$count" --pc 80001028 --not-taken --count
+	awk '$1 > 500 && $1 < 60000' "$tmp/want" >"$tmp/some"
+	finds 0 "$rv" "$tmp/some" --pc 80001028 --after 500 --before 60000
+	awk '$4 == "fee79de3"' "$tmp/rv" >"$tmp/some"
+	finds 0 "$rv" "$tmp/some" --opcode fee79de3
+	grep -v '^#' "$tmp/rv" | awk '$5 == "ebreak" || $5 == "csrrw"' >"$tmp/some"
+	finds 0 "$rv" <(awk '$5 == "csrrw"' "$tmp/some") --mnemonic csrrw
+	awk '!/^#/ && $2 == "M"' "$tmp/rv" | wc -l >"$count"
+	finds 0 "$rv" "$count" --mode M --count
+	grep -v '^#' "$tmp/rv" | grep -E ' W[0-9]+ 0000000080005360' >"$tmp/some"
+	finds 0 "$rv" "$tmp/some" --write 80005360
+	grep -v '^#' "$tmp/rv" | grep -E ' R[0-9]+ 0000000080005360' >"$tmp/some"
+	finds 0 "$rv" "$tmp/some" --read 80005360/1
+	grep -v '^#' "$tmp/rv" | grep -E ' [RW][0-9]+ 0000000080005360=0*20( |$)' >"$tmp/some"
+	finds 0 "$rv" "$tmp/some" --access 80005360 --value 20
+	awk '!/^#/ {n++} /^# trap / {if (n != last) m++; last = n} END {print m}' "$tmp/rv" >"$count"
+	finds 0 "$rv" "$count" --trap --count
+	awk '!/^#/ {line = $1} /^# trap interrupt/ {print line}' "$tmp/rv" | uniq >"$tmp/ordinals"
+	finds 0 "$rv" "$tmp/ordinals" --trap=interrupt --ordinals
+	awk '!/^#/ {line = $1} /^# trap .*cause=5 / {print line}' "$tmp/rv" | uniq >"$tmp/ordinals"
+	finds 0 "$rv" "$tmp/ordinals" --trap=5 --ordinals
+	finds 0 "$rv" <(awk '$1 == 24, $1 == 25' "$tmp/rv" | sed '$d') --trap='load access fault' --first
+	finds 1 "$rv" /dev/null --gap
+	finds 1 "$rv" /dev/null --pc 80001028 --nth 99999999
+	echo 0 >"$count"
+	finds 1 "$rv" "$count" --pc 7 --count
+
+	awk '!/^#/ && $5 == "bl"' "$tmp/a64" | wc -l >"$count"
+	finds 0 "$a64" "$count" --mnemonic bl --taken --count
+	awk '!/^#/ && $2 == "EL0t"' "$tmp/a64" | wc -l >"$count"
+	finds 0 "$a64" "$count" --mode EL0t --count
+	finds 0 "$a64" "$count" --mode EL0 --count
+	awk '!/^#/ && $5 == "jal" {n++} END {print n}' "$tmp/mini" >"$count"
+	finds 0 "$mini" "$count" --mnemonic jal --count
+}
+for summary in off on; do
+	index=$tmp/index-$summary
+	mkdir "$index"
+	"$hartfs" index -q --summary=$summary --index-dir "$index" "$archive" || fail "indexing ended with $?"
+	listing "$rv" >"$tmp/rv"
+	listing "$a64" >"$tmp/a64"
+	listing "$mini" >"$tmp/mini"
+	ask_all
+done
+
+# What the summary is for: one chunk is decoded for the first answer, none for a count; without, all are.
+explains() {
+	find_in "$rv" "${@:2}" --explain 2>&1 >"$tmp/out" | grep -qE "$1" || fail "--explain of ${*:2} is not $1"
+}
+explains 'list of runs, exact; .* 0 decoded$' --pc 80001028 --count
+explains 'list of runs, exact; .* 1 decoded$' --pc 80001028 --first
+explains 'list of runs, exact; .* 1 decoded$' --pc 80001028 --last
+explains 'list of runs, exact; .* [12] decoded$' --pc 80001028 --nth 1000
+explains 'list of runs, an upper bound; ' --pc 80001028 --read 0-ffffffffffffffff
+explains '^hart 0: scan, for ' --write 80005360
+
+# ---- other forms ----
+find_in "$rv" --trap=5 --first --json >"$tmp/out"
+python3 - "$tmp/out" "$tmp/rv" <<'END' || fail "--json: $(cat "$tmp/out")"
+import json, sys
+hit = json.load(open(sys.argv[1]))
+assert hit["hart"] == 0 and hit["ordinal"] == 24 and len(hit["lines"]) == 3
+assert hit["lines"][0] + "\n" in open(sys.argv[2]).read()
+END
+[ "$(find_in "$rv" --gap --count --json)" = '{"count":0}' ] || fail "--count --json"
+[ "$(find_in "$rv" --mnemonic addi --limit 7 --count)" = 7 ] || fail "--limit does not limit --count"
+find_in "$rv" --mnemonic addi | head -n 1 >/dev/null
+# A path of the view directory is the capture, too.
+[ "$(find_in "${rv%/*}/rv-sys@stf@gz" --pc 80001028 --count)" = "$(find_in "$rv" --pc 80001028 --count)" ] || fail "a view directory"
+
+# ---- what is wrong ----
+wrong() {
+	find_in "$rv" "$@" >"$tmp/out" 2>&1
+	status=$?
+	[ "$status" = 2 ] && grep -q '^hartfs find: ' "$tmp/out" || fail "find $* ended with $status: $(cat "$tmp/out")"
+}
+wrong
+wrong --pc
+wrong --pc 8zz
+wrong --pc 12345678123456781
+wrong --pc 0x
+wrong --pc 20-10
+wrong --pc no_such_symbol
+wrong --pc page+zz
+wrong --opcode 123456789
+wrong --opcode 12/
+wrong --write 80005360/0
+wrong --write 80005360/-1
+wrong --write 80005360/99999999999999999999999
+wrong --write ffffffffffffffff/2
+wrong --mode W
+wrong --trap=nonsense
+wrong --trap 5
+wrong --context pid
+wrong --context pid=4294967296
+wrong --context pid=1,pid=1
+wrong --value 1_
+wrong --value 1 --value 2
+wrong --nth 0 --pc 1
+wrong --first --last --pc 1
+wrong --first --nth 3 --pc 1
+wrong --limit -1 --pc 1
+wrong --after x --pc 1
+wrong --hart 7 --pc 1
+wrong --hart 4294967295 --pc 1
+wrong --hart 99999999999999999999 --pc 1
+wrong --taken=3
+many=()
+for ((i = 0; i < 33; i++)); do many+=(--taken); done
+wrong "${many[@]}"
+find_in "$archive/nothing" --taken >"$tmp/out" 2>&1
+[ $? = 2 ] || fail "a capture that is not there: $(cat "$tmp/out")"
+find_in "$archive" --taken >"$tmp/out" 2>&1
+[ $? = 2 ] || fail "a directory: $(cat "$tmp/out")"
+# The last ordinals and addresses there are.
+finds 1 "$rv" /dev/null --pc ffffffffffffffff
+finds 1 "$rv" /dev/null --pc 80001028 --after 18446744073709551615
+finds 1 "$rv" /dev/null --pc 80001028 --before 0
+finds 1 "$rv" /dev/null --taken --after 500 --before 501
+
+# ---- what a trace cannot tell ----
+wrong --register x10
+grep -q 'cannot say' "$tmp/out" || fail "a trace without registers: $(cat "$tmp/out")"
+rv=$a64 wrong --context asid=3
+grep -q 'does not tell' "$tmp/out" || fail "contexts that nobody knows: $(cat "$tmp/out")"
+
+# ---- a damaged summary ----
+find_in "$rv" --pc 80001028 >"$tmp/want"
+for file in "$index"/*.hfq; do
+	size=$(stat -c %s "$file")
+	for ((at = 5000; at < size; at += 4096)); do printf 'xyz' | dd of="$file" bs=1 seek=$at conv=notrunc status=none; done
+done
+finds 0 "$rv" "$tmp/want" --pc 80001028
+grep -qE 'summary is damaged' "$tmp/err" || [ -z "$(find_in "$rv" --pc 80001028 --explain 2>&1 | grep 'list of')" ] ||
+	fail "a damaged summary is believed: $(cat "$tmp/err")"
+
+# ---- the judge ----
+batch=$(dirname "$hartfs")/tests/find_batch
+if [ -x "$batch" ]; then
+	seed=${HARTFS_SEED:-$RANDOM}
+	for chunk in 1 7 1000 16384; do
+		case $chunk in
+		1) captures=("$archive/figure.astf" "$archive/tables.astf") count=125 ;;
+		7) captures=("$archive/figure.astf" "$mini") count=125 ;;
+		1000) captures=("$rv") count=250 ;;
+		*) captures=("$a64") count=250 ;;
+		esac
+		mkdir "$tmp/index$chunk"
+		python3 "$here/find/judge.py" "$hartfs" "$batch" "$tmp/index$chunk" "$seed" "$count" "$chunk" "${captures[@]}" \
+			>"$tmp/judge" || fail "the judge disagrees: $(cat "$tmp/judge")"
+		rm -rf "$tmp/index$chunk"
+	done
+fi
+finish
