@@ -276,7 +276,7 @@ int hf_summary_check_calls(struct hf_summary *summary, uint32_t hart)
 	struct hf_summary_tree *tree = NULL;
 	int err = page ? hf_summary_tree_load(summary, hart, &tree) : HF_ERR_NOMEM;
 
-	if (!err)
+	if (tree)
 		err = check_stacks(summary, h, tree, page);
 	hf_summary_tree_free(tree);
 	free(page);

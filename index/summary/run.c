@@ -145,7 +145,7 @@ static int end(struct hf_run_cutter *c, enum hf_ended ended, enum hf_entered ent
 	return err;
 }
 
-static int tell(struct hf_run_cutter *c, const struct hf_event *ev)
+static __attribute__((noinline)) int tell(struct hf_run_cutter *c, const struct hf_event *ev)
 {
 	if (!c->watch)
 		return 0;
@@ -153,7 +153,7 @@ static int tell(struct hf_run_cutter *c, const struct hf_event *ev)
 	return c->watch->flow(c->watch->ctx, ev, c->insns + c->run.insns);
 }
 
-static int tell_begin(struct hf_run_cutter *c, const struct hf_ev_insn *insn)
+static __attribute__((noinline)) int tell_begin(struct hf_run_cutter *c, const struct hf_ev_insn *insn)
 {
 	c->told = false;
 	return c->watch ? c->watch->begin(c->watch->ctx, insn, c->number, c->insns) : 0;
