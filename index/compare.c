@@ -8,6 +8,7 @@
 #include "index/memdir.h"
 #include "index/pass.h"
 #include "index/summary.h"
+#include "index/summary/call_page.h"
 #include "index/summary/page.h"
 
 #include <stdio.h>
@@ -28,6 +29,9 @@ static const struct hf_table *const summary_tables[] = {
 	&hf_table_summary_context,
 	&hf_table_summary_page,
 	&hf_table_summary_piece,
+	&hf_table_summary_calls,
+	&hf_table_summary_node,
+	&hf_table_summary_stack,
 	NULL,
 };
 static const struct hf_table *const *const tables_of[] = {
@@ -63,10 +67,25 @@ static bool same_page(const void *stored, const void *made)
 	       !memcmp(bytes[0], bytes[1], n[0]);
 }
 
+static bool same_call_page(const void *stored, const void *made)
+{
+	const struct hf_summary_call_page *const pages[2] = {stored, made};
+	uint8_t bytes[2][HF_CALL_PAGE_BYTES_MAX];
+	size_t n[2];
+
+	for (int i = 0; i < 2; i++)
+		n[i] = ZSTD_decompress(bytes[i], sizeof bytes[i], pages[i]->data, pages[i]->n);
+	return pages[0]->first == pages[1]->first && pages[0]->count == pages[1]->count &&
+	       pages[0]->size == pages[1]->size && n[0] == n[1] && !ZSTD_isError(n[0]) &&
+	       !memcmp(bytes[0], bytes[1], n[0]);
+}
+
 static bool same_row(const struct hf_table *table, const void *stored, const void *made)
 {
 	if (table == &hf_table_window)
 		return same_window(stored, made);
+	if (table == &hf_table_summary_node || table == &hf_table_summary_stack)
+		return same_call_page(stored, made);
 	return table == &hf_table_summary_page ? same_page(stored, made) : hf_row_equal(table, stored, made);
 }
 

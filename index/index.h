@@ -15,6 +15,7 @@
 
 struct hf_exec;
 struct hf_tally_room;
+struct hf_call_room;
 
 /* Which bytes an index belongs to. */
 struct hf_identity {
@@ -304,6 +305,7 @@ struct hf_build {
 	unsigned every;
 	/* For tests: what a summary's memory is divided into (summary/tally.h); NULL: as usual. */
 	const struct hf_tally_room *room;
+	const struct hf_call_room *call_room; /* and the limits of its calls (summary/calls.h) */
 };
 
 /*

@@ -46,6 +46,8 @@ static int write_summary(struct hf_pass_run *run, const uint8_t *bytes, size_t s
 		struct hf_summary_context context;
 		struct hf_summary_page page;
 		struct hf_summary_piece piece;
+		struct hf_summary_calls calls;
+		struct hf_summary_call_page call_page;
 	} row;
 	uint64_t head[2];
 

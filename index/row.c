@@ -136,6 +136,27 @@ static const struct hf_column summary_page[] = {
 
 static const struct hf_column summary_piece[] = {HF_COLUMN_BYTES(hf_summary_piece, data, n)};
 
+static const struct hf_column summary_calls[] = {
+	HF_COLUMN(NUMBER, hf_summary_calls, nodes, HF_CALL_NODES),
+	HF_COLUMN(NUMBER, hf_summary_calls, node_pages, HF_NUMBER_MAX),
+	HF_COLUMN(NUMBER, hf_summary_calls, stack_pages, HF_NUMBER_MAX),
+	HF_COLUMN_COUNT(hf_summary_calls, facts.returns),
+	HF_COLUMN_COUNT(hf_summary_calls, facts.unmatched),
+	HF_COLUMN_COUNT(hf_summary_calls, facts.trap_returns),
+	HF_COLUMN_COUNT(hf_summary_calls, facts.unmatched_traps),
+	HF_COLUMN_COUNT(hf_summary_calls, facts.deep),
+	HF_COLUMN_COUNT(hf_summary_calls, facts.refused),
+	HF_COLUMN_COUNT(hf_summary_calls, facts.losses),
+	HF_COLUMN_COUNT(hf_summary_calls, facts.timed),
+};
+
+static const struct hf_column summary_call_page[] = {
+	HF_COLUMN_COUNT(hf_summary_call_page, first),
+	HF_COLUMN(NUMBER, hf_summary_call_page, count, UINT32_MAX),
+	HF_COLUMN(NUMBER, hf_summary_call_page, size, UINT32_MAX),
+	HF_COLUMN_BYTES(hf_summary_call_page, data, n),
+};
+
 const struct hf_table hf_table_index_meta = HF_TABLE("meta", HF_TABLE_META, index_meta, struct hf_index_meta);
 const struct hf_table hf_table_hart = HF_TABLE("hart", HF_TABLE_HART, hart, struct hf_index_hart);
 const struct hf_table hf_table_chunk = HF_TABLE("chunk", HF_TABLE_CHUNK, chunk, struct hf_chunk);
@@ -153,6 +174,12 @@ const struct hf_table hf_table_summary_context =
 	HF_TABLE("context", HF_TABLE_CONTEXT, summary_context, struct hf_summary_context);
 const struct hf_table hf_table_summary_page = HF_TABLE("page", HF_TABLE_PAGE, summary_page, struct hf_summary_page);
 const struct hf_table hf_table_summary_piece = HF_TABLE("list", HF_TABLE_LIST, summary_piece, struct hf_summary_piece);
+const struct hf_table hf_table_summary_calls =
+	HF_TABLE("calls", HF_TABLE_CALLS, summary_calls, struct hf_summary_calls);
+const struct hf_table hf_table_summary_node =
+	HF_TABLE("node", HF_TABLE_NODE, summary_call_page, struct hf_summary_call_page);
+const struct hf_table hf_table_summary_stack =
+	HF_TABLE("stack", HF_TABLE_STACK, summary_call_page, struct hf_summary_call_page);
 
 /* ---- numbers ---- */
 

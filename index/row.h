@@ -10,6 +10,7 @@
 #define HF_INDEX_ROW_H
 
 #include "index/index.h"
+#include "index/summary/call.h"
 
 /* Chunk ids: slot << 40 | number. */
 #define HF_NUMBER_BITS 40
@@ -69,6 +70,10 @@ enum hf_table_id {
 	HF_TABLE_CONTEXT,
 	HF_TABLE_PAGE,
 	HF_TABLE_LIST,
+	HF_TABLE_CALLS,
+	HF_TABLE_NODE,
+	HF_TABLE_STACK,
+	HF_TABLES_MOST,
 };
 
 struct hf_table {
@@ -187,6 +192,20 @@ struct hf_summary_piece {
 	uint8_t data[HF_SUMMARY_PIECE];
 };
 
+/* Table calls: of each hart, and how many nodes and pages there are. */
+struct hf_summary_calls {
+	uint64_t nodes, node_pages, stack_pages;
+	struct hf_call_facts facts;
+};
+
+/* Tables node and stack: pages of summary/call_page.h, compressed. */
+struct hf_summary_call_page {
+	uint64_t first, count; /* number of the first node or chunk, and how many there are */
+	uint32_t size;	       /* not compressed */
+	uint32_t n;
+	uint8_t data[HF_SUMMARY_PAGE_MAX];
+};
+
 /* Of the decode index: rows are struct hf_index_meta, hf_index_hart, hf_chunk, hf_point, hf_packed_window,
  * hf_image_piece and hf_index_problem. */
 extern const struct hf_table hf_table_index_meta, hf_table_hart, hf_table_chunk, hf_table_point, hf_table_window,
@@ -196,6 +215,8 @@ extern const struct hf_table hf_table_view_meta, hf_table_view_hart, hf_table_vi
 /* Of summaries: the structs of these names. */
 extern const struct hf_table hf_table_summary_meta, hf_table_summary_hart, hf_table_summary_span,
 	hf_table_summary_context, hf_table_summary_page, hf_table_summary_piece;
+/* struct hf_summary_calls; struct hf_summary_call_page of both others. */
+extern const struct hf_table hf_table_summary_calls, hf_table_summary_node, hf_table_summary_stack;
 
 /* Whether it is that of the table of that capture and key. */
 bool hf_view_meta_fits(const struct hf_view_meta *meta, const struct hf_identity *identity,

@@ -198,6 +198,40 @@ CREATE TABLE list (
 	data BLOB NOT NULL
 ) STRICT;
 
+-- The calls of a hart, one row: slot << 40.
+CREATE TABLE calls (
+	id INTEGER PRIMARY KEY,
+	nodes INTEGER NOT NULL,         -- of its calling-context tree
+	node_pages INTEGER NOT NULL,    -- rows of table node
+	stack_pages INTEGER NOT NULL,   -- rows of table stack
+	returns INTEGER NOT NULL,
+	unmatched INTEGER NOT NULL,     -- of these, such as fit no call before them
+	trap_returns INTEGER NOT NULL,
+	unmatched_traps INTEGER NOT NULL, -- of these, such as no trap was before
+	deep INTEGER NOT NULL,          -- calls and traps beyond the limit of depth,
+	refused INTEGER NOT NULL,       --   and of nodes
+	losses INTEGER NOT NULL,        -- gaps, doubts and discontinuities
+	timed INTEGER NOT NULL          -- events that told cycles; 0: nodes have none
+) STRICT;
+
+-- The nodes of the tree in the order of their first calls (index/summary/call_page.c), compressed with zstd.
+CREATE TABLE node (
+	id INTEGER PRIMARY KEY,
+	first INTEGER NOT NULL,         -- number of the first node of the page
+	count INTEGER NOT NULL,
+	size INTEGER NOT NULL,          -- bytes, not compressed
+	data BLOB NOT NULL
+) STRICT;
+
+-- The stack in which the first instruction of each chunk is executed, likewise.
+CREATE TABLE stack (
+	id INTEGER PRIMARY KEY,
+	first INTEGER NOT NULL,         -- number of the first chunk of the page
+	count INTEGER NOT NULL,
+	size INTEGER NOT NULL,
+	data BLOB NOT NULL
+) STRICT;
+
 -- ==== catalogue: application_id 0x48415243 "HARC", <archive>.hfc
 
 -- One row.

@@ -99,7 +99,8 @@ int hf_sheet_load(uint8_t *bytes, size_t size, enum hf_db_kind kind, struct hf_s
 	}
 	sheet->bytes = bytes;
 	sheet->size = size;
-	if (size < HEAD_SIZE || memcmp(bytes, MAGIC, 8) != 0 || hf_get32(bytes + 8) != (uint32_t)kind ||
+	/* A summary has more tables than a sheet: there are none of summaries. */
+	if (kind == HF_DB_SUMMARY || size < HEAD_SIZE || memcmp(bytes, MAGIC, 8) != 0 || hf_get32(bytes + 8) != (uint32_t)kind ||
 	    hf_get32(bytes + 12) != HF_SCHEMA_VERSION)
 		err = HF_ERR_STATE;
 	for (size_t i = 0; i < HF_TABLES && !err; i++)

@@ -4,6 +4,7 @@
  * memory is full, what it has becomes rows, wherever in the hart that is.
  */
 #include "index/pass_run.h"
+#include "index/summary/call_write.h"
 #include "index/summary/span.h"
 
 #include <stdlib.h>
@@ -13,6 +14,7 @@ struct summary {
 	struct hf_run_cutter *cutter;
 	struct hf_tally *tally;
 	struct hf_span_writer *writer;
+	struct hf_call_writer *calls;
 	uint64_t insns;
 };
 
@@ -60,6 +62,8 @@ static int end_hart(struct summary *s, const struct hf_batch *batch)
 
 	if (!err)
 		err = hf_span_writer_end(s->writer, s->cutter, &hart);
+	if (!err)
+		err = hf_call_writer_end(s->calls, s->insns);
 	return err ? err : push(s, &hf_table_summary_hart, 0, &hart);
 }
 
@@ -70,8 +74,10 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 
 	if (!err && batch->tail != HF_TAIL_NONE)
 		err = hf_run_cutter_cut(s->cutter);
-	if (!err && batch->tail == HF_TAIL_CHUNK)
+	if (!err && batch->tail == HF_TAIL_CHUNK) {
 		hf_tally_next_chunk(s->tally);
+		hf_calls_next_chunk(hf_call_writer_calls(s->calls));
+	}
 	if (!err && batch->tail == HF_TAIL_HART)
 		err = end_hart(s, batch);
 	return err ? err : (int)HF_STAGE_DONE;
@@ -84,6 +90,7 @@ static void free_summary(struct hf_stage *stage)
 	hf_run_cutter_free(s->cutter);
 	hf_tally_free(s->tally);
 	hf_span_writer_free(s->writer);
+	hf_call_writer_free(s->calls);
 	free(s);
 }
 
@@ -102,5 +109,11 @@ int hf_stage_summary_add(struct hf_pass_run *run)
 	err = hf_run_cutter_new(put_run, s, &s->cutter);
 	if (!err)
 		err = hf_tally_new(room ? room : &hf_tally_room_default, &s->tally);
-	return err ? err : hf_span_writer_new(push, s, &s->writer);
+	if (!err)
+		err = hf_span_writer_new(push, s, &s->writer);
+	if (!err)
+		err = hf_call_writer_new(run->pass->build->call_room, push, s, &s->calls);
+	if (!err)
+		hf_run_cutter_watch(s->cutter, &hf_call_writer_calls(s->calls)->watch);
+	return err;
 }

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary.h"
 
-#include "index/published.h"
 #include "index/summary/page.h"
+#include "index/summary_internal.h"
 
 #include <stdlib.h>
 #include <zstd.h>
 
 /* No list has more bytes: a posting takes at most 32. */
 #define LIST_MAX (UINT64_C(1) << 30)
-
-struct hf_summary {
-	struct hf_published file;
-	struct hf_chunk_limits limits;
-	size_t hart_count;
-	struct hf_summary_hart *harts;
-};
 
 /* ---- opening ---- */
 
@@ -79,7 +72,7 @@ uint64_t hf_summary_file_size(const struct hf_summary *summary)
 	return hf_store_file_size(summary->file.store);
 }
 
-static const struct hf_summary_hart *find_hart(const struct hf_summary *s, uint32_t id)
+const struct hf_summary_hart *hf_summary_find_hart(const struct hf_summary *s, uint32_t id)
 {
 	for (size_t i = 0; i < s->hart_count; i++)
 		if (s->harts[i].id == id)
@@ -95,7 +88,7 @@ bool hf_summary_fits(const struct hf_summary *summary, const struct hf_index *in
 	if (!hf_chunk_limits_equal(&summary->limits, hf_index_limits(index)) || n != summary->hart_count)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		const struct hf_summary_hart *h = find_hart(summary, harts[i].id);
+		const struct hf_summary_hart *h = hf_summary_find_hart(summary, harts[i].id);
 
 		if (!h || h->slot != harts[i].slot || h->chunks != harts[i].chunks || h->insns != harts[i].insns)
 			return false;
@@ -116,8 +109,7 @@ bool hf_summary_is_wanted(const struct hf_index *index)
 
 /* ---- rows ---- */
 
-/* One that must be there. */
-static int fetch(struct hf_summary *s, const struct hf_table *table, uint64_t slot, uint64_t number, void *ret_row)
+int hf_summary_fetch(struct hf_summary *s, const struct hf_table *table, uint64_t slot, uint64_t number, void *ret_row)
 {
 	int err;
 
@@ -129,15 +121,28 @@ static int fetch(struct hf_summary *s, const struct hf_table *table, uint64_t sl
 	return err > 0 ? HF_ERR_STATE : err;
 }
 
+int hf_summary_fetch_number(struct hf_summary *s, const struct hf_table *table, uint64_t slot, uint64_t number,
+			    uint64_t *ret_number)
+{
+	int err;
+
+	if (number > HF_NUMBER_MAX)
+		return HF_ERR_STATE;
+	pthread_mutex_lock(&s->file.lock);
+	err = hf_store_number(s->file.store, table, hf_row_id(slot, number), ret_number);
+	pthread_mutex_unlock(&s->file.lock);
+	return err > 0 ? HF_ERR_STATE : err;
+}
+
 int hf_summary_context(struct hf_summary *summary, uint32_t hart, uint32_t number, struct hf_run_context *ret_context)
 {
-	const struct hf_summary_hart *h = find_hart(summary, hart);
+	const struct hf_summary_hart *h = hf_summary_find_hart(summary, hart);
 	struct hf_summary_context row;
 	int err;
 
 	if (!h || number >= h->contexts)
 		return HF_ERR_NOT_FOUND;
-	err = fetch(summary, &hf_table_summary_context, h->slot, number, &row);
+	err = hf_summary_fetch(summary, &hf_table_summary_context, h->slot, number, &row);
 	*ret_context = (struct hf_run_context){.fields = row.fields,
 					       .hw = row.hw,
 					       .pid = row.pid,
@@ -165,14 +170,8 @@ struct search {
 /* The lowest pc of a page of the span. */
 static int first_of(struct search *s, uint64_t page, uint64_t *ret_first)
 {
-	struct hf_summary *summary = s->summary;
-	int err;
-
-	pthread_mutex_lock(&summary->file.lock);
-	err = hf_store_number(summary->file.store, &hf_table_summary_page,
-			      hf_row_id(s->hart->slot, s->span.page + page), ret_first);
-	pthread_mutex_unlock(&summary->file.lock);
-	return err > 0 ? HF_ERR_STATE : err;
+	return hf_summary_fetch_number(s->summary, &hf_table_summary_page, s->hart->slot, s->span.page + page,
+				       ret_first);
 }
 
 /* The last page that begins before every run that can reach s->first: runs are not longer than HF_RUN_BYTES. */
@@ -246,7 +245,7 @@ static int search_span(struct search *s)
 	int err = first_page(s, &page);
 
 	for (; !err && page < s->span.pages; page++) {
-		err = fetch(s->summary, &hf_table_summary_page, s->hart->slot, s->span.page + page, &s->row);
+		err = hf_summary_fetch(s->summary, &hf_table_summary_page, s->hart->slot, s->span.page + page, &s->row);
 		if (!err && s->row.first >= s->end)
 			break;
 		if (!err && s->row.end > s->first)
@@ -262,7 +261,7 @@ static int search(struct hf_summary *summary, const struct hf_summary_hart *hart
 	s->summary = summary;
 	s->hart = hart;
 	for (uint64_t i = 0; !err && i < hart->spans; i++) {
-		err = fetch(summary, &hf_table_summary_span, hart->slot, i, &s->span);
+		err = hf_summary_fetch(summary, &hf_table_summary_span, hart->slot, i, &s->span);
 		if (!err && (s->span.chunk >= s->span.end || s->span.end > hart->chunks))
 			err = HF_ERR_STATE;
 		if (!err)
@@ -274,7 +273,7 @@ static int search(struct hf_summary *summary, const struct hf_summary_hart *hart
 int hf_summary_runs(struct hf_summary *summary, uint32_t hart, uint64_t first, uint64_t end, hf_summary_fn fn,
 		    void *ctx)
 {
-	const struct hf_summary_hart *h = find_hart(summary, hart);
+	const struct hf_summary_hart *h = hf_summary_find_hart(summary, hart);
 	struct search *s = h ? malloc(sizeof *s) : NULL;
 	int err;
 
@@ -325,7 +324,7 @@ static int read_lists(struct hf_summary *s, const struct hf_summary_run *run, ui
 		const uint64_t at = run->list + done, within = at % HF_SUMMARY_PIECE;
 		uint64_t n;
 
-		err = fetch(s, &hf_table_summary_piece, run->slot, at / HF_SUMMARY_PIECE, piece);
+		err = hf_summary_fetch(s, &hf_table_summary_piece, run->slot, at / HF_SUMMARY_PIECE, piece);
 		if (!err && piece->n <= within)
 			err = HF_ERR_STATE;
 		if (err)
@@ -381,43 +380,5 @@ int hf_summary_list(struct hf_summary *summary, const struct hf_summary_run *run
 		free(bytes);
 	else
 		*ret_bytes = bytes;
-	return hf_published_noted(&summary->file, err);
-}
-
-/* ---- all of it ---- */
-
-struct check {
-	struct hf_summary *summary;
-	uint64_t insns;
-};
-
-static int check_run(void *ctx, const struct hf_summary_run *run)
-{
-	struct check *c = ctx;
-	struct hf_posting posting;
-	struct hf_list list;
-	uint8_t *bytes;
-	int err = hf_summary_list(c->summary, run, &list, &bytes);
-
-	while (!err)
-		err = hf_list_next(&list, &posting);
-	free(bytes);
-	if (run->count > HF_COUNT_MAX / run->run.insns ||
-	    __builtin_add_overflow(c->insns, run->count * run->run.insns, &c->insns))
-		return HF_ERR_STATE;
-	return err == HF_NOTE_END ? 0 : err;
-}
-
-int hf_summary_check(struct hf_summary *summary)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < summary->hart_count && !err; i++) {
-		struct check check = {.summary = summary};
-
-		err = hf_summary_runs(summary, summary->harts[i].id, 0, UINT64_MAX, check_run, &check);
-		if (!err && check.insns != summary->harts[i].insns)
-			err = HF_ERR_STATE;
-	}
 	return hf_published_noted(&summary->file, err);
 }

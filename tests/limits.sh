@@ -18,6 +18,9 @@ while IFS='@' read -r file name value words; do
 		bad "$file: $name is not $value any more: $page says '$words'"
 	grep -qF -- "$words" "$page" || bad "$page: nothing of '$words' ($file, $name)"
 done <<'END'
+index/summary/call.h@HF_CALL_NODES@(1u << 17)@131,072
+index/summary/call.h@HF_CALL_DEPTH@1024u@calls and traps that a context is in | 1,024
+index/summary/call.h@HF_CALL_FRAMES@(1u << 18)@262,144
 codecs/perf/perf.c@LOOK_MAX@(UINT64_C(16) << 20)@16 MiB, the trace itself not counted
 fs/capture/beside.c@ENTRIES_MAX@4096@512 files, 4,096 entries, 8 directories deep
 fs/capture/beside.h@HF_BESIDE_MAX@512@512 files, 4,096 entries, 8 directories deep

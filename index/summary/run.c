@@ -116,6 +116,7 @@ static int number_context(struct hf_run_cutter *c)
 	int err;
 
 	c->context_changed = false;
+	c->told = true;
 	for (c->number = 0; c->number < c->context_count; c->number++)
 		if (same_context(&c->contexts[c->number], &c->context))
 			return 0;
@@ -138,15 +139,32 @@ static int end(struct hf_run_cutter *c, enum hf_ended ended, enum hf_entered ent
 	c->run.key.ended = (uint8_t)ended;
 	if (c->run.insns)
 		err = c->put(c->ctx, &c->run);
+	c->insns += c->run.insns;
 	c->run.insns = 0;
 	c->how = NO_HOW;
 	return err;
+}
+
+static __attribute__((noinline)) int tell(struct hf_run_cutter *c, const struct hf_event *ev)
+{
+	if (!c->watch)
+		return 0;
+	c->told = true;
+	return c->watch->flow(c->watch->ctx, ev, c->insns + c->run.insns);
+}
+
+static __attribute__((noinline)) int tell_begin(struct hf_run_cutter *c, const struct hf_ev_insn *insn)
+{
+	c->told = false;
+	return c->watch ? c->watch->begin(c->watch->ctx, insn, c->number, c->insns) : 0;
 }
 
 static int begin(struct hf_run_cutter *c, const struct hf_ev_insn *insn, bool odd)
 {
 	int err = c->context_changed ? number_context(c) : 0;
 
+	if (c->told && !err)
+		err = tell_begin(c, insn);
 	c->odd = odd;
 	c->run.insns = c->run.bytes = 0;
 	c->run.hash = 0;
@@ -185,11 +203,20 @@ static int separate(struct hf_run_cutter *c, const struct hf_ev_insn *insn, bool
 	return 0;
 }
 
+/* Flows, besides jumps, that somebody may watch. */
+enum {
+	WATCHED = 1 << HF_FLOW_CALL | 1 << HF_FLOW_INDIRECT_CALL | 1 << HF_FLOW_RETURN | 1 << HF_FLOW_SWAP |
+		  1 << HF_FLOW_TRAP_CALL | 1 << HF_FLOW_TRAP_RETURN,
+};
+
 /* What an instruction says of the flow behind it. */
 static inline int end_by_flow(struct hf_run_cutter *c, const struct hf_event *ev)
 {
-	if (ev->flags & HF_EVF_TAKEN)
-		return end(c, HF_ENDED_TAKEN, entered_by(ev->insn.flow));
+	if (ev->flags & HF_EVF_TAKEN) {
+		const int err = end(c, HF_ENDED_TAKEN, entered_by(ev->insn.flow));
+
+		return err || !(1u << (ev->insn.flow & 31) & WATCHED) ? err : tell(c, ev);
+	}
 	return ev->flags & HF_EVF_OPEN ? end(c, HF_ENDED_LOSS, HF_ENTERED_OTHER) : 0;
 }
 
@@ -225,27 +252,35 @@ static void put_context(struct hf_run_cutter *c, const struct hf_event *ev)
 
 static int put_other(struct hf_run_cutter *c, const struct hf_event *ev)
 {
+	int err = 0;
+
 	switch (ev->kind) {
 	case HF_EVENT_TRAP:
-		return end(c, HF_ENDED_TRAP, HF_ENTERED_TRAP);
+		err = end(c, HF_ENDED_TRAP, HF_ENTERED_TRAP);
+		break;
 	case HF_EVENT_TRAP_RETURN:
-		return end(c, HF_ENDED_TAKEN, HF_ENTERED_OTHER);
+		err = end(c, HF_ENDED_TAKEN, HF_ENTERED_OTHER);
+		break;
 	case HF_EVENT_CONTEXT:
 		put_context(c, ev);
 		return 0;
 	case HF_EVENT_DISCONTINUITY:
 	case HF_EVENT_GAP:
 	case HF_EVENT_DOUBT:
-		return end(c, HF_ENDED_LOSS, HF_ENTERED_OTHER);
+		err = end(c, HF_ENDED_LOSS, HF_ENTERED_OTHER);
+		break;
+	case HF_EVENT_CYCLES:
+		break;
 	default:
 		return 0;
 	}
+	return err ? err : tell(c, ev);
 }
 
-/* Kinds of events, besides instructions, that may end a run. */
+/* Kinds of events, besides instructions, that may end a run, or are watched. */
 enum {
 	ENDING = 1 << HF_EVENT_TRAP | 1 << HF_EVENT_TRAP_RETURN | 1 << HF_EVENT_CONTEXT | 1 << HF_EVENT_DISCONTINUITY |
-		 1 << HF_EVENT_GAP | 1 << HF_EVENT_DOUBT,
+		 1 << HF_EVENT_GAP | 1 << HF_EVENT_DOUBT | 1 << HF_EVENT_CYCLES,
 };
 
 /*
@@ -314,6 +349,7 @@ int hf_run_cutter_put(struct hf_run_cutter *c, const struct hf_event *ev, size_t
 
 int hf_run_cutter_cut(struct hf_run_cutter *c)
 {
+	c->told = true;
 	return c->run.insns ? end(c, HF_ENDED_LIMIT, HF_ENTERED_SEQUENCE) : 0;
 }
 

@@ -72,9 +72,22 @@ bool hf_run_has(const struct hf_run *run, uint64_t pc, uint32_t *ret_opcode);
 /* Takes a run, whose code is valid for the call. An error ends the cutting. */
 typedef int (*hf_run_fn)(void *ctx, const struct hf_run *run);
 
+/* Hears of what calls are made of, as the cutter meets it. Ordinals: so many instructions were retired before. */
+struct hf_run_watch {
+	void *ctx;
+	/* An instruction that was taken and calls, returns, traps or returns from a trap, which the ordinal counts; and
+	 * each TRAP, TRAP_RETURN, CYCLES, GAP, DOUBT and DISCONTINUITY. */
+	int (*flow)(void *ctx, const struct hf_event *ev, uint64_t ordinal);
+	/* The first instruction behind any of these, in a chunk, or in a context. */
+	int (*begin)(void *ctx, const struct hf_ev_insn *insn, uint32_t context, uint64_t ordinal);
+};
+
 struct hf_run_cutter {
 	hf_run_fn put;
 	void *ctx;
+	const struct hf_run_watch *watch; /* NULL: nobody */
+	bool told;			  /* the next instruction that begins a run is to be told */
+	uint64_t insns;			  /* of the runs that are complete */
 	struct hf_run run; /* at hand; no instruction: there is none */
 	uint64_t next;	   /* pc behind it */
 	uint64_t how;	   /* HOW of the instructions that can go on; NO_HOW: none is, without a closer look */
@@ -89,6 +102,12 @@ struct hf_run_cutter {
 
 int hf_run_cutter_new(hf_run_fn put, void *ctx, struct hf_run_cutter **ret_cutter);
 void hf_run_cutter_free(struct hf_run_cutter *cutter);
+/* Before the first event. The watch is borrowed; an error of it ends the cutting. */
+static inline void hf_run_cutter_watch(struct hf_run_cutter *cutter, const struct hf_run_watch *watch)
+{
+	cutter->watch = watch;
+	cutter->told = true;
+}
 /* The next events of the hart. */
 int hf_run_cutter_put(struct hf_run_cutter *cutter, const struct hf_event *ev, size_t n);
 /* A chunk, or the hart, ends here. */

@@ -2,13 +2,17 @@
 /*
  * Summaries as hostile input. The low two bits of the first byte choose:
  * 0: a list: number of postings, total, first chunk, chunks (a byte each), then its bytes.
- * 1: a page: number of runs (a byte), then its bytes, not compressed.
+ * 1: a page: number of runs (a byte), then its bytes, not compressed. With 4, 8 or 12 more it is of nodes of calls, of
+ *    stacks or of nodes with cycles: the number of the first one, and how many there are (a byte each).
  * 2: changes to a valid file (tests/lib/dbfuzz.h), with the flags of that in the same byte.
- * 3: events, in slivers: however they are cut, the same runs come of them.
+ * 3: events, in slivers: however they are cut, the same runs come of them, and however chunks are, the same calls.
  */
 #include "index/file.h"
 #include "index/summary.h"
+#include "index/summary/call_page.h"
+#include "index/summary/calls.h"
 #include "index/summary/page.h"
+#include "index/summary_tree.h"
 #include "tests/lib/check.h"
 #include "tests/lib/dbfuzz.h"
 #include "tests/lib/indextest.h"
@@ -83,6 +87,67 @@ static void try_page(const uint8_t *data, size_t size)
 	MUST(is_answer(err));
 }
 
+/* Nodes that can be read can be written, and are the same then. */
+static void try_nodes(const uint8_t *data, size_t size, bool timed)
+{
+	static struct hf_call_page_writer w;
+	static struct hf_call_page_reader reader, again;
+	struct hf_call_node node, same;
+	int err;
+
+	hf_call_page_open(&reader, data + 2, size - 2, data[0], data[1]);
+	hf_call_page_begin(&w, data[0]);
+	for (uint64_t n = data[0]; !(err = hf_call_page_next_node(&reader, timed, &node)); n++) {
+		MUST(node.kind < HF_CALL_KINDS && (node.parent == HF_CALL_NO_NODE || node.parent < n));
+		MUST(node.first <= node.last && node.last <= INT64_MAX);
+		hf_call_page_put_node(&w, &node, timed);
+	}
+	MUST(is_answer(err));
+	hf_call_page_open(&again, w.bytes, w.n, data[0], w.count);
+	hf_call_page_open(&reader, data + 2, size - 2, data[0], data[1]);
+	for (uint64_t i = 0; i < w.count; i++) {
+		MUST(hf_call_page_next_node(&again, timed, &same) == 0);
+		MUST(hf_call_page_next_node(&reader, timed, &node) == 0);
+		MUST(memcmp(&node, &same, sizeof node) == 0);
+	}
+	MUST(hf_call_page_next_node(&again, timed, &same) == HF_NOTE_END);
+}
+
+static void try_stacks(const uint8_t *data, size_t size)
+{
+	static struct hf_call_page_writer w;
+	static struct hf_call_page_reader reader;
+	const struct hf_call_stacked *stack;
+	int err;
+
+	hf_call_page_open(&reader, data + 2, size - 2, data[0], data[1]);
+	hf_call_page_begin(&w, data[0]);
+	while (!(err = hf_call_page_next_stack(&reader, &stack))) {
+		MUST(stack->count <= HF_CALL_DEPTH + 1);
+		for (uint32_t i = 0; i < stack->count; i++)
+			MUST(stack->pieces[i].node < HF_CALL_NODES && stack->pieces[i].refused <= HF_CALL_DEPTH + 1);
+		if (w.n < HF_CALL_PAGE_FULL)
+			hf_call_page_put_stack(&w, stack);
+	}
+	MUST(is_answer(err));
+	hf_call_page_open(&reader, w.bytes, w.n, data[0], w.count);
+	while (!(err = hf_call_page_next_stack(&reader, &stack)))
+		;
+	MUST(err == HF_NOTE_END);
+}
+
+static void try_pages(unsigned what, const uint8_t *data, size_t size)
+{
+	if (what == 0)
+		try_page(data, size);
+	else if (size < 2)
+		return;
+	else if (what == 2)
+		try_stacks(data, size);
+	else
+		try_nodes(data, size, what == 3);
+}
+
 /* ---- a file ---- */
 
 static struct hf_ixtest t;
@@ -121,6 +186,22 @@ static int look(void *ctx, const struct hf_summary_run *run)
 	return 0;
 }
 
+static void look_at_calls(struct hf_summary *summary, uint32_t hart)
+{
+	static struct hf_summary_stack stack;
+	struct hf_summary_tree *tree;
+	int err = hf_summary_tree_load(summary, hart, &tree);
+
+	MUST(err == HF_ERR_NOT_FOUND || is_answer(err));
+	for (uint64_t chunk = 0; !err && chunk < 20; chunk++) {
+		err = hf_summary_stack_at(summary, tree, chunk, &stack);
+		MUST(err == HF_ERR_NOT_FOUND || is_answer(err));
+		for (uint32_t i = 0; !err && i < stack.count; i++)
+			MUST(stack.nodes[i] < tree->count);
+	}
+	hf_summary_tree_free(tree);
+}
+
 static void try_file(unsigned mode, const uint8_t *data, size_t size)
 {
 	static bool ready;
@@ -142,6 +223,7 @@ static void try_file(unsigned mode, const uint8_t *data, size_t size)
 		MUST(err == HF_ERR_NOT_FOUND || is_answer(err));
 		err = hf_summary_context(summary, hart, 0, &context);
 		MUST(err == HF_ERR_NOT_FOUND || is_answer(err));
+		look_at_calls(summary, hart);
 	}
 	MUST(is_answer(hf_summary_check(summary)));
 	hf_summary_close(summary);
@@ -166,7 +248,12 @@ static struct hf_event event_of(const uint8_t *p, uint64_t *pc)
 		ev.insn.isa = p[5] & 128 ? HF_ISA_T32 : HF_ISA_RV64;
 		ev.insn.opcode = (ev.insn.size == 4 ? 0xe8000003u : 0) | p[3];
 		ev.insn.pc = p[2] < 128 ? *pc : p[2];
+		ev.insn.target = p[3];
 		*pc = ev.insn.pc + ev.insn.size;
+	} else if (ev.kind == HF_EVENT_TRAP) {
+		ev.trap.handler = p[3];
+	} else if (ev.kind == HF_EVENT_CYCLES) {
+		ev.time.value = p[3];
 	}
 	return ev;
 }
@@ -203,10 +290,59 @@ static struct sum cut(const struct hf_event *ev, size_t n, size_t sliver)
 	return sum;
 }
 
+static int take_stack(void *ctx, const struct hf_call_stack *stack)
+{
+	static struct hf_call_stacked stacked;
+	uint64_t *stacks = ctx;
+
+	hf_call_stacked_of(stack, &stacked);
+	MUST(stacked.count <= stack->depth + 1);
+	++*stacks;
+	return 0;
+}
+
+static int drop_run(void *ctx, const struct hf_run *run)
+{
+	(void)ctx;
+	(void)run;
+	return 0;
+}
+
+/* Calls, with chunks of so many events: the nodes, and the sum of what was executed. */
+static struct sum call(const struct hf_event *ev, size_t n, size_t chunk, uint64_t insns)
+{
+	const struct hf_call_room room = {.nodes = 8, .depth = 3, .frames = 40};
+	struct hf_run_cutter *cutter;
+	struct hf_calls *calls;
+	struct sum sum = {0};
+	uint64_t stacks = 0, chunks = 1;
+
+	MUST(hf_run_cutter_new(drop_run, NULL, &cutter) == 0);
+	MUST(hf_calls_new(&room, take_stack, &stacks, &calls) == 0);
+	hf_run_cutter_watch(cutter, &calls->watch);
+	for (size_t at = 0; at < n; at += chunk, chunks++) {
+		MUST(hf_run_cutter_put(cutter, ev + at, chunk < n - at ? chunk : n - at) == 0);
+		MUST(hf_run_cutter_cut(cutter) == 0);
+		hf_calls_next_chunk(calls);
+	}
+	MUST(hf_calls_end(calls, insns) == 0 && stacks == chunks);
+	for (uint32_t i = 0; i < calls->tree.count; i++) {
+		const struct hf_call_node *node = &calls->tree.nodes[i];
+
+		sum.hash = (sum.hash ^ node->function ^ node->calls << 8 ^ node->own << 16 ^ node->first << 24) *
+			   UINT64_C(0x9e3779b97f4a7c15);
+		sum.hash ^= node->last ^ node->cycles << 16 ^ (uint64_t)node->parent << 48 ^ node->context << 8;
+		sum.insns += node->own;
+	}
+	hf_calls_free(calls);
+	hf_run_cutter_free(cutter);
+	return sum;
+}
+
 static void try_events(const uint8_t *data, size_t size)
 {
 	static struct hf_event ev[EVENTS_MOST];
-	struct sum whole;
+	struct sum whole, calls;
 	uint64_t pc = 0x100, insns = 0;
 	size_t n = 0;
 
@@ -218,6 +354,10 @@ static void try_events(const uint8_t *data, size_t size)
 	MUST(whole.insns == insns);
 	for (size_t sliver = 1; sliver <= SLIVER; sliver++)
 		MUST(cut(ev, n, sliver).hash == whole.hash);
+	calls = call(ev, n, EVENTS_MOST, insns);
+	MUST(calls.insns == insns);
+	for (size_t chunk = 1; chunk <= SLIVER; chunk++)
+		MUST(call(ev, n, chunk, insns).hash == calls.hash);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -229,7 +369,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		try_list(data + 1, size - 1);
 		break;
 	case 1:
-		try_page(data + 1, size - 1);
+		try_pages(data[0] >> 2 & 3, data + 1, size - 1);
 		break;
 	case 2:
 		try_file(data[0], data + 1, size - 1);

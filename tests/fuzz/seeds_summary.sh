@@ -28,16 +28,32 @@ seed page-two 01 02 00 00 00 01 02 02 08 05 01 03 13 00 00 00 13 00 00 00 10 41 
 seed page-code-short 01 01 00 00 00 01 02 02 08 05 01 03 13 00
 seed page-wrap 01 01 ff ff ff ff ff ff ff ff ff 01 00 00 01 02 01 04 01 01 00 13 00 00 00
 seed page-none 01 00
+# first, count; parent or 0 and kind, context, mode; function, calls, own, first, life, cycles
+seed nodes-two 05 00 03 00 00 00 00 00 00 00 00 00 00 01 00 00 80 02 01 04 00 05 01 08 02 03 02 01
+seed nodes-timed 0d 00 02 00 00 00 00 00 00 00 00 00 00 00 03 01 00 00 01 04 00 05 07
+seed nodes-parent 05 03 02 04 08 02 03 02 01 02 08 02 03 02 01
+seed nodes-of-beyond 05 01 01 01 08 02 03 02 01
+# first, count; pieces and beyond; nodes, refused
+seed stacks-two 09 00 03 02 04 04 00 09 02 02 06
+seed stacks-beyond 09 00 02 03 05 01 04 06 04 00 04
+seed stacks-below 09 00 01 02 06
+seed stacks-many 09 00 01 82 10 04
 seed file-valid 02
 seed file-sealed 06
 seed file-user 06 00 3c 00 04 00 00 00 02
-for page in 01 02 03 04 05 06 07 08; do
+for page in 01 02 03 04 05 06 07 08 09 0a 0b 0c; do
 	seed "file-cells-$page" 06 $page 08 00 08 ff ff 00 00 1f ff 00 01
 	seed "file-end-$page" 06 $page e0 1f 08 ff 00 ff 00 ff 00 ff 00
 	seed "file-late-$page" 06 $page c0 1f 04 01 02 03 04
 done
 # kind, flags, pc, opcode, flow and size, mode and instruction set
 seed events-run 03 00 00 00 13 00 00 00 00 00 13 00 00 00 01 00 13 06 00 00 00 90 13 00 00
-seed events-context 03 00 00 00 13 00 00 d0 02 00 01 00 00 00 00 00 13 00 00 00 00 00 13 00 40
+seed events-context 03 00 00 00 13 00 00 db 02 00 01 00 00 00 00 00 13 00 00 00 00 00 13 00 40
 seed events-odd 03 00 00 00 01 00 00 00 00 00 03 01 00 00 00 00 13 00 80 00 00 00 13 01 80
-seed events-loss 03 00 02 00 13 00 00 d8 00 00 00 00 00 00 00 00 13 00 00 da 00 00 00 00 00 00 00 00 13 00 00
+seed events-loss 03 00 02 00 13 00 00 c8 00 00 00 00 00 00 00 00 13 00 00 ca 00 00 00 00 00 00 00 00 13 00 00
+# calls and returns, traps, cycles: kind, flags, pc, target, flow and size, mode
+seed events-calls 03 00 01 80 90 06 00 00 01 90 a0 0a 00 00 01 a0 94 0c 00 00 01 94 84 0c 00 00 00 84 13 00 00
+# shellcheck disable=SC2046
+seed events-deep 03 $(for i in 80 90 a0 b0 c0 d0; do echo 00 01 $i e0 06 00; done) 00 01 e0 b4 0c 00 00 00 84 13 00 00
+seed events-traps 03 00 01 80 90 06 00 d9 03 00 a0 00 00 00 01 a0 00 12 00 d9 00 00 00 00 00 d9 02 00 b0 00 00 00 01 b0 84 12 00
+seed events-cycles 03 dd 00 00 07 00 00 00 01 80 90 06 00 dd 00 00 09 00 00 dd 02 00 09 00 00

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "index/summary/call_tree.h"
+
+#include "codecs/base/err.h"
+
+#include <stdlib.h>
+
+int hf_call_tree_init(struct hf_call_tree *t, uint32_t most)
+{
+	uint32_t slots = 16;
+
+	while (slots < 2 * most)
+		slots *= 2;
+	*t = (struct hf_call_tree){.most = most, .slot_mask = slots - 1, .count = 1};
+	t->nodes = calloc(most, sizeof *t->nodes);
+	t->recent = calloc(most, sizeof *t->recent);
+	t->slots = calloc(slots, sizeof *t->slots);
+	if (t->nodes && t->recent && t->slots)
+		return 0;
+	hf_call_tree_fini(t);
+	return HF_ERR_NOMEM;
+}
+
+void hf_call_tree_fini(struct hf_call_tree *t)
+{
+	free(t->nodes);
+	free(t->recent);
+	free(t->slots);
+	*t = (struct hf_call_tree){0};
+}
+
+/* What a node is known by among those of its kind and context. */
+static uint64_t name_of(const struct hf_call_node *n)
+{
+	return n->kind == HF_CALL_ROOT ? n->mode : n->function;
+}
+
+static uint32_t slot_of(const struct hf_call_tree *t, const struct hf_call_node *key)
+{
+	uint64_t h = (name_of(key) + key->parent) * UINT64_C(0x9e3779b97f4a7c15);
+
+	h = (h ^ h >> 32 ^ (uint64_t)key->context << 8 ^ key->kind) * UINT64_C(0xd6e8feb86659fd93);
+	return (uint32_t)(h >> 32) & t->slot_mask;
+}
+
+static bool is_it(const struct hf_call_node *n, const struct hf_call_node *key)
+{
+	return n->parent == key->parent && n->kind == key->kind && n->context == key->context &&
+	       name_of(n) == name_of(key);
+}
+
+/* The node of that key, made if there is none. */
+static uint32_t find(struct hf_call_tree *t, const struct hf_call_node *key, uint64_t ordinal)
+{
+	uint32_t slot = slot_of(t, key), n;
+
+	while ((n = t->slots[slot])) {
+		if (is_it(&t->nodes[n], key))
+			return n;
+		slot = (slot + 1) & t->slot_mask;
+	}
+	if (t->count == t->most)
+		return HF_CALL_NO_NODE;
+	n = t->slots[slot] = t->count++;
+	t->nodes[n] = *key;
+	t->nodes[n].first = ordinal;
+	return n;
+}
+
+static uint32_t entered(struct hf_call_tree *t, uint32_t n, uint64_t ordinal)
+{
+	struct hf_call_node *node = &t->nodes[n];
+
+	if (!node->calls++)
+		node->first = ordinal;
+	node->last = ordinal;
+	return n;
+}
+
+uint32_t hf_call_tree_call(struct hf_call_tree *t, uint32_t parent, uint64_t function, uint64_t ordinal)
+{
+	const uint32_t recent = t->recent[parent];
+	struct hf_call_node key;
+
+	if (parent == HF_CALL_NO_NODE)
+		return entered(t, parent, ordinal);
+	if (recent && t->nodes[recent].function == function)
+		return entered(t, recent, ordinal);
+	key = (struct hf_call_node){.kind = HF_CALL_FUNCTION,
+				    .parent = parent,
+				    .function = function,
+				    .context = t->nodes[parent].context};
+	t->recent[parent] = find(t, &key, ordinal);
+	return entered(t, t->recent[parent], ordinal);
+}
+
+uint32_t hf_call_tree_root(struct hf_call_tree *t, const struct hf_call_node *root, uint64_t ordinal)
+{
+	return entered(t, find(t, root, ordinal), ordinal);
+}
+
+void hf_call_tree_add(struct hf_call_tree *t, uint32_t n, uint64_t insns, uint64_t ordinal)
+{
+	struct hf_call_node *node = &t->nodes[n];
+
+	if (!insns)
+		return;
+	node->own += insns;
+	node->last = ordinal - 1;
+}

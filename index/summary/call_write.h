@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The calls of a hart as rows: the stacks of its chunks while they come, the tree when it ends. Internal to index/.
+ */
+#ifndef HF_INDEX_SUMMARY_CALL_WRITE_H
+#define HF_INDEX_SUMMARY_CALL_WRITE_H
+
+#include "index/summary/calls.h"
+#include "index/summary/span.h"
+
+struct hf_call_writer;
+
+int hf_call_writer_new(const struct hf_call_room *room, hf_summary_row_fn put, void *ctx,
+		       struct hf_call_writer **ret_writer);
+void hf_call_writer_free(struct hf_call_writer *writer);
+/* That of the hart. */
+struct hf_calls *hf_call_writer_calls(struct hf_call_writer *writer);
+/* The hart ends, with so many instructions. */
+int hf_call_writer_end(struct hf_call_writer *writer, uint64_t insns);
+
+#endif

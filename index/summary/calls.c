@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "index/summary/calls.h"
+
+#include "codecs/base/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct hf_call_room hf_call_room_default = {
+	.nodes = HF_CALL_NODES, .depth = HF_CALL_DEPTH, .frames = HF_CALL_FRAMES};
+
+/* ---- stacks ---- */
+
+static int stack_of(struct hf_calls *c, uint32_t context)
+{
+	if (context >= c->stack_count) {
+		const uint32_t n = context >= HF_RUN_CONTEXTS / 2 ? HF_RUN_OTHERS + 1 : 2 * context + 1;
+		struct hf_call_stack *bigger = realloc(c->stacks, n * sizeof *bigger);
+
+		if (!bigger)
+			return HF_ERR_NOMEM;
+		memset(bigger + c->stack_count, 0, (n - c->stack_count) * sizeof *bigger);
+		c->stacks = bigger;
+		c->stack_count = n;
+	}
+	c->context = context;
+	c->stack = &c->stacks[context];
+	return 0;
+}
+
+/* What was executed up to that ordinal is where it was. */
+static void leave(struct hf_calls *c, uint64_t ordinal)
+{
+	if (ordinal == c->since)
+		return;
+	hf_call_tree_add(&c->tree, c->node, ordinal - c->since, ordinal);
+	c->executed = c->node;
+	c->since = ordinal;
+}
+
+/* ---- transfers ---- */
+
+static int call(struct hf_calls *c, uint64_t function, uint64_t back, uint64_t ordinal)
+{
+	int err = hf_call_stack_room(c->stack, c->room.depth, &c->frames_left);
+
+	if (err < 0)
+		return err;
+	if (err) {
+		hf_call_stack_call_beyond(c->stack, back);
+		c->facts.deep++;
+		c->node = hf_call_tree_call(&c->tree, HF_CALL_NO_NODE, function, ordinal);
+		return 0;
+	}
+	c->node = hf_call_tree_call(&c->tree, c->node, function, ordinal);
+	c->facts.refused += c->node == HF_CALL_NO_NODE;
+	hf_call_stack_push(c->stack, c->node, back);
+	return 0;
+}
+
+/* The one to come: its handler begins in the context at hand. */
+static int trap(struct hf_calls *c, uint64_t handler, uint64_t ordinal)
+{
+	struct hf_call_node root = {.kind = c->trap.kind, .context = c->context, .function = handler};
+	int err = hf_call_stack_room(c->stack, c->room.depth, &c->frames_left);
+
+	c->trap.kind = HF_CALL_BEYOND;
+	if (err < 0)
+		return err;
+	if (err) {
+		c->stack->traps_beyond++;
+		c->facts.deep++;
+		c->node = hf_call_tree_call(&c->tree, HF_CALL_NO_NODE, handler, ordinal);
+		return 0;
+	}
+	c->node = hf_call_tree_root(&c->tree, &root, ordinal);
+	c->facts.refused += c->node == HF_CALL_NO_NODE;
+	hf_call_stack_push_trap(c->stack, c->node);
+	return 0;
+}
+
+/* A trap that comes before the handler of another has begun. */
+static int trap_at_once(struct hf_calls *c, uint64_t ordinal)
+{
+	int err = c->stack ? 0 : stack_of(c, 0);
+
+	return err ? err : trap(c, c->trap.function, ordinal);
+}
+
+static int trap_return(struct hf_calls *c, uint64_t ordinal)
+{
+	int err = c->stack ? 0 : stack_of(c, 0);
+
+	if (!err && c->trap.kind != HF_CALL_BEYOND)
+		err = trap_at_once(c, ordinal);
+	if (err)
+		return err;
+	c->facts.trap_returns++;
+	c->facts.unmatched_traps += !hf_call_stack_trap_return(c->stack);
+	c->node = hf_call_stack_node(c->stack);
+	return 0;
+}
+
+static int put_insn(struct hf_calls *c, const struct hf_ev_insn *insn, uint64_t ordinal)
+{
+	bool fits;
+
+	switch (insn->flow) {
+	case HF_FLOW_CALL:
+	case HF_FLOW_INDIRECT_CALL:
+		return call(c, insn->target, insn->pc + insn->size, ordinal);
+	case HF_FLOW_SWAP:
+		hf_call_stack_return(c->stack, insn->target);
+		c->node = hf_call_stack_node(c->stack);
+		return call(c, insn->target, insn->pc + insn->size, ordinal);
+	case HF_FLOW_RETURN:
+		fits = hf_call_stack_return(c->stack, insn->target);
+		c->facts.returns++;
+		c->facts.unmatched += !fits;
+		c->node = hf_call_stack_node(c->stack);
+		return 0;
+	case HF_FLOW_TRAP_CALL:
+		c->trap = (struct hf_call_node){.kind = HF_CALL_TRAP, .function = insn->target};
+		c->by_insn = true;
+		return 0;
+	case HF_FLOW_TRAP_RETURN:
+		c->returned = true;
+		return trap_return(c, ordinal);
+	default:
+		return 0;
+	}
+}
+
+static int put_trap(struct hf_calls *c, const struct hf_event *ev, uint64_t ordinal)
+{
+	const bool known = ev->flags & HF_EVF_HANDLER, same = c->by_insn && !(ev->flags & HF_EVF_ASYNC);
+	int err = 0;
+
+	if (same && !known)
+		return 0;
+	if (c->trap.kind != HF_CALL_BEYOND && !same)
+		err = trap_at_once(c, ordinal);
+	c->by_insn = false;
+	c->trap = (struct hf_call_node){.kind = ev->flags & HF_EVF_ASYNC ? HF_CALL_INTERRUPT : HF_CALL_TRAP,
+					.function = known ? ev->trap.handler : HF_CALL_UNKNOWN};
+	return err;
+}
+
+static void put_cycles(struct hf_calls *c, const struct hf_event *ev, uint64_t ordinal)
+{
+	uint64_t *to = ordinal ? &c->tree.nodes[c->executed].cycles : &c->early;
+	const uint64_t n = ev->time.value;
+
+	if (ev->flags & HF_EVF_NO_TIME)
+		return;
+	*to = n > INT64_MAX - *to ? INT64_MAX : *to + n;
+	c->facts.timed++;
+}
+
+/* ---- what the cutter says ---- */
+
+static int flow(void *ctx, const struct hf_event *ev, uint64_t ordinal)
+{
+	struct hf_calls *c = ctx;
+
+	leave(c, ordinal);
+	switch (ev->kind) {
+	case HF_EVENT_INSN:
+		return put_insn(c, &ev->insn, ordinal);
+	case HF_EVENT_TRAP:
+		return put_trap(c, ev, ordinal);
+	case HF_EVENT_TRAP_RETURN:
+		if (c->returned) {
+			c->returned = false;
+			return 0;
+		}
+		return trap_return(c, ordinal);
+	case HF_EVENT_CYCLES:
+		put_cycles(c, ev, ordinal);
+		return 0;
+	default:
+		c->facts.losses++;
+		return 0;
+	}
+}
+
+static int put_stacks(struct hf_calls *c)
+{
+	int err = 0;
+
+	for (; c->chunks && !err; c->chunks--)
+		err = c->put(c->ctx, c->stack);
+	return err;
+}
+
+static int begin(void *ctx, const struct hf_ev_insn *insn, uint32_t context, uint64_t ordinal)
+{
+	struct hf_calls *c = ctx;
+	int err = 0;
+
+	leave(c, ordinal);
+	if (!c->stack || context != c->context)
+		err = stack_of(c, context);
+	if (!err && c->trap.kind != HF_CALL_BEYOND)
+		err = trap(c, c->trap.function == HF_CALL_UNKNOWN ? insn->pc : c->trap.function, ordinal);
+	if (err)
+		return err;
+	c->by_insn = c->returned = false;
+	if (!c->stack->depth && !hf_call_stack_is_beyond(c->stack) && !c->stack->begun) {
+		const struct hf_call_node root = {
+			.kind = HF_CALL_ROOT, .context = context, .mode = insn->mode, .function = insn->pc};
+
+		c->stack->begun = true;
+		c->stack->base = hf_call_tree_root(&c->tree, &root, ordinal);
+		c->facts.refused += c->stack->base == HF_CALL_NO_NODE;
+	}
+	c->node = hf_call_stack_node(c->stack);
+	if (!ordinal)
+		c->tree.nodes[c->node].cycles = c->early;
+	return put_stacks(c);
+}
+
+int hf_calls_end(struct hf_calls *c, uint64_t insns)
+{
+	int err = c->stack ? 0 : stack_of(c, 0);
+
+	leave(c, insns);
+	return err ? err : put_stacks(c);
+}
+
+int hf_calls_new(const struct hf_call_room *room, hf_call_stack_fn put, void *ctx, struct hf_calls **ret_calls)
+{
+	struct hf_calls *c = calloc(1, sizeof *c);
+	int err = c ? hf_call_tree_init(&c->tree, room->nodes) : HF_ERR_NOMEM;
+
+	*ret_calls = NULL;
+	if (err) {
+		free(c);
+		return err;
+	}
+	c->watch = (struct hf_run_watch){.ctx = c, .flow = flow, .begin = begin};
+	c->put = put;
+	c->ctx = ctx;
+	c->room = *room;
+	c->frames_left = room->frames;
+	c->chunks = 1;
+	*ret_calls = c;
+	return 0;
+}
+
+void hf_calls_free(struct hf_calls *c)
+{
+	if (!c)
+		return;
+	for (uint32_t i = 0; i < c->stack_count; i++)
+		hf_call_stack_fini(&c->stacks[i]);
+	free(c->stacks);
+	hf_call_tree_fini(&c->tree);
+	free(c);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the summary of a capture says of the calls of a hart: their tree, and the stack at each chunk. */
+#ifndef HF_INDEX_SUMMARY_TREE_H
+#define HF_INDEX_SUMMARY_TREE_H
+
+#include "index/summary.h"
+#include "index/summary/call.h"
+
+/* The calling-context tree of a hart. Parents come before their children; the sum of all nodes' own instructions is that
+ * of the hart. */
+struct hf_summary_tree {
+	uint32_t hart, count;
+	struct hf_call_node *nodes; /* the first is that of HF_CALL_BEYOND */
+	uint64_t *below;	    /* of each the instructions of the nodes beneath it: own is not in it */
+	uint16_t *depth;	    /* of each how many are above it */
+	struct hf_call_facts facts;
+};
+
+/* To be freed, for any thread. HF_ERR_NOT_FOUND: there is no such hart. HF_ERR_STATE: it is damaged. HF_ERR_NOMEM. */
+int hf_summary_tree_load(struct hf_summary *summary, uint32_t hart, struct hf_summary_tree **ret_tree);
+void hf_summary_tree_free(struct hf_summary_tree *tree);
+
+/* In what a hart is: the nodes from the oldest, which is a root, to the newest. A trap handler follows what it interrupts.
+ * HF_CALL_NO_NODE: one that has no node, as the tree was full. */
+struct hf_summary_stack {
+	uint32_t count;
+	uint64_t calls_beyond, traps_beyond; /* above these: so many calls and traps are beyond the limit of depth */
+	uint32_t nodes[HF_CALL_DEPTH + 1];
+};
+
+/* The stack in which the first instruction of that chunk is executed, of the hart of the tree. Errors as above;
+ * HF_ERR_NOT_FOUND: no such chunk. */
+int hf_summary_stack_at(struct hf_summary *summary, const struct hf_summary_tree *tree, uint64_t chunk,
+			struct hf_summary_stack *ret_stack);
+
+#endif
