@@ -230,14 +230,21 @@ static void put_words(void *ctx, const char *text)
 	hf_say(stderr, "hartfs find: %s: %s", c->shown, text);
 }
 
-/* From the second second on. */
-static void put_progress(void *ctx, uint32_t hart, double share)
+/* Whether somebody who has waited for more than a second can see how far it is. */
+static bool wants_bar(const struct command *c)
 {
-	struct command *c = ctx;
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (c->settings->verbosity < 0 || now.tv_sec - c->begun.tv_sec < 2 || !isatty(STDERR_FILENO))
+	return c->settings->verbosity >= 0 && isatty(STDERR_FILENO) &&
+	       (now.tv_sec - c->begun.tv_sec) * 1000000000L + now.tv_nsec - c->begun.tv_nsec > 1000000000L;
+}
+
+static void put_progress(void *ctx, uint32_t hart, double share)
+{
+	struct command *c = ctx;
+
+	if (!wants_bar(c))
 		return;
 	fprintf(stderr, "\rhart %u: %.0f%%", hart, 100 * share);
 	c->bar = true;
@@ -246,10 +253,8 @@ static void put_progress(void *ctx, uint32_t hart, double share)
 static bool put_index_progress(void *ctx, double percent, uint64_t insns)
 {
 	struct command *c = ctx;
-	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (c->settings->verbosity < 0 || now.tv_sec - c->begun.tv_sec < 2 || !isatty(STDERR_FILENO))
+	if (!wants_bar(c))
 		return true;
 	fprintf(stderr, "\rindexing: %.0f%%, %llu instructions", percent, (unsigned long long)insns);
 	c->bar = true;

@@ -244,7 +244,7 @@ static const struct {
 	const char *name;
 	int (*parse)(struct hf_find_term *term, const char *text, const struct words *words);
 } questions[HF_ASK_KINDS] = {
-#define HF_QUESTION(id, name, parse, list) {name, parse},
+#define HF_QUESTION(id, name, parse) {name, parse},
 #include "fs/find/questions.def"
 #undef HF_QUESTION
 };

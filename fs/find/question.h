@@ -7,7 +7,7 @@
 #include "index/summary/run.h"
 
 enum hf_question_kind {
-#define HF_QUESTION(id, name, parse, list) HF_ASK_##id,
+#define HF_QUESTION(id, name, parse) HF_ASK_##id,
 #include "fs/find/questions.def"
 #undef HF_QUESTION
 	HF_ASK_KINDS

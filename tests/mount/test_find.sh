@@ -101,6 +101,11 @@ explains 'list of runs, exact; .* [12] decoded$' --pc 80001028 --nth 1000
 explains 'list of runs, an upper bound; ' --pc 80001028 --read 0-ffffffffffffffff
 explains '^hart 0: scan, for ' --write 80005360
 
+# Sums: the list has every instruction once.
+grep -vc '^#' "$tmp/rv" >"$tmp/count"
+finds 0 "$rv" "$tmp/count" --pc 0-ffffffffffffffff --count
+explains 'list of runs, exact; .* 0 decoded$' --pc 0-ffffffffffffffff --count
+
 # ---- other forms ----
 find_in "$rv" --trap=5 --first --json >"$tmp/out"
 python3 - "$tmp/out" "$tmp/rv" <<'END' || fail "--json: $(cat "$tmp/out")"
