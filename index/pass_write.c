@@ -46,6 +46,9 @@ static int write_summary(struct hf_pass_run *run, const uint8_t *bytes, size_t s
 		struct hf_summary_context context;
 		struct hf_summary_page page;
 		struct hf_summary_piece piece;
+		struct hf_inverse_head inverse;
+		struct hf_inverse_span inverse_span;
+		struct hf_inverse_page inverse_page;
 	} row;
 	uint64_t head[2];
 

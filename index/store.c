@@ -23,7 +23,7 @@ struct hf_store {
 	int fd;			/* of a published database */
 	uint64_t size;		/* of its file */
 	sqlite3 *db;
-	sqlite3_stmt *stmt[HF_TABLES][STATEMENTS];
+	sqlite3_stmt *stmt[HF_TABLES_MOST][STATEMENTS];
 };
 
 /* ---- opening and closing ---- */
@@ -106,7 +106,7 @@ void hf_store_close(struct hf_store *store)
 {
 	if (!store)
 		return;
-	for (size_t i = 0; i < HF_TABLES; i++)
+	for (size_t i = 0; i < HF_TABLES_MOST; i++)
 		for (size_t j = 0; j < STATEMENTS; j++)
 			sqlite3_finalize(store->stmt[i][j]);
 	hf_db_close(store->db);

@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/summary.h"
+#include "index/summary_internal.h"
 
-#include "index/published.h"
 #include "index/summary/page.h"
 
 #include <stdlib.h>
 #include <zstd.h>
-
-/* No list has more bytes: a posting takes at most 32. */
-#define LIST_MAX (UINT64_C(1) << 30)
-
-struct hf_summary {
-	struct hf_published file;
-	struct hf_chunk_limits limits;
-	size_t hart_count;
-	struct hf_summary_hart *harts;
-};
 
 /* ---- opening ---- */
 
@@ -79,7 +68,7 @@ uint64_t hf_summary_file_size(const struct hf_summary *summary)
 	return hf_store_file_size(summary->file.store);
 }
 
-static const struct hf_summary_hart *find_hart(const struct hf_summary *s, uint32_t id)
+const struct hf_summary_hart *hf_summary_find_hart(const struct hf_summary *s, uint32_t id)
 {
 	for (size_t i = 0; i < s->hart_count; i++)
 		if (s->harts[i].id == id)
@@ -95,7 +84,7 @@ bool hf_summary_fits(const struct hf_summary *summary, const struct hf_index *in
 	if (!hf_chunk_limits_equal(&summary->limits, hf_index_limits(index)) || n != summary->hart_count)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		const struct hf_summary_hart *h = find_hart(summary, harts[i].id);
+		const struct hf_summary_hart *h = hf_summary_find_hart(summary, harts[i].id);
 
 		if (!h || h->slot != harts[i].slot || h->chunks != harts[i].chunks || h->insns != harts[i].insns)
 			return false;
@@ -116,8 +105,7 @@ bool hf_summary_is_wanted(const struct hf_index *index)
 
 /* ---- rows ---- */
 
-/* One that must be there. */
-static int fetch(struct hf_summary *s, const struct hf_table *table, uint64_t slot, uint64_t number, void *ret_row)
+int hf_summary_fetch(struct hf_summary *s, const struct hf_table *table, uint64_t slot, uint64_t number, void *ret_row)
 {
 	int err;
 
@@ -131,13 +119,13 @@ static int fetch(struct hf_summary *s, const struct hf_table *table, uint64_t sl
 
 int hf_summary_context(struct hf_summary *summary, uint32_t hart, uint32_t number, struct hf_run_context *ret_context)
 {
-	const struct hf_summary_hart *h = find_hart(summary, hart);
+	const struct hf_summary_hart *h = hf_summary_find_hart(summary, hart);
 	struct hf_summary_context row;
 	int err;
 
 	if (!h || number >= h->contexts)
 		return HF_ERR_NOT_FOUND;
-	err = fetch(summary, &hf_table_summary_context, h->slot, number, &row);
+	err = hf_summary_fetch(summary, &hf_table_summary_context, h->slot, number, &row);
 	*ret_context = (struct hf_run_context){.fields = row.fields,
 					       .hw = row.hw,
 					       .pid = row.pid,
@@ -246,7 +234,7 @@ static int search_span(struct search *s)
 	int err = first_page(s, &page);
 
 	for (; !err && page < s->span.pages; page++) {
-		err = fetch(s->summary, &hf_table_summary_page, s->hart->slot, s->span.page + page, &s->row);
+		err = hf_summary_fetch(s->summary, &hf_table_summary_page, s->hart->slot, s->span.page + page, &s->row);
 		if (!err && s->row.first >= s->end)
 			break;
 		if (!err && s->row.end > s->first)
@@ -262,7 +250,7 @@ static int search(struct hf_summary *summary, const struct hf_summary_hart *hart
 	s->summary = summary;
 	s->hart = hart;
 	for (uint64_t i = 0; !err && i < hart->spans; i++) {
-		err = fetch(summary, &hf_table_summary_span, hart->slot, i, &s->span);
+		err = hf_summary_fetch(summary, &hf_table_summary_span, hart->slot, i, &s->span);
 		if (!err && (s->span.chunk >= s->span.end || s->span.end > hart->chunks))
 			err = HF_ERR_STATE;
 		if (!err)
@@ -274,7 +262,7 @@ static int search(struct hf_summary *summary, const struct hf_summary_hart *hart
 int hf_summary_runs(struct hf_summary *summary, uint32_t hart, uint64_t first, uint64_t end, hf_summary_fn fn,
 		    void *ctx)
 {
-	const struct hf_summary_hart *h = find_hart(summary, hart);
+	const struct hf_summary_hart *h = hf_summary_find_hart(summary, hart);
 	struct search *s = h ? malloc(sizeof *s) : NULL;
 	int err;
 
@@ -315,73 +303,16 @@ int hf_summary_count(struct hf_summary *summary, uint32_t hart, uint64_t pc, uin
 
 /* ---- lists ---- */
 
-/* Bytes of the hart's lists, of as many pieces as they lie in. */
-static int read_lists(struct hf_summary *s, const struct hf_summary_run *run, uint8_t *bytes)
-{
-	struct hf_summary_piece *piece = malloc(sizeof *piece);
-	int err = piece ? 0 : HF_ERR_NOMEM;
-
-	for (uint64_t done = 0; !err && done < run->list_size;) {
-		const uint64_t at = run->list + done, within = at % HF_SUMMARY_PIECE;
-		uint64_t n;
-
-		err = fetch(s, &hf_table_summary_piece, run->slot, at / HF_SUMMARY_PIECE, piece);
-		if (!err && piece->n <= within)
-			err = HF_ERR_STATE;
-		if (err)
-			break;
-		n = piece->n - within;
-		n = n < run->list_size - done ? n : run->list_size - done;
-		memcpy(bytes + done, piece->data + within, (size_t)n);
-		done += n;
-	}
-	free(piece);
-	return err;
-}
-
-/* One posting, as a list of its own. */
-static int make_list(const struct hf_summary_run *run, struct hf_list *ret_list, uint8_t **ret_bytes)
-{
-	const struct hf_posting posting = {.chunk = run->chunk, .count = run->count};
-	struct hf_list_writer w = {0};
-	int err;
-
-	hf_list_begin(&w, &run->facts, run->chunk);
-	err = hf_list_add(&w, &posting);
-	if (!err)
-		err = hf_list_end(&w);
-	if (!err)
-		err = hf_list_open(ret_list, w.out.p, w.out.n, &run->facts);
-	if (!err) {
-		*ret_bytes = w.out.p;
-		w.out.p = NULL;
-	}
-	hf_list_writer_fini(&w);
-	return err;
-}
-
 int hf_summary_list(struct hf_summary *summary, const struct hf_summary_run *run, struct hf_list *ret_list,
 		    uint8_t **ret_bytes)
 {
-	uint8_t *bytes;
-	int err;
+	const struct hf_summary_lists where = {.table = &hf_table_summary_piece,
+					       .slot = run->slot,
+					       .list = run->list,
+					       .list_size = run->list_size,
+					       .chunk = run->chunk};
 
-	*ret_bytes = NULL;
-	if (run->facts.postings == 1)
-		return make_list(run, ret_list, ret_bytes);
-	if (run->list_size > LIST_MAX)
-		return hf_published_noted(&summary->file, HF_ERR_STATE);
-	bytes = malloc((size_t)run->list_size + 1);
-	if (!bytes)
-		return HF_ERR_NOMEM;
-	err = read_lists(summary, run, bytes);
-	if (!err)
-		err = hf_list_open(ret_list, bytes, (size_t)run->list_size, &run->facts);
-	if (err)
-		free(bytes);
-	else
-		*ret_bytes = bytes;
-	return hf_published_noted(&summary->file, err);
+	return hf_summary_read_list(summary, &where, &run->facts, ret_list, ret_bytes);
 }
 
 /* ---- all of it ---- */
@@ -419,5 +350,7 @@ int hf_summary_check(struct hf_summary *summary)
 		if (!err && check.insns != summary->harts[i].insns)
 			err = HF_ERR_STATE;
 	}
+	if (!err)
+		err = hf_inverse_check(summary);
 	return hf_published_noted(&summary->file, err);
 }

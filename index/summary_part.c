@@ -4,10 +4,12 @@
 #include "index/packs.h"
 #include "index/summary.h"
 
-static const struct hf_table *const tables[HF_TABLES] = {
-	[HF_TABLE_HART] = &hf_table_summary_hart,	[HF_TABLE_SPAN] = &hf_table_summary_span,
-	[HF_TABLE_CONTEXT] = &hf_table_summary_context, [HF_TABLE_PAGE] = &hf_table_summary_page,
-	[HF_TABLE_LIST] = &hf_table_summary_piece,
+static const struct hf_table *const tables[HF_TABLES_MOST] = {
+	[HF_TABLE_HART] = &hf_table_summary_hart,	  [HF_TABLE_SPAN] = &hf_table_summary_span,
+	[HF_TABLE_CONTEXT] = &hf_table_summary_context,	  [HF_TABLE_PAGE] = &hf_table_summary_page,
+	[HF_TABLE_LIST] = &hf_table_summary_piece,	  [HF_TABLE_INVERSE] = &hf_table_inverse,
+	[HF_TABLE_INVERSE_SPAN] = &hf_table_inverse_span, [HF_TABLE_INVERSE_PAGE] = &hf_table_inverse_page,
+	[HF_TABLE_INVERSE_LIST] = &hf_table_inverse_list,
 };
 
 bool hf_summary_part_is_possible(int dirfd)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A published summary as its readers see it: its rows and lists. Internal to index/.
+ */
+#ifndef HF_INDEX_SUMMARY_INTERNAL_H
+#define HF_INDEX_SUMMARY_INTERNAL_H
+
+#include "index/published.h"
+#include "index/summary.h"
+
+struct hf_summary {
+	struct hf_published file;
+	struct hf_chunk_limits limits;
+	size_t hart_count;
+	struct hf_summary_hart *harts;
+};
+
+/* NULL: there is no such hart. */
+const struct hf_summary_hart *hf_summary_find_hart(const struct hf_summary *summary, uint32_t id);
+/* A row that must be there: HF_ERR_STATE if it is not. */
+int hf_summary_fetch(struct hf_summary *summary, const struct hf_table *table, uint64_t slot, uint64_t number,
+		     void *ret_row);
+
+/* Where a list lies: in pieces of a table, from number on. One posting has no list, but is at chunk. */
+struct hf_summary_lists {
+	const struct hf_table *table;
+	uint64_t slot, number;
+	uint64_t list, list_size, chunk;
+};
+
+/* As hf_summary_list; damage is noted. */
+int hf_summary_read_list(struct hf_summary *summary, const struct hf_summary_lists *where,
+			 const struct hf_list_facts *facts, struct hf_list *ret_list, uint8_t **ret_bytes);
+
+/* All of the parts besides runs: HF_ERR_STATE if a page or a list is damaged, or sums are not what they say. */
+int hf_inverse_check(struct hf_summary *summary);
+
+#endif
