@@ -65,7 +65,7 @@ static int put_access(struct hf_collector *c, const struct hf_event *ev)
 /* What follows an instruction belongs to it, also if its chunk ends between. */
 static int cut(struct hf_collector *c)
 {
-	int err = 0;
+	int err = hf_rare_collector_cut(&c->rare, c->insns);
 
 	for (unsigned i = 0; i < KINDS && !err; i++)
 		err = hf_words_collector_cut(&c->words[i], c->cuts, c->insns);

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct hf_inverse_room hf_inverse_room_default = {.keys = 1u << 16, .lists = 4u << 20, .credit = 64u << 10};
+const struct hf_inverse_room hf_inverse_room_default = {
+	.keys = 1u << 16, .lists = 4u << 20, .credit = 64u << 10, .coarse = 1u << 24};
 
 static uint32_t slots_for(uint32_t keys)
 {

@@ -24,9 +24,10 @@ enum hf_inverse_part {
 #define HF_INVERSE_PART_SHIFT 32
 
 /* Keys that one span can have, and bytes of their lists. Then 12 MiB, of which what is not used costs nothing.
- * credit: bytes that a part of a hart may have whatever its instructions are (inverse_span.h). */
+ * credit: bytes that a part of a hart may have whatever its instructions are; coarse: a span that is coarse ends after
+ * so many instructions, 0: it does not (inverse_span.h). */
 struct hf_inverse_room {
-	uint32_t keys, lists, credit;
+	uint32_t keys, lists, credit, coarse;
 };
 extern const struct hf_inverse_room hf_inverse_room_default;
 

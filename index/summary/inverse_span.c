@@ -258,6 +258,15 @@ int hf_inverse_writer_make_room(struct hf_inverse_writer *w)
 	}
 }
 
+int hf_inverse_writer_cut(struct hf_inverse_writer *w, bool coarse)
+{
+	const uint32_t most = w->inverse->room.coarse;
+
+	if (!coarse || !most || !w->inverse->count || w->insns - w->begun < most)
+		return 0;
+	return hf_inverse_writer_make_room(w);
+}
+
 int hf_inverse_writer_end(struct hf_inverse_writer *w, bool known)
 {
 	bool small = false;

@@ -50,6 +50,9 @@ void hf_inverse_writer_fini(struct hf_inverse_writer *w);
 int hf_inverse_writer_put(struct hf_inverse_writer *w, const struct hf_inverse_key *key, uint64_t place,
 			  uint64_t count);
 int hf_inverse_writer_make_room(struct hf_inverse_writer *w);
+/* A chunk ends here. coarse: keys are not as fine as can be. Then the span ends some time, so that what a program does
+ * afterwards does not stay coarse for what it did before. */
+int hf_inverse_writer_cut(struct hf_inverse_writer *w, bool coarse);
 /* The hart is complete. known: the source tells of such things. */
 int hf_inverse_writer_end(struct hf_inverse_writer *w, bool known);
 

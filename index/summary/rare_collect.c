@@ -148,6 +148,16 @@ int hf_rare_collector_put(struct hf_rare_collector *c, const struct hf_event *ev
 	}
 }
 
+int hf_rare_collector_cut(struct hf_rare_collector *c, uint64_t insns)
+{
+	bool coarse = false;
+
+	for (unsigned kind = 0; kind < HF_RARE_KINDS; kind++)
+		coarse = coarse || c->level[kind];
+	c->writer.insns = insns;
+	return hf_inverse_writer_cut(&c->writer, coarse);
+}
+
 int hf_rare_collector_end(struct hf_rare_collector *c, uint64_t insns)
 {
 	c->writer.insns = insns;

@@ -27,6 +27,8 @@ int hf_rare_collector_init(struct hf_rare_collector *c, const struct hf_inverse_
 void hf_rare_collector_fini(struct hf_rare_collector *c);
 /* Any event; insns: instructions of the hart that have retired, with it. */
 int hf_rare_collector_put(struct hf_rare_collector *c, const struct hf_event *ev, uint64_t insns);
+/* A chunk ends here. */
+int hf_rare_collector_cut(struct hf_rare_collector *c, uint64_t insns);
 int hf_rare_collector_end(struct hf_rare_collector *c, uint64_t insns);
 
 #endif

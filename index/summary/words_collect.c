@@ -155,7 +155,7 @@ int hf_words_collector_cut(struct hf_words_collector *c, uint64_t chunks, uint64
 	c->writer.insns = insns;
 	err = empty(c);
 	c->chunk += chunks;
-	return err;
+	return err ? err : hf_inverse_writer_cut(&c->writer, c->level > c->least);
 }
 
 int hf_words_collector_end(struct hf_words_collector *c, bool known)

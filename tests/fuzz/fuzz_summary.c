@@ -308,7 +308,7 @@ static int add_row(void *ctx, const struct hf_table *table, uint64_t number, con
 /* With little room, and a chunk for each 16 events. */
 static uint64_t collect(const struct hf_event *ev, size_t n, size_t sliver)
 {
-	static const struct hf_inverse_room room = {.keys = 5, .lists = 3000, .credit = 300};
+	static const struct hf_inverse_room room = {.keys = 5, .lists = 3000, .credit = 300, .coarse = 40};
 	struct hf_collector *collector;
 	uint64_t hash = 0;
 

@@ -234,6 +234,37 @@ static void chase(uint64_t memory, unsigned chunks)
 	done(&m, summary);
 }
 
+/* What comes after that is fine again. */
+static void test_phases(void)
+{
+	const struct hf_inverse_room room = {.keys = 4096, .lists = 1u << 18, .credit = 4096, .coarse = 1u << 17};
+	uint64_t x = 88172645463325252u;
+	struct hf_chunk_set set;
+	struct hf_summary *summary;
+	struct maker m;
+
+	start(&m, &room);
+	for (unsigned i = 0; i < 1u << 20; i += 8) {
+		insns(&m, 8);
+		if (i < 1u << 18)
+			access_of(&m, HF_EVF_WRITE, (UINT64_C(1) << 40) + next_random(&x) % (1u << 30), 8);
+		else
+			access_of(&m, HF_EVF_WRITE, 0x1000 + (i >> 14) * 8, 8);
+		if (i % 16384 == 16376)
+			chunk(&m);
+	}
+	summary = finish(&m);
+	CHECK_EQ(hf_words_find(summary, 0, HF_WORDS_WRITES, 0x1000 + 60 * 8, 0x1000 + 60 * 8, &set, NULL), 0);
+	/* The chunks at which it begins are still coarse. */
+	CHECK(hf_chunk_set_has(&set, 60) && set.count < 8 && !hf_chunk_set_has(&set, 30) &&
+	      !hf_chunk_set_has(&set, 61));
+	hf_chunk_set_free(&set);
+	CHECK_EQ(hf_words_find(summary, 0, HF_WORDS_WRITES, UINT64_C(1) << 40, UINT64_C(2) << 40, &set, NULL), 0);
+	CHECK(set.count == 16 && hf_chunk_set_has(&set, 15) && set.level > HF_WORDS_WORD);
+	hf_chunk_set_free(&set);
+	done(&m, summary);
+}
+
 /* ---- registers ---- */
 
 static void reg(struct maker *m, uint8_t role, uint16_t number)
@@ -380,6 +411,7 @@ int main(void)
 	test_registers();
 	test_rare();
 	test_many_times();
+	test_phases();
 	chase(UINT64_C(4) << 30, 400);
 	chase(UINT64_C(256) << 20, 200);
 	CHECK_EQ(rmdir(dir), 0);
