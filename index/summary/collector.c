@@ -74,35 +74,39 @@ static int cut(struct hf_collector *c)
 	return err;
 }
 
+/* Any event that is not an instruction that retired. */
+static int put_other(struct hf_collector *c, const struct hf_event *ev)
+{
+	switch (ev->kind) {
+	case HF_EVENT_MEM:
+		return put_access(c, ev);
+	case HF_EVENT_REG:
+		return c->attempt ? 0 : hf_registers_collector_put(&c->registers, ev);
+	case HF_EVENT_ATTEMPT:
+		c->attempt = ATTEMPTS;
+		return hf_rare_collector_put(&c->rare, ev, c->insns);
+	default:
+		return hf_rare_collector_put(&c->rare, ev, c->insns);
+	}
+}
+
 int hf_collector_put(struct hf_collector *c, const struct hf_event *ev, size_t n)
 {
+	const struct hf_event *const end = ev + n;
 	int err = 0;
 
-	for (const struct hf_event *end = ev + n; ev < end && !err; ev++) {
-		switch (ev->kind) {
-		case HF_EVENT_INSN:
-			if (c->cuts)
-				err = cut(c);
-			c->insns++;
-			c->attempt = 0;
-			break;
-		case HF_EVENT_MEM:
-			err = put_access(c, ev);
-			break;
-		case HF_EVENT_REG:
-			if (!c->attempt)
-				err = hf_registers_collector_put(&c->registers, ev);
-			break;
-		case HF_EVENT_ATTEMPT:
-			c->attempt = ATTEMPTS;
-			err = hf_rare_collector_put(&c->rare, ev, c->insns);
-			break;
-		case HF_EVENT_DATA:
-		case HF_EVENT_RECORD:
-			break;
-		default:
-			err = hf_rare_collector_put(&c->rare, ev, c->insns);
-		}
+	while (ev < end && !err) {
+		const struct hf_event *const first = ev;
+
+		if (ev->kind == HF_EVENT_INSN && c->cuts)
+			err = cut(c);
+		while (ev < end && ev->kind == HF_EVENT_INSN)
+			ev++;
+		c->insns += (uint64_t)(ev - first);
+		c->attempt = ev > first ? 0 : c->attempt;
+		for (; ev < end && ev->kind != HF_EVENT_INSN && !err; ev++)
+			if (ev->kind != HF_EVENT_DATA && ev->kind != HF_EVENT_RECORD)
+				err = put_other(c, ev);
 	}
 	return err;
 }

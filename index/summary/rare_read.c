@@ -54,17 +54,19 @@ static bool answers(const struct hf_rare *rare, const struct hf_inverse_key *key
 
 static int add_span(struct hf_rare *rare, const struct hf_inverse_found *found)
 {
-	const struct span *before = rare->span_count ? &rare->spans[rare->span_count - 1] : NULL;
+	const size_t n = rare->span_count;
 	int err;
 
-	if (before && before->number == found->span)
+	if (n && rare->spans[n - 1].number == found->span)
 		return 0;
-	err = hf_array_room(&rare->spans, rare->span_count, sizeof *rare->spans);
-	if (!err)
-		rare->spans[rare->span_count++] = (struct span){.number = found->span,
-								.list = rare->list_count,
-								.before = before ? before->before + before->total : 0};
-	return err;
+	err = hf_array_room(&rare->spans, n, sizeof *rare->spans);
+	if (err)
+		return err;
+	rare->spans[n] = (struct span){.number = found->span,
+				       .list = rare->list_count,
+				       .before = n ? rare->spans[n - 1].before + rare->spans[n - 1].total : 0};
+	rare->span_count++;
+	return 0;
 }
 
 static int take(void *ctx, const struct hf_inverse_found *found)
