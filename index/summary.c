@@ -68,14 +68,6 @@ uint64_t hf_summary_file_size(const struct hf_summary *summary)
 	return hf_store_file_size(summary->file.store);
 }
 
-const struct hf_summary_hart *hf_summary_find_hart(const struct hf_summary *s, uint32_t id)
-{
-	for (size_t i = 0; i < s->hart_count; i++)
-		if (s->harts[i].id == id)
-			return &s->harts[i];
-	return NULL;
-}
-
 bool hf_summary_fits(const struct hf_summary *summary, const struct hf_index *index)
 {
 	const struct hf_index_hart *harts;
@@ -103,19 +95,7 @@ bool hf_summary_is_wanted(const struct hf_index *index)
 	return wanted;
 }
 
-/* ---- rows ---- */
-
-int hf_summary_fetch(struct hf_summary *s, const struct hf_table *table, uint64_t slot, uint64_t number, void *ret_row)
-{
-	int err;
-
-	if (number > HF_NUMBER_MAX)
-		return HF_ERR_STATE;
-	pthread_mutex_lock(&s->file.lock);
-	err = hf_store_find(s->file.store, table, HF_SEEK_AT, hf_row_id(slot, number), NULL, ret_row);
-	pthread_mutex_unlock(&s->file.lock);
-	return err > 0 ? HF_ERR_STATE : err;
-}
+/* ---- contexts ---- */
 
 int hf_summary_context(struct hf_summary *summary, uint32_t hart, uint32_t number, struct hf_run_context *ret_context)
 {
@@ -313,44 +293,4 @@ int hf_summary_list(struct hf_summary *summary, const struct hf_summary_run *run
 					       .chunk = run->chunk};
 
 	return hf_summary_read_list(summary, &where, &run->facts, ret_list, ret_bytes);
-}
-
-/* ---- all of it ---- */
-
-struct check {
-	struct hf_summary *summary;
-	uint64_t insns;
-};
-
-static int check_run(void *ctx, const struct hf_summary_run *run)
-{
-	struct check *c = ctx;
-	struct hf_posting posting;
-	struct hf_list list;
-	uint8_t *bytes;
-	int err = hf_summary_list(c->summary, run, &list, &bytes);
-
-	while (!err)
-		err = hf_list_next(&list, &posting);
-	free(bytes);
-	if (run->count > HF_COUNT_MAX / run->run.insns ||
-	    __builtin_add_overflow(c->insns, run->count * run->run.insns, &c->insns))
-		return HF_ERR_STATE;
-	return err == HF_NOTE_END ? 0 : err;
-}
-
-int hf_summary_check(struct hf_summary *summary)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < summary->hart_count && !err; i++) {
-		struct check check = {.summary = summary};
-
-		err = hf_summary_runs(summary, summary->harts[i].id, 0, UINT64_MAX, check_run, &check);
-		if (!err && check.insns != summary->harts[i].insns)
-			err = HF_ERR_STATE;
-	}
-	if (!err)
-		err = hf_inverse_check(summary);
-	return hf_published_noted(&summary->file, err);
 }

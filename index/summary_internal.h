@@ -32,7 +32,4 @@ struct hf_summary_lists {
 int hf_summary_read_list(struct hf_summary *summary, const struct hf_summary_lists *where,
 			 const struct hf_list_facts *facts, struct hf_list *ret_list, uint8_t **ret_bytes);
 
-/* All of the parts besides runs: HF_ERR_STATE if a page or a list is damaged, or sums are not what they say. */
-int hf_inverse_check(struct hf_summary *summary);
-
 #endif
