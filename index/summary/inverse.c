@@ -18,51 +18,51 @@ static uint32_t slots_for(uint32_t keys)
 
 int hf_inverse_new(const struct hf_inverse_room *room, struct hf_inverse **ret_inverse)
 {
-	struct hf_inverse *v = calloc(1, sizeof *v);
+	struct hf_inverse *inv = calloc(1, sizeof *inv);
 
-	*ret_inverse = v;
-	if (!v)
+	*ret_inverse = inv;
+	if (!inv)
 		return HF_ERR_NOMEM;
-	v->room = *room;
-	v->slot_mask = slots_for(room->keys) - 1;
-	v->entries = malloc(room->keys * sizeof *v->entries);
-	v->slots = calloc((size_t)v->slot_mask + 1, sizeof *v->slots);
-	if (!hf_growing_init(&v->lists, room->lists) && v->entries && v->slots)
+	inv->room = *room;
+	inv->slot_mask = slots_for(room->keys) - 1;
+	inv->entries = malloc(room->keys * sizeof *inv->entries);
+	inv->slots = calloc((size_t)inv->slot_mask + 1, sizeof *inv->slots);
+	if (!hf_growing_init(&inv->lists, room->lists) && inv->entries && inv->slots)
 		return 0;
-	hf_inverse_free(v);
+	hf_inverse_free(inv);
 	*ret_inverse = NULL;
 	return HF_ERR_NOMEM;
 }
 
-void hf_inverse_free(struct hf_inverse *v)
+void hf_inverse_free(struct hf_inverse *inv)
 {
-	if (!v)
+	if (!inv)
 		return;
-	free(v->entries);
-	free(v->slots);
-	hf_growing_fini(&v->lists);
-	free(v);
+	free(inv->entries);
+	free(inv->slots);
+	hf_growing_fini(&inv->lists);
+	free(inv);
 }
 
-void hf_inverse_clear(struct hf_inverse *v)
+void hf_inverse_clear(struct hf_inverse *inv)
 {
-	if (v->count)
-		memset(v->slots, 0, ((size_t)v->slot_mask + 1) * sizeof *v->slots);
-	v->count = 0;
-	hf_growing_clear(&v->lists);
+	if (inv->count)
+		memset(inv->slots, 0, ((size_t)inv->slot_mask + 1) * sizeof *inv->slots);
+	inv->count = 0;
+	hf_growing_clear(&inv->lists);
 }
 
 /* ---- adding ---- */
 
 /* The slot of the key, or the one where it is to be. */
-static uint32_t find(const struct hf_inverse *v, const struct hf_inverse_key *key)
+static uint32_t find(const struct hf_inverse *inv, const struct hf_inverse_key *key)
 {
 	uint64_t hash = (key->a ^ key->b << 40 ^ key->b >> 24) * UINT64_C(0xa0761d6478bd642f);
 	uint32_t at;
 
 	hash ^= hash >> 32;
-	for (at = (uint32_t)hash & v->slot_mask; v->slots[at]; at = (at + 1) & v->slot_mask) {
-		const struct hf_inverse_key *known = &v->entries[v->slots[at] - 1].key;
+	for (at = (uint32_t)hash & inv->slot_mask; inv->slots[at]; at = (at + 1) & inv->slot_mask) {
+		const struct hf_inverse_key *known = &inv->entries[inv->slots[at] - 1].key;
 
 		if (known->a == key->a && known->b == key->b && known->level == key->level)
 			break;
@@ -70,29 +70,29 @@ static uint32_t find(const struct hf_inverse *v, const struct hf_inverse_key *ke
 	return at;
 }
 
-int hf_inverse_put(struct hf_inverse *v, const struct hf_inverse_key *key, uint64_t base, uint64_t place,
+int hf_inverse_put(struct hf_inverse *inv, const struct hf_inverse_key *key, uint64_t base, uint64_t place,
 		   uint64_t count, uint64_t *ret_added)
 {
-	const uint32_t slot = find(v, key);
+	const uint32_t slot = find(inv, key);
 	struct hf_inverse_entry *entry;
 	bool again;
 
 	*ret_added = 0;
-	again = v->slots[slot] && v->entries[v->slots[slot] - 1].list.place == place;
+	again = inv->slots[slot] && inv->entries[inv->slots[slot] - 1].list.place == place;
 	if (again && !count)
 		return 0;
-	if (!again && !hf_growing_has_room(&v->lists))
+	if (!again && !hf_growing_has_room(&inv->lists))
 		return HF_ERR_LIMIT;
-	if (!v->slots[slot]) {
-		if (v->count == v->room.keys)
+	if (!inv->slots[slot]) {
+		if (inv->count == inv->room.keys)
 			return HF_ERR_LIMIT;
-		v->entries[v->count].key = *key;
-		hf_growing_begin(&v->entries[v->count].list, base);
-		v->slots[slot] = ++v->count;
+		inv->entries[inv->count].key = *key;
+		hf_growing_begin(&inv->entries[inv->count].list, base);
+		inv->slots[slot] = ++inv->count;
 	}
-	entry = &v->entries[v->slots[slot] - 1];
+	entry = &inv->entries[inv->slots[slot] - 1];
 	*ret_added = count ? count : 1;
-	hf_growing_add(&v->lists, &entry->list, place, *ret_added);
+	hf_growing_add(&inv->lists, &entry->list, place, *ret_added);
 	return 0;
 }
 
@@ -115,16 +115,16 @@ static int compare(const void *a, const void *b)
 	return compare_keys(&x->key, &y->key);
 }
 
-int hf_inverse_sort(const struct hf_inverse *v, const struct hf_inverse_entry ***ret_order)
+int hf_inverse_sort(const struct hf_inverse *inv, const struct hf_inverse_entry ***ret_order)
 {
-	const struct hf_inverse_entry **order = malloc(((size_t)v->count + 1) * sizeof *order);
+	const struct hf_inverse_entry **order = malloc(((size_t)inv->count + 1) * sizeof *order);
 
 	*ret_order = order;
 	if (!order)
 		return HF_ERR_NOMEM;
-	for (uint32_t i = 0; i < v->count; i++)
-		order[i] = &v->entries[i];
-	qsort(order, v->count, sizeof *order, compare);
+	for (uint32_t i = 0; i < inv->count; i++)
+		order[i] = &inv->entries[i];
+	qsort(order, inv->count, sizeof *order, compare);
 	return 0;
 }
 
@@ -150,14 +150,14 @@ static int compare_postings(const void *a, const void *b)
 }
 
 /* All postings of one entry, behind those that are there. */
-static size_t take_postings(const struct hf_inverse *v, const struct hf_inverse_mapping *mapping,
+static size_t take_postings(const struct hf_inverse *inv, const struct hf_inverse_mapping *mapping,
 			    const struct mapped *from, struct hf_posting *to)
 {
 	const unsigned before = mapping->shift(&from->entry->key), by = mapping->shift(&from->key) - before;
 	const uint64_t n = hf_growing_postings(&from->entry->list);
 	struct hf_growing_reader reader;
 
-	hf_growing_read(&v->lists, &from->entry->list, mapping->base >> before, &reader);
+	hf_growing_read(&inv->lists, &from->entry->list, mapping->base >> before, &reader);
 	for (uint64_t i = 0; i < n; i++) {
 		hf_growing_next(&reader, &to[i]);
 		to[i].chunk >>= by;
@@ -166,7 +166,7 @@ static size_t take_postings(const struct hf_inverse *v, const struct hf_inverse_
 }
 
 /* The n entries that become one. */
-static int put_mapped(const struct hf_inverse *v, const struct hf_inverse_mapping *mapping, const struct mapped *from,
+static int put_mapped(const struct hf_inverse *inv, const struct hf_inverse_mapping *mapping, const struct mapped *from,
 		      size_t n, struct hf_inverse *to, uint64_t *total)
 {
 	const uint64_t base = mapping->base >> mapping->shift(&from->key);
@@ -176,12 +176,12 @@ static int put_mapped(const struct hf_inverse *v, const struct hf_inverse_mappin
 
 	for (size_t i = 0; i < n; i++)
 		count += hf_growing_postings(&from[i].entry->list);
-	postings = malloc((size_t)count * sizeof *postings);
+	postings = calloc((size_t)count, sizeof *postings);
 	if (!postings)
 		return HF_ERR_NOMEM;
 	count = 0;
 	for (size_t i = 0; i < n; i++)
-		count += take_postings(v, mapping, &from[i], postings + count);
+		count += take_postings(inv, mapping, &from[i], postings + count);
 	if (n > 1)
 		qsort(postings, (size_t)count, sizeof *postings, compare_postings);
 	for (uint64_t i = 0; i < count && !err; i++) {
@@ -193,29 +193,29 @@ static int put_mapped(const struct hf_inverse *v, const struct hf_inverse_mappin
 	return err;
 }
 
-static int map_all(const struct hf_inverse *v, const struct hf_inverse_mapping *mapping, struct mapped *mapped,
+static int map_all(const struct hf_inverse *inv, const struct hf_inverse_mapping *mapping, struct mapped *mapped,
 		   struct hf_inverse *to, uint64_t *total)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < v->count; i++) {
-		mapped[i] = (struct mapped){.key = v->entries[i].key, .entry = &v->entries[i]};
+	for (uint32_t i = 0; i < inv->count; i++) {
+		mapped[i] = (struct mapped){.key = inv->entries[i].key, .entry = &inv->entries[i]};
 		mapping->fn(mapping->ctx, &mapped[i].key);
 	}
-	if (v->count)
-		qsort(mapped, v->count, sizeof *mapped, compare_mapped);
-	for (uint32_t i = 0, n; i < v->count && !err; i += n) {
-		for (n = 1; i + n < v->count && !compare_mapped(&mapped[i], &mapped[i + n]);)
+	if (inv->count)
+		qsort(mapped, inv->count, sizeof *mapped, compare_mapped);
+	for (uint32_t i = 0, n; i < inv->count && !err; i += n) {
+		for (n = 1; i + n < inv->count && !compare_mapped(&mapped[i], &mapped[i + n]);)
 			n++;
-		err = put_mapped(v, mapping, mapped + i, n, to, total);
+		err = put_mapped(inv, mapping, mapped + i, n, to, total);
 	}
 	return err;
 }
 
-int hf_inverse_map(struct hf_inverse *v, const struct hf_inverse_mapping *mapping, uint64_t *ret_total)
+int hf_inverse_map(struct hf_inverse *inv, const struct hf_inverse_mapping *mapping, uint64_t *ret_total)
 {
-	struct mapped *mapped = malloc(((size_t)v->count + 1) * sizeof *mapped);
-	struct hf_inverse_room room = v->room;
+	struct mapped *mapped = malloc(((size_t)inv->count + 1) * sizeof *mapped);
+	struct hf_inverse_room room = inv->room;
 	struct hf_inverse *to = NULL, swap;
 	int err = mapped ? 0 : HF_ERR_NOMEM;
 
@@ -225,13 +225,13 @@ int hf_inverse_map(struct hf_inverse *v, const struct hf_inverse_mapping *mappin
 	if (!err)
 		err = hf_inverse_new(&room, &to);
 	if (!err)
-		err = map_all(v, mapping, mapped, to, ret_total);
+		err = map_all(inv, mapping, mapped, to, ret_total);
 	if (!err) {
-		swap = *v;
-		*v = *to;
+		swap = *inv;
+		*inv = *to;
 		*to = swap;
-		v->room.lists = to->room.lists;
-		v->lists.room = to->room.lists > v->lists.size ? to->room.lists : v->lists.size;
+		inv->room.lists = to->room.lists;
+		inv->lists.room = to->room.lists > inv->lists.size ? to->room.lists : inv->lists.size;
 	}
 	free(mapped);
 	hf_inverse_free(to);
