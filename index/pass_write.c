@@ -48,6 +48,9 @@ static int write_summary(struct hf_pass_run *run, const uint8_t *bytes, size_t s
 		struct hf_summary_piece piece;
 		struct hf_summary_calls calls;
 		struct hf_summary_call_page call_page;
+		struct hf_inverse_head inverse;
+		struct hf_inverse_span inverse_span;
+		struct hf_inverse_page inverse_page;
 	} row;
 	uint64_t head[2];
 

@@ -157,6 +157,32 @@ static const struct hf_column summary_call_page[] = {
 	HF_COLUMN_BYTES(hf_summary_call_page, data, n),
 };
 
+static const struct hf_column inverse[] = {
+	HF_COLUMN(NUMBER, hf_inverse_head, known, 1),
+	HF_COLUMN(NUMBER, hf_inverse_head, spans, UINT32_MAX),
+	HF_COLUMN_COUNT(hf_inverse_head, total),
+};
+
+static const struct hf_column inverse_span[] = {
+	HF_COLUMN_COUNT(hf_inverse_span, first),
+	HF_COLUMN_COUNT(hf_inverse_span, end),
+	HF_COLUMN_COUNT(hf_inverse_span, insns),
+	HF_COLUMN(NUMBER, hf_inverse_span, keys, UINT32_MAX),
+	HF_COLUMN(NUMBER, hf_inverse_span, page, UINT32_MAX),
+	HF_COLUMN(NUMBER, hf_inverse_span, pages, UINT32_MAX),
+	HF_COLUMN(NUMBER, hf_inverse_span, list, UINT32_MAX),
+	HF_COLUMN(NUMBER, hf_inverse_span, lists, UINT32_MAX),
+};
+
+static const struct hf_column inverse_page[] = {
+	HF_COLUMN_ANY(hf_inverse_page, first),
+	HF_COLUMN_ANY(hf_inverse_page, last),
+	HF_COLUMN(NUMBER, hf_inverse_page, keys, UINT32_MAX),
+	HF_COLUMN_COUNT(hf_inverse_page, list),
+	HF_COLUMN(NUMBER, hf_inverse_page, size, UINT32_MAX),
+	HF_COLUMN_BYTES(hf_inverse_page, data, n),
+};
+
 const struct hf_table hf_table_index_meta = HF_TABLE("meta", HF_TABLE_META, index_meta, struct hf_index_meta);
 const struct hf_table hf_table_hart = HF_TABLE("hart", HF_TABLE_HART, hart, struct hf_index_hart);
 const struct hf_table hf_table_chunk = HF_TABLE("chunk", HF_TABLE_CHUNK, chunk, struct hf_chunk);
@@ -180,6 +206,13 @@ const struct hf_table hf_table_summary_node =
 	HF_TABLE("node", HF_TABLE_NODE, summary_call_page, struct hf_summary_call_page);
 const struct hf_table hf_table_summary_stack =
 	HF_TABLE("stack", HF_TABLE_STACK, summary_call_page, struct hf_summary_call_page);
+const struct hf_table hf_table_inverse = HF_TABLE("inverse", HF_TABLE_INVERSE, inverse, struct hf_inverse_head);
+const struct hf_table hf_table_inverse_span =
+	HF_TABLE("inverse_span", HF_TABLE_INVERSE_SPAN, inverse_span, struct hf_inverse_span);
+const struct hf_table hf_table_inverse_page =
+	HF_TABLE("inverse_page", HF_TABLE_INVERSE_PAGE, inverse_page, struct hf_inverse_page);
+const struct hf_table hf_table_inverse_list =
+	HF_TABLE("inverse_list", HF_TABLE_INVERSE_LIST, summary_piece, struct hf_summary_piece);
 
 /* ---- numbers ---- */
 

@@ -73,7 +73,11 @@ enum hf_table_id {
 	HF_TABLE_CALLS,
 	HF_TABLE_NODE,
 	HF_TABLE_STACK,
-	HF_TABLES_MOST,
+	HF_TABLE_INVERSE,
+	HF_TABLE_INVERSE_SPAN,
+	HF_TABLE_INVERSE_PAGE,
+	HF_TABLE_INVERSE_LIST,
+	HF_TABLES_MOST, /* of any file */
 };
 
 struct hf_table {
@@ -206,6 +210,30 @@ struct hf_summary_call_page {
 	uint8_t data[HF_SUMMARY_PAGE_MAX];
 };
 
+/* Table inverse: a part of a hart's summary that says where something happened (summary/inverse.h). */
+struct hf_inverse_head {
+	bool known;	       /* the source tells of such things: without, a part that has nothing says nothing */
+	uint64_t spans, total; /* total: sum of all counts */
+};
+
+/* Table inverse_span. */
+struct hf_inverse_span {
+	uint64_t first, end; /* all places at level 0 are in [first, end) */
+	uint64_t insns, keys;
+	uint64_t page, pages; /* its first page, and how many there are */
+	uint64_t list, lists; /* the same of the pieces of its lists */
+};
+
+/* Table inverse_page: keys in their order, with what is known of each (summary/inverse_page.h), compressed. */
+#define HF_INVERSE_PAGE_MAX ((size_t)36 << 10)
+struct hf_inverse_page {
+	uint64_t first, last; /* what is asked for lies in [first, last], or not in this page */
+	uint64_t keys, list;
+	uint32_t size; /* not compressed */
+	uint32_t n;
+	uint8_t data[HF_INVERSE_PAGE_MAX];
+};
+
 /* Of the decode index: rows are struct hf_index_meta, hf_index_hart, hf_chunk, hf_point, hf_packed_window,
  * hf_image_piece and hf_index_problem. */
 extern const struct hf_table hf_table_index_meta, hf_table_hart, hf_table_chunk, hf_table_point, hf_table_window,
@@ -217,6 +245,8 @@ extern const struct hf_table hf_table_summary_meta, hf_table_summary_hart, hf_ta
 	hf_table_summary_context, hf_table_summary_page, hf_table_summary_piece;
 /* struct hf_summary_calls; struct hf_summary_call_page of both others. */
 extern const struct hf_table hf_table_summary_calls, hf_table_summary_node, hf_table_summary_stack;
+/* Of summaries too: struct hf_inverse_head, hf_inverse_span, hf_inverse_page, hf_summary_piece. */
+extern const struct hf_table hf_table_inverse, hf_table_inverse_span, hf_table_inverse_page, hf_table_inverse_list;
 
 /* Whether it is that of the table of that capture and key. */
 bool hf_view_meta_fits(const struct hf_view_meta *meta, const struct hf_identity *identity,

@@ -198,6 +198,43 @@ CREATE TABLE list (
 	data BLOB NOT NULL
 ) STRICT;
 
+-- Where something happened (index/summary/inverse.h). Parts: 0 rare events, 1 writes, 2 reads, 3 writes and 4 reads of
+-- attempts, 5 registers. Ids here are slot << 40 | part, below slot << 40 | part << 32 | number, from 0 within the part.
+CREATE TABLE inverse (
+	id INTEGER PRIMARY KEY,
+	known INTEGER NOT NULL,         -- 0: the source does not tell of such things
+	spans INTEGER NOT NULL,
+	total INTEGER NOT NULL          -- sum of all counts in lists
+) STRICT;
+
+CREATE TABLE inverse_span (
+	id INTEGER PRIMARY KEY,
+	first INTEGER NOT NULL,         -- chunks, or ordinals of rare events, from this one
+	end INTEGER NOT NULL,           --   to before this one
+	insns INTEGER NOT NULL,
+	keys INTEGER NOT NULL,
+	page INTEGER NOT NULL,          -- number of its first page,
+	pages INTEGER NOT NULL,         --   and how many it has
+	list INTEGER NOT NULL,          -- number of the first piece of its lists,
+	lists INTEGER NOT NULL          --   and how many there are
+) STRICT;
+
+-- Keys of a span, in their order (index/summary/inverse_page.c), compressed with zstd.
+CREATE TABLE inverse_page (
+	id INTEGER PRIMARY KEY,
+	first INTEGER NOT NULL,         -- the lowest address, kind of event or register,
+	last INTEGER NOT NULL,          -- the greatest
+	keys INTEGER NOT NULL,
+	list INTEGER NOT NULL,          -- where the first list is: bytes from the start of piece 0 of the part
+	size INTEGER NOT NULL,          -- bytes, not compressed
+	data BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE inverse_list (
+	id INTEGER PRIMARY KEY,
+	data BLOB NOT NULL
+) STRICT;
+
 -- The calls of a hart, one row: slot << 40.
 CREATE TABLE calls (
 	id INTEGER PRIMARY KEY,

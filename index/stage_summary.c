@@ -5,6 +5,7 @@
  */
 #include "index/pass_run.h"
 #include "index/summary/call_write.h"
+#include "index/summary/collector.h"
 #include "index/summary/span.h"
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@ struct summary {
 	struct hf_tally *tally;
 	struct hf_span_writer *writer;
 	struct hf_call_writer *calls;
+	struct hf_collector *collector;
 	uint64_t insns;
 };
 
@@ -64,6 +66,8 @@ static int end_hart(struct summary *s, const struct hf_batch *batch)
 		err = hf_span_writer_end(s->writer, s->cutter, &hart);
 	if (!err)
 		err = hf_call_writer_end(s->calls, s->insns);
+	if (!err)
+		err = hf_collector_end(s->collector);
 	return err ? err : push(s, &hf_table_summary_hart, 0, &hart);
 }
 
@@ -72,8 +76,12 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 	struct summary *s = (struct summary *)stage;
 	int err = hf_run_cutter_put(s->cutter, batch->ev, batch->n);
 
+	if (!err)
+		err = hf_collector_put(s->collector, batch->ev, batch->n);
 	if (!err && batch->tail != HF_TAIL_NONE)
 		err = hf_run_cutter_cut(s->cutter);
+	if (!err && batch->tail != HF_TAIL_NONE)
+		hf_collector_cut(s->collector);
 	if (!err && batch->tail == HF_TAIL_CHUNK) {
 		hf_tally_next_chunk(s->tally);
 		hf_calls_next_chunk(hf_call_writer_calls(s->calls));
@@ -91,6 +99,7 @@ static void free_summary(struct hf_stage *stage)
 	hf_tally_free(s->tally);
 	hf_span_writer_free(s->writer);
 	hf_call_writer_free(s->calls);
+	hf_collector_free(s->collector);
 	free(s);
 }
 
@@ -109,6 +118,8 @@ int hf_stage_summary_add(struct hf_pass_run *run)
 	err = hf_run_cutter_new(put_run, s, &s->cutter);
 	if (!err)
 		err = hf_tally_new(room ? room : &hf_tally_room_default, &s->tally);
+	if (!err)
+		err = hf_collector_new(room && room->inverse.keys ? &room->inverse : NULL, push, s, &s->collector);
 	if (!err)
 		err = hf_span_writer_new(push, s, &s->writer);
 	if (!err)

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "index/summary.h"
+#include "index/summary_internal.h"
 
 #include "index/summary/page.h"
-#include "index/summary_internal.h"
 
 #include <stdlib.h>
 #include <zstd.h>
-
-/* No list has more bytes: a posting takes at most 32. */
-#define LIST_MAX (UINT64_C(1) << 30)
 
 /* ---- opening ---- */
 
@@ -72,14 +68,6 @@ uint64_t hf_summary_file_size(const struct hf_summary *summary)
 	return hf_store_file_size(summary->file.store);
 }
 
-const struct hf_summary_hart *hf_summary_find_hart(const struct hf_summary *s, uint32_t id)
-{
-	for (size_t i = 0; i < s->hart_count; i++)
-		if (s->harts[i].id == id)
-			return &s->harts[i];
-	return NULL;
-}
-
 bool hf_summary_fits(const struct hf_summary *summary, const struct hf_index *index)
 {
 	const struct hf_index_hart *harts;
@@ -107,32 +95,7 @@ bool hf_summary_is_wanted(const struct hf_index *index)
 	return wanted;
 }
 
-/* ---- rows ---- */
-
-int hf_summary_fetch(struct hf_summary *s, const struct hf_table *table, uint64_t slot, uint64_t number, void *ret_row)
-{
-	int err;
-
-	if (number > HF_NUMBER_MAX)
-		return HF_ERR_STATE;
-	pthread_mutex_lock(&s->file.lock);
-	err = hf_store_find(s->file.store, table, HF_SEEK_AT, hf_row_id(slot, number), NULL, ret_row);
-	pthread_mutex_unlock(&s->file.lock);
-	return err > 0 ? HF_ERR_STATE : err;
-}
-
-int hf_summary_fetch_number(struct hf_summary *s, const struct hf_table *table, uint64_t slot, uint64_t number,
-			    uint64_t *ret_number)
-{
-	int err;
-
-	if (number > HF_NUMBER_MAX)
-		return HF_ERR_STATE;
-	pthread_mutex_lock(&s->file.lock);
-	err = hf_store_number(s->file.store, table, hf_row_id(slot, number), ret_number);
-	pthread_mutex_unlock(&s->file.lock);
-	return err > 0 ? HF_ERR_STATE : err;
-}
+/* ---- contexts ---- */
 
 int hf_summary_context(struct hf_summary *summary, uint32_t hart, uint32_t number, struct hf_run_context *ret_context)
 {
@@ -314,71 +277,14 @@ int hf_summary_count(struct hf_summary *summary, uint32_t hart, uint64_t pc, uin
 
 /* ---- lists ---- */
 
-/* Bytes of the hart's lists, of as many pieces as they lie in. */
-static int read_lists(struct hf_summary *s, const struct hf_summary_run *run, uint8_t *bytes)
-{
-	struct hf_summary_piece *piece = malloc(sizeof *piece);
-	int err = piece ? 0 : HF_ERR_NOMEM;
-
-	for (uint64_t done = 0; !err && done < run->list_size;) {
-		const uint64_t at = run->list + done, within = at % HF_SUMMARY_PIECE;
-		uint64_t n;
-
-		err = hf_summary_fetch(s, &hf_table_summary_piece, run->slot, at / HF_SUMMARY_PIECE, piece);
-		if (!err && piece->n <= within)
-			err = HF_ERR_STATE;
-		if (err)
-			break;
-		n = piece->n - within;
-		n = n < run->list_size - done ? n : run->list_size - done;
-		memcpy(bytes + done, piece->data + within, (size_t)n);
-		done += n;
-	}
-	free(piece);
-	return err;
-}
-
-/* One posting, as a list of its own. */
-static int make_list(const struct hf_summary_run *run, struct hf_list *ret_list, uint8_t **ret_bytes)
-{
-	const struct hf_posting posting = {.chunk = run->chunk, .count = run->count};
-	struct hf_list_writer w = {0};
-	int err;
-
-	hf_list_begin(&w, &run->facts, run->chunk);
-	err = hf_list_add(&w, &posting);
-	if (!err)
-		err = hf_list_end(&w);
-	if (!err)
-		err = hf_list_open(ret_list, w.out.p, w.out.n, &run->facts);
-	if (!err) {
-		*ret_bytes = w.out.p;
-		w.out.p = NULL;
-	}
-	hf_list_writer_fini(&w);
-	return err;
-}
-
 int hf_summary_list(struct hf_summary *summary, const struct hf_summary_run *run, struct hf_list *ret_list,
 		    uint8_t **ret_bytes)
 {
-	uint8_t *bytes;
-	int err;
+	const struct hf_summary_lists where = {.table = &hf_table_summary_piece,
+					       .slot = run->slot,
+					       .list = run->list,
+					       .list_size = run->list_size,
+					       .chunk = run->chunk};
 
-	*ret_bytes = NULL;
-	if (run->facts.postings == 1)
-		return make_list(run, ret_list, ret_bytes);
-	if (run->list_size > LIST_MAX)
-		return hf_published_noted(&summary->file, HF_ERR_STATE);
-	bytes = malloc((size_t)run->list_size + 1);
-	if (!bytes)
-		return HF_ERR_NOMEM;
-	err = read_lists(summary, run, bytes);
-	if (!err)
-		err = hf_list_open(ret_list, bytes, (size_t)run->list_size, &run->facts);
-	if (err)
-		free(bytes);
-	else
-		*ret_bytes = bytes;
-	return hf_published_noted(&summary->file, err);
+	return hf_summary_read_list(summary, &where, &run->facts, ret_list, ret_bytes);
 }

@@ -13,7 +13,7 @@
 #include "index/summary/run.h"
 
 /* Changes with what pages and lists hold. */
-#define HF_SUMMARY_VERSION 2
+#define HF_SUMMARY_VERSION 3
 
 struct hf_summary;
 
@@ -63,7 +63,7 @@ int hf_summary_list(struct hf_summary *summary, const struct hf_summary_run *run
 		    uint8_t **ret_bytes);
 
 /* Looks at all of it: HF_ERR_STATE if a page or a list is damaged, or the runs are not as many instructions as the
- * hart, or its calls (summary_tree.h). */
+ * hart, or its calls. What else it holds is asked with summary_tree.h and summary/rare.h, words.h and registers.h. */
 int hf_summary_check(struct hf_summary *summary);
 
 #endif

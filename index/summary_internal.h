@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A published summary, as those files of index/ see it that read its tables. */
+/*
+ * A published summary as its readers see it: its rows and lists. Internal to index/.
+ */
 #ifndef HF_INDEX_SUMMARY_INTERNAL_H
 #define HF_INDEX_SUMMARY_INTERNAL_H
 
@@ -14,10 +16,23 @@ struct hf_summary {
 };
 
 /* NULL: there is no such hart. */
-const struct hf_summary_hart *hf_summary_find_hart(const struct hf_summary *s, uint32_t id);
-/* A row of a hart that must be there, by its number in the hart; and what is in its first column. */
-int hf_summary_fetch(struct hf_summary *s, const struct hf_table *table, uint64_t slot, uint64_t number, void *ret_row);
-int hf_summary_fetch_number(struct hf_summary *s, const struct hf_table *table, uint64_t slot, uint64_t number,
+const struct hf_summary_hart *hf_summary_find_hart(const struct hf_summary *summary, uint32_t id);
+/* A row that must be there: HF_ERR_STATE if it is not. */
+int hf_summary_fetch(struct hf_summary *summary, const struct hf_table *table, uint64_t slot, uint64_t number,
+		     void *ret_row);
+
+/* Where a list lies: in pieces of a table, from number on. One posting has no list, but is at chunk. */
+struct hf_summary_lists {
+	const struct hf_table *table;
+	uint64_t slot, number;
+	uint64_t list, list_size, chunk;
+};
+
+/* As hf_summary_list; damage is noted. */
+int hf_summary_read_list(struct hf_summary *summary, const struct hf_summary_lists *where,
+			 const struct hf_list_facts *facts, struct hf_list *ret_list, uint8_t **ret_bytes);
+/* The first column of such a row. */
+int hf_summary_fetch_number(struct hf_summary *summary, const struct hf_table *table, uint64_t slot, uint64_t number,
 			    uint64_t *ret_number);
 
 /* Looks at all that a summary says of the calls of a hart. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists: in which chunks something happened, and how often in each. Coded as gaps and counts, each as an exponential
- * Golomb code of an order of its own, in blocks of 128 with a table to pass over them. Internal to index/.
+ * Lists: in which chunks something happened, and how often in each. Coded as gaps and counts (unless all are 1), each
+ * as an exponential Golomb code of an order of its own, in blocks of 128 with a table to pass over them. Internal to
+ * index/.
  */
 #ifndef HF_INDEX_SUMMARY_LIST_H
 #define HF_INDEX_SUMMARY_LIST_H

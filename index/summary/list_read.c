@@ -112,10 +112,11 @@ static void pass_over(struct hf_list *list, const struct skip *skip, const uint8
 
 static int get_posting(struct hf_list *list, struct hf_posting *ret_posting)
 {
-	uint64_t gap, count;
+	uint64_t gap, count = 0;
 	int err = get_code(list, list->gap_order, &gap);
 
-	if (!err)
+	/* As many as there are postings: each is one. */
+	if (!err && list->facts.total != list->facts.postings)
 		err = get_code(list, list->count_order, &count);
 	if (err)
 		return err;

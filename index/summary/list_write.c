@@ -102,7 +102,8 @@ int hf_list_add(struct hf_list_writer *w, const struct hf_posting *posting)
 	if (err)
 		return err;
 	put_code(w, posting->chunk - w->chunk, w->gap_order);
-	put_code(w, posting->count - 1, w->count_order);
+	if (w->facts.total != w->facts.postings)
+		put_code(w, posting->count - 1, w->count_order);
 	w->chunk = posting->chunk + 1;
 	w->count += posting->count;
 	if (--w->left % HF_LIST_BLOCK == 0)

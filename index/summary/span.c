@@ -87,31 +87,12 @@ static int put_list(struct hf_span_writer *w)
 	return err;
 }
 
-static int code_list(struct hf_span_writer *w, const struct hf_tally *tally, const struct hf_tally_run *run,
-		     const struct hf_list_facts *facts)
-{
-	struct hf_tally_list postings;
-	int err = 0;
-
-	hf_list_begin(&w->list, facts, run->chunk);
-	hf_tally_list(tally, run, &postings);
-	for (uint64_t i = 0; i < facts->postings && !err; i++) {
-		struct hf_posting posting;
-
-		hf_tally_list_next(&postings, &posting);
-		err = hf_list_add(&w->list, &posting);
-	}
-	if (!err)
-		err = hf_list_end(&w->list);
-	return err ? err : put_list(w);
-}
-
 static int put_run(struct hf_span_writer *w, const struct hf_tally *tally, const struct hf_tally_run *run)
 {
 	struct hf_list_facts facts;
 	struct hf_page_run known = {
 		.run = {.key = run->key, .insns = run->insns, .bytes = run->bytes, .code = tally->code + run->code},
-		.chunk = run->chunk,
+		.chunk = run->list.place,
 		.list = w->pieces * HF_SUMMARY_PIECE + w->piece.n};
 	int err = 0;
 
@@ -119,7 +100,9 @@ static int put_run(struct hf_span_writer *w, const struct hf_tally *tally, const
 	known.count = facts.total;
 	known.postings = facts.postings;
 	if (facts.postings > 1) {
-		err = code_list(w, tally, run, &facts);
+		err = hf_growing_code(&tally->lists, &run->list, &facts, &w->list);
+		if (!err)
+			err = put_list(w);
 		known.list_size = w->list.out.n;
 	}
 	if (err)

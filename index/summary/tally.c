@@ -8,12 +8,6 @@
 
 const struct hf_tally_room hf_tally_room_default = {.runs = 1u << 16, .code = 4u << 20, .lists = 12u << 20};
 
-/*
- * A list grows in blocks, each of which begins with the place of the next one, 4 bytes, and its own size, 4 bytes. A
- * posting is the gap to the one before and its count, LEB128, and may cross blocks.
- */
-enum { BLOCK_HEAD = 8, BLOCK_LEAST = 24, BLOCK_MOST = 1024 };
-
 /* ---- making ---- */
 
 static uint32_t slots_for(uint32_t runs)
@@ -37,11 +31,8 @@ int hf_tally_new(const struct hf_tally_room *room, struct hf_tally **ret_tally)
 	t->runs = malloc(room->runs * sizeof *t->runs);
 	t->slots = calloc((size_t)t->slot_mask + 1, sizeof *t->slots);
 	t->code = malloc(room->code);
-	t->lists = malloc(room->lists);
-	if (t->runs && t->slots && t->code && t->lists) {
-		t->list_size = BLOCK_HEAD; /* place 0 is none */
+	if (!hf_growing_init(&t->lists, room->lists) && t->runs && t->slots && t->code)
 		return 0;
-	}
 	hf_tally_free(t);
 	*ret_tally = NULL;
 	return HF_ERR_NOMEM;
@@ -54,7 +45,7 @@ void hf_tally_free(struct hf_tally *t)
 	free(t->runs);
 	free(t->slots);
 	free(t->code);
-	free(t->lists);
+	hf_growing_fini(&t->lists);
 	free(t);
 }
 
@@ -62,104 +53,17 @@ void hf_tally_reset(struct hf_tally *t)
 {
 	memset(t->slots, 0, ((size_t)t->slot_mask + 1) * sizeof *t->slots);
 	t->run_count = t->code_size = 0;
-	t->list_size = BLOCK_HEAD;
+	hf_growing_clear(&t->lists);
 	t->insns = 0;
 	t->first_chunk = t->chunk;
 }
 
-/* ---- lists ---- */
-
-/* The most that one posting adds: two numbers, and blocks for them. */
-enum { POSTING_MOST = 2 * (HF_VARINT_MAX + BLOCK_MOST) };
-
-static void add_block(struct hf_tally *t, struct hf_tally_run *run)
-{
-	uint32_t size = BLOCK_LEAST;
-
-	if (run->last) {
-		size = 2 * hf_get32(t->lists + run->last + 4);
-		size = size < BLOCK_MOST ? size : BLOCK_MOST;
-		hf_put32(t->lists + run->last, t->list_size);
-	} else {
-		run->first = t->list_size;
-	}
-	run->last = t->list_size;
-	run->at = run->last + BLOCK_HEAD;
-	hf_put32(t->lists + run->last, 0);
-	hf_put32(t->lists + run->last + 4, size);
-	t->list_size += size;
-}
-
-static void add_bytes(struct hf_tally *t, struct hf_tally_run *run, const uint8_t *from, const uint8_t *to)
-{
-	for (; from < to; from++) {
-		if (!run->last || run->at == run->last + hf_get32(t->lists + run->last + 4))
-			add_block(t, run);
-		t->lists[run->at++] = *from;
-	}
-}
-
-/* The counts of the run's last chunk. */
-static void add_posting(struct hf_tally *t, struct hf_tally_run *run)
-{
-	uint8_t bytes[2 * HF_VARINT_MAX], *end = bytes;
-
-	end = hf_put_varint(end, run->chunk - run->listed);
-	end = hf_put_varint(end, run->pending);
-	add_bytes(t, run, bytes, end);
-	run->listed = run->chunk + 1;
-	run->count += run->pending;
-	run->pending = 0;
-	run->postings++;
-}
-
 void hf_tally_facts(const struct hf_tally *tally, const struct hf_tally_run *run, struct hf_list_facts *ret_facts)
 {
-	*ret_facts = (struct hf_list_facts){.postings = run->postings + 1,
-					    .total = run->count + run->pending,
+	*ret_facts = (struct hf_list_facts){.postings = hf_growing_postings(&run->list),
+					    .total = hf_growing_total(&run->list),
 					    .first = tally->first_chunk,
 					    .end = tally->chunk + 1};
-}
-
-void hf_tally_list(const struct hf_tally *tally, const struct hf_tally_run *run, struct hf_tally_list *ret_list)
-{
-	*ret_list = (struct hf_tally_list){.tally = tally,
-					   .run = run,
-					   .block = run->first,
-					   .at = run->first + BLOCK_HEAD,
-					   .left = run->postings,
-					   .chunk = tally->first_chunk};
-}
-
-static uint64_t get_number(struct hf_tally_list *list)
-{
-	const uint8_t *lists = list->tally->lists;
-	uint64_t value = 0;
-
-	for (unsigned shift = 0;; shift += 7) {
-		uint8_t byte;
-
-		if (list->at == list->block + hf_get32(lists + list->block + 4)) {
-			list->block = hf_get32(lists + list->block);
-			list->at = list->block + BLOCK_HEAD;
-		}
-		byte = lists[list->at++];
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return value;
-	}
-}
-
-void hf_tally_list_next(struct hf_tally_list *list, struct hf_posting *ret_posting)
-{
-	if (!list->left) {
-		*ret_posting = (struct hf_posting){.chunk = list->run->chunk, .count = list->run->pending};
-		return;
-	}
-	ret_posting->chunk = list->chunk + get_number(list);
-	ret_posting->count = get_number(list);
-	list->chunk = ret_posting->chunk + 1;
-	list->left--;
 }
 
 /* ---- runs ---- */
@@ -198,13 +102,9 @@ static uint32_t find(const struct hf_tally *t, const struct hf_run *run, uint64_
 
 static void add_run(struct hf_tally *t, const struct hf_run *run, uint64_t hash, uint32_t slot)
 {
-	t->runs[t->run_count] = (struct hf_tally_run){.key = run->key,
-						      .insns = run->insns,
-						      .bytes = run->bytes,
-						      .hash = hash,
-						      .code = t->code_size,
-						      .chunk = t->chunk,
-						      .listed = t->first_chunk};
+	t->runs[t->run_count] = (struct hf_tally_run){
+		.key = run->key, .insns = run->insns, .bytes = run->bytes, .hash = hash, .code = t->code_size};
+	hf_growing_begin(&t->runs[t->run_count].list, t->first_chunk);
 	memcpy(t->code + t->code_size, run->code, run->bytes);
 	t->code_size += run->bytes;
 	t->slots[slot] = ++t->run_count;
@@ -213,27 +113,21 @@ static void add_run(struct hf_tally *t, const struct hf_run *run, uint64_t hash,
 static bool has_room(const struct hf_tally *t, const struct hf_run *run)
 {
 	return t->run_count < t->room.runs && t->room.code - t->code_size >= run->bytes &&
-	       t->room.lists - t->list_size >= POSTING_MOST;
+	       hf_growing_has_room(&t->lists);
 }
 
 int hf_tally_put(struct hf_tally *t, const struct hf_run *run)
 {
 	const uint64_t hash = hash_of(run);
 	const uint32_t slot = find(t, run, hash);
-	struct hf_tally_run *known;
 
-	if (!t->slots[slot] || t->runs[t->slots[slot] - 1].chunk != t->chunk) {
+	if (!t->slots[slot] || t->runs[t->slots[slot] - 1].list.place != t->chunk) {
 		if (!has_room(t, run))
 			return HF_ERR_LIMIT;
 		if (!t->slots[slot])
 			add_run(t, run, hash, slot);
 	}
-	known = &t->runs[t->slots[slot] - 1];
-	if (known->chunk != t->chunk) {
-		add_posting(t, known);
-		known->chunk = t->chunk;
-	}
-	known->pending++;
+	hf_growing_add(&t->lists, &t->runs[t->slots[slot] - 1].list, t->chunk, 1);
 	t->insns += run->insns;
 	return 0;
 }

@@ -6,13 +6,14 @@
 #ifndef HF_INDEX_SUMMARY_TALLY_H
 #define HF_INDEX_SUMMARY_TALLY_H
 
-#include "index/summary/list.h"
+#include "index/summary/inverse.h"
 #include "index/summary/run.h"
 
 /* Runs that one span can have, bytes of their code, and of the lists while they grow. Together with the table of runs
  * that is 23 MiB, of which what is not used costs nothing. */
 struct hf_tally_room {
 	uint32_t runs, code, lists;
+	struct hf_inverse_room inverse; /* of each other part; without keys: as usual */
 };
 extern const struct hf_tally_room hf_tally_room_default;
 
@@ -21,19 +22,17 @@ struct hf_tally_run {
 	struct hf_run_key key;
 	uint32_t insns, bytes;
 	uint64_t hash;
-	uint64_t chunk, pending;  /* the last one, and how often there: at least once */
-	uint64_t count, postings; /* of the chunks before it, which are in the list */
-	uint64_t listed;	  /* the chunk behind the last one of these */
-	uint32_t code;		  /* where it is */
-	uint32_t first, last, at; /* blocks of the list, and where the last one goes on; 0: there is none */
+	uint32_t code; /* where it is */
+	struct hf_growing list;
 };
 
 struct hf_tally {
 	struct hf_tally_room room;
 	struct hf_tally_run *runs;
 	uint32_t *slots, slot_mask; /* number of a run plus 1, or 0 */
-	uint8_t *code, *lists;
-	uint32_t run_count, code_size, list_size;
+	uint8_t *code;
+	struct hf_growing_lists lists;
+	uint32_t run_count, code_size;
 	uint64_t first_chunk, chunk; /* of the span; at hand */
 	uint64_t insns;
 };
@@ -53,15 +52,7 @@ int hf_tally_sort(struct hf_tally *tally, const struct hf_tally_run ***ret_order
 /* Empties it: the next span begins in the chunk at hand. */
 void hf_tally_reset(struct hf_tally *tally);
 
-/* What a list of the run says; and its postings, as many as these facts have. */
+/* What a list of the run says. */
 void hf_tally_facts(const struct hf_tally *tally, const struct hf_tally_run *run, struct hf_list_facts *ret_facts);
-struct hf_tally_list {
-	const struct hf_tally *tally;
-	const struct hf_tally_run *run;
-	uint32_t block, at;
-	uint64_t left, chunk;
-};
-void hf_tally_list(const struct hf_tally *tally, const struct hf_tally_run *run, struct hf_tally_list *ret_list);
-void hf_tally_list_next(struct hf_tally_list *list, struct hf_posting *ret_posting);
 
 #endif

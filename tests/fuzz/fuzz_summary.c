@@ -4,21 +4,28 @@
  * 0: a list: number of postings, total, first chunk, chunks (a byte each), then its bytes.
  * 1: a page: number of runs (a byte), then its bytes, not compressed. With 4, 8 or 12 more it is of nodes of calls, of
  *    stacks or of nodes with cycles: the number of the first one, and how many there are (a byte each).
+ *    With 16 more it is of an inverted index: number of keys (a byte), then its bytes.
  * 2: changes to a valid file (tests/lib/dbfuzz.h), with the flags of that in the same byte.
- * 3: events, in slivers: however they are cut, the same runs come of them, and however chunks are, the same calls.
+ * 3: events, in slivers: however they are cut, the same runs and the same rows of all else come of them, and however
+ *    chunks are, the same calls.
  */
 #include "index/file.h"
 #include "index/summary.h"
 #include "index/summary/call_page.h"
 #include "index/summary/calls.h"
+#include "index/summary/collector.h"
+#include "index/summary/inverse_page.h"
 #include "index/summary/page.h"
+#include "index/summary/rare.h"
+#include "index/summary/registers.h"
+#include "index/summary/words.h"
 #include "index/summary_tree.h"
 #include "tests/lib/check.h"
 #include "tests/lib/dbfuzz.h"
 #include "tests/lib/indextest.h"
 #include "tests/registry/toy.h"
 
-enum { WHAT = 3, EVENTS_MOST = 256, EVENT_BYTES = 6, SLIVER = 3 };
+enum { WHAT = 3, INVERSE = 16, EVENTS_MOST = 256, EVENT_BYTES = 6, SLIVER = 3 };
 
 static bool is_answer(int err)
 {
@@ -148,6 +155,27 @@ static void try_pages(unsigned what, const uint8_t *data, size_t size)
 		try_nodes(data, size, what == 3);
 }
 
+/* In order, and within what the page says. */
+static void try_inverse_page(const uint8_t *data, size_t size)
+{
+	struct hf_inverse_page_reader reader;
+	struct hf_inverse_item item;
+	struct hf_inverse_key before = {0};
+	uint64_t n = 0;
+	int err;
+
+	if (!size)
+		return;
+	err = hf_inverse_page_open(&reader, data + 1, size - 1, data[0], 7);
+	MUST(is_answer(err));
+	for (; !err && !(err = hf_inverse_page_next(&reader, &item)); n++) {
+		MUST(item.postings && item.total >= item.postings && item.list >= 7);
+		MUST(!n || item.key.a > before.a || item.key.b > before.b || item.key.level > before.level);
+		before = item.key;
+	}
+	MUST(is_answer(err) && (err != HF_NOTE_END || n == data[0]));
+}
+
 /* ---- a file ---- */
 
 static struct hf_ixtest t;
@@ -202,6 +230,55 @@ static void look_at_calls(struct hf_summary *summary, uint32_t hart)
 	hf_summary_tree_free(tree);
 }
 
+static bool is_set(int err, struct hf_chunk_set *set)
+{
+	uint64_t chunk = 0;
+
+	if (!err) {
+		MUST(!set->count == !hf_chunk_set_next(set, 0, &chunk));
+		hf_chunk_set_free(set);
+	}
+	return err == HF_ERR_NOT_FOUND || err == HF_ERR_UNSUPPORTED || is_answer(err);
+}
+
+static void try_rare(struct hf_summary *summary, uint32_t hart, enum hf_rare_kind kind)
+{
+	const struct hf_rare_question q = {.kind = kind, .any_detail = true, .any_value = true};
+	struct hf_rare_hit hit;
+	struct hf_rare *rare;
+	int err = hf_rare_find(summary, hart, &q, &rare);
+
+	MUST(err == HF_ERR_NOT_FOUND || is_answer(err));
+	if (err)
+		return;
+	for (uint64_t n = 0, step = 0; step < 100; step++, n += hit.count) {
+		err = hf_rare_nth(rare, n, &hit);
+		MUST(is_answer(err));
+		if (err)
+			break;
+		MUST(hit.count && hit.last >= hit.first && hit.before <= n);
+	}
+	MUST(is_answer(hf_rare_next(rare, 50, &hit)) && is_answer(hf_rare_previous(rare, 50, &hit)));
+	hf_rare_free(rare);
+}
+
+static void try_places(struct hf_summary *summary, uint32_t hart)
+{
+	struct hf_chunk_set set, unknown;
+	int err;
+
+	for (unsigned kind = 0; kind < HF_RARE_KINDS; kind++)
+		try_rare(summary, hart, kind);
+	for (unsigned what = HF_WORDS_WRITES; what <= HF_WORDS_ATTEMPT_READS; what++) {
+		err = hf_words_find(summary, hart, what, 0x1000, 0x3000, &set, &unknown);
+		if (!err)
+			hf_chunk_set_free(&unknown);
+		MUST(is_set(err, &set));
+	}
+	err = hf_registers_find(summary, hart, HF_REGISTERS_WRITTEN, HF_REG_INTEGER, 1, &set);
+	MUST(is_set(err, &set));
+}
+
 static void try_file(unsigned mode, const uint8_t *data, size_t size)
 {
 	static bool ready;
@@ -224,6 +301,7 @@ static void try_file(unsigned mode, const uint8_t *data, size_t size)
 		err = hf_summary_context(summary, hart, 0, &context);
 		MUST(err == HF_ERR_NOT_FOUND || is_answer(err));
 		look_at_calls(summary, hart);
+		try_places(summary, hart);
 	}
 	MUST(is_answer(hf_summary_check(summary)));
 	hf_summary_close(summary);
@@ -250,7 +328,15 @@ static struct hf_event event_of(const uint8_t *p, uint64_t *pc)
 		ev.insn.pc = p[2] < 128 ? *pc : p[2];
 		ev.insn.target = p[3];
 		*pc = ev.insn.pc + ev.insn.size;
+	} else if (ev.kind == HF_EVENT_MEM) {
+		ev.mem.address = p[2] < 16 ? UINT64_MAX - p[2] : (uint64_t)p[2] << (p[3] & 31);
+		ev.mem.size = (uint32_t)p[4] << (p[5] & 15);
+	} else if (ev.kind == HF_EVENT_REG) {
+		ev.reg.role = p[2] % HF_REG_ROLE_COUNT;
+		ev.reg.number = p[3];
 	} else if (ev.kind == HF_EVENT_TRAP) {
+		ev.flags |= HF_EVF_CAUSE;
+		ev.trap.cause = p[2];
 		ev.trap.handler = p[3];
 	} else if (ev.kind == HF_EVENT_CYCLES) {
 		ev.time.value = p[3];
@@ -339,6 +425,45 @@ static struct sum call(const struct hf_event *ev, size_t n, size_t chunk, uint64
 	return sum;
 }
 
+/* ---- and their places ---- */
+
+static int add_row(void *ctx, const struct hf_table *table, uint64_t number, const void *row)
+{
+	static uint8_t bytes[sizeof(struct hf_inverse_page) + 256];
+	uint64_t *hash = ctx;
+	const size_t n = hf_row_size(table, row);
+
+	MUST(n <= sizeof bytes);
+	hf_row_save(table, row, bytes);
+	*hash = (*hash ^ number ^ (uint64_t)table->id << 60) * UINT64_C(0x9e3779b97f4a7c15);
+	for (size_t i = 0; i < n; i++)
+		*hash = (*hash ^ bytes[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	return 0;
+}
+
+/* With little room, and a chunk for each 16 events. */
+static uint64_t collect(const struct hf_event *ev, size_t n, size_t sliver)
+{
+	static const struct hf_inverse_room room = {.keys = 5, .lists = 3000, .credit = 300, .coarse = 40};
+	struct hf_collector *collector;
+	uint64_t hash = 0;
+
+	MUST(hf_collector_new(&room, add_row, &hash, &collector) == 0);
+	for (size_t at = 0; at < n; at++) {
+		if (at && at % 16 == 0)
+			hf_collector_cut(collector);
+		if (at % sliver == 0 || at % 16 == 0) {
+			const size_t to_cut = 16 - at % 16, to_sliver = sliver - at % sliver;
+			const size_t some = to_cut < to_sliver ? to_cut : to_sliver;
+
+			MUST(hf_collector_put(collector, ev + at, some < n - at ? some : n - at) == 0);
+		}
+	}
+	MUST(hf_collector_end(collector) == 0);
+	hf_collector_free(collector);
+	return hash;
+}
+
 static void try_events(const uint8_t *data, size_t size)
 {
 	static struct hf_event ev[EVENTS_MOST];
@@ -358,6 +483,7 @@ static void try_events(const uint8_t *data, size_t size)
 	MUST(calls.insns == insns);
 	for (size_t chunk = 1; chunk <= SLIVER; chunk++)
 		MUST(call(ev, n, chunk, insns).hash == calls.hash);
+	MUST(collect(ev, n, EVENTS_MOST) == collect(ev, n, SLIVER));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -369,7 +495,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		try_list(data + 1, size - 1);
 		break;
 	case 1:
-		try_pages(data[0] >> 2 & 3, data + 1, size - 1);
+		if (data[0] & INVERSE)
+			try_inverse_page(data + 1, size - 1);
+		else
+			try_pages(data[0] >> 2 & 3, data + 1, size - 1);
 		break;
 	case 2:
 		try_file(data[0], data + 1, size - 1);

@@ -28,6 +28,12 @@ seed page-two 01 02 00 00 00 01 02 02 08 05 01 03 13 00 00 00 13 00 00 00 10 41 
 seed page-code-short 01 01 00 00 00 01 02 02 08 05 01 03 13 00
 seed page-wrap 01 01 ff ff ff ff ff ff ff ff ff 01 00 00 01 02 01 04 01 01 00 13 00 00 00
 seed page-none 01 00
+# keys; sizes of columns: level, a, b, postings, repeats, place or size; columns
+seed inverse-two 11 02 02 02 02 02 02 02 03 06 05 01 00 02 01 03 00 00 04 09
+seed inverse-level 11 02 02 02 02 02 02 02 03 06 05 00 01 00 01 01 00 00 04 09
+seed inverse-same 11 02 02 02 02 02 02 02 03 03 05 00 01 00 01 01 00 00 04 09
+seed inverse-over 11 01 01 0a 01 01 0a 01 40 ff ff ff ff ff ff ff ff ff 01 00 01 ff ff ff ff ff ff ff ff ff 01 05
+seed inverse-short 11 02 02 02 02 02 02 09 03 06 05 01
 # first, count; parent or 0 and kind, context, mode; function, calls, own, first, life, cycles
 seed nodes-two 05 00 03 00 00 00 00 00 00 00 00 00 00 01 00 00 80 02 01 04 00 05 01 08 02 03 02 01
 seed nodes-timed 0d 00 02 00 00 00 00 00 00 00 00 00 00 00 03 01 00 00 01 04 00 05 07
@@ -41,7 +47,7 @@ seed stacks-many 09 00 01 82 10 04
 seed file-valid 02
 seed file-sealed 06
 seed file-user 06 00 3c 00 04 00 00 00 02
-for page in 01 02 03 04 05 06 07 08 09 0a 0b 0c; do
+for page in 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e; do
 	seed "file-cells-$page" 06 $page 08 00 08 ff ff 00 00 1f ff 00 01
 	seed "file-end-$page" 06 $page e0 1f 08 ff 00 ff 00 ff 00 ff 00
 	seed "file-late-$page" 06 $page c0 1f 04 01 02 03 04
@@ -57,3 +63,11 @@ seed events-calls 03 00 01 80 90 06 00 00 01 90 a0 0a 00 00 01 a0 94 0c 00 00 01
 seed events-deep 03 $(for i in 80 90 a0 b0 c0 d0; do echo 00 01 $i e0 06 00; done) 00 01 e0 b4 0c 00 00 00 84 13 00 00
 seed events-traps 03 00 01 80 90 06 00 d9 03 00 a0 00 00 00 01 a0 00 12 00 d9 00 00 00 00 00 d9 02 00 b0 00 00 00 01 b0 84 12 00
 seed events-cycles 03 dd 00 00 07 00 00 00 01 80 90 06 00 dd 00 00 09 00 00 dd 02 00 09 00 00
+# accesses (d3), registers (d4), traps (d9), cycles (dd)
+# shellcheck disable=SC2046
+seed events-accesses 03 00 00 00 13 00 00 d3 02 20 00 08 00 d3 03 03 00 08 00 d3 02 40 04 ff 0f d3 01 99 02 04 00 d4 00 03 05 00 00 \
+	$(for i in 21 42 63 84 a5 c6 e7; do bytes 1 "00 00 00 13 00 00 d3 03 $i 1f 10 00 d9 01 $i 00 00 00"; done)
+# shellcheck disable=SC2046
+seed events-many 03 $(for ((i = 0; i < 120; i++)); do printf '00 00 00 13 00 00 d3 02 %02x 18 08 00 ' $((i * 7 % 240 + 16)); done)
+# shellcheck disable=SC2046
+seed events-times 03 $(for ((i = 0; i < 100; i++)); do echo '00 00 00 13 00 00 dd 00 00 00 00 00'; done)

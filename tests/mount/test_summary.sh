@@ -23,7 +23,7 @@ cp "$first" "$tmp/before"
 h verify -q "$archive" || fail "verify ended with $?"
 rm "$first"
 h index -q -j 3 --summary on "$archive" || fail "indexing ended with $?"
-for table in hart span page list; do
+for table in hart span page list inverse inverse_span inverse_page inverse_list; do
 	sqlite3 "file:$first?immutable=1" "SELECT * FROM $table" >"$tmp/now.$table" 2>/dev/null || break
 	sqlite3 "file:$tmp/before?immutable=1" "SELECT * FROM $table" | cmp - "$tmp/now.$table" || fail "table $table differs"
 done

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "index/summary/collector.h"
+
+#include "index/summary/rare_collect.h"
+#include "index/summary/registers_collect.h"
+#include "index/summary/words_collect.h"
+
+#include <stdlib.h>
+
+enum { WRITES, READS, ATTEMPTS /* behind these, the same of them */, KINDS = 4 };
+
+struct hf_collector {
+	struct hf_rare_collector rare;
+	struct hf_words_collector words[KINDS];
+	struct hf_registers_collector registers;
+	uint64_t insns;
+	uint64_t cuts;	  /* chunks that have ended since the last instruction that retired */
+	unsigned attempt; /* what is attached now is an attempt's: ATTEMPTS, or 0 */
+};
+
+int hf_collector_new(const struct hf_inverse_room *room, hf_summary_row_fn put, void *ctx,
+		     struct hf_collector **ret_collector)
+{
+	struct hf_collector *c = calloc(1, sizeof *c);
+	int err;
+
+	*ret_collector = c;
+	if (!c)
+		return HF_ERR_NOMEM;
+	room = room ? room : &hf_inverse_room_default;
+	err = hf_rare_collector_init(&c->rare, room, put, ctx);
+	for (unsigned i = 0; i < KINDS && !err; i++)
+		err = hf_words_collector_init(&c->words[i], HF_INVERSE_WRITES + i, room, put, ctx);
+	if (!err)
+		err = hf_registers_collector_init(&c->registers, room, put, ctx);
+	if (err) {
+		hf_collector_free(c);
+		*ret_collector = NULL;
+	}
+	return err;
+}
+
+void hf_collector_free(struct hf_collector *c)
+{
+	if (!c)
+		return;
+	hf_rare_collector_fini(&c->rare);
+	for (unsigned i = 0; i < KINDS; i++)
+		hf_words_collector_fini(&c->words[i]);
+	hf_registers_collector_fini(&c->registers);
+	free(c);
+}
+
+static int put_access(struct hf_collector *c, const struct hf_event *ev)
+{
+	int err = 0;
+
+	if (ev->flags & HF_EVF_WRITE)
+		err = hf_words_collector_put(&c->words[c->attempt + WRITES], ev);
+	if (!err && ev->flags & HF_EVF_READ)
+		err = hf_words_collector_put(&c->words[c->attempt + READS], ev);
+	return err;
+}
+
+/* What follows an instruction belongs to it, also if its chunk ends between. */
+static int cut(struct hf_collector *c)
+{
+	int err = hf_rare_collector_cut(&c->rare, c->insns);
+
+	for (unsigned i = 0; i < KINDS && !err; i++)
+		err = hf_words_collector_cut(&c->words[i], c->cuts, c->insns);
+	hf_registers_collector_cut(&c->registers, c->cuts, c->insns);
+	c->cuts = 0;
+	return err;
+}
+
+/* Any event that is not an instruction that retired. */
+static int put_other(struct hf_collector *c, const struct hf_event *ev)
+{
+	switch (ev->kind) {
+	case HF_EVENT_MEM:
+		return put_access(c, ev);
+	case HF_EVENT_REG:
+		return c->attempt ? 0 : hf_registers_collector_put(&c->registers, ev);
+	case HF_EVENT_ATTEMPT:
+		c->attempt = ATTEMPTS;
+		return hf_rare_collector_put(&c->rare, ev, c->insns);
+	default:
+		return hf_rare_collector_put(&c->rare, ev, c->insns);
+	}
+}
+
+int hf_collector_put(struct hf_collector *c, const struct hf_event *ev, size_t n)
+{
+	const struct hf_event *const end = ev + n;
+	int err = 0;
+
+	while (ev < end && !err) {
+		const struct hf_event *const first = ev;
+
+		if (ev->kind == HF_EVENT_INSN && c->cuts)
+			err = cut(c);
+		while (ev < end && ev->kind == HF_EVENT_INSN)
+			ev++;
+		c->insns += (uint64_t)(ev - first);
+		c->attempt = ev > first ? 0 : c->attempt;
+		for (; ev < end && ev->kind != HF_EVENT_INSN && !err; ev++)
+			if (ev->kind != HF_EVENT_DATA && ev->kind != HF_EVENT_RECORD)
+				err = put_other(c, ev);
+	}
+	return err;
+}
+
+void hf_collector_cut(struct hf_collector *c)
+{
+	c->cuts++;
+}
+
+/* A source that tells of accesses tells of those of attempts too. */
+int hf_collector_end(struct hf_collector *c)
+{
+	int err = cut(c);
+
+	if (!err)
+		err = hf_rare_collector_end(&c->rare, c->insns);
+	for (unsigned i = 0; i < KINDS && !err; i++)
+		err = hf_words_collector_end(&c->words[i], c->words[i].any || c->words[i % ATTEMPTS].any);
+	return err ? err : hf_registers_collector_end(&c->registers);
+}

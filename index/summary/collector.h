@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Collects what a summary keeps besides runs, of all events of a hart: rare events, writes and reads, registers. One
+ * look at each event serves them all. Internal to index/.
+ */
+#ifndef HF_INDEX_SUMMARY_COLLECTOR_H
+#define HF_INDEX_SUMMARY_COLLECTOR_H
+
+#include "codecs/event.h"
+#include "index/summary/span.h"
+
+struct hf_collector;
+
+/* room NULL: as usual. put takes the rows. HF_ERR_NOMEM. */
+int hf_collector_new(const struct hf_inverse_room *room, hf_summary_row_fn put, void *ctx,
+		     struct hf_collector **ret_collector);
+void hf_collector_free(struct hf_collector *collector);
+/* The next events of the hart. */
+int hf_collector_put(struct hf_collector *collector, const struct hf_event *ev, size_t n);
+/* A chunk ends here. */
+void hf_collector_cut(struct hf_collector *collector);
+/* The hart is complete. */
+int hf_collector_end(struct hf_collector *collector);
+
+#endif

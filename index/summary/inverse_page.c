@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "index/summary/inverse_page.h"
+
+#include "codecs/base/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static_assert((HF_INVERSE_COLUMNS - 1) * HF_VARINT_MAX + 1 <= HF_INVERSE_KEY_BYTES, "a key fits");
+
+/* ---- making ---- */
+
+int hf_inverse_page_init(struct hf_inverse_page_writer *w)
+{
+	for (int i = 0; i < HF_INVERSE_COLUMNS; i++)
+		if (!(w->column[i] = malloc(HF_INVERSE_PAGE_FULL + HF_INVERSE_KEY_BYTES)))
+			return HF_ERR_NOMEM;
+	return 0;
+}
+
+void hf_inverse_page_fini(struct hf_inverse_page_writer *w)
+{
+	for (int i = 0; i < HF_INVERSE_COLUMNS; i++)
+		free(w->column[i]);
+}
+
+void hf_inverse_page_begin(struct hf_inverse_page_writer *w)
+{
+	w->keys = 0;
+	w->bytes = 0;
+	w->previous = (struct hf_inverse_key){0};
+	memset(w->n, 0, sizeof w->n);
+}
+
+static void put_number(struct hf_inverse_page_writer *w, enum hf_inverse_column column, uint64_t value)
+{
+	uint8_t *at = w->column[column] + w->n[column];
+	const size_t n = (size_t)(hf_put_varint(at, value) - at);
+
+	w->n[column] += n;
+	w->bytes += n;
+}
+
+void hf_inverse_page_put(struct hf_inverse_page_writer *w, const struct hf_inverse_item *item, uint64_t base)
+{
+	const struct hf_inverse_key *key = &item->key;
+	const bool same = w->keys && key->a == w->previous.a;
+
+	w->column[HF_INVERSE_LEVEL][w->n[HF_INVERSE_LEVEL]++] = key->level;
+	w->bytes++;
+	put_number(w, HF_INVERSE_A, key->a - w->previous.a);
+	put_number(w, HF_INVERSE_B, same ? key->b - w->previous.b : key->b);
+	put_number(w, HF_INVERSE_POSTINGS, item->postings);
+	put_number(w, HF_INVERSE_REPEATS, item->total - item->postings);
+	put_number(w, HF_INVERSE_WHERE, item->postings == 1 ? item->place - base : item->list_size);
+	w->previous = *key;
+	w->keys++;
+}
+
+size_t hf_inverse_page_end(const struct hf_inverse_page_writer *w, uint8_t *to)
+{
+	uint8_t *at = to;
+
+	for (int i = 0; i < HF_INVERSE_COLUMNS; i++)
+		at = hf_put_varint(at, w->n[i]);
+	for (int i = 0; i < HF_INVERSE_COLUMNS; i++) {
+		memcpy(at, w->column[i], w->n[i]);
+		at += w->n[i];
+	}
+	return (size_t)(at - to);
+}
+
+/* ---- reading ---- */
+
+int hf_inverse_page_open(struct hf_inverse_page_reader *r, const uint8_t *bytes, size_t n, uint64_t keys, uint64_t list)
+{
+	const uint8_t *at = bytes, *end = bytes + n;
+	uint64_t size[HF_INVERSE_COLUMNS];
+
+	*r = (struct hf_inverse_page_reader){.left = keys, .list = list};
+	for (int i = 0; i < HF_INVERSE_COLUMNS; i++)
+		if (!(at = hf_get_varint(at, end, &size[i])))
+			return HF_ERR_STATE;
+	for (int i = 0; i < HF_INVERSE_COLUMNS; i++) {
+		if (size[i] > (size_t)(end - at))
+			return HF_ERR_STATE;
+		r->at[i] = at;
+		r->end[i] = at += size[i];
+	}
+	return at == end && keys && size[HF_INVERSE_LEVEL] == keys ? 0 : HF_ERR_STATE;
+}
+
+static int at_end(const struct hf_inverse_page_reader *r)
+{
+	for (int i = 0; i < HF_INVERSE_COLUMNS; i++)
+		if (r->at[i] != r->end[i])
+			return HF_ERR_STATE;
+	return HF_NOTE_END;
+}
+
+/* In order: a key is greater than the one before it. */
+static int get_key(struct hf_inverse_page_reader *r, const uint64_t n[HF_INVERSE_COLUMNS], struct hf_inverse_key *key)
+{
+	const struct hf_inverse_key *before = &r->previous;
+	const bool same = r->any && !n[HF_INVERSE_A];
+
+	key->level = (uint8_t)n[HF_INVERSE_LEVEL];
+	if (key->level > HF_INVERSE_LEVEL_MAX || (same && !n[HF_INVERSE_B] && key->level <= before->level) ||
+	    __builtin_add_overflow(before->a, n[HF_INVERSE_A], &key->a) ||
+	    __builtin_add_overflow(same ? before->b : 0, n[HF_INVERSE_B], &key->b))
+		return HF_ERR_STATE;
+	r->previous = *key;
+	r->any = true;
+	return 0;
+}
+
+int hf_inverse_page_next(struct hf_inverse_page_reader *r, struct hf_inverse_item *ret_item)
+{
+	uint64_t n[HF_INVERSE_COLUMNS];
+
+	if (!r->left)
+		return at_end(r);
+	*ret_item = (struct hf_inverse_item){.list = r->list};
+	n[HF_INVERSE_LEVEL] = *r->at[HF_INVERSE_LEVEL]++;
+	for (int i = HF_INVERSE_A; i < HF_INVERSE_COLUMNS; i++)
+		if (!(r->at[i] = hf_get_varint(r->at[i], r->end[i], &n[i])))
+			return HF_ERR_STATE;
+	if (get_key(r, n, &ret_item->key) || !n[HF_INVERSE_POSTINGS] || n[HF_INVERSE_WHERE] > INT64_MAX ||
+	    __builtin_add_overflow(n[HF_INVERSE_POSTINGS], n[HF_INVERSE_REPEATS], &ret_item->total))
+		return HF_ERR_STATE;
+	ret_item->postings = n[HF_INVERSE_POSTINGS];
+	if (ret_item->postings == 1)
+		ret_item->place = n[HF_INVERSE_WHERE];
+	else
+		ret_item->list_size = n[HF_INVERSE_WHERE];
+	r->list += ret_item->list_size;
+	r->left--;
+	return 0;
+}

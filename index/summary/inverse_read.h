@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Asks an inverted index of a summary. No bytes of it are believed. Internal to index/.
+ */
+#ifndef HF_INDEX_SUMMARY_INVERSE_READ_H
+#define HF_INDEX_SUMMARY_INVERSE_READ_H
+
+#include "index/row.h"
+#include "index/summary/inverse.h"
+
+struct hf_summary;
+
+/* A key of one of the spans, with its list. */
+struct hf_inverse_found {
+	struct hf_inverse_key key;
+	uint64_t span;		    /* its number */
+	struct hf_list_facts facts; /* of places, at the level of the key */
+	uint64_t slot, place, list, list_size;
+};
+
+/* A positive number ends the look-up, a negative error too. */
+typedef int (*hf_inverse_fn)(void *ctx, const struct hf_inverse_found *found);
+
+struct hf_inverse_question {
+	enum hf_inverse_part part;
+	uint64_t first, last;	   /* keys that may lie in there (hf_inverse_ops.range): also others come */
+	hf_inverse_shift_fn shift; /* as hf_inverse_ops has it, of keys of any level up to HF_INVERSE_LEVEL_MAX */
+	bool places;		   /* places of level 0 are chunks: those of the hart */
+};
+
+/* HF_ERR_NOT_FOUND: there is no such hart. HF_ERR_STATE. */
+int hf_inverse_head(struct hf_summary *summary, uint32_t hart, enum hf_inverse_part part,
+		    struct hf_inverse_head *ret_head);
+/* In the order of spans and keys. */
+int hf_inverse_find(struct hf_summary *summary, uint32_t hart, const struct hf_inverse_question *question,
+		    hf_inverse_fn fn, void *ctx);
+/* bytes: to be freed, once list is not used any more. */
+int hf_inverse_list(struct hf_summary *summary, enum hf_inverse_part part, const struct hf_inverse_found *found,
+		    struct hf_list *ret_list, uint8_t **ret_bytes);
+
+/* Shifts of the parts. */
+unsigned hf_words_shift(const struct hf_inverse_key *key);
+unsigned hf_rare_shift(const struct hf_inverse_key *key);
+unsigned hf_registers_shift(const struct hf_inverse_key *key);
+
+#endif

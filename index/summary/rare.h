@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rare events of a hart: at which ordinals, by kind and value.
+ *
+ * The ordinal of an event is that of the last instruction that retired before it, or with it; 0 if none did. So a slice
+ * of that one instruction shows it.
+ *
+ * Where there are too many of a kind for the size that a summary may have, its ordinals are kept in blocks of 16, 256,
+ * 4,096... instructions, with the number of events in each, and from 256 on without values. An answer says so: it is a
+ * block, and may be of another value; decoding tells.
+ */
+#ifndef HF_INDEX_SUMMARY_RARE_H
+#define HF_INDEX_SUMMARY_RARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hf_summary;
+
+enum hf_rare_kind {
+	HF_RARE_TRAP,	       /* enum hf_rare_trap; value: the cause, as struct hf_ev_trap has it */
+	HF_RARE_TRAP_RETURN,   /* no value here and where none is named */
+	HF_RARE_CONTEXT,       /* HF_RARE_CONTEXT_ALL, or 1 + n; value: of the field 1 << n (enum hf_context_field) */
+	HF_RARE_MARKER,	       /* value: its number */
+	HF_RARE_TIMESTAMP,     /* detail: 1 if the source says that it does not know the time */
+	HF_RARE_CYCLES,	       /* the same */
+	HF_RARE_GAP,	       /* value: its enum hf_err, negated */
+	HF_RARE_DOUBT,	       /* the same */
+	HF_RARE_DISCONTINUITY, /* detail: 1 if what lies between was deliberately not traced */
+	HF_RARE_ATTEMPT,
+	HF_RARE_KINDS
+};
+
+/* Details of a trap. */
+enum hf_rare_trap {
+	HF_RARE_EXCEPTION,
+	HF_RARE_INTERRUPT,
+	HF_RARE_UNKNOWN_CAUSE = 2, /* added to these; value: 0 */
+	HF_RARE_TRAPS = 4
+};
+
+/* Detail of a context change: each of them is one of these, and one for each of the fields that it says. */
+#define HF_RARE_CONTEXT_ALL 0u
+
+struct hf_rare_question {
+	enum hf_rare_kind kind;
+	bool any_detail; /* of contexts: HF_RARE_CONTEXT_ALL */
+	uint8_t detail;
+	bool any_value;
+	uint64_t value;
+};
+
+struct hf_rare_hit {
+	uint64_t first, last; /* the ordinal, or where between the two it is */
+	uint64_t count;	      /* events there: several can be at one ordinal */
+	uint64_t before;      /* of those before it in the hart */
+	bool maybe;	      /* they may be of another value */
+};
+
+/* What was found. */
+struct hf_rare;
+
+/* HF_ERR_NOT_FOUND: there is no such hart. HF_ERR_STATE, HF_ERR_NOMEM. */
+int hf_rare_find(struct hf_summary *summary, uint32_t hart, const struct hf_rare_question *question,
+		 struct hf_rare **ret_rare);
+void hf_rare_free(struct hf_rare *rare);
+/* How many there are; *ret_maybe: of these, how many may be of another value. */
+uint64_t hf_rare_count(const struct hf_rare *rare, uint64_t *ret_maybe);
+
+/* HF_NOTE_END: there is none. HF_ERR_STATE, HF_ERR_NOMEM. */
+
+/* The hit with the n-th, from 0. */
+int hf_rare_nth(struct hf_rare *rare, uint64_t n, struct hf_rare_hit *ret_hit);
+/* The first hit that may be at that ordinal or behind it. */
+int hf_rare_next(struct hf_rare *rare, uint64_t ordinal, struct hf_rare_hit *ret_hit);
+/* The last hit that may be at that ordinal or before it. */
+int hf_rare_previous(struct hf_rare *rare, uint64_t ordinal, struct hf_rare_hit *ret_hit);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which chunks write a register, where the source tells of registers: what is needed to find its last definition. A
+ * chunk is that of the instruction, as in words.h. What an attempt wrote did not retire, and is not here.
+ */
+#ifndef HF_INDEX_SUMMARY_REGISTERS_H
+#define HF_INDEX_SUMMARY_REGISTERS_H
+
+#include "index/summary/chunk_set.h"
+
+/* How the source tells a value. */
+enum hf_registers_what {
+	HF_REGISTERS_WRITTEN, /* an instruction that retired wrote it */
+	HF_REGISTERS_STATED,  /* it is as it is after the instruction, whoever wrote it */
+};
+
+/*
+ * The chunks in which the register, an enum hf_reg_class and its number there, has such a value. *ret_set is to be
+ * freed; its level is 0, or says that answers are blocks of 1 << level chunks. HF_ERR_UNSUPPORTED: the source does not
+ * tell of registers. Other errors as of hf_words_find.
+ */
+int hf_registers_find(struct hf_summary *summary, uint32_t hart, enum hf_registers_what what, uint8_t class,
+		      uint16_t number, struct hf_chunk_set *ret_set);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "index/summary/touched.h"
+
+#include "codecs/base/err.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Block 0 holds no unit: it is the last one hit while there is none. */
+enum { BLOCKS = 4096, SLOTS = 4 * BLOCKS, LONGS = 256 };
+#define NO_BLOCK UINT64_MAX /* units have at most 61 bits */
+
+int hf_touched_init(struct hf_touched *t)
+{
+	t->blocks = malloc((BLOCKS + 1) * sizeof *t->blocks);
+	t->slots = calloc(SLOTS, sizeof *t->slots);
+	t->longs = malloc(LONGS * sizeof *t->longs);
+	t->ranges = malloc((32 * BLOCKS + LONGS) * sizeof *t->ranges);
+	if (!t->blocks || !t->slots || !t->longs || !t->ranges)
+		return HF_ERR_NOMEM;
+	t->blocks[0] = (struct hf_touched_block){.number = NO_BLOCK};
+	t->last = t->blocks;
+	return 0;
+}
+
+void hf_touched_fini(struct hf_touched *t)
+{
+	free(t->blocks);
+	free(t->slots);
+	free(t->longs);
+	free(t->ranges);
+}
+
+/* ---- adding ---- */
+
+/* The block of that number. NULL: there is no room for it. */
+static struct hf_touched_block *find(struct hf_touched *t, uint64_t number)
+{
+	uint64_t hash = number * UINT64_C(0xa0761d6478bd642f);
+	struct hf_touched_block *block;
+	uint32_t at = (uint32_t)(hash >> 32) % SLOTS;
+
+	for (; t->slots[at]; at = (at + 1) % SLOTS)
+		if (t->blocks[t->slots[at]].number == number)
+			return &t->blocks[t->slots[at]];
+	if (t->count == BLOCKS)
+		return NULL;
+	t->slots[at] = (uint16_t)++t->count;
+	block = &t->blocks[t->count];
+	*block = (struct hf_touched_block){.number = number, .slot = at};
+	return block;
+}
+
+bool hf_touched_add_slowly(struct hf_touched *t, uint64_t first, uint64_t last)
+{
+	if (last - first >= HF_TOUCHED_LONG) {
+		if (t->long_count == LONGS)
+			return false;
+		t->longs[t->long_count++] = (struct hf_range){.first = first, .last = last};
+		return true;
+	}
+	for (uint64_t number = first / 64; number <= last / 64; number++) {
+		const uint64_t low = number == first / 64 ? first % 64 : 0;
+		const uint64_t high = number == last / 64 ? last % 64 : 63;
+		struct hf_touched_block *block = find(t, number);
+
+		if (!block)
+			return false;
+		block->bits |= (UINT64_MAX >> (63 - (high - low))) << low;
+		t->last = block;
+	}
+	return true;
+}
+
+/* ---- taking ---- */
+
+static int compare_blocks(const void *a, const void *b)
+{
+	const struct hf_touched_block *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct hf_range *x = a, *y = b;
+
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Behind the n that there are, or as part of the last of them. */
+static size_t add_range(struct hf_range *ranges, size_t n, uint64_t first, uint64_t last)
+{
+	if (n && first <= ranges[n - 1].last + 1) {
+		if (last > ranges[n - 1].last)
+			ranges[n - 1].last = last;
+		return n;
+	}
+	ranges[n] = (struct hf_range){.first = first, .last = last};
+	return n + 1;
+}
+
+static size_t add_bits(struct hf_range *ranges, size_t n, const struct hf_touched_block *block)
+{
+	uint64_t bits = block->bits;
+
+	while (bits) {
+		const unsigned low = (unsigned)__builtin_ctzll(bits);
+		const uint64_t rest = ~(bits >> low);
+		const unsigned length = rest ? (unsigned)__builtin_ctzll(rest) : 64;
+
+		n = add_range(ranges, n, block->number * 64 + low, block->number * 64 + low + length - 1);
+		bits &= length + low < 64 ? UINT64_MAX << (low + length) : 0;
+	}
+	return n;
+}
+
+static size_t add_longs(struct hf_touched *t, size_t n)
+{
+	size_t merged = 0;
+
+	memcpy(t->ranges + n, t->longs, t->long_count * sizeof *t->longs);
+	n += t->long_count;
+	qsort(t->ranges, n, sizeof *t->ranges, compare_ranges);
+	for (size_t i = 0; i < n; i++)
+		merged = add_range(t->ranges, merged, t->ranges[i].first, t->ranges[i].last);
+	return merged;
+}
+
+size_t hf_touched_take(struct hf_touched *t, const struct hf_range **ret_ranges)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 1; i <= t->count; i++)
+		t->slots[t->blocks[i].slot] = 0;
+	qsort(t->blocks + 1, t->count, sizeof *t->blocks, compare_blocks);
+	for (uint32_t i = 1; i <= t->count; i++)
+		n = add_bits(t->ranges, n, &t->blocks[i]);
+	if (t->long_count)
+		n = add_longs(t, n);
+	t->count = t->long_count = 0;
+	t->last = t->blocks;
+	*ret_ranges = t->ranges;
+	return n;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which units of memory (words, lines, pages...) were touched since it was emptied, and the ranges that they make up.
+ * Internal to index/.
+ */
+#ifndef HF_INDEX_SUMMARY_TOUCHED_H
+#define HF_INDEX_SUMMARY_TOUCHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is longer is kept as it is. */
+#define HF_TOUCHED_LONG 512u
+
+/* Units, both belong to it. */
+struct hf_range {
+	uint64_t first, last;
+};
+
+struct hf_touched_block {
+	uint64_t number, bits; /* of units number * 64 + bit */
+	uint32_t slot;
+};
+
+struct hf_touched {
+	struct hf_touched_block *blocks;
+	uint16_t *slots;	       /* number of a block, or 0, which is none */
+	struct hf_touched_block *last; /* the one that was hit last */
+	struct hf_range *longs, *ranges;
+	uint32_t count, long_count;
+};
+
+/* Into a zeroed one, to be finished in any case. HF_ERR_NOMEM. */
+int hf_touched_init(struct hf_touched *t);
+void hf_touched_fini(struct hf_touched *t);
+bool hf_touched_add_slowly(struct hf_touched *t, uint64_t first, uint64_t last);
+/* Takes all of it: the ranges in their order, valid until it is asked again, with something untouched between each two.
+ * Returns how many. */
+size_t hf_touched_take(struct hf_touched *t, const struct hf_range **ret_ranges);
+
+/* Units first to last. False: it is full, and to be taken before more can be added; part of it may have been. */
+static inline bool hf_touched_add(struct hf_touched *t, uint64_t first, uint64_t last)
+{
+	const uint64_t number = first / 64;
+
+	if (t->last->number != number || last / 64 != number)
+		return hf_touched_add_slowly(t, first, last);
+	t->last->bits |= (UINT64_MAX >> (63 - (last - first))) << first % 64;
+	return true;
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "index/summary/words.h"
+
+#include "index/summary/chunk_set_read.h"
+
+unsigned hf_words_shift(const struct hf_inverse_key *key)
+{
+	(void)key;
+	return 0;
+}
+
+struct asking {
+	struct hf_summary *summary;
+	enum hf_inverse_part part;
+	uint64_t first, last;
+	struct hf_chunk_set *set, *unknown;
+};
+
+static bool touches(const struct asking *a, const struct hf_inverse_key *key, uint64_t units)
+{
+	if (key->level == HF_WORDS_ALL)
+		return true;
+	return key->a <= a->last >> key->level && units >= a->first >> key->level;
+}
+
+static int take(void *ctx, const struct hf_inverse_found *found)
+{
+	const struct hf_inverse_key *key = &found->key;
+	struct asking *a = ctx;
+	uint64_t last;
+
+	if (key->level == HF_WORDS_UNKNOWN)
+		return a->unknown ? hf_chunk_set_add_list(a->unknown, a->summary, a->part, found, 0) : 0;
+	if (__builtin_add_overflow(key->a, key->b, &last))
+		return HF_ERR_STATE;
+	if (!touches(a, key, last))
+		return 0;
+	if (key->level > a->set->level)
+		a->set->level = key->level;
+	return hf_chunk_set_add_list(a->set, a->summary, a->part, found, 0);
+}
+
+static int fill(struct asking *a, uint32_t hart)
+{
+	const struct hf_inverse_question question = {
+		.part = a->part, .first = a->first, .last = a->last, .shift = hf_words_shift, .places = true};
+	struct hf_inverse_head head;
+	int err = hf_inverse_head(a->summary, hart, a->part, &head);
+
+	if (!err && !head.known)
+		err = HF_ERR_UNSUPPORTED;
+	return err ? err : hf_inverse_find(a->summary, hart, &question, take, a);
+}
+
+int hf_words_find(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, uint64_t first, uint64_t last,
+		  struct hf_chunk_set *ret_set, struct hf_chunk_set *ret_unknown)
+{
+	const bool lines = what == HF_WORDS_READS || what == HF_WORDS_ATTEMPT_READS;
+	struct asking a = {.summary = summary,
+			   .part = (enum hf_inverse_part)what,
+			   .first = first,
+			   .last = last,
+			   .set = ret_set,
+			   .unknown = ret_unknown};
+	int err = hf_chunk_set_begin(ret_set, summary, hart);
+
+	ret_set->level = lines ? HF_WORDS_LINE : HF_WORDS_WORD;
+	if (!err && ret_unknown)
+		err = hf_chunk_set_begin(ret_unknown, summary, hart);
+	if (!err)
+		err = fill(&a, hart);
+	if (err) {
+		hf_chunk_set_free(ret_set);
+		if (ret_unknown)
+			hf_chunk_set_free(ret_unknown);
+	}
+	return err;
+}
