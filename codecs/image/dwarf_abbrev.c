@@ -95,9 +95,12 @@ int hf_dwarf_abbrevs_table(struct hf_dwarf_abbrevs *abbrevs, const struct hf_dwa
 const struct hf_dwarf_abbrev *hf_dwarf_abbrev_of(const struct hf_dwarf_abbrevs *abbrevs, uint32_t table, uint64_t code)
 {
 	const struct hf_dwarf_abbrev_table *in = &abbrevs->table[table - 1];
-	const struct hf_dwarf_abbrev *row = &abbrevs->row[in->first];
+	const struct hf_dwarf_abbrev *row;
 	size_t low;
 
+	if (!in->count)
+		return NULL;
+	row = &abbrevs->row[in->first];
 	/* Compilers number them from 1 without a gap. */
 	if (code - 1 < in->count && row[code - 1].code == code)
 		return &row[code - 1];

@@ -22,8 +22,10 @@ struct hf_dwarf_cursor {
 /* From that offset to the end of the section; bad behind it. */
 static inline struct hf_dwarf_cursor hf_dwarf_cursor_at(const struct hf_dwarf_bytes *bytes, uint64_t offset)
 {
+	static const uint8_t none[1];
+
 	if (offset >= bytes->size)
-		return (struct hf_dwarf_cursor){.bad = true};
+		return (struct hf_dwarf_cursor){none, none, true};
 	return (struct hf_dwarf_cursor){bytes->at + offset, bytes->at + bytes->size, false};
 }
 

@@ -15,21 +15,11 @@ int hf_line_header_add_file(struct hf_line_header *header, const char *path)
 	return err;
 }
 
-int hf_line_header_name(struct hf_line_header *header, uint64_t number, struct hf_names *names, uint32_t *ret_name)
+int hf_line_file_name(struct hf_line_file *file, struct hf_names *names)
 {
 	char name[HF_LINES_NAME_MAX + 1];
-	struct hf_line_file *file;
-	int err = 0;
 
-	*ret_name = 0;
-	number -= header->first_file;
-	if (number >= header->file_count)
-		return 0;
-	file = &header->file[number];
-	if (!file->name)
-		err = hf_names_add(names, name, hf_name_file(name, file->path), &file->name);
-	*ret_name = file->name;
-	return err;
+	return hf_names_add(names, name, hf_name_file(name, file->path), &file->name);
 }
 
 /* Compilers put names of files into .debug_line_str: .debug_str is not read for them. */

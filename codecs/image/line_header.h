@@ -36,8 +36,26 @@ void hf_line_header_free(struct hf_line_header *header);
 /* One more file, as the program of a table may define it. */
 int hf_line_header_add_file(struct hf_line_header *header, const char *path);
 
+/* Gives a file a name. HF_ERR_ELF_LIMIT, HF_ERR_NOMEM. */
+int hf_line_file_name(struct hf_line_file *file, struct hf_names *names);
+
 /* The name of a file by its number, as it is shown: where it is among names, in which 0 is the empty one; 0 if the table
- * has none of that number. HF_ERR_ELF_LIMIT, HF_ERR_NOMEM. */
-int hf_line_header_name(struct hf_line_header *header, uint64_t number, struct hf_names *names, uint32_t *ret_name);
+ * has none of that number. As hf_line_file_name. */
+static inline int hf_line_header_name(struct hf_line_header *header, uint64_t number, struct hf_names *names,
+				      uint32_t *ret_name)
+{
+	struct hf_line_file *file;
+	int err = 0;
+
+	*ret_name = 0;
+	number -= header->first_file;
+	if (number >= header->file_count)
+		return 0;
+	file = &header->file[number];
+	if (!file->name)
+		err = hf_line_file_name(file, names);
+	*ret_name = file->name;
+	return err;
+}
 
 #endif
