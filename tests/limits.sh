@@ -32,9 +32,16 @@ fs/capture/places.h@HF_PLACES_WORK_MAX@(UINT64_C(4) << 30)@4 GiB of the files' c
 fs/capture/places.h@HF_PLACES_INSTANCES_MAX@8@8 places of a file in a hart
 fs/capture/places.c@ROWS_MAX@4096@4,096 places in all
 codecs/image/demangle.h@HF_DEMANGLE_MAX@4096@what it stands for | 4,096 bytes
-codecs/image/lines.h@HF_LINES_SECTION_MAX@(UINT64_C(256) << 20)@256 MiB of *.debug_line*
+codecs/image/dwarf_sections.h@HF_DWARF_SECTION_MAX@(UINT64_C(256) << 20)@256 MiB of *.debug_line*
 codecs/image/lines.h@HF_LINES_ROWS_MAX@(UINT32_C(1) << 24)@16,777,216 places
-codecs/image/lines.h@HF_LINES_NAME_MAX@100@name of a source file in the listing | 100
+codecs/image/names.h@HF_LINES_NAME_MAX@100@name of a source file in the listing | 100
+codecs/image/dwarf_sections.h@HF_DWARF_ALL_MAX@(UINT64_C(512) << 20)@512 MiB of all; 262,144 units
+codecs/image/dwarf.h@HF_DWARF_UNITS_MAX@(1 << 18)@512 MiB of all; 262,144 units
+codecs/image/inlined.h@HF_INLINED_RANGES_MAX@(UINT32_C(1) << 22)@4,194,304 pieces of code that ran
+codecs/image/inlined.h@HF_INLINED_CALLS_MAX@(UINT32_C(1) << 21)@2,097,152 calls of 262,144 functions
+codecs/image/inlined.h@HF_INLINED_FUNCTIONS_MAX@(UINT32_C(1) << 18)@2,097,152 calls of 262,144 functions
+codecs/image/inlined.h@HF_INLINED_DEPTH_MAX@4096@in each other | 4,096
+codecs/image/dwarf_unit.c@WORK_FACTOR@4@4 steps for each byte
 codecs/image/elf_debug.h@HF_ELF_DEBUG_LINE_MAX@(UINT64_C(64) << 20)@lines in *program.elf* | 64 MiB
 codecs/image/bias.c@PIECES_MAX@64@64 executable segments
 codecs/image/elf_riscv.c@ATTRIBUTES_MAX@65536u@64 KiB | they count as none
@@ -70,7 +77,7 @@ codecs/setup/read.h@HF_SETUP_PROGRAM_MAX@(UINT64_C(512) << 20)@all programs of a
 codecs/setup/read.h@HF_SETUP_ROWS_MAX@4096u@4,096 each
 codecs/setup/capture_ini.c@SECTIONS_MAX@1024@sections | 1,024
 codecs/setup/ini.h@HF_INI_SIZE_MAX@(1u << 20)@file | 1 MiB
-codecs/image/symbols.h@HF_SYMBOL_NAME_MAX@200@200 characters
+codecs/image/names.h@HF_SYMBOL_NAME_MAX@200@200 characters
 codecs/image/elf_read.h@HF_ELF_STRINGS_MAX@(UINT64_C(128) << 20)@128 MiB of names
 codecs/image/symbols.c@CANDIDATES_MAX@((size_t)2 << 20)@2,097,152 symbols of code
 codecs/image/symbols.c@NAMES_MAX@((size_t)64 << 20)@64 MiB of their names

@@ -3,10 +3,11 @@
 
 #include "codecs/base/bytes.h"
 #include "codecs/base/search.h"
-#include "codecs/image/elf_read.h"
+#include "codecs/image/dwarf_sections.h"
+#include "codecs/image/grow.h"
+#include "codecs/image/line_header.h"
 
 #include <assert.h>
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,24 +21,11 @@ struct row {
 struct hf_lines {
 	struct row *row; /* ascending */
 	size_t count, cap;
-	char *names; /* each with its zero byte; the first is "" */
-	size_t names_size, names_cap;
+	struct hf_names names; /* the first is "" */
 };
 
-/* DWARF 5, 7.22 and 7.5.6: the numbers that are looked at here. */
+/* DWARF 5, 7.22: the numbers that are looked at here. */
 enum {
-	STRP = 0x0e,
-	LINE_STRP = 0x1f,
-	STRING = 0x08,
-	UDATA = 0x0f,
-	BLOCK = 0x09,
-	DATA1 = 0x0b,
-	DATA2 = 0x05,
-	DATA4 = 0x06,
-	DATA8 = 0x07,
-	DATA16 = 0x1e,
-	STRP_SUP = 0x1d,
-	CONTENT_PATH = 1,
 	END_SEQUENCE = 1,
 	SET_ADDRESS = 2,
 	DEFINE_FILE = 3,
@@ -47,337 +35,19 @@ enum {
 	SET_FILE = 4,
 	CONST_ADD_PC = 8,
 	FIXED_ADVANCE_PC = 9,
-	FILES_MAX = 1 << 20, /* of one table */
-	FORMATS_MAX = 16,
-	NAMES_MAX = 64 << 20,
-};
-
-struct bytes {
-	uint8_t *at;
-	size_t size;
-};
-
-/* A cursor that stops at the end: what is read behind it is 0. */
-struct cursor {
-	const uint8_t *p, *end;
-	bool bad;
-};
-
-/* Most files of a table have no row that is kept. */
-struct source_file {
-	const char *path;
-	uint32_t name; /* offset among the names; 0: it has none yet */
 };
 
 struct reader {
 	struct hf_lines *lines;
-	const struct hf_lines_filter *filter;
-	/* the first range that the filter has behind this address; equal: none was asked for yet */
-	uint64_t wanted_from, wanted_start, wanted_end;
+	struct hf_wanted wanted;
 	uint64_t bias;
-	struct bytes section, line_strings;
-	/* of the table being read */
-	struct source_file *file;
-	size_t file_count, file_cap;
-	uint32_t first_file; /* its number */
-	unsigned version, word, address_size, min_length, line_range, opcode_base;
-	int line_base;
-	const uint8_t *operands; /* of standard opcodes, from 1 */
+	struct hf_dwarf_bytes section;
+	struct hf_line_header header; /* of the table being read */
 	bool code_at_0;
 	/* of the sequence being read; their files are numbers of that table */
 	struct row *row;
 	size_t row_count, row_cap;
 };
-
-/* ---- numbers ---- */
-
-static uint64_t get(struct cursor *c, unsigned n)
-{
-	uint64_t value = 0;
-
-	if ((size_t)(c->end - c->p) < n) {
-		c->bad = true;
-		c->p = c->end;
-		return 0;
-	}
-	for (unsigned i = 0; i < n; i++)
-		if (i < 8)
-			value |= (uint64_t)c->p[i] << 8 * i;
-	c->p += n;
-	return value;
-}
-
-static unsigned get_byte(struct cursor *c)
-{
-	if (c->p < c->end)
-		return *c->p++;
-	c->bad = true;
-	return 0;
-}
-
-static uint64_t get_uleb(struct cursor *c)
-{
-	uint64_t value = 0, byte;
-	unsigned shift = 0;
-
-	/* Most are of one byte. */
-	if (c->p < c->end && *c->p < 0x80)
-		return *c->p++;
-	do {
-		byte = get_byte(c);
-		value |= shift < 64 ? (byte & 0x7f) << shift : 0;
-		shift += 7;
-	} while (byte & 0x80);
-	return value;
-}
-
-static int64_t get_sleb(struct cursor *c)
-{
-	uint64_t value = 0, byte;
-	unsigned shift = 0;
-
-	do {
-		byte = get_byte(c);
-		value |= shift < 64 ? (byte & 0x7f) << shift : 0;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && byte & 0x40)
-		value |= -(UINT64_C(1) << shift);
-	return (int64_t)value;
-}
-
-static const char *get_string(struct cursor *c)
-{
-	const char *text = (const char *)c->p;
-	const uint8_t *end = memchr(c->p, 0, (size_t)(c->end - c->p));
-
-	c->bad |= !end;
-	c->p = end ? end + 1 : c->end;
-	return end ? text : "";
-}
-
-static void pass(struct cursor *c, uint64_t n)
-{
-	if (n > (uint64_t)(c->end - c->p)) {
-		c->bad = true;
-		n = (uint64_t)(c->end - c->p);
-	}
-	c->p += n;
-}
-
-/* ---- names ---- */
-
-static int room(void *rows, size_t count, size_t *cap, size_t max, size_t size)
-{
-	void **at = rows, *bigger;
-	const size_t want = *cap ? *cap * 2 : 64;
-
-	if (count < *cap)
-		return 0;
-	if (count >= max)
-		return HF_ERR_ELF_LIMIT;
-	bigger = realloc(*at, want * size);
-	if (!bigger)
-		return HF_ERR_NOMEM;
-	*at = bigger;
-	*cap = want;
-	return 0;
-}
-
-/* Gives back what is not used. */
-static void shrink(void *rows, size_t count, size_t *cap, size_t size)
-{
-	void **at = rows, *smaller = count && count < *cap ? realloc(*at, count * size) : NULL;
-
-	if (smaller) {
-		*at = smaller;
-		*cap = count;
-	}
-}
-
-static int add_char(struct hf_lines *lines, char c)
-{
-	int err = room(&lines->names, lines->names_size, &lines->names_cap, NAMES_MAX, 1);
-
-	if (!err)
-		lines->names[lines->names_size++] = c;
-	return err;
-}
-
-/* The last component of a path, as it is shown. */
-static int add_name(struct reader *r, const char *path, uint32_t *ret_name)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	const size_t n = strnlen(name, HF_LINES_NAME_MAX);
-	int err = 0;
-
-	*ret_name = (uint32_t)r->lines->names_size;
-	for (size_t i = 0; i < n && !err; i++) {
-		const char c = name[n] && i + 3 >= n ? '.' : name[i];
-
-		err = add_char(r->lines, c > ' ' && c <= '~' && c != '<' && c != '>' ? c : '?');
-	}
-	return err ? err : add_char(r->lines, '\0');
-}
-
-static int add_file(struct reader *r, const char *path)
-{
-	const int err = room(&r->file, r->file_count, &r->file_cap, FILES_MAX, sizeof *r->file);
-
-	if (!err)
-		r->file[r->file_count++] = (struct source_file){path, 0};
-	return err;
-}
-
-/* The name of a file of the table; 0 if it has none of that number. */
-static int name_of(struct reader *r, uint64_t number, uint32_t *ret_name)
-{
-	struct source_file *file;
-	int err = 0;
-
-	*ret_name = 0;
-	number -= r->first_file;
-	if (number >= r->file_count)
-		return 0;
-	file = &r->file[number];
-	if (!file->name)
-		err = add_name(r, file->path, &file->name);
-	*ret_name = file->name;
-	return err;
-}
-
-/* ---- the header of a table (DWARF 5, 6.2.4) ---- */
-
-static const char *string_at(const struct bytes *strings, uint64_t offset)
-{
-	if (offset >= strings->size)
-		return "";
-	return (const char *)strings->at + offset;
-}
-
-/* A value of that form: *ret_text if it is a string. False for a form that has no place here. */
-static bool get_form(struct reader *r, struct cursor *c, uint64_t form, const char **ret_text)
-{
-	*ret_text = NULL;
-	switch (form) {
-	case STRING:
-		*ret_text = get_string(c);
-		return true;
-	case LINE_STRP:
-		*ret_text = string_at(&r->line_strings, get(c, r->word));
-		return true;
-	/* Compilers put names of files into .debug_line_str. */
-	case STRP:
-	case STRP_SUP:
-		get(c, r->word);
-		return true;
-	case UDATA:
-		get_uleb(c);
-		return true;
-	case BLOCK:
-		pass(c, get_uleb(c));
-		return true;
-	case DATA1:
-		get(c, 1);
-		return true;
-	case DATA2:
-		get(c, 2);
-		return true;
-	case DATA4:
-		get(c, 4);
-		return true;
-	case DATA8:
-		get(c, 8);
-		return true;
-	case DATA16:
-		get(c, 16);
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Directories or files of version 5. */
-static int get_entries(struct reader *r, struct cursor *c, bool files)
-{
-	uint64_t format[FORMATS_MAX][2], count;
-	const unsigned formats = (unsigned)get(c, 1);
-	int err = 0;
-
-	if (formats > FORMATS_MAX)
-		return HF_ERR_CORRUPT;
-	for (unsigned i = 0; i < formats; i++) {
-		format[i][0] = get_uleb(c);
-		format[i][1] = get_uleb(c);
-	}
-	count = get_uleb(c);
-	/* An entry that has no bytes would come for ever. */
-	for (uint64_t k = 0; formats && k < count && k < FILES_MAX && !c->bad && !err; k++) {
-		const char *path = "", *text;
-
-		for (unsigned i = 0; i < formats; i++) {
-			if (!get_form(r, c, format[i][1], &text))
-				return HF_ERR_CORRUPT;
-			path = format[i][0] == CONTENT_PATH && text ? text : path;
-		}
-		err = files ? add_file(r, path) : 0;
-	}
-	return err;
-}
-
-static int get_old_entries(struct reader *r, struct cursor *c)
-{
-	int err = 0;
-
-	while (!c->bad && *get_string(c))
-		;
-	while (!c->bad && !err) {
-		const char *path = get_string(c);
-
-		if (!*path)
-			break;
-		err = add_file(r, path);
-		for (unsigned i = 0; i < 3; i++)
-			get_uleb(c);
-	}
-	return err;
-}
-
-/* Up to the program: *c ends there. */
-static int get_header(struct reader *r, struct cursor *c)
-{
-	struct cursor header;
-	uint64_t length;
-	int err;
-
-	r->version = (unsigned)get(c, 2);
-	if (r->version < 2 || r->version > 5)
-		return HF_ERR_UNSUPPORTED;
-	r->address_size = r->version >= 5 ? (unsigned)get(c, 1) : 8;
-	if (r->version >= 5)
-		get(c, 1);
-	length = get(c, r->word);
-	header = *c;
-	pass(c, length);
-	header.end = c->p;
-	r->min_length = (unsigned)get(&header, 1);
-	if (r->version >= 4)
-		get(&header, 1);
-	get(&header, 1);
-	r->line_base = (int8_t)get(&header, 1); /* NOLINT(bugprone-signed-char-misuse,cert-str34-c): a signed number */
-	r->line_range = (unsigned)get(&header, 1);
-	r->opcode_base = (unsigned)get(&header, 1);
-	r->operands = header.p - 1;
-	pass(&header, r->opcode_base ? r->opcode_base - 1 : 0);
-	if (header.bad || c->bad || !r->line_range || !r->opcode_base)
-		return HF_ERR_CORRUPT;
-	r->file_count = 0;
-	r->first_file = r->version < 5;
-	if (r->version < 5)
-		return get_old_entries(r, &header);
-	err = get_entries(r, &header, false);
-	return err ? err : get_entries(r, &header, true);
-}
 
 /* ---- its program (DWARF 5, 6.2.5) ---- */
 
@@ -395,29 +65,15 @@ static int add_row(struct reader *r, struct state state)
 
 	if (r->row_count && r->row[r->row_count - 1].address == state.address)
 		r->row_count--;
-	err = room(&r->row, r->row_count, &r->row_cap, HF_LINES_ROWS_MAX, sizeof *r->row);
+	err = hf_grow(&r->row, r->row_count, &r->row_cap, HF_LINES_ROWS_MAX, sizeof *r->row);
 	if (!err)
 		r->row[r->row_count++] = (struct row){state.address, file, state.line};
 	return err;
 }
 
-/* Whether anything of [start, end) is asked for. */
-static bool is_wanted(struct reader *r, uint64_t start, uint64_t end)
-{
-	if (!r->filter)
-		return true;
-	/* What was given last still is the first range behind start. */
-	if (start < r->wanted_from || start >= r->wanted_end) {
-		r->wanted_from = start;
-		if (!r->filter->next(r->filter->ctx, start, &r->wanted_start, &r->wanted_end))
-			r->wanted_start = r->wanted_end = UINT64_MAX;
-	}
-	return r->wanted_start < end && start < r->wanted_end;
-}
-
 static int keep(struct hf_lines *lines, uint64_t address, uint32_t file, uint32_t line)
 {
-	int err = room(&lines->row, lines->count, &lines->cap, HF_LINES_ROWS_MAX, sizeof *lines->row);
+	int err = hf_grow(&lines->row, lines->count, &lines->cap, HF_LINES_ROWS_MAX, sizeof *lines->row);
 
 	if (!err)
 		lines->row[lines->count++] = (struct row){address, file, line};
@@ -427,7 +83,7 @@ static int keep(struct hf_lines *lines, uint64_t address, uint32_t file, uint32_
 static int keep_row(struct reader *r, uint64_t address, const struct row *row)
 {
 	uint32_t name;
-	const int err = name_of(r, row->file, &name);
+	const int err = hf_line_header_name(&r->header, row->file, &r->lines->names, &name);
 
 	return err ? err : keep(r->lines, address, name, row->line);
 }
@@ -447,7 +103,7 @@ static int keep_sequence(struct reader *r, uint64_t end)
 		/* Sequences go upwards. */
 		if (next <= row->address || to < from)
 			return open ? keep(r->lines, from, 0, 0) : 0;
-		if (!is_wanted(r, from, to)) {
+		if (!hf_is_wanted(&r->wanted, from, to)) {
 			err = open ? keep(r->lines, from, 0, 0) : 0;
 			open = false;
 			continue;
@@ -468,50 +124,50 @@ static int end_sequence(struct reader *r, uint64_t end)
 	return err;
 }
 
-static int run_extended(struct reader *r, struct cursor *c, struct state *state)
+static int run_extended(struct reader *r, struct hf_dwarf_cursor *c, struct state *state)
 {
-	const uint64_t size = get_uleb(c);
-	struct cursor own = *c;
+	const uint64_t size = hf_dwarf_get_uleb(c);
+	struct hf_dwarf_cursor own = *c;
 	unsigned code;
 	int err = 0;
 
-	pass(c, size);
+	hf_dwarf_pass(c, size);
 	own.end = c->p;
-	code = (unsigned)get(&own, 1);
+	code = (unsigned)hf_dwarf_get(&own, 1);
 	if (code == END_SEQUENCE) {
 		err = end_sequence(r, state->address);
 		*state = (struct state){.file = 1, .line = 1};
 	} else if (code == SET_ADDRESS) {
-		state->address = get(&own, size >= 9 ? 8 : size ? (unsigned)size - 1 : 0);
-	} else if (code == DEFINE_FILE && r->version < 5) {
-		err = add_file(r, get_string(&own));
+		state->address = hf_dwarf_get(&own, size >= 9 ? 8 : size ? (unsigned)size - 1 : 0);
+	} else if (code == DEFINE_FILE && r->header.sizes.version < 5) {
+		err = hf_line_header_add_file(&r->header, hf_dwarf_get_string(&own));
 	}
 	return err;
 }
 
-static int run_standard(struct reader *r, struct cursor *c, unsigned opcode, struct state *state)
+static int run_standard(struct reader *r, struct hf_dwarf_cursor *c, unsigned opcode, struct state *state)
 {
 	switch (opcode) {
 	case COPY:
 		return add_row(r, *state);
 	case ADVANCE_PC:
-		state->address += get_uleb(c) * r->min_length;
+		state->address += hf_dwarf_get_uleb(c) * r->header.min_length;
 		return 0;
 	case ADVANCE_LINE:
-		state->line += (uint32_t)get_sleb(c);
+		state->line += (uint32_t)hf_dwarf_get_sleb(c);
 		return 0;
 	case SET_FILE:
-		state->file = get_uleb(c);
+		state->file = hf_dwarf_get_uleb(c);
 		return 0;
 	case CONST_ADD_PC:
-		state->address += (uint64_t)((255 - r->opcode_base) / r->line_range) * r->min_length;
+		state->address += (uint64_t)((255 - r->header.opcode_base) / r->header.line_range) * r->header.min_length;
 		return 0;
 	case FIXED_ADVANCE_PC:
-		state->address += get(c, 2);
+		state->address += hf_dwarf_get(c, 2);
 		return 0;
 	default:
-		for (unsigned i = 0; i < r->operands[opcode]; i++)
-			get_uleb(c);
+		for (unsigned i = 0; i < r->header.operands[opcode]; i++)
+			hf_dwarf_get_uleb(c);
 		return 0;
 	}
 }
@@ -519,10 +175,10 @@ static int run_standard(struct reader *r, struct cursor *c, unsigned opcode, str
 /* One that makes a row by itself. */
 static struct state after_special(const struct reader *r, struct state state, unsigned opcode)
 {
-	const unsigned special = opcode - r->opcode_base;
+	const unsigned special = opcode - r->header.opcode_base;
 
-	state.address += (uint64_t)(special / r->line_range) * r->min_length;
-	state.line += (uint32_t)(r->line_base + (int)(special % r->line_range));
+	state.address += (uint64_t)(special / r->header.line_range) * r->header.min_length;
+	state.line += (uint32_t)(r->header.line_base + (int)(special % r->header.line_range));
 	return state;
 }
 
@@ -530,7 +186,7 @@ static struct state after_special(const struct reader *r, struct state state, un
 static struct state after_short(const struct reader *r, struct state state, unsigned opcode, unsigned byte)
 {
 	if (opcode == ADVANCE_PC)
-		state.address += (uint64_t)byte * r->min_length;
+		state.address += (uint64_t)byte * r->header.min_length;
 	else if (opcode == ADVANCE_LINE)
 		state.line += byte - (byte << 1 & 0x80);
 	else if (opcode == SET_FILE)
@@ -545,11 +201,11 @@ static unsigned operands_of(const struct reader *r, unsigned opcode)
 
 	if (!opcode || opcode == CONST_ADD_PC)
 		return ANOTHER_KIND;
-	return opcode <= SET_FILE ? 1 : r->operands[opcode];
+	return opcode <= SET_FILE ? 1 : r->header.operands[opcode];
 }
 
 /* The many opcodes that have no operand, or one in so many bytes; stops at the first other one. */
-static int run_short(struct reader *r, struct cursor *c, struct state *ret_state)
+static int run_short(struct reader *r, struct hf_dwarf_cursor *c, struct state *ret_state)
 {
 	struct state state = *ret_state;
 	const uint8_t *p = c->p;
@@ -558,7 +214,7 @@ static int run_short(struct reader *r, struct cursor *c, struct state *ret_state
 	while (!err && c->end - p >= 3) {
 		const unsigned opcode = p[0];
 
-		if (opcode >= r->opcode_base) {
+		if (opcode >= r->header.opcode_base) {
 			state = after_special(r, state, opcode);
 			err = add_row(r, state);
 			p++;
@@ -582,7 +238,7 @@ static int run_short(struct reader *r, struct cursor *c, struct state *ret_state
 	return err;
 }
 
-static int run(struct reader *r, struct cursor *c)
+static int run(struct reader *r, struct hf_dwarf_cursor *c)
 {
 	struct state state = {.file = 1, .line = 1};
 	int err = 0;
@@ -594,8 +250,8 @@ static int run(struct reader *r, struct cursor *c)
 		err = run_short(r, c, &state);
 		if (err || c->p == c->end)
 			return err;
-		opcode = get_byte(c);
-		if (opcode >= r->opcode_base) {
+		opcode = hf_dwarf_get_byte(c);
+		if (opcode >= r->header.opcode_base) {
 			state = after_special(r, state, opcode);
 			err = add_row(r, state);
 		} else {
@@ -609,20 +265,15 @@ static int run(struct reader *r, struct cursor *c)
 
 static int read_tables(struct reader *r)
 {
-	struct cursor all = {r->section.at, r->section.at + r->section.size, false};
+	struct hf_dwarf_cursor all = {r->section.at, r->section.at + r->section.size, false};
 	int err = 0;
 
 	while (!err && all.p < all.end) {
-		struct cursor own;
-		uint64_t length = get(&all, 4);
+		struct hf_dwarf_cursor own;
+		unsigned word;
 
-		r->word = length == 0xffffffff ? 8 : 4;
-		if (r->word == 8)
-			length = get(&all, 8);
-		own = all;
-		pass(&all, length);
-		own.end = all.p;
-		err = get_header(r, &own);
+		hf_dwarf_get_unit(&all, &word, &own);
+		err = hf_line_header_read(&r->header, &own, word);
 		if (!err)
 			err = run(r, &own);
 		if (err == HF_ERR_CORRUPT || err == HF_ERR_UNSUPPORTED)
@@ -647,7 +298,7 @@ static int order(const void *a, const void *b, void *names)
 static bool is_sorted(const struct hf_lines *lines)
 {
 	for (size_t i = 1; i < lines->count; i++)
-		if (order(&lines->row[i - 1], &lines->row[i], lines->names) > 0)
+		if (order(&lines->row[i - 1], &lines->row[i], lines->names.at) > 0)
 			return false;
 	return true;
 }
@@ -657,7 +308,7 @@ static void sort(struct hf_lines *lines)
 	size_t kept = 0;
 
 	if (!is_sorted(lines))
-		qsort_r(lines->row, lines->count, sizeof *lines->row, order, lines->names);
+		qsort_r(lines->row, lines->count, sizeof *lines->row, order, lines->names.at);
 	for (size_t i = 0; i < lines->count; i++) {
 		kept -= kept && lines->row[kept - 1].address == lines->row[i].address;
 		/* Neighbours of one line are one row. */
@@ -666,57 +317,30 @@ static void sort(struct hf_lines *lines)
 			lines->row[kept++] = lines->row[i];
 	}
 	lines->count = kept;
-	shrink(&lines->row, kept, &lines->cap, sizeof *lines->row);
-	shrink(&lines->names, lines->names_size, &lines->names_cap, 1);
-}
-
-static int load(const struct hf_elf_file *file, const char *name, struct bytes *ret, struct hf_diag *diag)
-{
-	return hf_elf_file_named(file, name, HF_LINES_SECTION_MAX, &ret->at, &ret->size, diag);
-}
-
-static bool has_code_at_0(struct hf_src *elf)
-{
-	struct hf_elf_file file;
-	bool found = false;
-
-	/* A debug file may have no segments. What can be moved begins with its headers. */
-	if (hf_elf_file_open(elf, &file, NULL))
-		return false;
-	for (size_t i = 0; i < file.segment_count; i++)
-		found |= file.type != ET_DYN && file.segments[i].flags & HF_ELF_X && !file.segments[i].address;
-	hf_elf_file_close(&file);
-	return found;
-}
-
-static int load_all(struct reader *r, const struct hf_elf_file *file, struct hf_diag *diag)
-{
-	int err = load(file, ".debug_line", &r->section, diag);
-
-	if (err || !r->section.size)
-		return err;
-	return load(file, ".debug_line_str", &r->line_strings, diag);
+	hf_shrink(&lines->row, kept, &lines->cap, sizeof *lines->row);
+	hf_shrink(&lines->names.at, lines->names.size, &lines->names.cap, 1);
 }
 
 int hf_lines_new(struct hf_src *elf, uint64_t bias, const struct hf_lines_filter *filter, struct hf_lines **ret_lines,
 		 struct hf_diag *diag)
 {
-	struct reader r = {.lines = calloc(1, sizeof *r.lines), .filter = filter, .bias = bias};
-	struct hf_elf_file file;
-	int err = r.lines ? add_char(r.lines, '\0') : HF_ERR_NOMEM;
+	struct reader r = {.lines = calloc(1, sizeof *r.lines), .wanted = {.filter = filter}, .bias = bias};
+	struct hf_dwarf_sections sections = {.code_at_0 = false};
+	uint32_t none;
+	int err = r.lines ? hf_names_add(&r.lines->names, "", 0, &none) : HF_ERR_NOMEM;
 
 	if (!err)
-		err = hf_elf_file_open_sections(elf, &file, diag);
-	if (!err)
-		err = load_all(&r, &file, diag);
-	r.code_at_0 = !err && r.section.size && has_code_at_0(elf);
+		err = hf_dwarf_sections_load(elf, 1u << HF_DWARF_LINE | 1u << HF_DWARF_LINE_STR, HF_DWARF_LINE, &sections,
+					     diag);
+	r.section = sections.row[HF_DWARF_LINE];
+	r.header.strings = sections.row[HF_DWARF_LINE_STR];
+	r.code_at_0 = sections.code_at_0;
 	if (!err && r.section.size)
 		err = read_tables(&r);
 	if (!err)
 		sort(r.lines);
-	free(r.section.at);
-	free(r.line_strings.at);
-	free(r.file);
+	hf_dwarf_sections_free(&sections);
+	hf_line_header_free(&r.header);
 	free(r.row);
 	if (err)
 		hf_lines_free(r.lines);
@@ -730,7 +354,7 @@ void hf_lines_free(struct hf_lines *lines)
 	if (!lines)
 		return;
 	free(lines->row);
-	free(lines->names);
+	free(lines->names.at);
 	free(lines);
 }
 
@@ -741,7 +365,7 @@ size_t hf_lines_count(const struct hf_lines *lines)
 
 size_t hf_lines_memory(const struct hf_lines *lines)
 {
-	return sizeof *lines + lines->cap * sizeof *lines->row + lines->names_cap;
+	return sizeof *lines + lines->cap * sizeof *lines->row + lines->names.cap;
 }
 
 void hf_lines_at(const struct hf_lines *lines, uint64_t pc, struct hf_line *ret_line)
@@ -750,13 +374,13 @@ void hf_lines_at(const struct hf_lines *lines, uint64_t pc, struct hf_line *ret_
 	const struct row *row = low ? &lines->row[low - 1] : NULL;
 
 	assert(!low || lines->row);
-	*ret_line = (struct hf_line){.start = row ? row->address : 0, .file = lines->names};
+	*ret_line = (struct hf_line){.start = row ? row->address : 0, .file = lines->names.at};
 	ret_line->end = low < lines->count ? lines->row[low].address : UINT64_MAX;
 	if (!row || !row->line)
 		return;
-	if (!lines->names[row->file])
+	if (!lines->names.at[row->file])
 		return;
-	ret_line->file = lines->names + row->file;
+	ret_line->file = lines->names.at + row->file;
 	ret_line->file_size = (uint32_t)strlen(ret_line->file);
 	ret_line->line = row->line;
 }

@@ -7,13 +7,12 @@
 #ifndef HF_IMAGE_LINES_H
 #define HF_IMAGE_LINES_H
 
+#include "codecs/image/names.h"
+#include "codecs/image/wanted.h"
 #include "codecs/source/source.h"
 
-/* Bytes of a section after decompressing, and rows that are kept; beyond them there are no lines. */
-#define HF_LINES_SECTION_MAX (UINT64_C(256) << 20)
+/* Rows that are kept; beyond them there are no lines. */
 #define HF_LINES_ROWS_MAX (UINT32_C(1) << 24)
-/* Longer names of files are cut, and end with "...". */
-#define HF_LINES_NAME_MAX 100
 
 /* Of [start, end); file is its name without directories: printable, and without blanks, '<' and '>'. */
 struct hf_line {
@@ -25,15 +24,8 @@ struct hf_line {
 
 struct hf_lines;
 
-/* What is asked for: only rows that have some of it are kept. next gives the first range of it that ends behind
- * address; false if there is none. */
-struct hf_lines_filter {
-	bool (*next)(void *ctx, uint64_t address, uint64_t *ret_start, uint64_t *ret_end);
-	void *ctx;
-};
-
 /*
- * bias is added to all addresses; filter may be NULL. A file without such a section gives an empty table. What is wrong
+ * bias is added to all addresses; filter may be NULL; only rows that have some of what it asks for are kept. A file without such a section gives an empty table. What is wrong
  * within a table ends that table alone. HF_ERR_CORRUPT, HF_ERR_UNSUPPORTED,
  * HF_ERR_ELF_RELOCATABLE, HF_ERR_ELF_LIMIT, and what reading returns.
  */

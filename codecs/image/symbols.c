@@ -2,8 +2,8 @@
 #include "codecs/image/symbols.h"
 
 #include "codecs/base/search.h"
-#include "codecs/image/demangle.h"
 #include "codecs/image/elf_read.h"
+#include "codecs/image/function_name.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -25,6 +25,8 @@ struct hf_symbols {
 	size_t own_count;
 	struct hf_lines **lines; /* of each file */
 	size_t lines_count;
+	struct hf_inlined **inlined; /* the same */
+	size_t inlined_count;
 	uint16_t machine;
 };
 
@@ -64,23 +66,6 @@ static int make_room(void *rows, size_t count, size_t *cap, size_t more, size_t 
 	*at = bigger;
 	*cap = want;
 	return 0;
-}
-
-/* A name as it is shown: that of the file, or what the demangler made of it. Returns its length. */
-static size_t copy_name(char *to, const char *name, struct hf_demangler *demangler)
-{
-	const bool demangled = demangler && hf_demangle(demangler, name);
-	size_t n;
-
-	name = demangled ? demangler->text : name;
-	n = strnlen(name, HF_SYMBOL_NAME_MAX);
-	for (size_t i = 0; i < n; i++)
-		to[i] = demangled || (name[i] > ' ' && name[i] <= '~' && name[i] != '<' && name[i] != '>') ? name[i]
-													   : '?';
-	if (n == HF_SYMBOL_NAME_MAX && name[n])
-		memcpy(to + n - strlen("..."), "...", strlen("..."));
-	to[n] = '\0';
-	return n;
 }
 
 static int add_candidate(void *ctx, const struct hf_elf_symbol *symbol)
@@ -168,7 +153,7 @@ static int copy_rows(const struct heap *heap, size_t n, struct hf_demangler *dem
 		return HF_ERR_NOMEM;
 	for (size_t i = 0; i < n && !err; i++) {
 		const struct candidate *c = &heap->row[i];
-		const size_t length = copy_name(name, heap->names + c->name, demangler);
+		const size_t length = hf_function_name(name, heap->names + c->name, demangler);
 
 		err = make_room(&symbols->names, size, &cap, length + 1, SHOWN_MAX, 1);
 		if (err)
@@ -234,6 +219,9 @@ void hf_symbols_free(struct hf_symbols *symbols)
 		hf_symbols_free(symbols->own[i].symbols);
 	for (size_t i = 0; i < symbols->lines_count; i++)
 		hf_lines_free(symbols->lines[i]);
+	for (size_t i = 0; i < symbols->inlined_count; i++)
+		hf_inlined_free(symbols->inlined[i]);
+	free(symbols->inlined);
 	free(symbols->lines);
 	free(symbols->own);
 	free(symbols->row);
@@ -334,6 +322,41 @@ void hf_symbols_line_at(const struct hf_symbols *symbols, uint64_t pc, struct hf
 	}
 }
 
+int hf_symbols_add_inlined(struct hf_symbols *symbols, struct hf_inlined *inlined)
+{
+	struct hf_inlined **bigger = realloc(symbols->inlined, (symbols->inlined_count + 1) * sizeof(struct hf_inlined *));
+
+	if (!bigger) {
+		hf_inlined_free(inlined);
+		return HF_ERR_NOMEM;
+	}
+	symbols->inlined = bigger;
+	symbols->inlined[symbols->inlined_count++] = inlined;
+	return 0;
+}
+
+bool hf_symbols_have_inlined(const struct hf_symbols *symbols)
+{
+	return symbols->inlined_count > 0;
+}
+
+void hf_symbols_inlined_at(const struct hf_symbols *symbols, uint64_t pc, struct hf_inlined_place *ret_place,
+			   const struct hf_inlined **ret_inlined)
+{
+	struct hf_inlined_place one;
+
+	*ret_place = (struct hf_inlined_place){.end = UINT64_MAX};
+	*ret_inlined = NULL;
+	for (size_t i = 0; i < symbols->inlined_count && !ret_place->call; i++) {
+		hf_inlined_at(symbols->inlined[i], pc, &one);
+		/* As far as none before it has a call. */
+		one.start = one.start > ret_place->start ? one.start : ret_place->start;
+		one.end = one.end < ret_place->end ? one.end : ret_place->end;
+		*ret_place = one;
+		*ret_inlined = symbols->inlined[i];
+	}
+}
+
 size_t hf_symbols_memory(const struct hf_symbols *symbols)
 {
 	size_t bytes = 0;
@@ -344,6 +367,8 @@ size_t hf_symbols_memory(const struct hf_symbols *symbols)
 		bytes += sizeof *symbols->row + symbols->row[i].name_size + 1;
 	for (size_t i = 0; i < symbols->lines_count; i++)
 		bytes += hf_lines_memory(symbols->lines[i]);
+	for (size_t i = 0; i < symbols->inlined_count; i++)
+		bytes += hf_inlined_memory(symbols->inlined[i]);
 	for (size_t i = 0; i < symbols->own_count; i++)
 		bytes += hf_symbols_memory(symbols->own[i].symbols);
 	return bytes + sizeof *symbols;

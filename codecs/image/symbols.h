@@ -6,15 +6,14 @@
 #ifndef HF_IMAGE_SYMBOLS_H
 #define HF_IMAGE_SYMBOLS_H
 
+#include "codecs/image/inlined.h"
 #include "codecs/image/lines.h"
 #include "codecs/source/source.h"
-
-/* Longer names are cut, and end with "...". */
-#define HF_SYMBOL_NAME_MAX 200
 
 enum hf_symbols_options {
 	HF_SYMBOLS_DEMANGLE = 1, /* names as they are in C++ and Rust */
 	HF_SYMBOLS_LINES = 2,	 /* places of the source, which hf_symbols_add_lines gives them */
+	HF_SYMBOLS_INLINED = 4,	 /* what was inlined, which hf_symbols_add_inlined gives them */
 };
 
 /* [start, end) is named so. Every character of the name is printable, and, but in a name that was demangled, none is a
@@ -49,6 +48,12 @@ int hf_symbols_add_lines(struct hf_symbols *symbols, struct hf_lines *lines);
 bool hf_symbols_have_lines(const struct hf_symbols *symbols);
 /* The line of pc, as hf_lines_at gives it: of the first file that has one. */
 void hf_symbols_line_at(const struct hf_symbols *symbols, uint64_t pc, struct hf_line *ret_line);
+
+/* The same for what was inlined: *ret_inlined, borrowed, has the call. */
+int hf_symbols_add_inlined(struct hf_symbols *symbols, struct hf_inlined *inlined);
+bool hf_symbols_have_inlined(const struct hf_symbols *symbols);
+void hf_symbols_inlined_at(const struct hf_symbols *symbols, uint64_t pc, struct hf_inlined_place *ret_place,
+			   const struct hf_inlined **ret_inlined);
 
 /* From here on that hart has symbols of its own, which are owned by symbols, also on failure. */
 int hf_symbols_set_hart(struct hf_symbols *symbols, uint32_t hart, struct hf_symbols *own);

@@ -28,6 +28,8 @@ static uint32_t measure(struct listing *l, listing_put_fn put, enum listing_line
 	size = (uint32_t)(put(&probe, nowhere, ev) - nowhere);
 	l->symbol = probe.symbol;
 	l->line = probe.line;
+	l->inlined = probe.inlined;
+	l->calls = probe.calls;
 	if (ev->kind == HF_EVENT_INSN)
 		size = (size - l->digits) | (uint32_t)probe.state.owed << OWED_SHIFT;
 	return size;

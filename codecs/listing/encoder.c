@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-static_assert(HF_DISASM_ROOM + HF_SYMBOL_NAME_MAX + HF_LINES_NAME_MAX + 256 <= LISTING_ROOM,
+static_assert(HF_DISASM_ROOM + HF_SYMBOL_NAME_MAX + HF_LINES_NAME_MAX + LISTING_INLINED_ROOM + 256 <= LISTING_ROOM,
 	      "an instruction's line fits");
 static_assert(LISTING_ROOM <= HF_SINK_ROOM, "a sink gives that much");
 static_assert(HF_DISASM_ROOM >= HF_LISTED_LINE_TEXT, "so much is there behind where a line begins");
@@ -115,6 +115,41 @@ static uint8_t *put_source(struct listing *l, uint8_t *p, uint64_t pc)
 	return hf_text_put_dec(p, line->line);
 }
 
+/* " at sort.c:42"; nothing if all of it is unknown */
+static uint8_t *put_call_line(uint8_t *p, const struct hf_inlined_call *call)
+{
+	if (!call->line && !call->file_size && call->name[0] == '?')
+		return p;
+	p = hf_text_put(p, " at ");
+	if (!call->line || !call->file_size)
+		return hf_text_put(p, "?");
+	memcpy(p, call->file, call->file_size);
+	p += call->file_size;
+	*p++ = ':';
+	return hf_text_put_dec(p, call->line);
+}
+
+/* " inlined swap at sort.c:77 inlined partition at sort.c:90" */
+static uint8_t *put_inlined(struct listing *l, uint8_t *p, uint64_t pc)
+{
+	enum { ONE_ROOM = HF_SYMBOL_NAME_MAX + HF_LINES_NAME_MAX + 64 };
+	struct hf_inlined_place *place = &l->inlined;
+	uint8_t *const end = p + LISTING_INLINED_ROOM - ONE_ROOM;
+	struct hf_inlined_call call;
+
+	if (pc - place->start >= place->end - place->start)
+		hf_symbols_inlined_at(hf_symbols_of(l->enc.env->symbols, l->enc.hart), pc, place, &l->calls);
+	for (uint32_t i = place->call; i; i = call.outer) {
+		if (p > end)
+			return hf_text_put(p, " inlined ...");
+		hf_inlined_get(l->calls, i, &call);
+		p = hf_text_put(p, " inlined ");
+		memcpy(p, call.name, call.name_size);
+		p = put_call_line(p + call.name_size, &call);
+	}
+	return p;
+}
+
 /* " <name+0x10 sort.c:42>" */
 static uint8_t *put_symbol(struct listing *l, uint8_t *p, uint64_t pc)
 {
@@ -132,6 +167,8 @@ static uint8_t *put_symbol(struct listing *l, uint8_t *p, uint64_t pc)
 		p = hf_text_put_hex(hf_text_put(p, "+0x"), pc - symbol->start);
 	if (l->has_lines)
 		p = put_source(l, p, pc);
+	if (l->has_inlined)
+		p = put_inlined(l, p, pc);
 	*p++ = '>';
 	return p;
 }
@@ -455,19 +492,22 @@ static void state(struct hf_enc *enc, struct hf_fields *f)
 	l->symbol = NULL;
 	l->use = 0;
 	l->line = (struct hf_line){0};
+	l->inlined = (struct hf_inlined_place){0};
 	set_number(l);
 }
 
 static int init(struct hf_enc *enc)
 {
 	struct listing *l = (struct listing *)enc;
+	const struct hf_symbols *symbols;
 	struct hf_code_size code_size;
 
 	hf_code_size_read(enc->stream->setup, enc->hart, &code_size, NULL);
 	l->code_size = code_size.extensions ? HF_DISASM_CODE_SIZE : 0;
 	set_number(l);
-	l->has_lines = enc->env && enc->env->symbols &&
-		       hf_symbols_have_lines(hf_symbols_of(enc->env->symbols, enc->hart));
+	symbols = enc->env && enc->env->symbols ? hf_symbols_of(enc->env->symbols, enc->hart) : NULL;
+	l->has_lines = symbols && hf_symbols_have_lines(symbols);
+	l->has_inlined = symbols && hf_symbols_have_inlined(symbols);
 	return 0;
 }
 

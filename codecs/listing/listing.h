@@ -10,7 +10,8 @@
  *   pc        = 16 hex digits
  *   opcode    = 4 or 8 hex digits as the instruction has 2 or 4 bytes; 4 are followed by blanks up to the width of 8
  *               of an attempt also "-", if it is not known
- *   place     = "<" symbol ["+0x" hex] ">"
+ *   place     = "<" symbol ["+0x" hex] [" " file ":" line] inlined* [" inlined ..."] ">"
+ *   inlined   = " inlined " symbol [" at " (file ":" line | "?")]     the innermost one first
  *   flow      = "->" 16 hex digits, the address to which a taken branch or jump went
  *             | "(not taken)", of a conditional branch
  *   What follows a disassembly of up to 23 characters is aligned to the column behind the 24th.
@@ -90,10 +91,15 @@ struct listing {
 	const struct hf_symbol *symbol; /* of the last instruction, or NULL */
 	uint32_t use;                   /* of the disassembler's lines that are its own; 0: none */
 	struct hf_line line;            /* of the source, the same; [0, 0) before the first one */
+	bool has_inlined;
+	struct hf_inlined_place inlined; /* the same, and where its calls are */
+	const struct hf_inlined *calls;
 };
 
 /* Room that any one event needs at most. */
-#define LISTING_ROOM 1024
+#define LISTING_ROOM 4096
+/* Bytes that inlined calls take; outer ones beyond that are left out, which is told. */
+#define LISTING_INLINED_ROOM 3000
 
 /* As hf_enc_ops has them. */
 int hf_listing_check_params(const char *params, char *why, size_t size);

@@ -206,6 +206,37 @@ static int add_lines(const struct hf_companion *companion, const struct hf_compa
 	return 0;
 }
 
+/* The same for what was inlined. What the file does not tell is unknown, and shown so. */
+static int add_inlined(const struct hf_companion *companion, const struct hf_companion_elf *elf,
+		       struct hf_symbols *symbols)
+{
+	const struct hf_lines_filter filter = {next_executed, companion->places};
+	struct hf_inlined *inlined;
+	int err;
+
+	if (!(companion->options & HF_SYMBOLS_INLINED))
+		return 0;
+	err = hf_inlined_new(elf->debug ? elf->debug : elf->src, elf->bias, companion->options & HF_SYMBOLS_DEMANGLE,
+			     companion->places ? &filter : NULL, &inlined, NULL);
+	if (err && !hf_err_is_passing(err))
+		err = hf_inlined_new_unknown(elf->src, elf->bias, &inlined);
+	if (err)
+		return hf_err_is_passing(err) ? err : 0;
+	if (hf_inlined_count(inlined))
+		return hf_symbols_add_inlined(symbols, inlined);
+	hf_inlined_free(inlined);
+	return 0;
+}
+
+/* What the debug information of an ELF says of its code. */
+static int add_places(const struct hf_companion *companion, const struct hf_companion_elf *elf,
+		      struct hf_symbols *symbols)
+{
+	const int err = add_lines(companion, elf, symbols);
+
+	return err ? err : add_inlined(companion, elf, symbols);
+}
+
 /* Stubs of the PLT are in the file itself, as are symbols that its debug file does not have. */
 static int join_own_symbols(const struct hf_companion *companion, const struct hf_companion_elf *elf,
 			    struct hf_symbols *symbols)
@@ -236,7 +267,7 @@ static int join_symbols(const struct hf_companion *companion, uint32_t hart, str
 			err = hf_symbols_join(symbols, more);
 			hf_symbols_free(more);
 			if (!err)
-				err = add_lines(companion, elf, symbols);
+				err = add_places(companion, elf, symbols);
 			if (!err && elf->debug)
 				err = join_own_symbols(companion, elf, symbols);
 		} else if (!hf_err_is_passing(err)) {
@@ -357,7 +388,7 @@ static int load_symbols(struct hf_companion *companion)
 		return join_all(companion);
 	err = hf_symbols_new(stem->src, 0, companion->options, &companion->symbols, &stem->diag);
 	if (!err)
-		return add_lines(companion, companion->elf, companion->symbols);
+		return add_places(companion, companion->elf, companion->symbols);
 	companion->symbols = NULL;
 	companion->elf_count = 0;
 	return verdict(stem, err);

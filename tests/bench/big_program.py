@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """big_program.py DIRECTORY [UNITS [MEGABYTES]]: writes kernel.elf and kernel.stf into DIRECTORY: a RISC-V program with
 symbols and line tables of DWARF 5, of the size of a kernel's (2,200 units: 242,000 functions, 4.1 million rows), and a
-run through every tenth function of it. The rest of the ELF's size is a hole, named .debug_info: hartfs does not read
-that section."""
+run through every tenth function of it. The rest of the ELF's size is a hole, named .debug_info: hartfs reads
+that section for listing.inlined=1 alone."""
 import array
 import os
 import random
