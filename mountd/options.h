@@ -44,6 +44,7 @@ struct hf_settings {
 	uint64_t offset, length;         /* of cat */
 	uint64_t shard, shards;          /* shards 0: not given */
 	bool summary;			 /* what is executed is summed up */
+	bool all_checksums;              /* of every byte of every view */
 	bool status_all;                 /* .hartfs is for everybody */
 	enum hf_sandbox_mode sandbox;
 	bool wait, block, direct, foreground, lazy, prune, dry_run, system;

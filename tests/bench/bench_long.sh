@@ -17,7 +17,7 @@ measured() { "$here/long_capture.py" run "$@"; }
 # The server is the younger of the two processes.
 server() { pgrep -f "^$build/hartfs mount .*$tmp" | tail -n 1; }
 memory() { awk '/^(VmHWM|RssAnon)/ {printf "%s %.1f MiB  ", $1, $2 / 1024}' "/proc/$(server)/status"; }
-bytes() { find "$1" -type f -printf '%s\n' | awk '{n += $1} END {print n}'; }
+bytes() { find "$1" -type f -printf '%s\n' | awk '{n += $1} END {printf "%.0f", n}'; }
 
 case $format in
 stf) capture=run.zstf ;;
