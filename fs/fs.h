@@ -52,6 +52,7 @@ struct hf_fs_options {
 	uint64_t expansion;      /* events for each byte of a capture; 0: default, HF_NOWHERE: no limit */
 	uint64_t pack_below;     /* indexes of captures of fewer bytes go into packs; 0: none. HF_PACK_BELOW is usual */
 	bool summary;		 /* indexing sums up what harts execute (index/summary.h) */
+	bool all_sums;		 /* indexes have checksums of every byte of every view, also of lines */
 	uint64_t spool_bytes;    /* what spools may take in the index directory; 0: there are none */
 	unsigned threads;        /* decode pool; 0: one a core */
 	unsigned index_threads;  /* of indexing: captures at a time, or parts of the last ones; 0: one a core */
@@ -129,6 +130,8 @@ int hf_fs_xattr_list(struct hf_fs *fs, uint64_t ino, char buf[HF_FS_XATTR_SIZE],
 struct hf_dir;
 typedef bool (*hf_emit_fn)(void *ctx, const char *name, const struct hf_attr *attr, uint64_t next_cookie);
 int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir, bool *ret_keep);
+/* Says what hf_fs_check has just found of the directory: a read at once, with plus, does not look at the capture again. */
+void hf_dir_checked(struct hf_dir *dir, const struct hf_attr *attr);
 int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx);
 void hf_dir_close(struct hf_dir *dir);
 

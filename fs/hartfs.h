@@ -137,6 +137,9 @@ struct hartfs_options {
 	int debug_fd;
 	/* Indexing also sums up what harts execute, into a file of its own beside the index. */
 	bool summary;
+	/* Indexing makes every byte of every view, and keeps checksums of them. Such an index has tables of its own for
+	 * listing.txt and records.txt. Else it keeps checksums of some lines, and digests of what all are made of. */
+	bool all_checksums;
 };
 
 struct hartfs_archive;

@@ -293,6 +293,7 @@ struct hf_build {
 	uint64_t expansion;		      /* see hf_expansion_most */
 	const struct hf_tap *tap;	      /* NULL: nobody */
 	bool summary;			      /* what the harts do is summed up too (summary.h) */
+	bool all_sums;			      /* every byte of every view is in a checksum */
 	hf_build_fn on_progress;	      /* may be NULL */
 	void *ctx;
 	/* How many threads the build may use just now, the caller's included; asked again and again on that one. NULL:

@@ -5,7 +5,8 @@
  *
  * Of a view that can be counted most bytes are not made at all: they follow from the events, whose digest the index
  * has, and from the encoder's entry. In the checksum are all bytes of every SAMPLE-th chunk, the first among them, and
- * those from a batch on that has a problem or ends the hart: what a batch is, the events say.
+ * those from a batch on that has a problem or ends the hart: what a batch is, the events say. With hf_build.all_sums
+ * they all are.
  */
 #include "index/hash.h"
 #include "index/pass_run.h"
@@ -127,7 +128,8 @@ static bool has_problem(const struct hf_batch *batch)
 
 static bool is_to_be_summed(const struct view *view, const struct hf_batch *batch)
 {
-	return !view->memo || batch->chunk.number % SAMPLE == 0 || batch->tail == HF_TAIL_HART || has_problem(batch);
+	return !view->memo || view->stage.run->pass->build->all_sums || batch->chunk.number % SAMPLE == 0 ||
+	       batch->tail == HF_TAIL_HART || has_problem(batch);
 }
 
 static int work(struct hf_stage *stage, struct hf_batch *batch)

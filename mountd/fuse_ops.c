@@ -386,18 +386,22 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	struct hf_attr attr;
 	struct hf_dir *dir;
 	struct handle *handle;
-	bool keep;
+	bool keep, checked = false;
 	int err = hf_fs_check(session->fs, ino, &attr);
 
 	/* The kernel looks anew along a path, but not at "." */
 	if (err == HF_ERR_CHANGED && attr.st.st_ino && may_read(&attr.st, fuse_req_ctx(req)))
 		err = 0;
+	else
+		checked = !err;
 	if (!err)
 		err = hf_dir_open(session->fs, ino, &dir, &keep);
 	if (err) {
 		reply_err(req, err);
 		return;
 	}
+	if (checked)
+		hf_dir_checked(dir, &attr);
 	handle = handle_new(session, NULL, dir);
 	if (!handle) {
 		hf_fs_unseen(session->fs, ino);

@@ -310,6 +310,9 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 	case OPTION_SUMMARY:
 		settings->summary = !strcmp(value, "on");
 		return settings->summary || !strcmp(value, "off");
+	case OPTION_CHECKSUMS:
+		settings->all_checksums = !strcmp(value, "all");
+		return settings->all_checksums || !strcmp(value, "some");
 	case OPTION_VIEWS:
 		for (char *plus = value; (plus = strchr(plus, '+'));)
 			*plus = ',';

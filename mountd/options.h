@@ -49,6 +49,7 @@ struct hf_settings {
 	} *asked;                        /* options of find, in their order; owned */
 	size_t asked_count;
 	bool summary;			 /* what is executed is summed up */
+	bool all_checksums;              /* of every byte of every view */
 	bool status_all;                 /* .hartfs is for everybody */
 	enum hf_sandbox_mode sandbox;
 	bool wait, block, direct, foreground, lazy, prune, dry_run, system, json;

@@ -161,6 +161,7 @@ static int open_fs(struct server *server)
 					.skip = server->plan->skip,
 					.pack_below = settings->pack_below ? settings->pack_below : HF_PACK_BELOW,
 					.summary = settings->summary,
+					.all_sums = settings->all_checksums,
 					.cache_bytes = settings->cache,
 					.stream_memory = settings->stream_memory,
 					.expansion = settings->expansion,

@@ -145,9 +145,31 @@ char *hf_params_of(const char *params, const char *view)
 	return own;
 }
 
-int hf_views_init(struct hf_views *views, const char *params, uint64_t expansion)
+/* Only tables of views that are counted say less without all_sums. */
+static int init_view(struct hf_views *views, size_t i, const char *params, bool all_sums)
 {
+	const struct hf_enc_ops *ops = hf_fs_view_ops(i);
+	const char *sums = ops && all_sums && (ops->flags & HF_ENC_COUNTS) ? " checksums=all" : "";
+	size_t view = i;
 	int n;
+
+	hf_fs_side(i, &view);
+	if (view < HF_ENC_COUNT) {
+		views->options[i] = hf_params_of(params, hf_views[view]->name);
+		if (!views->options[i])
+			return HF_ERR_NOMEM;
+	}
+	n = views->options[i] && *views->options[i]
+		    ? asprintf(&views->params[i], "%s%s %s", views->common, sums, views->options[i])
+		    : asprintf(&views->params[i], "%s%s", views->common, sums);
+	if (n < 0)
+		views->params[i] = NULL;
+	return n < 0 ? HF_ERR_NOMEM : 0;
+}
+
+int hf_views_init(struct hf_views *views, const char *params, uint64_t expansion, bool all_sums)
+{
+	int n, err = 0;
 
 	if (hf_disasm_load())
 		return HF_ERR_DISASM;
@@ -156,22 +178,9 @@ int hf_views_init(struct hf_views *views, const char *params, uint64_t expansion
 	if (n > 0 && (size_t)n < sizeof views->common && expansion && expansion != HF_EXPANSION)
 		snprintf(views->common + n, sizeof views->common - (size_t)n, " expansion=%llu",
 			 (unsigned long long)expansion);
-	for (size_t i = 0; i < HF_VIEW_ALL; i++) {
-		size_t view = i;
-
-		hf_fs_side(i, &view);
-		if (view >= HF_ENC_COUNT)
-			continue;
-		views->options[i] = hf_params_of(params, hf_views[view]->name);
-		n = views->options[i] && *views->options[i]
-			    ? asprintf(&views->params[i], "%s %s", views->common, views->options[i])
-			    : asprintf(&views->params[i], "%s", views->common);
-		if (n < 0)
-			views->params[i] = NULL;
-		if (!views->options[i] || !views->params[i])
-			return HF_ERR_NOMEM;
-	}
-	return 0;
+	for (size_t i = 0; i < HF_VIEW_ALL && !err; i++)
+		err = init_view(views, i, params, all_sums);
+	return err;
 }
 
 void hf_views_fini(struct hf_views *views)

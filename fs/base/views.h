@@ -44,8 +44,8 @@ struct hf_views {
 
 /* list: names, comma-separated; NULL: all. */
 void hf_views_choose(struct hf_views *views, const char *list);
-/* params: of hf_params_read. expansion: hf_fs_options. Loads the disassembler. To be ended also after an error. */
-int hf_views_init(struct hf_views *views, const char *params, uint64_t expansion);
+/* params: of hf_params_read. expansion, all_sums: hf_fs_options. Loads the disassembler. To be ended also after an error. */
+int hf_views_init(struct hf_views *views, const char *params, uint64_t expansion, bool all_sums);
 void hf_views_fini(struct hf_views *views);
 /* Everything that the view's bytes depend on besides the events and symbols. */
 const char *hf_view_params(const struct hf_views *views, size_t view);

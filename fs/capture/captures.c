@@ -24,7 +24,7 @@ static int read_params(struct hf_captures *all, const char *given)
 	if (read->some && !hf_access_is_everybody(read) && !options->no_index)
 		hf_common_log(all->common, 5,
 			      HF_PARAMS_FILE ": not everybody may read it: nor are the views for everybody");
-	err = hf_views_init(&all->views, params, options->expansion);
+	err = hf_views_init(&all->views, params, options->expansion, options->all_sums);
 	free(params);
 	return err;
 }

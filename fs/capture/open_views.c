@@ -65,6 +65,7 @@ struct hf_build hf_open_build(struct hf_capture *capture, const struct hf_trace 
 		.symbols = companion->symbols,
 		.expansion = capture->common->options.expansion,
 		.summary = capture->common->options.summary,
+		.all_sums = capture->common->options.all_sums,
 		.exec = capture->common->exec,
 	};
 }

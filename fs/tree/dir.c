@@ -11,6 +11,9 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+/* So long what was found when the directory was opened holds for its first read, which comes at once. */
+#define CHECKED_NS (INT64_C(250) * 1000000)
+
 struct entry {
 	char *name;             /* owned */
 	struct hf_node_key key; /* without its path */
@@ -34,6 +37,8 @@ struct hf_dir {
 	uint64_t stopped;
 	char last[NAME_MAX + 1];
 	ptrdiff_t shift;
+	int64_t checked_ns;   /* when checked was the stat of the capture, but for its type and size; 0: never */
+	struct stat checked;
 	bool listed;          /* round is to be given back: hf_node_unlist */
 	uint32_t round;
 };
@@ -377,6 +382,26 @@ static int look_at_plain(const struct hf_archive *archive, const struct origin *
 	return err;
 }
 
+/* What was found when the directory was opened, if that was just now and nothing was read yet. */
+static void take_checked(struct hf_dir *dir, struct origin *origin)
+{
+	if (dir->checked_ns && hf_now_ns() - dir->checked_ns < CHECKED_NS) {
+		origin->capture = dir->node->key.capture;
+		origin->st = dir->checked;
+		origin->any = true;
+	}
+	dir->checked_ns = 0;
+}
+
+void hf_dir_checked(struct hf_dir *dir, const struct hf_attr *attr)
+{
+	if (!dir->node->key.capture || hf_kind_is(&dir->node->key, HF_KIND_ARCHIVE | HF_KIND_STATUS))
+		return;
+	/* A directory of ours has the times, the owner and the read bits of what its files are made of. */
+	dir->checked = attr->st;
+	dir->checked_ns = hf_now_ns();
+}
+
 /* The attributes of an entry, with a reference. */
 static int enter(struct hf_dir *dir, struct origin *origin, const struct entry *entry, struct hf_node_key *key,
 		 struct hf_attr *ret_attr)
@@ -396,6 +421,8 @@ static int emit_entries(struct hf_dir *dir, int fd, uint64_t cookie, bool plus, 
 	struct hf_nodes *nodes = &dir->tree->nodes;
 	struct origin origin = {.fd = fd};
 
+	if (plus)
+		take_checked(dir, &origin);
 	if (cookie == 2)
 		dir->shift = 0;
 	for (;; cookie++) {

@@ -8,29 +8,19 @@
 #include "codecs/base/bytes.h"
 #include "codecs/codec.h"
 #include "codecs/stf/records.h"
+#include "tests/lib/zstfwriter.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
-#include <zstd.h>
 
 #define BATCH 256
 
 struct out {
-	FILE *file;
-	uint64_t chunk;       /* instructions a chunk; 0: plain */
-	uint64_t offset;      /* bytes of the file */
-	uint64_t markers;     /* in the open chunk */
-	uint8_t *bytes;       /* of the open chunk */
-	size_t size, cap;
-	struct hf_sink table; /* entries of the chunk table */
-	uint64_t chunks;
-	uint64_t start_pc;    /* of the open chunk; 0 of the first */
+	FILE *file;                 /* of a plain trace */
+	struct hf_zstf_writer zstf; /* of the other; chunk 0: none */
+	uint64_t markers;           /* in the open chunk */
 	uint64_t next, target;
-	bool jumps;           /* target is where the next instruction is */
-	uint8_t *packed;
-	size_t packed_cap;
+	bool jumps;                 /* target is where the next instruction is */
 };
 
 static struct hf_stf_layout layout = {.event64 = true};
@@ -39,37 +29,6 @@ static void die(const char *what)
 {
 	fprintf(stderr, "make_trace: %s\n", what);
 	exit(1);
-}
-
-static void write_out(struct out *out, const void *bytes, size_t n)
-{
-	if (fwrite(bytes, 1, n, out->file) != n)
-		die("writing failed");
-	out->offset += n;
-}
-
-static void end_chunk(struct out *out)
-{
-	uint8_t entry[24];
-	size_t n;
-
-	if (out->packed_cap < ZSTD_compressBound(out->size)) {
-		out->packed_cap = ZSTD_compressBound(out->size);
-		free(out->packed);
-		out->packed = malloc(out->packed_cap);
-	}
-	n = ZSTD_compress(out->packed, out->packed_cap, out->bytes, out->size, 3);
-	if (ZSTD_isError(n))
-		die("zstd");
-	hf_put64(entry, out->offset);
-	hf_put64(entry + 8, out->start_pc);
-	hf_put64(entry + 16, out->size);
-	hf_sink_write(&out->table, entry, sizeof entry);
-	out->chunks++;
-	write_out(out, out->packed, n);
-	out->size = 0;
-	out->markers = 0;
-	out->start_pc = out->next;
 }
 
 /* Where the instruction of this record leads, as the table wants it. */
@@ -96,18 +55,10 @@ static bool track(struct out *out, const uint8_t *p)
 
 static void append(struct out *out, const uint8_t *bytes, size_t n)
 {
-	if (!out->chunk) {
-		write_out(out, bytes, n);
-		return;
-	}
-	if (out->size + n > out->cap) {
-		out->cap = (out->size + n) * 2;
-		out->bytes = realloc(out->bytes, out->cap);
-		if (!out->bytes)
-			die("out of memory");
-	}
-	memcpy(out->bytes + out->size, bytes, n);
-	out->size += n;
+	if (out->zstf.chunk)
+		hf_zstf_append(&out->zstf, bytes, n);
+	else if (fwrite(bytes, 1, n, out->file) != n)
+		die("writing failed");
 }
 
 /*
@@ -128,8 +79,10 @@ static void put_records(struct out *out, struct hf_sink *sink)
 		if (err || size > left)
 			break;
 		append(out, p, (size_t)size);
-		if (track(out, p) && out->chunk && ++out->markers == out->chunk)
-			end_chunk(out);
+		if (track(out, p) && out->zstf.chunk && ++out->markers == out->zstf.chunk) {
+			hf_zstf_end_chunk(&out->zstf, out->next);
+			out->markers = 0;
+		}
 		p += size;
 		left -= (size_t)size;
 	}
@@ -191,7 +144,7 @@ static uint64_t one_round(struct hf_stream *stream, struct hf_src *src, struct h
 
 int main(int argc, char **argv)
 {
-	uint8_t head[HF_PROBE_SIZE], fixed[20] = "ZSTF";
+	uint8_t head[HF_PROBE_SIZE];
 	struct hf_enc_env env = {0};
 	struct hf_stream *stream;
 	struct hf_enc *enc;
@@ -199,17 +152,17 @@ int main(int argc, char **argv)
 	struct hf_diag diag;
 	struct hf_src *src;
 	struct out out = {0};
-	uint64_t want, made = 0;
+	uint64_t want, chunk, made = 0;
 	const struct hf_codec *codec;
 	size_t n;
 
 	if (argc != 5)
 		die("usage: make_trace INSTRUCTIONS CHUNK IN OUT");
 	want = strtoull(argv[1], NULL, 10);
-	out.chunk = strtoull(argv[2], NULL, 10);
+	chunk = strtoull(argv[2], NULL, 10);
 	src = load(argv[3]);
 	out.file = fopen(argv[4], "wb");
-	if (!out.file || hf_sink_init_memory(&sink, 1 << 20) || hf_sink_init_memory(&out.table, 1 << 16))
+	if (!out.file || hf_sink_init_memory(&sink, 1 << 20))
 		die("cannot write the output");
 	hf_src_read_at(src, 0, head, sizeof head, &n, &diag);
 	codec = hf_codec_probe(head, n);
@@ -217,10 +170,8 @@ int main(int argc, char **argv)
 	    hf_enc_new(&hf_view_stf, stream, stream->info.first_hart, &env, &enc))
 		die("the input is no trace");
 	layout.vector_words = (stream->info.vlen + 63) / 64;
-	if (out.chunk) {
-		hf_put64(fixed + 4, out.chunk);
-		write_out(&out, fixed, sizeof fixed);
-	}
+	if (chunk)
+		hf_zstf_begin(&out.zstf, out.file, chunk, 3);
 	while (made < want) {
 		uint64_t round = one_round(stream, src, enc, &sink, &out, want - made);
 
@@ -232,17 +183,7 @@ int main(int argc, char **argv)
 	put_records(&out, &sink);
 	if (sink.p != sink.start)
 		die("our own encoder left its last record without an end");
-	if (out.chunk) {
-		uint8_t count[8];
-
-		if (out.size)
-			end_chunk(&out);
-		hf_put64(fixed + 12, out.offset);
-		hf_put64(count, out.chunks);
-		write_out(&out, count, sizeof count);
-		write_out(&out, out.table.start, (size_t)(out.table.p - out.table.start));
-		if (fseek(out.file, 0, SEEK_SET) || fwrite(fixed, 1, sizeof fixed, out.file) != sizeof fixed)
-			die("writing failed");
-	}
+	if (chunk)
+		hf_zstf_end(&out.zstf);
 	return fclose(out.file) ? 1 : 0;
 }

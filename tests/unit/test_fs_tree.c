@@ -289,6 +289,58 @@ static void test_kept_names(void)
 	hf_fst_end(&t);
 }
 
+/* Entries of a directory with that time of change, and with others. */
+struct times {
+	time_t want;
+	unsigned same, other;
+};
+
+static bool note_time(void *ctx, const char *name, const struct hf_attr *attr, uint64_t next_cookie)
+{
+	struct times *times = ctx;
+
+	(void)next_cookie;
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return true;
+	*(attr->st.st_mtim.tv_sec == times->want ? &times->same : &times->other) += 1;
+	hf_fs_forget(t.fs, attr->st.st_ino, 1);
+	return true;
+}
+
+static struct times read_times(struct hf_dir *dir, time_t want)
+{
+	struct times times = {.want = want};
+
+	CHECK_EQ(hf_dir_read(dir, 0, true, note_time, &times), 0);
+	CHECK(times.same + times.other > 2);
+	return times;
+}
+
+/* What was found when a directory was opened holds for the first read, if that comes at once, and for no other. */
+static void test_checked(void)
+{
+	struct hf_attr attr;
+	struct hf_dir *dir;
+	bool keep;
+
+	hf_fst_begin(&t);
+	write_stf("b.stf", 1);
+	hf_fst_open(&t, NULL);
+	hf_fst_must_be_indexed(&t, "b@stf");
+	CHECK_EQ(hf_fst_lookup(&t, "b@stf/hart0", &attr), 0);
+	for (unsigned wait_ms = 0; wait_ms <= 300; wait_ms += 300) {
+		CHECK_EQ(hf_fs_check(t.fs, attr.st.st_ino, &attr), 0);
+		CHECK_EQ(hf_dir_open(t.fs, attr.st.st_ino, &dir, &keep), 0);
+		attr.st.st_mtim.tv_sec = 42;
+		hf_dir_checked(dir, &attr);
+		hf_fst_sleep_ms(wait_ms);
+		CHECK_EQ(read_times(dir, 42).other == 0, wait_ms == 0);
+		CHECK_EQ(read_times(dir, 42).same, 0);
+		hf_dir_close(dir);
+	}
+	hf_fst_end(&t);
+}
+
 struct found {
 	char text[1024];
 };
@@ -331,6 +383,7 @@ int main(void)
 	test_skip();
 	test_references();
 	test_kept_names();
+	test_checked();
 	test_captures();
 	return 0;
 }
