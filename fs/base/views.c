@@ -149,10 +149,13 @@ char *hf_params_of(const char *params, const char *view)
 static int init_view(struct hf_views *views, size_t i, const char *params, bool all_sums)
 {
 	const struct hf_enc_ops *ops = hf_fs_view_ops(i);
-	const char *sums = ops && all_sums && (ops->flags & HF_ENC_COUNTS) ? " checksums=all" : "";
+	const char *sums;
 	size_t view = i;
 	int n;
 
+	if (!ops)
+		return 0;
+	sums = all_sums && (ops->flags & HF_ENC_COUNTS) ? " checksums=all" : "";
 	hf_fs_side(i, &view);
 	if (view < HF_ENC_COUNT) {
 		views->options[i] = hf_params_of(params, hf_views[view]->name);
