@@ -3,6 +3,7 @@
 #include "codecs/isa/disasm.h"
 #include "fs/capture/captures.h"
 #include "fs/capture/info.h"
+#include "index/summary.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -309,12 +310,32 @@ static int build_and_open(struct hf_capture *capture, const struct hf_stamp *sta
 	return open_whole(capture, progress->version);
 }
 
+/* Whether its index is there, but no summary, which somebody wants: of what was indexed without one. */
+static bool lacks_summary(struct hf_capture *capture, uint64_t version)
+{
+	const struct hf_fs_options *options = &capture->common->options;
+	struct hf_summary *summary = NULL;
+	struct hf_open *open;
+	bool lacks = false;
+
+	if (!options->summary || capture->all->index_fd < 0 || hf_open_get(capture, version, &open))
+		return false;
+	/* Those in packs have none. */
+	if (open->trace.identity.size >= options->pack_below && hf_summary_is_wanted(open->index))
+		lacks = hf_open_summary(open, &summary) == HF_ERR_NOT_FOUND;
+	hf_summary_close(summary);
+	hf_open_put(open);
+	return lacks;
+}
+
 static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struct progress *progress,
 		 struct hf_diag *diag)
 {
 	struct hf_open *open;
 	int err = open_whole(capture, progress->version);
 
+	if (!err && lacks_summary(capture, progress->version))
+		err = HF_ERR_NOT_FOUND;
 	if (err != HF_ERR_NOT_FOUND)
 		return err;
 	err = build_and_open(capture, stamp, progress, diag);

@@ -26,6 +26,10 @@ cleanup() {
 		echo "FAIL: the server complains of itself"
 		status=1
 	fi
+	# Also of a test that forgot finish, or that skipped its rest.
+	if [ "$failures" -gt 0 ] && { [ "$status" -eq 0 ] || [ "$status" -eq 77 ]; }; then
+		status=1
+	fi
 	if [ "$status" -ne 0 ] && [ "$status" -ne 77 ] && [ -s "$log" ]; then
 		sed 's/^/log: /' "$log"
 	fi

@@ -105,3 +105,4 @@ for machine in riscv64 aarch64; do
 	python3 "$tmp/tree.py" "$tmp/ix.$machine"/*.hfq "$tmp/symbols" "$tmp/said" || fail "$machine: the counts differ"
 	timeout 120 "$hartfs" verify -q --index-dir "$tmp/ix.$machine" --pack-below=0 --summary=on "$tmp/out.$machine" || fail "verify ended with $?"
 done
+finish

@@ -48,3 +48,4 @@ mv "$archive.away" "$archive"
 do_mount --summary=on --wait
 [ "$(summaries)" = "$n" ] || fail "the mount made $(summaries) of $n"
 do_umount
+finish
