@@ -63,9 +63,16 @@ static int answer(struct finding *f, const struct hf_find_source *source, uint64
 		  struct hf_find_told *told)
 {
 	const struct hf_find_state before = f->state;
+	const struct hf_find_ask ask = {.terms = source->terms,
+					.summary = f->summary,
+					.index = f->open->index,
+					.hart = source->hart,
+					.low = low,
+					.high = high,
+					.disasm = f->disasm};
 	struct hf_find_plan plan;
 	bool astray = false;
-	int err = hf_find_plan_new(source->terms, f->summary, source->hart, low, high, f->disasm, &plan);
+	int err = hf_find_plan_new(&ask, &plan);
 
 	if (err)
 		return err;

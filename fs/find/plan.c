@@ -5,6 +5,8 @@
 
 static const struct hf_find_list *const lists[] = {
 	&hf_find_list_runs,
+	&hf_find_list_words,
+	&hf_find_list_rare,
 };
 
 void hf_find_plan_fini(struct hf_find_plan *plan)
@@ -32,20 +34,19 @@ static int add_list(const struct hf_find_ask *ask, const struct hf_find_list *li
 	return err;
 }
 
-int hf_find_plan_new(const struct hf_terms *terms, struct hf_summary *summary, uint32_t hart, uint64_t low, uint64_t high,
-		     struct hf_disasm *disasm, struct hf_find_plan *ret_plan)
+int hf_find_plan_new(const struct hf_find_ask *ask, struct hf_find_plan *ret_plan)
 {
-	const struct hf_find_ask ask = {terms, summary, hart, low, high, disasm};
+	const uint64_t low = ask->low, high = ask->high;
 	struct hf_find_plan *plan = ret_plan;
 	uint32_t served = 0;
 	int err = 0;
 
 	*plan = (struct hf_find_plan){.low = low, .high = high, .exact = true, .candidates = high - low};
-	for (size_t i = 0; !err && summary && i < sizeof lists / sizeof lists[0]; i++) {
-		const uint32_t terms_served = lists[i]->serves(terms);
+	for (size_t i = 0; !err && ask->summary && i < sizeof lists / sizeof lists[0]; i++) {
+		const uint32_t terms_served = lists[i]->serves(ask->terms);
 
 		if (terms_served)
-			err = add_list(&ask, lists[i], plan);
+			err = add_list(ask, lists[i], plan);
 		/* Two lists know where each of two terms holds, but not where both do. */
 		plan->exact &= !(served && terms_served);
 		served |= terms_served;
@@ -54,9 +55,9 @@ int hf_find_plan_new(const struct hf_terms *terms, struct hf_summary *summary, u
 		hf_find_plan_fini(plan);
 		return err;
 	}
-	plan->exact &= served == terms->all;
+	plan->exact &= served == ask->terms->all;
 	if (!plan->count) {
-		plan->no_list = !summary ? "there is no summary of it" : "there is no list for this question";
+		plan->no_list = !ask->summary ? "there is no summary of it" : "there is no list for this question";
 		return 0;
 	}
 	plan->candidates = 0;

@@ -18,11 +18,20 @@ struct hf_find_plan {
 	const char *no_list;
 };
 
+/* What is asked, and of what. All is borrowed. */
+struct hf_find_ask {
+	const struct hf_terms *terms;
+	struct hf_summary *summary;
+	struct hf_index *index;
+	uint32_t hart;
+	uint64_t low, high;
+	struct hf_disasm *disasm;
+};
+
 /*
  * summary NULL: there is none. HF_ERR_STATE: it is damaged. HF_ERR_NOMEM/IO.
  */
-int hf_find_plan_new(const struct hf_terms *terms, struct hf_summary *summary, uint32_t hart, uint64_t low, uint64_t high,
-		     struct hf_disasm *disasm, struct hf_find_plan *ret_plan);
+int hf_find_plan_new(const struct hf_find_ask *ask, struct hf_find_plan *ret_plan);
 void hf_find_plan_fini(struct hf_find_plan *plan);
 
 static inline bool hf_find_plan_has(const struct hf_find_plan *plan, uint64_t chunk)
@@ -35,13 +44,6 @@ static inline bool hf_find_plan_has(const struct hf_find_plan *plan, uint64_t ch
  * instructions of the chunk its terms let through, and clears *exact if that is only the most there can be. The plan takes
  * of all lists that serve the question the least count.
  */
-struct hf_find_ask {
-	const struct hf_terms *terms;
-	struct hf_summary *summary;
-	uint32_t hart;
-	uint64_t low, high;
-	struct hf_disasm *disasm;
-};
 struct hf_find_list {
 	const char *name;
 	/* The terms it is about: bits; 0: of no use for this question. */
@@ -49,7 +51,7 @@ struct hf_find_list {
 	int (*count)(const struct hf_find_ask *ask, uint64_t *counts, bool *exact);
 };
 
-/* list_runs.c */
-extern const struct hf_find_list hf_find_list_runs;
+/* list_runs.c, list_words.c, list_rare.c */
+extern const struct hf_find_list hf_find_list_runs, hf_find_list_words, hf_find_list_rare;
 
 #endif

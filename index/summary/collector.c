@@ -53,11 +53,13 @@ void hf_collector_free(struct hf_collector *c)
 
 static int put_access(struct hf_collector *c, const struct hf_event *ev)
 {
+	/* An access of which the source does not tell which it is may be either. */
+	const bool either = !(ev->flags & (HF_EVF_READ | HF_EVF_WRITE));
 	int err = 0;
 
-	if (ev->flags & HF_EVF_WRITE)
+	if (ev->flags & HF_EVF_WRITE || either)
 		err = hf_words_collector_put(&c->words[c->attempt + WRITES], ev);
-	if (!err && ev->flags & HF_EVF_READ)
+	if (!err && (ev->flags & HF_EVF_READ || either))
 		err = hf_words_collector_put(&c->words[c->attempt + READS], ev);
 	return err;
 }

@@ -115,10 +115,10 @@ static void count_access(struct facts *f, struct item at, const struct hf_event 
 	at.first = ev->mem.address;
 	at.last = at.first + ev->mem.size - (ev->mem.size != 0);
 	at.kind = attempt ? HF_WORDS_ATTEMPT_WRITES : HF_WORDS_WRITES;
-	if (ev->flags & HF_EVF_WRITE)
+	if (ev->flags & HF_EVF_WRITE || !(ev->flags & HF_EVF_READ))
 		add(&f->accesses, &at);
 	at.kind = attempt ? HF_WORDS_ATTEMPT_READS : HF_WORDS_READS;
-	if (ev->flags & HF_EVF_READ)
+	if (ev->flags & HF_EVF_READ || !(ev->flags & HF_EVF_WRITE))
 		add(&f->accesses, &at);
 }
 

@@ -119,7 +119,11 @@ class Asker:
         self.trapped = [i for i in insns if i.traps]
         self.called = [i for i in insns if i.called]
         self.placed = [i for i in insns if i.place]
-        self.starts = {i.place[0]: i.pc for i in self.placed if not i.place[1]}
+        # Several functions may be of one name.
+        self.starts = {}
+        for i in self.placed:
+            if not i.place[1]:
+                self.starts.setdefault(i.place[0], set()).add(i.pc)
         self.kinds += ["write", "read", "access", "accessed-value"] * bool(self.accessed)
         self.kinds += ["register", "register-value", "value"] * bool(self.written)
         self.kinds += ["symbol"] * bool(self.starts)
@@ -136,8 +140,8 @@ class Asker:
             return [f"pc={first:#x}-{last:x}"], lambda i: first <= i.pc <= last
         if kind == "symbol":
             name = rng.choice(sorted(self.starts))
-            pc = self.starts[name]
-            return [f"pc={name}"], lambda i: i.pc == pc
+            pcs = self.starts[name]
+            return [f"pc={name}"], lambda i: i.pc in pcs
         if kind == "call":
             pc = rng.choice(self.called).pc if self.called and rng.random() < 0.8 else i.pc
             return [f"call={pc:#x}"], lambda i: i.pc == pc and i.called

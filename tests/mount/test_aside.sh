@@ -42,7 +42,8 @@ stat "$mnt/longer@ntrace/hart0" >/dev/null 2>&1
 wait_until is_aside long@ntrace || fail "it is not put aside: $(text long@ntrace)"
 before=$(text long@ntrace)
 grep -qE '^ +[0-9.]+% +aside  long$' "$mnt/.hartfs/progress.txt" || fail "progress: $(cat "$mnt/.hartfs/progress.txt")"
-[ "$(getfattr -n user.hartfs.state --only-values "$mnt/long@ntrace" 2>/dev/null)" = indexing ] || fail "its state"
+state_of() { python3 -c 'import os, sys; print(os.getxattr(sys.argv[1], "user.hartfs.state").decode())' "$1"; }
+[ "$(state_of "$mnt/long@ntrace")" = indexing ] || fail "its state: $(state_of "$mnt/long@ntrace")"
 timeout 300 "$hartfs" wait "$mnt/some" || fail "wait: $?"
 [ "$(tail -n 3000 "$mnt/some@ntrace/hart0/listing.txt" | sha256sum)" = "$(cat "$tmp/some")" ] || fail "it came out otherwise"
 is_indexing long@ntrace && is_indexing longer@ntrace || fail "a long one is ready"

@@ -99,7 +99,12 @@ explains 'list of runs, exact; .* 1 decoded$' --pc 80001028 --first
 explains 'list of runs, exact; .* 1 decoded$' --pc 80001028 --last
 explains 'list of runs, exact; .* [12] decoded$' --pc 80001028 --nth 1000
 explains 'list of runs, an upper bound; ' --pc 80001028 --read 0-ffffffffffffffff
-explains '^hart 0: scan, for ' --write 80005360
+explains '^hart 0: list of accesses, an upper bound; 1 of [0-9]* chunks are candidates, 1 decoded$' --write 80006980 --last
+explains 'list of accesses, an upper bound; .* 0 decoded$' --write 90000000/8
+explains 'list of rare events, exact; .* 0 decoded$' --trap --count
+explains 'list of rare events, exact; .* 1 decoded$' --trap --nth 700
+explains 'list of rare events, exact; .* 0 decoded$' --gap --count
+explains '^hart 0: scan, for ' --value 5
 
 # Sums: the list has every instruction once.
 grep -vc '^#' "$tmp/rv" >"$tmp/count"
