@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Harts with a line of their own, and what the words of all lines begin at. */
-enum { HARTS_SHOWN = 16, INDENT = 17 };
+/* Harts with a line of their own, the column where the words of all lines begin, and files with symbols that are named. */
+enum { HARTS_SHOWN = 16, INDENT = 17, FILES_SHOWN = 4 };
 
 /* A line of the page begins, with what it is about; the rest follows. */
 static void begin_line(struct hf_sink *sink, const char *label)
@@ -127,19 +127,29 @@ static void put_description(struct hf_sink *sink, const struct hf_trace *trace)
 
 static void put_symbols(struct hf_sink *sink, const struct hf_companion *companion)
 {
-	size_t used = 0;
+	size_t ran = 0;
 
-	for (size_t i = 0; companion->places && i < companion->file_count; i++)
-		used += companion->places->file[i].verdict == HF_BIAS_FOUND;
 	if (!companion->file_count)
 		return;
 	begin_line(sink, "symbols");
 	put_number(sink, companion->symbols ? hf_symbols_count(companion->symbols) : 0);
-	hf_sink_printf(sink, "; of ");
-	put_count(sink, companion->file_count, "file");
-	hf_sink_printf(sink, " beside it, ");
-	put_number(sink, used);
-	hf_sink_printf(sink, " ran");
+	for (size_t i = 0; companion->places && i < companion->file_count; i++) {
+		if (companion->places->file[i].verdict != HF_BIAS_FOUND)
+			continue;
+		if (ran++ >= FILES_SHOWN)
+			continue;
+		hf_sink_printf(sink, "%s", ran == 1 ? " of " : ", ");
+		hf_info_path(sink, companion->file[i].path);
+	}
+	if (ran > FILES_SHOWN) {
+		hf_sink_printf(sink, " and ");
+		put_count(sink, ran - FILES_SHOWN, "other file");
+	}
+	if (ran < companion->file_count) {
+		hf_sink_printf(sink, "; nothing of ");
+		put_count(sink, companion->file_count - ran, "file");
+		hf_sink_printf(sink, " ran");
+	}
 }
 
 static void put_problems(struct hf_sink *sink, const struct hf_open *open, const struct hf_facts *facts)

@@ -53,11 +53,11 @@ h index "$archive/notes.md" "$archive/mini/rv32-mini.stf" >/dev/null 2>&1
 # Without a mount, and without an index at first.
 rm -rf "${index:?}"/*
 cd "$archive" || exit 1
-h info mini/rv32-mini.stf >"$tmp/info" || fail "info ended with $?"
+h info --json mini/rv32-mini.stf >"$tmp/info" || fail "info ended with $?"
 grep -q '^{' "$tmp/info" || fail "info: $(cat "$tmp/info")"
-h info . >"$tmp/info" || fail "info of a directory ended with $?"
+h info --json . >"$tmp/info" || fail "info of a directory ended with $?"
 [ "$(grep -c '^{' "$tmp/info")" = "$captures" ] || fail "info of a directory: $(cat "$tmp/info")"
-h info boot/rv-sys@stf@gz | cmp - <(h info boot/rv-sys.stf.gz) || fail "info of a view directory differs"
+h info --json boot/rv-sys@stf@gz | cmp - <(h info --json boot/rv-sys.stf.gz) || fail "info of a view directory differs"
 h cat mini/rv32-mini.stf hart0/listing.txt >"$tmp/one" || fail "cat CAPTURE VIEW ended with $?"
 [ -s "$tmp/one" ] || fail "an empty listing"
 h cat mini/rv32-mini@stf/hart0/listing.txt | cmp - "$tmp/one" || fail "cat PATH differs"
