@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/counts.h"
+#include "index/summary/calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,8 +86,6 @@ int hf_counts_add(struct hf_counts *counts, const struct hf_run *run, uint64_t c
 		if (err)
 			return err;
 		row->count += count;
-		if (at == 0 && run->key.entered == HF_ENTERED_CALL)
-			row->called += count;
 	}
 	if (row && run->key.ended == HF_ENDED_TAKEN)
 		row->taken += count;
@@ -164,21 +163,46 @@ static int take_chunk(struct hf_cursor *cursor, struct hf_run_cutter *cutter, st
 	return err ? err : hf_run_cutter_cut(cutter);
 }
 
-int hf_counts_of_events(struct hf_cursor *cursor, bool (*stop)(void *ctx), void *ctx, struct hf_counts *ret_counts,
-			struct hf_diag *diag)
+static int drop_stack(void *ctx, const struct hf_call_stack *stack)
 {
-	struct hf_run_cutter *cutter;
-	int err = hf_run_cutter_new(add_once, ret_counts, &cutter);
+	(void)ctx, (void)stack;
+	return 0;
+}
 
-	*ret_counts = (struct hf_counts){0};
-	if (err)
-		return err;
-	err = hf_cursor_enter(cursor, 0, diag);
+static int take_chunks(struct hf_cursor *cursor, struct hf_run_cutter *cutter, bool (*stop)(void *ctx), void *ctx,
+		       struct hf_diag *diag)
+{
+	int err = hf_cursor_enter(cursor, 0, diag);
+
 	while (!err) {
 		err = stop && stop(ctx) ? HF_ERR_CANCELLED : take_chunk(cursor, cutter, diag);
 		if (!err)
 			err = hf_cursor_advance(cursor, diag);
 	}
-	hf_run_cutter_free(cutter);
-	return end(ret_counts, err == HF_NOTE_END ? 0 : err);
+	return err == HF_NOTE_END ? 0 : err;
+}
+
+int hf_counts_of_events(struct hf_cursor *cursor, bool (*stop)(void *ctx), void *ctx, struct hf_counts *ret_counts,
+			struct hf_summary_tree **ret_tree, struct hf_diag *diag)
+{
+	struct hf_run_cutter *cutter;
+	struct hf_calls *calls;
+	int err = hf_calls_new(&hf_call_room_default, drop_stack, NULL, &calls);
+
+	*ret_counts = (struct hf_counts){0};
+	*ret_tree = NULL;
+	if (err)
+		return err;
+	err = hf_run_cutter_new(add_once, ret_counts, &cutter);
+	if (!err) {
+		hf_run_cutter_watch(cutter, &calls->watch);
+		err = take_chunks(cursor, cutter, stop, ctx, diag);
+		hf_run_cutter_free(cutter);
+	}
+	if (!err)
+		err = hf_calls_end(calls, ret_counts->insns);
+	if (!err)
+		err = hf_summary_tree_of(calls, cursor->hart, ret_counts->insns, ret_tree);
+	hf_calls_free(calls);
+	return end(ret_counts, err);
 }

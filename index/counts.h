@@ -8,8 +8,9 @@
 
 #include "index/cursor.h"
 #include "index/summary.h"
+#include "index/summary_tree.h"
 
-/* Rows of a table: 64 bytes each, and half as much again while it is made. */
+/* Rows of a table: 40 bytes each, and half as much again while it is made. */
 #define HF_COUNTS_MAX (UINT32_C(1) << 21)
 
 /* An instruction at a place. Code that changed has a row for each opcode. */
@@ -20,7 +21,6 @@ struct hf_count {
 	uint64_t count;	   /* executions */
 	uint64_t taken;	   /* of these, how often it sent the flow elsewhere itself */
 	uint64_t open;	   /* of a branch: how often nobody knows whether it was taken */
-	uint64_t called;   /* how often a call came here */
 };
 
 /* A zeroed one is empty. */
@@ -40,9 +40,9 @@ void hf_counts_free(struct hf_counts *counts);
 
 /* All of a hart, ended: from the summary, whose damage is HF_ERR_STATE; */
 int hf_counts_of_summary(struct hf_summary *summary, uint32_t hart, struct hf_counts *ret_counts);
-/* or by decoding it from its first chunk on. cursor is new, and to be ended by the caller. stop: asked for each chunk;
- * HF_ERR_CANCELLED. */
+/* or, with its calls, by decoding it from its first chunk on. cursor is new, and to be ended by the caller. stop: asked
+ * for each chunk; HF_ERR_CANCELLED. */
 int hf_counts_of_events(struct hf_cursor *cursor, bool (*stop)(void *ctx), void *ctx, struct hf_counts *ret_counts,
-			struct hf_diag *diag);
+			struct hf_summary_tree **ret_tree, struct hf_diag *diag);
 
 #endif

@@ -2,6 +2,7 @@
 #include "index/summary_tree.h"
 
 #include "index/summary/call_page.h"
+#include "index/summary/calls.h"
 #include "index/summary_internal.h"
 
 #include <stdlib.h>
@@ -110,6 +111,14 @@ static int load_nodes(struct hf_summary *s, const struct hf_summary_hart *hart, 
 	return err ? err : add_up(tree, hart->insns);
 }
 
+static int make_room(struct hf_summary_tree *tree, uint64_t nodes)
+{
+	tree->nodes = calloc((size_t)nodes + 1, sizeof *tree->nodes);
+	tree->below = calloc((size_t)nodes + 1, sizeof *tree->below);
+	tree->depth = calloc((size_t)nodes + 1, sizeof *tree->depth);
+	return tree->nodes && tree->below && tree->depth ? 0 : HF_ERR_NOMEM;
+}
+
 static int load(struct hf_summary *s, const struct hf_summary_hart *hart, struct hf_summary_tree *tree)
 {
 	struct hf_summary_calls row;
@@ -119,12 +128,29 @@ static int load(struct hf_summary *s, const struct hf_summary_hart *hart, struct
 		return err;
 	tree->hart = hart->id;
 	tree->facts = row.facts;
-	tree->nodes = calloc((size_t)row.nodes + 1, sizeof *tree->nodes);
-	tree->below = calloc((size_t)row.nodes + 1, sizeof *tree->below);
-	tree->depth = calloc((size_t)row.nodes + 1, sizeof *tree->depth);
-	if (!tree->nodes || !tree->below || !tree->depth)
-		return HF_ERR_NOMEM;
-	return load_nodes(s, hart, &row, tree);
+	err = make_room(tree, row.nodes);
+	return err ? err : load_nodes(s, hart, &row, tree);
+}
+
+int hf_summary_tree_of(const struct hf_calls *calls, uint32_t hart, uint64_t insns, struct hf_summary_tree **ret_tree)
+{
+	struct hf_summary_tree *tree = calloc(1, sizeof *tree);
+	int err = tree ? make_room(tree, calls->tree.count) : HF_ERR_NOMEM;
+
+	*ret_tree = NULL;
+	if (tree) {
+		tree->hart = hart;
+		tree->facts = calls->facts;
+	}
+	for (uint32_t i = 0; !err && i < calls->tree.count; i++)
+		err = take_node(tree, &calls->tree.nodes[i], insns);
+	if (!err)
+		err = add_up(tree, insns);
+	if (err)
+		hf_summary_tree_free(tree);
+	else
+		*ret_tree = tree;
+	return err;
 }
 
 int hf_summary_tree_load(struct hf_summary *summary, uint32_t hart, struct hf_summary_tree **ret_tree)

@@ -18,6 +18,9 @@ struct hf_summary_tree {
 
 /* To be freed, for any thread. HF_ERR_NOT_FOUND: there is no such hart. HF_ERR_STATE: it is damaged. HF_ERR_NOMEM. */
 int hf_summary_tree_load(struct hf_summary *summary, uint32_t hart, struct hf_summary_tree **ret_tree);
+/* The same of calls that were followed to the end of a hart, without a summary. */
+struct hf_calls;
+int hf_summary_tree_of(const struct hf_calls *calls, uint32_t hart, uint64_t insns, struct hf_summary_tree **ret_tree);
 void hf_summary_tree_free(struct hf_summary_tree *tree);
 
 /* In what a hart is: the nodes from the oldest, which is a root, to the newest. A trap handler follows what it interrupts.

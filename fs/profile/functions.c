@@ -11,39 +11,65 @@ struct function {
 	uint64_t own, calls;
 };
 
-/* The largest first; then by address, and what has no name last. */
-static int compare(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
 
-	if (x->own != y->own)
-		return x->own > y->own ? -1 : 1;
 	if (!x->symbol || !y->symbol)
 		return !x->symbol - !y->symbol;
 	return x->symbol->start < y->symbol->start ? -1 : x->symbol->start > y->symbol->start;
 }
 
-/* Rows are sorted by pc, so those of a function lie together; those without a name do not. */
+/* The largest first; then by address, and what has no name last. */
+static int by_own(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	if (x->own != y->own)
+		return x->own > y->own ? -1 : 1;
+	return by_place(a, b);
+}
+
+/* One for each instruction, but one for those of a function that lie together, and for each node of the tree. */
 static size_t collect(const struct hf_profiled *of, struct function *function)
 {
-	size_t n = 1; /* the first one is of what has no name */
+	const struct hf_symbol *symbol = NULL;
+	size_t n = 0;
 
-	function[0] = (struct function){0};
 	for (size_t i = 0; i < of->counts->n; i++) {
 		const struct hf_count *row = &of->counts->row[i];
-		struct function *at = &function[n - 1];
 
-		if (n == 1 || row->pc < at->symbol->start || row->pc >= at->symbol->end) {
-			const struct hf_symbol *symbol = of->symbols ? hf_symbols_at(of->symbols, row->pc) : NULL;
-
-			at = symbol ? &function[n++] : &function[0];
-			if (symbol)
-				*at = (struct function){.symbol = symbol};
+		if (!n || !symbol || row->pc < symbol->start || row->pc >= symbol->end) {
+			symbol = of->symbols ? hf_symbols_at(of->symbols, row->pc) : NULL;
+			function[n++] = (struct function){.symbol = symbol};
 		}
-		at->own += row->count;
-		at->calls += row->called;
+		function[n - 1].own += row->count;
+	}
+	for (uint32_t i = 0; i < of->tree->count; i++) {
+		const struct hf_call_node *node = &of->tree->nodes[i];
+
+		if (node->kind == HF_CALL_FUNCTION)
+			function[n++] = (struct function){
+				.symbol = of->symbols ? hf_symbols_at(of->symbols, node->function) : NULL,
+				.calls = node->calls};
 	}
 	return n;
+}
+
+static size_t merge(struct function *function, size_t n)
+{
+	size_t kept = 0;
+
+	qsort(function, n, sizeof *function, by_place);
+	for (size_t i = 0; i < n; i++) {
+		if (!kept || by_place(&function[kept - 1], &function[i]) != 0) {
+			function[kept++] = function[i];
+			continue;
+		}
+		function[kept - 1].own += function[i].own;
+		function[kept - 1].calls += function[i].calls;
+	}
+	return kept;
 }
 
 static void put_function(const struct hf_profiled *of, const struct function *function, struct hf_sink *sink)
@@ -63,18 +89,17 @@ static void put_function(const struct hf_profiled *of, const struct function *fu
 
 int hf_profile_functions(const struct hf_profiled *of, struct hf_sink *sink)
 {
-	struct function *function = malloc((of->counts->n + 1) * sizeof *function);
+	struct function *function = malloc((of->counts->n + of->tree->count + 1) * sizeof *function);
 	size_t n;
 
 	if (!function)
 		return HF_ERR_NOMEM;
-	n = collect(of, function);
-	qsort(function, n, sizeof *function, compare);
+	n = merge(function, collect(of, function));
+	qsort(function, n, sizeof *function, by_own);
 	hf_profile_put_head(of, sink);
 	hf_sink_printf(sink, "#          own  share        calls address          function\n");
 	for (size_t i = 0; i < n; i++)
-		if (function[i].own)
-			put_function(of, &function[i], sink);
+		put_function(of, &function[i], sink);
 	free(function);
 	return sink->err;
 }

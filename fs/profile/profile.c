@@ -46,19 +46,34 @@ static bool is_stopping(void *ctx)
 	return hf_stopping(ctx);
 }
 
-static int count_events(const struct hf_profile *profile, struct hf_open *open, struct hf_counts *counts)
+static int count_events(const struct hf_profile *profile, struct hf_open *open, struct hf_counts *counts,
+			struct hf_summary_tree **ret_tree)
 {
 	struct hf_cursor cursor = {
 		.stream = open->stream, .src = open->source, .index = open->index, .hart = profile->hart};
 	struct hf_diag diag;
-	int err = hf_counts_of_events(&cursor, is_stopping, profile->capture->common, counts, &diag);
+	int err = hf_counts_of_events(&cursor, is_stopping, profile->capture->common, counts, ret_tree, &diag);
 
 	hf_cursor_fini(&cursor);
 	return err;
 }
 
+static int ask_summary(const struct hf_profile *profile, struct hf_summary *summary, struct hf_counts *counts,
+		       struct hf_summary_tree **ret_tree)
+{
+	int err = hf_counts_of_summary(summary, profile->hart, counts);
+
+	if (err)
+		return err;
+	err = hf_summary_tree_load(summary, profile->hart, ret_tree);
+	if (err)
+		hf_counts_free(counts);
+	return err;
+}
+
 /* A summary that is damaged is made again when the capture is indexed with one; until then the hart is decoded. */
-static int count(const struct hf_profile *profile, struct hf_open *open, struct hf_counts *counts)
+static int count(const struct hf_profile *profile, struct hf_open *open, struct hf_counts *counts,
+		 struct hf_summary_tree **ret_tree)
 {
 	const struct hf_facts_hart *hart = hf_facts_hart(open->facts, profile->hart);
 	struct hf_summary *summary;
@@ -67,14 +82,15 @@ static int count(const struct hf_profile *profile, struct hf_open *open, struct 
 	if (!hart || !open->stream)
 		return HF_ERR_NOT_FOUND;
 	if (!hf_open_summary(open, &summary)) {
-		err = hf_counts_of_summary(summary, profile->hart, counts);
+		err = ask_summary(profile, summary, counts, ret_tree);
 		if (err == HF_ERR_STATE)
 			hf_summary_remove(summary);
 		hf_summary_close(summary);
 	}
 	if (err != HF_ERR_STATE)
 		return err;
-	return hart->info.insns > HF_PROFILE_DECODED ? HF_ERR_NOT_FOUND : count_events(profile, open, counts);
+	return hart->info.insns > HF_PROFILE_DECODED ? HF_ERR_NOT_FOUND :
+							 count_events(profile, open, counts, ret_tree);
 }
 
 static int write_text(const struct hf_profiled *of, size_t file, struct text *text)
@@ -98,19 +114,23 @@ static int write_text(const struct hf_profiled *of, size_t file, struct text *te
 static int write_texts(struct hf_profile *profile, struct hf_open *open, struct hf_worker *worker)
 {
 	const struct hf_symbols *symbols = open->companion.symbols;
+	struct hf_summary_tree *tree = NULL;
 	struct hf_counts counts;
-	const struct hf_profiled of = {
+	struct hf_profiled of = {
 		.hart = profile->hart,
 		.counts = &counts,
 		.symbols = symbols ? hf_symbols_of(symbols, profile->hart) : NULL,
 		.disasm = worker->env.disasm,
 	};
-	int err = count(profile, open, &counts);
+	int err = count(profile, open, &counts, &tree);
 
+	if (err)
+		return err;
+	of.tree = tree;
 	for (size_t i = 0; !err && i < HF_PROFILE_FILES; i++)
 		err = write_text(&of, i, &profile->text[i]);
-	if (!err)
-		hf_counts_free(&counts);
+	hf_counts_free(&counts);
+	hf_summary_tree_free(tree);
 	return err;
 }
 

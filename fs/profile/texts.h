@@ -7,10 +7,12 @@
 #include "codecs/image/symbols.h"
 #include "codecs/isa/disasm.h"
 #include "index/counts.h"
+#include "index/summary_tree.h"
 
 struct hf_profiled {
 	uint32_t hart;
 	const struct hf_counts *counts;
+	const struct hf_summary_tree *tree; /* its calls */
 	const struct hf_symbols *symbols; /* of the hart; NULL: there are none */
 	struct hf_disasm *disasm;
 };
@@ -20,6 +22,8 @@ int hf_profile_functions(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_lines(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_branches(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_mix(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_callers(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_stacks(const struct hf_profiled *of, struct hf_sink *sink);
 
 /* What the instruction does to the flow: enum hf_flow. */
 uint8_t hf_profile_flow(const struct hf_count *row);

@@ -8,7 +8,7 @@ command -v python3 >/dev/null || skip "python3 is needed"
 capture_archive
 mkdir "$archive/arm"
 cp "$HARTFS_DATA/astf/a64-sys.astf" "$archive/arm/"
-files="functions lines branches mix"
+files="functions.txt lines.txt branches.txt mix.txt callers.txt stacks.folded"
 
 # What the profile says, and what the listing says: LISTING PROFILE_DIRECTORY.
 cat >"$tmp/check.py" <<'END'
@@ -48,6 +48,16 @@ for row in rows("mix.txt", 3):
 same("mix.txt", mix, found)
 found = {row[3]: int(row[0]) for row in rows("lines.txt", 3)}
 same("lines.txt", dict(line), found)
+# The tree of calls: all instructions once, and each function as often called as it was entered by a call.
+stacks = [text.rsplit(" ", 1) for text in open(sys.argv[2] + "/stacks.folded")]
+same("stacks.folded", total["all"], sum(int(count) for stack, count in stacks))
+calls, callers = collections.Counter(), collections.Counter()
+for row in rows("functions.txt", 4):
+    calls[row[4]] += int(row[2])
+for row in rows("callers.txt", 2):
+    name = row[2].split(" <- ")[0]
+    callers["?" if name.startswith("0x") else name] += int(row[0])
+same("callers.txt", +calls, callers)
 for row in rows("branches.txt", 6):
     count, was_taken, was_not, unknown, pc = [int(n) for n in row[:4]] + [row[4]]
     if (executed[pc], taken[pc]) != (count, was_taken) or count != was_taken + was_not + unknown:
@@ -65,13 +75,13 @@ cmp "$tmp/at-once-1" "$tmp/at-once-2" || fail "two readers at once get different
 for capture in boot/rv-sys@stf@gz mini/rv32-mini@stf arm/a64-sys@astf; do
 	hart=$mnt/$capture/hart0
 	for file in $files; do
-		cp "$hart/profile/$file.txt" "$tmp/$file.txt" || fail "$capture: cp of $file.txt"
-		[ "$(stat -c %s "$hart/profile/$file.txt")" = "$(stat -c %s "$tmp/$file.txt")" ] || fail "$capture: size of $file.txt"
-		tail -c 100 "$hart/profile/$file.txt" | cmp -s - <(tail -c 100 "$tmp/$file.txt") || fail "$capture: tail of $file.txt"
+		cp "$hart/profile/$file" "$tmp/$file" || fail "$capture: cp of $file"
+		[ "$(stat -c %s "$hart/profile/$file")" = "$(stat -c %s "$tmp/$file")" ] || fail "$capture: size of $file"
+		tail -c 100 "$hart/profile/$file" | cmp -s - <(tail -c 100 "$tmp/$file") || fail "$capture: tail of $file"
 	done
 	python3 "$tmp/check.py" "$hart/listing.txt" "$tmp" >"$tmp/out" 2>&1 || fail "$capture: $(tail -n 1 "$tmp/out")"
 	mkdir -p "$tmp/kept/$capture"
-	cp "$hart"/profile/{functions,lines,branches,mix}.txt "$tmp/kept/$capture/"
+	for file in $files; do cp "$tmp/$file" "$tmp/kept/$capture/"; done
 done
 # By name only: whoever lists everything makes no profile.
 ls "$hart" | grep -q profile && fail "profile is listed"
@@ -85,8 +95,8 @@ for capture in boot/rv-sys.stf.gz mini/rv32-mini.stf arm/a64-sys.astf; do
 	"$hartfs" index -q --index-dir "$tmp/summed" --chunk=1000 --summary=on "$archive/$capture" || fail "$capture: index"
 	kept=$tmp/kept/$(dirname "$capture")/$(basename "$capture" | tr . @)
 	for file in $files; do
-		"$hartfs" cat --index-dir "$tmp/summed" --chunk=1000 "$archive/$capture" "hart0/profile/$file.txt" |
-			cmp - "$kept/$file.txt" || fail "$capture: $file.txt of the summary"
+		"$hartfs" cat --index-dir "$tmp/summed" --chunk=1000 "$archive/$capture" "hart0/profile/$file" |
+			cmp - "$kept/$file" || fail "$capture: $file of the summary"
 	done
 done
 [ -n "$(find "$tmp/summed" -name '*.hfq')" ] || fail "there is no summary"
