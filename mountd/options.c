@@ -338,6 +338,8 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 		return parse_size(value, true, &settings->offset);
 	case OPTION_LENGTH:
 		return parse_size(value, true, &settings->length);
+	case OPTION_ROWS:
+		return parse_size(value, false, &settings->rows);
 	default:
 		return set_flag(settings, id);
 	}
@@ -520,7 +522,7 @@ bool hf_settings_parse(struct hf_settings *settings, int argc, char **argv, int 
 	char shorts[2 * OPTION_COUNT + 3], why[320];
 	int value;
 
-	*settings = (struct hf_settings){.length = UINT64_MAX, .spool = UINT64_C(4) << 30};
+	*settings = (struct hf_settings){.length = UINT64_MAX, .rows = 20, .spool = UINT64_C(4) << 30};
 	/* mount(8) runs "hartfs ARCHIVE MOUNTPOINT -o OPTIONS" for the type fuse.hartfs. */
 	if (argc >= 3 && argv[1][0] == '/') {
 		settings->command = HF_COMMAND_MOUNT;

@@ -43,6 +43,7 @@ struct hf_settings {
 	uint64_t spool;                  /* bytes; 0: none */
 	unsigned threads, jobs;          /* 0: default */
 	uint64_t offset, length;         /* of cat */
+	uint64_t rows;                   /* of top */
 	uint64_t shard, shards;          /* shards 0: not given */
 	struct hf_asked {
 		const char *name, *value;	 /* value NULL: none */

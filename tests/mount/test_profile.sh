@@ -90,6 +90,11 @@ ls "$hart" | grep -q profile && fail "profile is listed"
 [ -e "$hart/at/0-9/profile" ] && fail "a slice has a profile"
 do_umount
 
+# The first rows, without a mount.
+"$hartfs" top --index-dir "$index" --limit 3 "$archive/boot/rv-sys.stf.gz" >"$tmp/out" || fail "top ended with $?"
+head -n 5 "$tmp/kept/boot/rv-sys@stf@gz/functions.txt" | cmp - "$tmp/out" || fail "top is not the first rows"
+"$hartfs" top --index-dir "$index" "$archive/nothing" 2>/dev/null && fail "top of nothing"
+
 # From a summary, of many chunks: the same bytes.
 for capture in boot/rv-sys.stf.gz mini/rv32-mini.stf arm/a64-sys.astf; do
 	"$hartfs" index -q --index-dir "$tmp/summed" --chunk=1000 --summary=on "$archive/$capture" || fail "$capture: index"
