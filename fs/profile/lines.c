@@ -54,11 +54,12 @@ static size_t collect(const struct hf_profiled *of, struct line *line)
 	return n;
 }
 
-/* Those of one line, which lie together, become one. */
+/* Those of one line become one; then the largest comes first. */
 static size_t merge(struct line *line, size_t n)
 {
 	size_t kept = 0;
 
+	qsort(line, n, sizeof *line, by_place);
 	for (size_t i = 0; i < n; i++) {
 		if (!kept || by_place(&line[kept - 1], &line[i]) != 0) {
 			line[kept++] = line[i];
@@ -68,6 +69,7 @@ static size_t merge(struct line *line, size_t n)
 		if (line[kept - 1].most < line[i].most)
 			line[kept - 1].most = line[i].most;
 	}
+	qsort(line, kept, sizeof *line, by_count);
 	return kept;
 }
 
@@ -81,10 +83,7 @@ int hf_profile_lines(const struct hf_profiled *of, struct hf_sink *sink)
 	if (have && !line)
 		return HF_ERR_NOMEM;
 	if (have)
-		n = collect(of, line);
-	qsort(line, n, line ? sizeof *line : 1, by_place);
-	n = merge(line, n);
-	qsort(line, n, line ? sizeof *line : 1, by_count);
+		n = merge(line, collect(of, line));
 	for (size_t i = 0; i < n; i++)
 		known += line[i].count;
 	hf_profile_put_head(of, sink);
