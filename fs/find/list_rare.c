@@ -26,9 +26,9 @@ static size_t kinds_of(const struct hf_find_term *term, struct hf_rare_question 
 		kinds[n++] = (struct hf_rare_question){.kind = HF_RARE_TRAP, .any_detail = true, .any_value = true};
 		return n;
 	}
-	for (uint8_t detail = 0; detail < HF_RARE_TRAPS; detail++)
+	for (unsigned detail = 0; detail < HF_RARE_TRAPS; detail++)
 		kinds[n++] = (struct hf_rare_question){.kind = HF_RARE_TRAP,
-						       .detail = detail,
+						       .detail = (uint8_t)detail,
 						       .any_value = detail >= HF_RARE_UNKNOWN_CAUSE,
 						       .value = term->cause};
 	return n;

@@ -76,14 +76,13 @@ static size_t merge(struct line *line, size_t n)
 int hf_profile_lines(const struct hf_profiled *of, struct hf_sink *sink)
 {
 	const bool have = of->symbols && hf_symbols_have_lines(of->symbols);
-	struct line *line = have ? malloc((of->counts->n + 1) * sizeof *line) : NULL;
+	struct line *line = malloc((of->counts->n + 1) * sizeof *line);
 	uint64_t known = 0;
-	size_t n = 0;
+	size_t n;
 
-	if (have && !line)
+	if (!line)
 		return HF_ERR_NOMEM;
-	if (have)
-		n = merge(line, collect(of, line));
+	n = have ? merge(line, collect(of, line)) : 0;
 	for (size_t i = 0; i < n; i++)
 		known += line[i].count;
 	hf_profile_put_head(of, sink);
