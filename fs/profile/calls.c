@@ -78,7 +78,7 @@ struct edge {
 static int compare_nodes(const struct hf_call_node *x, const struct hf_call_node *y)
 {
 	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
+		return (int)x->kind - (int)y->kind;
 	if (x->kind == HF_CALL_ROOT && x->mode != y->mode)
 		return x->mode < y->mode ? -1 : 1;
 	return x->function < y->function ? -1 : x->function > y->function;

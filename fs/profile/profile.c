@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Profiles as they are made, kept and found again. */
 #include "fs/profile/profile.h"
-#include "fs/capture/repair.h"
+#include "fs/bytes/bytes.h"
 #include "fs/profile/texts.h"
 
 #include <stdlib.h>
@@ -145,6 +145,7 @@ static int run_make(struct hf_job *job, struct hf_worker *worker)
 {
 	struct make_job *make = (struct make_job *)job;
 	struct hf_profile *profile = make->profile;
+	const struct hf_bytes any = {.capture = profile->capture, .version = profile->version};
 	struct hf_open *open;
 
 	make->err = HF_ERR_NOMEM;
@@ -155,7 +156,8 @@ static int run_make(struct hf_job *job, struct hf_worker *worker)
 	make->err = hf_capture_reopen(profile->capture, profile->version, -1, HF_REPAIR_MS, &open);
 	if (make->err)
 		return make->err;
-	make->err = write_texts(profile, open, worker);
+	make->err = hf_bytes_check_made(&any, write_texts(profile, open, worker));
+	hf_open_blame(open, make->err);
 	hf_open_put(open);
 	return make->err;
 }
