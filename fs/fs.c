@@ -296,6 +296,11 @@ int hf_fs_page(struct hf_fs *fs, const char *path, char **ret_text)
 	return hf_captures_page(&fs->captures, path, ret_text);
 }
 
+int hf_fs_brief(struct hf_fs *fs, const char *path, struct hf_fs_brief *ret_brief)
+{
+	return hf_captures_brief(&fs->captures, path, ret_brief);
+}
+
 int hf_fs_flush(struct hf_fs *fs)
 {
 	return hf_captures_flush(&fs->captures);

@@ -229,6 +229,18 @@ bool hf_fs_explain(struct hf_fs *fs, const char *path, char *text, size_t size);
 bool hf_fs_refusal(struct hf_fs *fs, const char *path, const char *view, char *text, size_t size);
 /* What is known of a capture that was indexed, as a page for people: lines, to be freed. */
 int hf_fs_page(struct hf_fs *fs, const char *path, char **ret_text);
+/* What is known of a capture without indexing it. */
+#define HF_FS_FAILURE 1024
+struct hf_fs_brief {
+	const char *format;    /* its codec's name, "stf"; "" : of no known format; static */
+	const char *container; /* "gzip", or "" for plain bytes; static */
+	uint64_t size;         /* of its file, or of all that its description names, in bytes */
+	enum { HF_FS_NOT_INDEXED, HF_FS_INDEXED, HF_FS_FAILED } state;
+	uint64_t instructions; /* that its harts retired, as all below: only if it is indexed */
+	uint64_t harts, problems;
+	char failure[HF_FS_FAILURE]; /* why nothing of it could be decoded */
+};
+int hf_fs_brief(struct hf_fs *fs, const char *path, struct hf_fs_brief *ret_brief);
 /* Small captures that were indexed are published within a second or so (pack_below); this does it now: 0, or why not. */
 int hf_fs_flush(struct hf_fs *fs);
 /* Whether the index directory fails, or was missing: in words. *ret_memory: indexes that are only in memory;

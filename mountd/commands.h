@@ -8,6 +8,7 @@
 int hf_command_mount(const struct hf_settings *settings);
 int hf_command_umount(const struct hf_settings *settings);
 int hf_command_index(const struct hf_settings *settings);
+int hf_command_ls(const struct hf_settings *settings);
 int hf_command_info(const struct hf_settings *settings);
 int hf_command_cat(const struct hf_settings *settings);
 int hf_command_find(const struct hf_settings *settings);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs find: its options, and answers as lines, ordinals, a count or JSON. */
 #include "fs/find/find.h"
+#include "mountd/bar.h"
 #include "mountd/commands.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* As grep: nothing was found. Failures are HF_EXIT_USAGE, too. */
@@ -29,8 +29,7 @@ struct command {
 	uint32_t hart;
 	bool any;	  /* hart is that of the last answer */
 	uint64_t unknown; /* instructions of which nobody knows */
-	struct timespec begun;
-	bool bar;
+	struct hf_bar bar;
 };
 
 /* ---- options ---- */
@@ -141,13 +140,6 @@ static int take_options(struct command *c)
 
 /* ---- what is printed ---- */
 
-static void clear_bar(struct command *c)
-{
-	if (c->bar)
-		fputs("\r\033[K", stderr);
-	c->bar = false;
-}
-
 static void put_json_text(const char *text, size_t size)
 {
 	putchar('"');
@@ -188,7 +180,7 @@ static bool put_hit(void *ctx, const struct hf_find_hit *hit)
 	struct command *c = ctx;
 	const bool new_hart = !c->any || c->hart != hit->hart;
 
-	clear_bar(c);
+	hf_bar_clear(&c->bar);
 	c->any = true;
 	c->hart = hit->hart;
 	if (c->json) {
@@ -209,7 +201,7 @@ static void put_told(void *ctx, const struct hf_find_told *told)
 {
 	struct command *c = ctx;
 
-	clear_bar(c);
+	hf_bar_clear(&c->bar);
 	c->unknown += told->unknown;
 	if (!c->explain)
 		return;
@@ -226,38 +218,25 @@ static void put_words(void *ctx, const char *text)
 {
 	struct command *c = ctx;
 
-	clear_bar(c);
+	hf_bar_clear(&c->bar);
 	hf_say(stderr, "hartfs find: %s: %s", c->shown, text);
-}
-
-/* Whether somebody who has waited for more than a second can see how far it is. */
-static bool wants_bar(const struct command *c)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return c->settings->verbosity >= 0 && isatty(STDERR_FILENO) &&
-	       (now.tv_sec - c->begun.tv_sec) * 1000000000L + now.tv_nsec - c->begun.tv_nsec > 1000000000L;
 }
 
 static void put_progress(void *ctx, uint32_t hart, double share)
 {
 	struct command *c = ctx;
+	char name[24];
 
-	if (!wants_bar(c))
-		return;
-	fprintf(stderr, "\rhart %u: %.0f%%", hart, 100 * share);
-	c->bar = true;
+	snprintf(name, sizeof name, "hart %u", (unsigned)hart);
+	hf_bar_show(&c->bar, &(struct hf_bar_state){.name = name, .share = share});
 }
 
 static bool put_index_progress(void *ctx, double percent, uint64_t insns)
 {
 	struct command *c = ctx;
 
-	if (!wants_bar(c))
-		return true;
-	fprintf(stderr, "\rindexing: %.0f%%, %llu instructions", percent, (unsigned long long)insns);
-	c->bar = true;
+	hf_bar_show(&c->bar, &(struct hf_bar_state){
+				     .name = "indexing", .share = percent / 100, .instructions = (double)insns});
 	return true;
 }
 
@@ -280,7 +259,7 @@ static int fail(struct command *c, struct hartfs_archive *archive, int err, cons
 {
 	struct hartfs_diag diag;
 
-	clear_bar(c);
+	hf_bar_clear(&c->bar);
 	if (*why) {
 		hf_say(stderr, "hartfs find: %s: %s", c->shown, why);
 	} else {
@@ -292,7 +271,7 @@ static int fail(struct command *c, struct hartfs_archive *archive, int err, cons
 
 static int end_well(struct command *c, uint64_t count)
 {
-	clear_bar(c);
+	hf_bar_clear(&c->bar);
 	if (c->count && c->json)
 		printf("{\"count\":%llu}\n", (unsigned long long)count);
 	else if (c->count)
@@ -316,11 +295,12 @@ static int ask(struct command *c, struct hartfs_archive *archive, const struct h
 		return FAILED;
 	}
 	if (hartfs_index(archive, capture, put_index_progress, c, &diag)) {
-		clear_bar(c);
+		hf_bar_clear(&c->bar);
 		hf_paths_complain("find", c->shown, &diag);
 		return FAILED;
 	}
-	clear_bar(c);
+	hf_bar_clear(&c->bar);
+	hf_bar_begin(&c->bar, c->settings->verbosity);
 	if (c->find.hart == HF_FIND_ALL)
 		hartfs_each_file(archive, capture, has_many, c, NULL);
 	c->any = false;
@@ -368,7 +348,7 @@ int hf_command_find(const struct hf_settings *settings)
 	c.find.ctx = &c;
 	if (!status) {
 		signal(SIGPIPE, SIG_IGN);
-		clock_gettime(CLOCK_MONOTONIC, &c.begun);
+		hf_bar_begin(&c.bar, settings->verbosity);
 		status = ask_path(&c);
 	}
 	hf_question_free(c.question);

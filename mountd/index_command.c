@@ -3,6 +3,7 @@
 #include "fs/base/list.h"
 #include "fs/locate.h"
 #include "index/exec.h"
+#include "mountd/bar.h"
 #include "mountd/commands.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"
@@ -14,9 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 struct archive {
@@ -41,6 +40,7 @@ struct item {
 	size_t archive;
 	char *path;  /* within it */
 	double percent;
+	uint64_t insns; /* of what it told last */
 };
 
 struct work {
@@ -57,8 +57,8 @@ struct work {
 	size_t done, failed;
 	bool no_index_dir;      /* it failed: there is no use in going on */
 	double partial;         /* percents of what is under way */
-	bool bar;
-	int64_t drawn_ns;
+	uint64_t insns;         /* that were decoded */
+	struct hf_bar bar;
 };
 
 /* Lock-free: set by a signal handler, read by all threads. */
@@ -86,14 +86,6 @@ static bool is_interrupted(void *ctx)
 }
 
 static const struct hf_stop interruption = {.wanted = is_interrupted};
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
 
 /* The archive of a directory, opened once however many operands lie in it. SIZE_MAX after saying what is wrong. */
 static size_t take_archive(struct work *work, const char *directory)
@@ -235,32 +227,16 @@ static bool add_operands(struct work *work)
 	return ok;
 }
 
-static void draw_bar(struct work *work)
+/* With the lock held. item: the one that is named. */
+static void show_bar(struct work *work, const struct item *item)
 {
-	char text[48];
-	struct winsize size;
-	double all = work->item_count ? ((double)work->done * 100 + work->partial) / (double)work->item_count : 100;
-	int width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-	int n = snprintf(text, sizeof text, " %5.1f%% %zu of %zu", all, work->done, work->item_count);
-	int room = width - n - 3, full;
+	const double all = ((double)work->done * 100 + work->partial) / (double)work->item_count;
 
-	if (room > 60)
-		room = 60;
-	if (room < 4)
-		room = 4;
-	full = (int)(all * room / 100);
-	fprintf(stderr, "\r[");
-	for (int i = 0; i < room; i++)
-		putc(i < full ? '#' : '.', stderr);
-	fprintf(stderr, "]%s", text);
-	fflush(stderr);
-	work->drawn_ns = now_ns();
-}
-
-static void clear_bar(const struct work *work)
-{
-	if (work->bar)
-		fprintf(stderr, "\r\033[K");
+	hf_bar_show(&work->bar, &(struct hf_bar_state){.name = item->path,
+						       .share = all / 100,
+						       .done = work->done,
+						       .of = work->item_count,
+						       .instructions = (double)work->insns});
 }
 
 struct worker {
@@ -275,7 +251,7 @@ static void tell_index_dir(struct work *work, struct hf_fs *fs)
 	char text[1024];
 
 	if (!work->no_index_dir && hf_fs_index_trouble(fs, text, sizeof text, NULL, NULL)) {
-		clear_bar(work);
+		hf_bar_clear(&work->bar);
 		hf_say(stderr, "hartfs index: %s", text);
 	}
 	work->no_index_dir = true;
@@ -287,12 +263,14 @@ static bool on_progress(void *ctx, double percent, uint64_t insns)
 	struct work *work = worker->work;
 	bool stop;
 
-	(void)insns;
 	pthread_mutex_lock(&work->lock);
 	work->partial += percent - worker->item->percent;
 	worker->item->percent = percent;
-	if (work->bar && now_ns() - work->drawn_ns > 100000000)
-		draw_bar(work);
+	/* What an earlier run did is in the first number. */
+	if (worker->item->insns)
+		work->insns += insns - worker->item->insns;
+	worker->item->insns = insns;
+	show_bar(work, worker->item);
 	stop = work->no_index_dir;
 	pthread_mutex_unlock(&work->lock);
 	return !interrupted && !stop;
@@ -303,9 +281,9 @@ static void tell_result(struct work *work, const struct item *item, uint64_t chu
 			const struct hartfs_diag *diag)
 {
 	const char *directory = work->archives[item->archive].opened.directory;
-	bool quiet = work->settings->verbosity < 0 || (work->bar && work->settings->verbosity <= 0);
+	bool quiet = work->settings->verbosity < 0 || (work->bar.wanted && work->settings->verbosity <= 0);
 
-	clear_bar(work);
+	hf_bar_clear(&work->bar);
 	if (diag->error) {
 		char name[4096];
 
@@ -320,8 +298,6 @@ static void tell_result(struct work *work, const struct item *item, uint64_t chu
 		hf_say(stdout, "%s/%s: indexed", directory, item->path);
 	}
 	fflush(stdout);
-	if (work->bar)
-		draw_bar(work);
 }
 
 /* A file of the index that is no good. */
@@ -332,14 +308,12 @@ static void tell_bad_file(void *ctx, const char *name, const char *what)
 
 	pthread_mutex_lock(&work->lock);
 	worker->bad_files++;
-	clear_bar(work);
+	hf_bar_clear(&work->bar);
 	if (work->verify || work->settings->verbosity >= 0)
 		hf_say(stdout, "%s/%s: index file %s %s; %s", work->archives[worker->item->archive].opened.directory,
 		       worker->item->path, name, what,
 		       work->verify ? "it was removed" : "it is made again");
 	fflush(stdout);
-	if (work->bar)
-		draw_bar(work);
 	pthread_mutex_unlock(&work->lock);
 }
 
@@ -464,10 +438,7 @@ static void print_sums(const struct work *work)
 
 static int sum_up(struct work *work)
 {
-	if (work->bar) {
-		clear_bar(work);
-		fflush(stderr);
-	}
+	hf_bar_clear(&work->bar);
 	if (interrupted)
 		hf_say(stderr, "hartfs: interrupted; started again it goes on from here");
 	if (work->settings->verbosity >= 0 && work->item_count + work->failed_paths + work->unreached != 1)
@@ -490,7 +461,7 @@ static int run(const struct hf_settings *settings, bool verify)
 		return hf_settings_usage(settings, "a file or a directory is needed");
 	catch_signals();
 	if (add_operands(&work)) {
-		work.bar = settings->verbosity >= 0 && isatty(STDERR_FILENO) && work.item_count > 0;
+		hf_bar_begin(&work.bar, settings->verbosity);
 		run_items(&work);
 		flush(&work);
 		status = sum_up(&work);

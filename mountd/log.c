@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/log.h"
+#include "mountd/colour.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -125,12 +126,17 @@ void hf_log(int level, const char *format, ...)
 void hf_say(FILE *to, const char *format, ...)
 {
 	char text[HF_LOG_LINE_SIZE];
+	const char *says = text;
 	va_list args;
 
 	va_start(args, format);
 	put_text(text, sizeof text, format, args);
 	va_end(args);
-	fprintf(to, "%s\n", text);
+	/* Who says it. */
+	if (to == stderr && strstr(text, ": "))
+		says = strstr(text, ": ") + 1;
+	fprintf(to, "%s%.*s%s%s\n", says > text ? hf_colour(to, HF_COLOUR_BAD) : "", (int)(says - text), text,
+		says > text ? hf_colour(to, HF_COLOUR_NONE) : "", says);
 }
 
 void hf_log_line(void *ctx, int level, const char *line)

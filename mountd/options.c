@@ -2,6 +2,7 @@
 #include "mountd/options.h"
 
 #include "fs/fs.h"
+#include "mountd/colour.h"
 #include "mountd/session.h"
 
 #include <errno.h>
@@ -70,9 +71,14 @@ int hf_settings_usage(const struct hf_settings *settings, const char *format, ..
 	return HF_EXIT_USAGE;
 }
 
+static void put_title(const char *title)
+{
+	printf("%s%s%s\n", hf_colour(stdout, HF_COLOUR_HEAD), title, hf_colour(stdout, HF_COLOUR_NONE));
+}
+
 static void print_options(const char *title, enum hf_command command)
 {
-	printf("%s\n", title);
+	put_title(title);
 	for (size_t i = 0; i < OPTION_COUNT; i++) {
 		char left[64], letter[8] = "    ";
 
@@ -97,10 +103,12 @@ static void print_version(void)
 
 static void print_help(void)
 {
-	printf("Processor traces as files: every capture of an archive in every format it can have.\n\nUsage:\n");
+	printf("Processor traces as files: every capture of an archive in every format it can have.\n\n");
+	put_title("Usage:");
 	for (size_t i = 0; i < HF_COMMAND_COUNT; i++)
 		printf("  hartfs %-6s [OPTION...] %s\n", commands[i].name, commands[i].args);
-	printf("  hartfs help [COMMAND]\n\nCommands:\n");
+	printf("  hartfs help [COMMAND]\n\n");
+	put_title("Commands:");
 	for (size_t i = 0; i < HF_COMMAND_COUNT; i++)
 		printf("  %-10s %s\n", commands[i].name, commands[i].help);
 	printf("\nExit status: 0 ok, 1 failure, 2 wrong usage, 3 some captures failed; of find: 0 found, 1 not\nfound, 2 failure. See hartfs(1).\n");
@@ -111,7 +119,9 @@ static void print_views(void)
 {
 	char name[HF_FS_VIEW_NAME];
 
-	printf("\nViews of a hart, for --views:\n ");
+	putchar('\n');
+	put_title("Views of a hart, for --views:");
+	putchar(' ');
 	for (size_t i = 0; hf_fs_view_name(i, name); i++)
 		printf(" %s", name);
 	printf("\n");

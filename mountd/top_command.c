@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hartfs top: the functions of each hart that took most instructions, the first rows of profile/functions.txt. */
 #include "fs/library.h"
+#include "mountd/colour.h"
 #include "mountd/commands.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"
@@ -63,7 +64,10 @@ static void put_rows(const char *text, uint64_t rows)
 		const char *end = strchr(text, '\n');
 		const size_t n = end ? (size_t)(end - text) + 1 : strlen(text);
 
-		fwrite(text, 1, n, stdout);
+		if (*text == '#')
+			printf("%s%.*s%s", hf_colour(stdout, HF_COLOUR_HEAD), (int)n, text, hf_colour(stdout, HF_COLOUR_NONE));
+		else
+			fwrite(text, 1, n, stdout);
 		rows -= *text != '#';
 		text += n;
 	}

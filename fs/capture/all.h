@@ -29,7 +29,7 @@ void hf_captures_count_spools(struct hf_captures *all, uint64_t *ret_count, uint
 void hf_captures_each(struct hf_captures *all, void (*fn)(void *ctx, struct hf_capture *capture), void *ctx);
 
 /* hf_fs_flush, hf_fs_index_trouble, hf_fs_explain, hf_fs_failures, hf_fs_index_tapped, hf_fs_examine, hf_fs_compare,
- * hf_fs_page, hf_fs_index_all, hf_fs_idle and hf_fs_when_idle. */
+ * hf_fs_page, hf_fs_brief, hf_fs_index_all, hf_fs_idle and hf_fs_when_idle. */
 int hf_captures_flush(struct hf_captures *all);
 bool hf_captures_index_trouble(struct hf_captures *all, char *text, size_t size, size_t *ret_memory,
 			       size_t *ret_waiting);
@@ -44,6 +44,7 @@ int hf_captures_examine(struct hf_captures *all, const char *path,
 int hf_captures_compare(struct hf_captures *all, const char *path,
 			void (*fn)(void *ctx, const char *name, const char *what), void *ctx, struct hf_diag *diag);
 int hf_captures_page(struct hf_captures *all, const char *path, char **ret_text);
+int hf_captures_brief(struct hf_captures *all, const char *path, struct hf_fs_brief *ret_brief);
 void hf_captures_index_all(struct hf_captures *all);
 void hf_captures_idle(struct hf_captures *all);
 void hf_captures_when_idle(struct hf_captures *all, void (*fn)(void *ctx), void *ctx);

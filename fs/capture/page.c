@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/page.h"
+#include "fs/base/human.h"
 #include "fs/capture/captures.h"
 #include "fs/capture/info.h"
 #include "fs/capture/members.h"
 #include "fs/capture/repair.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,26 +19,18 @@ static void begin_line(struct hf_sink *sink, const char *label)
 	hf_sink_printf(sink, "\n  %-*s", INDENT - 2, label);
 }
 
-/* "873,595". */
 static void put_number(struct hf_sink *sink, uint64_t number)
 {
-	char digits[24];
-	const int n = snprintf(digits, sizeof digits, "%" PRIu64, number);
+	char text[HF_HUMAN_SIZE];
 
-	for (int i = 0; i < n; i++)
-		hf_sink_printf(sink, "%s%c", i && (n - i) % 3 == 0 ? "," : "", digits[i]);
+	hf_sink_printf(sink, "%s", hf_human_count(text, number));
 }
 
-/* "787 KiB", "9.5 MiB". */
 static void put_size(struct hf_sink *sink, uint64_t size)
 {
-	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-	double value = (double)size;
-	unsigned unit = 0;
+	char text[HF_HUMAN_SIZE];
 
-	for (; value >= 1023.5; unit++)
-		value /= 1024;
-	hf_sink_printf(sink, unit && value < 9.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+	hf_sink_printf(sink, "%s", hf_human_bytes(text, size));
 }
 
 static void put_count(struct hf_sink *sink, uint64_t count, const char *what)

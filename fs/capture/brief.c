@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of a capture without indexing it: hartfs ls. */
+#include "fs/capture/captures.h"
+#include "fs/capture/members.h"
+
+static void put_facts(const struct hf_facts *facts, struct hf_fs_brief *brief)
+{
+	brief->state = hf_facts_has_failed(facts) ? HF_FS_FAILED : HF_FS_INDEXED;
+	if (brief->state == HF_FS_FAILED)
+		hf_facts_failure(facts, brief->failure, sizeof brief->failure);
+	brief->harts = facts->hart_count;
+	brief->problems = facts->known.problems;
+	for (size_t i = 0; i < facts->hart_count; i++)
+		brief->instructions += facts->hart[i].info.insns;
+}
+
+/* Of the file; of one with a description, of all that it names. */
+static uint64_t size_of(struct hf_capture *capture, const struct stat *st)
+{
+	struct hf_members *members;
+	struct stat one;
+	uint64_t size = 0;
+
+	pthread_mutex_lock(&capture->lock);
+	members = capture->members ? hf_members_ref(capture->members) : NULL;
+	pthread_mutex_unlock(&capture->lock);
+	if (!members)
+		return (uint64_t)st->st_size;
+	for (size_t i = 0; i < members->count; i++)
+		if (members->path[i] && !hf_archive_stat(capture->all->archive, members->path[i], &one))
+			size += (uint64_t)one.st_size;
+	hf_members_unref(members);
+	return size;
+}
+
+int hf_captures_brief(struct hf_captures *all, const char *path, struct hf_fs_brief *ret_brief)
+{
+	struct hf_fs_brief brief = {.format = "", .container = ""};
+	struct hf_capture *capture;
+	struct hf_facts *facts = NULL;
+	struct stat st;
+	int err = hf_capture_at(all, path, &capture);
+
+	if (!err)
+		err = hf_capture_stat(capture, &st);
+	if (err)
+		return err;
+	err = hf_capture_facts(capture, 0, &facts);
+	pthread_mutex_lock(&capture->lock);
+	brief.format = capture->codec ? capture->codec->name : "";
+	brief.container = capture->box ? capture->box->name : "";
+	pthread_mutex_unlock(&capture->lock);
+	brief.size = size_of(capture, &st);
+	if (facts)
+		put_facts(facts, &brief);
+	hf_facts_unref(facts);
+	*ret_brief = brief;
+	return facts || err == HF_ERR_BUSY ? 0 : err;
+}

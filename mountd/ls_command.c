@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hartfs ls: the captures below a directory, or the files that a mount shows of a capture, in columns for people. */
+#include "fs/base/human.h"
+#include "fs/library.h"
+#include "mountd/bar.h"
+#include "mountd/colour.h"
+#include "mountd/commands.h"
+#include "mountd/log.h"
+#include "mountd/paths.h"
+#include "mountd/target.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A path on its way: all are opened before the process confines itself. */
+struct listed {
+	const char *shown;
+	struct hf_target target;
+	struct hf_opened opened;
+	bool good; /* opened; otherwise it was said why not */
+};
+
+/* What the callbacks of one path need. */
+struct ls {
+	struct hartfs_archive *archive;
+	const struct listed *listed;
+	size_t rows, failed;
+	struct hf_bar bar;
+};
+
+/* Names of files may hold what a terminal would act on. */
+static void put_name(const char *name)
+{
+	for (; *name; name++)
+		putchar((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name);
+}
+
+/* ---- captures ---- */
+
+/* In a column of its width: escapes have none. */
+static void put_state(const struct hf_fs_brief *brief)
+{
+	static const enum hf_colour colours[] = {[HF_FS_NOT_INDEXED] = HF_COLOUR_DIM,
+						 [HF_FS_INDEXED] = HF_COLOUR_GOOD,
+						 [HF_FS_FAILED] = HF_COLOUR_BAD};
+	static const char *const names[] = {"not indexed", "indexed", "failed"};
+	char text[HF_HUMAN_SIZE + 16], count[HF_HUMAN_SIZE];
+	enum hf_colour colour = colours[brief->state];
+
+	snprintf(text, sizeof text, "%s", names[brief->state]);
+	if (brief->state == HF_FS_INDEXED && brief->problems) {
+		colour = HF_COLOUR_WARN;
+		snprintf(text, sizeof text, "%s problem%s", hf_human_count(count, brief->problems),
+			 brief->problems == 1 ? "" : "s");
+	}
+	printf("%s%-12s%s", hf_colour(stdout, colour), text, hf_colour(stdout, HF_COLOUR_NONE));
+}
+
+static void put_capture(const char *path, const struct hf_fs_brief *brief)
+{
+	char format[64], size[HF_HUMAN_SIZE], harts[HF_HUMAN_SIZE] = "?", insns[HF_HUMAN_SIZE] = "?";
+
+	snprintf(format, sizeof format, "%s%s%s", *brief->format ? brief->format : "?", *brief->container ? ", " : "",
+		 brief->container);
+	if (brief->state == HF_FS_INDEXED) {
+		hf_human_count(harts, brief->harts);
+		hf_human_count(insns, brief->instructions);
+	}
+	printf("%9s  %-14s %5s %15s  ", hf_human_bytes(size, brief->size), format, harts, insns);
+	put_state(brief);
+	putchar(' ');
+	put_name(path);
+	if (brief->state == HF_FS_FAILED)
+		printf(": ");
+	put_name(brief->failure);
+	putchar('\n');
+}
+
+static bool list_capture(void *ctx, const char *path, const char *view_dir)
+{
+	struct ls *ls = ctx;
+	struct hf_fs_brief brief;
+	const int err = hf_fs_brief(hf_library_fs(ls->archive), path, &brief);
+
+	(void)view_dir;
+	if (!ls->rows++)
+		printf("%s%9s  %-14s %5s %15s  %-12s %s%s\n", hf_colour(stdout, HF_COLOUR_HEAD), "SIZE", "FORMAT", "HARTS",
+		       "INSTRUCTIONS", "STATE", "CAPTURE", hf_colour(stdout, HF_COLOUR_NONE));
+	if (err) {
+		hf_paths_explain_capture("ls", path, hf_library_fs(ls->archive), path, err, NULL);
+		ls->failed++;
+	} else {
+		put_capture(path, &brief);
+		ls->failed += brief.state == HF_FS_FAILED;
+	}
+	return !ferror(stdout);
+}
+
+static int list_archive(struct ls *ls)
+{
+	struct hartfs_diag diag;
+
+	if (hartfs_each_capture(ls->archive, ls->listed->target.path, list_capture, ls, &diag)) {
+		hf_paths_complain("ls", ls->listed->shown, &diag);
+		return HF_EXIT_FAILURE;
+	}
+	if (!ls->rows)
+		hf_say(stderr, "hartfs ls: %s: there is no capture in it", ls->listed->shown);
+	if (!ls->rows || ls->failed == ls->rows)
+		return HF_EXIT_FAILURE;
+	return ls->failed || hf_fs_unreached(hf_library_fs(ls->archive), NULL, NULL) ? HF_EXIT_SOME : HF_EXIT_OK;
+}
+
+/* ---- the files of a capture ---- */
+
+static bool list_file(void *ctx, const struct hartfs_file *file)
+{
+	struct ls *ls = ctx;
+	char size[HF_HUMAN_SIZE];
+
+	hf_bar_clear(&ls->bar);
+	if (!ls->rows++)
+		printf("%s%20s  %s%s\n", hf_colour(stdout, HF_COLOUR_HEAD), "BYTES", "FILE",
+		       hf_colour(stdout, HF_COLOUR_NONE));
+	printf("%20s  ", hf_human_count(size, file->size));
+	put_name(file->path);
+	putchar('\n');
+	return !ferror(stdout);
+}
+
+static bool show_progress(void *ctx, double percent, uint64_t insns)
+{
+	struct ls *ls = ctx;
+
+	hf_bar_show(&ls->bar, &(struct hf_bar_state){
+				      .name = "indexing", .share = percent / 100, .instructions = (double)insns});
+	return true;
+}
+
+static int list_files(struct ls *ls, const char *capture)
+{
+	struct hartfs_diag diag = {0};
+
+	hartfs_index(ls->archive, capture, show_progress, ls, NULL);
+	hartfs_each_file(ls->archive, capture, list_file, ls, &diag);
+	hf_bar_clear(&ls->bar);
+	if (diag.error)
+		hf_paths_complain("ls", ls->listed->shown, &diag);
+	return diag.error ? HF_EXIT_FAILURE : HF_EXIT_OK;
+}
+
+/* ---- the command ---- */
+
+static void open_path(const struct hf_settings *settings, const char *path, struct listed *ret_listed)
+{
+	struct listed listed = {.shown = path};
+
+	if (!hf_target_find(settings, path, NULL, true, &listed.target))
+		hf_say(stderr, "hartfs ls: %s: there is no such file", path);
+	else
+		listed.good = hf_opened_open(settings, listed.target.archive, &listed.opened);
+	*ret_listed = listed;
+}
+
+static int list_path(const struct hf_settings *settings, struct listed *listed)
+{
+	struct ls ls = {.listed = listed};
+	char capture[PATH_MAX], view_dir[PATH_MAX];
+	int status, err = HF_ERR_UNKNOWN_FORMAT;
+
+	ls.archive = hf_opened_start(settings, &listed->opened, !*listed->target.path, NULL);
+	if (!ls.archive)
+		return HF_EXIT_FAILURE;
+	hf_bar_begin(&ls.bar, settings->verbosity);
+	if (*listed->target.path)
+		err = hf_fs_capture_of(hf_library_fs(ls.archive), listed->target.path, capture, view_dir);
+	if (*listed->target.path && !err) {
+		status = list_files(&ls, capture);
+	} else if (*listed->target.path && err != HF_ERR_UNKNOWN_FORMAT) {
+		hf_paths_explain("ls", listed->shown, err, NULL);
+		status = HF_EXIT_FAILURE;
+	} else {
+		status = list_archive(&ls);
+	}
+	hartfs_close(ls.archive);
+	return status;
+}
+
+/* Of those that could be opened. */
+static bool confine(const struct hf_settings *settings, const struct listed *listed, size_t count)
+{
+	struct hf_opened *opened = calloc(count, sizeof *opened);
+	size_t good = 0;
+	bool ok = opened != NULL;
+
+	for (size_t i = 0; ok && i < count; i++)
+		if (listed[i].good)
+			opened[good++] = listed[i].opened;
+	ok = ok && (!good || hf_opened_confine(settings, opened, good));
+	free(opened);
+	return ok;
+}
+
+int hf_command_ls(const struct hf_settings *settings)
+{
+	const size_t count = (size_t)settings->operand_count;
+	struct listed *listed;
+	size_t failed = 0, some = 0;
+	bool ok;
+
+	if (count == 0)
+		return hf_settings_usage(settings, "a directory or a capture is needed");
+	listed = calloc(count, sizeof *listed);
+	for (size_t i = 0; listed && i < count; i++)
+		open_path(settings, settings->operands[i], &listed[i]);
+	ok = listed && confine(settings, listed, count);
+	for (size_t i = 0; i < count; i++) {
+		int status = HF_EXIT_FAILURE;
+
+		if (ok && count > 1)
+			printf("%s%s:\n", i ? "\n" : "", listed[i].shown);
+		if (ok && listed[i].good)
+			status = list_path(settings, &listed[i]);
+		failed += status == HF_EXIT_FAILURE;
+		some += status == HF_EXIT_SOME;
+	}
+	for (size_t i = 0; listed && i < count; i++) {
+		if (listed[i].good)
+			hf_opened_close(&listed[i].opened);
+		hf_target_fini(&listed[i].target);
+	}
+	free(listed);
+	if (failed == count)
+		return HF_EXIT_FAILURE;
+	return failed || some ? HF_EXIT_SOME : HF_EXIT_OK;
+}
