@@ -2,6 +2,8 @@
 # What "cmake --install" puts where, besides the manual pages; "cmake --build DIR --target uninstall" takes it away.
 install(FILES contrib/completion/hartfs.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
 	RENAME hartfs)
+install(FILES contrib/completion/_hartfs DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES contrib/completion/hartfs.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES README.md CHANGES.md LICENSE contrib/packaging/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES contrib/systemd/mnt-traces.mount contrib/systemd/mnt-traces.automount
 	contrib/systemd/hartfs-example.conf contrib/slurm/hartfs-index.sbatch

@@ -17,6 +17,7 @@ int hf_command_wait(const struct hf_settings *settings);
 /* What index --prune does last. */
 int hf_prune_indexes(const struct hf_settings *settings);
 int hf_command_record(const struct hf_settings *settings);
+int hf_command_complete(const struct hf_settings *settings);
 int hf_command_verify(const struct hf_settings *settings);
 
 #endif

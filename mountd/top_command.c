@@ -3,59 +3,14 @@
 #include "fs/library.h"
 #include "mountd/colour.h"
 #include "mountd/commands.h"
+#include "mountd/functions.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"
 #include "mountd/target.h"
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-struct harts {
-	uint32_t *id; /* owned */
-	size_t count;
-	bool full; /* there was no memory for more */
-};
-
-static bool add_hart(void *ctx, const struct hartfs_file *file)
-{
-	struct harts *harts = ctx;
-	uint32_t *more;
-
-	if (file->hart == HARTFS_NO_HART || (harts->count && harts->id[harts->count - 1] == file->hart))
-		return true;
-	more = realloc(harts->id, (harts->count + 1) * sizeof *more);
-	harts->full = !more;
-	if (!more)
-		return false;
-	harts->id = more;
-	more[harts->count++] = file->hart;
-	return true;
-}
-
-/* The whole view, with a 0 behind it; NULL: *ret_diag says why not. */
-static char *read_view(struct hartfs_archive *archive, const char *path, struct hartfs_diag *ret_diag)
-{
-	struct hartfs_view *view;
-	char *text = NULL;
-	size_t size, n = 0;
-
-	if (hartfs_view_open(archive, path, &view, ret_diag))
-		return NULL;
-	size = (size_t)hartfs_view_size(view);
-	text = malloc(size + 1);
-	if (!text) {
-		hf_library_fail(NULL, NULL, HF_ERR_NOMEM, NULL, ret_diag);
-	} else if (hartfs_view_read(view, 0, text, size, &n, ret_diag)) {
-		free(text);
-		text = NULL;
-	} else {
-		text[n] = 0;
-	}
-	hartfs_view_close(view);
-	return text;
-}
 
 /* Lines of comment, and so many rows. */
 static void put_rows(const char *text, uint64_t rows)
@@ -73,48 +28,45 @@ static void put_rows(const char *text, uint64_t rows)
 	}
 }
 
-static int put_hart(struct hartfs_archive *archive, const struct hf_settings *settings, const char *view_dir, uint32_t hart)
-{
-	char path[PATH_MAX + 64], *text;
-	struct hartfs_diag diag;
+struct top {
+	const struct hf_settings *settings;
+	int status;
+};
 
-	snprintf(path, sizeof path, "%s/hart%u/profile/functions.txt", view_dir, (unsigned)hart);
-	text = read_view(archive, path, &diag);
-	if (!text) {
-		if (diag.error == HARTFS_ERROR_NOT_FOUND)
-			hf_say(stderr, "hartfs top: %s: hart %u is long and has no summary: hartfs index --summary=on makes one",
-			       settings->operands[0], (unsigned)hart);
-		else
-			hf_paths_complain("top", settings->operands[0], &diag);
-		return HF_EXIT_FAILURE;
+static bool put_hart(void *ctx, uint32_t hart, const char *text, const struct hartfs_diag *diag)
+{
+	struct top *top = ctx;
+	const char *shown = top->settings->operands[0];
+
+	if (text) {
+		put_rows(text, top->settings->rows);
+		return true;
 	}
-	put_rows(text, settings->rows);
-	free(text);
-	return HF_EXIT_OK;
+	top->status = HF_EXIT_FAILURE;
+	if (diag->error == HARTFS_ERROR_NOT_FOUND)
+		hf_say(stderr, "hartfs top: %s: hart %u is long and has no summary: hartfs index --summary=on makes one",
+		       shown, (unsigned)hart);
+	else
+		hf_paths_complain("top", shown, diag);
+	return true;
 }
 
 static int put_capture(struct hartfs_archive *archive, const struct hf_settings *settings, const char *path)
 {
 	char capture[PATH_MAX], view_dir[PATH_MAX];
 	struct hartfs_diag diag;
-	struct harts harts = {0};
-	int status = HF_EXIT_OK, err = hf_fs_capture_of(hf_library_fs(archive), path, capture, view_dir);
+	struct top top = {.settings = settings};
+	int err = hf_fs_capture_of(hf_library_fs(archive), path, capture, view_dir);
 
 	if (err) {
 		hf_paths_explain("top", settings->operands[0], err, NULL);
 		return HF_EXIT_FAILURE;
 	}
-	if (hartfs_each_file(archive, capture, add_hart, &harts, &diag)) {
+	if (hf_functions_each(archive, capture, view_dir, put_hart, &top, &diag)) {
 		hf_paths_complain("top", settings->operands[0], &diag);
-		status = HF_EXIT_FAILURE;
+		return HF_EXIT_FAILURE;
 	}
-	if (harts.full)
-		status = HF_EXIT_FAILURE;
-	for (size_t i = 0; i < harts.count; i++)
-		if (put_hart(archive, settings, view_dir, harts.id[i]))
-			status = HF_EXIT_FAILURE;
-	free(harts.id);
-	return status;
+	return top.status;
 }
 
 int hf_command_top(const struct hf_settings *settings)

@@ -1,25 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of hartfs for bash: its words come from hartfs's own help, so there is nothing here to keep up to date.
+# Completion of hartfs for bash: all words come from "hartfs complete", so there is nothing here to keep up to date.
 
 _hartfs() {
-	local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]-} words
+	# "--views=lis" is three words to bash, and one to hartfs.
+	local -a words=()
+	local i word cut="" line files=""
+	for ((i = 1; i <= COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		if ((i > 1)) && [[ $word == = || ${COMP_WORDS[i - 1]} == = ]]; then
+			words[${#words[@]} - 1]+=$word
+		else
+			words+=("$word")
+		fi
+	done
+	word=${words[${#words[@]} - 1]-}
+	# What bash does not replace.
+	[[ $word == -*=* && $COMP_WORDBREAKS == *=* ]] && cut=${word%%=*}=
 	COMPREPLY=()
-	# "--views=lis" is three words here.
-	local at=$((COMP_CWORD - 1)) before
-	[ "$word" = = ] && word="" at=$COMP_CWORD
-	before=${COMP_WORDS[at - 1]-}${COMP_WORDS[at]-}
-	if [ "$COMP_CWORD" = 1 ]; then
-		words=$(hartfs help 2>/dev/null | sed -n 's/^  hartfs \([a-z]*\) .*/\1/p')
-		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
-	elif [ "$before" = --views= ]; then
-		words=$(hartfs help "$command" 2>/dev/null | sed -n '/^Views/{n;p}')
-		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
-	elif [[ $word == -* ]]; then
-		words=$(hartfs help "$command" 2>/dev/null | sed -n 's/^  .*\(--[a-z-]*=\{0,1\}\).*/\1/p')
-		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
-		if [[ ${COMPREPLY[0]-} == *= ]]; then compopt -o nospace 2>/dev/null; fi
-	else
-		mapfile -t COMPREPLY < <(compgen -f -- "$word")
+	while IFS= read -r line; do
+		if [ "$line" = :files ]; then
+			files=1
+		else
+			COMPREPLY+=("$(printf %q "${line#"$cut"}")")
+		fi
+	done < <(hartfs complete -- "${words[@]}" 2>/dev/null)
+	if [ "${#COMPREPLY[@]}" = 1 ] && [[ ${COMPREPLY[0]} == *[=,.] ]]; then compopt -o nospace 2>/dev/null; fi
+	if [ -n "$files" ]; then
+		mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "${word#"$cut"}")
 		compopt -o filenames 2>/dev/null
 	fi
 	return 0

@@ -35,7 +35,8 @@ fi
 
 prefix=$tmp/prefix
 cmake --install "$build" --prefix "$prefix" >"$tmp/out" 2>&1 || fail "cmake --install: $(tail -n 3 "$tmp/out")"
-for file in bin/hartfs share/bash-completion/completions/hartfs lib/systemd/system/hartfs@.service \
+for file in bin/hartfs share/bash-completion/completions/hartfs share/zsh/site-functions/_hartfs share/fish/vendor_completions.d/hartfs.fish \
+	lib/systemd/system/hartfs@.service \
 	lib/systemd/user/hartfs@.service; do
 	[ -s "$prefix/$file" ] || fail "$file is not installed"
 done

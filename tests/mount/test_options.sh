@@ -47,23 +47,4 @@ for library in libfuse SQLite xxHash liblzma zlib libzstd LLVM; do
 	"$hartfs" --version | grep -qE "$library [0-9]+\.[0-9]" || complain "--version does not tell of $library"
 done
 [ "$("$hartfs" --version)" = "$("$hartfs" mount -V)" ] || complain "two versions"
-# The completion takes its words from the help texts, as a shell would use it.
-if [ -n "${BASH_VERSION:-}" ]; then
-	(
-		. "$root/contrib/completion/hartfs.bash"
-		hartfs() { "$HARTFS_BIN" "$@"; }
-		COMP_WORDS=(hartfs mount --in) COMP_CWORD=2
-		_hartfs
-		[ "${COMPREPLY[*]}" = --index-dir= ] || exit 1
-		COMP_WORDS=(hartfs u) COMP_CWORD=1
-		_hartfs
-		[ "${COMPREPLY[*]}" = umount ] || exit 1
-		COMP_WORDS=(hartfs mount --views = lis) COMP_CWORD=4
-		_hartfs
-		[ "${COMPREPLY[*]}" = listing.txt ] || exit 1
-		COMP_WORDS=(hartfs cat --views =) COMP_CWORD=3
-		_hartfs
-		[[ " ${COMPREPLY[*]} " == *" etrace "*" program.elf "* ]]
-	) || complain "the completion does not complete"
-fi
 exit $bad
