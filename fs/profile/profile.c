@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 struct text {
+	bool made;
+	int err; /* why it could not be */
 	uint8_t *bytes;
 	size_t size;
 };
@@ -16,7 +18,9 @@ struct hf_profile {
 	struct hf_capture *capture;
 	uint64_t version;
 	uint32_t hart;
-	int err; /* why there is none */
+	/* Of whoever is making a text. tree is NULL: nothing was counted yet, or it is too much to be kept. */
+	struct hf_counts counts;
+	struct hf_summary_tree *tree;
 	struct text text[HF_PROFILE_FILES];
 	/* the profiles' lock */
 	unsigned refs;
@@ -111,32 +115,45 @@ static int write_text(const struct hf_profiled *of, size_t file, struct text *te
 	return err;
 }
 
-static int write_texts(struct hf_profile *profile, struct hf_open *open, struct hf_worker *worker)
+static size_t counted_bytes(const struct hf_profile *profile)
+{
+	if (!profile->tree)
+		return 0;
+	return profile->counts.room * sizeof *profile->counts.row +
+	       profile->tree->count * (sizeof *profile->tree->nodes + sizeof *profile->tree->below);
+}
+
+static void forget_counted(struct hf_profile *profile)
+{
+	hf_counts_free(&profile->counts);
+	hf_summary_tree_free(profile->tree);
+	profile->tree = NULL;
+}
+
+static int write_file(struct hf_profile *profile, size_t file, struct hf_open *open, struct hf_worker *worker)
 {
 	const struct hf_symbols *symbols = open->companion.symbols;
-	struct hf_summary_tree *tree = NULL;
-	struct hf_counts counts;
 	struct hf_profiled of = {
 		.hart = profile->hart,
-		.counts = &counts,
+		.counts = &profile->counts,
 		.symbols = symbols ? hf_symbols_of(symbols, profile->hart) : NULL,
 		.disasm = worker->env.disasm,
 	};
-	int err = count(profile, open, &counts, &tree);
+	int err = profile->tree ? 0 : count(profile, open, &profile->counts, &profile->tree);
 
 	if (err)
 		return err;
-	of.tree = tree;
-	for (size_t i = 0; !err && i < HF_PROFILE_FILES; i++)
-		err = write_text(&of, i, &profile->text[i]);
-	hf_counts_free(&counts);
-	hf_summary_tree_free(tree);
+	of.tree = profile->tree;
+	err = write_text(&of, file, &profile->text[file]);
+	if (counted_bytes(profile) > HF_PROFILE_COUNTED)
+		forget_counted(profile);
 	return err;
 }
 
 struct make_job {
 	struct hf_job job;
 	struct hf_profile *profile;
+	size_t file;
 	int err;
 };
 
@@ -156,16 +173,18 @@ static int run_make(struct hf_job *job, struct hf_worker *worker)
 	make->err = hf_capture_reopen(profile->capture, profile->version, -1, HF_REPAIR_MS, &open);
 	if (make->err)
 		return make->err;
-	make->err = hf_bytes_check_made(&any, write_texts(profile, open, worker));
+	make->err = hf_bytes_check_made(&any, write_file(profile, make->file, open, worker));
 	hf_open_blame(open, make->err);
 	hf_open_put(open);
 	return make->err;
 }
 
-static int make(struct hf_profile *profile)
+static int make(struct hf_profile *profile, size_t file)
 {
-	struct make_job job = {
-		.job = {.fn = run_make, .work = HF_WORK_DECODE}, .profile = profile, .err = HF_ERR_CANCELLED};
+	struct make_job job = {.job = {.fn = run_make, .work = HF_WORK_DECODE},
+			       .profile = profile,
+			       .file = file,
+			       .err = HF_ERR_CANCELLED};
 
 	hf_job_submit(profile->capture->common->exec, &job.job);
 	hf_job_join(&job.job);
@@ -186,6 +205,7 @@ static void free_profile(struct hf_profile *profile)
 {
 	for (size_t i = 0; i < HF_PROFILE_FILES; i++)
 		free(profile->text[i].bytes);
+	forget_counted(profile);
 	free(profile);
 }
 
@@ -210,9 +230,18 @@ static struct hf_profile *find(const struct hf_profiles *profiles, const struct 
 	return NULL;
 }
 
+static bool has_failed(const struct hf_profile *profile)
+{
+	for (size_t i = 0; i < HF_PROFILE_FILES; i++)
+		if (profile->text[i].err)
+			return true;
+	return false;
+}
+
 static bool is_surplus(const struct hf_profiles *profiles, const struct hf_profile *profile)
 {
-	return !profile->refs && (profile->err || profiles->count > HF_PROFILES_KEPT || profiles->bytes > HF_PROFILES_BYTES);
+	return !profile->refs && (has_failed(profile) || profiles->count > HF_PROFILES_KEPT ||
+				  profiles->bytes > HF_PROFILES_BYTES);
 }
 
 /* With the lock held: from the one used longest ago on. */
@@ -231,12 +260,11 @@ static void drop_surplus(struct hf_profiles *profiles)
 	}
 }
 
-/* With the lock held: the profile, with a reference; one that is new is to be made by the caller. */
-static struct hf_profile *find_or_add(struct hf_profiles *profiles, const struct hf_profile *key, bool *ret_new)
+/* With the lock held: the profile, with a reference. */
+static struct hf_profile *find_or_add(struct hf_profiles *profiles, const struct hf_profile *key)
 {
 	struct hf_profile *profile = find(profiles, key);
 
-	*ret_new = !profile;
 	if (profile) {
 		hf_link_remove(&profile->used);
 	} else {
@@ -244,7 +272,6 @@ static struct hf_profile *find_or_add(struct hf_profiles *profiles, const struct
 		if (!profile)
 			return NULL;
 		*profile = *key;
-		profile->making = true;
 		profiles->count++;
 	}
 	hf_link_add(&profiles->used, &profile->used);
@@ -252,36 +279,50 @@ static struct hf_profile *find_or_add(struct hf_profiles *profiles, const struct
 	return profile;
 }
 
+/* With the lock held, which is released meanwhile. One thread at a time makes texts of a hart. */
+static void make_once(struct hf_profile *profile, size_t file)
+{
+	struct hf_profiles *profiles = profile->profiles;
+	struct text *text = &profile->text[file];
+	size_t bytes;
+	int err;
+
+	while (profile->making)
+		pthread_cond_wait(&profiles->made, &profiles->lock);
+	if (text->made)
+		return;
+	profile->making = true;
+	pthread_mutex_unlock(&profiles->lock);
+	err = make(profile, file);
+	pthread_mutex_lock(&profiles->lock);
+	text->made = true;
+	text->err = err;
+	bytes = counted_bytes(profile);
+	for (size_t i = 0; i < HF_PROFILE_FILES; i++)
+		bytes += profile->text[i].size;
+	profiles->bytes += bytes - profile->bytes;
+	profile->bytes = bytes;
+	profile->making = false;
+	pthread_cond_broadcast(&profiles->made);
+}
+
 int hf_profile_get(struct hf_profiles *profiles, struct hf_capture *capture, const struct hf_facts *facts,
-		   uint32_t hart, struct hf_profile **ret_profile)
+		   uint32_t hart, enum hf_profile_file file, struct hf_profile **ret_profile)
 {
 	const struct hf_profile key = {
 		.profiles = profiles, .capture = capture, .version = facts->version, .hart = hart};
 	struct hf_profile *profile;
-	bool new;
-	int err;
+	int err = HF_ERR_NOMEM;
 
 	*ret_profile = NULL;
 	pthread_mutex_lock(&profiles->lock);
-	profile = find_or_add(profiles, &key, &new);
-	while (profile && !new && profile->making)
-		pthread_cond_wait(&profiles->made, &profiles->lock);
-	pthread_mutex_unlock(&profiles->lock);
-	if (!profile)
-		return HF_ERR_NOMEM;
-	if (new) {
-		err = make(profile);
-		pthread_mutex_lock(&profiles->lock);
-		profile->err = err;
-		profile->making = false;
-		for (size_t i = 0; i < HF_PROFILE_FILES; i++)
-			profile->bytes += profile->text[i].size;
-		profiles->bytes += profile->bytes;
-		pthread_cond_broadcast(&profiles->made);
-		pthread_mutex_unlock(&profiles->lock);
+	profile = find_or_add(profiles, &key);
+	if (profile) {
+		make_once(profile, file);
+		err = profile->text[file].err;
 	}
-	err = profile->err;
-	if (err)
+	pthread_mutex_unlock(&profiles->lock);
+	if (err && profile)
 		hf_profile_put(profile);
 	else
 		*ret_profile = profile;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Profiles: what a hart spent its instructions on, as the texts in hartN/profile/. They are made of the hart's summary,
- * or by decoding it where there is none and it is short. All texts of a hart are made at once and kept in memory, of a
- * bounded number of harts, as long as they are used.
+ * or by decoding it where there is none and it is short. Each text is made when it is asked for. Texts and counts are kept
+ * in memory, of a bounded number of harts, as long as they are used.
  */
 #ifndef HF_FS_PROFILE_H
 #define HF_FS_PROFILE_H
@@ -15,6 +15,8 @@
 /* What stays in memory of texts that nobody reads: of so many harts, and so many bytes. */
 #define HF_PROFILES_KEPT 64
 #define HF_PROFILES_BYTES ((size_t)32 << 20)
+/* Counts of more bytes are taken anew for each text of their hart. */
+#define HF_PROFILE_COUNTED ((size_t)16 << 20)
 
 enum hf_profile_file {
 #define HF_PROFILE(id, name, write) HF_PROFILE_##id,
@@ -40,14 +42,14 @@ void hf_profiles_fini(struct hf_profiles *profiles);
 const char *hf_profile_name(enum hf_profile_file file);
 
 /*
- * With a reference. Waits until it is made, by a thread of the executor: a second for 10^9 instructions with a summary,
+ * With a reference, and with that text. Waits until it is made, by a thread of the executor: a second for 10^9 instructions with a summary,
  * or as long as decoding HF_PROFILE_DECODED takes. HF_ERR_NOT_FOUND: there is none; HF_ERR_COUNTS_LIMIT: the hart executed
  * too many different instructions; or what reading the capture or its index returns.
  */
 int hf_profile_get(struct hf_profiles *profiles, struct hf_capture *capture, const struct hf_facts *facts,
-		   uint32_t hart, struct hf_profile **ret_profile);
+		   uint32_t hart, enum hf_profile_file file, struct hf_profile **ret_profile);
 void hf_profile_put(struct hf_profile *profile);
-/* Borrowed from the profile. */
+/* The text that was asked for; borrowed from the profile. */
 const uint8_t *hf_profile_text(const struct hf_profile *profile, enum hf_profile_file file, size_t *ret_size);
 
 #endif

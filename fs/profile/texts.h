@@ -24,6 +24,7 @@ int hf_profile_branches(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_mix(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_callers(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_stacks(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_callgrind(const struct hf_profiled *of, struct hf_sink *sink);
 
 /* What the instruction does to the flow: enum hf_flow. */
 uint8_t hf_profile_flow(const struct hf_count *row);

@@ -365,7 +365,8 @@ static bool each_profile(const struct hf_look *look, struct hf_node_key key)
 
 static int get_profile(const struct hf_subject *of, struct hf_profile **ret_profile)
 {
-	return hf_profile_get(of->tree->profiles, of->key->capture, of->facts, of->key->hart, ret_profile);
+	return hf_profile_get(of->tree->profiles, of->key->capture, of->facts, of->key->hart,
+			      (enum hf_profile_file)of->key->view, ret_profile);
 }
 
 static int size_profile(const struct hf_subject *of, uint64_t *ret_size)

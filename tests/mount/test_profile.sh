@@ -8,7 +8,7 @@ command -v python3 >/dev/null || skip "python3 is needed"
 capture_archive
 mkdir "$archive/arm"
 cp "$HARTFS_DATA/astf/a64-sys.astf" "$archive/arm/"
-files="functions.txt lines.txt branches.txt mix.txt callers.txt stacks.folded"
+files="functions.txt lines.txt branches.txt mix.txt callers.txt stacks.folded callgrind.out"
 
 # What the profile says, and what the listing says: LISTING PROFILE_DIRECTORY.
 cat >"$tmp/check.py" <<'END'
@@ -58,11 +58,53 @@ for row in rows("callers.txt", 2):
     name = row[2].split(" <- ")[0]
     callers["?" if name.startswith("0x") else name] += int(row[0])
 same("callers.txt", +calls, callers)
+# callgrind.out: each place as often as it was executed; each function calls and is called as often as the tree says;
+# what a function that does not call itself has below it is its own and what it calls.
+names, own_of, calls_of, into, out, fn, edge = {}, collections.Counter(), collections.Counter(), {}, {}, None, False
+here = collections.Counter()
+for text in open(sys.argv[2] + "/callgrind.out"):
+    row = re.match(r"(fn|cfn)=\((\d+)\)(?: (.*))?", text)
+    if row:
+        names.setdefault(row[2], row[3])
+        if row[1] == "fn":
+            fn = names[row[2]]
+        else:
+            callee = names[row[2]]
+    elif text.startswith("calls="):
+        calls_of[callee.removesuffix("'2")] += int(text[6:].split()[0])
+        edge = True
+    elif text.startswith("0x"):
+        if edge:
+            into[callee] = into.get(callee, 0) + int(text.split()[-1])
+            out[fn] = out.get(fn, 0) + int(text.split()[-1])
+        else:
+            here["%016x" % int(text.split()[0], 16)] += int(text.split()[-1])
+            own_of[fn] += int(text.split()[-1])
+        edge = False
+    elif text.startswith(("summary:", "totals:")):
+        same("callgrind.out, " + text, total["all"], int(text.split()[1]))
+same("callgrind.out", executed, here)
+same("callgrind.out, all", total["all"], sum(own_of.values()))
+for name in calls:
+    if name != "?" and calls[name] != calls_of[name]:
+        sys.exit("callgrind.out: %d calls of %s, %d in functions.txt" % (calls_of[name], name, calls[name]))
+for name in into:
+    if name.endswith("'2") and into[name] != out.get(name, 0):
+        sys.exit("callgrind.out: %s: %d in, %d out" % (name, into[name], out.get(name, 0)))
 for row in rows("branches.txt", 6):
     count, was_taken, was_not, unknown, pc = [int(n) for n in row[:4]] + [row[4]]
     if (executed[pc], taken[pc]) != (count, was_taken) or count != was_taken + was_not + unknown:
         sys.exit("branches.txt: %s: %d executed, %d taken; but %s" % (pc, executed[pc], taken[pc], row))
 END
+
+# That program of Valgrind reads it, complains of nothing, and finds all instructions.
+judge_callgrind() {
+	command -v callgrind_annotate >/dev/null || return 0
+	callgrind_annotate --tree=both --inclusive=yes --auto=no "$1" >"$tmp/annotated" 2>"$tmp/err" || fail "callgrind_annotate: $(cat "$tmp/err")"
+	[ -s "$tmp/err" ] && fail "callgrind_annotate: $(head -n 1 "$tmp/err")"
+	grep -q "^$(sed -n 's/^totals: //p' "$1" | sed ':a;s/\B[0-9]\{3\}\>/,&/;ta') (100.0%)  PROGRAM TOTALS" "$tmp/annotated" || fail "callgrind_annotate: $(grep TOTALS "$tmp/annotated")"
+}
+command -v callgrind_annotate >/dev/null || echo "no callgrind_annotate: callgrind.out is not judged by it"
 
 do_mount --wait
 # Two who ask at once for what nobody has made yet.
@@ -80,6 +122,7 @@ for capture in boot/rv-sys@stf@gz mini/rv32-mini@stf arm/a64-sys@astf; do
 		tail -c 100 "$hart/profile/$file" | cmp -s - <(tail -c 100 "$tmp/$file") || fail "$capture: tail of $file"
 	done
 	python3 "$tmp/check.py" "$hart/listing.txt" "$tmp" >"$tmp/out" 2>&1 || fail "$capture: $(tail -n 1 "$tmp/out")"
+	judge_callgrind "$tmp/callgrind.out"
 	mkdir -p "$tmp/kept/$capture"
 	for file in $files; do cp "$tmp/$file" "$tmp/kept/$capture/"; done
 done
@@ -129,5 +172,11 @@ for row in "fib $fibs" "leaf $leaves" "main 1"; do
 		fail "calls of ${row% *}: $(grep -w "${row% *}" "$tmp/functions"); it counted ${row#* }"
 done
 "$hartfs" cat --index-dir "$index" "$tmp/rec/count.zstf" hart0/profile/lines.txt | grep -q ' count\.c:[45]$' || fail "no line of count.c"
+
+# The same program in callgrind.out: what a call costs, its place, and the line of the source.
+"$hartfs" cat --index-dir "$index" "$tmp/rec/count.zstf" hart0/profile/callgrind.out >"$tmp/callgrind.out"
+judge_callgrind "$tmp/callgrind.out"
+[ "$(grep -c ' main$' "$tmp/callgrind.out")" = 1 ] || fail "main in callgrind.out"
+grep -A 30 '^fn=.* main$' "$tmp/callgrind.out" | grep -A 2 '^cfn=.* fib$\|^cfn=([0-9]*)$' | grep -q '^0x[0-9a-f]* 7 ' || fail "main calls fib in line 7"
 
 finish

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/profile/edges.h"
+
+#include <stdlib.h>
+
+/* What a node of the tree is in the graph. */
+struct level {
+	uint32_t function;
+	bool again;
+	uint64_t below;
+};
+
+/* A direct call in the code. */
+struct site {
+	uint32_t caller, callee;
+	uint64_t pc, taken;
+};
+
+/* The instructions of a node count for it and for all above it, but only up to the first call of its function: what is
+ * above that one has them, and what is between would count them again. */
+static struct level *find_levels(const struct hf_profiled *of, const struct hf_functions *functions)
+{
+	const struct hf_call_node *nodes = of->tree->nodes;
+	struct level *level = calloc(of->tree->count + 1, sizeof *level);
+
+	if (!level)
+		return NULL;
+	for (uint32_t i = 0; i < of->tree->count; i++) {
+		uint32_t outermost = i;
+
+		level[i].function = hf_functions_of_node(functions, of, &nodes[i]);
+		for (uint32_t n = nodes[i].parent; n != HF_CALL_NO_NODE; n = nodes[n].parent)
+			if (level[n].function == level[i].function && level[n].function != HF_FUNCTION_NONE)
+				outermost = n;
+		level[i].again = outermost != i;
+		level[outermost].below += nodes[i].own;
+	}
+	for (uint32_t i = of->tree->count; i-- > 0;)
+		if (nodes[i].parent != HF_CALL_NO_NODE)
+			level[nodes[i].parent].below += level[i].below;
+	return level;
+}
+
+static int by_functions(const void *a, const void *b)
+{
+	const struct hf_edge *x = a, *y = b;
+
+	if (x->caller != y->caller)
+		return x->caller < y->caller ? -1 : 1;
+	if (x->callee != y->callee)
+		return x->callee < y->callee ? -1 : 1;
+	if (x->caller_again != y->caller_again)
+		return x->caller_again - y->caller_again;
+	return x->callee_again - y->callee_again;
+}
+
+static size_t collect(const struct hf_profiled *of, const struct level *level, struct hf_edge *edge)
+{
+	const struct hf_call_node *nodes = of->tree->nodes;
+	size_t n = 0, kept = 0;
+
+	for (uint32_t i = 0; i < of->tree->count; i++) {
+		const struct level *caller = &level[nodes[i].parent], *callee = &level[i];
+
+		if (nodes[i].kind == HF_CALL_FUNCTION && nodes[i].parent != HF_CALL_NO_NODE)
+			edge[n++] = (struct hf_edge){.caller = caller->function,
+						     .callee = callee->function,
+						     .caller_again = caller->again,
+						     .callee_again = callee->again,
+						     .calls = nodes[i].calls,
+						     .below = callee->below};
+	}
+	qsort(edge, n, sizeof *edge, by_functions);
+	for (size_t i = 0; i < n; i++) {
+		if (!kept || by_functions(&edge[kept - 1], &edge[i]) != 0) {
+			edge[kept++] = edge[i];
+			continue;
+		}
+		edge[kept - 1].calls += edge[i].calls;
+		edge[kept - 1].below += edge[i].below;
+	}
+	return kept;
+}
+
+/* ---- where in the code ---- */
+
+static int by_pair(const void *a, const void *b)
+{
+	const struct site *x = a, *y = b;
+
+	if (x->caller != y->caller)
+		return x->caller < y->caller ? -1 : 1;
+	if (x->callee != y->callee)
+		return x->callee < y->callee ? -1 : 1;
+	return x->pc < y->pc ? -1 : x->pc > y->pc;
+}
+
+static size_t collect_sites(const struct hf_profiled *of, const struct hf_functions *functions, struct site *site)
+{
+	const struct hf_counts *counts = of->counts;
+	size_t n = 0;
+	uint64_t target;
+
+	for (size_t i = 0; i < counts->n; i++)
+		if (hf_profile_flow(&counts->row[i]) == HF_FLOW_CALL && hf_profile_target(&counts->row[i], &target))
+			site[n++] = (struct site){hf_functions_of(functions, of, counts->row[i].pc),
+						  hf_functions_of(functions, of, target), counts->row[i].pc,
+						  counts->row[i].taken};
+	qsort(site, n, sizeof *site, by_pair);
+	return n;
+}
+
+static bool is_of(const struct site *site, const struct hf_edge *edge)
+{
+	return site->caller == edge->caller && site->callee == edge->callee;
+}
+
+/* The edges of a pair of functions, and the sites of it: if one site made all calls, that is where they are. */
+static void place_pair(struct hf_edge *edge, size_t edges, const struct site *site, size_t sites, uint64_t otherwise)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 0; i < edges; i++)
+		calls += edge[i].calls;
+	for (size_t i = 0; i < edges; i++)
+		edge[i].site = sites == 1 && site->taken == calls ? site->pc : otherwise;
+}
+
+static int place(const struct hf_profiled *of, const struct hf_functions *functions, struct hf_edges *edges)
+{
+	struct site *site = malloc((of->counts->n + 1) * sizeof *site);
+	size_t sites, at = 0;
+
+	if (!site)
+		return HF_ERR_NOMEM;
+	sites = collect_sites(of, functions, site);
+	for (size_t i = 0, end; i < edges->count; i = end) {
+		const struct hf_edge *edge = &edges->at[i];
+		size_t first;
+
+		for (end = i; end < edges->count && edges->at[end].caller == edge->caller &&
+			      edges->at[end].callee == edge->callee;)
+			end++;
+		while (at < sites && (site[at].caller < edge->caller ||
+				      (site[at].caller == edge->caller && site[at].callee < edge->callee)))
+			at++;
+		for (first = at; at < sites && is_of(&site[at], edge);)
+			at++;
+		place_pair(&edges->at[i], end - i, &site[first], at - first, functions->at[edge->caller].start);
+	}
+	free(site);
+	return 0;
+}
+
+int hf_edges_new(const struct hf_profiled *of, const struct hf_functions *functions, struct hf_edges *ret_edges)
+{
+	struct level *level = find_levels(of, functions);
+	int err;
+
+	*ret_edges = (struct hf_edges){.at = malloc((of->tree->count + 1) * sizeof *ret_edges->at)};
+	err = level && ret_edges->at ? 0 : HF_ERR_NOMEM;
+	if (!err) {
+		ret_edges->count = collect(of, level, ret_edges->at);
+		err = place(of, functions, ret_edges);
+	}
+	if (err)
+		hf_edges_free(ret_edges);
+	free(level);
+	return err;
+}
+
+void hf_edges_free(struct hf_edges *edges)
+{
+	free(edges->at);
+	*edges = (struct hf_edges){0};
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who called whom, with what was executed until the return: the tree of calls as a graph of functions. Internal to
+ * fs/profile/.
+ *
+ * A function that is called while an earlier call of it has not returned is a second one here (again), so that nothing is
+ * counted twice in what a function and those below it executed. Its own instructions count as those of the first one.
+ */
+#ifndef HF_FS_PROFILE_EDGES_H
+#define HF_FS_PROFILE_EDGES_H
+
+#include "fs/profile/functions_table.h"
+
+struct hf_edge {
+	uint32_t caller, callee;	  /* functions */
+	bool caller_again, callee_again;
+	uint64_t calls, below; /* below: instructions, with the callee's own */
+	uint64_t site;	       /* pc of the call; where that is not certain the first of the caller */
+};
+
+struct hf_edges {
+	struct hf_edge *at; /* by caller, callee, caller_again, callee_again */
+	size_t count;
+};
+
+/* To be freed after success. HF_ERR_NOMEM. */
+int hf_edges_new(const struct hf_profiled *of, const struct hf_functions *functions, struct hf_edges *ret_edges);
+void hf_edges_free(struct hf_edges *edges);
+
+#endif
