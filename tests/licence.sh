@@ -13,8 +13,9 @@ trap 'rm -f "$list"' EXIT
 line_of() {
 	local words='SPDX-License-Identifier: Apache-2.0'
 	case $1 in
-	*.c | *.h | *.def) echo "/* $words */" ;;
+	*.c | *.h | *.def | *.css) echo "/* $words */" ;;
 	*.sql) echo "-- $words" ;;
+	*.js) echo "// $words" ;;
 	*) echo "# $words" ;;
 	esac
 }
@@ -26,7 +27,7 @@ add() {
 	if [ $at = 2 ]; then sed -i "1a $(line_of "$1")" "$1"; else sed -i "1i $(line_of "$1")" "$1"; fi
 }
 
-find .ci CMakeLists.txt cmake codecs index fs mountd tests contrib -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.sh' \
+find .ci CMakeLists.txt cmake codecs index fs mountd tests contrib -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.js' -o -name '*.css' -o -name '*.sh' \
 	-o -name '*.py' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.sql' -o -name '*.bash' -o -name '*.supp' \
 	-o -name '*.sbatch' -o -path '.ci/*' -o -path 'contrib/systemd/*' \) -print0 >"$list"
 count=$(tr -cd '\0' <"$list" | wc -c)

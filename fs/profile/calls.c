@@ -10,28 +10,6 @@
 /* Longer ones end with a sum of what is left out. */
 #define FOLDED_MAX (UINT64_C(64) << 20)
 
-/* What a node is called in both texts: a function by its name, and what nobody called by what it is. */
-static void put_name(const struct hf_profiled *of, const struct hf_call_node *node, struct hf_sink *sink)
-{
-	static const char *const marks[HF_CALL_KINDS] = {
-		[HF_CALL_BEYOND] = "(beyond the limits)", [HF_CALL_TRAP] = "[trap] ", [HF_CALL_INTERRUPT] = "[interrupt] "};
-	const struct hf_symbol *symbol = of->symbols ? hf_symbols_at(of->symbols, node->function) : NULL;
-
-	if (node->kind == HF_CALL_ROOT)
-		hf_sink_printf(sink, "[%s] ", hf_mode_name(node->mode));
-	else if (marks[node->kind])
-		hf_sink_printf(sink, "%s", marks[node->kind]);
-	if (node->kind == HF_CALL_BEYOND)
-		return;
-	if (symbol)
-		for (uint32_t i = 0; i < symbol->name_size; i++)
-			hf_sink_write(sink, symbol->name[i] == ';' ? ":" : &symbol->name[i], 1);
-	else if (node->function == HF_CALL_UNKNOWN)
-		hf_sink_printf(sink, "?");
-	else
-		hf_sink_printf(sink, "0x%" PRIx64, node->function);
-}
-
 /* ---- stacks.folded ---- */
 
 static void put_stack(const struct hf_profiled *of, uint32_t node, struct hf_sink *sink)
@@ -45,7 +23,7 @@ static void put_stack(const struct hf_profiled *of, uint32_t node, struct hf_sin
 			break;
 	}
 	for (uint32_t i = depth; i-- > 0;) {
-		put_name(of, &nodes[path[i]], sink);
+		hf_profile_put_node(of, &nodes[path[i]], sink);
 		hf_sink_printf(sink, i ? ";" : " ");
 	}
 	hf_sink_printf(sink, "%" PRIu64 "\n", nodes[node].own);
@@ -139,9 +117,9 @@ int hf_profile_callers(const struct hf_profiled *of, struct hf_sink *sink)
 	hf_sink_printf(sink, "#        calls            own callee <- caller\n");
 	for (size_t i = 0; i < n; i++) {
 		hf_sink_printf(sink, "%14" PRIu64 " %14" PRIu64 " ", edge[i].calls, edge[i].own);
-		put_name(of, edge[i].callee, sink);
+		hf_profile_put_node(of, edge[i].callee, sink);
 		hf_sink_printf(sink, " <- ");
-		put_name(of, edge[i].caller, sink);
+		hf_profile_put_node(of, edge[i].caller, sink);
 		hf_sink_printf(sink, "\n");
 	}
 	free(edge);

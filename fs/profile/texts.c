@@ -52,6 +52,27 @@ void hf_profile_put_place(const struct hf_profiled *of, uint64_t pc, struct hf_s
 		hf_sink_printf(sink, "+0x%" PRIx64, pc - symbol->start);
 }
 
+void hf_profile_put_node(const struct hf_profiled *of, const struct hf_call_node *node, struct hf_sink *sink)
+{
+	static const char *const marks[HF_CALL_KINDS] = {
+		[HF_CALL_BEYOND] = "(beyond the limits)", [HF_CALL_TRAP] = "[trap] ", [HF_CALL_INTERRUPT] = "[interrupt] "};
+	const struct hf_symbol *symbol = of->symbols ? hf_symbols_at(of->symbols, node->function) : NULL;
+
+	if (node->kind == HF_CALL_ROOT)
+		hf_sink_printf(sink, "[%s] ", hf_mode_name(node->mode));
+	else if (marks[node->kind])
+		hf_sink_printf(sink, "%s", marks[node->kind]);
+	if (node->kind == HF_CALL_BEYOND)
+		return;
+	if (symbol)
+		for (uint32_t i = 0; i < symbol->name_size; i++)
+			hf_sink_write(sink, symbol->name[i] == ';' ? ":" : &symbol->name[i], 1);
+	else if (node->function == HF_CALL_UNKNOWN)
+		hf_sink_printf(sink, "?");
+	else
+		hf_sink_printf(sink, "0x%" PRIx64, node->function);
+}
+
 void hf_profile_put_head(const struct hf_profiled *of, struct hf_sink *sink)
 {
 	hf_sink_printf(sink, "# hart%" PRIu32 ": %" PRIu64 " instructions retired\n", of->hart, of->counts->insns);

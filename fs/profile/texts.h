@@ -25,6 +25,8 @@ int hf_profile_mix(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_callers(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_stacks(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_callgrind(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_flame(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_speedscope(const struct hf_profiled *of, struct hf_sink *sink);
 
 /* What the instruction does to the flow: enum hf_flow. */
 uint8_t hf_profile_flow(const struct hf_count *row);
@@ -34,6 +36,8 @@ bool hf_profile_target(const struct hf_count *row, uint64_t *ret_target);
 void hf_profile_text_of(const struct hf_profiled *of, const struct hf_count *row, char buf[HF_DISASM_ROOM]);
 /* "memcpy+0x1c", or nothing. */
 void hf_profile_put_place(const struct hf_profiled *of, uint64_t pc, struct hf_sink *sink);
+/* What a node is called: a function by its name, and what nobody called by what it is. ';' becomes ':'. */
+void hf_profile_put_node(const struct hf_profiled *of, const struct hf_call_node *node, struct hf_sink *sink);
 /* The first line of a text: how many instructions it is about. */
 void hf_profile_put_head(const struct hf_profiled *of, struct hf_sink *sink);
 /* Percent of all executions. */

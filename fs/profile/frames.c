@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/profile/frames.h"
+
+#include <stdlib.h>
+
+/* A node while names are given: those of one key have one name. */
+struct keyed {
+	uint64_t function; /* where the symbol begins, or the pc */
+	uint32_t node;
+	uint8_t kind, mode;
+};
+
+/* A frame before its place is known. */
+struct loose {
+	uint32_t parent, name;
+	uint8_t kind;
+	uint64_t own, total, calls;
+};
+
+struct making {
+	const struct hf_profiled *of;
+	struct hf_frames *frames;
+	struct keyed *keyed;
+	struct loose *loose; /* the first is all */
+	uint32_t count;
+	uint32_t *slot; /* number of a loose frame plus 1; by parent and name */
+	size_t slot_mask;
+	uint32_t *order, *first; /* loose frames by parent and name; of each where its own begin in order */
+};
+
+/* ---- names ---- */
+
+static const struct hf_symbol *symbol_of(const struct hf_profiled *of, const struct hf_call_node *node)
+{
+	return of->symbols && node->kind != HF_CALL_BEYOND ? hf_symbols_at(of->symbols, node->function) : NULL;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+
+	if (x->kind != y->kind)
+		return x->kind - y->kind;
+	if (x->mode != y->mode)
+		return x->mode - y->mode;
+	return x->function < y->function ? -1 : x->function > y->function;
+}
+
+static int by_text(const void *a, const void *b, void *ctx)
+{
+	const struct hf_frame_name *x = a, *y = b;
+	const char *bytes = ctx;
+	const uint32_t n = x->size < y->size ? x->size : y->size;
+	const int order = memcmp(bytes + x->at, bytes + y->at, n);
+
+	if (order || x->size != y->size)
+		return order ? order : (x->size < y->size ? -1 : 1);
+	return x->function < y->function ? -1 : x->function > y->function;
+}
+
+/* A name for each key, in the order of keys; name_of has its number. */
+static void write_names(struct making *m)
+{
+	struct hf_frames *frames = m->frames;
+	const struct hf_call_node *nodes = m->of->tree->nodes;
+
+	for (uint32_t i = 0; i < m->of->tree->count; i++) {
+		const struct keyed *k = &m->keyed[i];
+
+		if (!i || by_key(k - 1, k) != 0) {
+			const uint32_t at = (uint32_t)hf_sink_total(&frames->text);
+
+			hf_profile_put_node(m->of, &nodes[k->node], &frames->text);
+			frames->name[frames->names] =
+				(struct hf_frame_name){.key = frames->names,
+						       .at = at,
+						       .size = (uint32_t)hf_sink_total(&frames->text) - at,
+						       .function = k->kind == HF_CALL_BEYOND ? 0 : k->function,
+						       .known = symbol_of(m->of, &nodes[k->node]) != NULL};
+			frames->names++;
+		}
+		frames->name_of[k->node] = frames->names - 1;
+	}
+}
+
+/* From the order of keys to that of texts. */
+static int sort_names(struct hf_frames *frames, uint32_t nodes)
+{
+	uint32_t *rank = malloc((frames->names + 1) * sizeof *rank);
+
+	if (!rank)
+		return HF_ERR_NOMEM;
+	qsort_r(frames->name, frames->names, sizeof *frames->name, by_text, (void *)frames->bytes);
+	for (uint32_t i = 0; i < frames->names; i++)
+		rank[frames->name[i].key] = i;
+	for (uint32_t i = 0; i < nodes; i++)
+		frames->name_of[i] = rank[frames->name_of[i]];
+	free(rank);
+	return 0;
+}
+
+static int give_names(struct making *m)
+{
+	const struct hf_summary_tree *tree = m->of->tree;
+	struct hf_frames *frames = m->frames;
+
+	for (uint32_t i = 0; i < tree->count; i++) {
+		const struct hf_call_node *node = &tree->nodes[i];
+		const struct hf_symbol *symbol = symbol_of(m->of, node);
+
+		m->keyed[i] = (struct keyed){.function = symbol ? symbol->start : node->function,
+					     .node = i,
+					     .kind = node->kind,
+					     .mode = node->kind == HF_CALL_ROOT ? node->mode : 0};
+	}
+	qsort(m->keyed, tree->count, sizeof *m->keyed, by_key);
+	write_names(m);
+	frames->bytes = (const char *)frames->text.start;
+	return frames->text.err ? frames->text.err : sort_names(frames, tree->count);
+}
+
+/* ---- nodes of one name under one frame ---- */
+
+static uint8_t kind_of(const struct making *m, const struct hf_call_node *node, uint32_t parent)
+{
+	static const uint8_t roots[HF_CALL_KINDS] = {[HF_CALL_BEYOND] = HF_FRAME_OTHER,
+						     [HF_CALL_TRAP] = HF_FRAME_TRAP,
+						     [HF_CALL_INTERRUPT] = HF_FRAME_INTERRUPT};
+
+	return node->kind == HF_CALL_FUNCTION ? m->loose[parent].kind : roots[node->kind];
+}
+
+static uint32_t put_loose(struct making *m, const struct hf_call_node *node, uint32_t parent, uint32_t name)
+{
+	size_t at = ((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15) >> 24 & m->slot_mask;
+	struct loose *loose;
+
+	while (m->slot[at]) {
+		loose = &m->loose[m->slot[at] - 1];
+		if (loose->parent == parent && loose->name == name)
+			break;
+		at = (at + 1) & m->slot_mask;
+	}
+	if (!m->slot[at]) {
+		m->loose[m->count] = (struct loose){.parent = parent, .name = name};
+		m->loose[m->count].kind = kind_of(m, node, parent);
+		m->slot[at] = ++m->count;
+	}
+	loose = &m->loose[m->slot[at] - 1];
+	loose->own += node->own;
+	loose->calls += node->calls;
+	return m->slot[at] - 1;
+}
+
+static int merge(struct making *m)
+{
+	const struct hf_summary_tree *tree = m->of->tree;
+	uint32_t *loose_of = malloc((tree->count + 1) * sizeof *loose_of);
+
+	if (!loose_of)
+		return HF_ERR_NOMEM;
+	m->loose[0] = (struct loose){.name = HF_FRAME_NONE, .kind = HF_FRAME_OTHER, .calls = 1};
+	m->count = 1;
+	for (uint32_t i = 0; i < tree->count; i++) {
+		const struct hf_call_node *node = &tree->nodes[i];
+		const uint32_t parent = node->parent == HF_CALL_NO_NODE ? 0 : loose_of[node->parent];
+
+		if (node->kind != HF_CALL_BEYOND || node->own)
+			loose_of[i] = put_loose(m, node, parent, m->frames->name_of[i]);
+	}
+	free(loose_of);
+	for (uint32_t i = m->count; i-- > 0;) {
+		m->loose[i].total += m->loose[i].own;
+		if (i)
+			m->loose[m->loose[i].parent].total += m->loose[i].total;
+	}
+	return 0;
+}
+
+/* ---- the order in which they are drawn ---- */
+
+static int by_parent(const void *a, const void *b, void *ctx)
+{
+	const struct loose *x = &((const struct loose *)ctx)[*(const uint32_t *)a],
+			   *y = &((const struct loose *)ctx)[*(const uint32_t *)b];
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static void sort_loose(struct making *m)
+{
+	for (uint32_t i = 0; i < m->count; i++)
+		m->order[i] = i;
+	if (m->count > 1)
+		qsort_r(m->order + 1, m->count - 1, sizeof *m->order, by_parent, m->loose);
+	for (uint32_t i = m->count; i-- > 1;)
+		m->first[m->loose[m->order[i]].parent] = i;
+}
+
+/* A frame for the loose one, below the frame parent. */
+static uint32_t put_frame(struct making *m, uint32_t loose, uint32_t parent, uint64_t start)
+{
+	struct hf_frames *frames = m->frames;
+	const struct loose *from = &m->loose[loose];
+	const bool known = from->kind == HF_FRAME_OTHER || frames->name[from->name].known;
+
+	frames->frame[frames->count] =
+		(struct hf_frame){.name = from->name,
+				  .parent = parent,
+				  .depth = parent == HF_FRAME_NONE ? 0 : (uint16_t)(frames->frame[parent].depth + 1),
+				  .kind = known ? from->kind : (uint8_t)HF_FRAME_NO_SYMBOL,
+				  .own = from->own,
+				  .total = from->total,
+				  .calls = from->calls,
+				  .start = start};
+	return frames->count++;
+}
+
+/* Goes down and up again, as deep as the tree is, without recursion. */
+static int place(struct making *m)
+{
+	struct {
+		uint32_t loose, frame, next; /* in order */
+		uint64_t start;
+	} *path = malloc((HF_CALL_DEPTH + 3) * sizeof *path);
+	size_t depth = 1;
+
+	if (!path)
+		return HF_ERR_NOMEM;
+	sort_loose(m);
+	path[0].loose = 0;
+	path[0].next = m->first[0];
+	path[0].start = 0;
+	path[0].frame = put_frame(m, 0, HF_FRAME_NONE, 0);
+	while (depth) {
+		const uint32_t at = path[depth - 1].next;
+
+		if (!at || at >= m->count || m->loose[m->order[at]].parent != path[depth - 1].loose) {
+			m->frames->frame[path[--depth].frame].end = m->frames->count;
+			continue;
+		}
+		path[depth].loose = m->order[at];
+		path[depth].next = m->first[m->order[at]];
+		path[depth].start = path[depth - 1].start;
+		path[depth].frame = put_frame(m, m->order[at], path[depth - 1].frame, path[depth].start);
+		path[depth - 1].start += m->loose[m->order[at]].total;
+		path[depth - 1].next++;
+		depth++;
+	}
+	free(path);
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static int make_room(struct making *m)
+{
+	const size_t nodes = m->of->tree->count + (size_t)2;
+	size_t slots = 16;
+
+	while (slots < 2 * nodes)
+		slots *= 2;
+	m->slot_mask = slots - 1;
+	m->keyed = calloc(nodes, sizeof *m->keyed);
+	m->loose = calloc(nodes, sizeof *m->loose);
+	m->slot = calloc(slots, sizeof *m->slot);
+	m->order = calloc(nodes, sizeof *m->order);
+	m->first = calloc(nodes, sizeof *m->first);
+	m->frames->frame = calloc(nodes, sizeof *m->frames->frame);
+	m->frames->name = calloc(nodes, sizeof *m->frames->name);
+	m->frames->name_of = calloc(nodes, sizeof *m->frames->name_of);
+	return m->keyed && m->loose && m->slot && m->order && m->first && m->frames->frame && m->frames->name &&
+			       m->frames->name_of ?
+		       0 :
+		       HF_ERR_NOMEM;
+}
+
+int hf_frames_make(const struct hf_profiled *of, struct hf_frames *ret_frames)
+{
+	struct making m = {.of = of, .frames = ret_frames};
+	int err;
+
+	*ret_frames = (struct hf_frames){0};
+	err = hf_sink_init_memory(&ret_frames->text, 0);
+	if (!err)
+		err = make_room(&m);
+	if (!err)
+		err = give_names(&m);
+	if (!err)
+		err = merge(&m);
+	if (!err)
+		err = place(&m);
+	free(m.keyed);
+	free(m.loose);
+	free(m.slot);
+	free(m.order);
+	free(m.first);
+	return err;
+}
+
+void hf_frames_free(struct hf_frames *frames)
+{
+	free(frames->frame);
+	free(frames->name);
+	free(frames->name_of);
+	hf_sink_fini_memory(&frames->text);
+	*frames = (struct hf_frames){0};
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* flame.svg and speedscope.json of trees as large as they can be, and what becomes of hostile names. */
+#include "fs/profile/escape.h"
+#include "fs/profile/frames.h"
+#include "tests/lib/check.h"
+
+/* A tree of that many nodes: shape 0 wide, 1 deep, 2 of pseudo-random parents. */
+static void make_tree(struct hf_summary_tree *tree, uint32_t count, int shape)
+{
+	uint64_t seed = 1;
+
+	*tree = (struct hf_summary_tree){.count = count};
+	tree->nodes = calloc(count, sizeof *tree->nodes);
+	tree->depth = calloc(count, sizeof *tree->depth);
+	CHECK(tree->nodes && tree->depth);
+	for (uint32_t i = 1; i < count; i++) {
+		struct hf_call_node *node = &tree->nodes[i];
+
+		seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+		node->parent = shape == 0 ? 1 : shape == 1 ? i - 1 : 1 + (uint32_t)((seed >> 33) % i);
+		if (shape == 1 && (i % HF_CALL_DEPTH == 1))
+			node->parent = HF_CALL_NO_NODE;
+		if (i == 1)
+			node->parent = HF_CALL_NO_NODE;
+		if (node->parent >= i || (node->parent && tree->depth[node->parent] == HF_CALL_DEPTH))
+			node->parent = 1;
+		tree->depth[i] = node->parent ? (uint16_t)(tree->depth[node->parent] + 1) : 0;
+		node->kind = node->parent ? HF_CALL_FUNCTION : HF_CALL_TRAP;
+		node->function = UINT64_C(0xffffffff80000000) + (shape == 2 ? seed >> 60 : i) * 4;
+		node->own = shape == 1 ? 1 : seed >> 20;
+		node->calls = seed >> 50;
+	}
+}
+
+static void free_tree(struct hf_summary_tree *tree)
+{
+	free(tree->nodes);
+	free(tree->depth);
+}
+
+static uint64_t own_of(const struct hf_summary_tree *tree)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < tree->count; i++)
+		sum += tree->nodes[i].own;
+	return sum;
+}
+
+static void check_frames(const struct hf_profiled *of)
+{
+	struct hf_frames frames;
+
+	CHECK_EQ(hf_frames_make(of, &frames), 0);
+	CHECK_EQ(frames.frame[0].total, own_of(of->tree));
+	CHECK_EQ(frames.frame[0].end, frames.count);
+	for (uint32_t i = 1; i < frames.count; i++) {
+		const struct hf_frame *frame = &frames.frame[i], *parent = &frames.frame[frame->parent];
+
+		CHECK(frame->parent < i && frame->end <= parent->end && frame->depth == parent->depth + 1);
+		CHECK(frame->start >= parent->start && frame->start + frame->total <= parent->start + parent->total);
+	}
+	hf_frames_free(&frames);
+}
+
+/* The sum of the third of each four numbers. */
+static uint64_t sum_flame(const char *text)
+{
+	const char *p = strstr(text, "\"frames\":[");
+	uint64_t sum = 0;
+
+	CHECK(p);
+	p += strlen("\"frames\":[");
+	for (int column = 0; *p != ']'; column++) {
+		char *end;
+		const uint64_t n = strtoull(p, &end, 10);
+
+		CHECK(end != p);
+		sum += column % 4 == 2 ? n : 0;
+		p = end + (*end == ',');
+	}
+	return sum;
+}
+
+static void check_tree(uint32_t count, int shape)
+{
+	struct hf_counts counts = {0};
+	struct hf_summary_tree tree;
+	struct hf_profiled of = {.counts = &counts, .tree = &tree};
+	struct hf_sink sink;
+
+	make_tree(&tree, count, shape);
+	counts.insns = own_of(&tree);
+	check_frames(&of);
+	CHECK_EQ(hf_sink_init_memory(&sink, 0), 0);
+	CHECK_EQ(hf_profile_flame(&of, &sink), 0);
+	CHECK(hf_sink_total(&sink) < 1 << 20);
+	hf_sink_write(&sink, "", 1);
+	CHECK_EQ(sum_flame((const char *)sink.start), own_of(&tree));
+	hf_sink_fini_memory(&sink);
+	CHECK_EQ(hf_sink_init_memory(&sink, 0), 0);
+	CHECK_EQ(hf_profile_speedscope(&of, &sink), 0);
+	CHECK(hf_sink_total(&sink) < 80 << 20);
+	hf_sink_fini_memory(&sink);
+	free_tree(&tree);
+}
+
+static void check_escape(const char *name, size_t size, const char *xml, const char *json)
+{
+	struct hf_sink sink;
+
+	for (int i = 0; i < 2; i++) {
+		const char *wanted = i ? json : xml;
+
+		CHECK_EQ(hf_sink_init_memory(&sink, 0), 0);
+		(i ? hf_escape_json : hf_escape_xml)(&sink, name, size);
+		CHECK_EQ(hf_sink_total(&sink), strlen(wanted));
+		CHECK(!memcmp(sink.start, wanted, strlen(wanted)));
+		hf_sink_fini_memory(&sink);
+	}
+}
+
+#define ESCAPE(name, xml, json) check_escape(name, sizeof name - 1, xml, json)
+#define GONE "\xef\xbf\xbd"
+
+static void check_escapes(void)
+{
+	char name[300], wanted[300];
+
+	ESCAPE("main", "main", "main");
+	ESCAPE("", "", "");
+	ESCAPE("a<b>&c", "a&lt;b&gt;&amp;c", "a\\u003cb\\u003e\\u0026c");
+	ESCAPE("]]></script>", "]]&gt;&lt;/script&gt;", "]]\\u003e\\u003c/script\\u003e");
+	ESCAPE("\"'\\", "&quot;&#39;\\", "\\\"'\\\\");
+	ESCAPE("a\0\n\x1b\x7f", "a" GONE GONE GONE GONE, "a" GONE GONE GONE GONE);
+	ESCAPE("z\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "z\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "z\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
+	/* A cut sequence, C1 controls, a surrogate, no characters. */
+	ESCAPE("\xc3", GONE, GONE);
+	ESCAPE("\xc2\x85", GONE, GONE);
+	ESCAPE("\xed\xa0\x80", GONE GONE GONE, GONE GONE GONE);
+	ESCAPE("\xef\xbf\xbf", GONE, GONE);
+	memset(name, 'x', sizeof name);
+	memset(wanted, 'x', HF_ESCAPE_NAME);
+	memcpy(wanted + HF_ESCAPE_NAME, "…", sizeof "…");
+	check_escape(name, sizeof name, wanted, wanted);
+	wanted[HF_ESCAPE_NAME] = 0;
+	check_escape(name, HF_ESCAPE_NAME, wanted, wanted);
+}
+
+int main(void)
+{
+	check_escapes();
+	for (int shape = 0; shape < 3; shape++) {
+		for (uint32_t count = 1; count < 5; count++)
+			check_tree(count, shape);
+		check_tree(5000, shape);
+		check_tree(HF_CALL_NODES, shape);
+	}
+	return 0;
+}
