@@ -25,6 +25,7 @@ enum hf_tail {
 struct hf_batch {
 	size_t n;
 	enum hf_tail tail;
+	uint32_t kinds;	       /* bit of each enum hf_event_kind that is in it; of the records' none */
 	struct hf_chunk chunk; /* its number and ordinal; with a tail all of it, once the digest's stage is through */
 	struct hf_event ev[HF_BATCH_EVENTS];
 };
@@ -37,6 +38,19 @@ static inline void hf_batch_fetch(struct hf_batch *batch)
 
 	for (size_t i = 0; i < sizeof batch->ev; i += 64)
 		p[i] = 0;
+}
+
+/* Losses and defects of the source. */
+#define HF_PROBLEM_KINDS (1u << HF_EVENT_GAP | 1u << HF_EVENT_DOUBT | 1u << HF_EVENT_NOTE)
+static_assert(HF_EVENT_KINDS <= 32, "a bit for every kind");
+
+static inline uint32_t hf_event_kinds(const struct hf_event *ev, size_t n)
+{
+	uint32_t kinds = 0;
+
+	for (size_t i = 0; i < n; i++)
+		kinds |= 1u << (ev[i].kind & 31);
+	return kinds;
 }
 
 /* What work() returns, if not a negative error. */

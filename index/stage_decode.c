@@ -107,15 +107,15 @@ static int add_problems(struct decode *d, const struct hf_event *ev, size_t n, u
 	return err;
 }
 
-static int count(struct decode *d, const struct hf_event *ev, size_t n)
+/* The last n events of the batch. */
+static int count(struct decode *d, struct hf_batch *batch, size_t n)
 {
-	const uint32_t losses = 1u << HF_EVENT_GAP | 1u << HF_EVENT_DOUBT | 1u << HF_EVENT_NOTE;
+	const struct hf_event *ev = batch->ev + batch->n - n;
 	struct hf_chunk *c = &d->chunk;
 	const uint64_t ordinal = c->ordinal + c->insns;
-	uint64_t insns = 0, attempts = 0;
+	uint64_t insns = 0;
 	uint32_t kinds = 0;
 
-	static_assert(HF_EVENT_KINDS <= 32, "a bit for every kind");
 	c->events += n;
 	/* The records are DATA alone. */
 	if (d->run->slot == HF_SLOT_RECORDS)
@@ -123,17 +123,18 @@ static int count(struct decode *d, const struct hf_event *ev, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		kinds |= 1u << (ev[i].kind & 31);
 		insns += ev[i].kind == HF_EVENT_INSN;
-		attempts += ev[i].kind == HF_EVENT_ATTEMPT;
 	}
+	batch->kinds |= kinds;
 	c->insns += insns;
-	d->chunk.attempts += attempts;
+	for (size_t i = 0; kinds & 1u << HF_EVENT_ATTEMPT && i < n; i++)
+		c->attempts += ev[i].kind == HF_EVENT_ATTEMPT;
 	for (size_t i = 0; insns && !d->has_pc; i++) {
 		if (ev[i].kind == HF_EVENT_INSN) {
 			c->pc = ev[i].insn.pc;
 			d->has_pc = true;
 		}
 	}
-	return kinds & losses ? add_problems(d, ev, n, ordinal) : 0;
+	return kinds & HF_PROBLEM_KINDS ? add_problems(d, ev, n, ordinal) : 0;
 }
 
 /* ---- decoding ---- */
@@ -212,6 +213,7 @@ static int next_chunk(struct decode *d)
 static void begin_batch(struct decode *d, struct hf_batch *batch)
 {
 	batch->n = 0;
+	batch->kinds = 0;
 	batch->tail = HF_TAIL_NONE;
 	batch->chunk.number = d->chunk.number;
 	batch->chunk.ordinal = d->chunk.ordinal;
@@ -304,7 +306,7 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 			begin_batch(d, batch);
 		batch->n += n;
 		if (!err)
-			err = count(d, batch->ev + batch->n - n, n);
+			err = count(d, batch, n);
 	}
 	tell(d);
 	return err;
@@ -316,11 +318,11 @@ static int look(struct hf_stage *stage, struct hf_batch *batch)
 	struct decode *d = (struct decode *)stage;
 	int err = 0;
 
-	for (size_t all = 0, n; !err && all < HF_BATCH_EVENTS; all += n) {
-		err = hf_dec_next(d->run->dec, batch->ev, HF_DECODE_EVENTS, &n);
+	for (size_t all = 0; !err && all < HF_BATCH_EVENTS; all += batch->n) {
+		err = hf_dec_next(d->run->dec, batch->ev, HF_DECODE_EVENTS, &batch->n);
 		if (err)
 			return end(d, err);
-		err = count(d, batch->ev, n);
+		err = count(d, batch, batch->n);
 	}
 	tell(d);
 	return err ? err : (int)HF_STAGE_AGAIN;

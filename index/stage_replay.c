@@ -51,6 +51,7 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 		batch->n += n;
 		r->left -= n;
 	}
+	batch->kinds = run->slot == HF_SLOT_RECORDS ? 0 : hf_event_kinds(batch->ev, batch->n);
 	batch->chunk = *c;
 	batch->tail = r->left ? HF_TAIL_NONE : c->last ? HF_TAIL_HART : HF_TAIL_CHUNK;
 	atomic_store_explicit(&run->pos, run->in->box ? run->in->in_pos : c->stream_offset, memory_order_relaxed);

@@ -116,20 +116,10 @@ static int end_chunk(struct view *view, const struct hf_batch *batch)
 	return err;
 }
 
-static bool has_problem(const struct hf_batch *batch)
-{
-	const uint32_t problems = 1u << HF_EVENT_GAP | 1u << HF_EVENT_DOUBT | 1u << HF_EVENT_NOTE;
-	uint32_t kinds = 0;
-
-	for (size_t i = 0; i < batch->n; i++)
-		kinds |= 1u << (batch->ev[i].kind & 31);
-	return kinds & problems;
-}
-
 static bool is_to_be_summed(const struct view *view, const struct hf_batch *batch)
 {
 	return !view->memo || view->stage.run->pass->build->all_sums || batch->chunk.number % SAMPLE == 0 ||
-	       batch->tail == HF_TAIL_HART || has_problem(batch);
+	       batch->tail == HF_TAIL_HART || batch->kinds & HF_PROBLEM_KINDS;
 }
 
 static int work(struct hf_stage *stage, struct hf_batch *batch)
