@@ -132,6 +132,7 @@ static int open_fs(struct hartfs_archive *archive, const struct hartfs_options *
 					.debug_fd = given->debug_fd,
 					.pack_below = given->pack_below ? given->pack_below : HF_PACK_BELOW,
 					.summary = given->summary,
+					.summary_of_indexed = given->summary_of_indexed,
 					.all_sums = given->all_checksums,
 					.cache_bytes = given->cache_bytes,
 					.stream_memory = given->stream_memory,

@@ -135,11 +135,13 @@ struct hartfs_options {
 	 * or a descriptor as above; with a descriptor the name is for messages. NULL and -1: none. */
 	const char *debug_dir;
 	int debug_fd;
-	/* Indexing also sums up what harts execute, into a file of its own beside the index. */
+	/* Indexing also sums up what harts execute, into a file of its own beside the index; HARTFS_OPTIONS_INIT says so. */
 	bool summary;
 	/* Indexing makes every byte of every view, and keeps checksums of them. Such an index has tables of its own for
 	 * listing.txt and records.txt. Else it keeps checksums of some lines, and digests of what all are made of. */
 	bool all_checksums;
+	/* With summary: hartfs_index also sums up captures that were indexed without. */
+	bool summary_of_indexed;
 };
 
 struct hartfs_archive;
@@ -315,6 +317,7 @@ static inline struct hartfs_options hartfs_options_init(void)
 	options.size = sizeof options;
 	options.event_size = sizeof(struct hartfs_event);
 	options.archive_fd = options.index_fd = options.debug_fd = -1;
+	options.summary = true;
 	return options;
 }
 #define HARTFS_OPTIONS_INIT hartfs_options_init()

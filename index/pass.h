@@ -83,6 +83,8 @@ void hf_pass_remove_parts(struct hf_pass *pass);
 
 /* Whether one is asked for, and can be. */
 bool hf_pass_wants_summary(const struct hf_pass *pass);
+/* Whether a hart with a chunk of that number is to have one, but cannot, for the index is to go into a pack. */
+bool hf_pass_outgrows_pack(const struct hf_pass *pass, uint64_t number);
 int hf_pass_open_summary(struct hf_pass *pass);
 /* It is made afterwards: it cannot go on where an earlier build ended. */
 void hf_pass_leave_summary(struct hf_pass *pass);

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The summary that a pass makes: its file, from opening to its name. */
 #include "index/pass.h"
+#include "index/summary.h"
 
 bool hf_pass_wants_summary(const struct hf_pass *pass)
 {
 	return pass->build->summary && hf_summary_part_is_possible(pass->build->dirfd);
+}
+
+bool hf_pass_outgrows_pack(const struct hf_pass *pass, uint64_t number)
+{
+	return number >= HF_SUMMARY_UNPACKED && pass->build->summary &&
+	       !hf_summary_part_is_possible(pass->build->dirfd);
 }
 
 int hf_pass_open_summary(struct hf_pass *pass)

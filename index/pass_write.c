@@ -2,6 +2,8 @@
 /* The thread that called hf_build_run: it writes what the stages found out into the tables, run after run. */
 #include "index/pass_workers.h"
 
+#include <errno.h>
+
 static int write_point(struct hf_pass *pass, const uint8_t *bytes)
 {
 	const struct hf_box *box = pass->in.box;
@@ -65,6 +67,8 @@ static int write_chunk(struct hf_pass_run *run, const uint8_t *bytes, size_t siz
 	int err = 0;
 
 	memcpy(&chunk, bytes, size);
+	if (run->slot != HF_SLOT_RECORDS && hf_pass_outgrows_pack(run->pass, chunk.number))
+		return hf_fault_set("keeping in memory", NULL, E2BIG);
 	/* Of an index that is there only views are made. */
 	if (run->pass->index)
 		err = hf_index_part_add_chunk(run->pass->index, run->slot, &chunk);

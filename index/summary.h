@@ -31,6 +31,8 @@ uint64_t hf_summary_file_size(const struct hf_summary *summary);
 
 /* Whether it is of the same chunks as the index: if not, hf_build_run makes it anew. */
 bool hf_summary_fits(const struct hf_summary *summary, const struct hf_index *index);
+/* A hart with more chunks has a summary however small its capture is, and so its index has no place in a pack. */
+#define HF_SUMMARY_UNPACKED 64u
 /* Whether there is anything to sum up: a hart of one chunk is decoded instead. */
 bool hf_summary_is_wanted(const struct hf_index *index);
 

@@ -274,6 +274,9 @@ static bool set_flag(struct hf_settings *settings, enum option_id id)
 	case OPTION_SYSTEM:
 		settings->system = true;
 		return true;
+	case OPTION_NO_SUMMARY:
+		settings->summary = false;
+		return true;
 	case OPTION_VERBOSE:
 		settings->verbosity += settings->verbosity < 2;
 		return true;
@@ -532,7 +535,7 @@ bool hf_settings_parse(struct hf_settings *settings, int argc, char **argv, int 
 	char shorts[2 * OPTION_COUNT + 3], why[320];
 	int value;
 
-	*settings = (struct hf_settings){.length = UINT64_MAX, .rows = 20, .spool = UINT64_C(4) << 30};
+	*settings = (struct hf_settings){.length = UINT64_MAX, .rows = 20, .spool = UINT64_C(4) << 30, .summary = true};
 	/* mount(8) runs "hartfs ARCHIVE MOUNTPOINT -o OPTIONS" for the type fuse.hartfs. */
 	if (argc >= 3 && argv[1][0] == '/') {
 		settings->command = HF_COMMAND_MOUNT;

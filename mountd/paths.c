@@ -192,6 +192,7 @@ struct hartfs_archive *hf_opened_start(const struct hf_settings *settings, struc
 	options.index_on_disk = settings->command == HF_COMMAND_INDEX;
 	options.pack_below = settings->pack_below;
 	options.summary = settings->summary;
+	options.summary_of_indexed = settings->command == HF_COMMAND_INDEX;
 	options.all_checksums = settings->all_checksums;
 	options.cache_bytes = settings->cache;
 	options.stream_memory = settings->stream_memory;

@@ -44,7 +44,7 @@ static bool put_hart(void *ctx, uint32_t hart, const char *text, const struct ha
 	}
 	top->status = HF_EXIT_FAILURE;
 	if (diag->error == HARTFS_ERROR_NOT_FOUND)
-		hf_say(stderr, "hartfs top: %s: hart %u is long and has no summary: hartfs index --summary=on makes one",
+		hf_say(stderr, "hartfs top: %s: hart %u is long and has no summary: hartfs index makes one",
 		       shown, (unsigned)hart);
 	else
 		hf_paths_complain("top", shown, diag);

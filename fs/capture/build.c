@@ -318,7 +318,7 @@ static bool lacks_summary(struct hf_capture *capture, uint64_t version)
 	struct hf_open *open;
 	bool lacks = false;
 
-	if (!options->summary || capture->all->index_fd < 0 || hf_open_get(capture, version, &open))
+	if (!options->summary || !options->summary_of_indexed || capture->all->index_fd < 0 || hf_open_get(capture, version, &open))
 		return false;
 	/* Those in packs have none. */
 	if (open->trace.identity.size >= options->pack_below && hf_summary_is_wanted(open->index))

@@ -55,7 +55,7 @@ static void distrust(struct finding *f)
 	hf_summary_remove(f->summary);
 	hf_summary_close(f->summary);
 	f->summary = NULL;
-	say(f, "the summary is damaged and was removed: all chunks are decoded (hartfs index --summary=on makes it again)");
+	say(f, "the summary is damaged and was removed: all chunks are decoded (hartfs index makes it again)");
 }
 
 /* With a plan of these chunks. HF_ERR_STATE: the summary is not to be trusted, and nothing was given. */

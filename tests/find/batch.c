@@ -125,7 +125,6 @@ int main(int argc, char **argv)
 	options.archive = argv[2];
 	options.index = argv[1];
 	options.chunk = strtoull(argv[3], NULL, 10);
-	options.summary = true;
 	if (hartfs_open(&options, &archive, &diag) || hartfs_index(archive, slash + 1, NULL, NULL, &diag)) {
 		fprintf(stderr, "find_batch: %s\n", diag.text);
 		return 1;

@@ -1,17 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# --summary: a file beside the index, only if it is asked for; verify checks it, and --prune removes it with its capture.
+# The summary: a file beside the index, unless somebody says no; verify checks it, and --prune removes it with its capture.
 . "$(dirname "$0")/../lib/mount.sh"
 capture_archive
 h() { timeout 120 "$hartfs" "$@" --index-dir "$index"; }
 summaries() { find "$index" -name '*.hfq' | wc -l; }
 
-h index -q "$archive" || fail "indexing ended with $?"
+h index -q --no-summary "$archive" || fail "indexing ended with $?"
 [ "$(summaries)" = 0 ] || fail "$(summaries) summaries that nobody wanted"
 h index -q --summary=maybe "$archive" 2>/dev/null && fail "--summary=maybe is taken"
+# Whoever only reads does not make one of what is indexed.
+h cat "$archive/boot/rv-sys.stf.gz" hart0/listing.txt >/dev/null || fail "cat ended with $?"
+h find "$archive/boot/rv-sys.stf.gz" --gap && fail "find found a gap"
+[ "$(summaries)" = 0 ] || fail "$(summaries) summaries that cat or find made"
 
 # Of what has been indexed it is made later; small captures have none.
-h index -q --summary on "$archive" || fail "indexing ended with $?"
+h index -q "$archive" || fail "indexing ended with $?"
 n=$(summaries)
 [ "$n" -ge 1 ] || fail "there is none"
 h index -q --summary off "$archive" || fail "indexing ended with $?"
@@ -22,7 +26,7 @@ first=$(find "$index" -name '*.hfq' | sort | head -n 1)
 cp "$first" "$tmp/before"
 h verify -q "$archive" || fail "verify ended with $?"
 rm "$first"
-h index -q -j 3 --summary on "$archive" || fail "indexing ended with $?"
+h index -q -j 3 "$archive" || fail "indexing ended with $?"
 for table in hart span page list inverse inverse_span inverse_page inverse_list; do
 	sqlite3 "file:$first?immutable=1" "SELECT * FROM $table" >"$tmp/now.$table" 2>/dev/null || break
 	sqlite3 "file:$tmp/before?immutable=1" "SELECT * FROM $table" | cmp - "$tmp/now.$table" || fail "table $table differs"
@@ -32,7 +36,7 @@ done
 printf 'x' | dd of="$first" bs=1 seek=9000 conv=notrunc status=none
 h verify -q "$archive" >"$tmp/out" 2>&1 && fail "verify does not see the damage"
 grep -q 'hfq' "$tmp/out" || fail "verify does not name the file: $(cat "$tmp/out")"
-h index -q --summary on "$archive" || fail "indexing ended with $?"
+h index -q "$archive" || fail "indexing ended with $?"
 [ "$(summaries)" = "$n" ] || fail "$(summaries) of $n are there again"
 h verify -q "$archive" || fail "verify ended with $?"
 
@@ -45,7 +49,22 @@ h index -q --prune "$archive" >"$tmp/out" || fail "--prune ended with $?"
 # Mounted with it, it is made behind the mount.
 rmdir "$archive"
 mv "$archive.away" "$archive"
-do_mount --summary=on --wait
+do_mount -o summary=off --wait
+[ "$(summaries)" = 0 ] || fail "the mount made $(summaries) that nobody wanted"
+do_umount
+rm -rf "$index"
+do_mount --wait
 [ "$(summaries)" = "$n" ] || fail "the mount made $(summaries) of $n"
 do_umount
+
+# A small capture is in a pack with its index alone; one that stands for many chunks has a summary, and so its own files.
+rm -rf "$index"
+cp "$archive/mini/rv32-mini.stf" "$tmp/one.stf"
+size=$(stat -c %s "$tmp/one.stf")
+h index -q --pack-below $((size + 1)) --chunk=100 "$tmp/one.stf" || fail "indexing ended with $?"
+[ "$(find "$index" -name '*.hfp' | wc -l) $(summaries)" = "0 1" ] || fail "many chunks: $(ls "$index")"
+h verify -q --pack-below $((size + 1)) --chunk=100 "$tmp/one.stf" || fail "verify ended with $?"
+rm -rf "$index"
+h index -q --pack-below $((size + 1)) --chunk=10000 "$tmp/one.stf" || fail "indexing ended with $?"
+[ "$(find "$index" -name '*.hfp' | wc -l) $(summaries)" = "1 0" ] || fail "few chunks: $(ls "$index")"
 finish
