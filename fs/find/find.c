@@ -70,6 +70,7 @@ static int answer(struct finding *f, const struct hf_find_source *source, uint64
 					.low = low,
 					.high = high,
 					.disasm = f->disasm};
+	struct hf_find_source with = *source;
 	struct hf_find_plan plan;
 	bool astray = false;
 	int err = hf_find_plan_new(&ask, &plan);
@@ -80,7 +81,9 @@ static int answer(struct finding *f, const struct hf_find_source *source, uint64
 	told->no_list = plan.no_list;
 	told->exact = plan.exact && plan.list;
 	told->candidates = plan.candidates;
-	err = hf_find_scan(f->find, source, &plan, &f->state, told, &astray);
+	told->from_start = !f->summary;
+	with.summary = f->summary;
+	err = hf_find_scan(f->find, &with, &plan, &f->state, told, &astray);
 	hf_find_plan_fini(&plan);
 	if (err || !astray)
 		return err == HF_ERR_STATE ? HF_ERR_MISMATCH : err;

@@ -6,6 +6,7 @@
 #include "codecs/listing/listing.h"
 #include "codecs/setup/code_size.h"
 #include "fs/base/list.h"
+#include "fs/find/stack_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,14 +69,9 @@ static int find_symbols(struct hf_terms *terms, size_t i, const struct hf_symbol
 
 static int find_places(struct hf_terms *terms, const struct hf_open *open, uint32_t hart, char *why, size_t size)
 {
-	const struct hf_symbols *all = open->companion.symbols;
-	const struct hf_symbols *symbols = all ? hf_symbols_of(all, hart) : NULL;
-	const uint16_t machine = symbols ? hf_symbols_machine(symbols) : 0;
+	const struct hf_symbols *symbols = hf_find_symbols(open, hart);
 	int err = 0;
 
-	/* As listings do: those of another machine name nothing. */
-	if (machine && !hf_arch_has_machine(open->stream->info.arch, machine))
-		symbols = NULL;
 	for (size_t i = 0; !err && i < terms->question->count; i++) {
 		const struct hf_find_term *term = &terms->question->term[i];
 		const uint32_t placed = 1u << HF_ASK_PC | 1u << HF_ASK_CALL | 1u << HF_ASK_READ | 1u << HF_ASK_WRITE |
