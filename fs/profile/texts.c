@@ -78,6 +78,14 @@ void hf_profile_put_head(const struct hf_profiled *of, struct hf_sink *sink)
 	hf_sink_printf(sink, "# hart%" PRIu32 ": %" PRIu64 " instructions retired\n", of->hart, of->counts->insns);
 }
 
+void hf_profile_put_returns(const struct hf_profiled *of, struct hf_sink *sink)
+{
+	const struct hf_call_facts *facts = &of->tree->facts;
+
+	hf_sink_printf(sink, "# %" PRIu64 " returns, of which %" PRIu64 " fit no call; %" PRIu64 " calls beyond the limits\n",
+		       facts->returns, facts->unmatched, facts->deep + facts->refused);
+}
+
 double hf_profile_share(const struct hf_profiled *of, uint64_t count)
 {
 	return of->counts->insns ? 100.0 * (double)count / (double)of->counts->insns : 0;

@@ -40,6 +40,8 @@ void hf_profile_put_place(const struct hf_profiled *of, uint64_t pc, struct hf_s
 void hf_profile_put_node(const struct hf_profiled *of, const struct hf_call_node *node, struct hf_sink *sink);
 /* The first line of a text: how many instructions it is about. */
 void hf_profile_put_head(const struct hf_profiled *of, struct hf_sink *sink);
+/* How far the order of calls is to be believed: another line of the head. */
+void hf_profile_put_returns(const struct hf_profiled *of, struct hf_sink *sink);
 /* Percent of all executions. */
 double hf_profile_share(const struct hf_profiled *of, uint64_t count);
 
