@@ -194,6 +194,9 @@ static void put_head(const struct writer *w)
 {
 	hf_sink_printf(w->sink, "# callgrind format\nversion: 1\ncreator: hartfs\n");
 	hf_sink_printf(w->sink, "cmd: hart%" PRIu32 "\n", w->of->hart);
+	if (w->of->sampled)
+		hf_sink_printf(w->sink, "# Inclusive costs are estimated: a chunk counts for the function in which it begins. "
+					"Calls are not counted.\n");
 	hf_sink_printf(w->sink, "# A call that nobody can tell the place of is at the first address of the caller.\n");
 	hf_sink_printf(w->sink, "# f'2 is f, called before an earlier call of it returned; how its instructions are shared "
 				"out over its addresses is not known.\n");

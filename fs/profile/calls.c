@@ -114,7 +114,8 @@ int hf_profile_callers(const struct hf_profiled *of, struct hf_sink *sink)
 	hf_profile_put_returns(of, sink);
 	hf_sink_printf(sink, "#        calls            own callee <- caller\n");
 	for (size_t i = 0; i < n; i++) {
-		hf_sink_printf(sink, "%14" PRIu64 " %14" PRIu64 " ", edge[i].calls, edge[i].own);
+		hf_profile_put_calls(of, 14, edge[i].calls, sink);
+		hf_sink_printf(sink, " %14" PRIu64 " ", edge[i].own);
 		hf_profile_put_node(of, edge[i].callee, sink);
 		hf_sink_printf(sink, " <- ");
 		hf_profile_put_node(of, edge[i].caller, sink);

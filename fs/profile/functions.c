@@ -123,7 +123,8 @@ static void put_function(const struct hf_profiled *of, const struct function *fu
 		hf_sink_printf(sink, "%14" PRIu64 " %6.2f ", function->below, hf_profile_share(of, function->below));
 	else
 		hf_sink_printf(sink, "%14s %6s ", "-", "-");
-	hf_sink_printf(sink, "%12" PRIu64 " ", function->calls);
+	hf_profile_put_calls(of, 12, function->calls, sink);
+	hf_sink_printf(sink, " ");
 	if (of->tree->facts.timed)
 		hf_sink_printf(sink, "%14" PRIu64 " ", function->cycles);
 	if (!symbol) {
