@@ -121,6 +121,7 @@ struct listed {
 	const struct hf_intervals *in;
 	const struct limit *limit;
 	uint64_t count; /* intervals */
+	struct hf_list_reader *reader;
 };
 
 /* Chunks that lie in an interval: in [*ret_first, *ret_end), which may be none. */
@@ -177,7 +178,7 @@ static int put_run(void *ctx, const struct hf_summary_run *run)
 		return 0;
 	if (stopped(l->in))
 		return HF_ERR_CANCELLED;
-	err = hf_summary_list(l->in->summary, run, &list, &bytes);
+	err = hf_summary_list_by(l->in->summary, l->reader, run, &list, &bytes);
 	if (!err)
 		err = put_list(l, run, &list);
 	free(bytes);
@@ -240,9 +241,12 @@ static int each_by_lists(const struct hf_intervals *in, struct hf_diag *diag)
 		err = find_limit(in, hart, end_of(in, i), &limit[i + 1]);
 	listed.limit = limit;
 	if (!err)
+		err = hf_list_reader_new(&listed.reader);
+	if (!err)
 		err = hf_summary_runs(in->summary, hart->id, 0, UINT64_MAX, put_run, &listed);
 	if (!err)
 		err = decode_cut(in, limit, listed.count + 1, diag);
+	hf_list_reader_free(listed.reader);
 	free(limit);
 	return err;
 }
