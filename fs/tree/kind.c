@@ -8,6 +8,7 @@
 #include "fs/tree/tree.h"
 
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -355,47 +356,108 @@ static bool each_named(const struct hf_look *look, struct hf_node_key key)
 	return !look->name || each_one(look, key);
 }
 
-static bool each_profile(const struct hf_look *look, struct hf_node_key key)
+/* Files whose names, of which length bytes are a directory, fit the one that is looked for. */
+static bool each_profile_in(const struct hf_look *look, struct hf_node_key key, size_t length)
 {
 	bool more = true;
 
-	for (key.view = 0; look->name && more && key.view < HF_PROFILE_FILES; key.view++)
-		more = offer(look, hf_profile_name((enum hf_profile_file)key.view), &key);
+	key.path = look->name;
+	for (key.view = 0; look->name && more && key.view < HF_PROFILE_FILES; key.view++) {
+		const char *name = hf_profile_name((enum hf_profile_file)key.view), *slash = strrchr(name, '/');
+
+		if ((slash ? (size_t)(slash - name) + 1 : 0) == length && !fnmatch(name + length, look->name, FNM_PERIOD))
+			more = offer(look, look->name, &key);
+	}
 	return more;
 }
 
-static int get_profile(const struct hf_subject *of, struct hf_profile **ret_profile)
+static bool each_profile(const struct hf_look *look, struct hf_node_key key)
 {
-	return hf_profile_get(of->tree->profiles, of->key->capture, of->facts, of->key->hart,
-			      (enum hf_profile_file)of->key->view, ret_profile);
+	return each_profile_in(look, key, 0);
+}
+
+/* The directories in which files of a profile are: view is the number of the first of these. */
+static bool each_profile_dir(const struct hf_look *look, struct hf_node_key key)
+{
+	bool more = true;
+
+	for (key.view = 0; look->name && more && key.view < HF_PROFILE_FILES; key.view++) {
+		const char *name = hf_profile_name((enum hf_profile_file)key.view), *slash = strrchr(name, '/');
+
+		if (slash && strlen(look->name) == (size_t)(slash - name) && !strncmp(look->name, name, (size_t)(slash - name)))
+			more = offer(look, look->name, &key);
+	}
+	return more;
+}
+
+static bool each_profile_of_dir(const struct hf_look *look, struct hf_node_key key)
+{
+	const char *name = hf_profile_name((enum hf_profile_file)key.view);
+
+	return each_profile_in(look, key, (size_t)(strrchr(name, '/') - name) + 1);
+}
+
+/* What stands for the "*" of its name, in buf; NULL: it has none. */
+static const char *about(const struct hf_node_key *key, char buf[NAME_MAX + 1])
+{
+	const char *pattern = hf_profile_name((enum hf_profile_file)key->view), *slash = strrchr(key->path, '/');
+	const char *name = slash ? slash + 1 : key->path, *star;
+	size_t before, behind, n;
+
+	pattern = strrchr(pattern, '/') ? strrchr(pattern, '/') + 1 : pattern;
+	star = strchr(pattern, '*');
+	if (!star)
+		return NULL;
+	before = (size_t)(star - pattern);
+	behind = strlen(star + 1);
+	n = strlen(name) - before - behind;
+	memcpy(buf, name + before, n);
+	buf[n] = 0;
+	return buf;
+}
+
+static int get_profile(const struct hf_subject *of, struct hf_profile_text *ret_text)
+{
+	const struct hf_node_key *key = of->key;
+	const struct hf_facts_hart *hart = hf_facts_hart(of->facts, key->hart);
+	const bool whole = hf_kind_is(key, HF_KIND_OF_HART);
+	char buf[NAME_MAX + 1];
+	struct hf_profile_which which = {.hart = key->hart,
+					 .first = key->first,
+					 .last = key->last,
+					 .file = (enum hf_profile_file)key->view,
+					 .about = about(key, buf)};
+
+	if (!hart || (!whole && key->last >= hart->info.insns))
+		return HF_ERR_NOT_FOUND;
+	if (whole) {
+		which.first = 0;
+		which.last = hart->info.insns - 1;
+	}
+	return hf_profile_get(of->tree->profiles, key->capture, of->facts, &which, ret_text);
 }
 
 static int size_profile(const struct hf_subject *of, uint64_t *ret_size)
 {
-	struct hf_profile *profile;
-	size_t size;
-	int err = get_profile(of, &profile);
+	struct hf_profile_text text;
+	int err = get_profile(of, &text);
 
 	if (err)
 		return err;
-	hf_profile_text(profile, (enum hf_profile_file)of->key->view, &size);
-	*ret_size = size;
-	hf_profile_put(profile);
+	*ret_size = text.size;
+	hf_profile_put(&text);
 	return 0;
 }
 
 static int write_profile(const struct hf_subject *of, struct hf_sink *sink)
 {
-	struct hf_profile *profile;
-	const uint8_t *text;
-	size_t size;
-	int err = get_profile(of, &profile);
+	struct hf_profile_text text;
+	int err = get_profile(of, &text);
 
 	if (err)
 		return err;
-	text = hf_profile_text(profile, (enum hf_profile_file)of->key->view, &size);
-	hf_sink_write(sink, text, size);
-	hf_profile_put(profile);
+	hf_sink_write(sink, text.bytes, text.size);
+	hf_profile_put(&text);
 	return 0;
 }
 
@@ -474,7 +536,8 @@ uint64_t hf_kind_content(const struct hf_node_key *key, const struct hf_facts *f
 
 uint64_t hf_kind_insns(const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_first)
 {
-	const bool cut = hf_kind_of(key)->bytes == bytes_cut;
+	const bool cut = !hf_kind_is(key, HF_KIND_DIR | HF_KIND_OF_HART) &&
+			 (hf_kind_of(key)->bytes == bytes_cut || hf_kind_of(key)->write == write_profile);
 	const struct hf_facts_hart *hart =
 		facts && (cut || hf_kind_is(key, HF_KIND_OF_HART)) ? hf_facts_hart(facts, key->hart) : NULL;
 
