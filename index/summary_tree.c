@@ -267,44 +267,55 @@ int hf_summary_stack_at(struct hf_summary *summary, const struct hf_summary_tree
 /* ---- all of it ---- */
 
 /* The stacks of one page, which begins at that chunk. */
-static int check_page(struct page *page, const struct hf_summary_tree *tree, uint64_t chunk,
-		      struct hf_summary_stack *stack)
+static int tell_page(struct page *page, const struct hf_summary_tree *tree, uint64_t chunk, hf_summary_stack_fn fn,
+		     void *ctx)
 {
+	struct hf_summary_stack stack;
 	const struct hf_call_stacked *next;
 	int err = page->row.first == chunk && page->row.count ? 0 : HF_ERR_STATE;
 
-	while (!err && !(err = hf_call_page_next_stack(&page->reader, &next)))
-		err = take_stack(tree, next, stack);
+	while (!err && !(err = hf_call_page_next_stack(&page->reader, &next))) {
+		err = take_stack(tree, next, &stack);
+		if (!err && fn)
+			err = fn(ctx, chunk, &stack);
+		chunk++;
+	}
 	return err == HF_NOTE_END ? 0 : err;
 }
 
-static int check_stacks(struct hf_summary *s, const struct hf_summary_hart *hart, const struct hf_summary_tree *tree,
-			struct page *page)
+static int tell_stacks(struct hf_summary *s, const struct hf_summary_hart *hart, const struct hf_summary_tree *tree,
+		       struct page *page, hf_summary_stack_fn fn, void *ctx)
 {
 	struct hf_summary_calls row;
-	struct hf_summary_stack stack;
 	uint64_t chunk = 0;
 	int err = hf_summary_fetch(s, &hf_table_summary_calls, hart->slot, 0, &row);
 
 	for (uint64_t i = 0; !err && i < row.stack_pages; i++) {
 		err = open_page(s, &hf_table_summary_stack, hart->slot, i, page);
 		if (!err)
-			err = check_page(page, tree, chunk, &stack);
+			err = tell_page(page, tree, chunk, fn, ctx);
 		chunk += page->row.count;
 	}
 	return !err && chunk != hart->chunks ? HF_ERR_STATE : err;
 }
 
+int hf_summary_stacks(struct hf_summary *summary, const struct hf_summary_tree *tree, hf_summary_stack_fn fn, void *ctx)
+{
+	const struct hf_summary_hart *hart = hf_summary_find_hart(summary, tree->hart);
+	struct page *page = hart ? malloc(sizeof *page) : NULL;
+	int err = page ? tell_stacks(summary, hart, tree, page, fn, ctx) : HF_ERR_NOMEM;
+
+	free(page);
+	return hart ? hf_published_noted(&summary->file, err) : HF_ERR_NOT_FOUND;
+}
+
 int hf_summary_check_calls(struct hf_summary *summary, uint32_t hart)
 {
-	const struct hf_summary_hart *h = hf_summary_find_hart(summary, hart);
-	struct page *page = malloc(sizeof *page);
-	struct hf_summary_tree *tree = NULL;
-	int err = page ? hf_summary_tree_load(summary, hart, &tree) : HF_ERR_NOMEM;
+	struct hf_summary_tree *tree;
+	int err = hf_summary_tree_load(summary, hart, &tree);
 
-	if (tree)
-		err = check_stacks(summary, h, tree, page);
+	if (!err)
+		err = hf_summary_stacks(summary, tree, NULL, NULL);
 	hf_summary_tree_free(tree);
-	free(page);
 	return err;
 }

@@ -138,6 +138,7 @@ static int write_file(struct hf_profile *profile, size_t file, struct hf_open *o
 		.counts = &profile->counts,
 		.symbols = symbols ? hf_symbols_of(symbols, profile->hart) : NULL,
 		.disasm = worker->env.disasm,
+		.open = open,
 	};
 	int err = profile->tree ? 0 : count(profile, open, &profile->counts, &profile->tree);
 

@@ -6,6 +6,7 @@
 #include "codecs/base/sink.h"
 #include "codecs/image/symbols.h"
 #include "codecs/isa/disasm.h"
+#include "fs/capture/open_capture.h"
 #include "index/counts.h"
 #include "index/summary_tree.h"
 
@@ -15,6 +16,7 @@ struct hf_profiled {
 	const struct hf_summary_tree *tree; /* its calls */
 	const struct hf_symbols *symbols; /* of the hart; NULL: there are none */
 	struct hf_disasm *disasm;
+	struct hf_open *open; /* its capture, for what has more than counts: pictures with a time axis, the report */
 };
 
 /* Each returns 0, HF_ERR_NOMEM, or the sink's error. */
@@ -27,6 +29,7 @@ int hf_profile_stacks(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_callgrind(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_flame(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_speedscope(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_overview(const struct hf_profiled *of, struct hf_sink *sink);
 
 /* What the instruction does to the flow: enum hf_flow. */
 uint8_t hf_profile_flow(const struct hf_count *row);
