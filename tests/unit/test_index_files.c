@@ -403,7 +403,7 @@ static void test_examine(struct hf_ixtest *t)
 	name_of(t, ".hfi", name);
 	bytes = load(t, name);
 	/* Behind all that opening looks at. */
-	bytes.p[bytes.n / PAGE / 2 * PAGE + 100] ^= 1;
+	bytes.p[bytes.n / PAGE * 3 / 4 * PAGE + 100] ^= 1;
 	store(t, name, bytes.p, bytes.n);
 	CHECK_EQ(try_index(t), 0);
 	CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, t->keys, t->key_count, HF_EXAMINE_OPENED, hear, &heard), 0);
