@@ -50,43 +50,40 @@ static bool is_stopping(void *ctx)
 	return hf_stopping(ctx);
 }
 
-static int count_events(const struct hf_profile *profile, struct hf_open *open, struct hf_counts *counts,
-			struct hf_summary_tree **ret_tree)
+static int count_events(struct hf_open *open, uint32_t hart, struct hf_counts *counts, struct hf_summary_tree **ret_tree)
 {
-	struct hf_cursor cursor = {
-		.stream = open->stream, .src = open->source, .index = open->index, .hart = profile->hart};
+	struct hf_cursor cursor = {.stream = open->stream, .src = open->source, .index = open->index, .hart = hart};
 	struct hf_diag diag;
-	int err = hf_counts_of_events(&cursor, is_stopping, profile->capture->common, counts, ret_tree, &diag);
+	int err = hf_counts_of_events(&cursor, is_stopping, open->capture->common, counts, ret_tree, &diag);
 
 	hf_cursor_fini(&cursor);
 	return err;
 }
 
-static int ask_summary(const struct hf_profile *profile, struct hf_summary *summary, struct hf_counts *counts,
+static int ask_summary(struct hf_summary *summary, uint32_t hart, struct hf_counts *counts,
 		       struct hf_summary_tree **ret_tree)
 {
-	int err = hf_counts_of_summary(summary, profile->hart, counts);
+	int err = hf_counts_of_summary(summary, hart, counts);
 
 	if (err)
 		return err;
-	err = hf_summary_tree_load(summary, profile->hart, ret_tree);
+	err = hf_summary_tree_load(summary, hart, ret_tree);
 	if (err)
 		hf_counts_free(counts);
 	return err;
 }
 
 /* A summary that is damaged is made again when the capture is indexed with one; until then the hart is decoded. */
-static int count(const struct hf_profile *profile, struct hf_open *open, struct hf_counts *counts,
-		 struct hf_summary_tree **ret_tree)
+int hf_profile_count(struct hf_open *open, uint32_t id, struct hf_counts *counts, struct hf_summary_tree **ret_tree)
 {
-	const struct hf_facts_hart *hart = hf_facts_hart(open->facts, profile->hart);
+	const struct hf_facts_hart *hart = hf_facts_hart(open->facts, id);
 	struct hf_summary *summary;
 	int err = HF_ERR_STATE;
 
 	if (!hart || !open->stream)
 		return HF_ERR_NOT_FOUND;
 	if (!hf_open_summary(open, &summary)) {
-		err = ask_summary(profile, summary, counts, ret_tree);
+		err = ask_summary(summary, id, counts, ret_tree);
 		if (err == HF_ERR_STATE)
 			hf_summary_remove(summary);
 		hf_summary_close(summary);
@@ -94,7 +91,7 @@ static int count(const struct hf_profile *profile, struct hf_open *open, struct 
 	if (err != HF_ERR_STATE)
 		return err;
 	return hart->info.insns > HF_PROFILE_DECODED ? HF_ERR_NOT_FOUND :
-							 count_events(profile, open, counts, ret_tree);
+							 count_events(open, id, counts, ret_tree);
 }
 
 static int write_text(const struct hf_profiled *of, size_t file, struct text *text)
@@ -139,7 +136,7 @@ static int write_file(struct hf_profile *profile, size_t file, struct hf_open *o
 		.symbols = symbols ? hf_symbols_of(symbols, profile->hart) : NULL,
 		.disasm = worker->env.disasm,
 	};
-	int err = profile->tree ? 0 : count(profile, open, &profile->counts, &profile->tree);
+	int err = profile->tree ? 0 : hf_profile_count(open, profile->hart, &profile->counts, &profile->tree);
 
 	if (err)
 		return err;

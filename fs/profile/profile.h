@@ -52,4 +52,11 @@ void hf_profile_put(struct hf_profile *profile);
 /* The text that was asked for; borrowed from the profile. */
 const uint8_t *hf_profile_text(const struct hf_profile *profile, enum hf_profile_file file, size_t *ret_size);
 
+struct hf_counts;
+struct hf_summary_tree;
+/* What the texts are made of, on the calling thread: the executions and the calls of a hart, to be freed. Errors as above.
+ */
+int hf_profile_count(struct hf_open *open, uint32_t hart, struct hf_counts *ret_counts,
+		     struct hf_summary_tree **ret_tree);
+
 #endif

@@ -30,6 +30,8 @@ int hf_profile_speedscope(const struct hf_profiled *of, struct hf_sink *sink);
 
 /* What the instruction does to the flow: enum hf_flow. */
 uint8_t hf_profile_flow(const struct hf_count *row);
+/* "branch", "call": of enum hf_flow. */
+const char *hf_profile_flow_name(unsigned flow);
 /* Where it goes if it is taken; false: its opcode does not tell. */
 bool hf_profile_target(const struct hf_count *row, uint64_t *ret_target);
 /* Its text as in the listing, without the opcode: "bne a4, a5, 44". Ends with a 0. */
