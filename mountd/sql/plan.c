@@ -21,6 +21,7 @@ static const struct op {
 #define ROWS_SUMMED 2000.0
 #define ROWS_OF_ARCHIVE 100.0
 #define CHUNK 16384.0
+#define NO_CAPTURE 1e30
 
 /* ---- choosing ---- */
 
@@ -155,31 +156,27 @@ static const char *estimate(const struct hf_schema_table *table, const struct as
 	return table->flags & HF_TAB_HART ? how : "the archive";
 }
 
-/* A capture is given, or there is but one; SQLITE_CONSTRAINT: it will be, in another order of the tables. */
-static int check_capture(const struct hf_schema_table *table, bool has_capture, const sqlite3_index_info *info,
-			 const struct asked *asked, sqlite3_vtab *vtab)
+/* Whether rows can come at all: a capture is given, or there is but one. *ret_later: it will be, in another order of the
+ * tables. */
+static bool has_one(const struct hf_schema_table *table, bool has_capture, const sqlite3_index_info *info,
+		    const struct asked *asked, bool *ret_later)
 {
-	bool promised = false;
-
+	*ret_later = false;
 	if (!(table->flags & HF_TAB_HART) || has_capture || asked[0].equal)
-		return SQLITE_OK;
+		return true;
 	for (int i = 0; i < info->nConstraint; i++)
-		promised |= info->aConstraint[i].iColumn == 0 && info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
-			    !info->aConstraint[i].usable;
-	if (promised)
-		return SQLITE_CONSTRAINT;
-	sqlite3_free(vtab->zErrMsg);
-	vtab->zErrMsg = sqlite3_mprintf("of which capture? FROM %s('boot/run.stf', 0)", table->name);
-	return SQLITE_ERROR;
+		*ret_later |= info->aConstraint[i].iColumn == 0 &&
+			      info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ && !info->aConstraint[i].usable;
+	return false;
 }
 
-int hf_plan_choose(const struct hf_schema_table *table, bool has_capture, sqlite3_index_info *info, sqlite3_vtab *vtab)
+int hf_plan_choose(const struct hf_schema_table *table, bool has_capture, sqlite3_index_info *info)
 {
 	struct asked asked[HF_PROTOCOL_COLUMNS] = {0};
 	char plan[1024];
 	size_t n = 0;
-	int argument = 0, err;
-	bool reverse;
+	int argument = 0;
+	bool reverse, one, later;
 	const char *how;
 	double rows;
 
@@ -193,13 +190,16 @@ int hf_plan_choose(const struct hf_schema_table *table, bool has_capture, sqlite
 		n += (size_t)snprintf(plan + n, sizeof plan - n, "%s%s%s", n ? " " : "",
 				      table->column[constraint->iColumn].name, op_of(constraint)->text);
 	}
-	err = check_capture(table, has_capture, info, asked, vtab);
-	if (err)
-		return err;
+	one = has_one(table, has_capture, info, asked, &later);
+	if (later)
+		return SQLITE_CONSTRAINT;
 	asked[0].equal |= has_capture;
 	info->orderByConsumed = is_in_order(table, info, asked, &reverse);
 	how = estimate(table, asked, &rows, &info->estimatedCost);
 	info->estimatedRows = (sqlite3_int64)rows;
+	/* The server says in words what is missing, if there is no better plan. */
+	if (!one)
+		info->estimatedCost = NO_CAPTURE;
 	snprintf(plan + n, sizeof plan - n, "%s%s; %s", n && info->orderByConsumed && reverse ? " " : "",
 		 info->orderByConsumed && reverse ? REVERSE : "", how);
 	info->idxStr = sqlite3_mprintf("%s", plan);

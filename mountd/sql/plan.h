@@ -10,8 +10,7 @@
 #include "mountd/sql/sqlite.h"
 
 /* xBestIndex. has_capture: one is open alone, and need not be named. */
-int hf_plan_choose(const struct hf_schema_table *table, bool has_capture, sqlite3_index_info *info,
-		   sqlite3_vtab *vtab);
+int hf_plan_choose(const struct hf_schema_table *table, bool has_capture, sqlite3_index_info *info);
 /* xFilter: the request of such a plan. False: nothing can meet the conditions. Texts are borrowed from the values. */
 bool hf_plan_read(const struct hf_schema_table *table, const char *plan, int used, sqlite3_value **values, int count,
 		  struct hf_request *ret_request);

@@ -95,7 +95,7 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	struct table *table = (struct table *)vtab;
 
-	return hf_plan_choose(table->table, table->client->alone, info, vtab);
+	return hf_plan_choose(table->table, table->client->alone, info);
 }
 
 /* ---- rows ---- */
