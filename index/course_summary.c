@@ -165,7 +165,7 @@ static int tell(struct telling *t, const struct hf_summary_tree *tree)
 	if (!err && course->mark)
 		err = put_marks(t);
 	if (!err && course->stack)
-		err = hf_summary_stacks(t->summary, tree, put_stack, t);
+		err = hf_summary_each_stack(t->summary, tree, 0, t->chunks, put_stack, t);
 	return err;
 }
 

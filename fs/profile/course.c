@@ -2,38 +2,36 @@
 #include "fs/profile/course.h"
 #include "fs/profile/profile.h"
 
-static bool is_stopping(void *ctx)
-{
-	return hf_stopping(ctx);
-}
-
 static int tell_events(const struct hf_profiled *of, const struct hf_course *course)
 {
-	const struct hf_open *open = of->open;
-	struct hf_cursor cursor = {
-		.stream = open->stream, .src = open->source, .index = open->index, .hart = of->hart};
+	struct hf_cursor cursor = hf_profile_cursor(of->source);
 	struct hf_diag diag;
-	int err = hf_course_of_events(&cursor, is_stopping, open->capture->common, course, &diag);
+	int err = hf_course_of_events(&cursor, of->source->stop, of->source->ctx, course, &diag);
 
 	hf_cursor_fini(&cursor);
 	return err;
 }
 
+static bool is_whole_hart(const struct hf_profile_source *source)
+{
+	const struct hf_index_hart *harts;
+	const size_t n = hf_index_harts(source->open->index, &harts);
+
+	for (size_t i = 0; i < n; i++)
+		if (harts[i].id == source->hart)
+			return source->first == 0 && source->end == harts[i].insns;
+	return false;
+}
+
 int hf_profile_course(const struct hf_profiled *of, const struct hf_course *course, bool *ret_exact)
 {
-	const uint64_t insns = of->counts->insns;
-	struct hf_summary *summary;
-	int err;
+	const struct hf_profile_source *source = of->source;
 
-	*ret_exact = true;
-	if (insns <= HF_PICTURE_DECODED)
-		return tell_events(of, course);
-	if (hf_open_summary(of->open, &summary))
-		return insns <= HF_PROFILE_DECODED ? tell_events(of, course) : HF_ERR_NOT_FOUND;
-	*ret_exact = false;
-	err = hf_course_of_summary(summary, of->open->index, of->tree, is_stopping, of->open->capture->common, course);
-	if (err == HF_ERR_STATE)
-		hf_summary_remove(summary);
-	hf_summary_close(summary);
-	return err;
+	/* The course of a slice is not told yet. */
+	if (!is_whole_hart(source))
+		return HF_ERR_NOT_FOUND;
+	*ret_exact = of->counts->insns <= HF_PICTURE_DECODED || !source->summary;
+	if (*ret_exact)
+		return source->decodes ? tell_events(of, course) : HF_ERR_NOT_FOUND;
+	return hf_course_of_summary(source->summary, source->open->index, of->tree, source->stop, source->ctx, course);
 }

@@ -527,8 +527,8 @@ static void put_title(struct overview *o, bool links)
 	const uint64_t insns = o->t->insns;
 
 	hf_svg_open(&o->svg, "text", "class=\"ov-title\" x=\"4\" y=\"17\"");
-	if (o->of->open) {
-		hf_svg_say_name(&o->svg, o->of->open->capture->path, strlen(o->of->open->capture->path));
+	if (o->of->source) {
+		hf_svg_say_name(&o->svg, o->of->source->open->capture->path, strlen(o->of->source->open->capture->path));
 		hf_svg_say(&o->svg, ", ");
 	}
 	hf_svg_say(&o->svg, "hart%" PRIu32 ": %s instructions", o->of->hart, hf_human_count(text, insns));

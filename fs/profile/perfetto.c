@@ -134,7 +134,7 @@ static void put_text(struct hf_proto *message, unsigned field, const char *text,
 
 static void put_tracks(struct trace *t)
 {
-	const char *path = t->of->open ? t->of->open->capture->path : "capture";
+	const char *path = t->of->source ? t->of->source->open->capture->path : "capture";
 	char name[HF_ESCAPE_NAME];
 	struct hf_proto track, inner;
 
