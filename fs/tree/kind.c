@@ -5,6 +5,7 @@
 #include "fs/capture/info.h"
 #include "fs/find/where.h"
 #include "fs/profile/profile.h"
+#include "fs/tree/captures_page.h"
 #include "fs/tree/tree.h"
 
 #include <fnmatch.h>
@@ -56,6 +57,11 @@ static int write_captures(const struct hf_subject *of, struct hf_sink *sink)
 {
 	hf_control_progress(of->tree, sink);
 	return 0;
+}
+
+static int write_page(const struct hf_subject *of, struct hf_sink *sink)
+{
+	return hf_captures_page_write(of->tree, sink);
 }
 
 static int write_metrics(const struct hf_subject *of, struct hf_sink *sink)
