@@ -101,6 +101,58 @@ done
 [ "$size" = $((21 * 3072)) ] || fail "as soon as it is indexed: $size"
 do_umount
 
+# ---- what would take too long ----
+# The capture twice in a row: without a summary more than a million instructions would have to be decoded.
+index=$tmp/index
+source() { "$hartfs" cat --index-dir "$index" "$archive/boot/rv-sys.stf.gz" "$1"; }
+body=$(source records.txt | awk '$2 == "END_HEADER" {print $1 + 2; exit}')
+mkdir "$tmp/long"
+{ source source.stf; source source.stf | tail -c +"$body"; } >"$tmp/long/twice.stf"
+index=$tmp/index-long
+mkdir "$index"
+twice=$mnt/twice@stf/hart0
+refused() {
+	stat "$twice/where/$1" >"$tmp/out" 2>&1 && fail "$1 is there"
+	grep -q 'File too large' "$tmp/out" || fail "$1: $(cat "$tmp/out")"
+	"$hartfs" cat --index-dir "$index" "$tmp/long/twice.stf" "hart0/where/$1" 2>&1 | grep -q 'hartfs find' || fail "$1: cat does not say what to do"
+}
+archive=$tmp/long do_mount --wait --summary=off
+refused pc/80001028
+refused write/80006980
+grep -q "where/pc/80001028 is not there: .* ask with hartfs find" "$mnt/.hartfs/log.txt" || fail "the log does not say why: $(cat "$mnt/.hartfs/log.txt")"
+do_umount
+# With one counts are in the lists, and only few chunks may write that word.
+"$hartfs" index -q --index-dir "$index" "$tmp/long" || fail "index ended with $?"
+archive=$tmp/long do_mount --wait
+grep -v '^#' "$twice/listing.txt" >"$tmp/rv"
+awk '$3 == "0000000080001028" {printf "%20d\n", $1}' "$tmp/rv" | cmp - "$twice/where/pc/80001028" || fail "where/pc of twice"
+grep -E ' W[0-9]+ 0000000080006980' "$tmp/rv" | awk '{printf "%20d\n", $1}' | cmp - "$twice/where/write/80006980" || fail "where/write of twice"
+refused write/0-ffffffffffffffff
+do_umount
+# What damage leaves of it does not lead astray.
+for file in "$index"/*.hfq; do
+	size=$(stat -c %s "$file")
+	for ((at = 5000; at < size; at += 4096)); do printf 'xyz' | dd of="$file" bs=1 seek=$at conv=notrunc status=none; done
+done
+archive=$tmp/long do_mount
+refused pc/80001028
+do_umount
+
 # ---- what cannot be told ----
-# A hart as long as two of this one, whose summary is lost: what needs more than a million instructions is refused.
+index=$tmp/index
+do_mount --wait
+cp -r "$rv/etrace" "$tmp/packets"
+do_umount
+mkdir "$tmp/told"
+mv "$tmp/packets" "$tmp/told/packets"
+archive=$tmp/told do_mount --wait
+packets=$mnt/packets@etrace/hart0
+stat "$packets/where/write/80006980" 2>&1 | grep -q 'not supported' || fail "writes of packets: $(stat "$packets/where/write/80006980" 2>&1)"
+grep -v '^#' "$packets/listing.txt" | awk '$3 == "0000000080001028" {printf "%20d\n", $1}' | cmp - "$packets/where/pc/80001028" || fail "where/pc of packets"
+do_umount
+# A trace that could tell of accesses, but has none.
+"$hartfs" cat --index-dir "$index" "$tmp/told/packets" hart0/trace.stf >"$tmp/told/none.stf" || fail "trace.stf of packets"
+archive=$tmp/told do_mount --wait
+stat "$mnt/none@stf/hart0/where/write/80006980" 2>&1 | grep -q 'not supported' || fail "writes of a trace without"
+do_umount
 finish
