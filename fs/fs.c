@@ -73,6 +73,7 @@ static void borrow(struct hf_fs *fs)
 	fs->tree.captures = &fs->captures;
 	fs->tree.slices = &fs->slices;
 	fs->tree.profiles = &fs->profiles;
+	fs->tree.wheres = &fs->wheres;
 }
 
 static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
@@ -93,6 +94,7 @@ static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
 	fs->opened = true;
 	hf_slices_init(&fs->slices, &fs->common);
 	hf_profiles_init(&fs->profiles, &fs->common);
+	hf_wheres_init(&fs->wheres, &fs->common);
 	archive_err = hf_tree_init(&fs->tree);
 	return err ? err : archive_err;
 }
@@ -140,6 +142,7 @@ static void close_floors(struct hf_fs *fs)
 	hf_captures_stop(&fs->captures);
 	hf_exec_stop(fs->common.exec);
 	hf_captures_put_down(&fs->captures);
+	hf_wheres_fini(&fs->wheres);
 	hf_profiles_fini(&fs->profiles);
 	hf_slices_fini(&fs->slices);
 	hf_cache_free(fs->common.cache);

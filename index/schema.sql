@@ -260,7 +260,7 @@ CREATE TABLE node (
 	data BLOB NOT NULL
 ) STRICT;
 
--- The stack in which the first instruction of each chunk is executed, likewise.
+-- The stack in which the first instruction of each chunk is executed, with where its calls return to, likewise.
 CREATE TABLE stack (
 	id INTEGER PRIMARY KEY,
 	first INTEGER NOT NULL,         -- number of the first chunk of the page

@@ -89,7 +89,33 @@ void hf_profile_put_node(const struct hf_profiled *of, const struct hf_call_node
 
 void hf_profile_put_head(const struct hf_profiled *of, struct hf_sink *sink)
 {
-	hf_sink_printf(sink, "# hart%" PRIu32 ": %" PRIu64 " instructions retired\n", of->hart, of->counts->insns);
+	const struct hf_profile_source *source = of->source;
+
+	hf_sink_printf(sink, "# hart%" PRIu32 ": %" PRIu64 " instructions retired", of->hart, of->counts->insns);
+	if (source && (source->first || hf_facts_hart(source->open->facts, of->hart)->info.insns != source->end))
+		hf_sink_printf(sink, ", %" PRIu64 " to %" PRIu64 " of it", source->first, source->end - 1);
+	hf_sink_printf(sink, "\n");
+}
+
+void hf_profile_put_returns(const struct hf_profiled *of, struct hf_sink *sink)
+{
+	const struct hf_call_facts *facts = &of->tree->facts;
+
+	if (of->sampled) {
+		hf_sink_printf(sink, "# an estimate: the instructions of a chunk count for the function in which it begins; calls "
+				     "are not counted\n");
+		return;
+	}
+	hf_sink_printf(sink, "# %" PRIu64 " returns, of which %" PRIu64 " fit no call; %" PRIu64 " calls beyond the limits\n",
+		       facts->returns, facts->unmatched, facts->deep + facts->refused);
+}
+
+void hf_profile_put_calls(const struct hf_profiled *of, int columns, uint64_t calls, struct hf_sink *sink)
+{
+	if (of->sampled)
+		hf_sink_printf(sink, "%*s", columns, "-");
+	else
+		hf_sink_printf(sink, "%*" PRIu64, columns, calls);
 }
 
 double hf_profile_share(const struct hf_profiled *of, uint64_t count)

@@ -369,6 +369,24 @@ int hf_run_cutter_new(hf_run_fn put, void *ctx, struct hf_run_cutter **ret_cutte
 	return 0;
 }
 
+int hf_run_cutter_resume(struct hf_run_cutter *c, uint64_t ordinal, const struct hf_run_context *context,
+			 const struct hf_run_context *known, size_t n)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		err = hf_array_room(&c->contexts, i, sizeof *c->contexts);
+		if (!err)
+			c->contexts[i] = known[i];
+	}
+	if (err)
+		return err;
+	c->context_count = n;
+	c->context = *context;
+	c->insns = ordinal;
+	return 0;
+}
+
 void hf_run_cutter_free(struct hf_run_cutter *c)
 {
 	if (c)

@@ -108,6 +108,9 @@ static inline void hf_run_cutter_watch(struct hf_run_cutter *cutter, const struc
 	cutter->watch = watch;
 	cutter->told = true;
 }
+/* Before the first event: goes on at that ordinal, in a context, of which n are known. HF_ERR_NOMEM. */
+int hf_run_cutter_resume(struct hf_run_cutter *cutter, uint64_t ordinal, const struct hf_run_context *context,
+			 const struct hf_run_context *known, size_t n);
 /* The next events of the hart. */
 int hf_run_cutter_put(struct hf_run_cutter *cutter, const struct hf_event *ev, size_t n);
 /* A chunk, or the hart, ends here. */
