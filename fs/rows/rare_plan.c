@@ -51,9 +51,9 @@ int hf_rows_rare_plan(const struct hf_find_ask *ask, uint32_t kinds, struct hf_f
 	plan->count = calloc((size_t)n + 1, sizeof *plan->count);
 	if (!plan->count)
 		return HF_ERR_NOMEM;
-	for (unsigned kind = 0; kind < HF_RARE_KINDS && !err; kind++)
-		if (kinds >> kind & 1)
-			err = mark_kind(ask, plan, (enum hf_rare_kind)kind);
+	for (unsigned i = 0; i < HF_RARE_KINDS && !err; i++)
+		if (kinds >> i & 1)
+			err = mark_kind(ask, plan, (enum hf_rare_kind)i);
 	if (err)
 		hf_find_plan_fini(plan);
 	return err;
