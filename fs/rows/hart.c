@@ -160,43 +160,6 @@ struct hf_profiled hf_rows_hart_profiled(const struct hf_rows_session *session, 
 				    .disasm = session->disasm};
 }
 
-static bool is_stopping(void *ctx)
-{
-	return hf_stopping(ctx);
-}
-
-/* Without a summary only of what does not take long. */
-static int count_events(struct hf_rows_hart *hart)
-{
-	const struct hf_counted_range range = {
-		.end = hart->info.insns, .stop = is_stopping, .ctx = hart->open->capture->common};
-	struct hf_cursor cursor = hart->cursor;
-	struct hf_diag diag;
-	int err;
-
-	if (hart->info.insns > HF_PROFILE_DECODED)
-		return HF_ERR_NOT_FOUND;
-	cursor.dec = NULL;
-	cursor.left = 0;
-	err = hf_counts_of_events(&cursor, &range, &hart->counts, &hart->tree, &diag);
-	hf_cursor_fini(&cursor);
-	return err;
-}
-
-static int count(struct hf_rows_hart *hart)
-{
-	struct hf_summary *summary = hf_rows_hart_summary(hart);
-	int err = summary ? hf_counts_of_summary(summary, hart->info.id, &hart->counts) : HF_ERR_STATE;
-
-	if (summary && !err)
-		err = hf_summary_tree_load(summary, hart->info.id, &hart->tree);
-	if (err != HF_ERR_STATE)
-		return err;
-	hf_counts_free(&hart->counts);
-	hf_rows_hart_distrust(hart);
-	return count_events(hart);
-}
-
 int hf_rows_hart_count(struct hf_rows_hart *hart)
 {
 	struct hf_profiled of;
@@ -204,11 +167,9 @@ int hf_rows_hart_count(struct hf_rows_hart *hart)
 
 	if (hart->counted)
 		return 0;
-	err = count(hart);
-	if (err) {
-		hf_counts_free(&hart->counts);
+	err = hf_profile_count(hart->open, hart->info.id, &hart->counts, &hart->tree);
+	if (err)
 		return err;
-	}
 	of = hf_rows_hart_profiled(&(struct hf_rows_session){0}, hart);
 	err = hf_functions_new(&of, &hart->functions);
 	if (err) {
