@@ -54,6 +54,8 @@ int hf_profile_speedscope(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_bbv(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_bbv_map(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_memory(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_lcov(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_annotated(const struct hf_profiled *of, struct hf_sink *sink);
 
 /* What the instruction does to the flow: enum hf_flow. */
 uint8_t hf_profile_flow(const struct hf_count *row);
