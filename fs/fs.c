@@ -72,6 +72,7 @@ static void borrow(struct hf_fs *fs)
 	fs->tree.captures = &fs->captures;
 	fs->tree.slices = &fs->slices;
 	fs->tree.profiles = &fs->profiles;
+	fs->tree.wheres = &fs->wheres;
 }
 
 static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
@@ -92,6 +93,7 @@ static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
 	fs->opened = true;
 	hf_slices_init(&fs->slices, &fs->common);
 	hf_profiles_init(&fs->profiles, &fs->common);
+	hf_wheres_init(&fs->wheres, &fs->common);
 	archive_err = hf_tree_init(&fs->tree);
 	return err ? err : archive_err;
 }
@@ -139,6 +141,7 @@ static void close_floors(struct hf_fs *fs)
 	hf_captures_stop(&fs->captures);
 	hf_exec_stop(fs->common.exec);
 	hf_captures_put_down(&fs->captures);
+	hf_wheres_fini(&fs->wheres);
 	hf_profiles_fini(&fs->profiles);
 	hf_slices_fini(&fs->slices);
 	hf_cache_free(fs->common.cache);

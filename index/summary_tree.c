@@ -6,6 +6,7 @@
 #include "index/summary_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <zstd.h>
 
 /* A page of nodes or stacks, unpacked. */
@@ -172,9 +173,11 @@ int hf_summary_tree_load(struct hf_summary *summary, uint32_t hart, struct hf_su
 
 /* ---- stacks ---- */
 
-static int take_piece(const struct hf_summary_tree *tree, const struct hf_call_piece *piece,
+/* lowest: whether it begins with a root or with a trap. */
+static int take_piece(const struct hf_summary_tree *tree, const struct hf_call_piece *piece, enum hf_call_kind lowest,
 		      struct hf_summary_stack *stack)
 {
+	const uint32_t first = stack->count;
 	uint32_t nodes, n = piece->node;
 
 	if (n >= tree->count)
@@ -182,25 +185,38 @@ static int take_piece(const struct hf_summary_tree *tree, const struct hf_call_p
 	nodes = n == HF_CALL_NO_NODE ? 0 : tree->depth[n] + 1u;
 	if (nodes + piece->refused > HF_CALL_DEPTH + 1 - stack->count || !(nodes + piece->refused))
 		return HF_ERR_STATE;
-	for (uint32_t i = nodes; i-- > 0; n = tree->nodes[n].parent)
+	for (uint32_t i = nodes; i-- > 0; n = tree->nodes[n].parent) {
 		stack->nodes[stack->count + i] = n;
-	for (uint32_t i = 0; i < piece->refused; i++)
+		stack->kind[stack->count + i] = tree->nodes[n].kind;
+	}
+	for (uint32_t i = 0; i < piece->refused; i++) {
 		stack->nodes[stack->count + nodes + i] = HF_CALL_NO_NODE;
+		stack->kind[stack->count + nodes + i] = (uint8_t)(nodes + i ? HF_CALL_FUNCTION : lowest);
+	}
 	stack->count += nodes + piece->refused;
-	return 0;
+	return (stack->kind[first] == HF_CALL_ROOT) == (lowest == HF_CALL_ROOT) ? 0 : HF_ERR_STATE;
 }
 
 static int take_stack(const struct hf_summary_tree *tree, const struct hf_call_stacked *from,
 		      struct hf_summary_stack *ret_stack)
 {
+	const uint32_t below = from->begun;
 	int err = 0;
 
+	ret_stack->context = from->context;
 	ret_stack->count = 0;
 	ret_stack->calls_beyond = from->calls_beyond;
 	ret_stack->traps_beyond = from->traps_beyond;
+	ret_stack->classes_beyond = from->classes_beyond;
 	for (uint32_t i = 0; i < from->count && !err; i++)
-		err = take_piece(tree, &from->pieces[i], ret_stack);
-	return err;
+		err = take_piece(tree, &from->pieces[i], i || !below ? HF_CALL_TRAP : HF_CALL_ROOT, ret_stack);
+	if (err)
+		return err;
+	if (ret_stack->count != from->backs + below)
+		return HF_ERR_STATE;
+	ret_stack->back[0] = 0;
+	memcpy(ret_stack->back + below, from->back, from->backs * sizeof from->back[0]);
+	return 0;
 }
 
 /* The last page that begins at that chunk or before it. */
@@ -262,6 +278,52 @@ int hf_summary_stack_at(struct hf_summary *summary, const struct hf_summary_tree
 		err = read_stack(page, tree, chunk, ret_stack);
 	free(page);
 	return hf_published_noted(&summary->file, err);
+}
+
+/* Of that page, and before that chunk: the last stack that is of the context; *ret_chunk is HF_NOWHERE if none is. */
+static int search_page(struct page *page, const struct hf_summary_tree *tree, uint32_t context, uint64_t chunk,
+		       uint64_t *ret_chunk, struct hf_summary_stack *ret_stack)
+{
+	const struct hf_call_stacked *stack;
+	int err = 0;
+
+	*ret_chunk = HF_NOWHERE;
+	for (uint64_t i = page->row.first; i - page->row.first < page->row.count && i < chunk && !err; i++) {
+		err = hf_call_page_next_stack(&page->reader, &stack) ? HF_ERR_STATE : 0;
+		if (err || stack->context != context)
+			continue;
+		*ret_chunk = i;
+		err = take_stack(tree, stack, ret_stack);
+	}
+	return err;
+}
+
+int hf_summary_stack_before(struct hf_summary *summary, const struct hf_summary_tree *tree, uint32_t context,
+			    uint64_t chunk, uint64_t *ret_chunk, struct hf_summary_stack *ret_stack)
+{
+	const struct hf_summary_hart *hart = hf_summary_find_hart(summary, tree->hart);
+	struct hf_summary_calls row;
+	struct page *page;
+	uint64_t number = 0;
+	int err;
+
+	if (!hart || !chunk || chunk > hart->chunks)
+		return HF_ERR_NOT_FOUND;
+	page = malloc(sizeof *page);
+	if (!page)
+		return HF_ERR_NOMEM;
+	*ret_chunk = HF_NOWHERE;
+	err = hf_summary_fetch(summary, &hf_table_summary_calls, hart->slot, 0, &row);
+	if (!err)
+		err = find_page(summary, hart->slot, row.stack_pages, chunk - 1, &number);
+	for (uint64_t left = number + 1; !err && *ret_chunk == HF_NOWHERE && left > 0; left--) {
+		err = open_page(summary, &hf_table_summary_stack, hart->slot, left - 1, page);
+		if (!err)
+			err = search_page(page, tree, context, chunk, ret_chunk, ret_stack);
+	}
+	free(page);
+	err = hf_published_noted(&summary->file, err);
+	return err || *ret_chunk != HF_NOWHERE ? err : HF_ERR_NOT_FOUND;
 }
 
 static int each_of_page(const struct hf_summary_tree *tree, struct page *page, uint64_t *next, uint64_t end,

@@ -10,6 +10,7 @@
 #include "mountd/mounts.h"
 #include "mountd/paths.h"
 #include "mountd/target.h"
+#include "mountd/topic.h"
 
 #include <limits.h>
 #include <mntent.h>
@@ -304,6 +305,12 @@ static void offer_commands(const struct line *line)
 	offer_all(line, "help", "");
 }
 
+static void offer_topics(const struct line *line)
+{
+	for (const struct hf_topic *topic = hf_topics; topic->name; topic++)
+		offer_all(line, hf_topic_short_name(topic), "");
+}
+
 static void complete(struct line *line)
 {
 	const char *last = line->word[line->count - 1], *equals = strchr(last, '=');
@@ -312,6 +319,8 @@ static void complete(struct line *line)
 	line->begin = line->keep = last;
 	if (line->count == 1 || (line->count == 2 && !strcmp(line->word[0], "help"))) {
 		offer_commands(line);
+		if (line->count == 2)
+			offer_topics(line);
 		return;
 	}
 	for (size_t i = 0; i < COUNT(commands); i++)

@@ -56,6 +56,8 @@ int hf_profile_bbv_map(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_memory(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_lcov(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_annotated(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_overview(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_perfetto(const struct hf_profiled *of, struct hf_sink *sink);
 
 /* What the instruction does to the flow: enum hf_flow. */
 uint8_t hf_profile_flow(const struct hf_count *row);

@@ -3,6 +3,7 @@
 #include "fs/base/log_ring.h"
 #include "fs/bytes/slice.h"
 #include "fs/capture/info.h"
+#include "fs/find/where.h"
 #include "fs/profile/profile.h"
 #include "fs/tree/tree.h"
 
@@ -460,6 +461,46 @@ static int write_profile(const struct hf_subject *of, struct hf_sink *sink)
 	return 0;
 }
 
+/* ---- where something happened ---- */
+
+static bool each_where_kind(const struct hf_look *look, struct hf_node_key key)
+{
+	bool more = true;
+
+	for (key.view = 0; more && key.view < HF_WHERE_KINDS; key.view++)
+		more = offer(look, hf_where_name((enum hf_where_kind)key.view), &key);
+	return more;
+}
+
+/* They are found by name and not listed: every address is one. */
+static bool each_where_value(const struct hf_look *look, struct hf_node_key key)
+{
+	key.path = look->name;
+	return !look->name || offer(look, look->name, &key);
+}
+
+/* The value is the last part of the path, which during a look-up is all there is of it. */
+static int bytes_where(const struct hf_subject *of, struct hf_bytes *ret_bytes)
+{
+	const struct hf_node_key *key = of->key;
+	const char *slash = strrchr(key->path, '/');
+
+	return hf_where_get(of->tree->wheres, key->capture, of->facts, key->hart, (enum hf_where_kind)key->view,
+			    slash ? slash + 1 : key->path, ret_bytes);
+}
+
+static int size_where(const struct hf_subject *of, uint64_t *ret_size)
+{
+	struct hf_bytes bytes;
+	int err = bytes_where(of, &bytes);
+
+	if (err)
+		return err;
+	*ret_size = bytes.size;
+	hf_bytes_unref(&bytes);
+	return 0;
+}
+
 /* ---- the table ---- */
 
 enum {
@@ -471,6 +512,7 @@ enum {
 	CUTS = HF_KIND_CUTS,
 	OF_HART = HF_KIND_OF_HART,
 	STATUS = HF_KIND_STATUS,
+	DIRECT = HF_KIND_DIRECT,
 };
 
 static const struct hf_kind kinds[] = {

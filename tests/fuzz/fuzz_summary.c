@@ -214,7 +214,7 @@ static int look(void *ctx, const struct hf_summary_run *run)
 	return 0;
 }
 
-static int take_stack(void *ctx, uint64_t chunk, const struct hf_summary_stack *stack)
+static int look_at_stack(void *ctx, uint64_t chunk, const struct hf_summary_stack *stack)
 {
 	const struct hf_summary_tree *tree = ctx;
 
@@ -226,7 +226,7 @@ static int take_stack(void *ctx, uint64_t chunk, const struct hf_summary_stack *
 
 static void look_at_each_stack(struct hf_summary *summary, struct hf_summary_tree *tree)
 {
-	int err = tree ? hf_summary_each_stack(summary, tree, 1, 15, take_stack, tree) : HF_ERR_NOT_FOUND;
+	int err = tree ? hf_summary_each_stack(summary, tree, 1, 15, look_at_stack, tree) : HF_ERR_NOT_FOUND;
 
 	MUST(err == HF_ERR_NOT_FOUND || is_answer(err));
 }
