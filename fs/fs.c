@@ -2,6 +2,7 @@
 /* The file system: its floors put together, and its functions handed on to them. */
 #include "fs/fs.h"
 #include "fs/find/run.h"
+#include "fs/rows/run.h"
 #include "fs/whole.h"
 
 #include <stdlib.h>
@@ -349,6 +350,11 @@ int hf_fs_compare(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, cons
 int hf_fs_find(struct hf_fs *fs, const struct hf_find *find, uint64_t *ret_count, char *why, size_t size)
 {
 	return hf_find_run(&fs->captures, find, ret_count, why, size);
+}
+
+int hf_rows_session_new(struct hf_fs *fs, struct hf_rows_session **ret_session)
+{
+	return hf_rows_session_open(&fs->captures, &fs->tree, ret_session);
 }
 
 int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad, struct hf_diag *diag)

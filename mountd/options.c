@@ -270,6 +270,12 @@ static bool set_flag(struct hf_settings *settings, enum option_id id)
 	case OPTION_AS_JSON:
 		settings->json = true;
 		return true;
+	case OPTION_AS_CSV:
+	case OPTION_AS_TABLE:
+	case OPTION_AS_LINES:
+	case OPTION_AS_ROWS:
+		settings->mode = options[id].name;
+		return true;
 	case OPTION_DRY_RUN:
 		settings->dry_run = true;
 		return true;
@@ -520,6 +526,12 @@ static bool parse_one(struct hf_settings *settings, enum option_id id, char *val
 	}
 	if (id == OPTION_VERSION) {
 		print_version();
+		return false;
+	}
+	/* What serve is told, it reads itself. */
+	if (settings->command == HF_COMMAND_SQL && valid_for(id, HF_COMMAND_SERVE) &&
+	    !add_asked(settings, options[id].name, value)) {
+		*ret_exit = hf_settings_usage(settings, "out of memory");
 		return false;
 	}
 	if (id == OPTION_PARAM) {

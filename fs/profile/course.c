@@ -12,23 +12,12 @@ static int tell_events(const struct hf_profiled *of, const struct hf_course *cou
 	return err;
 }
 
-static bool is_whole_hart(const struct hf_profile_source *source)
-{
-	const struct hf_index_hart *harts;
-	const size_t n = hf_index_harts(source->open->index, &harts);
-
-	for (size_t i = 0; i < n; i++)
-		if (harts[i].id == source->hart)
-			return source->first == 0 && source->end == harts[i].insns;
-	return false;
-}
-
 int hf_profile_course(const struct hf_profiled *of, const struct hf_course *course, bool *ret_exact)
 {
 	const struct hf_profile_source *source = of->source;
 
 	/* The course of a slice is not told yet. */
-	if (!is_whole_hart(source))
+	if (!hf_profile_is_whole(source))
 		return HF_ERR_NOT_FOUND;
 	*ret_exact = of->counts->insns <= HF_PICTURE_DECODED || !source->summary;
 	if (*ret_exact)

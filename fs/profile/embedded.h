@@ -11,6 +11,7 @@ struct hf_embedded {
 	size_t size;
 };
 
-extern const struct hf_embedded hf_embedded_flame_js, hf_embedded_flame_css, hf_embedded_overview_css;
+extern const struct hf_embedded hf_embedded_flame_js, hf_embedded_flame_css;
+extern const struct hf_embedded hf_embedded_overview_css, hf_embedded_report_css;
 
 #endif

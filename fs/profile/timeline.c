@@ -13,14 +13,21 @@ struct making {
 
 /* ---- columns and ordinals ---- */
 
+/* Most are small enough for the quicker division. */
 static uint64_t start_of(uint64_t insns, uint32_t pieces, uint32_t piece)
 {
+	if (insns < UINT64_MAX / HF_TIMELINE_COLUMNS - 1)
+		return (insns * piece + pieces - 1) / pieces;
 	return (uint64_t)(((wide)insns * piece + pieces - 1) / pieces);
 }
 
 static uint32_t piece_of(uint64_t insns, uint32_t pieces, uint64_t ordinal)
 {
-	return ordinal < insns ? (uint32_t)((wide)ordinal * pieces / insns) : pieces - 1;
+	if (ordinal >= insns)
+		return pieces - 1;
+	if (ordinal < UINT64_MAX / HF_TIMELINE_COLUMNS)
+		return (uint32_t)(ordinal * pieces / insns);
+	return (uint32_t)((wide)ordinal * pieces / insns);
 }
 
 uint64_t hf_timeline_start(const struct hf_timeline *timeline, uint32_t column)
