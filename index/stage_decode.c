@@ -28,12 +28,23 @@ struct decode {
 	size_t seen;   /* as many of the decoder's harts are in the queue */
 };
 
+/* A usual one of STF. */
+#define RECORDS_AN_EVENT 3u
+
 static_assert(HF_BATCH_EVENTS % HF_DECODE_EVENTS == 0,
 	      "a chunk begins with a batch: what is asked for never outgrows it");
 
 static uint64_t offset_of(const struct decode *d)
 {
 	return hf_dec_offset(d->run->dec);
+}
+
+/* Events of a chunk. One of the records may be several lines. */
+static uint64_t events_limit(const struct decode *d)
+{
+	const uint64_t limit = d->run->pass->limits.events;
+
+	return d->run->slot == HF_SLOT_RECORDS && limit > RECORDS_AN_EVENT ? limit / RECORDS_AN_EVENT : limit;
 }
 
 /* All that the hart may have was decoded. */
@@ -47,7 +58,7 @@ static bool full(const struct decode *d)
 	const struct hf_chunk_limits *limits = &d->run->pass->limits;
 	const struct hf_chunk *c = &d->chunk;
 
-	return is_spent(d) || c->insns >= limits->insns || c->events >= limits->events ||
+	return is_spent(d) || c->insns >= limits->insns || c->events >= events_limit(d) ||
 	       (c->events && c->events % HF_DECODE_EVENTS == 0 && offset_of(d) - c->stream_offset >= limits->bytes);
 }
 
@@ -66,8 +77,8 @@ static size_t room(const struct decode *d, uint64_t insns, uint64_t events)
 
 	if (limits->insns - insns < max)
 		max = limits->insns - insns;
-	if (limits->events - events < max)
-		max = limits->events - events;
+	if (events_limit(d) - events < max)
+		max = events_limit(d) - events;
 	return (size_t)max;
 }
 
