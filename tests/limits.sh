@@ -49,6 +49,7 @@ codecs/image/elf_debug.h@HF_ELF_DEBUG_LINE_MAX@(UINT64_C(64) << 20)@lines in *pr
 codecs/image/bias.c@PIECES_MAX@64@64 executable segments
 codecs/image/elf_riscv.c@ATTRIBUTES_MAX@65536u@64 KiB | they count as none
 index/counts.h@HF_COUNTS_MAX@(UINT32_C(1) << 21)@different instructions of a hart | 2,097,152
+fs/find/where.h@HF_WHERE_DECODED@(UINT64_C(1) << 20)@lines of a file in *where/* | 1,048,576
 fs/profile/profile.h@HF_PROFILE_DECODED@(UINT64_C(10) << 20)@instructions of a hart without a summary | 10,485,760
 fs/profile/memory.c@PAIRS_MAX@(UINT32_C(1) << 19)@524,288 pairs
 fs/profile/memory.c@PAGES_MAX@256u@pages of an access in *memory.txt* | 256
