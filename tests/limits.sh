@@ -29,6 +29,13 @@ fs/find/find.h@HF_QUESTION_TERMS@32@parts of a question of **hartfs find** | 32
 fs/find/moment.h@HF_MOMENT_ACCESSES@16@accesses of **hartfs state** | 16
 fs/find/moment.h@HF_MOMENT_CHUNKS@256@chunks that **hartfs state** decodes with a summary | 256
 fs/find/moments.h@HF_MOMENTS_DECODED@(UINT64_C(10) << 20)@instructions of a hart without a summary | 10,485,760 | *state.txt*
+mountd/sql/protocol.h@HF_PROTOCOL_CURSORS@1024u@read at a time | 1,024
+fs/rows/rows.h@HF_ROWS_HARTS@(1u << 13)@one connection asks | 8,192
+fs/rows/rows.h@HF_ROWS_ORDINALS@(UINT64_C(1) << 38)@with rows | 2^38
+fs/rows/rows.h@HF_ROWS_EVENTS@(1u << 12)@one instruction with rows | 4,096
+fs/rows/rows.h@HF_ROWS_CHUNK_EVENTS@(1u << 19)@chunk in memory | 524,288
+fs/rows/rows.h@HF_ROWS_TEXT@4096@texts of a row | 4,096
+fs/rows/runs.c@RUNS_MOST@(1u << 19)@**run** | 524,288
 fs/find/question.h@HF_FIND_WORDS@32@words of a value that is asked for | 32
 fs/capture/beside.c@ENTRIES_MAX@4096@512 files, 4,096 entries, 8 directories deep
 fs/capture/beside.h@HF_BESIDE_MAX@512@512 files, 4,096 entries, 8 directories deep
