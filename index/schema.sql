@@ -58,6 +58,11 @@ CREATE TABLE chunk (
 	flow INTEGER NOT NULL,          -- digests of its events (index/digest.h): pcs and opcodes,
 	data INTEGER NOT NULL,          --   accesses,
 	rest INTEGER NOT NULL,          --   all else; of the records they are 0
+	flow_before INTEGER NOT NULL,   -- what the hart did before this chunk (index/prefix.h): pcs and opcodes,
+	access_before INTEGER NOT NULL, --   which bytes were accessed,
+	value_before INTEGER NOT NULL,  --   their values,
+	pending INTEGER NOT NULL,       --   which access of the last instruction is next,
+	told INTEGER NOT NULL,          --   and what there was: 1 accesses, 2 values; of the records all are 0
 	entry BLOB NOT NULL             -- state of the decoder
 ) STRICT;
 

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "index/prefix.h"
+
+#include <string.h>
+
+/* The polynomials are over the integers modulo this prime, at a place that nobody chose for its sake. */
+#define PRIME ((UINT64_C(1) << 61) - 1)
+#define PLACE UINT64_C(0x13b8d27f5a6ce941)
+
+/* What keeps the factors of a product from being 0: as little chosen. */
+#define FIRST UINT64_C(0x8f14e45fceea167a)
+#define SECOND UINT64_C(0x6c9882bc1a2f7d35)
+
+/* What an instruction is: opcode and size. Modes and instruction sets are not what every format tells alike. */
+#define CODE_MASK UINT64_C(0x000000ffffffffff)
+
+/* hf_prefix.pending: the number of the next access of the last instruction; above it, one more than the number of the next
+ * DATA of the last access, or 0; or nothing of that, if accesses are those of no retired instruction. */
+#define NEXT_DATA (UINT64_C(1) << 32)
+#define NEXT_ACCESS(pending) ((pending) & (NEXT_DATA - 1))
+#define NOBODY UINT64_MAX
+
+/* So many instructions are added to a polynomial at a time. */
+enum { ROW = 64 };
+
+const struct hf_prefix hf_prefix_none = {.pending = NOBODY};
+
+static inline uint64_t mix(uint64_t a, uint64_t b)
+{
+	const unsigned __int128 product = (unsigned __int128)(a ^ FIRST) * (b ^ SECOND);
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Of a number below 2^125 one below 2^61 + 2^4 with the same rest. */
+static inline uint64_t fold(unsigned __int128 n)
+{
+	const unsigned __int128 once = (n & PRIME) + (n >> 61);
+
+	return ((uint64_t)once & PRIME) + (uint64_t)(once >> 61);
+}
+
+static inline uint64_t times(uint64_t a, uint64_t b)
+{
+	return fold((unsigned __int128)a * b);
+}
+
+static inline uint64_t rest(uint64_t n)
+{
+	n = (n & PRIME) + (n >> 61);
+	return n >= PRIME ? n - PRIME : n;
+}
+
+/* PLACE to the power of n. */
+static uint64_t power(uint64_t n)
+{
+	uint64_t square = PLACE, all = 1;
+
+	for (; n; n >>= 1) {
+		if (n & 1)
+			all = times(all, square);
+		square = times(square, square);
+	}
+	return all;
+}
+
+/* The polynomial with n further coefficients behind it; four at a time, for products that need not wait for each other. */
+static uint64_t append(uint64_t sum, const uint64_t *hash, size_t n)
+{
+	const uint64_t p2 = times(PLACE, PLACE), p3 = times(p2, PLACE), p4 = times(p2, p2);
+	size_t i = 0;
+
+	for (; i + 4 <= n; i += 4)
+		sum = fold((unsigned __int128)sum * p4 + (unsigned __int128)(hash[i] & PRIME) * p3 +
+			   (unsigned __int128)(hash[i + 1] & PRIME) * p2 +
+			   (unsigned __int128)(hash[i + 2] & PRIME) * PLACE + (hash[i + 3] & PRIME));
+	for (; i < n; i++)
+		sum = fold((unsigned __int128)sum * PLACE + (hash[i] & PRIME));
+	return sum;
+}
+
+/* The accesses to come are those of a later instruction. */
+static void close_gap(struct hf_prefixer *p)
+{
+	uint64_t factor;
+
+	if (!p->gap)
+		return;
+	factor = p->gap == 1 ? PLACE : power(p->gap);
+	p->sum.access = times(p->sum.access, factor);
+	p->sum.value = times(p->sum.value, factor);
+	p->gap = 0;
+}
+
+static uint64_t sum_of(uint64_t a, uint64_t b)
+{
+	return rest(a + (b & PRIME));
+}
+
+static void put_access(struct hf_prefixer *p, const struct hf_event *ev)
+{
+	const uint64_t number = NEXT_ACCESS(p->sum.pending);
+	const uint64_t kind = ev->flags & (HF_EVF_READ | HF_EVF_WRITE | HF_EVF_NO_ADDRESS);
+	const uint64_t bits = ev->mem.size < 8 ? 8 * ev->mem.size : 64;
+
+	close_gap(p);
+	p->sum.told |= HF_TOLD_ACCESS;
+	p->sum.access = sum_of(p->sum.access, mix(mix(number << 8 | kind, ev->mem.size), ev->mem.address));
+	if (ev->words) {
+		const uint64_t value = bits && bits < 64 ? ev->mem.data & ((UINT64_C(1) << bits) - 1) : ev->mem.data;
+
+		p->sum.told |= HF_TOLD_VALUE;
+		p->sum.value = sum_of(p->sum.value, mix(number << 32, value));
+	}
+	p->sum.pending = number + 1 + (ev->words ? NEXT_DATA : 0);
+}
+
+/* Further bytes of a value. */
+static void put_data(struct hf_prefixer *p, const struct hf_event *ev)
+{
+	uint64_t word[3] = {0};
+
+	close_gap(p);
+	memcpy(word, ev->data.bytes, ev->used < sizeof word ? ev->used : sizeof word);
+	p->sum.value = sum_of(p->sum.value, mix(mix(mix(p->sum.pending, word[0]), word[1]), word[2]));
+	p->sum.pending += NEXT_DATA;
+}
+
+/* Any event but a retired instruction. */
+static void put_other(struct hf_prefixer *p, const struct hf_event *ev)
+{
+	const uint64_t pending = p->sum.pending;
+
+	if (ev->kind == HF_EVENT_ATTEMPT || pending == NOBODY)
+		p->sum.pending = NOBODY;
+	else if (ev->kind == HF_EVENT_MEM)
+		put_access(p, ev);
+	else if (ev->kind == HF_EVENT_DATA && pending >= NEXT_DATA)
+		put_data(p, ev);
+	else
+		p->sum.pending = NEXT_ACCESS(pending);
+}
+
+void hf_prefixer_begin(struct hf_prefixer *p, const struct hf_prefix *before)
+{
+	*p = (struct hf_prefixer){.sum = *before};
+}
+
+void hf_prefixer_put(struct hf_prefixer *p, const struct hf_event *ev, size_t n)
+{
+	uint64_t hash[ROW];
+	size_t k = 0;
+
+	for (; n; n--, ev++) {
+		if (ev->kind != HF_EVENT_INSN) {
+			put_other(p, ev);
+			continue;
+		}
+		hash[k++] = mix(ev->insn.pc, ev->word[2] & CODE_MASK);
+		p->sum.pending = 0;
+		p->gap++;
+		if (k == ROW) {
+			p->sum.flow = append(p->sum.flow, hash, k);
+			k = 0;
+		}
+	}
+	p->sum.flow = append(p->sum.flow, hash, k);
+}
+
+struct hf_prefix hf_prefixer_end(struct hf_prefixer *p)
+{
+	close_gap(p);
+	p->sum.flow = rest(p->sum.flow);
+	p->sum.access = rest(p->sum.access);
+	p->sum.value = rest(p->sum.value);
+	return p->sum;
+}
+
+/* end - first * factor */
+static uint64_t between(uint64_t first, uint64_t end, uint64_t factor)
+{
+	return rest(rest(end) + (PRIME - rest(times(rest(first), factor))));
+}
+
+struct hf_prefix hf_prefix_between(const struct hf_prefix *first, const struct hf_prefix *end, uint64_t insns)
+{
+	const uint64_t factor = rest(power(insns));
+
+	return (struct hf_prefix){.flow = between(first->flow, end->flow, factor),
+				  .access = between(first->access, end->access, factor),
+				  .value = between(first->value, end->value, factor)};
+}
