@@ -129,9 +129,9 @@ def change_access(rng, items):
     if not at:
         return items, 0
     k = rng.choice(at)
-    code, ((kind, address, value),) = items[k]
+    code, ((kind, address, value), *more) = items[k]
     access = rng.choice(((kind, address ^ 8, value), (kind, address, value ^ 1 << rng.randrange(64))))
-    return items[:k] + [(code, (access,))] + items[k + 1:], 2
+    return items[:k] + [(code, (access, *more))] + items[k + 1:], 2
 
 
 def add_access(rng, items):
