@@ -7,6 +7,17 @@
 #define PRIME ((UINT64_C(1) << 61) - 1)
 #define PLACE UINT64_C(0x13b8d27f5a6ce941)
 
+/* The first powers of PLACE: distances between two accesses are mostly short. */
+static const uint64_t powers[] = {
+	UINT64_C(0x0000000000000001), UINT64_C(0x13b8d27f5a6ce941), UINT64_C(0x06467a46b3fa19a5),
+	UINT64_C(0x11db6a44b4bbe667), UINT64_C(0x0f36078222e28cb1), UINT64_C(0x061ca3d32ded77e4),
+	UINT64_C(0x0a697a042f306f01), UINT64_C(0x1d696064f397fdfd), UINT64_C(0x167089e313833360),
+	UINT64_C(0x09cab4074ec6d4bc), UINT64_C(0x0f68295685cc0520), UINT64_C(0x07860a50041f26d3),
+	UINT64_C(0x123885e158b5b997), UINT64_C(0x1f9d24225c93b212), UINT64_C(0x1b986dcc9cd511e0),
+	UINT64_C(0x1f77af2d02ffdf50), UINT64_C(0x0ce2e27da113037c),
+};
+#define POWERS (sizeof powers / sizeof powers[0])
+
 /* What keeps the factors of a product from being 0: as little chosen. */
 #define FIRST UINT64_C(0x8f14e45fceea167a)
 #define SECOND UINT64_C(0x6c9882bc1a2f7d35)
@@ -32,7 +43,7 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Of a number below 2^125 one below 2^61 + 2^4 with the same rest. */
+/* Of a number below 2^125 one below 2^61 + 2^4 with the same rest. No number between two calls is greater than 2^62. */
 static inline uint64_t fold(unsigned __int128 n)
 {
 	const unsigned __int128 once = (n & PRIME) + (n >> 61);
@@ -56,6 +67,8 @@ static uint64_t power(uint64_t n)
 {
 	uint64_t square = PLACE, all = 1;
 
+	if (n < POWERS)
+		return powers[n];
 	for (; n; n >>= 1) {
 		if (n & 1)
 			all = times(all, square);
@@ -67,12 +80,11 @@ static uint64_t power(uint64_t n)
 /* The polynomial with n further coefficients behind it; four at a time, for products that need not wait for each other. */
 static uint64_t append(uint64_t sum, const uint64_t *hash, size_t n)
 {
-	const uint64_t p2 = times(PLACE, PLACE), p3 = times(p2, PLACE), p4 = times(p2, p2);
 	size_t i = 0;
 
 	for (; i + 4 <= n; i += 4)
-		sum = fold((unsigned __int128)sum * p4 + (unsigned __int128)(hash[i] & PRIME) * p3 +
-			   (unsigned __int128)(hash[i + 1] & PRIME) * p2 +
+		sum = fold((unsigned __int128)sum * powers[4] + (unsigned __int128)(hash[i] & PRIME) * powers[3] +
+			   (unsigned __int128)(hash[i + 1] & PRIME) * powers[2] +
 			   (unsigned __int128)(hash[i + 2] & PRIME) * PLACE + (hash[i + 3] & PRIME));
 	for (; i < n; i++)
 		sum = fold((unsigned __int128)sum * PLACE + (hash[i] & PRIME));
@@ -80,24 +92,24 @@ static uint64_t append(uint64_t sum, const uint64_t *hash, size_t n)
 }
 
 /* The accesses to come are those of a later instruction. */
-static void close_gap(struct hf_prefixer *p)
+static inline void close_gap(struct hf_prefixer *p)
 {
 	uint64_t factor;
 
 	if (!p->gap)
 		return;
-	factor = p->gap == 1 ? PLACE : power(p->gap);
+	factor = power(p->gap);
 	p->sum.access = times(p->sum.access, factor);
 	p->sum.value = times(p->sum.value, factor);
 	p->gap = 0;
 }
 
-static uint64_t sum_of(uint64_t a, uint64_t b)
+static inline uint64_t sum_of(uint64_t a, uint64_t b)
 {
-	return rest(a + (b & PRIME));
+	return (a & PRIME) + (a >> 61) + (b & PRIME);
 }
 
-static void put_access(struct hf_prefixer *p, const struct hf_event *ev)
+static inline void put_access(struct hf_prefixer *p, const struct hf_event *ev)
 {
 	const uint64_t number = NEXT_ACCESS(p->sum.pending);
 	const uint64_t kind = ev->flags & (HF_EVF_READ | HF_EVF_WRITE | HF_EVF_NO_ADDRESS);
@@ -127,7 +139,7 @@ static void put_data(struct hf_prefixer *p, const struct hf_event *ev)
 }
 
 /* Any event but a retired instruction. */
-static void put_other(struct hf_prefixer *p, const struct hf_event *ev)
+static inline void put_other(struct hf_prefixer *p, const struct hf_event *ev)
 {
 	const uint64_t pending = p->sum.pending;
 
