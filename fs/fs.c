@@ -3,6 +3,7 @@
 #include "fs/fs.h"
 #include "fs/diff/run.h"
 #include "fs/find/run.h"
+#include "fs/rows/run.h"
 #include "fs/whole.h"
 
 #include <stdlib.h>
@@ -73,6 +74,7 @@ static void borrow(struct hf_fs *fs)
 	fs->tree.captures = &fs->captures;
 	fs->tree.slices = &fs->slices;
 	fs->tree.profiles = &fs->profiles;
+	fs->tree.wheres = &fs->wheres;
 }
 
 static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
@@ -93,6 +95,7 @@ static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
 	fs->opened = true;
 	hf_slices_init(&fs->slices, &fs->common);
 	hf_profiles_init(&fs->profiles, &fs->common);
+	hf_wheres_init(&fs->wheres, &fs->common);
 	archive_err = hf_tree_init(&fs->tree);
 	return err ? err : archive_err;
 }
@@ -140,6 +143,7 @@ static void close_floors(struct hf_fs *fs)
 	hf_captures_stop(&fs->captures);
 	hf_exec_stop(fs->common.exec);
 	hf_captures_put_down(&fs->captures);
+	hf_wheres_fini(&fs->wheres);
 	hf_profiles_fini(&fs->profiles);
 	hf_slices_fini(&fs->slices);
 	hf_cache_free(fs->common.cache);
@@ -354,6 +358,11 @@ int hf_fs_diff(const struct hf_diff *diff, struct hf_diff_told *ret_told, unsign
 	struct hf_captures *all[2] = {&diff->hart[0].fs->captures, &diff->hart[1].fs->captures};
 
 	return hf_diff_run(all, diff, ret_told, ret_which, why, size);
+}
+
+int hf_rows_session_new(struct hf_fs *fs, struct hf_rows_session **ret_session)
+{
+	return hf_rows_session_open(&fs->captures, &fs->tree, ret_session);
 }
 
 int hf_fs_verify(struct hf_fs *fs, const char *path, uint64_t *ret_chunks, uint64_t *ret_bad, struct hf_diag *diag)

@@ -15,8 +15,9 @@ struct hf_fs {
 	struct hf_captures captures;
 	struct hf_slices slices;
 	struct hf_profiles profiles;
+	struct hf_wheres wheres;
 	struct hf_tree tree;
-	bool opened; /* the three above */
+	bool opened; /* the four above */
 };
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/prefix.h"
 
+#include "index/digest.h"
+
 #include <string.h>
 
 /* The polynomials are over the integers modulo this prime, at a place that nobody chose for its sake. */
@@ -22,17 +24,11 @@ static const uint64_t powers[] = {
 #define FIRST UINT64_C(0x8f14e45fceea167a)
 #define SECOND UINT64_C(0x6c9882bc1a2f7d35)
 
-/* What an instruction is: opcode and size. Modes and instruction sets are not what every format tells alike. */
-#define CODE_MASK UINT64_C(0x000000ffffffffff)
-
 /* hf_prefix.pending: the number of the next access of the last instruction; above it, one more than the number of the next
  * DATA of the last access, or 0; or nothing of that, if accesses are those of no retired instruction. */
 #define NEXT_DATA (UINT64_C(1) << 32)
 #define NEXT_ACCESS(pending) ((pending) & (NEXT_DATA - 1))
 #define NOBODY UINT64_MAX
-
-/* So many instructions are added to a polynomial at a time. */
-enum { ROW = 64 };
 
 const struct hf_prefix hf_prefix_none = {.pending = NOBODY};
 
@@ -75,20 +71,6 @@ static uint64_t power(uint64_t n)
 		square = times(square, square);
 	}
 	return all;
-}
-
-/* The polynomial with n further coefficients behind it; four at a time, for products that need not wait for each other. */
-static uint64_t append(uint64_t sum, const uint64_t *hash, size_t n)
-{
-	size_t i = 0;
-
-	for (; i + 4 <= n; i += 4)
-		sum = fold((unsigned __int128)sum * powers[4] + (unsigned __int128)(hash[i] & PRIME) * powers[3] +
-			   (unsigned __int128)(hash[i + 1] & PRIME) * powers[2] +
-			   (unsigned __int128)(hash[i + 2] & PRIME) * PLACE + (hash[i + 3] & PRIME));
-	for (; i < n; i++)
-		sum = fold((unsigned __int128)sum * PLACE + (hash[i] & PRIME));
-	return sum;
 }
 
 /* The accesses to come are those of a later instruction. */
@@ -153,36 +135,41 @@ static inline void put_other(struct hf_prefixer *p, const struct hf_event *ev)
 		p->sum.pending = NEXT_ACCESS(pending);
 }
 
-void hf_prefixer_begin(struct hf_prefixer *p, const struct hf_prefix *before)
+void hf_prefixer_begin(struct hf_prefixer *p, const struct hf_prefix *before, uint64_t insns)
 {
-	*p = (struct hf_prefixer){.sum = *before};
+	*p = (struct hf_prefixer){.sum = *before, .insns = insns};
+}
+
+void hf_prefixer_put_accesses(struct hf_prefixer *p, const struct hf_event *ev, size_t n)
+{
+	for (; n; n--, ev++) {
+		if (ev->kind == HF_EVENT_INSN) {
+			p->sum.pending = 0;
+			p->gap++;
+		} else {
+			put_other(p, ev);
+		}
+	}
 }
 
 void hf_prefixer_put(struct hf_prefixer *p, const struct hf_event *ev, size_t n)
 {
-	uint64_t hash[ROW];
-	size_t k = 0;
+	const struct hf_digest before = {.flow = p->sum.flow};
+	struct hf_digester digester;
+	struct hf_digest digest;
 
-	for (; n; n--, ev++) {
-		if (ev->kind != HF_EVENT_INSN) {
-			put_other(p, ev);
-			continue;
-		}
-		hash[k++] = mix(ev->insn.pc, ev->word[2] & CODE_MASK);
-		p->sum.pending = 0;
-		p->gap++;
-		if (k == ROW) {
-			p->sum.flow = append(p->sum.flow, hash, k);
-			k = 0;
-		}
-	}
-	p->sum.flow = append(p->sum.flow, hash, k);
+	hf_digester_begin(&digester);
+	hf_digester_put(&digester, ev, n);
+	digest = hf_digester_end(&digester);
+	p->sum.flow = hf_digest_join(&before, p->insns, &digest).flow;
+	for (size_t i = 0; i < n; i++)
+		p->insns += ev[i].kind == HF_EVENT_INSN;
+	hf_prefixer_put_accesses(p, ev, n);
 }
 
 struct hf_prefix hf_prefixer_end(struct hf_prefixer *p)
 {
 	close_gap(p);
-	p->sum.flow = rest(p->sum.flow);
 	p->sum.access = rest(p->sum.access);
 	p->sum.value = rest(p->sum.value);
 	return p->sum;
@@ -194,11 +181,13 @@ static uint64_t between(uint64_t first, uint64_t end, uint64_t factor)
 	return rest(rest(end) + (PRIME - rest(times(rest(first), factor))));
 }
 
-struct hf_prefix hf_prefix_between(const struct hf_prefix *first, const struct hf_prefix *end, uint64_t insns)
+struct hf_prefix hf_prefix_between(const struct hf_prefix *first, uint64_t ordinal, const struct hf_prefix *end,
+				   uint64_t insns)
 {
 	const uint64_t factor = rest(power(insns));
+	const struct hf_digest before = {.flow = first->flow}, all = {.flow = end->flow};
 
-	return (struct hf_prefix){.flow = between(first->flow, end->flow, factor),
+	return (struct hf_prefix){.flow = hf_digest_behind(&before, ordinal, &all).flow,
 				  .access = between(first->access, end->access, factor),
 				  .value = between(first->value, end->value, factor)};
 }

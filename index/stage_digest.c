@@ -15,7 +15,17 @@ struct digest {
 	bool sums;  /* a new index wants to know what is before its chunks */
 	struct hf_prefixer prefixer;
 	struct hf_prefix before; /* the chunk at hand */
+	struct hf_digest_memo memo;
 };
+
+/* What is before the next chunk. */
+static void go_on(struct digest *d, const struct hf_chunk *chunk, const struct hf_digest *digest)
+{
+	const struct hf_digest before = {.flow = d->before.flow};
+
+	d->before = hf_prefixer_end(&d->prefixer);
+	d->before.flow = hf_digest_join(&before, chunk->ordinal, digest).flow;
+}
 
 static int end_chunk(struct digest *d, struct hf_batch *batch)
 {
@@ -27,7 +37,7 @@ static int end_chunk(struct digest *d, struct hf_batch *batch)
 		batch->chunk.digest = digest;
 		batch->chunk.before = d->before;
 		if (d->sums)
-			d->before = hf_prefixer_end(&d->prefixer);
+			go_on(d, &batch->chunk, &digest);
 	} else if (!hf_digest_equal(&batch->chunk.digest, &digest)) {
 		return HF_ERR_MISMATCH;
 	}
@@ -37,13 +47,21 @@ static int end_chunk(struct digest *d, struct hf_batch *batch)
 static int work(struct hf_stage *stage, struct hf_batch *batch)
 {
 	struct digest *d = (struct digest *)stage;
+	size_t at = 0;
 
 	if (!d->begun)
-		hf_digester_begin(&d->digester, batch->chunk.ordinal);
+		hf_digester_begin(&d->digester);
 	d->begun = true;
-	hf_digester_put(&d->digester, batch->ev, batch->n);
+	for (size_t i = 0; i < batch->stretch_count; i++) {
+		const struct hf_stretch *s = &batch->stretch[i];
+
+		hf_digester_put(&d->digester, batch->ev + at, s->at - at);
+		hf_digester_put_stretch(&d->digester, &d->memo, batch->ev + s->at, s);
+		at = s->at + s->events;
+	}
+	hf_digester_put(&d->digester, batch->ev + at, batch->n - at);
 	if (d->sums)
-		hf_prefixer_put(&d->prefixer, batch->ev, batch->n);
+		hf_prefixer_put_accesses(&d->prefixer, batch->ev, batch->n);
 	return batch->tail == HF_TAIL_NONE ? (int)HF_STAGE_DONE : end_chunk(d, batch);
 }
 
@@ -64,7 +82,7 @@ int hf_stage_digest_add(struct hf_pass_run *run, const struct hf_run_start *star
 	d->sums = run->pass->index && run->slot != HF_SLOT_RECORDS;
 	if (d->sums)
 		d->before = start && start->chunk.number ? start->chunk.before : hf_prefix_none;
-	hf_prefixer_begin(&d->prefixer, &d->before);
+	hf_prefixer_begin(&d->prefixer, &d->before, 0);
 	hf_pass_run_add_stage(run, &d->stage);
 	return 0;
 }

@@ -13,7 +13,7 @@
 #include "index/summary/run.h"
 
 /* Changes with what pages and lists hold. */
-#define HF_SUMMARY_VERSION 3
+#define HF_SUMMARY_VERSION 4
 
 struct hf_summary;
 
@@ -63,6 +63,14 @@ int hf_summary_count(struct hf_summary *summary, uint32_t hart, uint64_t pc, uin
 /* The chunks of a run, to be read with the functions of list.h. bytes: to be freed, once list is not used any more. */
 int hf_summary_list(struct hf_summary *summary, const struct hf_summary_run *run, struct hf_list *ret_list,
 		    uint8_t **ret_bytes);
+
+/* The same for whoever reads many lists in the order of their keys: a reader remembers what lies beside the one read
+ * last. It is of one summary and one thread. */
+struct hf_list_reader;
+int hf_list_reader_new(struct hf_list_reader **ret_reader);
+void hf_list_reader_free(struct hf_list_reader *reader);
+int hf_summary_list_by(struct hf_summary *summary, struct hf_list_reader *reader, const struct hf_summary_run *run,
+		       struct hf_list *ret_list, uint8_t **ret_bytes);
 
 /* Looks at all of it: HF_ERR_STATE if a page or a list is damaged, or the runs are not as many instructions as the
  * hart, or its calls. What else it holds is asked with summary_tree.h and summary/rare.h, words.h and registers.h. */

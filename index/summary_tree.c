@@ -6,6 +6,7 @@
 #include "index/summary_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <zstd.h>
 
 /* A page of nodes or stacks, unpacked. */
@@ -172,9 +173,11 @@ int hf_summary_tree_load(struct hf_summary *summary, uint32_t hart, struct hf_su
 
 /* ---- stacks ---- */
 
-static int take_piece(const struct hf_summary_tree *tree, const struct hf_call_piece *piece,
+/* lowest: whether it begins with a root or with a trap. */
+static int take_piece(const struct hf_summary_tree *tree, const struct hf_call_piece *piece, enum hf_call_kind lowest,
 		      struct hf_summary_stack *stack)
 {
+	const uint32_t first = stack->count;
 	uint32_t nodes, n = piece->node;
 
 	if (n >= tree->count)
@@ -182,25 +185,38 @@ static int take_piece(const struct hf_summary_tree *tree, const struct hf_call_p
 	nodes = n == HF_CALL_NO_NODE ? 0 : tree->depth[n] + 1u;
 	if (nodes + piece->refused > HF_CALL_DEPTH + 1 - stack->count || !(nodes + piece->refused))
 		return HF_ERR_STATE;
-	for (uint32_t i = nodes; i-- > 0; n = tree->nodes[n].parent)
+	for (uint32_t i = nodes; i-- > 0; n = tree->nodes[n].parent) {
 		stack->nodes[stack->count + i] = n;
-	for (uint32_t i = 0; i < piece->refused; i++)
+		stack->kind[stack->count + i] = tree->nodes[n].kind;
+	}
+	for (uint32_t i = 0; i < piece->refused; i++) {
 		stack->nodes[stack->count + nodes + i] = HF_CALL_NO_NODE;
+		stack->kind[stack->count + nodes + i] = (uint8_t)(nodes + i ? HF_CALL_FUNCTION : lowest);
+	}
 	stack->count += nodes + piece->refused;
-	return 0;
+	return (stack->kind[first] == HF_CALL_ROOT) == (lowest == HF_CALL_ROOT) ? 0 : HF_ERR_STATE;
 }
 
 static int take_stack(const struct hf_summary_tree *tree, const struct hf_call_stacked *from,
 		      struct hf_summary_stack *ret_stack)
 {
+	const uint32_t below = from->begun;
 	int err = 0;
 
+	ret_stack->context = from->context;
 	ret_stack->count = 0;
 	ret_stack->calls_beyond = from->calls_beyond;
 	ret_stack->traps_beyond = from->traps_beyond;
+	ret_stack->classes_beyond = from->classes_beyond;
 	for (uint32_t i = 0; i < from->count && !err; i++)
-		err = take_piece(tree, &from->pieces[i], ret_stack);
-	return err;
+		err = take_piece(tree, &from->pieces[i], i || !below ? HF_CALL_TRAP : HF_CALL_ROOT, ret_stack);
+	if (err)
+		return err;
+	if (ret_stack->count != from->backs + below)
+		return HF_ERR_STATE;
+	ret_stack->back[0] = 0;
+	memcpy(ret_stack->back + below, from->back, from->backs * sizeof from->back[0]);
+	return 0;
 }
 
 /* The last page that begins at that chunk or before it. */
@@ -262,6 +278,187 @@ int hf_summary_stack_at(struct hf_summary *summary, const struct hf_summary_tree
 		err = read_stack(page, tree, chunk, ret_stack);
 	free(page);
 	return hf_published_noted(&summary->file, err);
+}
+
+/* Of that page, and before that chunk: the last stack that is of the context; *ret_chunk is HF_NOWHERE if none is. */
+static int search_page(struct page *page, const struct hf_summary_tree *tree, uint32_t context, uint64_t chunk,
+		       uint64_t *ret_chunk, struct hf_summary_stack *ret_stack)
+{
+	const struct hf_call_stacked *stack;
+	int err = 0;
+
+	*ret_chunk = HF_NOWHERE;
+	for (uint64_t i = page->row.first; i - page->row.first < page->row.count && i < chunk && !err; i++) {
+		err = hf_call_page_next_stack(&page->reader, &stack) ? HF_ERR_STATE : 0;
+		if (err || stack->context != context)
+			continue;
+		*ret_chunk = i;
+		err = take_stack(tree, stack, ret_stack);
+	}
+	return err;
+}
+
+int hf_summary_stack_before(struct hf_summary *summary, const struct hf_summary_tree *tree, uint32_t context,
+			    uint64_t chunk, uint64_t *ret_chunk, struct hf_summary_stack *ret_stack)
+{
+	const struct hf_summary_hart *hart = hf_summary_find_hart(summary, tree->hart);
+	struct hf_summary_calls row;
+	struct page *page;
+	uint64_t number = 0;
+	int err;
+
+	if (!hart || !chunk || chunk > hart->chunks)
+		return HF_ERR_NOT_FOUND;
+	page = malloc(sizeof *page);
+	if (!page)
+		return HF_ERR_NOMEM;
+	*ret_chunk = HF_NOWHERE;
+	err = hf_summary_fetch(summary, &hf_table_summary_calls, hart->slot, 0, &row);
+	if (!err)
+		err = find_page(summary, hart->slot, row.stack_pages, chunk - 1, &number);
+	for (uint64_t left = number + 1; !err && *ret_chunk == HF_NOWHERE && left > 0; left--) {
+		err = open_page(summary, &hf_table_summary_stack, hart->slot, left - 1, page);
+		if (!err)
+			err = search_page(page, tree, context, chunk, ret_chunk, ret_stack);
+	}
+	free(page);
+	err = hf_published_noted(&summary->file, err);
+	return err || *ret_chunk != HF_NOWHERE ? err : HF_ERR_NOT_FOUND;
+}
+
+static int each_of_page(const struct hf_summary_tree *tree, struct page *page, uint64_t *next, uint64_t end,
+			hf_summary_stack_fn fn, void *ctx)
+{
+	struct hf_summary_stack stack;
+	uint64_t chunk = page->row.first;
+	const struct hf_call_stacked *stacked;
+	int err = 0;
+
+	while (!err && *next < end && !(err = hf_call_page_next_stack(&page->reader, &stacked))) {
+		if (chunk++ < *next)
+			continue;
+		err = take_stack(tree, stacked, &stack);
+		if (!err)
+			err = fn(ctx, (*next)++, &stack);
+	}
+	return err == HF_NOTE_END ? 0 : err;
+}
+
+int hf_summary_each_stack(struct hf_summary *summary, const struct hf_summary_tree *tree, uint64_t first, uint64_t end,
+			  hf_summary_stack_fn fn, void *ctx)
+{
+	const struct hf_summary_hart *hart = hf_summary_find_hart(summary, tree->hart);
+	struct page *page = malloc(sizeof *page);
+	struct hf_summary_calls row;
+	uint64_t number = 0, next = first;
+	int err = page ? 0 : HF_ERR_NOMEM;
+
+	if (!err && (!hart || end > hart->chunks))
+		err = HF_ERR_NOT_FOUND;
+	if (!err)
+		err = hf_summary_fetch(summary, &hf_table_summary_calls, hart->slot, 0, &row);
+	if (!err)
+		err = find_page(summary, hart->slot, row.stack_pages, first, &number);
+	while (!err && next < end) {
+		const uint64_t before = next;
+
+		err = open_page(summary, &hf_table_summary_stack, hart->slot, number++, page);
+		if (!err)
+			err = each_of_page(tree, page, &next, end, fn, ctx);
+		if (!err && next == before)
+			err = HF_ERR_STATE;
+	}
+	free(page);
+	return hf_published_noted(&summary->file, err);
+}
+
+/* ---- an estimate of a part ---- */
+
+struct sampling {
+	struct hf_index *index;
+	const struct hf_summary_tree *tree;
+	uint64_t first, end; /* instructions */
+	uint64_t *own;	     /* of each node */
+};
+
+static int take_sample(void *ctx, uint64_t number, const struct hf_summary_stack *stack)
+{
+	const struct sampling *s = ctx;
+	const bool beyond = stack->calls_beyond || stack->traps_beyond || !stack->count;
+	const uint32_t node = beyond ? HF_CALL_NO_NODE : stack->nodes[stack->count - 1];
+	struct hf_chunk chunk;
+	int err = hf_index_chunk(s->index, s->tree->hart, number, &chunk);
+	uint64_t first, end;
+
+	if (err)
+		return err;
+	first = chunk.ordinal > s->first ? chunk.ordinal : s->first;
+	end = chunk.ordinal + chunk.insns < s->end ? chunk.ordinal + chunk.insns : s->end;
+	if (first < end)
+		s->own[node] += end - first;
+	return 0;
+}
+
+/* Those nodes that have something of their own or below them. */
+static int keep_sampled(const struct sampling *s, struct hf_summary_tree *to)
+{
+	const struct hf_summary_tree *from = s->tree;
+	uint32_t *number = calloc((size_t)from->count + 1, sizeof *number);
+	int err = number ? 0 : HF_ERR_NOMEM;
+
+	for (uint32_t i = from->count; !err && i-- > 1;)
+		if (s->own[i] || number[i])
+			number[i] = number[from->nodes[i].parent] = 1;
+	for (uint32_t i = 0; !err && i < from->count; i++) {
+		struct hf_call_node node = {.function = from->nodes[i].function,
+					    .own = s->own[i],
+					    .parent = i ? number[from->nodes[i].parent] : HF_CALL_NO_NODE,
+					    .context = from->nodes[i].context,
+					    .kind = from->nodes[i].kind,
+					    .mode = from->nodes[i].mode};
+
+		if (i && !number[i])
+			continue;
+		number[i] = to->count;
+		err = take_node(to, &node, UINT64_MAX);
+	}
+	free(number);
+	return err ? err : add_up(to, s->end - s->first);
+}
+
+static int sample(struct hf_summary *summary, struct sampling *s, struct hf_summary_tree **ret_tree)
+{
+	struct hf_chunk first, last;
+	int err = hf_index_chunk_of(s->index, s->tree->hart, s->first, &first);
+
+	if (!err)
+		err = hf_index_chunk_of(s->index, s->tree->hart, s->end - 1, &last);
+	if (!err)
+		err = hf_summary_each_stack(summary, s->tree, first.number, last.number + 1, take_sample, s);
+	if (!err)
+		err = make_room(*ret_tree, s->tree->count);
+	return err ? err : keep_sampled(s, *ret_tree);
+}
+
+int hf_summary_tree_sample(struct hf_summary *summary, struct hf_index *index, const struct hf_summary_tree *tree,
+			   uint64_t first, uint64_t end, struct hf_summary_tree **ret_tree)
+{
+	struct sampling s = {.index = index, .tree = tree, .first = first, .end = end};
+	int err;
+
+	s.own = calloc((size_t)tree->count + 1, sizeof *s.own);
+	*ret_tree = calloc(1, sizeof **ret_tree);
+	err = s.own && *ret_tree ? 0 : HF_ERR_NOMEM;
+	if (!err) {
+		(*ret_tree)->hart = tree->hart;
+		err = sample(summary, &s, ret_tree);
+	}
+	if (err) {
+		hf_summary_tree_free(*ret_tree);
+		*ret_tree = NULL;
+	}
+	free(s.own);
+	return err;
 }
 
 /* ---- all of it ---- */

@@ -24,7 +24,7 @@ struct command {
 	const char *shown;
 	struct hf_find find;
 	struct hf_question *question;
-	bool count, ordinals, json, explain;
+	bool count, ordinals, json, explain, stack;
 	bool choice; /* one of first, last, nth and limit was given */
 	bool many;   /* harts: answers say of which they are */
 	uint32_t hart;
@@ -52,7 +52,7 @@ static bool set_flag(struct command *c, const char *name)
 		const char *name;
 		bool *flag;
 	} flags[] = {{"count", &c->count},     {"ordinals", &c->ordinals}, {"json", &c->json},
-		     {"explain", &c->explain}, {"reverse", &c->find.reverse}};
+		     {"explain", &c->explain}, {"reverse", &c->find.reverse},	{"stack", &c->stack}};
 
 	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
 		if (strcmp(flags[i].name, name) == 0)
@@ -132,10 +132,14 @@ static int take_options(struct command *c)
 		return hf_settings_usage(settings, "a question is needed: --pc, --call, --opcode, --write ...");
 	if (c->count && c->ordinals)
 		return hf_settings_usage(settings, "either --count or --ordinals can be");
+	if (c->stack && (c->count || (c->ordinals && !c->json)))
+		return hf_settings_usage(settings, "--stack has no place beside --%s", c->count ? "count" : "ordinals");
 	c->shown = settings->operands[0];
 	c->find.question = c->question;
 	c->find.count = c->count;
 	c->find.lines = !c->count && !c->ordinals;
+	if (c->stack)
+		c->find.stack = c->json ? HF_FIND_STACK_JSON : HF_FIND_STACK_LINES;
 	return 0;
 }
 
@@ -157,7 +161,13 @@ static void put_json(const struct hf_find_hit *hit)
 		hf_put_json_text(p, (size_t)(stop - p));
 		p = stop < end ? stop + 1 : end;
 	}
-	puts(hit->lines ? "]}" : "}");
+	if (p)
+		putchar(']');
+	if (hit->stack) {
+		fputs(",\"stack\":", stdout);
+		fwrite(hit->stack, 1, hit->stack_size, stdout);
+	}
+	puts("}");
 }
 
 static bool put_hit(void *ctx, const struct hf_find_hit *hit)
@@ -178,6 +188,8 @@ static bool put_hit(void *ctx, const struct hf_find_hit *hit)
 		if (c->many && new_hart)
 			printf("# hart %u\n", hit->hart);
 		fwrite(hit->lines, 1, hit->size, stdout);
+		if (hit->stack)
+			fwrite(hit->stack, 1, hit->stack_size, stdout);
 	}
 	return !ferror(stdout);
 }
@@ -197,6 +209,10 @@ static void put_told(void *ctx, const struct hf_find_told *told)
 		fprintf(stderr, "scan, for %s", told->no_list);
 	fprintf(stderr, "; %llu of %llu chunks are candidates, %llu decoded\n", (unsigned long long)told->candidates,
 		(unsigned long long)told->chunks, (unsigned long long)told->decoded);
+	if (told->stack_chunks)
+		fprintf(stderr, "hart %u: stacks %s, %llu chunks decoded\n", told->hart,
+			told->from_start ? "followed from the first instruction, for there is no summary" : "from the summary",
+			(unsigned long long)told->stack_chunks);
 }
 
 static void put_words(void *ctx, const char *text)

@@ -62,7 +62,7 @@ static int compare_all(struct search *s, uint64_t insns, bool *ret_same)
 
 		pair->which = i;
 		err = hf_diff_side_before(&pair->side[i], s->at[i] + insns, &end);
-		sum[i] = hf_prefix_between(&s->before[i], &end, insns);
+		sum[i] = hf_prefix_between(&s->before[i], s->at[i], &end, insns);
 	}
 	*ret_same = !err && sum[0].flow == sum[1].flow &&
 		    (!pair->diff->accesses || (sum[0].access == sum[1].access)) &&

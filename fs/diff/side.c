@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an instruction is apart from what it does to the flow: opcode, size. */
-#define CODE_MASK UINT64_C(0x000000ffffffffff)
+/* What an instruction is apart from its mode and what it does to the flow: opcode, size, instruction set (index/prefix.h). */
+#define CODE_MASK UINT64_C(0x0000ffffffffffff)
 
 /* What is no further away is decoded on the way there. */
 #define NEAR 16384u
@@ -63,7 +63,7 @@ static int add_up(struct hf_diff_side *side, uint64_t insns, struct hf_prefix *p
 	int err = hf_cursor_enter(&side->other, side->other.chunk.number, NULL);
 
 	side->decoded++;
-	hf_prefixer_begin(&prefixer, &side->other.chunk.before);
+	hf_prefixer_begin(&prefixer, &side->other.chunk.before, side->other.chunk.ordinal);
 	while (!err && wanted == n) {
 		err = take(side, &side->other, ev, &n);
 		if (err)
@@ -145,7 +145,7 @@ static int put(struct hf_diff_side *side, const struct hf_event *ev, size_t n)
 	for (; n && !err; n--, ev++) {
 		if (ev->kind != HF_EVENT_INSN) {
 			if (side->accesses)
-				hf_prefixer_put(&side->prefixer, ev, 1);
+				hf_prefixer_put_accesses(&side->prefixer, ev, 1);
 			continue;
 		}
 		close_item(side);
@@ -156,8 +156,8 @@ static int put(struct hf_diff_side *side, const struct hf_event *ev, size_t n)
 			(struct hf_diff_item){.pc = ev->insn.pc, .code = ev->word[2] & CODE_MASK};
 		side->open_item = true;
 		if (side->accesses) {
-			hf_prefixer_begin(&side->prefixer, &hf_prefix_none);
-			hf_prefixer_put(&side->prefixer, ev, 1);
+			hf_prefixer_begin(&side->prefixer, &hf_prefix_none, 0);
+			hf_prefixer_put_accesses(&side->prefixer, ev, 1);
 		} else {
 			close_item(side);
 		}

@@ -11,7 +11,7 @@
 
 /* An instruction, as far as it is compared. */
 struct hf_diff_item {
-	uint64_t pc, code;	/* code: opcode and size */
+	uint64_t pc, code;	/* code: opcode, size, instruction set */
 	uint64_t access, value; /* of its accesses (index/prefix.h); 0 where they are not compared */
 };
 

@@ -5,7 +5,7 @@
 
 #include "fs/bytes/bytes.h"
 #include "fs/find/match.h"
-#include "index/cursor.h"
+#include "fs/find/walk.h"
 
 /* What is looked through: shared, immutable. */
 struct hf_find_source {
@@ -13,6 +13,7 @@ struct hf_find_source {
 	const struct hf_terms *terms;
 	uint32_t hart;
 	struct hf_bytes listing; /* of the hart; ops NULL: lines are not wanted */
+	struct hf_summary *summary; /* for stacks; NULL: there is none */
 };
 
 /* What came out of one. Of the answers at item[i] the lines are text[line[i]..line[i + 1]). */
@@ -29,7 +30,7 @@ void hf_find_chunk_fini(struct hf_find_chunk *chunk);
 struct hf_find_reader {
 	const struct hf_find_source *source;
 	struct hf_cursor cursor, before;
-	struct hf_event ev[HF_CURSOR_BATCH];
+	struct hf_walk walk; /* of cursor */
 	unsigned decoded;
 	int err;
 };

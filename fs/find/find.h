@@ -36,6 +36,8 @@ struct hf_find_hit {
 	 * behind it all up to the next one. NULL without hf_find.lines. Valid for the call. */
 	const char *lines;
 	size_t size;
+	const char *stack; /* NULL: not wanted. Valid for the call */
+	size_t stack_size;
 };
 
 /* How the answers of a hart were found. */
@@ -48,7 +50,12 @@ struct hf_find_told {
 	uint64_t candidates; /* of them */
 	uint64_t decoded;    /* of these, those that were needed; a chunk that was needed twice counts twice */
 	uint64_t unknown;    /* instructions of which the trace does not tell whether they are answers */
+	uint64_t stack_chunks; /* decoded to know the stacks */
+	bool from_start;       /* for these the hart was followed from its start: there is no summary */
 };
+
+/* The calls in which each answer was executed (index/stack.h), in the form of stack_text.h. */
+enum hf_find_stack { HF_FIND_NO_STACK, HF_FIND_STACK_LINES, HF_FIND_STACK_JSON };
 
 /* A question, which of its answers, and who gets them. All is borrowed. */
 struct hf_find {
@@ -61,6 +68,7 @@ struct hf_find {
 	uint64_t skip, limit;	/* of the answers in that order: not the first skip ones, then limit at most */
 	bool count;		/* hit is not called */
 	bool lines;		/* hits come with their lines */
+	enum hf_find_stack stack;
 	bool no_summary;	/* for tests: as if there were none */
 	void *ctx;
 	bool (*hit)(void *ctx, const struct hf_find_hit *hit);	  /* false: that is enough */

@@ -7,6 +7,7 @@ static const struct hf_find_list *const lists[] = {
 	&hf_find_list_runs,
 	&hf_find_list_words,
 	&hf_find_list_rare,
+	&hf_find_list_registers,
 };
 
 void hf_find_plan_fini(struct hf_find_plan *plan)

@@ -51,7 +51,7 @@ struct hf_find_list {
 	int (*count)(const struct hf_find_ask *ask, uint64_t *counts, bool *exact);
 };
 
-/* list_runs.c, list_words.c, list_rare.c */
-extern const struct hf_find_list hf_find_list_runs, hf_find_list_words, hf_find_list_rare;
+/* list_runs.c, list_words.c, list_rare.c, list_registers.c */
+extern const struct hf_find_list hf_find_list_runs, hf_find_list_words, hf_find_list_rare, hf_find_list_registers;
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/find/scan.h"
 
+#include "fs/find/stacks.h"
+
 #include <stdlib.h>
 
 /* A chunk that is being decoded, or was and waits for its turn. */
@@ -18,6 +20,7 @@ struct scan {
 	const struct hf_find_plan *plan;
 	struct hf_find_state *state;
 	struct hf_find_told *told;
+	struct hf_find_stacks *stacks; /* NULL: they are not wanted */
 	struct hf_exec *exec;
 	struct slot *slots; /* a ring: first, and in_flight of them */
 	size_t count, first, in_flight;
@@ -62,42 +65,76 @@ static bool is_inside(const struct hf_find *find, uint64_t ordinal)
 	return !(find->has_after && ordinal <= find->after) && !(find->has_before && ordinal >= find->before);
 }
 
-static void give(struct scan *s, const struct hf_find_chunk *chunk, size_t i)
+/* Those that are to be given, of which some are collected: their stacks are made together. */
+struct batch {
+	size_t n, item[HF_FIND_STACKS_BATCH];
+	uint64_t ordinal[HF_FIND_STACKS_BATCH];
+};
+
+static void give(struct scan *s, const struct hf_find_chunk *chunk, const struct batch *batch, size_t k)
+{
+	const size_t i = batch->item[k];
+	struct hf_find_hit hit = {.hart = s->source->hart,
+				  .ordinal = batch->ordinal[k],
+				  .lines = chunk->text ? chunk->text + chunk->line[i] : NULL,
+				  .size = chunk->text ? chunk->line[i + 1] - chunk->line[i] : 0};
+
+	if (s->stacks)
+		hit.stack = hf_find_stacks_text(s->stacks, k, &hit.stack_size);
+	s->state->given++;
+	s->state->done |= !s->find->hit(s->find->ctx, &hit);
+}
+
+static int give_batch(struct scan *s, const struct hf_find_chunk *chunk, struct batch *batch)
+{
+	const bool done = s->state->done;
+	int err = s->stacks ? hf_find_stacks_make(s->stacks, s->source, batch->ordinal, batch->n) : 0;
+
+	s->state->done = false;
+	for (size_t k = 0; k < batch->n && !err && !s->state->done; k++)
+		give(s, chunk, batch, k);
+	s->state->done |= done;
+	batch->n = 0;
+	return err;
+}
+
+/* Counts one of them; whether it is to be given. */
+static bool count_answer(struct scan *s)
 {
 	struct hf_find_state *state = s->state;
-	const struct hf_find_hit hit = {.hart = s->source->hart,
-					.ordinal = chunk->items.item[i],
-					.lines = chunk->text ? chunk->text + chunk->line[i] : NULL,
-					.size = chunk->text ? chunk->line[i + 1] - chunk->line[i] : 0};
 
 	state->seen++;
 	if (state->skip) {
 		state->skip--;
-		return;
+		return false;
 	}
 	state->count++;
 	state->done = --state->left == 0;
-	if (s->find->count)
-		return;
-	state->given++;
-	state->done |= !s->find->hit(s->find->ctx, &hit);
+	return !s->find->count;
 }
 
-static void give_chunk(struct scan *s, const struct hf_find_chunk *chunk)
+static int give_chunk(struct scan *s, const struct hf_find_chunk *chunk)
 {
 	const size_t n = chunk->items.count;
+	struct batch batch = {0};
+	int err = 0;
 
-	for (size_t k = 0; k < n && !s->state->done; k++) {
+	for (size_t k = 0; k < n && !err && !s->state->done; k++) {
 		const size_t i = s->find->reverse ? n - 1 - k : k;
 		const uint64_t item = chunk->items.item[i];
 
 		if (!is_inside(s->find, item & ~HF_ITEM_UNKNOWN))
 			continue;
-		if (item & HF_ITEM_UNKNOWN)
+		if (item & HF_ITEM_UNKNOWN) {
 			s->told->unknown++;
-		else
-			give(s, chunk, i);
+		} else if (count_answer(s)) {
+			batch.item[batch.n] = i;
+			batch.ordinal[batch.n++] = item;
+		}
+		if (batch.n == HF_FIND_STACKS_BATCH)
+			err = give_batch(s, chunk, &batch);
 	}
+	return !err && batch.n ? give_batch(s, chunk, &batch) : err;
 }
 
 /* The next one in order, once it is there. */
@@ -118,7 +155,12 @@ static int take(struct scan *s)
 		s->astray |= plan->exact ? slot->chunk.items.yes != promised : slot->chunk.items.yes > promised;
 	}
 	if (!err && !s->astray)
-		give_chunk(s, &slot->chunk);
+		err = give_chunk(s, &slot->chunk);
+	/* That the stacks are not to be had of the summary is found here alone. */
+	if (err == HF_ERR_STATE && s->stacks && s->source->summary) {
+		s->astray = true;
+		err = 0;
+	}
 	hf_find_chunk_fini(&slot->chunk);
 	if (s->window < s->count)
 		s->window = 2 * s->window < s->count ? 2 * s->window : s->count;
@@ -226,8 +268,13 @@ int hf_find_scan(const struct hf_find *find, const struct hf_find_source *source
 	*ret_astray = false;
 	if (!scan.slots)
 		return HF_ERR_NOMEM;
-	err = run_scan(&scan);
+	err = hf_find_stacks_new(find, source, &scan.stacks);
+	if (!err)
+		err = run_scan(&scan);
 	end(&scan);
+	if (scan.stacks && scan.stacks->from)
+		told->stack_chunks += hf_stacks_decoded(scan.stacks->from);
+	hf_find_stacks_free(scan.stacks);
 	*ret_astray = scan.astray;
 	return err;
 }

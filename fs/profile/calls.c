@@ -104,7 +104,6 @@ static size_t collect(const struct hf_summary_tree *tree, struct edge *edge)
 
 int hf_profile_callers(const struct hf_profiled *of, struct hf_sink *sink)
 {
-	const struct hf_call_facts *facts = &of->tree->facts;
 	struct edge *edge = malloc((of->tree->count + 1) * sizeof *edge);
 	size_t n;
 
@@ -112,11 +111,11 @@ int hf_profile_callers(const struct hf_profiled *of, struct hf_sink *sink)
 		return HF_ERR_NOMEM;
 	n = collect(of->tree, edge);
 	hf_profile_put_head(of, sink);
-	hf_sink_printf(sink, "# %" PRIu64 " returns, of which %" PRIu64 " fit no call; %" PRIu64 " calls beyond the limits\n",
-		       facts->returns, facts->unmatched, facts->deep + facts->refused);
+	hf_profile_put_returns(of, sink);
 	hf_sink_printf(sink, "#        calls            own callee <- caller\n");
 	for (size_t i = 0; i < n; i++) {
-		hf_sink_printf(sink, "%14" PRIu64 " %14" PRIu64 " ", edge[i].calls, edge[i].own);
+		hf_profile_put_calls(of, 14, edge[i].calls, sink);
+		hf_sink_printf(sink, " %14" PRIu64 " ", edge[i].own);
 		hf_profile_put_node(of, edge[i].callee, sink);
 		hf_sink_printf(sink, " <- ");
 		hf_profile_put_node(of, edge[i].caller, sink);

@@ -15,6 +15,8 @@
 void hf_escape_xml(struct hf_sink *sink, const char *s, size_t n);
 /* What stands between the quotes of a JSON string, also of one in a script element: none of < > & is in it. */
 void hf_escape_json(struct hf_sink *sink, const char *s, size_t n);
+/* As text that is nothing but UTF-8: only what is none, and what is not printable, is changed. */
+void hf_escape_nothing(struct hf_sink *sink, const char *s, size_t n);
 
 /* 1,234,567 */
 void hf_put_grouped(struct hf_sink *sink, uint64_t n);

@@ -12,6 +12,7 @@
 #include "fs/base/kept.h"
 #include "fs/bytes/slice.h"
 #include "fs/capture/all.h"
+#include "fs/find/where.h"
 #include "fs/profile/profile.h"
 #include "fs/tree/control.h"
 #include "fs/tree/kind.h"
@@ -30,6 +31,7 @@ struct hf_tree {
 	struct hf_captures *captures;
 	struct hf_slices *slices;
 	struct hf_profiles *profiles;
+	struct hf_wheres *wheres;
 
 	struct hf_nodes nodes;
 	struct hf_kepts kepts;

@@ -8,17 +8,20 @@
 
 /*
  * A node: its number less the parent's, or 0 and then kind, context and mode; function, as the difference to the one
- * before; calls, own; first, as the difference; last less first; cycles, if there are any. A stack: twice the number of
- * pieces, and 1 if something is beyond it, which follows: calls, traps; of each piece twice the node, as the difference
- * to that of the same piece of the stack before it, and 1 if frames were refused, whose number follows. Numbers are
- * LEB128; of differences that may be negative the sign is the lowest bit.
+ * before; calls, own; first, as the difference; last less first; cycles, if there are any. A stack: four times the
+ * number of pieces, 2 if it has begun, and 1 if something is beyond it, which follows: calls, traps, classes; its context,
+ * as the difference to that of the stack before it; of each piece twice the node, as the difference to that of the same
+ * piece of the stack before it, and 1 if frames were refused, whose number follows; how many of the addresses that calls
+ * return to are as in the stack before it, how many more there are, and these, each as the difference to the one before.
+ * Numbers are LEB128; of differences that may be negative the sign is the lowest bit.
  */
 
-enum { NODE_BYTES = 10 * HF_VARINT_MAX, PIECE_BYTES = 4 + 4, BEYOND_BYTES = 3 * HF_VARINT_MAX };
+enum { NODE_BYTES = 10 * HF_VARINT_MAX, PIECE_BYTES = 4 + 4, BACK_BYTES = HF_VARINT_MAX, HEAD_BYTES = 7 * HF_VARINT_MAX };
 
 static_assert(HF_CALL_NODES <= 1u << 18, "a node's difference, its sign and a flag are 20 bits: 3 bytes, or 4");
 static_assert(NODE_BYTES <= HF_CALL_STACK_BYTES, "a node fits");
-static_assert((HF_CALL_DEPTH + 1) * PIECE_BYTES + BEYOND_BYTES <= HF_CALL_STACK_BYTES, "a stack fits");
+static_assert((HF_CALL_DEPTH + 1) * PIECE_BYTES + HF_CALL_DEPTH * BACK_BYTES + HEAD_BYTES <= HF_CALL_STACK_BYTES,
+	      "a stack fits");
 
 static uint8_t *put_step(uint8_t *p, uint64_t from, uint64_t to)
 {
@@ -36,9 +39,19 @@ static uint64_t step_of(uint64_t v)
 
 void hf_call_stacked_of(const struct hf_call_stack *stack, struct hf_call_stacked *ret_stacked)
 {
+	uint32_t trap = stack->trap;
+
+	ret_stacked->context = stack->context;
+	ret_stacked->begun = stack->begun;
 	ret_stacked->count = hf_call_stack_pieces(stack, ret_stacked->pieces);
 	ret_stacked->calls_beyond = stack->calls_beyond;
 	ret_stacked->traps_beyond = stack->traps_beyond;
+	ret_stacked->classes_beyond = stack->classes_beyond;
+	ret_stacked->backs = stack->depth;
+	for (uint32_t i = stack->depth; i > 0; i--) {
+		ret_stacked->back[i - 1] = i == trap ? 0 : stack->frames[i - 1].back;
+		trap = i == trap ? (uint32_t)stack->frames[i - 1].back : trap;
+	}
 }
 
 void hf_call_page_begin(struct hf_call_page_writer *w, uint64_t first)
@@ -46,7 +59,7 @@ void hf_call_page_begin(struct hf_call_page_writer *w, uint64_t first)
 	w->first = first;
 	w->count = 0;
 	w->previous = (struct hf_call_node){0};
-	w->stack.count = 0;
+	w->stack.context = w->stack.count = w->stack.backs = 0;
 	w->n = 0;
 }
 
@@ -75,15 +88,34 @@ void hf_call_page_put_node(struct hf_call_page_writer *w, const struct hf_call_n
 	w->count++;
 }
 
+static uint8_t *put_backs(struct hf_call_page_writer *w, const struct hf_call_stacked *stack, uint8_t *p)
+{
+	uint32_t same = 0;
+
+	while (same < stack->backs && same < w->stack.backs && stack->back[same] == w->stack.back[same])
+		same++;
+	p = hf_put_varint(p, same);
+	p = hf_put_varint(p, stack->backs - same);
+	for (uint32_t i = same; i < stack->backs; i++) {
+		p = put_step(p, i ? stack->back[i - 1] : 0, stack->back[i]);
+		w->stack.back[i] = stack->back[i];
+	}
+	w->stack.backs = stack->backs;
+	return p;
+}
+
 void hf_call_page_put_stack(struct hf_call_page_writer *w, const struct hf_call_stacked *stack)
 {
 	const bool beyond = stack->calls_beyond || stack->traps_beyond;
-	uint8_t *p = hf_put_varint(w->bytes + w->n, stack->count << 1 | beyond);
+	uint8_t *p = hf_put_varint(w->bytes + w->n, stack->count << 2 | (uint32_t)stack->begun << 1 | beyond);
 
 	if (beyond) {
 		p = hf_put_varint(p, stack->calls_beyond);
 		p = hf_put_varint(p, stack->traps_beyond);
+		p = hf_put_varint(p, stack->classes_beyond);
 	}
+	p = put_step(p, w->stack.context, stack->context);
+	w->stack.context = stack->context;
 	for (uint32_t i = 0; i < stack->count; i++) {
 		const struct hf_call_piece *piece = &stack->pieces[i];
 		const int64_t step = (int64_t)piece->node - (i < w->stack.count ? w->stack.pieces[i].node : 0);
@@ -95,6 +127,7 @@ void hf_call_page_put_stack(struct hf_call_page_writer *w, const struct hf_call_
 		w->stack.pieces[i] = *piece;
 	}
 	w->stack.count = stack->count;
+	p = put_backs(w, stack, p);
 	w->n = (size_t)(p - w->bytes);
 	w->count++;
 }
@@ -108,7 +141,7 @@ void hf_call_page_open(struct hf_call_page_reader *r, const uint8_t *bytes, size
 	r->number = first;
 	r->left = count;
 	r->previous = (struct hf_call_node){0};
-	r->stack.count = 0;
+	r->stack.context = r->stack.count = r->stack.backs = 0;
 }
 
 static bool get(struct hf_call_page_reader *r, uint64_t max, uint64_t *ret_number)
@@ -182,21 +215,47 @@ static bool get_piece(struct hf_call_page_reader *r, uint32_t i, uint32_t before
 	return true;
 }
 
+static bool get_backs(struct hf_call_page_reader *r)
+{
+	uint64_t same, more, step;
+
+	if (!get(r, r->stack.backs, &same) || !get(r, HF_CALL_DEPTH - same, &more))
+		return false;
+	r->stack.backs = (uint32_t)(same + more);
+	for (uint64_t i = same; i < same + more; i++) {
+		if (!get(r, UINT64_MAX, &step))
+			return false;
+		r->stack.back[i] = (i ? r->stack.back[i - 1] : 0) + step_of(step);
+	}
+	return true;
+}
+
+static bool get_beyond(struct hf_call_page_reader *r, bool any)
+{
+	struct hf_call_stacked *s = &r->stack;
+
+	s->calls_beyond = s->traps_beyond = s->classes_beyond = 0;
+	return !any || (get(r, INT64_MAX, &s->calls_beyond) && get(r, INT64_MAX, &s->traps_beyond) &&
+			get(r, UINT64_MAX, &s->classes_beyond));
+}
+
 static bool get_stack(struct hf_call_page_reader *r)
 {
 	const uint32_t before = r->stack.count;
-	uint64_t count;
+	uint64_t count, context;
 
-	if (!get(r, 2 * (HF_CALL_DEPTH + 1) + 1, &count))
+	if (!get(r, 4 * (HF_CALL_DEPTH + 1) + 3, &count) || !get_beyond(r, count & 1) || !get(r, UINT64_MAX, &context))
 		return false;
-	r->stack.count = (uint32_t)(count >> 1);
-	r->stack.calls_beyond = r->stack.traps_beyond = 0;
-	if (count & 1 && (!get(r, INT64_MAX, &r->stack.calls_beyond) || !get(r, INT64_MAX, &r->stack.traps_beyond)))
+	context = r->stack.context + step_of(context);
+	if (context > HF_RUN_OTHERS)
 		return false;
+	r->stack.context = (uint32_t)context;
+	r->stack.count = (uint32_t)(count >> 2);
+	r->stack.begun = count & 2;
 	for (uint32_t i = 0; i < r->stack.count; i++)
 		if (!get_piece(r, i, i < before ? r->stack.pieces[i].node : 0))
 			return false;
-	return true;
+	return get_backs(r);
 }
 
 int hf_call_page_next_stack(struct hf_call_page_reader *r, const struct hf_call_stacked **ret_stack)

@@ -8,15 +8,18 @@
 #include "index/summary/call_stack.h"
 
 /* A page is full when it has so many bytes, and what made it so has less than so many more. */
-#define HF_CALL_PAGE_FULL ((size_t)32 << 10)
-#define HF_CALL_STACK_BYTES ((size_t)12 << 10)
+#define HF_CALL_PAGE_FULL ((size_t)30 << 10)
+#define HF_CALL_STACK_BYTES ((size_t)20 << 10)
 #define HF_CALL_PAGE_BYTES_MAX (HF_CALL_PAGE_FULL + HF_CALL_STACK_BYTES)
 
-/* A stack as a page has it: its pieces, and what is beyond the limit of depth above them. */
+/* A stack as a page has it: its context, its pieces, where its calls return to, the oldest first, and what is beyond the
+ * limit of depth above them. begun: the first piece begins with what is below all calls and traps. */
 struct hf_call_stacked {
-	uint32_t count;
-	uint64_t calls_beyond, traps_beyond;
+	uint32_t context, count, backs;
+	bool begun;
+	uint64_t calls_beyond, traps_beyond, classes_beyond;
 	struct hf_call_piece pieces[HF_CALL_DEPTH + 1];
+	uint64_t back[HF_CALL_DEPTH];
 };
 void hf_call_stacked_of(const struct hf_call_stack *stack, struct hf_call_stacked *ret_stacked);
 

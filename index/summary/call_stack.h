@@ -23,6 +23,8 @@ struct hf_call_stack {
 	uint32_t depth, cap;
 	uint32_t base; /* the root below all; HF_CALL_NO_NODE: none was entered, or there is no node for it */
 	bool begun;    /* base is what is executed if there are no frames */
+	bool known;    /* with hf_calls.want: it is as it was */
+	uint32_t context;
 	uint32_t trap; /* frames up to that of the newest trap; 0: there is none */
 	uint64_t calls_beyond, traps_beyond, classes_beyond;
 };

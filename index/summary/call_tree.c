@@ -67,6 +67,19 @@ static uint32_t find(struct hf_call_tree *t, const struct hf_call_node *key, uin
 	return n;
 }
 
+int hf_call_tree_fill(struct hf_call_tree *t, const struct hf_call_node *nodes, uint32_t count)
+{
+	if (!count || count > t->most)
+		return HF_ERR_STATE;
+	t->nodes[0] = nodes[0];
+	for (uint32_t i = 1; i < count; i++) {
+		if (find(t, &nodes[i], nodes[i].first) != i)
+			return HF_ERR_STATE;
+		t->nodes[i] = nodes[i];
+	}
+	return 0;
+}
+
 static uint32_t entered(struct hf_call_tree *t, uint32_t n, uint64_t ordinal)
 {
 	struct hf_call_node *node = &t->nodes[n];

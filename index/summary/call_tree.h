@@ -20,6 +20,9 @@ struct hf_call_tree {
 int hf_call_tree_init(struct hf_call_tree *t, uint32_t most);
 void hf_call_tree_fini(struct hf_call_tree *t);
 
+/* Makes an empty one that of these nodes, in their order. HF_ERR_STATE: they are no tree. */
+int hf_call_tree_fill(struct hf_call_tree *t, const struct hf_call_node *nodes, uint32_t count);
+
 /* The callee in a chain; or a root of another kind, of which those of HF_CALL_ROOT are known by mode and not by function.
  * Both are counted, as of that ordinal. HF_CALL_BEYOND: there is no room, or none above either. */
 uint32_t hf_call_tree_call(struct hf_call_tree *t, uint32_t parent, uint64_t function, uint64_t ordinal);

@@ -25,7 +25,17 @@ static int stack_of(struct hf_calls *c, uint32_t context)
 	}
 	c->context = context;
 	c->stack = &c->stacks[context];
-	return 0;
+	c->stack->context = context;
+	return c->want && !c->stack->known ? c->want(c->ctx, context) : 0;
+}
+
+void hf_calls_set_stack(struct hf_calls *c, const struct hf_call_stack *stack)
+{
+	hf_call_stack_fini(c->stack);
+	*c->stack = *stack;
+	c->stack->context = c->context;
+	c->stack->known = true;
+	c->node = hf_call_stack_node(c->stack);
 }
 
 /* What was executed up to that ordinal is where it was. */
@@ -218,6 +228,16 @@ static int begin(void *ctx, const struct hf_ev_insn *insn, uint32_t context, uin
 	if (!ordinal)
 		c->tree.nodes[c->node].cycles = c->early;
 	return put_stacks(c);
+}
+
+int hf_calls_resume(struct hf_calls *c, const struct hf_call_node *nodes, uint32_t count, uint64_t ordinal,
+		    int (*want)(void *ctx, uint32_t context))
+{
+	c->want = want;
+	c->since = ordinal;
+	c->chunks = 0;
+	c->frames_left = UINT32_MAX;
+	return hf_call_tree_fill(&c->tree, nodes, count);
 }
 
 int hf_calls_end(struct hf_calls *c, uint64_t insns)

@@ -31,6 +31,8 @@ typedef int (*hf_call_stack_fn)(void *ctx, const struct hf_call_stack *stack);
 struct hf_calls {
 	struct hf_run_watch watch; /* for the cutter of the hart */
 	hf_call_stack_fn put;
+	/* NULL: every stack is empty at first. Otherwise the stack at hand, of that context, is to be set. */
+	int (*want)(void *ctx, uint32_t context);
 	void *ctx;
 	struct hf_call_room room;
 	struct hf_call_tree tree;
@@ -54,6 +56,14 @@ static inline void hf_calls_next_chunk(struct hf_calls *calls)
 {
 	calls->chunks++;
 }
+/*
+ * Before anything else: goes on at an ordinal, with the tree as it was in the end. That tells the same chains of calls as
+ * it did there: if it became full, what is not in it was refused at any time. want is asked for the stack of each context
+ * that comes, and sets it by hf_calls_set_stack, which takes its frames.
+ */
+int hf_calls_resume(struct hf_calls *calls, const struct hf_call_node *nodes, uint32_t count, uint64_t ordinal,
+		    int (*want)(void *ctx, uint32_t context));
+void hf_calls_set_stack(struct hf_calls *calls, const struct hf_call_stack *stack);
 /* The hart ends, with so many instructions. */
 int hf_calls_end(struct hf_calls *calls, uint64_t insns);
 

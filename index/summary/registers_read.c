@@ -50,3 +50,30 @@ int hf_registers_find(struct hf_summary *summary, uint32_t hart, enum hf_registe
 		hf_chunk_set_free(ret_set);
 	return err;
 }
+
+struct each {
+	hf_registers_fn fn;
+	void *ctx;
+};
+
+static int hear(void *ctx, const struct hf_inverse_found *found)
+{
+	const struct each *each = ctx;
+	const uint64_t class = found->key.a >> HF_REGISTERS_NUMBER_BITS;
+
+	if (class >= HF_REG_CLASS_COUNT || found->key.b > HF_REGISTERS_STATED)
+		return HF_ERR_STATE;
+	return each->fn(each->ctx, (enum hf_registers_what)found->key.b, (uint8_t)class, (uint16_t)found->key.a);
+}
+
+int hf_registers_each(struct hf_summary *summary, uint32_t hart, hf_registers_fn fn, void *ctx)
+{
+	const struct hf_inverse_question question = {
+		.part = HF_INVERSE_REGISTERS, .last = UINT64_MAX, .shift = hf_registers_shift, .places = true};
+	struct hf_inverse_head head;
+	int err = hf_inverse_head(summary, hart, HF_INVERSE_REGISTERS, &head);
+
+	if (!err && !head.known)
+		err = HF_ERR_UNSUPPORTED;
+	return err ? err : hf_inverse_find(summary, hart, &question, hear, &(struct each){fn, ctx});
+}

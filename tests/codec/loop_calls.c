@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The calls of every sample (index/summary_tree.h), built with chunks of several sizes, with the limits there are and
- * with tiny ones: tree, facts and stacks are those of a simple model, which looks at one event after the other.
+ * with tiny ones: tree, facts and stacks are those of a simple model, which looks at one event after the other. So are
+ * the stacks at instructions (index/stack.h), with a summary and without one, forwards and back.
  */
+#include "index/stack.h"
 #include "index/summary/calls.h"
 #include "index/summary_tree.h"
 #include "tests/codec/loops.h"
@@ -328,6 +330,8 @@ static void put_other(struct model *m, const struct hf_event *ev)
 struct asking {
 	struct hf_index *index;
 	struct hf_summary *summary;
+	struct hf_cursor where;
+	struct hf_stacks *stacks[2]; /* with the summary, and without; NULL: limits are not as usual */
 	struct hf_summary_tree *tree;
 	uint64_t chunk, end; /* the last one that was looked at, and the ordinal behind it */
 };
@@ -360,6 +364,60 @@ static void check_stacks(struct asking *a, const struct model *m)
 		check_stack(a, m, first);
 	a->chunk = chunk.number;
 	a->end = chunk.ordinal + chunk.insns;
+}
+
+/* ---- stacks at instructions ---- */
+
+static void check_frame(const struct model *m, const struct hf_stack_frame *got, uint32_t node, bool trap)
+{
+	CHECK_EQ(got->kind, node ? m->node[node].kind : trap ? HF_CALL_TRAP : HF_CALL_BEYOND);
+	CHECK_EQ(got->function, node ? m->node[node].function : HF_CALL_UNKNOWN);
+}
+
+static void check_at(const struct model *m, struct hf_stacks *stacks, const struct hf_ev_insn *insn)
+{
+	static struct hf_stack got;
+	const struct stack *s = m->stack[m->number];
+	const struct hf_stack_frame *frame = got.frame;
+
+	CHECK_EQ(hf_stacks_at(stacks, m->ordinal, NULL, NULL, &got), 0);
+	CHECK_EQ(got.calls_beyond, s->calls_beyond);
+	CHECK_EQ(got.traps_beyond, s->traps_beyond);
+	CHECK_EQ(got.count, s->depth + s->has_base + beyond(s));
+	CHECK(frame->has_pc && frame->pc == insn->pc);
+	if (beyond(s))
+		CHECK_EQ(frame++->kind, HF_CALL_BEYOND);
+	if (beyond(s) && got.count > 1)
+		CHECK(!frame->has_pc);
+	for (uint32_t i = s->depth; i > 0; i--, frame++) {
+		check_frame(m, frame, s->frame[i - 1].node, s->frame[i - 1].trap);
+		if (i == 1 && !s->has_base)
+			break;
+		CHECK_EQ(frame[1].has_pc, !s->frame[i - 1].trap);
+		CHECK_EQ(frame[1].pc, s->frame[i - 1].trap ? 0 : s->frame[i - 1].back);
+	}
+	if (s->has_base)
+		check_frame(m, frame, s->base, false);
+}
+
+/* Of so many instructions one, each with its own way there. */
+enum { ONE_OF = 23 };
+
+static void ask_at(struct asking *a, const struct model *m, const struct hf_ev_insn *insn)
+{
+	struct hf_stacks *once;
+
+	if (!a->stacks[0] || m->ordinal % ONE_OF)
+		return;
+	check_at(m, a->stacks[0], insn);
+	check_at(m, a->stacks[1], insn);
+	if (m->ordinal % (ONE_OF * ONE_OF))
+		return;
+	CHECK_EQ(hf_stacks_new(&a->where, a->summary, &once), 0);
+	check_at(m, once, insn);
+	/* Once more, so back. */
+	check_at(m, once, insn);
+	hf_stacks_free(once);
 }
 
 static void check_nodes(const struct hf_summary_tree *tree, const struct model *m)
@@ -397,6 +455,9 @@ static void check_hart(const struct sample *s, struct asking *a, uint32_t hart, 
 	struct model m = {.room = room, .count = 1};
 
 	a->end = a->chunk = 0;
+	a->where = (struct hf_cursor){.stream = s->stream, .src = s->src, .index = a->index, .hart = hart};
+	for (unsigned i = 0; i < 2 && room == &rooms[0]; i++)
+		CHECK_EQ(hf_stacks_new(&a->where, i ? NULL : a->summary, &a->stacks[i]), 0);
 	CHECK_EQ(hf_summary_tree_load(a->summary, hart, &a->tree), 0);
 	m.node = calloc(room->nodes, sizeof *m.node);
 	CHECK(m.node);
@@ -409,6 +470,7 @@ static void check_hart(const struct sample *s, struct asking *a, uint32_t hart, 
 		}
 		before_insn(&m, &ev->insn);
 		check_stacks(a, &m);
+		ask_at(a, &m, &ev->insn);
 		after_insn(&m, ev);
 	}
 	check_nodes(a->tree, &m);
@@ -416,13 +478,15 @@ static void check_hart(const struct sample *s, struct asking *a, uint32_t hart, 
 		free(m.stack[i]);
 	free(m.node);
 	hf_summary_tree_free(a->tree);
+	for (unsigned i = 0; i < 2; i++)
+		hf_stacks_free(a->stacks[i]);
 	hf_events_free(&all);
 }
 
 static void check_built(const struct sample *s, const struct hf_build *build, const struct hf_call_room *room)
 {
 	const struct hf_index_hart *harts;
-	struct asking a;
+	struct asking a = {0};
 	size_t n;
 
 	CHECK_EQ(hf_index_open(build->dirfd, &build->identity, &a.index), 0);
