@@ -180,7 +180,7 @@ static int put_tables(struct report *r)
 
 static int put_capture(struct report *r)
 {
-	struct hf_open *open = r->of->open;
+	struct hf_open *open = r->of->source->open;
 	struct hf_sink text;
 	int err = hf_sink_init_memory(&text, 0);
 
@@ -195,7 +195,7 @@ static int put_capture(struct report *r)
 
 static int put_problems(struct report *r)
 {
-	struct hf_open *open = r->of->open;
+	struct hf_open *open = r->of->source->open;
 	struct hf_sink text;
 	int err = hf_sink_init_memory(&text, 0);
 
@@ -216,7 +216,7 @@ static int put_problems(struct report *r)
 
 static void put_name(struct report *r)
 {
-	const char *path = r->of->open->capture->path;
+	const char *path = r->of->source->open->capture->path;
 
 	hf_escape_xml(r->sink, path, strlen(path));
 	hf_sink_printf(r->sink, ", hart%" PRIu32, r->of->hart);

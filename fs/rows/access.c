@@ -73,7 +73,7 @@ static int ask_access(const struct hf_rows *rows, struct hf_question *question)
 static const struct hf_rows_events access_how = {
 	.kinds = 1u << HF_EVENT_MEM, .put = put_access, .ask = ask_access};
 
-HF_EVENT_TABLE(access, access_columns, access_how);
+HF_EVENT_TABLE(access, 0, access_columns, access_how);
 
 /* ---- register ---- */
 
@@ -117,4 +117,4 @@ static int ask_register(const struct hf_rows *rows, struct hf_question *question
 static const struct hf_rows_events register_how = {
 	.kinds = 1u << HF_EVENT_REG, .put = put_register, .ask = ask_register};
 
-HF_EVENT_TABLE(register, register_columns, register_how);
+HF_EVENT_TABLE(register, 0, register_columns, register_how);

@@ -3,7 +3,7 @@
 #include "fs/rows/events.h"
 
 #include "codecs/base/text.h"
-#include "fs/find/plan.h"
+#include "fs/rows/rare_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,14 +46,20 @@ static int find_window(const struct hf_rows *rows, struct reading *r, uint64_t *
 
 static int make_plan(struct hf_rows *rows, struct reading *r, uint64_t low, uint64_t high)
 {
+	const struct hf_rows_events *how = rows->table->how;
+	const bool listed = (r->terms || how->rare) && high - low > 1;
 	struct hf_find_ask ask = {.terms = r->terms,
-				  .summary = r->terms && high - low > 1 ? hf_rows_hart_summary(rows->hart) : NULL,
+				  .summary = listed ? hf_rows_hart_summary(rows->hart) : NULL,
 				  .index = rows->hart->open->index,
 				  .hart = rows->hart->info.id,
 				  .low = low,
 				  .high = high,
 				  .disasm = rows->session->disasm};
-	int err = ask.summary ? hf_find_plan_new(&ask, &r->plan) : HF_ERR_UNSUPPORTED;
+	int err = HF_ERR_UNSUPPORTED;
+
+	r->plan = (struct hf_find_plan){.low = low, .high = high};
+	if (ask.summary)
+		err = r->terms ? hf_find_plan_new(&ask, &r->plan) : hf_rows_rare_plan(&ask, how->rare, &r->plan);
 
 	/* A list that is damaged, or is not there, costs time and no row. */
 	if (err == HF_ERR_STATE)

@@ -23,6 +23,7 @@ struct hf_rows_at {
 
 struct hf_rows_events {
 	uint32_t kinds; /* bits of enum hf_event_kind; others are no rows */
+	uint32_t rare;	/* bits of enum hf_rare_kind, if all rows are of these: the summary knows where they are; 0: not */
 	/* False: the event is no row. Ordinal, capture and hart are set. */
 	bool (*put)(const struct hf_rows *rows, const struct hf_rows_at *at, struct hf_row *row);
 	/* Adds to the question what lists of the summary know of the conditions. NULL: nothing. */
@@ -42,10 +43,10 @@ int hf_rows_ask_range(const struct hf_rows *rows, unsigned column, enum hf_quest
 void hf_row_value(const struct hf_rows *rows, struct hf_row *row, unsigned column, const struct hf_rows_at *at,
 		  uint64_t value, uint32_t more);
 
-#define HF_EVENT_TABLE(table, of_columns, of_how)                                                                      \
+#define HF_EVENT_TABLE(table, of_flags, of_columns, of_how)                                                                      \
 	const struct hf_table hf_rows_of_##table = {                                                                     \
 		.name = #table,                                                                                        \
-		.flags = HF_TABLE_HART | HF_TABLE_ORDERED,                                                             \
+		.flags = HF_TABLE_HART | HF_TABLE_ORDERED | (of_flags),                                                             \
 		.columns = of_columns,                                                                                 \
 		.column_count = sizeof of_columns / sizeof of_columns[0],                                              \
 		.open = hf_rows_events_open,                                                                           \

@@ -83,4 +83,4 @@ static int ask(const struct hf_rows *rows, struct hf_question *question)
 
 static const struct hf_rows_events how = {.kinds = 1u << HF_EVENT_INSN, .put = put, .ask = ask};
 
-HF_EVENT_TABLE(instruction, columns, how);
+HF_EVENT_TABLE(instruction, 0, columns, how);

@@ -2,6 +2,7 @@
 /* What happens between instructions: trap, context, time, gap, marker. */
 #include "codecs/isa/names.h"
 #include "fs/rows/events.h"
+#include "index/summary/rare.h"
 
 #include <string.h>
 
@@ -75,9 +76,12 @@ static int ask_trap(const struct hf_rows *rows, struct hf_question *question)
 }
 
 static const struct hf_rows_events trap_how = {
-	.kinds = 1u << HF_EVENT_TRAP | 1u << HF_EVENT_TRAP_RETURN, .put = put_trap, .ask = ask_trap};
+	.kinds = 1u << HF_EVENT_TRAP | 1u << HF_EVENT_TRAP_RETURN,
+	.rare = 1u << HF_RARE_TRAP | 1u << HF_RARE_TRAP_RETURN,
+	.put = put_trap,
+	.ask = ask_trap};
 
-HF_EVENT_TABLE(trap, trap_columns, trap_how);
+HF_EVENT_TABLE(trap, HF_TABLE_RARE, trap_columns, trap_how);
 
 /* ---- context: what holds from there on; what is not said stays ---- */
 
@@ -123,9 +127,10 @@ static bool put_context(const struct hf_rows *rows, const struct hf_rows_at *at,
 	return true;
 }
 
-static const struct hf_rows_events context_how = {.kinds = 1u << HF_EVENT_CONTEXT, .put = put_context};
+static const struct hf_rows_events context_how = {
+	.kinds = 1u << HF_EVENT_CONTEXT, .rare = 1u << HF_RARE_CONTEXT, .put = put_context};
 
-HF_EVENT_TABLE(context, context_columns, context_how);
+HF_EVENT_TABLE(context, HF_TABLE_RARE, context_columns, context_how);
 
 /* ---- time ---- */
 
@@ -150,9 +155,11 @@ static bool put_time(const struct hf_rows *rows, const struct hf_rows_at *at, st
 }
 
 static const struct hf_rows_events time_how = {
-	.kinds = 1u << HF_EVENT_TIMESTAMP | 1u << HF_EVENT_CYCLES, .put = put_time};
+	.kinds = 1u << HF_EVENT_TIMESTAMP | 1u << HF_EVENT_CYCLES,
+	.rare = 1u << HF_RARE_TIMESTAMP | 1u << HF_RARE_CYCLES,
+	.put = put_time};
 
-HF_EVENT_TABLE(time, time_columns, time_how);
+HF_EVENT_TABLE(time, HF_TABLE_RARE, time_columns, time_how);
 
 /* ---- gap: also doubts, notes and discontinuities ---- */
 
@@ -161,7 +168,7 @@ enum { GAP_KIND = HF_AT_ORDINAL + 1, GAP_PLACE, GAP_BYTES, GAP_REASON, GAP_FROM,
 static const struct hf_column gap_columns[] = {
 	HF_HART_COLUMNS,
 	HF_ORDINAL_COLUMN,
-	[GAP_KIND] = {"kind", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
+	[GAP_KIND] = {"kind", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED},
 	[GAP_PLACE] = {"place", HF_COLUMN_ASKED},
 	[GAP_BYTES] = {"bytes", HF_COLUMN_ASKED},
 	[GAP_REASON] = {"reason", HF_COLUMN_TEXT},
@@ -204,11 +211,22 @@ static bool put_gap(const struct hf_rows *rows, const struct hf_rows_at *at, str
 	return true;
 }
 
+/* Of gaps there is a list that a question can ask; of notes there is none. */
+static int ask_gap(const struct hf_rows *rows, struct hf_question *question)
+{
+	const char *kind = rows->ask->equal[GAP_KIND];
+
+	if (kind && strcmp(kind, "gap") == 0)
+		question->term[question->count++] = (struct hf_find_term){.kind = HF_ASK_GAP};
+	return 0;
+}
+
 static const struct hf_rows_events gap_how = {.kinds = 1u << HF_EVENT_GAP | 1u << HF_EVENT_DOUBT |
 						       1u << HF_EVENT_NOTE | 1u << HF_EVENT_DISCONTINUITY,
-					      .put = put_gap};
+					      .put = put_gap,
+					      .ask = ask_gap};
 
-HF_EVENT_TABLE(gap, gap_columns, gap_how);
+HF_EVENT_TABLE(gap, 0, gap_columns, gap_how);
 
 /* ---- marker ---- */
 
@@ -232,6 +250,7 @@ static bool put_marker(const struct hf_rows *rows, const struct hf_rows_at *at, 
 	return true;
 }
 
-static const struct hf_rows_events marker_how = {.kinds = 1u << HF_EVENT_MARKER, .put = put_marker};
+static const struct hf_rows_events marker_how = {
+	.kinds = 1u << HF_EVENT_MARKER, .rare = 1u << HF_RARE_MARKER, .put = put_marker};
 
-HF_EVENT_TABLE(marker, marker_columns, marker_how);
+HF_EVENT_TABLE(marker, HF_TABLE_RARE, marker_columns, marker_how);

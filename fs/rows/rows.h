@@ -28,6 +28,7 @@ enum hf_column_flags {
 	HF_COLUMN_ASKED = 8,   /* conditions on it save work */
 	HF_COLUMN_LISTED = 16, /* a list of the summary knows where equal ones and ranges are */
 	HF_COLUMN_ORDER = 32,  /* rows of one hart come in its order */
+	HF_COLUMN_NEEDED = 64, /* it must be one number, or text */
 };
 
 struct hf_column {
@@ -39,6 +40,7 @@ enum hf_table_flags {
 	HF_TABLE_HART = 1,     /* rows are those of harts: the first two columns are capture and hart */
 	HF_TABLE_ORDERED = 2,  /* by hart, and then by its column with HF_COLUMN_ORDER, both ways */
 	HF_TABLE_SUMMED = 4,   /* made of the summary alone, if there is one */
+	HF_TABLE_RARE = 8,     /* a list of the summary knows where its rows are */
 };
 
 /* The tables, by number; NULL behind the last one. */

@@ -22,7 +22,7 @@ struct hf_table {
 /* The first two columns of tables of harts. */
 enum { HF_AT_CAPTURE, HF_AT_HART, HF_AT_FIRST };
 #define HF_HART_COLUMNS                                                                                                \
-	{"capture", HF_COLUMN_TEXT | HF_COLUMN_HIDDEN | HF_COLUMN_ASKED},                                              \
+	{"capture", HF_COLUMN_TEXT | HF_COLUMN_HIDDEN | HF_COLUMN_ASKED | HF_COLUMN_NEEDED},                                              \
 	{                                                                                                              \
 		"hart", HF_COLUMN_HIDDEN | HF_COLUMN_ASKED                                                             \
 	}

@@ -15,13 +15,14 @@ static const struct op {
 };
 #define OPS (sizeof ops / sizeof ops[0])
 #define REVERSE "desc"
+#define BY_LIST "chunks that a list names, if there is a summary"
 
 /* Rows of a table of a hart that nobody asked for the size, and how much dearer they are where chunks are decoded. */
 #define ROWS_OF_HART 1e7
 #define ROWS_SUMMED 2000.0
 #define ROWS_OF_ARCHIVE 100.0
 #define CHUNK 16384.0
-#define NO_CAPTURE 1e30
+#define NOT_WHOLE 1e30
 
 /* ---- choosing ---- */
 
@@ -127,7 +128,9 @@ static double share_of(const struct asked *asked, double rows)
 static const char *estimate(const struct hf_schema_table *table, const struct asked *asked, double *ret_rows,
 			    double *ret_cost)
 {
-	const char *how = table->flags & HF_TAB_SUMMED ? "from the summary" : "every chunk";
+	const char *how = table->flags & HF_TAB_SUMMED ? "from the summary"
+			  : table->flags & HF_TAB_RARE ? BY_LIST
+						       : "every chunk";
 	double rows = table->flags & HF_TAB_SUMMED ? ROWS_SUMMED : table->flags & HF_TAB_HART ? ROWS_OF_HART : ROWS_OF_ARCHIVE;
 	double cost = rows;
 
@@ -148,7 +151,7 @@ static const char *estimate(const struct hf_schema_table *table, const struct as
 			how = asked[i].equal ? "one chunk" : "the chunks of that range";
 		} else if (flags & HF_COL_LISTED && cost > 10 * rows) {
 			cost = 10 * rows + CHUNK / 100;
-			how = strcmp(how, "every chunk") == 0 ? "chunks that a list names, if there is a summary" : how;
+			how = strcmp(how, "every chunk") == 0 ? BY_LIST : how;
 		}
 	}
 	*ret_rows = rows < 1 ? 1 : rows;
@@ -156,18 +159,23 @@ static const char *estimate(const struct hf_schema_table *table, const struct as
 	return table->flags & HF_TAB_HART ? how : "the archive";
 }
 
-/* Whether rows can come at all: a capture is given, or there is but one. *ret_later: it will be, in another order of the
- * tables. */
-static bool has_one(const struct hf_schema_table *table, bool has_capture, const sqlite3_index_info *info,
-		    const struct asked *asked, bool *ret_later)
+/* Whether all is given that must be. *ret_later: it will be, in another order of the tables. */
+static bool has_needed(const struct hf_schema_table *table, const sqlite3_index_info *info, const struct asked *asked,
+		       bool *ret_later)
 {
+	bool all = true;
+
 	*ret_later = false;
-	if (!(table->flags & HF_TAB_HART) || has_capture || asked[0].equal)
-		return true;
-	for (int i = 0; i < info->nConstraint; i++)
-		*ret_later |= info->aConstraint[i].iColumn == 0 &&
-			      info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ && !info->aConstraint[i].usable;
-	return false;
+	for (uint32_t column = 0; column < table->count; column++) {
+		if (!(table->column[column].flags & HF_COL_NEEDED) || asked[column].equal)
+			continue;
+		all = false;
+		for (int i = 0; i < info->nConstraint; i++)
+			*ret_later |= info->aConstraint[i].iColumn == (int)column &&
+				      info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_EQ &&
+				      !info->aConstraint[i].usable;
+	}
+	return all;
 }
 
 int hf_plan_choose(const struct hf_schema_table *table, bool has_capture, sqlite3_index_info *info)
@@ -176,7 +184,7 @@ int hf_plan_choose(const struct hf_schema_table *table, bool has_capture, sqlite
 	char plan[1024];
 	size_t n = 0;
 	int argument = 0;
-	bool reverse, one, later;
+	bool reverse, whole, later;
 	const char *how;
 	double rows;
 
@@ -190,16 +198,16 @@ int hf_plan_choose(const struct hf_schema_table *table, bool has_capture, sqlite
 		n += (size_t)snprintf(plan + n, sizeof plan - n, "%s%s%s", n ? " " : "",
 				      table->column[constraint->iColumn].name, op_of(constraint)->text);
 	}
-	one = has_one(table, has_capture, info, asked, &later);
+	asked[0].equal |= has_capture;
+	whole = has_needed(table, info, asked, &later);
 	if (later)
 		return SQLITE_CONSTRAINT;
-	asked[0].equal |= has_capture;
 	info->orderByConsumed = is_in_order(table, info, asked, &reverse);
 	how = estimate(table, asked, &rows, &info->estimatedCost);
 	info->estimatedRows = (sqlite3_int64)rows;
 	/* The server says in words what is missing, if there is no better plan. */
-	if (!one)
-		info->estimatedCost = NO_CAPTURE;
+	if (!whole)
+		info->estimatedCost = NOT_WHOLE;
 	snprintf(plan + n, sizeof plan - n, "%s%s; %s", n && info->orderByConsumed && reverse ? " " : "",
 		 info->orderByConsumed && reverse ? REVERSE : "", how);
 	info->idxStr = sqlite3_mprintf("%s", plan);

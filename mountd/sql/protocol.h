@@ -51,10 +51,12 @@ enum hf_failure {
 #define HF_COL_ASKED 8u	 /* a condition on it is worth sending */
 #define HF_COL_LISTED 16u /* and names few chunks */
 #define HF_COL_ORDER 32u /* rows of a hart come in its order */
+#define HF_COL_NEEDED 64u /* there must be a condition that it is one number or text */
 /* Flags of a table. */
 #define HF_TAB_HART 1u	  /* its first two columns are capture and hart, and a capture is needed */
 #define HF_TAB_ORDERED 2u /* by hart, then by the column with HF_COL_ORDER, both ways */
 #define HF_TAB_SUMMED 4u  /* few rows, out of the summary */
+#define HF_TAB_RARE 8u	  /* a list of the summary knows where its rows are */
 
 /* Kinds of conditions. */
 #define HF_COND_RANGE 1u /* a number from first to last, both of them in it */

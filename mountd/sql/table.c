@@ -38,9 +38,12 @@ struct cursor {
 
 static int fail(struct table *table, enum hf_child_result result)
 {
+	/* SQLite has its own words for that. */
+	if (result == HF_CHILD_INTERRUPTED)
+		return SQLITE_INTERRUPT;
 	sqlite3_free(table->base.zErrMsg);
 	table->base.zErrMsg = sqlite3_mprintf("%s", table->client->child.words);
-	return result == HF_CHILD_INTERRUPTED ? SQLITE_INTERRUPT : result == HF_CHILD_DIED ? SQLITE_IOERR : SQLITE_ERROR;
+	return result == HF_CHILD_DIED ? SQLITE_IOERR : SQLITE_ERROR;
 }
 
 /* ---- tables ---- */
