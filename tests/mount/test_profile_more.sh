@@ -124,6 +124,9 @@ if [ -x "$run" ]; then
 	grep -q '^# an estimate' "$tmp/functions" || fail "functions of a long slice do not say that calls are estimated"
 	[ "$(awk '!/^#/ {n += $1} END {print n}' "$tmp/functions")" = 10595000 ] || fail "own instructions of a long slice"
 	[ "$(long at/5000-10599999/profile/stacks.folded | awk '{n += $NF} END {print n}')" = 10595000 ] || fail "stacks of a long slice"
+	for file in stacks.folded flame.svg speedscope.json callgrind.out callers.txt; do
+		long "at/5000-10599999/profile/$file" | grep -q estimate || fail "$file of a long slice does not say that it is an estimate"
+	done
 	long profile/memory.txt >"$tmp/memory"
 	grep -q '^# in how many of the 647 chunks' "$tmp/memory" && awk '!/^#/ && ($1 > 647 || $2 > 647 || NF != 4) {exit 1}' "$tmp/memory" ||
 		fail "memory of a long hart: $(head -n 3 "$tmp/memory")"
