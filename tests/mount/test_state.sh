@@ -58,7 +58,7 @@ done
 # ---- in a mount: exact size, packets as sources ----
 do_mount
 hart=$mnt/boot/rv-sys@stf@gz/hart0
-wait_until 60 test -d "$hart" || fail "not indexed"
+wait_until test -d "$hart" || fail "not indexed"
 run state "$rv" 92089 >"$tmp/want"
 cmp -s "$hart/at/92089-92089/state.txt" "$tmp/want" || fail "state.txt is another text"
 [ "$(stat -c %s "$hart/at/92089-92089/state.txt")" = "$(stat -c %s "$tmp/want")" ] || fail "the size of state.txt"
