@@ -10,6 +10,10 @@ install(FILES contrib/systemd/mnt-traces.mount contrib/systemd/mnt-traces.automo
 	contrib/examples/count_opcodes.c contrib/examples/print_function.c
 	DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 
+# What hartfs-tutorial(7) and README begin with.
+install(DIRECTORY tests/data/archive/boot tests/data/archive/mini DESTINATION ${CMAKE_INSTALL_DATADIR}/hartfs/samples)
+install(FILES tests/data/archive/notes.md tests/data/astf/a64-sys.astf DESTINATION ${CMAKE_INSTALL_DATADIR}/hartfs/samples)
+
 # The same unit for the system's manager and for those of users; both find it below the prefixes /usr and /usr/local.
 # It is made when it is installed: the prefix may be another one than that of the build, as it is in a package.
 if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_BINDIR})

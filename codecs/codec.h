@@ -19,6 +19,7 @@
 #include "codecs/setup/keys.h"
 #include "codecs/setup/setup.h"
 #include "codecs/source/source.h"
+#include "codecs/stretch.h"
 
 enum hf_arch {
 	HF_ARCH_NONE,
@@ -176,6 +177,9 @@ struct hf_enc_ops {
 
 	/* All that follows may be NULL. */
 
+	/* Makes what put makes, and is told which stretches are known of the events. NULL: that is of no use to it. */
+	void (*put_known)(struct hf_enc *enc, const struct hf_event *ev, size_t n, const struct hf_stretch *stretch,
+			  size_t count, struct hf_sink *sink);
 	/* Why there is no such view of a stream of instructions, as info.json says it; NULL: there is. Without this hook
 	 * every stream of instructions has it. */
 	const char *(*refuses)(const struct hf_stream_info *info);
@@ -305,6 +309,15 @@ int hf_enc_reset(struct hf_enc *enc, const struct hf_enc_env *env);
 static inline void hf_enc_put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
 {
 	enc->ops->put(enc, ev, n, sink);
+}
+/* The same; stretch[count] are those among the events, in their order. */
+static inline void hf_enc_put_known(struct hf_enc *enc, const struct hf_event *ev, size_t n,
+				    const struct hf_stretch *stretch, size_t count, struct hf_sink *sink)
+{
+	if (enc->ops->put_known)
+		enc->ops->put_known(enc, ev, n, stretch, count, sink);
+	else
+		enc->ops->put(enc, ev, n, sink);
 }
 void hf_enc_end(struct hf_enc *enc, struct hf_sink *sink);
 /* The state before the next event: blob[HF_STATE_MAX]. Returns its size. */

@@ -142,13 +142,15 @@ void hf_fs_unseen(struct hf_fs *fs, uint64_t ino);
 /* Opens a regular file or view. *ret_keep: the kernel may keep what it has cached of it. */
 int hf_file_open(struct hf_fs *fs, uint64_t ino, struct hf_file **ret_file, bool *ret_keep);
 void hf_file_close(struct hf_file *file);
+/* The kernel is not to cache it, nor to ask for more than somebody reads: a reply may have fewer bytes, but not none. */
+bool hf_file_is_direct(const struct hf_file *file);
 
 /*
  * One read. The caller fills file, offset, size, done and ctx and keeps the request alive until done was called, once,
  * from any thread (from hf_fs_read itself if the bytes are at hand). In done: err, or piece[0..pieces) in order: bytes
  * pinned in the cache, valid until hf_fs_read_release, which every request that was done needs, also a failed one; the
  * file may be closed before the release, the bytes are then not to be looked at. Fewer than size bytes only at the end
- * of the file.
+ * of the file, or if hf_file_is_direct.
  */
 #define HF_READ_PIECES 64
 struct hf_read {

@@ -15,6 +15,7 @@ struct hf_fs {
 	struct hf_captures captures;
 	struct hf_slices slices;
 	struct hf_profiles profiles;
+	struct hf_wheres wheres;
 	struct hf_moments moments;
 	struct hf_tree tree;
 	bool opened; /* the four above */

@@ -3,6 +3,7 @@
 #include "index/pass.h"
 
 #include "codecs/setup/trial.h"
+#include "index/summary.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,17 @@ static bool outlived(const struct hf_pass *pass, const struct hf_view_key *key)
 	return usable;
 }
 
+/* Whether it is of these chunks is seen when they are there (hf_pass_build_views). */
+static bool summary_outlived(const struct hf_pass *pass)
+{
+	struct hf_summary *summary;
+
+	if (hf_summary_open(pass->build->dirfd, &pass->build->identity, &summary))
+		return false;
+	hf_summary_close(summary);
+	return true;
+}
+
 /* Views that can be made while the chunks are: the one that is the stream goes, unless harts may turn up. */
 static int open_views(struct hf_pass *pass)
 {
@@ -99,7 +111,12 @@ static int open_views(struct hf_pass *pass)
 		else
 			err = hf_pass_add_view(pass, key);
 	}
-	return !err && hf_pass_wants_summary(pass) ? hf_pass_open_summary(pass) : err;
+	if (err || !hf_pass_wants_summary(pass))
+		return err;
+	if (!summary_outlived(pass))
+		return hf_pass_open_summary(pass);
+	pass->left = true;
+	return 0;
 }
 
 /* As hf_summary_is_wanted says of a published one. */

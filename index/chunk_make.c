@@ -61,7 +61,7 @@ static int convert_all(const struct hf_maker *m, const struct hf_chunk *chunk, t
 
 	if (!made)
 		return convert(m, chunk, take, ctx, NULL, diag);
-	hf_digester_begin(&digester, chunk->ordinal);
+	hf_digester_begin(&digester);
 	err = convert(m, chunk, take, ctx, &digester, diag);
 	if (err)
 		return err;

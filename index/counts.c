@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/counts.h"
+#include "index/intervals.h"
 #include "index/summary/calls.h"
 
 #include <stdlib.h>
@@ -142,6 +143,29 @@ int hf_counts_of_summary(struct hf_summary *summary, uint32_t hart, struct hf_co
 	return end(ret_counts, hf_summary_runs(summary, hart, 0, UINT64_MAX, add_run, ret_counts));
 }
 
+static int add_of_interval(void *ctx, uint64_t number, const struct hf_run *run, uint64_t count)
+{
+	(void)number;
+	return hf_counts_add(ctx, run, count);
+}
+
+int hf_counts_of_range(struct hf_cursor *cursor, struct hf_summary *summary, const struct hf_counted_range *range,
+		       struct hf_counts *ret_counts, struct hf_diag *diag)
+{
+	const struct hf_intervals all = {.cursor = cursor,
+					 .summary = summary,
+					 .first = range->first,
+					 .end = range->end,
+					 .length = HF_NOWHERE,
+					 .stop = range->stop,
+					 .stop_ctx = range->ctx,
+					 .put = add_of_interval,
+					 .ctx = ret_counts};
+
+	*ret_counts = (struct hf_counts){0};
+	return end(ret_counts, hf_intervals_each(&all, diag));
+}
+
 /* ---- from events ---- */
 
 static int add_once(void *ctx, const struct hf_run *run)
@@ -149,18 +173,35 @@ static int add_once(void *ctx, const struct hf_run *run)
 	return hf_counts_add(ctx, run, 1);
 }
 
-static int take_chunk(struct hf_cursor *cursor, struct hf_run_cutter *cutter, struct hf_diag *diag)
+/* How many of the events are before the instruction behind the last one. *left: instructions to come. */
+static size_t cut_off(const struct hf_event *ev, size_t n, uint64_t *left, bool *ret_end)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (ev[i].kind != HF_EVENT_INSN)
+			continue;
+		*ret_end = !*left;
+		if (*ret_end)
+			return i;
+		--*left;
+	}
+	return n;
+}
+
+static int take_chunk(struct hf_cursor *cursor, struct hf_run_cutter *cutter, uint64_t *left, struct hf_diag *diag)
 {
 	struct hf_event ev[HF_CURSOR_BATCH];
+	bool is_end = false;
 	size_t n;
 	int err = 0;
 
-	while (!err && cursor->left) {
+	while (!err && !is_end && cursor->left) {
 		err = hf_cursor_take(cursor, ev, HF_CURSOR_BATCH, &n, diag);
 		if (!err)
-			err = hf_run_cutter_put(cutter, ev, n);
+			err = hf_run_cutter_put(cutter, ev, cut_off(ev, n, left, &is_end));
 	}
-	return err ? err : hf_run_cutter_cut(cutter);
+	if (!err)
+		err = hf_run_cutter_cut(cutter);
+	return !err && is_end ? HF_NOTE_END : err;
 }
 
 static int drop_stack(void *ctx, const struct hf_call_stack *stack)
@@ -169,20 +210,37 @@ static int drop_stack(void *ctx, const struct hf_call_stack *stack)
 	return 0;
 }
 
-static int take_chunks(struct hf_cursor *cursor, struct hf_run_cutter *cutter, bool (*stop)(void *ctx), void *ctx,
+/* The cursor before the first event, or behind the first instruction, which the cutter has then. */
+static int enter(struct hf_cursor *cursor, struct hf_run_cutter *cutter, uint64_t first, uint64_t *left,
+		 struct hf_diag *diag)
+{
+	struct hf_event insn;
+	int err;
+
+	if (!first)
+		return hf_cursor_enter(cursor, 0, diag);
+	err = hf_cursor_seek(cursor, first, &insn, diag);
+	--*left;
+	return err ? err : hf_run_cutter_put(cutter, &insn, 1);
+}
+
+static int take_chunks(struct hf_cursor *cursor, struct hf_run_cutter *cutter, const struct hf_counted_range *range,
 		       struct hf_diag *diag)
 {
-	int err = hf_cursor_enter(cursor, 0, diag);
+	uint64_t left = range->end - range->first;
+	int err = enter(cursor, cutter, range->first, &left, diag);
 
 	while (!err) {
-		err = stop && stop(ctx) ? HF_ERR_CANCELLED : take_chunk(cursor, cutter, diag);
+		err = range->stop && range->stop(range->ctx) ? HF_ERR_CANCELLED : take_chunk(cursor, cutter, &left, diag);
 		if (!err)
 			err = hf_cursor_advance(cursor, diag);
 	}
-	return err == HF_NOTE_END ? 0 : err;
+	if (err != HF_NOTE_END)
+		return err;
+	return left ? HF_ERR_MISMATCH : 0;
 }
 
-int hf_counts_of_events(struct hf_cursor *cursor, bool (*stop)(void *ctx), void *ctx, struct hf_counts *ret_counts,
+int hf_counts_of_events(struct hf_cursor *cursor, const struct hf_counted_range *range, struct hf_counts *ret_counts,
 			struct hf_summary_tree **ret_tree, struct hf_diag *diag)
 {
 	struct hf_run_cutter *cutter;
@@ -196,7 +254,7 @@ int hf_counts_of_events(struct hf_cursor *cursor, bool (*stop)(void *ctx), void 
 	err = hf_run_cutter_new(add_once, ret_counts, &cutter);
 	if (!err) {
 		hf_run_cutter_watch(cutter, &calls->watch);
-		err = take_chunks(cursor, cutter, stop, ctx, diag);
+		err = take_chunks(cursor, cutter, range, diag);
 		hf_run_cutter_free(cutter);
 	}
 	if (!err)

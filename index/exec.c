@@ -91,6 +91,13 @@ static void call(struct hf_exec_thread *self, struct hf_job *job)
 		job->done(job, status);
 }
 
+/* On Linux this is the thread's own. Who was started with less keeps that. */
+static void lower_priority(void)
+{
+	if (getpriority(PRIO_PROCESS, 0) < NICE)
+		setpriority(PRIO_PROCESS, 0, NICE);
+}
+
 static void *run(void *arg)
 {
 	struct hf_exec_thread *self = arg;
@@ -98,7 +105,7 @@ static void *run(void *arg)
 	struct hf_job *job;
 
 	if (self->priority == HF_EXEC_BACKGROUND && !exec->no_nice)
-		setpriority(PRIO_PROCESS, 0, NICE); /* on Linux this is the thread's own */
+		lower_priority();
 	pthread_setname_np(pthread_self(), self->priority == HF_EXEC_BACKGROUND ? "hartfs-index" : "hartfs-decode");
 	/* Without memory for the memo the jobs that need it have to try. */
 	if (self->priority == HF_EXEC_FOREGROUND && hf_disasm_new(&self->worker.env.disasm))

@@ -50,6 +50,8 @@ int hf_pass_run_new(struct hf_pass *pass, uint64_t slot, uint32_t hart, bool fir
 	run->ring = malloc(HF_RUN_BATCHES * sizeof *run->ring);
 	run->stages = calloc(pass->view_count + HF_RUN_STAGES, sizeof(struct hf_stage *));
 	if (run->ring && run->stages)
+		err = slot == HF_SLOT_RECORDS ? 0 : hf_stretch_finder_new(&run->finder);
+	if (!err)
 		err = open_input(run, hart, first);
 	if (err)
 		hf_pass_run_free(run);
@@ -72,6 +74,7 @@ void hf_pass_run_free(struct hf_pass_run *run)
 	else if (run->pass->in.ctx == run)
 		run->pass->in.on_point = NULL;
 	hf_row_queue_fini(&run->rows);
+	hf_stretch_finder_free(run->finder);
 	free(run->ring);
 	free(run);
 }
@@ -117,7 +120,12 @@ struct hf_stage *hf_pass_run_ready(struct hf_pass_run *run, unsigned thread)
 
 int hf_pass_run_work(struct hf_pass_run *run, struct hf_stage *stage)
 {
-	return stage->ops->work(stage, &run->ring[stage->done % HF_RUN_BATCHES]);
+	struct hf_batch *batch = &run->ring[stage->done % HF_RUN_BATCHES];
+	int result = stage->ops->work(stage, batch);
+
+	if (stage == run->stages[0] && result == HF_STAGE_DONE)
+		batch->stretch_count = run->finder ? hf_stretch_find(run->finder, batch->ev, batch->n, batch->stretch) : 0;
+	return result;
 }
 
 static int push_chunk(struct hf_pass_run *run, const struct hf_batch *batch)

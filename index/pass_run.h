@@ -38,6 +38,7 @@ struct hf_pass_run {
 	struct hf_input *in, own;
 	struct hf_dec *dec;
 	struct hf_batch *ring;	  /* HF_RUN_BATCHES */
+	struct hf_stretch_finder *finder; /* the decoding stage's; NULL: of the records */
 	struct hf_stage **stages; /* the first one decodes */
 	size_t stage_count;
 	struct hf_row_queue rows;

@@ -72,6 +72,21 @@ static uint64_t guess(uint64_t low, uint64_t high, double share)
 	return at <= low ? low + 1 : at >= high ? high - 1 : at;
 }
 
+/* What counts up, of chunk *at or, if that is not known at once, of one between low and that: then it is *at. */
+static int look_near(struct hf_published *file, const struct hf_table *table, uint64_t slot, uint64_t low, uint64_t *at,
+		     uint64_t *ret_counter)
+{
+	uint64_t id;
+	int err = hf_store_number_near(file->store, table, hf_row_id(slot, *at), &id, ret_counter);
+
+	if (err)
+		return err > 0 ? HF_ERR_STATE : err;
+	if (id <= hf_row_id(slot, low))
+		return counter_of(file, table, hf_row_id(slot, *at), HF_COUNT_MAX, ret_counter);
+	*at = id & HF_NUMBER_MAX;
+	return 0;
+}
+
 int hf_published_search(struct hf_published *file, const struct hf_table *table, uint64_t slot, uint64_t count,
 			uint64_t total, uint64_t target, uint64_t *ret_number)
 {
@@ -85,7 +100,7 @@ int hf_published_search(struct hf_published *file, const struct hf_table *table,
 
 		if (round < GUESSES)
 			at = guess(low, high, (double)(target - from) / (double)(to - from));
-		err = counter_of(file, table, hf_row_id(slot, at), HF_COUNT_MAX, &counter);
+		err = look_near(file, table, slot, low, &at, &counter);
 		if (err)
 			return err;
 		if (counter < from || counter > to)

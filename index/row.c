@@ -45,6 +45,13 @@ static const struct hf_column chunk[] = {
 	HF_COLUMN_BYTES(hf_chunk, entry, entry_size),
 };
 
+static const struct hf_column page[] = {
+	HF_COLUMN_COUNT(hf_packed_page, first),
+	HF_COLUMN(NUMBER, hf_packed_page, rows, HF_PAGE_ROWS),
+	HF_COLUMN(NUMBER, hf_packed_page, size, HF_PAGE_BYTES),
+	HF_COLUMN_BYTES(hf_packed_page, data, n),
+};
+
 static const struct hf_column point[] = {
 	HF_COLUMN(NUMBER, hf_point, out_size, HF_BLOCK_MAX),
 	HF_COLUMN_COUNT(hf_point, in_offset),
@@ -185,14 +192,15 @@ static const struct hf_column inverse_page[] = {
 
 const struct hf_table hf_table_index_meta = HF_TABLE("meta", HF_TABLE_META, index_meta, struct hf_index_meta);
 const struct hf_table hf_table_hart = HF_TABLE("hart", HF_TABLE_HART, hart, struct hf_index_hart);
-const struct hf_table hf_table_chunk = HF_TABLE("chunk", HF_TABLE_CHUNK, chunk, struct hf_chunk);
+const struct hf_table hf_table_chunk = HF_TABLE_PAGED("chunk", HF_TABLE_CHUNK, chunk, struct hf_chunk);
+const struct hf_table hf_table_page = HF_TABLE("chunk", HF_TABLE_CHUNK, page, struct hf_packed_page);
 const struct hf_table hf_table_point = HF_TABLE("point", HF_TABLE_POINT, point, struct hf_point);
 const struct hf_table hf_table_window = HF_TABLE("window", HF_TABLE_WINDOW, window, struct hf_packed_window);
 const struct hf_table hf_table_image = HF_TABLE("image", HF_TABLE_IMAGE, image, struct hf_image_piece);
 const struct hf_table hf_table_problem = HF_TABLE("problem", HF_TABLE_PROBLEM, problem, struct hf_index_problem);
 const struct hf_table hf_table_view_meta = HF_TABLE("meta", HF_TABLE_META, view_meta, struct hf_view_meta);
 const struct hf_table hf_table_view_hart = HF_TABLE("hart", HF_TABLE_HART, view_hart, struct hf_view_hart);
-const struct hf_table hf_table_view_chunk = HF_TABLE("chunk", HF_TABLE_CHUNK, view_chunk, struct hf_view_chunk);
+const struct hf_table hf_table_view_chunk = HF_TABLE_PAGED("chunk", HF_TABLE_CHUNK, view_chunk, struct hf_view_chunk);
 const struct hf_table hf_table_summary_meta = HF_TABLE("meta", HF_TABLE_META, summary_meta, struct hf_summary_meta);
 const struct hf_table hf_table_summary_hart = HF_TABLE("hart", HF_TABLE_HART, summary_hart, struct hf_summary_hart);
 const struct hf_table hf_table_summary_span = HF_TABLE("span", HF_TABLE_SPAN, summary_span, struct hf_summary_span);

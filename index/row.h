@@ -86,12 +86,22 @@ struct hf_table {
 	const struct hf_column *column;
 	int count;
 	size_t row_size; /* bytes of the struct */
+	bool paged;	 /* a database has its rows in pages (row_page.h); all columns are numbers, but the last one a blob */
 };
 
-#define HF_TABLE(name, id, columns, s)                                                   \
-	{                                                                                \
-		name, id, columns, (int)(sizeof(columns) / sizeof *(columns)), sizeof(s) \
+#define HF_TABLE_OF(name, id, columns, s, paged)                                                \
+	{                                                                                       \
+		name, id, columns, (int)(sizeof(columns) / sizeof *(columns)), sizeof(s), paged \
 	}
+#define HF_TABLE(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, false)
+#define HF_TABLE_PAGED(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, true)
+
+/* Which row is looked for. */
+enum hf_seek {
+	HF_SEEK_AT,   /* the one with that key */
+	HF_SEEK_FROM, /* the first one at or behind it */
+	HF_SEEK_BACK, /* the last one at or before it */
+};
 
 /* The number that a column has in a row. */
 uint64_t hf_column_number(const struct hf_column *column, const void *row);
@@ -105,6 +115,21 @@ void hf_row_save(const struct hf_table *table, const void *row, uint8_t *to);
 int hf_row_load(const struct hf_table *table, const uint8_t *bytes, size_t n, void *ret_row);
 /* Whether all columns are the same. */
 bool hf_row_equal(const struct hf_table *table, const void *a, const void *b);
+
+/*
+ * Tables chunk in a database: a page has rows with keys side by side (row_page.h). It is closed when it takes half a page of
+ * the database, so that nothing of that is left empty.
+ */
+#define HF_PAGE_ROWS 512u  /* at most */
+#define HF_PAGE_COLUMNS 10 /* numbers in a row, at most */
+#define HF_PAGE_BYTES ((size_t)128 << 10)
+struct hf_packed_page {
+	uint64_t first; /* what counts up from chunk to chunk, of the first one */
+	uint64_t rows;
+	uint32_t size; /* not compressed */
+	uint32_t n;
+	uint8_t data[HF_PAGE_BYTES + 1024]; /* compressed they are hardly larger at worst */
+};
 
 /* Table meta of a decode index. */
 struct hf_index_meta {
@@ -238,6 +263,8 @@ struct hf_inverse_page {
  * hf_image_piece and hf_index_problem. */
 extern const struct hf_table hf_table_index_meta, hf_table_hart, hf_table_chunk, hf_table_point, hf_table_window,
 	hf_table_image, hf_table_problem;
+/* Table chunk of both as a database has it: struct hf_packed_page. */
+extern const struct hf_table hf_table_page;
 /* Of view tables: struct hf_view_meta, hf_view_hart and hf_view_chunk. */
 extern const struct hf_table hf_table_view_meta, hf_table_view_hart, hf_table_view_chunk;
 /* Of summaries: the structs of these names. */

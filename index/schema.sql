@@ -46,19 +46,23 @@ CREATE TABLE hart (
 	chunks INTEGER NOT NULL
 ) STRICT;
 
+-- A row has up to 512 chunks with numbers side by side (index/row_page.h). Of each chunk data says, in this order:
+--   ordinal        retired instructions of the hart before it
+--   stream_offset  how far the stream had been read
+--   pc             of the first retired instruction, 0 if there is none
+--   events, attempts
+--   problems       gaps, doubts and notes among the events
+--   discard        events to pass over after entering
+--   flow           digests of its events (index/digest.h): pcs and opcodes,
+--   data             accesses,
+--   rest             all else; of the records they are 0
+--   entry          state of the decoder
 CREATE TABLE chunk (
-	id INTEGER PRIMARY KEY,
-	ordinal INTEGER NOT NULL,       -- retired instructions of the hart before this chunk
-	stream_offset INTEGER NOT NULL, -- how far the stream had been read
-	pc INTEGER NOT NULL,            -- of the first retired instruction, 0 if there is none
-	events INTEGER NOT NULL,
-	attempts INTEGER NOT NULL,
-	problems INTEGER NOT NULL,      -- gaps, doubts and notes among the events
-	discard INTEGER NOT NULL,       -- events to pass over after entering
-	flow INTEGER NOT NULL,          -- digests of its events (index/digest.h): pcs and opcodes,
-	data INTEGER NOT NULL,          --   accesses,
-	rest INTEGER NOT NULL,          --   all else; of the records they are 0
-	entry BLOB NOT NULL             -- state of the decoder
+	id INTEGER PRIMARY KEY,         -- of the first one
+	ordinal INTEGER NOT NULL,       -- of the first one
+	chunks INTEGER NOT NULL,        -- how many
+	size INTEGER NOT NULL,          -- bytes of data, not compressed
+	data BLOB NOT NULL              -- compressed with zstd
 ) STRICT;
 
 -- The blocks of the container, in order. A block can be decoded from here, unless bit 31 of bits is set: then it
@@ -123,12 +127,17 @@ CREATE TABLE hart (
 	chunks INTEGER NOT NULL
 ) STRICT;
 
+-- In rows as above. Of each chunk data says, in this order:
+--   offset         of its first byte in the view
+--   checked        so many of its last bytes are in the checksum: in listing.txt not always all
+--   checksum       XXH3-64 of these, and of entry behind them
+--   entry          state of the encoder
 CREATE TABLE chunk (
-	id INTEGER PRIMARY KEY,
-	offset INTEGER NOT NULL,        -- of its first byte in the view
-	checked INTEGER NOT NULL,       -- so many of its last bytes are in the checksum: in listing.txt not always all
-	checksum INTEGER NOT NULL,      -- XXH3-64 of these, and of entry behind them
-	entry BLOB NOT NULL             -- state of the encoder
+	id INTEGER PRIMARY KEY,         -- of the first one
+	offset INTEGER NOT NULL,        -- of the first one
+	chunks INTEGER NOT NULL,
+	size INTEGER NOT NULL,
+	data BLOB NOT NULL
 ) STRICT;
 
 -- ==== summary: application_id 0x48415253 "HARS", <identity>.hfq

@@ -13,13 +13,6 @@
 #include "index/db.h"
 #include "index/row.h"
 
-/* Which row is looked for. */
-enum hf_seek {
-	HF_SEEK_AT,   /* the one with that key */
-	HF_SEEK_FROM, /* the first one at or behind it */
-	HF_SEEK_BACK, /* the last one at or before it */
-};
-
 struct hf_sheet;
 
 int hf_sheet_new(enum hf_db_kind kind, struct hf_sheet **ret_sheet);

@@ -7,6 +7,7 @@
 #ifndef HF_INDEX_STAGE_H
 #define HF_INDEX_STAGE_H
 
+#include "codecs/stretch.h"
 #include "index/pass.h"
 
 /* So many events at a time come from a decoder: 16 KiB, so that what looks at them next finds them in the first-level
@@ -28,6 +29,10 @@ struct hf_batch {
 	uint32_t kinds;	       /* bit of each enum hf_event_kind that is in it; of the records' none */
 	struct hf_chunk chunk; /* its number and ordinal; with a tail all of it, once the digest's stage is through */
 	struct hf_event ev[HF_BATCH_EVENTS];
+	/* The stretches among these, in their order: what a stage knows of one it need not find out again. Of the records
+	 * there are none. */
+	size_t stretch_count;
+	struct hf_stretch stretch[HF_BATCH_EVENTS / 2];
 };
 
 /* Before it is filled: a decoder that writes event after event would wait for each line that another thread has read,

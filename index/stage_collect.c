@@ -12,7 +12,28 @@ struct collect {
 	struct hf_image *image;
 	uint64_t events; /* of the hart that are in it */
 	uint64_t ahead;	 /* so many of the next events are in it already */
+	uint64_t serials[HF_STRETCH_PLACES]; /* of stretches that are */
 };
+
+/* The code of a stretch that was collected once stays as it is, and so does what it says of other code. */
+static int put_stretches(struct collect *c, const struct hf_batch *batch)
+{
+	size_t at = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < batch->stretch_count && !err; i++) {
+		const struct hf_stretch *s = &batch->stretch[i];
+
+		if (c->serials[s->place] != s->serial) {
+			c->serials[s->place] = s->serial;
+			continue;
+		}
+		err = hf_image_put(c->image, batch->ev + at, s->at - at);
+		hf_image_pass(c->image, s->insns);
+		at = s->at + s->events;
+	}
+	return err ? err : hf_image_put(c->image, batch->ev + at, batch->n - at);
+}
 
 static int work(struct hf_stage *stage, struct hf_batch *batch)
 {
@@ -21,6 +42,8 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 
 	c->ahead -= known;
 	c->events += batch->n - known;
+	if (!known)
+		return put_stretches(c, batch);
 	if (known < batch->n)
 		return hf_image_put(c->image, batch->ev + known, batch->n - known);
 	/* Fewer events than there were at first. */

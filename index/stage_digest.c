@@ -9,6 +9,7 @@ struct digest {
 	struct hf_stage stage; /* first */
 	struct hf_digester digester;
 	bool begun; /* the chunk at hand */
+	struct hf_digest_memo memo;
 };
 
 static int end_chunk(struct digest *d, struct hf_batch *batch)
@@ -27,11 +28,19 @@ static int end_chunk(struct digest *d, struct hf_batch *batch)
 static int work(struct hf_stage *stage, struct hf_batch *batch)
 {
 	struct digest *d = (struct digest *)stage;
+	size_t at = 0;
 
 	if (!d->begun)
-		hf_digester_begin(&d->digester, batch->chunk.ordinal);
+		hf_digester_begin(&d->digester);
 	d->begun = true;
-	hf_digester_put(&d->digester, batch->ev, batch->n);
+	for (size_t i = 0; i < batch->stretch_count; i++) {
+		const struct hf_stretch *s = &batch->stretch[i];
+
+		hf_digester_put(&d->digester, batch->ev + at, s->at - at);
+		hf_digester_put_stretch(&d->digester, &d->memo, batch->ev + s->at, s);
+		at = s->at + s->events;
+	}
+	hf_digester_put(&d->digester, batch->ev + at, batch->n - at);
 	return batch->tail == HF_TAIL_NONE ? (int)HF_STAGE_DONE : end_chunk(d, batch);
 }
 

@@ -74,10 +74,10 @@ static int end_hart(struct summary *s, const struct hf_batch *batch)
 static int work(struct hf_stage *stage, struct hf_batch *batch)
 {
 	struct summary *s = (struct summary *)stage;
-	int err = hf_run_cutter_put(s->cutter, batch->ev, batch->n);
+	int err = hf_run_cutter_put_known(s->cutter, batch->ev, batch->n, batch->stretch, batch->stretch_count);
 
 	if (!err)
-		err = hf_collector_put(s->collector, batch->ev, batch->n);
+		err = hf_collector_put_known(s->collector, batch->ev, batch->n, batch->stretch, batch->stretch_count);
 	if (!err && batch->tail != HF_TAIL_NONE)
 		err = hf_run_cutter_cut(s->cutter);
 	if (!err && batch->tail != HF_TAIL_NONE)

@@ -130,7 +130,7 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 		return HF_STAGE_DONE;
 	if (!view->out.sums && is_to_be_summed(view, batch))
 		start_hash(&view->out);
-	hf_enc_put(view->enc, batch->ev, batch->n, &view->out.sink);
+	hf_enc_put_known(view->enc, batch->ev, batch->n, batch->stretch, batch->stretch_count, &view->out.sink);
 	return batch->tail == HF_TAIL_NONE ? (int)HF_STAGE_DONE : end_chunk(view, batch);
 }
 

@@ -4,18 +4,14 @@
 #include "index/array.h"
 #include "index/fault.h"
 #include "index/pack.h"
-#include "index/row_db.h"
+#include "index/row_pages.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* The key of the row of table meta. */
 enum { META_KEY = 1 };
-
-/* What is asked of a table, prepared when it is first asked: HF_SEEK_... and these. */
-enum { PUT = HF_SEEK_BACK + 1, CUT, STATEMENTS };
 
 struct hf_store {
 	struct hf_part *part;	/* NULL: it is published */
@@ -23,7 +19,8 @@ struct hf_store {
 	int fd;			/* of a published database */
 	uint64_t size;		/* of its file */
 	sqlite3 *db;
-	sqlite3_stmt *stmt[HF_TABLES_MOST][STATEMENTS];
+	struct hf_db_table table[HF_TABLES_MOST]; /* of the database */
+	struct hf_row_pages pages;		  /* of its table chunk */
 };
 
 /* ---- opening and closing ---- */
@@ -107,8 +104,8 @@ void hf_store_close(struct hf_store *store)
 	if (!store)
 		return;
 	for (size_t i = 0; i < HF_TABLES_MOST; i++)
-		for (size_t j = 0; j < STATEMENTS; j++)
-			sqlite3_finalize(store->stmt[i][j]);
+		hf_db_table_close(&store->table[i]);
+	hf_row_pages_close(&store->pages);
 	hf_db_close(store->db);
 	hf_sheet_free(store->sheet);
 	if (store->fd >= 0)
@@ -128,75 +125,56 @@ uint64_t hf_store_file_size(const struct hf_store *store)
 
 uint64_t hf_store_memory(const struct hf_store *store)
 {
-	return sizeof *store + (store->sheet ? hf_sheet_size(store->sheet) : hf_db_memory(store->db));
-}
-
-/* ---- statements ---- */
-
-/* Every table has its key as its rowid. */
-static int statement(struct hf_store *store, const struct hf_table *table, int kind, sqlite3_stmt **ret_stmt)
-{
-	static const char *const forms[] = {
-		[HF_SEEK_AT] = "SELECT * FROM %s WHERE rowid = ?",
-		[HF_SEEK_FROM] = "SELECT * FROM %s WHERE rowid >= ? ORDER BY rowid LIMIT 1",
-		[HF_SEEK_BACK] = "SELECT * FROM %s WHERE rowid <= ? ORDER BY rowid DESC LIMIT 1",
-		[CUT] = "DELETE FROM %s WHERE rowid >= ? AND rowid <= ?",
-	};
-	sqlite3_stmt **stmt = &store->stmt[table->id][kind];
-	char sql[80];
-	int err = 0;
-
-	if (!*stmt && kind == PUT) {
-		err = hf_row_prepare(store->db, table, stmt);
-	} else if (!*stmt) {
-		snprintf(sql, sizeof sql, forms[kind], table->name);
-		err = hf_db_prepare(store->db, sql, stmt);
-	}
-	*ret_stmt = *stmt;
-	return err;
+	return sizeof *store + (store->sheet ? hf_sheet_size(store->sheet)
+					     : hf_db_memory(store->db) + hf_row_pages_memory(&store->pages));
 }
 
 /* ---- rows ---- */
 
+static struct hf_db_table *table_of(struct hf_store *store, const struct hf_table *table)
+{
+	struct hf_db_table *t = &store->table[table->id];
+
+	t->db = store->db;
+	t->table = table;
+	return t;
+}
+
+static struct hf_row_pages *pages_of(struct hf_store *store, const struct hf_table *table)
+{
+	store->pages.table = table;
+	store->pages.rows.db = store->db;
+	store->pages.rows.table = &hf_table_page;
+	return &store->pages;
+}
+
 int hf_store_find(struct hf_store *store, const struct hf_table *table, enum hf_seek seek, uint64_t key,
 		  uint64_t *ret_key, void *ret_row)
 {
-	sqlite3_stmt *stmt;
-	int err;
-
 	if (store->sheet)
 		return hf_sheet_find(store->sheet, table, seek, key, ret_key, ret_row);
-	err = statement(store, table, seek, &stmt);
-	if (err)
-		return err;
-	hf_db_bind(stmt, 1, &key);
-	err = hf_db_step(stmt);
-	if (!err)
-		err = hf_row_read(stmt, table, ret_key, ret_row);
-	sqlite3_reset(stmt);
-	return err;
+	return table->paged ? hf_row_pages_find(pages_of(store, table), seek, key, ret_key, ret_row)
+			    : hf_db_table_find(table_of(store, table), seek, key, ret_key, ret_row);
 }
 
 int hf_store_number(struct hf_store *store, const struct hf_table *table, uint64_t key, uint64_t *ret_number)
 {
-	sqlite3_stmt *stmt;
-	int err;
-
 	if (store->sheet)
 		return hf_sheet_number(store->sheet, table, key, ret_number);
-	err = statement(store, table, HF_SEEK_AT, &stmt);
-	if (err)
-		return err;
-	hf_db_bind(stmt, 1, &key);
-	err = hf_db_step(stmt);
-	if (!err)
-		err = hf_col_u64(stmt, 1, table->column->max, ret_number);
-	sqlite3_reset(stmt);
-	return err;
+	return table->paged ? hf_row_pages_number(pages_of(store, table), key, ret_number)
+			    : hf_db_table_number(table_of(store, table), key, ret_number);
 }
 
-static int list_sheet(const struct hf_sheet *sheet, const struct hf_table *table, bool keyed, uint64_t max,
-		      uint8_t **rows, size_t *count)
+int hf_store_number_near(struct hf_store *store, const struct hf_table *table, uint64_t key, uint64_t *ret_key,
+			 uint64_t *ret_number)
+{
+	*ret_key = key;
+	return !store->sheet && table->paged ? hf_row_pages_number_near(pages_of(store, table), key, ret_key, ret_number)
+					     : hf_store_number(store, table, key, ret_number);
+}
+
+static int list_rows(struct hf_store *store, const struct hf_table *table, bool keyed, uint64_t max, uint8_t **rows,
+		     size_t *count)
 {
 	uint64_t key = 0;
 	int err = 0;
@@ -209,7 +187,7 @@ static int list_sheet(const struct hf_sheet *sheet, const struct hf_table *table
 		if (err)
 			break;
 		row = *rows + *count * table->row_size;
-		err = hf_sheet_find(sheet, table, HF_SEEK_FROM, key, &key, row);
+		err = hf_store_find(store, table, HF_SEEK_FROM, key, &key, row);
 		if (!err && *count == max)
 			err = HF_ERR_STATE;
 		if (!err && keyed)
@@ -222,8 +200,8 @@ static int list_sheet(const struct hf_sheet *sheet, const struct hf_table *table
 int hf_store_list(struct hf_store *store, const struct hf_table *table, bool keyed, uint64_t max, void *ret_rows,
 		  size_t *ret_count)
 {
-	return store->sheet ? list_sheet(store->sheet, table, keyed, max, ret_rows, ret_count)
-			    : hf_row_list(store->db, table, keyed, max, ret_rows, ret_count);
+	return store->sheet || table->paged ? list_rows(store, table, keyed, max, ret_rows, ret_count)
+					    : hf_row_list(store->db, table, keyed, max, ret_rows, ret_count);
 }
 
 /* A sheet that has grown too large for a pack: whoever builds goes elsewhere. */
@@ -234,32 +212,24 @@ static int check_size(const struct hf_store *store)
 
 int hf_store_put(struct hf_store *store, const struct hf_table *table, uint64_t key, const void *row)
 {
-	sqlite3_stmt *stmt;
 	int err;
 
 	if (store->sheet) {
 		err = hf_sheet_put(store->sheet, table, key, row);
 		return err ? err : check_size(store);
 	}
-	err = statement(store, table, PUT, &stmt);
-	return err ? err : hf_row_put(stmt, table, key, row);
+	return table->paged ? hf_row_pages_put(pages_of(store, table), key, row)
+			    : hf_db_table_put(table_of(store, table), key, row);
 }
 
 int hf_store_cut(struct hf_store *store, const struct hf_table *table, uint64_t first, uint64_t last)
 {
-	const uint64_t range[2] = {first, last};
-	sqlite3_stmt *stmt;
-	int err;
-
 	if (store->sheet) {
 		hf_sheet_cut(store->sheet, table, first, last);
 		return 0;
 	}
-	err = statement(store, table, CUT, &stmt);
-	if (err)
-		return err;
-	hf_db_bind(stmt, 2, range);
-	return hf_db_exec(stmt);
+	return table->paged ? hf_row_pages_cut(pages_of(store, table), first, last)
+			    : hf_db_table_cut(table_of(store, table), first, last);
 }
 
 int hf_store_commit(struct hf_store *store)
@@ -268,7 +238,9 @@ int hf_store_commit(struct hf_store *store)
 
 	if (store->sheet)
 		return 0;
-	err = hf_db_commit(store->db, hf_part_journaled(store->part));
+	err = hf_row_pages_write(&store->pages);
+	if (!err)
+		err = hf_db_commit(store->db, hf_part_journaled(store->part));
 	return err ? err : hf_part_count(store->part);
 }
 
@@ -278,8 +250,10 @@ int hf_store_finish(struct hf_store *store)
 	size_t size;
 	int err;
 
-	if (!store->sheet)
-		return hf_db_finish(store->db);
+	if (!store->sheet) {
+		err = hf_row_pages_write(&store->pages);
+		return err ? err : hf_db_finish(store->db);
+	}
 	err = hf_sheet_save(store->sheet, &bytes, &size);
 	if (!err)
 		hf_part_fill(store->part, bytes, size);

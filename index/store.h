@@ -30,6 +30,9 @@ int hf_store_find(struct hf_store *store, const struct hf_table *table, enum hf_
 		  uint64_t *ret_key, void *ret_row);
 /* Of the row with that key the number in its first column. */
 int hf_store_number(struct hf_store *store, const struct hf_table *table, uint64_t key, uint64_t *ret_number);
+/* The same of a row at or before that key of which it is known without others. */
+int hf_store_number_near(struct hf_store *store, const struct hf_table *table, uint64_t key, uint64_t *ret_key,
+			 uint64_t *ret_number);
 /* All rows in the order of their keys, for free() whatever is returned. One whose row begins with a uint64_t slot has
  * its key there: keyed. HF_ERR_STATE: they are more than max. */
 int hf_store_list(struct hf_store *store, const struct hf_table *table, bool keyed, uint64_t max, void *ret_rows,

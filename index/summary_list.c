@@ -7,16 +7,53 @@
 /* No list has more bytes: a posting takes at most 32. */
 #define LIST_MAX (UINT64_C(1) << 30)
 
-static int read_pieces(struct hf_summary *s, const struct hf_summary_lists *where, uint8_t *bytes)
+struct hf_list_reader {
+	const struct hf_table *table; /* NULL: it has no piece */
+	uint64_t slot, number;
+	struct hf_summary_piece piece;
+};
+
+int hf_list_reader_new(struct hf_list_reader **ret_reader)
 {
-	struct hf_summary_piece *piece = malloc(sizeof *piece);
-	int err = piece ? 0 : HF_ERR_NOMEM;
+	struct hf_list_reader *reader = malloc(sizeof *reader);
+
+	*ret_reader = reader;
+	if (!reader)
+		return HF_ERR_NOMEM;
+	reader->table = NULL;
+	return 0;
+}
+
+void hf_list_reader_free(struct hf_list_reader *reader)
+{
+	free(reader);
+}
+
+static int fetch_piece(struct hf_summary *s, struct hf_list_reader *reader, const struct hf_table *table, uint64_t slot,
+		       uint64_t number)
+{
+	int err;
+
+	if (reader->table == table && reader->slot == slot && reader->number == number)
+		return 0;
+	err = hf_summary_fetch(s, table, slot, number, &reader->piece);
+	reader->table = err ? NULL : table;
+	reader->slot = slot;
+	reader->number = number;
+	return err;
+}
+
+static int read_pieces(struct hf_summary *s, struct hf_list_reader *reader, const struct hf_summary_lists *where,
+		       uint8_t *bytes)
+{
+	const struct hf_summary_piece *piece = &reader->piece;
+	int err = 0;
 
 	for (uint64_t done = 0; !err && done < where->list_size;) {
 		const uint64_t at = where->list + done, within = at % HF_SUMMARY_PIECE;
 		uint64_t n;
 
-		err = hf_summary_fetch(s, where->table, where->slot, where->number + at / HF_SUMMARY_PIECE, piece);
+		err = fetch_piece(s, reader, where->table, where->slot, where->number + at / HF_SUMMARY_PIECE);
 		if (!err && piece->n <= within)
 			err = HF_ERR_STATE;
 		if (err)
@@ -26,7 +63,6 @@ static int read_pieces(struct hf_summary *s, const struct hf_summary_lists *wher
 		memcpy(bytes + done, piece->data + within, (size_t)n);
 		done += n;
 	}
-	free(piece);
 	return err;
 }
 
@@ -51,8 +87,8 @@ static int make_list(uint64_t chunk, const struct hf_list_facts *facts, struct h
 	return err;
 }
 
-int hf_summary_read_list(struct hf_summary *summary, const struct hf_summary_lists *where,
-			 const struct hf_list_facts *facts, struct hf_list *ret_list, uint8_t **ret_bytes)
+static int read_list(struct hf_summary *summary, struct hf_list_reader *reader, const struct hf_summary_lists *where,
+		     const struct hf_list_facts *facts, struct hf_list *ret_list, uint8_t **ret_bytes)
 {
 	uint8_t *bytes;
 	int err;
@@ -65,7 +101,7 @@ int hf_summary_read_list(struct hf_summary *summary, const struct hf_summary_lis
 	bytes = malloc((size_t)where->list_size + 1);
 	if (!bytes)
 		return HF_ERR_NOMEM;
-	err = read_pieces(summary, where, bytes);
+	err = read_pieces(summary, reader, where, bytes);
 	if (!err)
 		err = hf_list_open(ret_list, bytes, (size_t)where->list_size, facts);
 	if (err)
@@ -73,4 +109,17 @@ int hf_summary_read_list(struct hf_summary *summary, const struct hf_summary_lis
 	else
 		*ret_bytes = bytes;
 	return hf_published_noted(&summary->file, err);
+}
+
+int hf_summary_read_list(struct hf_summary *summary, struct hf_list_reader *reader, const struct hf_summary_lists *where,
+			 const struct hf_list_facts *facts, struct hf_list *ret_list, uint8_t **ret_bytes)
+{
+	struct hf_list_reader *own = NULL;
+	int err = reader || facts->postings == 1 ? 0 : hf_list_reader_new(&own);
+
+	*ret_bytes = NULL;
+	if (!err)
+		err = read_list(summary, reader ? reader : own, where, facts, ret_list, ret_bytes);
+	hf_list_reader_free(own);
+	return err;
 }

@@ -326,6 +326,141 @@ int hf_summary_stack_before(struct hf_summary *summary, const struct hf_summary_
 	return err || *ret_chunk != HF_NOWHERE ? err : HF_ERR_NOT_FOUND;
 }
 
+static int each_of_page(const struct hf_summary_tree *tree, struct page *page, uint64_t *next, uint64_t end,
+			hf_summary_stack_fn fn, void *ctx)
+{
+	struct hf_summary_stack stack;
+	uint64_t chunk = page->row.first;
+	const struct hf_call_stacked *stacked;
+	int err = 0;
+
+	while (!err && *next < end && !(err = hf_call_page_next_stack(&page->reader, &stacked))) {
+		if (chunk++ < *next)
+			continue;
+		err = take_stack(tree, stacked, &stack);
+		if (!err)
+			err = fn(ctx, (*next)++, &stack);
+	}
+	return err == HF_NOTE_END ? 0 : err;
+}
+
+int hf_summary_each_stack(struct hf_summary *summary, const struct hf_summary_tree *tree, uint64_t first, uint64_t end,
+			  hf_summary_stack_fn fn, void *ctx)
+{
+	const struct hf_summary_hart *hart = hf_summary_find_hart(summary, tree->hart);
+	struct page *page = malloc(sizeof *page);
+	struct hf_summary_calls row;
+	uint64_t number = 0, next = first;
+	int err = page ? 0 : HF_ERR_NOMEM;
+
+	if (!err && (!hart || end > hart->chunks))
+		err = HF_ERR_NOT_FOUND;
+	if (!err)
+		err = hf_summary_fetch(summary, &hf_table_summary_calls, hart->slot, 0, &row);
+	if (!err)
+		err = find_page(summary, hart->slot, row.stack_pages, first, &number);
+	while (!err && next < end) {
+		const uint64_t before = next;
+
+		err = open_page(summary, &hf_table_summary_stack, hart->slot, number++, page);
+		if (!err)
+			err = each_of_page(tree, page, &next, end, fn, ctx);
+		if (!err && next == before)
+			err = HF_ERR_STATE;
+	}
+	free(page);
+	return hf_published_noted(&summary->file, err);
+}
+
+/* ---- an estimate of a part ---- */
+
+struct sampling {
+	struct hf_index *index;
+	const struct hf_summary_tree *tree;
+	uint64_t first, end; /* instructions */
+	uint64_t *own;	     /* of each node */
+};
+
+static int take_sample(void *ctx, uint64_t number, const struct hf_summary_stack *stack)
+{
+	const struct sampling *s = ctx;
+	const bool beyond = stack->calls_beyond || stack->traps_beyond || !stack->count;
+	const uint32_t node = beyond ? HF_CALL_NO_NODE : stack->nodes[stack->count - 1];
+	struct hf_chunk chunk;
+	int err = hf_index_chunk(s->index, s->tree->hart, number, &chunk);
+	uint64_t first, end;
+
+	if (err)
+		return err;
+	first = chunk.ordinal > s->first ? chunk.ordinal : s->first;
+	end = chunk.ordinal + chunk.insns < s->end ? chunk.ordinal + chunk.insns : s->end;
+	if (first < end)
+		s->own[node] += end - first;
+	return 0;
+}
+
+/* Those nodes that have something of their own or below them. */
+static int keep_sampled(const struct sampling *s, struct hf_summary_tree *to)
+{
+	const struct hf_summary_tree *from = s->tree;
+	uint32_t *number = calloc((size_t)from->count + 1, sizeof *number);
+	int err = number ? 0 : HF_ERR_NOMEM;
+
+	for (uint32_t i = from->count; !err && i-- > 1;)
+		if (s->own[i] || number[i])
+			number[i] = number[from->nodes[i].parent] = 1;
+	for (uint32_t i = 0; !err && i < from->count; i++) {
+		struct hf_call_node node = {.function = from->nodes[i].function,
+					    .own = s->own[i],
+					    .parent = i ? number[from->nodes[i].parent] : HF_CALL_NO_NODE,
+					    .context = from->nodes[i].context,
+					    .kind = from->nodes[i].kind,
+					    .mode = from->nodes[i].mode};
+
+		if (i && !number[i])
+			continue;
+		number[i] = to->count;
+		err = take_node(to, &node, UINT64_MAX);
+	}
+	free(number);
+	return err ? err : add_up(to, s->end - s->first);
+}
+
+static int sample(struct hf_summary *summary, struct sampling *s, struct hf_summary_tree **ret_tree)
+{
+	struct hf_chunk first, last;
+	int err = hf_index_chunk_of(s->index, s->tree->hart, s->first, &first);
+
+	if (!err)
+		err = hf_index_chunk_of(s->index, s->tree->hart, s->end - 1, &last);
+	if (!err)
+		err = hf_summary_each_stack(summary, s->tree, first.number, last.number + 1, take_sample, s);
+	if (!err)
+		err = make_room(*ret_tree, s->tree->count);
+	return err ? err : keep_sampled(s, *ret_tree);
+}
+
+int hf_summary_tree_sample(struct hf_summary *summary, struct hf_index *index, const struct hf_summary_tree *tree,
+			   uint64_t first, uint64_t end, struct hf_summary_tree **ret_tree)
+{
+	struct sampling s = {.index = index, .tree = tree, .first = first, .end = end};
+	int err;
+
+	s.own = calloc((size_t)tree->count + 1, sizeof *s.own);
+	*ret_tree = calloc(1, sizeof **ret_tree);
+	err = s.own && *ret_tree ? 0 : HF_ERR_NOMEM;
+	if (!err) {
+		(*ret_tree)->hart = tree->hart;
+		err = sample(summary, &s, ret_tree);
+	}
+	if (err) {
+		hf_summary_tree_free(*ret_tree);
+		*ret_tree = NULL;
+	}
+	free(s.own);
+	return err;
+}
+
 /* ---- all of it ---- */
 
 /* The stacks of one page, which begins at that chunk. */

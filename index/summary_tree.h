@@ -41,5 +41,15 @@ int hf_summary_stack_at(struct hf_summary *summary, const struct hf_summary_tree
 /* The last chunk before that one at which the hart is in that context, and its stack. HF_ERR_NOT_FOUND: there is none. */
 int hf_summary_stack_before(struct hf_summary *summary, const struct hf_summary_tree *tree, uint32_t context,
 			    uint64_t chunk, uint64_t *ret_chunk, struct hf_summary_stack *ret_stack);
+/* The same of all chunks in [first, end), in their order. A positive number of fn ends it, a negative error too. */
+typedef int (*hf_summary_stack_fn)(void *ctx, uint64_t chunk, const struct hf_summary_stack *stack);
+int hf_summary_each_stack(struct hf_summary *summary, const struct hf_summary_tree *tree, uint64_t first, uint64_t end,
+			  hf_summary_stack_fn fn, void *ctx);
+
+/* An estimate of the tree of the instructions in [first, end) of the hart: those of a chunk count for the node in which
+ * it begins. tree: of the hart. Calls, ordinals, cycles and facts are not known, and 0. Errors as above, and those of
+ * reading the index. */
+int hf_summary_tree_sample(struct hf_summary *summary, struct hf_index *index, const struct hf_summary_tree *tree,
+			   uint64_t first, uint64_t end, struct hf_summary_tree **ret_tree);
 
 #endif

@@ -10,6 +10,7 @@
 #include "mountd/mounts.h"
 #include "mountd/paths.h"
 #include "mountd/target.h"
+#include "mountd/topic.h"
 
 #include <limits.h>
 #include <mntent.h>
@@ -81,21 +82,43 @@ static const char *operand(const struct line *line, int n)
 	return NULL;
 }
 
+/* Behind so many words, and the blanks that follow. */
+static const char *behind_words(const char *text, size_t words)
+{
+	text += strspn(text, " ");
+	for (; words; words--) {
+		text += strcspn(text, " \n");
+		text += strspn(text, " ");
+	}
+	return text;
+}
+
+static size_t count_words(const char *text, size_t size)
+{
+	size_t words = 0;
+
+	for (size_t i = 0; i < size; i++)
+		words += text[i] != ' ' && (!i || text[i - 1] == ' ');
+	return words;
+}
+
+/* A name is what stands behind the last column that the line above the rows names. */
 static bool offer_functions(void *ctx, uint32_t hart, const char *text, const struct hartfs_diag *diag)
 {
 	const struct line *line = ctx;
+	size_t columns = 0;
 
 	(void)hart, (void)diag;
-	for (; text && *text; text += strcspn(text, "\n") + 1) {
-		const size_t size = strcspn(text, "\n");
-		char own[24], share[24], calls[24], address[24];
-		int at = 0;
+	for (size_t size; text && *text; text += size + (text[size] == '\n')) {
+		size = strcspn(text, "\n");
+		if (*text == '#') {
+			columns = count_words(text + 1, size - 1);
+		} else if (columns) {
+			const char *name = behind_words(text, columns - 1);
 
-		if (*text != '#' && sscanf(text, " %23s %23s %23s %23s %n", own, share, calls, address, &at) >= 4 &&
-		    at > 0 && (size_t)at < size)
-			offer(line, text + at, size - (size_t)at, "");
-		if (!text[size])
-			break;
+			if (name < text + size)
+				offer(line, name, size - (size_t)(name - text), "");
+		}
 	}
 	return true;
 }
@@ -282,6 +305,12 @@ static void offer_commands(const struct line *line)
 	offer_all(line, "help", "");
 }
 
+static void offer_topics(const struct line *line)
+{
+	for (const struct hf_topic *topic = hf_topics; topic->name; topic++)
+		offer_all(line, hf_topic_short_name(topic), "");
+}
+
 static void complete(struct line *line)
 {
 	const char *last = line->word[line->count - 1], *equals = strchr(last, '=');
@@ -290,6 +319,8 @@ static void complete(struct line *line)
 	line->begin = line->keep = last;
 	if (line->count == 1 || (line->count == 2 && !strcmp(line->word[0], "help"))) {
 		offer_commands(line);
+		if (line->count == 2)
+			offer_topics(line);
 		return;
 	}
 	for (size_t i = 0; i < COUNT(commands); i++)

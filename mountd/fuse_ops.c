@@ -203,8 +203,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	}
 	fi->fh = (uintptr_t)handle;
-	fi->keep_cache = keep && !session->direct;
-	fi->direct_io = session->direct;
+	fi->direct_io = session->direct || hf_file_is_direct(file);
+	fi->keep_cache = keep && !fi->direct_io;
 	reply_open(req, ino, fi);
 }
 

@@ -68,7 +68,7 @@ static void put_capture(const char *path, const struct hf_fs_brief *brief)
 		hf_human_count(harts, brief->harts);
 		hf_human_count(insns, brief->instructions);
 	}
-	printf("%9s  %-14s %5s %15s  ", hf_human_bytes(size, brief->size), format, harts, insns);
+	printf("%9s  %-16s %5s %15s  ", hf_human_bytes(size, brief->size), format, harts, insns);
 	put_state(brief);
 	putchar(' ');
 	put_name(path);
@@ -86,7 +86,7 @@ static bool list_capture(void *ctx, const char *path, const char *view_dir)
 
 	(void)view_dir;
 	if (!ls->rows++)
-		printf("%s%9s  %-14s %5s %15s  %-12s %s%s\n", hf_colour(stdout, HF_COLOUR_HEAD), "SIZE", "FORMAT", "HARTS",
+		printf("%s%9s  %-16s %5s %15s  %-12s %s%s\n", hf_colour(stdout, HF_COLOUR_HEAD), "SIZE", "FORMAT", "HARTS",
 		       "INSTRUCTIONS", "STATE", "CAPTURE", hf_colour(stdout, HF_COLOUR_NONE));
 	if (err) {
 		hf_paths_explain_capture("ls", path, hf_library_fs(ls->archive), path, err, NULL);

@@ -4,6 +4,7 @@
 #include "fs/fs.h"
 #include "mountd/colour.h"
 #include "mountd/session.h"
+#include "mountd/topic.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -103,14 +104,15 @@ static void print_version(void)
 
 static void print_help(void)
 {
-	printf("Processor traces as files: every capture of an archive in every format it can have.\n\n");
-	put_title("Usage:");
+	printf("Processor traces as files: every capture of an archive in every format it can have.\n\n"
+	       "  hartfs mount ~/traces ~/mnt; less ~/mnt/boot@zstf/hart0/listing.txt; hartfs umount ~/mnt\n"
+	       "  hartfs cat ~/traces/boot.zstf hart0/listing.txt       the same without a mount\n\n");
+	put_title("Commands (hartfs help COMMAND):");
 	for (size_t i = 0; i < HF_COMMAND_COUNT; i++)
-		printf("  hartfs %-6s [OPTION...] %s\n", commands[i].name, commands[i].args);
-	printf("  hartfs help [COMMAND]\n\n");
-	put_title("Commands:");
-	for (size_t i = 0; i < HF_COMMAND_COUNT; i++)
-		printf("  %-10s %s\n", commands[i].name, commands[i].help);
+		printf("  %-14s %s\n", commands[i].name, commands[i].help);
+	printf("\n");
+	put_title("Topics (hartfs help TOPIC), the pages of the manual:");
+	hf_topic_print_list();
 	printf("\nExit status: 0 ok, 1 failure, 2 wrong usage, 3 some captures failed; of find: 0 found, 1 not\nfound, 2 failure. See hartfs(1).\n");
 }
 
@@ -279,6 +281,12 @@ static bool set_flag(struct hf_settings *settings, enum option_id id)
 	case OPTION_STATE_JSON:
 		settings->json = true;
 		return true;
+	case OPTION_AS_CSV:
+	case OPTION_AS_TABLE:
+	case OPTION_AS_LINES:
+	case OPTION_AS_ROWS:
+		settings->mode = options[id].name;
+		return true;
 	case OPTION_DRY_RUN:
 		settings->dry_run = true;
 		return true;
@@ -440,6 +448,24 @@ static bool find_command(const char *name, enum hf_command *ret_command)
 	return false;
 }
 
+static int help_with(const char *name)
+{
+	const struct hf_topic *topic = hf_topic_find(name);
+	enum hf_command command;
+
+	if (find_command(name, &command)) {
+		print_command_help(command);
+		if (topic)
+			printf("\nMore, with examples: hartfs help %s\n", topic->name);
+	} else if (topic) {
+		hf_topic_print(topic);
+	} else {
+		fprintf(stderr, "hartfs: there is no command or topic '%s'\nTry 'hartfs help'.\n", name);
+		return HF_EXIT_USAGE;
+	}
+	return HF_EXIT_OK;
+}
+
 static bool parse_command(struct hf_settings *settings, int argc, char **argv, int *ret_exit)
 {
 	const char *first = argc > 1 ? argv[1] : "";
@@ -450,11 +476,8 @@ static bool parse_command(struct hf_settings *settings, int argc, char **argv, i
 		return false;
 	}
 	if (!strcmp(first, "--help") || !strcmp(first, "-h") || !strcmp(first, "help")) {
-		enum hf_command command;
-
-		if (argc > 2 && find_command(argv[2], &command))
-			print_command_help(command);
-		else
+		*ret_exit = argc > 2 ? help_with(argv[2]) : HF_EXIT_OK;
+		if (argc <= 2)
 			print_help();
 		return false;
 	}
@@ -517,6 +540,12 @@ static bool parse_one(struct hf_settings *settings, enum option_id id, char *val
 	}
 	if (id == OPTION_VERSION) {
 		print_version();
+		return false;
+	}
+	/* What serve is told, it reads itself. */
+	if (settings->command == HF_COMMAND_SQL && valid_for(id, HF_COMMAND_SERVE) &&
+	    !add_asked(settings, options[id].name, value)) {
+		*ret_exit = hf_settings_usage(settings, "out of memory");
 		return false;
 	}
 	if (id == OPTION_PARAM) {

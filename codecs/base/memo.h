@@ -19,8 +19,18 @@ struct hf_memo_slot {
 	uint32_t value;
 };
 
+/* The same of what came out of a whole stretch. */
+struct hf_memo_stretch {
+	uint64_t serial; /* not 0 of one that is used */
+	uint64_t value;
+};
+
+/* Of those that codecs/stretch.h can tell apart. */
+#define HF_MEMO_STRETCHES 8192
+
 struct hf_memo {
 	struct hf_memo_slot slot[1 << HF_MEMO_BITS];
+	struct hf_memo_stretch stretch[HF_MEMO_STRETCHES];
 };
 
 /* Where that key is, if anywhere. */

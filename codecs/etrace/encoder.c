@@ -329,13 +329,30 @@ static inline bool passes(const struct hf_etrace_enc *e, const struct hf_event *
 	       ev->insn.pc == held->insn.pc + held->insn.size && follows(e, held, ev);
 }
 
+/* What comes behind the held instruction needs no more than a look, if that does not. */
+static inline bool is_quiet(const struct hf_etrace_enc *e)
+{
+	return (e->s.flags & (BUSY | READY)) == READY && !e->c.filtered && !e->c.data &&
+	       e->s.resync < e->c.resync_packets;
+}
+
+/* The held instruction is a branch or a jump whose outcome is all there is to tell, which is done then. */
+static inline bool tells_no_more(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+{
+	const uint8_t flow = e->held.insn.flow;
+
+	if (flow == HF_FLOW_BRANCH)
+		return follows(e, &e->held, ev) && hf_etrace_enc_branch(e, sink, ev->insn.pc);
+	return (flow == HF_FLOW_JUMP || flow == HF_FLOW_CALL) && follows(e, &e->held, ev) &&
+	       hf_etrace_enc_jump(e, ev->insn.pc);
+}
+
 static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
 {
 	struct hf_etrace_enc *e = (struct hf_etrace_enc *)enc;
 
 	for (const struct hf_event *end = ev + n; ev < end; ev++) {
-		const bool quiet = (e->s.flags & (BUSY | READY)) == READY && !e->c.filtered && !e->c.data &&
-				   e->s.resync < e->c.resync_packets;
+		const bool quiet = is_quiet(e);
 
 		if (quiet && passes(e, &e->held, ev)) {
 			const struct hf_event *held = &e->held;
@@ -345,14 +362,52 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 			e->s.before = held->insn.opcode;
 			e->s.before_pc = held->insn.pc;
 			e->held = *ev;
-		} else if (quiet && e->held.insn.flow == HF_FLOW_BRANCH && follows(e, &e->held, ev) &&
-			   hf_etrace_enc_branch(e, sink, ev->insn.pc)) {
+		} else if (quiet && tells_no_more(e, sink, ev)) {
 			e->s.left--;
 			e->held = *ev;
 		} else if (ev->kind != HF_EVENT_REG || e->c.data) {
 			put_other(e, sink, ev);
 		}
 	}
+}
+
+/* The instructions of a stretch but the first one pass. */
+static inline void put_stretch(struct hf_enc *enc, const struct hf_event *ev, const struct hf_stretch *stretch,
+			       struct hf_sink *sink)
+{
+	struct hf_etrace_enc *e = (struct hf_etrace_enc *)enc;
+	const uint32_t behind = stretch->insns - 1u;
+	const bool quiet = is_quiet(e);
+
+	if (quiet && passes(e, &e->held, ev)) {
+		put(enc, ev, 1, sink);
+	} else if (quiet && tells_no_more(e, sink, ev)) {
+		e->s.left--;
+		e->held = *ev;
+	} else {
+		put_insn(e, sink, ev);
+	}
+	if (!stretch->riscv || !is_quiet(e) || e->s.left <= behind) {
+		put(enc, ev + 1, stretch->events - 1u, sink);
+	} else if (behind) {
+		e->s.left -= behind;
+		e->s.before = ev[stretch->before].insn.opcode;
+		e->s.before_pc = ev[stretch->before].insn.pc;
+		e->held = ev[stretch->last];
+	}
+}
+
+static void put_known(struct hf_enc *enc, const struct hf_event *ev, size_t n, const struct hf_stretch *stretch,
+		      size_t count, struct hf_sink *sink)
+{
+	size_t at = 0;
+
+	for (; count; count--, stretch++) {
+		put(enc, ev + at, stretch->at - at, sink);
+		put_stretch(enc, ev + stretch->at, stretch, sink);
+		at = stretch->at + stretch->events;
+	}
+	put(enc, ev + at, n - at, sink);
 }
 
 static void end(struct hf_enc *enc, struct hf_sink *sink)
@@ -423,6 +478,7 @@ const struct hf_enc_ops hf_view_etrace = {
 	.size = sizeof(struct hf_etrace_enc),
 	.init = init,
 	.put = put,
+	.put_known = put_known,
 	.end = end,
 	.state = hf_etrace_enc_visit,
 	.side = side,

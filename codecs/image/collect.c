@@ -374,6 +374,11 @@ int hf_image_put(struct hf_image *image, const struct hf_event *ev, size_t n)
 	return image->err;
 }
 
+void hf_image_pass(struct hf_image *image, uint64_t insns)
+{
+	image->facts.ordinal += insns;
+}
+
 /* ---- questions ---- */
 
 #define ISA_BIT(isa) (UINT32_C(1) << (isa))

@@ -26,6 +26,8 @@ void hf_image_free(struct hf_image *image);
  * T32 instruction of 4 bytes, which has its first halfword in the upper half. Only HF_ERR_NOMEM is an error, and sticky.
  */
 int hf_image_put(struct hf_image *image, const struct hf_event *ev, size_t n);
+/* The same of so many instructions that it took before, with MEM and REG events. */
+void hf_image_pass(struct hf_image *image, uint64_t insns);
 
 /* Whether there is no program, and then the reason: a clause without a full stop in buf. */
 bool hf_image_refuses(const struct hf_image *image, char *buf, size_t size);

@@ -2,7 +2,8 @@
 /*
  * The length of a listing without its bytes. There is no second grammar here: an event is written once, to nowhere, and
  * the length of what came out is remembered with all that it depends on. Of an instruction that is everything but the
- * digits of its ordinal, of an access all but address and data, of a register all but the digits of its value.
+ * digits of its ordinal, of an access all but address and data, of a register all but the digits of its value. Of a stretch
+ * it is the sum of these.
  */
 #include "codecs/listing/listing.h"
 
@@ -84,12 +85,17 @@ static inline bool count_mem(struct listing *l, listing_put_fn put, const struct
 	return true;
 }
 
+/* Its values have a length that does not depend on them. */
+static inline bool is_whole(const struct hf_ev_reg *reg)
+{
+	return reg->class == HF_REG_VECTOR || reg->class == HF_REG_ARM_VECTOR;
+}
+
 static inline bool count_reg(struct listing *l, listing_put_fn put, const struct hf_event *ev, uint64_t *size)
 {
 	const struct hf_ev_reg *reg = &ev->reg;
-	const bool whole = reg->class == HF_REG_VECTOR || reg->class == HF_REG_ARM_VECTOR;
 	/* A number of the value's digits has a length of its own: that of the others is the same. */
-	const uint32_t digits = whole ? 0 : hf_text_hex_digits(reg->value);
+	const uint32_t digits = is_whole(reg) ? 0 : hf_text_hex_digits(reg->value);
 
 	if (reg->class == HF_REG_ZA_INDEX || !attach(l, HF_EVENT_REG, size))
 		return false;
@@ -112,21 +118,78 @@ static uint64_t count_digits(uint64_t first, uint64_t n)
 	return size;
 }
 
-uint64_t hf_listing_count(struct listing *l, listing_put_fn put, const struct hf_event *ev, size_t n)
+/* But for the ordinals. */
+static uint64_t count_events(struct listing *l, listing_put_fn put, const struct hf_event *ev, size_t n, uint64_t *insns)
 {
-	uint64_t size = 0, insns = 0;
+	uint64_t size = 0;
 
 	for (; n; n--, ev++) {
 		uint8_t nowhere[LISTING_ROOM];
 
 		if (ev->kind == HF_EVENT_INSN) {
 			size += count_insn(l, put, ev);
-			insns++;
+			++*insns;
 		} else if (!(ev->kind == HF_EVENT_MEM && count_mem(l, put, ev, &size)) &&
 			   !(ev->kind == HF_EVENT_REG && count_reg(l, put, ev, &size))) {
 			size += (uint64_t)(put(l, nowhere, ev) - nowhere);
 		}
 	}
+	return size;
+}
+
+/* What the length of a stretch depends on besides what it is: the digits of values of registers. */
+static uint64_t count_values(const struct hf_event *ev, const struct hf_stretch *stretch)
+{
+	uint64_t size = 0;
+
+	for (uint32_t left = stretch->others; left; left &= left - 1) {
+		const struct hf_event *other = &ev[__builtin_ctz(left)];
+
+		if (other->kind == HF_EVENT_REG && !is_whole(&other->reg))
+			size += hf_text_hex_digits(other->reg.value);
+	}
+	return size;
+}
+
+static_assert(HF_MEMO_STRETCHES == HF_STRETCH_PLACES, "each has its place");
+
+/* The same as of its events. Only the very first line has no end of a line before it. */
+static inline uint64_t count_stretch(struct listing *l, listing_put_fn put, const struct hf_event *ev,
+				     const struct hf_stretch *stretch, uint64_t *insns)
+{
+	struct hf_memo_stretch *known = &l->enc.env->memo->stretch[stretch->place];
+	const uint64_t values = stretch->others ? count_values(ev, stretch) : 0;
+	uint64_t size;
+
+	if (known->serial != stretch->serial || l->state.line == LISTING_NONE) {
+		const uint64_t begins = l->state.line == LISTING_NONE;
+
+		size = count_events(l, put, ev, stretch->events, insns);
+		*known = (struct hf_memo_stretch){.serial = stretch->serial,
+						  .value = (size + begins - values) << 8 | l->state.owed};
+		return size;
+	}
+	l->state.line = LISTING_INSN;
+	l->state.run = stretch->last + 1 == stretch->events ? HF_EVENT_NONE : ev[stretch->events - 1].kind;
+	l->state.owed = (uint8_t)known->value;
+	if (stretch->others)
+		l->state.place = 0;
+	*insns += stretch->insns;
+	return (known->value >> 8) + values;
+}
+
+uint64_t hf_listing_count(struct listing *l, listing_put_fn put, const struct hf_event *ev, size_t n,
+			  const struct hf_stretch *stretch, size_t count)
+{
+	uint64_t size = 0, insns = 0;
+	size_t at = 0;
+
+	for (; count; count--, stretch++) {
+		size += count_events(l, put, ev + at, stretch->at - at, &insns);
+		size += count_stretch(l, put, ev + stretch->at, stretch, &insns);
+		at = stretch->at + stretch->events;
+	}
+	size += count_events(l, put, ev + at, n - at, &insns);
 	size += count_digits(l->state.ordinal, insns);
 	l->state.ordinal += insns;
 	return size;

@@ -441,14 +441,15 @@ static struct hf_listed_lines *use_lines(struct listing *l)
 	return lines;
 }
 
-static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
+static void put_known(struct hf_enc *enc, const struct hf_event *ev, size_t n, const struct hf_stretch *stretch,
+		      size_t count, struct hf_sink *sink)
 {
 	struct listing *l = (struct listing *)enc;
 	struct hf_listed_lines *lines;
 	uint8_t *p = sink->p;
 
 	if (sink->counts && enc->env && enc->env->memo) {
-		hf_sink_count(sink, hf_listing_count(l, put_event, ev, n));
+		hf_sink_count(sink, hf_listing_count(l, put_event, ev, n, stretch, count));
 		set_number(l);
 		return;
 	}
@@ -464,6 +465,11 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 		p = ev->kind == HF_EVENT_INSN ? put_insn(l, p, ev, lines) : put_event(l, p, ev);
 	}
 	sink->p = p;
+}
+
+static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
+{
+	put_known(enc, ev, n, NULL, 0, sink);
 }
 
 static void end(struct hf_enc *enc, struct hf_sink *sink)
@@ -517,6 +523,7 @@ const struct hf_enc_ops hf_view_listing = {
 	.version = 6,
 	.flags = HF_ENC_LINES | HF_ENC_SYMBOLS | HF_ENC_COUNTS,
 	.size = sizeof(struct listing),
+	.put_known = put_known,
 	.init = init,
 	.put = put,
 	.end = end,

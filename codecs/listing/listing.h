@@ -111,9 +111,10 @@ uint8_t *hf_listing_begin(struct listing *l, uint8_t *p, enum listing_line line,
 /* Writes one event to p[LISTING_ROOM]. */
 typedef uint8_t *(*listing_put_fn)(struct listing *l, uint8_t *p, const struct hf_event *ev);
 
-/* The length of n events, by what env->memo, which must be there, remembers of events that put wrote. The state is then as
- * if they had been written; the ordinal's digits are the caller's to set. */
-uint64_t hf_listing_count(struct listing *l, listing_put_fn put, const struct hf_event *ev, size_t n);
+/* The length of n events, by what env->memo, which must be there, remembers of events that put wrote, and of stretches.
+ * The state is then as if they had been written; the ordinal's digits are the caller's to set. */
+uint64_t hf_listing_count(struct listing *l, listing_put_fn put, const struct hf_event *ev, size_t n,
+			  const struct hf_stretch *stretch, size_t count);
 
 /* The name of a register: of class HF_REG_ARM_GENERAL and those after it. */
 uint8_t *hf_listing_put_arm_register(uint8_t *p, const struct hf_event *ev);

@@ -296,6 +296,57 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 	}
 }
 
+/* Whether instructions of so many halfwords, right behind the last one, do no more than being counted. */
+static inline bool are_counted(const struct hf_ntrace_enc *e, uint32_t insns, uint32_t halves)
+{
+	const struct hf_ntrace_enc_state *s = &e->s;
+	const uint64_t since = s->since + (e->c.sync_halfwords ? halves : insns);
+
+	return s->pending == HF_NTRACE_PENDING_NONE && s->icnt + halves <= e->c.icnt_max &&
+	       (!e->c.sync || since < e->c.sync) && !(s->owning && (s->owner_due || s->mode != s->said_mode));
+}
+
+/* The instructions of a stretch between the first and the last one are counted. */
+static inline void put_stretch(struct hf_enc *enc, const struct hf_event *ev, const struct hf_stretch *stretch,
+			       struct hf_sink *sink)
+{
+	struct hf_ntrace_enc *e = (struct hf_ntrace_enc *)enc;
+	struct hf_ntrace_enc_state *s = &e->s;
+	const struct hf_ev_insn *before = &ev[stretch->before].insn;
+	const uint32_t insns = stretch->insns - 2u, halves = stretch->halves - ev->insn.size / 2u;
+
+	if (stretch->insns <= 2 || !stretch->riscv || e->c.wire.xlen == 32) {
+		put(enc, ev, stretch->events, sink);
+		return;
+	}
+	put_insn(e, sink, ev);
+	if (!are_counted(e, insns, halves)) {
+		put(enc, ev + 1, stretch->events - 1u, sink);
+		return;
+	}
+	s->since += e->c.sync_halfwords ? halves : insns;
+	s->icnt += halves;
+	s->next = before->pc + before->size;
+	if (e->c.wire.sequential_jump) {
+		s->upper_pc = before->pc;
+		s->upper_opcode = before->opcode;
+	}
+	put_insn(e, sink, &ev[stretch->last]);
+}
+
+static void put_known(struct hf_enc *enc, const struct hf_event *ev, size_t n, const struct hf_stretch *stretch,
+		      size_t count, struct hf_sink *sink)
+{
+	size_t at = 0;
+
+	for (; count; count--, stretch++) {
+		put(enc, ev + at, stretch->at - at, sink);
+		put_stretch(enc, ev + stretch->at, stretch, sink);
+		at = stretch->at + stretch->events;
+	}
+	put(enc, ev + at, n - at, sink);
+}
+
 static void end(struct hf_enc *enc, struct hf_sink *sink)
 {
 	stop((struct hf_ntrace_enc *)enc, sink, HF_NTRACE_SYNC_ENABLE);
@@ -382,6 +433,7 @@ const struct hf_enc_ops hf_view_ntrace = {
 	.size = sizeof(struct hf_ntrace_enc),
 	.init = init,
 	.put = put,
+	.put_known = put_known,
 	.end = end,
 	.state = state,
 	.side = side,

@@ -53,6 +53,7 @@ void hf_reading_ahead(struct hf_reading *reading, const struct hf_bytes *source,
 			break;
 		bytes += piece.size;
 		if ((++count > 2 * threads && bytes > HF_EVEN_PIECE) || count > 256 ||
+		    (source->ops->at_once && count > source->ops->at_once) ||
 		    bytes > common->options.cache_bytes / 4)
 			break;
 		if (piece.number < reading->ahead || !piece.size || hf_cache_has(common->cache, key))

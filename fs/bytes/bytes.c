@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all kinds of bytes have in common: which there are of a capture, opening it for them, and making a piece. */
 #include "fs/bytes/bytes.h"
-#include "fs/bytes/slice.h"
 
 #include <stdlib.h>
 
 void hf_bytes_ref(const struct hf_bytes *bytes)
 {
-	if (bytes->slice)
-		hf_slice_ref(bytes->slice);
+	if (bytes->own)
+		bytes->ops->ref(bytes);
 }
 
 void hf_bytes_unref(const struct hf_bytes *bytes)
 {
-	if (bytes->slice)
-		hf_slice_put(bytes->slice);
+	if (bytes->own)
+		bytes->ops->unref(bytes);
 }
 
 /* ---- which there are ---- */

@@ -43,7 +43,11 @@ struct hf_bytes_ops {
 	 * instructions make these bytes. */
 	int (*ordinal)(const struct hf_bytes *bytes, struct hf_open *open, uint32_t hart, uint64_t offset,
 		       struct hf_worker *worker, uint64_t *ret_ordinal);
-	bool table; /* pieces are found and made with the table of the view */
+	/* References to bytes->own; NULL if there is none. */
+	void (*ref)(const struct hf_bytes *bytes);
+	void (*unref)(const struct hf_bytes *bytes);
+	bool table;	 /* pieces are found and made with the table of the view */
+	size_t at_once;	 /* pieces in one reply, which is short then, and made ahead; 0: as many as are wanted */
 };
 
 struct hf_bytes {
@@ -56,7 +60,7 @@ struct hf_bytes {
 	size_t view;		/* its number, of a view; of a text, which one */
 	bool closed;		/* the capture could not be indexed: there is nothing to open */
 	uint64_t base;		/* of a slice of lines: it begins there in the whole, whose pieces these are */
-	struct hf_slice *slice; /* of any other slice, whose own they are; borrowed: hf_bytes_ref */
+	void *own;		/* what else they belong to, as their kind says: another slice; borrowed: hf_bytes_ref */
 };
 
 /* References to what the bytes belong to. */

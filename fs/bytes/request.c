@@ -410,13 +410,16 @@ static int start_read(struct hf_common *common, struct hf_read *read, const stru
 {
 	const bool forward = hf_reading_note(reading, read->offset, read->offset + size);
 	const uint64_t pos = read->offset + bytes->base;
+	const size_t most = bytes->ops->at_once ? bytes->ops->at_once : HF_READ_PIECES;
 	struct hf_piece piece[HF_READ_PIECES];
 	struct hf_request *rq;
 	size_t count = 0;
-	int err = plan(bytes, HF_REPAIR_MS, pos, pos + size, piece, HF_READ_PIECES, &count);
+	int err = plan(bytes, HF_REPAIR_MS, pos, pos + size, piece, most, &count);
 
 	if (err)
 		return err;
+	if (bytes->ops->at_once && piece[count - 1].offset + piece[count - 1].size < pos + size)
+		size = (size_t)(piece[count - 1].offset + piece[count - 1].size - pos);
 	if (!forward && hf_reading_goes_once(reading, bytes, piece, count, read->offset, size))
 		return read_once(common, read, bytes, size);
 	err = make_request(common, read, bytes, size, piece, count, &rq);

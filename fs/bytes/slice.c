@@ -229,9 +229,24 @@ static void take_piece(const struct hf_slice_part *part, size_t i, struct hf_pie
 		.number = i, .offset = part->mark[i].offset, .size = end - part->mark[i].offset};
 }
 
+static struct hf_slice *slice_of(const struct hf_bytes *bytes)
+{
+	return bytes->own;
+}
+
+static void ref_bytes(const struct hf_bytes *bytes)
+{
+	hf_slice_ref(slice_of(bytes));
+}
+
+static void unref_bytes(const struct hf_bytes *bytes)
+{
+	hf_slice_put(slice_of(bytes));
+}
+
 static int piece_at(const struct hf_bytes *bytes, struct hf_open *open, uint64_t offset, struct hf_piece *ret_piece)
 {
-	const struct hf_slice_part *part = &bytes->slice->part[bytes->view];
+	const struct hf_slice_part *part = &slice_of(bytes)->part[bytes->view];
 	size_t low = 0, high = part->marks;
 
 	(void)open;
@@ -252,7 +267,7 @@ static int piece_at(const struct hf_bytes *bytes, struct hf_open *open, uint64_t
 
 static int piece_of(const struct hf_bytes *bytes, struct hf_open *open, uint64_t number, struct hf_piece *ret_piece)
 {
-	const struct hf_slice_part *part = &bytes->slice->part[bytes->view];
+	const struct hf_slice_part *part = &slice_of(bytes)->part[bytes->view];
 
 	(void)open;
 	if (number >= part->marks)
@@ -264,18 +279,18 @@ static int piece_of(const struct hf_bytes *bytes, struct hf_open *open, uint64_t
 static int enter(const struct hf_bytes *bytes, struct hf_open *open, uint64_t piece, struct hf_worker *worker,
 		 struct hf_lent_maker *ret_maker, struct hf_cutter **ret_cutter)
 {
-	const struct hf_slice_part *part = &bytes->slice->part[bytes->view];
+	const struct hf_slice_part *part = &slice_of(bytes)->part[bytes->view];
 	uint64_t chunk = part->number + piece * part->stride;
 
 	hf_view_env(worker, open, bytes->view);
-	return hf_slice_cutter(bytes->slice, open, bytes->view, &worker->env, &part->mark[piece], &chunk, ret_maker,
+	return hf_slice_cutter(slice_of(bytes), open, bytes->view, &worker->env, &part->mark[piece], &chunk, ret_maker,
 			       ret_cutter);
 }
 
 static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct hf_piece *piece,
 		struct hf_worker *worker, uint8_t *to)
 {
-	const struct hf_slice_part *part = &bytes->slice->part[bytes->view];
+	const struct hf_slice_part *part = &slice_of(bytes)->part[bytes->view];
 	struct hf_lent_maker lent;
 	struct hf_cutter *cutter;
 	struct hf_sink sink;
@@ -314,4 +329,10 @@ static int find_ordinal(const struct hf_bytes *bytes, struct hf_open *open, uint
 }
 
 const struct hf_bytes_ops hf_bytes_slice = {
-	.piece_at = piece_at, .piece = piece_of, .fill = fill, .ordinal = find_ordinal};
+	.piece_at = piece_at,
+	.piece = piece_of,
+	.fill = fill,
+	.ordinal = find_ordinal,
+	.ref = ref_bytes,
+	.unref = unref_bytes,
+};

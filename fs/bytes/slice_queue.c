@@ -294,7 +294,7 @@ int hf_slice_view(struct hf_slice *slice, const struct hf_facts *facts, size_t n
 					       .size = part->size,
 					       .hart = slice->hart,
 					       .view = number,
-					       .slice = slice};
+					       .own = slice};
 	} else if (!err) {
 		hf_slice_whole(slice, facts, number, ret_bytes);
 		ret_bytes->base = part->base;

@@ -3,6 +3,7 @@
 #include "fs/find/run.h"
 
 #include "fs/find/scan.h"
+#include "fs/find/untold.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,33 +182,6 @@ static int ask_harts(struct finding *f)
 	return HF_ERR_NOT_FOUND;
 }
 
-static bool asks(const struct hf_question *question, uint32_t kinds)
-{
-	for (size_t i = 0; i < question->count; i++)
-		if (kinds >> question->term[i].kind & 1)
-			return true;
-	return false;
-}
-
-#define ACCESSES (1u << HF_ASK_READ | 1u << HF_ASK_WRITE | 1u << HF_ASK_ACCESS)
-
-/* What the format of the capture cannot tell. */
-static int refuse(const struct finding *f)
-{
-	const unsigned flags = f->open->stream->info.flags;
-	const struct hf_question *question = f->find->question;
-	const char *what = NULL;
-
-	if (flags & HF_STREAM_NO_ACCESSES && asks(question, ACCESSES | 1u << HF_ASK_VALUE))
-		what = "memory accesses";
-	if (flags & HF_STREAM_ONE_LEVEL && asks(question, 1u << HF_ASK_TRAP))
-		what = "traps";
-	if (!what)
-		return 0;
-	snprintf(f->why, f->size, "a trace of this kind does not tell of %s", what);
-	return HF_ERR_UNSUPPORTED;
-}
-
 /* Whether the harts have anything of that kind at all. */
 static int probe(struct finding *f, const struct hf_find_term *term, bool *ret_any)
 {
@@ -228,29 +202,30 @@ static int probe(struct finding *f, const struct hf_find_term *term, bool *ret_a
 /* Nothing was found: because there is nothing, or because the trace says nothing of that kind? */
 static int doubt(struct finding *f)
 {
-	static const struct {
-		uint32_t kinds;
-		struct hf_find_term any;
-		const char *what;
-	} probes[] = {
-		{ACCESSES, {.kind = HF_ASK_ACCESS, .range = {0, UINT64_MAX}}, "no memory access"},
-		{1u << HF_ASK_REGISTER, {.kind = HF_ASK_REGISTER}, "no register that was written"},
-		{1u << HF_ASK_VALUE, {.kind = HF_ASK_VALUE}, "no value of an access or a register"},
-	};
+	struct hf_find_term any;
+	const char *what;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < sizeof probes / sizeof probes[0]; i++) {
-		bool any = true;
+	for (size_t i = 0; !err && (what = hf_untold_probe(f->find->question, &i, &any)); i++) {
+		bool told = true;
 
-		if (!asks(f->find->question, probes[i].kinds))
+		err = probe(f, &any, &told);
+		if (err || told)
 			continue;
-		err = probe(f, &probes[i].any, &any);
-		if (err || any)
-			continue;
-		snprintf(f->why, f->size, "the trace tells %s at all, so it cannot say", probes[i].what);
+		snprintf(f->why, f->size, "the trace tells no %s at all, so it cannot say", what);
 		err = HF_ERR_UNSUPPORTED;
 	}
 	return err;
+}
+
+/* What the format of the capture cannot tell. */
+static int refuse(const struct finding *f)
+{
+	const char *what = hf_untold_by(f->find->question, f->open->stream->info.flags);
+
+	if (what)
+		snprintf(f->why, f->size, "a trace of this kind does not tell of %s", what);
+	return what ? HF_ERR_UNSUPPORTED : 0;
 }
 
 static int find_opened(struct finding *f, uint64_t *ret_count)

@@ -2,50 +2,121 @@
 /* The rare events of a summary: behind which instructions a trap or a gap came. */
 #include "fs/find/plan.h"
 
+#include "codecs/isa/names.h"
 #include "index/index.h"
 #include "index/summary/rare.h"
 
-/* So many kinds of rare events can be answers to one term. */
-enum { KINDS_MOST = 4 };
+#include <string.h>
+
+/* So many kinds of rare events are asked for at a time, at most. */
+enum { KINDS_MOST = 8 };
+
+/* A kind of which all events are answers, or may be. */
+struct kind {
+	struct hf_rare_question question;
+	bool sure;
+};
+
+struct kinds {
+	struct kind kind[KINDS_MOST];
+	size_t count; /* more than there is room for: they are too many */
+};
 
 static uint32_t serves(const struct hf_terms *terms)
 {
 	return terms->behind;
 }
 
-/* What a term may be about, of which all answers and perhaps others are; returns how many. */
-static size_t kinds_of(const struct hf_find_term *term, struct hf_rare_question kinds[KINDS_MOST])
+static void add_question(struct kinds *kinds, const struct hf_rare_question *question, bool sure)
 {
-	size_t n = 0;
-
-	if (term->kind == HF_ASK_GAP) {
-		kinds[n++] = (struct hf_rare_question){.kind = HF_RARE_GAP, .any_detail = true, .any_value = true};
-		return n;
-	}
-	if (term->trap != HF_TRAP_CAUSE) {
-		kinds[n++] = (struct hf_rare_question){.kind = HF_RARE_TRAP, .any_detail = true, .any_value = true};
-		return n;
-	}
-	for (unsigned detail = 0; detail < HF_RARE_TRAPS; detail++)
-		kinds[n++] = (struct hf_rare_question){.kind = HF_RARE_TRAP,
-						       .detail = (uint8_t)detail,
-						       .any_value = detail >= HF_RARE_UNKNOWN_CAUSE,
-						       .value = term->cause};
-	return n;
+	if (kinds->count < KINDS_MOST)
+		kinds->kind[kinds->count] = (struct kind){*question, sure};
+	kinds->count++;
 }
 
-/* Whether every event of these kinds is an answer. */
-static bool is_all(const struct hf_find_term *term)
+/* Traps of that detail, whatever their cause is. */
+static void add_detail(struct kinds *kinds, unsigned detail, bool sure)
 {
-	return term->kind == HF_ASK_GAP || term->trap == HF_TRAP_ANY;
+	add_question(kinds,
+		     &(struct hf_rare_question){.kind = HF_RARE_TRAP, .detail = (uint8_t)detail, .any_value = true}, sure);
 }
+
+static void add_cause(struct kinds *kinds, bool interrupt, uint64_t cause)
+{
+	add_question(kinds,
+		     &(struct hf_rare_question){.kind = HF_RARE_TRAP,
+						.detail = interrupt ? HF_RARE_INTERRUPT : HF_RARE_EXCEPTION,
+						.value = cause},
+		     true);
+}
+
+static void add_all(struct kinds *kinds, enum hf_rare_kind kind, bool sure)
+{
+	add_question(kinds, &(struct hf_rare_question){.kind = kind, .any_detail = true, .any_value = true}, sure);
+}
+
+static void add_name(struct kinds *kinds, bool arm, const char *wanted)
+{
+	for (unsigned i = 0; i < 2 * HF_FIND_NAMED_CAUSES; i++) {
+		const char *name = hf_cause_name(arm, i & 1, i >> 1);
+
+		if (name && strcmp(name, wanted) == 0)
+			add_cause(kinds, i & 1, i >> 1);
+	}
+}
+
+static void add_trap(struct kinds *kinds, bool arm, const struct hf_find_term *term)
+{
+	const unsigned detail = term->trap == HF_TRAP_INTERRUPT ? HF_RARE_INTERRUPT : HF_RARE_EXCEPTION;
+
+	if (term->trap == HF_TRAP_EXCEPTION || term->trap == HF_TRAP_INTERRUPT) {
+		add_detail(kinds, detail, true);
+		add_detail(kinds, detail + HF_RARE_UNKNOWN_CAUSE, true);
+		return;
+	}
+	if (term->trap == HF_TRAP_NAME) {
+		add_name(kinds, arm, term->text);
+	} else {
+		add_cause(kinds, false, term->cause);
+		add_cause(kinds, true, term->cause);
+	}
+	add_detail(kinds, HF_RARE_EXCEPTION + HF_RARE_UNKNOWN_CAUSE, false);
+	add_detail(kinds, HF_RARE_INTERRUPT + HF_RARE_UNKNOWN_CAUSE, false);
+}
+
+/* What a term is about, or may be: with all of these there is no other answer. */
+static void find_kinds(const struct hf_terms *terms, const struct hf_find_term *term, struct kinds *kinds)
+{
+	*kinds = (struct kinds){0};
+	if (term->kind == HF_ASK_GAP)
+		add_all(kinds, HF_RARE_GAP, true);
+	else if (term->trap == HF_TRAP_ANY)
+		add_all(kinds, HF_RARE_TRAP, true);
+	else
+		add_trap(kinds, terms->arm, term);
+	if (kinds->count <= KINDS_MOST)
+		return;
+	kinds->count = 0;
+	add_all(kinds, HF_RARE_TRAP, false);
+}
+
+/* ---- where they are ---- */
 
 /* A walk over the instructions with such an event, in the chunks that are asked for. */
 struct walk {
 	const struct hf_find_ask *ask;
 	uint64_t *counts;
+	uint64_t end;	       /* behind the last instruction of them */
 	struct hf_chunk chunk; /* of the last one */
+	uint64_t counted;      /* the ordinal behind that one */
 	bool exact;
+};
+
+/* The hits of one kind, of which one is at hand. */
+struct hits {
+	struct hf_rare *rare;
+	struct hf_rare_hit hit;
+	bool sure, over;
 };
 
 static int find_chunk(struct walk *w, uint64_t ordinal)
@@ -55,14 +126,18 @@ static int find_chunk(struct walk *w, uint64_t ordinal)
 	return hf_index_chunk_of(w->ask->index, w->ask->hart, ordinal, &w->chunk) ? HF_ERR_STATE : 0;
 }
 
-/* One instruction, or as many as there may be in a block of them. HF_NOTE_END: it is behind the last chunk. */
-static int add_hit(struct walk *w, const struct hf_rare_hit *hit)
+/* One instruction, which counts once, or as many as there may be in a block of them. HF_NOTE_END: it is behind the last
+ * chunk. */
+static int add_hit(struct walk *w, const struct hf_rare_hit *hit, bool sure)
 {
 	const bool alone = hit->first == hit->last;
 	uint64_t at = hit->first;
 	int err = 0;
 
-	w->exact &= alone && !hit->maybe;
+	w->exact &= alone && sure && !hit->maybe;
+	if (alone && hit->last < w->counted)
+		return 0;
+	w->counted = hit->last + 1;
 	while (!err && at <= hit->last) {
 		err = find_chunk(w, at);
 		if (!err && w->chunk.number >= w->ask->high)
@@ -74,24 +149,52 @@ static int add_hit(struct walk *w, const struct hf_rare_hit *hit)
 	return err;
 }
 
-static int add_kind(struct walk *w, const struct hf_rare_question *kind, uint64_t first, uint64_t insns)
+/* The next one, at that ordinal or behind it. */
+static int advance(const struct walk *w, struct hits *hits, uint64_t at)
 {
-	struct hf_rare_hit hit;
-	struct hf_rare *rare;
-	int err = hf_rare_find(w->ask->summary, w->ask->hart, kind, &rare);
+	int err = at < w->end ? hf_rare_next(hits->rare, at, &hits->hit) : HF_NOTE_END;
 
-	if (err)
-		return err;
-	for (uint64_t at = first; !err && at < insns; at = hit.last + 1) {
-		err = hf_rare_next(rare, at, &hit);
-		if (!err && hit.last >= insns)
-			hit.last = insns - 1;
-		if (!err && hit.first < first)
-			hit.first = first;
+	hits->over = err == HF_NOTE_END || (!err && hits->hit.first >= w->end);
+	if (err || hits->over)
+		return err < 0 ? err : 0;
+	if (hits->hit.last >= w->end)
+		hits->hit.last = w->end - 1;
+	if (hits->hit.first < at)
+		hits->hit.first = at;
+	return hits->hit.first > hits->hit.last ? HF_ERR_STATE : 0;
+}
+
+/* The kind whose next hit comes first; NULL: there are no more. */
+static struct hits *first_of(struct hits *hits, size_t n)
+{
+	struct hits *found = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (!hits[i].over && (!found || hits[i].hit.first < found->hit.first))
+			found = &hits[i];
+	return found;
+}
+
+/* All kinds together, in the order of ordinals. */
+static int add_kinds(struct walk *w, const struct kinds *kinds, uint64_t first)
+{
+	struct hits hits[KINDS_MOST] = {0}, *next;
+	int err = 0;
+
+	for (size_t i = 0; i < kinds->count && !err; i++) {
+		hits[i].sure = kinds->kind[i].sure;
+		err = hf_rare_find(w->ask->summary, w->ask->hart, &kinds->kind[i].question, &hits[i].rare);
 		if (!err)
-			err = hit.first > hit.last ? HF_ERR_STATE : add_hit(w, &hit);
+			err = advance(w, &hits[i], first);
 	}
-	hf_rare_free(rare);
+	while (!err && (next = first_of(hits, kinds->count))) {
+		err = add_hit(w, &next->hit, next->sure);
+		if (!err)
+			err = advance(w, next, next->hit.last + 1);
+	}
+	for (size_t i = 0; i < kinds->count; i++)
+		if (hits[i].rare)
+			hf_rare_free(hits[i].rare);
 	return err == HF_NOTE_END ? 0 : err;
 }
 
@@ -110,15 +213,12 @@ static int find_bounds(const struct hf_find_ask *ask, uint64_t *ret_first, uint6
 
 static int add_term(struct walk *w, const struct hf_find_term *term)
 {
-	struct hf_rare_question kinds[KINDS_MOST];
-	const size_t n = kinds_of(term, kinds);
-	uint64_t first, end;
-	int err = find_bounds(w->ask, &first, &end);
+	struct kinds kinds;
+	uint64_t first;
+	int err = find_bounds(w->ask, &first, &w->end);
 
-	w->exact &= is_all(term);
-	for (size_t i = 0; i < n && !err; i++)
-		err = add_kind(w, &kinds[i], first, end);
-	return err;
+	find_kinds(w->ask->terms, term, &kinds);
+	return err ? err : add_kinds(w, &kinds, first);
 }
 
 /* Of several terms one is enough to say where answers may be. */

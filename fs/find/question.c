@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of causes that have names are all below. */
-#define NAMED_CAUSES 128
-
 /* Where to say what is wrong. */
 struct words {
 	char *why;
@@ -194,7 +191,7 @@ static int parse_context(struct hf_find_term *term, const char *text, const stru
 
 static bool is_cause_name(const char *text)
 {
-	for (unsigned i = 0; i < 4 * NAMED_CAUSES; i++) {
+	for (unsigned i = 0; i < 4 * HF_FIND_NAMED_CAUSES; i++) {
 		const char *name = hf_cause_name(i & 1, i & 2, i >> 2);
 
 		if (name && strcmp(name, text) == 0)

@@ -16,6 +16,9 @@ enum hf_question_kind {
 /* A value has at most so many words: a vector register of 2048 bits. */
 #define HF_FIND_WORDS 32
 
+/* Numbers of causes that have names are all below. */
+#define HF_FIND_NAMED_CAUSES 128
+
 /* Both ends belong to it. */
 struct hf_find_range {
 	uint64_t first, last;

@@ -15,11 +15,12 @@
 
 /* ---- symbols ---- */
 
-/* What the first symbol lies at, and how much further. */
+/* NAME[@ADDRESS][+OFFSET], taken apart. */
 struct named {
 	const char *name;
 	size_t size;
-	uint64_t offset;
+	uint64_t offset, address;
+	bool at;
 };
 
 /* Adds the place of every symbol of that name. */
@@ -29,11 +30,16 @@ static int add_symbols(struct hf_terms *terms, size_t i, const struct hf_symbols
 	const struct hf_symbol *symbol = NULL;
 	int err = 0;
 
+	terms->place[i].at = named->at;
+	terms->place[i].named = 0;
 	while (!err && (symbol = hf_symbols_next(symbols, symbol))) {
 		struct hf_find_range range = {.first = symbol->start + named->offset};
 
 		if (symbol->name_size != named->size || memcmp(symbol->name, named->name, named->size) != 0 ||
 		    __builtin_add_overflow(symbol->start, more, &range.last) || range.last < range.first)
+			continue;
+		terms->place[i].named++;
+		if (named->at && symbol->start != named->address)
 			continue;
 		err = hf_array_room(&terms->place[i].range, terms->place[i].count, &terms->place[i].room, sizeof range);
 		if (!err)
@@ -43,27 +49,49 @@ static int add_symbols(struct hf_terms *terms, size_t i, const struct hf_symbols
 }
 
 /* "+0x1c" is hexadecimal, "+28" decimal. */
-static bool read_offset(const char *text, uint64_t *ret_offset)
+static bool read_offset(const char *text, size_t n, uint64_t *ret_offset)
 {
-	return strncmp(text, "0x", 2) == 0 ? hf_find_hex(text, strlen(text), ret_offset)
-					   : hf_find_dec(text, strlen(text), ret_offset);
+	return n > 2 && memcmp(text, "0x", 2) == 0 ? hf_find_hex(text, n, ret_offset) : hf_find_dec(text, n, ret_offset);
+}
+
+/* Takes what is behind the last mark, which read understands, off the name. */
+static bool split(struct named *named, char mark, bool (*read)(const char *text, size_t n, uint64_t *ret_value),
+		  uint64_t *ret_value)
+{
+	const char *at = memrchr(named->name, mark, named->size);
+
+	if (!at || at == named->name || !read(at + 1, (size_t)(named->name + named->size - at - 1), ret_value))
+		return false;
+	named->size = (size_t)(at - named->name);
+	return true;
+}
+
+/* A name may have these marks itself: as it stands it comes first. */
+static int find_named(struct hf_terms *terms, size_t i, const struct hf_symbols *symbols)
+{
+	const char *text = terms->question->term[i].text;
+	struct named named = {.name = text, .size = strlen(text)};
+	int err = add_symbols(terms, i, symbols, &named);
+
+	if (!err && !terms->place[i].named && split(&named, '+', read_offset, &named.offset))
+		err = add_symbols(terms, i, symbols, &named);
+	if (!err && !terms->place[i].named && split(&named, '@', hf_find_hex, &named.address)) {
+		named.at = true;
+		err = add_symbols(terms, i, symbols, &named);
+	}
+	return err;
 }
 
 static int find_symbols(struct hf_terms *terms, size_t i, const struct hf_symbols *symbols, char *why, size_t size)
 {
-	const char *text = terms->question->term[i].text, *plus = strrchr(text, '+');
-	struct named named = {.name = text, .size = strlen(text)};
-	uint64_t offset;
-	int err = symbols ? add_symbols(terms, i, symbols, &named) : 0;
+	const char *text = terms->question->term[i].text;
+	uint64_t address;
+	int err = symbols ? find_named(terms, i, symbols) : 0;
 
-	if (!err && symbols && !terms->place[i].count && plus && read_offset(plus + 1, &named.offset)) {
-		named.size = (size_t)(plus - text);
-		err = add_symbols(terms, i, symbols, &named);
-	}
 	if (err || terms->place[i].count)
 		return err;
 	snprintf(why, size, "%s '%s'%s", symbols ? "there is no symbol" : "the capture has no symbols, and so no", text,
-		 hf_find_hex(text, strlen(text), &offset) ? " (an address that begins with a letter is written 0xa...)" : "");
+		 hf_find_hex(text, strlen(text), &address) ? " (an address that begins with a letter is written 0xa...)" : "");
 	return HF_ERR_NOT_FOUND;
 }
 

@@ -26,6 +26,8 @@ struct hf_terms {
 	struct {
 		struct hf_find_range *range; /* owned */
 		size_t count, room;
+		size_t named; /* symbols have the name, whatever their addresses are */
+		bool at;      /* one of them was chosen by its address */
 	} place[HF_QUESTION_TERMS];
 };
 

@@ -6,10 +6,18 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* What a function executed in calls of it that came within others of it (again), and otherwise, as the tree has it. */
+struct own {
+	uint64_t insns[2], cycles[2]; /* of the first ones, again */
+};
+
 struct writer {
 	const struct hf_profiled *of;
 	struct hf_sink *sink;
 	struct hf_functions functions;
+	struct own *own; /* of each function */
+	uint64_t cycles; /* of all */
+	bool timed;	 /* the source tells cycles */
 	struct hf_sources sources;
 	struct hf_edges edges;
 	uint32_t *file;	      /* of each function: that of its first instruction which has one */
@@ -88,16 +96,45 @@ static void put_branch(struct writer *w, uint32_t function, const struct hf_coun
 	hf_sink_printf(w->sink, w->sources.any ? "\n* *\n" : "\n*\n");
 }
 
-static void put_own(struct writer *w, uint32_t function)
+/* Of the first n executions in a function those that were again. Which ones is not known: all places have the same share. */
+static uint64_t again_of(const struct own *own, uint64_t n)
 {
+	const uint64_t all = own->insns[0] + own->insns[1];
+
+	return own->insns[1] ? (uint64_t)((unsigned __int128)n * own->insns[1] / all) : 0;
+}
+
+static void put_cycles(struct writer *w, uint32_t function, bool again)
+{
+	const uint64_t start = w->functions.at[function].start;
+
+	if (!w->own[function].cycles[again])
+		return;
+	put_position(w, start, place_of(w, start).line);
+	hf_sink_printf(w->sink, " 0 %" PRIu64 "\n", w->own[function].cycles[again]);
+}
+
+static void put_own(struct writer *w, uint32_t function, bool again)
+{
+	const struct own *own = &w->own[function];
+	uint64_t all = own->insns[0] + own->insns[1], n = 0;
+
+	put_cycles(w, function, again);
 	for (size_t i = w->functions.first[function]; i < w->functions.first[function + 1]; i++) {
 		const struct hf_count *row = &w->of->counts->row[w->functions.row[i]];
 		const struct hf_source_place place = w->sources.row[w->functions.row[i]];
+		/* A function that others jump to executed more than its calls did. */
+		const uint64_t next = row->count > all - n ? all : n + row->count;
+		const uint64_t others = again_of(own, next) - again_of(own, n), count = again ? others : row->count - others;
 
+		n = next;
+		if (!count)
+			continue;
 		turn_to_file(w, function, place.file ? place.file : w->file[function]);
 		put_position(w, row->pc, place.line);
-		hf_sink_printf(w->sink, " %" PRIu64 "\n", row->count);
-		put_branch(w, function, row);
+		hf_sink_printf(w->sink, " %" PRIu64 "\n", count);
+		if (!again)
+			put_branch(w, function, row);
 	}
 }
 
@@ -113,15 +150,18 @@ static void put_call(struct writer *w, const struct hf_edge *edge)
 	put_position(w, target, place_of(w, target).line);
 	hf_sink_printf(w->sink, "\n");
 	put_position(w, edge->site, place.line);
-	hf_sink_printf(w->sink, " %" PRIu64 "\n", edge->below);
+	hf_sink_printf(w->sink, " %" PRIu64, edge->below);
+	if (w->timed)
+		hf_sink_printf(w->sink, " %" PRIu64, edge->cycles);
+	hf_sink_printf(w->sink, "\n");
 }
 
-/* A function and, if some of its calls came within others of it, a second one with what these called. edge: the first of
- * the caller; returns the one behind its last. */
+/* What a function called and, if some of its calls came within others of it, a second one with what these did. edge: the
+ * first of the caller; returns the one behind its last. */
 static const struct hf_edge *put_calls(struct writer *w, uint32_t function, const struct hf_edge *edge)
 {
 	const struct hf_edge *end = edge;
-	bool again = false;
+	bool again = w->own[function].insns[1] || w->own[function].cycles[1];
 
 	while (end < w->edges.at + w->edges.count && end->caller == function) {
 		again |= end->caller_again;
@@ -135,21 +175,38 @@ static const struct hf_edge *put_calls(struct writer *w, uint32_t function, cons
 	put_file(w, "fl", w->file[function]);
 	put_function(w, "fn", function, true);
 	w->current = w->file[function];
+	put_own(w, function, true);
 	for (; edge < end; edge++)
 		if (edge->caller_again)
 			put_call(w, edge);
 	return end;
 }
 
+static void put_sums(const struct writer *w, const char *key)
+{
+	hf_sink_printf(w->sink, "%s: %" PRIu64, key, w->of->counts->insns);
+	if (w->timed)
+		hf_sink_printf(w->sink, " %" PRIu64, w->cycles);
+	hf_sink_printf(w->sink, "\n");
+}
+
 static void put_head(const struct writer *w)
 {
 	hf_sink_printf(w->sink, "# callgrind format\nversion: 1\ncreator: hartfs\n");
 	hf_sink_printf(w->sink, "cmd: hart%" PRIu32 "\n", w->of->hart);
+	if (w->of->sampled)
+		hf_sink_printf(w->sink, "# Inclusive costs are estimated: a chunk counts for the function in which it begins. "
+					"Calls are not counted.\n");
 	hf_sink_printf(w->sink, "# A call that nobody can tell the place of is at the first address of the caller.\n");
-	hf_sink_printf(w->sink, "# f'2 is f, called before an earlier call of it returned; its own instructions are f's.\n");
+	hf_sink_printf(w->sink, "# f'2 is f, called before an earlier call of it returned; how its instructions are shared "
+				"out over its addresses is not known.\n");
+	if (w->timed)
+		hf_sink_printf(w->sink, "# Cycles are at the first address of the function.\n");
 	hf_sink_printf(w->sink, "positions: instr%s\n", w->sources.any ? " line" : "");
-	hf_sink_printf(w->sink, "event: Ir : Instructions retired\nevents: Ir\n");
-	hf_sink_printf(w->sink, "summary: %" PRIu64 "\n\nob=(1) ../program.elf\n", w->of->counts->insns);
+	hf_sink_printf(w->sink, "event: Ir : Instructions retired\n");
+	hf_sink_printf(w->sink, w->timed ? "event: Cy : Cycles\nevents: Ir Cy\n" : "events: Ir\n");
+	put_sums(w, "summary");
+	hf_sink_printf(w->sink, "\nob=(1) ../program.elf\n");
 }
 
 static void find_files(struct writer *w)
@@ -162,6 +219,26 @@ static void find_files(struct writer *w)
 		}
 }
 
+static int find_calls(struct writer *w)
+{
+	const struct hf_summary_tree *tree = w->of->tree;
+	struct hf_level *level = hf_levels_of_functions(w->of, &w->functions);
+	int err;
+
+	w->own = calloc(w->functions.count, sizeof *w->own);
+	err = level && w->own ? hf_edges_new(w->of, &w->functions, level, &w->edges) : HF_ERR_NOMEM;
+	for (uint32_t i = 0; !err && i < tree->count; i++) {
+		struct own *own = &w->own[level[i].function];
+
+		own->insns[level[i].above != 0] += tree->nodes[i].own;
+		own->cycles[level[i].above != 0] += tree->nodes[i].cycles;
+		w->cycles += tree->nodes[i].cycles;
+	}
+	w->timed = tree->facts.timed;
+	free(level);
+	return err;
+}
+
 static int prepare(struct writer *w)
 {
 	int err = hf_sources_init(&w->sources, w->of);
@@ -169,7 +246,7 @@ static int prepare(struct writer *w)
 	if (!err)
 		err = hf_functions_new(w->of, &w->functions);
 	if (!err)
-		err = hf_edges_new(w->of, &w->functions, &w->edges);
+		err = find_calls(w);
 	if (err)
 		return err;
 	w->file = calloc(w->functions.count, sizeof *w->file);
@@ -186,6 +263,7 @@ static void release(struct writer *w)
 	hf_sources_free(&w->sources);
 	hf_functions_free(&w->functions);
 	hf_edges_free(&w->edges);
+	free(w->own);
 	free(w->file);
 	free(w->function_named);
 	free(w->file_named);
@@ -206,16 +284,17 @@ int hf_profile_callgrind(const struct hf_profiled *of, struct hf_sink *sink)
 	for (uint32_t function = 0; function < w.functions.count; function++) {
 		const bool calls = edge < w.edges.at + w.edges.count && edge->caller == function;
 
-		if (!calls && w.functions.first[function] == w.functions.first[function + 1])
+		if (!calls && !w.own[function].cycles[0] && w.functions.first[function] == w.functions.first[function + 1])
 			continue;
 		hf_sink_printf(sink, "\n");
 		put_file(&w, "fl", w.file[function]);
 		put_function(&w, "fn", function, false);
 		w.current = w.file[function];
-		put_own(&w, function);
+		put_own(&w, function, false);
 		edge = put_calls(&w, function, edge);
 	}
-	hf_sink_printf(sink, "\ntotals: %" PRIu64 "\n", of->counts->insns);
+	hf_sink_printf(sink, "\n");
+	put_sums(&w, "totals");
 	release(&w);
 	return sink->err;
 }

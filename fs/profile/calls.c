@@ -17,6 +17,8 @@ static void put_stack(const struct hf_profiled *of, uint32_t node, struct hf_sin
 	const struct hf_call_node *nodes = of->tree->nodes;
 	uint32_t path[HF_CALL_DEPTH + 1], depth = 0;
 
+	if (of->sampled)
+		hf_sink_printf(sink, "(estimated);");
 	for (uint32_t n = node; depth <= HF_CALL_DEPTH; n = nodes[n].parent) {
 		path[depth++] = n;
 		if (nodes[n].parent == HF_CALL_NO_NODE)
@@ -104,7 +106,6 @@ static size_t collect(const struct hf_summary_tree *tree, struct edge *edge)
 
 int hf_profile_callers(const struct hf_profiled *of, struct hf_sink *sink)
 {
-	const struct hf_call_facts *facts = &of->tree->facts;
 	struct edge *edge = malloc((of->tree->count + 1) * sizeof *edge);
 	size_t n;
 
@@ -112,11 +113,11 @@ int hf_profile_callers(const struct hf_profiled *of, struct hf_sink *sink)
 		return HF_ERR_NOMEM;
 	n = collect(of->tree, edge);
 	hf_profile_put_head(of, sink);
-	hf_sink_printf(sink, "# %" PRIu64 " returns, of which %" PRIu64 " fit no call; %" PRIu64 " calls beyond the limits\n",
-		       facts->returns, facts->unmatched, facts->deep + facts->refused);
+	hf_profile_put_returns(of, sink);
 	hf_sink_printf(sink, "#        calls            own callee <- caller\n");
 	for (size_t i = 0; i < n; i++) {
-		hf_sink_printf(sink, "%14" PRIu64 " %14" PRIu64 " ", edge[i].calls, edge[i].own);
+		hf_profile_put_calls(of, 14, edge[i].calls, sink);
+		hf_sink_printf(sink, " %14" PRIu64 " ", edge[i].own);
 		hf_profile_put_node(of, edge[i].callee, sink);
 		hf_sink_printf(sink, " <- ");
 		hf_profile_put_node(of, edge[i].caller, sink);

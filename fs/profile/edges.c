@@ -3,41 +3,20 @@
 
 #include <stdlib.h>
 
-/* What a node of the tree is in the graph. */
-struct level {
-	uint32_t function;
-	bool again;
-	uint64_t below;
-};
-
 /* A direct call in the code. */
 struct site {
 	uint32_t caller, callee;
 	uint64_t pc, taken;
 };
 
-/* The instructions of a node count for it and for all above it, but only up to the first call of its function: what is
- * above that one has them, and what is between would count them again. */
-static struct level *find_levels(const struct hf_profiled *of, const struct hf_functions *functions)
+struct hf_level *hf_levels_of_functions(const struct hf_profiled *of, const struct hf_functions *functions)
 {
-	const struct hf_call_node *nodes = of->tree->nodes;
-	struct level *level = calloc(of->tree->count + 1, sizeof *level);
+	struct hf_level *level = calloc(of->tree->count + 1, sizeof *level);
 
-	if (!level)
-		return NULL;
-	for (uint32_t i = 0; i < of->tree->count; i++) {
-		uint32_t outermost = i;
-
-		level[i].function = hf_functions_of_node(functions, of, &nodes[i]);
-		for (uint32_t n = nodes[i].parent; n != HF_CALL_NO_NODE; n = nodes[n].parent)
-			if (level[n].function == level[i].function && level[n].function != HF_FUNCTION_NONE)
-				outermost = n;
-		level[i].again = outermost != i;
-		level[outermost].below += nodes[i].own;
-	}
-	for (uint32_t i = of->tree->count; i-- > 0;)
-		if (nodes[i].parent != HF_CALL_NO_NODE)
-			level[nodes[i].parent].below += level[i].below;
+	for (uint32_t i = 0; level && i < of->tree->count; i++)
+		level[i].function = hf_functions_of_node(functions, of, &of->tree->nodes[i]);
+	if (level)
+		hf_levels_find(of->tree, level);
 	return level;
 }
 
@@ -54,21 +33,23 @@ static int by_functions(const void *a, const void *b)
 	return x->callee_again - y->callee_again;
 }
 
-static size_t collect(const struct hf_profiled *of, const struct level *level, struct hf_edge *edge)
+static size_t collect(const struct hf_profiled *of, const struct hf_level *level, struct hf_edge *edge)
 {
 	const struct hf_call_node *nodes = of->tree->nodes;
 	size_t n = 0, kept = 0;
 
 	for (uint32_t i = 0; i < of->tree->count; i++) {
-		const struct level *caller = &level[nodes[i].parent], *callee = &level[i];
+		const struct hf_level *caller = &level[nodes[i].parent], *callee = &level[i];
+		const bool counts = callee->above < 2;
 
 		if (nodes[i].kind == HF_CALL_FUNCTION && nodes[i].parent != HF_CALL_NO_NODE)
 			edge[n++] = (struct hf_edge){.caller = caller->function,
 						     .callee = callee->function,
-						     .caller_again = caller->again,
-						     .callee_again = callee->again,
+						     .caller_again = caller->above,
+						     .callee_again = callee->above,
 						     .calls = nodes[i].calls,
-						     .below = callee->below};
+						     .below = counts ? hf_level_below(of->tree, i) : 0,
+						     .cycles = counts ? callee->cycles : 0};
 	}
 	qsort(edge, n, sizeof *edge, by_functions);
 	for (size_t i = 0; i < n; i++) {
@@ -78,6 +59,7 @@ static size_t collect(const struct hf_profiled *of, const struct level *level, s
 		}
 		edge[kept - 1].calls += edge[i].calls;
 		edge[kept - 1].below += edge[i].below;
+		edge[kept - 1].cycles += edge[i].cycles;
 	}
 	return kept;
 }
@@ -152,20 +134,18 @@ static int place(const struct hf_profiled *of, const struct hf_functions *functi
 	return 0;
 }
 
-int hf_edges_new(const struct hf_profiled *of, const struct hf_functions *functions, struct hf_edges *ret_edges)
+int hf_edges_new(const struct hf_profiled *of, const struct hf_functions *functions, const struct hf_level *level,
+		 struct hf_edges *ret_edges)
 {
-	struct level *level = find_levels(of, functions);
 	int err;
 
 	*ret_edges = (struct hf_edges){.at = malloc((of->tree->count + 1) * sizeof *ret_edges->at)};
-	err = level && ret_edges->at ? 0 : HF_ERR_NOMEM;
-	if (!err) {
-		ret_edges->count = collect(of, level, ret_edges->at);
-		err = place(of, functions, ret_edges);
-	}
+	if (!ret_edges->at)
+		return HF_ERR_NOMEM;
+	ret_edges->count = collect(of, level, ret_edges->at);
+	err = place(of, functions, ret_edges);
 	if (err)
 		hf_edges_free(ret_edges);
-	free(level);
 	return err;
 }
 

@@ -12,5 +12,6 @@ struct hf_embedded {
 };
 
 extern const struct hf_embedded hf_embedded_flame_js, hf_embedded_flame_css;
+extern const struct hf_embedded hf_embedded_overview_css, hf_embedded_report_css;
 
 #endif

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 
 struct text {
-	bool made;
-	int err; /* why it could not be */
+	struct text *next;
+	enum hf_profile_file file;
+	char *about; /* owned; NULL: nothing */
 	uint8_t *bytes;
 	size_t size;
+	unsigned refs; /* the profiles' lock */
 };
 
 struct hf_profile {
@@ -18,11 +20,13 @@ struct hf_profile {
 	struct hf_capture *capture;
 	uint64_t version;
 	uint32_t hart;
+	uint64_t first, last;
 	/* Of whoever is making a text. tree is NULL: nothing was counted yet, or it is too much to be kept. */
 	struct hf_counts counts;
 	struct hf_summary_tree *tree;
-	struct text text[HF_PROFILE_FILES];
+	bool sampled; /* the tree is an estimate */
 	/* the profiles' lock */
+	struct text *texts;
 	unsigned refs;
 	bool making;
 	size_t bytes;
@@ -50,61 +54,35 @@ static bool is_stopping(void *ctx)
 	return hf_stopping(ctx);
 }
 
-static int count_events(const struct hf_profile *profile, struct hf_open *open, struct hf_counts *counts,
-			struct hf_summary_tree **ret_tree)
+static uint64_t insns_of(const struct hf_profile *profile)
 {
-	struct hf_cursor cursor = {
-		.stream = open->stream, .src = open->source, .index = open->index, .hart = profile->hart};
-	struct hf_diag diag;
-	int err = hf_counts_of_events(&cursor, is_stopping, profile->capture->common, counts, ret_tree, &diag);
+	return profile->last - profile->first + 1;
+}
 
-	hf_cursor_fini(&cursor);
+static void forget_counted(struct hf_profile *profile)
+{
+	hf_counts_free(&profile->counts);
+	hf_summary_tree_free(profile->tree);
+	profile->tree = NULL;
+}
+
+static int count(struct hf_profile *profile, const struct hf_profile_source *source)
+{
+	int err = profile->tree ? 0 : hf_profile_counted(source, &profile->counts, &profile->tree, &profile->sampled);
+
+	if (err)
+		forget_counted(profile);
 	return err;
 }
 
-static int ask_summary(const struct hf_profile *profile, struct hf_summary *summary, struct hf_counts *counts,
-		       struct hf_summary_tree **ret_tree)
-{
-	int err = hf_counts_of_summary(summary, profile->hart, counts);
-
-	if (err)
-		return err;
-	err = hf_summary_tree_load(summary, profile->hart, ret_tree);
-	if (err)
-		hf_counts_free(counts);
-	return err;
-}
-
-/* A summary that is damaged is made again when the capture is indexed with one; until then the hart is decoded. */
-static int count(const struct hf_profile *profile, struct hf_open *open, struct hf_counts *counts,
-		 struct hf_summary_tree **ret_tree)
-{
-	const struct hf_facts_hart *hart = hf_facts_hart(open->facts, profile->hart);
-	struct hf_summary *summary;
-	int err = HF_ERR_STATE;
-
-	if (!hart || !open->stream)
-		return HF_ERR_NOT_FOUND;
-	if (!hf_open_summary(open, &summary)) {
-		err = ask_summary(profile, summary, counts, ret_tree);
-		if (err == HF_ERR_STATE)
-			hf_summary_remove(summary);
-		hf_summary_close(summary);
-	}
-	if (err != HF_ERR_STATE)
-		return err;
-	return hart->info.insns > HF_PROFILE_DECODED ? HF_ERR_NOT_FOUND :
-							 count_events(profile, open, counts, ret_tree);
-}
-
-static int write_text(const struct hf_profiled *of, size_t file, struct text *text)
+static int write_text(const struct hf_profiled *of, struct text *text)
 {
 	struct hf_sink sink;
 	int err = hf_sink_init_memory(&sink, 0);
 
 	if (err)
 		return err;
-	err = files[file].write(of, &sink);
+	err = files[text->file].write(of, &sink);
 	text->size = (size_t)hf_sink_total(&sink);
 	text->bytes = err ? NULL : malloc(text->size + 1);
 	if (text->bytes)
@@ -123,37 +101,64 @@ static size_t counted_bytes(const struct hf_profile *profile)
 	       profile->tree->count * (sizeof *profile->tree->nodes + sizeof *profile->tree->below);
 }
 
-static void forget_counted(struct hf_profile *profile)
+static int write_file(struct hf_profile *profile, struct text *text, struct hf_profile_source *source,
+		      struct hf_worker *worker)
 {
-	hf_counts_free(&profile->counts);
-	hf_summary_tree_free(profile->tree);
-	profile->tree = NULL;
-}
-
-static int write_file(struct hf_profile *profile, size_t file, struct hf_open *open, struct hf_worker *worker)
-{
-	const struct hf_symbols *symbols = open->companion.symbols;
+	const struct hf_symbols *symbols = source->open->companion.symbols;
 	struct hf_profiled of = {
 		.hart = profile->hart,
 		.counts = &profile->counts,
 		.symbols = symbols ? hf_symbols_of(symbols, profile->hart) : NULL,
 		.disasm = worker->env.disasm,
+		.source = source,
+		.about = text->about,
 	};
-	int err = profile->tree ? 0 : count(profile, open, &profile->counts, &profile->tree);
+	int err = count(profile, source);
 
 	if (err)
 		return err;
 	of.tree = profile->tree;
-	err = write_text(&of, file, &profile->text[file]);
+	of.sampled = profile->sampled;
+	err = write_text(&of, text);
 	if (counted_bytes(profile) > HF_PROFILE_COUNTED)
 		forget_counted(profile);
+	return err;
+}
+
+/* A summary that is damaged is made again when the capture is indexed with one; until then the hart is decoded. */
+static int write_from(struct hf_profile *profile, struct text *text, struct hf_open *open, struct hf_worker *worker)
+{
+	struct hf_profile_source source = {
+		.open = open,
+		.hart = profile->hart,
+		.first = profile->first,
+		.end = profile->last + 1,
+		.decodes = insns_of(profile) <= HF_PROFILE_DECODED,
+		.stop = is_stopping,
+		.ctx = profile->capture->common,
+	};
+	int err;
+
+	if (!open->stream)
+		return HF_ERR_NOT_FOUND;
+	if (hf_open_summary(open, &source.summary))
+		source.summary = NULL;
+	err = write_file(profile, text, &source, worker);
+	if (source.summary && err == HF_ERR_STATE) {
+		hf_summary_remove(source.summary);
+		hf_summary_close(source.summary);
+		source.summary = NULL;
+		forget_counted(profile);
+		err = write_file(profile, text, &source, worker);
+	}
+	hf_summary_close(source.summary);
 	return err;
 }
 
 struct make_job {
 	struct hf_job job;
 	struct hf_profile *profile;
-	size_t file;
+	struct text *text;
 	int err;
 };
 
@@ -173,17 +178,17 @@ static int run_make(struct hf_job *job, struct hf_worker *worker)
 	make->err = hf_capture_reopen(profile->capture, profile->version, -1, HF_REPAIR_MS, &open);
 	if (make->err)
 		return make->err;
-	make->err = hf_bytes_check_made(&any, write_file(profile, make->file, open, worker));
+	make->err = hf_bytes_check_made(&any, write_from(profile, make->text, open, worker));
 	hf_open_blame(open, make->err);
 	hf_open_put(open);
 	return make->err;
 }
 
-static int make(struct hf_profile *profile, size_t file)
+static int make(struct hf_profile *profile, struct text *text)
 {
 	struct make_job job = {.job = {.fn = run_make, .work = HF_WORK_DECODE},
 			       .profile = profile,
-			       .file = file,
+			       .text = text,
 			       .err = HF_ERR_CANCELLED};
 
 	hf_job_submit(profile->capture->common->exec, &job.job);
@@ -201,10 +206,19 @@ void hf_profiles_init(struct hf_profiles *profiles, struct hf_common *common)
 	pthread_cond_init(&profiles->made, NULL);
 }
 
+static void free_text(struct text *text)
+{
+	free(text->about);
+	free(text->bytes);
+	free(text);
+}
+
 static void free_profile(struct hf_profile *profile)
 {
-	for (size_t i = 0; i < HF_PROFILE_FILES; i++)
-		free(profile->text[i].bytes);
+	for (struct text *text = profile->texts, *next; text; text = next) {
+		next = text->next;
+		free_text(text);
+	}
 	forget_counted(profile);
 	free(profile);
 }
@@ -219,29 +233,37 @@ void hf_profiles_fini(struct hf_profiles *profiles)
 	pthread_cond_destroy(&profiles->made);
 }
 
-static struct hf_profile *find(const struct hf_profiles *profiles, const struct hf_profile *key)
+static bool same(const struct hf_profile *a, const struct hf_profile *b)
 {
-	for (struct hf_link *link = profiles->used.next; link != &profiles->used; link = link->next) {
-		struct hf_profile *profile = HF_OWNER(link, struct hf_profile, used);
+	return a->capture == b->capture && a->version == b->version && a->hart == b->hart && a->first == b->first &&
+	       a->last == b->last;
+}
 
-		if (profile->capture == key->capture && profile->version == key->version && profile->hart == key->hart)
-			return profile;
+/* With the lock held: what it has in memory is other than it was. */
+static void count_bytes(struct hf_profile *profile)
+{
+	size_t bytes = counted_bytes(profile);
+
+	for (const struct text *text = profile->texts; text; text = text->next)
+		bytes += text->size;
+	profile->profiles->bytes += bytes - profile->bytes;
+	profile->bytes = bytes;
+}
+
+/* With the lock held: drops texts that nobody reads. */
+static void drop_texts(struct hf_profile *profile)
+{
+	for (struct text **at = &profile->texts; *at;) {
+		struct text *text = *at;
+
+		if (text->refs) {
+			at = &text->next;
+			continue;
+		}
+		*at = text->next;
+		free_text(text);
 	}
-	return NULL;
-}
-
-static bool has_failed(const struct hf_profile *profile)
-{
-	for (size_t i = 0; i < HF_PROFILE_FILES; i++)
-		if (profile->text[i].err)
-			return true;
-	return false;
-}
-
-static bool is_surplus(const struct hf_profiles *profiles, const struct hf_profile *profile)
-{
-	return !profile->refs && (has_failed(profile) || profiles->count > HF_PROFILES_KEPT ||
-				  profiles->bytes > HF_PROFILES_BYTES);
+	count_bytes(profile);
 }
 
 /* With the lock held: from the one used longest ago on. */
@@ -251,7 +273,12 @@ static void drop_surplus(struct hf_profiles *profiles)
 		struct hf_profile *profile = HF_OWNER(link, struct hf_profile, used);
 
 		newer = link->prev;
-		if (!is_surplus(profiles, profile))
+		if (profiles->count <= HF_PROFILES_KEPT && profiles->bytes <= HF_PROFILES_BYTES)
+			return;
+		if (profile->making)
+			continue;
+		drop_texts(profile);
+		if (profile->refs)
 			continue;
 		hf_link_remove(link);
 		profiles->count--;
@@ -263,8 +290,11 @@ static void drop_surplus(struct hf_profiles *profiles)
 /* With the lock held: the profile, with a reference. */
 static struct hf_profile *find_or_add(struct hf_profiles *profiles, const struct hf_profile *key)
 {
-	struct hf_profile *profile = find(profiles, key);
+	struct hf_profile *profile = NULL;
 
+	for (struct hf_link *link = profiles->used.next; !profile && link != &profiles->used; link = link->next)
+		if (same(HF_OWNER(link, struct hf_profile, used), key))
+			profile = HF_OWNER(link, struct hf_profile, used);
 	if (profile) {
 		hf_link_remove(&profile->used);
 	} else {
@@ -279,67 +309,95 @@ static struct hf_profile *find_or_add(struct hf_profiles *profiles, const struct
 	return profile;
 }
 
-/* With the lock held, which is released meanwhile. One thread at a time makes texts of a hart. */
-static void make_once(struct hf_profile *profile, size_t file)
+static struct text *find_text(const struct hf_profile *profile, const struct hf_profile_which *which)
 {
-	struct hf_profiles *profiles = profile->profiles;
-	struct text *text = &profile->text[file];
-	size_t bytes;
-	int err;
+	struct text *text = profile->texts;
 
-	while (profile->making)
-		pthread_cond_wait(&profiles->made, &profiles->lock);
-	if (text->made)
-		return;
-	profile->making = true;
-	pthread_mutex_unlock(&profiles->lock);
-	err = make(profile, file);
-	pthread_mutex_lock(&profiles->lock);
-	text->made = true;
-	text->err = err;
-	bytes = counted_bytes(profile);
-	for (size_t i = 0; i < HF_PROFILE_FILES; i++)
-		bytes += profile->text[i].size;
-	profiles->bytes += bytes - profile->bytes;
-	profile->bytes = bytes;
-	profile->making = false;
-	pthread_cond_broadcast(&profiles->made);
+	while (text && (text->file != which->file || (which->about && strcmp(text->about, which->about) != 0)))
+		text = text->next;
+	return text;
 }
 
-int hf_profile_get(struct hf_profiles *profiles, struct hf_capture *capture, const struct hf_facts *facts,
-		   uint32_t hart, enum hf_profile_file file, struct hf_profile **ret_profile)
+static struct text *new_text(const struct hf_profile_which *which)
 {
-	const struct hf_profile key = {
-		.profiles = profiles, .capture = capture, .version = facts->version, .hart = hart};
-	struct hf_profile *profile;
-	int err = HF_ERR_NOMEM;
+	struct text *text = calloc(1, sizeof *text);
 
-	*ret_profile = NULL;
-	pthread_mutex_lock(&profiles->lock);
-	profile = find_or_add(profiles, &key);
-	if (profile) {
-		make_once(profile, file);
-		err = profile->text[file].err;
+	if (!text)
+		return NULL;
+	text->file = which->file;
+	text->about = which->about ? strdup(which->about) : NULL;
+	if (which->about && !text->about) {
+		free(text);
+		return NULL;
 	}
+	return text;
+}
+
+/* With the lock held, which is released meanwhile. One thread at a time makes texts of a hart. */
+static int make_once(struct hf_profile *profile, const struct hf_profile_which *which, struct text **ret_text)
+{
+	struct hf_profiles *profiles = profile->profiles;
+	struct text *text;
+	int err;
+
+	while (!(text = find_text(profile, which)) && profile->making)
+		pthread_cond_wait(&profiles->made, &profiles->lock);
+	*ret_text = text ? text : new_text(which);
+	if (text || !*ret_text)
+		return text ? 0 : HF_ERR_NOMEM;
+	text = *ret_text;
+	profile->making = true;
 	pthread_mutex_unlock(&profiles->lock);
-	if (err && profile)
-		hf_profile_put(profile);
-	else
-		*ret_profile = profile;
+	err = make(profile, text);
+	pthread_mutex_lock(&profiles->lock);
+	if (err) {
+		free_text(text);
+	} else {
+		text->next = profile->texts;
+		profile->texts = text;
+	}
+	count_bytes(profile);
+	profile->making = false;
+	pthread_cond_broadcast(&profiles->made);
 	return err;
 }
 
-void hf_profile_put(struct hf_profile *profile)
+int hf_profile_get(struct hf_profiles *profiles, struct hf_capture *capture, const struct hf_facts *facts,
+		   const struct hf_profile_which *which, struct hf_profile_text *ret_text)
 {
-	struct hf_profiles *profiles = profile->profiles;
+	const struct hf_profile key = {.profiles = profiles,
+				       .capture = capture,
+				       .version = facts->version,
+				       .hart = which->hart,
+				       .first = which->first,
+				       .last = which->last};
+	struct hf_profile *profile;
+	struct text *text = NULL;
+	int err = HF_ERR_NOMEM;
 
 	HF_LOCKED(&profiles->lock);
-	profile->refs--;
-	drop_surplus(profiles);
+	profile = find_or_add(profiles, &key);
+	if (profile)
+		err = make_once(profile, which, &text);
+	if (!err) {
+		text->refs++;
+		*ret_text = (struct hf_profile_text){
+			.profile = profile, .bytes = text->bytes, .size = text->size, .own = text};
+	} else if (profile) {
+		profile->refs--;
+		drop_surplus(profiles);
+	}
+	return err;
 }
 
-const uint8_t *hf_profile_text(const struct hf_profile *profile, enum hf_profile_file file, size_t *ret_size)
+void hf_profile_put(struct hf_profile_text *ret_text)
 {
-	*ret_size = profile->text[file].size;
-	return profile->text[file].bytes;
+	struct hf_profile *profile = ret_text->profile;
+	struct hf_profiles *profiles = profile->profiles;
+	struct text *text = ret_text->own;
+
+	HF_LOCKED(&profiles->lock);
+	text->refs--;
+	profile->refs--;
+	drop_surplus(profiles);
 }

@@ -10,7 +10,8 @@
 #include "fs/base/common.h"
 #include "fs/capture/open_capture.h"
 
-/* Without a summary a hart of more instructions has no profile. */
+/* Without a summary a hart, or a slice, of more instructions has no profile. With one, the calls of a longer slice are an
+ * estimate, and chunks that touch memory are counted instead of accesses. */
 #define HF_PROFILE_DECODED (UINT64_C(10) << 20)
 /* What stays in memory of texts that nobody reads: of so many harts, and so many bytes. */
 #define HF_PROFILES_KEPT 64
@@ -39,17 +40,39 @@ struct hf_profiles {
 void hf_profiles_init(struct hf_profiles *profiles, struct hf_common *common);
 void hf_profiles_fini(struct hf_profiles *profiles);
 
+/* Names may have a "*", which stands for what a file is asked to be about (hf_profile_which.about), and a directory. */
 const char *hf_profile_name(enum hf_profile_file file);
 
+/* One text. */
+struct hf_profile_which {
+	uint32_t hart;
+	uint64_t first, last; /* ordinals of its instructions */
+	enum hf_profile_file file;
+	const char *about; /* NULL: its name has no "*" */
+};
+
+/* Borrowed from the profile, until hf_profile_put. */
+struct hf_profile_text {
+	struct hf_profile *profile;
+	const uint8_t *bytes;
+	size_t size;
+	void *own;
+};
+
 /*
- * With a reference, and with that text. Waits until it is made, by a thread of the executor: a second for 10^9 instructions with a summary,
- * or as long as decoding HF_PROFILE_DECODED takes. HF_ERR_NOT_FOUND: there is none; HF_ERR_COUNTS_LIMIT: the hart executed
- * too many different instructions; or what reading the capture or its index returns.
+ * Waits until it is made, by a thread of the executor: a second for 10^9 instructions with a summary, or as long as decoding
+ * HF_PROFILE_DECODED takes. HF_ERR_NOT_FOUND: there is none; HF_ERR_COUNTS_LIMIT: the hart executed too many different
+ * instructions; or what reading the capture or its index returns. To be given back after success.
  */
 int hf_profile_get(struct hf_profiles *profiles, struct hf_capture *capture, const struct hf_facts *facts,
-		   uint32_t hart, enum hf_profile_file file, struct hf_profile **ret_profile);
-void hf_profile_put(struct hf_profile *profile);
-/* The text that was asked for; borrowed from the profile. */
-const uint8_t *hf_profile_text(const struct hf_profile *profile, enum hf_profile_file file, size_t *ret_size);
+		   const struct hf_profile_which *which, struct hf_profile_text *ret_text);
+void hf_profile_put(struct hf_profile_text *text);
+
+struct hf_counts;
+struct hf_summary_tree;
+/* What the texts are made of, on the calling thread: the executions and the calls of a hart, to be freed. Errors as above.
+ */
+int hf_profile_count(struct hf_open *open, uint32_t hart, struct hf_counts *ret_counts,
+		     struct hf_summary_tree **ret_tree);
 
 #endif

@@ -22,6 +22,20 @@ uint8_t hf_profile_flow(const struct hf_count *row)
 	}
 }
 
+const char *hf_profile_flow_name(unsigned flow)
+{
+	static const char *const names[HF_FLOW_COUNT] = {
+		[HF_FLOW_PLAIN] = "plain",	       [HF_FLOW_BRANCH] = "branch",
+		[HF_FLOW_JUMP] = "jump",	       [HF_FLOW_CALL] = "call",
+		[HF_FLOW_INDIRECT_JUMP] = "jump",      [HF_FLOW_INDIRECT_CALL] = "call",
+		[HF_FLOW_RETURN] = "return",	       [HF_FLOW_SWAP] = "swap",
+		[HF_FLOW_TRAP_CALL] = "trap",	       [HF_FLOW_TRAP_RETURN] = "trap-return",
+		[HF_FLOW_SYNC] = "sync",	       [HF_FLOW_WAIT] = "wait",
+	};
+
+	return flow < HF_FLOW_COUNT ? names[flow] : names[HF_FLOW_PLAIN];
+}
+
 bool hf_profile_target(const struct hf_count *row, uint64_t *ret_target)
 {
 	unsigned isa;
@@ -75,7 +89,33 @@ void hf_profile_put_node(const struct hf_profiled *of, const struct hf_call_node
 
 void hf_profile_put_head(const struct hf_profiled *of, struct hf_sink *sink)
 {
-	hf_sink_printf(sink, "# hart%" PRIu32 ": %" PRIu64 " instructions retired\n", of->hart, of->counts->insns);
+	const struct hf_profile_source *source = of->source;
+
+	hf_sink_printf(sink, "# hart%" PRIu32 ": %" PRIu64 " instructions retired", of->hart, of->counts->insns);
+	if (source && (source->first || hf_facts_hart(source->open->facts, of->hart)->info.insns != source->end))
+		hf_sink_printf(sink, ", %" PRIu64 " to %" PRIu64 " of it", source->first, source->end - 1);
+	hf_sink_printf(sink, "\n");
+}
+
+void hf_profile_put_returns(const struct hf_profiled *of, struct hf_sink *sink)
+{
+	const struct hf_call_facts *facts = &of->tree->facts;
+
+	if (of->sampled) {
+		hf_sink_printf(sink, "# an estimate: the instructions of a chunk count for the function in which it begins; calls "
+				     "are not counted\n");
+		return;
+	}
+	hf_sink_printf(sink, "# %" PRIu64 " returns, of which %" PRIu64 " fit no call; %" PRIu64 " calls beyond the limits\n",
+		       facts->returns, facts->unmatched, facts->deep + facts->refused);
+}
+
+void hf_profile_put_calls(const struct hf_profiled *of, int columns, uint64_t calls, struct hf_sink *sink)
+{
+	if (of->sampled)
+		hf_sink_printf(sink, "%*s", columns, "-");
+	else
+		hf_sink_printf(sink, "%*" PRIu64, columns, calls);
 }
 
 double hf_profile_share(const struct hf_profiled *of, uint64_t count)

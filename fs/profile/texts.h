@@ -6,15 +6,45 @@
 #include "codecs/base/sink.h"
 #include "codecs/image/symbols.h"
 #include "codecs/isa/disasm.h"
+#include "fs/capture/open_capture.h"
 #include "index/counts.h"
 #include "index/summary_tree.h"
+
+/* Where the counts come from, for what they do not tell. */
+struct hf_profile_source {
+	struct hf_open *open;
+	struct hf_summary *summary; /* NULL: there is none */
+	uint32_t hart;
+	uint64_t first, end; /* ordinals of the instructions */
+	bool decodes;	     /* these are few enough to be decoded */
+	bool (*stop)(void *ctx);
+	void *ctx;
+};
+
+/* To be ended by hf_cursor_fini. */
+static inline struct hf_cursor hf_profile_cursor(const struct hf_profile_source *source)
+{
+	return (struct hf_cursor){.stream = source->open->stream,
+				  .src = source->open->source,
+				  .index = source->open->index,
+				  .hart = source->hart};
+}
+
+/* Whether these are all instructions of the hart. */
+bool hf_profile_is_whole(const struct hf_profile_source *source);
+/* HF_ERR_NOT_FOUND: they are too many to be decoded, and there is no summary. *ret_sampled: the tree is an estimate. */
+int hf_profile_counted(const struct hf_profile_source *source, struct hf_counts *counts, struct hf_summary_tree **ret_tree,
+		       bool *ret_sampled);
 
 struct hf_profiled {
 	uint32_t hart;
 	const struct hf_counts *counts;
 	const struct hf_summary_tree *tree; /* its calls */
+	bool sampled;			    /* the tree is an estimate, and how often each was called is not known */
 	const struct hf_symbols *symbols; /* of the hart; NULL: there are none */
 	struct hf_disasm *disasm;
+	const struct hf_profile_source *source;
+	const char *about; /* what a file is about whose name has a "*" (profiles.def); else NULL */
 };
 
 /* Each returns 0, HF_ERR_NOMEM, or the sink's error. */
@@ -27,9 +57,19 @@ int hf_profile_stacks(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_callgrind(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_flame(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_speedscope(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_bbv(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_bbv_map(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_memory(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_lcov(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_annotated(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_overview(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_perfetto(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_report(const struct hf_profiled *of, struct hf_sink *sink);
 
 /* What the instruction does to the flow: enum hf_flow. */
 uint8_t hf_profile_flow(const struct hf_count *row);
+/* "branch", "call": of enum hf_flow. */
+const char *hf_profile_flow_name(unsigned flow);
 /* Where it goes if it is taken; false: its opcode does not tell. */
 bool hf_profile_target(const struct hf_count *row, uint64_t *ret_target);
 /* Its text as in the listing, without the opcode: "bne a4, a5, 44". Ends with a 0. */
@@ -40,6 +80,10 @@ void hf_profile_put_place(const struct hf_profiled *of, uint64_t pc, struct hf_s
 void hf_profile_put_node(const struct hf_profiled *of, const struct hf_call_node *node, struct hf_sink *sink);
 /* The first line of a text: how many instructions it is about. */
 void hf_profile_put_head(const struct hf_profiled *of, struct hf_sink *sink);
+/* How far the order of calls is to be believed: another line of the head. */
+void hf_profile_put_returns(const struct hf_profiled *of, struct hf_sink *sink);
+/* How often something was called, in so many columns; "-" in an estimate. */
+void hf_profile_put_calls(const struct hf_profiled *of, int columns, uint64_t calls, struct hf_sink *sink);
 /* Percent of all executions. */
 double hf_profile_share(const struct hf_profiled *of, uint64_t count);
 

@@ -210,6 +210,11 @@ void hf_file_close(struct hf_file *file)
 	free(file);
 }
 
+bool hf_file_is_direct(const struct hf_file *file)
+{
+	return hf_kind_is(&file->node->key, HF_KIND_DIRECT);
+}
+
 /* ---- reading ---- */
 
 void hf_file_read(struct hf_read *read)

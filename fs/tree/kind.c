@@ -3,10 +3,13 @@
 #include "fs/base/log_ring.h"
 #include "fs/bytes/slice.h"
 #include "fs/capture/info.h"
+#include "fs/find/where.h"
 #include "fs/profile/profile.h"
+#include "fs/tree/captures_page.h"
 #include "fs/tree/tree.h"
 
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +57,11 @@ static int write_captures(const struct hf_subject *of, struct hf_sink *sink)
 {
 	hf_control_progress(of->tree, sink);
 	return 0;
+}
+
+static int write_page(const struct hf_subject *of, struct hf_sink *sink)
+{
+	return hf_captures_page_write(of->tree, sink);
 }
 
 static int write_metrics(const struct hf_subject *of, struct hf_sink *sink)
@@ -396,47 +404,148 @@ static bool each_named(const struct hf_look *look, struct hf_node_key key)
 	return !look->name || each_one(look, key);
 }
 
-static bool each_profile(const struct hf_look *look, struct hf_node_key key)
+/* Files whose names, of which length bytes are a directory, fit the one that is looked for. */
+static bool each_profile_in(const struct hf_look *look, struct hf_node_key key, size_t length)
 {
 	bool more = true;
 
-	for (key.view = 0; look->name && more && key.view < HF_PROFILE_FILES; key.view++)
-		more = offer(look, hf_profile_name((enum hf_profile_file)key.view), &key);
+	key.path = look->name;
+	for (key.view = 0; look->name && more && key.view < HF_PROFILE_FILES; key.view++) {
+		const char *name = hf_profile_name((enum hf_profile_file)key.view), *slash = strrchr(name, '/');
+
+		if ((slash ? (size_t)(slash - name) + 1 : 0) == length && !fnmatch(name + length, look->name, FNM_PERIOD))
+			more = offer(look, look->name, &key);
+	}
 	return more;
 }
 
-static int get_profile(const struct hf_subject *of, struct hf_profile **ret_profile)
+static bool each_profile(const struct hf_look *look, struct hf_node_key key)
 {
-	return hf_profile_get(of->tree->profiles, of->key->capture, of->facts, of->key->hart,
-			      (enum hf_profile_file)of->key->view, ret_profile);
+	return each_profile_in(look, key, 0);
+}
+
+/* The directories in which files of a profile are: view is the number of the first of these. */
+static bool each_profile_dir(const struct hf_look *look, struct hf_node_key key)
+{
+	bool more = true;
+
+	for (key.view = 0; look->name && more && key.view < HF_PROFILE_FILES; key.view++) {
+		const char *name = hf_profile_name((enum hf_profile_file)key.view), *slash = strrchr(name, '/');
+
+		if (slash && strlen(look->name) == (size_t)(slash - name) && !strncmp(look->name, name, (size_t)(slash - name)))
+			more = offer(look, look->name, &key);
+	}
+	return more;
+}
+
+static bool each_profile_of_dir(const struct hf_look *look, struct hf_node_key key)
+{
+	const char *name = hf_profile_name((enum hf_profile_file)key.view);
+
+	return each_profile_in(look, key, (size_t)(strrchr(name, '/') - name) + 1);
+}
+
+/* What stands for the "*" of its name, in buf; NULL: it has none. */
+static const char *about(const struct hf_node_key *key, char buf[NAME_MAX + 1])
+{
+	const char *pattern = hf_profile_name((enum hf_profile_file)key->view), *slash = strrchr(key->path, '/');
+	const char *name = slash ? slash + 1 : key->path, *star;
+	size_t before, behind, n;
+
+	pattern = strrchr(pattern, '/') ? strrchr(pattern, '/') + 1 : pattern;
+	star = strchr(pattern, '*');
+	if (!star)
+		return NULL;
+	before = (size_t)(star - pattern);
+	behind = strlen(star + 1);
+	n = strlen(name) - before - behind;
+	memcpy(buf, name + before, n);
+	buf[n] = 0;
+	return buf;
+}
+
+static int get_profile(const struct hf_subject *of, struct hf_profile_text *ret_text)
+{
+	const struct hf_node_key *key = of->key;
+	const struct hf_facts_hart *hart = hf_facts_hart(of->facts, key->hart);
+	const bool whole = hf_kind_is(key, HF_KIND_OF_HART);
+	char buf[NAME_MAX + 1];
+	struct hf_profile_which which = {.hart = key->hart,
+					 .first = key->first,
+					 .last = key->last,
+					 .file = (enum hf_profile_file)key->view,
+					 .about = about(key, buf)};
+
+	if (!hart || (!whole && key->last >= hart->info.insns))
+		return HF_ERR_NOT_FOUND;
+	if (whole) {
+		which.first = 0;
+		which.last = hart->info.insns - 1;
+	}
+	return hf_profile_get(of->tree->profiles, key->capture, of->facts, &which, ret_text);
 }
 
 static int size_profile(const struct hf_subject *of, uint64_t *ret_size)
 {
-	struct hf_profile *profile;
-	size_t size;
-	int err = get_profile(of, &profile);
+	struct hf_profile_text text;
+	int err = get_profile(of, &text);
 
 	if (err)
 		return err;
-	hf_profile_text(profile, (enum hf_profile_file)of->key->view, &size);
-	*ret_size = size;
-	hf_profile_put(profile);
+	*ret_size = text.size;
+	hf_profile_put(&text);
 	return 0;
 }
 
 static int write_profile(const struct hf_subject *of, struct hf_sink *sink)
 {
-	struct hf_profile *profile;
-	const uint8_t *text;
-	size_t size;
-	int err = get_profile(of, &profile);
+	struct hf_profile_text text;
+	int err = get_profile(of, &text);
 
 	if (err)
 		return err;
-	text = hf_profile_text(profile, (enum hf_profile_file)of->key->view, &size);
-	hf_sink_write(sink, text, size);
-	hf_profile_put(profile);
+	hf_sink_write(sink, text.bytes, text.size);
+	hf_profile_put(&text);
+	return 0;
+}
+
+/* ---- where something happened ---- */
+
+static bool each_where_kind(const struct hf_look *look, struct hf_node_key key)
+{
+	bool more = true;
+
+	for (key.view = 0; more && key.view < HF_WHERE_KINDS; key.view++)
+		more = offer(look, hf_where_name((enum hf_where_kind)key.view), &key);
+	return more;
+}
+
+/* They are found by name and not listed: every address is one. */
+static bool each_where_value(const struct hf_look *look, struct hf_node_key key)
+{
+	key.path = look->name;
+	return !look->name || offer(look, look->name, &key);
+}
+
+/* The value is the last part of the path, which during a look-up is all there is of it. */
+static int bytes_where(const struct hf_subject *of, struct hf_bytes *ret_bytes)
+{
+	const struct hf_node_key *key = of->key;
+	const char *slash = strrchr(key->path, '/');
+
+	return hf_where_get(of->tree->wheres, key->capture, of->facts, key->hart, (enum hf_where_kind)key->view,
+			    slash ? slash + 1 : key->path, ret_bytes);
+}
+
+static int size_where(const struct hf_subject *of, uint64_t *ret_size)
+{
+	struct hf_bytes bytes;
+	int err = bytes_where(of, &bytes);
+
+	if (err)
+		return err;
+	*ret_size = bytes.size;
+	hf_bytes_unref(&bytes);
 	return 0;
 }
 
@@ -451,6 +560,7 @@ enum {
 	CUTS = HF_KIND_CUTS,
 	OF_HART = HF_KIND_OF_HART,
 	STATUS = HF_KIND_STATUS,
+	DIRECT = HF_KIND_DIRECT,
 };
 
 static const struct hf_kind kinds[] = {
@@ -474,7 +584,8 @@ uint64_t hf_kind_content(const struct hf_node_key *key, const struct hf_facts *f
 
 uint64_t hf_kind_insns(const struct hf_node_key *key, const struct hf_facts *facts, uint64_t *ret_first)
 {
-	const bool cut = hf_kind_of(key)->bytes == bytes_cut;
+	const bool cut = !hf_kind_is(key, HF_KIND_DIR | HF_KIND_OF_HART) &&
+			 (hf_kind_of(key)->bytes == bytes_cut || hf_kind_of(key)->write == write_profile);
 	const struct hf_facts_hart *hart =
 		facts && (cut || hf_kind_is(key, HF_KIND_OF_HART)) ? hf_facts_hart(facts, key->hart) : NULL;
 

@@ -24,6 +24,7 @@ enum {
 	HF_KIND_OF_HART = 1 << 6, /* says something about one hart as a whole */
 	HF_KIND_STATUS =
 		1 << 7, /* .hartfs and what is in it: for the mounter alone, unless the options say otherwise */
+	HF_KIND_DIRECT = 1 << 8, /* hf_file_is_direct */
 };
 
 /* A file or directory that is asked about. facts: of its capture, NULL while it is not indexed, and where there is
@@ -40,7 +41,7 @@ struct hf_look {
 	const struct hf_node_key *dir;
 	const struct hf_facts *facts; /* as those of a subject */
 	const char *name;	      /* only this one is looked for; NULL: all that are listed */
-	/* kind.c's: takes one more that may be there; false: no more are wanted. key has no path. */
+	/* kind.c's: takes one more that may be there; false: no more are wanted. key has no path, or just the name. */
 	bool (*offer)(void *ctx, const char *name, const struct hf_node_key *key);
 	void *ctx;
 };

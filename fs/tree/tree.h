@@ -12,6 +12,7 @@
 #include "fs/base/kept.h"
 #include "fs/bytes/slice.h"
 #include "fs/capture/all.h"
+#include "fs/find/where.h"
 #include "fs/find/moments.h"
 #include "fs/profile/profile.h"
 #include "fs/tree/control.h"
@@ -31,6 +32,7 @@ struct hf_tree {
 	struct hf_captures *captures;
 	struct hf_slices *slices;
 	struct hf_profiles *profiles;
+	struct hf_wheres *wheres;
 	struct hf_moments *moments;
 
 	struct hf_nodes nodes;

@@ -113,6 +113,41 @@ int hf_collector_put(struct hf_collector *c, const struct hf_event *ev, size_t n
 	return err;
 }
 
+/* Only what is attached to its instructions is to be looked at. */
+static int put_stretch(struct hf_collector *c, const struct hf_event *ev, const struct hf_stretch *stretch)
+{
+	int err = c->cuts ? cut(c) : 0;
+
+	c->attempt = 0;
+	for (uint32_t left = stretch->others; left && !err; left &= left - 1) {
+		const struct hf_event *other = &ev[__builtin_ctz(left)];
+		const unsigned kind = other->flags & HF_EVF_WRITE ? WRITES : READS;
+
+		/* Most are one access to what was touched a moment ago. */
+		if (other->kind != HF_EVENT_MEM || !(other->flags & (HF_EVF_READ | HF_EVF_WRITE)) ||
+		    (other->flags & (HF_EVF_READ | HF_EVF_WRITE)) == (HF_EVF_READ | HF_EVF_WRITE) ||
+		    !hf_words_collector_again(&c->words[kind], other))
+			err = put_other(c, other);
+	}
+	c->insns += stretch->insns;
+	return err;
+}
+
+int hf_collector_put_known(struct hf_collector *c, const struct hf_event *ev, size_t n,
+			   const struct hf_stretch *stretch, size_t count)
+{
+	size_t at = 0;
+	int err = 0;
+
+	for (; count && !err; count--, stretch++) {
+		err = hf_collector_put(c, ev + at, stretch->at - at);
+		if (!err)
+			err = put_stretch(c, ev + stretch->at, stretch);
+		at = stretch->at + stretch->events;
+	}
+	return err ? err : hf_collector_put(c, ev + at, n - at);
+}
+
 void hf_collector_cut(struct hf_collector *c)
 {
 	c->cuts++;

@@ -6,7 +6,7 @@
 #ifndef HF_INDEX_SUMMARY_COLLECTOR_H
 #define HF_INDEX_SUMMARY_COLLECTOR_H
 
-#include "codecs/event.h"
+#include "codecs/stretch.h"
 #include "index/summary/span.h"
 
 struct hf_collector;
@@ -17,6 +17,9 @@ int hf_collector_new(const struct hf_inverse_room *room, hf_summary_row_fn put, 
 void hf_collector_free(struct hf_collector *collector);
 /* The next events of the hart. */
 int hf_collector_put(struct hf_collector *collector, const struct hf_event *ev, size_t n);
+/* The same; stretch[count] are those among them, in their order. */
+int hf_collector_put_known(struct hf_collector *collector, const struct hf_event *ev, size_t n,
+			   const struct hf_stretch *stretch, size_t count);
 /* A chunk ends here. */
 void hf_collector_cut(struct hf_collector *collector);
 /* The hart is complete. */

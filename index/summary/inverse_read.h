@@ -37,6 +37,10 @@ int hf_inverse_find(struct hf_summary *summary, uint32_t hart, const struct hf_i
 /* bytes: to be freed, once list is not used any more. */
 int hf_inverse_list(struct hf_summary *summary, enum hf_inverse_part part, const struct hf_inverse_found *found,
 		    struct hf_list *ret_list, uint8_t **ret_bytes);
+/* The same as hf_summary_list_by is of hf_summary_list. */
+struct hf_list_reader;
+int hf_inverse_list_by(struct hf_summary *summary, struct hf_list_reader *reader, enum hf_inverse_part part,
+		       const struct hf_inverse_found *found, struct hf_list *ret_list, uint8_t **ret_bytes);
 
 /* Shifts of the parts. */
 unsigned hf_words_shift(const struct hf_inverse_key *key);

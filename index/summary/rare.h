@@ -73,6 +73,9 @@ uint64_t hf_rare_count(const struct hf_rare *rare, uint64_t *ret_maybe);
 int hf_rare_nth(struct hf_rare *rare, uint64_t n, struct hf_rare_hit *ret_hit);
 /* The first hit that may be at that ordinal or behind it. */
 int hf_rare_next(struct hf_rare *rare, uint64_t ordinal, struct hf_rare_hit *ret_hit);
+/* Every hit, in their order within each span; returns what fn did, if not 0. */
+typedef int (*hf_rare_fn)(void *ctx, const struct hf_rare_hit *hit);
+int hf_rare_each(struct hf_rare *rare, hf_rare_fn fn, void *ctx);
 /* The last hit that may be at that ordinal or before it. */
 int hf_rare_previous(struct hf_rare *rare, uint64_t ordinal, struct hf_rare_hit *ret_hit);
 

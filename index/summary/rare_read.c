@@ -217,6 +217,18 @@ static int look_at(struct hf_rare *rare, size_t at)
 
 /* ---- asking ---- */
 
+int hf_rare_each(struct hf_rare *rare, hf_rare_fn fn, void *ctx)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < rare->span_count && !err; i++) {
+		err = look_at(rare, i);
+		for (size_t j = 0; j < rare->hit_count && !err; j++)
+			err = fn(ctx, &rare->hits[j]);
+	}
+	return err;
+}
+
 int hf_rare_nth(struct hf_rare *rare, uint64_t n, struct hf_rare_hit *ret_hit)
 {
 	for (size_t i = 0; i < rare->span_count; i++) {

@@ -347,6 +347,70 @@ int hf_run_cutter_put(struct hf_run_cutter *c, const struct hf_event *ev, size_t
 	return err;
 }
 
+/* ---- stretches ---- */
+
+static void learn(struct hf_run_known *known, const struct hf_event *ev, const struct hf_stretch *stretch)
+{
+	*known = (struct hf_run_known){
+		.serial = stretch->serial, .power = 1, .how = ev->insn.isa == HF_ISA_T32 ? NO_HOW : ev->word[2] & HOW};
+	for (unsigned i = 0; i < stretch->events; i++) {
+		const struct hf_ev_insn *insn = &ev[i].insn;
+
+		if (ev[i].kind != HF_EVENT_INSN)
+			continue;
+		if (insn->size != size_by_opcode(insn->isa, (uint16_t)insn->opcode))
+			known->how = NO_HOW;
+		hf_put32(known->code + known->bytes, insn->opcode);
+		known->bytes += insn->size == 2 ? 2 : 4;
+		known->hash = mix(known->hash, insn->opcode);
+		known->power = mix(known->power, 0);
+	}
+}
+
+/* As hf_run_cutter_put of its events. */
+static int put_stretch(struct hf_run_cutter *c, const struct hf_event *ev, const struct hf_stretch *stretch)
+{
+	struct hf_run_known *known = &c->known[stretch->place];
+	const struct hf_ev_insn *last = &ev[stretch->last].insn;
+	int err = 0;
+
+	if (known->serial != stretch->serial)
+		learn(known, ev, stretch);
+	if (known->how == NO_HOW ||
+	    (c->run.insns && (c->how != known->how || ev->insn.pc != c->next ||
+			      c->run.insns + stretch->insns > HF_RUN_INSNS)))
+		return hf_run_cutter_put(c, ev, stretch->events);
+	if (!c->run.insns) {
+		c->entered = c->entered == HF_ENTERED_SEQUENCE && ev->insn.pc != c->next ? HF_ENTERED_OTHER : c->entered;
+		err = begin(c, &ev->insn, false);
+	}
+	if (err)
+		return err;
+	memcpy(c->code + c->run.bytes, known->code, sizeof known->code);
+	c->run.bytes += known->bytes;
+	c->run.hash = c->run.hash * known->power + known->hash;
+	c->run.insns += stretch->insns;
+	c->run.key.last = last->pc;
+	c->next = last->pc + last->size;
+	c->how = known->how;
+	return end_by_flow(c, &ev[stretch->last]);
+}
+
+int hf_run_cutter_put_known(struct hf_run_cutter *c, const struct hf_event *ev, size_t n,
+			    const struct hf_stretch *stretch, size_t count)
+{
+	size_t at = 0;
+	int err = 0;
+
+	for (; count && !err; count--, stretch++) {
+		err = hf_run_cutter_put(c, ev + at, stretch->at - at);
+		if (!err)
+			err = put_stretch(c, ev + stretch->at, stretch);
+		at = stretch->at + stretch->events;
+	}
+	return err ? err : hf_run_cutter_put(c, ev + at, n - at);
+}
+
 int hf_run_cutter_cut(struct hf_run_cutter *c)
 {
 	c->told = true;
@@ -360,6 +424,12 @@ int hf_run_cutter_new(hf_run_fn put, void *ctx, struct hf_run_cutter **ret_cutte
 	*ret_cutter = c;
 	if (!c)
 		return HF_ERR_NOMEM;
+	c->known = calloc(HF_STRETCH_PLACES, sizeof *c->known);
+	if (!c->known) {
+		free(c);
+		*ret_cutter = NULL;
+		return HF_ERR_NOMEM;
+	}
 	c->put = put;
 	c->ctx = ctx;
 	c->run.code = c->code;
@@ -389,7 +459,9 @@ int hf_run_cutter_resume(struct hf_run_cutter *c, uint64_t ordinal, const struct
 
 void hf_run_cutter_free(struct hf_run_cutter *c)
 {
-	if (c)
+	if (c) {
 		free(c->contexts);
+		free(c->known);
+	}
 	free(c);
 }

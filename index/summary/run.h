@@ -7,7 +7,7 @@
 #ifndef HF_INDEX_SUMMARY_RUN_H
 #define HF_INDEX_SUMMARY_RUN_H
 
-#include "codecs/event.h"
+#include "codecs/stretch.h"
 
 /* No run has more instructions. */
 #define HF_RUN_INSNS 4096u
@@ -82,6 +82,15 @@ struct hf_run_watch {
 	int (*begin)(void *ctx, const struct hf_ev_insn *insn, uint32_t context, uint64_t ordinal);
 };
 
+/* What a stretch adds to a run. */
+struct hf_run_known {
+	uint64_t serial;      /* not 0 of one that is known */
+	uint64_t how;	      /* as below; NO_HOW: each of its instructions needs a look of its own */
+	uint64_t hash, power; /* of its code alone, and what that of the code before it is multiplied with */
+	uint32_t bytes;
+	uint8_t code[4 * HF_STRETCH_EVENTS];
+};
+
 struct hf_run_cutter {
 	hf_run_fn put;
 	void *ctx;
@@ -97,7 +106,9 @@ struct hf_run_cutter {
 	size_t context_count;
 	uint32_t number;		/* of context */
 	bool context_changed;		/* number has to be found again */
-	uint8_t code[HF_RUN_BYTES + 4]; /* an opcode is written as if it had 4 bytes */
+	struct hf_run_known *known; /* HF_STRETCH_PLACES */
+	/* A stretch is written as if it was as long as can be, an opcode as if it had 4 bytes. */
+	uint8_t code[HF_RUN_BYTES + 4 * HF_STRETCH_EVENTS];
 };
 
 int hf_run_cutter_new(hf_run_fn put, void *ctx, struct hf_run_cutter **ret_cutter);
@@ -113,6 +124,9 @@ int hf_run_cutter_resume(struct hf_run_cutter *cutter, uint64_t ordinal, const s
 			 const struct hf_run_context *known, size_t n);
 /* The next events of the hart. */
 int hf_run_cutter_put(struct hf_run_cutter *cutter, const struct hf_event *ev, size_t n);
+/* The same; stretch[count] are those among them, in their order. */
+int hf_run_cutter_put_known(struct hf_run_cutter *cutter, const struct hf_event *ev, size_t n,
+			    const struct hf_stretch *stretch, size_t count);
 /* A chunk, or the hart, ends here. */
 int hf_run_cutter_cut(struct hf_run_cutter *cutter);
 

@@ -44,4 +44,14 @@ enum hf_words_what {
 int hf_words_find(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, uint64_t first, uint64_t last,
 		  struct hf_chunk_set *ret_set, struct hf_chunk_set *ret_unknown);
 
+/* A range that chunks touch: of addresses, exact up to the unit of its level. HF_WORDS_UNKNOWN: anywhere. */
+struct hf_words_range {
+	uint64_t first, last;
+	unsigned level;
+};
+typedef int (*hf_words_fn)(void *ctx, const struct hf_words_range *range, uint64_t chunk);
+/* Every range with each of its chunks, in the order of spans, addresses and chunks; returns what fn did, if not 0. Errors
+ * as above. */
+int hf_words_each(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, hf_words_fn fn, void *ctx);
+
 #endif

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/words.h"
 
+#include "index/summary.h"
 #include "index/summary/chunk_set_read.h"
+
+#include <stdlib.h>
 
 unsigned hf_words_shift(const struct hf_inverse_key *key)
 {
@@ -40,7 +43,7 @@ static int take(void *ctx, const struct hf_inverse_found *found)
 	return hf_chunk_set_add_list(a->set, a->summary, a->part, found, 0);
 }
 
-static int fill(struct asking *a, uint32_t hart)
+static int look(const struct asking *a, uint32_t hart, hf_inverse_fn fn, void *ctx)
 {
 	const struct hf_inverse_question question = {
 		.part = a->part, .first = a->first, .last = a->last, .shift = hf_words_shift, .places = true};
@@ -49,7 +52,7 @@ static int fill(struct asking *a, uint32_t hart)
 
 	if (!err && !head.known)
 		err = HF_ERR_UNSUPPORTED;
-	return err ? err : hf_inverse_find(a->summary, hart, &question, take, a);
+	return err ? err : hf_inverse_find(a->summary, hart, &question, fn, ctx);
 }
 
 int hf_words_find(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, uint64_t first, uint64_t last,
@@ -68,11 +71,65 @@ int hf_words_find(struct hf_summary *summary, uint32_t hart, enum hf_words_what 
 	if (!err && ret_unknown)
 		err = hf_chunk_set_begin(ret_unknown, summary, hart);
 	if (!err)
-		err = fill(&a, hart);
+		err = look(&a, hart, take, &a);
 	if (err) {
 		hf_chunk_set_free(ret_set);
 		if (ret_unknown)
 			hf_chunk_set_free(ret_unknown);
 	}
+	return err;
+}
+
+/* ---- all of them ---- */
+
+struct telling {
+	struct asking asking;
+	struct hf_list_reader *reader;
+	hf_words_fn fn;
+	void *ctx;
+};
+
+static int range_of(const struct hf_inverse_key *key, struct hf_words_range *ret_range)
+{
+	uint64_t last;
+
+	if (__builtin_add_overflow(key->a, key->b, &last))
+		return HF_ERR_STATE;
+	*ret_range = (struct hf_words_range){.last = UINT64_MAX, .level = key->level};
+	if (key->level >= HF_WORDS_UNKNOWN)
+		return 0;
+	if (last > UINT64_MAX >> key->level)
+		return HF_ERR_STATE;
+	ret_range->first = key->a << key->level;
+	ret_range->last = (last << key->level) + ((UINT64_C(1) << key->level) - 1);
+	return 0;
+}
+
+static int tell(void *ctx, const struct hf_inverse_found *found)
+{
+	struct telling *t = ctx;
+	struct hf_words_range range;
+	struct hf_posting posting;
+	struct hf_list list;
+	uint8_t *bytes = NULL;
+	int err = range_of(&found->key, &range);
+
+	if (!err)
+		err = hf_inverse_list_by(t->asking.summary, t->reader, t->asking.part, found, &list, &bytes);
+	while (!err && !(err = hf_list_next(&list, &posting)))
+		err = t->fn(t->ctx, &range, posting.chunk);
+	free(bytes);
+	return err == HF_NOTE_END ? 0 : err;
+}
+
+int hf_words_each(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, hf_words_fn fn, void *ctx)
+{
+	struct telling t = {
+		.asking = {.summary = summary, .part = (enum hf_inverse_part)what, .last = UINT64_MAX}, .fn = fn, .ctx = ctx};
+	int err = hf_list_reader_new(&t.reader);
+
+	if (!err)
+		err = look(&t.asking, hart, tell, &t);
+	hf_list_reader_free(t.reader);
 	return err;
 }

@@ -50,7 +50,7 @@ static const struct hf_event *next_insn(struct joiner *j)
 static void check_code(struct joiner *j, const struct hf_run *run)
 {
 	uint32_t at = 0, opcode;
-	uint64_t pc = run->key.first;
+	uint64_t pc = run->key.first, hash = 0;
 
 	CHECK(run->insns >= 1 && run->insns <= HF_RUN_INSNS);
 	for (uint32_t i = 0; i < run->insns; i++) {
@@ -69,8 +69,12 @@ static void check_code(struct joiner *j, const struct hf_run *run)
 			CHECK_EQ(pc, run->key.last);
 		at += size;
 		pc += ev->insn.size;
+		hash = (hash + opcode) * UINT64_C(0x9e3779b97f4a7c15);
 	}
 	CHECK_EQ(at, run->bytes);
+	/* One run has one hash, however it was put together. */
+	if (run->key.isa != HF_ISA_T32)
+		CHECK_EQ(run->hash, hash);
 }
 
 static bool continues(const struct joiner *j, const struct hf_run *run)
@@ -114,22 +118,31 @@ static size_t chunk_end(const struct hf_events *all, size_t from, uint64_t insns
 	return insns ? i : all->n;
 }
 
-static struct joiner cut(const struct hf_events *all, uint64_t insns)
+/* known: it is told of stretches. */
+static struct joiner cut(const struct hf_events *all, uint64_t insns, bool known)
 {
+	static struct hf_stretch stretch[4096 / 2];
+	const size_t step = known ? 4096 : 61;
 	struct joiner j = {.all = all};
 	struct hf_run_cutter *cutter;
+	struct hf_stretch_finder *finder;
 
 	CHECK_EQ(hf_run_cutter_new(take, &j, &cutter), 0);
+	CHECK_EQ(hf_stretch_finder_new(&finder), 0);
 	for (size_t at = 0, chunk; at < all->n; at = chunk) {
 		chunk = chunk_end(all, at, insns);
 		/* In parts, as they come. */
 		for (size_t n; at < chunk; at += n) {
-			n = chunk - at < 61 ? chunk - at : 61;
-			CHECK_EQ(hf_run_cutter_put(cutter, all->ev + at, n), 0);
+			size_t count;
+
+			n = chunk - at < step ? chunk - at : step;
+			count = known ? hf_stretch_find(finder, all->ev + at, n, stretch) : 0;
+			CHECK_EQ(hf_run_cutter_put_known(cutter, all->ev + at, n, stretch, count), 0);
 		}
 		CHECK_EQ(hf_run_cutter_cut(cutter), 0);
 	}
 	complete(&j);
+	hf_stretch_finder_free(finder);
 	hf_run_cutter_free(cutter);
 	return j;
 }
@@ -137,13 +150,15 @@ static struct joiner cut(const struct hf_events *all, uint64_t insns)
 static void check_hart(const struct sample *s, uint32_t hart)
 {
 	struct hf_events all = sample_all(s, hart, 512);
-	const struct joiner whole = cut(&all, 0);
+	const struct joiner whole = cut(&all, 0, false);
 
 	CHECK_EQ(whole.total, sample_insns(&all));
-	for (size_t i = 1; i < sizeof chunk_insns / sizeof *chunk_insns; i++) {
-		const struct joiner parts = cut(&all, chunk_insns[i]);
+	for (size_t i = 1; i < 2 * sizeof chunk_insns / sizeof *chunk_insns; i++) {
+		const uint64_t insns = chunk_insns[i / 2];
+		const struct joiner parts = cut(&all, insns, i % 2);
 
-		sample_about("%s hart %u, chunks of %llu", s->name, hart, (unsigned long long)chunk_insns[i]);
+		sample_about("%s hart %u, chunks of %llu%s", s->name, hart, (unsigned long long)insns,
+			     i % 2 ? ", with stretches" : "");
 		CHECK_EQ(parts.total, whole.total);
 		CHECK_EQ(parts.runs, whole.runs);
 		CHECK_EQ(parts.sum, whole.sum);

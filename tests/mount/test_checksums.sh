@@ -8,7 +8,8 @@ h() { timeout 120 "$hartfs" "$@" --index-dir "$index"; }
 tables() { find "$index" -name "*.$1.*.hfv" | sort; }
 # Bytes of all chunks, and those in checksums: checked FILE
 checked() {
-	sqlite3 "file:$1?immutable=1" "SELECT (SELECT sum(size) FROM hart), (SELECT sum(checked) FROM chunk)"
+	echo "$(sqlite3 "file:$1?immutable=1" 'SELECT sum(size) FROM hart')|$(
+		python3 "$(dirname "$0")/../lib/index_chunks.py" "$1" checked | awk '{sum += $2} END {print sum + 0}')"
 }
 
 h index -q --checksums=most "$archive" 2>/dev/null && fail "--checksums=most is taken"

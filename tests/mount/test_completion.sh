@@ -21,6 +21,7 @@ has() {
 
 offers 'index info ' in
 offers 'umount ' help um
+offers 'security ' help sec
 offers '--index-dir= ' mount --in
 offers '--sandbox=required --sandbox=try --sandbox=off ' mount --sandbox=
 offers 'required ' mount --sandbox re

@@ -146,7 +146,10 @@ mount_on "$disk"
 same || fail "read-only, all there: differs"
 status_has '"memory_files": 0' || fail "read-only, all there: made again"
 do_umount
-"$hartfs" index "${own[@]}" --index-dir "$disk" "$archive" >/dev/null 2>&1 || fail "read-only, all there: index ended with $?"
+"$hartfs" index --no-summary "${own[@]}" --index-dir "$disk" "$archive" >/dev/null 2>&1 || fail "read-only, all there: index ended with $?"
+# What was made in memory has no summary.
+"$hartfs" index "${own[@]}" --index-dir "$disk" "$archive" >/dev/null 2>&1
+[ $? = 4 ] || fail "read-only, without summaries: not status 4"
 touch "$archive/mini/a.stf"
 "$hartfs" info --json --index-dir "$disk" "$archive/mini/a.stf" 2>"$tmp/err" | grep -q '"state": "ready"' || fail "read-only: info"
 "$hartfs" cat --index-dir "$disk" "$archive/mini/a.stf" hart0/listing.txt 2>/dev/null | cmp - "$tmp/listing" ||

@@ -53,6 +53,9 @@ if command -v qemu-riscv64 riscv64-unknown-elf-as riscv64-unknown-elf-ld >/dev/n
 		fail "a plugin from elsewhere"
 	cp "$build/hartfs_capture.so" "$plugin"
 fi
+# The samples that come with it are captures.
+[ "$("$prefix/bin/hartfs" ls "$prefix/share/hartfs/samples" | grep -cE 'rv-sys.stf.gz|rv32-mini.stf|a64-sys.astf')" = 3 ] ||
+	fail "samples: $("$prefix/bin/hartfs" ls "$prefix/share/hartfs/samples")"
 "$prefix/bin/hartfs" --version | grep -q '^hartfs ' || fail "the installed program does not run"
 grep -h '@[A-Z_]*@' "$prefix"/lib/systemd/*/* && fail "a unit is not filled in"
 for manager in system user; do

@@ -332,11 +332,14 @@ static void test_claims(struct hf_ixtest *t)
 		"UPDATE hart SET size = 9223372036854775807", "UPDATE hart SET size = 1 << 40",
 		"UPDATE hart SET size = -1", "UPDATE hart SET chunks = 1 << 39", "UPDATE hart SET chunks = chunks + 1",
 		"UPDATE hart SET chunks = 0", "UPDATE hart SET slot = slot + 70000", "UPDATE chunk SET offset = 1 << 50",
-		"UPDATE chunk SET entry = zeroblob(5000)", "DELETE FROM chunk", "UPDATE meta SET complete = 0",
+		"UPDATE chunk SET data = zeroblob(5000)", "UPDATE chunk SET chunks = chunks - 1",
+		"UPDATE chunk SET chunks = 0", "UPDATE chunk SET size = size + 1",
+		"DELETE FROM chunk", "UPDATE meta SET complete = 0",
 	};
 	static const char *const of_index[] = {
 		"UPDATE hart SET chunks = 1 << 39", "UPDATE hart SET insns = events + 1", "UPDATE hart SET insns = -1",
-		"UPDATE chunk SET ordinal = 1 << 50", "UPDATE chunk SET entry = zeroblob(5000)", "DELETE FROM chunk",
+		"UPDATE chunk SET ordinal = 1 << 50", "UPDATE chunk SET data = zeroblob(5000)",
+		"UPDATE chunk SET chunks = chunks - 1", "UPDATE chunk SET size = 1 << 40", "DELETE FROM chunk",
 		"UPDATE meta SET stream_size = 1 << 62", "UPDATE meta SET stream_size = -1",
 		"UPDATE meta SET stream_size = stream_size - 1",
 		"UPDATE meta SET codec = 'none'", "UPDATE meta SET box = 'none'", "DELETE FROM point",
@@ -403,7 +406,7 @@ static void test_examine(struct hf_ixtest *t)
 	name_of(t, ".hfi", name);
 	bytes = load(t, name);
 	/* Behind all that opening looks at. */
-	bytes.p[bytes.n / PAGE / 2 * PAGE + 100] ^= 1;
+	bytes.p[bytes.n / PAGE * 3 / 4 * PAGE + 100] ^= 1;
 	store(t, name, bytes.p, bytes.n);
 	CHECK_EQ(try_index(t), 0);
 	CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, t->keys, t->key_count, HF_EXAMINE_OPENED, hear, &heard), 0);

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codecs/stretch.h"
+
+#include "codecs/base/err.h"
+#include "codecs/isa/riscv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Two ways for stretches that begin at places of one hash, and two ways out of each: a branch has so many. */
+#define WAYS 2u
+#define EXITS 2u
+#define SETS (HF_STRETCH_PLACES / (WAYS * EXITS))
+
+static_assert(HF_STRETCH_EVENTS <= 32, "a bit for each event");
+
+/* An event as four words, and side by side: what of it has to be there, and which bits that are. */
+typedef uint64_t pair __attribute__((vector_size(16)));
+struct shape {
+	pair value[2], mask[2];
+};
+
+/* What a stretch is but for the flags and the target of its last instruction. */
+struct body {
+	uint64_t pc;
+	uint32_t others;
+	uint8_t events; /* 0: there is none */
+	uint8_t insns, last, before, halves;
+	bool riscv;
+	uint8_t oldest; /* of the exits */
+	struct exit {
+		uint64_t serial; /* 0: there is none */
+		uint64_t target;
+		uint8_t flags;
+	} exit[EXITS];
+	struct shape shape[HF_STRETCH_EVENTS];
+};
+
+struct hf_stretch_finder {
+	uint64_t serial; /* the last one that was given */
+	uint8_t oldest[SETS];
+	struct body body[SETS * WAYS];
+};
+
+int hf_stretch_finder_new(struct hf_stretch_finder **ret_finder)
+{
+	*ret_finder = calloc(1, sizeof **ret_finder);
+	return *ret_finder ? 0 : HF_ERR_NOMEM;
+}
+
+void hf_stretch_finder_free(struct hf_stretch_finder *finder)
+{
+	free(finder);
+}
+
+/* ---- learning ---- */
+
+/* Of an access of 1 to 7 bytes the data has no more. */
+static uint64_t wide_bits(const struct hf_event *ev)
+{
+	return ev->words && ev->mem.size - 1 < 7 ? UINT64_MAX << (8 * ev->mem.size) : 0;
+}
+
+static bool may_belong(const struct hf_event *ev)
+{
+	if (ev->kind == HF_EVENT_REG)
+		return !ev->size && ev->reg.class != HF_REG_ZA_INDEX;
+	return ev->kind == HF_EVENT_MEM && !ev->size && !(ev->mem.data & wide_bits(ev));
+}
+
+/* Whether what follows this instruction may be in the stretch, too. */
+static bool is_plain(const struct hf_event *ev)
+{
+	return ev->insn.flow == HF_FLOW_PLAIN && !ev->flags;
+}
+
+static bool continues(const struct hf_event *last, const struct hf_event *ev)
+{
+	return is_plain(last) && ev->insn.pc == last->insn.pc + last->insn.size && ev->insn.mode == last->insn.mode &&
+	       ev->insn.isa == last->insn.isa;
+}
+
+static bool is_riscv(const struct hf_ev_insn *insn)
+{
+	return (insn->isa == HF_ISA_RV32 || insn->isa == HF_ISA_RV64) && hf_riscv_size(insn->opcode) == insn->size &&
+	       !hf_riscv_is_code_size(insn->opcode);
+}
+
+/*
+ * The stretch with which ev[n] begins. False if it is none, or ends only because nothing is known of what follows, or
+ * something interrupts it: without that it is longer, and should be met as a whole.
+ */
+static bool measure(const struct hf_event *ev, size_t n, struct body *b)
+{
+	size_t i = 1;
+
+	memset(b, 0, offsetof(struct body, shape));
+	b->pc = ev->insn.pc;
+	b->insns = 1;
+	b->riscv = is_riscv(&ev->insn);
+	for (; i < n && i < HF_STRETCH_EVENTS; i++) {
+		if (ev[i].kind == HF_EVENT_INSN) {
+			if (!continues(&ev[b->last], &ev[i]))
+				break;
+			b->riscv = b->riscv && is_riscv(&ev[i].insn);
+			b->halves = (uint8_t)(b->halves + ev[b->last].insn.size / 2);
+			b->before = b->last;
+			b->last = (uint8_t)i;
+			b->insns++;
+		} else if (may_belong(&ev[i])) {
+			b->others |= UINT32_C(1) << i;
+		} else {
+			break;
+		}
+	}
+	b->events = (uint8_t)i;
+	if (i < 2)
+		return false;
+	return i == HF_STRETCH_EVENTS || !is_plain(&ev[b->last]) ||
+	       (i < n && (ev[i].kind == HF_EVENT_INSN || ev[i].kind == HF_EVENT_MEM || ev[i].kind == HF_EVENT_REG));
+}
+
+static void set_shape(struct shape *s, const struct hf_event *ev, bool last)
+{
+	uint64_t mask[4] = {UINT64_MAX, 0, 0, UINT64_MAX};
+
+	if (ev->kind == HF_EVENT_INSN)
+		mask[1] = UINT64_MAX;
+	else if (ev->kind == HF_EVENT_MEM)
+		mask[2] = wide_bits(ev);
+	if (last)
+		mask[0] = ~(UINT64_C(0xff) << 8); /* its flags are the exit's */
+	memcpy(s->value, ev, sizeof s->value);
+	memcpy(s->mask, mask, sizeof s->mask);
+	s->value[0] &= s->mask[0];
+	s->value[1] &= s->mask[1];
+}
+
+static_assert(offsetof(struct hf_event, flags) == 1, "the second byte");
+
+/* ---- finding ---- */
+
+static inline bool has_shape(const struct body *b, const struct hf_event *ev)
+{
+	pair differ = {0};
+	uint64_t words[2];
+
+	for (unsigned i = 0; i < b->events; i++) {
+		const struct shape *s = &b->shape[i];
+		pair word[2];
+
+		memcpy(word, &ev[i], sizeof word);
+		differ |= ((word[0] & s->mask[0]) ^ s->value[0]) | ((word[1] & s->mask[1]) ^ s->value[1]);
+	}
+	memcpy(words, &differ, sizeof words);
+	return !(words[0] | words[1]);
+}
+
+/* The way out of the body that ev is; made if it is new. */
+static unsigned find_exit(struct hf_stretch_finder *f, struct body *b, const struct hf_event *ev)
+{
+	const uint64_t target = ev->flags & HF_EVF_TAKEN ? ev->insn.target : 0;
+	unsigned i;
+
+	for (i = 0; i < EXITS; i++)
+		if (b->exit[i].serial && b->exit[i].target == target && b->exit[i].flags == ev->flags)
+			return i;
+	i = b->oldest;
+	b->oldest = (uint8_t)(1 - i);
+	b->exit[i] = (struct exit){.serial = ++f->serial, .target = target, .flags = ev->flags};
+	return i;
+}
+
+static uint32_t set_of(uint64_t pc)
+{
+	return (uint32_t)((pc >> 1) * UINT64_C(0x9e3779b97f4a7c15) >> 32) % SETS;
+}
+
+/* In the place of the one that was learned first. */
+static struct body *learn(struct hf_stretch_finder *f, uint32_t set, const struct hf_event *ev, size_t n)
+{
+	struct body *b = &f->body[set * WAYS + f->oldest[set]], measured;
+
+	if (!measure(ev, n, &measured))
+		return NULL;
+	f->oldest[set] = (uint8_t)((f->oldest[set] + 1) % WAYS);
+	memcpy(b, &measured, offsetof(struct body, shape));
+	for (unsigned i = 0; i < b->events; i++)
+		set_shape(&b->shape[i], &ev[i], i == b->last);
+	return b;
+}
+
+/* NULL: there is none. */
+static inline struct body *find_body(struct hf_stretch_finder *f, uint32_t set, const struct hf_event *ev, size_t n)
+{
+	for (unsigned way = 0; way < WAYS; way++) {
+		struct body *b = &f->body[set * WAYS + way];
+
+		if (b->pc == ev->insn.pc && b->events && b->events <= n && has_shape(b, ev))
+			return b;
+	}
+	return learn(f, set, ev, n);
+}
+
+size_t hf_stretch_find(struct hf_stretch_finder *f, const struct hf_event *ev, size_t n, struct hf_stretch *ret_stretch)
+{
+	struct hf_stretch *to = ret_stretch;
+	size_t at = 0;
+
+	while (at < n) {
+		const uint32_t set = set_of(ev[at].insn.pc);
+		struct body *b = ev[at].kind == HF_EVENT_INSN ? find_body(f, set, ev + at, n - at) : NULL;
+		unsigned way_out;
+
+		if (!b) {
+			at++;
+			continue;
+		}
+		way_out = find_exit(f, b, &ev[at + b->last]);
+		*to++ = (struct hf_stretch){
+			.serial = b->exit[way_out].serial,
+			.others = b->others,
+			.at = (uint16_t)at,
+			.place = (uint16_t)((size_t)(b - f->body) * EXITS + way_out),
+			.events = b->events,
+			.insns = b->insns,
+			.last = b->last,
+			.before = b->before,
+			.halves = b->halves,
+			.riscv = b->riscv,
+		};
+		at += b->events;
+	}
+	return (size_t)(to - ret_stretch);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hartN/where/KIND/VALUE: the ordinals of the instructions that answer a question, one a line of HF_WHERE_LINE bytes.
+ * So the size is known from the counts, which are made when the name is looked up; the ordinals of a chunk are made when
+ * they are read, by decoding it. Counts are kept in memory, of a bounded number of files, as long as they are used.
+ */
+#ifndef HF_FIND_WHERE_H
+#define HF_FIND_WHERE_H
+
+#include "fs/bytes/bytes.h"
+
+/* An ordinal with blanks before it, and the end of the line. */
+#define HF_WHERE_LINE 21u
+/* So many instructions are decoded to count the lines of a file, at most. */
+#define HF_WHERE_DECODED (UINT64_C(1) << 20)
+/* What stays in memory of files that nobody reads: of so many, and so many bytes. */
+#define HF_WHERE_KEPT 256
+#define HF_WHERE_BYTES ((size_t)16 << 20)
+
+enum hf_where_kind {
+#define HF_WHERE(id, name, question, ask) HF_WHERE_##id,
+#include "fs/find/where.def"
+#undef HF_WHERE
+	HF_WHERE_KINDS
+};
+
+struct hf_where;
+
+/* lock is a leaf. */
+struct hf_wheres {
+	struct hf_common *common;
+	pthread_mutex_t lock;
+	pthread_cond_t made;
+	struct hf_link used; /* the one used last first */
+	size_t count, bytes;
+};
+
+void hf_wheres_init(struct hf_wheres *wheres, struct hf_common *common);
+void hf_wheres_fini(struct hf_wheres *wheres);
+
+/* As the directory is called. */
+const char *hf_where_name(enum hf_where_kind kind);
+
+/*
+ * The file of that kind and name, with a reference: hf_bytes_unref. Waits until its lines are counted, by a thread of the
+ * executor. HF_ERR_NOT_FOUND: there is no such value, or it is spelled in another way. HF_ERR_WHERE_LIMIT,
+ * HF_ERR_WHERE_UNKNOWN, HF_ERR_WHERE_UNTOLD: it cannot be told; or what reading the capture or its index returns.
+ */
+int hf_where_get(struct hf_wheres *wheres, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart,
+		 enum hf_where_kind kind, const char *value, struct hf_bytes *ret_bytes);
+
+#endif

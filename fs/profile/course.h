@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where pictures that have a time axis get it from. Internal to fs/profile/. */
+#ifndef HF_FS_PROFILE_COURSE_H
+#define HF_FS_PROFILE_COURSE_H
+
+#include "fs/profile/texts.h"
+#include "index/course.h"
+
+/* A hart of no more instructions is decoded for pictures, although it may have a summary: of so few chunks a picture
+ * shows little. */
+#define HF_PICTURE_DECODED (UINT64_C(2) << 20)
+
+/* Tells the course of the hart. *ret_exact: from events; else from the summary, by chunks. HF_ERR_STATE: the summary is
+ * damaged, and was removed: what was told is to be forgotten, and asked again. HF_ERR_NOT_FOUND: no way leads there. */
+int hf_profile_course(const struct hf_profiled *of, const struct hf_course *course, bool *ret_exact);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report.html: a page about a hart that stands alone, to be sent to somebody: what it is, and what it did. */
+#include "fs/base/human.h"
+#include "fs/capture/info.h"
+#include "fs/capture/page.h"
+#include "fs/profile/embedded.h"
+#include "fs/profile/escape.h"
+#include "fs/profile/overview.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows of tables, and lines of problems, that are shown. */
+enum { ROWS = 25, PROBLEMS = 20 };
+
+struct report {
+	const struct hf_profiled *of;
+	struct hf_sink *sink;
+};
+
+typedef int (*text_fn)(const struct hf_profiled *of, struct hf_sink *sink);
+
+/* ---- texts in the page ---- */
+
+static const char *line_end(const char *line, const char *end)
+{
+	const char *newline = memchr(line, '\n', (size_t)(end - line));
+
+	return newline ? newline : end;
+}
+
+/* All of it, although it may be longer than a name: in pieces that end behind a blank, where there is one. */
+static void put_line(struct report *r, const char *line, const char *end)
+{
+	while (line < end) {
+		size_t n = (size_t)(end - line) < HF_ESCAPE_NAME ? (size_t)(end - line) : HF_ESCAPE_NAME;
+		const char *blank = line + n < end ? memrchr(line, ' ', n) : NULL;
+
+		n = blank ? (size_t)(blank - line) + 1 : n;
+		hf_escape_xml(r->sink, line, n);
+		line += n;
+	}
+	hf_sink_printf(r->sink, "\n");
+}
+
+/* Lines of a text, at most so many; what is left out is counted. */
+static void put_lines(struct report *r, const char *text, size_t size, unsigned most)
+{
+	const char *end = text + size;
+	unsigned n = 0;
+
+	hf_sink_printf(r->sink, "<pre>");
+	for (const char *next; text < end; text = next) {
+		const char *stop = line_end(text, end);
+
+		next = stop < end ? stop + 1 : end;
+		if (n++ < most)
+			put_line(r, text, stop);
+	}
+	if (n > most)
+		hf_sink_printf(r->sink, "and %u more lines\n", n - most);
+	hf_sink_printf(r->sink, "</pre>\n");
+}
+
+/* ---- tables ---- */
+
+/* The next word of a row, and what is behind it. */
+static const char *next_word(const char **at, const char *end, size_t *ret_size)
+{
+	const char *word = *at;
+
+	while (word < end && *word == ' ')
+		word++;
+	for (*at = word; *at < end && **at != ' ';)
+		(*at)++;
+	*ret_size = (size_t)(*at - word);
+	return word;
+}
+
+static void put_cell(struct report *r, const char *word, size_t size)
+{
+	hf_sink_printf(r->sink, "<td>");
+	hf_escape_xml(r->sink, word, size);
+	hf_sink_printf(r->sink, "</td>");
+}
+
+/* A share of all, with a bar. */
+static void put_share(struct report *r, const char *word, size_t size)
+{
+	const double share = strtod(word, NULL);
+
+	hf_sink_printf(r->sink, "<td class=\"bar\" style=\"--w:%.1f%%\">", share);
+	hf_escape_xml(r->sink, word, size);
+	hf_sink_printf(r->sink, "</td>");
+}
+
+/* A row of a text: count, share, another column, and the rest, of which the first words are passed over. */
+static void put_row(struct report *r, const char *line, const char *end, unsigned skipped)
+{
+	const char *at = line, *word;
+	size_t size;
+
+	hf_sink_printf(r->sink, "<tr>");
+	word = next_word(&at, end, &size);
+	hf_sink_printf(r->sink, "<td>");
+	hf_put_grouped(r->sink, strtoull(word, NULL, 10));
+	hf_sink_printf(r->sink, "</td>");
+	word = next_word(&at, end, &size);
+	put_share(r, word, size);
+	word = next_word(&at, end, &size);
+	put_cell(r, word, size);
+	for (unsigned i = 0; i < skipped; i++)
+		next_word(&at, end, &size);
+	at += at < end;
+	put_cell(r, at, (size_t)(end - at));
+	hf_sink_printf(r->sink, "</tr>\n");
+}
+
+static void put_rows(struct report *r, const char *text, size_t size, unsigned skipped)
+{
+	const char *end = text + size;
+	unsigned n = 0;
+
+	for (const char *next; text < end; text = next) {
+		const char *stop = line_end(text, end);
+
+		next = stop < end ? stop + 1 : end;
+		if (*text != '#' && n++ < ROWS)
+			put_row(r, text, stop, skipped);
+	}
+	if (n > ROWS)
+		hf_sink_printf(r->sink, "<tr><td></td><td></td><td></td><td>and %u more</td></tr>\n", n - ROWS);
+}
+
+struct table {
+	const char *title, *columns[4];
+	text_fn write;
+	unsigned skipped;
+};
+
+static int put_table(struct report *r, const struct table *table)
+{
+	struct hf_sink text;
+	int err = hf_sink_init_memory(&text, 0);
+
+	if (err)
+		return err;
+	err = table->write(r->of, &text);
+	hf_sink_printf(r->sink,
+		       "<div><h2>%s</h2>\n<table><colgroup><col class=\"n\"><col class=\"s\"><col class=\"n\"><col></colgroup>"
+		       "<tr>",
+		       table->title);
+	for (int i = 0; i < 4; i++)
+		hf_sink_printf(r->sink, "<th>%s</th>", table->columns[i]);
+	hf_sink_printf(r->sink, "</tr>\n");
+	if (!err)
+		put_rows(r, (const char *)text.start, (size_t)hf_sink_total(&text), table->skipped);
+	hf_sink_printf(r->sink, "</table></div>\n");
+	hf_sink_fini_memory(&text);
+	return err;
+}
+
+static int put_tables(struct report *r)
+{
+	static const struct table functions = {
+		"Functions", {"instructions", "%", "calls", "function"}, hf_profile_functions, 1};
+	static const struct table mix = {"Instructions", {"executed", "%", "flow", "mnemonic"}, hf_profile_mix, 0};
+	int err;
+
+	hf_sink_printf(r->sink, "<div class=\"tables\">\n");
+	err = put_table(r, &functions);
+	if (!err)
+		err = put_table(r, &mix);
+	hf_sink_printf(r->sink, "</div>\n");
+	return err;
+}
+
+/* ---- the capture ---- */
+
+static int put_capture(struct report *r)
+{
+	struct hf_open *open = r->of->source->open;
+	struct hf_sink text;
+	int err = hf_sink_init_memory(&text, 0);
+
+	if (err)
+		return err;
+	hf_page_write(open->capture, open, open->facts, &text);
+	put_lines(r, (const char *)text.start, (size_t)hf_sink_total(&text), UINT32_MAX);
+	err = text.err;
+	hf_sink_fini_memory(&text);
+	return err;
+}
+
+static int put_problems(struct report *r)
+{
+	struct hf_open *open = r->of->source->open;
+	struct hf_sink text;
+	int err = hf_sink_init_memory(&text, 0);
+
+	if (err)
+		return err;
+	hf_info_text(HF_TEXT_ERRORS, open->capture, open, open->facts, &text);
+	hf_sink_printf(r->sink, "<h2>Problems</h2>\n");
+	if (hf_sink_total(&text))
+		put_lines(r, (const char *)text.start, (size_t)hf_sink_total(&text), PROBLEMS);
+	else
+		hf_sink_printf(r->sink, "<p>None: all of the trace was understood.</p>\n");
+	err = text.err;
+	hf_sink_fini_memory(&text);
+	return err;
+}
+
+/* ---- the page ---- */
+
+static void put_name(struct report *r)
+{
+	const char *path = r->of->source->open->capture->path;
+
+	hf_escape_xml(r->sink, path, strlen(path));
+	hf_sink_printf(r->sink, ", hart%" PRIu32, r->of->hart);
+}
+
+static void put_head(struct report *r)
+{
+	hf_sink_printf(r->sink, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+				"<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+	put_name(r);
+	hf_sink_printf(r->sink, "</title>\n<style>\n");
+	hf_sink_write(r->sink, hf_embedded_report_css.bytes, hf_embedded_report_css.size);
+	hf_sink_printf(r->sink, "</style>\n</head>\n<body>\n<h1>");
+	put_name(r);
+	hf_sink_printf(r->sink, "</h1>\n");
+}
+
+static int put_pictures(struct report *r)
+{
+	int err;
+
+	hf_sink_printf(r->sink, "<h2>Overview</h2>\n<p>From left to right: the instructions as they were retired.</p>\n");
+	err = hf_overview_put(r->of, false, r->sink);
+	if (err)
+		return err;
+	hf_sink_printf(r->sink, "<h2>Calls</h2>\n<p>The width of a frame is what ran in a function and in what it called from "
+				"there. Click a frame to see it alone; Escape leads back.</p>\n");
+	return hf_profile_flame(r->of, r->sink);
+}
+
+int hf_profile_report(const struct hf_profiled *of, struct hf_sink *sink)
+{
+	struct report r = {.of = of, .sink = sink};
+	int err;
+
+	put_head(&r);
+	err = put_capture(&r);
+	if (!err)
+		err = put_pictures(&r);
+	if (!err)
+		err = put_tables(&r);
+	if (!err)
+		err = put_problems(&r);
+	hf_sink_printf(sink, "<footer>Made by hartfs " HARTFS_VERSION ". Counts are exact, chains of calls are as good as the "
+			     "returns fit: profile/callers.txt says how many do not.</footer>\n</body>\n</html>\n");
+	return err ? err : sink->err;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a hart did against time, in as many columns as a picture has. Internal to fs/profile/. */
+#ifndef HF_FS_PROFILE_TIMELINE_H
+#define HF_FS_PROFILE_TIMELINE_H
+
+#include "fs/profile/busy.h"
+#include "fs/profile/block_map.h"
+#include "fs/profile/texts.h"
+
+#define HF_TIMELINE_COLUMNS 1600u
+
+enum hf_timeline_mark {
+	HF_TIMELINE_EXCEPTIONS,
+	HF_TIMELINE_INTERRUPTS,
+	HF_TIMELINE_CONTEXTS,
+	HF_TIMELINE_JUMPS, /* that the trace does not explain */
+	HF_TIMELINE_GAPS,
+	HF_TIMELINE_DOUBTS,
+	HF_TIMELINE_MARKS
+};
+
+/* Bits of a cell of data. */
+enum { HF_TIMELINE_READ = 1, HF_TIMELINE_WRITTEN = 2 };
+
+struct hf_timeline {
+	uint64_t insns;
+	uint32_t columns; /* no more than instructions */
+	bool exact;	  /* else things are spread over their chunks */
+	struct hf_block_map code, data;
+	struct hf_busy busy;
+	float mode[HF_MODE_COUNT][HF_TIMELINE_COLUMNS]; /* instructions */
+	float mark[HF_TIMELINE_MARKS][HF_TIMELINE_COLUMNS];
+	uint64_t marks[HF_TIMELINE_MARKS];
+	uint32_t depth[HF_TIMELINE_COLUMNS]; /* the greatest */
+	uint32_t deepest;
+	uint64_t depth_from; /* the ordinal from which on it is depth_now */
+	uint32_t depth_now;
+};
+
+/* For the caller to free. HF_ERR_NOT_FOUND: the hart is long and has no summary. */
+int hf_timeline_make(const struct hf_profiled *of, struct hf_timeline **ret_timeline);
+void hf_timeline_free(struct hf_timeline *timeline);
+
+/* The first ordinal of a column; that of the one behind the last is the number of instructions. */
+uint64_t hf_timeline_start(const struct hf_timeline *timeline, uint32_t column);
+/* The same of HF_BUSY_PARTS parts of the time. */
+uint64_t hf_timeline_part(const struct hf_timeline *timeline, uint32_t part);
+
+#endif

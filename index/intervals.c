@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "index/intervals.h"
+
+#include <stdlib.h>
+
+/* Where an interval begins, and the last one ends. */
+struct limit {
+	uint64_t chunk; /* that has this instruction; behind the last one of the hart: one more than there are */
+	uint64_t first, end; /* instructions of that chunk, if it is cut */
+	bool cut;	/* not at its beginning */
+};
+
+static bool stopped(const struct hf_intervals *in)
+{
+	return in->stop && in->stop(in->stop_ctx);
+}
+
+static uint64_t count_intervals(const struct hf_intervals *in)
+{
+	return (in->end - in->first - 1) / in->length + 1;
+}
+
+/* The end of the one with that number. */
+static uint64_t end_of(const struct hf_intervals *in, uint64_t number)
+{
+	return in->length <= (in->end - in->first) / (number + 1) ? in->first + (number + 1) * in->length : in->end;
+}
+
+/* ---- by decoding ---- */
+
+struct decoding {
+	const struct hf_intervals *in;
+	struct hf_run_cutter *cutter;
+	uint64_t number;    /* of the interval at hand; HF_NOWHERE: before the first */
+	uint64_t ordinal;   /* of the next instruction */
+	uint64_t next, end; /* where the next interval begins; where all ends */
+};
+
+static int put_once(void *ctx, const struct hf_run *run)
+{
+	const struct decoding *d = ctx;
+
+	return d->number == HF_NOWHERE ? 0 : d->in->put(d->in->ctx, d->number, run, 1);
+}
+
+/* Before the instruction at hand an interval begins. */
+static int turn(struct decoding *d)
+{
+	int err = hf_run_cutter_cut(d->cutter);
+
+	d->number = (d->ordinal - d->in->first) / d->in->length;
+	d->next = end_of(d->in, d->number);
+	if (d->next > d->end)
+		d->next = d->end;
+	return err;
+}
+
+static int put_events(struct decoding *d, const struct hf_event *ev, size_t n)
+{
+	size_t from = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		if (ev[i].kind != HF_EVENT_INSN)
+			continue;
+		if (d->ordinal == d->next) {
+			err = hf_run_cutter_put(d->cutter, &ev[from], i - from);
+			from = i;
+			if (d->ordinal == d->end)
+				return err;
+			if (!err)
+				err = turn(d);
+		}
+		d->ordinal++;
+	}
+	return err ? err : hf_run_cutter_put(d->cutter, &ev[from], n - from);
+}
+
+static int decode_events(struct decoding *d, struct hf_diag *diag)
+{
+	struct hf_cursor *cursor = d->in->cursor;
+	struct hf_event ev[HF_CURSOR_BATCH];
+	size_t n;
+	int err = 0;
+
+	while (!err && d->ordinal < d->end) {
+		if (cursor->left) {
+			err = hf_cursor_take(cursor, ev, HF_CURSOR_BATCH, &n, diag);
+			if (!err)
+				err = put_events(d, ev, n);
+			continue;
+		}
+		err = stopped(d->in) ? HF_ERR_CANCELLED : hf_cursor_advance(cursor, diag);
+	}
+	if (err)
+		return err == HF_NOTE_END ? HF_ERR_MISMATCH : err;
+	return hf_run_cutter_cut(d->cutter);
+}
+
+/* Instructions from first to end, which may be in many intervals. How the first one was entered, the one before tells. */
+static int decode(const struct hf_intervals *in, uint64_t first, uint64_t end, struct hf_diag *diag)
+{
+	struct decoding d = {.in = in, .number = HF_NOWHERE, .ordinal = first, .next = first, .end = end};
+	struct hf_event before;
+	int err = stopped(in) ? HF_ERR_CANCELLED : hf_run_cutter_new(put_once, &d, &d.cutter);
+
+	if (err)
+		return err;
+	err = first ? hf_cursor_seek(in->cursor, first - 1, &before, diag) : hf_cursor_enter(in->cursor, 0, diag);
+	if (!err && first)
+		err = hf_run_cutter_put(d.cutter, &before, 1);
+	if (!err)
+		err = decode_events(&d, diag);
+	hf_run_cutter_free(d.cutter);
+	return err;
+}
+
+/* ---- by lists ---- */
+
+struct listed {
+	const struct hf_intervals *in;
+	const struct limit *limit;
+	uint64_t count; /* intervals */
+	struct hf_list_reader *reader;
+};
+
+/* Chunks that lie in an interval: in [*ret_first, *ret_end), which may be none. */
+static void find_whole(const struct listed *l, uint64_t number, uint64_t *ret_first, uint64_t *ret_end)
+{
+	*ret_first = l->limit[number].chunk + l->limit[number].cut;
+	*ret_end = l->limit[number + 1].chunk;
+}
+
+/* The postings of one interval; *posting is the first one that is not of those before it. */
+static int sum_up(struct hf_list *list, uint64_t first, uint64_t end, struct hf_posting *posting, uint64_t *ret_sum)
+{
+	int err = 0;
+
+	*ret_sum = 0;
+	if (posting->chunk < first)
+		err = hf_list_seek(list, first, posting);
+	while (!err && posting->chunk < end) {
+		*ret_sum += posting->count;
+		err = hf_list_next(list, posting);
+	}
+	return err;
+}
+
+static int put_list(const struct listed *l, const struct hf_summary_run *run, struct hf_list *list)
+{
+	struct hf_posting posting;
+	int err = hf_list_next(list, &posting);
+
+	for (uint64_t i = 0; !err && i < l->count; i++) {
+		uint64_t first, end, sum;
+		int put_err = 0;
+
+		find_whole(l, i, &first, &end);
+		if (first >= end || posting.chunk >= end)
+			continue;
+		err = sum_up(list, first, end, &posting, &sum);
+		if (sum && (!err || err == HF_NOTE_END))
+			put_err = l->in->put(l->in->ctx, i, &run->run, sum);
+		if (put_err)
+			err = put_err;
+	}
+	return err == HF_NOTE_END ? 0 : err;
+}
+
+static int put_run(void *ctx, const struct hf_summary_run *run)
+{
+	const struct listed *l = ctx;
+	struct hf_list list;
+	uint8_t *bytes;
+	int err;
+
+	if (run->facts.end <= l->limit[0].chunk || run->facts.first >= l->limit[l->count].chunk)
+		return 0;
+	if (stopped(l->in))
+		return HF_ERR_CANCELLED;
+	err = hf_summary_list_by(l->in->summary, l->reader, run, &list, &bytes);
+	if (!err)
+		err = put_list(l, run, &list);
+	free(bytes);
+	return err;
+}
+
+static int find_limit(const struct hf_intervals *in, const struct hf_index_hart *hart, uint64_t ordinal,
+		      struct limit *ret_limit)
+{
+	struct hf_chunk chunk;
+	int err;
+
+	*ret_limit = (struct limit){.chunk = hart->chunks};
+	if (ordinal == hart->insns)
+		return 0;
+	err = hf_index_chunk_of(in->cursor->index, hart->id, ordinal, &chunk);
+	if (err)
+		return err;
+	*ret_limit = (struct limit){.chunk = chunk.number,
+				    .first = chunk.ordinal,
+				    .end = chunk.ordinal + chunk.insns,
+				    .cut = chunk.ordinal != ordinal};
+	return 0;
+}
+
+static const struct hf_index_hart *find_hart(const struct hf_cursor *cursor)
+{
+	const struct hf_index_hart *harts;
+	const size_t n = hf_index_harts(cursor->index, &harts);
+
+	for (size_t i = 0; i < n; i++)
+		if (harts[i].id == cursor->hart)
+			return &harts[i];
+	return NULL;
+}
+
+/* Each chunk that is cut once. */
+static int decode_cut(const struct hf_intervals *in, const struct limit *limit, uint64_t n, struct hf_diag *diag)
+{
+	int err = 0;
+
+	for (uint64_t i = 0; i < n && !err; i++) {
+		const uint64_t first = limit[i].first > in->first ? limit[i].first : in->first;
+		const uint64_t end = limit[i].end < in->end ? limit[i].end : in->end;
+
+		if (limit[i].cut && !(i && limit[i - 1].cut && limit[i - 1].chunk == limit[i].chunk))
+			err = decode(in, first, end, diag);
+	}
+	return err;
+}
+
+static int each_by_lists(const struct hf_intervals *in, struct hf_diag *diag)
+{
+	const struct hf_index_hart *hart = find_hart(in->cursor);
+	struct listed listed = {.in = in, .count = count_intervals(in)};
+	struct limit *limit = hart ? calloc(listed.count + 1, sizeof *limit) : NULL;
+	int err = limit ? find_limit(in, hart, in->first, &limit[0]) : hart ? HF_ERR_NOMEM : HF_ERR_NOT_FOUND;
+
+	for (uint64_t i = 0; i < listed.count && !err; i++)
+		err = find_limit(in, hart, end_of(in, i), &limit[i + 1]);
+	listed.limit = limit;
+	if (!err)
+		err = hf_list_reader_new(&listed.reader);
+	if (!err)
+		err = hf_summary_runs(in->summary, hart->id, 0, UINT64_MAX, put_run, &listed);
+	if (!err)
+		err = decode_cut(in, limit, listed.count + 1, diag);
+	hf_list_reader_free(listed.reader);
+	free(limit);
+	return err;
+}
+
+int hf_intervals_each(const struct hf_intervals *in, struct hf_diag *diag)
+{
+	if (in->first == in->end)
+		return 0;
+	return in->summary ? each_by_lists(in, diag) : decode(in, in->first, in->end, diag);
+}

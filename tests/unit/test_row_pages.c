@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of chunks in pages: they come back as they were put, by every key and after every cut; columns that somebody
+ * made up are refused, or answer within limits. */
+#include "index/row_pages.h"
+
+#include "tests/lib/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+enum { SLOTS = 3, MOST = 1500 };
+
+static struct hf_row_pages pages;
+static sqlite3 *db;
+static uint64_t put_count[SLOTS];
+static uint64_t seed = 1;
+
+static uint64_t pick(uint64_t n)
+{
+	seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return (seed >> 33) % n;
+}
+
+static uint64_t scatter(uint64_t key)
+{
+	key *= UINT64_C(0x9e3779b97f4a7c15);
+	return key ^ key >> 29;
+}
+
+static void open_pages(void)
+{
+	pages = (struct hf_row_pages){.rows = {.db = db, .table = &hf_table_page}, .table = &hf_table_chunk};
+}
+
+static void reopen(void)
+{
+	CHECK_EQ(hf_row_pages_write(&pages), 0);
+	hf_row_pages_close(&pages);
+	open_pages();
+}
+
+/* Chunk number of a slot, as it always is. */
+static void make(uint64_t slot, uint64_t number, struct hf_chunk *c)
+{
+	const uint64_t x = scatter(slot << 32 | number);
+
+	*c = (struct hf_chunk){
+		.ordinal = number * 16384 + x % 5, .stream_offset = number * 70000 + x % 999, .events = x % 40000};
+	c->pc = number % 7 ? 0xffffffff80001000 + x % 4096 : x;
+	c->digest = (struct hf_digest){x, slot == 2 ? 0 : scatter(x), scatter(x + 1)};
+	c->entry_size = (uint32_t)(x % 70);
+	/* Now and then as large, and as little to be compressed, as it can be. */
+	if (slot == 1 && x % 97 == 0)
+		c->entry_size = HF_ENTRY_MAX;
+	for (uint32_t i = 0; i < c->entry_size; i++)
+		c->entry[i] = (uint8_t)(c->entry_size < HF_ENTRY_MAX ? i : scatter(x + i));
+}
+
+static void put(uint64_t slot)
+{
+	struct hf_chunk c;
+
+	make(slot, put_count[slot], &c);
+	CHECK_EQ(hf_row_pages_put(&pages, hf_row_id(slot, put_count[slot]++), &c), 0);
+}
+
+static void check_row(uint64_t key, const struct hf_chunk *c)
+{
+	const uint64_t slot = key >> HF_NUMBER_BITS, number = key & HF_NUMBER_MAX;
+	struct hf_chunk want;
+
+	CHECK(slot < SLOTS && number < put_count[slot]);
+	make(slot, number, &want);
+	CHECK(hf_row_equal(&hf_table_chunk, c, &want));
+}
+
+/* The key that a seek must find; UINT64_MAX: none. */
+static uint64_t expected(enum hf_seek seek, uint64_t key)
+{
+	const uint64_t number = key & HF_NUMBER_MAX;
+	uint64_t slot = key >> HF_NUMBER_BITS;
+
+	if (slot < SLOTS && number < put_count[slot])
+		return key;
+	if (seek == HF_SEEK_FROM)
+		for (slot++; slot < SLOTS; slot++)
+			if (put_count[slot])
+				return hf_row_id(slot, 0);
+	if (seek == HF_SEEK_BACK)
+		for (slot = slot < SLOTS ? slot + 1 : SLOTS; slot-- > 0;)
+			if (put_count[slot])
+				return hf_row_id(slot, put_count[slot] - 1);
+	return UINT64_MAX;
+}
+
+static void look_up(uint64_t key)
+{
+	static struct hf_chunk c;
+	uint64_t got, number;
+
+	for (int seek = HF_SEEK_AT; seek <= HF_SEEK_BACK; seek++) {
+		const uint64_t want = expected((enum hf_seek)seek, key);
+		int err = hf_row_pages_find(&pages, (enum hf_seek)seek, key, &got, &c);
+
+		CHECK_EQ(err, want == UINT64_MAX ? HF_NOTE_END : 0);
+		if (err)
+			continue;
+		CHECK_EQ(got, want);
+		check_row(got, &c);
+	}
+	if (hf_row_pages_find(&pages, HF_SEEK_AT, key, NULL, &c))
+		return;
+	CHECK_EQ(hf_row_pages_number(&pages, key, &number), 0);
+	CHECK_EQ(number, c.ordinal);
+	CHECK_EQ(hf_row_pages_number_near(&pages, key, &got, &number), 0);
+	CHECK(got <= key && got >> HF_NUMBER_BITS == key >> HF_NUMBER_BITS);
+	CHECK_EQ(hf_row_pages_find(&pages, HF_SEEK_AT, got, NULL, &c), 0);
+	CHECK_EQ(number, c.ordinal);
+}
+
+static void look_up_some(unsigned n)
+{
+	while (n--)
+		look_up(hf_row_id(pick(SLOTS), pick(MOST + 9)));
+	look_up(HF_COUNT_MAX);
+}
+
+static uint64_t query(const char *sql)
+{
+	uint64_t value;
+
+	CHECK_EQ(hf_db_number(db, sql, &value), 0);
+	return value;
+}
+
+/* Two pages fit into one of the database, if no row alone is larger, and little room is left. */
+static void check_sizes(void)
+{
+	CHECK_EQ(query("SELECT sum(chunks) FROM chunk"), put_count[0] + put_count[1] + put_count[2]);
+	CHECK(query("SELECT count(*) > 5 AND avg(length(data)) > 3000 AND max(length(data)) < 4050 FROM chunk WHERE id "
+		    "< 1 << 40"));
+	CHECK(query("SELECT sum(length(data)) < 60 * sum(chunks) FROM chunk WHERE id < 1 << 40"));
+}
+
+static void test_rows(void)
+{
+	for (unsigned turn = 0; turn < 3; turn++) {
+		while (put_count[0] < MOST || put_count[1] < MOST || put_count[2] < MOST) {
+			const uint64_t slot = pick(SLOTS);
+
+			for (uint64_t n = pick(60); n && put_count[slot] < MOST; n--)
+				put(slot);
+			if (!pick(9))
+				reopen();
+			look_up_some(3);
+		}
+		reopen();
+		look_up_some(2000);
+		check_sizes();
+		if (turn == 2)
+			break;
+		/* As a build that goes on somewhere cuts off what it makes again. */
+		for (uint64_t slot = SLOTS; slot-- > 0;) {
+			const uint64_t keep = pick(MOST);
+
+			CHECK_EQ(hf_row_pages_cut(&pages, hf_row_id(slot, keep),
+						  slot + 1 < SLOTS && turn ? hf_row_id(slot, HF_NUMBER_MAX)
+									   : HF_COUNT_MAX),
+				 0);
+			put_count[slot] = keep;
+			if (!turn)
+				for (uint64_t other = slot + 1; other < SLOTS; other++)
+					put_count[other] = 0;
+			look_up_some(50);
+		}
+	}
+	look_up(0);
+}
+
+static void test_order(void)
+{
+	static struct hf_chunk c;
+
+	CHECK_EQ(hf_row_pages_put(&pages, hf_row_id(1, 5), &c), HF_ERR_BUG);
+	CHECK_EQ(hf_row_pages_put(&pages, hf_row_id(1, MOST - 1), &c), HF_ERR_BUG);
+	look_up_some(100);
+}
+
+/* The bytes of a page, with some of them changed. */
+static void test_made_up(void)
+{
+	static struct hf_packed_page packed;
+	static uint8_t raw[HF_PAGE_BYTES], data[HF_PAGE_BYTES + 1024];
+	static struct hf_chunk c;
+	struct hf_row_page page = {.table = &hf_table_chunk}, other = {.table = &hf_table_chunk};
+	unsigned taken = 0;
+
+	for (uint64_t i = 0; i < 40; i++) {
+		make(0, i * 3, &c);
+		c.entry_size %= 50;
+		CHECK_EQ(hf_row_page_add(&page, &c), 0);
+	}
+	CHECK_EQ(hf_row_page_pack(&page, &packed), 0);
+	CHECK_EQ(ZSTD_decompress(raw, sizeof raw, packed.data, packed.n), packed.size);
+	for (unsigned i = 0; i < 20000; i++) {
+		const uint64_t at = pick(packed.size);
+		const uint8_t was = raw[at];
+		const uint32_t rows = pick(4) ? 40 : (uint32_t)pick(HF_PAGE_ROWS + 2);
+		const size_t size = pick(4) ? packed.size : pick(packed.size);
+		size_t n;
+		int err;
+
+		raw[at] = (uint8_t)pick(256);
+		n = ZSTD_compress(data, sizeof data, raw, size, 1);
+		err = hf_row_page_unpack(&other, rows, data, n, size);
+		CHECK(!err || (err == HF_ERR_STATE && !other.count));
+		for (uint32_t k = 0; k < other.count; k++) {
+			err = hf_row_page_get(&other, k, &c);
+			CHECK(!err || err == HF_ERR_STATE);
+			CHECK(err || c.entry_size <= HF_ENTRY_MAX);
+		}
+		taken += other.count > 0;
+		raw[at] = was;
+	}
+	CHECK(taken > 1000 && taken < 19000);
+	hf_row_page_fini(&page);
+	hf_row_page_fini(&other);
+}
+
+int main(void)
+{
+	CHECK_EQ(sqlite3_open(":memory:", &db), SQLITE_OK);
+	CHECK_EQ(hf_db_run(db, "CREATE TABLE chunk (id INTEGER PRIMARY KEY, ordinal INTEGER, chunks INTEGER, size "
+			       "INTEGER, data BLOB)"),
+		 0);
+	open_pages();
+	test_rows();
+	test_order();
+	test_made_up();
+	hf_row_pages_close(&pages);
+	hf_db_close(db);
+	return 0;
+}
