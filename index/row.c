@@ -42,6 +42,11 @@ static const struct hf_column chunk[] = {
 	HF_COLUMN_ANY(hf_chunk, digest.flow),
 	HF_COLUMN_ANY(hf_chunk, digest.data),
 	HF_COLUMN_ANY(hf_chunk, digest.rest),
+	HF_COLUMN_ANY(hf_chunk, before.flow),
+	HF_COLUMN_ANY(hf_chunk, before.access),
+	HF_COLUMN_ANY(hf_chunk, before.value),
+	HF_COLUMN_ANY(hf_chunk, before.pending),
+	HF_COLUMN_ANY(hf_chunk, before.told),
 	HF_COLUMN_BYTES(hf_chunk, entry, entry_size),
 };
 
