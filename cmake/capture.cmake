@@ -14,4 +14,4 @@ file(RELATIVE_PATH from_bin /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INST
 if(IS_ABSOLUTE ${CMAKE_INSTALL_BINDIR} OR IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
 	file(RELATIVE_PATH from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/hartfs)
 endif()
-set_source_files_properties(mountd/record_plan.c PROPERTIES COMPILE_DEFINITIONS HARTFS_PLUGIN_FROM_BIN="${from_bin}")
+set_source_files_properties(mountd/record_plan.c mountd/sql_command.c PROPERTIES COMPILE_DEFINITIONS HARTFS_PLUGIN_FROM_BIN="${from_bin}")

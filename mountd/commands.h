@@ -12,7 +12,10 @@ int hf_command_ls(const struct hf_settings *settings);
 int hf_command_info(const struct hf_settings *settings);
 int hf_command_cat(const struct hf_settings *settings);
 int hf_command_find(const struct hf_settings *settings);
+int hf_command_state(const struct hf_settings *settings);
 int hf_command_top(const struct hf_settings *settings);
+int hf_command_sql(const struct hf_settings *settings);
+int hf_command_serve(const struct hf_settings *settings);
 int hf_command_wait(const struct hf_settings *settings);
 /* What index --prune does last. */
 int hf_prune_indexes(const struct hf_settings *settings);

@@ -44,10 +44,12 @@ struct hf_settings {
 	unsigned threads, jobs;          /* 0: default */
 	uint64_t offset, length;         /* of cat */
 	uint64_t rows;                   /* of top */
+	uint32_t hart;                   /* of state, */
+	bool has_hart;                   /*   if it is given */
 	uint64_t shard, shards;          /* shards 0: not given */
 	struct hf_asked {
 		const char *name, *value;	 /* value NULL: none */
-	} *asked;                        /* options of find, in their order; owned */
+	} *asked;                        /* options of find, or of sql for serve, in their order; owned */
 	size_t asked_count;
 	bool summary;			 /* what is executed is summed up */
 	bool all_checksums;              /* of every byte of every view */
@@ -55,6 +57,7 @@ struct hf_settings {
 	enum hf_sandbox_mode sandbox;
 	bool wait, block, direct, foreground, lazy, prune, dry_run, system, json;
 	const char *output, *sysroot;    /* of record; NULL: not given */
+	const char *mode;                /* of sqlite3, in which sql prints rows; NULL: not given */
 	int verbosity;                   /* -2 .. 2 */
 	char *params;                    /* view parameters, comma-separated; NULL: none */
 	char **fuse_options;             /* for libfuse, each name or name=value */

@@ -55,89 +55,59 @@ static enum hf_verdict before_called(void *ctx, uint64_t ordinal)
 	return HF_NO;
 }
 
-/* Events of the chunk at hand, or of the next one that has any; HF_NOTE_END. */
-static int take(struct hf_find_reader *r, size_t max, size_t *ret_n)
-{
-	int err = 0;
+struct matching {
+	struct hf_match match;
+	struct hf_find_reader *reader;
+};
 
-	while (!err && !r->cursor.left)
-		err = hf_cursor_advance(&r->cursor, NULL);
-	return err ? err : hf_cursor_take(&r->cursor, r->ev, max, ret_n, NULL);
+static void begin(void *ctx, const struct hf_chunk *chunk)
+{
+	struct matching *m = ctx;
+
+	m->match.ordinal = chunk->ordinal;
+	m->match.called = chunk->ordinal ? HF_PERHAPS : HF_NO;
+	m->match.context_known = true;
+	m->reader->decoded++;
 }
 
-/* Passes over what belongs to the chunk before; the first instruction of the chunk is put, with its context. */
-static int put_first(struct hf_find_reader *r, struct hf_match *m)
+static void set_context(void *ctx, const struct hf_event *ev)
 {
-	struct hf_event begin[HF_BEGIN_EVENTS];
-	size_t n;
-	int err;
+	struct matching *m = ctx;
 
-	do
-		err = take(r, 1, &n);
-	while (!err && r->ev[0].kind != HF_EVENT_INSN);
-	if (err)
-		return err;
-	n = hf_dec_begin(r->cursor.dec, &r->ev[0], m->ordinal, begin);
-	for (size_t i = 0; i < n; i++)
-		if (begin[i].kind == HF_EVENT_CONTEXT)
-			hf_run_context_put(&m->context, &begin[i]);
-	hf_match_put(m, &r->ev[0]);
-	return 0;
+	hf_run_context_put(&m->match.context, ev);
 }
 
-/* Up to the first instruction with that ordinal, or the end of the hart. */
-static int put_rest(struct hf_find_reader *r, struct hf_match *m, uint64_t end)
+static int put(void *ctx, const struct hf_event *ev)
 {
-	size_t n;
-	int err = 0;
+	struct matching *m = ctx;
 
-	while (!err && !m->err && !(err = take(r, HF_CURSOR_BATCH, &n)))
-		for (size_t i = 0; i < n; i++) {
-			if (r->ev[i].kind == HF_EVENT_INSN && m->ordinal == end)
-				return 0;
-			hf_match_put(m, &r->ev[i]);
-		}
-	/* The index has promised so many. */
-	return err == HF_NOTE_END ? (m->ordinal == end ? 0 : HF_ERR_MISMATCH) : err;
-}
-
-/* Chunk 0 and those before the first instruction tell what belongs to that. */
-static int match_chunk(struct hf_find_reader *r, uint64_t number, struct hf_match *m)
-{
-	uint64_t end;
-	int err = hf_cursor_enter(&r->cursor, number, NULL);
-
-	if (err || !r->cursor.chunk.insns)
-		return err;
-	end = r->cursor.chunk.ordinal + r->cursor.chunk.insns;
-	m->ordinal = r->cursor.chunk.ordinal;
-	m->called = m->ordinal ? HF_PERHAPS : HF_NO;
-	m->context_known = true;
-	r->decoded++;
-	if (!m->ordinal && number)
-		err = hf_cursor_enter(&r->cursor, 0, NULL);
-	if (!err && m->ordinal)
-		err = put_first(r, m);
-	return err ? err : put_rest(r, m, end);
+	hf_match_put(&m->match, ev);
+	return m->match.err;
 }
 
 int hf_find_chunk(struct hf_find_reader *reader, uint64_t number, struct hf_worker *worker,
 		  struct hf_find_chunk *ret_chunk)
 {
-	struct hf_match match = {.terms = reader->source->terms,
-				 .disasm = worker->env.disasm,
-				 .items = &ret_chunk->items,
-				 .before_called = before_called,
-				 .ctx = reader};
+	struct matching m = {.reader = reader,
+			     .match = {.terms = reader->source->terms,
+				       .disasm = worker->env.disasm,
+				       .items = &ret_chunk->items,
+				       .before_called = before_called,
+				       .ctx = reader}};
 	int err;
 
 	*ret_chunk = (struct hf_find_chunk){0};
 	reader->decoded = 0;
 	reader->err = 0;
 	attach(reader, &reader->cursor);
-	err = match_chunk(reader, number, &match);
+	reader->walk.cursor = &reader->cursor;
+	reader->walk.begin = begin;
+	reader->walk.context = set_context;
+	reader->walk.put = put;
+	reader->walk.ctx = &m;
+	err = hf_walk_chunk(&reader->walk, number);
 	if (!err)
-		err = hf_match_end(&match);
+		err = hf_match_end(&m.match);
 	if (!err)
 		err = reader->err;
 	if (!err && ret_chunk->items.yes && reader->source->listing.ops)
@@ -146,5 +116,5 @@ int hf_find_chunk(struct hf_find_reader *reader, uint64_t number, struct hf_work
 	if (!err)
 		return 0;
 	hf_find_chunk_fini(ret_chunk);
-	return err == HF_NOTE_END ? HF_ERR_MISMATCH : err;
+	return err;
 }

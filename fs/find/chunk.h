@@ -5,7 +5,7 @@
 
 #include "fs/bytes/bytes.h"
 #include "fs/find/match.h"
-#include "index/cursor.h"
+#include "fs/find/walk.h"
 
 /* What is looked through: shared, immutable. */
 struct hf_find_source {
@@ -30,7 +30,7 @@ void hf_find_chunk_fini(struct hf_find_chunk *chunk);
 struct hf_find_reader {
 	const struct hf_find_source *source;
 	struct hf_cursor cursor, before;
-	struct hf_event ev[HF_CURSOR_BATCH];
+	struct hf_walk walk; /* of cursor */
 	unsigned decoded;
 	int err;
 };

@@ -19,20 +19,14 @@ static int tell_events(const struct hf_profiled *of, const struct hf_course *cou
 	return err;
 }
 
-/* Of a slice that was decoded, the summary has another tree. */
-static bool has_own_tree(const struct hf_profiled *of)
-{
-	const struct hf_facts_hart *hart = hf_facts_hart(of->source->open->facts, of->hart);
-
-	return of->source->decodes && !(hart && of->source->end - of->source->first == hart->info.insns);
-}
-
 int hf_profile_course(const struct hf_profiled *of, const struct hf_course *course, bool *ret_exact)
 {
 	const struct hf_profile_source *source = of->source;
 	const struct hf_course_range range = range_of(source);
 
-	*ret_exact = of->counts->insns <= HF_PICTURE_DECODED || !source->summary || has_own_tree(of);
+	/* Of a slice that was decoded, the summary has another tree. */
+	*ret_exact = of->counts->insns <= HF_PICTURE_DECODED || !source->summary ||
+		     (source->decodes && !hf_profile_is_whole(source));
 	if (*ret_exact)
 		return source->decodes ? tell_events(of, course) : HF_ERR_NOT_FOUND;
 	return hf_course_of_summary(source->summary, source->open->index, of->tree, &range, course);

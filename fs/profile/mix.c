@@ -15,21 +15,12 @@ struct mnemonic {
 	uint64_t count;
 };
 
-static const char *const flow_names[HF_FLOW_COUNT] = {
-	[HF_FLOW_PLAIN] = "plain",	       [HF_FLOW_BRANCH] = "branch",
-	[HF_FLOW_JUMP] = "jump",	       [HF_FLOW_CALL] = "call",
-	[HF_FLOW_INDIRECT_JUMP] = "jump",      [HF_FLOW_INDIRECT_CALL] = "call",
-	[HF_FLOW_RETURN] = "return",	       [HF_FLOW_SWAP] = "swap",
-	[HF_FLOW_TRAP_CALL] = "trap",	       [HF_FLOW_TRAP_RETURN] = "trap-return",
-	[HF_FLOW_SYNC] = "sync",	       [HF_FLOW_WAIT] = "wait",
-};
-
 static int by_name(const void *a, const void *b)
 {
 	const struct mnemonic *x = a, *y = b;
 	const int order = strcmp(x->name, y->name);
 
-	return order ? order : strcmp(flow_names[x->flow], flow_names[y->flow]);
+	return order ? order : strcmp(hf_profile_flow_name(x->flow), hf_profile_flow_name(y->flow));
 }
 
 static int by_count(const void *a, const void *b)
@@ -80,7 +71,7 @@ int hf_profile_mix(const struct hf_profiled *of, struct hf_sink *sink)
 	hf_sink_printf(sink, "#     executed  share flow        mnemonic\n");
 	for (size_t i = 0; i < n; i++)
 		hf_sink_printf(sink, "%14" PRIu64 " %6.2f %-11s %s\n", all[i].count,
-			       hf_profile_share(of, all[i].count), flow_names[all[i].flow], all[i].name);
+			       hf_profile_share(of, all[i].count), hf_profile_flow_name(all[i].flow), all[i].name);
 	free(all);
 	return sink->err;
 }

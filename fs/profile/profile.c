@@ -59,61 +59,6 @@ static uint64_t insns_of(const struct hf_profile *profile)
 	return profile->last - profile->first + 1;
 }
 
-static int count_events(struct hf_profile *profile, const struct hf_profile_source *source)
-{
-	const struct hf_counted_range range = {
-		.first = profile->first, .end = profile->last + 1, .stop = is_stopping, .ctx = profile->capture->common};
-	struct hf_cursor cursor = hf_profile_cursor(source);
-	struct hf_diag diag;
-	int err = hf_counts_of_events(&cursor, &range, &profile->counts, &profile->tree, &diag);
-
-	hf_cursor_fini(&cursor);
-	return err;
-}
-
-/* A long slice: its instructions are counted, its calls estimated. */
-static int ask_summary_of_slice(struct hf_profile *profile, const struct hf_profile_source *source)
-{
-	const struct hf_counted_range range = {
-		.first = profile->first, .end = profile->last + 1, .stop = is_stopping, .ctx = profile->capture->common};
-	struct hf_cursor cursor = hf_profile_cursor(source);
-	struct hf_summary_tree *all;
-	struct hf_diag diag;
-	int err = hf_summary_tree_load(source->summary, profile->hart, &all);
-
-	if (err)
-		return err;
-	err = hf_counts_of_range(&cursor, source->summary, &range, &profile->counts, &diag);
-	hf_cursor_fini(&cursor);
-	if (!err)
-		err = hf_summary_tree_sample(source->summary, source->open->index, all, range.first, range.end,
-					     &profile->tree);
-	profile->sampled = true;
-	hf_summary_tree_free(all);
-	return err;
-}
-
-static int ask_summary(struct hf_profile *profile, const struct hf_profile_source *source)
-{
-	int err = hf_counts_of_summary(source->summary, profile->hart, &profile->counts);
-
-	return err ? err : hf_summary_tree_load(source->summary, profile->hart, &profile->tree);
-}
-
-/* A short slice is decoded: a summary tells nothing of its calls. */
-static int count_by(struct hf_profile *profile, const struct hf_profile_source *source)
-{
-	const struct hf_facts_hart *hart = hf_facts_hart(source->open->facts, profile->hart);
-	const bool whole = hart && insns_of(profile) == hart->info.insns;
-
-	profile->sampled = false;
-	if (source->summary && whole)
-		return ask_summary(profile, source);
-	if (insns_of(profile) <= HF_PROFILE_DECODED)
-		return count_events(profile, source);
-	return source->summary ? ask_summary_of_slice(profile, source) : HF_ERR_NOT_FOUND;
-}
-
 static void forget_counted(struct hf_profile *profile)
 {
 	hf_counts_free(&profile->counts);
@@ -123,7 +68,7 @@ static void forget_counted(struct hf_profile *profile)
 
 static int count(struct hf_profile *profile, const struct hf_profile_source *source)
 {
-	int err = profile->tree ? 0 : count_by(profile, source);
+	int err = profile->tree ? 0 : hf_profile_counted(source, &profile->counts, &profile->tree, &profile->sampled);
 
 	if (err)
 		forget_counted(profile);

@@ -68,4 +68,11 @@ int hf_profile_get(struct hf_profiles *profiles, struct hf_capture *capture, con
 		   const struct hf_profile_which *which, struct hf_profile_text *ret_text);
 void hf_profile_put(struct hf_profile_text *text);
 
+struct hf_counts;
+struct hf_summary_tree;
+/* What the texts are made of, on the calling thread: the executions and the calls of a hart, to be freed. Errors as above.
+ */
+int hf_profile_count(struct hf_open *open, uint32_t hart, struct hf_counts *ret_counts,
+		     struct hf_summary_tree **ret_tree);
+
 #endif

@@ -22,6 +22,20 @@ uint8_t hf_profile_flow(const struct hf_count *row)
 	}
 }
 
+const char *hf_profile_flow_name(unsigned flow)
+{
+	static const char *const names[HF_FLOW_COUNT] = {
+		[HF_FLOW_PLAIN] = "plain",	       [HF_FLOW_BRANCH] = "branch",
+		[HF_FLOW_JUMP] = "jump",	       [HF_FLOW_CALL] = "call",
+		[HF_FLOW_INDIRECT_JUMP] = "jump",      [HF_FLOW_INDIRECT_CALL] = "call",
+		[HF_FLOW_RETURN] = "return",	       [HF_FLOW_SWAP] = "swap",
+		[HF_FLOW_TRAP_CALL] = "trap",	       [HF_FLOW_TRAP_RETURN] = "trap-return",
+		[HF_FLOW_SYNC] = "sync",	       [HF_FLOW_WAIT] = "wait",
+	};
+
+	return flow < HF_FLOW_COUNT ? names[flow] : names[HF_FLOW_PLAIN];
+}
+
 bool hf_profile_target(const struct hf_count *row, uint64_t *ret_target)
 {
 	unsigned isa;

@@ -30,6 +30,12 @@ static inline struct hf_cursor hf_profile_cursor(const struct hf_profile_source 
 				  .hart = source->hart};
 }
 
+/* Whether these are all instructions of the hart. */
+bool hf_profile_is_whole(const struct hf_profile_source *source);
+/* HF_ERR_NOT_FOUND: they are too many to be decoded, and there is no summary. *ret_sampled: the tree is an estimate. */
+int hf_profile_counted(const struct hf_profile_source *source, struct hf_counts *counts, struct hf_summary_tree **ret_tree,
+		       bool *ret_sampled);
+
 struct hf_profiled {
 	uint32_t hart;
 	const struct hf_counts *counts;
@@ -54,12 +60,16 @@ int hf_profile_speedscope(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_bbv(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_bbv_map(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_memory(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_lcov(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_annotated(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_overview(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_perfetto(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_report(const struct hf_profiled *of, struct hf_sink *sink);
 
 /* What the instruction does to the flow: enum hf_flow. */
 uint8_t hf_profile_flow(const struct hf_count *row);
+/* "branch", "call": of enum hf_flow. */
+const char *hf_profile_flow_name(unsigned flow);
 /* Where it goes if it is taken; false: its opcode does not tell. */
 bool hf_profile_target(const struct hf_count *row, uint64_t *ret_target);
 /* Its text as in the listing, without the opcode: "bne a4, a5, 44". Ends with a 0. */

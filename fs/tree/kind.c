@@ -11,6 +11,7 @@
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool offer(const struct hf_look *look, const char *name, const struct hf_node_key *key)
@@ -350,6 +351,47 @@ static int write_measuring(const struct hf_subject *of, struct hf_sink *sink)
 		return err;
 	hf_slice_indexing(slice, sink);
 	hf_slice_put(slice);
+	return 0;
+}
+
+/* ---- moments ---- */
+
+/* In the slice of one instruction. */
+static bool each_moment(const struct hf_look *look, struct hf_node_key key)
+{
+	return key.first != key.last || each_one(look, key);
+}
+
+static int get_moment(const struct hf_subject *of, uint8_t **ret_text, size_t *ret_size)
+{
+	const struct hf_node_key *key = of->key;
+
+	return hf_moments_text(of->tree->moments, key->capture, of->facts, key->hart, key->first, ret_text, ret_size);
+}
+
+static int size_moment(const struct hf_subject *of, uint64_t *ret_size)
+{
+	uint8_t *text;
+	size_t size;
+	int err = get_moment(of, &text, &size);
+
+	if (err)
+		return err;
+	free(text);
+	*ret_size = size;
+	return 0;
+}
+
+static int write_moment(const struct hf_subject *of, struct hf_sink *sink)
+{
+	uint8_t *text;
+	size_t size;
+	int err = get_moment(of, &text, &size);
+
+	if (err)
+		return err;
+	hf_sink_write(sink, text, size);
+	free(text);
 	return 0;
 }
 

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chunks as they are decoded, kept and found again. */
+#include "fs/find/walk.h"
+#include "fs/bytes/bytes.h"
+#include "fs/capture/repair.h"
+#include "fs/rows/hart.h"
+#include "fs/rows/rows.h"
+
+#include <stdlib.h>
+
+static void free_chunk(struct hf_rows_chunk *chunk)
+{
+	free(chunk->event);
+	free(chunk->head);
+	free(chunk->first);
+	free(chunk);
+}
+
+static void begin(void *ctx, const struct hf_chunk *from)
+{
+	struct hf_rows_chunk *chunk = ctx;
+
+	chunk->ordinal = from->ordinal;
+}
+
+static int put_head(struct hf_rows_chunk *chunk, const struct hf_event *ev)
+{
+	struct hf_rows_head head = {.event = (uint32_t)chunk->events};
+	int err = hf_array_room(&chunk->head, chunk->heads, &chunk->head_room, sizeof head);
+
+	if (!err)
+		err = hf_array_room(&chunk->first, chunk->insns + 1, &chunk->first_room, sizeof *chunk->first);
+	if (err)
+		return err;
+	if (ev->kind == HF_EVENT_INSN) {
+		/* What is before the first instruction of a hart belongs to it. */
+		chunk->first[chunk->insns] = chunk->insns ? (uint32_t)chunk->heads : 0;
+		chunk->insns++;
+	} else if (chunk->heads) {
+		head.attempted = ev->kind == HF_EVENT_ATTEMPT || chunk->head[chunk->heads - 1].attempted;
+	} else {
+		head.attempted = ev->kind == HF_EVENT_ATTEMPT;
+	}
+	head.insn = chunk->insns ? (uint32_t)(chunk->insns - 1) & 0x7fffffff : 0;
+	chunk->head[chunk->heads++] = head;
+	return 0;
+}
+
+static int put(void *ctx, const struct hf_event *ev)
+{
+	struct hf_rows_chunk *chunk = ctx;
+	int err = chunk->events < HF_ROWS_CHUNK_EVENTS ? 0 : HF_ERR_LIMIT;
+
+	if (!err && ev->kind != HF_EVENT_DATA)
+		err = put_head(chunk, ev);
+	if (!err)
+		err = hf_array_room(&chunk->event, chunk->events, &chunk->event_room, sizeof *ev);
+	if (!err)
+		chunk->event[chunk->events++] = *ev;
+	return err;
+}
+
+static int decode(struct hf_rows_hart *hart, struct hf_rows_chunk *chunk)
+{
+	const struct hf_bytes any = {.capture = hart->open->capture, .version = hart->open->version};
+	struct hf_walk *walk = malloc(sizeof *walk);
+	int err;
+
+	if (!walk)
+		return HF_ERR_NOMEM;
+	walk->cursor = &hart->cursor;
+	walk->begin = begin;
+	walk->context = NULL;
+	walk->put = put;
+	walk->ctx = chunk;
+	err = hf_walk_chunk(walk, chunk->number);
+	free(walk);
+	if (!err && chunk->heads)
+		chunk->first[chunk->insns] = (uint32_t)chunk->heads;
+	err = hf_bytes_check_made(&any, err);
+	if (err != HF_ERR_LIMIT)
+		hf_open_blame(hart->open, err);
+	return err;
+}
+
+static struct hf_rows_chunk *find(const struct hf_rows_session *session, const struct hf_rows_chunk *key)
+{
+	for (struct hf_link *link = session->chunks.next; link != &session->chunks; link = link->next) {
+		struct hf_rows_chunk *chunk = HF_OWNER(link, struct hf_rows_chunk, used);
+
+		if (chunk->hart == key->hart && chunk->version == key->version && chunk->number == key->number)
+			return chunk;
+	}
+	return NULL;
+}
+
+int hf_rows_chunk_get(struct hf_rows_session *session, struct hf_rows_hart *hart, uint64_t number,
+		      struct hf_rows_chunk **ret_chunk)
+{
+	const struct hf_rows_chunk key = {.hart = hart->number, .version = hart->open->version, .number = number};
+	struct hf_rows_chunk *chunk = find(session, &key);
+	int err = 0;
+
+	if (chunk) {
+		hf_link_remove(&chunk->used);
+	} else {
+		hf_rows_chunk_drop(session, HF_ROWS_CHUNKS_KEPT - 1);
+		chunk = malloc(sizeof *chunk);
+		if (!chunk)
+			return HF_ERR_NOMEM;
+		*chunk = key;
+		err = decode(hart, chunk);
+		if (err) {
+			free_chunk(chunk);
+			return err;
+		}
+		session->chunk_count++;
+	}
+	hf_link_add(&session->chunks, &chunk->used);
+	chunk->refs++;
+	*ret_chunk = chunk;
+	return 0;
+}
+
+void hf_rows_chunk_put(struct hf_rows_session *session, struct hf_rows_chunk *chunk)
+{
+	chunk->refs--;
+	hf_rows_chunk_drop(session, HF_ROWS_CHUNKS_KEPT);
+}
+
+void hf_rows_chunk_drop(struct hf_rows_session *session, size_t keep)
+{
+	for (struct hf_link *link = session->chunks.prev, *newer; link != &session->chunks; link = newer) {
+		struct hf_rows_chunk *chunk = HF_OWNER(link, struct hf_rows_chunk, used);
+
+		newer = link->prev;
+		if (chunk->refs || session->chunk_count <= keep)
+			continue;
+		hf_link_remove(link);
+		session->chunk_count--;
+		free_chunk(chunk);
+	}
+}

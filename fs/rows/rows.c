@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of a table: capture by capture, hart by hart. */
+#include "fs/rows/run.h"
+#include "fs/rows/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the session ---- */
+
+int hf_rows_session_open(struct hf_captures *captures, struct hf_tree *tree, struct hf_rows_session **ret_session)
+{
+	struct hf_rows_session *session = calloc(1, sizeof *session);
+	int err = session ? hf_disasm_new(&session->disasm) : HF_ERR_NOMEM;
+
+	*ret_session = NULL;
+	if (err) {
+		free(session);
+		return err;
+	}
+	session->captures = captures;
+	session->tree = tree;
+	hf_link_init(&session->harts);
+	hf_link_init(&session->chunks);
+	*ret_session = session;
+	return 0;
+}
+
+void hf_rows_session_free(struct hf_rows_session *session)
+{
+	if (!session)
+		return;
+	hf_rows_chunk_drop(session, 0);
+	hf_rows_hart_drop(session, 0);
+	for (size_t i = 0; i < session->pair_count; i++)
+		free(session->pairs[i].path);
+	free(session->pairs);
+	hf_disasm_free(session->disasm);
+	free(session);
+}
+
+/* ---- captures ---- */
+
+static bool add_path(void *ctx, const char *path, const char *view_dir)
+{
+	struct hf_rows *rows = ctx;
+	struct hf_rows_paths *paths = &rows->captures;
+
+	(void)view_dir;
+	if (hf_rows_are_stopped(rows) || hf_array_room(&paths->path, paths->count, &paths->room, sizeof *paths->path))
+		return false;
+	paths->path[paths->count] = strdup(path);
+	return paths->path[paths->count] && ++paths->count;
+}
+
+/* The one that was asked for, which may be named by its view directory, or all. */
+static int find_captures(struct hf_rows *rows)
+{
+	const char *asked = rows->ask->equal[HF_AT_CAPTURE];
+	char capture[PATH_MAX], view_dir[PATH_MAX];
+	int err;
+
+	if (!asked && rows->table->flags & HF_TABLE_HART)
+		return hf_rows_fail(rows, HF_ERR_UNSUPPORTED, "of which capture? FROM %s('boot/run.stf', 0)",
+				    rows->table->name);
+	if (!asked) {
+		err = hf_tree_each_capture(rows->session->tree, "", add_path, rows);
+		return err ? err : hf_rows_are_stopped(rows) ? HF_ERR_CANCELLED : 0;
+	}
+	err = hf_tree_capture_of(rows->session->tree, asked, capture, view_dir);
+	if (err == HF_ERR_NOT_FOUND)
+		return hf_rows_fail(rows, err, "there is no capture '%s'", asked);
+	if (err)
+		return err;
+	return add_path(rows, capture, view_dir) ? 0 : HF_ERR_NOMEM;
+}
+
+static int enter_capture(struct hf_rows *rows)
+{
+	int err;
+
+	rows->path = rows->captures.path[rows->next_capture++];
+	rows->next_hart = 0;
+	if (rows->table->flags & HF_TABLE_HART) {
+		err = hf_rows_index(rows);
+		return err ? err : hf_capture_at(rows->session->captures, rows->path, &rows->capture);
+	}
+	err = hf_capture_at(rows->session->captures, rows->path, &rows->capture);
+	if (!err)
+		err = rows->table->open(rows);
+	rows->opened = !err;
+	return err;
+}
+
+/* ---- harts ---- */
+
+/* The hart with that place in their order; HF_NOTE_END: there are no more. */
+static int enter_hart(struct hf_rows *rows)
+{
+	const struct hf_index_hart *harts;
+	struct hf_open *open;
+	int64_t first, last;
+	size_t n, i;
+	int err = hf_open_get(rows->capture, rows->capture->version, &open);
+
+	if (err)
+		return err;
+	hf_rows_range(rows, HF_AT_HART, &first, &last);
+	n = hf_index_harts(open->index, &harts);
+	while (rows->next_hart < n) {
+		i = rows->ask->reverse ? n - 1 - rows->next_hart : rows->next_hart;
+		rows->next_hart++;
+		if (open->stream && harts[i].insns && harts[i].id >= first && harts[i].id <= last) {
+			err = hf_rows_hart_get(rows->session, rows->capture, &harts[i], open, &rows->hart);
+			if (err == HF_ERR_LIMIT)
+				hf_rows_fail(rows, err, "more than %u harts were asked: connect anew", HF_ROWS_HARTS);
+			return err;
+		}
+	}
+	hf_open_put(open);
+	return HF_NOTE_END;
+}
+
+static void leave(struct hf_rows *rows)
+{
+	if (rows->opened)
+		rows->table->close(rows);
+	rows->opened = false;
+	rows->own = NULL;
+	if (rows->hart)
+		hf_rows_hart_put(rows->session, rows->hart);
+	rows->hart = NULL;
+}
+
+/* Opens the table of what comes next. */
+static int advance(struct hf_rows *rows)
+{
+	int err;
+
+	if (rows->table->flags & HF_TABLE_HART && rows->capture) {
+		err = enter_hart(rows);
+		if (!err) {
+			err = rows->table->open(rows);
+			rows->opened = !err;
+		}
+		if (err != HF_NOTE_END)
+			return err;
+		rows->capture = NULL;
+	}
+	return rows->next_capture < rows->captures.count ? enter_capture(rows) : HF_NOTE_END;
+}
+
+/* ---- rows ---- */
+
+static bool is_asked(const struct hf_rows *rows, const struct hf_row *row)
+{
+	for (unsigned column = 0; column < rows->table->column_count; column++)
+		if (!hf_row_is_asked(rows, row, column))
+			return false;
+	return true;
+}
+
+static void begin_row(const struct hf_rows *rows, struct hf_row *row)
+{
+	const char *asked = rows->ask->equal[HF_AT_CAPTURE];
+
+	for (size_t i = 0; i < rows->table->column_count; i++)
+		row->value[i].type = HF_VALUE_NULL;
+	row->used = 0;
+	if (rows->path)
+		hf_row_word(rows, row, HF_AT_CAPTURE, asked ? asked : rows->path);
+	if (rows->hart)
+		hf_row_number(rows, row, HF_AT_HART, rows->hart->info.id);
+}
+
+int hf_rows_next(struct hf_rows *rows, struct hf_row *ret_row)
+{
+	int err = 0;
+
+	while (!err) {
+		if (hf_rows_are_stopped(rows))
+			return HF_ERR_CANCELLED;
+		if (!rows->opened) {
+			err = advance(rows);
+			continue;
+		}
+		begin_row(rows, ret_row);
+		err = rows->table->next(rows, ret_row);
+		if (!err && is_asked(rows, ret_row))
+			return 0;
+		if (err == HF_NOTE_END) {
+			leave(rows);
+			err = 0;
+		}
+	}
+	return err;
+}
+
+/* Conditions that nothing meets. */
+static bool is_impossible(const struct hf_rows_ask *ask)
+{
+	for (unsigned i = 0; i < HF_ROWS_COLUMNS; i++)
+		if (ask->ranged >> i & 1 && ask->range[i].first > ask->range[i].last)
+			return true;
+	return false;
+}
+
+int hf_rows_open(struct hf_rows_session *session, const struct hf_rows_ask *ask, struct hf_rows **ret_rows, char *why,
+		 size_t size)
+{
+	struct hf_rows *rows = calloc(1, sizeof *rows);
+	int err;
+
+	*why = 0;
+	*ret_rows = NULL;
+	if (!rows)
+		return HF_ERR_NOMEM;
+	*rows = (struct hf_rows){.session = session,
+				 .ask = ask,
+				 .table = ask->table,
+				 .wanted = ask->columns | ask->ranged,
+				 .why = why,
+				 .why_size = size};
+	for (unsigned i = 0; i < HF_ROWS_COLUMNS; i++)
+		rows->wanted |= ask->equal[i] ? 1u << i : 0;
+	err = is_impossible(ask) ? 0 : find_captures(rows);
+	if (err)
+		hf_rows_close(rows);
+	else
+		*ret_rows = rows;
+	return err;
+}
+
+void hf_rows_close(struct hf_rows *rows)
+{
+	leave(rows);
+	for (size_t i = 0; i < rows->captures.count; i++)
+		free(rows->captures.path[i]);
+	free(rows->captures.path);
+	free(rows);
+}

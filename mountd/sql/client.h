@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all tables and functions of a connection share. */
+#ifndef HF_SQL_CLIENT_H
+#define HF_SQL_CLIENT_H
+
+#include "mountd/sql/child.h"
+#include "mountd/sql/sqlite.h"
+
+struct hf_client {
+	sqlite3 *db;
+	struct hf_child child;
+	bool alone;	    /* what was opened is a capture */
+	bool registered;    /* the tables are there */
+	unsigned refs;	    /* of functions and tables that SQLite has */
+};
+
+void hf_client_put(void *client);
+
+/* Makes tables of the schema. */
+int hf_tables_register(struct hf_client *client);
+
+#endif

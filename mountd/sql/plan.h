@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What of a query the server is asked: chosen for SQLite, and written into the plan as words that people can read in
+ * EXPLAIN QUERY PLAN: "capture=? hart=? ordinal>=? ordinal<? desc; one chunk".
+ */
+#ifndef HF_SQL_PLAN_H
+#define HF_SQL_PLAN_H
+
+#include "mountd/sql/messages.h"
+#include "mountd/sql/sqlite.h"
+
+/* xBestIndex. has_capture: one is open alone, and need not be named. */
+int hf_plan_choose(const struct hf_schema_table *table, bool has_capture, sqlite3_index_info *info);
+/* xFilter: the request of such a plan. False: nothing can meet the conditions. Texts are borrowed from the values. */
+bool hf_plan_read(const struct hf_schema_table *table, const char *plan, int used, sqlite3_value **values, int count,
+		  struct hf_request *ret_request);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hartfs sql: the shell of SQLite, with the extension loaded and the archive opened. */
+#include "mountd/commands.h"
+#include "mountd/log.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXTENSION "hartfs.so"
+
+/* Arguments of the shell, at most. */
+enum { ARGUMENTS = 24 };
+
+/* Where this program lies; its end is behind the last slash. */
+static const char *find_self(char self[PATH_MAX])
+{
+	const ssize_t n = readlink("/proc/self/exe", self, PATH_MAX - 1);
+
+	self[n < 0 ? 0 : n] = 0;
+	return n > 0 ? strrchr(self, '/') + 1 : NULL;
+}
+
+/* Beside the program in a build directory, or where both are installed. */
+static char *find_extension(const char *self, const char *end)
+{
+	static const char *const places[] = {"", HARTFS_PLUGIN_FROM_BIN "/"};
+	char path[2 * PATH_MAX];
+
+	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+		char *real;
+
+		snprintf(path, sizeof path, "%.*s%s" EXTENSION, (int)(end - self), self, places[i]);
+		real = realpath(path, NULL);
+		if (real)
+			return real;
+	}
+	return NULL;
+}
+
+/* As a text of SQL. */
+static void put_text(FILE *to, const char *text)
+{
+	fputc('\'', to);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputc('\'', to);
+		fputc(*text, to);
+	}
+	fputc('\'', to);
+}
+
+/* SELECT hartfs_open('traces', '--cache=1G') */
+static char *make_open(const struct hf_settings *settings)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	if (!to)
+		return NULL;
+	fputs("SELECT hartfs_open(", to);
+	put_text(to, settings->operands[0]);
+	for (size_t i = 0; i < settings->asked_count; i++) {
+		const struct hf_asked *asked = &settings->asked[i];
+		char *option;
+
+		if (asprintf(&option, "--%s%s%s", asked->name, asked->value ? "=" : "", asked->value ? asked->value : "") < 0)
+			continue;
+		fputs(", ", to);
+		put_text(to, option);
+		free(option);
+	}
+	fputs(")", to);
+	fclose(to);
+	return text;
+}
+
+/* What the shell is started with. */
+static void make_arguments(const struct hf_settings *settings, const char *load, const char *open,
+			     const char *argv[ARGUMENTS])
+{
+	const char *const query = settings->operand_count > 1 ? settings->operands[1] : NULL;
+	size_t n = 0;
+
+	argv[n++] = "sqlite3";
+	if (query) {
+		argv[n++] = "-batch";
+		argv[n++] = "-bail";
+		argv[n++] = "-init";
+		argv[n++] = "/dev/null";
+	}
+	if (settings->mode)
+		argv[n++] = strcmp(settings->mode, "csv") == 0	   ? "-csv"
+			    : strcmp(settings->mode, "json") == 0  ? "-json"
+			    : strcmp(settings->mode, "table") == 0 ? "-table"
+								   : "-line";
+	else if (isatty(STDOUT_FILENO))
+		argv[n++] = "-table";
+	argv[n++] = "-header";
+	argv[n++] = "-cmd";
+	argv[n++] = load;
+	argv[n++] = "-cmd";
+	argv[n++] = ".output /dev/null";
+	argv[n++] = "-cmd";
+	argv[n++] = open;
+	argv[n++] = "-cmd";
+	argv[n++] = ".output";
+	argv[n++] = ":memory:";
+	if (query)
+		argv[n++] = query;
+	argv[n] = NULL;
+}
+
+int hf_command_sql(const struct hf_settings *settings)
+{
+	const char *argv[ARGUMENTS], *end;
+	char self[PATH_MAX], *extension, *open, *load;
+
+	if (settings->operand_count < 1 || settings->operand_count > 2)
+		return hf_settings_usage(settings, "an archive or a capture is needed, and perhaps one query");
+	end = find_self(self);
+	extension = end ? find_extension(self, end) : NULL;
+	if (!extension) {
+		hf_say(stderr, "hartfs sql: " EXTENSION ": the extension is not installed");
+		return HF_EXIT_FAILURE;
+	}
+	open = make_open(settings);
+	if (!open || asprintf(&load, ".load \"%s\"", extension) < 0) {
+		hf_say(stderr, "hartfs sql: out of memory");
+		return HF_EXIT_FAILURE;
+	}
+	/* The extension asks this very program. */
+	setenv("HARTFS", self, 1);
+	make_arguments(settings, load, open, argv);
+	execvp(argv[0], (char **)argv);
+	hf_say(stderr, "hartfs sql: sqlite3 cannot be started: %s%s", strerror(errno),
+	       errno == ENOENT ? " (the package sqlite3 has it)" : "");
+	free(load);
+	free(open);
+	free(extension);
+	return HF_EXIT_FAILURE;
+}

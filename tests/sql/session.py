@@ -1,0 +1,189 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""session.py HARTFS EXTENSION ARCHIVE [OPTION...]: what a session must bear: a child that is killed, a host that wants no
+more, what cannot be asked, several tables read at once, and another archive. ARCHIVE has boot/rv-sys.stf.gz."""
+import os
+import signal
+import socket
+import sqlite3
+import struct
+import subprocess
+import sys
+import threading
+
+CAPTURE = "'boot/rv-sys.stf.gz'"
+bad = 0
+
+
+def fail(words):
+    global bad
+    bad += 1
+    print("FAIL: " + words)
+
+
+def connect(extension, *arguments):
+    db = sqlite3.connect(":memory:", check_same_thread=False)
+    db.enable_load_extension(True)
+    db.load_extension(extension)
+    if arguments:
+        db.execute("SELECT hartfs_open(%s)" % ",".join("?" * len(arguments)), arguments).fetchall()
+    return db
+
+
+def children():
+    """The processes that serve this one."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            parent = int(open("/proc/%s/stat" % pid).read().rpartition(")")[2].split()[1])
+            if parent == os.getpid() and b"\0serve\0" in open("/proc/%s/cmdline" % pid, "rb").read():
+                found.append(int(pid))
+        except OSError:
+            pass
+    return found
+
+
+def refused(db, query, words):
+    try:
+        rows = db.execute(query).fetchall()
+        fail("%s gives %s" % (query, rows[:3]))
+    except sqlite3.Error as error:
+        if words not in str(error):
+            fail("%s says: %s" % (query, error))
+
+
+def check_kill(db):
+    """Killed between two rows, while it works, and while nobody asks."""
+    rows = db.execute("SELECT ordinal FROM instruction(%s, 0)" % CAPTURE)
+    rows.fetchone()
+    os.kill(children()[0], signal.SIGKILL)
+    try:
+        rows.fetchall()
+        fail("rows come from a process that was killed")
+    except sqlite3.OperationalError:
+        pass
+    if db.execute("SELECT count(*) FROM instruction(%s, 0) WHERE ordinal < 10" % CAPTURE).fetchone() != (10,):
+        fail("after a killed process the next query does not work")
+    timer = threading.Timer(0.3, lambda: os.kill(children()[0], signal.SIGKILL))
+    timer.start()
+    try:
+        db.execute("SELECT count(*) FROM instruction(%s, 0) AS a, instruction(%s, 0) AS b WHERE a.text = b.text || 'x'" %
+                   (CAPTURE, CAPTURE)).fetchall()
+        fail("a query survives its process")
+    except sqlite3.OperationalError:
+        pass
+    timer.join()
+    if db.execute("SELECT count(*) FROM trap(%s, 0) WHERE cause = 3" % CAPTURE).fetchone()[0] < 1:
+        fail("after a process that was killed at work the next query does not work")
+
+
+def check_interrupt(db):
+    long = "SELECT count(*) FROM instruction(%s, 0) WHERE text LIKE '%%never%%'" % CAPTURE
+    timer = threading.Timer(0.2, db.interrupt)
+    timer.start()
+    refused(db, "%s UNION ALL %s UNION ALL %s" % (long, long, long), "interrupted")
+    timer.join()
+    calls = []
+    db.set_progress_handler(lambda: calls.append(1) or len(calls) > 3, 1000)
+    refused(db, "SELECT count(*) FROM call(%s, 0) WHERE name = 'never'" % CAPTURE, "interrupted")
+    refused(db, long, "interrupted")
+    db.set_progress_handler(None, 0)
+    if db.execute("SELECT count(*) FROM function(%s, 0)" % CAPTURE).fetchone()[0] < 10:
+        fail("after an interrupt the next query does not work")
+    if len(children()) != 1:
+        fail("an interrupt took the process")
+
+
+def check_refusals(extension, archive, db):
+    refused(connect(extension), "SELECT hartfs_open('/no/such/archive')", "there is no such file")
+    refused(connect(extension), "SELECT * FROM instruction", "no such table")
+    refused(connect(extension), "SELECT hartfs_open()", "a path is needed")
+    refused(connect(extension), "SELECT hartfs_open('%s', 'x')" % archive, "an option begins with --")
+    refused(connect(extension), "SELECT hartfs_open('%s', '--nonsense')" % archive, "unknown option")
+    refused(db, "SELECT * FROM instruction", "of which capture?")
+    refused(db, "SELECT * FROM instruction('no.stf', 0)", "there is no capture 'no.stf'")
+    refused(db, "SELECT * FROM stack(%s, 0)" % CAPTURE, "at which instruction?")
+    refused(db, "DELETE FROM instruction", "may not be modified")
+    db.execute("CREATE VIEW sneaky AS SELECT * FROM instruction(%s, 0)" % CAPTURE)
+    refused(db, "SELECT * FROM sneaky LIMIT 1", "unsafe use of virtual table")
+    for query in ("instruction(%s, 7)", "instruction(%s, NULL)", "instruction(%s, 0) WHERE ordinal = NULL",
+                  "instruction(%s, 0) WHERE ordinal > 9223372036854775807", "access(%s, 0) WHERE touches = 1",
+                  "instruction(%s, 0) WHERE ordinal = 5 AND ordinal = 6"):
+        rows = db.execute("SELECT * FROM " + query % CAPTURE).fetchall()
+        if rows:
+            fail("%s has rows: %s" % (query, rows[:2]))
+
+
+def check_functions(db):
+    for query, want in (("addr('ffffffff80001844')", -2147477436), ("addr('0x10')", 16), ("addr('')", None),
+                        ("addr('xyz')", None), ("addr('11112222333344445')", None), ("hex64(-1)", "f" * 16),
+                        ("hex64('x')", None), ("addr(hex64(-5))", -5), ("addr(NULL)", None)):
+        got = db.execute("SELECT " + query).fetchone()[0]
+        if got != want:
+            fail("%s is %r" % (query, got))
+
+
+def check_many(db):
+    """Several cursors at once, and rows of others between them."""
+    first = db.execute("SELECT ordinal FROM instruction(%s, 0) ORDER BY ordinal" % CAPTURE)
+    last = db.execute("SELECT ordinal FROM instruction(%s, 0) ORDER BY ordinal DESC" % CAPTURE)
+    for i in range(3000):
+        if first.fetchone()[0] != i or last.fetchone()[0] != 873594 - i:
+            return fail("two cursors at once, row %d" % i)
+        if i % 1000 == 0 and db.execute("SELECT count(*) FROM capture").fetchone()[0] < 1:
+            return fail("a third table between them")
+    both = db.execute("SELECT count(*) FROM instruction(%s, 0) AS i JOIN access(%s, 0) AS a ON a.ordinal = i.ordinal "
+                      "WHERE i.ordinal < 2000" % (CAPTURE, CAPTURE)).fetchone()[0]
+    one = db.execute("SELECT count(*) FROM access(%s, 0) WHERE ordinal < 2000" % CAPTURE).fetchone()[0]
+    if both != one or not one:
+        fail("a join has %d rows, not %d" % (both, one))
+    rows = db.execute("SELECT rowid FROM access(%s, 0) WHERE ordinal < 20000" % CAPTURE).fetchall()
+    if len(set(rows)) != len(rows):
+        fail("two rows of one number")
+
+
+def check_wire(hartfs, archive, options):
+    """What is no request ends the process, and no more than that."""
+    for data in (b"\0" * 64, struct.pack("<II", 1 << 31, 16), struct.pack("<II", 4, 17) + b"\0" * 4,
+                 struct.pack("<II", 20, 16) + struct.pack("<IIIII", 999, 1, 0, 1, 0)):
+        mine, other = socket.socketpair()
+        child = subprocess.Popen([hartfs, "serve", "-q"] + options + [archive], stdin=other, stderr=subprocess.PIPE)
+        other.close()
+        mine.sendall(data)
+        mine.shutdown(socket.SHUT_WR)
+        try:
+            while mine.recv(65536):
+                pass
+        except ConnectionResetError:
+            pass
+        said = child.communicate()[1]
+        if child.returncode not in (0, 1) or said:
+            fail("serve ends with %d: %s" % (child.returncode, said))
+    status = subprocess.run([hartfs, "serve", archive], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+    if status != 2:
+        fail("serve without a socket ends with %d" % status)
+
+
+def main():
+    hartfs, extension, archive = sys.argv[1:4]
+    options = sys.argv[4:]
+    db = connect(extension, archive, *options)
+    check_functions(db)
+    check_refusals(extension, archive, db)
+    check_many(db)
+    check_kill(db)
+    check_interrupt(db)
+    # Another one in its place; and one capture alone needs no name.
+    db.execute("SELECT hartfs_open(%s)" % ",".join("?" * (1 + len(options))),
+               [archive + "/boot/rv-sys.stf.gz"] + options).fetchall()
+    if db.execute("SELECT count(*) FROM instruction WHERE ordinal < 7").fetchone() != (7,):
+        fail("a capture alone needs a name")
+    db.close()
+    if children():
+        fail("a process outlives its connection")
+    check_wire(hartfs, archive, options)
+    return bad != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
