@@ -178,20 +178,38 @@ static const struct hf_record_ops *ops_of(const struct encoder *e)
 }
 
 /* The length of a line, but for its offset. */
-static uint32_t count_record(struct encoder *e, const struct hf_record_ops *ops, const struct hf_event *ev)
+static uint32_t count_record(struct encoder *e, const struct hf_record_ops *ops, const struct hf_event *ev, unsigned at)
 {
-	const uint64_t key = ops->key(ev);
+	const uint64_t key = ops->key(ev, at);
 	struct hf_memo_slot *slot = hf_memo_at(e->enc.env->memo, key, HF_EVENT_RECORD);
 
 	if (!hf_memo_is(slot, key, 0, HF_EVENT_RECORD)) {
 		uint8_t nowhere[HF_RECORDS_LINE];
 
 		*slot = (struct hf_memo_slot){.a = key, .of = HF_EVENT_RECORD};
-		slot->value = (uint32_t)(ops->put(nowhere, ev) - nowhere);
+		slot->value = (uint32_t)(ops->put(nowhere, ev, at) - nowhere);
 	}
 	if (key <= UINT8_MAX)
 		e->line[key] = (uint16_t)slot->value;
 	return slot->value;
+}
+
+static uint64_t count_records(struct encoder *e, const struct hf_record_ops *ops, const struct hf_event *ev)
+{
+	const uint64_t offset = hf_record_offset(ev);
+	const unsigned digits = count_offset(e, offset);
+	unsigned at = 0, left = ops->sizes ? ev->flags : 1;
+	uint64_t size = 0;
+
+	for (;; left--) {
+		const uint8_t first = ev->data.bytes[at];
+
+		size += e->line[first] ? e->line[first] : count_record(e, ops, ev, at);
+		size += offset + at < e->power ? digits : digits + 1;
+		if (left <= 1)
+			return size;
+		at += ops->sizes[first];
+	}
 }
 
 static uint64_t count(struct encoder *e, const struct hf_event *ev, size_t n)
@@ -200,14 +218,34 @@ static uint64_t count(struct encoder *e, const struct hf_event *ev, size_t n)
 	uint64_t size = 0;
 
 	for (; n; n--, ev++)
-		if (ev->kind == HF_EVENT_RECORD && ops) {
-			const uint32_t line = e->line[ev->data.bytes[0]];
-
-			size += count_offset(e, hf_record_offset(ev)) + (line ? line : count_record(e, ops, ev));
-		} else if (ev->kind == HF_EVENT_DATA) {
+		if (ev->kind == HF_EVENT_RECORD && ops)
+			size += count_records(e, ops, ev);
+		else if (ev->kind == HF_EVENT_DATA)
 			size += ev->used < PIECE ? ev->used : PIECE;
-		}
 	return size;
+}
+
+static inline uint8_t *room(struct hf_sink *sink, uint8_t *p)
+{
+	if (sink->end - p >= ROOM)
+		return p;
+	sink->p = p;
+	return hf_sink_room(sink, ROOM);
+}
+
+static uint8_t *put_records(struct encoder *e, uint8_t *p, const struct hf_event *ev, struct hf_sink *sink)
+{
+	const struct hf_record_ops *ops = ops_of(e);
+	const uint64_t offset = hf_record_offset(ev);
+	unsigned at = 0, left = ops->sizes ? ev->flags : 1;
+
+	for (;; left--) {
+		p = room(sink, p);
+		p = ops->put(put_offset(e, p, offset + at), ev, at);
+		if (left <= 1)
+			return p;
+		at += ops->sizes[ev->data.bytes[at]];
+	}
 }
 
 static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
@@ -221,13 +259,10 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 		return;
 	}
 	for (; n; n--, ev++) {
-		if (sink->end - p < ROOM) {
-			sink->p = p;
-			p = hf_sink_room(sink, ROOM);
-		}
 		if (ev->kind == HF_EVENT_RECORD && ops) {
-			p = ops->put(put_offset(e, p, hf_record_offset(ev)), ev);
+			p = put_records(e, p, ev, sink);
 		} else if (ev->kind == HF_EVENT_DATA) {
+			p = room(sink, p);
 			memcpy(p, ev->data.bytes, PIECE);
 			p += ev->used < PIECE ? ev->used : PIECE;
 		}

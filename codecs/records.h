@@ -55,13 +55,22 @@ void hf_records_begin(struct hf_records *r, const struct hf_records_ops *ops, co
 int hf_records_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t *ret_n);
 uint64_t hf_records_state(struct hf_dec *dec, struct hf_fields *f);
 
-/* How the encoder tells RECORD events. */
+/*
+ * How the encoder tells RECORD events. Such an event is one record; or, of a codec that has sizes, its bytes are those of
+ * the stream from there on, and it is as many records as its flags say, all of which lie within them as a whole.
+ */
 struct hf_record_ops {
-	/* The line from behind its offset on, its end included, to t[HF_RECORDS_LINE]; returns its end. */
-	uint8_t *(*put)(uint8_t *t, const struct hf_event *ev);
+	/* The line from behind the offset on, its end included, to t[HF_RECORDS_LINE], of the record that begins with that
+	 * byte of the event; returns its end. */
+	uint8_t *(*put)(uint8_t *t, const struct hf_event *ev, unsigned at);
 	/* All that the length of that depends on; up to 255: the first byte, and it says it for all records that have it. */
-	uint64_t (*key)(const struct hf_event *ev);
+	uint64_t (*key)(const struct hf_event *ev, unsigned at);
+	/* The sizes of records by their first byte; of one that is alone it does not matter. NULL: each event is one. */
+	const uint8_t *sizes;
 };
+
+/* Bytes that an event has of the stream. */
+#define HF_RECORD_BYTES ((unsigned)sizeof(((struct hf_ev_data *)0)->bytes))
 
 /* Records that begin behind that are text. */
 #define HF_RECORD_OFFSET_MAX ((UINT64_C(1) << 48) - 1)

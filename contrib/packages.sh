@@ -4,7 +4,8 @@ BUILD_PACKAGES="build-essential cmake ninja-build pkg-config libfuse3-dev fuse3 
 	libdeflate-dev libzstd-dev libxxhash-dev libseccomp-dev llvm-19-dev libiberty-dev"
 LINT_PACKAGES="clang-tidy"
 TEST_PACKAGES="acl xz-utils zstd gzip sqlite3 python3 libopencsd-bin binutils-riscv64-unknown-elf qemu-user
-	qemu-system-misc valgrind g++-riscv64-linux-gnu g++-aarch64-linux-gnu libc6-dev-riscv64-cross libc6-dev-arm64-cross"
+	qemu-system-misc valgrind g++-riscv64-linux-gnu g++-aarch64-linux-gnu libc6-dev-riscv64-cross libc6-dev-arm64-cross
+	lcov"
 
 install_packages() {
 	local missing=() package

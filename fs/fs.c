@@ -74,6 +74,8 @@ static void borrow(struct hf_fs *fs)
 	fs->tree.slices = &fs->slices;
 	fs->tree.profiles = &fs->profiles;
 	fs->tree.wheres = &fs->wheres;
+
+	fs->tree.moments = &fs->moments;
 }
 
 static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
@@ -95,6 +97,8 @@ static int open_floors(struct hf_fs *fs, const struct hf_fs_options *options)
 	hf_slices_init(&fs->slices, &fs->common);
 	hf_profiles_init(&fs->profiles, &fs->common);
 	hf_wheres_init(&fs->wheres, &fs->common);
+
+	hf_moments_init(&fs->moments, &fs->common);
 	archive_err = hf_tree_init(&fs->tree);
 	return err ? err : archive_err;
 }
@@ -143,6 +147,8 @@ static void close_floors(struct hf_fs *fs)
 	hf_exec_stop(fs->common.exec);
 	hf_captures_put_down(&fs->captures);
 	hf_wheres_fini(&fs->wheres);
+
+	hf_moments_fini(&fs->moments);
 	hf_profiles_fini(&fs->profiles);
 	hf_slices_fini(&fs->slices);
 	hf_cache_free(fs->common.cache);
@@ -345,6 +351,11 @@ int hf_fs_compare(struct hf_fs *fs, const char *path, void (*fn)(void *ctx, cons
 		  void *ctx, struct hf_diag *diag)
 {
 	return hf_captures_compare(&fs->captures, path, fn, ctx, diag);
+}
+
+int hf_fs_moment(struct hf_fs *fs, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why, size_t size)
+{
+	return hf_moment_run(&fs->captures, ask, sink, why, size);
 }
 
 int hf_fs_find(struct hf_fs *fs, const struct hf_find *find, uint64_t *ret_count, char *why, size_t size)

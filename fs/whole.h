@@ -16,6 +16,7 @@ struct hf_fs {
 	struct hf_slices slices;
 	struct hf_profiles profiles;
 	struct hf_wheres wheres;
+	struct hf_moments moments;
 	struct hf_tree tree;
 	bool opened; /* the four above */
 };

@@ -6,6 +6,7 @@
 
 struct telling {
 	struct hf_summary *summary;
+	struct hf_list_reader *reader;
 	const struct hf_course *course;
 	uint32_t hart;
 	bool (*stop)(void *ctx);
@@ -59,7 +60,7 @@ static int put_run(void *ctx, const struct hf_summary_run *run)
 	struct hf_posting posting;
 	struct hf_list list;
 	uint8_t *bytes;
-	int err = is_stopping(t) ? HF_ERR_CANCELLED : hf_summary_list(t->summary, run, &list, &bytes);
+	int err = is_stopping(t) ? HF_ERR_CANCELLED : hf_summary_list_by(t->summary, t->reader, run, &list, &bytes);
 
 	if (err)
 		return err;
@@ -181,9 +182,12 @@ int hf_course_of_summary(struct hf_summary *summary, struct hf_index *index, con
 		if (harts[i].id == tree->hart)
 			t.chunks = harts[i].chunks;
 	t.first = calloc((size_t)t.chunks + 1, sizeof *t.first);
-	err = t.first ? load_chunks(&t, index) : HF_ERR_NOMEM;
+	err = t.first ? hf_list_reader_new(&t.reader) : HF_ERR_NOMEM;
+	if (!err)
+		err = load_chunks(&t, index);
 	if (!err)
 		err = tell(&t, tree);
+	hf_list_reader_free(t.reader);
 	free(t.first);
 	return err;
 }

@@ -28,12 +28,24 @@ struct decode {
 	size_t seen;   /* as many of the decoder's harts are in the queue */
 };
 
+/* A usual one of STF. */
+#define RECORDS_AN_EVENT 3u
+
+static_assert(HF_DECODE_EVENTS <= UINT16_MAX, "the events of a kind are counted in 16 bits");
 static_assert(HF_BATCH_EVENTS % HF_DECODE_EVENTS == 0,
 	      "a chunk begins with a batch: what is asked for never outgrows it");
 
 static uint64_t offset_of(const struct decode *d)
 {
 	return hf_dec_offset(d->run->dec);
+}
+
+/* Events of a chunk. One of the records may be several lines. */
+static uint64_t events_limit(const struct decode *d)
+{
+	const uint64_t limit = d->run->pass->limits.events;
+
+	return d->run->slot == HF_SLOT_RECORDS && limit > RECORDS_AN_EVENT ? limit / RECORDS_AN_EVENT : limit;
 }
 
 /* All that the hart may have was decoded. */
@@ -47,7 +59,7 @@ static bool full(const struct decode *d)
 	const struct hf_chunk_limits *limits = &d->run->pass->limits;
 	const struct hf_chunk *c = &d->chunk;
 
-	return is_spent(d) || c->insns >= limits->insns || c->events >= limits->events ||
+	return is_spent(d) || c->insns >= limits->insns || c->events >= events_limit(d) ||
 	       (c->events && c->events % HF_DECODE_EVENTS == 0 && offset_of(d) - c->stream_offset >= limits->bytes);
 }
 
@@ -66,8 +78,8 @@ static size_t room(const struct decode *d, uint64_t insns, uint64_t events)
 
 	if (limits->insns - insns < max)
 		max = limits->insns - insns;
-	if (limits->events - events < max)
-		max = limits->events - events;
+	if (events_limit(d) - events < max)
+		max = events_limit(d) - events;
 	return (size_t)max;
 }
 
@@ -107,23 +119,44 @@ static int add_problems(struct decode *d, const struct hf_event *ev, size_t n, u
 	return err;
 }
 
+/* How many of n <= HF_DECODE_EVENTS events are instructions, and of which kinds there are any. */
+static uint64_t count_kinds(const struct hf_event *ev, size_t n, uint32_t *ret_kinds)
+{
+	/* Nearly all events are of these, which are counted side by side. */
+	enum { INSN = 0, MEM = 16, REG = 32 };
+	static const uint64_t one[256] = {[HF_EVENT_INSN] = UINT64_C(1) << INSN,
+					  [HF_EVENT_MEM] = UINT64_C(1) << MEM,
+					  [HF_EVENT_REG] = UINT64_C(1) << REG};
+	uint64_t counts = 0;
+	uint16_t insns, mems, regs;
+
+	for (size_t i = 0; i < n; i++)
+		counts += one[ev[i].kind];
+	insns = (uint16_t)(counts >> INSN);
+	mems = (uint16_t)(counts >> MEM);
+	regs = (uint16_t)(counts >> REG);
+	if ((size_t)insns + mems + regs < n)
+		*ret_kinds = hf_event_kinds(ev, n);
+	else
+		*ret_kinds = (insns ? 1u << HF_EVENT_INSN : 0) | (mems ? 1u << HF_EVENT_MEM : 0) |
+			     (regs ? 1u << HF_EVENT_REG : 0);
+	return insns;
+}
+
 /* The last n events of the batch. */
 static int count(struct decode *d, struct hf_batch *batch, size_t n)
 {
 	const struct hf_event *ev = batch->ev + batch->n - n;
 	struct hf_chunk *c = &d->chunk;
 	const uint64_t ordinal = c->ordinal + c->insns;
-	uint64_t insns = 0;
-	uint32_t kinds = 0;
+	uint64_t insns;
+	uint32_t kinds;
 
 	c->events += n;
 	/* The records are DATA alone. */
 	if (d->run->slot == HF_SLOT_RECORDS)
 		return 0;
-	for (size_t i = 0; i < n; i++) {
-		kinds |= 1u << (ev[i].kind & 31);
-		insns += ev[i].kind == HF_EVENT_INSN;
-	}
+	insns = count_kinds(ev, n, &kinds);
 	batch->kinds |= kinds;
 	c->insns += insns;
 	for (size_t i = 0; kinds & 1u << HF_EVENT_ATTEMPT && i < n; i++)

@@ -181,6 +181,16 @@ static bool parse_count(const char *text, unsigned *ret_value)
 	return true;
 }
 
+static bool parse_hart(const char *text, uint32_t *ret_hart)
+{
+	uint64_t n;
+
+	if (!parse_size(text, false, &n) || n >= UINT32_MAX)
+		return false;
+	*ret_hart = (uint32_t)n;
+	return true;
+}
+
 static bool parse_shard(const char *text, struct hf_settings *settings)
 {
 	const char *slash = strchr(text, '/');
@@ -268,6 +278,7 @@ static bool set_flag(struct hf_settings *settings, enum option_id id)
 		settings->prune = true;
 		return true;
 	case OPTION_AS_JSON:
+	case OPTION_STATE_JSON:
 		settings->json = true;
 		return true;
 	case OPTION_AS_CSV:
@@ -359,6 +370,9 @@ static bool set_option(struct hf_settings *settings, enum option_id id, char *va
 		return parse_size(value, true, &settings->offset);
 	case OPTION_LENGTH:
 		return parse_size(value, true, &settings->length);
+	case OPTION_ONE_HART:
+		settings->has_hart = true;
+		return parse_hart(value, &settings->hart);
 	case OPTION_ROWS:
 		return parse_size(value, false, &settings->rows);
 	default:

@@ -44,6 +44,8 @@ struct hf_settings {
 	unsigned threads, jobs;          /* 0: default */
 	uint64_t offset, length;         /* of cat */
 	uint64_t rows;                   /* of top */
+	uint32_t hart;                   /* of state, */
+	bool has_hart;                   /*   if it is given */
 	uint64_t shard, shards;          /* shards 0: not given */
 	struct hf_asked {
 		const char *name, *value;	 /* value NULL: none */

@@ -26,6 +26,9 @@ fs/profile/flame.c@DATA_MAX@700 << 10@frames in *flame.svg* | 716,800 bytes
 fs/profile/escape.h@HF_ESCAPE_NAME@((size_t)256)@name in a picture | 256 bytes
 fs/profile/speedscope.c@STACKS_MAX@(UINT64_C(64) << 20)@stacks in *stacks.folded* and *speedscope.json* | 64 MiB
 fs/find/find.h@HF_QUESTION_TERMS@32@parts of a question of **hartfs find** | 32
+fs/find/moment.h@HF_MOMENT_ACCESSES@16@accesses of **hartfs state** | 16
+fs/find/moment.h@HF_MOMENT_CHUNKS@256@chunks that **hartfs state** decodes with a summary | 256
+fs/find/moments.h@HF_MOMENTS_DECODED@(UINT64_C(10) << 20)@instructions of a hart without a summary | 10,485,760 | *state.txt*
 mountd/sql/protocol.h@HF_PROTOCOL_CURSORS@1024u@read at a time | 1,024
 fs/rows/rows.h@HF_ROWS_HARTS@(1u << 13)@one connection asks | 8,192
 fs/rows/rows.h@HF_ROWS_ORDINALS@(UINT64_C(1) << 38)@with rows | 2^38
@@ -56,7 +59,15 @@ codecs/image/elf_debug.h@HF_ELF_DEBUG_LINE_MAX@(UINT64_C(64) << 20)@lines in *pr
 codecs/image/bias.c@PIECES_MAX@64@64 executable segments
 codecs/image/elf_riscv.c@ATTRIBUTES_MAX@65536u@64 KiB | they count as none
 index/counts.h@HF_COUNTS_MAX@(UINT32_C(1) << 21)@different instructions of a hart | 2,097,152
+fs/find/where.h@HF_WHERE_DECODED@(UINT64_C(1) << 20)@lines of a file in *where/* | 1,048,576
 fs/profile/profile.h@HF_PROFILE_DECODED@(UINT64_C(10) << 20)@instructions of a hart without a summary | 10,485,760
+fs/profile/memory.c@PAIRS_MAX@(UINT32_C(1) << 19)@524,288 pairs
+fs/profile/memory.c@PAGES_MAX@256u@pages of an access in *memory.txt* | 256
+index/summary/words_pages.h@HF_WORDS_PAGES_MAX@(UINT32_C(1) << 19)@524,288 pages where chunks
+fs/profile/bbv.c@INTERVAL_MIN@10000@at least 10,000
+fs/profile/bbv.c@VECTORS_MAX@(UINT64_C(64) << 20)@length of a *bbv* file | 64 MiB
+fs/profile/bbv.c@LINE_MAX_READ@1048574@1,048,574 bytes
+fs/capture/source_text.h@HF_SOURCE_TEXT_MAX@(UINT64_C(16) << 20)@source text in *annotated* | 16 MiB
 codecs/stf/header.h@HF_STF_HEADER_RECORDS_MAX@4096@records of the header | 4,096
 codecs/stf/header.h@HF_STF_STRINGS_MAX@(256u * 1024)@strings of the header together | 256 KiB
 codecs/stf/decoder.h@HF_STF_GROUP_MAX@(4u * 1024 * 1024)@records of one group | 4 MiB

@@ -198,11 +198,12 @@ bool hf_astf_dump_pack(const struct hf_astf_dump_state *state, const struct hf_a
 	return hf_astf_type(rec) == HF_ASTF_EXTRA_EA;
 }
 
-static uint8_t *put_packed(uint8_t *t, const struct hf_event *ev)
+static uint8_t *put_packed(uint8_t *t, const struct hf_event *ev, unsigned at)
 {
 	const struct hf_astf_dump_state state = {.mode = ev->flags};
 	struct hf_astf_record rec = {{ev->word[0], ev->word[1], ev->word[2], 0}};
 
+	(void)at;
 	if (hf_astf_type(&rec) == HF_ASTF_INSTR) {
 		t = put_insn(&state, hf_text_put(t, " INSTR"), &rec);
 	} else {
@@ -214,11 +215,12 @@ static uint8_t *put_packed(uint8_t *t, const struct hf_event *ev)
 }
 
 /* Addresses and the opcode have as many digits as they may. */
-static uint64_t key(const struct hf_event *ev)
+static uint64_t key(const struct hf_event *ev, unsigned at)
 {
 	const uint64_t more = 1 << 10; /* than the type; the bit is reserved in both */
 	const bool is_insn = (uint8_t)ev->word[0] == HF_ASTF_INSTR;
 
+	(void)at;
 	return more | (is_insn ? (uint32_t)ev->word[0] | (uint64_t)ev->flags << 32 : ev->word[0]);
 }
 

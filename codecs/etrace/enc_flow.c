@@ -414,6 +414,29 @@ bool hf_etrace_enc_branch(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_
 	return true;
 }
 
+bool hf_etrace_enc_jump(struct hf_etrace_enc *e, uint64_t pc)
+{
+	const struct hf_etrace_step step = {.way = HF_ETRACE_WAY_ON, .jumps = true};
+	const struct hf_ev_insn *insn = &e->held.insn;
+	struct hf_etrace_enc_state *s = &e->s;
+	uint64_t target;
+
+	if (!exact(e) || s->pbc >= predicted_max(e) || outcomes_full(e) || s->irets == HF_ETRACE_ENC_IRETS_MAX ||
+	    !hf_riscv_target(insn->opcode, e->xlen, insn->pc, &target) || target != pc || runs_full(e, &step))
+		return false;
+	s->depth = hf_etrace_enc_has_irets(e) ? s->irets : 0;
+	if (e->c.params.modes & HF_ETRACE_IMPLICIT_RETURN &&
+	    hf_walk_links(&e->rules, insn->opcode, insn->flow) & HF_WALK_CALL)
+		hf_return_stack_push(&e->tables.stack,
+				     (insn->pc + insn->size) & hf_etrace_address_mask(&e->c.params));
+	count_run(e);
+	s->run = pc;
+	s->before = 0;
+	s->before_pc = insn->pc;
+	s->flags &= ~(uint32_t)HF_ETRACE_ENC_OF_HELD;
+	return true;
+}
+
 /*
  * The accesses of the held instruction, ahead of its packet. If one of next could be taken for its own, it is reported,
  * or, where its sync packet has just done that, or the report of a jump's target will not be final, next synchronises.

@@ -336,6 +336,17 @@ static inline bool is_quiet(const struct hf_etrace_enc *e)
 	       e->s.resync < e->c.resync_packets;
 }
 
+/* The held instruction is a branch or a jump whose outcome is all there is to tell, which is done then. */
+static inline bool tells_no_more(struct hf_etrace_enc *e, struct hf_sink *sink, const struct hf_event *ev)
+{
+	const uint8_t flow = e->held.insn.flow;
+
+	if (flow == HF_FLOW_BRANCH)
+		return follows(e, &e->held, ev) && hf_etrace_enc_branch(e, sink, ev->insn.pc);
+	return (flow == HF_FLOW_JUMP || flow == HF_FLOW_CALL) && follows(e, &e->held, ev) &&
+	       hf_etrace_enc_jump(e, ev->insn.pc);
+}
+
 static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct hf_sink *sink)
 {
 	struct hf_etrace_enc *e = (struct hf_etrace_enc *)enc;
@@ -351,8 +362,7 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 			e->s.before = held->insn.opcode;
 			e->s.before_pc = held->insn.pc;
 			e->held = *ev;
-		} else if (quiet && e->held.insn.flow == HF_FLOW_BRANCH && follows(e, &e->held, ev) &&
-			   hf_etrace_enc_branch(e, sink, ev->insn.pc)) {
+		} else if (quiet && tells_no_more(e, sink, ev)) {
 			e->s.left--;
 			e->held = *ev;
 		} else if (ev->kind != HF_EVENT_REG || e->c.data) {
@@ -367,8 +377,16 @@ static inline void put_stretch(struct hf_enc *enc, const struct hf_event *ev, co
 {
 	struct hf_etrace_enc *e = (struct hf_etrace_enc *)enc;
 	const uint32_t behind = stretch->insns - 1u;
+	const bool quiet = is_quiet(e);
 
-	put(enc, ev, 1, sink);
+	if (quiet && passes(e, &e->held, ev)) {
+		put(enc, ev, 1, sink);
+	} else if (quiet && tells_no_more(e, sink, ev)) {
+		e->s.left--;
+		e->held = *ev;
+	} else {
+		put_insn(e, sink, ev);
+	}
 	if (!stretch->riscv || !is_quiet(e) || e->s.left <= behind) {
 		put(enc, ev + 1, stretch->events - 1u, sink);
 	} else if (behind) {

@@ -305,6 +305,8 @@ void hf_etrace_enc_finish(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf
  * where the next instruction is.
  */
 bool hf_etrace_enc_branch(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_t pc);
+/* The same for a direct jump or call of which nothing is to be told. */
+bool hf_etrace_enc_jump(struct hf_etrace_enc *e, uint64_t pc);
 /* Tracing ends here, with nothing held. */
 void hf_etrace_enc_stop(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf_etrace_qual_status status, bool enable);
 /* Tracing starts: what must come before a sync packet. */

@@ -315,8 +315,12 @@ static inline void put_stretch(struct hf_enc *enc, const struct hf_event *ev, co
 	const struct hf_ev_insn *before = &ev[stretch->before].insn;
 	const uint32_t insns = stretch->insns - 2u, halves = stretch->halves - ev->insn.size / 2u;
 
-	put(enc, ev, 1, sink);
-	if (stretch->insns <= 2 || !stretch->riscv || e->c.wire.xlen == 32 || !are_counted(e, insns, halves)) {
+	if (stretch->insns <= 2 || !stretch->riscv || e->c.wire.xlen == 32) {
+		put(enc, ev, stretch->events, sink);
+		return;
+	}
+	put_insn(e, sink, ev);
+	if (!are_counted(e, insns, halves)) {
 		put(enc, ev + 1, stretch->events - 1u, sink);
 		return;
 	}

@@ -95,6 +95,14 @@ struct hf_stf_group {
 	uint64_t pc;
 };
 
+/* What an opcode says, as long as it has a place of its own among some: looked up faster than worked out. */
+#define HF_STF_CODE_BITS 10
+struct hf_stf_code {
+	uint32_t opcode, sizes; /* as hf_riscv_access_sizes; of RISC-V */
+	uint8_t size, isa;	/* 0: there is none */
+	uint8_t flow;		/* enum hf_flow */
+};
+
 struct hf_stf_dec {
 	struct hf_dec dec; /* first */
 	struct hf_reader reader;
@@ -111,6 +119,7 @@ struct hf_stf_dec {
 	size_t hart_count;
 	uint32_t last_hart;			   /* the one noted last */
 	uint16_t hart_slots[2 * HF_STF_HARTS_MAX]; /* open hash of harts: index + 1 */
+	struct hf_stf_code code[1 << HF_STF_CODE_BITS];
 };
 
 extern const struct hf_dec_ops hf_stf_dec_ops;

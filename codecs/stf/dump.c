@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* What an event has of a record, and of the stream behind it. */
-#define REACH sizeof(((struct hf_ev_data *)0)->bytes)
+#define REACH HF_RECORD_BYTES
 static_assert(REACH >= HF_STF_SIZE_BUS_MASTER_ACCESS, "the longest record that is an event");
 
 /* ---- places ---- */
@@ -106,11 +106,9 @@ static int end_stream(struct hf_stf_dump *d, bool inside)
 
 /* ---- records that are events ---- */
 
-/* The size of a record that is an event: most are of this kind. 0 for all others: what has a part behind its head, or
- * needs the header to be told. */
-static inline unsigned event_size(const uint8_t *p)
-{
-	static const uint8_t sizes[256] = {
+/* The size of a record that is an event, alone or with others: most are of this kind. 0 for all others: what has a part
+ * behind its head, or needs the header to be told. */
+static const uint8_t sizes[256] = {
 #define SIZE_none_body(head) (head)
 #define SIZE_none_both(head) 0
 #define SIZE_none_header(head) 0
@@ -123,8 +121,11 @@ static inline unsigned event_size(const uint8_t *p)
 	[number] = IRREGULAR(number) ? 0 : SIZE_##count##_##place(head),
 #include "codecs/stf/records.def"
 #undef HF_STF_RECORD
-	};
+};
 
+/* The same; of a register that has a fixed size, which is an event of its own, too. */
+static inline unsigned event_size(const uint8_t *p)
+{
 	if (*p == HF_STF_INST_REG && (p[3] & 0xf) != HF_STF_REG_VECTOR)
 		return HF_STF_SIZE_INST_REG;
 	return sizes[*p];
@@ -138,12 +139,15 @@ static size_t give_window(struct hf_stf_dump *d, struct hf_event *ev, size_t max
 	size_t n = 0;
 
 	for (; n < max && p <= last && d->at <= HF_RECORD_OFFSET_MAX; n++) {
-		const unsigned size = event_size(p);
+		unsigned size = event_size(p), records = 1, more;
 
 		if (!size)
 			break;
 		hf_record_begin(&ev[n], d->at);
 		memcpy(ev[n].data.bytes, p, sizeof ev[n].data.bytes);
+		for (; size < REACH && (more = sizes[p[size]]) && size + more <= REACH; size += more)
+			records++;
+		ev[n].flags = (uint8_t)records;
 		p += size;
 		d->at += size;
 	}
@@ -162,20 +166,20 @@ static size_t give(struct hf_records *text, struct hf_event *ev, size_t max)
 	return n;
 }
 
-static uint8_t *put_event_record(uint8_t *t, const struct hf_event *ev)
+static uint8_t *put_event_record(uint8_t *t, const struct hf_event *ev, unsigned at)
 {
-	if (event_size(ev->data.bytes))
-		t = hf_stf_dump_head(NULL, t, ev->data.bytes);
+	if (event_size(ev->data.bytes + at))
+		t = hf_stf_dump_head(NULL, t, ev->data.bytes + at);
 	*t++ = '\n';
 	return t;
 }
 
-static uint64_t key(const struct hf_event *ev)
+static uint64_t key(const struct hf_event *ev, unsigned at)
 {
-	return hf_stf_dump_key(ev->data.bytes);
+	return hf_stf_dump_key(ev->data.bytes + at);
 }
 
-const struct hf_record_ops hf_stf_dump_record = {.put = put_event_record, .key = key};
+const struct hf_record_ops hf_stf_dump_record = {.put = put_event_record, .key = key, .sizes = sizes};
 
 /* ---- all others ---- */
 

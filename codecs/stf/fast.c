@@ -169,26 +169,50 @@ static void settle_sizes(struct fast *f, struct hf_event *ev, unsigned sizes)
 		}
 }
 
+static __attribute__((noinline)) void learn_code(struct hf_stf_code *code, const struct ending *end, uint8_t isa)
+{
+	const bool riscv = isa == HF_ISA_RV32 || isa == HF_ISA_RV64;
+
+	*code = (struct hf_stf_code){.opcode = end->opcode, .size = end->size, .isa = isa};
+	if (riscv) {
+		code->flow = hf_riscv_flow(end->opcode, isa == HF_ISA_RV32 ? 32 : 64);
+		code->sizes = hf_riscv_access_sizes(end->opcode, end->size, isa);
+	} else {
+		code->flow = hf_arm_classify(end->opcode, end->size, isa).flow;
+	}
+}
+
+static inline const struct hf_stf_code *code_of(struct hf_stf_dec *d, const struct ending *end, uint8_t isa)
+{
+	struct hf_stf_code *code =
+		&d->code[end->opcode * UINT32_C(0x9e3779b1) >> (32 - HF_STF_CODE_BITS)];
+
+	if (code->opcode != end->opcode || code->size != end->size || code->isa != isa)
+		learn_code(code, end, isa);
+	return code;
+}
+
 /* The groups of our own hart. s->expected follows s->next in all of them. */
 static void run_ours(struct hf_stf_dec *d, struct fast *f)
 {
 	struct hf_stf_sync *s = &d->sync;
 	const uint8_t *group = f->p;
 	const uint8_t isa = s->isa, mode = s->mode;
-	const unsigned xlen = isa == HF_ISA_RV32 ? 32 : 64;
 	const bool riscv = isa == HF_ISA_RV32 || isa == HF_ISA_RV64;
 	uint64_t pc = s->next, index = s->index;
 
 	while (f->ev < f->stop) {
 		struct hf_event *insn = f->ev++;
+		const struct hf_stf_code *code;
 		struct ending end;
 
 		if (!take_group(f, &end)) {
 			f->ev = insn;
 			break;
 		}
+		code = code_of(d, &end, isa);
 		if (f->ev != insn + 1 && riscv)
-			settle_sizes(f, insn + 1, hf_riscv_access_sizes(end.opcode, end.size, isa));
+			settle_sizes(f, insn + 1, code->sizes);
 		insn->kind = HF_EVENT_INSN;
 		insn->flags = end.taken;
 		insn->any = 0;
@@ -198,8 +222,7 @@ static void run_ours(struct hf_stf_dec *d, struct fast *f)
 						 .opcode = end.opcode,
 						 .size = end.size,
 						 .isa = isa,
-						 .flow = riscv ? hf_riscv_flow(end.opcode, xlen) :
-							 hf_arm_classify(end.opcode, end.size, isa).flow,
+						 .flow = code->flow,
 						 .mode = mode};
 		pc = end.taken ? end.target : pc + end.size;
 		index++;

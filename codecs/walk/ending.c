@@ -4,8 +4,7 @@
 #include "codecs/isa/arm.h"
 #include "codecs/isa/riscv.h"
 
-/* HF_WALK_CALL and HF_WALK_RETURN of a RISC-V jump. */
-static uint8_t links(const struct hf_walk_rules *rules, uint32_t opcode, uint8_t flow)
+uint8_t hf_walk_links(const struct hf_walk_rules *rules, uint32_t opcode, uint8_t flow)
 {
 	static const uint8_t by_flow[HF_FLOW_COUNT] = {
 		[HF_FLOW_CALL] = HF_WALK_CALL,
@@ -80,7 +79,7 @@ static struct hf_walk_ending riscv(const struct hf_walk_rules *rules, const stru
 	case HF_FLOW_TRAP_RETURN: e.end = HF_WALK_TRAP_RETURN; return e;
 	default: return e;
 	}
-	e.flags |= links(rules, insn->opcode, insn->flow);
+	e.flags |= hf_walk_links(rules, insn->opcode, insn->flow);
 	if (e.end == HF_WALK_JUMP)
 		e.flags &= (uint8_t)~HF_WALK_RETURN;
 	return e;

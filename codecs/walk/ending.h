@@ -60,4 +60,7 @@ struct hf_walk_ending {
 struct hf_walk_ending hf_walk_ending(const struct hf_walk_rules *rules, const struct hf_program *program,
 				     const struct hf_ev_insn *insn, uint64_t last_pc, uint32_t last_opcode);
 
+/* HF_WALK_CALL and HF_WALK_RETURN of a RISC-V jump. */
+uint8_t hf_walk_links(const struct hf_walk_rules *rules, uint32_t opcode, uint8_t flow);
+
 #endif

@@ -834,3 +834,26 @@ void hf_companion_free_list(struct hf_elf_symbol_list *list)
 	free(list->symbol);
 	*list = (struct hf_elf_symbol_list){0};
 }
+
+/* ---- all lines ---- */
+
+int hf_companion_lines(const struct hf_companion *companion, uint32_t hart,
+		       int (*fn)(void *ctx, struct hf_lines *lines), void *ctx)
+{
+	const uint32_t owner = has_own(companion, companion->elf_count, hart) ? hart : HF_SETUP_ANY;
+	int err = 0;
+
+	for (size_t i = 0; i < companion->elf_count && !err; i++) {
+		const struct hf_companion_elf *elf = &companion->elf[i];
+		struct hf_lines *lines;
+
+		if (!is_of(companion, i, owner))
+			continue;
+		err = hf_lines_new(elf->debug ? elf->debug : elf->src, elf->bias, NULL, &lines, NULL);
+		if (!err)
+			err = fn(ctx, lines);
+		else if (!hf_err_is_passing(err))
+			err = 0;
+	}
+	return err;
+}

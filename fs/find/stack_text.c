@@ -47,26 +47,28 @@ static void put_pc(struct hf_sink *sink, bool known, uint64_t pc, const struct h
 	hf_find_put_place(sink, symbols, pc);
 }
 
-static void put_beyond(struct hf_sink *sink, const struct hf_stack *stack)
+static void put_beyond(struct hf_sink *sink, const struct hf_stack *stack, const char *prefix)
 {
 	const uint64_t more = stack->calls_beyond + stack->traps_beyond;
 
 	if (more > 1)
-		hf_sink_printf(sink, "#- %llu more, beyond the limit of %u\n", (unsigned long long)(more - 1), HF_CALL_DEPTH);
+		hf_sink_printf(sink, "%s- %llu more, beyond the limit of %u\n", prefix, (unsigned long long)(more - 1),
+			       HF_CALL_DEPTH);
 }
 
-void hf_stack_put_lines(struct hf_sink *sink, const struct hf_stack *stack, const struct hf_symbols *symbols)
+void hf_stack_put_lines(struct hf_sink *sink, const struct hf_stack *stack, const struct hf_symbols *symbols,
+			const char *prefix)
 {
 	for (uint32_t i = 0; i < stack->count; i++) {
 		const struct hf_stack_frame *frame = &stack->frame[i];
 
-		hf_sink_printf(sink, "#%u", i);
+		hf_sink_printf(sink, "%s%u", prefix, i);
 		put_pc(sink, frame->has_pc, frame->pc, symbols);
 		hf_sink_printf(sink, " %s", kinds[frame->kind].words);
 		put_pc(sink, frame->function != HF_CALL_UNKNOWN, frame->function, symbols);
 		hf_sink_write(sink, "\n", 1);
 		if (!i)
-			put_beyond(sink, stack);
+			put_beyond(sink, stack, prefix);
 	}
 }
 

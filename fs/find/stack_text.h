@@ -14,8 +14,9 @@ const struct hf_symbols *hf_find_symbols(const struct hf_open *open, uint32_t ha
 /* " <memcpy+0x1c>", or nothing. */
 void hf_find_put_place(struct hf_sink *sink, const struct hf_symbols *symbols, uint64_t pc);
 
-/* A line a frame: its number from 0, where it is, and which function that is. */
-void hf_stack_put_lines(struct hf_sink *sink, const struct hf_stack *stack, const struct hf_symbols *symbols);
+/* A line a frame: prefix, its number from 0, where it is, and which function that is. */
+void hf_stack_put_lines(struct hf_sink *sink, const struct hf_stack *stack, const struct hf_symbols *symbols,
+			const char *prefix);
 /* An array of objects. */
 void hf_stack_put_json(struct hf_sink *sink, const struct hf_stack *stack, const struct hf_symbols *symbols);
 /* A string with its quotes. What is not ASCII is as it is in the names that the listing has. */

@@ -69,7 +69,7 @@ int hf_find_stacks_make(struct hf_find_stacks *s, const struct hf_find_source *s
 		if (!err && s->find->stack == HF_FIND_STACK_JSON)
 			hf_stack_put_json(&s->text, &s->stack, s->symbols);
 		else if (!err)
-			hf_stack_put_lines(&s->text, &s->stack, s->symbols);
+			hf_stack_put_lines(&s->text, &s->stack, s->symbols, "#");
 		s->end[i] = (size_t)(s->text.p - s->text.start);
 		err = err ? err : s->text.err;
 	}

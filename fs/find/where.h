@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hartN/where/<kind>/<value>: the ordinals of the instructions that answer a question, one a line of HF_WHERE_LINE bytes.
+ * hartN/where/KIND/VALUE: the ordinals of the instructions that answer a question, one a line of HF_WHERE_LINE bytes.
  * So the size is known from the counts, which are made when the name is looked up; the ordinals of a chunk are made when
  * they are read, by decoding it. Counts are kept in memory, of a bounded number of files, as long as they are used.
  */

@@ -17,6 +17,8 @@ static void put_stack(const struct hf_profiled *of, uint32_t node, struct hf_sin
 	const struct hf_call_node *nodes = of->tree->nodes;
 	uint32_t path[HF_CALL_DEPTH + 1], depth = 0;
 
+	if (of->sampled)
+		hf_sink_printf(sink, "(estimated);");
 	for (uint32_t n = node; depth <= HF_CALL_DEPTH; n = nodes[n].parent) {
 		path[depth++] = n;
 		if (nodes[n].parent == HF_CALL_NO_NODE)

@@ -268,7 +268,7 @@ static void put_head(const struct flame *f)
 	hf_put_grouped(f->sink, f->frames.frame[0].total);
 	hf_sink_printf(f->sink, " instructions in ");
 	hf_put_grouped(f->sink, f->frames.count);
-	hf_sink_printf(f->sink, " frames</text>\n");
+	hf_sink_printf(f->sink, " frames%s</text>\n", f->of->sampled ? ", estimated from where chunks begin" : "");
 	put_legend(f);
 	hf_sink_printf(f->sink,
 		       "<text class=\"fg-note fg-found\" x=\"210\" y=\"60\"></text>\n"

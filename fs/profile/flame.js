@@ -45,7 +45,8 @@ const percent = (n, of) => (of ? 100 * n / of : 0).toFixed(2) + "%";
 function describe(i) {
 	const line = [data.names[name[i]] + ": " + grouped(total[i]) + " instructions, " + percent(total[i], total[0])];
 	if (i) line.push(percent(total[i], total[parent[i]]) + " of its caller");
-	if (name[i]) line.push(grouped(own[i]) + " own, " + (calls[i] === 1 ? "1 call" : grouped(calls[i]) + " calls"));
+	if (name[i]) line.push(grouped(own[i]) + " own");
+	if (name[i] && calls[i]) line.push(calls[i] === 1 ? "1 call" : grouped(calls[i]) + " calls");
 	else line.push(grouped(calls[i]) + (calls[i] === 1 ? " frame" : " frames") + " too small to be here");
 	return line.join(", ");
 }

@@ -359,18 +359,29 @@ static int find_chunks(const struct hf_profile_source *source, uint64_t *ret_fir
 	return err;
 }
 
-/* A source that tells of neither reads nor writes tells of no access at all. */
+/* Of one kind of accesses; the source may tell of none. */
+static int count_kind(const struct hf_profile_source *source, enum hf_words_what what, uint64_t first, uint64_t end,
+		      bool *known, struct hf_words_pages *ret_pages)
+{
+	int err = hf_words_pages_count(source->summary, source->hart, what, first, end, ret_pages);
+
+	*known |= !err;
+	return err == HF_ERR_UNSUPPORTED ? 0 : err;
+}
+
+/* HF_ERR_UNSUPPORTED: it tells of none at all. */
 static int count(const struct hf_profile_source *source, uint64_t first, uint64_t end, struct hf_words_pages *reads,
 		 struct hf_words_pages *writes)
 {
-	int err = hf_words_pages_count(source->summary, source->hart, HF_WORDS_READS, first, end, reads);
+	bool known = false;
+	int err = count_kind(source, HF_WORDS_READS, first, end, &known, reads);
 
 	if (err)
 		return err;
-	err = hf_words_pages_count(source->summary, source->hart, HF_WORDS_WRITES, first, end, writes);
+	err = count_kind(source, HF_WORDS_WRITES, first, end, &known, writes);
 	if (err)
 		hf_words_pages_free(reads);
-	return err;
+	return err || known ? err : HF_ERR_UNSUPPORTED;
 }
 
 static int put_chunks(const struct hf_profiled *of, struct hf_sink *sink)

@@ -198,6 +198,14 @@ static double percent(const struct overview *o, double insns)
 	return o->t->insns ? 100 * insns / (double)o->t->insns : 0;
 }
 
+/* A mode and its share. */
+static void say_mode(struct overview *o, const struct mode *mode)
+{
+	const double share = percent(o, mode->insns);
+
+	hf_svg_say(&o->svg, "%s %s%.1f%%", hf_mode_name(mode->mode), share < 0.1 ? "<" : "", share < 0.1 ? 0.1 : share);
+}
+
 static void put_legend(struct overview *o)
 {
 	struct mode mode[HF_MODE_COUNT];
@@ -212,7 +220,7 @@ static void put_legend(struct overview *o)
 		}
 		put_swatch(o, i * 92, rank_colours[1 + rank_of(mode[i].mode)], "");
 		open_text(o, "", i * 92 + 14);
-		hf_svg_say(&o->svg, "%s %.1f%%", hf_mode_name(mode[i].mode), percent(o, mode[i].insns));
+		say_mode(o, &mode[i]);
 		hf_svg_close(&o->svg);
 	}
 	if (others > 0) {
@@ -551,8 +559,10 @@ static void put_description(struct overview *o)
 
 	hf_svg_open_plain(&o->svg, "desc");
 	hf_svg_say(&o->svg, "What the hart did, from its first instruction at the left to its last one at the right. Modes:");
-	for (unsigned i = 0; i < n; i++)
-		hf_svg_say(&o->svg, " %s %.1f%%", hf_mode_name(mode[i].mode), percent(o, mode[i].insns));
+	for (unsigned i = 0; i < n; i++) {
+		hf_svg_say(&o->svg, " ");
+		say_mode(o, &mode[i]);
+	}
 	hf_svg_say(&o->svg, ".");
 	for (unsigned i = 0; i < HF_TIMELINE_MARKS; i++)
 		if (o->t->marks[i]) {

@@ -60,6 +60,8 @@ int hf_profile_speedscope(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_bbv(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_bbv_map(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_memory(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_lcov(const struct hf_profiled *of, struct hf_sink *sink);
+int hf_profile_annotated(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_overview(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_perfetto(const struct hf_profiled *of, struct hf_sink *sink);
 int hf_profile_report(const struct hf_profiled *of, struct hf_sink *sink);

@@ -59,9 +59,9 @@ static void spread(const struct hf_timeline *t, float *row, const struct hf_cour
 
 /* ---- code ---- */
 
-static int put_blocks(struct hf_timeline *t, const struct hf_run *run, const struct hf_course_when *when, float insns)
+/* Spreads insns over the blocks of [first, last], by their bytes. */
+static int put_range(struct hf_timeline *t, uint64_t first, uint64_t last, const struct hf_course_when *when, float insns)
 {
-	const uint64_t first = run->key.first, last = first + (run->bytes ? run->bytes - 1 : 0);
 	int err = last < first ? 0 : hf_block_map_reach(&t->code, first, last);
 
 	if (err || last < first)
@@ -75,6 +75,30 @@ static int put_blocks(struct hf_timeline *t, const struct hf_run *run, const str
 		if (block == last >> t->code.shift)
 			return 0;
 	}
+}
+
+/* Whether one execution is in several blocks and columns: which instruction is where has to be looked at. */
+static bool is_across(const struct hf_timeline *t, const struct hf_run *run, const struct hf_course_when *when)
+{
+	const uint64_t last = run->key.first + run->bytes - 1;
+
+	return when->count == 1 && when->end - when->first == run->insns &&
+	       run->key.first >> t->code.shift != last >> t->code.shift &&
+	       piece_of(t->insns, t->columns, when->first) != piece_of(t->insns, t->columns, when->end - 1);
+}
+
+static int put_blocks(struct hf_timeline *t, const struct hf_run *run, const struct hf_course_when *when, float insns)
+{
+	uint64_t pc = run->key.first, ordinal = when->first;
+	uint32_t opcode;
+	unsigned size;
+	int err = 0;
+
+	if (!is_across(t, run, when))
+		return run->bytes ? put_range(t, pc, pc + run->bytes - 1, when, insns) : 0;
+	for (uint32_t at = 0; !err && (size = hf_run_opcode(run, at, &opcode)); at += size, pc += size, ordinal++)
+		err = put_range(t, pc, pc + size - 1, &(struct hf_course_when){ordinal, ordinal + 1, 1}, 1);
+	return err;
 }
 
 static int put_busy(const struct making *m, const struct hf_run *run, const struct hf_course_when *when, float insns)

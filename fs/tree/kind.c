@@ -5,11 +5,13 @@
 #include "fs/capture/info.h"
 #include "fs/find/where.h"
 #include "fs/profile/profile.h"
+#include "fs/tree/captures_page.h"
 #include "fs/tree/tree.h"
 
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool offer(const struct hf_look *look, const char *name, const struct hf_node_key *key)
@@ -55,6 +57,11 @@ static int write_captures(const struct hf_subject *of, struct hf_sink *sink)
 {
 	hf_control_progress(of->tree, sink);
 	return 0;
+}
+
+static int write_page(const struct hf_subject *of, struct hf_sink *sink)
+{
+	return hf_captures_page_write(of->tree, sink);
 }
 
 static int write_metrics(const struct hf_subject *of, struct hf_sink *sink)
@@ -344,6 +351,47 @@ static int write_measuring(const struct hf_subject *of, struct hf_sink *sink)
 		return err;
 	hf_slice_indexing(slice, sink);
 	hf_slice_put(slice);
+	return 0;
+}
+
+/* ---- moments ---- */
+
+/* In the slice of one instruction. */
+static bool each_moment(const struct hf_look *look, struct hf_node_key key)
+{
+	return key.first != key.last || each_one(look, key);
+}
+
+static int get_moment(const struct hf_subject *of, uint8_t **ret_text, size_t *ret_size)
+{
+	const struct hf_node_key *key = of->key;
+
+	return hf_moments_text(of->tree->moments, key->capture, of->facts, key->hart, key->first, ret_text, ret_size);
+}
+
+static int size_moment(const struct hf_subject *of, uint64_t *ret_size)
+{
+	uint8_t *text;
+	size_t size;
+	int err = get_moment(of, &text, &size);
+
+	if (err)
+		return err;
+	free(text);
+	*ret_size = size;
+	return 0;
+}
+
+static int write_moment(const struct hf_subject *of, struct hf_sink *sink)
+{
+	uint8_t *text;
+	size_t size;
+	int err = get_moment(of, &text, &size);
+
+	if (err)
+		return err;
+	hf_sink_write(sink, text, size);
+	free(text);
 	return 0;
 }
 

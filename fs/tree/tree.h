@@ -13,6 +13,7 @@
 #include "fs/bytes/slice.h"
 #include "fs/capture/all.h"
 #include "fs/find/where.h"
+#include "fs/find/moments.h"
 #include "fs/profile/profile.h"
 #include "fs/tree/control.h"
 #include "fs/tree/kind.h"
@@ -32,6 +33,7 @@ struct hf_tree {
 	struct hf_slices *slices;
 	struct hf_profiles *profiles;
 	struct hf_wheres *wheres;
+	struct hf_moments *moments;
 
 	struct hf_nodes nodes;
 	struct hf_kepts kepts;

@@ -119,8 +119,16 @@ static int put_stretch(struct hf_collector *c, const struct hf_event *ev, const 
 	int err = c->cuts ? cut(c) : 0;
 
 	c->attempt = 0;
-	for (uint32_t left = stretch->others; left && !err; left &= left - 1)
-		err = put_other(c, &ev[__builtin_ctz(left)]);
+	for (uint32_t left = stretch->others; left && !err; left &= left - 1) {
+		const struct hf_event *other = &ev[__builtin_ctz(left)];
+		const unsigned kind = other->flags & HF_EVF_WRITE ? WRITES : READS;
+
+		/* Most are one access to what was touched a moment ago. */
+		if (other->kind != HF_EVENT_MEM || !(other->flags & (HF_EVF_READ | HF_EVF_WRITE)) ||
+		    (other->flags & (HF_EVF_READ | HF_EVF_WRITE)) == (HF_EVF_READ | HF_EVF_WRITE) ||
+		    !hf_words_collector_again(&c->words[kind], other))
+			err = put_other(c, other);
+	}
 	c->insns += stretch->insns;
 	return err;
 }

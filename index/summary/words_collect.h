@@ -25,6 +25,17 @@ int hf_words_collector_init(struct hf_words_collector *c, enum hf_inverse_part p
 void hf_words_collector_fini(struct hf_words_collector *c);
 /* An access. Without a size it counts as 1 byte. */
 int hf_words_collector_put(struct hf_words_collector *c, const struct hf_event *mem);
+/* The same, if it is close to the last one; false, with nothing done, if not. */
+static inline bool hf_words_collector_again(struct hf_words_collector *c, const struct hf_event *mem)
+{
+	const uint64_t first = mem->mem.address, last = first + mem->mem.size - 1;
+	const uint64_t block = c->touched.last->number;
+
+	if (!c->any || c->level >= 58 || mem->flags & HF_EVF_NO_ADDRESS || last < first ||
+	    first >> (c->level + 6) != block || last >> (c->level + 6) != block)
+		return false;
+	return hf_touched_add(&c->touched, first >> c->level, last >> c->level);
+}
 /* So many chunks end here. insns: of the hart so far. */
 int hf_words_collector_cut(struct hf_words_collector *c, uint64_t chunks, uint64_t insns);
 int hf_words_collector_end(struct hf_words_collector *c, bool known);

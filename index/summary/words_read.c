@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/words.h"
 
+#include "index/summary.h"
 #include "index/summary/chunk_set_read.h"
 
 #include <stdlib.h>
@@ -83,6 +84,7 @@ int hf_words_find(struct hf_summary *summary, uint32_t hart, enum hf_words_what 
 
 struct telling {
 	struct asking asking;
+	struct hf_list_reader *reader;
 	hf_words_fn fn;
 	void *ctx;
 };
@@ -113,7 +115,7 @@ static int tell(void *ctx, const struct hf_inverse_found *found)
 	int err = range_of(&found->key, &range);
 
 	if (!err)
-		err = hf_inverse_list(t->asking.summary, t->asking.part, found, &list, &bytes);
+		err = hf_inverse_list_by(t->asking.summary, t->reader, t->asking.part, found, &list, &bytes);
 	while (!err && !(err = hf_list_next(&list, &posting)))
 		err = t->fn(t->ctx, &range, posting.chunk);
 	free(bytes);
@@ -124,6 +126,10 @@ int hf_words_each(struct hf_summary *summary, uint32_t hart, enum hf_words_what 
 {
 	struct telling t = {
 		.asking = {.summary = summary, .part = (enum hf_inverse_part)what, .last = UINT64_MAX}, .fn = fn, .ctx = ctx};
+	int err = hf_list_reader_new(&t.reader);
 
-	return look(&t.asking, hart, tell, &t);
+	if (!err)
+		err = look(&t.asking, hart, tell, &t);
+	hf_list_reader_free(t.reader);
+	return err;
 }

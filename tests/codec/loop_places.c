@@ -9,6 +9,7 @@
 #include "index/summary/registers.h"
 #include "index/summary/tally.h"
 #include "index/summary/words.h"
+#include "index/summary/words_pages.h"
 #include "tests/codec/loops.h"
 
 #include <fcntl.h>
@@ -350,6 +351,73 @@ static void check_words(struct hf_summary *summary, uint32_t hart, const struct 
 	}
 }
 
+/* In how many chunks of [first, end) that page was touched. */
+static uint64_t count_page(const struct facts *f, unsigned what, const struct hf_words_page *page, uint64_t first,
+			   uint64_t end)
+{
+	struct hf_chunk_set set;
+	uint64_t n;
+
+	CHECK_EQ(hf_chunk_set_init(&set, f->chunks), 0);
+	for (size_t i = 0; i < f->accesses.n; i++) {
+		const struct item *item = &f->accesses.item[i];
+		const bool here = item->value ? page->unknown :
+						!page->unknown && meets(item, page->first, page->last, HF_WORDS_PAGE);
+
+		if (item->kind == what && item->chunk >= first && item->chunk < end && here)
+			hf_chunk_set_add(&set, item->chunk, 1);
+	}
+	n = set.count;
+	hf_chunk_set_free(&set);
+	return n;
+}
+
+/* Whether that access is in one of the pages. */
+static bool has_page(const struct hf_words_pages *pages, const struct item *item)
+{
+	for (size_t i = 0; i < pages->count; i++)
+		if (item->value ? pages->page[i].unknown :
+				  !pages->page[i].unknown && meets(item, pages->page[i].first, pages->page[i].last, 0))
+			return true;
+	return false;
+}
+
+static void ask_pages(struct hf_summary *summary, uint32_t hart, const struct facts *f, unsigned what, uint64_t first,
+		      uint64_t end)
+{
+	const size_t step = f->accesses.n / QUESTIONS + 1;
+	struct hf_words_pages pages;
+
+	CHECK_EQ(hf_words_pages_count(summary, hart, what, first, end, &pages), 0);
+	CHECK_EQ(pages.left_out, 0);
+	for (size_t i = 0; i < pages.count; i++) {
+		const struct hf_words_page *page = &pages.page[i];
+
+		CHECK(page->chunks && page->chunks <= end - first);
+		if (f->exact && (page->unknown || page->last - page->first == 4095))
+			CHECK_EQ(page->chunks, count_page(f, what, page, first, end));
+	}
+	for (size_t i = 0; i < f->accesses.n; i += step) {
+		const struct item *item = &f->accesses.item[i];
+
+		if (item->kind == what && item->chunk >= first && item->chunk < end)
+			CHECK(has_page(&pages, item));
+	}
+	hf_words_pages_free(&pages);
+}
+
+static void check_pages(struct hf_summary *summary, uint32_t hart, const struct facts *f, unsigned what)
+{
+	struct hf_words_pages pages;
+
+	if (!is_known(f, what)) {
+		CHECK_EQ(hf_words_pages_count(summary, hart, what, 0, f->chunks, &pages), HF_ERR_UNSUPPORTED);
+		return;
+	}
+	ask_pages(summary, hart, f, what, 0, f->chunks);
+	ask_pages(summary, hart, f, what, f->chunks / 3, f->chunks - f->chunks / 3);
+}
+
 /* ---- registers ---- */
 
 static void check_register(struct hf_summary *summary, uint32_t hart, const struct facts *f, const struct item *of)
@@ -413,6 +481,8 @@ static void check_built(const struct sample *s, const struct hf_build *build, bo
 		check_rare(summary, harts[i].id, &f);
 		for (unsigned what = HF_WORDS_WRITES; what <= HF_WORDS_ATTEMPT_READS; what++)
 			check_words(summary, harts[i].id, &f, what);
+		for (unsigned what = HF_WORDS_WRITES; what <= HF_WORDS_READS; what++)
+			check_pages(summary, harts[i].id, &f, what);
 		check_registers(summary, harts[i].id, &f);
 		free(f.rare.item);
 		free(f.accesses.item);

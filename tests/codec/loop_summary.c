@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The summary of every sample (index/summary.h), built with chunks of several sizes, with much memory and with so
- * little that it has many spans: what it says of every pc is what counting the events says, chunk by chunk.
+ * little that it has many spans: what it says of every pc is what counting the events says, chunk by chunk. The same of
+ * intervals of ranges (index/intervals.h), also without it.
  */
+#include "index/intervals.h"
 #include "index/summary.h"
 #include "index/summary/tally.h"
+#include "index/summary_tree.h"
 #include "tests/codec/loops.h"
 
 #include <fcntl.h>
@@ -155,6 +158,102 @@ static void check_count(struct hf_summary *summary, uint32_t hart, const struct 
 	CHECK_EQ(count, 0);
 }
 
+/* ---- intervals ---- */
+
+/* Of [first, end), by brute force; chunk is the number of the interval. */
+static struct items count_intervals(const struct hf_events *all, uint64_t first, uint64_t end, uint64_t length)
+{
+	struct items items = {0};
+	uint64_t ordinal = 0;
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct hf_event *ev = &all->ev[i];
+
+		if (ev->kind != HF_EVENT_INSN)
+			continue;
+		if (ordinal >= first && ordinal < end)
+			add(&items, ev->insn.pc, ev->insn.opcode, (ordinal - first) / length, 1);
+		ordinal++;
+	}
+	put_together(&items);
+	return items;
+}
+
+static int add_interval(void *ctx, uint64_t number, const struct hf_run *run, uint64_t count)
+{
+	uint64_t pc = run->key.first;
+	uint32_t opcode;
+	unsigned size;
+
+	for (uint32_t at = 0; (size = hf_run_opcode(run, at, &opcode)); at += size, pc += size)
+		add(ctx, pc, opcode, number, count);
+	return 0;
+}
+
+static void check_range_of(const struct hf_cursor *like, struct hf_summary *summary,
+			   const struct items *want, const struct hf_intervals *range)
+{
+	struct hf_cursor cursor = *like;
+	struct hf_intervals intervals = *range;
+	struct items items = {0};
+	struct hf_diag diag;
+
+	intervals.cursor = &cursor;
+	intervals.summary = summary;
+	intervals.put = add_interval;
+	intervals.ctx = &items;
+	CHECK_EQ(hf_intervals_each(&intervals, &diag), 0);
+	hf_cursor_fini(&cursor);
+	put_together(&items);
+	CHECK_EQ(items.n, want->n);
+	for (size_t i = 0; i < items.n; i++) {
+		CHECK(compare(&items.item[i], &want->item[i]) == 0);
+		CHECK_EQ(items.item[i].count, want->item[i].count);
+	}
+	free(items.item);
+}
+
+static void check_sampled(struct hf_index *index, struct hf_summary *summary, uint32_t hart, uint64_t first, uint64_t end)
+{
+	struct hf_summary_tree *tree, *part;
+	uint64_t sum = 0;
+
+	CHECK_EQ(hf_summary_tree_load(summary, hart, &tree), 0);
+	CHECK_EQ(hf_summary_tree_sample(summary, index, tree, first, end, &part), 0);
+	for (uint32_t i = 0; i < part->count; i++)
+		sum += part->nodes[i].own;
+	CHECK_EQ(sum, end - first);
+	CHECK(part->count <= tree->count);
+	hf_summary_tree_free(part);
+	hf_summary_tree_free(tree);
+}
+
+static void check_intervals(const struct sample *s, struct hf_index *index, struct hf_summary *summary,
+			    const struct hf_index_hart *hart)
+{
+	const uint64_t n = hart->insns;
+	const struct hf_intervals ranges[] = {{.first = 0, .end = n, .length = HF_NOWHERE},
+					      {.first = n / 3, .end = n - n / 4, .length = HF_NOWHERE},
+					      {.first = n / 5, .end = n, .length = n / 13 + 1},
+					      {.first = n / 2, .end = n / 2 + (n > 1), .length = 1},
+					      {.first = 0, .end = n < 50 ? n : 50, .length = 2}};
+	struct hf_events all = sample_all(s, hart->id, 512);
+	const struct hf_cursor cursor = {
+		.stream = s->stream, .src = s->src, .index = index, .hart = hart->id};
+
+	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+		const uint64_t first = ranges[i].first, end = ranges[i].end;
+		struct items want = count_intervals(&all, first, end, ranges[i].length);
+
+		check_range_of(&cursor, summary, &want, &ranges[i]);
+		check_range_of(&cursor, NULL, &want, &ranges[i]);
+		if (first < end)
+			check_sampled(index, summary, hart->id, first, end);
+		free(want.item);
+	}
+	hf_events_free(&all);
+}
+
 static void check_hart(const struct sample *s, struct hf_index *index, struct hf_summary *summary,
 		       const struct hf_index_hart *hart)
 {
@@ -170,6 +269,7 @@ static void check_hart(const struct sample *s, struct hf_index *index, struct hf
 		check_range(summary, hart->id, &want, pc + 1, pc + 1 + 64 * (i % 9));
 	}
 	free(want.item);
+	check_intervals(s, index, summary, hart);
 }
 
 static void check_built(const struct sample *s, const struct hf_build *build)

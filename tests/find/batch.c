@@ -3,9 +3,11 @@
  * find_batch INDEX CAPTURE CHUNK [no-summary]: asks many questions in one process, for tests/find/judge.py. A line of
  * standard input is a question: parts with tabs between them, each a name of hartfs find's options, with '=' and a value
  * or not. The answer is a line: error, count, instructions that nobody knows of, chunks that were candidates and that were
- * decoded, CRC-32 of the lines, and the ordinals.
+ * decoded, CRC-32 of the lines, and the ordinals. "stack" adds the stacks, without symbols, to the lines. The answer to
+ * "state=ORDINAL" is the text of hartfs state, with tabs between its lines.
  */
 #include "fs/find/find.h"
+#include "fs/find/moments.h"
 #include "fs/library.h"
 
 #include <stdio.h>
@@ -20,6 +22,18 @@ struct answer {
 	unsigned long crc;
 };
 
+/* Without " <symbol+0x4>". */
+static void add_plain(struct answer *a, const char *p, const char *end)
+{
+	while (p < end) {
+		const char *stop = memmem(p, (size_t)(end - p), " <", 2);
+
+		a->crc = crc32(a->crc, (const unsigned char *)p, (unsigned)((stop ? stop : end) - p));
+		stop = stop ? memchr(stop, '>', (size_t)(end - stop)) : NULL;
+		p = stop ? stop + 1 : end;
+	}
+}
+
 static bool take_hit(void *ctx, const struct hf_find_hit *hit)
 {
 	struct answer *a = ctx;
@@ -33,6 +47,7 @@ static bool take_hit(void *ctx, const struct hf_find_hit *hit)
 	a->ordinal[a->count++] = hit->ordinal;
 	if (hit->lines)
 		a->crc = crc32(a->crc, (const unsigned char *)hit->lines, (unsigned)hit->size);
+	add_plain(a, hit->stack, hit->stack + hit->stack_size);
 	return true;
 }
 
@@ -76,9 +91,30 @@ static bool take_part(struct hf_find *find, struct hf_question *question, char *
 		find->count = true;
 	else if (strcmp(part, "lines") == 0)
 		find->lines = true;
+	else if (strcmp(part, "stack") == 0)
+		find->stack = HF_FIND_STACK_LINES;
 	else
 		return false;
 	return true;
+}
+
+static void ask_state(struct hf_fs *fs, struct hf_moment_ask moment, const char *line)
+{
+	const char *hart = strstr(line, "hart="), *state = strstr(line, "state=");
+	struct hf_sink sink;
+	char why[200];
+	int err;
+
+	moment.hart = (uint32_t)strtoul(hart + 5, NULL, 10);
+	moment.ordinal = strtoull(state + 6, NULL, 10);
+	if (hf_sink_init_memory(&sink, 0))
+		abort();
+	err = hf_fs_moment(fs, &moment, &sink, why, sizeof why);
+	if (err)
+		printf("error %d\n", err);
+	for (uint8_t *p = sink.start; p < sink.p; p++)
+		putchar(*p != '\n' ? *p : p + 1 < sink.p ? '\t' : '\n');
+	hf_sink_fini_memory(&sink);
 }
 
 static void ask(struct hf_fs *fs, const char *capture, bool no_summary, char *line)
@@ -130,7 +166,11 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	while (getline(&line, &room, stdin) > 0)
-		ask(hf_library_fs(archive), slash + 1, argc > 4, line);
+		if (strstr(line, "state="))
+			ask_state(hf_library_fs(archive),
+				  (struct hf_moment_ask){.path = slash + 1, .no_summary = argc > 4}, line);
+		else
+			ask(hf_library_fs(archive), slash + 1, argc > 4, line);
 	free(line);
 	hartfs_close(archive);
 	return 0;

@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""judge.py HARTFS FIND_BATCH INDEX SEED COUNT CHUNK CAPTURE...: asks random questions of hartfs find, with and without a
-summary, and answers them by brute force over the text of listing.txt. It shares no code with the reader or the finder.
+"""judge.py HARTFS FIND_BATCH INDEX SEED COUNT CHUNK[,CHUNK...] CAPTURE...: asks random questions of hartfs find and hartfs
+state, with and without a summary, and answers them by brute force over the text of listing.txt; for chunks of each size
+COUNT. It shares no code with the reader or the finder.
 Prints the seed and how many questions of each kind there were; exit status 1 if an answer differs."""
 import collections
 import random
+import os
 import re
+import shutil
 import subprocess
 import sys
 import zlib
+
+import calls as model
+import moments
 
 INSN = re.compile(r"(\d+) (\S+) ([0-9a-f]{16}) ([0-9a-f]{8}|[0-9a-f]{4})(?: +|$)(.*)")
 ACCESS = re.compile(r" (RW|R|W|\?)(\d+) ([0-9a-f]{16}|\?)(?:\{[^}]*\})?(?:=([0-9a-f_]+))?(?= |$)")
@@ -21,8 +27,8 @@ BREAKS = ("# trap", "# discontinuity", "# gap", "# doubt")
 
 
 class Insn:
-    __slots__ = ("mode", "pc", "opcode", "name", "taken", "not_taken", "called", "context", "accesses", "registers", "traps",
-                 "gap", "line", "behind", "place")
+    __slots__ = ("mode", "pc", "opcode", "size", "name", "taken", "not_taken", "called", "context", "accesses", "registers",
+                 "traps", "gap", "line", "behind", "place", "stack", "told", "spans")
 
 
 def is_call(name, text, arm):
@@ -38,21 +44,30 @@ def is_call(name, text, arm):
 
 
 def read(listing, arm, astf):
-    """The instructions of a listing, each with all that follows it; and whether the judge understands every line."""
+    """The instructions of a listing, each with all that follows it, and behind which trace is missing."""
     insns, context, broken, calls, lead = [], {}, False, False, []
+    stacks, secure, losses = model.Calls(arm), {}, []
     for line in listing.splitlines():
         if line[:1].isdigit():
             m = INSN.match(line)
             i = Insn()
             i.mode, i.pc, i.opcode, text = m[2], int(m[3], 16), int(m[4], 16), m[5]
             i.name = text.split(" ")[0]
-            i.taken, i.not_taken = bool(TARGET.search(text)), "(not taken)" in text
+            target = TARGET.search(text) if "->" in text else None
+            i.taken, i.not_taken, i.size = bool(target), "(not taken)" in text, len(m[4]) // 2
             i.called = calls and not broken
             i.context, i.traps, i.gap, i.line, i.behind = context, [], False, line, []
-            place = PLACE.search(text)
+            place = PLACE.search(text) if "<" in text else None
             i.place = (place[1], int(place[2] or "0", 16)) if place else None
-            i.accesses = [(a[1], int(a[2]), None if a[3] == "?" else int(a[3], 16), a[4]) for a in ACCESS.finditer(text)]
-            i.registers = REGISTER.findall(ACCESS.sub("", text))
+            i.accesses, i.registers, i.told, i.spans = (), (), (), ()
+            if ACCESS.search(text):
+                i.accesses = [(a[1], int(a[2]), None if a[3] == "?" else int(a[3], 16), a[4])
+                              for a in ACCESS.finditer(text)]
+                i.spans = moments.ACCESS.findall(text)
+            if "=" in text or "~" in text:
+                i.registers = REGISTER.findall(ACCESS.sub("", text))
+                i.told = moments.TOLD.findall(ACCESS.sub("", text))
+            stacks.insn(i, dict(context, **secure), int(target[1], 16) if target else None, text)
             calls, broken = i.taken and is_call(i.name, text, arm), False
             insns.append(i)
             if lead:
@@ -66,12 +81,17 @@ def read(listing, arm, astf):
                 key, _, value = word.partition("=")
                 if key in KEYS:
                     context[key] = int(value)
+                elif key in ("secure", "non-secure"):
+                    secure = {"secure": key == "secure"} if key == "secure" else {}
         broken = broken or line.startswith(BREAKS)
+        stacks.other(line)
+        if line.startswith(moments.LOST) and insns:
+            losses.append(len(insns) - 1)
         if insns:
             note(insns[-1], [line])
         else:
             lead.append(line)
-    return insns
+    return insns, losses
 
 
 def note(insn, lines):
@@ -244,7 +264,14 @@ class Asker:
         found = found[skip:skip + limit] if limit else found[skip:]
         parts += [f"skip={skip}"] * bool(skip) + [f"limit={limit}"] * bool(limit)
         parts.append("count" if count else "lines")
+        if not count and len(found) <= 20 and rng.random() < 0.4:
+            parts.append("stack")
+            kinds = kinds + ["stack"]
         return kinds, parts, found, count, total
+
+    def moment(self):
+        """An instruction of which the state is asked."""
+        return self.rng.randrange(len(self.insns))
 
     def text(self, found, kinds):
         behind = "trap" in kinds or "gap" in kinds
@@ -257,68 +284,117 @@ class Asker:
                 before = self.lead
             lines = i.behind if behind else []
             out += lines[:before] + [i.line] + lines[before:]
+            if "stack" in kinds:
+                out += model.lines_of(i, "#")
         return "".join(line + "\n" for line in out)
 
 
-def run(hartfs, batch, index, rng, count, chunk, capture, tally):
-    def cat(view):
-        return subprocess.run([hartfs, "cat", "--index-dir", index, "--chunk", str(chunk), capture, view],
-                              stdout=subprocess.PIPE, check=True).stdout.decode("latin-1")
+def load(cat, rng):
+    """An asker for each hart that has instructions."""
     info = cat("info.json")
     harts = [int(h) for h in re.findall(r'"listing.txt"|"id": *(\d+)', info) if h] or [0]
-    arm = '"arm' in info.lower() or "aarch" in info.lower()
+    arm = '"arch": "arm"' in info
     askers = []
     for hart in dict.fromkeys(harts):
         listing = cat(f"hart{hart}/listing.txt")
-        insns = read(listing, arm, '"format": "astf"' in info)
+        insns, losses = read(listing, arm, '"format": "astf"' in info)
         if not insns:
             continue
         a64 = not any(len(f"{i.opcode:x}") <= 4 and i.opcode for i in insns[:2000]) if arm else True
         asker = Asker(rng, insns, hart, arm, not arm or a64)
+        asker.losses, asker.a64 = losses, arm and a64
         asker.lead = next(n for n, line in enumerate(listing.splitlines()) if line[:1].isdigit())
         askers.append(asker)
+    return askers
+
+
+def judge_find(asker, kinds, parts, found, counted, total, answer):
+    """What is wrong, or None; candidates and chunks that were decoded."""
+    err, n, _, candidates, decoded, crc, *ordinals = [int(word) for word in answer.split()]
+    wrong = None
+    if err and (found or total):
+        wrong = f"error {err}"
+    elif n != len(found):
+        wrong = f"{n} answers instead of {len(found)}"
+    elif not counted and ordinals != found:
+        wrong = f"ordinals {ordinals[:5]}... instead of {found[:5]}..."
+    elif not counted and crc != zlib.crc32(asker.text(found, kinds).encode("latin-1")):
+        wrong = "other lines"
+    return wrong, candidates, decoded
+
+
+def judge_state(asker, ordinal, answer):
+    got = moments.plain(answer.replace("\t", "\n"))
+    want = moments.expected(asker.insns, asker.hart, ordinal, asker.losses, asker.arm, asker.a64)
+    if sorted(got) == sorted(want):
+        return None
+    return f"state: {sorted(set(got) - set(want))[:3]} instead of {sorted(set(want) - set(got))[:3]}"
+
+
+def ask(batch, index, rng, count, chunk, capture, askers, tally):
     asked = []
-    for _ in range(count if askers else 0):
+    for k in range(count):
         asker = rng.choice(askers)
-        asked.append((asker,) + asker.question())
-    lines = "".join("\t".join(parts) + "\n" for _, _, parts, _, _, _ in asked).encode("latin-1")
+        if k % 8 == 7:
+            ordinal = asker.moment()
+            asked.append((asker, ["state"], [f"hart={asker.hart}", f"state={ordinal}"], ordinal))
+        else:
+            asked.append((asker,) + asker.question())
+    lines = "".join("\t".join(a[2]) + "\n" for a in asked).encode("latin-1")
     bad = decoded = candidates = 0
     for mode in ([], ["no-summary"]):
         out = subprocess.run([batch, index, capture, str(chunk)] + mode, input=lines, stdout=subprocess.PIPE,
-                             check=True).stdout.decode().splitlines()
+                             check=True).stdout.decode("latin-1").split("\n")[:-1]
         if len(out) != len(asked):
             sys.exit(f"{capture}: {len(out)} answers to {len(asked)} questions")
-        for (asker, kinds, parts, found, counted, total), answer in zip(asked, out):
-            err, n, unknown, cand, dec, crc, *ordinals = [int(word) for word in answer.split()]
+        for (asker, kinds, parts, *rest), answer in zip(asked, out):
             tally.update(kinds)
-            if err and (found or total):
-                wrong = f"error {err}"
-            elif n != len(found):
-                wrong = f"{n} answers instead of {len(found)}"
-            elif not counted and ordinals != found:
-                wrong = f"ordinals {ordinals[:5]}... instead of {found[:5]}..."
-            elif not counted and crc != zlib.crc32(asker.text(found, kinds).encode("latin-1")):
-                wrong = "other lines"
+            if kinds == ["state"]:
+                wrong = judge_state(asker, rest[0], answer)
             else:
-                candidates += cand if not mode else 0
-                decoded += dec if not mode else 0
-                continue
-            bad += 1
-            if bad <= 10:
+                wrong, more, chunks = judge_find(asker, kinds, parts, *rest, answer)
+                candidates += more if not mode else 0
+                decoded += chunks if not mode else 0
+            bad += wrong is not None
+            if wrong and bad <= 10:
                 print(f"{capture} {mode} chunk {chunk}: {wrong}: {parts}")
     print(f"{capture}: chunk {chunk}, {len(asked)} questions, {bad} wrong; with a summary {candidates} candidates, "
-          f"{decoded} chunks decoded")
+          f"{decoded} chunks decoded", flush=True)
+    return bad
+
+
+def run(hartfs, batch, index, seed, count, chunks, capture, tally):
+    """The listing is read once: chunks do not show in it."""
+    def cat(view):
+        return subprocess.run([hartfs, "cat", "-q", "--index-dir", index, "--chunk", str(chunks[-1]), capture, view],
+                              stdout=subprocess.PIPE, check=True).stdout.decode("latin-1")
+    askers = load(cat, random.Random(f"{seed}/{os.path.basename(capture)}"))
+    if not askers:
+        return 0
+    bad = 0
+    for chunk in chunks:
+        if chunk == 1 and sum(len(a.insns) for a in askers) > 50000:
+            print(f"{capture}: not asked with chunks of 1")
+            continue
+        for name in os.listdir(index):
+            shutil.rmtree(os.path.join(index, name)) if os.path.isdir(os.path.join(index, name)) else os.unlink(
+                os.path.join(index, name))
+        rng = random.Random(f"{seed}/{chunk}")
+        for asker in askers:
+            asker.rng = rng
+        bad += ask(batch, index, rng, count, chunk, capture, askers, tally)
     return bad
 
 
 def main():
-    hartfs, batch, index, seed, count, chunk, *captures = sys.argv[1:]
-    rng = random.Random(f"{seed}/{chunk}")
+    hartfs, batch, index, seed, count, chunks, *captures = sys.argv[1:]
     print(f"seed {seed}")
     tally = collections.Counter()
-    bad = sum(run(hartfs, batch, index, rng, int(count), int(chunk), c, tally) for c in captures)
+    chunks = [int(chunk) for chunk in chunks.split(",")]
+    bad = sum(run(hartfs, batch, index, seed, int(count), chunks, c, tally) for c in captures)
     print("asked, with and without a summary:", dict(sorted(tally.items())))
     sys.exit(bad > 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -18,7 +18,7 @@
 #include "index/summary/page.h"
 #include "index/summary/rare.h"
 #include "index/summary/registers.h"
-#include "index/summary/words.h"
+#include "index/summary/words_pages.h"
 #include "index/summary_tree.h"
 #include "tests/lib/check.h"
 #include "tests/lib/dbfuzz.h"
@@ -214,6 +214,23 @@ static int look(void *ctx, const struct hf_summary_run *run)
 	return 0;
 }
 
+static int look_at_stack(void *ctx, uint64_t chunk, const struct hf_summary_stack *stack)
+{
+	const struct hf_summary_tree *tree = ctx;
+
+	MUST(chunk < 20);
+	for (uint32_t i = 0; i < stack->count; i++)
+		MUST(stack->nodes[i] < tree->count);
+	return 0;
+}
+
+static void look_at_each_stack(struct hf_summary *summary, struct hf_summary_tree *tree)
+{
+	int err = tree ? hf_summary_each_stack(summary, tree, 1, 15, look_at_stack, tree) : HF_ERR_NOT_FOUND;
+
+	MUST(err == HF_ERR_NOT_FOUND || is_answer(err));
+}
+
 static void look_at_calls(struct hf_summary *summary, uint32_t hart)
 {
 	static struct hf_summary_stack stack;
@@ -227,6 +244,8 @@ static void look_at_calls(struct hf_summary *summary, uint32_t hart)
 		for (uint32_t i = 0; !err && i < stack.count; i++)
 			MUST(stack.nodes[i] < tree->count);
 	}
+	if (!err || err == HF_ERR_NOT_FOUND)
+		look_at_each_stack(summary, tree);
 	hf_summary_tree_free(tree);
 }
 
@@ -265,6 +284,7 @@ static void try_rare(struct hf_summary *summary, uint32_t hart, enum hf_rare_kin
 static void try_places(struct hf_summary *summary, uint32_t hart)
 {
 	struct hf_chunk_set set, unknown;
+	struct hf_words_pages pages;
 	int err;
 
 	for (unsigned kind = 0; kind < HF_RARE_KINDS; kind++)
@@ -274,6 +294,12 @@ static void try_places(struct hf_summary *summary, uint32_t hart)
 		if (!err)
 			hf_chunk_set_free(&unknown);
 		MUST(is_set(err, &set));
+		err = hf_words_pages_count(summary, hart, what, 2, 12, &pages);
+		MUST(err == HF_ERR_NOT_FOUND || err == HF_ERR_UNSUPPORTED || is_answer(err));
+		for (size_t i = 0; !err && i < pages.count; i++)
+			MUST(pages.page[i].chunks && pages.page[i].chunks <= 10);
+		if (!err)
+			hf_words_pages_free(&pages);
 	}
 	err = hf_registers_find(summary, hart, HF_REGISTERS_WRITTEN, HF_REG_INTEGER, 1, &set);
 	MUST(is_set(err, &set));

@@ -140,7 +140,6 @@ done
 ls "$hart" | grep -q profile && fail "profile is listed"
 [ -z "$(ls "$hart/profile")" ] || fail "something in profile is listed"
 [ -e "$hart/profile/nothing.txt" ] && fail "there is nothing.txt"
-[ -e "$hart/at/0-9/profile" ] && fail "a slice has a profile"
 do_umount
 
 # The first rows, without a mount.

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/capture/source_text.h"
+
+#include "fs/capture/captures.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where files are: in the archive, or in the debug directory, which is dir then. */
+struct place {
+	struct hf_held_files *held;
+	struct hf_debug_dir *dir; /* NULL: the archive */
+	const struct hf_beside *files;
+};
+
+static bool is_named(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strcmp(slash ? slash + 1 : path, name);
+}
+
+static int open_file(const struct place *place, const struct hf_beside_file *file, struct hf_src **ret_src)
+{
+	struct stat st;
+	int err = place->dir ? hf_debug_dir_open(place->dir, file->path, &st, ret_src) :
+			       hf_held_open_src(place->held, file->path, &st, ret_src);
+
+	if (err || hf_beside_stamp_of(&st) == file->stamp)
+		return err;
+	hf_src_free(*ret_src);
+	return HF_ERR_CHANGED;
+}
+
+static int read_all(struct hf_src *src, struct hf_source_text *text)
+{
+	struct hf_diag diag;
+
+	text->too_long = src->size > HF_SOURCE_TEXT_MAX;
+	if (text->too_long)
+		return 0;
+	text->bytes = malloc((size_t)src->size + 1);
+	if (!text->bytes)
+		return HF_ERR_NOMEM;
+	return hf_src_read_all(src, 0, text->bytes, (size_t)src->size, &text->size, &diag);
+}
+
+/* A file that this process may not read is not there. */
+static int read_file(const struct place *place, const struct hf_beside_file *file, struct hf_source_text *text)
+{
+	struct hf_src *src;
+	int err = open_file(place, file, &src);
+
+	if (err)
+		return err == HF_ERR_DENIED || err == HF_ERR_NOT_FOUND ? 0 : err;
+	if (asprintf(&text->path, "%s%s%s", place->dir ? place->dir->path : "", place->dir ? "/" : "", file->path) < 0)
+		text->path = NULL;
+	err = text->path ? read_all(src, text) : HF_ERR_NOMEM;
+	hf_src_free(src);
+	return err;
+}
+
+static int find(const struct place *place, const char *name, struct hf_source_text *text)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < place->files->count && !err; i++) {
+		if (!is_named(place->files->file[i].path, name))
+			continue;
+		if (text->path)
+			text->others++;
+		else
+			err = read_file(place, &place->files->file[i], text);
+	}
+	return err;
+}
+
+static int find_beside(const struct hf_open *open, const char *name, struct hf_source_text *text)
+{
+	const struct hf_captures *all = open->capture->all;
+	struct hf_beside files;
+	int err = hf_capture_is_described(open->capture) ?
+			  HF_NOTE_END : hf_beside_list(all->archive, open->capture->path, NULL, &files);
+
+	if (err)
+		return err == HF_NOTE_END ? 0 : err;
+	err = find(&(struct place){.held = all->held, .files = &files}, name, text);
+	hf_beside_free(&files);
+	return err;
+}
+
+static int find_in_debug_dir(const struct hf_open *open, const char *name, struct hf_source_text *text)
+{
+	struct hf_debug_dir *dir = &open->capture->all->debug_dir;
+	struct hf_beside files;
+	uint64_t stamp;
+	int err = hf_debug_dir_look(dir, &stamp);
+
+	if (err || !stamp)
+		return err;
+	err = hf_debug_dir_list(dir, stamp, &files);
+	if (err)
+		return err;
+	err = find(&(struct place){.held = &dir->held, .dir = dir, .files = &files}, name, text);
+	hf_beside_free(&files);
+	return err;
+}
+
+int hf_source_text_read(const struct hf_open *open, const char *name, struct hf_source_text *ret_text)
+{
+	int err;
+
+	*ret_text = (struct hf_source_text){0};
+	err = find_beside(open, name, ret_text);
+	if (!err && !ret_text->path)
+		err = find_in_debug_dir(open, name, ret_text);
+	if (err)
+		hf_source_text_free(ret_text);
+	return err;
+}
+
+void hf_source_text_free(struct hf_source_text *text)
+{
+	free(text->bytes);
+	free(text->path);
+	*text = (struct hf_source_text){0};
+}

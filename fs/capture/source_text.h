@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text of a source file, if it lies beside the capture, in x.d, or in the debug directory. */
+#ifndef HF_FS_SOURCE_TEXT_H
+#define HF_FS_SOURCE_TEXT_H
+
+#include "fs/capture/open_capture.h"
+
+/* A longer one is not read. */
+#define HF_SOURCE_TEXT_MAX (UINT64_C(16) << 20)
+
+struct hf_source_text {
+	char *bytes; /* owned; NULL: there is none */
+	size_t size;
+	char *path;	 /* owned: from the archive's root, or with that of the debug directory before it */
+	unsigned others; /* files of that name that come behind it */
+	bool too_long;	 /* that is why there is none */
+};
+
+/*
+ * Of the file whose path ends with that name, which has no slash: the first one of x.d, or else that of the debug
+ * directory. To be freed after success; it is no error if there is none. HF_ERR_CHANGED, and what reading returns.
+ */
+int hf_source_text_read(const struct hf_open *open, const char *name, struct hf_source_text *ret_text);
+void hf_source_text_free(struct hf_source_text *text);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the events of a chunk tell of a moment. */
+#include "fs/find/moment.h"
+
+#include "fs/base/list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A walk through a chunk. */
+struct scan {
+	struct hf_moment *moment;
+	struct hf_cursor *cursor;
+	uint64_t number;
+	uint64_t end;	 /* ordinal of the instruction where it ends */
+	uint64_t next;	 /* of the next one */
+	bool attempt;	 /* what is attached is of one that did not retire */
+	struct hf_told *open; /* DATA goes there */
+	uint32_t left;	 /* bytes of it to come */
+	/* The last accesses of the chunk: a ring. */
+	struct hf_told access[HF_MOMENT_ACCESSES];
+	size_t accesses;
+};
+
+void hf_told_fini(struct hf_told *told)
+{
+	free(told->ev);
+	*told = (struct hf_told){0};
+}
+
+/* The room doubles at every power of two. */
+static int append(struct hf_told *told, const struct hf_event *ev)
+{
+	if ((told->n & (told->n - 1)) == 0) {
+		struct hf_event *bigger = realloc(told->ev, (told->n ? 2 * told->n : 1) * sizeof *bigger);
+
+		if (!bigger)
+			return HF_ERR_NOMEM;
+		told->ev = bigger;
+	}
+	told->ev[told->n++] = *ev;
+	return 0;
+}
+
+static int begin_told(struct scan *s, struct hf_told *told, const struct hf_event *ev)
+{
+	hf_told_fini(told);
+	told->ordinal = s->next - 1;
+	told->chunk = s->number;
+	s->open = told;
+	s->left = ev->size;
+	return append(told, ev);
+}
+
+/* The register of that event, perhaps a new one. */
+static int find_register(struct hf_moment *moment, const struct hf_event *ev, struct hf_told **ret_told)
+{
+	struct hf_told *reg = moment->reg;
+	size_t i = 0;
+
+	while (i < moment->reg_count && (reg[i].ev->reg.class != ev->reg.class || reg[i].ev->reg.number != ev->reg.number))
+		i++;
+	if (i == moment->reg_count) {
+		if ((i & (i - 1)) == 0)
+			reg = realloc(reg, (i ? 2 * i : 1) * sizeof *reg);
+		if (!reg)
+			return HF_ERR_NOMEM;
+		moment->reg = reg;
+		reg[i] = (struct hf_told){0};
+	}
+	*ret_told = &reg[i];
+	return 0;
+}
+
+static int put_register(struct scan *s, const struct hf_event *ev)
+{
+	struct hf_moment *m = s->moment;
+	struct hf_told *told;
+	int err;
+
+	if ((ev->reg.role != HF_REG_DESTINATION && ev->reg.role != HF_REG_STATE) || ev->reg.class == HF_REG_ZA_INDEX)
+		return 0;
+	if (ev->reg.role == HF_REG_DESTINATION && (!m->written || s->next - 1 > m->last_written)) {
+		m->written = true;
+		m->last_written = s->next - 1;
+	}
+	err = find_register(m, ev, &told);
+	/* What a later chunk told is newer. */
+	if (err || (told->ev && told->chunk != s->number))
+		return err;
+	err = begin_told(s, told, ev);
+	if (!err && told == &m->reg[m->reg_count])
+		m->reg_count++;
+	return err;
+}
+
+static int put_data(struct scan *s, const struct hf_event *ev)
+{
+	int err = s->left ? append(s->open, ev) : 0;
+
+	s->left -= ev->used < s->left ? ev->used : s->left;
+	return err;
+}
+
+static void put_loss(struct scan *s)
+{
+	struct hf_moment *m = s->moment;
+
+	/* What is lost behind the instruction itself comes later. */
+	if (!s->next || s->next - 1 >= m->ordinal || (m->lost && m->lost_behind >= s->next - 1))
+		return;
+	m->lost = true;
+	m->lost_behind = s->next - 1;
+}
+
+static int put(struct scan *s, const struct hf_event *ev)
+{
+	if (ev->kind != HF_EVENT_DATA)
+		s->left = 0;
+	switch (ev->kind) {
+	case HF_EVENT_INSN:
+		s->next++;
+		s->attempt = false;
+		return 0;
+	case HF_EVENT_ATTEMPT:
+		s->attempt = true;
+		return 0;
+	case HF_EVENT_MEM:
+		if (s->attempt || !s->next)
+			return 0;
+		return begin_told(s, &s->access[s->accesses++ % HF_MOMENT_ACCESSES], ev);
+	case HF_EVENT_REG:
+		return s->attempt || !s->next ? 0 : put_register(s, ev);
+	case HF_EVENT_DATA:
+		return put_data(s, ev);
+	case HF_EVENT_GAP:
+	case HF_EVENT_DOUBT:
+	case HF_EVENT_DISCONTINUITY:
+		put_loss(s);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Up to the instruction behind the last one that is wanted, or the end of the hart. */
+static int walk(struct scan *s)
+{
+	struct hf_event ev[HF_CURSOR_BATCH];
+	bool begun = !s->next;
+	size_t n;
+	int err = 0;
+
+	for (;;) {
+		while (!err && !s->cursor->left)
+			err = hf_cursor_advance(s->cursor, NULL);
+		if (!err)
+			err = hf_cursor_take(s->cursor, ev, HF_CURSOR_BATCH, &n, NULL);
+		for (size_t i = 0; !err && i < n; i++) {
+			begun |= ev[i].kind == HF_EVENT_INSN;
+			if (ev[i].kind == HF_EVENT_INSN && s->next == s->end)
+				return 0;
+			if (begun)
+				err = put(s, &ev[i]);
+		}
+		if (err)
+			return err == HF_NOTE_END ? (s->next == s->end ? 0 : HF_ERR_MISMATCH) : err;
+	}
+}
+
+/* The chunk's last accesses follow those of the chunks behind it. */
+static void take_accesses(struct scan *s)
+{
+	struct hf_moment *m = s->moment;
+	size_t left = s->accesses < HF_MOMENT_ACCESSES ? s->accesses : HF_MOMENT_ACCESSES;
+
+	for (; left && m->access_count < HF_MOMENT_ACCESSES; left--) {
+		struct hf_told *told = &s->access[--s->accesses % HF_MOMENT_ACCESSES];
+
+		m->access[m->access_count++] = *told;
+		*told = (struct hf_told){0};
+	}
+	for (size_t i = 0; i < HF_MOMENT_ACCESSES; i++)
+		hf_told_fini(&s->access[i]);
+}
+
+int hf_moment_scan(struct hf_moment *moment, struct hf_cursor *cursor, uint64_t number)
+{
+	struct scan s = {.moment = moment, .cursor = cursor, .number = number};
+	int err = hf_cursor_enter(cursor, number, NULL);
+
+	if (err || !cursor->chunk.insns)
+		return err;
+	s.next = cursor->chunk.ordinal;
+	s.end = s.next + cursor->chunk.insns;
+	s.end = moment->ordinal < s.end ? moment->ordinal + 1 : s.end;
+	/* What is before all instructions may lie in chunks before theirs. */
+	if (!s.next && number)
+		err = hf_cursor_enter(cursor, 0, NULL);
+	if (!err)
+		err = walk(&s);
+	take_accesses(&s);
+	return err;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/find/moments.h"
+
+#include "fs/bytes/bytes.h"
+#include "index/summary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- making ---- */
+
+/* What is made, and how far it may go. */
+struct making {
+	struct hf_open *open;
+	uint32_t hart;
+	uint64_t ordinal;
+	enum hf_moment_form form;
+	bool no_summary;
+	uint64_t most; /* without a summary: ordinals up to that */
+	bool (*go_on)(void *ctx, uint64_t chunk);
+	void *ctx;
+};
+
+static int make_with(const struct making *m, struct hf_summary *summary, struct hf_disasm *disasm, struct hf_sink *sink)
+{
+	struct hf_moment *moment;
+	int err;
+
+	if (!summary && m->ordinal > m->most)
+		return HF_ERR_NOT_FOUND;
+	err = hf_moment_new(m->open, summary, m->hart, m->ordinal, summary ? NULL : m->go_on, m->ctx, &moment);
+	if (!err)
+		err = hf_moment_put(moment, m->open, disasm, m->form, sink);
+	hf_moment_free(moment);
+	return err;
+}
+
+/* A summary that is damaged is made again when the capture is indexed with one. */
+static int make(const struct making *m, struct hf_disasm *disasm, struct hf_sink *sink)
+{
+	struct hf_summary *summary;
+	int err = HF_ERR_STATE;
+
+	if (!m->no_summary && !hf_open_summary(m->open, &summary)) {
+		err = make_with(m, summary, disasm, sink);
+		if (err == HF_ERR_STATE)
+			hf_summary_remove(summary);
+		hf_summary_close(summary);
+	}
+	return err == HF_ERR_STATE ? make_with(m, NULL, disasm, sink) : err;
+}
+
+/* ---- those of a mount ---- */
+
+struct text {
+	struct hf_link used; /* first */
+	const struct hf_capture *capture;
+	uint64_t version, ordinal;
+	uint32_t hart;
+	size_t size;
+	uint8_t bytes[];
+};
+
+void hf_moments_init(struct hf_moments *moments, struct hf_common *common)
+{
+	*moments = (struct hf_moments){.common = common};
+	hf_link_init(&moments->used);
+	pthread_mutex_init(&moments->lock, NULL);
+}
+
+static void drop(struct hf_moments *moments, struct text *text)
+{
+	hf_link_remove(&text->used);
+	moments->count--;
+	moments->bytes -= text->size;
+	free(text);
+}
+
+void hf_moments_fini(struct hf_moments *moments)
+{
+	while (!hf_link_none(&moments->used))
+		drop(moments, HF_OWNER(moments->used.next, struct text, used));
+	pthread_mutex_destroy(&moments->lock);
+}
+
+/* The same one, with the lock held; NULL: it is not kept. */
+static struct text *find(const struct hf_moments *moments, const struct text *key)
+{
+	for (struct hf_link *link = moments->used.next; link != &moments->used; link = link->next) {
+		struct text *text = HF_OWNER(link, struct text, used);
+
+		if (text->capture == key->capture && text->version == key->version && text->hart == key->hart &&
+		    text->ordinal == key->ordinal)
+			return text;
+	}
+	return NULL;
+}
+
+static int copy(const struct text *text, uint8_t **ret_text, size_t *ret_size)
+{
+	*ret_text = malloc(text->size + 1);
+	if (!*ret_text)
+		return HF_ERR_NOMEM;
+	memcpy(*ret_text, text->bytes, text->size);
+	*ret_size = text->size;
+	return 0;
+}
+
+/* Keeps a text, and drops those used longest ago. */
+static void keep(struct hf_moments *moments, struct text *text)
+{
+	HF_LOCKED(&moments->lock);
+	if (find(moments, text)) {
+		free(text);
+		return;
+	}
+	hf_link_add(&moments->used, &text->used);
+	moments->count++;
+	moments->bytes += text->size;
+	while (moments->count > 1 && (moments->count > HF_MOMENTS_KEPT || moments->bytes > HF_MOMENTS_BYTES))
+		drop(moments, HF_OWNER(moments->used.prev, struct text, used));
+}
+
+struct make_job {
+	struct hf_job job;
+	struct hf_capture *capture;
+	uint64_t version;
+	struct making making;
+	struct hf_sink sink;
+	int err;
+};
+
+static bool is_wanted(void *ctx, uint64_t chunk)
+{
+	(void)chunk;
+	return !hf_stopping(ctx);
+}
+
+/* By a thread of the executor, which has what disassembles. */
+static int run_make(struct hf_job *job, struct hf_worker *worker)
+{
+	struct make_job *m = (struct make_job *)job;
+	const struct hf_bytes any = {.capture = m->capture, .version = m->version};
+
+	m->err = HF_ERR_NOMEM;
+	if (!worker->env.disasm && hf_disasm_new(&worker->env.disasm)) {
+		worker->env.disasm = NULL;
+		return m->err;
+	}
+	m->err = hf_capture_reopen(m->capture, m->version, -1, HF_REPAIR_MS, &m->making.open);
+	if (m->err)
+		return m->err;
+	m->err = hf_bytes_check_made(&any, make(&m->making, worker->env.disasm, &m->sink));
+	hf_open_blame(m->making.open, m->err);
+	hf_open_put(m->making.open);
+	return m->err;
+}
+
+static int make_text(const struct hf_moments *moments, const struct text *key, struct hf_capture *capture,
+		     struct text **ret_text)
+{
+	struct make_job m = {.job = {.fn = run_make, .work = HF_WORK_DECODE},
+			     .capture = capture,
+			     .version = key->version,
+			     .making = {.hart = key->hart,
+					.ordinal = key->ordinal,
+					.most = HF_MOMENTS_DECODED,
+					.go_on = is_wanted,
+					.ctx = moments->common},
+			     .err = HF_ERR_CANCELLED};
+	int err = hf_sink_init_memory(&m.sink, 0);
+	size_t size;
+
+	*ret_text = NULL;
+	if (err)
+		return err;
+	hf_job_submit(moments->common->exec, &m.job);
+	hf_job_join(&m.job);
+	size = (size_t)hf_sink_total(&m.sink);
+	if (!m.err)
+		*ret_text = malloc(sizeof **ret_text + size);
+	if (*ret_text) {
+		**ret_text = *key;
+		(*ret_text)->size = size;
+		memcpy((*ret_text)->bytes, m.sink.start, size);
+	}
+	hf_sink_fini_memory(&m.sink);
+	return m.err || *ret_text ? m.err : HF_ERR_NOMEM;
+}
+
+int hf_moments_text(struct hf_moments *moments, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart,
+		    uint64_t ordinal, uint8_t **ret_text, size_t *ret_size)
+{
+	const struct text key = {.capture = capture, .version = facts->version, .hart = hart, .ordinal = ordinal};
+	struct text *text;
+	int err;
+
+	pthread_mutex_lock(&moments->lock);
+	text = find(moments, &key);
+	if (text) {
+		hf_link_remove(&text->used);
+		hf_link_add(&moments->used, &text->used);
+		err = copy(text, ret_text, ret_size);
+	}
+	pthread_mutex_unlock(&moments->lock);
+	if (text)
+		return err;
+	err = make_text(moments, &key, capture, &text);
+	if (err)
+		return err;
+	err = copy(text, ret_text, ret_size);
+	keep(moments, text);
+	return err;
+}
+
+/* ---- hartfs state ---- */
+
+struct telling {
+	const struct hf_moment_ask *ask;
+	double chunks; /* up to the one that is asked for */
+};
+
+static bool tell(void *ctx, uint64_t chunk)
+{
+	const struct telling *t = ctx;
+
+	if (t->ask->progress)
+		t->ask->progress(t->ask->ctx, (double)chunk / t->chunks);
+	return true;
+}
+
+static int run_opened(struct hf_open *open, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why, size_t size)
+{
+	const struct hf_facts_hart *hart = hf_facts_hart(open->facts, ask->hart);
+	struct telling t = {.ask = ask, .chunks = hart ? (double)hart->info.chunks : 1};
+	const struct making making = {.open = open,
+				      .hart = ask->hart,
+				      .ordinal = ask->ordinal,
+				      .form = ask->form,
+				      .no_summary = ask->no_summary,
+				      .most = UINT64_MAX,
+				      .go_on = tell,
+				      .ctx = &t};
+	struct hf_disasm *disasm = NULL;
+	int err;
+
+	if (!open->stream)
+		return HF_ERR_UNSUPPORTED;
+	if (!hart)
+		snprintf(why, size, "there is no hart %u", ask->hart);
+	else if (ask->ordinal >= hart->info.insns)
+		snprintf(why, size, "hart %u has %llu instructions, from 0 on", ask->hart, (unsigned long long)hart->info.insns);
+	if (*why)
+		return HF_ERR_NOT_FOUND;
+	err = hf_disasm_new(&disasm);
+	if (!err)
+		err = make(&making, disasm, sink);
+	hf_disasm_free(disasm);
+	return err;
+}
+
+int hf_moment_run(struct hf_captures *all, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why, size_t size)
+{
+	struct hf_capture *capture;
+	struct hf_open *open;
+	int err = hf_capture_at(all, ask->path, &capture);
+
+	*why = 0;
+	if (!err)
+		err = hf_open_get(capture, capture->version, &open);
+	if (err)
+		return err;
+	err = run_opened(open, ask, sink, why, size);
+	/* What there are words for is no fault of the index. */
+	if (!*why)
+		hf_open_blame(open, err);
+	hf_open_put(open);
+	return err;
+}

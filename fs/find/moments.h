@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hartN/at/N-N/state.txt and hartfs state: moments as texts. Those of a mount are made when they are asked for, by a
+ * thread of the executor, and some are kept: whoever looks one up reads it next.
+ */
+#ifndef HF_FIND_MOMENTS_H
+#define HF_FIND_MOMENTS_H
+
+#include "fs/find/moment_text.h"
+
+/* Without a summary a hart is decoded from its start. In a mount there is no text of a later instruction then. */
+#define HF_MOMENTS_DECODED (UINT64_C(10) << 20)
+/* So many texts are kept, of so many bytes at most. */
+#define HF_MOMENTS_KEPT 64
+#define HF_MOMENTS_BYTES ((size_t)4 << 20)
+
+/* lock is a leaf. */
+struct hf_moments {
+	struct hf_common *common;
+	pthread_mutex_t lock;
+	struct hf_link used; /* the one used last first */
+	size_t count, bytes;
+};
+
+void hf_moments_init(struct hf_moments *moments, struct hf_common *common);
+void hf_moments_fini(struct hf_moments *moments);
+/* The text, malloc'ed. HF_ERR_NOT_FOUND: there is none; or what reading the capture or its index returns. */
+int hf_moments_text(struct hf_moments *moments, struct hf_capture *capture, const struct hf_facts *facts, uint32_t hart,
+		    uint64_t ordinal, uint8_t **ret_text, size_t *ret_size);
+
+/* Of a capture that has been indexed, on this thread. All is borrowed. */
+struct hf_moment_ask {
+	const char *path;
+	uint32_t hart;
+	uint64_t ordinal;
+	enum hf_moment_form form;
+	bool no_summary; /* for tests: as if there were none */
+	void *ctx;
+	void (*progress)(void *ctx, double share); /* 0 to 1; may be NULL */
+};
+/* hf_fs_moment, for fs.c. HF_ERR_NOT_FOUND: there is no such hart or instruction, with why[size] in words, which is empty
+ * with other errors. */
+int hf_moment_run(struct hf_captures *all, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why, size_t size);
+
+struct hf_fs;
+int hf_fs_moment(struct hf_fs *fs, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why, size_t size);
+
+#endif

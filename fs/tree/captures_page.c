@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs/tree/captures_page.h"
+#include "fs/base/human.h"
+#include "fs/capture/capture.h"
+#include "fs/profile/embedded.h"
+#include "fs/profile/escape.h"
+#include "fs/tree/tree.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Captures on the page, and harts of one that have links: more are counted. */
+enum { CAPTURES = 1000, HARTS = 4 };
+
+struct list {
+	struct hf_capture **at; /* they live as long as the tree */
+	size_t count, room;
+	bool full; /* no memory */
+};
+
+/* ---- which captures ---- */
+
+static void add(void *ctx, struct hf_capture *capture)
+{
+	struct list *list = ctx;
+
+	if (list->count == list->room) {
+		const size_t room = list->room ? 2 * list->room : 64;
+		struct hf_capture **at = realloc(list->at, room * sizeof *at);
+
+		if (!at) {
+			list->full = true;
+			return;
+		}
+		list->at = at;
+		list->room = room;
+	}
+	list->at[list->count++] = capture;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp((*(struct hf_capture *const *)a)->path, (*(struct hf_capture *const *)b)->path);
+}
+
+/* ---- texts ---- */
+
+static void put_name(struct hf_sink *sink, const char *name)
+{
+	hf_escape_xml(sink, name, strlen(name));
+}
+
+/* A link into the mount, whose root is the directory above. No byte but those that a URL may have stands for itself. */
+static void put_link(struct hf_sink *sink, const char *view_dir, const char *file, const char *text)
+{
+	hf_sink_printf(sink, "<a href=\"../");
+	for (const char *p = view_dir; *p; p++) {
+		const bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+				   strchr("-._~/@", *p);
+
+		hf_sink_printf(sink, plain ? "%c" : "%%%02X", (unsigned char)*p);
+	}
+	hf_sink_printf(sink, "/%s\">", file);
+	put_name(sink, text);
+	hf_sink_printf(sink, "</a>");
+}
+
+/* ---- a row ---- */
+
+static void put_number(struct hf_sink *sink, uint64_t n)
+{
+	char text[HF_HUMAN_SIZE];
+
+	hf_sink_printf(sink, "<td>%s</td>", hf_human_count(text, n));
+}
+
+static void put_state(struct hf_sink *sink, struct hf_capture *capture)
+{
+	enum hf_capture_state state;
+	double percent;
+	char text[HF_FAILURE_SIZE];
+	struct hf_diag diag;
+
+	pthread_mutex_lock(&capture->lock);
+	state = hf_capture_told_state(capture);
+	percent = hf_capture_percent(capture);
+	pthread_mutex_unlock(&capture->lock);
+	hf_sink_printf(sink, "<td class=\"text\">");
+	if (state == HF_CAPTURE_FAILED && hf_capture_failure(capture, &diag, text, sizeof text)) {
+		hf_sink_printf(sink, "failed: ");
+		put_name(sink, text);
+	} else if (state == HF_CAPTURE_INDEXING) {
+		hf_sink_printf(sink, "indexing, %.0f%%", percent);
+	} else {
+		hf_sink_printf(sink, "%s", hf_capture_state_name(state));
+	}
+	hf_sink_printf(sink, "</td>");
+}
+
+static void put_format(struct hf_sink *sink, struct hf_capture *capture)
+{
+	const struct hf_codec *codec;
+	const struct hf_box *box;
+	struct stat st;
+	char size[HF_HUMAN_SIZE];
+
+	pthread_mutex_lock(&capture->lock);
+	codec = capture->codec;
+	box = capture->box;
+	pthread_mutex_unlock(&capture->lock);
+	hf_sink_printf(sink, "<td class=\"text\">%s%s%s</td>", codec ? codec->name : "?", box ? ", " : "", box ? box->name : "");
+	if (hf_capture_stat(capture, &st))
+		hf_sink_printf(sink, "<td>?</td>");
+	else
+		hf_sink_printf(sink, "<td>%s</td>", hf_human_bytes(size, (uint64_t)st.st_size));
+}
+
+/* Pictures of a hart, by name: they are made when somebody follows the link. */
+static void put_hart(struct hf_sink *sink, const char *view_dir, uint32_t hart)
+{
+	static const struct {
+		const char *file, *text;
+	} files[] = {{"report.html", "report"}, {"overview.svg", "overview"}, {"flame.svg", "flame graph"}};
+	char path[64];
+
+	hf_sink_printf(sink, "hart%" PRIu32 ":", hart);
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		snprintf(path, sizeof path, "hart%" PRIu32 "/profile/%s", hart, files[i].file);
+		hf_sink_printf(sink, " ");
+		put_link(sink, view_dir, path, files[i].text);
+	}
+	hf_sink_printf(sink, "<br>");
+}
+
+static void put_facts(struct hf_sink *sink, const struct hf_facts *facts, const char *view_dir)
+{
+	uint64_t insns = 0;
+	char text[HF_HUMAN_SIZE];
+
+	for (size_t i = 0; i < facts->hart_count; i++)
+		insns += facts->hart[i].info.insns;
+	put_number(sink, facts->hart_count);
+	put_number(sink, insns);
+	hf_sink_printf(sink, "<td>");
+	if (facts->known.problems)
+		put_link(sink, view_dir, "errors.txt", hf_human_count(text, facts->known.problems));
+	else
+		hf_sink_printf(sink, "none");
+	hf_sink_printf(sink, "</td><td class=\"text\">");
+	for (size_t i = 0; i < facts->hart_count && i < HARTS; i++)
+		put_hart(sink, view_dir, facts->hart[i].info.id);
+	if (facts->hart_count > HARTS)
+		hf_sink_printf(sink, "and %s more", hf_human_count(text, facts->hart_count - HARTS));
+	hf_sink_printf(sink, "</td>");
+}
+
+static void put_row(struct hf_tree *tree, struct hf_capture *capture, struct hf_sink *sink)
+{
+	char path[PATH_MAX], view_dir[PATH_MAX];
+	struct hf_facts *facts = NULL;
+	const bool shown = !hf_tree_capture_of(tree, capture->path, path, view_dir);
+
+	hf_sink_printf(sink, "<tr><td class=\"text\">");
+	if (shown)
+		put_link(sink, view_dir, "", capture->path);
+	else
+		put_name(sink, capture->path);
+	hf_sink_printf(sink, "</td>");
+	put_state(sink, capture);
+	put_format(sink, capture);
+	if (shown && !hf_capture_facts_now(capture, &facts))
+		put_facts(sink, facts, view_dir);
+	else
+		hf_sink_printf(sink, "<td></td><td></td><td></td><td></td>");
+	hf_facts_unref(facts);
+	hf_sink_printf(sink, "</tr>\n");
+}
+
+/* ---- the page ---- */
+
+static void put_head(struct hf_sink *sink, size_t count)
+{
+	char text[HF_HUMAN_SIZE];
+
+	hf_sink_printf(sink, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+			     "<meta name=\"viewport\" content=\"width=device-width\">\n<title>hartfs</title>\n<style>\n");
+	hf_sink_write(sink, hf_embedded_report_css.bytes, hf_embedded_report_css.size);
+	hf_sink_printf(sink,
+		       "</style>\n</head>\n<body class=\"list\">\n<h1>%s capture%s</h1>\n<p>As they were when this page was "
+		       "opened. <a href=\"status.json\">status</a> <a href=\"log.txt\">log</a></p>\n<table><tr>"
+		       "<th class=\"text\">capture</th><th class=\"text\">state</th><th class=\"text\">format</th><th>size</th>"
+		       "<th>harts</th><th>instructions</th><th>problems</th><th class=\"text\">pictures</th></tr>\n",
+		       hf_human_count(text, count), count == 1 ? "" : "s");
+}
+
+int hf_captures_page_write(struct hf_tree *tree, struct hf_sink *sink)
+{
+	struct list list = {0};
+	char text[HF_HUMAN_SIZE];
+
+	hf_captures_each(tree->captures, add, &list);
+	if (list.count)
+		qsort(list.at, list.count, sizeof *list.at, by_path);
+	put_head(sink, list.count);
+	for (size_t i = 0; i < list.count && i < CAPTURES; i++)
+		put_row(tree, list.at[i], sink);
+	hf_sink_printf(sink, "</table>\n");
+	if (list.count > CAPTURES)
+		hf_sink_printf(sink, "<p>And %s more.</p>\n", hf_human_count(text, list.count - CAPTURES));
+	hf_sink_printf(sink, "</body>\n</html>\n");
+	free(list.at);
+	return list.full ? HF_ERR_NOMEM : sink->err;
+}

@@ -1,0 +1,252 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Pictures with a time axis say what the listing says: overview.svg which code and data were used in which column, and how
+# many traps there were; calls.perfetto has the stacks of stacks.folded and the calls of callers.txt. report.html and
+# .hartfs/index.html are well formed, and stand alone.
+. "$(dirname "$0")/../lib/mount.sh"
+need_fuse
+command -v python3 >/dev/null || skip "python3 is needed"
+capture_archive
+mkdir "$archive/arm"
+cp "$HARTFS_DATA/astf/a64-sys.astf" "$archive/arm/"
+odd='odd & "<b>#% .stf'
+cp "$archive/mini/rv32-mini.stf" "$archive/$odd"
+
+# DIRECTORY: with listing.txt, stacks.folded, callers.txt and the pictures.
+cat >"$tmp/check.py" <<'END_PY'
+import base64, collections, os, re, struct, sys, zlib
+import xml.etree.ElementTree as tree
+SVG = "{http://www.w3.org/2000/svg}"
+ACCESS = re.compile(r" (RW|R|W)(\d+) ([0-9a-f]{16})(?:\{[^}]*\})?(?:=[0-9a-f_]+)?(?= |$)")
+LIMIT = 1 << 20
+
+def path(name):
+    return os.path.join(sys.argv[1], name)
+
+def check(what, wanted, found):
+    if wanted != found:
+        sys.exit("%s: %r instead of %r" % (what, found if len(repr(found)) < 300 else "...", wanted if len(repr(wanted)) < 300 else "..."))
+
+def rows_of_png(data):
+    """The rows of points of a PNG with a palette."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, chunks = 8, collections.defaultdict(bytes)
+    while at < len(data):
+        size, = struct.unpack(">I", data[at:at + 4])
+        kind, body = data[at + 4:at + 8], data[at + 8:at + 8 + size]
+        assert struct.unpack(">I", data[at + 8 + size:at + 12 + size])[0] == zlib.crc32(kind + body)
+        chunks[kind] += body
+        at += 12 + size
+    width, height, depth, colour = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
+    assert (depth, colour) == (8, 3)
+    raw = zlib.decompress(chunks[b"IDAT"])
+    assert len(raw) == height * (width + 1) and not any(raw[y * (width + 1)] for y in range(height))
+    return [raw[y * (width + 1) + 1:(y + 1) * (width + 1)] for y in range(height)]
+
+def different(rows):
+    """Without empty ones, and each once: this does not depend on heights and gaps."""
+    found = []
+    for row in rows:
+        if any(row) and (not found or found[-1] != row):
+            found.append(row)
+    return found
+
+# What the listing says.
+steps, accesses, traps = [], [], collections.Counter()
+for line in open(path("listing.txt")):
+    if line[0] != "#":
+        fields = line.split(None, 4)
+        steps.append((int(fields[2], 16), len(fields[3]) // 2))
+    elif line.startswith("# trap "):
+        traps[line.split()[2]] += 1
+    if line[0] != "#":
+        for kind, size, address in ACCESS.findall(line):
+            accesses.append((len(steps) - 1, kind, int(address, 16), int(size)))
+count = len(steps)
+
+# overview.svg
+size = os.path.getsize(path("overview.svg"))
+if size > LIMIT:
+    sys.exit("overview.svg is larger than a MiB")
+svg = tree.parse(path("overview.svg")).getroot()
+elements = list(svg.iter())
+if len(elements) > 2000:
+    sys.exit("overview.svg has %d elements" % len(elements))
+links = [e.get("href") for e in svg.iter(SVG + "a")]
+ranges = [[int(n) for n in re.match(r"\.\./at/(\d+)-(\d+)/", link).groups()] for link in links]
+check("links", [0] + [last + 1 for first, last in ranges], [first for first, last in ranges] + [count])
+text = "".join(svg.find(SVG + "desc").itertext())
+for kind, name in (("exception", "exceptions?"), ("interrupt", "interrupts?")):
+    found = re.search(r"([\d,]+) " + name + r"\.", text)
+    check(name, traps[kind], int(found[1].replace(",", "")) if found else 0)
+images = [base64.b64decode(e.get("href").split(",", 1)[1]) for e in svg.iter(SVG + "image")]
+check("number of images", 3 if accesses else 2, len(images))
+columns = len(rows_of_png(images[0])[0])
+check("columns", min(count, 1600), columns)
+units = {"bytes": 0, "KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40, "PiB": 50, "EiB": 60}
+shifts = []
+for number, size, unit in re.findall(r"([\d,]+) blocks? of (\d+) (\w+)", text):
+    shifts.append((int(number.replace(",", "")), int(size).bit_length() - 1 + units[unit]))
+
+whole = collections.defaultdict(lambda: bytearray(columns))
+for i, (pc, size) in enumerate(steps):
+    for block in {pc >> shifts[0][1], pc + size - 1 >> shifts[0][1]}:
+        whole[block][i * columns // count] = 1
+found = different([bytes(min(p, 1) for p in row) for row in rows_of_png(images[1])])
+check("code: blocks", shifts[0][0], len(whole))
+check("code", different([bytes(whole[b]) for b in sorted(whole)]), found)
+if accesses:
+    blocks = collections.defaultdict(lambda: bytearray(columns))
+    for i, kind, address, size in accesses:
+        for block in range(address >> shifts[1][1], (address + max(size, 1) - 1 >> shifts[1][1]) + 1):
+            blocks[block][i * columns // count] |= {"R": 1, "W": 2, "RW": 3}[kind]
+    check("data: blocks", shifts[1][0], len(blocks))
+    check("data", different([bytes(blocks[b]) for b in sorted(blocks)]), different(rows_of_png(images[2])))
+
+# calls.perfetto, with a reader of the wire format of its own.
+def fields(data):
+    at = 0
+    def number():
+        nonlocal at
+        n = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            n |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return n
+    while at < len(data):
+        key = number()
+        if key & 7 == 0:
+            yield key >> 3, number()
+        elif key & 7 == 2:
+            n = number()
+            assert at + n <= len(data)
+            yield key >> 3, data[at:at + n]
+            at += n
+        else:
+            sys.exit("calls.perfetto: wire type %d" % (key & 7))
+
+def packets(data):
+    for field, packet in fields(data):
+        assert field == 1
+        packet = dict(fields(packet))
+        if 50 in packet:
+            unpacked = zlib.decompress(packet[50])
+            assert len(unpacked) <= 512 << 10
+            yield from packets(unpacked)
+        else:
+            yield packet
+
+data = open(path("calls.perfetto"), "rb").read()
+if len(data) > LIMIT:
+    sys.exit("calls.perfetto is larger than a MiB")
+names, stack, last, cleared = {}, [], 0, False
+own, calls, slices = collections.Counter(), collections.Counter(), []
+for packet in packets(data):
+    flags = packet.get(13, 0)
+    cleared = cleared or flags & 1
+    assert cleared or not flags & 2
+    if 12 in packet:
+        for field, entry in fields(packet[12]):
+            entry = dict(fields(entry))
+            assert field == 2 and entry[1] not in names
+            names[entry[1]] = entry[2].decode("utf-8")
+    if 11 not in packet:
+        continue
+    assert flags & 2 and packet[8] >= last
+    event = dict(fields(packet[11]))
+    # A trap handler is a root in the folded stacks.
+    if stack and packet[8] > last:
+        roots = [i for i, name in enumerate(stack) if name[0] == "["]
+        own[";".join(stack[roots[-1] if roots else 0:])] += packet[8] - last
+    last = packet[8]
+    if event[9] == 1:
+        stack.append(names[event[10]])
+        if 22 not in event:
+            calls[stack[-1]] += 1
+    elif event[9] == 2:
+        stack.pop()
+    else:
+        sys.exit("calls.perfetto leaves something out: %r" % event.get(23))
+check("calls.perfetto: open calls", 0, len(stack))
+folded = collections.Counter()
+for line in open(path("stacks.folded")):
+    chain, n = line.rsplit(" ", 1)
+    folded[chain] += int(n)
+check("calls.perfetto: instructions", count, sum(own.values()))
+check("calls.perfetto: stacks", folded, own)
+callers = collections.Counter()
+for line in open(path("callers.txt")):
+    if line[0] != "#":
+        n, _, pair = line.split(None, 2)
+        callers[pair.split(" <- ")[0]] += int(n)
+check("calls.perfetto: calls", callers, collections.Counter({k: n for k, n in calls.items() if k[0] != "["}))
+END_PY
+
+# FILE: well-formed, with what is needed in it; PATHS is a file with what its links may name.
+cat >"$tmp/page.py" <<'END_PY'
+import html.parser, sys, urllib.parse
+VOID = {"meta", "col", "br", "link", "input"}
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.links, self.text, self.tags = [], [], [], set()
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        for name, value in attributes:
+            if name in ("src", "href", "xlink:href") and not value.startswith("data:"):
+                self.links.append(value)
+        if tag not in VOID:
+            self.open.append(tag)
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.open.pop()
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            sys.exit("%s: </%s> closes nothing" % (sys.argv[1], tag))
+    def handle_data(self, data):
+        self.text.append(data)
+page = Page()
+page.feed(open(sys.argv[1], encoding="utf-8").read())
+page.close()
+if page.open:
+    sys.exit("%s: %s is open at its end" % (sys.argv[1], page.open))
+if len(sys.argv) > 2 and sys.argv[2] == "alone":
+    if page.links:
+        sys.exit("%s refers to %s" % (sys.argv[1], page.links[0]))
+    if not {"svg", "table", "pre"} <= page.tags:
+        sys.exit("%s has no picture, table or text" % sys.argv[1])
+else:
+    for link in page.links:
+        print(urllib.parse.unquote(link))
+END_PY
+
+do_mount --wait
+for capture in boot/rv-sys@stf@gz mini/rv32-mini@stf arm/a64-sys@astf; do
+	hart=$mnt/$capture/hart0
+	mkdir -p "$tmp/files"
+	for file in overview.svg calls.perfetto report.html stacks.folded callers.txt; do
+		cp "$hart/profile/$file" "$tmp/files/$file" || fail "$capture: cp of $file"
+	done
+	cp "$hart/listing.txt" "$tmp/files/"
+	python3 "$tmp/check.py" "$tmp/files" >"$tmp/out" 2>&1 || fail "$capture: $(tail -n 1 "$tmp/out")"
+	python3 "$tmp/page.py" "$tmp/files/report.html" alone >"$tmp/out" 2>&1 || fail "$capture: $(tail -n 1 "$tmp/out")"
+	[ "$(stat -c %s "$tmp/files/report.html")" -lt 1048576 ] || fail "$capture: report.html is larger than a MiB"
+done
+[ -e "$mnt/boot/rv-sys@stf@gz/hart0/at/0-99/listing.txt" ] || fail "a link of the overview leads nowhere"
+
+# The page of the archive: each of its links leads to a file, also from a name that is markup.
+cp "$mnt/.hartfs/index.html" "$tmp/index.html" || fail "index.html"
+python3 "$tmp/page.py" "$tmp/index.html" >"$tmp/links" 2>"$tmp/out" || fail "index.html: $(tail -n 1 "$tmp/out")"
+[ "$(grep -c 'hart0/profile/report.html$' "$tmp/links")" = 4 ] || fail "index.html: $(grep -c report.html "$tmp/links") reports"
+while read -r link; do
+	[ -e "$mnt/.hartfs/$link" ] || fail "index.html: $link leads nowhere"
+done <"$tmp/links"
+grep -q '4 captures' "$tmp/index.html" || fail "index.html does not say how many captures there are"
+grep -q '<b>#' "$tmp/index.html" && fail "a name is markup in index.html"
+do_umount
+
+finish

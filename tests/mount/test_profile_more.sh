@@ -1,0 +1,199 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# hartN/profile/: basic-block vectors, memory, coverage, annotated sources, profiles of slices. Their counts are those of the
+# listing; lcov and genhtml read what is for them.
+. "$(dirname "$0")/../lib/mount.sh"
+need_fuse
+command -v python3 >/dev/null || skip "python3 is needed"
+capture_archive
+mkdir "$archive/arm"
+cp "$HARTFS_DATA/astf/a64-sys.astf" "$archive/arm/"
+
+# What the files say, and what the listing says: LISTING PROFILE_DIRECTORY INTERVAL.
+cat >"$tmp/check.py" <<'END'
+import bisect, collections, re, sys
+listing, directory, interval = sys.argv[1], sys.argv[2], int(sys.argv[3])
+pcs, ends, touched = [], [], collections.Counter()
+for text in open(listing):
+    if text[0] == "#":
+        continue
+    fields = text.split(None, 4)
+    pcs.append(int(fields[2], 16))
+    ends.append(pcs[-1] + len(fields[3]) // 2)
+    place = re.search(r" <([^+> ]+(?: [^+>]*)?)(?:\+0x[0-9a-f]+)?(?: ([^ >]+:\d+))?>", text)
+    who = place[1] if place else "?"
+    for kind, size, address in re.findall(r" (R|W|RW)(\d+) ([0-9a-f]{16})(?=[= \n])", text):
+        first = int(address, 16)
+        for page in range(first >> 12, (first + max(int(size), 1) - 1 >> 12) + 1):
+            for name in who, "(all)":
+                touched["R", page << 12, name] += "R" in kind
+                touched["W", page << 12, name] += "W" in kind
+
+def rows(name, columns):
+    for text in open(directory + "/" + name):
+        if text[0] != "#":
+            yield text.rstrip("\n").split(None, columns)
+
+def die(*what):
+    sys.exit(" ".join(str(w) for w in what))
+
+# The format of SimPoint: T:ID:COUNT :ID:COUNT, ids from 1, none twice, no empty line, an end to the last one.
+text = open(directory + "/bbv.bb").read()
+lines = [line for line in text.splitlines() if not line.startswith("#")]
+if not text.endswith("\n") or len(lines) != len(pcs) // interval:
+    die("bbv.bb:", len(lines), "intervals of", interval, "in", len(pcs))
+start = [int(row[1], 16) for row in rows("bbv.map", 3)]
+if [int(row[0]) for row in rows("bbv.map", 3)] != list(range(1, len(start) + 1)) or start != sorted(set(start)):
+    die("bbv.map: ids are not 1, 2...")
+if sum(int(row[2]) for row in rows("bbv.map", 3)) != len(set(pcs)):
+    die("bbv.map: other instructions than the", len(set(pcs)), "that were executed")
+for i in range(1, len(pcs)):
+    if pcs[i] != ends[i - 1] and start[bisect.bisect(start, pcs[i]) - 1] != pcs[i]:
+        die("bbv.map: no block begins at", hex(pcs[i]))
+for number, line in enumerate(lines):
+    if not re.fullmatch(r"T(:[1-9]\d*:[1-9]\d* )+", line):
+        die("bbv.bb: interval", number, "is", line[:60])
+    pairs = [tuple(map(int, pair.split(":")[1:])) for pair in line[1:].split()]
+    want = collections.Counter(bisect.bisect(start, pc) for pc in pcs[number * interval:(number + 1) * interval])
+    if len(dict(pairs)) != len(pairs) or dict(pairs) != dict(want) or sum(want.values()) != interval:
+        die("bbv.bb: interval", number, "differs")
+
+found = collections.Counter()
+for reads, writes, page, who in rows("memory.txt", 3):
+    found["R", int(page, 16), who] += int(reads)
+    found["W", int(page, 16), who] += int(writes)
+if +found != +touched:
+    die("memory.txt:", [(k, touched[k], found[k]) for k in set(found) | set(touched) if found[k] != touched[k]][:3])
+END
+
+# NAME HART_DIRECTORY INTERVAL
+check() {
+	mkdir -p "$tmp/files"
+	cat "$2/profile/bbv-$3.bb" >"$tmp/files/bbv.bb" && cat "$2/profile/bbv.map" >"$tmp/files/bbv.map" &&
+		cat "$2/profile/memory.txt" >"$tmp/files/memory.txt" || fail "$1: cat"
+	python3 "$tmp/check.py" "$2/listing.txt" "$tmp/files" "$3" >"$tmp/out" 2>&1 || fail "$1: $(tail -n 1 "$tmp/out")"
+}
+
+do_mount --wait
+check rv-sys "$mnt/boot/rv-sys@stf@gz/hart0" 100000
+check rv32-mini "$mnt/mini/rv32-mini@stf/hart0" 10000
+check a64-sys "$mnt/arm/a64-sys@astf/hart0" 77777
+check "a slice" "$mnt/boot/rv-sys@stf@gz/hart0/at/123456-345678" 20000
+
+# A slice of all is the hart, and two that make it up have its instructions.
+hart=$mnt/boot/rv-sys@stf@gz/hart0
+for file in functions.txt callers.txt lines.txt memory.txt bbv-100000.bb callgrind.out; do
+	cmp "$hart/profile/$file" "$hart/at/0-873594/profile/$file" || fail "$file of all as a slice"
+done
+mix() { awk '!/^#/ {n[$4 " " $3] += $1} END {for (k in n) print k, n[k]}' "$@" | sort; }
+mix "$hart/profile/mix.txt" >"$tmp/mix"
+mix "$hart/at/0-400000/profile/mix.txt" "$hart/at/400001-/profile/mix.txt" | cmp - "$tmp/mix" || fail "mix of two slices"
+grep -q '^# hart0: 400001 instructions retired, 0 to 400000 of it$' "$hart/at/0-400000/profile/functions.txt" || fail "head of a slice"
+
+# Names that stand for nothing.
+for name in bbv-0100000.bb bbv-9999.bb bbv-.bb bbv-x.bb bbv-1e6.bb bbv-99999999999999999999.bb annotated/nothing.c annotated/.. annotated/. lcov.info; do
+	[ -f "$hart/profile/$name" ] && fail "there is $name"
+done
+[ -d "$hart/profile/annotated" ] || fail "there is no annotated"
+[ -z "$(ls -A "$hart/profile" "$hart/profile/annotated" | grep -v :)" ] || fail "something in profile is listed"
+[ "$(grep -c '^T' "$hart/profile/bbv.bb")" = 0 ] && grep -q '873595 are no whole one' "$hart/profile/bbv.bb" || fail "bbv.bb of a short hart"
+do_umount
+
+# From a summary, with other chunks: the same bytes.
+for file in bbv-100000.bb bbv.map memory.txt at/123456-345678/profile/bbv-20000.bb; do
+	for more in --chunk=700 "--chunk=700 --summary=off"; do
+		[[ $file == */* ]] && path=hart0/$file || path=hart0/profile/$file
+		"$hartfs" cat --index-dir "$tmp/ix${more//[^a-z0-9]/}" $more "$archive/boot/rv-sys.stf.gz" "$path" | cksum
+	done | uniq | wc -l | grep -qx 1 || fail "$file: other bytes with a summary"
+done
+
+# A slice that is too long to be decoded: its instructions are counted all the same, its calls estimated.
+run=$(dirname "$hartfs")/tests/make_run
+if [ -x "$run" ]; then
+	"$run" 3 10600000 stf "$tmp/long.zstf" >/dev/null || fail "make_run"
+	long() { "$hartfs" cat -q --views=program.elf --index-dir "$tmp/ixlong" "$tmp/long.zstf" "hart0/$1"; }
+	"$hartfs" index -q --views=program.elf --index-dir "$tmp/ixlong" "$tmp/long.zstf" || fail "index of a long one"
+	for part in at/0-4999 at/5000-10599999 .; do
+		long "$part/profile/mix.txt" >"$tmp/mix.${part//[^0-9]/}"
+		long "$part/profile/branches.txt" | awk '!/^#/ {print $5, $1, $2}' >"$tmp/branches.${part//[^0-9]/}"
+	done
+	mix "$tmp/mix.04999" "$tmp/mix.500010599999" | cmp - <(mix "$tmp/mix.") || fail "mix of a long slice"
+	sums() { awk '{n[$1] += $2; m[$1] += $3} END {for (k in n) print k, n[k], m[k]}' "$@" | sort; }
+	sums "$tmp/branches.04999" "$tmp/branches.500010599999" | cmp - <(sums "$tmp/branches.") || fail "branches of a long slice"
+	long at/5000-10599999/profile/functions.txt >"$tmp/functions"
+	grep -q '^# an estimate' "$tmp/functions" || fail "functions of a long slice do not say that calls are estimated"
+	[ "$(awk '!/^#/ {n += $1} END {print n}' "$tmp/functions")" = 10595000 ] || fail "own instructions of a long slice"
+	[ "$(long at/5000-10599999/profile/stacks.folded | awk '{n += $NF} END {print n}')" = 10595000 ] || fail "stacks of a long slice"
+	for file in stacks.folded flame.svg speedscope.json callgrind.out callers.txt; do
+		long "at/5000-10599999/profile/$file" | grep -q estimate || fail "$file of a long slice does not say that it is an estimate"
+	done
+	long profile/memory.txt >"$tmp/memory"
+	grep -q '^# in how many of the 647 chunks' "$tmp/memory" && awk '!/^#/ && ($1 > 647 || $2 > 647 || NF != 4) {exit 1}' "$tmp/memory" ||
+		fail "memory of a long hart: $(head -n 3 "$tmp/memory")"
+	for interval in 1000000 333333; do
+		long "profile/bbv-$interval.bb" | awk -v n="$interval" '/^T/ {sum = 0; for (i = 1; i <= NF; i++) {split($i, a, ":"); sum += a[3]}
+			if (sum != n) {exit 1} m++} END {if (m != int(10600000 / n)) exit 1}' || fail "vectors of a long hart"
+	done
+else
+	echo "no make_run: long slices are not tested"
+fi
+
+# A program that counts its own calls, and its source.
+command -v riscv64-linux-gnu-gcc >/dev/null && command -v qemu-riscv64 >/dev/null || skip "no compiler or QEMU for riscv64: no coverage is compared"
+cat >"$tmp/count.c" <<'END'
+#include <stdio.h>
+static unsigned fibs, leaves;
+__attribute__((noinline)) static unsigned leaf(unsigned n) { leaves++; return n; }
+__attribute__((noinline)) unsigned fib(unsigned n) { fibs++; return n < 2 ? leaf(n) : fib(n - 1) + fib(n - 2); }
+__attribute__((noinline)) unsigned never(unsigned n)
+{
+	return n + 1;
+}
+int main(int argc, char **argv)
+{
+	unsigned n = fib(12);
+	if (argc > 5)
+		n = never(n);
+	printf("%u fib %u leaf %u\n", n, fibs, leaves);
+	return 0;
+}
+END
+(cd "$tmp" && riscv64-linux-gnu-gcc -g -O1 -fno-optimize-sibling-calls -static -o count count.c) || fail "the compiler"
+"$hartfs" record -o "$tmp/rec" -- "$tmp/count" >"$tmp/out" 2>"$tmp/err" || fail "record: $(cat "$tmp/err")"
+read -r _ _ fibs _ leaves < <(grep ' fib ' "$tmp/out")
+of() { "$hartfs" cat --index-dir "$index" "$tmp/rec/count.zstf" "hart0/profile/$1"; }
+of lcov.info >"$tmp/lcov.info"
+for line in "FNDA:$fibs,fib" "FNDA:$leaves,leaf" "FNDA:1,main" "FNDA:0,never" "DA:4,$fibs" "DA:3,$leaves" DA:7,0 DA:11,1 end_of_record; do
+	[ "$line" = DA:7,0 ] && line='DA:[578],0'
+	grep -qx "$line" "$tmp/lcov.info" || fail "lcov.info has no $line"
+done
+if command -v lcov >/dev/null && command -v genhtml >/dev/null; then
+	(cd "$tmp" && lcov --rc lcov_branch_coverage=1 --summary lcov.info >out 2>&1) || fail "lcov: $(cat "$tmp/out")"
+	grep -q 'functions\.*: 75.0% (3 of 4 functions)' "$tmp/out" || fail "lcov: $(cat "$tmp/out")"
+	(cd "$tmp" && genhtml -q --branch-coverage -o html lcov.info >out 2>&1) || fail "genhtml: $(cat "$tmp/out")"
+	[ -s "$tmp/html/index.html" ] || fail "genhtml wrote nothing"
+else
+	echo "no lcov: lcov.info is not judged by it"
+fi
+# Without the text, and with it: lines are those of lines.txt.
+of annotated/count.c >"$tmp/annotated" || fail "annotated"
+grep -q '^# the text is not there' "$tmp/annotated" || fail "it does not say that there is no text"
+of lines.txt | awk '$4 ~ /^count.c:/ {split($4, a, ":"); print $1, $3, a[2]}' | sort >"$tmp/lines"
+awk '!/^#/ && $1 != "-" {print $1, $2, $3}' "$tmp/annotated" | sort | cmp - "$tmp/lines" || fail "annotated: other lines"
+mkdir -p "$tmp/rec/count.d/src"
+cp "$tmp/count.c" "$tmp/rec/count.d/src/"
+of annotated/count.c >"$tmp/annotated"
+grep -q '^# count.d/src/count.c$' "$tmp/annotated" || fail "it does not say whose text it is: $(sed -n 3p "$tmp/annotated")"
+awk '!/^#/ && $1 != "-" {print $1, $2, $3}' "$tmp/annotated" | sort | cmp - "$tmp/lines" || fail "annotated, with text: other lines"
+sed '/^#/d; s/^[^|]*| \{0,1\}//' "$tmp/annotated" | cmp - "$tmp/count.c" || fail "annotated: another text"
+# In the debug directory, and control characters; not what a link leads to.
+rm -r "$tmp/rec/count.d/src"
+mkdir "$tmp/debug"
+printf 'a\033[31mb\r\n\tc\n' >"$tmp/debug/count.c"
+"$hartfs" cat --index-dir "$index" --debug-dir="$tmp/debug" "$tmp/rec/count.zstf" hart0/profile/annotated/count.c >"$tmp/annotated"
+grep -q "^# $tmp/debug/count.c\$" "$tmp/annotated" && grep -q '| a?\[31mb$' "$tmp/annotated" && grep -q "| 	c\$" "$tmp/annotated" &&
+	grep -q '^# behind the end of the text' "$tmp/annotated" || fail "annotated of the debug directory: $(head -n 8 "$tmp/annotated")"
+ln -s "$tmp/count.c" "$tmp/rec/count.d/count.c"
+of annotated/count.c | grep -q '^# the text is not there' || fail "a link is followed"
+
+finish
