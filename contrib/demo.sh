@@ -39,4 +39,13 @@ echo "== copied out, that is a capture again; its first packets and instructions
 cp -r "${view%/*}/etrace" "$work/copy"
 "$hartfs" cat --index-dir "$work/index" "$work/copy" records.txt | head -n 4
 "$hartfs" cat --index-dir "$work/index" "$work/copy" hart0/listing.txt | head -n 4
-echo "== done"
+echo "== the functions that took most instructions"
+head -n 8 "${view%/*}/profile/functions.txt"
+pictures=$PWD/build/demo
+mkdir -p "$pictures"
+for picture in overview.svg flame.svg report.html; do
+	cp "${view%/*}/profile/$picture" "$pictures/"
+done
+echo "== its pictures, for a browser:"
+ls -d "$pictures"/*
+echo "== done; build/release/hartfs help tutorial goes on from here"
