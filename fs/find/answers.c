@@ -133,9 +133,9 @@ int hf_answers_any(const struct hf_find_ask *ask, const struct hf_find_source *s
 		   bool *ret_any)
 {
 	struct hf_answers answers;
-	int err = count(&(struct counting){
-				.ask = ask, .source = source, .worker = worker, .any = true, .answers = &answers},
-			UINT64_MAX);
+	int err = count(
+		&(struct counting){.ask = ask, .source = source, .worker = worker, .any = true, .answers = &answers},
+		UINT64_MAX);
 
 	*ret_any = !err && (answers.total || answers.unknown);
 	if (!err)

@@ -88,8 +88,8 @@ static int count_with(struct hf_where *where, struct hf_open *open, struct hf_su
 /* It was wrong: nobody uses it any more. */
 static void distrust(const struct hf_where *where, struct hf_summary *summary)
 {
-	hf_common_log(where->capture->common, 4, "%s: the summary is damaged and was removed (hartfs index makes it again)",
-		      where->capture->path);
+	hf_common_log(where->capture->common, 4,
+		      "%s: the summary is damaged and was removed (hartfs index makes it again)", where->capture->path);
 	hf_summary_remove(summary);
 }
 
@@ -246,8 +246,7 @@ static void drop_surplus(struct hf_wheres *wheres)
 		struct hf_where *where = HF_OWNER(link, struct hf_where, used);
 
 		newer = link->prev;
-		if (where->refs ||
-		    !(where->err || wheres->count > HF_WHERE_KEPT || wheres->bytes > HF_WHERE_BYTES))
+		if (where->refs || !(where->err || wheres->count > HF_WHERE_KEPT || wheres->bytes > HF_WHERE_BYTES))
 			continue;
 		hf_link_remove(link);
 		wheres->count--;

@@ -44,7 +44,8 @@ static int ask_range(struct hf_question *question, const char *name, const char 
 /* What hartfs find takes for an address. */
 static bool is_address(const char *value)
 {
-	return (*value >= '0' && *value <= '9') || (strlen(value) == 16 && strspn(value, "0123456789abcdefABCDEF") == 16);
+	return (*value >= '0' && *value <= '9') ||
+	       (strlen(value) == 16 && strspn(value, "0123456789abcdefABCDEF") == 16);
 }
 
 /* Whether what is behind the last mark is a number in another spelling than the one. */
@@ -71,7 +72,8 @@ static int ask_symbol(struct hf_question *question, const char *name, const char
 	return is_misspelled(head, '@', "") ? HF_ERR_NOT_FOUND : add(question, name, value);
 }
 
-/* A symbol, or an address as hartfs find takes it: one that begins with a letter and has fewer than 16 digits has 0x. */
+/* A symbol, or an address as hartfs find takes it: one that begins with a letter and has fewer than 16 digits has 0x.
+ */
 static int ask_place(struct hf_question *question, const char *name, const char *value)
 {
 	const bool prefixed = strncmp(value, "0x", 2) == 0;
@@ -104,8 +106,8 @@ static int ask_word(struct hf_question *question, const char *name, const char *
 
 static int ask_mnemonic(struct hf_question *question, const char *name, const char *value)
 {
-	const bool fits = *value >= 'a' && *value <= 'z' &&
-			  !value[strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789._")];
+	const bool fits =
+		*value >= 'a' && *value <= 'z' && !value[strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789._")];
 
 	return fits ? add(question, name, value) : HF_ERR_NOT_FOUND;
 }
