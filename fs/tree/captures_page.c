@@ -69,11 +69,11 @@ static void put_link(struct hf_sink *sink, const char *view_dir, const char *fil
 
 /* ---- a row ---- */
 
-static void put_number(struct hf_sink *sink, uint64_t n)
+static void put_number(struct hf_sink *sink, uint64_t n, const char *one, const char *many)
 {
 	char text[HF_HUMAN_SIZE];
 
-	hf_sink_printf(sink, "<td>%s</td>", hf_human_count(text, n));
+	hf_sink_printf(sink, "<td data-is=\"%s\">%s</td>", n == 1 ? one : many, hf_human_count(text, n));
 }
 
 static void put_state(struct hf_sink *sink, struct hf_capture *capture)
@@ -87,7 +87,7 @@ static void put_state(struct hf_sink *sink, struct hf_capture *capture)
 	state = hf_capture_told_state(capture);
 	percent = hf_capture_percent(capture);
 	pthread_mutex_unlock(&capture->lock);
-	hf_sink_printf(sink, "<td class=\"text\">");
+	hf_sink_printf(sink, "<td class=\"text state\">");
 	if (state == HF_CAPTURE_FAILED && hf_capture_failure(capture, &diag, text, sizeof text)) {
 		hf_sink_printf(sink, "failed: ");
 		put_name(sink, text);
@@ -141,14 +141,14 @@ static void put_facts(struct hf_sink *sink, const struct hf_facts *facts, const 
 
 	for (size_t i = 0; i < facts->hart_count; i++)
 		insns += facts->hart[i].info.insns;
-	put_number(sink, facts->hart_count);
-	put_number(sink, insns);
-	hf_sink_printf(sink, "<td>");
+	put_number(sink, facts->hart_count, "hart", "harts");
+	put_number(sink, insns, "instruction", "instructions");
+	hf_sink_printf(sink, "<td data-is=\"%s\">", facts->known.problems == 1 ? "problem" : "problems");
 	if (facts->known.problems)
 		put_link(sink, view_dir, "errors.txt", hf_human_count(text, facts->known.problems));
 	else
-		hf_sink_printf(sink, "none");
-	hf_sink_printf(sink, "</td><td class=\"text\">");
+		hf_sink_printf(sink, "no");
+	hf_sink_printf(sink, "</td><td class=\"text pictures\">");
 	for (size_t i = 0; i < facts->hart_count && i < HARTS; i++)
 		put_hart(sink, view_dir, facts->hart[i].info.id);
 	if (facts->hart_count > HARTS)
@@ -172,7 +172,7 @@ static void put_row(struct hf_tree *tree, struct hf_capture *capture, struct hf_
 	struct hf_facts *facts = NULL;
 	const bool shown = find_view_dir(tree, capture, view_dir);
 
-	hf_sink_printf(sink, "<tr><td class=\"text\">");
+	hf_sink_printf(sink, "<tr><td class=\"text name\">");
 	if (shown)
 		put_link(sink, view_dir, "", capture->path);
 	else
@@ -180,7 +180,7 @@ static void put_row(struct hf_tree *tree, struct hf_capture *capture, struct hf_
 	hf_sink_printf(sink, "</td>");
 	put_state(sink, capture);
 	put_format(sink, capture);
-	if (shown && !hf_capture_facts_now(capture, &facts))
+	if (shown && !hf_capture_facts_now(capture, &facts) && !hf_facts_has_failed(facts))
 		put_facts(sink, facts, view_dir);
 	else
 		hf_sink_printf(sink, "<td></td><td></td><td></td><td></td>");
