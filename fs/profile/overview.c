@@ -34,12 +34,17 @@ static void say_blocks(struct hf_overview *o, const struct hf_block_map *map)
 #define NO_LABEL UINT32_MAX
 
 /* What a group of blocks is called: where it begins, and what executes most in it. */
-static void put_group(struct hf_overview *o, const struct hf_map_drawing *d, const struct hf_map_group *group, uint32_t label)
+static void put_group(struct hf_overview *o, const struct hf_map_drawing *d, const struct hf_map_group *group,
+		      uint32_t label)
 {
 	const uint64_t first = d->map->row[group->first].block << d->map->shift,
-		       last = (d->map->row[group->end - 1].block << d->map->shift) + ((UINT64_C(1) << d->map->shift) - 1);
-	const struct hf_busy_function *most = d->map->sums ? hf_busy_most(&o->t->busy, first, last, HF_BUSY_PARTS) : NULL;
-	const uint32_t bottom = label != NO_LABEL && group->bottom < label + HF_OVERVIEW_LABEL ? label + HF_OVERVIEW_LABEL : group->bottom;
+		       last = (d->map->row[group->end - 1].block << d->map->shift) +
+			      ((UINT64_C(1) << d->map->shift) - 1);
+	const struct hf_busy_function *most =
+		d->map->sums ? hf_busy_most(&o->t->busy, first, last, HF_BUSY_PARTS) : NULL;
+	const uint32_t bottom = label != NO_LABEL && group->bottom < label + HF_OVERVIEW_LABEL
+					? label + HF_OVERVIEW_LABEL
+					: group->bottom;
 
 	hf_svg_open(&o->svg, "svg", "y=\"%" PRIu32 "\" width=\"%d%%\" height=\"%" PRIu32 "\"", o->y + group->top,
 		    HF_OVERVIEW_PLOT_X / 100 - 1, bottom - group->top);
@@ -224,8 +229,8 @@ static void put_links(struct hf_overview *o, uint32_t from)
 
 		if (first == end)
 			continue;
-		hf_svg_open(&o->svg, "a", "href=\"%s%" PRIu64 "-%" PRIu64 "/%s\"", is_slice(o) ? "../../" : "../at/", first, end - 1,
-			    end - first <= LISTED ? "listing.txt" : "profile/overview.svg");
+		hf_svg_open(&o->svg, "a", "href=\"%s%" PRIu64 "-%" PRIu64 "/%s\"", is_slice(o) ? "../../" : "../at/",
+			    first, end - 1, end - first <= LISTED ? "listing.txt" : "profile/overview.svg");
 		hf_svg_open(&o->svg, "rect", "x=\"%" PRIu32 "\" width=\"1\" height=\"1\"", i);
 		say_part(o, i, first, end);
 		hf_svg_close(&o->svg);
@@ -244,10 +249,12 @@ static void put_title(struct hf_overview *o, bool links)
 
 	hf_svg_open(&o->svg, "text", "class=\"ov-title\" x=\"4\" y=\"17\"");
 	if (o->of->source) {
-		hf_svg_say_name(&o->svg, o->of->source->open->capture->path, strlen(o->of->source->open->capture->path));
+		hf_svg_say_name(&o->svg, o->of->source->open->capture->path,
+				strlen(o->of->source->open->capture->path));
 		hf_svg_say(&o->svg, ", ");
 	}
-	hf_svg_say(&o->svg, "hart%" PRIu32 ": %s instruction%s", o->of->hart, hf_human_count(text, insns), insns == 1 ? "" : "s");
+	hf_svg_say(&o->svg, "hart%" PRIu32 ": %s instruction%s", o->of->hart, hf_human_count(text, insns),
+		   insns == 1 ? "" : "s");
 	if (is_slice(o))
 		hf_svg_say(&o->svg, " from %s on", hf_human_count(text, o->t->first));
 	hf_svg_close(&o->svg);
@@ -266,7 +273,8 @@ static void put_description(struct hf_overview *o)
 	char text[HF_HUMAN_SIZE];
 
 	hf_svg_open_plain(&o->svg, "desc");
-	hf_svg_say(&o->svg, "What the hart did, from its first instruction at the left to its last one at the right. Modes:");
+	hf_svg_say(&o->svg,
+		   "What the hart did, from its first instruction at the left to its last one at the right. Modes:");
 	hf_overview_say_modes(o);
 	hf_svg_say(&o->svg, ".");
 	for (unsigned i = 0; i < HF_TIMELINE_MARKS; i++)
@@ -278,17 +286,21 @@ static void put_description(struct hf_overview *o)
 	hf_svg_say(&o->svg, " Calls are up to %" PRIu32 " deep%s. Code executed in ", o->t->deepest,
 		   o->t->exact ? "" : " where a chunk begins");
 	say_blocks(o, o->code.map);
-	hf_svg_say(&o->svg, ", at most %s instructions in one of them in one column", hf_human_count(text, (uint64_t)hf_map_most(o->code.map)));
+	hf_svg_say(&o->svg, ", at most %s instructions in one of them in one column",
+		   hf_human_count(text, (uint64_t)hf_map_most(o->code.map)));
 	hf_svg_say(&o->svg, ". Data: ");
 	say_blocks(o, o->data.map);
-	hf_svg_say(&o->svg, ". Blocks are in the order of their addresses; where a dotted line is, some are left out, as nothing happened there.");
+	hf_svg_say(&o->svg, ". Blocks are in the order of their addresses; where a dotted line is, some are left out, "
+			    "as nothing happened there.");
 	hf_svg_close(&o->svg);
 }
 
 static uint32_t height_of(const struct hf_overview *o)
 {
-	return HF_OVERVIEW_MODES_AT + HF_OVERVIEW_MODES + HF_OVERVIEW_SPACE + hf_overview_lanes(o->t) * (HF_OVERVIEW_LANE + HF_OVERVIEW_SPACE - 2) + HF_OVERVIEW_DEPTH + HF_OVERVIEW_SPACE + HF_OVERVIEW_HEAD + o->code.height + HF_OVERVIEW_SPACE +
-	       HF_OVERVIEW_HEAD + (o->data.height ? o->data.height + HF_OVERVIEW_SPACE : 0) + AXIS;
+	return HF_OVERVIEW_MODES_AT + HF_OVERVIEW_MODES + HF_OVERVIEW_SPACE +
+	       hf_overview_lanes(o->t) * (HF_OVERVIEW_LANE + HF_OVERVIEW_SPACE - 2) + HF_OVERVIEW_DEPTH +
+	       HF_OVERVIEW_SPACE + HF_OVERVIEW_HEAD + o->code.height + HF_OVERVIEW_SPACE + HF_OVERVIEW_HEAD +
+	       (o->data.height ? o->data.height + HF_OVERVIEW_SPACE : 0) + AXIS;
 }
 
 static int put_all(struct hf_overview *o, bool links)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of an overview that have no addresses: privilege, traps and losses, depth of calls. */
-#include "fs/profile/overview_parts.h"
 #include "fs/base/human.h"
+#include "fs/profile/overview_parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,16 +19,16 @@ static const uint32_t rank_colours[RANKS + 1] = {0, 0x999999, 0x9fd4f3, 0xe69f00
 static enum rank rank_of(unsigned mode)
 {
 	static const uint8_t ranks[HF_MODE_COUNT] = {
-		[HF_MODE_U] = RANK_USER,	   [HF_MODE_VU] = RANK_USER,	   [HF_MODE_EL0t] = RANK_USER,
-		[HF_MODE_EL0] = RANK_USER,	   [HF_MODE_USR] = RANK_USER,	   [HF_MODE_THREAD] = RANK_USER,
-		[HF_MODE_S] = RANK_SYSTEM,	   [HF_MODE_VS] = RANK_SYSTEM,	   [HF_MODE_EL1t] = RANK_SYSTEM,
-		[HF_MODE_EL1h] = RANK_SYSTEM,	   [HF_MODE_EL1] = RANK_SYSTEM,	   [HF_MODE_FIQ] = RANK_SYSTEM,
-		[HF_MODE_IRQ] = RANK_SYSTEM,	   [HF_MODE_SVC] = RANK_SYSTEM,	   [HF_MODE_ABT] = RANK_SYSTEM,
-		[HF_MODE_UND] = RANK_SYSTEM,	   [HF_MODE_SYS] = RANK_SYSTEM,	   [HF_MODE_HANDLER] = RANK_SYSTEM,
-		[HF_MODE_H] = RANK_HYPERVISOR,	   [HF_MODE_EL2t] = RANK_HYPERVISOR, [HF_MODE_EL2h] = RANK_HYPERVISOR,
-		[HF_MODE_EL2] = RANK_HYPERVISOR,   [HF_MODE_HYP] = RANK_HYPERVISOR, [HF_MODE_M] = RANK_MACHINE,
-		[HF_MODE_EL3t] = RANK_MACHINE,	   [HF_MODE_EL3h] = RANK_MACHINE,  [HF_MODE_EL3] = RANK_MACHINE,
-		[HF_MODE_MON] = RANK_MACHINE,	   [HF_MODE_D] = RANK_DEBUG,
+		[HF_MODE_U] = RANK_USER,	 [HF_MODE_VU] = RANK_USER,	   [HF_MODE_EL0t] = RANK_USER,
+		[HF_MODE_EL0] = RANK_USER,	 [HF_MODE_USR] = RANK_USER,	   [HF_MODE_THREAD] = RANK_USER,
+		[HF_MODE_S] = RANK_SYSTEM,	 [HF_MODE_VS] = RANK_SYSTEM,	   [HF_MODE_EL1t] = RANK_SYSTEM,
+		[HF_MODE_EL1h] = RANK_SYSTEM,	 [HF_MODE_EL1] = RANK_SYSTEM,	   [HF_MODE_FIQ] = RANK_SYSTEM,
+		[HF_MODE_IRQ] = RANK_SYSTEM,	 [HF_MODE_SVC] = RANK_SYSTEM,	   [HF_MODE_ABT] = RANK_SYSTEM,
+		[HF_MODE_UND] = RANK_SYSTEM,	 [HF_MODE_SYS] = RANK_SYSTEM,	   [HF_MODE_HANDLER] = RANK_SYSTEM,
+		[HF_MODE_H] = RANK_HYPERVISOR,	 [HF_MODE_EL2t] = RANK_HYPERVISOR, [HF_MODE_EL2h] = RANK_HYPERVISOR,
+		[HF_MODE_EL2] = RANK_HYPERVISOR, [HF_MODE_HYP] = RANK_HYPERVISOR,  [HF_MODE_M] = RANK_MACHINE,
+		[HF_MODE_EL3t] = RANK_MACHINE,	 [HF_MODE_EL3h] = RANK_MACHINE,	   [HF_MODE_EL3] = RANK_MACHINE,
+		[HF_MODE_MON] = RANK_MACHINE,	 [HF_MODE_D] = RANK_DEBUG,
 	};
 
 	return (enum rank)ranks[mode];

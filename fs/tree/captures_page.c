@@ -110,7 +110,8 @@ static void put_format(struct hf_sink *sink, struct hf_capture *capture)
 	codec = capture->codec;
 	box = capture->box;
 	pthread_mutex_unlock(&capture->lock);
-	hf_sink_printf(sink, "<td class=\"text\">%s%s%s</td>", codec ? codec->name : "?", box ? ", " : "", box ? box->name : "");
+	hf_sink_printf(sink, "<td class=\"text\">%s%s%s</td>", codec ? codec->name : "?", box ? ", " : "",
+		       box ? box->name : "");
 	if (hf_capture_stat(capture, &st))
 		hf_sink_printf(sink, "<td>?</td>");
 	else
@@ -194,15 +195,18 @@ static void put_head(struct hf_sink *sink, size_t count)
 {
 	char text[HF_HUMAN_SIZE];
 
-	hf_sink_printf(sink, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-			     "<meta name=\"viewport\" content=\"width=device-width\">\n<title>hartfs</title>\n<style>\n");
-	hf_sink_write(sink, hf_embedded_report_css.bytes, hf_embedded_report_css.size);
 	hf_sink_printf(sink,
-		       "</style>\n</head>\n<body class=\"list\">\n<h1>%s capture%s</h1>\n<p>As they were when this page was "
-		       "opened. <a href=\"status.json\">status</a> <a href=\"log.txt\">log</a></p>\n<table><tr>"
-		       "<th class=\"text\">capture</th><th class=\"text\">state</th><th class=\"text\">format</th><th>size</th>"
-		       "<th>harts</th><th>instructions</th><th>problems</th><th class=\"text\">pictures</th></tr>\n",
-		       hf_human_count(text, count), count == 1 ? "" : "s");
+		       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		       "<meta name=\"viewport\" content=\"width=device-width\">\n<title>hartfs</title>\n<style>\n");
+	hf_sink_write(sink, hf_embedded_report_css.bytes, hf_embedded_report_css.size);
+	hf_sink_printf(
+		sink,
+		"</style>\n</head>\n<body class=\"list\">\n<h1>%s capture%s</h1>\n<p>As they were when this page was "
+		"opened. <a href=\"status.json\">status</a> <a href=\"log.txt\">log</a></p>\n<table><tr>"
+		"<th class=\"text\">capture</th><th class=\"text\">state</th><th "
+		"class=\"text\">format</th><th>size</th>"
+		"<th>harts</th><th>instructions</th><th>problems</th><th class=\"text\">pictures</th></tr>\n",
+		hf_human_count(text, count), count == 1 ? "" : "s");
 }
 
 int hf_captures_page_write(struct hf_tree *tree, struct hf_sink *sink)
