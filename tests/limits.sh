@@ -44,6 +44,12 @@ fs/rows/rows.h@HF_ROWS_EVENTS@(1u << 12)@one instruction with rows | 4,096
 fs/rows/rows.h@HF_ROWS_CHUNK_EVENTS@(1u << 19)@chunk in memory | 524,288
 fs/rows/rows.h@HF_ROWS_TEXT@4096@texts of a row | 4,096
 fs/rows/runs.c@RUNS_MOST@(1u << 19)@**run** | 524,288
+fs/diff/diff.h@HF_DIFF_AHEAD@(UINT64_C(1) << 20)@looks for a place to meet again | 1,048,576
+fs/diff/diff.h@HF_DIFF_MEET@16u@equal instructions that are such a place | 16
+fs/diff/diff.h@HF_DIFF_SURE@4096u@convince after a longer difference | 4,096
+fs/diff/edit.h@HF_DIFF_EDITS@256@256 in 1,024
+fs/diff/realign.c@NEAR@UINT64_C(1024)@256 in 1,024
+mountd/diff_print.h@HF_DIFF_SHOWN@20u@20 of more than 60
 fs/find/question.h@HF_FIND_WORDS@32@words of a value that is asked for | 32
 fs/capture/beside.c@ENTRIES_MAX@4096@512 files, 4,096 entries, 8 directories deep
 fs/capture/beside.h@HF_BESIDE_MAX@512@512 files, 4,096 entries, 8 directories deep
