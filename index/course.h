@@ -29,7 +29,7 @@ struct hf_course_stack {
 	uint64_t ordinal;
 	const uint32_t *nodes; /* as in struct hf_summary_stack */
 	uint32_t count;
-	uint64_t beyond; /* calls and traps above these */
+	uint64_t beyond;		   /* calls and traps above these */
 	const struct hf_call_node *so_far; /* the tree up to now, from events: calls of each node; else NULL */
 };
 

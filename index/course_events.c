@@ -193,7 +193,8 @@ static int enter(struct telling *t, struct hf_cursor *cursor, struct hf_run_cutt
 	return err ? err : take_events(t, &insn, 1, cutter);
 }
 
-static int take_all(struct telling *t, struct hf_cursor *cursor, const struct hf_course_range *range, struct hf_diag *diag)
+static int take_all(struct telling *t, struct hf_cursor *cursor, const struct hf_course_range *range,
+		    struct hf_diag *diag)
 {
 	uint64_t left = range->end - range->first;
 	struct hf_run_cutter *cutter;
@@ -205,7 +206,8 @@ static int take_all(struct telling *t, struct hf_cursor *cursor, const struct hf
 		hf_run_cutter_watch(cutter, &t->watch);
 	err = enter(t, cursor, cutter, &left, diag);
 	while (!err) {
-		err = range->stop && range->stop(range->ctx) ? HF_ERR_CANCELLED : take_chunk(t, cursor, cutter, &left, diag);
+		err = range->stop && range->stop(range->ctx) ? HF_ERR_CANCELLED
+							     : take_chunk(t, cursor, cutter, &left, diag);
 		if (!err)
 			err = hf_cursor_advance(cursor, diag);
 	}

@@ -131,7 +131,8 @@ static int put_marks(struct telling *t)
 	int err = 0;
 
 	for (uint8_t detail = 0; detail < HF_RARE_TRAPS && !err; detail++)
-		err = put_kind(t, &(struct hf_rare_question){.kind = HF_RARE_TRAP, .detail = detail, .any_value = true});
+		err = put_kind(t,
+			       &(struct hf_rare_question){.kind = HF_RARE_TRAP, .detail = detail, .any_value = true});
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !err; i++)
 		err = put_kind(t, &(struct hf_rare_question){.kind = kinds[i], .any_detail = true, .any_value = true});
 	return err;

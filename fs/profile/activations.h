@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Activations: each time that a function was called, from its first instruction to where it returned, in the order in
- * which they began. Of a long hart, from a summary: what was seen at the starts of chunks, one behind the other. Internal
- * to fs/profile/.
+ * which they began. Of a long hart, from a summary: what was seen at the starts of chunks, one behind the other.
+ * Internal to fs/profile/.
  */
 #ifndef HF_FS_PROFILE_ACTIVATIONS_H
 #define HF_FS_PROFILE_ACTIVATIONS_H
@@ -16,7 +16,7 @@ struct hf_activation {
 	uint64_t begin, end; /* ordinals: its instructions, and those of what it called, are in [begin, end) */
 	uint32_t node;	     /* of the tree */
 	bool open;	     /* while they are made: it has not returned yet */
-	bool resumed; /* it was there before: another context ran in between. Only where all are exact */
+	bool resumed;	     /* it was there before: another context ran in between. Only where all are exact */
 };
 
 struct hf_activations {

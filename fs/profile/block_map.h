@@ -17,7 +17,7 @@
 
 struct hf_block_row {
 	uint64_t block; /* its addresses less the low bits */
-	float *cell;   /* for each column: a sum, or a set of bits */
+	float *cell;	/* for each column: a sum, or a set of bits */
 };
 
 struct hf_block_map {

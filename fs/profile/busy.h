@@ -28,7 +28,8 @@ struct hf_busy {
 /* To be freed, also after an error: HF_ERR_NOMEM. */
 int hf_busy_put(struct hf_busy *busy, const struct hf_symbols *symbols, uint64_t pc, uint32_t part, float insns);
 void hf_busy_free(struct hf_busy *busy);
-/* Of those that begin in [first, last] the one that executed most: in that part, or HF_BUSY_PARTS: in all. NULL: none. */
+/* Of those that begin in [first, last] the one that executed most: in that part, or HF_BUSY_PARTS: in all. NULL: none.
+ */
 const struct hf_busy_function *hf_busy_most(const struct hf_busy *busy, uint64_t first, uint64_t last, uint32_t part);
 
 #endif

@@ -10,8 +10,8 @@
  * shows little. */
 #define HF_PICTURE_DECODED (UINT64_C(2) << 20)
 
-/* Tells the course of the instructions. *ret_exact: from events; else from the summary, by chunks, of which the first and
- * the last may be longer. HF_ERR_STATE: the summary is damaged. HF_ERR_NOT_FOUND: no way leads there. */
+/* Tells the course of the instructions. *ret_exact: from events; else from the summary, by chunks, of which the first
+ * and the last may be longer. HF_ERR_STATE: the summary is damaged. HF_ERR_NOT_FOUND: no way leads there. */
 int hf_profile_course(const struct hf_profiled *of, const struct hf_course *course, bool *ret_exact);
 
 /* For the course of a long slice, whose tree is an estimate: the same with the tree of the whole hart, to be freed, in

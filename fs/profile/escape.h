@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Foreign strings, such as names of functions, in markup and in scripts. What is no printable UTF-8 comes out as U+FFFD,
- * so whoever shows it can tell that something stood there. 
+ * so whoever shows it can tell that something stood there.
  */
 #ifndef HF_FS_PROFILE_ESCAPE_H
 #define HF_FS_PROFILE_ESCAPE_H

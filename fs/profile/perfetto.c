@@ -3,8 +3,8 @@
  * calls.perfetto: the stack of calls against time, for the viewer Perfetto. Numbers of fields are those of its schema,
  * protos/perfetto/trace. An instruction is a nanosecond.
  */
-#include "fs/profile/activations.h"
 #include "fs/base/human.h"
+#include "fs/profile/activations.h"
 #include "fs/profile/course.h"
 #include "fs/profile/escape.h"
 #include "fs/profile/frames.h"
@@ -213,7 +213,8 @@ static void put_begin(struct trace *t, const struct hf_activation *call)
 		hf_proto_put_bytes(&event, EVENT_CATEGORY, "resumed", strlen("resumed"));
 	if (!t->named[name]) {
 		hf_proto_put_number(&interned, INTERNED_NUMBER, name + UINT64_C(1));
-		put_text(&interned, INTERNED_TEXT, t->frames.bytes + t->frames.name[name].at, t->frames.name[name].size);
+		put_text(&interned, INTERNED_TEXT, t->frames.bytes + t->frames.name[name].at,
+			 t->frames.name[name].size);
 		hf_proto_put_message(&names, INTERNED_NAMES, &interned);
 		t->named[name] = 1;
 	}

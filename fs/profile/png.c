@@ -12,8 +12,8 @@ static void put_base64(struct hf_sink *sink, const uint8_t *bytes, size_t n)
 		const size_t left = n - i;
 		const uint32_t word = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
 				      (left > 2 ? bytes[i + 2] : 0u);
-		const char four[4] = {digits[word >> 18], digits[word >> 12 & 63], left > 1 ? digits[word >> 6 & 63] : '=',
-				      left > 2 ? digits[word & 63] : '='};
+		const char four[4] = {digits[word >> 18], digits[word >> 12 & 63],
+				      left > 1 ? digits[word >> 6 & 63] : '=', left > 2 ? digits[word & 63] : '='};
 
 		hf_sink_write(sink, four, sizeof four);
 	}

@@ -149,10 +149,11 @@ static int put_table(struct report *r, const struct table *table)
 	if (err)
 		return err;
 	err = table->write(r->of, &text);
-	hf_sink_printf(r->sink,
-		       "<div><h2>%s</h2>\n<table><colgroup><col class=\"n\"><col class=\"s\"><col class=\"n\"><col></colgroup>"
-		       "<tr>",
-		       table->title);
+	hf_sink_printf(
+		r->sink,
+		"<div><h2>%s</h2>\n<table><colgroup><col class=\"n\"><col class=\"s\"><col class=\"n\"><col></colgroup>"
+		"<tr>",
+		table->title);
 	for (int i = 0; i < 4; i++)
 		hf_sink_printf(r->sink, "<th>%s</th>", table->columns[i]);
 	hf_sink_printf(r->sink, "</tr>\n");
@@ -240,12 +241,14 @@ static int put_pictures(struct report *r)
 {
 	int err;
 
-	hf_sink_printf(r->sink, "<h2>Overview</h2>\n<p>From left to right: the instructions as they were retired.</p>\n");
+	hf_sink_printf(r->sink,
+		       "<h2>Overview</h2>\n<p>From left to right: the instructions as they were retired.</p>\n");
 	err = hf_overview_put(r->of, false, r->sink);
 	if (err)
 		return err;
-	hf_sink_printf(r->sink, "<h2>Calls</h2>\n<p>The width of a frame is what ran in a function and in what it called from "
-				"there. Click a frame to see it alone; Escape leads back.</p>\n");
+	hf_sink_printf(r->sink,
+		       "<h2>Calls</h2>\n<p>The width of a frame is what ran in a function and in what it called from "
+		       "there. Click a frame to see it alone; Escape leads back.</p>\n");
 	return hf_profile_flame(r->of, r->sink);
 }
 
@@ -262,7 +265,8 @@ int hf_profile_report(const struct hf_profiled *of, struct hf_sink *sink)
 		err = put_tables(&r);
 	if (!err)
 		err = put_problems(&r);
-	hf_sink_printf(sink, "<footer>Made by hartfs " HARTFS_VERSION ". Counts are exact, chains of calls are as good as the "
+	hf_sink_printf(sink, "<footer>Made by hartfs " HARTFS_VERSION
+			     ". Counts are exact, chains of calls are as good as the "
 			     "returns fit: profile/callers.txt says how many do not.</footer>\n</body>\n</html>\n");
 	return err ? err : sink->err;
 }

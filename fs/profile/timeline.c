@@ -59,13 +59,16 @@ static void spread(const struct hf_timeline *t, float *row, const struct hf_cour
 	const bool within = when->first >= t->first && when->end <= t->first + t->insns;
 
 	for (uint32_t c = first; c <= last; c++)
-		row[c] += first == last && within ? n : n * share(when, hf_timeline_start(t, c), hf_timeline_start(t, c + 1));
+		row[c] += first == last && within
+				  ? n
+				  : n * share(when, hf_timeline_start(t, c), hf_timeline_start(t, c + 1));
 }
 
 /* ---- code ---- */
 
 /* Spreads insns over the blocks of [first, last], by their bytes. */
-static int put_range(struct hf_timeline *t, uint64_t first, uint64_t last, const struct hf_course_when *when, float insns)
+static int put_range(struct hf_timeline *t, uint64_t first, uint64_t last, const struct hf_course_when *when,
+		     float insns)
 {
 	int err = last < first ? 0 : hf_block_map_reach(&t->code, first, last);
 

@@ -3,8 +3,8 @@
 #ifndef HF_FS_PROFILE_TIMELINE_H
 #define HF_FS_PROFILE_TIMELINE_H
 
-#include "fs/profile/busy.h"
 #include "fs/profile/block_map.h"
+#include "fs/profile/busy.h"
 #include "fs/profile/texts.h"
 
 #define HF_TIMELINE_COLUMNS 1600u
@@ -24,8 +24,8 @@ enum { HF_TIMELINE_READ = 1, HF_TIMELINE_WRITTEN = 2 };
 
 struct hf_timeline {
 	uint64_t first, insns; /* ordinal of the first instruction, and how many there are */
-	uint32_t columns; /* no more than instructions */
-	bool exact;	  /* else things are spread over their chunks */
+	uint32_t columns;      /* no more than instructions */
+	bool exact;	       /* else things are spread over their chunks */
 	struct hf_block_map code, data;
 	struct hf_busy busy;
 	float mode[HF_MODE_COUNT][HF_TIMELINE_COLUMNS]; /* instructions */

@@ -69,11 +69,11 @@ static void put_link(struct hf_sink *sink, const char *view_dir, const char *fil
 
 /* ---- a row ---- */
 
-static void put_number(struct hf_sink *sink, uint64_t n)
+static void put_number(struct hf_sink *sink, uint64_t n, const char *one, const char *many)
 {
 	char text[HF_HUMAN_SIZE];
 
-	hf_sink_printf(sink, "<td>%s</td>", hf_human_count(text, n));
+	hf_sink_printf(sink, "<td data-is=\"%s\">%s</td>", n == 1 ? one : many, hf_human_count(text, n));
 }
 
 static void put_state(struct hf_sink *sink, struct hf_capture *capture)
@@ -87,7 +87,7 @@ static void put_state(struct hf_sink *sink, struct hf_capture *capture)
 	state = hf_capture_told_state(capture);
 	percent = hf_capture_percent(capture);
 	pthread_mutex_unlock(&capture->lock);
-	hf_sink_printf(sink, "<td class=\"text\">");
+	hf_sink_printf(sink, "<td class=\"text state\">");
 	if (state == HF_CAPTURE_FAILED && hf_capture_failure(capture, &diag, text, sizeof text)) {
 		hf_sink_printf(sink, "failed: ");
 		put_name(sink, text);
@@ -110,7 +110,8 @@ static void put_format(struct hf_sink *sink, struct hf_capture *capture)
 	codec = capture->codec;
 	box = capture->box;
 	pthread_mutex_unlock(&capture->lock);
-	hf_sink_printf(sink, "<td class=\"text\">%s%s%s</td>", codec ? codec->name : "?", box ? ", " : "", box ? box->name : "");
+	hf_sink_printf(sink, "<td class=\"text\">%s%s%s</td>", codec ? codec->name : "?", box ? ", " : "",
+		       box ? box->name : "");
 	if (hf_capture_stat(capture, &st))
 		hf_sink_printf(sink, "<td>?</td>");
 	else
@@ -141,14 +142,14 @@ static void put_facts(struct hf_sink *sink, const struct hf_facts *facts, const 
 
 	for (size_t i = 0; i < facts->hart_count; i++)
 		insns += facts->hart[i].info.insns;
-	put_number(sink, facts->hart_count);
-	put_number(sink, insns);
-	hf_sink_printf(sink, "<td>");
+	put_number(sink, facts->hart_count, "hart", "harts");
+	put_number(sink, insns, "instruction", "instructions");
+	hf_sink_printf(sink, "<td data-is=\"%s\">", facts->known.problems == 1 ? "problem" : "problems");
 	if (facts->known.problems)
 		put_link(sink, view_dir, "errors.txt", hf_human_count(text, facts->known.problems));
 	else
-		hf_sink_printf(sink, "none");
-	hf_sink_printf(sink, "</td><td class=\"text\">");
+		hf_sink_printf(sink, "no");
+	hf_sink_printf(sink, "</td><td class=\"text pictures\">");
 	for (size_t i = 0; i < facts->hart_count && i < HARTS; i++)
 		put_hart(sink, view_dir, facts->hart[i].info.id);
 	if (facts->hart_count > HARTS)
@@ -172,7 +173,7 @@ static void put_row(struct hf_tree *tree, struct hf_capture *capture, struct hf_
 	struct hf_facts *facts = NULL;
 	const bool shown = find_view_dir(tree, capture, view_dir);
 
-	hf_sink_printf(sink, "<tr><td class=\"text\">");
+	hf_sink_printf(sink, "<tr><td class=\"text name\">");
 	if (shown)
 		put_link(sink, view_dir, "", capture->path);
 	else
@@ -180,7 +181,7 @@ static void put_row(struct hf_tree *tree, struct hf_capture *capture, struct hf_
 	hf_sink_printf(sink, "</td>");
 	put_state(sink, capture);
 	put_format(sink, capture);
-	if (shown && !hf_capture_facts_now(capture, &facts))
+	if (shown && !hf_capture_facts_now(capture, &facts) && !hf_facts_has_failed(facts))
 		put_facts(sink, facts, view_dir);
 	else
 		hf_sink_printf(sink, "<td></td><td></td><td></td><td></td>");
@@ -194,15 +195,18 @@ static void put_head(struct hf_sink *sink, size_t count)
 {
 	char text[HF_HUMAN_SIZE];
 
-	hf_sink_printf(sink, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-			     "<meta name=\"viewport\" content=\"width=device-width\">\n<title>hartfs</title>\n<style>\n");
-	hf_sink_write(sink, hf_embedded_report_css.bytes, hf_embedded_report_css.size);
 	hf_sink_printf(sink,
-		       "</style>\n</head>\n<body class=\"list\">\n<h1>%s capture%s</h1>\n<p>As they were when this page was "
-		       "opened. <a href=\"status.json\">status</a> <a href=\"log.txt\">log</a></p>\n<table><tr>"
-		       "<th class=\"text\">capture</th><th class=\"text\">state</th><th class=\"text\">format</th><th>size</th>"
-		       "<th>harts</th><th>instructions</th><th>problems</th><th class=\"text\">pictures</th></tr>\n",
-		       hf_human_count(text, count), count == 1 ? "" : "s");
+		       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		       "<meta name=\"viewport\" content=\"width=device-width\">\n<title>hartfs</title>\n<style>\n");
+	hf_sink_write(sink, hf_embedded_report_css.bytes, hf_embedded_report_css.size);
+	hf_sink_printf(
+		sink,
+		"</style>\n</head>\n<body class=\"list\">\n<h1>%s capture%s</h1>\n<p>As they were when this page was "
+		"opened. <a href=\"status.json\">status</a> <a href=\"log.txt\">log</a></p>\n<table><tr>"
+		"<th class=\"text\">capture</th><th class=\"text\">state</th><th "
+		"class=\"text\">format</th><th>size</th>"
+		"<th>harts</th><th>instructions</th><th>problems</th><th class=\"text\">pictures</th></tr>\n",
+		hf_human_count(text, count), count == 1 ? "" : "s");
 }
 
 int hf_captures_page_write(struct hf_tree *tree, struct hf_sink *sink)

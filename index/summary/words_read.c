@@ -124,8 +124,9 @@ static int tell(void *ctx, const struct hf_inverse_found *found)
 
 int hf_words_each(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, hf_words_fn fn, void *ctx)
 {
-	struct telling t = {
-		.asking = {.summary = summary, .part = (enum hf_inverse_part)what, .last = UINT64_MAX}, .fn = fn, .ctx = ctx};
+	struct telling t = {.asking = {.summary = summary, .part = (enum hf_inverse_part)what, .last = UINT64_MAX},
+			    .fn = fn,
+			    .ctx = ctx};
 	int err = hf_list_reader_new(&t.reader);
 
 	if (!err)

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of an overview share. Internal to fs/profile/. */
+#ifndef HF_FS_PROFILE_OVERVIEW_PARTS_H
+#define HF_FS_PROFILE_OVERVIEW_PARTS_H
+
+#include "fs/profile/overview_map.h"
+#include "fs/profile/svg.h"
+#include "fs/profile/timeline.h"
+
+enum {
+	/* Pixels from top to bottom. */
+	HF_OVERVIEW_MODES_AT = 64,
+	HF_OVERVIEW_MODES = 20,
+	HF_OVERVIEW_LANE = 12,
+	HF_OVERVIEW_DEPTH = 44,
+	HF_OVERVIEW_HEAD = 17,
+	HF_OVERVIEW_SPACE = 5,
+	HF_OVERVIEW_LABEL = 12, /* between labels */
+};
+
+/* Where the plots begin, and their width: hundredths of a percent. */
+enum { HF_OVERVIEW_PLOT_X = 1800, HF_OVERVIEW_PLOT_W = 8100 };
+
+struct hf_overview {
+	const struct hf_profiled *of;
+	struct hf_timeline *t;
+	struct hf_map_drawing code, data;
+	struct hf_svg svg;
+	uint32_t y; /* what was drawn ends here */
+};
+
+/* A plot of that height, whose units are columns and, from top to bottom, height units. It is to be closed. */
+void hf_overview_open_plot(struct hf_overview *o, uint32_t height, uint32_t width_units, uint32_t height_units);
+/* Text to the left of the plots, cut where these begin. */
+void hf_overview_open_label(struct hf_overview *o, const char *class, uint32_t y, uint32_t height);
+void hf_overview_close_label(struct hf_overview *o);
+/* A line above a plot, which begins where that does; its units are pixels. */
+void hf_overview_open_line(struct hf_overview *o, uint32_t y);
+void hf_overview_put_swatch(struct hf_overview *o, uint32_t x, uint32_t colour, const char *class);
+void hf_overview_open_text(struct hf_overview *o, const char *class, uint32_t x);
+
+/* Modes by what was executed in them: what their colours mean, their plot, and in words. */
+void hf_overview_put_legend(struct hf_overview *o);
+int hf_overview_put_modes(struct hf_overview *o);
+void hf_overview_say_modes(struct hf_overview *o);
+/* Traps and losses: a lane of marks for each kind that there is. */
+unsigned hf_overview_lanes(const struct hf_timeline *t);
+void hf_overview_put_lanes(struct hf_overview *o);
+void hf_overview_say_mark(struct hf_overview *o, unsigned mark);
+/* The depth of calls. */
+void hf_overview_put_depth(struct hf_overview *o);
+
+#endif
