@@ -26,6 +26,7 @@ fs/profile/flame.c@DATA_MAX@700 << 10@frames in *flame.svg* | 716,800 bytes
 fs/profile/escape.h@HF_ESCAPE_NAME@((size_t)256)@name in a picture | 256 bytes
 fs/profile/speedscope.c@STACKS_MAX@(UINT64_C(64) << 20)@stacks in *stacks.folded* and *speedscope.json* | 64 MiB
 fs/find/find.h@HF_QUESTION_TERMS@32@parts of a question of **hartfs find** | 32
+fs/find/moment.h@HF_MOMENT_REGISTERS@8192@registers of **hartfs state** | 8,192
 fs/find/moment.h@HF_MOMENT_ACCESSES@16@accesses of **hartfs state** | 16
 fs/find/moment.h@HF_MOMENT_CHUNKS@256@chunks that **hartfs state** decodes with a summary | 256
 fs/find/moments.h@HF_MOMENTS_DECODED@(UINT64_C(10) << 20)@instructions of a hart without a summary | 10,485,760 | *state.txt*

@@ -59,6 +59,9 @@ static int add_need(struct hf_needs *n, uint8_t class, uint16_t number, struct n
 
 	while (i < n->reg_count && (n->reg[i].class != class || n->reg[i].number != number))
 		i++;
+	*ret_need = NULL;
+	if (i == HF_MOMENT_REGISTERS)
+		return 0;
 	if (i == n->reg_count) {
 		if ((i & (i - 1)) == 0)
 			bigger = realloc(n->reg, (i ? 2 * i : 1) * sizeof *bigger);
@@ -82,6 +85,9 @@ static int add_register(void *ctx, enum hf_registers_what what, uint8_t class, u
 	struct need *need;
 	int err = add_need(n, class, number, &need);
 
+	/* There are too many: what is found of them is too. */
+	if (!err && !need)
+		return 0;
 	if (!err)
 		err = hf_registers_find(n->summary, n->hart, what, class, number, &set);
 	if (err)
