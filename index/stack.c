@@ -424,7 +424,9 @@ static int load_contexts(struct hf_stacks *all)
 	int err;
 
 	while (!(err = hf_summary_context(all->summary, all->where.hart, (uint32_t)all->context_count, &context))) {
-		err = hf_array_room(&all->contexts, all->context_count, sizeof *all->contexts);
+		err = all->context_count < HF_RUN_CONTEXTS
+			      ? hf_array_room(&all->contexts, all->context_count, sizeof *all->contexts)
+			      : HF_ERR_STATE;
 		if (err)
 			return err;
 		all->contexts[all->context_count++] = context;

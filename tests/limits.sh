@@ -34,6 +34,7 @@ fs/profile/busy.h@HF_BUSY_FUNCTIONS@(1u << 14)@told apart in *overview.svg* | 16
 fs/profile/report.c@PROBLEMS@20@lines of problems | 25; 20
 fs/tree/captures_page.c@CAPTURES@1000@harts of one | 1,000; 4
 fs/find/find.h@HF_QUESTION_TERMS@32@parts of a question of **hartfs find** | 32
+fs/find/moment.h@HF_MOMENT_REGISTERS@8192@registers of **hartfs state** | 8,192
 fs/find/moment.h@HF_MOMENT_ACCESSES@16@accesses of **hartfs state** | 16
 fs/find/moment.h@HF_MOMENT_CHUNKS@256@chunks that **hartfs state** decodes with a summary | 256
 fs/find/moments.h@HF_MOMENTS_DECODED@(UINT64_C(10) << 20)@instructions of a hart without a summary | 10,485,760 | *state.txt*

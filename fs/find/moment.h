@@ -19,6 +19,8 @@
 
 /* So many of the last accesses. */
 #define HF_MOMENT_ACCESSES 16
+/* So many registers. */
+#define HF_MOMENT_REGISTERS 8192
 /* With a summary so many chunks are decoded at most. */
 #define HF_MOMENT_CHUNKS 256
 
@@ -39,6 +41,8 @@ struct hf_moment {
 	/* Registers by class and number, also such as do not count; accesses, the newest first. */
 	struct hf_told *reg;
 	size_t reg_count;
+	uint16_t recent[256]; /* numbers of registers that were found last, by what they are called */
+	bool too_many;	      /* HF_MOMENT_REGISTERS: some are left out */
 	struct hf_told access[HF_MOMENT_ACCESSES];
 	size_t access_count;
 	bool lost; /* trace was, last behind that instruction */

@@ -23,7 +23,7 @@ struct hf_needs {
 	struct need *reg;
 	size_t reg_count;
 	struct hf_chunk_set written; /* chunks that tell of any register that was written */
-	struct hf_chunk_set accesses;
+	struct hf_chunk_set accesses; /* without bits: not asked for yet, as most chunks have enough of them */
 	struct hf_rare *loss[LOSSES];
 };
 
@@ -59,6 +59,9 @@ static int add_need(struct hf_needs *n, uint8_t class, uint16_t number, struct n
 
 	while (i < n->reg_count && (n->reg[i].class != class || n->reg[i].number != number))
 		i++;
+	*ret_need = NULL;
+	if (i == HF_MOMENT_REGISTERS)
+		return 0;
 	if (i == n->reg_count) {
 		if ((i & (i - 1)) == 0)
 			bigger = realloc(n->reg, (i ? 2 * i : 1) * sizeof *bigger);
@@ -82,6 +85,9 @@ static int add_register(void *ctx, enum hf_registers_what what, uint8_t class, u
 	struct need *need;
 	int err = add_need(n, class, number, &need);
 
+	/* There are too many: what is found of them is too. */
+	if (!err && !need)
+		return 0;
 	if (!err)
 		err = hf_registers_find(n->summary, n->hart, what, class, number, &set);
 	if (err)
@@ -112,15 +118,10 @@ static int ask_summary(struct hf_needs *n, uint64_t chunks)
 	static const enum hf_rare_kind kinds[LOSSES] = {HF_RARE_GAP, HF_RARE_DOUBT, HF_RARE_DISCONTINUITY};
 	int err = hf_chunk_set_init(&n->written, chunks);
 
-	if (!err)
-		err = hf_chunk_set_init(&n->accesses, chunks);
+	n->accesses.chunks = chunks;
 	if (!err)
 		err = hf_registers_each(n->summary, n->hart, add_register, n);
 	err = err == HF_ERR_UNSUPPORTED ? 0 : err;
-	if (!err)
-		err = add_accesses(n, HF_WORDS_WRITES);
-	if (!err)
-		err = add_accesses(n, HF_WORDS_READS);
 	for (size_t i = 0; i < LOSSES && !err; i++) {
 		const struct hf_rare_question question = {.kind = kinds[i], .any_detail = true, .any_value = true};
 
@@ -197,10 +198,22 @@ static void offer_registers(const struct hf_needs *n, const struct hf_moment *mo
 		offer_set(l, &n->written);
 }
 
-static void offer_accesses(const struct hf_needs *n, const struct hf_moment *moment, struct latest *l)
+static int offer_accesses(struct hf_needs *n, const struct hf_moment *moment, struct latest *l)
 {
-	if (moment->access_count < HF_MOMENT_ACCESSES)
+	int err = 0;
+
+	if (moment->access_count == HF_MOMENT_ACCESSES)
+		return 0;
+	if (!n->accesses.bits) {
+		err = hf_chunk_set_init(&n->accesses, n->accesses.chunks);
+		if (!err)
+			err = add_accesses(n, HF_WORDS_WRITES);
+		if (!err)
+			err = add_accesses(n, HF_WORDS_READS);
+	}
+	if (!err)
 		offer_set(l, &n->accesses);
+	return err;
 }
 
 /* Where trace may be lost before that ordinal: *ret_ordinal, HF_NOWHERE if nowhere. */
@@ -250,8 +263,9 @@ int hf_needs_next(struct hf_needs *n, const struct hf_moment *moment, const stru
 			offer(&l, before->number - 1);
 	} else {
 		offer_registers(n, moment, &l);
-		offer_accesses(n, moment, &l);
-		err = offer_loss(n, moment, before, &l);
+		err = offer_accesses(n, moment, &l);
+		if (!err)
+			err = offer_loss(n, moment, before, &l);
 	}
 	*ret_chunk = l.chunk;
 	return err ? err : l.any ? 0 : (int)HF_NOTE_END;
@@ -261,10 +275,11 @@ int hf_needs_give_up(struct hf_needs *n, struct hf_moment *moment, const struct 
 {
 	struct latest registers = {.before = before->number}, accesses = registers;
 	uint64_t ordinal;
-	int err = 0;
+	int err = offer_accesses(n, moment, &accesses);
 
+	if (err)
+		return err;
 	offer_registers(n, moment, &registers);
-	offer_accesses(n, moment, &accesses);
 	moment->from = before->ordinal;
 	moment->more_registers = registers.any;
 	moment->more_accesses = accesses.any;

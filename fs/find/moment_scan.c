@@ -52,14 +52,27 @@ static int begin_told(struct scan *s, struct hf_told *told, const struct hf_even
 	return append(told, ev);
 }
 
-/* The register of that event, perhaps a new one. */
+static bool is_register(const struct hf_told *told, const struct hf_event *ev)
+{
+	return told->ev->reg.class == ev->reg.class && told->ev->reg.number == ev->reg.number;
+}
+
+/* The register of that event, perhaps a new one. *ret_told is NULL if there are too many. */
 static int find_register(struct hf_moment *moment, const struct hf_event *ev, struct hf_told **ret_told)
 {
+	uint16_t *recent = &moment->recent[(ev->reg.class * 67u + ev->reg.number) % 256];
 	struct hf_told *reg = moment->reg;
-	size_t i = 0;
+	size_t i = *recent;
 
-	while (i < moment->reg_count && (reg[i].ev->reg.class != ev->reg.class || reg[i].ev->reg.number != ev->reg.number))
-		i++;
+	if (i >= moment->reg_count || !is_register(&reg[i], ev))
+		for (i = 0; i < moment->reg_count && !is_register(&reg[i], ev);)
+			i++;
+	*ret_told = NULL;
+	if (i == HF_MOMENT_REGISTERS) {
+		moment->too_many = true;
+		return 0;
+	}
+	*recent = (uint16_t)i;
 	if (i == moment->reg_count) {
 		if ((i & (i - 1)) == 0)
 			reg = realloc(reg, (i ? 2 * i : 1) * sizeof *reg);
@@ -86,7 +99,7 @@ static int put_register(struct scan *s, const struct hf_event *ev)
 	}
 	err = find_register(m, ev, &told);
 	/* What a later chunk told is newer. */
-	if (err || (told->ev && told->chunk != s->number))
+	if (err || !told || (told->ev && told->chunk != s->number))
 		return err;
 	err = begin_told(s, told, ev);
 	if (!err && told == &m->reg[m->reg_count])

@@ -254,6 +254,8 @@ static void put_register_lines(struct writer *w)
 	}
 	if (!w->regs)
 		hf_sink_printf(w->sink, "register ?\n");
+	if (m->too_many)
+		hf_sink_printf(w->sink, "# there are more than %d registers: some are left out\n", HF_MOMENT_REGISTERS);
 	if (m->more_registers)
 		hf_sink_printf(w->sink, "# instructions before %llu were not looked at: they tell of further registers\n",
 			       (unsigned long long)m->from);
@@ -373,6 +375,8 @@ static void put_json(struct writer *w)
 		put_json_access(w, &w->access[i]);
 	}
 	hf_sink_printf(w->sink, "]");
+	if (m->too_many)
+		hf_sink_printf(w->sink, ",\"left_out\":true");
 	if (m->more_registers || m->more_accesses)
 		hf_sink_printf(w->sink, ",\"not_looked_at_before\":%llu", (unsigned long long)m->from);
 	hf_sink_printf(w->sink, "}\n");
