@@ -50,6 +50,8 @@ static const struct hf_column chunk[] = {
 	HF_COLUMN_BYTES(hf_chunk, entry, entry_size),
 };
 
+static_assert(sizeof chunk / sizeof chunk[0] <= HF_PAGE_COLUMNS + 1, "all numbers and the entry of a chunk are in a page");
+
 static const struct hf_column page[] = {
 	HF_COLUMN_COUNT(hf_packed_page, first),
 	HF_COLUMN(NUMBER, hf_packed_page, rows, HF_PAGE_ROWS),

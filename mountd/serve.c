@@ -204,6 +204,7 @@ static void take_conditions(struct server *s, const struct hf_request *request, 
 {
 	ask->columns = request->columns;
 	ask->reverse = request->flags & HF_OPEN_REVERSE;
+	ask->one_hart = request->flags & HF_OPEN_ONE_HART;
 	ask->ranged = request->ranged;
 	for (unsigned i = 0; i < HF_PROTOCOL_COLUMNS; i++) {
 		ask->range[i].first = request->range[i].first;

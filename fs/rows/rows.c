@@ -111,6 +111,11 @@ static int enter_hart(struct hf_rows *rows)
 		i = rows->ask->reverse ? n - 1 - rows->next_hart : rows->next_hart;
 		rows->next_hart++;
 		if (open->stream && harts[i].insns && harts[i].id >= first && harts[i].id <= last) {
+			if (rows->ask->one_hart && rows->entered) {
+				hf_open_put(open);
+				return hf_rows_fail(rows, HF_ERR_CHANGED, "%s has several harts now: ask again", rows->path);
+			}
+			rows->entered = true;
 			err = hf_rows_hart_get(rows->session, rows->capture, &harts[i], open, &rows->hart);
 			if (err == HF_ERR_LIMIT)
 				hf_rows_fail(rows, err, "more than %u harts were asked: connect anew", HF_ROWS_HARTS);

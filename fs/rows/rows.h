@@ -62,6 +62,7 @@ struct hf_rows_ask {
 	const struct hf_table *table;
 	uint32_t columns; /* bits: those that are wanted; the others are NULL */
 	bool reverse;
+	bool one_hart; /* rows of a second one are an error */
 	uint32_t ranged;  /* bits: numbers in [first, last] are wanted, */
 	struct {
 		int64_t first, last;

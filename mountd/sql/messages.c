@@ -69,7 +69,7 @@ static void read_open(struct hf_in *in, struct hf_request *request)
 	request->flags = hf_in_u32(in);
 	request->rows = hf_in_u32(in);
 	count = hf_in_u32(in);
-	in->bad |= request->columns >> HF_PROTOCOL_COLUMNS || request->flags & ~HF_OPEN_REVERSE ||
+	in->bad |= request->columns >> HF_PROTOCOL_COLUMNS || request->flags & ~HF_OPEN_FLAGS ||
 		   count > 2 * HF_PROTOCOL_COLUMNS;
 	for (uint32_t i = 0; i < count && !in->bad; i++)
 		read_condition(in, request);

@@ -15,6 +15,7 @@ static const struct op {
 };
 #define OPS (sizeof ops / sizeof ops[0])
 #define REVERSE "desc"
+#define ONE_HART "one-hart"
 #define BY_LIST "chunks that a list names, if there is a summary"
 
 /* Rows of a table of a hart that nobody asked for the size, and how much dearer they are where chunks are decoded. */
@@ -31,6 +32,7 @@ struct asked {
 	bool equal, above, below;
 	bool known_first, known_last; /* and these are the limits */
 	sqlite3_int64 first, last;
+	const char *text; /* that it is to be equal to, if that is written in the query; borrowed */
 };
 
 static const struct op *op_of(const struct sqlite3_index_constraint *constraint)
@@ -58,15 +60,18 @@ static bool is_of_use(const struct hf_schema_table *table, sqlite3_index_info *i
 	return op->op == SQLITE_INDEX_CONSTRAINT_EQ && strcmp(sqlite3_vtab_collation(info, i), "BINARY") == 0;
 }
 
-/* The number that it is compared with, if it is written in the query (SQLite 3.38). */
+/* What it is compared with, if it is written in the query (SQLite 3.38). */
 static void note_limit(sqlite3_index_info *info, int i, struct asked *asked)
 {
 	const unsigned char op = info->aConstraint[i].op;
 	sqlite3_value *value = NULL;
 	sqlite3_int64 number;
 
-	if (sqlite3_libversion_number() < 3038000 || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || !value ||
-	    sqlite3_value_type(value) != SQLITE_INTEGER)
+	if (sqlite3_libversion_number() < 3038000 || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || !value)
+		return;
+	if (sqlite3_value_type(value) == SQLITE_TEXT)
+		asked->text = (const char *)sqlite3_value_text(value);
+	if (sqlite3_value_type(value) != SQLITE_INTEGER)
 		return;
 	number = sqlite3_value_int64(value);
 	if (op == SQLITE_INDEX_CONSTRAINT_GE || op == SQLITE_INDEX_CONSTRAINT_GT) {
@@ -178,13 +183,22 @@ static bool has_needed(const struct hf_schema_table *table, const sqlite3_index_
 	return all;
 }
 
-int hf_plan_choose(const struct hf_schema_table *table, bool has_capture, sqlite3_index_info *info)
+/* Rows of one hart are in order without its number: it is worth asking whether there are others. */
+static bool is_one_hart(const struct hf_schema_table *table, const struct hf_plan_known *known,
+			const sqlite3_index_info *info, const struct asked *asked)
+{
+	if (!(table->flags & HF_TAB_ORDERED) || !info->nOrderBy || asked[1].equal)
+		return false;
+	return (known->has_capture || asked[0].text) && known->has_one_hart(known->ctx, asked[0].text);
+}
+
+int hf_plan_choose(const struct hf_schema_table *table, const struct hf_plan_known *known, sqlite3_index_info *info)
 {
 	struct asked asked[HF_PROTOCOL_COLUMNS] = {0};
 	char plan[1024];
 	size_t n = 0;
 	int argument = 0;
-	bool reverse, whole, later;
+	bool reverse, whole, later, one_hart;
 	const char *how;
 	double rows;
 
@@ -198,7 +212,9 @@ int hf_plan_choose(const struct hf_schema_table *table, bool has_capture, sqlite
 		n += (size_t)snprintf(plan + n, sizeof plan - n, "%s%s%s", n ? " " : "",
 				      table->column[constraint->iColumn].name, op_of(constraint)->text);
 	}
-	asked[0].equal |= has_capture;
+	one_hart = is_one_hart(table, known, info, asked);
+	asked[0].equal |= known->has_capture;
+	asked[1].equal |= one_hart;
 	whole = has_needed(table, info, asked, &later);
 	if (later)
 		return SQLITE_CONSTRAINT;
@@ -208,9 +224,10 @@ int hf_plan_choose(const struct hf_schema_table *table, bool has_capture, sqlite
 	/* The server says in words what is missing, if there is no better plan. */
 	if (!whole)
 		info->estimatedCost = NOT_WHOLE;
-	snprintf(plan + n, sizeof plan - n, "%s%s; %s", n && info->orderByConsumed && reverse ? " " : "",
-		 info->orderByConsumed && reverse ? REVERSE : "", how);
-	info->idxStr = sqlite3_mprintf("%s", plan);
+	n += (size_t)snprintf(plan + n, sizeof plan - n, "%s%s", one_hart ? " " ONE_HART : "",
+			      info->orderByConsumed && reverse ? " " REVERSE : "");
+	snprintf(plan + n, sizeof plan - n, "; %s", how);
+	info->idxStr = sqlite3_mprintf("%s", plan + strspn(plan, " "));
 	info->needToFreeIdxStr = 1;
 	info->idxNum = (int)(info->colUsed & INT_MAX);
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
@@ -313,6 +330,8 @@ bool hf_plan_read(const struct hf_schema_table *table, const char *plan, int use
 
 		if (n == strlen(REVERSE) && memcmp(plan, REVERSE, n) == 0)
 			request->flags |= HF_OPEN_REVERSE;
+		else if (n == strlen(ONE_HART) && memcmp(plan, ONE_HART, n) == 0)
+			request->flags |= HF_OPEN_ONE_HART;
 		else if (n && argument < count && !add(table, plan, n, values[argument++], request))
 			return false;
 		plan += n;

@@ -9,8 +9,16 @@
 #include "mountd/sql/messages.h"
 #include "mountd/sql/sqlite.h"
 
-/* xBestIndex. has_capture: one is open alone, and need not be named. */
-int hf_plan_choose(const struct hf_schema_table *table, bool has_capture, sqlite3_index_info *info);
+/* What is known besides the query. */
+struct hf_plan_known {
+	bool has_capture; /* one is open alone, and need not be named */
+	/* Whether that capture (NULL: the one that is open) has but one hart; false: perhaps not. */
+	bool (*has_one_hart)(void *ctx, const char *capture);
+	void *ctx;
+};
+
+/* xBestIndex. */
+int hf_plan_choose(const struct hf_schema_table *table, const struct hf_plan_known *known, sqlite3_index_info *info);
 /* xFilter: the request of such a plan. False: nothing can meet the conditions. Texts are borrowed from the values. */
 bool hf_plan_read(const struct hf_schema_table *table, const char *plan, int used, sqlite3_value **values, int count,
 		  struct hf_request *ret_request);

@@ -69,5 +69,7 @@ enum { HF_CELL_NULL, HF_CELL_NUMBER, HF_CELL_TEXT };
 #define HF_ROWS_END 1u /* there are no more, and the cursor is closed */
 /* Flags of OPEN. */
 #define HF_OPEN_REVERSE 1u
+#define HF_OPEN_ONE_HART 2u /* fails if rows of a second hart would come */
+#define HF_OPEN_FLAGS (HF_OPEN_REVERSE | HF_OPEN_ONE_HART)
 
 #endif

@@ -12,7 +12,7 @@ static void check(const struct hf_request *request)
 {
 	MUST(request->rows >= 1 && request->rows <= HF_PROTOCOL_ROWS);
 	MUST(!(request->columns >> HF_PROTOCOL_COLUMNS) && !(request->ranged >> HF_PROTOCOL_COLUMNS));
-	MUST(!(request->flags & ~HF_OPEN_REVERSE));
+	MUST(!(request->flags & ~HF_OPEN_FLAGS));
 }
 
 static void check_same(const struct hf_request *a, const struct hf_request *b)

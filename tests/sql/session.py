@@ -178,6 +178,9 @@ def main():
                [archive + "/boot/rv-sys.stf.gz"] + options).fetchall()
     if db.execute("SELECT count(*) FROM instruction WHERE ordinal < 7").fetchone() != (7,):
         fail("a capture alone needs a name")
+    plan = str(db.execute("EXPLAIN QUERY PLAN SELECT * FROM instruction ORDER BY ordinal DESC LIMIT 1").fetchall())
+    if "TEMP B-TREE" in plan or "one-hart desc" not in plan:
+        fail("the last instruction of the only hart is found so: %s" % plan)
     db.close()
     if children():
         fail("a process outlives its connection")
