@@ -5,9 +5,9 @@
 
 /* Where an interval begins, and the last one ends. */
 struct limit {
-	uint64_t chunk; /* that has this instruction; behind the last one of the hart: one more than there are */
+	uint64_t chunk;	     /* that has this instruction; behind the last one of the hart: one more than there are */
 	uint64_t first, end; /* instructions of that chunk, if it is cut */
-	bool cut;	/* not at its beginning */
+	bool cut;	     /* not at its beginning */
 };
 
 static bool stopped(const struct hf_intervals *in)
@@ -97,7 +97,8 @@ static int decode_events(struct decoding *d, struct hf_diag *diag)
 	return hf_run_cutter_cut(d->cutter);
 }
 
-/* Instructions from first to end, which may be in many intervals. How the first one was entered, the one before tells. */
+/* Instructions from first to end, which may be in many intervals. How the first one was entered, the one before tells.
+ */
 static int decode(const struct hf_intervals *in, uint64_t first, uint64_t end, struct hf_diag *diag)
 {
 	struct decoding d = {.in = in, .number = HF_NOWHERE, .ordinal = first, .next = first, .end = end};

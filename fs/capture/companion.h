@@ -92,7 +92,8 @@ struct hf_elf_symbol_list {
 int hf_companion_list(const struct hf_companion *companion, uint32_t hart, struct hf_elf_symbol_list *ret_list);
 void hf_companion_free_list(struct hf_elf_symbol_list *list);
 
-/* All lines of the ELF files of a hart, whether they were executed or not. fn owns what it gets; an error of it ends it. */
+/* All lines of the ELF files of a hart, whether they were executed or not. fn owns what it gets; an error of it ends it.
+ * HF_ERR_ELF_LIMIT: there are too many. */
 int hf_companion_lines(const struct hf_companion *companion, uint32_t hart,
 		       int (*fn)(void *ctx, struct hf_lines *lines), void *ctx);
 

@@ -24,8 +24,8 @@ static bool is_named(const char *path, const char *name)
 static int open_file(const struct place *place, const struct hf_beside_file *file, struct hf_src **ret_src)
 {
 	struct stat st;
-	int err = place->dir ? hf_debug_dir_open(place->dir, file->path, &st, ret_src) :
-			       hf_held_open_src(place->held, file->path, &st, ret_src);
+	int err = place->dir ? hf_debug_dir_open(place->dir, file->path, &st, ret_src)
+			     : hf_held_open_src(place->held, file->path, &st, ret_src);
 
 	if (err || hf_beside_stamp_of(&st) == file->stamp)
 		return err;
@@ -80,8 +80,9 @@ static int find_beside(const struct hf_open *open, const char *name, struct hf_s
 {
 	const struct hf_captures *all = open->capture->all;
 	struct hf_beside files;
-	int err = hf_capture_is_described(open->capture) ?
-			  HF_NOTE_END : hf_beside_list(all->archive, open->capture->path, NULL, &files);
+	int err = hf_capture_is_described(open->capture)
+			  ? HF_NOTE_END
+			  : hf_beside_list(all->archive, open->capture->path, NULL, &files);
 
 	if (err)
 		return err == HF_NOTE_END ? 0 : err;

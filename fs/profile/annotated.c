@@ -24,7 +24,8 @@ static int by_number(const void *a, const void *b)
 static uint32_t find_file(const struct hf_sources *sources, const char *name)
 {
 	for (uint32_t i = 1; i < sources->file_count; i++)
-		if (sources->file[i].size == strlen(name) && !memcmp(sources->file[i].name, name, sources->file[i].size))
+		if (sources->file[i].size == strlen(name) &&
+		    !memcmp(sources->file[i].name, name, sources->file[i].size))
 			return i;
 	return 0;
 }
@@ -114,8 +115,10 @@ static void put_head(const struct hf_profiled *of, const struct hf_source_text *
 	else if (text->too_long)
 		hf_sink_printf(sink, "the text has more than 16 MiB");
 	else
-		hf_sink_printf(sink, "the text is not there: it is looked for in the directory with the extension d beside the "
-				     "capture, and in --debug-dir");
+		hf_sink_printf(
+			sink,
+			"the text is not there: it is looked for in the directory with the extension d beside the "
+			"capture, and in --debug-dir");
 	if (text->others)
 		hf_sink_printf(sink, ", the first of %u files of that name", text->others + 1);
 	hf_sink_printf(sink, "\n# instructions           most    line | text\n");

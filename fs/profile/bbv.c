@@ -3,8 +3,8 @@
  * bbv.bb and bbv-*.bb: the basic-block vectors of SimPoint, a line for each interval; bbv.map: what its numbers mean.
  *
  * A block begins where a transfer led to, and behind every instruction that can be one, and ends before the next block:
- * so an instruction is in one block, and chunks do not show. Blocks are numbered by address, which gives the same numbers
- * whatever the interval is.
+ * so an instruction is in one block, and chunks do not show. Blocks are numbered by address, which gives the same
+ * numbers whatever the interval is.
  */
 #include "codecs/base/number.h"
 #include "fs/base/list.h"
@@ -196,7 +196,9 @@ static void put_vector(const struct vectors *v, uint64_t number, const uint64_t 
 	}
 	hf_sink_printf(v->sink, "\n");
 	if (hf_sink_total(v->sink) - before > LINE_MAX_READ)
-		hf_sink_printf(v->sink, "# the line of interval %" PRIu64 " has more than %d bytes, which SimPoint 3.2 does not read\n",
+		hf_sink_printf(v->sink,
+			       "# the line of interval %" PRIu64
+			       " has more than %d bytes, which SimPoint 3.2 does not read\n",
 			       number, LINE_MAX_READ);
 }
 
@@ -222,7 +224,9 @@ static int put_vectors(struct vectors *v, uint64_t intervals)
 	}
 	free(v->cell);
 	if (!err && done < intervals)
-		hf_sink_printf(v->sink, "# left out: %" PRIu64 " intervals, from number %" PRIu64 " on, as the file is too long\n",
+		hf_sink_printf(v->sink,
+			       "# left out: %" PRIu64 " intervals, from number %" PRIu64
+			       " on, as the file is too long\n",
 			       intervals - done, done);
 	return err;
 }
@@ -251,7 +255,8 @@ int hf_profile_bbv(const struct hf_profiled *of, struct hf_sink *sink)
 		return HF_ERR_NOT_FOUND;
 	intervals = insns / vectors.length;
 	hf_profile_put_head(of, sink);
-	hf_sink_printf(sink, "# %" PRIu64 " intervals of %" PRIu64 " instructions; the last %" PRIu64 " are no whole one\n",
+	hf_sink_printf(sink,
+		       "# %" PRIu64 " intervals of %" PRIu64 " instructions; the last %" PRIu64 " are no whole one\n",
 		       intervals, vectors.length, insns % vectors.length);
 	if (!intervals)
 		return sink->err;

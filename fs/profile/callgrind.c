@@ -23,7 +23,7 @@ struct writer {
 	uint32_t *file;	      /* of each function: that of its first instruction which has one */
 	bool *function_named; /* of each function, and of its second one: its name was written */
 	bool *file_named;
-	uint32_t current;     /* file */
+	uint32_t current; /* file */
 };
 
 /* ---- names: written once, then a number stands for them ---- */
@@ -47,7 +47,8 @@ static void put_file(struct writer *w, const char *key, uint32_t file)
 	hf_sink_printf(w->sink, "%s=(%" PRIu32 ")", key, file + 1);
 	if (!w->file_named[file]) {
 		hf_sink_printf(w->sink, " ");
-		hf_sink_write(w->sink, file ? w->sources.file[file].name : "???", file ? w->sources.file[file].size : 3);
+		hf_sink_write(w->sink, file ? w->sources.file[file].name : "???",
+			      file ? w->sources.file[file].size : 3);
 	}
 	w->file_named[file] = true;
 	hf_sink_printf(w->sink, "\n");
@@ -76,8 +77,8 @@ static struct hf_source_place place_of(const struct writer *w, uint64_t pc)
 {
 	const size_t row = hf_profile_row_at(w->of, pc);
 
-	return row < w->of->counts->n && w->of->counts->row[row].pc == pc ? w->sources.row[row] :
-									     (struct hf_source_place){0};
+	return row < w->of->counts->n && w->of->counts->row[row].pc == pc ? w->sources.row[row]
+									  : (struct hf_source_place){0};
 }
 
 static void put_branch(struct writer *w, uint32_t function, const struct hf_count *row)
@@ -96,7 +97,8 @@ static void put_branch(struct writer *w, uint32_t function, const struct hf_coun
 	hf_sink_printf(w->sink, w->sources.any ? "\n* *\n" : "\n*\n");
 }
 
-/* Of the first n executions in a function those that were again. Which ones is not known: all places have the same share. */
+/* Of the first n executions in a function those that were again. Which ones is not known: all places have the same
+ * share. */
 static uint64_t again_of(const struct own *own, uint64_t n)
 {
 	const uint64_t all = own->insns[0] + own->insns[1];
@@ -125,7 +127,8 @@ static void put_own(struct writer *w, uint32_t function, bool again)
 		const struct hf_source_place place = w->sources.row[w->functions.row[i]];
 		/* A function that others jump to executed more than its calls did. */
 		const uint64_t next = row->count > all - n ? all : n + row->count;
-		const uint64_t others = again_of(own, next) - again_of(own, n), count = again ? others : row->count - others;
+		const uint64_t others = again_of(own, next) - again_of(own, n),
+			       count = again ? others : row->count - others;
 
 		n = next;
 		if (!count)
@@ -156,8 +159,8 @@ static void put_call(struct writer *w, const struct hf_edge *edge)
 	hf_sink_printf(w->sink, "\n");
 }
 
-/* What a function called and, if some of its calls came within others of it, a second one with what these did. edge: the
- * first of the caller; returns the one behind its last. */
+/* What a function called and, if some of its calls came within others of it, a second one with what these did. edge:
+ * the first of the caller; returns the one behind its last. */
 static const struct hf_edge *put_calls(struct writer *w, uint32_t function, const struct hf_edge *edge)
 {
 	const struct hf_edge *end = edge;
@@ -195,11 +198,13 @@ static void put_head(const struct writer *w)
 	hf_sink_printf(w->sink, "# callgrind format\nversion: 1\ncreator: hartfs\n");
 	hf_sink_printf(w->sink, "cmd: hart%" PRIu32 "\n", w->of->hart);
 	if (w->of->sampled)
-		hf_sink_printf(w->sink, "# Inclusive costs are estimated: a chunk counts for the function in which it begins. "
-					"Calls are not counted.\n");
+		hf_sink_printf(w->sink,
+			       "# Inclusive costs are estimated: a chunk counts for the function in which it begins. "
+			       "Calls are not counted.\n");
 	hf_sink_printf(w->sink, "# A call that nobody can tell the place of is at the first address of the caller.\n");
-	hf_sink_printf(w->sink, "# f'2 is f, called before an earlier call of it returned; how its instructions are shared "
-				"out over its addresses is not known.\n");
+	hf_sink_printf(w->sink,
+		       "# f'2 is f, called before an earlier call of it returned; how its instructions are shared "
+		       "out over its addresses is not known.\n");
 	if (w->timed)
 		hf_sink_printf(w->sink, "# Cycles are at the first address of the function.\n");
 	hf_sink_printf(w->sink, "positions: instr%s\n", w->sources.any ? " line" : "");
@@ -284,7 +289,8 @@ int hf_profile_callgrind(const struct hf_profiled *of, struct hf_sink *sink)
 	for (uint32_t function = 0; function < w.functions.count; function++) {
 		const bool calls = edge < w.edges.at + w.edges.count && edge->caller == function;
 
-		if (!calls && !w.own[function].cycles[0] && w.functions.first[function] == w.functions.first[function + 1])
+		if (!calls && !w.own[function].cycles[0] &&
+		    w.functions.first[function] == w.functions.first[function + 1])
 			continue;
 		hf_sink_printf(sink, "\n");
 		put_file(&w, "fl", w.file[function]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* functions.txt: what was executed in each function itself and from its calls to their returns, and how often it was called. */
+/* functions.txt: what was executed in each function itself and from its calls to their returns, and how often it was
+ * called. */
 #include "fs/profile/levels.h"
 
 #include <inttypes.h>

@@ -269,7 +269,9 @@ static void put_branches(const struct coverage *c, size_t first, size_t end, str
 		const uint64_t taken = branch->row->taken, not_taken = branch->row->count - taken - branch->row->open;
 
 		block = i > first && branch[-1].line == branch->line ? block + 1 : 0;
-		hf_sink_printf(sink, "BRDA:%" PRIu32 ",%" PRIu32 ",0,%" PRIu64 "\nBRDA:%" PRIu32 ",%" PRIu32 ",1,%" PRIu64 "\n",
+		hf_sink_printf(sink,
+			       "BRDA:%" PRIu32 ",%" PRIu32 ",0,%" PRIu64 "\nBRDA:%" PRIu32 ",%" PRIu32 ",1,%" PRIu64
+			       "\n",
 			       branch->line, block, not_taken, branch->line, block, taken);
 		hit += (uint64_t)(not_taken != 0) + (taken != 0);
 	}
@@ -291,7 +293,8 @@ static int by_place(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Of the ranges of one line in one function the largest; those of several functions, into which it was inlined, add up. */
+/* Of the ranges of one line in one function the largest; those of several functions, into which it was inlined, add up.
+ */
 static void put_lines(const struct coverage *c, size_t first, size_t end, struct hf_sink *sink)
 {
 	uint64_t found = 0, hit = 0;
@@ -317,12 +320,12 @@ static void put_lines(const struct coverage *c, size_t first, size_t end, struct
 /* ---- the file ---- */
 
 /* Where those of a file end, from the first of it on. */
-#define END_OF_FILE(rows, count, first, number)                                  \
-	({                                                                       \
-		size_t end_ = (first);                                           \
-		while (end_ < (count) && (rows)[end_].file == (number))          \
-			end_++;                                                  \
-		end_;                                                            \
+#define END_OF_FILE(rows, count, first, number)                         \
+	({                                                              \
+		size_t end_ = (first);                                  \
+		while (end_ < (count) && (rows)[end_].file == (number)) \
+			end_++;                                         \
+		end_;                                                   \
 	})
 
 static void put_files(const struct coverage *c, struct hf_sink *sink)

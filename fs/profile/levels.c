@@ -9,7 +9,8 @@ static uint8_t count_above(const struct hf_summary_tree *tree, const struct hf_l
 
 	if (level[node].function == HF_LEVEL_NONE)
 		return 0;
-	for (uint32_t n = tree->nodes[node].parent; n != HF_CALL_NO_NODE && above < ABOVE_MAX; n = tree->nodes[n].parent)
+	for (uint32_t n = tree->nodes[node].parent; n != HF_CALL_NO_NODE && above < ABOVE_MAX;
+	     n = tree->nodes[n].parent)
 		if (level[n].function == level[node].function)
 			above++;
 	return above;

@@ -18,7 +18,7 @@ enum { PAGE_BITS = 12, FIRST_SLOTS = 1024 };
 enum place { IN_PAGE, IN_UNKNOWN, IN_MANY, IN_OTHERS };
 
 struct pair {
-	uint64_t page; /* number */
+	uint64_t page;			/* number */
 	const struct hf_symbol *symbol; /* NULL: code in none */
 	uint64_t reads, writes;
 	uint8_t place;
@@ -29,11 +29,11 @@ struct table {
 	const struct hf_profiled *of;
 	struct pair *pair;
 	size_t count, room;
-	uint32_t *slot; /* 1 + number of a pair, 0: free */
-	size_t slots;	/* a power of two; more than twice the pairs */
+	uint32_t *slot;			/* 1 + number of a pair, 0: free */
+	size_t slots;			/* a power of two; more than twice the pairs */
 	const struct hf_symbol *symbol; /* of the instruction at hand */
-	bool retired; /* it did */
-	bool any; /* there was an access */
+	bool retired;			/* it did */
+	bool any;			/* there was an access */
 };
 
 /* ---- counting ---- */
@@ -93,9 +93,8 @@ static int find_pair(struct table *t, const struct pair *key, struct pair **ret_
 static int add(struct table *t, uint8_t place, uint64_t page, uint8_t flags)
 {
 	const bool full = t->count >= PAIRS_MAX;
-	const struct pair key = {.page = full ? 0 : page,
-				 .symbol = full ? NULL : t->symbol,
-				 .place = full ? IN_OTHERS : place};
+	const struct pair key = {
+		.page = full ? 0 : page, .symbol = full ? NULL : t->symbol, .place = full ? IN_OTHERS : place};
 	struct pair *pair;
 	int err = find_pair(t, &key, &pair);
 
@@ -212,8 +211,7 @@ static size_t end_of_page(const struct table *t, size_t i)
 
 static void put_row(const struct pair *pair, uint64_t reads, uint64_t writes, struct hf_sink *sink)
 {
-	static const char *const places[] = {
-		[IN_UNKNOWN] = "?", [IN_MANY] = "(many-pages)", [IN_OTHERS] = "(others)"};
+	static const char *const places[] = {[IN_UNKNOWN] = "?", [IN_MANY] = "(many-pages)", [IN_OTHERS] = "(others)"};
 
 	hf_sink_printf(sink, "%14" PRIu64 " %14" PRIu64 " ", reads, writes);
 	if (pair->place == IN_PAGE)
@@ -265,9 +263,10 @@ static int put_accesses(const struct hf_profiled *of, struct hf_sink *sink)
 
 	if (!err) {
 		sort(&t);
-		hf_sink_printf(sink, t.any ? "# accesses of the instructions that retired, in each page of 4096 bytes; one "
-					     "that lies in two pages counts in both\n" :
-					     "# the trace tells of no access of these instructions\n");
+		hf_sink_printf(sink,
+			       t.any ? "# accesses of the instructions that retired, in each page of 4096 bytes; one "
+				       "that lies in two pages counts in both\n"
+				     : "# the trace tells of no access of these instructions\n");
 		hf_sink_printf(sink, "#        reads         writes page             function\n");
 	}
 	for (size_t i = 0, end; !err && i < t.count; i = end) {
@@ -399,8 +398,11 @@ static int put_chunks(const struct hf_profiled *of, struct hf_sink *sink)
 	}
 	if (err)
 		return err;
-	hf_sink_printf(sink, "# in how many of the %" PRIu64 " chunks that have these instructions memory was read and written: "
-			     "accesses are not counted, nor by whom\n", end - first);
+	hf_sink_printf(sink,
+		       "# in how many of the %" PRIu64
+		       " chunks that have these instructions memory was read and written: "
+		       "accesses are not counted, nor by whom\n",
+		       end - first);
 	if (reads.left_out + writes.left_out)
 		hf_sink_printf(sink, "# left out: %" PRIu64 " ranges of memory, as there are too many\n",
 			       reads.left_out + writes.left_out);

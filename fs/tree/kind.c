@@ -409,11 +409,14 @@ static bool each_profile_in(const struct hf_look *look, struct hf_node_key key, 
 {
 	bool more = true;
 
+	/* Whoever asks without a kernel may ask for longer ones. */
+	if (look->name && strlen(look->name) > NAME_MAX)
+		return true;
 	key.path = look->name;
 	for (key.view = 0; look->name && more && key.view < HF_PROFILE_FILES; key.view++) {
 		const char *name = hf_profile_name((enum hf_profile_file)key.view), *slash = strrchr(name, '/');
 
-		if ((slash ? (size_t)(slash - name) + 1 : 0) == length && !fnmatch(name + length, look->name, FNM_PERIOD))
+		if ((slash ? (size_t)(slash - name) + 1 : 0) == length && !fnmatch(name + length, look->name, 0))
 			more = offer(look, look->name, &key);
 	}
 	return more;

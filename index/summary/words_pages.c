@@ -223,11 +223,8 @@ static int count_all(struct counting *c, uint32_t hart)
 int hf_words_pages_count(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, uint64_t first,
 			 uint64_t end, struct hf_words_pages *ret_pages)
 {
-	struct counting c = {.summary = summary,
-			     .part = (enum hf_inverse_part)what,
-			     .first = first,
-			     .end = end,
-			     .pages = ret_pages};
+	struct counting c = {
+		.summary = summary, .part = (enum hf_inverse_part)what, .first = first, .end = end, .pages = ret_pages};
 	struct hf_inverse_head head;
 	int err = hf_inverse_head(summary, hart, c.part, &head);
 

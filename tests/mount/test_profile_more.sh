@@ -94,6 +94,9 @@ grep -q '^# hart0: 400001 instructions retired, 0 to 400000 of it$' "$hart/at/0-
 for name in bbv-0100000.bb bbv-9999.bb bbv-.bb bbv-x.bb bbv-1e6.bb bbv-99999999999999999999.bb annotated/nothing.c annotated/.. annotated/. lcov.info; do
 	[ -f "$hart/profile/$name" ] && fail "there is $name"
 done
+long_name=$(printf '%0300d' 0)
+"$hartfs" cat --index-dir "$tmp/ixlong-name" "$archive/boot/rv-sys.stf.gz" "hart0/profile/annotated/$long_name" >/dev/null 2>"$tmp/err"
+[ $? -eq 1 ] || fail "a long name: $(cat "$tmp/err")"
 [ -d "$hart/profile/annotated" ] || fail "there is no annotated"
 [ -z "$(ls -A "$hart/profile" "$hart/profile/annotated" | grep -v :)" ] || fail "something in profile is listed"
 [ "$(grep -c '^T' "$hart/profile/bbv.bb")" = 0 ] && grep -q '873595 are no whole one' "$hart/profile/bbv.bb" || fail "bbv.bb of a short hart"

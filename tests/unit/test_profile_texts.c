@@ -15,8 +15,8 @@ static struct hf_call_node nodes[] = {
 };
 static uint64_t below[] = {0, 8, 3, 1, 0};
 static uint16_t depth[] = {0, 0, 1, 2, 3};
-#define ROW(at, n)                                                                                     \
-	{                                                                                              \
+#define ROW(at, n)                                                                                  \
+	{                                                                                           \
 		.pc = (at), .opcode = 0x13, .size = 4, .isa = HF_ISA_RV64, .count = (n), .taken = 0 \
 	}
 static struct hf_count rows[] = {ROW(0x1000, 4), ROW(0x1100, 6), ROW(0x1104, 2)};
