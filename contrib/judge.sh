@@ -1,36 +1,51 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Asks hartfs find many random questions, with and without a summary, and compares the answers with what a brute search of
-# listing.txt finds (tests/find/judge.py, which shares no code with hartfs). Prints the seed and how many questions of each
-# kind there were, for each capture and chunk size, how many were wrong, and how many chunks were candidates and decoded.
+# Asks hartfs find and hartfs state many random questions, with and without a summary, and compares the answers with what a
+# brute search of listing.txt finds (tests/find/judge.py, which shares no code with hartfs, and has a model of calls of its
+# own). Prints the seed and how many questions of each kind there were, for each capture and chunk size, how many were
+# wrong, and how many chunks were candidates and decoded.
 #   contrib/judge.sh [COUNT [SEED [CAPTURE...]]]
-# Captures of more than 200 KB are not asked with chunks of 1: each question would enter some 100,000 chunks.
-# COUNT questions in all (100,000) for chunks of 1, 7, 1,000 and 16,384 instructions; the captures are those of tests/data
-# and, if HARTFS_CORPUS is set, those of qemu/ in it. Status 1 if an answer is wrong.
+# COUNT questions in all (100,000) for chunks of 1, 7, 1,000 and 16,384 instructions; those of harts of more than 50,000
+# instructions are not asked with chunks of 1: each question would enter all of these. The captures are those of tests/data
+# and their packet views, and, if HARTFS_CORPUS is set, those of qemu/, stf/, etrace/, ntrace/ and ete/ in it. JUDGE_DIR: where
+# to work. Status 1 if an answer is wrong.
 set -eu
 cd "$(dirname "$0")/.."
 count=${1:-100000} seed=${2:-$RANDOM$RANDOM}
 shift $(($# < 2 ? $# : 2))
-captures=("$@")
-[ ${#captures[@]} -gt 0 ] || mapfile -t captures < <(find "$PWD/tests/data/archive" "$PWD/tests/data/astf" \
-	${HARTFS_CORPUS:+"$HARTFS_CORPUS/qemu"} -name '*.stf' -o -name '*.stf.gz' -o -name '*.astf' | sort)
 build=build/release
 cmake --preset release >/dev/null
 cmake --build --preset release --target hartfs find_batch >/dev/null
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+tmp=$(mktemp -d ${JUDGE_DIR:+-p "$JUDGE_DIR"})
+trap 'fusermount3 -u "$tmp/mnt" 2>/dev/null || :; rm -rf "$tmp"' EXIT
+
+# Packet views of the recorded captures, as captures of their own.
+packets() {
+	mkdir "$tmp/mnt" "$tmp/views" "$tmp/packets" "$tmp/source"
+	cp tests/data/archive/boot/rv-sys.stf.gz tests/data/astf/a64-sys.astf "$tmp/source/"
+	"$build/hartfs" mount -q --wait --index-dir "$tmp/views" "$tmp/source" "$tmp/mnt" || return
+	cp -r "$tmp/mnt/rv-sys@stf@gz/hart0/etrace" "$tmp/mnt/rv-sys@stf@gz/hart0/ntrace" "$tmp/mnt/a64-sys@astf/hart0/ete" \
+		"$tmp/packets/"
+	"$build/hartfs" umount "$tmp/mnt"
+	printf '%s\n' "$tmp/packets/"*
+}
+corpus() {
+	[ -n "${HARTFS_CORPUS:-}" ] || return 0
+	find -L "$HARTFS_CORPUS/qemu" "$HARTFS_CORPUS/stf" -path '*/bad' -prune -o \
+		\( -name '*.stf' -o -name '*.stf.gz' -o -name '*.stf.xz' -o -name '*.zstf' -o -name '*.astf' \) -size -4M -print
+	find -L "$HARTFS_CORPUS/etrace" "$HARTFS_CORPUS/ntrace" "$HARTFS_CORPUS/ete" \
+		\( -name capture.ini -o -name snapshot.ini \) -printf '%h\n'
+}
+captures=("$@")
+[ ${#captures[@]} -gt 0 ] || mapfile -t captures < <(find "$PWD/tests/data/archive" "$PWD/tests/data/astf" \
+	-name '*.stf' -o -name '*.stf.gz' -o -name '*.astf' | sort; packets; corpus | sort)
 each=$(((count + 4 * ${#captures[@]} - 1) / (4 * ${#captures[@]})))
+echo "${#captures[@]} captures, $each questions each, for every chunk size"
 status=0
-for chunk in 1 7 1000 16384; do
-	for capture in "${captures[@]}"; do
-		if [ "$chunk" = 1 ] && [ "$(stat -L -c %s "$capture")" -gt 200000 ]; then
-			echo "$capture: not asked with chunks of 1"
-			continue
-		fi
-		mkdir "$tmp/index"
-		python3 tests/find/judge.py "$build/hartfs" "$build/tests/find_batch" "$tmp/index" "$seed" "$each" "$chunk" \
-			"$(realpath "$capture")" || status=1
-		rm -rf "$tmp/index"
-	done
+for capture in "${captures[@]}"; do
+	mkdir "$tmp/index"
+	python3 tests/find/judge.py "$build/hartfs" "$build/tests/find_batch" "$tmp/index" "$seed" "$each" 1,7,1000,16384 \
+		"$(realpath "$capture")" || status=1
+	rm -rf "$tmp/index"
 done
 exit $status

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The file system: its floors put together, and its functions handed on to them. */
 #include "fs/fs.h"
+#include "fs/diff/run.h"
 #include "fs/find/run.h"
 #include "fs/rows/run.h"
 #include "fs/whole.h"
@@ -361,6 +362,13 @@ int hf_fs_moment(struct hf_fs *fs, const struct hf_moment_ask *ask, struct hf_si
 int hf_fs_find(struct hf_fs *fs, const struct hf_find *find, uint64_t *ret_count, char *why, size_t size)
 {
 	return hf_find_run(&fs->captures, find, ret_count, why, size);
+}
+
+int hf_fs_diff(const struct hf_diff *diff, struct hf_diff_told *ret_told, unsigned *ret_which, char *why, size_t size)
+{
+	struct hf_captures *all[2] = {&diff->hart[0].fs->captures, &diff->hart[1].fs->captures};
+
+	return hf_diff_run(all, diff, ret_told, ret_which, why, size);
 }
 
 int hf_rows_session_new(struct hf_fs *fs, struct hf_rows_session **ret_session)

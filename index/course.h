@@ -11,7 +11,7 @@
 #include "index/summary/rare.h"
 #include "index/summary_tree.h"
 
-/* So many times in the ordinals [first, end). From events these are as few as can be. */
+/* So many times in the ordinals [first, end) of the hart. From events these are as few as can be. */
 struct hf_course_when {
 	uint64_t first, end, count;
 };
@@ -33,6 +33,13 @@ struct hf_course_stack {
 	const struct hf_call_node *so_far; /* the tree up to now, from events: calls of each node; else NULL */
 };
 
+/* Of which instructions, [first, end), it is told; stop is asked now and then: HF_ERR_CANCELLED. */
+struct hf_course_range {
+	uint64_t first, end;
+	bool (*stop)(void *ctx);
+	void *ctx;
+};
+
 /* Who hears of it, in the order of time for each of them from events, and of runs and ranges from a summary. NULL: not
  * wanted. A positive number ends it, an error too. */
 struct hf_course {
@@ -44,11 +51,12 @@ struct hf_course {
 	int (*stack)(void *ctx, const struct hf_course_stack *stack);
 };
 
-/* tree: of the same summary. HF_ERR_STATE: the summary is damaged. */
+/* All of the chunks that have some of the range. tree: the whole one of the same summary, or one with its numbers.
+ * HF_ERR_STATE: the summary is damaged. */
 int hf_course_of_summary(struct hf_summary *summary, struct hf_index *index, const struct hf_summary_tree *tree,
-			 bool (*stop)(void *ctx), void *stop_ctx, const struct hf_course *course);
-/* cursor, stop: as hf_counts_of_events has them. Nodes are numbered as in the tree that it makes, and in summaries. */
-int hf_course_of_events(struct hf_cursor *cursor, bool (*stop)(void *ctx), void *stop_ctx,
-			const struct hf_course *course, struct hf_diag *diag);
+			 const struct hf_course_range *range, const struct hf_course *course);
+/* cursor: as hf_counts_of_events has it. Nodes are numbered as in the tree that it makes of the range. */
+int hf_course_of_events(struct hf_cursor *cursor, const struct hf_course_range *range, const struct hf_course *course,
+			struct hf_diag *diag);
 
 #endif

@@ -8,7 +8,8 @@ struct telling {
 	const struct hf_course *course;
 	struct hf_calls *calls;
 	struct hf_run_watch watch;
-	uint64_t insns; /* before the event at hand */
+	uint64_t base;	/* the first instruction that is told of */
+	uint64_t insns; /* of these, before the event at hand */
 	uint64_t ran;	/* of the runs that were told */
 	bool retired;	/* accesses are those of an instruction that did */
 	struct hf_call_piece pieces[HF_CALL_DEPTH + 1];
@@ -17,7 +18,7 @@ struct telling {
 
 static uint64_t ordinal_of(const struct telling *t)
 {
-	return t->insns ? t->insns - 1 : 0;
+	return t->base + (t->insns ? t->insns - 1 : 0);
 }
 
 /* ---- code ---- */
@@ -25,9 +26,10 @@ static uint64_t ordinal_of(const struct telling *t)
 static int put_run(void *ctx, const struct hf_run *run)
 {
 	struct telling *t = ctx;
-	const struct hf_course_when when = {.first = t->ran, .end = t->ran + run->insns, .count = 1};
+	const struct hf_course_when when = {
+		.first = t->base + t->ran, .end = t->base + t->ran + run->insns, .count = 1};
 
-	t->ran = when.end;
+	t->ran += run->insns;
 	return t->course->code ? t->course->code(t->course->ctx, run, &when) : 0;
 }
 
@@ -65,7 +67,7 @@ static int watch_flow(void *ctx, const struct hf_event *ev, uint64_t ordinal)
 static int watch_begin(void *ctx, const struct hf_ev_insn *insn, uint32_t context, uint64_t ordinal)
 {
 	struct telling *t = ctx;
-	struct hf_course_stack stack = {.ordinal = ordinal, .nodes = t->nodes};
+	struct hf_course_stack stack = {.ordinal = t->base + ordinal, .nodes = t->nodes};
 	int err = t->calls->watch.begin(t->calls->watch.ctx, insn, context, ordinal);
 
 	if (err)
@@ -136,25 +138,64 @@ static int put_event(struct telling *t, const struct hf_event *ev)
 	}
 }
 
-static int take_chunk(struct telling *t, struct hf_cursor *cursor, struct hf_run_cutter *cutter, struct hf_diag *diag)
+/* How many of the events are before the instruction behind the last one, which *left counts down to. */
+static size_t cut_off(const struct hf_event *ev, size_t n, uint64_t *left, bool *ret_end)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (ev[i].kind != HF_EVENT_INSN)
+			continue;
+		*ret_end = !*left;
+		if (*ret_end)
+			return i;
+		--*left;
+	}
+	return n;
+}
+
+static int take_events(struct telling *t, const struct hf_event *ev, size_t n, struct hf_run_cutter *cutter)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = put_event(t, &ev[i]);
+	return err ? err : hf_run_cutter_put(cutter, ev, n);
+}
+
+static int take_chunk(struct telling *t, struct hf_cursor *cursor, struct hf_run_cutter *cutter, uint64_t *left,
+		      struct hf_diag *diag)
 {
 	struct hf_event ev[HF_CURSOR_BATCH];
+	bool is_end = false;
 	size_t n;
 	int err = 0;
 
-	while (!err && cursor->left) {
+	while (!err && !is_end && cursor->left) {
 		err = hf_cursor_take(cursor, ev, HF_CURSOR_BATCH, &n, diag);
-		for (size_t i = 0; i < n && !err; i++)
-			err = put_event(t, &ev[i]);
 		if (!err)
-			err = hf_run_cutter_put(cutter, ev, n);
+			err = take_events(t, ev, cut_off(ev, n, left, &is_end), cutter);
 	}
-	return err ? err : hf_run_cutter_cut(cutter);
+	if (!err)
+		err = hf_run_cutter_cut(cutter);
+	return !err && is_end ? HF_NOTE_END : err;
 }
 
-static int take_all(struct telling *t, struct hf_cursor *cursor, bool (*stop)(void *ctx), void *stop_ctx,
-		    struct hf_diag *diag)
+/* The cursor before the first event, or behind the first instruction, which was told of then. */
+static int enter(struct telling *t, struct hf_cursor *cursor, struct hf_run_cutter *cutter, uint64_t *left,
+		 struct hf_diag *diag)
 {
+	struct hf_event insn;
+	int err;
+
+	if (!t->base)
+		return hf_cursor_enter(cursor, 0, diag);
+	err = hf_cursor_seek(cursor, t->base, &insn, diag);
+	--*left;
+	return err ? err : take_events(t, &insn, 1, cutter);
+}
+
+static int take_all(struct telling *t, struct hf_cursor *cursor, const struct hf_course_range *range, struct hf_diag *diag)
+{
+	uint64_t left = range->end - range->first;
 	struct hf_run_cutter *cutter;
 	int err = hf_run_cutter_new(put_run, t, &cutter);
 
@@ -162,9 +203,9 @@ static int take_all(struct telling *t, struct hf_cursor *cursor, bool (*stop)(vo
 		return err;
 	if (t->course->stack)
 		hf_run_cutter_watch(cutter, &t->watch);
-	err = hf_cursor_enter(cursor, 0, diag);
+	err = enter(t, cursor, cutter, &left, diag);
 	while (!err) {
-		err = stop && stop(stop_ctx) ? HF_ERR_CANCELLED : take_chunk(t, cursor, cutter, diag);
+		err = range->stop && range->stop(range->ctx) ? HF_ERR_CANCELLED : take_chunk(t, cursor, cutter, &left, diag);
 		if (!err)
 			err = hf_cursor_advance(cursor, diag);
 	}
@@ -172,16 +213,17 @@ static int take_all(struct telling *t, struct hf_cursor *cursor, bool (*stop)(vo
 	return err == HF_NOTE_END ? 0 : err;
 }
 
-int hf_course_of_events(struct hf_cursor *cursor, bool (*stop)(void *ctx), void *stop_ctx,
-			const struct hf_course *course, struct hf_diag *diag)
+int hf_course_of_events(struct hf_cursor *cursor, const struct hf_course_range *range, const struct hf_course *course,
+			struct hf_diag *diag)
 {
 	struct telling *t = calloc(1, sizeof *t);
 	int err = t ? hf_calls_new(&hf_call_room_default, drop_stack, NULL, &t->calls) : HF_ERR_NOMEM;
 
 	if (!err) {
 		t->course = course;
+		t->base = range->first;
 		t->watch = (struct hf_run_watch){.ctx = t, .flow = watch_flow, .begin = watch_begin};
-		err = take_all(t, cursor, stop, stop_ctx, diag);
+		err = take_all(t, cursor, range, diag);
 		hf_calls_free(t->calls);
 	}
 	free(t);

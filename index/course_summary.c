@@ -9,8 +9,7 @@ struct telling {
 	struct hf_list_reader *reader;
 	const struct hf_course *course;
 	uint32_t hart;
-	bool (*stop)(void *ctx);
-	void *stop_ctx;
+	const struct hf_course_range *range;
 	uint64_t *first; /* ordinal of each chunk's first instruction; behind the last: of all */
 	uint64_t chunks;
 	bool written, interrupt; /* what is being told */
@@ -35,10 +34,10 @@ static int load_chunks(struct telling *t, struct hf_index *index)
 
 static bool is_stopping(const struct telling *t)
 {
-	return t->stop && t->stop(t->stop_ctx);
+	return t->range->stop && t->range->stop(t->range->ctx);
 }
 
-/* Where a chunk is. One without an instruction: at the one before it. */
+/* Where a chunk is. One without an instruction: at the one before it. HF_NOTE_END: it has none of the range. */
 static int place_of(const struct telling *t, uint64_t chunk, struct hf_course_when *when)
 {
 	if (chunk >= t->chunks)
@@ -49,7 +48,7 @@ static int place_of(const struct telling *t, uint64_t chunk, struct hf_course_wh
 		when->first -= when->first != 0;
 		when->end = when->first + 1;
 	}
-	return 0;
+	return when->first < t->range->end && when->end > t->range->first ? 0 : HF_NOTE_END;
 }
 
 /* ---- code ---- */
@@ -70,7 +69,7 @@ static int put_run(void *ctx, const struct hf_summary_run *run)
 		err = place_of(t, posting.chunk, &when);
 		if (!err)
 			err = t->course->code(t->course->ctx, &run->run, &when);
-		if (err)
+		if (err && err != HF_NOTE_END)
 			break;
 	}
 	free(bytes);
@@ -107,6 +106,8 @@ static int put_hit(void *ctx, const struct hf_rare_hit *hit)
 
 	if (when.end <= when.first)
 		return HF_ERR_STATE;
+	if (when.first >= t->range->end || when.end <= t->range->first)
+		return 0;
 	return t->course->mark(t->course->ctx, t->kind, t->interrupt, &when);
 }
 
@@ -141,15 +142,18 @@ static int put_marks(struct telling *t)
 static int put_stack(void *ctx, uint64_t chunk, const struct hf_summary_stack *stack)
 {
 	const struct telling *t = ctx;
+	struct hf_course_when when;
 	const struct hf_course_stack told = {.ordinal = chunk < t->chunks ? t->first[chunk] : 0,
 					     .nodes = stack->nodes,
 					     .count = stack->count,
 					     .beyond = stack->calls_beyond + stack->traps_beyond};
 
-	if (chunk >= t->chunks)
-		return HF_ERR_STATE;
+	int err = place_of(t, chunk, &when);
+
 	/* Of a chunk without an instruction it is that of the next one. */
-	return t->first[chunk] == t->first[chunk + 1] ? 0 : t->course->stack(t->course->ctx, &told);
+	if (err || t->first[chunk] == t->first[chunk + 1])
+		return err == HF_NOTE_END ? 0 : err;
+	return t->course->stack(t->course->ctx, &told);
 }
 
 static int tell(struct telling *t, const struct hf_summary_tree *tree)
@@ -171,9 +175,9 @@ static int tell(struct telling *t, const struct hf_summary_tree *tree)
 }
 
 int hf_course_of_summary(struct hf_summary *summary, struct hf_index *index, const struct hf_summary_tree *tree,
-			 bool (*stop)(void *ctx), void *stop_ctx, const struct hf_course *course)
+			 const struct hf_course_range *range, const struct hf_course *course)
 {
-	struct telling t = {.summary = summary, .course = course, .hart = tree->hart, .stop = stop, .stop_ctx = stop_ctx};
+	struct telling t = {.summary = summary, .course = course, .hart = tree->hart, .range = range};
 	const struct hf_index_hart *harts;
 	const size_t n = hf_index_harts(index, &harts);
 	int err;

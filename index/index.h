@@ -12,6 +12,7 @@
 
 #include "codecs/codec.h"
 #include "codecs/image/collect.h"
+#include "index/prefix.h"
 
 struct hf_exec;
 struct hf_tally_room;
@@ -81,6 +82,7 @@ struct hf_chunk {
 	uint64_t attempts;	/* instructions in it that did not retire, */
 	uint64_t problems;	/* and gaps, doubts and notes */
 	struct hf_digest digest;
+	struct hf_prefix before; /* what the hart did before its first event; of the records nothing */
 	uint32_t entry_size;
 	bool last; /* of its hart */
 	uint8_t entry[HF_ENTRY_MAX];

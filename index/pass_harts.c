@@ -134,7 +134,7 @@ static int add_stages(struct hf_pass_run *run, const struct hf_run_start *start,
 	if (mode == HF_RUN_LOOK)
 		return err;
 	if (!err)
-		err = hf_stage_digest_add(run);
+		err = hf_stage_digest_add(run, start);
 	if (!err && run->slot != HF_SLOT_RECORDS)
 		err = hf_stage_collect_add(run, start);
 	if (!err && run->slot != HF_SLOT_RECORDS && pass->summary.store)

@@ -77,7 +77,7 @@ static int begin_run(struct hf_pass *pass, struct hf_index *index, const struct 
 		return err;
 	err = hf_stage_replay_add(*ret_run, index, hart, number);
 	if (!err)
-		err = hf_stage_digest_add(*ret_run);
+		err = hf_stage_digest_add(*ret_run, NULL);
 	if (!err)
 		err = add_views(*ret_run);
 	if (!err && makes_summary(pass, hart->slot))

@@ -42,8 +42,15 @@ static const struct hf_column chunk[] = {
 	HF_COLUMN_ANY(hf_chunk, digest.flow),
 	HF_COLUMN_ANY(hf_chunk, digest.data),
 	HF_COLUMN_ANY(hf_chunk, digest.rest),
+	HF_COLUMN_ANY(hf_chunk, before.flow),
+	HF_COLUMN_ANY(hf_chunk, before.access),
+	HF_COLUMN_ANY(hf_chunk, before.value),
+	HF_COLUMN_ANY(hf_chunk, before.pending),
+	HF_COLUMN_ANY(hf_chunk, before.told),
 	HF_COLUMN_BYTES(hf_chunk, entry, entry_size),
 };
+
+static_assert(sizeof chunk / sizeof chunk[0] <= HF_PAGE_COLUMNS + 1, "all numbers and the entry of a chunk are in a page");
 
 static const struct hf_column page[] = {
 	HF_COLUMN_COUNT(hf_packed_page, first),

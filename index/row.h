@@ -121,7 +121,7 @@ bool hf_row_equal(const struct hf_table *table, const void *a, const void *b);
  * the database, so that nothing of that is left empty.
  */
 #define HF_PAGE_ROWS 512u  /* at most */
-#define HF_PAGE_COLUMNS 10 /* numbers in a row, at most */
+#define HF_PAGE_COLUMNS 15 /* numbers in a row, at most */
 #define HF_PAGE_BYTES ((size_t)128 << 10)
 struct hf_packed_page {
 	uint64_t first; /* what counts up from chunk to chunk, of the first one */

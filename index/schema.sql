@@ -56,6 +56,11 @@ CREATE TABLE hart (
 --   flow           digests of its events (index/digest.h): pcs and opcodes,
 --   data             accesses,
 --   rest             all else; of the records they are 0
+--   before.flow    what the hart did before it (index/prefix.h): pcs and opcodes,
+--   before.access    which bytes were accessed,
+--   before.value     their values,
+--   before.pending   which access of the last instruction is next,
+--   before.told      and what there was: 1 accesses, 2 values; of the records all are 0
 --   entry          state of the decoder
 CREATE TABLE chunk (
 	id INTEGER PRIMARY KEY,         -- of the first one

@@ -102,8 +102,9 @@ int hf_stage_decode_add(struct hf_pass_run *run, const struct hf_run_start *star
 /* Decodes again the chunks that an index has, from that one on. */
 int hf_stage_replay_add(struct hf_pass_run *run, struct hf_index *index, const struct hf_index_hart *hart,
 			uint64_t number);
-/* Takes the digest of each chunk's events, or compares it with that of the index there is. */
-int hf_stage_digest_add(struct hf_pass_run *run);
+/* Takes the digest of each chunk's events, and what the hart did before it; or compares the digest with that of the index
+ * there is. start as above. */
+int hf_stage_digest_add(struct hf_pass_run *run, const struct hf_run_start *start);
 /* Collects the code that the hart executed. start as above. */
 int hf_stage_collect_add(struct hf_pass_run *run, const struct hf_run_start *start);
 /* Sums up what the hart executes, from its first event on. */

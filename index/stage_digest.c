@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes the digest of each chunk's events; of a chunk that an index has, it must be what that says. */
+/*
+ * Takes the digest of each chunk's events, and what the hart did before it. Of a chunk that an index has, the digest must
+ * be what that says, and the other says nothing more.
+ */
 #include "index/digest.h"
 #include "index/pass_run.h"
 
@@ -9,8 +12,20 @@ struct digest {
 	struct hf_stage stage; /* first */
 	struct hf_digester digester;
 	bool begun; /* the chunk at hand */
+	bool sums;  /* a new index wants to know what is before its chunks */
+	struct hf_prefixer prefixer;
+	struct hf_prefix before; /* the chunk at hand */
 	struct hf_digest_memo memo;
 };
+
+/* What is before the next chunk. */
+static void go_on(struct digest *d, const struct hf_chunk *chunk, const struct hf_digest *digest)
+{
+	const struct hf_digest before = {.flow = d->before.flow};
+
+	d->before = hf_prefixer_end(&d->prefixer);
+	d->before.flow = hf_digest_join(&before, chunk->ordinal, digest).flow;
+}
 
 static int end_chunk(struct digest *d, struct hf_batch *batch)
 {
@@ -18,10 +33,14 @@ static int end_chunk(struct digest *d, struct hf_batch *batch)
 	const struct hf_digest digest = hf_digester_end(&d->digester);
 
 	d->begun = false;
-	if (run->pass->index)
+	if (run->pass->index) {
 		batch->chunk.digest = digest;
-	else if (!hf_digest_equal(&batch->chunk.digest, &digest))
+		batch->chunk.before = d->before;
+		if (d->sums)
+			go_on(d, &batch->chunk, &digest);
+	} else if (!hf_digest_equal(&batch->chunk.digest, &digest)) {
 		return HF_ERR_MISMATCH;
+	}
 	return HF_STAGE_DONE;
 }
 
@@ -41,6 +60,8 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 		at = s->at + s->events;
 	}
 	hf_digester_put(&d->digester, batch->ev + at, batch->n - at);
+	if (d->sums)
+		hf_prefixer_put_accesses(&d->prefixer, batch->ev, batch->n);
 	return batch->tail == HF_TAIL_NONE ? (int)HF_STAGE_DONE : end_chunk(d, batch);
 }
 
@@ -51,13 +72,17 @@ static void free_digest(struct hf_stage *stage)
 
 static const struct hf_stage_ops ops = {.work = work, .free = free_digest};
 
-int hf_stage_digest_add(struct hf_pass_run *run)
+int hf_stage_digest_add(struct hf_pass_run *run, const struct hf_run_start *start)
 {
 	struct digest *d = calloc(1, sizeof *d);
 
 	if (!d)
 		return HF_ERR_NOMEM;
 	d->stage.ops = &ops;
+	d->sums = run->pass->index && run->slot != HF_SLOT_RECORDS;
+	if (d->sums)
+		d->before = start && start->chunk.number ? start->chunk.before : hf_prefix_none;
+	hf_prefixer_begin(&d->prefixer, &d->before, 0);
 	hf_pass_run_add_stage(run, &d->stage);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include "fs/find/find.h"
 #include "mountd/bar.h"
 #include "mountd/commands.h"
+#include "mountd/json_text.h"
 #include "mountd/log.h"
 #include "mountd/paths.h"
 #include "mountd/target.h"
@@ -144,22 +145,6 @@ static int take_options(struct command *c)
 
 /* ---- what is printed ---- */
 
-static void put_json_text(const char *text, size_t size)
-{
-	putchar('"');
-	for (size_t i = 0; i < size; i++) {
-		const unsigned char byte = (unsigned char)text[i];
-
-		if (byte < 0x20)
-			printf("\\u%04x", byte);
-		else if (byte == '"' || byte == '\\')
-			printf("\\%c", byte);
-		else
-			putchar(byte);
-	}
-	putchar('"');
-}
-
 static void put_json(const struct hf_find_hit *hit)
 {
 	const char *p = hit->lines, *end = p ? p + hit->size : NULL;
@@ -173,7 +158,7 @@ static void put_json(const struct hf_find_hit *hit)
 		stop = stop ? stop : end;
 		if (!first)
 			putchar(',');
-		put_json_text(p, (size_t)(stop - p));
+		hf_put_json_text(p, (size_t)(stop - p));
 		p = stop < end ? stop + 1 : end;
 	}
 	if (p)

@@ -232,11 +232,12 @@ static bool add_params(struct hf_settings *settings, const char *option, const c
 }
 
 /* One that the command reads itself. */
-static bool is_of_find(enum option_id id)
+static bool is_of_command(enum option_id id)
 {
 	switch (id) {
 #define HF_OPTION(id, commands, letter, name, arg, help)
 #define HF_FIND_OPTION(id, name, arg, help) case OPTION_##id:
+#define HF_DIFF_OPTION(id, name, arg, help) case OPTION_##id:
 #include "mountd/options.def"
 		return true;
 	default:
@@ -554,7 +555,7 @@ static bool parse_one(struct hf_settings *settings, enum option_id id, char *val
 		*ret_exit = hf_settings_usage(settings, "out of memory");
 		return false;
 	}
-	if (is_of_find(id)) {
+	if (is_of_command(id)) {
 		if (add_asked(settings, options[id].name, value))
 			return true;
 		*ret_exit = hf_settings_usage(settings, "out of memory");

@@ -49,7 +49,7 @@ struct hf_settings {
 	uint64_t shard, shards;          /* shards 0: not given */
 	struct hf_asked {
 		const char *name, *value;	 /* value NULL: none */
-	} *asked;                        /* options of find, or of sql for serve, in their order; owned */
+	} *asked;                        /* options of find and diff, or of sql for serve, in their order; owned */
 	size_t asked_count;
 	bool summary;			 /* what is executed is summed up */
 	bool all_checksums;              /* of every byte of every view */

@@ -25,6 +25,14 @@ codecs/perf/perf.c@LOOK_MAX@(UINT64_C(16) << 20)@16 MiB, the trace itself not co
 fs/profile/flame.c@DATA_MAX@700 << 10@frames in *flame.svg* | 716,800 bytes
 fs/profile/escape.h@HF_ESCAPE_NAME@((size_t)256)@name in a picture | 256 bytes
 fs/profile/speedscope.c@STACKS_MAX@(UINT64_C(64) << 20)@stacks in *stacks.folded* and *speedscope.json* | 64 MiB
+fs/profile/block_map.h@HF_BLOCK_ROWS@160u@rows of code and of data in *overview.svg* | 160 each
+fs/profile/timeline.h@HF_TIMELINE_COLUMNS@1600u@columns of *overview.svg* | 1,600
+fs/profile/course.h@HF_PICTURE_DECODED@(UINT64_C(2) << 20)@if there is a summary | 2,097,152
+fs/profile/perfetto.c@FILE_MAX@((size_t)1 << 20)@*calls.perfetto* | 1 MiB, 262,144 calls
+fs/profile/activations.h@HF_ACTIVATIONS@(1u << 18)@*calls.perfetto* | 1 MiB, 262,144 calls
+fs/profile/busy.h@HF_BUSY_FUNCTIONS@(1u << 14)@told apart in *overview.svg* | 16,384
+fs/profile/report.c@PROBLEMS@20@lines of problems | 25; 20
+fs/tree/captures_page.c@CAPTURES@1000@harts of one | 1,000; 4
 fs/find/find.h@HF_QUESTION_TERMS@32@parts of a question of **hartfs find** | 32
 fs/find/moment.h@HF_MOMENT_ACCESSES@16@accesses of **hartfs state** | 16
 fs/find/moment.h@HF_MOMENT_CHUNKS@256@chunks that **hartfs state** decodes with a summary | 256
@@ -36,6 +44,12 @@ fs/rows/rows.h@HF_ROWS_EVENTS@(1u << 12)@one instruction with rows | 4,096
 fs/rows/rows.h@HF_ROWS_CHUNK_EVENTS@(1u << 19)@chunk in memory | 524,288
 fs/rows/rows.h@HF_ROWS_TEXT@4096@texts of a row | 4,096
 fs/rows/runs.c@RUNS_MOST@(1u << 19)@**run** | 524,288
+fs/diff/diff.h@HF_DIFF_AHEAD@(UINT64_C(1) << 20)@looks for a place to meet again | 1,048,576
+fs/diff/diff.h@HF_DIFF_MEET@16u@equal instructions that are such a place | 16
+fs/diff/diff.h@HF_DIFF_SURE@4096u@convince after a longer difference | 4,096
+fs/diff/edit.h@HF_DIFF_EDITS@256@256 in 1,024
+fs/diff/realign.c@NEAR@UINT64_C(1024)@256 in 1,024
+mountd/diff_print.h@HF_DIFF_SHOWN@20u@20 of more than 60
 fs/find/question.h@HF_FIND_WORDS@32@words of a value that is asked for | 32
 fs/capture/beside.c@ENTRIES_MAX@4096@512 files, 4,096 entries, 8 directories deep
 fs/capture/beside.h@HF_BESIDE_MAX@512@512 files, 4,096 entries, 8 directories deep

@@ -28,14 +28,14 @@ breach . '.*\.\./' 'includes are written from the root of the project'
 
 # The floors of fs: archive <- capture <- bytes <- find <- tree <- rows, on what knows no archive. Each knows those before it.
 above=
-for floor in rows tree find profile bytes capture archive base; do
+for floor in rows tree diff find profile bytes capture archive base; do
 	[ -n "$above" ] && breach fs/$floor "fs/($above)/" 'a floor looks upward'
 	above=${above:+$above|}$floor
 done
-for folder in fs/archive fs/base fs/capture fs/bytes fs/find fs/profile fs/rows fs/tree mountd; do
+for folder in fs/archive fs/base fs/capture fs/bytes fs/diff fs/find fs/profile fs/rows fs/tree mountd; do
 	breach $folder 'fs/whole\.h' 'struct hf_fs is seen by fs.c alone'
 done
-for folder in fs/archive fs/base fs/bytes fs/find fs/profile fs/rows fs/tree mountd; do
+for folder in fs/archive fs/base fs/bytes fs/diff fs/find fs/profile fs/rows fs/tree mountd; do
 	breach $folder 'fs/capture/captures\.h' 'struct hf_captures is seen by its floor alone'
 done
 # What a node is, its row in nodes.def says.

@@ -4,6 +4,7 @@
 #include "codecs/base/bytes.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <zstd_errors.h>
 
 /* RFC 8878 3.1.1.1: the longest frame header, and the largest block; a decoder has room for some more of these. */
@@ -155,4 +156,39 @@ int hf_frames_step(struct hf_frames *f, uint8_t *out, size_t cap, size_t *ret_n,
 		return hf_unpack_cut(&f->u, diag);
 	}
 	return 0;
+}
+
+/* Of a block that is read at once, compressed. */
+#define WHOLE_MAX (UINT64_C(16) << 20)
+
+/* Whether these frames make n bytes, the last of which is in buf. */
+static bool decode_whole(const uint8_t *in, size_t size, void *buf, size_t n)
+{
+	const unsigned long long content = ZSTD_getFrameContentSize(in, size);
+	ZSTD_DCtx *zstd;
+	size_t got;
+
+	if (!hf_frames_magic(in, size) || content == ZSTD_CONTENTSIZE_ERROR ||
+	    (content != ZSTD_CONTENTSIZE_UNKNOWN && content > n))
+		return false;
+	zstd = take_free();
+	if (!zstd)
+		return false;
+	got = ZSTD_decompressDCtx(zstd, buf, n, in, size);
+	put_free(zstd);
+	return got == n;
+}
+
+bool hf_frames_read_whole(struct hf_src *base, const struct hf_point *point, void *buf, size_t n)
+{
+	const bool whole = n && n == point->out_size && point->in_size && point->in_size <= WHOLE_MAX &&
+			   !(point->bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED));
+	uint8_t *in = whole ? malloc((size_t)point->in_size) : NULL;
+	bool done = false;
+	size_t have;
+
+	if (in && !hf_src_read_all(base, point->in_offset, in, (size_t)point->in_size, &have, NULL))
+		done = have == point->in_size && decode_whole(in, have, buf, n);
+	free(in);
+	return done;
 }

@@ -30,4 +30,10 @@ bool hf_frames_magic(const uint8_t *p, size_t n);
 int hf_frames_step(struct hf_frames *f, uint8_t *out, size_t cap, size_t *ret_n, enum hf_mark *ret_mark,
 		   struct hf_diag *diag);
 
+/*
+ * Decodes a block that is whole frames right into its place, without a window beside it: twice as fast as by steps. False:
+ * it is not so simple, or damaged, which steps tell.
+ */
+bool hf_frames_read_whole(struct hf_src *base, const struct hf_point *point, void *buf, size_t n);
+
 #endif

@@ -85,7 +85,22 @@ static int zst_probe(const uint8_t *head, size_t n, uint64_t file_size)
 	return hf_frames_magic(head, n) ? 100 : skippable_magic(head, n) ? 50 : 0;
 }
 
+static int zst_read_block(const struct hf_box *box, struct hf_src *base, const struct hf_point *point,
+			  const uint8_t *window, uint64_t skip, void *buf, size_t n, struct hf_diag *diag)
+{
+	if (!skip && hf_frames_read_whole(base, point, buf, n))
+		return 0;
+	return hf_unpack_read_block(box, base, point, window, skip, buf, n, diag);
+}
+
 static const char *const suffixes[] = {".zst", NULL};
 
 const struct hf_box hf_box_zstd = {
-	HF_UNPACK_BOX_ENTERABLE, .name = "zstd", .suffixes = suffixes, .probe = zst_probe, .unpack = &ops};
+	HF_UNPACK_BOX,
+	.name = "zstd",
+	.suffixes = suffixes,
+	.enterable = true,
+	.probe = zst_probe,
+	.read_block = zst_read_block,
+	.unpack = &ops,
+};

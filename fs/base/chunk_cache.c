@@ -25,7 +25,7 @@
 enum queue_name { PASSED, RECENT, FREQUENT, GHOSTS, QUEUES };
 
 /* Of the cache, a part of at most that many bytes has what readers passed. */
-#define PASSED_BYTES_MAX ((uint64_t)32 << 20)
+#define PASSED_BYTES_MAX ((uint64_t)8 << 20)
 
 enum entry_state { MAKING, READY, GHOST };
 

@@ -194,30 +194,35 @@ struct make {
 	struct hf_diag *diag;
 };
 
+/* From a scan, which brings the memory. */
+static int make_by_scan(const struct make *make, uint8_t **ret_bytes)
+{
+	const int err = hf_parked_read(&make->bs->stream, make->point, ret_bytes, make->diag);
+
+	consider_spool(make->bs);
+	return err;
+}
+
 static int make_block(void *ctx, uint8_t **ret_bytes, size_t *ret_size)
 {
 	const struct make *make = ctx;
-	const struct hf_parked_stream *stream = &make->bs->stream;
-	const struct hf_point *point = make->point;
 	uint8_t *bytes;
+	bool made;
 	int err;
 
-	*ret_size = (size_t)point->out_size;
-	bytes = hf_cache_alloc(stream->cache, *ret_size);
+	*ret_size = (size_t)make->point->out_size;
+	if (!is_enterable(make->bs, make->point) && !has_spool(make->bs))
+		return make_by_scan(make, ret_bytes);
+	bytes = hf_cache_alloc(make->bs->stream.cache, *ret_size);
 	if (!bytes)
 		return hf_diag_set(make->diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
-	if (!read_part(make->bs, point, 0, bytes, *ret_size, make->diag, &err)) {
-		free(bytes);
-		err = hf_parked_read(stream, point, ret_bytes, make->diag);
-		consider_spool(make->bs);
-		return err;
+	made = read_part(make->bs, make->point, 0, bytes, *ret_size, make->diag, &err);
+	if (made && !err) {
+		*ret_bytes = bytes;
+		return 0;
 	}
-	if (err) {
-		free(bytes);
-		return err;
-	}
-	*ret_bytes = bytes;
-	return 0;
+	free(bytes);
+	return made ? err : make_by_scan(make, ret_bytes);
 }
 
 /* So near to each other the ends of blocks are that several threads reach in turn, who read a stream forward. */

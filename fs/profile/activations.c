@@ -107,10 +107,11 @@ static int put_stack(void *ctx, const struct hf_course_stack *stack)
 	return 0;
 }
 
-static int make(const struct hf_profiled *of, struct hf_activations *a)
+int hf_activations_make(const struct hf_profiled *of, struct hf_activations *ret_activations)
 {
 	struct making *m = calloc(1, sizeof *m);
 	const struct hf_course course = {.ctx = m, .stack = put_stack};
+	struct hf_activations *a = ret_activations;
 	int err = HF_ERR_NOMEM;
 
 	*a = (struct hf_activations){0};
@@ -123,21 +124,9 @@ static int make(const struct hf_profiled *of, struct hf_activations *a)
 	if (m->begun && a->at)
 		err = hf_profile_course(of, &course, &a->exact);
 	if (!err)
-		close_down_to(m, 0, of->counts->insns);
+		close_down_to(m, 0, of->source->first + of->counts->insns);
 	free(m->begun);
 	free(m);
-	return err;
-}
-
-int hf_activations_make(const struct hf_profiled *of, struct hf_activations *ret_activations)
-{
-	int err = make(of, ret_activations);
-
-	/* A summary that turned out to be damaged is gone now. */
-	if (err == HF_ERR_STATE) {
-		hf_activations_free(ret_activations);
-		err = make(of, ret_activations);
-	}
 	return err;
 }
 

@@ -2,11 +2,18 @@
 #include "fs/profile/course.h"
 #include "fs/profile/profile.h"
 
+static struct hf_course_range range_of(const struct hf_profile_source *source)
+{
+	return (struct hf_course_range){
+		.first = source->first, .end = source->end, .stop = source->stop, .ctx = source->ctx};
+}
+
 static int tell_events(const struct hf_profiled *of, const struct hf_course *course)
 {
+	const struct hf_course_range range = range_of(of->source);
 	struct hf_cursor cursor = hf_profile_cursor(of->source);
 	struct hf_diag diag;
-	int err = hf_course_of_events(&cursor, of->source->stop, of->source->ctx, course, &diag);
+	int err = hf_course_of_events(&cursor, &range, course, &diag);
 
 	hf_cursor_fini(&cursor);
 	return err;
@@ -15,12 +22,25 @@ static int tell_events(const struct hf_profiled *of, const struct hf_course *cou
 int hf_profile_course(const struct hf_profiled *of, const struct hf_course *course, bool *ret_exact)
 {
 	const struct hf_profile_source *source = of->source;
+	const struct hf_course_range range = range_of(source);
 
-	/* The course of a slice is not told yet. */
-	if (!hf_profile_is_whole(source))
-		return HF_ERR_NOT_FOUND;
-	*ret_exact = of->counts->insns <= HF_PICTURE_DECODED || !source->summary;
+	/* Of a slice that was decoded, the summary has another tree. */
+	*ret_exact = of->counts->insns <= HF_PICTURE_DECODED || !source->summary ||
+		     (source->decodes && !hf_profile_is_whole(source));
 	if (*ret_exact)
 		return source->decodes ? tell_events(of, course) : HF_ERR_NOT_FOUND;
-	return hf_course_of_summary(source->summary, source->open->index, of->tree, source->stop, source->ctx, course);
+	return hf_course_of_summary(source->summary, source->open->index, of->tree, &range, course);
+}
+
+int hf_profile_for_course(const struct hf_profiled *of, struct hf_profiled *ret_of, struct hf_summary_tree **ret_tree)
+{
+	int err = 0;
+
+	*ret_of = *of;
+	*ret_tree = NULL;
+	if (of->sampled)
+		err = hf_summary_tree_load(of->source->summary, of->hart, ret_tree);
+	if (!err && *ret_tree)
+		ret_of->tree = *ret_tree;
+	return err;
 }

@@ -10,8 +10,12 @@
  * shows little. */
 #define HF_PICTURE_DECODED (UINT64_C(2) << 20)
 
-/* Tells the course of the hart. *ret_exact: from events; else from the summary, by chunks. HF_ERR_STATE: the summary is
- * damaged, and was removed: what was told is to be forgotten, and asked again. HF_ERR_NOT_FOUND: no way leads there. */
+/* Tells the course of the instructions. *ret_exact: from events; else from the summary, by chunks, of which the first and
+ * the last may be longer. HF_ERR_STATE: the summary is damaged. HF_ERR_NOT_FOUND: no way leads there. */
 int hf_profile_course(const struct hf_profiled *of, const struct hf_course *course, bool *ret_exact);
+
+/* For the course of a long slice, whose tree is an estimate: the same with the tree of the whole hart, to be freed, in
+ * which its stacks are. Of others a copy, and no tree. */
+int hf_profile_for_course(const struct hf_profiled *of, struct hf_profiled *ret_of, struct hf_summary_tree **ret_tree);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "fs/profile/overview.h"
 #include "fs/base/human.h"
+#include "fs/profile/course.h"
 #include "fs/profile/embedded.h"
 #include "fs/profile/escape.h"
 #include "fs/profile/overview_map.h"
@@ -476,7 +477,7 @@ static void put_axis(struct overview *o)
 
 		hf_svg_open(&o->svg, "text", "x=\"%" PRIu32 ".%02" PRIu32 "%%\" y=\"%" PRIu32 "\" text-anchor=\"%s\"",
 			    x / 100, x % 100, o->y + 15, anchors[i]);
-		say_ordinal(o, i == TICKS && ordinal ? ordinal - 1 : ordinal);
+		say_ordinal(o, i == TICKS && o->t->insns ? ordinal - 1 : ordinal);
 		hf_svg_close(&o->svg);
 	}
 	o->y += AXIS;
@@ -502,6 +503,14 @@ static void say_part(struct overview *o, uint32_t part, uint64_t first, uint64_t
 	hf_svg_close(&o->svg);
 }
 
+/* Then it lies in hartN/at/FIRST-LAST/profile/, else in hartN/profile/. */
+static bool is_slice(const struct overview *o)
+{
+	const struct hf_facts_hart *hart = hf_facts_hart(o->of->source->open->facts, o->of->hart);
+
+	return hart && o->t->insns != hart->info.insns;
+}
+
 /* Over all plots: each part leads to its slice, if that is not all that there is. */
 static void put_links(struct overview *o, uint32_t from)
 {
@@ -517,7 +526,8 @@ static void put_links(struct overview *o, uint32_t from)
 
 		if (first == end)
 			continue;
-		hf_svg_open(&o->svg, "a", "href=\"../at/%" PRIu64 "-%" PRIu64 "/listing.txt\"", first, end - 1);
+		hf_svg_open(&o->svg, "a", "href=\"%s%" PRIu64 "-%" PRIu64 "/%s\"", is_slice(o) ? "../../" : "../at/", first, end - 1,
+			    end - first <= LISTED ? "listing.txt" : "profile/overview.svg");
 		hf_svg_open(&o->svg, "rect", "x=\"%" PRIu32 "\" width=\"1\" height=\"1\"", i);
 		say_part(o, i, first, end);
 		hf_svg_close(&o->svg);
@@ -539,7 +549,9 @@ static void put_title(struct overview *o, bool links)
 		hf_svg_say_name(&o->svg, o->of->source->open->capture->path, strlen(o->of->source->open->capture->path));
 		hf_svg_say(&o->svg, ", ");
 	}
-	hf_svg_say(&o->svg, "hart%" PRIu32 ": %s instructions", o->of->hart, hf_human_count(text, insns));
+	hf_svg_say(&o->svg, "hart%" PRIu32 ": %s instruction%s", o->of->hart, hf_human_count(text, insns), insns == 1 ? "" : "s");
+	if (is_slice(o))
+		hf_svg_say(&o->svg, " from %s on", hf_human_count(text, o->t->first));
 	hf_svg_close(&o->svg);
 	hf_svg_open(&o->svg, "text", "class=\"ov-note\" x=\"4\" y=\"34\"");
 	hf_svg_say(&o->svg, "A column is %s instruction%s. ", hf_human_count(text, insns / o->t->columns),
@@ -615,21 +627,32 @@ static int put_all(struct overview *o, bool links)
 	return err ? err : o->svg.sink->err;
 }
 
+static int put_overview(struct overview *o, bool links)
+{
+	int err = hf_timeline_make(o->of, &o->t);
+
+	if (!err)
+		err = hf_map_lay_out(&o->t->code, &o->code);
+	if (!err)
+		err = hf_map_lay_out(&o->t->data, &o->data);
+	if (!err)
+		err = put_all(o, links);
+	hf_map_free(&o->code);
+	hf_map_free(&o->data);
+	hf_timeline_free(o->t);
+	return err;
+}
+
 int hf_overview_put(const struct hf_profiled *of, bool links, struct hf_sink *sink)
 {
-	struct overview o = {.of = of, .svg = {.sink = sink}};
-	int err = hf_timeline_make(of, &o.t);
+	struct hf_summary_tree *tree;
+	struct hf_profiled whole;
+	struct overview o = {.of = &whole, .svg = {.sink = sink}};
+	int err = hf_profile_for_course(of, &whole, &tree);
 
-	if (err)
-		return err;
-	err = hf_map_lay_out(&o.t->code, &o.code);
 	if (!err)
-		err = hf_map_lay_out(&o.t->data, &o.data);
-	if (!err)
-		err = put_all(&o, links);
-	hf_map_free(&o.code);
-	hf_map_free(&o.data);
-	hf_timeline_free(o.t);
+		err = put_overview(&o, links);
+	hf_summary_tree_free(tree);
 	return err;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "fs/profile/activations.h"
 #include "fs/base/human.h"
+#include "fs/profile/course.h"
 #include "fs/profile/escape.h"
 #include "fs/profile/frames.h"
 #include "fs/profile/protobuf.h"
@@ -279,7 +280,7 @@ static int put_within(struct trace *t, struct hf_sink *sink)
 	return err;
 }
 
-int hf_profile_perfetto(const struct hf_profiled *of, struct hf_sink *sink)
+static int put_trace(const struct hf_profiled *of, struct hf_sink *sink)
 {
 	struct trace t = {.of = of};
 	int err = hf_frames_make(of, &t.frames);
@@ -297,4 +298,16 @@ int hf_profile_perfetto(const struct hf_profiled *of, struct hf_sink *sink)
 	hf_activations_free(&t.calls);
 	hf_frames_free(&t.frames);
 	return err ? err : sink->err;
+}
+
+int hf_profile_perfetto(const struct hf_profiled *of, struct hf_sink *sink)
+{
+	struct hf_summary_tree *tree;
+	struct hf_profiled whole;
+	int err = hf_profile_for_course(of, &whole, &tree);
+
+	if (!err)
+		err = put_trace(&whole, sink);
+	hf_summary_tree_free(tree);
+	return err;
 }

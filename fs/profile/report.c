@@ -65,6 +65,12 @@ static void put_lines(struct report *r, const char *text, size_t size, unsigned 
 
 /* ---- tables ---- */
 
+struct table {
+	const char *title, *columns[4];
+	text_fn write;
+	unsigned passed, skipped; /* words before the third column, and behind it */
+};
+
 /* The next word of a row, and what is behind it. */
 static const char *next_word(const char **at, const char *end, size_t *ret_size)
 {
@@ -95,8 +101,8 @@ static void put_share(struct report *r, const char *word, size_t size)
 	hf_sink_printf(r->sink, "</td>");
 }
 
-/* A row of a text: count, share, another column, and the rest, of which the first words are passed over. */
-static void put_row(struct report *r, const char *line, const char *end, unsigned skipped)
+/* A row of a text: count, share, another column, and the rest. */
+static void put_row(struct report *r, const char *line, const char *end, const struct table *table)
 {
 	const char *at = line, *word;
 	size_t size;
@@ -108,16 +114,18 @@ static void put_row(struct report *r, const char *line, const char *end, unsigne
 	hf_sink_printf(r->sink, "</td>");
 	word = next_word(&at, end, &size);
 	put_share(r, word, size);
+	for (unsigned i = 0; i < table->passed; i++)
+		next_word(&at, end, &size);
 	word = next_word(&at, end, &size);
 	put_cell(r, word, size);
-	for (unsigned i = 0; i < skipped; i++)
+	for (unsigned i = 0; i < table->skipped; i++)
 		next_word(&at, end, &size);
 	at += at < end;
 	put_cell(r, at, (size_t)(end - at));
 	hf_sink_printf(r->sink, "</tr>\n");
 }
 
-static void put_rows(struct report *r, const char *text, size_t size, unsigned skipped)
+static void put_rows(struct report *r, const char *text, size_t size, const struct table *table)
 {
 	const char *end = text + size;
 	unsigned n = 0;
@@ -127,17 +135,11 @@ static void put_rows(struct report *r, const char *text, size_t size, unsigned s
 
 		next = stop < end ? stop + 1 : end;
 		if (*text != '#' && n++ < ROWS)
-			put_row(r, text, stop, skipped);
+			put_row(r, text, stop, table);
 	}
 	if (n > ROWS)
 		hf_sink_printf(r->sink, "<tr><td></td><td></td><td></td><td>and %u more</td></tr>\n", n - ROWS);
 }
-
-struct table {
-	const char *title, *columns[4];
-	text_fn write;
-	unsigned skipped;
-};
 
 static int put_table(struct report *r, const struct table *table)
 {
@@ -155,7 +157,7 @@ static int put_table(struct report *r, const struct table *table)
 		hf_sink_printf(r->sink, "<th>%s</th>", table->columns[i]);
 	hf_sink_printf(r->sink, "</tr>\n");
 	if (!err)
-		put_rows(r, (const char *)text.start, (size_t)hf_sink_total(&text), table->skipped);
+		put_rows(r, (const char *)text.start, (size_t)hf_sink_total(&text), table);
 	hf_sink_printf(r->sink, "</table></div>\n");
 	hf_sink_fini_memory(&text);
 	return err;
@@ -164,8 +166,8 @@ static int put_table(struct report *r, const struct table *table)
 static int put_tables(struct report *r)
 {
 	static const struct table functions = {
-		"Functions", {"instructions", "%", "calls", "function"}, hf_profile_functions, 1};
-	static const struct table mix = {"Instructions", {"executed", "%", "flow", "mnemonic"}, hf_profile_mix, 0};
+		"Functions", {"instructions", "%", "calls", "function"}, hf_profile_functions, 2, 1};
+	static const struct table mix = {"Instructions", {"executed", "%", "flow", "mnemonic"}, hf_profile_mix, 0, 0};
 	int err;
 
 	hf_sink_printf(r->sink, "<div class=\"tables\">\n");

@@ -21,8 +21,11 @@ static uint64_t start_of(uint64_t insns, uint32_t pieces, uint32_t piece)
 	return (uint64_t)(((wide)insns * piece + pieces - 1) / pieces);
 }
 
-static uint32_t piece_of(uint64_t insns, uint32_t pieces, uint64_t ordinal)
+/* What is outside is at the first or the last. */
+static uint32_t piece_of(const struct hf_timeline *t, uint32_t pieces, uint64_t place)
 {
+	const uint64_t insns = t->insns, ordinal = place > t->first ? place - t->first : 0;
+
 	if (ordinal >= insns)
 		return pieces - 1;
 	if (ordinal < UINT64_MAX / HF_TIMELINE_COLUMNS)
@@ -32,12 +35,12 @@ static uint32_t piece_of(uint64_t insns, uint32_t pieces, uint64_t ordinal)
 
 uint64_t hf_timeline_start(const struct hf_timeline *timeline, uint32_t column)
 {
-	return start_of(timeline->insns, timeline->columns, column);
+	return timeline->first + start_of(timeline->insns, timeline->columns, column);
 }
 
 uint64_t hf_timeline_part(const struct hf_timeline *timeline, uint32_t part)
 {
-	return start_of(timeline->insns, HF_BUSY_PARTS, part);
+	return timeline->first + start_of(timeline->insns, HF_BUSY_PARTS, part);
 }
 
 /* How much of [first, end) lies in [from, to). */
@@ -51,10 +54,12 @@ static float share(const struct hf_course_when *when, uint64_t from, uint64_t to
 /* Spreads n over the columns of a row. */
 static void spread(const struct hf_timeline *t, float *row, const struct hf_course_when *when, float n)
 {
-	const uint32_t first = piece_of(t->insns, t->columns, when->first), last = piece_of(t->insns, t->columns, when->end - 1);
+	const uint32_t first = piece_of(t, t->columns, when->first), last = piece_of(t, t->columns, when->end - 1);
+
+	const bool within = when->first >= t->first && when->end <= t->first + t->insns;
 
 	for (uint32_t c = first; c <= last; c++)
-		row[c] += first == last ? n : n * share(when, hf_timeline_start(t, c), hf_timeline_start(t, c + 1));
+		row[c] += first == last && within ? n : n * share(when, hf_timeline_start(t, c), hf_timeline_start(t, c + 1));
 }
 
 /* ---- code ---- */
@@ -84,7 +89,7 @@ static bool is_across(const struct hf_timeline *t, const struct hf_run *run, con
 
 	return when->count == 1 && when->end - when->first == run->insns &&
 	       run->key.first >> t->code.shift != last >> t->code.shift &&
-	       piece_of(t->insns, t->columns, when->first) != piece_of(t->insns, t->columns, when->end - 1);
+	       piece_of(t, t->columns, when->first) != piece_of(t, t->columns, when->end - 1);
 }
 
 static int put_blocks(struct hf_timeline *t, const struct hf_run *run, const struct hf_course_when *when, float insns)
@@ -104,8 +109,8 @@ static int put_blocks(struct hf_timeline *t, const struct hf_run *run, const str
 static int put_busy(const struct making *m, const struct hf_run *run, const struct hf_course_when *when, float insns)
 {
 	struct hf_timeline *t = m->t;
-	const uint32_t first = piece_of(t->insns, HF_BUSY_PARTS, when->first),
-		       last = piece_of(t->insns, HF_BUSY_PARTS, when->end - 1);
+	const uint32_t first = piece_of(t, HF_BUSY_PARTS, when->first),
+		       last = piece_of(t, HF_BUSY_PARTS, when->end - 1);
 	int err = 0;
 
 	for (uint32_t p = first; p <= last && !err; p++)
@@ -130,7 +135,7 @@ static int put_code(void *ctx, const struct hf_run *run, const struct hf_course_
 static int put_data(void *ctx, const struct hf_course_data *data, const struct hf_course_when *when)
 {
 	struct hf_timeline *t = ((struct making *)ctx)->t;
-	const uint32_t first = piece_of(t->insns, t->columns, when->first), last = piece_of(t->insns, t->columns, when->end - 1);
+	const uint32_t first = piece_of(t, t->columns, when->first), last = piece_of(t, t->columns, when->end - 1);
 	const unsigned bit = data->written ? HF_TIMELINE_WRITTEN : HF_TIMELINE_READ;
 	int err = hf_block_map_reach(&t->data, data->first, data->last);
 
@@ -181,7 +186,7 @@ static int put_mark(void *ctx, enum hf_rare_kind kind, bool interrupt, const str
 /* From depth_from to that ordinal it was depth_now. */
 static void draw_depth(struct hf_timeline *t, uint64_t ordinal)
 {
-	const uint32_t first = piece_of(t->insns, t->columns, t->depth_from);
+	const uint32_t first = piece_of(t, t->columns, t->depth_from);
 
 	for (uint32_t c = first; c < t->columns && hf_timeline_start(t, c) < ordinal; c++)
 		if (t->depth_now > t->depth[c])
@@ -210,6 +215,8 @@ static int make(const struct hf_profiled *of, struct hf_timeline *t)
 		.ctx = &m, .code = put_code, .data = put_data, .mark = put_mark, .stack = put_stack};
 	int err;
 
+	t->first = of->source->first;
+	t->depth_from = t->first;
 	t->insns = of->counts->insns;
 	t->columns = t->insns < HF_TIMELINE_COLUMNS ? (uint32_t)t->insns : HF_TIMELINE_COLUMNS;
 	t->columns += !t->columns;
@@ -220,7 +227,7 @@ static int make(const struct hf_profiled *of, struct hf_timeline *t)
 		err = hf_profile_course(of, &course, &t->exact);
 	if (err)
 		return err;
-	draw_depth(t, t->insns);
+	draw_depth(t, t->first + t->insns);
 	hf_block_map_sort(&t->code);
 	hf_block_map_sort(&t->data);
 	return 0;
@@ -228,19 +235,12 @@ static int make(const struct hf_profiled *of, struct hf_timeline *t)
 
 int hf_timeline_make(const struct hf_profiled *of, struct hf_timeline **ret_timeline)
 {
-	int err = HF_ERR_STATE;
+	struct hf_timeline *t = calloc(1, sizeof *t);
+	int err = t ? make(of, t) : HF_ERR_NOMEM;
 
-	*ret_timeline = NULL;
-	/* A summary that turns out to be damaged is not asked a second time. */
-	for (int tries = 0; tries < 2 && err == HF_ERR_STATE; tries++) {
-		struct hf_timeline *t = calloc(1, sizeof *t);
-
-		err = t ? make(of, t) : HF_ERR_NOMEM;
-		if (err)
-			hf_timeline_free(t);
-		else
-			*ret_timeline = t;
-	}
+	if (err)
+		hf_timeline_free(t);
+	*ret_timeline = err ? NULL : t;
 	return err;
 }
 

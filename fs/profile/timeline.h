@@ -23,7 +23,7 @@ enum hf_timeline_mark {
 enum { HF_TIMELINE_READ = 1, HF_TIMELINE_WRITTEN = 2 };
 
 struct hf_timeline {
-	uint64_t insns;
+	uint64_t first, insns; /* ordinal of the first instruction, and how many there are */
 	uint32_t columns; /* no more than instructions */
 	bool exact;	  /* else things are spread over their chunks */
 	struct hf_block_map code, data;
@@ -41,7 +41,7 @@ struct hf_timeline {
 int hf_timeline_make(const struct hf_profiled *of, struct hf_timeline **ret_timeline);
 void hf_timeline_free(struct hf_timeline *timeline);
 
-/* The first ordinal of a column; that of the one behind the last is the number of instructions. */
+/* The first ordinal of a column; of the one behind the last: that behind all. */
 uint64_t hf_timeline_start(const struct hf_timeline *timeline, uint32_t column);
 /* The same of HF_BUSY_PARTS parts of the time. */
 uint64_t hf_timeline_part(const struct hf_timeline *timeline, uint32_t part);

@@ -156,11 +156,21 @@ static void put_facts(struct hf_sink *sink, const struct hf_facts *facts, const 
 	hf_sink_printf(sink, "</td>");
 }
 
+/* The path of its view directory, if it has one. */
+static bool find_view_dir(struct hf_tree *tree, struct hf_capture *capture, char ret_view_dir[HF_PATH_SIZE])
+{
+	char dir[HF_PATH_SIZE], name[NAME_MAX + 1];
+	const char *base = hf_path_split(dir, capture->path);
+
+	return !hf_tree_view_name(tree, dir, base, capture, hf_tree_exists, tree, name) &&
+	       !hf_path_join(ret_view_dir, dir, name);
+}
+
 static void put_row(struct hf_tree *tree, struct hf_capture *capture, struct hf_sink *sink)
 {
-	char path[PATH_MAX], view_dir[PATH_MAX];
+	char view_dir[HF_PATH_SIZE];
 	struct hf_facts *facts = NULL;
-	const bool shown = !hf_tree_capture_of(tree, capture->path, path, view_dir);
+	const bool shown = find_view_dir(tree, capture, view_dir);
 
 	hf_sink_printf(sink, "<tr><td class=\"text\">");
 	if (shown)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes a long capture of a program that is run here, in bounded memory:
- *   make_run SEED INSTRUCTIONS stf OUT.zstf
+ *   make_run SEED INSTRUCTIONS stf OUT.zstf [ORDINAL]
  *   make_run SEED INSTRUCTIONS etrace DIRECTORY
  * The directory gets capture.ini, program.elf and trace.bin. tests/lib/rvprogram.h says what the program is; the same
- * seed gives the same one and the same run of it.
+ * seed gives the same one and the same run of it. With ORDINAL that instruction has another opcode.
  */
 #include "codecs/codec.h"
 #include "codecs/stf/records.h"
@@ -28,6 +28,7 @@ struct job {
 	struct hf_enc *enc;
 	struct hf_sink sink;
 	uint64_t want;          /* instructions, retired */
+	uint64_t change;        /* the one with another opcode, or UINT64_MAX */
 	struct hf_event ev[EVENTS];
 };
 
@@ -52,6 +53,14 @@ static size_t up_to_instruction(const struct hf_sink *sink)
 	return (size_t)(p - sink->start);
 }
 
+/* Of count events with the instructions that retired from number first on. */
+static void change(struct job *j, uint64_t first, size_t count)
+{
+	for (size_t i = 0; i < count && first <= j->change; i++)
+		if (j->ev[i].kind == HF_EVENT_INSN && first++ == j->change)
+			j->ev[i].insn.opcode ^= 1u << 7;
+}
+
 static void pass_on(struct hf_zstf_writer *w, struct hf_sink *sink, size_t n)
 {
 	hf_zstf_append(w, sink->start, n);
@@ -69,6 +78,7 @@ static void write_zstf(struct job *j, FILE *file)
 	while (hf_rvmachine_retired(j->machine) < j->want) {
 		const uint64_t in_chunk = begun % PER_CHUNK, pc = hf_rvmachine_pc(j->machine);
 		const bool first = begun && in_chunk == 0;
+		const uint64_t retired = hf_rvmachine_retired(j->machine);
 		uint64_t most = first ? 1 : PER_CHUNK - in_chunk, n;
 		size_t count;
 
@@ -76,6 +86,7 @@ static void write_zstf(struct job *j, FILE *file)
 			most = j->want - hf_rvmachine_retired(j->machine);
 		count = hf_rvmachine_run(j->machine, most, j->ev, EVENTS, &n);
 		begun += n;
+		change(j, retired, count);
 		hf_enc_put(j->enc, j->ev, count, &j->sink);
 		if (first) {
 			pass_on(&w, &j->sink, up_to_instruction(&j->sink));
@@ -156,16 +167,17 @@ int main(int argc, char **argv)
 {
 	static struct hf_rvprogram program;
 	static struct job job = {.program = &program};
-	const bool stf = argc == 5 && strcmp(argv[3], "stf") == 0;
+	const bool stf = argc >= 5 && argc <= 6 && strcmp(argv[3], "stf") == 0;
 	uint64_t seed;
 	FILE *out;
 
-	if (argc != 5 || (!stf && strcmp(argv[3], "etrace") != 0)) {
-		fprintf(stderr, "usage: make_run SEED INSTRUCTIONS stf OUT.zstf | make_run SEED INSTRUCTIONS etrace DIRECTORY\n");
+	if (!stf && (argc != 5 || strcmp(argv[3], "etrace") != 0)) {
+		fprintf(stderr, "usage: make_run SEED INSTRUCTIONS stf OUT.zstf [ORDINAL] | make_run SEED INSTRUCTIONS etrace DIRECTORY\n");
 		return 2;
 	}
 	seed = strtoull(argv[1], NULL, 10);
 	job.want = strtoull(argv[2], NULL, 10);
+	job.change = argc > 5 ? strtoull(argv[5], NULL, 10) : UINT64_MAX;
 	hf_rvprogram_make(&program, seed);
 	begin(&job, seed, stf ? &hf_view_stf : &hf_view_etrace);
 	if (stf) {

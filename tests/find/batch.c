@@ -9,6 +9,7 @@
 #include "fs/find/find.h"
 #include "fs/find/moments.h"
 #include "fs/library.h"
+#include "fs/locate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,26 +153,27 @@ int main(int argc, char **argv)
 	struct hartfs_options options = HARTFS_OPTIONS_INIT;
 	struct hartfs_archive *archive;
 	struct hartfs_diag diag;
-	char *line = NULL, *slash;
+	char *line = NULL, *directory, *name;
 	size_t room = 0;
 
-	if (argc < 4 || !(slash = strrchr(argv[2], '/')))
+	if (argc < 4 || !hf_locate(argv[2], true, NULL, NULL, &directory, &name))
 		return 2;
-	*slash = 0;
-	options.archive = argv[2];
+	options.archive = directory;
 	options.index = argv[1];
 	options.chunk = strtoull(argv[3], NULL, 10);
-	if (hartfs_open(&options, &archive, &diag) || hartfs_index(archive, slash + 1, NULL, NULL, &diag)) {
+	if (hartfs_open(&options, &archive, &diag) || hartfs_index(archive, name, NULL, NULL, &diag)) {
 		fprintf(stderr, "find_batch: %s\n", diag.text);
 		return 1;
 	}
 	while (getline(&line, &room, stdin) > 0)
 		if (strstr(line, "state="))
 			ask_state(hf_library_fs(archive),
-				  (struct hf_moment_ask){.path = slash + 1, .no_summary = argc > 4}, line);
+				  (struct hf_moment_ask){.path = name, .no_summary = argc > 4}, line);
 		else
-			ask(hf_library_fs(archive), slash + 1, argc > 4, line);
+			ask(hf_library_fs(archive), name, argc > 4, line);
 	free(line);
 	hartfs_close(archive);
+	free(directory);
+	free(name);
 	return 0;
 }

@@ -109,9 +109,8 @@ class Calls:
                 return
             frame, depth = frame[0], depth - 1
 
-    def insn(self, insn, context, target, text):
-        """The stack in which it is executed; and what it does to it."""
-        key = tuple(sorted(context.items()))
+    def insn(self, insn, key, target, text):
+        """The stack in which it is executed, of the context with that key; and what it does to it."""
         if self.now is None:
             self.stacks[key] = self.early
         self.now = self.stacks.get(key)

@@ -21,6 +21,7 @@ ACCESS = re.compile(r" (RW|R|W|\?)(\d+) ([0-9a-f]{16}|\?)(?:\{[^}]*\})?(?:=([0-9
 REGISTER = re.compile(r"(?<= )([a-z][a-z0-9_.]*)=([0-9a-f_]+)(?= |$)")
 TARGET = re.compile(r" -> ([0-9a-f]{16})(?= |$)")
 PLACE = re.compile(r" <([^>]+?)(?:\+0x([0-9a-f]+))?>")
+WALK = re.compile(r" walk [0-9a-f]+/[0-9a-f]+ first=\d+(?: [0-9a-f]+:[0-9a-f]+)*")
 TRAP = re.compile(r"# trap (exception|interrupt) cause=(\d+|\?)(?: \(([^)]*)\))?")
 KEYS = ("hw", "pid", "tid", "asid", "vmid")
 BREAKS = ("# trap", "# discontinuity", "# gap", "# doubt")
@@ -46,7 +47,7 @@ def is_call(name, text, arm):
 def read(listing, arm, astf):
     """The instructions of a listing, each with all that follows it, and behind which trace is missing."""
     insns, context, broken, calls, lead = [], {}, False, False, []
-    stacks, secure, losses = model.Calls(arm), {}, []
+    stacks, secure, losses, key = model.Calls(arm), False, [], ()
     for line in listing.splitlines():
         if line[:1].isdigit():
             m = INSN.match(line)
@@ -60,6 +61,8 @@ def read(listing, arm, astf):
             place = PLACE.search(text) if "<" in text else None
             i.place = (place[1], int(place[2] or "0", 16)) if place else None
             i.accesses, i.registers, i.told, i.spans = (), (), (), ()
+            if " walk " in text:
+                text = WALK.sub("", text)
             if ACCESS.search(text):
                 i.accesses = [(a[1], int(a[2]), None if a[3] == "?" else int(a[3], 16), a[4])
                               for a in ACCESS.finditer(text)]
@@ -67,7 +70,7 @@ def read(listing, arm, astf):
             if "=" in text or "~" in text:
                 i.registers = REGISTER.findall(ACCESS.sub("", text))
                 i.told = moments.TOLD.findall(ACCESS.sub("", text))
-            stacks.insn(i, dict(context, **secure), int(target[1], 16) if target else None, text)
+            stacks.insn(i, key, int(target[1], 16) if target else None, text)
             calls, broken = i.taken and is_call(i.name, text, arm), False
             insns.append(i)
             if lead:
@@ -78,11 +81,12 @@ def read(listing, arm, astf):
             # A record of ASTF says all ids that there are, but the listing does not say that the others hold no longer.
             context = {} if astf and "secure" in line else dict(context)
             for word in line.split()[2:]:
-                key, _, value = word.partition("=")
-                if key in KEYS:
-                    context[key] = int(value)
-                elif key in ("secure", "non-secure"):
-                    secure = {"secure": key == "secure"} if key == "secure" else {}
+                name, _, value = word.partition("=")
+                if name in KEYS:
+                    context[name] = int(value)
+                elif name in ("secure", "non-secure"):
+                    secure = name == "secure"
+            key = (secure, *sorted(context.items()))
         broken = broken or line.startswith(BREAKS)
         stacks.other(line)
         if line.startswith(moments.LOST) and insns:
@@ -244,7 +248,7 @@ class Asker:
             tests.append(holds)
         n = len(self.insns)
         first, end = 0, n
-        if rng.random() < (0.2 if n < 50000 else 0.97):
+        if rng.random() < (0.2 if n < 50000 else 0.99):
             first = rng.randrange(n)
             end = min(n, first + rng.randrange(1, 5000))
             if first:

@@ -17,9 +17,21 @@ def common(insns, arm, a64):
     return [f"x{i}" for i in range(1, 32)]
 
 
+TELLS = {}
+
+
+def any_told(insns):
+    """Whether registers are told at all: looked up once."""
+    if id(insns) not in TELLS:
+        TELLS[id(insns)] = (insns, any(i.told for i in insns))
+    return TELLS[id(insns)][1]
+
+
 def registers(insns, ordinal, lost):
     """Name: (value, ordinal), of what counts."""
     told, written = {}, False
+    if not any_told(insns):
+        return {}
     for o in range(ordinal, lost if lost is not None else -1, -1):
         for name, how, value in reversed(insns[o].told):
             written = written or how == "="

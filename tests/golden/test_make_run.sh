@@ -23,6 +23,10 @@ for capture in one.zstf other.zstf packets; do
 	[ "$(wc -l <"$tmp/$capture.pcs")" = "$count" ] || fail "$capture has not $count instructions"
 done
 same "packets" "$tmp/packets.pcs" "$tmp/one.zstf.pcs"
+# A copy with another opcode, and nothing else.
+ASAN_OPTIONS=detect_leaks=0 "$make_run" 1 "$count" stf "$archive/changed.zstf" 400000 >/dev/null || fail "make_run with an ordinal"
+"$hartfs" diff --index-dir "$index" "$archive/one.zstf" "$archive/changed.zstf" --all | grep '^@@' >"$tmp/changed"
+[ "$(cat "$tmp/changed")" = '@@ -400000,1 +400000,1 @@' ] || fail "another opcode: $(cat "$tmp/changed")"
 
 # What it is to hold.
 for what in "# trap exception cause=8" "# trap exception cause=5" "# trap interrupt cause=7" "# trap-return" " ret " " jalr t1 " \

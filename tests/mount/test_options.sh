@@ -44,6 +44,10 @@ for option in $(rows HF_FIND_OPTION 2); do
 	grep -q -- "\\*\\*\\\\--$option\\*\\*" "$root/mountd/hartfs-find.1.md" || complain "hartfs-find(1) does not know --$option"
 	"$hartfs" find --help | grep -q -- "--$option" || complain "find --help does not know --$option"
 done
+for option in $(rows HF_DIFF_OPTION 2); do
+	grep -q -- "\\*\\*\\\\--$option\\*\\*" "$root/mountd/hartfs-diff.1.md" || complain "hartfs-diff(1) does not know --$option"
+	"$hartfs" diff --help | grep -q -- "--$option" || complain "diff --help does not know --$option"
+done
 for option in $(rows HF_FUSE_OPTION 1) $(rows HF_MOUNT_NOISE 1); do
 	grep -q "\\*\\*$option\\*\\*" "$page" || complain "hartfs(1) does not know -o $option"
 	"$hartfs" mount --help | grep -qw "$option" || complain "mount --help does not know -o $option"

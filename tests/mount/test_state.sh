@@ -55,10 +55,17 @@ for chunk in 500 16384; do
 	rm -rf "$tmp/none"/*
 done
 
+# Where another context is on since the chunk began: its stack is that of an earlier chunk, followed to there.
+for ordinal in $(awk '/^# context .*pid=/ {change = 1; next} /^[0-9]/ && change {change = 0; n++; if (n % 15 == 10) print $1 + 40}' "$tmp/rv" | head -n 4); do
+	run find "$rv" --after $((ordinal - 1)) --pc 0-ffffffffffffffff --first --stack >"$tmp/with"
+	run find "$rv" --after $((ordinal - 1)) --pc 0-ffffffffffffffff --first --stack --summary=off --index-dir "$tmp/none" |
+		cmp -s "$tmp/with" - || fail "the stack at $ordinal, behind a change of context, differs without a summary"
+done
+
 # ---- in a mount: exact size, packets as sources ----
 do_mount
 hart=$mnt/boot/rv-sys@stf@gz/hart0
-wait_until 60 test -d "$hart" || fail "not indexed"
+wait_until test -d "$hart" || fail "not indexed"
 run state "$rv" 92089 >"$tmp/want"
 cmp -s "$hart/at/92089-92089/state.txt" "$tmp/want" || fail "state.txt is another text"
 [ "$(stat -c %s "$hart/at/92089-92089/state.txt")" = "$(stat -c %s "$tmp/want")" ] || fail "the size of state.txt"
@@ -69,8 +76,8 @@ cp -r "$hart/etrace" "$tmp/packets/etrace" && cp -r "$hart/ntrace" "$tmp/packets
 cp -r "$mnt/a64-sys@astf/hart0/ete" "$tmp/packets/ete" || fail "views"
 do_umount
 for format in etrace ntrace ete; do
-	run cat "$tmp/packets/$format" hart0/listing.txt >"$tmp/list" || run cat "$tmp/packets/$format" "hart$(run info --json "$tmp/packets/$format" |
-		python3 -c 'import json, sys; print(json.load(sys.stdin)["harts"][0]["id"])')/listing.txt" >"$tmp/list"
+	id=$(run info --json "$tmp/packets/$format" | python3 -c 'import json, sys; print(json.load(sys.stdin)["harts"][0]["id"])')
+	run cat "$tmp/packets/$format" "hart$id/listing.txt" >"$tmp/list"
 	run state "$tmp/packets/$format" 5000 >"$tmp/out" || fail "state of $format ended with $?"
 	pc=$(awk '$1 == 5000 {print $3}' "$tmp/list")
 	grep -q "^pc $pc" "$tmp/out" && grep -q "^call 0 $pc" "$tmp/out" || fail "state of $format: $(cat "$tmp/out")"

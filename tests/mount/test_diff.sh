@@ -1,0 +1,224 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# hartfs diff, as a user types it: captures against their copies in other formats, changed copies, lost trace, two archives,
+# several harts; exit statuses; what is wrong; and some two thousand pairs of captures, of which a judge that reads neither
+# index nor digests knows how they differ.
+. "$(dirname "$0")/../lib/mount.sh"
+[ -d "${HARTFS_DATA:-}/archive" ] || skip "there is no test data (HARTFS_DATA)"
+capture_archive
+cp "$HARTFS_DATA"/astf/*.astf "$archive/"
+here=$(cd "$(dirname "$0")/.." && pwd)
+judge=$here/diff/judge.py
+copies=$tmp/copies
+mkdir -p "$copies" "$index"
+rv=$archive/boot/rv-sys.stf.gz a64=$archive/a64-sys.astf mini=$archive/mini/rv32-mini.stf
+
+# diff_of STATUS OPTION...: what comes out is in out and err.
+diff_of() {
+	local status=$1 got
+	shift
+	timeout 300 "$hartfs" diff --no-summary --index-dir "$index" "$@" >"$tmp/out" 2>"$tmp/err"
+	got=$?
+	[ "$got" = "$status" ] || fail "diff $* ended with $got: $(head -n 5 "$tmp/err" "$tmp/out")"
+}
+same() {
+	diff_of 0 "$@"
+	[ ! -s "$tmp/out" ] || fail "diff $* prints something: $(head -n 5 "$tmp/out")"
+}
+prints() {
+	[ "$(cat "$tmp/out")" = "$1" ] || fail "diff prints: $(head -n 20 "$tmp/out")"
+}
+cat_of() { timeout 300 "$hartfs" cat --no-summary --index-dir "$index" "$@"; }
+# copy CAPTURE VIEW NAME [OPTION...]: a directory of packets, or a file, beside all others.
+copy() {
+	local file
+	case $2 in
+	*.*) cat_of "$1" "hart0/$2" >"$copies/$3" ;;
+	*)
+		mkdir "$copies/$3"
+		for file in $("$hartfs" ls --index-dir "$index" "$1" | sed -n "s,.*/hart0/$2/,,p"); do
+			cat_of "$1" "hart0/$2/$file" "${@:4}" >"$copies/$3/$file"
+		done
+		;;
+	esac
+}
+# judged A B STATUS [data]: all differences are as brute force over both listings finds them.
+judged() {
+	local a b
+	a=$tmp/listing-a b=$tmp/listing-b
+	cat_of "$1" hart0/listing.txt >"$a"
+	cat_of "$2" hart0/listing.txt >"$b"
+	diff_of "$3" "$1" "$2" --all --json ${4:+--data}
+	python3 "$judge" listings "$a" "$b" "$tmp/out" ${4:-} >"$tmp/judged" || fail "diff $1 $2: $(cat "$tmp/judged")"
+}
+
+# ---- one run in several formats: nothing differs ----
+for view in etrace ntrace trace.stf; do
+	copy "$mini" $view mini-$view
+	same "$mini" "$copies/mini-$view"
+done
+same "$copies/mini-etrace" "$copies/mini-ntrace" --flow
+copy "$a64" ete a64-ete
+copy "$a64" trace.stf a64.stf
+same "$a64" "$copies/a64-ete" --sandbox=required
+same "$a64" "$copies/a64.stf" --data
+# Accesses, with their values and without.
+copy "$mini" etrace mini-data --param etrace.data=1
+copy "$mini" etrace mini-addresses --param etrace.data=1 --param etrace.no_data=1
+same "$mini" "$copies/mini-data" --data --explain
+grep -q '^harts 0 and 0: instructions, accesses and their values; ' "$tmp/err" || fail "values: $(cat "$tmp/err")"
+same "$copies/mini-addresses" "$mini" --data --explain
+grep -q ' whose values are not in both captures; ' "$tmp/err" || fail "no values: $(cat "$tmp/err")"
+diff_of 2 "$mini" "$copies/mini-ntrace" --data
+grep -q 'mini-ntrace: .*no memory access' "$tmp/err" || fail "--data without any: $(cat "$tmp/err")"
+diff_of 0 "$mini" "$mini" --count
+prints 0
+diff_of 0 "$mini" "$mini" --count --json
+prints '{"count":0}'
+# Most of it is not decoded: 873,595 instructions are 54 chunks.
+copy "$rv" etrace rv-etrace
+diff_of 0 "$rv" "$copies/rv-etrace" --explain
+grep -qE '^harts 0 and 0: instructions; [1-9][0-9]* stretches compared by their digests, [0-9] and [0-9] chunks decoded$' "$tmp/err" ||
+	fail "--explain: $(cat "$tmp/err")"
+
+# ---- one instruction and one value are others ----
+python3 - "$copies/mini-trace.stf" "$copies/changed.stf" <<'END' || fail "the copy cannot be made"
+import sys
+trace = bytearray(open(sys.argv[1], "rb").read())
+# The 3,000th branch of that opcode, with another register; and, far behind it, a bit of a value that was read.
+at = -1
+for _ in range(3000):
+    at = trace.index(b"\xf0" + 0xff184be3.to_bytes(4, "little"), at + 1)
+trace[at + 2] ^= 0x80
+at = trace.index(b"\x01\x3d", at + 400000)
+trace[at + 2] ^= 4
+open(sys.argv[2], "wb").write(trace)
+END
+cat_of "$mini" hart0/listing.txt >"$tmp/mini"
+nth=$(awk '$4 == "ff184be3" {if (++n == 3000) print $1}' "$tmp/mini")
+diff_of 1 "$mini" "$copies/changed.stf"
+[ "$(sed -n '1,3p' "$tmp/out")" = "--- $mini hart 0
++++ $copies/changed.stf hart 0
+@@ -$nth,1 +$nth,1 @@" ] || fail "one changed instruction at $nth: $(cat "$tmp/out")"
+[ "$(cut -c1 "$tmp/out" | tail -n 8 | tr -d '\n')" = "   -+   " ] || fail "the lines of it: $(cat "$tmp/out")"
+cmp -s <(sed -n 's/^[ -]//p' "$tmp/out" | grep -v '^-- ') <(awk -v n="$nth" '!/^#/ && $1 >= n - 3 && $1 <= n + 3' "$tmp/mini") ||
+	fail "they are not those of the listing: $(cat "$tmp/out")"
+diff_of 1 "$mini" "$copies/changed.stf" --count
+prints 1
+diff_of 1 "$mini" "$copies/changed.stf" --count --data
+prints 2
+diff_of 1 "$mini" "$copies/changed.stf" --data
+grep -q '^# [0-9]* instructions are equal behind it, then there is another difference (--all)$' "$tmp/out" || fail "the next one: $(cat "$tmp/out")"
+diff_of 1 "$mini" "$copies/changed.stf" --data --all --context 0
+grep -qE '^@@ -([0-9]+),1 \+\1,1 @@ accesses differ$' "$tmp/out" || fail "the value: $(cat "$tmp/out")"
+[ "$(grep -vc '^@@' "$tmp/out")" = 6 ] || fail "--context 0: $(cat "$tmp/out")"
+judged "$mini" "$copies/changed.stf" 1 data
+diff_of 0 "$mini" "$copies/changed.stf" --at $((nth + 1)):$((nth + 1))
+diff_of 1 "$mini" "$copies/changed.stf" --at "$nth:$nth" --context 100
+[ "$(grep -c '^ ' "$tmp/out")" = 100 ] || fail "--context 100: $(grep -c '^ ' "$tmp/out")"
+
+# ---- trace is lost ----
+for format in etrace ntrace; do
+	cp -r "$copies/mini-$format" "$copies/lost-$format"
+	size=$(stat -c %s "$copies/lost-$format/trace.bin")
+	head -c 60 /dev/zero | tr '\0' '\377' | dd of="$copies/lost-$format/trace.bin" bs=1 seek=$((size / 2)) conv=notrunc status=none
+	judged "$mini" "$copies/lost-$format" 1
+done
+judged "$copies/lost-etrace" "$copies/lost-ntrace" 1
+# Two programs have nothing in common.
+diff_of 1 "$rv" "$mini" --all
+[ "$(grep '^@@' "$tmp/out")" = '@@ -0,873595 +0,200000 @@' ] || fail "two programs: $(grep '^@@' "$tmp/out")"
+grep -qx -- '-# 873555 instructions, 20 to 873574, are not shown' "$tmp/out" || fail "nothing says that lines are left out"
+
+# ---- several harts ----
+python3 - "$copies" <<'END' || fail "captures of two harts cannot be made"
+import struct, sys
+def capture(path, harts):
+    out = (b"\x01STF" + struct.pack("<BII", 2, 1, 6) + struct.pack("<BH", 4, 1) + struct.pack("<BH", 5, 2) +
+           struct.pack("<BBBBBH", 6, 1, 0, 0, 0, 4) + b"made" + struct.pack("<BQ", 7, 0x80020 | 0x10000) +
+           struct.pack("<BIII", 8, harts[0][0], 0, 0) + struct.pack("<BQ", 9, 0x1000) + b"\x13")
+    for hart, n in harts:
+        out += struct.pack("<BIII", 8, hart, 0, 0) + struct.pack("<BQ", 9, 0x1000 * (hart + 1))
+        out += b"".join(struct.pack("<BI", 0xf0, 0x13 | k << 20) for k in range(n))
+    open(path, "wb").write(out)
+capture(sys.argv[1] + "/two.stf", ((0, 50), (1, 60)))
+capture(sys.argv[1] + "/other.stf", ((0, 50), (1, 64)))
+capture(sys.argv[1] + "/third.stf", ((0, 50), (2, 60)))
+END
+if [ "$("$hartfs" ls --index-dir "$index" "$copies/two.stf" | grep -c 'hart[01]/listing.txt')" = 2 ]; then
+	same "$copies/two.stf" "$copies/two.stf"
+	diff_of 1 "$copies/two.stf" "$copies/other.stf"
+	[ "$(grep -cE '^(---|\+\+\+) .* hart 1$|^@@ -60,0 \+60,4 @@$' "$tmp/out")" = 3 ] || fail "of two harts one differs: $(cat "$tmp/out")"
+	same "$copies/two.stf" "$copies/other.stf" --hart 0
+	diff_of 1 "$copies/two.stf" "$copies/other.stf" --hart 1 --count
+	prints 1
+	diff_of 1 "$copies/two.stf" "$copies/third.stf" --hart 1:2
+	diff_of 2 "$copies/two.stf" "$copies/third.stf"
+	grep -q -- '--hart N:M' "$tmp/err" || fail "other harts: $(cat "$tmp/err")"
+	diff_of 2 "$copies/two.stf" "$copies/other.stf" --at 0:0
+	grep -q -- '--at needs --hart' "$tmp/err" || fail "--at of two harts: $(cat "$tmp/err")"
+	diff_of 2 "$copies/two.stf" "$copies/other.stf" --hart 7
+else
+	fail "two.stf does not have two harts: $("$hartfs" ls --index-dir "$index" "$copies/two.stf")"
+fi
+
+# ---- what is wrong ----
+wrong() {
+	diff_of 2 "$@"
+	grep -q '^hartfs diff: ' "$tmp/err" || fail "diff $*: $(cat "$tmp/err")"
+}
+wrong
+wrong "$rv"
+wrong "$rv" "$rv" "$rv"
+wrong "$rv" "$rv" --at 1
+wrong "$rv" "$rv" --at 1:
+wrong "$rv" "$rv" --at -1:1
+wrong "$rv" "$rv" --at 873596:0
+wrong "$rv" "$rv" --at 0:99999999999999999999999
+wrong "$rv" "$rv" --hart 1
+wrong "$rv" "$rv" --hart 4294967295
+wrong "$rv" "$rv" --hart 0:0:0
+wrong "$rv" "$rv" --context x
+wrong "$rv" "$archive/nothing"
+wrong "$archive" "$rv"
+wrong "$rv" "$archive/notes.md"
+# The ends of both are compared with nothing, or all with nothing.
+same "$rv" "$rv" --at 873595:873595
+diff_of 1 "$rv" "$rv" --at 873594:873595 --json
+python3 - "$tmp/out" <<'END' || fail "--json: $(cat "$tmp/out")"
+import json, sys
+part = json.load(open(sys.argv[1]))
+assert part["kind"] == "flow" and part["a"]["ordinal"] == 873594 and part["a"]["count"] == 1 and len(part["a"]["lines"]) >= 1
+assert part["b"] == {"hart": 0, "ordinal": 873595, "count": 0, "lines": []} and part["same"] == 0 and part["last"] is True
+END
+
+# ---- captures that others made of one program ----
+if [ -d "${HARTFS_CORPUS:-}/etrace/towers" ]; then
+	cp -r "$HARTFS_CORPUS"/etrace/{towers,bootrom64.bin} "$copies"
+	chmod -R u+w "$copies"
+	for level in htm_rb_rh spec_htm_all; do
+		mkdir "$copies/towers-$level"
+		cp "$HARTFS_CORPUS/ntrace/towers/nex-$level.bin" "$copies/towers-$level/trace.bin"
+		cp "$HARTFS_CORPUS/ntrace/towers/prog.elf" "$copies/towers-$level/program.elf"
+		sed "s/implicit_return = 1/implicit_return = $([ $level != htm_rb_rh ] && echo 1 || echo 0)/; s/xlen = .*/xlen = 64/" \
+			"$copies/mini-ntrace/capture.ini" >"$copies/towers-$level/capture.ini"
+	done
+	same "$copies/towers-htm_rb_rh" "$copies/towers-spec_htm_all"
+	for config in c111_delta_rs16 c111_full_rs4096 lean; do
+		same "$copies/towers/$config" "$copies/towers/c111_bp_rs16"
+		judged "$copies/towers/$config" "$copies/towers-spec_htm_all" 1
+	done
+fi
+
+# ---- the judge ----
+# HARTFS_SEED: other captures; HARTFS_PAIRS: so many.
+batch=$(dirname "$hartfs")/tests/diff_batch
+if [ -x "$batch" ]; then
+	mkdir "$tmp/pairs"
+	python3 "$judge" pairs "$batch" "$tmp/pairs" "${HARTFS_SEED:-1}" "${HARTFS_PAIRS:-2100}" >"$tmp/judged" ||
+		fail "the judge: $(tail -n 5 "$tmp/judged")"
+	cat "$tmp/judged"
+else
+	echo "diff_batch was not built: no judge"
+fi
+finish
