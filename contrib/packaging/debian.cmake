@@ -16,7 +16,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # fusermount3 and mount.fuse3, for ordinary users and for mount(8).
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "fuse3")
 # For hartfs record: programs, and machines.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "qemu-user")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "qemu-user, sqlite3")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "qemu-system-misc, g++-riscv64-linux-gnu, g++-aarch64-linux-gnu")
 # What is loaded by name is nothing that dpkg-shlibdeps sees.
 if(HARTFS_LLVM_LIBRARY)

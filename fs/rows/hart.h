@@ -67,7 +67,7 @@ struct hf_rows_session {
 	size_t pair_count, pair_room;
 };
 
-/* With a reference. path: of its capture; HF_ERR_LIMIT: there were HF_ROWS_HARTS. */
+/* With a reference, and that of the caller to open, also after an error. HF_ERR_LIMIT: there were HF_ROWS_HARTS. */
 int hf_rows_hart_get(struct hf_rows_session *session, struct hf_capture *capture, const struct hf_index_hart *info,
 		     struct hf_open *open, struct hf_rows_hart **ret_hart);
 void hf_rows_hart_put(struct hf_rows_session *session, struct hf_rows_hart *hart);

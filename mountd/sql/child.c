@@ -17,8 +17,8 @@
 
 extern char **environ;
 
-/* Milliseconds between two looks whether the host wants no more. */
-enum { LOOK_MS = 50 };
+/* Milliseconds between two looks whether the host wants no more; and for the child to end by itself. */
+enum { LOOK_MS = 50, STOP_MS = 1000 };
 /* Bytes of what the child says on standard error. */
 enum { ERRORS_MOST = 64 << 10 };
 
@@ -87,10 +87,10 @@ static bool set_arguments(struct hf_child *child, const char *path, const char *
 /* ---- its life ---- */
 
 /* What it said last on standard error, if anything. */
-static void read_errors(struct hf_child *child)
+static void read_errors(struct hf_child *child, int errors)
 {
 	char text[HF_CHILD_WORDS];
-	const ssize_t n = child->errors < 0 ? 0 : pread(child->errors, text, sizeof text - 1, 0);
+	const ssize_t n = errors < 0 ? 0 : pread(errors, text, sizeof text - 1, 0);
 	char *end;
 
 	if (n <= 0)
@@ -102,16 +102,24 @@ static void read_errors(struct hf_child *child)
 		say(child, HF_CHILD_DIED, text);
 }
 
-static void stop(struct hf_child *child, int *ret_status)
+/* It ends when nobody is there any more, after what it has to write; not later than after a second. */
+static void stop(struct hf_child *child)
 {
-	*ret_status = 0;
+	pid_t ended = 0;
+
 	if (!child->pid)
 		return;
 	close(child->fd);
-	/* It has nothing that it could lose. */
-	kill(child->pid, SIGKILL);
-	while (waitpid(child->pid, ret_status, 0) < 0 && errno == EINTR)
-		;
+	for (int ms = 1, waited = 0; !ended && waited < STOP_MS; waited += ms, ms += ms < 32 ? ms : 0) {
+		ended = waitpid(child->pid, NULL, WNOHANG);
+		if (!ended)
+			poll(NULL, 0, ms);
+	}
+	if (!ended) {
+		kill(child->pid, SIGKILL);
+		while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
 	if (child->errors >= 0)
 		close(child->errors);
 	child->pid = 0;
@@ -121,15 +129,14 @@ static void stop(struct hf_child *child, int *ret_status)
 /* It said nothing of use any more. */
 static enum hf_child_result bury(struct hf_child *child, const char *what)
 {
-	int status = 0;
+	const int errors = child->errors;
 
+	child->errors = -1;
+	stop(child);
 	say(child, HF_CHILD_DIED, what);
-	/* Let it end by itself, for what it has to say. */
-	shutdown(child->fd, SHUT_RDWR);
-	for (unsigned i = 0; i < 20 && waitpid(child->pid, &status, WNOHANG | WNOWAIT) == 0; i++)
-		poll(NULL, 0, 10);
-	read_errors(child);
-	stop(child, &status);
+	read_errors(child, errors);
+	if (errors >= 0)
+		close(errors);
 	return HF_CHILD_DIED;
 }
 
@@ -295,9 +302,7 @@ enum hf_child_result hf_child_start(struct hf_child *child)
 
 enum hf_child_result hf_child_open(struct hf_child *child, const char *path, const char *const *options, size_t count)
 {
-	int status;
-
-	stop(child, &status);
+	stop(child);
 	if (!set_arguments(child, path, options, count)) {
 		free_arguments(child);
 		return say(child, HF_CHILD_FAILED, "out of memory");
@@ -353,9 +358,7 @@ void hf_child_close_cursor(struct hf_child *child, uint64_t generation, uint32_t
 
 void hf_child_fini(struct hf_child *child)
 {
-	int status;
-
-	stop(child, &status);
+	stop(child);
 	free_arguments(child);
 	hf_out_free(&child->out);
 	free(child->in);

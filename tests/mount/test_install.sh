@@ -56,6 +56,12 @@ fi
 # The samples that come with it are captures.
 [ "$("$prefix/bin/hartfs" ls "$prefix/share/hartfs/samples" | grep -cE 'rv-sys.stf.gz|rv32-mini.stf|a64-sys.astf')" = 3 ] ||
 	fail "samples: $("$prefix/bin/hartfs" ls "$prefix/share/hartfs/samples")"
+# The installed extension finds the installed program, and the other way round.
+if command -v sqlite3 >/dev/null; then
+	[ "$("$prefix/bin/hartfs" sql "$archive" "SELECT count(*) > 0 AS n FROM capture")" = $'n\n1' ] || fail "hartfs sql does not work"
+	sqlite3 :memory: ".load $(find "$prefix" -name hartfs.so)" "SELECT hartfs_open('$archive')" >/dev/null ||
+		fail "the installed extension does not work"
+fi
 "$prefix/bin/hartfs" --version | grep -q '^hartfs ' || fail "the installed program does not run"
 grep -h '@[A-Z_]*@' "$prefix"/lib/systemd/*/* && fail "a unit is not filled in"
 for manager in system user; do
