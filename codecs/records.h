@@ -56,16 +56,17 @@ int hf_records_next(struct hf_dec *dec, struct hf_event *ev, size_t max, size_t 
 uint64_t hf_records_state(struct hf_dec *dec, struct hf_fields *f);
 
 /*
- * How the encoder tells RECORD events. Such an event is one record; or, of a codec that has sizes, its bytes are those of
- * the stream from there on, and it is as many records as its flags say, all of which lie within them as a whole.
+ * How the encoder tells RECORD events. Such an event is one record; or, of a codec that has sizes, its bytes are those
+ * of the stream from there on, and it is as many records as its flags say, all of which lie within them as a whole.
  */
 struct hf_record_ops {
-	/* The line from behind the offset on, its end included, to t[HF_RECORDS_LINE], of the record that begins with that
-	 * byte of the event; returns its end. */
+	/* The line from behind the offset on, its end included, to t[HF_RECORDS_LINE], of the record that begins with
+	 * that byte of the event; returns its end. */
 	uint8_t *(*put)(uint8_t *t, const struct hf_event *ev, unsigned at);
 	/* All that the length of that depends on; up to 255: the first byte, and it says it for all records that have it. */
 	uint64_t (*key)(const struct hf_event *ev, unsigned at);
-	/* The sizes of records by their first byte; of one that is alone it does not matter. NULL: each event is one. */
+	/* The sizes of records by their first byte; of one that is alone it does not matter. NULL: each event is one.
+	 */
 	const uint8_t *sizes;
 };
 

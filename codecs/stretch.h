@@ -37,8 +37,8 @@ struct hf_stretch_finder;
 /* HF_ERR_NOMEM. */
 int hf_stretch_finder_new(struct hf_stretch_finder **ret_finder);
 void hf_stretch_finder_free(struct hf_stretch_finder *finder);
-/* The stretches of at least two events among ev[n], n < 65536, in their order: at most n / 2; returns how many. Those that
- * are met for the first time are among them, but for one that ev ends in. */
+/* The stretches of at least two events among ev[n], n < 65536, in their order: at most n / 2; returns how many. Those
+ * that are met for the first time are among them, but for one that ev ends in. */
 size_t hf_stretch_find(struct hf_stretch_finder *finder, const struct hf_event *ev, size_t n,
 		       struct hf_stretch *ret_stretch);
 

@@ -20,16 +20,17 @@
 
 struct hf_digester {
 	struct hf_digest sum; /* not the least remainders yet */
-	uint64_t power;	 /* of the place, for as many instructions as there were */
-	uint32_t behind; /* events since the last instruction */
+	uint64_t power;	      /* of the place, for as many instructions as there were */
+	uint32_t behind;      /* events since the last instruction */
 };
 
 void hf_digester_begin(struct hf_digester *d);
 void hf_digester_put(struct hf_digester *d, const struct hf_event *ev, size_t n);
 struct hf_digest hf_digester_end(const struct hf_digester *d);
 
-/* The digest of a range of that many instructions and of the one behind it, as one. If a boundary between them cuts what
- * is attached to an instruction into two, it is not quite that of the whole: an event knows how far behind it is. */
+/* The digest of a range of that many instructions and of the one behind it, as one. If a boundary between them cuts
+ * what is attached to an instruction into two, it is not quite that of the whole: an event knows how far behind it is.
+ */
 struct hf_digest hf_digest_join(const struct hf_digest *first, uint64_t insns, const struct hf_digest *second);
 /* The other way round: of all of it and of its first instructions, that of those behind these. With digests from the
  * beginning on, at instructions a and b, it is that of the range [a, b). */

@@ -2,8 +2,8 @@
 /*
  * The length of a listing without its bytes. There is no second grammar here: an event is written once, to nowhere, and
  * the length of what came out is remembered with all that it depends on. Of an instruction that is everything but the
- * digits of its ordinal, of an access all but address and data, of a register all but the digits of its value. Of a stretch
- * it is the sum of these.
+ * digits of its ordinal, of an access all but address and data, of a register all but the digits of its value. Of a
+ * stretch it is the sum of these.
  */
 #include "codecs/listing/listing.h"
 
@@ -119,7 +119,8 @@ static uint64_t count_digits(uint64_t first, uint64_t n)
 }
 
 /* But for the ordinals. */
-static uint64_t count_events(struct listing *l, listing_put_fn put, const struct hf_event *ev, size_t n, uint64_t *insns)
+static uint64_t count_events(struct listing *l, listing_put_fn put, const struct hf_event *ev, size_t n,
+			     uint64_t *insns)
 {
 	uint64_t size = 0;
 

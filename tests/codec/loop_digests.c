@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Digests of the events of every sample (index/digest.h): the same with stretches and without, whatever comes at a time;
- * those of parts make that of the whole, and what is taken away leaves the rest; an event that is another shows.
+ * Digests of the events of every sample (index/digest.h): the same with stretches and without, whatever comes at a
+ * time; those of parts make that of the whole, and what is taken away leaves the rest; an event that is another shows.
  * Stretches themselves (codecs/stretch.h): the same serial is the same events.
  */
 #include "index/digest.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counted = written: where a sink only counts, a view is as long as its bytes are, and its encoder is in the same state.
- * Known = not known: an encoder that is told which stretches are known makes the same bytes, and counts as many.
+ * Counted = written: where a sink only counts, a view is as long as its bytes are, and its encoder is in the same
+ * state. Known = not known: an encoder that is told which stretches are known makes the same bytes, and counts as many.
  */
 #ifndef HF_TEST_COUNTED_H
 #define HF_TEST_COUNTED_H
