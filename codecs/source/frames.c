@@ -159,7 +159,7 @@ int hf_frames_step(struct hf_frames *f, uint8_t *out, size_t cap, size_t *ret_n,
 }
 
 /* Of a block that is read at once, compressed. */
-#define WHOLE_MAX (UINT64_C(16) << 20)
+#define WHOLE_MAX (UINT64_C(4) << 20)
 
 /* Whether these frames make n bytes, the last of which is in buf. */
 static bool decode_whole(const uint8_t *in, size_t size, void *buf, size_t n)
