@@ -203,7 +203,7 @@ static void open_job(const struct hf_settings *settings, const char *path, const
 	else if (!hf_target_find(settings, path, view, view != NULL, &job.target))
 		hf_say(stderr, "hartfs %s: %s: there is no such file", command, job.shown);
 	else if (!*job.target.path)
-		hf_say(stderr, "hartfs %s: %s: this is a directory", command, job.shown);
+		hf_say(stderr, "hartfs %s: %s: this is a directory; hartfs ls lists what is in it", command, job.shown);
 	else
 		job.opened = hf_opened_open(settings, job.target.archive, &job.archive);
 	*ret_job = job;

@@ -136,7 +136,7 @@ static int open_side(struct command *c, struct side *side)
 	if (!hf_target_find(c->settings, side->shown, NULL, true, &side->target))
 		return complain(side, "there is no such file");
 	if (!*side->target.path)
-		return complain(side, "this is a directory");
+		return complain(side, "this is a directory; hartfs ls lists its captures");
 	side->is_open = hf_opened_open(c->settings, side->target.archive, &side->opened);
 	return side->is_open ? 0 : FAILED;
 }

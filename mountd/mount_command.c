@@ -125,7 +125,7 @@ static bool check_mountpoint(struct hf_plan *plan, const char *path)
 	plan->mountpoint = realpath(path, NULL);
 	if (!plan->mountpoint || stat(plan->mountpoint, &st) < 0) {
 		if (errno == ENOENT)
-			return complain(path, "there is no such mountpoint");
+			return complain(path, "there is no such mountpoint; mkdir makes it");
 		if (errno == ENOTCONN)
 			return complain(path, "a dead mount, and not one of hartfs, is in the way: remove it with 'umount'");
 		return complain(path, strerror(errno));

@@ -142,7 +142,7 @@ int hf_command_state(const struct hf_settings *settings)
 	if (!hf_target_find(settings, c.shown, NULL, true, &target)) {
 		hf_say(stderr, "hartfs state: %s: there is no such file", c.shown);
 	} else if (!*target.path) {
-		hf_say(stderr, "hartfs state: %s: this is a directory", c.shown);
+		hf_say(stderr, "hartfs state: %s: this is a directory; hartfs ls lists its captures", c.shown);
 	} else if (hf_opened_open(settings, target.archive, &opened)) {
 		struct hartfs_archive *archive = NULL;
 

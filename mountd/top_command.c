@@ -80,7 +80,7 @@ int hf_command_top(const struct hf_settings *settings)
 	if (!hf_target_find(settings, settings->operands[0], NULL, true, &target)) {
 		hf_say(stderr, "hartfs top: %s: there is no such file", settings->operands[0]);
 	} else if (!*target.path) {
-		hf_say(stderr, "hartfs top: %s: this is a directory", settings->operands[0]);
+		hf_say(stderr, "hartfs top: %s: this is a directory; hartfs ls lists its captures", settings->operands[0]);
 	} else if (hf_opened_open(settings, target.archive, &opened)) {
 		struct hartfs_archive *archive = NULL;
 

@@ -21,7 +21,17 @@ struct named {
 	size_t size;
 	uint64_t offset, address;
 	bool at;
+	bool bare; /* the symbol has parameters behind the name, or a tag and parameters: "f[abi:cxx11](int)" */
 };
+
+static bool has_name(const struct hf_symbol *symbol, const struct named *named)
+{
+	if (symbol->name_size < named->size || memcmp(symbol->name, named->name, named->size) != 0)
+		return false;
+	if (symbol->name_size == named->size)
+		return !named->bare;
+	return named->bare && (symbol->name[named->size] == '(' || symbol->name[named->size] == '[');
+}
 
 /* Adds the place of every symbol of that name. */
 static int add_symbols(struct hf_terms *terms, size_t i, const struct hf_symbols *symbols, const struct named *named)
@@ -31,12 +41,13 @@ static int add_symbols(struct hf_terms *terms, size_t i, const struct hf_symbols
 	int err = 0;
 
 	terms->place[i].at = named->at;
+	terms->place[i].bare = named->bare;
 	terms->place[i].named = 0;
 	while (!err && (symbol = hf_symbols_next(symbols, symbol))) {
 		struct hf_find_range range = {.first = symbol->start + named->offset};
 
-		if (symbol->name_size != named->size || memcmp(symbol->name, named->name, named->size) != 0 ||
-		    __builtin_add_overflow(symbol->start, more, &range.last) || range.last < range.first)
+		if (!has_name(symbol, named) || __builtin_add_overflow(symbol->start, more, &range.last) ||
+		    range.last < range.first)
 			continue;
 		terms->place[i].named++;
 		if (named->at && symbol->start != named->address)
@@ -67,10 +78,10 @@ static bool split(struct named *named, char mark, bool (*read)(const char *text,
 }
 
 /* A name may have these marks itself: as it stands it comes first. */
-static int find_named(struct hf_terms *terms, size_t i, const struct hf_symbols *symbols)
+static int find_named(struct hf_terms *terms, size_t i, const struct hf_symbols *symbols, bool bare)
 {
 	const char *text = terms->question->term[i].text;
-	struct named named = {.name = text, .size = strlen(text)};
+	struct named named = {.name = text, .size = strlen(text), .bare = bare};
 	int err = add_symbols(terms, i, symbols, &named);
 
 	if (!err && !terms->place[i].named && split(&named, '+', read_offset, &named.offset))
@@ -86,12 +97,18 @@ static int find_symbols(struct hf_terms *terms, size_t i, const struct hf_symbol
 {
 	const char *text = terms->question->term[i].text;
 	uint64_t address;
-	int err = symbols ? find_named(terms, i, symbols) : 0;
+	int err = symbols ? find_named(terms, i, symbols, false) : 0;
 
+	if (!err && symbols && !terms->place[i].named)
+		err = find_named(terms, i, symbols, true);
 	if (err || terms->place[i].count)
 		return err;
-	snprintf(why, size, "%s '%s'%s", symbols ? "there is no symbol" : "the capture has no symbols, and so no", text,
-		 hf_find_hex(text, strlen(text), &address) ? " (an address that begins with a letter is written 0xa...)" : "");
+	if (!symbols)
+		snprintf(why, size, "the capture has no symbols, and so no '%s': an ELF file beside it has some (hartfs-listing(5))", text);
+	else
+		snprintf(why, size, "there is no symbol '%s'%s", text,
+			 hf_find_hex(text, strlen(text), &address) ? " (an address that begins with a letter is written 0xa...)"
+								   : "; profile/functions.txt has those that ran");
 	return HF_ERR_NOT_FOUND;
 }
 

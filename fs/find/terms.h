@@ -28,6 +28,7 @@ struct hf_terms {
 		size_t count, room;
 		size_t named; /* symbols have the name, whatever their addresses are */
 		bool at;      /* one of them was chosen by its address */
+		bool bare;    /* they have parameters behind the name, which the question leaves out */
 	} place[HF_QUESTION_TERMS];
 };
 

@@ -121,8 +121,8 @@ static int make_where(struct hf_where *where, struct hf_open *open, struct hf_wo
 	if (hf_untold_by(where->question, open->stream->info.flags))
 		return HF_ERR_WHERE_UNTOLD;
 	err = hf_terms_new(where->question, open, where->hart, &where->terms, why, sizeof why);
-	/* A name that only one has is spelled without its address. */
-	if (!err && where->terms->place[0].at && where->terms->place[0].named == 1)
+	/* A name has its parameters, and one that only one has is spelled without its address. */
+	if (!err && (where->terms->place[0].bare || (where->terms->place[0].at && where->terms->place[0].named == 1)))
 		err = HF_ERR_NOT_FOUND;
 	return err ? err : count(where, open, worker);
 }

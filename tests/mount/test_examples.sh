@@ -62,7 +62,7 @@ do_mount --wait
 questions=0
 while read -r command; do
 	questions=$((questions + 1))
-	(cd "$mnt/boot/rv-sys@stf@gz" && bash -c "$command" 2>&1) >"$tmp/got" && [ -s "$tmp/got" ] ||
+	(cd "$mnt/boot/rv-sys@stf@gz" && bash -c 'hartfs() { "$HARTFS_BIN" "$@"; }; '"$command" 2>&1) >"$tmp/got" && [ -s "$tmp/got" ] ||
 		fail "README.md: $command: $(head -n 1 "$tmp/got")"
 done < <(sed -n '/^| question/,/^$/s/.*`\(.*\)` |$/\1/p' "$root/README.md")
 [ "$questions" -ge 8 ] || fail "only $questions questions in README.md"

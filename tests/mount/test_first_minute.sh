@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What a new user does with the installed program: compile a program of one's own as compilers do by default
-# (position-independent, C++, a shared library), record it, mount it, and find a function and its line in the listing.
-# Prints what that took; then compares every place with the files, and its line with another reader of them.
-# HARTFS_SEED draws the places.
+# (position-independent, C++, a shared library), record it, mount it, find a function and its line in the listing, and ask
+# for the first answers and pictures. Prints how long it took to come to each; then an XML parser reads the pictures, and
+# every place is compared with the files, and its line with another reader of them. HARTFS_SEED draws the places.
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 for tool in {riscv64,aarch64}-linux-gnu-g++ qemu-{riscv64,aarch64} llvm-addr2line-19 python3; do
@@ -80,6 +80,58 @@ int main()
 }
 END
 
+# reached WHAT: how long it took from the source to there.
+reached() {
+	printf '%s: from the source to %s in %d ms\n' "$machine" "$1" $((($(date +%s%N) - begin) / 1000000))
+}
+# Each function of the program and of its library is known to the flame graph, and the functions that the overview names are
+# such ones, as far as their code is in these files.
+cat >"$tmp/pictures.py" <<'END'
+import json, re, sys
+import xml.etree.ElementTree as tree
+SVG = "{http://www.w3.org/2000/svg}"
+own = set(line.rstrip("\n") for line in sys.stdin)
+flame = tree.parse("flame.svg").getroot()
+# A function of a library has the name of its entry in the procedure linkage table if that is what was called, and of a long
+# name the beginning is there.
+names = json.loads([e for e in flame.iter(SVG + "script") if e.get("class") == "fg-data"][0].text)["names"]
+names = {name.removesuffix("@plt") for name in names}
+names = {n for n in names if n in own or n.endswith("...") and any(o.startswith(n[:-3]) for o in own)}
+for name in ("main", "tally::Words::by_count", "tally::Words::add("):
+    if not any(n.startswith(name) for n in names):
+        sys.exit("flame.svg does not name " + name)
+titles = [e.text for e in tree.parse("overview.svg").getroot().iter(SVG + "title")]
+named = set(found[1] for found in (re.match(r".* in (?!code at )(.*)", title) for title in titles) if found)
+if not named & own:
+    sys.exit("overview.svg names no function of the program: %s" % sorted(named)[:3])
+page, begin, depth, pictures = open("report.html", encoding="utf-8").read(), 0, 0, 0
+for tag in re.finditer("<svg[ >]|</svg>", page):
+    begin = begin if depth else tag.start()
+    depth += -1 if tag[0] == "</svg>" else 1
+    if depth == 0:
+        tree.fromstring(page[begin:tag.end()])
+        pictures += 1
+if depth or pictures != 2:
+    sys.exit("report.html has %d pictures" % pictures)
+print(len(names), len(named & own))
+END
+# pictures CAPTURE: the answers and the pictures that one asks for first, without a mount.
+pictures() {
+	local file found
+	hartfs top "$1" >top.txt || fail "$machine: top ended with $?"
+	reached "the functions that took most instructions"
+	for file in flame.svg overview.svg report.html; do
+		hartfs cat "$1" "hart0/profile/$file" >"$file" || fail "$machine: cat of $file ended with $?"
+		reached "$file"
+	done
+	found=$(hartfs find "$1" --call tally::Words::add --ordinals) || fail "$machine: find ended with $?"
+	reached "the call of a function, which led to instruction $found"
+	hartfs cat "$1" "hart0/at/$found-$found/listing.txt" | grep -q "^$found .* <tally::Words::add(std::.*@plt>$" ||
+		fail "$machine: no call at '$found'"
+	"$machine-linux-gnu-nm" -C --defined-only words libtally.so | sed -n 's/^[0-9a-f]* [^ ] //p' |
+		python3 "$tmp/pictures.py" >"$tmp/out" 2>&1 || fail "$machine: $(tail -n 1 "$tmp/out")"
+	echo "$machine: functions of the program in the flame graph, and in the overview: $(cat "$tmp/out")"
+}
 # walk MACHINE: each command as one types it.
 walk() {
 	local machine=$1 capture=traces/$1/words views found begin
@@ -91,10 +143,12 @@ walk() {
 	hartfs mount --wait --log "$log" traces "$mnt" || fail "$machine: mount ended with $?"
 	views=$(echo "$mnt/$machine"/words@*)
 	found=$(grep -m1 '<tally::Words::add(std::[^ ]*.* tally.cpp:6>' "$views/hart0/listing.txt")
-	printf '%s: from the source to this line in %d ms:\n%s\n' "$machine" $((($(date +%s%N) - begin) / 1000000)) "$found"
+	reached "this line"
+	echo "$found"
 	[ -n "$found" ] || fail "$machine: the function of the library is not there with its line"
 	grep -q '<int total<int>(.* words.cpp:4>' "$views/hart0/listing.txt" || fail "$machine: no template of the program"
 	[ -s "$views/errors.txt" ] && fail "$machine: $(head -n 3 "$views/errors.txt")"
+	pictures "$(echo "$capture".*st*)"
 	cp "$views/hart0/listing.txt" "$tmp/listing"
 	hartfs umount "$mnt" || fail "$machine: umount ended with $?"
 	found=$(python3 "$here/../lib/source_lines.py" "$capture.d" "$seed" <"$tmp/listing" 2>&1)
