@@ -5,6 +5,7 @@
  * too. Nothing is indexed for it, and nothing is said of what goes wrong.
  */
 #include "fs/library.h"
+#include "fs/profile/profile.h"
 #include "mountd/commands.h"
 #include "mountd/functions.h"
 #include "mountd/mounts.h"
@@ -12,6 +13,7 @@
 #include "mountd/target.h"
 #include "mountd/topic.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
@@ -125,14 +127,30 @@ static bool offer_functions(void *ctx, uint32_t hart, const char *text, const st
 
 struct views {
 	const struct line *line;
-	size_t skip; /* the view directory and a slash */
+	size_t skip;   /* the view directory and a slash */
+	uint32_t hart; /* whose profile was offered last */
 };
+
+/* No directory lists them. A name with a "*" is not one of a file. */
+static void offer_profile(const struct line *line, uint32_t hart)
+{
+	for (enum hf_profile_file file = 0; file < HF_PROFILE_FILES; file++) {
+		char name[64];
+
+		snprintf(name, sizeof name, "hart%" PRIu32 "/profile/%s", hart, hf_profile_name(file));
+		if (!strchr(name, '*'))
+			offer_all(line, name, "");
+	}
+}
 
 static bool offer_view(void *ctx, const struct hartfs_file *file)
 {
-	const struct views *views = ctx;
+	struct views *views = ctx;
 
 	offer_all(views->line, file->path + views->skip, "");
+	if (file->hart != views->hart && file->hart != HARTFS_NO_HART)
+		offer_profile(views->line, file->hart);
+	views->hart = file->hart;
 	return true;
 }
 
@@ -148,7 +166,7 @@ static void offer_symbols(const struct line *line, struct hartfs_archive *archiv
 static void offer_views(const struct line *line, struct hartfs_archive *archive, const char *capture,
 			const char *view_dir)
 {
-	struct views views = {line, strlen(view_dir) + 1};
+	struct views views = {line, strlen(view_dir) + 1, HARTFS_NO_HART};
 
 	hartfs_each_file(archive, capture, offer_view, &views, NULL);
 }

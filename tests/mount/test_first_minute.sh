@@ -149,6 +149,9 @@ walk() {
 	grep -q '<int total<int>(.* words.cpp:4>' "$views/hart0/listing.txt" || fail "$machine: no template of the program"
 	[ -s "$views/errors.txt" ] && fail "$machine: $(head -n 3 "$views/errors.txt")"
 	pictures "$(echo "$capture".*st*)"
+	# A file has one name, but a question may leave the parameters out.
+	[ -e "$views/hart0/where/call/tally::Words::add" ] && fail "$machine: a function without its parameters is a file"
+	[ -s "$views/hart0/where/symbol/main" ] || fail "$machine: where/symbol/main is not there"
 	cp "$views/hart0/listing.txt" "$tmp/listing"
 	hartfs umount "$mnt" || fail "$machine: umount ended with $?"
 	found=$(python3 "$here/../lib/source_lines.py" "$capture.d" "$seed" <"$tmp/listing" 2>&1)
