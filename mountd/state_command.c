@@ -36,8 +36,8 @@ static bool put_index_progress(void *ctx, double percent, uint64_t insns)
 {
 	struct command *c = ctx;
 
-	hf_bar_show(&c->bar, &(struct hf_bar_state){
-				     .name = "indexing", .share = percent / 100, .instructions = (double)insns});
+	hf_bar_show(&c->bar,
+		    &(struct hf_bar_state){.name = "indexing", .share = percent / 100, .instructions = (double)insns});
 	return true;
 }
 
