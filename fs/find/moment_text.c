@@ -224,8 +224,8 @@ static void put_context_lines(struct writer *w)
 	if (m->lost)
 		hf_sink_printf(
 			w->sink,
-			"# trace is missing behind instruction %llu: registers that were told before are not here, "
-			"and calls may be others\nlost %llu\n",
+			"# the flow breaks behind instruction %llu, as if trace were missing: what was told of registers "
+			"before is not here, and calls may be others\nlost %llu\n",
 			(unsigned long long)m->lost_behind, (unsigned long long)m->lost_behind);
 }
 
