@@ -5,7 +5,7 @@
 # own). Prints the seed and how many questions of each kind there were, for each capture and chunk size, how many were
 # wrong, and how many chunks were candidates and decoded.
 #   contrib/judge.sh [COUNT [SEED [CAPTURE...]]]
-# COUNT questions in all (100,000) for chunks of 1, 7, 1,000 and 16,384 instructions; those of harts of more than 50,000
+# COUNT questions in all (100,000) for chunks of 1, 7, 1,000 and 16,384 instructions; those of harts of more than 5,000
 # instructions are not asked with chunks of 1: each question would enter all of these. The captures are those of tests/data
 # and their packet views, and, if HARTFS_CORPUS is set, those of qemu/, stf/, etrace/, ntrace/ and ete/ in it. JUDGE_DIR: where
 # to work. Status 1 if an answer is wrong.

@@ -17,14 +17,14 @@ struct follower {
 	struct hf_calls *calls;
 	struct hf_cursor cursor;
 	struct hf_event ev[HF_CURSOR_BATCH];
-	size_t at, n;	   /* of them those still to come */
-	uint64_t ordinal;  /* of the next instruction */
-	uint64_t chunk;	   /* where it began */
-	bool seeded;	   /* a stack was asked for: that of its first instruction */
-	bool alone;	   /* only the stack of this context matters */
-	bool empty;	   /* and that is empty where it begins */
+	size_t at, n;	  /* of them those still to come */
+	uint64_t ordinal; /* of the next instruction */
+	uint64_t chunk;	  /* where it began */
+	bool seeded;	  /* a stack was asked for: that of its first instruction */
+	bool alone;	  /* only the stack of this context matters */
+	bool empty;	  /* and that is empty where it begins */
 	uint32_t context;
-	bool catching;	      /* the next instruction is the one that is asked for */
+	bool catching; /* the next instruction is the one that is asked for */
 	bool caught;
 	struct hf_stack *out; /* for that */
 	uint64_t pc;
@@ -232,7 +232,8 @@ static int find_first(const struct hf_stacks *all, uint32_t context, const struc
 }
 
 /* Follows that context alone to the first instruction of the chunk where f began. */
-static int follow_context(struct follower *f, uint32_t context, uint64_t chunk, bool empty, struct hf_call_stack *ret_stack)
+static int follow_context(struct follower *f, uint32_t context, uint64_t chunk, bool empty,
+			  struct hf_call_stack *ret_stack)
 {
 	struct hf_chunk end_chunk;
 	struct follower *other;
@@ -264,7 +265,8 @@ static int find_elsewhere(struct follower *f, uint32_t context, struct hf_call_s
 	struct hf_chunk chunk;
 	uint64_t number = 0;
 	bool any = true;
-	int err = stack ? hf_summary_stack_before(all->summary, all->tree, context, f->chunk, &number, stack) : HF_ERR_NOMEM;
+	int err = stack ? hf_summary_stack_before(all->summary, all->tree, context, f->chunk, &number, stack)
+			: HF_ERR_NOMEM;
 	const bool found = !err;
 
 	free(stack);
@@ -312,7 +314,8 @@ static struct hf_stack_frame frame_of(const struct hf_calls *calls, uint32_t nod
 	const struct hf_call_node *n = &calls->tree.nodes[node];
 
 	if (node == HF_CALL_NO_NODE)
-		return (struct hf_stack_frame){.function = HF_CALL_UNKNOWN, .kind = trap ? HF_CALL_TRAP : HF_CALL_BEYOND};
+		return (struct hf_stack_frame){.function = HF_CALL_UNKNOWN,
+					       .kind = trap ? HF_CALL_TRAP : HF_CALL_BEYOND};
 	return (struct hf_stack_frame){.function = n->function, .kind = n->kind};
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * In which calls an instruction of a hart was executed. The rules are those of the calling-context tree
- * (summary/calls.h), so answers are the same with a summary, which has the stack at each chunk, and without one, where the
- * hart is followed from its first instruction on.
+ * (summary/calls.h), so answers are the same with a summary, which has the stack at each chunk, and without one, where
+ * the hart is followed from its first instruction on.
  *
  * With a summary one or two chunks are decoded: those from the chunk of the instruction on. If the context changes
  * between, more are: from the last chunk on that begins in the other context.
@@ -15,10 +15,11 @@
 #include "index/summary/call.h"
 
 struct hf_stack_frame {
-	uint64_t function; /* what a call went to, or a trap; of HF_CALL_ROOT the first pc; HF_CALL_UNKNOWN: not known */
-	uint64_t pc;	   /* of the instruction; of any other frame where the call in it returns to */
-	bool has_pc;	   /* false: not known, as of what a trap interrupted */
-	uint8_t kind;	   /* enum hf_call_kind; HF_CALL_BEYOND: not known */
+	uint64_t
+		function; /* what a call went to, or a trap; of HF_CALL_ROOT the first pc; HF_CALL_UNKNOWN: not known */
+	uint64_t pc;	  /* of the instruction; of any other frame where the call in it returns to */
+	bool has_pc;	  /* false: not known, as of what a trap interrupted */
+	uint8_t kind;	  /* enum hf_call_kind; HF_CALL_BEYOND: not known */
 };
 
 /* The innermost frame is the first. If there are calls or traps beyond the limit of depth, that is one of them, and the

@@ -4,6 +4,7 @@
 #include "mountd/commands.h"
 #include "mountd/diff_print.h"
 #include "mountd/log.h"
+#include "mountd/number.h"
 #include "mountd/paths.h"
 #include "mountd/target.h"
 
@@ -43,25 +44,15 @@ struct command {
 
 /* ---- options ---- */
 
-static bool read_number(const char *text, const char **ret_end, uint64_t *ret_value)
-{
-	char *end;
-
-	errno = 0;
-	*ret_value = strtoull(text, &end, 10);
-	*ret_end = end;
-	return *text >= '0' && *text <= '9' && !errno;
-}
-
 /* "A:B"; with alone "A" is "A:A", too. */
 static bool read_pair(const char *text, bool alone, uint64_t ret_pair[2])
 {
-	if (!read_number(text, &text, &ret_pair[0]))
+	if (!hf_number_read(text, &text, &ret_pair[0]))
 		return false;
 	ret_pair[1] = ret_pair[0];
 	if (alone && !*text)
 		return true;
-	return *text == ':' && read_number(text + 1, &text, &ret_pair[1]) && !*text;
+	return *text == ':' && hf_number_read(text + 1, &text, &ret_pair[1]) && !*text;
 }
 
 static bool set_flag(struct command *c, const char *name)
@@ -95,7 +86,7 @@ static int take_option(struct command *c, const struct hf_asked *asked)
 		for (unsigned i = 0; ok && i < 2; i++)
 			c->hart[i] = (uint32_t)pair[i];
 	} else {
-		ok = read_number(asked->value, &end, &c->context) && !*end;
+		ok = hf_number_read(asked->value, &end, &c->context) && !*end;
 	}
 	if (ok)
 		return 0;

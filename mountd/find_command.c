@@ -5,6 +5,7 @@
 #include "mountd/commands.h"
 #include "mountd/json_text.h"
 #include "mountd/log.h"
+#include "mountd/number.h"
 #include "mountd/paths.h"
 #include "mountd/target.h"
 
@@ -35,17 +36,6 @@ struct command {
 
 /* ---- options ---- */
 
-static bool read_number(const char *text, uint64_t *ret_value)
-{
-	unsigned long long value;
-	char *end;
-
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	*ret_value = value;
-	return *text >= '0' && *text <= '9' && !errno && !*end;
-}
-
 static bool set_flag(struct command *c, const char *name)
 {
 	const struct {
@@ -68,7 +58,7 @@ static int choose(struct command *c, const struct hf_asked *asked)
 
 	if (c->choice)
 		return hf_settings_usage(c->settings, "only one of --first, --last, --nth and --limit can be");
-	if (number && (!read_number(asked->value, &n) || !n))
+	if (number && (!hf_number_is(asked->value, &n) || !n))
 		return hf_settings_usage(c->settings, "'%s' is not a valid value of --%s", asked->value, asked->name);
 	c->choice = true;
 	c->find.limit = strcmp(asked->name, "limit") == 0 ? n : 1;
@@ -81,7 +71,7 @@ static int bound(struct command *c, const struct hf_asked *asked)
 {
 	uint64_t n;
 
-	if (!read_number(asked->value, &n) || (strcmp(asked->name, "hart") == 0 && n >= HF_FIND_ALL))
+	if (!hf_number_is(asked->value, &n) || (strcmp(asked->name, "hart") == 0 && n >= HF_FIND_ALL))
 		return hf_settings_usage(c->settings, "'%s' is not a valid value of --%s", asked->value, asked->name);
 	if (strcmp(asked->name, "hart") == 0) {
 		c->find.hart = (uint32_t)n;

@@ -3,10 +3,10 @@
 
 #include "fs/fs.h"
 #include "mountd/colour.h"
+#include "mountd/number.h"
 #include "mountd/session.h"
 #include "mountd/topic.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -152,12 +152,10 @@ static void print_command_help(enum hf_command command)
 static bool parse_size(const char *text, bool units, uint64_t *ret_value)
 {
 	const char *letters = "KMGT", *unit;
-	unsigned long long value;
-	char *end;
+	const char *end;
+	uint64_t value;
 
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (errno || end == text || *text == '-' || *text == '+' || *text == ' ')
+	if (!hf_number_read(text, &end, &value))
 		return false;
 	if (*end && units && (unit = strchr(letters, *end & ~0x20))) {
 		unsigned shift = 10 * (unsigned)(unit - letters + 1);

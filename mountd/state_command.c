@@ -5,10 +5,10 @@
 #include "mountd/bar.h"
 #include "mountd/commands.h"
 #include "mountd/log.h"
+#include "mountd/number.h"
 #include "mountd/paths.h"
 #include "mountd/target.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,23 +21,12 @@ struct command {
 	struct hf_bar bar;
 };
 
-static bool read_number(const char *text, uint64_t *ret_value)
-{
-	unsigned long long value;
-	char *end;
-
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	*ret_value = value;
-	return *text >= '0' && *text <= '9' && !errno && !*end;
-}
-
 static bool put_index_progress(void *ctx, double percent, uint64_t insns)
 {
 	struct command *c = ctx;
 
-	hf_bar_show(&c->bar, &(struct hf_bar_state){
-				     .name = "indexing", .share = percent / 100, .instructions = (double)insns});
+	hf_bar_show(&c->bar,
+		    &(struct hf_bar_state){.name = "indexing", .share = percent / 100, .instructions = (double)insns});
 	return true;
 }
 
@@ -134,7 +123,7 @@ int hf_command_state(const struct hf_settings *settings)
 	int status = HF_EXIT_FAILURE;
 
 	c.ask.ctx = &c;
-	if (settings->operand_count != 2 || !read_number(settings->operands[1], &c.ask.ordinal))
+	if (settings->operand_count != 2 || !hf_number_is(settings->operands[1], &c.ask.ordinal))
 		return hf_settings_usage(settings, "a capture and the ordinal of an instruction are needed");
 	c.shown = settings->operands[0];
 	c.ask.form = settings->json ? HF_MOMENT_JSON : HF_MOMENT_TEXT;

@@ -145,7 +145,8 @@ static size_t give_window(struct hf_stf_dump *d, struct hf_event *ev, size_t max
 			break;
 		hf_record_begin(&ev[n], d->at);
 		memcpy(ev[n].data.bytes, p, sizeof ev[n].data.bytes);
-		for (; size < REACH && (more = sizes[p[size]]) && size + more <= REACH; size += more)
+		/* A register is alone: the encoder would not find what is behind it. */
+		for (; sizes[*p] && size < REACH && (more = sizes[p[size]]) && size + more <= REACH; size += more)
 			records++;
 		ev[n].flags = (uint8_t)records;
 		p += size;

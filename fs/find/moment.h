@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a trace tells of a hart at one moment: once an instruction has retired. Registers as they were told last, accesses,
- * calls, mode and context. What the trace does not tell is not there, and is never guessed.
+ * What a trace tells of a hart at one moment: once an instruction has retired. Registers as they were told last,
+ * accesses, calls, mode and context. What the trace does not tell is not there, and is never guessed.
  *
  * - A register has the value that was told last, of the instruction or before it. What was told before trace was lost
  *   does not count. What is merely stated (HF_REG_STATE) of an earlier instruction counts only if the trace also tells
@@ -52,11 +52,11 @@ struct hf_moment {
 	/* Chunks before this ordinal were not looked at, though some of them may tell more; 0: none. */
 	uint64_t from;
 	bool more_registers, more_accesses; /* of what */
-	bool no_accesses; /* traces of this kind tell of none */
+	bool no_accesses;		    /* traces of this kind tell of none */
 };
 
-/* Of an opened capture. summary NULL: there is none, and the hart is decoded from its start. HF_ERR_NOT_FOUND: there is no
- * such hart, or instruction. HF_ERR_STATE: the summary is damaged. */
+/* Of an opened capture. summary NULL: there is none, and the hart is decoded from its start. HF_ERR_NOT_FOUND: there is
+ * no such hart, or instruction. HF_ERR_STATE: the summary is damaged. */
 int hf_moment_new(struct hf_open *open, struct hf_summary *summary, uint32_t hart, uint64_t ordinal,
 		  bool (*go_on)(void *ctx, uint64_t chunk), void *ctx, struct hf_moment **ret_moment);
 void hf_moment_free(struct hf_moment *moment);
@@ -66,8 +66,8 @@ bool hf_moment_counts(const struct hf_moment *moment, const struct hf_told *reg)
 
 /* ---- moment_scan.c ---- */
 
-/* Goes through a chunk up to the instruction of the moment, and takes what it tells: chunks come from the last one to the
- * first. */
+/* Goes through a chunk up to the instruction of the moment, and takes what it tells: chunks come from the last one to
+ * the first. */
 int hf_moment_scan(struct hf_moment *moment, struct hf_cursor *cursor, uint64_t number);
 void hf_told_fini(struct hf_told *told);
 

@@ -22,7 +22,7 @@ struct hf_needs {
 	uint32_t hart;
 	struct need *reg;
 	size_t reg_count;
-	struct hf_chunk_set written; /* chunks that tell of any register that was written */
+	struct hf_chunk_set written;  /* chunks that tell of any register that was written */
 	struct hf_chunk_set accesses; /* without bits: not asked for yet, as most chunks have enough of them */
 	struct hf_rare *loss[LOSSES];
 };
@@ -253,7 +253,8 @@ static int offer_loss(const struct hf_needs *n, const struct hf_moment *moment, 
 	return 0;
 }
 
-int hf_needs_next(struct hf_needs *n, const struct hf_moment *moment, const struct hf_chunk *before, uint64_t *ret_chunk)
+int hf_needs_next(struct hf_needs *n, const struct hf_moment *moment, const struct hf_chunk *before,
+		  uint64_t *ret_chunk)
 {
 	struct latest l = {.before = before->number};
 	int err = 0;

@@ -12,11 +12,11 @@ struct scan {
 	struct hf_moment *moment;
 	struct hf_cursor *cursor;
 	uint64_t number;
-	uint64_t end;	 /* ordinal of the instruction where it ends */
-	uint64_t next;	 /* of the next one */
-	bool attempt;	 /* what is attached is of one that did not retire */
+	uint64_t end;	      /* ordinal of the instruction where it ends */
+	uint64_t next;	      /* of the next one */
+	bool attempt;	      /* what is attached is of one that did not retire */
 	struct hf_told *open; /* DATA goes there */
-	uint32_t left;	 /* bytes of it to come */
+	uint32_t left;	      /* bytes of it to come */
 	/* The last accesses of the chunk: a ring. */
 	struct hf_told access[HF_MOMENT_ACCESSES];
 	size_t accesses;

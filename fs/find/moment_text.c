@@ -10,8 +10,8 @@
 
 /* A register or an access as in listings: "x5=1a", "W8 0000000080005360=0000000000000020". */
 struct said {
-	char *text; /* owned */
-	size_t size, name; /* name: bytes before the '=', all if there is none */
+	char *text;		    /* owned */
+	size_t size, name;	    /* name: bytes before the '=', all if there is none */
 	const struct hf_told *told; /* NULL: a register of which the trace tells nothing that counts */
 };
 
@@ -96,7 +96,8 @@ static bool name_common(uint8_t isa, unsigned i, char name[8])
 
 static int compare(const void *a, const void *b)
 {
-	const struct hf_ev_reg *x = &((const struct said *)a)->told->ev->reg, *y = &((const struct said *)b)->told->ev->reg;
+	const struct hf_ev_reg *x = &((const struct said *)a)->told->ev->reg,
+			       *y = &((const struct said *)b)->told->ev->reg;
 
 	return x->class != y->class ? x->class - y->class : x->number - y->number;
 }
@@ -221,9 +222,11 @@ static void put_context_lines(struct writer *w)
 	}
 	hf_sink_printf(w->sink, "\n");
 	if (m->lost)
-		hf_sink_printf(w->sink, "# trace is missing behind instruction %llu: registers that were told before are not here, "
-					"and calls may be others\nlost %llu\n",
-			       (unsigned long long)m->lost_behind, (unsigned long long)m->lost_behind);
+		hf_sink_printf(
+			w->sink,
+			"# the flow breaks behind instruction %llu, as if trace were missing: what was told of registers "
+			"before is not here, and calls may be others\nlost %llu\n",
+			(unsigned long long)m->lost_behind, (unsigned long long)m->lost_behind);
 }
 
 static bool is_system(const struct said *said)
@@ -243,7 +246,8 @@ static void put_register_lines(struct writer *w)
 		const struct said *said = &w->reg[i];
 
 		if (is_system(said) && !system)
-			hf_sink_printf(w->sink, "# system registers: traps and the hardware may have changed them since\n");
+			hf_sink_printf(w->sink,
+				       "# system registers: traps and the hardware may have changed them since\n");
 		system |= is_system(said);
 		hf_sink_printf(w->sink, "register ");
 		hf_sink_write(w->sink, said->text, said->size);
@@ -257,7 +261,8 @@ static void put_register_lines(struct writer *w)
 	if (m->too_many)
 		hf_sink_printf(w->sink, "# there are more than %d registers: some are left out\n", HF_MOMENT_REGISTERS);
 	if (m->more_registers)
-		hf_sink_printf(w->sink, "# instructions before %llu were not looked at: they tell of further registers\n",
+		hf_sink_printf(w->sink,
+			       "# instructions before %llu were not looked at: they tell of further registers\n",
 			       (unsigned long long)m->from);
 }
 
@@ -265,8 +270,8 @@ static void put_access_lines(struct writer *w)
 {
 	const struct hf_moment *m = w->moment;
 
-	hf_sink_printf(w->sink, m->no_accesses ? "# traces of this kind do not tell of accesses\n" :
-						 "# the last accesses, the newest first\n");
+	hf_sink_printf(w->sink, m->no_accesses ? "# traces of this kind do not tell of accesses\n"
+					       : "# the last accesses, the newest first\n");
 	for (size_t i = 0; i < m->access_count; i++) {
 		hf_sink_printf(w->sink, "access %llu ", (unsigned long long)m->access[i].ordinal);
 		hf_sink_write(w->sink, w->access[i].text, w->access[i].size);
@@ -275,7 +280,8 @@ static void put_access_lines(struct writer *w)
 	if (!m->access_count)
 		hf_sink_printf(w->sink, "access ?\n");
 	if (m->more_accesses)
-		hf_sink_printf(w->sink, "# instructions before %llu were not looked at: they tell of further accesses\n",
+		hf_sink_printf(w->sink,
+			       "# instructions before %llu were not looked at: they tell of further accesses\n",
 			       (unsigned long long)m->from);
 }
 
@@ -297,9 +303,9 @@ static void put_json_context(struct writer *w)
 	uint32_t value;
 	bool known;
 
-	hf_sink_printf(w->sink, "{\"hart\":%u,\"ordinal\":%llu,\"mode\":\"%s\",\"pc\":\"%016llx\",\"instruction\":", m->hart,
-		       (unsigned long long)m->ordinal, hf_mode_name(m->insn.insn.mode),
-		       (unsigned long long)m->insn.insn.pc);
+	hf_sink_printf(
+		w->sink, "{\"hart\":%u,\"ordinal\":%llu,\"mode\":\"%s\",\"pc\":\"%016llx\",\"instruction\":", m->hart,
+		(unsigned long long)m->ordinal, hf_mode_name(m->insn.insn.mode), (unsigned long long)m->insn.insn.pc);
 	hf_find_put_json_text(w->sink, (char *)text, disassemble(w, text));
 	hf_sink_printf(w->sink, ",\"context\":{");
 	for (size_t i = 0; i < FIELDS; i++) {
@@ -350,7 +356,8 @@ static void put_json_access(struct writer *w, const struct said *said)
 	const struct hf_event *ev = said->told->ev;
 
 	hf_sink_printf(w->sink, "{\"ordinal\":%llu,\"kind\":\"%s\",\"size\":%u,\"address\":",
-		       (unsigned long long)said->told->ordinal, kinds[ev->flags & (HF_EVF_READ | HF_EVF_WRITE)], ev->mem.size);
+		       (unsigned long long)said->told->ordinal, kinds[ev->flags & (HF_EVF_READ | HF_EVF_WRITE)],
+		       ev->mem.size);
 	if (ev->flags & HF_EVF_NO_ADDRESS)
 		hf_sink_printf(w->sink, "null,\"value\":");
 	else

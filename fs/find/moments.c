@@ -229,7 +229,8 @@ static bool tell(void *ctx, uint64_t chunk)
 	return true;
 }
 
-static int run_opened(struct hf_open *open, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why, size_t size)
+static int run_opened(struct hf_open *open, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why,
+		      size_t size)
 {
 	const struct hf_facts_hart *hart = hf_facts_hart(open->facts, ask->hart);
 	struct telling t = {.ask = ask, .chunks = hart ? (double)hart->info.chunks : 1};
@@ -249,7 +250,8 @@ static int run_opened(struct hf_open *open, const struct hf_moment_ask *ask, str
 	if (!hart)
 		snprintf(why, size, "there is no hart %u", ask->hart);
 	else if (ask->ordinal >= hart->info.insns)
-		snprintf(why, size, "hart %u has %llu instructions, from 0 on", ask->hart, (unsigned long long)hart->info.insns);
+		snprintf(why, size, "hart %u has %llu instructions, from 0 on", ask->hart,
+			 (unsigned long long)hart->info.insns);
 	if (*why)
 		return HF_ERR_NOT_FOUND;
 	err = hf_disasm_new(&disasm);
@@ -259,7 +261,8 @@ static int run_opened(struct hf_open *open, const struct hf_moment_ask *ask, str
 	return err;
 }
 
-int hf_moment_run(struct hf_captures *all, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why, size_t size)
+int hf_moment_run(struct hf_captures *all, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why,
+		  size_t size)
 {
 	struct hf_capture *capture;
 	struct hf_open *open;

@@ -38,9 +38,10 @@ struct hf_moment_ask {
 	void *ctx;
 	void (*progress)(void *ctx, double share); /* 0 to 1; may be NULL */
 };
-/* hf_fs_moment, for fs.c. HF_ERR_NOT_FOUND: there is no such hart or instruction, with why[size] in words, which is empty
- * with other errors. */
-int hf_moment_run(struct hf_captures *all, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why, size_t size);
+/* hf_fs_moment, for fs.c. HF_ERR_NOT_FOUND: there is no such hart or instruction, with why[size] in words, which is
+ * empty with other errors. */
+int hf_moment_run(struct hf_captures *all, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why,
+		  size_t size);
 
 struct hf_fs;
 int hf_fs_moment(struct hf_fs *fs, const struct hf_moment_ask *ask, struct hf_sink *sink, char *why, size_t size);

@@ -91,7 +91,8 @@ void hf_find_put_json_text(struct hf_sink *sink, const char *text, size_t size)
 }
 
 /* "key":"80001028","key_symbol":"page","key_offset":40; null where it is not known. */
-static void put_json_pc(struct hf_sink *sink, const char *key, bool known, uint64_t pc, const struct hf_symbols *symbols)
+static void put_json_pc(struct hf_sink *sink, const char *key, bool known, uint64_t pc,
+			const struct hf_symbols *symbols)
 {
 	const struct hf_symbol *symbol = known && symbols ? hf_symbols_at(symbols, pc) : NULL;
 

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-int hf_find_stacks_new(const struct hf_find *find, const struct hf_find_source *source, struct hf_find_stacks **ret_stacks)
+int hf_find_stacks_new(const struct hf_find *find, const struct hf_find_source *source,
+		       struct hf_find_stacks **ret_stacks)
 {
 	struct hf_find_stacks *s;
 	int err;
@@ -56,7 +57,8 @@ static int open_stacks(struct hf_find_stacks *s, const struct hf_find_source *so
 	return s->from ? 0 : hf_stacks_new(&where, source->summary, &s->from);
 }
 
-int hf_find_stacks_make(struct hf_find_stacks *s, const struct hf_find_source *source, const uint64_t *ordinal, size_t n)
+int hf_find_stacks_make(struct hf_find_stacks *s, const struct hf_find_source *source, const uint64_t *ordinal,
+			size_t n)
 {
 	int err = open_stacks(s, source);
 

@@ -21,10 +21,12 @@ struct hf_find_stacks {
 };
 
 /* *ret_stacks NULL: they are not wanted. */
-int hf_find_stacks_new(const struct hf_find *find, const struct hf_find_source *source, struct hf_find_stacks **ret_stacks);
+int hf_find_stacks_new(const struct hf_find *find, const struct hf_find_source *source,
+		       struct hf_find_stacks **ret_stacks);
 void hf_find_stacks_free(struct hf_find_stacks *stacks);
 /* Of n answers. HF_ERR_STATE: the summary is damaged. */
-int hf_find_stacks_make(struct hf_find_stacks *stacks, const struct hf_find_source *source, const uint64_t *ordinal, size_t n);
+int hf_find_stacks_make(struct hf_find_stacks *stacks, const struct hf_find_source *source, const uint64_t *ordinal,
+			size_t n);
 /* Of the i-th of them, in the order in which they were given; text is not ended by a 0. */
 const char *hf_find_stacks_text(const struct hf_find_stacks *stacks, size_t i, size_t *ret_size);
 

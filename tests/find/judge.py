@@ -377,7 +377,7 @@ def run(hartfs, batch, index, seed, count, chunks, capture, tally):
         return 0
     bad = 0
     for chunk in chunks:
-        if chunk == 1 and sum(len(a.insns) for a in askers) > 50000:
+        if chunk == 1 and sum(len(a.insns) for a in askers) > 5000:
             print(f"{capture}: not asked with chunks of 1")
             continue
         for name in os.listdir(index):
