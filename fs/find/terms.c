@@ -62,7 +62,8 @@ static int add_symbols(struct hf_terms *terms, size_t i, const struct hf_symbols
 /* "+0x1c" is hexadecimal, "+28" decimal. */
 static bool read_offset(const char *text, size_t n, uint64_t *ret_offset)
 {
-	return n > 2 && memcmp(text, "0x", 2) == 0 ? hf_find_hex(text, n, ret_offset) : hf_find_dec(text, n, ret_offset);
+	return n > 2 && memcmp(text, "0x", 2) == 0 ? hf_find_hex(text, n, ret_offset)
+						   : hf_find_dec(text, n, ret_offset);
 }
 
 /* Takes what is behind the last mark, which read understands, off the name. */
@@ -104,11 +105,12 @@ static int find_symbols(struct hf_terms *terms, size_t i, const struct hf_symbol
 	if (err || terms->place[i].count)
 		return err;
 	if (!symbols)
-		snprintf(why, size, "the capture has no symbols, and so no '%s': an ELF file beside it has some (hartfs-listing(5))", text);
+		snprintf(why, size, "the capture has no symbols, and so no '%s'; an ELF file beside it may have", text);
+	else if (hf_find_hex(text, strlen(text), &address))
+		snprintf(why, size, "there is no symbol '%s' (an address that begins with a letter is written 0xa...)",
+			 text);
 	else
-		snprintf(why, size, "there is no symbol '%s'%s", text,
-			 hf_find_hex(text, strlen(text), &address) ? " (an address that begins with a letter is written 0xa...)"
-								   : "; profile/functions.txt has those that ran");
+		snprintf(why, size, "there is no symbol '%s'; profile/functions.txt has those that ran", text);
 	return HF_ERR_NOT_FOUND;
 }
 
