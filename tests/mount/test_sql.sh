@@ -35,6 +35,9 @@ PATH=/nowhere "$hartfs" sql "$archive" "SELECT 1" 2>"$tmp/err" && fail "it works
 grep -q 'package sqlite3' "$tmp/err" || fail "without sqlite3 it says: $(cat "$tmp/err")"
 (cd "$tmp" && mkdir -p "it's" && cp "$archive/mini/rv32-mini.stf" "it's/a b.stf" &&
 	sql "it's/a b.stf" "SELECT count(*) AS n FROM instruction WHERE ordinal < 5" | grep -qx 5) || fail "a name with a quote"
+head -c 9000 "$archive/mini/rv32-mini.stf" >"$tmp/it's/small.stf"
+sql --chunk=100 "$tmp/it's/small.stf" "SELECT count(*) FROM run" >/dev/null 2>"$tmp/err"
+grep -q 'smaller than --pack-below' "$tmp/err" || fail "of the runs of a small capture it says: $(cat "$tmp/err")"
 
 # ---- confined as the others are ----
 if "$hartfs" ls --sandbox=required "${options[@]}" "$archive" >/dev/null 2>&1; then
