@@ -80,10 +80,9 @@ static char *make_open(const struct hf_settings *settings)
 }
 
 /* What the shell is started with. */
-static void make_arguments(const struct hf_settings *settings, const char *load, const char *open,
+static void make_arguments(const struct hf_settings *settings, const char *load, const char *open, const char *query,
 			     const char *argv[ARGUMENTS])
 {
-	const char *const query = settings->operand_count > 1 ? settings->operands[1] : NULL;
 	size_t n = 0;
 
 	argv[n++] = "sqlite3";
@@ -115,10 +114,19 @@ static void make_arguments(const struct hf_settings *settings, const char *load,
 	argv[n] = NULL;
 }
 
+/* One that begins with a comment, "-- ...", is no option of the shell. */
+static char *make_query(const struct hf_settings *settings)
+{
+	const char *query = settings->operand_count > 1 ? settings->operands[1] : NULL;
+	char *text = NULL;
+
+	return query && asprintf(&text, "%s%s", *query == '-' ? "\n" : "", query) >= 0 ? text : NULL;
+}
+
 int hf_command_sql(const struct hf_settings *settings)
 {
 	const char *argv[ARGUMENTS], *end;
-	char self[PATH_MAX], *extension, *open, *load;
+	char self[PATH_MAX], *extension, *open, *query, *load;
 
 	if (settings->operand_count < 1 || settings->operand_count > 2)
 		return hf_settings_usage(settings, "an archive or a capture is needed, and perhaps one query");
@@ -129,17 +137,19 @@ int hf_command_sql(const struct hf_settings *settings)
 		return HF_EXIT_FAILURE;
 	}
 	open = make_open(settings);
-	if (!open || asprintf(&load, ".load \"%s\"", extension) < 0) {
+	query = make_query(settings);
+	if (!open || (!query && settings->operand_count > 1) || asprintf(&load, ".load \"%s\"", extension) < 0) {
 		hf_say(stderr, "hartfs sql: out of memory");
 		return HF_EXIT_FAILURE;
 	}
 	/* The extension asks this very program. */
 	setenv("HARTFS", self, 1);
-	make_arguments(settings, load, open, argv);
+	make_arguments(settings, load, open, query, argv);
 	execvp(argv[0], (char **)argv);
 	hf_say(stderr, "hartfs sql: sqlite3 cannot be started: %s%s", strerror(errno),
 	       errno == ENOENT ? " (the package sqlite3 has it)" : "");
 	free(load);
+	free(query);
 	free(open);
 	free(extension);
 	return HF_EXIT_FAILURE;

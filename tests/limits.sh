@@ -83,6 +83,7 @@ fs/profile/bbv.c@INTERVAL_MIN@10000@at least 10,000
 fs/profile/bbv.c@VECTORS_MAX@(UINT64_C(64) << 20)@length of a *bbv* file | 64 MiB
 fs/profile/bbv.c@LINE_MAX_READ@1048574@1,048,574 bytes
 fs/capture/source_text.h@HF_SOURCE_TEXT_MAX@(UINT64_C(16) << 20)@source text in *annotated* | 16 MiB
+fs/capture/source_text.h@HF_SOURCE_LINES_MAX@(UINT32_C(1) << 20)@lines of a source text in *annotated* | 1,048,576
 codecs/stf/header.h@HF_STF_HEADER_RECORDS_MAX@4096@records of the header | 4,096
 codecs/stf/header.h@HF_STF_STRINGS_MAX@(256u * 1024)@strings of the header together | 256 KiB
 codecs/stf/decoder.h@HF_STF_GROUP_MAX@(4u * 1024 * 1024)@records of one group | 4 MiB

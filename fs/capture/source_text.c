@@ -33,9 +33,22 @@ static int open_file(const struct place *place, const struct hf_beside_file *fil
 	return HF_ERR_CHANGED;
 }
 
+static bool has_too_many_lines(const struct hf_source_text *text)
+{
+	const char *at = text->bytes, *end = at + text->size;
+	uint32_t n = 0;
+
+	while (n <= HF_SOURCE_LINES_MAX && (at = memchr(at, '\n', (size_t)(end - at)))) {
+		at++;
+		n++;
+	}
+	return n > HF_SOURCE_LINES_MAX;
+}
+
 static int read_all(struct hf_src *src, struct hf_source_text *text)
 {
 	struct hf_diag diag;
+	int err;
 
 	text->too_long = src->size > HF_SOURCE_TEXT_MAX;
 	if (text->too_long)
@@ -43,7 +56,13 @@ static int read_all(struct hf_src *src, struct hf_source_text *text)
 	text->bytes = malloc((size_t)src->size + 1);
 	if (!text->bytes)
 		return HF_ERR_NOMEM;
-	return hf_src_read_all(src, 0, text->bytes, (size_t)src->size, &text->size, &diag);
+	err = hf_src_read_all(src, 0, text->bytes, (size_t)src->size, &text->size, &diag);
+	text->too_many = !err && has_too_many_lines(text);
+	if (text->too_many) {
+		free(text->bytes);
+		text->bytes = NULL;
+	}
+	return err;
 }
 
 /* A file that this process may not read is not there. */

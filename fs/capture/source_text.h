@@ -5,15 +5,17 @@
 
 #include "fs/capture/open_capture.h"
 
-/* A longer one is not read. */
+/* A longer one is not shown: each line gets columns in front of it. */
 #define HF_SOURCE_TEXT_MAX (UINT64_C(16) << 20)
+#define HF_SOURCE_LINES_MAX (UINT32_C(1) << 20)
 
 struct hf_source_text {
 	char *bytes; /* owned; NULL: there is none */
 	size_t size;
 	char *path;	 /* owned: from the archive's root, or with that of the debug directory before it */
 	unsigned others; /* files of that name that come behind it */
-	bool too_long;	 /* that is why there is none */
+	bool too_long;	 /* that is why there is none, */
+	bool too_many;	 /*   or that: its lines */
 };
 
 /*

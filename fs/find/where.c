@@ -211,12 +211,17 @@ static void free_where(struct hf_where *where)
 	free(where);
 }
 
-void hf_wheres_fini(struct hf_wheres *wheres)
+static void free_all(const struct hf_link *list)
 {
-	for (struct hf_link *link = wheres->used.next, *next; link != &wheres->used; link = next) {
+	for (struct hf_link *link = list->next, *next; link != list; link = next) {
 		next = link->next;
 		free_where(HF_OWNER(link, struct hf_where, used));
 	}
+}
+
+void hf_wheres_fini(struct hf_wheres *wheres)
+{
+	free_all(&wheres->used);
 	pthread_mutex_destroy(&wheres->lock);
 	pthread_cond_destroy(&wheres->made);
 }
@@ -239,9 +244,10 @@ static struct hf_where *find(const struct hf_wheres *wheres, const struct hf_whe
 	return NULL;
 }
 
-/* With the lock held: from the one used longest ago on. */
-static void drop_surplus(struct hf_wheres *wheres)
+/* With the lock held: from the one used longest ago on. To be freed without it, as the cache has a lock of its own. */
+static void drop_surplus(struct hf_wheres *wheres, struct hf_link *ret_surplus)
 {
+	hf_link_init(ret_surplus);
 	for (struct hf_link *link = wheres->used.prev, *newer; link != &wheres->used; link = newer) {
 		struct hf_where *where = HF_OWNER(link, struct hf_where, used);
 
@@ -249,9 +255,9 @@ static void drop_surplus(struct hf_wheres *wheres)
 		if (where->refs || !(where->err || wheres->count > HF_WHERE_KEPT || wheres->bytes > HF_WHERE_BYTES))
 			continue;
 		hf_link_remove(link);
+		hf_link_add(ret_surplus, link);
 		wheres->count--;
 		wheres->bytes -= where->made ? bytes_of(where) : 0;
-		free_where(where);
 	}
 }
 
@@ -272,10 +278,13 @@ static struct hf_where *new_where(const struct hf_where *key)
 static void put(struct hf_where *where)
 {
 	struct hf_wheres *wheres = where->wheres;
+	struct hf_link surplus;
 
-	HF_LOCKED(&wheres->lock);
+	pthread_mutex_lock(&wheres->lock);
 	where->refs--;
-	drop_surplus(wheres);
+	drop_surplus(wheres, &surplus);
+	pthread_mutex_unlock(&wheres->lock);
+	free_all(&surplus);
 }
 
 /* With the lock held, which is released meanwhile. */
@@ -334,7 +343,9 @@ int hf_where_get(struct hf_wheres *wheres, struct hf_capture *capture, const str
 	struct hf_where *where;
 	int err;
 
-	snprintf(name, sizeof name, "%s", value);
+	/* Whoever asks without a kernel may ask for longer ones. */
+	if ((size_t)snprintf(name, sizeof name, "%s", value) >= sizeof name)
+		return HF_ERR_NOT_FOUND;
 	where = get(wheres, &key, &err);
 	if (!err)
 		*ret_bytes = (struct hf_bytes){.ops = &bytes_ops,

@@ -114,6 +114,8 @@ static void put_head(const struct hf_profiled *of, const struct hf_source_text *
 		hf_sink_write(sink, text->path, strlen(text->path));
 	else if (text->too_long)
 		hf_sink_printf(sink, "the text has more than 16 MiB");
+	else if (text->too_many)
+		hf_sink_printf(sink, "the text has more than 1,048,576 lines");
 	else
 		hf_sink_printf(
 			sink,

@@ -41,7 +41,8 @@ static void sort(struct blocks *blocks)
 {
 	size_t kept = 0;
 
-	qsort(blocks->start, blocks->count, sizeof *blocks->start, by_address);
+	if (blocks->count)
+		qsort(blocks->start, blocks->count, sizeof *blocks->start, by_address);
 	for (size_t i = 0; i < blocks->count; i++)
 		if (!kept || blocks->start[kept - 1] != blocks->start[i])
 			blocks->start[kept++] = blocks->start[i];

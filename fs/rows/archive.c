@@ -72,7 +72,7 @@ static int open_index(struct hf_rows *rows, struct hf_open **ret_open)
 	*ret_open = NULL;
 	if (!err)
 		err = hf_open_get(rows->capture, rows->capture->version, ret_open);
-	if (err && err != HF_ERR_CANCELLED && err != HF_ERR_NOMEM && !rows->ask->equal[HF_AT_CAPTURE]) {
+	if (err && err != HF_ERR_CANCELLED && !hf_err_is_shortage(err) && !rows->ask->equal[HF_AT_CAPTURE]) {
 		*rows->why = 0;
 		return 0;
 	}

@@ -221,8 +221,10 @@ void hf_row_value(const struct hf_rows *rows, struct hf_row *row, unsigned colum
 			const unsigned size = ev->used - i < 8 ? ev->used - i : 8;
 			uint64_t word = 0;
 
-			if (p - text > (ptrdiff_t)sizeof text - 64)
-				return hf_row_copy(rows, row, column, (char *)text, (size_t)(p - text));
+			if (p - text > (ptrdiff_t)sizeof text - 64) {
+				memcpy(p, "...", 3);
+				return hf_row_copy(rows, row, column, (char *)text, (size_t)(p - text) + 3);
+			}
 			memcpy(&word, ev->data.bytes + i, size);
 			*p++ = '_';
 			p = hf_text_put_hex_width(p, word, 2 * size);

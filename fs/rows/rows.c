@@ -47,10 +47,15 @@ static bool add_path(void *ctx, const char *path, const char *view_dir)
 	struct hf_rows_paths *paths = &rows->captures;
 
 	(void)view_dir;
-	if (hf_rows_are_stopped(rows) || hf_array_room(&paths->path, paths->count, &paths->room, sizeof *paths->path))
+	paths->err = HF_ERR_CANCELLED;
+	if (!hf_rows_are_stopped(rows))
+		paths->err = hf_array_room(&paths->path, paths->count, &paths->room, sizeof *paths->path);
+	if (paths->err)
 		return false;
 	paths->path[paths->count] = strdup(path);
-	return paths->path[paths->count] && ++paths->count;
+	paths->err = paths->path[paths->count] ? 0 : HF_ERR_NOMEM;
+	paths->count += !paths->err;
+	return !paths->err;
 }
 
 /* The one that was asked for, which may be named by its view directory, or all. */
@@ -65,14 +70,15 @@ static int find_captures(struct hf_rows *rows)
 				    rows->table->name);
 	if (!asked) {
 		err = hf_tree_each_capture(rows->session->tree, "", add_path, rows);
-		return err ? err : hf_rows_are_stopped(rows) ? HF_ERR_CANCELLED : 0;
+		return rows->captures.err ? rows->captures.err : err;
 	}
 	err = hf_tree_capture_of(rows->session->tree, asked, capture, view_dir);
 	if (err == HF_ERR_NOT_FOUND)
 		return hf_rows_fail(rows, err, "there is no capture '%s'", asked);
 	if (err)
 		return err;
-	return add_path(rows, capture, view_dir) ? 0 : HF_ERR_NOMEM;
+	add_path(rows, capture, view_dir);
+	return rows->captures.err;
 }
 
 static int enter_capture(struct hf_rows *rows)

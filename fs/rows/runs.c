@@ -107,7 +107,7 @@ static int begin(struct hf_rows *rows, void **ret_own, size_t *ret_count)
 	if (!summary)
 		return hf_rows_fail(rows, HF_ERR_UNSUPPORTED,
 				    "%s: hart %u has no summary, which alone has runs: it was not wanted, or the hart has "
-				    "but one chunk",
+				    "but one chunk, or the capture is smaller than --pack-below",
 				    rows->path, rows->hart->info.id);
 	err = hf_summary_runs(summary, rows->hart->info.id, 0, UINT64_MAX, add_run, &runs);
 	if (err == HF_ERR_LIMIT)

@@ -38,6 +38,7 @@ struct hf_rows {
 	struct hf_rows_paths {
 		char **path; /* owned */
 		size_t count, room;
+		int err; /* why there are no more */
 	} captures;
 	size_t next_capture;
 	const char *path;	    /* of the one at hand */

@@ -102,6 +102,13 @@ long_name=$(printf '%0300d' 0)
 [ "$(grep -c '^T' "$hart/profile/bbv.bb")" = 0 ] && grep -q '873595 are no whole one' "$hart/profile/bbv.bb" || fail "bbv.bb of a short hart"
 do_umount
 
+# Of a trace that ends before its first instruction there is a profile, of nothing.
+head -c 140 "$archive/mini/rv32-mini.stf" >"$tmp/none.stf"
+for file in functions.txt mix.txt bbv.bb bbv.map memory.txt overview.svg calls.perfetto report.html flame.svg; do
+	"$hartfs" cat --index-dir "$tmp/ixnone" "$tmp/none.stf" "hart0/profile/$file" >"$tmp/none" 2>"$tmp/err" && [ -s "$tmp/none" ] ||
+		fail "$file without an instruction: $(cat "$tmp/err")"
+done
+
 # From a summary, with other chunks: the same bytes.
 for file in bbv-100000.bb bbv.map memory.txt at/123456-345678/profile/bbv-20000.bb; do
 	for more in --chunk=700 "--chunk=700 --summary=off"; do
@@ -196,6 +203,14 @@ printf 'a\033[31mb\r\n\tc\n' >"$tmp/debug/count.c"
 "$hartfs" cat --index-dir "$index" --debug-dir="$tmp/debug" "$tmp/rec/count.zstf" hart0/profile/annotated/count.c >"$tmp/annotated"
 grep -q "^# $tmp/debug/count.c\$" "$tmp/annotated" && grep -q '| a?\[31mb$' "$tmp/annotated" && grep -q "| 	c\$" "$tmp/annotated" &&
 	grep -q '^# behind the end of the text' "$tmp/annotated" || fail "annotated of the debug directory: $(head -n 8 "$tmp/annotated")"
+# Columns in front of millions of lines are more than their text.
+head -c 1048577 /dev/zero | tr '\0' '\n' >"$tmp/debug/count.c"
+"$hartfs" cat --index-dir "$index" --debug-dir="$tmp/debug" "$tmp/rec/count.zstf" hart0/profile/annotated/count.c >"$tmp/annotated"
+grep -q '^# the text has more than 1,048,576 lines$' "$tmp/annotated" && [ "$(wc -l <"$tmp/annotated")" -lt 100 ] ||
+	fail "annotated of too many lines: $(head -n 5 "$tmp/annotated")"
+truncate -s -1 "$tmp/debug/count.c"
+"$hartfs" cat --index-dir "$index" --debug-dir="$tmp/debug" "$tmp/rec/count.zstf" hart0/profile/annotated/count.c |
+	grep -c '|' | grep -qx 1048577 || fail "annotated of as many lines as can be"
 ln -s "$tmp/count.c" "$tmp/rec/count.d/count.c"
 of annotated/count.c | grep -q '^# the text is not there' || fail "a link is followed"
 

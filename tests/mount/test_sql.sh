@@ -27,6 +27,7 @@ sql --csv "$archive" "SELECT 1 AS a, 'x,y' AS b" | tr -d '\r' >"$tmp/out"
 sql --line "$archive" "SELECT 1 AS a" | grep -q 'a = 1' || fail "--line"
 sql --table "$archive" "SELECT 1 AS a" | grep -q '+---+' || fail "--table"
 echo "SELECT count(*) FROM hart WHERE capture = 'a64-sys.astf';" | sql "$archive" | grep -qx 1 || fail "a query from a pipe"
+[ "$(sql -- "$archive" $'-- one\nSELECT 1 AS a')" = $'a\n1' ] || fail "a query that begins with a comment"
 sql "$archive" "SELECT nonsense" 2>/dev/null && fail "a wrong query ends well"
 sql "$archive/nothing" "SELECT 1" >/dev/null 2>"$tmp/err" && fail "an archive that is not there is opened"
 grep -q 'there is no such file' "$tmp/err" || fail "of an archive that is not there it says: $(cat "$tmp/err")"
@@ -34,6 +35,9 @@ PATH=/nowhere "$hartfs" sql "$archive" "SELECT 1" 2>"$tmp/err" && fail "it works
 grep -q 'package sqlite3' "$tmp/err" || fail "without sqlite3 it says: $(cat "$tmp/err")"
 (cd "$tmp" && mkdir -p "it's" && cp "$archive/mini/rv32-mini.stf" "it's/a b.stf" &&
 	sql "it's/a b.stf" "SELECT count(*) AS n FROM instruction WHERE ordinal < 5" | grep -qx 5) || fail "a name with a quote"
+head -c 9000 "$archive/mini/rv32-mini.stf" >"$tmp/it's/small.stf"
+sql --chunk=100 "$tmp/it's/small.stf" "SELECT count(*) FROM run" >/dev/null 2>"$tmp/err"
+grep -q 'smaller than --pack-below' "$tmp/err" || fail "of the runs of a small capture it says: $(cat "$tmp/err")"
 
 # ---- confined as the others are ----
 if "$hartfs" ls --sandbox=required "${options[@]}" "$archive" >/dev/null 2>&1; then
