@@ -83,32 +83,40 @@ static int make_plan(struct hf_rows *rows, struct reading *r, uint64_t low, uint
 	return 0;
 }
 
+/* The places of a condition; as signed numbers the upper half of them comes before the lower one. */
+static size_t find_places(const struct hf_rows *rows, unsigned column, struct hf_find_range *to)
+{
+	const struct hf_rows_among *among = &rows->ask->among[column];
+	int64_t first, last;
+	size_t n = 0;
+
+	hf_rows_range(rows, column, &first, &last);
+	if (!(rows->ask->ranged >> column & 1))
+		for (; n < among->count; n++)
+			to[n] = (struct hf_find_range){(uint64_t)among->number[n], (uint64_t)among->number[n]};
+	else if (first < 0 && last >= 0)
+		to[n++] = (struct hf_find_range){0, (uint64_t)last};
+	if (rows->ask->ranged >> column & 1)
+		to[n++] = (struct hf_find_range){(uint64_t)first, first < 0 && last >= 0 ? UINT64_MAX : (uint64_t)last};
+	return n;
+}
+
 bool hf_rows_ask_range(const struct hf_rows *rows, unsigned column, enum hf_question_kind kind,
 		       struct hf_question *question)
 {
 	const struct hf_rows_among *among = &rows->ask->among[column];
 	struct reading *r = rows->own;
-	int64_t first, last;
+	size_t n;
 
-	if (question->count == HF_QUESTION_TERMS)
+	if (question->count == HF_QUESTION_TERMS || r->ranges)
 		return false;
-	hf_rows_range(rows, column, &first, &last);
-	if (among->count && !(rows->ask->ranged >> column & 1) && !r->ranges) {
-		r->ranges = calloc(among->count, sizeof *r->ranges);
-		for (size_t i = 0; r->ranges && i < among->count; i++)
-			r->ranges[i] = (struct hf_find_range){(uint64_t)among->number[i], (uint64_t)among->number[i]};
-		if (!r->ranges)
-			return false;
-		question->term[question->count++] = (struct hf_find_term){
-			.kind = kind, .range = r->ranges[0], .more = r->ranges + 1, .more_count = among->count - 1};
-		return true;
-	}
-	/* As signed numbers the upper half comes before the lower one. */
-	if (!(rows->ask->ranged >> column & 1) || (first < 0) != (last < 0))
+	r->ranges = calloc(among->count + 2, sizeof *r->ranges);
+	n = r->ranges ? find_places(rows, column, r->ranges) : 0;
+	if (!n)
 		return false;
-	question->term[question->count++] =
-		(struct hf_find_term){.kind = kind, .range = {(uint64_t)first, (uint64_t)last}};
-	return !among->number;
+	question->term[question->count++] = (struct hf_find_term){
+		.kind = kind, .range = r->ranges[0], .more = r->ranges + 1, .more_count = n - 1};
+	return !(among->number && rows->ask->ranged >> column & 1);
 }
 
 /* Columns with conditions that the caller did not meet by choosing capture, hart and ordinals. */

@@ -38,7 +38,7 @@ int hf_rows_events_next(struct hf_rows *rows, struct hf_row *row);
 void hf_rows_events_close(struct hf_rows *rows);
 uint64_t hf_rows_events_pass(struct hf_rows *rows, uint64_t most);
 
-/* Adds a term with the addresses that a column may have, if it is one range, or several numbers. False: it is neither. */
+/* Adds a term with the addresses that a column may have, once. False: there is no condition on it, or more is asked. */
 bool hf_rows_ask_range(const struct hf_rows *rows, unsigned column, enum hf_question_kind kind,
 		      struct hf_question *question);
 /* The value of an event of words words, whose first one is value, and whose others follow as DATA: a number, or a text as

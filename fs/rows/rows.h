@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Captures as tables: rows of captures, harts, instructions, accesses, functions..., made on demand, for whoever asks in
- * columns and conditions (hartfs serve). Conditions only save work: rows that do not meet them may come all the same, and
- * rows that meet them always come. Numbers are 64 bits, and compared as signed ones, as SQLite has them.
+ * columns and conditions (hartfs serve). Rows that come are those that meet all conditions. Numbers are 64 bits, and
+ * compared as signed ones, as SQLite has them.
  */
 #ifndef HF_ROWS_ROWS_H
 #define HF_ROWS_ROWS_H
