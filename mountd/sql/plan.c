@@ -234,7 +234,7 @@ static bool is_exact(const struct hf_schema_table *table, sqlite3_index_info *in
 		if (k != i && info->aConstraint[k].iColumn == constraint->iColumn &&
 		    info->aConstraint[k].op == SQLITE_INDEX_CONSTRAINT_EQ)
 			return false;
-	if (!HAS_338 || !info->aConstraintUsage[i].argvIndex || !constraint->usable || !is_of_use(table, info, i) || constraint->op == SQLITE_INDEX_CONSTRAINT_LIKE ||
+	if (!HAS_338 || !info->aConstraintUsage[i].argvIndex || constraint->op == SQLITE_INDEX_CONSTRAINT_LIKE ||
 	    sqlite3_vtab_in(info, i, -1) || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || !value)
 		return false;
 	text = table->column[constraint->iColumn].flags & HF_COL_TEXT;
