@@ -3,19 +3,32 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Equal to one of several, all at once: SQLite has no number of its own for that. */
+#define OP_AMONG 0
+/* SQLite 3.38; its header may be older. */
+#define OP_LIMIT 73
+#define OP_OFFSET 74
+#define HAS_338 (sqlite3_libversion_number() >= 3038000)
 
 /* How a condition is written in the plan. The longer ones come first, so that ">=" is not read as ">". */
 static const struct op {
 	unsigned char op;
 	const char *text;
 } ops[] = {
+	{OP_AMONG, "=?,?"},
+	{SQLITE_INDEX_CONSTRAINT_LIKE, "~?"},
 	{SQLITE_INDEX_CONSTRAINT_GE, ">=?"}, {SQLITE_INDEX_CONSTRAINT_LE, "<=?"}, {SQLITE_INDEX_CONSTRAINT_GT, ">?"},
 	{SQLITE_INDEX_CONSTRAINT_LT, "<?"},  {SQLITE_INDEX_CONSTRAINT_EQ, "=?"},
 };
 #define OPS (sizeof ops / sizeof ops[0])
 #define REVERSE "desc"
 #define ONE_HART "one-hart"
+#define COUNT "count"
+#define LIMIT "limit:?"
+#define OFFSET "offset:?"
 #define BY_LIST "chunks that a list names, if there is a summary"
 
 /* Rows of a table of a hart that nobody asked for the size, and how much dearer they are where chunks are decoded. */
@@ -33,6 +46,8 @@ struct asked {
 	bool known_first, known_last; /* and these are the limits */
 	sqlite3_int64 first, last;
 	const char *text; /* that it is to be equal to, if that is written in the query; borrowed */
+	bool among;	  /* several numbers are asked for at once */
+	bool like;
 };
 
 static const struct op *op_of(const struct sqlite3_index_constraint *constraint)
@@ -53,6 +68,8 @@ static bool is_of_use(const struct hf_schema_table *table, sqlite3_index_info *i
 	if (!op || constraint->iColumn < 0 || constraint->iColumn >= (int)table->count)
 		return false;
 	column = &table->column[constraint->iColumn];
+	if (op->op == SQLITE_INDEX_CONSTRAINT_LIKE)
+		return column->flags & HF_COL_LIKE;
 	if (!(column->flags & HF_COL_ASKED))
 		return false;
 	if (!(column->flags & HF_COL_TEXT))
@@ -67,7 +84,7 @@ static void note_limit(sqlite3_index_info *info, int i, struct asked *asked)
 	sqlite3_value *value = NULL;
 	sqlite3_int64 number;
 
-	if (sqlite3_libversion_number() < 3038000 || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || !value)
+	if (!HAS_338 || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || !value)
 		return;
 	if (sqlite3_value_type(value) == SQLITE_TEXT)
 		asked->text = (const char *)sqlite3_value_text(value);
@@ -87,6 +104,7 @@ static void note(sqlite3_index_info *info, int i, struct asked *asked)
 {
 	const unsigned char op = info->aConstraint[i].op;
 
+	asked->like |= op == SQLITE_INDEX_CONSTRAINT_LIKE;
 	asked->equal |= op == SQLITE_INDEX_CONSTRAINT_EQ;
 	asked->above |= op == SQLITE_INDEX_CONSTRAINT_GE || op == SQLITE_INDEX_CONSTRAINT_GT;
 	asked->below |= op == SQLITE_INDEX_CONSTRAINT_LE || op == SQLITE_INDEX_CONSTRAINT_LT;
@@ -141,7 +159,7 @@ static const char *estimate(const struct hf_schema_table *table, const struct as
 
 	for (uint32_t i = 0; i < table->count; i++) {
 		const unsigned flags = table->column[i].flags;
-		const bool any = asked[i].equal || asked[i].above || asked[i].below;
+		const bool any = asked[i].equal || asked[i].above || asked[i].below || asked[i].among;
 		double left = rows;
 
 		if (!any || (i < 2 && table->flags & HF_TAB_HART))
@@ -149,7 +167,7 @@ static const char *estimate(const struct hf_schema_table *table, const struct as
 		if (flags & HF_COL_ORDER)
 			left = asked[i].equal ? 1 : share_of(&asked[i], rows);
 		else
-			left = asked[i].equal ? rows / 1000 : rows / 4;
+			left = asked[i].equal ? rows / 1000 : asked[i].among ? rows / 100 : rows / 4;
 		rows = left < rows ? left : rows;
 		if (flags & HF_COL_ORDER) {
 			cost = rows + CHUNK / 100;
@@ -192,26 +210,130 @@ static bool is_one_hart(const struct hf_schema_table *table, const struct hf_pla
 	return (known->has_capture || asked[0].text) && known->has_one_hart(known->ctx, asked[0].text);
 }
 
+/* IN with many numbers: one request is better than one for each of them, which would decode the same chunks. */
+static bool take_among(const struct hf_schema_table *table, sqlite3_index_info *info, int i, const struct asked *asked)
+{
+	const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+
+	if (!HAS_338 || constraint->op != SQLITE_INDEX_CONSTRAINT_EQ || asked->among ||
+	    !(table->column[constraint->iColumn].flags & HF_COL_AMONG) || !sqlite3_vtab_in(info, i, -1))
+		return false;
+	sqlite3_vtab_in(info, i, 1);
+	return true;
+}
+
+/* Whether rows that the server sends are exactly those that meet the condition, and SQLite need not look: what it is
+ * compared with is known already, and nothing else is asked to be equal to the column. */
+static bool is_exact(const struct hf_schema_table *table, sqlite3_index_info *info, int i)
+{
+	const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+	sqlite3_value *value = NULL;
+	bool text;
+
+	for (int k = 0; k < info->nConstraint; k++)
+		if (k != i && info->aConstraint[k].iColumn == constraint->iColumn &&
+		    info->aConstraint[k].op == SQLITE_INDEX_CONSTRAINT_EQ)
+			return false;
+	if (!HAS_338 || !info->aConstraintUsage[i].argvIndex || constraint->op == SQLITE_INDEX_CONSTRAINT_LIKE ||
+	    sqlite3_vtab_in(info, i, -1) || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || !value)
+		return false;
+	text = table->column[constraint->iColumn].flags & HF_COL_TEXT;
+	if (text && sqlite3_value_type(value) == SQLITE_TEXT)
+		return strlen((const char *)sqlite3_value_text(value)) == (size_t)sqlite3_value_bytes(value);
+	return !text && sqlite3_value_type(value) == SQLITE_INTEGER;
+}
+
+/* Whether no column is needed of rows but those that conditions make known, or that are only compared. */
+static bool is_count(const struct hf_schema_table *table, sqlite3_index_info *info)
+{
+	uint32_t known = 0;
+
+	for (int i = 0; i < info->nConstraint; i++) {
+		const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+		const bool number = constraint->op == SQLITE_INDEX_CONSTRAINT_EQ && info->aConstraintUsage[i].argvIndex &&
+				    is_of_use(table, info, i) &&
+				    !(table->column[constraint->iColumn].flags & HF_COL_TEXT) &&
+				    !(HAS_338 && sqlite3_vtab_in(info, i, -1));
+
+		if (number || is_exact(table, info, i))
+			known |= 1u << constraint->iColumn;
+		/* Another condition on it is SQLite's, which looks at its value. */
+		else if (constraint->iColumn >= 0 && constraint->iColumn < (int)table->count &&
+			 constraint->op != OP_LIMIT && constraint->op != OP_OFFSET)
+			return false;
+	}
+	return !(info->colUsed & ~(sqlite3_uint64)known);
+}
+
+/* Then SQLite need not look at the columns again, which are not sent. */
+static void omit_exact(const struct hf_schema_table *table, sqlite3_index_info *info)
+{
+	for (int i = 0; i < info->nConstraint; i++)
+		if (info->aConstraintUsage[i].argvIndex && is_exact(table, info, i))
+			info->aConstraintUsage[i].omit = 1;
+}
+
+/* How many rows are wanted; and, if all conditions are met exactly, which of them are not. */
+static size_t take_limits(const struct hf_schema_table *table, sqlite3_index_info *info, int argument, char *plan,
+			  size_t room)
+{
+	bool exact = true;
+	size_t n = 0;
+
+	if (!HAS_338 || (info->nOrderBy && !info->orderByConsumed))
+		return 0;
+	for (int i = 0; i < info->nConstraint; i++)
+		exact &= info->aConstraint[i].op == OP_LIMIT || info->aConstraint[i].op == OP_OFFSET ||
+			 is_exact(table, info, i);
+	for (int i = 0; i < info->nConstraint; i++) {
+		const unsigned char op = info->aConstraint[i].op;
+
+		if (!info->aConstraint[i].usable || (op != OP_LIMIT && (op != OP_OFFSET || !exact)))
+			continue;
+		info->aConstraintUsage[i].argvIndex = ++argument;
+		info->aConstraintUsage[i].omit = op == OP_OFFSET;
+		n += (size_t)snprintf(plan + n, room - n, " %s", op == OP_LIMIT ? LIMIT : OFFSET);
+	}
+	return n;
+}
+
+/* The conditions that are sent, in words. *ret_arguments: how many. */
+static size_t take_conditions(const struct hf_schema_table *table, sqlite3_index_info *info, struct asked *asked,
+			      char *plan, size_t room, int *ret_arguments)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < info->nConstraint; i++) {
+		const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+		const struct op *op = op_of(constraint);
+		struct asked *of;
+
+		if (!constraint->usable || !is_of_use(table, info, i) || n + 128 > room)
+			continue;
+		of = &asked[constraint->iColumn];
+		if (take_among(table, info, i, of)) {
+			op = &ops[0];
+			of->among = true;
+		} else {
+			note(info, i, of);
+		}
+		info->aConstraintUsage[i].argvIndex = ++*ret_arguments;
+		n += (size_t)snprintf(plan + n, room - n, "%s%s%s", n ? " " : "",
+				      table->column[constraint->iColumn].name, op->text);
+	}
+	return n;
+}
+
 int hf_plan_choose(const struct hf_schema_table *table, const struct hf_plan_known *known, sqlite3_index_info *info)
 {
 	struct asked asked[HF_PROTOCOL_COLUMNS] = {0};
 	char plan[1024];
-	size_t n = 0;
-	int argument = 0;
+	int arguments = 0;
 	bool reverse, whole, later, one_hart;
 	const char *how;
 	double rows;
+	size_t n = take_conditions(table, info, asked, plan, sizeof plan - 128, &arguments);
 
-	for (int i = 0; i < info->nConstraint; i++) {
-		const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-
-		if (!constraint->usable || !is_of_use(table, info, i) || n > sizeof plan - 128)
-			continue;
-		note(info, i, &asked[constraint->iColumn]);
-		info->aConstraintUsage[i].argvIndex = ++argument;
-		n += (size_t)snprintf(plan + n, sizeof plan - n, "%s%s%s", n ? " " : "",
-				      table->column[constraint->iColumn].name, op_of(constraint)->text);
-	}
 	one_hart = is_one_hart(table, known, info, asked);
 	asked[0].equal |= known->has_capture;
 	asked[1].equal |= one_hart;
@@ -226,6 +348,11 @@ int hf_plan_choose(const struct hf_schema_table *table, const struct hf_plan_kno
 		info->estimatedCost = NOT_WHOLE;
 	n += (size_t)snprintf(plan + n, sizeof plan - n, "%s%s", one_hart ? " " ONE_HART : "",
 			      info->orderByConsumed && reverse ? " " REVERSE : "");
+	if (is_count(table, info)) {
+		omit_exact(table, info);
+		n += (size_t)snprintf(plan + n, sizeof plan - n, " " COUNT);
+	}
+	n += take_limits(table, info, arguments, plan + n, sizeof plan - n);
 	snprintf(plan + n, sizeof plan - n, "; %s", how);
 	info->idxStr = sqlite3_mprintf("%s", plan + strspn(plan, " "));
 	info->needToFreeIdxStr = 1;
@@ -299,6 +426,112 @@ static bool add_text(struct hf_request *request, int column, sqlite3_value *valu
 	return true;
 }
 
+/* Numbers that are collected of an IN. */
+struct numbers {
+	sqlite3_int64 *number; /* owned */
+	size_t count, room;
+};
+
+/* What SQLite compares in another way than ours leaves the whole condition to it: *ret_whole is false. */
+static int collect_numbers(sqlite3_value *list, struct numbers *ret_numbers, bool *ret_whole)
+{
+	struct numbers *to = ret_numbers;
+	sqlite3_value *value;
+	int err = sqlite3_vtab_in_first(list, &value);
+
+	*ret_whole = true;
+	for (; err == SQLITE_OK && value; err = sqlite3_vtab_in_next(list, &value)) {
+		const int type = sqlite3_value_type(value);
+
+		*ret_whole &= type == SQLITE_INTEGER || type == SQLITE_NULL;
+		if (type != SQLITE_INTEGER)
+			continue;
+		if (to->count == to->room) {
+			const size_t room = to->room ? 2 * to->room : 16;
+			sqlite3_int64 *bigger = sqlite3_realloc64(to->number, room * sizeof *bigger);
+
+			if (!bigger)
+				return SQLITE_NOMEM;
+			to->number = bigger;
+			to->room = room;
+		}
+		to->number[to->count++] = sqlite3_value_int64(value);
+	}
+	return err == SQLITE_DONE ? SQLITE_OK : err;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const sqlite3_int64 x = *(const sqlite3_int64 *)a, y = *(const sqlite3_int64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* As the message has them, in the request's memory. */
+static bool put_numbers(const struct numbers *from, struct hf_request *request, int column)
+{
+	uint8_t *to = sqlite3_malloc64(8 * from->count);
+	uint32_t n = 0;
+
+	if (!to)
+		return false;
+	for (size_t i = 0; i < from->count; i++) {
+		if (i && from->number[i] == from->number[i - 1])
+			continue;
+		for (unsigned k = 0; k < 8; k++)
+			to[8 * (size_t)n + k] = (uint8_t)((uint64_t)from->number[i] >> (8 * k));
+		n++;
+	}
+	request->among[column].numbers = to;
+	request->among[column].count = n;
+	return true;
+}
+
+/* Too many for a message are a range; with no memory they are left to SQLite. */
+static bool add_among(struct hf_request *request, int column, sqlite3_value *list)
+{
+	struct numbers numbers = {0};
+	size_t sent = 0;
+	bool whole, any = true;
+
+	for (unsigned i = 0; i < HF_PROTOCOL_COLUMNS; i++)
+		sent += request->among[i].count;
+	if (collect_numbers(list, &numbers, &whole) == SQLITE_OK && whole) {
+		any = numbers.count > 0;
+		if (any)
+			qsort(numbers.number, numbers.count, sizeof *numbers.number, by_number);
+		if (any && (numbers.count + sent > HF_PROTOCOL_AMONG || !put_numbers(&numbers, request, column)))
+			narrow(request, column, numbers.number[0], numbers.number[numbers.count - 1]);
+	}
+	sqlite3_free(numbers.number);
+	return any;
+}
+
+static bool add_like(struct hf_request *request, int column, sqlite3_value *value)
+{
+	const char *text;
+
+	if (sqlite3_value_type(value) != SQLITE_TEXT)
+		return sqlite3_value_type(value) != SQLITE_NULL;
+	text = (const char *)sqlite3_value_text(value);
+	if (!text || request->like[column] || strlen(text) != (size_t)sqlite3_value_bytes(value))
+		return true;
+	/* What is not ASCII may be alike in more ways, if the host has a LIKE of its own. */
+	for (const char *p = text; *p; p++)
+		if (*p & 0x80)
+			return true;
+	request->like[column] = text;
+	return true;
+}
+
+/* A number of rows; what is none is SQLite's to complain of. */
+static sqlite3_int64 rows_of(sqlite3_value *value)
+{
+	const sqlite3_int64 rows = sqlite3_value_type(value) == SQLITE_INTEGER ? sqlite3_value_int64(value) : 0;
+
+	return rows > 0 ? rows : 0;
+}
+
 static bool add(const struct hf_schema_table *table, const char *word, size_t size, sqlite3_value *value,
 		struct hf_request *request)
 {
@@ -311,31 +544,83 @@ static bool add(const struct hf_schema_table *table, const char *word, size_t si
 		column = find_column(table, word, size - n);
 		if (column < 0)
 			return true;
+		if (ops[i].op == OP_AMONG)
+			return add_among(request, column, value);
+		if (ops[i].op == SQLITE_INDEX_CONSTRAINT_LIKE)
+			return add_like(request, column, value);
 		return table->column[column].flags & HF_COL_TEXT ? add_text(request, column, value)
 								 : add_number(request, column, ops[i].op, value);
 	}
 	return true;
 }
 
-bool hf_plan_read(const struct hf_schema_table *table, const char *plan, int used, sqlite3_value **values, int count,
-		  struct hf_request *ret_request)
+static bool is_word(const char *word, size_t size, const char *text)
 {
-	struct hf_request *request = ret_request;
+	return size == strlen(text) && memcmp(word, text, size) == 0;
+}
+
+/* Numbers that are equal are known without being sent; texts are if SQLite does not look at them again. */
+static void count_only(const struct hf_schema_table *table, struct hf_request *request, uint32_t numbers)
+{
+	for (uint32_t i = 0; i < table->count; i++)
+		if (numbers >> i & 1 && (!(request->ranged >> i & 1) || request->range[i].first != request->range[i].last))
+			return;
+	request->flags |= HF_OPEN_COUNT;
+	request->columns = 0;
+}
+
+/* Columns of numbers that are equal to something. */
+static uint32_t equal_number(const struct hf_schema_table *table, const char *word, size_t size)
+{
+	const int column = size > 2 && memcmp(word + size - 2, "=?", 2) == 0 ? find_column(table, word, size - 2) : -1;
+
+	return column >= 0 && !(table->column[column].flags & HF_COL_TEXT) ? 1u << column : 0;
+}
+
+static bool read_words(const struct hf_schema_table *table, const char *plan, sqlite3_value **values, int count,
+		       struct hf_request *request)
+{
 	const char *end = plan + strcspn(plan, ";");
+	uint32_t numbers = 0;
+	bool only_count = false;
 	int argument = 0;
 
-	*request = (struct hf_request){.message = HF_MESSAGE_OPEN, .columns = (uint32_t)used};
 	while (plan < end) {
 		const size_t n = strcspn(plan, " ;");
 
-		if (n == strlen(REVERSE) && memcmp(plan, REVERSE, n) == 0)
+		numbers |= equal_number(table, plan, n);
+		if (is_word(plan, n, REVERSE))
 			request->flags |= HF_OPEN_REVERSE;
-		else if (n == strlen(ONE_HART) && memcmp(plan, ONE_HART, n) == 0)
+		else if (is_word(plan, n, ONE_HART))
 			request->flags |= HF_OPEN_ONE_HART;
-		else if (n && argument < count && !add(table, plan, n, values[argument++], request))
+		else if (is_word(plan, n, COUNT))
+			only_count = true;
+		else if (n && argument == count)
+			return false;
+		else if (is_word(plan, n, LIMIT))
+			request->rows = (uint32_t)(rows_of(values[argument++]) & INT_MAX);
+		else if (is_word(plan, n, OFFSET))
+			request->skip = (uint64_t)rows_of(values[argument++]);
+		else if (n && !add(table, plan, n, values[argument++], request))
 			return false;
 		plan += n;
 		plan += strspn(plan, " ");
 	}
+	if (only_count)
+		count_only(table, request, numbers);
 	return argument == count;
+}
+
+bool hf_plan_read(const struct hf_schema_table *table, const char *plan, int used, sqlite3_value **values, int count,
+		  struct hf_request *ret_request)
+{
+	*ret_request = (struct hf_request){.message = HF_MESSAGE_OPEN, .columns = (uint32_t)used};
+	return read_words(table, plan, values, count, ret_request);
+}
+
+void hf_plan_free(struct hf_request *request)
+{
+	for (unsigned i = 0; i < HF_PROTOCOL_COLUMNS; i++)
+		sqlite3_free((void *)request->among[i].numbers);
+	*request = (struct hf_request){0};
 }
