@@ -16,7 +16,7 @@ static_assert((int)HF_COL_TEXT == (int)HF_COLUMN_TEXT && (int)HF_COL_HIDDEN == (
 		      (int)HF_COL_ANY == (int)HF_COLUMN_ANY && (int)HF_COL_ASKED == (int)HF_COLUMN_ASKED &&
 		      (int)HF_COL_LISTED == (int)HF_COLUMN_LISTED && (int)HF_COL_ORDER == (int)HF_COLUMN_ORDER &&
 		      (int)HF_COL_NEEDED == (int)HF_COLUMN_NEEDED && (int)HF_COL_AMONG == (int)HF_COLUMN_AMONG &&
-		      (int)HF_COL_LIKE == (int)HF_COLUMN_LIKE,
+		      (int)HF_COL_LIKE == (int)HF_COLUMN_LIKE && (int)HF_COL_LISTED_ALL == (int)HF_COLUMN_LISTED_ALL,
 	      "the same bits");
 static_assert((int)HF_TAB_HART == (int)HF_TABLE_HART && (int)HF_TAB_ORDERED == (int)HF_TABLE_ORDERED &&
 		      (int)HF_TAB_SUMMED == (int)HF_TABLE_SUMMED && (int)HF_TAB_RARE == (int)HF_TABLE_RARE,

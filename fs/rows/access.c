@@ -81,8 +81,8 @@ enum { NAME = HF_AT_ORDINAL + 1, ROLE, VALUE };
 static const struct hf_column register_columns[] = {
 	HF_HART_COLUMNS,
 	HF_ORDINAL_COLUMN,
-	[NAME] = {"name", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED},
-	[ROLE] = {"role", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED},
+	[NAME] = {"name", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED_ALL},
+	[ROLE] = {"role", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED_ALL},
 	[VALUE] = {"value", HF_COLUMN_ANY},
 };
 

@@ -31,6 +31,7 @@ enum hf_column_flags {
 	HF_COLUMN_NEEDED = 64, /* it must be one number, or text */
 	HF_COLUMN_AMONG = 128, /* a condition that it is one of several numbers saves work */
 	HF_COLUMN_LIKE = 256,  /* one that it is like a pattern does */
+	HF_COLUMN_LISTED_ALL = 512, /* a list knows where all columns of this kind are equal to something */
 };
 
 struct hf_column {

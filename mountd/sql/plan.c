@@ -147,6 +147,21 @@ static double share_of(const struct asked *asked, double rows)
 	return asked->above && asked->below ? rows / 100 : rows / 3;
 }
 
+/* Whether one list knows all that is asked of the columns that it needs together. */
+static bool is_listed_all(const struct hf_schema_table *table, const struct asked *asked)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		if (!(table->column[i].flags & HF_COL_LISTED_ALL))
+			continue;
+		if (!asked[i].equal)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 /* Rows that come, and instructions that are decoded for them. */
 static const char *estimate(const struct hf_schema_table *table, const struct asked *asked, double *ret_rows,
 			    double *ret_cost)
@@ -156,6 +171,7 @@ static const char *estimate(const struct hf_schema_table *table, const struct as
 						       : "every chunk";
 	double rows = table->flags & HF_TAB_SUMMED ? ROWS_SUMMED : table->flags & HF_TAB_HART ? ROWS_OF_HART : ROWS_OF_ARCHIVE;
 	double cost = rows;
+	const bool listed_all = is_listed_all(table, asked);
 
 	for (uint32_t i = 0; i < table->count; i++) {
 		const unsigned flags = table->column[i].flags;
@@ -172,7 +188,7 @@ static const char *estimate(const struct hf_schema_table *table, const struct as
 		if (flags & HF_COL_ORDER) {
 			cost = rows + CHUNK / 100;
 			how = asked[i].equal ? "one chunk" : "the chunks of that range";
-		} else if (flags & HF_COL_LISTED && cost > 10 * rows) {
+		} else if ((flags & HF_COL_LISTED || (listed_all && flags & HF_COL_LISTED_ALL)) && cost > 10 * rows) {
 			cost = 10 * rows + CHUNK / 100;
 			how = strcmp(how, "every chunk") == 0 ? BY_LIST : how;
 		}

@@ -56,6 +56,7 @@ enum hf_failure {
 #define HF_COL_NEEDED 64u /* there must be a condition that it is one number or text */
 #define HF_COL_AMONG 128u /* a condition that it is one of several numbers is worth sending */
 #define HF_COL_LIKE 256u  /* one that it is like a pattern is */
+#define HF_COL_LISTED_ALL 512u /* few chunks are named if all columns of this kind are equal to something */
 /* Flags of a table. */
 #define HF_TAB_HART 1u	  /* its first two columns are capture and hart, and a capture is needed */
 #define HF_TAB_ORDERED 2u /* by hart, then by the column with HF_COL_ORDER, both ways */

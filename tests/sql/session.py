@@ -195,6 +195,8 @@ def check_pushed(db):
          db.execute("SELECT count(*) FROM access(%s, 0) WHERE ordinal < 30000 AND +address < 2147500000" %
                     CAPTURE).fetchall(), "address<?"),
     ]
+    registers = "SELECT count(*) FROM register(%s, 0) WHERE +ordinal < 0 AND name = 'a0'" % CAPTURE
+    asked += [(registers, [(0,)], "every chunk"), (registers + " AND role = 'written'", [(0,)], "a list names")]
     for query, rows, words in asked:
         plan = str(db.execute("EXPLAIN QUERY PLAN " + query).fetchall())
         told = db.execute(query).fetchall()
