@@ -160,6 +160,9 @@ enum hf_enc_flags {
 	HF_ENC_LINES = 1,
 	HF_ENC_SYMBOLS = 2, /* its bytes depend on env->symbols: those that its hook symbols asks for */
 	HF_ENC_COUNTS = 4, /* where a sink only counts, it adds up lengths that env->memo has, and makes no bytes */
+	/* With HF_ENC_LINES: each TIMESTAMP event begins a line, "# time ", and makes the end of the line before. Those of
+	 * all harts are merged by time. */
+	HF_ENC_TIMES = 8,
 };
 
 struct hf_enc_ops {

@@ -26,6 +26,7 @@ enum hf_row_kind {
 	HF_ROW_PROBLEM,	 /* struct hf_index_problem */
 	HF_ROW_ID,	 /* u32 of a hart */
 	HF_ROW_VIEW,	 /* u64 number of the view in pass->views, struct hf_view_chunk up to the end of its entry */
+	HF_ROW_TIMES,	 /* u64 number of the view, u64 of the chunk, u64 of the row in it, struct hf_view_times as far as used */
 	HF_ROW_VIEW_END, /* u64 number of the view, u64 chunks, u64 size */
 	HF_ROW_SUMMARY,	 /* u64 enum hf_table_id, u64 key, the row as far as it is in use */
 	HF_ROW_CHUNK,	 /* struct hf_chunk up to the end of its entry; all its other rows are before it */

@@ -32,6 +32,16 @@ static int write_view(struct hf_pass_run *run, const uint8_t *bytes, size_t size
 	return hf_view_part_add_chunk(&run->pass->views[view], hf_row_id(run->slot, chunk.number), &chunk);
 }
 
+static int write_times(struct hf_pass_run *run, const uint8_t *bytes, size_t size)
+{
+	struct hf_view_times times;
+	uint64_t head[3];
+
+	memcpy(head, bytes, sizeof head);
+	memcpy(&times, bytes + sizeof head, size - sizeof head);
+	return hf_view_part_add_times(&run->pass->views[head[0]], hf_row_id(run->slot, head[1]), head[2], &times);
+}
+
 static int write_view_end(struct hf_pass_run *run, const uint8_t *bytes)
 {
 	uint64_t end[3];
@@ -105,6 +115,8 @@ static int write_row(struct hf_pass_run *run, const struct hf_row *row)
 		return hf_pass_add_id(run->pass, id);
 	case HF_ROW_VIEW:
 		return write_view(run, bytes, row->size);
+	case HF_ROW_TIMES:
+		return write_times(run, bytes, row->size);
 	case HF_ROW_VIEW_END:
 		return write_view_end(run, bytes);
 	case HF_ROW_SUMMARY:
