@@ -58,8 +58,7 @@ static int put_run(void *ctx, const struct hf_summary_run *run)
 	const struct telling *t = ctx;
 	struct hf_posting posting;
 	struct hf_list list;
-	uint8_t *bytes;
-	int err = is_stopping(t) ? HF_ERR_CANCELLED : hf_summary_list_by(t->summary, t->reader, run, &list, &bytes);
+	int err = is_stopping(t) ? HF_ERR_CANCELLED : hf_summary_list_by(t->summary, t->reader, run, &list);
 
 	if (err)
 		return err;
@@ -72,7 +71,6 @@ static int put_run(void *ctx, const struct hf_summary_run *run)
 		if (err && err != HF_NOTE_END)
 			break;
 	}
-	free(bytes);
 	return err == HF_NOTE_END ? 0 : err;
 }
 

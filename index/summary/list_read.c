@@ -3,35 +3,65 @@
 
 #include "codecs/base/bytes.h"
 
-#include <stdbool.h>
-
 /* ---- bits ---- */
 
-/* The next so many bits of the block, at most 64; past its end they are 0. */
+/* The bits from there on, the first one at the top: at least 57, and 0 past the end. */
+static uint64_t look_at_bits(const struct hf_list *list)
+{
+	const uint8_t *p = list->at + list->bit / 8;
+	uint64_t bits = 0;
+
+	if (list->end - p >= 8)
+		return __builtin_bswap64(hf_get64(p)) << list->bit % 8;
+	for (unsigned i = 0; p < list->end; i += 8)
+		bits |= (uint64_t)*p++ << (56 - i);
+	return bits << list->bit % 8;
+}
+
+/* At most 64 bits. */
 static uint64_t get_bits(struct hf_list *list, unsigned count)
 {
 	uint64_t value = 0;
 
-	for (; count; count--, list->bit++) {
-		const uint8_t *p = list->at + list->bit / 8;
-		const unsigned bit = p < list->end ? *p >> (7 - list->bit % 8) & 1u : 0;
+	while (count) {
+		const unsigned n = count < 32 ? count : 32;
 
-		value = value << 1 | bit;
+		value = value << n | look_at_bits(list) >> (64 - n);
+		list->bit += n;
+		count -= n;
 	}
 	return value;
 }
 
-static int get_code(struct hf_list *list, unsigned order, uint64_t *ret_value)
+static bool is_past_end(const struct hf_list *list)
+{
+	return list->bit > 8 * (size_t)(list->end - list->at);
+}
+
+/* One of more bits than look_at_bits has. */
+static int get_long_code(struct hf_list *list, unsigned order, uint64_t *ret_value)
 {
 	unsigned zeros = 0;
 
-	while (zeros + order < 63 && list->at + list->bit / 8 < list->end && !get_bits(list, 1))
+	while (zeros + order < 63 && !is_past_end(list) && !get_bits(list, 1))
 		zeros++;
 	/* The one that ended them, and the bits behind it. */
-	if (zeros + order >= 63 || list->at + list->bit / 8 > list->end)
+	if (zeros + order >= 63 || is_past_end(list))
 		return HF_ERR_STATE;
 	*ret_value = (UINT64_C(1) << (zeros + order) | get_bits(list, zeros + order)) - (UINT64_C(1) << order);
-	return list->bit > 8 * (size_t)(list->end - list->at) ? HF_ERR_STATE : 0;
+	return is_past_end(list) ? HF_ERR_STATE : 0;
+}
+
+static int get_code(struct hf_list *list, unsigned order, uint64_t *ret_value)
+{
+	const uint64_t bits = look_at_bits(list);
+	const unsigned zeros = bits ? (unsigned)__builtin_clzll(bits) : 64, width = 2 * zeros + 1 + order;
+
+	if (width > 57)
+		return get_long_code(list, order, ret_value);
+	*ret_value = (bits >> (64 - width)) - (UINT64_C(1) << order);
+	list->bit += width;
+	return is_past_end(list) ? HF_ERR_STATE : 0;
 }
 
 /* ---- blocks ---- */
@@ -73,6 +103,24 @@ int hf_list_open(struct hf_list *list, const uint8_t *bytes, size_t size, const 
 	return 0;
 }
 
+int hf_list_open_single(struct hf_list *list, uint64_t chunk, const struct hf_list_facts *facts)
+{
+	static const uint8_t none[1];
+
+	if (facts->postings != 1 || chunk < facts->first || chunk >= facts->end || !facts->total ||
+	    facts->total > INT64_MAX)
+		return HF_ERR_STATE;
+	*list = (struct hf_list){.facts = *facts,
+				 .skip = none,
+				 .end = none,
+				 .skips_end = none,
+				 .at = none,
+				 .left = 1,
+				 .chunk = chunk,
+				 .single = true};
+	return 0;
+}
+
 /* The first block is the short one, so that those to come are whole. */
 static bool at_block_start(const struct hf_list *list)
 {
@@ -110,6 +158,14 @@ static void pass_over(struct hf_list *list, const struct skip *skip, const uint8
 
 /* ---- postings ---- */
 
+static int get_single(struct hf_list *list, struct hf_posting *ret_posting)
+{
+	*ret_posting = (struct hf_posting){.chunk = list->chunk++, .count = list->facts.total};
+	list->sum = list->facts.total;
+	list->left = 0;
+	return 0;
+}
+
 static int get_posting(struct hf_list *list, struct hf_posting *ret_posting)
 {
 	uint64_t gap, count = 0;
@@ -137,6 +193,8 @@ int hf_list_next(struct hf_list *list, struct hf_posting *ret_posting)
 
 	if (!list->left)
 		return HF_NOTE_END;
+	if (list->single)
+		return get_single(list, ret_posting);
 	if (at_block_start(list)) {
 		err = next_block(list);
 		if (!err)

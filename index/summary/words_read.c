@@ -111,14 +111,12 @@ static int tell(void *ctx, const struct hf_inverse_found *found)
 	struct hf_words_range range;
 	struct hf_posting posting;
 	struct hf_list list;
-	uint8_t *bytes = NULL;
 	int err = range_of(&found->key, &range);
 
 	if (!err)
-		err = hf_inverse_list_by(t->asking.summary, t->reader, t->asking.part, found, &list, &bytes);
+		err = hf_inverse_list_by(t->asking.summary, t->reader, t->asking.part, found, &list);
 	while (!err && !(err = hf_list_next(&list, &posting)))
 		err = t->fn(t->ctx, &range, posting.chunk);
-	free(bytes);
 	return err == HF_NOTE_END ? 0 : err;
 }
 
