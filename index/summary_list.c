@@ -124,6 +124,8 @@ int hf_summary_read_list(struct hf_summary *summary, struct hf_list_reader *read
 	const uint8_t *bytes;
 	const int err = read_list(summary, reader, where, facts, ret_list, &bytes);
 
+	if (!err && bytes && bytes != reader->joined)
+		ret_list->readable = reader->piece.data + reader->piece.n;
 	return err ? hf_published_noted(&summary->file, err) : 0;
 }
 

@@ -27,6 +27,7 @@ struct hf_block_map {
 	struct hf_block_row *row;
 	uint32_t count;
 	uint32_t *slot; /* number of a row plus 1; 0: free */
+	struct hf_block_row *near; /* the row that was reached last; NULL: none */
 };
 
 /* HF_ERR_NOMEM; to be freed in any case. */

@@ -175,7 +175,7 @@ static void put_axis(struct hf_overview *o)
 	hf_svg_end_path(&o->svg);
 	hf_svg_close(&o->svg);
 	for (uint32_t i = 0; i <= TICKS; i++) {
-		const uint64_t ordinal = hf_timeline_part(o->t, i * HF_BUSY_PARTS / TICKS);
+		const uint64_t ordinal = o->t->part.start[i * HF_BUSY_PARTS / TICKS];
 		const uint32_t x = HF_OVERVIEW_PLOT_X + HF_OVERVIEW_PLOT_W * i / TICKS;
 
 		hf_svg_open(&o->svg, "text", "x=\"%" PRIu32 ".%02" PRIu32 "%%\" y=\"%" PRIu32 "\" text-anchor=\"%s\"",
@@ -225,7 +225,7 @@ static void put_links(struct hf_overview *o, uint32_t from)
 		    "\" viewBox=\"0 0 %u 1\" preserveAspectRatio=\"none\"",
 		    HF_OVERVIEW_PLOT_X / 100, from, HF_OVERVIEW_PLOT_W / 100, height, HF_BUSY_PARTS);
 	for (uint32_t i = 0; i < HF_BUSY_PARTS; i++) {
-		const uint64_t first = hf_timeline_part(o->t, i), end = hf_timeline_part(o->t, i + 1);
+		const uint64_t first = o->t->part.start[i], end = o->t->part.start[i + 1];
 
 		if (first == end)
 			continue;

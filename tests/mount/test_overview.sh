@@ -40,8 +40,13 @@ def rows_of_png(data):
     width, height, depth, colour = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
     assert (depth, colour) == (8, 3)
     raw = zlib.decompress(chunks[b"IDAT"])
-    assert len(raw) == height * (width + 1) and not any(raw[y * (width + 1)] for y in range(height))
-    return [raw[y * (width + 1) + 1:(y + 1) * (width + 1)] for y in range(height)]
+    assert len(raw) == height * (width + 1)
+    rows = []
+    for y in range(height):
+        kind, row = raw[y * (width + 1)], raw[y * (width + 1) + 1:(y + 1) * (width + 1)]
+        assert kind == 0 or (kind == 2 and rows)
+        rows.append(row if kind == 0 else bytes(a + b & 255 for a, b in zip(row, rows[-1])))
+    return rows
 
 def different(rows):
     """Without empty ones, and each once: this does not depend on heights and gaps."""
