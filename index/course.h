@@ -55,6 +55,9 @@ struct hf_course {
 	/* interrupt: of HF_RARE_TRAP */
 	int (*mark)(void *ctx, enum hf_rare_kind kind, bool interrupt, const struct hf_course_when *when);
 	int (*stack)(void *ctx, const struct hf_course_stack *stack);
+	/* It was that time before the instruction with that ordinal: only from events, and not of a time that the
+	 * source puts to an earlier place. */
+	int (*time)(void *ctx, uint64_t ordinal, uint64_t time);
 };
 
 /* All of the chunks that have some of the range. tree: the whole one of the same summary, or one with its numbers.

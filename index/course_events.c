@@ -89,7 +89,8 @@ static int drop_stack(void *ctx, const struct hf_call_stack *stack)
 static int put_access(struct telling *t, const struct hf_event *ev)
 {
 	const uint64_t first = ev->mem.address, last = first + (ev->mem.size ? ev->mem.size - 1 : 0);
-	const struct hf_course_when when = {.first = ordinal_of(t), .end = ordinal_of(t) + 1, .count = 1, .chunk = HF_NOWHERE};
+	const struct hf_course_when when = {
+		.first = ordinal_of(t), .end = ordinal_of(t) + 1, .count = 1, .chunk = HF_NOWHERE};
 	/* What goes on at the other end of memory is rare enough to be shown up to the end. */
 	struct hf_course_data data = {.first = first, .last = last < first ? UINT64_MAX : last};
 	int err = 0;
@@ -106,9 +107,17 @@ static int put_access(struct telling *t, const struct hf_event *ev)
 
 static int put_mark(struct telling *t, enum hf_rare_kind kind, bool interrupt)
 {
-	const struct hf_course_when when = {.first = ordinal_of(t), .end = ordinal_of(t) + 1, .count = 1, .chunk = HF_NOWHERE};
+	const struct hf_course_when when = {
+		.first = ordinal_of(t), .end = ordinal_of(t) + 1, .count = 1, .chunk = HF_NOWHERE};
 
 	return t->course->mark ? t->course->mark(t->course->ctx, kind, interrupt, &when) : 0;
+}
+
+static int put_time(struct telling *t, const struct hf_event *ev)
+{
+	if (!t->course->time || ev->flags & (HF_EVF_NO_TIME | HF_EVF_BACK))
+		return 0;
+	return t->course->time(t->course->ctx, t->base + t->insns, ev->time.value);
 }
 
 static int put_event(struct telling *t, const struct hf_event *ev)
@@ -133,6 +142,8 @@ static int put_event(struct telling *t, const struct hf_event *ev)
 		return put_mark(t, HF_RARE_DOUBT, false);
 	case HF_EVENT_DISCONTINUITY:
 		return put_mark(t, HF_RARE_DISCONTINUITY, false);
+	case HF_EVENT_TIMESTAMP:
+		return put_time(t, ev);
 	default:
 		return 0;
 	}

@@ -133,7 +133,8 @@ static int put_words(struct telling *t, bool written)
 static int put_hit(void *ctx, const struct hf_rare_hit *hit)
 {
 	const struct telling *t = ctx;
-	const struct hf_course_when when = {.first = hit->first, .end = hit->last + 1, .count = hit->count, .chunk = HF_NOWHERE};
+	const struct hf_course_when when = {
+		.first = hit->first, .end = hit->last + 1, .count = hit->count, .chunk = HF_NOWHERE};
 
 	if (when.end <= when.first)
 		return HF_ERR_STATE;

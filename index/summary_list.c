@@ -118,8 +118,9 @@ static int read_list(struct hf_summary *summary, struct hf_list_reader *reader, 
 	return err ? err : hf_list_open(ret_list, *ret_bytes, (size_t)where->list_size, facts);
 }
 
-int hf_summary_read_list(struct hf_summary *summary, struct hf_list_reader *reader, const struct hf_summary_lists *where,
-			 const struct hf_list_facts *facts, struct hf_list *ret_list)
+int hf_summary_read_list(struct hf_summary *summary, struct hf_list_reader *reader,
+			 const struct hf_summary_lists *where, const struct hf_list_facts *facts,
+			 struct hf_list *ret_list)
 {
 	const uint8_t *bytes;
 	const int err = read_list(summary, reader, where, facts, ret_list, &bytes);

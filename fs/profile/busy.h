@@ -25,8 +25,8 @@ struct hf_busy {
 	uint32_t last;
 };
 
-/* The one with that pc, for the caller to add to, up to the next call; NULL: there is no room for it. busy is to be freed,
- * also after an error: HF_ERR_NOMEM. */
+/* The one with that pc, for the caller to add to, up to the next call; NULL: there is no room for it. busy is to be
+ * freed, also after an error: HF_ERR_NOMEM. */
 int hf_busy_find(struct hf_busy *busy, const struct hf_symbols *symbols, uint64_t pc,
 		 struct hf_busy_function **ret_function);
 void hf_busy_free(struct hf_busy *busy);

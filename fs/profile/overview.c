@@ -206,14 +206,6 @@ static void say_part(struct hf_overview *o, uint32_t part, uint64_t first, uint6
 	hf_svg_close(&o->svg);
 }
 
-/* Then it lies in hartN/at/FIRST-LAST/profile/, else in hartN/profile/. */
-static bool is_slice(const struct hf_overview *o)
-{
-	const struct hf_facts_hart *hart = hf_facts_hart(o->of->source->open->facts, o->of->hart);
-
-	return hart && o->t->insns != hart->info.insns;
-}
-
 /* Over all plots: each part leads to its slice, if that is not all that there is. */
 static void put_links(struct hf_overview *o, uint32_t from)
 {
@@ -229,7 +221,7 @@ static void put_links(struct hf_overview *o, uint32_t from)
 
 		if (first == end)
 			continue;
-		hf_svg_open(&o->svg, "a", "href=\"%s%" PRIu64 "-%" PRIu64 "/%s\"", is_slice(o) ? "../../" : "../at/",
+		hf_svg_open(&o->svg, "a", "href=\"%s%" PRIu64 "-%" PRIu64 "/%s\"", o->of->source->slice ? "../../" : "../at/",
 			    first, end - 1, end - first <= LISTED ? "listing.txt" : "profile/overview.svg");
 		hf_svg_open(&o->svg, "rect", "x=\"%" PRIu32 "\" width=\"1\" height=\"1\"", i);
 		say_part(o, i, first, end);
@@ -255,7 +247,7 @@ static void put_title(struct hf_overview *o, bool links)
 	}
 	hf_svg_say(&o->svg, "hart%" PRIu32 ": %s instruction%s", o->of->hart, hf_human_count(text, insns),
 		   insns == 1 ? "" : "s");
-	if (is_slice(o))
+	if (!hf_profile_is_whole(o->of->source))
 		hf_svg_say(&o->svg, " from %s on", hf_human_count(text, o->t->first));
 	hf_svg_close(&o->svg);
 	hf_svg_open(&o->svg, "text", "class=\"ov-note\" x=\"4\" y=\"34\"");

@@ -48,7 +48,8 @@ static void put_chunk(struct hf_sink *png, const char type[4], const uint8_t *da
 /* Filters (PNG 9.2): a line as it is, or less the line above it. */
 enum { FILTER_NONE = 0, FILTER_UP = 2 };
 
-/* With its filter in front. Rows of a map are several lines high: such a line is packed in no time if it is all zeros. */
+/* With its filter in front. Rows of a map are several lines high: such a line is packed in no time if it is all zeros.
+ */
 static void fill_line(const struct hf_points *points, uint32_t y, uint8_t *line)
 {
 	const uint8_t *point = points->point + (size_t)y * points->width;

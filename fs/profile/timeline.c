@@ -72,9 +72,8 @@ static inline const struct spot *spot_of(const struct making *m, const struct hf
 	struct spot *spot = when->chunk < m->chunks ? &m->spot[when->chunk] : room;
 
 	if (spot == room || !spot->known)
-		*spot = (struct spot){.columns = span_of(&m->t->column, when),
-				      .parts = span_of(&m->t->part, when),
-				      .known = true};
+		*spot = (struct spot){
+			.columns = span_of(&m->t->column, when), .parts = span_of(&m->t->part, when), .known = true};
 	return spot;
 }
 
@@ -88,7 +87,7 @@ static float share(const struct hf_course_when *when, uint64_t from, uint64_t to
 
 /* Spreads n over the pieces of a row. */
 static inline void spread(const struct hf_timeline_axis *axis, float *row, const struct hf_course_when *when,
-		   const struct span *span, float n)
+			  const struct span *span, float n)
 {
 	if (span->whole)
 		row[span->first] += n;
@@ -103,7 +102,7 @@ static inline void spread(const struct hf_timeline_axis *axis, float *row, const
 struct executions {
 	const struct hf_course_when *when;
 	size_t n;
-	float insns[HF_COURSE_BATCH];	     /* of each */
+	float insns[HF_COURSE_BATCH];	   /* of each */
 	struct spot spot[HF_COURSE_BATCH]; /* of each */
 };
 
@@ -347,8 +346,12 @@ static uint64_t count_chunks(const struct hf_profiled *of)
 static int take_course(const struct hf_profiled *of, struct hf_timeline *t)
 {
 	struct making m = {.of = of, .t = t, .chunks = count_chunks(of)};
-	const struct hf_course course = {
-		.ctx = &m, .code = put_code, .data = put_data, .is_known = is_known, .mark = put_mark, .stack = put_stack};
+	const struct hf_course course = {.ctx = &m,
+					 .code = put_code,
+					 .data = put_data,
+					 .is_known = is_known,
+					 .mark = put_mark,
+					 .stack = put_stack};
 	int err;
 
 	m.spot = calloc((size_t)m.chunks + 1, sizeof *m.spot);

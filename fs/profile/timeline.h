@@ -33,7 +33,7 @@ struct hf_timeline {
 	uint64_t first, insns;		      /* ordinal of the first instruction, and how many there are */
 	uint32_t columns;		      /* no more than instructions */
 	struct hf_timeline_axis column, part; /* part: HF_BUSY_PARTS */
-	bool exact;	       /* else things are spread over their chunks */
+	bool exact;			      /* else things are spread over their chunks */
 	struct hf_block_map code, data;
 	struct hf_busy busy;
 	float mode[HF_MODE_COUNT][HF_TIMELINE_COLUMNS]; /* instructions */

@@ -64,7 +64,7 @@ struct hf_list {
 	const uint8_t *at;  /* that block */
 	/* Up to here bytes may be read, which is quicker at the end of the list; hf_list_open: up to its end. */
 	const uint8_t *readable;
-	bool single;	    /* no bytes: its only posting is in facts */
+	bool single; /* no bytes: its only posting is in facts */
 };
 
 /* The bytes are borrowed. HF_ERR_STATE: they are not those of such a list. */

@@ -93,8 +93,12 @@ int hf_list_open(struct hf_list *list, const uint8_t *bytes, size_t size, const 
 	if (!size || !facts->postings || facts->end < facts->first || facts->postings > facts->end - facts->first ||
 	    facts->total < facts->postings || skips > size)
 		return HF_ERR_STATE;
-	*list = (struct hf_list){
-		.facts = *facts, .gap_order = bytes[0] & 15, .count_order = bytes[0] >> 4, .skip = p, .end = end, .readable = end};
+	*list = (struct hf_list){.facts = *facts,
+				 .gap_order = bytes[0] & 15,
+				 .count_order = bytes[0] >> 4,
+				 .skip = p,
+				 .end = end,
+				 .readable = end};
 	for (uint64_t i = 0; i < skips; i++)
 		if (!(p = get_skip(p, end, &skip)))
 			return HF_ERR_STATE;
