@@ -506,6 +506,7 @@ static int get_profile(const struct hf_subject *of, struct hf_profile_text *ret_
 	struct hf_profile_which which = {.hart = key->hart,
 					 .first = key->first,
 					 .last = key->last,
+					 .slice = !whole,
 					 .file = (enum hf_profile_file)key->view,
 					 .about = about(key, buf)};
 

@@ -37,13 +37,13 @@ int hf_inverse_head(struct hf_summary *summary, uint32_t hart, enum hf_inverse_p
 /* In the order of spans and keys. */
 int hf_inverse_find(struct hf_summary *summary, uint32_t hart, const struct hf_inverse_question *question,
 		    hf_inverse_fn fn, void *ctx);
-/* bytes: to be freed, once list is not used any more. */
+/* bytes: to be freed, once list is not used any more, in any case. */
 int hf_inverse_list(struct hf_summary *summary, enum hf_inverse_part part, const struct hf_inverse_found *found,
 		    struct hf_list *ret_list, uint8_t **ret_bytes);
 /* The same as hf_summary_list_by is of hf_summary_list. */
 struct hf_list_reader;
 int hf_inverse_list_by(struct hf_summary *summary, struct hf_list_reader *reader, enum hf_inverse_part part,
-		       const struct hf_inverse_found *found, struct hf_list *ret_list, uint8_t **ret_bytes);
+		       const struct hf_inverse_found *found, struct hf_list *ret_list);
 
 /* Shifts of the parts. */
 unsigned hf_words_shift(const struct hf_inverse_key *key);

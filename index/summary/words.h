@@ -58,9 +58,9 @@ struct hf_words_range {
 	uint64_t first, last;
 	unsigned level;
 };
-typedef int (*hf_words_fn)(void *ctx, const struct hf_words_range *range, uint64_t chunk);
-/* Every range with each of its chunks, in the order of spans, addresses and chunks; returns what fn did, if not 0. Errors
- * as above. */
+/* list: its chunks; valid for the call. */
+typedef int (*hf_words_fn)(void *ctx, const struct hf_words_range *range, struct hf_list *list);
+/* Every range, in the order of spans and addresses; returns what fn did, if not 0. Errors as above. */
 int hf_words_each(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, hf_words_fn fn, void *ctx);
 
 #endif

@@ -148,17 +148,12 @@ static int tell(void *ctx, const struct hf_inverse_found *found)
 {
 	struct telling *t = ctx;
 	struct hf_words_range range;
-	struct hf_posting posting;
 	struct hf_list list;
-	uint8_t *bytes = NULL;
 	int err = range_of(&found->key, &range);
 
 	if (!err)
-		err = hf_inverse_list_by(t->asking.summary, t->reader, t->asking.part, found, &list, &bytes);
-	while (!err && !(err = hf_list_next(&list, &posting)))
-		err = t->fn(t->ctx, &range, posting.chunk);
-	free(bytes);
-	return err == HF_NOTE_END ? 0 : err;
+		err = hf_inverse_list_by(t->asking.summary, t->reader, t->asking.part, found, &list);
+	return err ? err : t->fn(t->ctx, &range, &list);
 }
 
 int hf_words_each(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, hf_words_fn fn, void *ctx)
