@@ -400,6 +400,8 @@ int main(void)
 		test_all(&t);
 	t.threads = three;
 	test_all(&t);
+	t.summary = true;
+	test_all(&t);
 	hf_ixtest_fini(&t);
 	return 0;
 }
