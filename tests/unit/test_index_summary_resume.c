@@ -337,7 +337,7 @@ static unsigned three(void *ctx)
 static void test_all(struct hf_ixtest *t)
 {
 	hf_ixtest_limit(t, 20);
-	hf_ixtest_capture(t, 1500, 2, HARTS, 1);
+	hf_ixtest_capture(t, 600, 2, HARTS, 1);
 	test_once(t);
 	test_often(t, 1, 2);
 	test_often(t, 3, 2);
@@ -345,7 +345,7 @@ static void test_all(struct hf_ixtest *t)
 	test_torn(t);
 	/* A chunk of several batches: it is interrupted in the middle of one too. */
 	hf_ixtest_limit(t, 5000);
-	hf_ixtest_capture(t, 30000, 2, HARTS, 5);
+	hf_ixtest_capture(t, 16000, 2, HARTS, 5);
 	test_once(t);
 	test_often(t, 1, 2);
 }
@@ -358,12 +358,11 @@ int main(void)
 	t.summary = true;
 	test_all(&t);
 	hf_ixtest_limit(&t, 20);
-	hf_ixtest_capture(&t, 1500, 1, HF_STREAM_HARTS | HF_STREAM_ORIGINAL, 2);
+	hf_ixtest_capture(&t, 800, 1, HF_STREAM_HARTS | HF_STREAM_ORIGINAL, 2);
 	test_damaged(&t);
 	test_old_state(&t);
 	room = &narrow;
 	call_room = &shallow;
-	test_all(&t);
 	t.threads = three;
 	test_all(&t);
 	hf_ixtest_fini(&t);
