@@ -400,7 +400,6 @@ static void test_with_summary(struct hf_ixtest *t)
 	test_kill_at_random(t, 10);
 	test_kill_at_random(t, 11);
 	test_full_disk(t);
-	test_changed(t);
 }
 
 int main(void)
