@@ -62,6 +62,8 @@ int hf_vfs_err(int rc);
 int hf_vfs_verify(int fd);
 /* The same of one page, at that offset of the file. */
 int hf_vfs_verify_page(int fd, uint64_t offset);
+/* Of a database that is complete: how many commits it took does not show any more. So two builds give the same bytes. */
+int hf_vfs_settle(int fd);
 
 /*
  * Opens a database read-only and takes it for immutable. HF_ERR_STATE if it is not one of this kind and version,

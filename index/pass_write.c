@@ -50,27 +50,6 @@ static int write_view_end(struct hf_pass_run *run, const uint8_t *bytes)
 	return hf_view_part_add_hart(&run->pass->views[end[0]], run->slot, run->end.hart.id, end[2], end[1]);
 }
 
-static int write_summary(struct hf_pass_run *run, const uint8_t *bytes, size_t size)
-{
-	union {
-		struct hf_summary_hart hart;
-		struct hf_summary_span span;
-		struct hf_summary_context context;
-		struct hf_summary_page page;
-		struct hf_summary_piece piece;
-		struct hf_summary_calls calls;
-		struct hf_summary_call_page call_page;
-		struct hf_inverse_head inverse;
-		struct hf_inverse_span inverse_span;
-		struct hf_inverse_page inverse_page;
-	} row;
-	uint64_t head[2];
-
-	memcpy(head, bytes, sizeof head);
-	memcpy(&row, bytes + sizeof head, size - sizeof head);
-	return hf_summary_part_put(&run->pass->summary, (enum hf_table_id)head[0], head[1], &row);
-}
-
 static int write_chunk(struct hf_pass_run *run, const uint8_t *bytes, size_t size)
 {
 	struct hf_chunk chunk;
@@ -119,8 +98,6 @@ static int write_row(struct hf_pass_run *run, const struct hf_row *row)
 		return write_times(run, bytes, row->size);
 	case HF_ROW_VIEW_END:
 		return write_view_end(run, bytes);
-	case HF_ROW_SUMMARY:
-		return write_summary(run, bytes, row->size);
 	case HF_ROW_CHUNK:
 		return write_chunk(run, bytes, row->size);
 	case HF_ROW_END:
@@ -135,10 +112,11 @@ static int write_some(struct hf_pass *pass)
 	struct hf_pass_run *run = hf_pass_workers_turn(pass->workers);
 	const struct hf_row *row;
 	struct hf_row_queue rows;
-	int err = 0;
+	int err;
 
 	if (!run)
 		return 0;
+	err = hf_pass_write_summary(run);
 	hf_row_queue_init(&rows);
 	hf_pass_workers_take_rows(pass->workers, &rows);
 	while (!err && (row = hf_row_queue_pop(&rows)))
