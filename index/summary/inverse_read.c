@@ -87,13 +87,15 @@ static int search_span(struct search *s)
 
 	if (!err && !is_sound(s))
 		err = HF_ERR_STATE;
+	if (!err && s->question->windowed && (s->span.end <= s->question->low || s->span.first >= s->question->high))
+		return 0;
 	for (uint64_t i = 0; !err && i < s->span.pages; i++) {
 		err = hf_summary_fetch(s->summary, &hf_table_inverse_page, s->hart->slot,
 				       id_of(s->question->part, s->span.page + i), &s->row);
 		if (!err && s->row.first <= s->question->last && s->row.last >= s->question->first)
 			err = search_page(s);
 	}
-	return err;
+	return err == HF_NOTE_SPAN ? 0 : err;
 }
 
 int hf_inverse_find(struct hf_summary *summary, uint32_t hart, const struct hf_inverse_question *question,
