@@ -23,7 +23,7 @@ int hf_chunk_set_add_list(struct hf_chunk_set *set, struct hf_summary *summary, 
 {
 	struct hf_posting posting;
 	struct hf_list list;
-	uint8_t *bytes;
+	uint8_t *bytes = NULL;
 	int err;
 
 	/* Most lists are that short. */
@@ -31,7 +31,8 @@ int hf_chunk_set_add_list(struct hf_chunk_set *set, struct hf_summary *summary, 
 		hf_chunk_set_add(set, found->place << shift, UINT64_C(1) << shift);
 		return 0;
 	}
-	err = hf_inverse_list_by(summary, reader, part, found, &list, &bytes);
+	err = reader ? hf_inverse_list_by(summary, reader, part, found, &list)
+		     : hf_inverse_list(summary, part, found, &list, &bytes);
 
 	while (!err && !(err = hf_list_next(&list, &posting)))
 		hf_chunk_set_add(set, posting.chunk << shift, UINT64_C(1) << shift);
