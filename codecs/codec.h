@@ -113,7 +113,9 @@ struct hf_dec_ops {
 /* Outside help for encoders, owned by the caller, one per thread. */
 struct hf_enc_env {
 	struct hf_disasm *disasm;         /* codecs/isa/disasm.h; may be NULL: no disassembly */
-	const struct hf_symbols *symbols; /* codecs/image/symbols.h; may be NULL */
+	/* codecs/image/symbols.h; may be NULL. An encoder remembers what it saw there: as long as it lives, what the same
+	 * pointer points to is the same. */
+	const struct hf_symbols *symbols;
 	const char *params;               /* of this view, for hf_params_parse; may be NULL: all defaults */
 	/* codecs/base/memo.h, zeroed, for the life of one encoder whose sink may only count; may be NULL: then it counts what
 	 * it writes. */
