@@ -29,6 +29,7 @@ enum hf_db_kind {
 /* The statements of schema.sql, each ending with NULL. */
 extern const char *const hf_schema_index[];
 extern const char *const hf_schema_view[];
+extern const char *const hf_schema_times[]; /* of a view table, if it needs them */
 extern const char *const hf_schema_summary[];
 extern const char *const hf_schema_catalogue[];
 
@@ -80,6 +81,9 @@ int hf_db_commit(sqlite3 *db, int fd);
 int hf_db_finish(sqlite3 *db);
 void hf_db_close(sqlite3 *db);
 
+/* Whether a view table has the tables of hf_schema_times; and makes them. */
+int hf_db_has_times(sqlite3 *db, bool *ret_has);
+int hf_db_add_times(sqlite3 *db);
 /* Bytes of memory that the connection holds: pages, schema, statements. Not while another thread uses it. */
 uint64_t hf_db_memory(sqlite3 *db);
 

@@ -89,14 +89,16 @@ struct hf_table {
 	int count;
 	size_t row_size; /* bytes of the struct */
 	bool paged;	 /* a database has its rows in pages (row_page.h); all columns are numbers, but the last one a blob */
+	bool times;	 /* of hf_schema_times: a database has it from the first row on */
 };
 
-#define HF_TABLE_OF(name, id, columns, s, paged)                                                \
-	{                                                                                       \
-		name, id, columns, (int)(sizeof(columns) / sizeof *(columns)), sizeof(s), paged \
+#define HF_TABLE_OF(name, id, columns, s, paged, times)                                                \
+	{                                                                                              \
+		name, id, columns, (int)(sizeof(columns) / sizeof *(columns)), sizeof(s), paged, times \
 	}
-#define HF_TABLE(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, false)
-#define HF_TABLE_PAGED(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, true)
+#define HF_TABLE(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, false, false)
+#define HF_TABLE_PAGED(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, true, false)
+#define HF_TABLE_TIMES(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, false, true)
 
 /* Which row is looked for. */
 enum hf_seek {

@@ -145,7 +145,9 @@ CREATE TABLE chunk (
 	data BLOB NOT NULL
 ) STRICT;
 
--- Of listing.txt, where the lines are that say a time (index/times.h). There are none if fewer than two harts have times.
+-- ==== times: in a view table only where listing.txt has lines that say a time; made with the first of these
+
+-- Where these lines are (index/times.h). There are none if fewer than two harts have times.
 CREATE TABLE time (
 	id INTEGER PRIMARY KEY,         -- id of the chunk << 6 | number of the row, from 0
 	offset INTEGER NOT NULL,        -- of the first such line, in the view
