@@ -113,7 +113,9 @@ struct hf_dec_ops {
 /* Outside help for encoders, owned by the caller, one per thread. */
 struct hf_enc_env {
 	struct hf_disasm *disasm;         /* codecs/isa/disasm.h; may be NULL: no disassembly */
-	const struct hf_symbols *symbols; /* codecs/image/symbols.h; may be NULL */
+	/* codecs/image/symbols.h; may be NULL. An encoder remembers what it saw there: as long as it lives, what the same
+	 * pointer points to is the same. */
+	const struct hf_symbols *symbols;
 	const char *params;               /* of this view, for hf_params_parse; may be NULL: all defaults */
 	/* codecs/base/memo.h, zeroed, for the life of one encoder whose sink may only count; may be NULL: then it counts what
 	 * it writes. */
@@ -160,6 +162,9 @@ enum hf_enc_flags {
 	HF_ENC_LINES = 1,
 	HF_ENC_SYMBOLS = 2, /* its bytes depend on env->symbols: those that its hook symbols asks for */
 	HF_ENC_COUNTS = 4, /* where a sink only counts, it adds up lengths that env->memo has, and makes no bytes */
+	/* With HF_ENC_LINES: each TIMESTAMP event begins a line, "# time ", and makes the end of the line before. Those of
+	 * all harts are merged by time. */
+	HF_ENC_TIMES = 8,
 };
 
 struct hf_enc_ops {

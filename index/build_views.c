@@ -29,7 +29,7 @@ static bool is_summary_missing(const struct hf_pass *pass, const struct hf_index
 	return !fits;
 }
 
-static int open_missing(struct hf_pass *pass, const struct hf_index *index, size_t harts)
+static int open_missing(struct hf_pass *pass, struct hf_index *index, size_t harts)
 {
 	int err = hf_pass_init_views(pass);
 
@@ -44,7 +44,9 @@ static int open_missing(struct hf_pass *pass, const struct hf_index *index, size
 		if (!err && has_table(pass, key, index))
 			hf_pass_leave_view(pass, pass->view_count - 1);
 	}
-	return !err && is_summary_missing(pass, index) ? hf_pass_open_summary(pass) : err;
+	if (!err && is_summary_missing(pass, index))
+		err = hf_pass_open_summary(pass);
+	return !err && pass->summary.resumed ? hf_pass_fit_summary(pass, index) : err;
 }
 
 static int build(struct hf_pass *pass, struct hf_index *index, size_t harts)

@@ -56,6 +56,7 @@ struct hf_known {
 	char version[HF_KNOWN_VERSION_SIZE]; /* what the stream says of itself, as the next three: all zero if it could not be opened */
 	uint32_t arch, isa;            /* enum hf_arch, enum hf_isa; isa is that of the first instruction */
 	uint32_t xlen;
+	uint64_t merged_size;          /* of all harts' views as one; HF_NOWHERE: there is none */
 	int original;                  /* number of the view that is the stream itself, or -1 */
 };
 

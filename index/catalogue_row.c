@@ -10,11 +10,11 @@
 
 enum {
 	SIZE, INO, MTIME, CTIME, KIND, PRINT_LOW, PRINT_HIGH, BESIDE, STREAM_SIZE, INFO_SIZE, ERRORS_SIZE, PROBLEMS,
-	ARCH, ISA, XLEN, ERROR_CODE, ERROR_SPACE, ERROR_OFFSET, ERROR_DETAIL, NUMBERS
+	ARCH, ISA, XLEN, MERGED_SIZE, ERROR_CODE, ERROR_SPACE, ERROR_OFFSET, ERROR_DETAIL, NUMBERS
 };
 enum { PATH, BOX, CODEC, STREAM, ORIGINAL, VERSION, HARTS, TEXTS };
 
-#define COLUMNS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
+#define COLUMNS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
 _Static_assert((int)NUMBERS == HF_CATALOGUE_NUMBERS && (int)TEXTS == HF_CATALOGUE_TEXTS, "the row holds them all");
 _Static_assert(sizeof COLUMNS / 2 == 1 + NUMBERS + TEXTS, "a place for each column");
 
@@ -23,7 +23,7 @@ static const uint64_t number_max[NUMBERS] = {
 	[KIND] = HF_CATALOGUE_INDEXED, [PRINT_LOW] = UINT64_MAX, [PRINT_HIGH] = UINT64_MAX, [BESIDE] = UINT64_MAX,
 	[STREAM_SIZE] = UINT64_MAX,
 	[INFO_SIZE] = HF_COUNT_MAX, [ERRORS_SIZE] = HF_COUNT_MAX, [PROBLEMS] = HF_COUNT_MAX, [ARCH] = HF_ARCH_COUNT - 1,
-	[ISA] = HF_ISA_COUNT - 1, [XLEN] = UINT16_MAX, [ERROR_CODE] = UINT64_MAX, [ERROR_SPACE] = HF_SPACE_FILE,
+	[ISA] = HF_ISA_COUNT - 1, [XLEN] = UINT16_MAX, [MERGED_SIZE] = UINT64_MAX, [ERROR_CODE] = UINT64_MAX, [ERROR_SPACE] = HF_SPACE_FILE,
 	[ERROR_OFFSET] = UINT64_MAX, [ERROR_DETAIL] = UINT64_MAX,
 };
 
@@ -202,13 +202,15 @@ static int take_indexed(const struct hf_catalogue_views *views, const struct hf_
 	entry->known.arch = (uint32_t)number[ARCH];
 	entry->known.isa = (uint32_t)number[ISA];
 	entry->known.xlen = (uint32_t)number[XLEN];
+	entry->known.merged_size = number[MERGED_SIZE];
 	snprintf(entry->known.version, sizeof entry->known.version, "%s", text[VERSION] ? text[VERSION] : "");
 	if (text[STREAM] && !(entry->known.codec = hf_index_codec_named(text[STREAM])))
 		return HF_ERR_STATE;
 	if (text[ORIGINAL] && (entry->known.original = view_of(views, text[ORIGINAL], strlen(text[ORIGINAL]))) < 0)
 		return HF_ERR_STATE;
 	if ((entry->known.stream_size == HF_NOWHERE) != !entry->known.codec || !text[HARTS] ||
-	    (entry->known.codec && entry->known.stream_size > HF_COUNT_MAX))
+	    (entry->known.codec && entry->known.stream_size > HF_COUNT_MAX) ||
+	    (entry->known.merged_size != HF_NOWHERE && entry->known.merged_size > HF_COUNT_MAX))
 		return HF_ERR_STATE;
 	err = take_diag(row, &entry->known.undecoded);
 	return err ? err : take_harts(views, text[HARTS], entry);
@@ -285,6 +287,7 @@ static void put_indexed(const struct hf_catalogue_views *views, const struct hf_
 	number[ARCH] = entry->known.arch;
 	number[ISA] = entry->known.isa;
 	number[XLEN] = entry->known.xlen;
+	number[MERGED_SIZE] = entry->known.merged_size;
 	number[ERROR_CODE] = (uint64_t)(int64_t)entry->known.undecoded.code;
 	number[ERROR_SPACE] = (uint64_t)entry->known.undecoded.space;
 	number[ERROR_OFFSET] = entry->known.undecoded.offset;

@@ -20,7 +20,7 @@ static const struct hf_table *const index_tables[] = {
 	&hf_table_window,     &hf_table_image, &hf_table_problem, NULL,
 };
 static const struct hf_table *const view_tables[] = {
-	&hf_table_view_meta, &hf_table_view_hart, &hf_table_view_chunk, NULL};
+	&hf_table_view_meta, &hf_table_view_hart, &hf_table_view_chunk, &hf_table_view_time, &hf_table_view_merge, NULL};
 
 static const struct hf_table *const summary_tables[] = {
 	&hf_table_summary_meta,

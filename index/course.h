@@ -14,6 +14,7 @@
 /* So many times in the ordinals [first, end) of the hart. From events these are as few as can be. */
 struct hf_course_when {
 	uint64_t first, end, count;
+	uint64_t chunk; /* whose place that is, from a summary; else HF_NOWHERE */
 };
 
 /* Memory of retired instructions, as far as its address is known. A summary may have coarser ranges than the events,
@@ -40,15 +41,23 @@ struct hf_course_range {
 	void *ctx;
 };
 
+/* What is told at once of a run or a range, from a summary. */
+#define HF_COURSE_BATCH 256u
+
 /* Who hears of it, in the order of time for each of them from events, and of runs and ranges from a summary. NULL: not
- * wanted. A positive number ends it, an error too. */
+ * wanted. n: at least 1, in the order of time. A positive number ends it, an error too. */
 struct hf_course {
 	void *ctx;
-	int (*code)(void *ctx, const struct hf_run *run, const struct hf_course_when *when);
-	int (*data)(void *ctx, const struct hf_course_data *data, const struct hf_course_when *when);
+	int (*code)(void *ctx, const struct hf_run *run, const struct hf_course_when *when, size_t n);
+	int (*data)(void *ctx, const struct hf_course_data *data, const struct hf_course_when *when, size_t n);
+	/* May be NULL. Whether all of the data was heard of in every place of when: then it is not told once more. */
+	bool (*is_known)(void *ctx, const struct hf_course_data *data, const struct hf_course_when *when);
 	/* interrupt: of HF_RARE_TRAP */
 	int (*mark)(void *ctx, enum hf_rare_kind kind, bool interrupt, const struct hf_course_when *when);
 	int (*stack)(void *ctx, const struct hf_course_stack *stack);
+	/* It was that time before the instruction with that ordinal: only from events, and not of a time that the
+	 * source puts to an earlier place. */
+	int (*time)(void *ctx, uint64_t ordinal, uint64_t time);
 };
 
 /* All of the chunks that have some of the range. tree: the whole one of the same summary, or one with its numbers.

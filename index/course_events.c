@@ -27,10 +27,10 @@ static int put_run(void *ctx, const struct hf_run *run)
 {
 	struct telling *t = ctx;
 	const struct hf_course_when when = {
-		.first = t->base + t->ran, .end = t->base + t->ran + run->insns, .count = 1};
+		.first = t->base + t->ran, .end = t->base + t->ran + run->insns, .count = 1, .chunk = HF_NOWHERE};
 
 	t->ran += run->insns;
-	return t->course->code ? t->course->code(t->course->ctx, run, &when) : 0;
+	return t->course->code ? t->course->code(t->course->ctx, run, &when, 1) : 0;
 }
 
 /* ---- stacks ---- */
@@ -89,7 +89,8 @@ static int drop_stack(void *ctx, const struct hf_call_stack *stack)
 static int put_access(struct telling *t, const struct hf_event *ev)
 {
 	const uint64_t first = ev->mem.address, last = first + (ev->mem.size ? ev->mem.size - 1 : 0);
-	const struct hf_course_when when = {.first = ordinal_of(t), .end = ordinal_of(t) + 1, .count = 1};
+	const struct hf_course_when when = {
+		.first = ordinal_of(t), .end = ordinal_of(t) + 1, .count = 1, .chunk = HF_NOWHERE};
 	/* What goes on at the other end of memory is rare enough to be shown up to the end. */
 	struct hf_course_data data = {.first = first, .last = last < first ? UINT64_MAX : last};
 	int err = 0;
@@ -97,18 +98,26 @@ static int put_access(struct telling *t, const struct hf_event *ev)
 	if (!t->course->data || !t->retired || ev->flags & HF_EVF_NO_ADDRESS)
 		return 0;
 	if (ev->flags & HF_EVF_READ)
-		err = t->course->data(t->course->ctx, &data, &when);
+		err = t->course->data(t->course->ctx, &data, &when, 1);
 	data.written = true;
 	if (!err && ev->flags & HF_EVF_WRITE)
-		err = t->course->data(t->course->ctx, &data, &when);
+		err = t->course->data(t->course->ctx, &data, &when, 1);
 	return err;
 }
 
 static int put_mark(struct telling *t, enum hf_rare_kind kind, bool interrupt)
 {
-	const struct hf_course_when when = {.first = ordinal_of(t), .end = ordinal_of(t) + 1, .count = 1};
+	const struct hf_course_when when = {
+		.first = ordinal_of(t), .end = ordinal_of(t) + 1, .count = 1, .chunk = HF_NOWHERE};
 
 	return t->course->mark ? t->course->mark(t->course->ctx, kind, interrupt, &when) : 0;
+}
+
+static int put_time(struct telling *t, const struct hf_event *ev)
+{
+	if (!t->course->time || ev->flags & (HF_EVF_NO_TIME | HF_EVF_BACK))
+		return 0;
+	return t->course->time(t->course->ctx, t->base + t->insns, ev->time.value);
 }
 
 static int put_event(struct telling *t, const struct hf_event *ev)
@@ -133,6 +142,8 @@ static int put_event(struct telling *t, const struct hf_event *ev)
 		return put_mark(t, HF_RARE_DOUBT, false);
 	case HF_EVENT_DISCONTINUITY:
 		return put_mark(t, HF_RARE_DISCONTINUITY, false);
+	case HF_EVENT_TIMESTAMP:
+		return put_time(t, ev);
 	default:
 		return 0;
 	}

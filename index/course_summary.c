@@ -38,10 +38,11 @@ static bool is_stopping(const struct telling *t)
 }
 
 /* Where a chunk is. One without an instruction: at the one before it. HF_NOTE_END: it has none of the range. */
-static int place_of(const struct telling *t, uint64_t chunk, struct hf_course_when *when)
+static inline int place_of(const struct telling *t, uint64_t chunk, struct hf_course_when *when)
 {
 	if (chunk >= t->chunks)
 		return HF_ERR_STATE;
+	when->chunk = chunk;
 	when->first = t->first[chunk];
 	when->end = t->first[chunk + 1];
 	if (when->first == when->end) {
@@ -51,41 +52,71 @@ static int place_of(const struct telling *t, uint64_t chunk, struct hf_course_wh
 	return when->first < t->range->end && when->end > t->range->first ? 0 : HF_NOTE_END;
 }
 
-/* ---- code ---- */
+/* ---- lists ---- */
+
+/* Of the next postings those that have some of the range. */
+static int take(const struct telling *t, struct hf_list *list, struct hf_course_when *when, size_t *ret_n)
+{
+	struct hf_posting posting[HF_COURSE_BATCH];
+	size_t n, kept = 0;
+	int err = hf_list_take(list, posting, HF_COURSE_BATCH, &n);
+
+	for (size_t i = 0; i < n && !err; i++) {
+		when[kept].count = posting[i].count;
+		err = place_of(t, posting[i].chunk, &when[kept]);
+		kept += !err;
+		err = err == HF_NOTE_END ? 0 : err;
+	}
+	*ret_n = kept;
+	return err;
+}
 
 static int put_run(void *ctx, const struct hf_summary_run *run)
 {
 	const struct telling *t = ctx;
-	struct hf_posting posting;
+	struct hf_course_when when[HF_COURSE_BATCH];
 	struct hf_list list;
-	uint8_t *bytes;
-	int err = is_stopping(t) ? HF_ERR_CANCELLED : hf_summary_list_by(t->summary, t->reader, run, &list, &bytes);
+	size_t n;
+	int err = is_stopping(t) ? HF_ERR_CANCELLED : hf_summary_list_by(t->summary, t->reader, run, &list);
 
-	if (err)
-		return err;
-	while (!(err = hf_list_next(&list, &posting))) {
-		struct hf_course_when when = {.count = posting.count};
-
-		err = place_of(t, posting.chunk, &when);
-		if (!err)
-			err = t->course->code(t->course->ctx, &run->run, &when);
-		if (err && err != HF_NOTE_END)
-			break;
+	while (!err && list.left) {
+		err = take(t, &list, when, &n);
+		if (!err && n)
+			err = t->course->code(t->course->ctx, &run->run, when, n);
 	}
-	free(bytes);
-	return err == HF_NOTE_END ? 0 : err;
+	return err;
 }
 
-/* ---- data ---- */
+/* Whether the list need not be read: wherever it may be is told already. A chunk without an instruction is at the one
+ * before it. */
+static bool is_known(const struct telling *t, const struct hf_course_data *data, const struct hf_list *list)
+{
+	const struct hf_list_facts *facts = &list->facts;
+	struct hf_course_when when = {.chunk = HF_NOWHERE};
 
-static int put_range(void *ctx, const struct hf_words_range *range, uint64_t chunk)
+	if (!t->course->is_known || facts->postings == 1 || facts->end > t->chunks)
+		return false;
+	when.first = t->first[facts->first] - (t->first[facts->first] != 0);
+	when.end = t->first[facts->end];
+	return t->course->is_known(t->course->ctx, data, &when);
+}
+
+static int put_range(void *ctx, const struct hf_words_range *range, struct hf_list *list)
 {
 	const struct telling *t = ctx;
 	const struct hf_course_data data = {.first = range->first, .last = range->last, .written = t->written};
-	struct hf_course_when when = {.count = 1};
-	int err = range->level < HF_WORDS_UNKNOWN ? place_of(t, chunk, &when) : HF_NOTE_END;
+	struct hf_course_when when[HF_COURSE_BATCH];
+	size_t n;
+	int err = 0;
 
-	return err ? (err == HF_NOTE_END ? 0 : err) : t->course->data(t->course->ctx, &data, &when);
+	if (range->level >= HF_WORDS_UNKNOWN || is_known(t, &data, list))
+		return 0;
+	while (!err && list->left) {
+		err = take(t, list, when, &n);
+		if (!err && n)
+			err = t->course->data(t->course->ctx, &data, when, n);
+	}
+	return err;
 }
 
 static int put_words(struct telling *t, bool written)
@@ -102,7 +133,8 @@ static int put_words(struct telling *t, bool written)
 static int put_hit(void *ctx, const struct hf_rare_hit *hit)
 {
 	const struct telling *t = ctx;
-	const struct hf_course_when when = {.first = hit->first, .end = hit->last + 1, .count = hit->count};
+	const struct hf_course_when when = {
+		.first = hit->first, .end = hit->last + 1, .count = hit->count, .chunk = HF_NOWHERE};
 
 	if (when.end <= when.first)
 		return HF_ERR_STATE;

@@ -236,6 +236,8 @@ static int check_schema(sqlite3 *db, enum hf_db_kind kind)
 		const char *type = (const char *)sqlite3_column_text(stmt, 0);
 		const char *sql = (const char *)sqlite3_column_text(stmt, 1);
 
+		if (!*want && kind == HF_DB_VIEW)
+			want = hf_schema_times;
 		if (!type || !sql || !*want || strcmp(type, "table") != 0 || strcmp(sql, *want) != 0) {
 			err = HF_ERR_STATE;
 			break;
@@ -302,6 +304,27 @@ int hf_db_open(int fd, enum hf_db_kind kind, sqlite3 **ret_db)
 		hf_db_close(*ret_db);
 		*ret_db = NULL;
 	}
+	return err;
+}
+
+int hf_db_has_times(sqlite3 *db, bool *ret_has)
+{
+	sqlite3_stmt *stmt = NULL;
+	int err = hf_db_prepare(db, "SELECT 1 FROM sqlite_schema WHERE name = 'time'", &stmt);
+
+	if (!err)
+		err = hf_db_step(stmt);
+	*ret_has = !err;
+	sqlite3_finalize(stmt);
+	return err < 0 ? err : 0;
+}
+
+int hf_db_add_times(sqlite3 *db)
+{
+	int err = 0;
+
+	for (const char *const *sql = hf_schema_times; !err && *sql; sql++)
+		err = hf_db_run(db, *sql);
 	return err;
 }
 

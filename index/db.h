@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* Changes with schema.sql, page layout and the meaning of columns. */
-#define HF_SCHEMA_VERSION 7
+#define HF_SCHEMA_VERSION 8
 
 #define HF_PAGE_SIZE 8192
 #define HF_PAGE_SUM 8 /* of which the last bytes are its checksum */
@@ -29,6 +29,7 @@ enum hf_db_kind {
 /* The statements of schema.sql, each ending with NULL. */
 extern const char *const hf_schema_index[];
 extern const char *const hf_schema_view[];
+extern const char *const hf_schema_times[]; /* of a view table, if it needs them */
 extern const char *const hf_schema_summary[];
 extern const char *const hf_schema_catalogue[];
 
@@ -62,6 +63,8 @@ int hf_vfs_err(int rc);
 int hf_vfs_verify(int fd);
 /* The same of one page, at that offset of the file. */
 int hf_vfs_verify_page(int fd, uint64_t offset);
+/* Of a database that is complete: how many commits it took does not show any more. So two builds give the same bytes. */
+int hf_vfs_settle(int fd);
 
 /*
  * Opens a database read-only and takes it for immutable. HF_ERR_STATE if it is not one of this kind and version,
@@ -78,6 +81,9 @@ int hf_db_commit(sqlite3 *db, int fd);
 int hf_db_finish(sqlite3 *db);
 void hf_db_close(sqlite3 *db);
 
+/* Whether a view table has the tables of hf_schema_times; and makes them. */
+int hf_db_has_times(sqlite3 *db, bool *ret_has);
+int hf_db_add_times(sqlite3 *db);
 /* Bytes of memory that the connection holds: pages, schema, statements. Not while another thread uses it. */
 uint64_t hf_db_memory(sqlite3 *db);
 

@@ -13,6 +13,17 @@ void hf_db_table_close(struct hf_db_table *t)
 		sqlite3_finalize(t->stmt[i]);
 }
 
+/* Without it there are no rows. */
+static int look(struct hf_db_table *t, bool *ret_present)
+{
+	int err = 0;
+
+	if (t->table->times && !t->present)
+		err = hf_db_has_times(t->db, &t->present);
+	*ret_present = !t->table->times || t->present;
+	return err;
+}
+
 /* Every table has its key as its rowid. */
 static int statement(struct hf_db_table *t, int kind, sqlite3_stmt **ret_stmt)
 {
@@ -36,8 +47,12 @@ static int statement(struct hf_db_table *t, int kind, sqlite3_stmt **ret_stmt)
 
 int hf_db_table_stand(struct hf_db_table *t, enum hf_seek seek, uint64_t key, sqlite3_stmt **ret_stmt)
 {
-	int err = statement(t, (int)seek, ret_stmt);
+	bool present;
+	int err = look(t, &present);
 
+	*ret_stmt = NULL;
+	if (!err)
+		err = present ? statement(t, (int)seek, ret_stmt) : HF_NOTE_END;
 	if (err)
 		return err;
 	hf_db_bind(*ret_stmt, 1, &key);
@@ -68,8 +83,13 @@ int hf_db_table_number(struct hf_db_table *t, uint64_t key, uint64_t *ret_number
 
 int hf_db_table_put(struct hf_db_table *t, uint64_t key, const void *row)
 {
-	int err = t->stmt[PUT] ? 0 : hf_row_prepare(t->db, t->table, &t->stmt[PUT]);
+	bool present;
+	int err = look(t, &present);
 
+	if (!err && !present)
+		err = hf_db_add_times(t->db);
+	if (!err && !t->stmt[PUT])
+		err = hf_row_prepare(t->db, t->table, &t->stmt[PUT]);
 	return err ? err : hf_row_put(t->stmt[PUT], t->table, key, row);
 }
 
@@ -77,9 +97,12 @@ int hf_db_table_cut(struct hf_db_table *t, uint64_t first, uint64_t last)
 {
 	const uint64_t range[2] = {first, last};
 	sqlite3_stmt *stmt;
-	int err = statement(t, CUT, &stmt);
+	bool present;
+	int err = look(t, &present);
 
-	if (err)
+	if (!err && present)
+		err = statement(t, CUT, &stmt);
+	if (err || !present)
 		return err;
 	hf_db_bind(stmt, 2, range);
 	return hf_db_exec(stmt);

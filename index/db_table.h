@@ -12,6 +12,7 @@ struct hf_db_table {
 	sqlite3 *db; /* borrowed */
 	const struct hf_table *table;
 	sqlite3_stmt *stmt[HF_DB_TABLE_STATEMENTS];
+	bool present; /* known to be there, if it need not be */
 };
 
 void hf_db_table_close(struct hf_db_table *t);

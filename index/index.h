@@ -183,6 +183,14 @@ int hf_view_table_chunk(struct hf_view_table *table, uint32_t hart, uint64_t num
 int hf_view_table_chunk_of(struct hf_view_table *table, uint32_t hart, uint64_t offset,
 			   struct hf_view_chunk *ret_chunk);
 
+/* Of all harts' views together, merged by time (merge.h): its size, HF_NOWHERE if it does not exist, because fewer than
+ * two harts have times, or there are more than HF_MERGED_HARTS. */
+#define HF_MERGED_HARTS 4096u
+uint64_t hf_view_table_merged(const struct hf_view_table *table);
+/* Its runs, from one at or before that offset, below its size, on: for hf_merge_free, before the table is closed. */
+struct hf_merge;
+int hf_view_table_merge(struct hf_view_table *table, uint64_t offset, struct hf_merge **ret_merge);
+
 /* A chunk with that sum of its bytes is served. false: it was before, with other bytes, as far as is remembered. */
 bool hf_view_table_serves(struct hf_view_table *table, uint32_t hart, uint64_t number, uint64_t sum);
 

@@ -172,18 +172,14 @@ static int put_run(void *ctx, const struct hf_summary_run *run)
 {
 	const struct listed *l = ctx;
 	struct hf_list list;
-	uint8_t *bytes;
 	int err;
 
 	if (run->facts.end <= l->limit[0].chunk || run->facts.first >= l->limit[l->count].chunk)
 		return 0;
 	if (stopped(l->in))
 		return HF_ERR_CANCELLED;
-	err = hf_summary_list_by(l->in->summary, l->reader, run, &list, &bytes);
-	if (!err)
-		err = put_list(l, run, &list);
-	free(bytes);
-	return err;
+	err = hf_summary_list_by(l->in->summary, l->reader, run, &list);
+	return err ? err : put_list(l, run, &list);
 }
 
 static int find_limit(const struct hf_intervals *in, const struct hf_index_hart *hart, uint64_t ordinal,

@@ -86,8 +86,18 @@ bool hf_pass_wants_summary(const struct hf_pass *pass);
 /* Whether a hart with a chunk of that number is to have one, but cannot, for the index is to go into a pack. */
 bool hf_pass_outgrows_pack(const struct hf_pass *pass, uint64_t number);
 int hf_pass_open_summary(struct hf_pass *pass);
-/* It is made afterwards: it cannot go on where an earlier build ended. */
+/* The index begins anew, and so does the summary. */
+int hf_pass_restart_summary(struct hf_pass *pass);
+/* If what there is of it is not of the chunks of that index, it begins anew. */
+int hf_pass_fit_summary(struct hf_pass *pass, struct hf_index *index);
+/* How many events a hart has before a chunk. */
+int hf_pass_events_before(struct hf_index *index, uint32_t hart, uint64_t chunk, uint64_t *ret_events);
+/* The index goes on with that chunk, and so does the summary. If it cannot, it is made afterwards. */
+int hf_pass_resume_summary(struct hf_pass *pass, uint64_t id);
+/* It is made afterwards. */
 void hf_pass_leave_summary(struct hf_pass *pass);
+/* Writes the rows of the summary that wait. */
+int hf_pass_write_summary(struct hf_pass_run *run);
 int hf_pass_finish_summary(struct hf_pass *pass);
 /* wanted: hf_summary_is_wanted; otherwise there is none. */
 int hf_pass_publish_summary(struct hf_pass *pass, bool wanted);

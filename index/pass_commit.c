@@ -10,7 +10,7 @@
 #define COMMIT_TIME (1000 * MS)
 #define COMMIT_BYTES (UINT64_C(64) << 20)
 /* Keeping may take one part in so many of the time, on whatever disk. */
-#define COMMIT_SHARE 20
+#define COMMIT_SHARE 50
 
 uint64_t hf_pass_now(void)
 {
@@ -47,11 +47,11 @@ int hf_pass_commit(struct hf_pass *pass)
 	for (size_t i = 0; i < pass->view_count && !err; i++)
 		if (pass->views[i].store)
 			err = hf_view_part_commit(&pass->views[i]);
+	/* What that costs is part of commit_cost: the more there is to keep, the more rarely. */
+	if (!err && pass->workers)
+		err = hf_pass_workers_keep(pass->workers);
 	if (!err && pass->summary.store)
 		err = hf_summary_part_commit(&pass->summary);
-	/* What that costs is part of commit_cost: the larger the program, the more rarely. */
-	if (!err && pass->index && pass->workers)
-		err = hf_pass_workers_keep(pass->workers);
 	if (!err && pass->index)
 		err = hf_index_part_commit(pass->index);
 	pass->committed = hf_pass_now();

@@ -149,7 +149,7 @@ static int add_stages(struct hf_pass_run *run, const struct hf_run_start *start,
 	if (!err && run->slot != HF_SLOT_RECORDS)
 		err = hf_stage_collect_add(run, start);
 	if (!err && run->slot != HF_SLOT_RECORDS && pass->summary.store)
-		err = hf_stage_summary_add(run);
+		err = hf_stage_summary_add(run, start ? start->events : 0);
 	for (size_t i = 0; i < pass->view_count && !err; i++)
 		if (hf_view_part_is_for(&pass->views[i], run->end.hart.id))
 			err = hf_stage_view_add(run, i, 0, start != NULL);
@@ -330,12 +330,15 @@ int hf_pass_harts(struct hf_pass *pass)
 	if (err > 0) {
 		err = hf_index_part_restart(pass->index);
 		if (!err)
+			err = hf_pass_restart_summary(pass);
+		if (!err)
 			err = reset_views(pass);
 	} else if (!err) {
 		slot = id >> HF_NUMBER_BITS;
 		h.start = start;
-		hf_pass_leave_summary(pass);
-		err = resume(pass, id, start);
+		err = hf_pass_resume_summary(pass, id);
+		if (!err)
+			err = resume(pass, id, start);
 		pass->runs_done = slot < pass->id_count ? slot : pass->id_count;
 	}
 	if (!err)

@@ -48,6 +48,7 @@ int hf_pass_run_new(struct hf_pass *pass, uint64_t slot, uint32_t hart, bool fir
 	run->in = &pass->in;
 	run->end.hart.id = hart;
 	hf_row_queue_init(&run->rows);
+	hf_row_queue_init(&run->summed);
 	run->ring = malloc(HF_RUN_BATCHES * sizeof *run->ring);
 	run->stages = calloc(pass->view_count + HF_RUN_STAGES, sizeof(struct hf_stage *));
 	if (run->ring && run->stages)
@@ -75,6 +76,7 @@ void hf_pass_run_free(struct hf_pass_run *run)
 	else if (run->pass->in.ctx == run)
 		run->pass->in.on_point = NULL;
 	hf_row_queue_fini(&run->rows);
+	hf_row_queue_fini(&run->summed);
 	hf_stretch_finder_free(run->finder);
 	free(run->ring);
 	free(run);
@@ -96,11 +98,21 @@ int hf_pass_run_push(struct hf_pass_run *run, enum hf_row_kind kind, const void 
 	return hf_row_queue_push(&run->rows, kind, a, an, b, bn);
 }
 
+int hf_pass_run_push_summed(struct hf_pass_run *run, const void *a, size_t an, const void *b, size_t bn)
+{
+	return hf_row_queue_push(&run->summed, 0, a, an, b, bn);
+}
+
+size_t hf_pass_run_waiting(struct hf_pass_run *run)
+{
+	return hf_row_queue_size(&run->rows) + hf_row_queue_size(&run->summed);
+}
+
 /* Two: the batch at hand, and the one that shows whether anything follows it. */
 static bool can_decode(struct hf_pass_run *run)
 {
 	return !run->ended && run->stages[0]->done - run->joined + 2 <= HF_RUN_BATCHES &&
-	       hf_row_queue_size(&run->rows) < QUEUE_MAX;
+	       hf_pass_run_waiting(run) < QUEUE_MAX;
 }
 
 struct hf_stage *hf_pass_run_ready(struct hf_pass_run *run, unsigned thread, bool decodes)

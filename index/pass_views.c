@@ -20,20 +20,20 @@ static bool first_missing(const struct hf_view_part *view, uint64_t slot, uint64
 	return true;
 }
 
-/* From the first chunk on. */
-static bool makes_summary(const struct hf_pass *pass, uint64_t slot)
+/* The first chunk of the hart whose events the summary has yet to see; false if none. */
+static bool first_to_sum(struct hf_pass *pass, uint64_t slot, uint64_t *ret_number)
 {
-	return pass->summary.store && slot != HF_SLOT_RECORDS;
+	struct hf_summary_part *part = &pass->summary;
+
+	*ret_number = part->has_state && part->place.slot == slot ? part->place.chunk : 0;
+	return part->store && slot != HF_SLOT_RECORDS && hf_summary_part_has_hart(part, slot) != 1;
 }
 
 /* The first chunk that any view, or the summary, is missing. */
-static bool first_number(const struct hf_pass *pass, uint64_t slot, uint64_t *ret_number)
+static bool first_number(struct hf_pass *pass, uint64_t slot, uint64_t *ret_number)
 {
-	bool any = false;
+	bool any = first_to_sum(pass, slot, ret_number);
 
-	*ret_number = 0;
-	if (makes_summary(pass, slot))
-		return true;
 	for (size_t i = 0; i < pass->view_count; i++) {
 		uint64_t number;
 
@@ -67,10 +67,19 @@ static int add_views(struct hf_pass_run *run)
 	return err > 0 ? HF_ERR_STATE : err;
 }
 
+static int add_summary(struct hf_pass_run *run, struct hf_index *index, const struct hf_index_hart *hart, uint64_t number)
+{
+	uint64_t before;
+	int err = hf_pass_events_before(index, hart->id, number, &before);
+
+	return err ? err : hf_stage_summary_add(run, before);
+}
+
 /* From chunk number on. */
 static int begin_run(struct hf_pass *pass, struct hf_index *index, const struct hf_index_hart *hart, uint64_t number,
 		     struct hf_pass_run **ret_run)
 {
+	uint64_t first;
 	int err = hf_pass_run_new(pass, hart->slot, hart->id, false, ret_run);
 
 	if (err)
@@ -80,8 +89,8 @@ static int begin_run(struct hf_pass *pass, struct hf_index *index, const struct 
 		err = hf_stage_digest_add(*ret_run, NULL);
 	if (!err)
 		err = add_views(*ret_run);
-	if (!err && makes_summary(pass, hart->slot))
-		err = hf_stage_summary_add(*ret_run);
+	if (!err && first_to_sum(pass, hart->slot, &first))
+		err = add_summary(*ret_run, index, hart, number);
 	if (err)
 		hf_pass_run_free(*ret_run);
 	return err ? err : hf_pass_workers_add(pass->workers, *ret_run);

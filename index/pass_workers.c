@@ -314,7 +314,7 @@ int hf_pass_workers_work(struct hf_pass_workers *workers)
 	stage = pick(workers, 0);
 	if (stage)
 		run_stage(workers, 0, stage);
-	else if (!workers->err && !hf_row_queue_size(&workers->turn->rows))
+	else if (!workers->err && !hf_pass_run_waiting(workers->turn))
 		nap(workers);
 	err = workers->err;
 	pthread_mutex_unlock(&workers->lock);

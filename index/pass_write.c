@@ -32,33 +32,22 @@ static int write_view(struct hf_pass_run *run, const uint8_t *bytes, size_t size
 	return hf_view_part_add_chunk(&run->pass->views[view], hf_row_id(run->slot, chunk.number), &chunk);
 }
 
+static int write_times(struct hf_pass_run *run, const uint8_t *bytes, size_t size)
+{
+	struct hf_view_times times;
+	uint64_t head[3];
+
+	memcpy(head, bytes, sizeof head);
+	memcpy(&times, bytes + sizeof head, size - sizeof head);
+	return hf_view_part_add_times(&run->pass->views[head[0]], hf_row_id(run->slot, head[1]), head[2], &times);
+}
+
 static int write_view_end(struct hf_pass_run *run, const uint8_t *bytes)
 {
 	uint64_t end[3];
 
 	memcpy(end, bytes, sizeof end);
 	return hf_view_part_add_hart(&run->pass->views[end[0]], run->slot, run->end.hart.id, end[2], end[1]);
-}
-
-static int write_summary(struct hf_pass_run *run, const uint8_t *bytes, size_t size)
-{
-	union {
-		struct hf_summary_hart hart;
-		struct hf_summary_span span;
-		struct hf_summary_context context;
-		struct hf_summary_page page;
-		struct hf_summary_piece piece;
-		struct hf_summary_calls calls;
-		struct hf_summary_call_page call_page;
-		struct hf_inverse_head inverse;
-		struct hf_inverse_span inverse_span;
-		struct hf_inverse_page inverse_page;
-	} row;
-	uint64_t head[2];
-
-	memcpy(head, bytes, sizeof head);
-	memcpy(&row, bytes + sizeof head, size - sizeof head);
-	return hf_summary_part_put(&run->pass->summary, (enum hf_table_id)head[0], head[1], &row);
 }
 
 static int write_chunk(struct hf_pass_run *run, const uint8_t *bytes, size_t size)
@@ -105,10 +94,10 @@ static int write_row(struct hf_pass_run *run, const struct hf_row *row)
 		return hf_pass_add_id(run->pass, id);
 	case HF_ROW_VIEW:
 		return write_view(run, bytes, row->size);
+	case HF_ROW_TIMES:
+		return write_times(run, bytes, row->size);
 	case HF_ROW_VIEW_END:
 		return write_view_end(run, bytes);
-	case HF_ROW_SUMMARY:
-		return write_summary(run, bytes, row->size);
 	case HF_ROW_CHUNK:
 		return write_chunk(run, bytes, row->size);
 	case HF_ROW_END:
@@ -123,10 +112,11 @@ static int write_some(struct hf_pass *pass)
 	struct hf_pass_run *run = hf_pass_workers_turn(pass->workers);
 	const struct hf_row *row;
 	struct hf_row_queue rows;
-	int err = 0;
+	int err;
 
 	if (!run)
 		return 0;
+	err = hf_pass_write_summary(run);
 	hf_row_queue_init(&rows);
 	hf_pass_workers_take_rows(pass->workers, &rows);
 	while (!err && (row = hf_row_queue_pop(&rows)))

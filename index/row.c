@@ -95,6 +95,19 @@ static const struct hf_column view_chunk[] = {
 	HF_COLUMN_BYTES(hf_view_chunk, entry, entry_size),
 };
 
+static const struct hf_column view_time[] = {
+	HF_COLUMN_COUNT(hf_view_times, offset),
+	HF_COLUMN_ANY(hf_view_times, before),
+	HF_COLUMN(NUMBER, hf_view_times, known, 1),
+	HF_COLUMN(NUMBER, hf_view_times, behind, 1),
+	HF_COLUMN_BYTES(hf_view_times, data, n),
+};
+
+static const struct hf_column view_merge[] = {
+	HF_COLUMN(NUMBER, hf_view_merge, last, HF_MERGED_HARTS),
+	HF_COLUMN_BYTES(hf_view_merge, data, n),
+};
+
 static const struct hf_column window[] = {HF_COLUMN_BYTES(hf_packed_window, data, size)};
 
 static const struct hf_column image[] = {
@@ -208,6 +221,8 @@ const struct hf_table hf_table_problem = HF_TABLE("problem", HF_TABLE_PROBLEM, p
 const struct hf_table hf_table_view_meta = HF_TABLE("meta", HF_TABLE_META, view_meta, struct hf_view_meta);
 const struct hf_table hf_table_view_hart = HF_TABLE("hart", HF_TABLE_HART, view_hart, struct hf_view_hart);
 const struct hf_table hf_table_view_chunk = HF_TABLE_PAGED("chunk", HF_TABLE_CHUNK, view_chunk, struct hf_view_chunk);
+const struct hf_table hf_table_view_time = HF_TABLE_TIMES("time", HF_TABLE_TIME, view_time, struct hf_view_times);
+const struct hf_table hf_table_view_merge = HF_TABLE_TIMES("merge", HF_TABLE_MERGE, view_merge, struct hf_view_merge);
 const struct hf_table hf_table_summary_meta = HF_TABLE("meta", HF_TABLE_META, summary_meta, struct hf_summary_meta);
 const struct hf_table hf_table_summary_hart = HF_TABLE("hart", HF_TABLE_HART, summary_hart, struct hf_summary_hart);
 const struct hf_table hf_table_summary_span = HF_TABLE("span", HF_TABLE_SPAN, summary_span, struct hf_summary_span);

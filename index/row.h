@@ -54,7 +54,7 @@ struct hf_column {
 	HF_COLUMN(CODE, s, diag.code, 0), HF_COLUMN(NUMBER, s, diag.space, HF_SPACE_FILE), \
 		HF_COLUMN_ANY(s, diag.offset), HF_COLUMN_ANY(s, diag.detail)
 
-/* The tables of a file: those of a view table are the first three. */
+/* The tables of a file: those of a view table are the first three, and two of their own. */
 enum hf_table_id {
 	HF_TABLE_META,
 	HF_TABLE_HART,
@@ -64,7 +64,9 @@ enum hf_table_id {
 	HF_TABLE_IMAGE,
 	HF_TABLE_PROBLEM,
 	HF_TABLES,
-	HF_TABLES_VIEW = HF_TABLE_POINT,
+	/* those of a view table, besides the first three */
+	HF_TABLE_TIME = HF_TABLE_POINT,
+	HF_TABLE_MERGE,
 	/* those of a summary, besides the first two */
 	HF_TABLE_SPAN = HF_TABLE_CHUNK,
 	HF_TABLE_CONTEXT,
@@ -87,14 +89,16 @@ struct hf_table {
 	int count;
 	size_t row_size; /* bytes of the struct */
 	bool paged;	 /* a database has its rows in pages (row_page.h); all columns are numbers, but the last one a blob */
+	bool times;	 /* of hf_schema_times: a database has it from the first row on */
 };
 
-#define HF_TABLE_OF(name, id, columns, s, paged)                                                \
-	{                                                                                       \
-		name, id, columns, (int)(sizeof(columns) / sizeof *(columns)), sizeof(s), paged \
+#define HF_TABLE_OF(name, id, columns, s, paged, times)                                                \
+	{                                                                                              \
+		name, id, columns, (int)(sizeof(columns) / sizeof *(columns)), sizeof(s), paged, times \
 	}
-#define HF_TABLE(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, false)
-#define HF_TABLE_PAGED(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, true)
+#define HF_TABLE(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, false, false)
+#define HF_TABLE_PAGED(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, true, false)
+#define HF_TABLE_TIMES(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, false, true)
 
 /* Which row is looked for. */
 enum hf_seek {
@@ -159,6 +163,26 @@ struct hf_view_meta {
 struct hf_view_hart {
 	uint64_t slot, size, chunks;
 	uint32_t id;
+};
+
+/* Table time: lines of times of one chunk (index/times.h), of which there may be several rows. */
+#define HF_TIMES_BYTES ((size_t)32 << 10)
+#define HF_TIMES_ROWS_BITS 6
+struct hf_view_times {
+	uint64_t offset; /* of the first line, in the view */
+	uint64_t before; /* the greatest time before it, */
+	bool known;	 /*   if there is one */
+	bool behind;	 /* the times went back, and did not come up to that again */
+	uint32_t n;
+	uint8_t data[HF_TIMES_BYTES];
+};
+
+/* Table merge: where all harts stand at an offset of the merged view (index/merge.h). The last row has its size, and
+ * nothing else. */
+struct hf_view_merge {
+	uint64_t last; /* 0, or 1 + which of the harts was the last one */
+	uint32_t n;
+	uint8_t data[HF_MERGED_HARTS * 12];
 };
 
 /* Table window: the bytes before a block, compressed, which makes them hardly larger at worst. */
@@ -265,8 +289,9 @@ extern const struct hf_table hf_table_index_meta, hf_table_hart, hf_table_chunk,
 	hf_table_image, hf_table_problem;
 /* Table chunk of both as a database has it: struct hf_packed_page. */
 extern const struct hf_table hf_table_page;
-/* Of view tables: struct hf_view_meta, hf_view_hart and hf_view_chunk. */
-extern const struct hf_table hf_table_view_meta, hf_table_view_hart, hf_table_view_chunk;
+/* Of view tables: struct hf_view_meta, hf_view_hart, hf_view_chunk, hf_view_times and hf_view_merge. */
+extern const struct hf_table hf_table_view_meta, hf_table_view_hart, hf_table_view_chunk, hf_table_view_time,
+	hf_table_view_merge;
 /* Of summaries: the structs of these names. */
 extern const struct hf_table hf_table_summary_meta, hf_table_summary_hart, hf_table_summary_span,
 	hf_table_summary_context, hf_table_summary_page, hf_table_summary_piece;

@@ -145,6 +145,25 @@ CREATE TABLE chunk (
 	data BLOB NOT NULL
 ) STRICT;
 
+-- ==== times: in a view table only where listing.txt has lines that say a time; made with the first of these
+
+-- Where these lines are (index/times.h). There are none if fewer than two harts have times.
+CREATE TABLE time (
+	id INTEGER PRIMARY KEY,         -- id of the chunk << 6 | number of the row, from 0
+	offset INTEGER NOT NULL,        -- of the first such line, in the view
+	before INTEGER NOT NULL,        -- the greatest time of the hart before it,
+	known INTEGER NOT NULL,         --   1: if there is one
+	behind INTEGER NOT NULL,        -- 1: times went back, and did not come up to before again
+	data BLOB NOT NULL              -- at most 32768 bytes
+) STRICT;
+
+-- Where the harts stand in their listings at an offset of all/listing.txt (index/merge.h). The last row is its end.
+CREATE TABLE merge (
+	offset INTEGER PRIMARY KEY,
+	last INTEGER NOT NULL,          -- 0, or 1 + the place of the hart, by id, whose lines come before
+	data BLOB NOT NULL              -- of each hart its place; empty in the last row
+) STRICT;
+
 -- ==== summary: application_id 0x48415253 "HARS", <identity>.hfq
 
 -- One row.
@@ -313,6 +332,7 @@ CREATE TABLE file (
 	arch INTEGER NOT NULL,          -- of the stream: 0 none, 1 RISC-V, 2 Arm
 	isa INTEGER NOT NULL,           -- 0 none, 1 RV32, 2 RV64, 3 A64, 4 A32, 5 T32
 	xlen INTEGER NOT NULL,
+	merged_size INTEGER NOT NULL,   -- bytes of all/listing.txt, -1: there is none
 	error_code INTEGER NOT NULL,    -- 0, or why nothing could be decoded, as in table problem
 	error_space INTEGER NOT NULL,
 	error_offset INTEGER NOT NULL,

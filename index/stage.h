@@ -71,7 +71,7 @@ struct hf_stage_ops {
 	/* Takes a batch; or fills it, the decoding one, which may fill a part of the batch after it. */
 	int (*work)(struct hf_stage *stage, struct hf_batch *batch);
 	/* At a commit, and at the end of the run: stores what rows do not say, as far as the batches that it has taken.
-	 * Nobody runs it meanwhile. NULL: there is nothing of that kind. */
+	 * Nobody runs it meanwhile; it may have failed. NULL: there is nothing of that kind. */
 	int (*keep)(struct hf_stage *stage, bool end);
 	/* The stage too. */
 	void (*free)(struct hf_stage *stage);
@@ -107,8 +107,9 @@ int hf_stage_replay_add(struct hf_pass_run *run, struct hf_index *index, const s
 int hf_stage_digest_add(struct hf_pass_run *run, const struct hf_run_start *start);
 /* Collects the code that the hart executed. start as above. */
 int hf_stage_collect_add(struct hf_pass_run *run, const struct hf_run_start *start);
-/* Sums up what the hart executes, from its first event on. */
-int hf_stage_summary_add(struct hf_pass_run *run);
+/* Sums up what the hart executes, from its first event on, or from where an earlier build was. before: events before the
+ * first chunk that comes. */
+int hf_stage_summary_add(struct hf_pass_run *run, uint64_t before);
 /* Encodes view number of the pass. resume: from the chunk that its table was cut back to, else from its first byte. It
  * takes no batch of a chunk before first. */
 int hf_stage_view_add(struct hf_pass_run *run, size_t number, uint64_t first, bool resume);

@@ -18,6 +18,12 @@ struct summary {
 	struct hf_call_writer *calls;
 	struct hf_collector *collector;
 	uint64_t insns;
+	struct hf_summary_place place; /* up to where it is */
+	struct hf_summary_place known; /* what is before it is in there already */
+	bool joined;		       /* it has come there */
+	bool whole;		       /* all of the hart is in there */
+	bool failed;		       /* what it has is of no use: */
+	bool left;		       /*   it cannot go on where it was */
 };
 
 /* Bytes of a row as far as it is in use: blobs are at the end. */
@@ -41,7 +47,7 @@ static int push(void *ctx, const struct hf_table *table, uint64_t number, const 
 
 	return number > HF_NUMBER_MAX
 		       ? HF_ERR_LIMIT
-		       : hf_pass_run_push(run, HF_ROW_SUMMARY, head, sizeof head, row, used_of(table, row));
+		       : hf_pass_run_push_summed(run, head, sizeof head, row, used_of(table, row));
 }
 
 static int put_run(void *ctx, const struct hf_run *run)
@@ -71,9 +77,8 @@ static int end_hart(struct summary *s, const struct hf_batch *batch)
 	return err ? err : push(s, &hf_table_summary_hart, 0, &hart);
 }
 
-static int work(struct hf_stage *stage, struct hf_batch *batch)
+static int put_batch(struct summary *s, const struct hf_batch *batch)
 {
-	struct summary *s = (struct summary *)stage;
 	int err = hf_run_cutter_put_known(s->cutter, batch->ev, batch->n, batch->stretch, batch->stretch_count);
 
 	if (!err)
@@ -86,9 +91,120 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 		hf_tally_next_chunk(s->tally);
 		hf_calls_next_chunk(hf_call_writer_calls(s->calls));
 	}
-	if (!err && batch->tail == HF_TAIL_HART)
-		err = end_hart(s, batch);
+	return !err && batch->tail == HF_TAIL_HART ? end_hart(s, batch) : err;
+}
+
+/* A chunk has the same batches every time. So what was taken ends with one of them. */
+static void meet(struct hf_summary_place *place, const struct hf_batch *batch)
+{
+	if (batch->chunk.number != place->chunk)
+		place->events = 0;
+	place->chunk = batch->chunk.number;
+}
+
+static void go_on(struct hf_summary_place *place, const struct hf_batch *batch)
+{
+	place->events += batch->n;
+	if (batch->tail != HF_TAIL_CHUNK)
+		return;
+	place->before += place->events;
+	place->events = 0;
+	place->chunk++;
+}
+
+static bool is_before(const struct hf_summary_place *a, const struct hf_summary_place *b)
+{
+	return a->chunk < b->chunk || (a->chunk == b->chunk && a->events < b->events);
+}
+
+static bool is_same(const struct hf_summary_place *a, const struct hf_summary_place *b)
+{
+	return a->chunk == b->chunk && a->events == b->events && a->before == b->before;
+}
+
+/* On the way to where it was. Chunks may be others than they were: where bytes end them, a decoder that was entered in
+ * between may be a few bytes off. */
+static bool is_known(struct summary *s, const struct hf_batch *batch)
+{
+	if (s->joined)
+		return false;
+	if (is_before(&s->place, &s->known)) {
+		s->left = batch->tail == HF_TAIL_HART;
+		return true;
+	}
+	s->joined = is_same(&s->place, &s->known);
+	s->left = !s->joined;
+	return s->left;
+}
+
+static int work(struct hf_stage *stage, struct hf_batch *batch)
+{
+	struct summary *s = (struct summary *)stage;
+	int err = 0;
+
+	if (s->whole || s->left)
+		return HF_STAGE_DONE;
+	meet(&s->place, batch);
+	if (!is_known(s, batch)) {
+		err = put_batch(s, batch);
+		s->whole = batch->tail == HF_TAIL_HART;
+	}
+	go_on(&s->place, batch);
+	s->failed = err < 0 || s->left;
+	/* Of an index that is there this was looked at before. */
+	if (s->left && !stage->run->pass->index)
+		err = HF_ERR_STATE;
 	return err ? err : (int)HF_STAGE_DONE;
+}
+
+/* ---- to a file and back ---- */
+
+static void keep_all(void *ctx, struct hf_keep *k)
+{
+	struct summary *s = ctx;
+
+	HF_KEEP(k, s->insns, HF_COUNT_MAX);
+	hf_run_cutter_keep(s->cutter, k);
+	hf_tally_keep(s->tally, k);
+	hf_span_writer_keep(s->writer, k);
+	hf_call_writer_keep(s->calls, s->place.chunk + 1, k);
+	hf_collector_keep(s->collector, k);
+}
+
+/* The rows first: it goes on behind these. Of a hart that is whole they say everything. */
+static int keep(struct hf_stage *stage, bool end)
+{
+	struct summary *s = (struct summary *)stage;
+	struct hf_pass *pass = stage->run->pass;
+	int err = hf_pass_write_summary(stage->run);
+
+	if (err)
+		return err;
+	if (s->left)
+		hf_pass_leave_summary(pass);
+	if (end || s->failed || s->whole || !s->joined || !pass->summary.store)
+		return 0;
+	s->place.slot = stage->run->slot;
+	hf_summary_part_keep(&pass->summary, &s->place, keep_all, s);
+	return 0;
+}
+
+static int resume(struct summary *s, uint64_t before)
+{
+	struct hf_pass_run *run = s->stage.run;
+	struct hf_summary_part *part = &run->pass->summary;
+	int err = hf_summary_part_has_hart(part, run->slot);
+
+	s->whole = err == 1;
+	if (err)
+		return err < 0 ? err : 0;
+	if (part->has_state && part->place.slot == run->slot)
+		s->known = part->place;
+	/* Only so many chunks may wait for their stacks. */
+	s->place.chunk = s->known.chunk;
+	err = hf_summary_part_load(part, run->slot, keep_all, s);
+	s->place = (struct hf_summary_place){.before = before};
+	return err == HF_NOTE_END ? 0 : err;
 }
 
 static void free_summary(struct hf_stage *stage)
@@ -103,9 +219,9 @@ static void free_summary(struct hf_stage *stage)
 	free(s);
 }
 
-static const struct hf_stage_ops ops = {.work = work, .free = free_summary};
+static const struct hf_stage_ops ops = {.work = work, .keep = keep, .free = free_summary};
 
-int hf_stage_summary_add(struct hf_pass_run *run)
+int hf_stage_summary_add(struct hf_pass_run *run, uint64_t before)
 {
 	const struct hf_tally_room *room = run->pass->build->room;
 	struct summary *s = calloc(1, sizeof *s);
@@ -126,5 +242,5 @@ int hf_stage_summary_add(struct hf_pass_run *run)
 		err = hf_call_writer_new(run->pass->build->call_room, push, s, &s->calls);
 	if (!err)
 		hf_run_cutter_watch(s->cutter, &hf_call_writer_calls(s->calls)->watch);
-	return err;
+	return err ? err : resume(s, before);
 }

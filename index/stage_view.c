@@ -31,6 +31,13 @@ struct hash_sink {
 	uint64_t summed;	  /*   so many bytes are */
 };
 
+/* Which lines of a view say a time, of a capture that may have several harts. */
+struct times {
+	struct hf_times_writer writer;
+	uint64_t rows; /* of the chunk at hand that were pushed */
+	struct hf_stretch stretch[HF_BATCH_EVENTS / 2];
+};
+
 struct view {
 	struct hf_stage stage; /* first */
 	size_t number;	       /* in pass->views */
@@ -41,6 +48,7 @@ struct view {
 	struct hash_sink out;
 	uint64_t first;		  /* number of the chunk with which it begins */
 	struct hf_view_chunk row; /* the chunk at hand; checksum and size when it is done */
+	struct times *times;	  /* NULL: nobody asks for them */
 };
 
 static int flush_hash(struct hf_sink *sink)
@@ -90,6 +98,70 @@ static void take_hash(struct hash_sink *out, struct hf_view_chunk *row)
 	start_chunk(out);
 }
 
+/* ---- times ---- */
+
+static int push_times(struct view *view, uint64_t chunk)
+{
+	struct times *times = view->times;
+	struct hf_view_times *row = &times->writer.row;
+	const uint64_t head[3] = {view->number, chunk, times->rows};
+	int err;
+
+	if (!row->n)
+		return 0;
+	err = hf_pass_run_push(view->stage.run, HF_ROW_TIMES, head, sizeof head, row,
+			       offsetof(struct hf_view_times, data) + row->n);
+	row->n = 0;
+	times->rows++;
+	return err;
+}
+
+/* The events from one place of the batch to another. *stretch: the stretches before that one are before them. */
+static void put_some(struct view *view, const struct hf_batch *batch, size_t from, size_t to, size_t *stretch)
+{
+	struct hf_stretch *some = view->times->stretch;
+	size_t n = 0;
+
+	for (; *stretch < batch->stretch_count && batch->stretch[*stretch].at < to; ++*stretch) {
+		some[n] = batch->stretch[*stretch];
+		some[n++].at -= (uint16_t)from;
+	}
+	hf_enc_put_known(view->enc, batch->ev + from, to - from, some, n, &view->out.sink);
+}
+
+/* A TIMESTAMP event comes next: its line begins behind the end of the one before. */
+static int note_time(struct view *view, const struct hf_batch *batch, const struct hf_event *ev)
+{
+	struct hf_times_writer *writer = &view->times->writer;
+	const uint64_t offset = view->row.offset + hf_sink_total(&view->out.sink);
+	int err = 0;
+
+	if (ev->flags & HF_EVF_NO_TIME)
+		return 0;
+	if (hf_times_is_full(writer))
+		err = push_times(view, batch->chunk.number);
+	hf_times_put(writer, offset + (offset != 0), ev->time.value);
+	return err;
+}
+
+static int put_timed(struct view *view, const struct hf_batch *batch)
+{
+	size_t from = 0, stretch = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < batch->n && !err; i++) {
+		if (batch->ev[i].kind != HF_EVENT_TIMESTAMP)
+			continue;
+		put_some(view, batch, from, i, &stretch);
+		err = note_time(view, batch, &batch->ev[i]);
+		from = i;
+	}
+	put_some(view, batch, from, batch->n, &stretch);
+	return err;
+}
+
+/* ---- chunks ---- */
+
 /* The chunk at hand has all its events. */
 static int end_chunk(struct view *view, const struct hf_batch *batch)
 {
@@ -104,7 +176,11 @@ static int end_chunk(struct view *view, const struct hf_batch *batch)
 		hf_enc_end(view->enc, &view->out.sink);
 	take_hash(&view->out, row);
 	end = row->offset + row->size;
-	err = hf_pass_run_push(view->stage.run, HF_ROW_VIEW, &number, sizeof number, row,
+	err = view->times ? push_times(view, row->number) : 0;
+	if (view->times)
+		view->times->rows = 0;
+	if (!err)
+		err = hf_pass_run_push(view->stage.run, HF_ROW_VIEW, &number, sizeof number, row,
 			       offsetof(struct hf_view_chunk, entry) + row->entry_size);
 	if (last) {
 		const uint64_t of_hart[3] = {number, row->number + 1, end};
@@ -125,12 +201,18 @@ static bool is_to_be_summed(const struct view *view, const struct hf_batch *batc
 static int work(struct hf_stage *stage, struct hf_batch *batch)
 {
 	struct view *view = (struct view *)stage;
+	int err = 0;
 
 	if (batch->chunk.number < view->first)
 		return HF_STAGE_DONE;
 	if (!view->out.sums && is_to_be_summed(view, batch))
 		start_hash(&view->out);
-	hf_enc_put_known(view->enc, batch->ev, batch->n, batch->stretch, batch->stretch_count, &view->out.sink);
+	if (view->times && batch->kinds & 1u << HF_EVENT_TIMESTAMP)
+		err = put_timed(view, batch);
+	else
+		hf_enc_put_known(view->enc, batch->ev, batch->n, batch->stretch, batch->stretch_count, &view->out.sink);
+	if (err)
+		return err;
 	return batch->tail == HF_TAIL_NONE ? (int)HF_STAGE_DONE : end_chunk(view, batch);
 }
 
@@ -141,6 +223,7 @@ static void free_view(struct hf_stage *stage)
 	hf_enc_free(view->enc);
 	hf_disasm_free(view->disasm);
 	free(view->memo);
+	free(view->times);
 	XXH3_freeState(view->out.state);
 	free(view->out.buf);
 	free(view);
@@ -169,6 +252,20 @@ static int open_encoder(struct view *view, const struct hf_view_part *part, bool
 		return hf_enc_load(view->enc, view->row.entry, view->row.entry_size);
 	}
 	view->row.entry_size = (uint32_t)hf_enc_save(view->enc, view->row.entry);
+	return 0;
+}
+
+/* Of a view whose lines are merged, if the capture may have several harts. */
+static int open_times(struct view *view, const struct hf_view_part *part, bool resume)
+{
+	if (!(part->key->ops->flags & HF_ENC_TIMES) ||
+	    !(view->stage.run->pass->in.stream->info.flags & HF_STREAM_MANY))
+		return 0;
+	view->times = calloc(1, sizeof *view->times);
+	if (!view->times)
+		return HF_ERR_NOMEM;
+	if (resume)
+		view->times->writer.state = part->times;
 	return 0;
 }
 
@@ -207,5 +304,7 @@ int hf_stage_view_add(struct hf_pass_run *run, size_t number, uint64_t first, bo
 		err = hf_disasm_new(&view->disasm);
 		view->env.disasm = view->disasm;
 	}
+	if (!err)
+		err = open_times(view, part, resume);
 	return err ? err : open_encoder(view, part, resume);
 }

@@ -252,7 +252,9 @@ int hf_store_finish(struct hf_store *store)
 
 	if (!store->sheet) {
 		err = hf_row_pages_write(&store->pages);
-		return err ? err : hf_db_finish(store->db);
+		if (!err)
+			err = hf_db_finish(store->db);
+		return err || hf_part_journaled(store->part) < 0 ? err : hf_vfs_settle(hf_part_journaled(store->part));
 	}
 	err = hf_sheet_save(store->sheet, &bytes, &size);
 	if (!err)

@@ -277,20 +277,27 @@ int hf_summary_count(struct hf_summary *summary, uint32_t hart, uint64_t pc, uin
 
 /* ---- lists ---- */
 
+static struct hf_summary_lists place_of_list(const struct hf_summary_run *run)
+{
+	return (struct hf_summary_lists){.table = &hf_table_summary_piece,
+					 .slot = run->slot,
+					 .list = run->list,
+					 .list_size = run->list_size,
+					 .chunk = run->chunk};
+}
+
 int hf_summary_list(struct hf_summary *summary, const struct hf_summary_run *run, struct hf_list *ret_list,
 		    uint8_t **ret_bytes)
 {
-	return hf_summary_list_by(summary, NULL, run, ret_list, ret_bytes);
+	const struct hf_summary_lists where = place_of_list(run);
+
+	return hf_summary_copy_list(summary, &where, &run->facts, ret_list, ret_bytes);
 }
 
 int hf_summary_list_by(struct hf_summary *summary, struct hf_list_reader *reader, const struct hf_summary_run *run,
-		       struct hf_list *ret_list, uint8_t **ret_bytes)
+		       struct hf_list *ret_list)
 {
-	const struct hf_summary_lists where = {.table = &hf_table_summary_piece,
-					       .slot = run->slot,
-					       .list = run->list,
-					       .list_size = run->list_size,
-					       .chunk = run->chunk};
+	const struct hf_summary_lists where = place_of_list(run);
 
-	return hf_summary_read_list(summary, reader, &where, &run->facts, ret_list, ret_bytes);
+	return hf_summary_read_list(summary, reader, &where, &run->facts, ret_list);
 }

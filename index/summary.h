@@ -60,17 +60,18 @@ int hf_summary_runs(struct hf_summary *summary, uint32_t hart, uint64_t first, u
 /* How often an instruction that begins at pc was executed, whatever its opcode. Errors as above. */
 int hf_summary_count(struct hf_summary *summary, uint32_t hart, uint64_t pc, uint64_t *ret_count);
 
-/* The chunks of a run, to be read with the functions of list.h. bytes: to be freed, once list is not used any more. */
+/* The chunks of a run, to be read with the functions of list.h. bytes: to be freed, once list is not used any more, in
+ * any case. */
 int hf_summary_list(struct hf_summary *summary, const struct hf_summary_run *run, struct hf_list *ret_list,
 		    uint8_t **ret_bytes);
 
-/* The same for whoever reads many lists in the order of their keys: a reader remembers what lies beside the one read
- * last. It is of one summary and one thread. */
+/* The same for whoever reads many lists, one after the other in the order of their keys: a reader remembers what lies
+ * beside the one read last, and that one stands in it, until the next is read. It is of one summary and one thread. */
 struct hf_list_reader;
 int hf_list_reader_new(struct hf_list_reader **ret_reader);
 void hf_list_reader_free(struct hf_list_reader *reader);
 int hf_summary_list_by(struct hf_summary *summary, struct hf_list_reader *reader, const struct hf_summary_run *run,
-		       struct hf_list *ret_list, uint8_t **ret_bytes);
+		       struct hf_list *ret_list);
 
 /* Looks at all of it: HF_ERR_STATE if a page or a list is damaged, or the runs are not as many instructions as the
  * hart, or its calls. What else it holds is asked with summary_tree.h and summary/rare.h, words.h and registers.h. */

@@ -28,8 +28,10 @@ struct hf_summary_lists {
 	uint64_t list, list_size, chunk;
 };
 
-/* As hf_summary_list_by; damage is noted. reader may be NULL. */
+/* As hf_summary_list_by and hf_summary_list; damage is noted. */
 int hf_summary_read_list(struct hf_summary *summary, struct hf_list_reader *reader, const struct hf_summary_lists *where,
+			 const struct hf_list_facts *facts, struct hf_list *ret_list);
+int hf_summary_copy_list(struct hf_summary *summary, const struct hf_summary_lists *where,
 			 const struct hf_list_facts *facts, struct hf_list *ret_list, uint8_t **ret_bytes);
 /* The first column of such a row. */
 int hf_summary_fetch_number(struct hf_summary *summary, const struct hf_table *table, uint64_t slot, uint64_t number,

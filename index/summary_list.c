@@ -3,6 +3,7 @@
 #include "index/summary_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* No list has more bytes: a posting takes at most 32. */
 #define LIST_MAX (UINT64_C(1) << 30)
@@ -10,6 +11,8 @@
 struct hf_list_reader {
 	const struct hf_table *table; /* NULL: it has no piece */
 	uint64_t slot, number;
+	uint8_t *joined; /* a list that lies in several pieces */
+	size_t room;
 	struct hf_summary_piece piece;
 };
 
@@ -21,11 +24,15 @@ int hf_list_reader_new(struct hf_list_reader **ret_reader)
 	if (!reader)
 		return HF_ERR_NOMEM;
 	reader->table = NULL;
+	reader->joined = NULL;
+	reader->room = 0;
 	return 0;
 }
 
 void hf_list_reader_free(struct hf_list_reader *reader)
 {
+	if (reader)
+		free(reader->joined);
 	free(reader);
 }
 
@@ -43,11 +50,26 @@ static int fetch_piece(struct hf_summary *s, struct hf_list_reader *reader, cons
 	return err;
 }
 
-static int read_pieces(struct hf_summary *s, struct hf_list_reader *reader, const struct hf_summary_lists *where,
-		       uint8_t *bytes)
+static int make_room(struct hf_list_reader *reader, uint64_t size)
+{
+	uint8_t *bigger;
+
+	if (size > LIST_MAX)
+		return HF_ERR_STATE;
+	if (reader->room >= size)
+		return 0;
+	bigger = realloc(reader->joined, (size_t)size);
+	if (!bigger)
+		return HF_ERR_NOMEM;
+	reader->joined = bigger;
+	reader->room = (size_t)size;
+	return 0;
+}
+
+static int join_pieces(struct hf_summary *s, struct hf_list_reader *reader, const struct hf_summary_lists *where)
 {
 	const struct hf_summary_piece *piece = &reader->piece;
-	int err = 0;
+	int err = make_room(reader, where->list_size);
 
 	for (uint64_t done = 0; !err && done < where->list_size;) {
 		const uint64_t at = where->list + done, within = at % HF_SUMMARY_PIECE;
@@ -60,66 +82,78 @@ static int read_pieces(struct hf_summary *s, struct hf_list_reader *reader, cons
 			break;
 		n = piece->n - within;
 		n = n < where->list_size - done ? n : where->list_size - done;
-		memcpy(bytes + done, piece->data + within, (size_t)n);
+		memcpy(reader->joined + done, piece->data + within, (size_t)n);
 		done += n;
 	}
 	return err;
 }
 
-/* One posting, as a list of its own. */
-static int make_list(uint64_t chunk, const struct hf_list_facts *facts, struct hf_list *ret_list, uint8_t **ret_bytes)
+/* Most lists lie in one piece, and are read where they are. */
+static int find_bytes(struct hf_summary *s, struct hf_list_reader *reader, const struct hf_summary_lists *where,
+		      const uint8_t **ret_bytes)
 {
-	const struct hf_posting posting = {.chunk = chunk, .count = facts->total};
-	struct hf_list_writer w = {0};
+	const uint64_t within = where->list % HF_SUMMARY_PIECE;
 	int err;
 
-	hf_list_begin(&w, facts, chunk);
-	err = hf_list_add(&w, &posting);
-	if (!err)
-		err = hf_list_end(&w);
-	if (!err)
-		err = hf_list_open(ret_list, w.out.p, w.out.n, facts);
-	if (!err) {
-		*ret_bytes = w.out.p;
-		w.out.p = NULL;
+	if (where->list_size > HF_SUMMARY_PIECE - within) {
+		err = join_pieces(s, reader, where);
+		*ret_bytes = reader->joined;
+		return err;
 	}
-	hf_list_writer_fini(&w);
-	return err;
+	err = fetch_piece(s, reader, where->table, where->slot, where->number + where->list / HF_SUMMARY_PIECE);
+	*ret_bytes = reader->piece.data + within;
+	return err || within + where->list_size <= reader->piece.n ? err : HF_ERR_STATE;
 }
 
+/* bytes: of the reader; NULL: it has none. */
 static int read_list(struct hf_summary *summary, struct hf_list_reader *reader, const struct hf_summary_lists *where,
-		     const struct hf_list_facts *facts, struct hf_list *ret_list, uint8_t **ret_bytes)
+		     const struct hf_list_facts *facts, struct hf_list *ret_list, const uint8_t **ret_bytes)
 {
-	uint8_t *bytes;
 	int err;
 
 	*ret_bytes = NULL;
 	if (facts->postings == 1)
-		return make_list(where->chunk, facts, ret_list, ret_bytes);
-	if (where->list_size > LIST_MAX)
-		return hf_published_noted(&summary->file, HF_ERR_STATE);
-	bytes = malloc((size_t)where->list_size + 1);
-	if (!bytes)
-		return HF_ERR_NOMEM;
-	err = read_pieces(summary, reader, where, bytes);
-	if (!err)
-		err = hf_list_open(ret_list, bytes, (size_t)where->list_size, facts);
-	if (err)
-		free(bytes);
-	else
-		*ret_bytes = bytes;
-	return hf_published_noted(&summary->file, err);
+		return hf_list_open_single(ret_list, where->chunk, facts);
+	err = find_bytes(summary, reader, where, ret_bytes);
+	return err ? err : hf_list_open(ret_list, *ret_bytes, (size_t)where->list_size, facts);
 }
 
-int hf_summary_read_list(struct hf_summary *summary, struct hf_list_reader *reader, const struct hf_summary_lists *where,
+int hf_summary_read_list(struct hf_summary *summary, struct hf_list_reader *reader,
+			 const struct hf_summary_lists *where, const struct hf_list_facts *facts,
+			 struct hf_list *ret_list)
+{
+	const uint8_t *bytes;
+	const int err = read_list(summary, reader, where, facts, ret_list, &bytes);
+
+	if (!err && bytes && bytes != reader->joined)
+		ret_list->readable = reader->piece.data + reader->piece.n;
+	return err ? hf_published_noted(&summary->file, err) : 0;
+}
+
+static int copy_list(struct hf_summary *summary, struct hf_list_reader *reader, const struct hf_summary_lists *where,
+		     const struct hf_list_facts *facts, struct hf_list *ret_list, uint8_t **ret_bytes)
+{
+	const uint8_t *bytes;
+	int err = read_list(summary, reader, where, facts, ret_list, &bytes);
+
+	if (err || !bytes)
+		return err;
+	*ret_bytes = malloc((size_t)where->list_size);
+	if (!*ret_bytes)
+		return HF_ERR_NOMEM;
+	memcpy(*ret_bytes, bytes, (size_t)where->list_size);
+	return hf_list_open(ret_list, *ret_bytes, (size_t)where->list_size, facts);
+}
+
+int hf_summary_copy_list(struct hf_summary *summary, const struct hf_summary_lists *where,
 			 const struct hf_list_facts *facts, struct hf_list *ret_list, uint8_t **ret_bytes)
 {
-	struct hf_list_reader *own = NULL;
-	int err = reader || facts->postings == 1 ? 0 : hf_list_reader_new(&own);
+	struct hf_list_reader *reader = NULL;
+	int err = facts->postings == 1 ? 0 : hf_list_reader_new(&reader);
 
 	*ret_bytes = NULL;
 	if (!err)
-		err = read_list(summary, reader ? reader : own, where, facts, ret_list, ret_bytes);
-	hf_list_reader_free(own);
-	return err;
+		err = copy_list(summary, reader, where, facts, ret_list, ret_bytes);
+	hf_list_reader_free(reader);
+	return hf_published_noted(&summary->file, err);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/view_part.h"
 
+#include "index/merge.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -129,6 +131,36 @@ static int set_incomplete(struct hf_view_part *part)
 	return err;
 }
 
+/* What the times of the hart come to, as far as they are stored. */
+static int find_times(struct hf_view_part *part, uint64_t slot)
+{
+	struct hf_view_times *row = malloc(sizeof *row);
+	struct hf_times_reader reader;
+	struct hf_time_line line;
+	uint64_t key;
+	int err = HF_ERR_NOMEM;
+
+	part->times = (struct hf_times_state){0};
+	if (row)
+		err = hf_store_find(part->store, &hf_table_view_time, HF_SEEK_BACK,
+				    hf_times_key(hf_row_id(slot + 1, 0), 0) - 1, &key, row);
+	if (!err && key >> HF_TIMES_KEY_BITS == slot) {
+		hf_times_begin(&reader, row, row->data, row->n);
+		while (!err)
+			err = hf_times_next(&reader, &line);
+		part->times = reader.state;
+	}
+	free(row);
+	return err < 0 ? err : 0;
+}
+
+static int cut_times(struct hf_view_part *part, uint64_t id)
+{
+	int err = hf_store_cut(part->store, &hf_table_view_time, hf_times_key(id, 0), HF_COUNT_MAX);
+
+	return err ? err : find_times(part, id >> HF_NUMBER_BITS);
+}
+
 int hf_view_part_cut(struct hf_view_part *part, uint64_t id)
 {
 	int err = hf_store_find(part->store, &hf_table_view_chunk, HF_SEEK_AT, id, NULL, &part->resume);
@@ -137,6 +169,8 @@ int hf_view_part_cut(struct hf_view_part *part, uint64_t id)
 		err = set_incomplete(part);
 	if (!err)
 		err = hf_store_cut(part->store, &hf_table_view_chunk, id, HF_COUNT_MAX);
+	if (!err)
+		err = cut_times(part, id);
 	return err ? err : hf_store_cut(part->store, &hf_table_view_hart, id >> HF_NUMBER_BITS, HF_COUNT_MAX);
 }
 
@@ -144,6 +178,13 @@ int hf_view_part_add_chunk(struct hf_view_part *part, uint64_t id, const struct 
 {
 	return chunk->size > HF_VIEW_CHUNK_MAX ? HF_ERR_CHUNK_LIMIT
 					       : hf_store_put(part->store, &hf_table_view_chunk, id, chunk);
+}
+
+int hf_view_part_add_times(struct hf_view_part *part, uint64_t id, uint64_t number, const struct hf_view_times *times)
+{
+	return number >> HF_TIMES_ROWS_BITS
+		       ? HF_ERR_CHUNK_LIMIT
+		       : hf_store_put(part->store, &hf_table_view_time, hf_times_key(id, number), times);
 }
 
 int hf_view_part_add_hart(struct hf_view_part *part, uint64_t slot, uint32_t hart, uint64_t size, uint64_t chunks)
@@ -161,8 +202,10 @@ int hf_view_part_commit(struct hf_view_part *part)
 int hf_view_part_finish(struct hf_view_part *part, const struct hf_identity *identity,
 			const struct hf_chunk_limits *limits)
 {
-	int err = write_meta(part, identity, limits, true);
+	int err = part->key->ops->flags & HF_ENC_TIMES ? hf_merge_write(part->store) : 0;
 
+	if (!err)
+		err = write_meta(part, identity, limits, true);
 	if (!err)
 		err = hf_store_finish(part->store);
 	close_store(part);

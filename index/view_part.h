@@ -7,6 +7,7 @@
 #define HF_INDEX_VIEW_PART_H
 
 #include "index/store.h"
+#include "index/times.h"
 
 struct hf_view_part {
 	const struct hf_view_key *key;
@@ -16,6 +17,7 @@ struct hf_view_part {
 	bool has_last; /* last: the id of its last chunk */
 	uint64_t last;
 	struct hf_view_chunk resume; /* offset and entry of the chunk it was cut back to */
+	struct hf_times_state times; /* of the times before it */
 };
 
 /* Locks, and opens or creates it. HF_ERR_BUSY. */
@@ -36,6 +38,8 @@ static inline bool hf_view_part_is_for(const struct hf_view_part *part, uint32_t
 }
 
 int hf_view_part_add_chunk(struct hf_view_part *part, uint64_t id, const struct hf_view_chunk *chunk);
+/* A row of the chunk's times, before the chunk. number: 0, 1 ... */
+int hf_view_part_add_times(struct hf_view_part *part, uint64_t id, uint64_t number, const struct hf_view_times *times);
 /* Behind its last chunk. size: bytes of the view. */
 int hf_view_part_add_hart(struct hf_view_part *part, uint64_t slot, uint32_t hart, uint64_t size, uint64_t chunks);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A published view table: where each chunk lies in a view. */
+#include "index/merge.h"
 #include "index/published.h"
 
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct hf_view_table {
 	struct hf_chunk_limits limits;
 	size_t hart_count;
 	struct hf_view_hart *harts;
+	uint64_t merged; /* hf_view_table_merged */
 };
 
 static int fetch_chunk(struct hf_view_table *t, const struct hf_view_hart *hart, uint64_t number,
@@ -84,8 +86,9 @@ int hf_view_table_open(int dirfd, const struct hf_identity *identity, const stru
 	}
 	if (!(err = hf_published_open(&t->file, dirfd, HF_DB_VIEW)) && !(err = load_meta(t, identity, key)) &&
 	    !(err = hf_store_list(t->file.store, &hf_table_view_hart, true, HF_SLOT_RECORDS + 1, &t->harts,
-				&t->hart_count)))
-		err = check_harts(t);
+				&t->hart_count)) &&
+	    !(err = check_harts(t)))
+		err = hf_merge_size(t->file.store, &t->merged);
 	if (err)
 		hf_view_table_close(t);
 	else
@@ -183,6 +186,24 @@ int hf_view_table_chunk(struct hf_view_table *table, uint32_t hart, uint64_t num
 	pthread_mutex_lock(&table->file.lock);
 	err = fetch_chunk(table, h, number, ret_chunk);
 	pthread_mutex_unlock(&table->file.lock);
+	return hf_published_noted(&table->file, err);
+}
+
+uint64_t hf_view_table_merged(const struct hf_view_table *table)
+{
+	return table->merged;
+}
+
+int hf_view_table_merge(struct hf_view_table *table, uint64_t offset, struct hf_merge **ret_merge)
+{
+	int err = hf_merge_new(table->file.store, &table->file.lock, table->harts, table->hart_count, ret_merge);
+
+	if (!err)
+		err = hf_merge_seek(*ret_merge, offset);
+	if (err) {
+		hf_merge_free(*ret_merge);
+		*ret_merge = NULL;
+	}
 	return hf_published_noted(&table->file, err);
 }
 

@@ -15,7 +15,8 @@
 static_assert((int)HF_COL_TEXT == (int)HF_COLUMN_TEXT && (int)HF_COL_HIDDEN == (int)HF_COLUMN_HIDDEN &&
 		      (int)HF_COL_ANY == (int)HF_COLUMN_ANY && (int)HF_COL_ASKED == (int)HF_COLUMN_ASKED &&
 		      (int)HF_COL_LISTED == (int)HF_COLUMN_LISTED && (int)HF_COL_ORDER == (int)HF_COLUMN_ORDER &&
-		      (int)HF_COL_NEEDED == (int)HF_COLUMN_NEEDED,
+		      (int)HF_COL_NEEDED == (int)HF_COLUMN_NEEDED && (int)HF_COL_AMONG == (int)HF_COLUMN_AMONG &&
+		      (int)HF_COL_LIKE == (int)HF_COLUMN_LIKE && (int)HF_COL_LISTED_ALL == (int)HF_COLUMN_LISTED_ALL,
 	      "the same bits");
 static_assert((int)HF_TAB_HART == (int)HF_TABLE_HART && (int)HF_TAB_ORDERED == (int)HF_TABLE_ORDERED &&
 		      (int)HF_TAB_SUMMED == (int)HF_TABLE_SUMMED && (int)HF_TAB_RARE == (int)HF_TABLE_RARE,
@@ -33,7 +34,10 @@ enum { LOOK_MS = 5, COLLECT_MS = 20 };
 struct cursor {
 	uint8_t *request; /* owned; texts of ask are in it */
 	struct hf_rows_ask ask;
+	int64_t *numbers; /* owned, the same */
 	struct hf_rows *rows;
+	uint64_t skip; /* rows that are still to be passed over */
+	bool count;    /* rows are only counted */
 	int err; /* that comes after the rows that were sent */
 	char why[1024];
 };
@@ -129,6 +133,7 @@ static void close_cursor(struct server *s, uint32_t number)
 		return;
 	if (cursor->rows)
 		hf_rows_close(cursor->rows);
+	free(cursor->numbers);
 	free(cursor->request);
 	free(cursor);
 	s->cursor[number] = NULL;
@@ -160,15 +165,26 @@ static int collect(struct server *s, struct cursor *cursor, uint32_t most, uint3
 
 	*ret_n = 0;
 	while (*ret_n < most && s->out.n < ENOUGH) {
-		err = hf_rows_next(cursor->rows, &s->row);
+		const uint64_t pass = cursor->skip ? cursor->skip : cursor->count ? most - *ret_n : 0;
+		uint64_t n;
+
+		err = hf_rows_pass(cursor->rows, &s->row, pass, &n);
 		if (err == HF_NOTE_MORE && *ret_n && now_ms() >= until)
 			return 0;
 		if (err == HF_NOTE_MORE)
 			continue;
 		if (err)
 			return err;
-		put_row(s, cursor);
-		++*ret_n;
+		if (cursor->skip) {
+			cursor->skip -= n;
+			continue;
+		}
+		if (!cursor->count)
+			put_row(s, cursor);
+		*ret_n += (uint32_t)n;
+		/* As below: many rows of a count may come one by one. */
+		if (cursor->count && !(*ret_n & 1023) && now_ms() >= until)
+			return 0;
 	}
 	return err == HF_NOTE_MORE ? 0 : err;
 }
@@ -183,6 +199,8 @@ static bool answer(struct server *s, uint32_t number, uint32_t most)
 	hf_out_u32(&s->out, number);
 	hf_out_u32(&s->out, 0);
 	hf_out_u32(&s->out, 0);
+	if (!cursor->count && most > HF_PROTOCOL_ROWS)
+		most = HF_PROTOCOL_ROWS;
 	if (!cursor->err)
 		cursor->err = collect(s, cursor, most, &n);
 	if (cursor->err && cursor->err != HF_NOTE_END && !n) {
@@ -210,11 +228,32 @@ static void take_conditions(struct server *s, const struct hf_request *request, 
 		ask->range[i].first = request->range[i].first;
 		ask->range[i].last = request->range[i].last;
 		ask->equal[i] = request->equal[i];
+		ask->like[i] = request->like[i];
 	}
 	if (!ask->equal[0])
 		ask->equal[0] = s->capture;
 	ask->stop = is_unwanted;
 	ask->ctx = s;
+}
+
+/* Numbers of conditions, as the request has them. */
+static int take_numbers(const struct hf_request *request, struct cursor *cursor)
+{
+	size_t count = 0, n = 0;
+
+	for (unsigned i = 0; i < HF_PROTOCOL_COLUMNS; i++)
+		count += request->among[i].count;
+	cursor->numbers = calloc(count + 1, sizeof *cursor->numbers);
+	if (!cursor->numbers)
+		return HF_ERR_NOMEM;
+	for (unsigned i = 0; i < HF_PROTOCOL_COLUMNS; i++) {
+		if (!request->among[i].numbers)
+			continue;
+		cursor->ask.among[i] = (struct hf_rows_among){cursor->numbers + n, request->among[i].count};
+		for (uint32_t k = 0; k < request->among[i].count; k++)
+			cursor->numbers[n++] = hf_request_among(request, i, k);
+	}
+	return 0;
 }
 
 /* Columns that the table does not have. */
@@ -225,7 +264,7 @@ static bool is_of_table(const struct hf_rows_ask *ask)
 
 	hf_table_columns(ask->table, &count);
 	for (unsigned i = 0; i < HF_PROTOCOL_COLUMNS; i++)
-		used |= ask->equal[i] ? 1u << i : 0;
+		used |= ask->equal[i] || ask->like[i] || ask->among[i].number ? 1u << i : 0;
 	return !(used >> count);
 }
 
@@ -246,7 +285,14 @@ static bool open_cursor(struct server *s, const struct hf_request *request, uint
 	s->cursor[number] = cursor;
 	cursor->request = bytes;
 	cursor->ask.table = hf_table_at(request->table);
+	cursor->skip = request->skip;
+	cursor->count = request->flags & HF_OPEN_COUNT;
 	take_conditions(s, request, &cursor->ask);
+	err = take_numbers(request, cursor);
+	if (err) {
+		close_cursor(s, number);
+		return fail_with(s, err, "");
+	}
 	if (!cursor->ask.table || !is_of_table(&cursor->ask)) {
 		close_cursor(s, number);
 		return fail(s, HF_FAILURE_PROTOCOL, "there is no such table, or column of it");

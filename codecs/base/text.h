@@ -8,6 +8,10 @@
 
 #include "codecs/base/bytes.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 /* The eight lower-case hex digits of v, the highest in the lowest byte: one nibble to a byte, then all to ASCII. */
 static inline uint64_t hf_text_hex8(uint32_t v)
 {
@@ -19,6 +23,23 @@ static inline uint64_t hf_text_hex8(uint32_t v)
 	return x + 0x3030303030303030 + ((x + 0x0606060606060606) >> 4 & 0x0101010101010101) * ('a' - '9' - 1);
 }
 
+#ifdef __SSE2__
+
+/* All sixteen digits at once, the highest first: nibbles to bytes, then those above 9 get the distance to 'a' as well. */
+static inline uint8_t *hf_text_put_hex16(uint8_t *p, uint64_t v)
+{
+	const __m128i nibble = _mm_set1_epi8(0x0f);
+	const __m128i bytes = _mm_cvtsi64_si128((long long)__builtin_bswap64(v));
+	const __m128i high = _mm_and_si128(_mm_srli_epi16(bytes, 4), nibble), low = _mm_and_si128(bytes, nibble);
+	const __m128i digits = _mm_unpacklo_epi8(high, low);
+	const __m128i letters = _mm_and_si128(_mm_cmpgt_epi8(digits, _mm_set1_epi8(9)), _mm_set1_epi8('a' - '9' - 1));
+
+	_mm_storeu_si128((__m128i *)p, _mm_add_epi8(_mm_add_epi8(digits, _mm_set1_epi8('0')), letters));
+	return p + 16;
+}
+
+#else
+
 static inline uint8_t *hf_text_put_hex16(uint8_t *p, uint64_t v)
 {
 	hf_put64(p, hf_text_hex8((uint32_t)(v >> 32)));
@@ -26,15 +47,12 @@ static inline uint8_t *hf_text_put_hex16(uint8_t *p, uint64_t v)
 	return p + 16;
 }
 
+#endif
+
 /* The low digits (1 to 16) of v. */
 static inline uint8_t *hf_text_put_hex_width(uint8_t *p, uint64_t v, unsigned digits)
 {
-	if (digits > 8) {
-		hf_put64(p, hf_text_hex8((uint32_t)(v >> 32)) >> (8 * (16 - digits)));
-		p += digits - 8;
-		digits = 8;
-	}
-	hf_put64(p, hf_text_hex8((uint32_t)v) >> (8 * (8 - digits)));
+	hf_text_put_hex16(p, v << (64 - 4 * digits));
 	return p + digits;
 }
 

@@ -9,8 +9,8 @@
 
 #include "codecs/event.h"
 
-/* 512 KiB: they stay in the second-level cache. */
-#define HF_LISTED_LINE_BITS 12
+/* 1 MiB: that many lines of a program stay near, and fewer of them meet in one place. */
+#define HF_LISTED_LINE_BITS 13
 /* Longer lines are written anew each time. */
 #define HF_LISTED_LINE_TEXT 96
 
@@ -28,8 +28,9 @@ static_assert(sizeof(struct hf_listed_line) == 128, "two cache lines");
 /* Zeroed: there are none. */
 struct hf_listed_lines {
 	struct hf_listed_line line[1 << HF_LISTED_LINE_BITS];
-	const void *user; /* the encoder that uses them */
-	uint32_t uses;	  /* number of the present use */
+	const void *user;    /* the encoder that uses them, */
+	const void *symbols; /*   with these symbols */
+	uint32_t uses;	     /* number of the present use */
 };
 
 /* Where the line of an instruction is, if anywhere. */

@@ -429,13 +429,16 @@ static uint8_t *put_event(struct listing *l, uint8_t *p, const struct hf_event *
 	}
 }
 
-/* Those of the disassembler. What another encoder wrote there, or this one with other symbols, counts no more. */
+/* Those of the disassembler. What another encoder wrote there, or this one with other symbols, counts no more; what this
+ * one wrote before it was loaded anew does. */
 static struct hf_listed_lines *use_lines(struct listing *l)
 {
 	struct hf_listed_lines *lines = l->enc.env && l->enc.env->disasm ? l->enc.env->disasm->lines : NULL;
+	const void *const symbols = l->enc.env ? l->enc.env->symbols : NULL;
 
-	if (lines && (lines->user != l || lines->uses != l->use)) {
+	if (lines && (lines->user != l || lines->symbols != symbols || lines->uses != l->use)) {
 		lines->user = l;
+		lines->symbols = symbols;
 		l->use = ++lines->uses;
 	}
 	return lines;
@@ -496,7 +499,6 @@ static void state(struct hf_enc *enc, struct hf_fields *f)
 		return;
 	/* There may be other symbols. */
 	l->symbol = NULL;
-	l->use = 0;
 	l->line = (struct hf_line){0};
 	l->inlined = (struct hf_inlined_place){0};
 	set_number(l);
@@ -521,7 +523,7 @@ const struct hf_enc_ops hf_view_listing = {
 	.name = "listing",
 	.view = "listing.txt",
 	.version = 6,
-	.flags = HF_ENC_LINES | HF_ENC_SYMBOLS | HF_ENC_COUNTS,
+	.flags = HF_ENC_LINES | HF_ENC_SYMBOLS | HF_ENC_COUNTS | HF_ENC_TIMES,
 	.size = sizeof(struct listing),
 	.put_known = put_known,
 	.init = init,

@@ -203,6 +203,15 @@ size_t hf_views_naming(void)
 	return i < HF_ENC_COUNT ? i : HF_VIEW_COUNT;
 }
 
+size_t hf_views_merged(void)
+{
+	size_t i = 0;
+
+	while (i < HF_ENC_COUNT && !(hf_views[i]->flags & HF_ENC_TIMES))
+		i++;
+	return i < HF_ENC_COUNT ? i : HF_VIEW_COUNT;
+}
+
 unsigned hf_views_symbols(const struct hf_views *views)
 {
 	const size_t view = hf_views_naming();

@@ -51,6 +51,8 @@ void hf_views_fini(struct hf_views *views);
 const char *hf_view_params(const struct hf_views *views, size_t view);
 /* The view that shows symbols; HF_VIEW_COUNT: none does. */
 size_t hf_views_naming(void);
+/* The view whose lines are merged by time over all harts, one of HF_ENC_TIMES; HF_VIEW_COUNT: there is none. */
+size_t hf_views_merged(void);
 /* What it wants of them, enum hf_symbols_options. */
 unsigned hf_views_symbols(const struct hf_views *views);
 /* The parameters of one view in such a list, without its name; malloc'ed, NULL: out of memory. */

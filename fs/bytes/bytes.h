@@ -2,8 +2,8 @@
 /*
  * Bytes that are served: what a file of a view directory holds, cut into pieces that the cache knows by number. Each
  * kind is a table of functions: the decompressed stream (stream.c), a view in chunks (chunks.c), the program of a hart
- * and the files beside it (program.c), a view of a slice (slice.c), a text about the capture (text.c). Requests, the
- * cache and the pool know nothing but this table.
+ * and the files beside it (program.c), a view of a slice (slice.c), the views of all harts as one (merged.c), a text
+ * about the capture (text.c). Requests, the cache and the pool know nothing but this table.
  */
 #ifndef HF_FS_BYTES_H
 #define HF_FS_BYTES_H
@@ -77,6 +77,9 @@ int hf_bytes_of_text(struct hf_capture *capture, const struct hf_facts *facts, e
 
 extern const struct hf_bytes_ops hf_bytes_stream, hf_bytes_chunks, hf_bytes_program, hf_bytes_side, hf_bytes_text,
 	hf_bytes_slice;
+
+/* The views of all harts as one, merged by time. */
+int hf_bytes_of_merged(struct hf_capture *capture, const struct hf_facts *facts, struct hf_bytes *ret_bytes);
 
 /* ---- what is cut evenly ---- */
 

@@ -71,7 +71,7 @@ static int run_verify(struct hf_job *job, struct hf_worker *worker)
 static int list_bytes(struct verify *verify, struct hf_capture *capture)
 {
 	const struct hf_facts *facts = verify->open->facts;
-	const size_t most = 1 + HF_TEXTS + (facts->hart_count + 1) * HF_VIEW_ALL;
+	const size_t most = 2 + HF_TEXTS + (facts->hart_count + 1) * HF_VIEW_ALL;
 
 	verify->bytes = calloc(most, sizeof *verify->bytes);
 	verify->bad_of = calloc(most, sizeof *verify->bad_of);
@@ -80,6 +80,7 @@ static int list_bytes(struct verify *verify, struct hf_capture *capture)
 	verify->count += !hf_bytes_of_stream(capture, facts, &verify->bytes[verify->count]);
 	for (int i = 0; i < HF_TEXTS; i++)
 		verify->count += !hf_bytes_of_text(capture, facts, (enum hf_text)i, &verify->bytes[verify->count]);
+	verify->count += !hf_bytes_of_merged(capture, facts, &verify->bytes[verify->count]);
 	for (size_t i = 0; i < facts->hart_count + facts->has_records; i++)
 		for (int k = 0; k < HF_VIEW_ALL; k++)
 			if (k != facts->known.original)

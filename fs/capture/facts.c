@@ -33,7 +33,9 @@ struct hf_facts *hf_facts_new(struct hf_capture *capture, uint64_t version)
 	facts->content = content_of(capture);
 	facts->known.stream_size = HF_NOWHERE;
 	facts->known.original = -1;
+	facts->known.merged_size = HF_NOWHERE;
 	facts->stream_owner = hf_cache_owner(cache);
+	facts->merged_owner = hf_cache_owner(cache);
 	for (size_t i = 0; i < HF_TEXTS; i++) {
 		facts->known.text_size[i] = HF_NOWHERE;
 		facts->text_owner[i] = hf_cache_owner(cache);
@@ -108,7 +110,7 @@ static bool same_known(const struct hf_known *a, const struct hf_known *b)
 	       !memcmp(a->print, b->print, sizeof a->print) &&
 	       !memcmp(a->text_size, b->text_size, sizeof a->text_size) && a->problems == b->problems &&
 	       !strcmp(a->version, b->version) && a->arch == b->arch && a->isa == b->isa && a->xlen == b->xlen &&
-	       a->original == b->original;
+	       a->original == b->original && a->merged_size == b->merged_size;
 }
 
 bool hf_facts_same(const struct hf_facts *a, const struct hf_facts *b)
@@ -127,6 +129,7 @@ void hf_facts_forget(const struct hf_facts *facts, struct hf_cache *cache)
 	for (size_t i = 0; i < HF_TEXTS; i++)
 		hf_cache_drop(cache, facts->text_owner[i]);
 	hf_cache_drop(cache, facts->stream_owner);
+	hf_cache_drop(cache, facts->merged_owner);
 	for (size_t i = 0; i < facts->hart_count + facts->has_records; i++)
 		for (size_t k = 0; k < HF_VIEW_ALL; k++)
 			hf_cache_drop(cache, facts->hart[i].view[k].owner);

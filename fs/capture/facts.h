@@ -34,7 +34,7 @@ struct hf_facts {
 	struct hf_diag failure;       /* code 0, or why the capture could not be indexed: then nothing else is set */
 	char *complaint;              /* this, or undecoded, in words, if there are better ones than the code's */
 	struct hf_known known;
-	uint64_t stream_owner, text_owner[HF_TEXTS]; /* in the cache */
+	uint64_t stream_owner, merged_owner, text_owner[HF_TEXTS]; /* in the cache */
 	/* What the catalogue does not have. */
 	const char **refusal;         /* for each number: why there is no such view, NULL if there is, or no encoder */
 	uint64_t index_size;          /* bytes of its files, as info.json has it */

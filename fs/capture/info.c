@@ -81,12 +81,45 @@ static void put_refusal(struct hf_json *json, const struct hf_facts *facts, size
 	put_view(json, text, 0, facts->refusal[view]);
 }
 
+/* Whether a capture has a directory all/, or could have; then *ret_reason says why there is none, NULL: there is. */
+static bool merges(const struct hf_facts *facts, const char **ret_reason)
+{
+	const size_t view = hf_views_merged();
+
+	*ret_reason = NULL;
+	if (view == HF_VIEW_COUNT || facts->hart_count < 2)
+		return false;
+	if (facts->known.merged_size != HF_NOWHERE)
+		return true;
+	if (facts->refusal && facts->refusal[view])
+		*ret_reason = facts->refusal[view];
+	else if (facts->hart_count > HF_MERGED_HARTS)
+		*ret_reason = "it has too many harts";
+	else
+		*ret_reason = "fewer than two harts have times";
+	return true;
+}
+
+/* The same of a path that is in it. */
+static bool merged_refusal(const struct hf_facts *facts, const char *path, char *buf, size_t size)
+{
+	const char *reason;
+
+	if (strncmp(path, "all/", 4) != 0 || !merges(facts, &reason) || !reason ||
+	    !hf_view_is_named(hf_views_merged(), path + 4, strlen(path + 4)))
+		return false;
+	snprintf(buf, size, "%s", reason);
+	return true;
+}
+
 bool hf_info_refusal(const struct hf_facts *facts, const char *path, char *buf, size_t size)
 {
 	const struct hf_facts_hart *hart = NULL;
 	unsigned id;
 	int n = 0;
 
+	if (merged_refusal(facts, path, buf, size))
+		return true;
 	/* NOLINTNEXTLINE(cert-err34-c): it only chooses the words of a reason */
 	if (sscanf(path, "hart%u/%n", &id, &n) == 1 && n)
 		hart = hf_facts_hart(facts, id);
@@ -100,6 +133,17 @@ bool hf_info_refusal(const struct hf_facts *facts, const char *path, char *buf, 
 			return true;
 	}
 	return false;
+}
+
+static void put_merged(struct hf_json *json, const struct hf_facts *facts)
+{
+	const char *reason;
+	char name[128];
+
+	if (!merges(facts, &reason))
+		return;
+	snprintf(name, sizeof name, "all/%s", hf_fs_view_ops(hf_views_merged())->view);
+	put_view(json, name, facts->known.merged_size, reason);
 }
 
 static void put_views(struct hf_json *json, const struct hf_facts *facts)
@@ -116,6 +160,7 @@ static void put_views(struct hf_json *json, const struct hf_facts *facts)
 	records = hf_facts_hart(facts, HF_HART_RECORDS);
 	if (records && records->view[HF_VIEW_RECORDS].size != HF_NOWHERE)
 		put_view(json, hf_enc_records.view, records->view[HF_VIEW_RECORDS].size, NULL);
+	put_merged(json, facts);
 	for (size_t i = 0; i < facts->hart_count; i++)
 		for (size_t k = 0; k < HF_VIEW_ALL; k++)
 			put_hart_view(json, facts, &facts->hart[i], k);

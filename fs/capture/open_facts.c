@@ -64,6 +64,18 @@ static int make_facts_hart(struct hf_open *open, const struct hf_facts *recalled
 	return err;
 }
 
+/* The size of all harts' views as one. */
+static uint64_t merged_size(const struct hf_open *open, const struct hf_facts *recalled)
+{
+	const size_t view = hf_views_merged();
+
+	if (view == HF_VIEW_COUNT || !hf_open_has_table(open, view))
+		return HF_NOWHERE;
+	if (open->table[view])
+		return hf_view_table_merged(open->table[view]);
+	return recalled ? recalled->known.merged_size : HF_NOWHERE;
+}
+
 static int make_facts_harts(struct hf_open *open, const struct hf_facts *recalled, struct hf_facts *facts)
 {
 	const struct hf_index_hart *harts, *records = open->stream ? hf_index_records(open->index) : NULL;
@@ -80,6 +92,7 @@ static int make_facts_harts(struct hf_open *open, const struct hf_facts *recalle
 		err = make_facts_hart(open, recalled, facts, &harts[i], &facts->hart[facts->hart_count]);
 		facts->hart_count += !err;
 	}
+	facts->known.merged_size = merged_size(open, recalled);
 	if (!err && records) {
 		err = make_facts_hart(open, recalled, facts, records, &facts->hart[facts->hart_count]);
 		facts->has_records = !err;
@@ -165,6 +178,8 @@ static bool fits(const struct hf_open *open)
 	    facts->known.codec != hf_index_codec(open->index) ||
 	    facts->known.problems != hf_index_problem_count(open->index) ||
 	    facts->known.stream_size != (facts->known.codec ? hf_index_stream_size(open->index) : HF_NOWHERE))
+		return false;
+	if (merged_size(open, facts) != facts->known.merged_size)
 		return false;
 	for (size_t i = 0; i < count; i++)
 		if (!hart_fits(open, &harts[i]))

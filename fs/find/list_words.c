@@ -34,18 +34,18 @@ static int add_chunks(const struct hf_find_ask *ask, unsigned term, enum hf_word
 
 	for (size_t i = 0; !err && i < ask->terms->place[term].count; i++) {
 		const struct hf_find_range *range = &ask->terms->place[term].range[i];
-		struct hf_chunk_set known, unknown;
+		const struct hf_words_place place = {
+			.first = range->first, .last = range->last, .low = ask->low, .high = ask->high, .anywhere = true};
+		struct hf_chunk_set chunks;
 
-		err = hf_words_find(ask->summary, ask->hart, what, range->first, range->last, &known, &unknown);
+		err = hf_words_find_in(ask->summary, ask->hart, what, &place, &chunks, NULL);
 		/* The trace tells of no access at all. */
 		if (err == HF_ERR_UNSUPPORTED)
 			return 0;
 		if (err)
 			return err;
-		join(set, &known);
-		join(set, &unknown);
-		hf_chunk_set_free(&known);
-		hf_chunk_set_free(&unknown);
+		join(set, &chunks);
+		hf_chunk_set_free(&chunks);
 	}
 	return err;
 }

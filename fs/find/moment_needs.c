@@ -101,15 +101,14 @@ static int add_register(void *ctx, enum hf_registers_what what, uint8_t class, u
 
 static int add_accesses(struct hf_needs *n, enum hf_words_what what)
 {
-	struct hf_chunk_set known, unknown;
-	int err = hf_words_find(n->summary, n->hart, what, 0, UINT64_MAX, &known, &unknown);
+	const struct hf_words_place anywhere = {.last = UINT64_MAX, .high = UINT64_MAX, .anywhere = true};
+	struct hf_chunk_set chunks;
+	int err = hf_words_find_in(n->summary, n->hart, what, &anywhere, &chunks, NULL);
 
 	if (err)
 		return err == HF_ERR_UNSUPPORTED ? 0 : err;
-	join(&n->accesses, &known);
-	join(&n->accesses, &unknown);
-	hf_chunk_set_free(&known);
-	hf_chunk_set_free(&unknown);
+	join(&n->accesses, &chunks);
+	hf_chunk_set_free(&chunks);
 	return 0;
 }
 

@@ -36,6 +36,8 @@ struct hf_find_term {
 	enum hf_question_kind kind;
 	char *text;		    /* a symbol, mnemonic, register, or name of a trap; owned; NULL: none, of a register any */
 	struct hf_find_range range; /* without a symbol: where; with one: its last is the bytes after the first */
+	const struct hf_find_range *more; /* borrowed: more of them, more_count */
+	size_t more_count;
 	uint32_t opcode, mask;
 	unsigned mode;
 	struct hf_run_context context;

@@ -133,6 +133,12 @@ static int find_places(struct hf_terms *terms, const struct hf_open *open, uint3
 		err = hf_array_room(&terms->place[i].range, 0, &terms->place[i].room, sizeof term->range);
 		if (!err)
 			terms->place[i].range[terms->place[i].count++] = term->range;
+		for (size_t k = 0; k < term->more_count && !err; k++) {
+			err = hf_array_room(&terms->place[i].range, terms->place[i].count, &terms->place[i].room,
+					    sizeof term->range);
+			if (!err)
+				terms->place[i].range[terms->place[i].count++] = term->more[k];
+		}
 	}
 	return err;
 }

@@ -107,10 +107,15 @@ static int put_stack(void *ctx, const struct hf_course_stack *stack)
 	return 0;
 }
 
+static int put_time(void *ctx, uint64_t ordinal, uint64_t time)
+{
+	return hf_clock_put(&((struct making *)ctx)->a->clock, ordinal, time);
+}
+
 int hf_activations_make(const struct hf_profiled *of, struct hf_activations *ret_activations)
 {
 	struct making *m = calloc(1, sizeof *m);
-	const struct hf_course course = {.ctx = m, .stack = put_stack};
+	const struct hf_course course = {.ctx = m, .stack = put_stack, .time = put_time};
 	struct hf_activations *a = ret_activations;
 	int err = HF_ERR_NOMEM;
 
@@ -123,8 +128,10 @@ int hf_activations_make(const struct hf_profiled *of, struct hf_activations *ret
 	a->at = malloc(HF_ACTIVATIONS * sizeof *a->at);
 	if (m->begun && a->at)
 		err = hf_profile_course(of, &course, &a->exact);
-	if (!err)
+	if (!err) {
 		close_down_to(m, 0, of->source->first + of->counts->insns);
+		hf_clock_end(&a->clock, of->source->first, of->source->first + of->counts->insns);
+	}
 	free(m->begun);
 	free(m);
 	return err;
@@ -133,5 +140,6 @@ int hf_activations_make(const struct hf_profiled *of, struct hf_activations *ret
 void hf_activations_free(struct hf_activations *activations)
 {
 	free(activations->at);
+	hf_clock_free(&activations->clock);
 	*activations = (struct hf_activations){0};
 }

@@ -7,6 +7,7 @@
 #ifndef HF_FS_PROFILE_ACTIVATIONS_H
 #define HF_FS_PROFILE_ACTIVATIONS_H
 
+#include "fs/profile/clock.h"
 #include "fs/profile/texts.h"
 
 /* More are not kept: then the shortest are left out. */
@@ -25,7 +26,8 @@ struct hf_activations {
 	bool exact;	   /* else from the summary */
 	uint64_t least;	   /* instructions: shorter ones were left out */
 	uint64_t left_out; /* so many */
-	uint64_t beyond;   /* stacks with calls beyond the limits, which have none */
+	struct hf_clock clock;
+	uint64_t beyond; /* stacks with calls beyond the limits, which have none */
 };
 
 /* To be freed in any case. Errors as hf_profile_course. */

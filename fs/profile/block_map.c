@@ -37,8 +37,11 @@ static uint32_t *slot_of(const struct hf_block_map *map, uint64_t block)
 
 struct hf_block_row *hf_block_map_row(const struct hf_block_map *map, uint64_t block)
 {
-	const uint32_t number = *slot_of(map, block);
+	uint32_t number;
 
+	if (map->near && map->near->block == block)
+		return map->near;
+	number = *slot_of(map, block);
 	return number ? &map->row[number - 1] : NULL;
 }
 
@@ -55,6 +58,7 @@ static void coarsen(struct hf_block_map *map)
 
 	memset(map->slot, 0, SLOTS * sizeof *map->slot);
 	map->shift += STEP;
+	map->near = NULL;
 	for (uint32_t i = 0; i < map->count; i++) {
 		struct hf_block_row row = {.block = map->row[i].block >> STEP, .cell = map->row[i].cell};
 		uint32_t *slot = slot_of(map, row.block);
@@ -103,6 +107,9 @@ int hf_block_map_reach(struct hf_block_map *map, uint64_t first, uint64_t last)
 {
 	int err = 0;
 
+	/* Mostly it is where it was before. */
+	if (map->near && map->near->block == first >> map->shift && map->near->block == last >> map->shift)
+		return 0;
 	while (map->count + missing(map, first, last) > HF_BLOCK_ROWS)
 		coarsen(map);
 	for (uint64_t block = first >> map->shift; !err; block++) {
@@ -110,6 +117,8 @@ int hf_block_map_reach(struct hf_block_map *map, uint64_t first, uint64_t last)
 		if (block == last >> map->shift)
 			break;
 	}
+	if (!err)
+		map->near = &map->row[*slot_of(map, first >> map->shift) - 1];
 	return err;
 }
 
@@ -122,6 +131,7 @@ static int by_block(const void *a, const void *b)
 
 void hf_block_map_sort(struct hf_block_map *map)
 {
+	map->near = NULL;
 	if (map->count)
 		qsort(map->row, map->count, sizeof *map->row, by_block);
 }

@@ -26,7 +26,8 @@ struct hf_block_map {
 	unsigned shift; /* 1 << shift bytes a block */
 	struct hf_block_row *row;
 	uint32_t count;
-	uint32_t *slot; /* number of a row plus 1; 0: free */
+	uint32_t *slot;		   /* number of a row plus 1; 0: free */
+	struct hf_block_row *near; /* the row that was reached last; NULL: none */
 };
 
 /* HF_ERR_NOMEM; to be freed in any case. */

@@ -51,17 +51,15 @@ static int find(struct hf_busy *busy, const struct hf_symbols *symbols, uint64_t
 	return 0;
 }
 
-int hf_busy_put(struct hf_busy *busy, const struct hf_symbols *symbols, uint64_t pc, uint32_t part, float insns)
+int hf_busy_find(struct hf_busy *busy, const struct hf_symbols *symbols, uint64_t pc,
+		 struct hf_busy_function **ret_function)
 {
 	int err = busy->slot && pc == busy->last_pc ? 0 : find(busy, symbols, pc, &busy->last);
 
 	if (err)
 		return err;
 	busy->last_pc = pc;
-	if (busy->last == HF_BUSY_FUNCTIONS)
-		return 0;
-	busy->function[busy->last].all += insns;
-	busy->function[busy->last].part[part] += insns;
+	*ret_function = busy->last == HF_BUSY_FUNCTIONS ? NULL : &busy->function[busy->last];
 	return 0;
 }
 

@@ -25,8 +25,10 @@ struct hf_busy {
 	uint32_t last;
 };
 
-/* To be freed, also after an error: HF_ERR_NOMEM. */
-int hf_busy_put(struct hf_busy *busy, const struct hf_symbols *symbols, uint64_t pc, uint32_t part, float insns);
+/* The one with that pc, for the caller to add to, up to the next call; NULL: there is no room for it. busy is to be
+ * freed, also after an error: HF_ERR_NOMEM. */
+int hf_busy_find(struct hf_busy *busy, const struct hf_symbols *symbols, uint64_t pc,
+		 struct hf_busy_function **ret_function);
 void hf_busy_free(struct hf_busy *busy);
 /* Of those that begin in [first, last] the one that executed most: in that part, or HF_BUSY_PARTS: in all. NULL: none.
  */

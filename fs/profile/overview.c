@@ -175,7 +175,7 @@ static void put_axis(struct hf_overview *o)
 	hf_svg_end_path(&o->svg);
 	hf_svg_close(&o->svg);
 	for (uint32_t i = 0; i <= TICKS; i++) {
-		const uint64_t ordinal = hf_timeline_part(o->t, i * HF_BUSY_PARTS / TICKS);
+		const uint64_t ordinal = o->t->part.start[i * HF_BUSY_PARTS / TICKS];
 		const uint32_t x = HF_OVERVIEW_PLOT_X + HF_OVERVIEW_PLOT_W * i / TICKS;
 
 		hf_svg_open(&o->svg, "text", "x=\"%" PRIu32 ".%02" PRIu32 "%%\" y=\"%" PRIu32 "\" text-anchor=\"%s\"",
@@ -206,14 +206,6 @@ static void say_part(struct hf_overview *o, uint32_t part, uint64_t first, uint6
 	hf_svg_close(&o->svg);
 }
 
-/* Then it lies in hartN/at/FIRST-LAST/profile/, else in hartN/profile/. */
-static bool is_slice(const struct hf_overview *o)
-{
-	const struct hf_facts_hart *hart = hf_facts_hart(o->of->source->open->facts, o->of->hart);
-
-	return hart && o->t->insns != hart->info.insns;
-}
-
 /* Over all plots: each part leads to its slice, if that is not all that there is. */
 static void put_links(struct hf_overview *o, uint32_t from)
 {
@@ -225,11 +217,11 @@ static void put_links(struct hf_overview *o, uint32_t from)
 		    "\" viewBox=\"0 0 %u 1\" preserveAspectRatio=\"none\"",
 		    HF_OVERVIEW_PLOT_X / 100, from, HF_OVERVIEW_PLOT_W / 100, height, HF_BUSY_PARTS);
 	for (uint32_t i = 0; i < HF_BUSY_PARTS; i++) {
-		const uint64_t first = hf_timeline_part(o->t, i), end = hf_timeline_part(o->t, i + 1);
+		const uint64_t first = o->t->part.start[i], end = o->t->part.start[i + 1];
 
 		if (first == end)
 			continue;
-		hf_svg_open(&o->svg, "a", "href=\"%s%" PRIu64 "-%" PRIu64 "/%s\"", is_slice(o) ? "../../" : "../at/",
+		hf_svg_open(&o->svg, "a", "href=\"%s%" PRIu64 "-%" PRIu64 "/%s\"", o->of->source->slice ? "../../" : "../at/",
 			    first, end - 1, end - first <= LISTED ? "listing.txt" : "profile/overview.svg");
 		hf_svg_open(&o->svg, "rect", "x=\"%" PRIu32 "\" width=\"1\" height=\"1\"", i);
 		say_part(o, i, first, end);
@@ -255,7 +247,7 @@ static void put_title(struct hf_overview *o, bool links)
 	}
 	hf_svg_say(&o->svg, "hart%" PRIu32 ": %s instruction%s", o->of->hart, hf_human_count(text, insns),
 		   insns == 1 ? "" : "s");
-	if (is_slice(o))
+	if (!hf_profile_is_whole(o->of->source))
 		hf_svg_say(&o->svg, " from %s on", hf_human_count(text, o->t->first));
 	hf_svg_close(&o->svg);
 	hf_svg_open(&o->svg, "text", "class=\"ov-note\" x=\"4\" y=\"34\"");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * calls.perfetto: the stack of calls against time, for the viewer Perfetto. Numbers of fields are those of its schema,
- * protos/perfetto/trace. An instruction is a nanosecond.
+ * protos/perfetto/trace. An instruction is a nanosecond, or a tick of the trace's time.
  */
 #include "fs/base/human.h"
 #include "fs/profile/activations.h"
@@ -20,6 +20,8 @@
 #define FILE_MAX ((size_t)1 << 20)
 /* Bytes of packets that are packed as one; a reader need take no more than 512 KiB. */
 #define PACK_MAX ((size_t)256 << 10)
+/* Of zlib: with more it takes ten times as long and becomes no smaller. */
+#define PACK_LEVEL 6
 
 /* Fields. */
 enum { TRACE_PACKET = 1 };
@@ -73,7 +75,7 @@ static int flush(struct trace *t)
 	uint8_t *bytes = malloc(n), head[16], inner[16];
 	size_t k;
 
-	if (!bytes || t->packed.err || compress2(bytes, &n, t->packed.start, size, Z_BEST_COMPRESSION) != Z_OK) {
+	if (!bytes || t->packed.err || compress2(bytes, &n, t->packed.start, size, PACK_LEVEL) != Z_OK) {
 		free(bytes);
 		return HF_ERR_NOMEM;
 	}
@@ -99,7 +101,7 @@ static void put_event(struct trace *t, uint64_t ordinal, const struct hf_proto *
 	struct hf_proto packet;
 
 	packet.n = 0;
-	hf_proto_put_number(&packet, PACKET_TIMESTAMP, ordinal);
+	hf_proto_put_number(&packet, PACKET_TIMESTAMP, hf_clock_at(&t->calls.clock, ordinal));
 	hf_proto_put_number(&packet, PACKET_SEQUENCE, sequence_of(t));
 	hf_proto_put_message(&packet, PACKET_EVENT, event);
 	if (names && names->n)
@@ -136,11 +138,13 @@ static void put_text(struct hf_proto *message, unsigned field, const char *text,
 static void put_tracks(struct trace *t)
 {
 	const char *path = t->of->source ? t->of->source->open->capture->path : "capture";
-	char name[HF_ESCAPE_NAME];
+	char name[HF_ESCAPE_NAME], unit[64] = "1 ns is 1 instruction";
 	struct hf_proto track, inner;
 
-	snprintf(name, sizeof name, "%s%.200s: 1 ns is 1 instruction", strlen(path) > 200 ? "..." : "",
-		 strlen(path) > 200 ? path + strlen(path) - 200 : path);
+	if (t->calls.clock.state == HF_CLOCK_KNOWN)
+		snprintf(unit, sizeof unit, "%" PRIu64 " ns is 1 tick of the trace's time", t->calls.clock.scale);
+	snprintf(name, sizeof name, "%s%.200s: %s", strlen(path) > 200 ? "..." : "",
+		 strlen(path) > 200 ? path + strlen(path) - 200 : path, unit);
 	track.n = inner.n = 0;
 	hf_proto_put_number(&track, TRACK_NUMBER, PROCESS_TRACK);
 	hf_proto_put_number(&inner, PROCESS_ID, 1);
@@ -181,6 +185,32 @@ static void put_instant(struct trace *t, const char *text)
 	hf_proto_put_number(&event, EVENT_TYPE, INSTANT);
 	hf_proto_put_bytes(&event, EVENT_NAME, text, strlen(text));
 	put_event(t, 0, &event, NULL);
+}
+
+/* What its clock is, if the trace tells of time. */
+static void put_clock(struct trace *t)
+{
+	static const char *const reasons[] = {
+		[HF_CLOCK_KNOWN] = "between two timestamps the time is spread evenly over the instructions",
+		[HF_CLOCK_BACK] = "clock: instructions, as the time of the trace goes back",
+		[HF_CLOCK_LARGE] = "clock: instructions, as times of the trace are larger than 2^63",
+		[HF_CLOCK_FEW] = "clock: instructions, as of most of them the trace tells no time",
+	};
+	const struct hf_clock *clock = &t->calls.clock;
+	char text[HF_ESCAPE_NAME], before[HF_HUMAN_SIZE], after[HF_HUMAN_SIZE];
+
+	if (clock->state == HF_CLOCK_NONE)
+		return;
+	put_instant(t, reasons[clock->state]);
+	if (clock->step)
+		put_instant(t, "left out: times, as there are too many");
+	if (!clock->before && !clock->after)
+		return;
+	snprintf(text, sizeof text,
+		 "no time is known of %s instructions at the beginning and %s at the end: "
+		 "they take none here",
+		 hf_human_count(before, clock->before), hf_human_count(after, clock->after));
+	put_instant(t, text);
 }
 
 /* What the file leaves out, at its beginning. */
@@ -253,6 +283,7 @@ static int put_all(struct trace *t)
 	memset(t->named, 0, t->frames.names);
 	put_first(t);
 	put_tracks(t);
+	put_clock(t);
 	put_limits(t);
 	put_calls(t);
 	if (!t->err)

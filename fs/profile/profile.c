@@ -21,6 +21,7 @@ struct hf_profile {
 	uint64_t version;
 	uint32_t hart;
 	uint64_t first, last;
+	bool slice;
 	/* Of whoever is making a text. tree is NULL: nothing was counted yet, or it is too much to be kept. */
 	struct hf_counts counts;
 	struct hf_summary_tree *tree;
@@ -133,6 +134,7 @@ static int write_from(struct hf_profile *profile, struct text *text, struct hf_o
 		.hart = profile->hart,
 		.first = profile->first,
 		.end = profile->last + 1,
+		.slice = profile->slice,
 		.decodes = insns_of(profile) <= HF_PROFILE_DECODED,
 		.stop = is_stopping,
 		.ctx = profile->capture->common,
@@ -236,7 +238,7 @@ void hf_profiles_fini(struct hf_profiles *profiles)
 static bool same(const struct hf_profile *a, const struct hf_profile *b)
 {
 	return a->capture == b->capture && a->version == b->version && a->hart == b->hart && a->first == b->first &&
-	       a->last == b->last;
+	       a->last == b->last && a->slice == b->slice;
 }
 
 /* With the lock held: what it has in memory is other than it was. */
@@ -370,7 +372,8 @@ int hf_profile_get(struct hf_profiles *profiles, struct hf_capture *capture, con
 				       .version = facts->version,
 				       .hart = which->hart,
 				       .first = which->first,
-				       .last = which->last};
+				       .last = which->last,
+				       .slice = which->slice};
 	struct hf_profile *profile;
 	struct text *text = NULL;
 	int err = HF_ERR_NOMEM;

@@ -47,6 +47,7 @@ const char *hf_profile_name(enum hf_profile_file file);
 struct hf_profile_which {
 	uint32_t hart;
 	uint64_t first, last; /* ordinals of its instructions */
+	bool slice;	      /* it lies in hartN/at/FIRST-LAST/profile/, which may have all instructions too */
 	enum hf_profile_file file;
 	const char *about; /* NULL: its name has no "*" */
 };

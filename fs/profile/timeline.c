@@ -6,41 +6,75 @@
 
 __extension__ typedef unsigned __int128 wide;
 
+/* The columns or parts in which something is. */
+struct span {
+	uint16_t first, last;
+	bool whole; /* all of it in the first */
+};
+
+/* Where something is, in columns and in parts. Of each chunk it is found out once. */
+struct spot {
+	struct span columns, parts;
+	bool known;
+};
+
 struct making {
 	const struct hf_profiled *of;
 	struct hf_timeline *t;
+	struct spot *spot; /* of each chunk of the hart */
+	uint64_t chunks;
+	struct hf_course_when asked; /* whether that is known, last, and its columns */
+	struct span asked_columns;
 };
 
 /* ---- columns and ordinals ---- */
 
-/* Most are small enough for the quicker division. */
-static uint64_t start_of(uint64_t insns, uint32_t pieces, uint32_t piece)
+static void cut_axis(const struct hf_timeline *t, uint32_t pieces, struct hf_timeline_axis *axis)
 {
-	if (insns < UINT64_MAX / HF_TIMELINE_COLUMNS - 1)
-		return (insns * piece + pieces - 1) / pieces;
-	return (uint64_t)(((wide)insns * piece + pieces - 1) / pieces);
+	axis->pieces = pieces;
+	axis->scale = t->insns ? (double)pieces / (double)t->insns : 0;
+	for (uint32_t i = 0; i <= pieces; i++)
+		axis->start[i] = t->first + (uint64_t)(((wide)t->insns * i + pieces - 1) / pieces);
 }
 
-/* What is outside is at the first or the last. */
-static uint32_t piece_of(const struct hf_timeline *t, uint32_t pieces, uint64_t place)
+/* What is outside is at the first or the last. The guess is off by one at most, unless there are more pieces than
+ * instructions. */
+static uint32_t piece_of(const struct hf_timeline_axis *axis, uint64_t ordinal)
 {
-	const uint64_t insns = t->insns, ordinal = place > t->first ? place - t->first : 0;
+	const uint64_t *start = axis->start;
+	uint32_t piece;
 
-	if (ordinal >= insns)
-		return pieces - 1;
-	if (ordinal < UINT64_MAX / HF_TIMELINE_COLUMNS)
-		return (uint32_t)(ordinal * pieces / insns);
-	return (uint32_t)((wide)ordinal * pieces / insns);
+	if (ordinal >= start[axis->pieces])
+		return axis->pieces - 1;
+	if (ordinal <= start[0])
+		return 0;
+	piece = (uint32_t)((double)(ordinal - start[0]) * axis->scale);
+	piece = piece < axis->pieces ? piece : axis->pieces - 1;
+	while (start[piece] > ordinal)
+		piece--;
+	while (start[piece + 1] <= ordinal)
+		piece++;
+	return piece;
 }
 
-uint64_t hf_timeline_start(const struct hf_timeline *timeline, uint32_t column)
+static struct span span_of(const struct hf_timeline_axis *axis, const struct hf_course_when *when)
 {
-	return timeline->first + start_of(timeline->insns, timeline->columns, column);
+	const uint32_t first = piece_of(axis, when->first);
+	const bool ends = when->end <= axis->start[first + 1];
+
+	return (struct span){.first = (uint16_t)first,
+			     .last = (uint16_t)(ends ? first : piece_of(axis, when->end - 1)),
+			     .whole = ends && when->first >= axis->start[first]};
 }
 
-uint64_t hf_timeline_part(const struct hf_timeline *timeline, uint32_t part)
+static inline const struct spot *spot_of(const struct making *m, const struct hf_course_when *when, struct spot *room)
 {
-	return timeline->first + start_of(timeline->insns, HF_BUSY_PARTS, part);
+	struct spot *spot = when->chunk < m->chunks ? &m->spot[when->chunk] : room;
+
+	if (spot == room || !spot->known)
+		*spot = (struct spot){
+			.columns = span_of(&m->t->column, when), .parts = span_of(&m->t->part, when), .known = true};
+	return spot;
 }
 
 /* How much of [first, end) lies in [from, to). */
@@ -51,102 +85,188 @@ static float share(const struct hf_course_when *when, uint64_t from, uint64_t to
 	return high > low ? (float)(high - low) / (float)(when->end - when->first) : 0;
 }
 
-/* Spreads n over the columns of a row. */
-static void spread(const struct hf_timeline *t, float *row, const struct hf_course_when *when, float n)
+/* Spreads n over the pieces of a row. */
+static inline void spread(const struct hf_timeline_axis *axis, float *row, const struct hf_course_when *when,
+			  const struct span *span, float n)
 {
-	const uint32_t first = piece_of(t, t->columns, when->first), last = piece_of(t, t->columns, when->end - 1);
-
-	const bool within = when->first >= t->first && when->end <= t->first + t->insns;
-
-	for (uint32_t c = first; c <= last; c++)
-		row[c] += first == last && within
-				  ? n
-				  : n * share(when, hf_timeline_start(t, c), hf_timeline_start(t, c + 1));
+	if (span->whole)
+		row[span->first] += n;
+	else
+		for (uint32_t i = span->first; i <= span->last; i++)
+			row[i] += n * share(when, axis->start[i], axis->start[i + 1]);
 }
 
 /* ---- code ---- */
 
-/* Spreads insns over the blocks of [first, last], by their bytes. */
-static int put_range(struct hf_timeline *t, uint64_t first, uint64_t last, const struct hf_course_when *when,
-		     float insns)
+/* Executions of a run. */
+struct executions {
+	const struct hf_course_when *when;
+	size_t n;
+	float insns[HF_COURSE_BATCH];	   /* of each */
+	struct spot spot[HF_COURSE_BATCH]; /* of each */
+};
+
+/* Spreads some of them over the blocks of [first, last], by their bytes. */
+static int put_range(struct hf_timeline *t, uint64_t first, uint64_t last, const struct executions *of, size_t from,
+		     size_t to)
 {
 	int err = last < first ? 0 : hf_block_map_reach(&t->code, first, last);
 
 	if (err || last < first)
 		return err;
 	for (uint64_t block = first >> t->code.shift;; block++) {
-		const uint64_t from = block << t->code.shift, to = from + ((UINT64_C(1) << t->code.shift) - 1);
-		const uint64_t low = from > first ? from : first, high = to < last ? to : last;
+		const uint64_t start = block << t->code.shift, end = start + ((UINT64_C(1) << t->code.shift) - 1);
+		const uint64_t low = start > first ? start : first, high = end < last ? end : last;
+		const float part = (float)(high - low) + 1, all = (float)(last - first) + 1;
+		float *cell = hf_block_map_row(&t->code, block)->cell;
 
-		spread(t, hf_block_map_row(&t->code, block)->cell, when,
-		       insns * ((float)(high - low) + 1) / ((float)(last - first) + 1));
+		for (size_t i = from; i < to; i++)
+			spread(&t->column, cell, &of->when[i], &of->spot[i].columns, of->insns[i] * part / all);
 		if (block == last >> t->code.shift)
 			return 0;
 	}
 }
 
 /* Whether one execution is in several blocks and columns: which instruction is where has to be looked at. */
-static bool is_across(const struct hf_timeline *t, const struct hf_run *run, const struct hf_course_when *when)
+static bool is_across(const struct hf_timeline *t, const struct hf_run *run, const struct hf_course_when *when,
+		      const struct span *columns)
 {
 	const uint64_t last = run->key.first + run->bytes - 1;
 
-	return when->count == 1 && when->end - when->first == run->insns &&
-	       run->key.first >> t->code.shift != last >> t->code.shift &&
-	       piece_of(t, t->columns, when->first) != piece_of(t, t->columns, when->end - 1);
+	return when->count == 1 && when->end - when->first == run->insns && columns->first != columns->last &&
+	       run->key.first >> t->code.shift != last >> t->code.shift;
 }
 
-static int put_blocks(struct hf_timeline *t, const struct hf_run *run, const struct hf_course_when *when, float insns)
+static int put_each_instruction(struct hf_timeline *t, const struct hf_run *run, uint64_t ordinal)
 {
-	uint64_t pc = run->key.first, ordinal = when->first;
+	struct executions one = {.n = 1, .insns = {1}};
+	uint64_t pc = run->key.first;
 	uint32_t opcode;
 	unsigned size;
 	int err = 0;
 
-	if (!is_across(t, run, when))
-		return run->bytes ? put_range(t, pc, pc + run->bytes - 1, when, insns) : 0;
-	for (uint32_t at = 0; !err && (size = hf_run_opcode(run, at, &opcode)); at += size, pc += size, ordinal++)
-		err = put_range(t, pc, pc + size - 1, &(struct hf_course_when){ordinal, ordinal + 1, 1}, 1);
+	for (uint32_t at = 0; !err && (size = hf_run_opcode(run, at, &opcode)); at += size, pc += size, ordinal++) {
+		const struct hf_course_when when = {ordinal, ordinal + 1, 1, HF_NOWHERE};
+
+		one.when = &when;
+		one.spot[0].columns = span_of(&t->column, &when);
+		err = put_range(t, pc, pc + size - 1, &one, 0, 1);
+	}
 	return err;
 }
 
-static int put_busy(const struct making *m, const struct hf_run *run, const struct hf_course_when *when, float insns)
+static int put_blocks(struct hf_timeline *t, const struct hf_run *run, const struct executions *of)
 {
-	struct hf_timeline *t = m->t;
-	const uint32_t first = piece_of(t, HF_BUSY_PARTS, when->first),
-		       last = piece_of(t, HF_BUSY_PARTS, when->end - 1);
+	const uint64_t pc = run->key.first;
 	int err = 0;
 
-	for (uint32_t p = first; p <= last && !err; p++)
-		err = hf_busy_put(&t->busy, m->of->symbols, run->key.first, p,
-				  insns * share(when, hf_timeline_part(t, p), hf_timeline_part(t, p + 1)));
+	for (size_t i = 0, from; i < of->n && !err && run->bytes;) {
+		for (from = i; i < of->n && !is_across(t, run, &of->when[i], &of->spot[i].columns);)
+			i++;
+		if (from < i)
+			err = put_range(t, pc, pc + run->bytes - 1, of, from, i);
+		if (!err && i < of->n)
+			err = put_each_instruction(t, run, of->when[i++].first);
+	}
 	return err;
 }
 
-static int put_code(void *ctx, const struct hf_run *run, const struct hf_course_when *when)
+static int put_busy(const struct making *m, const struct hf_run *run, const struct executions *of)
+{
+	const struct hf_timeline_axis *part = &m->t->part;
+	struct hf_busy_function *function;
+	int err = hf_busy_find(&m->t->busy, m->of->symbols, run->key.first, &function);
+
+	if (err || !function)
+		return err;
+	for (size_t i = 0; i < of->n; i++) {
+		const struct hf_course_when *when = &of->when[i];
+		const struct span span = of->spot[i].parts;
+
+		for (uint32_t p = span.first; p <= span.last; p++) {
+			const float insns = span.whole ? of->insns[i]
+						       : of->insns[i] * share(when, part->start[p], part->start[p + 1]);
+
+			function->all += insns;
+			function->part[p] += insns;
+		}
+	}
+	return 0;
+}
+
+static int put_code(void *ctx, const struct hf_run *run, const struct hf_course_when *when, size_t n)
 {
 	struct making *m = ctx;
-	const float insns = (float)when->count * (float)run->insns;
-	int err = put_blocks(m->t, run, when, insns);
+	struct hf_timeline *t = m->t;
+	struct executions of;
+	struct spot room;
+	int err;
 
-	if (run->key.mode < HF_MODE_COUNT)
-		spread(m->t, m->t->mode[run->key.mode], when, insns);
-	return err ? err : put_busy(m, run, when, insns);
+	of.when = when;
+	of.n = n;
+	for (size_t i = 0; i < n; i++) {
+		of.insns[i] = (float)when[i].count * (float)run->insns;
+		of.spot[i] = *spot_of(m, &when[i], &room);
+	}
+	err = put_blocks(t, run, &of);
+	for (size_t i = 0; i < n && run->key.mode < HF_MODE_COUNT; i++)
+		spread(&t->column, t->mode[run->key.mode], &when[i], &of.spot[i].columns, of.insns[i]);
+	return err ? err : put_busy(m, run, &of);
 }
 
 /* ---- data ---- */
 
-static int put_data(void *ctx, const struct hf_course_data *data, const struct hf_course_when *when)
+static unsigned bit_of(const struct hf_course_data *data)
 {
-	struct hf_timeline *t = ((struct making *)ctx)->t;
-	const uint32_t first = piece_of(t, t->columns, when->first), last = piece_of(t, t->columns, when->end - 1);
-	const unsigned bit = data->written ? HF_TIMELINE_WRITTEN : HF_TIMELINE_READ;
+	return data->written ? HF_TIMELINE_WRITTEN : HF_TIMELINE_READ;
+}
+
+/* Whether the cells of all columns have the bit. */
+static bool is_full(const struct hf_block_row *row, const struct span *columns, unsigned bit)
+{
+	uint32_t c = columns->first;
+
+	while (c <= columns->last && ((unsigned)row->cell[c] & bit))
+		c++;
+	return c > columns->last;
+}
+
+static bool is_known(void *ctx, const struct hf_course_data *data, const struct hf_course_when *when)
+{
+	struct making *m = ctx;
+	const struct hf_timeline *t = m->t;
+
+	/* All lists of a span of the summary are of the same chunks. */
+	if (m->asked.first != when->first || m->asked.end != when->end)
+		m->asked_columns = span_of(&t->column, when);
+	m->asked = *when;
+	for (uint64_t block = data->first >> t->data.shift;; block++) {
+		const struct hf_block_row *row = hf_block_map_row(&t->data, block);
+
+		if (!row || !is_full(row, &m->asked_columns, bit_of(data)))
+			return false;
+		if (block == data->last >> t->data.shift)
+			return true;
+	}
+}
+
+static int put_data(void *ctx, const struct hf_course_data *data, const struct hf_course_when *when, size_t n)
+{
+	const struct making *m = ctx;
+	struct hf_timeline *t = m->t;
+	const unsigned bit = bit_of(data);
+	struct spot room;
 	int err = hf_block_map_reach(&t->data, data->first, data->last);
 
 	for (uint64_t block = data->first >> t->data.shift; !err; block++) {
 		float *cell = hf_block_map_row(&t->data, block)->cell;
 
-		for (uint32_t c = first; c <= last; c++)
-			cell[c] = (float)((unsigned)cell[c] | bit);
+		for (size_t i = 0; i < n; i++) {
+			const struct span *columns = &spot_of(m, &when[i], &room)->columns;
+
+			for (uint32_t c = columns->first; c <= columns->last; c++)
+				cell[c] = (float)((unsigned)cell[c] | bit);
+		}
 		if (block == data->last >> t->data.shift)
 			break;
 	}
@@ -158,6 +278,7 @@ static int put_data(void *ctx, const struct hf_course_data *data, const struct h
 static int put_mark(void *ctx, enum hf_rare_kind kind, bool interrupt, const struct hf_course_when *when)
 {
 	struct hf_timeline *t = ((struct making *)ctx)->t;
+	const struct span columns = span_of(&t->column, when);
 	enum hf_timeline_mark mark;
 
 	switch (kind) {
@@ -180,7 +301,7 @@ static int put_mark(void *ctx, enum hf_rare_kind kind, bool interrupt, const str
 		return 0;
 	}
 	t->marks[mark] += when->count;
-	spread(t, t->mark[mark], when, (float)when->count);
+	spread(&t->column, t->mark[mark], when, &columns, (float)when->count);
 	return 0;
 }
 
@@ -189,9 +310,9 @@ static int put_mark(void *ctx, enum hf_rare_kind kind, bool interrupt, const str
 /* From depth_from to that ordinal it was depth_now. */
 static void draw_depth(struct hf_timeline *t, uint64_t ordinal)
 {
-	const uint32_t first = piece_of(t, t->columns, t->depth_from);
+	const uint32_t first = piece_of(&t->column, t->depth_from);
 
-	for (uint32_t c = first; c < t->columns && hf_timeline_start(t, c) < ordinal; c++)
+	for (uint32_t c = first; c < t->columns && t->column.start[c] < ordinal; c++)
 		if (t->depth_now > t->depth[c])
 			t->depth[c] = t->depth_now;
 	if (t->depth_now > t->deepest)
@@ -211,11 +332,36 @@ static int put_stack(void *ctx, const struct hf_course_stack *stack)
 
 /* ---- all of it ---- */
 
+static uint64_t count_chunks(const struct hf_profiled *of)
+{
+	const struct hf_index_hart *harts;
+	const size_t n = hf_index_harts(of->source->open->index, &harts);
+
+	for (size_t i = 0; i < n; i++)
+		if (harts[i].id == of->hart)
+			return harts[i].chunks;
+	return 0;
+}
+
+static int take_course(const struct hf_profiled *of, struct hf_timeline *t)
+{
+	struct making m = {.of = of, .t = t, .chunks = count_chunks(of)};
+	const struct hf_course course = {.ctx = &m,
+					 .code = put_code,
+					 .data = put_data,
+					 .is_known = is_known,
+					 .mark = put_mark,
+					 .stack = put_stack};
+	int err;
+
+	m.spot = calloc((size_t)m.chunks + 1, sizeof *m.spot);
+	err = m.spot ? hf_profile_course(of, &course, &t->exact) : HF_ERR_NOMEM;
+	free(m.spot);
+	return err;
+}
+
 static int make(const struct hf_profiled *of, struct hf_timeline *t)
 {
-	struct making m = {.of = of, .t = t};
-	const struct hf_course course = {
-		.ctx = &m, .code = put_code, .data = put_data, .mark = put_mark, .stack = put_stack};
 	int err;
 
 	t->first = of->source->first;
@@ -223,11 +369,13 @@ static int make(const struct hf_profiled *of, struct hf_timeline *t)
 	t->insns = of->counts->insns;
 	t->columns = t->insns < HF_TIMELINE_COLUMNS ? (uint32_t)t->insns : HF_TIMELINE_COLUMNS;
 	t->columns += !t->columns;
+	cut_axis(t, t->columns, &t->column);
+	cut_axis(t, HF_BUSY_PARTS, &t->part);
 	err = hf_block_map_init(&t->code, t->columns, true);
 	if (!err)
 		err = hf_block_map_init(&t->data, t->columns, false);
 	if (!err)
-		err = hf_profile_course(of, &course, &t->exact);
+		err = take_course(of, t);
 	if (err)
 		return err;
 	draw_depth(t, t->first + t->insns);

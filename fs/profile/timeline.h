@@ -22,10 +22,18 @@ enum hf_timeline_mark {
 /* Bits of a cell of data. */
 enum { HF_TIMELINE_READ = 1, HF_TIMELINE_WRITTEN = 2 };
 
+/* The time in pieces of the same length. */
+struct hf_timeline_axis {
+	uint32_t pieces;
+	double scale;				 /* pieces in an instruction */
+	uint64_t start[HF_TIMELINE_COLUMNS + 1]; /* the first ordinal of each; behind the last: that behind all */
+};
+
 struct hf_timeline {
-	uint64_t first, insns; /* ordinal of the first instruction, and how many there are */
-	uint32_t columns;      /* no more than instructions */
-	bool exact;	       /* else things are spread over their chunks */
+	uint64_t first, insns;		      /* ordinal of the first instruction, and how many there are */
+	uint32_t columns;		      /* no more than instructions */
+	struct hf_timeline_axis column, part; /* part: HF_BUSY_PARTS */
+	bool exact;			      /* else things are spread over their chunks */
 	struct hf_block_map code, data;
 	struct hf_busy busy;
 	float mode[HF_MODE_COUNT][HF_TIMELINE_COLUMNS]; /* instructions */
@@ -40,10 +48,5 @@ struct hf_timeline {
 /* For the caller to free. HF_ERR_NOT_FOUND: the hart is long and has no summary. */
 int hf_timeline_make(const struct hf_profiled *of, struct hf_timeline **ret_timeline);
 void hf_timeline_free(struct hf_timeline *timeline);
-
-/* The first ordinal of a column; of the one behind the last: that behind all. */
-uint64_t hf_timeline_start(const struct hf_timeline *timeline, uint32_t column);
-/* The same of HF_BUSY_PARTS parts of the time. */
-uint64_t hf_timeline_part(const struct hf_timeline *timeline, uint32_t part);
 
 #endif

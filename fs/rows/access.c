@@ -12,9 +12,9 @@ enum { KIND = HF_AT_ORDINAL + 1, ADDRESS, SIZE, DATA, TAG, TOUCHES };
 static const struct hf_column access_columns[] = {
 	HF_HART_COLUMNS,
 	HF_ORDINAL_COLUMN,
-	[KIND] = {"kind", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED},
-	[ADDRESS] = {"address", HF_COLUMN_ASKED | HF_COLUMN_LISTED},
-	[SIZE] = {"size", HF_COLUMN_ASKED},
+	[KIND] = {"kind", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
+	[ADDRESS] = {"address", HF_COLUMN_ASKED | HF_COLUMN_LISTED | HF_COLUMN_AMONG},
+	[SIZE] = {"size", HF_COLUMN_ASKED | HF_COLUMN_AMONG},
 	[DATA] = {"data", HF_COLUMN_ANY},
 	[TAG] = {"tag", HF_COLUMN_ASKED},
 	[TOUCHES] = {"touches", HF_COLUMN_HIDDEN | HF_COLUMN_ASKED | HF_COLUMN_LISTED},
@@ -58,16 +58,15 @@ static bool put_access(const struct hf_rows *rows, const struct hf_rows_at *at, 
 }
 
 /* An access that begins in a range touches it. */
-static int ask_access(const struct hf_rows *rows, struct hf_question *question)
+static uint32_t ask_access(const struct hf_rows *rows, struct hf_question *question)
 {
 	const char *kind = rows->ask->equal[KIND];
 	const enum hf_question_kind asked = kind && *kind == 'W'		     ? HF_ASK_WRITE
 					    : kind && strcmp(kind, "R") == 0 ? HF_ASK_READ
 									       : HF_ASK_ACCESS;
 
-	if (rows->ask->ranged >> TOUCHES & 1)
-		return hf_rows_ask_range(rows, TOUCHES, asked, question);
-	return rows->ask->ranged >> ADDRESS & 1 ? hf_rows_ask_range(rows, ADDRESS, asked, question) : 0;
+	hf_rows_ask_range(rows, rows->ask->ranged >> TOUCHES & 1 ? TOUCHES : ADDRESS, asked, question);
+	return 0;
 }
 
 static const struct hf_rows_events access_how = {
@@ -82,8 +81,8 @@ enum { NAME = HF_AT_ORDINAL + 1, ROLE, VALUE };
 static const struct hf_column register_columns[] = {
 	HF_HART_COLUMNS,
 	HF_ORDINAL_COLUMN,
-	[NAME] = {"name", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED},
-	[ROLE] = {"role", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED},
+	[NAME] = {"name", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED_ALL},
+	[ROLE] = {"role", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED_ALL},
 	[VALUE] = {"value", HF_COLUMN_ANY},
 };
 
@@ -104,7 +103,7 @@ static bool put_register(const struct hf_rows *rows, const struct hf_rows_at *at
 }
 
 /* What is kept of registers are those that were written. */
-static int ask_register(const struct hf_rows *rows, struct hf_question *question)
+static uint32_t ask_register(const struct hf_rows *rows, struct hf_question *question)
 {
 	const char *role = rows->ask->equal[ROLE];
 

@@ -2,13 +2,12 @@
 /* Chunks as they are decoded, kept and found again. */
 #include "fs/find/walk.h"
 #include "fs/bytes/bytes.h"
-#include "fs/capture/repair.h"
 #include "fs/rows/hart.h"
 #include "fs/rows/rows.h"
 
 #include <stdlib.h>
 
-static void free_chunk(struct hf_rows_chunk *chunk)
+void hf_rows_chunk_free(struct hf_rows_chunk *chunk)
 {
 	free(chunk->event);
 	free(chunk->head);
@@ -60,15 +59,15 @@ static int put(void *ctx, const struct hf_event *ev)
 	return err;
 }
 
-static int decode(struct hf_rows_hart *hart, struct hf_rows_chunk *chunk)
+int hf_rows_chunk_decode(const struct hf_open *open, struct hf_cursor *cursor, struct hf_rows_chunk *chunk)
 {
-	const struct hf_bytes any = {.capture = hart->open->capture, .version = hart->open->version};
+	const struct hf_bytes any = {.capture = open->capture, .version = open->version};
 	struct hf_walk *walk = malloc(sizeof *walk);
 	int err;
 
 	if (!walk)
 		return HF_ERR_NOMEM;
-	walk->cursor = &hart->cursor;
+	walk->cursor = cursor;
 	walk->begin = begin;
 	walk->context = NULL;
 	walk->put = put;
@@ -77,47 +76,69 @@ static int decode(struct hf_rows_hart *hart, struct hf_rows_chunk *chunk)
 	free(walk);
 	if (!err && chunk->heads)
 		chunk->first[chunk->insns] = (uint32_t)chunk->heads;
-	err = hf_bytes_check_made(&any, err);
-	if (err != HF_ERR_LIMIT)
-		hf_open_blame(hart->open, err);
-	return err;
+	return hf_bytes_check_made(&any, err);
 }
 
-static struct hf_rows_chunk *find(const struct hf_rows_session *session, const struct hf_rows_chunk *key)
+struct hf_rows_chunk *hf_rows_chunk_new(const struct hf_rows_hart *hart, uint64_t number)
+{
+	struct hf_rows_chunk *chunk = malloc(sizeof *chunk);
+
+	if (chunk)
+		*chunk = (struct hf_rows_chunk){
+			.hart = hart->number, .version = hart->open->version, .number = number};
+	return chunk;
+}
+
+size_t hf_rows_chunk_size(const struct hf_rows_chunk *chunk)
+{
+	return chunk->event_room * sizeof *chunk->event + chunk->head_room * sizeof *chunk->head +
+	       chunk->first_room * sizeof *chunk->first;
+}
+
+struct hf_rows_chunk *hf_rows_chunk_find(struct hf_rows_session *session, const struct hf_rows_hart *hart,
+					 uint64_t number)
 {
 	for (struct hf_link *link = session->chunks.next; link != &session->chunks; link = link->next) {
 		struct hf_rows_chunk *chunk = HF_OWNER(link, struct hf_rows_chunk, used);
 
-		if (chunk->hart == key->hart && chunk->version == key->version && chunk->number == key->number)
-			return chunk;
+		if (chunk->hart != hart->number || chunk->version != hart->open->version || chunk->number != number)
+			continue;
+		hf_link_remove(&chunk->used);
+		hf_link_add(&session->chunks, &chunk->used);
+		chunk->refs++;
+		return chunk;
 	}
 	return NULL;
+}
+
+void hf_rows_chunk_keep(struct hf_rows_session *session, struct hf_rows_chunk *chunk)
+{
+	hf_rows_chunk_drop(session, HF_ROWS_CHUNKS_KEPT - 1);
+	session->chunk_count++;
+	hf_link_add(&session->chunks, &chunk->used);
+	chunk->refs++;
 }
 
 int hf_rows_chunk_get(struct hf_rows_session *session, struct hf_rows_hart *hart, uint64_t number,
 		      struct hf_rows_chunk **ret_chunk)
 {
-	const struct hf_rows_chunk key = {.hart = hart->number, .version = hart->open->version, .number = number};
-	struct hf_rows_chunk *chunk = find(session, &key);
-	int err = 0;
+	struct hf_rows_chunk *chunk = hf_rows_chunk_find(session, hart, number);
+	int err;
 
-	if (chunk) {
-		hf_link_remove(&chunk->used);
-	} else {
-		hf_rows_chunk_drop(session, HF_ROWS_CHUNKS_KEPT - 1);
-		chunk = malloc(sizeof *chunk);
-		if (!chunk)
-			return HF_ERR_NOMEM;
-		*chunk = key;
-		err = decode(hart, chunk);
-		if (err) {
-			free_chunk(chunk);
-			return err;
-		}
-		session->chunk_count++;
+	*ret_chunk = chunk;
+	if (chunk)
+		return 0;
+	/* Memory of those that nobody reads is free for this one. */
+	hf_rows_chunk_drop(session, HF_ROWS_CHUNKS_KEPT - 1);
+	chunk = hf_rows_chunk_new(hart, number);
+	if (!chunk)
+		return HF_ERR_NOMEM;
+	err = hf_rows_chunk_decode(hart->open, &hart->cursor, chunk);
+	if (err) {
+		hf_rows_chunk_free(chunk);
+		return err;
 	}
-	hf_link_add(&session->chunks, &chunk->used);
-	chunk->refs++;
+	hf_rows_chunk_keep(session, chunk);
 	*ret_chunk = chunk;
 	return 0;
 }
@@ -138,6 +159,6 @@ void hf_rows_chunk_drop(struct hf_rows_session *session, size_t keep)
 			continue;
 		hf_link_remove(link);
 		session->chunk_count--;
-		free_chunk(chunk);
+		hf_rows_chunk_free(chunk);
 	}
 }

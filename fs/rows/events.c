@@ -3,7 +3,13 @@
 #include "fs/rows/events.h"
 
 #include "codecs/base/text.h"
+#include "fs/rows/ahead.h"
 #include "fs/rows/rare_plan.h"
+
+/* Lists are asked of so many chunks at first, and then of so many times more each time: whoever wants few rows is not to
+ * read the lists of the whole hart. */
+#define WINDOW_FIRST 256u
+#define WINDOW_GROWTH 8u
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +17,18 @@
 struct reading {
 	struct hf_question question; /* texts in it are borrowed */
 	struct hf_terms *terms;	     /* NULL: nothing is asked of lists */
-	struct hf_find_plan plan;
-	uint64_t first, end; /* ordinals in [first, end) */
-	uint64_t next;	     /* chunks of the plan that were looked at */
+	struct hf_find_range *ranges; /* owned: of the question */
+	bool told;		      /* the question is all that is asked, but for the ordinals */
+	bool passing;		      /* rows are passed over where they can be */
+	uint64_t first, end;	      /* ordinals in [first, end) */
+	uint64_t low, high;	      /* chunks in [low, high) are still to be planned, */
+	uint64_t window;	      /* so many next */
+	struct hf_find_plan plan;     /* of those before */
+	uint64_t next;		      /* chunks of the plan that were looked at */
+	struct hf_rows_ahead ahead;
 	struct hf_rows_chunk *chunk;
-	size_t low, high; /* heads of it that are still to come */
+	size_t low_head, high_head; /* heads of it that are still to come */
+	int err;		    /* of planning */
 };
 
 /* ---- which chunks ---- */
@@ -70,37 +83,74 @@ static int make_plan(struct hf_rows *rows, struct reading *r, uint64_t low, uint
 	return 0;
 }
 
-int hf_rows_ask_range(const struct hf_rows *rows, unsigned column, enum hf_question_kind kind,
-		      struct hf_question *question)
+/* The places of a condition; as signed numbers the upper half of them comes before the lower one. */
+static size_t find_places(const struct hf_rows *rows, unsigned column, struct hf_find_range *to)
 {
+	const struct hf_rows_among *among = &rows->ask->among[column];
 	int64_t first, last;
+	size_t n = 0;
 
 	hf_rows_range(rows, column, &first, &last);
-	/* As signed numbers the upper half comes before the lower one. */
-	if ((first < 0) != (last < 0) || question->count == HF_QUESTION_TERMS)
-		return 0;
-	question->term[question->count++] =
-		(struct hf_find_term){.kind = kind, .range = {(uint64_t)first, (uint64_t)last}};
-	return 0;
+	if (!(rows->ask->ranged >> column & 1))
+		for (; n < among->count; n++)
+			to[n] = (struct hf_find_range){(uint64_t)among->number[n], (uint64_t)among->number[n]};
+	else if (first < 0 && last >= 0)
+		to[n++] = (struct hf_find_range){0, (uint64_t)last};
+	if (rows->ask->ranged >> column & 1)
+		to[n++] = (struct hf_find_range){(uint64_t)first, first < 0 && last >= 0 ? UINT64_MAX : (uint64_t)last};
+	return n;
+}
+
+bool hf_rows_ask_range(const struct hf_rows *rows, unsigned column, enum hf_question_kind kind,
+		       struct hf_question *question)
+{
+	const struct hf_rows_among *among = &rows->ask->among[column];
+	struct reading *r = rows->own;
+	size_t n;
+
+	if (question->count == HF_QUESTION_TERMS || r->ranges)
+		return false;
+	r->ranges = calloc(among->count + 2, sizeof *r->ranges);
+	n = r->ranges ? find_places(rows, column, r->ranges) : 0;
+	if (!n)
+		return false;
+	question->term[question->count++] = (struct hf_find_term){
+		.kind = kind, .range = r->ranges[0], .more = r->ranges + 1, .more_count = n - 1};
+	return !(among->number && rows->ask->ranged >> column & 1);
+}
+
+/* Columns with conditions that the caller did not meet by choosing capture, hart and ordinals. */
+static uint32_t conditions(const struct hf_rows *rows)
+{
+	const struct hf_rows_ask *ask = rows->ask;
+	uint32_t bits = ask->ranged;
+
+	for (unsigned i = 0; i < HF_ROWS_COLUMNS; i++)
+		bits |= ask->equal[i] || ask->like[i] || ask->among[i].number ? 1u << i : 0;
+	bits &= ~(1u << HF_AT_CAPTURE);
+	if (!ask->among[HF_AT_HART].number)
+		bits &= ~(1u << HF_AT_HART);
+	if (!ask->among[HF_AT_ORDINAL].number)
+		bits &= ~(1u << HF_AT_ORDINAL);
+	return bits;
 }
 
 int hf_rows_events_open(struct hf_rows *rows)
 {
 	const struct hf_rows_events *how = rows->table->how;
-	struct reading *r = calloc(1, sizeof *r);
-	uint64_t low, high;
+	struct reading *r = rows->own = calloc(1, sizeof *r);
+	uint32_t told = 0;
 	char why[320];
-	int err = r ? 0 : HF_ERR_NOMEM;
+	int err = r ? find_window(rows, r, &r->low, &r->high) : HF_ERR_NOMEM;
 
-	if (!err)
-		err = find_window(rows, r, &low, &high);
 	if (!err && how->ask)
-		err = how->ask(rows, &r->question);
+		told = how->ask(rows, &r->question);
 	if (!err && r->question.count)
 		err = hf_terms_new(&r->question, rows->hart->open, rows->hart->info.id, &r->terms, why, sizeof why);
-	if (!err)
-		err = make_plan(rows, r, low, high);
-	rows->own = r;
+	if (r) {
+		r->told = how->each && !(conditions(rows) & ~told);
+		r->window = WINDOW_FIRST;
+	}
 	if (err && r)
 		hf_rows_events_close(rows);
 	return err;
@@ -110,10 +160,12 @@ void hf_rows_events_close(struct hf_rows *rows)
 {
 	struct reading *r = rows->own;
 
+	hf_rows_ahead_end(&r->ahead, rows);
 	if (r->chunk)
 		hf_rows_chunk_put(rows->session, r->chunk);
 	hf_find_plan_fini(&r->plan);
 	hf_terms_free(r->terms);
+	free(r->ranges);
 	free(r);
 	rows->own = NULL;
 }
@@ -127,36 +179,97 @@ static void find_heads(struct reading *r)
 	const uint64_t first = r->first > chunk->ordinal ? r->first - chunk->ordinal : 0;
 	const uint64_t end = r->end > chunk->ordinal ? r->end - chunk->ordinal : 0;
 
-	r->low = r->high = 0;
+	r->low_head = r->high_head = 0;
 	if (first >= chunk->insns)
 		return;
-	r->low = chunk->first[first];
-	r->high = chunk->first[end < chunk->insns ? end : chunk->insns];
+	r->low_head = chunk->first[first];
+	r->high_head = chunk->first[end < chunk->insns ? end : chunk->insns];
+}
+
+/* Whether there is a chunk that was not looked at. */
+static bool plan_on(struct hf_rows *rows, struct reading *r)
+{
+	while (!r->err && r->next == r->plan.high - r->plan.low && r->low < r->high) {
+		const uint64_t left = r->high - r->low, n = r->window < left ? r->window : left;
+		const uint64_t low = rows->ask->reverse ? r->high - n : r->low;
+
+		hf_find_plan_fini(&r->plan);
+		r->next = 0;
+		r->window *= WINDOW_GROWTH;
+		if (rows->ask->reverse)
+			r->high -= n;
+		else
+			r->low += n;
+		r->err = make_plan(rows, r, low, low + n);
+	}
+	return !r->err && r->next < r->plan.high - r->plan.low;
+}
+
+static uint64_t number_at(const struct hf_rows *rows, const struct hf_find_plan *plan, uint64_t i)
+{
+	return rows->ask->reverse ? plan->high - 1 - i : plan->low + i;
+}
+
+static bool next_number(struct hf_rows *rows, uint64_t *ret_number)
+{
+	struct reading *r = rows->own;
+
+	while (plan_on(rows, r)) {
+		*ret_number = number_at(rows, &r->plan, r->next++);
+		if (hf_find_plan_has(&r->plan, *ret_number))
+			return true;
+	}
+	return false;
 }
 
 static int next_chunk(struct hf_rows *rows, struct reading *r)
 {
-	const struct hf_find_plan *plan = &r->plan;
+	uint64_t number = 0;
 	int err;
 
-	if (r->chunk)
-		hf_rows_chunk_put(rows->session, r->chunk);
-	r->chunk = NULL;
-	for (; r->next < plan->high - plan->low; r->next++) {
-		const uint64_t number = rows->ask->reverse ? plan->high - 1 - r->next : plan->low + r->next;
+	err = hf_rows_ahead_take(&r->ahead, rows, next_number, &r->chunk, &number);
+	if (err == HF_ERR_LIMIT)
+		hf_rows_fail(rows, err, "hart %u: chunk %llu has more than %u events", rows->hart->info.id,
+			     (unsigned long long)number, HF_ROWS_CHUNK_EVENTS);
+	if (!err)
+		find_heads(r);
+	return err == HF_NOTE_END && r->err ? r->err : err;
+}
 
-		if (!hf_find_plan_has(plan, number))
-			continue;
-		r->next++;
-		err = hf_rows_chunk_get(rows->session, rows->hart, number, &r->chunk);
-		if (err == HF_ERR_LIMIT)
-			hf_rows_fail(rows, err, "hart %u: chunk %llu has more than %u events", rows->hart->info.id,
-				     (unsigned long long)number, HF_ROWS_CHUNK_EVENTS);
-		if (!err)
-			find_heads(r);
-		return err;
+/* Chunks whose rows are counted without decoding them: all of their instructions, or as many as a list says. */
+static bool count_chunk(struct hf_rows *rows, const struct reading *r, uint64_t number, uint64_t *ret_count)
+{
+	struct hf_chunk chunk;
+	uint64_t first, end;
+
+	if (r->plan.count && !hf_find_plan_has(&r->plan, number)) {
+		*ret_count = 0;
+		return true;
 	}
-	return HF_NOTE_END;
+	if ((r->question.count && !(r->plan.count && r->plan.exact)) ||
+	    hf_index_chunk(rows->hart->open->index, rows->hart->info.id, number, &chunk))
+		return false;
+	first = chunk.ordinal > r->first ? chunk.ordinal : r->first;
+	end = chunk.ordinal + chunk.insns < r->end ? chunk.ordinal + chunk.insns : r->end;
+	*ret_count = r->question.count ? r->plan.count[number - r->plan.low] : end > first ? end - first : 0;
+	return !r->question.count || (first == chunk.ordinal && end == chunk.ordinal + chunk.insns);
+}
+
+/* Whole chunks, while none is at hand or under way. */
+uint64_t hf_rows_events_pass(struct hf_rows *rows, uint64_t most)
+{
+	struct reading *r = rows->own;
+	uint64_t n = 0, count;
+
+	if (!r->told || r->low_head < r->high_head || r->ahead.in_flight)
+		return 0;
+	r->passing = true;
+	while (plan_on(rows, r) && !hf_rows_are_stopped(rows) &&
+	       count_chunk(rows, r, number_at(rows, &r->plan, r->next), &count) && count <= most - n) {
+		n += count;
+		r->next++;
+	}
+	return n;
 }
 
 static int put_event(struct hf_rows *rows, const struct reading *r, size_t number, struct hf_row *row, bool *ret_is)
@@ -191,8 +304,11 @@ int hf_rows_events_next(struct hf_rows *rows, struct hf_row *row)
 	bool is = false;
 	int err = 0;
 
-	while (!err && r->low < r->high) {
-		const size_t number = rows->ask->reverse ? --r->high : r->low++;
+	r->ahead.alone = r->passing && (!r->question.count || r->plan.exact);
+	r->passing = false;
+
+	while (!err && r->low_head < r->high_head) {
+		const size_t number = rows->ask->reverse ? --r->high_head : r->low_head++;
 
 		err = put_event(rows, r, number, row, &is);
 		if (is)
@@ -200,6 +316,12 @@ int hf_rows_events_next(struct hf_rows *rows, struct hf_row *row)
 	}
 	if (err)
 		return err;
+	/* Those behind a chunk may be passed over. */
+	if (r->chunk) {
+		hf_rows_chunk_put(rows->session, r->chunk);
+		r->chunk = NULL;
+		return HF_NOTE_MORE;
+	}
 	err = next_chunk(rows, r);
 	return err ? err : HF_NOTE_MORE;
 }

@@ -60,6 +60,7 @@ struct hf_rows_session {
 	struct hf_disasm *disasm;
 	struct hf_link harts, chunks; /* by last use */
 	size_t hart_count, chunk_count;
+	size_t ahead; /* chunks that are decoded ahead */
 	struct hf_rows_pair {
 		char *path; /* owned */
 		uint32_t id;
@@ -84,6 +85,17 @@ struct hf_profiled hf_rows_hart_profiled(const struct hf_rows_session *session, 
 /* With a reference. HF_ERR_LIMIT: HF_ROWS_CHUNK_EVENTS. */
 int hf_rows_chunk_get(struct hf_rows_session *session, struct hf_rows_hart *hart, uint64_t number,
 		      struct hf_rows_chunk **ret_chunk);
+/* For other threads: decodes it with that cursor. To be freed, or kept. */
+int hf_rows_chunk_decode(const struct hf_open *open, struct hf_cursor *cursor, struct hf_rows_chunk *chunk);
+void hf_rows_chunk_free(struct hf_rows_chunk *chunk);
+/* The one that is kept, with a reference, or NULL; and a new one, empty. */
+struct hf_rows_chunk *hf_rows_chunk_find(struct hf_rows_session *session, const struct hf_rows_hart *hart,
+					 uint64_t number);
+struct hf_rows_chunk *hf_rows_chunk_new(const struct hf_rows_hart *hart, uint64_t number);
+/* Keeps a new one, with a reference. */
+void hf_rows_chunk_keep(struct hf_rows_session *session, struct hf_rows_chunk *chunk);
+/* Bytes of memory that it has. */
+size_t hf_rows_chunk_size(const struct hf_rows_chunk *chunk);
 void hf_rows_chunk_put(struct hf_rows_session *session, struct hf_rows_chunk *chunk);
 void hf_rows_chunk_drop(struct hf_rows_session *session, size_t keep);
 

@@ -26,18 +26,18 @@ static const struct hf_column columns[] = {
 	HF_HART_COLUMNS,
 	HF_ORDINAL_COLUMN,
 	[MODE] = {"mode", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
-	[PC] = {"pc", HF_COLUMN_ASKED | HF_COLUMN_LISTED},
+	[PC] = {"pc", HF_COLUMN_ASKED | HF_COLUMN_LISTED | HF_COLUMN_AMONG},
 	[OPCODE] = {"opcode", HF_COLUMN_ASKED | HF_COLUMN_LISTED},
 	[SIZE] = {"size", 0},
-	[MNEMONIC] = {"mnemonic", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED},
-	[TEXT] = {"text", HF_COLUMN_TEXT},
+	[MNEMONIC] = {"mnemonic", HF_COLUMN_TEXT | HF_COLUMN_ASKED | HF_COLUMN_LISTED | HF_COLUMN_LIKE},
+	[TEXT] = {"text", HF_COLUMN_TEXT | HF_COLUMN_LIKE},
 	[SYMBOL] = {"symbol", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
-	[OFFSET] = {"offset", HF_COLUMN_ASKED},
+	[OFFSET] = {"offset", HF_COLUMN_ASKED | HF_COLUMN_AMONG},
 	[FILE_NAME] = {"file", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
-	[LINE] = {"line", HF_COLUMN_ASKED},
+	[LINE] = {"line", HF_COLUMN_ASKED | HF_COLUMN_AMONG},
 	[FLOW] = {"flow", HF_COLUMN_TEXT | HF_COLUMN_ASKED},
 	[TAKEN] = {"taken", HF_COLUMN_ASKED},
-	[TARGET] = {"target", HF_COLUMN_ASKED},
+	[TARGET] = {"target", HF_COLUMN_ASKED | HF_COLUMN_AMONG},
 };
 
 static bool put(const struct hf_rows *rows, const struct hf_rows_at *at, struct hf_row *row)
@@ -62,14 +62,15 @@ static bool put(const struct hf_rows *rows, const struct hf_rows_at *at, struct 
 }
 
 /* The symbols of a capture are what listings name; a list knows the places of one. */
-static int ask(const struct hf_rows *rows, struct hf_question *question)
+static uint32_t ask(const struct hf_rows *rows, struct hf_question *question)
 {
 	const char *mnemonic = rows->ask->equal[MNEMONIC];
+	uint32_t told = 0;
 	int64_t first, last;
 
 	hf_rows_range(rows, OPCODE, &first, &last);
-	if (rows->ask->ranged >> PC & 1)
-		hf_rows_ask_range(rows, PC, HF_ASK_PC, question);
+	if (hf_rows_ask_range(rows, PC, HF_ASK_PC, question))
+		told |= 1u << PC;
 	if (first == last && first >= 0 && first <= UINT32_MAX)
 		question->term[question->count++] =
 			(struct hf_find_term){.kind = HF_ASK_OPCODE, .opcode = (uint32_t)first, .mask = UINT32_MAX};
@@ -78,9 +79,9 @@ static int ask(const struct hf_rows *rows, struct hf_question *question)
 			(struct hf_find_term){.kind = HF_ASK_MNEMONIC, .text = (char *)mnemonic};
 	if (rows->ask->range[TAKEN].first == 1 && rows->ask->ranged >> TAKEN & 1)
 		question->term[question->count++] = (struct hf_find_term){.kind = HF_ASK_TAKEN};
-	return 0;
+	return told;
 }
 
-static const struct hf_rows_events how = {.kinds = 1u << HF_EVENT_INSN, .put = put, .ask = ask};
+static const struct hf_rows_events how = {.kinds = 1u << HF_EVENT_INSN, .each = true, .put = put, .ask = ask};
 
 HF_EVENT_TABLE(instruction, 0, columns, how);

@@ -54,7 +54,7 @@ static bool put_trap(const struct hf_rows *rows, const struct hf_rows_at *at, st
 }
 
 /* Of returns there is no list that a question can ask. */
-static int ask_trap(const struct hf_rows *rows, struct hf_question *question)
+static uint32_t ask_trap(const struct hf_rows *rows, struct hf_question *question)
 {
 	const char *kind = rows->ask->equal[TRAP_KIND];
 	struct hf_find_term term = {.kind = HF_ASK_TRAP, .trap = HF_TRAP_ANY};
@@ -212,7 +212,7 @@ static bool put_gap(const struct hf_rows *rows, const struct hf_rows_at *at, str
 }
 
 /* Of gaps there is a list that a question can ask; of notes there is none. */
-static int ask_gap(const struct hf_rows *rows, struct hf_question *question)
+static uint32_t ask_gap(const struct hf_rows *rows, struct hf_question *question)
 {
 	const char *kind = rows->ask->equal[GAP_KIND];
 

@@ -186,8 +186,16 @@ static void begin_row(const struct hf_rows *rows, struct hf_row *row)
 
 int hf_rows_next(struct hf_rows *rows, struct hf_row *ret_row)
 {
+	uint64_t n;
+
+	return hf_rows_pass(rows, ret_row, 0, &n);
+}
+
+int hf_rows_pass(struct hf_rows *rows, struct hf_row *ret_row, uint64_t most, uint64_t *ret_n)
+{
 	int err = 0;
 
+	*ret_n = 1;
 	while (!err) {
 		if (hf_rows_are_stopped(rows))
 			return HF_ERR_CANCELLED;
@@ -195,6 +203,10 @@ int hf_rows_next(struct hf_rows *rows, struct hf_row *ret_row)
 			err = advance(rows);
 			continue;
 		}
+		*ret_n = most && rows->table->pass ? rows->table->pass(rows, most) : 0;
+		if (*ret_n)
+			return 0;
+		*ret_n = 1;
 		begin_row(rows, ret_row);
 		err = rows->table->next(rows, ret_row);
 		if (!err && is_asked(rows, ret_row))
@@ -233,7 +245,7 @@ int hf_rows_open(struct hf_rows_session *session, const struct hf_rows_ask *ask,
 				 .why = why,
 				 .why_size = size};
 	for (unsigned i = 0; i < HF_ROWS_COLUMNS; i++)
-		rows->wanted |= ask->equal[i] ? 1u << i : 0;
+		rows->wanted |= ask->equal[i] || ask->among[i].number || ask->like[i] ? 1u << i : 0;
 	err = is_impossible(ask) ? 0 : find_captures(rows);
 	if (err)
 		hf_rows_close(rows);

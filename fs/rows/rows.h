@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Captures as tables: rows of captures, harts, instructions, accesses, functions..., made on demand, for whoever asks in
- * columns and conditions (hartfs serve). Conditions only save work: rows that do not meet them may come all the same, and
- * rows that meet them always come. Numbers are 64 bits, and compared as signed ones, as SQLite has them.
+ * columns and conditions (hartfs serve). Rows that come are those that meet all conditions. Numbers are 64 bits, and
+ * compared as signed ones, as SQLite has them.
  */
 #ifndef HF_ROWS_ROWS_H
 #define HF_ROWS_ROWS_H
@@ -29,6 +29,9 @@ enum hf_column_flags {
 	HF_COLUMN_LISTED = 16, /* a list of the summary knows where equal ones and ranges are */
 	HF_COLUMN_ORDER = 32,  /* rows of one hart come in its order */
 	HF_COLUMN_NEEDED = 64, /* it must be one number, or text */
+	HF_COLUMN_AMONG = 128, /* a condition that it is one of several numbers saves work */
+	HF_COLUMN_LIKE = 256,  /* one that it is like a pattern does */
+	HF_COLUMN_LISTED_ALL = 512, /* a list knows where all columns of this kind are equal to something */
 };
 
 struct hf_column {
@@ -68,6 +71,14 @@ struct hf_rows_ask {
 		int64_t first, last;
 	} range[HF_ROWS_COLUMNS];
 	const char *equal[HF_ROWS_COLUMNS]; /* and texts that are this; NULL: any */
+	/* And numbers that are one of these, which ascend; NULL: any. */
+	struct hf_rows_among {
+		const int64_t *number;
+		size_t count;
+	} among[HF_ROWS_COLUMNS];
+	/* And texts that LIKE of SQL lets through: % is any text, _ one character, ASCII letters are the same in both
+	 * cases; NULL: any. */
+	const char *like[HF_ROWS_COLUMNS];
 	/* Asked now and again on the calling thread: true ends it with HF_ERR_CANCELLED. May be NULL. */
 	bool (*stop)(void *ctx);
 	void *ctx;
@@ -93,6 +104,8 @@ int hf_rows_open(struct hf_rows_session *session, const struct hf_rows_ask *ask,
 /* The next row, valid until the next call. HF_NOTE_END: there is none. HF_NOTE_MORE: not yet: call again. */
 #define HF_NOTE_MORE 2
 int hf_rows_next(struct hf_rows *rows, struct hf_row *ret_row);
+/* The same, but passes over rows, at most so many, without making them: as many as lists know at once, or one, in row. */
+int hf_rows_pass(struct hf_rows *rows, struct hf_row *row, uint64_t most, uint64_t *ret_n);
 void hf_rows_close(struct hf_rows *rows);
 
 #endif

@@ -16,6 +16,9 @@ struct hf_table {
 	int (*open)(struct hf_rows *rows);
 	int (*next)(struct hf_rows *rows, struct hf_row *row);
 	void (*close)(struct hf_rows *rows);
+	/* How many rows of the hart that meet the conditions can be passed over now, at most so many, without making them;
+	 * 0: none. They are passed over. May be NULL. */
+	uint64_t (*pass)(struct hf_rows *rows, uint64_t most);
 	const void *how; /* theirs */
 };
 

@@ -147,6 +147,36 @@ static bool each_records(const struct hf_look *look, struct hf_node_key key)
 	return each_one(look, key);
 }
 
+/* ---- all harts ---- */
+
+static bool each_merged(const struct hf_look *look, struct hf_node_key key)
+{
+	key.view = (uint32_t)hf_views_merged();
+	return key.view == HF_VIEW_COUNT || offer(look, hf_fs_view_ops(key.view)->view, &key);
+}
+
+static int size_merged(const struct hf_subject *of, uint64_t *ret_size)
+{
+	*ret_size = of->facts->known.merged_size;
+	return *ret_size == HF_NOWHERE ? HF_ERR_NOT_FOUND : 0;
+}
+
+/* The directory is there if the file in it is. */
+static int size_all(const struct hf_subject *of, uint64_t *ret_size)
+{
+	int err = size_merged(of, ret_size);
+
+	*ret_size = 0;
+	return err;
+}
+
+static int bytes_merged(const struct hf_subject *of, struct hf_bytes *ret_bytes)
+{
+	return hf_bytes_of_merged(of->key->capture, of->facts, ret_bytes);
+}
+
+/* ---- harts ---- */
+
 static bool each_hart(const struct hf_look *look, struct hf_node_key key)
 {
 	char name[64];
@@ -476,6 +506,7 @@ static int get_profile(const struct hf_subject *of, struct hf_profile_text *ret_
 	struct hf_profile_which which = {.hart = key->hart,
 					 .first = key->first,
 					 .last = key->last,
+					 .slice = !whole,
 					 .file = (enum hf_profile_file)key->view,
 					 .about = about(key, buf)};
 

@@ -6,6 +6,8 @@
 #include "codecs/event.h"
 #include "index/summary/run.h"
 
+#include <stdlib.h>
+
 /*
  * A node: its number less the parent's, or 0 and then kind, context and mode; function, as the difference to the one
  * before; calls, own; first, as the difference; last less first; cycles, if there are any. A stack: four times the
@@ -268,4 +270,43 @@ int hf_call_page_next_stack(struct hf_call_page_reader *r, const struct hf_call_
 	r->number++;
 	r->left--;
 	return 0;
+}
+
+/* ---- to a file and back ---- */
+
+/* What is read is put again, and must become the same bytes. */
+static void put_again(struct hf_call_page_writer *w, const uint8_t *bytes, size_t n, uint64_t count, struct hf_keep *k)
+{
+	struct hf_call_page_reader *r = malloc(sizeof *r);
+	const struct hf_call_stacked *stack;
+
+	if (!r) {
+		hf_keep_fail(k, HF_ERR_NOMEM);
+		return;
+	}
+	hf_call_page_open(r, bytes, n, w->first, count);
+	while (w->n < HF_CALL_PAGE_FULL && !hf_call_page_next_stack(r, &stack))
+		hf_call_page_put_stack(w, stack);
+	hf_keep_check(k, w->count == count && w->n == n && memcmp(w->bytes, bytes, n) == 0);
+	free(r);
+}
+
+void hf_call_page_keep(struct hf_call_page_writer *w, struct hf_keep *k)
+{
+	uint64_t count = w->count;
+	size_t n = w->n;
+	uint8_t *bytes = k->load ? malloc(HF_CALL_PAGE_FULL) : w->bytes;
+
+	if (!bytes) {
+		hf_keep_fail(k, HF_ERR_NOMEM);
+		return;
+	}
+	HF_KEEP(k, w->first, INT64_MAX);
+	HF_KEEP(k, count, HF_CALL_PAGE_FULL);
+	HF_KEEP(k, n, HF_CALL_PAGE_FULL);
+	hf_keep_bytes(k, bytes, n);
+	if (k->load && !k->err)
+		put_again(w, bytes, n, count, k);
+	if (k->load)
+		free(bytes);
 }

@@ -2,8 +2,11 @@
 #include "index/summary/call_stack.h"
 
 #include "codecs/base/err.h"
+#include "index/summary/run.h"
 
 #include <stdlib.h>
+
+enum { FRAMES_LEAST = 16 };
 
 void hf_call_stack_fini(struct hf_call_stack *s)
 {
@@ -13,7 +16,7 @@ void hf_call_stack_fini(struct hf_call_stack *s)
 
 int hf_call_stack_room(struct hf_call_stack *s, uint32_t most, uint32_t *left)
 {
-	const uint32_t more = s->cap ? s->cap : 16;
+	const uint32_t more = s->cap ? s->cap : FRAMES_LEAST;
 	struct hf_call_frame *bigger;
 
 	if (hf_call_stack_is_beyond(s) || s->depth == most)
@@ -130,4 +133,46 @@ uint32_t hf_call_stack_pieces(const struct hf_call_stack *s, struct hf_call_piec
 		ret_pieces[n - 1 - i] = p;
 	}
 	return n;
+}
+
+/* ---- to a file and back ---- */
+
+/* Room for frames is doubled. */
+static bool is_room(uint32_t cap)
+{
+	return !cap || (cap >= FRAMES_LEAST && !(cap & (cap - 1)));
+}
+
+static void keep_frames(struct hf_call_stack *s, uint32_t depth, uint32_t nodes, struct hf_keep *k)
+{
+	if (k->load && s->cap && !k->err && !(s->frames = calloc(s->cap, sizeof *s->frames)))
+		hf_keep_fail(k, HF_ERR_NOMEM);
+	for (uint32_t i = 0; i < depth && !k->err; i++) {
+		HF_KEEP(k, s->frames[i].back, UINT64_MAX);
+		HF_KEEP(k, s->frames[i].node, nodes - 1);
+	}
+	s->depth = k->err ? 0 : depth;
+	for (uint32_t trap = s->trap; trap && !k->err;) {
+		const uint64_t before = trap <= s->depth ? s->frames[trap - 1].back : UINT64_MAX;
+
+		hf_keep_check(k, before < trap);
+		trap = (uint32_t)before;
+	}
+}
+
+void hf_call_stack_keep(struct hf_call_stack *s, uint32_t nodes, uint32_t most, struct hf_keep *k)
+{
+	uint32_t depth = s->depth;
+
+	HF_KEEP(k, s->base, nodes - 1);
+	HF_KEEP(k, s->begun, 1);
+	HF_KEEP(k, s->context, HF_RUN_OTHERS);
+	HF_KEEP(k, s->calls_beyond, INT64_MAX);
+	HF_KEEP(k, s->traps_beyond, INT64_MAX);
+	HF_KEEP(k, s->classes_beyond, UINT64_MAX);
+	HF_KEEP(k, s->cap, 2 * HF_CALL_DEPTH);
+	HF_KEEP(k, depth, s->cap);
+	HF_KEEP(k, s->trap, depth);
+	hf_keep_check(k, is_room(s->cap) && depth <= most && (!s->classes_beyond) == (!s->calls_beyond));
+	keep_frames(s, depth, nodes, k);
 }

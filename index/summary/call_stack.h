@@ -7,6 +7,7 @@
 #define HF_INDEX_SUMMARY_CALL_STACK_H
 
 #include "index/summary/call.h"
+#include "index/summary/keep.h"
 
 struct hf_call_frame {
 	uint64_t back; /* of a call: where it returns to; of a trap: the value of trap before it */
@@ -53,6 +54,9 @@ void hf_call_stack_call_beyond(struct hf_call_stack *s, uint64_t back);
 bool hf_call_stack_return(struct hf_call_stack *s, uint64_t target);
 /* Back to before the newest trap. False: there is none, and the stack is empty now. */
 bool hf_call_stack_trap_return(struct hf_call_stack *s);
+
+/* To a file and back, into an empty one; of nodes of which there are so many, of at most so many frames. */
+void hf_call_stack_keep(struct hf_call_stack *s, uint32_t nodes, uint32_t most, struct hf_keep *keep);
 
 /*
  * A piece of a stack: the way to a node from its root, and so many frames above it that are in node HF_CALL_NO_NODE; if

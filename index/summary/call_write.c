@@ -79,6 +79,13 @@ int hf_call_writer_end(struct hf_call_writer *w, uint64_t insns)
 	return err ? err : w->put(w->ctx, &hf_table_summary_calls, 0, &row);
 }
 
+void hf_call_writer_keep(struct hf_call_writer *w, uint64_t chunks, struct hf_keep *k)
+{
+	hf_calls_keep(w->calls, chunks, k);
+	HF_KEEP(k, w->stack_pages, HF_NUMBER_MAX);
+	hf_call_page_keep(&w->page, k);
+}
+
 struct hf_calls *hf_call_writer_calls(struct hf_call_writer *w)
 {
 	return w->calls;

@@ -15,6 +15,8 @@ int hf_call_writer_new(const struct hf_call_room *room, hf_summary_row_fn put, v
 void hf_call_writer_free(struct hf_call_writer *writer);
 /* That of the hart. */
 struct hf_calls *hf_call_writer_calls(struct hf_call_writer *writer);
+/* To a file and back, into one that is as it was made; at most so many chunks wait for their stacks. */
+void hf_call_writer_keep(struct hf_call_writer *writer, uint64_t chunks, struct hf_keep *keep);
 /* The hart ends, with so many instructions. */
 int hf_call_writer_end(struct hf_call_writer *writer, uint64_t insns);
 

@@ -64,6 +64,8 @@ static inline void hf_calls_next_chunk(struct hf_calls *calls)
 int hf_calls_resume(struct hf_calls *calls, const struct hf_call_node *nodes, uint32_t count, uint64_t ordinal,
 		    int (*want)(void *ctx, uint32_t context));
 void hf_calls_set_stack(struct hf_calls *calls, const struct hf_call_stack *stack);
+/* To a file and back, into one that is as it was made; at most so many chunks wait. */
+void hf_calls_keep(struct hf_calls *calls, uint64_t chunks, struct hf_keep *keep);
 /* The hart ends, with so many instructions. */
 int hf_calls_end(struct hf_calls *calls, uint64_t insns);
 

@@ -164,3 +164,16 @@ int hf_collector_end(struct hf_collector *c)
 		err = hf_words_collector_end(&c->words[i], c->words[i].any || c->words[i % ATTEMPTS].any);
 	return err ? err : hf_registers_collector_end(&c->registers);
 }
+
+void hf_collector_keep(struct hf_collector *c, struct hf_keep *k)
+{
+	HF_KEEP(k, c->insns, HF_COUNT_MAX);
+	HF_KEEP(k, c->cuts, HF_COUNT_MAX);
+	HF_KEEP(k, c->attempt, ATTEMPTS);
+	hf_keep_check(k, c->attempt == 0 || c->attempt == ATTEMPTS);
+	hf_rare_collector_keep(&c->rare, k);
+	for (unsigned i = 0; i < KINDS; i++)
+		hf_words_collector_keep(&c->words[i], k);
+	hf_registers_collector_keep(&c->registers, k);
+	hf_keep_check(k, c->rare.writer.last <= c->insns);
+}

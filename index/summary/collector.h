@@ -22,6 +22,8 @@ int hf_collector_put_known(struct hf_collector *collector, const struct hf_event
 			   const struct hf_stretch *stretch, size_t count);
 /* A chunk ends here. */
 void hf_collector_cut(struct hf_collector *collector);
+/* To a file and back, into one that is as it was made. */
+void hf_collector_keep(struct hf_collector *collector, struct hf_keep *keep);
 /* The hart is complete. */
 int hf_collector_end(struct hf_collector *collector);
 

@@ -147,3 +147,75 @@ int hf_growing_code(const struct hf_growing_lists *lists, const struct hf_growin
 	}
 	return err ? err : hf_list_end(writer);
 }
+
+/* ---- to a file and back ---- */
+
+/* While they are read, their blocks come in another order: the last one of a list may want room that it does not use. */
+void hf_growing_keep_begin(struct hf_growing_lists *lists, uint32_t most, struct hf_growing_kept *kept, struct hf_keep *k)
+{
+	kept->size = lists->size;
+	kept->room = lists->room;
+	HF_KEEP(k, kept->room, most);
+	HF_KEEP(k, kept->size, kept->room);
+	if (!k->load)
+		return;
+	hf_growing_fini(lists);
+	if (hf_growing_init(lists, most + POSTING_MOST))
+		hf_keep_fail(k, HF_ERR_NOMEM);
+}
+
+static void save(const struct hf_growing_lists *lists, const struct hf_growing *list, uint64_t base, struct hf_keep *k)
+{
+	struct hf_growing_reader reader;
+	uint64_t n = hf_growing_postings(list), next = base;
+
+	hf_growing_read(lists, list, base, &reader);
+	hf_keep_number(k, &n, UINT64_MAX);
+	for (uint64_t i = 0; i < n && !k->err; i++) {
+		struct hf_posting posting;
+		uint64_t gap;
+
+		hf_growing_next(&reader, &posting);
+		gap = posting.chunk - next;
+		hf_keep_number(k, &gap, UINT64_MAX);
+		hf_keep_number(k, &posting.count, UINT64_MAX);
+		next = posting.chunk + 1;
+	}
+}
+
+static void load(struct hf_growing_lists *lists, struct hf_growing *list, uint64_t base, uint64_t last, struct hf_keep *k)
+{
+	uint64_t n = 0, place = base;
+
+	hf_growing_begin(list, base);
+	hf_keep_number(k, &n, UINT64_MAX);
+	hf_keep_check(k, n && last < UINT64_MAX);
+	for (uint64_t i = 0; i < n && !k->err; i++) {
+		struct hf_posting posting = {0};
+
+		hf_keep_number(k, &posting.chunk, UINT64_MAX);
+		hf_keep_number(k, &posting.count, INT64_MAX);
+		hf_keep_check(k, posting.count && place <= last && posting.chunk <= last - place);
+		hf_keep_check(k, posting.count <= INT64_MAX - hf_growing_total(list) && hf_growing_has_room(lists));
+		if (k->err)
+			return;
+		hf_growing_add(lists, list, place + posting.chunk, posting.count);
+		place += posting.chunk + 1;
+	}
+}
+
+void hf_growing_keep(struct hf_growing_lists *lists, struct hf_growing *list, uint64_t base, uint64_t last,
+		     struct hf_keep *k)
+{
+	if (k->load)
+		load(lists, list, base, last, k);
+	else
+		save(lists, list, base, k);
+}
+
+void hf_growing_keep_end(struct hf_growing_lists *lists, const struct hf_growing_kept *kept, struct hf_keep *k)
+{
+	hf_keep_check(k, !k->load || lists->size == kept->size);
+	if (k->load && !k->err)
+		lists->room = (uint32_t)kept->room;
+}

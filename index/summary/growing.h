@@ -6,6 +6,7 @@
 #ifndef HF_INDEX_SUMMARY_GROWING_H
 #define HF_INDEX_SUMMARY_GROWING_H
 
+#include "index/summary/keep.h"
 #include "index/summary/list.h"
 
 #include <stdbool.h>
@@ -59,6 +60,17 @@ struct hf_growing_reader {
 void hf_growing_read(const struct hf_growing_lists *lists, const struct hf_growing *list, uint64_t base,
 		     struct hf_growing_reader *ret_reader);
 void hf_growing_next(struct hf_growing_reader *reader, struct hf_posting *ret_posting);
+/*
+ * To a file and back. First of all lists what they take together, which are then empty, with so much room; of each list
+ * its places, from base on, of which none may be behind last; at last, whether they take as much.
+ */
+struct hf_growing_kept {
+	uint64_t size, room;
+};
+void hf_growing_keep_begin(struct hf_growing_lists *lists, uint32_t most, struct hf_growing_kept *kept, struct hf_keep *keep);
+void hf_growing_keep(struct hf_growing_lists *lists, struct hf_growing *list, uint64_t base, uint64_t last,
+		     struct hf_keep *keep);
+void hf_growing_keep_end(struct hf_growing_lists *lists, const struct hf_growing_kept *kept, struct hf_keep *keep);
 /* The whole list, coded. HF_ERR_NOMEM. */
 int hf_growing_code(const struct hf_growing_lists *lists, const struct hf_growing *list,
 		    const struct hf_list_facts *facts, struct hf_list_writer *writer);

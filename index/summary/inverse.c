@@ -96,6 +96,50 @@ int hf_inverse_put(struct hf_inverse *inv, const struct hf_inverse_key *key, uin
 	return 0;
 }
 
+/* ---- to a file and back ---- */
+
+static void keep_key(struct hf_inverse *inv, uint32_t i, const struct hf_inverse_kept *kept, struct hf_keep *k)
+{
+	struct hf_inverse_key *key = &inv->entries[i].key;
+	uint32_t slot;
+
+	if (k->load)
+		*key = (struct hf_inverse_key){0};
+	HF_KEEP(k, key->a, UINT64_MAX);
+	HF_KEEP(k, key->b, UINT64_MAX);
+	HF_KEEP(k, key->level, UINT8_MAX);
+	hf_keep_check(k, kept->is_key(key));
+	if (!k->load || k->err)
+		return;
+	slot = find(inv, key);
+	hf_keep_check(k, !inv->slots[slot]);
+	inv->slots[slot] = i + 1;
+}
+
+void hf_inverse_keep(struct hf_inverse *inv, const struct hf_inverse_kept *kept, struct hf_keep *k, uint64_t *ret_total)
+{
+	struct hf_growing_kept lists;
+	uint32_t count = inv->count;
+
+	*ret_total = 0;
+	HF_KEEP(k, count, inv->room.keys);
+	/* hf_inverse_map may have made more of them than there is room for. */
+	hf_growing_keep_begin(&inv->lists, 2 * inv->room.lists, &lists, k);
+	for (uint32_t i = 0; i < count && !k->err; i++) {
+		const struct hf_inverse_key *key = &inv->entries[i].key;
+		unsigned shift;
+
+		keep_key(inv, i, kept, k);
+		if (k->err)
+			break;
+		shift = kept->shift(key);
+		hf_growing_keep(&inv->lists, &inv->entries[i].list, kept->base >> shift, kept->last >> shift, k);
+		inv->count = i + 1 > inv->count ? i + 1 : inv->count;
+		*ret_total += hf_growing_total(&inv->entries[i].list);
+	}
+	hf_growing_keep_end(&inv->lists, &lists, k);
+}
+
 /* ---- order ---- */
 
 static int compare_keys(const struct hf_inverse_key *x, const struct hf_inverse_key *y)

@@ -64,6 +64,18 @@ int hf_inverse_sort(const struct hf_inverse *inverse, const struct hf_inverse_en
 void hf_inverse_clear(struct hf_inverse *inverse);
 
 /*
+ * To a file and back, into an empty one. is_key: whether a key can be. base and last: of places, at level 0. *ret_total:
+ * the sum of all counts.
+ */
+struct hf_inverse_kept {
+	bool (*is_key)(const struct hf_inverse_key *key);
+	hf_inverse_shift_fn shift;
+	uint64_t base, last;
+};
+void hf_inverse_keep(struct hf_inverse *inverse, const struct hf_inverse_kept *kept, struct hf_keep *keep,
+		     uint64_t *ret_total);
+
+/*
  * Makes it coarser: fn changes a key, and places of its list are shifted as the new level says. Lists of keys that
  * become the same become one: of counted ones counts are added up. base: of the lists as they are at level 0. Takes 16
  * bytes a posting of the longest list that comes of it, meanwhile, and as much memory again as it has. *ret_total: the

@@ -114,6 +114,20 @@ static int get_key(struct hf_inverse_page_reader *r, const uint64_t n[HF_INVERSE
 	return 0;
 }
 
+/* Most numbers have one byte. */
+static inline bool get_number(struct hf_inverse_page_reader *r, enum hf_inverse_column column, uint64_t *ret_n)
+{
+	const uint8_t *at = r->at[column];
+
+	if (at < r->end[column] && *at < 0x80) {
+		*ret_n = *at;
+		r->at[column] = at + 1;
+		return true;
+	}
+	r->at[column] = hf_get_varint(at, r->end[column], ret_n);
+	return r->at[column] != NULL;
+}
+
 int hf_inverse_page_next(struct hf_inverse_page_reader *r, struct hf_inverse_item *ret_item)
 {
 	uint64_t n[HF_INVERSE_COLUMNS];
@@ -123,7 +137,7 @@ int hf_inverse_page_next(struct hf_inverse_page_reader *r, struct hf_inverse_ite
 	*ret_item = (struct hf_inverse_item){.list = r->list};
 	n[HF_INVERSE_LEVEL] = *r->at[HF_INVERSE_LEVEL]++;
 	for (int i = HF_INVERSE_A; i < HF_INVERSE_COLUMNS; i++)
-		if (!(r->at[i] = hf_get_varint(r->at[i], r->end[i], &n[i])))
+		if (!get_number(r, (enum hf_inverse_column)i, &n[i]))
 			return HF_ERR_STATE;
 	if (get_key(r, n, &ret_item->key) || !n[HF_INVERSE_POSTINGS] || n[HF_INVERSE_WHERE] > INT64_MAX ||
 	    __builtin_add_overflow(n[HF_INVERSE_POSTINGS], n[HF_INVERSE_REPEATS], &ret_item->total))

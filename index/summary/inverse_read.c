@@ -87,13 +87,15 @@ static int search_span(struct search *s)
 
 	if (!err && !is_sound(s))
 		err = HF_ERR_STATE;
+	if (!err && s->question->windowed && (s->span.end <= s->question->low || s->span.first >= s->question->high))
+		return 0;
 	for (uint64_t i = 0; !err && i < s->span.pages; i++) {
 		err = hf_summary_fetch(s->summary, &hf_table_inverse_page, s->hart->slot,
 				       id_of(s->question->part, s->span.page + i), &s->row);
 		if (!err && s->row.first <= s->question->last && s->row.last >= s->question->first)
 			err = search_page(s);
 	}
-	return err;
+	return err == HF_NOTE_SPAN ? 0 : err;
 }
 
 int hf_inverse_find(struct hf_summary *summary, uint32_t hart, const struct hf_inverse_question *question,
@@ -119,21 +121,28 @@ int hf_inverse_find(struct hf_summary *summary, uint32_t hart, const struct hf_i
 	return hf_published_noted(&summary->file, err);
 }
 
+static struct hf_summary_lists place_of_list(enum hf_inverse_part part, const struct hf_inverse_found *found)
+{
+	return (struct hf_summary_lists){.table = &hf_table_inverse_list,
+					 .slot = found->slot,
+					 .number = id_of(part, 0),
+					 .list = found->list,
+					 .list_size = found->list_size,
+					 .chunk = found->place};
+}
+
 int hf_inverse_list(struct hf_summary *summary, enum hf_inverse_part part, const struct hf_inverse_found *found,
 		    struct hf_list *ret_list, uint8_t **ret_bytes)
 {
-	return hf_inverse_list_by(summary, NULL, part, found, ret_list, ret_bytes);
+	const struct hf_summary_lists where = place_of_list(part, found);
+
+	return hf_summary_copy_list(summary, &where, &found->facts, ret_list, ret_bytes);
 }
 
 int hf_inverse_list_by(struct hf_summary *summary, struct hf_list_reader *reader, enum hf_inverse_part part,
-		       const struct hf_inverse_found *found, struct hf_list *ret_list, uint8_t **ret_bytes)
+		       const struct hf_inverse_found *found, struct hf_list *ret_list)
 {
-	const struct hf_summary_lists where = {.table = &hf_table_inverse_list,
-					       .slot = found->slot,
-					       .number = id_of(part, 0),
-					       .list = found->list,
-					       .list_size = found->list_size,
-					       .chunk = found->place};
+	const struct hf_summary_lists where = place_of_list(part, found);
 
-	return hf_summary_read_list(summary, reader, &where, &found->facts, ret_list, ret_bytes);
+	return hf_summary_read_list(summary, reader, &where, &found->facts, ret_list);
 }

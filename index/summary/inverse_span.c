@@ -290,3 +290,24 @@ int hf_inverse_writer_map(struct hf_inverse_writer *w, hf_inverse_map_fn fn, voi
 
 	return hf_inverse_map(w->inverse, &mapping, &w->total);
 }
+
+void hf_inverse_writer_keep(struct hf_inverse_writer *w, struct hf_keep *k)
+{
+	struct hf_inverse_kept kept = {.is_key = w->ops->is_key, .shift = w->ops->shift};
+	uint64_t total;
+
+	HF_KEEP(k, w->first, HF_COUNT_MAX);
+	HF_KEEP(k, w->last, HF_COUNT_MAX);
+	HF_KEEP(k, w->insns, HF_COUNT_MAX);
+	HF_KEEP(k, w->begun, w->insns);
+	HF_KEEP(k, w->total, UINT64_MAX);
+	HF_KEEP(k, w->head.spans, HF_NUMBER_MAX);
+	HF_KEEP(k, w->head.total, UINT64_MAX);
+	HF_KEEP(k, w->bytes, INT64_MAX);
+	HF_KEEP(k, w->rows->pages, UINT32_MAX);
+	HF_KEEP(k, w->rows->pieces, UINT32_MAX);
+	kept.base = w->first;
+	kept.last = w->last;
+	hf_inverse_keep(w->inverse, &kept, k, &total);
+	hf_keep_check(k, total == w->total);
+}

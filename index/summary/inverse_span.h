@@ -20,6 +20,8 @@ struct hf_inverse_ops {
 	hf_inverse_shift_fn shift;
 	/* By one step, with hf_inverse_map: 1, or 0 if it is as coarse as can be. An error. */
 	int (*coarsen)(void *ctx);
+	/* Whether there can be such a key. */
+	bool (*is_key)(const struct hf_inverse_key *key);
 	/* What of a key is asked for: [*ret_first, *ret_last]. */
 	void (*range)(const struct hf_inverse_key *key, uint64_t *ret_first, uint64_t *ret_last);
 	/* A span was written: the next one begins fine again. May be NULL. */
@@ -55,6 +57,9 @@ int hf_inverse_writer_make_room(struct hf_inverse_writer *w);
 int hf_inverse_writer_cut(struct hf_inverse_writer *w, bool coarse);
 /* The hart is complete. known: the source tells of such things. */
 int hf_inverse_writer_end(struct hf_inverse_writer *w, bool known);
+
+/* To a file and back, into one that is as it was made. */
+void hf_inverse_writer_keep(struct hf_inverse_writer *w, struct hf_keep *keep);
 
 /* For coarsen: all keys as fn changes them. */
 int hf_inverse_writer_map(struct hf_inverse_writer *w, hf_inverse_map_fn fn, void *ctx);

@@ -9,6 +9,7 @@
 
 #include "codecs/base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,12 +62,19 @@ struct hf_list {
 	uint64_t chunk;	    /* of the last one, plus 1 */
 	size_t bit;	    /* of the block at hand */
 	const uint8_t *at;  /* that block */
+	/* Up to here bytes may be read, which is quicker at the end of the list; hf_list_open: up to its end. */
+	const uint8_t *readable;
+	bool single; /* no bytes: its only posting is in facts */
 };
 
 /* The bytes are borrowed. HF_ERR_STATE: they are not those of such a list. */
 int hf_list_open(struct hf_list *list, const uint8_t *bytes, size_t size, const struct hf_list_facts *facts);
+/* One posting, which no bytes tell. HF_ERR_STATE: facts tell of another one. */
+int hf_list_open_single(struct hf_list *list, uint64_t chunk, const struct hf_list_facts *facts);
 /* HF_NOTE_END: that was all. HF_ERR_STATE. */
 int hf_list_next(struct hf_list *list, struct hf_posting *ret_posting);
+/* The same of as many as there are, up to max. */
+int hf_list_take(struct hf_list *list, struct hf_posting *postings, size_t max, size_t *ret_n);
 /* Goes on at the first posting whose chunk is at least that, if that is ahead; HF_NOTE_END: there is none. */
 int hf_list_seek(struct hf_list *list, uint64_t chunk, struct hf_posting *ret_posting);
 /* Goes on at the posting that holds the n-th occurrence, from 0, if that is ahead; *ret_before: of those before it. */

@@ -3,35 +3,66 @@
 
 #include "codecs/base/bytes.h"
 
-#include <stdbool.h>
-
 /* ---- bits ---- */
 
-/* The next so many bits of the block, at most 64; past its end they are 0. */
-static uint64_t get_bits(struct hf_list *list, unsigned count)
+struct bits {
+	const uint8_t *at, *readable;
+	size_t bit;
+};
+
+/* The next bits, the first one at the top: at least 57. Those past the end are of no use: whoever takes them looks
+ * afterwards whether they were past it. */
+static inline uint64_t look_at_bits(const struct bits *b)
+{
+	const uint8_t *p = b->at + b->bit / 8;
+	uint64_t bits = 0;
+
+	if (b->readable - p >= 8)
+		return __builtin_bswap64(hf_get64(p)) << b->bit % 8;
+	for (unsigned i = 0; p < b->readable; i += 8)
+		bits |= (uint64_t)*p++ << (56 - i);
+	return bits << b->bit % 8;
+}
+
+/* At most 64 bits. */
+static uint64_t get_bits(struct bits *b, unsigned count)
 {
 	uint64_t value = 0;
 
-	for (; count; count--, list->bit++) {
-		const uint8_t *p = list->at + list->bit / 8;
-		const unsigned bit = p < list->end ? *p >> (7 - list->bit % 8) & 1u : 0;
+	while (count) {
+		const unsigned n = count < 32 ? count : 32;
 
-		value = value << 1 | bit;
+		value = value << n | look_at_bits(b) >> (64 - n);
+		b->bit += n;
+		count -= n;
 	}
 	return value;
 }
 
-static int get_code(struct hf_list *list, unsigned order, uint64_t *ret_value)
+/* One of more bits than look_at_bits has. False: it is none. */
+static bool get_long_code(struct bits *b, unsigned order, uint64_t *ret_value)
 {
 	unsigned zeros = 0;
 
-	while (zeros + order < 63 && list->at + list->bit / 8 < list->end && !get_bits(list, 1))
+	while (zeros + order < 63 && !get_bits(b, 1))
 		zeros++;
 	/* The one that ended them, and the bits behind it. */
-	if (zeros + order >= 63 || list->at + list->bit / 8 > list->end)
-		return HF_ERR_STATE;
-	*ret_value = (UINT64_C(1) << (zeros + order) | get_bits(list, zeros + order)) - (UINT64_C(1) << order);
-	return list->bit > 8 * (size_t)(list->end - list->at) ? HF_ERR_STATE : 0;
+	if (zeros + order >= 63)
+		return false;
+	*ret_value = (UINT64_C(1) << (zeros + order) | get_bits(b, zeros + order)) - (UINT64_C(1) << order);
+	return true;
+}
+
+static inline bool get_code(struct bits *b, unsigned order, uint64_t *ret_value)
+{
+	const uint64_t bits = look_at_bits(b);
+	const unsigned zeros = bits ? (unsigned)__builtin_clzll(bits) : 64, width = 2 * zeros + 1 + order;
+
+	if (width > 57)
+		return get_long_code(b, order, ret_value);
+	*ret_value = (bits >> (64 - width)) - (UINT64_C(1) << order);
+	b->bit += width;
+	return true;
 }
 
 /* ---- blocks ---- */
@@ -62,14 +93,37 @@ int hf_list_open(struct hf_list *list, const uint8_t *bytes, size_t size, const 
 	if (!size || !facts->postings || facts->end < facts->first || facts->postings > facts->end - facts->first ||
 	    facts->total < facts->postings || skips > size)
 		return HF_ERR_STATE;
-	*list = (struct hf_list){
-		.facts = *facts, .gap_order = bytes[0] & 15, .count_order = bytes[0] >> 4, .skip = p, .end = end};
+	*list = (struct hf_list){.facts = *facts,
+				 .gap_order = bytes[0] & 15,
+				 .count_order = bytes[0] >> 4,
+				 .skip = p,
+				 .end = end,
+				 .readable = end};
 	for (uint64_t i = 0; i < skips; i++)
 		if (!(p = get_skip(p, end, &skip)))
 			return HF_ERR_STATE;
 	list->skips_end = list->at = p;
 	list->left = facts->postings;
 	list->chunk = facts->first;
+	return 0;
+}
+
+int hf_list_open_single(struct hf_list *list, uint64_t chunk, const struct hf_list_facts *facts)
+{
+	static const uint8_t none[1];
+
+	if (facts->postings != 1 || chunk < facts->first || chunk >= facts->end || !facts->total ||
+	    facts->total > INT64_MAX)
+		return HF_ERR_STATE;
+	*list = (struct hf_list){.facts = *facts,
+				 .skip = none,
+				 .end = none,
+				 .skips_end = none,
+				 .at = none,
+				 .readable = none,
+				 .left = 1,
+				 .chunk = chunk,
+				 .single = true};
 	return 0;
 }
 
@@ -110,43 +164,80 @@ static void pass_over(struct hf_list *list, const struct skip *skip, const uint8
 
 /* ---- postings ---- */
 
-static int get_posting(struct hf_list *list, struct hf_posting *ret_posting)
+static int get_single(struct hf_list *list, struct hf_posting *ret_posting)
 {
-	uint64_t gap, count = 0;
-	int err = get_code(list, list->gap_order, &gap);
+	*ret_posting = (struct hf_posting){.chunk = list->chunk++, .count = list->facts.total};
+	list->sum = list->facts.total;
+	list->left = 0;
+	return 0;
+}
 
+/* The next n of the block at hand. */
+static int get_postings(struct hf_list *list, struct hf_posting *postings, size_t n)
+{
+	struct bits bits = {.at = list->at, .readable = list->readable, .bit = list->bit};
 	/* As many as there are postings: each is one. */
-	if (!err && list->facts.total != list->facts.postings)
-		err = get_code(list, list->count_order, &count);
-	if (err)
-		return err;
-	if (gap >= list->facts.end - list->chunk || count >= list->facts.total - list->sum)
+	const bool counted = list->facts.total != list->facts.postings;
+	uint64_t chunk = list->chunk, sum = list->sum;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t gap, count = 0;
+
+		if (!get_code(&bits, list->gap_order, &gap) ||
+		    (counted && !get_code(&bits, list->count_order, &count)) || gap >= list->facts.end - chunk ||
+		    count >= list->facts.total - sum)
+			return HF_ERR_STATE;
+		postings[i] = (struct hf_posting){.chunk = chunk + gap, .count = count + 1};
+		chunk += gap + 1;
+		sum += count + 1;
+	}
+	list->bit = bits.bit;
+	list->chunk = chunk;
+	list->sum = sum;
+	list->left -= n;
+	if (bits.bit > 8 * (size_t)(list->end - list->at) || (!list->left && sum != list->facts.total))
 		return HF_ERR_STATE;
-	*ret_posting = (struct hf_posting){.chunk = list->chunk + gap, .count = count + 1};
-	list->chunk = ret_posting->chunk + 1;
-	list->sum += ret_posting->count;
-	list->left--;
-	return !list->left && list->sum != list->facts.total ? HF_ERR_STATE : 0;
+	return 0;
+}
+
+static int enter_block(struct hf_list *list)
+{
+	struct skip skip;
+	const uint8_t *next;
+	int err = next_block(list);
+
+	if (!err)
+		err = look_ahead(list, &skip, &next);
+	if (!err)
+		list->skip = next;
+	return err < 0 ? err : 0;
+}
+
+int hf_list_take(struct hf_list *list, struct hf_posting *postings, size_t max, size_t *ret_n)
+{
+	size_t n = 0;
+	int err = list->left ? 0 : HF_NOTE_END;
+
+	if (list->single && !err && max)
+		err = get_single(list, &postings[n++]);
+	while (!err && n < max && list->left) {
+		const uint64_t block = (list->left - 1) % HF_LIST_BLOCK + 1;
+		const size_t some = block < max - n ? (size_t)block : max - n;
+
+		err = at_block_start(list) ? enter_block(list) : 0;
+		if (!err)
+			err = get_postings(list, &postings[n], some);
+		n += some;
+	}
+	*ret_n = err ? 0 : n;
+	return err;
 }
 
 int hf_list_next(struct hf_list *list, struct hf_posting *ret_posting)
 {
-	struct skip skip;
-	const uint8_t *next;
-	int err;
+	size_t n;
 
-	if (!list->left)
-		return HF_NOTE_END;
-	if (at_block_start(list)) {
-		err = next_block(list);
-		if (!err)
-			err = look_ahead(list, &skip, &next);
-		if (err < 0)
-			return err;
-		if (!err)
-			list->skip = next;
-	}
-	return get_posting(list, ret_posting);
+	return hf_list_take(list, ret_posting, 1, &n);
 }
 
 /* Passes over blocks while all of one is before chunk and before occurrence n. */

@@ -63,11 +63,22 @@ static void begin(void *ctx)
 		c->level[kind] = 0;
 }
 
+static bool is_level(unsigned level)
+{
+	return level <= HF_RARE_LEVEL_MAX && level % HF_RARE_LEVEL_STEP == 0;
+}
+
+static bool is_key(const struct hf_inverse_key *key)
+{
+	return key->a >> HF_RARE_DETAIL_BITS < HF_RARE_KINDS && is_level(key->level);
+}
+
 static const struct hf_inverse_ops ops = {.part = HF_INVERSE_RARE,
 					  .counted = true,
 					  .insns_a_byte = 128,
 					  .shift = hf_rare_shift,
 					  .coarsen = coarsen,
+					  .is_key = is_key,
 					  .range = range,
 					  .begin = begin};
 
@@ -162,4 +173,13 @@ int hf_rare_collector_end(struct hf_rare_collector *c, uint64_t insns)
 {
 	c->writer.insns = insns;
 	return hf_inverse_writer_end(&c->writer, true);
+}
+
+void hf_rare_collector_keep(struct hf_rare_collector *c, struct hf_keep *k)
+{
+	for (unsigned kind = 0; kind < HF_RARE_KINDS; kind++) {
+		HF_KEEP(k, c->level[kind], HF_RARE_LEVEL_MAX);
+		hf_keep_check(k, is_level(c->level[kind]));
+	}
+	hf_inverse_writer_keep(&c->writer, k);
 }

@@ -29,6 +29,8 @@ void hf_rare_collector_fini(struct hf_rare_collector *c);
 int hf_rare_collector_put(struct hf_rare_collector *c, const struct hf_event *ev, uint64_t insns);
 /* A chunk ends here. */
 int hf_rare_collector_cut(struct hf_rare_collector *c, uint64_t insns);
+/* To a file and back, into one that is as it was made. */
+void hf_rare_collector_keep(struct hf_rare_collector *c, struct hf_keep *keep);
 int hf_rare_collector_end(struct hf_rare_collector *c, uint64_t insns);
 
 #endif

@@ -31,10 +31,21 @@ static void begin(void *ctx)
 	((struct hf_registers_collector *)ctx)->level = 0;
 }
 
+static bool is_level(unsigned level)
+{
+	return level <= HF_REGISTERS_LEVEL_MAX && level % HF_REGISTERS_LEVEL_STEP == 0;
+}
+
+static bool is_key(const struct hf_inverse_key *key)
+{
+	return is_level(key->level);
+}
+
 static const struct hf_inverse_ops ops = {.part = HF_INVERSE_REGISTERS,
 					  .insns_a_byte = 128,
 					  .shift = hf_registers_shift,
 					  .coarsen = coarsen,
+					  .is_key = is_key,
 					  .range = range,
 					  .begin = begin};
 
@@ -91,4 +102,18 @@ void hf_registers_collector_cut(struct hf_registers_collector *c, uint64_t chunk
 int hf_registers_collector_end(struct hf_registers_collector *c)
 {
 	return hf_inverse_writer_end(&c->writer, c->any);
+}
+
+void hf_registers_collector_keep(struct hf_registers_collector *c, struct hf_keep *k)
+{
+	HF_KEEP(k, c->level, HF_REGISTERS_LEVEL_MAX);
+	HF_KEEP(k, c->chunk, HF_COUNT_MAX);
+	HF_KEEP(k, c->any, 1);
+	/* A span may have begun since the register was put: what is not to come again is in the one before it. */
+	for (unsigned i = 0; i < HF_REGISTERS_RECENT; i++) {
+		HF_KEEP(k, c->recent[i].key, UINT64_MAX);
+		HF_KEEP(k, c->recent[i].chunk, UINT64_MAX);
+	}
+	hf_inverse_writer_keep(&c->writer, k);
+	hf_keep_check(k, is_level(c->level) && c->writer.last <= c->chunk);
 }

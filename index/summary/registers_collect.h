@@ -34,6 +34,8 @@ void hf_registers_collector_fini(struct hf_registers_collector *c);
 int hf_registers_collector_put(struct hf_registers_collector *c, const struct hf_event *reg);
 /* So many chunks end here. insns: of the hart so far. */
 void hf_registers_collector_cut(struct hf_registers_collector *c, uint64_t chunks, uint64_t insns);
+/* To a file and back, into one that is as it was made. */
+void hf_registers_collector_keep(struct hf_registers_collector *c, struct hf_keep *keep);
 int hf_registers_collector_end(struct hf_registers_collector *c);
 
 #endif

@@ -25,7 +25,7 @@ static int take(void *ctx, const struct hf_inverse_found *found)
 		return HF_ERR_STATE;
 	if (found->key.level > a->set->level)
 		a->set->level = found->key.level;
-	return hf_chunk_set_add_list(a->set, a->summary, HF_INVERSE_REGISTERS, found, found->key.level);
+	return hf_chunk_set_add_list(a->set, a->summary, NULL, HF_INVERSE_REGISTERS, found, found->key.level);
 }
 
 int hf_registers_find(struct hf_summary *summary, uint32_t hart, enum hf_registers_what what, uint8_t class,

@@ -163,3 +163,10 @@ int hf_span_writer_end(struct hf_span_writer *w, const struct hf_run_cutter *cut
 	ret_hart->contexts = cutter->context_count;
 	return err;
 }
+
+void hf_span_writer_keep(struct hf_span_writer *w, struct hf_keep *k)
+{
+	HF_KEEP(k, w->spans, HF_NUMBER_MAX);
+	HF_KEEP(k, w->pages, HF_NUMBER_MAX);
+	HF_KEEP(k, w->pieces, HF_NUMBER_MAX);
+}

@@ -18,6 +18,8 @@ int hf_span_writer_new(hf_summary_row_fn put, void *ctx, struct hf_span_writer *
 void hf_span_writer_free(struct hf_span_writer *writer);
 /* All that it holds, unless that is nothing; the tally is empty then. */
 int hf_span_writer_put(struct hf_span_writer *writer, struct hf_tally *tally);
+/* To a file and back: what it has written. */
+void hf_span_writer_keep(struct hf_span_writer *writer, struct hf_keep *keep);
 /* The hart is complete: which contexts its runs are of. Adds to *ret_hart what is the summary's. */
 int hf_span_writer_end(struct hf_span_writer *writer, const struct hf_run_cutter *cutter,
 		       struct hf_summary_hart *ret_hart);

@@ -166,3 +166,51 @@ int hf_tally_sort(struct hf_tally *t, const struct hf_tally_run ***ret_order)
 	qsort_r(order, t->run_count, sizeof *order, compare, t);
 	return 0;
 }
+
+/* ---- to a file and back ---- */
+
+/* Two that are the same would be one run in two places, which nobody minds. */
+static void take_slot(struct hf_tally *t, uint32_t number)
+{
+	uint32_t at = (uint32_t)t->runs[number - 1].hash & t->slot_mask;
+
+	while (t->slots[at])
+		at = (at + 1) & t->slot_mask;
+	t->slots[at] = number;
+}
+
+static void keep_run(struct hf_tally *t, uint32_t i, struct hf_keep *k)
+{
+	struct hf_tally_run *run = &t->runs[i];
+
+	if (k->load)
+		*run = (struct hf_tally_run){.code = t->code_size};
+	hf_run_key_keep(&run->key, k);
+	HF_KEEP(k, run->insns, HF_RUN_INSNS);
+	HF_KEEP(k, run->bytes, HF_RUN_BYTES);
+	hf_keep_bytes(k, &run->hash, sizeof run->hash);
+	hf_keep_check(k, run->insns && run->bytes <= t->room.code - run->code);
+	if (!k->err)
+		hf_keep_bytes(k, t->code + run->code, run->bytes);
+	hf_growing_keep(&t->lists, &run->list, t->first_chunk, t->chunk, k);
+	if (!k->load || k->err)
+		return;
+	t->code_size += run->bytes;
+	t->run_count = i + 1;
+	take_slot(t, i + 1);
+}
+
+void hf_tally_keep(struct hf_tally *t, struct hf_keep *k)
+{
+	struct hf_growing_kept lists;
+	uint32_t count = t->run_count;
+
+	HF_KEEP(k, t->chunk, INT64_MAX);
+	HF_KEEP(k, t->first_chunk, t->chunk);
+	HF_KEEP(k, t->insns, INT64_MAX);
+	HF_KEEP(k, count, t->room.runs);
+	hf_growing_keep_begin(&t->lists, t->room.lists, &lists, k);
+	for (uint32_t i = 0; i < count && !k->err; i++)
+		keep_run(t, i, k);
+	hf_growing_keep_end(&t->lists, &lists, k);
+}

@@ -52,6 +52,9 @@ int hf_tally_sort(struct hf_tally *tally, const struct hf_tally_run ***ret_order
 /* Empties it: the next span begins in the chunk at hand. */
 void hf_tally_reset(struct hf_tally *tally);
 
+/* To a file and back, into an empty one. */
+void hf_tally_keep(struct hf_tally *tally, struct hf_keep *keep);
+
 /* What a list of the run says. */
 void hf_tally_facts(const struct hf_tally *tally, const struct hf_tally_run *run, struct hf_list_facts *ret_facts);
 

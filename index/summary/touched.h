@@ -6,6 +6,8 @@
 #ifndef HF_INDEX_SUMMARY_TOUCHED_H
 #define HF_INDEX_SUMMARY_TOUCHED_H
 
+#include "index/summary/keep.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +40,9 @@ bool hf_touched_add_slowly(struct hf_touched *t, uint64_t first, uint64_t last);
 /* Takes all of it: the ranges in their order, valid until it is asked again, with something untouched between each two.
  * Returns how many. */
 size_t hf_touched_take(struct hf_touched *t, const struct hf_range **ret_ranges);
+
+/* To a file and back, into an empty one. */
+void hf_touched_keep(struct hf_touched *t, struct hf_keep *keep);
 
 /* Units first to last. False: it is full, and to be taken before more can be added; part of it may have been. */
 static inline bool hf_touched_add(struct hf_touched *t, uint64_t first, uint64_t last)

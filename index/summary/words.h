@@ -33,14 +33,23 @@ enum hf_words_what {
 /* Accesses whose address the source does not tell have this level: they may be anywhere. */
 #define HF_WORDS_UNKNOWN 63u
 
+/* Bytes in [first, last], and chunks in [low, high). anywhere: an access of unknown address may be one of them. */
+struct hf_words_place {
+	uint64_t first, last, low, high;
+	bool anywhere;
+};
+
 /*
  * The chunks that may touch a byte of [first, last], in *ret_set, to be freed; its level is the coarsest unit that made
  * one of them an answer, at least that of the part. Chunks with an access of unknown address are in *ret_unknown
- * instead, unless that is NULL.
+ * instead, unless that is NULL, or in *ret_set with anywhere. Of chunks outside of [low, high) nothing is known afterwards.
  *
  * HF_ERR_UNSUPPORTED: the source tells nothing of such accesses, so nobody knows. HF_ERR_NOT_FOUND: there is no such
  * hart. HF_ERR_STATE, HF_ERR_NOMEM.
  */
+int hf_words_find_in(struct hf_summary *summary, uint32_t hart, enum hf_words_what what,
+		     const struct hf_words_place *place, struct hf_chunk_set *ret_set, struct hf_chunk_set *ret_unknown);
+/* The same of all chunks. */
 int hf_words_find(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, uint64_t first, uint64_t last,
 		  struct hf_chunk_set *ret_set, struct hf_chunk_set *ret_unknown);
 
@@ -49,9 +58,9 @@ struct hf_words_range {
 	uint64_t first, last;
 	unsigned level;
 };
-typedef int (*hf_words_fn)(void *ctx, const struct hf_words_range *range, uint64_t chunk);
-/* Every range with each of its chunks, in the order of spans, addresses and chunks; returns what fn did, if not 0. Errors
- * as above. */
+/* list: its chunks; valid for the call. */
+typedef int (*hf_words_fn)(void *ctx, const struct hf_words_range *range, struct hf_list *list);
+/* Every range, in the order of spans and addresses; returns what fn did, if not 0. Errors as above. */
 int hf_words_each(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, hf_words_fn fn, void *ctx);
 
 #endif

@@ -58,11 +58,25 @@ static void begin(void *ctx)
 	c->level = c->least;
 }
 
+static bool is_level(unsigned level)
+{
+	for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+		if (levels[i] == level)
+			return true;
+	return false;
+}
+
+static bool is_key(const struct hf_inverse_key *key)
+{
+	return is_level(key->level) || key->level == HF_WORDS_UNKNOWN;
+}
+
 #define OPS(what, insns)                   \
 	[what] = {.part = (what),          \
 		  .insns_a_byte = (insns), \
 		  .shift = hf_words_shift, \
 		  .coarsen = coarsen,      \
+		  .is_key = is_key,        \
 		  .range = range,          \
 		  .begin = begin}
 static const struct hf_inverse_ops ops[HF_INVERSE_PARTS] = {
@@ -161,4 +175,14 @@ int hf_words_collector_cut(struct hf_words_collector *c, uint64_t chunks, uint64
 int hf_words_collector_end(struct hf_words_collector *c, bool known)
 {
 	return hf_inverse_writer_end(&c->writer, known);
+}
+
+void hf_words_collector_keep(struct hf_words_collector *c, struct hf_keep *k)
+{
+	HF_KEEP(k, c->level, HF_WORDS_ALL);
+	HF_KEEP(k, c->chunk, HF_COUNT_MAX);
+	HF_KEEP(k, c->any, 1);
+	hf_touched_keep(&c->touched, k);
+	hf_inverse_writer_keep(&c->writer, k);
+	hf_keep_check(k, is_level(c->level) && c->level >= c->least && c->writer.last <= c->chunk);
 }

@@ -38,6 +38,8 @@ static inline bool hf_words_collector_again(struct hf_words_collector *c, const 
 }
 /* So many chunks end here. insns: of the hart so far. */
 int hf_words_collector_cut(struct hf_words_collector *c, uint64_t chunks, uint64_t insns);
+/* To a file and back, into one that is as it was made. */
+void hf_words_collector_keep(struct hf_words_collector *c, struct hf_keep *keep);
 int hf_words_collector_end(struct hf_words_collector *c, bool known);
 
 #endif

@@ -145,7 +145,6 @@ static int add_chunks(void *ctx, const struct hf_inverse_found *found)
 	struct hf_words_page range;
 	struct hf_list list;
 	uint64_t *sets[SPLIT_MAX], n, some = 0;
-	uint8_t *bytes;
 	int err = range_of(&found->key, &range);
 
 	if (err)
@@ -159,11 +158,10 @@ static int add_chunks(void *ctx, const struct hf_inverse_found *found)
 	}
 	if (!some || found->facts.end <= c->first || found->facts.first >= c->end)
 		return 0;
-	err = hf_inverse_list_by(c->summary, c->reader, c->part, found, &list, &bytes);
+	err = hf_inverse_list_by(c->summary, c->reader, c->part, found, &list);
 	while (!err && !(err = hf_list_next(&list, &posting)) && posting.chunk < c->end)
 		for (uint64_t i = 0; i < some && posting.chunk >= c->first; i++)
 			sets[i][(posting.chunk - c->first) / 64] |= UINT64_C(1) << (posting.chunk - c->first) % 64;
-	free(bytes);
 	return err == HF_NOTE_END ? 0 : err;
 }
 

@@ -20,8 +20,17 @@ struct hf_request {
 		int64_t first, last;
 	} range[HF_PROTOCOL_COLUMNS];
 	const char *equal[HF_PROTOCOL_COLUMNS]; /* NULL: any */
+	const char *like[HF_PROTOCOL_COLUMNS];	/* the same */
+	/* Each has 8 bytes, as in the message, and is greater than the one before; NULL: any. */
+	struct {
+		const uint8_t *numbers;
+		uint32_t count;
+	} among[HF_PROTOCOL_COLUMNS];
+	uint64_t skip; /* so many rows first */
 };
 
+/* Number i of them. */
+int64_t hf_request_among(const struct hf_request *request, unsigned column, uint32_t i);
 void hf_request_write(struct hf_out *out, const struct hf_request *request);
 /* bytes: what follows the head. False: it is none. */
 bool hf_request_read(uint32_t message, const uint8_t *bytes, size_t size, struct hf_request *ret_request);

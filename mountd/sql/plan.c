@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/sql/plan.h"
 
+#include "mountd/sql/plan_words.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-/* How a condition is written in the plan. The longer ones come first, so that ">=" is not read as ">". */
-static const struct op {
-	unsigned char op;
-	const char *text;
-} ops[] = {
+const struct hf_plan_op hf_plan_ops[HF_PLAN_OPS] = {
+	{OP_AMONG, "=?,?"},
+	{SQLITE_INDEX_CONSTRAINT_LIKE, "~?"},
 	{SQLITE_INDEX_CONSTRAINT_GE, ">=?"}, {SQLITE_INDEX_CONSTRAINT_LE, "<=?"}, {SQLITE_INDEX_CONSTRAINT_GT, ">?"},
 	{SQLITE_INDEX_CONSTRAINT_LT, "<?"},  {SQLITE_INDEX_CONSTRAINT_EQ, "=?"},
 };
-#define OPS (sizeof ops / sizeof ops[0])
-#define REVERSE "desc"
-#define ONE_HART "one-hart"
+
 #define BY_LIST "chunks that a list names, if there is a summary"
 
 /* Rows of a table of a hart that nobody asked for the size, and how much dearer they are where chunks are decoded. */
@@ -25,21 +23,21 @@ static const struct op {
 #define CHUNK 16384.0
 #define NOT_WHOLE 1e30
 
-/* ---- choosing ---- */
-
 /* What is known of the conditions on a column. */
 struct asked {
 	bool equal, above, below;
 	bool known_first, known_last; /* and these are the limits */
 	sqlite3_int64 first, last;
 	const char *text; /* that it is to be equal to, if that is written in the query; borrowed */
+	bool among;	  /* several numbers are asked for at once */
+	bool like;
 };
 
-static const struct op *op_of(const struct sqlite3_index_constraint *constraint)
+static const struct hf_plan_op *op_of(const struct sqlite3_index_constraint *constraint)
 {
-	for (size_t i = 0; i < OPS; i++)
-		if (ops[i].op == constraint->op)
-			return &ops[i];
+	for (size_t i = 0; i < HF_PLAN_OPS; i++)
+		if (hf_plan_ops[i].op == constraint->op)
+			return &hf_plan_ops[i];
 	return NULL;
 }
 
@@ -48,11 +46,13 @@ static bool is_of_use(const struct hf_schema_table *table, sqlite3_index_info *i
 {
 	const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
 	const struct hf_schema_column *column;
-	const struct op *op = op_of(constraint);
+	const struct hf_plan_op *op = op_of(constraint);
 
 	if (!op || constraint->iColumn < 0 || constraint->iColumn >= (int)table->count)
 		return false;
 	column = &table->column[constraint->iColumn];
+	if (op->op == SQLITE_INDEX_CONSTRAINT_LIKE)
+		return column->flags & HF_COL_LIKE;
 	if (!(column->flags & HF_COL_ASKED))
 		return false;
 	if (!(column->flags & HF_COL_TEXT))
@@ -67,7 +67,7 @@ static void note_limit(sqlite3_index_info *info, int i, struct asked *asked)
 	sqlite3_value *value = NULL;
 	sqlite3_int64 number;
 
-	if (sqlite3_libversion_number() < 3038000 || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || !value)
+	if (!HAS_338 || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || !value)
 		return;
 	if (sqlite3_value_type(value) == SQLITE_TEXT)
 		asked->text = (const char *)sqlite3_value_text(value);
@@ -87,6 +87,7 @@ static void note(sqlite3_index_info *info, int i, struct asked *asked)
 {
 	const unsigned char op = info->aConstraint[i].op;
 
+	asked->like |= op == SQLITE_INDEX_CONSTRAINT_LIKE;
 	asked->equal |= op == SQLITE_INDEX_CONSTRAINT_EQ;
 	asked->above |= op == SQLITE_INDEX_CONSTRAINT_GE || op == SQLITE_INDEX_CONSTRAINT_GT;
 	asked->below |= op == SQLITE_INDEX_CONSTRAINT_LE || op == SQLITE_INDEX_CONSTRAINT_LT;
@@ -129,6 +130,21 @@ static double share_of(const struct asked *asked, double rows)
 	return asked->above && asked->below ? rows / 100 : rows / 3;
 }
 
+/* Whether one list knows all that is asked of the columns that it needs together. */
+static bool is_listed_all(const struct hf_schema_table *table, const struct asked *asked)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		if (!(table->column[i].flags & HF_COL_LISTED_ALL))
+			continue;
+		if (!asked[i].equal)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 /* Rows that come, and instructions that are decoded for them. */
 static const char *estimate(const struct hf_schema_table *table, const struct asked *asked, double *ret_rows,
 			    double *ret_cost)
@@ -138,10 +154,11 @@ static const char *estimate(const struct hf_schema_table *table, const struct as
 						       : "every chunk";
 	double rows = table->flags & HF_TAB_SUMMED ? ROWS_SUMMED : table->flags & HF_TAB_HART ? ROWS_OF_HART : ROWS_OF_ARCHIVE;
 	double cost = rows;
+	const bool listed_all = is_listed_all(table, asked);
 
 	for (uint32_t i = 0; i < table->count; i++) {
 		const unsigned flags = table->column[i].flags;
-		const bool any = asked[i].equal || asked[i].above || asked[i].below;
+		const bool any = asked[i].equal || asked[i].above || asked[i].below || asked[i].among;
 		double left = rows;
 
 		if (!any || (i < 2 && table->flags & HF_TAB_HART))
@@ -149,12 +166,12 @@ static const char *estimate(const struct hf_schema_table *table, const struct as
 		if (flags & HF_COL_ORDER)
 			left = asked[i].equal ? 1 : share_of(&asked[i], rows);
 		else
-			left = asked[i].equal ? rows / 1000 : rows / 4;
+			left = asked[i].equal ? rows / 1000 : asked[i].among ? rows / 100 : rows / 4;
 		rows = left < rows ? left : rows;
 		if (flags & HF_COL_ORDER) {
 			cost = rows + CHUNK / 100;
 			how = asked[i].equal ? "one chunk" : "the chunks of that range";
-		} else if (flags & HF_COL_LISTED && cost > 10 * rows) {
+		} else if ((flags & HF_COL_LISTED || (listed_all && flags & HF_COL_LISTED_ALL)) && cost > 10 * rows) {
 			cost = 10 * rows + CHUNK / 100;
 			how = strcmp(how, "every chunk") == 0 ? BY_LIST : how;
 		}
@@ -192,26 +209,130 @@ static bool is_one_hart(const struct hf_schema_table *table, const struct hf_pla
 	return (known->has_capture || asked[0].text) && known->has_one_hart(known->ctx, asked[0].text);
 }
 
+/* IN with many numbers: one request is better than one for each of them, which would decode the same chunks. */
+static bool take_among(const struct hf_schema_table *table, sqlite3_index_info *info, int i, const struct asked *asked)
+{
+	const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+
+	if (!HAS_338 || constraint->op != SQLITE_INDEX_CONSTRAINT_EQ || asked->among ||
+	    !(table->column[constraint->iColumn].flags & HF_COL_AMONG) || !sqlite3_vtab_in(info, i, -1))
+		return false;
+	sqlite3_vtab_in(info, i, 1);
+	return true;
+}
+
+/* Whether rows that the server sends are exactly those that meet the condition, and SQLite need not look: what it is
+ * compared with is known already, and nothing else is asked to be equal to the column. */
+static bool is_exact(const struct hf_schema_table *table, sqlite3_index_info *info, int i)
+{
+	const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+	sqlite3_value *value = NULL;
+	bool text;
+
+	for (int k = 0; k < info->nConstraint; k++)
+		if (k != i && info->aConstraint[k].iColumn == constraint->iColumn &&
+		    info->aConstraint[k].op == SQLITE_INDEX_CONSTRAINT_EQ)
+			return false;
+	if (!HAS_338 || !info->aConstraintUsage[i].argvIndex || constraint->op == SQLITE_INDEX_CONSTRAINT_LIKE ||
+	    sqlite3_vtab_in(info, i, -1) || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK || !value)
+		return false;
+	text = table->column[constraint->iColumn].flags & HF_COL_TEXT;
+	if (text && sqlite3_value_type(value) == SQLITE_TEXT)
+		return strlen((const char *)sqlite3_value_text(value)) == (size_t)sqlite3_value_bytes(value);
+	return !text && sqlite3_value_type(value) == SQLITE_INTEGER;
+}
+
+/* Whether no column is needed of rows but those that conditions make known, or that are only compared. */
+static bool is_count(const struct hf_schema_table *table, sqlite3_index_info *info)
+{
+	uint32_t known = 0;
+
+	for (int i = 0; i < info->nConstraint; i++) {
+		const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+		const bool number = constraint->op == SQLITE_INDEX_CONSTRAINT_EQ && info->aConstraintUsage[i].argvIndex &&
+				    is_of_use(table, info, i) &&
+				    !(table->column[constraint->iColumn].flags & HF_COL_TEXT) &&
+				    !(HAS_338 && sqlite3_vtab_in(info, i, -1));
+
+		if (number || is_exact(table, info, i))
+			known |= 1u << constraint->iColumn;
+		/* Another condition on it is SQLite's, which looks at its value. */
+		else if (constraint->iColumn >= 0 && constraint->iColumn < (int)table->count &&
+			 constraint->op != OP_LIMIT && constraint->op != OP_OFFSET)
+			return false;
+	}
+	return !(info->colUsed & ~(sqlite3_uint64)known);
+}
+
+/* Then SQLite need not look at the columns again, which are not sent. */
+static void omit_exact(const struct hf_schema_table *table, sqlite3_index_info *info)
+{
+	for (int i = 0; i < info->nConstraint; i++)
+		if (info->aConstraintUsage[i].argvIndex && is_exact(table, info, i))
+			info->aConstraintUsage[i].omit = 1;
+}
+
+/* How many rows are wanted; and, if all conditions are met exactly, which of them are not. */
+static size_t take_limits(const struct hf_schema_table *table, sqlite3_index_info *info, int argument, char *plan,
+			  size_t room)
+{
+	bool exact = true;
+	size_t n = 0;
+
+	if (!HAS_338 || (info->nOrderBy && !info->orderByConsumed))
+		return 0;
+	for (int i = 0; i < info->nConstraint; i++)
+		exact &= info->aConstraint[i].op == OP_LIMIT || info->aConstraint[i].op == OP_OFFSET ||
+			 is_exact(table, info, i);
+	for (int i = 0; i < info->nConstraint; i++) {
+		const unsigned char op = info->aConstraint[i].op;
+
+		if (!info->aConstraint[i].usable || (op != OP_LIMIT && (op != OP_OFFSET || !exact)))
+			continue;
+		info->aConstraintUsage[i].argvIndex = ++argument;
+		info->aConstraintUsage[i].omit = op == OP_OFFSET;
+		n += (size_t)snprintf(plan + n, room - n, " %s", op == OP_LIMIT ? LIMIT : OFFSET);
+	}
+	return n;
+}
+
+/* The conditions that are sent, in words. *ret_arguments: how many. */
+static size_t take_conditions(const struct hf_schema_table *table, sqlite3_index_info *info, struct asked *asked,
+			      char *plan, size_t room, int *ret_arguments)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < info->nConstraint; i++) {
+		const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
+		const struct hf_plan_op *op = op_of(constraint);
+		struct asked *of;
+
+		if (!constraint->usable || !is_of_use(table, info, i) || n + 128 > room)
+			continue;
+		of = &asked[constraint->iColumn];
+		if (take_among(table, info, i, of)) {
+			op = &hf_plan_ops[0];
+			of->among = true;
+		} else {
+			note(info, i, of);
+		}
+		info->aConstraintUsage[i].argvIndex = ++*ret_arguments;
+		n += (size_t)snprintf(plan + n, room - n, "%s%s%s", n ? " " : "",
+				      table->column[constraint->iColumn].name, op->text);
+	}
+	return n;
+}
+
 int hf_plan_choose(const struct hf_schema_table *table, const struct hf_plan_known *known, sqlite3_index_info *info)
 {
 	struct asked asked[HF_PROTOCOL_COLUMNS] = {0};
 	char plan[1024];
-	size_t n = 0;
-	int argument = 0;
+	int arguments = 0;
 	bool reverse, whole, later, one_hart;
 	const char *how;
 	double rows;
+	size_t n = take_conditions(table, info, asked, plan, sizeof plan - 128, &arguments);
 
-	for (int i = 0; i < info->nConstraint; i++) {
-		const struct sqlite3_index_constraint *constraint = &info->aConstraint[i];
-
-		if (!constraint->usable || !is_of_use(table, info, i) || n > sizeof plan - 128)
-			continue;
-		note(info, i, &asked[constraint->iColumn]);
-		info->aConstraintUsage[i].argvIndex = ++argument;
-		n += (size_t)snprintf(plan + n, sizeof plan - n, "%s%s%s", n ? " " : "",
-				      table->column[constraint->iColumn].name, op_of(constraint)->text);
-	}
 	one_hart = is_one_hart(table, known, info, asked);
 	asked[0].equal |= known->has_capture;
 	asked[1].equal |= one_hart;
@@ -226,116 +347,14 @@ int hf_plan_choose(const struct hf_schema_table *table, const struct hf_plan_kno
 		info->estimatedCost = NOT_WHOLE;
 	n += (size_t)snprintf(plan + n, sizeof plan - n, "%s%s", one_hart ? " " ONE_HART : "",
 			      info->orderByConsumed && reverse ? " " REVERSE : "");
+	if (is_count(table, info)) {
+		omit_exact(table, info);
+		n += (size_t)snprintf(plan + n, sizeof plan - n, " " COUNT);
+	}
+	n += take_limits(table, info, arguments, plan + n, sizeof plan - n);
 	snprintf(plan + n, sizeof plan - n, "; %s", how);
 	info->idxStr = sqlite3_mprintf("%s", plan + strspn(plan, " "));
 	info->needToFreeIdxStr = 1;
 	info->idxNum = (int)(info->colUsed & INT_MAX);
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-/* ---- reading it again ---- */
-
-static int find_column(const struct hf_schema_table *table, const char *word, size_t size)
-{
-	for (uint32_t i = 0; i < table->count; i++)
-		if (strlen(table->column[i].name) == size && memcmp(table->column[i].name, word, size) == 0)
-			return (int)i;
-	return -1;
-}
-
-static void narrow(struct hf_request *request, int column, sqlite3_int64 first, sqlite3_int64 last)
-{
-	if (!(request->ranged >> column & 1)) {
-		request->ranged |= 1u << column;
-		request->range[column].first = INT64_MIN;
-		request->range[column].last = INT64_MAX;
-	}
-	if (first > request->range[column].first)
-		request->range[column].first = first;
-	if (last < request->range[column].last)
-		request->range[column].last = last;
-}
-
-/* Numbers that SQLite compares in another way than ours (1.5, '7') are left to it. False: NULL, which is never true. */
-static bool add_number(struct hf_request *request, int column, unsigned char op, sqlite3_value *value)
-{
-	const int type = sqlite3_value_type(value);
-	const sqlite3_int64 number = sqlite3_value_int64(value);
-
-	if (type != SQLITE_INTEGER)
-		return type != SQLITE_NULL;
-	switch (op) {
-	case SQLITE_INDEX_CONSTRAINT_EQ:
-		narrow(request, column, number, number);
-		return true;
-	case SQLITE_INDEX_CONSTRAINT_GE:
-		narrow(request, column, number, INT64_MAX);
-		return true;
-	case SQLITE_INDEX_CONSTRAINT_LE:
-		narrow(request, column, INT64_MIN, number);
-		return true;
-	case SQLITE_INDEX_CONSTRAINT_GT:
-		if (number != INT64_MAX)
-			narrow(request, column, number + 1, INT64_MAX);
-		return number != INT64_MAX;
-	default:
-		if (number != INT64_MIN)
-			narrow(request, column, INT64_MIN, number - 1);
-		return number != INT64_MIN;
-	}
-}
-
-static bool add_text(struct hf_request *request, int column, sqlite3_value *value)
-{
-	const char *text;
-	const int type = sqlite3_value_type(value);
-
-	if (type != SQLITE_TEXT)
-		return type != SQLITE_NULL;
-	text = (const char *)sqlite3_value_text(value);
-	/* A text with a 0 in it is nobody's; two that differ are not both met, which SQLite sees. */
-	if (text && !request->equal[column] && strlen(text) == (size_t)sqlite3_value_bytes(value))
-		request->equal[column] = text;
-	return true;
-}
-
-static bool add(const struct hf_schema_table *table, const char *word, size_t size, sqlite3_value *value,
-		struct hf_request *request)
-{
-	for (size_t i = 0; i < OPS; i++) {
-		const size_t n = strlen(ops[i].text);
-		int column;
-
-		if (size <= n || memcmp(word + size - n, ops[i].text, n) != 0)
-			continue;
-		column = find_column(table, word, size - n);
-		if (column < 0)
-			return true;
-		return table->column[column].flags & HF_COL_TEXT ? add_text(request, column, value)
-								 : add_number(request, column, ops[i].op, value);
-	}
-	return true;
-}
-
-bool hf_plan_read(const struct hf_schema_table *table, const char *plan, int used, sqlite3_value **values, int count,
-		  struct hf_request *ret_request)
-{
-	struct hf_request *request = ret_request;
-	const char *end = plan + strcspn(plan, ";");
-	int argument = 0;
-
-	*request = (struct hf_request){.message = HF_MESSAGE_OPEN, .columns = (uint32_t)used};
-	while (plan < end) {
-		const size_t n = strcspn(plan, " ;");
-
-		if (n == strlen(REVERSE) && memcmp(plan, REVERSE, n) == 0)
-			request->flags |= HF_OPEN_REVERSE;
-		else if (n == strlen(ONE_HART) && memcmp(plan, ONE_HART, n) == 0)
-			request->flags |= HF_OPEN_ONE_HART;
-		else if (n && argument < count && !add(table, plan, n, values[argument++], request))
-			return false;
-		plan += n;
-		plan += strspn(plan, " ");
-	}
-	return argument == count;
 }

@@ -19,8 +19,10 @@ struct hf_plan_known {
 
 /* xBestIndex. */
 int hf_plan_choose(const struct hf_schema_table *table, const struct hf_plan_known *known, sqlite3_index_info *info);
-/* xFilter: the request of such a plan. False: nothing can meet the conditions. Texts are borrowed from the values. */
+/* xFilter: the request of such a plan. False: nothing can meet the conditions. Texts are borrowed from the values. rows is the limit, or 0. */
 bool hf_plan_read(const struct hf_schema_table *table, const char *plan, int used, sqlite3_value **values, int count,
 		  struct hf_request *ret_request);
+/* What is the request's own: numbers. */
+void hf_plan_free(struct hf_request *request);
 
 #endif

@@ -75,6 +75,14 @@ void hf_out_text(struct hf_out *out, const char *text, size_t size)
 	at[size] = 0;
 }
 
+void hf_out_bytes(struct hf_out *out, const uint8_t *bytes, size_t size)
+{
+	uint8_t *at = make_room(out, size);
+
+	if (at)
+		memcpy(at, bytes, size);
+}
+
 void hf_out_set_u32(struct hf_out *out, size_t at, uint32_t value)
 {
 	if (!out->failed)
@@ -118,6 +126,11 @@ static const uint8_t *get(struct hf_in *in, size_t n)
 	}
 	in->p += n;
 	return at;
+}
+
+const uint8_t *hf_in_bytes(struct hf_in *in, size_t size)
+{
+	return get(in, size);
 }
 
 static uint64_t number(const uint8_t *at, unsigned size)

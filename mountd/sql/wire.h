@@ -21,6 +21,7 @@ void hf_out_u32(struct hf_out *out, uint32_t value);
 void hf_out_u64(struct hf_out *out, uint64_t value);
 /* A text: its size, its bytes, and a 0 that the size does not count. */
 void hf_out_text(struct hf_out *out, const char *text, size_t size);
+void hf_out_bytes(struct hf_out *out, const uint8_t *bytes, size_t size);
 /* Overwrites a number that was written at that place. */
 void hf_out_set_u32(struct hf_out *out, size_t at, uint32_t value);
 /* Sends it all: false if it failed, or nobody listens any more. */
@@ -38,6 +39,8 @@ uint32_t hf_in_u32(struct hf_in *in);
 uint64_t hf_in_u64(struct hf_in *in);
 /* Borrowed from the message, with a 0 behind it and none in it; "" if it is bad. */
 const char *hf_in_text(struct hf_in *in, size_t *ret_size);
+/* So many bytes as they are; NULL if there are not so many. */
+const uint8_t *hf_in_bytes(struct hf_in *in, size_t size);
 /* Nothing is left, and nothing was bad. */
 bool hf_in_ends(const struct hf_in *in);
 

@@ -6,6 +6,7 @@
 set -eu
 export LC_ALL=C
 build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
 count=$2 threads=${3:-1}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/hartfs-find.XXXXXX")
 archive=$tmp/archive index=$tmp/index
@@ -24,18 +25,7 @@ hartfs() { "$build/hartfs" "$1" --index-dir "$index" "${@:2}"; }
 "$build/tests/make_run" 1 "$count" stf "$capture"
 echo "index with $threads threads: $(timed hartfs index -q -j "$threads" "$archive")"
 echo "bytes: capture $(stat -c %s "$capture"), index $(du -b "$index" | cut -f 1), summary $(stat -c %s "$index"/*.hfq)"
-python3 - "$index"/*.hfq "$count" <<'END'
-import sqlite3, sys
-db = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro&immutable=1", uri=True)
-parts = "rare events,writes,reads,writes of attempts,reads of attempts,registers".split(",")
-def show(name, size):
-    print(f"  {name}: {size or 0} bytes, {8 * (size or 0) / int(sys.argv[2]):.4f} bits an instruction")
-for table, name in (("page", "runs"), ("list", "lists of runs"), ("node", "calls"), ("stack", "stacks of chunks")):
-    show(name, db.execute(f"SELECT sum(length(data)) FROM {table}").fetchone()[0])
-for part, name in enumerate(parts):
-    show(name, sum(db.execute(f"SELECT ifnull(sum(length(data)), 0) FROM {table} WHERE id >> 32 & 255 = ?", (part,)).fetchone()[0]
-                   for table in ("inverse_page", "inverse_list")))
-END
+python3 "$here/summary_parts.py" "$index"/*.hfq "$count"
 # What is there to be asked: an instruction in the middle, the last word that was written, a function that was called.
 pc=$(hartfs cat "$capture" "hart0/at/$((count / 2))-$((count / 2))/listing.txt" | awk '!/^#/ {print $3; exit}')
 word=$(hartfs find "$capture" --write 0-ffffffffffffffff --last | sed -n 's/.* W[0-9]* \([0-9a-f]*\).*/\1/p' | tail -n 1)

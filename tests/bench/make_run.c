@@ -3,8 +3,10 @@
  * Makes a long capture of a program that is run here, in bounded memory:
  *   make_run SEED INSTRUCTIONS stf OUT.zstf [ORDINAL]
  *   make_run SEED INSTRUCTIONS etrace DIRECTORY
+ *   make_run SEED INSTRUCTIONS chase OUT.zstf
  * The directory gets capture.ini, program.elf and trace.bin. tests/lib/rvprogram.h says what the program is; the same
- * seed gives the same one and the same run of it. With ORDINAL that instruction has another opcode.
+ * seed gives the same one and the same run of it. With ORDINAL that instruction has another opcode. A chase is a
+ * loop that follows pointers through all of 4 GiB and marks each node: no two of its accesses are close to each other.
  */
 #include "codecs/codec.h"
 #include "codecs/stf/records.h"
@@ -20,8 +22,18 @@
 
 extern const struct hf_enc_ops hf_view_stf, hf_view_etrace;
 
+/* ld a0,0(a0); sd a1,8(a0); bne a0,zero,-8. Nodes are lines of memory; each is the next one's neighbour only by chance. */
+#define CHASE_PC 0x10000u
+#define CHASE_NODES (UINT64_C(4) << 30 >> 6)
+static const uint32_t chase_code[3] = {0x00053503, 0x00b53423, 0xfe051ce3};
+
+struct chase {
+	uint64_t node, retired, mark;
+};
+
 struct job {
 	const struct hf_rvprogram *program;
+	struct chase *chase; /* NULL: the machine runs */
 	struct hf_rvmachine *machine;
 	struct hf_stream stream;
 	struct hf_enc_env env;
@@ -31,6 +43,74 @@ struct job {
 	uint64_t change;        /* the one with another opcode, or UINT64_MAX */
 	struct hf_event ev[EVENTS];
 };
+
+/* ---- the chase ---- */
+
+static uint64_t node_at(uint64_t node)
+{
+	return (UINT64_C(1) << 32) + (node << 6);
+}
+
+/* Comes to every node before it comes to one again. */
+static uint64_t node_after(uint64_t node)
+{
+	return (node * 0x2545f495 + 0x3c6ef35f) % CHASE_NODES;
+}
+
+static struct hf_event *put_access(struct hf_event *ev, uint8_t flag, uint64_t address, uint64_t data)
+{
+	*ev = (struct hf_event){.kind = HF_EVENT_MEM, .flags = flag, .words = 1};
+	ev->mem.address = address;
+	ev->mem.data = data;
+	ev->mem.size = 8;
+	return ev + 1;
+}
+
+static struct hf_event *chase_step(struct chase *c, struct hf_event *ev)
+{
+	const unsigned at = (unsigned)(c->retired++ % 3);
+
+	*ev = (struct hf_event){.kind = HF_EVENT_INSN};
+	ev->insn = (struct hf_ev_insn){
+		.pc = CHASE_PC + 4 * at, .opcode = chase_code[at], .size = 4, .isa = HF_ISA_RV64, .mode = HF_MODE_U};
+	if (at == 2) {
+		ev->flags = HF_EVF_TAKEN;
+		ev->insn.flow = HF_FLOW_BRANCH;
+		ev->insn.target = CHASE_PC;
+		return ev + 1;
+	}
+	if (at == 1)
+		return put_access(ev + 1, HF_EVF_WRITE, node_at(c->node) + 8, c->mark);
+	ev = put_access(ev + 1, HF_EVF_READ, node_at(c->node), node_at(node_after(c->node)));
+	c->node = node_after(c->node);
+	return ev;
+}
+
+/* ---- either ---- */
+
+static uint64_t retired(const struct job *j)
+{
+	return j->chase ? j->chase->retired : hf_rvmachine_retired(j->machine);
+}
+
+static uint64_t pc_of(const struct job *j)
+{
+	return j->chase ? CHASE_PC + 4 * (j->chase->retired % 3) : hf_rvmachine_pc(j->machine);
+}
+
+/* As hf_rvmachine_run. */
+static size_t run(struct job *j, uint64_t most, uint64_t *ret_begun)
+{
+	struct hf_event *p = j->ev, *const end = j->ev + EVENTS - HF_RVMACHINE_EVENTS;
+	uint64_t begun = 0;
+
+	if (!j->chase)
+		return hf_rvmachine_run(j->machine, most, j->ev, EVENTS, ret_begun);
+	for (; begun < most && p <= end; begun++)
+		p = chase_step(j->chase, p);
+	*ret_begun = begun;
+	return (size_t)(p - j->ev);
+}
 
 /* ---- .zstf ---- */
 
@@ -75,18 +155,17 @@ static void write_zstf(struct job *j, FILE *file)
 	uint64_t begun = 0;
 
 	hf_zstf_begin(&w, file, PER_CHUNK, 1);
-	while (hf_rvmachine_retired(j->machine) < j->want) {
-		const uint64_t in_chunk = begun % PER_CHUNK, pc = hf_rvmachine_pc(j->machine);
+	while (retired(j) < j->want) {
+		const uint64_t in_chunk = begun % PER_CHUNK, pc = pc_of(j), done = retired(j);
 		const bool first = begun && in_chunk == 0;
-		const uint64_t retired = hf_rvmachine_retired(j->machine);
 		uint64_t most = first ? 1 : PER_CHUNK - in_chunk, n;
 		size_t count;
 
-		if (most > j->want - hf_rvmachine_retired(j->machine))
-			most = j->want - hf_rvmachine_retired(j->machine);
-		count = hf_rvmachine_run(j->machine, most, j->ev, EVENTS, &n);
+		if (most > j->want - done)
+			most = j->want - done;
+		count = run(j, most, &n);
 		begun += n;
-		change(j, retired, count);
+		change(j, done, count);
 		hf_enc_put(j->enc, j->ev, count, &j->sink);
 		if (first) {
 			pass_on(&w, &j->sink, up_to_instruction(&j->sink));
@@ -125,10 +204,9 @@ static void write_all(FILE *file, struct hf_sink *sink)
 
 static void write_packets(struct job *j, FILE *file)
 {
-	while (hf_rvmachine_retired(j->machine) < j->want) {
+	while (retired(j) < j->want) {
 		uint64_t n;
-		const size_t count = hf_rvmachine_run(j->machine, j->want - hf_rvmachine_retired(j->machine), j->ev,
-						      EVENTS, &n);
+		const size_t count = run(j, j->want - retired(j), &n);
 
 		hf_enc_put(j->enc, j->ev, count, &j->sink);
 		write_all(file, &j->sink);
@@ -166,19 +244,27 @@ static void begin(struct job *j, uint64_t seed, const struct hf_enc_ops *view)
 int main(int argc, char **argv)
 {
 	static struct hf_rvprogram program;
+	static struct chase chase;
 	static struct job job = {.program = &program};
-	const bool stf = argc >= 5 && argc <= 6 && strcmp(argv[3], "stf") == 0;
+	const bool chases = argc == 5 && strcmp(argv[3], "chase") == 0;
+	const bool stf = chases || (argc >= 5 && argc <= 6 && strcmp(argv[3], "stf") == 0);
 	uint64_t seed;
 	FILE *out;
 
 	if (!stf && (argc != 5 || strcmp(argv[3], "etrace") != 0)) {
-		fprintf(stderr, "usage: make_run SEED INSTRUCTIONS stf OUT.zstf [ORDINAL] | make_run SEED INSTRUCTIONS etrace DIRECTORY\n");
+		fprintf(stderr, "usage: make_run SEED INSTRUCTIONS stf OUT.zstf [ORDINAL]\n"
+				"       make_run SEED INSTRUCTIONS etrace DIRECTORY\n"
+				"       make_run SEED INSTRUCTIONS chase OUT.zstf\n");
 		return 2;
 	}
 	seed = strtoull(argv[1], NULL, 10);
 	job.want = strtoull(argv[2], NULL, 10);
 	job.change = argc > 5 ? strtoull(argv[5], NULL, 10) : UINT64_MAX;
 	hf_rvprogram_make(&program, seed);
+	if (chases) {
+		chase = (struct chase){.node = seed % CHASE_NODES, .mark = seed};
+		job.chase = &chase;
+	}
 	begin(&job, seed, stf ? &hf_view_stf : &hf_view_etrace);
 	if (stf) {
 		out = fopen(argv[4], "wb");
@@ -191,8 +277,8 @@ int main(int argc, char **argv)
 		write_packets(&job, out);
 	}
 	CHECK(fclose(out) == 0);
-	printf("%llu instructions, %llu traps, %zu bytes of code\n", (unsigned long long)hf_rvmachine_retired(job.machine),
-	       (unsigned long long)hf_rvmachine_traps(job.machine), program.size);
+	printf("%llu instructions, %llu traps, %zu bytes of code\n", (unsigned long long)retired(&job),
+	       (unsigned long long)hf_rvmachine_traps(job.machine), chases ? sizeof chase_code : program.size);
 	hf_enc_free(job.enc);
 	hf_sink_fini_memory(&job.sink);
 	hf_rvmachine_free(job.machine);

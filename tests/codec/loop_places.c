@@ -286,6 +286,19 @@ static bool meets(const struct item *item, uint64_t first, uint64_t last, unsign
 	return item->first <= to || item->last >= from;
 }
 
+/* A part of the hart has the same chunks there as all of it. */
+static void ask_part(struct hf_summary *summary, uint32_t hart, unsigned what, const struct hf_words_place *place,
+		     const struct hf_chunk_set *set, const struct hf_chunk_set *unknown)
+{
+	struct hf_chunk_set part;
+
+	CHECK_EQ(hf_words_find_in(summary, hart, what, place, &part, NULL), 0);
+	for (uint64_t chunk = place->low; chunk < place->high && chunk < set->chunks; chunk++)
+		CHECK_EQ(hf_chunk_set_has(&part, chunk),
+			 hf_chunk_set_has(set, chunk) || (place->anywhere && hf_chunk_set_has(unknown, chunk)));
+	hf_chunk_set_free(&part);
+}
+
 static void ask_words(struct hf_summary *summary, uint32_t hart, const struct facts *f, unsigned what, uint64_t first,
 		      uint64_t last)
 {
@@ -314,6 +327,15 @@ static void ask_words(struct hf_summary *summary, uint32_t hart, const struct fa
 		CHECK(!hf_chunk_set_has(&set, chunk) || hf_chunk_set_has(&most, chunk));
 	}
 	check_set(&set);
+	for (unsigned i = 0; i < 6; i++) {
+		const struct hf_words_place place = {.first = first,
+						     .last = last,
+						     .low = i / 2 * f->chunks / 3,
+						     .high = i / 2 * f->chunks / 3 + f->chunks / 3 + 1,
+						     .anywhere = i % 2};
+
+		ask_part(summary, hart, what, &place, &set, &unknown);
+	}
 	hf_chunk_set_free(&set);
 	hf_chunk_set_free(&unknown);
 	hf_chunk_set_free(&want);

@@ -41,10 +41,11 @@ def flow_of(name, text, arm):
 
 
 class Stack:
-    __slots__ = ("top", "depth", "base", "calls", "traps", "classes")
+    __slots__ = ("top", "depth", "base", "roots", "calls", "traps", "classes")
 
     def __init__(self):
         self.top, self.depth, self.base, self.calls, self.traps, self.classes = None, 0, None, 0, 0, set()
+        self.roots = {}  # of each mode: the first instruction that was executed below all calls
 
     def beyond(self):
         return self.calls or self.traps
@@ -121,7 +122,7 @@ class Calls:
         self.from_insn = self.returned = False
         s = self.now
         if not s.depth and s.base is None and not s.beyond():
-            s.base = insn.pc
+            s.base = s.roots.setdefault(insn.mode, insn.pc)
         insn.stack = (s.top, s.base, s.calls, s.traps)
         if target is None:
             return

@@ -162,6 +162,43 @@ else
 	fail "two.stf does not have two harts: $("$hartfs" ls --index-dir "$index" "$copies/two.stf")"
 fi
 
+# ---- a function, and many small pieces, are in one run alone ----
+python3 - "$copies" <<'END' || fail "captures with pieces cannot be made"
+import random, struct, sys
+rng = random.Random(3)
+HEAD = (b"\x01STF" + struct.pack("<BII", 2, 1, 6) + struct.pack("<BH", 4, 1) + struct.pack("<BH", 5, 2) +
+        struct.pack("<BBBBBH", 6, 1, 0, 0, 0, 4) + b"made" + struct.pack("<BQ", 7, 0x80020 | 0x10000) +
+        struct.pack("<BIII", 8, 0, 0, 0))
+
+def capture(path, blocks):
+    """Blocks (address, opcodes); each jumps to the next one."""
+    out = HEAD + struct.pack("<BQ", 9, blocks[0][0]) + b"\x13"
+    for (_, opcodes), (behind, _) in zip(blocks, blocks[1:] + blocks[:1]):
+        out += b"".join(struct.pack("<BI", 0xf0, o) for o in opcodes)
+        out += struct.pack("<BQ", 31, behind) + struct.pack("<BI", 0xf0, 0x6f)
+    open(path, "wb").write(out)
+
+def block(address, n):
+    return address, [0x13 | rng.randrange(1 << 12) << 20 for _ in range(n)]
+
+functions = [block(0x10000 + 0x1000 * i, rng.randint(3, 60)) for i in range(24)]
+run = [rng.choice(functions) for _ in range(9000)]
+added = block(0x100000, 5000)
+small = [block(0x200000 + 0x1000 * i, rng.randint(1, 40)) for i in range(7)]
+capture(sys.argv[1] + "/run.stf", run)
+capture(sys.argv[1] + "/function.stf", run[:4000] + [added] + run[4000:])
+pieces = list(run)
+for at in sorted(rng.sample(range(1, 9000), 300), reverse=True):
+    pieces.insert(at, rng.choice(small))
+capture(sys.argv[1] + "/pieces.stf", pieces)
+END
+diff_of 1 "$copies/run.stf" "$copies/function.stf" --all --context 0
+[ "$(grep -c '^@@' "$tmp/out")" = 1 ] && grep -qE '^@@ -[0-9]+,0 \+[0-9]+,5001 @@' "$tmp/out" ||
+	fail "an inserted function: $(grep '^@@' "$tmp/out" | head -n 5)"
+diff_of 1 "$copies/run.stf" "$copies/pieces.stf" --count
+prints 300
+judged "$copies/run.stf" "$copies/pieces.stf" 1
+
 # ---- what is wrong ----
 wrong() {
 	diff_of 2 "$@"

@@ -9,10 +9,16 @@ command -v python3 >/dev/null || skip "python3 is needed"
 capture_archive
 mkdir "$archive/arm"
 cp "$HARTFS_DATA/astf/a64-sys.astf" "$archive/arm/"
+# The same with its second timestamp before the first: of that the clock is instructions, as everywhere without times.
+raw=$archive/arm/back.astf
+"$hartfs" cat --index-dir="$index" "$archive/arm/a64-sys.astf" hart0/trace.astf >"$raw" || fail "trace.astf"
+record=$("$hartfs" cat --index-dir="$index" "$raw" records.txt | awk '$2 == "TIMESTAMP" { n++ } n == 2 { print $1; exit }')
+printf '\005' | dd of="$raw" bs=1 seek=$((record + 8)) conv=notrunc status=none || fail "no timestamp in trace.astf"
 odd='odd & "<b>#% .stf'
 cp "$archive/mini/rv32-mini.stf" "$archive/$odd"
 
-# DIRECTORY [slice]: with listing.txt, stacks.folded, callers.txt and the pictures.
+# DIRECTORY whole|slice SAID...: with listing.txt, stacks.folded, callers.txt and the pictures. Of a capture with times
+# untimed.perfetto has the same calls without. SAID is what calls.perfetto says at its beginning.
 cat >"$tmp/check.py" <<'END_PY'
 import base64, collections, os, re, struct, sys, zlib
 import xml.etree.ElementTree as tree
@@ -40,8 +46,13 @@ def rows_of_png(data):
     width, height, depth, colour = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
     assert (depth, colour) == (8, 3)
     raw = zlib.decompress(chunks[b"IDAT"])
-    assert len(raw) == height * (width + 1) and not any(raw[y * (width + 1)] for y in range(height))
-    return [raw[y * (width + 1) + 1:(y + 1) * (width + 1)] for y in range(height)]
+    assert len(raw) == height * (width + 1)
+    rows = []
+    for y in range(height):
+        kind, row = raw[y * (width + 1)], raw[y * (width + 1) + 1:(y + 1) * (width + 1)]
+        assert kind == 0 or (kind == 2 and rows)
+        rows.append(row if kind == 0 else bytes(a + b & 255 for a, b in zip(row, rows[-1])))
+    return rows
 
 def different(rows):
     """Without empty ones, and each once: this does not depend on heights and gaps."""
@@ -52,18 +63,20 @@ def different(rows):
     return found
 
 # What the listing says.
-steps, accesses, traps = [], [], collections.Counter()
+steps, accesses, traps, times = [], [], collections.Counter(), []
 for line in open(path("listing.txt")):
     if line[0] != "#":
         fields = line.split(None, 4)
         steps.append((int(fields[2], 16), len(fields[3]) // 2))
     elif line.startswith("# trap "):
         traps[line.split()[2]] += 1
+    elif re.match(r"# time \d+$", line):
+        times.append((len(steps), int(line.split()[2])))
     if line[0] != "#":
         for kind, size, address in ACCESS.findall(line):
             accesses.append((len(steps) - 1, kind, int(address, 16), int(size)))
 count = len(steps)
-base = int(open(path("listing.txt")).readline().split()[0]) if len(sys.argv) > 2 else 0
+base = next(int(line.split()[0]) for line in open(path("listing.txt")) if line[0] != "#")
 
 # overview.svg
 size = os.path.getsize(path("overview.svg"))
@@ -140,37 +153,72 @@ def packets(data):
         else:
             yield packet
 
-data = open(path("calls.perfetto"), "rb").read()
-if len(data) > LIMIT:
-    sys.exit("calls.perfetto is larger than a MiB")
-names, stack, last, cleared = {}, [], base, False
-own, calls, slices = collections.Counter(), collections.Counter(), []
-for packet in packets(data):
-    flags = packet.get(13, 0)
-    cleared = cleared or flags & 1
-    assert cleared or not flags & 2
-    if 12 in packet:
-        for field, entry in fields(packet[12]):
-            entry = dict(fields(entry))
-            assert field == 2 and entry[1] not in names
-            names[entry[1]] = entry[2].decode("utf-8")
-    if 11 not in packet:
-        continue
-    assert flags & 2 and packet[8] >= last
-    event = dict(fields(packet[11]))
+def events_of(name):
+    """Its clock, what it says at its beginning, and its slices: (time, type, name, resumed)."""
+    data = open(path(name), "rb").read()
+    if len(data) > LIMIT:
+        sys.exit("%s is larger than a MiB" % name)
+    names, cleared, clock, said, events = {}, False, None, [], []
+    for packet in packets(data):
+        flags = packet.get(13, 0)
+        cleared = cleared or flags & 1
+        assert cleared or not flags & 2
+        if 12 in packet:
+            for field, entry in fields(packet[12]):
+                entry = dict(fields(entry))
+                assert field == 2 and entry[1] not in names
+                names[entry[1]] = entry[2].decode("utf-8")
+        if 60 in packet and 3 in dict(fields(packet[60])):
+            clock = dict(fields(dict(fields(packet[60]))[3]))[6].decode("utf-8").rsplit(": ", 1)[1]
+        if 11 not in packet:
+            continue
+        event = dict(fields(packet[11]))
+        assert flags & 2
+        if event[9] == 3:
+            said.append(event[23].decode("utf-8"))
+        else:
+            assert not events or packet[8] >= events[-1][0]
+            events.append((packet[8], event[9], names[event[10]] if event[9] == 1 else "", 22 in event))
+    return clock, said, events
+
+def moments(times):
+    """The time before each instruction, in units of a power of ten, and the power: between two times spread evenly."""
+    times = sorted(dict(times).items())
+    scale = 1
+    while (times[-1][1] - times[0][1]) * scale < times[-1][0] - times[0][0]:
+        scale *= 10
+    found = [times[0][1] * scale] * times[0][0]
+    for (low, before), (high, after) in zip(times, times[1:]):
+        found += [before * scale + (after - before) * scale * i // (high - low) for i in range(high - low)]
+    return found + [times[-1][1] * scale] * (count + 1 - times[-1][0]), scale
+
+clock, said, events = events_of("calls.perfetto")
+if os.path.exists(path("untimed.perfetto")):
+    # The same without times: what is told of its ordinals is checked there.
+    when, scale = moments(times)
+    check("clock", "%d ns is 1 tick of the trace's time" % scale, clock)
+    check("what it says of time", True, "between two timestamps the time is spread evenly over the instructions" in said)
+    check("what it says of its ends", times[0][0] + count - times[-1][0] > 0, any(text.startswith("no time is known of ") for text in said))
+    clock, said, untimed = events_of("untimed.perfetto")
+    check("times", [(when[e[0] - base],) + e[1:] for e in untimed], events)
+    events = untimed
+check("clock without time", "1 ns is 1 instruction", clock)
+check("what calls.perfetto says", sys.argv[3:], said)
+stack, last = [], base
+own, calls = collections.Counter(), collections.Counter()
+for moment, kind, name, resumed in events:
     # A trap handler is a root in the folded stacks.
-    if stack and packet[8] > last:
-        roots = [i for i, name in enumerate(stack) if name[0] == "["]
-        own[";".join(stack[roots[-1] if roots else 0:])] += packet[8] - last
-    last = packet[8]
-    if event[9] == 1:
-        stack.append(names[event[10]])
-        if 22 not in event:
+    if stack and moment > last:
+        roots = [i for i, name_of in enumerate(stack) if name_of[0] == "["]
+        own[";".join(stack[roots[-1] if roots else 0:])] += moment - last
+    last = moment
+    if kind == 1:
+        stack.append(name)
+        if not resumed:
             calls[stack[-1]] += 1
-    elif event[9] == 2:
-        stack.pop()
     else:
-        sys.exit("calls.perfetto leaves something out: %r" % event.get(23))
+        assert kind == 2
+        stack.pop()
 check("calls.perfetto: open calls", 0, len(stack))
 folded = collections.Counter()
 for line in open(path("stacks.folded")):
@@ -184,7 +232,7 @@ for line in open(path("callers.txt")):
         n, _, pair = line.split(None, 2)
         callers[pair.split(" <- ")[0]] += int(n)
 calls = collections.Counter({k: n for k, n in calls.items() if k[0] != "["})
-if len(sys.argv) > 2 and sum((callers - calls).values()) == 1:
+if sys.argv[2] == "slice" and sum((callers - calls).values()) == 1:
     # The last instruction of the slice is a call: what it called is not in there.
     callers = calls
 check("calls.perfetto: calls", callers, calls)
@@ -229,25 +277,36 @@ else:
         print(urllib.parse.unquote(link))
 END_PY
 
-# judge VIEWS [slice]: the pictures of a hart or of a slice of it.
+# judge VIEWS whole|slice [UNTIMED] [SAID...]: the pictures of a hart or of a slice of it.
 judge() {
 	local file dir=$tmp/files
+	rm -rf "$dir"
 	mkdir -p "$dir"
+	[ -z "${3-}" ] || cp "$3/profile/calls.perfetto" "$dir/untimed.perfetto" || fail "$3: cp of calls.perfetto"
 	for file in overview.svg calls.perfetto report.html stacks.folded callers.txt; do
 		cp "$1/profile/$file" "$dir/$file" || fail "$1: cp of $file"
 	done
 	cp "$1/listing.txt" "$dir/"
-	python3 "$tmp/check.py" "$dir" ${2:+"$2"} >"$tmp/out" 2>&1 || fail "$1: $(tail -n 1 "$tmp/out")"
+	python3 "$tmp/check.py" "$dir" "$2" "${@:4}" >"$tmp/out" 2>&1 || fail "$1: $(tail -n 1 "$tmp/out")"
 	python3 "$tmp/page.py" "$dir/report.html" alone >"$tmp/out" 2>&1 || fail "$1: $(tail -n 1 "$tmp/out")"
 	[ "$(stat -c %s "$dir/report.html")" -lt 1048576 ] || fail "$1: report.html is larger than a MiB"
 }
 
 do_mount --wait
-for capture in boot/rv-sys@stf@gz mini/rv32-mini@stf arm/a64-sys@astf; do
-	judge "$mnt/$capture/hart0"
+for capture in boot/rv-sys@stf@gz mini/rv32-mini@stf; do
+	judge "$mnt/$capture/hart0" whole
 done
 judge "$mnt/boot/rv-sys@stf@gz/hart0/at/123456-234567" slice
+# With times: in a slice they begin after its first instruction; a slice of one instruction has none.
+back="clock: instructions, as the time of the trace goes back"
+judge "$mnt/arm/a64-sys@astf/hart0" whole "$mnt/arm/back@astf/hart0" "$back"
+judge "$mnt/arm/back@astf/hart0" whole "" "$back"
 judge "$mnt/arm/a64-sys@astf/hart0/at/7-7" slice
+# A slice that has the whole hart leads to the same slices as the hart.
+last=$(($(grep -vc '^#' "$mnt/arm/a64-sys@astf/hart0/listing.txt") - 1))
+judge "$mnt/arm/a64-sys@astf/hart0/at/0-$last" slice "$mnt/arm/back@astf/hart0/at/0-$last" "$back"
+(cd "$mnt/arm/a64-sys@astf/hart0/at/0-$last/profile" &&
+	head -c 10 "$(grep -o 'href="[^"]*listing.txt' overview.svg | head -n 1 | cut -d '"' -f 2)" >/dev/null) || fail "a link of a slice of all leads nowhere"
 (cd "$mnt/boot/rv-sys@stf@gz/hart0/at/123456-234567/profile" &&
 	head -c 10 "$(grep -o '\.\./\.\./[0-9]*-[0-9]*/listing.txt' overview.svg | head -n 1)" >/dev/null) || fail "a link of a slice leads nowhere"
 [ -e "$mnt/boot/rv-sys@stf@gz/hart0/at/0-99/listing.txt" ] || fail "a link of the overview leads nowhere"
@@ -255,11 +314,11 @@ judge "$mnt/arm/a64-sys@astf/hart0/at/7-7" slice
 # The page of the archive: each of its links leads to a file, also from a name that is markup.
 cp "$mnt/.hartfs/index.html" "$tmp/index.html" || fail "index.html"
 python3 "$tmp/page.py" "$tmp/index.html" >"$tmp/links" 2>"$tmp/out" || fail "index.html: $(tail -n 1 "$tmp/out")"
-[ "$(grep -c 'hart0/profile/report.html$' "$tmp/links")" = 4 ] || fail "index.html: $(grep -c report.html "$tmp/links") reports"
+[ "$(grep -c 'hart0/profile/report.html$' "$tmp/links")" = 5 ] || fail "index.html: $(grep -c report.html "$tmp/links") reports"
 while read -r link; do
 	[ -e "$mnt/.hartfs/$link" ] || fail "index.html: $link leads nowhere"
 done <"$tmp/links"
-grep -q '4 captures' "$tmp/index.html" || fail "index.html does not say how many captures there are"
+grep -q '5 captures' "$tmp/index.html" || fail "index.html does not say how many captures there are"
 grep -q '<b>#' "$tmp/index.html" && fail "a name is markup in index.html"
 do_umount
 

@@ -191,12 +191,22 @@ class Asker:
             low, high = sorted([value, value if not isinstance(other, int) else other])
             return "%s BETWEEN %s AND %s" % (name, literal(low), literal(high))
         if kind < 0.7:
-            return "%s IN (%s)" % (name, ",".join(literal(self.value(table, column)) for _ in range(rng.randint(1, 4))))
-        if kind < 0.75 and isinstance(value, str):
-            return "%s LIKE %s" % (name, literal(value[:rng.randint(1, 4)] + "%"))
+            many = rng.choice([1, 2, 4, 4, 50])
+            return "%s IN (%s)" % (name, ",".join(literal(self.value(table, column)) for _ in range(many)))
+        if kind < 0.77 and isinstance(value, str):
+            return "%s LIKE %s" % (name, literal(self.pattern(value)))
         if kind < 0.8:
             return "%s %s 1.5" % (name, rng.choice(["<", ">"]))
         return "%s %s %s" % (name, rng.choice(["<", "<=", ">", ">=", "<>"]), literal(value))
+
+    def pattern(self, text):
+        """What a text may be like: a piece of it, with characters that are any."""
+        rng = self.rng
+        low = rng.randint(0, len(text))
+        piece = text[low:low + rng.randint(0, 6)]
+        piece = "".join("_" if rng.random() < 0.15 else "%" if rng.random() < 0.1 else c for c in piece)
+        piece = piece.upper() if rng.random() < 0.2 else piece
+        return rng.choice(["%", ""]) + piece + rng.choice(["%", "%", ""])
 
     def window(self, alias, most):
         last = self.judge.rows["instruction"][-1][0]
@@ -218,8 +228,9 @@ class Asker:
     def rows(self):
         table = self.rng.choice(self.judge.tables)
         columns = self.rng.sample(TABLES[table], self.rng.randint(1, len(TABLES[table])))
-        query = "SELECT %s FROM @1%s" % (", ".join(columns), self.where(table))
-        ordered = table == "instruction" and self.rng.random() < 0.6
+        distinct = self.rng.choice(["", "", "", "DISTINCT "])
+        query = "SELECT %s%s FROM @1%s" % (distinct, ", ".join(columns), self.where(table))
+        ordered = not distinct and table == "instruction" and self.rng.random() < 0.6
         if ordered:
             query += " ORDER BY ordinal" + self.rng.choice(["", " DESC"])
             if self.rng.random() < 0.6:
@@ -227,6 +238,23 @@ class Asker:
                 if self.rng.random() < 0.3:
                     query += " OFFSET %d" % self.rng.choice([1, 10, 3000])
         return query, [table], ordered
+
+    def counts(self):
+        """Rows that nobody looks at, or only some of them."""
+        rng, table = self.rng, self.rng.choice(self.judge.tables)
+        kind, column = rng.random(), rng.choice(TABLES[table])
+        one = "%s = %s" % (column, literal(self.value(table, column)))
+        where = " WHERE " + " AND ".join(rng.sample([one, self.window("", 30000)], rng.randint(1, 2)))
+        where = "" if kind < 0.1 else where
+        if kind < 0.6:
+            return "SELECT count(*) FROM @1" + where, [table], False
+        if kind < 0.8:
+            return "SELECT %d FROM @1%s LIMIT %d OFFSET %d" % (
+                rng.randint(0, 9), where, rng.choice([1, 100, 5000]), rng.choice([0, 1, 1000, 20000])), [table], False
+        if kind < 0.9:
+            return "SELECT count(DISTINCT rowid), min(%s) FROM @1%s" % (column, where), [table], False
+        return "SELECT count(*) FROM (SELECT %s FROM @1%s LIMIT %d)" % (
+            column, where, rng.choice([1, 30, 20000])), [table], False
 
     def sums(self):
         table = self.rng.choice(self.judge.tables)
@@ -255,7 +283,8 @@ class Asker:
 
     def query(self):
         kind = self.rng.random()
-        return self.rows() if kind < 0.6 else self.sums() if kind < 0.85 else self.joins()
+        return (self.rows() if kind < 0.5 else self.counts() if kind < 0.65 else self.sums() if kind < 0.85 else
+                self.joins())
 
 
 def ask_touching(judge, asker):

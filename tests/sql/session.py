@@ -150,7 +150,7 @@ def check_many(db):
 def check_wire(hartfs, archive, options):
     """What is no request ends the process, and no more than that."""
     for data in (b"\0" * 64, struct.pack("<II", 1 << 31, 16), struct.pack("<II", 4, 17) + b"\0" * 4,
-                 struct.pack("<II", 20, 16) + struct.pack("<IIIII", 999, 1, 0, 1, 0)):
+                 struct.pack("<II", 28, 16) + struct.pack("<IIIIQI", 999, 1, 0, 1, 0, 0)):
         mine, other = socket.socketpair()
         child = subprocess.Popen([hartfs, "serve", "-q"] + options + [archive], stdin=other, stderr=subprocess.PIPE)
         other.close()
@@ -169,6 +169,43 @@ def check_wire(hartfs, archive, options):
         fail("serve without a socket ends with %d" % status)
 
 
+def check_pushed(db):
+    """What SQLite leaves to hartfs: what is counted is looked at after all, many values at once, rows passed over."""
+    one = "instruction(%s, 0)" % CAPTURE
+    pc, = db.execute("SELECT pc FROM %s WHERE ordinal = 1000" % one).fetchone()
+    all_of_it = [r[0] for r in db.execute("SELECT ordinal FROM %s WHERE +pc = %d" % (one, pc))]
+    last, = db.execute("SELECT max(ordinal) FROM " + one).fetchone()
+    asked = [
+        ("SELECT count(*) FROM %s WHERE pc = %d" % (one, pc), [(len(all_of_it),)], "count"),
+        ("SELECT count(*) FROM %s" % one, [(last + 1,)], "count"),
+        ("SELECT min(ordinal), max(rowid) - min(rowid) FROM %s WHERE ordinal BETWEEN 40000 AND 40007" % one,
+         [(40000, 7 << 12)], "count"),
+        ("SELECT pc, sum(ordinal) FROM %s WHERE pc = %d" % (one, pc), [(pc, sum(all_of_it))], "pc=?"),
+        ("SELECT ordinal FROM %s LIMIT 2 OFFSET 123456" % one, [(123456,), (123457,)], "limit:? offset:?"),
+        ("SELECT ordinal FROM %s WHERE pc = %d ORDER BY ordinal DESC LIMIT 1 OFFSET 3" % (one, pc), [(all_of_it[-4],)],
+         "desc limit:? offset:?"),
+        ("SELECT ordinal FROM %s WHERE pc IN (%d, 1.5) ORDER BY ordinal LIMIT 1" % (one, pc), [(all_of_it[0],)], "pc=?,?"),
+        ("SELECT count(*) FROM %s WHERE pc IN (NULL, %d)" % (one, pc), [(len(all_of_it),)], "pc=?,?"),
+        ("SELECT count(*) FROM %s WHERE pc = %d AND text NOT LIKE '%%'" % (one, pc), [(0,)], "pc=?"),
+        ("SELECT count(*) FROM %s WHERE hart = 1" % one, [(0,)], "hart=?"),
+        ("SELECT count(*) FROM %s WHERE ordinal < 5000 AND mnemonic LIKE 'ADD%%'" % one,
+         db.execute("SELECT count(*) FROM %s WHERE ordinal < 5000 AND substr(mnemonic, 1, 3) = 'add'" % one).fetchall(),
+         "mnemonic~?"),
+        ("SELECT count(*) FROM access(%s, 0) WHERE ordinal < 30000 AND address < 2147500000" % CAPTURE,
+         db.execute("SELECT count(*) FROM access(%s, 0) WHERE ordinal < 30000 AND +address < 2147500000" %
+                    CAPTURE).fetchall(), "address<?"),
+    ]
+    registers = "SELECT count(*) FROM register(%s, 0) WHERE +ordinal < 0 AND name = 'a0'" % CAPTURE
+    asked += [(registers, [(0,)], "every chunk"), (registers + " AND role = 'written'", [(0,)], "a list names")]
+    for query, rows, words in asked:
+        plan = str(db.execute("EXPLAIN QUERY PLAN " + query).fetchall())
+        told = db.execute(query).fetchall()
+        if told != rows:
+            fail("%s: %s, not %s" % (query, told[:5], rows[:5]))
+        if words not in plan and sqlite3.sqlite_version_info >= (3, 38):
+            fail("%s: the plan is %s" % (query, plan))
+
+
 def main():
     hartfs, extension, archive = sys.argv[1:4]
     options = sys.argv[4:]
@@ -176,6 +213,7 @@ def main():
     check_functions(db)
     check_refusals(extension, archive, db)
     check_many(db)
+    check_pushed(db)
     check_kill(db)
     check_interrupt(db)
     # Another one in its place; and one capture alone needs no name.

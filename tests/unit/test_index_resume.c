@@ -391,6 +391,17 @@ static void test_all(struct hf_ixtest *t)
 	test_kill_at_random(t, 9);
 }
 
+/* It has a state of its own (test_index_summary_resume.c); here it is killed in the middle of keeping that. */
+static void test_with_summary(struct hf_ixtest *t)
+{
+	hf_ixtest_limit(t, 50);
+	hf_ixtest_capture(t, 1500, 3, HARTS, 1);
+	test_kill_at_checkpoints(t, 7);
+	test_kill_at_random(t, 10);
+	test_kill_at_random(t, 11);
+	test_full_disk(t);
+}
+
 int main(void)
 {
 	struct hf_ixtest t;
@@ -400,6 +411,8 @@ int main(void)
 		test_all(&t);
 	t.threads = three;
 	test_all(&t);
+	t.summary = true;
+	test_with_summary(&t);
 	hf_ixtest_fini(&t);
 	return 0;
 }

@@ -414,6 +414,16 @@ static void test_lines(void)
 	hf_enc_end(enc[0], &sink[0]);
 	*hf_sink_room(&sink[0], 1) = 0;
 	CHECK_STR((char *)sink[0].start, alone[1]);
+	/* Twice with the symbols of before: the second time by lines from before the state was loaded. */
+	with.symbols = symbols;
+	for (size_t k = 0; k < 2; k++) {
+		CHECK_EQ(hf_enc_load(enc[0], blob, hf_enc_save(enc[1], blob)), 0);
+		sink[0].p = sink[0].start;
+		hf_enc_put(enc[0], loop, 4, &sink[0]);
+		hf_enc_end(enc[0], &sink[0]);
+		*hf_sink_room(&sink[0], 1) = 0;
+		CHECK_STR((char *)sink[0].start, alone[0]);
+	}
 	for (size_t k = 0; k < 2; k++) {
 		hf_sink_fini_memory(&sink[k]);
 		hf_enc_free(enc[k]);

@@ -47,6 +47,46 @@ static void check_all(const struct hf_list_writer *w, const struct hf_list_facts
 	CHECK_EQ(hf_list_next(&list, &posting), HF_NOTE_END);
 }
 
+/* In pieces of every size that matters: within a block, its end, more than there is. */
+static void check_take(const struct hf_list_writer *w, const struct hf_list_facts *facts, size_t max)
+{
+	static struct hf_posting posting[MOST];
+	struct hf_list list;
+	size_t n, at = 0;
+
+	CHECK_EQ(hf_list_open(&list, w->out.p, w->out.n, facts), 0);
+	while (at < facts->postings) {
+		CHECK_EQ(hf_list_take(&list, posting, max, &n), 0);
+		CHECK_EQ(n, max < facts->postings - at ? max : facts->postings - at);
+		for (size_t i = 0; i < n; i++, at++) {
+			CHECK_EQ(posting[i].chunk, all[at].chunk);
+			CHECK_EQ(posting[i].count, all[at].count);
+		}
+	}
+	CHECK_EQ(hf_list_take(&list, posting, max, &n), HF_NOTE_END);
+}
+
+static void check_single(void)
+{
+	struct hf_list_facts facts = {.postings = 1, .total = 7, .first = 5, .end = 10};
+	struct hf_posting posting;
+	struct hf_list list;
+	uint64_t before;
+
+	CHECK_EQ(hf_list_open_single(&list, 9, &facts), 0);
+	CHECK_EQ(hf_list_nth(&list, 6, &posting, &before), 0);
+	CHECK_EQ(posting.chunk, 9);
+	CHECK_EQ(posting.count, 7);
+	CHECK_EQ(before, 0);
+	CHECK_EQ(hf_list_next(&list, &posting), HF_NOTE_END);
+	CHECK_EQ(hf_list_open_single(&list, 8, &facts), 0);
+	CHECK_EQ(hf_list_seek(&list, 9, &posting), HF_NOTE_END);
+	CHECK_EQ(hf_list_open_single(&list, 10, &facts), HF_ERR_STATE);
+	CHECK_EQ(hf_list_open_single(&list, 4, &facts), HF_ERR_STATE);
+	facts.total = 0;
+	CHECK_EQ(hf_list_open_single(&list, 9, &facts), HF_ERR_STATE);
+}
+
 static void check_seek(const struct hf_list_writer *w, const struct hf_list_facts *facts, uint64_t chunk, size_t from)
 {
 	struct hf_posting posting;
@@ -124,6 +164,9 @@ int main(void)
 
 			write_all(&w, &facts);
 			check_all(&w, &facts);
+			check_take(&w, &facts, 100);
+			check_take(&w, &facts, 128);
+			check_take(&w, &facts, MOST);
 			for (int k = 0; k < 40; k++) {
 				const uint64_t r = (uint64_t)hf_rand_next(&seed) << 20 ^ hf_rand_next(&seed);
 
@@ -132,6 +175,7 @@ int main(void)
 				check_damaged(&w, &facts, &seed);
 			}
 		}
+	check_single();
 	hf_list_writer_fini(&w);
 	return 0;
 }

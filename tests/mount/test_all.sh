@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# all/listing.txt: the harts' listings merged by time, as lib/merged.py sorts them, for several sizes of chunks; read in
+# order, from anywhere, and by several at a time; where there is none, the reason; known without an index being opened.
+. "$(dirname "$0")/../lib/mount.sh"
+need_fuse
+command -v python3 >/dev/null || skip "there is no python3"
+judge=$(cd "$(dirname "$0")/../lib" && pwd)/merged.py
+
+python3 "$judge" make "$archive" || { fail "the captures are not made"; finish; }
+
+check_judged() { # CHUNK
+	local name size
+	for name in many same large; do
+		size=$(python3 "$judge" check "$mnt/$name@ntrace") || fail "--chunk=$1: $name"
+		[ "$size" != none ] || fail "--chunk=$1: $name is judged to have no merged listing"
+	done
+	for name in plain half one; do
+		[ "$(python3 "$judge" check "$mnt/$name@ntrace")" = none ] || fail "--chunk=$1: $name has a merged listing"
+	done
+}
+
+# Pieces from anywhere, in any order and at the same time.
+check_reads() {
+	local file=$mnt/many@ntrace/all/listing.txt size i at n
+	cp "$file" "$tmp/whole"
+	size=$(stat -c %s "$tmp/whole")
+	for ((i = 0; i < 60; i++)); do
+		at=$((RANDOM * 32768 % size + RANDOM % 100)) n=$((1 + RANDOM % 5000))
+		cmp -s <(dd if="$file" bs=1M iflag=skip_bytes,count_bytes skip=$at count=$n status=none) \
+			<(dd if="$tmp/whole" bs=1M iflag=skip_bytes,count_bytes skip=$at count=$n status=none) ||
+			fail "$n bytes at $at are others"
+	done
+	for ((i = 0; i < 4; i++)); do
+		cmp "$file" "$tmp/whole" &
+	done
+	for ((i = 0; i < 4; i++)); do
+		wait -n || fail "a reader beside others gets other bytes"
+	done
+	cmp <(tac "$file") <(tac "$tmp/whole") || fail "from its end it is another file"
+}
+
+for chunk in 16384 1000 7 1; do
+	index=$tmp/index.$chunk
+	do_mount --wait "--chunk=$chunk" --views=listing.txt
+	check_judged "$chunk"
+	cp "$mnt/many@ntrace/all/listing.txt" "$tmp/many.$chunk"
+	cmp "$tmp/many.$chunk" "$tmp/many.16384" || fail "--chunk=$chunk makes another file"
+	do_umount
+done
+index=$tmp/index.all
+do_mount --wait --chunk=1000 --cache=16M
+check_reads
+ls "$mnt/many@ntrace" | grep -qx all || fail "all is not listed"
+[ "$(ls "$mnt/many@ntrace/all")" = listing.txt ] || fail "listing.txt is not listed in all"
+ls "$mnt/many@ntrace/hart0/at/5-9" | grep -qx all && fail "a slice has all"
+stat "$mnt/many@ntrace/all/trace.stf" 2>/dev/null && fail "there is more than a listing in all"
+do_umount
+
+# Whoever looks again needs no index: it is in the catalogue.
+do_mount --chunk=1000
+size=$(stat -c %s "$mnt/many@ntrace/all/listing.txt") || fail "it is not found at once"
+[ "$size" = "$(stat -c %s "$tmp/whole")" ] || fail "it is of another size at the next mount: $size"
+cmp "$mnt/many@ntrace/all/listing.txt" "$tmp/whole" || fail "at the next mount it is another file"
+do_umount
+
+# info.json has the size or the reason, and so has an error.
+info() { "$hartfs" info --json --chunk=1000 --index-dir "$index" "$archive/$1/capture.ini" >"$tmp/info" || fail "info of $1 ended with $?"; }
+views() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["views"].get("all/listing.txt"))' "$tmp/info"; }
+info many
+[ "$(views)" = "{'size': $size}" ] || fail "info of many says $(views)"
+for name in plain half; do
+	info $name
+	[ "$(views)" = "{'reason': 'fewer than two harts have times'}" ] || fail "info of $name says $(views)"
+done
+info one
+[ "$(views)" = None ] || fail "info of a capture with one hart says $(views)"
+"$hartfs" cat --chunk=1000 --index-dir "$index" "$archive/plain/capture.ini" all/listing.txt 2>"$tmp/err" >"$tmp/out" && fail "cat of none succeeds"
+grep -q 'fewer than two harts have times' "$tmp/err" || fail "cat does not say why: $(cat "$tmp/err")"
+"$hartfs" cat --chunk=1000 --index-dir "$index" "$archive/many/capture.ini" all/listing.txt | cmp - "$tmp/whole" || fail "cat gives another file"
+"$hartfs" verify -q --chunk=1000 --index-dir "$index" "$archive" || fail "verify ended with $?"
+
+# Without a summary it is the same; and a listing that is not offered is not merged.
+index=$tmp/index2
+do_mount --wait --summary=off
+cmp "$mnt/many@ntrace/all/listing.txt" "$tmp/whole" || fail "without a summary it is another file"
+do_umount
+index=$tmp/index3
+do_mount --wait --views=trace.stf
+[ -e "$mnt/many@ntrace/all" ] && fail "there is a merged listing, but no listing"
+grep -A1 '"all/listing.txt"' "$mnt/many@ntrace/info.json" | grep -q 'not among the views' || fail "info.json does not say why"
+do_umount
+
+# A build that was killed goes on, and makes the same.
+"$hartfs" index -q --index-dir "$tmp/index4" -j 1 --chunk=1 --pack-below=1 "$archive/many/capture.ini" &
+sleep 0.3
+kill -9 $! 2>/dev/null
+wait $! 2>/dev/null
+"$hartfs" cat --index-dir "$tmp/index4" --chunk=1 --pack-below=1 "$archive/many/capture.ini" all/listing.txt |
+	cmp - "$tmp/whole" || fail "after a kill it is another file"
+"$hartfs" verify -q --index-dir "$tmp/index4" --chunk=1 --pack-below=1 "$archive/many/capture.ini" 2>"$tmp/err" ||
+	fail "after a kill the index is another one: $(cat "$tmp/err")"
+
+if [ -d "${HARTFS_CORPUS:-}/ete" ]; then
+	timed=0
+	rm -rf "${archive:?}"/*
+	cp -r "$HARTFS_CORPUS/ete/snapshots" "$archive"
+	mkdir "$archive/etrace"
+	cp -r "$HARTFS_CORPUS"/etrace/{framing,corner,*.bin} "$archive/etrace"
+	index=$tmp/index5
+	do_mount --wait
+	while read -r dir; do
+		result=$(python3 "$judge" check "$mnt/$dir") || fail "$dir"
+		[ "$result" = none ] || timed=$((timed + 1))
+	done < <(view_dirs)
+	echo "corpus: $(view_dirs | wc -l) captures, $timed of them have all/listing.txt"
+	do_umount
+else
+	echo "SKIPPED the part with the corpus: HARTFS_CORPUS names none"
+fi
+finish
