@@ -24,8 +24,20 @@ static int pass_point(void *ctx, const struct hf_point *point, const uint8_t *wi
 	return in->on_point ? in->on_point(in->ctx, point, window) : 0;
 }
 
+/* Makes in->scan, one of *shared if that is still at its beginning, else of a new one. */
+static int join(struct hf_input *in, struct hf_shared_scan **shared, struct hf_diag *diag)
+{
+	int err = *shared ? hf_shared_scan_join(*shared, &in->scan, diag) : 0;
+
+	if (err || in->scan)
+		return err;
+	hf_shared_scan_release(*shared);
+	err = hf_shared_scan_new(in->box, in->file, shared, diag);
+	return err ? err : hf_shared_scan_join(*shared, &in->scan, diag);
+}
+
 /* Makes in->src. */
-static int open_src(struct hf_input *in, struct hf_diag *diag)
+static int open_src(struct hf_input *in, struct hf_shared_scan **shared, struct hf_diag *diag)
 {
 	int err;
 
@@ -34,10 +46,11 @@ static int open_src(struct hf_input *in, struct hf_diag *diag)
 		in->src = in->file;
 		return 0;
 	}
-	err = in->box->scan_new(in->box, in->file, NULL, NULL, &in->scan, diag);
+	err = join(in, shared, diag);
 	if (err)
 		return err;
-	err = hf_growing_new(in->box, in->scan, pass_point, in, &in->src);
+	in->reads = hf_shared_scan_box(*shared);
+	err = hf_growing_new(in->reads, in->scan, pass_point, in, &in->src);
 	if (!err)
 		in->src->stop = in->file->stop;
 	return err ? hf_diag_set(diag, err, HF_SPACE_FILE, HF_NOWHERE, 0) : 0;
@@ -49,6 +62,8 @@ static void close_src(struct hf_input *in)
 		hf_src_free(in->src);
 	in->src = NULL;
 	in->scan = NULL;
+	hf_shared_scan_release(in->shared);
+	in->shared = NULL;
 }
 
 static int read_head(struct hf_src *src, uint8_t head[HF_PROBE_SIZE], size_t *ret_n, struct hf_diag *diag)
@@ -107,7 +122,7 @@ static int open_stream(struct hf_input *in, struct hf_diag *diag)
 		in->box = in->setup->text;
 	else if (!in->setup || in->setup->packed)
 		in->box = hf_box_probe(head, n, in->file->size);
-	err = open_src(in, diag);
+	err = open_src(in, &in->shared, diag);
 	if (!err && in->box)
 		err = read_head(in->src, head, &n, diag);
 	if (err)
@@ -140,12 +155,12 @@ void hf_input_close(struct hf_input *in)
 	close_src(in);
 }
 
-int hf_input_fork(struct hf_input *in, const struct hf_input *of, hf_point_fn on_point, void *ctx,
+int hf_input_fork(struct hf_input *in, struct hf_input *of, hf_point_fn on_point, void *ctx,
 		  struct hf_diag *diag)
 {
 	*in = (struct hf_input){.file = of->file, .box = of->box, .stream = of->stream, .most = of->most,
 				.on_point = on_point, .ctx = ctx, .forked = true};
-	return open_src(in, diag);
+	return open_src(in, &of->shared, diag);
 }
 
 int hf_input_drain(struct hf_input *in, uint64_t *ret_size, struct hf_diag *ret_damage)
@@ -173,7 +188,7 @@ int hf_input_drain(struct hf_input *in, uint64_t *ret_size, struct hf_diag *ret_
 
 int hf_input_note(const struct hf_input *in, size_t i, struct hf_diag *ret_diag)
 {
-	if (!in->scan || !in->box->scan_note)
+	if (!in->scan || !in->reads->scan_note)
 		return HF_NOTE_END;
-	return in->box->scan_note(in->scan, i, ret_diag);
+	return in->reads->scan_note(in->scan, i, ret_diag);
 }

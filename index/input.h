@@ -7,13 +7,16 @@
 #define HF_INDEX_INPUT_H
 
 #include "codecs/codec.h"
+#include "index/shared_scan.h"
 
 struct hf_input {
 	struct hf_src *file;      /* borrowed */
 	const struct hf_setup *setup; /* borrowed; NULL: the content says what it is */
 	const struct hf_box *box; /* NULL: plain bytes, and src is file */
 	struct hf_src *src;
+	const struct hf_box *reads; /* box as scan knows it */
 	struct hf_scan *scan;     /* under src */
+	struct hf_shared_scan *shared; /* which the next fork joins; NULL: a fork */
 	struct hf_stream *stream;
 	uint64_t most;            /* bytes of the stream, of a container only */
 	hf_point_fn on_point;
@@ -32,8 +35,9 @@ int hf_input_open(struct hf_input *in, struct hf_src *file, const struct hf_setu
 		  hf_point_fn on_point, void *ctx, bool *ret_fatal, struct hf_diag *diag);
 void hf_input_close(struct hf_input *in);
 
-/* The same stream from its beginning, for another thread. of must outlive in. */
-int hf_input_fork(struct hf_input *in, const struct hf_input *of, hf_point_fn on_point, void *ctx,
+/* The same stream from its beginning, for another thread. of must outlive in. Those that are forked before the others
+ * have read much, and do not fall far behind them, share what is unpacked. */
+int hf_input_fork(struct hf_input *in, struct hf_input *of, hf_point_fn on_point, void *ctx,
 		  struct hf_diag *diag);
 
 /* Reads on to the end: *ret_size good bytes, and *ret_damage (code 0: none) behind them. */

@@ -4,11 +4,14 @@
  * decoder finds the other harts, and also the points and the end of the file. The records come last.
  *
  * This is the order in which they are written, so that an interrupted build has all of some harts and a part of one.
- * With more than one thread, runs whose turn has not come are under way already: the records with the first hart,
- * the other harts with each other.
+ * With more than one thread, or out of a container, runs whose turn has not come are under way already: the records with
+ * the first hart, the other harts with each other.
  */
 #include "index/array.h"
 #include "index/pass_workers.h"
+
+/* Runs of a container that are ahead of the one that is written, be there one thread only. */
+#define PACKED_AHEAD 3u
 
 /* Without chunks there is nothing that the rows of a view could belong to. */
 static int reset_views(struct hf_pass *pass)
@@ -119,6 +122,14 @@ static int end_of_file(struct hf_pass *pass, const struct hf_run_end *end)
 	return err ? err : hf_index_part_write_meta(pass->index);
 }
 
+/* How many runs may be under way. What a container is unpacked for them once is worth having several on one thread. */
+static size_t may_begin(const struct hf_pass *pass)
+{
+	const size_t ahead = hf_pass_workers_ahead(pass->workers);
+
+	return 1 + (ahead < PACKED_AHEAD && pass->in.box ? PACKED_AHEAD : ahead);
+}
+
 struct harts {
 	struct hf_pass *pass;
 	const struct hf_run_start *start; /* of the first run, or NULL */
@@ -185,7 +196,7 @@ static int run_first(struct harts *h)
 	struct hf_pass_run *run;
 	struct hf_run_end end;
 	/* Before the others in the workers' list: in it least can be done at the same time. */
-	int err = hf_pass_workers_ahead(pass->workers) ? begin_records(h, NULL) : 0;
+	int err = may_begin(pass) > 1 ? begin_records(h, NULL) : 0;
 
 	if (!err)
 		err = begin_run(pass, 0, info->first_hart, h->start, harts ? HF_RUN_STORE : HF_RUN_LOOK, &run);
@@ -230,7 +241,7 @@ struct ahead {
 static int fill_ahead(struct harts *h, struct ahead *a, const struct hf_run_start *start)
 {
 	/* The records are a run too. */
-	size_t max = hf_pass_workers_ahead(h->pass->workers) + 1 - (h->records != NULL);
+	size_t max = may_begin(h->pass) - (h->records != NULL);
 	uint32_t id;
 	int err = 0;
 
@@ -297,7 +308,7 @@ static int run_from(struct harts *h, uint64_t slot)
 		return run_records(h, h->start);
 	if (slot == 0)
 		err = run_first(h);
-	else if (hf_pass_workers_ahead(h->pass->workers))
+	else if (may_begin(h->pass) > 1)
 		err = begin_records(h, NULL);
 	if (!err)
 		err = run_others(h, slot ? slot : 1, slot ? h->start : NULL);

@@ -16,6 +16,7 @@ static int take_point(void *ctx, const struct hf_point *point, const uint8_t *wi
 	if (run->in != &run->own && run->pass->index)
 		err = hf_pass_run_push(run, HF_ROW_POINT, point, sizeof *point, window, point->window_size);
 	atomic_store_explicit(&run->pos, point->in_offset, memory_order_relaxed);
+	atomic_store_explicit(&run->reach, point->out_offset + point->out_size, memory_order_relaxed);
 	return err ? err : run->pass->pump(run->pass);
 }
 
@@ -114,7 +115,7 @@ static bool can_decode(struct hf_pass_run *run)
 	       hf_pass_run_waiting(run) < QUEUE_MAX;
 }
 
-struct hf_stage *hf_pass_run_ready(struct hf_pass_run *run, unsigned thread)
+struct hf_stage *hf_pass_run_ready(struct hf_pass_run *run, unsigned thread, bool decodes)
 {
 	struct hf_stage *best = NULL;
 
@@ -122,7 +123,7 @@ struct hf_stage *hf_pass_run_ready(struct hf_pass_run *run, unsigned thread)
 	for (size_t i = run->stage_count; i-- > 0;) {
 		struct hf_stage *stage = run->stages[i];
 
-		if (stage->running || !(i ? stage->done < run->stages[0]->done : can_decode(run)))
+		if (stage->running || !(i ? stage->done < run->stages[0]->done : decodes && can_decode(run)))
 			continue;
 		if (!best || (stage->last == thread && best->last != thread))
 			best = stage;

@@ -46,6 +46,7 @@ struct hf_pass_run {
 	struct hf_run_end end;	     /* the decoding stage's until the run is finished */
 	struct hf_diag diag;	     /* of an error */
 	_Atomic uint64_t pos, insns; /* for the progress: in the file; retired instructions */
+	_Atomic uint64_t reach;	     /* up to where its container was unpacked for it, in the stream; 0 without one */
 	/* with the lock of the workers */
 	uint64_t joined; /* batches that all stages are through with */
 	bool ended;	 /* no further batch is filled */
@@ -75,8 +76,9 @@ size_t hf_pass_run_waiting(struct hf_pass_run *run);
 
 /* ---- for the workers: with their lock, unless it says otherwise ---- */
 
-/* A stage that can run, those that the thread ran last before others; NULL if there is none. */
-struct hf_stage *hf_pass_run_ready(struct hf_pass_run *run, unsigned thread);
+/* A stage that can run, those that the thread ran last before others; NULL if there is none. decodes: it may be the one
+ * that decodes. */
+struct hf_stage *hf_pass_run_ready(struct hf_pass_run *run, unsigned thread, bool decodes);
 /* Without the lock: runs the stage, which is ready and marked as running. Returns as work() does. */
 int hf_pass_run_work(struct hf_pass_run *run, struct hf_stage *stage);
 /* Takes down what that returned, and queues the rows of the chunks that all stages are through with. */

@@ -10,6 +10,8 @@
 
 /* Of smaller files a thread would hardly have begun when they are done. */
 #define MANY_SIZE (UINT64_C(128) << 10)
+/* Bytes of the stream by which a run may be ahead of another. */
+#define FAR (HF_SHARED_BYTES / 2)
 /* How long the owner waits for others before it looks whether progress is to be told. */
 #define NAP_NS 5000000L
 
@@ -56,19 +58,62 @@ size_t hf_pass_workers_ahead(const struct hf_pass_workers *workers)
 	return workers->allowed < HF_WORKERS_RUNS ? workers->allowed - 1 : HF_WORKERS_RUNS - 1;
 }
 
-/* With the lock. Without company only what is written next: the rest would lie about. */
+static uint64_t reach_of(const struct hf_pass_run *run)
+{
+	return atomic_load_explicit(&run->reach, memory_order_relaxed);
+}
+
+/*
+ * With the lock. A run that has unpacked so much more than another waits for it, for what it goes on to unpack would not
+ * be kept until the other gets there. It does not wait for one that cannot go on either.
+ */
+static bool is_far_ahead(const struct hf_pass_workers *workers, const struct hf_pass_run *run, unsigned thread)
+{
+	for (size_t i = 0; i < workers->run_count; i++) {
+		struct hf_pass_run *other = workers->run[i];
+
+		if (!other->ended && reach_of(run) > reach_of(other) + FAR &&
+		    (!hf_pass_run_is_idle(other) || hf_pass_run_ready(other, thread, true)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * With the lock. Without company only what is written next, for the rest would lie about, and what is unpacked with it:
+ * the run that is behind.
+ */
+static struct hf_stage *pick_alone(struct hf_pass_workers *workers)
+{
+	struct hf_stage *best = NULL;
+
+	for (size_t i = 0; i < workers->run_count; i++) {
+		struct hf_pass_run *run = workers->run[i];
+		struct hf_stage *stage = NULL;
+
+		if (run == workers->turn || run->in->box)
+			stage = hf_pass_run_ready(run, 0, true);
+		if (stage && (!best || reach_of(run) < reach_of(best->run)))
+			best = stage;
+	}
+	return best;
+}
+
+/* With the lock. */
 static struct hf_stage *pick(struct hf_pass_workers *workers, unsigned thread)
 {
 	struct hf_stage *stage = NULL;
 
 	if (workers->err || thread >= workers->allowed)
 		return NULL;
+	if (workers->allowed == 1)
+		return pick_alone(workers);
 	/* Each begins with another run, if there are several: what one has decoded is far from the caches of the others. */
-	if (thread < workers->run_count && workers->allowed > 1)
-		stage = hf_pass_run_ready(workers->run[thread], thread);
-	for (size_t i = 0; i < workers->run_count && !stage; i++)
-		if (workers->allowed > 1 || workers->run[i] == workers->turn)
-			stage = hf_pass_run_ready(workers->run[i], thread);
+	for (size_t i = 0; i < workers->run_count && !stage; i++) {
+		struct hf_pass_run *run = workers->run[(i + thread) % workers->run_count];
+
+		stage = hf_pass_run_ready(run, thread, !is_far_ahead(workers, run, thread));
+	}
 	return stage;
 }
 

@@ -26,7 +26,8 @@ int hf_pass_workers_add(struct hf_pass_workers *workers, struct hf_pass_run *run
 /* Waits until no stage of it runs, and gives it back. */
 void hf_pass_workers_remove(struct hf_pass_workers *workers, struct hf_pass_run *run);
 
-/* The run whose rows are written; without further threads only that one goes on. NULL: none. */
+/* The run whose rows are written; without further threads only that one goes on, and those of the same container. NULL:
+ * none. */
 void hf_pass_workers_set_turn(struct hf_pass_workers *workers, struct hf_pass_run *run);
 struct hf_pass_run *hf_pass_workers_turn(const struct hf_pass_workers *workers);
 
