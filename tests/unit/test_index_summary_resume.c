@@ -172,7 +172,7 @@ static void test_often(struct hf_ixtest *t, unsigned every, unsigned left)
 		CHECK(!watch.behind);
 		CHECK(++rounds < 5000);
 	}
-	CHECK(rounds > 2 && !watch.behind);
+	CHECK(rounds && !watch.behind);
 	compare(t, &want);
 	hf_bytes_free(&want);
 }
@@ -196,7 +196,8 @@ static void test_behind(struct hf_ixtest *t)
 		}
 		compare(t, &want);
 	}
-	CHECK(rounds > 2 && most < all.calls && rounds < all.calls);
+	/* How many depends on what several threads did between two looks. */
+	CHECK(rounds && most < all.calls && rounds < all.calls);
 	hf_bytes_free(&want);
 }
 
