@@ -138,7 +138,7 @@ static void put_text(struct hf_proto *message, unsigned field, const char *text,
 static void put_tracks(struct trace *t)
 {
 	const char *path = t->of->source ? t->of->source->open->capture->path : "capture";
-	char name[HF_ESCAPE_NAME], unit[64] = "1 ns is 1 instruction";
+	char unit[64] = "1 ns is 1 instruction", name[sizeof "...: " + 200 + sizeof unit];
 	struct hf_proto track, inner;
 
 	if (t->calls.clock.state == HF_CLOCK_KNOWN)
