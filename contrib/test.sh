@@ -22,7 +22,7 @@ for build in "${builds[@]}"; do
 	cmake --build --preset "$build"
 	only=()
 	# These teach ThreadSanitizer nothing that the other tests do not, at ten times the price.
-	[ "$build" = tsan ] && only=(-E 'mount\.(adding|attack|access|damage|descriptors|interrupt|expansion|memory|odd_names|corpus|slice|catalogue|program|record|first_minute|biases|inlined|described|views|code_size|complaints|.*_framings|.*_frames|holes|browser|overview|pictures|profile.*|diff|state|examples|calls)')
+	[ "$build" = tsan ] && only=(-E 'mount\.(adding|attack|access|damage|descriptors|interrupt|expansion|memory|odd_names|corpus|slice|catalogue|program|record|first_minute|biases|inlined|described|views|code_size|complaints|.*_framings|.*_frames|holes|browser|overview|pictures|profile.*|diff|state|examples|calls|all|summary_kill)')
 	# What compares a whole corpus through two mounts runs the code of the other tests over and over.
 	[ "$build" = asan-ubsan ] && only=(-E 'conformance\.|mount\.(adding|slice|catalogue|attack|first_minute|browser|examples)')
 	# A sanitizer learns nothing from the thousandth question.
