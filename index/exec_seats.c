@@ -6,8 +6,8 @@
 
 /* One that pauses looks so often whether it is still wanted. */
 #define LOOK_NS (INT64_C(1) * 1000000000)
-/* Jobs that have left their seats. */
-enum { AWAY_MAX = 32 };
+/* Jobs that have left their seats: many readers of one capture whose storage stalls are that many. */
+enum { AWAY_MAX = 64 };
 
 static bool must_pause(const struct hf_job *job)
 {
