@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LLVM's C API behind a table: its library is large, and is loaded by those who disassemble, when they first do. With
+ * LLVM's C API behind a table: its library is large, and is loaded by those who disassemble, when they first do: as
+ * hartfs_llvm.so, which has only what is needed, and where that is missing as LLVM's own library. With
  * HARTFS_LLVM=shared or static it is a part of the program instead, and loading cannot fail.
  */
 #ifndef HF_ISA_LLVM_H

@@ -19,7 +19,7 @@ set(CPACK_DEBIAN_PACKAGE_DEPENDS "fuse3")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "qemu-user, sqlite3")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "qemu-system-misc, g++-riscv64-linux-gnu, g++-aarch64-linux-gnu")
 # What is loaded by name is nothing that dpkg-shlibdeps sees.
-if(HARTFS_LLVM_LIBRARY)
+if(HARTFS_LLVM STREQUAL loaded)
 	execute_process(COMMAND dpkg-query -S ${LLVM_FILE} OUTPUT_VARIABLE owner OUTPUT_STRIP_TRAILING_WHITESPACE
 			ERROR_QUIET RESULT_VARIABLE status)
 	if(status EQUAL 0 AND owner MATCHES "^([^:, ]+)")

@@ -30,7 +30,7 @@ grep -qx 'License: Apache-2.0' "$tmp/stage/usr/share/doc/hartfs/copyright" || fa
 # What is loaded by name is a dependency that no tool finds in the program.
 if command -v dpkg-query >/dev/null && [ "$(dpkg-query -W -f '${Status}' libllvm19 2>/dev/null)" = 'install ok installed' ]; then
 	readelf -d "$hartfs" | grep -q 'NEEDED.*LLVM' || grep -q 'PACKAGE_DEPENDS.*libllvm' "$build/CPackConfig.cmake" ||
-		grep -q 'llvm-config-1[0-8]' "$build/CMakeCache.txt" || fail "a package that does not bring LLVM"
+		grep -q 'llvm-config-1[0-8]' "$build/CMakeCache.txt" || find "$tmp/stage" -name hartfs_llvm.so | grep -q . || fail "a package that does not bring LLVM"
 fi
 
 prefix=$tmp/prefix
@@ -56,6 +56,14 @@ fi
 # The samples that come with it are captures.
 [ "$("$prefix/bin/hartfs" ls "$prefix/share/hartfs/samples" | grep -cE 'rv-sys.stf.gz|rv32-mini.stf|a64-sys.astf')" = 3 ] ||
 	fail "samples: $("$prefix/bin/hartfs" ls "$prefix/share/hartfs/samples")"
+# The installed program and library load the installed part of LLVM.
+if [ -e "$build/hartfs_llvm.so" ]; then
+	LD_DEBUG=files LD_DEBUG_OUTPUT="$tmp/files" "$prefix/bin/hartfs" cat "$prefix/share/hartfs/samples/boot/rv-sys.stf.gz" \
+		hart0/listing.txt >/dev/null || fail "no listing of a sample"
+	if [ -s "$(echo "$tmp"/files.* | cut -d ' ' -f 1)" ]; then
+		grep -q "$prefix.*/hartfs_llvm.so" "$tmp"/files.* || fail "the installed hartfs_llvm.so is not loaded"
+	fi
+fi
 # The installed extension finds the installed program, and the other way round.
 if command -v sqlite3 >/dev/null; then
 	[ "$("$prefix/bin/hartfs" sql "$archive" "SELECT count(*) > 0 AS n FROM capture")" = $'n\n1' ] || fail "hartfs sql does not work"

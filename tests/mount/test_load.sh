@@ -5,13 +5,13 @@
 capture_archive
 "$hartfs" index -q --index-dir "$index" "$archive" || fail "the archive cannot be indexed"
 
-# loads COMMAND...: whether it opens LLVM's library, by the word of the dynamic linker.
+# loads COMMAND...: whether it opens LLVM, by the word of the dynamic linker.
 loads() {
 	LD_DEBUG=files LD_DEBUG_OUTPUT="$tmp/files" "$hartfs" "$@" >"$tmp/out" 2>"$tmp/err"
 	cat "$tmp"/files.* >"$tmp/opened"
 	rm -f "$tmp"/files.*
 	[ -s "$tmp/opened" ] || skip "the dynamic linker does not say what it opens"
-	grep -q libLLVM "$tmp/opened"
+	grep -qE 'libLLVM|hartfs_llvm' "$tmp/opened"
 }
 
 for command in --version -V help --help 'help mount' 'mount --help' 'nonsense' 'mount' 'umount' "umount $tmp" \
@@ -22,6 +22,27 @@ done
 capture=$(find "$archive" -name '*.stf*' | sort | head -n 1)
 loads cat --index-dir "$index" "$capture" hart0/listing.txt || fail "a listing without LLVM"
 grep -q . "$tmp/out" || fail "no listing: $(cat "$tmp/err")"
+opened=$(grep -oE '(libLLVM|hartfs_llvm)[-.0-9a-z]*' "$tmp/opened" | sort -u)
+cp "$tmp/out" "$tmp/listing"
+
+# A program without the module beside it takes LLVM's own library, and writes the same.
+module=$(dirname "$hartfs")/hartfs_llvm.so
+if [ -e "$module" ]; then
+	[ "$opened" = hartfs_llvm.so ] || fail "the module is there, and this is loaded: $opened"
+	mkdir -p "$tmp/alone/bin"
+	cp "$hartfs" "$tmp/alone/bin/"
+	hartfs=$tmp/alone/bin/hartfs
+	loads cat --index-dir "$index" "$capture" hart0/listing.txt || fail "no listing without the module: $(cat "$tmp/err")"
+	cmp "$tmp/listing" "$tmp/out" || fail "LLVM's own library disassembles otherwise"
+	# Found from its own place, not from the name it is called by.
+	mkdir "$tmp/links"
+	ln -s "${module%/*}/hartfs" "$tmp/links/hartfs"
+	hartfs=$tmp/links/hartfs
+	loads cat --index-dir "$index" "$capture" hart0/listing.txt
+	grep -q libLLVM "$tmp/opened" && fail "through a link the module is not found"
+	hartfs=$tmp/alone/bin/hartfs
+	loads cat --index-dir "$index" "$capture" hart0/listing.txt
+fi
 library=$(grep -oE 'libLLVM[-.0-9a-z]*' "$tmp/opened" | head -n 1)
 
 # A library that is none stands before the one of the system.
