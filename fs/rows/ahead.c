@@ -1,16 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/rows/ahead.h"
 
+#include "fs/bytes/bytes.h"
 #include "fs/capture/repair.h"
 
 #include <stdlib.h>
+
+static int look(const struct hf_open *open, struct hf_cursor *cursor, uint64_t number, const struct hf_terms *probe,
+		bool *ret_barren)
+{
+	const struct hf_bytes any = {.capture = open->capture, .version = open->version};
+	bool may = true;
+	int err = probe ? hf_rows_probe(cursor, number, probe, &may) : 0;
+
+	*ret_barren = !may;
+	return hf_bytes_check_made(&any, err);
+}
 
 static int run(struct hf_job *job, struct hf_worker *worker)
 {
 	struct hf_rows_ahead_slot *slot = (struct hf_rows_ahead_slot *)job;
 
 	(void)worker;
-	slot->err = hf_rows_chunk_decode(slot->open, &slot->cursor, slot->chunk);
+	slot->err = look(slot->open, &slot->cursor, slot->chunk->number, slot->probe, &slot->barren);
+	if (!slot->err && !slot->barren)
+		slot->err = hf_rows_chunk_decode(slot->open, &slot->cursor, slot->chunk);
 	return slot->err;
 }
 
@@ -42,6 +56,8 @@ static int submit(struct hf_rows_ahead *ahead, struct hf_rows *rows, uint64_t nu
 	if (!slot->chunk)
 		return HF_ERR_NOMEM;
 	slot->open = open;
+	slot->probe = ahead->probe;
+	slot->barren = false;
 	if (!slot->cursor.stream)
 		slot->cursor = (struct hf_cursor){
 			.stream = open->stream, .src = open->source, .index = open->index, .hart = rows->hart->info.id};
@@ -54,7 +70,7 @@ static int submit(struct hf_rows_ahead *ahead, struct hf_rows *rows, uint64_t nu
 	return 0;
 }
 
-/* The oldest one, with a reference. */
+/* The oldest one, with a reference, or NULL if it is barren. */
 static int take(struct hf_rows_ahead *ahead, struct hf_rows *rows, struct hf_rows_chunk **ret_chunk)
 {
 	struct hf_rows_ahead_slot *slot = &ahead->slots[ahead->first];
@@ -67,7 +83,7 @@ static int take(struct hf_rows_ahead *ahead, struct hf_rows *rows, struct hf_row
 	*ret_chunk = slot->chunk;
 	if (slot->kept)
 		return 0;
-	if (!slot->err) {
+	if (!slot->err && !slot->barren) {
 		hf_rows_chunk_keep(rows->session, slot->chunk);
 		return 0;
 	}
@@ -76,10 +92,10 @@ static int take(struct hf_rows_ahead *ahead, struct hf_rows *rows, struct hf_row
 	return slot->err;
 }
 
-/* As many more may be under way as there is room for when they are like this one. */
+/* As many more may be under way as there is room for when they are like this one; a barren one (NULL) takes none. */
 static void widen(struct hf_rows_ahead *ahead, const struct hf_rows *rows, const struct hf_rows_chunk *like)
 {
-	const size_t size = hf_rows_chunk_size(like) + 1, fit = HF_ROWS_AHEAD_BYTES / size;
+	const size_t size = like ? hf_rows_chunk_size(like) + 1 : 1, fit = HF_ROWS_AHEAD_BYTES / size;
 	const size_t others = rows->session->ahead - ahead->in_flight;
 	size_t most = fit < HF_ROWS_AHEAD_MOST ? fit : HF_ROWS_AHEAD_MOST;
 
@@ -99,6 +115,19 @@ static int fill(struct hf_rows_ahead *ahead, struct hf_rows *rows, hf_rows_ahead
 	return err;
 }
 
+static int get_here(struct hf_rows_ahead *ahead, struct hf_rows *rows, uint64_t number, struct hf_rows_chunk **ret_chunk)
+{
+	struct hf_rows_hart *hart = rows->hart;
+	bool barren;
+	int err;
+
+	*ret_chunk = hf_rows_chunk_find(rows->session, hart, number);
+	if (*ret_chunk)
+		return 0;
+	err = look(hart->open, &hart->cursor, number, ahead->probe, &barren);
+	return err || barren ? err : hf_rows_chunk_get(rows->session, hart, number, ret_chunk);
+}
+
 /* With nothing under way, the one that is wanted is decoded here: whoever wants no more pays for no more. */
 int hf_rows_ahead_take(struct hf_rows_ahead *ahead, struct hf_rows *rows, hf_rows_ahead_fn next,
 		       struct hf_rows_chunk **ret_chunk, uint64_t *ret_number)
@@ -112,7 +141,7 @@ int hf_rows_ahead_take(struct hf_rows_ahead *ahead, struct hf_rows *rows, hf_row
 		*ret_number = ahead->slots[ahead->first].chunk->number;
 		err = take(ahead, rows, ret_chunk);
 	} else if (next(rows, ret_number)) {
-		err = hf_rows_chunk_get(rows->session, rows->hart, *ret_number, ret_chunk);
+		err = get_here(ahead, rows, *ret_number, ret_chunk);
 	} else {
 		return HF_NOTE_END;
 	}
@@ -134,7 +163,7 @@ void hf_rows_ahead_end(struct hf_rows_ahead *ahead, struct hf_rows *rows)
 	while (ahead->in_flight) {
 		struct hf_rows_chunk *chunk;
 
-		if (!take(ahead, rows, &chunk))
+		if (!take(ahead, rows, &chunk) && chunk)
 			hf_rows_chunk_put(rows->session, chunk);
 	}
 	for (size_t i = 0; i < ahead->count; i++)

@@ -6,6 +6,7 @@
 #ifndef HF_ROWS_AHEAD_H
 #define HF_ROWS_AHEAD_H
 
+#include "fs/rows/probe.h"
 #include "fs/rows/table.h"
 #include "index/exec.h"
 
@@ -21,16 +22,19 @@ struct hf_rows_ahead {
 		const struct hf_open *open;
 		struct hf_rows_chunk *chunk; /* one reference, or its own */
 		bool kept;		     /* it was there: there is no job */
+		const struct hf_terms *probe; /* as below */
+		bool barren;		     /* it has not been decoded, for it has no rows */
 		int err;
 	} *slots; /* a ring: first, and in_flight of them; owned; NULL: not yet needed */
 	size_t count, first, in_flight, window;
 	bool alone; /* none ahead: the next one may not be wanted */
+	const struct hf_terms *probe; /* chunks that have nothing of these are passed over; NULL: none is */
 };
 
 /* Which chunk comes next; false: there is none. */
 typedef bool (*hf_rows_ahead_fn)(struct hf_rows *rows, uint64_t *ret_number);
 
-/* The next one, with a reference; HF_NOTE_END. next is called for those behind it too. */
+/* The next one, with a reference, or NULL if it was passed over; HF_NOTE_END. next is called for those behind it too. */
 int hf_rows_ahead_take(struct hf_rows_ahead *ahead, struct hf_rows *rows, hf_rows_ahead_fn next,
 		       struct hf_rows_chunk **ret_chunk, uint64_t *ret_number);
 void hf_rows_ahead_end(struct hf_rows_ahead *ahead, struct hf_rows *rows);

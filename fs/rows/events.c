@@ -28,6 +28,7 @@ struct reading {
 	struct hf_rows_ahead ahead;
 	struct hf_rows_chunk *chunk;
 	size_t low_head, high_head; /* heads of it that are still to come */
+	bool gave;		    /* the last chunk had a row */
 	int err;		    /* of planning */
 };
 
@@ -227,11 +228,12 @@ static int next_chunk(struct hf_rows *rows, struct reading *r)
 	uint64_t number = 0;
 	int err;
 
+	r->ahead.probe = !r->gave && !r->plan.exact && hf_rows_probe_is_useful(r->terms) ? r->terms : NULL;
 	err = hf_rows_ahead_take(&r->ahead, rows, next_number, &r->chunk, &number);
 	if (err == HF_ERR_LIMIT)
 		hf_rows_fail(rows, err, "hart %u: chunk %llu has more than %u events", rows->hart->info.id,
 			     (unsigned long long)number, HF_ROWS_CHUNK_EVENTS);
-	if (!err)
+	if (!err && r->chunk)
 		find_heads(r);
 	return err == HF_NOTE_END && r->err ? r->err : err;
 }
@@ -311,6 +313,7 @@ int hf_rows_events_next(struct hf_rows *rows, struct hf_row *row)
 		const size_t number = rows->ask->reverse ? --r->high_head : r->low_head++;
 
 		err = put_event(rows, r, number, row, &is);
+		r->gave |= is;
 		if (is)
 			return err;
 	}
@@ -323,6 +326,7 @@ int hf_rows_events_next(struct hf_rows *rows, struct hf_row *row)
 		return HF_NOTE_MORE;
 	}
 	err = next_chunk(rows, r);
+	r->gave = false;
 	return err ? err : HF_NOTE_MORE;
 }
 
