@@ -41,11 +41,19 @@ captures=("$@")
 	-name '*.stf' -o -name '*.stf.gz' -o -name '*.astf' | sort; packets; corpus | sort)
 each=$(((count + 4 * ${#captures[@]} - 1) / (4 * ${#captures[@]})))
 echo "${#captures[@]} captures, $each questions each, for every chunk size"
+export tmp build seed each
+# What is said of one capture is written together.
+judge() {
+	local place said status=0
+	place=$(mktemp -d -p "$tmp")
+	said=$place.said
+	python3 tests/find/judge.py "$build/hartfs" "$build/tests/find_batch" "$place" "$seed" "$each" 1,7,1000,16384 \
+		"$(realpath "$1")" >"$said" 2>&1 || status=1
+	cat "$said"
+	rm -rf "$place" "$said"
+	return "$status"
+}
+export -f judge
 status=0
-for capture in "${captures[@]}"; do
-	mkdir "$tmp/index"
-	python3 tests/find/judge.py "$build/hartfs" "$build/tests/find_batch" "$tmp/index" "$seed" "$each" 1,7,1000,16384 \
-		"$(realpath "$capture")" || status=1
-	rm -rf "$tmp/index"
-done
+printf '%s\0' "${captures[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c 'judge "$1"' judge || status=1
 exit $status
