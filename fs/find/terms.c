@@ -143,6 +143,22 @@ static int find_places(struct hf_terms *terms, const struct hf_open *open, uint3
 	return err;
 }
 
+/* ---- registers ---- */
+
+static int find_registers(const struct hf_terms *terms, char *why, size_t size)
+{
+	for (size_t i = 0; i < terms->question->count; i++) {
+		const struct hf_find_term *term = &terms->question->term[i];
+
+		if (term->kind != HF_ASK_REGISTER || !term->text || hf_listing_is_register(term->text, terms->arm))
+			continue;
+		snprintf(why, size, "'%s' is no register as listings name them (%s)", term->text,
+			 terms->arm ? "x0, sp, v0, z0, p0, s3_0_c1_c0_2, r0, cpsr ..." : "x10, f0, v1, pc, mstatus ...");
+		return HF_ERR_NOT_FOUND;
+	}
+	return 0;
+}
+
 /* ---- sorting ---- */
 
 static void sort_term(struct hf_terms *terms, size_t i)
@@ -210,7 +226,9 @@ int hf_terms_new(const struct hf_question *question, const struct hf_open *open,
 	for (size_t i = 0; i < question->count; i++)
 		sort_term(terms, i);
 	sort_value(terms);
-	err = find_places(terms, open, hart, why, size);
+	err = find_registers(terms, why, size);
+	if (!err)
+		err = find_places(terms, open, hart, why, size);
 	if (err) {
 		hf_terms_free(terms);
 		*ret_terms = NULL;

@@ -32,7 +32,7 @@ struct hf_terms {
 	} place[HF_QUESTION_TERMS];
 };
 
-/* HF_ERR_NOT_FOUND, with why[size]: there is no such symbol. */
+/* HF_ERR_NOT_FOUND, with why[size]: there is no such symbol or register. */
 int hf_terms_new(const struct hf_question *question, const struct hf_open *open, uint32_t hart,
 		 struct hf_terms **ret_terms, char *why, size_t size);
 void hf_terms_free(struct hf_terms *terms);
