@@ -263,20 +263,6 @@ static bool is_everywhere(const struct hf_terms *terms, unsigned term)
 	return terms->place[term].range[0].first == 0 && terms->place[term].range[0].last == UINT64_MAX;
 }
 
-/* "EL1" is EL1t or EL1h. */
-static enum hf_verdict of_mode(unsigned wanted, unsigned mode)
-{
-	const char *want = hf_mode_name(wanted), *is = hf_mode_name(mode);
-
-	if (strcmp(want, is) == 0)
-		return HF_YES;
-	if (strcmp(is, "?") == 0)
-		return HF_PERHAPS;
-	if (strncmp(want, "EL", 2) != 0 || strncmp(is, want, 3) != 0)
-		return HF_NO;
-	return want[3] == 0 ? HF_YES : is[3] == 0 ? HF_PERHAPS : HF_NO;
-}
-
 static enum hf_verdict of_context(const struct hf_run_context *wanted, const struct hf_run_context *is)
 {
 	const uint32_t pairs[][3] = {{HF_CONTEXT_HW, wanted->hw, is ? is->hw : 0},
@@ -333,7 +319,7 @@ enum hf_verdict hf_terms_of_code(const struct hf_terms *terms, unsigned term, co
 	case HF_ASK_NOT_TAKEN:
 		return code->not_taken;
 	case HF_ASK_MODE:
-		return of_mode(t->mode, insn->mode);
+		return hf_mode_is(t->mode, insn->mode);
 	case HF_ASK_CONTEXT:
 		return of_context(&t->context, code->context);
 	default:

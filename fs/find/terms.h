@@ -7,11 +7,10 @@
 #ifndef HF_FIND_TERMS_H
 #define HF_FIND_TERMS_H
 
-#include "fs/find/question.h"
+#include "fs/base/modes.h"
 #include "fs/capture/open_capture.h"
+#include "fs/find/question.h"
 #include "codecs/isa/disasm.h"
-
-enum hf_verdict { HF_NO, HF_PERHAPS, HF_YES };
 
 struct hf_terms {
 	const struct hf_question *question;
