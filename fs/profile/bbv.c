@@ -195,7 +195,8 @@ static void put_vector(const struct vectors *v, uint64_t number, const uint64_t 
 
 	/* Else they are all of one length. */
 	if (v->intervals->modes->named)
-		hf_sink_printf(v->sink, "# interval %" PRIu64 ": at/%" PRIu64 "-%" PRIu64 "\n", number, at[0], at[1] - 1);
+		hf_sink_printf(v->sink, "# interval %" PRIu64 ": at/%" PRIu64 "-%" PRIu64 "\n", number, at[0],
+			       at[1] - 1);
 	before = hf_sink_total(v->sink);
 	for (size_t i = 0; i < v->blocks->count; i++) {
 		if (!cell[i])

@@ -98,11 +98,13 @@ static void put_modes(const struct hf_modes *modes, struct hf_sink *sink)
 
 void hf_bbv_intervals_put(const struct hf_bbv_intervals *intervals, struct hf_sink *sink)
 {
-	hf_sink_printf(sink, "# %" PRIu64 " intervals of %" PRIu64 " instructions", intervals->count, intervals->length);
+	hf_sink_printf(sink, "# %" PRIu64 " intervals of %" PRIu64 " instructions", intervals->count,
+		       intervals->length);
 	put_modes(intervals->modes, sink);
 	hf_sink_printf(sink, "; the last %" PRIu64 " are no whole one\n", intervals->rest);
 	if (intervals->unknown)
 		hf_sink_printf(sink,
-			       "# %" PRIu64 " instructions are left out, as the trace does not tell enough of their mode\n",
+			       "# %" PRIu64
+			       " instructions are left out, as the trace does not tell enough of their mode\n",
 			       intervals->unknown);
 }
