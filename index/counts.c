@@ -152,11 +152,11 @@ static int add_of_interval(void *ctx, uint64_t number, const struct hf_run *run,
 int hf_counts_of_range(struct hf_cursor *cursor, struct hf_summary *summary, const struct hf_counted_range *range,
 		       struct hf_counts *ret_counts, struct hf_diag *diag)
 {
+	const uint64_t at[] = {range->first, range->end};
 	const struct hf_intervals all = {.cursor = cursor,
 					 .summary = summary,
-					 .first = range->first,
-					 .end = range->end,
-					 .length = HF_NOWHERE,
+					 .at = at,
+					 .count = 1,
 					 .stop = range->stop,
 					 .stop_ctx = range->ctx,
 					 .put = add_of_interval,

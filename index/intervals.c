@@ -15,15 +15,20 @@ static bool stopped(const struct hf_intervals *in)
 	return in->stop && in->stop(in->stop_ctx);
 }
 
-static uint64_t count_intervals(const struct hf_intervals *in)
+/* The one with that instruction, which is in one. */
+static uint64_t number_of(const struct hf_intervals *in, uint64_t ordinal)
 {
-	return (in->end - in->first - 1) / in->length + 1;
-}
+	uint64_t low = 0, high = in->count;
 
-/* The end of the one with that number. */
-static uint64_t end_of(const struct hf_intervals *in, uint64_t number)
-{
-	return in->length <= (in->end - in->first) / (number + 1) ? in->first + (number + 1) * in->length : in->end;
+	while (high - low > 1) {
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (in->at[middle] <= ordinal)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /* ---- by decoding ---- */
@@ -48,8 +53,8 @@ static int turn(struct decoding *d)
 {
 	int err = hf_run_cutter_cut(d->cutter);
 
-	d->number = (d->ordinal - d->in->first) / d->in->length;
-	d->next = end_of(d->in, d->number);
+	d->number = d->number == HF_NOWHERE ? number_of(d->in, d->ordinal) : d->number + 1;
+	d->next = d->in->at[d->number + 1];
 	if (d->next > d->end)
 		d->next = d->end;
 	return err;
@@ -121,7 +126,6 @@ static int decode(const struct hf_intervals *in, uint64_t first, uint64_t end, s
 struct listed {
 	const struct hf_intervals *in;
 	const struct limit *limit;
-	uint64_t count; /* intervals */
 	struct hf_list_reader *reader;
 };
 
@@ -152,7 +156,7 @@ static int put_list(const struct listed *l, const struct hf_summary_run *run, st
 	struct hf_posting posting;
 	int err = hf_list_next(list, &posting);
 
-	for (uint64_t i = 0; !err && i < l->count; i++) {
+	for (uint64_t i = 0; !err && i < l->in->count; i++) {
 		uint64_t first, end, sum;
 		int put_err = 0;
 
@@ -174,7 +178,7 @@ static int put_run(void *ctx, const struct hf_summary_run *run)
 	struct hf_list list;
 	int err;
 
-	if (run->facts.end <= l->limit[0].chunk || run->facts.first >= l->limit[l->count].chunk)
+	if (run->facts.end <= l->limit[0].chunk || run->facts.first >= l->limit[l->in->count].chunk)
 		return 0;
 	if (stopped(l->in))
 		return HF_ERR_CANCELLED;
@@ -218,8 +222,8 @@ static int decode_cut(const struct hf_intervals *in, const struct limit *limit, 
 	int err = 0;
 
 	for (uint64_t i = 0; i < n && !err; i++) {
-		const uint64_t first = limit[i].first > in->first ? limit[i].first : in->first;
-		const uint64_t end = limit[i].end < in->end ? limit[i].end : in->end;
+		const uint64_t first = limit[i].first > in->at[0] ? limit[i].first : in->at[0];
+		const uint64_t end = limit[i].end < in->at[in->count] ? limit[i].end : in->at[in->count];
 
 		if (limit[i].cut && !(i && limit[i - 1].cut && limit[i - 1].chunk == limit[i].chunk))
 			err = decode(in, first, end, diag);
@@ -230,19 +234,19 @@ static int decode_cut(const struct hf_intervals *in, const struct limit *limit, 
 static int each_by_lists(const struct hf_intervals *in, struct hf_diag *diag)
 {
 	const struct hf_index_hart *hart = find_hart(in->cursor);
-	struct listed listed = {.in = in, .count = count_intervals(in)};
-	struct limit *limit = hart ? calloc(listed.count + 1, sizeof *limit) : NULL;
-	int err = limit ? find_limit(in, hart, in->first, &limit[0]) : hart ? HF_ERR_NOMEM : HF_ERR_NOT_FOUND;
+	struct listed listed = {.in = in};
+	struct limit *limit = hart ? calloc(in->count + 1, sizeof *limit) : NULL;
+	int err = limit ? 0 : hart ? HF_ERR_NOMEM : HF_ERR_NOT_FOUND;
 
-	for (uint64_t i = 0; i < listed.count && !err; i++)
-		err = find_limit(in, hart, end_of(in, i), &limit[i + 1]);
+	for (uint64_t i = 0; i <= in->count && !err; i++)
+		err = find_limit(in, hart, in->at[i], &limit[i]);
 	listed.limit = limit;
 	if (!err)
 		err = hf_list_reader_new(&listed.reader);
 	if (!err)
 		err = hf_summary_runs(in->summary, hart->id, 0, UINT64_MAX, put_run, &listed);
 	if (!err)
-		err = decode_cut(in, limit, listed.count + 1, diag);
+		err = decode_cut(in, limit, in->count + 1, diag);
 	hf_list_reader_free(listed.reader);
 	free(limit);
 	return err;
@@ -250,7 +254,7 @@ static int each_by_lists(const struct hf_intervals *in, struct hf_diag *diag)
 
 int hf_intervals_each(const struct hf_intervals *in, struct hf_diag *diag)
 {
-	if (in->first == in->end)
+	if (in->at[0] == in->at[in->count])
 		return 0;
-	return in->summary ? each_by_lists(in, diag) : decode(in, in->first, in->end, diag);
+	return in->summary ? each_by_lists(in, diag) : decode(in, in->at[0], in->at[in->count], diag);
 }

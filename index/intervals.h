@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a hart executed in each interval of a range of its instructions. All intervals have the same length, the last one
- * perhaps fewer. Chunks that lie in one interval come from the lists of the summary; a chunk in which an interval begins
- * is decoded. Without a summary all is decoded. Either gives the same executions of the same instructions.
+ * What a hart executed in each of several intervals of its instructions, one behind the other. Chunks that lie in one
+ * interval come from the lists of the summary; a chunk in which an interval begins is decoded. Without a summary all is
+ * decoded. Either gives the same executions of the same instructions.
  */
 #ifndef HF_INDEX_INTERVALS_H
 #define HF_INDEX_INTERVALS_H
@@ -13,8 +13,8 @@
 struct hf_intervals {
 	struct hf_cursor *cursor;   /* new, and to be ended by the caller */
 	struct hf_summary *summary; /* NULL: there is none */
-	uint64_t first, end;	    /* ordinals: instructions in [first, end), which the hart has */
-	uint64_t length;	    /* instructions; HF_NOWHERE: all is one interval */
+	const uint64_t *at;	    /* count + 1 ascending ordinals, which the hart has: one is in [at[i], at[i + 1]) */
+	uint64_t count;
 	bool (*stop)(void *ctx);    /* asked now and then: HF_ERR_CANCELLED */
 	void *stop_ctx;
 	/* In the interval with that number, from 0, the run was executed count times. In no order; the same run may come

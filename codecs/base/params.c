@@ -19,6 +19,8 @@ static bool read_value(const struct hf_param *param, const char *text, size_t si
 {
 	const char *end;
 
+	if (param->read)
+		return param->read(text, size, ret_value);
 	if (!param->words)
 		return hf_number_parse(text, ret_value, &end) && end == text + size && *ret_value <= param->max;
 	for (*ret_value = 0; param->words[*ret_value]; ++*ret_value)
@@ -42,6 +44,10 @@ static void say_value(const struct hf_param *param, char *why, size_t size)
 {
 	size_t used;
 
+	if (param->read) {
+		snprintf(why, size, "%s must be %s", param->key, param->what);
+		return;
+	}
 	if (!param->words) {
 		snprintf(why, size, "%s must be a number from 0 to %" PRIu64, param->key, param->max);
 		return;

@@ -7,6 +7,7 @@
 #ifndef HF_BASE_PARAMS_H
 #define HF_BASE_PARAMS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,10 +15,13 @@ struct hf_param {
 	const char *key;
 	uint64_t max;             /* of a number, which is 0 to max */
 	const char *const *words; /* ends with NULL: the value is one of them, as its place from 0. NULL: a number */
+	bool (*read)(const char *text, size_t n, uint64_t *ret_value); /* or what this takes, */
+	const char *what;					       /* and how messages call that */
 };
 
 #define HF_PARAM_NUMBER(name, most) {.key = name, .max = (most)}
 #define HF_PARAM_WORD(name, list) {.key = name, .words = list}
+#define HF_PARAM_READ(name, fn, says) {.key = name, .read = (fn), .what = (says)}
 #define HF_PARAM_END {.key = NULL}
 
 #define HF_PARAMS_MOST 32 /* rows of a table, HF_PARAM_END aside */

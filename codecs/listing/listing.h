@@ -122,6 +122,9 @@ uint8_t *hf_listing_put_arm_register(uint8_t *p, const struct hf_event *ev);
 /* The name of the register of a REG event of any class but HF_REG_ZA_INDEX: at most 32 bytes. */
 uint8_t *hf_listing_put_register_name(uint8_t *p, const struct hf_event *ev);
 
+/* Whether a register of RISC-V, or of Arm, is called so: hf_listing_put_register_name may write it. */
+bool hf_listing_is_register(const char *name, bool arm);
+
 /* Events other than instructions, memory accesses and registers. */
 uint8_t *hf_listing_put_other(struct listing *l, uint8_t *p, const struct hf_event *ev);
 

@@ -191,7 +191,7 @@ static char *join(const struct list *list, size_t left_out)
 
 /* ---- what the views say of them ---- */
 
-static bool is_of(const struct row *row, const struct hf_enc_ops *view)
+static bool is_of(const struct row *row, const struct hf_taker *view)
 {
 	const size_t n = strlen(view->name);
 
@@ -201,19 +201,20 @@ static bool is_of(const struct row *row, const struct hf_enc_ops *view)
 /* Each is of a view that has parameters. */
 static int check_views(const struct list *list)
 {
-	const char *known[HF_ENC_COUNT + 1] = {NULL};
+	const char *known[HF_ENC_COUNT + 2] = {NULL};
+	struct hf_taker view;
 	size_t n = 0;
 
-	for (size_t k = 0; hf_views[k]; k++)
-		if (hf_views[k]->check_params)
-			known[n++] = hf_views[k]->name;
+	for (size_t k = 0; hf_views_taker(k, &view); k++)
+		if (view.check)
+			known[n++] = view.name;
 	for (size_t i = 0; i < list->count; i++) {
 		const int size = (int)strcspn(list->row[i].text, ".");
 		char hint[HF_NEAREST_SIZE], why[160];
 		bool found = false;
 
-		for (size_t k = 0; hf_views[k] && !found; k++)
-			found = hf_views[k]->check_params && is_of(&list->row[i], hf_views[k]);
+		for (size_t k = 0; !found && hf_views_taker(k, &view); k++)
+			found = view.check && is_of(&list->row[i], &view);
 		if (found)
 			continue;
 		hf_nearest_hint(list->row[i].text, (size_t)size, known, hint);
@@ -225,7 +226,7 @@ static int check_views(const struct list *list)
 }
 
 /* Whether the view takes its parameters of these: 0, HF_ERR_SETUP_VALUE or HF_ERR_NOMEM. */
-static int ask(const struct hf_enc_ops *view, const char *params, char *why, size_t size)
+static int ask(const struct hf_taker *view, const char *params, char *why, size_t size)
 {
 	char *own = params ? hf_params_of(params, view->name) : NULL;
 	int err = own ? 0 : HF_ERR_NOMEM;
@@ -234,14 +235,14 @@ static int ask(const struct hf_enc_ops *view, const char *params, char *why, siz
 	if (own && strlen(own) > PARAMS_MAX)
 		snprintf(why, size, "too many parameters");
 	if (own && *own)
-		err = strlen(own) > PARAMS_MAX ? HF_ERR_SETUP_VALUE : view->check_params(own, why, size);
+		err = strlen(own) > PARAMS_MAX ? HF_ERR_SETUP_VALUE : view->check(own, why, size);
 	free(own);
 	return err;
 }
 
 /* Whose fault it is that the view does not take its parameters as they are: that without which it takes the others, or
  * that which it does not take alone, or the first. why says the reason for all; it becomes that for the row alone. */
-static const struct row *culprit(const struct list *list, const struct hf_enc_ops *view, char *why, size_t size)
+static const struct row *culprit(const struct list *list, const struct hf_taker *view, char *why, size_t size)
 {
 	const struct row *first = NULL;
 	char other[256];
@@ -270,15 +271,16 @@ static const struct row *culprit(const struct list *list, const struct hf_enc_op
 static int check(const struct list *list, const char *params)
 {
 	int err = check_views(list);
+	struct hf_taker view;
 
-	for (size_t k = 0; hf_views[k] && !err; k++) {
+	for (size_t k = 0; !err && hf_views_taker(k, &view); k++) {
 		const struct row *row;
 		char why[256];
 
-		if (!hf_views[k]->check_params)
+		if (!view.check)
 			continue;
-		err = ask(hf_views[k], params, why, sizeof why);
-		row = err && err != HF_ERR_NOMEM ? culprit(list, hf_views[k], why, sizeof why) : NULL;
+		err = ask(&view, params, why, sizeof why);
+		row = err && err != HF_ERR_NOMEM ? culprit(list, &view, why, sizeof why) : NULL;
 		if (row)
 			err = refuse_row(list, row, why);
 	}

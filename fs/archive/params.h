@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * View parameters: "VIEW.key=value", where VIEW is hf_enc_ops.name. hartfs.conf in the root of
+ * View parameters: "VIEW.key=value", where VIEW is hf_taker.name (fs/base/views.h). hartfs.conf in the root of
  * the archive has a line for each; what is given for a mount wins.
  */
 #ifndef HF_FS_PARAMS_H

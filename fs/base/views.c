@@ -145,6 +145,37 @@ char *hf_params_of(const char *params, const char *view)
 	return own;
 }
 
+/* bbv.bb and bbv-*.bb of profiles, which no encoder makes. */
+static const char bbv[] = "bbv";
+static const struct hf_param bbv_params[] = {HF_PARAM_READ("modes", hf_modes_read, HF_MODES_WHAT), HF_PARAM_END};
+
+static int check_bbv(const char *params, char *why, size_t size)
+{
+	uint64_t value[1];
+
+	return hf_params_parse(params, bbv_params, bbv, value, why, size);
+}
+
+bool hf_views_taker(size_t i, struct hf_taker *ret_taker)
+{
+	if (i < HF_ENC_COUNT)
+		*ret_taker = (struct hf_taker){hf_views[i]->name, hf_views[i]->check_params};
+	else
+		*ret_taker = (struct hf_taker){bbv, check_bbv};
+	return i <= HF_ENC_COUNT;
+}
+
+static int init_bbv(struct hf_views *views, const char *params)
+{
+	char *own = hf_params_of(params, bbv);
+	uint64_t named = 0;
+	int err = own ? hf_params_parse(own, bbv_params, bbv, &named, NULL, 0) : HF_ERR_NOMEM;
+
+	views->bbv_modes = hf_modes_of(named);
+	free(own);
+	return err;
+}
+
 /* Only tables of views that are counted say less without all_sums. */
 static int init_view(struct hf_views *views, size_t i, const char *params, bool all_sums)
 {
@@ -183,7 +214,7 @@ int hf_views_init(struct hf_views *views, const char *params, uint64_t expansion
 			 (unsigned long long)expansion);
 	for (size_t i = 0; i < HF_VIEW_ALL && !err; i++)
 		err = init_view(views, i, params, all_sums);
-	return err;
+	return err ? err : init_bbv(views, params);
 }
 
 void hf_views_fini(struct hf_views *views)

@@ -6,6 +6,7 @@
 #define HF_FS_VIEWS_H
 
 #include "codecs/codec.h"
+#include "fs/base/modes.h"
 
 /* The views by number: those of hf_views in their order, then records.txt and program.elf, which has no encoder (its
  * ops only describe it). */
@@ -40,6 +41,7 @@ struct hf_views {
 	char common[128];           /* what the bytes of every view depend on */
 	char *params[HF_VIEW_ALL];  /* the same with the view's own parameters; NULL: no more */
 	char *options[HF_VIEW_ALL]; /* those alone, for its encoder; NULL: none */
+	struct hf_modes bbv_modes;  /* of which vectors are; none named: of all */
 };
 
 /* list: names, comma-separated; NULL: all. */
@@ -55,7 +57,15 @@ size_t hf_views_naming(void);
 size_t hf_views_merged(void);
 /* What it wants of them, enum hf_symbols_options. */
 unsigned hf_views_symbols(const struct hf_views *views);
-/* The parameters of one view in such a list, without its name; malloc'ed, NULL: out of memory. */
+
+/* What has parameters: a view, or files of profiles. check: as hf_enc_ops.check_params; NULL: it has none. */
+struct hf_taker {
+	const char *name;
+	int (*check)(const char *params, char *why, size_t size);
+};
+/* False: there is no such one, nor any behind it. */
+bool hf_views_taker(size_t i, struct hf_taker *ret_taker);
+/* The parameters of one in such a list, without its name; malloc'ed, NULL: out of memory. */
 char *hf_params_of(const char *params, const char *view);
 
 #endif

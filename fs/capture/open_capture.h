@@ -92,6 +92,8 @@ int hf_open_summary(const struct hf_open *open, struct hf_summary **ret_summary)
 
 /* The parameters of a view for its encoder; NULL: none. */
 const char *hf_open_options(const struct hf_open *open, size_t view);
+/* Those of profile/bbv.bb. */
+const struct hf_modes *hf_open_bbv_modes(const struct hf_open *open);
 
 /* ---- between open_capture.c, open_facts.c and open_pool.c ---- */
 

@@ -27,6 +27,11 @@ const char *hf_open_options(const struct hf_open *open, size_t view)
 	return open->capture->all->views.options[view];
 }
 
+const struct hf_modes *hf_open_bbv_modes(const struct hf_open *open)
+{
+	return &open->capture->all->views.bbv_modes;
+}
+
 size_t hf_open_views(struct hf_capture *capture, const struct hf_companion *companion, struct hf_view_key *key)
 {
 	const struct hf_captures *all = capture->all;

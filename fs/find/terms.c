@@ -143,6 +143,22 @@ static int find_places(struct hf_terms *terms, const struct hf_open *open, uint3
 	return err;
 }
 
+/* ---- registers ---- */
+
+static int find_registers(const struct hf_terms *terms, char *why, size_t size)
+{
+	for (size_t i = 0; i < terms->question->count; i++) {
+		const struct hf_find_term *term = &terms->question->term[i];
+
+		if (term->kind != HF_ASK_REGISTER || !term->text || hf_listing_is_register(term->text, terms->arm))
+			continue;
+		snprintf(why, size, "'%s' is no register as listings name them (%s)", term->text,
+			 terms->arm ? "x0, sp, v0, z0, p0, s3_0_c1_c0_2, r0, cpsr ..." : "x10, f0, v1, pc, mstatus ...");
+		return HF_ERR_NOT_FOUND;
+	}
+	return 0;
+}
+
 /* ---- sorting ---- */
 
 static void sort_term(struct hf_terms *terms, size_t i)
@@ -210,7 +226,9 @@ int hf_terms_new(const struct hf_question *question, const struct hf_open *open,
 	for (size_t i = 0; i < question->count; i++)
 		sort_term(terms, i);
 	sort_value(terms);
-	err = find_places(terms, open, hart, why, size);
+	err = find_registers(terms, why, size);
+	if (!err)
+		err = find_places(terms, open, hart, why, size);
 	if (err) {
 		hf_terms_free(terms);
 		*ret_terms = NULL;
@@ -243,20 +261,6 @@ static bool lies_in(const struct hf_terms *terms, unsigned term, uint64_t first,
 static bool is_everywhere(const struct hf_terms *terms, unsigned term)
 {
 	return terms->place[term].range[0].first == 0 && terms->place[term].range[0].last == UINT64_MAX;
-}
-
-/* "EL1" is EL1t or EL1h. */
-static enum hf_verdict of_mode(unsigned wanted, unsigned mode)
-{
-	const char *want = hf_mode_name(wanted), *is = hf_mode_name(mode);
-
-	if (strcmp(want, is) == 0)
-		return HF_YES;
-	if (strcmp(is, "?") == 0)
-		return HF_PERHAPS;
-	if (strncmp(want, "EL", 2) != 0 || strncmp(is, want, 3) != 0)
-		return HF_NO;
-	return want[3] == 0 ? HF_YES : is[3] == 0 ? HF_PERHAPS : HF_NO;
 }
 
 static enum hf_verdict of_context(const struct hf_run_context *wanted, const struct hf_run_context *is)
@@ -315,7 +319,7 @@ enum hf_verdict hf_terms_of_code(const struct hf_terms *terms, unsigned term, co
 	case HF_ASK_NOT_TAKEN:
 		return code->not_taken;
 	case HF_ASK_MODE:
-		return of_mode(t->mode, insn->mode);
+		return hf_mode_is(t->mode, insn->mode);
 	case HF_ASK_CONTEXT:
 		return of_context(&t->context, code->context);
 	default:

@@ -7,11 +7,10 @@
 #ifndef HF_FIND_TERMS_H
 #define HF_FIND_TERMS_H
 
-#include "fs/find/question.h"
+#include "fs/base/modes.h"
 #include "fs/capture/open_capture.h"
+#include "fs/find/question.h"
 #include "codecs/isa/disasm.h"
-
-enum hf_verdict { HF_NO, HF_PERHAPS, HF_YES };
 
 struct hf_terms {
 	const struct hf_question *question;
@@ -32,7 +31,7 @@ struct hf_terms {
 	} place[HF_QUESTION_TERMS];
 };
 
-/* HF_ERR_NOT_FOUND, with why[size]: there is no such symbol. */
+/* HF_ERR_NOT_FOUND, with why[size]: there is no such symbol or register. */
 int hf_terms_new(const struct hf_question *question, const struct hf_open *open, uint32_t hart,
 		 struct hf_terms **ret_terms, char *why, size_t size);
 void hf_terms_free(struct hf_terms *terms);

@@ -4,11 +4,11 @@
  *
  * A block begins where a transfer led to, and behind every instruction that can be one, and ends before the next block:
  * so an instruction is in one block, and chunks do not show. Blocks are numbered by address, which gives the same
- * numbers whatever the interval is.
+ * numbers whatever the interval is, and whatever modes are wanted.
  */
 #include "codecs/base/number.h"
 #include "fs/base/list.h"
-#include "fs/profile/texts.h"
+#include "fs/profile/bbv_intervals.h"
 #include "index/intervals.h"
 
 #include <inttypes.h>
@@ -80,17 +80,16 @@ static int add_entry(void *ctx, uint64_t number, const struct hf_run *run, uint6
 	return run->key.entered == HF_ENTERED_SEQUENCE ? 0 : add(ctx, pc_of(run, 0));
 }
 
-/* The intervals with these numbers, each of so many instructions. */
-static int each_run(const struct hf_profiled *of, uint64_t first, uint64_t end, uint64_t length,
+/* Of count intervals, one in [at[i], at[i + 1]). */
+static int each_run(const struct hf_profiled *of, const uint64_t *at, uint64_t count,
 		    int (*put)(void *ctx, uint64_t number, const struct hf_run *run, uint64_t count), void *ctx)
 {
 	const struct hf_profile_source *source = of->source;
 	struct hf_cursor cursor = hf_profile_cursor(source);
 	const struct hf_intervals intervals = {.cursor = &cursor,
 					       .summary = source->summary,
-					       .first = first,
-					       .end = end,
-					       .length = length,
+					       .at = at,
+					       .count = count,
 					       .stop = source->stop,
 					       .stop_ctx = source->ctx,
 					       .put = put,
@@ -120,10 +119,11 @@ static void drop_empty(struct blocks *blocks)
 static int find_blocks(const struct hf_profiled *of, struct blocks *blocks)
 {
 	const struct hf_counts *counts = of->counts;
+	const uint64_t all[] = {of->source->first, of->source->end};
 	int err;
 
 	*blocks = (struct blocks){.of = of};
-	err = each_run(of, of->source->first, of->source->end, HF_NOWHERE, add_entry, blocks);
+	err = each_run(of, all, 1, add_entry, blocks);
 	for (size_t i = 0; i < counts->n && !err; i++) {
 		const struct hf_count *row = &counts->row[i];
 		const uint8_t flow = hf_profile_flow(row);
@@ -162,8 +162,8 @@ static size_t block_of(const struct blocks *blocks, uint64_t pc)
 
 struct vectors {
 	const struct blocks *blocks;
-	uint64_t length; /* of an interval */
-	uint64_t *cell;	 /* executions, by interval and block */
+	const struct hf_bbv_intervals *intervals;
+	uint64_t *cell; /* executions, by interval and block */
 	struct hf_sink *sink;
 };
 
@@ -173,9 +173,12 @@ static int add_run(void *ctx, uint64_t number, const struct hf_run *run, uint64_
 	const struct blocks *blocks = v->blocks;
 	uint64_t *cell = &v->cell[number * blocks->count];
 	size_t block = block_of(blocks, pc_of(run, 0));
+	const struct hf_modes *modes = v->intervals->modes;
 	uint32_t opcode;
 	unsigned size;
 
+	if (modes->named && !(modes->sure >> run->key.mode & 1))
+		return 0;
 	for (uint32_t at = 0; (size = hf_run_opcode(run, at, &opcode)); at += size) {
 		while (block + 1 < blocks->count && pc_of(run, at) >= blocks->start[block + 1])
 			block++;
@@ -186,9 +189,15 @@ static int add_run(void *ctx, uint64_t number, const struct hf_run *run, uint64_
 
 static void put_vector(const struct vectors *v, uint64_t number, const uint64_t *cell)
 {
-	const uint64_t before = hf_sink_total(v->sink);
+	const uint64_t *at = &v->intervals->at[number];
+	uint64_t before;
 	bool first = true;
 
+	/* Else they are all of one length. */
+	if (v->intervals->modes->named)
+		hf_sink_printf(v->sink, "# interval %" PRIu64 ": at/%" PRIu64 "-%" PRIu64 "\n", number, at[0],
+			       at[1] - 1);
+	before = hf_sink_total(v->sink);
 	for (size_t i = 0; i < v->blocks->count; i++) {
 		if (!cell[i])
 			continue;
@@ -203,11 +212,10 @@ static void put_vector(const struct vectors *v, uint64_t number, const uint64_t 
 			       number, LINE_MAX_READ);
 }
 
-/* So many whole intervals, as many at a time as there are cells for. */
-static int put_vectors(struct vectors *v, uint64_t intervals)
+/* As many at a time as there are cells for. */
+static int put_vectors(struct vectors *v)
 {
-	const struct hf_profile_source *source = v->blocks->of->source;
-	const uint64_t room = CELLS / v->blocks->count, most = room > 1 ? room : 1;
+	const uint64_t room = CELLS / v->blocks->count, most = room > 1 ? room : 1, intervals = v->intervals->count;
 	uint64_t done = 0;
 	int err = 0;
 
@@ -216,10 +224,9 @@ static int put_vectors(struct vectors *v, uint64_t intervals)
 		return HF_ERR_NOMEM;
 	while (!err && done < intervals && hf_sink_total(v->sink) < VECTORS_MAX) {
 		const uint64_t n = intervals - done < most ? intervals - done : most;
-		const uint64_t first = source->first + done * v->length;
 
 		memset(v->cell, 0, n * v->blocks->count * sizeof *v->cell);
-		err = each_run(v->blocks->of, first, first + n * v->length, v->length, add_run, v);
+		err = each_run(v->blocks->of, &v->intervals->at[done], n, add_run, v);
 		for (uint64_t i = 0; !err && i < n && hf_sink_total(v->sink) < VECTORS_MAX; i++)
 			put_vector(v, done++, &v->cell[i * v->blocks->count]);
 	}
@@ -244,28 +251,37 @@ static bool read_interval(const char *text, uint64_t *ret_length)
 	       hf_number_parse(text, ret_length, &end) && !*end && *ret_length >= INTERVAL_MIN;
 }
 
-int hf_profile_bbv(const struct hf_profiled *of, struct hf_sink *sink)
+static int write_vectors(const struct hf_profiled *of, const struct hf_bbv_intervals *intervals, struct hf_sink *sink)
 {
-	const uint64_t insns = of->counts->insns;
 	struct blocks blocks;
-	struct vectors vectors = {.blocks = &blocks, .sink = sink};
-	uint64_t intervals;
+	struct vectors vectors = {.blocks = &blocks, .intervals = intervals, .sink = sink};
 	int err;
 
-	if (!read_interval(of->about, &vectors.length))
-		return HF_ERR_NOT_FOUND;
-	intervals = insns / vectors.length;
 	hf_profile_put_head(of, sink);
-	hf_sink_printf(sink,
-		       "# %" PRIu64 " intervals of %" PRIu64 " instructions; the last %" PRIu64 " are no whole one\n",
-		       intervals, vectors.length, insns % vectors.length);
-	if (!intervals)
-		return sink->err;
+	hf_bbv_intervals_put(intervals, sink);
+	if (!intervals->count)
+		return 0;
 	err = find_blocks(of, &blocks);
 	if (err)
 		return err;
-	err = put_vectors(&vectors, intervals);
+	err = put_vectors(&vectors);
 	free(blocks.start);
+	return err;
+}
+
+int hf_profile_bbv(const struct hf_profiled *of, struct hf_sink *sink)
+{
+	struct hf_bbv_intervals intervals;
+	uint64_t length;
+	int err;
+
+	if (!read_interval(of->about, &length))
+		return HF_ERR_NOT_FOUND;
+	err = hf_bbv_intervals_find(of, length, &intervals);
+	if (err)
+		return err;
+	err = write_vectors(of, &intervals, sink);
+	hf_bbv_intervals_free(&intervals);
 	return err ? err : sink->err;
 }
 

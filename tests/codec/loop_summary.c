@@ -2,9 +2,11 @@
 /*
  * The summary of every sample (index/summary.h), built with chunks of several sizes, with much memory and with so
  * little that it has many spans: what it says of every pc is what counting the events says, chunk by chunk. The same of
- * intervals of ranges (index/intervals.h), also without it.
+ * intervals of ranges (index/intervals.h), and of where every n-th instruction of a mode is (index/mode_marks.h), also
+ * without it.
  */
 #include "index/intervals.h"
+#include "index/mode_marks.h"
 #include "index/summary.h"
 #include "index/summary/tally.h"
 #include "index/summary_tree.h"
@@ -160,19 +162,21 @@ static void check_count(struct hf_summary *summary, uint32_t hart, const struct 
 
 /* ---- intervals ---- */
 
-/* Of [first, end), by brute force; chunk is the number of the interval. */
-static struct items count_intervals(const struct hf_events *all, uint64_t first, uint64_t end, uint64_t length)
+/* By brute force; chunk is the number of the interval. */
+static struct items count_intervals(const struct hf_events *all, const uint64_t *at, uint64_t count)
 {
 	struct items items = {0};
-	uint64_t ordinal = 0;
+	uint64_t ordinal = 0, number = 0;
 
 	for (size_t i = 0; i < all->n; i++) {
 		const struct hf_event *ev = &all->ev[i];
 
 		if (ev->kind != HF_EVENT_INSN)
 			continue;
-		if (ordinal >= first && ordinal < end)
-			add(&items, ev->insn.pc, ev->insn.opcode, (ordinal - first) / length, 1);
+		while (number < count && ordinal >= at[number + 1])
+			number++;
+		if (ordinal >= at[0] && number < count)
+			add(&items, ev->insn.pc, ev->insn.opcode, number, 1);
 		ordinal++;
 	}
 	put_together(&items);
@@ -232,24 +236,101 @@ static void check_intervals(const struct sample *s, struct hf_index *index, stru
 			    const struct hf_index_hart *hart)
 {
 	const uint64_t n = hart->insns;
-	const struct hf_intervals ranges[] = {{.first = 0, .end = n, .length = HF_NOWHERE},
-					      {.first = n / 3, .end = n - n / 4, .length = HF_NOWHERE},
-					      {.first = n / 5, .end = n, .length = n / 13 + 1},
-					      {.first = n / 2, .end = n / 2 + (n > 1), .length = 1},
-					      {.first = 0, .end = n < 50 ? n : 50, .length = 2}};
+	/* From, to, in steps of so many; of more and more; or all at once. */
+	const struct {
+		uint64_t first, end, step, grow;
+	} ranges[] = {{0, n, n + 1, 0},		 {n / 3, n - n / 4, n + 1, 0},
+		      {n / 5, n, n / 13 + 1, 0}, {n / 2, n / 2 + (n > 1), 1, 0},
+		      {0, n < 50 ? n : 50, 2, 0}, {n / 7, n - n / 9, 1, 3}};
 	struct hf_events all = sample_all(s, hart->id, 512);
 	const struct hf_cursor cursor = {
 		.stream = s->stream, .src = s->src, .index = index, .hart = hart->id};
 
 	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
 		const uint64_t first = ranges[i].first, end = ranges[i].end;
-		struct items want = count_intervals(&all, first, end, ranges[i].length);
+		uint64_t *at = malloc((size_t)(end - first + 2) * sizeof *at), step = ranges[i].step;
+		struct hf_intervals range = {.at = at};
+		struct items want;
 
-		check_range_of(&cursor, summary, &want, &ranges[i]);
-		check_range_of(&cursor, NULL, &want, &ranges[i]);
+		CHECK(at);
+		at[0] = first;
+		for (; at[range.count] < end; step += ranges[i].grow, range.count++)
+			at[range.count + 1] = step < end - at[range.count] ? at[range.count] + step : end;
+		/* Nothing is an interval too. */
+		if (!range.count)
+			at[++range.count] = end;
+		want = count_intervals(&all, at, range.count);
+		check_range_of(&cursor, summary, &want, &range);
+		check_range_of(&cursor, NULL, &want, &range);
+		free(at);
 		if (first < end)
 			check_sampled(index, summary, hart->id, first, end);
 		free(want.item);
+	}
+	hf_events_free(&all);
+}
+
+/* ---- modes ---- */
+
+static void check_marks_of(const struct hf_events *all, const struct hf_mode_marks *marks)
+{
+	uint64_t insns[HF_MODE_COUNT] = {0}, ordinal = 0, seen = 0;
+	struct hf_mode_marks mine = *marks;
+	struct hf_cursor cursor = *marks->cursor;
+	struct hf_mode_marked marked;
+	struct hf_diag diag;
+	size_t n = 0;
+
+	mine.cursor = &cursor;
+	CHECK_EQ(hf_mode_marks_find(&mine, &marked, &diag), 0);
+	for (size_t i = 0; i < all->n; i++) {
+		const unsigned mode = all->ev[i].insn.mode;
+
+		if (all->ev[i].kind != HF_EVENT_INSN)
+			continue;
+		if (ordinal >= marks->first && ordinal < marks->end) {
+			insns[mode]++;
+			if (marks->modes >> mode & 1 && seen++ % marks->every == 0) {
+				CHECK(n < marked.count);
+				CHECK_EQ(marked.mark[n++], ordinal);
+			}
+		}
+		ordinal++;
+	}
+	CHECK_EQ(n, marked.count);
+	for (unsigned mode = 0; mode < HF_MODE_COUNT; mode++)
+		CHECK_EQ(insns[mode], marked.insns[mode]);
+	hf_mode_marked_free(&marked);
+	hf_cursor_fini(&cursor);
+}
+
+static void check_marks(const struct sample *s, struct hf_index *index, struct hf_summary *summary,
+			const struct hf_index_hart *hart)
+{
+	const uint64_t n = hart->insns, ranges[][2] = {{0, n}, {n / 3, n - n / 4}, {n / 2, n / 2}, {n / 2, n / 2 + (n > 1)}},
+		       every[] = {1, 3, 50, n + 1};
+	struct hf_events all = sample_all(s, hart->id, 512);
+	struct hf_cursor cursor = {.stream = s->stream, .src = s->src, .index = index, .hart = hart->id};
+	uint64_t met = 0;
+
+	for (size_t i = 0; i < all.n; i++)
+		met |= all.ev[i].kind == HF_EVENT_INSN ? UINT64_C(1) << all.ev[i].insn.mode : 0;
+	for (size_t i = 0; i < 16; i++) {
+		/* One of those that there are, all, and none. */
+		const uint64_t modes[] = {met & -met, met & (met - 1), met, 0};
+		struct hf_mode_marks marks = {.cursor = &cursor,
+					      .summary = summary,
+					      .first = ranges[i % 4][0],
+					      .end = ranges[i % 4][1],
+					      .every = every[i / 4]};
+
+		for (size_t k = 0; k < 4; k++) {
+			marks.modes = modes[k];
+			marks.summary = summary;
+			check_marks_of(&all, &marks);
+			marks.summary = NULL;
+			check_marks_of(&all, &marks);
+		}
 	}
 	hf_events_free(&all);
 }
@@ -270,6 +351,7 @@ static void check_hart(const struct sample *s, struct hf_index *index, struct hf
 	}
 	free(want.item);
 	check_intervals(s, index, summary, hart);
+	check_marks(s, index, summary, hart);
 }
 
 static void check_built(const struct sample *s, const struct hf_build *build)

@@ -83,6 +83,7 @@ accessed = [i for i in insns if i.accesses]
 trapped = [i for i in insns if i.traps]
 branches = [i for i in insns if i.taken or i.not_taken]
 called = [i for i in insns if i.called]
+written = [i for i in insns if i.registers]
 single = [i for i in insns if len(symbols.get(i.place[0] if i.place else "", ())) == 1]
 
 for n in range(count):
@@ -121,6 +122,9 @@ for n in range(count):
         address = rng.choice(rng.choice(accessed).accesses)[2] or 0
         last = address + rng.choice((0, 0, 7, 63))
         check(f"{how}/{address:x}" + (f"-{last:x}" if last > address else ""), touches(KINDS[how], address, last))
+    if written:
+        register = rng.choice(rng.choice(written).registers)[0]
+        check(f"register/{register}", lambda i: any(r[0] == register for r in i.registers))
     if trapped:
         what, cause, named = rng.choice(rng.choice(trapped).traps)
         check(f"trap/{what}", lambda i: any(t[0] == what for t in i.traps))

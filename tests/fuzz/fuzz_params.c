@@ -36,18 +36,19 @@ static void set_up(void)
 
 static void check_views(const char *params)
 {
+	struct hf_taker view;
 	size_t size = 0;
 	char why[256];
 
-	for (size_t i = 0; hf_views[i]; i++) {
-		char *own = hf_params_of(params, hf_views[i]->name);
+	for (size_t i = 0; hf_views_taker(i, &view); i++) {
+		char *own = hf_params_of(params, view.name);
 
 		MUST(own);
 		if (*own) {
-			MUST(hf_views[i]->check_params(own, why, sizeof why) == 0);
+			MUST(view.check(own, why, sizeof why) == 0);
 			size += strlen(own) + 1;
 			for (const char *p = own; p; p = strchr(p, ','), p = p ? p + 1 : p)
-				size += strlen(hf_views[i]->name) + 1;
+				size += strlen(view.name) + 1;
 		}
 		free(own);
 	}

@@ -3,6 +3,7 @@
  * Any text as the name of a file in hartN/where/. The first byte says of which kind. What is accepted is the one spelling of
  * what it asks: spelled out again from the question it is the same text.
  */
+#include "codecs/listing/listing.h"
 #include "fs/find/where_value.h"
 #include "tests/lib/fuzz.h"
 
@@ -51,6 +52,11 @@ static void check(enum hf_where_kind kind, const char *name, const struct hf_que
 			return;
 		snprintf(text, sizeof text, "%" PRIu64, term->cause);
 		break;
+	case HF_WHERE_REGISTER:
+		/* Traces of Arm may have the classes of RISC-V too. */
+		MUST(!hf_listing_is_register(name, false) || hf_listing_is_register(name, true));
+		MUST(strcmp(term->text, name) == 0);
+		return;
 	case HF_WHERE_MNEMONIC:
 	case HF_WHERE_SYMBOL:
 		MUST(strcmp(term->text, name) == 0);

@@ -178,6 +178,10 @@ finds 1 "$rv" /dev/null --taken --after 500 --before 501
 # ---- what a trace cannot tell ----
 wrong --register x10
 grep -q 'cannot say' "$tmp/out" || fail "a trace without registers: $(cat "$tmp/out")"
+wrong --register a0
+grep -q "'a0' is no register as listings name them (x10, " "$tmp/out" || fail "a register by another name: $(cat "$tmp/out")"
+rv=$a64 wrong --register mepc9
+grep -q "is no register as listings name them (x0, sp, " "$tmp/out" || fail "no register of Arm: $(cat "$tmp/out")"
 rv=$a64 wrong --context asid=3
 grep -q 'does not tell' "$tmp/out" || fail "contexts that nobody knows: $(cat "$tmp/out")"
 

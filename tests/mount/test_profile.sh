@@ -116,6 +116,34 @@ judge_callgrind() {
 }
 command -v callgrind_annotate >/dev/null || echo "no callgrind_annotate: callgrind.out is not judged by it"
 
+# flamegraph.pl, which Devel::NYTProf brings along, complains of nothing, finds all instructions, and gives each frame those
+# of the chains that go through it.
+flamegraph=$(command -v flamegraph.pl || ls /usr/share/perl5/Devel/NYTProf/flamegraph.pl 2>/dev/null)
+cat >"$tmp/frames.py" <<'END'
+import collections, html, re, sys
+sums = collections.Counter()
+for text in open(sys.argv[1]):
+    stack, count = text.rstrip("\n").rsplit(" ", 1)
+    frames = stack.split(";")
+    for i in range(len(frames) + 1):
+        sums[tuple(frames[:i])] += int(count)
+known = collections.Counter((stack[-1] if stack else "all", n) for stack, n in sums.items())
+found = collections.Counter()
+for name, count in re.findall(r"<title>(.*) \(([0-9,]+) samples, [0-9.]+%\)</title>", open(sys.argv[2]).read()):
+    found[html.unescape(name), int(count.replace(",", ""))] += 1
+if ("all", sums[()]) not in found or found - known:
+    sys.exit("%d frames, not in stacks.folded: %s" % (sum(found.values()), list(found - known)[:3]))
+if len(found) < min(len(known), 5):
+    sys.exit("only %d frames of %d" % (len(found), len(known)))
+END
+judge_flamegraph() {
+	[ -n "$flamegraph" ] || return 0
+	perl "$flamegraph" "$1" >"$tmp/flame.svg" 2>"$tmp/err" || fail "flamegraph.pl: $(cat "$tmp/err")"
+	[ -s "$tmp/err" ] && fail "flamegraph.pl: $(head -n 1 "$tmp/err")"
+	python3 "$tmp/frames.py" "$1" "$tmp/flame.svg" >"$tmp/out" 2>&1 || fail "flamegraph.pl: $(cat "$tmp/out")"
+}
+[ -n "$flamegraph" ] || echo "no flamegraph.pl: stacks.folded is not judged by it"
+
 do_mount --wait
 # Two who ask at once for what nobody has made yet.
 for i in 1 2; do
@@ -133,6 +161,7 @@ for capture in boot/rv-sys@stf@gz mini/rv32-mini@stf arm/a64-sys@astf; do
 	done
 	python3 "$tmp/check.py" "$hart/listing.txt" "$tmp" >"$tmp/out" 2>&1 || fail "$capture: $(tail -n 1 "$tmp/out")"
 	judge_callgrind "$tmp/callgrind.out"
+	judge_flamegraph "$tmp/stacks.folded"
 	mkdir -p "$tmp/kept/$capture"
 	for file in $files; do cp "$tmp/$file" "$tmp/kept/$capture/"; done
 done

@@ -117,6 +117,84 @@ for file in bbv-100000.bb bbv.map memory.txt at/123456-345678/profile/bbv-20000.
 	done | uniq | wc -l | grep -qx 1 || fail "$file: other bytes with a summary"
 done
 
+# Vectors of some modes alone: by brute force over the listing, all bytes of the file. "EL1" is EL1t or EL1h; of what the trace
+# calls EL1 alone, or ?, it does not tell whether it is EL1h.
+cat >"$tmp/modes.py" <<'END'
+import bisect, collections, os, sys
+listing, bbv_map, length, *files = sys.argv[1:3] + [int(sys.argv[3])] + sys.argv[4:]
+insns = [line.split(None, 3)[:3] for line in open(listing) if line[0] != "#"]
+first, start = int(insns[0][0]), [int(line.split()[1], 16) for line in open(bbv_map) if line[0] != "#"]
+levels = ("EL0", "EL1", "EL2", "EL3")
+def check(modes, got):
+    def sure(mode):
+        return mode in modes or mode[:3] in levels and mode[:3] in modes
+    def perhaps(mode):
+        return not sure(mode) and (mode == "?" or mode in levels and any(m[:3] == mode for m in modes))
+    those = [(int(o), int(pc, 16)) for o, mode, pc in insns if sure(mode)]
+    unknown, whole = sum(perhaps(i[1]) for i in insns), len(those) // length
+    want = [got.split("\n")[0], "# %d intervals of %d instructions of mode%s %s; the last %d are no whole one" %
+            (whole, length, "s" * (len(modes) > 1), "+".join(modes), len(those) % length)]
+    if unknown:
+        want.append("# %d instructions are left out, as the trace does not tell enough of their mode" % unknown)
+    for k in range(whole):
+        end = those[(k + 1) * length][0] if (k + 1) * length < len(those) else first + len(insns)
+        cells = collections.Counter(bisect.bisect(start, pc) for _, pc in those[k * length:(k + 1) * length])
+        want += ["# interval %d: at/%d-%d" % (k, those[k * length][0], end - 1),
+                 "T" + "".join(":%d:%d " % cell for cell in sorted(cells.items()))]
+    if "\n".join(want) + "\n" != got:
+        bad = next((w, g) for w, g in zip(want + [""], got.split("\n")) if w != g)
+        sys.exit("%s: is %s\ninstead of %s" % ("+".join(modes), bad[1][:200], bad[0][:200]))
+    print("+".join(modes), whole, len(those), unknown)
+for file in files:
+    check(os.path.basename(file).split("+"), open(file).read())
+END
+# CAPTURE HART_OR_SLICE LENGTH MODES... : with and without a summary, in chunks of several sizes
+check_modes() {
+	local capture=$1 of=$2 length=$3 modes n=0
+	cat_of() { "$hartfs" cat --index-dir "$tmp/ixmodes" "$capture" "$of/$1"; }
+	cat_of listing.txt >"$tmp/listing" && cat_of profile/bbv.map >"$tmp/map" || fail "$capture: listing and map"
+	rm -rf "$tmp/vectors"
+	for more in --chunk=16384 --chunk=700 "--chunk=700 --summary=off"; do
+		mkdir -p "$tmp/vectors/$((++n))"
+		for modes in "${@:4}"; do
+			"$hartfs" cat --index-dir "$tmp/ixmodes${more//[^a-z0-9]/}" $more --param "bbv.modes=$modes" "$capture" "$of/profile/bbv-$length.bb" \
+				>"$tmp/vectors/$n/$modes" || fail "$capture: cat of modes $modes"
+		done
+	done
+	python3 "$tmp/modes.py" "$tmp/listing" "$tmp/map" "$length" "$tmp"/vectors/*/* >"$tmp/out" 2>&1 || fail "$capture, $of: $(tail -n 2 "$tmp/out")"
+	cat "$tmp/out" >>"$tmp/modes"
+}
+"$hartfs" cat --index-dir "$tmp/ixmodes" "$archive/boot/rv-sys.stf.gz" hart0/at/0-199999/trace.stf >"$tmp/part.stf" || fail "a part of rv-sys"
+check_modes "$tmp/part.stf" hart0 10000 U S M U+S U+S+M VU
+check_modes "$tmp/part.stf" hart0/at/23456-145678 10000 U S
+check_modes "$archive/mini/rv32-mini.stf" hart0 20000 U '?'
+"$hartfs" cat --index-dir "$tmp/ixmodes" "$archive/arm/a64-sys.astf" hart0/at/0-99999/trace.astf >"$tmp/part.astf" || fail "a part of a64-sys"
+check_modes "$tmp/part.astf" hart0 11111 EL0t EL1 EL1h
+mkdir "$tmp/levels"
+(
+	archive=$tmp/levels index=$tmp/ixlevels
+	mkdir "$index" && mv "$tmp/part.astf" "$archive/"
+	do_mount --wait && cp -r "$mnt/part@astf/hart0/ete" "$tmp/packets"
+	do_umount
+)
+check_modes "$tmp/packets" hart1 10000 EL0 EL1h EL1h+EL0 '?'
+# rv32-mini is one mode, of which all is whole; an ETE tells levels, not stack pointers.
+grep -qx 'U 10 200000 0' "$tmp/modes" && grep -qx 'VU 0 0 0' "$tmp/modes" || fail "modes: $(cat "$tmp/modes")"
+grep -qE '^EL1h 0 0 [1-9]' "$tmp/modes" || fail "EL1h of an ETE: $(cat "$tmp/modes")"
+# In a mount, for all, and said wrongly.
+do_mount --wait -o bbv.modes=U
+cp "$hart/profile/bbv-50000.bb" "$tmp/copy"
+[ "$(sed -n 2p "$tmp/copy")" = "# 10 intervals of 50000 instructions of mode U; the last 42139 are no whole one" ] ||
+	fail "in a mount: $(sed -n 2p "$tmp/copy")"
+range=$(sed -n 's/^# interval 3: //p' "$tmp/copy")
+[ "$(awk '!/^#/ && $2 == "U"' "$hart/$range/listing.txt" | wc -l)" = 50000 ] || fail "$range has other instructions"
+do_umount
+for wrong in bbv.modes=X bbv.modes=U+ bbv.modes= bbv.mode=U bbv.modes=u; do
+	"$hartfs" cat --index-dir "$tmp/ixmodes" --param "$wrong" "$archive/boot/rv-sys.stf.gz" hart0/profile/bbv.bb >"$tmp/out" 2>&1 && fail "$wrong is taken"
+done
+"$hartfs" cat --index-dir "$tmp/ixmodes" --param bbv.modes=X "$archive/boot/rv-sys.stf.gz" hart0/profile/bbv.bb 2>&1 |
+	grep -q "bbv.modes=X: modes must be as listings name them (U, S, " || fail "a wrong mode: another message"
+
 # A slice that is too long to be decoded: its instructions are counted all the same, its calls estimated.
 run=$(dirname "$hartfs")/tests/make_run
 if [ -x "$run" ]; then

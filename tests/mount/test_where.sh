@@ -23,6 +23,9 @@ mkdir "$tmp/parts"
 cp "$archive/boot/rv-sys.elf" "$tmp/parts/rv.elf"
 "$hartfs" cat --index-dir "$index" "$archive/boot/rv-sys.stf.gz" hart0/at/0-39999/trace.stf >"$tmp/parts/rv.stf" || fail "a piece of rv-sys"
 "$hartfs" cat --index-dir "$index" "$archive/a64-sys.astf" hart0/at/0-19999/trace.astf >"$tmp/parts/a64.astf" || fail "a piece of a64-sys"
+# The same with registers of each kind, which no capture here has.
+"$hartfs" cat --index-dir "$index" "$tmp/parts/rv.stf" records.txt >"$tmp/records" || fail "records of a piece"
+timeout 100 python3 "$here/find/registers.py" "$tmp/parts/rv.stf" "$tmp/records" 10000 "$tmp/parts/regs.stf" || fail "a piece with registers"
 for summary in on off; do
 	for chunk in 7 1000 16384; do
 		index=$tmp/index-$summary-$chunk
@@ -30,6 +33,13 @@ for summary in on off; do
 		archive=$tmp/parts do_mount --wait --chunk $chunk --summary=$summary
 		judged "$mnt/rv@stf/hart0" riscv 4
 		judged "$mnt/a64@astf/hart0" arm 3
+		judged "$mnt/regs@stf/hart0" riscv 8
+		for name in x10 f3 v2 mstatus csr_7c0 pc; do
+			[ -s "$mnt/regs@stf/hart0/where/register/$name" ] || fail "chunks of $chunk, summary $summary: nothing wrote $name"
+		done
+		for name in x30 v31 fcsr csr_7c1; do
+			[ "$(stat -c %s "$mnt/regs@stf/hart0/where/register/$name")" = 0 ] || fail "chunks of $chunk, summary $summary: something wrote $name"
+		done
 		do_umount
 	done
 done
@@ -52,7 +62,7 @@ cp "$rv/where/call/fib" "$tmp/copy" && cmp "$tmp/copy" "$rv/where/call/fib" || f
 [ "$(stat -c %s "$rv/where/pc/7")" = 0 ] || fail "what never ran is no empty file"
 
 # ---- names ----
-[ "$(ls "$rv/where" | tr '\n' ' ')" = "access call gap mnemonic mode not-taken opcode pc read symbol taken trap write " ] ||
+[ "$(ls "$rv/where" | tr '\n' ' ')" = "access call gap mnemonic mode not-taken opcode pc read register symbol taken trap write " ] ||
 	fail "where/ lists $(ls "$rv/where")"
 [ -z "$(ls "$rv/where/pc")" ] || fail "where/pc lists something"
 ls "$rv" | grep -q where && fail "where is listed"
@@ -62,7 +72,7 @@ for name in pc/xyz pc/080001028 pc/0x80001028 pc/8000102A pc/80001028-80001028 p
 	symbol/page+0xFF symbol/page+zz symbol/page@0 symbol/page@80001000 symbol/fib@1 symbol/fib@0x4001014e call/sort.constprop.0@040010246 \
 	opcode/0fee79de3 opcode/fee79de3/ff opcode/FEE79DE3 opcode/123456789 mnemonic/ADDI 'mnemonic/add i' mnemonic/5 mode/W mode/u \
 	trap/05 trap/0x5 trap/nonsense trap/-1 trap/ gap/0 gap/ gap/none write/80005360/8 write/0 read/00 taken/x taken/080001028 \
-	value/5 register/a0 nothing/1 PC/80001028; do
+	value/5 register/a0 register/x010 register/X10 register/sp register/csr_300 register/r13_svc register/ nothing/1 PC/80001028; do
 	case $name in
 	write/0) [ -f "$rv/where/$name" ] || fail "$name is an address" ;;
 	*/) ;;
@@ -173,6 +183,7 @@ mkdir "$tmp/told"
 mv "$tmp/packets" "$tmp/told/packets"
 archive=$tmp/told do_mount --wait
 packets=$mnt/packets@etrace/hart0
+stat "$packets/where/register/x10" 2>&1 | grep -q 'not supported' || fail "registers of packets: $(stat "$packets/where/register/x10" 2>&1)"
 stat "$packets/where/write/80006980" 2>&1 | grep -q 'not supported' || fail "writes of packets: $(stat "$packets/where/write/80006980" 2>&1)"
 grep -v '^#' "$packets/listing.txt" | awk '$3 == "0000000080001028" {printf "%20d\n", $1}' | cmp - "$packets/where/pc/80001028" || fail "where/pc of packets"
 do_umount
@@ -180,5 +191,6 @@ do_umount
 "$hartfs" cat --index-dir "$index" "$tmp/told/packets" hart0/trace.stf >"$tmp/told/none.stf" || fail "trace.stf of packets"
 archive=$tmp/told do_mount --wait
 stat "$mnt/none@stf/hart0/where/write/80006980" 2>&1 | grep -q 'not supported' || fail "writes of a trace without"
+stat "$mnt/none@stf/hart0/where/register/x10" 2>&1 | grep -q 'not supported' || fail "registers of a trace without"
 do_umount
 finish
