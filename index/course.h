@@ -50,8 +50,9 @@ struct hf_course {
 	void *ctx;
 	int (*code)(void *ctx, const struct hf_run *run, const struct hf_course_when *when, size_t n);
 	int (*data)(void *ctx, const struct hf_course_data *data, const struct hf_course_when *when, size_t n);
-	/* May be NULL. Whether all of the data was heard of in every place of when: then it is not told once more. */
-	bool (*is_known)(void *ctx, const struct hf_course_data *data, const struct hf_course_when *when);
+	/* May be NULL. Whether all of the data was heard of in every place of when: then it is not told once more, nor is
+	 * any other of *data, which may be made wider. */
+	bool (*is_known)(void *ctx, struct hf_course_data *data, const struct hf_course_when *when);
 	/* interrupt: of HF_RARE_TRAP */
 	int (*mark)(void *ctx, enum hf_rare_kind kind, bool interrupt, const struct hf_course_when *when);
 	int (*stack)(void *ctx, const struct hf_course_stack *stack);

@@ -13,6 +13,9 @@ struct telling {
 	uint64_t *first; /* ordinal of each chunk's first instruction; behind the last: of all */
 	uint64_t chunks;
 	bool written, interrupt; /* what is being told */
+	/* In chunks [known_first, known_end) that is known; known_end 0: nothing is. */
+	struct hf_course_data known;
+	uint64_t known_first, known_end;
 	enum hf_rare_kind kind;
 };
 
@@ -88,35 +91,58 @@ static int put_run(void *ctx, const struct hf_summary_run *run)
 }
 
 /* Whether the list need not be read: wherever it may be is told already. A chunk without an instruction is at the one
- * before it. */
-static bool is_known(const struct telling *t, const struct hf_course_data *data, const struct hf_list *list)
+ * before it. Ranges come in the order of addresses: those near by are mostly known too. */
+static bool is_known(struct telling *t, const struct hf_course_data *data, const struct hf_list_facts *chunks)
 {
-	const struct hf_list_facts *facts = &list->facts;
 	struct hf_course_when when = {.chunk = HF_NOWHERE};
 
-	if (!t->course->is_known || facts->postings == 1 || facts->end > t->chunks)
-		return false;
-	when.first = t->first[facts->first] - (t->first[facts->first] != 0);
-	when.end = t->first[facts->end];
-	return t->course->is_known(t->course->ctx, data, &when);
+	if (t->known_first != chunks->first || t->known_end != chunks->end || data->first < t->known.first ||
+	    data->last > t->known.last) {
+		if (!t->course->is_known || chunks->postings == 1 || chunks->end > t->chunks)
+			return false;
+		when.first = t->first[chunks->first] - (t->first[chunks->first] != 0);
+		when.end = t->first[chunks->end];
+		t->known = *data;
+		t->known_first = chunks->first;
+		t->known_end = t->course->is_known(t->course->ctx, &t->known, &when) ? chunks->end : 0;
+	}
+	return t->known_end != 0;
 }
 
-static int put_range(void *ctx, const struct hf_words_range *range, struct hf_list *list)
+static int put_one(const struct telling *t, const struct hf_course_data *data, uint64_t chunk)
 {
-	const struct telling *t = ctx;
-	const struct hf_course_data data = {.first = range->first, .last = range->last, .written = t->written};
-	struct hf_course_when when[HF_COURSE_BATCH];
-	size_t n;
-	int err = 0;
+	struct hf_course_when when = {.count = 1};
+	int err = place_of(t, chunk, &when);
 
-	if (range->level >= HF_WORDS_UNKNOWN || is_known(t, &data, list))
-		return 0;
-	while (!err && list->left) {
-		err = take(t, list, when, &n);
+	if (err)
+		return err == HF_NOTE_END ? 0 : err;
+	return t->course->data(t->course->ctx, data, &when, 1);
+}
+
+static int put_list(const struct telling *t, const struct hf_course_data *data, struct hf_words_look *look)
+{
+	struct hf_course_when when[HF_COURSE_BATCH];
+	struct hf_list list;
+	size_t n;
+	int err = hf_words_list(look, &list);
+
+	while (!err && list.left) {
+		err = take(t, &list, when, &n);
 		if (!err && n)
-			err = t->course->data(t->course->ctx, &data, when, n);
+			err = t->course->data(t->course->ctx, data, when, n);
 	}
 	return err;
+}
+
+/* Most ranges are of one chunk, or known. */
+static int put_range(void *ctx, const struct hf_words_range *range, struct hf_words_look *look)
+{
+	struct telling *t = ctx;
+	const struct hf_course_data data = {.first = range->first, .last = range->last, .written = t->written};
+
+	if (range->level >= HF_WORDS_UNKNOWN || is_known(t, &data, range->chunks))
+		return 0;
+	return range->chunks->postings == 1 ? put_one(t, &data, range->chunk) : put_list(t, &data, look);
 }
 
 static int put_words(struct telling *t, bool written)
@@ -124,6 +150,7 @@ static int put_words(struct telling *t, bool written)
 	int err;
 
 	t->written = written;
+	t->known_end = 0;
 	err = hf_words_each(t->summary, t->hart, written ? HF_WORDS_WRITES : HF_WORDS_READS, put_range, t);
 	return err == HF_ERR_UNSUPPORTED ? 0 : err;
 }

@@ -136,45 +136,57 @@ static void find_whole(const struct listed *l, uint64_t number, uint64_t *ret_fi
 	*ret_end = l->limit[number + 1].chunk;
 }
 
-/* The postings of one interval; *posting is the first one that is not of those before it. */
-static int sum_up(struct hf_list *list, uint64_t first, uint64_t end, struct hf_posting *posting, uint64_t *ret_sum)
+/* What a run was executed in the interval at hand. */
+struct summing {
+	const struct listed *l;
+	const struct hf_run *run;
+	uint64_t number;     /* of the interval */
+	uint64_t first, end; /* chunks that lie in it */
+	uint64_t sum;
+};
+
+static int next_interval(struct summing *s)
+{
+	int err = s->sum ? s->l->in->put(s->l->in->ctx, s->number, s->run, s->sum) : 0;
+
+	s->sum = 0;
+	if (++s->number < s->l->in->count)
+		find_whole(s->l, s->number, &s->first, &s->end);
+	return err;
+}
+
+/* HF_NOTE_END: they are behind the last interval. */
+static int sum_up(struct summing *s, const struct hf_posting *posting, size_t n)
 {
 	int err = 0;
 
-	*ret_sum = 0;
-	if (posting->chunk < first)
-		err = hf_list_seek(list, first, posting);
-	while (!err && posting->chunk < end) {
-		*ret_sum += posting->count;
-		err = hf_list_next(list, posting);
+	for (size_t i = 0; i < n && !err; i++) {
+		while (!err && posting[i].chunk >= s->end)
+			err = s->number + 1 < s->l->in->count ? next_interval(s) : HF_NOTE_END;
+		if (!err && posting[i].chunk >= s->first)
+			s->sum += posting[i].count;
 	}
 	return err;
 }
 
-static int put_list(const struct listed *l, const struct hf_summary_run *run, struct hf_list *list)
+static int put_list(struct summing *s, struct hf_list *list)
 {
-	struct hf_posting posting;
-	int err = hf_list_next(list, &posting);
+	struct hf_posting posting[HF_LIST_BLOCK];
+	size_t n = 1;
+	int err = hf_list_seek(list, s->first, &posting[0]);
 
-	for (uint64_t i = 0; !err && i < l->in->count; i++) {
-		uint64_t first, end, sum;
-		int put_err = 0;
-
-		find_whole(l, i, &first, &end);
-		if (first >= end || posting.chunk >= end)
-			continue;
-		err = sum_up(list, first, end, &posting, &sum);
-		if (sum && (!err || err == HF_NOTE_END))
-			put_err = l->in->put(l->in->ctx, i, &run->run, sum);
-		if (put_err)
-			err = put_err;
+	while (!err) {
+		err = sum_up(s, posting, n);
+		if (!err)
+			err = hf_list_take(list, posting, HF_LIST_BLOCK, &n);
 	}
-	return err == HF_NOTE_END ? 0 : err;
+	return err == HF_NOTE_END ? next_interval(s) : err;
 }
 
 static int put_run(void *ctx, const struct hf_summary_run *run)
 {
 	const struct listed *l = ctx;
+	struct summing s = {.l = l, .run = &run->run};
 	struct hf_list list;
 	int err;
 
@@ -182,8 +194,12 @@ static int put_run(void *ctx, const struct hf_summary_run *run)
 		return 0;
 	if (stopped(l->in))
 		return HF_ERR_CANCELLED;
+	find_whole(l, 0, &s.first, &s.end);
+	/* All of the list lies in the one that there is. */
+	if (l->in->count == 1 && s.first <= run->facts.first && run->facts.end <= s.end)
+		return l->in->put(l->in->ctx, 0, &run->run, run->facts.total);
 	err = hf_summary_list_by(l->in->summary, l->reader, run, &list);
-	return err ? err : put_list(l, run, &list);
+	return err ? err : put_list(&s, &list);
 }
 
 static int find_limit(const struct hf_intervals *in, const struct hf_index_hart *hart, uint64_t ordinal,

@@ -124,10 +124,11 @@ int hf_activations_make(const struct hf_profiled *of, struct hf_activations *ret
 		return err;
 	m->of = of;
 	m->a = a;
+	a->exact = hf_profile_course_is_exact(of);
 	m->begun = calloc((size_t)of->tree->count + 1, sizeof *m->begun);
 	a->at = malloc(HF_ACTIVATIONS * sizeof *a->at);
 	if (m->begun && a->at)
-		err = hf_profile_course(of, &course, &a->exact);
+		err = hf_profile_course(of, &course);
 	if (!err) {
 		close_down_to(m, 0, of->source->first + of->counts->insns);
 		hf_clock_end(&a->clock, of->source->first, of->source->first + of->counts->insns);

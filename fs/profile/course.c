@@ -19,15 +19,21 @@ static int tell_events(const struct hf_profiled *of, const struct hf_course *cou
 	return err;
 }
 
-int hf_profile_course(const struct hf_profiled *of, const struct hf_course *course, bool *ret_exact)
+bool hf_profile_course_is_exact(const struct hf_profiled *of)
+{
+	const struct hf_profile_source *source = of->source;
+
+	/* Of a slice that was decoded, the summary has another tree. */
+	return of->counts->insns <= HF_PICTURE_DECODED || !source->summary ||
+	       (source->decodes && !hf_profile_is_whole(source));
+}
+
+int hf_profile_course(const struct hf_profiled *of, const struct hf_course *course)
 {
 	const struct hf_profile_source *source = of->source;
 	const struct hf_course_range range = range_of(source);
 
-	/* Of a slice that was decoded, the summary has another tree. */
-	*ret_exact = of->counts->insns <= HF_PICTURE_DECODED || !source->summary ||
-		     (source->decodes && !hf_profile_is_whole(source));
-	if (*ret_exact)
+	if (hf_profile_course_is_exact(of))
 		return source->decodes ? tell_events(of, course) : HF_ERR_NOT_FOUND;
 	return hf_course_of_summary(source->summary, source->open->index, of->tree, &range, course);
 }

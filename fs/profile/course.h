@@ -10,9 +10,11 @@
  * shows little. */
 #define HF_PICTURE_DECODED (UINT64_C(2) << 20)
 
-/* Tells the course of the instructions. *ret_exact: from events; else from the summary, by chunks, of which the first
- * and the last may be longer. HF_ERR_STATE: the summary is damaged. HF_ERR_NOT_FOUND: no way leads there. */
-int hf_profile_course(const struct hf_profiled *of, const struct hf_course *course, bool *ret_exact);
+/* Whether their course is told from events; else from the summary, by chunks, of which the first and the last may be
+ * longer. */
+bool hf_profile_course_is_exact(const struct hf_profiled *of);
+/* Tells the course of the instructions. HF_ERR_STATE: the summary is damaged. HF_ERR_NOT_FOUND: no way leads there. */
+int hf_profile_course(const struct hf_profiled *of, const struct hf_course *course);
 
 /* For the course of a long slice, whose tree is an estimate: the same with the tree of the whole hart, to be freed, in
  * which its stacks are. Of others a copy, and no tree. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory.txt: which pages of memory were read and written, by which functions; of what is long, in how many chunks. */
 #include "fs/base/list.h"
+#include "fs/profile/both.h"
 #include "fs/profile/texts.h"
 #include "index/summary/words_pages.h"
 
@@ -358,61 +359,62 @@ static int find_chunks(const struct hf_profile_source *source, uint64_t *ret_fir
 	return err;
 }
 
-/* Of one kind of accesses; the source may tell of none. */
-static int count_kind(const struct hf_profile_source *source, enum hf_words_what what, uint64_t first, uint64_t end,
-		      bool *known, struct hf_words_pages *ret_pages)
-{
-	int err = hf_words_pages_count(source->summary, source->hart, what, first, end, ret_pages);
+/* In how many of the chunks [first, end) there were accesses of one kind. */
+struct kind {
+	const struct hf_profile_source *source;
+	enum hf_words_what what;
+	uint64_t first, end;
+	bool known; /* else the source tells of none */
+	struct hf_words_pages pages;
+};
 
-	*known |= !err;
+static int count_kind(void *ctx)
+{
+	struct kind *kind = ctx;
+	const struct hf_profile_source *source = kind->source;
+	int err = hf_words_pages_count(source->summary, source->hart, kind->what, kind->first, kind->end, &kind->pages);
+
+	kind->known = !err;
 	return err == HF_ERR_UNSUPPORTED ? 0 : err;
 }
 
-/* HF_ERR_UNSUPPORTED: it tells of none at all. */
-static int count(const struct hf_profile_source *source, uint64_t first, uint64_t end, struct hf_words_pages *reads,
-		 struct hf_words_pages *writes)
+static int put_kinds(const struct kind *reads, const struct kind *writes, struct hf_sink *sink)
 {
-	bool known = false;
-	int err = count_kind(source, HF_WORDS_READS, first, end, &known, reads);
-
-	if (err)
-		return err;
-	err = count_kind(source, HF_WORDS_WRITES, first, end, &known, writes);
-	if (err)
-		hf_words_pages_free(reads);
-	return err || known ? err : HF_ERR_UNSUPPORTED;
-}
-
-static int put_chunks(const struct hf_profiled *of, struct hf_sink *sink)
-{
-	struct hf_words_pages reads, writes;
+	const uint64_t left_out = reads->pages.left_out + writes->pages.left_out;
 	struct touched *touched;
-	uint64_t first, end;
-	int err = find_chunks(of->source, &first, &end);
 
-	if (!err)
-		err = count(of->source, first, end, &reads, &writes);
-	if (err == HF_ERR_UNSUPPORTED) {
+	if (!reads->known && !writes->known) {
 		hf_sink_printf(sink, "# the trace tells of no accesses\n");
 		return 0;
 	}
-	if (err)
-		return err;
 	hf_sink_printf(sink,
 		       "# in how many of the %" PRIu64
 		       " chunks that have these instructions memory was read and written: "
 		       "accesses are not counted, nor by whom\n",
-		       end - first);
-	if (reads.left_out + writes.left_out)
-		hf_sink_printf(sink, "# left out: %" PRIu64 " ranges of memory, as there are too many\n",
-			       reads.left_out + writes.left_out);
-	touched = malloc((reads.count + writes.count + 1) * sizeof *touched);
+		       reads->end - reads->first);
+	if (left_out)
+		hf_sink_printf(sink, "# left out: %" PRIu64 " ranges of memory, as there are too many\n", left_out);
+	touched = malloc((reads->pages.count + writes->pages.count + 1) * sizeof *touched);
 	if (touched)
-		put_touched(touched, join(&reads, &writes, touched), sink);
+		put_touched(touched, join(&reads->pages, &writes->pages, touched), sink);
 	free(touched);
-	hf_words_pages_free(&reads);
-	hf_words_pages_free(&writes);
 	return touched ? 0 : HF_ERR_NOMEM;
+}
+
+static int put_chunks(const struct hf_profiled *of, struct hf_sink *sink)
+{
+	struct kind reads = {.source = of->source, .what = HF_WORDS_READS}, writes;
+	int err = find_chunks(of->source, &reads.first, &reads.end);
+
+	writes = reads;
+	writes.what = HF_WORDS_WRITES;
+	if (!err)
+		err = hf_profile_both(of->source, count_kind, &writes, &reads);
+	if (!err)
+		err = put_kinds(&reads, &writes, sink);
+	hf_words_pages_free(&reads.pages);
+	hf_words_pages_free(&writes.pages);
+	return err;
 }
 
 int hf_profile_memory(const struct hf_profiled *of, struct hf_sink *sink)

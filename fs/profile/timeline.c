@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/profile/timeline.h"
+#include "fs/profile/both.h"
 #include "fs/profile/course.h"
 
 #include <stdlib.h>
@@ -157,14 +158,19 @@ static int put_each_instruction(struct hf_timeline *t, const struct hf_run *run,
 
 static int put_blocks(struct hf_timeline *t, const struct hf_run *run, const struct executions *of)
 {
-	const uint64_t pc = run->key.first;
+	const uint64_t pc = run->key.first, last = pc + run->bytes - 1;
 	int err = 0;
 
-	for (size_t i = 0, from; i < of->n && !err && run->bytes;) {
+	if (!run->bytes)
+		return 0;
+	/* Most lie in one, and stay there. */
+	if (pc >> t->code.shift == last >> t->code.shift)
+		return put_range(t, pc, last, of, 0, of->n);
+	for (size_t i = 0, from; i < of->n && !err;) {
 		for (from = i; i < of->n && !is_across(t, run, &of->when[i], &of->spot[i].columns);)
 			i++;
 		if (from < i)
-			err = put_range(t, pc, pc + run->bytes - 1, of, from, i);
+			err = put_range(t, pc, last, of, from, i);
 		if (!err && i < of->n)
 			err = put_each_instruction(t, run, of->when[i++].first);
 	}
@@ -175,10 +181,12 @@ static int put_busy(const struct making *m, const struct hf_run *run, const stru
 {
 	const struct hf_timeline_axis *part = &m->t->part;
 	struct hf_busy_function *function;
+	float all;
 	int err = hf_busy_find(&m->t->busy, m->of->symbols, run->key.first, &function);
 
 	if (err || !function)
 		return err;
+	all = function->all;
 	for (size_t i = 0; i < of->n; i++) {
 		const struct hf_course_when *when = &of->when[i];
 		const struct span span = of->spot[i].parts;
@@ -187,10 +195,11 @@ static int put_busy(const struct making *m, const struct hf_run *run, const stru
 			const float insns = span.whole ? of->insns[i]
 						       : of->insns[i] * share(when, part->start[p], part->start[p + 1]);
 
-			function->all += insns;
+			all += insns;
 			function->part[p] += insns;
 		}
 	}
+	function->all = all;
 	return 0;
 }
 
@@ -231,23 +240,27 @@ static bool is_full(const struct hf_block_row *row, const struct span *columns, 
 	return c > columns->last;
 }
 
-static bool is_known(void *ctx, const struct hf_course_data *data, const struct hf_course_when *when)
+static bool is_known(void *ctx, struct hf_course_data *data, const struct hf_course_when *when)
 {
 	struct making *m = ctx;
 	const struct hf_timeline *t = m->t;
+	const uint64_t low = data->first >> t->data.shift, high = data->last >> t->data.shift;
 
 	/* All lists of a span of the summary are of the same chunks. */
 	if (m->asked.first != when->first || m->asked.end != when->end)
 		m->asked_columns = span_of(&t->column, when);
 	m->asked = *when;
-	for (uint64_t block = data->first >> t->data.shift;; block++) {
+	for (uint64_t block = low;; block++) {
 		const struct hf_block_row *row = hf_block_map_row(&t->data, block);
 
 		if (!row || !is_full(row, &m->asked_columns, bit_of(data)))
 			return false;
-		if (block == data->last >> t->data.shift)
-			return true;
+		if (block == high)
+			break;
 	}
+	data->first = low << t->data.shift;
+	data->last = (high << t->data.shift) + ((UINT64_C(1) << t->data.shift) - 1);
+	return true;
 }
 
 static int put_data(void *ctx, const struct hf_course_data *data, const struct hf_course_when *when, size_t n)
@@ -343,27 +356,47 @@ static uint64_t count_chunks(const struct hf_profiled *of)
 	return 0;
 }
 
-static int take_course(const struct hf_profiled *of, struct hf_timeline *t)
+/* What is to be heard of the course, for a timeline. */
+struct part {
+	const struct hf_profiled *of;
+	struct hf_timeline *t;
+	bool data, others;
+};
+
+static int take_part(void *ctx)
 {
-	struct making m = {.of = of, .t = t, .chunks = count_chunks(of)};
+	const struct part *part = ctx;
+	struct making m = {.of = part->of, .t = part->t, .chunks = count_chunks(part->of)};
 	const struct hf_course course = {.ctx = &m,
-					 .code = put_code,
-					 .data = put_data,
+					 .code = part->others ? put_code : NULL,
+					 .data = part->data ? put_data : NULL,
 					 .is_known = is_known,
-					 .mark = put_mark,
-					 .stack = put_stack};
+					 .mark = part->others ? put_mark : NULL,
+					 .stack = part->others ? put_stack : NULL};
 	int err;
 
 	m.spot = calloc((size_t)m.chunks + 1, sizeof *m.spot);
-	err = m.spot ? hf_profile_course(of, &course, &t->exact) : HF_ERR_NOMEM;
+	err = m.spot ? hf_profile_course(part->of, &course) : HF_ERR_NOMEM;
 	free(m.spot);
 	return err;
+}
+
+/* Of a summary half of it is what memory was accessed, which nothing else is about; events are decoded only once. */
+static int take_course(const struct hf_profiled *of, struct hf_timeline *t)
+{
+	struct part all = {.of = of, .t = t, .data = true, .others = true}, data = all;
+
+	if (t->exact)
+		return take_part(&all);
+	all.data = data.others = false;
+	return hf_profile_both(of->source, take_part, &all, &data);
 }
 
 static int make(const struct hf_profiled *of, struct hf_timeline *t)
 {
 	int err;
 
+	t->exact = hf_profile_course_is_exact(of);
 	t->first = of->source->first;
 	t->depth_from = t->first;
 	t->insns = of->counts->insns;

@@ -98,22 +98,6 @@ static int at_end(const struct hf_inverse_page_reader *r)
 	return HF_NOTE_END;
 }
 
-/* In order: a key is greater than the one before it. */
-static int get_key(struct hf_inverse_page_reader *r, const uint64_t n[HF_INVERSE_COLUMNS], struct hf_inverse_key *key)
-{
-	const struct hf_inverse_key *before = &r->previous;
-	const bool same = r->any && !n[HF_INVERSE_A];
-
-	key->level = (uint8_t)n[HF_INVERSE_LEVEL];
-	if (key->level > HF_INVERSE_LEVEL_MAX || (same && !n[HF_INVERSE_B] && key->level <= before->level) ||
-	    __builtin_add_overflow(before->a, n[HF_INVERSE_A], &key->a) ||
-	    __builtin_add_overflow(same ? before->b : 0, n[HF_INVERSE_B], &key->b))
-		return HF_ERR_STATE;
-	r->previous = *key;
-	r->any = true;
-	return 0;
-}
-
 /* Most numbers have one byte. */
 static inline bool get_number(struct hf_inverse_page_reader *r, enum hf_inverse_column column, uint64_t *ret_n)
 {
@@ -128,25 +112,42 @@ static inline bool get_number(struct hf_inverse_page_reader *r, enum hf_inverse_
 	return r->at[column] != NULL;
 }
 
+/* In order: a key is greater than the one before it. more_a, more_b: as the columns have them. */
+static bool get_key(struct hf_inverse_page_reader *r, uint8_t level, uint64_t more_a, uint64_t more_b,
+		    struct hf_inverse_key *key)
+{
+	struct hf_inverse_key *before = &r->previous;
+	const bool same = r->any && !more_a;
+	uint64_t a, b;
+
+	if (level > HF_INVERSE_LEVEL_MAX || (same && !more_b && level <= before->level) ||
+	    __builtin_add_overflow(before->a, more_a, &a) || __builtin_add_overflow(same ? before->b : 0, more_b, &b))
+		return false;
+	key->a = before->a = a;
+	key->b = before->b = b;
+	key->level = before->level = level;
+	r->any = true;
+	return true;
+}
+
 int hf_inverse_page_next(struct hf_inverse_page_reader *r, struct hf_inverse_item *ret_item)
 {
-	uint64_t n[HF_INVERSE_COLUMNS];
+	uint64_t a, b, repeats, where;
 
 	if (!r->left)
 		return at_end(r);
 	*ret_item = (struct hf_inverse_item){.list = r->list};
-	n[HF_INVERSE_LEVEL] = *r->at[HF_INVERSE_LEVEL]++;
-	for (int i = HF_INVERSE_A; i < HF_INVERSE_COLUMNS; i++)
-		if (!get_number(r, (enum hf_inverse_column)i, &n[i]))
-			return HF_ERR_STATE;
-	if (get_key(r, n, &ret_item->key) || !n[HF_INVERSE_POSTINGS] || n[HF_INVERSE_WHERE] > INT64_MAX ||
-	    __builtin_add_overflow(n[HF_INVERSE_POSTINGS], n[HF_INVERSE_REPEATS], &ret_item->total))
+	if (!get_number(r, HF_INVERSE_A, &a) || !get_number(r, HF_INVERSE_B, &b) ||
+	    !get_key(r, *r->at[HF_INVERSE_LEVEL]++, a, b, &ret_item->key) ||
+	    !get_number(r, HF_INVERSE_POSTINGS, &ret_item->postings) || !ret_item->postings ||
+	    !get_number(r, HF_INVERSE_REPEATS, &repeats) ||
+	    __builtin_add_overflow(ret_item->postings, repeats, &ret_item->total) ||
+	    !get_number(r, HF_INVERSE_WHERE, &where) || where > INT64_MAX)
 		return HF_ERR_STATE;
-	ret_item->postings = n[HF_INVERSE_POSTINGS];
 	if (ret_item->postings == 1)
-		ret_item->place = n[HF_INVERSE_WHERE];
+		ret_item->place = where;
 	else
-		ret_item->list_size = n[HF_INVERSE_WHERE];
+		ret_item->list_size = where;
 	r->list += ret_item->list_size;
 	r->left--;
 	return 0;

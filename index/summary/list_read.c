@@ -5,64 +5,104 @@
 
 /* ---- bits ---- */
 
+/* Bits that are known after a look. */
+enum { LOOKED = 57 };
+
+/* Where codes are read. Only inline functions get its address, so it stays in registers. */
 struct bits {
 	const uint8_t *at, *readable;
 	size_t bit;
 };
 
-/* The next bits, the first one at the top: at least 57. Those past the end are of no use: whoever takes them looks
+/* The next bits, the first one at the top: at least LOOKED. Those past the end are of no use: whoever takes them looks
  * afterwards whether they were past it. */
-static inline uint64_t look_at_bits(const struct bits *b)
+static inline uint64_t look_at_bits(const uint8_t *at, const uint8_t *readable, size_t bit)
 {
-	const uint8_t *p = b->at + b->bit / 8;
+	const uint8_t *p = at + bit / 8;
 	uint64_t bits = 0;
 
-	if (b->readable - p >= 8)
-		return __builtin_bswap64(hf_get64(p)) << b->bit % 8;
-	for (unsigned i = 0; p < b->readable; i += 8)
+	if (readable - p >= 8)
+		return __builtin_bswap64(hf_get64(p)) << bit % 8;
+	for (unsigned i = 0; p < readable; i += 8)
 		bits |= (uint64_t)*p++ << (56 - i);
-	return bits << b->bit % 8;
+	return bits << bit % 8;
 }
 
 /* At most 64 bits. */
-static uint64_t get_bits(struct bits *b, unsigned count)
+static uint64_t get_bits(const uint8_t *at, const uint8_t *readable, size_t *bit, unsigned count)
 {
 	uint64_t value = 0;
 
 	while (count) {
 		const unsigned n = count < 32 ? count : 32;
 
-		value = value << n | look_at_bits(b) >> (64 - n);
-		b->bit += n;
+		value = value << n | look_at_bits(at, readable, *bit) >> (64 - n);
+		*bit += n;
 		count -= n;
 	}
 	return value;
 }
 
-/* One of more bits than look_at_bits has. False: it is none. */
-static bool get_long_code(struct bits *b, unsigned order, uint64_t *ret_value)
+/* One of any width. Where it ends, 0: it is none. */
+static size_t get_any_code(const uint8_t *at, const uint8_t *readable, size_t bit, unsigned order, uint64_t *ret_value)
 {
 	unsigned zeros = 0;
 
-	while (zeros + order < 63 && !get_bits(b, 1))
+	while (zeros + order < 63 && !get_bits(at, readable, &bit, 1))
 		zeros++;
 	/* The one that ended them, and the bits behind it. */
 	if (zeros + order >= 63)
-		return false;
-	*ret_value = (UINT64_C(1) << (zeros + order) | get_bits(b, zeros + order)) - (UINT64_C(1) << order);
-	return true;
+		return 0;
+	*ret_value = (UINT64_C(1) << (zeros + order) | get_bits(at, readable, &bit, zeros + order)) -
+		     (UINT64_C(1) << order);
+	return bit;
+}
+
+/* Of the code at the top. */
+static inline unsigned width_of(uint64_t bits, unsigned order)
+{
+	return 2 * (unsigned)__builtin_clzll(bits | 1) + 1 + order;
+}
+
+static inline uint64_t value_of(uint64_t bits, unsigned width, unsigned order)
+{
+	return (bits >> (64 - width)) - (UINT64_C(1) << order);
 }
 
 static inline bool get_code(struct bits *b, unsigned order, uint64_t *ret_value)
 {
-	const uint64_t bits = look_at_bits(b);
-	const unsigned zeros = bits ? (unsigned)__builtin_clzll(bits) : 64, width = 2 * zeros + 1 + order;
+	const uint64_t bits = look_at_bits(b->at, b->readable, b->bit);
+	const unsigned width = width_of(bits, order);
+	uint64_t value = 0;
 
-	if (width > 57)
-		return get_long_code(b, order, ret_value);
-	*ret_value = (bits >> (64 - width)) - (UINT64_C(1) << order);
-	b->bit += width;
-	return true;
+	if (width <= LOOKED) {
+		*ret_value = value_of(bits, width, order);
+		b->bit += width;
+		return true;
+	}
+	b->bit = get_any_code(b->at, b->readable, b->bit, order, &value);
+	*ret_value = value;
+	return b->bit != 0;
+}
+
+/* The next two at one look, which is quicker. */
+static inline bool get_two_codes(struct bits *b, unsigned order, unsigned next_order, uint64_t *ret_value, uint64_t *ret_next)
+{
+	const uint64_t bits = look_at_bits(b->at, b->readable, b->bit);
+	const unsigned width = width_of(bits, order);
+
+	if (width <= LOOKED / 2) {
+		const uint64_t rest = bits << width;
+		const unsigned next = width_of(rest, next_order);
+
+		if (next <= LOOKED / 2) {
+			*ret_value = value_of(bits, width, order);
+			*ret_next = value_of(rest, next, next_order);
+			b->bit += width + next;
+			return true;
+		}
+	}
+	return get_code(b, order, ret_value) && get_code(b, next_order, ret_next);
 }
 
 /* ---- blocks ---- */
@@ -172,20 +212,20 @@ static int get_single(struct hf_list *list, struct hf_posting *ret_posting)
 	return 0;
 }
 
-/* The next n of the block at hand. */
-static int get_postings(struct hf_list *list, struct hf_posting *postings, size_t n)
+/* The next n of the block at hand. counted: their counts are coded, otherwise each is 1. */
+static int get_postings(struct hf_list *list, struct hf_posting *postings, size_t n, bool counted)
 {
+	const unsigned gap_order = list->gap_order, count_order = list->count_order;
+	const uint64_t end = list->facts.end, total = list->facts.total;
 	struct bits bits = {.at = list->at, .readable = list->readable, .bit = list->bit};
-	/* As many as there are postings: each is one. */
-	const bool counted = list->facts.total != list->facts.postings;
 	uint64_t chunk = list->chunk, sum = list->sum;
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t gap, count = 0;
 
-		if (!get_code(&bits, list->gap_order, &gap) ||
-		    (counted && !get_code(&bits, list->count_order, &count)) || gap >= list->facts.end - chunk ||
-		    count >= list->facts.total - sum)
+		if (counted ? !get_two_codes(&bits, gap_order, count_order, &gap, &count) : !get_code(&bits, gap_order, &gap))
+			return HF_ERR_STATE;
+		if (gap >= end - chunk || count >= total - sum)
 			return HF_ERR_STATE;
 		postings[i] = (struct hf_posting){.chunk = chunk + gap, .count = count + 1};
 		chunk += gap + 1;
@@ -195,7 +235,7 @@ static int get_postings(struct hf_list *list, struct hf_posting *postings, size_
 	list->chunk = chunk;
 	list->sum = sum;
 	list->left -= n;
-	if (bits.bit > 8 * (size_t)(list->end - list->at) || (!list->left && sum != list->facts.total))
+	if (bits.bit > 8 * (size_t)(list->end - list->at) || (!list->left && sum != total))
 		return HF_ERR_STATE;
 	return 0;
 }
@@ -226,7 +266,7 @@ int hf_list_take(struct hf_list *list, struct hf_posting *postings, size_t max, 
 
 		err = at_block_start(list) ? enter_block(list) : 0;
 		if (!err)
-			err = get_postings(list, &postings[n], some);
+			err = get_postings(list, &postings[n], some, list->facts.total != list->facts.postings);
 		n += some;
 	}
 	*ret_n = err ? 0 : n;

@@ -57,9 +57,13 @@ int hf_words_find(struct hf_summary *summary, uint32_t hart, enum hf_words_what 
 struct hf_words_range {
 	uint64_t first, last;
 	unsigned level;
+	const struct hf_list_facts *chunks;
+	uint64_t chunk; /* if it is one: there is no list then */
 };
-/* list: its chunks; valid for the call. */
-typedef int (*hf_words_fn)(void *ctx, const struct hf_words_range *range, struct hf_list *list);
+struct hf_words_look;
+typedef int (*hf_words_fn)(void *ctx, const struct hf_words_range *range, struct hf_words_look *look);
+/* For fn: the chunks of the range. The list is valid for the call. */
+int hf_words_list(struct hf_words_look *look, struct hf_list *ret_list);
 /* Every range, in the order of spans and addresses; returns what fn did, if not 0. Errors as above. */
 int hf_words_each(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, hf_words_fn fn, void *ctx);
 

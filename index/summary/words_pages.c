@@ -10,18 +10,24 @@
 /* A range of more pages stays one row. */
 enum { SPLIT_MAX = 256 };
 
-/* Bytes of the sets of chunks that are made at a time, at least of one page. */
+/* Bytes of the sets of chunks: if they would take more, fewer chunks are looked at in a round. */
 #define SETS_MAX (UINT64_C(32) << 20)
+
+/* Pages that there is room for at first. */
+#define FIRST_ROOM 64u
 
 struct counting {
 	struct hf_summary *summary;
 	struct hf_list_reader *reader;
 	enum hf_inverse_part part;
-	uint64_t first, end; /* chunks */
+	uint64_t first;	    /* of the chunks that are asked for */
+	uint64_t low, high; /* chunks of this round */
 	struct hf_words_pages *pages;
 	size_t room;
-	uint64_t *sets; /* of the chunks of pages [low, high) */
-	size_t low, high, set_words;
+	uint32_t last;	/* number of the page that was found last */
+	uint32_t *slot; /* 1 + number of a page, 0: free; twice the room */
+	uint64_t *sets; /* of each page: its chunks of this round */
+	size_t set_words;
 };
 
 static int by_place(const void *a, const void *b)
@@ -65,48 +71,165 @@ static struct hf_words_page page_of(const struct hf_words_page *range, uint64_t 
 	return (struct hf_words_page){.first = first, .last = first + ((UINT64_C(1) << HF_WORDS_PAGE) - 1)};
 }
 
-/* ---- which pages there are ---- */
+/* ---- pages ---- */
 
-static void sort(struct hf_words_pages *pages)
+static size_t slot_of(const struct counting *c, const struct hf_words_page *page)
 {
-	size_t kept = 0;
+	const uint64_t hash = (page->first >> HF_WORDS_PAGE ^ page->last << 20) * UINT64_C(0x9e3779b97f4a7c15);
 
-	if (pages->count)
-		qsort(pages->page, pages->count, sizeof *pages->page, by_place);
-	for (size_t i = 0; i < pages->count; i++)
-		if (!kept || by_place(&pages->page[kept - 1], &pages->page[i]) != 0)
-			pages->page[kept++] = pages->page[i];
-	pages->count = kept;
+	return (size_t)(hash >> 32) & (2 * c->room - 1);
 }
 
-static int make_room(struct counting *c)
+/* The slot of a page, which is free if it is a new one. */
+static uint32_t *find_slot(const struct counting *c, const struct hf_words_page *page)
 {
-	struct hf_words_pages *pages = c->pages;
-	const size_t room = c->room ? 2 * c->room : 1024;
-	struct hf_words_page *bigger;
+	size_t at = slot_of(c, page);
 
-	if (pages->count < c->room)
-		return 0;
-	/* The same ones come again and again. */
-	sort(pages);
-	if (pages->count <= c->room / 2 && c->room)
-		return 0;
+	while (c->slot[at] && by_place(&c->pages->page[c->slot[at] - 1], page) != 0)
+		at = (at + 1) & (2 * c->room - 1);
+	return &c->slot[at];
+}
+
+/* Half as many chunks in this round. */
+static void narrow(struct counting *c)
+{
+	const size_t words = (c->set_words + 1) / 2;
+
+	for (size_t i = 0; i < c->pages->count; i++)
+		memmove(&c->sets[i * words], &c->sets[i * c->set_words], words * sizeof *c->sets);
+	c->set_words = words;
+	if (c->high - c->low > 64 * words)
+		c->high = c->low + 64 * words;
+}
+
+static int grow(struct counting *c)
+{
+	const size_t room = c->room ? 2 * c->room : FIRST_ROOM;
+	struct hf_words_page *page;
+	uint32_t *slot;
+	uint64_t *sets;
+
 	if (c->room >= HF_WORDS_PAGES_MAX)
-		return pages->count < c->room ? 0 : HF_ERR_LIMIT;
-	bigger = realloc(pages->page, room * sizeof *bigger);
-	if (!bigger)
+		return HF_ERR_LIMIT;
+	while (c->set_words > 1 && c->set_words > SETS_MAX / sizeof *c->sets / room)
+		narrow(c);
+	page = realloc(c->pages->page, room * sizeof *page);
+	if (page)
+		c->pages->page = page;
+	sets = realloc(c->sets, room * c->set_words * sizeof *sets);
+	if (sets)
+		c->sets = sets;
+	slot = calloc(2 * room, sizeof *slot);
+	if (!page || !sets || !slot) {
+		free(slot);
 		return HF_ERR_NOMEM;
-	pages->page = bigger;
+	}
+	free(c->slot);
+	c->slot = slot;
 	c->room = room;
+	for (size_t i = 0; i < c->pages->count; i++)
+		*find_slot(c, &page[i]) = (uint32_t)i + 1;
 	return 0;
 }
 
-static int add_pages(void *ctx, const struct hf_inverse_found *found)
+/* HF_ERR_LIMIT: it is one page too many. */
+static int find_page(struct counting *c, const struct hf_words_page *page, uint32_t *ret_number)
+{
+	struct hf_words_pages *pages = c->pages;
+	uint32_t *slot;
+	int err;
+
+	/* Neighbours mostly lie in one page. */
+	if (pages->count && !by_place(&pages->page[c->last], page)) {
+		*ret_number = c->last;
+		return 0;
+	}
+	slot = c->room ? find_slot(c, page) : NULL;
+	if (!slot || (!*slot && pages->count == c->room)) {
+		if ((err = grow(c)))
+			return err;
+		slot = find_slot(c, page);
+	}
+	if (!*slot) {
+		pages->page[pages->count] = *page;
+		memset(&c->sets[pages->count * c->set_words], 0, c->set_words * sizeof *c->sets);
+		*slot = (uint32_t)++pages->count;
+	}
+	*ret_number = c->last = *slot - 1;
+	return 0;
+}
+
+/* ---- in how many chunks ---- */
+
+/* Whether the page has all chunks of the span already: no list of it can add any. */
+static bool is_full(const struct counting *c, size_t page, const struct hf_list_facts *span)
+{
+	const uint64_t *set = &c->sets[page * c->set_words];
+	const uint64_t from = span->first > c->low ? span->first - c->low : 0;
+	const uint64_t to = (span->end < c->high ? span->end : c->high) - c->low;
+
+	for (uint64_t at = from; at < to; at = (at | 63) + 1) {
+		uint64_t bits = UINT64_MAX << at % 64;
+
+		if (to <= (at | 63))
+			bits &= ~(UINT64_MAX << to % 64);
+		if (bits & ~set[at / 64])
+			return false;
+	}
+	return true;
+}
+
+static void add_postings(const struct counting *c, const uint32_t *page, size_t pages, const struct hf_posting *posting,
+			 size_t n)
+{
+	for (size_t i = 0; i < pages; i++) {
+		uint64_t *set = &c->sets[page[i] * c->set_words];
+
+		for (size_t k = 0; k < n; k++) {
+			const uint64_t chunk = posting[k].chunk;
+
+			if (chunk >= c->low && chunk < c->high)
+				set[(chunk - c->low) / 64] |= UINT64_C(1) << (chunk - c->low) % 64;
+		}
+	}
+}
+
+static int add_list(const struct counting *c, const struct hf_inverse_found *found, const uint32_t *page, size_t pages)
+{
+	struct hf_posting posting[HF_LIST_BLOCK];
+	struct hf_list list;
+	size_t n;
+	int err;
+
+	/* Many have no list. */
+	if (found->facts.postings == 1) {
+		posting[0].chunk = found->place;
+		add_postings(c, page, pages, posting, 1);
+		return 0;
+	}
+	err = hf_inverse_list_by(c->summary, c->reader, c->part, found, &list);
+	while (!err && list.left) {
+		err = hf_list_take(&list, posting, HF_LIST_BLOCK, &n);
+		if (!err)
+			add_postings(c, page, pages, posting, n);
+	}
+	return err;
+}
+
+/* Nothing is left out twice: a span may be in several rounds. */
+static bool is_first_round(const struct counting *c, const struct hf_inverse_found *found)
+{
+	return c->low == c->first || found->facts.first >= c->low;
+}
+
+static int add_key(void *ctx, const struct hf_inverse_found *found)
 {
 	struct counting *c = ctx;
 	struct hf_words_page range;
-	uint64_t n;
-	int err = range_of(&found->key, &range);
+	uint32_t pages[SPLIT_MAX], number;
+	uint64_t n, some = 0;
+	bool left_out = false;
+	int err = found->facts.first >= c->high ? HF_NOTE_SPAN : range_of(&found->key, &range);
 
 	if (err)
 		return err;
@@ -114,107 +237,63 @@ static int add_pages(void *ctx, const struct hf_inverse_found *found)
 	for (uint64_t i = 0; !err && i < (n ? n : 1); i++) {
 		const struct hf_words_page page = n ? page_of(&range, i) : range;
 
-		/* Neighbours mostly lie in one page. */
-		if (c->pages->count && !by_place(&c->pages->page[c->pages->count - 1], &page))
-			continue;
-		err = make_room(c);
-		if (!err)
-			c->pages->page[c->pages->count++] = page;
+		err = find_page(c, &page, &number);
+		if (!err && !is_full(c, number, &found->facts))
+			pages[some++] = number;
+		if (err == HF_ERR_LIMIT) {
+			left_out = true;
+			err = 0;
+		}
 	}
-	if (err != HF_ERR_LIMIT)
-		return err;
-	c->pages->left_out++;
-	return 0;
+	c->pages->left_out += left_out && is_first_round(c, found);
+	return err || !some ? err : add_list(c, found, pages, some);
 }
 
-/* ---- in how many chunks ---- */
-
-/* The set of a page, NULL if it is not one of those at hand. */
-static uint64_t *set_of(const struct counting *c, const struct hf_words_page *page)
-{
-	const struct hf_words_page *found =
-		bsearch(page, &c->pages->page[c->low], c->high - c->low, sizeof *page, by_place);
-
-	return found ? &c->sets[(size_t)(found - &c->pages->page[c->low]) * c->set_words] : NULL;
-}
-
-static int add_chunks(void *ctx, const struct hf_inverse_found *found)
-{
-	struct counting *c = ctx;
-	struct hf_posting posting;
-	struct hf_words_page range;
-	struct hf_list list;
-	uint64_t *sets[SPLIT_MAX], n, some = 0;
-	int err = range_of(&found->key, &range);
-
-	if (err)
-		return err;
-	n = count_pages(&found->key, &range);
-	for (uint64_t i = 0; i < (n ? n : 1); i++) {
-		const struct hf_words_page page = n ? page_of(&range, i) : range;
-
-		sets[some] = set_of(c, &page);
-		some += sets[some] != NULL;
-	}
-	if (!some || found->facts.end <= c->first || found->facts.first >= c->end)
-		return 0;
-	err = hf_inverse_list_by(c->summary, c->reader, c->part, found, &list);
-	while (!err && !(err = hf_list_next(&list, &posting)) && posting.chunk < c->end)
-		for (uint64_t i = 0; i < some && posting.chunk >= c->first; i++)
-			sets[i][(posting.chunk - c->first) / 64] |= UINT64_C(1) << (posting.chunk - c->first) % 64;
-	return err == HF_NOTE_END ? 0 : err;
-}
-
-static int ask(struct counting *c, uint32_t hart, const struct hf_words_page *low, const struct hf_words_page *high,
-	       hf_inverse_fn fn)
+/* The chunks from low on, as many as there is room for. */
+static int count_round(struct counting *c, uint32_t hart, uint64_t end)
 {
 	const struct hf_inverse_question question = {.part = c->part,
-						     .first = low ? low->first : 0,
-						     .last = high ? high->last : UINT64_MAX,
+						     .last = UINT64_MAX,
 						     .shift = hf_words_shift,
-						     .places = true};
-
-	return hf_inverse_find(c->summary, hart, &question, fn, c);
-}
-
-/* Those of the pages at hand; a page may lie in another one before it. */
-static int count_some(struct counting *c, uint32_t hart)
-{
-	struct hf_words_page *page = c->pages->page;
-	struct hf_words_page last = page[c->low];
+						     .places = true,
+						     .windowed = true,
+						     .low = c->low,
+						     .high = end};
 	int err;
 
-	for (size_t i = c->low; i < c->high; i++)
-		if (page[i].last > last.last)
-			last.last = page[i].last;
-	memset(c->sets, 0, (c->high - c->low) * c->set_words * sizeof *c->sets);
-	err = ask(c, hart, &page[c->low], &last, add_chunks);
-	for (size_t i = c->low; i < c->high; i++)
+	c->high = end - c->low > 64 * c->set_words ? c->low + 64 * c->set_words : end;
+	if (c->pages->count)
+		memset(c->sets, 0, c->pages->count * c->set_words * sizeof *c->sets);
+	err = hf_inverse_find(c->summary, hart, &question, add_key, c);
+	for (size_t i = 0; i < c->pages->count; i++)
 		for (size_t k = 0; k < c->set_words; k++)
-			page[i].chunks += (uint64_t)__builtin_popcountll(c->sets[(i - c->low) * c->set_words + k]);
+			c->pages->page[i].chunks += (uint64_t)__builtin_popcountll(c->sets[i * c->set_words + k]);
 	return err;
 }
 
-static int count_all(struct counting *c, uint32_t hart)
+/* Pages may be of chunks that were not asked for. */
+static void keep_touched(struct hf_words_pages *pages)
 {
-	const uint64_t bytes = (c->end - c->first + 63) / 64 * sizeof *c->sets;
-	const size_t at_a_time = bytes > SETS_MAX ? 1 : SETS_MAX / bytes, most = c->pages->count;
 	size_t kept = 0;
-	int err = 0;
 
-	c->set_words = bytes / sizeof *c->sets;
-	c->sets = malloc((at_a_time < most ? at_a_time : most) * bytes);
-	if (!c->sets)
-		return HF_ERR_NOMEM;
-	for (; !err && c->low < most; c->low = c->high) {
-		c->high = most - c->low < at_a_time ? most : c->low + at_a_time;
-		err = count_some(c, hart);
-	}
+	for (size_t i = 0; i < pages->count; i++)
+		if (pages->page[i].chunks)
+			pages->page[kept++] = pages->page[i];
+	pages->count = kept;
+	if (kept)
+		qsort(pages->page, kept, sizeof *pages->page, by_place);
+}
+
+static int count_all(struct counting *c, uint32_t hart, uint64_t end)
+{
+	int err = hf_list_reader_new(&c->reader);
+
+	c->set_words = (end - c->first) / 64 + 1;
+	for (c->low = c->first; !err && c->low < end; c->low = c->high)
+		err = count_round(c, hart, end);
+	hf_list_reader_free(c->reader);
+	free(c->slot);
 	free(c->sets);
-	for (size_t i = 0; i < most; i++)
-		if (c->pages->page[i].chunks)
-			c->pages->page[kept++] = c->pages->page[i];
-	c->pages->count = kept;
 	return err;
 }
 
@@ -222,24 +301,19 @@ int hf_words_pages_count(struct hf_summary *summary, uint32_t hart, enum hf_word
 			 uint64_t end, struct hf_words_pages *ret_pages)
 {
 	struct counting c = {
-		.summary = summary, .part = (enum hf_inverse_part)what, .first = first, .end = end, .pages = ret_pages};
+		.summary = summary, .part = (enum hf_inverse_part)what, .first = first, .pages = ret_pages};
 	struct hf_inverse_head head;
 	int err = hf_inverse_head(summary, hart, c.part, &head);
 
 	*ret_pages = (struct hf_words_pages){0};
 	if (!err && !head.known)
 		err = HF_ERR_UNSUPPORTED;
-	if (!err)
-		err = ask(&c, hart, NULL, NULL, add_pages);
-	if (!err)
-		sort(ret_pages);
-	if (!err)
-		err = hf_list_reader_new(&c.reader);
-	if (!err && ret_pages->count && first < end)
-		err = count_all(&c, hart);
-	hf_list_reader_free(c.reader);
+	if (!err && first < end)
+		err = count_all(&c, hart, end);
 	if (err)
 		hf_words_pages_free(ret_pages);
+	else
+		keep_touched(ret_pages);
 	return err;
 }
 

@@ -121,20 +121,22 @@ int hf_words_find(struct hf_summary *summary, uint32_t hart, enum hf_words_what 
 
 /* ---- all of them ---- */
 
-struct telling {
+struct hf_words_look {
 	struct asking asking;
-	struct hf_list_reader *reader;
 	hf_words_fn fn;
 	void *ctx;
+	const struct hf_inverse_found *found;
 };
 
-static int range_of(const struct hf_inverse_key *key, struct hf_words_range *ret_range)
+static int range_of(const struct hf_inverse_found *found, struct hf_words_range *ret_range)
 {
+	const struct hf_inverse_key *key = &found->key;
 	uint64_t last;
 
 	if (__builtin_add_overflow(key->a, key->b, &last))
 		return HF_ERR_STATE;
-	*ret_range = (struct hf_words_range){.last = UINT64_MAX, .level = key->level};
+	*ret_range = (struct hf_words_range){
+		.last = UINT64_MAX, .level = key->level, .chunks = &found->facts, .chunk = found->place};
 	if (key->level >= HF_WORDS_UNKNOWN)
 		return 0;
 	if (last > UINT64_MAX >> key->level)
@@ -146,26 +148,31 @@ static int range_of(const struct hf_inverse_key *key, struct hf_words_range *ret
 
 static int tell(void *ctx, const struct hf_inverse_found *found)
 {
-	struct telling *t = ctx;
+	struct hf_words_look *look = ctx;
 	struct hf_words_range range;
-	struct hf_list list;
-	int err = range_of(&found->key, &range);
+	int err = range_of(found, &range);
 
-	if (!err)
-		err = hf_inverse_list_by(t->asking.summary, t->reader, t->asking.part, found, &list);
-	return err ? err : t->fn(t->ctx, &range, &list);
+	look->found = found;
+	return err ? err : look->fn(look->ctx, &range, look);
+}
+
+int hf_words_list(struct hf_words_look *look, struct hf_list *ret_list)
+{
+	const struct asking *a = &look->asking;
+
+	return hf_inverse_list_by(a->summary, a->reader, a->part, look->found, ret_list);
 }
 
 int hf_words_each(struct hf_summary *summary, uint32_t hart, enum hf_words_what what, hf_words_fn fn, void *ctx)
 {
-	struct telling t = {.asking = {.summary = summary, .part = (enum hf_inverse_part)what,
-				       .place = {.last = UINT64_MAX, .high = UINT64_MAX}},
-			    .fn = fn,
-			    .ctx = ctx};
-	int err = hf_list_reader_new(&t.reader);
+	struct hf_words_look l = {.asking = {.summary = summary, .part = (enum hf_inverse_part)what,
+					     .place = {.last = UINT64_MAX, .high = UINT64_MAX}},
+				  .fn = fn,
+				  .ctx = ctx};
+	int err = hf_list_reader_new(&l.asking.reader);
 
 	if (!err)
-		err = look(&t.asking, hart, tell, &t);
-	hf_list_reader_free(t.reader);
+		err = look(&l.asking, hart, tell, &l);
+	hf_list_reader_free(l.asking.reader);
 	return err;
 }

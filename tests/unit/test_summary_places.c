@@ -2,7 +2,7 @@
 /*
  * Where a summary says that things happen, of events made by hand: accesses that span words, long ones, those that go
  * over the end of memory, of attempts, and of unknown address; sources without them; what becomes coarse, and how many
- * bytes it then has. Samples are the loop codec.places's business.
+ * bytes it then has; pages. Samples are the loop codec.places's business.
  */
 #include "index/file_name.h"
 #include "index/summary.h"
@@ -10,6 +10,7 @@
 #include "index/summary/rare.h"
 #include "index/summary/registers.h"
 #include "index/summary/words.h"
+#include "index/summary/words_pages.h"
 #include "index/summary_part.h"
 #include "tests/lib/check.h"
 
@@ -401,10 +402,47 @@ static void test_many_times(void)
 	done(&m, summary);
 }
 
+/* More pages than are counted, in more chunks than sets have room for at once. One page is touched in every chunk: no
+ * access to it is left out. */
+static void test_pages(void)
+{
+	const struct hf_inverse_room room = {.keys = 1u << 12, .lists = 1u << 20, .credit = 1u << 30};
+	const unsigned chunks = 20000, pages = 27;
+	const uint64_t everywhere = UINT64_C(1) << 40;
+	struct hf_words_pages got;
+	struct hf_summary *summary;
+	struct maker m;
+
+	start(&m, &room);
+	for (unsigned i = 0; i < chunks; i++) {
+		if (i)
+			chunk(&m);
+		insns(&m, 1);
+		access_of(&m, HF_EVF_WRITE, everywhere, 8);
+		for (uint64_t k = 0; k < pages; k++)
+			access_of(&m, HF_EVF_WRITE, (i * pages + k) << 13, 8);
+	}
+	summary = finish(&m);
+	CHECK_EQ(hf_words_pages_count(summary, 0, HF_WORDS_WRITES, 0, chunks, &got), 0);
+	CHECK_EQ(got.count, HF_WORDS_PAGES_MAX);
+	CHECK_EQ(got.left_out, (uint64_t)chunks * pages + 1 - HF_WORDS_PAGES_MAX);
+	for (size_t i = 0; i < got.count; i++)
+		CHECK_EQ(got.page[i].chunks, got.page[i].first == everywhere ? chunks : 1);
+	hf_words_pages_free(&got);
+
+	/* Of some chunks: what the others touched is neither counted nor left out. */
+	CHECK_EQ(hf_words_pages_count(summary, 0, HF_WORDS_WRITES, chunks - 100, chunks, &got), 0);
+	CHECK_EQ(got.count, 100 * pages + 1);
+	CHECK_EQ(got.left_out, 0);
+	hf_words_pages_free(&got);
+	done(&m, summary);
+}
+
 int main(void)
 {
 	CHECK(mkdtemp(dir));
 	test_words();
+	test_pages();
 	test_not_known();
 	test_registers();
 	test_rare();
