@@ -58,8 +58,9 @@ struct samples {
 	size_t n, cap;
 };
 
-/* Those of the directory that are of one of the codecs; every codec with a decoder must have one. */
-void samples_begin(struct samples *all, const struct hf_codec *const *codecs, const char *dir);
+/* Those of the directory that are of one of the codecs; every codec with a decoder must have one. only: of the codec of that
+ * name, which must be there; NULL: of all. */
+void samples_begin(struct samples *all, const struct hf_codec *const *codecs, const char *dir, const char *only);
 void samples_end(struct samples *all);
 /* One more, of which nothing is known yet; and what is expected of it, as in a file. */
 struct sample *samples_add(struct samples *all, const struct hf_codec *codec, const char *name);
