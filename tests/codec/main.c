@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LOOP [DIR]: runs that loop over the samples of all codecs, which lie in DIR (default: tests/codec/samples). */
+/* LOOP [CODEC]: runs that loop over the samples of all codecs, or of that one. */
 #include "tests/codec/loops.h"
 
 static const struct {
@@ -19,16 +19,16 @@ int main(int argc, char **argv)
 	char dir[4096];
 
 	if (argc < 2 || !data) {
-		fprintf(stderr, "usage: HARTFS_DATA=tests/data %s LOOP [DIR]\n", argv[0]);
+		fprintf(stderr, "usage: HARTFS_DATA=tests/data %s LOOP [CODEC]\n", argv[0]);
 		return 2;
 	}
 	snprintf(dir, sizeof dir, "%s/../codec/samples", data);
 	for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
 		if (strcmp(loops[i].name, argv[1]) != 0)
 			continue;
-		samples_begin(&all, hf_codecs, argc > 2 ? argv[2] : dir);
-		if (loops[i].corpus)
-			samples_add_corpus(&all, argc > 2 ? argv[2] : dir, argv[1]);
+		samples_begin(&all, hf_codecs, dir, argc > 2 ? argv[2] : NULL);
+		if (loops[i].corpus && argc == 2)
+			samples_add_corpus(&all, dir, argv[1]);
 		loops[i].run(&all);
 		samples_end(&all);
 		return 0;

@@ -8,16 +8,21 @@ need_fuse
 command -v trc_pkt_lister >/dev/null || skip "there is no trc_pkt_lister (libopencsd-bin)"
 known=$(cd "$(dirname "$0")" && pwd)/opencsd_known.txt
 
-# opencsd_pcs DIRECTORY: the pcs of the instruction ranges, of A64 code.
+# opencsd_pcs DIRECTORY: the pcs of the instruction ranges, of A64 code. Most ranges come many times.
 opencsd_pcs() {
 	(cd "$tmp" && trc_pkt_lister -ss_dir "$1" -decode_only -logstdout 2>&1) | # it may leave a log where it runs
-		sed -n 's/.*INSTR_RANGE(exec range=0x\([0-9a-f]*\):\[0x\([0-9a-f]*\)\].*/\1 \2/p' | python3 -c '
-import sys
-out = []
-for line in sys.stdin:
-    first, end = (int(x, 16) for x in line.split())
-    out.extend("%x\n" % pc for pc in range(first, end, 4))
-sys.stdout.write("".join(out))'
+		python3 -c '
+import re, sys
+texts = {}
+for line in sys.stdin.buffer:
+    found = re.search(rb"INSTR_RANGE\(exec range=(0x[0-9a-f]*:\[0x[0-9a-f]*)\]", line)
+    if not found:
+        continue
+    text = texts.get(found[1])
+    if text is None:
+        first, end = (int(x, 16) for x in found[1].split(b":["))
+        text = texts[found[1]] = "".join("%x\n" % pc for pc in range(first, end, 4))
+    sys.stdout.write(text)'
 }
 
 # compare HART-DIRECTORY NAME

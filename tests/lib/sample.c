@@ -193,13 +193,14 @@ static void add_codec(struct samples *all, const struct hf_codec *codec, const c
 	free(list);
 }
 
-void samples_begin(struct samples *all, const struct hf_codec *const *codecs, const char *dir)
+void samples_begin(struct samples *all, const struct hf_codec *const *codecs, const char *dir, const char *only)
 {
 	*all = (struct samples){.codecs = codecs};
 	hf_fst_begin_quick(&all->fst);
 	for (size_t i = 0; codecs[i]; i++)
-		if (codecs[i]->dec)
+		if (codecs[i]->dec && (!only || strcmp(codecs[i]->name, only) == 0))
 			add_codec(all, codecs[i], dir);
+	CHECK(all->n);
 	sample_about(NULL);
 }
 

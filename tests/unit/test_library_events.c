@@ -444,7 +444,7 @@ int main(void)
 
 	CHECK(data);
 	snprintf(dir, sizeof dir, "%s/../codec/samples", data);
-	samples_begin(&all, hf_codecs, dir);
+	samples_begin(&all, hf_codecs, dir, NULL);
 	check_samples(&all);
 	check_threads(&all.fst);
 	samples_end(&all);
