@@ -229,12 +229,13 @@ bool hf_view_chunk_has(const struct hf_view_chunk *chunk, const uint8_t *bytes)
 	XXH3_state_t *state = chunk->checked <= chunk->size ? XXH3_createState() : NULL;
 	uint64_t sum = ~chunk->checksum;
 
-	if (state) {
+	if (state && chunk->checked) {
 		XXH3_64bits_reset(state);
-		if (chunk->checked)
-			XXH3_64bits_update(state, bytes + (chunk->size - chunk->checked), (size_t)chunk->checked);
+		XXH3_64bits_update(state, bytes + (chunk->size - chunk->checked), (size_t)chunk->checked);
 		XXH3_64bits_update(state, chunk->entry, chunk->entry_size);
 		sum = XXH3_64bits_digest(state);
+	} else if (state) {
+		sum = 0;
 	}
 	XXH3_freeState(state);
 	return sum == chunk->checksum;

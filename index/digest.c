@@ -108,7 +108,7 @@ void hf_digester_begin(struct hf_digester *d)
 
 struct hf_digest hf_digester_end(const struct hf_digester *d)
 {
-	return (struct hf_digest){.flow = exact(d->sum.flow), .data = exact(d->sum.data), .rest = exact(d->sum.rest)};
+	return (struct hf_digest){.flow = exact(d->sum.flow), .rest = exact(d->sum.rest)};
 }
 
 /* A sum with what is at places that begin with that one. */
@@ -119,7 +119,7 @@ static inline uint64_t add(uint64_t sum, uint64_t more, uint64_t power)
 
 static void put_block(struct hf_digester *d, const struct hf_event *ev, size_t n)
 {
-	product flow = 0, data = 0, rest = 0;
+	product flow = 0, rest = 0;
 	uint32_t behind = d->behind;
 	unsigned place = 0;
 
@@ -129,15 +129,12 @@ static void put_block(struct hf_digester *d, const struct hf_event *ev, size_t n
 			place++;
 			flow += (product)hash_flow(ev) * powers[place];
 			rest += (product)hash_rest(ev) * powers[place];
-		} else if (ev->kind == HF_EVENT_MEM) {
-			data += (product)hash_other(ev, ++behind) * powers[place];
 		} else {
 			rest += (product)hash_other(ev, ++behind) * powers[place];
 		}
 	}
 	d->behind = behind;
 	d->sum.flow = add(d->sum.flow, reduce(flow), d->power);
-	d->sum.data = add(d->sum.data, reduce(data), d->power);
 	d->sum.rest = add(d->sum.rest, reduce(rest), d->power);
 	d->power = exact(add(0, d->power, powers[place]));
 }
@@ -157,7 +154,6 @@ struct hf_digest hf_digest_join(const struct hf_digest *first, uint64_t insns, c
 	const uint64_t power = raise(PLACE, insns);
 
 	return (struct hf_digest){.flow = exact(first->flow + multiply(second->flow, power)),
-				  .data = exact(first->data + multiply(second->data, power)),
 				  .rest = exact(first->rest + multiply(second->rest, power))};
 }
 
@@ -166,7 +162,6 @@ struct hf_digest hf_digest_behind(const struct hf_digest *first, uint64_t insns,
 	const uint64_t power = raise(UNPLACE, insns);
 
 	return (struct hf_digest){.flow = multiply(exact(all->flow + PRIME - first->flow), power),
-				  .data = multiply(exact(all->data + PRIME - first->data), power),
 				  .rest = multiply(exact(all->rest + PRIME - first->rest), power)};
 }
 
@@ -194,7 +189,7 @@ static void learn(struct hf_digest_known *known, const struct hf_event *ev, cons
 static void put_others(struct hf_digester *d, const struct hf_event *ev, const struct hf_stretch *stretch)
 {
 	uint32_t before = 0, behind = 0, others = 0;
-	product data = 0, rest = 0;
+	product rest = 0;
 
 	for (uint32_t left = stretch->others; left; left &= left - 1, others++) {
 		const uint32_t i = (uint32_t)__builtin_ctz(left);
@@ -202,15 +197,10 @@ static void put_others(struct hf_digester *d, const struct hf_event *ev, const s
 
 		behind = i == before + 1 ? behind + 1 : 1;
 		before = i;
-		if (ev[i].kind == HF_EVENT_MEM)
-			data += hash_other(&ev[i], behind) * power;
-		else
-			rest += hash_other(&ev[i], behind) * power;
+		rest += hash_other(&ev[i], behind) * power;
 	}
 	d->behind = stretch->last + 1u < stretch->events ? behind : 0;
-	d->sum.data = add(d->sum.data, reduce(data), d->power);
-	if (rest)
-		d->sum.rest = add(d->sum.rest, reduce(rest), d->power);
+	d->sum.rest = add(d->sum.rest, reduce(rest), d->power);
 }
 
 void hf_digester_put_stretch(struct hf_digester *d, struct hf_digest_memo *memo, const struct hf_event *ev,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a range of events was, in three numbers: whether a decoder makes the same ones again, whether two harts did the
+ * What a range of events was, in two numbers: whether a decoder makes the same ones again, whether two harts did the
  * same. Each is a polynomial over the integers modulo 2^61 - 1. The coefficient at a place is the sum of the hashes of
  * what belongs there: instruction n of the range, counted from 1, with what follows up to the next one; at place 0 lies
  * what is in front of the first. So the digest of two ranges side by side follows from theirs, and that of a stretch
@@ -38,7 +38,7 @@ struct hf_digest hf_digest_behind(const struct hf_digest *first, uint64_t insns,
 
 static inline bool hf_digest_equal(const struct hf_digest *a, const struct hf_digest *b)
 {
-	return a->flow == b->flow && a->data == b->data && a->rest == b->rest;
+	return a->flow == b->flow && a->rest == b->rest;
 }
 
 /* ---- stretches ---- */

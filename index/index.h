@@ -67,9 +67,9 @@ struct hf_identity hf_expansion_identity(uint64_t expansion);
 
 #define HF_ENTRY_MAX HF_STATE_MAX
 
-/* Of a chunk's events: pcs and opcodes; accesses; all else that they say. Of the records all are 0. */
+/* Of a chunk's events: pcs and opcodes; all else that they say. Of the records both are 0. */
 struct hf_digest {
-	uint64_t flow, data, rest;
+	uint64_t flow, rest;
 };
 
 /* One chunk of one hart: what a decoder needs to make its events again. */
@@ -96,7 +96,7 @@ struct hf_view_chunk {
 	uint64_t offset;   /* of its first byte in the view */
 	uint64_t size;	   /* bytes; may be 0 */
 	uint64_t checked;  /* so many of the last ones are in the checksum */
-	uint64_t checksum; /* XXH3-64 of these, and of the entry behind them */
+	uint64_t checksum; /* XXH3-64 of these, and of the entry behind them; 0 if there are none */
 	uint32_t entry_size;
 	uint8_t entry[HF_ENTRY_MAX];
 };

@@ -2,6 +2,7 @@
 #include "index/row.h"
 
 #include "codecs/base/bytes.h"
+#include "index/digest.h"
 
 #include <string.h>
 
@@ -40,7 +41,6 @@ static const struct hf_column chunk[] = {
 	HF_COLUMN_COUNT(hf_chunk, problems),
 	HF_COLUMN_COUNT(hf_chunk, discard),
 	HF_COLUMN_ANY(hf_chunk, digest.flow),
-	HF_COLUMN_ANY(hf_chunk, digest.data),
 	HF_COLUMN_ANY(hf_chunk, digest.rest),
 	HF_COLUMN_ANY(hf_chunk, before.flow),
 	HF_COLUMN_ANY(hf_chunk, before.access),
@@ -50,7 +50,18 @@ static const struct hf_column chunk[] = {
 	HF_COLUMN_BYTES(hf_chunk, entry, entry_size),
 };
 
-static_assert(sizeof chunk / sizeof chunk[0] <= HF_PAGE_COLUMNS + 1, "all numbers and the entry of a chunk are in a page");
+/* Columns of a chunk. */
+enum { CHUNK_ORDINAL = 0, CHUNK_FLOW = 7, CHUNK_BEFORE_FLOW = 9 };
+
+/* What is before a chunk is what is before the last one, and that. */
+static uint64_t next_flow(const uint64_t *before)
+{
+	const struct hf_digest first = {.flow = before[CHUNK_BEFORE_FLOW]}, second = {.flow = before[CHUNK_FLOW]};
+
+	return hf_digest_join(&first, before[CHUNK_ORDINAL], &second).flow;
+}
+
+static const struct hf_follow chunk_follow = {.column = CHUNK_BEFORE_FLOW, .next = next_flow};
 
 static const struct hf_column page[] = {
 	HF_COLUMN_COUNT(hf_packed_page, first),
@@ -212,7 +223,8 @@ static const struct hf_column inverse_page[] = {
 
 const struct hf_table hf_table_index_meta = HF_TABLE("meta", HF_TABLE_META, index_meta, struct hf_index_meta);
 const struct hf_table hf_table_hart = HF_TABLE("hart", HF_TABLE_HART, hart, struct hf_index_hart);
-const struct hf_table hf_table_chunk = HF_TABLE_PAGED("chunk", HF_TABLE_CHUNK, chunk, struct hf_chunk);
+const struct hf_table hf_table_chunk = 
+	HF_TABLE_PAGED("chunk", HF_TABLE_CHUNK, chunk, struct hf_chunk, &chunk_follow);
 const struct hf_table hf_table_page = HF_TABLE("chunk", HF_TABLE_CHUNK, page, struct hf_packed_page);
 const struct hf_table hf_table_point = HF_TABLE("point", HF_TABLE_POINT, point, struct hf_point);
 const struct hf_table hf_table_window = HF_TABLE("window", HF_TABLE_WINDOW, window, struct hf_packed_window);
@@ -220,7 +232,8 @@ const struct hf_table hf_table_image = HF_TABLE("image", HF_TABLE_IMAGE, image, 
 const struct hf_table hf_table_problem = HF_TABLE("problem", HF_TABLE_PROBLEM, problem, struct hf_index_problem);
 const struct hf_table hf_table_view_meta = HF_TABLE("meta", HF_TABLE_META, view_meta, struct hf_view_meta);
 const struct hf_table hf_table_view_hart = HF_TABLE("hart", HF_TABLE_HART, view_hart, struct hf_view_hart);
-const struct hf_table hf_table_view_chunk = HF_TABLE_PAGED("chunk", HF_TABLE_CHUNK, view_chunk, struct hf_view_chunk);
+const struct hf_table hf_table_view_chunk = 
+	HF_TABLE_PAGED("chunk", HF_TABLE_CHUNK, view_chunk, struct hf_view_chunk, NULL);
 const struct hf_table hf_table_view_time = HF_TABLE_TIMES("time", HF_TABLE_TIME, view_time, struct hf_view_times);
 const struct hf_table hf_table_view_merge = HF_TABLE_TIMES("merge", HF_TABLE_MERGE, view_merge, struct hf_view_merge);
 const struct hf_table hf_table_summary_meta = HF_TABLE("meta", HF_TABLE_META, summary_meta, struct hf_summary_meta);

@@ -82,6 +82,12 @@ enum hf_table_id {
 	HF_TABLES_MOST, /* of any file */
 };
 
+/* A column whose number mostly follows from the row before. */
+struct hf_follow {
+	uint32_t column;
+	uint64_t (*next)(const uint64_t *before); /* the numbers of that row, as columns */
+};
+
 struct hf_table {
 	const char *name;
 	enum hf_table_id id;
@@ -90,15 +96,16 @@ struct hf_table {
 	size_t row_size; /* bytes of the struct */
 	bool paged;	 /* a database has its rows in pages (row_page.h); all columns are numbers, but the last one a blob */
 	bool times;	 /* of hf_schema_times: a database has it from the first row on */
+	const struct hf_follow *follow; /* in pages, or NULL */
 };
 
-#define HF_TABLE_OF(name, id, columns, s, paged, times)                                                \
-	{                                                                                              \
-		name, id, columns, (int)(sizeof(columns) / sizeof *(columns)), sizeof(s), paged, times \
+#define HF_TABLE_OF(name, id, columns, s, paged, times, follow)                                                \
+	{                                                                                                      \
+		name, id, columns, (int)(sizeof(columns) / sizeof *(columns)), sizeof(s), paged, times, follow \
 	}
-#define HF_TABLE(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, false, false)
-#define HF_TABLE_PAGED(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, true, false)
-#define HF_TABLE_TIMES(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, false, true)
+#define HF_TABLE(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, false, false, NULL)
+#define HF_TABLE_PAGED(name, id, columns, s, follow) HF_TABLE_OF(name, id, columns, s, true, false, follow)
+#define HF_TABLE_TIMES(name, id, columns, s) HF_TABLE_OF(name, id, columns, s, false, true, NULL)
 
 /* Which row is looked for. */
 enum hf_seek {
@@ -125,7 +132,6 @@ bool hf_row_equal(const struct hf_table *table, const void *a, const void *b);
  * the database, so that nothing of that is left empty.
  */
 #define HF_PAGE_ROWS 512u  /* at most */
-#define HF_PAGE_COLUMNS 15 /* numbers in a row, at most */
 #define HF_PAGE_BYTES ((size_t)128 << 10)
 struct hf_packed_page {
 	uint64_t first; /* what counts up from chunk to chunk, of the first one */

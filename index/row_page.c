@@ -2,6 +2,7 @@
 #include "index/row_page.h"
 
 #include "codecs/base/bytes.h"
+#include "index/columns.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 /* Higher levels take a few bytes off and are ten times as slow. */
 #define LEVEL 9
 
-enum form { PLAIN, STEPS, STEPS_OF_STEPS, FORMS };
+/* What the blobs of a page are. */
+enum { BYTES, NUMBERS };
 
 void hf_row_page_fini(struct hf_row_page *page)
 {
@@ -61,11 +63,11 @@ int hf_row_page_add(struct hf_row_page *page, const void *row)
 
 bool hf_row_page_is_full(const struct hf_row_page *page)
 {
-	/* A row is packed in hardly more bytes than it has here. */
-	static_assert(HF_PAGE_BYTES > 8 * (sizeof(struct hf_chunk) + 64), "one has room in an empty page");
+	/* A row is packed in hardly more bytes than it has here; but each column takes one. */
+	static_assert(HF_PAGE_BYTES > 8 * (2 * sizeof(struct hf_chunk) + 64), "one has room in an empty page");
 
 	return page->count == HF_PAGE_ROWS ||
-	       start_of(page, page->count) + 2 * page->count + sizeof(struct hf_chunk) + 64 > HF_PAGE_BYTES;
+	       start_of(page, page->count) + 2 * page->count + 2 * sizeof(struct hf_chunk) + 64 > HF_PAGE_BYTES;
 }
 
 int hf_row_page_get(const struct hf_row_page *page, uint32_t i, void *ret_row)
@@ -80,200 +82,212 @@ uint64_t hf_row_page_number(const struct hf_row_page *page, uint32_t i)
 	return hf_get64(page->bytes + start_of(page, i));
 }
 
-/* ---- numbers ---- */
+/* ---- packing ---- */
 
-static uint8_t *put_varint(uint8_t *p, uint64_t v)
-{
-	for (; v >= 0x80; v >>= 7)
-		*p++ = (uint8_t)(v | 0x80);
-	*p++ = (uint8_t)v;
-	return p;
-}
-
-static bool get_varint(const uint8_t **p, const uint8_t *end, uint64_t *ret_v)
-{
-	*ret_v = 0;
-	for (unsigned shift = 0; shift < 64 && *p < end; shift += 7) {
-		const uint8_t byte = *(*p)++;
-
-		*ret_v |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80))
-			return true;
-	}
-	return false;
-}
-
-static uint8_t *put_steps(uint8_t *p, const uint64_t *v, uint32_t n, enum form form)
-{
-	uint64_t before = 0, step_before = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		const uint64_t step = v[i] - before, d = form == STEPS ? step : step - step_before;
-
-		p = put_varint(p, d << 1 ^ -(d >> 63));
-		before = v[i];
-		step_before = step;
-	}
-	return p;
-}
-
-static bool get_steps(const uint8_t **p, const uint8_t *end, uint64_t *v, uint32_t n, enum form form)
-{
-	uint64_t before = 0, step = 0, d;
-
-	for (uint32_t i = 0; i < n; i++) {
-		if (!get_varint(p, end, &d))
-			return false;
-		d = d >> 1 ^ -(d & 1);
-		step = form == STEPS ? d : step + d;
-		before = v[i] = before + step;
-	}
-	return true;
-}
-
-/* In the form that takes the fewest bytes. */
-static uint8_t *put_numbers(uint8_t *p, const uint64_t *v, uint32_t n)
-{
-	uint8_t steps[2][HF_PAGE_ROWS * 10];
-	const size_t size[2] = {(size_t)(put_steps(steps[0], v, n, STEPS) - steps[0]),
-				(size_t)(put_steps(steps[1], v, n, STEPS_OF_STEPS) - steps[1])};
-	const unsigned best = size[1] < size[0];
-
-	if (size[best] < 8 * (size_t)n) {
-		*p++ = (uint8_t)(STEPS + best);
-		memcpy(p, steps[best], size[best]);
-		return p + size[best];
-	}
-	*p++ = PLAIN;
-	for (uint32_t i = 0; i < n; i++, p += 8)
-		hf_put64(p, v[i]);
-	return p;
-}
-
-static bool get_numbers(const uint8_t **p, const uint8_t *end, uint64_t *v, uint32_t n)
-{
-	unsigned form;
-
-	if (*p == end)
-		return false;
-	form = *(*p)++;
-	if (form == STEPS || form == STEPS_OF_STEPS)
-		return get_steps(p, end, v, n, form);
-	if (form != PLAIN || (size_t)(end - *p) < 8 * (size_t)n)
-		return false;
-	for (uint32_t i = 0; i < n; i++, *p += 8)
-		v[i] = hf_get64(*p);
-	return true;
-}
-
-/* ---- a page ---- */
-
-/* Numbers of all rows, by column. The blob is the last column. */
-struct columns {
-	uint64_t v[HF_PAGE_COLUMNS][HF_PAGE_ROWS];
-	uint8_t raw[]; /* the page, not compressed */
+/* A page on its way. The blob is the last column of a table; all others are numbers. */
+struct packing {
+	uint32_t numbers;
+	bool parsed;		   /* blobs are numbers, too */
+	struct hf_columns counts;  /* of each row: bytes of its blob, or how many numbers that is */
+	struct hf_columns columns; /* numbers of each row, and those of its blob */
+	uint64_t count[HF_PAGE_ROWS];
+	size_t room; /* for numbers; it takes a byte to write one at least */
+	uint8_t *raw;
+	uint64_t v[]; /* and raw behind them */
 };
 
-static unsigned numbers_of(const struct hf_table *table)
+/* room: for numbers, size: for the bytes of the page. */
+static struct packing *new_packing(const struct hf_row_page *page, size_t room, size_t size)
 {
-	assert(table->count > 1 && table->count <= HF_PAGE_COLUMNS + 1);
-	assert(table->column[table->count - 1].type == HF_COLUMN_BLOB);
-	return (unsigned)table->count - 1;
+	struct packing *p = malloc(sizeof *p + room * sizeof *p->v + size);
+
+	assert(page->table->count > 1 && page->table->column[page->table->count - 1].type == HF_COLUMN_BLOB);
+	if (!p)
+		return NULL;
+	p->numbers = (uint32_t)page->table->count - 1;
+	p->room = room;
+	p->raw = (uint8_t *)(p->v + room);
+	p->columns.v = p->v;
+	p->columns.rows = p->counts.rows = page->count;
+	p->counts.v = p->count;
+	for (uint32_t i = 0; i < page->count; i++)
+		p->counts.end[i] = i + 1;
+	return p;
 }
 
-static size_t write_columns(const struct hf_row_page *page, struct columns *c)
+/* As a codec saves its state: nothing but varints, none longer than it must be. -1: it is something else. */
+static int parse_blob(const uint8_t *from, const uint8_t *end, uint64_t *v)
 {
-	const unsigned numbers = numbers_of(page->table);
-	uint8_t *p = c->raw;
+	int n = 0;
 
-	for (uint32_t i = 0; i < page->count; i++)
-		for (unsigned k = 0; k < numbers; k++)
-			c->v[k][i] = hf_get64(page->bytes + start_of(page, i) + 8 * k);
-	for (unsigned k = 0; k < numbers; k++)
-		p = put_numbers(p, c->v[k], page->count);
-	for (uint32_t i = 0; i < page->count; i++)
-		p = put_varint(p, hf_get32(page->bytes + start_of(page, i) + 8 * numbers));
-	for (uint32_t i = 0; i < page->count; i++) {
-		const uint32_t at = start_of(page, i) + 8 * numbers + 4;
-
-		memcpy(p, page->bytes + at, page->end[i] - at);
-		p += page->end[i] - at;
+	for (const uint8_t *behind; from < end; from = behind, n++) {
+		behind = hf_get_varint(from, end, &v[n]);
+		if (!behind || (behind - from > 1 && !behind[-1]))
+			return -1;
 	}
-	return (size_t)(p - c->raw);
+	return n;
+}
+
+/* blobs: as numbers too, which may fail. */
+static bool parse_rows(struct packing *p, const struct hf_row_page *page, bool blobs)
+{
+	uint64_t *v = p->v;
+
+	p->parsed = blobs;
+	for (uint32_t i = 0; i < page->count; i++) {
+		const uint8_t *from = page->bytes + start_of(page, i), *const end = page->bytes + page->end[i];
+		int n = 0;
+
+		for (uint32_t k = 0; k < p->numbers; k++, from += 8)
+			*v++ = hf_get64(from);
+		if (blobs)
+			n = parse_blob(from + 4, end, v);
+		if (n < 0)
+			return false;
+		v += n;
+		p->count[i] = blobs ? (uint64_t)n : hf_get32(from);
+		p->columns.end[i] = (uint32_t)(v - p->v);
+	}
+	return true;
+}
+
+static size_t write_raw(struct packing *p, const struct hf_row_page *page)
+{
+	const size_t fixed = 8 * (size_t)p->numbers + 4;
+	uint8_t *to = p->raw;
+
+	if (!parse_rows(p, page, true))
+		parse_rows(p, page, false);
+	*to++ = p->parsed ? NUMBERS : BYTES;
+	to = hf_columns_put(to, &p->counts, NULL);
+	to = hf_columns_put(to, &p->columns, page->table->follow);
+	for (uint32_t i = 0; i < page->count && !p->parsed; i++) {
+		const uint32_t at = start_of(page, i) + (uint32_t)fixed;
+
+		memcpy(to, page->bytes + at, page->end[i] - at);
+		to += page->end[i] - at;
+	}
+	return (size_t)(to - p->raw);
 }
 
 int hf_row_page_pack(const struct hf_row_page *page, struct hf_packed_page *ret_packed)
 {
-	struct columns *c = malloc(sizeof *c + HF_PAGE_BYTES);
+	const size_t bytes = start_of(page, page->count);
+	struct packing *p = new_packing(page, bytes, bytes + 2 * page->count + sizeof(struct hf_chunk) + 64);
 	size_t n;
 
-	if (!c)
+	if (!p)
 		return HF_ERR_NOMEM;
 	ret_packed->first = hf_row_page_number(page, 0);
 	ret_packed->rows = page->count;
-	ret_packed->size = (uint32_t)write_columns(page, c);
-	n = ZSTD_compress(ret_packed->data, sizeof ret_packed->data, c->raw, ret_packed->size, LEVEL);
-	free(c);
+	ret_packed->size = (uint32_t)write_raw(p, page);
+	n = ZSTD_compress(ret_packed->data, sizeof ret_packed->data, p->raw, ret_packed->size, LEVEL);
+	free(p);
 	ret_packed->n = (uint32_t)n;
 	return ZSTD_isError(n) ? HF_ERR_NOMEM : 0;
 }
 
-/* Puts the rows together of the columns and the bytes p[..end) of the blobs, whose sizes are v[numbers]. */
-static int put_rows(struct hf_row_page *page, const struct columns *c, const uint64_t *sizes, const uint8_t *p,
-		    const uint8_t *end)
-{
-	const unsigned numbers = numbers_of(page->table);
-	const size_t fixed = 8 * (size_t)numbers + 4;
-	int err = make_room(page, page->count * fixed + (size_t)(end - p));
-	uint8_t *to = page->bytes;
+/* ---- unpacking ---- */
 
-	if (err)
-		return err;
-	for (uint32_t i = 0; i < page->count; i++) {
-		if (sizes[i] > (size_t)(end - p))
-			return HF_ERR_STATE;
-		for (unsigned k = 0; k < numbers; k++, to += 8)
-			hf_put64(to, c->v[k][i]);
-		hf_put32(to, (uint32_t)sizes[i]);
-		memcpy(to + 4, p, sizes[i]);
-		to += 4 + sizes[i];
-		p += sizes[i];
-		page->end[i] = (uint32_t)(to - page->bytes);
+/* How many numbers and bytes there are: no more than there is room for. */
+static const uint8_t *read_counts(struct packing *p, const uint8_t *from, const uint8_t *end)
+{
+	uint64_t all = 0;
+
+	if (from == end || *from > NUMBERS)
+		return NULL;
+	p->parsed = *from++ == NUMBERS;
+	from = hf_columns_get(from, end, &p->counts, NULL);
+	for (uint32_t i = 0; i < p->counts.rows && from; i++) {
+		if (p->count[i] > HF_PAGE_BYTES)
+			return NULL;
+		all += p->numbers + (p->parsed ? p->count[i] : 0);
+		if (all > p->room)
+			return NULL;
+		p->columns.end[i] = (uint32_t)all;
 	}
-	return p == end ? 0 : HF_ERR_STATE;
+	return from;
 }
 
-static int read_columns(struct hf_row_page *page, struct columns *c, size_t n)
+static size_t blob_size(const struct packing *p, uint32_t i, uint32_t start)
 {
-	const uint8_t *p = c->raw, *const end = p + n;
-	const unsigned numbers = numbers_of(page->table);
-	uint64_t sizes[HF_PAGE_ROWS];
+	size_t n = 0;
 
-	for (unsigned k = 0; k < numbers; k++)
-		if (!get_numbers(&p, end, c->v[k], page->count))
+	if (!p->parsed)
+		return (size_t)p->count[i];
+	for (uint32_t k = start + p->numbers; k < p->columns.end[i]; k++)
+		n += hf_varint_size(p->v[k]);
+	return n;
+}
+
+/* Where the rows will end in the page. */
+static int measure_rows(struct hf_row_page *page, const struct packing *p)
+{
+	uint32_t start = 0;
+	size_t end = 0;
+
+	for (uint32_t i = 0; i < page->count; start = p->columns.end[i++]) {
+		end += 8 * (size_t)p->numbers + 4 + blob_size(p, i, start);
+		page->end[i] = (uint32_t)end;
+	}
+	return end <= 16 * HF_PAGE_BYTES ? make_room(page, end) : HF_ERR_STATE;
+}
+
+/* Puts the rows together of their numbers and, if that is not what they are, the bytes from[..end) of the blobs. */
+static int put_rows(struct hf_row_page *page, const struct packing *p, const uint8_t *from, const uint8_t *end)
+{
+	uint8_t *to = page->bytes;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < page->count; i++) {
+		const size_t n = blob_size(p, i, at);
+
+		for (uint32_t k = 0; k < p->numbers; k++, to += 8)
+			hf_put64(to, p->v[at++]);
+		hf_put32(to, (uint32_t)n);
+		to += 4;
+		for (; at < p->columns.end[i]; at++)
+			to = hf_put_varint(to, p->v[at]);
+		if (p->parsed)
+			continue;
+		if (n > (size_t)(end - from))
 			return HF_ERR_STATE;
-	for (uint32_t i = 0; i < page->count; i++)
-		if (!get_varint(&p, end, &sizes[i]))
-			return HF_ERR_STATE;
-	return put_rows(page, c, sizes, p, end);
+		memcpy(to, from, n);
+		to += n;
+		from += n;
+	}
+	return from == end ? 0 : HF_ERR_STATE;
+}
+
+static int read_raw(struct hf_row_page *page, struct packing *p, size_t size)
+{
+	const uint8_t *const end = p->raw + size, *from = read_counts(p, p->raw, end);
+	int err;
+
+	if (from)
+		from = hf_columns_get(from, end, &p->columns, page->table->follow);
+	if (!from)
+		return HF_ERR_STATE;
+	err = measure_rows(page, p);
+	return err ? err : put_rows(page, p, from, end);
 }
 
 int hf_row_page_unpack(struct hf_row_page *page, uint32_t rows, const uint8_t *data, size_t n, size_t size)
 {
-	struct columns *c;
+	struct packing *p;
 	int err = HF_ERR_STATE;
 
 	page->count = 0;
 	if (!rows || rows > HF_PAGE_ROWS || size > HF_PAGE_BYTES)
 		return HF_ERR_STATE;
-	c = malloc(sizeof *c + size);
-	if (!c)
-		return HF_ERR_NOMEM;
 	page->count = rows;
-	if (ZSTD_decompress(c->raw, size, data, n) == size)
-		err = read_columns(page, c, size);
+	p = new_packing(page, size, size);
+	if (!p)
+		err = HF_ERR_NOMEM;
+	else if (ZSTD_decompress(p->raw, size, data, n) == size)
+		err = read_raw(page, p, size);
 	if (err)
 		page->count = 0;
-	free(c);
+	free(p);
 	return err;
 }

@@ -3,10 +3,11 @@
  * A page: rows of chunks with keys side by side, as one row of a database. Row by row they would take three times as
  * much: most of their numbers are nearly those of the row before. Internal to index/.
  *
- * Not compressed a page is column by column what its rows have there:
- *   a number   u8 form, then of each row, for form 0, 8 bytes, little-endian; 1: the difference to the row before; 2:
- * the difference of that to the one before. Differences are varints (LEB128) with the sign in bit 0 a blob     of each
- * row its size, a varint; then the bytes of all rows
+ * Not compressed a page is:
+ *   u8 what the blobs are: 1 numbers, as nearly all states of codecs (codecs/base/fields.h); 0 bytes
+ *   of each row how many of these its blob has, as one column (columns.h)
+ *   the other columns of the table, and behind them the numbers of the blobs
+ *   the bytes of all blobs, if they are no numbers
  */
 #ifndef HF_INDEX_ROW_PAGE_H
 #define HF_INDEX_ROW_PAGE_H

@@ -54,8 +54,7 @@ CREATE TABLE hart (
 --   problems       gaps, doubts and notes among the events
 --   discard        events to pass over after entering
 --   flow           digests of its events (index/digest.h): pcs and opcodes,
---   data             accesses,
---   rest             all else; of the records they are 0
+--   rest             accesses and all else; of the records they are 0
 --   before.flow    what the hart did before it (index/prefix.h): pcs and opcodes,
 --   before.access    which bytes were accessed,
 --   before.value     their values,
@@ -135,7 +134,7 @@ CREATE TABLE hart (
 -- In rows as above. Of each chunk data says, in this order:
 --   offset         of its first byte in the view
 --   checked        so many of its last bytes are in the checksum: in listing.txt not always all
---   checksum       XXH3-64 of these, and of entry behind them
+--   checksum       XXH3-64 of these, and of entry behind them; 0 if there are none
 --   entry          state of the encoder
 CREATE TABLE chunk (
 	id INTEGER PRIMARY KEY,         -- of the first one

@@ -91,10 +91,13 @@ static void start_hash(struct hash_sink *out)
 static void take_hash(struct hash_sink *out, struct hf_view_chunk *row)
 {
 	flush_hash(&out->sink);
-	XXH3_64bits_update(out->state, row->entry, row->entry_size);
 	row->size = out->sink.flushed;
 	row->checked = out->summed;
-	row->checksum = XXH3_64bits_digest(out->state);
+	row->checksum = 0;
+	if (out->summed) {
+		XXH3_64bits_update(out->state, row->entry, row->entry_size);
+		row->checksum = XXH3_64bits_digest(out->state);
+	}
 	start_chunk(out);
 }
 

@@ -65,6 +65,12 @@ static inline uint8_t *hf_put_varint(uint8_t *p, uint64_t v)
 	return p;
 }
 
+/* How many bytes that takes. */
+static inline uint32_t hf_varint_size(uint64_t v)
+{
+	return (70 - (uint32_t)__builtin_clzll(v | 1)) / 7;
+}
+
 /* Reads an unsigned LEB128 number of [p, end); returns the byte behind it, or NULL if it is cut or over 64 bits. */
 static inline const uint8_t *hf_get_varint(const uint8_t *p, const uint8_t *end, uint64_t *ret_v)
 {

@@ -121,7 +121,7 @@ static void visit_held(struct hf_fields *f, struct hf_event *held)
 		*held = (struct hf_event){.kind = HF_EVENT_INSN};
 	HF_FIELD(f, insn->pc, UINT64_MAX);
 	HF_FIELD_NEAR(f, insn->target, insn->pc);
-	hf_field_bytes(f, &insn->opcode, sizeof insn->opcode);
+	HF_FIELD(f, insn->opcode, UINT32_MAX);
 	HF_FIELD(f, insn->size, 4);
 	HF_FIELD(f, insn->isa, HF_ISA_COUNT - 1);
 	HF_FIELD(f, insn->flow, HF_FLOW_COUNT - 1);

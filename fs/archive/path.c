@@ -7,9 +7,15 @@
 
 int hf_path_join(char buf[HF_PATH_SIZE], const char *dir, const char *name)
 {
-	int n = snprintf(buf, HF_PATH_SIZE, "%s%s%s", dir, *dir ? "/" : "", name);
+	const size_t n = strlen(dir), slash = n ? 1 : 0, m = strlen(name);
 
-	return n < HF_PATH_SIZE ? 0 : HF_ERR_PATH_LENGTH;
+	/* Of each name in a directory that is listed a path is made. */
+	if (n + slash + m >= HF_PATH_SIZE)
+		return HF_ERR_PATH_LENGTH;
+	memcpy(buf, dir, n);
+	buf[n] = '/';
+	memcpy(buf + n + slash, name, m + 1);
+	return 0;
 }
 
 const char *hf_path_split(char buf[HF_PATH_SIZE], const char *path)

@@ -12,6 +12,8 @@
 
 /* So long what was found of who may read the views holds for lists of directories. */
 #define ACCESS_NS INT64_C(1000000000)
+/* Who goes through the directories of a capture need not look beside it for each. */
+#define BESIDE_NS (INT64_C(5) * 1000000)
 
 /* A description that can be read now, though it has not changed. With the lock held. */
 static bool is_read_at_last(const struct hf_capture *capture, const struct hf_found *found)
@@ -112,8 +114,20 @@ static int look_at_file(const struct hf_captures *all, const char *path, const s
 	return look_beside(all, path, access, ret_beside);
 }
 
+/* Whether the file is the same as when it was looked at a moment ago, with what lies beside it. */
+static bool is_as_it_just_was(struct hf_capture *capture, int64_t now_ns, const struct hf_stamp *now)
+{
+	struct hf_stamp stamp = *now;
+
+	HF_LOCKED(&capture->lock);
+	stamp.beside = capture->stamp.beside;
+	stamp.debug = capture->stamp.debug;
+	return capture->access_ns && now_ns - capture->access_ns < BESIDE_NS && !capture->members &&
+	       capture->state != HF_CAPTURE_GONE && hf_stamp_same(&capture->stamp, &stamp);
+}
+
 /* A known capture of which the file's stat is given: recognised anew if that differs. *ret_gone: it is none. */
-static int refresh(struct hf_capture *capture, const struct stat *st, bool *ret_gone)
+static int refresh(struct hf_capture *capture, const struct stat *st, bool again, bool *ret_gone)
 {
 	const int64_t begun_ns = hf_now_ns();
 	struct hf_stamp now = hf_stamp_of(st);
@@ -122,6 +136,10 @@ static int refresh(struct hf_capture *capture, const struct stat *st, bool *ret_
 	bool same;
 	int err;
 
+	if (again && is_as_it_just_was(capture, begun_ns, &now)) {
+		*ret_gone = false;
+		return 0;
+	}
 	err = look_at_file(capture->all, capture->path, st, &access, &now.beside);
 	if (!err)
 		err = hf_debug_dir_look(&capture->all->debug_dir, &now.debug);
@@ -419,7 +437,7 @@ static int find_new(struct hf_captures *all, const char *path, const struct stat
 }
 
 /* Looks anew at what is known, of whose path *st is the stat; it becomes that of the capture's own file. */
-static int find_again(struct hf_capture *known, struct stat *st, bool *ret_gone)
+static int find_again(struct hf_capture *known, struct stat *st, bool again, bool *ret_gone)
 {
 	char ini[HF_PATH_SIZE];
 	struct stat ini_st;
@@ -433,7 +451,7 @@ static int find_again(struct hf_capture *known, struct stat *st, bool *ret_gone)
 		return refresh_described(known, ini, st, ret_gone);
 	}
 	if (S_ISREG(st->st_mode))
-		return refresh(known, st, ret_gone);
+		return refresh(known, st, again, ret_gone);
 	if (renew(known, &(struct hf_found){.box = NULL}))
 		hf_memory_put(known, NULL);
 	return 0;
@@ -457,7 +475,7 @@ static int find_readable(struct hf_captures *all, const char *path, const struct
 		return 0;
 	if (!known)
 		return find_new(all, path, st, ret_capture);
-	err = find_again(known, &own, &gone);
+	err = find_again(known, &own, false, &gone);
 	*ret_capture = err || gone ? NULL : known;
 	return err;
 }
@@ -480,7 +498,7 @@ int hf_capture_at(struct hf_captures *all, const char *path, struct hf_capture *
 	return !err && !*ret_capture ? HF_ERR_UNKNOWN_FORMAT : err;
 }
 
-int hf_capture_check(struct hf_capture *capture, struct stat *ret_st)
+static int check(struct hf_capture *capture, bool again, struct stat *ret_st)
 {
 	bool gone;
 	int err = hf_archive_stat(capture->all->archive, capture->path, ret_st);
@@ -492,10 +510,20 @@ int hf_capture_check(struct hf_capture *capture, struct stat *ret_st)
 			hf_memory_put(capture, NULL);
 		return HF_ERR_NOT_FOUND;
 	}
-	err = find_again(capture, ret_st, &gone);
+	err = find_again(capture, ret_st, again, &gone);
 	if (!err && gone)
 		err = HF_ERR_NOT_FOUND;
 	if (!err)
 		show_access(capture, ret_st);
 	return err;
+}
+
+int hf_capture_check(struct hf_capture *capture, struct stat *ret_st)
+{
+	return check(capture, false, ret_st);
+}
+
+int hf_capture_check_again(struct hf_capture *capture, struct stat *ret_st)
+{
+	return check(capture, true, ret_st);
 }

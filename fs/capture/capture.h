@@ -99,6 +99,9 @@ int hf_capture_stat(struct hf_capture *capture, struct stat *ret_st);
 /* Looks at the file: begins a new version if it changed. HF_ERR_NOT_FOUND if it is gone or no capture any more. ret_st
  * is that of hf_capture_stat, as it is now. */
 int hf_capture_check(struct hf_capture *capture, struct stat *ret_st);
+/* The same, but what lies beside the file may be as it was some milliseconds ago: for directories of the capture, which
+ * are opened one after the other. */
+int hf_capture_check_again(struct hf_capture *capture, struct stat *ret_st);
 
 /*
  * What is known of the indexed capture, with a reference. While it is not indexed HF_ERR_BUSY: its indexing is

@@ -415,6 +415,15 @@ static int enter(struct hf_dir *dir, struct origin *origin, const struct entry *
 	return err ? err : hf_tree_enter(dir->tree, key, plain ? &st : &origin->st, entry->size, ret_attr);
 }
 
+static void stop_behind(struct hf_dir *dir, uint64_t cookie, const char *name)
+{
+	const size_t n = strnlen(name, NAME_MAX);
+
+	dir->stopped = cookie;
+	memcpy(dir->last, name, n);
+	dir->last[n] = 0;
+}
+
 /* The entries from cookie on. fd: of the archive's directory, with plus. */
 static int emit_entries(struct hf_dir *dir, int fd, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx)
 {
@@ -459,8 +468,7 @@ static int emit_entries(struct hf_dir *dir, int fd, uint64_t cookie, bool plus, 
 				hf_node_forget(nodes, attr.st.st_ino, 1);
 			return 0;
 		}
-		dir->stopped = cookie + 1;
-		snprintf(dir->last, sizeof dir->last, "%s", entry->name);
+		stop_behind(dir, cookie + 1, entry->name);
 	}
 }
 

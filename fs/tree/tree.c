@@ -352,10 +352,22 @@ static int look_plain(struct hf_tree *tree, struct hf_node *node, struct stat *r
 	return S_ISREG(ret_st->st_mode) && ret_st->st_ino != node->key.content ? HF_ERR_CHANGED : 0;
 }
 
-/* The stat from which a node's attributes are made, and its size. */
-static int look(struct hf_tree *tree, struct hf_node *node, struct stat *ret_st, uint64_t *ret_size)
+/* Of a node of a capture: facts only if they count. */
+static int look_made(const struct hf_node *node, bool again, struct hf_facts **ret_facts, struct stat *ret_st)
 {
-	const struct hf_kind *kind = hf_kind_of(&node->key);
+	const bool dir = hf_kind_is(&node->key, HF_KIND_DIR);
+	int err = again && dir ? hf_capture_check_again(node->key.capture, ret_st)
+			       : hf_capture_check(node->key.capture, ret_st);
+
+	/* A look at the view directory from outside is no reason to index the capture. */
+	if (err || (dir && hf_kind_of(&node->key)->when == HF_WHEN_ALWAYS))
+		return err;
+	return hf_tree_look_on(node, 0, ret_facts);
+}
+
+/* The stat from which a node's attributes are made, and its size. */
+static int look(struct hf_tree *tree, struct hf_node *node, bool again, struct stat *ret_st, uint64_t *ret_size)
+{
 	struct hf_facts *facts = NULL;
 	int err;
 
@@ -364,11 +376,8 @@ static int look(struct hf_tree *tree, struct hf_node *node, struct stat *ret_st,
 		return look_plain(tree, node, ret_st);
 	if (!node->key.capture)
 		err = hf_archive_stat(tree->archive, "", ret_st);
-	/* A look at the view directory from outside is no reason to index the capture. */
-	else if (kind->when == HF_WHEN_ALWAYS && hf_kind_is(&node->key, HF_KIND_DIR))
-		err = hf_capture_check(node->key.capture, ret_st);
 	else
-		err = hf_tree_look(node, 0, &facts, ret_st);
+		err = look_made(node, again, &facts, ret_st);
 	if (!err)
 		err = hf_kind_size(&(struct hf_subject){tree, &node->key, facts}, ret_size);
 	/* The size that the kernel knows was forgotten. */
@@ -388,7 +397,7 @@ static int get_attr(struct hf_tree *tree, uint64_t ino, bool tell, struct hf_att
 	ret_attr->st.st_ino = 0;
 	if (!node)
 		return HF_ERR_NOT_FOUND;
-	err = look(tree, node, &st, &size);
+	err = look(tree, node, !tell, &st, &size);
 	if (!err)
 		fill_attr(tree, node, &st, size, ret_attr);
 	if (!err && tell)
