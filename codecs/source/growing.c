@@ -42,17 +42,15 @@ static void keep_block(struct hf_growing *g)
 		g->hole = false;
 		return;
 	}
-	if (g->old_len + n > 2 * KEEP) {
+	/* Behind a longer block what was kept before does not adjoin any more. */
+	if (n < g->block_len) {
+		g->old_len = 0;
+	} else if (g->old_len + n > 2 * KEEP) {
 		memmove(g->old, g->old + g->old_len - (KEEP - n), KEEP - n);
 		g->old_len = KEEP - n;
 	}
 	if (n)
 		memcpy(g->old + g->old_len, g->block + g->block_len - n, n);
-	/* After a block longer than KEEP what was kept before does not adjoin any more. */
-	if (n < g->block_len) {
-		memmove(g->old, g->old + g->old_len, n);
-		g->old_len = 0;
-	}
 	g->old_len += n;
 	g->block_start += g->block_len;
 	g->block_len = 0;
