@@ -189,6 +189,23 @@ static int growing_read_at(struct hf_src *src, uint64_t offset, void *buf, size_
 	return 0;
 }
 
+/* Of one block, or of those before it. */
+static size_t growing_lend(struct hf_src *src, uint64_t offset, const uint8_t **ret_bytes)
+{
+	struct hf_growing *g = (struct hf_growing *)src;
+
+	for (;;) {
+		size_t have;
+
+		if (offset < g->block_start - g->old_len || in_hole(g, offset))
+			return 0;
+		have = at_hand(g, offset, ret_bytes);
+		if (have || g->err)
+			return have;
+		advance(g);
+	}
+}
+
 static void growing_free(struct hf_src *src)
 {
 	struct hf_growing *g = (struct hf_growing *)src;
@@ -222,6 +239,7 @@ static int growing_extent_at(struct hf_src *src, uint64_t offset, struct hf_exte
 
 static const struct hf_src_ops growing_ops = {.read_at = growing_read_at,
 					      .free = growing_free,
+					      .lend = growing_lend,
 					      .sync_after = growing_sync_after,
 					      .extent_at = growing_extent_at};
 
