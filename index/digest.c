@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/digest.h"
 
+#include <string.h>
+
 /* The polynomials' modulus, and the place at which they are taken, that nobody chose for its sake. */
 #define PRIME ((UINT64_C(1) << 61) - 1)
 #define PLACE UINT64_C(0x0a5f3c19e7d2b84d)
@@ -94,8 +96,9 @@ static inline uint64_t hash_rest(const struct hf_event *ev)
 /* Of an event that is the behind-th since the last instruction. */
 static inline uint64_t hash_other(const struct hf_event *ev, uint32_t behind)
 {
-	const uint64_t head = ev->kind | (uint64_t)ev->flags << 8 | (uint64_t)ev->any << 16 | (uint64_t)ev->size << 32;
+	uint64_t head; /* kind, flags, any, size */
 
+	memcpy(&head, ev, sizeof head);
 	return mix(mix(ev->word[0] + behind * THIRD, head) ^ ev->word[1], ev->word[2] + THIRD) >> 3;
 }
 

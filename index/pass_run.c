@@ -49,9 +49,11 @@ int hf_pass_run_new(struct hf_pass *pass, uint64_t slot, uint32_t hart, bool fir
 	run->end.hart.id = hart;
 	hf_row_queue_init(&run->rows);
 	hf_row_queue_init(&run->summed);
-	run->ring = malloc(HF_RUN_BATCHES * sizeof *run->ring);
+	run->batches = malloc(HF_RUN_BATCHES * sizeof *run->batches);
+	for (unsigned i = 0; run->batches && i < HF_RUN_BATCHES; i++)
+		run->ring[i] = &run->batches[i];
 	run->stages = calloc(pass->view_count + HF_RUN_STAGES, sizeof(struct hf_stage *));
-	if (run->ring && run->stages)
+	if (run->batches && run->stages)
 		err = slot == HF_SLOT_RECORDS ? 0 : hf_stretch_finder_new(&run->finder);
 	if (!err)
 		err = open_input(run, hart, first);
@@ -78,7 +80,7 @@ void hf_pass_run_free(struct hf_pass_run *run)
 	hf_row_queue_fini(&run->rows);
 	hf_row_queue_fini(&run->summed);
 	hf_stretch_finder_free(run->finder);
-	free(run->ring);
+	free(run->batches);
 	free(run);
 }
 
@@ -90,7 +92,7 @@ void hf_pass_run_add_stage(struct hf_pass_run *run, struct hf_stage *stage)
 
 struct hf_batch *hf_pass_run_batch(struct hf_pass_run *run, unsigned i)
 {
-	return &run->ring[(run->stages[0]->done + i) % HF_RUN_BATCHES];
+	return run->ring[(run->stages[0]->done + i) % HF_RUN_BATCHES];
 }
 
 int hf_pass_run_push(struct hf_pass_run *run, enum hf_row_kind kind, const void *a, size_t an, const void *b, size_t bn)
@@ -133,7 +135,7 @@ struct hf_stage *hf_pass_run_ready(struct hf_pass_run *run, unsigned thread, boo
 
 int hf_pass_run_work(struct hf_pass_run *run, struct hf_stage *stage)
 {
-	struct hf_batch *batch = &run->ring[stage->done % HF_RUN_BATCHES];
+	struct hf_batch *batch = run->ring[stage->done % HF_RUN_BATCHES];
 	int result = stage->ops->work(stage, batch);
 
 	if (stage == run->stages[0] && result == HF_STAGE_DONE)
@@ -154,6 +156,20 @@ static int push_chunk(struct hf_pass_run *run, const struct hf_batch *batch)
 	return err;
 }
 
+/*
+ * All stages are through with the batch in that place of the ring: it becomes the next one that is begun, for it is in the
+ * caches. The decoding stage has begun the batch at hand, and while it runs maybe the one after that.
+ */
+static void use_next(struct hf_pass_run *run, uint64_t place)
+{
+	const uint64_t next = run->stages[0]->done + (run->stages[0]->running ? 2 : 1);
+	struct hf_batch **to = &run->ring[next % HF_RUN_BATCHES], **from = &run->ring[place % HF_RUN_BATCHES];
+	struct hf_batch *batch = *from;
+
+	*from = *to;
+	*to = batch;
+}
+
 static int join(struct hf_pass_run *run)
 {
 	uint64_t through = run->stages[0]->done;
@@ -162,8 +178,10 @@ static int join(struct hf_pass_run *run)
 	for (size_t i = 1; i < run->stage_count; i++)
 		if (run->stages[i]->done < through)
 			through = run->stages[i]->done;
-	for (; run->joined < through && !err; run->joined++)
-		err = push_chunk(run, &run->ring[run->joined % HF_RUN_BATCHES]);
+	for (; run->joined < through && !err; run->joined++) {
+		err = push_chunk(run, run->ring[run->joined % HF_RUN_BATCHES]);
+		use_next(run, run->joined);
+	}
 	return err;
 }
 

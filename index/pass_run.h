@@ -37,7 +37,8 @@ struct hf_pass_run {
 	uint64_t slot;
 	struct hf_input *in, own;
 	struct hf_dec *dec;
-	struct hf_batch *ring;	  /* HF_RUN_BATCHES */
+	struct hf_batch *batches; /* HF_RUN_BATCHES, in memory */
+	struct hf_batch *ring[HF_RUN_BATCHES]; /* the same as they are used; with the lock those that nobody works on */
 	struct hf_stretch_finder *finder; /* the decoding stage's; NULL: of the records */
 	struct hf_stage **stages; /* the first one decodes */
 	size_t stage_count;

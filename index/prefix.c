@@ -32,6 +32,7 @@ static const uint64_t powers[] = {
 
 const struct hf_prefix hf_prefix_none = {.pending = NOBODY};
 
+/* 64 bits; of the last one of a hash 61 count. */
 static inline uint64_t mix(uint64_t a, uint64_t b)
 {
 	const unsigned __int128 product = (unsigned __int128)(a ^ FIRST) * (b ^ SECOND);
@@ -39,12 +40,10 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Of a number below 2^125 one below 2^61 + 2^4 with the same rest. No number between two calls is greater than 2^62. */
+/* Of a number below 2^125 one below 2^62 + 2^3 with the same rest. No number between two calls is greater. */
 static inline uint64_t fold(unsigned __int128 n)
 {
-	const unsigned __int128 once = (n & PRIME) + (n >> 61);
-
-	return ((uint64_t)once & PRIME) + (uint64_t)(once >> 61);
+	return ((uint64_t)n & PRIME) + ((uint64_t)(n >> 61) & PRIME) + (uint64_t)(n >> 122);
 }
 
 static inline uint64_t times(uint64_t a, uint64_t b)
@@ -73,22 +72,14 @@ static uint64_t power(uint64_t n)
 	return all;
 }
 
-/* The accesses to come are those of a later instruction. */
-static inline void close_gap(struct hf_prefixer *p)
+/* Adds to the sums, whose last instruction becomes the one at hand. */
+static inline void add(struct hf_prefixer *p, uint64_t access, uint64_t value)
 {
-	uint64_t factor;
+	const uint64_t factor = power(p->gap);
 
-	if (!p->gap)
-		return;
-	factor = power(p->gap);
-	p->sum.access = times(p->sum.access, factor);
-	p->sum.value = times(p->sum.value, factor);
+	p->sum.access = fold((unsigned __int128)p->sum.access * factor + (access & PRIME));
+	p->sum.value = fold((unsigned __int128)p->sum.value * factor + (value & PRIME));
 	p->gap = 0;
-}
-
-static inline uint64_t sum_of(uint64_t a, uint64_t b)
-{
-	return (a & PRIME) + (a >> 61) + (b & PRIME);
 }
 
 static inline void put_access(struct hf_prefixer *p, const struct hf_event *ev)
@@ -96,16 +87,15 @@ static inline void put_access(struct hf_prefixer *p, const struct hf_event *ev)
 	const uint64_t number = NEXT_ACCESS(p->sum.pending);
 	const uint64_t kind = ev->flags & (HF_EVF_READ | HF_EVF_WRITE | HF_EVF_NO_ADDRESS);
 	const uint64_t bits = ev->mem.size < 8 ? 8 * ev->mem.size : 64;
+	uint64_t value = 0;
 
-	close_gap(p);
 	p->sum.told |= HF_TOLD_ACCESS;
-	p->sum.access = sum_of(p->sum.access, mix(mix(number << 8 | kind, ev->mem.size), ev->mem.address));
 	if (ev->words) {
-		const uint64_t value = bits && bits < 64 ? ev->mem.data & ((UINT64_C(1) << bits) - 1) : ev->mem.data;
-
+		value = bits && bits < 64 ? ev->mem.data & ((UINT64_C(1) << bits) - 1) : ev->mem.data;
+		value = mix(number << 32, value);
 		p->sum.told |= HF_TOLD_VALUE;
-		p->sum.value = sum_of(p->sum.value, mix(number << 32, value));
 	}
+	add(p, mix(mix(number << 8 | kind, ev->mem.size), ev->mem.address), value);
 	p->sum.pending = number + 1 + (ev->words ? NEXT_DATA : 0);
 }
 
@@ -114,9 +104,8 @@ static void put_data(struct hf_prefixer *p, const struct hf_event *ev)
 {
 	uint64_t word[3] = {0};
 
-	close_gap(p);
 	memcpy(word, ev->data.bytes, ev->used < sizeof word ? ev->used : sizeof word);
-	p->sum.value = sum_of(p->sum.value, mix(mix(mix(p->sum.pending, word[0]), word[1]), word[2]));
+	add(p, 0, mix(mix(mix(p->sum.pending, word[0]), word[1]), word[2]));
 	p->sum.pending += NEXT_DATA;
 }
 
@@ -152,6 +141,29 @@ void hf_prefixer_put_accesses(struct hf_prefixer *p, const struct hf_event *ev, 
 	}
 }
 
+/* The next n instructions. */
+static inline void pass_insns(struct hf_prefixer *p, uint32_t n)
+{
+	if (!n)
+		return;
+	p->sum.pending = 0;
+	p->gap += n;
+}
+
+void hf_prefixer_put_stretch(struct hf_prefixer *p, const struct hf_event *ev, const struct hf_stretch *stretch)
+{
+	uint32_t insns = 0, others = 0;
+
+	for (uint32_t left = stretch->others; left; left &= left - 1, others++) {
+		const uint32_t i = (uint32_t)__builtin_ctz(left);
+
+		pass_insns(p, i - others - insns);
+		insns = i - others;
+		put_other(p, &ev[i]);
+	}
+	pass_insns(p, stretch->insns - insns);
+}
+
 void hf_prefixer_put(struct hf_prefixer *p, const struct hf_event *ev, size_t n)
 {
 	const struct hf_digest before = {.flow = p->sum.flow};
@@ -169,7 +181,7 @@ void hf_prefixer_put(struct hf_prefixer *p, const struct hf_event *ev, size_t n)
 
 struct hf_prefix hf_prefixer_end(struct hf_prefixer *p)
 {
-	close_gap(p);
+	add(p, 0, 0);
 	p->sum.access = rest(p->sum.access);
 	p->sum.value = rest(p->sum.value);
 	return p->sum;

@@ -12,7 +12,7 @@
 #ifndef HF_INDEX_PREFIX_H
 #define HF_INDEX_PREFIX_H
 
-#include "codecs/event.h"
+#include "codecs/stretch.h"
 
 /* Bits of hf_prefix.told. */
 #define HF_TOLD_ACCESS 1u /* an access */
@@ -41,6 +41,8 @@ void hf_prefixer_begin(struct hf_prefixer *p, const struct hf_prefix *before, ui
 void hf_prefixer_put(struct hf_prefixer *p, const struct hf_event *ev, size_t n);
 /* The same without flow and insns. */
 void hf_prefixer_put_accesses(struct hf_prefixer *p, const struct hf_event *ev, size_t n);
+/* As hf_prefixer_put_accesses of the stretch's events, of which ev is the first. */
+void hf_prefixer_put_stretch(struct hf_prefixer *p, const struct hf_event *ev, const struct hf_stretch *stretch);
 /* It can go on afterwards. */
 struct hf_prefix hf_prefixer_end(struct hf_prefixer *p);
 

@@ -44,6 +44,20 @@ static int end_chunk(struct digest *d, struct hf_batch *batch)
 	return HF_STAGE_DONE;
 }
 
+static void put(struct digest *d, const struct hf_event *ev, size_t n)
+{
+	hf_digester_put(&d->digester, ev, n);
+	if (d->sums)
+		hf_prefixer_put_accesses(&d->prefixer, ev, n);
+}
+
+static void put_stretch(struct digest *d, const struct hf_event *ev, const struct hf_stretch *stretch)
+{
+	hf_digester_put_stretch(&d->digester, &d->memo, ev, stretch);
+	if (d->sums)
+		hf_prefixer_put_stretch(&d->prefixer, ev, stretch);
+}
+
 static int work(struct hf_stage *stage, struct hf_batch *batch)
 {
 	struct digest *d = (struct digest *)stage;
@@ -55,13 +69,11 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 	for (size_t i = 0; i < batch->stretch_count; i++) {
 		const struct hf_stretch *s = &batch->stretch[i];
 
-		hf_digester_put(&d->digester, batch->ev + at, s->at - at);
-		hf_digester_put_stretch(&d->digester, &d->memo, batch->ev + s->at, s);
+		put(d, batch->ev + at, s->at - at);
+		put_stretch(d, batch->ev + s->at, s);
 		at = s->at + s->events;
 	}
-	hf_digester_put(&d->digester, batch->ev + at, batch->n - at);
-	if (d->sums)
-		hf_prefixer_put_accesses(&d->prefixer, batch->ev, batch->n);
+	put(d, batch->ev + at, batch->n - at);
 	return batch->tail == HF_TAIL_NONE ? (int)HF_STAGE_DONE : end_chunk(d, batch);
 }
 

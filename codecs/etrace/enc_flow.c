@@ -405,8 +405,9 @@ bool hf_etrace_enc_branch(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_
 	count_branch(e, taken);
 	if (outcomes_full(e))
 		hf_etrace_enc_outcomes(e, sink);
-	forget_returns(s);
 	s->depth = 0;
+	hf_etrace_enc_pass(e);
+	forget_returns(s);
 	s->run_count = 0;
 	s->run = exact(e) ? pc : s->run;
 	s->before = 0;
@@ -434,6 +435,19 @@ bool hf_etrace_enc_jump(struct hf_etrace_enc *e, uint64_t pc)
 	s->before = 0;
 	s->before_pc = insn->pc;
 	s->flags &= ~(uint32_t)HF_ETRACE_ENC_OF_HELD;
+	return true;
+}
+
+bool hf_etrace_enc_return(struct hf_etrace_enc *e, uint64_t pc)
+{
+	const struct hf_etrace_step step = hf_etrace_enc_step(e, &e->held.insn, true);
+	struct plan plan = {.next = HF_ETRACE_ENC_INFERRED | HF_ETRACE_ENC_RETURNED};
+
+	if (!exact(e) || e->s.pbc >= predicted_max(e) || outcomes_full(e) || step.way != HF_ETRACE_WAY_RETURN ||
+	    !step.known || step.target != (pc & hf_etrace_address_mask(&e->c.params)) || runs_full(e, &step))
+		return false;
+	go_on(e, &plan, &step, false, pc);
+	e->s.flags = (e->s.flags & ~(uint32_t)HF_ETRACE_ENC_OF_HELD) | plan.next;
 	return true;
 }
 

@@ -12,9 +12,9 @@
 
 /* Flags with which the held instruction, or what comes behind it, needs more than a look. */
 #define BUSY \
-	(HF_ETRACE_ENC_UPDISCON | HF_ETRACE_ENC_INFERRED | HF_ETRACE_ENC_SYNC | HF_ETRACE_ENC_TRAP | \
-	 HF_ETRACE_ENC_CONTEXT | HF_ETRACE_ENC_ATTEMPT | HF_ETRACE_ENC_CHANGED | HF_ETRACE_ENC_DUE | \
-	 HF_ETRACE_ENC_CROWDED | HF_ETRACE_ENC_SYNCED | HF_ETRACE_ENC_CYCLE)
+	(HF_ETRACE_ENC_UPDISCON | HF_ETRACE_ENC_SYNC | HF_ETRACE_ENC_TRAP | HF_ETRACE_ENC_CONTEXT | \
+	 HF_ETRACE_ENC_ATTEMPT | HF_ETRACE_ENC_CHANGED | HF_ETRACE_ENC_DUE | HF_ETRACE_ENC_CROWDED | \
+	 HF_ETRACE_ENC_SYNCED | HF_ETRACE_ENC_CYCLE)
 /* And those that must be there. */
 #define READY (HF_ETRACE_ENC_HELD | HF_ETRACE_ENC_TRACING)
 
@@ -333,7 +333,7 @@ static inline bool passes(const struct hf_etrace_enc *e, const struct hf_event *
 static inline bool is_quiet(const struct hf_etrace_enc *e)
 {
 	return (e->s.flags & (BUSY | READY)) == READY && !e->c.filtered && !e->c.data &&
-	       e->s.resync < e->c.resync_packets;
+	       e->s.resync < e->c.resync_packets && e->s.irets < HF_ETRACE_ENC_IRETS_MAX;
 }
 
 /* The held instruction is a branch or a jump whose outcome is all there is to tell, which is done then. */
@@ -343,6 +343,8 @@ static inline bool tells_no_more(struct hf_etrace_enc *e, struct hf_sink *sink, 
 
 	if (flow == HF_FLOW_BRANCH)
 		return follows(e, &e->held, ev) && hf_etrace_enc_branch(e, sink, ev->insn.pc);
+	if (flow == HF_FLOW_RETURN)
+		return follows(e, &e->held, ev) && hf_etrace_enc_return(e, ev->insn.pc);
 	return (flow == HF_FLOW_JUMP || flow == HF_FLOW_CALL) && follows(e, &e->held, ev) &&
 	       hf_etrace_enc_jump(e, ev->insn.pc);
 }
@@ -357,6 +359,7 @@ static void put(struct hf_enc *enc, const struct hf_event *ev, size_t n, struct 
 		if (quiet && passes(e, &e->held, ev)) {
 			const struct hf_event *held = &e->held;
 
+			hf_etrace_enc_pass(e);
 			for (e->s.left--; ev + 1 < end && passes(e, ev, ev + 1); e->s.left--)
 				held = ev++;
 			e->s.before = held->insn.opcode;
@@ -390,6 +393,7 @@ static inline void put_stretch(struct hf_enc *enc, const struct hf_event *ev, co
 	if (!stretch->riscv || !is_quiet(e) || e->s.left <= behind) {
 		put(enc, ev + 1, stretch->events - 1u, sink);
 	} else if (behind) {
+		hf_etrace_enc_pass(e);
 		e->s.left -= behind;
 		e->s.before = ev[stretch->before].insn.opcode;
 		e->s.before_pc = ev[stretch->before].insn.pc;

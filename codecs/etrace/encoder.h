@@ -307,6 +307,16 @@ void hf_etrace_enc_finish(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf
 bool hf_etrace_enc_branch(struct hf_etrace_enc *e, struct hf_sink *sink, uint64_t pc);
 /* The same for a direct jump or call of which nothing is to be told. */
 bool hf_etrace_enc_jump(struct hf_etrace_enc *e, uint64_t pc);
+/* The same for a return that goes where the stack foretells. */
+bool hf_etrace_enc_return(struct hf_etrace_enc *e, uint64_t pc);
+/* Nothing is to be told of the held instruction, which may be where an inferred jump led. */
+static inline void hf_etrace_enc_pass(struct hf_etrace_enc *e)
+{
+	if (!(e->s.flags & HF_ETRACE_ENC_INFERRED))
+		return;
+	e->s.flags &= ~(uint32_t)HF_ETRACE_ENC_OF_HELD;
+	e->s.depth = hf_etrace_enc_has_irets(e) ? e->s.irets : 0;
+}
 /* Tracing ends here, with nothing held. */
 void hf_etrace_enc_stop(struct hf_etrace_enc *e, struct hf_sink *sink, enum hf_etrace_qual_status status, bool enable);
 /* Tracing starts: what must come before a sync packet. */

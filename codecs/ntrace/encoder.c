@@ -306,22 +306,30 @@ static inline bool are_counted(const struct hf_ntrace_enc *e, uint32_t insns, ui
 	       (!e->c.sync || since < e->c.sync) && !(s->owning && (s->owner_due || s->mode != s->said_mode));
 }
 
-/* The instructions of a stretch between the first and the last one are counted. */
+/* The instruction is where the last one led, in its mode: nothing of it but the count may need a message. */
+static inline bool goes_on(const struct hf_ntrace_enc_state *s, const struct hf_ev_insn *insn)
+{
+	return s->pending == HF_NTRACE_PENDING_NONE && insn->pc == s->next && insn->mode == s->mode;
+}
+
+/* The instructions of a stretch but for the last one are counted, and but for the first one if more is to be told of it. */
 static inline void put_stretch(struct hf_enc *enc, const struct hf_event *ev, const struct hf_stretch *stretch,
 			       struct hf_sink *sink)
 {
 	struct hf_ntrace_enc *e = (struct hf_ntrace_enc *)enc;
 	struct hf_ntrace_enc_state *s = &e->s;
 	const struct hf_ev_insn *before = &ev[stretch->before].insn;
-	const uint32_t insns = stretch->insns - 2u, halves = stretch->halves - ev->insn.size / 2u;
+	const bool first = !goes_on(s, &ev->insn);
+	const uint32_t insns = stretch->insns - 1u - first, halves = stretch->halves - (first ? ev->insn.size / 2u : 0);
 
-	if (stretch->insns <= 2 || !stretch->riscv || e->c.wire.xlen == 32) {
+	if (stretch->insns < 2 || !stretch->riscv || e->c.wire.xlen == 32) {
 		put(enc, ev, stretch->events, sink);
 		return;
 	}
-	put_insn(e, sink, ev);
+	if (first)
+		put_insn(e, sink, ev);
 	if (!are_counted(e, insns, halves)) {
-		put(enc, ev + 1, stretch->events - 1u, sink);
+		put(enc, ev + first, stretch->events - first, sink);
 		return;
 	}
 	s->since += e->c.sync_halfwords ? halves : insns;

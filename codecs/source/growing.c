@@ -42,17 +42,15 @@ static void keep_block(struct hf_growing *g)
 		g->hole = false;
 		return;
 	}
-	if (g->old_len + n > 2 * KEEP) {
+	/* Behind a longer block what was kept before does not adjoin any more. */
+	if (n < g->block_len) {
+		g->old_len = 0;
+	} else if (g->old_len + n > 2 * KEEP) {
 		memmove(g->old, g->old + g->old_len - (KEEP - n), KEEP - n);
 		g->old_len = KEEP - n;
 	}
 	if (n)
 		memcpy(g->old + g->old_len, g->block + g->block_len - n, n);
-	/* After a block longer than KEEP what was kept before does not adjoin any more. */
-	if (n < g->block_len) {
-		memmove(g->old, g->old + g->old_len, n);
-		g->old_len = 0;
-	}
 	g->old_len += n;
 	g->block_start += g->block_len;
 	g->block_len = 0;
@@ -191,6 +189,23 @@ static int growing_read_at(struct hf_src *src, uint64_t offset, void *buf, size_
 	return 0;
 }
 
+/* Of one block, or of those before it. */
+static size_t growing_lend(struct hf_src *src, uint64_t offset, const uint8_t **ret_bytes)
+{
+	struct hf_growing *g = (struct hf_growing *)src;
+
+	for (;;) {
+		size_t have;
+
+		if (offset < g->block_start - g->old_len || in_hole(g, offset))
+			return 0;
+		have = at_hand(g, offset, ret_bytes);
+		if (have || g->err)
+			return have;
+		advance(g);
+	}
+}
+
 static void growing_free(struct hf_src *src)
 {
 	struct hf_growing *g = (struct hf_growing *)src;
@@ -224,6 +239,7 @@ static int growing_extent_at(struct hf_src *src, uint64_t offset, struct hf_exte
 
 static const struct hf_src_ops growing_ops = {.read_at = growing_read_at,
 					      .free = growing_free,
+					      .lend = growing_lend,
 					      .sync_after = growing_sync_after,
 					      .extent_at = growing_extent_at};
 

@@ -6,21 +6,49 @@
 
 int hf_reader_init(struct hf_reader *r, struct hf_src *src, size_t cap)
 {
-	*r = (struct hf_reader){.src = src, .cap = cap, .buf = malloc(cap)};
-	return r->buf ? 0 : HF_ERR_NOMEM;
+	*r = (struct hf_reader){.src = src, .cap = cap, .own = malloc(cap)};
+	r->buf = r->own;
+	return r->own ? 0 : HF_ERR_NOMEM;
 }
 
 void hf_reader_fini(struct hf_reader *r)
 {
-	free(r->buf);
+	free(r->own);
+	r->own = NULL;
 	r->buf = NULL;
+}
+
+/* What buf has from that place on, as far as there is room for it, is own. */
+static void keep(struct hf_reader *r, size_t from)
+{
+	const size_t n = r->len - from < r->cap ? r->len - from : r->cap;
+
+	memmove(r->own, r->buf + from, n);
+	r->buf = r->own;
+	r->len = n;
+}
+
+/* Of what the source lends: less than own has room for is not worth it, and may be no whole record. */
+static bool borrow(struct hf_reader *r, uint64_t offset)
+{
+	const uint8_t *bytes;
+	const size_t n = hf_src_lend(r->src, offset, &bytes);
+
+	if (n < r->cap)
+		return false;
+	r->buf = bytes;
+	r->start = offset;
+	r->len = n;
+	r->ended = false;
+	r->err = 0;
+	return true;
 }
 
 static int fill(struct hf_reader *r)
 {
 	while (!r->ended && r->len < r->cap) {
 		size_t got = 0;
-		int err = hf_src_read_at(r->src, r->start + r->len, r->buf + r->len, r->cap - r->len, &got, &r->diag);
+		int err = hf_src_read_at(r->src, r->start + r->len, r->own + r->len, r->cap - r->len, &got, &r->diag);
 
 		r->len += got;
 		if (err < 0 && hf_err_class(err) != HF_CLASS_corrupt)
@@ -35,12 +63,12 @@ static int fill(struct hf_reader *r)
 
 int hf_reader_seek(struct hf_reader *r, uint64_t offset)
 {
+	if (borrow(r, offset))
+		return 0;
 	if (offset >= r->start && offset <= r->start + r->len) {
-		size_t drop = (size_t)(offset - r->start);
-
-		memmove(r->buf, r->buf + drop, r->len - drop);
-		r->len -= drop;
+		keep(r, (size_t)(offset - r->start));
 	} else {
+		r->buf = r->own;
 		r->len = 0;
 		r->ended = false;
 		r->err = 0;
@@ -55,10 +83,11 @@ int hf_reader_grow(struct hf_reader *r, size_t max)
 
 	if (r->cap >= max)
 		return HF_ERR_LIMIT;
-	bigger = realloc(r->buf, r->cap * 2);
+	keep(r, 0);
+	bigger = realloc(r->own, r->cap * 2);
 	if (!bigger)
 		return HF_ERR_NOMEM;
-	r->buf = bigger;
+	r->buf = r->own = bigger;
 	r->cap *= 2;
 	return fill(r);
 }
@@ -73,7 +102,7 @@ int hf_reader_fetch(struct hf_reader *r, uint64_t offset, uint64_t n, size_t max
 			return 0;
 		if (holds && r->ended)
 			return HF_NOTE_END;
-		if (holds && offset == r->start && r->len == r->cap)
+		if (holds && offset == r->start && r->len >= r->cap)
 			err = hf_reader_grow(r, max);
 		else
 			err = hf_reader_seek(r, offset);

@@ -12,10 +12,11 @@
 
 struct hf_reader {
 	struct hf_src *src; /* borrowed */
-	uint8_t *buf;       /* owned */
+	uint8_t *own;       /* [cap], owned */
+	const uint8_t *buf; /* own, or what the source lends, which is not less */
 	size_t cap;
 	uint64_t start;     /* stream offset of buf[0] */
-	size_t len;         /* valid bytes in buf */
+	size_t len;         /* valid bytes in buf; of own up to cap */
 	bool ended;         /* no bytes follow buf[len]: the end, or damage (err) */
 	int err;            /* 0, or why nothing follows */
 	struct hf_diag diag;

@@ -45,6 +45,11 @@ struct hf_src_ops {
 	int (*read_at)(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag);
 	void (*free)(struct hf_src *src);
 	/*
+	 * How many bytes from offset on are in memory side by side, and where; 0: ask read_at, which knows why. They stay
+	 * there until read_at or lend is asked for what is behind them. NULL: always 0.
+	 */
+	size_t (*lend)(struct hf_src *src, uint64_t offset, const uint8_t **ret_bytes);
+	/*
 	 * The first place in (offset, limit] that the container says something about, or HF_NOTE_END. A growing
 	 * source knows the places up to where it has been read, and forgets those far behind. NULL: never any.
 	 */
@@ -97,6 +102,11 @@ static inline int hf_src_read_at(struct hf_src *src, uint64_t offset, void *buf,
 
 /* The same again and again, until n bytes are there, the source ends, or there is an error: *ret_n came before that. */
 int hf_src_read_all(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag);
+
+static inline size_t hf_src_lend(struct hf_src *src, uint64_t offset, const uint8_t **ret_bytes)
+{
+	return src->ops->lend && !hf_stop_wanted(src->stop) ? src->ops->lend(src, offset, ret_bytes) : 0;
+}
 
 static inline int hf_src_sync_after(struct hf_src *src, uint64_t offset, uint64_t limit, struct hf_sync *ret_sync,
 				    struct hf_diag *diag)

@@ -96,11 +96,10 @@ struct hf_stf_group {
 };
 
 /* What an opcode says, as long as it has a place of its own among some: looked up faster than worked out. */
-#define HF_STF_CODE_BITS 10
+#define HF_STF_CODE_BITS 12
 struct hf_stf_code {
-	uint32_t opcode, sizes; /* as hf_riscv_access_sizes; of RISC-V */
-	uint8_t size, isa;	/* 0: there is none */
-	uint8_t flow;		/* enum hf_flow */
+	uint64_t word;	/* the last one of its event, in no mode; 0: there is none */
+	uint32_t sizes; /* as hf_riscv_access_sizes; of RISC-V */
 };
 
 struct hf_stf_dec {

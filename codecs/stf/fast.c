@@ -13,10 +13,20 @@
 #define REACH HF_STF_FAST_REACH
 /* Words of one access; more are for group.c. */
 #define WORDS_MAX 1024
+
+/* Bits of the last word of an instruction's event, whose lowest 32 are the opcode. */
+enum { SIZE_AT = 32, ISA_AT = 40, FLOW_AT = 48, MODE_AT = 56 };
+static_assert(offsetof(struct hf_ev_insn, opcode) == 16 && offsetof(struct hf_ev_insn, size) == 20 &&
+		      offsetof(struct hf_ev_insn, isa) == 21 && offsetof(struct hf_ev_insn, flow) == 22 &&
+		      offsetof(struct hf_ev_insn, mode) == 23,
+	      "they are in that order");
+/* All that it says of the code itself: opcode, size, instruction set. */
+#define CODE_MASK ((UINT64_C(1) << FLOW_AT) - 1)
+
 static_assert(REACH > HF_STF_SIZE_INST_MEM_ACCESS + HF_STF_SIZE_INST_MEM_CONTENT, "one access with its content");
 
 struct fast {
-	const uint8_t *p, *last; /* the record; the last place where one may begin */
+	const uint8_t *p, *last; /* where the groups begin; the last place where a record may */
 	struct hf_event *ev, *stop;
 	const struct hf_stf_header *h;
 };
@@ -39,8 +49,10 @@ static bool data_fits(const struct fast *f, uint32_t size)
 	return (uint64_t)(f->stop - f->ev) >= (size + 23) / 24;
 }
 
+/* Each of these takes what is at p, makes its events and returns what follows; NULL if that is not for here. */
+
 /* The second and further words of an access. */
-static bool take_words(struct fast *f, struct hf_event *ev, const uint8_t *p)
+static __attribute__((noinline)) const uint8_t *take_words(struct fast *f, struct hf_event *ev, const uint8_t *p)
 {
 	const uint8_t *const first = p;
 	uint32_t words = 0;
@@ -49,27 +61,24 @@ static bool take_words(struct fast *f, struct hf_event *ev, const uint8_t *p)
 		words++;
 		p += HF_STF_SIZE_INST_MEM_CONTENT;
 		if (p > f->last || words > WORDS_MAX)
-			return false;
+			return NULL;
 	}
 	if (!data_fits(f, 8 * words))
-		return false;
+		return NULL;
 	ev->words = (uint16_t)(words + 1);
 	ev->size = 8 * words;
 	push_data(f, first + 1, ev->size, HF_STF_SIZE_INST_MEM_CONTENT);
-	f->p = p;
-	return true;
+	return p;
 }
 
-/* Each of these takes the record at f->p and makes its event; false if that is not for here. */
-static inline bool take_access(struct fast *f)
+static inline const uint8_t *take_access(struct fast *f, const uint8_t *p)
 {
-	const uint8_t *p = f->p;
 	struct hf_event *ev = f->ev;
 	const uint32_t stored = hf_get16(p + 9);
 	const uint8_t type = p[13];
 
 	if (ev == f->stop || (uint8_t)(type - 1) > 1 || hf_stf_access_is_range(f->h, hf_get16(p + 11)))
-		return false;
+		return NULL;
 	ev->kind = HF_EVENT_MEM;
 	ev->size = 0;
 	ev->mem = (struct hf_ev_mem){.address = hf_get64(p + 1), .attr = hf_get16(p + 11)};
@@ -79,26 +88,22 @@ static inline bool take_access(struct fast *f)
 	ev->words = 0;
 	p += HF_STF_SIZE_INST_MEM_ACCESS;
 	f->ev++;
-	if (*p == HF_STF_INST_MEM_CONTENT) {
-		ev->words = 1;
-		ev->mem.data = hf_get64(p + 1);
-		p += HF_STF_SIZE_INST_MEM_CONTENT;
-		if (*p == HF_STF_INST_MEM_CONTENT)
-			return take_words(f, ev, p);
-	}
-	f->p = p;
-	return true;
+	if (*p != HF_STF_INST_MEM_CONTENT)
+		return p;
+	ev->words = 1;
+	ev->mem.data = hf_get64(p + 1);
+	p += HF_STF_SIZE_INST_MEM_CONTENT;
+	return *p == HF_STF_INST_MEM_CONTENT ? take_words(f, ev, p) : p;
 }
 
-static inline bool take_register(struct fast *f)
+static inline const uint8_t *take_register(struct fast *f, const uint8_t *p)
 {
-	const uint8_t *p = f->p;
 	struct hf_event *ev = f->ev;
 	const uint32_t words = (p[3] & 0xf) == HF_STF_REG_VECTOR ? f->h->layout.vector_words : 1;
 	const uint32_t size = 4 + 8 * words;
 
 	if (ev == f->stop || words == 0 || (words > 1 && size > (uint64_t)(f->last - p)))
-		return false;
+		return NULL;
 	*ev = (struct hf_event){
 		.kind = HF_EVENT_REG,
 		.size = 8 * (words - 1),
@@ -107,54 +112,48 @@ static inline bool take_register(struct fast *f)
 	f->ev++;
 	if (words > 1) {
 		if (!data_fits(f, ev->size))
-			return false;
+			return NULL;
 		push_data(f, p + HF_STF_SIZE_INST_REG, ev->size, 8);
 	}
-	f->p += size;
-	return true;
+	return p + size;
 }
 
 /* The opcode that a group ends with, and where its instruction went. */
 struct ending {
-	uint64_t target;
-	uint32_t opcode;
+	uint64_t target, code; /* code: CODE_MASK of word 2 of its event, but for the instruction set */
 	uint8_t size, taken;
 };
 
-/* Takes the records of a group up to its opcode; false if one of them is not for here. */
-static inline bool take_group(struct fast *f, struct ending *end)
+/* Takes the records of a group up to its opcode. */
+static inline const uint8_t *take_group(struct fast *f, const uint8_t *p, struct ending *end)
 {
 	*end = (struct ending){0};
-	while (f->p <= f->last) {
-		switch (*f->p) {
+	while (p && p <= f->last) {
+		switch (*p) {
 		case HF_STF_INST_PC_TARGET:
-			end->target = hf_get64(f->p + 1);
+			end->target = hf_get64(p + 1);
 			end->taken = HF_EVF_TAKEN;
-			f->p += HF_STF_SIZE_INST_PC_TARGET;
+			p += HF_STF_SIZE_INST_PC_TARGET;
 			break;
 		case HF_STF_INST_MEM_ACCESS:
-			if (!take_access(f))
-				return false;
+			p = take_access(f, p);
 			break;
 		case HF_STF_INST_REG:
-			if (!take_register(f))
-				return false;
+			p = take_register(f, p);
 			break;
 		case HF_STF_INST_OPCODE32:
-			end->opcode = hf_get32(f->p + 1);
+			end->code = hf_get32(p + 1) | UINT64_C(4) << SIZE_AT;
 			end->size = 4;
-			f->p += HF_STF_SIZE_INST_OPCODE32;
-			return true;
+			return p + HF_STF_SIZE_INST_OPCODE32;
 		case HF_STF_INST_OPCODE16:
-			end->opcode = hf_get16(f->p + 1);
+			end->code = hf_get16(p + 1) | UINT64_C(2) << SIZE_AT;
 			end->size = 2;
-			f->p += HF_STF_SIZE_INST_OPCODE16;
-			return true;
+			return p + HF_STF_SIZE_INST_OPCODE16;
 		default:
-			return false;
+			return NULL;
 		}
 	}
-	return false;
+	return NULL;
 }
 
 /* What the accesses from ev on, up to f->ev, have for their sizes becomes bytes. */
@@ -169,26 +168,28 @@ static void settle_sizes(struct fast *f, struct hf_event *ev, unsigned sizes)
 		}
 }
 
-static __attribute__((noinline)) void learn_code(struct hf_stf_code *code, const struct ending *end, uint8_t isa)
+static __attribute__((noinline)) void learn_code(struct hf_stf_code *code, uint64_t key)
 {
-	const bool riscv = isa == HF_ISA_RV32 || isa == HF_ISA_RV64;
+	const uint32_t opcode = (uint32_t)key;
+	const uint8_t size = (uint8_t)(key >> SIZE_AT), isa = (uint8_t)(key >> ISA_AT);
+	uint8_t flow;
 
-	*code = (struct hf_stf_code){.opcode = end->opcode, .size = end->size, .isa = isa};
-	if (riscv) {
-		code->flow = hf_riscv_flow(end->opcode, isa == HF_ISA_RV32 ? 32 : 64);
-		code->sizes = hf_riscv_access_sizes(end->opcode, end->size, isa);
+	*code = (struct hf_stf_code){0};
+	if (isa == HF_ISA_RV32 || isa == HF_ISA_RV64) {
+		flow = hf_riscv_flow(opcode, isa == HF_ISA_RV32 ? 32 : 64);
+		code->sizes = hf_riscv_access_sizes(opcode, size, isa);
 	} else {
-		code->flow = hf_arm_classify(end->opcode, end->size, isa).flow;
+		flow = hf_arm_classify(opcode, size, isa).flow;
 	}
+	code->word = key | (uint64_t)flow << FLOW_AT;
 }
 
-static inline const struct hf_stf_code *code_of(struct hf_stf_dec *d, const struct ending *end, uint8_t isa)
+static inline const struct hf_stf_code *code_of(struct hf_stf_dec *d, uint64_t key)
 {
-	struct hf_stf_code *code =
-		&d->code[end->opcode * UINT32_C(0x9e3779b1) >> (32 - HF_STF_CODE_BITS)];
+	struct hf_stf_code *code = &d->code[(uint32_t)key * UINT32_C(0x9e3779b1) >> (32 - HF_STF_CODE_BITS)];
 
-	if (code->opcode != end->opcode || code->size != end->size || code->isa != isa)
-		learn_code(code, end, isa);
+	if ((code->word & CODE_MASK) != key)
+		learn_code(code, key);
 	return code;
 }
 
@@ -197,36 +198,33 @@ static void run_ours(struct hf_stf_dec *d, struct fast *f)
 {
 	struct hf_stf_sync *s = &d->sync;
 	const uint8_t *group = f->p;
-	const uint8_t isa = s->isa, mode = s->mode;
-	const bool riscv = isa == HF_ISA_RV32 || isa == HF_ISA_RV64;
+	const bool riscv = s->isa == HF_ISA_RV32 || s->isa == HF_ISA_RV64;
+	const uint64_t isa = (uint64_t)s->isa << ISA_AT, mode = (uint64_t)s->mode << MODE_AT;
 	uint64_t pc = s->next, index = s->index;
 
 	while (f->ev < f->stop) {
 		struct hf_event *insn = f->ev++;
 		const struct hf_stf_code *code;
 		struct ending end;
+		const uint8_t *const behind = take_group(f, group, &end);
 
-		if (!take_group(f, &end)) {
+		if (!behind) {
 			f->ev = insn;
 			break;
 		}
-		code = code_of(d, &end, isa);
+		code = code_of(d, end.code | isa);
 		if (f->ev != insn + 1 && riscv)
 			settle_sizes(f, insn + 1, code->sizes);
 		insn->kind = HF_EVENT_INSN;
 		insn->flags = end.taken;
 		insn->any = 0;
 		insn->size = 0;
-		insn->insn = (struct hf_ev_insn){.pc = pc,
-						 .target = end.target,
-						 .opcode = end.opcode,
-						 .size = end.size,
-						 .isa = isa,
-						 .flow = code->flow,
-						 .mode = mode};
+		insn->insn.pc = pc;
+		insn->insn.target = end.target;
+		insn->word[2] = code->word | mode;
 		pc = end.taken ? end.target : pc + end.size;
 		index++;
-		group = f->p;
+		group = behind;
 	}
 	s->offset += (uint64_t)(group - hf_reader_at(&d->reader, s->offset));
 	s->index = index;

@@ -43,6 +43,9 @@ static bool is_inferred(const struct hf_walk_rules *rules, const struct hf_progr
 {
 	unsigned index;
 
+	/* It has a link register, and no table. */
+	if (insn->flow == HF_FLOW_RETURN && !rules->pairs)
+		return false;
 	if (rules->absolute && hf_riscv_target(insn->opcode, rules->xlen, insn->pc, &e->target))
 		return true;
 	if (rules->pairs && hf_walk_pair(rules->xlen, last_pc, last_opcode, insn->opcode, &e->target)) {

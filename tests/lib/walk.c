@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/walk.h"
 
+#include "codecs/source/reader.h"
 #include "tests/lib/check.h"
 #include "tests/lib/sliver.h"
 
@@ -316,6 +317,37 @@ void hf_walk_check_growing(const struct hf_walk *w, struct hf_src *src)
 	hf_src_free(growing);
 }
 
+/* What a window over it shows, which is partly lent and partly copied. */
+static void check_window(const struct hf_walk *w, struct hf_src *src)
+{
+	const size_t max = 16384;
+	struct hf_src *growing;
+	struct hf_scan *scan;
+	struct hf_reader r;
+	size_t points = 0, at = 0;
+	uint64_t seed = 11;
+
+	CHECK_EQ(w->box->scan_new(w->box, src, NULL, NULL, &scan, NULL), 0);
+	CHECK_EQ(hf_growing_new(w->box, scan, count_point, &points, &growing), 0);
+	CHECK_EQ(hf_reader_init(&r, growing, max / 4), 0);
+	while (at < w->out.n) {
+		const size_t n = 1 + hf_rand_next(&seed) % max, back = hf_rand_next(&seed) % 3000;
+		size_t left, have;
+
+		at -= n % 4 == 0 && back < at ? back : 0;
+		left = w->out.n - at;
+		CHECK_EQ(hf_reader_fetch(&r, at, n, max), n <= left ? 0 : HF_NOTE_END);
+		have = hf_reader_there(&r, at);
+		CHECK(have >= (n < left ? n : left) && have <= left);
+		have = have < 5 * max ? have : 5 * max;
+		CHECK(!memcmp(hf_reader_at(&r, at), w->out.p + at, have));
+		at += n % 2 ? n : have;
+	}
+	CHECK_EQ(hf_reader_fetch(&r, w->out.n, 1, max), HF_NOTE_END);
+	hf_reader_fini(&r);
+	hf_src_free(growing);
+}
+
 void hf_walk_check_all(const struct hf_walk *w, const void *bytes, size_t n)
 {
 	static const size_t most[] = {1, 7, 2047};
@@ -326,6 +358,8 @@ void hf_walk_check_all(const struct hf_walk *w, const void *bytes, size_t n)
 	hf_walk_check_blocks(w, src, w->out.n < HF_BLOCK_AIM ? 20 : 3);
 	hf_walk_check_resume(w, src);
 	hf_walk_check_growing(w, src);
+	if (w->err == HF_NOTE_END && !has_hole(w, 0, w->out.n))
+		check_window(w, src);
 	for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
 		if (n / most[i] > 200000)
 			continue;

@@ -698,7 +698,8 @@ static void poison(struct hf_dec *dec, uint8_t byte)
 	memset(&d->done, byte, sizeof d->done);
 	memset(d->harts, byte, sizeof d->harts);
 	memset(d->hart_slots, byte, sizeof d->hart_slots);
-	memset(d->reader.buf, byte, d->reader.cap);
+	memset(d->reader.own, byte, d->reader.cap);
+	d->reader.buf = d->reader.own;
 	d->reader.start = d->reader.len = 0;
 }
 
