@@ -61,6 +61,8 @@ struct hf_job {
 	void (*done)(struct hf_job *job, int status);
 	enum hf_work work;
 	enum hf_urgency urgency;
+	bool spare;   /* it may end with HF_ERR_CANCELLED instead of waiting for another job: hf_job_gives_up */
+	bool gave_up; /* for done: that said so */
 	/* the executor's own */
 	struct hf_exec *_Atomic exec;
 	_Atomic enum hf_job_state state;
@@ -125,6 +127,9 @@ int64_t hf_job_give_way(struct hf_job *job, const struct hf_stop *stop);
 /* Around a wait for another job that is running: its seat is free meanwhile, if not too many do so. job may be NULL. */
 bool hf_job_leave_seat(struct hf_job *job);
 void hf_job_take_seat(struct hf_job *job, bool left);
+/* Before such a wait: whether the job is to end instead. A spare one is, where so many are away that it would keep its
+ * seat, or one that is not spare soon would. job may be NULL. */
+bool hf_job_gives_up(struct hf_job *job);
 /* The job that runs on the calling thread, or NULL. */
 struct hf_job *hf_job_here(void);
 

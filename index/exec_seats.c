@@ -8,6 +8,8 @@
 #define LOOK_NS (INT64_C(1) * 1000000000)
 /* Jobs that have left their seats: many readers of one capture whose storage stalls are that many. */
 enum { AWAY_MAX = 64 };
+/* So many of them may be spare ones. */
+enum { AWAY_SPARE_MAX = AWAY_MAX / 4 * 3 };
 
 static bool must_pause(const struct hf_job *job)
 {
@@ -108,4 +110,14 @@ void hf_job_take_seat(struct hf_job *job, bool left)
 	hf_exec_work_of(job)->away--;
 	hf_exec_work_of(job)->running++;
 	pthread_mutex_unlock(&job->exec->lock);
+}
+
+bool hf_job_gives_up(struct hf_job *job)
+{
+	if (!job || !job->spare)
+		return false;
+	pthread_mutex_lock(&job->exec->lock);
+	job->gave_up = hf_exec_work_of(job)->away >= AWAY_SPARE_MAX;
+	pthread_mutex_unlock(&job->exec->lock);
+	return job->gave_up;
 }

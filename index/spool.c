@@ -22,6 +22,7 @@ struct hf_spool {
 	char name[HF_FILE_NAME_SIZE];
 	uint64_t stream_size, file_size;
 	uint64_t *at; /* [frames + 1]: where frame i begins; the last is where they end */
+	_Atomic(ZSTD_DCtx *) idle; /* a decompressor that nobody uses, whose memory is warm; or NULL */
 };
 
 /* The offsets of the frames from the table's entries, which were found to be what was written. */
@@ -138,6 +139,7 @@ void hf_spool_unref(struct hf_spool *spool)
 		return;
 	if (spool->fd >= 0)
 		close(spool->fd);
+	ZSTD_freeDCtx(spool->idle);
 	free(spool->at);
 	free(spool);
 }
@@ -147,44 +149,75 @@ uint64_t hf_spool_file_size(const struct hf_spool *spool)
 	return spool->file_size;
 }
 
-/* Frame i into out[HF_SPOOL_FRAME]; packed has room for any. zstd compares the checksum. */
-static int read_frame(const struct hf_spool *s, uint64_t i, uint8_t *packed, uint8_t *out)
+static size_t frame_size(const struct hf_spool *s, uint64_t i)
 {
-	const size_t size = (size_t)(s->at[i + 1] - s->at[i]);
 	const uint64_t left = s->stream_size - i * HF_SPOOL_FRAME;
 
-	int err = hf_spool_read_at(s->fd, s->at[i], packed, size);
+	return left < HF_SPOOL_FRAME ? (size_t)left : HF_SPOOL_FRAME;
+}
+
+/* Frame i into out[frame_size]; packed has room for any. zstd compares the checksum. */
+static int read_frame(const struct hf_spool *s, uint64_t i, ZSTD_DCtx *zstd, uint8_t *packed, uint8_t *out)
+{
+	const size_t size = (size_t)(s->at[i + 1] - s->at[i]), whole = frame_size(s, i);
+	const int err = hf_spool_read_at(s->fd, s->at[i], packed, size);
 
 	if (err)
 		return err;
-	return ZSTD_decompress(out, HF_SPOOL_FRAME, packed, size) == (left < HF_SPOOL_FRAME ? left : HF_SPOOL_FRAME)
-		       ? 0
-		       : HF_ERR_STATE;
+	return ZSTD_decompressDCtx(zstd, out, whole, packed, size) == whole ? 0 : HF_ERR_STATE;
+}
+
+/* Bytes of one frame: all of them right into their place, some by way of out, which is made when it is needed. */
+static int read_some(const struct hf_spool *s, ZSTD_DCtx *zstd, uint8_t *packed, uint8_t **out, uint64_t offset, void *buf,
+		     size_t n)
+{
+	const uint64_t i = offset / HF_SPOOL_FRAME;
+	int err;
+
+	if (n == frame_size(s, i))
+		return read_frame(s, i, zstd, packed, buf);
+	if (!*out)
+		*out = malloc(HF_SPOOL_FRAME);
+	err = *out ? read_frame(s, i, zstd, packed, *out) : HF_ERR_NOMEM;
+	if (!err)
+		memcpy(buf, *out + offset % HF_SPOOL_FRAME, n);
+	return err;
+}
+
+static ZSTD_DCtx *take_idle(struct hf_spool *spool)
+{
+	ZSTD_DCtx *zstd = atomic_exchange(&spool->idle, NULL);
+
+	return zstd ? zstd : ZSTD_createDCtx();
+}
+
+static void put_idle(struct hf_spool *spool, ZSTD_DCtx *zstd)
+{
+	ZSTD_freeDCtx(atomic_exchange(&spool->idle, zstd));
 }
 
 int hf_spool_read(struct hf_spool *spool, uint64_t offset, void *buf, size_t n)
 {
-	uint8_t *packed, *out, *to = buf;
+	uint8_t *packed, *out = NULL, *to = buf;
+	ZSTD_DCtx *zstd;
 	int err = 0;
 
 	if (spool->damaged || offset > spool->stream_size || n > spool->stream_size - offset)
 		return HF_ERR_STATE;
 	packed = malloc(ZSTD_COMPRESSBOUND(HF_SPOOL_FRAME));
-	out = malloc(HF_SPOOL_FRAME);
-	if (!packed || !out)
+	zstd = take_idle(spool);
+	if (!packed || !zstd)
 		err = HF_ERR_NOMEM;
 	while (n && !err) {
 		const size_t skip = (size_t)(offset % HF_SPOOL_FRAME), room = HF_SPOOL_FRAME - skip;
 		const size_t piece = n < room ? n : room;
 
-		err = read_frame(spool, offset / HF_SPOOL_FRAME, packed, out);
-		if (err)
-			break;
-		memcpy(to, out + skip, piece);
+		err = read_some(spool, zstd, packed, &out, offset, to, piece);
 		to += piece;
 		offset += piece;
 		n -= piece;
 	}
+	put_idle(spool, zstd);
 	free(packed);
 	free(out);
 	if (err == HF_ERR_STATE && !atomic_exchange(&spool->damaged, true))

@@ -52,7 +52,7 @@ static const char *const no_suffixes[] = {NULL};
 #define BOX .suffixes = no_suffixes, .codec = "astf", .prefix = PREFIX, .head = make_plain
 
 const struct hf_box hf_box_astf_xz = {
-	HF_UNPACK_BOX_ENTERABLE, BOX, .name = "astf-xz", .probe = xz_probe, .unpack = &hf_unpack_xz};
+	HF_UNPACK_BOX_ENTERABLE, BOX, .name = "astf-xz", .slow = true, .probe = xz_probe, .unpack = &hf_unpack_xz};
 const struct hf_box hf_box_astf_lzma = {
 	HF_UNPACK_BOX, BOX, .name = "astf-lzma", .probe = lzma_probe, .unpack = &hf_unpack_lzma};
 const struct hf_box hf_box_astf_zlib = {

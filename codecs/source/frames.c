@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <zstd_errors.h>
 
 /* RFC 8878 3.1.1.1: the longest frame header, and the largest block; a decoder has room for some more of these. */
@@ -158,37 +159,209 @@ int hf_frames_step(struct hf_frames *f, uint8_t *out, size_t cap, size_t *ret_n,
 	return 0;
 }
 
+/* ---- blocks without a scan ---- */
+
 /* Of a block that is read at once, compressed. */
 #define WHOLE_MAX (UINT64_C(4) << 20)
+
+/* The point's bytes of the file, for free; NULL if they cannot be had at once. */
+static uint8_t *read_packed(struct hf_src *base, const struct hf_point *point)
+{
+	const bool fits = point->in_size && point->in_size <= WHOLE_MAX &&
+			  !(point->bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED));
+	uint8_t *in = fits ? malloc((size_t)point->in_size) : NULL;
+	size_t have;
+
+	if (in && (hf_src_read_all(base, point->in_offset, in, (size_t)point->in_size, &have, NULL) ||
+		   have != point->in_size)) {
+		free(in);
+		return NULL;
+	}
+	return in;
+}
+
+/* Bytes that come out of frames, at most n; 0 if they do not. */
+static size_t decode_frames(const uint8_t *in, size_t size, void *buf, size_t n)
+{
+	ZSTD_DCtx *zstd = take_free();
+	size_t got;
+
+	if (!zstd)
+		return 0;
+	got = ZSTD_decompressDCtx(zstd, buf, n, in, size);
+	put_free(zstd);
+	return ZSTD_isError(got) ? 0 : got;
+}
 
 /* Whether these frames make n bytes, the last of which is in buf. */
 static bool decode_whole(const uint8_t *in, size_t size, void *buf, size_t n)
 {
 	const unsigned long long content = ZSTD_getFrameContentSize(in, size);
-	ZSTD_DCtx *zstd;
-	size_t got;
 
 	if (!hf_frames_magic(in, size) || content == ZSTD_CONTENTSIZE_ERROR ||
 	    (content != ZSTD_CONTENTSIZE_UNKNOWN && content > n))
 		return false;
-	zstd = take_free();
-	if (!zstd)
-		return false;
-	got = ZSTD_decompressDCtx(zstd, buf, n, in, size);
-	put_free(zstd);
-	return got == n;
+	return decode_frames(in, size, buf, n) == n;
 }
 
 bool hf_frames_read_whole(struct hf_src *base, const struct hf_point *point, void *buf, size_t n)
 {
-	const bool whole = n && n == point->out_size && point->in_size && point->in_size <= WHOLE_MAX &&
-			   !(point->bits & (HF_POINT_CONTINUES | HF_POINT_DAMAGED));
-	uint8_t *in = whole ? malloc((size_t)point->in_size) : NULL;
-	bool done = false;
-	size_t have;
+	uint8_t *in = n && n == point->out_size ? read_packed(base, point) : NULL;
+	const bool done = in && decode_whole(in, (size_t)point->in_size, buf, n);
 
-	if (in && !hf_src_read_all(base, point->in_offset, in, (size_t)point->in_size, &have, NULL))
-		done = have == point->in_size && decode_whole(in, have, buf, n);
+	free(in);
+	return done;
+}
+
+/* ---- the beginning of a frame ---- */
+
+/* RFC 8878 3.1.1: our head has no more than the window, as the shortest of all do; 3.1.1.2: a block's. */
+enum { OUR_HEAD = 6, BLOCK_HEAD = 3 };
+
+/* Of the frame in[size] where the blocks begin; 0 if that is not clear, as with a dictionary or an unknown flag. */
+static size_t head_size(const uint8_t *in, size_t size)
+{
+	static const uint8_t content_sizes[4] = {0, 2, 4, 8};
+	const bool single = size >= HEADER_MAX && in[4] & 0x20;
+
+	if (size < HEADER_MAX || !hf_frames_magic(in, size) || in[4] & 0xb)
+		return 0;
+	return 5u + !single + (in[4] >> 6 || !single ? content_sizes[in[4] >> 6] : 1);
+}
+
+/* The exponent of a window that is no smaller, and room for a block in it. */
+static unsigned window_log(uint64_t window)
+{
+	unsigned log = 17;
+
+	while (log < 31 && UINT64_C(1) << log < window)
+		log++;
+	return log;
+}
+
+/* A frame that ends early. */
+struct cut {
+	uint8_t *in;
+	size_t size;
+	size_t out_max; /* bytes that it makes, at most */
+};
+
+/* A block of a frame. */
+struct block {
+	bool last;
+	size_t size;	/* with its head */
+	size_t out_max; /* bytes that it makes, at most */
+};
+
+static bool read_block_head(const uint8_t *in, size_t size, size_t most, struct block *ret_block)
+{
+	uint32_t head, n;
+
+	if (size < BLOCK_HEAD)
+		return false;
+	head = hf_get16(in) | (uint32_t)in[2] << 16;
+	n = head >> 3;
+	switch (head >> 1 & 3) {
+	case 0: /* as it is */
+		*ret_block = (struct block){head & 1, BLOCK_HEAD + n, n};
+		break;
+	case 1: /* one byte, over and over */
+		*ret_block = (struct block){head & 1, BLOCK_HEAD + 1, n};
+		break;
+	case 2:
+		*ret_block = (struct block){head & 1, BLOCK_HEAD + n, most};
+		break;
+	default:
+		return false;
+	}
+	return n <= BLOCK && ret_block->size <= size;
+}
+
+/*
+ * Makes of the frame in[size] one that ends with a block of it: the first that may reach up to want bytes, if all before
+ * it are as long as they may be. False: the frame has no such block.
+ */
+static bool cut_frame(uint8_t *in, size_t size, size_t want, struct cut *ret_cut)
+{
+	const uint64_t window = window_of(in, size);
+	const size_t head = head_size(in, size), most = window < BLOCK ? (size_t)window : BLOCK;
+	struct block block = {.last = !head};
+	size_t at = head, start = head, out = 0;
+
+	for (; out < want; at += block.size) {
+		if (block.last || !read_block_head(in + at, size - at, most, &block))
+			return false;
+		out += block.out_max;
+		start = at;
+	}
+	in[start] |= 1;
+	*ret_cut = (struct cut){in + head - OUR_HEAD, at - head + OUR_HEAD, out};
+	hf_put32(ret_cut->in, ZSTD_MAGICNUMBER);
+	ret_cut->in[4] = 0;
+	ret_cut->in[5] = (uint8_t)((window_log(window) - 10) << 3);
+	return true;
+}
+
+/* Memory for what comes before the bytes that are wanted, kept as decompressors are, and for the same reason. */
+struct room {
+	size_t size;
+	uint8_t bytes[];
+};
+
+#define ROOM_KEPT ((size_t)2 << 20)
+
+static _Atomic(struct room *) free_rooms[FREE_MAX];
+
+static struct room *take_room(size_t size)
+{
+	struct room *room = NULL;
+
+	for (unsigned i = 0; i < FREE_MAX && !room; i++)
+		room = atomic_exchange(&free_rooms[i], NULL);
+	if (room && room->size >= size)
+		return room;
+	free(room);
+	size = size < ROOM_KEPT / 2 ? ROOM_KEPT / 2 : size <= ROOM_KEPT ? ROOM_KEPT : size;
+	room = malloc(sizeof *room + size);
+	if (room)
+		room->size = size;
+	return room;
+}
+
+static void put_room(struct room *room)
+{
+	for (unsigned i = 0; room->size <= ROOM_KEPT && i < FREE_MAX; i++) {
+		struct room *none = NULL;
+
+		if (atomic_compare_exchange_strong(&free_rooms[i], &none, room))
+			return;
+	}
+	free(room);
+}
+
+static bool decode_cut(const struct cut *cut, uint64_t skip, void *buf, size_t n)
+{
+	struct room *room = take_room(cut->out_max);
+	bool done;
+
+	if (!room)
+		return false;
+	done = decode_frames(cut->in, cut->size, room->bytes, cut->out_max) >= skip + n;
+	if (done)
+		memcpy(buf, room->bytes + skip, n);
+	put_room(room);
+	return done;
+}
+
+bool hf_frames_read_part(struct hf_src *base, const struct hf_point *point, uint64_t skip, void *buf, size_t n)
+{
+	const bool fits = n && skip + n <= point->out_size && skip + n <= WHOLE_MAX;
+	uint8_t *in = fits ? read_packed(base, point) : NULL;
+	struct cut cut;
+	bool done = false;
+
+	if (in && cut_frame(in, (size_t)point->in_size, (size_t)skip + n, &cut))
+		done = decode_cut(&cut, skip, buf, n);
 	free(in);
 	return done;
 }

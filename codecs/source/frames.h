@@ -36,4 +36,10 @@ int hf_frames_step(struct hf_frames *f, uint8_t *out, size_t cap, size_t *ret_n,
  */
 bool hf_frames_read_whole(struct hf_src *base, const struct hf_point *point, void *buf, size_t n);
 
+/*
+ * The same of bytes [skip, skip + n) of one that is a single frame: as if it ended with its block (in the sense of RFC 8878)
+ * where these do. What lies before them needs no fresh memory.
+ */
+bool hf_frames_read_part(struct hf_src *base, const struct hf_point *point, uint64_t skip, void *buf, size_t n);
+
 #endif

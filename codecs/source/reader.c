@@ -44,11 +44,12 @@ static bool borrow(struct hf_reader *r, uint64_t offset)
 	return true;
 }
 
-static int fill(struct hf_reader *r)
+/* Reads until the window holds size bytes. */
+static int fill(struct hf_reader *r, size_t size)
 {
-	while (!r->ended && r->len < r->cap) {
+	while (!r->ended && r->len < size) {
 		size_t got = 0;
-		int err = hf_src_read_at(r->src, r->start + r->len, r->own + r->len, r->cap - r->len, &got, &r->diag);
+		int err = hf_src_read_at(r->src, r->start + r->len, r->own + r->len, size - r->len, &got, &r->diag);
 
 		r->len += got;
 		if (err < 0 && hf_err_class(err) != HF_CLASS_corrupt)
@@ -61,7 +62,7 @@ static int fill(struct hf_reader *r)
 	return 0;
 }
 
-int hf_reader_seek(struct hf_reader *r, uint64_t offset)
+static int move(struct hf_reader *r, uint64_t offset, size_t size)
 {
 	if (borrow(r, offset))
 		return 0;
@@ -74,7 +75,12 @@ int hf_reader_seek(struct hf_reader *r, uint64_t offset)
 		r->err = 0;
 	}
 	r->start = offset;
-	return fill(r);
+	return fill(r, size);
+}
+
+int hf_reader_seek(struct hf_reader *r, uint64_t offset)
+{
+	return move(r, offset, r->cap);
 }
 
 int hf_reader_grow(struct hf_reader *r, size_t max)
@@ -89,7 +95,16 @@ int hf_reader_grow(struct hf_reader *r, size_t max)
 		return HF_ERR_NOMEM;
 	r->buf = r->own = bigger;
 	r->cap *= 2;
-	return fill(r);
+	return fill(r, r->cap);
+}
+
+/* How much of a window to fill at offset, where n bytes are needed. */
+static size_t window(const struct hf_reader *r, uint64_t offset, uint64_t n)
+{
+	const uint64_t until = r->src->until > offset ? r->src->until - offset : r->cap;
+	const uint64_t size = until > n ? until : n;
+
+	return size < r->cap ? (size_t)size : r->cap;
 }
 
 int hf_reader_fetch(struct hf_reader *r, uint64_t offset, uint64_t n, size_t max)
@@ -105,7 +120,7 @@ int hf_reader_fetch(struct hf_reader *r, uint64_t offset, uint64_t n, size_t max
 		if (holds && offset == r->start && r->len >= r->cap)
 			err = hf_reader_grow(r, max);
 		else
-			err = hf_reader_seek(r, offset);
+			err = move(r, offset, window(r, offset, n));
 		if (err)
 			return err;
 	}

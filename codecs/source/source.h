@@ -86,6 +86,9 @@ struct hf_src {
 	/* Makes every read fail with HF_ERR_CANCELLED, and with it what decompresses or decodes. NULL: never. Borrowed; to
 	 * be set before the first read. Sources and decoders over this one take it over. */
 	const struct hf_stop *stop;
+	/* The offset beyond which whoever reads it now will hardly go, so that nobody reads ahead of it; 0: not known. Only of
+	 * a source that one thread has for itself, which may change it between reads. */
+	uint64_t until;
 };
 
 #define HF_STREAM_MEMORY (UINT64_C(256) << 20)
@@ -176,6 +179,7 @@ struct hf_box {
 	const char *const *suffixes;    /* the name extensions, ".gz", ending with NULL */
 	const char *codec;              /* the one format that this container holds; NULL: any */
 	bool enterable;                 /* false: blocks can only be decoded in order (part of the format) */
+	bool slow;                      /* decoding takes many times as long as getting memory for what comes out of it */
 	/* 0..100: how sure we are that these first n bytes of a file of file_size bytes are such a container. */
 	int (*probe)(const uint8_t *head, size_t n, uint64_t file_size);
 	/*

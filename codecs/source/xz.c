@@ -365,7 +365,13 @@ static int xz_probe(const uint8_t *head, size_t n, uint64_t file_size)
 static const char *const suffixes[] = {".xz", NULL};
 
 const struct hf_box hf_box_xz = {
-	HF_UNPACK_BOX_ENTERABLE, .name = "xz", .suffixes = suffixes, .probe = xz_probe, .unpack = &hf_unpack_xz};
+	HF_UNPACK_BOX_ENTERABLE,
+	.name = "xz",
+	.suffixes = suffixes,
+	.slow = true,
+	.probe = xz_probe,
+	.unpack = &hf_unpack_xz,
+};
 
 enum { ALONE_HEADER = 13 };
 

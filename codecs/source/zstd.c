@@ -88,7 +88,7 @@ static int zst_probe(const uint8_t *head, size_t n, uint64_t file_size)
 static int zst_read_block(const struct hf_box *box, struct hf_src *base, const struct hf_point *point,
 			  const uint8_t *window, uint64_t skip, void *buf, size_t n, struct hf_diag *diag)
 {
-	if (!skip && hf_frames_read_whole(base, point, buf, n))
+	if ((!skip && hf_frames_read_whole(base, point, buf, n)) || hf_frames_read_part(base, point, skip, buf, n))
 		return 0;
 	return hf_unpack_read_block(box, base, point, window, skip, buf, n, diag);
 }

@@ -347,7 +347,7 @@ static int zstf_read_block(const struct hf_box *box, struct hf_src *base, const 
 {
 	if (point->bits & HF_POINT_DAMAGED)
 		return hf_diag_set(diag, HF_ERR_ZSTF_CHUNK, HF_SPACE_FILE, point->in_offset, point->bits & ORDINAL_MAX);
-	if (!skip && hf_frames_read_whole(base, point, buf, n))
+	if ((!skip && hf_frames_read_whole(base, point, buf, n)) || hf_frames_read_part(base, point, skip, buf, n))
 		return 0;
 	return hf_unpack_read_block(box, base, point, window, skip, buf, n, diag);
 }

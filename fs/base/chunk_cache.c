@@ -455,6 +455,24 @@ void hf_cache_fail(struct hf_cache *cache, struct hf_cache_block *block, int err
 	empty(cache, refuse);
 }
 
+bool hf_cache_abandon(struct hf_cache *cache, struct hf_cache_block *block)
+{
+	struct entry *e = entry_of(block);
+	struct entry *refuse = NULL;
+
+	pthread_mutex_lock(&cache->lock);
+	if (e->waiters) {
+		pthread_mutex_unlock(&cache->lock);
+		return false;
+	}
+	if (!e->dropped)
+		remove_from_table(cache, e);
+	discard(cache, &refuse, e);
+	pthread_mutex_unlock(&cache->lock);
+	empty(cache, refuse);
+	return true;
+}
+
 bool hf_cache_cancel(struct hf_cache *cache, struct hf_cache_waiter *waiter)
 {
 	bool found = false;
@@ -599,6 +617,8 @@ static int sleep_until_told(struct hf_cache *cache, struct sleeper *sleeper, str
 	struct hf_job *job = hf_job_here();
 	bool left = false;
 
+	if (hf_job_gives_up(job) && hf_cache_cancel(cache, &sleeper->waiter))
+		return HF_ERR_CANCELLED;
 	pthread_mutex_lock(&cache->sleep_lock);
 	if (!sleeper->awake)
 		left = hf_job_leave_seat(job);

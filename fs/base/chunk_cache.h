@@ -59,6 +59,8 @@ uint8_t *hf_cache_alloc(struct hf_cache *cache, size_t size);
 void hf_cache_fill(struct hf_cache *cache, struct hf_cache_block *block, uint8_t *bytes, size_t size);
 /* Ends a HF_CACHE_MAKE without bytes: waiters get err, the next acquire makes it anew. */
 void hf_cache_fail(struct hf_cache *cache, struct hf_cache_block *block, int err);
+/* The same, if nobody waits for it: false, and it is still to be filled or failed, if somebody does. */
+bool hf_cache_abandon(struct hf_cache *cache, struct hf_cache_block *block);
 /* Takes the waiter back: true if ready was not and will not be called. Only for a waiter that went through
  * hf_cache_acquire or is zeroed. The making goes on. */
 bool hf_cache_cancel(struct hf_cache *cache, struct hf_cache_waiter *waiter);
@@ -67,7 +69,8 @@ void hf_cache_unpin(struct hf_cache *cache, struct hf_cache_block *block);
  * blocks are made in its memory, which is warm. */
 void hf_cache_unpin_passed(struct hf_cache *cache, struct hf_cache_block *block);
 /* Acquire and wait, making it with make() on this thread if nobody else does. Pinned. A job may wait so only for
- * blocks whose makers are running, and leaves its seat meanwhile. */
+ * blocks whose makers are running, and leaves its seat meanwhile. HF_ERR_CANCELLED: it is a spare one, and too many
+ * wait (hf_job_gives_up). */
 typedef int (*hf_make_fn)(void *ctx, uint8_t **ret_bytes, size_t *ret_size);
 int hf_cache_get(struct hf_cache *cache, struct hf_cache_key key, hf_make_fn make, void *ctx,
 		 struct hf_cache_block **ret_block);

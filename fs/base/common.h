@@ -9,18 +9,11 @@
 #include "fs/base/chunk_cache.h"
 #include "fs/base/lock.h"
 #include "fs/base/metrics.h"
+#include "fs/base/once.h"
 #include "fs/fs.h"
 #include "index/exec.h"
 
 #include <stdatomic.h>
-
-/* Which pieces with a table were read around the cache lately, by whichever reader: a bit each, of a hash of owner and
- * number. */
-enum { HF_ONCE_BITS = 65536 };
-struct hf_once {
-	_Atomic uint64_t bits[HF_ONCE_BITS / 64];
-	atomic_uint count; /* of those that are set; at half of them all are forgotten */
-};
 
 struct hf_common {
 	struct hf_fs_options options; /* views, params, skip and the paths are not valid any more */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/bytes/ahead.h"
 
-#include <xxhash.h>
-
 /* How near to where the last read ended a read must be to count as going on: the kernel's own readahead comes out of
  * order. */
 #define NEAR (UINT64_C(1) << 20)
@@ -76,22 +74,6 @@ void hf_reading_ahead(struct hf_reading *reading, const struct hf_bytes *source,
 
 enum { ONCE_MAX = 64 << 10 };
 
-/* Whether this is the first time, as far as is remembered. */
-static bool note_once(struct hf_once *once, uint64_t owner, uint64_t number)
-{
-	const uint64_t words[2] = {owner, number};
-	const uint64_t bit = XXH3_64bits(words, sizeof words) % HF_ONCE_BITS, mask = UINT64_C(1) << bit % 64;
-
-	if (atomic_fetch_or_explicit(&once->bits[bit / 64], mask, memory_order_relaxed) & mask)
-		return false;
-	if (atomic_fetch_add(&once->count, 1) + 1 == HF_ONCE_BITS / 2) {
-		for (size_t i = 0; i < HF_ONCE_BITS / 64; i++)
-			atomic_store_explicit(&once->bits[i], 0, memory_order_relaxed);
-		atomic_store(&once->count, 0);
-	}
-	return true;
-}
-
 static bool is_again(struct hf_reading *reading, uint64_t number)
 {
 	bool again;
@@ -117,6 +99,6 @@ bool hf_reading_goes_once(struct hf_reading *reading, const struct hf_bytes *byt
 	if (!bytes->ops->table)
 		return !is_again(reading, piece[count - 1].number);
 	for (size_t i = 0; i < count; i++)
-		once &= note_once(&bytes->capture->common->once, bytes->owner, piece[i].number);
+		once &= hf_once_note(&bytes->capture->common->once, bytes->owner, piece[i].number);
 	return once;
 }

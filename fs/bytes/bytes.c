@@ -159,21 +159,39 @@ static int run_make(struct hf_job *job, struct hf_worker *worker)
 	const int64_t start_ns = hf_now_ns();
 	int err = hf_bytes_make(&make->bytes, make->number, worker, &make->made, &make->size);
 
+	if (err == HF_ERR_CANCELLED && job->gave_up)
+		return err;
 	hf_metrics_add(err ? &metrics->chunk_errors : &metrics->chunks, 1);
 	hf_metrics_add(&metrics->chunk_bytes, err ? 0 : make->size);
 	hf_metrics_add(&metrics->chunk_ns, (uint64_t)(hf_now_ns() - start_ns));
 	return err;
 }
 
+/* What was made ahead was given up: true, if nobody has come to want it. Whoever has has taken it on. */
+static bool is_over(struct make_job *make)
+{
+	struct hf_common *common = make->bytes.capture->common;
+
+	if (hf_cache_abandon(common->cache, make->block))
+		return true;
+	make->job.spare = make->job.gave_up = false;
+	make->job.urgency = HF_URGENT;
+	hf_job_submit(common->exec, &make->job);
+	return false;
+}
+
 static void end_make(struct hf_job *job, int err)
 {
 	struct make_job *make = (struct make_job *)job;
 	struct hf_cache *cache = make->bytes.capture->common->cache;
+	const bool gave_up = err == HF_ERR_CANCELLED && job->gave_up;
 
-	if (err)
-		hf_cache_fail(cache, make->block, err);
-	else
+	if (gave_up && !is_over(make))
+		return;
+	if (!err)
 		hf_cache_fill(cache, make->block, make->made, make->size);
+	else if (!gave_up)
+		hf_cache_fail(cache, make->block, err);
 	hf_bytes_unref(&make->bytes);
 	free(make);
 }
@@ -188,7 +206,11 @@ void hf_bytes_submit(const struct hf_bytes *bytes, uint64_t number, struct hf_ca
 		hf_cache_fail(common->cache, block, HF_ERR_NOMEM);
 		return;
 	}
-	*make = (struct make_job){.job = {.fn = run_make, .done = end_make, .work = HF_WORK_DECODE, .urgency = urgency},
+	*make = (struct make_job){.job = {.fn = run_make,
+					  .done = end_make,
+					  .work = HF_WORK_DECODE,
+					  .urgency = urgency,
+					  .spare = urgency == HF_LATER},
 				  .bytes = *bytes,
 				  .number = number,
 				  .block = block};

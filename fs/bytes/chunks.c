@@ -62,6 +62,7 @@ static int prepare(struct hf_worker *worker, const struct hf_open *open, size_t 
 struct making {
 	struct hf_chunk chunk;
 	struct hf_view_chunk view, next;
+	struct hf_chunk behind; /* of a part */
 	struct hf_chunk_made made;
 };
 
@@ -97,6 +98,9 @@ static int write_chunk(const struct hf_bytes *bytes, struct hf_open *open, struc
 	return 0;
 }
 
+/* So far behind a chunk a decoder looks, usually. */
+#define LOOK_AHEAD 4096
+
 /* A part of one that has parts: what else the index promises of the chunk must come out with it. */
 static int write_part(const struct hf_bytes *bytes, struct hf_open *open, struct making *m, struct hf_worker *worker,
 		      const struct hf_chunk_part *part)
@@ -106,9 +110,12 @@ static int write_part(const struct hf_bytes *bytes, struct hf_open *open, struct
 	int err = prepare(worker, open, bytes->view);
 
 	if (!err)
+		err = hf_index_chunk(open->index, bytes->hart, m->chunk.number + 1, &m->behind);
+	if (!err)
 		err = hf_maker_take(open, bytes->hart, bytes->view, &worker->env, &lent);
 	if (err)
 		return err;
+	lent.reach->src.until = m->behind.stream_offset + LOOK_AHEAD;
 	err = hf_maker_make_part(&lent.maker, &m->chunk, &worker->env, &m->view, part, &m->made, &size, NULL);
 	hf_maker_put(&lent, err);
 	if (err)

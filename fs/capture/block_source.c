@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/block_source.h"
 
-#include "fs/base/metrics.h"
-#include "fs/capture/parked_scan.h"
 #include "fs/base/lock.h"
+#include "fs/base/metrics.h"
+#include "fs/base/once.h"
+#include "fs/capture/parked_scan.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@
 struct block_source {
 	struct hf_src src; /* first: cast back */
 	struct hf_parked_stream stream;
+	uint64_t pieces;      /* owner, in the cache, of pieces of blocks; their number is the block's */
+	struct hf_once begun; /* blocks of which a piece was made */
 	int damage; /* what lies behind the last good byte: 0 or an error, with its place */
 	struct hf_diag damage_diag;
 	pthread_mutex_t lock;
@@ -269,6 +272,107 @@ static int read_cached(struct block_source *bs, const struct hf_point *point, ui
 	return err;
 }
 
+/* ---- pieces of blocks ---- */
+
+/* Bytes of a block. */
+struct span {
+	uint64_t from, end;
+};
+
+/* What the cache has of a piece: where in the block it begins, and its bytes. */
+enum { PIECE_HEAD = sizeof(uint64_t) };
+
+/* Frames of the spool that hold the span, as far as they belong to the block. */
+static void widen_to_frames(const struct hf_point *point, struct span *span)
+{
+	const uint64_t from = (point->out_offset + span->from) / HF_SPOOL_FRAME * HF_SPOOL_FRAME;
+	const uint64_t end = (point->out_offset + span->end + HF_SPOOL_FRAME - 1) / HF_SPOOL_FRAME * HF_SPOOL_FRAME;
+
+	span->from = from > point->out_offset ? from - point->out_offset : 0;
+	span->end = end < point->out_offset + point->out_size ? end - point->out_offset : point->out_size;
+}
+
+/*
+ * Whether a reader who goes from skip of the block up to that offset of the stream is served from a piece of it, and from
+ * which. What is decoded on the way to the piece is kept of slow containers only: memory for it takes as long as decoding
+ * it once more, or a good part of that.
+ */
+static bool is_piece(struct block_source *bs, const struct hf_point *point, uint64_t skip, uint64_t until,
+		     struct span *ret_span)
+{
+	const struct hf_cache_key whole = {bs->stream.owner, point->out_offset};
+	const uint64_t end = until > point->out_offset ? until - point->out_offset : 0;
+
+	*ret_span = (struct span){skip, end < point->out_size ? end : point->out_size};
+	if (ret_span->end <= skip)
+		return false;
+	if (!is_enterable(bs, point)) {
+		if (!has_spool(bs))
+			return false;
+		widen_to_frames(point, ret_span);
+	} else if (bs->stream.box->slow) {
+		ret_span->from = 0;
+	}
+	return ret_span->end - ret_span->from <= point->out_size / 4 * 3 && !hf_cache_has(bs->stream.cache, whole);
+}
+
+struct make_piece {
+	struct block_source *bs;
+	const struct hf_point *point;
+	struct span span;
+};
+
+static int make_piece(void *ctx, uint8_t **ret_bytes, size_t *ret_size)
+{
+	const struct make_piece *make = ctx;
+	const size_t size = (size_t)(make->span.end - make->span.from);
+	uint8_t *bytes = hf_cache_alloc(make->bs->stream.cache, PIECE_HEAD + size);
+	int err;
+
+	if (!bytes)
+		return HF_ERR_NOMEM;
+	memcpy(bytes, &make->span.from, PIECE_HEAD);
+	if (!read_part(make->bs, make->point, make->span.from, bytes + PIECE_HEAD, size, NULL, &err))
+		err = HF_ERR_NOT_FOUND;
+	if (err) {
+		free(bytes);
+		return err;
+	}
+	*ret_bytes = bytes;
+	*ret_size = PIECE_HEAD + size;
+	return 0;
+}
+
+/* A piece is made for the first who wants one of the block. Who comes after it was given up gets the block. */
+static bool may_have_piece(struct block_source *bs, const struct hf_cache_key *key)
+{
+	return hf_cache_has(bs->stream.cache, *key) || hf_once_note(&bs->begun, key->owner, key->number);
+}
+
+/* Whether the n bytes came from a piece: not if the one at hand has others, and not on an error, which the block has too. */
+static bool read_piece(struct block_source *bs, const struct hf_point *point, const struct span *span, uint64_t skip,
+		       void *buf, size_t n)
+{
+	const struct hf_cache_key key = {bs->pieces, point->out_offset};
+	struct make_piece make = {bs, point, *span};
+	struct hf_cache_block *block;
+	uint64_t from;
+	bool has;
+
+	if (!may_have_piece(bs, &key) || hf_cache_get(bs->stream.cache, key, make_piece, &make, &block))
+		return false;
+	memcpy(&from, block->bytes, PIECE_HEAD);
+	has = skip >= from && skip - from + n <= block->size - PIECE_HEAD;
+	if (has)
+		memcpy(buf, block->bytes + PIECE_HEAD + (skip - from), n);
+	/* One that is soon made again makes room first, so that the next one gets memory that is warm. */
+	if (is_enterable(bs, point) && bs->stream.box->slow)
+		hf_cache_unpin(bs->stream.cache, block);
+	else
+		hf_cache_unpin_passed(bs->stream.cache, block);
+	return has;
+}
+
 /*
  * Whether to decode just these n bytes and keep nothing: they are few, the block is not at hand, and nothing was read
  * lately in this block or the one before, which would look like a reader who comes back or reads on.
@@ -299,7 +403,28 @@ static int say_damage(const struct hf_parked_stream *stream, const struct hf_poi
 	return err < 0 ? err : hf_diag_set(diag, HF_ERR_STATE, HF_SPACE_FILE, point->in_offset, 0);
 }
 
-static int read_blocks(struct block_source *bs, uint64_t offset, uint8_t *buf, size_t n, bool may_be_once,
+/* What a reader says of himself. */
+struct reading {
+	bool may_be_once;
+	uint64_t until; /* 0: he does not say */
+};
+
+static int read_one(struct block_source *bs, const struct hf_point *point, const struct reading *reading, uint64_t skip,
+		    void *buf, size_t n, struct hf_diag *diag)
+{
+	struct span span;
+	int err;
+
+	if (point->bits & HF_POINT_DAMAGED)
+		return say_damage(&bs->stream, point, diag);
+	if (is_piece(bs, point, skip, reading->until, &span) && read_piece(bs, point, &span, skip, buf, n))
+		return 0;
+	if (reading->may_be_once && is_once(bs, point, n) && read_part(bs, point, skip, buf, n, diag, &err))
+		return err;
+	return read_cached(bs, point, skip, buf, n, diag);
+}
+
+static int read_blocks(struct block_source *bs, uint64_t offset, uint8_t *buf, size_t n, const struct reading *reading,
 		       size_t *ret_n, struct hf_diag *diag)
 {
 	*ret_n = 0;
@@ -316,11 +441,7 @@ static int read_blocks(struct block_source *bs, uint64_t offset, uint8_t *buf, s
 
 		if (!err) {
 			piece = n < point.out_size - skip ? n : (size_t)(point.out_size - skip);
-			if (point.bits & HF_POINT_DAMAGED)
-				err = say_damage(&bs->stream, &point, diag);
-			else if (!may_be_once || !is_once(bs, &point, piece) ||
-				 !read_part(bs, &point, skip, buf, piece, diag, &err))
-				err = read_cached(bs, &point, skip, buf, piece, diag);
+			err = read_one(bs, &point, reading, skip, buf, piece, diag);
 		}
 		/* The error belongs to this place and not to the bytes before it: they come first. */
 		if (err)
@@ -335,7 +456,7 @@ static int read_blocks(struct block_source *bs, uint64_t offset, uint8_t *buf, s
 
 static int blocks_read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
 {
-	return read_blocks((struct block_source *)src, offset, buf, n, false, ret_n, diag);
+	return read_blocks((struct block_source *)src, offset, buf, n, &(struct reading){.until = 0}, ret_n, diag);
 }
 
 static void blocks_free(struct hf_src *src)
@@ -344,6 +465,7 @@ static void blocks_free(struct hf_src *src)
 
 	hf_parked_drop(&bs->stream);
 	hf_cache_drop(bs->stream.cache, bs->stream.owner);
+	hf_cache_drop(bs->stream.cache, bs->pieces);
 	hf_spool_unref(bs->spool);
 	pthread_mutex_destroy(&bs->lock);
 	free(bs);
@@ -416,6 +538,7 @@ int hf_block_source_new(struct hf_src *file, struct hf_index *index, struct hf_c
 	bs->stream.box = hf_index_box(index);
 	bs->stream.cache = cache;
 	bs->stream.owner = hf_cache_owner(cache);
+	bs->pieces = hf_cache_owner(cache);
 	bs->stream.decoded = &bs->decoded;
 	bs->damage = hf_index_damage(index, &bs->damage_diag);
 	pthread_mutex_init(&bs->lock, NULL);
@@ -427,5 +550,14 @@ int hf_block_source_read_once(struct hf_src *src, uint64_t offset, void *buf, si
 {
 	if (src->ops == &plain_ops)
 		return plain_read_at(src, offset, buf, n, ret_n, diag);
-	return read_blocks((struct block_source *)src, offset, buf, n, true, ret_n, diag);
+	return read_blocks((struct block_source *)src, offset, buf, n, &(struct reading){.may_be_once = true}, ret_n,
+			   diag);
+}
+
+int hf_block_source_read_until(struct hf_src *src, uint64_t offset, void *buf, size_t n, uint64_t until, size_t *ret_n,
+			       struct hf_diag *diag)
+{
+	if (src->ops == &plain_ops)
+		return plain_read_at(src, offset, buf, n, ret_n, diag);
+	return read_blocks((struct block_source *)src, offset, buf, n, &(struct reading){.until = until}, ret_n, diag);
 }

@@ -3,6 +3,7 @@
 
 #include "fs/capture/captures.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void hf_makers_init(struct hf_makers *makers)
@@ -43,15 +44,29 @@ static bool take_waiting(const struct hf_open *open, const uint32_t *hart, size_
 	return false;
 }
 
+static void end_maker(struct hf_lent_maker *lent)
+{
+	hf_maker_fini(&lent->maker);
+	free(lent->reach);
+}
+
 int hf_maker_take(struct hf_open *open, uint32_t hart, size_t view, const struct hf_enc_env *env,
 		  struct hf_lent_maker *ret_maker)
 {
 	const struct hf_view_key key = {.ops = hf_fs_view_ops(view)};
+	int err;
 
 	if (take_waiting(open, &hart, view, ret_maker))
 		return 0;
 	*ret_maker = (struct hf_lent_maker){.open = open, .hart = hart, .view = view};
-	return hf_maker_init(&ret_maker->maker, open->stream, open->source, hart, &key, env);
+	ret_maker->reach = malloc(sizeof *ret_maker->reach);
+	if (!ret_maker->reach)
+		return HF_ERR_NOMEM;
+	hf_reach_init(ret_maker->reach, open->source);
+	err = hf_maker_init(&ret_maker->maker, open->stream, &ret_maker->reach->src, hart, &key, env);
+	if (err)
+		free(ret_maker->reach);
+	return err;
 }
 
 void hf_maker_put(struct hf_lent_maker *maker, int err)
@@ -60,15 +75,16 @@ void hf_maker_put(struct hf_lent_maker *maker, int err)
 	struct hf_lent_maker surplus = {.chunks = 0};
 
 	if (err || ++maker->chunks == HF_MAKER_CHUNKS) {
-		hf_maker_fini(&maker->maker);
+		end_maker(maker);
 		return;
 	}
+	maker->reach->src.until = 0;
 	pthread_mutex_lock(&makers->lock);
 	if (makers->count == HF_MAKERS_MAX)
 		surplus = remove_at(makers, 0);
 	makers->waiting[makers->count++] = *maker;
 	pthread_mutex_unlock(&makers->lock);
-	hf_maker_fini(&surplus.maker);
+	end_maker(&surplus);
 }
 
 void hf_makers_drop(const struct hf_open *open)
@@ -76,5 +92,5 @@ void hf_makers_drop(const struct hf_open *open)
 	struct hf_lent_maker maker;
 
 	while (take_waiting(open, NULL, 0, &maker))
-		hf_maker_fini(&maker.maker);
+		end_maker(&maker);
 }

@@ -7,6 +7,7 @@
 #define HF_FS_MAKERS_H
 
 #include "fs/base/lock.h"
+#include "fs/capture/reach.h"
 #include "index/index.h"
 
 struct hf_open;
@@ -19,6 +20,7 @@ struct hf_open;
 /* In use it is in no list. */
 struct hf_lent_maker {
 	struct hf_maker maker;
+	struct hf_reach *reach; /* through which it reads the stream; whoever has it may set how far, until it is put back */
 	const struct hf_open *open;
 	size_t view;
 	uint32_t hart;

@@ -137,6 +137,15 @@ static void check_read(const struct subject *s, read_fn read, uint64_t offset, s
 
 #define BUFFER (1536 * KIB)
 
+/* The reader says where he ends: behind what he reads now, or before, or nowhere near. */
+static int read_until(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
+{
+	static _Atomic uint64_t calls;
+	const uint64_t until[5] = {0, offset, offset + n, offset + n + 300 * KIB, UINT64_MAX};
+
+	return hf_block_source_read_until(src, offset, buf, n, until[calls++ % 5], ret_n, diag);
+}
+
 static void read_sequentially(const struct subject *s, uint64_t *random)
 {
 	uint8_t *buf = malloc(BUFFER);
@@ -152,13 +161,14 @@ static void read_sequentially(const struct subject *s, uint64_t *random)
 
 static void read_randomly(const struct subject *s, uint64_t *random, unsigned rounds)
 {
+	static const read_fn how[3] = {hf_src_read_at, hf_block_source_read_once, read_until};
 	uint8_t *buf = malloc(BUFFER);
 
 	for (unsigned i = 0; i < rounds; i++) {
 		size_t n = (size_t)1 << (hf_rand_next(random) % 20);
 		uint64_t at = hf_rand_next(random) % s->walk.out.n;
 
-		check_read(s, i % 2 ? hf_src_read_at : hf_block_source_read_once, at, n, buf);
+		check_read(s, how[i % 3], at, n, buf);
 	}
 	free(buf);
 }
@@ -398,6 +408,62 @@ static void test_economy(void)
 	hf_cache_get_stats(s.cache, &stats);
 	CHECK_EQ(stats.misses, s.walk.count);
 	tear_down(&s);
+	hf_bytes_free(&data);
+}
+
+static void check_misses(const struct subject *s, uint64_t want)
+{
+	struct hf_cache_stats stats;
+
+	hf_cache_get_stats(s->cache, &stats);
+	CHECK_EQ(stats.misses, want);
+}
+
+/*
+ * Who says where he ends gets a piece of a block made, which serves him and those who want the same; who wants another one
+ * of it gets the block. slow: what is before a piece is in it.
+ */
+static void check_pieces(const struct hf_box *box, const struct hf_walk_bytes *file, bool slow)
+{
+	struct subject s = {.name = box->name};
+	uint8_t *buf = malloc(64 * KIB);
+	uint64_t at;
+	size_t n;
+
+	hf_bytes_add(&s.file, file->p, file->n);
+	set_up(&s, box, 64 * MIB);
+	at = s.walk.points[1].out_offset + 100 * KIB;
+	CHECK(s.walk.points[1].out_size >= 250 * KIB);
+	for (uint64_t i = 0; i < 3; i++) {
+		CHECK_EQ(hf_block_source_read_until(s.src, at + i * 10 * KIB, buf, 10 * KIB, at + 30 * KIB, &n, NULL), 0);
+		CHECK_EQ(n, 10 * KIB);
+		CHECK(!memcmp(buf, s.walk.out.p + at + i * 10 * KIB, n));
+		check_misses(&s, 1);
+	}
+	CHECK_EQ(hf_block_source_read_until(s.src, at - 50 * KIB, buf, 10 * KIB, at - 20 * KIB, &n, NULL), 0);
+	CHECK(!memcmp(buf, s.walk.out.p + at - 50 * KIB, n));
+	check_misses(&s, slow ? 1 : 2);
+	CHECK_EQ(hf_block_source_read_until(s.src, at + 60 * KIB, buf, 10 * KIB, at + 80 * KIB, &n, NULL), 0);
+	CHECK(!memcmp(buf, s.walk.out.p + at + 60 * KIB, n));
+	check_misses(&s, 2);
+	/* The block is there: nobody needs a piece of it. */
+	check_read(&s, read_until, at + 120 * KIB, 4096, buf);
+	check_misses(&s, 2);
+	tear_down(&s);
+	free(buf);
+}
+
+static void test_pieces(void)
+{
+	struct hf_walk_bytes data = hf_pack_trace(3 * MIB), file = {0};
+
+	hf_pack_zstf(&file, data.p, data.n, 300 * KIB);
+	check_pieces(&hf_box_zstf, &file, false);
+	hf_bytes_free(&file);
+	file = (struct hf_walk_bytes){0};
+	hf_pack_xz(&file, data.p, data.n, LZMA_CHECK_CRC64, 300 * KIB);
+	check_pieces(&hf_box_xz, &file, true);
+	hf_bytes_free(&file);
 	hf_bytes_free(&data);
 }
 
@@ -691,6 +757,7 @@ int main(void)
 	test_failing_disks();
 	test_wrong_index();
 	test_economy();
+	test_pieces();
 	test_parked();
 	for (int shuffled = 0; shuffled < 2; shuffled++) {
 		test_crowd(&fake_box, shuffled);

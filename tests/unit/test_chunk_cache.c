@@ -657,11 +657,79 @@ static int get_stalled(struct hf_job *job, struct hf_worker *worker)
 	return 0;
 }
 
+static int give_up(struct hf_job *job, struct hf_worker *worker)
+{
+	struct stalled *s = (struct stalled *)job;
+	struct hf_cache_block *block;
+
+	(void)worker;
+	CHECK_EQ(hf_cache_get(s->cache, (struct hf_cache_key){1, 1}, make_slowly, s, &block), HF_ERR_CANCELLED);
+	CHECK(job->gave_up);
+	s->ended = 1;
+	return 0;
+}
+
 static int get_nothing(struct hf_job *job, struct hf_worker *worker)
 {
 	(void)worker;
 	((struct stalled *)job)->ended = 1;
 	return 0;
+}
+
+/* However many jobs wait for a stalled maker, those that make ahead leave room for the others, who get through. */
+static void test_giving_up(void)
+{
+	enum { WAIT = 49, SPARE = 20, ALL = WAIT + SPARE + 1 };
+	const struct hf_exec_limits limits = {.seats = {[HF_WORK_DECODE] = 2}};
+	static atomic_bool go_on, making;
+	static struct stalled s[ALL];
+	struct hf_cache *cache;
+	struct hf_exec *exec;
+
+	CHECK_EQ(hf_cache_new(1 << 20, &cache), 0);
+	CHECK_EQ(hf_exec_new(&limits, &exec), 0);
+	for (int i = 0; i < ALL; i++) {
+		const bool spare = i >= WAIT && i < WAIT + SPARE;
+
+		s[i] = (struct stalled){.job = {.fn = i < WAIT ? get_stalled : spare ? give_up : get_nothing,
+						.work = HF_WORK_DECODE, .spare = spare},
+					.cache = cache, .go_on = &go_on, .making = &making};
+		hf_job_submit(exec, &s[i].job);
+		for (int k = 0; !making || (i >= WAIT && !s[i].ended); k++) {
+			CHECK(k < 60000);
+			usleep(1000);
+		}
+	}
+	for (int i = 0; i < WAIT; i++)
+		CHECK(!s[i].ended);
+	go_on = true;
+	for (int i = 0; i < ALL; i++)
+		hf_job_join(&s[i].job);
+	hf_exec_free(exec);
+	hf_cache_free(cache);
+}
+
+/* What is abandoned is made anew by who wants it next; it is not while somebody waits for it. */
+static void test_abandon(void)
+{
+	struct hf_cache *cache = new_cache(MIB);
+	const struct hf_cache_key key = {1, 2};
+	struct hf_cache_waiter waiter = {.ready = NULL};
+	struct hf_cache_block *block, *same;
+	int err;
+
+	CHECK_EQ(hf_cache_acquire(cache, key, NULL, &block, &err), HF_CACHE_MAKE);
+	CHECK_EQ(hf_cache_acquire(cache, key, &waiter, &same, &err), HF_CACHE_PENDING);
+	CHECK(!hf_cache_abandon(cache, block));
+	CHECK(hf_cache_has(cache, key));
+	CHECK(hf_cache_cancel(cache, &waiter));
+	CHECK(hf_cache_abandon(cache, block));
+	CHECK(!hf_cache_has(cache, key));
+	CHECK_EQ(bytes_of(cache), 0);
+	CHECK_EQ(hf_cache_acquire(cache, key, NULL, &block, &err), HF_CACHE_MAKE);
+	hf_cache_drop(cache, key.owner);
+	CHECK(hf_cache_abandon(cache, block));
+	hf_cache_free(cache);
 }
 
 static void test_stalled_maker(void)
@@ -699,6 +767,8 @@ static void test_stalled_maker(void)
 int main(void)
 {
 	test_stalled_maker();
+	test_giving_up();
+	test_abandon();
 	test_basics();
 	test_fail();
 	test_bound();

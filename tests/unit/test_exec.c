@@ -445,6 +445,33 @@ static void test_seats(void)
 	hf_exec_free(exec);
 }
 
+/* Many are away: a spare job that would wait, too, ends instead. One that is not goes away. */
+static void test_give_up(void)
+{
+	enum { MANY = 48 };
+	static struct gate gate[MANY + 1];
+	struct hf_exec *exec = new_exec(1, 1);
+	struct hf_job spare = {.work = HF_WORK_DECODE, .spare = true}, other = {.work = HF_WORK_DECODE};
+
+	CHECK(!hf_job_gives_up(NULL));
+	spare.exec = other.exec = exec;
+	for (int i = 0; i <= MANY; i++) {
+		CHECK_EQ(hf_job_gives_up(&spare), i == MANY);
+		CHECK_EQ(spare.gave_up, i == MANY);
+		CHECK(!hf_job_gives_up(&other));
+		gate[i] = new_gate(HF_WORK_DECODE, HF_LATER);
+		gate[i].job.fn = leave_seat;
+		hf_job_submit(exec, &gate[i].job);
+		await_entry(&gate[i]);
+	}
+	for (int i = 0; i <= MANY; i++)
+		open_gate(&gate[i]);
+	for (int i = 0; i <= MANY; i++)
+		hf_job_join(&gate[i].job);
+	CHECK(!hf_job_gives_up(&spare));
+	hf_exec_free(exec);
+}
+
 /* A long job gives its seat to an urgent one, and that, when it has run for a while, to the next. All end. */
 static void test_give_way(void)
 {
@@ -711,6 +738,7 @@ int main(void)
 	test_again();
 	test_aside();
 	test_seats();
+	test_give_up();
 	test_give_way();
 	test_paused();
 	test_worker();

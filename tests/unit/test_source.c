@@ -70,6 +70,36 @@ static void test_file(void)
 	CHECK_EQ(diag.code, HF_ERR_IO);
 }
 
+/* Who says where reading will end is not read ahead of, and is given what is needed all the same. */
+static void test_reader_until(void)
+{
+	struct hf_walk_bytes data = hf_pack_noise(10000);
+	struct hf_src *src;
+	struct hf_reader r;
+
+	CHECK_EQ(hf_src_memory_new(data.p, data.n, &src), 0);
+	CHECK_EQ(hf_reader_init(&r, src, 1000), 0);
+	src->until = 700;
+	CHECK_EQ(hf_reader_need(&r, 100, 50, 4000), 0);
+	CHECK_EQ(r.len, 600);
+	CHECK_EQ(hf_reader_need(&r, 650, 100, 4000), 0);
+	CHECK_EQ(r.len, 100);
+	CHECK_EQ(hf_reader_need(&r, 690, 1500, 4000), 0);
+	CHECK(r.len >= 1500 && !memcmp(r.buf, data.p + 690, r.len));
+	CHECK_EQ(hf_reader_need(&r, 5000, 10, 4000), 0);
+	CHECK_EQ(r.len, r.cap);
+	src->until = 20000;
+	CHECK_EQ(hf_reader_need(&r, 9990, 11, 4000), HF_NOTE_END);
+	CHECK_EQ(r.len, 10);
+	/* Seeking fills the window. */
+	src->until = 10;
+	CHECK_EQ(hf_reader_seek(&r, 0), 0);
+	CHECK_EQ(r.len, r.cap);
+	hf_reader_fini(&r);
+	hf_src_free(src);
+	hf_bytes_free(&data);
+}
+
 static void test_reader(void)
 {
 	struct hf_walk_bytes data = hf_pack_noise(10000);
@@ -321,6 +351,7 @@ int main(void)
 	test_memory();
 	test_file();
 	test_reader();
+	test_reader_until();
 	test_probe(&data);
 	for (size_t i = 0; is_general(hf_boxes[i]); i++)
 		test_box(hf_boxes[i], &data);

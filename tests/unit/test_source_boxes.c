@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each container's own cases: what its tools write, what is odd but right, what is wrong, and what is too large. */
 #include "codecs/base/bytes.h"
+#include "codecs/source/frames.h"
 #include "tests/lib/check.h"
 #include "tests/lib/pack.h"
+#include "tests/lib/walk.h"
 
+#define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
 
 /* Walks packed, which must hold data[n] and end well without notes, and checks everything about it. */
@@ -652,6 +655,69 @@ static void test_zstf_damage(const struct hf_walk_bytes *data)
 	bad(&hf_box_zstf, &b, NULL, 0, HF_ERR_BOX_DAMAGED, 0);
 }
 
+/* A frame is the block that a point says. */
+static void check_parts(const struct hf_walk_bytes *data, unsigned flags, int window_log, bool always)
+{
+	struct hf_walk_bytes b = {0};
+	struct hf_point point = {.out_size = data->n};
+	uint64_t random = 7;
+	uint8_t *buf = malloc(data->n);
+	struct hf_src *src;
+	unsigned done = 0;
+
+	hf_pack_zstd(&b, data->p, data->n, flags, window_log);
+	point.in_size = b.n;
+	CHECK(buf);
+	CHECK_EQ(hf_src_memory_new(b.p, b.n, &src), 0);
+	for (unsigned i = 0; i < 200; i++) {
+		const uint64_t skip = i ? hf_rand_next(&random) % data->n : 0;
+		const size_t n = i == 1 ? data->n - (size_t)skip : hf_rand_next(&random) % (data->n - (size_t)skip) + 1;
+
+		if (hf_frames_read_part(src, &point, skip, buf, n)) {
+			CHECK(!memcmp(buf, data->p + skip, n));
+			done++;
+		}
+	}
+	CHECK_EQ(done, always ? 200 : done);
+	hf_src_free(src);
+	/* Whatever the file has, it has no other effect than wrong bytes or none. */
+	for (unsigned i = 0; i < 200; i++) {
+		const size_t at = hf_rand_next(&random) % (i % 2 ? b.n : b.n < 40 ? b.n : 40);
+
+		b.p[at] ^= (uint8_t)(1u << i % 8);
+		CHECK_EQ(hf_src_memory_new(b.p, b.n, &src), 0);
+		(void)hf_frames_read_part(src, &point, data->n / 2, buf, data->n / 4 + 1);
+		hf_src_free(src);
+		b.p[at] ^= (uint8_t)(1u << i % 8);
+	}
+	free(buf);
+	hf_bytes_free(&b);
+}
+
+static void test_zstd_parts(const struct hf_walk_bytes *trace)
+{
+	struct hf_walk_bytes noise = hf_pack_noise(MIB), zeros = {.p = calloc(1, MIB), .n = MIB}, both = {0};
+
+	CHECK(zeros.p);
+	hf_bytes_add(&both, trace->p, 300 * KIB);
+	hf_bytes_add(&both, noise.p, 200 * KIB);
+	hf_bytes_add(&both, zeros.p, 500 * KIB);
+	hf_bytes_add(&both, trace->p, 100 * KIB);
+	for (unsigned flags = 0; flags < 4; flags++) {
+		const unsigned use = (flags & 1 ? HF_PACK_SIZE : 0) | (flags & 2 ? HF_PACK_CHECKSUM : 0);
+
+		check_parts(&both, use, 0, true);
+		check_parts(&both, use, 10, true);
+		check_parts(&noise, use, 0, true);
+		check_parts(&zeros, use, 20, true);
+		/* Hardly longer than its head. */
+		check_parts(&(struct hf_walk_bytes){.p = noise.p, .n = 10}, use, 0, false);
+	}
+	hf_bytes_free(&noise);
+	hf_bytes_free(&zeros);
+	hf_bytes_free(&both);
+}
+
 int main(void)
 {
 	struct hf_walk_bytes trace = hf_pack_trace(9 * MIB), noise = hf_pack_noise(6 * MIB);
@@ -668,6 +734,7 @@ int main(void)
 	test_lzma(&trace);
 	test_zstd_frames(&trace);
 	test_zstd_large(&trace, &noise);
+	test_zstd_parts(&trace);
 	test_zstf(&trace);
 	test_memory(&trace);
 	test_zstf_killed(&trace);
