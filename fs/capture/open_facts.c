@@ -196,7 +196,8 @@ static int make_facts(struct hf_open *open, const struct hf_facts *recalled)
 	if (!facts)
 		return HF_ERR_NOMEM;
 	open->facts = facts;
-	hf_index_print(&open->trace.identity, facts->known.print);
+	facts->known.print[0] = open->trace.identity.print[0];
+	facts->known.print[1] = open->trace.identity.print[1];
 	facts->known.codec = hf_index_codec(open->index);
 	facts->known.stream_size = facts->known.codec ? hf_index_stream_size(open->index) : HF_NOWHERE;
 	facts->refusal = calloc(HF_VIEW_COUNT, sizeof *facts->refusal);

@@ -222,20 +222,6 @@ if [ -x "$run" ]; then
 		long "profile/bbv-$interval.bb" | awk -v n="$interval" '/^T/ {sum = 0; for (i = 1; i <= NF; i++) {split($i, a, ":"); sum += a[3]}
 			if (sum != n) {exit 1} m++} END {if (m != int(10600000 / n)) exit 1}' || fail "vectors of a long hart"
 	done
-
-	# Without a summary it has no profile, and no link of the page of all captures leads to one.
-	mv "$tmp/long.zstf" "$archive/long.zstf"
-	for summary in off on; do
-		index=$tmp/ixpage-$summary
-		do_mount --wait --summary=$summary --views=program.elf
-		cp "$mnt/.hartfs/index.html" "$tmp/page.$summary" || fail "index.html"
-		cat "$mnt/long@zstf/hart0/profile/report.html" >"$tmp/report.$summary" 2>"$tmp/err"
-		do_umount
-	done
-	grep -q 'long@zstf/hart0/profile/report.html' "$tmp/page.on" && [ -s "$tmp/report.on" ] || fail "index.html: no link to a report"
-	grep -q 'long@zstf/hart0/profile' "$tmp/page.off" && fail "index.html: a link to no report"
-	[ -s "$tmp/report.off" ] && fail "a report of a long hart without a summary"
-	grep -q 'long@zstf.*hart0: none, as there is no summary' "$tmp/page.off" || fail "index.html does not say why there are no pictures"
 else
 	echo "no make_run: long slices are not tested"
 fi
