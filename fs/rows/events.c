@@ -148,6 +148,11 @@ int hf_rows_events_open(struct hf_rows *rows)
 		told = how->ask(rows, &r->question);
 	if (!err && r->question.count)
 		err = hf_terms_new(&r->question, rows->hart->open, rows->hart->info.id, &r->terms, why, sizeof why);
+	/* A name that nothing has: there are no rows. */
+	if (r && err == HF_ERR_NOT_FOUND) {
+		err = 0;
+		r->low = r->high;
+	}
 	if (r) {
 		r->told = how->each && !(conditions(rows) & ~told);
 		r->window = WINDOW_FIRST;

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Chunks of an index file, as hartfs-index(5) describes its pages: index_chunks.py FILE COLUMN... prints a line for each."""
+"""Chunks of a view table, as hartfs-index(5) describes its pages: index_chunks.py FILE COLUMN... prints a line for each."""
 import sqlite3
 import subprocess
 import sys
 
-INDEX = "ordinal stream_offset pc events attempts problems discard flow data rest entry".split()
 VIEW = "offset checked checksum entry".split()
 
 
@@ -27,40 +26,55 @@ class Bytes:
             if byte < 128:
                 return value
 
-    def step(self):
-        value = self.varint()
-        return value >> 1 ^ -(value & 1)
+    def number(self, form, guess):
+        """One that is written as its distance from a guess."""
+        if form == 0:
+            return int.from_bytes(self.take(8), "little")
+        distance = self.varint()
+        return (guess + (distance if form == 1 else distance >> 1 ^ -(distance & 1))) % (1 << 64)
 
 
-def numbers(page, rows):
-    form = page.take(1)[0]
-    assert form in (0, 1, 2)
-    if form == 0:
-        return [int.from_bytes(page.take(8), "little") for _ in range(rows)]
-    values, value, step = [], 0, 0
-    for _ in range(rows):
-        step = page.step() + (step if form == 2 else 0)
-        value = (value + step) % (1 << 64)
-        values.append(value)
-    return values
+def columns(page, sizes):
+    """Rows of so many numbers each, which are written column by column."""
+    rows = [[] for _ in sizes]
+    for column in range(max(sizes)):
+        form = page.take(1)[0]
+        assert form < 6, "such columns are those of decode indexes"
+        model = page.varint() if form in (4, 5) else 0
+        before = [0, 0]
+        for row in [row for row, size in zip(rows, sizes) if size > column]:
+            guess = {0: 0, 1: 0, 2: before[1], 3: 2 * before[1] - before[0]}.get(form)
+            row.append(page.number(form, row[model] * (form - 3) if guess is None else guess))
+            before = [before[1], row[column]]
+    return rows
+
+
+def varint(value):
+    text = bytearray()
+    while value > 127:
+        text.append(value & 127 | 128)
+        value >>= 7
+    return bytes(text) + bytes([value])
 
 
 def unpack(data, rows, names):
     page = Bytes(subprocess.run(["zstd", "-dcq"], input=data, stdout=subprocess.PIPE, check=True).stdout)
-    columns = [numbers(page, rows) for _ in names[:-1]]
-    sizes = [page.varint() for _ in range(rows)]
-    columns.append([page.take(n).hex() for n in sizes])
+    numbers = page.take(1)[0]
+    counts = [row[0] for row in columns(page, [1] * rows)]
+    fixed = len(names) - 1
+    values = columns(page, [fixed + (count if numbers else 0) for count in counts])
+    entries = [b"".join(map(varint, row[fixed:])) if numbers else page.take(count) for row, count in zip(values, counts)]
     assert page.at == len(page.data)
-    return list(zip(*columns))
+    return [row[:fixed] + [entry.hex()] for row, entry in zip(values, entries)]
 
 
 def main():
     db = sqlite3.connect("file:%s?immutable=1" % sys.argv[1], uri=True)
-    names = INDEX if db.execute("PRAGMA application_id").fetchone()[0] == 0x48415254 else VIEW
+    assert db.execute("PRAGMA application_id").fetchone()[0] != 0x48415254, "a decode index"
     for key, first, rows, size, data in db.execute("SELECT * FROM chunk ORDER BY id"):
-        for i, row in enumerate(unpack(data, rows, names)):
+        for i, row in enumerate(unpack(data, rows, VIEW)):
             assert i or row[0] == first
-            print(key + i, *[row[names.index(name)] for name in sys.argv[2:]])
+            print(key + i, *[row[VIEW.index(name)] for name in sys.argv[2:]])
 
 
 main()
