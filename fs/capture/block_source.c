@@ -243,9 +243,9 @@ static bool is_passed(struct block_source *bs, const struct hf_point *point, uin
 	return last + PASSED_NEAR >= block_end && last <= block_end + PASSED_NEAR;
 }
 
-/* Copies bytes [skip, skip + n) of a block through the cache. */
-static int read_cached(struct block_source *bs, const struct hf_point *point, uint64_t skip, void *buf, size_t n,
-		       struct hf_diag *diag)
+/* Copies bytes [skip, skip + n) of a block through the cache. through: who asks will not come back. */
+static int read_cached(struct block_source *bs, const struct hf_point *point, bool through, uint64_t skip, void *buf,
+		       size_t n, struct hf_diag *diag)
 {
 	struct hf_cache_key key = {bs->stream.owner, point->out_offset};
 	struct hf_diag made_diag = {0};
@@ -265,7 +265,7 @@ static int read_cached(struct block_source *bs, const struct hf_point *point, ui
 		memcpy(buf, block->bytes + skip, n);
 	else
 		err = hf_diag_set(diag, HF_ERR_BUG, HF_SPACE_STREAM, point->out_offset, 0);
-	if (is_passed(bs, point, skip + n))
+	if (is_passed(bs, point, skip + n) || through)
 		hf_cache_unpin_passed(bs->stream.cache, block);
 	else
 		hf_cache_unpin(bs->stream.cache, block);
@@ -405,7 +405,7 @@ static int say_damage(const struct hf_parked_stream *stream, const struct hf_poi
 
 /* What a reader says of himself. */
 struct reading {
-	bool may_be_once;
+	bool may_be_once, through;
 	uint64_t until; /* 0: he does not say */
 };
 
@@ -421,7 +421,7 @@ static int read_one(struct block_source *bs, const struct hf_point *point, const
 		return 0;
 	if (reading->may_be_once && is_once(bs, point, n) && read_part(bs, point, skip, buf, n, diag, &err))
 		return err;
-	return read_cached(bs, point, skip, buf, n, diag);
+	return read_cached(bs, point, reading->through, skip, buf, n, diag);
 }
 
 static int read_blocks(struct block_source *bs, uint64_t offset, uint8_t *buf, size_t n, const struct reading *reading,
@@ -552,6 +552,14 @@ int hf_block_source_read_once(struct hf_src *src, uint64_t offset, void *buf, si
 		return plain_read_at(src, offset, buf, n, ret_n, diag);
 	return read_blocks((struct block_source *)src, offset, buf, n, &(struct reading){.may_be_once = true}, ret_n,
 			   diag);
+}
+
+int hf_block_source_read_through(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
+				 struct hf_diag *diag)
+{
+	if (src->ops == &plain_ops)
+		return plain_read_at(src, offset, buf, n, ret_n, diag);
+	return read_blocks((struct block_source *)src, offset, buf, n, &(struct reading){.through = true}, ret_n, diag);
 }
 
 int hf_block_source_read_until(struct hf_src *src, uint64_t offset, void *buf, size_t n, uint64_t until, size_t *ret_n,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A capture's stream as one reader sees it who can say how far he will read. */
+/* A capture's stream as one reader sees it who can say how he will read. */
 #ifndef HF_FS_REACH_H
 #define HF_FS_REACH_H
 
@@ -9,6 +9,7 @@
 struct hf_reach {
 	struct hf_src src;     /* first: cast back */
 	struct hf_src *blocks; /* block_source.h; borrowed */
+	bool through;	       /* he looks at many places once each, and says nothing of until */
 };
 
 void hf_reach_init(struct hf_reach *reach, struct hf_src *blocks);

@@ -15,9 +15,13 @@ static void attach(struct hf_find_reader *r, struct hf_cursor *cursor)
 {
 	const struct hf_open *open = r->source->open;
 
+	if (!r->reach.blocks) {
+		hf_reach_init(&r->reach, open->source);
+		r->reach.through = true;
+	}
 	if (!cursor->stream)
 		*cursor = (struct hf_cursor){
-			.stream = open->stream, .src = open->source, .index = open->index, .hart = r->source->hart};
+			.stream = open->stream, .src = &r->reach.src, .index = open->index, .hart = r->source->hart};
 }
 
 void hf_find_reader_fini(struct hf_find_reader *reader)

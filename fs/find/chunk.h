@@ -5,6 +5,7 @@
 
 #include "fs/bytes/bytes.h"
 #include "fs/find/match.h"
+#include "fs/capture/reach.h"
 #include "fs/find/walk.h"
 
 /* What is looked through: shared, immutable. */
@@ -30,6 +31,7 @@ void hf_find_chunk_fini(struct hf_find_chunk *chunk);
 struct hf_find_reader {
 	const struct hf_find_source *source;
 	struct hf_cursor cursor, before;
+	struct hf_reach reach; /* of both */
 	struct hf_walk walk; /* of cursor */
 	unsigned decoded;
 	int err;

@@ -58,9 +58,12 @@ static int submit(struct hf_rows_ahead *ahead, struct hf_rows *rows, uint64_t nu
 	slot->open = open;
 	slot->probe = ahead->probe;
 	slot->barren = false;
-	if (!slot->cursor.stream)
+	if (!slot->cursor.stream) {
+		hf_reach_init(&slot->reach, open->source);
+		slot->reach.through = true;
 		slot->cursor = (struct hf_cursor){
-			.stream = open->stream, .src = open->source, .index = open->index, .hart = rows->hart->info.id};
+			.stream = open->stream, .src = &slot->reach.src, .index = open->index, .hart = rows->hart->info.id};
+	}
 	ahead->in_flight++;
 	rows->session->ahead++;
 	if (slot->kept)

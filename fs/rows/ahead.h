@@ -6,6 +6,7 @@
 #ifndef HF_ROWS_AHEAD_H
 #define HF_ROWS_AHEAD_H
 
+#include "fs/capture/reach.h"
 #include "fs/rows/probe.h"
 #include "fs/rows/table.h"
 #include "index/exec.h"
@@ -19,6 +20,7 @@ struct hf_rows_ahead {
 	struct hf_rows_ahead_slot {
 		struct hf_job job;
 		struct hf_cursor cursor;
+		struct hf_reach reach; /* of cursor */
 		const struct hf_open *open;
 		struct hf_rows_chunk *chunk; /* one reference, or its own */
 		bool kept;		     /* it was there: there is no job */
