@@ -9,7 +9,7 @@
 #include "fs/find/terms.h"
 #include "index/cursor.h"
 
-/* Whether there is anything that a look at events could miss. */
+/* Whether there are conditions that a look at events can answer. */
 bool hf_rows_probe_is_useful(const struct hf_terms *terms);
 
 /* *ret_may: for each condition on accesses and registers there is an event of the chunk that meets it, or may. Without

@@ -355,12 +355,12 @@ done
 grep -q 'shared with QEMU' "$tmp/scribbled" || fail "not said that the memory is written to: $(cat "$tmp/scribbled")"
 
 # The libraries of a system that the program lies in.
-mkdir -p "$tmp/root/opt" "$tmp/root/lib"
-cp "$src/riscv64"/* "$tmp/root/opt"
-cp -L /usr/riscv64-linux-gnu/lib/{ld-linux-riscv64-lp64d.so.1,libc.so.6,libm.so.6,libgcc_s.so.1,libstdc++.so.6} "$tmp/root/lib"
-echo "another one" >>"$tmp/root/lib/libc.so.6"
-record 0 -o "$tmp/rooted" "$tmp/root/opt/prog"
-cmp "$tmp/root/lib/libc.so.6" "$tmp/rooted/prog.d/libc.so.6" || fail "the libraries above the program"
+mkdir -p "$tmp/guest/opt" "$tmp/guest/lib"
+cp "$src/riscv64"/* "$tmp/guest/opt"
+cp -L /usr/riscv64-linux-gnu/lib/{ld-linux-riscv64-lp64d.so.1,libc.so.6,libm.so.6,libgcc_s.so.1,libstdc++.so.6} "$tmp/guest/lib"
+echo "another one" >>"$tmp/guest/lib/libc.so.6"
+record 0 -o "$tmp/rooted" "$tmp/guest/opt/prog"
+cmp "$tmp/guest/lib/libc.so.6" "$tmp/rooted/prog.d/libc.so.6" || fail "the libraries above the program"
 
 # riscv32, without libraries; and a machine.
 cat >"$src/bare.s" <<'END'
