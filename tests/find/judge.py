@@ -7,6 +7,7 @@ Prints the seed and how many questions of each kind there were; exit status 1 if
 import collections
 import random
 import os
+import json
 import re
 import shutil
 import subprocess
@@ -296,7 +297,7 @@ class Asker:
 def load(cat, rng):
     """An asker for each hart that has instructions."""
     info = cat("info.json")
-    harts = [int(h) for h in re.findall(r'"listing.txt"|"id": *(\d+)', info) if h] or [0]
+    harts = [hart["id"] for hart in json.loads(info)["harts"]]
     arm = '"arch": "arm"' in info
     askers = []
     for hart in dict.fromkeys(harts):

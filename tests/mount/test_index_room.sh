@@ -94,9 +94,9 @@ done
 own=(--pack-below 0)
 
 # A spool goes before an index has no room.
-mount -t tmpfs -o size=400k none "$disk"
+mount -t tmpfs -o size=1000k none "$disk"
 printf '\x28\xb5\x2f\xfd' >"$disk/00000000000000000000000000000000.hfs"
-head -c 300000 /dev/zero >>"$disk/00000000000000000000000000000000.hfs"
+head -c 900000 /dev/zero >>"$disk/00000000000000000000000000000000.hfs"
 "$hartfs" index "${own[@]}" --index-dir "$disk" "$archive/mini/a.stf" >/dev/null 2>"$tmp/err" || fail "spool: $(cat "$tmp/err")"
 [ ! -e "$disk/00000000000000000000000000000000.hfs" ] || fail "the spool stays"
 umount "$disk"

@@ -30,8 +30,10 @@ files() {
 pack index "$archive" >"$tmp/out" || fail "index ended with $?"
 grep -q "12 captures: 12 indexed, 0 failed" "$tmp/out" || fail "$(cat "$tmp/out")"
 [ "$(files hfi)" = 0 ] && [ "$(files hfv)" = 0 ] || fail "files beside the pack"
-[ "$(files hfp)" = 1 ] || fail "$(files hfp) packs"
-size=$(find "$index" -name '*.hfp' -printf %s)
+# What waits is written once a second: a slow machine makes more than one.
+packs=$(files hfp)
+[ "$packs" -ge 1 ] && [ "$packs" -lt 12 ] || fail "$packs packs"
+size=$(find "$index" -name '*.hfp' -printf '%s\n' | awk '{n += $1} END {print n}')
 [ "$size" -lt 24000 ] || fail "$size bytes for 12 captures"
 
 # Whoever does not pack uses it.
@@ -39,7 +41,7 @@ plain verify "$archive" >"$tmp/out" || fail "verify ended with $?"
 grep -q "12 captures: 12 right, 0 failed" "$tmp/out" || fail "$(cat "$tmp/out")"
 plain cat "$archive/many/t7.stf" hart0/listing.txt | cmp - "$tmp/want" || fail "cat from a pack differs"
 plain index --prune "$archive" >/dev/null || fail "prune ended with $?"
-[ "$(files hfi)" = 0 ] && [ "$(files hfp)" = 1 ] || fail "prune, or an index made again"
+[ "$(files hfi)" = 0 ] && [ "$(files hfp)" = "$packs" ] || fail "prune, or an index made again"
 do_mount
 for i in 1 6 12; do
 	cmp "$mnt/many/t$i@stf/hart0/listing.txt" "$tmp/want" || fail "t$i"
@@ -50,7 +52,7 @@ do_umount
 rm -rf "${index:?}"/*
 cp "$source" "$archive/large.stf"
 plain index -q "$archive" || fail "index ended with $?"
-[ "$(files hfi)" = 1 ] && [ "$(files hfp)" = 1 ] || fail "small captures: $(files hfp) packs, $(files hfi) indexes"
+[ "$(files hfi)" = 1 ] && [ "$(files hfp)" -ge 1 ] || fail "small captures: $(files hfp) packs, $(files hfi) indexes"
 plain verify "$archive" >"$tmp/out" || fail "verify ended with $?: $(cat "$tmp/out")"
 rm -rf "${index:?}"/* "$archive/large.stf"
 plain index -q --pack-below 0 "$archive" || fail "index ended with $?"
@@ -69,7 +71,7 @@ do_umount
 # Damage: of a record it is told, and all of it is made again.
 rm -rf "${index:?}"/*
 pack index -q "$archive" || fail "index ended with $?"
-name=$(find "$index" -name '*.hfp')
+name=$(find "$index" -name '*.hfp' | head -n 1)
 printf 'damaged' | dd of="$name" bs=1 seek=$(($(stat -c %s "$name") - 300)) conv=notrunc status=none
 pack verify "$archive" >"$tmp/out" && fail "verify of a damaged pack ended with 0"
 grep -q 'is damaged in its pack; it was removed' "$tmp/out" || fail "$(cat "$tmp/out")"
@@ -82,7 +84,7 @@ done
 pack index -q "$archive" || fail "index with damaged heads ended with $?"
 plain verify "$archive" >"$tmp/out" || fail "verify ended with $?: $(cat "$tmp/out")"
 pack index --prune "$archive" >"$tmp/out" || fail "prune ended with $?"
-grep -q '^2 files removed' "$tmp/out" || fail "damaged packs stay: $(cat "$tmp/out")"
+grep -qE '^[2-9] files removed' "$tmp/out" || fail "damaged packs stay: $(cat "$tmp/out")"
 plain verify "$archive" >"$tmp/out" || fail "verify ended with $?: $(cat "$tmp/out")"
 
 # A kill at any moment.

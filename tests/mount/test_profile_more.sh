@@ -154,10 +154,10 @@ check_modes() {
 	cat_of() { "$hartfs" cat --index-dir "$tmp/ixmodes" "$capture" "$of/$1"; }
 	cat_of listing.txt >"$tmp/listing" && cat_of profile/bbv.map >"$tmp/map" || fail "$capture: listing and map"
 	rm -rf "$tmp/vectors"
-	for more in --chunk=16384 --chunk=700 "--chunk=700 --summary=off"; do
+	for more in $(some summary=off,chunk=700 chunk=700 chunk=16384); do
 		mkdir -p "$tmp/vectors/$((++n))"
 		for modes in "${@:4}"; do
-			"$hartfs" cat --index-dir "$tmp/ixmodes${more//[^a-z0-9]/}" $more --param "bbv.modes=$modes" "$capture" "$of/profile/bbv-$length.bb" \
+			"$hartfs" cat --index-dir "$tmp/ixmodes${more//[^a-z0-9]/}" --${more/,/ --} --param "bbv.modes=$modes" "$capture" "$of/profile/bbv-$length.bb" \
 				>"$tmp/vectors/$n/$modes" || fail "$capture: cat of modes $modes"
 		done
 	done

@@ -27,7 +27,7 @@ cp "$archive/boot/rv-sys.elf" "$tmp/parts/rv.elf"
 "$hartfs" cat --index-dir "$index" "$tmp/parts/rv.stf" records.txt >"$tmp/records" || fail "records of a piece"
 timeout 100 python3 "$here/find/registers.py" "$tmp/parts/rv.stf" "$tmp/records" 10000 "$tmp/parts/regs.stf" || fail "a piece with registers"
 for summary in on off; do
-	for chunk in 7 1000 16384; do
+	for chunk in $(some 1000 7 16384); do
 		index=$tmp/index-$summary-$chunk
 		mkdir "$index"
 		archive=$tmp/parts do_mount --wait --chunk $chunk --summary=$summary

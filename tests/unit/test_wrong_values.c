@@ -10,6 +10,8 @@
 #include <ctype.h>
 #include <stdio.h>
 
+/* A sanitizer sees one wrong value of a key; the others take the same way. */
+#define VALUES_MAX (HF_TEST_SANITIZED ? 1 : SIZE_MAX)
 #define FILES_MAX 6
 #define TEXT 256
 
@@ -265,11 +267,12 @@ static void write_key(size_t i, const struct hf_setup_key *key)
 			break;
 		at++;
 	}
-	for (size_t k = 0; k < n; k++) {
+	for (size_t k = 0, most = VALUES_MAX; k < n && most; k++) {
 		hf_key_value(key, k, has ? right : NULL, value, sizeof value);
 		if (has ? k == at || (n > 8 && k != at + 1 && k + 1 != at) : n > 8 && k > 2)
 			continue;
 		write_wrong(i, key, value);
+		most--;
 	}
 	free(text);
 }
@@ -397,7 +400,7 @@ static void test_named(void)
 			look(&wrongs[i], right, &count);
 		name_of(key, name, sizeof name);
 		printf("%s%s: named %u times\n", streams[wrongs[i - 1].stream].format, name, count.named);
-		bad += count.unnamed || !count.named;
+		bad += count.unnamed || (!count.named && VALUES_MAX > 1);
 	}
 	hf_fst_close(&t);
 	hf_fst_end(&t);
