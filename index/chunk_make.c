@@ -26,6 +26,7 @@ static int decode_error(const struct hf_dec *dec, int err, const struct hf_chunk
 /* Takes events of a chunk: 0, or why no more are wanted. */
 typedef int (*take_fn)(void *ctx, const struct hf_event *ev, size_t n);
 
+/* The decoder stands at the chunk. */
 static int convert(const struct hf_maker *m, const struct hf_chunk *chunk, take_fn take, void *ctx,
 		   struct hf_digester *digester, struct hf_diag *diag)
 {
@@ -33,9 +34,6 @@ static int convert(const struct hf_maker *m, const struct hf_chunk *chunk, take_
 	uint64_t left = chunk->events;
 	int err;
 
-	err = hf_dec_load(m->dec, chunk->entry, chunk->entry_size, chunk->discard);
-	if (err)
-		return decode_error(m->dec, err, chunk, diag);
 	while (left) {
 		size_t n;
 
@@ -52,15 +50,22 @@ static int convert(const struct hf_maker *m, const struct hf_chunk *chunk, take_
 	return 0;
 }
 
-/* The same, with what else is to come out of it. */
+static int enter(const struct hf_maker *m, const struct hf_chunk *chunk, struct hf_diag *diag)
+{
+	int err = hf_dec_load(m->dec, chunk->entry, chunk->entry_size, chunk->discard);
+
+	return err ? decode_error(m->dec, err, chunk, diag) : 0;
+}
+
+/* All of a chunk, with what else is to come out of it. */
 static int convert_all(const struct hf_maker *m, const struct hf_chunk *chunk, take_fn take, void *ctx,
 		       struct hf_chunk_made *made, struct hf_diag *diag)
 {
 	struct hf_digester digester;
-	int err;
+	int err = enter(m, chunk, diag);
 
-	if (!made)
-		return convert(m, chunk, take, ctx, NULL, diag);
+	if (err || !made)
+		return err ? err : convert(m, chunk, take, ctx, NULL, diag);
 	hf_digester_begin(&digester);
 	err = convert(m, chunk, take, ctx, &digester, diag);
 	if (err)
@@ -120,6 +125,79 @@ int hf_maker_make(struct hf_maker *m, const struct hf_chunk *chunk, const struct
 		hf_enc_end(m->enc, sink);
 	if (!err && sink->err)
 		err = hf_diag_set(diag, sink->err, HF_SPACE_STREAM, HF_NOWHERE, 0);
+	return err;
+}
+
+/* ---- several chunks ---- */
+
+struct joined {
+	struct hf_sink sink;
+	XXH3_state_t *state;
+	uint64_t start, sum; /* of the chunk at hand; of those before it */
+	size_t entry_size;
+	uint8_t entry[HF_ENTRY_MAX]; /* of the chunk at hand */
+};
+
+/* The chunk at hand ends here. */
+static void add_sum(struct joined *j)
+{
+	const uint64_t end = hf_sink_total(&j->sink);
+	uint64_t sum = 0;
+
+	/* Without bytes there is none. */
+	if (end > j->start) {
+		XXH3_64bits_reset(j->state);
+		XXH3_64bits_update(j->state, j->sink.start + j->start, (size_t)(end - j->start));
+		XXH3_64bits_update(j->state, j->entry, j->entry_size);
+		sum = XXH3_64bits_digest(j->state);
+	}
+	j->sum = hf_view_sum_join(j->sum, sum);
+	j->start = end;
+}
+
+static int make_joined(struct hf_maker *m, struct hf_index *index, struct hf_chunk *chunk,
+		       const struct hf_view_chunk *view, struct joined *j, struct hf_diag *diag)
+{
+	struct whole whole = {m->enc, &j->sink};
+	int err = enter(m, chunk, diag);
+
+	for (uint64_t i = 1; !err; i++) {
+		err = convert(m, chunk, take_whole, &whole, NULL, diag);
+		if (err)
+			break;
+		add_sum(j);
+		if (i == view->chunks)
+			break;
+		j->entry_size = hf_enc_save(m->enc, j->entry);
+		err = hf_index_chunk(index, m->dec->hart, chunk->number + 1, chunk);
+		if (err)
+			hf_diag_set(diag, err, HF_SPACE_STREAM, HF_NOWHERE, 0);
+	}
+	return err;
+}
+
+int hf_maker_make_joined(struct hf_maker *m, struct hf_index *index, struct hf_chunk *chunk,
+			 const struct hf_enc_env *env, const struct hf_view_chunk *view, uint8_t *to,
+			 struct hf_diag *diag)
+{
+	struct joined *j = calloc(1, sizeof *j);
+	int err = j && (j->state = XXH3_createState()) ? hf_enc_load(m->enc, view->entry, view->entry_size)
+						       : HF_ERR_NOMEM;
+
+	m->enc->env = env;
+	if (err) {
+		hf_diag_set(diag, err, HF_SPACE_STREAM, chunk->stream_offset, 0);
+	} else {
+		hf_sink_init_buffer(&j->sink, to, (size_t)view->size + HF_SINK_ROOM);
+		j->entry_size = view->entry_size;
+		memcpy(j->entry, view->entry, view->entry_size);
+		err = make_joined(m, index, chunk, view, j, diag);
+	}
+	if (!err && (j->sink.err || j->start != view->size || j->sum != view->checksum))
+		err = hf_diag_set(diag, HF_ERR_MISMATCH, HF_SPACE_STREAM, chunk->stream_offset, chunk->number);
+	if (j)
+		XXH3_freeState(j->state);
+	free(j);
 	return err;
 }
 

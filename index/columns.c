@@ -45,7 +45,12 @@ static uint32_t columns_of(const struct hf_columns *c)
 	return most;
 }
 
-/* What the number of row i may be, from those before it. */
+static const uint64_t *row_of(const struct column *c, uint32_t i)
+{
+	return &c->v[c->place[i] - c->number];
+}
+
+/* What the number of row i may be, from those before it and from the columns before it. */
 static uint64_t guess(const struct column *c, struct shape shape, uint32_t i)
 {
 	const uint64_t before = i ? c->v[c->place[i - 1]] : 0;
@@ -60,7 +65,8 @@ static uint64_t guess(const struct column *c, struct shape shape, uint32_t i)
 	case FROM_TWICE:
 		return 2 * c->v[c->place[i] - (c->number - shape.model)];
 	case FROM_FOLLOW:
-		return i ? c->follow->next(&c->v[c->place[i - 1] - c->number]) : 0;
+		return c->follow->guess(i ? row_of(c, i - 1) : NULL, row_of(c, i),
+					i + 1 < c->n ? row_of(c, i + 1) : NULL);
 	default:
 		return 0;
 	}

@@ -10,7 +10,7 @@
  *   3  that and the difference which it has to the one before it
  *   4  the number of an earlier column in the same row: after the form a varint says which
  *   5  twice that
- *   6  what follows from the row before (struct hf_follow)
+ *   6  what follows from other columns, also of the rows beside it (struct hf_follow)
  */
 #ifndef HF_INDEX_COLUMNS_H
 #define HF_INDEX_COLUMNS_H

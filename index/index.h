@@ -88,13 +88,20 @@ struct hf_chunk {
 	uint8_t entry[HF_ENTRY_MAX];
 };
 
-/* One chunk of one view. */
+/*
+ * One row of a view table: a chunk of the view. Where chunks have few bytes it is several side by side, which are made
+ * together; then all bytes are in the checksum. Of a view that is counted (HF_ENC_COUNTS), and at the end of a hart,
+ * every row is one chunk.
+ */
 struct hf_view_chunk {
-	uint64_t number;
+	uint64_t number;   /* of the row, from 0 within the hart */
+	uint64_t chunk;	   /* number of its first chunk, */
+	uint64_t chunks;   /*   and how many they are */
 	uint64_t offset;   /* of its first byte in the view */
 	uint64_t size;	   /* bytes; may be 0 */
 	uint64_t checked;  /* so many of the last ones are in the checksum */
-	uint64_t checksum; /* XXH3-64 of these, and of the entry behind them; 0 if there are none */
+	uint64_t checksum; /* XXH3-64 of these, and of the entry behind them; 0 if there are none. Of several chunks
+			      hf_view_sum_join of them all */
 	uint32_t entry_size;
 	uint8_t entry[HF_ENTRY_MAX];
 };
@@ -178,8 +185,11 @@ void hf_view_table_remove(const struct hf_view_table *table);
 const char *hf_view_table_name(const struct hf_view_table *table);
 /* 0 if it has no such hart; the table of hf_enc_records has HF_HART_RECORDS alone. */
 uint64_t hf_view_table_size(const struct hf_view_table *table, uint32_t hart);
+/* How many rows that hart has; 0 if it is not there. */
+uint64_t hf_view_table_rows(const struct hf_view_table *table, uint32_t hart);
+/* The row with that number. Of a view that is counted it is that of the chunk with that number. */
 int hf_view_table_chunk(struct hf_view_table *table, uint32_t hart, uint64_t number, struct hf_view_chunk *ret_chunk);
-/* The chunk that holds byte offset < size of the view. */
+/* The row that holds byte offset < size of the view. */
 int hf_view_table_chunk_of(struct hf_view_table *table, uint32_t hart, uint64_t offset,
 			   struct hf_view_chunk *ret_chunk);
 
@@ -239,6 +249,14 @@ int hf_maker_make(struct hf_maker *maker, const struct hf_chunk *chunk, const st
 		  struct hf_diag *diag);
 
 /*
+ * Makes and checks the bytes of a row that is several chunks: chunk is the first one, and becomes the last. to has
+ * view->size and HF_SINK_ROOM bytes. HF_ERR_MISMATCH also if something else comes out.
+ */
+int hf_maker_make_joined(struct hf_maker *maker, struct hf_index *index, struct hf_chunk *chunk,
+			 const struct hf_enc_env *env, const struct hf_view_chunk *view, uint8_t *to,
+			 struct hf_diag *diag);
+
+/*
  * Makes some bytes of one chunk, those from an offset of it on. What is checked of a part: all events of the chunk are
  * made, so *ret_made tells of them as of a whole chunk; the bytes before and behind the part are counted, so *ret_size
  * is that of the whole chunk, and the part lies where it does in that. The bytes of the part are what the encoder
@@ -253,7 +271,14 @@ int hf_maker_make_part(struct hf_maker *maker, const struct hf_chunk *chunk, con
 		       const struct hf_view_chunk *view, const struct hf_chunk_part *part,
 		       struct hf_chunk_made *ret_made, uint64_t *ret_size, struct hf_diag *diag);
 
-/* Whether these are its bytes, bytes[chunk->size], as far as they are in the checksum; of one that has parts, any. */
+/* The checksum of chunks, and of the one behind them, as one. */
+static inline uint64_t hf_view_sum_join(uint64_t sum, uint64_t behind)
+{
+	return sum * UINT64_C(0x9e3779b97f4a7c15) + behind;
+}
+
+/* Whether these are the bytes of a row that is one chunk, bytes[chunk->size], as far as they are in the checksum; of
+ * one that has parts, any. */
 bool hf_view_chunk_has(const struct hf_view_chunk *chunk, const uint8_t *bytes);
 /* Whether they all are. Of the others the digest of the events and the encoder's state behind them tell. */
 static inline bool hf_view_chunk_is_whole(const struct hf_view_chunk *chunk)

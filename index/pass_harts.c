@@ -59,6 +59,29 @@ static int resume_view(struct hf_pass *pass, struct hf_view_part *view, uint64_t
 	return err || !view->has_last || view->last != last ? HF_NOTE_END : 0;
 }
 
+/*
+ * Where all files can be cut back to, at or before chunk id. A build that was killed in the middle of a commit left
+ * views that have joined it with others.
+ */
+static int find_start(struct hf_pass *pass, uint64_t *id)
+{
+	const uint32_t hart = *id >> HF_NUMBER_BITS == HF_SLOT_RECORDS ? HF_HART_RECORDS : 0;
+	uint64_t before, start;
+	int err = 0;
+
+	do {
+		before = *id;
+		for (size_t i = 0; i < pass->view_count && err >= 0; i++) {
+			if (!hf_view_part_is_for(&pass->views[i], hart))
+				continue;
+			err = hf_view_part_start(&pass->views[i], *id, &start);
+			if (!err)
+				*id = start;
+		}
+	} while (err >= 0 && *id < before);
+	return err < 0 && err != HF_ERR_STATE ? err : 0;
+}
+
 /* Goes back to the last chunk that all files have. */
 static int resume(struct hf_pass *pass, uint64_t id, struct hf_run_start *start)
 {
@@ -336,7 +359,9 @@ int hf_pass_harts(struct hf_pass *pass)
 	} else if (!err) {
 		slot = id >> HF_NUMBER_BITS;
 		h.start = start;
-		err = hf_pass_resume_summary(pass, id);
+		err = find_start(pass, &id);
+		if (!err)
+			err = hf_pass_resume_summary(pass, id);
 		if (!err)
 			err = resume(pass, id, start);
 		pass->runs_done = slot < pass->id_count ? slot : pass->id_count;

@@ -42,12 +42,23 @@ static int write_times(struct hf_pass_run *run, const uint8_t *bytes, size_t siz
 	return hf_view_part_add_times(&run->pass->views[head[0]], hf_row_id(run->slot, head[1]), head[2], &times);
 }
 
-static int write_view_end(struct hf_pass_run *run, const uint8_t *bytes)
+static void write_view_end(struct hf_pass_run *run, const uint8_t *bytes)
 {
 	uint64_t end[3];
 
 	memcpy(end, bytes, sizeof end);
-	return hf_view_part_add_hart(&run->pass->views[end[0]], run->slot, run->end.hart.id, end[2], end[1]);
+	hf_view_part_add_hart(&run->pass->views[end[0]], run->slot, run->end.hart.id, end[2], end[1]);
+}
+
+/* All stages have done a chunk, and their rows are there. */
+static int settle_views(struct hf_pass_run *run, uint64_t number)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < run->pass->view_count && !err; i++)
+		if (hf_view_part_is_for(&run->pass->views[i], run->end.hart.id))
+			err = hf_view_part_settle(&run->pass->views[i], hf_row_id(run->slot, number));
+	return err;
 }
 
 static int write_chunk(struct hf_pass_run *run, const uint8_t *bytes, size_t size)
@@ -61,6 +72,8 @@ static int write_chunk(struct hf_pass_run *run, const uint8_t *bytes, size_t siz
 	/* Of an index that is there only views are made. */
 	if (run->pass->index)
 		err = hf_index_part_add_chunk(run->pass->index, run->slot, &chunk);
+	if (!err)
+		err = settle_views(run, chunk.number);
 	if (err || chunk.last)
 		return err;
 	return hf_pass_tick(run->pass, chunk.stream_offset, true);
@@ -97,7 +110,8 @@ static int write_row(struct hf_pass_run *run, const struct hf_row *row)
 	case HF_ROW_TIMES:
 		return write_times(run, bytes, row->size);
 	case HF_ROW_VIEW_END:
-		return write_view_end(run, bytes);
+		write_view_end(run, bytes);
+		return 0;
 	case HF_ROW_CHUNK:
 		return write_chunk(run, bytes, row->size);
 	case HF_ROW_END:

@@ -54,14 +54,19 @@ static const struct hf_column chunk[] = {
 enum { CHUNK_ORDINAL = 0, CHUNK_FLOW = 7, CHUNK_BEFORE_FLOW = 9 };
 
 /* What is before a chunk is what is before the last one, and that. */
-static uint64_t next_flow(const uint64_t *before)
+static uint64_t guess_flow(const uint64_t *before, const uint64_t *row, const uint64_t *behind)
 {
-	const struct hf_digest first = {.flow = before[CHUNK_BEFORE_FLOW]}, second = {.flow = before[CHUNK_FLOW]};
+	struct hf_digest first, second;
 
+	(void)row, (void)behind;
+	if (!before)
+		return 0;
+	first = (struct hf_digest){.flow = before[CHUNK_BEFORE_FLOW]};
+	second = (struct hf_digest){.flow = before[CHUNK_FLOW]};
 	return hf_digest_join(&first, before[CHUNK_ORDINAL], &second).flow;
 }
 
-static const struct hf_follow chunk_follow = {.column = CHUNK_BEFORE_FLOW, .next = next_flow};
+static const struct hf_follow chunk_follow = {.column = CHUNK_BEFORE_FLOW, .guess = guess_flow};
 
 static const struct hf_column page[] = {
 	HF_COLUMN_COUNT(hf_packed_page, first),
@@ -97,14 +102,27 @@ static const struct hf_column view_hart[] = {
 	HF_COLUMN(NUMBER, hf_view_hart, id, UINT32_MAX),
 	HF_COLUMN_COUNT(hf_view_hart, size),
 	HF_COLUMN(NUMBER, hf_view_hart, chunks, HF_NUMBER_MAX),
+	HF_COLUMN(NUMBER, hf_view_hart, rows, HF_NUMBER_MAX),
 };
 
+enum { VIEW_OFFSET, VIEW_CHUNK, VIEW_CHECKED };
+
 static const struct hf_column view_chunk[] = {
-	HF_COLUMN_COUNT(hf_view_chunk, offset),
-	HF_COLUMN_COUNT(hf_view_chunk, checked),
+	[VIEW_OFFSET] = HF_COLUMN_COUNT(hf_view_chunk, offset),
+	[VIEW_CHUNK] = HF_COLUMN(NUMBER, hf_view_chunk, chunk, HF_NUMBER_MAX),
+	[VIEW_CHECKED] = HF_COLUMN_COUNT(hf_view_chunk, checked),
 	HF_COLUMN_ANY(hf_view_chunk, checksum),
 	HF_COLUMN_BYTES(hf_view_chunk, entry, entry_size),
 };
+
+/* Where all bytes are checked, they reach to the next row. */
+static uint64_t guess_checked(const uint64_t *before, const uint64_t *row, const uint64_t *behind)
+{
+	(void)before;
+	return behind ? behind[VIEW_OFFSET] - row[VIEW_OFFSET] : 0;
+}
+
+static const struct hf_follow view_follow = {.column = VIEW_CHECKED, .guess = guess_checked};
 
 static const struct hf_column view_time[] = {
 	HF_COLUMN_COUNT(hf_view_times, offset),
@@ -233,7 +251,7 @@ const struct hf_table hf_table_problem = HF_TABLE("problem", HF_TABLE_PROBLEM, p
 const struct hf_table hf_table_view_meta = HF_TABLE("meta", HF_TABLE_META, view_meta, struct hf_view_meta);
 const struct hf_table hf_table_view_hart = HF_TABLE("hart", HF_TABLE_HART, view_hart, struct hf_view_hart);
 const struct hf_table hf_table_view_chunk = 
-	HF_TABLE_PAGED("chunk", HF_TABLE_CHUNK, view_chunk, struct hf_view_chunk, NULL);
+	HF_TABLE_PAGED("chunk", HF_TABLE_CHUNK, view_chunk, struct hf_view_chunk, &view_follow);
 const struct hf_table hf_table_view_time = HF_TABLE_TIMES("time", HF_TABLE_TIME, view_time, struct hf_view_times);
 const struct hf_table hf_table_view_merge = HF_TABLE_TIMES("merge", HF_TABLE_MERGE, view_merge, struct hf_view_merge);
 const struct hf_table hf_table_summary_meta = HF_TABLE("meta", HF_TABLE_META, summary_meta, struct hf_summary_meta);

@@ -82,10 +82,12 @@ enum hf_table_id {
 	HF_TABLES_MOST, /* of any file */
 };
 
-/* A column whose number mostly follows from the row before. */
+/* A column whose number mostly follows from others. */
 struct hf_follow {
 	uint32_t column;
-	uint64_t (*next)(const uint64_t *before); /* the numbers of that row, as columns */
+	/* From the numbers of the row, as columns, and of those before and behind it, or NULL: of the row and the one
+	 * behind only those in columns before this one. */
+	uint64_t (*guess)(const uint64_t *before, const uint64_t *row, const uint64_t *behind);
 };
 
 struct hf_table {
@@ -168,6 +170,7 @@ struct hf_view_meta {
 /* Table hart of a view table. */
 struct hf_view_hart {
 	uint64_t slot, size, chunks;
+	uint64_t rows; /* of table chunk */
 	uint32_t id;
 };
 

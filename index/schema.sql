@@ -128,18 +128,20 @@ CREATE TABLE hart (
 	slot INTEGER PRIMARY KEY,
 	id INTEGER NOT NULL,
 	size INTEGER NOT NULL,          -- bytes of the view
-	chunks INTEGER NOT NULL
+	chunks INTEGER NOT NULL,
+	rows INTEGER NOT NULL           -- that they are in table chunk: up to 8 chunks of fewer than 1024 bytes together are one
 ) STRICT;
 
--- In rows as above. Of each chunk data says, in this order:
+-- In pages as above; ids are slot << 40 | number of the row, from 0. Of each row data says, in this order:
 --   offset         of its first byte in the view
+--   chunk          number of its first chunk; it has all up to that of the next row
 --   checked        so many of its last bytes are in the checksum: in listing.txt not always all
---   checksum       XXH3-64 of these, and of entry behind them; 0 if there are none
+--   checksum       XXH3-64 of these, and of entry behind them; 0 if there are none. Of several chunks: hartfs-index(5), CHUNKS
 --   entry          state of the encoder
 CREATE TABLE chunk (
-	id INTEGER PRIMARY KEY,         -- of the first one
-	offset INTEGER NOT NULL,        -- of the first one
-	chunks INTEGER NOT NULL,
+	id INTEGER PRIMARY KEY,         -- of the first row
+	offset INTEGER NOT NULL,        -- of the first row
+	rows INTEGER NOT NULL,          -- how many
 	size INTEGER NOT NULL,
 	data BLOB NOT NULL
 ) STRICT;

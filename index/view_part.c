@@ -48,9 +48,12 @@ static int check_meta(struct hf_view_part *part, const struct hf_identity *ident
 static int find_last(struct hf_view_part *part)
 {
 	struct hf_view_chunk chunk;
-	int err = hf_store_find(part->store, &hf_table_view_chunk, HF_SEEK_BACK, HF_COUNT_MAX, &part->last, &chunk);
+	uint64_t key;
+	int err = hf_store_find(part->store, &hf_table_view_chunk, HF_SEEK_BACK, HF_COUNT_MAX, &key, &chunk);
 
 	part->has_last = err == 0;
+	if (!err)
+		part->last = hf_row_id(key >> HF_NUMBER_BITS, chunk.chunk);
 	return err < 0 ? err : 0;
 }
 
@@ -71,6 +74,7 @@ int hf_view_part_reset(struct hf_view_part *part, const struct hf_identity *iden
 	int err;
 
 	close_store(part);
+	hf_view_join_clear(&part->join);
 	part->complete = part->has_last = false;
 	if ((err = hf_part_reset(&part->file)) || (err = open_store(part)))
 		return err;
@@ -93,7 +97,8 @@ int hf_view_part_open(struct hf_view_part *part, int dirfd, const struct hf_iden
 	char name[HF_FILE_NAME_SIZE];
 	int err;
 
-	*part = (struct hf_view_part){.key = key, .file.fd = -1};
+	*part = (struct hf_view_part){
+		.key = key, .file.fd = -1, .join.joins = !(key->ops->flags & HF_ENC_COUNTS)};
 	if (strlen(key->params) >= HF_PARAMS_MAX)
 		return HF_ERR_LIMIT;
 	err = hf_index_file_name_view(identity, key, name);
@@ -115,6 +120,7 @@ int hf_view_part_open(struct hf_view_part *part, int dirfd, const struct hf_iden
 void hf_view_part_close(struct hf_view_part *part)
 {
 	close_store(part);
+	hf_view_join_fini(&part->join);
 	hf_part_close(&part->file);
 }
 
@@ -161,14 +167,17 @@ static int cut_times(struct hf_view_part *part, uint64_t id)
 	return err ? err : find_times(part, id >> HF_NUMBER_BITS);
 }
 
+int hf_view_part_start(struct hf_view_part *part, uint64_t id, uint64_t *ret_id)
+{
+	return hf_view_join_start(part->store, id, ret_id);
+}
+
 int hf_view_part_cut(struct hf_view_part *part, uint64_t id)
 {
-	int err = hf_store_find(part->store, &hf_table_view_chunk, HF_SEEK_AT, id, NULL, &part->resume);
+	int err = hf_view_join_cut(&part->join, part->store, id, &part->resume);
 
 	if (!err)
 		err = set_incomplete(part);
-	if (!err)
-		err = hf_store_cut(part->store, &hf_table_view_chunk, id, HF_COUNT_MAX);
 	if (!err)
 		err = cut_times(part, id);
 	return err ? err : hf_store_cut(part->store, &hf_table_view_hart, id >> HF_NUMBER_BITS, HF_COUNT_MAX);
@@ -176,8 +185,7 @@ int hf_view_part_cut(struct hf_view_part *part, uint64_t id)
 
 int hf_view_part_add_chunk(struct hf_view_part *part, uint64_t id, const struct hf_view_chunk *chunk)
 {
-	return chunk->size > HF_VIEW_CHUNK_MAX ? HF_ERR_CHUNK_LIMIT
-					       : hf_store_put(part->store, &hf_table_view_chunk, id, chunk);
+	return chunk->size > HF_VIEW_CHUNK_MAX ? HF_ERR_CHUNK_LIMIT : hf_view_join_add(&part->join, id, chunk);
 }
 
 int hf_view_part_add_times(struct hf_view_part *part, uint64_t id, uint64_t number, const struct hf_view_times *times)
@@ -187,23 +195,32 @@ int hf_view_part_add_times(struct hf_view_part *part, uint64_t id, uint64_t numb
 		       : hf_store_put(part->store, &hf_table_view_time, hf_times_key(id, number), times);
 }
 
-int hf_view_part_add_hart(struct hf_view_part *part, uint64_t slot, uint32_t hart, uint64_t size, uint64_t chunks)
+void hf_view_part_add_hart(struct hf_view_part *part, uint64_t slot, uint32_t hart, uint64_t size, uint64_t chunks)
 {
-	const struct hf_view_hart row = {.id = hart, .size = size, .chunks = chunks};
+	const struct hf_view_hart row = {.slot = slot, .id = hart, .size = size, .chunks = chunks};
 
-	return hf_store_put(part->store, &hf_table_view_hart, slot, &row);
+	hf_view_join_end(&part->join, &row);
+}
+
+int hf_view_part_settle(struct hf_view_part *part, uint64_t id)
+{
+	return hf_view_join_settle(&part->join, part->store, id);
 }
 
 int hf_view_part_commit(struct hf_view_part *part)
 {
-	return hf_store_commit(part->store);
+	int err = hf_view_join_write(&part->join, part->store);
+
+	return err ? err : hf_store_commit(part->store);
 }
 
 int hf_view_part_finish(struct hf_view_part *part, const struct hf_identity *identity,
 			const struct hf_chunk_limits *limits)
 {
-	int err = part->key->ops->flags & HF_ENC_TIMES ? hf_merge_write(part->store) : 0;
+	int err = part->join.waiting_count || part->join.has_end ? HF_ERR_BUG : 0;
 
+	if (!err && part->key->ops->flags & HF_ENC_TIMES)
+		err = hf_merge_write(part->store);
 	if (!err)
 		err = write_meta(part, identity, limits, true);
 	if (!err)

@@ -21,21 +21,52 @@ struct hf_view_table {
 	struct hf_chunk_limits limits;
 	size_t hart_count;
 	struct hf_view_hart *harts;
-	uint64_t merged; /* hf_view_table_merged */
+	uint64_t merged;	     /* hf_view_table_merged */
+	bool joins;		     /* a row may be several chunks */
+	struct hf_view_chunk behind; /* with the lock of file */
 };
+
+/* The number of the chunk behind a row. */
+static int find_end(struct hf_view_table *t, const struct hf_view_hart *hart, uint64_t number, uint64_t *ret_chunk)
+{
+	int err = 0;
+
+	*ret_chunk = hart->chunks;
+	if (number + 1 < hart->rows) {
+		err = hf_store_find(t->file.store, &hf_table_view_chunk, HF_SEEK_AT, hf_row_id(hart->slot, number + 1),
+				    NULL, &t->behind);
+		*ret_chunk = t->behind.chunk;
+	}
+	return err > 0 ? HF_ERR_STATE : err;
+}
+
+static bool is_sound(const struct hf_view_table *t, const struct hf_view_hart *hart, const struct hf_view_chunk *c,
+		     uint64_t end)
+{
+	const bool last = c->number == hart->rows - 1;
+
+	if (c->chunk >= end || end > hart->chunks || c->size > HF_VIEW_CHUNK_MAX)
+		return false;
+	if ((c->number == 0 && c->chunk) || (!t->joins && c->chunk != c->number))
+		return false;
+	return end - c->chunk == 1 || (t->joins && !last && hf_view_chunk_is_whole(c));
+}
 
 static int fetch_chunk(struct hf_view_table *t, const struct hf_view_hart *hart, uint64_t number,
 		       struct hf_view_chunk *c)
 {
-	uint64_t end;
-	int err = hf_published_chunk(&t->file, &hf_table_view_chunk, hart->slot, number, hart->chunks, hart->size, c,
+	uint64_t end, chunk;
+	int err = hf_published_chunk(&t->file, &hf_table_view_chunk, hart->slot, number, hart->rows, hart->size, c,
 				     &end);
 
+	if (!err)
+		err = find_end(t, hart, number, &chunk);
 	if (err)
 		return err;
 	c->number = number;
+	c->chunks = chunk - c->chunk;
 	c->size = end - c->offset;
-	return c->size <= HF_VIEW_CHUNK_MAX ? 0 : HF_ERR_STATE;
+	return is_sound(t, hart, c, chunk) ? 0 : HF_ERR_STATE;
 }
 
 /* A size stands for bytes that chunks have: as many as the table says, the last one of which must be there. */
@@ -47,11 +78,11 @@ static int check_harts(struct hf_view_table *t)
 	for (size_t i = 0; !err && i < t->hart_count; i++) {
 		const struct hf_view_hart *hart = &t->harts[i];
 
-		if (!hart->chunks || hart->slot > HF_SLOT_RECORDS || (i && hart->slot <= hart[-1].slot) ||
-		    hart->size / HF_VIEW_CHUNK_MAX > hart->chunks)
+		if (!hart->rows || hart->rows > hart->chunks || hart->slot > HF_SLOT_RECORDS ||
+		    (i && hart->slot <= hart[-1].slot) || hart->size / HF_VIEW_CHUNK_MAX > hart->rows)
 			err = HF_ERR_STATE;
 		else
-			err = fetch_chunk(t, hart, hart->chunks - 1, chunk);
+			err = fetch_chunk(t, hart, hart->rows - 1, chunk);
 	}
 	free(chunk);
 	return err;
@@ -79,6 +110,7 @@ int hf_view_table_open(int dirfd, const struct hf_identity *identity, const stru
 	*ret_table = NULL;
 	if (!t)
 		return HF_ERR_NOMEM;
+	t->joins = !(key->ops->flags & HF_ENC_COUNTS);
 	err = hf_index_file_name_view(identity, key, t->file.name);
 	if (err) {
 		free(t);
@@ -136,6 +168,13 @@ uint64_t hf_view_table_size(const struct hf_view_table *table, uint32_t hart)
 	return h ? h->size : 0;
 }
 
+uint64_t hf_view_table_rows(const struct hf_view_table *table, uint32_t hart)
+{
+	const struct hf_view_hart *h = find_hart(table, hart);
+
+	return h ? h->rows : 0;
+}
+
 uint64_t hf_view_table_memory(struct hf_view_table *table)
 {
 	uint64_t served;
@@ -181,7 +220,7 @@ int hf_view_table_chunk(struct hf_view_table *table, uint32_t hart, uint64_t num
 	const struct hf_view_hart *h = find_hart(table, hart);
 	int err;
 
-	if (!h || number >= h->chunks)
+	if (!h || number >= h->rows)
 		return HF_ERR_NOT_FOUND;
 	pthread_mutex_lock(&table->file.lock);
 	err = fetch_chunk(table, h, number, ret_chunk);
@@ -237,7 +276,7 @@ int hf_view_table_chunk_of(struct hf_view_table *table, uint32_t hart, uint64_t 
 	if (!h)
 		return HF_ERR_NOT_FOUND;
 	pthread_mutex_lock(&table->file.lock);
-	err = hf_published_search(&table->file, &hf_table_view_chunk, h->slot, h->chunks, h->size, offset, &number);
+	err = hf_published_search(&table->file, &hf_table_view_chunk, h->slot, h->rows, h->size, offset, &number);
 	if (!err)
 		err = fetch_chunk(table, h, number, ret_chunk);
 	pthread_mutex_unlock(&table->file.lock);

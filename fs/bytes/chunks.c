@@ -29,11 +29,10 @@ static int piece_at(const struct hf_bytes *bytes, struct hf_open *open, uint64_t
 
 static int piece_of(const struct hf_bytes *bytes, struct hf_open *open, uint64_t number, struct hf_piece *ret_piece)
 {
-	const struct hf_facts_hart *hart = hf_facts_hart(open->facts, bytes->hart);
 	struct hf_view_chunk chunk;
 	int err;
 
-	if (!hart || number >= hart->info.chunks)
+	if (number >= hf_view_table_rows(open->table[bytes->view], bytes->hart))
 		return HF_NOTE_END;
 	err = hf_view_table_chunk(open->table[bytes->view], bytes->hart, number, &chunk);
 	if (!err)
@@ -60,11 +59,27 @@ static int prepare(struct hf_worker *worker, const struct hf_open *open, size_t 
 
 /* A chunk, what is promised of it, and what comes out. */
 struct making {
-	struct hf_chunk chunk;
+	struct hf_chunk chunk; /* of several the first one */
 	struct hf_view_chunk view, next;
 	struct hf_chunk behind; /* of a part */
 	struct hf_chunk_made made;
 };
+
+/* Several chunks, the bytes of which are all in the checksum. */
+static int write_joined(const struct hf_bytes *bytes, struct hf_open *open, struct making *m, struct hf_worker *worker,
+			uint8_t *to)
+{
+	struct hf_lent_maker lent;
+	int err = prepare(worker, open, bytes->view);
+
+	if (!err)
+		err = hf_maker_take(open, bytes->hart, bytes->view, &worker->env, &lent);
+	if (err)
+		return err;
+	err = hf_maker_make_joined(&lent.maker, open->index, &m->chunk, &worker->env, &m->view, to, NULL);
+	hf_maker_put(&lent, err);
+	return !err || hf_err_is_passing(err) ? err : HF_ERR_MISMATCH;
+}
 
 static int write_chunk(const struct hf_bytes *bytes, struct hf_open *open, struct making *m, struct hf_worker *worker,
 		       uint8_t *to)
@@ -74,6 +89,8 @@ static int write_chunk(const struct hf_bytes *bytes, struct hf_open *open, struc
 	struct hf_sink sink;
 	int err;
 
+	if (m->view.chunks > 1)
+		return write_joined(bytes, open, m, worker, to);
 	err = prepare(worker, open, bytes->view);
 	if (err)
 		return err;
@@ -133,7 +150,7 @@ static int find_promise(const struct hf_bytes *bytes, struct hf_open *open, uint
 	int err = hf_view_table_chunk(table, bytes->hart, number, &m->view);
 
 	if (!err)
-		err = hf_index_chunk(open->index, bytes->hart, number, &m->chunk);
+		err = hf_index_chunk(open->index, bytes->hart, m->view.chunk, &m->chunk);
 	if (!err && !m->chunk.last && !hf_view_chunk_is_whole(&m->view))
 		err = hf_view_table_chunk(table, bytes->hart, number + 1, &m->next);
 	return err;
@@ -218,7 +235,7 @@ static int find_ordinal(const struct hf_bytes *bytes, struct hf_open *open, uint
 		err = hf_maker_take(open, hart, bytes->view, &worker->env, &lent);
 	if (!err) {
 		cut.last = facts->info.insns - 1;
-		err = hf_cutter_new(&cut, &worker->env, row->entry, row->entry_size, &row->number, &cutter, NULL);
+		err = hf_cutter_new(&cut, &worker->env, row->entry, row->entry_size, &row->chunk, &cutter, NULL);
 		if (!err)
 			err = hf_cutter_find(cutter, &worker->env, offset - row->offset, ret_ordinal, NULL);
 		hf_cutter_free(cutter);

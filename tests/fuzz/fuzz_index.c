@@ -117,6 +117,7 @@ static void look_at_view(void)
 			err = hf_view_table_chunk(table, hart, i, &c);
 			MUST(is_answer(err));
 			MUST(err || (c.entry_size <= HF_ENTRY_MAX && c.offset + c.size <= size));
+			MUST(err || c.chunks == 1 || (c.chunks && c.checked == c.size));
 			MUST(is_answer(hf_view_table_chunk_of(table, hart, size / LOOKS * i, &c)));
 		}
 	}

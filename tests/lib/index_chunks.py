@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Chunks of a view table, as hartfs-index(5) describes its pages: index_chunks.py FILE COLUMN... prints a line for each."""
+"""Rows of table chunk of a view table, as hartfs-index(5) describes its pages: index_chunks.py FILE COLUMN... prints a line
+for each."""
 import sqlite3
 import subprocess
 import sys
 
-VIEW = "offset checked checksum entry".split()
+VIEW = "offset chunk checked checksum entry".split()
 
 
 class Bytes:
@@ -39,11 +40,12 @@ def columns(page, sizes):
     rows = [[] for _ in sizes]
     for column in range(max(sizes)):
         form = page.take(1)[0]
-        assert form < 6, "such columns are those of decode indexes"
+        assert form < 6 or (form == 6 and column == VIEW.index("checked"))
         model = page.varint() if form in (4, 5) else 0
         before = [0, 0]
-        for row in [row for row, size in zip(rows, sizes) if size > column]:
-            guess = {0: 0, 1: 0, 2: before[1], 3: 2 * before[1] - before[0]}.get(form)
+        for i, row in [(i, row) for i, row in enumerate(rows) if sizes[i] > column]:
+            behind = rows[i + 1][0] - row[0] if form == 6 and i + 1 < len(rows) else 0
+            guess = {0: 0, 1: 0, 2: before[1], 3: 2 * before[1] - before[0], 6: behind}.get(form)
             row.append(page.number(form, row[model] * (form - 3) if guess is None else guess))
             before = [before[1], row[column]]
     return rows

@@ -321,18 +321,55 @@ static void check_parts(struct view_check *v, const struct hf_chunk *chunk, cons
 	check_part(v, chunk, row, next, 0, 1);
 }
 
-/* One chunk of a view: made again, by a new maker or another, it is the same slice, and every offset of it is found in
- * it. */
-static uint64_t check_view_chunk(struct view_check *v, uint32_t hart, uint64_t number)
+/* Of a row that is several chunks: 0, or HF_ERR_MISMATCH. */
+static int make_joined(const struct view_check *v, struct hf_maker *maker, uint32_t hart,
+		       const struct hf_view_chunk *row)
 {
-	struct hf_view_chunk row, found;
+	uint8_t *bytes = malloc((size_t)row->size + HF_SINK_ROOM);
+	struct hf_chunk chunk;
+	int err;
+
+	CHECK(bytes);
+	CHECK_EQ(hf_index_chunk(v->index, hart, row->chunk, &chunk), 0);
+	err = hf_maker_make_joined(maker, v->index, &chunk, &v->t->env, row, bytes, NULL);
+	if (!err) {
+		CHECK_EQ(chunk.number, row->chunk + row->chunks - 1);
+		CHECK(!chunk.last && memcmp(bytes, v->bytes + row->offset, row->size) == 0);
+	}
+	free(bytes);
+	return err;
+}
+
+static void check_joined(struct view_check *v, uint32_t hart, const struct hf_view_chunk *row)
+{
+	struct hf_view_chunk other = *row;
+	struct hf_maker fresh;
+
+	CHECK(row->chunks <= 8 && hf_view_chunk_is_whole(row) && !(v->key->ops->flags & HF_ENC_COUNTS));
+	init_maker(v, hart, &fresh);
+	CHECK_EQ(make_joined(v, &fresh, hart, row), 0);
+	hf_maker_fini(&fresh);
+	other.checksum ^= 1;
+	CHECK_EQ(make_joined(v, &v->used, hart, &other), HF_ERR_MISMATCH);
+	other = *row;
+	other.size++;
+	CHECK_EQ(make_joined(v, &v->used, hart, &other), HF_ERR_MISMATCH);
+	other = *row;
+	other.chunks--;
+	CHECK_EQ(make_joined(v, &v->used, hart, &other), HF_ERR_MISMATCH);
+	CHECK_EQ(make_joined(v, &v->used, hart, row), 0);
+}
+
+/* A row that is one chunk: made again, by a new maker or another, it is the same slice. */
+static void check_single(struct view_check *v, uint32_t hart, const struct hf_view_chunk *of)
+{
+	const uint64_t number = of->number;
+	struct hf_view_chunk row = *of, found;
 	struct hf_chunk_made made[2];
 	struct hf_maker fresh;
 	struct hf_chunk chunk;
 
-	CHECK_EQ(hf_index_chunk(v->index, hart, number, &chunk), 0);
-	CHECK_EQ(hf_view_table_chunk(v->table, hart, number, &row), 0);
-	CHECK_EQ(row.number, number);
+	CHECK_EQ(hf_index_chunk(v->index, hart, row.chunk, &chunk), 0);
 	init_maker(v, hart, &fresh);
 	make_chunk(v, &fresh, &chunk, &row, &made[0]);
 	hf_maker_fini(&fresh);
@@ -348,37 +385,60 @@ static uint64_t check_view_chunk(struct view_check *v, uint32_t hart, uint64_t n
 	CHECK(hf_view_table_serves(v->table, hart, number, row.checksum));
 	CHECK(hf_view_table_serves(v->table, hart, number, row.checksum));
 	CHECK(!hf_view_table_serves(v->table, hart, number, ~row.checksum));
+}
+
+/* One row of a view: every offset of it is found in it. */
+static void check_row(struct view_check *v, uint32_t hart, uint64_t number, struct hf_view_chunk *ret_row)
+{
+	struct hf_view_chunk row, found;
+
+	CHECK_EQ(hf_view_table_chunk(v->table, hart, number, &row), 0);
+	CHECK_EQ(row.number, number);
+	if (row.chunks > 1)
+		check_joined(v, hart, &row);
+	else
+		check_single(v, hart, &row);
 	for (uint64_t o = row.offset; o < row.offset + row.size; o += v->stride) {
 		CHECK_EQ(hf_view_table_chunk_of(v->table, hart, o, &found), 0);
 		CHECK_EQ(found.number, number);
 	}
-	return row.offset + row.size;
+	*ret_row = row;
+}
+
+/* Whether the row takes no more chunks: one with fewer bytes is before the last, which has a row of its own. */
+static bool is_full(const struct view_check *v, const struct hf_view_chunk *row)
+{
+	return v->key->ops->flags & HF_ENC_COUNTS || row->size >= 1024 || row->chunks == 8;
 }
 
 static void check_view(const struct view_check *base, uint32_t hart, uint64_t chunks)
 {
+	const uint64_t rows = hf_view_table_rows(base->table, hart);
 	struct view_check v = *base;
 	struct hf_view_chunk found;
 	struct hf_sink sink;
-	uint64_t end = 0;
+	uint64_t end = 0, chunk = 0;
 
 	CHECK_EQ(hf_sink_init_memory(&sink, 0), 0);
 	encode_all(v.t, v.stream, hart, v.key->ops, &sink);
 	v.bytes = sink.start;
 	CHECK_EQ(hf_view_table_size(v.table, hart), hf_sink_total(&sink));
 	init_maker(&v, hart, &v.used);
-	for (uint64_t i = 0; i < chunks; i++) {
+	for (uint64_t i = 0; i < rows; i++) {
 		struct hf_view_chunk row;
 
-		CHECK_EQ(hf_view_table_chunk(v.table, hart, i, &row), 0);
-		CHECK_EQ(row.offset, end);
-		end = check_view_chunk(&v, hart, i);
+		check_row(&v, hart, i, &row);
+		CHECK(row.offset == end && row.chunk == chunk);
+		CHECK(i + 1 < rows ? is_full(&v, &row) || i + 2 == rows : row.chunks == 1);
+		end = row.offset + row.size;
+		chunk += row.chunks;
 	}
-	check_view_chunk(&v, hart, 0);
+	CHECK_EQ(chunk, chunks);
+	check_row(&v, hart, 0, &found);
 	hf_maker_fini(&v.used);
 	CHECK_EQ(end, hf_sink_total(&sink));
 	CHECK_EQ(hf_view_table_chunk_of(v.table, hart, end, &found), HF_ERR_NOT_FOUND);
-	CHECK_EQ(hf_view_table_chunk(v.table, hart, chunks, &found), HF_ERR_NOT_FOUND);
+	CHECK_EQ(hf_view_table_chunk(v.table, hart, rows, &found), HF_ERR_NOT_FOUND);
 	hf_sink_fini_memory(&sink);
 }
 

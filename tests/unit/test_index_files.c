@@ -113,7 +113,7 @@ static int sum_view(struct hf_ixtest *t, uint64_t *ret_sum)
 		return err;
 	CHECK_EQ(hf_index_open(t->dirfd, &t->identity, &index), 0);
 	for (size_t i = 0, n = hf_index_harts(index, &harts); i < n; i++) {
-		for (uint64_t c = 0; c < harts[i].chunks && !err; c++) {
+		for (uint64_t c = 0; c < hf_view_table_rows(table, harts[i].id) && !err; c++) {
 			struct hf_view_chunk chunk;
 
 			err = hf_view_table_chunk(table, harts[i].id, c, &chunk);
@@ -332,8 +332,9 @@ static void test_claims(struct hf_ixtest *t)
 		"UPDATE hart SET size = 9223372036854775807", "UPDATE hart SET size = 1 << 40",
 		"UPDATE hart SET size = -1", "UPDATE hart SET chunks = 1 << 39", "UPDATE hart SET chunks = chunks + 1",
 		"UPDATE hart SET chunks = 0", "UPDATE hart SET slot = slot + 70000", "UPDATE chunk SET offset = 1 << 50",
-		"UPDATE chunk SET data = zeroblob(5000)", "UPDATE chunk SET chunks = chunks - 1",
-		"UPDATE chunk SET chunks = 0", "UPDATE chunk SET size = size + 1",
+		"UPDATE chunk SET data = zeroblob(5000)", "UPDATE chunk SET rows = rows - 1",
+		"UPDATE chunk SET rows = 0", "UPDATE chunk SET size = size + 1",
+		"UPDATE hart SET rows = rows - 1", "UPDATE hart SET rows = 0", "UPDATE hart SET rows = 1 << 39",
 		"DELETE FROM chunk", "UPDATE meta SET complete = 0",
 	};
 	static const char *const of_index[] = {

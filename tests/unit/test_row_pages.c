@@ -220,21 +220,19 @@ static void test_order(void)
 	look_up_some(100);
 }
 
-/* The bytes of a page, with some of them changed. */
-static void test_made_up(void)
+/* The bytes of a page of 40 rows, with some of them changed. */
+static void change_bytes(const struct hf_row_page *page)
 {
 	static struct hf_packed_page packed;
 	static uint8_t raw[HF_PAGE_BYTES], data[HF_PAGE_BYTES + 1024];
-	static struct hf_chunk c;
-	struct hf_row_page page = {.table = &hf_table_chunk}, other = {.table = &hf_table_chunk};
+	static union {
+		struct hf_chunk chunk;
+		struct hf_view_chunk view;
+	} row;
+	struct hf_row_page other = {.table = page->table};
 	unsigned taken = 0;
 
-	for (uint64_t i = 0; i < 40; i++) {
-		make(0, i * 3, &c);
-		c.entry_size %= 50;
-		CHECK_EQ(hf_row_page_add(&page, &c), 0);
-	}
-	CHECK_EQ(hf_row_page_pack(&page, &packed), 0);
+	CHECK_EQ(hf_row_page_pack(page, &packed), 0);
 	CHECK_EQ(ZSTD_decompress(raw, sizeof raw, packed.data, packed.n), packed.size);
 	for (unsigned i = 0; i < 20000; i++) {
 		const uint64_t at = pick(packed.size);
@@ -249,16 +247,75 @@ static void test_made_up(void)
 		err = hf_row_page_unpack(&other, rows, data, n, size);
 		CHECK(!err || (err == HF_ERR_STATE && !other.count));
 		for (uint32_t k = 0; k < other.count; k++) {
-			err = hf_row_page_get(&other, k, &c);
+			err = hf_row_page_get(&other, k, &row);
 			CHECK(!err || err == HF_ERR_STATE);
-			CHECK(err || c.entry_size <= HF_ENTRY_MAX);
+			CHECK(err || (page->table == &hf_table_chunk ? row.chunk.entry_size : row.view.entry_size) <=
+					     HF_ENTRY_MAX);
 		}
 		taken += other.count > 0;
 		raw[at] = was;
 	}
 	CHECK(taken > 1000 && taken < 19000);
-	hf_row_page_fini(&page);
 	hf_row_page_fini(&other);
+}
+
+static void test_made_up(void)
+{
+	static struct hf_chunk c;
+	struct hf_row_page page = {.table = &hf_table_chunk};
+
+	for (uint64_t i = 0; i < 40; i++) {
+		make(0, i * 3, &c);
+		c.entry_size %= 50;
+		CHECK_EQ(hf_row_page_add(&page, &c), 0);
+	}
+	change_bytes(&page);
+	hf_row_page_fini(&page);
+}
+
+/* A row of a view table. checked: all bytes are in the checksum. */
+static struct hf_view_chunk view_row(uint64_t i, bool checked)
+{
+	const uint64_t size = 1000 + scatter(i) % 300, offset = 1300 * i + scatter(i + 1) % 300;
+	struct hf_view_chunk row = {.offset = offset, .chunk = 3 * i, .checksum = scatter(i), .entry_size = 3};
+
+	row.checked = checked ? 1300 * (i + 1) + scatter(i + 2) % 300 - offset : size;
+	memcpy(row.entry, "\1\2\3", 3);
+	return row;
+}
+
+/* So many bytes are its 40 rows, packed; they come back. */
+static uint32_t pack_view(struct hf_row_page *page, bool checked)
+{
+	static struct hf_packed_page packed;
+	struct hf_row_page other = {.table = &hf_table_view_chunk};
+	struct hf_view_chunk row, got;
+
+	hf_row_page_clear(page, &hf_table_view_chunk, 0);
+	for (uint64_t i = 0; i < 40; i++) {
+		row = view_row(i, checked);
+		CHECK_EQ(hf_row_page_add(page, &row), 0);
+	}
+	CHECK_EQ(hf_row_page_pack(page, &packed), 0);
+	CHECK_EQ(hf_row_page_unpack(&other, 40, packed.data, packed.n, packed.size), 0);
+	for (uint32_t i = 0; i < 40; i++) {
+		row = view_row(i, checked);
+		CHECK_EQ(hf_row_page_get(&other, i, &got), 0);
+		CHECK(hf_row_equal(&hf_table_view_chunk, &got, &row));
+	}
+	hf_row_page_fini(&other);
+	return packed.n;
+}
+
+/* Where rows end follows from where the next ones begin. */
+static void test_view(void)
+{
+	struct hf_row_page page = {0};
+	const uint32_t size = pack_view(&page, false);
+
+	CHECK(pack_view(&page, true) + 40 < size);
+	change_bytes(&page);
+	hf_row_page_fini(&page);
 }
 
 int main(void)
@@ -272,6 +329,7 @@ int main(void)
 	test_rows();
 	test_order();
 	test_made_up();
+	test_view();
 	hf_row_pages_close(&pages);
 	hf_db_close(db);
 	return 0;
