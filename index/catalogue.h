@@ -48,6 +48,7 @@ enum hf_text { HF_TEXT_INFO, HF_TEXT_ERRORS, HF_TEXTS };
 /* What is known of one version of an indexed capture as a whole: the catalogue keeps it as it is. */
 struct hf_known {
 	uint64_t print[2];             /* of the identity */
+	uint64_t files[2];             /* hf_index_files */
 	const struct hf_codec *codec;  /* as the index has it; NULL: the stream could not be opened */
 	struct hf_diag undecoded;      /* code 0, or why nothing of it could be decoded: not even opened, if codec is NULL */
 	uint64_t stream_size;          /* decompressed; HF_NOWHERE: there is none */

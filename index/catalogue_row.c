@@ -9,18 +9,19 @@
 #include <xxhash.h>
 
 enum {
-	SIZE, INO, MTIME, CTIME, KIND, PRINT_LOW, PRINT_HIGH, BESIDE, STREAM_SIZE, INFO_SIZE, ERRORS_SIZE, PROBLEMS,
-	ARCH, ISA, XLEN, MERGED_SIZE, ERROR_CODE, ERROR_SPACE, ERROR_OFFSET, ERROR_DETAIL, NUMBERS
+	SIZE, INO, MTIME, CTIME, KIND, PRINT_LOW, PRINT_HIGH, FILES_LOW, FILES_HIGH, BESIDE, STREAM_SIZE, INFO_SIZE,
+	ERRORS_SIZE, PROBLEMS, ARCH, ISA, XLEN, MERGED_SIZE, ERROR_CODE, ERROR_SPACE, ERROR_OFFSET, ERROR_DETAIL, NUMBERS
 };
 enum { PATH, BOX, CODEC, STREAM, ORIGINAL, VERSION, HARTS, TEXTS };
 
-#define COLUMNS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
+#define COLUMNS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
 _Static_assert((int)NUMBERS == HF_CATALOGUE_NUMBERS && (int)TEXTS == HF_CATALOGUE_TEXTS, "the row holds them all");
 _Static_assert(sizeof COLUMNS / 2 == 1 + NUMBERS + TEXTS, "a place for each column");
 
 static const uint64_t number_max[NUMBERS] = {
 	[SIZE] = HF_COUNT_MAX, [INO] = UINT64_MAX, [MTIME] = UINT64_MAX, [CTIME] = UINT64_MAX,
-	[KIND] = HF_CATALOGUE_INDEXED, [PRINT_LOW] = UINT64_MAX, [PRINT_HIGH] = UINT64_MAX, [BESIDE] = UINT64_MAX,
+	[KIND] = HF_CATALOGUE_INDEXED, [PRINT_LOW] = UINT64_MAX, [PRINT_HIGH] = UINT64_MAX,
+	[FILES_LOW] = UINT64_MAX, [FILES_HIGH] = UINT64_MAX, [BESIDE] = UINT64_MAX,
 	[STREAM_SIZE] = UINT64_MAX,
 	[INFO_SIZE] = HF_COUNT_MAX, [ERRORS_SIZE] = HF_COUNT_MAX, [PROBLEMS] = HF_COUNT_MAX, [ARCH] = HF_ARCH_COUNT - 1,
 	[ISA] = HF_ISA_COUNT - 1, [XLEN] = UINT16_MAX, [MERGED_SIZE] = UINT64_MAX, [ERROR_CODE] = UINT64_MAX, [ERROR_SPACE] = HF_SPACE_FILE,
@@ -194,6 +195,8 @@ static int take_indexed(const struct hf_catalogue_views *views, const struct hf_
 
 	entry->known.print[0] = number[PRINT_LOW];
 	entry->known.print[1] = number[PRINT_HIGH];
+	entry->known.files[0] = number[FILES_LOW];
+	entry->known.files[1] = number[FILES_HIGH];
 	entry->beside = number[BESIDE];
 	entry->known.stream_size = number[STREAM_SIZE];
 	entry->known.text_size[HF_TEXT_INFO] = number[INFO_SIZE];
@@ -279,6 +282,8 @@ static void put_indexed(const struct hf_catalogue_views *views, const struct hf_
 
 	number[PRINT_LOW] = entry->known.print[0];
 	number[PRINT_HIGH] = entry->known.print[1];
+	number[FILES_LOW] = entry->known.files[0];
+	number[FILES_HIGH] = entry->known.files[1];
 	number[BESIDE] = entry->beside;
 	number[STREAM_SIZE] = entry->known.stream_size;
 	number[INFO_SIZE] = entry->known.text_size[HF_TEXT_INFO];

@@ -9,7 +9,7 @@
 #include "index/catalogue.h"
 #include "index/db.h"
 
-enum { HF_CATALOGUE_NUMBERS = 20, HF_CATALOGUE_TEXTS = 7 };
+enum { HF_CATALOGUE_NUMBERS = 22, HF_CATALOGUE_TEXTS = 7 };
 
 /* No text is longer, with its end: paths, names, and the lines of a capture with some thousand harts. Bytes. */
 #define HF_CATALOGUE_PATH_LIMIT 4096

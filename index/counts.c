@@ -143,24 +143,39 @@ int hf_counts_of_summary(struct hf_summary *summary, uint32_t hart, struct hf_co
 	return end(ret_counts, hf_summary_runs(summary, hart, 0, UINT64_MAX, add_run, ret_counts));
 }
 
-static int add_of_interval(void *ctx, uint64_t number, const struct hf_run *run, uint64_t count)
+struct adding {
+	struct hf_counts *counts;
+	const struct hf_run *run;
+};
+
+static int take_run(void *ctx, const struct hf_run *run)
 {
+	((struct adding *)ctx)->run = run;
+	return 0;
+}
+
+static int add_of_interval(void *ctx, uint64_t number, uint64_t count)
+{
+	const struct adding *adding = ctx;
+
 	(void)number;
-	return hf_counts_add(ctx, run, count);
+	return hf_counts_add(adding->counts, adding->run, count);
 }
 
 int hf_counts_of_range(struct hf_cursor *cursor, struct hf_summary *summary, const struct hf_counted_range *range,
 		       struct hf_counts *ret_counts, struct hf_diag *diag)
 {
 	const uint64_t at[] = {range->first, range->end};
+	struct adding adding = {.counts = ret_counts};
 	const struct hf_intervals all = {.cursor = cursor,
 					 .summary = summary,
 					 .at = at,
 					 .count = 1,
 					 .stop = range->stop,
 					 .stop_ctx = range->ctx,
+					 .run = take_run,
 					 .put = add_of_interval,
-					 .ctx = ret_counts};
+					 .ctx = &adding};
 
 	*ret_counts = (struct hf_counts){0};
 	return end(ret_counts, hf_intervals_each(&all, diag));

@@ -4,6 +4,7 @@
 #include "codecs/base/bytes.h"
 #include "index/db.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <xxhash.h>
 
@@ -21,7 +22,7 @@ static void add_text(uint8_t **p, const uint8_t *end, const char *text)
  * Versions of all decoders go in, not only of the one that will be used: which one that is shows only when the
  * capture is opened, and a capture nobody recognises may be recognised by a later version.
  */
-void hf_index_file_hex(const struct hf_identity *identity, char hex[HF_HEX_SIZE])
+void hf_index_files(const struct hf_identity *identity, uint64_t ret_files[2])
 {
 	uint8_t buf[2048], *p = buf;
 	XXH128_hash_t hash;
@@ -40,7 +41,21 @@ void hf_index_file_hex(const struct hf_identity *identity, char hex[HF_HEX_SIZE]
 		add_text(&p, buf + sizeof buf - 8, hf_codecs[i]->name);
 	}
 	hash = XXH3_128bits(buf, (size_t)(p - buf));
-	snprintf(hex, HF_HEX_SIZE, "%016llx%016llx", (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+	ret_files[0] = hash.low64;
+	ret_files[1] = hash.high64;
+}
+
+static void put_hex(const uint64_t files[2], char hex[HF_HEX_SIZE])
+{
+	snprintf(hex, HF_HEX_SIZE, "%016" PRIx64 "%016" PRIx64, files[1], files[0]);
+}
+
+void hf_index_file_hex(const struct hf_identity *identity, char hex[HF_HEX_SIZE])
+{
+	uint64_t files[2];
+
+	hf_index_files(identity, files);
+	put_hex(files, hex);
 }
 
 void hf_index_file_name_index(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE])
@@ -95,8 +110,16 @@ void hf_index_file_name_spool(const struct hf_identity *identity, char name[HF_F
 
 void hf_index_file_name_summary(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE])
 {
+	uint64_t files[2];
+
+	hf_index_files(identity, files);
+	hf_index_file_name_summary_of(files, name);
+}
+
+void hf_index_file_name_summary_of(const uint64_t files[2], char name[HF_FILE_NAME_SIZE])
+{
 	char hex[HF_HEX_SIZE];
 
-	hf_index_file_hex(identity, hex);
+	put_hex(files, hex);
 	snprintf(name, HF_FILE_NAME_SIZE, "%s.hfq", hex);
 }

@@ -18,5 +18,7 @@ int hf_index_file_name_view(const struct hf_identity *identity, const struct hf_
 void hf_index_file_name_spool(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE]);
 /* "<hex>.hfq". */
 void hf_index_file_name_summary(const struct hf_identity *identity, char name[HF_FILE_NAME_SIZE]);
+/* The same of hf_index_files. */
+void hf_index_file_name_summary_of(const uint64_t files[2], char name[HF_FILE_NAME_SIZE]);
 
 #endif

@@ -26,6 +26,8 @@ struct hf_identity {
 };
 
 int hf_identity_of(struct hf_src *file, int64_t mtime_ns, struct hf_identity *ret_identity, struct hf_diag *diag);
+/* By what the names of its files in an index directory begin: all that decides the events, so versions too. */
+void hf_index_files(const struct hf_identity *identity, uint64_t ret_files[2]);
 /* Makes it that of a capture of several files: of the file with the trace, and of a further one. */
 void hf_identity_add(struct hf_identity *identity, const struct hf_identity *member);
 

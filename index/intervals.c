@@ -44,8 +44,9 @@ struct decoding {
 static int put_once(void *ctx, const struct hf_run *run)
 {
 	const struct decoding *d = ctx;
+	int err = d->number == HF_NOWHERE ? 0 : d->in->run(d->in->ctx, run);
 
-	return d->number == HF_NOWHERE ? 0 : d->in->put(d->in->ctx, d->number, run, 1);
+	return err || d->number == HF_NOWHERE ? err : d->in->put(d->in->ctx, d->number, 1);
 }
 
 /* Before the instruction at hand an interval begins. */
@@ -102,19 +103,35 @@ static int decode_events(struct decoding *d, struct hf_diag *diag)
 	return hf_run_cutter_cut(d->cutter);
 }
 
-/* Instructions from first to end, which may be in many intervals. How the first one was entered, the one before tells.
- */
-static int decode(const struct hf_intervals *in, uint64_t first, uint64_t end, struct hf_diag *diag)
+/* What is decoded: instructions from first to end, which may be in many intervals. */
+struct stretch {
+	uint64_t first, end;
+	uint64_t chunk; /* that begins with the first one; HF_NOWHERE: nobody looked */
+};
+
+/* Goes to the first one. Only the one before tells how it was entered: it may be in another chunk, all of which is
+ * decoded for that. */
+static int go_to(const struct hf_intervals *in, struct hf_run_cutter *cutter, const struct stretch *stretch,
+		 struct hf_diag *diag)
 {
-	struct decoding d = {.in = in, .number = HF_NOWHERE, .ordinal = first, .next = first, .end = end};
 	struct hf_event before;
+	int err;
+
+	if (!stretch->first || (!in->entered && stretch->chunk != HF_NOWHERE))
+		return hf_cursor_enter(in->cursor, stretch->first ? stretch->chunk : 0, diag);
+	err = hf_cursor_seek(in->cursor, stretch->first - 1, &before, diag);
+	return err ? err : hf_run_cutter_put(cutter, &before, 1);
+}
+
+static int decode(const struct hf_intervals *in, const struct stretch *stretch, struct hf_diag *diag)
+{
+	struct decoding d = {
+		.in = in, .number = HF_NOWHERE, .ordinal = stretch->first, .next = stretch->first, .end = stretch->end};
 	int err = stopped(in) ? HF_ERR_CANCELLED : hf_run_cutter_new(put_once, &d, &d.cutter);
 
 	if (err)
 		return err;
-	err = first ? hf_cursor_seek(in->cursor, first - 1, &before, diag) : hf_cursor_enter(in->cursor, 0, diag);
-	if (!err && first)
-		err = hf_run_cutter_put(d.cutter, &before, 1);
+	err = go_to(in, d.cutter, stretch, diag);
 	if (!err)
 		err = decode_events(&d, diag);
 	hf_run_cutter_free(d.cutter);
@@ -139,15 +156,24 @@ static void find_whole(const struct listed *l, uint64_t number, uint64_t *ret_fi
 /* What a run was executed in the interval at hand. */
 struct summing {
 	const struct listed *l;
-	const struct hf_run *run;
+	const struct hf_run *run; /* NULL: it was told of */
 	uint64_t number;     /* of the interval */
 	uint64_t first, end; /* chunks that lie in it */
 	uint64_t sum;
 };
 
+static int put(struct summing *s, uint64_t number, uint64_t count)
+{
+	const struct hf_intervals *in = s->l->in;
+	int err = s->run ? in->run(in->ctx, s->run) : 0;
+
+	s->run = NULL;
+	return err ? err : in->put(in->ctx, number, count);
+}
+
 static int next_interval(struct summing *s)
 {
-	int err = s->sum ? s->l->in->put(s->l->in->ctx, s->number, s->run, s->sum) : 0;
+	int err = s->sum ? put(s, s->number, s->sum) : 0;
 
 	s->sum = 0;
 	if (++s->number < s->l->in->count)
@@ -197,7 +223,7 @@ static int put_run(void *ctx, const struct hf_summary_run *run)
 	find_whole(l, 0, &s.first, &s.end);
 	/* All of the list lies in the one that there is. */
 	if (l->in->count == 1 && s.first <= run->facts.first && run->facts.end <= s.end)
-		return l->in->put(l->in->ctx, 0, &run->run, run->facts.total);
+		return put(&s, 0, run->facts.total);
 	err = hf_summary_list_by(l->in->summary, l->reader, run, &list);
 	return err ? err : put_list(&s, &list);
 }
@@ -232,17 +258,36 @@ static const struct hf_index_hart *find_hart(const struct hf_cursor *cursor)
 	return NULL;
 }
 
+/* So far behind a chunk a decoder looks, usually. */
+#define LOOK_AHEAD 4096
+
+/* A container need not decompress what is behind the chunk. */
+static int tell_source(const struct hf_intervals *in, uint64_t chunk)
+{
+	const struct hf_cursor *cursor = in->cursor;
+	struct hf_chunk next;
+	int err = hf_index_chunk(cursor->index, cursor->hart, chunk + 1, &next);
+
+	cursor->src->until = err ? 0 : next.stream_offset + LOOK_AHEAD;
+	return err == HF_ERR_NOT_FOUND ? 0 : err;
+}
+
 /* Each chunk that is cut once. */
 static int decode_cut(const struct hf_intervals *in, const struct limit *limit, uint64_t n, struct hf_diag *diag)
 {
 	int err = 0;
 
 	for (uint64_t i = 0; i < n && !err; i++) {
-		const uint64_t first = limit[i].first > in->at[0] ? limit[i].first : in->at[0];
 		const uint64_t end = limit[i].end < in->at[in->count] ? limit[i].end : in->at[in->count];
+		struct stretch stretch = {.first = limit[i].first, .end = end, .chunk = limit[i].chunk};
 
-		if (limit[i].cut && !(i && limit[i - 1].cut && limit[i - 1].chunk == limit[i].chunk))
-			err = decode(in, first, end, diag);
+		if (stretch.first < in->at[0])
+			stretch = (struct stretch){.first = in->at[0], .end = end, .chunk = HF_NOWHERE};
+		if (!limit[i].cut || (i && limit[i - 1].cut && limit[i - 1].chunk == limit[i].chunk))
+			continue;
+		err = in->own_source ? tell_source(in, limit[i].chunk) : 0;
+		if (!err)
+			err = decode(in, &stretch, diag);
 	}
 	return err;
 }
@@ -270,7 +315,9 @@ static int each_by_lists(const struct hf_intervals *in, struct hf_diag *diag)
 
 int hf_intervals_each(const struct hf_intervals *in, struct hf_diag *diag)
 {
-	if (in->at[0] == in->at[in->count])
+	const struct stretch all = {.first = in->at[0], .end = in->at[in->count], .chunk = HF_NOWHERE};
+
+	if (all.first == all.end)
 		return 0;
-	return in->summary ? each_by_lists(in, diag) : decode(in, in->at[0], in->at[in->count], diag);
+	return in->summary ? each_by_lists(in, diag) : decode(in, &all, diag);
 }

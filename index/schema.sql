@@ -325,6 +325,8 @@ CREATE TABLE file (
 	kind INTEGER NOT NULL,          -- 1 no capture, 2 a capture, 3 one with an index: then all that follows counts
 	print_low INTEGER NOT NULL,     -- identity: the words of print in the decode index
 	print_high INTEGER NOT NULL,
+	files_low INTEGER NOT NULL,     -- what the names of its files in the index directory begin with: 32 hexadecimal digits,
+	files_high INTEGER NOT NULL,    --   of which these are the first
 	beside INTEGER NOT NULL,        -- stands for the ELF files beside it, their sizes, times and inodes; 0: there are none
 	stream_size INTEGER NOT NULL,   -- good bytes of the decompressed stream, -1: it could not be opened
 	info_size INTEGER NOT NULL,     -- bytes of info.json

@@ -4,6 +4,7 @@
 #include "index/summary/page.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 #include <zstd.h>
 
 /* ---- opening ---- */
@@ -46,6 +47,18 @@ void hf_summary_close(struct hf_summary *s)
 	hf_published_close(&s->file);
 	free(s->harts);
 	free(s);
+}
+
+bool hf_summary_is_there(int dirfd, const uint64_t files[2])
+{
+	char name[HF_FILE_NAME_SIZE];
+	int fd;
+
+	hf_index_file_name_summary_of(files, name);
+	if (hf_index_file_open(dirfd, name, &fd))
+		return false;
+	close(fd);
+	return true;
 }
 
 bool hf_summary_is_damaged(const struct hf_summary *summary)

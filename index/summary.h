@@ -20,6 +20,8 @@ struct hf_summary;
 /* 0, HF_ERR_NOT_FOUND if there is no complete and valid one of that identity, or HF_ERR_NOMEM/IO, as hf_index_open. */
 int hf_summary_open(int dirfd, const struct hf_identity *identity, struct hf_summary **ret_summary);
 void hf_summary_close(struct hf_summary *summary);
+/* Whether there is a file for one with that hf_index_files; what it holds is not looked at. */
+bool hf_summary_is_there(int dirfd, const uint64_t files[2]);
 /* Whether anything that was asked of it has met damage. */
 bool hf_summary_is_damaged(const struct hf_summary *summary);
 /* Removes its file, if that still stands under its name. It can be used as before. */

@@ -554,12 +554,13 @@ int hf_block_source_read_once(struct hf_src *src, uint64_t offset, void *buf, si
 			   diag);
 }
 
-int hf_block_source_read_through(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
+int hf_block_source_read_through(struct hf_src *src, uint64_t offset, void *buf, size_t n, uint64_t until, size_t *ret_n,
 				 struct hf_diag *diag)
 {
 	if (src->ops == &plain_ops)
 		return plain_read_at(src, offset, buf, n, ret_n, diag);
-	return read_blocks((struct block_source *)src, offset, buf, n, &(struct reading){.through = true}, ret_n, diag);
+	return read_blocks((struct block_source *)src, offset, buf, n,
+			   &(struct reading){.through = true, .until = until}, ret_n, diag);
 }
 
 int hf_block_source_read_until(struct hf_src *src, uint64_t offset, void *buf, size_t n, uint64_t until, size_t *ret_n,

@@ -34,15 +34,15 @@ void hf_block_source_spooled(struct hf_src *src, bool again);
  * a cold random read decodes no more than it must. Same result as hf_src_read_at. */
 int hf_block_source_read_once(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
 			      struct hf_diag *diag);
-/* Reads for one who looks at many places once each: blocks are kept for a short while, and their memory is used again while
- * it is warm. Same result as hf_src_read_at. */
-int hf_block_source_read_through(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
-				 struct hf_diag *diag);
 /*
  * Reads for a reader who will go on up to the offset until, and perhaps no further: of a block that nobody wanted before,
  * no more is decoded than he needs, and that is kept. Same result as hf_src_read_at.
  */
 int hf_block_source_read_until(struct hf_src *src, uint64_t offset, void *buf, size_t n, uint64_t until, size_t *ret_n,
 			       struct hf_diag *diag);
+/* The same for one who looks at many places once each: blocks are kept for a short while, and their memory is used again
+ * while it is warm. until: 0 if he does not know. */
+int hf_block_source_read_through(struct hf_src *src, uint64_t offset, void *buf, size_t n, uint64_t until, size_t *ret_n,
+				 struct hf_diag *diag);
 
 #endif

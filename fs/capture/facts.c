@@ -107,7 +107,7 @@ static bool same_views(const struct hf_facts_hart *a, const struct hf_facts_hart
 static bool same_known(const struct hf_known *a, const struct hf_known *b)
 {
 	return a->codec == b->codec && a->undecoded.code == b->undecoded.code && a->stream_size == b->stream_size &&
-	       !memcmp(a->print, b->print, sizeof a->print) &&
+	       !memcmp(a->print, b->print, sizeof a->print) && !memcmp(a->files, b->files, sizeof a->files) &&
 	       !memcmp(a->text_size, b->text_size, sizeof a->text_size) && a->problems == b->problems &&
 	       !strcmp(a->version, b->version) && a->arch == b->arch && a->isa == b->isa && a->xlen == b->xlen &&
 	       a->original == b->original && a->merged_size == b->merged_size;

@@ -89,6 +89,8 @@ void hf_open_discard(struct hf_capture *capture, uint64_t version, int why);
 struct hf_summary;
 /* Its summary, for the caller to close. HF_ERR_NOT_FOUND: there is none, or one of other chunks. */
 int hf_open_summary(const struct hf_open *open, struct hf_summary **ret_summary);
+/* Whether it seems to have one: nothing is opened but the summary's file. */
+bool hf_capture_has_summary(const struct hf_capture *capture, const struct hf_facts *facts);
 
 /* The parameters of a view for its encoder; NULL: none. */
 const char *hf_open_options(const struct hf_open *open, size_t view);

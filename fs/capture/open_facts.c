@@ -198,6 +198,7 @@ static int make_facts(struct hf_open *open, const struct hf_facts *recalled)
 	open->facts = facts;
 	facts->known.print[0] = open->trace.identity.print[0];
 	facts->known.print[1] = open->trace.identity.print[1];
+	hf_index_files(&open->trace.identity, facts->known.files);
 	facts->known.codec = hf_index_codec(open->index);
 	facts->known.stream_size = facts->known.codec ? hf_index_stream_size(open->index) : HF_NOWHERE;
 	facts->refusal = calloc(HF_VIEW_COUNT, sizeof *facts->refusal);

@@ -13,3 +13,8 @@ int hf_open_summary(const struct hf_open *open, struct hf_summary **ret_summary)
 	*ret_summary = NULL;
 	return HF_ERR_NOT_FOUND;
 }
+
+bool hf_capture_has_summary(const struct hf_capture *capture, const struct hf_facts *facts)
+{
+	return hf_summary_is_there(capture->all->index_fd, facts->known.files);
+}

@@ -8,7 +8,7 @@ static int read_at(struct hf_src *src, uint64_t offset, void *buf, size_t n, siz
 	const struct hf_reach *reach = (const struct hf_reach *)src;
 
 	if (reach->through)
-		return hf_block_source_read_through(reach->blocks, offset, buf, n, ret_n, diag);
+		return hf_block_source_read_through(reach->blocks, offset, buf, n, src->until, ret_n, diag);
 	if (offset >= src->until)
 		return hf_src_read_at(reach->blocks, offset, buf, n, ret_n, diag);
 	return hf_block_source_read_until(reach->blocks, offset, buf, n, src->until, ret_n, diag);

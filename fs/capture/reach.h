@@ -9,7 +9,7 @@
 struct hf_reach {
 	struct hf_src src;     /* first: cast back */
 	struct hf_src *blocks; /* block_source.h; borrowed */
-	bool through;	       /* he looks at many places once each, and says nothing of until */
+	bool through;	       /* he looks at many places once each */
 };
 
 void hf_reach_init(struct hf_reach *reach, struct hf_src *blocks);

@@ -2,14 +2,14 @@
 /*
  * bbv.bb and bbv-*.bb: the basic-block vectors of SimPoint, a line for each interval; bbv.map: what its numbers mean.
  *
- * A block begins where a transfer led to, and behind every instruction that can be one, and ends before the next block:
- * so an instruction is in one block, and chunks do not show. Blocks are numbered by address, which gives the same
- * numbers whatever the interval is, and whatever modes are wanted.
+ * Blocks (bbv_blocks.h) are numbered by address, which gives the same numbers whatever the interval is, and whatever
+ * modes are wanted.
  */
 #include "codecs/base/number.h"
-#include "fs/base/list.h"
+#include "codecs/base/text.h"
+#include "fs/profile/bbv_blocks.h"
 #include "fs/profile/bbv_intervals.h"
-#include "index/intervals.h"
+#include "fs/profile/both.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,167 +24,106 @@
 /* SimPoint 3.2 reads no longer lines. */
 #define LINE_MAX_READ 1048574
 
-struct blocks {
-	const struct hf_profiled *of;
-	uint64_t *start; /* of each block; ascending */
-	size_t count, cap;
-};
-
-static int by_address(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static void sort(struct blocks *blocks)
-{
-	size_t kept = 0;
-
-	if (blocks->count)
-		qsort(blocks->start, blocks->count, sizeof *blocks->start, by_address);
-	for (size_t i = 0; i < blocks->count; i++)
-		if (!kept || blocks->start[kept - 1] != blocks->start[i])
-			blocks->start[kept++] = blocks->start[i];
-	blocks->count = kept;
-}
-
-static int add(struct blocks *blocks, uint64_t pc)
-{
-	const bool sorted = blocks->count && blocks->count == blocks->cap;
-
-	/* The same ones come again and again. */
-	if (sorted)
-		sort(blocks);
-	if (blocks->count == blocks->cap || (sorted && 2 * blocks->count > blocks->cap)) {
-		int err = hf_array_room(&blocks->start, blocks->cap, &blocks->cap, sizeof *blocks->start);
-
-		if (err)
-			return err;
-	}
-	blocks->start[blocks->count++] = pc;
-	return 0;
-}
-
-/* As rows of the counts have it. */
-static uint64_t pc_of(const struct hf_run *run, uint32_t at)
-{
-	const uint64_t pc = run->key.first + at;
-
-	return run->key.isa == HF_ISA_RV32 ? (uint32_t)pc : pc;
-}
-
-static int add_entry(void *ctx, uint64_t number, const struct hf_run *run, uint64_t count)
-{
-	(void)number, (void)count;
-	return run->key.entered == HF_ENTERED_SEQUENCE ? 0 : add(ctx, pc_of(run, 0));
-}
-
-/* Of count intervals, one in [at[i], at[i + 1]). */
-static int each_run(const struct hf_profiled *of, const uint64_t *at, uint64_t count,
-		    int (*put)(void *ctx, uint64_t number, const struct hf_run *run, uint64_t count), void *ctx)
-{
-	const struct hf_profile_source *source = of->source;
-	struct hf_cursor cursor = hf_profile_cursor(source);
-	const struct hf_intervals intervals = {.cursor = &cursor,
-					       .summary = source->summary,
-					       .at = at,
-					       .count = count,
-					       .stop = source->stop,
-					       .stop_ctx = source->ctx,
-					       .put = put,
-					       .ctx = ctx};
-	struct hf_diag diag;
-	int err = hf_intervals_each(&intervals, &diag);
-
-	hf_cursor_fini(&cursor);
-	return err;
-}
-
-/* Blocks without any executed instruction are none. */
-static void drop_empty(struct blocks *blocks)
-{
-	const struct hf_counts *counts = blocks->of->counts;
-	size_t kept = 0, row = 0;
-
-	for (size_t i = 0; i < blocks->count; i++) {
-		while (row < counts->n && counts->row[row].pc < blocks->start[i])
-			row++;
-		if (row < counts->n && (i + 1 == blocks->count || counts->row[row].pc < blocks->start[i + 1]))
-			blocks->start[kept++] = blocks->start[i];
-	}
-	blocks->count = kept;
-}
-
-static int find_blocks(const struct hf_profiled *of, struct blocks *blocks)
-{
-	const struct hf_counts *counts = of->counts;
-	const uint64_t all[] = {of->source->first, of->source->end};
-	int err;
-
-	*blocks = (struct blocks){.of = of};
-	err = each_run(of, all, 1, add_entry, blocks);
-	for (size_t i = 0; i < counts->n && !err; i++) {
-		const struct hf_count *row = &counts->row[i];
-		const uint8_t flow = hf_profile_flow(row);
-
-		if (!i || row->pc > row[-1].pc + row[-1].size)
-			err = add(blocks, row->pc);
-		if (!err && flow != HF_FLOW_PLAIN && flow != HF_FLOW_SYNC && flow != HF_FLOW_WAIT)
-			err = add(blocks, row->pc + row->size);
-	}
-	if (err) {
-		free(blocks->start);
-		return err;
-	}
-	sort(blocks);
-	drop_empty(blocks);
-	return 0;
-}
-
-/* The number of the block with that instruction, from 0. */
-static size_t block_of(const struct blocks *blocks, uint64_t pc)
-{
-	size_t low = 0, high = blocks->count;
-
-	while (high - low > 1) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (blocks->start[middle] <= pc)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* ---- vectors ---- */
 
-struct vectors {
-	const struct blocks *blocks;
-	const struct hf_bbv_intervals *intervals;
-	uint64_t *cell; /* executions, by interval and block */
-	struct hf_sink *sink;
+/* Instructions of a run that lie in one block. */
+struct part {
+	size_t block, insns;
 };
 
-static int add_run(void *ctx, uint64_t number, const struct hf_run *run, uint64_t count)
+/* Counts what was executed in some intervals, on one thread. */
+struct tally {
+	const struct hf_bbv_blocks *blocks;
+	const struct hf_modes *modes;
+	const uint64_t *at; /* of the intervals */
+	uint64_t count;
+	uint64_t *cell;			    /* executions, by interval and block */
+	size_t parts;			    /* of the run at hand: none of one that is not wanted */
+	struct part part[HF_RUN_BYTES / 2]; /* no instruction is shorter */
+};
+
+static int take_run(void *ctx, const struct hf_run *run)
 {
-	const struct vectors *v = ctx;
-	const struct blocks *blocks = v->blocks;
-	uint64_t *cell = &v->cell[number * blocks->count];
-	size_t block = block_of(blocks, pc_of(run, 0));
-	const struct hf_modes *modes = v->intervals->modes;
+	struct tally *t = ctx;
+	const struct hf_bbv_blocks *blocks = t->blocks;
+	size_t block = hf_bbv_block_of(blocks, hf_bbv_pc_of(run, 0));
 	uint32_t opcode;
 	unsigned size;
 
-	if (modes->named && !(modes->sure >> run->key.mode & 1))
+	t->parts = 0;
+	if (t->modes->named && !(t->modes->sure >> run->key.mode & 1))
 		return 0;
 	for (uint32_t at = 0; (size = hf_run_opcode(run, at, &opcode)); at += size) {
-		while (block + 1 < blocks->count && pc_of(run, at) >= blocks->start[block + 1])
+		while (block + 1 < blocks->count && hf_bbv_pc_of(run, at) >= blocks->start[block + 1])
 			block++;
-		cell[block] += count;
+		if (!t->parts || t->part[t->parts - 1].block != block)
+			t->part[t->parts++] = (struct part){.block = block};
+		t->part[t->parts - 1].insns++;
 	}
 	return 0;
+}
+
+static int add_executions(void *ctx, uint64_t number, uint64_t count)
+{
+	const struct tally *t = ctx;
+	uint64_t *cell = &t->cell[number * t->blocks->count];
+
+	for (size_t i = 0; i < t->parts; i++)
+		cell[t->part[i].block] += t->part[i].insns * count;
+	return 0;
+}
+
+static int add_up(void *ctx)
+{
+	struct tally *t = ctx;
+	const struct hf_intervals intervals = {
+		.at = t->at, .count = t->count, .run = take_run, .put = add_executions, .ctx = t};
+
+	return hf_bbv_each(t->blocks->of->source, &intervals);
+}
+
+struct vectors {
+	const struct hf_bbv_blocks *blocks;
+	const struct hf_bbv_intervals *intervals;
+	uint64_t *cell; /* of the intervals at hand */
+	struct hf_sink *sink;
+};
+
+/* From number first on, so many: each half of them on its own. */
+static int count_intervals(const struct vectors *v, uint64_t first, uint64_t count)
+{
+	const uint64_t ahead = count / 2;
+	struct tally *tally = malloc(2 * sizeof *tally);
+	int err;
+
+	if (!tally)
+		return HF_ERR_NOMEM;
+	for (int i = 0; i < 2; i++) {
+		tally[i].blocks = v->blocks;
+		tally[i].modes = v->intervals->modes;
+		tally[i].at = &v->intervals->at[first + (i ? ahead : 0)];
+		tally[i].count = i ? count - ahead : ahead;
+		tally[i].cell = &v->cell[(i ? ahead : 0) * v->blocks->count];
+	}
+	memset(v->cell, 0, count * v->blocks->count * sizeof *v->cell);
+	err = ahead ? hf_profile_both(v->blocks->of->source, add_up, &tally[0], &tally[1]) : add_up(&tally[1]);
+	free(tally);
+	return err;
+}
+
+/* "T:1:20 " and ":2:5 ": faster than printf, as these are nearly all of the text. */
+static void put_cell(struct hf_sink *sink, bool first, size_t block, uint64_t count)
+{
+	uint8_t *p = hf_sink_room(sink, 64);
+
+	if (first)
+		*p++ = 'T';
+	*p++ = ':';
+	p = hf_text_put_dec(p, block + 1);
+	*p++ = ':';
+	p = hf_text_put_dec(p, count);
+	*p++ = ' ';
+	sink->p = p;
 }
 
 static void put_vector(const struct vectors *v, uint64_t number, const uint64_t *cell)
@@ -201,7 +140,7 @@ static void put_vector(const struct vectors *v, uint64_t number, const uint64_t 
 	for (size_t i = 0; i < v->blocks->count; i++) {
 		if (!cell[i])
 			continue;
-		hf_sink_printf(v->sink, "%s:%zu:%" PRIu64 " ", first ? "T" : "", i + 1, cell[i]);
+		put_cell(v->sink, first, i, cell[i]);
 		first = false;
 	}
 	hf_sink_printf(v->sink, "\n");
@@ -225,8 +164,7 @@ static int put_vectors(struct vectors *v)
 	while (!err && done < intervals && hf_sink_total(v->sink) < VECTORS_MAX) {
 		const uint64_t n = intervals - done < most ? intervals - done : most;
 
-		memset(v->cell, 0, n * v->blocks->count * sizeof *v->cell);
-		err = each_run(v->blocks->of, &v->intervals->at[done], n, add_run, v);
+		err = count_intervals(v, done, n);
 		for (uint64_t i = 0; !err && i < n && hf_sink_total(v->sink) < VECTORS_MAX; i++)
 			put_vector(v, done++, &v->cell[i * v->blocks->count]);
 	}
@@ -253,7 +191,7 @@ static bool read_interval(const char *text, uint64_t *ret_length)
 
 static int write_vectors(const struct hf_profiled *of, const struct hf_bbv_intervals *intervals, struct hf_sink *sink)
 {
-	struct blocks blocks;
+	struct hf_bbv_blocks blocks;
 	struct vectors vectors = {.blocks = &blocks, .intervals = intervals, .sink = sink};
 	int err;
 
@@ -261,11 +199,11 @@ static int write_vectors(const struct hf_profiled *of, const struct hf_bbv_inter
 	hf_bbv_intervals_put(intervals, sink);
 	if (!intervals->count)
 		return 0;
-	err = find_blocks(of, &blocks);
+	err = hf_bbv_blocks_find(of, &blocks);
 	if (err)
 		return err;
 	err = put_vectors(&vectors);
-	free(blocks.start);
+	hf_bbv_blocks_free(&blocks);
 	return err;
 }
 
@@ -290,9 +228,9 @@ int hf_profile_bbv(const struct hf_profiled *of, struct hf_sink *sink)
 int hf_profile_bbv_map(const struct hf_profiled *of, struct hf_sink *sink)
 {
 	const struct hf_counts *counts = of->counts;
-	struct blocks blocks;
+	struct hf_bbv_blocks blocks;
 	size_t row = 0;
-	int err = find_blocks(of, &blocks);
+	int err = hf_bbv_blocks_find(of, &blocks);
 
 	if (err)
 		return err;
@@ -307,6 +245,6 @@ int hf_profile_bbv_map(const struct hf_profiled *of, struct hf_sink *sink)
 		hf_profile_put_place(of, blocks.start[i], sink);
 		hf_sink_printf(sink, "\n");
 	}
-	free(blocks.start);
+	hf_bbv_blocks_free(&blocks);
 	return sink->err;
 }

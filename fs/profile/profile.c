@@ -48,6 +48,11 @@ const char *hf_profile_name(enum hf_profile_file file)
 	return files[file].name;
 }
 
+bool hf_profile_exists(const struct hf_capture *capture, const struct hf_facts *facts, const struct hf_facts_hart *hart)
+{
+	return hart->info.insns <= HF_PROFILE_DECODED || hf_capture_has_summary(capture, facts);
+}
+
 /* ---- making ---- */
 
 static bool is_stopping(void *ctx)

@@ -69,6 +69,9 @@ int hf_profile_get(struct hf_profiles *profiles, struct hf_capture *capture, con
 		   const struct hf_profile_which *which, struct hf_profile_text *ret_text);
 void hf_profile_put(struct hf_profile_text *text);
 
+/* Whether the hart seems to have one: the capture is not opened for that. */
+bool hf_profile_exists(const struct hf_capture *capture, const struct hf_facts *facts, const struct hf_facts_hart *hart);
+
 struct hf_counts;
 struct hf_summary_tree;
 /* What the texts are made of, on the calling thread: the executions and the calls of a hart, to be freed. Errors as above.

@@ -4,6 +4,7 @@
 #include "fs/capture/capture.h"
 #include "fs/profile/embedded.h"
 #include "fs/profile/escape.h"
+#include "fs/profile/profile.h"
 #include "fs/tree/tree.h"
 
 #include <inttypes.h>
@@ -119,23 +120,22 @@ static void put_format(struct hf_sink *sink, struct hf_capture *capture)
 }
 
 /* Pictures of a hart, by name: they are made when somebody follows the link. */
-static void put_hart(struct hf_sink *sink, const char *view_dir, uint32_t hart)
+static void put_pictures(struct hf_sink *sink, const char *view_dir, uint32_t hart)
 {
 	static const struct {
 		const char *file, *text;
 	} files[] = {{"report.html", "report"}, {"overview.svg", "overview"}, {"flame.svg", "flame graph"}};
 	char path[64];
 
-	hf_sink_printf(sink, "hart%" PRIu32 ":", hart);
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
 		snprintf(path, sizeof path, "hart%" PRIu32 "/profile/%s", hart, files[i].file);
 		hf_sink_printf(sink, " ");
 		put_link(sink, view_dir, path, files[i].text);
 	}
-	hf_sink_printf(sink, "<br>");
 }
 
-static void put_facts(struct hf_sink *sink, const struct hf_facts *facts, const char *view_dir)
+static void put_facts(struct hf_sink *sink, const struct hf_capture *capture, const struct hf_facts *facts,
+		      const char *view_dir)
 {
 	uint64_t insns = 0;
 	char text[HF_HUMAN_SIZE];
@@ -150,8 +150,14 @@ static void put_facts(struct hf_sink *sink, const struct hf_facts *facts, const 
 	else
 		hf_sink_printf(sink, "no");
 	hf_sink_printf(sink, "</td><td class=\"text pictures\">");
-	for (size_t i = 0; i < facts->hart_count && i < HARTS; i++)
-		put_hart(sink, view_dir, facts->hart[i].info.id);
+	for (size_t i = 0; i < facts->hart_count && i < HARTS; i++) {
+		hf_sink_printf(sink, "hart%" PRIu32 ":", facts->hart[i].info.id);
+		if (hf_profile_exists(capture, facts, &facts->hart[i]))
+			put_pictures(sink, view_dir, facts->hart[i].info.id);
+		else
+			hf_sink_printf(sink, " none, as a hart this long needs a summary");
+		hf_sink_printf(sink, "<br>");
+	}
 	if (facts->hart_count > HARTS)
 		hf_sink_printf(sink, "and %s more", hf_human_count(text, facts->hart_count - HARTS));
 	hf_sink_printf(sink, "</td>");
@@ -182,7 +188,7 @@ static void put_row(struct hf_tree *tree, struct hf_capture *capture, struct hf_
 	put_state(sink, capture);
 	put_format(sink, capture);
 	if (shown && !hf_capture_facts_now(capture, &facts) && !hf_facts_has_failed(facts))
-		put_facts(sink, facts, view_dir);
+		put_facts(sink, capture, facts, view_dir);
 	else
 		hf_sink_printf(sink, "<td></td><td></td><td></td><td></td>");
 	hf_facts_unref(facts);

@@ -27,9 +27,4 @@ int hf_registers_find(struct hf_summary *summary, uint32_t hart, enum hf_registe
 typedef int (*hf_registers_fn)(void *ctx, enum hf_registers_what what, uint8_t class, uint16_t number);
 int hf_registers_each(struct hf_summary *summary, uint32_t hart, hf_registers_fn fn, void *ctx);
 
-/* Hears of every register that the hart has such values of, of some more often than once. HF_ERR_UNSUPPORTED: the source
- * does not tell of registers. A positive number ends it, a negative error too. */
-typedef int (*hf_registers_fn)(void *ctx, enum hf_registers_what what, uint8_t class, uint16_t number);
-int hf_registers_each(struct hf_summary *summary, uint32_t hart, hf_registers_fn fn, void *ctx);
-
 #endif

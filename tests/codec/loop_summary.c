@@ -183,14 +183,34 @@ static struct items count_intervals(const struct hf_events *all, const uint64_t 
 	return items;
 }
 
-static int add_interval(void *ctx, uint64_t number, const struct hf_run *run, uint64_t count)
+struct hearing {
+	struct items items;
+	const struct hf_run *run;
+	bool waiting; /* for an interval in which it was executed */
+};
+
+static int hear_run(void *ctx, const struct hf_run *run)
 {
+	struct hearing *hearing = ctx;
+
+	CHECK(!hearing->waiting);
+	hearing->waiting = true;
+	hearing->run = run;
+	return 0;
+}
+
+static int add_interval(void *ctx, uint64_t number, uint64_t count)
+{
+	struct hearing *hearing = ctx;
+	const struct hf_run *run = hearing->run;
 	uint64_t pc = run->key.first;
 	uint32_t opcode;
 	unsigned size;
 
+	CHECK(count);
+	hearing->waiting = false;
 	for (uint32_t at = 0; (size = hf_run_opcode(run, at, &opcode)); at += size, pc += size)
-		add(ctx, pc, opcode, number, count);
+		add(&hearing->items, pc, opcode, number, count);
 	return 0;
 }
 
@@ -199,22 +219,26 @@ static void check_range_of(const struct hf_cursor *like, struct hf_summary *summ
 {
 	struct hf_cursor cursor = *like;
 	struct hf_intervals intervals = *range;
-	struct items items = {0};
+	struct hearing hearing = {.run = NULL};
+	struct items *items = &hearing.items;
 	struct hf_diag diag;
 
 	intervals.cursor = &cursor;
 	intervals.summary = summary;
+	intervals.run = hear_run;
 	intervals.put = add_interval;
-	intervals.ctx = &items;
+	intervals.ctx = &hearing;
 	CHECK_EQ(hf_intervals_each(&intervals, &diag), 0);
+	cursor.src->until = 0;
 	hf_cursor_fini(&cursor);
-	put_together(&items);
-	CHECK_EQ(items.n, want->n);
-	for (size_t i = 0; i < items.n; i++) {
-		CHECK(compare(&items.item[i], &want->item[i]) == 0);
-		CHECK_EQ(items.item[i].count, want->item[i].count);
+	CHECK(!hearing.waiting);
+	put_together(items);
+	CHECK_EQ(items->n, want->n);
+	for (size_t i = 0; i < items->n; i++) {
+		CHECK(compare(&items->item[i], &want->item[i]) == 0);
+		CHECK_EQ(items->item[i].count, want->item[i].count);
 	}
-	free(items.item);
+	free(items->item);
 }
 
 static void check_sampled(struct hf_index *index, struct hf_summary *summary, uint32_t hart, uint64_t first, uint64_t end)
@@ -262,6 +286,8 @@ static void check_intervals(const struct sample *s, struct hf_index *index, stru
 		want = count_intervals(&all, at, range.count);
 		check_range_of(&cursor, summary, &want, &range);
 		check_range_of(&cursor, NULL, &want, &range);
+		range.entered = range.own_source = true;
+		check_range_of(&cursor, summary, &want, &range);
 		free(at);
 		if (first < end)
 			check_sampled(index, summary, hart->id, first, end);

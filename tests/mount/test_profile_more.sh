@@ -222,6 +222,40 @@ if [ -x "$run" ]; then
 		long "profile/bbv-$interval.bb" | awk -v n="$interval" '/^T/ {sum = 0; for (i = 1; i <= NF; i++) {split($i, a, ":"); sum += a[3]}
 			if (sum != n) {exit 1} m++} END {if (m != int(10600000 / n)) exit 1}' || fail "vectors of a long hart"
 	done
+
+	# Without a summary it has no profile, and no link of the page of all captures leads to one. Whether there is one shows
+	# also where the catalogue tells of the capture, and nothing of it was opened.
+	mv "$tmp/long.zstf" "$archive/long.zstf"
+	page() {
+		do_mount --wait "--summary=$1" --views=program.elf
+		cp "$mnt/.hartfs/index.html" "$tmp/page.$2" || fail "index.html"
+		[ "$3" = page ] || cat "$mnt/long@zstf/hart0/profile/report.html" >"$tmp/report.$2" 2>"$tmp/err"
+		do_umount
+	}
+	has_links() {
+		grep -q 'long@zstf/hart0/profile/report.html' "$tmp/page.$1" || fail "index.html, $1: no link to a report"
+	}
+	says_why() {
+		grep -q 'long@zstf/hart0/profile' "$tmp/page.$1" && fail "index.html, $1: a link to no report"
+		grep -q 'long@zstf.*hart0: none, as a hart this long needs a summary' "$tmp/page.$1" ||
+			fail "index.html, $1: does not say why there are no pictures"
+	}
+	index=$tmp/ixpage-off
+	page off off report
+	says_why off
+	[ -s "$tmp/report.off" ] && fail "a report of a long hart without a summary"
+	page off "off again" page
+	says_why "off again"
+	index=$tmp/ixpage-on
+	page on on report
+	has_links on
+	[ -s "$tmp/report.on" ] || fail "no report of a long hart with a summary"
+	page on "on again" page
+	has_links "on again"
+	rm "$index"/*.hfq || fail "there is no summary"
+	page off "gone" report
+	says_why "gone"
+	[ -s "$tmp/report.gone" ] && fail "a report of a long hart whose summary is gone"
 else
 	echo "no make_run: long slices are not tested"
 fi

@@ -138,12 +138,23 @@ static void check_read(const struct subject *s, read_fn read, uint64_t offset, s
 #define BUFFER (1536 * KIB)
 
 /* The reader says where he ends: behind what he reads now, or before, or nowhere near. */
-static int read_until(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
+/* How far a reader may say that he goes, in turn. */
+static uint64_t some_until(uint64_t offset, size_t n)
 {
 	static _Atomic uint64_t calls;
 	const uint64_t until[5] = {0, offset, offset + n, offset + n + 300 * KIB, UINT64_MAX};
 
-	return hf_block_source_read_until(src, offset, buf, n, until[calls++ % 5], ret_n, diag);
+	return until[calls++ % 5];
+}
+
+static int read_until(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
+{
+	return hf_block_source_read_until(src, offset, buf, n, some_until(offset, n), ret_n, diag);
+}
+
+static int read_through(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n, struct hf_diag *diag)
+{
+	return hf_block_source_read_through(src, offset, buf, n, some_until(offset, n), ret_n, diag);
 }
 
 static void read_sequentially(const struct subject *s, uint64_t *random)
@@ -161,14 +172,14 @@ static void read_sequentially(const struct subject *s, uint64_t *random)
 
 static void read_randomly(const struct subject *s, uint64_t *random, unsigned rounds)
 {
-	static const read_fn how[3] = {hf_src_read_at, hf_block_source_read_once, read_until};
+	static const read_fn how[4] = {hf_src_read_at, hf_block_source_read_once, read_until, read_through};
 	uint8_t *buf = malloc(BUFFER);
 
 	for (unsigned i = 0; i < rounds; i++) {
 		size_t n = (size_t)1 << (hf_rand_next(random) % 20);
 		uint64_t at = hf_rand_next(random) % s->walk.out.n;
 
-		check_read(s, how[i % 3], at, n, buf);
+		check_read(s, how[i % 4], at, n, buf);
 	}
 	free(buf);
 }

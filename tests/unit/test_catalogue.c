@@ -58,6 +58,8 @@ static struct hf_catalogue_entry make_entry(uint64_t i, struct hf_index_hart har
 		return entry;
 	entry.known.print[0] = UINT64_MAX - i;
 	entry.known.print[1] = i;
+	entry.known.files[0] = 3 * i;
+	entry.known.files[1] = UINT64_MAX - 2 * i;
 	entry.beside = i % 2 ? UINT64_MAX - 7 * i : 0;
 	entry.known.text_size[HF_TEXT_INFO] = 300 + i;
 	entry.known.text_size[HF_TEXT_ERRORS] = i % 5;
@@ -124,6 +126,7 @@ static bool found(struct hf_catalogue *cat, uint64_t i)
 	CHECK_EQ(got.kind, want.kind);
 	CHECK(got.box == want.box && got.codec == want.codec && got.known.codec == want.known.codec);
 	CHECK(memcmp(got.known.print, want.known.print, sizeof want.known.print) == 0);
+	CHECK(memcmp(got.known.files, want.known.files, sizeof want.known.files) == 0);
 	CHECK_EQ(got.beside, want.beside);
 	CHECK_EQ(got.known.stream_size, want.known.stream_size);
 	CHECK_EQ(got.known.text_size[HF_TEXT_INFO], want.known.text_size[HF_TEXT_INFO]);
