@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/receivers.h"
 
-/* Several ask if one request of five comes from another thread than the one before it: what a shell starts one after the
- * other asks more often than that each. */
+/* Several ask if one request of five comes from another thread than the one before it, or is a read: what a shell starts
+ * one after the other asks more often than that each. */
 enum { ANOTHER = 4, CROWD_MAX = 64, CROWDED = 32 };
 
 /* So many wait for requests then. */
@@ -47,22 +47,22 @@ bool hf_receivers_enter(struct hf_receivers *all)
 }
 
 /* Threads that do this at once may lose a step of each other: it is an estimate. */
-static void note_asker(struct hf_receivers *all, uint32_t asker)
+static void note_asker(struct hf_receivers *all, uint32_t asker, bool read)
 {
 	const int crowd = atomic_load(&all->crowd);
 
-	if (asker && atomic_exchange(&all->asker, asker) != asker)
+	if ((asker && atomic_exchange(&all->asker, asker) != asker) || read)
 		atomic_store(&all->crowd, crowd + ANOTHER < CROWD_MAX ? crowd + ANOTHER : CROWD_MAX);
 	else if (crowd)
 		atomic_store(&all->crowd, crowd - 1);
 }
 
-bool hf_receivers_leave(struct hf_receivers *all, uint32_t asker)
+bool hf_receivers_leave(struct hf_receivers *all, uint32_t asker, bool read)
 {
 	const bool last = atomic_fetch_sub(&all->reading, 1) == 1;
 
 	atomic_fetch_add(&all->received, 1);
-	note_asker(all, asker);
+	note_asker(all, asker, read);
 	if (last && is_crowded(all))
 		let_in(all);
 	return !atomic_load(&all->watched) && !atomic_exchange(&all->watched, true);

@@ -30,9 +30,9 @@ void hf_receivers_fini(struct hf_receivers *all);
 
 /* Before a thread waits for a request. False: it was parked, and a signal or work for it ended that; ask again. */
 bool hf_receivers_enter(struct hf_receivers *all);
-/* When that is over. asker: the thread that asks, 0 if the kernel does not say. True: hf_receivers_look must be called
- * from now on. */
-bool hf_receivers_leave(struct hf_receivers *all, uint32_t asker);
+/* When that is over. asker: the thread that asks, 0 if the kernel does not say. read: for bytes, which the kernel asks
+ * for ahead, several at a time. True: hf_receivers_look must be called from now on. */
+bool hf_receivers_leave(struct hf_receivers *all, uint32_t asker, bool read);
 
 /* Lets another thread in if those that are not parked are long at what they have. *seen: its own, 0 at first. False:
  * nothing is going on, and it need not be called before hf_receivers_leave says so. */

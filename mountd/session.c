@@ -84,20 +84,20 @@ void hf_session_invalidate(void *ctx, uint64_t ino)
 	fuse_lowlevel_notify_inval_inode(session->fuse, ino, -1, 0);
 }
 
+/* True: the main thread must look after the receivers. */
+static bool leave(struct hf_session *session, const struct fuse_buf *buf, int n)
+{
+	struct fuse_in_header head = {0};
+
+	if (n >= (int)sizeof head && !(buf->flags & FUSE_BUF_IS_FD))
+		memcpy(&head, buf->mem, sizeof head);
+	return hf_receivers_leave(&session->receivers, head.pid, head.opcode == FUSE_READ);
+}
+
 /*
  * libfuse's own loop bounds its threads only from 3.12 on and warns about its own default then; this one has a fixed
  * number of threads, each with its buffer, of which no more wait for requests than are needed (receivers.h).
  */
-static uint32_t asker_of(const struct fuse_buf *buf, int n)
-{
-	struct fuse_in_header head;
-
-	if (n < (int)sizeof head || buf->flags & FUSE_BUF_IS_FD)
-		return 0;
-	memcpy(&head, buf->mem, sizeof head);
-	return head.pid;
-}
-
 static void *serve(void *arg)
 {
 	struct hf_session *session = arg;
@@ -109,7 +109,7 @@ static void *serve(void *arg)
 		if (!hf_receivers_enter(&session->receivers))
 			continue;
 		n = fuse_session_receive_buf(session->fuse, &buf);
-		if (hf_receivers_leave(&session->receivers, asker_of(&buf, n)))
+		if (leave(session, &buf, n))
 			pthread_kill(session->main, SIGUSR1);
 		if (n == -EINTR || n == -EAGAIN)
 			continue;

@@ -40,17 +40,17 @@ static void test_one_after_the_other(void)
 
 	hf_receivers_init(&all);
 	CHECK(hf_receivers_enter(&all));
-	CHECK(hf_receivers_leave(&all, 10));
+	CHECK(hf_receivers_leave(&all, 10, false));
 	/* Once is enough. */
 	for (int i = 0; i < 100; i++) {
 		CHECK(hf_receivers_enter(&all));
-		CHECK(!hf_receivers_leave(&all, i % 20 ? 10 : 11));
+		CHECK(!hf_receivers_leave(&all, i % 20 ? 10 : 11, false));
 	}
 	CHECK(hf_receivers_enter(&all));
 	CHECK(hf_receivers_look(&all, &seen));
 	/* Nothing came since. */
 	CHECK(!hf_receivers_look(&all, &seen));
-	CHECK(hf_receivers_leave(&all, 10));
+	CHECK(hf_receivers_leave(&all, 10, false));
 	CHECK(!is_crowded(&all));
 	hf_receivers_fini(&all);
 }
@@ -64,13 +64,13 @@ static void test_long_request(void)
 	hf_receivers_init(&all);
 	CHECK(hf_receivers_enter(&all));
 	park_second(&second, &all);
-	hf_receivers_leave(&all, 10);
+	hf_receivers_leave(&all, 10, false);
 	/* Now the first is at something, and nobody waits. */
 	CHECK(hf_receivers_look(&all, &seen));
 	CHECK_EQ(pthread_join(second.thread, NULL), 0);
 	CHECK_EQ(atomic_load(&all.reading), 1);
 	/* With all at something there is nobody to let in, and nothing to look for. */
-	hf_receivers_leave(&all, 10);
+	hf_receivers_leave(&all, 10, false);
 	CHECK(hf_receivers_look(&all, &seen));
 	CHECK(!hf_receivers_look(&all, &seen));
 	hf_receivers_fini(&all);
@@ -84,10 +84,10 @@ static void test_several_in_turn(void)
 	hf_receivers_init(&all);
 	CHECK(hf_receivers_enter(&all));
 	park_second(&second, &all);
-	hf_receivers_leave(&all, 10);
+	hf_receivers_leave(&all, 10, false);
 	for (uint32_t asker = 11; asker < 11 + CROWDED / ANOTHER; asker++) {
 		CHECK(hf_receivers_enter(&all));
-		hf_receivers_leave(&all, asker);
+		hf_receivers_leave(&all, asker, false);
 	}
 	CHECK_EQ(pthread_join(second.thread, NULL), 0);
 	/* They wait together. */
@@ -95,10 +95,16 @@ static void test_several_in_turn(void)
 	CHECK_EQ(atomic_load(&all.reading), 2);
 	/* What the kernel asks on its own is nobody. */
 	for (int i = 0; i < CROWD_MAX; i++) {
-		hf_receivers_leave(&all, i % 2 ? 10 : 0);
+		hf_receivers_leave(&all, i % 2 ? 10 : 0, false);
 		atomic_fetch_add(&all.reading, 1);
 	}
 	CHECK(!is_crowded(&all));
+	/* Of one reader several reads are under way. */
+	for (int i = 0; i < CROWDED / ANOTHER; i++) {
+		hf_receivers_leave(&all, 10, true);
+		atomic_fetch_add(&all.reading, 1);
+	}
+	CHECK(is_crowded(&all));
 	hf_receivers_fini(&all);
 }
 
