@@ -12,8 +12,9 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-/* What files differ in is zeros, nearly all of it; better levels gain little there. */
-enum { LEVEL = 1 };
+/* What files differ in is zeros, nearly all of it; better levels gain little there, and clearing a larger table for each
+ * file costs more than compressing it. */
+enum { LEVEL = 1, HASH_LOG = 10 };
 
 struct writer {
 	const struct hf_pack_source *source;
@@ -56,15 +57,17 @@ static int make_samples(struct writer *w)
 	w->packed_samples = malloc(room);
 	w->entries = calloc(w->source->count ? w->source->count : 1, sizeof *w->entries);
 	w->zstd = ZSTD_createCCtx();
-	if (!w->samples || !w->packed_samples || !w->entries || !w->zstd)
+	if (!w->samples || !w->packed_samples || !w->entries || !w->zstd ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL)) ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_hashLog, HASH_LOG)))
 		return HF_ERR_NOMEM;
 	err = add_sample(w, true);
 	if (!err)
 		err = add_sample(w, false);
 	if (err)
 		return err;
-	n = ZSTD_compressCCtx(w->zstd, w->packed_samples, room, w->samples,
-			      (size_t)w->head.sample_size[0] + w->head.sample_size[1], LEVEL);
+	n = ZSTD_compress2(w->zstd, w->packed_samples, room, w->samples,
+			   (size_t)w->head.sample_size[0] + w->head.sample_size[1]);
 	if (ZSTD_isError(n))
 		return HF_ERR_NOMEM;
 	w->head.samples_packed = (uint32_t)n;
@@ -102,7 +105,7 @@ static int add_file(struct writer *w, size_t i)
 	err = make_room(w, ZSTD_compressBound(entry->size));
 	if (!err) {
 		hf_pack_differ(bytes, entry, w->samples, w->head.sample_size);
-		n = ZSTD_compressCCtx(w->zstd, w->files + w->used, w->room - w->used, bytes, entry->size, LEVEL);
+		n = ZSTD_compress2(w->zstd, w->files + w->used, w->room - w->used, bytes, entry->size);
 		if (ZSTD_isError(n)) {
 			err = HF_ERR_NOMEM;
 		} else {

@@ -15,8 +15,12 @@ struct digest {
 	bool sums;  /* a new index wants to know what is before its chunks */
 	struct hf_prefixer prefixer;
 	struct hf_prefix before; /* the chunk at hand */
-	struct hf_digest_memo memo;
+	uint64_t events;	     /* so far, up to MEMO_FROM */
+	struct hf_digest_memo *memo; /* NULL: not yet */
 };
+
+/* The memo is a quarter of a MiB of zeros: of fewer events it costs more than it saves. */
+enum { MEMO_FROM = 4096 };
 
 /* What is before the next chunk. */
 static void go_on(struct digest *d, const struct hf_chunk *chunk, const struct hf_digest *digest)
@@ -53,7 +57,15 @@ static void put(struct digest *d, const struct hf_event *ev, size_t n)
 
 static void put_stretch(struct digest *d, const struct hf_event *ev, const struct hf_stretch *stretch)
 {
-	hf_digester_put_stretch(&d->digester, &d->memo, ev, stretch);
+	if (!d->memo) {
+		d->events += stretch->events;
+		if (d->events >= MEMO_FROM)
+			d->memo = calloc(1, sizeof *d->memo);
+	}
+	if (d->memo)
+		hf_digester_put_stretch(&d->digester, d->memo, ev, stretch);
+	else
+		hf_digester_put(&d->digester, ev, stretch->events);
 	if (d->sums)
 		hf_prefixer_put_stretch(&d->prefixer, ev, stretch);
 }
@@ -79,6 +91,7 @@ static int work(struct hf_stage *stage, struct hf_batch *batch)
 
 static void free_digest(struct hf_stage *stage)
 {
+	free(((struct digest *)stage)->memo);
 	free(stage);
 }
 

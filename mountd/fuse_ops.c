@@ -421,8 +421,8 @@ static void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info 
 	op_release(req, ino, fi);
 }
 
-/* More is asked for, a block of a file; but fresh memory of that size costs more than what is put there. */
-#define LISTING_MAX ((size_t)64 << 10)
+/* So much the C library asks for; others may want more. */
+#define LISTING_MAX ((size_t)32 << 10)
 
 /* One answer to readdir being filled. */
 struct listing {
@@ -457,18 +457,17 @@ static bool emit_entry(void *ctx, const char *name, const struct hf_attr *attr, 
 
 static void read_dir(fuse_req_t req, size_t size, off_t cookie, const struct fuse_file_info *fi, bool plus)
 {
-	struct listing listing = {.req = req, .size = size < LISTING_MAX ? size : LISTING_MAX, .plus = plus};
-	int err = HF_ERR_NOMEM;
+	/* Memory of this thread, which was just used: allocated anew for each directory it would be cold. */
+	char buf[LISTING_MAX];
+	struct listing listing = {
+		.req = req, .buf = buf, .size = size < sizeof buf ? size : sizeof buf, .plus = plus};
+	int err = hf_dir_read(handle_of(fi)->dir, (uint64_t)cookie, plus, emit_entry, &listing);
 
-	listing.buf = malloc(listing.size);
-	if (listing.buf)
-		err = hf_dir_read(handle_of(fi)->dir, (uint64_t)cookie, plus, emit_entry, &listing);
 	/* Entries that are in the buffer hold references: an error behind them is given next time. */
 	if (err < 0 && !listing.used)
 		reply_err(req, err);
 	else
 		fuse_reply_buf(req, listing.buf, listing.used);
-	free(listing.buf);
 }
 
 static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t cookie, struct fuse_file_info *fi)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fuse_log.h>
+#include <linux/fuse.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,9 +84,19 @@ void hf_session_invalidate(void *ctx, uint64_t ino)
 	fuse_lowlevel_notify_inval_inode(session->fuse, ino, -1, 0);
 }
 
+/* True: the main thread must look after the receivers. */
+static bool leave(struct hf_session *session, const struct fuse_buf *buf, int n)
+{
+	struct fuse_in_header head = {0};
+
+	if (n >= (int)sizeof head && !(buf->flags & FUSE_BUF_IS_FD))
+		memcpy(&head, buf->mem, sizeof head);
+	return hf_receivers_leave(&session->receivers, head.pid, head.opcode == FUSE_READ);
+}
+
 /*
- * libfuse's own loop bounds its threads only from 3.12 on and warns about its own default then; this one is as simple:
- * a fixed number of threads, each with its buffer.
+ * libfuse's own loop bounds its threads only from 3.12 on and warns about its own default then; this one has a fixed
+ * number of threads, each with its buffer, of which no more wait for requests than are needed (receivers.h).
  */
 static void *serve(void *arg)
 {
@@ -93,8 +104,13 @@ static void *serve(void *arg)
 	struct fuse_buf buf = {0};
 
 	while (!fuse_session_exited(session->fuse)) {
-		int n = fuse_session_receive_buf(session->fuse, &buf);
+		int n;
 
+		if (!hf_receivers_enter(&session->receivers))
+			continue;
+		n = fuse_session_receive_buf(session->fuse, &buf);
+		if (leave(session, &buf, n))
+			pthread_kill(session->main, SIGUSR1);
 		if (n == -EINTR || n == -EAGAIN)
 			continue;
 		if (n <= 0)
@@ -121,10 +137,18 @@ static void nap(void)
 /* Waits until the loop has ended by itself or a signal ends it. */
 static void wait_for_end(struct hf_session *session, const sigset_t *signals)
 {
+	const struct timespec until_look = {.tv_nsec = HF_RECEIVERS_LOOK_NS};
+	bool watch = true;
+	unsigned seen = 0;
 	int sig;
 
 	while (!fuse_session_exited(session->fuse)) {
-		if (sigwait(signals, &sig) != 0 || sig == SIGUSR1)
+		sig = watch ? sigtimedwait(signals, NULL, &until_look) : sigwaitinfo(signals, NULL);
+		if (sig < 0)
+			watch = hf_receivers_look(&session->receivers, &seen);
+		else if (sig == SIGUSR1)
+			watch = true;
+		if (sig < 0 || sig == SIGUSR1)
 			continue;
 		if (sig == SIGHUP) {
 			session->on_hangup(session->ctx);
@@ -149,6 +173,7 @@ int hf_session_run(struct hf_session *session)
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	sigaction(SIGUSR2, &(struct sigaction){.sa_handler = wake_up}, NULL);
 	session->main = pthread_self();
+	hf_receivers_init(&session->receivers);
 	atomic_store(&session->threads, THREADS);
 	while (started < THREADS && !pthread_create(&threads[started], NULL, serve, session))
 		started++;
@@ -165,6 +190,7 @@ int hf_session_run(struct hf_session *session)
 	}
 	for (int i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
+	hf_receivers_fini(&session->receivers);
 	return started ? 0 : HF_ERR_NOMEM;
 }
 

@@ -11,6 +11,7 @@
 #include "fs/base/list.h"
 #include "fs/fs.h"
 #include "index/exec.h"
+#include "mountd/receivers.h"
 
 #include <fuse_lowlevel.h>
 #include <pthread.h>
@@ -45,6 +46,7 @@ struct hf_session {
 	bool block;                  /* look-ups wait for indexes; set before hf_session_run */
 	struct hf_blockings blocked; /* if block */
 	atomic_int threads;          /* of the loop, that still run */
+	struct hf_receivers receivers; /* which of those wait for requests */
 	pthread_t main;
 };
 

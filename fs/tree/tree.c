@@ -13,6 +13,8 @@ enum { PATIENCE_MS = 2000 };
 #define SMALL (INT64_C(1) << 20)
 
 #define BLOCK_SIZE (1 << 20)
+/* Of a directory: the C library and the kernel make room for so much whenever one is read. */
+#define DIR_BLOCK_SIZE 4096
 
 int hf_tree_init(struct hf_tree *tree)
 {
@@ -105,7 +107,7 @@ static void make_attr(struct hf_tree *tree, struct hf_node *node, const struct s
 	out->st_uid = st->st_uid;
 	out->st_gid = st->st_gid;
 	out->st_size = dir ? 0 : (off_t)size;
-	out->st_blksize = BLOCK_SIZE;
+	out->st_blksize = dir ? DIR_BLOCK_SIZE : BLOCK_SIZE;
 	out->st_blocks = (out->st_size + 511) / 512;
 	out->st_atim = st->st_atim;
 	out->st_mtim = st->st_mtim;

@@ -11,7 +11,13 @@ here=$(cd "$(dirname "$0")" && pwd)
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/hartfs-small.XXXXXX")
 archive=$tmp/archive mnt=$tmp/mnt index=$tmp/index
 mkdir "$archive" "$mnt" "$index"
-trap 'umount -l "$mnt" 2>/dev/null || fusermount3 -u -z "$mnt" 2>/dev/null; rm -rf --one-file-system "$tmp"' EXIT
+end() {
+	for at in "$mnt" "$tmp/null"; do
+		umount -l "$at" 2>/dev/null || fusermount3 -u -z "$at" 2>/dev/null || :
+	done
+	rm -rf --one-file-system "$tmp"
+}
+trap end EXIT
 
 TIMEFORMAT='%U %S %R'
 cpu_of() { # prints the CPU and wall time of a command
@@ -55,6 +61,15 @@ if command -v mksquashfs squashfuse >/dev/null; then
 	squashfuse "$tmp/tree.sqfs" "$tmp/squash"
 	echo "  find over the same 1,000, squashfuse: $(served "$(pgrep -f "^squashfuse $tmp")" find "$tmp/squash")"
 	fusermount3 -u "$tmp/squash"
+fi
+if [ -x "$build/tests/null_tree" ]; then
+	find "$mnt/0" -printf '%d %y %s %f\n' >"$tmp/list"
+	mkdir "$tmp/null"
+	"$build/tests/null_tree" "$tmp/list" "$tmp/null" &
+	until mountpoint -q "$tmp/null"; do sleep 0.1; done
+	echo "  find over the same 10,000 from memory: $(served $! find "$tmp/null")"
+	echo "  ls -lR of them: $(served $! ls -lR "$tmp/null")"
+	fusermount3 -u "$tmp/null"
 fi
 "$build/hartfs" umount "$mnt"
 echo "mount again: $(cpu_of "$build/hartfs" mount --index-dir "$index" "${@:3}" "$archive" "$mnt")"

@@ -122,6 +122,7 @@ static void test_attributes(void)
 	CHECK_EQ(attr.st.st_mtim.tv_sec, 2000);
 	CHECK_EQ(hf_fst_lookup_settled(&t, "run@stf/hart0", &attr), 0);
 	CHECK_EQ(attr.st.st_mode, S_IFDIR | 0550);
+	CHECK_EQ(attr.st.st_blksize, 4096);
 	CHECK_EQ(hf_fst_lookup(&t, "run@stf/hart0/listing.txt", &attr), 0);
 	CHECK_EQ(attr.st.st_mode, S_IFREG | 0440);
 	CHECK_EQ(attr.st.st_mtim.tv_nsec, 7);
