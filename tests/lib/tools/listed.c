@@ -6,6 +6,7 @@
  *   pcs    pc opcode: of the retired instructions
  *   insts  the same of all instruction records, attempts too
  *   mem    index kind address bytes attr data...: of the memory accesses; index counts instruction records from 0
+ *   modes  mode pc opcode as they stand: of the retired instructions
  *   notes  retired instructions before, and the line: of each line that begins with #
  *   flow   pc opcode as they stand, and between them the traps: "trap", retired instructions before, kind and cause, or
  *          nothing if FIELDS is 1,4 and not 1-4, target
@@ -96,6 +97,17 @@ static void insts(struct line *l)
 		return;
 	cut(l, 5);
 	put_insn(l, attempt ? 3 : 2);
+}
+
+static void modes(struct line *l)
+{
+	if (*l->text == '#')
+		return;
+	cut(l, 4);
+	for (int i = 1; i < 4; i++) {
+		put(field(l, i));
+		put(i < 3 ? " " : "\n");
+	}
 }
 
 static void notes(struct line *l)
@@ -199,7 +211,7 @@ static void mem(struct line *l)
 static const struct {
 	const char *name;
 	void (*line)(struct line *l);
-} whats[] = {{"pcs", pcs}, {"insts", insts}, {"mem", mem}, {"notes", notes}, {"flow", flow}};
+} whats[] = {{"pcs", pcs}, {"insts", insts}, {"mem", mem}, {"modes", modes}, {"notes", notes}, {"flow", flow}};
 
 int main(int argc, char **argv)
 {
@@ -211,7 +223,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], whats[i].name))
 			take = whats[i].line;
 	if (!take) {
-		fprintf(stderr, "listed: pcs, insts, mem, notes or flow\n");
+		fprintf(stderr, "listed: pcs, insts, mem, modes, notes or flow\n");
 		return 2;
 	}
 	__fsetlocking(stdin, FSETLOCKING_BYCALLER);
