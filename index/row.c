@@ -125,10 +125,8 @@ static uint64_t guess_checked(const uint64_t *before, const uint64_t *row, const
 static const struct hf_follow view_follow = {.column = VIEW_CHECKED, .guess = guess_checked};
 
 static const struct hf_column view_time[] = {
-	HF_COLUMN_COUNT(hf_view_times, offset),
-	HF_COLUMN_ANY(hf_view_times, before),
-	HF_COLUMN(NUMBER, hf_view_times, known, 1),
-	HF_COLUMN(NUMBER, hf_view_times, behind, 1),
+	HF_COLUMN_COUNT(hf_view_times, offset),	    HF_COLUMN_ANY(hf_view_times, before),
+	HF_COLUMN(NUMBER, hf_view_times, known, 1), HF_COLUMN(NUMBER, hf_view_times, behind, 1),
 	HF_COLUMN_BYTES(hf_view_times, data, n),
 };
 
@@ -241,8 +239,7 @@ static const struct hf_column inverse_page[] = {
 
 const struct hf_table hf_table_index_meta = HF_TABLE("meta", HF_TABLE_META, index_meta, struct hf_index_meta);
 const struct hf_table hf_table_hart = HF_TABLE("hart", HF_TABLE_HART, hart, struct hf_index_hart);
-const struct hf_table hf_table_chunk = 
-	HF_TABLE_PAGED("chunk", HF_TABLE_CHUNK, chunk, struct hf_chunk, &chunk_follow);
+const struct hf_table hf_table_chunk = HF_TABLE_PAGED("chunk", HF_TABLE_CHUNK, chunk, struct hf_chunk, &chunk_follow);
 const struct hf_table hf_table_page = HF_TABLE("chunk", HF_TABLE_CHUNK, page, struct hf_packed_page);
 const struct hf_table hf_table_point = HF_TABLE("point", HF_TABLE_POINT, point, struct hf_point);
 const struct hf_table hf_table_window = HF_TABLE("window", HF_TABLE_WINDOW, window, struct hf_packed_window);
@@ -250,7 +247,7 @@ const struct hf_table hf_table_image = HF_TABLE("image", HF_TABLE_IMAGE, image, 
 const struct hf_table hf_table_problem = HF_TABLE("problem", HF_TABLE_PROBLEM, problem, struct hf_index_problem);
 const struct hf_table hf_table_view_meta = HF_TABLE("meta", HF_TABLE_META, view_meta, struct hf_view_meta);
 const struct hf_table hf_table_view_hart = HF_TABLE("hart", HF_TABLE_HART, view_hart, struct hf_view_hart);
-const struct hf_table hf_table_view_chunk = 
+const struct hf_table hf_table_view_chunk =
 	HF_TABLE_PAGED("chunk", HF_TABLE_CHUNK, view_chunk, struct hf_view_chunk, &view_follow);
 const struct hf_table hf_table_view_time = HF_TABLE_TIMES("time", HF_TABLE_TIME, view_time, struct hf_view_times);
 const struct hf_table hf_table_view_merge = HF_TABLE_TIMES("merge", HF_TABLE_MERGE, view_merge, struct hf_view_merge);
@@ -330,6 +327,13 @@ static uint32_t bytes_of(const struct hf_column *c, const void *row)
 static size_t column_size(const struct hf_column *c, const void *row)
 {
 	return is_number(c) ? 8 : c->type == HF_COLUMN_WORDS ? c->size : 4 + bytes_of(c, row);
+}
+
+size_t hf_row_used(const struct hf_table *table, const void *row)
+{
+	const struct hf_column *last = &table->column[table->count - 1];
+
+	return last->type == HF_COLUMN_BLOB ? last->offset + bytes_of(last, row) : table->row_size;
 }
 
 size_t hf_row_size(const struct hf_table *table, const void *row)

@@ -121,6 +121,9 @@ uint64_t hf_column_number(const struct hf_column *column, const void *row);
 /* Puts it there: HF_ERR_STATE if it cannot be. */
 int hf_column_set_number(const struct hf_column *column, uint64_t number, void *row);
 
+/* Bytes of a row in memory, as far as they are in use: blobs are at the end. */
+size_t hf_row_used(const struct hf_table *table, const void *row);
+
 /* A row as bytes: 8 for a number, little-endian; of blobs and text their size, 4 bytes, before them. */
 size_t hf_row_size(const struct hf_table *table, const void *row);
 void hf_row_save(const struct hf_table *table, const void *row, uint8_t *to);

@@ -26,18 +26,6 @@ struct summary {
 	bool left;		       /*   it cannot go on where it was */
 };
 
-/* Bytes of a row as far as it is in use: blobs are at the end. */
-static size_t used_of(const struct hf_table *table, const void *row)
-{
-	const struct hf_column *last = &table->column[table->count - 1];
-	uint32_t n;
-
-	if (last->type != HF_COLUMN_BLOB)
-		return table->row_size;
-	memcpy(&n, (const uint8_t *)row + last->max, sizeof n);
-	return last->offset + n;
-}
-
 static int push(void *ctx, const struct hf_table *table, uint64_t number, const void *row)
 {
 	struct summary *s = ctx;
@@ -45,9 +33,8 @@ static int push(void *ctx, const struct hf_table *table, uint64_t number, const 
 	const uint64_t key = table->id == HF_TABLE_HART ? run->slot : hf_row_id(run->slot, number);
 	const uint64_t head[2] = {table->id, key};
 
-	return number > HF_NUMBER_MAX
-		       ? HF_ERR_LIMIT
-		       : hf_pass_run_push_summed(run, head, sizeof head, row, used_of(table, row));
+	return number > HF_NUMBER_MAX ? HF_ERR_LIMIT
+				      : hf_pass_run_push_summed(run, head, sizeof head, row, hf_row_used(table, row));
 }
 
 static int put_run(void *ctx, const struct hf_run *run)

@@ -140,36 +140,9 @@ void hf_inverse_keep(struct hf_inverse *inv, const struct hf_inverse_kept *kept,
 	hf_growing_keep_end(&inv->lists, &lists, k);
 }
 
-/* ---- order ---- */
-
-static int compare_keys(const struct hf_inverse_key *x, const struct hf_inverse_key *y)
+int hf_inverse_sort(const struct hf_inverse *inv, uint32_t **ret_order)
 {
-	if (x->a != y->a)
-		return x->a < y->a ? -1 : 1;
-	if (x->b != y->b)
-		return x->b < y->b ? -1 : 1;
-	return (x->level > y->level) - (x->level < y->level);
-}
-
-static int compare(const void *a, const void *b)
-{
-	const struct hf_inverse_entry *x = *(const struct hf_inverse_entry *const *)a;
-	const struct hf_inverse_entry *y = *(const struct hf_inverse_entry *const *)b;
-
-	return compare_keys(&x->key, &y->key);
-}
-
-int hf_inverse_sort(const struct hf_inverse *inv, const struct hf_inverse_entry ***ret_order)
-{
-	const struct hf_inverse_entry **order = malloc(((size_t)inv->count + 1) * sizeof *order);
-
-	*ret_order = order;
-	if (!order)
-		return HF_ERR_NOMEM;
-	for (uint32_t i = 0; i < inv->count; i++)
-		order[i] = &inv->entries[i];
-	qsort(order, inv->count, sizeof *order, compare);
-	return 0;
+	return hf_inverse_order(&inv->entries->key, sizeof *inv->entries, inv->count, ret_order);
 }
 
 /* ---- coarser ---- */
@@ -178,13 +151,6 @@ struct mapped {
 	struct hf_inverse_key key;
 	const struct hf_inverse_entry *entry;
 };
-
-static int compare_mapped(const void *a, const void *b)
-{
-	const struct mapped *x = a, *y = b;
-
-	return compare_keys(&x->key, &y->key);
-}
 
 static int compare_postings(const void *a, const void *b)
 {
@@ -209,27 +175,29 @@ static size_t take_postings(const struct hf_inverse *inv, const struct hf_invers
 	return (size_t)n;
 }
 
-/* The n entries that become one. */
-static int put_mapped(const struct hf_inverse *inv, const struct hf_inverse_mapping *mapping, const struct mapped *from,
-		      size_t n, struct hf_inverse *to, uint64_t *total)
+/* The n entries that become one, by their numbers. */
+static int put_mapped(const struct hf_inverse *inv, const struct hf_inverse_mapping *mapping,
+		      const struct mapped *mapped, const uint32_t *order, size_t n, struct hf_inverse *to,
+		      uint64_t *total)
 {
-	const uint64_t base = mapping->base >> mapping->shift(&from->key);
+	const struct hf_inverse_key *key = &mapped[*order].key;
+	const uint64_t base = mapping->base >> mapping->shift(key);
 	struct hf_posting *postings;
 	uint64_t added, count = 0;
 	int err = 0;
 
 	for (size_t i = 0; i < n; i++)
-		count += hf_growing_postings(&from[i].entry->list);
+		count += hf_growing_postings(&mapped[order[i]].entry->list);
 	postings = calloc((size_t)count, sizeof *postings);
 	if (!postings)
 		return HF_ERR_NOMEM;
 	count = 0;
 	for (size_t i = 0; i < n; i++)
-		count += take_postings(inv, mapping, &from[i], postings + count);
+		count += take_postings(inv, mapping, &mapped[order[i]], postings + count);
 	if (n > 1)
 		qsort(postings, (size_t)count, sizeof *postings, compare_postings);
 	for (uint64_t i = 0; i < count && !err; i++) {
-		err = hf_inverse_put(to, &from->key, base, postings[i].chunk, mapping->counted ? postings[i].count : 0,
+		err = hf_inverse_put(to, key, base, postings[i].chunk, mapping->counted ? postings[i].count : 0,
 				     &added);
 		*total += added;
 	}
@@ -240,19 +208,21 @@ static int put_mapped(const struct hf_inverse *inv, const struct hf_inverse_mapp
 static int map_all(const struct hf_inverse *inv, const struct hf_inverse_mapping *mapping, struct mapped *mapped,
 		   struct hf_inverse *to, uint64_t *total)
 {
-	int err = 0;
+	uint32_t *order;
+	int err;
 
 	for (uint32_t i = 0; i < inv->count; i++) {
 		mapped[i] = (struct mapped){.key = inv->entries[i].key, .entry = &inv->entries[i]};
 		mapping->fn(mapping->ctx, &mapped[i].key);
 	}
-	if (inv->count)
-		qsort(mapped, inv->count, sizeof *mapped, compare_mapped);
+	err = hf_inverse_order(&mapped->key, sizeof *mapped, inv->count, &order);
 	for (uint32_t i = 0, n; i < inv->count && !err; i += n) {
-		for (n = 1; i + n < inv->count && !compare_mapped(&mapped[i], &mapped[i + n]);)
+		for (n = 1;
+		     i + n < inv->count && !hf_inverse_compare(&mapped[order[i]].key, &mapped[order[i + n]].key);)
 			n++;
-		err = put_mapped(inv, mapping, mapped + i, n, to, total);
+		err = put_mapped(inv, mapping, mapped, order + i, n, to, total);
 	}
+	free(order);
 	return err;
 }
 

@@ -8,6 +8,7 @@
 #define HF_INDEX_SUMMARY_INVERSE_H
 
 #include "index/summary/growing.h"
+#include "index/summary/inverse_order.h"
 
 /* In the tables: a number of the schema. */
 enum hf_inverse_part {
@@ -30,11 +31,6 @@ struct hf_inverse_room {
 	uint32_t keys, lists, credit, coarse;
 };
 extern const struct hf_inverse_room hf_inverse_room_default;
-
-struct hf_inverse_key {
-	uint64_t a, b;
-	uint8_t level; /* how coarse: 0 is exact, others are what the part says */
-};
 
 struct hf_inverse_entry {
 	struct hf_inverse_key key;
@@ -59,13 +55,13 @@ void hf_inverse_free(struct hf_inverse *inverse);
  * there is no room, and nothing has changed. */
 int hf_inverse_put(struct hf_inverse *inverse, const struct hf_inverse_key *key, uint64_t base, uint64_t place,
 		   uint64_t count, uint64_t *ret_added);
-/* *ret_order, for free(): the entries in the order of a, b and level. */
-int hf_inverse_sort(const struct hf_inverse *inverse, const struct hf_inverse_entry ***ret_order);
+/* *ret_order, for free(): the numbers of the entries, in the order of their keys. */
+int hf_inverse_sort(const struct hf_inverse *inverse, uint32_t **ret_order);
 void hf_inverse_clear(struct hf_inverse *inverse);
 
 /*
- * To a file and back, into an empty one. is_key: whether a key can be. base and last: of places, at level 0. *ret_total:
- * the sum of all counts.
+ * To a file and back, into an empty one. is_key: whether a key can be. base and last: of places, at level 0.
+ * *ret_total: the sum of all counts.
  */
 struct hf_inverse_kept {
 	bool (*is_key)(const struct hf_inverse_key *key);

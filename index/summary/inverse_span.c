@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "index/summary/inverse_span.h"
 
+#include "index/row_queue.h"
 #include "index/summary/inverse_page.h"
 
 #include <stdlib.h>
@@ -17,13 +18,18 @@ struct hf_inverse_rows {
 	hf_summary_row_fn put;
 	void *ctx;
 	uint64_t part;
-	bool dry;		/* they are only counted */
-	uint64_t bytes;		/* of this span */
-	uint64_t pages, pieces; /* of the part so far */
+	uint64_t bytes, most;	   /* of this span: so far, and at most */
+	struct hf_row_queue ready; /* its rows, until it is known that they are not too many */
+	uint64_t pages, pieces;	   /* of the part so far */
 	struct hf_inverse_page_writer page;
 	struct hf_list_writer list;
 	struct hf_inverse_page page_row;
 	struct hf_summary_piece piece;
+	union {
+		struct hf_inverse_span span;
+		struct hf_inverse_page page;
+		struct hf_summary_piece piece;
+	} row;
 	uint8_t raw[HF_INVERSE_PAGE_FULL + 2 * HF_INVERSE_KEY_BYTES];
 };
 
@@ -38,6 +44,7 @@ int hf_inverse_writer_init(struct hf_inverse_writer *w, const struct hf_inverse_
 	w->rows->put = put;
 	w->rows->ctx = put_ctx;
 	w->rows->part = (uint64_t)ops->part << HF_INVERSE_PART_SHIFT;
+	hf_row_queue_init(&w->rows->ready);
 	if (hf_inverse_page_init(&w->rows->page))
 		return HF_ERR_NOMEM;
 	return hf_inverse_new(room, &w->inverse);
@@ -49,6 +56,7 @@ void hf_inverse_writer_fini(struct hf_inverse_writer *w)
 	if (w->rows) {
 		hf_inverse_page_fini(&w->rows->page);
 		hf_list_writer_fini(&w->rows->list);
+		hf_row_queue_fini(&w->rows->ready);
 	}
 	free(w->rows);
 }
@@ -73,12 +81,31 @@ int hf_inverse_writer_put(struct hf_inverse_writer *w, const struct hf_inverse_k
 
 /* ---- rows ---- */
 
+/* The span has more bytes than it may have. */
+enum { TOO_MANY = 1 };
+
+/* Before each row that is ready. */
+struct ready {
+	const struct hf_table *table;
+	uint64_t number;
+};
+
 static int put_row(struct hf_inverse_rows *r, const struct hf_table *table, uint64_t number, const void *row, size_t n)
 {
+	const struct ready head = {.table = table, .number = r->part | number};
+
 	r->bytes += n;
 	if (number > UINT32_MAX)
 		return HF_ERR_LIMIT;
-	return r->dry ? 0 : r->put(r->ctx, table, r->part | number, row);
+	return r->bytes > r->most ? TOO_MANY
+				  : hf_row_queue_push(&r->ready, 0, &head, sizeof head, row, hf_row_used(table, row));
+}
+
+static void drop_rows(struct hf_inverse_rows *r)
+{
+	hf_row_queue_fini(&r->ready);
+	hf_row_queue_init(&r->ready);
+	r->piece.n = 0;
 }
 
 static int put_page(struct hf_inverse_rows *r)
@@ -170,19 +197,20 @@ static int put_entry(const struct hf_inverse_writer *w, const struct hf_inverse_
 
 static int put_entries(struct hf_inverse_writer *w)
 {
-	const struct hf_inverse_entry **order;
+	uint32_t *order;
 	int err = hf_inverse_sort(w->inverse, &order);
 
 	hf_inverse_page_begin(&w->rows->page);
 	for (uint32_t i = 0; i < w->inverse->count && !err; i++)
-		err = put_entry(w, order[i]);
+		err = put_entry(w, &w->inverse->entries[order[i]]);
 	free(order);
 	if (!err)
 		err = put_page(w->rows);
 	return err ? err : put_piece(w->rows);
 }
 
-static int put_span(struct hf_inverse_writer *w)
+/* Makes the rows of the span, which take at most so many bytes: 1 if they would take more. */
+static int make_span(struct hf_inverse_writer *w, uint64_t most)
 {
 	struct hf_inverse_rows *r = w->rows;
 	struct hf_inverse_span span = {.first = w->first,
@@ -194,45 +222,51 @@ static int put_span(struct hf_inverse_writer *w)
 	int err;
 
 	r->bytes = 0;
+	r->most = most;
 	err = put_entries(w);
 	span.pages = r->pages - span.page;
 	span.lists = r->pieces - span.list;
 	if (!err)
 		err = put_row(r, &hf_table_inverse_span, w->head.spans, &span, 40);
-	if (r->dry) {
+	if (err) {
+		drop_rows(r);
 		r->pages = span.page;
 		r->pieces = span.list;
 	}
 	return err;
 }
 
-/* ---- the bound ---- */
-
-/* Whether what it holds is small enough for its instructions; *ret_bytes: how many it would be. */
-static int fits(struct hf_inverse_writer *w, bool *ret_fits)
-{
-	const uint64_t most = w->inverse->room.credit + w->insns / w->ops->insns_a_byte;
-	int err;
-
-	w->rows->dry = true;
-	err = put_span(w);
-	w->rows->dry = false;
-	*ret_fits = w->bytes + w->rows->bytes <= most;
-	return err;
-}
-
+/* Its rows are what make_span made. */
 static int write_span(struct hf_inverse_writer *w)
 {
-	int err = put_span(w);
+	struct hf_inverse_rows *r = w->rows;
+	const struct hf_row *row;
+	int err = 0;
 
+	while (!err && (row = hf_row_queue_pop(&r->ready))) {
+		const struct ready *head = hf_row_bytes(row);
+
+		memcpy(&r->row, head + 1, row->size - sizeof *head);
+		err = r->put(r->ctx, head->table, head->number, &r->row);
+	}
 	w->head.spans++;
 	w->head.total += w->total;
-	w->bytes += w->rows->bytes;
+	w->bytes += r->bytes;
 	w->total = 0;
 	hf_inverse_clear(w->inverse);
 	if (w->ops->begin)
 		w->ops->begin(w->ctx);
 	return err;
+}
+
+/* ---- the bound ---- */
+
+/* How many bytes a span may have now. */
+static uint64_t most_bytes(const struct hf_inverse_writer *w)
+{
+	const uint64_t most = w->inverse->room.credit + w->insns / w->ops->insns_a_byte;
+
+	return most > w->bytes ? most - w->bytes : 0;
 }
 
 /* Less than half of its memory is in use. */
@@ -241,21 +275,29 @@ static bool is_roomy(const struct hf_inverse *v)
 	return v->count < v->room.keys / 2 && v->lists.size < v->room.lists / 2 && hf_growing_has_room(&v->lists);
 }
 
+/* Writes the span if it has few enough bytes, or becomes coarser: 1. What is as coarse as can be is written whatever
+ * it takes. */
+static int write_or_coarsen(struct hf_inverse_writer *w)
+{
+	int err = make_span(w, most_bytes(w));
+
+	if (err == TOO_MANY) {
+		err = w->ops->coarsen(w->ctx);
+		if (err)
+			return err;
+		err = make_span(w, UINT64_MAX);
+	}
+	return err ? err : write_span(w);
+}
+
 int hf_inverse_writer_make_room(struct hf_inverse_writer *w)
 {
-	for (;;) {
-		bool small;
-		int err = fits(w, &small);
+	int err;
 
-		if (!err && !small)
-			err = w->ops->coarsen(w->ctx);
-		if (err < 0)
-			return err;
-		if (!err)
-			return write_span(w);
-		if (is_roomy(w->inverse))
-			return 0;
-	}
+	do
+		err = write_or_coarsen(w);
+	while (err > 0 && !is_roomy(w->inverse));
+	return err < 0 ? err : 0;
 }
 
 int hf_inverse_writer_cut(struct hf_inverse_writer *w, bool coarse)
@@ -269,16 +311,10 @@ int hf_inverse_writer_cut(struct hf_inverse_writer *w, bool coarse)
 
 int hf_inverse_writer_end(struct hf_inverse_writer *w, bool known)
 {
-	bool small = false;
 	int err = w->inverse->count ? 1 : 0;
 
-	while (err > 0 && !small) {
-		err = fits(w, &small);
-		if (!err && !small)
-			err = w->ops->coarsen(w->ctx);
-	}
-	if (!err && w->inverse->count)
-		err = write_span(w);
+	while (err > 0)
+		err = write_or_coarsen(w);
 	w->head.known = known;
 	return err ? err : w->rows->put(w->rows->ctx, &hf_table_inverse, w->ops->part, &w->head);
 }

@@ -9,7 +9,7 @@ need_fuse
 
 # Modes, pcs and opcodes; a source without modes is taken to run in user mode.
 retired() {
-	awk '!/^#/ {print ($2 == "?" ? "U" : $2), $3, $4}' "$1"
+	"$listed" modes <"$1" | sed 's/^?/U/'
 }
 
 # Traps: kind, cause, and of exceptions the instruction that did not retire; not where the fetch itself failed or what was
@@ -17,8 +17,9 @@ retired() {
 traps() {
 	local stf=1
 	case $1 in *@etrace/*) stf=0 ;; esac
-	awk -v stf="${2:-$stf}" '/^# attempt/ {at = $4 " " $5} !/^#/ {n++; at = ""}
-	     /^# trap / {print n + 0, $3, $4, (stf && $3 == "exception" && $4 !~ /^cause=(0|1|2|12)$/ ? at : "")}' "$1"
+	"$listed" notes <"$1" | awk -v stf="${2:-$stf}" '{n = $1; sub(/^[0-9]+ /, ""); if (n != before) at = ""; before = n}
+	     /^# attempt/ {at = $4 " " $5}
+	     /^# trap / {print n, $3, $4, (stf && $3 == "exception" && $4 !~ /^cause=(0|1|2|12)$/ ? at : "")}'
 }
 
 copy=$tmp/copy

@@ -7,45 +7,11 @@ golden() {
 	if [ -e "$1.xz" ]; then xz -dc "$1.xz"; else cat "$1"; fi
 }
 
-# pc opcode of the retired instructions.
-listed_pcs() {
-	awk '!/^#/ {sub(/^0+/, "", $3); print ($3 == "" ? 0 : $3), $4}'
-}
-
-# pc opcode of all instruction records, the attempts too.
-listed_insts() {
-	awk '/^# attempt/ {pc = $4; op = $5} !/^#/ {pc = $3; op = $4}
-	     /^# attempt/ || !/^#/ {sub(/^0+/, "", pc); print (pc == "" ? 0 : pc), op}'
-}
-
-# index kind address bytes attr data... of the memory accesses, index counting instruction records from 0.
-listed_mem() {
-	awk 'function strip(s) {sub(/^0+/, "", s); return s == "" ? "0" : s}
-	     /^#/ && !/^# attempt/ {next}
-	     {
-		for (i = 5; i < NF; i++) {
-			if ($i !~ /^(R|W|RW)[0-9]+$/)
-				continue
-			kind = $i; sub(/[0-9]+$/, "", kind)
-			size = $i; sub(/^[RW]+/, "", size)
-			rest = $(i + 1); data = ""
-			sub(/,?stored=[0-9]+/, "", rest); sub(/\{\}/, "", rest)
-			if ((at = index(rest, "=")) && rest !~ /^[0-9a-f]*\{/) { data = substr(rest, at + 1); rest = substr(rest, 1, at - 1) }
-			attr = "0"
-			if (rest ~ /\{attr=/) {
-				attr = rest; sub(/^[^{]*\{attr=/, "", attr)
-				if ((at = index(attr, "}=")) > 0) data = substr(attr, at + 2)
-				sub(/\}.*/, "", attr)
-				sub(/\{.*/, "", rest)
-			}
-			line = records + 0 " " kind " " strip(rest) " " size " " strip(attr)
-			n = split(data, word, "_")
-			for (w = 1; w <= n; w++) line = line " " strip(word[w])
-			print line
-		}
-		records++
-	     }'
-}
+# What lib/tools/listed.c tells of a listing.
+listed=$(dirname "$HARTFS_BIN")/tests/listed
+listed_pcs() { "$listed" pcs; }
+listed_insts() { "$listed" insts; }
+listed_mem() { "$listed" mem; }
 
 # The goldens have sizes as stored: golden_mem bits|bytes [LISTING] turns them into bytes, as the instruction in the
 # listing says by its name, else as the file has most of them.
@@ -74,8 +40,8 @@ golden_mem() {
 
 # retired record kind cause epc value target of traps; the record of an attempt that carries them.
 listed_traps() {
-	awk 'function strip(s) {sub(/^0+/, "", s); return s == "" ? "0" : s}
-	     !/^#/ {n++}
+	"$listed" notes | awk 'function strip(s) {sub(/^0+/, "", s); return s == "" ? "0" : s}
+	     {n = $1; sub(/^[0-9]+ /, "")}
 	     /^# attempt/ {epc = strip($4); record = "-"; for (i = 5; i <= NF; i++) if ($i ~ /^record=/) record = substr($i, 8)}
 	     /^# trap (exception|interrupt)/ {
 		kind = $3 == "exception" ? "exc" : "int"; cause = "?"; value = "0"; target = "-"
@@ -90,8 +56,8 @@ listed_traps() {
 
 # retired target of changes of flow that the trace does not explain.
 listed_jumps() {
-	awk 'function strip(s) {sub(/^0+/, "", s); return s == "" ? "0" : s}
-	     !/^#/ {n++} /^# discontinuity/ {print n + 0, strip($5)}'
+	"$listed" notes | awk 'function strip(s) {sub(/^0+/, "", s); return s == "" ? "0" : s}
+	     {n = $1; sub(/^[0-9]+ /, "")} /^# discontinuity/ {print n + 0, strip($5)}'
 }
 
 # same WHAT GOT EXPECTED: two files of the test's directory are equal, and not empty.
@@ -102,8 +68,8 @@ same() {
 
 # retired kind cause value target of traps, whatever instruction has them; a system call's value is its number.
 listed_exceptions() {
-	awk 'function strip(s) {sub(/^0+/, "", s); return s == "" ? "0" : s}
-	     !/^#/ {n++}
+	"$listed" notes | awk 'function strip(s) {sub(/^0+/, "", s); return s == "" ? "0" : s}
+	     {n = $1; sub(/^[0-9]+ /, "")}
 	     /^# trap (exception|interrupt)/ {
 		kind = $3 == "exception" ? "exc" : "int"; cause = "?"; value = "0"; target = "-"
 		for (i = 4; i <= NF; i++) {

@@ -4,16 +4,7 @@
 
 # listed LISTING FIELDS: pc and opcode of what retired; between them the traps: retired instructions before, kind (exception,
 # interrupt), cause, target. FIELDS: which of these the format can tell, 1-4 or 1,4.
-listed() {
-	awk -v fields="$2" '!/^#/ {print $3, $4; n++; next} /^# trap / {
-		cause = target = "-"
-		for (i = 4; i <= NF; i++) {
-			if ($i ~ /^cause=/) cause = substr($i, 7)
-			if ($i == "->") target = $(i + 1)
-		}
-		print "trap", n + 0, fields == "1-4" ? $3 " " cause : "", target
-	}' "$1"
-}
+listed() { "$(dirname "$hartfs")/tests/listed" flow "$2" <"$1"; }
 
 # What survives in each view.
 declare -A round_trip_fields=([trace.stf]=1-4 [trace.astf]=1,4 [etrace]=1-4 [ntrace]=1,4 [ete]=1,4)

@@ -196,16 +196,21 @@ grep -qE 'summary is damaged' "$tmp/err" || [ -z "$(find_in "$rv" --pc 80001028 
 	fail "a damaged summary is believed: $(cat "$tmp/err")"
 
 # ---- the judge ----
-# HARTFS_SEED: other questions; HARTFS_QUESTIONS: so many percent of them. contrib/judge.sh asks many more.
+# HARTFS_SEED: other questions; HARTFS_QUESTIONS: so many percent of them. contrib/judge.sh asks many more, and of whole
+# captures: the judge takes 25 s to read one of these.
 batch=$(dirname "$hartfs")/tests/find_batch
 if [ -x "$batch" ]; then
 	seed=${HARTFS_SEED:-1} percent=${HARTFS_QUESTIONS:-100}
+	mkdir "$tmp/cut"
+	zcat "$rv" | head -c 1200000 >"$tmp/cut/rv.stf"
+	cp "$archive/boot/rv-sys.elf" "$tmp/cut/rv.elf"
+	head -c 250000 "$a64" >"$tmp/cut/a64.astf"
 	for chunk in $(some 7 1 1000 16384); do
 		case $chunk in
 		1) captures=("$archive/figure.astf" "$archive/tables.astf") count=125 ;;
 		7) captures=("$archive/figure.astf" "$mini") count=125 ;;
-		1000) captures=("$rv") count=250 ;;
-		*) captures=("$a64") count=250 ;;
+		1000) captures=("$tmp/cut/rv.stf") count=250 ;;
+		*) captures=("$tmp/cut/a64.astf") count=250 ;;
 		esac
 		mkdir "$tmp/index$chunk"
 		python3 "$here/find/judge.py" "$hartfs" "$batch" "$tmp/index$chunk" "$seed" $((count * percent / 100)) "$chunk" "${captures[@]}" \

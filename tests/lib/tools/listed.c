@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * listed WHAT [FIELDS] <LISTING: what tests compare of a listing, in the form of the goldens. It knows only the text,
+ * not the code that made it. awk does the same ten times as slowly, and listings are what tests read most.
+ *
+ *   pcs    pc opcode: of the retired instructions
+ *   insts  the same of all instruction records, attempts too
+ *   mem    index kind address bytes attr data...: of the memory accesses; index counts instruction records from 0
+ *   modes  mode pc opcode as they stand: of the retired instructions
+ *   notes  retired instructions before, and the line: of each line that begins with #
+ *   flow   pc opcode as they stand, and between them the traps: "trap", retired instructions before, kind and cause, or
+ *          nothing if FIELDS is 1,4 and not 1-4, target
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIELDS_MOST = 256 };
+
+struct line {
+	char *text;
+	size_t room;
+	char *field[FIELDS_MOST];
+	int fields;
+};
+
+static uint64_t retired, records;
+static bool whole_traps;
+
+static const char *strip(const char *s)
+{
+	while (s[0] == '0' && s[1])
+		s++;
+	return *s ? s : "0";
+}
+
+/* Cuts the line into fields, at most so many. */
+static void cut(struct line *l, int most)
+{
+	char *at = l->text;
+
+	for (l->fields = 0; l->fields < most; *at++ = 0) {
+		while (*at == ' ')
+			at++;
+		if (!*at)
+			return;
+		l->field[l->fields++] = at;
+		at = strchrnul(at, ' ');
+		if (!*at)
+			return;
+	}
+	if (most == FIELDS_MOST) {
+		fprintf(stderr, "listed: a line has %d fields or more\n", FIELDS_MOST);
+		exit(2);
+	}
+}
+
+static const char *field(const struct line *l, int i)
+{
+	return i < l->fields ? l->field[i] : "";
+}
+
+static bool begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+static void put(const char *text)
+{
+	fputs_unlocked(text, stdout);
+}
+
+static void put_insn(struct line *l, int pc)
+{
+	put(l->fields > pc ? strip(l->field[pc]) : "0");
+	put(" ");
+	put(field(l, pc + 1));
+	put("\n");
+}
+
+static void pcs(struct line *l)
+{
+	if (*l->text == '#')
+		return;
+	cut(l, 4);
+	put_insn(l, 2);
+}
+
+static void insts(struct line *l)
+{
+	const bool attempt = begins(l->text, "# attempt");
+
+	if (*l->text == '#' && !attempt)
+		return;
+	cut(l, 5);
+	put_insn(l, attempt ? 3 : 2);
+}
+
+static void modes(struct line *l)
+{
+	if (*l->text == '#')
+		return;
+	cut(l, 4);
+	for (int i = 1; i < 4; i++) {
+		put(field(l, i));
+		put(i < 3 ? " " : "\n");
+	}
+}
+
+static void notes(struct line *l)
+{
+	if (*l->text == '#')
+		printf("%llu %s\n", (unsigned long long)retired, l->text);
+}
+
+static void flow(struct line *l)
+{
+	const char *cause = "-", *target = "-";
+
+	if (*l->text != '#') {
+		cut(l, 4);
+		put(field(l, 2));
+		put(" ");
+		put(field(l, 3));
+		put("\n");
+		return;
+	}
+	if (!begins(l->text, "# trap "))
+		return;
+	cut(l, FIELDS_MOST);
+	for (int i = 3; i < l->fields; i++) {
+		if (begins(l->field[i], "cause="))
+			cause = l->field[i] + 6;
+		if (!strcmp(l->field[i], "->"))
+			target = field(l, i + 1);
+	}
+	printf("trap %llu ", (unsigned long long)retired);
+	if (whole_traps)
+		printf("%s %s", field(l, 2), cause);
+	printf(" %s\n", target);
+}
+
+/* Takes the first of it out of the text. */
+static void remove_text(char *from, size_t n)
+{
+	if (from)
+		memmove(from, from + n, strlen(from + n) + 1);
+}
+
+static void remove_stored(char *text)
+{
+	char *at = strstr(text, "stored=");
+	size_t n;
+
+	if (!at)
+		return;
+	n = 7 + strspn(at + 7, "0123456789");
+	if (at > text && at[-1] == ',') {
+		at--;
+		n++;
+	}
+	remove_text(at, n);
+}
+
+/* ADDRESS[{attr=ATTR}][=DATA], with more between the braces. */
+static void put_access(const char *kind, size_t kind_length, char *text)
+{
+	char *data = text + strlen(text), *at, *word;
+	const char *attr = "0";
+
+	remove_stored(text);
+	remove_text(strstr(text, "{}"), 2);
+	at = strchr(text, '=');
+	if (at && text[strspn(text, "0123456789abcdef")] != '{') {
+		*at = 0;
+		data = at + 1;
+	}
+	if ((at = strstr(text, "{attr="))) {
+		attr = at + 6;
+		if ((at = strstr(attr, "}=")))
+			data = at + 2;
+		if ((at = strchr(attr, '}')))
+			*at = 0;
+		*strchr(text, '{') = 0;
+	}
+	printf("%llu %.*s %s %s %s", (unsigned long long)records, (int)kind_length, kind, strip(text),
+	       kind + kind_length, strip(attr));
+	while (data && *data && (word = strsep(&data, "_")))
+		printf(" %s", strip(word));
+	putchar('\n');
+}
+
+static void mem(struct line *l)
+{
+	if (*l->text == '#' && !begins(l->text, "# attempt"))
+		return;
+	cut(l, FIELDS_MOST);
+	for (int i = 4; i + 1 < l->fields; i++) {
+		const char *kind = l->field[i];
+		const size_t n = (kind[0] == 'R') + (kind[kind[0] == 'R'] == 'W');
+
+		if (n && kind[n] && !kind[n + strspn(kind + n, "0123456789")])
+			put_access(kind, n, l->field[i + 1]);
+	}
+	records++;
+}
+
+static const struct {
+	const char *name;
+	void (*line)(struct line *l);
+} whats[] = {{"pcs", pcs}, {"insts", insts}, {"mem", mem}, {"modes", modes}, {"notes", notes}, {"flow", flow}};
+
+int main(int argc, char **argv)
+{
+	void (*take)(struct line * l) = NULL;
+	struct line line = {0};
+	ssize_t n;
+
+	for (size_t i = 0; i < sizeof whats / sizeof *whats && argc > 1; i++)
+		if (!strcmp(argv[1], whats[i].name))
+			take = whats[i].line;
+	if (!take) {
+		fprintf(stderr, "listed: pcs, insts, mem, modes, notes or flow\n");
+		return 2;
+	}
+	__fsetlocking(stdin, FSETLOCKING_BYCALLER);
+	whole_traps = argc > 2 && !strcmp(argv[2], "1-4");
+	while ((n = getline(&line.text, &line.room, stdin)) > 0) {
+		const bool is_retired = *line.text != '#';
+
+		if (line.text[n - 1] == '\n')
+			line.text[n - 1] = 0;
+		take(&line);
+		retired += is_retired;
+	}
+	free(line.text);
+	return fflush(stdout) || ferror(stdin) ? 2 : 0;
+}
