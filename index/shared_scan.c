@@ -344,6 +344,7 @@ int hf_shared_scan_new(const struct hf_box *box, struct hf_src *base, struct hf_
 	s->view.scan_base = reader_base;
 	/* What a reader is not asked for. */
 	s->view.scan_new = NULL;
+	s->view.scan_swap = NULL;
 	s->view.scan_memory = NULL;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->changed, NULL);

@@ -224,6 +224,12 @@ struct hf_box {
 	 */
 	int (*sync_behind)(struct hf_src *base, const struct hf_point *point, struct hf_sync *ret_sync,
 			   struct hf_diag *diag);
+	/*
+	 * Takes the block that scan_next has given last for the caller, who frees it, and gives the scan the malloc'ed
+	 * spare[size > 0] for the next one. NULL: the scan cannot do without it, all is as it was, and spare is the
+	 * caller's still. May be NULL.
+	 */
+	uint8_t *(*scan_swap)(struct hf_scan *scan, uint8_t *spare, size_t size);
 	/* Bytes of memory that the scan holds now. */
 	uint64_t (*scan_memory)(const struct hf_scan *scan);
 	/* What the scan was given as base; where there is sync_behind. */

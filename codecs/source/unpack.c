@@ -423,6 +423,18 @@ void hf_unpack_scan_free(struct hf_scan *scan)
 	free(scan);
 }
 
+uint8_t *hf_unpack_scan_swap(struct hf_scan *scan, uint8_t *spare, size_t size)
+{
+	uint8_t *block = scan->buf;
+
+	/* The end of a block is the window of the next, and what stands before it is not the block's. */
+	if (!scan->given || scan->u->ops->window)
+		return NULL;
+	scan->buf = spare;
+	scan->cap = size;
+	return block;
+}
+
 uint64_t hf_unpack_scan_memory(const struct hf_scan *scan)
 {
 	const struct hf_unpack *u = scan->u;

@@ -33,9 +33,10 @@ struct entry {
 	struct hf_cache_block block; /* first: blocks are cast back to entries */
 	struct hf_cache_key key;
 	struct entry *chain;	     /* the next of its bucket, or of a list of entries to be freed */
+	struct entry *lender;	     /* whose bytes these are, which it pins; NULL: its own */
 	struct hf_link link;         /* in its queue */
 	struct hf_cache_waiter *waiters;
-	size_t cost; /* with its bytes; a ghost keeps what it had */
+	size_t cost; /* with its bytes, unless they are lent; a ghost keeps what it had */
 	uint32_t pins;
 	uint8_t state;
 	uint8_t queue; /* where it goes, or is, when unpinned */
@@ -165,12 +166,36 @@ static struct entry *oldest_of(const struct hf_cache *cache, enum queue_name nam
 
 /* Giving memory back. */
 
-/* Gives up an entry that is in no queue and not in the table: it is freed once the lock is released. */
-static void discard(struct hf_cache *cache, struct entry **refuse, struct entry *e)
+static void throw_away(struct hf_cache *cache, struct entry **refuse, struct entry *e)
 {
 	cache->stats.bytes -= e->state == GHOST ? ENTRY_COST : e->cost;
 	e->chain = *refuse;
 	*refuse = e;
+}
+
+/* Bytes that were lent are not needed there any more, nor anywhere else if nobody is just reading them. */
+static void give_back(struct hf_cache *cache, struct entry **refuse, struct entry *lender, size_t room)
+{
+	lender->cost += room;
+	cache->stats.bytes += room;
+	if (--lender->pins)
+		return;
+	if (!lender->dropped)
+		remove_from_table(cache, lender);
+	throw_away(cache, refuse, lender);
+}
+
+/* Gives up an entry that is in no queue and not in the table: it is freed once the lock is released. */
+static void discard(struct hf_cache *cache, struct entry **refuse, struct entry *e)
+{
+	struct entry *lender = e->lender;
+
+	throw_away(cache, refuse, e);
+	if (!lender)
+		return;
+	e->lender = NULL;
+	e->block.bytes = NULL;
+	give_back(cache, refuse, lender, e->cost - ENTRY_COST);
 }
 
 static void empty(struct hf_cache *cache, struct entry *refuse)
@@ -325,10 +350,32 @@ int hf_cache_new(uint64_t max_bytes, struct hf_cache **ret_cache)
 	return 0;
 }
 
+/* Those that were filled with the bytes of others go first. */
+static void discard_lent(struct hf_cache *cache)
+{
+	struct entry *refuse = NULL;
+
+	for (size_t i = 0; i < (size_t)1 << cache->bucket_bits; i++) {
+		for (struct entry *e = cache->buckets[i]; e;) {
+			if (!e->lender) {
+				e = e->chain;
+				continue;
+			}
+			assert(e->pins == 0);
+			dequeue(cache, e);
+			remove_from_table(cache, e);
+			discard(cache, &refuse, e);
+			e = cache->buckets[i];
+		}
+	}
+	empty(cache, refuse);
+}
+
 void hf_cache_free(struct hf_cache *cache)
 {
 	if (!cache)
 		return;
+	discard_lent(cache);
 	for (size_t i = 0; i < (size_t)1 << cache->bucket_bits; i++) {
 		for (struct entry *e = cache->buckets[i], *next; e; e = next) {
 			next = e->chain;
@@ -411,6 +458,21 @@ enum hf_cache_answer hf_cache_acquire(struct hf_cache *cache, struct hf_cache_ke
 	return answer;
 }
 
+/* Its bytes are there, with that much room. Who waited for them is to be told. */
+static struct hf_cache_waiter *become_ready(struct hf_cache *cache, struct entry *e, size_t room, struct entry **refuse)
+{
+	struct hf_cache_waiter *waiters;
+
+	e->state = READY;
+	e->cost = ENTRY_COST + room;
+	cache->stats.bytes += room;
+	waiters = take_waiters(e, &e->pins);
+	if (e->pins == 0)
+		settle(cache, e, refuse);
+	make_room(cache, refuse);
+	return waiters;
+}
+
 void hf_cache_fill(struct hf_cache *cache, struct hf_cache_block *block, uint8_t *bytes, size_t size)
 {
 	struct entry *e = entry_of(block);
@@ -426,13 +488,28 @@ void hf_cache_fill(struct hf_cache *cache, struct hf_cache_block *block, uint8_t
 		bytes = hf_free_list_fit(bytes, size, &room);
 	pthread_mutex_lock(&cache->lock);
 	e->block = (struct hf_cache_block){.bytes = bytes, .size = size};
-	e->state = READY;
-	e->cost = ENTRY_COST + room;
-	cache->stats.bytes += room;
-	waiters = take_waiters(e, &e->pins);
-	if (e->pins == 0)
-		settle(cache, e, &refuse);
-	make_room(cache, &refuse);
+	waiters = become_ready(cache, e, room, &refuse);
+	pthread_mutex_unlock(&cache->lock);
+	tell(waiters, block, 0);
+	empty(cache, refuse);
+}
+
+void hf_cache_fill_lent(struct hf_cache *cache, struct hf_cache_block *block, struct hf_cache_block *lent)
+{
+	struct entry *e = entry_of(block), *lender = entry_of(lent);
+	struct entry *refuse = NULL;
+	struct hf_cache_waiter *waiters;
+	size_t room;
+
+	pthread_mutex_lock(&cache->lock);
+	assert(lender->pins > 0 && lender->state == READY && !lender->lender);
+	/* The cost goes with them, so that what is passed or evicted counts as what it frees. */
+	room = lender->cost - ENTRY_COST;
+	lender->cost = ENTRY_COST;
+	cache->stats.bytes -= room;
+	e->block = lender->block;
+	e->lender = lender;
+	waiters = become_ready(cache, e, room, &refuse);
 	pthread_mutex_unlock(&cache->lock);
 	tell(waiters, block, 0);
 	empty(cache, refuse);
@@ -561,7 +638,7 @@ uint64_t hf_cache_lent_to_others(struct hf_cache *cache, enum hf_lender lender)
 /* The whole table is searched: captures seldom change, and this saves a list per owner. */
 void hf_cache_drop(struct hf_cache *cache, uint64_t owner)
 {
-	struct entry *refuse = NULL;
+	struct entry *refuse = NULL, *gone = NULL;
 
 	pthread_mutex_lock(&cache->lock);
 	for (size_t i = 0; i < (size_t)1 << cache->bucket_bits; i++) {
@@ -576,8 +653,14 @@ void hf_cache_drop(struct hf_cache *cache, uint64_t owner)
 			if (e->state == MAKING || e->pins)
 				continue;
 			dequeue(cache, e);
-			discard(cache, &refuse, e);
+			e->chain = gone;
+			gone = e;
 		}
+	}
+	/* Only now: with them others may leave the table. */
+	for (struct entry *e; (e = gone);) {
+		gone = e->chain;
+		discard(cache, &refuse, e);
 	}
 	pthread_mutex_unlock(&cache->lock);
 	empty(cache, refuse);

@@ -57,6 +57,9 @@ uint8_t *hf_cache_alloc(struct hf_cache *cache, size_t size);
 /* Ends a HF_CACHE_MAKE: bytes (malloc'ed, NULL only if size is 0) become the cache's, the maker has them no more
  * (they may move). */
 void hf_cache_fill(struct hf_cache *cache, struct hf_cache_block *block, uint8_t *bytes, size_t size);
+/* The same with the bytes of another block, which is the caller's pinned one and is not any more: they are there once, and
+ * count once, for both. It stays as long as this one does. */
+void hf_cache_fill_lent(struct hf_cache *cache, struct hf_cache_block *block, struct hf_cache_block *lent);
 /* Ends a HF_CACHE_MAKE without bytes: waiters get err, the next acquire makes it anew. */
 void hf_cache_fail(struct hf_cache *cache, struct hf_cache_block *block, int err);
 /* The same, if nobody waits for it: false, and it is still to be filled or failed, if somebody does. */

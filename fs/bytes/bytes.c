@@ -135,6 +135,34 @@ int hf_bytes_make(const struct hf_bytes *bytes, uint64_t number, struct hf_worke
 	return err;
 }
 
+/* A piece that is a block which others use too. HF_NOTE_END: it is to be made. */
+static int borrow(const struct hf_bytes *bytes, uint64_t number, struct hf_cache_block **ret_lent)
+{
+	struct hf_open *open;
+	struct hf_piece piece;
+	int err;
+
+	*ret_lent = NULL;
+	if (!bytes->ops->lend || hf_stopping(bytes->capture->common))
+		return HF_NOTE_END;
+	err = hf_bytes_open(bytes, 0, &open);
+	if (!err)
+		err = bytes->ops->piece(bytes, open, number, &piece);
+	if (!err)
+		err = bytes->ops->lend(bytes, open, &piece, ret_lent);
+	if (err) {
+		hf_bytes_close(open, 0);
+		return err == HF_ERR_CANCELLED ? err : (int)HF_NOTE_END;
+	}
+	err = hf_bytes_check_made(bytes, 0);
+	if (err) {
+		hf_cache_unpin(bytes->capture->common->cache, *ret_lent);
+		*ret_lent = NULL;
+	}
+	hf_bytes_close(open, err);
+	return err;
+}
+
 void hf_bytes_close(struct hf_open *open, int err)
 {
 	if (!open)
@@ -147,7 +175,7 @@ struct make_job {
 	struct hf_job job;
 	struct hf_bytes bytes;
 	uint64_t number;
-	struct hf_cache_block *block;
+	struct hf_cache_block *block, *lent; /* lent: which block it is; NULL: made is malloc'ed */
 	uint8_t *made;
 	size_t size;
 };
@@ -157,8 +185,12 @@ static int run_make(struct hf_job *job, struct hf_worker *worker)
 	struct make_job *make = (struct make_job *)job;
 	struct hf_metrics *metrics = &make->bytes.capture->common->metrics;
 	const int64_t start_ns = hf_now_ns();
-	int err = hf_bytes_make(&make->bytes, make->number, worker, &make->made, &make->size);
+	int err = borrow(&make->bytes, make->number, &make->lent);
 
+	if (!err)
+		make->size = make->lent->size;
+	else if (err == HF_NOTE_END)
+		err = hf_bytes_make(&make->bytes, make->number, worker, &make->made, &make->size);
 	if (err == HF_ERR_CANCELLED && job->gave_up)
 		return err;
 	hf_metrics_add(err ? &metrics->chunk_errors : &metrics->chunks, 1);
@@ -188,7 +220,9 @@ static void end_make(struct hf_job *job, int err)
 
 	if (gave_up && !is_over(make))
 		return;
-	if (!err)
+	if (!err && make->lent)
+		hf_cache_fill_lent(cache, make->block, make->lent);
+	else if (!err)
 		hf_cache_fill(cache, make->block, make->made, make->size);
 	else if (!gave_up)
 		hf_cache_fail(cache, make->block, err);

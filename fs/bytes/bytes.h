@@ -36,6 +36,10 @@ struct hf_bytes_ops {
 	/* Writes the bytes of a piece: to has room for piece->size + HF_SINK_ROOM of them. */
 	int (*fill)(const struct hf_bytes *bytes, struct hf_open *open, const struct hf_piece *piece,
 		    struct hf_worker *worker, uint8_t *to);
+	/* The piece as a block of the cache, pinned, that others use too: then it is not filled. Otherwise HF_NOTE_END, or an
+	 * error, which filling it meets again. NULL: there are no such blocks. */
+	int (*lend)(const struct hf_bytes *bytes, struct hf_open *open, const struct hf_piece *piece,
+		    struct hf_cache_block **ret_block);
 	/* A small read from somewhere within pieces that have parts: makes no more than it must. */
 	int (*read_once)(const struct hf_bytes *bytes, struct hf_open *open, struct hf_worker *worker, uint64_t offset,
 			 uint8_t *buf, size_t size);

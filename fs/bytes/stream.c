@@ -22,6 +22,14 @@ static int fill(const struct hf_bytes *bytes, struct hf_open *open, const struct
 	return hf_err_class(err) == HF_CLASS_corrupt && err != HF_ERR_ZSTF_CHUNK ? HF_ERR_MISMATCH : err;
 }
 
+/* A stream that is decoded from its beginning has blocks of the size of a piece. */
+static int lend(const struct hf_bytes *bytes, struct hf_open *open, const struct hf_piece *piece,
+		struct hf_cache_block **ret_block)
+{
+	(void)bytes;
+	return hf_block_source_lend(open->source, piece->offset, piece->size, ret_block);
+}
+
 /* Decodes no more of the container than it must. */
 static int read_once(const struct hf_bytes *bytes, struct hf_open *open, struct hf_worker *worker, uint64_t offset,
 		     uint8_t *buf, size_t size)
@@ -85,5 +93,6 @@ static int find_ordinal(const struct hf_bytes *bytes, struct hf_open *open, uint
 const struct hf_bytes_ops hf_bytes_stream = {.piece_at = hf_bytes_even_at,
 					     .piece = hf_bytes_even,
 					     .fill = fill,
+					     .lend = lend,
 					     .read_once = read_once,
 					     .ordinal = find_ordinal};

@@ -545,6 +545,32 @@ int hf_block_source_new(struct hf_src *file, struct hf_index *index, struct hf_c
 	return 0;
 }
 
+int hf_block_source_lend(struct hf_src *src, uint64_t offset, uint64_t size, struct hf_cache_block **ret_block)
+{
+	struct block_source *bs = (struct block_source *)src;
+	struct hf_point point;
+	struct hf_diag diag;
+	struct make make = {.bs = bs, .point = &point, .diag = &diag};
+	int err = hf_stop_wanted(src->stop) ? HF_ERR_CANCELLED : 0;
+
+	*ret_block = NULL;
+	if (src->ops == &plain_ops || offset >= src->size)
+		return HF_NOTE_END;
+	if (!err)
+		err = find_point(bs, offset, &point, &diag);
+	if (err)
+		return err;
+	if (point.bits & HF_POINT_DAMAGED || point.out_offset != offset || point.out_size != size)
+		return HF_NOTE_END;
+	err = hf_cache_get(bs->stream.cache, (struct hf_cache_key){bs->stream.owner, point.out_offset}, make_block, &make,
+			   ret_block);
+	if (!err && (*ret_block)->size != size) {
+		hf_cache_unpin(bs->stream.cache, *ret_block);
+		return HF_NOTE_END;
+	}
+	return err;
+}
+
 int hf_block_source_read_once(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
 			      struct hf_diag *diag)
 {

@@ -35,6 +35,11 @@ void hf_block_source_spooled(struct hf_src *src, bool again);
 int hf_block_source_read_once(struct hf_src *src, uint64_t offset, void *buf, size_t n, size_t *ret_n,
 			      struct hf_diag *diag);
 /*
+ * The block that is just these bytes of the stream, pinned in the cache, made if it is not there. HF_NOTE_END: the stream
+ * has no such block. An error: reading the bytes tells more of it.
+ */
+int hf_block_source_lend(struct hf_src *src, uint64_t offset, uint64_t size, struct hf_cache_block **ret_block);
+/*
  * Reads for a reader who will go on up to the offset until, and perhaps no further: of a block that nobody wanted before,
  * no more is decoded than he needs, and that is kept. Same result as hf_src_read_at.
  */

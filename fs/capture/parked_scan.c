@@ -269,6 +269,25 @@ static uint8_t *copy(const struct hf_parked_stream *stream, const struct hf_poin
 	return memory;
 }
 
+/*
+ * The block that the scan has given, without copying it if the scan can do with other memory. Blocks of one size follow
+ * each other where a stream is cut into them, and the memory of each will do for the next.
+ */
+static uint8_t *take(const struct hf_parked_stream *stream, struct hf_scan *scan, const struct hf_point *block,
+		     const uint8_t *bytes)
+{
+	const size_t size = (size_t)block->out_size;
+	uint8_t *memory, *swapped;
+
+	if (!stream->box->scan_swap || block->out_size != HF_BLOCK_AIM)
+		return copy(stream, block, bytes);
+	memory = hf_cache_alloc(stream->cache, size);
+	swapped = memory ? stream->box->scan_swap(scan, memory, size) : NULL;
+	if (memory && !swapped)
+		memcpy(memory, bytes, size);
+	return swapped ? swapped : memory;
+}
+
 static bool is_block(const struct hf_point *a, const struct hf_point *b)
 {
 	return a->out_offset == b->out_offset && a->out_size == b->out_size;
@@ -384,7 +403,7 @@ static int walk(struct parked *p, const struct hf_point *point, uint8_t **ret_by
 		if (stream->decoded)
 			atomic_fetch_add_explicit(stream->decoded, block.out_size, memory_order_relaxed);
 		if (bytes && is_block(&block, point)) {
-			*ret_bytes = copy(stream, &block, bytes);
+			*ret_bytes = take(stream, p->scan, &block, bytes);
 			set_place(p, block.out_offset + block.out_size);
 			return *ret_bytes ? 0 : hf_diag_set(diag, HF_ERR_NOMEM, HF_SPACE_STREAM, HF_NOWHERE, 0);
 		}

@@ -77,6 +77,22 @@ for option in spool=0 spool=10K; do
 	do_umount
 done
 
+# Blocks that source.stf is served in and that a listing is decoded from are the same memory: both at once, with a cache
+# that has room for few of them and one that has room for all.
+for cache in 1M 64M; do
+	do_mount --cache $cache -o spool=0
+	for name in x@stf@xz z@stf@zst; do
+		cmp "$mnt/$name/source.stf" "$tmp/long.stf" &
+		first=$!
+		cmp "$mnt/$name/hart0/listing.txt" "$mnt/l@stf@lzma/hart0/listing.txt" &
+		second=$!
+		dd if="$mnt/$name/source.stf" bs=300007 status=none | cmp - "$tmp/long.stf" || fail "$name: read twice at once"
+		wait $first || fail "$name: source.stf beside its listing"
+		wait $second || fail "$name: its listing beside source.stf"
+	done
+	do_umount
+done
+
 # A stream that takes more memory than allowed is refused, and said how much it needs.
 rm -rf "$index"
 mkdir "$index"

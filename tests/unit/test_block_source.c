@@ -157,14 +157,35 @@ static int read_through(struct hf_src *src, uint64_t offset, void *buf, size_t n
 	return hf_block_source_read_through(src, offset, buf, n, some_until(offset, n), ret_n, diag);
 }
 
+/* What lies between two points is lent as it is, and nothing else is. */
+static void check_lent(const struct subject *s, uint64_t at, uint64_t n)
+{
+	const struct hf_point *point = &s->index.points[row_of(&s->index, at)];
+	const bool whole = point->out_offset == at && point->out_size == n;
+	struct hf_cache_block *block;
+	int err = hf_block_source_lend(s->src, at, n, &block);
+
+	CHECK_EQ(err, whole ? 0 : HF_NOTE_END);
+	if (err)
+		return;
+	CHECK_EQ(block->size, n);
+	CHECK(memcmp(block->bytes, s->walk.out.p + at, n) == 0);
+	hf_cache_unpin(s->cache, block);
+}
+
 static void read_sequentially(const struct subject *s, uint64_t *random)
 {
 	uint8_t *buf = malloc(BUFFER);
 
 	for (uint64_t at = 0; at < s->walk.out.n;) {
 		size_t n = hf_rand_next(random) % (300 * KIB) + 1;
+		const struct hf_point *point = &s->index.points[row_of(&s->index, at)];
 
 		check_read(s, hf_src_read_at, at, n, buf);
+		if (n % 4 == 0)
+			check_lent(s, point->out_offset, point->out_size);
+		if (n % 16 == 1)
+			check_lent(s, point->out_offset, point->out_size - 1);
 		at += n;
 	}
 	free(buf);

@@ -403,9 +403,70 @@ static void test_single_flight(void)
 	hf_cache_free(once.cache);
 }
 
+/* Blocks whose bytes others are filled with. */
+static void test_lent(void)
+{
+	struct hf_cache *cache = new_cache(MIB);
+	const uint64_t lender = hf_cache_owner(cache), owner = hf_cache_owner(cache);
+	const struct hf_cache_key key = {owner, 1};
+	struct hf_cache_block *lent, *block, *again;
+	uint64_t alone;
+	int err;
+
+	/* They are there once, and count once. */
+	lent = want(cache, lender, 1, 100 * KIB, NULL);
+	alone = bytes_of(cache);
+	CHECK_EQ(hf_cache_acquire(cache, key, NULL, &block, &err), HF_CACHE_MAKE);
+	hf_cache_fill_lent(cache, block, lent);
+	CHECK(bytes_of(cache) < alone + KIB);
+	CHECK_EQ(hf_cache_acquire(cache, key, NULL, &block, &err), HF_CACHE_HIT);
+	again = want(cache, lender, 1, 100 * KIB, NULL);
+	CHECK(again == lent && block->bytes == lent->bytes && block->size == lent->size);
+	hf_cache_unpin(cache, again);
+
+	/* The lender's owner goes: who reads them goes on; with the last of them they are gone. */
+	hf_cache_drop(cache, lender);
+	CHECK(block->bytes[100 * KIB - 1] == (uint8_t)(7 + lender));
+	hf_cache_unpin(cache, block);
+	CHECK(hf_cache_has(cache, key) && !hf_cache_has(cache, (struct hf_cache_key){lender, 1}));
+	hf_cache_drop(cache, owner);
+	CHECK_EQ(bytes_of(cache), 0);
+
+	/* The other one goes while somebody reads the lender. */
+	lent = want(cache, lender, 2, 100 * KIB, NULL);
+	again = want(cache, lender, 2, 100 * KIB, NULL);
+	CHECK_EQ(hf_cache_acquire(cache, key, NULL, &block, &err), HF_CACHE_MAKE);
+	hf_cache_fill_lent(cache, block, lent);
+	hf_cache_drop(cache, owner);
+	CHECK(is_content(again, (struct hf_cache_key){lender, 2}, 100 * KIB));
+	CHECK(bytes_of(cache) >= 100 * KIB);
+	hf_cache_unpin(cache, again);
+	CHECK(touch(cache, lender, 2, 100 * KIB));
+
+	/* Both give way to others: nobody reads them. */
+	lent = want(cache, lender, 2, 100 * KIB, NULL);
+	CHECK_EQ(hf_cache_acquire(cache, key, NULL, &block, &err), HF_CACHE_MAKE);
+	hf_cache_fill_lent(cache, block, lent);
+	for (uint64_t i = 10; i < 30; i++)
+		touch(cache, owner, i, 100 * KIB);
+	CHECK(!hf_cache_has(cache, key) && !hf_cache_has(cache, (struct hf_cache_key){lender, 2}));
+	CHECK(bytes_of(cache) <= MIB);
+
+	/* The cache ends with some. */
+	for (uint64_t i = 40; i < 43; i++) {
+		lent = want(cache, lender, i, 100 * KIB, NULL);
+		CHECK_EQ(hf_cache_acquire(cache, (struct hf_cache_key){owner, i}, NULL, &block, &err), HF_CACHE_MAKE);
+		hf_cache_fill_lent(cache, block, lent);
+	}
+	hf_cache_drop(cache, lender);
+	hf_cache_free(cache);
+}
+
 #define CHAOS_SIZE (16 * KIB)
 #define CHAOS_MAX (CHAOS_SIZE * 20)
 #define CHAOS_SLOTS 64
+/* Added to an owner: whoever lends to its blocks. */
+#define LENDER ((uint64_t)1 << 40)
 
 /* Blocks whose making one thread took on and any thread may end. */
 struct chaos {
@@ -421,12 +482,49 @@ struct chaos {
 	atomic_uint hits, told, cancelled, failed;
 };
 
+/* A block that others use too, pinned; NULL: another thread is making it just now. */
+static struct hf_cache_block *find_lender(struct chaos *chaos, struct hf_cache_key key)
+{
+	const struct hf_cache_key lender = {LENDER + key.owner, key.number};
+	struct told told = TOLD;
+	struct hf_cache_block *lent;
+	int err;
+
+	switch (hf_cache_acquire(chaos->cache, lender, &told.waiter, &lent, &err)) {
+	case HF_CACHE_HIT:
+		atomic_fetch_add(&chaos->hits, 1);
+		return lent;
+	case HF_CACHE_MAKE:
+		hf_cache_fill(chaos->cache, lent, content(chaos->cache, key, CHAOS_SIZE), CHAOS_SIZE);
+		break;
+	case HF_CACHE_PENDING:
+		if (hf_cache_cancel(chaos->cache, &told.waiter)) {
+			atomic_fetch_add(&chaos->cancelled, 1);
+			return NULL;
+		}
+		while (!atomic_load(&told.calls))
+			sched_yield();
+		break;
+	default:
+		CHECK_EQ(err, 0);
+	}
+	atomic_fetch_add(&chaos->told, 1);
+	CHECK(told.block);
+	return told.block;
+}
+
 static void finish(struct chaos *chaos, struct hf_cache_block *block, struct hf_cache_key key, uint32_t random)
 {
+	struct hf_cache_block *lent;
+
 	if (key.owner == 0)
 		CHECK_EQ(atomic_fetch_sub(&chaos->making[key.number], 1), 1);
 	if (random % 10 == 0) {
 		hf_cache_fail(chaos->cache, block, HF_ERR_CANCELLED);
+		return;
+	}
+	if (random % 10 < 4 && (lent = find_lender(chaos, key))) {
+		hf_cache_fill_lent(chaos->cache, block, lent);
 		return;
 	}
 	hf_cache_fill(chaos->cache, block, content(chaos->cache, key, CHAOS_SIZE), CHAOS_SIZE);
@@ -519,8 +617,10 @@ static void *cause_chaos(void *ctx)
 		case HF_CACHE_ERROR:
 			CHECK_EQ(err, 0);
 		}
-		/* At most one block a thread is pinned, and those being told of. */
-		CHECK(bytes_of(chaos->cache) <= CHAOS_MAX + 2 * THREADS * (CHAOS_SIZE + 256));
+		/* At most one block a thread is pinned, one that is lent, and those being told of. */
+		CHECK(bytes_of(chaos->cache) <= CHAOS_MAX + 4 * THREADS * (CHAOS_SIZE + 256));
+		if (next_random(&random) % 200 == 0)
+			hf_cache_drop(chaos->cache, LENDER + atomic_load(&chaos->owner));
 		if (next_random(&random) % 200 == 0)
 			hf_cache_drop(chaos->cache, atomic_fetch_add(&chaos->owner, 1));
 	}
@@ -777,6 +877,7 @@ int main(void)
 	test_cancel();
 	test_drop();
 	test_single_flight();
+	test_lent();
 	test_chaos();
 #ifndef SANITIZED
 	test_memory();
