@@ -84,4 +84,4 @@ static uint32_t ask(const struct hf_rows *rows, struct hf_question *question)
 
 static const struct hf_rows_events how = {.kinds = 1u << HF_EVENT_INSN, .each = true, .put = put, .ask = ask};
 
-HF_EVENT_TABLE(instruction, 0, columns, how);
+HF_EVENT_TABLE(instruction, HF_TABLE_EACH, columns, how);

@@ -265,9 +265,6 @@ class Asker:
         rng = self.rng
         left, right = rng.choice(self.judge.events), rng.choice(self.judge.events)
         a, b = rng.choice(TABLES[left]), rng.choice(TABLES[right])
-        # SQLite 3.39; it does not tell the table on the right which capture is meant, but in a query of its own.
-        columns = ", ".join(TABLES[right])
-        outer = [("RIGHT JOIN", "(SELECT %s FROM @2)" % columns)] * (sqlite3.sqlite_version_info >= (3, 39))
         where = "%s AND %s" % (self.window("a.", 300), self.condition(left, "a.", rng.choice(TABLES[left])))
         kind = rng.random()
         if kind < 0.2:
@@ -276,13 +273,16 @@ class Asker:
         if kind < 0.3:
             return "SELECT a.%s, (SELECT count(*) FROM @2 AS b WHERE b.hart = a.hart AND b.ordinal BETWEEN a.ordinal - 3 " \
                 "AND a.ordinal) FROM @1 AS a WHERE %s" % (a, where), [left, right], False
-        how, of = rng.choice([("JOIN", "@2"), ("JOIN", "@2"), ("LEFT JOIN", "@2")] + outer)
-        if of != "@2":
-            where += " AND " + self.window("b.", 300)
-        elif rng.random() < 0.3:
+        if kind < 0.4 and sqlite3.sqlite_version_info >= (3, 39):
+            # SQLite does not tell the table on the right which capture is meant, but in a query of its own.
+            part = ["(SELECT %s FROM @%d WHERE %s)" % (", ".join(TABLES[name]), i + 1, self.window("", 300))
+                    for i, name in enumerate((left, right))]
+            return "SELECT a.%s, b.%s FROM %s AS a %s JOIN %s AS b ON b.ordinal = a.ordinal AND b.hart = a.hart" % (
+                a, b, part[0], rng.choice(["RIGHT", "FULL"]), part[1]), [left, right], False
+        if rng.random() < 0.3:
             where += " AND " + self.condition(right, "b.", rng.choice(TABLES[right]))
-        return "SELECT a.%s, b.%s FROM @1 AS a %s %s AS b ON b.ordinal = a.ordinal AND b.hart = a.hart WHERE %s" % (
-            a, b, how, of, where), [left, right], False
+        return "SELECT a.%s, b.%s FROM @1 AS a %s @2 AS b ON b.ordinal = a.ordinal AND b.hart = a.hart WHERE %s" % (
+            a, b, rng.choice(["JOIN", "JOIN", "LEFT JOIN"]), where), [left, right], False
 
     def touching(self):
         """Overlap: what the hidden column is for, and how one says it without. Both, what is shown and what comes behind."""
