@@ -17,8 +17,8 @@ from listing_rows import TABLES, TEXTS, ANY, read_listing, summed
 SUMMED = {
     "code": "(SELECT hart, pc, opcode, size, mnemonic, text, symbol, offset, count, taken FROM code(%s))",
     "function": "(SELECT hart, address, name, own, executed FROM function(%s) WHERE name IS NOT NULL)",
-    "mix": "(SELECT hart, address, function, mnemonic, sum(count) AS count FROM mix(%s) WHERE function IS NOT NULL "
-           "GROUP BY hart, address, function, mnemonic)",
+    "mix": "(SELECT hart, address, function, mnemonic, CAST(sum(count) AS INTEGER) AS count FROM mix(%s) "
+           "WHERE function IS NOT NULL GROUP BY hart, address, function, mnemonic)",
 }
 
 

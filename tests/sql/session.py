@@ -3,6 +3,7 @@
 """session.py HARTFS EXTENSION ARCHIVE [OPTION...]: what a session must bear: a child that is killed, a host that wants no
 more, what cannot be asked, several tables read at once, and another archive. ARCHIVE has boot/rv-sys.stf.gz."""
 import os
+import pty
 import signal
 import socket
 import sqlite3
@@ -10,6 +11,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 
 CAPTURE = "'boot/rv-sys.stf.gz'"
 bad = 0
@@ -30,17 +32,22 @@ def connect(extension, *arguments):
     return db
 
 
-def children():
-    """The processes that serve this one."""
+def children(of=None):
+    """The processes that serve this one, or another one."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             parent = int(open("/proc/%s/stat" % pid).read().rpartition(")")[2].split()[1])
-            if parent == os.getpid() and b"\0serve\0" in open("/proc/%s/cmdline" % pid, "rb").read():
+            if parent == (of or os.getpid()) and b"\0serve\0" in open("/proc/%s/cmdline" % pid, "rb").read():
                 found.append(int(pid))
         except OSError:
             pass
     return found
+
+
+def worked(pid):
+    """How long a process has worked."""
+    return open("/proc/%d/stat" % pid).read().rpartition(")")[2].split()[11:13]
 
 
 def refused(db, query, words):
@@ -97,6 +104,38 @@ def check_interrupt(db):
         fail("after an interrupt the next query does not work")
     if len(children()) != 1:
         fail("an interrupt took the process")
+
+
+def check_terminal(hartfs, archive, options):
+    """On a terminal it is the shell of SQLite, and Ctrl-C ends a query of it and no more."""
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execv(hartfs, [hartfs, "sql", *options, archive])
+    text = b""
+
+    def read_until(words):
+        nonlocal text
+        while words not in text:
+            try:
+                text += os.read(terminal, 65536)
+            except OSError:
+                return fail("the shell ended: %s" % text)
+        text = text[text.index(words) + len(words):]
+
+    read_until(b"sqlite> ")
+    os.write(terminal, b"SELECT count(*) FROM instruction(%s, 0) AS a, instruction(%s, 0) AS b WHERE a.text = b.text || 'x';\n" %
+             (CAPTURE.encode(), CAPTURE.encode()))
+    # It is under way when its process works.
+    before = worked(children(pid)[0])
+    while worked(children(pid)[0]) == before:
+        time.sleep(0.1)
+    os.write(terminal, b"\x03")
+    read_until(b"nterrupt")
+    os.write(terminal, b"SELECT 'found ' || count(*) FROM instruction(%s, 0) WHERE ordinal < 7;\n" % CAPTURE.encode())
+    read_until(b"found 7")
+    os.write(terminal, b".quit\n")
+    os.waitpid(pid, 0)
+    os.close(terminal)
 
 
 def check_stuck(db):
@@ -300,6 +339,7 @@ def main():
     if children():
         fail("a process outlives its connection")
     check_wire(hartfs, archive, options)
+    check_terminal(hartfs, archive, options)
     return bad != 0
 
 
