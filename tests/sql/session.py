@@ -208,6 +208,7 @@ def check_refusals(extension, archive, db):
     refused(connect(extension), "SELECT * FROM instruction", "no such table")
     refused(connect(extension), "SELECT hartfs_open()", "a path is needed")
     refused(connect(extension), "SELECT hartfs_open('%s', 'x')" % archive, "an option begins with --")
+    refused(connect(extension), "SELECT hartfs_open('%s'%s)" % (archive, ", '-q'" * 32), "more than 31 options")
     refused(connect(extension), "SELECT hartfs_open('%s', '--nonsense')" % archive, "unknown option")
     refused(db, "SELECT * FROM instruction", "of which capture?")
     refused(db, "SELECT * FROM instruction('no.stf', 0)", "there is no capture 'no.stf'")
