@@ -147,7 +147,9 @@ class Asker:
             return "%s IN (SELECT %s FROM plain_%s ORDER BY 1 LIMIT %d)" % (name, column, table, rng.choice([1, 30, 5000]))
         if kind < 0.77 and isinstance(value, str):
             return "%s %sLIKE %s" % (name, rng.choice(["", "", "NOT "]), self.given(self.pattern(value)))
-        if kind < 0.80:
+        if kind < 0.80 and isinstance(value, int) and abs(value) < 1 << 53:
+            return "%s %s %s" % (name, rng.choice(["=", "<", ">=", "IS"]), self.given(float(value)))
+        if kind < 0.82:
             return rng.choice(["%s < 1.5", "%s > 1.5", "%s = NULL", "%s = 9223372036854775808", "%s <> ''", "%s = '7'",
                                "%s >= -0.5", "%s = 4.0", "%s < 'm'"]) % name
         return "%s %s %s" % (name, rng.choice(["<", "<=", ">", ">=", "<>"]), self.given(value))
