@@ -20,6 +20,8 @@ SUMMED = {
     "mix": "(SELECT hart, address, function, mnemonic, CAST(sum(count) AS INTEGER) AS count FROM mix(%s) "
            "WHERE function IS NOT NULL GROUP BY hart, address, function, mnemonic)",
 }
+# Of these a copy is made, with all of their rows: what conditions and order do to them is judged, not the rows.
+COPIED = ("run", "callnode", "call", "view", "problem")
 
 
 class Judge:
@@ -38,15 +40,31 @@ class Judge:
             for name, rows in read_listing(listing.splitlines()).items():
                 self.rows[name] += [(hart,) + row for row in rows]
         summed(self.rows)
-        for name, columns in TABLES.items():
-            types = ("" if (name, c) in ANY else " TEXT" if c in TEXTS else " INTEGER" for c in columns)
-            self.db.execute("CREATE TABLE plain_%s(%s)" % (name, ",".join(c + t for c, t in zip(columns, types))))
-            self.db.executemany("INSERT INTO plain_%s VALUES(%s)" % (name, ",".join("?" * len(columns))),
-                                self.rows[name])
-            if "ordinal" in columns:
-                self.db.execute("CREATE INDEX ordinal_%s ON plain_%s(ordinal, hart)" % (name, name))
+        for name in list(TABLES):
+            self.make_plain(name, ["" if (name, c) in ANY else "TEXT" if c in TEXTS else "INTEGER" for c in TABLES[name]])
+        for name in COPIED:
+            self.copy(name)
         self.tables = [name for name in TABLES if self.rows[name]]
         self.events = [name for name in self.tables if name not in SUMMED]
+
+    def make_plain(self, name, types):
+        columns = TABLES[name]
+        self.db.execute("CREATE TABLE plain_%s(%s)" % (name, ",".join('"%s" %s' % c for c in zip(columns, types))))
+        self.db.executemany("INSERT INTO plain_%s VALUES(%s)" % (name, ",".join("?" * len(columns))), self.rows[name])
+        if "ordinal" in columns:
+            self.db.execute("CREATE INDEX ordinal_%s ON plain_%s(ordinal, hart)" % (name, name))
+
+    def copy(self, name):
+        info = [(row[1], row[2]) for row in self.db.execute("PRAGMA table_xinfo(%s)" % name) if row[1] != "capture"]
+        TABLES[name] = [column for column, _ in info]
+        SUMMED[name] = "(SELECT %s FROM %s WHERE capture = %%s)" % (", ".join(TABLES[name]), name)
+        try:
+            self.rows[name] = self.db.execute("SELECT * FROM " + SUMMED[name] % literal(self.capture)).fetchall()
+        except sqlite3.OperationalError as error:
+            if "has no summary" not in str(error):
+                raise
+            self.rows[name] = []
+        self.make_plain(name, [kind for _, kind in info])
 
     def source(self, name, hart):
         """How both sides name a table, of all harts or of one."""
