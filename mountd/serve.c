@@ -19,7 +19,8 @@ static_assert((int)HF_COL_TEXT == (int)HF_COLUMN_TEXT && (int)HF_COL_HIDDEN == (
 		      (int)HF_COL_LIKE == (int)HF_COLUMN_LIKE && (int)HF_COL_LISTED_ALL == (int)HF_COLUMN_LISTED_ALL,
 	      "the same bits");
 static_assert((int)HF_TAB_HART == (int)HF_TABLE_HART && (int)HF_TAB_ORDERED == (int)HF_TABLE_ORDERED &&
-		      (int)HF_TAB_SUMMED == (int)HF_TABLE_SUMMED && (int)HF_TAB_RARE == (int)HF_TABLE_RARE,
+		      (int)HF_TAB_SUMMED == (int)HF_TABLE_SUMMED && (int)HF_TAB_RARE == (int)HF_TABLE_RARE &&
+		      (int)HF_TAB_EACH == (int)HF_TABLE_EACH,
 	      "the same bits");
 static_assert((int)HF_CELL_NULL == (int)HF_VALUE_NULL && (int)HF_CELL_NUMBER == (int)HF_VALUE_NUMBER &&
 		      (int)HF_CELL_TEXT == (int)HF_VALUE_TEXT,

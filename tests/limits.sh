@@ -39,6 +39,8 @@ fs/find/moment.h@HF_MOMENT_REGISTERS@8192@registers of **hartfs state** | 8,192
 fs/find/moment.h@HF_MOMENT_ACCESSES@16@accesses of **hartfs state** | 16
 fs/find/moment.h@HF_MOMENT_CHUNKS@256@chunks that **hartfs state** decodes with a summary | 256
 fs/find/moments.h@HF_MOMENTS_DECODED@(UINT64_C(10) << 20)@instructions of a hart without a summary | 10,485,760 | *state.txt*
+mountd/sql/extension.c@OPTIONS_MOST@31@options of *hartfs_open()* | 31
+mountd/sql/child.c@CANCEL_MS@5000@one that is interrupted | 5
 mountd/sql/protocol.h@HF_PROTOCOL_CURSORS@1024u@read at a time | 1,024
 fs/rows/rows.h@HF_ROWS_HARTS@(1u << 13)@one connection asks | 8,192
 fs/rows/rows.h@HF_ROWS_ORDINALS@(UINT64_C(1) << 38)@with rows | 2^38

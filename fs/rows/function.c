@@ -142,7 +142,9 @@ static void put_code(const struct hf_rows *rows, void *own, size_t i, struct hf_
 	hf_row_place(rows, row, CODE_SYMBOL, count->pc);
 	hf_row_word(rows, row, CODE_FLOW, hf_profile_flow_name(hf_profile_flow(count)));
 	hf_row_number(rows, row, CODE_COUNT, count->count);
-	hf_row_number(rows, row, CODE_TAKEN, count->taken);
+	/* What ends a piece of code is not always the trap return itself. */
+	if (hf_profile_flow(count) != HF_FLOW_TRAP_RETURN)
+		hf_row_number(rows, row, CODE_TAKEN, count->taken);
 	hf_row_number(rows, row, CODE_OPEN, count->open);
 }
 
@@ -312,7 +314,7 @@ static void put_node(const struct hf_rows *rows, void *own, size_t i, struct hf_
 	if (tree->facts.timed)
 		hf_row_number(rows, row, NODE_CYCLES, node->cycles);
 	if (node->kind == HF_CALL_ROOT)
-		hf_row_word(rows, row, NODE_MODE, hf_mode_name(node->mode));
+		hf_row_mode(rows, row, NODE_MODE, node->mode);
 }
 
 static const struct hf_rows_list node_how = {.begin = begin_nodes, .put = put_node};

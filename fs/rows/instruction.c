@@ -49,7 +49,7 @@ static bool put(const struct hf_rows *rows, const struct hf_rows_at *at, struct 
 	hf_row_number(rows, row, OPCODE, insn->opcode);
 	if (!hf_row_is_asked(rows, row, PC) || !hf_row_is_asked(rows, row, OPCODE))
 		return false;
-	hf_row_word(rows, row, MODE, hf_mode_name(insn->mode));
+	hf_row_mode(rows, row, MODE, insn->mode);
 	hf_row_number(rows, row, SIZE, insn->size);
 	hf_row_word(rows, row, FLOW, hf_profile_flow_name(insn->flow));
 	hf_row_code(rows, row, MNEMONIC, insn->opcode, insn->size, insn->isa);
@@ -84,4 +84,4 @@ static uint32_t ask(const struct hf_rows *rows, struct hf_question *question)
 
 static const struct hf_rows_events how = {.kinds = 1u << HF_EVENT_INSN, .each = true, .put = put, .ask = ask};
 
-HF_EVENT_TABLE(instruction, 0, columns, how);
+HF_EVENT_TABLE(instruction, HF_TABLE_EACH, columns, how);

@@ -49,7 +49,7 @@ static bool put_trap(const struct hf_rows *rows, const struct hf_rows_at *at, st
 	if (ev->flags & HF_EVF_HANDLER)
 		hf_row_number(rows, row, TRAP_HANDLER, ev->trap.handler);
 	if (ev->flags & HF_EVF_MODE)
-		hf_row_word(rows, row, TRAP_MODE, hf_mode_name(ev->mode));
+		hf_row_mode(rows, row, TRAP_MODE, ev->mode);
 	return true;
 }
 
@@ -121,9 +121,9 @@ static bool put_context(const struct hf_rows *rows, const struct hf_rows_at *at,
 		if (fields & numbers[i].field)
 			hf_row_number(rows, row, numbers[i].column, numbers[i].value);
 	if (fields & HF_CONTEXT_MODE)
-		hf_row_word(rows, row, MODE, hf_mode_name(context->mode));
+		hf_row_mode(rows, row, MODE, context->mode);
 	if (fields & HF_CONTEXT_ISA)
-		hf_row_word(rows, row, ISA, hf_isa_name(context->isa));
+		hf_row_isa(rows, row, ISA, context->isa);
 	return true;
 }
 

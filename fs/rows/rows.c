@@ -75,6 +75,9 @@ static int find_captures(struct hf_rows *rows)
 	err = hf_tree_capture_of(rows->session->tree, asked, capture, view_dir);
 	if (err == HF_ERR_NOT_FOUND)
 		return hf_rows_fail(rows, err, "there is no capture '%s'", asked);
+	/* A directory, or a symbolic link. */
+	if (err == HF_ERR_UNKNOWN_FORMAT)
+		return hf_rows_fail(rows, err, "'%s' is no capture", asked);
 	if (err)
 		return err;
 	add_path(rows, capture, view_dir);

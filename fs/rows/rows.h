@@ -44,6 +44,7 @@ enum hf_table_flags {
 	HF_TABLE_ORDERED = 2,  /* by hart, and then by its column with HF_COLUMN_ORDER, both ways */
 	HF_TABLE_SUMMED = 4,   /* made of the summary alone, if there is one */
 	HF_TABLE_RARE = 8,     /* a list of the summary knows where its rows are */
+	HF_TABLE_EACH = 16,    /* each instruction is a row: the index knows how many there are */
 };
 
 /* The tables, by number; NULL behind the last one. */

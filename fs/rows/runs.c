@@ -135,7 +135,7 @@ static void put(const struct hf_rows *rows, void *own, size_t i, struct hf_row *
 	hf_row_number(rows, row, INSTRUCTIONS, run->insns);
 	hf_row_number(rows, row, COUNT, run->count);
 	hf_row_number(rows, row, CHUNKS, run->chunks);
-	hf_row_word(rows, row, MODE, hf_mode_name(run->key.mode));
+	hf_row_mode(rows, row, MODE, run->key.mode);
 	hf_row_word(rows, row, ENTERED, run->key.entered < HF_ENTERED_COUNT ? entered[run->key.entered] : "?");
 	hf_row_word(rows, row, ENDED, run->key.ended < HF_ENDED_COUNT ? ended[run->key.ended] : "?");
 	hf_row_number(rows, row, CONTEXT, run->key.context);

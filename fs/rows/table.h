@@ -67,6 +67,9 @@ static inline void hf_row_number(const struct hf_rows *rows, struct hf_row *row,
 /* Text that stays until the next row. */
 void hf_row_text(const struct hf_rows *rows, struct hf_row *row, unsigned column, const char *text, size_t size);
 void hf_row_word(const struct hf_rows *rows, struct hf_row *row, unsigned column, const char *word);
+/* A mode or an instruction set, with the name that listings have for it; NULL if that is "?". */
+void hf_row_mode(const struct hf_rows *rows, struct hf_row *row, unsigned column, unsigned mode);
+void hf_row_isa(const struct hf_rows *rows, struct hf_row *row, unsigned column, unsigned isa);
 /* Text that is copied. */
 void hf_row_copy(const struct hf_rows *rows, struct hf_row *row, unsigned column, const char *text, size_t size);
 

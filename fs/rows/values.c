@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values that rows of several tables have. */
+#include "codecs/isa/names.h"
 #include "codecs/isa/riscv.h"
 #include "fs/rows/table.h"
 
@@ -18,6 +19,22 @@ void hf_row_text(const struct hf_rows *rows, struct hf_row *row, unsigned column
 void hf_row_word(const struct hf_rows *rows, struct hf_row *row, unsigned column, const char *word)
 {
 	hf_row_text(rows, row, column, word, strlen(word));
+}
+
+static void put_known(const struct hf_rows *rows, struct hf_row *row, unsigned column, const char *word)
+{
+	if (strcmp(word, "?") != 0)
+		hf_row_word(rows, row, column, word);
+}
+
+void hf_row_mode(const struct hf_rows *rows, struct hf_row *row, unsigned column, unsigned mode)
+{
+	put_known(rows, row, column, hf_mode_name(mode));
+}
+
+void hf_row_isa(const struct hf_rows *rows, struct hf_row *row, unsigned column, unsigned isa)
+{
+	put_known(rows, row, column, hf_isa_name(isa));
 }
 
 void hf_row_copy(const struct hf_rows *rows, struct hf_row *row, unsigned column, const char *text, size_t size)

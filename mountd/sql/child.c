@@ -13,12 +13,13 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
 
-/* Milliseconds between two looks whether the host wants no more; and for the child to end by itself. */
-enum { LOOK_MS = 50, STOP_MS = 1000 };
+/* Milliseconds between two looks whether the host wants no more; for the child to answer to that; and to end by itself. */
+enum { LOOK_MS = 50, CANCEL_MS = 5000, STOP_MS = 1000 };
 /* Bytes of what the child says on standard error. */
 enum { ERRORS_MOST = 64 << 10 };
 
@@ -199,33 +200,66 @@ static enum hf_child_result launch(struct hf_child *child)
 
 /* ---- answers ---- */
 
-/* Waits until there are bytes; cancels what is under way if the host wants that, once. */
-static bool wait_for(struct hf_child *child, bool *cancelled)
+/* What is known while an answer is waited for. */
+struct waiting {
+	int64_t looked_ms; /* when the host was asked last, or at first the beginning */
+	int64_t cancelled_ms;
+	bool cancelled; /* the host wants no more, and the child was told so */
+};
+
+static int64_t now_ms(void)
 {
-	struct pollfd poller = {.fd = child->fd, .events = POLLIN};
-	struct hf_out out = {.most = HF_MESSAGE_HEAD};
+	struct timespec ts;
 
-	for (;;) {
-		const int n = poll(&poller, 1, LOOK_MS);
-
-		if (n > 0)
-			return true;
-		if (n < 0 && errno != EINTR)
-			return false;
-		if (*cancelled || !child->interrupted || !child->interrupted(child->ctx))
-			continue;
-		*cancelled = true;
-		hf_request_write(&out, &(struct hf_request){.message = HF_MESSAGE_CANCEL});
-		hf_out_send(&out, child->fd);
-		hf_out_free(&out);
-	}
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-static bool receive(struct hf_child *child, uint8_t *to, size_t size, bool *cancelled)
+static void begin_waiting(struct waiting *waiting)
+{
+	*waiting = (struct waiting){.looked_ms = now_ms()};
+}
+
+/* Cancels what is under way if the host wants that, once. False: the child does not care, and has had its time. */
+static bool look(struct hf_child *child, struct waiting *waiting)
+{
+	struct hf_out out = {.most = HF_MESSAGE_HEAD};
+	const int64_t now = now_ms();
+
+	if (now - waiting->looked_ms < LOOK_MS)
+		return true;
+	waiting->looked_ms = now;
+	if (waiting->cancelled)
+		return now - waiting->cancelled_ms < CANCEL_MS;
+	if (!child->interrupted || !child->interrupted(child->ctx))
+		return true;
+	waiting->cancelled = true;
+	waiting->cancelled_ms = now;
+	hf_request_write(&out, &(struct hf_request){.message = HF_MESSAGE_CANCEL});
+	hf_out_send(&out, child->fd);
+	hf_out_free(&out);
+	return true;
+}
+
+/* Until there are bytes. Also of a child that sends some now and then the host is asked. */
+static bool wait_for(struct hf_child *child, struct waiting *waiting)
+{
+	struct pollfd poller = {.fd = child->fd, .events = POLLIN};
+	int n = 0;
+
+	while (n <= 0) {
+		n = poll(&poller, 1, LOOK_MS);
+		if ((n < 0 && errno != EINTR) || !look(child, waiting))
+			return false;
+	}
+	return true;
+}
+
+static bool receive(struct hf_child *child, uint8_t *to, size_t size, struct waiting *waiting)
 {
 	size_t got = 0;
 
-	while (got < size && wait_for(child, cancelled)) {
+	while (got < size && wait_for(child, waiting)) {
 		const ssize_t n = read(child->fd, to + got, size - got);
 
 		if (n < 0 && errno == EINTR)
@@ -237,23 +271,29 @@ static bool receive(struct hf_child *child, uint8_t *to, size_t size, bool *canc
 	return got == size;
 }
 
+static enum hf_child_result lose(struct hf_child *child, const struct waiting *waiting)
+{
+	bury(child, "hartfs serve ended");
+	return waiting->cancelled ? HF_CHILD_INTERRUPTED : HF_CHILD_DIED;
+}
+
 /* The next message, in child->in. */
-static enum hf_child_result receive_message(struct hf_child *child, uint32_t *ret_message, bool *cancelled)
+static enum hf_child_result receive_message(struct hf_child *child, uint32_t *ret_message, struct waiting *waiting)
 {
 	uint8_t bytes[HF_MESSAGE_HEAD];
 	struct hf_head head;
 	uint8_t *in;
 
-	if (!receive(child, bytes, sizeof bytes, cancelled))
-		return bury(child, "hartfs serve ended");
+	if (!receive(child, bytes, sizeof bytes, waiting))
+		return lose(child, waiting);
 	head = hf_head_read(bytes);
 	in = head.size <= HF_REPLY_MOST ? realloc(child->in, head.size + 1) : NULL;
 	if (!in)
 		return bury(child, "hartfs serve sent what is no answer");
 	child->in = in;
 	child->in_size = head.size;
-	if (!receive(child, child->in, head.size, cancelled))
-		return bury(child, "hartfs serve ended");
+	if (!receive(child, child->in, head.size, waiting))
+		return lose(child, waiting);
 	*ret_message = head.message;
 	return HF_CHILD_OK;
 }
@@ -284,7 +324,7 @@ static enum hf_child_result take_hello(struct hf_child *child)
 enum hf_child_result hf_child_start(struct hf_child *child)
 {
 	enum hf_child_result result;
-	bool cancelled = false;
+	struct waiting waiting;
 	uint32_t message;
 
 	if (child->pid)
@@ -292,9 +332,10 @@ enum hf_child_result hf_child_start(struct hf_child *child)
 	if (!child->arguments)
 		return say(child, HF_CHILD_FAILED, "which captures? SELECT hartfs_open('PATH')");
 	child->out.most = HF_REQUEST_MOST + HF_MESSAGE_HEAD;
+	begin_waiting(&waiting);
 	result = launch(child);
 	if (!result)
-		result = receive_message(child, &message, &cancelled);
+		result = receive_message(child, &message, &waiting);
 	if (!result && message != HF_MESSAGE_HELLO)
 		result = bury(child, "this is not hartfs serve");
 	return result ? result : take_hello(child);
@@ -324,7 +365,7 @@ enum hf_child_result hf_child_ask(struct hf_child *child, const struct hf_reques
 				  struct hf_answer_head *ret_head, struct hf_in *ret_in)
 {
 	enum hf_child_result result;
-	bool cancelled = false;
+	struct waiting waiting;
 	uint32_t message;
 
 	hf_request_write(&child->out, request);
@@ -332,7 +373,8 @@ enum hf_child_result hf_child_ask(struct hf_child *child, const struct hf_reques
 		return say(child, HF_CHILD_FAILED, "too much is asked at once");
 	if (!hf_out_send(&child->out, child->fd))
 		return bury(child, "hartfs serve ended");
-	result = receive_message(child, &message, &cancelled);
+	begin_waiting(&waiting);
+	result = receive_message(child, &message, &waiting);
 	if (result)
 		return result;
 	if (message == HF_MESSAGE_FAILED)
@@ -340,7 +382,7 @@ enum hf_child_result hf_child_ask(struct hf_child *child, const struct hf_reques
 	*ret_in = (struct hf_in){child->in, child->in + child->in_size, false};
 	if (message != HF_MESSAGE_ROWS || !hf_answer_head(ret_in, ret_head))
 		return bury(child, "hartfs serve sent what is no answer");
-	if (!cancelled)
+	if (!waiting.cancelled)
 		return HF_CHILD_OK;
 	hf_child_close_cursor(child, child->generation, ret_head->cursor);
 	return say(child, HF_CHILD_INTERRUPTED, "interrupted");

@@ -14,7 +14,7 @@ SQLITE_EXTENSION_INIT1
 #endif
 
 /* Options of hartfs_open, at most. */
-enum { OPTIONS_MOST = 32 };
+enum { OPTIONS_MOST = 31 };
 
 /* ---- the client ---- */
 
@@ -81,8 +81,12 @@ static void call_open(sqlite3_context *context, int argc, sqlite3_value **argv)
 	struct hf_client *client = sqlite3_user_data(context);
 	const char *options[OPTIONS_MOST], *path = argc ? (const char *)sqlite3_value_text(argv[0]) : NULL;
 
-	if (!path || argc > OPTIONS_MOST) {
+	if (!path) {
 		fail(context, "a path is needed, and perhaps options of hartfs serve");
+		return;
+	}
+	if (argc > 1 + OPTIONS_MOST) {
+		fail(context, "more than 31 options");
 		return;
 	}
 	for (int i = 1; i < argc; i++) {

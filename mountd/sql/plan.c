@@ -130,6 +130,11 @@ static double share_of(const struct asked *asked, double rows)
 	return asked->above && asked->below ? rows / 100 : rows / 3;
 }
 
+static bool is_asked(const struct asked *asked)
+{
+	return asked->equal || asked->above || asked->below || asked->among;
+}
+
 /* Whether one list knows all that is asked of the columns that it needs together. */
 static bool is_listed_all(const struct hf_schema_table *table, const struct asked *asked)
 {
@@ -145,8 +150,18 @@ static bool is_listed_all(const struct hf_schema_table *table, const struct aske
 	return any;
 }
 
+/* Whether rows are only counted, of which the index knows how many there are. */
+static bool is_in_index(const struct hf_schema_table *table, const struct asked *asked, bool count)
+{
+	bool known = count && table->flags & HF_TAB_EACH;
+
+	for (uint32_t i = 2; i < table->count && known; i++)
+		known = table->column[i].flags & HF_COL_ORDER || !(is_asked(&asked[i]) || asked[i].like);
+	return known;
+}
+
 /* Rows that come, and instructions that are decoded for them. */
-static const char *estimate(const struct hf_schema_table *table, const struct asked *asked, double *ret_rows,
+static const char *estimate(const struct hf_schema_table *table, const struct asked *asked, bool count, double *ret_rows,
 			    double *ret_cost)
 {
 	const char *how = table->flags & HF_TAB_SUMMED ? "from the summary"
@@ -158,10 +173,9 @@ static const char *estimate(const struct hf_schema_table *table, const struct as
 
 	for (uint32_t i = 0; i < table->count; i++) {
 		const unsigned flags = table->column[i].flags;
-		const bool any = asked[i].equal || asked[i].above || asked[i].below || asked[i].among;
 		double left = rows;
 
-		if (!any || (i < 2 && table->flags & HF_TAB_HART))
+		if (!is_asked(&asked[i]) || (i < 2 && table->flags & HF_TAB_HART))
 			continue;
 		if (flags & HF_COL_ORDER)
 			left = asked[i].equal ? 1 : share_of(&asked[i], rows);
@@ -178,6 +192,8 @@ static const char *estimate(const struct hf_schema_table *table, const struct as
 	}
 	*ret_rows = rows < 1 ? 1 : rows;
 	*ret_cost = cost + *ret_rows;
+	if (is_in_index(table, asked, count))
+		return "the index";
 	return table->flags & HF_TAB_HART ? how : "the archive";
 }
 
@@ -328,7 +344,7 @@ int hf_plan_choose(const struct hf_schema_table *table, const struct hf_plan_kno
 	struct asked asked[HF_PROTOCOL_COLUMNS] = {0};
 	char plan[1024];
 	int arguments = 0;
-	bool reverse, whole, later, one_hart;
+	bool reverse, whole, later, one_hart, count;
 	const char *how;
 	double rows;
 	size_t n = take_conditions(table, info, asked, plan, sizeof plan - 128, &arguments);
@@ -340,14 +356,15 @@ int hf_plan_choose(const struct hf_schema_table *table, const struct hf_plan_kno
 	if (later)
 		return SQLITE_CONSTRAINT;
 	info->orderByConsumed = is_in_order(table, info, asked, &reverse);
-	how = estimate(table, asked, &rows, &info->estimatedCost);
+	count = is_count(table, info);
+	how = estimate(table, asked, count, &rows, &info->estimatedCost);
 	info->estimatedRows = (sqlite3_int64)rows;
 	/* The server says in words what is missing, if there is no better plan. */
 	if (!whole)
 		info->estimatedCost = NOT_WHOLE;
 	n += (size_t)snprintf(plan + n, sizeof plan - n, "%s%s", one_hart ? " " ONE_HART : "",
 			      info->orderByConsumed && reverse ? " " REVERSE : "");
-	if (is_count(table, info)) {
+	if (count) {
 		omit_exact(table, info);
 		n += (size_t)snprintf(plan + n, sizeof plan - n, " " COUNT);
 	}

@@ -28,14 +28,23 @@ static void narrow(struct hf_request *request, int column, sqlite3_int64 first, 
 		request->range[column].last = last;
 }
 
+/* A number of 64 bits; also 4.0, which the planner takes for 4. */
+static bool is_whole(sqlite3_value *value)
+{
+	const int type = sqlite3_value_type(value);
+	const double real = type == SQLITE_FLOAT ? sqlite3_value_double(value) : 0;
+
+	return type == SQLITE_INTEGER ||
+	       (type == SQLITE_FLOAT && real >= -0x1p63 && real < 0x1p63 && (double)(sqlite3_int64)real == real);
+}
+
 /* Numbers that SQLite compares in another way than ours (1.5, '7') are left to it. False: NULL, which is never true. */
 static bool add_number(struct hf_request *request, int column, unsigned char op, sqlite3_value *value)
 {
-	const int type = sqlite3_value_type(value);
 	const sqlite3_int64 number = sqlite3_value_int64(value);
 
-	if (type != SQLITE_INTEGER)
-		return type != SQLITE_NULL;
+	if (!is_whole(value))
+		return sqlite3_value_type(value) != SQLITE_NULL;
 	switch (op) {
 	case SQLITE_INDEX_CONSTRAINT_EQ:
 		narrow(request, column, number, number);

@@ -62,6 +62,7 @@ enum hf_failure {
 #define HF_TAB_ORDERED 2u /* by hart, then by the column with HF_COL_ORDER, both ways */
 #define HF_TAB_SUMMED 4u  /* few rows, out of the summary */
 #define HF_TAB_RARE 8u	  /* a list of the summary knows where its rows are */
+#define HF_TAB_EACH 16u	  /* each instruction is a row: the index knows how many there are */
 
 /* Kinds of conditions. */
 #define HF_COND_RANGE 1u /* a number from first to last, both of them in it */

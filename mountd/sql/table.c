@@ -247,9 +247,13 @@ static int next(sqlite3_vtab_cursor *base)
 	struct cursor *cursor = (struct cursor *)base;
 	struct table *table = (struct table *)base->pVtab;
 	struct hf_child *child = &table->client->child;
+	bool empty = false;
 	int err = SQLITE_OK;
 
 	while (!err && !cursor->left && cursor->open) {
+		/* SQLite looks only between two rows, and there may be none for ever. */
+		if (empty && child->interrupted(child->ctx))
+			return SQLITE_INTERRUPT;
 		if (cursor->generation != child->generation || !child->pid) {
 			cursor->open = false;
 			snprintf(child->words, sizeof child->words, "hartfs serve ended");
@@ -259,6 +263,7 @@ static int next(sqlite3_vtab_cursor *base)
 		cursor->request.cursor = cursor->number;
 		cursor->request.rows = rows_next(cursor);
 		err = ask(cursor);
+		empty = true;
 	}
 	cursor->end = !cursor->left;
 	if (err || cursor->end)

@@ -51,14 +51,21 @@ fi
 timeout 300 "$python" "$here/sql/session.py" "$hartfs" "$extension" "$archive" "${options[@]}" >"$tmp/out" 2>&1 ||
 	fail "$(cat "$tmp/out")"
 
-# ---- the judge: chunks of 1000 instructions, cut captures, several formats ----
+# ---- the judge: chunks of 1000 instructions, cut captures, several harts, packets with loss ----
 mkdir "$tmp/small"
 zcat "$archive/boot/rv-sys.stf.gz" 2>/dev/null | head -c 400000 >"$tmp/small/sys.stf"
 cp "$archive/boot/rv-sys.elf" "$tmp/small/sys.elf"
 head -c 150000 "$archive/mini/rv32-mini.stf" >"$tmp/small/mini.stf"
 cp "$HARTFS_DATA/astf/tables.astf" "$tmp/small/"
-for capture in sys.stf:150 mini.stf:100 tables.astf:50; do
+"$python" "$here/sql/make_harts.py" "$tmp/small/harts.stf"
+mkdir "$tmp/small/lost"
+for file in trace.bin program.elf capture.ini; do
+	"$hartfs" cat "${options[@]}" "$tmp/small/sys.stf" "hart0/ntrace/$file" >"$tmp/small/lost/$file"
+done
+size=$(stat -c %s "$tmp/small/lost/trace.bin")
+head -c 40 /dev/zero | tr '\0' '\377' | dd of="$tmp/small/lost/trace.bin" bs=1 seek=$((size / 2)) conv=notrunc status=none
+for capture in sys.stf:100 harts.stf:100 mini.stf:50 tables.astf:30 lost:30; do
 	"$python" "$here/sql/judge.py" "$hartfs" "$extension" "$tmp/small" "${capture%:*}" "${capture#*:}" 17 "${options[@]}" \
-		--chunk=1000 >"$tmp/out" 2>&1 || fail "$(cat "$tmp/out")"
+		--chunk=1000 --pack-below=0 >"$tmp/out" 2>&1 || fail "$(cat "$tmp/out")"
 done
 finish

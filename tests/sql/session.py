@@ -3,6 +3,7 @@
 """session.py HARTFS EXTENSION ARCHIVE [OPTION...]: what a session must bear: a child that is killed, a host that wants no
 more, what cannot be asked, several tables read at once, and another archive. ARCHIVE has boot/rv-sys.stf.gz."""
 import os
+import pty
 import signal
 import socket
 import sqlite3
@@ -10,6 +11,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 
 CAPTURE = "'boot/rv-sys.stf.gz'"
 bad = 0
@@ -30,17 +32,22 @@ def connect(extension, *arguments):
     return db
 
 
-def children():
-    """The processes that serve this one."""
+def children(of=None):
+    """The processes that serve this one, or another one."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             parent = int(open("/proc/%s/stat" % pid).read().rpartition(")")[2].split()[1])
-            if parent == os.getpid() and b"\0serve\0" in open("/proc/%s/cmdline" % pid, "rb").read():
+            if parent == (of or os.getpid()) and b"\0serve\0" in open("/proc/%s/cmdline" % pid, "rb").read():
                 found.append(int(pid))
         except OSError:
             pass
     return found
+
+
+def worked(pid):
+    """How long a process has worked."""
+    return open("/proc/%d/stat" % pid).read().rpartition(")")[2].split()[11:13]
 
 
 def refused(db, query, words):
@@ -99,14 +106,115 @@ def check_interrupt(db):
         fail("an interrupt took the process")
 
 
+def check_terminal(hartfs, archive, options):
+    """On a terminal it is the shell of SQLite, and Ctrl-C ends a query of it and no more."""
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execv(hartfs, [hartfs, "sql", *options, archive])
+    text = b""
+
+    def read_until(words):
+        nonlocal text
+        while words not in text:
+            try:
+                text += os.read(terminal, 65536)
+            except OSError:
+                return fail("the shell ended: %s" % text)
+        text = text[text.index(words) + len(words):]
+
+    read_until(b"sqlite> ")
+    os.write(terminal, b"SELECT count(*) FROM instruction(%s, 0) AS a, instruction(%s, 0) AS b WHERE a.text = b.text || 'x';\n" %
+             (CAPTURE.encode(), CAPTURE.encode()))
+    # It is under way when its process works.
+    before = worked(children(pid)[0])
+    while worked(children(pid)[0]) == before:
+        time.sleep(0.1)
+    os.write(terminal, b"\x03")
+    read_until(b"nterrupt")
+    os.write(terminal, b"SELECT 'found ' || count(*) FROM instruction(%s, 0) WHERE ordinal < 7;\n" % CAPTURE.encode())
+    read_until(b"found 7")
+    os.write(terminal, b".quit\n")
+    os.waitpid(pid, 0)
+    os.close(terminal)
+
+
+def check_stuck(db):
+    """Its process answers nothing any more, and an interrupt ends the query all the same."""
+    count = "SELECT count(*) FROM function(%s, 0)" % CAPTURE
+    db.execute(count).fetchall()
+    os.kill(children()[0], signal.SIGSTOP)
+    timer = threading.Timer(0.2, db.interrupt)
+    timer.start()
+    refused(db, count, "interrupted")
+    timer.join()
+    if db.execute(count).fetchone()[0] < 10:
+        fail("after a process that was stuck the next query does not work")
+
+
+# A server that says which tables there are, as the true one does, and then goes wrong.
+HOSTILE = '''#!/usr/bin/python3
+import os, socket, struct, subprocess, sys, time
+mine = socket.socket(fileno=0)
+other, true = socket.socketpair()
+subprocess.Popen([%r, *sys.argv[1:]], stdin=true)
+true.close()
+def take(sock):
+    head = sock.recv(8, socket.MSG_WAITALL)
+    if len(head) < 8:
+        sys.exit(0)
+    return head, sock.recv(struct.unpack("<I", head[:4])[0], socket.MSG_WAITALL)
+mine.sendall(b"".join(take(other)))
+while True:
+    kind = struct.unpack("<I", take(mine)[0][4:])[0]
+    if kind not in (16, 17):
+        continue
+    if %r == "empty":
+        mine.sendall(struct.pack("<IIIII", 12, 2, 0, 0, 0))
+    elif %r == "drip":
+        mine.sendall(struct.pack("<IIIII", 1 << 20, 2, 0, 0, 1))
+        while True:
+            mine.sendall(b"x")
+            time.sleep(0.01)
+    elif %r == "rows":
+        mine.sendall(struct.pack("<IIIII", 12, 2, 0, 1, 5))
+    elif %r == "count":
+        mine.sendall(struct.pack("<IIIII", 12, 2, 0, 1, 0xffffffff))
+    else:
+        mine.sendall(struct.pack("<II", 0xffffffff, 2))
+'''
+
+
+def check_hostile(hartfs, extension, archive, options):
+    """Whatever the process says, the host gets an error, and an interrupt ends the query."""
+    path = os.path.join(os.environ.get("TMPDIR", "/tmp"), "hartfs-hostile.%d" % os.getpid())
+    for way, words in (("empty", "interrupted"), ("drip", "interrupted"), ("rows", "no row"), ("count", "no answer"),
+                       ("long", "no answer")):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(HOSTILE % (hartfs, way, way, way, way))
+        os.chmod(path, 0o700)
+        os.environ["HARTFS"] = path
+        db = connect(extension, archive, *options)
+        os.environ["HARTFS"] = hartfs
+        timer = threading.Timer(0.3, db.interrupt)
+        timer.start()
+        refused(db, "SELECT ordinal FROM instruction(%s, 0)" % CAPTURE, words)
+        timer.join()
+        db.close()
+    os.unlink(path)
+
+
 def check_refusals(extension, archive, db):
     refused(connect(extension), "SELECT hartfs_open('/no/such/archive')", "there is no such file")
     refused(connect(extension), "SELECT * FROM instruction", "no such table")
     refused(connect(extension), "SELECT hartfs_open()", "a path is needed")
     refused(connect(extension), "SELECT hartfs_open('%s', 'x')" % archive, "an option begins with --")
+    refused(connect(extension), "SELECT hartfs_open('%s'%s)" % (archive, ", '-q'" * 32), "more than 31 options")
     refused(connect(extension), "SELECT hartfs_open('%s', '--nonsense')" % archive, "unknown option")
     refused(db, "SELECT * FROM instruction", "of which capture?")
     refused(db, "SELECT * FROM instruction('no.stf', 0)", "there is no capture 'no.stf'")
+    refused(db, "SELECT * FROM instruction('boot', 0)", "'boot' is no capture")
+    refused(db, "SELECT * FROM instruction('../outside.stf', 0)", "there is no capture")
+    refused(db, "SELECT * FROM instruction('%s/boot/rv-sys.stf.gz', 0)" % archive, "there is no capture")
     refused(db, "SELECT * FROM stack(%s, 0)" % CAPTURE, "at which instruction?")
     refused(db, "DELETE FROM instruction", "may not be modified")
     db.execute("CREATE VIEW sneaky AS SELECT * FROM instruction(%s, 0)" % CAPTURE)
@@ -177,7 +285,9 @@ def check_pushed(db):
     last, = db.execute("SELECT max(ordinal) FROM " + one).fetchone()
     asked = [
         ("SELECT count(*) FROM %s WHERE pc = %d" % (one, pc), [(len(all_of_it),)], "count"),
-        ("SELECT count(*) FROM %s" % one, [(last + 1,)], "count"),
+        ("SELECT count(*) FROM %s" % one, [(last + 1,)], "count; the index"),
+        ("SELECT count(*) FROM %s WHERE ordinal > 7 AND mode = 'none'" % one, [(0,)], "the chunks of that range"),
+        ("SELECT count(*) FROM stack(%s, 0, 7) WHERE level < 0" % CAPTURE, [(0,)], "one chunk"),
         ("SELECT min(ordinal), max(rowid) - min(rowid) FROM %s WHERE ordinal BETWEEN 40000 AND 40007" % one,
          [(40000, 7 << 12)], "count"),
         ("SELECT pc, sum(ordinal) FROM %s WHERE pc = %d" % (one, pc), [(pc, sum(all_of_it))], "pc=?"),
@@ -187,6 +297,10 @@ def check_pushed(db):
         ("SELECT ordinal FROM %s WHERE pc IN (%d, 1.5) ORDER BY ordinal LIMIT 1" % (one, pc), [(all_of_it[0],)], "pc=?,?"),
         ("SELECT count(*) FROM %s WHERE pc IN (NULL, %d)" % (one, pc), [(len(all_of_it),)], "pc=?,?"),
         ("SELECT count(*) FROM %s WHERE pc = %d AND text NOT LIKE '%%'" % (one, pc), [(0,)], "pc=?"),
+        ("SELECT count(*) FROM %s WHERE pc = %d.0" % (one, pc), [(len(all_of_it),)], "pc=?"),
+        ("SELECT count(*) FROM %s WHERE pc = 4.0 AND size > 1.0" % one, [(0,)], "pc=?"),
+        ("SELECT count(*) FROM %s WHERE ordinal < 7e0 AND ordinal >= -0.0" % one, [(7,)], "ordinal<?"),
+        ("SELECT min(ordinal) FROM %s WHERE ordinal > 6.5" % one, [(7,)], "ordinal>?"),
         ("SELECT count(*) FROM %s WHERE hart = 1" % one, [(0,)], "hart=?"),
         ("SELECT count(*) FROM %s WHERE ordinal < 5000 AND mnemonic LIKE 'ADD%%'" % one,
          db.execute("SELECT count(*) FROM %s WHERE ordinal < 5000 AND substr(mnemonic, 1, 3) = 'add'" % one).fetchall(),
@@ -216,6 +330,8 @@ def main():
     check_pushed(db)
     check_kill(db)
     check_interrupt(db)
+    check_stuck(db)
+    check_hostile(hartfs, extension, archive, options)
     # Another one in its place; and one capture alone needs no name.
     db.execute("SELECT hartfs_open(%s)" % ",".join("?" * (1 + len(options))),
                [archive + "/boot/rv-sys.stf.gz"] + options).fetchall()
@@ -228,6 +344,7 @@ def main():
     if children():
         fail("a process outlives its connection")
     check_wire(hartfs, archive, options)
+    check_terminal(hartfs, archive, options)
     return bad != 0
 
 
