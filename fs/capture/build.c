@@ -190,7 +190,7 @@ static int build_named(const struct hf_trace *trace, const struct hf_companion *
 	if (companion->waiting)
 		build.view_count = without_names(views, build.view_count);
 	hf_index_examine(all->index_fd, &trace->identity, views, build.view_count, HF_EXAMINE_OPENED, tell_bad,
-			 progress->capture);
+			 progress->capture, NULL);
 	err = build_in_place(progress->capture, &build, diag);
 	*ret_dirfd = build.dirfd;
 	return err;
@@ -361,7 +361,8 @@ static bool take_turn(struct hf_capture *capture, bool wait, struct progress *pr
 		pthread_cond_wait(&capture->changed, &capture->lock);
 	if (capture->building) {
 		*ret_err = HF_ERR_BUSY;
-	} else if ((capture->state == HF_CAPTURE_READY && !capture->facts->recalled && !capture->repair) ||
+	} else if ((capture->state == HF_CAPTURE_READY && !capture->repair &&
+		    (!capture->facts->recalled || capture->confirmed == capture->version)) ||
 		   capture->state == HF_CAPTURE_GONE) {
 		*ret_err = capture->state == HF_CAPTURE_READY ? 0 : HF_ERR_NOT_FOUND;
 	} else if (capture->state == HF_CAPTURE_FAILED && !wait) {
