@@ -39,17 +39,20 @@ static bool has_tables(const struct hf_facts *facts, const struct hf_view_key *k
 	return true;
 }
 
-/* What the catalogue recalled is so if the files of the index are all there: indexing it again would find as much. */
-static void confirm_recalled(struct hf_capture *capture, uint64_t version, uint64_t size, const struct hf_view_key *key,
-			     size_t key_count, const struct hf_examined *found)
+/* Saves whoever indexes it next from looking again. What the catalogue recalled is so if the files of the index are all
+ * there: indexing it again would find as much. */
+static void note(struct hf_capture *capture, uint64_t version, uint64_t size, const struct hf_view_key *key,
+		 size_t key_count, const struct hf_examined *found)
 {
 	const struct hf_fs_options *options = &capture->common->options;
 	/* Those in packs have none. */
 	const bool sums = options->summary && options->summary_of_indexed && size >= options->pack_below;
 
+	HF_LOCKED(&capture->lock);
+	capture->examined = version;
+	capture->absent = found->index ? 0 : version;
 	if (!found->index || (sums && !found->summary))
 		return;
-	HF_LOCKED(&capture->lock);
 	if (capture->version == version && capture->state == HF_CAPTURE_READY && capture->facts->recalled &&
 	    has_tables(capture->facts, key, key_count, found->tables))
 		capture->confirmed = version;
@@ -82,7 +85,7 @@ static int examine(struct hf_captures *all, struct hf_capture *capture, hf_exami
 			err = hf_index_examine(all->index_fd, &trace.identity, key, key_count, HF_EXAMINE_PAGES, fn,
 					       ctx, &found);
 		if (!err)
-			confirm_recalled(capture, version, trace.identity.size, key, key_count, &found);
+			note(capture, version, trace.identity.size, key, key_count, &found);
 		hf_companion_close(&companion);
 	}
 	hf_trace_close(&trace);
