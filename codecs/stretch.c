@@ -11,6 +11,7 @@
 #define WAYS 2u
 #define EXITS 2u
 #define SETS (HF_STRETCH_PLACES / (WAYS * EXITS))
+#define FEW_SETS (HF_STRETCH_FEW / (WAYS * EXITS))
 
 static_assert(HF_STRETCH_EVENTS <= 32, "a bit for each event");
 
@@ -38,14 +39,22 @@ struct body {
 
 struct hf_stretch_finder {
 	uint64_t serial; /* the last one that was given */
+	uint32_t set_mask;
 	uint8_t oldest[SETS];
-	struct body body[SETS * WAYS];
+	struct body body[]; /* WAYS in a set */
 };
 
-int hf_stretch_finder_new(struct hf_stretch_finder **ret_finder)
+static_assert((SETS & (SETS - 1)) == 0 && (FEW_SETS & (FEW_SETS - 1)) == 0, "what a mask leaves");
+
+int hf_stretch_finder_new(bool few, struct hf_stretch_finder **ret_finder)
 {
-	*ret_finder = calloc(1, sizeof **ret_finder);
-	return *ret_finder ? 0 : HF_ERR_NOMEM;
+	const uint32_t sets = few ? FEW_SETS : SETS;
+
+	*ret_finder = calloc(1, sizeof **ret_finder + sets * WAYS * sizeof(struct body));
+	if (!*ret_finder)
+		return HF_ERR_NOMEM;
+	(*ret_finder)->set_mask = sets - 1;
+	return 0;
 }
 
 void hf_stretch_finder_free(struct hf_stretch_finder *finder)
@@ -171,9 +180,9 @@ static unsigned find_exit(struct hf_stretch_finder *f, struct body *b, const str
 	return i;
 }
 
-static uint32_t set_of(uint64_t pc)
+static uint32_t set_of(const struct hf_stretch_finder *f, uint64_t pc)
 {
-	return (uint32_t)((pc >> 1) * UINT64_C(0x9e3779b97f4a7c15) >> 32) % SETS;
+	return (uint32_t)((pc >> 1) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & f->set_mask;
 }
 
 /* In the place of the one that was learned first. */
@@ -208,7 +217,7 @@ size_t hf_stretch_find(struct hf_stretch_finder *f, const struct hf_event *ev, s
 	size_t at = 0;
 
 	while (at < n) {
-		const uint32_t set = set_of(ev[at].insn.pc);
+		const uint32_t set = set_of(f, ev[at].insn.pc);
 		struct body *b = ev[at].kind == HF_EVENT_INSN ? find_body(f, set, ev + at, n - at) : NULL;
 		unsigned way_out;
 

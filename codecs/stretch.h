@@ -15,6 +15,8 @@
 #define HF_STRETCH_EVENTS 24u
 /* Places in which those that are known lie. */
 #define HF_STRETCH_PLACES 8192u
+/* So many do for a short trace: what is strewn over more costs a page of memory each. */
+#define HF_STRETCH_FEW 128u
 
 /*
  * Instructions without a gap, in one mode and instruction set, each with its MEM and REG events, which have no DATA and
@@ -34,8 +36,8 @@ struct hf_stretch {
 
 /* Knows the stretches of a hart. It has so much memory, and forgets. */
 struct hf_stretch_finder;
-/* HF_ERR_NOMEM. */
-int hf_stretch_finder_new(struct hf_stretch_finder **ret_finder);
+/* few: no more than HF_STRETCH_FEW, of a short trace. HF_ERR_NOMEM. */
+int hf_stretch_finder_new(bool few, struct hf_stretch_finder **ret_finder);
 void hf_stretch_finder_free(struct hf_stretch_finder *finder);
 /* The stretches of at least two events among ev[n], n < 65536, in their order: at most n / 2; returns how many. Those
  * that are met for the first time are among them, but for one that ev ends in. */

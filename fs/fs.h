@@ -133,6 +133,10 @@ typedef bool (*hf_emit_fn)(void *ctx, const char *name, const struct hf_attr *at
 int hf_dir_open(struct hf_fs *fs, uint64_t ino, struct hf_dir **ret_dir, bool *ret_keep);
 /* Says what hf_fs_check has just found of the directory: a read at once, with plus, does not look at the capture again. */
 void hf_dir_checked(struct hf_dir *dir, const struct hf_attr *attr);
+/* So many names it had when it was opened. */
+size_t hf_dir_count(const struct hf_dir *dir);
+/* Whether all of them were given out with their attributes so short a time ago that the kernel still believes these. */
+bool hf_dir_is_told(const struct hf_dir *dir);
 int hf_dir_read(struct hf_dir *dir, uint64_t cookie, bool plus, hf_emit_fn emit, void *ctx);
 void hf_dir_close(struct hf_dir *dir);
 

@@ -19,6 +19,8 @@ struct examiner {
 	enum hf_examine how;
 	hf_examine_fn fn;
 	void *ctx;
+	struct hf_index *index; /* NULL: it is not there, or no good */
+	bool fits;              /* the file that was opened last is there, and of that index */
 };
 
 /* What is no regular file at all; NULL: it is one, or there is none. */
@@ -63,36 +65,39 @@ static const char *header_of(int fd, enum hf_db_kind kind)
 	}
 }
 
-static int open_as_index(const struct examiner *x)
+static int open_as_index(struct examiner *x)
 {
-	struct hf_index *index;
-	int err = hf_index_open(x->dirfd, x->identity, &index);
+	int err = hf_index_open(x->dirfd, x->identity, &x->index);
 
-	hf_index_close(index);
+	if (err)
+		x->index = NULL;
+	x->fits = !err;
 	return err;
 }
 
-static int open_as_view(const struct examiner *x, const struct hf_view_key *key)
+static int open_as_view(struct examiner *x, const struct hf_view_key *key)
 {
 	struct hf_view_table *table;
 	int err = hf_view_table_open(x->dirfd, x->identity, key, &table);
 
+	x->fits = !err && x->index && hf_view_table_fits(table, x->index);
 	hf_view_table_close(table);
 	return err;
 }
 
-static int open_as_summary(const struct examiner *x)
+static int open_as_summary(struct examiner *x)
 {
 	struct hf_summary *summary;
 	int err = hf_summary_open(x->dirfd, x->identity, &summary);
 
 	if (!err && x->how == HF_EXAMINE_PAGES)
 		err = hf_summary_check(summary);
+	x->fits = !err && x->index && hf_summary_fits(summary, x->index);
 	hf_summary_close(summary);
 	return err;
 }
 
-static int open_as(const struct examiner *x, enum hf_db_kind kind, const struct hf_view_key *key)
+static int open_as(struct examiner *x, enum hf_db_kind kind, const struct hf_view_key *key)
 {
 	switch (kind) {
 	case HF_DB_VIEW:
@@ -105,7 +110,7 @@ static int open_as(const struct examiner *x, enum hf_db_kind kind, const struct 
 }
 
 /* Sets what[] if the file is no good. key: of a view table. */
-static int look_at_file(const struct examiner *x, int fd, enum hf_db_kind kind, const struct hf_view_key *key,
+static int look_at_file(struct examiner *x, int fd, enum hf_db_kind kind, const struct hf_view_key *key,
 			char *what, size_t size)
 {
 	const char *header = header_of(fd, kind);
@@ -124,7 +129,7 @@ static int look_at_file(const struct examiner *x, int fd, enum hf_db_kind kind, 
 }
 
 /* The same of one that has no file of its own. */
-static int look_in_packs(const struct examiner *x, const char *name, enum hf_db_kind kind,
+static int look_in_packs(struct examiner *x, const char *name, enum hf_db_kind kind,
 			 const struct hf_view_key *key, char *what, size_t size)
 {
 	uint8_t *bytes;
@@ -145,11 +150,12 @@ static int look_in_packs(const struct examiner *x, const char *name, enum hf_db_
 	return err == HF_ERR_STATE || err == HF_ERR_NOT_FOUND ? 0 : err;
 }
 
-static int examine(const struct examiner *x, const char *name, enum hf_db_kind kind, const struct hf_view_key *key)
+static int examine(struct examiner *x, const char *name, enum hf_db_kind kind, const struct hf_view_key *key)
 {
 	char what[128] = "";
 	int fd, err = hf_index_file_open(x->dirfd, name, &fd);
 
+	x->fits = false;
 	if (err == HF_ERR_NOT_FOUND) {
 		err = look_in_packs(x, name, kind, key, what, sizeof what);
 	} else if (!err) {
@@ -165,20 +171,36 @@ static int examine(const struct examiner *x, const char *name, enum hf_db_kind k
 	return hf_dir_entry_remove(x->dirfd, name);
 }
 
-int hf_index_examine(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views, size_t view_count,
-		     enum hf_examine how, hf_examine_fn fn, void *ctx)
+static int examine_all(struct examiner *x, const struct hf_view_key *views, size_t view_count, struct hf_examined *found)
 {
-	const struct examiner x = {.dirfd = dirfd, .identity = identity, .how = how, .fn = fn, .ctx = ctx};
 	char name[HF_FILE_NAME_SIZE];
 	int err;
 
-	hf_index_file_name_index(identity, name);
-	err = examine(&x, name, HF_DB_INDEX, NULL);
-	hf_index_file_name_summary(identity, name);
+	hf_index_file_name_index(x->identity, name);
+	err = examine(x, name, HF_DB_INDEX, NULL);
+	found->index = x->fits;
+	hf_index_file_name_summary(x->identity, name);
 	if (!err)
-		err = examine(&x, name, HF_DB_SUMMARY, NULL);
-	for (size_t i = 0; !err && i < view_count; i++)
-		if (!hf_index_file_name_view(identity, &views[i], name))
-			err = examine(&x, name, HF_DB_VIEW, &views[i]);
+		err = examine(x, name, HF_DB_SUMMARY, NULL);
+	found->summary = !err && (x->fits || (x->index && !hf_summary_is_wanted(x->index)));
+	for (size_t i = 0; !err && i < view_count; i++) {
+		if (hf_index_file_name_view(x->identity, &views[i], name))
+			continue;
+		err = examine(x, name, HF_DB_VIEW, &views[i]);
+		found->tables |= (uint64_t)x->fits << i;
+	}
+	return err;
+}
+
+int hf_index_examine(int dirfd, const struct hf_identity *identity, const struct hf_view_key *views, size_t view_count,
+		     enum hf_examine how, hf_examine_fn fn, void *ctx, struct hf_examined *ret_found)
+{
+	struct examiner x = {.dirfd = dirfd, .identity = identity, .how = how, .fn = fn, .ctx = ctx};
+	struct hf_examined found = {.tables = 0};
+	int err = examine_all(&x, views, view_count, &found);
+
+	hf_index_close(x.index);
+	if (ret_found)
+		*ret_found = found;
 	return err;
 }

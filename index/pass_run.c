@@ -35,6 +35,15 @@ static int open_input(struct hf_pass_run *run, uint32_t hart, bool first)
 	return err ? err : hf_dec_new(pass->in.stream, run->in->src, hart, &run->dec);
 }
 
+/* A file alone, as it is, that holds few instructions: those of a description, or of a container, say nothing by their
+ * size. */
+static bool is_short(const struct hf_input *in)
+{
+	enum { SHORT = 4096 };
+
+	return !in->setup && !in->box && in->file->size < SHORT;
+}
+
 int hf_pass_run_new(struct hf_pass *pass, uint64_t slot, uint32_t hart, bool first, struct hf_pass_run **ret_run)
 {
 	struct hf_pass_run *run = calloc(1, sizeof *run);
@@ -54,7 +63,7 @@ int hf_pass_run_new(struct hf_pass *pass, uint64_t slot, uint32_t hart, bool fir
 		run->ring[i] = &run->batches[i];
 	run->stages = calloc(pass->view_count + HF_RUN_STAGES, sizeof(struct hf_stage *));
 	if (run->batches && run->stages)
-		err = slot == HF_SLOT_RECORDS ? 0 : hf_stretch_finder_new(&run->finder);
+		err = slot == HF_SLOT_RECORDS ? 0 : hf_stretch_finder_new(is_short(&pass->in), &run->finder);
 	if (!err)
 		err = open_input(run, hart, first);
 	if (err)

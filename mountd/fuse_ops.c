@@ -128,6 +128,8 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 
 	if (err == HF_ERR_BUSY && session->block && hf_blocked_add(session, req, parent, name))
 		return;
+	if (!err && !S_ISDIR(attr.st.st_mode))
+		hf_listers_look_up(&session->listers, (uint32_t)fuse_req_ctx(req)->pid);
 	hf_fuse_reply_lookup(req, err, &attr);
 }
 
@@ -380,6 +382,13 @@ static bool may_read(const struct stat *st, const struct fuse_ctx *caller)
 	return caller->gid == st->st_gid ? st->st_mode & 0040 : (st->st_mode & 0044) == 0044;
 }
 
+/* Whether who opens the directory gets its list from us, though the kernel may have it. */
+static bool wants_anew(fuse_req_t req, const struct hf_dir *dir)
+{
+	return !hf_dir_is_told(dir) &&
+	       hf_listers_open(&session_of(req)->listers, (uint32_t)fuse_req_ctx(req)->pid, hf_dir_count(dir));
+}
+
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct hf_session *session = session_of(req);
@@ -412,7 +421,7 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fi->fh = (uintptr_t)handle;
 	/* Names that are added to the archive show in mtime; those of views, when an index is ready, only here. */
 	fi->cache_readdir = attr.attr_timeout > 0;
-	fi->keep_cache = keep && attr.attr_timeout > 0;
+	fi->keep_cache = keep && attr.attr_timeout > 0 && !wants_anew(req, dir);
 	reply_open(req, ino, fi);
 }
 

@@ -55,6 +55,7 @@ int hf_session_init(struct hf_session *session, const char *archive, char *const
 	hf_link_init(&session->handles);
 	hf_link_init(&session->reads);
 	hf_blocked_init(session);
+	hf_listers_init(&session->listers);
 	fuse_set_log_func(log_from_libfuse);
 	if (make_args(&args, archive, options, option_count) == 0)
 		session->fuse = fuse_session_new(&args, &hf_fuse_ops, sizeof hf_fuse_ops, session);
@@ -219,6 +220,7 @@ void hf_session_fini(struct hf_session *session)
 {
 	fuse_session_destroy(session->fuse);
 	session->fuse = NULL;
+	hf_listers_fini(&session->listers);
 	pthread_mutex_destroy(&session->blocked.lock);
 	pthread_mutex_destroy(&session->lock);
 	pthread_cond_destroy(&session->no_reads);

@@ -11,6 +11,7 @@
 #include "fs/base/list.h"
 #include "fs/fs.h"
 #include "index/exec.h"
+#include "mountd/listers.h"
 #include "mountd/receivers.h"
 
 #include <fuse_lowlevel.h>
@@ -47,6 +48,7 @@ struct hf_session {
 	struct hf_blockings blocked; /* if block */
 	atomic_int threads;          /* of the loop, that still run */
 	struct hf_receivers receivers; /* which of those wait for requests */
+	struct hf_listers listers;   /* who wants more than names of a directory */
 	pthread_t main;
 };
 

@@ -154,6 +154,17 @@ static void give_disasm(struct hf_captures *all, struct hf_disasm *disasm)
 	hf_disasm_free(disasm);
 }
 
+/* Whether that field of the capture is of this version; never again after that. */
+static bool take_version(struct hf_capture *capture, uint64_t *field, uint64_t version)
+{
+	bool same;
+
+	HF_LOCKED(&capture->lock);
+	same = *field == version;
+	*field = 0;
+	return same;
+}
+
 static void tell_bad(void *ctx, const char *name, const char *what)
 {
 	const struct hf_capture *capture = ctx;
@@ -189,8 +200,9 @@ static int build_named(const struct hf_trace *trace, const struct hf_companion *
 	build.disasm = disasm;
 	if (companion->waiting)
 		build.view_count = without_names(views, build.view_count);
-	hf_index_examine(all->index_fd, &trace->identity, views, build.view_count, HF_EXAMINE_OPENED, tell_bad,
-			 progress->capture);
+	if (!take_version(progress->capture, &progress->capture->examined, progress->version))
+		hf_index_examine(all->index_fd, &trace->identity, views, build.view_count, HF_EXAMINE_OPENED, tell_bad,
+				 progress->capture, NULL);
 	err = build_in_place(progress->capture, &build, diag);
 	*ret_dirfd = build.dirfd;
 	return err;
@@ -332,7 +344,9 @@ static int build(struct hf_capture *capture, const struct hf_stamp *stamp, struc
 		 struct hf_diag *diag)
 {
 	struct hf_open *open;
-	int err = open_whole(capture, progress->version);
+	/* What another process has built meanwhile is found when it is to be built. */
+	int err = take_version(capture, &capture->absent, progress->version) ? HF_ERR_NOT_FOUND
+									     : open_whole(capture, progress->version);
 
 	if (!err && lacks_summary(capture, progress->version))
 		err = HF_ERR_NOT_FOUND;
@@ -361,7 +375,8 @@ static bool take_turn(struct hf_capture *capture, bool wait, struct progress *pr
 		pthread_cond_wait(&capture->changed, &capture->lock);
 	if (capture->building) {
 		*ret_err = HF_ERR_BUSY;
-	} else if ((capture->state == HF_CAPTURE_READY && !capture->facts->recalled && !capture->repair) ||
+	} else if ((capture->state == HF_CAPTURE_READY && !capture->repair &&
+		    (!capture->facts->recalled || capture->confirmed == capture->version)) ||
 		   capture->state == HF_CAPTURE_GONE) {
 		*ret_err = capture->state == HF_CAPTURE_READY ? 0 : HF_ERR_NOT_FOUND;
 	} else if (capture->state == HF_CAPTURE_FAILED && !wait) {

@@ -55,6 +55,10 @@ struct hf_capture {
 	const struct hf_codec *codec;
 	enum hf_capture_state state;
 	struct hf_facts *facts; /* READY and FAILED: one reference */
+	/* Versions whose index files were looked at page by page; 0: none. */
+	uint64_t examined;  /* and nobody built it since */
+	uint64_t absent;    /* and it had no index, and nobody built it since */
+	uint64_t confirmed; /* and they agree with its recalled facts */
 	bool building;		/* a thread is indexing it, perhaps an older version */
 	unsigned rebuilds;	/* of this version, because bytes were not as promised */
 	unsigned rebuilt;	/* those of late; the last one of them */

@@ -3,12 +3,69 @@
 #include "fs/capture/captures.h"
 #include "fs/capture/trace.h"
 
+#include <assert.h>
+
+static_assert(HF_VIEW_COUNT <= 64, "struct hf_examined has a bit for each view");
+
+/* Whether a view of that number may have a table, as far as the catalogue tells. Those in a directory that is to be a
+ * capture have no size without a program, and perhaps a table all the same. */
+static bool may_have_table(const struct hf_facts *facts, size_t view)
+{
+	const size_t harts = facts->hart_count + facts->has_records;
+
+	if (view == HF_VIEW_PROGRAM || facts->known.original == (int)view)
+		return false;
+	for (size_t h = 0; h < harts; h++) {
+		const struct hf_facts_view *of = facts->hart[h].view;
+
+		if (of[view].size != HF_NOWHERE ||
+		    (h < facts->hart_count && hf_view_dir(view, NULL) && of[HF_VIEW_PROGRAM].size == HF_NOWHERE))
+			return true;
+	}
+	return false;
+}
+
+/* Whether all tables were found that there may be. found: by place in key. */
+static bool has_tables(const struct hf_facts *facts, const struct hf_view_key *key, size_t key_count, uint64_t found)
+{
+	for (size_t i = 0; i < HF_VIEW_COUNT; i++) {
+		bool there = false;
+
+		for (size_t k = 0; k < key_count; k++)
+			there |= key[k].ops == hf_fs_view_ops(i) && (found >> k & 1);
+		if (!there && may_have_table(facts, i))
+			return false;
+	}
+	return true;
+}
+
+/* Saves whoever indexes it next from looking again. What the catalogue recalled is so if the files of the index are all
+ * there: indexing it again would find as much. */
+static void note(struct hf_capture *capture, uint64_t version, uint64_t size, const struct hf_view_key *key,
+		 size_t key_count, const struct hf_examined *found)
+{
+	const struct hf_fs_options *options = &capture->common->options;
+	/* Those in packs have none. */
+	const bool sums = options->summary && options->summary_of_indexed && size >= options->pack_below;
+
+	HF_LOCKED(&capture->lock);
+	capture->examined = version;
+	capture->absent = found->index ? 0 : version;
+	if (!found->index || (sums && !found->summary))
+		return;
+	if (capture->version == version && capture->state == HF_CAPTURE_READY && capture->facts->recalled &&
+	    has_tables(capture->facts, key, key_count, found->tables))
+		capture->confirmed = version;
+}
+
 static int examine(struct hf_captures *all, struct hf_capture *capture, hf_examine_fn fn, void *ctx,
 		   struct hf_diag *diag)
 {
 	struct hf_view_key key[HF_VIEW_COUNT];
 	struct hf_companion companion;
+	struct hf_examined found;
 	struct hf_trace trace;
+	size_t key_count;
 	struct hf_stamp stamp;
 	uint64_t version;
 	int err;
@@ -23,9 +80,12 @@ static int examine(struct hf_captures *all, struct hf_capture *capture, hf_exami
 	err = hf_companion_open(capture, &trace, &stamp, &companion);
 	if (!err) {
 		err = hf_companion_place_in(&companion, capture, version, all->index_fd, &trace.identity, NULL);
+		key_count = hf_open_views(capture, &companion, key);
 		if (!err)
-			err = hf_index_examine(all->index_fd, &trace.identity, key,
-					       hf_open_views(capture, &companion, key), HF_EXAMINE_PAGES, fn, ctx);
+			err = hf_index_examine(all->index_fd, &trace.identity, key, key_count, HF_EXAMINE_PAGES, fn,
+					       ctx, &found);
+		if (!err)
+			note(capture, version, trace.identity.size, key, key_count, &found);
 		hf_companion_close(&companion);
 	}
 	hf_trace_close(&trace);

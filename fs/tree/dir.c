@@ -13,6 +13,8 @@
 
 /* So long what was found when the directory was opened holds for its first read, which comes at once. */
 #define CHECKED_NS (INT64_C(250) * 1000000)
+/* So long the kernel believes attributes, less the time that it may take somebody to come to the last one. */
+#define TOLD_NS ((int64_t)((HF_TIMEOUT_LONG - 0.5) * 1e9))
 
 struct entry {
 	char *name;             /* owned */
@@ -39,6 +41,8 @@ struct hf_dir {
 	ptrdiff_t shift;
 	int64_t checked_ns;   /* when checked was the stat of the capture, but for its type and size; 0: never */
 	struct stat checked;
+	size_t opened_count;  /* of names when it was opened */
+	int64_t told_ns;      /* since when all entries so far were given with attributes; 0: they were not */
 	bool listed;          /* round is to be given back: hf_node_unlist */
 	uint32_t round;
 };
@@ -315,6 +319,7 @@ int hf_tree_open_dir(struct hf_tree *tree, uint64_t ino, struct hf_dir **ret_dir
 		hf_dir_close(dir);
 		return err;
 	}
+	dir->opened_count = dir->count;
 	dir->listed = ret_keep;
 	if (ret_keep)
 		*ret_keep = hf_node_list(&tree->nodes, dir->node, stamp_of(dir), &dir->round);
@@ -402,6 +407,34 @@ void hf_dir_checked(struct hf_dir *dir, const struct hf_attr *attr)
 	dir->checked_ns = hf_now_ns();
 }
 
+size_t hf_dir_count(const struct hf_dir *dir)
+{
+	return dir->opened_count;
+}
+
+bool hf_dir_is_told(const struct hf_dir *dir)
+{
+	const int64_t told = atomic_load_explicit(&dir->node->told_ns, memory_order_relaxed);
+
+	return told && hf_now_ns() - told < TOLD_NS;
+}
+
+/* Entries from cookie on are about to be given. */
+static void begin_telling(struct hf_dir *dir, uint64_t cookie, bool plus)
+{
+	if (cookie == 2)
+		dir->told_ns = hf_now_ns();
+	if (!plus)
+		dir->told_ns = 0;
+}
+
+/* All were given. */
+static void end_telling(const struct hf_dir *dir)
+{
+	if (dir->told_ns)
+		atomic_store_explicit(&dir->node->told_ns, dir->told_ns, memory_order_relaxed);
+}
+
 /* The attributes of an entry, with a reference. */
 static int enter(struct hf_dir *dir, struct origin *origin, const struct entry *entry, struct hf_node_key *key,
 		 struct hf_attr *ret_attr)
@@ -432,6 +465,7 @@ static int emit_entries(struct hf_dir *dir, int fd, uint64_t cookie, bool plus, 
 
 	if (plus)
 		take_checked(dir, &origin);
+	begin_telling(dir, cookie, plus);
 	if (cookie == 2)
 		dir->shift = 0;
 	for (;; cookie++) {
@@ -443,8 +477,10 @@ static int emit_entries(struct hf_dir *dir, int fd, uint64_t cookie, bool plus, 
 		bool reachable;
 		int err;
 
-		if (at < 0 || (size_t)at >= dir->count)
+		if (at < 0 || (size_t)at >= dir->count) {
+			end_telling(dir);
 			return 0;
+		}
 		entry = &dir->entry[at];
 		key = entry->key;
 		attr.st.st_mode = shown_type(&key);

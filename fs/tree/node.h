@@ -40,6 +40,7 @@ struct hf_node {
 	uint64_t ino;
 	struct hf_node_key key;     /* path is owned */
 	_Atomic uint64_t rights;    /* owner, group and permissions as last given out, packed; 0: never */
+	_Atomic int64_t told_ns;    /* of a directory: when the kernel was last told of all its entries; 0: never */
 	/* Everything below belongs to the table's lock. */
 	uint64_t refs;
 	bool crowded;               /* another node's number had to avoid this one: it stays for ever */

@@ -37,7 +37,7 @@ static struct hf_prefix plain_prefix(const struct hf_event *ev, size_t n)
 }
 
 /* By what is remembered of stretches. */
-static struct hf_digest known(const struct hf_event *ev, size_t n, size_t step, struct hf_prefix *ret_prefix)
+static struct hf_digest known(const struct hf_event *ev, size_t n, size_t step, bool few, struct hf_prefix *ret_prefix)
 {
 	static struct hf_stretch stretch[STEP_MAX / 2];
 	struct hf_digest_memo *memo = calloc(1, sizeof *memo);
@@ -46,7 +46,7 @@ static struct hf_digest known(const struct hf_event *ev, size_t n, size_t step, 
 	struct hf_digester d;
 
 	CHECK(memo);
-	CHECK_EQ(hf_stretch_finder_new(&finder), 0);
+	CHECK_EQ(hf_stretch_finder_new(few, &finder), 0);
 	hf_digester_begin(&d);
 	hf_prefixer_begin(&p, &hf_prefix_none, 0);
 	for (size_t some; n; n -= some, ev += some) {
@@ -146,7 +146,7 @@ static void check_stretch(const struct hf_event *ev, const struct hf_stretch *s,
 }
 
 /* Events of the first one of each serial, and of all that have it. */
-static void check_stretches(const struct hf_events *all)
+static void check_stretches(const struct hf_events *all, bool few)
 {
 	static struct hf_stretch stretch[STEP_MAX / 2];
 	struct hf_stretch_finder *finder;
@@ -156,7 +156,7 @@ static void check_stretches(const struct hf_events *all)
 	} *seen = calloc(HF_STRETCH_PLACES, sizeof *seen);
 
 	CHECK(seen);
-	CHECK_EQ(hf_stretch_finder_new(&finder), 0);
+	CHECK_EQ(hf_stretch_finder_new(few, &finder), 0);
 	for (size_t at = 0; at < all->n; at += STEP_MAX) {
 		const size_t n = all->n - at < STEP_MAX ? all->n - at : STEP_MAX;
 		const size_t count = hf_stretch_find(finder, all->ev + at, n, stretch);
@@ -167,6 +167,7 @@ static void check_stretches(const struct hf_events *all)
 			const struct hf_event *ev = all->ev + at + s->at;
 
 			CHECK(s->at >= end);
+			CHECK(s->place < (few ? HF_STRETCH_FEW : HF_STRETCH_PLACES));
 			end = (size_t)s->at + s->events;
 			CHECK(end <= n);
 			if (seen[s->place].serial != s->serial) {
@@ -193,7 +194,7 @@ static void check_hart(const struct sample *s, uint32_t hart)
 		struct hf_prefix prefix;
 
 		CHECK(equal(plain(all.ev, all.n, steps[i]), whole));
-		CHECK(equal(known(all.ev, all.n, steps[i], &prefix), whole));
+		CHECK(equal(known(all.ev, all.n, steps[i], i % 2, &prefix), whole));
 		CHECK(!memcmp(&prefix, &before, sizeof prefix));
 	}
 	for (size_t i = 0; i < 4; i++)
@@ -201,7 +202,8 @@ static void check_hart(const struct sample *s, uint32_t hart)
 	if (all.n < 5000)
 		for (size_t i = 0; i < 4 && all.n; i++)
 			check_changes(&all, (all.n - 1) * i / 4, &whole);
-	check_stretches(&all);
+	check_stretches(&all, false);
+	check_stretches(&all, true);
 	hf_events_free(&all);
 }
 

@@ -128,7 +128,7 @@ static struct joiner cut(const struct hf_events *all, uint64_t insns, bool known
 	struct hf_stretch_finder *finder;
 
 	CHECK_EQ(hf_run_cutter_new(take, &j, &cutter), 0);
-	CHECK_EQ(hf_stretch_finder_new(&finder), 0);
+	CHECK_EQ(hf_stretch_finder_new(false, &finder), 0);
 	for (size_t at = 0, chunk; at < all->n; at = chunk) {
 		chunk = chunk_end(all, at, insns);
 		/* In parts, as they come. */

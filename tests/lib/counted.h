@@ -99,7 +99,7 @@ static inline bool counted_is_written(const struct counted *c)
 {
 	static struct counted_run run[COUNTED_WAYS];
 	struct hf_stretch_finder *finder;
-	bool same = !hf_stretch_finder_new(&finder);
+	bool same = !hf_stretch_finder_new(false, &finder);
 
 	for (unsigned i = 0; i < COUNTED_WAYS; i++)
 		same = counted_begin(c, &run[i], i) && same;

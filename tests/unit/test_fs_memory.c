@@ -328,6 +328,72 @@ static void test_without(void)
 	hf_fst_end(&t);
 }
 
+static void hear_nothing(void *ctx, const char *name, const char *what)
+{
+	(void)ctx;
+	fprintf(stderr, "%s %s\n", name, what);
+	CHECK(false);
+}
+
+/* hartfs index of real.stf: looks at each page of its files. */
+static void index_again(void)
+{
+	struct hf_fs_options options = {.archive_path = "/the/archive",
+					.no_index = true,
+					.summary = true,
+					.summary_of_indexed = true};
+	struct hf_diag diag;
+
+	if (t.fs)
+		hf_fst_close(&t);
+	hf_fst_open(&t, &options);
+	CHECK_EQ(hf_fs_examine(t.fs, "real.stf", hear_nothing, NULL, &diag), 0);
+	CHECK_EQ(hf_fs_index(t.fs, "real.stf", NULL, NULL, &diag), 0);
+}
+
+/* What the catalogue has of an index whose files are all there needs no opening; without any one of them it does, and
+ * that one is made again. */
+static void test_indexed_again(void)
+{
+	char name[64][NAME_MAX + 1];
+	struct dirent *entry;
+	size_t count = 0;
+	static uint8_t bytes[4 << 20];
+	size_t size;
+	FILE *in;
+	DIR *dir;
+
+	/* A capture with a program, and so with a table for each view. */
+	snprintf(name[0], sizeof *name, "%s/archive/mini/rv32-mini.stf", getenv("HARTFS_DATA"));
+	in = fopen(name[0], "rb");
+	CHECK(in);
+	size = fread(bytes, 1, sizeof bytes, in);
+	CHECK(size && size < sizeof bytes);
+	fclose(in);
+	hf_fst_begin(&t);
+	hf_fst_write(&t, "real.stf", bytes, size);
+	index_again();
+	CHECK(t.fs->captures.memory.opened > 0);
+	index_again();
+	CHECK_EQ(t.fs->captures.memory.opened, 0);
+	dir = opendir(t.index);
+	CHECK(dir);
+	while ((entry = readdir(dir)) && count < 64)
+		if (entry->d_type == DT_REG && entry->d_name[0] != '.' && !strstr(entry->d_name, ".hfc"))
+			snprintf(name[count++], sizeof *name, "%s", entry->d_name);
+	CHECK(count > 5);
+	for (size_t i = 0; i < count; i++) {
+		CHECK_EQ(unlinkat(dirfd(dir), name[i], 0), 0);
+		index_again();
+		CHECK(t.fs->captures.memory.opened > 0);
+		CHECK_EQ(faccessat(dirfd(dir), name[i], F_OK, 0), 0);
+		index_again();
+		CHECK_EQ(t.fs->captures.memory.opened, 0);
+	}
+	closedir(dir);
+	hf_fst_end(&t);
+}
+
 int main(void)
 {
 	test_recalled();
@@ -336,5 +402,9 @@ int main(void)
 	test_index_gone();
 	test_wrong();
 	test_without();
+	if (getenv("HARTFS_DATA"))
+		test_indexed_again();
+	else
+		printf("SKIP: HARTFS_DATA is not set\n");
 	return 0;
 }

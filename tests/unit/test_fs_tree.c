@@ -342,6 +342,58 @@ static void test_checked(void)
 	hf_fst_end(&t);
 }
 
+static bool note_nothing(void *ctx, const char *name, const struct hf_attr *attr, uint64_t next_cookie)
+{
+	(void)ctx, (void)name, (void)attr, (void)next_cookie;
+	return true;
+}
+
+static bool forget_each(void *ctx, const char *name, const struct hf_attr *attr, uint64_t next_cookie)
+{
+	uint64_t *cookie = ctx;
+
+	if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+		hf_fs_forget(t.fs, attr->st.st_ino, 1);
+	/* With room for two of the three names, and once for the rest. */
+	if (next_cookie <= *cookie)
+		return true;
+	*cookie = UINT64_MAX;
+	return false;
+}
+
+/* All entries of a directory were given with their attributes: as long as the kernel believes these. */
+static void test_told(void)
+{
+	struct hf_attr attr;
+	struct hf_dir *dir;
+	uint64_t some = 4, all = UINT64_MAX;
+	bool keep;
+
+	hf_fst_begin(&t);
+	hf_fst_write_text(&t, "d/a", "");
+	hf_fst_write_text(&t, "d/b", "");
+	hf_fst_write_text(&t, "d/c", "");
+	hf_fst_open(&t, NULL);
+	CHECK_EQ(hf_fst_lookup(&t, "d", &attr), 0);
+	CHECK_EQ(hf_dir_open(t.fs, attr.st.st_ino, &dir, &keep), 0);
+	CHECK_EQ(hf_dir_count(dir), 3);
+	CHECK_EQ(hf_dir_read(dir, 0, true, forget_each, &some), 0);
+	CHECK(!hf_dir_is_told(dir));
+	CHECK_EQ(hf_dir_read(dir, 4, false, note_nothing, NULL), 0);
+	CHECK(!hf_dir_is_told(dir));
+	some = 4;
+	CHECK_EQ(hf_dir_read(dir, 0, true, forget_each, &some), 0);
+	CHECK_EQ(hf_dir_read(dir, 4, true, forget_each, &all), 0);
+	CHECK(hf_dir_is_told(dir));
+	hf_dir_close(dir);
+	CHECK_EQ(hf_dir_open(t.fs, attr.st.st_ino, &dir, &keep), 0);
+	CHECK(hf_dir_is_told(dir));
+	hf_fst_sleep_ms(5000);
+	CHECK(!hf_dir_is_told(dir));
+	hf_dir_close(dir);
+	hf_fst_end(&t);
+}
+
 struct found {
 	char text[1024];
 };
@@ -385,6 +437,7 @@ int main(void)
 	test_references();
 	test_kept_names();
 	test_checked();
+	test_told();
 	test_captures();
 	return 0;
 }

@@ -403,7 +403,7 @@ static void test_examine(struct hf_ixtest *t)
 
 	hf_ixtest_capture(t, 2500, 2, HARTS, 1);
 	hf_ixtest_build(t);
-	CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, t->keys, t->key_count, HF_EXAMINE_PAGES, hear, &heard), 0);
+	CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, t->keys, t->key_count, HF_EXAMINE_PAGES, hear, &heard, NULL), 0);
 	CHECK_EQ(heard.count, 0);
 	name_of(t, ".hfi", name);
 	bytes = load(t, name);
@@ -416,9 +416,9 @@ static void test_examine(struct hf_ixtest *t)
 		bytes.p[page * PAGE + 100] ^= 1;
 	}
 	CHECK(page);
-	CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, t->keys, t->key_count, HF_EXAMINE_OPENED, hear, &heard), 0);
+	CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, t->keys, t->key_count, HF_EXAMINE_OPENED, hear, &heard, NULL), 0);
 	CHECK_EQ(heard.count, 0);
-	CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, t->keys, t->key_count, HF_EXAMINE_PAGES, hear, &heard), 0);
+	CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, t->keys, t->key_count, HF_EXAMINE_PAGES, hear, &heard, NULL), 0);
 	CHECK_EQ(heard.count, 1);
 	CHECK(strstr(heard.text, name) && strstr(heard.text, "is damaged: the page at byte "));
 	CHECK_EQ(try_index(t), HF_ERR_NOT_FOUND);

@@ -117,11 +117,11 @@ static void test_damaged(struct hf_ixtest *t)
 	unsigned found = 0;
 
 	hf_ixtest_build(t);
-	CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, NULL, 0, HF_EXAMINE_PAGES, note, &found), 0);
+	CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, NULL, 0, HF_EXAMINE_PAGES, note, &found, NULL), 0);
 	CHECK_EQ(found, 0);
 	for (off_t page = 0; page < 6; page++) {
 		damage(t, page * 8192 + 8000);
-		CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, NULL, 0, HF_EXAMINE_PAGES, note, &found), 0);
+		CHECK_EQ(hf_index_examine(t->dirfd, &t->identity, NULL, 0, HF_EXAMINE_PAGES, note, &found, NULL), 0);
 		CHECK_EQ(found, page + 1);
 		CHECK_EQ(hf_ixtest_count(t, ".hfq"), 0);
 		hf_ixtest_build(t);
