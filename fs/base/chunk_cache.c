@@ -173,13 +173,18 @@ static void throw_away(struct hf_cache *cache, struct entry **refuse, struct ent
 	*refuse = e;
 }
 
-/* Bytes that were lent are not needed there any more, nor anywhere else if nobody is just reading them. */
+/* Bytes that were lent are not needed there any more, nor anywhere else if nobody is just reading them: unless the block
+ * was wanted again by itself, which a reader who passed through it does not change. */
 static void give_back(struct hf_cache *cache, struct entry **refuse, struct entry *lender, size_t room)
 {
 	lender->cost += room;
 	cache->stats.bytes += room;
 	if (--lender->pins)
 		return;
+	if (lender->queue == FREQUENT && !lender->dropped) {
+		enqueue(cache, lender);
+		return;
+	}
 	if (!lender->dropped)
 		remove_from_table(cache, lender);
 	throw_away(cache, refuse, lender);

@@ -566,6 +566,7 @@ int hf_block_source_lend(struct hf_src *src, uint64_t offset, uint64_t size, str
 			   ret_block);
 	if (!err && (*ret_block)->size != size) {
 		hf_cache_unpin(bs->stream.cache, *ret_block);
+		*ret_block = NULL;
 		return HF_NOTE_END;
 	}
 	return err;

@@ -781,6 +781,27 @@ static void test_other_blocks(void)
 	hf_cache_free(cache);
 }
 
+/* The cache has another block in the place of the one that is wanted: it is not lent, and nobody has it pinned. */
+static void test_lent_wrong(void)
+{
+	static struct fake f;
+	struct hf_cache_block *block;
+	struct hf_cache *cache;
+	uint64_t owner;
+	int err;
+
+	CHECK_EQ(hf_cache_new(8 * FAKE_BLOCK, &cache), 0);
+	/* The one of the blocks is the next one. */
+	owner = hf_cache_owner(cache) + 1;
+	fake_set_up(&f, &fake_box, cache);
+	CHECK_EQ(hf_cache_acquire(cache, (struct hf_cache_key){owner, FAKE_BLOCK}, NULL, &block, &err), HF_CACHE_MAKE);
+	hf_cache_fill(cache, block, calloc(1, FAKE_BLOCK / 2), FAKE_BLOCK / 2);
+	CHECK_EQ(hf_block_source_lend(f.src, FAKE_BLOCK, FAKE_BLOCK, &block), HF_NOTE_END);
+	CHECK(!block);
+	hf_src_free(f.src);
+	hf_cache_free(cache);
+}
+
 int main(void)
 {
 	test_plain();
@@ -796,5 +817,6 @@ int main(void)
 		test_crowd(&closed_box, shuffled);
 	}
 	test_other_blocks();
+	test_lent_wrong();
 	return 0;
 }

@@ -462,6 +462,41 @@ static void test_lent(void)
 	hf_cache_free(cache);
 }
 
+/* A reader who passes through what others have proved they want again does not take it from them. */
+static void test_lent_frequent(void)
+{
+	struct hf_cache *cache = new_cache(MIB);
+	const uint64_t lender = hf_cache_owner(cache), owner = hf_cache_owner(cache), other = hf_cache_owner(cache);
+	struct hf_cache_block *lent, *block;
+	int err;
+
+	touch(cache, lender, 1, 100 * KIB);
+	for (uint64_t i = 0; hf_cache_has(cache, (struct hf_cache_key){lender, 1}); i++)
+		touch(cache, other, i, 100 * KIB);
+	touch(cache, lender, 1, 100 * KIB);
+	for (uint64_t i = 1; i < 20; i++) {
+		struct told told = TOLD;
+
+		CHECK_EQ(hf_cache_acquire(cache, (struct hf_cache_key){owner, i}, &told.waiter, &block, &err), HF_CACHE_MAKE);
+		lent = want(cache, lender, i, 100 * KIB, NULL);
+		hf_cache_fill_lent(cache, block, lent);
+		hf_cache_unpin_passed(cache, told.block);
+	}
+	CHECK(!hf_cache_has(cache, (struct hf_cache_key){owner, 1}));
+	CHECK(!hf_cache_has(cache, (struct hf_cache_key){lender, 2}));
+	CHECK(touch(cache, lender, 1, 100 * KIB));
+	CHECK(bytes_of(cache) <= MIB);
+	/* It goes as others do. */
+	for (uint64_t i = 0; i < 40; i++)
+		touch(cache, other, 100 + i % 20, 100 * KIB);
+	CHECK(bytes_of(cache) <= MIB);
+	hf_cache_drop(cache, owner);
+	hf_cache_drop(cache, lender);
+	hf_cache_drop(cache, other);
+	CHECK_EQ(bytes_of(cache), 0);
+	hf_cache_free(cache);
+}
+
 #define CHAOS_SIZE (16 * KIB)
 #define CHAOS_MAX (CHAOS_SIZE * 20)
 #define CHAOS_SLOTS 64
@@ -878,6 +913,7 @@ int main(void)
 	test_drop();
 	test_single_flight();
 	test_lent();
+	test_lent_frequent();
 	test_chaos();
 #ifndef SANITIZED
 	test_memory();
