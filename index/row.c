@@ -125,8 +125,10 @@ static uint64_t guess_checked(const uint64_t *before, const uint64_t *row, const
 static const struct hf_follow view_follow = {.column = VIEW_CHECKED, .guess = guess_checked};
 
 static const struct hf_column view_time[] = {
-	HF_COLUMN_COUNT(hf_view_times, offset),	    HF_COLUMN_ANY(hf_view_times, before),
-	HF_COLUMN(NUMBER, hf_view_times, known, 1), HF_COLUMN(NUMBER, hf_view_times, behind, 1),
+	HF_COLUMN_COUNT(hf_view_times, offset),
+	HF_COLUMN_ANY(hf_view_times, before),
+	HF_COLUMN(NUMBER, hf_view_times, known, 1),
+	HF_COLUMN(NUMBER, hf_view_times, behind, 1),
 	HF_COLUMN_BYTES(hf_view_times, data, n),
 };
 
