@@ -143,10 +143,17 @@ def check_stuck(db):
     count = "SELECT count(*) FROM function(%s, 0)" % CAPTURE
     db.execute(count).fetchall()
     os.kill(children()[0], signal.SIGSTOP)
-    timer = threading.Timer(0.2, db.interrupt)
-    timer.start()
+    ended = threading.Event()
+
+    # Again and again: an interrupt before the query has begun is none.
+    def interrupt():
+        while not ended.wait(0.1):
+            db.interrupt()
+    thread = threading.Thread(target=interrupt)
+    thread.start()
     refused(db, count, "interrupted")
-    timer.join()
+    ended.set()
+    thread.join()
     if db.execute(count).fetchone()[0] < 10:
         fail("after a process that was stuck the next query does not work")
 
