@@ -42,7 +42,7 @@ loop() {
 # CPU time of a process so far, in ticks of 10 ms; fails when it is gone.
 cpu_ticks() {
 	local stat
-	stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
+	read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
 	# shellcheck disable=SC2086
 	set -- ${stat##*) }
 	[ "$1" != Z ] || return 1
@@ -51,7 +51,7 @@ cpu_ticks() {
 
 # at_work PID: waits until it has come to work that is not over soon.
 at_work() {
-	local ticks end=$((SECONDS + 120))
+	local ticks end=$((SECONDS + patience))
 	while ticks=$(cpu_ticks "$1") && [ "$SECONDS" -lt "$end" ]; do
 		[ "$ticks" -lt 40 ] || return 0
 		sleep 0.05
@@ -61,7 +61,7 @@ at_work() {
 
 # ends_soon PID WHAT: it is told to end, and does so without much more work, however slow the machine is.
 ends_soon() {
-	local ticks before end=$((SECONDS + 100))
+	local ticks before end=$((SECONDS + patience))
 	before=$(cpu_ticks "$1") || return 0
 	while ticks=$(cpu_ticks "$1"); do
 		if [ $((ticks - before)) -gt 200 ] || [ "$SECONDS" -ge "$end" ]; then
