@@ -14,6 +14,9 @@ struct hf_client {
 	unsigned refs;	    /* of functions and tables that SQLite has */
 };
 
+/* Nobody has it yet; NULL: no memory. */
+struct hf_client *hf_client_new(sqlite3 *db);
+/* One that had it has it no longer; the last one's call ends the child. */
 void hf_client_put(void *client);
 
 /* Makes tables of the schema. */
