@@ -105,6 +105,14 @@ index 42
 fs 146
 mountd 10
 END
+# What is wrong, a loss says in hf_event.code; hf_event.size is bytes of DATA.
+negated() { grep -rnE '\.size = -' --include='*.[ch]' --include='*.md' "$@"; }
+echo '.size = -HF_ERR_CORRUPT' >"$circle/planted.md"
+negated "$circle" >/dev/null || { echo 'an error in the size of an event is not found'; bad=1; }
+hits=$(negated codecs index fs mountd) && {
+	printf 'an error is the code of an event, and not its size:\n%s\n' "$hits"
+	bad=1
+}
 # All work is a job of the executor. mountd/session.c: the threads that answer the kernel. mountd/live.c: one that waits for
 # whoever reads our output, for as long as that takes.
 hits=$(grep -rnE '\b(pthread_create|thrd_create)[[:space:]]*\(' --include='*.c' --include='*.h' codecs index fs mountd |
