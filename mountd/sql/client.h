@@ -16,8 +16,8 @@ struct hf_client {
 
 /* Nobody has it yet; NULL: no memory. */
 struct hf_client *hf_client_new(sqlite3 *db);
-/* One that had it has it no longer; the last one's call ends the child. */
-void hf_client_put(void *client);
+/* One that had the client aux has it no longer; the last call ends the child. */
+void hf_client_put(void *aux);
 
 /* Makes tables of the schema. */
 int hf_tables_register(struct hf_client *client);
