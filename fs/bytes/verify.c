@@ -2,6 +2,8 @@
 /* Checking all bytes of a capture against its index, on all threads that decode. */
 #include "fs/bytes/bytes.h"
 
+#include "codecs/source/errors.h"
+
 #include <stdlib.h>
 
 struct verify {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of nodes.def, and the loops over it. */
+#include "codecs/base/errors.h"
 #include "fs/base/log_ring.h"
 #include "fs/bytes/slice.h"
 #include "fs/capture/info.h"

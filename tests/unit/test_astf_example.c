@@ -11,7 +11,6 @@
 #include <llvm/Config/llvm-config.h>
 #include <zlib.h>
 
-
 static struct hf_walk_bytes read_data(const char *name, const char *suffix)
 {
 	char path[4096];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes of the view ete/, written out; what is lost at the edges; parameters and states that are refused. */
+#include "codecs/base/errors.h"
 #include "codecs/ete/encoder.h"
 #include "codecs/isa/arm.h"
 #include "tests/lib/check.h"

@@ -4,6 +4,7 @@
  * 1, 2, 3, 7, 100 instructions and none at all, come back as they were.
  */
 #include "codecs/isa/riscv.h"
+#include "codecs/base/errors.h"
 #include "codecs/etrace/encoder.h"
 #include "tests/lib/check.h"
 #include "tests/lib/etraceloop.h"

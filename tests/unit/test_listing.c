@@ -6,6 +6,7 @@
 #include "codecs/codec.h"
 #include "codecs/isa/disasm.h"
 #include "codecs/listing/listing.h"
+#include "codecs/stf/errors.h"
 #include "tests/lib/check.h"
 #include "tests/lib/counted.h"
 

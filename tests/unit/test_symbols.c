@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Symbols of ELF files made here, in both classes; and as the listing shows them. */
 #include "codecs/codec.h"
+#include "codecs/image/errors.h"
 #include "codecs/image/symbols.h"
 #include "tests/lib/check.h"
 
