@@ -2,6 +2,7 @@
 #include "codecs/astf/encoder.h"
 
 #include "codecs/astf/errors.h"
+#include "codecs/views.h"
 
 #include <stdlib.h>
 

@@ -3,6 +3,7 @@
 #include "fs/bytes/bytes.h"
 
 #include "codecs/source/errors.h"
+#include "fs/base/views.h"
 
 #include <stdlib.h>
 

@@ -7,6 +7,7 @@
 #include "codecs/astf/decoder.h"
 #include "codecs/astf/encoder.h"
 #include "codecs/stf/encoder.h"
+#include "codecs/views.h"
 #include "tests/lib/fuzz.h"
 #include "tests/lib/sliver.h"
 

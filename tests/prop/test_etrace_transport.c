@@ -5,6 +5,7 @@
  */
 #include "codecs/base/errors.h"
 #include "codecs/etrace/encoder.h"
+#include "codecs/views.h"
 #include "tests/lib/check.h"
 #include "tests/lib/etraceloop.h"
 

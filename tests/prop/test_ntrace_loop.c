@@ -7,6 +7,7 @@
 #include "codecs/isa/riscv.h"
 #include "codecs/ntrace/errors.h"
 #include "codecs/ntrace/message.h"
+#include "codecs/views.h"
 #include "tests/lib/rvelf.h"
 #include "tests/lib/rvrun.h"
 

@@ -5,6 +5,7 @@
  * of records.txt and of the listing. With --write the files are written anew.
  */
 #include "codecs/isa/disasm.h"
+#include "codecs/views.h"
 #include "tests/lib/astftest.h"
 #include "tests/lib/pack.h"
 

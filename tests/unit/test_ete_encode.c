@@ -3,6 +3,7 @@
 #include "codecs/base/errors.h"
 #include "codecs/ete/encoder.h"
 #include "codecs/isa/arm.h"
+#include "codecs/views.h"
 #include "tests/lib/check.h"
 #include "tests/lib/eteloop.h"
 

@@ -5,6 +5,7 @@
  */
 #include "codecs/base/errors.h"
 #include "codecs/isa/disasm.h"
+#include "codecs/views.h"
 #include "tests/lib/check.h"
 #include "tests/lib/indextest.h"
 #include "tests/lib/stftest.h"

@@ -4,6 +4,7 @@
  * trace.stf of every hart read again.
  */
 #include "codecs/stf/errors.h"
+#include "codecs/views.h"
 #include "tests/lib/sliver.h"
 #include "tests/lib/stftest.h"
 

@@ -3,6 +3,7 @@
 #include "codecs/codec.h"
 #include "codecs/image/errors.h"
 #include "codecs/image/symbols.h"
+#include "codecs/views.h"
 #include "tests/lib/check.h"
 
 #include <elf.h>
