@@ -3,6 +3,7 @@
 #include "codecs/codec.h"
 
 #include "codecs/base/bytes.h"
+#include "codecs/base/errors.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/blocked.h"
+#include "codecs/base/errors.h"
 #include "fs/base/lock.h"
 
 #include <errno.h>
