@@ -3,6 +3,7 @@
 # N-Trace captures of other encoders through the mount: the pcs of every listing are those of the simulation, and the
 # view ntrace/ of each, mounted as a capture of its own, gives them again.
 . "$(dirname "$0")/../lib/mount.sh"
+. "$(dirname "$0")/../lib/listing.sh"
 need_fuse
 corpus=${HARTFS_CORPUS:-}/ntrace
 [ -d "$corpus" ] || skip "HARTFS_CORPUS names no corpus with N-Trace"
@@ -43,11 +44,16 @@ for name, f in list(m["files"].items()) + [(m["ring"]["file"], ring)]:
 PY
 [ -s "$tmp/want" ] || { fail "no captures"; finish; }
 
-# pcs LISTING: of what retired.
-pcs() { grep -v '^#' "$1" | cut -d' ' -f3; }
-
-# expected FILE COUNT: pcs as a listing has them.
-expected() { xzcat -f "$1" | head -n "$2" | sed 's/^0x//' | tr 'A-F' 'a-f' | awk '{printf "%16s\n", $1}' | tr ' ' 0; }
+# expected FILE COUNT: sets $pcs to a file with them as `listed pc` has them; the streams of one program have the same.
+declare -A known=()
+expected() {
+	pcs=${known[$1 $2]:-}
+	[ -z "$pcs" ] || return
+	pcs=$tmp/pcs${#known[@]}
+	known[$1 $2]=$pcs
+	xzcat -f "$1" | head -n "$2" | sed -E 's/^(0x)?0*//; s/.*/\L&/' >"$pcs"
+	[ "$(wc -l <"$pcs")" = "$2" ] || fail "$1 has no $2 pcs"
+}
 
 do_mount --wait
 again=$tmp/again mnt2=$tmp/mnt2
@@ -55,8 +61,9 @@ mkdir "$again" "$mnt2"
 count=0
 while read -r name hart file n; do
 	count=$((count + 1))
-	cmp -s <(expected "$file" "$n") <(pcs "$mnt/$name@ntrace/hart$hart/listing.txt") ||
-		fail "$name, hart $hart: other pcs ($(pcs "$mnt/$name@ntrace/hart$hart/listing.txt" | wc -l) of $n)"
+	expected "$file" "$n"
+	"$listed" pc <"$mnt/$name@ntrace/hart$hart/listing.txt" | cmp -s - "$pcs" ||
+		fail "$name, hart $hart: other pcs ($(grep -vc '^#' "$mnt/$name@ntrace/hart$hart/listing.txt") of $n)"
 	[ -s "$mnt/$name@ntrace/records.txt" ] || fail "$name: no records.txt"
 	cp -r "$mnt/$name@ntrace/hart$hart/ntrace" "$again/$name-$hart" || fail "$name: no view ntrace/"
 done <"$tmp/want"
@@ -64,7 +71,8 @@ done <"$tmp/want"
 timeout "$patience" "$hartfs" mount --wait --index-dir "$index" --log "$log" "$again" "$mnt2"
 is_mounted "$mnt2" || fail "the views are not mounted again"
 while read -r name hart file n; do
-	cmp -s <(expected "$file" "$n") <(pcs "$mnt2/$name-$hart@ntrace/hart0/listing.txt") ||
+	expected "$file" "$n"
+	"$listed" pc <"$mnt2/$name-$hart@ntrace/hart0/listing.txt" | cmp -s - "$pcs" ||
 		fail "$name, hart $hart: other pcs the second time"
 done <"$tmp/want"
 timeout "$patience" "$hartfs" umount "$mnt2" || fail "umount of the second mount"

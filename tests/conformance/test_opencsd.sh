@@ -12,23 +12,24 @@ known=$(cd "$(dirname "$0")" && pwd)/opencsd_known.txt
 opencsd_pcs() {
 	(cd "$tmp" && trc_pkt_lister -ss_dir "$1" -decode_only -logstdout 2>&1) | # it may leave a log where it runs
 		python3 -c '
-import re, sys
+import sys
 texts = {}
 for line in sys.stdin.buffer:
-    found = re.search(rb"INSTR_RANGE\(exec range=(0x[0-9a-f]*:\[0x[0-9a-f]*)\]", line)
-    if not found:
+    at = line.find(b"INSTR_RANGE(exec range=")
+    if at < 0:
         continue
-    text = texts.get(found[1])
+    found = line[at + 23 : line.index(b"]", at)]
+    text = texts.get(found)
     if text is None:
-        first, end = (int(x, 16) for x in found[1].split(b":["))
-        text = texts[found[1]] = "".join("%x\n" % pc for pc in range(first, end, 4))
+        first, end = (int(x, 16) for x in found.split(b":["))
+        text = texts[found] = "".join("%x\n" % pc for pc in range(first, end, 4))
     sys.stdout.write(text)'
 }
 
 # compare HART-DIRECTORY NAME
 compare() {
 	opencsd_pcs "$1/ete" >"$tmp/theirs"
-	listed_pcs <"$1/listing.txt" | cut -d' ' -f1 >"$tmp/ours"
+	"$listed" pc <"$1/listing.txt" >"$tmp/ours"
 	cmp -s "$tmp/ours" "$tmp/theirs"
 }
 
@@ -54,6 +55,9 @@ check() {
 }
 
 [ -d "${HARTFS_CORPUS:-}/qemu" ] || skip "HARTFS_CORPUS names no corpus"
-check "$HARTFS_CORPUS/qemu"
+mkdir "$tmp/qemu"
+cp -r "$HARTFS_CORPUS"/qemu/a64* "$tmp/qemu" || exit 1
+shorten_qemu "$tmp/qemu"
+check "$tmp/qemu"
 check "$HARTFS_CORPUS/ete"
 finish

@@ -3,6 +3,7 @@
 # program.elf of real executions as other people's readers see it: the GNU and the LLVM tools take it without a word, and
 # their disassembly has every pc of the listing with its opcode. Each reader that is missing is named.
 . "$(dirname "$0")/../lib/mount.sh"
+. "$(dirname "$0")/../lib/listing.sh"
 need_fuse
 [ -d "${HARTFS_CORPUS:-}/qemu" ] || skip "HARTFS_CORPUS names no corpus"
 mkdir "$archive/qemu" "$archive/stf"
@@ -48,7 +49,7 @@ for elf in "$mnt"/qemu/rv*/*@stf*/hart0/program.elf "$mnt"/stf/dhry*/*@*/hart0/p
 	[ -s "$elf" ] || continue
 	name=${elf#"$mnt"/}
 	count=$((count + 1))
-	awk '!/^#/ {sub(/^0+/, "", $3); print ($3 == "" ? 0 : $3), $4}' "${elf%/*}/listing.txt" | sort -u >"$tmp/want"
+	listed_pcs <"${elf%/*}/listing.txt" | awk '!seen[$0]++' | sort >"$tmp/want"
 	[ -s "$tmp/want" ] || fail "$name: the listing is empty"
 	[ -z "$elves" ] || quiet "$name" "$elves" -a -W "$elf"
 	for tool in $gnu $llvm; do

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MEMORY ((size_t)1 << 30)
 #define CLASSES 31
@@ -146,7 +147,12 @@ struct sim_inode *sim_inode_new(enum sim_part part, unsigned mode, const char *n
 {
 	struct sim_inode *inode = take(sizeof *inode);
 
-	*inode = (struct sim_inode){.next = disk->inodes, .number = ++disk->numbers, .part = part, .mode = mode};
+	*inode = (struct sim_inode){.next = disk->inodes,
+				    .number = ++disk->numbers,
+				    .part = part,
+				    .mode = mode,
+				    .uid = geteuid(),
+				    .gid = getegid()};
 	inode->born_ns = inode->mtime_ns = inode->ctime_ns = sim_now_ns();
 	snprintf(inode->name, sizeof inode->name, "%s", name);
 	disk->inodes = inode;

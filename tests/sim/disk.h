@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum sim_part { SIM_ARCHIVE, SIM_INDEX, SIM_MEMORY, SIM_PARTS };
 
@@ -31,6 +32,8 @@ struct sim_inode {
 	uint64_t number;
 	enum sim_part part;
 	unsigned mode, links, opens;
+	uid_t uid;
+	gid_t gid;
 	int64_t born_ns, mtime_ns, ctime_ns;
 	struct sim_blob now, safe;
 	bool dirty;

@@ -8,6 +8,7 @@
 #include "tests/lib/indextest.h"
 #include "tests/registry/toy.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -407,6 +408,8 @@ int main(void)
 {
 	struct hf_ixtest t;
 
+	/* As the program has it. Else each of a thousand children clears tables of megabytes, of which it needs little. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	hf_ixtest_init(&t);
 	if (!HF_TEST_SANITIZED)
 		test_all(&t);

@@ -7,8 +7,11 @@
 #include "codecs/ntrace/message.h"
 #include "tests/lib/ntracetest.h"
 
-static const char *const programs[] = {"t1", "dhrystone", "towers", "vvadd", "embench-crc32", "embench-nettle-aes",
-				       "embench-ud", "traps", "traps-hi", "rv-sys", "overflow"};
+#include <malloc.h>
+
+static const char *const programs[] = {
+	"t1",	      "dhrystone", "towers",   "vvadd",	 "embench-crc32", "embench-nettle-aes",
+	"embench-ud", "traps",	   "traps-hi", "rv-sys", "overflow"};
 
 /* What the manifest says of one stream. */
 struct level {
@@ -38,7 +41,10 @@ static struct hf_walk_bytes load(const char *dir, const char *name)
 	struct hf_walk_bytes raw = hf_bytes_load(dir, name);
 	struct hf_walk walk;
 
-	if (raw.n < 6 || memcmp(raw.p, "\xfd" "7zXZ", 6) != 0)
+	if (raw.n < 6 || memcmp(raw.p,
+				"\xfd"
+				"7zXZ",
+				6) != 0)
 		return raw;
 	hf_walk_memory(&walk, &hf_box_xz, raw.p, raw.n);
 	CHECK_EQ(walk.err, HF_NOTE_END);
@@ -49,21 +55,39 @@ static struct hf_walk_bytes load(const char *dir, const char *name)
 	return raw;
 }
 
-/* The pcs of the events are those of the text, a line each. */
-static bool equals(const struct hf_ntt_events *events, const struct hf_walk_bytes *pcs)
+/* What the simulation logged: numbers, which all streams of a program are compared with. */
+struct pcs {
+	uint64_t *pc;
+	size_t n;
+};
+
+/* From text, a line each. */
+static struct pcs load_pcs(const char *dir, const char *name)
 {
-	const char *p = (const char *)pcs->p, *end = p + pcs->n;
+	struct hf_walk_bytes text = load(dir, name);
+	struct pcs pcs = {.pc = malloc(text.n * sizeof *pcs.pc)};
+	char *p, *end;
+
+	CHECK(text.n && pcs.pc);
+	hf_bytes_add(&text, "", 1);
+	p = (char *)text.p;
+	for (end = p + text.n - 1; p < end; p++)
+		pcs.pc[pcs.n++] = strtoull(p, &p, 16);
+	hf_bytes_free(&text);
+	return pcs;
+}
+
+static bool equals(const struct hf_ntt_events *events, const struct pcs *pcs)
+{
+	size_t n = 0;
 
 	for (size_t i = 0; i < events->n; i++) {
-		char *after;
-
 		if (events->ev[i].kind != HF_EVENT_INSN)
 			continue;
-		if (p >= end || strtoull(p, &after, 16) != events->ev[i].insn.pc)
+		if (n == pcs->n || pcs->pc[n++] != events->ev[i].insn.pc)
 			return false;
-		p = after + 1;
 	}
-	return p >= end;
+	return n == pcs->n;
 }
 
 static void describe(const struct level *l, bool has_stack, char *text, size_t size)
@@ -88,16 +112,18 @@ static void encode(const struct level *l, const struct hf_ntt *t, const struct h
 	struct hf_ntt_events again;
 
 	snprintf(params, sizeof params,
-		 "mode=%s,call_stack=%u,repeat_branch=%d,repeat_history=%d,sync_instructions=0,sync_halfwords=%u,srcbits=%u,"
+		 "mode=%s,call_stack=%u,repeat_branch=%d,repeat_history=%d,sync_instructions=0,sync_halfwords=%u,"
+		 "srcbits=%u,"
 		 "timestamps=%d,ownership=%u,addr_msb_ext=%d,icnt_max=%u,hist_branches=%u,one_trap_type=%u",
-		 l->btm ? "btm" : "htm", l->depth, l->repeat_branch, l->repeat_history, l->sync, l->srcbits, l->timestamps,
-		 l->own, l->extended, icnt_limit(l), l->hist ? l->hist - 1 : 31, l->one_type);
+		 l->btm ? "btm" : "htm", l->depth, l->repeat_branch, l->repeat_history, l->sync, l->srcbits,
+		 l->timestamps, l->own, l->extended, icnt_limit(l), l->hist ? l->hist - 1 : 31, l->one_type);
 	bytes = hf_ntt_encode(events, (uint8_t)l->xlen, l->src, params);
 	again = hf_ntt_decode(t, bytes.p, bytes.n, l->src, 0);
 	hf_ntt_events_check_same_insns(events, &again, params);
 	hf_ntt_events_check_same_traps(events, &again, params);
 	printf("%-44s %8zu %8zu %+6.1f%%  %.5f bits an instruction\n", l->name, theirs, bytes.n,
-	       100.0 * ((double)bytes.n - (double)theirs) / (double)theirs, 8.0 * (double)bytes.n / (double)again.insns);
+	       100.0 * ((double)bytes.n - (double)theirs) / (double)theirs,
+	       8.0 * (double)bytes.n / (double)again.insns);
 	if (bytes.n > theirs) {
 		fprintf(stderr, "%s: %zu bytes, theirs has %zu\n", l->name, bytes.n, theirs);
 		exit(1);
@@ -123,7 +149,7 @@ static void check_seed(const struct level *l, const struct hf_ntt_events *events
 	hf_bytes_free(&ours);
 }
 
-static void check_level(const struct level *l, const char *dir, const struct hf_walk_bytes *elf, const struct hf_walk_bytes *pcs)
+static void check_level(const struct level *l, const char *dir, const struct hf_walk_bytes *elf, const struct pcs *pcs)
 {
 	char text[128];
 	struct hf_walk_bytes bytes = hf_bytes_load(dir, l->file);
@@ -181,7 +207,8 @@ static void read_level(struct level *l, const char *program, const char *p, cons
 static unsigned check_program(const char *corpus, const char *program)
 {
 	char dir[512];
-	struct hf_walk_bytes manifest, elf, pcs;
+	struct hf_walk_bytes manifest, elf;
+	struct pcs pcs;
 	const char *p;
 	char name[64];
 	unsigned count = 0, xlen;
@@ -191,7 +218,7 @@ static unsigned check_program(const char *corpus, const char *program)
 	hf_bytes_add(&manifest, "", 1);
 	elf = hf_bytes_load(dir, "prog.elf");
 	copy_string(strstr((const char *)manifest.p, "\"pcs\":"), name, sizeof name);
-	pcs = load(dir, name);
+	pcs = load_pcs(dir, name);
 	xlen = number((const char *)manifest.p, (const char *)manifest.p + manifest.n, "xlen", 64);
 	for (p = strstr((const char *)manifest.p, "\"file\":"); p; count++) {
 		const char *end = strstr(p + 1, "\"file\":");
@@ -203,7 +230,7 @@ static unsigned check_program(const char *corpus, const char *program)
 	}
 	hf_bytes_free(&manifest);
 	hf_bytes_free(&elf);
-	hf_bytes_free(&pcs);
+	free(pcs.pc);
 	return count;
 }
 
@@ -227,8 +254,15 @@ static size_t size_of_source(const struct hf_walk_bytes *bytes, const struct hf_
 static unsigned check_harts(const char *corpus)
 {
 	const struct hf_ntrace_params params = {.xlen = 64, .srcbits = 2, .addr_msb_ext = true};
-	struct level l = {.file = "nex-spec-full.bin", .srcbits = 2, .depth = 8, .xlen = 64, .extended = true,
-			  .timestamps = true, .repeat_branch = true, .repeat_history = true, .sync = 1024};
+	struct level l = {.file = "nex-spec-full.bin",
+			  .srcbits = 2,
+			  .depth = 8,
+			  .xlen = 64,
+			  .extended = true,
+			  .timestamps = true,
+			  .repeat_branch = true,
+			  .repeat_history = true,
+			  .sync = 1024};
 	struct hf_walk_bytes bytes, elf;
 	char text[512];
 	struct hf_ntt t;
@@ -262,6 +296,9 @@ int main(void)
 		printf("SKIPPED: HARTFS_CORPUS does not name the corpus of test captures\n");
 		return 77;
 	}
+	/* Memory once taken stays: each stream needs as much as the last. */
+	mallopt(M_MMAP_MAX, 0);
+	mallopt(M_TRIM_THRESHOLD, 1 << 30);
 	printf("%-44s %8s %8s\n", "stream", "theirs", "ours");
 	for (size_t i = 0; i < sizeof programs / sizeof *programs; i += HF_TEST_SANITIZED ? 3 : 1)
 		count += check_program(corpus, programs[i]);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listed WHAT [FIELDS] <LISTING: what tests compare of a listing, in the form of the goldens. It knows only the text,
- * not the code that made it. awk does the same ten times as slowly, and listings are what tests read most.
+ * listed [-s] WHAT [FIELDS] <LISTING: what tests compare of a listing, in the form of the goldens. It knows only the
+ * text, not the code that made it. awk does the same ten times as slowly, and listings are what tests read most.
+ * -s: a sum of that text.
  *
+ *   pc     of the retired instructions
  *   pcs    pc opcode: of the retired instructions
  *   insts  the same of all instruction records, attempts too
  *   mem    index kind address bytes attr data...: of the memory accesses; index counts instruction records from 0
- *   modes  mode pc opcode as they stand: of the retired instructions
+ *   modes  mode pc opcode as they stand: of the retired instructions; FIELDS is the mode where none is known
  *   notes  retired instructions before, and the line: of each line that begins with #
  *   flow   pc opcode as they stand, and between them the traps: "trap", retired instructions before, kind and cause, or
  *          nothing if FIELDS is 1,4 and not 1-4, target
@@ -17,6 +19,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FIELDS_MOST = 256 };
 
@@ -27,8 +30,9 @@ struct line {
 	int fields;
 };
 
-static uint64_t retired, records;
+static uint64_t retired, records, sum = UINT64_C(0xcbf29ce484222325);
 static bool whole_traps;
+static const char *fields;
 
 static const char *strip(const char *s)
 {
@@ -81,6 +85,15 @@ static void put_insn(struct line *l, int pc)
 	put("\n");
 }
 
+static void pc(struct line *l)
+{
+	if (*l->text == '#')
+		return;
+	cut(l, 3);
+	put(strip(field(l, 2)));
+	put("\n");
+}
+
 static void pcs(struct line *l)
 {
 	if (*l->text == '#')
@@ -105,7 +118,7 @@ static void modes(struct line *l)
 		return;
 	cut(l, 4);
 	for (int i = 1; i < 4; i++) {
-		put(field(l, i));
+		put(i == 1 && fields && !strcmp(field(l, i), "?") ? fields : field(l, i));
 		put(i < 3 ? " " : "\n");
 	}
 }
@@ -211,23 +224,38 @@ static void mem(struct line *l)
 static const struct {
 	const char *name;
 	void (*line)(struct line *l);
-} whats[] = {{"pcs", pcs}, {"insts", insts}, {"mem", mem}, {"modes", modes}, {"notes", notes}, {"flow", flow}};
+} whats[] = {{"pc", pc},       {"pcs", pcs},	 {"insts", insts}, {"mem", mem},
+	     {"modes", modes}, {"notes", notes}, {"flow", flow}};
+
+static ssize_t add_to_sum(void *ctx, const char *text, size_t n)
+{
+	(void)ctx;
+	for (size_t i = 0; i < n; i++)
+		sum = (sum ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+	return (ssize_t)n;
+}
 
 int main(int argc, char **argv)
 {
 	void (*take)(struct line * l) = NULL;
 	struct line line = {0};
+	const bool sums = argc > 1 && !strcmp(argv[1], "-s");
 	ssize_t n;
 
+	argc -= sums;
+	argv += sums;
 	for (size_t i = 0; i < sizeof whats / sizeof *whats && argc > 1; i++)
 		if (!strcmp(argv[1], whats[i].name))
 			take = whats[i].line;
 	if (!take) {
-		fprintf(stderr, "listed: pcs, insts, mem, modes, notes or flow\n");
+		fprintf(stderr, "listed: pc, pcs, insts, mem, modes, notes or flow\n");
 		return 2;
 	}
 	__fsetlocking(stdin, FSETLOCKING_BYCALLER);
-	whole_traps = argc > 2 && !strcmp(argv[2], "1-4");
+	fields = argc > 2 ? argv[2] : NULL;
+	whole_traps = fields && !strcmp(fields, "1-4");
+	if (sums)
+		stdout = fopencookie(NULL, "w", (cookie_io_functions_t){.write = add_to_sum});
 	while ((n = getline(&line.text, &line.room, stdin)) > 0) {
 		const bool is_retired = *line.text != '#';
 
@@ -237,5 +265,9 @@ int main(int argc, char **argv)
 		retired += is_retired;
 	}
 	free(line.text);
-	return fflush(stdout) || ferror(stdin) ? 2 : 0;
+	if (fflush(stdout) || ferror(stdin))
+		return 2;
+	if (sums)
+		dprintf(STDOUT_FILENO, "%016llx\n", (unsigned long long)sum);
+	return 0;
 }
