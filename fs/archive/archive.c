@@ -2,6 +2,7 @@
 #include "fs/archive/archive.h"
 
 #include "fs/archive/acl.h"
+#include "index/libc.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs/capture/memory.h"
 #include "fs/capture/captures.h"
+#include "index/libc.h"
 
 #include <fcntl.h>
 #include <stddef.h>
