@@ -5,6 +5,7 @@
 #include "index/db.h"
 #include "index/fault.h"
 #include "index/file_name.h"
+#include "index/libc.h"
 #include "index/pack.h"
 #include "index/spool_format.h"
 

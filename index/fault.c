@@ -2,6 +2,7 @@
 #include "index/fault.h"
 
 #include "codecs/base/errors.h"
+#include "index/libc.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -72,7 +73,7 @@ bool hf_fault_is_of_file(const struct hf_fault *fault)
 int hf_fault_format(const struct hf_fault *fault, char *buf, size_t size)
 {
 	char text[128];
-	const char *why = strerror_r(fault->errnum, text, sizeof text);
+	const char *why = hf_libc_error(fault->errnum, text, sizeof text);
 
 	return snprintf(buf, size, "%s failed: %s%s%s%s", fault->doing ? fault->doing : "using it", why,
 			*fault->file ? " (" : "", fault->file, *fault->file ? ")" : "");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mountd/dead.h"
 
+#include "index/libc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -3,6 +3,7 @@
  * The started process: it forks the supervisor and waits until the mount answers. Its exit status is true whatever is
  * killed meanwhile: the server itself says that the mount answers, and where it does not, nothing of the mount is left.
  */
+#include "index/libc.h"
 #include "mountd/daemon.h"
 #include "mountd/dead.h"
 #include "mountd/log.h"
@@ -13,7 +14,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -48,9 +48,13 @@ static int add_all(scmp_filter_ctx filter)
 #define COUNT(...) (sizeof((struct scmp_arg_cmp[]){__VA_ARGS__}) / sizeof(struct scmp_arg_cmp))
 #define HF_CALL(call) {.name = #call},
 #define HF_CALL_IF(call, ...) {.name = #call, .comparison = {__VA_ARGS__}, .comparisons = COUNT(__VA_ARGS__)},
+/* clang misses a member in libseccomp's own macros. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 	const struct call calls[] = {
 #include "mountd/syscalls.def"
 	};
+#pragma GCC diagnostic pop
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof calls / sizeof calls[0] && !err; i++)

@@ -12,7 +12,9 @@
 #include <zstd.h>
 
 #define PIECE 65536u
-#define COMPRESS_ZSTD 2 /* ELFCOMPRESS_ZSTD, which glibc has since 2.37 */
+#define COMPRESS_ZSTD 2	   /* ELFCOMPRESS_ZSTD, which glibc has since 2.37 */
+#define RISCV_IRELATIVE 58 /* R_RISCV_IRELATIVE and R_AARCH64_IRELATIVE, which musl does not have */
+#define AARCH64_IRELATIVE 1032
 
 static int fail(struct hf_diag *diag, int code, uint64_t offset)
 {
@@ -420,8 +422,8 @@ static int load_section(const struct walk *walk, size_t index, uint8_t **ret_byt
 static bool is_jump_slot(const struct hf_elf_file *file, uint32_t type)
 {
 	if (file->machine == EM_RISCV)
-		return type == R_RISCV_JUMP_SLOT || type == R_RISCV_IRELATIVE;
-	return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_IRELATIVE;
+		return type == R_RISCV_JUMP_SLOT || type == RISCV_IRELATIVE;
+	return type == R_AARCH64_JUMP_SLOT || type == AARCH64_IRELATIVE;
 }
 
 /* What the stubs are made of. */

@@ -3,6 +3,7 @@
 
 #include "codecs/base/errors.h"
 #include "fs/archive/acl.h"
+#include "index/libc.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -23,7 +23,7 @@ static inline void hf_lock_end(pthread_mutex_t **lock)
 
 #define HF_LOCK_NAME(line) hf_locked_##line
 #define HF_LOCK_AT(lock, line) \
-	__attribute__((cleanup(hf_lock_end))) pthread_mutex_t *HF_LOCK_NAME(line) = hf_lock_begin(lock)
+	__attribute__((cleanup(hf_lock_end), unused)) pthread_mutex_t *HF_LOCK_NAME(line) = hf_lock_begin(lock)
 #define HF_LOCKED(lock) HF_LOCK_AT(lock, __LINE__)
 
 static inline void hf_cond_init(pthread_cond_t *cond)

@@ -7,6 +7,7 @@
 #include "fs/base/json.h"
 #include "fs/capture/members.h"
 #include "fs/archive/path.h"
+#include "index/libc.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -599,8 +600,8 @@ void hf_info_indexing(struct hf_capture *capture, struct hf_sink *sink)
 	pthread_mutex_lock(&capture->lock);
 	if (capture->state == HF_CAPTURE_WAITING) {
 		hf_index_dir_get_stats(&capture->all->index_dir, &dir);
-		snprintf(text, sizeof text, "waiting for the index directory: %s",
-			 dir.failing ? strerror_r(dir.fault.errnum, why, sizeof why) : "again soon");
+		snprintf(text, sizeof text, "waiting for the index directory: %.30s",
+			 dir.failing ? hf_libc_error(dir.fault.errnum, why, sizeof why) : "again soon");
 	} else if (capture->paused_ns) {
 		snprintf(text, sizeof text, "%5.1f%% indexed, put aside for another capture",
 			 hf_capture_percent(capture));

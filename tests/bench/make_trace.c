@@ -26,7 +26,7 @@ struct out {
 
 static struct hf_stf_layout layout = {.event64 = true};
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
 	fprintf(stderr, "make_trace: %s\n", what);
 	exit(1);

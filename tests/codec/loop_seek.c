@@ -8,6 +8,11 @@
 
 #include <malloc.h>
 
+/* In musl there is nothing to set, and memory is as it comes. */
+#ifndef M_PERTURB
+#define mallopt(what, value) (void)(value)
+#endif
+
 #define COMPARED 60  /* events behind an entry, */
 #define ALL_EVERY 97 /* but everything behind one in so many */
 #define FILLED_EVERY 8 /* so often a new decoder's memory is filled: that is most of what the loop costs */

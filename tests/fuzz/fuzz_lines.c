@@ -34,7 +34,7 @@ static void check(const struct hf_lines *lines)
 			return;
 		pc = line.end;
 	}
-	MUST(!"more ranges than rows");
+	MUST(0 && "more ranges than rows");
 }
 
 static bool next_wanted(void *ctx, uint64_t address, uint64_t *ret_start, uint64_t *ret_end)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a fuzz target on the files and directories (their files, in the order of their names) given as arguments, so
- * that every corpus is an ordinary test without a fuzzing engine. A missing or empty directory is an error: a test
- * that tries nothing must not pass.
+ * TARGET PATH...: runs that fuzz target on files and directories (their files, in the order of their names), so that
+ * every corpus is an ordinary test without a fuzzing engine. A missing or empty directory is an error: a test that
+ * tries nothing must not pass.
  */
 #include "tests/lib/fuzz.h"
 #include "tests/lib/walk.h"
@@ -11,6 +11,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
+typedef int target(const uint8_t *bytes, size_t n);
+
+/* Each file is compiled with this name in the place of LLVMFuzzerTestOneInput. */
+#define TEST(name) target fuzz_##name;
+#include HF_TESTS
+#undef TEST
+
+static const struct {
+	const char *name;
+	target *run;
+} targets[] = {
+#define TEST(name) {#name, fuzz_##name},
+#include HF_TESTS
+#undef TEST
+};
+
+static target *run;
 static unsigned tried;
 
 static void replay_file(const char *dir, const char *name)
@@ -25,7 +42,7 @@ static void replay_file(const char *dir, const char *name)
 	/* Flushed first: after a crash it names the culprit. */
 	printf("%s%s%s\n", dir, *dir ? "/" : "", name);
 	fflush(stdout);
-	LLVMFuzzerTestOneInput(exact, b.n);
+	run(exact, b.n);
 	tried++;
 	free(exact);
 	hf_bytes_free(&b);
@@ -50,7 +67,14 @@ static void replay_directory(const char *path)
 
 int main(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++) {
+	for (size_t i = 0; argc > 1 && i < sizeof targets / sizeof *targets; i++)
+		if (strcmp(targets[i].name, argv[1]) == 0)
+			run = targets[i].run;
+	if (!run) {
+		fprintf(stderr, "usage: %s TARGET PATH...\n", argv[0]);
+		return 2;
+	}
+	for (int i = 2; i < argc; i++) {
 		struct stat st;
 
 		if (stat(argv[i], &st) < 0) {

@@ -29,6 +29,14 @@
 #define HF_TEST_SANITIZED 0
 #endif
 
+/* Many tests are one program (unit/main.c), so the main of each has a name of its own. */
+#ifdef HF_TEST_MAIN
+#define HF_TEST_UNUSED __attribute__((unused))
+#define main(...) \
+	HF_TEST_MAIN(int argc, char **argv); \
+	int HF_TEST_MAIN(int argc HF_TEST_UNUSED, char **argv HF_TEST_UNUSED)
+#endif
+
 #define CHECK(cond) \
 	do { \
 		if (!(cond)) { \

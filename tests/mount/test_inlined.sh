@@ -129,7 +129,7 @@ listing aarch64.astf inlined=1 >"$tmp/cut"
 grep -q '<main sort.cc:[0-9]* inlined ?>' "$tmp/cut" || fail "with entries that are cut the calls do not count as unknown"
 
 # What compilers make of each version.
-judge=$(dirname "$hartfs")/tests/test_inlined
+judge=$(dirname "$hartfs")/tests/unit_inlined
 if [ -n "$symbolizer" ] && [ -x "$judge" ]; then
 	for arch in riscv64 aarch64; do
 		for version in 2 3 4 5; do
@@ -145,7 +145,7 @@ if [ -n "$symbolizer" ] && [ -x "$judge" ]; then
 	fi
 	for program in "$tmp"/{riscv64,aarch64,clang}.[2-5]; do
 		[ -e "$program" ] || continue
-		"$judge" "$program" >"$tmp/out" 2>&1 || fail "${program##*/}: $(tail -n 20 "$tmp/out")"
+		"$judge" inlined "$program" >"$tmp/out" 2>&1 || fail "${program##*/}: $(tail -n 20 "$tmp/out")"
 	done
 fi
 finish

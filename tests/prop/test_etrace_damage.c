@@ -2,7 +2,7 @@
 /*
  * Damaged captures: entered at every byte, with any packet missing, with any bit flipped. Decoding comes to its end,
  * goes on at the next synchronisation, and says so; how many instructions are wrong without a word is counted.
- * test_etrace_damage CAPTURE.INI STEP: every STEP-th bit of that capture instead, with the figures.
+ * unit etrace_damage CAPTURE STEP: every STEP-th bit of that capture instead, with the figures.
  */
 #include "tests/lib/etracetest.h"
 

@@ -4,6 +4,7 @@
 #include "tests/sim/sched.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -62,7 +62,6 @@ static void decode(const struct hf_stream *stream, struct endless *e, uint32_t h
 {
 	struct hf_event ev[512];
 	struct hf_dec *dec;
-	uint64_t events = 0;
 	size_t n;
 	int err;
 
@@ -71,7 +70,7 @@ static void decode(const struct hf_stream *stream, struct endless *e, uint32_t h
 		return;
 	CHECK_EQ(err, 0);
 	while (!(err = hf_dec_next(dec, ev, 512, &n)))
-		events += n;
+		;
 	CHECK_EQ(err, HF_ERR_CANCELLED);
 	CHECK(!e->late);
 	/* Once it is over it stays over, and the decoder can be thrown away. */
