@@ -6,7 +6,10 @@
 need_fuse
 mkdir "$archive/a"
 [ -d "${HARTFS_DATA:-}/archive" ] || skip "there is no test data (HARTFS_DATA)"
-cp "$HARTFS_DATA/archive/mini/rv32-mini.stf" "$archive/a/x.stf"
+# Of 40,000 instructions, so that the files have several pages and are made again in no time.
+"$hartfs" cat --index-dir "$index" "$HARTFS_DATA/archive/mini/rv32-mini.stf" hart0/at/0-39999/trace.stf >"$archive/a/x.stf" ||
+	fail "no capture to test with"
+rm -r "$index" && mkdir "$index"
 gzip -c "$archive/a/x.stf" >"$archive/a/y.stf.gz"
 truth=$tmp/truth
 h() { timeout 120 "$hartfs" "$@" --index-dir "$index"; }

@@ -6,6 +6,7 @@
 . "$(dirname "$0")/../lib/listing.sh"
 need_fuse
 capture_archive
+short_boot
 do_mount --wait --chunk 1000 --cache 4M
 mkdir "$tmp/again" "$tmp/mnt2"
 
