@@ -49,11 +49,23 @@ cpu_ticks() {
 	echo $((${12} + ${13}))
 }
 
+# A thread of the process that indexes has taken 50 ms: it has begun.
+indexes() {
+	local file stat
+	for file in /proc/"$1"/task/*/stat; do
+		read -r stat 2>/dev/null <"$file" && [[ $stat == *'(hartfs-index)'* ]] || continue
+		# shellcheck disable=SC2086
+		set -- ${stat##*) }
+		[ $((${12} + ${13})) -lt 5 ] || return 0
+	done
+	return 1
+}
+
 # at_work PID: waits until it has come to work that is not over soon.
 at_work() {
 	local ticks end=$((SECONDS + 120))
 	while ticks=$(cpu_ticks "$1") && [ "$SECONDS" -lt "$end" ]; do
-		[ "$ticks" -lt 40 ] || return 0
+		[ "$ticks" -lt 40 ] && ! indexes "$1" || return 0
 		sleep 0.05
 	done
 	return 1
