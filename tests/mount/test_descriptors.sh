@@ -6,7 +6,7 @@ set -u
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 [ -d "${HARTFS_DATA:-}/archive" ] || skip "there is no test data (HARTFS_DATA)"
-readonly files=300 described=3 plain=20 limit=256
+readonly files=300 described=2 plain=20 limit=256
 
 # A few instructions as packets, with their program, and as STF.
 mkdir "$tmp/seed"
