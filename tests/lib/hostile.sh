@@ -23,7 +23,7 @@ packed_zeros() {
 	local name=$1 file=$archive/$1/trace.bin$2
 	capture "$name" 'format = etrace' "trace = trace.bin$2" 'framing = encap'
 	shift 2
-	head -c 64M /dev/zero | "$@" >"$tmp/member"
+	head -c 32M /dev/zero | "$@" >"$tmp/member"
 	for _ in 1 2 3 4; do cat "$tmp/member" "$tmp/member" "$tmp/member" "$tmp/member" >"$file"; cp "$file" "$tmp/member"; done
 }
 
