@@ -163,17 +163,18 @@ for capture in riscv64@stf aarch64@astf; do
 	grep -q '<qsort>' "$listing" || fail "$capture: qsort has no name"
 	grep -q '<int numbers::compare<int>(void const\*, void const\*)+0x4 sort.cc:7>' "$listing" ||
 		fail "$capture: no name of C++ is demangled"
-	"$hartfs" cat "$offered" --param listing.names=raw --param listing.lines=0 --index-dir "$index" "$archive/${capture/@/.}" hart0/listing.txt >"$tmp/raw" ||
+	read -r first _ main _ < <(grep -m1 '<main sort' "$listing")
+	part=hart0/at/$first-$((first + 19999))/listing.txt # what is made anew again and again
+	parts+=("$views/$part")
+	"$hartfs" cat "$offered" --param listing.names=raw --param listing.lines=0 --index-dir "$index" "$archive/${capture/@/.}" "$part" >"$tmp/raw" ||
 		fail "$capture: cat with raw names ended with $?"
 	grep -q '<_ZN7numbers7compareIiEEiPKvS2_+0x4>' "$tmp/raw" || fail "$capture: names=raw shows other names"
 	[ -s "$views/errors.txt" ] && fail "$capture: $(head -n 3 "$views/errors.txt")"
 	"${capture%@*}-linux-gnu-nm" "$views/hart0/program.elf" >"$tmp/out" || fail "$capture: nm of program.elf"
-	read -r first _ main _ < <(grep -m1 '<main sort' "$listing")
-	parts[${#parts[@]}]=$views/hart0/at/$first-$((first + 19999))/listing.txt # what is made anew again and again
 	grep -q "^$main . main$" "$tmp/out" || fail "$capture: program.elf has main elsewhere than at $main"
 	check_tools "${capture%@*}" "$views/hart0/program.elf" "$main"
 done
-timeout 120 "$hartfs" verify "$offered" --index-dir "$index" "$archive" >"$tmp/out" || fail "verify ended with $?: $(cat "$tmp/out")"
+timeout 120 "$hartfs" verify "$offered" --index-dir "$index" "$archive/riscv64.stf" >"$tmp/out" || fail "verify ended with $?: $(cat "$tmp/out")"
 
 # The program is stripped, and what was stripped lies beside it: names and lines are as before.
 arm=$mnt/aarch64@astf part=${parts[1]}
