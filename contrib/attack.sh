@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE=1
 here=$(cd "$(dirname "$0")/.." && pwd)
 attacks=(descriptions kills index disks changes)
 declare -A count=([descriptions]=1000 [kills]=500 [index]=2000 [disks]=20 [changes]=2000)
-seed=1 binary='' keep=$PWD/attack.failed patience=120
+seed=1 binary='' keep=$PWD/attack.failed patience=600
 
 usage() {
 	sed -n '3,/^set -u/s/^# \{0,1\}//p' "$0"

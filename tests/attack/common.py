@@ -40,7 +40,7 @@ class Attack:
         parser.add_argument("--binary", required=True, help="the hartfs to attack")
         parser.add_argument("--keep", help="directory for what reproduces a failure")
         parser.add_argument("--result", help="file for the line of the table")
-        parser.add_argument("--patience", type=float, default=120, help="seconds without progress that are a hang")
+        parser.add_argument("--patience", type=float, default=600, help="seconds without progress that are a hang")
         parser.add_argument("--data", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data"))
         self.options = parser.parse_args()
         self.name = name
@@ -324,7 +324,7 @@ class Mount:
             raise Wrong("umount ended with %s: %s" % (done.status, done.text[-300:]))
         if self.connection():
             raise Wrong("umount ended well and it is still mounted")
-        if not wait_for(lambda: reap() or not self.pids(), 10):
+        if not wait_for(lambda: reap() or not self.pids(), self.attack.patience):
             raise Wrong("umount returned before its processes were gone: %s" % self.pids())
         self.forget()
 
@@ -419,7 +419,7 @@ class Child:
             self.buffer += data
             yield from self.unpickle()
         self.pipe.close()
-        if not wait_for(self.ended, 20):
+        if not wait_for(self.ended, seconds):
             raise Hung("a reader does not end")
 
     def unpickle(self):

@@ -141,7 +141,7 @@ class Disks:
             wait_for(lambda: subprocess.run(["mount", "-o", "remount,ro", self.disk], check=False,
                                             stderr=subprocess.DEVNULL).returncode == 0, 20, 0.001)
         settle(attack, mount, self.truth)
-        if words and (kind in DAMAGED or not self.published()) and not wait_for(lambda: self.said(words), 30):
+        if words and (kind in DAMAGED or not self.published()) and not wait_for(lambda: self.said(words), attack.patience):
             raise Wrong("the log does not name %s and '%s'; it says: %s" % (self.index, words[0], mount.log_tail()))
         if kind == "full and a bit freed":
             time.sleep(1)

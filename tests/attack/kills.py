@@ -276,7 +276,7 @@ class Kills:
     def check_ends(self, victims, target, moment):
         """What was killed is gone, and so are readers."""
         attack = self.attack
-        if not wait_for(lambda: reap() or not any(alive(pid) for pid in victims), 30):
+        if not wait_for(lambda: reap() or not any(alive(pid) for pid in victims), attack.patience):
             states = [threads(pid) for pid in victims if alive(pid)]
             self.free()
             raise Hung("killed with -9, and does not end: threads %s" % ", ".join(states))
@@ -292,10 +292,10 @@ class Kills:
                     raise Hung("a reader cannot be killed: " + child.where())
             return
         if moment in ("ready", "replaced", "invalidated", "reading") and target == "server":
-            if not wait_for(lambda: not self.mount.connection(), 60):
+            if not wait_for(lambda: not self.mount.connection(), attack.patience):
                 raise Wrong("the server was killed, and its supervisor leaves it mounted")
         for child in self.readers:
-            if not wait_for(child.ended, min(attack.patience, 60)):
+            if not wait_for(child.ended, attack.patience):
                 where = child.where()
                 killable = child.kill()
                 self.free()

@@ -44,7 +44,7 @@ static void find_views(const char *path)
 	struct hf_attr attr;
 	char *list, *rest;
 
-	CHECK_EQ(hf_fst_lookup_settled(t, path, &attr), 0);
+	CHECK_EQ(hf_fst_lookup(t, path, &attr), 0);
 	hf_fs_forget(t->fs, attr.st.st_ino, 1);
 	if (!S_ISDIR(attr.st.st_mode)) {
 		CHECK(view_count < VIEWS_MOST);
@@ -89,7 +89,7 @@ static void find_captures(const char *path)
 			find_views(below);
 			continue;
 		}
-		CHECK_EQ(hf_fst_lookup_settled(t, below, &attr), 0);
+		CHECK_EQ(hf_fst_lookup(t, below, &attr), 0);
 		hf_fs_forget(t->fs, attr.st.st_ino, 1);
 		if (S_ISDIR(attr.st.st_mode) && *name != '.')
 			find_captures(below);

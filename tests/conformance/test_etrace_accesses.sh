@@ -20,7 +20,7 @@ accesses() {
 	}'
 }
 
-show() { timeout 300 "$hartfs" cat -q --index-dir "$index" "$@"; }
+show() { timeout "$patience" "$hartfs" cat -q --index-dir "$index" "$@"; }
 
 # goes_around CAPTURE PARAMETERS PATTERN CUT: accesses with a value like that (CUT: a character from which on the view
 # does not have them) are those of the view with these parameters.

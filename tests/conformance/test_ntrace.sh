@@ -61,12 +61,12 @@ while read -r name hart file n; do
 	cp -r "$mnt/$name@ntrace/hart$hart/ntrace" "$again/$name-$hart" || fail "$name: no view ntrace/"
 done <"$tmp/want"
 [ "$count" -gt 80 ] || fail "only $count listings"
-timeout 300 "$hartfs" mount --wait --index-dir "$index" --log "$log" "$again" "$mnt2"
+timeout "$patience" "$hartfs" mount --wait --index-dir "$index" --log "$log" "$again" "$mnt2"
 is_mounted "$mnt2" || fail "the views are not mounted again"
 while read -r name hart file n; do
 	cmp -s <(expected "$file" "$n") <(pcs "$mnt2/$name-$hart@ntrace/hart0/listing.txt") ||
 		fail "$name, hart $hart: other pcs the second time"
 done <"$tmp/want"
-timeout 300 "$hartfs" umount "$mnt2" || fail "umount of the second mount"
+timeout "$patience" "$hartfs" umount "$mnt2" || fail "umount of the second mount"
 do_umount
 finish

@@ -42,7 +42,7 @@ for hart in "$mnt"/qemu/{rv-sys/trace,rv32-mini/trace,rv-signals-ss/trace,rv-thr
 done
 [ "$count" -gt 40 ] || fail "only $count slices"
 
-timeout 120 "$hartfs" mount --wait --index-dir "$index" --log "$log" "$tmp/again" "$tmp/mnt2" || fail "second mount"
+timeout "$patience" "$hartfs" mount --wait --index-dir "$index" --log "$log" "$tmp/again" "$tmp/mnt2" || fail "second mount"
 for ((i = 1; i <= count; i++)); do
 	views=$tmp/mnt2/$i@stf
 	[ ! -s "$views/errors.txt" ] || fail "$(cat "$tmp/name.$i") has errors: $(head -n 2 "$views/errors.txt")"

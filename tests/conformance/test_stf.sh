@@ -59,7 +59,7 @@ done
 # What hartfs writes for one of them is a capture again, of that hart.
 mkdir "$tmp/again" "$tmp/mnt2"
 for hart in 0 1 2; do cp "$views/hart$hart/trace.stf" "$tmp/again/h$hart.stf"; done
-timeout 300 "$hartfs" mount --wait --index-dir "$index" --log "$log" "$tmp/again" "$tmp/mnt2" || fail "second mount"
+timeout "$patience" "$hartfs" mount --wait --index-dir "$index" --log "$log" "$tmp/again" "$tmp/mnt2" || fail "second mount"
 for hart in 0 1 2; do
 	for take in listed_insts listed_mem listed_traps; do
 		$take <"$views/hart$hart/listing.txt" | awk -v t=$take 't == "listed_traps" {$2 = ""} {print}' >"$tmp/want"

@@ -13,12 +13,12 @@ for capture in qemu/rv-sys/trace.stf.gz qemu/rv-small/trace.stf.xz qemu/a64-sys/
 	rm -rf "$archive/x" "$tmp"/one/* "$tmp"/many/*
 	mkdir "$archive/x"
 	cp -r "$HARTFS_CORPUS/$capture" "$archive/x/" || fail "cp $capture"
-	timeout 120 "$hartfs" index -q -j 1 --index-dir "$tmp/one" "$archive/x" >"$tmp/out.one" 2>&1
+	timeout "$patience" "$hartfs" index -q -j 1 --index-dir "$tmp/one" "$archive/x" >"$tmp/out.one" 2>&1
 	one=$?
 	# One capture at a time, so that all threads are its own.
 	for threads in 2 5; do
 		rm -rf "$tmp"/many/*
-		timeout 120 "$hartfs" index -q -j $threads --index-dir "$tmp/many" "$archive/x" >"$tmp/out.many" 2>&1
+		timeout "$patience" "$hartfs" index -q -j $threads --index-dir "$tmp/many" "$archive/x" >"$tmp/out.many" 2>&1
 		[ $? = $one ] || fail "$capture: $threads threads end otherwise: $(head -n 3 "$tmp/out.many")"
 		(cd "$tmp/one" && stat -c '%n %s' -- *.hf[iv] 2>/dev/null) >"$tmp/want"
 		(cd "$tmp/many" && stat -c '%n %s' -- *.hf[iv] 2>/dev/null) >"$tmp/got"
@@ -28,7 +28,7 @@ for capture in qemu/rv-sys/trace.stf.gz qemu/rv-small/trace.stf.xz qemu/a64-sys/
 			cmp -s "$table" "$tmp/many/${table##*/}" || fail "$capture, $threads threads: ${table##*/} differs"
 			count=$((count + 1))
 		done
-		[ $one != 0 ] || timeout 120 "$hartfs" verify -q --index-dir "$tmp/many" "$archive/x" >"$tmp/out" 2>&1 ||
+		[ $one != 0 ] || timeout "$patience" "$hartfs" verify -q --index-dir "$tmp/many" "$archive/x" >"$tmp/out" 2>&1 ||
 			fail "$capture, $threads threads: $(head -n 3 "$tmp/out")"
 	done
 done

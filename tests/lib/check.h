@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /*
  * Under ThreadSanitizer, which costs a factor of 20, long tests run a sample of what they run elsewhere. Under
@@ -33,6 +34,21 @@
 		if (!(cond)) { \
 			fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #cond); \
 			exit(1); \
+		} \
+	} while (0)
+
+/* Milliseconds after which what should come will not. This bounds hangs, and no verdict is drawn from a shorter time. */
+#define HF_TEST_PATIENCE_MS 600000
+
+/* Waits for the condition. */
+#define CHECK_COMES(cond) \
+	do { \
+		for (int check_ms = 0; !(cond); check_ms++) { \
+			if (check_ms >= HF_TEST_PATIENCE_MS) { \
+				fprintf(stderr, "%s:%d: does not come: %s\n", __FILE__, __LINE__, #cond); \
+				exit(1); \
+			} \
+			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); \
 		} \
 	} while (0)
 

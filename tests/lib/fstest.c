@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/lib/fstest.h"
+#include "codecs/base/errors.h"
 #include "tests/lib/stftest.h"
 
 #include <fcntl.h>
@@ -144,7 +145,7 @@ static int look_up(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
 	return err ? err : hf_fs_getattr(t->fs, ino, ret_attr);
 }
 
-int hf_fst_lookup(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
+int hf_fst_look_once(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
 {
 	int err = look_up(t, path, ret_attr);
 
@@ -165,11 +166,32 @@ void hf_fst_must_be_indexed(struct hf_fst *t, const char *views)
 	char path[256];
 
 	snprintf(path, sizeof path, "%s/hart0", views);
-	CHECK_EQ(hf_fst_lookup_settled(t, path, &attr), 0);
+	CHECK_EQ(hf_fst_lookup(t, path, &attr), 0);
 	give_back(t, &attr);
 }
 
 bool hf_fst_exists(struct hf_fst *t, const char *path)
+{
+	struct hf_attr attr;
+
+	if (hf_fst_look_once(t, path, &attr))
+		return false;
+	give_back(t, &attr);
+	return true;
+}
+
+int hf_fst_lookup(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
+{
+	int err = hf_fst_look_once(t, path, ret_attr);
+
+	for (int tries = 0; err == HF_ERR_BUSY && tries < HF_TEST_PATIENCE_MS / 50; tries++) {
+		usleep(50000);
+		err = hf_fst_look_once(t, path, ret_attr);
+	}
+	return err;
+}
+
+bool hf_fst_comes(struct hf_fst *t, const char *path)
 {
 	struct hf_attr attr;
 
@@ -179,32 +201,10 @@ bool hf_fst_exists(struct hf_fst *t, const char *path)
 	return true;
 }
 
-/* What is not indexed yet is waited for, on a slow machine too. */
-int hf_fst_lookup_settled(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
-{
-	int err = hf_fst_lookup(t, path, ret_attr);
-
-	for (int tries = 0; err == HF_ERR_BUSY && tries < 2400; tries++) {
-		usleep(50000);
-		err = hf_fst_lookup(t, path, ret_attr);
-	}
-	return err;
-}
-
-bool hf_fst_comes(struct hf_fst *t, const char *path)
-{
-	struct hf_attr attr;
-
-	if (hf_fst_lookup_settled(t, path, &attr))
-		return false;
-	give_back(t, &attr);
-	return true;
-}
-
 /* Fails with the path in the message. */
 static void must_look_up(struct hf_fst *t, const char *path, struct hf_attr *ret_attr)
 {
-	int err = hf_fst_lookup_settled(t, path, ret_attr);
+	int err = hf_fst_lookup(t, path, ret_attr);
 
 	if (err) {
 		fprintf(stderr, "%s: %s\n", path, hf_err_name(err));

@@ -35,13 +35,13 @@ struct hf_walk_bytes hf_fst_stf(size_t insns, uint64_t seed, bool many_harts);
 void hf_fst_open(struct hf_fst *t, const struct hf_fs_options *options);
 void hf_fst_close(struct hf_fst *t);
 
-/* Lookup of a path, component by component: 0 and a reference, or the error. A name that is not there yet is looked up
- * once more when nothing is being indexed: a look-up waits for an index, but not for ever, and a machine may be busy. */
+/* Lookup of a path, component by component: 0 and a reference, or the error. What is not indexed yet is waited for: the
+ * file system waits as well, but not for ever, and a machine may be busy. */
 int hf_fst_lookup(struct hf_fst *t, const char *path, struct hf_attr *ret_attr);
+/* The same as it is now. A name that is not there yet is looked up once more when nothing is being indexed. */
+int hf_fst_look_once(struct hf_fst *t, const char *path, struct hf_attr *ret_attr);
 bool hf_fst_exists(struct hf_fst *t, const char *path);
-/* As hf_fst_lookup, but what is not indexed yet is waited for, on a slow machine too. */
-int hf_fst_lookup_settled(struct hf_fst *t, const char *path, struct hf_attr *ret_attr);
-/* The same when it is known, which may take as long as an index. */
+/* Whether hf_fst_lookup finds it. */
 bool hf_fst_comes(struct hf_fst *t, const char *path);
 /* Fails the test if it cannot be opened. */
 struct hf_file *hf_fst_open_file(struct hf_fst *t, const char *path);
@@ -56,14 +56,6 @@ char *hf_fst_list(struct hf_fst *t, const char *path);
 /* Waits until the capture with that view directory has a hart 0. */
 void hf_fst_must_be_indexed(struct hf_fst *t, const char *views);
 
-/* Waits for the condition as long as the slowest machine may take, and fails the test if it does not come. */
-#define HF_FST_WAIT(cond) \
-	do { \
-		for (int fst_i = 0; !(cond); fst_i++) { \
-			CHECK(fst_i < 12000); \
-			hf_fst_sleep_ms(10); \
-		} \
-	} while (0)
 void hf_fst_sleep_ms(unsigned ms);
 
 #endif

@@ -42,7 +42,7 @@ loop() {
 # CPU time of a process so far, in ticks of 10 ms; fails when it is gone.
 cpu_ticks() {
 	local stat
-	stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
+	read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
 	# shellcheck disable=SC2086
 	set -- ${stat##*) }
 	[ "$1" != Z ] || return 1
@@ -61,11 +61,16 @@ indexes() {
 	return 1
 }
 
+# A little CPU time on this machine, in such ticks: 20 times as long as the shell takes to count to 100,000.
+little=$(cpu_ticks $$)
+for ((i = 0; i < 100000; i++)); do :; done
+little=$((20 * ($(cpu_ticks $$) - little + 1)))
+
 # at_work PID: waits until it has come to work that is not over soon.
 at_work() {
-	local ticks end=$((SECONDS + 120))
+	local ticks end=$((SECONDS + patience))
 	while ticks=$(cpu_ticks "$1") && [ "$SECONDS" -lt "$end" ]; do
-		[ "$ticks" -lt 40 ] && ! indexes "$1" || return 0
+		[ "$ticks" -lt $((little / 5)) ] && ! indexes "$1" || return 0
 		sleep 0.05
 	done
 	return 1
@@ -73,10 +78,10 @@ at_work() {
 
 # ends_soon PID WHAT: it is told to end, and does so without much more work, however slow the machine is.
 ends_soon() {
-	local ticks before end=$((SECONDS + 100))
+	local ticks before end=$((SECONDS + patience))
 	before=$(cpu_ticks "$1") || return 0
 	while ticks=$(cpu_ticks "$1"); do
-		if [ $((ticks - before)) -gt 200 ] || [ "$SECONDS" -ge "$end" ]; then
+		if [ $((ticks - before)) -gt "$little" ] || [ "$SECONDS" -ge "$end" ]; then
 			fail "$2: after $((ticks - before)) ticks of CPU time it has not ended"
 			kill -KILL "$1"
 			return 1

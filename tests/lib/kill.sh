@@ -34,32 +34,24 @@ kill_cleanup() {
 	[ "${connections:-}" != "$tmp/connections" ] || umount -l "$connections"
 }
 
-# The connection of the mount at $mnt, asked of nobody who could be dead.
+# connection POINT: of the mount there, asked of nobody who could be dead.
 connection() {
-	awk -v p="$mnt" '$5 == p {split($3, dev, ":"); n = dev[2]} END {print n}' /proc/self/mountinfo
+	awk -v p="$1" '$5 == p {split($3, dev, ":"); n = dev[2]} END {print n}' /proc/self/mountinfo
 }
 
-# The processes of one mountpoint, supervisor first; cheaper than servers.
+# The processes of one mountpoint, supervisor first.
 processes_of() {
-	local proc args
-	for proc in /proc/[0-9]*; do
-		mapfile -d '' -t args 2>/dev/null <"$proc/cmdline" || continue
-		[ "${args[0]:-}" = "$hartfs" ] && [ "${args[-1]}" = "$1" ] && echo "${proc#/proc/}"
-	done 2>/dev/null | sort -n
+	local processes
+	find_servers " $1"$'\n'
+	echo "${processes[@]}"
 }
 
 # Requests that nobody has answered yet.
-waiting() { cat "$connections/$1/waiting"; }
-waits() { [ "$(waiting "$1")" -ge "$2" ]; }
+waits() { local n; read -r n <"$connections/$1/waiting" && [ "$n" -ge "$2" ]; }
 
-# No job of this shell is left; for a minute, or as long as a slow machine may take.
-readers_end() {
-	local end=$((SECONDS + ${1:-60}))
-	while [ -n "$(jobs -rp)" ]; do
-		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.05
-	done
-}
+# No job of this shell is left.
+readers_end() { wait_until no_jobs; }
+no_jobs() { [ -z "$(jobs -rp)" ]; }
 
 # kill_readers COUNT: so many wait for bytes, of places in the long capture that are far apart. Prints nothing.
 kill_readers() {
@@ -70,14 +62,14 @@ kill_readers() {
 	done
 }
 
-# kill_aimed VICTIM [SECONDS]: mounts, aims, and kills server, supervisor, both at once, or one after the other (either).
-# What a reader gets does not matter as long as it gets it: status 1 if some still wait after that many seconds (60), whom
-# aborting the connection then releases. The mount stays as it is.
+# kill_aimed VICTIM: mounts, aims, and kills server, supervisor, both at once, or one after the other (either). What a
+# reader gets does not matter as long as it gets it: status 1 if some wait for ever, whom aborting the connection then
+# releases. The mount stays as it is.
 kill_aimed() {
 	local pids number status=0 i
 	ln -f "$tmp/kill/long.stf.xz" "$archive/c/x.stf.xz"
 	"$hartfs" mount "${kill_options[@]}" --log "$log" "$archive" "$mnt" || return 2
-	number=$(connection)
+	number=$(connection "$mnt")
 	[ -e "$kill_view" ] || kill_view=$(echo "$mnt"/c/*@*/hart0/listing.txt)
 	kill_readers 6
 	# A fast machine may have answered some before others ask.
@@ -100,7 +92,7 @@ kill_aimed() {
 	both) kill -KILL "${pids[@]}" ;;
 	either) kill -KILL "${pids[RANDOM % 2]}"; sleep "0.0$((RANDOM % 10))"; kill -KILL "${pids[@]}" 2>/dev/null ;;
 	esac
-	if ! readers_end "${2:-60}"; then
+	if ! readers_end; then
 		status=1
 		echo 1 >"$connections/$number/abort"
 	fi

@@ -9,6 +9,8 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/hartfs-test.XXXXXX") || exit 1
 archive=$tmp/archive mnt=$tmp/mnt index=$tmp/index log=$tmp/log
 mkdir "$archive" "$mnt" "$index"
 failures=0
+# Seconds after which what should come will not. This bounds hangs, and no verdict is drawn from a shorter time.
+patience=600
 # A server that is told to end with work under way leaves its threads where they are.
 export TSAN_OPTIONS="${TSAN_OPTIONS:-} report_thread_leaks=0"
 
@@ -20,7 +22,7 @@ cleanup() {
 			umount -l "$point" 2>/dev/null || fusermount3 -u -z "$point" 2>/dev/null || break
 		done
 	done
-	for ((i = 0; i < 50; i++)); do [ -z "$(servers)" ] && break; sleep 0.1; done
+	for ((i = 0; i < 50; i++)); do no_servers && break; sleep 0.1; done
 	for pid in $(servers); do kill -9 "$pid"; done
 	if grep -qE 'Sanitizer|runtime error|Assertion|died of signal (4|6|7|8|11)$' "$log" 2>/dev/null; then
 		echo "FAIL: the server complains of itself"
@@ -69,39 +71,67 @@ need_root() {
 	[ "$(id -u)" = 0 ] || skip "only root can do this"
 }
 
-# Processes of this test's mounts, supervisors first.
-servers() {
-	local proc args
+# find_servers [WORD]: into $processes, by their start: those of this test's mounts, or with these words in their command.
+# A number says nothing of the order, it comes round again. Without a fork, because everybody who waits asks again and again.
+find_servers() {
+	local proc args stat pid at
+	local -A began=() parent=()
+	processes=()
 	for proc in /proc/[0-9]*; do
-		args=$(tr '\0' '\n' 2>/dev/null <"$proc/cmdline") || continue
-		case $args in
-		"$hartfs"$'\n'*"$tmp"*) echo "${proc#/proc/}" ;;
-		esac
-	done | sort -n
+		mapfile -d '' -t args <"$proc/cmdline" && [ "${args[0]:-}" = "$hartfs" ] || continue
+		[[ " ${args[*]:1}"$'\n' == *"${1:-$tmp}"* ]] && read -r stat <"$proc/stat" || continue
+		read -ra stat <<<"${stat##*) }"
+		pid=${proc#/proc/} began[$pid]=${stat[19]} parent[$pid]=${stat[1]}
+		for ((at = ${#processes[@]}; at > 0; at--)); do
+			began_before "$pid" "${processes[at - 1]}" || break
+		done
+		processes=("${processes[@]:0:at}" "$pid" "${processes[@]:at}")
+	done 2>/dev/null
+}
+# Of find_servers: a parent began before its child, though maybe in the same hundredth of a second.
+began_before() {
+	[ "${began[$1]}" = "${began[$2]}" ] || { [ "${began[$1]}" -lt "${began[$2]}" ]; return; }
+	[ "${parent[$2]}" = "$1" ] || { [ "${parent[$1]}" != "$2" ] && [ "$1" -lt "$2" ]; }
 }
 
+servers() {
+	local processes
+	find_servers
+	[ ${#processes[@]} = 0 ] || printf '%s\n' "${processes[@]}"
+}
 supervisor() { servers | head -n 1; }
 server() { servers | tail -n 1; }
 
 is_mounted() {
-	awk -v p="$1" '$5 == p && / - fuse\.hartfs / {found = 1} END {exit !found}' /proc/self/mountinfo
+	local lines line fields
+	mapfile -t lines </proc/self/mountinfo
+	for line in "${lines[@]}"; do
+		[[ $line == *' - fuse.hartfs '* ]] && read -ra fields <<<"$line" && [ "${fields[4]}" = "$1" ] && return
+	done
+	return 1
 }
 
-# wait_until COMMAND...: until the command succeeds, for as long as the slowest machine may take.
+# wait_until COMMAND...: until the command succeeds.
 wait_until() {
-	local end=$((SECONDS + 400))
+	local end=$((SECONDS + patience))
 	until "$@" 2>/dev/null; do
 		[ "$SECONDS" -lt "$end" ] || return 1
 		sleep 0.05
 	done
 }
 
-no_servers() { [ -z "$(servers)" ]; }
+no_servers() {
+	local processes
+	find_servers
+	[ ${#processes[@]} = 0 ]
+}
+# works_in PID DIRECTORY
+works_in() { [ "/proc/$1/cwd" -ef "$2" ]; }
 not_mounted() { ! is_mounted "$1"; }
 
 # do_mount [OPTION...]: the test's archive on its mountpoint.
 do_mount() {
-	timeout 300 "$hartfs" mount --index-dir "$index" --log "$log" "$@" "$archive" "$mnt"
+	timeout "$patience" "$hartfs" mount --index-dir "$index" --log "$log" "$@" "$archive" "$mnt"
 	case $? in
 	0) ;;
 	3) [[ " $* " == *" --wait "* ]] || { fail "mount ended with 3"; exit 1; } ;; # some captures are no good
@@ -111,7 +141,7 @@ do_mount() {
 }
 
 do_umount() {
-	timeout 300 "$hartfs" umount "$mnt" || fail "umount ended with $?"
+	timeout "$patience" "$hartfs" umount "$mnt" || fail "umount ended with $?"
 	is_mounted "$mnt" && fail "still mounted after umount"
 	no_servers || fail "umount returned before the server was gone: $(servers)"
 }

@@ -29,13 +29,13 @@ round_trip() {
 		done
 	done < <(find "$mnt" -path "$mnt/.hartfs" -prune -o -name listing.txt -print | sort)
 	[ ${#original[@]} -gt 0 ] || fail "no view that is a capture"
-	timeout 300 "$hartfs" mount --wait --index-dir "$index" --log "$log" "$again" "$mnt2"
+	timeout "$patience" "$hartfs" mount --wait --index-dir "$index" --log "$log" "$again" "$mnt2"
 	is_mounted "$mnt2" || { fail "the views are not mounted again"; return; }
 	for copy in "${!original[@]}"; do
 		round_trip_compare "$copy" "${original[$copy]}" "$mnt2"
 	done
 	echo "${#original[@]} views went around"
-	timeout 300 "$hartfs" umount "$mnt2" || fail "umount of the second mount"
+	timeout "$patience" "$hartfs" umount "$mnt2" || fail "umount of the second mount"
 }
 
 # round_trip_compare COPY LISTING MOUNT

@@ -318,7 +318,7 @@ probe $bob $bob nothing "$mnt"/.hartfs/* && ! probe $bob $bob open "$mnt/.hartfs
 [ "$(stat -c %a "$mnt/.hartfs")" = 500 ] && [ "$(stat -c %a "$mnt/.hartfs/log.txt")" = 400 ] || fail "modes of .hartfs"
 grep -q . "$mnt/.hartfs/log.txt" || fail "root cannot read the log"
 do_umount
-do_mount -o allow_other,status=all
+do_mount --wait -o allow_other,status=all
 check
 probe $dave $dave open "$mnt/.hartfs" || fail "status=all, and dave cannot read it"
 

@@ -88,7 +88,8 @@ do_umount
 
 # A build that was killed goes on, and makes the same.
 "$hartfs" index -q --index-dir "$tmp/index4" -j 1 --chunk=4 --pack-below=1 --views=listing.txt "$archive/many/capture.ini" &
-sleep 0.1
+begun() { [ -n "$(find "$tmp/index4" -name '*.part' 2>/dev/null)" ] || ! [ -e "/proc/$!/exe" ]; }
+wait_until begun
 kill -9 $! 2>/dev/null
 wait $! 2>/dev/null
 "$hartfs" cat --index-dir "$tmp/index4" --chunk=4 --pack-below=1 --views=listing.txt "$archive/many/capture.ini" all/listing.txt |

@@ -9,7 +9,7 @@ capture_archive
 : >"$archive/nothing.stf"
 printf 'no trace' >"$archive/$(printf 'odd\033[31m.stf')"
 
-timeout 300 "$hartfs" mount --wait --index-dir "$index" "$archive" "$mnt" 2>"$tmp/err"
+timeout "$patience" "$hartfs" mount --wait --index-dir "$index" "$archive" "$mnt" 2>"$tmp/err"
 [ $? = 3 ] || fail "mount --wait of an archive with failed captures does not end with 3"
 is_mounted "$mnt" || fail "mount --wait with failed captures does not mount"
 grep -q '^hartfs mount: nothing.stf: ' "$tmp/err" || fail "no line of nothing.stf: $(cat "$tmp/err")"

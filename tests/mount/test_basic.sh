@@ -44,7 +44,7 @@ exec 5<&-
 wait_until no_servers || fail "a server is left after its last user"
 
 # Once more, with the way of mount(8): archive first, no subcommand.
-timeout 300 "$hartfs" "$archive" "$mnt" -o "rw,relatime,nodev,index_dir=$index,log=$log" || fail "mount(8)'s way: $?"
+timeout "$patience" "$hartfs" "$archive" "$mnt" -o "rw,relatime,nodev,index_dir=$index,log=$log" || fail "mount(8)'s way: $?"
 is_mounted "$mnt" || fail "mount(8)'s way does not mount"
 do_umount
 [ -z "$(ls -A "$mnt")" ] || fail "something is left in the mountpoint"

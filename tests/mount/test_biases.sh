@@ -174,7 +174,7 @@ for capture in riscv64@stf aarch64@astf; do
 	grep -q "^$main . main$" "$tmp/out" || fail "$capture: program.elf has main elsewhere than at $main"
 	check_tools "${capture%@*}" "$views/hart0/program.elf" "$main"
 done
-timeout 120 "$hartfs" verify "$offered" --index-dir "$index" "$archive/riscv64.stf" >"$tmp/out" || fail "verify ended with $?: $(cat "$tmp/out")"
+timeout "$patience" "$hartfs" verify "$offered" --index-dir "$index" "$archive/riscv64.stf" >"$tmp/out" || fail "verify ended with $?: $(cat "$tmp/out")"
 
 # The program is stripped, and what was stripped lies beside it: names and lines are as before.
 arm=$mnt/aarch64@astf part=${parts[1]}

@@ -11,7 +11,7 @@ cp "$archive/boot/rv-sys.stf.gz" "$archive/bare/"
 
 # see WIDTH URL: the document as it is after its scripts ran.
 see() {
-	HOME=$tmp timeout 300 "$browser" --headless=new --no-sandbox --disable-gpu --hide-scrollbars --allow-file-access-from-files \
+	HOME=$tmp timeout "$patience" "$browser" --headless=new --no-sandbox --disable-gpu --hide-scrollbars --allow-file-access-from-files \
 		--virtual-time-budget=5000 --window-size="$1,900" --dump-dom "$2" 2>"$tmp/err"
 }
 

@@ -99,10 +99,10 @@ export XDG_CACHE_HOME=$tmp/cache
 for machine in riscv64 aarch64; do
 	"$machine-linux-gnu-gcc" -O1 -static -o "$tmp/count.$machine" "$tmp/count.c" || fail "the program does not compile"
 	"$machine-linux-gnu-nm" "$tmp/count.$machine" | awk 'NF == 3' >"$tmp/symbols"
-	timeout 120 "$hartfs" record -o "$tmp/out.$machine" "$tmp/count.$machine" >"$tmp/said" 2>"$tmp/err" || fail "record: $(cat "$tmp/err")"
+	timeout "$patience" "$hartfs" record -o "$tmp/out.$machine" "$tmp/count.$machine" >"$tmp/said" 2>"$tmp/err" || fail "record: $(cat "$tmp/err")"
 	grep -q '^deep 1501$' "$tmp/said" || fail "the program said: $(cat "$tmp/said")"
-	timeout 120 "$hartfs" index -q --index-dir "$tmp/ix.$machine" --pack-below=0 --summary=on "$tmp/out.$machine" || fail "index ended with $?"
+	timeout "$patience" "$hartfs" index -q --index-dir "$tmp/ix.$machine" --pack-below=0 --summary=on "$tmp/out.$machine" || fail "index ended with $?"
 	python3 "$tmp/tree.py" "$tmp/ix.$machine"/*.hfq "$tmp/symbols" "$tmp/said" || fail "$machine: the counts differ"
-	timeout 120 "$hartfs" verify -q --index-dir "$tmp/ix.$machine" --pack-below=0 --summary=on "$tmp/out.$machine" || fail "verify ended with $?"
+	timeout "$patience" "$hartfs" verify -q --index-dir "$tmp/ix.$machine" --pack-below=0 --summary=on "$tmp/out.$machine" || fail "verify ended with $?"
 done
 finish

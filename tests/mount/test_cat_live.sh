@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/mount.sh"
 . "$(dirname "$0")/../lib/hostile.sh"
 capture_archive
-h() { timeout 300 "$hartfs" "$1" --index-dir "$index" "${@:2}"; }
+h() { timeout "$patience" "$hartfs" "$1" --index-dir "$index" "${@:2}"; }
 # A decode index that is whole, or a pack with it: private forms have other names.
 published() { [ -n "$(find "$index" -name '*.hf[ip]' 2>/dev/null)" ]; }
 fresh() { rm -rf "${index:?}"/*; }

@@ -76,14 +76,14 @@ do_umount
 # Two daemons on one archive and one catalogue.
 mkdir "$tmp/mnt2"
 do_mount --wait
-second() { timeout 300 "$hartfs" mount --index-dir "$index" --log "$log" --wait "$archive" "$tmp/mnt2"; }
+second() { timeout "$patience" "$hartfs" mount --index-dir "$index" --log "$log" --wait "$archive" "$tmp/mnt2"; }
 second || fail "the second mount ended with $?"
 touch "$archive/notes.md" "$archive/mini/rv32-mini.stf"
 for m in "$mnt" "$tmp/mnt2"; do
 	wait_until cmp -s "$m/mini/rv32-mini@stf/source.stf" "$tmp/stf" || fail "$m: source.stf differs"
 	ls -lR "$m" >/dev/null
 done
-timeout 300 "$hartfs" umount "$tmp/mnt2" || fail "umount of the second ended with $?"
+timeout "$patience" "$hartfs" umount "$tmp/mnt2" || fail "umount of the second ended with $?"
 do_umount
 do_mount --wait
 expect files_probed_total 0
@@ -109,7 +109,7 @@ done
 
 # Indexed ahead of time, the first mount knows all.
 rm -rf "${index:?}"/*
-timeout 120 "$hartfs" index --index-dir "$index" "$archive" >/dev/null || fail "index ended with $?"
+timeout "$patience" "$hartfs" index --index-dir "$index" "$archive" >/dev/null || fail "index ended with $?"
 do_mount --wait
 [ "$(listings | wc -l)" -ge "$((captures > 0))" ] || fail "no listing"
 expect files_probed_total 0
@@ -118,7 +118,7 @@ do_umount
 
 # cat and info leave none behind.
 rm -rf "${index:?}"/*
-timeout 300 "$hartfs" cat --index-dir "$index" "$archive/mini/rv32-mini.stf" hart0/listing.txt >/dev/null ||
+timeout "$patience" "$hartfs" cat --index-dir "$index" "$archive/mini/rv32-mini.stf" hart0/listing.txt >/dev/null ||
 	fail "cat ended with $?"
 [ "$(catalogues)" = 0 ] || fail "cat made a catalogue"
 

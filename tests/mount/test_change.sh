@@ -6,7 +6,7 @@ need_fuse
 capture_archive
 not() { ! "$@"; }
 h() {
-	timeout 120 "$hartfs" "$1" --index-dir "$index" "${@:2}"
+	timeout "$patience" "$hartfs" "$1" --index-dir "$index" "${@:2}"
 }
 mkdir "$archive/c"
 cp "$archive/mini/rv32-mini.stf" "$archive/c/x.stf"

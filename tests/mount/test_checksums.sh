@@ -4,7 +4,7 @@
 # their own, the same bytes, and what verify says.
 . "$(dirname "$0")/../lib/mount.sh"
 capture_archive
-h() { timeout 120 "$hartfs" "$@" --index-dir "$index"; }
+h() { timeout "$patience" "$hartfs" "$@" --index-dir "$index"; }
 tables() { find "$index" -name "*.$1.*.hfv" | sort; }
 # Bytes of all chunks, and those in checksums: checked FILE
 checked() {

@@ -12,7 +12,7 @@ echo text | gzip >"$archive/text.gz"
 # A container in a container is not looked into, and says so.
 gzip -c "$archive/magic.stf" | gzip >"$archive/nested.stf.gz.gz"
 gzip -c "$archive/empty.zstf" >"$archive/nested.zstf.gz"
-timeout 300 "$hartfs" mount --wait --index-dir "$index" --log "$log" "$archive" "$mnt" 2>/dev/null
+timeout "$patience" "$hartfs" mount --wait --index-dir "$index" --log "$log" "$archive" "$mnt" 2>/dev/null
 [ $? = 3 ] || fail "mount --wait does not tell of them"
 for name in empty.stf magic.stf empty.zstf text.stf.gz nested.stf.gz.gz nested.zstf.gz; do
 	grep -q "^$name: " "$mnt/${name//./@}/errors.txt" || fail "$name has no error line"

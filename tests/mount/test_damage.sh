@@ -12,7 +12,7 @@ mkdir "$archive/a"
 rm -r "$index" && mkdir "$index"
 gzip -c "$archive/a/x.stf" >"$archive/a/y.stf.gz"
 truth=$tmp/truth
-h() { timeout 120 "$hartfs" "$@" --index-dir "$index"; }
+h() { timeout "$patience" "$hartfs" "$@" --index-dir "$index"; }
 views=(info.json errors.txt records.txt source.stf hart0/listing.txt hart0/program.elf)
 
 # One byte becomes another.
@@ -86,7 +86,7 @@ for way in $ways full; do
 	stat -c '%n %i %s %Y' "$index"/*.hf? | grep -v "$name" | grep -v '\.hfc ' >"$tmp/before"
 	damage "$name" "$way"
 	do_mount
-	timeout 60 ls -lR "$mnt" >"$tmp/ls" || fail "ls -lR ended with $? ($name: $way)"
+	timeout "$patience" ls -lR "$mnt" >"$tmp/ls" || fail "ls -lR ended with $? ($name: $way)"
 	same a/x@stf "$name: $way"
 	same a/y@stf@gz "$name: $way"
 	do_umount

@@ -57,7 +57,7 @@ grep -q "\"file\": \"$debug/sort\"" "$info" || fail "info.json does not know the
 for command in cat verify info; do
 	what=()
 	[ "$command" = cat ] && what=(hart0/listing.txt)
-	timeout 120 "$hartfs" "$command" --index-dir "$index" --debug-dir "$debug" "$archive/sort.stf" "${what[@]}" \
+	timeout "$patience" "$hartfs" "$command" --index-dir "$index" --debug-dir "$debug" "$archive/sort.stf" "${what[@]}" \
 		>"$tmp/$command" || fail "$command ended with $?"
 done
 cmp "$tmp/cat" "$tmp/whole" || fail "cat and the mount differ"

@@ -17,7 +17,7 @@ rv=$archive/boot/rv-sys.stf.gz a64=$archive/a64-sys.astf mini=$archive/mini/rv32
 diff_of() {
 	local status=$1 got
 	shift
-	timeout 300 "$hartfs" diff --no-summary --index-dir "$index" "$@" >"$tmp/out" 2>"$tmp/err"
+	timeout "$patience" "$hartfs" diff --no-summary --index-dir "$index" "$@" >"$tmp/out" 2>"$tmp/err"
 	got=$?
 	[ "$got" = "$status" ] || fail "diff $* ended with $got: $(head -n 5 "$tmp/err" "$tmp/out")"
 }
@@ -28,7 +28,7 @@ same() {
 prints() {
 	[ "$(cat "$tmp/out")" = "$1" ] || fail "diff prints: $(head -n 20 "$tmp/out")"
 }
-cat_of() { timeout 300 "$hartfs" cat --no-summary --index-dir "$index" "$@"; }
+cat_of() { timeout "$patience" "$hartfs" cat --no-summary --index-dir "$index" "$@"; }
 # copy CAPTURE VIEW NAME [OPTION...]: a directory of packets, or a file, beside all others.
 copy() {
 	local file

@@ -9,7 +9,7 @@ plain_archive
 wrong() {
 	local status=$1 pattern=$2 got lines
 	shift 2
-	timeout 300 "$hartfs" "$@" >"$tmp/out" 2>"$tmp/err"
+	timeout "$patience" "$hartfs" "$@" >"$tmp/out" 2>"$tmp/err"
 	got=$?
 	[ $got = "$status" ] || fail "$*: status $got, not $status"
 	grep -q -- "$pattern" "$tmp/err" || fail "$*: $(cat "$tmp/err")"
@@ -49,7 +49,7 @@ wrong 1 'no such file' index --index-dir "$index" "$tmp/none"
 rmdir "$mnt/x" 2>/dev/null
 
 do_mount
-timeout 300 "$hartfs" "${m[@]}" "$archive" "$mnt" 2>"$tmp/err" && fail "mounted twice on one place"
+timeout "$patience" "$hartfs" "${m[@]}" "$archive" "$mnt" 2>"$tmp/err" && fail "mounted twice on one place"
 grep -q 'mounted there already' "$tmp/err" || fail "$(cat "$tmp/err")"
 do_umount
 

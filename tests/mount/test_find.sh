@@ -11,8 +11,8 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 export XDG_CACHE_HOME=$tmp/cache
 rv=$archive/boot/rv-sys.stf.gz a64=$archive/a64-sys.astf mini=$archive/mini/rv32-mini.stf
 chunk=16384
-find_in() { timeout 300 "$hartfs" find --index-dir "$index" --chunk "$chunk" "$@"; }
-listing() { timeout 300 "$hartfs" cat --index-dir "$index" --chunk "$chunk" "$1" hart0/listing.txt; }
+find_in() { timeout "$patience" "$hartfs" find --index-dir "$index" --chunk "$chunk" "$@"; }
+listing() { timeout "$patience" "$hartfs" cat --index-dir "$index" --chunk "$chunk" "$1" hart0/listing.txt; }
 
 # finds STATUS CAPTURE WANTED OPTION...: that file is what comes out.
 finds() {

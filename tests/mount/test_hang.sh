@@ -28,11 +28,11 @@ for victim in server both supervisor either; do
 		;;
 	supervisor)
 		ls "$mnt" >/dev/null || fail "a mount without supervisor does not answer"
-		timeout 300 "$hartfs" umount "$mnt" || fail "a mount without supervisor cannot be unmounted"
+		timeout "$patience" "$hartfs" umount "$mnt" || fail "a mount without supervisor cannot be unmounted"
 		;;
 	*)
 		# The next mount takes the dead one away.
-		timeout 300 "$hartfs" mount "${kill_options[@]}" --log "$log" "$archive" "$mnt" 2>"$tmp/err" ||
+		timeout "$patience" "$hartfs" mount "${kill_options[@]}" --log "$log" "$archive" "$mnt" 2>"$tmp/err" ||
 			fail "no mount over a dead one: $(cat "$tmp/err")"
 		[ $victim = either ] || grep -q 'a dead mount was removed' "$tmp/err" || fail "not told: $(cat "$tmp/err")"
 		ls "$mnt" >/dev/null || fail "the new mount does not answer"
@@ -50,9 +50,9 @@ done
 mount --bind "$tmp/mnt2" "$mnt" && mount --bind "$tmp/mnt2" "$mnt" || fail "no bind mounts"
 kill -KILL $(servers)
 wait_until no_servers
-timeout 300 "$hartfs" mount "${kill_options[@]}" --log "$log" "$archive" "$mnt" 2>"$tmp/err" || fail "$(cat "$tmp/err")"
+timeout "$patience" "$hartfs" mount "${kill_options[@]}" --log "$log" "$archive" "$mnt" 2>"$tmp/err" || fail "$(cat "$tmp/err")"
 [ "$(grep -c 'a dead mount was removed' "$tmp/err")" = 3 ] || fail "not three: $(cat "$tmp/err")"
-timeout 300 "$hartfs" mount "${kill_options[@]}" "$archive" "$mnt" 2>"$tmp/err" && fail "mounted twice on one place"
+timeout "$patience" "$hartfs" mount "${kill_options[@]}" "$archive" "$mnt" 2>"$tmp/err" && fail "mounted twice on one place"
 grep -q 'mounted there already' "$tmp/err" || fail "$(cat "$tmp/err")"
 do_umount
 "$hartfs" umount --lazy "$tmp/mnt2" || fail "a dead mount cannot be unmounted"
@@ -62,25 +62,30 @@ is_mounted "$tmp/mnt2" && fail "a dead mount is still there"
 
 # A server that cannot be killed: it waits for an archive that does not answer, here another mount, whose server is stopped
 # in the middle of a look-up.
-stuck() { grep -qs '^State:	D' /proc/"$1"/task/*/status; }
+# After it was killed only such a request keeps it.
+stuck() { grep -qs '^State:	D' /proc/"$victim"/task/*/status && grep -qs request_wait_answer /proc/"$victim"/task/*/stack; }
+ended() { ! [ -e "/proc/$victim" ]; }
+settled() { ended || stuck; }
+# The inner mount has a request that takes long: it waits for an index.
+asked() { waits "$number" 1 && sleep 0.05 && waits "$number" 1 || no_jobs; }
 # get_stuck: a mount of a mount on $mnt, a reader in it, and a server that does not end; its number is in $victim.
 get_stuck() {
-	local i
+	local i number
 	for ((i = 0; i < 20; i++)); do
 		rm -rf "$index" && mkdir "$index"
 		"$hartfs" mount -j 1 --index-dir "$index" --log "$log" "$archive" "$inner" || fail "the inner mount"
 		mkdir -p "$tmp/outer-index"
 		"$hartfs" mount --index-dir "$tmp/outer-index" --log "$log" "$inner" "$mnt" || fail "the outer mount"
-		blocked=$(processes_of "$inner" | tail -n 1)
-		victim=$(processes_of "$mnt" | tail -n 1) keeper=$(processes_of "$mnt" | head -n 1)
+		read -r _ blocked < <(processes_of "$inner")
+		read -r keeper victim < <(processes_of "$mnt")
+		number=$(connection "$inner")
 		stat "$mnt/c/x@stf/hart0" "$mnt/c/x@stf@xz/hart0" >/dev/null 2>&1 &
-		sleep "0.$((i % 4 + 1))"
+		wait_until asked
 		kill -STOP "$blocked"
 		# Requests that were not taken yet can be given up, those that were not.
 		kill -KILL "$victim"
-		sleep 0.3
-		# Twice: a process that ends may wait for its disk for a moment.
-		stuck "$victim" && sleep 0.7 && stuck "$victim" && return
+		wait_until settled
+		stuck && return
 		kill -CONT "$blocked"
 		wait
 		"$hartfs" umount "$mnt" "$inner" 2>/dev/null
@@ -92,7 +97,6 @@ get_stuck() {
 let_go() {
 	kill -CONT "$blocked"
 	# As long as it is there it uses the inner mount.
-	ended() { ! [ -e "/proc/$victim" ]; }
 	wait_until ended || fail "the server does not end"
 	"$hartfs" umount "$inner" || fail "the inner mount stays"
 	wait_until no_servers || fail "processes are left: $(servers)"
@@ -110,11 +114,11 @@ for way in umount mount; do
 	kill -KILL "$keeper"
 	case $way in
 	umount)
-		timeout 300 "$hartfs" umount "$mnt" 2>"$tmp/err" && fail "a server is left, and umount does not tell"
+		timeout "$patience" "$hartfs" umount "$mnt" 2>"$tmp/err" && fail "a server is left, and umount does not tell"
 		grep -q 'unmounted, but the server' "$tmp/err" || fail "$(cat "$tmp/err")"
 		;;
 	mount)
-		timeout 300 "$hartfs" mount --index-dir "$tmp/outer-index" "$tmp/kill" "$mnt" || fail "mount ended with $?"
+		timeout "$patience" "$hartfs" mount --index-dir "$tmp/outer-index" "$tmp/kill" "$mnt" || fail "mount ended with $?"
 		[ -e "$mnt/short.stf.xz" ] || fail "the new mount does not answer"
 		"$hartfs" umount "$mnt" || fail "the new mount stays"
 		;;

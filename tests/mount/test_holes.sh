@@ -69,7 +69,7 @@ for view in hart0/listing.txt hart0/trace.stf records.txt; do
 	[ "$(cat "$file" | wc -c)" = "$(stat -c %s "$file")" ] || fail "$view: size"
 	sum=$(sha256sum <"$file")
 	echo 3 2>/dev/null >/proc/sys/vm/drop_caches
-	"$hartfs" umount "$mnt" && do_mount
+	"$hartfs" umount "$mnt" && do_mount --wait
 	rm -f "$tmp/back"
 	for ((at = $(stat -c %s "$file") / 65536; at >= 0; at--)); do
 		dd if="$file" of="$tmp/back" bs=64k skip=$at seek=$at count=1 conv=notrunc status=none || fail "$view"

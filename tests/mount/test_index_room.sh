@@ -32,7 +32,7 @@ published() { [ "$(find "$disk" -name '*.hfi' | wc -l)" = $captures ] && [ "$(fi
 # Small captures have index files of their own where these are counted.
 own=(--pack-below 0)
 mount_on() {
-	timeout 300 "$hartfs" mount --wait "${own[@]}" --index-dir "$1" --log "$log" "${@:2}" "$archive" "$mnt" 2>"$tmp/err"
+	timeout "$patience" "$hartfs" mount --wait "${own[@]}" --index-dir "$1" --log "$log" "${@:2}" "$archive" "$mnt" 2>"$tmp/err"
 }
 status_has() { grep -q "$1" "$mnt/.hartfs/status.json"; }
 no_failing() { status_has '"state": "ok"'; }

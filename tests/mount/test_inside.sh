@@ -8,18 +8,18 @@ mkdir "$archive/mnt" "$archive/cache"
 echo inner >"$archive/cache/file"
 mnt=$archive/mnt index=$archive/cache
 do_mount
-timeout 120 ls -lR "$mnt" >"$tmp/tree" || fail "ls -lR ended with $?"
+timeout "$patience" ls -lR "$mnt" >"$tmp/tree" || fail "ls -lR ended with $?"
 grep -q random.bin "$tmp/tree" || fail "the archive is not shown"
-timeout 120 ls "$mnt" | grep -qx mnt && fail "the mountpoint is shown in itself"
-timeout 120 ls "$mnt" | grep -qx cache && fail "the index directory is shown"
-timeout 120 stat "$mnt/mnt" >/dev/null 2>&1 && fail "the mountpoint can be looked up in itself"
+timeout "$patience" ls "$mnt" | grep -qx mnt && fail "the mountpoint is shown in itself"
+timeout "$patience" ls "$mnt" | grep -qx cache && fail "the index directory is shown"
+timeout "$patience" stat "$mnt/mnt" >/dev/null 2>&1 && fail "the mountpoint can be looked up in itself"
 [ $? = 124 ] && fail "looking up the mountpoint in itself hangs"
-timeout 120 stat "$mnt/cache/file" >/dev/null 2>&1 && fail "the index directory can be looked into"
-timeout 120 cmp "$archive/random.bin" "$mnt/random.bin" || fail "a file differs"
+timeout "$patience" stat "$mnt/cache/file" >/dev/null 2>&1 && fail "the index directory can be looked into"
+timeout "$patience" cmp "$archive/random.bin" "$mnt/random.bin" || fail "a file differs"
 # A part of the mount, mounted once more in the archive, is the mount itself: looking there would be a question to itself.
 if [ "$(id -u)" = 0 ] && mkdir "$archive/again" && mount --bind "$mnt/sub" "$archive/again"; then
-	timeout 120 ls -l "$mnt" >/dev/null || fail "ls ended with $?"
-	timeout 120 cat "$mnt/again/hello.txt" >/dev/null 2>&1 && fail "the mount is shown in itself"
+	timeout "$patience" ls -l "$mnt" >/dev/null || fail "ls ended with $?"
+	timeout "$patience" cat "$mnt/again/hello.txt" >/dev/null 2>&1 && fail "the mount is shown in itself"
 	umount -l "$archive/again"
 fi
 do_umount

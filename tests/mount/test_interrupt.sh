@@ -64,7 +64,7 @@ wait $waiting
 do_mount -j 2 --expansion=0
 pid=$(server)
 at_work "$pid" || fail "the server does nothing"
-timeout 100 "$hartfs" umount "$mnt" &
+timeout "$patience" "$hartfs" umount "$mnt" &
 waiting=$!
 wait_until not_mounted "$mnt" || fail "still mounted"
 ends_soon "$pid" "umount"

@@ -63,7 +63,7 @@ printf '[capture]\nformat = ete\ntrace = t.bin\nframing = coresight\n[parameters
 printf '\x21%*s\x45%*s' 15 '' 15 '' | tr ' ' '\0' >"$archive/frames/t.bin"
 
 # view CAPTURE FILE
-view() { timeout 300 "$hartfs" cat --index-dir "$index" "$archive/$1" "$2" 2>"$tmp/err"; }
+view() { timeout "$patience" "$hartfs" cat --index-dir "$index" "$archive/$1" "$2" 2>"$tmp/err"; }
 
 # told CAPTURE: how many problems its errors.txt tells of, with those that it only counts.
 told() {

@@ -9,7 +9,7 @@ capture_archive
 limit() { sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" "$mnt/.hartfs/status.json" | head -n 1; }
 
 list=wait,cache=16M,threads=1,jobs=1,chunk=1000,views=listing.txt,log=$log,verbose,verbose,nodev,noatime,index_dir=$index
-timeout 300 "$hartfs" mount -o "$list" "$archive" "$mnt" || fail "mount -o $list ended with $?"
+timeout "$patience" "$hartfs" mount -o "$list" "$archive" "$mnt" || fail "mount -o $list ended with $?"
 is_mounted "$mnt" || fail "not mounted"
 [ -n "$(ls "$index")" ] || fail "-o index_dir: nothing in it"
 [ "$(limit limit)" = 16777216 ] || fail "-o cache: the limit is $(limit limit)"

@@ -33,7 +33,7 @@ refused=0
 for ((at = 1; at <= 40; at++)); do
 	rm -rf "${index:?}"/*
 	LD_PRELOAD=$tmp/refuse.so ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0" NO_MEMORY_FOR=b.stf NO_MEMORY_AT=$at \
-		timeout 120 "$hartfs" index --index-dir "$index" "$archive" >"$tmp/out" 2>"$tmp/err"
+		timeout "$patience" "$hartfs" index --index-dir "$index" "$archive" >"$tmp/out" 2>"$tmp/err"
 	status=$?
 	[ $status -lt 124 ] || fail "refused the ${at}th time: status $status: $(cat "$tmp/err")"
 	grep -qE 'Sanitizer|runtime error|Assertion' "$tmp/err" && fail "refused the ${at}th time: $(cat "$tmp/err")"

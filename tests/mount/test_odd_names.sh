@@ -61,7 +61,7 @@ cmp -s "$mnt/good.stf.gz" "$archive/good.stf.gz" || fail "the rest of the archiv
 do_umount
 
 # The other commands tell of it too, and go on.
-timeout 300 "$hartfs" index --index-dir "$index" "$archive" >"$tmp/out" 2>"$tmp/err"
+timeout "$patience" "$hartfs" index --index-dir "$index" "$archive" >"$tmp/out" 2>"$tmp/err"
 grep -q 'not searched for captures: its path is longer' "$tmp/err" || fail "index says nothing: $(cat "$tmp/err")"
 grep -q 'two?lines?\[31m.stf: ' "$tmp/err" || fail "index says the odd name as it is: $(cat -v "$tmp/err")"
 grep -q 'good.stf.gz: indexed' "$tmp/out" || fail "index did not go on: $(cat "$tmp/out")"
@@ -71,7 +71,7 @@ if [ "$(id -u)" = 0 ]; then
 	chmod 755 "$tmp"
 	mkdir -m 700 "$archive/closed"
 	install -d -o 12345 "$tmp/own"
-	timeout 300 setpriv --reuid=12345 --regid=12345 --clear-groups \
+	timeout "$patience" setpriv --reuid=12345 --regid=12345 --clear-groups \
 		"$hartfs" index --index-dir "$tmp/own" "$archive" >"$tmp/out" 2>"$tmp/err"
 	grep -q 'closed: not searched for captures: permission denied' "$tmp/err" ||
 		fail "index says nothing of a closed directory: $(cut -c1-200 "$tmp/err")"

@@ -5,6 +5,8 @@ set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 hartfs=${HARTFS_BIN:?is the program to test}
 bad=0
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/hartfs-test.XXXXXX") || exit 1
+trap 'rm -rf "$tmp"' EXIT
 
 complain() {
 	echo "FAIL: $*"
@@ -17,9 +19,9 @@ rows() {
 }
 
 page=$root/mountd/hartfs.1.md
-"$hartfs" help >/tmp/hartfs-help.$$ || complain "help ended with $?"
+"$hartfs" help >"$tmp/help" || complain "help ended with $?"
 for command in $(rows HF_COMMAND 3); do
-	grep -q "^  $command " /tmp/hartfs-help.$$ || complain "help does not know $command"
+	grep -q "^  $command " "$tmp/help" || complain "help does not know $command"
 	grep -q "^\*\*hartfs $command\*\*" "$page" || complain "hartfs(1) does not know $command"
 	"$hartfs" help "$command" | grep -q "^Usage: hartfs $command" || complain "no help for $command"
 	"$hartfs" "$command" --help >/dev/null || complain "$command --help ended with $?"
@@ -28,15 +30,14 @@ done
 for source in "$root"/{mountd,index,fs}/hartfs*.[0-9].md; do
 	name=$(basename "$source" .md) section=${source%.md}
 	section=${section##*.} name=${name%.*}
-	grep -q "^  ${name#hartfs-}($section) " /tmp/hartfs-help.$$ || complain "help does not list $name($section)"
-	"$hartfs" help "$name.$section" >/tmp/hartfs-topic.$$ || complain "help $name.$section ended with $?"
-	grep -q '^NAME$' /tmp/hartfs-topic.$$ || complain "help $name.$section has no headings"
-	grep -m3 '^:   \|\*\*' /tmp/hartfs-topic.$$ && complain "Markdown in help $name.$section"
-	sed -n 's/^    \(\$ .*\)/\1/p' "$source" | grep -qvxFf <(sed 's/^ *//' /tmp/hartfs-topic.$$) && complain "help $name.$section lacks examples"
+	grep -q "^  ${name#hartfs-}($section) " "$tmp/help" || complain "help does not list $name($section)"
+	"$hartfs" help "$name.$section" >"$tmp/topic" || complain "help $name.$section ended with $?"
+	grep -q '^NAME$' "$tmp/topic" || complain "help $name.$section has no headings"
+	grep -m3 '^:   \|\*\*' "$tmp/topic" && complain "Markdown in help $name.$section"
+	sed -n 's/^    \(\$ .*\)/\1/p' "$source" | grep -qvxFf <(sed 's/^ *//' "$tmp/topic") && complain "help $name.$section lacks examples"
 done
 "$hartfs" help nonsense 2>/dev/null
 [ $? = 2 ] || complain "help nonsense"
-rm -f /tmp/hartfs-help.$$ /tmp/hartfs-topic.$$
 for option in $(rows HF_OPTION 4); do
 	grep -q -- "\\*\\*\\\\--$option\\*\\*" "$page" || complain "hartfs(1) does not know --$option"
 done
@@ -56,7 +57,7 @@ done
 views=$("$hartfs" help info | sed -n '/^Views/{n;p}')
 [ "$(wc -w <<<"$views")" = $(($(grep -c '^HF_VIEW(' "$root/codecs/views.def") + 1)) ] || complain "the views in the help: $views"
 # What the system's calls can fail with is explained.
-for errno in $(sed -n 's/^HF_ERR([A-Z_]*, *[a-z]*, *\(E[A-Z]*\),.*/\1/p' "$root/codecs/base/errors.def" | sort -u); do
+for errno in $(sed -n 's/^\t\?[A-Z_]*(.*[A-Z_], *[a-z]*, *\(E[A-Z]*\), *".*/\1/p' "$root"/codecs/{base/err.c,*/errors.def} | sort -u); do
 	grep -qw "$errno" "$page" || complain "hartfs(1) does not know $errno"
 done
 for library in libfuse SQLite xxHash liblzma zlib libzstd LLVM; do

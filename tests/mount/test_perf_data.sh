@@ -31,7 +31,7 @@ done
 do_umount
 
 rm -r "$archive/trace"
-timeout 300 "$hartfs" mount --wait --index-dir "$index" --log "$log" "$archive" "$mnt" >"$tmp/out" 2>&1 ||
+timeout "$patience" "$hartfs" mount --wait --index-dir "$index" --log "$log" "$archive" "$mnt" >"$tmp/out" 2>&1 ||
 	fail "mount --wait of ordinary perf.data files ended with $?"
 [ "$(ls "$mnt/plain")" = "$plain" ] || fail "remembered otherwise: $(ls "$mnt/plain")"
 do_umount

@@ -158,13 +158,13 @@ others | cmp - "$tmp/before" || fail "other index files than the listing's were 
 size=$(stat -c %s "$listing")
 do_umount
 mv "$archive/boot/rv-sys.elf" "$tmp/rv-sys.elf"
-do_mount
+do_mount --wait
 [ "$(stat -c %s "$listing")" -lt "$size" ] || fail "a new mount shows the size of a listing with symbols that are gone"
 do_umount
 cp -p "$tmp/rv-sys.elf" "$archive/boot/rv-sys.elf"
-do_mount
+do_mount --wait
 [ "$(stat -c %s "$listing")" = "$size" ] || fail "a new mount shows the size of a listing without the symbols"
 cmp "$listing" "$tmp/first" || fail "with the same ELF the listing is another one in a new mount"
-timeout 120 "$hartfs" verify --index-dir "$index" "$archive" >"$tmp/out" || fail "verify ended with $?: $(cat "$tmp/out")"
+timeout "$patience" "$hartfs" verify --index-dir "$index" "$archive" >"$tmp/out" || fail "verify ended with $?: $(cat "$tmp/out")"
 do_umount
 finish

@@ -6,7 +6,7 @@ capture_archive
 mkdir "$archive/described"
 cp "$HARTFS_DATA/archive/mini/rv32-mini.stf" "$archive/described/trace.bin"
 printf '[capture]\nformat = stf\ntrace = trace.bin\n' >"$archive/described/capture.ini"
-h() { timeout 120 "$hartfs" "$@" --index-dir "$index"; }
+h() { timeout "$patience" "$hartfs" "$@" --index-dir "$index"; }
 prune() { h index --prune "$@" >"$tmp/out" 2>"$tmp/err" || fail "--prune $* ended with $?: $(cat "$tmp/err")"; }
 state() { (cd "$index" && find . -type f -printf '%p %s %T@\n' | sort); }
 # says FILES: so many were removed, or would be.

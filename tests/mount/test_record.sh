@@ -87,7 +87,7 @@ declare -A suffix=([riscv64]=.zstf [aarch64]=.astf.zst) format=([riscv64]=stf [a
 record() {
 	local want=$1 status
 	shift
-	timeout 600 "$hartfs" record "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	timeout "$patience" "$hartfs" record "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
 	status=$?
 	[ "$status" = "$want" ] || fail "record $*: status $status instead of $want: $(head -n 3 "$tmp/err")"
 }
@@ -234,7 +234,7 @@ wait_until grep -q done "$tmp/out" || fail "the program did not go on"
 # No room: what has room is a capture, the program goes on, and the status tells.
 (
 	ulimit -f 1500
-	timeout 600 "$hartfs" record -o "$tmp/o/limit" "$src/riscv64/prog" work 2000 >"$tmp/out" 2>"$tmp/err"
+	timeout "$patience" "$hartfs" record -o "$tmp/o/limit" "$src/riscv64/prog" work 2000 >"$tmp/out" 2>"$tmp/err"
 	echo $? >"$tmp/status"
 )
 [ "$(cat "$tmp/status")" = 1 ] || fail "a limit of sizes: status $(cat "$tmp/status")"
@@ -344,7 +344,7 @@ END
 cc -I "$root" -shared -fPIC -o "$tmp/scribble.so" "$src/scribble.c" -lpthread || fail "the scribbler"
 printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$tmp/scribble.so" "$(command -v qemu-riscv64)" >"$tmp/bin/qemu-riscv64"
 for seed in 1 2 3 4 5; do
-	PATH=$tmp/bin:$PATH SCRIBBLE=$seed timeout 300 "$hartfs" record -o "$tmp/o/scribbled" "$src/riscv64/prog" work 1000 \
+	PATH=$tmp/bin:$PATH SCRIBBLE=$seed timeout "$patience" "$hartfs" record -o "$tmp/o/scribbled" "$src/riscv64/prog" work 1000 \
 		>"$tmp/out" 2>"$tmp/err"
 	status=$?
 	[ $status -le 1 ] || fail "scribbled with $seed: status $status: $(tail -n 3 "$tmp/err")"

@@ -83,7 +83,7 @@ cat >"$tmp/without.py" <<-'END'
 	assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
 	os.execv(sys.argv[1], sys.argv[1:])
 END
-without() { timeout 300 python3 "$tmp/without.py" "$hartfs" "$@" --index-dir "$index"; }
+without() { timeout "$patience" python3 "$tmp/without.py" "$hartfs" "$@" --index-dir "$index"; }
 for options in allow_other allow_other,sandbox=required sandbox=required; do
 	without mount -o $options "$archive" "$mnt" 2>"$tmp/err" && fail "-o $options without Landlock is mounted"
 	is_mounted "$mnt" && fail "-o $options without Landlock stays mounted"

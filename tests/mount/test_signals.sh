@@ -30,8 +30,9 @@ gone "SIGKILL to the server"
 # The same while files are open and directories are somebody's own.
 do_mount
 exec 5<"$mnt/random.bin"
-(cd "$mnt/sub" && exec sleep 30) &
+(cd "$mnt/sub" && exec sleep "$patience") &
 sleeper=$!
+wait_until works_in "$sleeper" "$mnt/sub"
 kill -TERM "$(supervisor)"
 gone "SIGTERM to the supervisor of a busy mount"
 cat <&5 >/dev/null 2>&1
@@ -56,15 +57,16 @@ gone "SIGKILL to the supervisor"
 device() { stat -c %D "$1"; }
 # Leaves a server that is stopped, without its mount, and another mount of the same number on mnt2.
 reuse_number() {
-	local number
-	for ((i = 0; i < 20; i++)); do
+	local number end=$((SECONDS + patience))
+	while :; do
 		do_mount
 		number=$(device "$mnt") slow=$(server)
 		kill -STOP "$slow"
 		umount -l "$mnt"
 		mkdir -p "$tmp/mnt2"
 		"$hartfs" mount --index-dir "$index" "$archive" "$tmp/mnt2" || fail "a second mount"
-		[ "$(device "$tmp/mnt2")" != "$number" ] || break
+		[ "$(device "$tmp/mnt2")" != "$number" ] || return 0
+		[ "$SECONDS" -lt "$end" ] || { fail "the number is never used again"; exit 1; }
 		# Another test has got it.
 		kill -CONT "$slow"
 		"$hartfs" umount "$tmp/mnt2"
@@ -76,7 +78,7 @@ reuse_number() {
 for second in whole killed; do
 	reuse_number
 	[ $second = whole ] || kill -KILL "$(servers | sed -n 3p)"
-	timeout 120 "$hartfs" umount "$tmp/mnt2" || fail "umount of a mount whose supervisor is $second ended with $?"
+	timeout "$patience" "$hartfs" umount "$tmp/mnt2" || fail "umount of a mount whose supervisor is $second ended with $?"
 	wait_until has_two && [ "$(server)" = "$slow" ] || fail "umount waited for another server: $(servers)"
 	kill -CONT "$slow"
 	gone "a number that is used again"

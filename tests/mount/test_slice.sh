@@ -56,7 +56,7 @@ done
 [ "$count" -gt 8 ] || fail "only $count slices"
 
 # The slices are captures.
-timeout 300 "$hartfs" mount --wait --index-dir "$index" --log "$log" "$tmp/again" "$tmp/mnt2" || fail "second mount"
+timeout "$patience" "$hartfs" mount --wait --index-dir "$index" --log "$log" "$tmp/again" "$tmp/mnt2" || fail "second mount"
 for ((i = 1; i <= count; i++)); do
 	[ ! -s "$tmp/mnt2/$i@stf/errors.txt" ] || fail "slice $i has errors: $(cat "$tmp/mnt2/$i@stf/errors.txt")"
 	for take in listed_insts listed_mem listed_traps; do

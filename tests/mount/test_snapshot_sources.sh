@@ -72,7 +72,7 @@ snapshot none Cortex-A53
 printf '[trace_buffers]\nbuffers=b\n[b]\nfile=b.bin\nformat=source_data\n' >"$archive/none/trace.ini"
 echo x >"$archive/none/b.bin"
 
-timeout 300 "$hartfs" mount --wait --index-dir "$index" --log "$log" "$archive" "$mnt" >/dev/null 2>&1
+timeout "$patience" "$hartfs" mount --wait --index-dir "$index" --log "$log" "$archive" "$mnt" >/dev/null 2>&1
 [ $? = 3 ] || fail "mount --wait did not end with 3"
 
 # refused CAPTURE PATTERN...: it fails, and says each of these.

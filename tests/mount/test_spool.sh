@@ -43,7 +43,7 @@ do_umount
 [ -z "$(find "$index" -name '*.part')" ] || fail "a private file is left behind the mount: $(ls -A "$index")"
 
 # The next mount finds them, and makes none.
-do_mount --cache 1M "${views[@]}"
+do_mount --wait --cache 1M "${views[@]}"
 for name in x@stf@xz l@stf@lzma z@stf@zst; do
 	jump "$mnt/$name/source.stf"
 	cmp "$mnt/$name/source.stf" "$tmp/long.stf" || fail "$name: source.stf"
@@ -59,7 +59,7 @@ do_umount
 for file in "$index"/*.hfs; do
 	printf 'xxxxxxxxxxxxxxxx' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") * 3 / 4)) conv=notrunc status=none
 done
-do_mount --cache 1M "${views[@]}"
+do_mount --wait --cache 1M "${views[@]}"
 for name in x@stf@xz l@stf@lzma z@stf@zst; do
 	cmp "$mnt/$name/source.stf" "$tmp/long.stf" || fail "$name: source.stf with a damaged spool"
 done
@@ -69,7 +69,7 @@ rm -f "$index"/*.hfs
 
 # No spool: none is made. A small limit: none is made either, and nothing fails.
 for option in spool=0 spool=10K; do
-	do_mount --cache 1M "${views[@]}" -o $option
+	do_mount --wait --cache 1M "${views[@]}" -o $option
 	jump "$mnt/x@stf@xz/source.stf"
 	jump "$mnt/x@stf@xz/source.stf"
 	[ $option = spool=0 ] || wait_until at_least spool_errors_total 1 || fail "no error with $option"

@@ -48,7 +48,7 @@ fi
 # ---- Python ----
 "$python" "$here/sql/documented.py" "$here/../mountd/hartfs-sql.5.md" "$extension" "$archive" "${options[@]}" >"$tmp/out" 2>&1 ||
 	fail "$(cat "$tmp/out")"
-timeout 300 "$python" "$here/sql/session.py" "$hartfs" "$extension" "$archive" "${options[@]}" >"$tmp/out" 2>&1 ||
+timeout "$patience" "$python" "$here/sql/session.py" "$hartfs" "$extension" "$archive" "${options[@]}" >"$tmp/out" 2>&1 ||
 	fail "$(cat "$tmp/out")"
 
 # ---- the judge: chunks of 1000 instructions, cut captures, several harts, packets with loss ----

@@ -50,8 +50,9 @@ nothing_left "the server killed"
 # Somebody waits in the mount: it goes all the same.
 begin
 exec 5<"$mnt/random.bin"
-(cd "$mnt/sub" && exec sleep 300) &
+(cd "$mnt/sub" && exec sleep "$patience") &
 sleeper=$!
+wait_until works_in "$sleeper" "$mnt/sub"
 kill -KILL "$keeper"
 ends_with 1 "the supervisor of a busy mount killed"
 exec 5<&-

@@ -9,7 +9,7 @@ short_boot
 cp "$HARTFS_DATA"/astf/*.astf "$archive/"
 rv=$archive/boot/rv-sys.stf.gz a64=$archive/a64-sys.astf mini=$archive/mini/rv32-mini.stf
 chunk=16384
-run() { timeout 300 "$hartfs" "$1" --index-dir "$index" --chunk "$chunk" "${@:2}"; }
+run() { timeout "$patience" "$hartfs" "$1" --index-dir "$index" --chunk "$chunk" "${@:2}"; }
 
 # ---- a recorded call ----
 run find "$rv" --call fib --nth 100 --stack >"$tmp/out" || fail "--stack ended with $?"
@@ -65,9 +65,8 @@ for ordinal in $(awk '/^# context .*pid=/ {change = 1; next} /^[0-9]/ && change 
 done
 
 # ---- in a mount: exact size, packets as sources ----
-do_mount
+do_mount --wait
 hart=$mnt/boot/rv-sys@stf@gz/hart0
-wait_until test -d "$hart" || fail "not indexed"
 run state "$rv" 92089 >"$tmp/want"
 cmp -s "$hart/at/92089-92089/state.txt" "$tmp/want" || fail "state.txt is another text"
 [ "$(stat -c %s "$hart/at/92089-92089/state.txt")" = "$(stat -c %s "$tmp/want")" ] || fail "the size of state.txt"

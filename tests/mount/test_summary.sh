@@ -3,7 +3,7 @@
 # The summary: a file beside the index, unless somebody says no; verify checks it, and --prune removes it with its capture.
 . "$(dirname "$0")/../lib/mount.sh"
 capture_archive
-h() { timeout 120 "$hartfs" "$@" --index-dir "$index"; }
+h() { timeout "$patience" "$hartfs" "$@" --index-dir "$index"; }
 summaries() { find "$index" -name '*.hfq' | wc -l; }
 
 h index -q --no-summary "$archive" || fail "indexing ended with $?"

@@ -43,7 +43,7 @@ grep -q '2 captures: 1 indexed, 1 failed' "$tmp/out" || fail "$(cat "$tmp/out")"
 
 # In the mount, a first time and a second time, when it is known from the catalogue.
 for again in 1 2; do
-	timeout 300 "$hartfs" mount --wait --index-dir "$index" --log "$log" "$archive" "$mnt" 2>"$tmp/err"
+	timeout "$patience" "$hartfs" mount --wait --index-dir "$index" --log "$log" "$archive" "$mnt" 2>"$tmp/err"
 	[ $? = 3 ] || fail "mount --wait: $(cat "$tmp/err")"
 	grep -q '^hartfs mount: bad: ' "$tmp/err" || fail "mount --wait: $(cat "$tmp/err")"
 	[ "$(head -n 1 "$mnt/bad@etrace/errors.txt")" = "bad: $cause" ] || fail "$(head -n 2 "$mnt/bad@etrace/errors.txt")"

@@ -21,7 +21,7 @@ install -d -o 12345 "$index"
 try() {
 	local want=$1 command=$2 status
 	shift 2
-	timeout 300 setpriv --reuid=12345 --regid=12345 --clear-groups \
+	timeout "$patience" setpriv --reuid=12345 --regid=12345 --clear-groups \
 		"$hartfs" "$command" --index-dir "$index" "$@" >"$tmp/out" 2>"$tmp/err"
 	status=$?
 	[ "$status" = "$want" ] || fail "$command $*: status $status instead of $want: $(cat "$tmp/err")"
@@ -59,7 +59,7 @@ tells 'nope/info.json: there is no such file'
 # Whoever waits for a mount hears of it, too: here root, who may read no more than others.
 if (exec 3<>/dev/fuse) 2>/dev/null; then
 	index=$tmp/index
-	timeout 300 setpriv --bounding-set=-dac_override,-dac_read_search \
+	timeout "$patience" setpriv --bounding-set=-dac_override,-dac_read_search \
 		"$hartfs" mount --wait --index-dir "$index" --log "$log" "$archive" "$mnt" 2>"$tmp/err"
 	status=$?
 	[ "$status" = 3 ] || fail "mount --wait: status $status"

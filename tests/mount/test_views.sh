@@ -81,12 +81,12 @@ done
 (while [ ! -e "$tmp/stop" ]; do cat $(all_files "$mnt" | sed "s|^|$mnt/|") >/dev/null; done) &
 reader=$!
 for ((i = 0; i < 50; i++)); do
-	timeout 120 ls -lR "$mnt" >/dev/null || { fail "ls -lR waits for readers"; break; }
+	timeout "$patience" ls -lR "$mnt" >/dev/null || { fail "ls -lR waits for readers"; break; }
 done
 : >"$tmp/stop"
 wait $reader
 
-timeout 120 "$hartfs" verify --index-dir "$index" --chunk 1000 "$archive" >"$tmp/out" || fail "verify ended with $?: $(cat "$tmp/out")"
+timeout "$patience" "$hartfs" verify --index-dir "$index" --chunk 1000 "$archive" >"$tmp/out" || fail "verify ended with $?: $(cat "$tmp/out")"
 do_umount
 [ "$(snapshot)" = "$before" ] || fail "the archive was written"
 finish

@@ -49,11 +49,11 @@ says long@ntrace/INDEXING 'Size: 64'
 declare -A waiting
 n=0
 for path in x.stf x@stf x@stf/hart0/listing.txt x@stf/hart9 . boot bad; do
-	(timeout 300 "$hartfs" wait "$mnt/$path" 2>"$tmp/err$n"; echo $? >"$tmp/status$n") &
+	(timeout "$patience" "$hartfs" wait "$mnt/$path" 2>"$tmp/err$n"; echo $? >"$tmp/status$n") &
 	waiting[$path]=$n
 	n=$((n + 1))
 done
-(timeout 300 "$hartfs" wait "$mnt/long" & echo $! >"$tmp/pid"; wait $!; echo $? >"$tmp/status.killed") 2>/dev/null &
+(timeout "$patience" "$hartfs" wait "$mnt/long" & echo $! >"$tmp/pid"; wait $!; echo $? >"$tmp/status.killed") 2>/dev/null &
 wait_until [ -s "$tmp/pid" ]
 for n in ${waiting[.]} .killed; do [ -e "$tmp/status$n" ] && fail "hartfs wait did not wait ($n)"; done
 # What is waited for does not wait for the long one.

@@ -13,7 +13,7 @@ rv=$mnt/boot/rv-sys@stf@gz/hart0
 
 # judged HART riscv|arm COUNT [SAID]
 judged() {
-	timeout 300 python3 "$here/find/where.py" "$1" "$2" "${HARTFS_SEED:-1}" "$3" "${@:4}" >"$tmp/out" 2>&1 ||
+	timeout "$patience" python3 "$here/find/where.py" "$1" "$2" "${HARTFS_SEED:-1}" "$3" "${@:4}" >"$tmp/out" 2>&1 ||
 		fail "chunks of $chunk, summary $summary: $(tail -n 5 "$tmp/out")"
 }
 
@@ -25,7 +25,7 @@ cp "$archive/boot/rv-sys.elf" "$tmp/parts/rv.elf"
 "$hartfs" cat --index-dir "$index" "$archive/a64-sys.astf" hart0/at/0-19999/trace.astf >"$tmp/parts/a64.astf" || fail "a piece of a64-sys"
 # The same with registers of each kind, which no capture here has.
 "$hartfs" cat --index-dir "$index" "$tmp/parts/rv.stf" records.txt >"$tmp/records" || fail "records of a piece"
-timeout 100 python3 "$here/find/registers.py" "$tmp/parts/rv.stf" "$tmp/records" 10000 "$tmp/parts/regs.stf" || fail "a piece with registers"
+timeout "$patience" python3 "$here/find/registers.py" "$tmp/parts/rv.stf" "$tmp/records" 10000 "$tmp/parts/regs.stf" || fail "a piece with registers"
 for summary in on off; do
 	for chunk in $(some 1000 7 16384); do
 		index=$tmp/index-$summary-$chunk
@@ -79,7 +79,7 @@ for name in pc/xyz pc/080001028 pc/0x80001028 pc/8000102A pc/80001028-80001028 p
 	*) stat "$rv/where/$name" 2>&1 | grep -qE 'No such file|Not a directory' || fail "$name: $(stat "$rv/where/$name" 2>&1)" ;;
 	esac
 done
-timeout 100 python3 - "$rv/where" "${HARTFS_SEED:-1}" <<'END' || fail "names of any bytes"
+timeout "$patience" python3 - "$rv/where" "${HARTFS_SEED:-1}" <<'END' || fail "names of any bytes"
 import errno, os, random, sys
 rng = random.Random(sys.argv[2])
 where = sys.argv[1].encode()
@@ -103,11 +103,11 @@ do_umount
 index=$tmp/index-empty
 mkdir "$index"
 do_mount
-for ((i = 0; i < 100; i++)); do
-	size=$(stat -c %s "$rv/where/pc/80001028" 2>"$tmp/err") && break
-	grep -q 'Resource temporarily unavailable' "$tmp/err" || fail "while it is indexed: $(cat "$tmp/err")"
-	sleep 0.1
-done
+size_comes() {
+	size=$(stat -c %s "$rv/where/pc/80001028" 2>"$tmp/err") || ! grep -q 'Resource temporarily unavailable' "$tmp/err"
+}
+wait_until size_comes || fail "it is never indexed"
+[ -n "$size" ] || fail "while it is indexed: $(cat "$tmp/err")"
 [ "$size" = $((21 * 3072)) ] || fail "as soon as it is indexed: $size"
 do_umount
 
@@ -144,7 +144,7 @@ for file in "$index"/*.hfq; do
 	size=$(stat -c %s "$file")
 	for ((at = 5000; at < size; at += 4096)); do printf 'xyz' | dd of="$file" bs=1 seek=$at conv=notrunc status=none; done
 done
-archive=$tmp/long do_mount
+archive=$tmp/long do_mount --wait
 refused pc/80001028
 do_umount
 
@@ -170,8 +170,7 @@ touch -r "$tmp/time" "$tmp/changed/rv.stf"
 cat "$changed/where/opcode/$opcode" >"$tmp/out" 2>"$tmp/err" && [ -s "$tmp/out" ] && fail "an ordinal of an instruction that is gone: $(cat "$tmp/out")"
 grep -q 'the summary is damaged and was removed' "$mnt/.hartfs/log.txt" || fail "the log does not tell: $(cat "$mnt/.hartfs/log.txt")"
 is_gone() { [ "$(stat -c %s "$changed/where/opcode/$opcode")" = 0 ]; }
-for ((i = 0; i < 100; i++)); do is_gone 2>/dev/null && break; sleep 0.1; done
-is_gone || fail "counted anew it is still there"
+wait_until is_gone || fail "counted anew it is still there"
 do_umount
 
 # ---- what cannot be told ----

@@ -126,7 +126,7 @@ static void load(struct whole *w)
 	char path[200];
 	struct hf_walk_bytes stf;
 
-	HF_FST_WAIT(hf_fst_exists(&t, w->dir));
+	CHECK_COMES(hf_fst_exists(&t, w->dir));
 	snprintf(path, sizeof path, "%s/listing.txt", w->dir);
 	w->listing = hf_fst_read(&t, path, 1 << 20);
 	snprintf(path, sizeof path, "%s/trace.stf", w->dir);
@@ -403,7 +403,7 @@ static void *wait_for(void *arg)
 {
 	const char *path = arg;
 
-	HF_FST_WAIT(hf_fst_exists(&t, path));
+	CHECK_COMES(hf_fst_exists(&t, path));
 	return NULL;
 }
 
@@ -418,7 +418,7 @@ static void check_long(const struct hf_walk_bytes *body, uint64_t first)
 	uint64_t at;
 
 	snprintf(path, sizeof path, "long@stf/hart0/at/%llu-%d/trace.stf", (unsigned long long)first, LONG - 1);
-	HF_FST_WAIT(hf_fst_exists(&t, path));
+	CHECK_COMES(hf_fst_exists(&t, path));
 	got = hf_fst_read(&t, path, 999999);
 	hf_stft_open(&s, &got);
 	at = ((const struct hf_stf_header *)s.stream->info.header)->body;
@@ -446,9 +446,9 @@ static void test_long(bool patient)
 	hf_fst_open(&t, &options);
 	if (patient) {
 		CHECK_EQ(hf_fs_index(t.fs, "long.stf", NULL, NULL, NULL), 0);
-		CHECK(hf_fst_exists(&t, "long@stf/hart0/at/1-/trace.stf"));
+		CHECK(hf_fst_comes(&t, "long@stf/hart0/at/1-/trace.stf"));
 	}
-	HF_FST_WAIT(hf_fst_exists(&t, "long@stf/hart0/at"));
+	CHECK_COMES(hf_fst_exists(&t, "long@stf/hart0/at"));
 	for (int i = 0; i < KINDS; i++) {
 		snprintf(path[i], sizeof path[i], "long@stf/hart0/at/%d-%d/trace.stf", i, LONG - 1);
 		CHECK_EQ(pthread_create(&thread[i], NULL, wait_for, path[i]), 0);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """session.py HARTFS EXTENSION ARCHIVE [OPTION...]: what a session must bear: a child that is killed, a host that wants no
 more, what cannot be asked, several tables read at once, and another archive. ARCHIVE has boot/rv-sys.stf.gz."""
+import contextlib
 import os
 import pty
 import signal
@@ -59,6 +60,29 @@ def refused(db, query, words):
             fail("%s says: %s" % (query, error))
 
 
+@contextlib.contextmanager
+def meanwhile(act, seconds):
+    """Again and again until the query has ended: before it has begun there is nothing to be hit."""
+    ended = threading.Event()
+
+    def run():
+        while not ended.wait(seconds):
+            act()
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def kill_child():
+    for pid in children()[:1]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
 def check_kill(db):
     """Killed between two rows, while it works, and while nobody asks."""
     rows = db.execute("SELECT ordinal FROM instruction(%s, 0)" % CAPTURE)
@@ -71,33 +95,33 @@ def check_kill(db):
         pass
     if db.execute("SELECT count(*) FROM instruction(%s, 0) WHERE ordinal < 10" % CAPTURE).fetchone() != (10,):
         fail("after a killed process the next query does not work")
-    timer = threading.Timer(0.3, lambda: os.kill(children()[0], signal.SIGKILL))
-    timer.start()
     try:
-        db.execute("SELECT count(*) FROM instruction(%s, 0) AS a, instruction(%s, 0) AS b WHERE a.text = b.text || 'x'" %
-                   (CAPTURE, CAPTURE)).fetchall()
+        with meanwhile(kill_child, 0.3):
+            db.execute("SELECT count(*) FROM instruction(%s, 0) AS a, instruction(%s, 0) AS b WHERE a.text = b.text || 'x'" %
+                       (CAPTURE, CAPTURE)).fetchall()
         fail("a query survives its process")
     except sqlite3.OperationalError:
         pass
-    timer.join()
     if db.execute("SELECT count(*) FROM trap(%s, 0) WHERE cause = 3" % CAPTURE).fetchone()[0] < 1:
         fail("after a process that was killed at work the next query does not work")
 
 
 def check_interrupt(db):
     long = "SELECT count(*) FROM instruction(%s, 0) WHERE text LIKE '%%never%%'" % CAPTURE
-    timer = threading.Timer(0.2, db.interrupt)
-    timer.start()
-    refused(db, "%s UNION ALL %s UNION ALL %s" % (long, long, long), "interrupted")
-    timer.join()
+    with meanwhile(db.interrupt, 0.05):
+        refused(db, "%s UNION ALL %s UNION ALL %s" % (long, long, long), "interrupted")
     calls = []
-    db.set_progress_handler(lambda: calls.append(1) or len(calls) > 3, 1000)
-    # Its process answers nothing for a while, however fast it is.
-    os.kill(children()[0], signal.SIGSTOP)
-    timer = threading.Timer(0.5, os.kill, (children()[0], signal.SIGCONT))
-    timer.start()
+    child = children()[0]
+
+    def progress():
+        calls.append(1)
+        if len(calls) > 3:
+            os.kill(child, signal.SIGCONT)
+        return len(calls) > 3
+    db.set_progress_handler(progress, 1000)
+    # Its process answers nothing until the query is interrupted, however fast it is.
+    os.kill(child, signal.SIGSTOP)
     refused(db, "SELECT count(*) FROM call(%s, 0) WHERE name = 'never'" % CAPTURE, "interrupted")
-    timer.join()
     refused(db, long, "interrupted")
     db.set_progress_handler(None, 0)
     if db.execute("SELECT count(*) FROM function(%s, 0)" % CAPTURE).fetchone()[0] < 10:
@@ -143,10 +167,8 @@ def check_stuck(db):
     count = "SELECT count(*) FROM function(%s, 0)" % CAPTURE
     db.execute(count).fetchall()
     os.kill(children()[0], signal.SIGSTOP)
-    timer = threading.Timer(0.2, db.interrupt)
-    timer.start()
-    refused(db, count, "interrupted")
-    timer.join()
+    with meanwhile(db.interrupt, 0.1):
+        refused(db, count, "interrupted")
     if db.execute(count).fetchone()[0] < 10:
         fail("after a process that was stuck the next query does not work")
 

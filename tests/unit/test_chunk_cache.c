@@ -830,10 +830,7 @@ static void test_giving_up(void)
 						.work = HF_WORK_DECODE, .spare = spare},
 					.cache = cache, .go_on = &go_on, .making = &making};
 		hf_job_submit(exec, &s[i].job);
-		for (int k = 0; !making || (i >= WAIT && !s[i].ended); k++) {
-			CHECK(k < 60000);
-			usleep(1000);
-		}
+		CHECK_COMES(making && (i < WAIT || s[i].ended));
 	}
 	for (int i = 0; i < WAIT; i++)
 		CHECK(!s[i].ended);
@@ -881,13 +878,9 @@ static void test_stalled_maker(void)
 		s[i] = (struct stalled){.job = {.fn = i < 7 ? get_stalled : get_nothing, .work = HF_WORK_DECODE},
 					.cache = cache, .go_on = &go_on, .making = &making};
 		hf_job_submit(exec, &s[i].job);
-		while (!making)
-			usleep(1000);
+		CHECK_COMES(making);
 	}
-	for (int i = 0; !s[7].ended; i++) {
-		CHECK(i < 10000);
-		usleep(1000);
-	}
+	CHECK_COMES(s[7].ended);
 	for (int i = 0; i < 7; i++)
 		CHECK(!s[i].ended);
 	go_on = true;

@@ -139,7 +139,7 @@ static void check_view(size_t i, bool forged)
 	while ((err = read_once(views[i].path, &got)) != 0) {
 		retried++;
 		hf_bytes_free(&got);
-		if (++tries > 4000) {
+		if (++tries > HF_TEST_PATIENCE_MS / 30) {
 			fprintf(stderr, "%s does not come back: %s\n", views[i].path, hf_err_name(err));
 			wrong++;
 			return;

@@ -173,7 +173,7 @@ static void test_writing(int errnum, unsigned after)
 	CHECK_EQ(times_said(what), 1);
 	CHECK_EQ(times_said(".stf: "), times_said(".stf: indexed")); /* no word against a capture */
 	write_error = 0;
-	HF_FST_WAIT(is_well());
+	CHECK_COMES(is_well());
 	CHECK_EQ(index_files(".hfi"), CAPTURES);
 	CHECK_EQ(index_files(".part"), 0);
 	CHECK_EQ(index_files("-journal"), 0);
@@ -196,7 +196,7 @@ static bool waits(int i)
 	int err;
 
 	path_of(i, 0, path);
-	err = hf_fst_lookup(&t, path, &attr);
+	err = hf_fst_look_once(&t, path, &attr);
 	if (!err)
 		hf_fs_forget(t.fs, attr.st.st_ino, 1);
 	return err;
@@ -223,7 +223,7 @@ static void test_no_memory(void)
 	open_fs(100 << 10);
 	for (int i = 0; i < CAPTURES; i++)
 		CHECK(waits(i));
-	HF_FST_WAIT(says_why_it_waits("c0@stf/info.json"));
+	CHECK_COMES(says_why_it_waits("c0@stf/info.json"));
 	progress = hf_fst_text(&t, "c0@stf/INDEXING");
 	CHECK(strstr(progress, "waiting for the index directory: No space left on device"));
 	CHECK_EQ(times_said("do not suffice"), 1);
@@ -233,9 +233,9 @@ static void test_no_memory(void)
 	free(info);
 	CHECK_EQ(index_files(".part"), 0);
 	write_error = 0;
-	HF_FST_WAIT(index_files(".hfi") == CAPTURES);
+	CHECK_COMES(index_files(".hfi") == CAPTURES);
 	check_all();
-	HF_FST_WAIT(is_well());
+	CHECK_COMES(is_well());
 	hf_fst_end(&t);
 }
 
@@ -252,7 +252,7 @@ static void test_reading(uint64_t cache)
 	CHECK(times_said("Input/output error"));
 	CHECK(times_said(t.index));
 	read_error = 0;
-	HF_FST_WAIT(is_well());
+	CHECK_COMES(is_well());
 	check_all();
 	CHECK_EQ(index_files(".hfi"), CAPTURES);
 	hf_fst_end(&t);

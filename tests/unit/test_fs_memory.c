@@ -167,19 +167,19 @@ static void test_changed(void)
 	open_again();
 	/* It claims by its name to be one; that is all. */
 	CHECK(!hf_fst_exists(&t, "x@stf/hart0"));
-	CHECK(hf_fst_exists(&t, "new@stf"));
+	CHECK(hf_fst_comes(&t, "new@stf"));
 	hf_fst_must_be_indexed(&t, "two@stf");
 	text = hf_fst_list(&t, "two@stf");
 	CHECK(!strstr(text, "hart1"));
 	free(text);
-	CHECK(hf_fst_exists(&t, "sub/notes@stf"));
+	CHECK(hf_fst_comes(&t, "sub/notes@stf"));
 	CHECK_EQ(t.fs->captures.memory.recalled, 0);
 	hf_fst_close(&t);
 	/* While it is open: the catalogue follows. */
 	open_again();
 	CHECK(hf_fst_comes(&t, "sub/notes@stf/hart0/listing.txt"));
 	hf_fst_write_text(&t, "sub/notes", "text again");
-	HF_FST_WAIT(!hf_fst_exists(&t, "sub/notes@stf"));
+	CHECK_COMES(!hf_fst_exists(&t, "sub/notes@stf"));
 	CHECK_EQ(unlink(hf_fst_path(&t, "new.stf")), 0);
 	CHECK(!hf_fst_exists(&t, "new@stf"));
 	open_again();
@@ -292,7 +292,7 @@ static void test_wrong(void)
 		hf_fst_close(&t);
 		change_catalogue(change[i]);
 		open_again();
-		CHECK(hf_fst_exists(&t, "x@stf/info.json"));
+		CHECK(hf_fst_comes(&t, "x@stf/info.json"));
 		CHECK_EQ(hf_fst_lookup(&t, "x@stf/source.stf", &attr), 0);
 		hf_file_close(hf_fst_open_file(&t, "x@stf/info.json"));
 		hf_file_close(hf_fst_open_file(&t, "two@stf/info.json"));

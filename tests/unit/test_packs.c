@@ -5,6 +5,7 @@
  */
 #include "index/packs.h"
 
+#include "codecs/base/errors.h"
 #include "index/fault.h"
 #include "index/pack.h"
 #include "tests/lib/check.h"
@@ -145,9 +146,7 @@ static void test_others(void)
 	packs = first;
 	t.dirfd = hf_packs_fd(packs);
 	/* It is looked for once a second. */
-	for (int i = 0; i < 100 && !is_there(1); i++)
-		usleep(50000);
-	CHECK(is_there(1));
+	CHECK_COMES(is_there(1));
 }
 
 static void test_merge(void)

@@ -155,7 +155,7 @@ static void make_stream(size_t i)
 	for (; names[f->count]; f->count++) {
 		snprintf(path, sizeof path, "%s/hart0/at/%s/%s/%s", s->views, s->range, s->format, names[f->count]);
 		snprintf(f->name[f->count], sizeof f->name[0], "%s", names[f->count]);
-		HF_FST_WAIT(hf_fst_exists(&t, path));
+		CHECK_COMES(hf_fst_exists(&t, path));
 		f->bytes[f->count] = hf_fst_read(&t, path, 65536);
 	}
 	/* Idle bytes, so that it may be words of any size. */
