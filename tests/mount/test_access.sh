@@ -16,17 +16,26 @@ word=ALICE-KNOWS-THIS # what nobody but alice may see
 give() { chown "$2:$3" "$archive/$1" && chmod "$4" "$archive/$1"; }
 # text PATH OWNER GROUP MODE TEXT
 text() {
-	mkdir -p "$archive/$(dirname "$1")"
+	[[ $1 != */* ]] || [ -d "$archive/${1%/*}" ] || mkdir -p "$archive/${1%/*}"
 	printf '%b' "$5" >"$archive/$1"
 	give "$1" "$2" "$3" "$4"
 }
 # secret PATH OWNER GROUP MODE
-secret() { text "$1" "$2" "$3" "$4" "$word $1\n$(printf '\\0001%.0s' {1..60})$word\n"; }
+printf -v ones '\\0001%.0s' {1..60}
+secret() { text "$1" "$2" "$3" "$4" "$word $1\n$ones$word\n"; }
 
-# probe USER GROUP COMMAND [ARGUMENT...]: what that user sees; see the commands below.
+# probe USER GROUP COMMAND [ARGUMENT...]: what that user sees; see the commands below. One process forks one for each line.
 cat >"$tmp/probe.py" <<'PY'
 import errno, os, stat, sys
-user, group, command, *args = sys.argv[1:]
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        break
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+else:
+    sys.exit()
+os.dup2(2, 1)
+user, group, command, *args = line.rstrip("\n").split("\t")
 os.setgroups([])
 os.setgid(int(group))
 os.setuid(int(user))
@@ -96,10 +105,10 @@ def is_open(top):
 
 if command == "expect":
     # Lines "closed VIEWS", "open VIEWS"; all files of the mount are listed in a file.
-    mount, listed = args
+    mount, listed, lines = args
     files = open(listed).read().split("\n")
     failed = False
-    for line in sys.stdin:
+    for line in open(lines):
         wanted, views = line.split()
         top = os.path.join(mount, views)
         mine = [f for f in files if f.startswith(top + "/")]
@@ -123,9 +132,9 @@ elif command == "nothing":
     sys.exit(bool(bad))
 elif command == "table":
     # Lines "VIEWS FILE...": who reads the views must be able to read all the files, where they lie.
-    archive, mount = args
+    archive, mount, lines = args
     bad = strict = kept = 0
-    for line in sys.stdin:
+    for line in open(lines):
         views, *files = line.split()
         truth = all(read(os.path.join(archive, f)) is not None for f in files)
         mode = os.stat(os.path.join(mount, views)).st_mode
@@ -146,9 +155,9 @@ elif command == "table":
     sys.exit(bad > 0)
 elif command == "files":
     # Plain files: the mount gives no more than the archive.
-    archive, mount = args
+    archive, mount, lines = args
     bad = 0
-    for line in sys.stdin:
+    for line in open(lines):
         path = line.strip()
         if read(os.path.join(mount, path)) is not None and read(os.path.join(archive, path)) is None:
             print("user %s reads %s in the mount alone" % (user, path))
@@ -158,14 +167,20 @@ elif command == "read":
     data = read(args[0])
     sys.exit(1 if data is None else 0)
 PY
-probe() { python3 "$tmp/probe.py" "$@"; }
+coproc python3 "$tmp/probe.py"
+probe() {
+	local IFS=$'\t' status
+	echo "$*" >&"${COPROC[1]}"
+	read -r status <&"${COPROC[0]}" && return "$status"
+}
 
 # expect USER GROUP LINE...: "closed VIEWS" and "open VIEWS", of this user.
 expect() {
 	local user=$1 group=$2
 	shift 2
 	find "$mnt" -type f >"$tmp/files"
-	printf '%s\n' "$@" | probe "$user" "$group" expect "$mnt" "$tmp/files" || fail "line ${BASH_LINENO[0]}"
+	printf '%s\n' "$@" >"$tmp/expected"
+	probe "$user" "$group" expect "$mnt" "$tmp/files" "$tmp/expected" || fail "line ${BASH_LINENO[0]}"
 }
 
 # ---- what there is ----
@@ -288,9 +303,9 @@ check() {
 	grep -rq "$word" "$mnt/bob/link@etrace" && fail "a link was followed"
 	for user in "$alice $team" "$bob $bob" "$carol $team" "$dave $dave"; do
 		# shellcheck disable=SC2086
-		probe $user table "$archive" "$mnt" <"$tmp/table" || fail "the table"
+		probe $user table "$archive" "$mnt" "$tmp/table" || fail "the table"
 		# shellcheck disable=SC2086
-		probe $user files "$archive" "$mnt" <"$tmp/plain" || fail "plain files"
+		probe $user files "$archive" "$mnt" "$tmp/plain" || fail "plain files"
 	done
 }
 

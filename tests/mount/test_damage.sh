@@ -6,7 +6,10 @@
 need_fuse
 mkdir "$archive/a"
 [ -d "${HARTFS_DATA:-}/archive" ] || skip "there is no test data (HARTFS_DATA)"
-cp "$HARTFS_DATA/archive/mini/rv32-mini.stf" "$archive/a/x.stf"
+# Of 40,000 instructions, so that the files have several pages and are made again in no time.
+"$hartfs" cat --index-dir "$index" "$HARTFS_DATA/archive/mini/rv32-mini.stf" hart0/at/0-39999/trace.stf >"$archive/a/x.stf" ||
+	fail "no capture to test with"
+rm -r "$index" && mkdir "$index"
 gzip -c "$archive/a/x.stf" >"$archive/a/y.stf.gz"
 truth=$tmp/truth
 h() { timeout "$patience" "$hartfs" "$@" --index-dir "$index"; }
@@ -126,8 +129,11 @@ for way in $ways page; do
 	[ $? = 3 ] || fail "verify: status ($name: $way)"
 	grep -q "index file $name .*removed" "$tmp/out" || fail "verify does not name it ($name: $way): $(cat "$tmp/out")"
 	[ ! -e "$index/$name" ] || fail "verify leaves it ($name: $way)"
-	h index "$archive" >"$tmp/out" 2>&1 || fail "index after verify ended with $? ($name: $way)"
-	h verify "$archive" >"$tmp/out" 2>&1 || fail "verify after index ended with $?: $(cat "$tmp/out")"
+	# What is gone is made again, however it was damaged.
+	if [ "$way" = magic ] || [ "$way" = id ]; then
+		h index "$archive" >"$tmp/out" 2>&1 || fail "index after verify ended with $? ($name: $way)"
+		h verify "$archive" >"$tmp/out" 2>&1 || fail "verify after index ended with $?: $(cat "$tmp/out")"
+	fi
 	restore
 	damage "$name" "$way"
 	h index "$archive" >"$tmp/out" 2>&1 || fail "index ended with $? ($name: $way): $(cat "$tmp/out")"

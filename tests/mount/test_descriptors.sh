@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Few descriptors and much that is open: captures of 900 files each, more of them than the server may have files open,
+# Few descriptors and much that is open: captures of 300 files each, more of them than the server may have files open,
 # plain captures beside them, and a user who has more files and directories open than that.
 set -u
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 [ -d "${HARTFS_DATA:-}/archive" ] || skip "there is no test data (HARTFS_DATA)"
-readonly files=900 described=3 plain=20 limit=256
+readonly files=300 described=2 plain=20 limit=256
 
 # A few instructions as packets, with their program, and as STF.
 mkdir "$tmp/seed"
@@ -70,7 +70,7 @@ if command -v perl >/dev/null; then
 my ($mnt, $count) = @ARGV;
 my (@files, @dirs);
 for my $i (0 .. $count - 1) {
-	open(my $file, '<', "$mnt/many" . $i % 2 . "/$i.bin") or die "file $i: $!\n";
+	open(my $file, '<', "$mnt/many" . $i % 2 . "/" . int($i / 2) . ".bin") or die "file $i: $!\n";
 	push @files, $file;
 	opendir(my $dir, $i % 3 ? $mnt : "$mnt/many0") or die "directory $i: $!\n";
 	readdir $dir;

@@ -19,14 +19,12 @@ for view in etrace/trace.bin etrace/capture.ini etrace/program.elf trace.stf; do
 		"hart0/at/1000-2999/$view" >"$tmp/seed/${view##*/}" || fail "no $view to test with"
 done
 truncate -s 1M "$tmp/seed/ram"
-for ((n = 0; n < count; n++)); do
-	dir=$archive/c$n
-	mkdir "$dir"
-	ln "$tmp/seed/"{program.elf,ram,trace.bin} "$dir/"
-	{
-		cat "$tmp/seed/capture.ini"
-		printf '# %d\n[program %d]\nraw = ram, address = 0x70000000\n' "$n" "$((n + 1))"
-	} >"$dir/capture.ini"
+eval "names=({0..$((count - 1))})"
+mkdir "${names[@]/#/$archive/c}"
+for n in "${names[@]}"; do
+	ln "$tmp/seed/"{program.elf,ram,trace.bin} "$archive/c$n/"
+	printf '%s\n# %d\n[program %d]\nraw = ram, address = 0x70000000\n' "$(<"$tmp/seed/capture.ini")" "$n" "$((n + 1))" \
+		>"$archive/c$n/capture.ini"
 done
 
 high() { awk '/^VmHWM/ {print int($2 / 1024)}' "/proc/$(server)/status"; }
@@ -34,11 +32,10 @@ high() { awk '/^VmHWM/ {print int($2 / 1024)}' "/proc/$(server)/status"; }
 do_mount --wait --cache "${cache}M"
 ls -lR "$mnt" >/dev/null
 for round in 1 2; do
-	sums[$round]=$(cd "$mnt" && for ((n = 0; n < count; n++)); do
-		head -c 65536 "c$n@etrace/hart0/listing.txt" || echo "listing of $n"
-		cat "c$n@etrace/info.json"
-		tail -c 4096 "c$n@etrace/hart0/trace.stf"
-	done | sha256sum)
+	sums[$round]=$(cd "$mnt" && {
+		head -c 65536 c*@etrace/hart0/listing.txt && cat c*@etrace/info.json && tail -c 4096 c*@etrace/hart0/trace.stf ||
+			echo "round $round"
+	} | sha256sum)
 done
 [ "${sums[1]}" = "${sums[2]}" ] || fail "captures read otherwise the second time"
 [ "$(cd "$mnt" && cat c*@etrace/errors.txt | wc -c)" = 0 ] || fail "$(cat "$mnt"/c*@etrace/errors.txt | head -n 3)"

@@ -6,8 +6,10 @@
 need_fuse
 command -v python3 >/dev/null || skip "python3 is needed"
 capture_archive
+short_boot
 mkdir "$archive/arm"
-cp "$HARTFS_DATA/astf/a64-sys.astf" "$archive/arm/"
+"$hartfs" cat --views=trace.astf --index-dir="$tmp/whole" "$HARTFS_DATA/astf/a64-sys.astf" hart0/at/0-149999/trace.astf \
+	>"$archive/arm/a64-sys.astf" || fail "trace.astf"
 files="functions.txt lines.txt branches.txt mix.txt callers.txt stacks.folded callgrind.out"
 
 # What the profile says, and what the listing says: LISTING PROFILE_DIRECTORY.

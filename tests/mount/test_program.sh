@@ -5,6 +5,7 @@
 . "$(dirname "$0")/../lib/mount.sh"
 need_fuse
 capture_archive
+short_boot
 command -v python3 >/dev/null || skip "python3 is needed"
 sys=$mnt/boot/rv-sys@stf@gz
 mini=$mnt/mini/rv32-mini@stf

@@ -6,12 +6,22 @@
 . "$(dirname "$0")/../lib/listing.sh"
 need_fuse
 capture_archive
+short_boot
 do_mount --wait --chunk 1000 --cache 4M
 mkdir "$tmp/again" "$tmp/mnt2"
 
-# whole_lines FIRST LAST: from the line of FIRST up to but not including that of LAST + 1; before 0 is 0's.
+# whole_lines RANGE...: into $tmp/whole.RANGE each, from the line of FIRST up to but not including that of LAST + 1; before 0
+# is 0's.
 whole_lines() {
-	awk -v f="$1" -v l="$2" '!/^#/ {on = $1 >= f && $1 <= l} on || ($1 == "#" && f == 0 && !any) {print} !/^#/ {any = 1}'
+	awk -v ranges="$*" -v to="$tmp/whole." '{line[NR] = $0} !/^#/ {at[$1] = NR}
+		END {
+			n = split(ranges, range, " ")
+			for (i = 1; i <= n; i++) {
+				split(range[i], end, "-")
+				last = end[2] + 1 in at ? at[end[2] + 1] - 1 : NR
+				for (k = end[1] == 0 ? 1 : at[end[1]]; k <= last; k++) print line[k] >(to range[i])
+			}
+		}'
 }
 
 count=0
@@ -19,12 +29,14 @@ for listing in $(listings); do
 	hart=$mnt/${listing%/listing.txt}
 	n=$(grep -vc '^#' "$hart/listing.txt")
 	[ -z "$(ls "$hart/at")" ] || fail "$hart/at lists something"
-	for range in 0-0 0-$((n - 1)) $((n / 3))-$((n / 2)) $((n / 2))-$((n / 2)) $((n - 5))-$((n - 1)) 999-1000 1000-1999 17-; do
+	ranges=(0-0 0-$((n - 1)) $((n / 3))-$((n / 2)) $((n / 2))-$((n / 2)) $((n - 5))-$((n - 1)) 999-1000 1000-1999 17-)
+	whole_lines "${ranges[@]/%-/-$((n - 1))}" <"$hart/listing.txt"
+	for range in "${ranges[@]}"; do
 		first=${range%-*} last=${range#*-}
 		last=${last:-$((n - 1))}
 		[ "$last" -lt "$n" ] || { [ ! -e "$hart/at/$range" ] || fail "$hart/at/$range exists"; continue; }
 		slice=$hart/at/$range
-		whole_lines "$first" "$last" <"$hart/listing.txt" >"$tmp/want"
+		mv "$tmp/whole.$first-$last" "$tmp/want"
 		same "$slice/listing.txt" "$slice/listing.txt" "$tmp/want"
 		if [ "$first" -gt 0 ] && [ "$last" -lt $((n - 1)) ]; then
 			sed -n "/^$first /,/^$((last + 1)) /p" "$hart/listing.txt" | sed '$d' | cmp -s - "$slice/listing.txt" ||

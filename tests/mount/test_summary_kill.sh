@@ -56,5 +56,5 @@ for question in "--write 0-ffffffffffffffff --last" "--trap --nth 40" "--taken -
 	"$hartfs" find --index-dir "$index" "$capture" $question >"$tmp/got" || fail "find $question ended with $?"
 	cmp "$tmp/want" "$tmp/got" || fail "find $question differs"
 done
-"$hartfs" verify -q --index-dir "$index" "$archive" || fail "verify ended with $?"
+"$hartfs" verify -q --views=listing.txt --index-dir "$index" "$archive" || fail "verify ended with $?"
 finish
