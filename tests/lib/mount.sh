@@ -125,6 +125,12 @@ no_servers() {
 	find_servers
 	[ ${#processes[@]} = 0 ]
 }
+# stop PID: until all of its threads stand still, which takes as long as they are busy.
+stop() {
+	kill -STOP "$1"
+	wait_until stands "$1"
+}
+stands() { ! grep -h '^State:' /proc/"$1"/task/*/status | grep -qv 'T (stopped)'; }
 # works_in PID DIRECTORY
 works_in() { [ "/proc/$1/cwd" -ef "$2" ]; }
 not_mounted() { ! is_mounted "$1"; }
@@ -141,9 +147,14 @@ do_mount() {
 }
 
 do_umount() {
+	local processes pid
+	pid=$(server)
 	timeout "$patience" "$hartfs" umount "$mnt" || fail "umount ended with $?"
 	is_mounted "$mnt" && fail "still mounted after umount"
-	no_servers || fail "umount returned before the server was gone: $(servers)"
+	find_servers
+	[ -z "$pid" ] || [[ " ${processes[*]} " != *" $pid "* ]] || fail "umount returned before the server was gone"
+	# A supervisor that has just begun has not told of itself yet, and ends behind its server.
+	wait_until no_servers || fail "processes are left: $(servers)"
 }
 
 # Files that are no captures, for tests that only need a tree.

@@ -61,7 +61,7 @@ reuse_number() {
 	while :; do
 		do_mount
 		number=$(device "$mnt") slow=$(server)
-		kill -STOP "$slow"
+		stop "$slow"
 		umount -l "$mnt"
 		mkdir -p "$tmp/mnt2"
 		"$hartfs" mount --index-dir "$index" "$archive" "$tmp/mnt2" || fail "a second mount"
@@ -89,7 +89,7 @@ reused=
 for ((i = 0; i < 20 && $(id -u) == 0; i++)); do
 	do_mount
 	number=$(device "$mnt") late=$(supervisor)
-	kill -STOP "$late"
+	stop "$late"
 	kill -KILL "$(server)"
 	umount -l "$mnt"
 	"$hartfs" mount --index-dir "$index" "$archive" "$mnt" || fail "a mount after one that was taken away"

@@ -61,7 +61,7 @@ nothing_left "the supervisor of a busy mount killed"
 
 # The server itself says that the mount answers. A supervisor that is killed then is not needed.
 begin
-kill -STOP "$keeper"
+stop "$keeper"
 head -c 20 "$archive/long/trace.bin" >"$tmp/short"
 mv "$tmp/short" "$archive/long/trace.bin"
 front_ended() { stat "$mnt/long@ntrace/info.json" >/dev/null; ! [ -e "/proc/$front" ]; }
