@@ -37,7 +37,7 @@ all_views() {
 
 mkdir "$tmp/packed" "$tmp/first"
 mkdir "$archive/qemu" "$archive/stf"
-cp -r "$HARTFS_CORPUS"/qemu/rv* "$archive/qemu" && cp -r "$HARTFS_CORPUS"/stf/{dhrystone_opt1,variants} "$archive/stf" || exit 1
+cp -r "$HARTFS_CORPUS"/qemu/{rv-sys,rv32-mini} "$archive/qemu" && cp -r "$HARTFS_CORPUS"/stf/{dhrystone_opt1,variants} "$archive/stf" || exit 1
 do_mount --wait
 
 # ---- the corpus's own
@@ -53,8 +53,8 @@ for views in "$mnt"/stf/variants/*@*; do
 done
 [ "$count" = "$(find "$HARTFS_CORPUS/stf/variants" -type f | wc -l)" ] || fail "$count variants were compared"
 
-# ---- real executions
-for capture in rv-sys/trace rv32-mini/trace rv-threads-ss/t1; do
+# ---- real executions: a stream longer than the longest block, and one that is shorter
+for capture in rv-sys/trace rv32-mini/trace; do
 	views=$(echo "$mnt/qemu/$capture"@stf*)
 	name=${capture//\//-}
 	insns=$(listed_insts <"$views/hart0/listing.txt" | wc -l)
@@ -67,7 +67,7 @@ do_umount
 archive=$tmp/packed
 do_mount --wait
 count=0
-for name in rv-sys-trace rv32-mini-trace rv-threads-ss-t1; do
+for name in rv-sys-trace rv32-mini-trace; do
 	for views in "$mnt/$name".*@*; do
 		all_views "$views" >"$tmp/got"
 		cmp -s "$tmp/got" "$tmp/first/$name" ||
@@ -75,6 +75,6 @@ for name in rv-sys-trace rv32-mini-trace rv-threads-ss-t1; do
 		count=$((count + 1))
 	done
 done
-[ "$count" = 27 ] || fail "$count packed captures were compared"
+[ "$count" = 18 ] || fail "$count packed captures were compared"
 do_umount
 finish

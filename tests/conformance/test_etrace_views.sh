@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every RISC-V capture of the corpora as E-Trace: its etrace/ copied, mounted again, gives the same retired instructions
+# RISC-V captures of the corpora as E-Trace: its etrace/ copied, mounted again, gives the same retired instructions
 # and traps.
 . "$(dirname "$0")/../lib/mount.sh"
 . "$(dirname "$0")/../lib/listing.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# OpenCSD's trc_pkt_lister reads ete/ in the mount, of every AArch64 capture, and finds exactly our instructions. Where
+# OpenCSD's trc_pkt_lister reads ete/ in the mount, of AArch64 captures, and finds exactly our instructions. Where
 # Debian's version is known to be wrong the hart is in opencsd_known.txt, with what it gets wrong.
 . "$(dirname "$0")/../lib/mount.sh"
 . "$(dirname "$0")/../lib/listing.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every view of the real executions that is a capture itself, mounted again, gives the same instructions and traps.
+# Every view of real executions that is a capture itself, mounted again, gives the same instructions and traps.
 . "$(dirname "$0")/../lib/mount.sh"
 . "$(dirname "$0")/../lib/roundtrip.sh"
 . "$(dirname "$0")/../lib/listing.sh"

@@ -408,7 +408,7 @@ int main(void)
 {
 	struct hf_ixtest t;
 
-	/* As the program has it. Else each of a thousand children clears tables of megabytes, of which it needs little. */
+	/* As in the program. Else each of a thousand children clears tables of megabytes, of which it needs little. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	hf_ixtest_init(&t);
 	if (!HF_TEST_SANITIZED)
