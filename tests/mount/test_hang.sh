@@ -70,7 +70,8 @@ in_request() {
 	done
 	return 1
 }
-ended() { ! [ -e "/proc/$victim" ]; }
+ended() { not_there "$victim"; }
+not_there() { ! [ -e "/proc/$1" ]; }
 settled() { ended || in_request; }
 # The inner mount has a request that takes long: it waits for an index.
 asked() { waits "$number" 1 && sleep 0.05 && waits "$number" 1 || no_jobs; }
@@ -118,6 +119,8 @@ grep -q 'dead and does not end: its connection is aborted' "$log" || fail "the l
 for way in umount mount; do
 	get_stuck
 	kill -KILL "$keeper"
+	# One that is just ending is taken for one that ends behind its server.
+	wait_until not_there "$keeper"
 	case $way in
 	umount)
 		timeout "$patience" "$hartfs" umount "$mnt" 2>"$tmp/err" && fail "a server is left, and umount does not tell"
