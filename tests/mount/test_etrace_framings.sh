@@ -17,7 +17,7 @@ for params in framing=te_inst_raw,alignment=zeros framing=te_inst_raw,alignment=
 	n=$((n + 1))
 	do_mount --wait -o "etrace.${params//,/,etrace.}"
 	cp -r "$mnt/rv32-mini@stf/hart0/etrace" "$copies/c$n" || fail "$params: no view"
-	[ -e "$tmp/want" ] || listed "$mnt/rv32-mini@stf/hart0/listing.txt" 1-4 >"$tmp/want"
+	[ -e "$tmp/want" ] || flow "$mnt/rv32-mini@stf/hart0/listing.txt" 1-4 >"$tmp/want"
 	do_umount
 	grep -q "^framing = $(expr "$params" : 'framing=\([a-z0-9_]*\)')\$" "$copies/c$n/capture.ini" ||
 		fail "$params: $(cat "$copies/c$n/capture.ini")"
@@ -28,7 +28,7 @@ archive=$copies
 do_mount --wait
 for ((i = 1; i <= n; i++)); do
 	listing=$(echo "$mnt/c$i@etrace"/hart*/listing.txt)
-	cmp -s <(listed "$listing" 1-4) "$tmp/want" ||
+	cmp -s <(flow "$listing" 1-4) "$tmp/want" ||
 		fail "c$i: other instructions or traps: $(head -n 3 "$mnt/c$i@etrace/errors.txt")"
 	[ -s "$mnt/c$i@etrace/errors.txt" ] && fail "c$i: $(head -n 2 "$mnt/c$i@etrace/errors.txt")"
 done
