@@ -27,7 +27,7 @@ for build in "${builds[@]}"; do
 	only=(-LE long)
 	[ -z "$all" ] || only=()
 	# A sanitizer learns nothing from the thousandth question.
-	HARTFS_QUESTIONS=100 HARTFS_PAIRS=600 HARTFS_SOME=
+	HARTFS_QUESTIONS=100 HARTFS_PAIRS=300 HARTFS_SOME=
 	[ "$build" = release ] || HARTFS_QUESTIONS=10 HARTFS_PAIRS=60 HARTFS_SOME=1
 	export HARTFS_QUESTIONS HARTFS_PAIRS HARTFS_SOME
 	# Many tests wait for most of their time: for a timeout, a signal, another process.
